@@ -1,0 +1,94 @@
+# The tests. Labels: unit, cli, fuzz-replay, lint, readers. Exit status 77 means skipped.
+#
+# Scripts see ROCKIT (the command), GEN_TRACE, ROCKIT_UNIT, ROCKIT_SOURCE_DIR and ROCKIT_PYTHON
+# in their environment and start in an empty folder of their own.
+set(ROCKIT_PYTHON "" CACHE FILEPATH "Python with duckdb, polars and pyarrow")
+set(python "${ROCKIT_PYTHON}")
+if(NOT python)
+  find_program(ROCKIT_SYSTEM_PYTHON NAMES python3 REQUIRED)
+  set(python "${ROCKIT_SYSTEM_PYTHON}")
+  if(EXISTS ${PROJECT_SOURCE_DIR}/build/venv/bin/python)
+    set(python ${PROJECT_SOURCE_DIR}/build/venv/bin/python)
+  endif()
+endif()
+
+file(GLOB unit_sources CONFIGURE_DEPENDS tests/unit/*.c)
+if(unit_sources)
+  add_executable(rockit-unit ${unit_sources})
+  target_include_directories(rockit-unit PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_link_libraries(rockit-unit PRIVATE rockit_flags librockit PkgConfig::ROCKIT_DEPS
+                        Threads::Threads)
+  add_test(NAME unit COMMAND rockit-unit)
+  set_tests_properties(unit PROPERTIES LABELS unit TIMEOUT 600)
+endif()
+
+# Tools of the tests: tests/tools/gen_trace.c is the program gen-trace.
+file(GLOB tool_sources CONFIGURE_DEPENDS tests/tools/*.c)
+foreach(source ${tool_sources})
+  get_filename_component(name ${source} NAME_WE)
+  string(REPLACE "_" "-" name ${name})
+  add_executable(${name} ${source})
+  target_link_libraries(${name} PRIVATE rockit_flags PkgConfig::ROCKIT_DEPS m)
+endforeach()
+
+# Each fuzz target is always built with a main that replays files, and with libFuzzer on request.
+file(GLOB fuzz_sources CONFIGURE_DEPENDS tests/fuzz/fuzz_*.c)
+foreach(source ${fuzz_sources})
+  get_filename_component(name ${source} NAME_WE)
+  string(REPLACE "fuzz_" "" name ${name})
+  string(REPLACE "_" "-" dash ${name})
+  add_executable(replay-${dash} ${source} tests/fuzz/replay_main.c)
+  target_link_libraries(replay-${dash} PRIVATE rockit_flags librockit PkgConfig::ROCKIT_DEPS)
+  set(inputs)
+  foreach(folder fuzz/corpus/${name} golden)
+    if(EXISTS ${PROJECT_SOURCE_DIR}/tests/${folder})
+      list(APPEND inputs ${PROJECT_SOURCE_DIR}/tests/${folder})
+    endif()
+  endforeach()
+  add_test(NAME replay-${dash} COMMAND replay-${dash} ${inputs})
+  set_tests_properties(replay-${dash} PROPERTIES LABELS fuzz-replay TIMEOUT 300)
+  if(ROCKIT_FUZZ)
+    add_executable(fuzz-${dash} ${source})
+    target_link_libraries(fuzz-${dash} PRIVATE rockit_flags librockit PkgConfig::ROCKIT_DEPS)
+    target_link_options(fuzz-${dash} PRIVATE -fsanitize=fuzzer)
+  endif()
+endforeach()
+
+set(script_env ROCKIT_SOURCE_DIR=${PROJECT_SOURCE_DIR} ROCKIT_PYTHON=${python}
+    ROCKIT_UNIT=${PROJECT_BINARY_DIR}/rockit-unit ROCKIT=${PROJECT_BINARY_DIR}/rockit
+    GEN_TRACE=${PROJECT_BINARY_DIR}/gen-trace LC_ALL=C.UTF-8)
+
+function(rockit_script_test name label timeout)
+  set(folder ${PROJECT_BINARY_DIR}/scratch/${name})
+  file(MAKE_DIRECTORY ${folder})
+  add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY ${folder})
+  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT ${timeout}
+                       SKIP_RETURN_CODE 77 ENVIRONMENT "${script_env}")
+endfunction()
+
+if(TARGET rockit)
+  # tests/cli/lib*.sh are parts of other scripts.
+  file(GLOB scripts CONFIGURE_DEPENDS tests/cli/*.sh)
+  list(FILTER scripts EXCLUDE REGEX "/lib[^/]*\\.sh$")
+  foreach(script ${scripts})
+    get_filename_component(name ${script} NAME_WE)
+    rockit_script_test(cli-${name} cli 300 sh ${script})
+  endforeach()
+  # Independent programs read what rockit wrote.
+  file(GLOB scripts CONFIGURE_DEPENDS tests/readers/*.py)
+  list(FILTER scripts EXCLUDE REGEX "/lib[^/]*\\.py$")
+  foreach(script ${scripts})
+    get_filename_component(name ${script} NAME_WE)
+    rockit_script_test(readers-${name} readers 600 ${python} ${script})
+  endforeach()
+endif()
+
+foreach(check layers banned format man tree)
+  if(EXISTS ${PROJECT_SOURCE_DIR}/tools/check-${check})
+    rockit_script_test(check-${check} lint 120 ${PROJECT_SOURCE_DIR}/tools/check-${check}
+                       ${PROJECT_SOURCE_DIR})
+  endif()
+endforeach()
+if(EXISTS ${PROJECT_SOURCE_DIR}/tools/check-selftest.sh)
+  rockit_script_test(check-selftest lint 120 sh ${PROJECT_SOURCE_DIR}/tools/check-selftest.sh)
+endif()
