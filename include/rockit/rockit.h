@@ -1,0 +1,75 @@
+/*
+ * rockit.h - the library: open profiler output as one run, convert it, report on it.
+ *
+ * Nothing here prints or exits. Calls return 0 or a negative enum rk_code with `err` filled
+ * (NULL is accepted). One run belongs to one thread at a time; runs do not share anything.
+ * The API is 0.x: free to change until it is declared stable.
+ */
+#ifndef ROCKIT_ROCKIT_H
+#define ROCKIT_ROCKIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rockit/error.h"
+#include "rockit/report.h"
+#include "rockit/warning.h"
+
+#define ROCKIT_VERSION "0.1.0"
+
+struct rk_run;
+
+struct rk_run_options {
+	unsigned threads;   /* 0: one per CPU that this process may use */
+	const char *tmpdir; /* spill files; NULL: $TMPDIR or /tmp */
+	bool mangled;       /* keep kernel names as recorded, without demangling */
+	bool truncate;      /* kernel names cut to the bare function name */
+	/* Called now and then with bytes read of bytes to read (0: unknown); nonzero cancels. */
+	int (*progress)(void *arg, uint64_t done, uint64_t total);
+	void *progress_arg;
+};
+
+/*
+ * Files and directories, each plain, .gz, .xz or .zst, their kind found by content, together as
+ * one run. A directory is taken by the rule of docs/architecture.md: nothing counts twice.
+ */
+int rk_run_open(const char *const *paths, size_t npaths, const struct rk_run_options *opt,
+		struct rk_run **ret, struct rk_error *err);
+void rk_run_close(struct rk_run *run); /* NULL is fine */
+
+/* What was found: each file, whether it is used, and why not. Borrowed. */
+struct rk_run_file {
+	const char *path;
+	const char *format; /* reader's name, "" when none fits */
+	bool used;
+	const char *reason; /* "" when used */
+};
+const struct rk_run_file *rk_run_files(const struct rk_run *run, size_t *ret_n);
+
+/* Everything odd so far. Borrowed until the next call on the run. */
+const struct rk_warning *rk_run_warnings(const struct rk_run *run, size_t *ret_n);
+
+struct rk_convert_options {
+	const char *out;    /* file, directory (ends in '/' or exists as one), or "-" */
+	const char *format; /* "parquet", "csv", "jsonl"; NULL: by the suffix of out */
+	const char *table;  /* NULL: kernels for a file, every table with rows for a directory */
+};
+
+/* Rows written per table, in the order of the table names. */
+struct rk_convert_result {
+	uint64_t rows;       /* all tables together */
+	unsigned files;      /* files that appeared */
+};
+
+int rk_run_convert(struct rk_run *run, const struct rk_convert_options *opt,
+		   struct rk_convert_result *ret, struct rk_error *err);
+
+/* Owned by the caller: rk_report_free. */
+int rk_run_report(struct rk_run *run, const struct rk_report_options *opt, struct rk_report **ret,
+		  struct rk_error *err);
+
+/* Names and one-line descriptions of the formats; NULL past the end. */
+const char *rk_format_name(bool writer, size_t i, const char **ret_help);
+
+#endif

@@ -1,0 +1,118 @@
+/* diag.c - the warnings of a run: counted, named, never printed here. */
+#include "base/diag.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+/* A run over 100 000 damaged files must not keep 100 000 messages. */
+enum { MAX_WARNINGS = 1000 };
+
+struct rk_diag {
+	pthread_mutex_t lock;
+	struct rk_warning *list;
+	size_t n, cap;
+};
+
+int rk_diag_new(struct rk_diag **ret, struct rk_error *err)
+{
+	struct rk_diag *d = rk_calloc(1, sizeof(*d));
+
+	if (!d)
+		return rk_fail_nomem(err);
+	pthread_mutex_init(&d->lock, NULL);
+	*ret = d;
+	return 0;
+}
+
+static struct rk_warning *find(struct rk_diag *d, const char *kind, const char *file)
+{
+	for (size_t i = 0; i < d->n; i++)
+		if (!strcmp(d->list[i].kind, kind) && !strcmp(d->list[i].file, file))
+			return &d->list[i];
+	return NULL;
+}
+
+static struct rk_warning *append(struct rk_diag *d, const char *kind, const char *file,
+				 const char *message)
+{
+	size_t cap = d->cap ? d->cap * 2 : 16;
+	struct rk_warning *w;
+
+	if (d->n == d->cap) {
+		w = rk_reallocn(d->list, cap, sizeof(*w));
+		if (!w)
+			return NULL;
+		d->list = w;
+		d->cap = cap;
+	}
+	w = &d->list[d->n];
+	*w = (struct rk_warning){ .kind = rk_strdup(kind), .file = rk_strdup(file),
+				  .message = rk_strdup(message) };
+	if (!w->kind || !w->file || !w->message) {
+		rk_free((char *)w->kind);
+		rk_free((char *)w->file);
+		rk_free((char *)w->message);
+		return NULL;
+	}
+	d->n++;
+	return w;
+}
+
+void rk_diag_add(struct rk_diag *d, const char *kind, const char *file, uint64_t line,
+		 uint64_t count, const char *fmt, ...)
+{
+	struct rk_warning *w;
+	char message[512];
+	va_list ap;
+
+	pthread_mutex_lock(&d->lock);
+	w = find(d, kind, file);
+	if (!w && d->n >= MAX_WARNINGS) {
+		/* the last place gathers what no longer fits */
+		w = &d->list[d->n - 1];
+	} else if (!w) {
+		va_start(ap, fmt);
+		vsnprintf(message, sizeof(message), fmt, ap);
+		va_end(ap);
+		w = append(d, kind, file, message);
+		if (w)
+			w->line = line;
+	}
+	if (w) {
+		w->count += count;
+		if (line && (!w->line || line < w->line))
+			w->line = line;
+	}
+	pthread_mutex_unlock(&d->lock);
+}
+
+const struct rk_warning *rk_diag_list(const struct rk_diag *d, size_t *ret_n)
+{
+	*ret_n = d->n;
+	return d->list;
+}
+
+void rk_diag_reset(struct rk_diag *d, size_t keep)
+{
+	while (d->n > keep) {
+		struct rk_warning *w = &d->list[--d->n];
+
+		rk_free((char *)w->kind);
+		rk_free((char *)w->file);
+		rk_free((char *)w->message);
+	}
+}
+
+void rk_diag_free(struct rk_diag *d)
+{
+	if (!d)
+		return;
+	rk_diag_reset(d, 0);
+	rk_free(d->list);
+	pthread_mutex_destroy(&d->lock);
+	rk_free(d);
+}

@@ -1,0 +1,30 @@
+/* num.h - numbers from text, exactly: never through double, never past the end. */
+#ifndef RK_NUM_H
+#define RK_NUM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum rk_num {
+	RK_NUM_OK,       /* the whole text was the number */
+	RK_NUM_EMPTY,    /* no text */
+	RK_NUM_BAD,      /* not a number */
+	RK_NUM_RANGE,    /* a number, but out of range */
+	RK_NUM_SCIENCE,  /* has an exponent: digits were lost ("8.1097E+14") */
+	RK_NUM_FRACTION, /* *ret holds the integer part; a fraction that is not .0 was cut */
+};
+
+/* Decimal with optional sign; "123.0" is 123. *ret is written for OK, FRACTION and SCIENCE. */
+enum rk_num rk_num_i64(const char *s, size_t len, int64_t *ret);
+/* Unsigned 64-bit decimal or 0x hexadecimal. */
+enum rk_num rk_num_u64(const char *s, size_t len, uint64_t *ret);
+/* Any finite decimal or scientific number; "nan" and "inf" give RK_NUM_BAD. Locale-free. */
+enum rk_num rk_num_f64(const char *s, size_t len, double *ret);
+
+/* Decimal text of v at `out` (at least 21 bytes); returns the length. Not terminated. */
+size_t rk_num_put_i64(char *out, int64_t v);
+/* Shortest text that reads back as the same double; `out` at least 32 bytes, not terminated. */
+size_t rk_num_put_f64(char *out, double v);
+
+#endif

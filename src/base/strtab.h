@@ -1,0 +1,35 @@
+/* strtab.h - interned strings: equal text, equal id. */
+#ifndef RK_STRTAB_H
+#define RK_STRTAB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/*
+ * Ids count from 0 in order of first appearance; id 0 is always "". Any number of threads may
+ * add and borrow at the same time: look-ups take no lock, the first sight of a text does.
+ */
+struct rk_strtab;
+
+/* `max_bytes` bounds text and bookkeeping together. */
+int rk_strtab_new(size_t max_bytes, struct rk_strtab **ret, struct rk_error *err);
+
+/*
+ * The text is copied. When the table is full a new text is replaced by one of 4096 stand-ins
+ * "(name table full) #xyz", chosen by its hash, and rk_strtab_overflowed() turns true.
+ * Fails only when out of memory.
+ */
+int rk_strtab_add(struct rk_strtab *t, const char *text, size_t len, uint32_t *ret_id,
+		  struct rk_error *err);
+
+/* Borrowed; valid until the table is freed. Terminated by a NUL that len does not count. */
+const char *rk_strtab_borrow(const struct rk_strtab *t, uint32_t id, size_t *ret_len);
+
+uint32_t rk_strtab_count(const struct rk_strtab *t);
+bool rk_strtab_overflowed(const struct rk_strtab *t);
+void rk_strtab_free(struct rk_strtab *t); /* NULL is fine */
+
+#endif

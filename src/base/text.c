@@ -1,0 +1,199 @@
+/* text.c - small things about text: case, UTF-8, escaping. */
+#include "base/text.h"
+
+#include <string.h>
+
+static char lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
+
+bool rk_text_iprefix(const char *a, size_t alen, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	if (alen < n)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (lower(a[i]) != lower(prefix[i]))
+			return false;
+	return true;
+}
+
+bool rk_text_ieq(const char *a, size_t alen, const char *b)
+{
+	return strlen(b) == alen && rk_text_iprefix(a, alen, b);
+}
+
+bool rk_text_ends(const char *s, size_t len, const char *suffix)
+{
+	size_t n = strlen(suffix);
+
+	return len >= n && !memcmp(s + len - n, suffix, n);
+}
+
+/*
+ * Bytes of the character at s (1..4) and its code point, or 0 when it is not valid UTF-8.
+ * `lo` and `hi` bound the second byte, which is what rules out overlong forms, surrogates and
+ * code points past U+10FFFF.
+ */
+static size_t decode(const unsigned char *s, size_t len, uint32_t *ret)
+{
+	unsigned char lo = 0x80, hi = 0xbf;
+	size_t n;
+	uint32_t v;
+
+	if (s[0] < 0x80) {
+		*ret = s[0];
+		return 1;
+	}
+	n = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
+	if (s[0] < 0xc2 || s[0] > 0xf4 || len < n)
+		return 0;
+	if (s[0] == 0xe0)
+		lo = 0xa0;
+	else if (s[0] == 0xed)
+		hi = 0x9f;
+	else if (s[0] == 0xf0)
+		lo = 0x90;
+	else if (s[0] == 0xf4)
+		hi = 0x8f;
+	if (s[1] < lo || s[1] > hi)
+		return 0;
+	v = (s[0] & (0x7fu >> n)) << 6 | (s[1] & 0x3fu);
+	for (size_t i = 2; i < n; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		v = v << 6 | (s[i] & 0x3fu);
+	}
+	*ret = v;
+	return n;
+}
+
+size_t rk_utf8_valid(const char *s, size_t len)
+{
+	const unsigned char *p = (const unsigned char *)s;
+	size_t i = 0, n;
+	uint32_t cp;
+
+	while (i < len) {
+		n = decode(p + i, len - i, &cp);
+		if (!n)
+			break;
+		i += n;
+	}
+	return i;
+}
+
+void rk_utf8_repair(struct rk_bytes *out, const char *s, size_t len)
+{
+	while (len) {
+		size_t good = rk_utf8_valid(s, len);
+
+		rk_bytes_put(out, s, good);
+		s += good;
+		len -= good;
+		if (len) {
+			rk_bytes_puts(out, "\xef\xbf\xbd");
+			s++;
+			len--;
+		}
+	}
+}
+
+static size_t columns_of(uint32_t cp)
+{
+	if ((cp >= 0x300 && cp <= 0x36f) || (cp >= 0x200b && cp <= 0x200f) || cp == 0xfeff)
+		return 0;
+	if ((cp >= 0x1100 && cp <= 0x115f) || (cp >= 0x2e80 && cp <= 0xa4cf) ||
+	    (cp >= 0xac00 && cp <= 0xd7a3) || (cp >= 0xf900 && cp <= 0xfaff) ||
+	    (cp >= 0xfe30 && cp <= 0xfe6f) || (cp >= 0xff00 && cp <= 0xff60) ||
+	    (cp >= 0x1f300 && cp <= 0x1faff) || (cp >= 0x20000 && cp <= 0x3fffd))
+		return 2;
+	return 1;
+}
+
+/* Walks until `columns` are full or the text ends; returns bytes, *used columns. */
+static size_t measure(const char *s, size_t len, size_t columns, size_t *used)
+{
+	size_t i = 0, n, w;
+	uint32_t cp;
+
+	for (*used = 0; i < len; i += n, *used += w) {
+		n = decode((const unsigned char *)s + i, len - i, &cp);
+		w = n ? columns_of(cp) : 1;
+		n = n ? n : 1;
+		if (*used + w > columns)
+			break;
+	}
+	return i;
+}
+
+size_t rk_utf8_columns(const char *s, size_t len)
+{
+	size_t used;
+
+	measure(s, len, SIZE_MAX, &used);
+	return used;
+}
+
+size_t rk_utf8_fit(const char *s, size_t len, size_t columns)
+{
+	size_t used;
+
+	return measure(s, len, columns, &used);
+}
+
+static void json_escape(struct rk_bytes *out, unsigned char c)
+{
+	static const char plain[] = "\"\\\b\f\n\r\t", letter[] = "\"\\bfnrt";
+	const char *at = c ? strchr(plain, c) : NULL;
+
+	if (at)
+		rk_bytes_printf(out, "\\%c", letter[at - plain]);
+	else
+		rk_bytes_printf(out, "\\u%04x", c);
+}
+
+void rk_json_string(struct rk_bytes *out, const char *s, size_t len)
+{
+	const unsigned char *p = (const unsigned char *)s;
+	size_t from = 0, i = 0, n;
+	uint32_t cp;
+
+	rk_bytes_put_u8(out, '"');
+	while (i < len) {
+		n = decode(p + i, len - i, &cp);
+		if (n && cp >= 0x20 && cp != '"' && cp != '\\' && cp != 0x7f) {
+			i += n;
+			continue;
+		}
+		rk_bytes_put(out, s + from, i - from);
+		if (n)
+			json_escape(out, p[i]);
+		else
+			rk_bytes_puts(out, "\\ufffd");
+		from = ++i;
+	}
+	rk_bytes_put(out, s + from, len - from);
+	rk_bytes_put_u8(out, '"');
+}
+
+void rk_csv_cell(struct rk_bytes *out, const char *s, size_t len)
+{
+	bool quote = false;
+
+	for (size_t i = 0; i < len && !quote; i++)
+		quote = s[i] == ',' || s[i] == '"' || s[i] == '\n' || s[i] == '\r';
+	if (!quote) {
+		rk_bytes_put(out, s, len);
+		return;
+	}
+	rk_bytes_put_u8(out, '"');
+	for (size_t i = 0; i < len; i++) {
+		if (s[i] == '"')
+			rk_bytes_put_u8(out, '"');
+		rk_bytes_put_u8(out, (uint8_t)s[i]);
+	}
+	rk_bytes_put_u8(out, '"');
+}

@@ -1,0 +1,30 @@
+/* text.h - small things about text: case, UTF-8, escaping. */
+#ifndef RK_TEXT_H
+#define RK_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+
+/* ASCII only, locale-free. */
+bool rk_text_ieq(const char *a, size_t alen, const char *b);
+bool rk_text_iprefix(const char *a, size_t alen, const char *prefix);
+bool rk_text_ends(const char *s, size_t len, const char *suffix);
+
+/* Length of the longest prefix that is valid UTF-8 (no surrogates, no overlong forms). */
+size_t rk_utf8_valid(const char *s, size_t len);
+/* Appends s with every invalid byte replaced by U+FFFD. */
+void rk_utf8_repair(struct rk_bytes *out, const char *s, size_t len);
+/* Terminal columns a string takes (East Asian wide counts two, combining zero). */
+size_t rk_utf8_columns(const char *s, size_t len);
+/* The longest prefix of s, in bytes, that fits in `columns`. */
+size_t rk_utf8_fit(const char *s, size_t len, size_t columns);
+
+/* "..." with JSON escapes, quotes included; invalid UTF-8 becomes U+FFFD. */
+void rk_json_string(struct rk_bytes *out, const char *s, size_t len);
+/* One CSV cell by RFC 4180: quoted only when it holds a comma, quote, CR or LF. */
+void rk_csv_cell(struct rk_bytes *out, const char *s, size_t len);
+
+#endif

@@ -1,0 +1,335 @@
+/* instream.c - one stream over plain and packed files. */
+#include "codec/instream.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "codec/unpack.h"
+#include "io/tempdir.h"
+
+enum { IN_BYTES = 128 << 10, HEAD_BYTES = 64 << 10, COPY_BYTES = 256 << 10 };
+
+/*
+ * Bytes go file -> in -> unpacker -> caller. The first HEAD_BYTES of content always pass through
+ * `head`, so that they can be looked at before or after they are read. An error that comes after
+ * good bytes waits in `pending` until those have been handed out; then every read returns it.
+ */
+struct rk_instream {
+	struct rk_file *file;
+	char *path;
+	enum rk_packing packing;
+	const struct rk_unpack_ops *ops; /* NULL: plain */
+	void *state;
+	uint8_t *in;
+	size_t in_pos, in_len;
+	uint64_t file_pos; /* bytes of the file that have come into `in` or gone to the caller */
+	bool in_last;      /* the file has no more bytes */
+	bool ended;        /* the content has no more bytes */
+	uint8_t *head;
+	size_t head_pos, head_len;
+	bool head_filled;
+	struct rk_error pending; /* code 0: none */
+	struct rk_tempdir *tmp;
+	char *plain_path;
+};
+
+static enum rk_packing packing_of(const uint8_t *p, size_t len)
+{
+	static const uint8_t gzip[] = { 0x1f, 0x8b, 0x08 };
+	static const uint8_t xz[] = { 0xfd, '7', 'z', 'X', 'Z', 0 };
+	static const uint8_t zstd[] = { 0x28, 0xb5, 0x2f, 0xfd };
+	static const uint8_t skippable[] = { 0x2a, 0x4d, 0x18 }; /* after one byte 0x50..0x5f */
+
+	if (len >= sizeof(gzip) && memcmp(p, gzip, sizeof(gzip)) == 0)
+		return RK_GZIP;
+	if (len >= sizeof(xz) && memcmp(p, xz, sizeof(xz)) == 0)
+		return RK_XZ;
+	if (len >= sizeof(zstd) && memcmp(p, zstd, sizeof(zstd)) == 0)
+		return RK_ZSTD;
+	if (len > sizeof(skippable) && (p[0] & 0xf0) == 0x50 &&
+	    memcmp(p + 1, skippable, sizeof(skippable)) == 0)
+		return RK_ZSTD;
+	return RK_PLAIN;
+}
+
+static int refill(struct rk_instream *s, struct rk_error *err)
+{
+	size_t n = 0;
+	int rc = rk_file_read(s->file, s->in, IN_BYTES, &n, err);
+
+	if (rc < 0)
+		return rc;
+	s->in_pos = 0;
+	s->in_len = n;
+	s->file_pos += n;
+	s->in_last = n < IN_BYTES;
+	return 0;
+}
+
+static int open_unpacker(struct rk_instream *s, struct rk_error *err)
+{
+	static const struct rk_unpack_ops *const ops[] = {
+		[RK_GZIP] = &rk_unpack_gzip,
+		[RK_XZ] = &rk_unpack_xz,
+		[RK_ZSTD] = &rk_unpack_zstd,
+	};
+
+	s->packing = packing_of(s->in, s->in_len);
+	s->ops = ops[s->packing];
+	return s->ops ? s->ops->open(&s->state, err) : 0;
+}
+
+int rk_instream_open(const char *path, struct rk_instream **ret, struct rk_error *err)
+{
+	struct rk_instream *s = rk_calloc(1, sizeof(*s));
+	int rc;
+
+	if (!s)
+		return rk_fail_nomem(err);
+	s->path = rk_strdup(path);
+	s->in = rk_alloc(IN_BYTES);
+	s->head = rk_alloc(HEAD_BYTES);
+	rc = s->path && s->in && s->head ? 0 : rk_fail_nomem(err);
+	if (!rc)
+		rc = rk_file_open(path, &s->file, err);
+	if (!rc)
+		rc = refill(s, err);
+	if (!rc)
+		rc = open_unpacker(s, err);
+	if (rc < 0) {
+		rk_error_at(err, path, 0, 0);
+		rk_instream_close(s);
+		return rc;
+	}
+	*ret = s;
+	return 0;
+}
+
+const char *rk_instream_path(const struct rk_instream *s)
+{
+	return s->path;
+}
+
+enum rk_packing rk_instream_packing(const struct rk_instream *s)
+{
+	return s->packing;
+}
+
+bool rk_instream_rewindable(const struct rk_instream *s)
+{
+	return s->file->seekable;
+}
+
+/* Large reads of a plain file go straight to the caller's memory once `in` is used up. */
+static int pull_plain(struct rk_instream *s, uint8_t *buf, size_t len, size_t *ret_n,
+		      struct rk_error *err)
+{
+	size_t n = s->in_len - s->in_pos;
+	int rc = 0;
+
+	if (!n && !s->in_last) {
+		rc = rk_file_read(s->file, buf, len, &n, err);
+		s->file_pos += n;
+		s->in_last = n < len;
+	} else {
+		n = n < len ? n : len;
+		memcpy(buf, s->in + s->in_pos, n);
+		s->in_pos += n;
+	}
+	s->ended = s->in_last && s->in_pos == s->in_len;
+	*ret_n = n;
+	return rc;
+}
+
+static int pull_packed(struct rk_instream *s, uint8_t *buf, size_t len, size_t *ret_n,
+		       struct rk_error *err)
+{
+	struct rk_unpack_io io = { .out = buf, .out_len = len };
+	int rc = 0;
+
+	*ret_n = 0;
+	if (s->in_pos == s->in_len && !s->in_last)
+		rc = refill(s, err);
+	if (rc < 0)
+		return rc;
+	io.in = s->in + s->in_pos;
+	io.in_len = s->in_len - s->in_pos;
+	io.in_last = s->in_last;
+	rc = s->ops->step(s->state, &io, err);
+	*ret_n = len - io.out_len;
+	if (rc > 0 && !*ret_n && io.in == s->in + s->in_pos && (io.in_len || s->in_last))
+		rc = rk_fail(err, RK_E_FORMAT, "the file ends in the middle of its %s data",
+			     s->ops->name);
+	s->in_pos = s->in_len - io.in_len;
+	s->ended = rc == 0;
+	return rc < 0 ? rc : 0;
+}
+
+/* As far as the content goes; an error met on the way is kept for when buf is used up. */
+static size_t fill(struct rk_instream *s, uint8_t *buf, size_t len)
+{
+	size_t done = 0;
+
+	while (done < len && !s->ended && !s->pending.code) {
+		size_t n = 0;
+		int rc = s->ops ? pull_packed(s, buf + done, len - done, &n, &s->pending) :
+				  pull_plain(s, buf + done, len - done, &n, &s->pending);
+
+		done += n;
+		if (rc < 0)
+			rk_error_at(&s->pending, s->path, 0, s->file_pos - (s->in_len - s->in_pos));
+	}
+	return done;
+}
+
+static void fill_head(struct rk_instream *s)
+{
+	if (s->head_filled)
+		return;
+	s->head_len = fill(s, s->head, HEAD_BYTES);
+	s->head_pos = 0;
+	s->head_filled = true;
+}
+
+static int fail_pending(const struct rk_instream *s, struct rk_error *err)
+{
+	if (err && !err->code)
+		*err = s->pending;
+	return s->pending.code;
+}
+
+int rk_instream_head(struct rk_instream *s, const void **ret, size_t *ret_len, struct rk_error *err)
+{
+	fill_head(s);
+	if (!s->head_len && s->pending.code)
+		return fail_pending(s, err);
+	*ret = s->head;
+	*ret_len = s->head_len;
+	return 0;
+}
+
+int rk_instream_read(struct rk_instream *s, void *buf, size_t len, size_t *ret_len,
+		     struct rk_error *err)
+{
+	size_t n;
+
+	fill_head(s);
+	n = s->head_len - s->head_pos;
+	n = n < len ? n : len;
+	if (n) {
+		memcpy(buf, s->head + s->head_pos, n);
+		s->head_pos += n;
+	}
+	if (n < len)
+		n += fill(s, (uint8_t *)buf + n, len - n);
+	if (!n && len && s->pending.code)
+		return fail_pending(s, err);
+	*ret_len = n;
+	return 0;
+}
+
+int rk_instream_rewind(struct rk_instream *s, struct rk_error *err)
+{
+	int rc = 0;
+
+	if (!s->file->seekable)
+		rc = rk_fail(err, RK_E_IO, "a pipe cannot be read twice");
+	if (!rc)
+		rc = rk_file_rewind(s->file, err);
+	if (!rc && s->ops)
+		rc = s->ops->rewind(s->state, err);
+	if (rc < 0) {
+		rk_error_at(err, s->path, 0, 0);
+		return rc;
+	}
+	s->in_pos = s->in_len = s->head_pos = s->head_len = 0;
+	s->file_pos = 0;
+	s->in_last = s->ended = s->head_filled = false;
+	rk_error_clear(&s->pending);
+	return 0;
+}
+
+void rk_instream_progress(const struct rk_instream *s, uint64_t *ret_done, uint64_t *ret_total)
+{
+	*ret_done = s->file_pos - (s->in_len - s->in_pos);
+	*ret_total = s->file->size;
+}
+
+static int copy_content(struct rk_instream *s, int fd, struct rk_error *err)
+{
+	uint8_t *buf = rk_alloc(COPY_BYTES);
+	size_t n = COPY_BYTES;
+	int rc = buf ? 0 : rk_fail_nomem(err);
+
+	while (!rc && n) {
+		rc = rk_instream_read(s, buf, COPY_BYTES, &n, err);
+		if (!rc)
+			rc = rk_tempdir_write(fd, buf, n, err);
+	}
+	rk_free(buf);
+	return rc;
+}
+
+static int make_plain_copy(struct rk_instream *s, const char *tmpdir, struct rk_error *err)
+{
+	const char *path;
+	int fd, rc;
+
+	if (s->file->seekable)
+		rc = rk_instream_rewind(s, err);
+	else
+		rc = s->head_pos ? rk_fail(err, RK_E_IO, "a pipe cannot be read twice") : 0;
+	if (!rc)
+		rc = rk_tempdir_new(tmpdir, &s->tmp, err);
+	if (!rc)
+		rc = rk_tempdir_create(s->tmp, "plain", &path, &fd, err);
+	if (rc < 0)
+		return rc;
+	rc = copy_content(s, fd, err);
+	if (close(fd) < 0 && !rc)
+		rc = rk_fail_errno(err, errno, "cannot write '%s'", path);
+	if (!rc) {
+		s->plain_path = rk_strdup(path);
+		rc = s->plain_path ? 0 : rk_fail_nomem(err);
+	}
+	return rc;
+}
+
+int rk_instream_plain_path(struct rk_instream *s, const char *tmpdir, const char **ret,
+			   struct rk_error *err)
+{
+	int rc;
+
+	if (!s->ops && s->file->seekable) {
+		*ret = s->path;
+		return 0;
+	}
+	if (!s->plain_path) {
+		rk_tempdir_free(s->tmp); /* of an attempt that failed */
+		s->tmp = NULL;
+		rc = make_plain_copy(s, tmpdir, err);
+		if (rc < 0) {
+			rk_error_at(err, s->path, 0, 0);
+			return rc;
+		}
+	}
+	*ret = s->plain_path;
+	return 0;
+}
+
+void rk_instream_close(struct rk_instream *s)
+{
+	if (!s)
+		return;
+	if (s->ops)
+		s->ops->close(s->state);
+	rk_file_close(s->file);
+	rk_tempdir_free(s->tmp);
+	rk_free(s->plain_path);
+	rk_free(s->head);
+	rk_free(s->in);
+	rk_free(s->path);
+	rk_free(s);
+}

@@ -1,0 +1,35 @@
+/* instream.h - bytes of a file, unpacked when it is gzip, xz or zstd (found by content). */
+#ifndef RK_INSTREAM_H
+#define RK_INSTREAM_H
+
+#include "io/file.h"
+
+enum rk_packing { RK_PLAIN, RK_GZIP, RK_XZ, RK_ZSTD };
+
+struct rk_instream;
+
+int rk_instream_open(const char *path, struct rk_instream **ret, struct rk_error *err);
+const char *rk_instream_path(const struct rk_instream *s); /* as given */
+enum rk_packing rk_instream_packing(const struct rk_instream *s);
+/* True when rk_instream_rewind works: everything but pipes. */
+bool rk_instream_rewindable(const struct rk_instream *s);
+/* The first bytes (up to 64 KiB of unpacked content), borrowed; reading is not affected. */
+int rk_instream_head(struct rk_instream *s, const void **ret, size_t *ret_len, struct rk_error *err);
+/*
+ * Fills buf as far as the content goes; *ret_len < len only at the end. A packed file that ends
+ * early or is damaged gives what was unpacked first, then RK_E_FORMAT on the next call.
+ */
+int rk_instream_read(struct rk_instream *s, void *buf, size_t len, size_t *ret_len,
+		     struct rk_error *err);
+int rk_instream_rewind(struct rk_instream *s, struct rk_error *err);
+/* Bytes of the packed file consumed, and its size (0 unknown): for progress. */
+void rk_instream_progress(const struct rk_instream *s, uint64_t *ret_done, uint64_t *ret_total);
+/*
+ * A real file with the plain content, for libraries that want a path: the file itself when it
+ * is plain, otherwise an unpacked temporary copy that lives until close. Borrowed.
+ */
+int rk_instream_plain_path(struct rk_instream *s, const char *tmpdir, const char **ret,
+			   struct rk_error *err);
+void rk_instream_close(struct rk_instream *s); /* NULL is fine */
+
+#endif

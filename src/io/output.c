@@ -1,0 +1,205 @@
+/* output.c - files out: whole or not at all. */
+#include "io/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+
+struct rk_output {
+	int fd;
+	char *path;   /* the target */
+	char *temp;   /* name of the temporary file; NULL: it has none, or none is needed */
+	bool direct;  /* stdout, a device, a pipe: bytes go straight there */
+	uint64_t offset;
+};
+
+static _Atomic int64_t fail_countdown;
+static int fail_errno;
+
+void rk_output_fail_after(uint64_t n, int errnum)
+{
+	fail_errno = errnum;
+	atomic_store(&fail_countdown, (int64_t)n);
+}
+
+static bool refuse(void)
+{
+	return atomic_load_explicit(&fail_countdown, memory_order_relaxed) > 0 &&
+	       atomic_fetch_sub(&fail_countdown, 1) == 1;
+}
+
+/* "dir/.name.rockit-<pid>-<ns>": beside the target, so that rename stays on one file system. */
+static char *temp_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	int dirlen = slash ? (int)(slash - path) + 1 : 0;
+	size_t cap = strlen(path) + 64;
+	char *name = rk_alloc(cap);
+
+	if (name)
+		snprintf(name, cap, "%.*s.%s.rockit-%ld-%llx", dirlen, path, path + dirlen,
+			 (long)getpid(), (unsigned long long)rk_clock_steady_ns());
+	return name;
+}
+
+static int open_nameless(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *dir = slash ? rk_strndup(path, slash == path ? 1 : (size_t)(slash - path)) :
+			    rk_strdup(".");
+	int fd = -1;
+
+	if (dir)
+		fd = open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+	rk_free(dir);
+	return fd;
+}
+
+static int open_temp(struct rk_output *o, struct rk_error *err)
+{
+	struct stat st;
+
+	if (!strcmp(o->path, "-"))
+		return dup(STDOUT_FILENO);
+	if (!stat(o->path, &st) && !S_ISREG(st.st_mode))
+		return open(o->path, O_WRONLY | O_CLOEXEC);
+	o->direct = false;
+	o->fd = open_nameless(o->path);
+	if (o->fd >= 0)
+		return o->fd;
+	o->temp = temp_name(o->path);
+	if (!o->temp) {
+		rk_fail_nomem(err);
+		return -1;
+	}
+	return open(o->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+}
+
+int rk_output_open(const char *path, struct rk_output **ret, struct rk_error *err)
+{
+	struct rk_output *o = rk_calloc(1, sizeof(*o));
+	int rc;
+
+	if (!o)
+		return rk_fail_nomem(err);
+	o->direct = true;
+	o->fd = -1;
+	o->path = rk_strdup(path);
+	if (!o->path) {
+		rc = rk_fail_nomem(err);
+		goto out;
+	}
+	o->fd = open_temp(o, err);
+	if (o->fd < 0) {
+		rc = rk_fail_errno(err, errno, "cannot write '%s'", path);
+		rk_free(o->temp);
+		o->temp = NULL;
+		goto out;
+	}
+	*ret = o;
+	return 0;
+out:
+	rk_output_abort(o);
+	return rc;
+}
+
+int rk_output_write(struct rk_output *o, const void *p, size_t len, struct rk_error *err)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	if (refuse())
+		return rk_fail_errno(err, fail_errno, "cannot write '%s'", o->path);
+	while (done < len) {
+		n = write(o->fd, (const char *)p + done, len - done);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return rk_fail_errno(err, errno, "cannot write '%s'", o->path);
+		done += (size_t)n;
+	}
+	o->offset += len;
+	return 0;
+}
+
+uint64_t rk_output_offset(const struct rk_output *o)
+{
+	return o->offset;
+}
+
+/* Gives a nameless file a name; from here on abort must remove it. */
+static int name_it(struct rk_output *o, struct rk_error *err)
+{
+	char link[64];
+
+	if (o->temp)
+		return 0;
+	o->temp = temp_name(o->path);
+	if (!o->temp)
+		return rk_fail_nomem(err);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", o->fd);
+	if (linkat(AT_FDCWD, link, AT_FDCWD, o->temp, AT_SYMLINK_FOLLOW)) {
+		int errnum = errno;
+
+		rk_free(o->temp);
+		o->temp = NULL;
+		return rk_fail_errno(err, errnum, "cannot name '%s'", o->path);
+	}
+	return 0;
+}
+
+static int publish(struct rk_output *o, struct rk_error *err)
+{
+	int rc;
+
+	if (refuse())
+		return rk_fail_errno(err, fail_errno, "cannot finish '%s'", o->path);
+	if (fsync(o->fd) && errno != EINVAL && errno != EROFS)
+		return rk_fail_errno(err, errno, "cannot finish '%s'", o->path);
+	rc = name_it(o, err);
+	if (rc < 0)
+		return rc;
+	if (rename(o->temp, o->path))
+		return rk_fail_errno(err, errno, "cannot rename to '%s'", o->path);
+	rk_free(o->temp);
+	o->temp = NULL;
+	return 0;
+}
+
+static int close_direct(struct rk_output *o, struct rk_error *err)
+{
+	int fd = o->fd;
+
+	o->fd = -1;
+	if (close(fd))
+		return rk_fail_errno(err, errno, "cannot write '%s'", o->path);
+	return 0;
+}
+
+int rk_output_commit(struct rk_output *o, struct rk_error *err)
+{
+	int rc = o->direct ? close_direct(o, err) : publish(o, err);
+
+	rk_output_abort(o);
+	return rc;
+}
+
+void rk_output_abort(struct rk_output *o)
+{
+	if (!o)
+		return;
+	if (o->fd >= 0)
+		close(o->fd);
+	if (o->temp)
+		unlink(o->temp);
+	rk_free(o->temp);
+	rk_free(o->path);
+	rk_free(o);
+}

@@ -1,0 +1,29 @@
+/* output.h - files out: whole or not at all. */
+#ifndef RK_OUTPUT_H
+#define RK_OUTPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/*
+ * Writes go to a temporary file beside the target, unlinked at once where the file system
+ * allows it (O_TMPFILE), so that even a killed run leaves nothing. commit makes it appear under
+ * its name in one step. "-" is stdout, "/dev/stdout" and other non-files are written directly.
+ */
+struct rk_output;
+
+int rk_output_open(const char *path, struct rk_output **ret, struct rk_error *err);
+int rk_output_write(struct rk_output *o, const void *p, size_t len, struct rk_error *err);
+uint64_t rk_output_offset(const struct rk_output *o); /* bytes written so far */
+/* Flush, fsync, rename. Closes the output whatever the result. */
+int rk_output_commit(struct rk_output *o, struct rk_error *err);
+/* Without commit: nothing is left behind. NULL is fine. */
+void rk_output_abort(struct rk_output *o);
+
+/* Test hook: the n-th write from now on fails with `errnum` (n from 1; 0 switches it off). */
+void rk_output_fail_after(uint64_t n, int errnum);
+
+#endif

@@ -1,0 +1,80 @@
+/* batch.c - a batch being filled. */
+#include "model/batch.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+
+static size_t bitmap_words(size_t rows)
+{
+	return (rows + 63) / 64;
+}
+
+int rk_builder_init(struct rk_builder *b, const struct rk_schema *schema, size_t cap,
+		    struct rk_error *err)
+{
+	size_t n = schema->nfields;
+
+	*b = (struct rk_builder){ .schema = schema, .cap = cap };
+	b->cols = rk_calloc(n, sizeof(*b->cols));
+	b->data = rk_calloc(n, sizeof(*b->data));
+	b->valid = rk_calloc(n, sizeof(*b->valid));
+	b->nulls = rk_calloc(n, sizeof(*b->nulls));
+	if (b->cols && b->data && b->valid && b->nulls)
+		return 0;
+	rk_builder_release(b);
+	return rk_fail_nomem(err);
+}
+
+void rk_builder_release(struct rk_builder *b)
+{
+	for (unsigned i = 0; b->schema && i < b->schema->nfields; i++) {
+		if (b->data)
+			rk_free(b->data[i]);
+		if (b->valid)
+			rk_free(b->valid[i]);
+	}
+	rk_free(b->cols);
+	rk_free(b->data);
+	rk_free(b->valid);
+	rk_free(b->nulls);
+	*b = (struct rk_builder){ 0 };
+}
+
+void *rk_builder_column(struct rk_builder *b, unsigned field)
+{
+	if (!b->data[field])
+		b->data[field] = rk_calloc(b->cap, rk_type_size(b->schema->fields[field].type));
+	return b->data[field];
+}
+
+bool rk_builder_null(struct rk_builder *b, unsigned field, size_t row)
+{
+	size_t words = bitmap_words(b->cap);
+
+	if (!b->nulls[field]) {
+		if (!b->valid[field])
+			b->valid[field] = rk_alloc(words * sizeof(uint64_t));
+		if (!b->valid[field])
+			return false;
+		memset(b->valid[field], 0xff, words * sizeof(uint64_t));
+		b->nulls[field] = true;
+	}
+	b->valid[field][row / 64] &= ~(UINT64_C(1) << (row % 64));
+	return true;
+}
+
+void rk_builder_reset(struct rk_builder *b)
+{
+	b->nrows = 0;
+	memset(b->nulls, 0, b->schema->nfields * sizeof(*b->nulls));
+}
+
+const struct rk_batch *rk_builder_batch(struct rk_builder *b)
+{
+	for (unsigned i = 0; i < b->schema->nfields; i++)
+		b->cols[i] = (struct rk_column){ .data = b->data[i],
+						 .valid = b->nulls[i] ? b->valid[i] : NULL };
+	b->batch = (struct rk_batch){ .schema = b->schema, .nrows = b->nrows, .cols = b->cols };
+	return &b->batch;
+}

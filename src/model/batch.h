@@ -1,0 +1,50 @@
+/* batch.h - some thousand rows of one table, column by column. */
+#ifndef RK_BATCH_H
+#define RK_BATCH_H
+
+#include "base/error.h"
+#include "model/table.h"
+
+enum { RK_BATCH_ROWS = 8192 };
+
+/* data NULL: every row is null. valid NULL: no row is null; else bit i set: row i has a value. */
+struct rk_column {
+	const void *data;
+	const uint64_t *valid;
+};
+
+struct rk_batch {
+	const struct rk_schema *schema;
+	size_t nrows;
+	const struct rk_column *cols; /* schema->nfields of them */
+};
+
+static inline bool rk_column_has(const struct rk_column *c, size_t row)
+{
+	return c->data && (!c->valid || c->valid[row / 64] >> (row % 64) & 1);
+}
+
+/* A batch being filled. Columns get memory on first use, so what a source never says costs nothing. */
+struct rk_builder {
+	const struct rk_schema *schema;
+	size_t cap, nrows; /* nrows is the filler's to set */
+	struct rk_column *cols;
+	void **data;
+	uint64_t **valid;
+	bool *nulls; /* column has a null in this filling */
+	struct rk_batch batch;
+};
+
+int rk_builder_init(struct rk_builder *b, const struct rk_schema *schema, size_t cap,
+		    struct rk_error *err);
+void rk_builder_release(struct rk_builder *b);
+/* Writable values of a column, cap of them; NULL when out of memory. Makes it a present column. */
+void *rk_builder_column(struct rk_builder *b, unsigned field);
+/* Marks one row null, in a column that rk_builder_column has made. False when out of memory. */
+bool rk_builder_null(struct rk_builder *b, unsigned field, size_t row);
+/* Back to no rows and no nulls; columns stay present. */
+void rk_builder_reset(struct rk_builder *b);
+/* Borrowed view of the rows so far, valid until the builder changes. */
+const struct rk_batch *rk_builder_batch(struct rk_builder *b);
+
+#endif
