@@ -1,0 +1,53 @@
+# A short front for CMake: the work is in CMakePresets.json and tools/.
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+DEMO_ROWS ?= 200000
+FUZZ_SECONDS ?= 60
+
+all: build
+
+run: setup-build build-release
+	sh tools/demo.sh build/release $(DEMO_ROWS)
+
+build: setup-build build-dev
+
+test: setup-test build-dev build-asan
+	ctest --preset dev -j $(JOBS)
+	ctest --preset leaks -j $(JOBS)
+	ctest --preset asan -j $(JOBS)
+
+# The same and more: ten times the mutations, thread sanitizer, release build, a minute of fuzzing
+# per target.
+test-full: export ROCKIT_TEST_FULL = 1
+test-full: export ROCKIT_MUTATIONS = 200
+test-full: test build-tsan build-release fuzz
+	ctest --preset tsan -j $(JOBS)
+	ctest --preset release -j $(JOBS)
+
+asan: setup-test build-asan
+	ctest --preset asan -j $(JOBS)
+
+fuzz: setup-test build-fuzz
+	sh tools/fuzz.sh build/fuzz $(FUZZ_SECONDS)
+
+bench: setup-test build-release
+	build/venv/bin/python tests/bench/bench.py --build build/release --work build/bench $(BENCH)
+
+format: setup-test
+	sh tools/format.sh
+
+install: setup-build build-release
+	cmake --install build/release --prefix $(PREFIX)
+
+clean:
+	rm -rf build
+
+setup-%:
+	@sh tools/setup.sh $*
+
+build-%:
+	@cmake --preset $* --log-level=NOTICE
+	@cmake --build --preset $* -j $(JOBS)
+
+.NOTPARALLEL:
+.PHONY: all run build test test-full asan fuzz bench format install clean

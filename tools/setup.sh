@@ -1,0 +1,147 @@
+#!/bin/sh
+# setup.sh build|test - install what is missing on Debian 12 or Ubuntu 24.04, and nothing else.
+#
+# "build" is what the compiler needs; "test" adds clang, clang-format-14 and a Python environment
+# in build/venv with independent Parquet readers. Does nothing, fast, when all is there.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+what=${1:-build}
+missing=
+
+have() {
+	command -v "$1" >/dev/null 2>&1
+}
+
+need() { # package, then a command that succeeds when the package is not needed
+	package=$1
+	shift
+	"$@" >/dev/null 2>&1 || missing="$missing $package"
+}
+
+has_libstdcxx() { # gcc alone has no libstdc++.so to link with
+	case $(gcc -print-file-name=libstdc++.so) in
+	/*) return 0 ;;
+	esac
+	return 1
+}
+
+find_clang() {
+	for clang in clang-14 clang clang-18; do
+		have $clang && return 0
+	done
+	return 1
+}
+
+clang_has_runtime() { # headers and libraries of the sanitizers
+	find_clang || return 1
+	echo 'int main(void) { return 0; }' |
+		$clang -fsanitize=address,undefined -x c - -o build/.probe 2>/dev/null
+	rc=$?
+	rm -f build/.probe
+	return $rc
+}
+
+has_candidate() {
+	apt-cache policy "$1" 2>/dev/null | grep -q 'Candidate: [^(]'
+}
+
+as_root() {
+	if [ "$(id -u)" = 0 ]; then
+		"$@"
+	else
+		sudo -n "$@"
+	fi
+}
+
+apt() {
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=580 "$@"
+}
+
+install_missing() {
+	[ -n "$missing" ] || return 0
+	if ! have apt-get; then
+		echo "setup: these Debian packages or their like are needed:$missing" >&2
+		exit 1
+	fi
+	if [ "$(id -u)" != 0 ] && ! sudo -n true 2>/dev/null; then
+		echo "setup: please type: sudo apt-get install$missing" >&2
+		exit 1
+	fi
+	echo "setup: installing$missing" >&2
+	for package in $missing; do
+		if ! has_candidate "$package"; then
+			apt update || echo "setup: apt-get update failed" >&2
+			break
+		fi
+	done
+	# shellcheck disable=SC2086 # a list of names
+	if ! apt install -y --no-install-recommends $missing >build/setup.log 2>&1; then
+		# Old package lists name versions that are gone.
+		apt update && apt install -y --no-install-recommends $missing >build/setup.log 2>&1 || {
+			tail -n 5 build/setup.log >&2
+			echo "setup: apt-get install failed:$missing" >&2
+			exit 1
+		}
+	fi
+	missing=
+}
+
+setup_build() {
+	need gcc have gcc
+	need libc6-dev test -e /usr/include/stdio.h
+	need g++ has_libstdcxx
+	need cmake have cmake
+	need ninja-build have ninja
+	need pkg-config have pkg-config
+	need zlib1g-dev pkg-config --exists zlib
+	need liblzma-dev pkg-config --exists liblzma
+	need libzstd-dev pkg-config --exists libzstd
+	need libsqlite3-dev pkg-config --exists sqlite3
+	install_missing
+}
+
+setup_test() {
+	clang_package=clang
+	grep -qs '^VERSION_CODENAME=bookworm' /etc/os-release && clang_package=clang-14
+	need $clang_package find_clang
+	need python3 have python3
+	need python3-venv python3 -c 'import venv, ensurepip'
+	install_missing
+	if ! clang_has_runtime; then
+		version=$($clang -dumpversion)
+		missing=libclang-rt-${version%%.*}-dev
+		install_missing
+	fi
+	if ! have clang-format-14 && has_candidate clang-format-14; then
+		missing=clang-format-14
+		install_missing
+	fi
+	have clang-format-14 || echo "setup: no clang-format-14 here: the format check is skipped" >&2
+	setup_venv
+}
+
+venv_ready() {
+	build/venv/bin/python -c 'import duckdb, polars, pyarrow' 2>/dev/null
+}
+
+setup_venv() {
+	venv_ready && return 0
+	echo "setup: making build/venv with duckdb, polars and pyarrow" >&2
+	build/venv/bin/python -m pip --version >/dev/null 2>&1 ||
+		python3 -m venv --clear build/venv >>build/setup.log 2>&1
+	build/venv/bin/python -m pip install -q --disable-pip-version-check duckdb polars pyarrow \
+		>>build/setup.log 2>&1
+	venv_ready || echo "setup: no duckdb, polars and pyarrow (see build/setup.log):" \
+		"tests that read with them are skipped" >&2
+}
+
+mkdir -p build || exit 1
+case $what in
+build) setup_build ;;
+test) setup_build && setup_test ;;
+*)
+	echo "usage: setup.sh build|test" >&2
+	exit 2
+	;;
+esac
+exit 0
