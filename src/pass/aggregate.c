@@ -1,0 +1,440 @@
+/* aggregate.c - see aggregate.h. */
+#include "pass/aggregate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "pass/aggregate_map.h"
+
+struct group {
+	struct rk_times times;
+	uint32_t name;
+	bool keyed, barrier;
+	bool summary; /* from ready-made statistics: no single durations, `times` has no chunks */
+	int64_t key;
+	uint64_t untimed;
+	double stddev; /* of a summary */
+};
+
+struct rk_agg {
+	struct rk_agg_fields fields;
+	struct rk_context *ctx;
+	struct group *groups;
+	size_t ngroups, cap, max_groups;
+	struct rk_idmap by_name; /* group number by name, when no key was asked for */
+	uint32_t *slots;         /* hash table of group numbers + 1, when one was */
+	size_t nslots;           /* a power of two */
+	uint64_t rows, turned_away;
+	uint64_t held, exact_max; /* durations so far; how many are kept singly */
+	struct rk_agg_span span;
+	struct rk_times_store store;
+};
+
+int rk_agg_new(const struct rk_agg_fields *fields, struct rk_context *ctx, struct rk_agg **ret,
+	       struct rk_error *err)
+{
+	struct rk_agg *a = rk_calloc(1, sizeof(*a));
+
+	if (!a)
+		return rk_fail_nomem(err);
+	a->fields = *fields;
+	a->ctx = ctx;
+	a->max_groups = RK_AGG_MAX_GROUPS;
+	a->exact_max = RK_MEDIAN_EXACT_MAX;
+	a->store.max_pages = RK_MEDIAN_MAX_PAGES;
+	*ret = a;
+	return 0;
+}
+
+void rk_agg_limit(struct rk_agg *a, uint64_t exact_durations, size_t groups)
+{
+	a->exact_max = exact_durations;
+	a->max_groups = groups;
+}
+
+void rk_agg_free(struct rk_agg *a)
+{
+	if (!a)
+		return;
+	for (size_t i = 0; i < a->ngroups; i++)
+		rk_times_release(&a->groups[i].times);
+	rk_free(a->groups);
+	rk_idmap_release(&a->by_name);
+	rk_free(a->slots);
+	rk_free(a);
+}
+
+uint64_t rk_agg_rows(const struct rk_agg *a)
+{
+	return a->rows;
+}
+
+struct rk_agg_span rk_agg_span(const struct rk_agg *a)
+{
+	return a->span;
+}
+
+static struct group *group_append(struct rk_agg *a, uint32_t name, bool keyed, int64_t key)
+{
+	struct group *g;
+
+	if (a->ngroups == a->cap) {
+		size_t cap = a->cap ? a->cap * 2 : 64;
+
+		g = rk_reallocn(a->groups, cap, sizeof(*g));
+		if (!g)
+			return NULL;
+		a->groups = g;
+		a->cap = cap;
+	}
+	g = &a->groups[a->ngroups++];
+	memset(g, 0, sizeof(*g));
+	g->name = name;
+	g->keyed = keyed;
+	g->key = key;
+	g->stddev = NAN;
+	return g;
+}
+
+/* The last group, that takes the rows of every name beyond the limit. */
+static struct group *group_for_the_rest(struct rk_agg *a, struct rk_error *err)
+{
+	static const char text[] = "(names past the limit)";
+	uint32_t name;
+	struct group *g;
+
+	a->turned_away++;
+	if (a->ngroups > a->max_groups)
+		return &a->groups[a->max_groups];
+	if (rk_strtab_add(a->ctx->names, text, sizeof(text) - 1, &name, err) < 0)
+		return NULL;
+	g = group_append(a, name, false, 0);
+	if (!g)
+		rk_fail_nomem(err);
+	return g;
+}
+
+static inline struct group *group_by_name(struct rk_agg *a, uint32_t name, struct rk_error *err)
+{
+	uint32_t *at = rk_idmap_at(&a->by_name, name);
+	struct group *g;
+
+	if (at && *at)
+		return &a->groups[*at - 1];
+	if (at && a->ngroups >= a->max_groups)
+		return group_for_the_rest(a, err);
+	g = at ? group_append(a, name, false, 0) : NULL;
+	if (g)
+		*at = (uint32_t)a->ngroups;
+	else
+		rk_fail_nomem(err);
+	return g;
+}
+
+static bool same_group(const struct group *g, uint32_t name, bool keyed, int64_t key)
+{
+	return g->name == name && g->keyed == keyed && g->key == key;
+}
+
+static uint32_t *slot_of(struct rk_agg *a, uint32_t name, bool keyed, int64_t key)
+{
+	size_t i = rk_hash_u64(rk_hash_u64((uint64_t)key) ^ ((uint64_t)name << 1 | keyed));
+
+	for (i &= a->nslots - 1; a->slots[i]; i = (i + 1) & (a->nslots - 1))
+		if (same_group(&a->groups[a->slots[i] - 1], name, keyed, key))
+			break;
+	return &a->slots[i];
+}
+
+/* Keeps the hash table at most half full. */
+static bool slots_grow(struct rk_agg *a)
+{
+	size_t n = a->nslots ? a->nslots * 2 : 256;
+	uint32_t *slots = rk_calloc(n, sizeof(*slots));
+
+	if (!slots)
+		return false;
+	rk_free(a->slots);
+	a->slots = slots;
+	a->nslots = n;
+	for (size_t i = 0; i < a->ngroups && i < a->max_groups; i++) {
+		const struct group *g = &a->groups[i];
+
+		*slot_of(a, g->name, g->keyed, g->key) = (uint32_t)i + 1;
+	}
+	return true;
+}
+
+static struct group *group_by_key(struct rk_agg *a, uint32_t name, bool keyed, int64_t key,
+				  struct rk_error *err)
+{
+	uint32_t *slot;
+	struct group *g;
+
+	if (a->ngroups * 2 >= a->nslots && !slots_grow(a)) {
+		rk_fail_nomem(err);
+		return NULL;
+	}
+	slot = slot_of(a, name, keyed, key);
+	if (*slot)
+		return &a->groups[*slot - 1];
+	if (a->ngroups >= a->max_groups)
+		return group_for_the_rest(a, err);
+	g = group_append(a, name, keyed, key);
+	if (g)
+		*slot = (uint32_t)a->ngroups;
+	else
+		rk_fail_nomem(err);
+	return g;
+}
+
+/*
+ * `more` durations are about to come. When that is past what is kept singly, all that is kept
+ * goes into histograms; so the medians are exact whenever the limit was not passed at the end.
+ */
+static int make_room(struct rk_agg *a, uint64_t more, struct rk_error *err)
+{
+	a->held += more;
+	if (a->store.folded || a->held <= a->exact_max)
+		return 0;
+	a->store.folded = true;
+	for (size_t i = 0; i < a->ngroups; i++)
+		if (!rk_times_fold(&a->store, &a->groups[i].times))
+			return rk_fail_nomem(err);
+	return 0;
+}
+
+static uint64_t count_timed(const struct rk_column *dur, size_t nrows)
+{
+	const int64_t *d = dur->data;
+	uint64_t n = 0;
+
+	for (size_t i = 0; d && i < nrows; i++)
+		n += d[i] >= 0 && rk_column_has(dur, i);
+	return n;
+}
+
+/* A key column is int64 or int32. */
+static int64_t key_at(const struct rk_column *c, enum rk_type type, size_t row)
+{
+	return type == RK_I64 ? ((const int64_t *)c->data)[row] : ((const int32_t *)c->data)[row];
+}
+
+static struct rk_column column(const struct rk_batch *b, int field)
+{
+	return field < 0 ? (struct rk_column){ NULL, NULL } : b->cols[field];
+}
+
+static void span_add(struct rk_agg_span *span, struct rk_column start, struct rk_column dur,
+		     size_t nrows)
+{
+	const int64_t *s = start.data, *d = dur.data;
+	int64_t first = span->known ? span->start_ns : INT64_MAX;
+	int64_t last = span->known ? span->end_ns : INT64_MIN;
+	bool known = span->known;
+
+	for (size_t i = 0; s && d && i < nrows; i++) {
+		int64_t end;
+
+		if (!rk_column_has(&start, i) || !rk_column_has(&dur, i) || d[i] < 0 ||
+		    __builtin_add_overflow(s[i], d[i], &end))
+			continue;
+		first = s[i] < first ? s[i] : first;
+		last = end > last ? end : last;
+		known = true;
+	}
+	*span = (struct rk_agg_span){ .known = known, .start_ns = first, .end_ns = last };
+}
+
+static bool group_add(struct rk_agg *a, struct group *g, int64_t dur)
+{
+	if (dur >= 0)
+		return rk_times_add(&a->store, &g->times, dur);
+	g->untimed++;
+	return true;
+}
+
+/* Every row has a name and a duration, and nothing splits the names: most kernel traces. */
+static int add_plain(struct rk_agg *a, const uint32_t *names, const int64_t *durs, size_t nrows,
+		     struct rk_error *err)
+{
+	for (size_t i = 0; i < nrows; i++) {
+		struct group *g = group_by_name(a, names[i], err);
+
+		if (!g || !group_add(a, g, durs[i]))
+			return rk_fail_nomem(err);
+	}
+	return 0;
+}
+
+static int add_any(struct rk_agg *a, const struct rk_batch *b, struct rk_error *err)
+{
+	const struct rk_column name = column(b, a->fields.name), key = column(b, a->fields.key);
+	const struct rk_column dur = column(b, a->fields.duration);
+	const struct rk_column barrier = column(b, a->fields.barrier);
+	enum rk_type key_type = a->fields.key < 0 ? RK_I64 : b->schema->fields[a->fields.key].type;
+
+	for (size_t i = 0; i < b->nrows; i++) {
+		uint32_t id = rk_column_has(&name, i) ? ((const uint32_t *)name.data)[i] : 0;
+		int64_t ns = rk_column_has(&dur, i) ? ((const int64_t *)dur.data)[i] : -1;
+		bool keyed = rk_column_has(&key, i);
+		struct group *g;
+
+		if (a->fields.key < 0)
+			g = group_by_name(a, id, err);
+		else
+			g = group_by_key(a, id, keyed, keyed ? key_at(&key, key_type, i) : 0, err);
+		if (!g || !group_add(a, g, ns))
+			return rk_fail_nomem(err);
+		if (rk_column_has(&barrier, i) && ((const uint8_t *)barrier.data)[i])
+			g->barrier = true;
+	}
+	return 0;
+}
+
+int rk_agg_add(struct rk_agg *a, const struct rk_batch *b, struct rk_error *err)
+{
+	const struct rk_column name = column(b, a->fields.name);
+	const struct rk_column dur = column(b, a->fields.duration);
+	int rc = make_room(a, count_timed(&dur, b->nrows), err);
+
+	if (rc < 0)
+		return rc;
+	if (a->fields.key < 0 && !column(b, a->fields.barrier).data && name.data && !name.valid &&
+	    dur.data && !dur.valid)
+		rc = add_plain(a, name.data, dur.data, b->nrows, err);
+	else
+		rc = add_any(a, b, err);
+	if (rc < 0)
+		return rc;
+	a->rows += b->nrows;
+	span_add(&a->span, column(b, a->fields.start), dur, b->nrows);
+	return 0;
+}
+
+int rk_agg_drain(struct rk_agg *a, struct rk_source *src, struct rk_error *err)
+{
+	const struct rk_batch *b;
+	int rc;
+
+	while ((rc = rk_source_next(src, &b, err)) > 0) {
+		rc = rk_agg_add(a, b, err);
+		if (rc < 0)
+			return rc;
+	}
+	return rc;
+}
+
+int rk_agg_add_line(struct rk_agg *a, const struct rk_agg_line *line, struct rk_error *err)
+{
+	struct group *g;
+
+	if (a->fields.key < 0)
+		g = group_by_name(a, line->name, err);
+	else
+		g = group_by_key(a, line->name, line->keyed, line->keyed ? line->key : 0, err);
+	if (!g)
+		return RK_E_NOMEM;
+	g->stddev = g->times.n ? NAN : line->stddev_ns;
+	if (!g->summary) {
+		g->summary = true;
+		g->times.min = INT64_MAX;
+		g->times.max = -1;
+	}
+	g->barrier |= line->barrier;
+	g->times.n += line->calls;
+	g->times.sum += (uint64_t)line->total_ns;
+	if (line->min_ns >= 0 && line->min_ns < g->times.min)
+		g->times.min = line->min_ns;
+	if (line->max_ns > g->times.max)
+		g->times.max = line->max_ns;
+	a->rows++;
+	return 0;
+}
+
+static void row_of(const struct rk_agg *a, const struct group *g, struct rk_agg_row *row)
+{
+	const struct rk_times *t = &g->times;
+
+	*row = (struct rk_agg_row){ .name = g->name,
+				    .keyed = g->keyed,
+				    .barrier = g->barrier,
+				    .key = g->key,
+				    .calls = t->n + g->untimed,
+				    .timed = t->n,
+				    .min_ns = -1,
+				    .max_ns = -1,
+				    .mean_ns = NAN,
+				    .stddev_ns = NAN,
+				    .median_ns = NAN };
+	if (!t->n)
+		return;
+	row->total_ns = t->sum > INT64_MAX ? INT64_MAX : (int64_t)t->sum;
+	row->min_ns = t->min == INT64_MAX && t->max < 0 ? -1 : t->min;
+	row->max_ns = t->max;
+	row->mean_ns = (double)t->sum / (double)t->n;
+	row->stddev_ns = g->summary ? g->stddev : rk_times_stddev(t);
+	if (!g->summary && rk_times_median(t, &row->median_ns))
+		row->median_exact = !a->store.folded;
+}
+
+static int compare_rows(const void *pa, const void *pb, void *arg)
+{
+	const struct rk_agg_row *a = pa, *b = pb;
+	const struct rk_strtab *names = arg;
+	int c;
+
+	if (a->total_ns != b->total_ns)
+		return a->total_ns > b->total_ns ? -1 : 1;
+	if (a->name != b->name) {
+		c = strcmp(rk_strtab_borrow(names, a->name, NULL),
+			   rk_strtab_borrow(names, b->name, NULL));
+		if (c)
+			return c;
+	}
+	if (a->keyed != b->keyed)
+		return a->keyed ? -1 : 1;
+	return a->key < b->key ? -1 : a->key > b->key;
+}
+
+static void warn_limits(struct rk_agg *a)
+{
+	uint64_t lost = 0, saturated = 0;
+
+	for (size_t i = 0; i < a->ngroups; i++) {
+		lost += a->groups[i].times.lost;
+		saturated += a->groups[i].times.sum > INT64_MAX;
+	}
+	if (saturated)
+		rk_diag_add(a->ctx->diag, "total-overflow", "", 0, saturated,
+			    "a total is larger than 2^63 - 1 ns and is given as that number");
+	if (lost)
+		rk_diag_add(a->ctx->diag, "median-limit", "", 0, lost,
+			    "too many names for a median of each: the later ones have none");
+	if (a->turned_away)
+		rk_diag_add(a->ctx->diag, "group-limit", "", 0, a->turned_away,
+			    "more than %zu groups: rows of the others stand in '%s'", a->max_groups,
+			    "(names past the limit)");
+}
+
+int rk_agg_finish(struct rk_agg *a, struct rk_agg_row **ret, size_t *ret_n, struct rk_error *err)
+{
+	struct rk_agg_row *rows;
+
+	for (size_t i = 0; i < a->ngroups; i++)
+		if (!rk_times_settle(&a->store, &a->groups[i].times))
+			return rk_fail_nomem(err);
+	rows = rk_calloc(a->ngroups, sizeof(*rows));
+	if (!rows)
+		return rk_fail_nomem(err);
+	for (size_t i = 0; i < a->ngroups; i++)
+		row_of(a, &a->groups[i], &rows[i]);
+	qsort_r(rows, a->ngroups, sizeof(*rows), compare_rows, a->ctx->names);
+	warn_limits(a);
+	*ret = rows;
+	*ret_n = a->ngroups;
+	return 0;
+}
