@@ -30,6 +30,8 @@ foreach(source ${tool_sources})
   add_executable(${name} ${source})
   target_link_libraries(${name} PRIVATE rockit_flags PkgConfig::ROCKIT_DEPS m)
 endforeach()
+file(GLOB gen_sources CONFIGURE_DEPENDS tests/tools/gen/*.c)
+target_sources(gen-trace PRIVATE ${gen_sources})
 
 # Each fuzz target is always built with a main that replays files, and with libFuzzer on request.
 file(GLOB fuzz_sources CONFIGURE_DEPENDS tests/fuzz/fuzz_*.c)
