@@ -1,0 +1,101 @@
+#!/bin/sh
+# check-selftest.sh - each check passes a small good tree and fails when one fault is put into it.
+set -u
+tools=$(cd "$(dirname "$0")" && pwd)
+temp=$(mktemp -d) || exit 1
+trap 'rm -rf "$temp"' EXIT
+status=0
+unset ROCKIT
+
+make_tree() { # a good tree
+	rm -rf "$temp/tree"
+	mkdir -p "$temp/tree/src/base" "$temp/tree/src/io" "$temp/tree/src/model" \
+		"$temp/tree/src/format" "$temp/tree/src/cli" "$temp/tree/include/rockit" \
+		"$temp/tree/docs/man" "$temp/tree/tests"
+	cd "$temp/tree" || exit 1
+	cp "$tools/../.clang-format" .
+	echo '/* a.h - strcpy(a, b) and malloc( in a comment are fine. */' >include/rockit/a.h
+	printf '#include "rockit/a.h"\n' >src/base/b.c
+	printf '#include "base/b.h"\n#include "io/c.h"\n' >src/io/c.c
+	printf '#include "io/c.h"\n#include "model/m.h"\n' >src/format/f.c
+	printf '#include "rockit/a.h"\n' >src/cli/cmd_show.c
+	printf '.TH show 1\n.TP\n\\fB\\-\\-top\\fR N\nRows.\n' >docs/man/rockit-show.1
+	printf '#!/bin/sh\necho "  --top N    rows to show"\n' >rockit-stub
+	printf '#!/bin/sh\nexit 0\n' >script.sh
+	chmod +x rockit-stub
+}
+
+expect() { # check, "pass" or "fail", what was done to the tree
+	"$tools/check-$1" "$temp/tree" >"$temp/out" 2>&1
+	rc=$?
+	[ $rc -eq 77 ] && return
+	case $2 in
+	pass) [ $rc -eq 0 ] && return ;;
+	fail) [ $rc -eq 1 ] && return ;;
+	esac
+	echo "check-$1: exit status $rc, expected to $2: $3"
+	cat "$temp/out"
+	status=1
+}
+
+fault() { # check, description; the tree is good again afterwards
+	expect "$1" fail "$2"
+	make_tree
+}
+
+make_tree
+ROCKIT=$temp/tree/rockit-stub
+export ROCKIT
+for check in layers banned format man tree; do
+	expect $check pass "a good tree"
+done
+
+printf '#include "io/c.h"\n' >src/base/b.c
+fault layers "an include upwards"
+printf '#include "model/m.h"\n' >src/io/c.c
+fault layers "an include of a neighbour"
+printf '#include "base/b.h"\n' >src/cli/cmd_show.c
+fault layers "the command includes the inside"
+printf '#include "base/b.h"\n' >include/rockit/a.h
+fault layers "a public header includes the inside"
+cp src/base/b.c src/io/b.c
+fault layers "two files of one name"
+mkdir src/attic && touch src/attic/x.c
+fault layers "a folder without a floor"
+
+printf 'void f(char *a) {\n\tstrcpy(a, "x");\n}\n' >src/cli/x.c
+fault banned "strcpy in the command"
+printf 'void f(void) {\n\tfree (0);\n}\n' >src/io/x.c
+fault banned "free in the library"
+printf 'void f(void) {\n\tputs("/*");\n\tprintf("*/");\n}\n' >src/io/x.c
+fault banned "printf after a string that looks like a comment"
+printf 'int f(char *a) {\n\treturn atoi(a);\n}\n' >tests/x.c
+fault banned "atoi in a test"
+
+printf 'int  f(void){return 0;}\n' >src/io/x.c
+fault format "odd layout"
+
+touch src/cli/cmd_other.c
+fault man "a verb without a page"
+printf '.TH gone 1\n' >docs/man/rockit-gone.1
+fault man "a page without a verb"
+printf '.TH show 1\n' >docs/man/rockit-show.1
+fault man "an option that the page lacks"
+printf '.TP\n\\-\\-bottom\n' >>docs/man/rockit-show.1
+fault man "an option that the command lacks"
+printf '#!/bin/sh\nexit 3\n' >rockit-stub
+fault man "a command without --help"
+
+printf '/* see /%s/me/notes */\n' home >src/io/x.c
+fault tree "an absolute path of a machine"
+printf 'cat ..%s/data\n' /shared >x.sh
+fault tree "a path beside the tree"
+head -c 1000001 /dev/zero | tr '\0' a >big.txt
+fault tree "a big file"
+printf 'a\0b' >blob
+fault tree "a binary file"
+printf 'if true; then\n' >x.sh
+fault tree "a script that does not parse"
+
+[ $status -eq 0 ] && echo "check-selftest: all checks can fail"
+exit $status
