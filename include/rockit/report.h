@@ -9,34 +9,40 @@
 #include "rockit/error.h"
 #include "rockit/warning.h"
 
+struct rk_run_file; /* rockit.h */
+
 struct rk_report_options {
-	size_t top;     /* rows to show per section, 0: all (JSON and CSV always hold all) */
 	const char *by; /* NULL, "device", "process", "stream" or "rank" */
 };
 
-/* One group of equal names: kernels, copies by direction, API functions, markers. */
+/*
+ * One group of equal names: kernels, copies by direction, API functions, markers. What is not
+ * known is NaN in a double and -1 in min_ns and max_ns.
+ */
 struct rk_report_row {
 	const char *name;
-	const char *key; /* value of `by`, "" without */
+	char key[24]; /* value of `by` in decimal, "" without or when not known */
 	uint64_t calls;
 	int64_t total_ns, min_ns, max_ns;
-	double mean_ns, median_ns, stddev_ns;
-	double percent; /* of the section's total, barriers left out */
-	bool timed;        /* false: no row had times; the numbers above are not known */
-	bool median_known; /* statistics files do not say */
+	double mean_ns, median_ns;
+	double stddev_ns; /* of the population; of a statistics file: as it says */
+	double percent;   /* of the section's total; 0 for barriers, which it leaves out */
+	bool timed;       /* false: no row had times; the numbers above are not known */
 	bool median_exact;
 	bool barrier;
 };
 
 struct rk_report_section {
-	struct rk_report_row *rows; /* by total, largest first */
+	struct rk_report_row *rows; /* by total, largest first, then by name */
 	size_t nrows;
+	uint64_t calls;
+	int64_t total_ns; /* without barriers */
 };
 
 struct rk_report_counter {
 	const char *name;
 	uint64_t rows;
-	double sum, min, max;
+	double sum, min, max; /* NaN: not known */
 };
 
 struct rk_report_table {
@@ -44,35 +50,46 @@ struct rk_report_table {
 	uint64_t rows;
 };
 
+/* Names, files and warnings are the run's: the report lives no longer than the run. */
 struct rk_report {
-	uint64_t kernel_rows;
-	int64_t sum_duration_ns, min_start_ns, max_end_ns;
-	bool timed;                    /* min_start_ns and max_end_ns hold something */
-	const char *stats_of;          /* NULL, "kernel", "api", "copy" or "domain" */
-	const char *by;                /* as asked, NULL without */
+	uint64_t kernel_rows;    /* of a statistics file: the sum of its calls */
+	int64_t sum_duration_ns; /* of the kernels, barriers included */
+	/* First start and last end of the kernels; without kernels, of everything else. */
+	int64_t min_start_ns, max_end_ns;
+	bool timed;                     /* min_start_ns and max_end_ns hold something */
+	const char *stats_of;           /* NULL, "kernel", "api", "copy" or "domain" */
+	const char *by;                 /* as asked, NULL without */
 	struct rk_report_table *tables; /* every standard table, rows 0 included */
 	size_t ntables;
-	struct rk_report_section kernels, copies, api, markers, domains;
-	struct rk_report_counter *counters;
+	struct rk_report_section kernels, copies, api, markers, memory, domains;
+	struct rk_report_counter *counters; /* by name */
 	size_t ncounters;
-	double median_error; /* relative error of medians that are not exact */
-	const struct rk_warning *warnings; /* the run's, borrowed */
+	double median_error; /* relative error of medians that are not exact; 0: all are */
+	const struct rk_run_file *files;
+	size_t nfiles;
+	const struct rk_warning *warnings;
 	size_t nwarnings;
 };
 
 enum rk_report_format { RK_REPORT_TEXT, RK_REPORT_JSON, RK_REPORT_CSV };
 
+/* JSON and CSV always hold all rows; what follows `format` is for text. */
 struct rk_render_options {
 	enum rk_report_format format;
 	bool color;
-	unsigned columns; /* terminal width; 0: 100 */
-	size_t top;       /* rows per section in text; 0: all */
+	bool utf8;        /* false: nothing but ASCII */
+	unsigned columns; /* names are cut to fit; 0: they are not */
+	size_t top;       /* rows per section; 0: all */
 };
 
 /* *ret_text is NUL-terminated and freed by rk_text_free. */
 int rk_report_render(const struct rk_report *r, const struct rk_render_options *opt,
 		     char **ret_text, size_t *ret_len, struct rk_error *err);
 void rk_text_free(char *text);
+
+/* The file appears whole or not at all; "-" is stdout. */
+int rk_text_save(const char *path, const char *text, size_t len, struct rk_error *err);
+
 void rk_report_free(struct rk_report *r); /* NULL is fine */
 
 #endif

@@ -283,7 +283,7 @@ static int add_any(struct rk_agg *a, const struct rk_batch *b, struct rk_error *
 		bool keyed = rk_column_has(&key, i);
 		struct group *g;
 
-		if (a->fields.key < 0)
+		if (a->fields.key == RK_AGG_NO_KEY)
 			g = group_by_name(a, id, err);
 		else
 			g = group_by_key(a, id, keyed, keyed ? key_at(&key, key_type, i) : 0, err);
@@ -295,6 +295,11 @@ static int add_any(struct rk_agg *a, const struct rk_batch *b, struct rk_error *
 	return 0;
 }
 
+static bool whole(const struct rk_column *c)
+{
+	return c->data && !c->valid;
+}
+
 int rk_agg_add(struct rk_agg *a, const struct rk_batch *b, struct rk_error *err)
 {
 	const struct rk_column name = column(b, a->fields.name);
@@ -303,8 +308,8 @@ int rk_agg_add(struct rk_agg *a, const struct rk_batch *b, struct rk_error *err)
 
 	if (rc < 0)
 		return rc;
-	if (a->fields.key < 0 && !column(b, a->fields.barrier).data && name.data && !name.valid &&
-	    dur.data && !dur.valid)
+	if (a->fields.key == RK_AGG_NO_KEY && !column(b, a->fields.barrier).data && whole(&name) &&
+	    whole(&dur))
 		rc = add_plain(a, name.data, dur.data, b->nrows, err);
 	else
 		rc = add_any(a, b, err);
@@ -332,18 +337,18 @@ int rk_agg_add_line(struct rk_agg *a, const struct rk_agg_line *line, struct rk_
 {
 	struct group *g;
 
-	if (a->fields.key < 0)
+	if (a->fields.key == RK_AGG_NO_KEY)
 		g = group_by_name(a, line->name, err);
 	else
 		g = group_by_key(a, line->name, line->keyed, line->keyed ? line->key : 0, err);
 	if (!g)
 		return RK_E_NOMEM;
 	g->stddev = g->times.n ? NAN : line->stddev_ns;
-	if (!g->summary) {
-		g->summary = true;
+	if (!g->times.n) {
 		g->times.min = INT64_MAX;
 		g->times.max = -1;
 	}
+	g->summary = true;
 	g->barrier |= line->barrier;
 	g->times.n += line->calls;
 	g->times.sum += (uint64_t)line->total_ns;

@@ -8,10 +8,15 @@
 
 enum { RK_AGG_MAX_GROUPS = 1 << 17 }; /* of one aggregation; past it rows go to one last group */
 
+enum {
+	RK_AGG_NO_KEY = -1,     /* names alone make the groups */
+	RK_AGG_ABSENT_KEY = -2, /* a key splits them, but this table has no such column */
+};
+
 /* Which columns of a table matter; -1: the table has no such column. */
 struct rk_agg_fields {
 	int name, start, duration; /* string id, int64 ns, int64 ns */
-	int key;                   /* int64 or int32: groups are split by it too */
+	int key;                   /* int64 or int32: groups are split by it too; see above */
 	int barrier;               /* bool */
 };
 

@@ -1,0 +1,52 @@
+/* report_parts.h - the pieces a report is made of, and the three ways to write it down. */
+#ifndef RK_REPORT_PARTS_H
+#define RK_REPORT_PARTS_H
+
+#include <inttypes.h>
+
+#include "base/bytes.h"
+#include "base/strtab.h"
+#include "pass/aggregate.h"
+#include "rockit/rockit.h"
+
+/* The sections in the order they are shown. */
+enum rk_section {
+	RK_SECTION_KERNELS,
+	RK_SECTION_COPIES,
+	RK_SECTION_API,
+	RK_SECTION_MARKERS,
+	RK_SECTION_MEMORY,
+	RK_SECTION_DOMAINS,
+	RK_NSECTIONS
+};
+
+const char *rk_section_key(enum rk_section s);   /* JSON: "kernels", "copies", ... */
+const char *rk_section_title(enum rk_section s); /* text: "Kernels", "API calls", ... */
+const struct rk_report_section *rk_report_section(const struct rk_report *r, enum rk_section s);
+/* Where the rows of a statistics file about `of` ("kernel", "api", ...) stand. */
+enum rk_section rk_section_of_stats(const char *of);
+
+/* Fills *ret (zeroed); names are borrowed from `names`. Freed by rk_free(ret->rows). */
+int rk_section_make(const struct rk_agg_row *rows, size_t n, const struct rk_strtab *names,
+		    struct rk_report_section *ret, struct rk_error *err);
+
+/* Each appends to `out`; whoever calls looks at out->bad. */
+void rk_report_json(struct rk_bytes *out, const struct rk_report *r);
+void rk_report_csv(struct rk_bytes *out, const struct rk_report *r);
+void rk_report_text(struct rk_bytes *out, const struct rk_report *r,
+		    const struct rk_render_options *opt);
+
+/* A double as JSON and CSV want it: shortest form, `missing` when it is not finite. */
+void rk_put_number(struct rk_bytes *out, double v, const char *missing);
+void rk_put_integer(struct rk_bytes *out, int64_t v);
+/* "12.34 us": four significant digits, ns to s. */
+void rk_put_duration(struct rk_bytes *out, double ns);
+/* "1,234,567" */
+void rk_put_grouped(struct rk_bytes *out, uint64_t v);
+/*
+ * Text that is safe on a terminal: control characters as \xNN, bytes that are not UTF-8 as
+ * U+FFFD, and what steers the direction of text too; in ASCII only, "?" for all else.
+ */
+void rk_put_printable(struct rk_bytes *out, const char *s, size_t len, bool utf8);
+
+#endif

@@ -1,0 +1,382 @@
+/* report_text.c - a report for people: aligned tables, hottest first. */
+#include <math.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "report/report_parts.h"
+
+enum {
+	BAR_COLUMNS = 10,
+	CELL_COLUMNS = 9,   /* "999.9 us" and a little air */
+	NAME_COLUMNS = 24,  /* a name is never cut shorter than this */
+	WIDE_COLUMNS = 100, /* narrower terminals see no Min and Max */
+	CELL_MAX_BYTES = 64 << 10,
+};
+
+struct page {
+	struct rk_bytes *out;
+	const struct rk_report *r;
+	const struct rk_render_options *opt;
+	struct rk_bytes cell; /* scratch */
+	bool extremes;        /* show Min and Max */
+};
+
+static void paint(struct page *p, const char *code)
+{
+	if (p->opt->color)
+		rk_bytes_puts(p->out, code);
+}
+
+#define BOLD "\033[1m"
+#define DIM "\033[2m"
+#define RED "\033[31m"
+#define YELLOW "\033[33m"
+#define PLAIN "\033[0m"
+
+static void spaces(struct page *p, size_t n)
+{
+	rk_bytes_printf(p->out, "%*s", (int)n, "");
+}
+
+/* p->cell, right-aligned in `columns`, and a gap before it. */
+static void flush_cell(struct page *p, size_t columns)
+{
+	if (p->cell.len < columns)
+		spaces(p, columns - p->cell.len);
+	rk_bytes_put_u8(p->out, ' ');
+	rk_bytes_put(p->out, p->cell.data, p->cell.len);
+	p->out->bad |= p->cell.bad;
+	rk_bytes_clear(&p->cell);
+}
+
+static void word_cell(struct page *p, const char *word, size_t columns)
+{
+	rk_bytes_puts(&p->cell, word);
+	flush_cell(p, columns);
+}
+
+static void time_cell(struct page *p, double ns)
+{
+	rk_put_duration(&p->cell, ns);
+	flush_cell(p, CELL_COLUMNS);
+}
+
+static void count_cell(struct page *p, uint64_t v, size_t columns)
+{
+	rk_put_grouped(&p->cell, v);
+	flush_cell(p, columns);
+}
+
+/* A column as wide as its largest count. */
+static size_t count_columns(uint64_t most, const char *title)
+{
+	size_t digits = 1, n;
+
+	while (most >= 10) {
+		most /= 10;
+		digits++;
+	}
+	n = digits + (digits - 1) / 3;
+	return (n > strlen(title) ? n : strlen(title)) + 1;
+}
+
+/* The rest of the line: a name, safe to print, cut to what the terminal has left. */
+static void name_rest(struct page *p, const char *name, size_t used)
+{
+	size_t room = p->opt->columns;
+
+	room = room > used + NAME_COLUMNS ? room - used : NAME_COLUMNS;
+	rk_put_printable(&p->cell, name, strlen(name), p->opt->utf8);
+	rk_bytes_puts(p->out, "  ");
+	if (!p->opt->columns || rk_utf8_columns((const char *)p->cell.data, p->cell.len) <= room) {
+		rk_bytes_put(p->out, p->cell.data, p->cell.len);
+	} else {
+		size_t dots = p->opt->utf8 ? 1 : 3;
+
+		rk_bytes_put(p->out, p->cell.data,
+			     rk_utf8_fit((const char *)p->cell.data, p->cell.len, room - dots));
+		rk_bytes_puts(p->out, p->opt->utf8 ? "…" : "...");
+	}
+	rk_bytes_put_u8(p->out, '\n');
+	p->out->bad |= p->cell.bad;
+	rk_bytes_clear(&p->cell);
+}
+
+static void put_bar(struct page *p, double percent, double most)
+{
+	int n = most > 0 && percent > 0 ? (int)(percent / most * BAR_COLUMNS + 0.5) : 0;
+
+	rk_bytes_put_u8(p->out, ' ');
+	for (int i = 0; i < BAR_COLUMNS; i++)
+		rk_bytes_puts(p->out, i >= n ? " " : p->opt->utf8 ? "▇" : "#");
+}
+
+/* Column widths of one table. */
+struct widths {
+	size_t calls, key; /* key 0: no such column */
+	size_t before_name;
+	double most; /* percent of the hottest row */
+};
+
+static struct widths measure(const struct page *p, const struct rk_report_section *s, size_t shown)
+{
+	struct widths w = { .calls = strlen("Calls") + 1 };
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < shown; i++) {
+		const struct rk_report_row *row = &s->rows[i];
+
+		most = row->calls > most ? row->calls : most;
+		if (row->percent > w.most)
+			w.most = row->percent;
+		if (p->r->by && strlen(row->key) > w.key)
+			w.key = strlen(row->key);
+	}
+	w.calls = count_columns(most, "Calls");
+	if (p->r->by && w.key < strlen(p->r->by))
+		w.key = strlen(p->r->by);
+	w.before_name = 6 + 1 + BAR_COLUMNS + (CELL_COLUMNS + 1) * (p->extremes ? 5u : 3u) +
+			w.calls + 1 + (w.key ? w.key + 1 : 0) + 2;
+	return w;
+}
+
+static void put_heading(struct page *p, const struct widths *w)
+{
+	char by[16];
+
+	paint(p, BOLD);
+	rk_bytes_puts(p->out, " Time%");
+	spaces(p, 1 + BAR_COLUMNS);
+	word_cell(p, "Total", CELL_COLUMNS);
+	word_cell(p, "Calls", w->calls);
+	word_cell(p, "Mean", CELL_COLUMNS);
+	word_cell(p, "Median", CELL_COLUMNS);
+	if (p->extremes) {
+		word_cell(p, "Min", CELL_COLUMNS);
+		word_cell(p, "Max", CELL_COLUMNS);
+	}
+	if (w->key) {
+		size_t n = strnlen(p->r->by, sizeof(by) - 1);
+
+		memcpy(by, p->r->by, n);
+		by[n] = '\0';
+		by[0] = (char)(by[0] - 'a' + 'A');
+		word_cell(p, by, w->key);
+	}
+	rk_bytes_puts(p->out, "  Name");
+	paint(p, PLAIN);
+	rk_bytes_put_u8(p->out, '\n');
+}
+
+static double unless_negative(int64_t v)
+{
+	return v < 0 ? NAN : (double)v;
+}
+
+static void put_row(struct page *p, const struct rk_report_row *row, const struct widths *w)
+{
+	bool share = !row->barrier && isfinite(row->percent);
+	const char *heat = !share             ? "" :
+			   row->percent >= 25 ? RED :
+			   row->percent >= 10 ? YELLOW :
+						"";
+
+	paint(p, heat);
+	if (share)
+		rk_bytes_printf(p->out, "%6.2f", row->percent);
+	else
+		rk_bytes_puts(p->out, "     -");
+	put_bar(p, share ? row->percent : 0, w->most);
+	paint(p, heat[0] ? PLAIN : "");
+	time_cell(p, row->timed ? (double)row->total_ns : NAN);
+	count_cell(p, row->calls, w->calls);
+	time_cell(p, row->mean_ns);
+	time_cell(p, row->median_ns);
+	if (p->extremes) {
+		time_cell(p, unless_negative(row->min_ns));
+		time_cell(p, unless_negative(row->max_ns));
+	}
+	if (w->key)
+		word_cell(p, row->key[0] ? row->key : "-", w->key);
+	name_rest(p, row->name[0] ? row->name : "(no name)", w->before_name);
+}
+
+static size_t shown_of(const struct page *p, size_t n)
+{
+	return p->opt->top && p->opt->top < n ? p->opt->top : n;
+}
+
+static void put_title(struct page *p, const char *title)
+{
+	rk_bytes_put_u8(p->out, '\n');
+	paint(p, BOLD);
+	rk_bytes_puts(p->out, title);
+	paint(p, PLAIN);
+}
+
+/* "Kernels: 1,234 calls of 12 names, 1.234 s in a span of 2.345 s" */
+static void put_totals(struct page *p, enum rk_section which, const struct rk_report_section *s)
+{
+	put_title(p, rk_section_title(which));
+	rk_bytes_puts(p->out, ": ");
+	rk_put_grouped(p->out, s->calls);
+	rk_bytes_printf(p->out, " call%s of ", s->calls == 1 ? "" : "s");
+	rk_put_grouped(p->out, s->nrows);
+	rk_bytes_printf(p->out, " %s%s", p->r->by ? "group" : "name", s->nrows == 1 ? "" : "s");
+	if (s->total_ns) {
+		rk_bytes_puts(p->out, which == RK_SECTION_KERNELS ? ", GPU busy " : ", ");
+		rk_put_duration(p->out, (double)s->total_ns);
+	}
+	if (which == RK_SECTION_KERNELS && p->r->timed) {
+		rk_bytes_puts(p->out, " in a span of ");
+		rk_put_duration(p->out, (double)p->r->max_end_ns - (double)p->r->min_start_ns);
+	}
+	rk_bytes_put_u8(p->out, '\n');
+}
+
+static void put_section(struct page *p, enum rk_section which)
+{
+	const struct rk_report_section *s = rk_report_section(p->r, which);
+	size_t shown = shown_of(p, s->nrows);
+	struct widths w;
+	double rest = 0;
+
+	if (!s->nrows)
+		return;
+	w = measure(p, s, shown);
+	put_totals(p, which, s);
+	put_heading(p, &w);
+	for (size_t i = 0; i < shown; i++)
+		put_row(p, &s->rows[i], &w);
+	for (size_t i = shown; i < s->nrows; i++)
+		rest += isfinite(s->rows[i].percent) ? s->rows[i].percent : 0;
+	if (shown < s->nrows) {
+		paint(p, DIM);
+		rk_bytes_printf(p->out, "%6.2f  and %zu more", rest, s->nrows - shown);
+		paint(p, PLAIN);
+		rk_bytes_put_u8(p->out, '\n');
+	}
+}
+
+static void value_cell(struct page *p, double v)
+{
+	if (!isfinite(v))
+		rk_bytes_puts(&p->cell, "-");
+	else if (v == floor(v) && fabs(v) < 1e12)
+		rk_bytes_printf(&p->cell, "%.0f", v);
+	else
+		rk_bytes_printf(&p->cell, "%.6g", v);
+	flush_cell(p, 13);
+}
+
+static void put_counters(struct page *p)
+{
+	size_t shown = shown_of(p, p->r->ncounters);
+
+	if (!shown)
+		return;
+	put_title(p, "Counters");
+	rk_bytes_put_u8(p->out, '\n');
+	paint(p, BOLD);
+	rk_bytes_puts(
+		p->out,
+		"         Rows           Sum          Mean           Min           Max  Name");
+	paint(p, PLAIN);
+	rk_bytes_put_u8(p->out, '\n');
+	for (size_t i = 0; i < shown; i++) {
+		const struct rk_report_counter *c = &p->r->counters[i];
+
+		count_cell(p, c->rows, 12);
+		value_cell(p, c->sum);
+		value_cell(p, c->sum / (double)c->rows);
+		value_cell(p, c->min);
+		value_cell(p, c->max);
+		name_rest(p, c->name, 13 + 4 * 14 + 2);
+	}
+	if (shown < p->r->ncounters)
+		rk_bytes_printf(p->out, "        and %zu more\n", p->r->ncounters - shown);
+}
+
+/* Tables that no section shows, so that nothing that was read goes unmentioned. */
+static void put_other_tables(struct page *p)
+{
+	static const char *const in_sections[] = { "kernels", "memcpy",   "memalloc", "api",
+						   "markers", "counters", "stats" };
+	bool first = true;
+
+	for (size_t i = 0; i < p->r->ntables; i++) {
+		const struct rk_report_table *t = &p->r->tables[i];
+		bool shown = t->rows == 0;
+
+		for (size_t k = 0; k < sizeof(in_sections) / sizeof(in_sections[0]); k++)
+			shown |= strcmp(in_sections[k], t->name) == 0;
+		if (shown)
+			continue;
+		rk_bytes_puts(p->out, first ? "\nOther tables: " : ", ");
+		rk_put_grouped(p->out, t->rows);
+		rk_bytes_printf(p->out, " %s", t->name);
+		first = false;
+	}
+	if (!first)
+		rk_bytes_put_u8(p->out, '\n');
+}
+
+/* The names of the readers that were used, each once. */
+static void put_formats(struct page *p)
+{
+	size_t shown = 0;
+
+	for (size_t i = 0; i < p->r->nfiles; i++) {
+		bool seen = !p->r->files[i].used;
+
+		for (size_t k = 0; k < i && !seen; k++)
+			seen = p->r->files[k].used &&
+			       strcmp(p->r->files[k].format, p->r->files[i].format) == 0;
+		if (!seen)
+			rk_bytes_printf(p->out, "%s%s", shown++ ? ", " : " (",
+					p->r->files[i].format);
+	}
+	rk_bytes_puts(p->out, shown ? ")\n" : "\n");
+}
+
+static void put_source(struct page *p)
+{
+	const struct rk_run_file *one = NULL;
+	size_t used = 0;
+
+	for (size_t i = 0; i < p->r->nfiles; i++) {
+		if (p->r->files[i].used) {
+			one = &p->r->files[i];
+			used++;
+		}
+	}
+	if (used == 1)
+		rk_put_printable(p->out, one->path, strlen(one->path), p->opt->utf8);
+	else
+		rk_bytes_printf(p->out, "%zu files", used);
+	if (used < p->r->nfiles)
+		rk_bytes_printf(p->out, ", %zu not used", p->r->nfiles - used);
+	put_formats(p);
+	if (p->r->stats_of)
+		rk_bytes_printf(p->out, "ready-made statistics (%s): no single rows, no medians\n",
+				p->r->stats_of);
+}
+
+void rk_report_text(struct rk_bytes *out, const struct rk_report *r,
+		    const struct rk_render_options *opt)
+{
+	struct page p = { .out = out, .r = r, .opt = opt };
+	size_t start;
+
+	rk_bytes_init(&p.cell, CELL_MAX_BYTES);
+	p.extremes = !opt->columns || opt->columns >= WIDE_COLUMNS;
+	put_source(&p);
+	start = out->len;
+	for (unsigned s = 0; s < RK_NSECTIONS; s++)
+		put_section(&p, (enum rk_section)s);
+	put_counters(&p);
+	put_other_tables(&p);
+	if (out->len == start)
+		rk_bytes_puts(out, "\nno rows\n");
+	rk_bytes_release(&p.cell);
+}
