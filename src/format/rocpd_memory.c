@@ -1,0 +1,156 @@
+/* rocpd_memory.c - rocpd_memory_copy and rocpd_memory_allocate. */
+#include <string.h>
+
+#include "base/text.h"
+#include "format/rocpd_scan.h"
+
+enum { C_NAME = COL_OWN, C_DST, C_SRC, C_SIZE, C_NCOLUMNS };
+
+static const struct rocpd_column copy_columns[C_NCOLUMNS] = {
+	[COL_NID] = { "nid", ROCPD_BIT(RK_C_NODE) },
+	[COL_PID] = { "pid", ROCPD_BIT(RK_C_PID) },
+	[COL_TID] = { "tid", ROCPD_BIT(RK_C_TID) },
+	[COL_STREAM] = { "stream_id", ROCPD_BIT(RK_C_STREAM) },
+	[COL_TRACK] = { "track_id", ROCPD_BIT(RK_C_NODE) | ROCPD_BIT(RK_C_PID) |
+					    ROCPD_BIT(RK_C_TID) | ROCPD_BIT(RK_C_STREAM) },
+	[COL_START] = { "start", ROCPD_BIT(RK_C_START) | ROCPD_BIT(RK_C_DURATION) },
+	[COL_END] = { "end", ROCPD_BIT(RK_C_DURATION) },
+	[COL_EVENT] = { "event_id", ROCPD_BIT(RK_C_CORRELATION) },
+	[C_NAME] = { "name_id", ROCPD_BIT(RK_C_DIRECTION) },
+	[C_DST] = { "dst_agent_id", ROCPD_BIT(RK_C_DST) },
+	[C_SRC] = { "src_agent_id", ROCPD_BIT(RK_C_SRC) },
+	[C_SIZE] = { "size", ROCPD_BIT(RK_C_BYTES) },
+};
+
+/* MEMORY_COPY_HOST_TO_DEVICE is HOST_TO_DEVICE. */
+static void put_direction(struct rocpd_scan *s, size_t row)
+{
+	static const char prefix[] = "MEMORY_COPY_";
+	int64_t id = rk_rocpd_resolve(s, ROCPD_STRING, rk_rocpd_cell(s, C_NAME), DIM_STRING_TEXT);
+	const char *text;
+	size_t len;
+
+	if (id == ROCPD_NONE) {
+		rk_rocpd_put_null(s, RK_C_DIRECTION, row);
+		return;
+	}
+	text = rk_strtab_borrow(s->r->ctx->names, (uint32_t)id, &len);
+	if (len > strlen(prefix) && memcmp(text, prefix, strlen(prefix)) == 0)
+		rk_rocpd_put_text(s, RK_C_DIRECTION, row, text + strlen(prefix),
+				  len - strlen(prefix));
+	else
+		rk_rocpd_put(s, RK_C_DIRECTION, row, id);
+}
+
+static void put_agent(struct rocpd_scan *s, unsigned field, size_t row, unsigned col)
+{
+	if (rk_rocpd_wants(s, field))
+		rk_rocpd_put(s, field, row,
+			     rk_rocpd_resolve_or_id(s, ROCPD_AGENT, rk_rocpd_cell(s, col)));
+}
+
+static int copy_row(struct rocpd_scan *s, size_t row)
+{
+	rk_rocpd_put_times(s, row, RK_C_START, RK_C_DURATION, COL_END);
+	if (rk_rocpd_wants(s, RK_C_DIRECTION))
+		put_direction(s, row);
+	rk_rocpd_put(s, RK_C_BYTES, row, rk_rocpd_cell(s, C_SIZE));
+	put_agent(s, RK_C_SRC, row, C_SRC);
+	put_agent(s, RK_C_DST, row, C_DST);
+	if (rk_rocpd_wants(s, RK_C_STREAM))
+		rk_rocpd_put(s, RK_C_STREAM, row, rk_rocpd_place(s, COL_STREAM));
+	rk_rocpd_put_who(s, row, RK_C_NODE, RK_C_PID, RK_C_TID);
+	rk_rocpd_put_correlation(s, RK_C_CORRELATION, row);
+	return 1;
+}
+
+static const struct rocpd_part copy_parts[] = {
+	{ ROCPD_COPY, copy_columns, C_NCOLUMNS, copy_row },
+};
+
+const struct rocpd_plan rk_rocpd_memcpy = {
+	.table = RK_MEMCPY,
+	.gives = ~ROCPD_BIT(RK_C_RANK),
+	.parts = copy_parts,
+	.nparts = 1,
+	.events_for = { [EVENT_STACK] = ROCPD_BIT(RK_C_CORRELATION) },
+};
+
+enum { A_TYPE = COL_OWN, A_LEVEL, A_ADDRESS, A_SIZE, A_EXTDATA, A_NCOLUMNS };
+
+static const struct rocpd_column alloc_columns[A_NCOLUMNS] = {
+	[COL_NID] = { "nid", ROCPD_BIT(RK_M_NODE) },
+	[COL_PID] = { "pid", ROCPD_BIT(RK_M_PID) },
+	[COL_TID] = { "tid", ROCPD_BIT(RK_M_TID) },
+	[COL_AGENT] = { "agent_id", ROCPD_BIT(RK_M_DEVICE) },
+	[COL_TRACK] = { "track_id", ROCPD_BIT(RK_M_NODE) | ROCPD_BIT(RK_M_PID) |
+					    ROCPD_BIT(RK_M_TID) | ROCPD_BIT(RK_M_DEVICE) },
+	[COL_START] = { "start", ROCPD_BIT(RK_M_START) | ROCPD_BIT(RK_M_DURATION) },
+	[COL_END] = { "end", ROCPD_BIT(RK_M_DURATION) },
+	[COL_EVENT] = { "event_id", ROCPD_BIT(RK_M_CORRELATION) },
+	[A_TYPE] = { "type", ROCPD_BIT(RK_M_OPERATION) },
+	[A_LEVEL] = { "level", ROCPD_BIT(RK_M_OPERATION) },
+	[A_ADDRESS] = { "address", ROCPD_BIT(RK_M_ADDRESS) },
+	[A_SIZE] = { "size", ROCPD_BIT(RK_M_BYTES) },
+	[A_EXTDATA] = { "extdata", ROCPD_BIT(RK_M_FLAGS) },
+};
+
+/* REAL memory needs no prefix: ALLOC, SCRATCH_ALLOC, VMEM_FREE. */
+static void put_operation(struct rocpd_scan *s, size_t row)
+{
+	size_t level_len, type_len;
+	const char *level = rk_sqlite_text(s->c, A_LEVEL, &level_len), *type;
+
+	rk_bytes_clear(&s->text);
+	if (level && rk_text_ieq(level, level_len, "SCRATCH"))
+		rk_bytes_puts(&s->text, "SCRATCH_");
+	else if (level && rk_text_ieq(level, level_len, "VIRTUAL"))
+		rk_bytes_puts(&s->text, "VMEM_");
+	type = rk_sqlite_text(s->c, A_TYPE, &type_len);
+	rk_bytes_put(&s->text, type, type ? type_len : 0);
+	if (s->text.bad)
+		rk_fail_nomem(&s->error);
+	else
+		rk_rocpd_put_text(s, RK_M_OPERATION, row, type ? (const char *)s->text.data : NULL,
+				  s->text.len);
+}
+
+static void put_flags(struct rocpd_scan *s, size_t row)
+{
+	struct rocpd_span json, value;
+	int64_t v;
+
+	json.s = rk_sqlite_text(s->c, A_EXTDATA, &json.len);
+	if (!json.s || !rk_rocpd_json_field(json, "flags", &value) || !rk_rocpd_json_i64(value, &v))
+		v = ROCPD_NONE;
+	rk_rocpd_put(s, RK_M_FLAGS, row, v);
+}
+
+static int alloc_row(struct rocpd_scan *s, size_t row)
+{
+	rk_rocpd_put_times(s, row, RK_M_START, RK_M_DURATION, COL_END);
+	if (rk_rocpd_wants(s, RK_M_OPERATION))
+		put_operation(s, row);
+	rk_rocpd_put(s, RK_M_BYTES, row, rk_rocpd_cell(s, A_SIZE));
+	rk_rocpd_put(s, RK_M_ADDRESS, row, rk_rocpd_cell(s, A_ADDRESS));
+	if (rk_rocpd_wants(s, RK_M_DEVICE))
+		rk_rocpd_put(s, RK_M_DEVICE, row,
+			     rk_rocpd_resolve_or_id(s, ROCPD_AGENT, rk_rocpd_place(s, COL_AGENT)));
+	if (rk_rocpd_wants(s, RK_M_FLAGS))
+		put_flags(s, row);
+	rk_rocpd_put_who(s, row, RK_M_NODE, RK_M_PID, RK_M_TID);
+	rk_rocpd_put_correlation(s, RK_M_CORRELATION, row);
+	return 1;
+}
+
+static const struct rocpd_part alloc_parts[] = {
+	{ ROCPD_ALLOC, alloc_columns, A_NCOLUMNS, alloc_row },
+};
+
+const struct rocpd_plan rk_rocpd_memalloc = {
+	.table = RK_MEMALLOC,
+	.gives = ~ROCPD_BIT(RK_M_RANK),
+	.parts = alloc_parts,
+	.nparts = 1,
+	.events_for = { [EVENT_STACK] = ROCPD_BIT(RK_M_CORRELATION) },
+};

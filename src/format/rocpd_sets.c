@@ -1,0 +1,101 @@
+/* rocpd_sets.c - which tables of a file belong together. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "format/rocpd_impl.h"
+
+static const char *const base_names[ROCPD_NWHAT] = {
+	[ROCPD_METADATA] = "rocpd_metadata",   [ROCPD_STRING] = "rocpd_string",
+	[ROCPD_NODE] = "rocpd_info_node",      [ROCPD_PROCESS] = "rocpd_info_process",
+	[ROCPD_THREAD] = "rocpd_info_thread",  [ROCPD_AGENT] = "rocpd_info_agent",
+	[ROCPD_PMC] = "rocpd_info_pmc",        [ROCPD_SYMBOL] = "rocpd_info_kernel_symbol",
+	[ROCPD_TRACK] = "rocpd_track",         [ROCPD_EVENT] = "rocpd_event",
+	[ROCPD_PMC_EVENT] = "rocpd_pmc_event", [ROCPD_REGION] = "rocpd_region",
+	[ROCPD_SAMPLE] = "rocpd_sample",       [ROCPD_DISPATCH] = "rocpd_kernel_dispatch",
+	[ROCPD_COPY] = "rocpd_memory_copy",    [ROCPD_ALLOC] = "rocpd_memory_allocate",
+};
+
+/*
+ * The suffix may be glued on without a mark ("rocpd_stringcc38..."), and other tables begin with
+ * some of our names ("rocpd_event_operation_..."). These begin no other table's name, so what
+ * follows them is a suffix.
+ */
+static const enum rocpd_what anchors[] = { ROCPD_METADATA, ROCPD_STRING, ROCPD_DISPATCH,
+					   ROCPD_PROCESS };
+
+static const char *suffix_of(const char *table)
+{
+	for (size_t i = 0; i < sizeof(anchors) / sizeof(anchors[0]); i++) {
+		const char *base = base_names[anchors[i]];
+
+		if (rk_text_iprefix(table, strlen(table), base))
+			return table + strlen(base);
+	}
+	return NULL;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return rk_text_ieq(a, strlen(a), b);
+}
+
+static struct rocpd_set *set_of(struct rocpd_set *sets, size_t n, const char *suffix)
+{
+	for (size_t i = n; i > 0; i--) /* tables of one set mostly follow each other */
+		if (same_text(sets[i - 1].suffix, suffix))
+			return &sets[i - 1];
+	return NULL;
+}
+
+static int add_set(struct rocpd_set **sets, size_t *n, const char *suffix, struct rk_error *err)
+{
+	struct rocpd_set *grown;
+
+	if ((*n & (*n - 1)) == 0) {
+		grown = rk_reallocn(*sets, *n ? *n * 2 : 1, sizeof(*grown));
+		if (!grown)
+			return rk_fail_nomem(err);
+		*sets = grown;
+	}
+	(*sets)[(*n)++] = (struct rocpd_set){ .suffix = suffix };
+	return 0;
+}
+
+/* What follows the base name must be the suffix of a set. */
+static void place_table(struct rocpd_set *sets, size_t nsets, const struct rk_sqlite_table *t)
+{
+	for (size_t w = 0; w < ROCPD_NWHAT; w++) {
+		struct rocpd_set *set;
+
+		if (!rk_text_iprefix(t->name, strlen(t->name), base_names[w]))
+			continue;
+		set = set_of(sets, nsets, t->name + strlen(base_names[w]));
+		if (set)
+			set->tables[w] = t;
+	}
+}
+
+int rk_rocpd_find_sets(const struct rk_sqlite_table *tables, size_t ntables,
+		       struct rocpd_set **ret_sets, size_t *ret_n, struct rk_error *err)
+{
+	struct rocpd_set *sets = NULL;
+	size_t n = 0;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < ntables; i++) {
+		const char *suffix = suffix_of(tables[i].name);
+
+		if (suffix && !set_of(sets, n, suffix))
+			rc = add_set(&sets, &n, suffix, err);
+	}
+	if (rc < 0) {
+		rk_free(sets);
+		return rc;
+	}
+	for (size_t i = 0; i < ntables; i++)
+		place_table(sets, n, &tables[i]);
+	*ret_sets = sets;
+	*ret_n = n;
+	return 0;
+}
