@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/checked.h"
 
 static size_t bitmap_words(size_t rows)
 {
@@ -43,14 +44,17 @@ void rk_builder_release(struct rk_builder *b)
 
 void *rk_builder_column(struct rk_builder *b, unsigned field)
 {
-	if (!b->data[field])
-		b->data[field] = rk_calloc(b->cap, rk_type_size(b->schema->fields[field].type));
+	size_t bytes;
+
+	/* not zeroed: a page that no row reaches is never touched */
+	if (!b->data[field] && rk_mul(b->cap, rk_type_size(b->schema->fields[field].type), &bytes))
+		b->data[field] = rk_alloc(bytes);
 	return b->data[field];
 }
 
 bool rk_builder_null(struct rk_builder *b, unsigned field, size_t row)
 {
-	size_t words = bitmap_words(b->cap);
+	size_t words = bitmap_words(b->cap), size = rk_type_size(b->schema->fields[field].type);
 
 	if (!b->nulls[field]) {
 		if (!b->valid[field])
@@ -61,6 +65,7 @@ bool rk_builder_null(struct rk_builder *b, unsigned field, size_t row)
 		b->nulls[field] = true;
 	}
 	b->valid[field][row / 64] &= ~(UINT64_C(1) << (row % 64));
+	memset((char *)b->data[field] + row * size, 0, size);
 	return true;
 }
 

@@ -38,7 +38,10 @@ struct rk_builder {
 int rk_builder_init(struct rk_builder *b, const struct rk_schema *schema, size_t cap,
 		    struct rk_error *err);
 void rk_builder_release(struct rk_builder *b);
-/* Writable values of a column, cap of them; NULL when out of memory. Makes it a present column. */
+/*
+ * Writable values of a column, cap of them, not zeroed; NULL when out of memory. Makes it a
+ * present column: each row must be given a value or rk_builder_null.
+ */
 void *rk_builder_column(struct rk_builder *b, unsigned field);
 /* Marks one row null, in a column that rk_builder_column has made. False when out of memory. */
 bool rk_builder_null(struct rk_builder *b, unsigned field, size_t row);

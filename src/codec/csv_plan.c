@@ -1,0 +1,106 @@
+/* csv_plan.c - what each column of a CSV file is, from its header. */
+#include "codec/csv_row.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+
+static const struct rk_csv_bind *bind_of(const struct rk_csv_bind *binds, const char *name)
+{
+	for (; binds->header; binds++)
+		if (rk_text_ieq(name, strlen(name), binds->header))
+			return binds;
+	return NULL;
+}
+
+static struct rk_csv_op op_of(const struct rk_csv_bind *b, unsigned col, uint64_t want)
+{
+	struct rk_csv_op op = { .cell = RK_CELL_SKIP_TEXT, .field = 1, .col = (uint16_t)col };
+
+	if (!b)
+		return op;
+	op.cell = (uint8_t)b->cell;
+	if (b->cell == RK_CELL_SKIP || b->cell == RK_CELL_SKIP_TEXT)
+		return op;
+	if (b->field >= 64 || want >> b->field & 1)
+		op.field = (uint16_t)b->field;
+	else
+		op.cell = b->cell == RK_CELL_STR ? RK_CELL_SKIP_TEXT : RK_CELL_SKIP;
+	return op;
+}
+
+/* Two columns of one name would fight for one field: the first has it. */
+static bool taken(const struct rk_csv_plan *p, unsigned col, struct rk_csv_op op)
+{
+	for (unsigned i = 0; i < col; i++)
+		if (p->cols[i].cell > RK_CELL_SKIP_TEXT && p->cols[i].field == op.field)
+			return true;
+	return false;
+}
+
+static void fold(struct rk_csv_plan *p)
+{
+	for (unsigned i = 0; i < p->ncols; i++) {
+		struct rk_csv_op *last = p->nops ? &p->ops[p->nops - 1] : NULL;
+
+		if (last && last->cell == RK_CELL_SKIP && p->cols[i].cell == RK_CELL_SKIP)
+			last->field++;
+		else
+			p->ops[p->nops++] = p->cols[i];
+	}
+}
+
+int rk_csv_plan_make(const struct rk_csv_header *h, const struct rk_csv_bind *binds,
+		     const char *free_header, uint64_t want, struct rk_csv_plan *ret,
+		     struct rk_error *err)
+{
+	struct rk_csv_plan p = { .ncols = h->ncols };
+
+	p.cols = rk_calloc(h->ncols, sizeof(*p.cols));
+	p.ops = rk_calloc(h->ncols, sizeof(*p.ops));
+	if (!p.cols || !p.ops) {
+		rk_csv_plan_release(&p);
+		return rk_fail_nomem(err);
+	}
+	for (unsigned i = 0; i < h->ncols; i++) {
+		struct rk_csv_op op = op_of(bind_of(binds, h->names[i]), i, want);
+
+		if (op.cell > RK_CELL_SKIP_TEXT && taken(&p, i, op))
+			op = op_of(NULL, i, want);
+		p.cols[i] = op;
+	}
+	p.free_col = free_header ? rk_csv_header_find(h, free_header) : -1;
+	fold(&p);
+	*ret = p;
+	return 0;
+}
+
+void rk_csv_plan_release(struct rk_csv_plan *p)
+{
+	rk_free(p->cols);
+	rk_free(p->ops);
+	*p = (struct rk_csv_plan){ 0 };
+}
+
+int rk_csv_sink_init(struct rk_csv_sink *s, const struct rk_csv_plan *plan, struct rk_builder *b,
+		     struct rk_strtab *names, struct rk_error *err)
+{
+	*s = (struct rk_csv_sink){ .b = b, .names = names, .err = err };
+	for (unsigned i = 0; i < plan->ncols; i++)
+		if (plan->cols[i].cell > RK_CELL_SKIP_TEXT &&
+		    !rk_builder_column(b, plan->cols[i].field))
+			return rk_fail_nomem(err);
+	s->data = b->data;
+	return 0;
+}
+
+bool rk_csv_commit(struct rk_csv_sink *s)
+{
+	for (unsigned i = 0; i < s->nnulls; i++)
+		if (!rk_builder_null(s->b, s->nulls[i], s->row))
+			s->failed = true;
+	s->nnulls = 0;
+	s->row++;
+	return !s->failed;
+}

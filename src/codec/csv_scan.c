@@ -1,0 +1,543 @@
+/*
+ * csv_scan.c - the rows of a CSV file as batches.
+ *
+ * The text is read in blocks. A block is cut into pieces at line beginnings, and one round on the
+ * thread pool parses all pieces of a block, each into its own builder, while one task of the same
+ * round reads (and unpacks) the next block. Then the builders are handed out in order.
+ *
+ * Where may a piece begin? A name may hold a line end, so not every line begins a row. A line that
+ * parses as a plain row by itself does, always: a row is never continued over such a line. Pieces
+ * and blocks begin at such lines, which makes the result the same however the text is cut.
+ */
+#include "codec/csv_scan.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+
+enum {
+	PIECE_BYTES = 160 << 10,
+	PIECES_PER_THREAD = 4,
+	HEADROOM = RK_CSV_MAX_ROW, /* in front of a block, for the unfinished row of the last */
+	PADDING = 64,              /* behind it, so that the fast path may read past the end */
+	MAX_TRIES = 32,            /* lines looked at to find one that begins a row */
+	MAX_JOINED_LINES = 64,     /* lines one name may stretch over */
+};
+
+struct note {
+	uint64_t count;
+	uint64_t line; /* of the first, counted from the piece's first line */
+};
+
+struct piece {
+	const char *from, *to;
+	bool last; /* the text ends with it */
+	struct rk_builder b;
+	uint64_t lines;
+	struct note notes[RK_NNOTES];
+	int rc;
+	struct rk_error err;
+};
+
+/* mem: HEADROOM, then up to the block's size, then PADDING. [from, to) is text. */
+struct block {
+	char *mem;
+	size_t from, to;
+};
+
+struct csv_source {
+	struct rk_source base;
+	struct rk_csv_scan scan;
+	struct rk_csv_plan plan;
+	struct rk_context *ctx;
+	size_t block_bytes, piece_rows;
+	struct piece *pieces;
+	unsigned npieces, max_pieces, at;
+	struct block cur, next;
+	bool begun, eof, skipping; /* skipping: inside a row that is too long */
+	uint64_t line;             /* of the first line not yet handed out */
+	struct rk_builder probe;   /* for asking whether a line is a plain row */
+	int read_rc;
+	struct rk_error read_err;
+};
+
+static const char *const warning_names[RK_NNOTES] = { RK_CSV_WARNINGS };
+static const char *const warning_texts[RK_NNOTES] = {
+	"row has fewer cells than the header; passed over",
+	"row has more cells than the header; passed over",
+	"row is longer than 1 MiB; passed over",
+	"the file ends inside this row; passed over",
+	"the header stands here again; passed over",
+	"cell is not a number; taken as missing",
+	"number does not fit its column; taken as missing",
+	"fraction of a whole number cut off",
+	"time has lost digits (saved by a spreadsheet?); not used for timing",
+	"a name with a line end in it was joined",
+};
+
+static void note(struct piece *p, enum rk_csv_note n)
+{
+	if (!p->notes[n].count++)
+		p->notes[n].line = p->lines;
+}
+
+static void note_bits(struct piece *p, uint32_t bits)
+{
+	for (; bits; bits &= bits - 1)
+		note(p, (enum rk_csv_note)__builtin_ctz(bits));
+}
+
+static bool blank(const char *p, size_t len)
+{
+	for (; len; p++, len--)
+		if (*p != ' ' && *p != '\t' && *p != '\r')
+			return false;
+	return true;
+}
+
+static size_t quotes_in(const char *p, size_t len)
+{
+	size_t n = 0;
+	const char *q, *end = p + len;
+
+	while ((q = memchr(p, '"', (size_t)(end - p)))) {
+		n++;
+		p = q + 1;
+	}
+	return n;
+}
+
+static bool is_header(const struct rk_csv_header *h, const char *p, size_t len)
+{
+	struct rk_csv_header other;
+	bool same;
+
+	if (!h->ncols || len < strlen(h->names[0]) ||
+	    !rk_text_iprefix(p + (*p == '"'), len - (*p == '"'), h->names[0]))
+		return false;
+	if (rk_csv_header_parse(p, len, true, &other, NULL) < 0)
+		return false;
+	same = other.ncols == h->ncols;
+	for (unsigned i = 0; same && i < h->ncols; i++)
+		same = !strcmp(h->names[i], other.names[i]);
+	rk_csv_header_release(&other);
+	return same;
+}
+
+static const char *line_after(const char *p, const char *end)
+{
+	const char *nl = memchr(p, '\n', (size_t)(end - p));
+
+	return nl ? nl + 1 : end;
+}
+
+/* Length of the line [p, next) without its line end. */
+static size_t line_len(const char *p, const char *next)
+{
+	size_t len = (size_t)(next - p);
+
+	if (len && p[len - 1] == '\n')
+		len--;
+	if (len && p[len - 1] == '\r')
+		len--;
+	return len;
+}
+
+/*
+ * The row at p is short, perhaps because a name in it holds a line end: adds lines that are no
+ * rows themselves until the quotes are even, and tries once. Returns the line behind, or NULL.
+ */
+static const char *join_lines(struct csv_source *src, struct piece *p, struct rk_csv_sink *sink,
+			      const char *from, const char *next)
+{
+	size_t quotes = quotes_in(from, (size_t)(next - from));
+	unsigned lines = 1;
+
+	if (quotes % 2 == 0)
+		return NULL;
+	while (next < p->to && lines < MAX_JOINED_LINES) {
+		const char *more = line_after(next, p->to);
+
+		if (rk_csv_row_fast(&src->plan, next, more, sink) ||
+		    more - from > RK_CSV_MAX_ROW)
+			return NULL;
+		quotes += quotes_in(next, (size_t)(more - next));
+		next = more;
+		lines++;
+		if (quotes % 2 == 0)
+			break;
+	}
+	if (rk_csv_row_slow(&src->plan, from, line_len(from, next), sink) != 1)
+		return NULL;
+	note(p, RK_NOTE_LINE_BREAK);
+	rk_csv_commit(sink);
+	p->lines += lines - 1;
+	return next;
+}
+
+static const char *odd_row(struct csv_source *src, struct piece *p, struct rk_csv_sink *sink,
+			   const char *from)
+{
+	const char *next = line_after(from, p->to), *joined;
+	size_t len = line_len(from, next);
+	int cells;
+
+	if (blank(from, len))
+		return next;
+	if (is_header(src->scan.header, from, len)) {
+		note(p, RK_NOTE_REPEATED_HEADER);
+		return next;
+	}
+	sink->notes = 0;
+	cells = len > RK_CSV_MAX_ROW ? 2 : rk_csv_row_slow(&src->plan, from, len, sink);
+	if (cells == 1) {
+		note_bits(p, sink->notes);
+		rk_csv_commit(sink);
+		return next;
+	}
+	joined = cells == 0 ? join_lines(src, p, sink, from, next) : NULL;
+	if (joined)
+		return joined;
+	if (cells == 0 && p->last && next == p->to && next[-1] != '\n')
+		note(p, RK_NOTE_CUT_ROW);
+	else
+		note(p, len > RK_CSV_MAX_ROW ? RK_NOTE_HUGE_ROW :
+			cells	 ? RK_NOTE_LONG_ROW :
+					       RK_NOTE_SHORT_ROW);
+	return next;
+}
+
+static void parse_piece(struct csv_source *src, struct piece *p)
+{
+	const char *pos = p->from, *next;
+	struct rk_csv_sink sink;
+
+	rk_builder_reset(&p->b);
+	p->rc = rk_csv_sink_init(&sink, &src->plan, &p->b, src->ctx->names, &p->err);
+	while (p->rc == 0 && pos < p->to) {
+		if (sink.row == p->b.cap) {
+			p->rc = rk_fail(&p->err, RK_E_LIMIT, "more rows than bytes allow");
+			break;
+		}
+		next = rk_csv_row_fast(&src->plan, pos, p->to, &sink);
+		if (next)
+			rk_csv_commit(&sink);
+		else if (!sink.failed)
+			next = odd_row(src, p, &sink, pos);
+		if (sink.failed)
+			p->rc = rk_fail_nomem(&p->err);
+		pos = next;
+		p->lines++;
+	}
+	p->b.nrows = sink.row;
+	if (p->rc == 0 && src->scan.finish && p->b.nrows)
+		p->rc = src->scan.finish(src->scan.arg, &p->b, &p->err);
+}
+
+/* A packed file that is damaged or cut ends here: its good rows are kept and the rest is told. */
+static int end_of_text(struct csv_source *src, int rc, struct rk_error *err)
+{
+	src->eof = true;
+	if (rc != RK_E_FORMAT)
+		return rc;
+	rk_diag_add(src->ctx->diag, "damaged-file", rk_instream_path(src->scan.in), 0, 1,
+		    "%s; rows before that are kept", err->message);
+	rk_error_clear(err);
+	return 0;
+}
+
+static int read_block(struct csv_source *src, struct block *b, struct rk_error *err)
+{
+	size_t len = 0, more = 0;
+	int rc = rk_instream_read(src->scan.in, b->mem + HEADROOM, src->block_bytes, &len, err);
+
+	if (rc == 0 && len < src->block_bytes)
+		rc = rk_instream_read(src->scan.in, b->mem + HEADROOM + len, 1, &more, err);
+	b->from = HEADROOM;
+	b->to = HEADROOM + len;
+	memset(b->mem + b->to, 0, PADDING);
+	if (rc < 0 || len < src->block_bytes)
+		rc = end_of_text(src, rc, err);
+	return rc;
+}
+
+/* Task 0 of a round reads ahead, the others parse. */
+static void round_task(void *arg, size_t i, unsigned worker)
+{
+	struct csv_source *src = arg;
+
+	(void)worker;
+	if (i)
+		parse_piece(src, &src->pieces[i - 1]);
+	else if (!src->eof)
+		src->read_rc = read_block(src, &src->next, &src->read_err);
+}
+
+/* Whether the line at p is a plain row by itself, so that a piece may begin with it. */
+static bool begins_row(struct csv_source *src, const char *p, const char *end)
+{
+	struct rk_csv_sink sink;
+
+	return rk_csv_sink_init(&sink, &src->plan, &src->probe, src->ctx->names, NULL) == 0 &&
+	       rk_csv_row_fast(&src->plan, p, line_after(p, end), &sink);
+}
+
+/* Where this block's text may end: at the last line that begins a row; the rest is carried. */
+static const char *block_limit(struct csv_source *src, const char *from, const char *to)
+{
+	const char *nl = memrchr(from, '\n', (size_t)(to - from)), *begin, *end;
+	unsigned tries = 0;
+
+	if (!nl)
+		return from;
+	for (end = nl; tries < MAX_TRIES; tries++, end = begin - 1) {
+		begin = memrchr(from, '\n', (size_t)(end - from));
+		if (!begin)
+			break;
+		begin++;
+		if (begins_row(src, begin, end + 1))
+			return begin;
+	}
+	return nl + 1;
+}
+
+static void add_piece(struct csv_source *src, const char *from, const char *to, bool last)
+{
+	struct piece *p = &src->pieces[src->npieces++];
+
+	p->from = from;
+	p->to = to;
+	p->last = last;
+	p->lines = 0;
+	p->rc = 0;
+	memset(p->notes, 0, sizeof(p->notes));
+}
+
+static void cut_pieces(struct csv_source *src, const char *from, const char *to, bool last)
+{
+	src->npieces = src->at = 0;
+	while (to - from > PIECE_BYTES + PIECE_BYTES / 2 && src->npieces + 1 < src->max_pieces) {
+		const char *cut = line_after(from + PIECE_BYTES, to);
+		unsigned tries = 0;
+
+		while (cut < to && tries++ < MAX_TRIES && !begins_row(src, cut, to))
+			cut = line_after(cut, to);
+		if (cut == to)
+			break;
+		add_piece(src, from, cut, false);
+		from = cut;
+	}
+	if (from < to)
+		add_piece(src, from, to, last);
+}
+
+/* Inside a row that is too long: everything up to its line end goes. */
+static void skip_rest_of_row(struct csv_source *src)
+{
+	struct block *b = &src->cur;
+	const char *nl = memchr(b->mem + b->from, '\n', b->to - b->from);
+
+	b->from = nl ? (size_t)(nl + 1 - b->mem) : b->to;
+	if (nl) {
+		src->skipping = false;
+		src->line++;
+	}
+}
+
+static void huge_row(struct csv_source *src)
+{
+	rk_diag_add(src->ctx->diag, warning_names[RK_NOTE_HUGE_ROW],
+		    rk_instream_path(src->scan.in), 0, 1, "%s", warning_texts[RK_NOTE_HUGE_ROW]);
+	src->skipping = true;
+}
+
+/* The unfinished row goes in front of the next block. */
+static void carry(struct csv_source *src, const char *from)
+{
+	size_t len = (size_t)(src->cur.mem + src->cur.to - from);
+	struct block done = src->cur;
+
+	src->next.from -= len;
+	memcpy(src->next.mem + src->next.from, from, len);
+	src->cur = src->next;
+	src->next = done;
+}
+
+static int progress(struct csv_source *src, struct rk_error *err)
+{
+	uint64_t done, total;
+
+	if (!src->ctx->progress)
+		return 0;
+	rk_instream_progress(src->scan.in, &done, &total);
+	if (src->ctx->progress(src->ctx->progress_arg, done, total))
+		return rk_fail(err, RK_E_CANCELLED, "cancelled");
+	return 0;
+}
+
+/* Parses the current block and reads the next. 0: all text was seen. */
+static int next_round(struct csv_source *src, struct rk_error *err)
+{
+	bool last = src->eof;
+	const char *from, *to, *limit;
+	int rc = progress(src, err);
+
+	if (rc < 0)
+		return rc;
+	if (src->skipping)
+		skip_rest_of_row(src);
+	from = src->cur.mem + src->cur.from;
+	to = src->cur.mem + src->cur.to;
+	if (last && from == to)
+		return 0;
+	limit = last ? to : block_limit(src, from, to);
+	if (to - limit > HEADROOM) {
+		huge_row(src);
+		to = limit;
+		src->cur.to = (size_t)(limit - src->cur.mem);
+	}
+	cut_pieces(src, from, limit, last);
+	src->read_rc = 0;
+	rk_pool_run(src->ctx->pool, src->npieces + 1, round_task, src);
+	if (src->read_rc < 0) {
+		if (err)
+			*err = src->read_err;
+		rk_error_at(err, rk_instream_path(src->scan.in), 0, 0);
+		return src->read_rc;
+	}
+	if (last)
+		src->cur.from = src->cur.to;
+	else
+		carry(src, limit);
+	return 1;
+}
+
+/* A piece's warnings, its lines now known from the beginning of the file. */
+static void report_piece(struct csv_source *src, const struct piece *p)
+{
+	for (unsigned n = 0; n < RK_NNOTES; n++)
+		if (p->notes[n].count)
+			rk_diag_add(src->ctx->diag, warning_names[n],
+				    rk_instream_path(src->scan.in), src->line + p->notes[n].line,
+				    p->notes[n].count, "%s", warning_texts[n]);
+	src->line += p->lines;
+}
+
+/* The first block, behind the header, which may be longer than a block has room. */
+static int begin(struct csv_source *src, struct rk_error *err)
+{
+	size_t left = src->scan.header->bytes, len;
+	int rc;
+
+	while (left) {
+		size_t want = left < src->block_bytes ? left : src->block_bytes;
+
+		rc = rk_instream_read(src->scan.in, src->cur.mem, want, &len, err);
+		if (rc < 0)
+			return rc;
+		if (len < want)
+			return rk_fail(err, RK_E_IO, "'%s' became shorter while it was read",
+				       rk_instream_path(src->scan.in));
+		left -= len;
+	}
+	src->line = src->scan.header->lines + 1;
+	src->begun = true;
+	rc = read_block(src, &src->cur, &src->read_err);
+	if (rc < 0 && err)
+		*err = src->read_err;
+	return rc;
+}
+
+static int csv_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
+{
+	struct csv_source *src = (struct csv_source *)base;
+	int rc;
+
+	if (!src->begun) {
+		rc = begin(src, err);
+		if (rc < 0)
+			return rc;
+	}
+	for (;;) {
+		while (src->at < src->npieces) {
+			struct piece *p = &src->pieces[src->at++];
+
+			report_piece(src, p);
+			if (p->rc < 0) {
+				if (err)
+					*err = p->err;
+				return p->rc;
+			}
+			if (p->b.nrows) {
+				*batch = rk_builder_batch(&p->b);
+				return 1;
+			}
+		}
+		rc = next_round(src, err);
+		if (rc <= 0)
+			return rc;
+	}
+}
+
+static void csv_close(struct rk_source *base)
+{
+	struct csv_source *src = (struct csv_source *)base;
+
+	for (unsigned i = 0; src->pieces && i < src->max_pieces; i++)
+		rk_builder_release(&src->pieces[i].b);
+	rk_builder_release(&src->probe);
+	rk_free(src->pieces);
+	rk_free(src->cur.mem);
+	rk_free(src->next.mem);
+	rk_csv_plan_release(&src->plan);
+	rk_free(src);
+}
+
+static const struct rk_source_ops csv_source_ops = { .next = csv_next, .close = csv_close };
+
+static int make_buffers(struct csv_source *src, struct rk_error *err)
+{
+	unsigned threads = rk_pool_threads(src->ctx->pool);
+	int rc = rk_builder_init(&src->probe, src->scan.schema, 1, err);
+
+	src->block_bytes = (size_t)threads * PIECES_PER_THREAD * PIECE_BYTES;
+	if (src->block_bytes > RK_TEXT_BLOCK_BYTES)
+		src->block_bytes = RK_TEXT_BLOCK_BYTES;
+	src->max_pieces = (unsigned)((src->block_bytes + HEADROOM) / PIECE_BYTES) + 2;
+	/* a row takes a byte per column; beyond the piece's length at most MAX_TRIES lines */
+	src->piece_rows = 2 * PIECE_BYTES / src->plan.ncols + MAX_TRIES + 2;
+	src->pieces = rk_calloc(src->max_pieces, sizeof(*src->pieces));
+	src->cur.mem = rk_alloc(HEADROOM + src->block_bytes + PADDING);
+	src->next.mem = rk_alloc(HEADROOM + src->block_bytes + PADDING);
+	if (!src->pieces || !src->cur.mem || !src->next.mem)
+		return rk_fail_nomem(err);
+	for (unsigned i = 0; rc == 0 && i < src->max_pieces; i++)
+		rc = rk_builder_init(&src->pieces[i].b, src->scan.schema, src->piece_rows, err);
+	return rc;
+}
+
+int rk_csv_scan_open(const struct rk_csv_scan *scan, struct rk_context *ctx,
+		     struct rk_source **ret, struct rk_error *err)
+{
+	struct csv_source *src = rk_calloc(1, sizeof(*src));
+	int rc;
+
+	if (!src)
+		return rk_fail_nomem(err);
+	src->base = (struct rk_source){ &csv_source_ops, scan->schema };
+	src->scan = *scan;
+	src->ctx = ctx;
+	rc = rk_csv_plan_make(scan->header, scan->binds, scan->free_header, scan->want, &src->plan,
+			      err);
+	if (rc == 0)
+		rc = make_buffers(src, err);
+	if (rc == 0)
+		rc = rk_instream_rewind(scan->in, err);
+	if (rc < 0) {
+		csv_close(&src->base);
+		return rc;
+	}
+	*ret = &src->base;
+	return 0;
+}

@@ -1,0 +1,141 @@
+/* names.c - kernel names as people read them, as a pass. */
+#include "pass/names.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+
+enum { UNKNOWN = UINT32_MAX, MAX_CLEAN = 1 << 20 };
+
+struct names {
+	struct rk_source base;
+	struct rk_source *rows;
+	struct rk_context *ctx;
+	unsigned field;
+	struct rk_name_style style;
+	uint32_t *clean; /* recorded id to clean id, UNKNOWN where not asked yet */
+	size_t nclean;
+	uint32_t *ids; /* the column that replaces the recorded one */
+	size_t cap;
+	struct rk_column *cols;
+	struct rk_batch batch;
+};
+
+static int room_for(struct names *n, uint32_t id, struct rk_error *err)
+{
+	size_t cap = n->nclean ? n->nclean : 1024;
+	uint32_t *clean;
+
+	if (id < n->nclean)
+		return 0;
+	while (cap <= id)
+		cap *= 2;
+	clean = rk_reallocn(n->clean, cap, sizeof(*clean));
+	if (!clean)
+		return rk_fail_nomem(err);
+	memset(clean + n->nclean, 0xff, (cap - n->nclean) * sizeof(*clean));
+	n->clean = clean;
+	n->nclean = cap;
+	return 0;
+}
+
+static int clean_one(struct names *n, uint32_t id, struct rk_error *err)
+{
+	struct rk_bytes out;
+	size_t len;
+	const char *text = rk_strtab_borrow(n->ctx->names, id, &len);
+	int rc = room_for(n, id, err);
+
+	if (rc < 0)
+		return rc;
+	if (rk_utf8_valid(text, len) < len)
+		rk_diag_add(n->ctx->diag, "invalid-utf8", "", 0, 1,
+			    "kernel name is not UTF-8; bad bytes replaced");
+	rk_bytes_init(&out, len * 3 + MAX_CLEAN);
+	if (rk_name_clean(text, len, &n->style, &out))
+		rc = rk_strtab_add(n->ctx->names, (char *)out.data, out.len, &n->clean[id], err);
+	else
+		rc = rk_fail_nomem(err);
+	rk_bytes_release(&out);
+	return rc;
+}
+
+static int replace(struct names *n, const struct rk_batch *b, struct rk_error *err)
+{
+	const uint32_t *from = b->cols[n->field].data;
+	int rc = 0;
+
+	if (n->cap < b->nrows) {
+		rk_free(n->ids);
+		n->ids = rk_alloc(b->nrows * sizeof(*n->ids));
+		n->cap = n->ids ? b->nrows : 0;
+		if (!n->ids)
+			return rk_fail_nomem(err);
+	}
+	for (size_t i = 0; rc == 0 && i < b->nrows; i++) {
+		if (from[i] >= n->nclean || n->clean[from[i]] == UNKNOWN)
+			rc = clean_one(n, from[i], err);
+		if (rc == 0)
+			n->ids[i] = n->clean[from[i]];
+	}
+	return rc;
+}
+
+static int names_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
+{
+	struct names *n = (struct names *)base;
+	const struct rk_batch *b;
+	int rc = rk_source_next(n->rows, &b, err);
+
+	if (rc <= 0)
+		return rc;
+	if (!b->cols[n->field].data) {
+		*batch = b;
+		return 1;
+	}
+	rc = replace(n, b, err);
+	if (rc < 0)
+		return rc;
+	memcpy(n->cols, b->cols, b->schema->nfields * sizeof(*n->cols));
+	n->cols[n->field].data = n->ids;
+	n->batch = (struct rk_batch){ b->schema, b->nrows, n->cols };
+	*batch = &n->batch;
+	return 1;
+}
+
+static void names_close(struct rk_source *base)
+{
+	struct names *n = (struct names *)base;
+
+	rk_source_close(n->rows);
+	rk_free(n->clean);
+	rk_free(n->ids);
+	rk_free(n->cols);
+	rk_free(n);
+}
+
+static const struct rk_source_ops names_ops = { .next = names_next, .close = names_close };
+
+int rk_names_open(struct rk_source *rows, struct rk_context *ctx, unsigned field,
+		  const struct rk_name_style *style, struct rk_source **ret, struct rk_error *err)
+{
+	struct names *n = rk_calloc(1, sizeof(*n));
+
+	if (!n) {
+		rk_source_close(rows);
+		return rk_fail_nomem(err);
+	}
+	n->base = (struct rk_source){ &names_ops, rows->schema };
+	n->rows = rows;
+	n->ctx = ctx;
+	n->field = field;
+	n->style = *style;
+	n->cols = rk_calloc(rows->schema->nfields, sizeof(*n->cols));
+	if (!n->cols) {
+		names_close(&n->base);
+		return rk_fail_nomem(err);
+	}
+	*ret = &n->base;
+	return 0;
+}

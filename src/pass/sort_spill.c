@@ -1,0 +1,530 @@
+/*
+ * sort_spill.c - sorting any number of rows by way of a temporary file.
+ *
+ * Rows are packed into records of fixed length: the key, a bitmap of the fields that have a value,
+ * and the values of the fields that are present at all (the layout). A store full of records is
+ * sorted and written as a run; when all rows are in, the runs are merged. A layout that no longer
+ * fits, because a column appears, begins a new run: each run keeps its own. More than MAX_FAN_IN
+ * runs are first merged into longer ones.
+ */
+#include "pass/sort.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "io/spill.h"
+
+enum {
+	STORE_BYTES = RK_SORT_WINDOW_BYTES,
+	MAX_FAN_IN = 128,
+	MAX_RECORD = 4096,
+};
+
+struct layout {
+	size_t record_bytes;
+	uint64_t mask;        /* fields present, for the first 64; extra fields always are */
+	uint16_t offset[256]; /* of each present field in a record */
+};
+
+struct run {
+	uint64_t offset, records; /* in the spill file */
+	struct layout layout;
+	/* while merging: */
+	uint8_t *buf;
+	size_t buf_records, have, at;
+};
+
+struct spill_sort {
+	struct rk_source base;
+	struct rk_source *rows;
+	struct rk_context *ctx;
+	struct rk_spill *spill;
+	uint8_t *store; /* STORE_BYTES: records coming in, later the read buffers of the runs */
+	uint8_t *sorted; /* a block of records on its way out */
+	size_t nrecords;
+	struct layout layout;
+	struct rk_sort_key *keys, *tmp;
+	struct run *runs;
+	size_t nruns, cap_runs;
+	uint32_t *heap; /* indices of runs that have records, smallest key first */
+	size_t nheap;
+	bool merging;
+	struct rk_builder out;
+};
+
+enum { BLOCK_BYTES = 256 << 10 };
+
+static bool in_layout(const struct layout *l, unsigned f)
+{
+	return f >= 64 || l->mask >> f & 1;
+}
+
+static size_t bitmap_at(void)
+{
+	return 8; /* behind the key */
+}
+
+static void make_layout(struct layout *l, const struct rk_schema *s, uint64_t mask)
+{
+	size_t at = bitmap_at() + (s->nfields + 63) / 64 * 8;
+
+	l->mask = mask;
+	for (unsigned f = 0; f < s->nfields; f++) {
+		if (!in_layout(l, f))
+			continue;
+		l->offset[f] = (uint16_t)at;
+		at += rk_type_size(s->fields[f].type);
+	}
+	l->record_bytes = (at + 7) / 8 * 8;
+}
+
+static uint64_t present(const struct rk_batch *b)
+{
+	uint64_t mask = 0;
+
+	for (unsigned f = 0; f < b->schema->nfields && f < 64; f++)
+		mask |= (uint64_t)(b->cols[f].data != NULL) << f;
+	return mask;
+}
+
+static inline void copy_value(uint8_t *to, const uint8_t *from, size_t size)
+{
+	if (size == 8)
+		memcpy(to, from, 8);
+	else if (size == 4)
+		memcpy(to, from, 4);
+	else
+		*to = *from;
+}
+
+/* One column of a batch into its place in each record: column by column keeps reads in line. */
+static void pack_column(struct spill_sort *s, const struct rk_batch *b, unsigned f, size_t from,
+			size_t n)
+{
+	const struct rk_column *c = &b->cols[f];
+	size_t size = rk_type_size(b->schema->fields[f].type), bytes = s->layout.record_bytes;
+	uint8_t *rec = s->store + s->nrecords * bytes;
+	size_t value = s->layout.offset[f], word = bitmap_at() + f / 64 * 8;
+	const uint8_t *data = (const uint8_t *)c->data + from * size;
+
+	for (size_t i = 0; i < n; i++, rec += bytes, data += size) {
+		uint64_t bits;
+
+		if (!rk_column_has(c, from + i))
+			continue;
+		memcpy(&bits, rec + word, 8);
+		bits |= UINT64_C(1) << (f % 64);
+		memcpy(rec + word, &bits, 8);
+		copy_value(rec + value, data, size);
+	}
+}
+
+/* A column without nulls: the bit is set for all rows at once by pack. */
+static void pack_full_column(struct spill_sort *s, const struct rk_batch *b, unsigned f,
+			     size_t from, size_t n)
+{
+	size_t size = rk_type_size(b->schema->fields[f].type), bytes = s->layout.record_bytes;
+	uint8_t *to = s->store + s->nrecords * bytes + s->layout.offset[f];
+	const uint8_t *data = (const uint8_t *)b->cols[f].data + from * size;
+
+	for (size_t i = 0; i < n; i++, to += bytes, data += size)
+		copy_value(to, data, size);
+}
+
+/* Key and bitmap of each record, the bits of columns without nulls set. */
+static void pack_heads(struct spill_sort *s, const struct rk_batch *b, size_t from, size_t n)
+{
+	const struct rk_column *time = &b->cols[b->schema->time_field];
+	uint8_t *rec = s->store + s->nrecords * s->layout.record_bytes;
+	size_t words = (b->schema->nfields + 63) / 64;
+	uint64_t full[4] = { 0 };
+
+	for (unsigned f = 0; f < b->schema->nfields; f++)
+		if (b->cols[f].data && !b->cols[f].valid)
+			full[f / 64] |= UINT64_C(1) << (f % 64);
+	for (size_t i = 0; i < n; i++, rec += s->layout.record_bytes) {
+		int64_t key = rk_sort_key_of(time, from + i);
+
+		memcpy(rec, &key, 8);
+		memcpy(rec + bitmap_at(), full, words * 8);
+	}
+}
+
+static void pack(struct spill_sort *s, const struct rk_batch *b, size_t from, size_t n)
+{
+	pack_heads(s, b, from, n);
+	for (unsigned f = 0; f < b->schema->nfields; f++) {
+		if (!in_layout(&s->layout, f) || !b->cols[f].data)
+			continue;
+		if (b->cols[f].valid)
+			pack_column(s, b, f, from, n);
+		else
+			pack_full_column(s, b, f, from, n);
+	}
+	s->nrecords += n;
+}
+
+static struct run *new_run(struct spill_sort *s, struct rk_error *err)
+{
+	size_t cap = s->cap_runs ? s->cap_runs * 2 : 16;
+	struct run *runs;
+
+	if (s->nruns == s->cap_runs) {
+		runs = rk_reallocn(s->runs, cap, sizeof(*runs));
+		if (!runs) {
+			rk_fail_nomem(err);
+			return NULL;
+		}
+		s->runs = runs;
+		s->cap_runs = cap;
+	}
+	s->runs[s->nruns] = (struct run){ .layout = s->layout };
+	return &s->runs[s->nruns];
+}
+
+/* Records in the order of `order`, a block at a time, to the end of the spill file. */
+static int write_records(struct spill_sort *s, const struct rk_sort_key *order, size_t n,
+			 struct rk_error *err)
+{
+	size_t bytes = s->layout.record_bytes, per_block = BLOCK_BYTES / bytes;
+	uint64_t offset;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < n;) {
+		size_t k = 0;
+
+		for (; k < per_block && i < n; k++, i++) {
+			if (i + 8 < n)
+				__builtin_prefetch(s->store + order[i + 8].at * bytes);
+			memcpy(s->sorted + k * bytes, s->store + order[i].at * bytes, bytes);
+		}
+		rc = rk_spill_append(s->spill, s->sorted, k * bytes, &offset, err);
+	}
+	return rc;
+}
+
+static int flush_run(struct spill_sort *s, struct rk_error *err)
+{
+	struct run *r = s->nrecords ? new_run(s, err) : NULL;
+	struct rk_sort_key *order;
+	int rc;
+
+	if (!s->nrecords)
+		return 0;
+	if (!r)
+		return RK_E_NOMEM;
+	for (size_t i = 0; i < s->nrecords; i++) {
+		memcpy(&s->keys[i].key, s->store + i * s->layout.record_bytes, 8);
+		s->keys[i].at = (uint32_t)i;
+	}
+	order = rk_sort_keys(s->keys, s->tmp, s->nrecords);
+	r->offset = rk_spill_size(s->spill);
+	r->records = s->nrecords;
+	rc = write_records(s, order, s->nrecords, err);
+	s->nrecords = 0;
+	s->nruns += rc == 0;
+	return rc;
+}
+
+static int take_batch(struct spill_sort *s, const struct rk_batch *b, struct rk_error *err)
+{
+	uint64_t mask = present(b);
+	int rc = 0;
+
+	if (mask & ~s->layout.mask) {
+		rc = flush_run(s, err);
+		make_layout(&s->layout, b->schema, s->layout.mask | mask);
+	}
+	for (size_t from = 0, n; rc == 0 && from < b->nrows; from += n) {
+		size_t room = STORE_BYTES / s->layout.record_bytes - s->nrecords;
+
+		n = b->nrows - from < room ? b->nrows - from : room;
+		pack(s, b, from, n);
+		if (n == room)
+			rc = flush_run(s, err);
+	}
+	return rc;
+}
+
+static int refill(struct spill_sort *s, struct run *r, struct rk_error *err)
+{
+	size_t n = r->records < r->buf_records ? (size_t)r->records : r->buf_records;
+	int rc = rk_spill_read(s->spill, r->offset, r->buf, n * r->layout.record_bytes, err);
+
+	r->offset += n * r->layout.record_bytes;
+	r->records -= n;
+	r->have = n;
+	r->at = 0;
+	return rc;
+}
+
+static const uint8_t *record(const struct run *r)
+{
+	return r->buf + r->at * r->layout.record_bytes;
+}
+
+/* Runs are numbered in the order of the input, so a tie goes to the lower number: stable. */
+static bool before(const struct spill_sort *s, uint32_t a, uint32_t b)
+{
+	int64_t ka, kb;
+
+	memcpy(&ka, record(&s->runs[a]), 8);
+	memcpy(&kb, record(&s->runs[b]), 8);
+	return ka < kb || (ka == kb && a < b);
+}
+
+static void sift_down(struct spill_sort *s, size_t i)
+{
+	uint32_t *h = s->heap, moved = h[i];
+
+	for (;;) {
+		size_t child = 2 * i + 1;
+
+		if (child >= s->nheap)
+			break;
+		if (child + 1 < s->nheap && before(s, h[child + 1], h[child]))
+			child++;
+		if (!before(s, h[child], moved))
+			break;
+		h[i] = h[child];
+		i = child;
+	}
+	h[i] = moved;
+}
+
+/* Passes the record at the top of the heap. */
+static int advance(struct spill_sort *s, struct rk_error *err)
+{
+	struct run *r = &s->runs[s->heap[0]];
+	int rc = 0;
+
+	if (++r->at == r->have) {
+		if (r->records)
+			rc = refill(s, r, err);
+		else
+			s->heap[0] = s->heap[--s->nheap];
+	}
+	if (rc == 0 && s->nheap)
+		sift_down(s, 0);
+	return rc;
+}
+
+/* The store is cut into equal read buffers for runs [first, first + n). */
+static int begin_merge(struct spill_sort *s, size_t first, size_t n, struct rk_error *err)
+{
+	size_t share = STORE_BYTES / n / 8 * 8;
+	int rc = 0;
+
+	s->nheap = 0;
+	for (size_t i = 0; rc == 0 && i < n; i++) {
+		struct run *r = &s->runs[first + i];
+
+		r->buf = s->store + i * share;
+		r->buf_records = share / r->layout.record_bytes;
+		rc = refill(s, r, err);
+		s->heap[s->nheap++] = (uint32_t)(first + i);
+	}
+	for (size_t i = s->nheap / 2; rc == 0 && i-- > 0;)
+		sift_down(s, i);
+	return rc;
+}
+
+/* A record of one layout into the form of a wider one (same fields, more of them). */
+static void widen(uint8_t *to, const struct layout *wide, const uint8_t *from,
+		  const struct layout *l, const struct rk_schema *schema)
+{
+	memcpy(to, from, bitmap_at() + (schema->nfields + 63) / 64 * 8);
+	for (unsigned f = 0; f < schema->nfields; f++)
+		if (in_layout(l, f))
+			copy_value(to + wide->offset[f], from + l->offset[f],
+				   rk_type_size(schema->fields[f].type));
+}
+
+/* Merges runs [first, first + n) into one at the end of the spill file. */
+static int merge_some(struct spill_sort *s, size_t first, size_t n, struct run *ret,
+		      struct rk_error *err)
+{
+	size_t bytes = s->layout.record_bytes, k = 0;
+	struct run merged = { .offset = rk_spill_size(s->spill), .layout = s->layout };
+	uint64_t offset;
+	int rc = begin_merge(s, first, n, err);
+
+	while (rc == 0 && s->nheap) {
+		const struct run *r = &s->runs[s->heap[0]];
+
+		widen(s->sorted + k++ * bytes, &s->layout, record(r), &r->layout, s->base.schema);
+		merged.records++;
+		rc = advance(s, err);
+		if (rc == 0 && (!s->nheap || k == BLOCK_BYTES / bytes)) {
+			rc = rk_spill_append(s->spill, s->sorted, k * bytes, &offset, err);
+			k = 0;
+		}
+	}
+	*ret = merged;
+	return rc;
+}
+
+static int reduce_runs(struct spill_sort *s, struct rk_error *err)
+{
+	int rc = 0;
+
+	while (rc == 0 && s->nruns > MAX_FAN_IN) {
+		size_t out = 0;
+
+		for (size_t i = 0; rc == 0 && i < s->nruns; i += MAX_FAN_IN) {
+			size_t n = s->nruns - i < MAX_FAN_IN ? s->nruns - i : MAX_FAN_IN;
+			struct run merged;
+
+			rc = merge_some(s, i, n, &merged, err);
+			s->runs[out++] = merged;
+		}
+		s->nruns = out;
+	}
+	return rc;
+}
+
+static int take_all(struct spill_sort *s, struct rk_error *err)
+{
+	const struct rk_batch *b;
+	int rc;
+
+	while ((rc = rk_source_next(s->rows, &b, err)) > 0) {
+		rc = take_batch(s, b, err);
+		if (rc < 0)
+			return rc;
+	}
+	if (rc == 0)
+		rc = flush_run(s, err);
+	rk_source_close(s->rows); /* its buffers are not needed beside ours */
+	s->rows = NULL;
+	if (rc == 0)
+		rc = reduce_runs(s, err);
+	if (rc == 0 && s->nruns)
+		rc = begin_merge(s, 0, s->nruns, err);
+	s->merging = true;
+	return rc;
+}
+
+static int unpack(struct spill_sort *s, const uint8_t *rec, const struct layout *l,
+		  struct rk_error *err)
+{
+	const struct rk_schema *schema = s->base.schema;
+	size_t row = s->out.nrows++;
+	uint64_t bits = 0;
+
+	for (unsigned f = 0; f < schema->nfields; f++) {
+		size_t size = rk_type_size(schema->fields[f].type);
+
+		if (f % 64 == 0)
+			memcpy(&bits, rec + bitmap_at() + f / 64 * 8, 8);
+		if (!s->out.data[f])
+			continue;
+		if (bits >> (f % 64) & 1)
+			copy_value((uint8_t *)s->out.data[f] + row * size, rec + l->offset[f],
+				   size);
+		else if (!rk_builder_null(&s->out, f, row))
+			return rk_fail_nomem(err);
+	}
+	return 0;
+}
+
+static int make_columns(struct spill_sort *s, struct rk_error *err)
+{
+	for (unsigned f = 0; f < s->base.schema->nfields; f++)
+		if (in_layout(&s->layout, f) && !rk_builder_column(&s->out, f))
+			return rk_fail_nomem(err);
+	return 0;
+}
+
+static int spill_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
+{
+	struct spill_sort *s = (struct spill_sort *)base;
+	int rc = 0;
+
+	if (!s->merging) {
+		rc = take_all(s, err);
+		if (rc == 0)
+			rc = make_columns(s, err);
+	}
+	rk_builder_reset(&s->out);
+	while (rc == 0 && s->nheap && s->out.nrows < s->out.cap) {
+		const struct run *r = &s->runs[s->heap[0]];
+
+		rc = unpack(s, record(r), &r->layout, err);
+		if (rc == 0)
+			rc = advance(s, err);
+	}
+	if (rc < 0)
+		return rc;
+	*batch = rk_builder_batch(&s->out);
+	return s->out.nrows > 0;
+}
+
+static void spill_close(struct rk_source *base)
+{
+	struct spill_sort *s = (struct spill_sort *)base;
+
+	rk_source_close(s->rows);
+	rk_spill_free(s->spill);
+	rk_builder_release(&s->out);
+	rk_free(s->store);
+	rk_free(s->sorted);
+	rk_free(s->keys);
+	rk_free(s->tmp);
+	rk_free(s->runs);
+	rk_free(s->heap);
+	rk_free(s);
+}
+
+static const struct rk_source_ops spill_ops = { .next = spill_next, .close = spill_close };
+
+static int spill_memory(struct spill_sort *s, struct rk_error *err)
+{
+	size_t least, most;
+
+	make_layout(&s->layout, s->base.schema, 0);
+	least = s->layout.record_bytes;
+	make_layout(&s->layout, s->base.schema, UINT64_MAX);
+	if (s->base.schema->nfields > 256 || s->layout.record_bytes > MAX_RECORD)
+		return rk_fail(err, RK_E_LIMIT, "a row of %u columns is too wide to sort",
+			       s->base.schema->nfields);
+	make_layout(&s->layout, s->base.schema, 0);
+	most = STORE_BYTES / least + 1;
+	s->store = rk_alloc(STORE_BYTES);
+	s->sorted = rk_alloc(BLOCK_BYTES);
+	s->keys = rk_alloc(most * sizeof(*s->keys));
+	s->tmp = rk_alloc(most * sizeof(*s->tmp));
+	s->heap = rk_alloc(MAX_FAN_IN * sizeof(*s->heap));
+	if (!s->store || !s->sorted || !s->keys || !s->tmp || !s->heap)
+		return rk_fail_nomem(err);
+	return rk_builder_init(&s->out, s->base.schema, RK_BATCH_ROWS, err);
+}
+
+int rk_sort_spill_open(struct rk_source *rows, struct rk_context *ctx, struct rk_source **ret,
+		       struct rk_error *err)
+{
+	struct spill_sort *s;
+	int rc;
+
+	if (rows->schema->time_field < 0) {
+		*ret = rows;
+		return 0;
+	}
+	s = rk_calloc(1, sizeof(*s));
+	if (!s) {
+		rk_source_close(rows);
+		return rk_fail_nomem(err);
+	}
+	s->base = (struct rk_source){ &spill_ops, rows->schema };
+	s->rows = rows;
+	s->ctx = ctx;
+	rc = rk_spill_new(ctx->tmpdir, &s->spill, err);
+	if (rc == 0)
+		rc = spill_memory(s, err);
+	if (rc < 0) {
+		spill_close(&s->base);
+		return rc;
+	}
+	*ret = &s->base;
+	return 0;
+}

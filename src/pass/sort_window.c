@@ -1,0 +1,326 @@
+/*
+ * sort_window.c - sorting rows that are almost in order.
+ *
+ * The window is a set of columns with room for `cap` rows. When the next batch does not fit, the
+ * window is sorted and its first half handed out; the last row handed out is the mark that no
+ * later row may be before. At the end of the input everything left is handed out.
+ */
+#include "pass/sort.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+
+struct window {
+	struct rk_source base;
+	struct rk_source *rows;
+	size_t cap, count;
+	size_t out, out_end; /* rows [out, out_end) are sorted and wait to be handed out */
+	size_t kept;         /* rows before this index have been handed out */
+	struct rk_builder b;
+	struct rk_sort_key *keys, *tmp;
+	void *spare; /* one column's worth, for gathering */
+	bool sorted, ended, marked;
+	int64_t mark;
+	struct rk_column *cols;
+	struct rk_batch batch;
+	const struct rk_batch *pending; /* with rows from pending_at on still to be taken */
+	size_t pending_at;
+};
+
+static size_t row_bytes(const struct rk_schema *s)
+{
+	size_t n = 0;
+
+	for (unsigned f = 0; f < s->nfields; f++)
+		n += rk_type_size(s->fields[f].type);
+	return n;
+}
+
+static const int64_t *time_values(const struct window *w)
+{
+	return w->b.data[w->base.schema->time_field];
+}
+
+static bool has_time(const struct window *w, size_t row)
+{
+	unsigned f = (unsigned)w->base.schema->time_field;
+
+	return w->b.data[f] && !(w->b.nulls[f] && !(w->b.valid[f][row / 64] >> (row % 64) & 1));
+}
+
+static int64_t key_at(const struct window *w, size_t row)
+{
+	return has_time(w, row) ? time_values(w)[row] : INT64_MAX;
+}
+
+/* Some rows of a batch on their way into the window. */
+struct part {
+	const struct rk_batch *b;
+	size_t from, n;
+};
+
+static int copy_nulls(struct window *w, unsigned f, struct part p, struct rk_error *err)
+{
+	const struct rk_column *c = &p.b->cols[f];
+
+	for (size_t i = 0; i < p.n; i++)
+		if (!rk_column_has(c, p.from + i) && !rk_builder_null(&w->b, f, w->count + i))
+			return rk_fail_nomem(err);
+	return 0;
+}
+
+/* A column that begins in the middle of the window is null before. */
+static int begin_column(struct window *w, unsigned f, struct rk_error *err)
+{
+	if (!rk_builder_column(&w->b, f))
+		return rk_fail_nomem(err);
+	for (size_t i = 0; i < w->count; i++)
+		if (!rk_builder_null(&w->b, f, i))
+			return rk_fail_nomem(err);
+	return 0;
+}
+
+static int copy_column(struct window *w, unsigned f, struct part p, struct rk_error *err)
+{
+	const struct rk_column *c = &p.b->cols[f];
+	size_t size = rk_type_size(w->base.schema->fields[f].type);
+	int rc = 0;
+
+	if (!c->data)
+		return w->b.data[f] ? copy_nulls(w, f, p, err) : 0;
+	if (!w->b.data[f])
+		rc = begin_column(w, f, err);
+	if (rc < 0)
+		return rc;
+	memcpy((char *)w->b.data[f] + w->count * size, (const char *)c->data + p.from * size,
+	       p.n * size);
+	return c->valid ? copy_nulls(w, f, p, err) : 0;
+}
+
+/* Adds rows; notices whether they go on in order and that none comes too late. */
+static int append(struct window *w, struct part p, struct rk_error *err)
+{
+	const struct rk_column *time = &p.b->cols[w->base.schema->time_field];
+	int64_t last = w->count ? key_at(w, w->count - 1) : INT64_MIN;
+	int rc = 0;
+
+	for (size_t i = 0; i < p.n; i++) {
+		int64_t key = rk_sort_key_of(time, p.from + i);
+
+		if (key < last)
+			w->sorted = false;
+		if (w->marked && key < w->mark)
+			return rk_fail(err, RK_E_UNSORTED, "rows are out of order");
+		last = key;
+	}
+	for (unsigned f = 0; rc == 0 && f < w->base.schema->nfields; f++)
+		rc = copy_column(w, f, p, err);
+	w->count += p.n;
+	return rc;
+}
+
+static void gather(void *to, const void *from, const struct rk_sort_key *order, size_t n,
+		   size_t size)
+{
+	if (size == 8)
+		for (size_t i = 0; i < n; i++)
+			((uint64_t *)to)[i] = ((const uint64_t *)from)[order[i].at];
+	else if (size == 4)
+		for (size_t i = 0; i < n; i++)
+			((uint32_t *)to)[i] = ((const uint32_t *)from)[order[i].at];
+	else
+		for (size_t i = 0; i < n; i++)
+			((uint8_t *)to)[i] = ((const uint8_t *)from)[order[i].at];
+}
+
+static void gather_bits(uint64_t *bits, uint64_t *tmp, const struct rk_sort_key *order, size_t n)
+{
+	memset(tmp, 0, (n + 63) / 64 * 8);
+	for (size_t i = 0; i < n; i++)
+		tmp[i / 64] |= (bits[order[i].at / 64] >> (order[i].at % 64) & 1) << (i % 64);
+	memcpy(bits, tmp, (n + 63) / 64 * 8);
+}
+
+static void sort_window(struct window *w)
+{
+	struct rk_sort_key *order;
+
+	if (w->sorted)
+		return;
+	for (size_t i = 0; i < w->count; i++)
+		w->keys[i] = (struct rk_sort_key){ key_at(w, i), (uint32_t)i };
+	order = rk_sort_keys(w->keys, w->tmp, w->count);
+	for (unsigned f = 0; f < w->base.schema->nfields; f++) {
+		size_t size = rk_type_size(w->base.schema->fields[f].type);
+
+		if (!w->b.data[f])
+			continue;
+		gather(w->spare, w->b.data[f], order, w->count, size);
+		memcpy(w->b.data[f], w->spare, w->count * size);
+		if (w->b.nulls[f])
+			gather_bits(w->b.valid[f], w->spare, order, w->count);
+	}
+	w->sorted = true;
+}
+
+/* The first half was handed out: the rest moves to the front. kept is a multiple of 64 or all. */
+static void drop_front(struct window *w)
+{
+	size_t n = w->count - w->kept, words = (w->cap + 63) / 64, gone = w->kept / 64;
+
+	for (unsigned f = 0; w->kept && f < w->base.schema->nfields; f++) {
+		size_t size = rk_type_size(w->base.schema->fields[f].type);
+		uint64_t *valid = w->b.valid[f];
+
+		if (!w->b.data[f])
+			continue;
+		memmove(w->b.data[f], (char *)w->b.data[f] + w->kept * size, n * size);
+		if (!w->b.nulls[f])
+			continue;
+		memmove(valid, valid + gone, (words - gone) * 8);
+		memset(valid + words - gone, 0xff, gone * 8);
+	}
+	w->count = n;
+	w->kept = 0;
+}
+
+/* Sorts and makes the first half, or at the end all, ready to be handed out. */
+static void release_rows(struct window *w)
+{
+	sort_window(w);
+	w->out = 0;
+	w->out_end = w->ended ? w->count : w->count / 2 / 64 * 64;
+	if (w->out_end) {
+		w->marked = true;
+		w->mark = key_at(w, w->out_end - 1);
+	}
+}
+
+/* Rows [out, out + n) as a batch; out is a multiple of 64, so bitmaps need no shifting. */
+static const struct rk_batch *view(struct window *w)
+{
+	size_t n = w->out_end - w->out;
+
+	if (n > RK_BATCH_ROWS)
+		n = RK_BATCH_ROWS;
+	for (unsigned f = 0; f < w->base.schema->nfields; f++) {
+		size_t size = rk_type_size(w->base.schema->fields[f].type);
+
+		w->cols[f] = (struct rk_column){ 0 };
+		if (w->b.data[f])
+			w->cols[f].data = (char *)w->b.data[f] + w->out * size;
+		if (w->b.nulls[f])
+			w->cols[f].valid = w->b.valid[f] + w->out / 64;
+	}
+	w->batch = (struct rk_batch){ w->base.schema, n, w->cols };
+	w->out += n;
+	if (w->out == w->out_end)
+		w->kept = w->out_end;
+	return &w->batch;
+}
+
+/* Takes rows until the window is full or the input has ended. */
+static int fill(struct window *w, struct rk_error *err)
+{
+	int rc;
+
+	while (!w->ended && w->count < w->cap) {
+		struct part p;
+
+		if (!w->pending) {
+			rc = rk_source_next(w->rows, &w->pending, err);
+			if (rc < 0)
+				return rc;
+			w->ended = rc == 0;
+			w->pending_at = 0;
+			continue;
+		}
+		p = (struct part){ w->pending, w->pending_at, w->pending->nrows - w->pending_at };
+		if (p.n > w->cap - w->count)
+			p.n = w->cap - w->count;
+		rc = append(w, p, err);
+		if (rc < 0)
+			return rc;
+		w->pending_at += p.n;
+		if (w->pending_at == w->pending->nrows)
+			w->pending = NULL;
+	}
+	return 0;
+}
+
+static int window_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
+{
+	struct window *w = (struct window *)base;
+	int rc;
+
+	if (w->out == w->out_end) {
+		drop_front(w);
+		rc = fill(w, err);
+		if (rc < 0)
+			return rc;
+		if (!w->count)
+			return 0;
+		release_rows(w);
+	}
+	*batch = view(w);
+	return 1;
+}
+
+static void window_close(struct rk_source *base)
+{
+	struct window *w = (struct window *)base;
+
+	rk_source_close(w->rows);
+	rk_builder_release(&w->b);
+	rk_free(w->keys);
+	rk_free(w->tmp);
+	rk_free(w->spare);
+	rk_free(w->cols);
+	rk_free(w);
+}
+
+static const struct rk_source_ops window_ops = { .next = window_next, .close = window_close };
+
+static int window_memory(struct window *w, struct rk_error *err)
+{
+	/* twice a batch of any size that readers make, and as much more as the limit allows */
+	size_t n = RK_SORT_WINDOW_BYTES / row_bytes(w->base.schema);
+
+	w->cap = n < 8 * RK_BATCH_ROWS ? 8 * RK_BATCH_ROWS : n / 64 * 64;
+	w->keys = rk_alloc(w->cap * sizeof(*w->keys));
+	w->tmp = rk_alloc(w->cap * sizeof(*w->tmp));
+	w->spare = rk_alloc(w->cap * 8);
+	w->cols = rk_calloc(w->base.schema->nfields, sizeof(*w->cols));
+	if (!w->keys || !w->tmp || !w->spare || !w->cols)
+		return rk_fail_nomem(err);
+	return rk_builder_init(&w->b, w->base.schema, w->cap, err);
+}
+
+int rk_sort_window_open(struct rk_source *rows, struct rk_context *ctx, struct rk_source **ret,
+			struct rk_error *err)
+{
+	struct window *w;
+	int rc;
+
+	(void)ctx;
+	if (rows->schema->time_field < 0) {
+		*ret = rows;
+		return 0;
+	}
+	w = rk_calloc(1, sizeof(*w));
+	if (!w) {
+		rk_source_close(rows);
+		return rk_fail_nomem(err);
+	}
+	w->base = (struct rk_source){ &window_ops, rows->schema };
+	w->rows = rows;
+	w->sorted = true;
+	rc = window_memory(w, err);
+	if (rc < 0) {
+		window_close(&w->base);
+		return rc;
+	}
+	*ret = &w->base;
+	return 0;
+}

@@ -1,0 +1,20 @@
+/* stamp.h - what the place of a file says: constants for columns that the file leaves out. */
+#ifndef RK_STAMP_H
+#define RK_STAMP_H
+
+#include "model/context.h"
+#include "model/source.h"
+
+enum { RK_STAMPS_MAX = 4 };
+
+/* `field` is an I64, I32 or STR (an id) column. */
+struct rk_stamp {
+	unsigned field;
+	int64_t value;
+};
+
+/* Columns that are all null get the value in every row; others stay. Takes over `rows`. */
+int rk_stamp_open(struct rk_source *rows, const struct rk_stamp *stamps, unsigned n,
+		  struct rk_source **ret, struct rk_error *err);
+
+#endif
