@@ -109,11 +109,11 @@ setup_test() {
 	install_missing
 	if ! clang_has_runtime; then
 		version=$($clang -dumpversion)
-		missing=libclang-rt-${version%%.*}-dev
+		missing=" libclang-rt-${version%%.*}-dev"
 		install_missing
 	fi
 	if ! have clang-format-14 && has_candidate clang-format-14; then
-		missing=clang-format-14
+		missing=" clang-format-14"
 		install_missing
 	fi
 	have clang-format-14 || echo "setup: no clang-format-14 here: the format check is skipped" >&2
