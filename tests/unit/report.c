@@ -146,13 +146,14 @@ TEST(report_as_csv_holds_one_section)
 	struct rk_report r = sample();
 
 	r.by = "device";
-	CHECK_STR(text_of(rk_report_csv, &r),
-		  "name,device,calls,total_ns,mean_ns,min_ns,max_ns,median_ns,median_exact,"
-		  "stddev_ns,percent,barrier\n"
-		  "void gemm<float>(int),0,1200,3000000,2500,1000,9999,2400.25,true,10.25,75,false\n"
-		  "copy\033[31m\tred,,3,1000000,333333.25,5,7,6,false,0,25,false\n"
-		  "<barrier packet>,1,1,10,10,,,,,,0,true\n"
-		  "\"a, \"\"b\"\"\",1,2,,,,,,,,,false\n");
+	CHECK_STR(
+		text_of(rk_report_csv, &r),
+		"name,device,calls,total_ns,mean_ns,min_ns,max_ns,median_ns,median_exact,"
+		"stddev_ns,percent,barrier\n"
+		"void gemm<float>(int),0,1200,3000000,2500,1000,9999,2400.25,true,10.25,75,false\n"
+		"copy\033[31m\tred,,3,1000000,333333.25,5,7,6,false,0,25,false\n"
+		"<barrier packet>,1,1,10,10,,,,,,0,true\n"
+		"\"a, \"\"b\"\"\",1,2,,,,,,,,,false\n");
 }
 
 TEST(csv_of_statistics_holds_what_they_are_about)

@@ -1,0 +1,100 @@
+/* cmd_help.c - rockit help. */
+#include <stdio.h>
+#include <string.h>
+
+#include "options.h"
+#include "rockit/rockit.h"
+#include "say.h"
+
+static void list_verbs(void)
+{
+	puts("usage: rockit VERB [options] [operands]\n"
+	     "\n"
+	     "Reads what GPU profilers wrote, converts it and reports on it.\n"
+	     "\n"
+	     "verbs:");
+	for (const struct rk_command *const *c = rk_commands; *c; c++)
+		printf("  %-10s %s\n", (*c)->name, (*c)->summary);
+	puts("\n'rockit help VERB' or 'rockit VERB --help' says more about one of them,\n"
+	     "'rockit help formats' lists the formats that can be read and written.");
+}
+
+static void list_formats(void)
+{
+	const char *name, *help;
+
+	puts("reads (found by content, whatever the file is called; plain, .gz, .xz or .zst):");
+	for (size_t i = 0; (name = rk_format_name(false, i, &help)) != NULL; i++)
+		printf("  %-16s %s\n", name, help);
+	puts("\nwrites (convert -f NAME, or by the suffix of the output):");
+	for (size_t i = 0; (name = rk_format_name(true, i, &help)) != NULL; i++)
+		printf("  %-16s %s\n", name, help);
+}
+
+struct settings {
+	struct rk_common common;
+	bool all;
+};
+
+static const struct rk_opt options[] = {
+	{ "all", 'a', NULL, "the help of every verb", RK_OPT_FLAG, offsetof(struct settings, all),
+	  NULL },
+	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
+};
+
+static int help_on(const char *topic)
+{
+	const struct rk_command *cmd = rk_command_find(topic);
+	const char *near;
+
+	if (strcmp(topic, "formats") == 0) {
+		list_formats();
+		return EXIT_DONE;
+	}
+	if (cmd) {
+		rk_command_help(cmd);
+		return EXIT_DONE;
+	}
+	near = rk_command_guess(topic);
+	if (near)
+		return say_misuse("help", "no verb '%s'; did you mean '%s'?", topic, near);
+	return say_misuse("help", "no verb '%s'; see 'rockit help'", topic);
+}
+
+static int help_on_all(void)
+{
+	for (const struct rk_command *const *c = rk_commands; *c; c++) {
+		if (c != rk_commands)
+			putchar('\n');
+		rk_command_help(*c);
+	}
+	return EXIT_DONE;
+}
+
+static int help_run(int argc, char **argv)
+{
+	struct settings s = { .all = false };
+	int n, rc = rk_options_parse(&cmd_help, &s, argc, argv, &n);
+
+	if (rc >= 0)
+		return rc;
+	if (n > 1 || (n && s.all))
+		return say_misuse("help", "too many operands; see 'rockit help --help'");
+	if (s.all)
+		return help_on_all();
+	if (n == 1)
+		return help_on(argv[0]);
+	list_verbs();
+	return EXIT_DONE;
+}
+
+const struct rk_command cmd_help = {
+	.name = "help",
+	.summary = "list the verbs, explain one, or list the formats",
+	.usage = "[VERB | formats]",
+	.options = options,
+	.plain = true,
+	.examples = "  rockit help convert\n"
+		    "  rockit help formats\n",
+	.run = help_run,
+};

@@ -1,0 +1,32 @@
+/* command.h - what a verb of the command line is. One const table per verb, in cmd_<verb>.c. */
+#ifndef RK_COMMAND_H
+#define RK_COMMAND_H
+
+#include <stdbool.h>
+
+struct rk_opt;
+
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_MISUSE = 2 };
+
+struct rk_command {
+	const char *name;
+	const char *summary;          /* one line, lower case */
+	const char *usage;            /* what follows "rockit NAME", e.g. "INPUT... -o OUT" */
+	const struct rk_opt *options; /* its own, ended by a NULL name; the common ones are added */
+	bool plain;                   /* takes no common option but --help */
+	const char *examples;         /* whole lines, or NULL */
+	/* argv[0] is the verb. Returns the exit status. */
+	int (*run)(int argc, char **argv);
+};
+
+extern const struct rk_command cmd_convert, cmd_help, cmd_report, cmd_version;
+
+/* All verbs in the order of `rockit help`, NULL at the end (main.c). */
+extern const struct rk_command *const rk_commands[];
+
+const struct rk_command *rk_command_find(const char *name); /* NULL when unknown */
+void rk_command_help(const struct rk_command *cmd);         /* to stdout */
+/* The verb that was probably meant, NULL when none is near. */
+const char *rk_command_guess(const char *name);
+
+#endif

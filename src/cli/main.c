@@ -1,0 +1,131 @@
+/* main.c - rockit: finds the verb, runs it, and makes sure that what it printed arrived. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "options.h"
+#include "progress.h"
+#include "rockit/rockit.h"
+#include "say.h"
+
+const struct rk_command *const rk_commands[] = {
+	&cmd_report, &cmd_convert, &cmd_help, &cmd_version, NULL,
+};
+
+enum { NCOMMANDS = sizeof(rk_commands) / sizeof(rk_commands[0]) };
+
+const struct rk_command *rk_command_find(const char *name)
+{
+	for (const struct rk_command *const *c = rk_commands; *c; c++)
+		if (strcmp((*c)->name, name) == 0)
+			return *c;
+	return NULL;
+}
+
+const char *rk_command_guess(const char *name)
+{
+	const char *names[NCOMMANDS];
+
+	for (size_t i = 0; i < NCOMMANDS; i++)
+		names[i] = rk_commands[i] ? rk_commands[i]->name : NULL;
+	return rk_nearest(name, names);
+}
+
+void rk_command_help(const struct rk_command *cmd)
+{
+	printf("usage: rockit %s%s%s%s\n\n", cmd->name, cmd->options ? " [options]" : "",
+	       cmd->usage[0] ? " " : "", cmd->usage);
+	printf("%c%s.\n\noptions:\n", cmd->summary[0] - 'a' + 'A', cmd->summary + 1);
+	rk_options_help(cmd);
+	if (cmd->examples)
+		printf("\nexamples:\n%s", cmd->examples);
+}
+
+static int version_run(int argc, char **argv)
+{
+	struct rk_common common = { .help = false };
+	int n, rc = rk_options_parse(&cmd_version, &common, argc, argv, &n);
+
+	if (rc >= 0)
+		return rc;
+	if (n)
+		return say_misuse("version", "takes no operand, got '%s'", argv[0]);
+	puts("rockit " ROCKIT_VERSION);
+	return EXIT_DONE;
+}
+
+const struct rk_command cmd_version = {
+	.name = "version",
+	.summary = "print the version",
+	.usage = "",
+	.plain = true,
+	.run = version_run,
+};
+
+static int greet(void)
+{
+	puts("rockit " ROCKIT_VERSION
+	     " - reads GPU profiler output, converts it and reports on it\n"
+	     "  rockit report INPUT...            what took the time (no INPUT: the newest run)\n"
+	     "  rockit convert INPUT... -o OUT    write Parquet, CSV or JSON lines\n"
+	     "  rockit help [VERB]                explain a verb\n"
+	     "  rockit help formats               the formats it reads and writes");
+	return EXIT_DONE;
+}
+
+static int unknown_verb(const char *word)
+{
+	const char *near = rk_command_guess(word);
+
+	if (word[0] == '-')
+		return say_misuse(NULL, "unknown option '%s'; see 'rockit help'", word);
+	if (near)
+		return say_misuse(NULL, "unknown verb '%s'; did you mean '%s'?", word, near);
+	return say_misuse(NULL, "unknown verb '%s'; see 'rockit help'", word);
+}
+
+static int dispatch(int argc, char **argv)
+{
+	const struct rk_command *cmd;
+	const char *word = argc > 1 ? argv[1] : NULL;
+
+	if (!word)
+		return greet();
+	if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0)
+		word = "version";
+	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+		word = "help";
+	cmd = rk_command_find(word);
+	return cmd ? cmd->run(argc - 1, argv + 1) : unknown_verb(word);
+}
+
+/* Printed is not written: a full disk shows up here at the latest. */
+static int finish_stdout(int status)
+{
+	int failed = ferror(stdout);
+
+	errno = 0;
+	if (fflush(stdout) == 0 && !failed && (close(STDOUT_FILENO) == 0 || errno == EBADF))
+		return status;
+	if (errno == EPIPE)
+		return status ? status : EXIT_FAILED;
+	return say_failure(NULL, "cannot write standard output: %s",
+			   errno ? strerror(errno) : "write error");
+}
+
+int main(int argc, char **argv)
+{
+	int status;
+
+	/* A reader that goes away ends us quietly, even where the parent ignored the signal. */
+	signal(SIGPIPE, SIG_DFL);
+	status = finish_stdout(dispatch(argc, argv));
+	if (status && rk_progress_signal()) {
+		signal(rk_progress_signal(), SIG_DFL);
+		raise(rk_progress_signal());
+	}
+	return status;
+}

@@ -1,0 +1,263 @@
+/* options.c - see options.h. */
+#include "options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "say.h"
+
+static const char *const color_words[] = { "auto", "always", "never", NULL };
+
+static const struct rk_opt common[] = {
+	{ "quiet", 'q', NULL, "no warnings and no progress", RK_OPT_FLAG,
+	  offsetof(struct rk_common, quiet), NULL },
+	{ "verbose", 'v', NULL, "say which files are used, and why others are not", RK_OPT_FLAG,
+	  offsetof(struct rk_common, verbose), NULL },
+	{ "color", 0, "WHEN", "auto, always or never; NO_COLOR is honoured", RK_OPT_CHOICE,
+	  offsetof(struct rk_common, color), color_words },
+	{ "threads", 0, "N", "threads to use (default: one per CPU)", RK_OPT_NUMBER,
+	  offsetof(struct rk_common, threads), NULL },
+	{ "tmpdir", 0, "DIR", "for temporary files (default: $TMPDIR or /tmp)", RK_OPT_TEXT,
+	  offsetof(struct rk_common, tmpdir), NULL },
+	{ "help", 'h', NULL, "this text", RK_OPT_FLAG, offsetof(struct rk_common, help), NULL },
+	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
+};
+
+enum { MAX_OPTIONS = 64, MAX_WORD = 63 };
+
+/* The i-th option of a verb, its own first; NULL past the end. */
+static const struct rk_opt *option_at(const struct rk_command *cmd, size_t i)
+{
+	const struct rk_opt *o = cmd->options;
+
+	for (; o && o->name; o++)
+		if (i-- == 0)
+			return o;
+	for (o = common; o->name; o++)
+		if ((!cmd->plain || o->letter == 'h') && i-- == 0)
+			return o;
+	return NULL;
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Letters put in, left out, changed or swapped with the next; long words are as far as can be. */
+static size_t distance(const char *a, const char *b)
+{
+	size_t la = strlen(a), lb = strlen(b), d[3][MAX_WORD + 1];
+
+	if (la > MAX_WORD || lb > MAX_WORD)
+		return MAX_WORD;
+	for (size_t i = 0; i <= la; i++) {
+		size_t *row = d[i % 3], *above = d[(i + 2) % 3], *second = d[(i + 1) % 3];
+
+		row[0] = i;
+		for (size_t j = 1; j <= lb; j++) {
+			if (i == 0) {
+				row[j] = j;
+				continue;
+			}
+			row[j] = smaller(above[j - 1] + (a[i - 1] != b[j - 1]),
+					 smaller(above[j], row[j - 1]) + 1);
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+				row[j] = smaller(row[j], second[j - 2] + 1);
+		}
+	}
+	return d[la % 3][lb];
+}
+
+const char *rk_nearest(const char *word, const char *const *words)
+{
+	const char *best = NULL;
+	/* Two slips, but not in a word so short that everything is two slips away. */
+	size_t limit = smaller(2, strlen(word) / 2);
+
+	for (; *words; words++) {
+		size_t d = distance(word, *words);
+
+		if (d > limit || (best && d == limit))
+			continue;
+		best = *words;
+		limit = d;
+	}
+	return best;
+}
+
+static int unknown_long(const struct rk_command *cmd, const char *name)
+{
+	const char *words[MAX_OPTIONS + 1], *near;
+	size_t n = 0;
+
+	for (const struct rk_opt *o; n < MAX_OPTIONS && (o = option_at(cmd, n)) != NULL; n++)
+		words[n] = o->name;
+	words[n] = NULL;
+	near = rk_nearest(name, words);
+	if (near)
+		return say_misuse(cmd->name, "unknown option '--%s'; did you mean '--%s'?", name,
+				  near);
+	return say_misuse(cmd->name, "unknown option '--%s'; see 'rockit %s --help'", name,
+			  cmd->name);
+}
+
+static int bad_choice(const struct rk_command *cmd, const struct rk_opt *o, const char *value)
+{
+	char known[256] = "";
+	size_t len = 0;
+
+	for (size_t i = 0; o->choices[i] && len < sizeof(known); i++)
+		len += (size_t)snprintf(known + len, sizeof(known) - len, "%s%s", i ? ", " : "",
+					o->choices[i]);
+	return say_misuse(cmd->name, "option '--%s' takes one of %s, not '%s'", o->name, known,
+			  value);
+}
+
+static int store_number(const struct rk_command *cmd, const struct rk_opt *o, const char *value,
+			uint64_t *ret)
+{
+	uint64_t v = 0;
+	const char *p = value;
+
+	for (; *p >= '0' && *p <= '9' && v <= RK_OPT_NUMBER_MAX; p++)
+		v = v * 10 + (uint64_t)(*p - '0');
+	if (p == value || *p || v > RK_OPT_NUMBER_MAX)
+		return say_misuse(cmd->name, "option '--%s' takes a number, not '%s'", o->name,
+				  value);
+	*ret = v;
+	return -1;
+}
+
+static int store(const struct rk_command *cmd, const struct rk_opt *o, void *settings,
+		 const char *value)
+{
+	void *at = (char *)settings + o->offset;
+
+	switch (o->kind) {
+	case RK_OPT_FLAG:
+		*(bool *)at = true;
+		return -1;
+	case RK_OPT_TEXT:
+		*(const char **)at = value;
+		return -1;
+	case RK_OPT_NUMBER:
+		return store_number(cmd, o, value, at);
+	case RK_OPT_CHOICE:
+		for (int i = 0; o->choices[i]; i++) {
+			if (strcmp(o->choices[i], value) == 0) {
+				*(int *)at = i;
+				return -1;
+			}
+		}
+		return bad_choice(cmd, o, value);
+	}
+	return -1;
+}
+
+struct arguments {
+	char **argv;
+	int argc, next;
+};
+
+/* "--name", "--name=value" or "--name value"; `text` is what follows the dashes. */
+static int parse_long(const struct rk_command *cmd, void *settings, const char *text,
+		      struct arguments *args)
+{
+	const char *equals = strchr(text, '='), *value = equals ? equals + 1 : NULL;
+	size_t len = equals ? (size_t)(equals - text) : strlen(text), i = 0;
+	const struct rk_opt *o;
+	char name[MAX_WORD + 1];
+
+	while ((o = option_at(cmd, i++)) != NULL)
+		if (strlen(o->name) == len && memcmp(o->name, text, len) == 0)
+			break;
+	if (!o) {
+		snprintf(name, sizeof(name), "%.*s", (int)smaller(len, MAX_WORD), text);
+		return unknown_long(cmd, name);
+	}
+	if (o->kind == RK_OPT_FLAG && value)
+		return say_misuse(cmd->name, "option '--%s' takes no argument", o->name);
+	if (o->kind != RK_OPT_FLAG && !value) {
+		if (args->next == args->argc)
+			return say_misuse(cmd->name, "option '--%s' needs an argument %s", o->name,
+					  o->arg);
+		value = args->argv[args->next++];
+	}
+	return store(cmd, o, settings, value);
+}
+
+/* "-qv", "-o value" or "-ovalue"; `text` is what follows the dash. */
+static int parse_letters(const struct rk_command *cmd, void *settings, const char *text,
+			 struct arguments *args)
+{
+	for (; *text; text++) {
+		const struct rk_opt *o;
+		const char *value = NULL;
+		size_t i = 0;
+
+		while ((o = option_at(cmd, i++)) != NULL)
+			if (o->letter == *text)
+				break;
+		if (!o)
+			return say_misuse(cmd->name, "unknown option '-%c'; see 'rockit %s --help'",
+					  *text, cmd->name);
+		if (o->kind == RK_OPT_FLAG) {
+			store(cmd, o, settings, NULL);
+			continue;
+		}
+		if (text[1])
+			value = text + 1;
+		else if (args->next < args->argc)
+			value = args->argv[args->next++];
+		else
+			return say_misuse(cmd->name, "option '-%c' needs an argument %s", *text,
+					  o->arg);
+		return store(cmd, o, settings, value);
+	}
+	return -1;
+}
+
+int rk_options_parse(const struct rk_command *cmd, void *settings, int argc, char **argv,
+		     int *ret_operands)
+{
+	struct arguments args = { .argv = argv, .argc = argc, .next = 1 };
+	bool ended = false;
+	int n = 0;
+
+	while (args.next < argc) {
+		char *word = argv[args.next++];
+		int rc = -1;
+
+		if (ended || word[0] != '-' || word[1] == '\0')
+			argv[n++] = word;
+		else if (strcmp(word, "--") == 0)
+			ended = true;
+		else if (word[1] == '-')
+			rc = parse_long(cmd, settings, word + 2, &args);
+		else
+			rc = parse_letters(cmd, settings, word + 1, &args);
+		if (rc >= 0)
+			return rc;
+		if (((const struct rk_common *)settings)->help) {
+			rk_command_help(cmd);
+			return EXIT_DONE;
+		}
+	}
+	*ret_operands = n;
+	return -1;
+}
+
+void rk_options_help(const struct rk_command *cmd)
+{
+	const struct rk_opt *o;
+
+	for (size_t i = 0; (o = option_at(cmd, i)) != NULL; i++) {
+		char left[64];
+
+		snprintf(left, sizeof(left), "%c%c%c --%s%s%s", o->letter ? '-' : ' ',
+			 o->letter ? o->letter : ' ', o->letter ? ',' : ' ', o->name,
+			 o->arg ? " " : "", o->arg ? o->arg : "");
+		printf("  %-24s %s\n", left, o->help);
+	}
+}

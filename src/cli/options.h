@@ -1,0 +1,54 @@
+/* options.h - options as a table: one entry says how an option is written, helped and stored. */
+#ifndef RK_OPTIONS_H
+#define RK_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "command.h"
+
+enum rk_opt_kind {
+	RK_OPT_FLAG,   /* bool */
+	RK_OPT_TEXT,   /* const char *, borrowed from argv */
+	RK_OPT_NUMBER, /* uint64_t, digits only, at most RK_OPT_NUMBER_MAX */
+	RK_OPT_CHOICE, /* int: index into `choices` */
+};
+
+#define RK_OPT_NUMBER_MAX UINT64_C(1000000000)
+
+struct rk_opt {
+	const char *name; /* long name without dashes */
+	char letter;      /* 0: none */
+	const char *arg;  /* what stands for the argument in the help; NULL for flags */
+	const char *help;
+	enum rk_opt_kind kind;
+	size_t offset;              /* in the verb's settings */
+	const char *const *choices; /* ended by NULL */
+};
+
+enum rk_color { RK_COLOR_AUTO, RK_COLOR_ALWAYS, RK_COLOR_NEVER };
+
+/* The first member of every verb's settings. */
+struct rk_common {
+	bool help, quiet, verbose;
+	int color; /* enum rk_color */
+	uint64_t threads;
+	const char *tmpdir;
+};
+
+/*
+ * Options and operands in any order; "--" ends the options. Operands end up in argv[0] and on,
+ * in order. Misuse is printed in one line and gives EXIT_MISUSE; --help prints the help.
+ * Returns -1 to go on, else the status to exit with.
+ */
+int rk_options_parse(const struct rk_command *cmd, void *settings, int argc, char **argv,
+		     int *ret_operands);
+
+/* The options of `cmd`, one per line, as the help shows them. */
+void rk_options_help(const struct rk_command *cmd);
+
+/* The nearest of `words` (NULL at the end), or NULL when none is near enough to be meant. */
+const char *rk_nearest(const char *word, const char *const *words);
+
+#endif

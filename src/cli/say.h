@@ -1,0 +1,24 @@
+/* say.h - everything the command says on stderr, in one place. */
+#ifndef RK_SAY_H
+#define RK_SAY_H
+
+#include <stdio.h>
+
+#include "rockit/rockit.h"
+
+/* "rockit VERB: message" with one line end; `verb` may be NULL. Returns EXIT_MISUSE. */
+int say_misuse(const char *verb, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The same; returns EXIT_FAILED. */
+int say_failure(const char *verb, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* "rockit VERB: FILE:LINE: message". Returns the exit status that fits. */
+int say_error(const char *verb, const struct rk_error *err);
+
+/* One line for each kind of warning, with its count. */
+void say_warnings(const char *verb, const struct rk_run *run);
+/* One line for each file: used as what, or why not. */
+void say_files(const char *verb, const struct rk_run *run);
+
+/* Prints text without letting it steer a terminal: control characters as \xNN. */
+void say_safely(FILE *f, const char *text);
+
+#endif
