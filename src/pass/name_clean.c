@@ -66,30 +66,23 @@ static void truncated(const char **s, size_t *len)
 bool rk_name_clean(const char *name, size_t len, const struct rk_name_style *style,
 		   struct rk_bytes *out)
 {
-	struct rk_bytes work;
+	struct rk_bytes plain, readable;
 	const char *s;
-	bool ok;
 
-	rk_bytes_init(&work, 2 * len + (256 << 10));
-	rk_bytes_put(&work, name, strip_suffix(name, len));
-	s = rk_bytes_str(&work);
-	len = work.len;
-	if (s && !style->mangled && !memchr(s, '\0', len)) {
-		size_t from = work.len + 1;
-
-		work.len = from; /* the terminator stays in front of the new text */
-		if (rk_demangle(s, &work)) {
-			s = (const char *)work.data + from;
-			len = work.len - from;
-		} else {
-			s = (const char *)work.data;
-		}
+	rk_bytes_init(&plain, len + 1);
+	rk_bytes_init(&readable, 256 << 10);
+	rk_bytes_put(&plain, name, strip_suffix(name, len));
+	s = rk_bytes_str(&plain);
+	len = plain.len;
+	if (s && !style->mangled && !memchr(s, '\0', len) && rk_demangle(s, &readable)) {
+		s = (const char *)readable.data;
+		len = readable.len;
 	}
 	if (s && style->truncate)
 		truncated(&s, &len);
 	if (s)
 		rk_utf8_repair(out, s, len);
-	ok = s && !out->bad;
-	rk_bytes_release(&work);
-	return ok;
+	rk_bytes_release(&plain);
+	rk_bytes_release(&readable);
+	return s && !out->bad;
 }

@@ -6,7 +6,9 @@
 #include "base/alloc.h"
 #include "base/text.h"
 
-enum { UNKNOWN = UINT32_MAX, MAX_CLEAN = 1 << 20 };
+#define UNKNOWN UINT32_MAX
+
+enum { MAX_CLEAN = 1 << 20 };
 
 struct names {
 	struct rk_source base;

@@ -1,0 +1,211 @@
+/* convert.c - a run's tables into files. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "api/run.h"
+#include "base/alloc.h"
+#include "base/text.h"
+#include "format/writer.h"
+#include "pass/sort.h"
+#include "pass/times.h"
+
+/* One table on its way into one file. */
+struct job {
+	struct rk_run *run;
+	enum rk_table table;
+	const struct rk_writer_ops *format;
+	const char *path;
+	bool spill;
+	uint64_t rows;
+};
+
+static int open_rows(const struct job *j, struct rk_source **ret, struct rk_error *err)
+{
+	struct rk_context *ctx = &j->run->ctx;
+	struct rk_source *rows;
+	int rc = rk_run_scan(j->run, j->table, RK_WANT_ALL, &rows, err);
+
+	if (rc == 0)
+		rc = j->spill ? rk_sort_spill_open(rows, ctx, &rows, err) :
+				rk_sort_window_open(rows, ctx, &rows, err);
+	if (rc == 0)
+		rc = rk_times_open(rows, ctx, &rows, err);
+	if (rc == 0)
+		*ret = rows;
+	return rc;
+}
+
+/* The driver: knows no format. */
+static int pump(struct job *j, struct rk_source *rows, struct rk_writer *w, struct rk_error *err)
+{
+	const struct rk_batch *b;
+	int rc;
+
+	while ((rc = rk_source_next(rows, &b, err)) > 0) {
+		j->rows += b->nrows;
+		rc = w->ops->batch(w, b, err);
+		if (rc < 0)
+			return rc;
+	}
+	return rc < 0 ? rc : w->ops->finish(w, err);
+}
+
+/* Writes the table; *out is the finished file, not yet visible. */
+static int write_rows(struct job *j, struct rk_output **out, struct rk_error *err)
+{
+	struct rk_source *rows = NULL;
+	struct rk_writer *w = NULL;
+	int rc = open_rows(j, &rows, err);
+
+	j->rows = 0;
+	if (rc == 0)
+		rc = rk_output_open(j->path, out, err);
+	if (rc == 0)
+		rc = j->format->open(*out, rows->schema, &j->run->ctx, &w, err);
+	if (rc == 0)
+		rc = pump(j, rows, w, err);
+	if (w)
+		w->ops->close(w);
+	rk_source_close(rows);
+	return rc;
+}
+
+/* In a stream first; when rows come too late for that, again with a sort on disk. */
+static int write_table(struct job *j, bool empty_too, struct rk_error *err)
+{
+	struct rk_output *out = NULL;
+	size_t warnings;
+	int rc;
+
+	rk_diag_list(j->run->ctx.diag, &warnings);
+	j->spill = !rk_run_rescannable(j->run, j->table);
+	rc = write_rows(j, &out, err);
+	if (rc == RK_E_UNSORTED) {
+		rk_output_abort(out);
+		out = NULL;
+		rk_error_clear(err);
+		rk_diag_reset(j->run->ctx.diag, warnings);
+		j->spill = true;
+		rc = write_rows(j, &out, err);
+	}
+	if (rc < 0 || (!j->rows && !empty_too)) {
+		rk_output_abort(out);
+		return rc;
+	}
+	return rk_output_commit(out, err);
+}
+
+static const char *file_stem(enum rk_table t)
+{
+	return t == RK_KERNELS ? "rocprof_kernels" : rk_table_name(t);
+}
+
+static bool is_directory(const char *out)
+{
+	size_t len = strlen(out);
+
+	return (len && out[len - 1] == '/') || rk_is_dir(out);
+}
+
+static int make_dir(const char *path, struct rk_error *err)
+{
+	struct rk_bytes p;
+	int rc = 0;
+
+	rk_bytes_init(&p, 1 << 16);
+	for (const char *s = path; rc == 0 && *s;) {
+		const char *slash = strchr(s, '/');
+		size_t len = slash ? (size_t)(slash - path) : strlen(path);
+
+		rk_bytes_clear(&p);
+		rk_bytes_put(&p, path, len);
+		if (!rk_bytes_str(&p))
+			rc = rk_fail_nomem(err);
+		else if (len && mkdir(rk_bytes_str(&p), 0777) && errno != EEXIST)
+			rc = rk_fail_errno(err, errno, "cannot make directory '%s'", path);
+		s = slash ? slash + 1 : path + strlen(path);
+	}
+	rk_bytes_release(&p);
+	return rc;
+}
+
+static int convert_file(struct rk_run *run, const struct rk_convert_options *opt,
+			const struct rk_writer_ops *format, int table,
+			struct rk_convert_result *ret, struct rk_error *err)
+{
+	struct job j = { .run = run,
+			 .table = table < 0 ? RK_KERNELS : (enum rk_table)table,
+			 .format = format,
+			 .path = opt->out };
+	int rc = write_table(&j, true, err);
+
+	if (rc == 0)
+		*ret = (struct rk_convert_result){ j.rows, 1 };
+	return rc;
+}
+
+static int convert_dir(struct rk_run *run, const struct rk_convert_options *opt,
+		       const struct rk_writer_ops *format, int table,
+		       struct rk_convert_result *ret, struct rk_error *err)
+{
+	struct rk_convert_result sum = { 0 };
+	struct rk_bytes path;
+	int rc = make_dir(opt->out, err);
+
+	rk_bytes_init(&path, 1 << 16);
+	for (unsigned t = 0; rc == 0 && t < RK_NTABLES; t++) {
+		struct job j = { .run = run, .table = t, .format = format };
+
+		if (!(rk_run_tables(run) >> t & 1) || (table >= 0 && (unsigned)table != t))
+			continue;
+		rk_bytes_clear(&path);
+		rk_bytes_printf(&path, "%s/%s%s", opt->out, file_stem(t), format->suffix);
+		j.path = rk_bytes_str(&path);
+		rc = j.path ? write_table(&j, false, err) : rk_fail_nomem(err);
+		sum.rows += j.rows;
+		sum.files += j.rows > 0;
+	}
+	rk_bytes_release(&path);
+	if (rc == 0)
+		*ret = sum;
+	return rc;
+}
+
+static const struct rk_writer_ops *choose_format(const struct rk_convert_options *opt, bool dir,
+						 struct rk_error *err)
+{
+	const struct rk_writer_ops *w;
+
+	if (opt->format)
+		w = rk_writer_by_name(opt->format);
+	else
+		w = dir ? rk_writer_by_name("parquet") : rk_writer_by_path(opt->out);
+	if (w)
+		return w;
+	if (opt->format)
+		rk_fail(err, RK_E_USAGE, "unknown format '%s'; known are parquet, csv, jsonl",
+			opt->format);
+	else
+		rk_fail(err, RK_E_USAGE,
+			"cannot tell the format of '%s'; end it in .parquet, .csv or .jsonl, in / "
+			"for a directory, or give -f",
+			opt->out);
+	return NULL;
+}
+
+int rk_run_convert(struct rk_run *run, const struct rk_convert_options *opt,
+		   struct rk_convert_result *ret, struct rk_error *err)
+{
+	bool dir = strcmp(opt->out, "-") && is_directory(opt->out);
+	const struct rk_writer_ops *format = choose_format(opt, dir, err);
+	int table = opt->table ? rk_table_by_name(opt->table) : -1;
+
+	if (!format)
+		return RK_E_USAGE;
+	if (opt->table && table < 0)
+		return rk_fail(err, RK_E_USAGE, "unknown table '%s'", opt->table);
+	return dir ? convert_dir(run, opt, format, table, ret, err) :
+		     convert_file(run, opt, format, table, ret, err);
+}

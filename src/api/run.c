@@ -1,0 +1,142 @@
+/* run.c - a run: opened, looked at, closed. */
+#include "api/run.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "format/writer.h"
+
+static unsigned cpus(void)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set))
+		return 1;
+	return CPU_COUNT(&set) > 0 ? (unsigned)CPU_COUNT(&set) : 1;
+}
+
+/* One file's progress as a part of the whole. */
+static int progress(void *arg, uint64_t done, uint64_t total)
+{
+	struct rk_run *run = arg;
+
+	(void)total;
+	return run->opt.progress(run->opt.progress_arg, run->progress_before + done,
+				 run->progress_total);
+}
+
+static int make_context(struct rk_run *run, struct rk_error *err)
+{
+	struct rk_context *ctx = &run->ctx;
+	int rc = rk_strtab_new(RK_NAMES_MAX_BYTES, &ctx->names, err);
+
+	if (rc == 0)
+		rc = rk_diag_new(&ctx->diag, err);
+	if (rc == 0)
+		rc = rk_pool_new(run->opt.threads ? run->opt.threads : cpus(), &ctx->pool, err);
+	ctx->tmpdir = run->opt.tmpdir;
+	if (run->opt.progress) {
+		ctx->progress = progress;
+		ctx->progress_arg = run;
+	}
+	return rc;
+}
+
+int rk_run_open(const char *const *paths, size_t npaths, const struct rk_run_options *opt,
+		struct rk_run **ret, struct rk_error *err)
+{
+	struct rk_run *run = rk_calloc(1, sizeof(*run));
+	int rc;
+
+	if (!run)
+		return rk_fail_nomem(err);
+	if (opt)
+		run->opt = *opt;
+	run->style = (struct rk_name_style){ run->opt.mangled, run->opt.truncate };
+	rc = make_context(run, err);
+	if (rc == 0)
+		rc = rk_run_find(run, paths, npaths, err);
+	if (rc < 0) {
+		rk_run_close(run);
+		return rc;
+	}
+	rk_run_settle(run);
+	*ret = run;
+	return 0;
+}
+
+void rk_run_close(struct rk_run *run)
+{
+	if (!run)
+		return;
+	for (size_t i = 0; i < run->nfound; i++) {
+		rk_reader_close(run->found[i].kept);
+		rk_free(run->found[i].path);
+		rk_free(run->found[i].group);
+	}
+	for (size_t i = 0; run->reasons && i < run->nfound; i++)
+		rk_free(run->reasons[i]);
+	rk_free(run->reasons);
+	rk_free(run->files);
+	rk_free(run->found);
+	rk_pool_free(run->ctx.pool);
+	rk_diag_free(run->ctx.diag);
+	rk_strtab_free(run->ctx.names);
+	rk_free(run);
+}
+
+uint32_t rk_run_tables(const struct rk_run *run)
+{
+	uint32_t tables = 0;
+
+	for (size_t i = 0; i < run->nfound; i++)
+		tables |= run->found[i].used;
+	return tables;
+}
+
+struct rk_context *rk_run_context(struct rk_run *run)
+{
+	return &run->ctx;
+}
+
+const char *rk_run_stats_of(const struct rk_run *run)
+{
+	const char *of = NULL;
+
+	if (rk_run_tables(run) != RK_TABLE_BIT(RK_STATS))
+		return NULL;
+	for (size_t i = 0; i < run->nfound; i++) {
+		if (!run->found[i].used)
+			continue;
+		if (of && strcmp(of, run->found[i].stats_of))
+			return NULL;
+		of = run->found[i].stats_of;
+	}
+	return of;
+}
+
+const struct rk_warning *rk_run_warnings(const struct rk_run *run, size_t *ret_n)
+{
+	return rk_diag_list(run->ctx.diag, ret_n);
+}
+
+const struct rk_run_file *rk_run_files(const struct rk_run *run, size_t *ret_n)
+{
+	*ret_n = run->files ? run->nfound : 0;
+	return run->files;
+}
+
+const char *rk_format_name(bool writer, size_t i, const char **ret_help)
+{
+	size_t n = 0;
+
+	while (n < i && (writer ? rk_writers[n] != NULL : rk_readers[n] != NULL))
+		n++;
+	if (writer ? !rk_writers[n] : !rk_readers[n])
+		return NULL;
+	if (ret_help)
+		*ret_help = writer ? rk_writers[n]->help : rk_readers[n]->help;
+	return writer ? rk_writers[n]->name : rk_readers[n]->name;
+}

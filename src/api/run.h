@@ -1,0 +1,62 @@
+/* run.h - a run from the inside: its files, and its tables as sources. */
+#ifndef RK_RUN_H
+#define RK_RUN_H
+
+#include "format/reader.h"
+#include "io/walk.h"
+#include "pass/names.h"
+#include "rockit/rockit.h"
+
+/* Which source of a table wins where a process left several: the lower. */
+enum rk_rank_of_source {
+	RK_SOURCE_PARQUET,
+	RK_SOURCE_ROCPD,
+	RK_SOURCE_TRACE,
+	RK_SOURCE_JSON,
+	RK_SOURCE_V1_DB,
+	RK_SOURCE_COUNTERS,
+	RK_SOURCE_STATS,
+};
+
+/* One file that was looked at. */
+struct rk_found {
+	char *path;
+	const struct rk_reader_ops *ops; /* NULL: no format fits */
+	const char *stats_of;
+	uint32_t tables; /* it can give */
+	uint32_t used;   /* it is asked for */
+	char *group;     /* files of one process: directory and name without the known ending */
+	int pass;        /* of pmc_N or pass_N in its path, -1 without */
+	int64_t rank;    /* of rank-N or rank=N in its path, -1 without */
+	int64_t pid;     /* its name begins with, -1 without */
+	uint64_t bytes;
+	struct rk_reader *kept; /* a pipe: cannot be opened again */
+};
+
+struct rk_run {
+	struct rk_context ctx;
+	struct rk_name_style style;
+	struct rk_found *found;
+	size_t nfound, cap_found;
+	struct rk_run_file *files; /* the public view, made when asked */
+	char **reasons;
+	struct rk_run_options opt;
+	uint64_t progress_before, progress_total;
+};
+
+/* Looks at every file (run_files.c) and settles which gives what (run_rule.c). */
+int rk_run_find(struct rk_run *run, const char *const *paths, size_t npaths, struct rk_error *err);
+void rk_run_settle(struct rk_run *run);
+
+/* Tables that some file gives. */
+uint32_t rk_run_tables(const struct rk_run *run);
+/* All rows of one table over all files: names cleaned, what the path says filled in. */
+int rk_run_scan(struct rk_run *run, enum rk_table t, uint64_t want, struct rk_source **ret,
+		struct rk_error *err);
+/* False when some file of the table can be read only once. */
+bool rk_run_rescannable(const struct rk_run *run, enum rk_table t);
+struct rk_context *rk_run_context(struct rk_run *run);
+/* What the statistics describe when there is nothing but one kind of them, else NULL. */
+const char *rk_run_stats_of(const struct rk_run *run);
+
+#endif

@@ -1,0 +1,134 @@
+/*
+ * run_rule.c - nothing counts twice.
+ *
+ * A process may have left the same rows in several files: a database, a trace as CSV, statistics.
+ * Per process, each table is taken from the best kind of file that has it; several files of that
+ * kind (HIP and HSA calls) are all taken. Where the program ran once per pass of counters, kernels
+ * come from one run only: the one without counters if there is such, else the first.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "api/run.h"
+#include "base/alloc.h"
+
+static enum rk_rank_of_source source_of(const struct rk_found *f, enum rk_table t)
+{
+	if (!strcmp(f->ops->name, "parquet"))
+		return RK_SOURCE_PARQUET;
+	if (!strcmp(f->ops->name, "rocpd"))
+		return RK_SOURCE_ROCPD;
+	if (f->tables & RK_TABLE_BIT(RK_STATS))
+		return RK_SOURCE_STATS;
+	if (t == RK_KERNELS && f->tables & RK_TABLE_BIT(RK_COUNTERS))
+		return RK_SOURCE_COUNTERS;
+	return RK_SOURCE_TRACE;
+}
+
+/* Statistics stand for rows of the table they describe; of domains for every table. */
+static uint32_t described(const struct rk_found *f)
+{
+	static const struct {
+		const char *of;
+		uint32_t tables;
+	} what[] = {
+		{ "kernel", RK_TABLE_BIT(RK_KERNELS) },
+		{ "copy", RK_TABLE_BIT(RK_MEMCPY) },
+		{ "api", RK_TABLE_BIT(RK_API) },
+		{ "marker", RK_TABLE_BIT(RK_MARKERS) | RK_TABLE_BIT(RK_API) },
+		{ "memory", RK_TABLE_BIT(RK_MEMALLOC) },
+	};
+
+	for (size_t i = 0; i < sizeof(what) / sizeof(what[0]); i++)
+		if (!strcmp(f->stats_of, what[i].of))
+			return what[i].tables;
+	return UINT32_MAX & ~RK_TABLE_BIT(RK_STATS);
+}
+
+static bool same_process(const struct rk_found *a, const struct rk_found *b)
+{
+	return !strcmp(a->group, b->group);
+}
+
+static const char *better_source(const struct rk_run *run, const struct rk_found *f,
+				 enum rk_table t)
+{
+	for (size_t i = 0; i < run->nfound; i++) {
+		const struct rk_found *o = &run->found[i];
+
+		if (o == f || !o->ops || !same_process(o, f))
+			continue;
+		if (t == RK_STATS && !(o->tables & RK_TABLE_BIT(RK_STATS)) &&
+		    o->tables & described(f))
+			return o->path;
+		if (o->tables & RK_TABLE_BIT(t) && source_of(o, t) < source_of(f, t))
+			return o->path;
+	}
+	return NULL;
+}
+
+/* The pass kernels are taken from: -1 when some file outside any pass has them. */
+static int kernel_pass(const struct rk_run *run)
+{
+	int pass = INT32_MAX;
+
+	for (size_t i = 0; i < run->nfound; i++) {
+		const struct rk_found *f = &run->found[i];
+
+		if (f->ops && f->tables & RK_TABLE_BIT(RK_KERNELS) && f->pass < pass)
+			pass = f->pass;
+	}
+	return pass;
+}
+
+static void explain(struct rk_run *run, size_t i, const char *fmt, const char *arg)
+{
+	size_t len = strlen(fmt) + strlen(arg) + 1;
+
+	run->reasons[i] = rk_alloc(len);
+	if (run->reasons[i])
+		snprintf(run->reasons[i], len, fmt, arg);
+}
+
+static void settle_one(struct rk_run *run, size_t i, int pass)
+{
+	struct rk_found *f = &run->found[i];
+	const char *better = NULL;
+
+	for (unsigned t = 0; t < RK_NTABLES; t++) {
+		const char *other;
+
+		if (!(f->tables >> t & 1))
+			continue;
+		if (t == RK_KERNELS && f->pass != pass) {
+			better = better ? better : "another pass";
+			continue;
+		}
+		other = better_source(run, f, t);
+		if (other)
+			better = other;
+		else
+			f->used |= RK_TABLE_BIT(t);
+	}
+	if (!f->ops)
+		explain(run, i, "%s", "not a format rockit knows");
+	else if (!f->used && better)
+		explain(run, i, "the same rows are in %s", better);
+}
+
+void rk_run_settle(struct rk_run *run)
+{
+	int pass = kernel_pass(run);
+
+	for (size_t i = 0; i < run->nfound; i++) {
+		struct rk_found *f = &run->found[i];
+
+		settle_one(run, i, pass);
+		run->files[i] = (struct rk_run_file){
+			.path = f->path,
+			.format = f->ops ? f->ops->name : "",
+			.used = f->used != 0,
+			.reason = run->reasons[i] ? run->reasons[i] : "",
+		};
+	}
+}

@@ -1,0 +1,176 @@
+/* run_scan.c - one table of a run, over all its files. */
+#include <string.h>
+
+#include "api/run.h"
+#include "base/alloc.h"
+#include "pass/stamp.h"
+
+struct scan {
+	struct rk_source base;
+	struct rk_run *run;
+	enum rk_table table;
+	uint64_t want;
+	size_t at; /* the next file */
+	struct rk_reader *reader;
+	struct rk_source *rows;
+};
+
+/* Where the path of a file can say something its rows do not. */
+static const struct {
+	int pid, rank, pass;
+} place[RK_NTABLES] = {
+	[RK_KERNELS] = { RK_K_PID, RK_K_RANK, -1 },
+	[RK_MEMCPY] = { RK_C_PID, RK_C_RANK, -1 },
+	[RK_MEMALLOC] = { RK_M_PID, RK_M_RANK, -1 },
+	[RK_API] = { RK_A_PID, RK_A_RANK, -1 },
+	[RK_MARKERS] = { RK_R_PID, RK_R_RANK, -1 },
+	[RK_COUNTERS] = { RK_N_PID, RK_N_RANK, RK_N_PASS },
+	[RK_SAMPLES] = { -1, -1, -1 },
+	[RK_PC_SAMPLES] = { RK_P_PID, RK_P_RANK, -1 },
+	[RK_LIBRARY_CALLS] = { RK_L_PID, RK_L_RANK, -1 },
+	[RK_AGENTS] = { -1, -1, -1 },
+	[RK_PROCESSES] = { -1, RK_O_RANK, -1 },
+	[RK_STATS] = { RK_T_PID, RK_T_RANK, -1 },
+	[RK_INSTRUCTIONS] = { -1, -1, -1 },
+};
+
+static unsigned stamp(struct rk_stamp *s, unsigned n, int field, int64_t value, uint64_t want)
+{
+	if (field < 0 || value < 0 || !(want >> field & 1))
+		return n;
+	s[n] = (struct rk_stamp){ (unsigned)field, value };
+	return n + 1;
+}
+
+static int open_file(struct scan *s, struct rk_found *f, struct rk_error *err)
+{
+	struct rk_stamp stamps[RK_STAMPS_MAX];
+	unsigned n = 0;
+	int rc = 0;
+
+	n = stamp(stamps, n, place[s->table].pid, f->pid, s->want);
+	n = stamp(stamps, n, place[s->table].rank, f->rank, s->want);
+	n = stamp(stamps, n, place[s->table].pass, f->pass, s->want);
+	if (!f->kept)
+		rc = rk_reader_open(f->path, &s->run->ctx, &s->reader, err);
+	if (rc < 0)
+		return rc;
+	rc = f->ops->scan(f->kept ? f->kept : s->reader, s->table, s->want, &s->rows, err);
+	if (rc == 0)
+		rc = rk_stamp_open(s->rows, stamps, n, &s->rows, err);
+	else
+		s->rows = NULL;
+	if (rc < 0) {
+		s->rows = NULL;
+		rk_error_at(err, f->path, 0, 0);
+	}
+	return rc;
+}
+
+static void close_file(struct scan *s)
+{
+	rk_source_close(s->rows);
+	rk_reader_close(s->reader);
+	s->rows = NULL;
+	s->reader = NULL;
+}
+
+/* 1: s->rows is the next file's; 0: there is none. */
+static int next_file(struct scan *s, struct rk_error *err)
+{
+	struct rk_run *run = s->run;
+
+	while (s->at < run->nfound) {
+		struct rk_found *f = &run->found[s->at++];
+
+		if (f->used >> s->table & 1) {
+			int rc = open_file(s, f, err);
+
+			return rc < 0 ? rc : 1;
+		}
+	}
+	return 0;
+}
+
+static int scan_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
+{
+	struct scan *s = (struct scan *)base;
+	int rc;
+
+	for (;;) {
+		if (!s->rows) {
+			rc = next_file(s, err);
+			if (rc <= 0)
+				return rc;
+		}
+		rc = rk_source_next(s->rows, batch, err);
+		if (rc < 0)
+			rk_error_at(err, s->run->found[s->at - 1].path, 0, 0);
+		if (rc)
+			return rc;
+		s->run->progress_before += s->run->found[s->at - 1].bytes;
+		close_file(s);
+	}
+}
+
+static void scan_close(struct rk_source *base)
+{
+	struct scan *s = (struct scan *)base;
+
+	close_file(s);
+	rk_free(s);
+}
+
+static const struct rk_source_ops scan_ops = { .next = scan_next, .close = scan_close };
+
+static int name_field(enum rk_table t)
+{
+	return t == RK_KERNELS	? RK_K_NAME :
+	       t == RK_COUNTERS ? RK_N_NAME :
+	       t == RK_PC_SAMPLES ? RK_P_NAME :
+				    -1;
+}
+
+static bool stats_of_kernels(const struct rk_run *run)
+{
+	const char *of = rk_run_stats_of(run);
+
+	return of && !strcmp(of, "kernel");
+}
+
+bool rk_run_rescannable(const struct rk_run *run, enum rk_table t)
+{
+	for (size_t i = 0; i < run->nfound; i++)
+		if (run->found[i].used >> t & 1 && run->found[i].kept)
+			return false;
+	return true;
+}
+
+static void begin_progress(struct rk_run *run, enum rk_table t)
+{
+	run->progress_before = run->progress_total = 0;
+	for (size_t i = 0; i < run->nfound; i++)
+		if (run->found[i].used >> t & 1)
+			run->progress_total += run->found[i].bytes;
+}
+
+int rk_run_scan(struct rk_run *run, enum rk_table t, uint64_t want, struct rk_source **ret,
+		struct rk_error *err)
+{
+	struct scan *s = rk_calloc(1, sizeof(*s));
+	int field = name_field(t);
+
+	if (!s)
+		return rk_fail_nomem(err);
+	s->base = (struct rk_source){ &scan_ops, rk_table_schema(t) };
+	s->run = run;
+	s->table = t;
+	s->want = want;
+	begin_progress(run, t);
+	if (t == RK_STATS && stats_of_kernels(run))
+		field = RK_T_NAME;
+	if (field >= 0)
+		return rk_names_open(&s->base, &run->ctx, (unsigned)field, &run->style, ret, err);
+	*ret = &s->base;
+	return 0;
+}

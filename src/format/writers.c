@@ -1,0 +1,31 @@
+/* writers.c - the list of formats that can be written. */
+#include "format/writer.h"
+
+#include <string.h>
+
+#include "base/text.h"
+
+extern const struct rk_writer_ops rk_writer_parquet, rk_writer_csv, rk_writer_jsonl;
+
+const struct rk_writer_ops *const rk_writers[] = {
+	&rk_writer_parquet,
+	&rk_writer_csv,
+	&rk_writer_jsonl,
+	NULL,
+};
+
+const struct rk_writer_ops *rk_writer_by_name(const char *name)
+{
+	for (const struct rk_writer_ops *const *w = rk_writers; *w; w++)
+		if (!strcmp((*w)->name, name))
+			return *w;
+	return NULL;
+}
+
+const struct rk_writer_ops *rk_writer_by_path(const char *path)
+{
+	for (const struct rk_writer_ops *const *w = rk_writers; *w; w++)
+		if (rk_text_ends(path, strlen(path), (*w)->suffix))
+			return *w;
+	return NULL;
+}

@@ -1,0 +1,251 @@
+/* times.c - what is odd about durations, counted. */
+#include "pass/times.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "base/hash.h"
+#include "pass/sort.h"
+
+enum { HELD = 65536, QUEUE_SLOTS = 4096, MAX_QUEUES = QUEUE_SLOTS / 2 };
+
+/* A kernel that waits to be compared with the one before it on its queue. */
+struct held {
+	int64_t start, end;
+	uint32_t queue; /* slot */
+};
+
+struct queue {
+	int64_t device, id, busy_until;
+	bool used, begun;
+};
+
+struct times {
+	struct rk_source base;
+	struct rk_source *rows;
+	struct rk_context *ctx;
+	int start, duration;
+	uint64_t negative, zero, overlapping, late;
+	/* kernels only: */
+	struct held *held, *sorted;
+	struct rk_sort_key *keys; /* twice HELD: sorting needs as much again */
+	size_t nheld;
+	bool in_order;
+	int64_t mark; /* no row before this can be compared any more */
+	struct queue *queues;
+	unsigned nqueues;
+	uint32_t last_slot;
+};
+
+#define BIT(f) (UINT64_C(1) << (f))
+
+static const struct {
+	int start, duration;
+} fields[RK_NTABLES] = {
+	[RK_KERNELS] = { RK_K_START, RK_K_DURATION },
+	[RK_MEMCPY] = { RK_C_START, RK_C_DURATION },
+	[RK_MEMALLOC] = { RK_M_START, RK_M_DURATION },
+	[RK_API] = { RK_A_START, RK_A_DURATION },
+	[RK_MARKERS] = { RK_R_START, RK_R_DURATION },
+};
+
+uint64_t rk_times_needs(enum rk_table table)
+{
+	if (!fields[table].duration)
+		return 0;
+	return BIT(fields[table].start) | BIT(fields[table].duration) |
+	       (table == RK_KERNELS ? BIT(RK_K_DEVICE) | BIT(RK_K_QUEUE) : 0);
+}
+
+static bool is_queue(const struct queue *q, int64_t device, int64_t id)
+{
+	return q->used && q->device == device && q->id == id;
+}
+
+/* The queue's slot, or QUEUE_SLOTS when there are too many to follow. */
+static uint32_t slot_of(struct times *t, int64_t device, int64_t id)
+{
+	uint64_t h = rk_hash_u64((uint64_t)device * 0x9e3779b97f4a7c15u ^ (uint64_t)id);
+	uint32_t i = (uint32_t)h % QUEUE_SLOTS;
+
+	if (is_queue(&t->queues[t->last_slot], device, id))
+		return t->last_slot;
+	while (t->queues[i].used && !is_queue(&t->queues[i], device, id))
+		i = (i + 1) % QUEUE_SLOTS;
+	if (!t->queues[i].used) {
+		if (t->nqueues == MAX_QUEUES)
+			return QUEUE_SLOTS;
+		t->nqueues++;
+		t->queues[i] = (struct queue){ .device = device, .id = id, .used = true };
+	}
+	t->last_slot = i;
+	return i;
+}
+
+static void compare(struct times *t, const struct held *h)
+{
+	struct queue *q = &t->queues[h->queue];
+
+	if (q->begun && h->start < q->busy_until)
+		t->overlapping++;
+	if (!q->begun || h->end > q->busy_until)
+		q->busy_until = h->end;
+	q->begun = true;
+}
+
+static void sort_held(struct times *t)
+{
+	struct rk_sort_key *order;
+	struct held *swap = t->held;
+
+	if (t->in_order)
+		return;
+	for (size_t i = 0; i < t->nheld; i++)
+		t->keys[i] = (struct rk_sort_key){ t->held[i].start, (uint32_t)i };
+	order = rk_sort_keys(t->keys, t->keys + HELD, t->nheld);
+	for (size_t i = 0; i < t->nheld; i++)
+		t->sorted[i] = t->held[order[i].at];
+	t->held = t->sorted;
+	t->sorted = swap;
+	t->in_order = true;
+}
+
+/* Compares the first n of the held kernels, in order of their starts. */
+static void let_go(struct times *t, size_t n)
+{
+	sort_held(t);
+	for (size_t i = 0; i < n; i++)
+		compare(t, &t->held[i]);
+	if (n)
+		t->mark = t->held[n - 1].start;
+	t->nheld -= n;
+	memmove(t->held, t->held + n, t->nheld * sizeof(*t->held));
+}
+
+static void hold(struct times *t, int64_t start, int64_t end, uint32_t queue)
+{
+	if (start < t->mark) {
+		t->late++;
+		return;
+	}
+	if (t->nheld == HELD)
+		let_go(t, HELD / 2);
+	if (t->nheld && start < t->held[t->nheld - 1].start)
+		t->in_order = false;
+	t->held[t->nheld++] = (struct held){ start, end, queue };
+}
+
+static void look_at_kernel(struct times *t, const struct rk_batch *b, size_t i, int64_t start,
+			   int64_t duration)
+{
+	const struct rk_column *queue = &b->cols[RK_K_QUEUE], *device = &b->cols[RK_K_DEVICE];
+	int64_t end, dev;
+	uint32_t slot;
+
+	t->zero += duration == 0;
+	if (duration <= 0 || !rk_column_has(queue, i) || !rk_add_i64(start, duration, &end))
+		return;
+	dev = rk_column_has(device, i) ? ((const int64_t *)device->data)[i] : -1;
+	slot = slot_of(t, dev, ((const int64_t *)queue->data)[i]);
+	if (slot < QUEUE_SLOTS)
+		hold(t, start, end, slot);
+}
+
+static void look_at(struct times *t, const struct rk_batch *b)
+{
+	const struct rk_column *start = &b->cols[t->start], *duration = &b->cols[t->duration];
+
+	for (size_t i = 0; duration->data && start->data && i < b->nrows; i++) {
+		int64_t d = ((const int64_t *)duration->data)[i];
+
+		if (!rk_column_has(duration, i) || !rk_column_has(start, i))
+			continue;
+		t->negative += d < 0;
+		if (t->held)
+			look_at_kernel(t, b, i, ((const int64_t *)start->data)[i], d);
+	}
+}
+
+static void tell(struct times *t)
+{
+	const char *table = rk_table_name(t->base.schema->table);
+
+	if (t->held)
+		let_go(t, t->nheld);
+	if (t->negative)
+		rk_diag_add(t->ctx->diag, "negative-duration", "", 0, t->negative,
+			    "rows of %s that end before they start; kept as recorded", table);
+	if (t->zero)
+		rk_diag_add(t->ctx->diag, "zero-duration", "", 0, t->zero,
+			    "kernels that take no time");
+	if (t->overlapping)
+		rk_diag_add(t->ctx->diag, "overlapping-kernels", "", 0, t->overlapping,
+			    "kernels that start before the one ahead on the same queue has ended%s",
+			    t->late ? " (at least: rows are far out of order)" : "");
+}
+
+static int times_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
+{
+	struct times *t = (struct times *)base;
+	int rc = rk_source_next(t->rows, batch, err);
+
+	if (rc > 0)
+		look_at(t, *batch);
+	else if (rc == 0)
+		tell(t);
+	return rc;
+}
+
+static void times_close(struct rk_source *base)
+{
+	struct times *t = (struct times *)base;
+
+	rk_source_close(t->rows);
+	rk_free(t->held);
+	rk_free(t->keys);
+	rk_free(t->sorted);
+	rk_free(t->queues);
+	rk_free(t);
+}
+
+static const struct rk_source_ops times_ops = { .next = times_next, .close = times_close };
+
+static int kernel_memory(struct times *t, struct rk_error *err)
+{
+	t->held = rk_alloc(HELD * sizeof(*t->held));
+	t->keys = rk_alloc(2 * HELD * sizeof(*t->keys));
+	t->sorted = rk_alloc(HELD * sizeof(*t->sorted));
+	t->queues = rk_calloc(QUEUE_SLOTS, sizeof(*t->queues));
+	t->in_order = true;
+	t->mark = INT64_MIN;
+	return t->held && t->keys && t->sorted && t->queues ? 0 : rk_fail_nomem(err);
+}
+
+int rk_times_open(struct rk_source *rows, struct rk_context *ctx, struct rk_source **ret,
+		  struct rk_error *err)
+{
+	enum rk_table table = rows->schema->table;
+	struct times *t;
+
+	if (!fields[table].duration) {
+		*ret = rows;
+		return 0;
+	}
+	t = rk_calloc(1, sizeof(*t));
+	if (!t) {
+		rk_source_close(rows);
+		return rk_fail_nomem(err);
+	}
+	t->base = (struct rk_source){ &times_ops, rows->schema };
+	t->rows = rows;
+	t->ctx = ctx;
+	t->start = fields[table].start;
+	t->duration = fields[table].duration;
+	if (table == RK_KERNELS && kernel_memory(t, err) < 0) {
+		times_close(&t->base);
+		return RK_E_NOMEM;
+	}
+	*ret = &t->base;
+	return 0;
+}
