@@ -22,7 +22,7 @@ enum rk_section {
 
 const char *rk_section_key(enum rk_section s);   /* JSON: "kernels", "copies", ... */
 const char *rk_section_title(enum rk_section s); /* text: "Kernels", "API calls", ... */
-const struct rk_report_section *rk_report_section(const struct rk_report *r, enum rk_section s);
+struct rk_report_section *rk_report_section(const struct rk_report *r, enum rk_section s);
 /* Where the rows of a statistics file about `of` ("kernel", "api", ...) stand. */
 enum rk_section rk_section_of_stats(const char *of);
 

@@ -32,10 +32,9 @@ const char *rk_section_title(enum rk_section s)
 	return sections[s].title;
 }
 
-const struct rk_report_section *rk_report_section(const struct rk_report *r, enum rk_section s)
+struct rk_report_section *rk_report_section(const struct rk_report *r, enum rk_section s)
 {
-	return (const struct rk_report_section *)(const void *)((const char *)r +
-								sections[s].offset);
+	return (struct rk_report_section *)((uintptr_t)r + sections[s].offset);
 }
 
 enum rk_section rk_section_of_stats(const char *of)

@@ -1,0 +1,448 @@
+/* api_report.c - a run's tables as a report, and the report as text. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/run.h"
+#include "base/alloc.h"
+#include "format/reader.h"
+#include "io/output.h"
+#include "pass/aggregate.h"
+#include "report/report_parts.h"
+
+enum { TEXT_MAX_BYTES = 1 << 30 };
+
+enum by { BY_NOTHING, BY_DEVICE, BY_PROCESS, BY_STREAM, BY_RANK, NBY };
+
+static const char *const by_names[NBY] = { "", "device", "process", "stream", "rank" };
+
+/* The tables whose rows are added up by name. A copy belongs to the device it goes to. */
+static const struct plan {
+	enum rk_table table;
+	enum rk_section section;
+	int name, start, duration, barrier;
+	int key[NBY];
+} plans[] = {
+	{ RK_KERNELS,
+	  RK_SECTION_KERNELS,
+	  RK_K_NAME,
+	  RK_K_START,
+	  RK_K_DURATION,
+	  RK_K_BARRIER,
+	  { -1, RK_K_DEVICE, RK_K_PID, RK_K_STREAM, RK_K_RANK } },
+	{ RK_MEMCPY,
+	  RK_SECTION_COPIES,
+	  RK_C_DIRECTION,
+	  RK_C_START,
+	  RK_C_DURATION,
+	  -1,
+	  { -1, RK_C_DST, RK_C_PID, RK_C_STREAM, RK_C_RANK } },
+	{ RK_API,
+	  RK_SECTION_API,
+	  RK_A_FUNCTION,
+	  RK_A_START,
+	  RK_A_DURATION,
+	  -1,
+	  { -1, -1, RK_A_PID, -1, RK_A_RANK } },
+	{ RK_MARKERS,
+	  RK_SECTION_MARKERS,
+	  RK_R_NAME,
+	  RK_R_START,
+	  RK_R_DURATION,
+	  -1,
+	  { -1, -1, RK_R_PID, -1, RK_R_RANK } },
+	{ RK_MEMALLOC,
+	  RK_SECTION_MEMORY,
+	  RK_M_OPERATION,
+	  RK_M_START,
+	  RK_M_DURATION,
+	  -1,
+	  { -1, RK_M_DEVICE, RK_M_PID, -1, RK_M_RANK } },
+};
+
+enum { NPLANS = sizeof(plans) / sizeof(plans[0]) };
+
+static const int stats_key[NBY] = { -1, -1, RK_T_PID, -1, RK_T_RANK };
+
+struct work {
+	struct rk_run *run;
+	struct rk_context *ctx;
+	enum by by;
+	struct rk_agg *aggs[RK_NSECTIONS];
+	uint64_t rows[RK_NTABLES];
+	uint64_t stats_rows[RK_NSECTIONS], stats_calls[RK_NSECTIONS];
+	struct rk_agg_counter *counters;
+	size_t ncounters;
+	struct rk_report *r;
+};
+
+static uint64_t bit(int field)
+{
+	return field < 0 ? 0 : UINT64_C(1) << field;
+}
+
+static int aggs_new(struct work *w, struct rk_error *err)
+{
+	for (unsigned s = 0; s < RK_NSECTIONS; s++) {
+		struct rk_agg_fields f = { -1, -1, -1, -1, -1 };
+		int rc;
+
+		for (size_t i = 0; i < NPLANS; i++) {
+			const struct plan *p = &plans[i];
+
+			if (p->section == s)
+				f = (struct rk_agg_fields){ p->name, p->start, p->duration,
+							    p->key[w->by], p->barrier };
+		}
+		/* Statistics have a key where the rows have none. */
+		if (w->by && f.key < 0)
+			f.key = RK_AGG_ABSENT_KEY;
+		rc = rk_agg_new(&f, w->ctx, &w->aggs[s], err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int add_table(struct work *w, const struct plan *p, struct rk_error *err)
+{
+	uint64_t want = bit(p->name) | bit(p->start) | bit(p->duration) | bit(p->barrier) |
+			bit(p->key[w->by]);
+	struct rk_source *src = NULL;
+	int rc = rk_run_scan(w->run, p->table, want, &src, err);
+
+	if (rc < 0)
+		return rc;
+	rc = rk_agg_drain(w->aggs[p->section], src, err);
+	rk_source_close(src);
+	w->rows[p->table] = rk_agg_rows(w->aggs[p->section]) - w->stats_rows[p->section];
+	return rc;
+}
+
+static int64_t get_i64(const struct rk_batch *b, int field, size_t row, int64_t missing)
+{
+	const struct rk_column *c = field < 0 ? NULL : &b->cols[field];
+
+	if (!c || !rk_column_has(c, row))
+		return missing;
+	return b->schema->fields[field].type == RK_I64 ? ((const int64_t *)c->data)[row] :
+							 ((const int32_t *)c->data)[row];
+}
+
+static double get_f64(const struct rk_batch *b, int field, size_t row)
+{
+	return rk_column_has(&b->cols[field], row) ? ((const double *)b->cols[field].data)[row] :
+						     NAN;
+}
+
+static uint32_t get_name(const struct rk_batch *b, int field, size_t row)
+{
+	return rk_column_has(&b->cols[field], row) ? ((const uint32_t *)b->cols[field].data)[row] :
+						     0;
+}
+
+static int add_stats_row(struct work *w, const struct rk_batch *b, size_t row, struct rk_error *err)
+{
+	const struct rk_strtab *names = w->ctx->names;
+	enum rk_section s =
+		rk_section_of_stats(rk_strtab_borrow(names, get_name(b, RK_T_OF, row), NULL));
+	int64_t calls = get_i64(b, RK_T_CALLS, row, 0), total = get_i64(b, RK_T_TOTAL, row, 0);
+	struct rk_agg_line line = {
+		.name = get_name(b, RK_T_NAME, row),
+		.keyed = stats_key[w->by] >= 0 && rk_column_has(&b->cols[stats_key[w->by]], row),
+		.key = get_i64(b, stats_key[w->by], row, 0),
+		.calls = calls < 0 ? 0 : (uint64_t)calls,
+		.total_ns = total < 0 ? 0 : total,
+		.min_ns = get_i64(b, RK_T_MIN, row, -1),
+		.max_ns = get_i64(b, RK_T_MAX, row, -1),
+		.stddev_ns = get_f64(b, RK_T_STDDEV, row),
+	};
+
+	line.barrier = strcmp(rk_strtab_borrow(names, line.name, NULL), "<barrier packet>") == 0;
+	/* rocprofv3 keeps the square of the total in 64 bits. */
+	if (line.calls > 1 && line.total_ns > UINT32_MAX && isfinite(line.stddev_ns)) {
+		line.stddev_ns = NAN;
+		rk_diag_add(w->ctx->diag, "stats-stddev-wrapped", "", 0, 1,
+			    "the standard deviation of a statistics file is not usable where the "
+			    "total is above 4294967295 ns");
+	}
+	w->stats_rows[s]++;
+	w->stats_calls[s] += line.calls;
+	return rk_agg_add_line(w->aggs[s], &line, err);
+}
+
+static int add_stats(struct work *w, struct rk_error *err)
+{
+	const struct rk_batch *b;
+	struct rk_source *src = NULL;
+	int rc = rk_run_scan(w->run, RK_STATS, RK_WANT_ALL, &src, err);
+
+	if (rc < 0)
+		return rc;
+	while ((rc = rk_source_next(src, &b, err)) > 0) {
+		for (size_t i = 0; i < b->nrows && rc >= 0; i++)
+			rc = add_stats_row(w, b, i, err);
+		if (rc < 0)
+			break;
+		w->rows[RK_STATS] += b->nrows;
+	}
+	rk_source_close(src);
+	return rc;
+}
+
+static int add_counters(struct work *w, struct rk_error *err)
+{
+	struct rk_source *src = NULL;
+	int rc = rk_run_scan(w->run, RK_COUNTERS, bit(RK_N_COUNTER) | bit(RK_N_VALUE), &src, err);
+
+	if (rc < 0)
+		return rc;
+	rc = rk_agg_counters(src, RK_N_COUNTER, RK_N_VALUE, &w->counters, &w->ncounters,
+			     &w->rows[RK_COUNTERS], err);
+	rk_source_close(src);
+	return rc;
+}
+
+static int count_rows(struct work *w, enum rk_table t, struct rk_error *err)
+{
+	const struct rk_batch *b;
+	struct rk_source *src = NULL;
+	int rc = rk_run_scan(w->run, t, 0, &src, err);
+
+	if (rc < 0)
+		return rc;
+	while ((rc = rk_source_next(src, &b, err)) > 0)
+		w->rows[t] += b->nrows;
+	rk_source_close(src);
+	return rc;
+}
+
+static void widen(struct rk_report *r, struct rk_agg_span span)
+{
+	if (!span.known)
+		return;
+	if (!r->timed || span.start_ns < r->min_start_ns)
+		r->min_start_ns = span.start_ns;
+	if (!r->timed || span.end_ns > r->max_end_ns)
+		r->max_end_ns = span.end_ns;
+	r->timed = true;
+}
+
+/* The section is whole: its rows are made and the memory behind them goes back. */
+static int make_section(struct work *w, enum rk_section s, struct rk_error *err)
+{
+	struct rk_agg_row *rows = NULL;
+	size_t n = 0;
+	int rc = rk_agg_finish(w->aggs[s], &rows, &n, err);
+
+	if (rc == 0)
+		rc = rk_section_make(rows, n, w->ctx->names, rk_report_section(w->r, s), err);
+	for (size_t i = 0; i < n && rc == 0; i++)
+		if (isfinite(rows[i].median_ns) && !rows[i].median_exact)
+			w->r->median_error = RK_MEDIAN_ERROR;
+	rk_free(rows);
+	if (s == RK_SECTION_KERNELS || !w->rows[RK_KERNELS])
+		widen(w->r, rk_agg_span(w->aggs[s]));
+	rk_agg_free(w->aggs[s]);
+	w->aggs[s] = NULL;
+	return rc;
+}
+
+static int by_counter_name(const void *a, const void *b)
+{
+	const struct rk_report_counter *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+static int make_counters(struct work *w, struct rk_error *err)
+{
+	struct rk_report *r = w->r;
+
+	r->counters = rk_calloc(w->ncounters, sizeof(*r->counters));
+	if (!r->counters)
+		return rk_fail_nomem(err);
+	for (size_t i = 0; i < w->ncounters; i++) {
+		const struct rk_agg_counter *c = &w->counters[i];
+
+		r->counters[i] = (struct rk_report_counter){ .name = rk_strtab_borrow(
+								     w->ctx->names, c->name, NULL),
+							     .rows = c->rows,
+							     .sum = c->sum,
+							     .min = c->min,
+							     .max = c->max };
+	}
+	r->ncounters = w->ncounters;
+	qsort(r->counters, r->ncounters, sizeof(*r->counters), by_counter_name);
+	return 0;
+}
+
+static int make_tables(struct work *w, struct rk_error *err)
+{
+	struct rk_report *r = w->r;
+
+	r->tables = rk_calloc(RK_NTABLES, sizeof(*r->tables));
+	if (!r->tables)
+		return rk_fail_nomem(err);
+	for (unsigned t = 0; t < RK_NTABLES; t++)
+		r->tables[t] =
+			(struct rk_report_table){ rk_table_name((enum rk_table)t), w->rows[t] };
+	r->ntables = RK_NTABLES;
+	return 0;
+}
+
+static int64_t sum_of(const struct rk_report_section *s)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < s->nrows; i++)
+		if (__builtin_add_overflow(sum, s->rows[i].total_ns, &sum))
+			return INT64_MAX;
+	return sum;
+}
+
+/* The numbers at the top: of the kernels, or of the statistics where there are no kernels. */
+static void make_totals(struct work *w)
+{
+	struct rk_report *r = w->r;
+	enum rk_section s = RK_SECTION_KERNELS;
+
+	r->kernel_rows = w->rows[RK_KERNELS];
+	if (!r->kernel_rows) {
+		s = r->stats_of ? rk_section_of_stats(r->stats_of) : RK_SECTION_KERNELS;
+		r->kernel_rows = w->stats_calls[s];
+	}
+	r->sum_duration_ns = sum_of(rk_report_section(r, s));
+}
+
+static int find_by(const char *by, enum by *ret, struct rk_error *err)
+{
+	for (unsigned i = 0; i < NBY; i++) {
+		if (strcmp(by ? by : "", by_names[i]) == 0) {
+			*ret = (enum by)i;
+			return 0;
+		}
+	}
+	return rk_fail(err, RK_E_USAGE,
+		       "cannot group by '%s'; known: device, process, stream, rank", by);
+}
+
+static bool in_plans(enum rk_table t)
+{
+	for (size_t i = 0; i < NPLANS; i++)
+		if (plans[i].table == t)
+			return true;
+	return false;
+}
+
+/* Section by section, so that the durations of one are gone before those of the next come. */
+static int make_sections(struct work *w, uint32_t tables, struct rk_error *err)
+{
+	int rc = aggs_new(w, err);
+
+	if (rc == 0 && tables & RK_TABLE_BIT(RK_STATS))
+		rc = add_stats(w, err);
+	for (size_t i = 0; i < NPLANS && rc == 0; i++) {
+		if (tables & RK_TABLE_BIT(plans[i].table))
+			rc = add_table(w, &plans[i], err);
+		if (rc == 0)
+			rc = make_section(w, plans[i].section, err);
+	}
+	return rc < 0 ? rc : make_section(w, RK_SECTION_DOMAINS, err);
+}
+
+static int report_make(struct work *w, struct rk_error *err)
+{
+	uint32_t tables = rk_run_tables(w->run);
+	int rc = make_sections(w, tables, err);
+
+	if (rc == 0 && tables & RK_TABLE_BIT(RK_COUNTERS))
+		rc = add_counters(w, err);
+	for (unsigned t = 0; t < RK_NTABLES && rc == 0; t++)
+		if (tables & RK_TABLE_BIT(t) && t != RK_STATS && t != RK_COUNTERS &&
+		    !in_plans((enum rk_table)t))
+			rc = count_rows(w, (enum rk_table)t, err);
+	if (rc == 0)
+		rc = make_counters(w, err);
+	return rc < 0 ? rc : make_tables(w, err);
+}
+
+int rk_run_report(struct rk_run *run, const struct rk_report_options *opt, struct rk_report **ret,
+		  struct rk_error *err)
+{
+	struct work w = { .run = run, .ctx = rk_run_context(run) };
+	int rc = find_by(opt ? opt->by : NULL, &w.by, err);
+
+	if (rc < 0)
+		return rc;
+	w.r = rk_calloc(1, sizeof(*w.r));
+	if (!w.r)
+		return rk_fail_nomem(err);
+	w.r->stats_of = rk_run_stats_of(run);
+	w.r->by = w.by ? by_names[w.by] : NULL;
+	rc = report_make(&w, err);
+	if (rc < 0) {
+		rk_report_free(w.r);
+		goto out;
+	}
+	make_totals(&w);
+	w.r->files = rk_run_files(run, &w.r->nfiles);
+	w.r->warnings = rk_run_warnings(run, &w.r->nwarnings);
+	*ret = w.r;
+out:
+	for (unsigned s = 0; s < RK_NSECTIONS; s++)
+		rk_agg_free(w.aggs[s]);
+	rk_free(w.counters);
+	return rc;
+}
+
+void rk_report_free(struct rk_report *r)
+{
+	if (!r)
+		return;
+	for (unsigned s = 0; s < RK_NSECTIONS; s++)
+		rk_free(rk_report_section(r, (enum rk_section)s)->rows);
+	rk_free(r->counters);
+	rk_free(r->tables);
+	rk_free(r);
+}
+
+int rk_report_render(const struct rk_report *r, const struct rk_render_options *opt,
+		     char **ret_text, size_t *ret_len, struct rk_error *err)
+{
+	struct rk_bytes out;
+
+	rk_bytes_init(&out, TEXT_MAX_BYTES);
+	if (opt->format == RK_REPORT_JSON)
+		rk_report_json(&out, r);
+	else if (opt->format == RK_REPORT_CSV)
+		rk_report_csv(&out, r);
+	else
+		rk_report_text(&out, r, opt);
+	if (!rk_bytes_str(&out)) {
+		rk_bytes_release(&out);
+		return rk_fail_nomem(err);
+	}
+	*ret_text = (char *)out.data;
+	*ret_len = out.len;
+	return 0;
+}
+
+void rk_text_free(char *text)
+{
+	rk_free(text);
+}
+
+int rk_text_save(const char *path, const char *text, size_t len, struct rk_error *err)
+{
+	struct rk_output *out = NULL;
+	int rc = rk_output_open(path, &out, err);
+
+	if (rc < 0)
+		return rc;
+	rc = rk_output_write(out, text, len, err);
+	if (rc == 0)
+		return rk_output_commit(out, err);
+	rk_output_abort(out);
+	return rc;
+}
