@@ -254,7 +254,7 @@ static void write_info(const struct db *db)
 			 gpu ? "AMD Instinct MI300X" : "AMD EPYC 9534 64-Core Processor");
 		sql(db, text);
 	}
-	for (int i = 0; i <= GEN_STREAMS / GEN_GPUS; i++) {
+	for (int i = 0; i <= GEN_STREAMS; i++) {
 		snprintf(text, sizeof(text),
 			 "INSERT INTO rocpd_info_queue" UUID " (id, nid, pid, name)"
 			 " VALUES (%d, %" PRId64 ", %d, 'Queue %d');"

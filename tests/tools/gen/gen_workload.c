@@ -106,7 +106,7 @@ bool gen_next(struct gen_workload *w, struct gen_event *e)
 	memset(e, 0, sizeof(*e));
 	e->agent = GEN_FIRST_GPU + s % GEN_GPUS;
 	e->stream = s / GEN_GPUS;
-	e->queue = 1 + s / GEN_GPUS % 3;
+	e->queue = 1 + s;
 	e->tid = GEN_PID + s % GEN_GPUS * 14;
 	e->step = w->done / GEN_MODEL;
 	/* Between two launches there are other calls: ids have gaps. */
