@@ -10,7 +10,7 @@
 #include "pass/aggregate_map.h"
 
 struct group {
-	struct rk_times times;
+	struct rk_durations times;
 	uint32_t name;
 	bool keyed, barrier;
 	bool summary; /* from ready-made statistics: no single durations, `times` has no chunks */
@@ -22,15 +22,16 @@ struct group {
 struct rk_agg {
 	struct rk_agg_fields fields;
 	struct rk_context *ctx;
+	enum rk_table table; /* of the rows */
 	struct group *groups;
 	size_t ngroups, cap, max_groups;
 	struct rk_idmap by_name; /* group number by name, when no key was asked for */
 	uint32_t *slots;         /* hash table of group numbers + 1, when one was */
 	size_t nslots;           /* a power of two */
-	uint64_t rows, turned_away;
+	uint64_t rows, turned_away, negative, zero;
 	uint64_t held, exact_max; /* durations so far; how many are kept singly */
 	struct rk_agg_span span;
-	struct rk_times_store store;
+	struct rk_durations_store store;
 };
 
 int rk_agg_new(const struct rk_agg_fields *fields, struct rk_context *ctx, struct rk_agg **ret,
@@ -60,7 +61,7 @@ void rk_agg_free(struct rk_agg *a)
 	if (!a)
 		return;
 	for (size_t i = 0; i < a->ngroups; i++)
-		rk_times_release(&a->groups[i].times);
+		rk_durations_release(&a->groups[i].times);
 	rk_free(a->groups);
 	rk_idmap_release(&a->by_name);
 	rk_free(a->slots);
@@ -202,19 +203,27 @@ static int make_room(struct rk_agg *a, uint64_t more, struct rk_error *err)
 		return 0;
 	a->store.folded = true;
 	for (size_t i = 0; i < a->ngroups; i++)
-		if (!rk_times_fold(&a->store, &a->groups[i].times))
+		if (!rk_durations_fold(&a->store, &a->groups[i].times))
 			return rk_fail_nomem(err);
 	return 0;
 }
 
-static uint64_t count_timed(const struct rk_column *dur, size_t nrows)
+/* How many durations a batch has; what is odd about them is counted on the way. */
+static uint64_t count_timed(struct rk_agg *a, const struct rk_column *dur, size_t nrows)
 {
 	const int64_t *d = dur->data;
-	uint64_t n = 0;
+	uint64_t timed = 0, negative = 0, zero = 0;
 
-	for (size_t i = 0; d && i < nrows; i++)
-		n += d[i] >= 0 && rk_column_has(dur, i);
-	return n;
+	for (size_t i = 0; d && i < nrows; i++) {
+		bool has = rk_column_has(dur, i);
+
+		timed += has && d[i] >= 0;
+		negative += has && d[i] < 0;
+		zero += has && d[i] == 0;
+	}
+	a->negative += negative;
+	a->zero += zero;
+	return timed;
 }
 
 /* A key column is int64 or int32. */
@@ -252,7 +261,7 @@ static void span_add(struct rk_agg_span *span, struct rk_column start, struct rk
 static bool group_add(struct rk_agg *a, struct group *g, int64_t dur)
 {
 	if (dur >= 0)
-		return rk_times_add(&a->store, &g->times, dur);
+		return rk_durations_add(&a->store, &g->times, dur);
 	g->untimed++;
 	return true;
 }
@@ -304,7 +313,7 @@ int rk_agg_add(struct rk_agg *a, const struct rk_batch *b, struct rk_error *err)
 {
 	const struct rk_column name = column(b, a->fields.name);
 	const struct rk_column dur = column(b, a->fields.duration);
-	int rc = make_room(a, count_timed(&dur, b->nrows), err);
+	int rc = make_room(a, count_timed(a, &dur, b->nrows), err);
 
 	if (rc < 0)
 		return rc;
@@ -316,6 +325,7 @@ int rk_agg_add(struct rk_agg *a, const struct rk_batch *b, struct rk_error *err)
 	if (rc < 0)
 		return rc;
 	a->rows += b->nrows;
+	a->table = b->schema->table;
 	span_add(&a->span, column(b, a->fields.start), dur, b->nrows);
 	return 0;
 }
@@ -362,7 +372,7 @@ int rk_agg_add_line(struct rk_agg *a, const struct rk_agg_line *line, struct rk_
 
 static void row_of(const struct rk_agg *a, const struct group *g, struct rk_agg_row *row)
 {
-	const struct rk_times *t = &g->times;
+	const struct rk_durations *t = &g->times;
 
 	*row = (struct rk_agg_row){ .name = g->name,
 				    .keyed = g->keyed,
@@ -381,8 +391,8 @@ static void row_of(const struct rk_agg *a, const struct group *g, struct rk_agg_
 	row->min_ns = t->min == INT64_MAX && t->max < 0 ? -1 : t->min;
 	row->max_ns = t->max;
 	row->mean_ns = (double)t->sum / (double)t->n;
-	row->stddev_ns = g->summary ? g->stddev : rk_times_stddev(t);
-	if (!g->summary && rk_times_median(t, &row->median_ns))
+	row->stddev_ns = g->summary ? g->stddev : rk_durations_stddev(t);
+	if (!g->summary && rk_durations_median(t, &row->median_ns))
 		row->median_exact = !a->store.folded;
 }
 
@@ -403,6 +413,18 @@ static int compare_rows(const void *pa, const void *pb, void *arg)
 	if (a->keyed != b->keyed)
 		return a->keyed ? -1 : 1;
 	return a->key < b->key ? -1 : a->key > b->key;
+}
+
+static void warn_times(struct rk_agg *a)
+{
+	if (a->negative)
+		rk_diag_add(
+			a->ctx->diag, "negative-duration", "", 0, a->negative,
+			"rows of %s that end before they start; counted, but their times left out",
+			rk_table_name(a->table));
+	if (a->zero && a->table == RK_KERNELS)
+		rk_diag_add(a->ctx->diag, "zero-duration", "", 0, a->zero,
+			    "kernels that take no time");
 }
 
 static void warn_limits(struct rk_agg *a)
@@ -430,7 +452,7 @@ int rk_agg_finish(struct rk_agg *a, struct rk_agg_row **ret, size_t *ret_n, stru
 	struct rk_agg_row *rows;
 
 	for (size_t i = 0; i < a->ngroups; i++)
-		if (!rk_times_settle(&a->store, &a->groups[i].times))
+		if (!rk_durations_settle(&a->store, &a->groups[i].times))
 			return rk_fail_nomem(err);
 	rows = rk_calloc(a->ngroups, sizeof(*rows));
 	if (!rows)
@@ -438,6 +460,7 @@ int rk_agg_finish(struct rk_agg *a, struct rk_agg_row **ret, size_t *ret_n, stru
 	for (size_t i = 0; i < a->ngroups; i++)
 		row_of(a, &a->groups[i], &rows[i]);
 	qsort_r(rows, a->ngroups, sizeof(*rows), compare_rows, a->ctx->names);
+	warn_times(a);
 	warn_limits(a);
 	*ret = rows;
 	*ret_n = a->ngroups;

@@ -21,23 +21,23 @@ enum { CHUNK_MIN = 8, CHUNK_MAX = 8192, CHUNK_FOLDED = 32, DIGIT_BITS_MAX = 11 }
  */
 enum { PAGE_BITS = 7, PAGE_BUCKETS = 1 << PAGE_BITS };
 
-struct rk_times_page {
-	struct rk_times_page *next; /* of a larger power */
-	unsigned power;             /* 0: values below 128; p: from 2^(p+6) to 2^(p+7) - 1 */
+struct rk_durations_page {
+	struct rk_durations_page *next; /* of a larger power */
+	unsigned power;                 /* 0: values below 128; p: from 2^(p+6) to 2^(p+7) - 1 */
 	uint64_t count[PAGE_BUCKETS];
 };
 
-static inline uint64_t chunk_value(const struct rk_times_chunk *c, uint32_t i)
+static inline uint64_t chunk_value(const struct rk_durations_chunk *c, uint32_t i)
 {
 	const void *p = c->data;
 
 	return c->wide ? ((const uint64_t *)p)[i] : ((const uint32_t *)p)[i];
 }
 
-static bool chunk_grow(struct rk_times_chunk **list, bool wide, bool folded)
+static bool chunk_grow(struct rk_durations_chunk **list, bool wide, bool folded)
 {
 	uint32_t cap = *list ? (*list)->cap + (*list)->cap / 2 : CHUNK_MIN;
-	struct rk_times_chunk *c;
+	struct rk_durations_chunk *c;
 
 	if (cap > CHUNK_MAX)
 		cap = CHUNK_MAX;
@@ -46,15 +46,15 @@ static bool chunk_grow(struct rk_times_chunk **list, bool wide, bool folded)
 	c = rk_alloc(sizeof(*c) + (size_t)cap * (wide ? 8 : 4));
 	if (!c)
 		return false;
-	*c = (struct rk_times_chunk){ .next = *list, .cap = cap, .wide = wide };
+	*c = (struct rk_durations_chunk){ .next = *list, .cap = cap, .wide = wide };
 	*list = c;
 	return true;
 }
 
-static void chunks_free(struct rk_times_chunk **list)
+static void chunks_free(struct rk_durations_chunk **list)
 {
 	while (*list) {
-		struct rk_times_chunk *c = *list;
+		struct rk_durations_chunk *c = *list;
 
 		*list = c->next;
 		rk_free(c);
@@ -62,10 +62,10 @@ static void chunks_free(struct rk_times_chunk **list)
 }
 
 /* The page of `power`, made when it is missing; NULL with t->lost when no more may be made. */
-static struct rk_times_page *page_of(struct rk_times_store *store, struct rk_times *t,
-				     unsigned power, bool *ret_nomem)
+static struct rk_durations_page *page_of(struct rk_durations_store *store, struct rk_durations *t,
+					 unsigned power, bool *ret_nomem)
 {
-	struct rk_times_page **at = &t->pages, *p;
+	struct rk_durations_page **at = &t->pages, *p;
 
 	while (*at && (*at)->power < power)
 		at = &(*at)->next;
@@ -87,11 +87,11 @@ static struct rk_times_page *page_of(struct rk_times_store *store, struct rk_tim
 	return p;
 }
 
-static bool histogram_add(struct rk_times_store *store, struct rk_times *t, uint64_t v)
+static bool histogram_add(struct rk_durations_store *store, struct rk_durations *t, uint64_t v)
 {
 	unsigned power = v < PAGE_BUCKETS ? 0 : 63 - (unsigned)__builtin_clzll(v) - PAGE_BITS + 1;
 	unsigned shift = power ? power - 1 : 0;
-	struct rk_times_page *p;
+	struct rk_durations_page *p;
 	bool nomem = false;
 
 	if (t->lost)
@@ -106,7 +106,7 @@ static bool histogram_add(struct rk_times_store *store, struct rk_times *t, uint
  * The square of a 32-bit value has 64 bits, and some thousand of them more: the upper and lower
  * halves are added up apart, which the compiler turns into vector instructions.
  */
-static void count_narrow(struct rk_times *t, const uint32_t *v, uint32_t n)
+static void count_narrow(struct rk_durations *t, const uint32_t *v, uint32_t n)
 {
 	uint64_t sum = 0, low = 0, high = 0;
 	uint32_t min = UINT32_MAX, max = 0;
@@ -130,7 +130,7 @@ static void count_narrow(struct rk_times *t, const uint32_t *v, uint32_t n)
 	t->n += n;
 }
 
-static void count_wide(struct rk_times *t, const uint64_t *v, uint32_t n)
+static void count_wide(struct rk_durations *t, const uint64_t *v, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		t->sum += v[i];
@@ -144,7 +144,8 @@ static void count_wide(struct rk_times *t, const uint64_t *v, uint32_t n)
 	}
 }
 
-static bool settle_chunk(struct rk_times_store *store, struct rk_times *t, struct rk_times_chunk *c)
+static bool settle_chunk(struct rk_durations_store *store, struct rk_durations *t,
+			 struct rk_durations_chunk *c)
 {
 	const void *data = c->data;
 	uint32_t from = c->counted;
@@ -164,10 +165,10 @@ static bool settle_chunk(struct rk_times_store *store, struct rk_times *t, struc
 	return true;
 }
 
-bool rk_times_add_slow(struct rk_times_store *store, struct rk_times *t, int64_t dur_ns)
+bool rk_durations_add_slow(struct rk_durations_store *store, struct rk_durations *t, int64_t dur_ns)
 {
 	bool wide = dur_ns > UINT32_MAX;
-	struct rk_times_chunk **list = wide ? &t->wide : &t->narrow, *c = *list;
+	struct rk_durations_chunk **list = wide ? &t->wide : &t->narrow, *c = *list;
 
 	if (c && c->n == c->cap && !settle_chunk(store, t, c))
 		return false;
@@ -181,19 +182,19 @@ bool rk_times_add_slow(struct rk_times_store *store, struct rk_times *t, int64_t
 	return true;
 }
 
-bool rk_times_settle(struct rk_times_store *store, struct rk_times *t)
+bool rk_durations_settle(struct rk_durations_store *store, struct rk_durations *t)
 {
 	/* Older chunks were settled when they were full. */
 	return (!t->narrow || settle_chunk(store, t, t->narrow)) &&
 	       (!t->wide || settle_chunk(store, t, t->wide));
 }
 
-bool rk_times_fold(struct rk_times_store *store, struct rk_times *t)
+bool rk_durations_fold(struct rk_durations_store *store, struct rk_durations *t)
 {
-	struct rk_times_chunk **lists[] = { &t->narrow, &t->wide };
+	struct rk_durations_chunk **lists[] = { &t->narrow, &t->wide };
 
 	for (size_t l = 0; l < 2; l++) {
-		for (struct rk_times_chunk *c = *lists[l]; c; c = c->next)
+		for (struct rk_durations_chunk *c = *lists[l]; c; c = c->next)
 			if (!settle_chunk(store, t, c))
 				return false;
 		chunks_free(lists[l]);
@@ -202,9 +203,9 @@ bool rk_times_fold(struct rk_times_store *store, struct rk_times *t)
 }
 
 /* Middle of the bucket that holds the rank-th smallest value, rank from 0. */
-static double histogram_rank(const struct rk_times *t, uint64_t rank)
+static double histogram_rank(const struct rk_durations *t, uint64_t rank)
 {
-	for (const struct rk_times_page *p = t->pages; p; p = p->next) {
+	for (const struct rk_durations_page *p = t->pages; p; p = p->next) {
 		for (unsigned i = 0; i < PAGE_BUCKETS; i++) {
 			unsigned shift = p->power ? p->power - 1 : 0;
 			uint64_t low = (uint64_t)(p->power ? i + PAGE_BUCKETS : i) << shift;
@@ -217,7 +218,7 @@ static double histogram_rank(const struct rk_times *t, uint64_t rank)
 	return 0;
 }
 
-static uint64_t list_count(const struct rk_times_chunk *c)
+static uint64_t list_count(const struct rk_durations_chunk *c)
 {
 	uint64_t n = 0;
 
@@ -230,7 +231,7 @@ static uint64_t list_count(const struct rk_times_chunk *c)
  * Counts the digit at `shift` of each value that equals `prefix` from bit `top` up. Two loops,
  * since this is where the time goes and four-byte values are all but always what there is.
  */
-static void digit_counts(const struct rk_times_chunk *c, uint64_t prefix, unsigned top,
+static void digit_counts(const struct rk_durations_chunk *c, uint64_t prefix, unsigned top,
 			 unsigned shift, unsigned mask, uint32_t *hist)
 {
 	for (; c; c = c->next) {
@@ -254,7 +255,7 @@ static void digit_counts(const struct rk_times_chunk *c, uint64_t prefix, unsign
  * The rank-th smallest value, none above `max`, digit by digit from the top (radix selection): a
  * few passes over the chunks, no copy of them, and no order of the input that makes it slow.
  */
-static uint64_t list_rank(const struct rk_times_chunk *list, uint64_t n, uint64_t max,
+static uint64_t list_rank(const struct rk_durations_chunk *list, uint64_t n, uint64_t max,
 			  uint64_t rank)
 {
 	unsigned digit_bits = n < 64 ? 4 : n < 8192 ? 8 : DIGIT_BITS_MAX;
@@ -276,11 +277,11 @@ static uint64_t list_rank(const struct rk_times_chunk *list, uint64_t n, uint64_
 }
 
 /* The value of rank + 1, given that `low` is the value of `rank`. */
-static uint64_t list_next(const struct rk_times_chunk *list, uint64_t rank, uint64_t low)
+static uint64_t list_next(const struct rk_durations_chunk *list, uint64_t rank, uint64_t low)
 {
 	uint64_t not_above = 0, next = UINT64_MAX;
 
-	for (const struct rk_times_chunk *c = list; c; c = c->next) {
+	for (const struct rk_durations_chunk *c = list; c; c = c->next) {
 		for (uint32_t i = 0; i < c->n; i++) {
 			uint64_t v = chunk_value(c, i);
 
@@ -291,11 +292,11 @@ static uint64_t list_next(const struct rk_times_chunk *list, uint64_t rank, uint
 	return not_above > rank + 1 ? low : next;
 }
 
-static double exact_middle(const struct rk_times *t)
+static double exact_middle(const struct rk_durations *t)
 {
 	uint64_t narrow = list_count(t->narrow), rank = (t->n - 1) / 2, low, high;
 	bool wide = rank >= narrow;
-	const struct rk_times_chunk *list = wide ? t->wide : t->narrow;
+	const struct rk_durations_chunk *list = wide ? t->wide : t->narrow;
 	uint64_t base = wide ? narrow : 0, n = wide ? t->n - narrow : narrow;
 	uint64_t max = (uint64_t)t->max;
 
@@ -309,7 +310,7 @@ static double exact_middle(const struct rk_times *t)
 	return (double)low + (double)(high - low) / 2;
 }
 
-bool rk_times_median(const struct rk_times *t, double *ret_ns)
+bool rk_durations_median(const struct rk_durations *t, double *ret_ns)
 {
 	if (!t->n || t->lost)
 		return false;
@@ -325,7 +326,7 @@ bool rk_times_median(const struct rk_times *t, double *ret_ns)
  * squares - n q^2 - 2 q r: exact, since it fits in 128 bits and the arithmetic wraps there. What
  * is left to rounding is the part of a nanosecond between q and the mean.
  */
-double rk_times_stddev(const struct rk_times *t)
+double rk_durations_stddev(const struct rk_durations *t)
 {
 	rk_u128 n = t->n, q, r, around_q;
 	double var;
@@ -339,12 +340,12 @@ double rk_times_stddev(const struct rk_times *t)
 	return var > 0 ? sqrt(var) : 0;
 }
 
-void rk_times_release(struct rk_times *t)
+void rk_durations_release(struct rk_durations *t)
 {
 	chunks_free(&t->narrow);
 	chunks_free(&t->wide);
 	while (t->pages) {
-		struct rk_times_page *p = t->pages;
+		struct rk_durations_page *p = t->pages;
 
 		t->pages = p->next;
 		rk_free(p);

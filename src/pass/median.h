@@ -16,18 +16,18 @@ enum {
 
 __extension__ typedef unsigned __int128 rk_u128;
 
-struct rk_times_chunk {
-	struct rk_times_chunk *next; /* older */
+struct rk_durations_chunk {
+	struct rk_durations_chunk *next; /* older */
 	uint32_t n, cap;
 	uint32_t counted; /* of n: those the sums hold already */
 	bool wide;        /* 8 bytes a value, not 4 */
 	_Alignas(8) unsigned char data[];
 };
 
-struct rk_times_page;
+struct rk_durations_page;
 
 /* What the groups of one aggregation share. */
-struct rk_times_store {
+struct rk_durations_store {
 	size_t max_pages, pages;
 	bool folded; /* histograms from now on */
 };
@@ -35,45 +35,47 @@ struct rk_times_store {
 /*
  * One group's durations. Zero it before use. A duration is only put into a chunk when it comes;
  * the sums are made from whole chunks, which is several times faster. They are right after
- * rk_times_settle.
+ * rk_durations_settle.
  */
-struct rk_times {
-	struct rk_times_chunk *narrow, *wide; /* newest first */
+struct rk_durations {
+	struct rk_durations_chunk *narrow, *wide; /* newest first */
 	uint64_t n;
 	int64_t min, max;
 	rk_u128 sum, squares; /* exact */
 	bool squares_lost;    /* past 128 bits */
 	bool lost;            /* the histograms' memory was used up: no median for this group */
-	struct rk_times_page *pages;
+	struct rk_durations_page *pages;
 };
 
-bool rk_times_add_slow(struct rk_times_store *store, struct rk_times *t, int64_t dur_ns);
+bool rk_durations_add_slow(struct rk_durations_store *store, struct rk_durations *t,
+			   int64_t dur_ns);
 
 /* dur_ns >= 0. False when out of memory. */
-static inline bool rk_times_add(struct rk_times_store *store, struct rk_times *t, int64_t dur_ns)
+static inline bool rk_durations_add(struct rk_durations_store *store, struct rk_durations *t,
+				    int64_t dur_ns)
 {
-	struct rk_times_chunk *c = t->narrow;
+	struct rk_durations_chunk *c = t->narrow;
 
 	if (!c || c->n == c->cap || dur_ns > UINT32_MAX)
-		return rk_times_add_slow(store, t, dur_ns);
+		return rk_durations_add_slow(store, t, dur_ns);
 	((uint32_t *)(void *)c->data)[c->n++] = (uint32_t)dur_ns;
 	return true;
 }
 
 /* Brings the sums (and the histogram, once folded) up to date. False when out of memory. */
-bool rk_times_settle(struct rk_times_store *store, struct rk_times *t);
+bool rk_durations_settle(struct rk_durations_store *store, struct rk_durations *t);
 
 /* After store->folded was set: what was kept singly becomes a histogram. As above. */
-bool rk_times_fold(struct rk_times_store *store, struct rk_times *t);
+bool rk_durations_fold(struct rk_durations_store *store, struct rk_durations *t);
 
 /*
  * False when there is none: no duration, or lost. Of an even number: half the sum of the middle
  * two. Settle first.
  */
-bool rk_times_median(const struct rk_times *t, double *ret_ns);
+bool rk_durations_median(const struct rk_durations *t, double *ret_ns);
 /* Of the population; NaN when not known. Settle first. */
-double rk_times_stddev(const struct rk_times *t);
+double rk_durations_stddev(const struct rk_durations *t);
 
-void rk_times_release(struct rk_times *t);
+void rk_durations_release(struct rk_durations *t);
 
 #endif

@@ -8,20 +8,20 @@
 
 static double middle(const int64_t *v, size_t n, bool fold)
 {
-	struct rk_times_store store = { .max_pages = RK_MEDIAN_MAX_PAGES };
-	struct rk_times m = { 0 };
+	struct rk_durations_store store = { .max_pages = RK_MEDIAN_MAX_PAGES };
+	struct rk_durations m = { 0 };
 	double got = -1;
 
 	for (size_t i = 0; i < n; i++)
-		CHECK(rk_times_add(&store, &m, v[i]));
+		CHECK(rk_durations_add(&store, &m, v[i]));
 	if (fold) {
 		store.folded = true;
-		CHECK(rk_times_fold(&store, &m));
+		CHECK(rk_durations_fold(&store, &m));
 	}
-	CHECK(rk_times_settle(&store, &m));
-	if (!rk_times_median(&m, &got))
+	CHECK(rk_durations_settle(&store, &m));
+	if (!rk_durations_median(&m, &got))
 		got = -1;
-	rk_times_release(&m);
+	rk_durations_release(&m);
 	return got;
 }
 
@@ -96,39 +96,39 @@ TEST(median_is_that_of_the_sorted_values)
 
 TEST(median_goes_on_after_the_fold)
 {
-	struct rk_times_store store = { .max_pages = RK_MEDIAN_MAX_PAGES };
-	struct rk_times m = { 0 };
+	struct rk_durations_store store = { .max_pages = RK_MEDIAN_MAX_PAGES };
+	struct rk_durations m = { 0 };
 	double got = 0;
 
 	for (int64_t i = 0; i < 101; i++) {
 		if (i == 4) {
 			store.folded = true;
-			CHECK(rk_times_fold(&store, &m));
+			CHECK(rk_durations_fold(&store, &m));
 		}
-		CHECK(rk_times_add(&store, &m, i * 1000));
+		CHECK(rk_durations_add(&store, &m, i * 1000));
 	}
-	CHECK(rk_times_settle(&store, &m));
-	CHECK(rk_times_median(&m, &got));
+	CHECK(rk_durations_settle(&store, &m));
+	CHECK(rk_durations_median(&m, &got));
 	CHECK(fabs(got - 50000) <= 50000 * RK_MEDIAN_ERROR);
 	CHECK_U64(m.n, 101);
 	CHECK_I64(m.min, 0);
 	CHECK_I64(m.max, 100000);
 	CHECK(m.sum == 5050000);
-	rk_times_release(&m);
+	rk_durations_release(&m);
 }
 
 TEST(median_is_lost_when_the_histograms_are_full)
 {
-	struct rk_times_store store = { .max_pages = 1, .folded = true };
-	struct rk_times a = { 0 }, b = { 0 };
+	struct rk_durations_store store = { .max_pages = 1, .folded = true };
+	struct rk_durations a = { 0 }, b = { 0 };
 	double got;
 
-	CHECK(rk_times_add(&store, &a, 100));
-	CHECK(rk_times_add(&store, &b, 100));
-	CHECK(rk_times_settle(&store, &a));
-	CHECK(rk_times_settle(&store, &b));
-	CHECK(rk_times_median(&a, &got) && got == 100);
-	CHECK(!rk_times_median(&b, &got));
-	rk_times_release(&a);
-	rk_times_release(&b);
+	CHECK(rk_durations_add(&store, &a, 100));
+	CHECK(rk_durations_add(&store, &b, 100));
+	CHECK(rk_durations_settle(&store, &a));
+	CHECK(rk_durations_settle(&store, &b));
+	CHECK(rk_durations_median(&a, &got) && got == 100);
+	CHECK(!rk_durations_median(&b, &got));
+	rk_durations_release(&a);
+	rk_durations_release(&b);
 }
