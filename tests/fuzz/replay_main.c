@@ -96,9 +96,10 @@ static int replay_path(const char *path, unsigned rounds, int depth)
 	}
 	for (int i = 0; i < n; i++) {
 		char child[4096];
+		int len = snprintf(child, sizeof(child), "%s/%s", path, names[i]->d_name);
 
-		snprintf(child, sizeof(child), "%s/%s", path, names[i]->d_name);
-		if (names[i]->d_name[0] != '.' && replay_path(child, rounds, depth + 1) < 0)
+		if (names[i]->d_name[0] != '.' &&
+		    (len >= (int)sizeof(child) || replay_path(child, rounds, depth + 1) < 0))
 			rc = -1;
 		free(names[i]);
 	}
