@@ -1,4 +1,5 @@
 /* cmd_report.c - rockit report. */
+#include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <stdio.h>
@@ -83,10 +84,13 @@ static int print(const struct settings *s, const struct rk_report *r, struct rk_
 
 	if (rc < 0)
 		return rc;
-	if (to_stdout(s))
-		fwrite(text, 1, len, stdout); /* main looks at the stream's errors */
-	else
+	if (!to_stdout(s)) {
 		rc = rk_text_save(s->out, text, len, err);
+	} else if (fwrite(text, 1, len, stdout) != len || fflush(stdout) != 0) {
+		rc = err->code = RK_E_IO;
+		snprintf(err->message, sizeof(err->message), "cannot write standard output: %s",
+			 strerror(errno));
+	}
 	rk_text_free(text);
 	return rc;
 }
@@ -112,8 +116,6 @@ static int report(const struct settings *s, const char *const *inputs, size_t ni
 	if (rc == 0)
 		rc = print(s, r, &err);
 	rk_report_free(r);
-	/* The table first, then what is odd about it. */
-	fflush(stdout);
 	if (run && s->common.verbose)
 		say_files("report", run);
 	if (run && !s->common.quiet)

@@ -110,7 +110,7 @@ static int finish_stdout(int status)
 	errno = 0;
 	if (fflush(stdout) == 0 && !failed && (close(STDOUT_FILENO) == 0 || errno == EBADF))
 		return status;
-	if (errno == EPIPE)
+	if (status || errno == EPIPE)
 		return status ? status : EXIT_FAILED;
 	return say_failure(NULL, "cannot write standard output: %s",
 			   errno ? strerror(errno) : "write error");

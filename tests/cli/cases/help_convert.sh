@@ -1,0 +1,3 @@
+"$ROCKIT" help convert >one
+"$ROCKIT" convert --help >two
+cmp one two && cat one

@@ -1,0 +1,3 @@
+"$ROCKIT" help report >one
+"$ROCKIT" report -h >two
+cmp one two && cat one

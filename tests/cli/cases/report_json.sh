@@ -1,0 +1,1 @@
+"$ROCKIT" report --format json fix/run
