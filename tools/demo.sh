@@ -15,5 +15,5 @@ echo "\$ rockit convert $demo/run -o $demo/out/"
 "$build/rockit" convert "$demo/run" -o "$demo/out/"
 ls -lh "$demo/out" | awk 'NR > 1 { printf "  %6s  %s\n", $5, $9 }'
 echo
-echo "\$ rockit report $demo/run --top 10"
-"$build/rockit" report "$demo/run" --top 10
+echo "\$ rockit report $demo/run --top 5"
+"$build/rockit" report "$demo/run" --top 5

@@ -23,7 +23,7 @@ struct run {
 	char host_dir[3000];
 	struct stats stats[GEN_KERNELS];
 	uint64_t counter_state;
-	int64_t step_start_ns;
+	int64_t phase_start_ns;
 };
 
 static void make_dir(const char *path)
@@ -285,14 +285,13 @@ static void write_event(struct run *r, const struct gen_event *e)
 		counter_rows(r, e);
 }
 
-/* A range around each training step, ended by the first kernel of the next. */
+/* A range around each phase of a training step, ended by the first kernel of the next. */
 static void write_marker(struct run *r, const struct gen_event *last)
 {
-	char name[64];
+	static const char *const names[GEN_PHASES] = { "forward", "backward", "optimizer" };
 
-	snprintf(name, sizeof(name), "step %" PRIu64, last->step);
-	api_row(r->marker, "MARKER_CORE_RANGE_API", name, last, r->step_start_ns,
-		last->call_end_ns);
+	api_row(r->marker, "MARKER_CORE_RANGE_API", names[last->phase % GEN_PHASES], last,
+		r->phase_start_ns, last->call_end_ns);
 }
 
 void gen_write_dir(const char *dir, uint64_t seed, uint64_t rows)
@@ -309,10 +308,10 @@ void gen_write_dir(const char *dir, uint64_t seed, uint64_t rows)
 	open_run(r);
 	gen_start(&w, seed, rows);
 	while (gen_next(&w, &e)) {
-		if (last.tid && e.step != last.step)
+		if (last.tid && e.phase != last.phase)
 			write_marker(r, &last);
-		if (!last.tid || e.step != last.step)
-			r->step_start_ns = e.call_start_ns;
+		if (!last.tid || e.phase != last.phase)
+			r->phase_start_ns = e.call_start_ns;
 		write_event(r, &e);
 		last = e;
 	}

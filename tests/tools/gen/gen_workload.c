@@ -108,7 +108,7 @@ bool gen_next(struct gen_workload *w, struct gen_event *e)
 	e->stream = s / GEN_GPUS;
 	e->queue = 1 + s;
 	e->tid = GEN_PID + s % GEN_GPUS * 14;
-	e->step = w->done / GEN_MODEL;
+	e->phase = w->done / (GEN_MODEL / GEN_PHASES);
 	/* Between two launches there are other calls: ids have gaps. */
 	w->correlation_id += 1 + (r >> 20) % 3;
 	e->correlation_id = w->correlation_id;

@@ -15,6 +15,7 @@ enum {
 	GEN_GPUS = 2,
 	GEN_STREAMS = 8, /* of all GPUs together */
 	GEN_MODEL = 600, /* kernels of one training step */
+	GEN_PHASES = 3,  /* of a step */
 	GEN_PID = 1955595,
 	GEN_PPID = 1955571,
 };
@@ -44,7 +45,7 @@ struct gen_event {
 	uint32_t grid[3];
 	uint64_t bytes; /* copies */
 	bool to_device;
-	uint64_t step; /* training step, from 0 */
+	uint64_t phase; /* forward, backward, optimizer, forward, ...: from 0 */
 };
 
 struct gen_workload {
