@@ -214,6 +214,9 @@ static int harden(struct rk_sqlite *db, struct rk_error *err)
 	for (size_t i = 0; i < sizeof(config) / sizeof(config[0]); i++)
 		sqlite3_db_config(db->h, config[i].op, config[i].value, NULL);
 	sqlite3_progress_handler(db->h, PROGRESS_OPS, count_ops, db);
+	if (sqlite3_create_function_v2(db->h, "rk_row", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, db,
+				       rk_sqlite_take_row, NULL, NULL, NULL) != SQLITE_OK)
+		return rk_sqlite_fail(db, NULL, err);
 	for (size_t i = 0; !rc && i < sizeof(pragmas) / sizeof(pragmas[0]); i++)
 		rc = run(db, pragmas[i], err);
 	return rc;

@@ -45,10 +45,31 @@ bool rk_sqlite_has(const struct rk_sqlite_table *t, const char *column);
 
 enum { RK_SQLITE_MAX_COLUMNS = 32 };
 
+enum rk_sqlite_kind { RK_SQLITE_INT, RK_SQLITE_REAL, RK_SQLITE_TEXT };
+
+/* What to read; name NULL, or not in the table: null in every row, at no cost. */
+struct rk_sqlite_column {
+	const char *name;
+	enum rk_sqlite_kind kind;
+};
+
 /* The order of a cursor's rows; otherwise the index of the column to sort by, ascending. */
 enum {
 	RK_SQLITE_STORED = -1,   /* as the rows lie, ascending by key where there is one */
 	RK_SQLITE_FROM_KEY = -2, /* the same, but nothing until the first seek; needs a key */
+};
+
+/*
+ * A number of the current row. Numbers of another kind than asked for: whole REALs below 2^53
+ * and decimal text are values, the rest is WRONG.
+ */
+enum rk_cell_state { RK_CELL_NULL, RK_CELL_VALUE, RK_CELL_WRONG };
+struct rk_sqlite_cell {
+	union {
+		int64_t i;
+		double d;
+	} v;
+	enum rk_cell_state state;
 };
 
 /* The members are for the inline functions below. */
@@ -56,16 +77,18 @@ struct rk_sqlite_cursor {
 	struct rk_sqlite *db;
 	sqlite3_stmt *stmt;
 	const char *table;
-	uint64_t rows;                    /* delivered so far */
-	int8_t at[RK_SQLITE_MAX_COLUMNS]; /* place in the statement, -1: the table lacks it */
+	uint64_t rows; /* delivered so far */
+	unsigned nnumbers;
+	bool sorted;
+	struct rk_sqlite_cell cells[RK_SQLITE_MAX_COLUMNS];
+	int8_t at[RK_SQLITE_MAX_COLUMNS]; /* -1: the table lacks it, else a place in the statement */
+	uint8_t number[RK_SQLITE_MAX_COLUMNS]; /* numbers in the order of the statement */
+	enum rk_sqlite_kind kinds[RK_SQLITE_MAX_COLUMNS];
 };
 
-/*
- * columns[i] NULL, or not in the table: null in every row, at no cost. `t` is borrowed until
- * close. Sorting is SQLite's: it spills to disk past its cache, null comes first.
- */
+/* `t` is borrowed until close. Sorting spills to disk past SQLite's cache; null comes first. */
 int rk_sqlite_cursor_open(struct rk_sqlite *db, const struct rk_sqlite_table *t,
-			  const char *const *columns, size_t n, int order,
+			  const struct rk_sqlite_column *columns, size_t n, int order,
 			  struct rk_sqlite_cursor **ret, struct rk_error *err);
 /* FROM_KEY only: the next step gives the first row whose key is `key` or greater. */
 void rk_sqlite_cursor_seek(struct rk_sqlite_cursor *c, int64_t key);
@@ -76,25 +99,29 @@ void rk_sqlite_cursor_seek(struct rk_sqlite_cursor *c, int64_t key);
 int rk_sqlite_cursor_step(struct rk_sqlite_cursor *c, struct rk_error *err);
 void rk_sqlite_cursor_close(struct rk_sqlite_cursor *c); /* NULL is fine */
 
-enum rk_sqlite_cell { RK_CELL_VALUE, RK_CELL_NULL, RK_CELL_WRONG };
-
-/* Numbers of another kind: whole REALs below 2^53 and decimal text are values, the rest WRONG. */
-enum rk_sqlite_cell rk_sqlite_i64_other(const struct rk_sqlite_cursor *c, int at, int64_t *ret);
-enum rk_sqlite_cell rk_sqlite_f64(const struct rk_sqlite_cursor *c, unsigned i, double *ret);
-/* Borrowed until the next step, NULL for null; not terminated text of *ret_len bytes. */
+/* Borrowed until the next step, NULL for null; text of *ret_len bytes. TEXT columns only. */
 const char *rk_sqlite_text(const struct rk_sqlite_cursor *c, unsigned i, size_t *ret_len);
 
-static inline enum rk_sqlite_cell rk_sqlite_i64(const struct rk_sqlite_cursor *c, unsigned i,
-						int64_t *ret)
+/* *ret is written for VALUE only. */
+static inline enum rk_cell_state rk_sqlite_i64(const struct rk_sqlite_cursor *c, unsigned i,
+					       int64_t *ret)
 {
-	int at = c->at[i];
+	if (c->cells[i].state == RK_CELL_VALUE)
+		*ret = c->cells[i].v.i;
+	return c->cells[i].state;
+}
 
-	if (at < 0)
-		return RK_CELL_NULL;
-	if (sqlite3_column_type(c->stmt, at) != SQLITE_INTEGER)
-		return rk_sqlite_i64_other(c, at, ret);
-	*ret = sqlite3_column_int64(c->stmt, at);
-	return RK_CELL_VALUE;
+static inline enum rk_cell_state rk_sqlite_f64(const struct rk_sqlite_cursor *c, unsigned i,
+					       double *ret)
+{
+	if (c->cells[i].state == RK_CELL_VALUE)
+		*ret = c->cells[i].v.d;
+	return c->cells[i].state;
+}
+
+static inline bool rk_sqlite_has_column(const struct rk_sqlite_cursor *c, unsigned i)
+{
+	return c->at[i] >= 0;
 }
 
 #endif

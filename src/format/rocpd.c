@@ -25,6 +25,7 @@ int rk_rocpd_damage(struct rocpd *r, struct rk_error *cause, int rc, struct rk_e
 	if (rc == RK_E_FORMAT) {
 		rk_diag_add(r->ctx->diag, "damaged-database", rk_instream_path(r->in), 0, 1, "%s",
 			    cause->message);
+		rk_error_clear(cause);
 		return 0;
 	}
 	rk_error_at(cause, rk_instream_path(r->in), 0, 0);

@@ -33,8 +33,8 @@ struct counters {
 };
 
 /* True when the values of `column` never go down; null counts as the lowest. */
-static int ascends(struct rocpd_scan *s, const struct rk_sqlite_table *t, const char *column,
-		   bool *ret, struct rk_error *err)
+static int ascends(struct rocpd_scan *s, const struct rk_sqlite_table *t,
+		   const struct rk_sqlite_column *column, bool *ret, struct rk_error *err)
 {
 	struct rk_sqlite_cursor *c = NULL;
 	struct rk_error cause = { 0 };
@@ -42,7 +42,7 @@ static int ascends(struct rocpd_scan *s, const struct rk_sqlite_table *t, const 
 	int rc, step = 0;
 
 	*ret = true;
-	rc = rk_sqlite_cursor_open(s->r->db, t, &column, 1, RK_SQLITE_STORED, &c, &cause);
+	rc = rk_sqlite_cursor_open(s->r->db, t, column, 1, RK_SQLITE_STORED, &c, &cause);
 	while (!rc && *ret && (step = rk_sqlite_cursor_step(c, &cause)) > 0) {
 		v = INT64_MIN;
 		rk_sqlite_i64(c, 0, &v);
@@ -56,12 +56,12 @@ static int ascends(struct rocpd_scan *s, const struct rk_sqlite_table *t, const 
 }
 
 static int open_in_order(struct rocpd_scan *s, const struct rk_sqlite_table *t,
-			 const char *const *columns, size_t n, unsigned by,
+			 const struct rk_sqlite_column *columns, size_t n, unsigned by,
 			 struct rk_sqlite_cursor **ret, struct rk_error *err)
 {
 	struct rk_error cause = { 0 };
 	bool sorted;
-	int rc = ascends(s, t, columns[by], &sorted, err);
+	int rc = ascends(s, t, &columns[by], &sorted, err);
 
 	if (rc < 0)
 		return rc;
@@ -72,15 +72,20 @@ static int open_in_order(struct rocpd_scan *s, const struct rk_sqlite_table *t,
 
 static int enter(struct rocpd_scan *s, struct rk_error *err)
 {
-	static const char *const pmc[P_NCOLUMNS] = { "event_id", "pmc_id", "value", "sample_id" };
-	static const char *const dispatch[Q_NCOLUMNS] = {
-		[COL_NID] = "nid",
-		[COL_PID] = "pid",
-		[COL_AGENT] = "agent_id",
-		[COL_TRACK] = "track_id",
-		[COL_EVENT] = "event_id",
-		[Q_KERNEL] = "kernel_id",
-		[Q_DISPATCH] = "dispatch_id",
+	static const struct rk_sqlite_column pmc[P_NCOLUMNS] = {
+		[P_EVENT] = { .name = "event_id" },
+		[P_PMC] = { .name = "pmc_id" },
+		[P_VALUE] = { "value", RK_SQLITE_REAL },
+		[P_SAMPLE] = { .name = "sample_id" },
+	};
+	static const struct rk_sqlite_column dispatch[Q_NCOLUMNS] = {
+		[COL_NID] = { .name = "nid" },
+		[COL_PID] = { .name = "pid" },
+		[COL_AGENT] = { .name = "agent_id" },
+		[COL_TRACK] = { .name = "track_id" },
+		[COL_EVENT] = { .name = "event_id" },
+		[Q_KERNEL] = { .name = "kernel_id" },
+		[Q_DISPATCH] = { .name = "dispatch_id" },
 	};
 	const struct rocpd_set *set = &s->r->sets[s->set];
 	struct counters *k = rk_calloc(1, sizeof(*k));
@@ -123,16 +128,15 @@ static void leave(struct rocpd_scan *s)
 /* The next counter row into `ahead` and `event`, or pmc_end. */
 static int step_pmc(struct rocpd_scan *s, struct counters *k, struct rk_error *err)
 {
-	struct rk_error cause = { 0 };
 	int64_t sample;
 	int rc;
 
 	do {
-		rc = rk_sqlite_cursor_step(k->pmc, &cause);
+		rc = rk_sqlite_cursor_step(k->pmc, &s->cause);
 		if (rc <= 0) {
 			k->pmc_end = true;
 			k->ahead = false;
-			return rk_rocpd_damage(s->r, &cause, rc, err);
+			return rk_rocpd_damage(s->r, &s->cause, rc, err);
 		}
 		rc = rk_sqlite_i64(k->pmc, P_SAMPLE, &sample) == RK_CELL_NULL;
 		k->spm += rc == 0;
@@ -147,14 +151,13 @@ static int step_pmc(struct rocpd_scan *s, struct counters *k, struct rk_error *e
 /* Moves s->c to the dispatch of `event`; false when there is none. */
 static bool find_dispatch(struct rocpd_scan *s, struct counters *k, int64_t event)
 {
-	struct rk_error cause = { 0 };
 	int rc = 1;
 
 	while (!k->dispatch_end && k->dispatch_event < event) {
-		rc = rk_sqlite_cursor_step(s->c, &cause);
+		rc = rk_sqlite_cursor_step(s->c, &s->cause);
 		k->dispatch_end = rc <= 0;
 		if (rc < 0)
-			rk_rocpd_damage(s->r, &cause, rc, &s->error);
+			rk_rocpd_damage(s->r, &s->cause, rc, &s->error);
 		k->dispatch_event = rc > 0 ? rk_rocpd_cell(s, COL_EVENT) : INT64_MAX;
 	}
 	return !k->dispatch_end && event != ROCPD_NONE && k->dispatch_event == event;
@@ -194,14 +197,13 @@ static struct sum *sum_of(struct counters *k, int64_t counter, struct rk_error *
 static void add_value(struct rocpd_scan *s, struct counters *k)
 {
 	int64_t pmc = ROCPD_NONE;
-	enum rk_sqlite_cell cell;
 	double value = 0;
 	struct sum *sum;
 
 	if (rk_sqlite_i64(k->pmc, P_PMC, &pmc) == RK_CELL_WRONG)
 		s->wrong++;
-	cell = rk_sqlite_f64(k->pmc, P_VALUE, &value);
-	s->wrong += cell == RK_CELL_WRONG;
+	if (rk_sqlite_f64(k->pmc, P_VALUE, &value) == RK_CELL_WRONG)
+		s->wrong++;
 	sum = sum_of(k, rk_rocpd_resolve(s, ROCPD_PMC, pmc, DIM_PMC_NAME), &s->error);
 	if (sum)
 		sum->value += value;

@@ -6,26 +6,36 @@
 #include "format/rocpd_impl.h"
 
 struct rocpd_dim_def {
-	unsigned width;
-	uint8_t texts; /* bit i: value i is text */
-	const char *columns[1 + ROCPD_DIM_WIDTH];
+	unsigned width; /* columns besides the id */
+	struct rk_sqlite_column columns[1 + ROCPD_DIM_WIDTH];
 };
 
+#define ID                          \
+	{                           \
+		"id", RK_SQLITE_INT \
+	}
+#define INT(name)                   \
+	{                           \
+		name, RK_SQLITE_INT \
+	}
+#define TEXT(name)                   \
+	{                            \
+		name, RK_SQLITE_TEXT \
+	}
+
 static const struct rocpd_dim_def defs[ROCPD_NWHAT] = {
-	[ROCPD_STRING] = { 1, 1, { "id", "string" } },
-	[ROCPD_NODE] = { 1, 1, { "id", "hostname" } },
-	[ROCPD_PROCESS] = { 1, 0, { "id", "pid" } },
-	[ROCPD_THREAD] = { 1, 0, { "id", "tid" } },
-	[ROCPD_AGENT] = { 1, 0, { "id", "absolute_index" } },
-	[ROCPD_PMC] = { 1, 1, { "id", "name" } },
+	[ROCPD_STRING] = { 1, { ID, TEXT("string") } },
+	[ROCPD_NODE] = { 1, { ID, TEXT("hostname") } },
+	[ROCPD_PROCESS] = { 1, { ID, INT("pid") } },
+	[ROCPD_THREAD] = { 1, { ID, INT("tid") } },
+	[ROCPD_AGENT] = { 1, { ID, INT("absolute_index") } },
+	[ROCPD_PMC] = { 1, { ID, TEXT("name") } },
 	[ROCPD_SYMBOL] = { 5,
-			   3,
-			   { "id", "kernel_name", "display_name", "arch_vgpr_count",
-			     "accum_vgpr_count", "sgpr_count" } },
+			   { ID, TEXT("kernel_name"), TEXT("display_name"), INT("arch_vgpr_count"),
+			     INT("accum_vgpr_count"), INT("sgpr_count") } },
 	[ROCPD_TRACK] = { 7,
-			  0,
-			  { "id", "nid", "pid", "tid", "agent_id", "queue_id", "stream_id",
-			    "name_id" } },
+			  { ID, INT("nid"), INT("pid"), INT("tid"), INT("agent_id"),
+			    INT("queue_id"), INT("stream_id"), INT("name_id") } },
 };
 
 /*
@@ -122,11 +132,11 @@ static int read_value(struct rocpd_dim *d, const struct rk_sqlite_cursor *c, uns
 	size_t len;
 	int rc = 0;
 
-	if (!(d->def->texts >> i & 1)) {
+	if (d->def->columns[i + 1].kind != RK_SQLITE_TEXT) {
 		if (rk_sqlite_i64(c, i + 1, ret) == RK_CELL_WRONG)
 			rk_diag_add(d->r->ctx->diag, "wrong-type", rk_instream_path(d->r->in), 0, 1,
 				    "table '%s' has something that is not a number in '%s'",
-				    c->table, d->def->columns[i + 1]);
+				    c->table, d->def->columns[i + 1].name);
 		return 0;
 	}
 	text = rk_sqlite_text(c, i + 1, &len);

@@ -9,18 +9,24 @@ enum { NEAR_ROWS = 32 };
 int rk_rocpd_events_open(struct rocpd_events *e, struct rocpd *r, const struct rocpd_set *set,
 			 unsigned columns, struct rk_error *err)
 {
-	static const char *const names[EVENT_NCOLUMNS] = { "id", "category_id", "stack_id",
-							   "extdata" };
+	static const struct rk_sqlite_column all[EVENT_NCOLUMNS] = {
+		[EVENT_ID] = { .name = "id" },
+		[EVENT_CATEGORY] = { .name = "category_id" },
+		[EVENT_STACK] = { .name = "stack_id" },
+		[EVENT_EXTDATA] = { "extdata", RK_SQLITE_TEXT },
+	};
 	const struct rk_sqlite_table *t = set->tables[ROCPD_EVENT];
-	const char *wanted[EVENT_NCOLUMNS] = { "id" };
+	struct rk_sqlite_column wanted[EVENT_NCOLUMNS];
 	struct rk_error cause = { 0 };
 	int rc;
 
 	*e = (struct rocpd_events){ .r = r };
 	if (!t || !rk_sqlite_has(t, "id"))
 		return 0;
-	for (unsigned i = 1; i < EVENT_NCOLUMNS; i++)
-		wanted[i] = columns >> i & 1 ? names[i] : NULL;
+	memcpy(wanted, all, sizeof(wanted));
+	for (unsigned i = 0; i < EVENT_NCOLUMNS; i++)
+		if (i != EVENT_ID && !(columns >> i & 1))
+			wanted[i].name = NULL;
 	e->keyed = t->key >= 0 && strcmp(t->columns[t->key], "id") == 0;
 	rc = rk_sqlite_cursor_open(r->db, t, wanted, EVENT_NCOLUMNS,
 				   e->keyed ? RK_SQLITE_FROM_KEY : RK_SQLITE_STORED, &e->c, &cause);
@@ -29,13 +35,12 @@ int rk_rocpd_events_open(struct rocpd_events *e, struct rocpd *r, const struct r
 
 static int step(struct rocpd_events *e, struct rk_error *err)
 {
-	struct rk_error cause = { 0 };
-	int rc = rk_sqlite_cursor_step(e->c, &cause);
+	int rc = rk_sqlite_cursor_step(e->c, &e->cause);
 
 	e->on_row = rc > 0;
 	e->ended = rc <= 0;
 	if (rc < 0)
-		return rk_rocpd_damage(e->r, &cause, rc, err);
+		return rk_rocpd_damage(e->r, &e->cause, rc, err);
 	if (rc > 0 && rk_sqlite_i64(e->c, EVENT_ID, &e->at) != RK_CELL_VALUE)
 		e->at = INT64_MIN;
 	return rc;

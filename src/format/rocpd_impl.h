@@ -50,7 +50,7 @@ struct rocpd {
 int rk_rocpd_find_sets(const struct rk_sqlite_table *tables, size_t ntables,
 		       struct rocpd_set **ret_sets, size_t *ret_n, struct rk_error *err);
 
-/* Counts the damage of one table and returns 0, or hands on what is not damage. */
+/* Counts the damage of one table, clears `cause` and returns 0, or hands on what is no damage. */
 int rk_rocpd_damage(struct rocpd *r, struct rk_error *cause, int rc, struct rk_error *err);
 
 /* ---- rocpd_dim.c: what an id means, looked up once and remembered ---- */
@@ -103,7 +103,8 @@ struct rocpd_events {
 	struct rocpd *r;
 	struct rk_sqlite_cursor *c; /* on the event found last */
 	bool keyed, on_row, ended;
-	int64_t at; /* id of that event */
+	int64_t at;            /* id of that event */
+	struct rk_error cause; /* scratch */
 };
 
 /* `columns` has bit EVENT_... set for each column that will be read. */

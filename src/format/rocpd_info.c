@@ -12,13 +12,13 @@ enum { G_ID = COL_OWN, G_INDEX, G_TYPE, G_NAME, G_PRODUCT, G_EXTDATA, G_NCOLUMNS
 	 ROCPD_BIT(RK_G_XCC) | ROCPD_BIT(RK_G_WAVE_SIZE) | ROCPD_BIT(RK_G_MEMORY))
 
 static const struct rocpd_column agent_columns[G_NCOLUMNS] = {
-	[COL_NID] = { "nid", ROCPD_BIT(RK_G_NODE) },
-	[G_ID] = { "id", ROCPD_BIT(RK_G_DEVICE) },
-	[G_INDEX] = { "absolute_index", ROCPD_BIT(RK_G_DEVICE) },
-	[G_TYPE] = { "type", ROCPD_BIT(RK_G_TYPE) },
-	[G_NAME] = { "name", ROCPD_BIT(RK_G_NAME) | ROCPD_BIT(RK_G_GFX) },
-	[G_PRODUCT] = { "product_name", ROCPD_BIT(RK_G_PRODUCT) },
-	[G_EXTDATA] = { "extdata", JSON_FIELDS },
+	[COL_NID] = ROCPD_INT("nid", ROCPD_BIT(RK_G_NODE)),
+	[G_ID] = ROCPD_INT("id", ROCPD_BIT(RK_G_DEVICE)),
+	[G_INDEX] = ROCPD_INT("absolute_index", ROCPD_BIT(RK_G_DEVICE)),
+	[G_TYPE] = ROCPD_TEXT("type", ROCPD_BIT(RK_G_TYPE)),
+	[G_NAME] = ROCPD_TEXT("name", ROCPD_BIT(RK_G_NAME) | ROCPD_BIT(RK_G_GFX)),
+	[G_PRODUCT] = ROCPD_TEXT("product_name", ROCPD_BIT(RK_G_PRODUCT)),
+	[G_EXTDATA] = ROCPD_TEXT("extdata", JSON_FIELDS),
 };
 
 static void put_column_text(struct rocpd_scan *s, unsigned field, size_t row, unsigned col)
@@ -108,13 +108,13 @@ const struct rocpd_plan rk_rocpd_agents = {
 enum { O_ID = COL_OWN, O_PPID, O_COMMAND, O_NCOLUMNS };
 
 static const struct rocpd_column process_columns[O_NCOLUMNS] = {
-	[COL_NID] = { "nid", ROCPD_BIT(RK_O_NODE) },
-	[COL_PID] = { "pid", ROCPD_BIT(RK_O_PID) },
-	[COL_START] = { "start", ROCPD_BIT(RK_O_START) },
-	[COL_END] = { "end", ROCPD_BIT(RK_O_END) },
-	[O_ID] = { "id", ROCPD_BIT(RK_O_PID) },
-	[O_PPID] = { "ppid", ROCPD_BIT(RK_O_PPID) },
-	[O_COMMAND] = { "command", ROCPD_BIT(RK_O_COMMAND) },
+	[COL_NID] = ROCPD_INT("nid", ROCPD_BIT(RK_O_NODE)),
+	[COL_PID] = ROCPD_INT("pid", ROCPD_BIT(RK_O_PID)),
+	[COL_START] = ROCPD_INT("start", ROCPD_BIT(RK_O_START)),
+	[COL_END] = ROCPD_INT("end", ROCPD_BIT(RK_O_END)),
+	[O_ID] = ROCPD_INT("id", ROCPD_BIT(RK_O_PID)),
+	[O_PPID] = ROCPD_INT("ppid", ROCPD_BIT(RK_O_PPID)),
+	[O_COMMAND] = ROCPD_TEXT("command", ROCPD_BIT(RK_O_COMMAND)),
 };
 
 static int process_row(struct rocpd_scan *s, size_t row)

@@ -17,29 +17,35 @@ enum {
 #define PLACE_FIELDS                                                        \
 	(ROCPD_BIT(RK_K_NODE) | ROCPD_BIT(RK_K_PID) | ROCPD_BIT(RK_K_TID) | \
 	 ROCPD_BIT(RK_K_DEVICE) | ROCPD_BIT(RK_K_QUEUE) | ROCPD_BIT(RK_K_STREAM))
+#define GEOMETRY_FIELDS                                                                \
+	(ROCPD_BIT(RK_K_GRID_X) | ROCPD_BIT(RK_K_GRID_Y) | ROCPD_BIT(RK_K_GRID_Z) |    \
+	 ROCPD_BIT(RK_K_BLOCK_X) | ROCPD_BIT(RK_K_BLOCK_Y) | ROCPD_BIT(RK_K_BLOCK_Z) | \
+	 ROCPD_BIT(RK_K_ITEMS_X) | ROCPD_BIT(RK_K_ITEMS_Y) | ROCPD_BIT(RK_K_ITEMS_Z))
 #define TIME_FIELDS (ROCPD_BIT(RK_K_START) | ROCPD_BIT(RK_K_DURATION))
 
 static const struct rocpd_column columns[D_NCOLUMNS] = {
-	[COL_NID] = { "nid", ROCPD_BIT(RK_K_NODE) },
-	[COL_PID] = { "pid", ROCPD_BIT(RK_K_PID) },
-	[COL_TID] = { "tid", ROCPD_BIT(RK_K_TID) },
-	[COL_AGENT] = { "agent_id", ROCPD_BIT(RK_K_DEVICE) },
-	[COL_QUEUE] = { "queue_id", ROCPD_BIT(RK_K_QUEUE) },
-	[COL_STREAM] = { "stream_id", ROCPD_BIT(RK_K_STREAM) },
-	[COL_TRACK] = { "track_id", PLACE_FIELDS },
-	[COL_START] = { "start", TIME_FIELDS },
-	[COL_END] = { "end", ROCPD_BIT(RK_K_DURATION) },
-	[COL_EVENT] = { "event_id", ROCPD_BIT(RK_K_CORRELATION) },
-	[D_KERNEL] = { "kernel_id", SYMBOL_FIELDS },
-	[D_DISPATCH] = { "dispatch_id", ROCPD_BIT(RK_K_DISPATCH) },
-	[D_PRIVATE] = { "private_segment_size", ROCPD_BIT(RK_K_SCRATCH) },
-	[D_GROUP] = { "group_segment_size", ROCPD_BIT(RK_K_SHARED_MEM) },
-	[D_BLOCK] = { "workgroup_size_x", ROCPD_BIT(RK_K_BLOCK_X) | ROCPD_BIT(RK_K_GRID_X) },
-	[D_BLOCK + 1] = { "workgroup_size_y", ROCPD_BIT(RK_K_BLOCK_Y) | ROCPD_BIT(RK_K_GRID_Y) },
-	[D_BLOCK + 2] = { "workgroup_size_z", ROCPD_BIT(RK_K_BLOCK_Z) | ROCPD_BIT(RK_K_GRID_Z) },
-	[D_ITEMS] = { "grid_size_x", ROCPD_BIT(RK_K_ITEMS_X) | ROCPD_BIT(RK_K_GRID_X) },
-	[D_ITEMS + 1] = { "grid_size_y", ROCPD_BIT(RK_K_ITEMS_Y) | ROCPD_BIT(RK_K_GRID_Y) },
-	[D_ITEMS + 2] = { "grid_size_z", ROCPD_BIT(RK_K_ITEMS_Z) | ROCPD_BIT(RK_K_GRID_Z) },
+	[COL_NID] = ROCPD_INT("nid", ROCPD_BIT(RK_K_NODE)),
+	[COL_PID] = ROCPD_INT("pid", ROCPD_BIT(RK_K_PID)),
+	[COL_TID] = ROCPD_INT("tid", ROCPD_BIT(RK_K_TID)),
+	[COL_AGENT] = ROCPD_INT("agent_id", ROCPD_BIT(RK_K_DEVICE)),
+	[COL_QUEUE] = ROCPD_INT("queue_id", ROCPD_BIT(RK_K_QUEUE)),
+	[COL_STREAM] = ROCPD_INT("stream_id", ROCPD_BIT(RK_K_STREAM)),
+	[COL_TRACK] = ROCPD_INT("track_id", PLACE_FIELDS),
+	[COL_START] = ROCPD_INT("start", TIME_FIELDS),
+	[COL_END] = ROCPD_INT("end", ROCPD_BIT(RK_K_DURATION)),
+	[COL_EVENT] = ROCPD_INT("event_id", ROCPD_BIT(RK_K_CORRELATION)),
+	[D_KERNEL] = ROCPD_INT("kernel_id", SYMBOL_FIELDS),
+	[D_DISPATCH] = ROCPD_INT("dispatch_id", ROCPD_BIT(RK_K_DISPATCH)),
+	[D_PRIVATE] = ROCPD_INT("private_segment_size", ROCPD_BIT(RK_K_SCRATCH)),
+	[D_GROUP] = ROCPD_INT("group_segment_size", ROCPD_BIT(RK_K_SHARED_MEM)),
+	[D_BLOCK] = ROCPD_INT("workgroup_size_x", ROCPD_BIT(RK_K_BLOCK_X) | ROCPD_BIT(RK_K_GRID_X)),
+	[D_BLOCK + 1] =
+		ROCPD_INT("workgroup_size_y", ROCPD_BIT(RK_K_BLOCK_Y) | ROCPD_BIT(RK_K_GRID_Y)),
+	[D_BLOCK + 2] =
+		ROCPD_INT("workgroup_size_z", ROCPD_BIT(RK_K_BLOCK_Z) | ROCPD_BIT(RK_K_GRID_Z)),
+	[D_ITEMS] = ROCPD_INT("grid_size_x", ROCPD_BIT(RK_K_ITEMS_X) | ROCPD_BIT(RK_K_GRID_X)),
+	[D_ITEMS + 1] = ROCPD_INT("grid_size_y", ROCPD_BIT(RK_K_ITEMS_Y) | ROCPD_BIT(RK_K_GRID_Y)),
+	[D_ITEMS + 2] = ROCPD_INT("grid_size_z", ROCPD_BIT(RK_K_ITEMS_Z) | ROCPD_BIT(RK_K_GRID_Z)),
 };
 
 static void put_symbol(struct rocpd_scan *s, size_t row)
@@ -93,14 +99,12 @@ static void put_place(struct rocpd_scan *s, size_t row)
 static int kernel_row(struct rocpd_scan *s, size_t row)
 {
 	rk_rocpd_put_times(s, row, RK_K_START, RK_K_DURATION, COL_END);
-	if (s->c->at[D_KERNEL] >= 0)
+	if (s->want & SYMBOL_FIELDS)
 		put_symbol(s, row);
-	else
-		for (unsigned f = 0; f < RK_K_NFIELDS; f++)
-			if (SYMBOL_FIELDS >> f & 1)
-				rk_rocpd_put_null(s, f, row);
-	put_geometry(s, row);
-	put_place(s, row);
+	if (s->want & GEOMETRY_FIELDS)
+		put_geometry(s, row);
+	if (s->want & PLACE_FIELDS)
+		put_place(s, row);
 	rk_rocpd_put(s, RK_K_DISPATCH, row, rk_rocpd_cell(s, D_DISPATCH));
 	rk_rocpd_put(s, RK_K_SCRATCH, row, rk_rocpd_cell(s, D_PRIVATE));
 	rk_rocpd_put(s, RK_K_SHARED_MEM, row, rk_rocpd_cell(s, D_GROUP));
@@ -114,11 +118,9 @@ static const struct rocpd_part parts[] = {
 
 const struct rocpd_plan rk_rocpd_kernels = {
 	.table = RK_KERNELS,
-	.gives = SYMBOL_FIELDS | PLACE_FIELDS | TIME_FIELDS | ROCPD_BIT(RK_K_GRID_X) |
-		 ROCPD_BIT(RK_K_GRID_Y) | ROCPD_BIT(RK_K_GRID_Z) | ROCPD_BIT(RK_K_BLOCK_X) |
-		 ROCPD_BIT(RK_K_BLOCK_Y) | ROCPD_BIT(RK_K_BLOCK_Z) | ROCPD_BIT(RK_K_ITEMS_X) |
-		 ROCPD_BIT(RK_K_ITEMS_Y) | ROCPD_BIT(RK_K_ITEMS_Z) | ROCPD_BIT(RK_K_DISPATCH) |
-		 ROCPD_BIT(RK_K_SCRATCH) | ROCPD_BIT(RK_K_SHARED_MEM) | ROCPD_BIT(RK_K_CORRELATION),
+	.gives = SYMBOL_FIELDS | PLACE_FIELDS | GEOMETRY_FIELDS | TIME_FIELDS |
+		 ROCPD_BIT(RK_K_DISPATCH) | ROCPD_BIT(RK_K_SCRATCH) | ROCPD_BIT(RK_K_SHARED_MEM) |
+		 ROCPD_BIT(RK_K_CORRELATION),
 	.parts = parts,
 	.nparts = 1,
 	.events_for = { [EVENT_STACK] = ROCPD_BIT(RK_K_CORRELATION) },

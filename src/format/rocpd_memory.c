@@ -7,19 +7,19 @@
 enum { C_NAME = COL_OWN, C_DST, C_SRC, C_SIZE, C_NCOLUMNS };
 
 static const struct rocpd_column copy_columns[C_NCOLUMNS] = {
-	[COL_NID] = { "nid", ROCPD_BIT(RK_C_NODE) },
-	[COL_PID] = { "pid", ROCPD_BIT(RK_C_PID) },
-	[COL_TID] = { "tid", ROCPD_BIT(RK_C_TID) },
-	[COL_STREAM] = { "stream_id", ROCPD_BIT(RK_C_STREAM) },
-	[COL_TRACK] = { "track_id", ROCPD_BIT(RK_C_NODE) | ROCPD_BIT(RK_C_PID) |
-					    ROCPD_BIT(RK_C_TID) | ROCPD_BIT(RK_C_STREAM) },
-	[COL_START] = { "start", ROCPD_BIT(RK_C_START) | ROCPD_BIT(RK_C_DURATION) },
-	[COL_END] = { "end", ROCPD_BIT(RK_C_DURATION) },
-	[COL_EVENT] = { "event_id", ROCPD_BIT(RK_C_CORRELATION) },
-	[C_NAME] = { "name_id", ROCPD_BIT(RK_C_DIRECTION) },
-	[C_DST] = { "dst_agent_id", ROCPD_BIT(RK_C_DST) },
-	[C_SRC] = { "src_agent_id", ROCPD_BIT(RK_C_SRC) },
-	[C_SIZE] = { "size", ROCPD_BIT(RK_C_BYTES) },
+	[COL_NID] = ROCPD_INT("nid", ROCPD_BIT(RK_C_NODE)),
+	[COL_PID] = ROCPD_INT("pid", ROCPD_BIT(RK_C_PID)),
+	[COL_TID] = ROCPD_INT("tid", ROCPD_BIT(RK_C_TID)),
+	[COL_STREAM] = ROCPD_INT("stream_id", ROCPD_BIT(RK_C_STREAM)),
+	[COL_TRACK] = ROCPD_INT("track_id", ROCPD_BIT(RK_C_NODE) | ROCPD_BIT(RK_C_PID) |
+						    ROCPD_BIT(RK_C_TID) | ROCPD_BIT(RK_C_STREAM)),
+	[COL_START] = ROCPD_INT("start", ROCPD_BIT(RK_C_START) | ROCPD_BIT(RK_C_DURATION)),
+	[COL_END] = ROCPD_INT("end", ROCPD_BIT(RK_C_DURATION)),
+	[COL_EVENT] = ROCPD_INT("event_id", ROCPD_BIT(RK_C_CORRELATION)),
+	[C_NAME] = ROCPD_INT("name_id", ROCPD_BIT(RK_C_DIRECTION)),
+	[C_DST] = ROCPD_INT("dst_agent_id", ROCPD_BIT(RK_C_DST)),
+	[C_SRC] = ROCPD_INT("src_agent_id", ROCPD_BIT(RK_C_SRC)),
+	[C_SIZE] = ROCPD_INT("size", ROCPD_BIT(RK_C_BYTES)),
 };
 
 /* MEMORY_COPY_HOST_TO_DEVICE is HOST_TO_DEVICE. */
@@ -79,20 +79,20 @@ const struct rocpd_plan rk_rocpd_memcpy = {
 enum { A_TYPE = COL_OWN, A_LEVEL, A_ADDRESS, A_SIZE, A_EXTDATA, A_NCOLUMNS };
 
 static const struct rocpd_column alloc_columns[A_NCOLUMNS] = {
-	[COL_NID] = { "nid", ROCPD_BIT(RK_M_NODE) },
-	[COL_PID] = { "pid", ROCPD_BIT(RK_M_PID) },
-	[COL_TID] = { "tid", ROCPD_BIT(RK_M_TID) },
-	[COL_AGENT] = { "agent_id", ROCPD_BIT(RK_M_DEVICE) },
-	[COL_TRACK] = { "track_id", ROCPD_BIT(RK_M_NODE) | ROCPD_BIT(RK_M_PID) |
-					    ROCPD_BIT(RK_M_TID) | ROCPD_BIT(RK_M_DEVICE) },
-	[COL_START] = { "start", ROCPD_BIT(RK_M_START) | ROCPD_BIT(RK_M_DURATION) },
-	[COL_END] = { "end", ROCPD_BIT(RK_M_DURATION) },
-	[COL_EVENT] = { "event_id", ROCPD_BIT(RK_M_CORRELATION) },
-	[A_TYPE] = { "type", ROCPD_BIT(RK_M_OPERATION) },
-	[A_LEVEL] = { "level", ROCPD_BIT(RK_M_OPERATION) },
-	[A_ADDRESS] = { "address", ROCPD_BIT(RK_M_ADDRESS) },
-	[A_SIZE] = { "size", ROCPD_BIT(RK_M_BYTES) },
-	[A_EXTDATA] = { "extdata", ROCPD_BIT(RK_M_FLAGS) },
+	[COL_NID] = ROCPD_INT("nid", ROCPD_BIT(RK_M_NODE)),
+	[COL_PID] = ROCPD_INT("pid", ROCPD_BIT(RK_M_PID)),
+	[COL_TID] = ROCPD_INT("tid", ROCPD_BIT(RK_M_TID)),
+	[COL_AGENT] = ROCPD_INT("agent_id", ROCPD_BIT(RK_M_DEVICE)),
+	[COL_TRACK] = ROCPD_INT("track_id", ROCPD_BIT(RK_M_NODE) | ROCPD_BIT(RK_M_PID) |
+						    ROCPD_BIT(RK_M_TID) | ROCPD_BIT(RK_M_DEVICE)),
+	[COL_START] = ROCPD_INT("start", ROCPD_BIT(RK_M_START) | ROCPD_BIT(RK_M_DURATION)),
+	[COL_END] = ROCPD_INT("end", ROCPD_BIT(RK_M_DURATION)),
+	[COL_EVENT] = ROCPD_INT("event_id", ROCPD_BIT(RK_M_CORRELATION)),
+	[A_TYPE] = ROCPD_TEXT("type", ROCPD_BIT(RK_M_OPERATION)),
+	[A_LEVEL] = ROCPD_TEXT("level", ROCPD_BIT(RK_M_OPERATION)),
+	[A_ADDRESS] = ROCPD_INT("address", ROCPD_BIT(RK_M_ADDRESS)),
+	[A_SIZE] = ROCPD_INT("size", ROCPD_BIT(RK_M_BYTES)),
+	[A_EXTDATA] = ROCPD_TEXT("extdata", ROCPD_BIT(RK_M_FLAGS)),
 };
 
 /* REAL memory needs no prefix: ALLOC, SCRATCH_ALLOC, VMEM_FREE. */

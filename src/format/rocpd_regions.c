@@ -15,38 +15,38 @@ enum { S_NCOLUMNS = COL_OWN };
 #define WHO (ROCPD_BIT(RK_A_NODE) | ROCPD_BIT(RK_A_PID) | ROCPD_BIT(RK_A_TID))
 
 static const struct rocpd_column api_region[R_NCOLUMNS] = {
-	[COL_NID] = { "nid", ROCPD_BIT(RK_A_NODE) },
-	[COL_PID] = { "pid", ROCPD_BIT(RK_A_PID) },
-	[COL_TID] = { "tid", ROCPD_BIT(RK_A_TID) },
-	[COL_TRACK] = { "track_id", WHO },
-	[COL_START] = { "start", ROCPD_BIT(RK_A_START) | ROCPD_BIT(RK_A_DURATION) },
-	[COL_END] = { "end", ROCPD_BIT(RK_A_DURATION) },
-	[COL_EVENT] = { "event_id", ROCPD_ALWAYS },
-	[R_NAME] = { "name_id", ROCPD_BIT(RK_A_FUNCTION) },
+	[COL_NID] = ROCPD_INT("nid", ROCPD_BIT(RK_A_NODE)),
+	[COL_PID] = ROCPD_INT("pid", ROCPD_BIT(RK_A_PID)),
+	[COL_TID] = ROCPD_INT("tid", ROCPD_BIT(RK_A_TID)),
+	[COL_TRACK] = ROCPD_INT("track_id", WHO),
+	[COL_START] = ROCPD_INT("start", ROCPD_BIT(RK_A_START) | ROCPD_BIT(RK_A_DURATION)),
+	[COL_END] = ROCPD_INT("end", ROCPD_BIT(RK_A_DURATION)),
+	[COL_EVENT] = ROCPD_INT("event_id", ROCPD_ALWAYS),
+	[R_NAME] = ROCPD_INT("name_id", ROCPD_BIT(RK_A_FUNCTION)),
 };
 static const struct rocpd_column api_sample[S_NCOLUMNS] = {
-	[COL_TRACK] = { "track_id", WHO | ROCPD_BIT(RK_A_FUNCTION) },
-	[COL_START] = { "timestamp", ROCPD_BIT(RK_A_START) | ROCPD_BIT(RK_A_DURATION) },
-	[COL_EVENT] = { "event_id", ROCPD_ALWAYS },
+	[COL_TRACK] = ROCPD_INT("track_id", WHO | ROCPD_BIT(RK_A_FUNCTION)),
+	[COL_START] = ROCPD_INT("timestamp", ROCPD_BIT(RK_A_START) | ROCPD_BIT(RK_A_DURATION)),
+	[COL_EVENT] = ROCPD_INT("event_id", ROCPD_ALWAYS),
 };
 static const struct rocpd_column marker_region[R_NCOLUMNS] = {
-	[COL_NID] = { "nid", ROCPD_BIT(RK_R_NODE) },
-	[COL_PID] = { "pid", ROCPD_BIT(RK_R_PID) },
-	[COL_TID] = { "tid", ROCPD_BIT(RK_R_TID) },
-	[COL_TRACK] = { "track_id",
-			ROCPD_BIT(RK_R_NODE) | ROCPD_BIT(RK_R_PID) | ROCPD_BIT(RK_R_TID) },
-	[COL_START] = { "start",
-			ROCPD_BIT(RK_R_START) | ROCPD_BIT(RK_R_DURATION) | ROCPD_BIT(RK_R_KIND) },
-	[COL_END] = { "end", ROCPD_BIT(RK_R_DURATION) | ROCPD_BIT(RK_R_KIND) },
-	[COL_EVENT] = { "event_id", ROCPD_ALWAYS },
-	[R_NAME] = { "name_id", ROCPD_BIT(RK_R_NAME) },
+	[COL_NID] = ROCPD_INT("nid", ROCPD_BIT(RK_R_NODE)),
+	[COL_PID] = ROCPD_INT("pid", ROCPD_BIT(RK_R_PID)),
+	[COL_TID] = ROCPD_INT("tid", ROCPD_BIT(RK_R_TID)),
+	[COL_TRACK] = ROCPD_INT("track_id",
+				ROCPD_BIT(RK_R_NODE) | ROCPD_BIT(RK_R_PID) | ROCPD_BIT(RK_R_TID)),
+	[COL_START] = ROCPD_INT("start", ROCPD_BIT(RK_R_START) | ROCPD_BIT(RK_R_DURATION) |
+						 ROCPD_BIT(RK_R_KIND)),
+	[COL_END] = ROCPD_INT("end", ROCPD_BIT(RK_R_DURATION) | ROCPD_BIT(RK_R_KIND)),
+	[COL_EVENT] = ROCPD_INT("event_id", ROCPD_ALWAYS),
+	[R_NAME] = ROCPD_INT("name_id", ROCPD_BIT(RK_R_NAME)),
 };
 static const struct rocpd_column marker_sample[S_NCOLUMNS] = {
-	[COL_TRACK] = { "track_id", ROCPD_BIT(RK_R_NODE) | ROCPD_BIT(RK_R_PID) |
-					    ROCPD_BIT(RK_R_TID) | ROCPD_BIT(RK_R_NAME) },
-	[COL_START] = { "timestamp",
-			ROCPD_BIT(RK_R_START) | ROCPD_BIT(RK_R_DURATION) | ROCPD_BIT(RK_R_KIND) },
-	[COL_EVENT] = { "event_id", ROCPD_ALWAYS },
+	[COL_TRACK] = ROCPD_INT("track_id", ROCPD_BIT(RK_R_NODE) | ROCPD_BIT(RK_R_PID) |
+						    ROCPD_BIT(RK_R_TID) | ROCPD_BIT(RK_R_NAME)),
+	[COL_START] = ROCPD_INT("timestamp", ROCPD_BIT(RK_R_START) | ROCPD_BIT(RK_R_DURATION) |
+						     ROCPD_BIT(RK_R_KIND)),
+	[COL_EVENT] = ROCPD_INT("event_id", ROCPD_ALWAYS),
 };
 
 /* The event's category as a name; ROCPD_NONE without. */

@@ -52,9 +52,9 @@ int64_t rk_rocpd_place(struct rocpd_scan *s, unsigned col)
 		[COL_QUEUE] = DIM_TRACK_QUEUE, [COL_STREAM] = DIM_TRACK_STREAM,
 	};
 
-	if (s->c->at[col] >= 0)
+	if (rk_sqlite_has_column(s->c, col))
 		return rk_rocpd_cell(s, col);
-	if (s->c->at[COL_TRACK] < 0)
+	if (!rk_sqlite_has_column(s->c, COL_TRACK))
 		return ROCPD_NONE;
 	return rk_rocpd_resolve(s, ROCPD_TRACK, rk_rocpd_cell(s, COL_TRACK), track_value[col]);
 }
@@ -101,7 +101,7 @@ void rk_rocpd_put_text(struct rocpd_scan *s, unsigned field, size_t row, const c
 
 const struct rk_sqlite_cursor *rk_rocpd_event(struct rocpd_scan *s)
 {
-	int64_t id = s->c->at[COL_EVENT] < 0 ? ROCPD_NONE : rk_rocpd_cell(s, COL_EVENT);
+	int64_t id = rk_rocpd_cell(s, COL_EVENT);
 
 	if (id == ROCPD_NONE || rk_rocpd_events_find(&s->events, id, &s->error) <= 0)
 		return NULL;
@@ -177,7 +177,7 @@ static int enter_part(struct rocpd_scan *s, struct rk_error *err)
 {
 	const struct rocpd_part *p = &s->plan->parts[s->part];
 	const struct rk_sqlite_table *t = s->r->sets[s->set].tables[p->what];
-	const char *names[RK_SQLITE_MAX_COLUMNS];
+	struct rk_sqlite_column columns[RK_SQLITE_MAX_COLUMNS];
 	struct rk_error cause = { 0 };
 	int rc;
 
@@ -186,9 +186,11 @@ static int enter_part(struct rocpd_scan *s, struct rk_error *err)
 	for (size_t i = 0; i < p->ncolumns; i++) {
 		uint64_t serves = p->columns[i].serves;
 
-		names[i] = serves == ROCPD_ALWAYS || serves & s->want ? p->columns[i].name : NULL;
+		columns[i].name = serves == ROCPD_ALWAYS || serves & s->want ? p->columns[i].name :
+									       NULL;
+		columns[i].kind = p->columns[i].kind;
 	}
-	rc = rk_sqlite_cursor_open(s->r->db, t, names, p->ncolumns, RK_SQLITE_STORED, &s->c,
+	rc = rk_sqlite_cursor_open(s->r->db, t, columns, p->ncolumns, RK_SQLITE_STORED, &s->c,
 				   &cause);
 	return rk_rocpd_damage(s->r, &cause, rc, err);
 }
@@ -196,12 +198,11 @@ static int enter_part(struct rocpd_scan *s, struct rk_error *err)
 /* One row, or the end of the part; a damaged table ends where the damage begins. */
 static int read_row(struct rocpd_scan *s, struct rk_error *err)
 {
-	struct rk_error cause = { 0 };
-	int rc = rk_sqlite_cursor_step(s->c, &cause);
+	int rc = rk_sqlite_cursor_step(s->c, &s->cause);
 
 	if (rc <= 0) {
 		leave_part(s);
-		return rk_rocpd_damage(s->r, &cause, rc, err);
+		return rk_rocpd_damage(s->r, &s->cause, rc, err);
 	}
 	rc = s->plan->parts[s->part].row(s, s->b.nrows);
 	if (s->error.code) {

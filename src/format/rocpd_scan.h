@@ -8,8 +8,17 @@
 struct rocpd_column {
 	const char *name;
 	uint64_t serves;
+	enum rk_sqlite_kind kind;
 };
 #define ROCPD_ALWAYS UINT64_MAX
+#define ROCPD_INT(name, serves)             \
+	{                                   \
+		name, serves, RK_SQLITE_INT \
+	}
+#define ROCPD_TEXT(name, serves)             \
+	{                                    \
+		name, serves, RK_SQLITE_TEXT \
+	}
 
 /* Every part lists these columns first (name NULL where its table has no such column). */
 enum {
@@ -74,6 +83,7 @@ struct rocpd_scan {
 	struct rk_bytes text; /* scratch */
 	bool set_open;
 	struct rk_error error; /* first failure inside a put, looked at after each row */
+	struct rk_error cause; /* of a step: here because clearing one for each row costs */
 	uint64_t wrong, range; /* cells not in the warnings yet */
 	const char *range_field;
 	void *own; /* the plan's */
