@@ -1,0 +1,278 @@
+#!/usr/bin/env python3
+"""Independent programs read the Parquet files rockit writes, and rockit reads theirs.
+
+    python tests/readers/parquet_readers.py <parquet-fixture binary>
+
+Without an argument the program is looked for beside $ROCKIT. Needs duckdb, polars and pyarrow;
+exits 77 (skipped) where one of them is missing.
+"""
+
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+
+try:
+    import duckdb
+    import polars
+    import pyarrow
+    import pyarrow.parquet as pq
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
+
+failures = 0
+
+
+def check(ok, what):
+    global failures
+    if not ok:
+        failures += 1
+        print(f"FAIL {what}")
+
+
+def rows_of(lines):
+    """Column names and columns of a JSON-lines twin."""
+    names = json.loads(lines[0])
+    rows = [json.loads(line) for line in lines[1:]]
+    columns = [list(c) for c in zip(*rows)] if rows else [[] for _ in names]
+    return names, columns
+
+
+def same(a, b):
+    if a is None or b is None:
+        return a is b
+    if isinstance(a, float) and isinstance(b, float):
+        if math.isnan(a) or math.isnan(b):
+            return math.isnan(a) and math.isnan(b)
+        return a == b and math.copysign(1, a) == math.copysign(1, b)
+    return type(a) is type(b) and a == b
+
+
+def compare(who, names, got_names, want, got):
+    check(list(got_names) == list(names), f"{who}: columns {got_names}")
+    for name, w, g in zip(names, want, got):
+        if w == g:
+            continue
+        check(len(w) == len(g), f"{who}: {name} has {len(g)} rows, not {len(w)}")
+        for i, (a, b) in enumerate(zip(w, g)):
+            if not same(a, b):
+                check(False, f"{who}: {name} row {i} is {b!r}, not {a!r}")
+                break
+
+
+def floats(columns, types):
+    """JSON writes 1.0 as 1: doubles are made floats again."""
+    return [[v if v is None else float(v) for v in c] if t == "double" else c
+            for c, t in zip(columns, types)]
+
+
+def read_pyarrow(path):
+    table = pq.read_table(path)
+    return table.column_names, [c.to_pylist() for c in table.columns]
+
+
+def read_polars(path):
+    frame = polars.read_parquet(path)
+    return frame.columns, [frame[c].to_list() for c in frame.columns]
+
+
+def read_duckdb(path):
+    relation = duckdb.sql(f"select * from read_parquet('{path}')")
+    columns = relation.columns
+    rows = relation.fetchall()
+    return columns, [list(c) for c in zip(*rows)] if rows else [[] for _ in columns]
+
+
+def check_statistics(name, path, columns):
+    """Null counts, smallest and largest values, sizes and the sort order, chunk by chunk."""
+    meta = pq.ParquetFile(path).metadata
+    check(meta.created_by == "rockit 0.1.0", f"{name}: created_by {meta.created_by}")
+    check(meta.metadata[b"rockit.schema"] == b"1", f"{name}: schema number")
+    check(b"rockit.table" in meta.metadata, f"{name}: table name")
+    first = 0
+    for g in range(meta.num_row_groups):
+        group = meta.row_group(g)
+        check(group.num_rows > 0, f"{name}: empty row group")
+        for i in range(meta.num_columns):
+            chunk = group.column(i)
+            values = columns[i][first:first + group.num_rows]
+            there = [v for v in values if v is not None]
+            where = f"{name}: {chunk.path_in_schema} in group {g}"
+            stats = chunk.statistics
+            check(stats.null_count == len(values) - len(there), f"{where}: null count")
+            check(chunk.has_offset_index, f"{where}: no offset index")
+            odd = any(isinstance(v, float) and math.isnan(v) for v in there)
+            check(chunk.has_column_index == (not odd), f"{where}: column index")
+            if there and not odd:
+                check(stats.has_min_max, f"{where}: no min and max")
+                check(stats.min == min(there) and stats.max == max(there),
+                      f"{where}: {stats.min} .. {stats.max}")
+            else:
+                check(not stats.has_min_max, f"{where}: min and max of nothing")
+        first += group.num_rows
+    check(first == len(columns[0]), f"{name}: {first} rows in all groups")
+
+
+def check_filters(name, path, names, columns):
+    """Programs that skip pages by the page index must still find every row."""
+    for i, column in enumerate(names):
+        there = [v for v in columns[i] if isinstance(v, int) and not isinstance(v, bool)]
+        if not there:
+            continue
+        bound = sorted(there)[len(there) // 2]
+        want = sum(v >= bound for v in there)
+        got = duckdb.sql(f"select count(*) from read_parquet('{path}') "
+                         f"where \"{column}\" >= {bound}").fetchall()[0][0]
+        check(got == want, f"{name}: duckdb finds {got} of {want} rows in {column}")
+        got = polars.scan_parquet(path).filter(polars.col(column) >= bound).select(
+            polars.len()).collect().item()
+        check(got == want, f"{name}: polars finds {got} of {want} rows in {column}")
+
+
+def check_written(fixture, folder):
+    subprocess.run([fixture, "write", folder], check=True)
+    for file in sorted(os.listdir(folder)):
+        name, suffix = os.path.splitext(file)
+        path = os.path.join(folder, file)
+        if suffix != ".parquet":
+            continue
+        with open(os.path.join(folder, name + ".jsonl"), encoding="utf-8") as twin:
+            names, columns = rows_of(twin.read().split("\n")[:-1])
+        types = [str(f.type) for f in pq.read_schema(path)]
+        columns = floats(columns, types)
+        for who, read in (("pyarrow", read_pyarrow), ("polars", read_polars),
+                          ("duckdb", read_duckdb)):
+            compare(f"{name} by {who}", names, *zip_read(read, path, columns))
+        check_statistics(name, path, columns)
+        if name in ("few_columns", "kernels"):
+            check_filters(name, path, names, columns)
+        if rockit_reads(name):
+            compare_with_rockit(fixture, name, path, names, columns, types)
+
+
+def zip_read(read, path, columns):
+    got_names, got = read(path)
+    return got_names, columns, got
+
+
+def rockit_reads(name):
+    """The cases of invented columns are not tables that rockit knows."""
+    return name not in ("all_kinds", "few_columns", "one_row")
+
+
+def compare_with_rockit(fixture, name, path, names, columns, types):
+    run = subprocess.run([fixture, "read", path], capture_output=True, text=True)
+    check(run.returncode == 0, f"{name}: rockit says {run.stderr}")
+    if run.returncode == 0:
+        got_names, got = rows_of(run.stdout.split("\n")[:-1])
+        compare(f"{name} by rockit", names, got_names, columns, floats(got, types))
+
+
+def foreign_table(rows):
+    """A kernels table with a counter column, as somebody else would make it."""
+    n = range(rows)
+    return pyarrow.table({
+        "kernel_name": pyarrow.array([None if i % 11 == 3 else f"kernel_{i % 37}" for i in n]),
+        "start_ns": pyarrow.array([2**60 + i * 1000 for i in n], pyarrow.int64()),
+        "duration_ns": pyarrow.array([i * i % 10007 for i in n], pyarrow.int64()),
+        "grid_x": pyarrow.array([-2**31 if i % 5 else 2**31 - 1 for i in n], pyarrow.int32()),
+        "grid_y": pyarrow.array([i % 3 for i in n], pyarrow.int64()),
+        "regs": pyarrow.array([i % 200 for i in n], pyarrow.uint8()),
+        "dispatch_id": pyarrow.array([i for i in n], pyarrow.uint64()),
+        "pid": pyarrow.array([None] * rows, pyarrow.int64()),
+        "barrier": pyarrow.array([None if i % 7 == 0 else i % 2 == 0 for i in n]),
+        "source": pyarrow.array([f"text {i} of its own" for i in n]),
+        "SQ_WAVES": pyarrow.array([i / 3 for i in n], pyarrow.float64()),
+        "SQ_BUSY": pyarrow.array([None if i % 4 else i * 0.5 for i in n], pyarrow.float32()),
+        "SQ_INT": pyarrow.array([i * 2**30 for i in n], pyarrow.int64()),
+    })
+
+
+def expect_foreign(fixture, what, path, table):
+    maker = pq.ParquetFile(path).metadata.created_by.lower()
+    check(what.split()[0].replace("py", "") in maker, f"{what}: the file is from {maker}")
+    run = subprocess.run([fixture, "read", path], capture_output=True, text=True)
+    check(run.returncode == 0, f"{what}: rockit says {run.stderr}")
+    if run.returncode:
+        return
+    names, got = rows_of(run.stdout.split("\n")[:-1])
+    check(names[0] == "kernel_name" and len(names) == 31 + 3, f"{what}: columns {names}")
+    for name, column in zip(names, got):
+        if name not in table.column_names:
+            check(all(v is None for v in column), f"{what}: {name} is not null")
+            continue
+        want = table[name].to_pylist()
+        if name.startswith("SQ_"):
+            want, column = floats([want, column], ["double", "double"])
+        compare(what, [name], [name], [want], [column])
+
+
+def check_foreign(fixture, folder):
+    table = foreign_table(20000)
+    path = os.path.join(folder, "foreign.parquet")
+    integers = [f.name for f in table.schema if pyarrow.types.is_integer(f.type)]
+    numbers = ["SQ_WAVES", "SQ_BUSY"]
+    texts = ["kernel_name", "source"]
+    encodings = {
+        "plain": {c: "PLAIN" for c in table.column_names},
+        "delta": {**{c: "DELTA_BINARY_PACKED" for c in integers},
+                  **{c: "DELTA_LENGTH_BYTE_ARRAY" for c in texts}, "barrier": "RLE"},
+        "split": {**{c: "BYTE_STREAM_SPLIT" for c in numbers + integers},
+                  **{c: "DELTA_BYTE_ARRAY" for c in texts}},
+    }
+    for codec in ("none", "snappy", "gzip", "zstd"):
+        for version in ("1.0", "2.0"):
+            options = dict(compression=codec, data_page_version=version, row_group_size=7000,
+                           data_page_size=8192)
+            pq.write_table(table, path, **options)
+            expect_foreign(fixture, f"pyarrow {codec} v{version} dictionary", path, table)
+            for name, column_encoding in encodings.items():
+                pq.write_table(table, path, use_dictionary=False,
+                               column_encoding=column_encoding, **options)
+                expect_foreign(fixture, f"pyarrow {codec} v{version} {name}", path, table)
+    required = table.schema
+    for i, field in enumerate(required):
+        if not table[field.name].null_count:
+            required = required.set(i, field.with_nullable(False))
+    pq.write_table(table.cast(required), path)
+    expect_foreign(fixture, "pyarrow required columns", path, table)
+    for codec in ("uncompressed", "snappy", "gzip", "zstd"):
+        polars.from_arrow(table).write_parquet(path, compression=codec)
+        expect_foreign(fixture, f"polars {codec}", path, table)
+        for version in ("V1", "V2"):
+            duckdb.register("foreign_rows", table)
+            duckdb.sql(f"copy (select * from foreign_rows) to '{path}' (format parquet, "
+                       f"compression {codec}, parquet_version {version}, row_group_size 8000)")
+            expect_foreign(fixture, f"duckdb {codec} {version}", path, table)
+
+
+def check_refused(fixture, folder):
+    path = os.path.join(folder, "refused.parquet")
+    base = {"kernel_name": ["a"], "start_ns": [1], "duration_ns": [2]}
+    for extra, word in (({"grid_x": [2**31]}, "out of range"), ({"tags": [[1, 2]]}, "nested"),
+                        ({"pid": ["text"]}, "BYTE_ARRAY"), ({"codec": [1]}, "codec")):
+        codec = "brotli" if word == "codec" else "snappy"
+        pq.write_table(pyarrow.table({**base, **extra}), path, compression=codec)
+        run = subprocess.run([fixture, "read", path], capture_output=True, text=True)
+        check(run.returncode == 1 and word in run.stderr, f"refusal of {word}: {run.stderr}")
+
+
+def main():
+    beside = os.path.join(os.path.dirname(os.environ.get("ROCKIT", "")), "parquet-fixture")
+    fixture = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else beside)
+    if not os.path.exists(fixture):
+        print(f"skipped: no '{fixture}'")
+        return 77
+    with tempfile.TemporaryDirectory() as folder:
+        check_written(fixture, folder)
+        check_foreign(fixture, folder)
+        check_refused(fixture, folder)
+    print("failed" if failures else "ok")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
