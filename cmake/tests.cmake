@@ -22,13 +22,14 @@ if(unit_sources)
   set_tests_properties(unit PROPERTIES LABELS unit TIMEOUT 600)
 endif()
 
-# Tools of the tests: tests/tools/gen_trace.c is the program gen-trace.
-file(GLOB tool_sources CONFIGURE_DEPENDS tests/tools/*.c)
+# Tools of the tests, a program a file: tests/tools/gen_trace.c is gen-trace. Only gen-trace has
+# more parts, in tests/tools/gen.
+file(GLOB tool_sources CONFIGURE_DEPENDS tests/tools/*.c tests/tools/parquet/*.c)
 foreach(source ${tool_sources})
   get_filename_component(name ${source} NAME_WE)
   string(REPLACE "_" "-" name ${name})
   add_executable(${name} ${source})
-  target_link_libraries(${name} PRIVATE rockit_flags PkgConfig::ROCKIT_DEPS m)
+  target_link_libraries(${name} PRIVATE rockit_flags librockit PkgConfig::ROCKIT_DEPS m)
 endforeach()
 file(GLOB gen_sources CONFIGURE_DEPENDS tests/tools/gen/*.c)
 target_sources(gen-trace PRIVATE ${gen_sources})
