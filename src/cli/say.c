@@ -59,6 +59,9 @@ int say_error(const char *verb, const struct rk_error *err)
 {
 	char text[LINE_BYTES], where[512] = "";
 
+	/* Whoever pressed ^C knows. */
+	if (err->code == RK_E_CANCELLED)
+		return EXIT_FAILED;
 	if (err->file[0] && err->line)
 		snprintf(where, sizeof(where), "%s:%" PRIu64 ": ", err->file, err->line);
 	else if (err->file[0] && err->offset)

@@ -23,6 +23,7 @@ TEST(csv_has_every_column_in_order)
 	((double *)rk_builder_column(&w.rows, 3))[0] = 0.1;
 	((double *)rk_builder_column(&w.rows, 3))[1] = NAN;
 	((uint8_t *)rk_builder_column(&w.rows, 4))[0] = 1;
+	((uint8_t *)rk_builder_column(&w.rows, 4))[1] = 0;
 	w.rows.nrows = 2;
 	CHECK_STR(text_world_write(&w, &rk_writer_csv, 1),
 		  "name,big,small,value,flag,never\n"
@@ -73,7 +74,7 @@ TEST(csv_survives_each_failed_allocation)
 	struct text_world w;
 
 	text_world_open(&w, &some, 4);
-	rk_builder_column(&w.rows, 1);
+	((int64_t *)rk_builder_column(&w.rows, 1))[0] = 1;
 	text_world_name(&w, 0, 0, "k");
 	w.rows.nrows = 1;
 	text_world_fail_each(&w, &rk_writer_csv);

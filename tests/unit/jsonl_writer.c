@@ -17,8 +17,10 @@ TEST(json_lines_have_every_key)
 	text_world_name(&w, 0, 0, "a\"\n\x01");
 	rk_builder_null(&w.rows, 0, 1);
 	((int64_t *)rk_builder_column(&w.rows, 2))[0] = INT64_C(9007199254740993);
+	((int64_t *)rk_builder_column(&w.rows, 2))[1] = 0;
 	((double *)rk_builder_column(&w.rows, 3))[0] = 1e300;
 	((double *)rk_builder_column(&w.rows, 3))[1] = INFINITY;
+	((uint8_t *)rk_builder_column(&w.rows, 4))[0] = 0;
 	((uint8_t *)rk_builder_column(&w.rows, 4))[1] = 1;
 	w.rows.nrows = 2;
 	CHECK_STR(text_world_write(&w, &rk_writer_jsonl, 1),
@@ -42,7 +44,7 @@ TEST(json_lines_survive_each_failed_allocation)
 	struct text_world w;
 
 	text_world_open(&w, &some, 4);
-	rk_builder_column(&w.rows, 2);
+	((int64_t *)rk_builder_column(&w.rows, 2))[0] = 1;
 	w.rows.nrows = 1;
 	text_world_fail_each(&w, &rk_writer_jsonl);
 	text_world_close(&w);
