@@ -16,10 +16,10 @@ test: setup-test build-dev build-asan
 	ctest --preset leaks -j $(JOBS)
 	ctest --preset asan -j $(JOBS)
 
-# The same and more: ten times the mutations, thread sanitizer, release build, a minute of fuzzing
+# The same and more: 25 times the mutations, thread sanitizer, release build, a minute of fuzzing
 # per target.
 test-full: export ROCKIT_TEST_FULL = 1
-test-full: export ROCKIT_MUTATIONS = 200
+test-full: export ROCKIT_MUTATIONS = 5000
 test-full: test build-tsan build-release fuzz
 	ctest --preset tsan -j $(JOBS)
 	ctest --preset release -j $(JOBS)

@@ -34,6 +34,12 @@ endforeach()
 file(GLOB gen_sources CONFIGURE_DEPENDS tests/tools/gen/*.c)
 target_sources(gen-trace PRIVATE ${gen_sources})
 
+# Small files of every kind the generator knows: every replay reads them besides its corpus.
+set(seeds ${PROJECT_BINARY_DIR}/seeds)
+file(MAKE_DIRECTORY ${seeds})
+add_test(NAME seeds COMMAND gen-trace --rows 12 --dir ${seeds} --api --rocpd ${seeds}/small.db)
+set_tests_properties(seeds PROPERTIES LABELS fuzz-replay FIXTURES_SETUP seeds)
+
 # Each fuzz target is always built with a main that replays files, and with libFuzzer on request.
 file(GLOB fuzz_sources CONFIGURE_DEPENDS tests/fuzz/fuzz_*.c)
 file(GLOB corpora CONFIGURE_DEPENDS LIST_DIRECTORIES true tests/fuzz/corpus/*)
@@ -45,8 +51,9 @@ foreach(source ${fuzz_sources})
   target_link_libraries(replay-${dash} PRIVATE rockit_flags librockit PkgConfig::ROCKIT_DEPS)
   set(inputs ${corpora})
   list(FILTER inputs INCLUDE REGEX "/${name}$")
-  add_test(NAME replay-${dash} COMMAND replay-${dash} ${inputs})
-  set_tests_properties(replay-${dash} PROPERTIES LABELS fuzz-replay TIMEOUT 300)
+  add_test(NAME replay-${dash} COMMAND replay-${dash} ${inputs} ${seeds})
+  set_tests_properties(replay-${dash} PROPERTIES LABELS fuzz-replay TIMEOUT 300
+                       FIXTURES_REQUIRED seeds)
   if(ROCKIT_FUZZ)
     add_executable(fuzz-${dash} ${source})
     target_link_libraries(fuzz-${dash} PRIVATE rockit_flags librockit PkgConfig::ROCKIT_DEPS)

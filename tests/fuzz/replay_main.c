@@ -4,7 +4,7 @@
  *	replay-NAME FILE|DIRECTORY...
  *
  * Each file is given as it is, cut short, and with bytes changed: ROCKIT_MUTATIONS times
- * (default 16), the same changes every time. A fault ends the process; the file's name has been
+ * (default 200), the same changes every time. A fault ends the process; the file's name has been
  * printed before.
  */
 #include <dirent.h>
@@ -110,11 +110,11 @@ static int replay_path(const char *path, unsigned rounds, int depth)
 int main(int argc, char **argv)
 {
 	const char *text = getenv("ROCKIT_MUTATIONS");
-	unsigned rounds = 16;
+	unsigned rounds = 200;
 	int rc = 0;
 
 	if (text && sscanf(text, "%u", &rounds) != 1)
-		rounds = 16;
+		rounds = 200;
 	give((const uint8_t *)"", 0);
 	for (int i = 1; i < argc; i++)
 		if (replay_path(argv[i], rounds, 0) < 0)
