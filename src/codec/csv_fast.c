@@ -1,7 +1,7 @@
 /*
  * csv_fast.c - rows in which nothing is odd.
  *
- * All of it works on 16 readable bytes behind `end` (the scanner's buffers have them), so numbers
+ * All of it works on readable bytes around the text (the scanner's buffers have them), so numbers
  * are taken eight digits at a time and delimiters found sixteen bytes at a time without a test
  * for the end at each step; whether a cell ran past `end` is tested once, at the line end.
  */
@@ -40,6 +40,12 @@ static inline uint32_t match2(const char *p, char a, char b)
 		m |= (uint32_t)(p[i] == a || p[i] == b) << i;
 	return m;
 #endif
+}
+
+/* As match2, the two apart. */
+static inline uint32_t match1(const char *p, char a)
+{
+	return match2(p, a, a);
 }
 
 /* The first a or b at or behind p; `end` when there is none before it. */
@@ -249,6 +255,105 @@ static inline const char *string_cell(const char *p, const char *end, unsigned f
 	return q;
 }
 
+/*
+ * The delimiters behind each of n cells from p on, into d. All must be commas, but the last may be
+ * a line end (or `end`) when `last` says so; d[n - 1] then stands before any carriage return.
+ */
+static inline bool delimiters(const char *p, const char *end, unsigned n, bool last,
+			      const char **d)
+{
+	unsigned k = 0;
+
+	for (; p < end; p += 16) {
+		uint32_t commas = match1(p, ','), ends = match1(p, '\n');
+
+		if (ends)
+			commas &= (ends & -ends) - 1;
+		for (; commas; commas &= commas - 1) {
+			d[k++] = p + __builtin_ctz(commas);
+			if (k == n)
+				return !last && d[k - 1] < end;
+		}
+		if (ends) {
+			d[k++] = p + __builtin_ctz(ends);
+			break;
+		}
+	}
+	if (!last)
+		return false;
+	if (p >= end && k + 1 == n)
+		d[k++] = end;
+	if (k != n || d[n - 1] > end)
+		return false;
+	d[n - 1] -= d[n - 1][-1] == '\r';
+	return true;
+}
+
+/*
+ * The eight bytes before `end`, of which the last n (1..8) are a number: the others are blanked,
+ * then as in digits8. A byte that is no digit leaves a bit in *odd.
+ */
+static inline uint64_t digits_before(const char *end, unsigned n, uint64_t *odd)
+{
+	unsigned shift = 64 - 8 * n;
+	uint64_t x;
+
+	memcpy(&x, end - 8, 8);
+	x = ((x ^ 0x3030303030303030u) >> shift) << shift;
+	*odd |= ((x + 0x7676767676767676u) | x) & 0x8080808080808080u;
+	x = x * 2561 >> 8;
+	x = (x & 0x00ff00ff00ff00ffu) * 6553601 >> 16;
+	return (x & 0x0000ffff0000ffffu) * 42949672960001u >> 32;
+}
+
+/* The number in [p, end), 1 to 16 digits long; anything else leaves a bit in *odd. */
+static inline int64_t number_before(const char *p, const char *end, uint64_t *odd)
+{
+	size_t n = (size_t)(end - p);
+	uint64_t v;
+
+	if (n - 1 < 8)
+		return (int64_t)digits_before(end, (unsigned)n, odd);
+	if (n - 1 >= 16) {
+		*odd = 1;
+		return 0;
+	}
+	v = digits_before(end - 8, (unsigned)n - 8, odd);
+	return (int64_t)(v * 100000000 + digits_before(end, 8, odd));
+}
+
+/*
+ * A run of cells that are numbers or skipped. Where they end is found first, for all of them, so
+ * that no number has to wait for the one before; what is odd in any of them shows at the end.
+ */
+static inline const char *run_of_cells(const struct rk_csv_op *cols, unsigned n, const char *p,
+				       const char *end, bool last, struct rk_csv_sink *s)
+{
+	const char *d[RK_CSV_MAX_RUN];
+	uint64_t odd = 0;
+	size_t row = s->row;
+
+	if (!delimiters(p, end, n, last, d))
+		return NULL;
+	for (unsigned i = 0; i < n; p = d[i++] + 1) {
+		void *data;
+		int64_t v;
+
+		if (cols[i].cell == RK_CELL_SKIP)
+			continue;
+		data = s->data[cols[i].field];
+		v = number_before(p, d[i], &odd);
+		if (cols[i].cell == RK_CELL_I64 || cols[i].cell == RK_CELL_TIME) {
+			((int64_t *)data)[row] = v;
+		} else {
+			((int32_t *)data)[row] = (int32_t)v;
+			odd |= (uint64_t)(v > (cols[i].cell == RK_CELL_I32 ? INT32_MAX :
+									     (int64_t)UINT32_MAX));
+		}
+	}
+	return odd ? NULL : d[n - 1];
+}
+
 static inline const char *cell(const struct rk_csv_op *op, const char *p, const char *end,
 			       struct rk_csv_sink *s)
 {
@@ -295,10 +400,91 @@ static inline const char *line_end(const char *p, const char *end)
 	return p < end && *p == '\n' ? p + 1 : NULL;
 }
 
-const char *rk_csv_row_fast(const struct rk_csv_plan *plan, const char *p, const char *end,
-			    struct rk_csv_sink *s)
+static inline bool same_tail(const struct rk_csv_tail *t, const char *p)
 {
-	const struct rk_csv_op *op = plan->ops, *last = op + plan->nops - 1;
+	size_t n = t->len;
+
+#if defined(__x86_64__)
+	/* sixteen at a time, the last sixteen of them once more where that is shorter */
+	if (n >= 16) {
+		for (size_t i = 0; i + 16 < n; i += 16) {
+			__m128i a = _mm_loadu_si128((const __m128i *)(const void *)(p + i));
+			__m128i b = _mm_loadu_si128((const __m128i *)(const void *)(t->text + i));
+
+			if (_mm_movemask_epi8(_mm_cmpeq_epi8(a, b)) != 0xffff)
+				return false;
+		}
+		p += n - 16;
+		return !memcmp(p, t->text + n - 16, 16);
+	}
+#endif
+	return n && !memcmp(p, t->text, n);
+}
+
+/*
+ * Told by 32 bytes: a tail that is shorter takes the beginning of the next row with it, which
+ * is the same for most. Two slots share an index.
+ */
+static inline struct rk_csv_tail *tail_slot(const struct rk_csv_sink *s, const char *p)
+{
+	uint64_t w[4], h;
+
+	memcpy(w, p, 32);
+	h = (w[0] ^ w[2] * 0x9e3779b97f4a7c15u) * 0xa0761d6478bd642fu;
+	h ^= (w[1] ^ w[3] * 0xc2b2ae3d27d4eb4fu) * 0xe7037ed1a0b428dbu;
+	return &s->tails[h >> 40 & (RK_CSV_TAILS - 2)];
+}
+
+static void put_tail(const struct rk_csv_op *cols, unsigned n, const int32_t *values,
+		     const struct rk_csv_sink *s)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (cols[i].cell != RK_CELL_SKIP)
+			((int32_t *)s->data[cols[i].field])[s->row] = values[i];
+}
+
+/* Parses the tail at p and keeps it in `t` when it is short enough. */
+static const char *new_tail(const struct rk_csv_op *cols, unsigned n, const char *p,
+			    const char *end, struct rk_csv_sink *s, struct rk_csv_tail *t)
+{
+	const char *stop = run_of_cells(cols, n, p, end, true, s);
+	const char *next = stop ? line_end(stop, end) : NULL;
+
+	if (!next || !t || next - p > RK_CSV_TAIL_TEXT || next[-1] != '\n')
+		return next;
+	t->len = (uint8_t)(next - p);
+	memcpy(t->text, p, t->len);
+	for (unsigned i = 0; i < n; i++)
+		t->values[i] = cols[i].cell == RK_CELL_SKIP ?
+				       0 :
+				       ((int32_t *)s->data[cols[i].field])[s->row];
+	return next;
+}
+
+/* The last columns of a row and its line end; returns the next line. */
+static inline const char *tail(const struct rk_csv_plan *plan, const char *p, const char *end,
+			       struct rk_csv_sink *s)
+{
+	unsigned n = plan->tail_cols;
+	const struct rk_csv_op *cols = &plan->cols[plan->ncols - n];
+	struct rk_csv_tail *t = s->tails ? tail_slot(s, p) : NULL;
+
+	if (t && !same_tail(t, p)) {
+		if (!same_tail(t + 1, p))
+			return new_tail(cols, n, p, end, s, t->len ? t + 1 : t);
+		t++;
+	}
+	if (!t)
+		return new_tail(cols, n, p, end, s, NULL);
+	put_tail(cols, n, t->values, s);
+	return p + t->len;
+}
+
+/* Cell by cell: rows with empty or quoted numbers, which a run does not take. */
+static const char *row_by_cells(const struct rk_csv_plan *plan, const char *p, const char *end,
+				struct rk_csv_sink *s)
+{
+	const struct rk_csv_op *op = plan->cols, *last = op + plan->ncols - 1;
 
 	s->nnulls = 0;
 	for (; op < last; op++) {
@@ -309,4 +495,40 @@ const char *rk_csv_row_fast(const struct rk_csv_plan *plan, const char *p, const
 	}
 	p = cell(op, p, end, s);
 	return p ? line_end(p, end) : NULL;
+}
+
+/* The next line, or NULL when something is odd. */
+static inline const char *row_by_runs(const struct rk_csv_plan *plan, const char *p,
+				      const char *end, struct rk_csv_sink *s)
+{
+	const struct rk_csv_op *op = plan->ops, *last = op + plan->nops - 1;
+	bool tailed = plan->tail_cols != 0;
+
+	for (;; op++, p++) {
+		if (op->run)
+			p = run_of_cells(&plan->cols[op->col], op->run, p, end,
+					 op == last && !tailed, s);
+		else
+			p = cell(op, p, end, s);
+		if (!p)
+			return NULL;
+		if (op == last && !tailed)
+			return line_end(p, end);
+		if (*p != ',')
+			return NULL;
+		if (op == last)
+			return tail(plan, p + 1, end, s);
+	}
+}
+
+const char *rk_csv_row_fast(const struct rk_csv_plan *plan, const char *p, const char *end,
+			    struct rk_csv_sink *s)
+{
+	const char *next;
+
+	s->nnulls = 0;
+	next = row_by_runs(plan, p, end, s);
+	if (next || s->failed)
+		return next;
+	return row_by_cells(plan, p, end, s);
 }

@@ -39,15 +39,57 @@ static bool taken(const struct rk_csv_plan *p, unsigned col, struct rk_csv_op op
 	return false;
 }
 
+static bool in_run(enum rk_cell c)
+{
+	return c == RK_CELL_SKIP || c == RK_CELL_I64 || c == RK_CELL_TIME || c == RK_CELL_I32 ||
+	       c == RK_CELL_U32;
+}
+
+/* How many columns from col on can be taken together; a run of nothing but SKIP is none. */
+static unsigned run_length(const struct rk_csv_plan *p, unsigned col)
+{
+	unsigned n = 0;
+	bool any = false;
+
+	while (col + n < p->ncols - p->tail_cols && n < RK_CSV_MAX_RUN &&
+	       in_run(p->cols[col + n].cell))
+		any |= p->cols[col + n++].cell != RK_CELL_SKIP;
+	return any && n >= 3 ? n : 0;
+}
+
+/* Trailing columns of small numbers, at least four; the first column is never one of them. */
+static unsigned tail_length(const struct rk_csv_plan *p)
+{
+	unsigned n = 0;
+
+	while (n < RK_CSV_TAIL_COLS && n + 1 < p->ncols) {
+		uint8_t c = p->cols[p->ncols - 1 - n].cell;
+
+		if (c != RK_CELL_SKIP && c != RK_CELL_I32 && c != RK_CELL_U32)
+			break;
+		n++;
+	}
+	return n >= 4 ? n : 0;
+}
+
+/* What comes before the tail; the tail itself is one step of the fast path. */
 static void fold(struct rk_csv_plan *p)
 {
-	for (unsigned i = 0; i < p->ncols; i++) {
+	p->tail_cols = tail_length(p);
+	for (unsigned i = 0; i < p->ncols - p->tail_cols;) {
 		struct rk_csv_op *last = p->nops ? &p->ops[p->nops - 1] : NULL;
+		unsigned run = run_length(p, i);
 
-		if (last && last->cell == RK_CELL_SKIP && p->cols[i].cell == RK_CELL_SKIP)
+		if (run) {
+			p->ops[p->nops] = p->cols[i];
+			p->ops[p->nops++].run = (uint8_t)run;
+		} else if (last && !last->run && last->cell == RK_CELL_SKIP &&
+			   p->cols[i].cell == RK_CELL_SKIP) {
 			last->field++;
-		else
+		} else {
 			p->ops[p->nops++] = p->cols[i];
+		}
+		i += run ? run : 1;
 	}
 }
 
@@ -84,9 +126,9 @@ void rk_csv_plan_release(struct rk_csv_plan *p)
 }
 
 int rk_csv_sink_init(struct rk_csv_sink *s, const struct rk_csv_plan *plan, struct rk_builder *b,
-		     struct rk_strtab *names, struct rk_error *err)
+		     struct rk_strtab *names, struct rk_csv_tail *tails, struct rk_error *err)
 {
-	*s = (struct rk_csv_sink){ .b = b, .names = names, .err = err };
+	*s = (struct rk_csv_sink){ .b = b, .names = names, .tails = tails, .err = err };
 	for (unsigned i = 0; i < plan->ncols; i++)
 		if (plan->cols[i].cell > RK_CELL_SKIP_TEXT &&
 		    !rk_builder_column(b, plan->cols[i].field))

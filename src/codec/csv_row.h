@@ -33,16 +33,32 @@ struct rk_csv_bind {
 	unsigned field; /* of the builder's schema; for SKIP of no meaning */
 };
 
+/* `run`: how many columns from here on are numbers or skipped, taken together by the fast path. */
 struct rk_csv_op {
 	uint8_t cell;
+	uint8_t run;
 	uint16_t field; /* for SKIP: how many cells */
 	uint16_t col;
 };
 
+/*
+ * The last columns of a row are often the same again: registers and sizes belong to the kernel. A
+ * tail is the text of such columns up to the line end and the numbers in it, kept to be compared
+ * as a whole before it is parsed.
+ */
+enum { RK_CSV_TAILS = 1024, RK_CSV_TAIL_TEXT = 80, RK_CSV_TAIL_COLS = 16 };
+
+struct rk_csv_tail {
+	uint8_t len; /* of text, its newline included; 0: empty */
+	char text[RK_CSV_TAIL_TEXT];
+	int32_t values[RK_CSV_TAIL_COLS];
+};
+
 struct rk_csv_plan {
 	unsigned ncols;
+	unsigned tail_cols; /* columns of the tail, 0: rows have none worth keeping */
 	struct rk_csv_op *cols; /* one per column, for the slow path */
-	struct rk_csv_op *ops;  /* the same with runs of SKIP folded, for the fast path */
+	struct rk_csv_op *ops;  /* the same with neighbours folded, for the fast path */
 	unsigned nops;
 	int free_col; /* the column with free text, -1 when none */
 };
@@ -71,7 +87,7 @@ enum rk_csv_note {
 	RK_NNOTES
 };
 
-enum { RK_CSV_MAX_ROW = 1 << 20 };
+enum { RK_CSV_MAX_ROW = 1 << 20, RK_CSV_MAX_RUN = 64 };
 
 /* Where cells go. The row at index `row` is not counted until rk_csv_commit. */
 struct rk_csv_sink {
@@ -79,6 +95,7 @@ struct rk_csv_sink {
 	void **data; /* of the builder, by field */
 	size_t row;
 	struct rk_strtab *names;
+	struct rk_csv_tail *tails; /* RK_CSV_TAILS of them, NULL: do without */
 	uint16_t nulls[64]; /* fields that are null in this row */
 	unsigned nnulls;
 	uint32_t notes; /* bits of enum rk_csv_note met in this row */
@@ -86,13 +103,16 @@ struct rk_csv_sink {
 	bool failed; /* out of memory */
 };
 
-/* Makes every field the plan fills a present column. */
+/*
+ * Makes every field the plan fills a present column. `tails` (zeroed before first use, NULL to do
+ * without) may serve any number of sinks of one plan, one at a time.
+ */
 int rk_csv_sink_init(struct rk_csv_sink *s, const struct rk_csv_plan *plan, struct rk_builder *b,
-		     struct rk_strtab *names, struct rk_error *err);
+		     struct rk_strtab *names, struct rk_csv_tail *tails, struct rk_error *err);
 
 /*
- * A plain row at p, which ends before `end`; 16 readable bytes must follow `end`. Returns the
- * beginning of the next line, or NULL when this is no plain row (nothing is counted then).
+ * A plain row at p, which ends before `end`; 96 readable bytes must follow `end` and 8 precede p.
+ * Returns the beginning of the next line, or NULL when this is no plain row (nothing is counted then).
  */
 const char *rk_csv_row_fast(const struct rk_csv_plan *plan, const char *p, const char *end,
 			    struct rk_csv_sink *s);

@@ -17,10 +17,10 @@
 #include "base/text.h"
 
 enum {
-	PIECE_BYTES = 160 << 10,
+	PIECE_BYTES = 96 << 10,
 	PIECES_PER_THREAD = 4,
-	HEADROOM = RK_CSV_MAX_ROW, /* in front of a block, for the unfinished row of the last */
-	PADDING = 64,              /* behind it, so that the fast path may read past the end */
+	PADDING = 128, /* on both sides of the text: the fast path reads past its ends */
+	HEADROOM = RK_CSV_MAX_ROW + PADDING, /* in front of a block, for the row the last left over */
 	MAX_TRIES = 32,            /* lines looked at to find one that begins a row */
 	MAX_JOINED_LINES = 64,     /* lines one name may stretch over */
 };
@@ -53,6 +53,7 @@ struct csv_source {
 	struct rk_context *ctx;
 	size_t block_bytes, piece_rows;
 	struct piece *pieces;
+	struct rk_csv_tail *tails; /* RK_CSV_TAILS for each thread */
 	unsigned npieces, max_pieces, at;
 	struct block cur, next;
 	bool begun, eof, skipping; /* skipping: inside a row that is too long */
@@ -208,13 +209,13 @@ static const char *odd_row(struct csv_source *src, struct piece *p, struct rk_cs
 	return next;
 }
 
-static void parse_piece(struct csv_source *src, struct piece *p)
+static void parse_piece(struct csv_source *src, struct piece *p, struct rk_csv_tail *tails)
 {
 	const char *pos = p->from, *next;
 	struct rk_csv_sink sink;
 
 	rk_builder_reset(&p->b);
-	p->rc = rk_csv_sink_init(&sink, &src->plan, &p->b, src->ctx->names, &p->err);
+	p->rc = rk_csv_sink_init(&sink, &src->plan, &p->b, src->ctx->names, tails, &p->err);
 	while (p->rc == 0 && pos < p->to) {
 		if (sink.row == p->b.cap) {
 			p->rc = rk_fail(&p->err, RK_E_LIMIT, "more rows than bytes allow");
@@ -267,9 +268,8 @@ static void round_task(void *arg, size_t i, unsigned worker)
 {
 	struct csv_source *src = arg;
 
-	(void)worker;
 	if (i)
-		parse_piece(src, &src->pieces[i - 1]);
+		parse_piece(src, &src->pieces[i - 1], src->tails + (size_t)worker * RK_CSV_TAILS);
 	else if (!src->eof)
 		src->read_rc = read_block(src, &src->next, &src->read_err);
 }
@@ -279,7 +279,7 @@ static bool begins_row(struct csv_source *src, const char *p, const char *end)
 {
 	struct rk_csv_sink sink;
 
-	return rk_csv_sink_init(&sink, &src->plan, &src->probe, src->ctx->names, NULL) == 0 &&
+	return rk_csv_sink_init(&sink, &src->plan, &src->probe, src->ctx->names, NULL, NULL) == 0 &&
 	       rk_csv_row_fast(&src->plan, p, line_after(p, end), &sink);
 }
 
@@ -392,7 +392,7 @@ static int next_round(struct csv_source *src, struct rk_error *err)
 	if (last && from == to)
 		return 0;
 	limit = last ? to : block_limit(src, from, to);
-	if (to - limit > HEADROOM) {
+	if (to - limit > RK_CSV_MAX_ROW) {
 		huge_row(src);
 		to = limit;
 		src->cur.to = (size_t)(limit - src->cur.mem);
@@ -488,6 +488,7 @@ static void csv_close(struct rk_source *base)
 		rk_builder_release(&src->pieces[i].b);
 	rk_builder_release(&src->probe);
 	rk_free(src->pieces);
+	rk_free(src->tails);
 	rk_free(src->cur.mem);
 	rk_free(src->next.mem);
 	rk_csv_plan_release(&src->plan);
@@ -508,9 +509,10 @@ static int make_buffers(struct csv_source *src, struct rk_error *err)
 	/* a row takes a byte per column; beyond the piece's length at most MAX_TRIES lines */
 	src->piece_rows = 2 * PIECE_BYTES / src->plan.ncols + MAX_TRIES + 2;
 	src->pieces = rk_calloc(src->max_pieces, sizeof(*src->pieces));
+	src->tails = rk_calloc((size_t)threads * RK_CSV_TAILS, sizeof(*src->tails));
 	src->cur.mem = rk_alloc(HEADROOM + src->block_bytes + PADDING);
 	src->next.mem = rk_alloc(HEADROOM + src->block_bytes + PADDING);
-	if (!src->pieces || !src->cur.mem || !src->next.mem)
+	if (!src->pieces || !src->tails || !src->cur.mem || !src->next.mem)
 		return rk_fail_nomem(err);
 	for (unsigned i = 0; rc == 0 && i < src->max_pieces; i++)
 		rc = rk_builder_init(&src->pieces[i].b, src->scan.schema, src->piece_rows, err);

@@ -189,12 +189,17 @@ static int open_handle(struct rk_sqlite *db, const char *path, const char *tmpdi
 	return rc;
 }
 
+/*
+ * SQLite refuses a file shorter than its header says, unless writable_schema is on and defensive
+ * off (the file is still opened read-only). Then the pages that are there can be read.
+ */
 static int harden(struct rk_sqlite *db, struct rk_error *err)
 {
-	static const struct {
+	const struct {
 		int op, value;
 	} config[] = {
-		{ SQLITE_DBCONFIG_DEFENSIVE, 1 },
+		{ SQLITE_DBCONFIG_DEFENSIVE, !db->cut },
+		{ SQLITE_DBCONFIG_WRITABLE_SCHEMA, db->cut },
 		{ SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0 },
 		{ SQLITE_DBCONFIG_ENABLE_TRIGGER, 0 },
 		{ SQLITE_DBCONFIG_ENABLE_VIEW, 0 },
@@ -222,7 +227,10 @@ static int harden(struct rk_sqlite *db, struct rk_error *err)
 	return rc;
 }
 
-/* The header's page size and page count: more than the file has means that it was cut. */
+/*
+ * The header's page size and page count: more than the file has means that it was cut. The count
+ * means something only when the two change counters agree.
+ */
 static bool shorter_than_its_header(const char *path, uint64_t size)
 {
 	uint8_t h[100];
@@ -232,39 +240,17 @@ static bool shorter_than_its_header(const char *path, uint64_t size)
 
 	if (fd >= 0)
 		close(fd);
-	if (n != (ssize_t)sizeof(h))
+	if (n != (ssize_t)sizeof(h) || memcmp(h + 24, h + 92, 4) != 0)
 		return false;
 	page = (uint64_t)h[16] << 8 | h[17];
 	page = page == 1 ? 65536 : page;
 	count = (uint64_t)h[28] << 24 | (uint64_t)h[29] << 16 | (uint64_t)h[30] << 8 | h[31];
-	return count > size / (page ? page : 1);
-}
-
-/* Forces the schema to be read. */
-static int check_schema(struct rk_sqlite *db, struct rk_error *err)
-{
-	return run(db, "SELECT 1 FROM sqlite_schema LIMIT 1", err);
-}
-
-/*
- * SQLite refuses a file shorter than its header says, unless writable_schema is on (the file is
- * still read-only). Then the pages that are there can be read.
- */
-static int read_cut_file(struct rk_sqlite *db, struct rk_error *err)
-{
-	int rc;
-
-	sqlite3_db_config(db->h, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
-	sqlite3_db_config(db->h, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, NULL);
-	rc = check_schema(db, err);
-	db->cut = rc == 0;
-	return rc;
+	return page && count > size / page;
 }
 
 static int open_resolved(struct rk_sqlite *db, const char *path, const char *tmpdir,
 			 struct rk_error *err)
 {
-	struct rk_error first = { 0 };
 	struct stat st;
 	int rc;
 
@@ -272,15 +258,12 @@ static int open_resolved(struct rk_sqlite *db, const char *path, const char *tmp
 		return rk_fail_errno(err, errno, "cannot open '%s'", db->label);
 	db->size = (uint64_t)st.st_size;
 	rc = open_handle(db, path, tmpdir, err);
-	if (!rc)
-		rc = harden(db, err);
 	if (rc < 0)
 		return rc;
-	rc = check_schema(db, &first);
-	if (rc == RK_E_FORMAT && !db->hot && shorter_than_its_header(path, db->size))
-		rc = read_cut_file(db, &first);
-	if (rc < 0 && err && !err->code)
-		*err = first;
+	db->cut = !db->hot && shorter_than_its_header(path, db->size);
+	rc = harden(db, err);
+	if (!rc) /* forces the schema to be read */
+		rc = run(db, "SELECT 1 FROM sqlite_schema LIMIT 1", err);
 	return rc;
 }
 

@@ -2,7 +2,7 @@
  * sort_window.c - sorting rows that are almost in order.
  *
  * The window is a set of columns with room for `cap` rows. When the next batch does not fit, the
- * window is sorted and its first half handed out; the last row handed out is the mark that no
+ * window is sorted and three quarters of it handed out; the last row handed out is the mark that no
  * later row may be before. At the end of the input everything left is handed out.
  */
 #include "pass/sort.h"
@@ -164,7 +164,7 @@ static void sort_window(struct window *w)
 	w->sorted = true;
 }
 
-/* The first half was handed out: the rest moves to the front. kept is a multiple of 64 or all. */
+/* Those handed out are gone: the rest moves to the front. kept is a multiple of 64 or all. */
 static void drop_front(struct window *w)
 {
 	size_t n = w->count - w->kept, words = (w->cap + 63) / 64, gone = w->kept / 64;
@@ -185,12 +185,12 @@ static void drop_front(struct window *w)
 	w->kept = 0;
 }
 
-/* Sorts and makes the first half, or at the end all, ready to be handed out. */
+/* Sorts and makes the first three quarters, or at the end all, ready to be handed out. */
 static void release_rows(struct window *w)
 {
 	sort_window(w);
 	w->out = 0;
-	w->out_end = w->ended ? w->count : w->count / 2 / 64 * 64;
+	w->out_end = w->ended ? w->count : w->count * 3 / 4 / 64 * 64;
 	if (w->out_end) {
 		w->marked = true;
 		w->mark = key_at(w, w->out_end - 1);
