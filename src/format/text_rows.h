@@ -16,6 +16,8 @@ struct rk_text_rows {
 	struct rk_bytes text;           /* not yet written */
 	struct rk_bytes frame;          /* what stands around the cells, see text_rows.c */
 	struct rk_frame_cell *cells;
+	struct rk_bytes name_text; /* names as cells, each once */
+	struct rk_name_cell *names_made;
 };
 
 int rk_text_rows_open(enum rk_text_style style, const struct rk_writer_ops *ops,
