@@ -42,6 +42,7 @@ int rk_sqlite_tables(struct rk_sqlite *db, const char *prefix, struct rk_sqlite_
 		     size_t *ret_n, struct rk_error *err);
 void rk_sqlite_tables_free(struct rk_sqlite_table *t, size_t n);
 bool rk_sqlite_has(const struct rk_sqlite_table *t, const char *column);
+bool rk_sqlite_keyed_by(const struct rk_sqlite_table *t, const char *column);
 
 enum { RK_SQLITE_MAX_COLUMNS = 32 };
 

@@ -159,3 +159,8 @@ bool rk_sqlite_has(const struct rk_sqlite_table *t, const char *column)
 			return true;
 	return false;
 }
+
+bool rk_sqlite_keyed_by(const struct rk_sqlite_table *t, const char *column)
+{
+	return t->key >= 0 && rk_text_ieq(t->columns[t->key], strlen(t->columns[t->key]), column);
+}

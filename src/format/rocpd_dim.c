@@ -195,7 +195,7 @@ int rk_rocpd_dim_open(struct rocpd_dim *d, struct rocpd *r, const struct rocpd_s
 	*d = (struct rocpd_dim){ .r = r, .def = &defs[what] };
 	if (!t || !rk_sqlite_has(t, "id"))
 		return 0;
-	if (t->key < 0 || strcmp(t->columns[t->key], "id") != 0)
+	if (!rk_sqlite_keyed_by(t, "id"))
 		return read_whole(d, t, err);
 	rc = rk_sqlite_cursor_open(r->db, t, d->def->columns, d->def->width + 1, RK_SQLITE_FROM_KEY,
 				   &d->c, &cause);

@@ -27,7 +27,7 @@ int rk_rocpd_events_open(struct rocpd_events *e, struct rocpd *r, const struct r
 	for (unsigned i = 0; i < EVENT_NCOLUMNS; i++)
 		if (i != EVENT_ID && !(columns >> i & 1))
 			wanted[i].name = NULL;
-	e->keyed = t->key >= 0 && strcmp(t->columns[t->key], "id") == 0;
+	e->keyed = rk_sqlite_keyed_by(t, "id");
 	rc = rk_sqlite_cursor_open(r->db, t, wanted, EVENT_NCOLUMNS,
 				   e->keyed ? RK_SQLITE_FROM_KEY : RK_SQLITE_STORED, &e->c, &cause);
 	return rk_rocpd_damage(r, &cause, rc, err);

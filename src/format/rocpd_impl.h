@@ -46,7 +46,7 @@ struct rocpd {
 	size_t nsets;
 };
 
-/* rocpd_sets.c: *ret_sets point into `tables`. No set at all is not an error. */
+/* rocpd_sets.c: sorted by suffix; they point into `tables`. No set at all is not an error. */
 int rk_rocpd_find_sets(const struct rk_sqlite_table *tables, size_t ntables,
 		       struct rocpd_set **ret_sets, size_t *ret_n, struct rk_error *err);
 

@@ -1,4 +1,5 @@
 /* rocpd_sets.c - which tables of a file belong together. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -35,17 +36,22 @@ static const char *suffix_of(const char *table)
 	return NULL;
 }
 
-static bool same_text(const char *a, const char *b)
+/* Order of names as SQLite compares them: ASCII case aside. */
+static int compare_text(const char *a, const char *b)
 {
-	return rk_text_ieq(a, strlen(a), b);
+	for (;; a++, b++) {
+		int x = *a >= 'A' && *a <= 'Z' ? *a + 32 : *a;
+		int y = *b >= 'A' && *b <= 'Z' ? *b + 32 : *b;
+
+		if (x != y || !x)
+			return x - y;
+	}
 }
 
-static struct rocpd_set *set_of(struct rocpd_set *sets, size_t n, const char *suffix)
+static int compare_sets(const void *a, const void *b)
 {
-	for (size_t i = n; i > 0; i--) /* tables of one set mostly follow each other */
-		if (same_text(sets[i - 1].suffix, suffix))
-			return &sets[i - 1];
-	return NULL;
+	return compare_text(((const struct rocpd_set *)a)->suffix,
+			    ((const struct rocpd_set *)b)->suffix);
 }
 
 static int add_set(struct rocpd_set **sets, size_t *n, const char *suffix, struct rk_error *err)
@@ -62,15 +68,29 @@ static int add_set(struct rocpd_set **sets, size_t *n, const char *suffix, struc
 	return 0;
 }
 
+/* Sorts by suffix and leaves each once. */
+static size_t unite(struct rocpd_set *sets, size_t n)
+{
+	size_t kept = 0;
+
+	if (n)
+		qsort(sets, n, sizeof(*sets), compare_sets);
+	for (size_t i = 0; i < n; i++)
+		if (!kept || compare_sets(&sets[kept - 1], &sets[i]) != 0)
+			sets[kept++] = sets[i];
+	return kept;
+}
+
 /* What follows the base name must be the suffix of a set. */
 static void place_table(struct rocpd_set *sets, size_t nsets, const struct rk_sqlite_table *t)
 {
 	for (size_t w = 0; w < ROCPD_NWHAT; w++) {
-		struct rocpd_set *set;
+		struct rocpd_set key, *set;
 
 		if (!rk_text_iprefix(t->name, strlen(t->name), base_names[w]))
 			continue;
-		set = set_of(sets, nsets, t->name + strlen(base_names[w]));
+		key.suffix = t->name + strlen(base_names[w]);
+		set = bsearch(&key, sets, nsets, sizeof(*sets), compare_sets);
 		if (set)
 			set->tables[w] = t;
 	}
@@ -86,14 +106,15 @@ int rk_rocpd_find_sets(const struct rk_sqlite_table *tables, size_t ntables,
 	for (size_t i = 0; !rc && i < ntables; i++) {
 		const char *suffix = suffix_of(tables[i].name);
 
-		if (suffix && !set_of(sets, n, suffix))
+		if (suffix)
 			rc = add_set(&sets, &n, suffix, err);
 	}
 	if (rc < 0) {
 		rk_free(sets);
 		return rc;
 	}
-	for (size_t i = 0; i < ntables; i++)
+	n = unite(sets, n);
+	for (size_t i = 0; n && i < ntables; i++)
 		place_table(sets, n, &tables[i]);
 	*ret_sets = sets;
 	*ret_n = n;
