@@ -171,6 +171,17 @@ static bool next_part(struct rk_rle *r)
 	return r->run_left > 0;
 }
 
+bool rk_rle_take_run(struct rk_rle *r, size_t n, uint32_t *ret)
+{
+	if (!r->run_left && !r->packed_left && !next_part(r))
+		return false;
+	if (r->run_left < n)
+		return false;
+	r->run_left -= n;
+	*ret = r->value;
+	return true;
+}
+
 size_t rk_rle_next(struct rk_rle *r, uint32_t *out, size_t n)
 {
 	size_t done = 0;

@@ -57,6 +57,8 @@ struct rk_rle {
 
 /* False when width is above 32. */
 bool rk_rle_init(struct rk_rle *r, const void *data, size_t len, unsigned width);
+/* True when the next n values are one run: they are passed over, *ret is their value. */
+bool rk_rle_take_run(struct rk_rle *r, size_t n, uint32_t *ret);
 /* Up to n values; fewer only at the end of the data or where they are damaged. */
 size_t rk_rle_next(struct rk_rle *r, uint32_t *out, size_t n);
 

@@ -268,31 +268,40 @@ static int next_page(struct rk_pq_pages *p, struct rk_error *err)
 	return rc;
 }
 
+/* How many of the next n rows have a value. */
+static int take_levels(struct rk_pq_pages *p, size_t n, uint32_t *levels, size_t *ret_present,
+		       struct rk_error *err)
+{
+	uint32_t all = 1;
+	size_t present = 0;
+
+	if (!p->leaf->optional || rk_rle_take_run(&p->levels, n, &all)) {
+		*ret_present = all & 1 ? n : 0;
+		return 0;
+	}
+	if (rk_rle_next(&p->levels, levels, n) != n)
+		return damaged_levels(p, err);
+	for (size_t i = 0; i < n; i++) {
+		levels[i] &= 1;
+		present += levels[i];
+	}
+	*ret_present = present;
+	return 0;
+}
+
 int rk_pq_pages_next(struct rk_pq_pages *p, size_t n, uint32_t *levels, uint64_t *out,
 		     size_t *ret_present, struct rk_error *err)
 {
-	size_t present = 0;
 	int rc = next_page(p, err);
 
 	if (rc < 0)
 		return rc;
 	n = n < p->page_left ? n : p->page_left;
-	if (!p->leaf->optional) {
-		for (size_t i = 0; i < n; i++)
-			levels[i] = 1;
-		present = n;
-	} else {
-		if (rk_rle_next(&p->levels, levels, n) != n)
-			return damaged_levels(p, err);
-		for (size_t i = 0; i < n; i++) {
-			levels[i] &= 1;
-			present += levels[i];
-		}
-	}
-	rc = rk_pq_values_next(&p->values, out, present, err);
+	rc = take_levels(p, n, levels, ret_present, err);
+	if (rc == 0)
+		rc = rk_pq_values_next(&p->values, out, *ret_present, err);
 	if (rc < 0)
 		return rc;
 	p->page_left -= n;
-	*ret_present = present;
 	return (int)n;
 }

@@ -73,8 +73,9 @@ void rk_pq_pages_release(struct rk_pq_pages *p);
 int rk_pq_pages_begin(struct rk_pq_pages *p, const struct rk_pq_chunk *chunk, int64_t num_rows,
 		      struct rk_error *err);
 /*
- * Up to n rows (at most RK_PQ_STEP) of one page: levels[i] is 1 where there is a value, out
- * holds the *ret_present values without gaps. Returns the number of rows, < 0 on error.
+ * Up to n rows (at most RK_PQ_STEP) of one page: out holds the *ret_present values without gaps.
+ * Only when some but not all rows have one, levels[i] is 1 for those that do and 0 for the
+ * others. Returns the number of rows, < 0 on error.
  */
 int rk_pq_pages_next(struct rk_pq_pages *p, size_t n, uint32_t *levels, uint64_t *out,
 		     size_t *ret_present, struct rk_error *err);

@@ -91,7 +91,7 @@ static bool make_room(struct column *c, enum rk_type type)
 	if (!c->data)
 		c->data = rk_alloc(RK_BATCH_ROWS * rk_type_size(type));
 	if (!c->valid)
-		c->valid = rk_alloc(RK_BATCH_ROWS / 8);
+		c->valid = rk_calloc(RK_BATCH_ROWS / 64, sizeof(*c->valid));
 	return c->data && c->valid;
 }
 
@@ -129,6 +129,22 @@ static void to_doubles(const struct rk_pq_leaf *leaf, uint64_t *words, size_t n)
 	}
 }
 
+/* Words to a column of their width, every row having one. */
+static void narrow(uint8_t *to, size_t size, const uint64_t *words, size_t n)
+{
+	uint32_t *to32 = (uint32_t *)(void *)to;
+
+	if (size == 8) {
+		memcpy(to, words, n * 8);
+	} else if (size == 4) {
+		for (size_t i = 0; i < n; i++)
+			to32[i] = (uint32_t)words[i];
+	} else {
+		for (size_t i = 0; i < n; i++)
+			to[i] = (uint8_t)words[i];
+	}
+}
+
 /* Puts the words, without gaps, to the rows that have a value. */
 static void spread(uint8_t *to, size_t size, const uint64_t *words, const uint32_t *levels,
 		   size_t n)
@@ -139,7 +155,7 @@ static void spread(uint8_t *to, size_t size, const uint64_t *words, const uint32
 		uint64_t w = levels[i] ? words[k] : 0;
 
 		k += levels[i];
-		memcpy(to + i * size, &w, size);
+		narrow(to + i * size, size, &w, 1);
 	}
 }
 
@@ -149,6 +165,19 @@ static void note_levels(uint64_t *valid, size_t at, const uint32_t *levels, size
 		uint64_t bit = UINT64_C(1) << at % 64;
 
 		valid[at / 64] = levels[i] ? valid[at / 64] | bit : valid[at / 64] & ~bit;
+	}
+}
+
+/* n rows from `at` on that all have a value, or all have none. */
+static void note_run(uint64_t *valid, size_t at, size_t n, bool present)
+{
+	while (n) {
+		size_t k = 64 - at % 64 < n ? 64 - at % 64 : n;
+		uint64_t mask = (k < 64 ? (UINT64_C(1) << k) - 1 : UINT64_MAX) << at % 64;
+
+		valid[at / 64] = present ? valid[at / 64] | mask : valid[at / 64] & ~mask;
+		at += k;
+		n -= k;
 	}
 }
 
@@ -169,8 +198,16 @@ static int fill_some(struct scan *s, struct column *c, size_t at, size_t n, size
 		to_doubles(c->pages.leaf, s->words, k);
 	if (rc < 0)
 		return rc;
-	spread(c->data + at * size, size, s->words, s->levels, (size_t)rows);
-	note_levels(c->valid, at, s->levels, (size_t)rows);
+	if (k == (size_t)rows) {
+		narrow(c->data + at * size, size, s->words, k);
+		note_run(c->valid, at, k, true);
+	} else if (k) {
+		spread(c->data + at * size, size, s->words, s->levels, (size_t)rows);
+		note_levels(c->valid, at, s->levels, (size_t)rows);
+	} else {
+		memset(c->data + at * size, 0, (size_t)rows * size);
+		note_run(c->valid, at, (size_t)rows, false);
+	}
 	*present += k;
 	return rows;
 }
