@@ -301,6 +301,8 @@ static int encode_numbers(struct rk_pq_column *c, struct rk_pq_scratch *s,
 		return 0;
 	}
 	c->dict_off = true;
+	if (!c->dict.used)
+		rk_pq_dict_release(&c->dict);
 	*ret = other;
 	return 0;
 }

@@ -7,7 +7,7 @@
 
 enum {
 	FIRST_CAP = 256,
-	SLOTS_PER_ENTRY = 4, /* sparse: nearly every look-up ends at its first slot */
+	SLOTS_PER_ENTRY = 2, /* at most half full */
 	TRIAL = 1024,        /* values after which "nearly all are new" means something */
 };
 

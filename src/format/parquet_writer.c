@@ -238,13 +238,13 @@ static int flush_page(struct parquet_writer *w, struct rk_error *err)
 	return 0;
 }
 
-/* Rows that a page may hold: the more columns have values, the fewer. */
-static size_t page_limit(const struct parquet_writer *w)
+/* Rows that a page may hold: the more columns have values, in it or in the batch, the fewer. */
+static size_t page_limit(const struct parquet_writer *w, const struct rk_batch *b)
 {
 	size_t width = 1, rows;
 
 	for (unsigned i = 0; i < w->schema->nfields; i++) {
-		if (w->cols[i].vals)
+		if (w->cols[i].vals || b->cols[i].data)
 			width += rk_type_size(w->cols[i].type);
 	}
 	rows = PAGE_BYTES / width;
@@ -267,12 +267,11 @@ static int append_rows(struct parquet_writer *w, const struct rk_batch *b, size_
 static int parquet_batch(struct rk_writer *writer, const struct rk_batch *b, struct rk_error *err)
 {
 	struct parquet_writer *w = (struct parquet_writer *)writer;
+	const size_t limit = page_limit(w, b);
 	size_t done = 0, n;
 	int rc = 0;
 
 	while (rc == 0 && done < b->nrows) {
-		size_t limit = page_limit(w);
-
 		if (w->page_rows >= limit) {
 			rc = flush_page(w, err);
 			continue;
