@@ -25,7 +25,9 @@ static int open_rows(const struct job *j, struct rk_source **ret, struct rk_erro
 {
 	struct rk_context *ctx = &j->run->ctx;
 	struct rk_source *rows;
-	int rc = rk_run_scan(j->run, j->table, RK_WANT_ALL, &rows, err);
+	int rc = j->table == RK_KERNELS ?
+			 rk_run_scan_kernels(j->run, &rows, err) :
+			 rk_run_scan(j->run, j->table, RK_WANT_ALL, &rows, err);
 
 	if (rc == 0)
 		rc = j->spill ? rk_sort_spill_open(rows, ctx, &rows, err) :

@@ -4,6 +4,7 @@
 
 #include "format/reader.h"
 #include "io/walk.h"
+#include "pass/join.h"
 #include "pass/names.h"
 #include "rockit/rockit.h"
 
@@ -53,10 +54,18 @@ uint32_t rk_run_tables(const struct rk_run *run);
 /* All rows of one table over all files: names cleaned, what the path says filled in. */
 int rk_run_scan(struct rk_run *run, enum rk_table t, uint64_t want, struct rk_source **ret,
 		struct rk_error *err);
+/* The same of kernels, all fields, with a column for each counter that can be joined. */
+int rk_run_scan_kernels(struct rk_run *run, struct rk_source **ret, struct rk_error *err);
 /* False when some file of the table can be read only once. */
 bool rk_run_rescannable(const struct rk_run *run, enum rk_table t);
 struct rk_context *rk_run_context(struct rk_run *run);
 /* What the statistics describe when there is nothing but one kind of them, else NULL. */
 const char *rk_run_stats_of(const struct rk_run *run);
+
+/* The counters to join (run_join.c); *ret stays NULL when there are none. Freed by the taker. */
+int rk_run_counters(struct rk_run *run, struct rk_counter_set **ret, struct rk_error *err);
+/* Replaces *rows, kernels of file f, by the same with counters. Takes it over, also on failure. */
+int rk_run_join(struct rk_run *run, struct rk_found *f, const struct rk_counter_set *set,
+		struct rk_source **rows, struct rk_error *err);
 
 #endif

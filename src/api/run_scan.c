@@ -13,6 +13,8 @@ struct scan {
 	size_t at; /* the next file */
 	struct rk_reader *reader;
 	struct rk_source *rows;
+	struct rk_counter_set *counters; /* joined to kernels; NULL: nothing is */
+	struct rk_batch batch;
 };
 
 /* Where the path of a file can say something its rows do not. */
@@ -42,28 +44,34 @@ static unsigned stamp(struct rk_stamp *s, unsigned n, int field, int64_t value, 
 	return n + 1;
 }
 
-static int open_file(struct scan *s, struct rk_found *f, struct rk_error *err)
+/* A file's rows of one table, with what its path says. */
+static int open_rows(struct scan *s, struct rk_found *f, struct rk_error *err)
 {
 	struct rk_stamp stamps[RK_STAMPS_MAX];
 	unsigned n = 0;
-	int rc = 0;
+	int rc;
 
 	n = stamp(stamps, n, place[s->table].pid, f->pid, s->want);
 	n = stamp(stamps, n, place[s->table].rank, f->rank, s->want);
 	n = stamp(stamps, n, place[s->table].pass, f->pass, s->want);
-	if (!f->kept)
-		rc = rk_reader_open(f->path, &s->run->ctx, &s->reader, err);
-	if (rc < 0)
-		return rc;
 	rc = f->ops->scan(f->kept ? f->kept : s->reader, s->table, s->want, &s->rows, err);
 	if (rc == 0)
 		rc = rk_stamp_open(s->rows, stamps, n, &s->rows, err);
-	else
+	if (rc == 0 && s->counters)
+		rc = rk_run_join(s->run, f, s->counters, &s->rows, err);
+	if (rc < 0)
 		s->rows = NULL;
-	if (rc < 0) {
-		s->rows = NULL;
+	return rc;
+}
+
+static int open_file(struct scan *s, struct rk_found *f, struct rk_error *err)
+{
+	int rc = f->kept ? 0 : rk_reader_open(f->path, &s->run->ctx, &s->reader, err);
+
+	if (rc == 0)
+		rc = open_rows(s, f, err);
+	if (rc < 0)
 		rk_error_at(err, f->path, 0, 0);
-	}
 	return rc;
 }
 
@@ -106,6 +114,11 @@ static int scan_next(struct rk_source *base, const struct rk_batch **batch, stru
 		rc = rk_source_next(s->rows, batch, err);
 		if (rc < 0)
 			rk_error_at(err, s->run->found[s->at - 1].path, 0, 0);
+		if (rc > 0) {
+			/* a file may have more columns behind those of the table: not ours */
+			s->batch = (struct rk_batch){ base->schema, (*batch)->nrows, (*batch)->cols };
+			*batch = &s->batch;
+		}
 		if (rc)
 			return rc;
 		s->run->progress_before += s->run->found[s->at - 1].bytes;
@@ -118,6 +131,9 @@ static void scan_close(struct rk_source *base)
 	struct scan *s = (struct scan *)base;
 
 	close_file(s);
+	if (s->counters)
+		rk_counter_set_release(s->counters);
+	rk_free(s->counters);
 	rk_free(s);
 }
 
@@ -154,18 +170,24 @@ static void begin_progress(struct rk_run *run, enum rk_table t)
 			run->progress_total += run->found[i].bytes;
 }
 
-int rk_run_scan(struct rk_run *run, enum rk_table t, uint64_t want, struct rk_source **ret,
-		struct rk_error *err)
+static int open_scan(struct rk_run *run, enum rk_table t, uint64_t want,
+		     struct rk_counter_set *counters, struct rk_source **ret, struct rk_error *err)
 {
 	struct scan *s = rk_calloc(1, sizeof(*s));
 	int field = name_field(t);
 
-	if (!s)
+	if (!s) {
+		if (counters)
+			rk_counter_set_release(counters);
+		rk_free(counters);
 		return rk_fail_nomem(err);
-	s->base = (struct rk_source){ &scan_ops, rk_table_schema(t) };
+	}
+	s->base = (struct rk_source){ &scan_ops,
+				      counters ? &counters->schema : rk_table_schema(t) };
 	s->run = run;
 	s->table = t;
 	s->want = want;
+	s->counters = counters;
 	begin_progress(run, t);
 	if (t == RK_STATS && stats_of_kernels(run))
 		field = RK_T_NAME;
@@ -173,4 +195,18 @@ int rk_run_scan(struct rk_run *run, enum rk_table t, uint64_t want, struct rk_so
 		return rk_names_open(&s->base, &run->ctx, (unsigned)field, &run->style, ret, err);
 	*ret = &s->base;
 	return 0;
+}
+
+int rk_run_scan(struct rk_run *run, enum rk_table t, uint64_t want, struct rk_source **ret,
+		struct rk_error *err)
+{
+	return open_scan(run, t, want, NULL, ret, err);
+}
+
+int rk_run_scan_kernels(struct rk_run *run, struct rk_source **ret, struct rk_error *err)
+{
+	struct rk_counter_set *counters = NULL;
+	int rc = rk_run_counters(run, &counters, err);
+
+	return rc < 0 ? rc : open_scan(run, RK_KERNELS, RK_WANT_ALL, counters, ret, err);
 }

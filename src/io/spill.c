@@ -49,14 +49,14 @@ int rk_spill_new(const char *dir, struct rk_spill **ret, struct rk_error *err)
 	return 0;
 }
 
-int rk_spill_append(struct rk_spill *s, const void *p, size_t len, uint64_t *ret_offset,
-		    struct rk_error *err)
+int rk_spill_write(struct rk_spill *s, uint64_t offset, const void *p, size_t len,
+		   struct rk_error *err)
 {
 	size_t done = 0;
 	ssize_t n;
 
 	while (done < len) {
-		n = pwrite(s->fd, (const char *)p + done, len - done, (off_t)(s->size + done));
+		n = pwrite(s->fd, (const char *)p + done, len - done, (off_t)(offset + done));
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
@@ -64,8 +64,27 @@ int rk_spill_append(struct rk_spill *s, const void *p, size_t len, uint64_t *ret
 					     "cannot write temporary data (--tmpdir names a place)");
 		done += (size_t)n;
 	}
+	return 0;
+}
+
+int rk_spill_append(struct rk_spill *s, const void *p, size_t len, uint64_t *ret_offset,
+		    struct rk_error *err)
+{
+	int rc = rk_spill_write(s, s->size, p, len, err);
+
+	if (rc < 0)
+		return rc;
 	*ret_offset = s->size;
 	s->size += len;
+	return 0;
+}
+
+int rk_spill_resize(struct rk_spill *s, uint64_t size, struct rk_error *err)
+{
+	if (ftruncate(s->fd, (off_t)size))
+		return rk_fail_errno(err, errno,
+				     "cannot make room for temporary data (--tmpdir names a place)");
+	s->size = size;
 	return 0;
 }
 

@@ -1,0 +1,31 @@
+/* matrix.h - counter values by dispatch: a row per dispatch, a column per counter, on disk. */
+#ifndef RK_MATRIX_H
+#define RK_MATRIX_H
+
+#include "model/context.h"
+
+/*
+ * Filled in two goes over the counters: first every (process, dispatch) is noted, which gives the
+ * size; then the values are put. Dispatch ids of one process are dense (they count from 1), so a
+ * row is found by its number. Memory is a small cache, whatever the number of rows.
+ */
+struct rk_matrix;
+
+int rk_matrix_new(struct rk_context *ctx, unsigned ncols, struct rk_matrix **ret,
+		  struct rk_error *err);
+
+/* `pid` is -1 where the file does not say. RK_E_LIMIT past 1024 processes. */
+int rk_matrix_note(struct rk_matrix *m, int64_t pid, int64_t dispatch, struct rk_error *err);
+/* After the last note. RK_E_LIMIT when the ids are too far apart to be dispatch ids. */
+int rk_matrix_layout(struct rk_matrix *m, struct rk_error *err);
+int rk_matrix_put(struct rk_matrix *m, int64_t pid, int64_t dispatch, unsigned col, double value,
+		  struct rk_error *err);
+/*
+ * The values of one dispatch, NaN where there is none; borrowed until the next call. 1: found,
+ * 0: no such dispatch. A pid of -1 fits when there is only one process.
+ */
+int rk_matrix_row(struct rk_matrix *m, int64_t pid, int64_t dispatch, const double **ret,
+		  struct rk_error *err);
+void rk_matrix_free(struct rk_matrix *m); /* NULL is fine */
+
+#endif
