@@ -44,6 +44,9 @@ void rk_sqlite_tables_free(struct rk_sqlite_table *t, size_t n);
 bool rk_sqlite_has(const struct rk_sqlite_table *t, const char *column);
 bool rk_sqlite_keyed_by(const struct rk_sqlite_table *t, const char *column);
 
+/* The greatest key: about how many rows there are, at the cost of one seek. 0: unknown. */
+uint64_t rk_sqlite_rows_about(struct rk_sqlite *db, const struct rk_sqlite_table *t);
+
 enum { RK_SQLITE_MAX_COLUMNS = 32 };
 
 enum rk_sqlite_kind { RK_SQLITE_INT, RK_SQLITE_REAL, RK_SQLITE_TEXT };

@@ -95,19 +95,29 @@ static int add_column(struct rk_sqlite_table *t, sqlite3_stmt *st, struct rk_err
 	return 0;
 }
 
+/* PRAGMA what("table") */
+static int prepare_pragma(struct rk_sqlite *db, const char *what, const char *table,
+			  sqlite3_stmt **ret, struct rk_error *err)
+{
+	struct rk_bytes sql;
+	const char *text;
+	int rc;
+
+	rk_bytes_init(&sql, SQL_BYTES);
+	rk_bytes_printf(&sql, "PRAGMA %s(", what);
+	rk_sqlite_put_name(&sql, table);
+	rk_bytes_puts(&sql, ")");
+	text = rk_bytes_str(&sql);
+	rc = text ? rk_sqlite_prepare(db, text, table, ret, err) : rk_fail_nomem(err);
+	rk_bytes_release(&sql);
+	return rc;
+}
+
 static int list_columns(struct rk_sqlite *db, struct rk_sqlite_table *t, struct rk_error *err)
 {
 	sqlite3_stmt *st = NULL;
-	struct rk_bytes sql;
-	int rc, npk = 0, step = SQLITE_DONE;
+	int npk = 0, step = SQLITE_DONE, rc = prepare_pragma(db, "table_xinfo", t->name, &st, err);
 
-	rk_bytes_init(&sql, SQL_BYTES);
-	rk_bytes_puts(&sql, "PRAGMA table_xinfo(");
-	rk_sqlite_put_name(&sql, t->name);
-	rk_bytes_puts(&sql, ")");
-	rc = rk_bytes_str(&sql) ? 0 : rk_fail_nomem(err);
-	if (!rc)
-		rc = rk_sqlite_prepare(db, rk_bytes_str(&sql), t->name, &st, err);
 	while (!rc && (step = sqlite3_step(st)) == SQLITE_ROW) {
 		db->ops = 0;
 		npk += sqlite3_column_int(st, 5) > 0;
@@ -118,7 +128,29 @@ static int list_columns(struct rk_sqlite *db, struct rk_sqlite_table *t, struct 
 	if (npk != 1)
 		t->key = -1;
 	sqlite3_finalize(st);
-	rk_bytes_release(&sql);
+	return rc;
+}
+
+/*
+ * Only the key by which the rows lie makes seeks cheap. "INTEGER PRIMARY KEY DESC" is not one,
+ * nor is the key of a table without rowids: both have an index.
+ */
+static int drop_other_key(struct rk_sqlite *db, struct rk_sqlite_table *t, struct rk_error *err)
+{
+	sqlite3_stmt *st = NULL;
+	int step = SQLITE_DONE, rc = prepare_pragma(db, "index_list", t->name, &st, err);
+
+	while (!rc && (step = sqlite3_step(st)) == SQLITE_ROW) {
+		size_t len;
+		const char *origin = plain_text(st, 3, &len);
+
+		db->ops = 0;
+		if (origin && rk_text_ieq(origin, len, "pk"))
+			t->key = -1;
+	}
+	if (!rc && step != SQLITE_DONE)
+		rc = rk_sqlite_fail(db, t->name, err);
+	sqlite3_finalize(st);
 	return rc;
 }
 
@@ -129,8 +161,11 @@ int rk_sqlite_tables(struct rk_sqlite *db, const char *prefix, struct rk_sqlite_
 	size_t n = 0;
 	int rc = list_names(db, prefix, &list, &n, err);
 
-	for (size_t i = 0; !rc && i < n; i++)
+	for (size_t i = 0; !rc && i < n; i++) {
 		rc = list_columns(db, &list[i], err);
+		if (!rc && list[i].key >= 0)
+			rc = drop_other_key(db, &list[i], err);
+	}
 	if (rc < 0) {
 		rk_error_at(err, db->label, 0, 0);
 		rk_sqlite_tables_free(list, n);
@@ -163,4 +198,27 @@ bool rk_sqlite_has(const struct rk_sqlite_table *t, const char *column)
 bool rk_sqlite_keyed_by(const struct rk_sqlite_table *t, const char *column)
 {
 	return t->key >= 0 && rk_text_ieq(t->columns[t->key], strlen(t->columns[t->key]), column);
+}
+
+uint64_t rk_sqlite_rows_about(struct rk_sqlite *db, const struct rk_sqlite_table *t)
+{
+	sqlite3_stmt *st = NULL;
+	struct rk_bytes sql;
+	const char *text;
+	int64_t most = 0;
+
+	if (t->key < 0)
+		return 0;
+	rk_bytes_init(&sql, SQL_BYTES);
+	rk_bytes_puts(&sql, "SELECT max(");
+	rk_sqlite_put_name(&sql, t->columns[t->key]);
+	rk_bytes_puts(&sql, ") FROM ");
+	rk_sqlite_put_name(&sql, t->name);
+	text = rk_bytes_str(&sql);
+	if (text && !rk_sqlite_prepare(db, text, t->name, &st, NULL) &&
+	    sqlite3_step(st) == SQLITE_ROW)
+		most = sqlite3_column_int64(st, 0);
+	sqlite3_finalize(st);
+	rk_bytes_release(&sql);
+	return most > 0 ? (uint64_t)most : 0;
 }

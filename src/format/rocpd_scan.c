@@ -190,6 +190,7 @@ static int enter_part(struct rocpd_scan *s, struct rk_error *err)
 									       NULL;
 		columns[i].kind = p->columns[i].kind;
 	}
+	s->rows_about = s->r->ctx->progress ? rk_sqlite_rows_about(s->r->db, t) : 0;
 	rc = rk_sqlite_cursor_open(s->r->db, t, columns, p->ncolumns, RK_SQLITE_STORED, &s->c,
 				   &cause);
 	return rk_rocpd_damage(s->r, &cause, rc, err);
@@ -233,12 +234,24 @@ static int fill_from_parts(struct rocpd_scan *s, struct rk_error *err)
 	return rc < 0 ? rc : 1;
 }
 
+/* How far the scan is, as bytes of the file: sets done, and the rows of this part. */
+static uint64_t bytes_done(const struct rocpd_scan *s)
+{
+	double size = (double)rk_sqlite_size(s->r->db), sets = (double)s->set, part = 0;
+
+	if (s->c && s->rows_about)
+		part = (double)s->c->rows / (double)s->rows_about;
+	sets += part < 1 ? part : 1;
+	return s->r->nsets ? (uint64_t)(size * sets / (double)s->r->nsets) : 0;
+}
+
 static int report_progress(struct rocpd_scan *s, struct rk_error *err)
 {
 	const struct rk_context *ctx = s->r->ctx;
 
 	flush_warnings(s);
-	if (ctx->progress && ctx->progress(ctx->progress_arg, 0, 0))
+	if (ctx->progress &&
+	    ctx->progress(ctx->progress_arg, bytes_done(s), rk_sqlite_size(s->r->db)))
 		return rk_fail(err, RK_E_CANCELLED, "cancelled");
 	return 0;
 }

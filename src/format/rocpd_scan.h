@@ -77,6 +77,7 @@ struct rocpd_scan {
 	struct rk_builder b;
 	void *col[64]; /* values of each wanted field, NULL for the others */
 	size_t set, part;
+	uint64_t rows_about;        /* of the current part, for progress; 0: unknown */
 	struct rk_sqlite_cursor *c; /* on the row being read; NULL between parts */
 	struct rocpd_dim dims[ROCPD_NWHAT];
 	struct rocpd_events events;

@@ -532,6 +532,58 @@ TEST(many_rows_come_in_batches)
 	finish(&f, &r);
 }
 
+TEST(more_names_than_are_remembered_are_looked_up_again)
+{
+	const char *text, *last;
+	struct fixture f;
+	struct rig r;
+
+	fixture_begin(&f);
+	fixture_schema(&f, GUID);
+	fixture_sql(&f,
+		    "BEGIN; WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE "
+		    "i<70000) INSERT INTO rocpd_string%s(id,string) SELECT i,'f'||i FROM n;"
+		    "INSERT INTO rocpd_region%s(name_id) SELECT id FROM rocpd_string%s ORDER BY id;"
+		    "INSERT INTO rocpd_region%s(name_id) VALUES (5); COMMIT",
+		    GUID, GUID, GUID, GUID);
+	fixture_close(&f);
+	CHECK_I64(rig_open(&r, f.path), 0);
+	text = rig_dump(&r, RK_API, BIT(RK_A_FUNCTION));
+	last = text ? strstr(text, "=f70000\n") : NULL;
+	CHECK_STR(last, "=f70000\n function=f5\n");
+	finish(&f, &r);
+}
+
+static int stop_at_half(void *arg, uint64_t done, uint64_t total)
+{
+	int *calls = arg;
+
+	++*calls;
+	return done > total / 2;
+}
+
+TEST(progress_moves_and_can_stop_a_scan)
+{
+	struct fixture f;
+	struct rig r;
+	int calls = 0;
+
+	fixture_begin(&f);
+	fixture_schema(&f, GUID);
+	fixture_sql(
+		&f,
+		"BEGIN; WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE "
+		"i<60000) INSERT INTO rocpd_kernel_dispatch%s(start,end) SELECT i,i FROM n; COMMIT",
+		GUID);
+	fixture_close(&f);
+	CHECK_I64(rig_open(&r, f.path), 0);
+	r.ctx.progress = stop_at_half;
+	r.ctx.progress_arg = &calls;
+	CHECK_I64(rig_count(&r, RK_KERNELS), RK_E_CANCELLED);
+	CHECK_I64(calls, 5); /* 8192 rows each */
+	finish(&f, &r);
+}
+
 TEST(only_stored_tables_and_columns_are_read)
 {
 	struct fixture f;

@@ -57,18 +57,22 @@ TEST(tables_are_described_as_they_are_stored)
 	fixture_sql(&f, "CREATE TABLE t1(a, id INTEGER PRIMARY KEY, b AS (a+1));"
 			"CREATE TABLE t2(id INT PRIMARY KEY, \"q\"\"uote\" TEXT);"
 			"CREATE TABLE t3(a INTEGER, b INTEGER, PRIMARY KEY(a,b)) WITHOUT ROWID;"
+			"CREATE TABLE t5(id INTEGER PRIMARY KEY DESC);"
+			"CREATE TABLE t6(id INTEGER PRIMARY KEY) WITHOUT ROWID;"
 			"CREATE VIEW t4 AS SELECT 1; CREATE TABLE other(a);");
 	fixture_close(&f);
 	db = open_db(f.path);
 	CHECK_I64(rk_sqlite_tables(db, "t", &t, &n, &err), 0);
-	CHECK_U64(n, 3);
-	if (n == 3) {
+	CHECK_U64(n, 5);
+	if (n == 5) {
 		CHECK_U64(t[0].ncolumns, 2);
 		CHECK_I64(t[0].key, 1);
 		CHECK(rk_sqlite_has(&t[0], "ID") && !rk_sqlite_has(&t[0], "b"));
 		CHECK_I64(t[1].key, -1);
 		CHECK_STR(t[1].columns[1], "q\"uote");
 		CHECK_I64(t[2].key, -1);
+		CHECK_I64(t[3].key, -1);
+		CHECK_I64(t[4].key, -1);
 	}
 	rk_sqlite_tables_free(t, n);
 	rk_sqlite_close(db);
