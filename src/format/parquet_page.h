@@ -30,7 +30,7 @@ struct rk_pq_values {
 	struct rk_rle rle;      /* dictionary indices, booleans */
 	struct rk_delta delta;  /* integers, lengths of strings or of their prefixes */
 	struct rk_delta suffix; /* lengths of suffixes */
-	size_t pos, count;      /* bits, split streams */
+	size_t pos, count;      /* bits, split streams, bytes of strings so far */
 	const uint64_t *dict;
 	size_t ndict;
 	struct rk_bytes last; /* DELTA_BYTE_ARRAY: the string before */

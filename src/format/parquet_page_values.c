@@ -199,6 +199,12 @@ static int delta_strings(struct rk_pq_values *v, uint64_t *out, size_t n, struct
 		rk_bytes_put(&v->last, p, (size_t)len);
 		if (v->last.bad)
 			return rk_fail_nomem(err);
+		/* A few bytes can name long prefixes again and again. */
+		v->pos += v->last.len;
+		if (v->pos > RK_PQ_MAX_PAGE)
+			return rk_fail(err, RK_E_LIMIT,
+				       "column '%s': strings of a page exceed %d MiB",
+				       v->leaf->name, RK_PQ_MAX_PAGE >> 20);
 		rc = intern(v, v->last.len ? (const char *)v->last.data : "", v->last.len, &out[i],
 			    err);
 		if (rc < 0)

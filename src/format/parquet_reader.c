@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 
 extern const struct rk_reader_ops rk_reader_parquet;
 
@@ -163,6 +164,18 @@ static int check_type(const struct rk_field *field, const struct rk_pq_leaf *lea
 		       leaf->physical >= 0 ? physical_names[leaf->physical] : "none");
 }
 
+/* Not a second column of a standard name, and a name that may be written again. */
+static bool is_counter(const struct rk_pq_leaf *leaf, const struct rk_schema *s)
+{
+	if (s->table != RK_KERNELS || !is_number(leaf->physical))
+		return false;
+	for (unsigned i = 0; i < RK_K_NFIELDS; i++) {
+		if (!strcmp(leaf->name, s->fields[i].name))
+			return false;
+	}
+	return rk_utf8_valid(leaf->name, strlen(leaf->name)) == strlen(leaf->name);
+}
+
 /* Columns that the standard table lacks: counters where they are numbers of the kernels. */
 static void add_counters(struct rk_pq_reader *r, const bool *known)
 {
@@ -173,7 +186,7 @@ static void add_counters(struct rk_pq_reader *r, const bool *known)
 
 		if (known[i])
 			continue;
-		if (s->table != RK_KERNELS || !is_number(leaf->physical)) {
+		if (!is_counter(leaf, s)) {
 			rk_diag_add(r->ctx->diag, "unknown-column", rk_instream_path(r->in), 0, 1,
 				    "column '%s' is not part of the table and was left out",
 				    leaf->name);
