@@ -10,6 +10,7 @@ exits 77 (skipped) where one of them is missing.
 import json
 import math
 import os
+import struct
 import subprocess
 import sys
 import tempfile
@@ -116,6 +117,105 @@ def check_statistics(name, path, columns):
     check(first == len(columns[0]), f"{name}: {first} rows in all groups")
 
 
+class Thrift:
+    """Thrift's compact protocol, read into dictionaries of field number and value."""
+
+    def __init__(self, data, pos=0):
+        self.data, self.pos = data, pos
+
+    def byte(self):
+        self.pos += 1
+        return self.data[self.pos - 1]
+
+    def varint(self):
+        value = shift = 0
+        while True:
+            b = self.byte()
+            value |= (b & 127) << shift
+            shift += 7
+            if b < 128:
+                return value
+
+    def zigzag(self):
+        v = self.varint()
+        return v >> 1 ^ -(v & 1)
+
+    def value(self, kind, element=False):
+        if kind in (1, 2):
+            return (self.byte() if element else kind) == 1
+        if kind in (4, 5, 6):
+            return self.zigzag()
+        if kind == 8:
+            n = self.varint()
+            self.pos += n
+            return self.data[self.pos - n:self.pos]
+        if kind == 9:
+            head = self.byte()
+            n = head >> 4 if head >> 4 < 15 else self.varint()
+            return [self.value(head & 15, True) for _ in range(n)]
+        assert kind == 12, kind
+        return self.struct()
+
+    def struct(self):
+        fields, last = {}, 0
+        while True:
+            head = self.byte()
+            if not head:
+                return fields
+            last = last + (head >> 4) if head >> 4 else self.zigzag()
+            fields[last] = self.value(head & 15)
+
+
+def decode(value, physical):
+    if physical == 6:
+        return value.decode()
+    return {0: lambda: bool(value[0]), 1: lambda: struct.unpack("<i", value)[0],
+            2: lambda: struct.unpack("<q", value)[0],
+            5: lambda: struct.unpack("<d", value)[0]}[physical]()
+
+
+def check_order(where, order, low, high):
+    up = all(a <= b for a, b in zip(low, low[1:])) and all(a <= b for a, b in zip(high, high[1:]))
+    down = all(a >= b for a, b in zip(low, low[1:])) and all(a >= b for a, b in zip(high, high[1:]))
+    check(order == 0 or (order == 1 and up) or (order == 2 and down), f"{where}: boundary order")
+
+
+def check_page_index(name, path, columns):
+    """Every page stands where the index says and holds no value outside of its bounds."""
+    with open(path, "rb") as file:
+        data = file.read()
+    size = struct.unpack("<I", data[-8:-4])[0]
+    footer = Thrift(data, len(data) - 8 - size).struct()
+    first = 0
+    for group in footer.get(4, []):
+        for i, chunk in enumerate(group[1]):
+            where = f"{name}: column {i} from row {first}"
+            pages = Thrift(data, chunk[4]).struct()[1]
+            index = Thrift(data, chunk[6]).struct() if 6 in chunk else None
+            low, high, row = [], [], 0
+            for k, page in enumerate(pages):
+                reader = Thrift(data, page[1])
+                header = reader.struct()
+                check(reader.pos - page[1] + header[3] == page[2], f"{where}: size of page {k}")
+                check(page[3] == row, f"{where}: first row of page {k}")
+                values = columns[i][first + row:first + row + header[8][1]]
+                row += len(values)
+                there = [v for v in values if v is not None]
+                check(header[8][2] == len(values) - len(there), f"{where}: nulls of page {k}")
+                if index is None:
+                    continue
+                check(index[5][k] == len(values) - len(there), f"{where}: null count {k}")
+                check(index[1][k] == (not there), f"{where}: null page {k}")
+                if there:
+                    low.append(decode(index[2][k], chunk[3][1]))
+                    high.append(decode(index[3][k], chunk[3][1]))
+                    check(low[-1] <= min(there) and high[-1] >= max(there), f"{where}: bounds {k}")
+            check(row == group[3], f"{where}: {row} rows in all pages")
+            if index is not None:
+                check_order(where, index[4], low, high)
+        first += group[3]
+
+
 def check_filters(name, path, names, columns):
     """Programs that skip pages by the page index must still find every row."""
     for i, column in enumerate(names):
@@ -147,6 +247,7 @@ def check_written(fixture, folder):
                           ("duckdb", read_duckdb)):
             compare(f"{name} by {who}", names, *zip_read(read, path, columns))
         check_statistics(name, path, columns)
+        check_page_index(name, path, columns)
         if name in ("few_columns", "kernels"):
             check_filters(name, path, names, columns)
         if rockit_reads(name):
