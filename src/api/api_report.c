@@ -8,6 +8,7 @@
 #include "format/reader.h"
 #include "io/output.h"
 #include "pass/aggregate.h"
+#include "pass/times.h"
 #include "report/report_parts.h"
 
 enum { TEXT_MAX_BYTES = 1 << 30 };
@@ -107,10 +108,12 @@ static int aggs_new(struct work *w, struct rk_error *err)
 static int add_table(struct work *w, const struct plan *p, struct rk_error *err)
 {
 	uint64_t want = bit(p->name) | bit(p->start) | bit(p->duration) | bit(p->barrier) |
-			bit(p->key[w->by]);
+			bit(p->key[w->by]) | rk_times_needs(p->table);
 	struct rk_source *src = NULL;
 	int rc = rk_run_scan(w->run, p->table, want, &src, err);
 
+	if (rc == 0)
+		rc = rk_times_open(src, w->ctx, &src, err);
 	if (rc < 0)
 		return rc;
 	rc = rk_agg_drain(w->aggs[p->section], src, err);

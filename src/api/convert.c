@@ -197,6 +197,17 @@ static const struct rk_writer_ops *choose_format(const struct rk_convert_options
 	return NULL;
 }
 
+static int unknown_table(const char *name, struct rk_error *err)
+{
+	char known[256];
+	size_t len = 0;
+
+	for (unsigned t = 0; t < RK_NTABLES && len < sizeof(known); t++)
+		len += (size_t)snprintf(known + len, sizeof(known) - len, "%s%s", t ? ", " : "",
+					rk_table_name(t));
+	return rk_fail(err, RK_E_USAGE, "unknown table '%s'; known are %s", name, known);
+}
+
 int rk_run_convert(struct rk_run *run, const struct rk_convert_options *opt,
 		   struct rk_convert_result *ret, struct rk_error *err)
 {
@@ -207,7 +218,7 @@ int rk_run_convert(struct rk_run *run, const struct rk_convert_options *opt,
 	if (!format)
 		return RK_E_USAGE;
 	if (opt->table && table < 0)
-		return rk_fail(err, RK_E_USAGE, "unknown table '%s'", opt->table);
+		return unknown_table(opt->table, err);
 	return dir ? convert_dir(run, opt, format, table, ret, err) :
 		     convert_file(run, opt, format, table, ret, err);
 }

@@ -114,6 +114,9 @@ const char *rk_run_stats_of(const struct rk_run *run)
 			return NULL;
 		of = run->found[i].stats_of;
 	}
+	/* to the outside, statistics of markers and of allocations are of calls */
+	if (of && (!strcmp(of, "marker") || !strcmp(of, "memory")))
+		return "api";
 	return of;
 }
 

@@ -157,7 +157,7 @@ static bool stats_of_kernels(const struct rk_run *run)
 bool rk_run_rescannable(const struct rk_run *run, enum rk_table t)
 {
 	for (size_t i = 0; i < run->nfound; i++)
-		if (run->found[i].used >> t & 1 && run->found[i].kept)
+		if (run->found[i].used >> t & 1 && run->found[i].kept && run->found[i].kept->once)
 			return false;
 	return true;
 }

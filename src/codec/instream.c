@@ -234,6 +234,8 @@ int rk_instream_rewind(struct rk_instream *s, struct rk_error *err)
 {
 	int rc = 0;
 
+	if (!s->file->seekable && !s->head_pos)
+		return 0; /* a pipe of which nothing but the head was looked at */
 	if (!s->file->seekable)
 		rc = rk_fail(err, RK_E_IO, "a pipe cannot be read twice");
 	if (!rc)
@@ -317,6 +319,27 @@ int rk_instream_plain_path(struct rk_instream *s, const char *tmpdir, const char
 	}
 	*ret = s->plain_path;
 	return 0;
+}
+
+int rk_instream_keep(struct rk_instream *s, const char *tmpdir, struct rk_error *err)
+{
+	struct rk_file *copy;
+	const char *path;
+	int rc = s->file->seekable ? 0 : rk_instream_plain_path(s, tmpdir, &path, err);
+
+	if (rc < 0 || s->file->seekable)
+		return rc;
+	rc = rk_file_open(path, &copy, err);
+	if (rc < 0)
+		return rc;
+	rk_file_close(s->file);
+	s->file = copy;
+	if (s->ops)
+		s->ops->close(s->state);
+	s->ops = NULL; /* the copy holds the content unpacked */
+	s->state = NULL;
+	s->packing = RK_PLAIN;
+	return rk_instream_rewind(s, err);
 }
 
 void rk_instream_close(struct rk_instream *s)

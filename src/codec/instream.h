@@ -11,8 +11,10 @@ struct rk_instream;
 int rk_instream_open(const char *path, struct rk_instream **ret, struct rk_error *err);
 const char *rk_instream_path(const struct rk_instream *s); /* as given */
 enum rk_packing rk_instream_packing(const struct rk_instream *s);
-/* True when rk_instream_rewind works: everything but pipes. */
+/* True when rk_instream_rewind works at any time: everything but pipes. */
 bool rk_instream_rewindable(const struct rk_instream *s);
+/* Makes a pipe rewindable by way of a temporary copy; before anything but its head was read. */
+int rk_instream_keep(struct rk_instream *s, const char *tmpdir, struct rk_error *err);
 /* The first bytes (up to 64 KiB of unpacked content), borrowed; reading is not affected. */
 int rk_instream_head(struct rk_instream *s, const void **ret, size_t *ret_len, struct rk_error *err);
 /*

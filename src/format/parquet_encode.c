@@ -100,7 +100,7 @@ void rk_pq_column_reset(struct rk_pq_column *c)
 	c->range.set = c->compressed = c->no_range = false;
 }
 
-/* The page compressed, when that saves a sixteenth or `always`; otherwise as it is. */
+/* The page compressed, when that saves an eighth or `always`; otherwise as it is. */
 static struct encoded squeeze(struct rk_pq_scratch *s, struct encoded e, bool always)
 {
 	size_t bound = ZSTD_compressBound(e.len), got;
@@ -109,7 +109,7 @@ static struct encoded squeeze(struct rk_pq_scratch *s, struct encoded e, bool al
 	if (!rk_bytes_reserve(&s->zout, bound))
 		return e;
 	got = ZSTD_compressCCtx(s->zstd, s->zout.data, bound, e.data, e.len, ZSTD_LEVEL);
-	if (ZSTD_isError(got) || (!always && got > e.len - e.len / 16))
+	if (ZSTD_isError(got) || (!always && got > e.len - e.len / 8))
 		return e;
 	return (struct encoded){ .encoding = e.encoding, .data = s->zout.data, .len = got };
 }

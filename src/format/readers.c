@@ -31,11 +31,9 @@ static const struct rk_reader_ops *best_reader(const void *head, size_t len, con
 	return best;
 }
 
-static int open_stream(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
-		       struct rk_error *err)
+static int choose(struct rk_instream *in, const struct rk_reader_ops **ret, struct rk_error *err)
 {
 	const char *path = rk_instream_path(in);
-	const struct rk_reader_ops *ops;
 	const void *head;
 	size_t len;
 	int rc = rk_instream_head(in, &head, &len, err);
@@ -44,27 +42,47 @@ static int open_stream(struct rk_instream *in, struct rk_context *ctx, struct rk
 		return rc;
 	if (!len)
 		return rk_fail(err, RK_E_UNSUPPORTED, "'%s' is empty", path);
-	ops = best_reader(head, len, path);
-	if (!ops)
+	*ret = best_reader(head, len, path);
+	if (!*ret)
 		return rk_fail(err, RK_E_UNSUPPORTED,
 			       "'%s' is not a format rockit knows (see 'rockit help formats')", path);
-	return ops->open(in, ctx, ret, err);
+	return 0;
+}
+
+/* One table of a pipe can be streamed; for more its content is needed again. */
+static int settle_pipe(struct rk_instream *in, struct rk_reader *r, struct rk_context *ctx,
+		       struct rk_error *err)
+{
+	if (rk_instream_rewindable(in))
+		return 0;
+	r->once = __builtin_popcount(r->tables) == 1;
+	return r->once ? 0 : rk_instream_keep(in, ctx->tmpdir, err);
 }
 
 int rk_reader_open(const char *path, struct rk_context *ctx, struct rk_reader **ret,
 		   struct rk_error *err)
 {
+	const struct rk_reader_ops *ops;
 	struct rk_instream *in;
+	struct rk_reader *r = NULL;
 	int rc = rk_instream_open(path, &in, err);
 
 	if (rc < 0)
 		return rc;
-	rc = open_stream(in, ctx, ret, err);
+	rc = choose(in, &ops, err);
+	if (rc == 0)
+		rc = ops->open(in, ctx, &r, err);
+	if (rc < 0)
+		rk_instream_close(in);
+	else
+		rc = settle_pipe(in, r, ctx, err);
 	if (rc < 0) {
 		rk_error_at(err, path, 0, 0);
-		rk_instream_close(in);
+		rk_reader_close(r);
+		return rc;
 	}
-	return rc;
+	*ret = r;
+	return 0;
 }
 
 void rk_reader_close(struct rk_reader *r)

@@ -8,7 +8,7 @@
 /* What `finish` needs to know; one per scan. */
 struct rk_v3_scan {
 	struct rk_context *ctx;
-	const struct rk_csv_header *header;
+	bool has_stream; /* the header names a stream */
 	uint64_t want;
 	uint32_t source_id, clock_id; /* constant strings of the kernels table */
 	uint32_t stats_of_id;

@@ -110,6 +110,26 @@ static int registers(struct rk_builder *b, struct rk_error *err)
 	return rc;
 }
 
+/* Where the tool knows no stream, the queue stands for it. */
+static int queue_as_stream(struct rk_v3_scan *s, struct rk_builder *b, struct rk_error *err)
+{
+	const int64_t *queue = b->data[RK_K_QUEUE];
+	int32_t *stream;
+	int rc = 0;
+
+	if (!(s->want >> RK_K_STREAM & 1) || !queue)
+		return 0;
+	stream = rk_builder_column(b, RK_K_STREAM);
+	if (!stream)
+		return rk_fail_nomem(err);
+	for (size_t i = 0; rc == 0 && i < b->nrows; i++) {
+		stream[i] = (int32_t)queue[i];
+		if (is_null(b, RK_K_QUEUE, i) || queue[i] != stream[i])
+			rc = make_null(b, RK_K_STREAM, i, err);
+	}
+	return rc;
+}
+
 static int constant(struct rk_v3_scan *s, struct rk_builder *b, unsigned field, uint32_t id,
 		    struct rk_error *err)
 {
@@ -151,6 +171,8 @@ static int kernels_common(struct rk_v3_scan *s, struct rk_builder *b, struct rk_
 		rc = large_items(s, b, RK_K_ITEMS_X + i, err);
 	if (rc == 0 && s->want >> RK_K_REGS & 1)
 		rc = registers(b, err);
+	if (rc == 0 && !s->has_stream)
+		rc = queue_as_stream(s, b, err);
 	if (rc == 0)
 		rc = constant(s, b, RK_K_SOURCE, s->source_id, err);
 	if (rc == 0)

@@ -27,6 +27,8 @@ static const struct {
 	{ "SCRATCH_MEMORY_", "memory", false },
 	{ "hsa_", "api", false },
 	{ "__hip", "api", false },
+	{ "ncclDev", "kernel", false },
+	{ "ncclKernel", "kernel", false },
 	{ "nccl", "api", false },
 	{ "rocDec", "api", false },
 	{ "rocJpeg", "api", false },

@@ -22,13 +22,12 @@ struct group {
 struct rk_agg {
 	struct rk_agg_fields fields;
 	struct rk_context *ctx;
-	enum rk_table table; /* of the rows */
 	struct group *groups;
 	size_t ngroups, cap, max_groups;
 	struct rk_idmap by_name; /* group number by name, when no key was asked for */
 	uint32_t *slots;         /* hash table of group numbers + 1, when one was */
 	size_t nslots;           /* a power of two */
-	uint64_t rows, turned_away, negative, zero;
+	uint64_t rows, turned_away;
 	uint64_t held, exact_max; /* durations so far; how many are kept singly */
 	struct rk_agg_span span;
 	struct rk_durations_store store;
@@ -208,21 +207,14 @@ static int make_room(struct rk_agg *a, uint64_t more, struct rk_error *err)
 	return 0;
 }
 
-/* How many durations a batch has; what is odd about them is counted on the way. */
-static uint64_t count_timed(struct rk_agg *a, const struct rk_column *dur, size_t nrows)
+/* How many durations a batch has. */
+static uint64_t count_timed(const struct rk_column *dur, size_t nrows)
 {
 	const int64_t *d = dur->data;
-	uint64_t timed = 0, negative = 0, zero = 0;
+	uint64_t timed = 0;
 
-	for (size_t i = 0; d && i < nrows; i++) {
-		bool has = rk_column_has(dur, i);
-
-		timed += has && d[i] >= 0;
-		negative += has && d[i] < 0;
-		zero += has && d[i] == 0;
-	}
-	a->negative += negative;
-	a->zero += zero;
+	for (size_t i = 0; d && i < nrows; i++)
+		timed += rk_column_has(dur, i) && d[i] >= 0;
 	return timed;
 }
 
@@ -313,7 +305,7 @@ int rk_agg_add(struct rk_agg *a, const struct rk_batch *b, struct rk_error *err)
 {
 	const struct rk_column name = column(b, a->fields.name);
 	const struct rk_column dur = column(b, a->fields.duration);
-	int rc = make_room(a, count_timed(a, &dur, b->nrows), err);
+	int rc = make_room(a, count_timed(&dur, b->nrows), err);
 
 	if (rc < 0)
 		return rc;
@@ -325,7 +317,6 @@ int rk_agg_add(struct rk_agg *a, const struct rk_batch *b, struct rk_error *err)
 	if (rc < 0)
 		return rc;
 	a->rows += b->nrows;
-	a->table = b->schema->table;
 	span_add(&a->span, column(b, a->fields.start), dur, b->nrows);
 	return 0;
 }
@@ -415,18 +406,6 @@ static int compare_rows(const void *pa, const void *pb, void *arg)
 	return a->key < b->key ? -1 : a->key > b->key;
 }
 
-static void warn_times(struct rk_agg *a)
-{
-	if (a->negative)
-		rk_diag_add(
-			a->ctx->diag, "negative-duration", "", 0, a->negative,
-			"rows of %s that end before they start; counted, but their times left out",
-			rk_table_name(a->table));
-	if (a->zero && a->table == RK_KERNELS)
-		rk_diag_add(a->ctx->diag, "zero-duration", "", 0, a->zero,
-			    "kernels that take no time");
-}
-
 static void warn_limits(struct rk_agg *a)
 {
 	uint64_t lost = 0, saturated = 0;
@@ -460,7 +439,6 @@ int rk_agg_finish(struct rk_agg *a, struct rk_agg_row **ret, size_t *ret_n, stru
 	for (size_t i = 0; i < a->ngroups; i++)
 		row_of(a, &a->groups[i], &rows[i]);
 	qsort_r(rows, a->ngroups, sizeof(*rows), compare_rows, a->ctx->names);
-	warn_times(a);
 	warn_limits(a);
 	*ret = rows;
 	*ret_n = a->ngroups;

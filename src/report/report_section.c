@@ -14,9 +14,9 @@ static const struct {
 				 offsetof(struct rk_report, kernels) },
 	[RK_SECTION_COPIES] = { "copies", "Copies", "copy", offsetof(struct rk_report, copies) },
 	[RK_SECTION_API] = { "api", "API calls", "api", offsetof(struct rk_report, api) },
-	[RK_SECTION_MARKERS] = { "markers", "Markers", "marker",
+	[RK_SECTION_MARKERS] = { "markers", "Markers", "",
 				 offsetof(struct rk_report, markers) },
-	[RK_SECTION_MEMORY] = { "memory", "Memory operations", "memory",
+	[RK_SECTION_MEMORY] = { "memory", "Memory operations", "",
 				offsetof(struct rk_report, memory) },
 	[RK_SECTION_DOMAINS] = { "domains", "Domains", "domain",
 				 offsetof(struct rk_report, domains) },
@@ -42,7 +42,7 @@ enum rk_section rk_section_of_stats(const char *of)
 	for (unsigned s = 0; s < RK_NSECTIONS; s++)
 		if (strcmp(sections[s].stats_of, of) == 0)
 			return (enum rk_section)s;
-	return RK_SECTION_MEMORY;
+	return RK_SECTION_API; /* markers, allocations: calls as well */
 }
 
 static void row_fill(struct rk_report_row *to, const struct rk_agg_row *from,
