@@ -16,7 +16,8 @@ bool rk_instream_rewindable(const struct rk_instream *s);
 /* Makes a pipe rewindable by way of a temporary copy; before anything but its head was read. */
 int rk_instream_keep(struct rk_instream *s, const char *tmpdir, struct rk_error *err);
 /* The first bytes (up to 64 KiB of unpacked content), borrowed; reading is not affected. */
-int rk_instream_head(struct rk_instream *s, const void **ret, size_t *ret_len, struct rk_error *err);
+int rk_instream_head(struct rk_instream *s, const void **ret, size_t *ret_len,
+		     struct rk_error *err);
 /*
  * Fills buf as far as the content goes; *ret_len < len only at the end. A packed file that ends
  * early or is damaged gives what was unpacked first, then RK_E_FORMAT on the next call.
