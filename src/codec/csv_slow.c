@@ -290,7 +290,7 @@ int rk_csv_row_slow(const struct rk_csv_plan *plan, const char *p, size_t len,
 	n = drop_empty_tail(cells, split(p, len, cells, ncols + 1), ncols);
 	if (n == ncols)
 		bad = misfits(plan, cells);
-	if ((n > ncols || bad) && plan->free_col >= 0 &&
+	if ((n != ncols || bad) && plan->free_col >= 0 &&
 	    split_both_ends(p, len, ncols, (unsigned)plan->free_col, other)) {
 		unsigned fewer = misfits(plan, other);
 
