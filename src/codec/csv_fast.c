@@ -1,224 +1,8 @@
 /*
- * csv_fast.c - rows in which nothing is odd.
- *
- * All of it works on readable bytes around the text (the scanner's buffers have them), so numbers
- * are taken eight digits at a time and delimiters found sixteen bytes at a time without a test
- * for the end at each step; whether a cell ran past `end` is tested once, at the line end.
+ * csv_fast.c - rows in which nothing is odd: cell by cell, and in larger pieces where a row is made
+ * of what was seen before (see struct rk_csv_memory).
  */
-#include "codec/csv_row.h"
-
-#include <string.h>
-
-#if defined(__x86_64__)
-#include <emmintrin.h>
-#elif defined(__aarch64__)
-#include <arm_neon.h>
-#endif
-
-/* Bit i set where byte i of the 16 at p equals a or b. */
-static inline uint32_t match2(const char *p, char a, char b)
-{
-#if defined(__x86_64__)
-	__m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
-	__m128i m = _mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8(a)),
-				 _mm_cmpeq_epi8(v, _mm_set1_epi8(b)));
-
-	return (uint32_t)_mm_movemask_epi8(m);
-#elif defined(__aarch64__)
-	static const uint8_t weight[16] = { 1, 2, 4, 8, 16, 32, 64, 128,
-					    1, 2, 4, 8, 16, 32, 64, 128 };
-	uint8x16_t v = vld1q_u8((const uint8_t *)p);
-	uint8x16_t m = vorrq_u8(vceqq_u8(v, vdupq_n_u8((uint8_t)a)),
-				vceqq_u8(v, vdupq_n_u8((uint8_t)b)));
-
-	m = vandq_u8(m, vld1q_u8(weight));
-	return (uint32_t)vaddv_u8(vget_low_u8(m)) | (uint32_t)vaddv_u8(vget_high_u8(m)) << 8;
-#else
-	uint32_t m = 0;
-
-	for (int i = 0; i < 16; i++)
-		m |= (uint32_t)(p[i] == a || p[i] == b) << i;
-	return m;
-#endif
-}
-
-/* As match2, the two apart. */
-static inline uint32_t match1(const char *p, char a)
-{
-	return match2(p, a, a);
-}
-
-/* The first a or b at or behind p; `end` when there is none before it. */
-static inline const char *find2(const char *p, const char *end, char a, char b)
-{
-	for (; p < end; p += 16) {
-		uint32_t m = match2(p, a, b);
-
-		if (m) {
-			p += __builtin_ctz(m);
-			return p < end ? p : end;
-		}
-	}
-	return end;
-}
-
-/*
- * Leading decimal digits of eight bytes, as a number. `x` holds the bytes in memory order (the
- * first is the lowest); a byte is a digit when its high nibble is 3 and adding 6 to the low one
- * does not carry. The digits are moved to the top so that what is missing counts as leading
- * zeros, then pairs, fours and eights are joined by three multiplications.
- */
-static inline unsigned digits8(const char *p, uint64_t *ret)
-{
-	uint64_t x, odd;
-	unsigned n;
-
-	memcpy(&x, p, 8);
-	odd = ((x & 0xf0f0f0f0f0f0f0f0u) | ((x + 0x0606060606060606u) & 0xf0f0f0f0f0f0f0f0u) >> 4) ^
-	      0x3333333333333333u;
-	n = odd ? (unsigned)__builtin_ctzll(odd) / 8 : 8;
-	if (!n)
-		return 0;
-	x <<= (8 - n) * 8;
-	x = (x & 0x0f0f0f0f0f0f0f0fu) * 2561 >> 8;
-	x = (x & 0x00ff00ff00ff00ffu) * 6553601 >> 16;
-	*ret = (x & 0x0000ffff0000ffffu) * 42949672960001u >> 32;
-	return n;
-}
-
-static const uint64_t ten[9] = { 1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000 };
-
-/* Up to 18 digits, which always fit; NULL when there are none or more. */
-static inline const char *number(const char *p, int64_t *ret)
-{
-	uint64_t v, part;
-	unsigned n = digits8(p, &v), total = n;
-
-	if (!n)
-		return NULL;
-	p += n;
-	while (n == 8) {
-		n = digits8(p, &part);
-		if (!n)
-			break;
-		total += n;
-		if (total > 18)
-			return NULL;
-		v = v * ten[n] + part;
-		p += n;
-	}
-	*ret = (int64_t)v;
-	return p;
-}
-
-/* A number, in quotes or not; an empty cell is null. */
-static inline const char *number_cell(const char *p, unsigned field, struct rk_csv_sink *s,
-				      int64_t *ret)
-{
-	bool quoted = *p == '"';
-	const char *q = number(p + quoted, ret);
-
-	if (!q) {
-		q = p + quoted;
-		if (*q != ',' && *q != '"' && *q != '\n' && *q != '\r')
-			return NULL;
-		if (s->nnulls == 64)
-			return NULL;
-		s->nulls[s->nnulls++] = (uint16_t)field;
-		*ret = 0;
-	}
-	if (quoted && *q++ != '"')
-		return NULL;
-	return q;
-}
-
-/* An address: 0x and up to 16 digits, mostly in quotes. */
-static inline const char *hex_cell(const char *p, int64_t *ret)
-{
-	bool quoted = *p == '"';
-	uint64_t v = 0;
-	unsigned n = 0;
-
-	p += quoted;
-	if (p[0] != '0' || p[1] != 'x')
-		return NULL;
-	for (p += 2; n < 16; n++, p++) {
-		unsigned char c = (unsigned char)*p, l = c | 0x20;
-
-		if (c >= '0' && c <= '9')
-			v = v << 4 | (c & 15u);
-		else if (l >= 'a' && l <= 'f')
-			v = v << 4 | (l - 'a' + 10u);
-		else
-			break;
-	}
-	if (!n || (quoted && *p++ != '"'))
-		return NULL;
-	*ret = (int64_t)v;
-	return p;
-}
-
-/* "Agent 4", "GPU 4", "CPU 0" or 4. */
-static inline const char *agent_cell(const char *p, unsigned field, struct rk_csv_sink *s,
-				     int64_t *ret)
-{
-	const char *q;
-
-	if (*p != '"' || p[1] == '"')
-		return number_cell(p, field, s, ret);
-	if (!memcmp(p + 1, "Agent ", 6))
-		q = number(p + 7, ret);
-	else if (!memcmp(p + 1, "GPU ", 4) || !memcmp(p + 1, "CPU ", 4))
-		q = number(p + 5, ret);
-	else
-		return number_cell(p, field, s, ret);
-	return q && *q == '"' ? q + 1 : NULL;
-}
-
-static bool cell_over(char c)
-{
-	return c == ',' || c == '\n' || c == '\r';
-}
-
-/* Text in quotes without a quote inside, or bare text without a comma; [*from, *to) is it. */
-static inline const char *text_cell(const char *p, const char *end, const char **from,
-				    const char **to)
-{
-	const char *q;
-
-	if (*p == '"') {
-		q = find2(p + 1, end, '"', '\n');
-		if (q == end || *q != '"' || !cell_over(q[1]))
-			return NULL;
-		*from = p + 1;
-		*to = q;
-		return q + 1;
-	}
-	q = find2(p, end, ',', '\n');
-	*from = p;
-	*to = q > p && q[-1] == '\r' && (q == end || *q == '\n') ? q - 1 : q;
-	return *to;
-}
-
-/* Passes n cells that hold no comma; stops at the comma or line end behind the last. */
-static inline const char *skip_cells(const char *p, const char *end, unsigned n)
-{
-	for (; p < end; p += 16) {
-		uint32_t m = match2(p, ',', '\n');
-
-		for (; m; m &= m - 1) {
-			const char *q = p + __builtin_ctz(m);
-
-			if (q >= end)
-				return NULL;
-			if (!--n)
-				return *q == '\n' && q[-1] == '\r' ? q - 1 : q;
-			if (*q == '\n')
-				return NULL;
-		}
-	}
-	return n == 1 ? end : NULL;
-}
+#include "codec/csv_cell.h"
 
 static inline const char *double_cell(const char *p, unsigned field, struct rk_csv_sink *s)
 {
@@ -240,86 +24,67 @@ static inline const char *double_cell(const char *p, unsigned field, struct rk_c
 	return q;
 }
 
-static inline const char *string_cell(const char *p, const char *end, unsigned field,
-				      struct rk_csv_sink *s)
+/* What the cell before p holds, up to eight bytes: a kernel's number stands before its name. */
+static inline uint64_t cell_before(const char *p)
+{
+	uint64_t x, m, commas;
+
+	memcpy(&x, p - 9, 8);
+	m = x ^ 0x2c2c2c2c2c2c2c2cu;
+	commas = (m - 0x0101010101010101u) & ~m & 0x8080808080808080u;
+	if (!commas)
+		return x;
+	m = 64 - (unsigned)__builtin_clzll(commas);
+	return m < 64 ? x >> m : 0;
+}
+
+static inline struct rk_csv_word *word_slot(const struct rk_csv_sink *s, const char *p)
+{
+	uint64_t a, b, h;
+
+	memcpy(&a, p + 1, 8);
+	memcpy(&b, p + 9, 8);
+	h = (cell_before(p) ^ a * 0x9e3779b97f4a7c15u ^ b * 0xc2b2ae3d27d4eb4fu) *
+	    0xa0761d6478bd642fu;
+	return &s->memory->words[h >> 40 & (RK_CSV_WORDS - 1)];
+}
+
+/* The text in quotes at p is this word. */
+static inline bool same_word(const struct rk_csv_word *w, const char *p, const char *end)
+{
+	return w->text && w->len + 2 < (size_t)(end - p) && p[w->len + 1] == '"' &&
+	       cell_over(p[w->len + 2]) && !memcmp(p + 1, w->text, w->len);
+}
+
+static const char *new_word(const char *p, const char *end, uint32_t *id, struct rk_csv_sink *s,
+			    struct rk_csv_word *w)
 {
 	const char *from, *to, *q = text_cell(p, end, &from, &to);
 
 	if (!q)
 		return NULL;
-	if (rk_strtab_add(s->names, from, (size_t)(to - from),
-			  &((uint32_t *)s->data[field])[s->row], s->err) < 0) {
+	if (rk_strtab_add(s->names, from, (size_t)(to - from), id, s->err) < 0) {
 		s->failed = true;
 		return NULL;
+	}
+	if (w) {
+		w->id = *id;
+		w->text = rk_strtab_borrow(s->names, *id, &w->len);
 	}
 	return q;
 }
 
-/*
- * The delimiters behind each of n cells from p on, into d. All must be commas, but the last may be
- * a line end (or `end`) when `last` says so; d[n - 1] then stands before any carriage return.
- */
-static inline bool delimiters(const char *p, const char *end, unsigned n, bool last,
-			      const char **d)
+static inline const char *string_cell(const char *p, const char *end, unsigned field,
+				      struct rk_csv_sink *s)
 {
-	unsigned k = 0;
+	uint32_t *id = &((uint32_t *)s->data[field])[s->row];
+	struct rk_csv_word *w = s->memory && *p == '"' ? word_slot(s, p) : NULL;
 
-	for (; p < end; p += 16) {
-		uint32_t commas = match1(p, ','), ends = match1(p, '\n');
-
-		if (ends)
-			commas &= (ends & -ends) - 1;
-		for (; commas; commas &= commas - 1) {
-			d[k++] = p + __builtin_ctz(commas);
-			if (k == n)
-				return !last && d[k - 1] < end;
-		}
-		if (ends) {
-			d[k++] = p + __builtin_ctz(ends);
-			break;
-		}
+	if (w && same_word(w, p, end)) {
+		*id = w->id;
+		return p + w->len + 2;
 	}
-	if (!last)
-		return false;
-	if (p >= end && k + 1 == n)
-		d[k++] = end;
-	if (k != n || d[n - 1] > end)
-		return false;
-	d[n - 1] -= d[n - 1][-1] == '\r';
-	return true;
-}
-
-/*
- * The eight bytes before `end`, of which the last n (1..8) are a number: the others are blanked,
- * then as in digits8. A byte that is no digit leaves a bit in *odd.
- */
-static inline uint64_t digits_before(const char *end, unsigned n, uint64_t *odd)
-{
-	unsigned shift = 64 - 8 * n;
-	uint64_t x;
-
-	memcpy(&x, end - 8, 8);
-	x = ((x ^ 0x3030303030303030u) >> shift) << shift;
-	*odd |= ((x + 0x7676767676767676u) | x) & 0x8080808080808080u;
-	x = x * 2561 >> 8;
-	x = (x & 0x00ff00ff00ff00ffu) * 6553601 >> 16;
-	return (x & 0x0000ffff0000ffffu) * 42949672960001u >> 32;
-}
-
-/* The number in [p, end), 1 to 16 digits long; anything else leaves a bit in *odd. */
-static inline int64_t number_before(const char *p, const char *end, uint64_t *odd)
-{
-	size_t n = (size_t)(end - p);
-	uint64_t v;
-
-	if (n - 1 < 8)
-		return (int64_t)digits_before(end, (unsigned)n, odd);
-	if (n - 1 >= 16) {
-		*odd = 1;
-		return 0;
-	}
-	v = digits_before(end - 8, (unsigned)n - 8, odd);
-	return (int64_t)(v * 100000000 + digits_before(end, 8, odd));
+	return new_word(p, end, id, s, w);
 }
 
 /*
@@ -343,7 +108,7 @@ static inline const char *run_of_cells(const struct rk_csv_op *cols, unsigned n,
 			continue;
 		data = s->data[cols[i].field];
 		v = number_before(p, d[i], &odd);
-		if (cols[i].cell == RK_CELL_I64 || cols[i].cell == RK_CELL_TIME) {
+		if (cols[i].cell != RK_CELL_I32 && cols[i].cell != RK_CELL_U32) {
 			((int64_t *)data)[row] = v;
 		} else {
 			((int32_t *)data)[row] = (int32_t)v;
@@ -366,6 +131,7 @@ static inline const char *cell(const struct rk_csv_op *op, const char *p, const 
 	case RK_CELL_SKIP_TEXT:
 		return text_cell(p, end, &from, &to);
 	case RK_CELL_I64:
+	case RK_CELL_SERIAL:
 	case RK_CELL_TIME:
 		return number_cell(p, op->field, s, &((int64_t *)s->data[op->field])[s->row]);
 	case RK_CELL_I32:
@@ -400,65 +166,93 @@ static inline const char *line_end(const char *p, const char *end)
 	return p < end && *p == '\n' ? p + 1 : NULL;
 }
 
-static inline bool same_tail(const struct rk_csv_tail *t, const char *p)
+static inline bool same_end(const struct rk_csv_end *e, const char *p)
 {
-	size_t n = t->len;
+	size_t n = e->len;
 
 #if defined(__x86_64__)
-	/* sixteen at a time, the last sixteen of them once more where that is shorter */
+	/* sixteen at a time, the last sixteen overlapping those before */
 	if (n >= 16) {
 		for (size_t i = 0; i + 16 < n; i += 16) {
 			__m128i a = _mm_loadu_si128((const __m128i *)(const void *)(p + i));
-			__m128i b = _mm_loadu_si128((const __m128i *)(const void *)(t->text + i));
+			__m128i b = _mm_loadu_si128((const __m128i *)(const void *)(e->text + i));
 
 			if (_mm_movemask_epi8(_mm_cmpeq_epi8(a, b)) != 0xffff)
 				return false;
 		}
-		p += n - 16;
-		return !memcmp(p, t->text + n - 16, 16);
+		return !memcmp(p + n - 16, e->text + n - 16, 16);
 	}
 #endif
-	return n && !memcmp(p, t->text, n);
+	return n && !memcmp(p, e->text, n);
+}
+
+static inline void put_end(const struct rk_csv_op *cols, unsigned n, const int64_t *values,
+			   const struct rk_csv_sink *s)
+{
+	for (unsigned i = 0; i < n; i++) {
+		void *data = s->data[cols[i].field];
+
+		if (cols[i].cell == RK_CELL_SKIP)
+			continue;
+		if (cols[i].cell == RK_CELL_I32 || cols[i].cell == RK_CELL_U32)
+			((int32_t *)data)[s->row] = (int32_t)values[i];
+		else
+			((int64_t *)data)[s->row] = values[i];
+	}
+}
+
+/* Remembers what [p, next) was read as. */
+static void keep_end(struct rk_csv_end *e, const struct rk_csv_op *cols, unsigned n, const char *p,
+		     const char *next, const struct rk_csv_sink *s)
+{
+	e->len = (uint8_t)(next - p);
+	memcpy(e->text, p, e->len);
+	for (unsigned i = 0; i < n; i++) {
+		const void *data = s->data[cols[i].field];
+
+		if (cols[i].cell == RK_CELL_SKIP)
+			continue;
+		if (cols[i].cell == RK_CELL_I32 || cols[i].cell == RK_CELL_U32)
+			e->values[i] = ((const int32_t *)data)[s->row];
+		else
+			e->values[i] = ((const int64_t *)data)[s->row];
+	}
 }
 
 /*
- * Told by 32 bytes: a tail that is shorter takes the beginning of the next row with it, which
- * is the same for most. Two slots share an index.
+ * Tails are told by their first 32 bytes: a shorter one takes the beginning of the next row with
+ * it, which is the same for most. Two slots share an index.
  */
-static inline struct rk_csv_tail *tail_slot(const struct rk_csv_sink *s, const char *p)
+static inline struct rk_csv_end *tail_slot(struct rk_csv_memory *m, const char *p)
 {
 	uint64_t w[4], h;
 
 	memcpy(w, p, 32);
 	h = (w[0] ^ w[2] * 0x9e3779b97f4a7c15u) * 0xa0761d6478bd642fu;
 	h ^= (w[1] ^ w[3] * 0xc2b2ae3d27d4eb4fu) * 0xe7037ed1a0b428dbu;
-	return &s->tails[h >> 40 & (RK_CSV_TAILS - 2)];
+	return &m->tails[h >> 40 & (RK_CSV_ENDS - 2)];
 }
 
-static void put_tail(const struct rk_csv_op *cols, unsigned n, const int32_t *values,
-		     const struct rk_csv_sink *s)
+/* Heads begin alike: they are told by the 24 bytes where the first of them ended. */
+static inline struct rk_csv_end *head_slot(struct rk_csv_memory *m, const char *p)
 {
-	for (unsigned i = 0; i < n; i++)
-		if (cols[i].cell != RK_CELL_SKIP)
-			((int32_t *)s->data[cols[i].field])[s->row] = values[i];
+	uint64_t w[3], h;
+
+	memcpy(w, p + m->head_len - 24, 24);
+	h = (w[0] ^ w[1] * 0x9e3779b97f4a7c15u ^ w[2] * 0xc2b2ae3d27d4eb4fu) * 0xa0761d6478bd642fu;
+	return &m->heads[h >> 40 & (RK_CSV_ENDS - 2)];
 }
 
-/* Parses the tail at p and keeps it in `t` when it is short enough. */
-static const char *new_tail(const struct rk_csv_op *cols, unsigned n, const char *p,
-			    const char *end, struct rk_csv_sink *s, struct rk_csv_tail *t)
+/* Of the two slots of an index, the one that fits; NULL and *free when none does. */
+static inline struct rk_csv_end *find_end(struct rk_csv_end *e, const char *p,
+					  struct rk_csv_end **free)
 {
-	const char *stop = run_of_cells(cols, n, p, end, true, s);
-	const char *next = stop ? line_end(stop, end) : NULL;
-
-	if (!next || !t || next - p > RK_CSV_TAIL_TEXT || next[-1] != '\n')
-		return next;
-	t->len = (uint8_t)(next - p);
-	memcpy(t->text, p, t->len);
-	for (unsigned i = 0; i < n; i++)
-		t->values[i] = cols[i].cell == RK_CELL_SKIP ?
-				       0 :
-				       ((int32_t *)s->data[cols[i].field])[s->row];
-	return next;
+	if (same_end(e, p))
+		return e;
+	if (same_end(e + 1, p))
+		return e + 1;
+	*free = e->len ? e + 1 : e;
+	return NULL;
 }
 
 /* The last columns of a row and its line end; returns the next line. */
@@ -467,17 +261,60 @@ static inline const char *tail(const struct rk_csv_plan *plan, const char *p, co
 {
 	unsigned n = plan->tail_cols;
 	const struct rk_csv_op *cols = &plan->cols[plan->ncols - n];
-	struct rk_csv_tail *t = s->tails ? tail_slot(s, p) : NULL;
+	struct rk_csv_end *free = NULL, *e = NULL;
+	const char *next;
 
-	if (t && !same_tail(t, p)) {
-		if (!same_tail(t + 1, p))
-			return new_tail(cols, n, p, end, s, t->len ? t + 1 : t);
-		t++;
+	if (s->memory)
+		e = find_end(tail_slot(s->memory, p), p, &free);
+	if (e) {
+		put_end(cols, n, e->values, s);
+		return p + e->len;
 	}
-	if (!t)
-		return new_tail(cols, n, p, end, s, NULL);
-	put_tail(cols, n, t->values, s);
-	return p + t->len;
+	next = run_of_cells(cols, n, p, end, true, s);
+	if (next)
+		next = line_end(next, end);
+	if (next && free && next - p <= RK_CSV_END_TEXT && next[-1] == '\n')
+		keep_end(free, cols, n, p, next, s);
+	return next;
+}
+
+static const char *new_head(const struct rk_csv_plan *plan, const char *from, const char *end,
+			    struct rk_csv_sink *s, struct rk_csv_end *free)
+{
+	const char *p = from;
+
+	for (unsigned i = 0; i < plan->head_cols; i++, p++) {
+		struct rk_csv_op op = plan->cols[i];
+
+		if (op.cell == RK_CELL_SKIP)
+			op.field = 1; /* one cell */
+		p = cell(&op, p, end, s);
+		if (!p || *p != ',')
+			return NULL;
+	}
+	if (!s->memory || s->nnulls || p - from > RK_CSV_END_TEXT)
+		return p;
+	if (!s->memory->head_len) {
+		s->memory->head_len = (size_t)(p - from);
+		free = head_slot(s->memory, from);
+	}
+	if (free)
+		keep_end(free, plan->cols, plan->head_cols, from, p, s);
+	return p;
+}
+
+/* The first columns of a row and the comma behind them. */
+static inline const char *head(const struct rk_csv_plan *plan, const char *p, const char *end,
+			       struct rk_csv_sink *s)
+{
+	struct rk_csv_end *free = NULL, *e = NULL;
+
+	if (s->memory && s->memory->head_len)
+		e = find_end(head_slot(s->memory, p), p, &free);
+	if (!e)
+		return new_head(plan, p, end, s, free);
+	put_end(plan->cols, plan->head_cols, e->values, s);
+	return p + e->len;
 }
 
 /* Cell by cell: rows with empty or quoted numbers, which a run does not take. */
@@ -504,6 +341,11 @@ static inline const char *row_by_runs(const struct rk_csv_plan *plan, const char
 	const struct rk_csv_op *op = plan->ops, *last = op + plan->nops - 1;
 	bool tailed = plan->tail_cols != 0;
 
+	if (plan->head_cols) {
+		p = head(plan, p, end, s);
+		if (!p)
+			return NULL;
+	}
 	for (;; op++, p++) {
 		if (op->run)
 			p = run_of_cells(&plan->cols[op->col], op->run, p, end,

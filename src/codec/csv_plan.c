@@ -41,8 +41,8 @@ static bool taken(const struct rk_csv_plan *p, unsigned col, struct rk_csv_op op
 
 static bool in_run(enum rk_cell c)
 {
-	return c == RK_CELL_SKIP || c == RK_CELL_I64 || c == RK_CELL_TIME || c == RK_CELL_I32 ||
-	       c == RK_CELL_U32;
+	return c == RK_CELL_SKIP || c == RK_CELL_I64 || c == RK_CELL_SERIAL || c == RK_CELL_TIME ||
+	       c == RK_CELL_I32 || c == RK_CELL_U32;
 }
 
 /* How many columns from col on can be taken together; a run of nothing but SKIP is none. */
@@ -62,7 +62,7 @@ static unsigned tail_length(const struct rk_csv_plan *p)
 {
 	unsigned n = 0;
 
-	while (n < RK_CSV_TAIL_COLS && n + 1 < p->ncols) {
+	while (n < RK_CSV_END_COLS && n + p->head_cols + 1 < p->ncols) {
 		uint8_t c = p->cols[p->ncols - 1 - n].cell;
 
 		if (c != RK_CELL_SKIP && c != RK_CELL_I32 && c != RK_CELL_U32)
@@ -72,11 +72,26 @@ static unsigned tail_length(const struct rk_csv_plan *p)
 	return n >= 4 ? n : 0;
 }
 
-/* What comes before the tail; the tail itself is one step of the fast path. */
+/* Leading columns that a format knows and that are not another in each row, at least three. */
+static unsigned head_length(const struct rk_csv_header *h, const struct rk_csv_bind *binds)
+{
+	unsigned n = 0;
+
+	while (n < RK_CSV_END_COLS && n + 1 < h->ncols) {
+		const struct rk_csv_bind *b = bind_of(binds, h->names[n]);
+
+		if (!b || (b->cell != RK_CELL_SKIP && b->cell != RK_CELL_AGENT &&
+			   b->cell != RK_CELL_I64 && b->cell != RK_CELL_I32))
+			break;
+		n++;
+	}
+	return n >= 3 ? n : 0;
+}
+
+/* What stands between head and tail, which are a step of the fast path each. */
 static void fold(struct rk_csv_plan *p)
 {
-	p->tail_cols = tail_length(p);
-	for (unsigned i = 0; i < p->ncols - p->tail_cols;) {
+	for (unsigned i = p->head_cols; i < p->ncols - p->tail_cols;) {
 		struct rk_csv_op *last = p->nops ? &p->ops[p->nops - 1] : NULL;
 		unsigned run = run_length(p, i);
 
@@ -113,6 +128,8 @@ int rk_csv_plan_make(const struct rk_csv_header *h, const struct rk_csv_bind *bi
 		p.cols[i] = op;
 	}
 	p.free_col = free_header ? rk_csv_header_find(h, free_header) : -1;
+	p.head_cols = head_length(h, binds);
+	p.tail_cols = tail_length(&p);
 	fold(&p);
 	*ret = p;
 	return 0;
@@ -126,9 +143,9 @@ void rk_csv_plan_release(struct rk_csv_plan *p)
 }
 
 int rk_csv_sink_init(struct rk_csv_sink *s, const struct rk_csv_plan *plan, struct rk_builder *b,
-		     struct rk_strtab *names, struct rk_csv_tail *tails, struct rk_error *err)
+		     struct rk_strtab *names, struct rk_csv_memory *memory, struct rk_error *err)
 {
-	*s = (struct rk_csv_sink){ .b = b, .names = names, .tails = tails, .err = err };
+	*s = (struct rk_csv_sink){ .b = b, .names = names, .memory = memory, .err = err };
 	for (unsigned i = 0; i < plan->ncols; i++)
 		if (plan->cols[i].cell > RK_CELL_SKIP_TEXT &&
 		    !rk_builder_column(b, plan->cols[i].field))

@@ -17,6 +17,7 @@ enum rk_cell {
 	RK_CELL_SKIP,      /* not wanted; holds no comma */
 	RK_CELL_SKIP_TEXT, /* not wanted; may hold anything */
 	RK_CELL_I64,
+	RK_CELL_SERIAL,    /* int64 that is another in each row: it ends the head */
 	RK_CELL_I32,
 	RK_CELL_U32,       /* kept as the bits of an int32: the format's finish settles large ones */
 	RK_CELL_TIME,      /* int64 ns: digits lost to a spreadsheet are refused */
@@ -42,21 +43,39 @@ struct rk_csv_op {
 };
 
 /*
- * The last columns of a row are often the same again: registers and sizes belong to the kernel. A
- * tail is the text of such columns up to the line end and the numbers in it, kept to be compared
- * as a whole before it is parsed.
+ * What was read before, to be compared as a whole before it is parsed again. Most rows are made of
+ * the same pieces: the first columns (device, queue, thread), a name, and the last columns
+ * (registers and sizes, which belong to the kernel). Each thread has its own memory.
  */
-enum { RK_CSV_TAILS = 1024, RK_CSV_TAIL_TEXT = 80, RK_CSV_TAIL_COLS = 16 };
+enum {
+	RK_CSV_ENDS = 1024, /* slots for heads, and for tails; two share an index */
+	RK_CSV_END_TEXT = 80,
+	RK_CSV_END_COLS = 16,
+	RK_CSV_WORDS = 512,
+};
 
-struct rk_csv_tail {
-	uint8_t len; /* of text, its newline included; 0: empty */
-	char text[RK_CSV_TAIL_TEXT];
-	int32_t values[RK_CSV_TAIL_COLS];
+/* A head or a tail: its text with the comma or newline behind it, and the numbers in it. */
+struct rk_csv_end {
+	uint8_t len; /* 0: empty */
+	char text[RK_CSV_END_TEXT];
+	int64_t values[RK_CSV_END_COLS];
+};
+
+struct rk_csv_word {
+	const char *text; /* in the strtab */
+	size_t len;
+	uint32_t id;
+};
+
+struct rk_csv_memory {
+	size_t head_len; /* of the first head: the bytes before it tell heads apart */
+	struct rk_csv_end heads[RK_CSV_ENDS], tails[RK_CSV_ENDS];
+	struct rk_csv_word words[RK_CSV_WORDS];
 };
 
 struct rk_csv_plan {
 	unsigned ncols;
-	unsigned tail_cols; /* columns of the tail, 0: rows have none worth keeping */
+	unsigned head_cols, tail_cols; /* columns of head and tail, 0: not worth remembering */
 	struct rk_csv_op *cols; /* one per column, for the slow path */
 	struct rk_csv_op *ops;  /* the same with neighbours folded, for the fast path */
 	unsigned nops;
@@ -95,7 +114,7 @@ struct rk_csv_sink {
 	void **data; /* of the builder, by field */
 	size_t row;
 	struct rk_strtab *names;
-	struct rk_csv_tail *tails; /* RK_CSV_TAILS of them, NULL: do without */
+	struct rk_csv_memory *memory; /* NULL: do without */
 	uint16_t nulls[64]; /* fields that are null in this row */
 	unsigned nnulls;
 	uint32_t notes; /* bits of enum rk_csv_note met in this row */
@@ -104,14 +123,14 @@ struct rk_csv_sink {
 };
 
 /*
- * Makes every field the plan fills a present column. `tails` (zeroed before first use, NULL to do
- * without) may serve any number of sinks of one plan, one at a time.
+ * Makes every field the plan fills a present column. `memory` (zeroed before first use, NULL to
+ * do without) may serve any number of sinks of one plan and strtab, one at a time.
  */
 int rk_csv_sink_init(struct rk_csv_sink *s, const struct rk_csv_plan *plan, struct rk_builder *b,
-		     struct rk_strtab *names, struct rk_csv_tail *tails, struct rk_error *err);
+		     struct rk_strtab *names, struct rk_csv_memory *memory, struct rk_error *err);
 
 /*
- * A plain row at p, which ends before `end`; 96 readable bytes must follow `end` and 8 precede p.
+ * A plain row at p, which ends before `end`; 96 readable bytes must follow `end` and 32 precede p.
  * Returns the beginning of the next line, or NULL when this is no plain row (nothing is counted then).
  */
 const char *rk_csv_row_fast(const struct rk_csv_plan *plan, const char *p, const char *end,

@@ -53,7 +53,7 @@ struct csv_source {
 	struct rk_context *ctx;
 	size_t block_bytes, piece_rows;
 	struct piece *pieces;
-	struct rk_csv_tail *tails; /* RK_CSV_TAILS for each thread */
+	struct rk_csv_memory *memory; /* one for each thread */
 	unsigned npieces, max_pieces, at;
 	struct block cur, next;
 	bool begun, eof, skipping; /* skipping: inside a row that is too long */
@@ -209,13 +209,14 @@ static const char *odd_row(struct csv_source *src, struct piece *p, struct rk_cs
 	return next;
 }
 
-static void parse_piece(struct csv_source *src, struct piece *p, struct rk_csv_tail *tails)
+static void parse_piece(struct csv_source *src, struct piece *p, struct rk_csv_memory *memory)
 {
 	const char *pos = p->from, *next;
 	struct rk_csv_sink sink;
 
 	rk_builder_reset(&p->b);
-	p->rc = rk_csv_sink_init(&sink, &src->plan, &p->b, src->ctx->names, tails, &p->err);
+	p->rc = rk_csv_sink_init(&sink, &src->plan, &p->b, src->ctx->names, memory,
+				 &p->err);
 	while (p->rc == 0 && pos < p->to) {
 		if (sink.row == p->b.cap) {
 			p->rc = rk_fail(&p->err, RK_E_LIMIT, "more rows than bytes allow");
@@ -269,7 +270,7 @@ static void round_task(void *arg, size_t i, unsigned worker)
 	struct csv_source *src = arg;
 
 	if (i)
-		parse_piece(src, &src->pieces[i - 1], src->tails + (size_t)worker * RK_CSV_TAILS);
+		parse_piece(src, &src->pieces[i - 1], &src->memory[worker]);
 	else if (!src->eof)
 		src->read_rc = read_block(src, &src->next, &src->read_err);
 }
@@ -488,7 +489,7 @@ static void csv_close(struct rk_source *base)
 		rk_builder_release(&src->pieces[i].b);
 	rk_builder_release(&src->probe);
 	rk_free(src->pieces);
-	rk_free(src->tails);
+	rk_free(src->memory);
 	rk_free(src->cur.mem);
 	rk_free(src->next.mem);
 	rk_csv_plan_release(&src->plan);
@@ -509,10 +510,10 @@ static int make_buffers(struct csv_source *src, struct rk_error *err)
 	/* a row takes a byte per column; beyond the piece's length at most MAX_TRIES lines */
 	src->piece_rows = 2 * PIECE_BYTES / src->plan.ncols + MAX_TRIES + 2;
 	src->pieces = rk_calloc(src->max_pieces, sizeof(*src->pieces));
-	src->tails = rk_calloc((size_t)threads * RK_CSV_TAILS, sizeof(*src->tails));
+	src->memory = rk_calloc(threads, sizeof(*src->memory));
 	src->cur.mem = rk_alloc(HEADROOM + src->block_bytes + PADDING);
 	src->next.mem = rk_alloc(HEADROOM + src->block_bytes + PADDING);
-	if (!src->pieces || !src->tails || !src->cur.mem || !src->next.mem)
+	if (!src->pieces || !src->memory || !src->cur.mem || !src->next.mem)
 		return rk_fail_nomem(err);
 	for (unsigned i = 0; rc == 0 && i < src->max_pieces; i++)
 		rc = rk_builder_init(&src->pieces[i].b, src->scan.schema, src->piece_rows, err);

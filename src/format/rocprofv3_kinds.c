@@ -18,9 +18,9 @@
 #define KERNEL_COMMON \
 	{ "Agent_Id", RK_CELL_AGENT, RK_K_DEVICE }, { "Queue_Id", RK_CELL_I64, RK_K_QUEUE }, \
 	{ "Stream_Id", RK_CELL_I32, RK_K_STREAM }, { "Thread_Id", RK_CELL_I64, RK_K_TID }, \
-	{ "Process_Id", RK_CELL_I64, RK_K_PID }, { "Dispatch_Id", RK_CELL_I64, RK_K_DISPATCH }, \
+	{ "Process_Id", RK_CELL_I64, RK_K_PID }, { "Dispatch_Id", RK_CELL_SERIAL, RK_K_DISPATCH }, \
 	{ "Kernel_Name", RK_CELL_STR, RK_K_NAME }, \
-	{ "Correlation_Id", RK_CELL_I64, RK_K_CORRELATION }, \
+	{ "Correlation_Id", RK_CELL_SERIAL, RK_K_CORRELATION }, \
 	{ "Start_Timestamp", RK_CELL_TIME, RK_K_START }, \
 	{ "End_Timestamp", RK_CELL_TIME, RK_K_DURATION }, \
 	{ "LDS_Block_Size", RK_CELL_I32, RK_K_SHARED_MEM }, \
@@ -52,7 +52,7 @@ static const struct rk_csv_bind counter_dispatches[] = {
 };
 static const struct rk_csv_bind counter_values[] = {
 	SKIPPED,
-	{ "Dispatch_Id", RK_CELL_I64, RK_N_DISPATCH },
+	{ "Dispatch_Id", RK_CELL_SERIAL, RK_N_DISPATCH },
 	{ "Kernel_Name", RK_CELL_STR, RK_N_NAME },
 	{ "Counter_Name", RK_CELL_STR, RK_N_COUNTER },
 	{ "Counter_Value", RK_CELL_F64, RK_N_VALUE },
@@ -78,7 +78,7 @@ static const struct rk_csv_bind api_calls[] = {
 	{ "Function", RK_CELL_STR, RK_A_FUNCTION },
 	{ "Process_Id", RK_CELL_I64, RK_A_PID },
 	{ "Thread_Id", RK_CELL_I64, RK_A_TID },
-	{ "Correlation_Id", RK_CELL_I64, RK_A_CORRELATION },
+	{ "Correlation_Id", RK_CELL_SERIAL, RK_A_CORRELATION },
 	{ "Start_Timestamp", RK_CELL_TIME, RK_A_START },
 	{ "End_Timestamp", RK_CELL_TIME, RK_A_DURATION },
 	{ 0 },
@@ -100,7 +100,7 @@ static const struct rk_csv_bind memory_copy[] = {
 	{ "Stream_Id", RK_CELL_I64, RK_C_STREAM },
 	{ "Source_Agent_Id", RK_CELL_AGENT, RK_C_SRC },
 	{ "Destination_Agent_Id", RK_CELL_AGENT, RK_C_DST },
-	{ "Correlation_Id", RK_CELL_I64, RK_C_CORRELATION },
+	{ "Correlation_Id", RK_CELL_SERIAL, RK_C_CORRELATION },
 	{ "Process_Id", RK_CELL_I64, RK_C_PID },
 	{ "Thread_Id", RK_CELL_I64, RK_C_TID },
 	{ "Start_Timestamp", RK_CELL_TIME, RK_C_START },
@@ -117,7 +117,7 @@ static const struct rk_csv_bind memory_allocation[] = {
 	{ "Address", RK_CELL_U64, RK_M_ADDRESS },
 	{ "Starting_Address", RK_CELL_U64, RK_M_ADDRESS },
 	{ "Alloc_Flags", RK_CELL_I64, RK_M_FLAGS },
-	{ "Correlation_Id", RK_CELL_I64, RK_M_CORRELATION },
+	{ "Correlation_Id", RK_CELL_SERIAL, RK_M_CORRELATION },
 	{ "Process_Id", RK_CELL_I64, RK_M_PID },
 	{ "Thread_Id", RK_CELL_I64, RK_M_TID },
 	{ "Queue_Id", RK_CELL_SKIP, 0 },
@@ -128,7 +128,7 @@ static const struct rk_csv_bind memory_allocation[] = {
 static const struct rk_csv_bind pc_sampling[] = {
 	{ "Sample_Timestamp", RK_CELL_TIME, RK_P_TIME },
 	{ "Exec_Mask", RK_CELL_SKIP, 0 },
-	{ "Dispatch_Id", RK_CELL_I64, RK_P_DISPATCH },
+	{ "Dispatch_Id", RK_CELL_SERIAL, RK_P_DISPATCH },
 	{ "Instruction", RK_CELL_STR, RK_P_INSTRUCTION },
 	{ "Instruction_Comment", RK_CELL_STR, RK_P_SOURCE_LINE },
 	{ "Correlation_Id", RK_CELL_SKIP, 0 },
