@@ -21,5 +21,7 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/completions/rockit.fish)
           DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
 
+# The prefix is found from the file's own place, so that `cmake --install --prefix` is right too.
+file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/rockit.pc.in rockit.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/rockit.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
