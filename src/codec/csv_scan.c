@@ -6,8 +6,9 @@
  * round reads (and unpacks) the next block. Then the builders are handed out in order.
  *
  * Where may a piece begin? A name may hold a line end, so not every line begins a row. A line that
- * parses as a plain row by itself does, always: a row is never continued over such a line. Pieces
- * and blocks begin at such lines, which makes the result the same however the text is cut.
+ * is a whole row by itself does, always: a row is never continued over such a line. Pieces begin at
+ * such lines, and so do blocks unless none is near their end; then the last piece leaves over the
+ * row it could not finish. That makes the result the same however the text is cut.
  */
 #include "codec/csv_scan.h"
 
@@ -20,9 +21,10 @@ enum {
 	PIECE_BYTES = 96 << 10,
 	PIECES_PER_THREAD = 4,
 	PADDING = 128, /* on both sides of the text: the fast path reads past its ends */
-	HEADROOM = RK_CSV_MAX_ROW + PADDING, /* in front of a block, for the row the last left over */
-	MAX_TRIES = 32,            /* lines looked at to find one that begins a row */
-	MAX_JOINED_LINES = 64,     /* lines one name may stretch over */
+	HEADROOM =
+		RK_CSV_MAX_ROW + PADDING, /* in front of a block, for the row the last left over */
+	MAX_TRIES = 32,                   /* lines looked at to find one that begins a row */
+	MAX_JOINED_LINES = 64,            /* lines one name may stretch over */
 };
 
 struct note {
@@ -31,8 +33,12 @@ struct note {
 };
 
 struct piece {
-	const char *from, *to;
-	bool last; /* the text ends with it */
+	const char *from, *to; /* from: what is still to be parsed */
+	bool last;             /* the text ends with it */
+	bool open;             /* its last row may go on in the next block */
+	bool stopped;          /* before such a row, which begins at `from` */
+	bool again;            /* more rows than its builder has room for */
+	bool handed;           /* out, what is in the builder */
 	struct rk_builder b;
 	uint64_t lines;
 	struct note notes[RK_NNOTES];
@@ -56,9 +62,11 @@ struct csv_source {
 	struct rk_csv_memory *memory; /* one for each thread */
 	unsigned npieces, max_pieces, at;
 	struct block cur, next;
-	bool begun, eof, skipping; /* skipping: inside a row that is too long */
-	uint64_t line;             /* of the first line not yet handed out */
-	struct rk_builder probe;   /* for asking whether a line is a plain row */
+	const char *limit;               /* the text behind it belongs to the next block */
+	bool begun, eof, done, skipping; /* skipping: inside a row that is too long */
+	bool huge;                       /* and not yet told */
+	uint64_t line;                   /* of the first line not yet handed out */
+	struct rk_builder probe;         /* for asking whether a line is a plain row */
 	int read_rc;
 	struct rk_error read_err;
 };
@@ -145,6 +153,23 @@ static size_t line_len(const char *p, const char *next)
 	return len;
 }
 
+/* Whether the line [p, next) is a row by itself, with nothing odd in it. */
+static bool whole_row(struct csv_source *src, const char *p, const char *next,
+		      struct rk_csv_sink *sink)
+{
+	if (rk_csv_row_fast(&src->plan, p, next, sink))
+		return true;
+	sink->notes = 0;
+	return next - p <= RK_CSV_MAX_ROW &&
+	       rk_csv_row_slow(&src->plan, p, line_len(p, next), sink) == 1 && !sink->notes;
+}
+
+/* The row at `from` may be carried into the next block: it fits there. */
+static bool can_wait(const struct csv_source *src, const struct piece *p, const char *from)
+{
+	return p->open && src->cur.mem + src->cur.to - from <= RK_CSV_MAX_ROW;
+}
+
 /*
  * The row at p is short, perhaps because a name in it holds a line end: adds lines that are no
  * rows themselves until the quotes are even, and tries once. Returns the line behind, or NULL.
@@ -157,21 +182,25 @@ static const char *join_lines(struct csv_source *src, struct piece *p, struct rk
 
 	if (quotes % 2 == 0)
 		return NULL;
-	while (next < p->to && lines < MAX_JOINED_LINES) {
+	while (quotes % 2 && next < p->to && lines < MAX_JOINED_LINES) {
 		const char *more = line_after(next, p->to);
 
-		if (rk_csv_row_fast(&src->plan, next, more, sink) ||
-		    more - from > RK_CSV_MAX_ROW)
+		if (more - from > RK_CSV_MAX_ROW || whole_row(src, next, more, sink))
 			return NULL;
 		quotes += quotes_in(next, (size_t)(more - next));
 		next = more;
 		lines++;
-		if (quotes % 2 == 0)
-			break;
 	}
-	if (rk_csv_row_slow(&src->plan, from, line_len(from, next), sink) != 1)
+	if (quotes % 2 && next == p->to && can_wait(src, p, from)) {
+		p->stopped = true;
+		return NULL;
+	}
+	sink->notes = 0;
+	if (rk_csv_row_slow(&src->plan, from, line_len(from, next), sink) != 1 ||
+	    sink->notes >> RK_NOTE_BAD_NUMBER & 1)
 		return NULL;
 	note(p, RK_NOTE_LINE_BREAK);
+	note_bits(p, sink->notes);
 	rk_csv_commit(sink);
 	p->lines += lines - 1;
 	return next;
@@ -198,40 +227,40 @@ static const char *odd_row(struct csv_source *src, struct piece *p, struct rk_cs
 		return next;
 	}
 	joined = cells == 0 ? join_lines(src, p, sink, from, next) : NULL;
-	if (joined)
+	if (joined || p->stopped)
 		return joined;
 	if (cells == 0 && p->last && next == p->to && next[-1] != '\n')
 		note(p, RK_NOTE_CUT_ROW);
 	else
 		note(p, len > RK_CSV_MAX_ROW ? RK_NOTE_HUGE_ROW :
-			cells	 ? RK_NOTE_LONG_ROW :
+			cells                ? RK_NOTE_LONG_ROW :
 					       RK_NOTE_SHORT_ROW);
 	return next;
 }
 
 static void parse_piece(struct csv_source *src, struct piece *p, struct rk_csv_memory *memory)
 {
-	const char *pos = p->from, *next;
 	struct rk_csv_sink sink;
+	const char *next;
 
 	rk_builder_reset(&p->b);
-	p->rc = rk_csv_sink_init(&sink, &src->plan, &p->b, src->ctx->names, memory,
-				 &p->err);
-	while (p->rc == 0 && pos < p->to) {
-		if (sink.row == p->b.cap) {
-			p->rc = rk_fail(&p->err, RK_E_LIMIT, "more rows than bytes allow");
-			break;
-		}
-		next = rk_csv_row_fast(&src->plan, pos, p->to, &sink);
-		if (next)
+	p->lines = 0;
+	memset(p->notes, 0, sizeof(p->notes));
+	p->rc = rk_csv_sink_init(&sink, &src->plan, &p->b, src->ctx->names, memory, &p->err);
+	while (p->rc == 0 && p->from < p->to && sink.row < p->b.cap) {
+		next = rk_csv_row_fast(&src->plan, p->from, p->to, &sink);
+		if (next && next - p->from <= RK_CSV_MAX_ROW)
 			rk_csv_commit(&sink);
 		else if (!sink.failed)
-			next = odd_row(src, p, &sink, pos);
+			next = odd_row(src, p, &sink, p->from);
 		if (sink.failed)
 			p->rc = rk_fail_nomem(&p->err);
-		pos = next;
+		if (sink.failed || p->stopped)
+			break;
+		p->from = next;
 		p->lines++;
 	}
+	p->again = p->from < p->to && !p->stopped;
 	p->b.nrows = sink.row;
 	if (p->rc == 0 && src->scan.finish && p->b.nrows)
 		p->rc = src->scan.finish(src->scan.arg, &p->b, &p->err);
@@ -275,32 +304,40 @@ static void round_task(void *arg, size_t i, unsigned worker)
 		src->read_rc = read_block(src, &src->next, &src->read_err);
 }
 
-/* Whether the line at p is a plain row by itself, so that a piece may begin with it. */
+/* Whether a piece may begin with the line at p. */
 static bool begins_row(struct csv_source *src, const char *p, const char *end)
 {
 	struct rk_csv_sink sink;
 
 	return rk_csv_sink_init(&sink, &src->plan, &src->probe, src->ctx->names, NULL, NULL) == 0 &&
-	       rk_csv_row_fast(&src->plan, p, line_after(p, end), &sink);
+	       whole_row(src, p, line_after(p, end), &sink);
 }
 
-/* Where this block's text may end: at the last line that begins a row; the rest is carried. */
-static const char *block_limit(struct csv_source *src, const char *from, const char *to)
+/* Behind the last line end, or `from`. */
+static const char *last_line(const char *from, const char *to)
 {
-	const char *nl = memrchr(from, '\n', (size_t)(to - from)), *begin, *end;
-	unsigned tries = 0;
+	const char *nl = memrchr(from, '\n', (size_t)(to - from));
 
-	if (!nl)
-		return from;
-	for (end = nl; tries < MAX_TRIES; tries++, end = begin - 1) {
-		begin = memrchr(from, '\n', (size_t)(end - from));
-		if (!begin)
-			break;
-		begin++;
-		if (begins_row(src, begin, end + 1))
-			return begin;
+	return nl ? nl + 1 : from;
+}
+
+/*
+ * Where this block's text may end: at the last line that begins a row; the rest is carried. False
+ * when no such line is near: then behind the last line end.
+ */
+static bool block_limit(struct csv_source *src, const char *from, const char *to, const char **ret)
+{
+	const char *end = last_line(from, to), *begin;
+
+	*ret = end;
+	for (unsigned tries = 0; tries < MAX_TRIES && end > from; tries++, end = begin) {
+		begin = last_line(from, end - 1);
+		if (begin > from && to - begin <= RK_CSV_MAX_ROW && begins_row(src, begin, end)) {
+			*ret = begin;
+			return true;
+		}
 	}
-	return nl + 1;
+	return false;
 }
 
 static void add_piece(struct csv_source *src, const char *from, const char *to, bool last)
@@ -310,19 +347,17 @@ static void add_piece(struct csv_source *src, const char *from, const char *to, 
 	p->from = from;
 	p->to = to;
 	p->last = last;
-	p->lines = 0;
-	p->rc = 0;
-	memset(p->notes, 0, sizeof(p->notes));
+	p->open = p->stopped = p->handed = false;
 }
 
+/* A stretch in which no line begins a row stays one piece, parsed in several goes. */
 static void cut_pieces(struct csv_source *src, const char *from, const char *to, bool last)
 {
 	src->npieces = src->at = 0;
 	while (to - from > PIECE_BYTES + PIECE_BYTES / 2 && src->npieces + 1 < src->max_pieces) {
 		const char *cut = line_after(from + PIECE_BYTES, to);
-		unsigned tries = 0;
 
-		while (cut < to && tries++ < MAX_TRIES && !begins_row(src, cut, to))
+		while (cut < to && !begins_row(src, cut, to))
 			cut = line_after(cut, to);
 		if (cut == to)
 			break;
@@ -346,16 +381,21 @@ static void skip_rest_of_row(struct csv_source *src)
 	}
 }
 
-static void huge_row(struct csv_source *src)
+/* Told when all lines before it have been counted. */
+static void tell_huge_row(struct csv_source *src)
 {
-	rk_diag_add(src->ctx->diag, warning_names[RK_NOTE_HUGE_ROW],
-		    rk_instream_path(src->scan.in), 0, 1, "%s", warning_texts[RK_NOTE_HUGE_ROW]);
-	src->skipping = true;
+	if (src->huge)
+		rk_diag_add(src->ctx->diag, warning_names[RK_NOTE_HUGE_ROW],
+			    rk_instream_path(src->scan.in), src->line, 1, "%s",
+			    warning_texts[RK_NOTE_HUGE_ROW]);
+	src->huge = false;
 }
 
-/* The unfinished row goes in front of the next block. */
-static void carry(struct csv_source *src, const char *from)
+/* What the last round left over goes in front of the block that was read meanwhile. */
+static void carry(struct csv_source *src)
 {
+	const struct piece *p = src->npieces ? &src->pieces[src->npieces - 1] : NULL;
+	const char *from = p && p->stopped ? p->from : src->limit;
 	size_t len = (size_t)(src->cur.mem + src->cur.to - from);
 	struct block done = src->cur;
 
@@ -377,28 +417,40 @@ static int progress(struct csv_source *src, struct rk_error *err)
 	return 0;
 }
 
+/* Settles where the current block ends and cuts it up. */
+static void cut_block(struct csv_source *src)
+{
+	const char *from = src->cur.mem + src->cur.from, *to = src->cur.mem + src->cur.to;
+	bool last = src->eof, whole = true;
+
+	src->limit = to;
+	if (!last)
+		whole = block_limit(src, from, to, &src->limit);
+	if (to - src->limit > RK_CSV_MAX_ROW) {
+		src->skipping = src->huge = true;
+		src->cur.to = (size_t)(src->limit - src->cur.mem);
+	}
+	cut_pieces(src, from, src->limit, last);
+	if (src->npieces)
+		src->pieces[src->npieces - 1].open = !last && !whole && !src->skipping;
+	src->done = last;
+}
+
 /* Parses the current block and reads the next. 0: all text was seen. */
 static int next_round(struct csv_source *src, struct rk_error *err)
 {
-	bool last = src->eof;
-	const char *from, *to, *limit;
 	int rc = progress(src, err);
 
 	if (rc < 0)
 		return rc;
+	tell_huge_row(src);
+	if (src->done)
+		return 0;
+	if (src->limit)
+		carry(src);
 	if (src->skipping)
 		skip_rest_of_row(src);
-	from = src->cur.mem + src->cur.from;
-	to = src->cur.mem + src->cur.to;
-	if (last && from == to)
-		return 0;
-	limit = last ? to : block_limit(src, from, to);
-	if (to - limit > RK_CSV_MAX_ROW) {
-		huge_row(src);
-		to = limit;
-		src->cur.to = (size_t)(limit - src->cur.mem);
-	}
-	cut_pieces(src, from, limit, last);
+	cut_block(src);
 	src->read_rc = 0;
 	rk_pool_run(src->ctx->pool, src->npieces + 1, round_task, src);
 	if (src->read_rc < 0) {
@@ -407,10 +459,6 @@ static int next_round(struct csv_source *src, struct rk_error *err)
 		rk_error_at(err, rk_instream_path(src->scan.in), 0, 0);
 		return src->read_rc;
 	}
-	if (last)
-		src->cur.from = src->cur.to;
-	else
-		carry(src, limit);
 	return 1;
 }
 
@@ -462,14 +510,18 @@ static int csv_next(struct rk_source *base, const struct rk_batch **batch, struc
 	}
 	for (;;) {
 		while (src->at < src->npieces) {
-			struct piece *p = &src->pieces[src->at++];
+			struct piece *p = &src->pieces[src->at];
 
+			if (p->handed)
+				parse_piece(src, p, &src->memory[0]);
+			p->handed = true;
 			report_piece(src, p);
 			if (p->rc < 0) {
 				if (err)
 					*err = p->err;
 				return p->rc;
 			}
+			src->at += !p->again;
 			if (p->b.nrows) {
 				*batch = rk_builder_batch(&p->b);
 				return 1;
@@ -507,7 +559,7 @@ static int make_buffers(struct csv_source *src, struct rk_error *err)
 	if (src->block_bytes > RK_TEXT_BLOCK_BYTES)
 		src->block_bytes = RK_TEXT_BLOCK_BYTES;
 	src->max_pieces = (unsigned)((src->block_bytes + HEADROOM) / PIECE_BYTES) + 2;
-	/* a row takes a byte per column; beyond the piece's length at most MAX_TRIES lines */
+	/* a row takes a byte per column; pieces are seldom longer, and then take several goes */
 	src->piece_rows = 2 * PIECE_BYTES / src->plan.ncols + MAX_TRIES + 2;
 	src->pieces = rk_calloc(src->max_pieces, sizeof(*src->pieces));
 	src->memory = rk_calloc(threads, sizeof(*src->memory));
@@ -520,8 +572,8 @@ static int make_buffers(struct csv_source *src, struct rk_error *err)
 	return rc;
 }
 
-int rk_csv_scan_open(const struct rk_csv_scan *scan, struct rk_context *ctx,
-		     struct rk_source **ret, struct rk_error *err)
+int rk_csv_scan_open(const struct rk_csv_scan *scan, struct rk_context *ctx, struct rk_source **ret,
+		     struct rk_error *err)
 {
 	struct csv_source *src = rk_calloc(1, sizeof(*src));
 	int rc;

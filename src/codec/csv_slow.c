@@ -86,7 +86,8 @@ static bool split_both_ends(const char *p, size_t len, unsigned ncols, unsigned 
 		end = q;
 	}
 	cells[free_col] = (struct span){ p, (size_t)(end - p) };
-	return true;
+	/* a text that opens with a quote closes with one: otherwise there are cells too many */
+	return p == end || *p != '"' || (end - p > 1 && end[-1] == '"');
 }
 
 static struct span unquoted(struct span c)

@@ -166,29 +166,26 @@ const char *world_read(struct world *w, const char *name, const char *text, enum
 	return world_dump(w, world_text(w, name, text), t, RK_WANT_ALL);
 }
 
-static const struct rk_warning *warning(const struct world *w, const char *kind)
+uint64_t world_warned(const struct world *w, const char *kind)
+{
+	uint64_t count = 0;
+	size_t n;
+	const struct rk_warning *list = rk_diag_list(w->ctx.diag, &n);
+
+	for (size_t i = 0; i < n; i++)
+		count += strcmp(list[i].kind, kind) ? 0 : list[i].count;
+	return count;
+}
+
+uint64_t world_warned_line(const struct world *w, const char *kind)
 {
 	size_t n;
 	const struct rk_warning *list = rk_diag_list(w->ctx.diag, &n);
 
 	for (size_t i = 0; i < n; i++)
 		if (!strcmp(list[i].kind, kind))
-			return &list[i];
-	return NULL;
-}
-
-uint64_t world_warned(const struct world *w, const char *kind)
-{
-	const struct rk_warning *found = warning(w, kind);
-
-	return found ? found->count : 0;
-}
-
-uint64_t world_warned_line(const struct world *w, const char *kind)
-{
-	const struct rk_warning *found = warning(w, kind);
-
-	return found ? found->line : 0;
+			return list[i].line;
+	return 0;
 }
 
 const char *world_warnings(struct world *w)
