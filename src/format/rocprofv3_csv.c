@@ -168,6 +168,7 @@ static int open_rows(struct v3_reader *r, const struct rk_v3_table *t, uint64_t 
 	int rc;
 
 	r->scan.ctx = r->ctx;
+	r->scan.file = rk_instream_path(r->in);
 	r->scan.has_stream = rk_csv_header_find(&r->header, "Stream_Id") >= 0;
 	if (t->table == RK_KERNELS && !r->scan.has_stream && want >> RK_K_STREAM & 1)
 		scan.want |= UINT64_C(1) << RK_K_QUEUE;

@@ -8,6 +8,7 @@
 /* What `finish` needs to know; one per scan. */
 struct rk_v3_scan {
 	struct rk_context *ctx;
+	const char *file;
 	bool has_stream; /* the header names a stream */
 	uint64_t want;
 	uint32_t source_id, clock_id; /* constant strings of the kernels table */
@@ -19,7 +20,8 @@ struct rk_v3_scan {
 struct rk_v3_table {
 	enum rk_table table;
 	const struct rk_csv_bind *binds;
-	uint64_t (*needs)(uint64_t want); /* fields to fill so that `want` can be derived; NULL: want */
+	uint64_t (*needs)(
+		uint64_t want); /* fields to fill so that `want` can be derived; NULL: want */
 	int (*finish)(void *scan, struct rk_builder *b, struct rk_error *err);
 };
 
