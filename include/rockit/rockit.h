@@ -58,8 +58,8 @@ struct rk_convert_options {
 
 /* Rows written per table, in the order of the table names. */
 struct rk_convert_result {
-	uint64_t rows;       /* all tables together */
-	unsigned files;      /* files that appeared */
+	uint64_t rows;  /* all tables together */
+	unsigned files; /* files that appeared */
 };
 
 int rk_run_convert(struct rk_run *run, const struct rk_convert_options *opt,

@@ -25,9 +25,8 @@ static int open_rows(const struct job *j, struct rk_source **ret, struct rk_erro
 {
 	struct rk_context *ctx = &j->run->ctx;
 	struct rk_source *rows;
-	int rc = j->table == RK_KERNELS ?
-			 rk_run_scan_kernels(j->run, &rows, err) :
-			 rk_run_scan(j->run, j->table, RK_WANT_ALL, &rows, err);
+	int rc = j->table == RK_KERNELS ? rk_run_scan_kernels(j->run, &rows, err) :
+					  rk_run_scan(j->run, j->table, RK_WANT_ALL, &rows, err);
 
 	if (rc == 0)
 		rc = j->spill ? rk_sort_spill_open(rows, ctx, &rows, err) :
@@ -149,8 +148,8 @@ static int convert_file(struct rk_run *run, const struct rk_convert_options *opt
 }
 
 static int convert_dir(struct rk_run *run, const struct rk_convert_options *opt,
-		       const struct rk_writer_ops *format, int table,
-		       struct rk_convert_result *ret, struct rk_error *err)
+		       const struct rk_writer_ops *format, int table, struct rk_convert_result *ret,
+		       struct rk_error *err)
 {
 	struct rk_convert_result sum = { 0 };
 	struct rk_bytes path;

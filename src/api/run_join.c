@@ -152,9 +152,8 @@ static int over_process(struct rk_run *run, const struct rk_found *f, uint64_t w
 }
 
 /* *ret stays NULL when the process has no counters that can be joined. */
-static int matrix_of(struct rk_run *run, const struct rk_found *f,
-		     const struct rk_counter_set *set, struct rk_matrix **ret,
-		     struct rk_error *err)
+static int matrix_of(struct rk_run *run, const struct rk_found *f, const struct rk_counter_set *set,
+		     struct rk_matrix **ret, struct rk_error *err)
 {
 	struct fill arg = { .set = set };
 	struct rk_error why = { 0 };

@@ -116,7 +116,8 @@ static int scan_next(struct rk_source *base, const struct rk_batch **batch, stru
 			rk_error_at(err, s->run->found[s->at - 1].path, 0, 0);
 		if (rc > 0) {
 			/* a file may have more columns behind those of the table: not ours */
-			s->batch = (struct rk_batch){ base->schema, (*batch)->nrows, (*batch)->cols };
+			s->batch =
+				(struct rk_batch){ base->schema, (*batch)->nrows, (*batch)->cols };
 			*batch = &s->batch;
 		}
 		if (rc)
@@ -141,8 +142,8 @@ static const struct rk_source_ops scan_ops = { .next = scan_next, .close = scan_
 
 static int name_field(enum rk_table t)
 {
-	return t == RK_KERNELS	? RK_K_NAME :
-	       t == RK_COUNTERS ? RK_N_NAME :
+	return t == RK_KERNELS    ? RK_K_NAME :
+	       t == RK_COUNTERS   ? RK_N_NAME :
 	       t == RK_PC_SAMPLES ? RK_P_NAME :
 				    -1;
 }
@@ -182,8 +183,8 @@ static int open_scan(struct rk_run *run, enum rk_table t, uint64_t want,
 		rk_free(counters);
 		return rk_fail_nomem(err);
 	}
-	s->base = (struct rk_source){ &scan_ops,
-				      counters ? &counters->schema : rk_table_schema(t) };
+	s->base =
+		(struct rk_source){ &scan_ops, counters ? &counters->schema : rk_table_schema(t) };
 	s->run = run;
 	s->table = t;
 	s->want = want;

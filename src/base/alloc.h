@@ -5,11 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-void *rk_alloc(size_t size);              /* NULL when out of memory; size 0 gives a block */
-void *rk_calloc(size_t n, size_t size);   /* zeroed; NULL also when n * size overflows */
-void *rk_realloc(void *p, size_t size);   /* on NULL the old block is still there */
+void *rk_alloc(size_t size);            /* NULL when out of memory; size 0 gives a block */
+void *rk_calloc(size_t n, size_t size); /* zeroed; NULL also when n * size overflows */
+void *rk_realloc(void *p, size_t size); /* on NULL the old block is still there */
 void *rk_reallocn(void *p, size_t n, size_t size);
-void rk_free(void *p);                    /* NULL is fine */
+void rk_free(void *p); /* NULL is fine */
 char *rk_strdup(const char *s);
 char *rk_strndup(const char *s, size_t len); /* copies len bytes and terminates */
 

@@ -3,9 +3,9 @@
 #define RK_BYTES_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdbool.h>
 
 /*
  * After the first failure (`bad`: out of memory or past `max`) every call does nothing, so a
@@ -24,7 +24,8 @@ void rk_bytes_clear(struct rk_bytes *b); /* keeps the memory, forgets content an
 bool rk_bytes_reserve(struct rk_bytes *b, size_t extra); /* room for `extra` more bytes */
 void rk_bytes_put(struct rk_bytes *b, const void *p, size_t len);
 void rk_bytes_puts(struct rk_bytes *b, const char *s);
-void rk_bytes_printf(struct rk_bytes *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void rk_bytes_printf(struct rk_bytes *b, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 /* Terminated text; borrowed, valid until the next call. NULL when bad. */
 const char *rk_bytes_str(struct rk_bytes *b);
 

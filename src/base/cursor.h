@@ -49,7 +49,7 @@ static inline uint32_t rk_cursor_u32le(struct rk_cursor *c)
 	const uint8_t *p = rk_cursor_take(c, 4);
 
 	return p ? (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
-			   (uint32_t)p[3] << 24 :
+			       (uint32_t)p[3] << 24 :
 		   0;
 }
 

@@ -50,7 +50,8 @@ static struct rk_warning *append(struct rk_diag *d, const char *kind, const char
 		d->cap = cap;
 	}
 	w = &d->list[d->n];
-	*w = (struct rk_warning){ .kind = rk_strdup(kind), .file = rk_strdup(file),
+	*w = (struct rk_warning){ .kind = rk_strdup(kind),
+				  .file = rk_strdup(file),
 				  .message = rk_strdup(message) };
 	if (!w->kind || !w->file || !w->message) {
 		rk_free((char *)w->kind);

@@ -29,11 +29,12 @@ static inline uint32_t match2(const char *p, char a, char b)
 
 	return (uint32_t)_mm_movemask_epi8(m);
 #elif defined(__aarch64__)
-	static const uint8_t weight[16] = { 1, 2, 4, 8, 16, 32, 64, 128,
-					    1, 2, 4, 8, 16, 32, 64, 128 };
+	static const uint8_t weight[16] = {
+		1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128
+	};
 	uint8x16_t v = vld1q_u8((const uint8_t *)p);
-	uint8x16_t m = vorrq_u8(vceqq_u8(v, vdupq_n_u8((uint8_t)a)),
-				vceqq_u8(v, vdupq_n_u8((uint8_t)b)));
+	uint8x16_t m =
+		vorrq_u8(vceqq_u8(v, vdupq_n_u8((uint8_t)a)), vceqq_u8(v, vdupq_n_u8((uint8_t)b)));
 
 	m = vandq_u8(m, vld1q_u8(weight));
 	return (uint32_t)vaddv_u8(vget_low_u8(m)) | (uint32_t)vaddv_u8(vget_high_u8(m)) << 8;
@@ -228,8 +229,7 @@ static inline const char *skip_cells(const char *p, const char *end, unsigned n)
  * The delimiters behind each of n cells from p on, into d. All must be commas, but the last may be
  * a line end (or `end`) when `last` says so; d[n - 1] then stands before any carriage return.
  */
-static inline bool delimiters(const char *p, const char *end, unsigned n, bool last,
-			      const char **d)
+static inline bool delimiters(const char *p, const char *end, unsigned n, bool last, const char **d)
 {
 	unsigned k = 0;
 

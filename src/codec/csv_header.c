@@ -35,8 +35,7 @@ static const char *cell_end(struct scan *s, bool whole)
 	return whole && !quoted ? p : NULL;
 }
 
-static int add_name(struct rk_csv_header *h, const char *from, const char *to,
-		    struct rk_error *err)
+static int add_name(struct rk_csv_header *h, const char *from, const char *to, struct rk_error *err)
 {
 	size_t n = 0;
 	char *name;

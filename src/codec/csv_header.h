@@ -12,7 +12,7 @@ enum { RK_CSV_MAX_COLUMNS = 4096 };
 struct rk_csv_header {
 	char **names; /* cells without quotes, white space and control characters */
 	unsigned ncols;
-	size_t bytes; /* where the first row begins: BOM, header and its line end passed */
+	size_t bytes;   /* where the first row begins: BOM, header and its line end passed */
 	unsigned lines; /* lines the header takes: a cell may hold a newline */
 };
 

@@ -8,9 +8,11 @@
 
 static const struct rk_csv_bind *bind_of(const struct rk_csv_bind *binds, const char *name)
 {
-	for (; binds->header; binds++)
-		if (rk_text_ieq(name, strlen(name), binds->header))
-			return binds;
+	for (; binds; binds = binds->more) {
+		for (; binds->header; binds++)
+			if (rk_text_ieq(name, strlen(name), binds->header))
+				return binds;
+	}
 	return NULL;
 }
 

@@ -17,21 +17,22 @@ enum rk_cell {
 	RK_CELL_SKIP,      /* not wanted; holds no comma */
 	RK_CELL_SKIP_TEXT, /* not wanted; may hold anything */
 	RK_CELL_I64,
-	RK_CELL_SERIAL,    /* int64 that is another in each row: it ends the head */
+	RK_CELL_SERIAL, /* int64 that is another in each row: it ends the head */
 	RK_CELL_I32,
-	RK_CELL_U32,       /* kept as the bits of an int32: the format's finish settles large ones */
-	RK_CELL_TIME,      /* int64 ns: digits lost to a spreadsheet are refused */
-	RK_CELL_U64,       /* decimal or 0x, kept as the bits of an int64 */
+	RK_CELL_U32,  /* kept as the bits of an int32: the format's finish settles large ones */
+	RK_CELL_TIME, /* int64 ns: digits lost to a spreadsheet are refused */
+	RK_CELL_U64,  /* decimal or 0x, kept as the bits of an int64 */
 	RK_CELL_F64,
 	RK_CELL_STR,
-	RK_CELL_AGENT,     /* 4, "Agent 4", "GPU 4": the number */
+	RK_CELL_AGENT, /* 4, "Agent 4", "GPU 4": the number */
 };
 
-/* A header name a format knows. Ends with .header NULL. */
+/* A header name a format knows. A list ends with .header NULL and goes on in .more, if any. */
 struct rk_csv_bind {
 	const char *header;
 	enum rk_cell cell;
 	unsigned field; /* of the builder's schema; for SKIP of no meaning */
+	const struct rk_csv_bind *more;
 };
 
 /* `run`: how many columns from here on are numbers or skipped, taken together by the fast path. */
@@ -76,8 +77,8 @@ struct rk_csv_memory {
 struct rk_csv_plan {
 	unsigned ncols;
 	unsigned head_cols, tail_cols; /* columns of head and tail, 0: not worth remembering */
-	struct rk_csv_op *cols; /* one per column, for the slow path */
-	struct rk_csv_op *ops;  /* the same with neighbours folded, for the fast path */
+	struct rk_csv_op *cols;        /* one per column, for the slow path */
+	struct rk_csv_op *ops;         /* the same with neighbours folded, for the fast path */
 	unsigned nops;
 	int free_col; /* the column with free text, -1 when none */
 };
@@ -93,16 +94,16 @@ void rk_csv_plan_release(struct rk_csv_plan *p);
 
 /* What can be odd about a row that is kept or lost. */
 enum rk_csv_note {
-	RK_NOTE_SHORT_ROW,      /* lost */
-	RK_NOTE_LONG_ROW,       /* lost */
-	RK_NOTE_HUGE_ROW,       /* lost: over RK_CSV_MAX_ROW */
-	RK_NOTE_CUT_ROW,        /* lost: the file ends inside it */
+	RK_NOTE_SHORT_ROW,       /* lost */
+	RK_NOTE_LONG_ROW,        /* lost */
+	RK_NOTE_HUGE_ROW,        /* lost: over RK_CSV_MAX_ROW */
+	RK_NOTE_CUT_ROW,         /* lost: the file ends inside it */
 	RK_NOTE_REPEATED_HEADER, /* passed over */
-	RK_NOTE_BAD_NUMBER,     /* null */
-	RK_NOTE_RANGE,          /* null */
-	RK_NOTE_FRACTION,       /* kept without its fraction */
-	RK_NOTE_DAMAGED_TIME,   /* null */
-	RK_NOTE_LINE_BREAK,     /* kept: a name holds line ends */
+	RK_NOTE_BAD_NUMBER,      /* null */
+	RK_NOTE_RANGE,           /* null */
+	RK_NOTE_FRACTION,        /* kept without its fraction */
+	RK_NOTE_DAMAGED_TIME,    /* null */
+	RK_NOTE_LINE_BREAK,      /* kept: a name holds line ends */
 	RK_NNOTES
 };
 
@@ -115,7 +116,7 @@ struct rk_csv_sink {
 	size_t row;
 	struct rk_strtab *names;
 	struct rk_csv_memory *memory; /* NULL: do without */
-	uint16_t nulls[64]; /* fields that are null in this row */
+	uint16_t nulls[64];           /* fields that are null in this row */
 	unsigned nnulls;
 	uint32_t notes; /* bits of enum rk_csv_note met in this row */
 	struct rk_error *err;

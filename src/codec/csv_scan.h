@@ -23,12 +23,12 @@ struct rk_csv_scan {
 };
 
 /* Batches come in the order of the file. What is odd goes to ctx->diag under these names: */
-#define RK_CSV_WARNINGS \
+#define RK_CSV_WARNINGS                                                                  \
 	"short-row", "long-row", "huge-row", "cut-row", "repeated-header", "bad-number", \
-	"number-out-of-range", "fraction-cut", "damaged-time", "line-break-in-name"
+		"number-out-of-range", "fraction-cut", "damaged-time", "line-break-in-name"
 
 /* The scan's struct is copied; what it points to must outlive the source. */
-int rk_csv_scan_open(const struct rk_csv_scan *scan, struct rk_context *ctx,
-		     struct rk_source **ret, struct rk_error *err);
+int rk_csv_scan_open(const struct rk_csv_scan *scan, struct rk_context *ctx, struct rk_source **ret,
+		     struct rk_error *err);
 
 #endif

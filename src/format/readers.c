@@ -45,7 +45,8 @@ static int choose(struct rk_instream *in, const struct rk_reader_ops **ret, stru
 	*ret = best_reader(head, len, path);
 	if (!*ret)
 		return rk_fail(err, RK_E_UNSUPPORTED,
-			       "'%s' is not a format rockit knows (see 'rockit help formats')", path);
+			       "'%s' is not a format rockit knows (see 'rockit help formats')",
+			       path);
 	return 0;
 }
 

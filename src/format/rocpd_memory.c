@@ -22,22 +22,12 @@ static const struct rocpd_column copy_columns[C_NCOLUMNS] = {
 	[C_SIZE] = ROCPD_INT("size", ROCPD_BIT(RK_C_BYTES)),
 };
 
-/* MEMORY_COPY_HOST_TO_DEVICE is HOST_TO_DEVICE. */
 static void put_direction(struct rocpd_scan *s, size_t row)
 {
-	static const char prefix[] = "MEMORY_COPY_";
 	int64_t id = rk_rocpd_resolve(s, ROCPD_STRING, rk_rocpd_cell(s, C_NAME), DIM_STRING_TEXT);
-	const char *text;
-	size_t len;
 
-	if (id == ROCPD_NONE) {
+	if (id == ROCPD_NONE)
 		rk_rocpd_put_null(s, RK_C_DIRECTION, row);
-		return;
-	}
-	text = rk_strtab_borrow(s->r->ctx->names, (uint32_t)id, &len);
-	if (len > strlen(prefix) && memcmp(text, prefix, strlen(prefix)) == 0)
-		rk_rocpd_put_text(s, RK_C_DIRECTION, row, text + strlen(prefix),
-				  len - strlen(prefix));
 	else
 		rk_rocpd_put(s, RK_C_DIRECTION, row, id);
 }
@@ -95,24 +85,54 @@ static const struct rocpd_column alloc_columns[A_NCOLUMNS] = {
 	[A_EXTDATA] = ROCPD_TEXT("extdata", ROCPD_BIT(RK_M_FLAGS)),
 };
 
-/* REAL memory needs no prefix: ALLOC, SCRATCH_ALLOC, VMEM_FREE. */
+/* The words that the CSV files have for the same operations. */
+static const struct {
+	const char *level, *type, *word;
+} operations[] = {
+	{ "REAL", "ALLOC", "MEMORY_ALLOCATION_ALLOCATE" },
+	{ "REAL", "FREE", "MEMORY_ALLOCATION_FREE" },
+	{ "VIRTUAL", "ALLOC", "MEMORY_ALLOCATION_VMEM_ALLOCATE" },
+	{ "VIRTUAL", "FREE", "MEMORY_ALLOCATION_VMEM_FREE" },
+	{ "SCRATCH", "ALLOC", "SCRATCH_MEMORY_ALLOC" },
+	{ "SCRATCH", "FREE", "SCRATCH_MEMORY_FREE" },
+	{ "SCRATCH", "RECLAIM", "SCRATCH_MEMORY_ASYNC_RECLAIM" },
+};
+
+static const char *operation_word(const char *level, size_t level_len, const char *type,
+				  size_t type_len)
+{
+	for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
+		if (rk_text_ieq(level, level_len, operations[i].level) &&
+		    rk_text_ieq(type, type_len, operations[i].type))
+			return operations[i].word;
+	return NULL;
+}
+
+/* A pair without a word of its own is written out: REAL_REALLOC. */
 static void put_operation(struct rocpd_scan *s, size_t row)
 {
-	size_t level_len, type_len;
-	const char *level = rk_sqlite_text(s->c, A_LEVEL, &level_len), *type;
+	size_t level_len = 0, type_len = 0;
+	const char *text = rk_sqlite_text(s->c, A_LEVEL, &level_len), *type, *word;
 
 	rk_bytes_clear(&s->text);
-	if (level && rk_text_ieq(level, level_len, "SCRATCH"))
-		rk_bytes_puts(&s->text, "SCRATCH_");
-	else if (level && rk_text_ieq(level, level_len, "VIRTUAL"))
-		rk_bytes_puts(&s->text, "VMEM_");
+	rk_bytes_put(&s->text, text, text ? level_len : 0); /* the next call may move it */
+	level_len = s->text.len;
 	type = rk_sqlite_text(s->c, A_TYPE, &type_len);
-	rk_bytes_put(&s->text, type, type ? type_len : 0);
+	if (!type) {
+		rk_rocpd_put_null(s, RK_M_OPERATION, row);
+		return;
+	}
+	word = operation_word((const char *)s->text.data, level_len, type, type_len);
+	if (!word) {
+		rk_bytes_puts(&s->text, level_len ? "_" : "");
+		rk_bytes_put(&s->text, type, type_len);
+	}
 	if (s->text.bad)
 		rk_fail_nomem(&s->error);
+	else if (word)
+		rk_rocpd_put_text(s, RK_M_OPERATION, row, word, strlen(word));
 	else
-		rk_rocpd_put_text(s, RK_M_OPERATION, row, type ? (const char *)s->text.data : NULL,
-				  s->text.len);
+		rk_rocpd_put_text(s, RK_M_OPERATION, row, (const char *)s->text.data, s->text.len);
 }
 
 static void put_flags(struct rocpd_scan *s, size_t row)

@@ -8,29 +8,39 @@
 #include "format/rocprofv3_csv.h"
 
 #define BIT(f) (UINT64_C(1) << (f))
-
-#define SKIPPED \
-	{ "Guid", RK_CELL_SKIP, 0 }, { "Kind", RK_CELL_SKIP, 0 }, \
-	{ "Kernel_Id", RK_CELL_SKIP, 0 }, { "Duration", RK_CELL_SKIP, 0 }, \
-	{ "Graph_Exec_Id", RK_CELL_SKIP, 0 }, { "Graph_Node_Id", RK_CELL_SKIP, 0 }, \
-	{ "Replay_Pass", RK_CELL_SKIP, 0 }, { "Pid", RK_CELL_SKIP, 0 }
-
-#define KERNEL_COMMON \
-	{ "Agent_Id", RK_CELL_AGENT, RK_K_DEVICE }, { "Queue_Id", RK_CELL_I64, RK_K_QUEUE }, \
-	{ "Stream_Id", RK_CELL_I32, RK_K_STREAM }, { "Thread_Id", RK_CELL_I64, RK_K_TID }, \
-	{ "Process_Id", RK_CELL_I64, RK_K_PID }, { "Dispatch_Id", RK_CELL_SERIAL, RK_K_DISPATCH }, \
-	{ "Kernel_Name", RK_CELL_STR, RK_K_NAME }, \
-	{ "Correlation_Id", RK_CELL_SERIAL, RK_K_CORRELATION }, \
-	{ "Start_Timestamp", RK_CELL_TIME, RK_K_START }, \
-	{ "End_Timestamp", RK_CELL_TIME, RK_K_DURATION }, \
-	{ "LDS_Block_Size", RK_CELL_I32, RK_K_SHARED_MEM }, \
-	{ "Scratch_Size", RK_CELL_I32, RK_K_SCRATCH }, { "VGPR_Count", RK_CELL_I32, RK_K_VGPR }, \
-	{ "Accum_VGPR_Count", RK_CELL_I32, RK_K_ACCUM_VGPR }, \
-	{ "SGPR_Count", RK_CELL_I32, RK_K_SGPR }
+/* In any file, wanted by none. */
+static const struct rk_csv_bind skipped[] = {
+	{ "Guid", RK_CELL_SKIP, 0 },
+	{ "Kind", RK_CELL_SKIP, 0 },
+	{ "Kernel_Id", RK_CELL_SKIP, 0 },
+	{ "Duration", RK_CELL_SKIP, 0 },
+	{ "Graph_Exec_Id", RK_CELL_SKIP, 0 },
+	{ "Graph_Node_Id", RK_CELL_SKIP, 0 },
+	{ "Replay_Pass", RK_CELL_SKIP, 0 },
+	{ "Pid", RK_CELL_SKIP, 0 },
+	{ 0 },
+};
+/* Of a dispatch, in kernel traces and counter files. */
+static const struct rk_csv_bind dispatch[] = {
+	{ "Agent_Id", RK_CELL_AGENT, RK_K_DEVICE },
+	{ "Queue_Id", RK_CELL_I64, RK_K_QUEUE },
+	{ "Stream_Id", RK_CELL_I32, RK_K_STREAM },
+	{ "Thread_Id", RK_CELL_I64, RK_K_TID },
+	{ "Process_Id", RK_CELL_I64, RK_K_PID },
+	{ "Dispatch_Id", RK_CELL_SERIAL, RK_K_DISPATCH },
+	{ "Kernel_Name", RK_CELL_STR, RK_K_NAME },
+	{ "Correlation_Id", RK_CELL_SERIAL, RK_K_CORRELATION },
+	{ "Start_Timestamp", RK_CELL_TIME, RK_K_START },
+	{ "End_Timestamp", RK_CELL_TIME, RK_K_DURATION },
+	{ "LDS_Block_Size", RK_CELL_I32, RK_K_SHARED_MEM },
+	{ "Scratch_Size", RK_CELL_I32, RK_K_SCRATCH },
+	{ "VGPR_Count", RK_CELL_I32, RK_K_VGPR },
+	{ "Accum_VGPR_Count", RK_CELL_I32, RK_K_ACCUM_VGPR },
+	{ "SGPR_Count", RK_CELL_I32, RK_K_SGPR },
+	{ .more = skipped },
+};
 
 static const struct rk_csv_bind kernel_trace[] = {
-	SKIPPED,
-	KERNEL_COMMON,
 	{ "Private_Segment_Size", RK_CELL_I32, RK_K_SCRATCH },
 	{ "Group_Segment_Size", RK_CELL_I32, RK_K_SHARED_MEM },
 	{ "Workgroup_Size_X", RK_CELL_I32, RK_K_BLOCK_X },
@@ -39,19 +49,16 @@ static const struct rk_csv_bind kernel_trace[] = {
 	{ "Grid_Size_X", RK_CELL_U32, RK_K_ITEMS_X },
 	{ "Grid_Size_Y", RK_CELL_U32, RK_K_ITEMS_Y },
 	{ "Grid_Size_Z", RK_CELL_U32, RK_K_ITEMS_Z },
-	{ 0 },
+	{ .more = dispatch },
 };
 static const struct rk_csv_bind counter_dispatches[] = {
-	SKIPPED,
-	KERNEL_COMMON,
 	{ "Grid_Size", RK_CELL_U32, RK_K_ITEMS_X },
 	{ "Workgroup_Size", RK_CELL_I32, RK_K_BLOCK_X },
 	{ "Counter_Name", RK_CELL_SKIP, 0 },
 	{ "Counter_Value", RK_CELL_SKIP, 0 },
-	{ 0 },
+	{ .more = dispatch },
 };
 static const struct rk_csv_bind counter_values[] = {
-	SKIPPED,
 	{ "Dispatch_Id", RK_CELL_SERIAL, RK_N_DISPATCH },
 	{ "Kernel_Name", RK_CELL_STR, RK_N_NAME },
 	{ "Counter_Name", RK_CELL_STR, RK_N_COUNTER },
@@ -70,10 +77,9 @@ static const struct rk_csv_bind counter_values[] = {
 	{ "SGPR_Count", RK_CELL_SKIP, 0 },
 	{ "Start_Timestamp", RK_CELL_SKIP, 0 },
 	{ "End_Timestamp", RK_CELL_SKIP, 0 },
-	{ 0 },
+	{ .more = skipped },
 };
 static const struct rk_csv_bind api_calls[] = {
-	SKIPPED,
 	{ "Domain", RK_CELL_STR, RK_A_DOMAIN },
 	{ "Function", RK_CELL_STR, RK_A_FUNCTION },
 	{ "Process_Id", RK_CELL_I64, RK_A_PID },
@@ -81,10 +87,9 @@ static const struct rk_csv_bind api_calls[] = {
 	{ "Correlation_Id", RK_CELL_SERIAL, RK_A_CORRELATION },
 	{ "Start_Timestamp", RK_CELL_TIME, RK_A_START },
 	{ "End_Timestamp", RK_CELL_TIME, RK_A_DURATION },
-	{ 0 },
+	{ .more = skipped },
 };
 static const struct rk_csv_bind api_markers[] = {
-	SKIPPED,
 	{ "Domain", RK_CELL_STR, RK_R_KIND },
 	{ "Function", RK_CELL_STR, RK_R_NAME },
 	{ "Process_Id", RK_CELL_I64, RK_R_PID },
@@ -92,10 +97,9 @@ static const struct rk_csv_bind api_markers[] = {
 	{ "Correlation_Id", RK_CELL_SKIP, 0 },
 	{ "Start_Timestamp", RK_CELL_TIME, RK_R_START },
 	{ "End_Timestamp", RK_CELL_TIME, RK_R_DURATION },
-	{ 0 },
+	{ .more = skipped },
 };
 static const struct rk_csv_bind memory_copy[] = {
-	SKIPPED,
 	{ "Direction", RK_CELL_STR, RK_C_DIRECTION },
 	{ "Stream_Id", RK_CELL_I64, RK_C_STREAM },
 	{ "Source_Agent_Id", RK_CELL_AGENT, RK_C_SRC },
@@ -106,11 +110,10 @@ static const struct rk_csv_bind memory_copy[] = {
 	{ "Start_Timestamp", RK_CELL_TIME, RK_C_START },
 	{ "End_Timestamp", RK_CELL_TIME, RK_C_DURATION },
 	{ "Size", RK_CELL_I64, RK_C_BYTES },
-	{ 0 },
+	{ .more = skipped },
 };
 /* memory_allocation_trace and scratch_memory_trace together */
 static const struct rk_csv_bind memory_allocation[] = {
-	SKIPPED,
 	{ "Operation", RK_CELL_STR, RK_M_OPERATION },
 	{ "Agent_Id", RK_CELL_AGENT, RK_M_DEVICE },
 	{ "Allocation_Size", RK_CELL_I64, RK_M_BYTES },
@@ -123,7 +126,7 @@ static const struct rk_csv_bind memory_allocation[] = {
 	{ "Queue_Id", RK_CELL_SKIP, 0 },
 	{ "Start_Timestamp", RK_CELL_TIME, RK_M_START },
 	{ "End_Timestamp", RK_CELL_TIME, RK_M_DURATION },
-	{ 0 },
+	{ .more = skipped },
 };
 static const struct rk_csv_bind pc_sampling[] = {
 	{ "Sample_Timestamp", RK_CELL_TIME, RK_P_TIME },

@@ -63,9 +63,9 @@ static const char *kind_of_name(const char *s, size_t len)
 static const char *kind_of_path(const char *path)
 {
 	static const char *const parts[][2] = {
-		{ "kernel", "kernel" }, { "marker", "marker" },  { "domain", "domain" },
-		{ "copy", "copy" },     { "hip_", "api" },       { "hsa_", "api" },
-		{ "rccl_", "api" },     { "alloc", "memory" },   { "scratch", "memory" },
+		{ "kernel", "kernel" }, { "marker", "marker" }, { "domain", "domain" },
+		{ "copy", "copy" },     { "hip_", "api" },      { "hsa_", "api" },
+		{ "rccl_", "api" },     { "alloc", "memory" },  { "scratch", "memory" },
 		{ "rocdecode", "api" }, { "rocjpeg", "api" },
 	};
 	const char *name = strrchr(path, '/');

@@ -11,7 +11,7 @@ struct rk_writer {
 };
 
 struct rk_writer_ops {
-	const char *name;   /* the word of `-f` */
+	const char *name; /* the word of `-f` */
 	const char *help;
 	const char *suffix; /* ".parquet" */
 	/* `out` is borrowed: the caller commits or aborts it after finish and close. */

@@ -12,8 +12,8 @@
 struct rk_file {
 	int fd;
 	char *path;
-	uint64_t size;    /* bytes; 0 when not seekable */
-	bool seekable;    /* a regular file: pread and a second pass work */
+	uint64_t size; /* bytes; 0 when not seekable */
+	bool seekable; /* a regular file: pread and a second pass work */
 };
 
 /* A directory is refused with RK_E_IO. A FIFO or "-" (stdin) opens as not seekable. */

@@ -16,9 +16,9 @@ enum { WRITEBACK_BYTES = 64 << 10 };
 
 struct rk_output {
 	int fd;
-	char *path;   /* the target */
-	char *temp;   /* name of the temporary file; NULL: it has none, or none is needed */
-	bool direct;  /* stdout, a device, a pipe: bytes go straight there */
+	char *path;  /* the target */
+	char *temp;  /* name of the temporary file; NULL: it has none, or none is needed */
+	bool direct; /* stdout, a device, a pipe: bytes go straight there */
 	uint64_t offset;
 };
 

@@ -24,7 +24,8 @@ static int nameless(const char *dir, struct rk_error *err)
 	if (fd >= 0)
 		return fd;
 	if (snprintf(path, sizeof(path), "%s/rockit-XXXXXX", dir) >= (int)sizeof(path))
-		return rk_fail_errno(err, ENAMETOOLONG, "cannot make a temporary file in '%s'", dir);
+		return rk_fail_errno(err, ENAMETOOLONG, "cannot make a temporary file in '%s'",
+				     dir);
 	fd = mkostemp(path, O_CLOEXEC);
 	if (fd < 0)
 		return rk_fail_errno(err, errno, "cannot make a temporary file in '%s'", dir);
@@ -60,8 +61,8 @@ int rk_spill_write(struct rk_spill *s, uint64_t offset, const void *p, size_t le
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return rk_fail_errno(err, errno,
-					     "cannot write temporary data (--tmpdir names a place)");
+			return rk_fail_errno(
+				err, errno, "cannot write temporary data (--tmpdir names a place)");
 		done += (size_t)n;
 	}
 	return 0;
@@ -82,8 +83,8 @@ int rk_spill_append(struct rk_spill *s, const void *p, size_t len, uint64_t *ret
 int rk_spill_resize(struct rk_spill *s, uint64_t size, struct rk_error *err)
 {
 	if (ftruncate(s->fd, (off_t)size))
-		return rk_fail_errno(err, errno,
-				     "cannot make room for temporary data (--tmpdir names a place)");
+		return rk_fail_errno(
+			err, errno, "cannot make room for temporary data (--tmpdir names a place)");
 	s->size = size;
 	return 0;
 }

@@ -4,34 +4,34 @@
 #include <string.h>
 
 static const struct rk_field kernels[RK_K_NFIELDS] = {
-	{ "kernel_name", RK_STR },    { "start_ns", RK_I64 },      { "duration_ns", RK_I64 },
-	{ "grid_x", RK_I32 },         { "grid_y", RK_I32 },        { "grid_z", RK_I32 },
-	{ "block_x", RK_I32 },        { "block_y", RK_I32 },       { "block_z", RK_I32 },
-	{ "regs", RK_I32 },           { "shared_mem", RK_I32 },    { "stream_id", RK_I32 },
-	{ "device_id", RK_I64 },      { "queue_id", RK_I64 },      { "dispatch_id", RK_I64 },
-	{ "correlation_id", RK_I64 }, { "pid", RK_I64 },           { "tid", RK_I64 },
-	{ "node", RK_STR },           { "rank", RK_I32 },          { "vgpr", RK_I32 },
-	{ "accum_vgpr", RK_I32 },     { "sgpr", RK_I32 },          { "scratch_bytes", RK_I32 },
-	{ "wave_size", RK_I32 },      { "grid_items_x", RK_I32 },  { "grid_items_y", RK_I32 },
-	{ "grid_items_z", RK_I32 },   { "barrier", RK_BOOL },      { "source", RK_STR },
+	{ "kernel_name", RK_STR },    { "start_ns", RK_I64 },     { "duration_ns", RK_I64 },
+	{ "grid_x", RK_I32 },         { "grid_y", RK_I32 },       { "grid_z", RK_I32 },
+	{ "block_x", RK_I32 },        { "block_y", RK_I32 },      { "block_z", RK_I32 },
+	{ "regs", RK_I32 },           { "shared_mem", RK_I32 },   { "stream_id", RK_I32 },
+	{ "device_id", RK_I64 },      { "queue_id", RK_I64 },     { "dispatch_id", RK_I64 },
+	{ "correlation_id", RK_I64 }, { "pid", RK_I64 },          { "tid", RK_I64 },
+	{ "node", RK_STR },           { "rank", RK_I32 },         { "vgpr", RK_I32 },
+	{ "accum_vgpr", RK_I32 },     { "sgpr", RK_I32 },         { "scratch_bytes", RK_I32 },
+	{ "wave_size", RK_I32 },      { "grid_items_x", RK_I32 }, { "grid_items_y", RK_I32 },
+	{ "grid_items_z", RK_I32 },   { "barrier", RK_BOOL },     { "source", RK_STR },
 	{ "clock", RK_STR },
 };
 static const struct rk_field memcpy_fields[RK_C_NFIELDS] = {
-	{ "direction", RK_STR },  { "start_ns", RK_I64 },   { "duration_ns", RK_I64 },
-	{ "bytes", RK_I64 },      { "src_device", RK_I64 }, { "dst_device", RK_I64 },
-	{ "stream_id", RK_I64 },  { "correlation_id", RK_I64 }, { "pid", RK_I64 },
-	{ "tid", RK_I64 },        { "node", RK_STR },       { "rank", RK_I32 },
+	{ "direction", RK_STR }, { "start_ns", RK_I64 },       { "duration_ns", RK_I64 },
+	{ "bytes", RK_I64 },     { "src_device", RK_I64 },     { "dst_device", RK_I64 },
+	{ "stream_id", RK_I64 }, { "correlation_id", RK_I64 }, { "pid", RK_I64 },
+	{ "tid", RK_I64 },       { "node", RK_STR },           { "rank", RK_I32 },
 };
 static const struct rk_field memalloc[RK_M_NFIELDS] = {
-	{ "operation", RK_STR }, { "start_ns", RK_I64 },  { "duration_ns", RK_I64 },
-	{ "bytes", RK_I64 },     { "address", RK_I64 },   { "device_id", RK_I64 },
+	{ "operation", RK_STR }, { "start_ns", RK_I64 },       { "duration_ns", RK_I64 },
+	{ "bytes", RK_I64 },     { "address", RK_I64 },        { "device_id", RK_I64 },
 	{ "flags", RK_I64 },     { "correlation_id", RK_I64 }, { "pid", RK_I64 },
-	{ "tid", RK_I64 },       { "node", RK_STR },      { "rank", RK_I32 },
+	{ "tid", RK_I64 },       { "node", RK_STR },           { "rank", RK_I32 },
 };
 static const struct rk_field api[RK_A_NFIELDS] = {
-	{ "domain", RK_STR },         { "function", RK_STR }, { "start_ns", RK_I64 },
-	{ "duration_ns", RK_I64 },    { "correlation_id", RK_I64 }, { "pid", RK_I64 },
-	{ "tid", RK_I64 },            { "node", RK_STR },     { "rank", RK_I32 },
+	{ "domain", RK_STR },      { "function", RK_STR },       { "start_ns", RK_I64 },
+	{ "duration_ns", RK_I64 }, { "correlation_id", RK_I64 }, { "pid", RK_I64 },
+	{ "tid", RK_I64 },         { "node", RK_STR },           { "rank", RK_I32 },
 };
 static const struct rk_field markers[RK_R_NFIELDS] = {
 	{ "name", RK_STR }, { "kind", RK_STR }, { "start_ns", RK_I64 }, { "duration_ns", RK_I64 },
@@ -68,13 +68,13 @@ static const struct rk_field processes[RK_O_NFIELDS] = {
 	{ "local_rank", RK_I32 }, { "node", RK_STR }, { "start_ns", RK_I64 }, { "end_ns", RK_I64 },
 };
 static const struct rk_field stats[RK_T_NFIELDS] = {
-	{ "of", RK_STR },     { "name", RK_STR },   { "calls", RK_I64 },     { "total_ns", RK_I64 },
-	{ "mean_ns", RK_F64 }, { "min_ns", RK_I64 }, { "max_ns", RK_I64 },   { "stddev_ns", RK_F64 },
-	{ "percent", RK_F64 }, { "pid", RK_I64 },    { "node", RK_STR },     { "rank", RK_I32 },
+	{ "of", RK_STR },      { "name", RK_STR },   { "calls", RK_I64 },  { "total_ns", RK_I64 },
+	{ "mean_ns", RK_F64 }, { "min_ns", RK_I64 }, { "max_ns", RK_I64 }, { "stddev_ns", RK_F64 },
+	{ "percent", RK_F64 }, { "pid", RK_I64 },    { "node", RK_STR },   { "rank", RK_I32 },
 };
 static const struct rk_field instructions[RK_I_NFIELDS] = {
-	{ "code_object", RK_I64 }, { "vaddr", RK_I64 },   { "instruction", RK_STR },
-	{ "hits", RK_I64 },        { "latency", RK_I64 }, { "stall", RK_I64 },
+	{ "code_object", RK_I64 }, { "vaddr", RK_I64 },       { "instruction", RK_STR },
+	{ "hits", RK_I64 },        { "latency", RK_I64 },     { "stall", RK_I64 },
 	{ "idle", RK_I64 },        { "source_line", RK_STR },
 };
 

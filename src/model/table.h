@@ -32,7 +32,7 @@ enum rk_table {
 	RK_LIBRARY_CALLS,
 	RK_AGENTS,
 	RK_PROCESSES,
-	RK_STATS, /* ready-made statistics: a source with no single rows */
+	RK_STATS,        /* ready-made statistics: a source with no single rows */
 	RK_INSTRUCTIONS, /* thread-trace statistics, one row per instruction */
 	RK_NTABLES
 };
@@ -52,6 +52,7 @@ struct rk_schema {
 };
 
 /* Columns of each standard table, in order. A source may leave any of them all null. */
+/* clang-format off */ /* a line per name would make pages of this */
 enum rk_kernels_field {
 	RK_K_NAME, RK_K_START, RK_K_DURATION, RK_K_GRID_X, RK_K_GRID_Y, RK_K_GRID_Z, RK_K_BLOCK_X,
 	RK_K_BLOCK_Y, RK_K_BLOCK_Z, RK_K_REGS, RK_K_SHARED_MEM, RK_K_STREAM, RK_K_DEVICE, RK_K_QUEUE,
@@ -106,6 +107,8 @@ enum rk_instructions_field {
 	RK_I_CODE_OBJECT, RK_I_VADDR, RK_I_INSTRUCTION, RK_I_HITS, RK_I_LATENCY, RK_I_STALL, RK_I_IDLE,
 	RK_I_SOURCE_LINE, RK_I_NFIELDS
 };
+
+/* clang-format on */
 
 const struct rk_schema *rk_table_schema(enum rk_table t); /* borrowed, static */
 const char *rk_table_name(enum rk_table t);               /* "kernels", ... */

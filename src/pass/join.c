@@ -59,8 +59,7 @@ int rk_counter_set_scan(struct rk_counter_set *set, struct rk_context *ctx,
 	return rc;
 }
 
-int rk_counter_set_schema(struct rk_counter_set *set, struct rk_context *ctx,
-			  struct rk_error *err)
+int rk_counter_set_schema(struct rk_counter_set *set, struct rk_context *ctx, struct rk_error *err)
 {
 	const struct rk_schema *kernels = rk_table_schema(RK_KERNELS);
 
@@ -69,9 +68,9 @@ int rk_counter_set_schema(struct rk_counter_set *set, struct rk_context *ctx,
 		return rk_fail_nomem(err);
 	memcpy(set->fields, kernels->fields, kernels->nfields * sizeof(*set->fields));
 	for (unsigned i = 0; i < set->n; i++)
-		set->fields[kernels->nfields + i] = (struct rk_field){
-			rk_strtab_borrow(ctx->names, set->ids[i], NULL), RK_F64
-		};
+		set->fields[kernels->nfields + i] =
+			(struct rk_field){ rk_strtab_borrow(ctx->names, set->ids[i], NULL),
+					   RK_F64 };
 	set->schema = *kernels;
 	set->schema.fields = set->fields;
 	set->schema.nfields += set->n;
@@ -107,8 +106,8 @@ int rk_join_note(struct rk_matrix *m, struct rk_source *counters, struct rk_erro
 	return rc;
 }
 
-static int fill_row(struct rk_matrix *m, const struct rk_counter_set *set,
-		    const struct rk_batch *b, size_t i, struct rk_error *err)
+static int fill_row(struct rk_matrix *m, const struct rk_counter_set *set, const struct rk_batch *b,
+		    size_t i, struct rk_error *err)
 {
 	const struct rk_column *name = &b->cols[RK_N_COUNTER], *value = &b->cols[RK_N_VALUE];
 	int col;
@@ -200,8 +199,7 @@ static int join_next(struct rk_source *base, const struct rk_batch **batch, stru
 	if (rc < 0)
 		return rc;
 	j->b.nrows = b->nrows;
-	memcpy(j->cols, rk_builder_batch(&j->b)->cols,
-	       j->set->schema.nfields * sizeof(*j->cols));
+	memcpy(j->cols, rk_builder_batch(&j->b)->cols, j->set->schema.nfields * sizeof(*j->cols));
 	memcpy(j->cols, b->cols, first * sizeof(*j->cols));
 	j->batch = (struct rk_batch){ &j->set->schema, b->nrows, j->cols };
 	*batch = &j->batch;

@@ -12,7 +12,7 @@ enum { RK_JOIN_MAX_COUNTERS = 200 };
 struct rk_counter_set {
 	uint32_t ids[RK_JOIN_MAX_COUNTERS]; /* names, in order of first appearance */
 	unsigned n;
-	bool more; /* there were more than fit */
+	bool more;               /* there were more than fit */
 	struct rk_field *fields; /* kernels' own and then one double each */
 	struct rk_schema schema;
 };
@@ -25,8 +25,7 @@ int rk_counter_set_scan(struct rk_counter_set *set, struct rk_context *ctx,
 /* The column of a counter in set->schema, or -1. */
 int rk_counter_set_field(const struct rk_counter_set *set, uint32_t id);
 /* After the last: makes set->schema. Names are borrowed from ctx->names. */
-int rk_counter_set_schema(struct rk_counter_set *set, struct rk_context *ctx,
-			  struct rk_error *err);
+int rk_counter_set_schema(struct rk_counter_set *set, struct rk_context *ctx, struct rk_error *err);
 void rk_counter_set_release(struct rk_counter_set *set);
 
 /* One pass each over counters (RK_N_DISPATCH, _COUNTER, _VALUE, _PID), a layout between them. */

@@ -20,7 +20,6 @@ bool rk_name_clean(const char *name, size_t len, const struct rk_name_style *sty
 
 /* Replaces the string column `field`, each distinct name worked on once. Takes over `rows`. */
 int rk_names_open(struct rk_source *rows, struct rk_context *ctx, unsigned field,
-		  const struct rk_name_style *style, struct rk_source **ret,
-		  struct rk_error *err);
+		  const struct rk_name_style *style, struct rk_source **ret, struct rk_error *err);
 
 #endif

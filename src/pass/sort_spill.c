@@ -39,7 +39,7 @@ struct spill_sort {
 	struct rk_source *rows;
 	struct rk_context *ctx;
 	struct rk_spill *spill;
-	uint8_t *store; /* STORE_BYTES: records coming in, later the read buffers of the runs */
+	uint8_t *store;  /* STORE_BYTES: records coming in, later the read buffers of the runs */
 	uint8_t *sorted; /* a block of records on its way out */
 	size_t nrecords;
 	struct layout layout;

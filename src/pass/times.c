@@ -43,10 +43,8 @@ struct times {
 static const struct {
 	int start, duration;
 } fields[RK_NTABLES] = {
-	[RK_KERNELS] = { RK_K_START, RK_K_DURATION },
-	[RK_MEMCPY] = { RK_C_START, RK_C_DURATION },
-	[RK_MEMALLOC] = { RK_M_START, RK_M_DURATION },
-	[RK_API] = { RK_A_START, RK_A_DURATION },
+	[RK_KERNELS] = { RK_K_START, RK_K_DURATION },  [RK_MEMCPY] = { RK_C_START, RK_C_DURATION },
+	[RK_MEMALLOC] = { RK_M_START, RK_M_DURATION }, [RK_API] = { RK_A_START, RK_A_DURATION },
 	[RK_MARKERS] = { RK_R_START, RK_R_DURATION },
 };
 
