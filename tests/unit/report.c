@@ -305,5 +305,7 @@ TEST(statistics_go_to_the_section_they_describe)
 	CHECK(rk_section_of_stats("kernel") == RK_SECTION_KERNELS);
 	CHECK(rk_section_of_stats("copy") == RK_SECTION_COPIES);
 	CHECK(rk_section_of_stats("domain") == RK_SECTION_DOMAINS);
-	CHECK(rk_section_of_stats("scratch") == RK_SECTION_MEMORY);
+	CHECK(rk_section_of_stats("api") == RK_SECTION_API);
+	CHECK(rk_section_of_stats("marker") == RK_SECTION_API);
+	CHECK(rk_section_of_stats("memory") == RK_SECTION_API);
 }
