@@ -87,36 +87,73 @@ static inline const char *string_cell(const char *p, const char *end, unsigned f
 	return new_word(p, end, id, s, w);
 }
 
+/* Stores a number of a run; what does not fit leaves a bit in *odd. */
+static inline void put_number(const struct rk_csv_op *op, int64_t v, const struct rk_csv_sink *s,
+			      uint64_t *odd)
+{
+	void *data = s->data[op->field];
+
+	if (op->cell != RK_CELL_I32 && op->cell != RK_CELL_U32) {
+		((int64_t *)data)[s->row] = v;
+		return;
+	}
+	((int32_t *)data)[s->row] = (int32_t)v;
+	*odd |= (uint64_t)(v > (op->cell == RK_CELL_I32 ? INT32_MAX : (int64_t)UINT32_MAX));
+}
+
 /*
  * A run of cells that are numbers or skipped. Where they end is found first, for all of them, so
  * that no number has to wait for the one before; what is odd in any of them shows at the end.
  */
-static inline const char *run_of_cells(const struct rk_csv_op *cols, unsigned n, const char *p,
-				       const char *end, bool last, struct rk_csv_sink *s)
+static const char *run_of_cells(const struct rk_csv_op *cols, unsigned n, const char *p,
+				const char *end, bool last, struct rk_csv_sink *s)
 {
 	const char *d[RK_CSV_MAX_RUN];
 	uint64_t odd = 0;
-	size_t row = s->row;
 
 	if (!delimiters(p, end, n, last, d))
 		return NULL;
 	for (unsigned i = 0; i < n; p = d[i++] + 1) {
-		void *data;
-		int64_t v;
+		size_t len = (size_t)(d[i] - p);
 
-		if (cols[i].cell == RK_CELL_SKIP)
-			continue;
-		data = s->data[cols[i].field];
-		v = number_before(p, d[i], &odd);
-		if (cols[i].cell != RK_CELL_I32 && cols[i].cell != RK_CELL_U32) {
-			((int64_t *)data)[row] = v;
-		} else {
-			((int32_t *)data)[row] = (int32_t)v;
-			odd |= (uint64_t)(v > (cols[i].cell == RK_CELL_I32 ? INT32_MAX :
-									     (int64_t)UINT32_MAX));
-		}
+		if (s->memory && cols[i].col < RK_CSV_LENS)
+			s->memory->lens[cols[i].col] = (uint8_t)(len <= 16 ? len : 0);
+		if (cols[i].cell != RK_CELL_SKIP)
+			put_number(&cols[i], number_before(p, d[i], &odd), s, &odd);
 	}
 	return odd ? NULL : d[n - 1];
+}
+
+/* The same when every cell is as long as it was in the row before, as times and counts mostly are. */
+static inline const char *run_as_before(const struct rk_csv_op *cols, unsigned n, const char *p,
+					struct rk_csv_sink *s)
+{
+	const uint8_t *lens = s->memory->lens + cols->col;
+	uint64_t odd = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		const char *d = p + lens[i];
+		int64_t v;
+
+		if (*d != ',')
+			return NULL;
+		v = number_before(p, d, &odd);
+		if (cols[i].cell != RK_CELL_SKIP)
+			put_number(&cols[i], v, s, &odd);
+		p = d + 1;
+	}
+	return odd ? NULL : p - 1;
+}
+
+/* A run that is not at the end of the row. */
+static inline const char *middle_run(const struct rk_csv_op *cols, unsigned n, const char *p,
+				     const char *end, struct rk_csv_sink *s)
+{
+	const char *q = NULL;
+
+	if (s->memory && cols->col + n <= RK_CSV_LENS)
+		q = run_as_before(cols, n, p, s);
+	return q ? q : run_of_cells(cols, n, p, end, false, s);
 }
 
 static inline const char *cell(const struct rk_csv_op *op, const char *p, const char *end,
@@ -186,36 +223,30 @@ static inline bool same_end(const struct rk_csv_end *e, const char *p)
 	return n && !memcmp(p, e->text, n);
 }
 
-static inline void put_end(const struct rk_csv_op *cols, unsigned n, const int64_t *values,
+static inline void put_end(const struct rk_csv_put *puts, unsigned n, const int64_t *values,
 			   const struct rk_csv_sink *s)
 {
 	for (unsigned i = 0; i < n; i++) {
-		void *data = s->data[cols[i].field];
+		void *data = s->data[puts[i].field];
 
-		if (cols[i].cell == RK_CELL_SKIP)
-			continue;
-		if (cols[i].cell == RK_CELL_I32 || cols[i].cell == RK_CELL_U32)
-			((int32_t *)data)[s->row] = (int32_t)values[i];
+		if (puts[i].wide)
+			((int64_t *)data)[s->row] = values[puts[i].index];
 		else
-			((int64_t *)data)[s->row] = values[i];
+			((int32_t *)data)[s->row] = (int32_t)values[puts[i].index];
 	}
 }
 
 /* Remembers what [p, next) was read as. */
-static void keep_end(struct rk_csv_end *e, const struct rk_csv_op *cols, unsigned n, const char *p,
+static void keep_end(struct rk_csv_end *e, const struct rk_csv_put *puts, unsigned n, const char *p,
 		     const char *next, const struct rk_csv_sink *s)
 {
 	e->len = (uint8_t)(next - p);
 	memcpy(e->text, p, e->len);
 	for (unsigned i = 0; i < n; i++) {
-		const void *data = s->data[cols[i].field];
+		const void *data = s->data[puts[i].field];
 
-		if (cols[i].cell == RK_CELL_SKIP)
-			continue;
-		if (cols[i].cell == RK_CELL_I32 || cols[i].cell == RK_CELL_U32)
-			e->values[i] = ((const int32_t *)data)[s->row];
-		else
-			e->values[i] = ((const int64_t *)data)[s->row];
+		e->values[puts[i].index] = puts[i].wide ? ((const int64_t *)data)[s->row] :
+							  ((const int32_t *)data)[s->row];
 	}
 }
 
@@ -267,14 +298,14 @@ static inline const char *tail(const struct rk_csv_plan *plan, const char *p, co
 	if (s->memory)
 		e = find_end(tail_slot(s->memory, p), p, &free);
 	if (e) {
-		put_end(cols, n, e->values, s);
+		put_end(plan->tail_puts, plan->ntail_puts, e->values, s);
 		return p + e->len;
 	}
 	next = run_of_cells(cols, n, p, end, true, s);
 	if (next)
 		next = line_end(next, end);
 	if (next && free && next - p <= RK_CSV_END_TEXT && next[-1] == '\n')
-		keep_end(free, cols, n, p, next, s);
+		keep_end(free, plan->tail_puts, plan->ntail_puts, p, next, s);
 	return next;
 }
 
@@ -299,7 +330,7 @@ static const char *new_head(const struct rk_csv_plan *plan, const char *from, co
 		free = head_slot(s->memory, from);
 	}
 	if (free)
-		keep_end(free, plan->cols, plan->head_cols, from, p, s);
+		keep_end(free, plan->head_puts, plan->nhead_puts, from, p, s);
 	return p;
 }
 
@@ -313,7 +344,7 @@ static inline const char *head(const struct rk_csv_plan *plan, const char *p, co
 		e = find_end(head_slot(s->memory, p), p, &free);
 	if (!e)
 		return new_head(plan, p, end, s, free);
-	put_end(plan->cols, plan->head_cols, e->values, s);
+	put_end(plan->head_puts, plan->nhead_puts, e->values, s);
 	return p + e->len;
 }
 
@@ -347,9 +378,10 @@ static inline const char *row_by_runs(const struct rk_csv_plan *plan, const char
 			return NULL;
 	}
 	for (;; op++, p++) {
-		if (op->run)
-			p = run_of_cells(&plan->cols[op->col], op->run, p, end,
-					 op == last && !tailed, s);
+		if (op->run && (tailed || op < last))
+			p = middle_run(&plan->cols[op->col], op->run, p, end, s);
+		else if (op->run)
+			p = run_of_cells(&plan->cols[op->col], op->run, p, end, true, s);
 		else
 			p = cell(op, p, end, s);
 		if (!p)

@@ -110,6 +110,18 @@ static void fold(struct rk_csv_plan *p)
 	}
 }
 
+static unsigned wanted(const struct rk_csv_op *cols, unsigned n, struct rk_csv_put *ret)
+{
+	unsigned k = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		if (cols[i].cell != RK_CELL_SKIP)
+			ret[k++] = (struct rk_csv_put){ cols[i].field, (uint8_t)i,
+							cols[i].cell != RK_CELL_I32 &&
+								cols[i].cell != RK_CELL_U32 };
+	return k;
+}
+
 int rk_csv_plan_make(const struct rk_csv_header *h, const struct rk_csv_bind *binds,
 		     const char *free_header, uint64_t want, struct rk_csv_plan *ret,
 		     struct rk_error *err)
@@ -132,6 +144,8 @@ int rk_csv_plan_make(const struct rk_csv_header *h, const struct rk_csv_bind *bi
 	p.free_col = free_header ? rk_csv_header_find(h, free_header) : -1;
 	p.head_cols = head_length(h, binds);
 	p.tail_cols = tail_length(&p);
+	p.nhead_puts = wanted(p.cols, p.head_cols, p.head_puts);
+	p.ntail_puts = wanted(p.cols + p.ncols - p.tail_cols, p.tail_cols, p.tail_puts);
 	fold(&p);
 	*ret = p;
 	return 0;
@@ -156,12 +170,10 @@ int rk_csv_sink_init(struct rk_csv_sink *s, const struct rk_csv_plan *plan, stru
 	return 0;
 }
 
-bool rk_csv_commit(struct rk_csv_sink *s)
+void rk_csv_commit_nulls(struct rk_csv_sink *s)
 {
 	for (unsigned i = 0; i < s->nnulls; i++)
 		if (!rk_builder_null(s->b, s->nulls[i], s->row))
 			s->failed = true;
 	s->nnulls = 0;
-	s->row++;
-	return !s->failed;
 }

@@ -53,6 +53,7 @@ enum {
 	RK_CSV_END_TEXT = 80,
 	RK_CSV_END_COLS = 16,
 	RK_CSV_WORDS = 512,
+	RK_CSV_LENS = 256,
 };
 
 /* A head or a tail: its text with the comma or newline behind it, and the numbers in it. */
@@ -69,16 +70,26 @@ struct rk_csv_word {
 };
 
 struct rk_csv_memory {
-	size_t head_len; /* of the first head: the bytes before it tell heads apart */
+	uint8_t lens[RK_CSV_LENS]; /* by column: how long its last number was */
+	size_t head_len;           /* of the first head: the bytes before it tell heads apart */
 	struct rk_csv_end heads[RK_CSV_ENDS], tails[RK_CSV_ENDS];
 	struct rk_csv_word words[RK_CSV_WORDS];
+};
+
+/* A number of a head or tail that is wanted: where it stands there, and where it goes. */
+struct rk_csv_put {
+	uint16_t field;
+	uint8_t index;
+	bool wide; /* int64, else int32 */
 };
 
 struct rk_csv_plan {
 	unsigned ncols;
 	unsigned head_cols, tail_cols; /* columns of head and tail, 0: not worth remembering */
-	struct rk_csv_op *cols;        /* one per column, for the slow path */
-	struct rk_csv_op *ops;         /* the same with neighbours folded, for the fast path */
+	struct rk_csv_put head_puts[RK_CSV_END_COLS], tail_puts[RK_CSV_END_COLS];
+	unsigned nhead_puts, ntail_puts;
+	struct rk_csv_op *cols; /* one per column, for the slow path */
+	struct rk_csv_op *ops;  /* the same with neighbours folded, for the fast path */
 	unsigned nops;
 	int free_col; /* the column with free text, -1 when none */
 };
@@ -144,7 +155,15 @@ const char *rk_csv_row_fast(const struct rk_csv_plan *plan, const char *p, const
 int rk_csv_row_slow(const struct rk_csv_plan *plan, const char *p, size_t len,
 		    struct rk_csv_sink *s);
 
-/* Counts the row. False when out of memory (s->failed). */
-bool rk_csv_commit(struct rk_csv_sink *s);
+/* Marks what is null in the row; s->failed when out of memory. */
+void rk_csv_commit_nulls(struct rk_csv_sink *s);
+
+/* Counts the row. */
+static inline void rk_csv_commit(struct rk_csv_sink *s)
+{
+	if (s->nnulls)
+		rk_csv_commit_nulls(s);
+	s->row++;
+}
 
 #endif

@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "pass/sort.h"
 
-enum { HELD = 65536, QUEUE_SLOTS = 4096, MAX_QUEUES = QUEUE_SLOTS / 2 };
+enum { HELD = 16384, QUEUE_SLOTS = 4096, RECENT = 16, MAX_QUEUES = QUEUE_SLOTS / 2 };
 
 /* A kernel that waits to be compared with the one before it on its queue. */
 struct held {
@@ -35,7 +35,7 @@ struct times {
 	int64_t mark; /* no row before this can be compared any more */
 	struct queue *queues;
 	unsigned nqueues;
-	uint32_t last_slot;
+	uint32_t recent[RECENT]; /* slots by the last bits of a queue's number */
 };
 
 #define BIT(f) (UINT64_C(1) << (f))
@@ -61,24 +61,34 @@ static bool is_queue(const struct queue *q, int64_t device, int64_t id)
 	return q->used && q->device == device && q->id == id;
 }
 
-/* The queue's slot, or QUEUE_SLOTS when there are too many to follow. */
-static uint32_t slot_of(struct times *t, int64_t device, int64_t id)
+static uint32_t find_slot(struct times *t, int64_t device, int64_t id)
 {
 	uint64_t h = rk_hash_u64((uint64_t)device * 0x9e3779b97f4a7c15u ^ (uint64_t)id);
 	uint32_t i = (uint32_t)h % QUEUE_SLOTS;
 
-	if (is_queue(&t->queues[t->last_slot], device, id))
-		return t->last_slot;
 	while (t->queues[i].used && !is_queue(&t->queues[i], device, id))
 		i = (i + 1) % QUEUE_SLOTS;
-	if (!t->queues[i].used) {
-		if (t->nqueues == MAX_QUEUES)
-			return QUEUE_SLOTS;
-		t->nqueues++;
-		t->queues[i] = (struct queue){ .device = device, .id = id, .used = true };
-	}
-	t->last_slot = i;
+	if (t->queues[i].used)
+		return i;
+	if (t->nqueues == MAX_QUEUES)
+		return QUEUE_SLOTS;
+	t->nqueues++;
+	t->queues[i] = (struct queue){ .device = device, .id = id, .used = true };
 	return i;
+}
+
+/* The queue's slot, or QUEUE_SLOTS when there are too many to follow. */
+static inline uint32_t slot_of(struct times *t, int64_t device, int64_t id)
+{
+	uint32_t *recent = &t->recent[(uint64_t)(id ^ device) % RECENT];
+	uint32_t slot = *recent;
+
+	if (is_queue(&t->queues[slot], device, id))
+		return slot;
+	slot = find_slot(t, device, id);
+	if (slot < QUEUE_SLOTS)
+		*recent = slot;
+	return slot;
 }
 
 static void compare(struct times *t, const struct held *h)
