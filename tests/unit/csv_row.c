@@ -37,6 +37,7 @@ struct rows {
 	struct rk_csv_header h;
 	struct rk_csv_plan plan;
 	struct rk_builder fast, slow;
+	struct rk_csv_memory *memory;
 	char *fast_text, *slow_text; /* what each way made of the last row, "" when refused */
 	int slow_rc;
 	uint32_t notes;
@@ -51,12 +52,14 @@ static void rows_open(struct rows *r, const char *header, const char *free_heade
 	CHECK_I64(rk_csv_plan_make(&r->h, binds, free_header, want, &r->plan, NULL), 0);
 	CHECK_I64(rk_builder_init(&r->fast, &schema, 1, NULL), 0);
 	CHECK_I64(rk_builder_init(&r->slow, &schema, 1, NULL), 0);
+	r->memory = calloc(1, sizeof(*r->memory));
 }
 
 static void rows_close(struct rows *r)
 {
 	free(r->fast_text);
 	free(r->slow_text);
+	free(r->memory);
 	rk_builder_release(&r->fast);
 	rk_builder_release(&r->slow);
 	rk_csv_plan_release(&r->plan);
@@ -77,11 +80,12 @@ static char *go_fast(struct rows *r, const char *p, const char *end)
 	struct rk_csv_sink sink;
 
 	rk_builder_reset(&r->fast);
-	CHECK_I64(rk_csv_sink_init(&sink, &r->plan, &r->fast, r->w.ctx.names, NULL, NULL), 0);
+	CHECK_I64(rk_csv_sink_init(&sink, &r->plan, &r->fast, r->w.ctx.names, r->memory, NULL), 0);
 	r->next = rk_csv_row_fast(&r->plan, p, end, &sink);
 	if (!r->next)
 		return strdup("");
-	CHECK(rk_csv_commit(&sink));
+	rk_csv_commit(&sink);
+	CHECK(!sink.failed);
 	return text_of(r, &r->fast);
 }
 
@@ -95,7 +99,8 @@ static char *go_slow(struct rows *r, const char *p, size_t len)
 	r->notes = sink.notes;
 	if (r->slow_rc != 1)
 		return strdup("");
-	CHECK(rk_csv_commit(&sink));
+	rk_csv_commit(&sink);
+	CHECK(!sink.failed);
 	return text_of(r, &r->slow);
 }
 
@@ -401,6 +406,103 @@ TEST(rows_too_short_and_too_long_are_told_apart)
 	CHECK_I64(r.slow_rc, 2);
 	try_text(&r, "a\n");
 	CHECK_I64(r.slow_rc, 0);
+	rows_close(&r);
+}
+
+TEST(equal_tails_give_equal_numbers_and_others_do_not_mix_in)
+{
+	char text[512], want[512];
+	uint64_t seed = 77;
+	struct rows r;
+
+	rows_open(&r, wide, "Name", RK_WANT_ALL);
+	for (int i = 0; i < 20000; i++) {
+		unsigned kernel = (unsigned)(world_random(&seed) % 3000);
+		unsigned digits = kernel % 3 == 0 ? 2000000000 : kernel % 3 == 1 ? 64 : 7;
+
+		snprintf(text, sizeof(text), "K,n,1,2,3,4,0x5,6,7,%u,%u,%u,%u,%u%s", kernel, digits,
+			 digits, digits, kernel / 3, i % 2 ? "\n" : "\r\n");
+		snprintf(want, sizeof(want),
+			 "name=n|i64=1|i32=2|u32=3|time=4|u64=5|f64=6|agent=7|t0=%u|t1=%u|t2=%u|"
+			 "t3=%u|t4=%u\n",
+			 kernel, digits, digits, digits, kernel / 3);
+		try_text(&r, text);
+		if (!CHECK_STR(r.fast_text, want))
+			break;
+	}
+	rows_close(&r);
+}
+
+TEST(a_tail_longer_than_its_slot_is_parsed_each_time)
+{
+	char text[512];
+	struct rows r;
+
+	rows_open(&r, wide, "Name", RK_WANT_ALL);
+	for (int i = 0; i < 3; i++) {
+		snprintf(text, sizeof(text), "K,n,1,2,3,4,0x5,6,7,%016d,%016d,%016d,%016d,%016d%s",
+			 21, 22, 23, 24, 25 + i, i == 2 ? "" : "\n");
+		try_text(&r, text);
+		CHECK_STR(r.fast_text, i == 0 ? "name=n|i64=1|i32=2|u32=3|time=4|u64=5|f64=6|"
+						"agent=7|t0=21|t1=22|t2=23|t3=24|t4=25\n" :
+				       i == 1 ? "name=n|i64=1|i32=2|u32=3|time=4|u64=5|f64=6|"
+						"agent=7|t0=21|t1=22|t2=23|t3=24|t4=26\n" :
+						"name=n|i64=1|i32=2|u32=3|time=4|u64=5|f64=6|"
+						"agent=7|t0=21|t1=22|t2=23|t3=24|t4=27\n");
+	}
+	rows_close(&r);
+}
+
+TEST(a_known_tail_does_not_match_the_beginning_of_a_longer_one)
+{
+	static const char head[] = "K,n,1,2,3,4,0x5,6,7,";
+	static const char *const tails[] = { "1,2,3,4,5\n",   "1,2,3,4,5", "1,2,3,4,56\n",
+					     "1,2,3,4,5,6\n", "1,2,3,4\n", "1,2,3,4,5\r\n" };
+	static const char *const last[] = { "5", "5", "56", NULL, NULL, "5" };
+	char text[128], want[256];
+	struct rows r;
+
+	rows_open(&r, wide, "Name", RK_WANT_ALL);
+	for (int round = 0; round < 2; round++) {
+		for (size_t i = 0; i < 6; i++) {
+			snprintf(text, sizeof(text), "%s%s", head, tails[i]);
+			snprintf(want, sizeof(want),
+				 "name=n|i64=1|i32=2|u32=3|time=4|u64=5|f64=6|agent=7|t0=1|t1=2|"
+				 "t2=3|t3=4|t4=%s\n",
+				 last[i] ? last[i] : "");
+			try_text(&r, text);
+			CHECK_STR(r.fast_text, last[i] ? want : "");
+		}
+	}
+	rows_close(&r);
+}
+
+TEST(remembered_heads_names_and_tails_never_mix_up_rows)
+{
+	char text[512], want[512];
+	uint64_t seed = 99;
+	struct rows r;
+
+	rows_open(&r, "I64,I32,Agent,Name,Time,T0,T1,T2,T3\n", "Name", RK_WANT_ALL);
+	for (int i = 0; i < 30000; i++) {
+		unsigned head = (unsigned)(world_random(&seed) % 40), tail = head % 7 * 1000;
+		unsigned long start =
+			(unsigned long)(world_random(&seed) >> world_random(&seed) % 60);
+
+		start %= 1000000000000000000ul;
+		snprintf(text, sizeof(text),
+			 "%u,%u,\"Agent %u\",\"name %u, of %u\",%lu,%u,%u,7,%u%s", head,
+			 head / 3 * 100, head % 5, head % 11, head / 11, start, tail, head,
+			 tail / 7, i % 3 ? "\n" : "\r\n");
+		snprintf(
+			want, sizeof(want),
+			"name=name %u, of %u|i64=%u|i32=%u|time=%lu|agent=%u|t0=%u|t1=%u|t2=7|t3=%u\n",
+			head % 11, head / 11, head, head / 3 * 100, start, head % 5, tail, head,
+			tail / 7);
+		try_text(&r, text);
+		if (!CHECK_STR(r.fast_text, want))
+			break;
+	}
 	rows_close(&r);
 }
 
