@@ -74,7 +74,8 @@ static uint64_t key_of(const struct rk_batch *b, size_t row)
 {
 	const struct rk_column *pid = &b->cols[RK_K_PID], *id = &b->cols[RK_K_DISPATCH];
 	uint64_t p = rk_column_has(pid, row) ? (uint64_t)((const int64_t *)pid->data)[row] : 0;
-	uint64_t h = rk_hash_u64((uint64_t)((const int64_t *)id->data)[row]) ^ rk_hash_u64(~p);
+	/* one hash inside the other: side by side, those of small numbers cancel each other out */
+	uint64_t h = rk_hash_u64((uint64_t)((const int64_t *)id->data)[row] ^ rk_hash_u64(~p));
 
 	return h ? h : 1;
 }

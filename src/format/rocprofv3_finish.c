@@ -20,21 +20,28 @@ static int make_null(struct rk_builder *b, unsigned field, size_t row, struct rk
 }
 
 /* The duration column holds the end so far. A row without both times has no duration. */
-static int durations(struct rk_builder *b, unsigned start_field, unsigned field,
-		     struct rk_error *err)
+static int durations(struct rk_v3_scan *s, struct rk_builder *b, unsigned start_field,
+		     unsigned field, struct rk_error *err)
 {
 	const int64_t *start = b->data[start_field];
 	int64_t *end = b->data[field];
 	bool nulls = b->nulls[start_field] || b->nulls[field];
+	uint64_t lost = 0;
 	int rc = 0;
 
 	if (!end)
 		return 0;
 	for (size_t i = 0; rc == 0 && i < b->nrows; i++) {
-		if (!start || (nulls && (is_null(b, start_field, i) || is_null(b, field, i))) ||
-		    !rk_sub_i64(end[i], start[i], &end[i]))
+		if (!start || (nulls && (is_null(b, start_field, i) || is_null(b, field, i)))) {
 			rc = make_null(b, field, i, err);
+		} else if (!rk_sub_i64(end[i], start[i], &end[i])) {
+			rc = make_null(b, field, i, err);
+			lost++;
+		}
 	}
+	if (lost)
+		rk_diag_add(s->ctx->diag, "number-out-of-range", s->file, 0, lost,
+			    "times over 292 years apart; no duration");
 	return rc;
 }
 
@@ -162,7 +169,7 @@ static int ones(struct rk_v3_scan *s, struct rk_builder *b, unsigned field, stru
 
 static int kernels_common(struct rk_v3_scan *s, struct rk_builder *b, struct rk_error *err)
 {
-	int rc = durations(b, RK_K_START, RK_K_DURATION, err);
+	int rc = durations(s, b, RK_K_START, RK_K_DURATION, err);
 
 	for (unsigned i = 0; rc == 0 && i < 3; i++)
 		if (s->want >> (RK_K_GRID_X + i) & 1)
@@ -248,7 +255,7 @@ static void keep_domain(struct rk_v3_scan *s, struct rk_builder *b, unsigned fie
 int rk_v3_finish_api(void *scan, struct rk_builder *b, struct rk_error *err)
 {
 	keep_domain(scan, b, RK_A_DOMAIN, false);
-	return durations(b, RK_A_START, RK_A_DURATION, err);
+	return durations(scan, b, RK_A_START, RK_A_DURATION, err);
 }
 
 /* MARKER_CORE_RANGE_API and the older MARKER_CORE_API hold ranges and marks: a mark has no length. */
@@ -269,7 +276,7 @@ int rk_v3_finish_markers(void *scan, struct rk_builder *b, struct rk_error *err)
 	int rc;
 
 	keep_domain(s, b, RK_R_KIND, true);
-	rc = durations(b, RK_R_START, RK_R_DURATION, err);
+	rc = durations(s, b, RK_R_START, RK_R_DURATION, err);
 	for (size_t i = 0; kind && rc == 0 && i < b->nrows; i++) {
 		size_t len;
 		const char *text = rk_strtab_borrow(s->ctx->names, kind[i], &len);
@@ -302,7 +309,7 @@ static int full_direction(struct rk_v3_scan *s, uint32_t *id, struct rk_error *e
 int rk_v3_finish_memcpy(void *scan, struct rk_builder *b, struct rk_error *err)
 {
 	uint32_t *direction = b->data[RK_C_DIRECTION];
-	int rc = durations(b, RK_C_START, RK_C_DURATION, err);
+	int rc = durations(scan, b, RK_C_START, RK_C_DURATION, err);
 
 	for (size_t i = 0; direction && rc == 0 && i < b->nrows; i++)
 		rc = full_direction(scan, &direction[i], err);
@@ -311,8 +318,7 @@ int rk_v3_finish_memcpy(void *scan, struct rk_builder *b, struct rk_error *err)
 
 int rk_v3_finish_memalloc(void *scan, struct rk_builder *b, struct rk_error *err)
 {
-	(void)scan;
-	return durations(b, RK_M_START, RK_M_DURATION, err);
+	return durations(scan, b, RK_M_START, RK_M_DURATION, err);
 }
 
 /* A GPU's name is its gfx target; a CPU has none. */
