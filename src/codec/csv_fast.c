@@ -124,11 +124,32 @@ static const char *run_of_cells(const struct rk_csv_op *cols, unsigned n, const 
 	return odd ? NULL : d[n - 1];
 }
 
+/* As number_before, for numbers that begin as the one before them in the column did. */
+static inline int64_t number_like(const char *p, const char *end, struct rk_csv_high *high,
+				  uint64_t *odd)
+{
+	size_t n = (size_t)(end - p);
+	uint64_t text;
+
+	if (n - 9 >= 8)
+		return number_before(p, end, odd);
+	memcpy(&text, end - 16, 8);
+	if (text != high->text) {
+		uint64_t bad = 0;
+
+		high->value = digits_before(end - 8, (unsigned)n - 8, &bad) * 100000000;
+		high->text = bad ? 0 : text;
+		*odd |= bad;
+	}
+	return (int64_t)(high->value + digits_before(end, 8, odd));
+}
+
 /* The same when every cell is as long as it was in the row before, as times and counts mostly are. */
 static inline const char *run_as_before(const struct rk_csv_op *cols, unsigned n, const char *p,
 					struct rk_csv_sink *s)
 {
 	const uint8_t *lens = s->memory->lens + cols->col;
+	struct rk_csv_high *highs = s->memory->highs + cols->col;
 	uint64_t odd = 0;
 
 	for (unsigned i = 0; i < n; i++) {
@@ -137,7 +158,7 @@ static inline const char *run_as_before(const struct rk_csv_op *cols, unsigned n
 
 		if (*d != ',')
 			return NULL;
-		v = number_before(p, d, &odd);
+		v = number_like(p, d, &highs[i], &odd);
 		if (cols[i].cell != RK_CELL_SKIP)
 			put_number(&cols[i], v, s, &odd);
 		p = d + 1;

@@ -69,9 +69,15 @@ struct rk_csv_word {
 	uint32_t id;
 };
 
+/* The first digits of a time, which are the same for seconds on end. */
+struct rk_csv_high {
+	uint64_t text, value; /* text 0: none */
+};
+
 struct rk_csv_memory {
 	uint8_t lens[RK_CSV_LENS]; /* by column: how long its last number was */
-	size_t head_len;           /* of the first head: the bytes before it tell heads apart */
+	struct rk_csv_high highs[RK_CSV_LENS];
+	size_t head_len; /* of the first head: the bytes before it tell heads apart */
 	struct rk_csv_end heads[RK_CSV_ENDS], tails[RK_CSV_ENDS];
 	struct rk_csv_word words[RK_CSV_WORDS];
 };

@@ -144,35 +144,69 @@ static void hold(struct times *t, int64_t start, int64_t end, uint32_t queue)
 	t->held[t->nheld++] = (struct held){ start, end, queue };
 }
 
-static void look_at_kernel(struct times *t, const struct rk_batch *b, size_t i, int64_t start,
-			   int64_t duration)
+/* A kernel that takes time, on a queue that is known. */
+static inline void look_at_kernel(struct times *t, int64_t start, int64_t duration, int64_t device,
+				  int64_t queue)
 {
-	const struct rk_column *queue = &b->cols[RK_K_QUEUE], *device = &b->cols[RK_K_DEVICE];
-	int64_t end, dev;
+	int64_t end;
 	uint32_t slot;
 
-	t->zero += duration == 0;
-	if (duration <= 0 || !rk_column_has(queue, i) || !rk_add_i64(start, duration, &end))
+	if (!rk_add_i64(start, duration, &end))
 		return;
-	dev = rk_column_has(device, i) ? ((const int64_t *)device->data)[i] : -1;
-	slot = slot_of(t, dev, ((const int64_t *)queue->data)[i]);
+	slot = slot_of(t, device, queue);
 	if (slot < QUEUE_SLOTS)
 		hold(t, start, end, slot);
 }
 
-static void look_at(struct times *t, const struct rk_batch *b)
+static bool full(const struct rk_column *c)
+{
+	return c->data && !c->valid;
+}
+
+/* Nothing missing: no row needs to be asked. */
+static void look_at_full(struct times *t, const struct rk_batch *b)
+{
+	const int64_t *start = b->cols[RK_K_START].data, *duration = b->cols[RK_K_DURATION].data;
+	const int64_t *device = b->cols[RK_K_DEVICE].data, *queue = b->cols[RK_K_QUEUE].data;
+
+	for (size_t i = 0; i < b->nrows; i++) {
+		if (duration[i] > 0) {
+			look_at_kernel(t, start[i], duration[i], device[i], queue[i]);
+			continue;
+		}
+		t->negative += duration[i] < 0;
+		t->zero += duration[i] == 0;
+	}
+}
+
+static void look_at_row(struct times *t, const struct rk_batch *b, size_t i)
 {
 	const struct rk_column *start = &b->cols[t->start], *duration = &b->cols[t->duration];
+	const struct rk_column *device = &b->cols[RK_K_DEVICE], *queue = &b->cols[RK_K_QUEUE];
+	int64_t d;
 
-	for (size_t i = 0; duration->data && start->data && i < b->nrows; i++) {
-		int64_t d = ((const int64_t *)duration->data)[i];
+	if (!rk_column_has(duration, i) || !rk_column_has(start, i))
+		return;
+	d = ((const int64_t *)duration->data)[i];
+	t->negative += d < 0;
+	if (!t->held)
+		return;
+	t->zero += d == 0;
+	if (d > 0 && rk_column_has(queue, i))
+		look_at_kernel(t, ((const int64_t *)start->data)[i], d,
+			       rk_column_has(device, i) ? ((const int64_t *)device->data)[i] : -1,
+			       ((const int64_t *)queue->data)[i]);
+}
 
-		if (!rk_column_has(duration, i) || !rk_column_has(start, i))
-			continue;
-		t->negative += d < 0;
-		if (t->held)
-			look_at_kernel(t, b, i, ((const int64_t *)start->data)[i], d);
+static void look_at(struct times *t, const struct rk_batch *b)
+{
+	if (t->held && full(&b->cols[RK_K_START]) && full(&b->cols[RK_K_DURATION]) &&
+	    full(&b->cols[RK_K_DEVICE]) && full(&b->cols[RK_K_QUEUE])) {
+		look_at_full(t, b);
+		return;
 	}
+	for (size_t i = 0; b->cols[t->duration].data && i < b->nrows; i++)
+		look_at_row(t, b, i);
 }
 
 static void tell(struct times *t)
