@@ -17,13 +17,13 @@
 enum {
 	STORE_BYTES = RK_SORT_WINDOW_BYTES,
 	MAX_FAN_IN = 128,
-	MAX_RECORD = 4096,
+	MAX_FIELDS = 256,
 };
 
 struct layout {
 	size_t record_bytes;
-	uint64_t mask;        /* fields present, for the first 64; extra fields always are */
-	uint16_t offset[256]; /* of each present field in a record */
+	uint64_t mask;               /* fields present, for the first 64; extra fields always are */
+	uint16_t offset[MAX_FIELDS]; /* of each present field in a record */
 };
 
 struct run {
@@ -482,13 +482,11 @@ static int spill_memory(struct spill_sort *s, struct rk_error *err)
 {
 	size_t least, most;
 
-	make_layout(&s->layout, s->base.schema, 0);
-	least = s->layout.record_bytes;
-	make_layout(&s->layout, s->base.schema, UINT64_MAX);
-	if (s->base.schema->nfields > 256 || s->layout.record_bytes > MAX_RECORD)
+	if (s->base.schema->nfields > MAX_FIELDS)
 		return rk_fail(err, RK_E_LIMIT, "a row of %u columns is too wide to sort",
 			       s->base.schema->nfields);
 	make_layout(&s->layout, s->base.schema, 0);
+	least = s->layout.record_bytes;
 	most = STORE_BYTES / least + 1;
 	s->store = rk_alloc(STORE_BYTES);
 	s->sorted = rk_alloc(BLOCK_BYTES);
