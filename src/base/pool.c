@@ -1,20 +1,11 @@
-/* pool.c - a few threads that share one list of tasks with the caller. */
+/* pool.c - a few threads that work on lists of tasks together with the caller. */
 #include "base/pool.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
-#include <stdbool.h>
 
 #include "base/alloc.h"
 
 enum { MAX_THREADS = 256 };
-
-struct job {
-	void (*fn)(void *arg, size_t i, unsigned worker);
-	void *arg;
-	size_t n;
-	_Atomic size_t next;
-};
 
 struct worker {
 	struct rk_pool *pool;
@@ -24,16 +15,14 @@ struct worker {
 
 struct rk_pool {
 	unsigned nthreads, started;
-	struct worker *workers; /* nthreads - 1: the caller is worker 0 */
+	struct worker *workers; /* nthreads - 1: the owner is worker 0 */
 	pthread_mutex_t lock;
 	pthread_cond_t work, idle;
-	uint64_t round;   /* grows by one for each job */
-	unsigned running; /* workers that have not finished the current round */
+	struct rk_job *jobs; /* that may have tasks left; the newest first */
 	bool stop;
-	struct job job;
 };
 
-static void work_on(struct job *job, unsigned worker)
+static void work_on(struct rk_job *job, unsigned worker)
 {
 	size_t i;
 
@@ -41,24 +30,36 @@ static void work_on(struct job *job, unsigned worker)
 		job->fn(job->arg, i, worker);
 }
 
+static void unlink_job(struct rk_pool *p, struct rk_job *job)
+{
+	for (struct rk_job **at = &p->jobs; *at; at = &(*at)->behind) {
+		if (*at == job) {
+			*at = job->behind;
+			return;
+		}
+	}
+}
+
 static void *worker_main(void *arg)
 {
 	struct worker *w = arg;
 	struct rk_pool *p = w->pool;
-	uint64_t seen = 0;
 
 	pthread_mutex_lock(&p->lock);
-	for (;;) {
-		while (!p->stop && p->round == seen)
+	while (!p->stop) {
+		struct rk_job *job = p->jobs;
+
+		if (!job) {
 			pthread_cond_wait(&p->work, &p->lock);
-		if (p->stop)
-			break;
-		seen = p->round;
+			continue;
+		}
+		job->busy++;
 		pthread_mutex_unlock(&p->lock);
-		work_on(&p->job, w->index);
+		work_on(job, w->index);
 		pthread_mutex_lock(&p->lock);
-		if (!--p->running)
-			pthread_cond_signal(&p->idle);
+		unlink_job(p, job); /* nothing is left to take */
+		if (!--job->busy)
+			pthread_cond_broadcast(&p->idle);
 	}
 	pthread_mutex_unlock(&p->lock);
 	return NULL;
@@ -69,27 +70,43 @@ unsigned rk_pool_threads(const struct rk_pool *p)
 	return p->started + 1;
 }
 
+void rk_pool_start(struct rk_pool *p, struct rk_job *job)
+{
+	atomic_store(&job->next, 0);
+	job->busy = 0;
+	job->behind = NULL;
+	if (!p->started || !job->n)
+		return;
+	pthread_mutex_lock(&p->lock);
+	job->behind = p->jobs;
+	p->jobs = job;
+	pthread_cond_broadcast(&p->work);
+	pthread_mutex_unlock(&p->lock);
+}
+
+void rk_pool_finish(struct rk_pool *p, struct rk_job *job)
+{
+	work_on(job, 0);
+	if (!p->started)
+		return;
+	pthread_mutex_lock(&p->lock);
+	unlink_job(p, job);
+	while (job->busy)
+		pthread_cond_wait(&p->idle, &p->lock);
+	pthread_mutex_unlock(&p->lock);
+}
+
 void rk_pool_run(struct rk_pool *p, size_t n, void (*fn)(void *arg, size_t i, unsigned worker),
 		 void *arg)
 {
-	p->job.fn = fn;
-	p->job.arg = arg;
-	p->job.n = n;
-	atomic_store(&p->job.next, 0);
-	if (!p->started || n < 2) {
-		work_on(&p->job, 0);
-		return;
-	}
-	pthread_mutex_lock(&p->lock);
-	p->running = p->started;
-	p->round++;
-	pthread_cond_broadcast(&p->work);
-	pthread_mutex_unlock(&p->lock);
-	work_on(&p->job, 0);
-	pthread_mutex_lock(&p->lock);
-	while (p->running)
-		pthread_cond_wait(&p->idle, &p->lock);
-	pthread_mutex_unlock(&p->lock);
+	struct rk_job job = { .fn = fn, .arg = arg, .n = n };
+
+	/* a single task is not worth waking anybody for */
+	if (n > 1)
+		rk_pool_start(p, &job);
+	else
+		atomic_store(&job.next, 0);
+	rk_pool_finish(p, &job);
 }
 
 int rk_pool_new(unsigned nthreads, struct rk_pool **ret, struct rk_error *err)

@@ -3,7 +3,8 @@
  *
  * The text is read in blocks. A block is cut into pieces at line beginnings, and one round on the
  * thread pool parses all pieces of a block, each into its own builder, while one task of the same
- * round reads (and unpacks) the next block. Then the builders are handed out in order.
+ * round reads (and unpacks) the next block. The builders of a round are handed out in order while
+ * the next round is under way.
  *
  * Where may a piece begin? A name may hold a line end, so not every line begins a row. A line that
  * is a whole row by itself does, always: a row is never continued over such a line. Pieces begin at
@@ -52,19 +53,29 @@ struct block {
 	size_t from, to;
 };
 
+/* The pieces of one block. */
+struct round {
+	struct piece *pieces;
+	unsigned npieces, at;  /* at: the piece to be handed out next */
+	uint64_t lines_before; /* passed over in front of its first piece */
+	bool huge;             /* a row that is too long comes behind its last */
+};
+
 struct csv_source {
 	struct rk_source base;
 	struct rk_csv_scan scan;
 	struct rk_csv_plan plan;
 	struct rk_context *ctx;
 	size_t block_bytes, piece_rows;
-	struct piece *pieces;
+	struct round rounds[2];
+	struct round *front; /* being handed out */
+	struct round *back;  /* being parsed; NULL: none is */
+	struct rk_job job;
 	struct rk_csv_memory *memory; /* one for each thread */
-	unsigned npieces, max_pieces, at;
+	unsigned max_pieces;
 	struct block cur, next;
 	const char *limit;               /* the text behind it belongs to the next block */
 	bool begun, eof, done, skipping; /* skipping: inside a row that is too long */
-	bool huge;                       /* and not yet told */
 	uint64_t line;                   /* of the first line not yet handed out */
 	struct rk_builder probe;         /* for asking whether a line is a plain row */
 	int read_rc;
@@ -299,7 +310,7 @@ static void round_task(void *arg, size_t i, unsigned worker)
 	struct csv_source *src = arg;
 
 	if (i)
-		parse_piece(src, &src->pieces[i - 1], &src->memory[worker]);
+		parse_piece(src, &src->back->pieces[i - 1], &src->memory[worker]);
 	else if (!src->eof)
 		src->read_rc = read_block(src, &src->next, &src->read_err);
 }
@@ -340,9 +351,9 @@ static bool block_limit(struct csv_source *src, const char *from, const char *to
 	return false;
 }
 
-static void add_piece(struct csv_source *src, const char *from, const char *to, bool last)
+static void add_piece(struct round *r, const char *from, const char *to, bool last)
 {
-	struct piece *p = &src->pieces[src->npieces++];
+	struct piece *p = &r->pieces[r->npieces++];
 
 	p->from = from;
 	p->to = to;
@@ -351,25 +362,26 @@ static void add_piece(struct csv_source *src, const char *from, const char *to, 
 }
 
 /* A stretch in which no line begins a row stays one piece, parsed in several goes. */
-static void cut_pieces(struct csv_source *src, const char *from, const char *to, bool last)
+static void cut_pieces(struct csv_source *src, struct round *r, const char *from, const char *to,
+		       bool last)
 {
-	src->npieces = src->at = 0;
-	while (to - from > PIECE_BYTES + PIECE_BYTES / 2 && src->npieces + 1 < src->max_pieces) {
+	r->npieces = r->at = 0;
+	while (to - from > PIECE_BYTES + PIECE_BYTES / 2 && r->npieces + 1 < src->max_pieces) {
 		const char *cut = line_after(from + PIECE_BYTES, to);
 
 		while (cut < to && !begins_row(src, cut, to))
 			cut = line_after(cut, to);
 		if (cut == to)
 			break;
-		add_piece(src, from, cut, false);
+		add_piece(r, from, cut, false);
 		from = cut;
 	}
 	if (from < to)
-		add_piece(src, from, to, last);
+		add_piece(r, from, to, last);
 }
 
 /* Inside a row that is too long: everything up to its line end goes. */
-static void skip_rest_of_row(struct csv_source *src)
+static void skip_rest_of_row(struct csv_source *src, struct round *r)
 {
 	struct block *b = &src->cur;
 	const char *nl = memchr(b->mem + b->from, '\n', b->to - b->from);
@@ -377,24 +389,14 @@ static void skip_rest_of_row(struct csv_source *src)
 	b->from = nl ? (size_t)(nl + 1 - b->mem) : b->to;
 	if (nl) {
 		src->skipping = false;
-		src->line++;
+		r->lines_before = 1;
 	}
 }
 
-/* Told when all lines before it have been counted. */
-static void tell_huge_row(struct csv_source *src)
-{
-	if (src->huge)
-		rk_diag_add(src->ctx->diag, warning_names[RK_NOTE_HUGE_ROW],
-			    rk_instream_path(src->scan.in), src->line, 1, "%s",
-			    warning_texts[RK_NOTE_HUGE_ROW]);
-	src->huge = false;
-}
-
 /* What the last round left over goes in front of the block that was read meanwhile. */
-static void carry(struct csv_source *src)
+static void carry(struct csv_source *src, const struct round *r)
 {
-	const struct piece *p = src->npieces ? &src->pieces[src->npieces - 1] : NULL;
+	const struct piece *p = r->npieces ? &r->pieces[r->npieces - 1] : NULL;
 	const char *from = p && p->stopped ? p->from : src->limit;
 	size_t len = (size_t)(src->cur.mem + src->cur.to - from);
 	struct block done = src->cur;
@@ -418,7 +420,7 @@ static int progress(struct csv_source *src, struct rk_error *err)
 }
 
 /* Settles where the current block ends and cuts it up. */
-static void cut_block(struct csv_source *src)
+static void cut_block(struct csv_source *src, struct round *r)
 {
 	const char *from = src->cur.mem + src->cur.from, *to = src->cur.mem + src->cur.to;
 	bool last = src->eof, whole = true;
@@ -426,39 +428,67 @@ static void cut_block(struct csv_source *src)
 	src->limit = to;
 	if (!last)
 		whole = block_limit(src, from, to, &src->limit);
-	if (to - src->limit > RK_CSV_MAX_ROW) {
-		src->skipping = src->huge = true;
+	r->huge = to - src->limit > RK_CSV_MAX_ROW;
+	if (r->huge) {
+		src->skipping = true;
 		src->cur.to = (size_t)(src->limit - src->cur.mem);
 	}
-	cut_pieces(src, from, src->limit, last);
-	if (src->npieces)
-		src->pieces[src->npieces - 1].open = !last && !whole && !src->skipping;
+	cut_pieces(src, r, from, src->limit, last);
+	if (r->npieces)
+		r->pieces[r->npieces - 1].open = !last && !whole && !src->skipping;
 	src->done = last;
 }
 
-/* Parses the current block and reads the next. 0: all text was seen. */
+/* Sets the threads to parsing the current block and reading the next. */
+static void start_round(struct csv_source *src)
+{
+	struct round *r = &src->rounds[src->front == &src->rounds[0]];
+
+	if (src->limit)
+		carry(src, src->front);
+	r->lines_before = 0;
+	if (src->skipping)
+		skip_rest_of_row(src, r);
+	cut_block(src, r);
+	src->read_rc = 0;
+	src->back = r;
+	src->job = (struct rk_job){ .fn = round_task, .arg = src, .n = r->npieces + 1 };
+	rk_pool_start(src->ctx->pool, &src->job);
+}
+
+/* A piece that must be parsed on needs its text: the next block cannot take the place of it. */
+static bool text_needed(const struct round *r)
+{
+	for (unsigned i = 0; i < r->npieces; i++)
+		if (r->pieces[i].again)
+			return true;
+	return false;
+}
+
+/* The round under way becomes the front, and the next is begun. 0: all text was seen. */
 static int next_round(struct csv_source *src, struct rk_error *err)
 {
-	int rc = progress(src, err);
+	int rc;
 
-	if (rc < 0)
-		return rc;
-	tell_huge_row(src);
-	if (src->done)
+	if (!src->back && !src->done)
+		start_round(src);
+	if (!src->back)
 		return 0;
-	if (src->limit)
-		carry(src);
-	if (src->skipping)
-		skip_rest_of_row(src);
-	cut_block(src);
-	src->read_rc = 0;
-	rk_pool_run(src->ctx->pool, src->npieces + 1, round_task, src);
+	rk_pool_finish(src->ctx->pool, &src->job);
+	src->front = src->back;
+	src->back = NULL;
+	src->line += src->front->lines_before;
 	if (src->read_rc < 0) {
 		if (err)
 			*err = src->read_err;
 		rk_error_at(err, rk_instream_path(src->scan.in), 0, 0);
 		return src->read_rc;
 	}
+	rc = progress(src, err);
+	if (rc < 0)
+		return rc;
+	if (!src->done && !text_needed(src->front))
+		start_round(src);
 	return 1;
 }
 
@@ -471,6 +501,16 @@ static void report_piece(struct csv_source *src, const struct piece *p)
 				    rk_instream_path(src->scan.in), src->line + p->notes[n].line,
 				    p->notes[n].count, "%s", warning_texts[n]);
 	src->line += p->lines;
+}
+
+/* Told when all lines before it have been counted. */
+static void tell_huge_row(struct csv_source *src)
+{
+	if (src->front->huge)
+		rk_diag_add(src->ctx->diag, warning_names[RK_NOTE_HUGE_ROW],
+			    rk_instream_path(src->scan.in), src->line, 1, "%s",
+			    warning_texts[RK_NOTE_HUGE_ROW]);
+	src->front->huge = false;
 }
 
 /* The first block, behind the header, which may be longer than a block has room. */
@@ -509,8 +549,10 @@ static int csv_next(struct rk_source *base, const struct rk_batch **batch, struc
 			return rc;
 	}
 	for (;;) {
-		while (src->at < src->npieces) {
-			struct piece *p = &src->pieces[src->at];
+		struct round *r = src->front;
+
+		while (r->at < r->npieces) {
+			struct piece *p = &r->pieces[r->at];
 
 			if (p->handed)
 				parse_piece(src, p, &src->memory[0]);
@@ -521,26 +563,35 @@ static int csv_next(struct rk_source *base, const struct rk_batch **batch, struc
 					*err = p->err;
 				return p->rc;
 			}
-			src->at += !p->again;
+			r->at += !p->again;
 			if (p->b.nrows) {
 				*batch = rk_builder_batch(&p->b);
 				return 1;
 			}
 		}
+		tell_huge_row(src);
 		rc = next_round(src, err);
 		if (rc <= 0)
 			return rc;
 	}
 }
 
+static void free_round(struct csv_source *src, struct round *r)
+{
+	for (unsigned i = 0; r->pieces && i < src->max_pieces; i++)
+		rk_builder_release(&r->pieces[i].b);
+	rk_free(r->pieces);
+}
+
 static void csv_close(struct rk_source *base)
 {
 	struct csv_source *src = (struct csv_source *)base;
 
-	for (unsigned i = 0; src->pieces && i < src->max_pieces; i++)
-		rk_builder_release(&src->pieces[i].b);
+	if (src->back)
+		rk_pool_finish(src->ctx->pool, &src->job);
+	free_round(src, &src->rounds[0]);
+	free_round(src, &src->rounds[1]);
 	rk_builder_release(&src->probe);
-	rk_free(src->pieces);
 	rk_free(src->memory);
 	rk_free(src->cur.mem);
 	rk_free(src->next.mem);
@@ -549,6 +600,18 @@ static void csv_close(struct rk_source *base)
 }
 
 static const struct rk_source_ops csv_source_ops = { .next = csv_next, .close = csv_close };
+
+static int make_round(struct csv_source *src, struct round *r, struct rk_error *err)
+{
+	int rc = 0;
+
+	r->pieces = rk_calloc(src->max_pieces, sizeof(*r->pieces));
+	if (!r->pieces)
+		return rk_fail_nomem(err);
+	for (unsigned i = 0; rc == 0 && i < src->max_pieces; i++)
+		rc = rk_builder_init(&r->pieces[i].b, src->scan.schema, src->piece_rows, err);
+	return rc;
+}
 
 static int make_buffers(struct csv_source *src, struct rk_error *err)
 {
@@ -561,14 +624,14 @@ static int make_buffers(struct csv_source *src, struct rk_error *err)
 	src->max_pieces = (unsigned)((src->block_bytes + HEADROOM) / PIECE_BYTES) + 2;
 	/* a row takes a byte per column; pieces are seldom longer, and then take several goes */
 	src->piece_rows = 2 * PIECE_BYTES / src->plan.ncols + MAX_TRIES + 2;
-	src->pieces = rk_calloc(src->max_pieces, sizeof(*src->pieces));
 	src->memory = rk_calloc(threads, sizeof(*src->memory));
 	src->cur.mem = rk_alloc(HEADROOM + src->block_bytes + PADDING);
 	src->next.mem = rk_alloc(HEADROOM + src->block_bytes + PADDING);
-	if (!src->pieces || !src->memory || !src->cur.mem || !src->next.mem)
+	if (!src->memory || !src->cur.mem || !src->next.mem)
 		return rk_fail_nomem(err);
-	for (unsigned i = 0; rc == 0 && i < src->max_pieces; i++)
-		rc = rk_builder_init(&src->pieces[i].b, src->scan.schema, src->piece_rows, err);
+	src->front = &src->rounds[0];
+	for (unsigned i = 0; rc == 0 && i < 2; i++)
+		rc = make_round(src, &src->rounds[i], err);
 	return rc;
 }
 
