@@ -16,6 +16,7 @@ struct held {
 	uint32_t queue; /* slot */
 };
 
+/* device: with the process in its upper bits, for each process numbers its queues for itself */
 struct queue {
 	int64_t device, id, busy_until;
 	bool used, begun;
@@ -53,7 +54,9 @@ uint64_t rk_times_needs(enum rk_table table)
 	if (!fields[table].duration)
 		return 0;
 	return BIT(fields[table].start) | BIT(fields[table].duration) |
-	       (table == RK_KERNELS ? BIT(RK_K_DEVICE) | BIT(RK_K_QUEUE) : 0);
+	       (table == RK_KERNELS ?
+			BIT(RK_K_DEVICE) | BIT(RK_K_QUEUE) | BIT(RK_K_PID) | BIT(RK_K_RANK) :
+			0);
 }
 
 static bool is_queue(const struct queue *q, int64_t device, int64_t id)
@@ -163,6 +166,16 @@ static bool full(const struct rk_column *c)
 	return c->data && !c->valid;
 }
 
+/* Processes have numbers of at most 22 bits; ranks may run on hosts that number them alike. */
+static inline int64_t place(const struct rk_batch *b, size_t i, int64_t device)
+{
+	const int64_t *pid = b->cols[RK_K_PID].data;
+	const int32_t *rank = b->cols[RK_K_RANK].data;
+
+	return device ^ (int64_t)((pid ? (uint64_t)pid[i] : 0) << 20 ^
+				  (rank ? (uint64_t)(uint32_t)rank[i] : 0) << 44);
+}
+
 /* Nothing missing: no row needs to be asked. */
 static void look_at_full(struct times *t, const struct rk_batch *b)
 {
@@ -171,7 +184,7 @@ static void look_at_full(struct times *t, const struct rk_batch *b)
 
 	for (size_t i = 0; i < b->nrows; i++) {
 		if (duration[i] > 0) {
-			look_at_kernel(t, start[i], duration[i], device[i], queue[i]);
+			look_at_kernel(t, start[i], duration[i], place(b, i, device[i]), queue[i]);
 			continue;
 		}
 		t->negative += duration[i] < 0;
@@ -194,7 +207,9 @@ static void look_at_row(struct times *t, const struct rk_batch *b, size_t i)
 	t->zero += d == 0;
 	if (d > 0 && rk_column_has(queue, i))
 		look_at_kernel(t, ((const int64_t *)start->data)[i], d,
-			       rk_column_has(device, i) ? ((const int64_t *)device->data)[i] : -1,
+			       place(b, i,
+				     rk_column_has(device, i) ? ((const int64_t *)device->data)[i] :
+								-1),
 			       ((const int64_t *)queue->data)[i]);
 }
 
