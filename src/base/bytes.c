@@ -38,6 +38,8 @@ bool rk_bytes_reserve(struct rk_bytes *b, size_t extra)
 	cap = b->cap < 64 ? 64 : b->cap;
 	while (cap < need)
 		cap = cap > b->max / 2 ? b->max : cap * 2;
+	if (cap > b->max)
+		cap = b->max;
 	data = rk_realloc(b->data, cap);
 	if (!data)
 		goto bad;
