@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "format/writer.h"
+#include "pass/ahead.h"
 #include "pass/sort.h"
 #include "pass/times.h"
 
@@ -31,6 +32,8 @@ static int open_rows(const struct job *j, struct rk_source **ret, struct rk_erro
 	if (rc == 0)
 		rc = j->spill ? rk_sort_spill_open(rows, ctx, &rows, err) :
 				rk_sort_window_open(rows, ctx, &rows, err);
+	if (rc == 0 && j->spill)
+		rc = rk_ahead_open(rows, ctx, &rows, err);
 	if (rc == 0)
 		rc = rk_times_open(rows, ctx, &rows, err);
 	if (rc == 0)

@@ -3,6 +3,7 @@
 
 #include "api/run.h"
 #include "base/alloc.h"
+#include "pass/ahead.h"
 #include "pass/stamp.h"
 
 struct scan {
@@ -55,6 +56,8 @@ static int open_rows(struct scan *s, struct rk_found *f, struct rk_error *err)
 	n = stamp(stamps, n, place[s->table].rank, f->rank, s->want);
 	n = stamp(stamps, n, place[s->table].pass, f->pass, s->want);
 	rc = f->ops->scan(f->kept ? f->kept : s->reader, s->table, s->want, &s->rows, err);
+	if (rc == 0 && f->ops->serial)
+		rc = rk_ahead_open(s->rows, &s->run->ctx, &s->rows, err);
 	if (rc == 0)
 		rc = rk_stamp_open(s->rows, stamps, n, &s->rows, err);
 	if (rc == 0 && s->counters)

@@ -292,4 +292,5 @@ const struct rk_reader_ops rk_reader_parquet = {
 	.open = parquet_open,
 	.scan = parquet_scan,
 	.close = parquet_close,
+	.serial = true,
 };

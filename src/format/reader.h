@@ -35,6 +35,8 @@ struct rk_reader_ops {
 	int (*scan)(struct rk_reader *r, enum rk_table t, uint64_t want, struct rk_source **ret,
 		    struct rk_error *err);
 	void (*close)(struct rk_reader *r);
+	/* Its sources use one thread only: they may be drained on another than the caller's. */
+	bool serial;
 };
 
 #define RK_WANT_ALL UINT64_MAX

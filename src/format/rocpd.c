@@ -156,4 +156,5 @@ const struct rk_reader_ops rk_reader_rocpd = {
 	.open = rocpd_open,
 	.scan = rocpd_scan,
 	.close = rocpd_close,
+	.serial = true,
 };

@@ -18,6 +18,7 @@ enum {
 	STORE_BYTES = RK_SORT_WINDOW_BYTES,
 	MAX_FAN_IN = 128,
 	MAX_FIELDS = 256,
+	TAKEN = 512,
 };
 
 struct layout {
@@ -46,10 +47,14 @@ struct spill_sort {
 	struct rk_sort_key *keys, *tmp;
 	struct run *runs;
 	size_t nruns, cap_runs;
-	uint32_t *heap; /* indices of runs that have records, smallest key first */
+	struct rk_sort_key *heap; /* runs that have records (`at`), smallest key first */
 	size_t nheap;
 	bool merging;
 	struct rk_builder out;
+	/* records on their way into `out`, all of one layout, in buffers not yet refilled */
+	const uint8_t *taken[TAKEN];
+	const struct layout *taken_layout;
+	size_t ntaken;
 };
 
 enum { BLOCK_BYTES = 256 << 10 };
@@ -263,28 +268,32 @@ static const uint8_t *record(const struct run *r)
 	return r->buf + r->at * r->layout.record_bytes;
 }
 
-/* Runs are numbered in the order of the input, so a tie goes to the lower number: stable. */
-static bool before(const struct spill_sort *s, uint32_t a, uint32_t b)
+static int64_t key_of(const struct run *r)
 {
-	int64_t ka, kb;
+	int64_t key;
 
-	memcpy(&ka, record(&s->runs[a]), 8);
-	memcpy(&kb, record(&s->runs[b]), 8);
-	return ka < kb || (ka == kb && a < b);
+	memcpy(&key, record(r), 8);
+	return key;
+}
+
+/* Runs are numbered in the order of the input, so a tie goes to the lower number: stable. */
+static inline bool before(struct rk_sort_key a, struct rk_sort_key b)
+{
+	return a.key < b.key || (a.key == b.key && a.at < b.at);
 }
 
 static void sift_down(struct spill_sort *s, size_t i)
 {
-	uint32_t *h = s->heap, moved = h[i];
+	struct rk_sort_key *h = s->heap, moved = h[i];
 
 	for (;;) {
 		size_t child = 2 * i + 1;
 
 		if (child >= s->nheap)
 			break;
-		if (child + 1 < s->nheap && before(s, h[child + 1], h[child]))
+		if (child + 1 < s->nheap && before(h[child + 1], h[child]))
 			child++;
-		if (!before(s, h[child], moved))
+		if (!before(h[child], moved))
 			break;
 		h[i] = h[child];
 		i = child;
@@ -295,7 +304,7 @@ static void sift_down(struct spill_sort *s, size_t i)
 /* Passes the record at the top of the heap. */
 static int advance(struct spill_sort *s, struct rk_error *err)
 {
-	struct run *r = &s->runs[s->heap[0]];
+	struct run *r = &s->runs[s->heap[0].at];
 	int rc = 0;
 
 	if (++r->at == r->have) {
@@ -304,9 +313,12 @@ static int advance(struct spill_sort *s, struct rk_error *err)
 		else
 			s->heap[0] = s->heap[--s->nheap];
 	}
-	if (rc == 0 && s->nheap)
-		sift_down(s, 0);
-	return rc;
+	if (rc < 0 || !s->nheap)
+		return rc;
+	if (r->at < r->have)
+		s->heap[0].key = key_of(r);
+	sift_down(s, 0);
+	return 0;
 }
 
 /* The store is cut into equal read buffers for runs [first, first + n). */
@@ -322,7 +334,9 @@ static int begin_merge(struct spill_sort *s, size_t first, size_t n, struct rk_e
 		r->buf = s->store + i * share;
 		r->buf_records = share / r->layout.record_bytes;
 		rc = refill(s, r, err);
-		s->heap[s->nheap++] = (uint32_t)(first + i);
+		if (rc == 0)
+			s->heap[s->nheap++] =
+				(struct rk_sort_key){ key_of(r), (uint32_t)(first + i) };
 	}
 	for (size_t i = s->nheap / 2; rc == 0 && i-- > 0;)
 		sift_down(s, i);
@@ -350,7 +364,7 @@ static int merge_some(struct spill_sort *s, size_t first, size_t n, struct run *
 	int rc = begin_merge(s, first, n, err);
 
 	while (rc == 0 && s->nheap) {
-		const struct run *r = &s->runs[s->heap[0]];
+		const struct run *r = &s->runs[s->heap[0].at];
 
 		widen(s->sorted + k++ * bytes, &s->layout, record(r), &r->layout, s->base.schema);
 		merged.records++;
@@ -405,27 +419,97 @@ static int take_all(struct spill_sort *s, struct rk_error *err)
 	return rc;
 }
 
-static int unpack(struct spill_sort *s, const uint8_t *rec, const struct layout *l,
-		  struct rk_error *err)
+/* One field of the taken records, none of which lacks it. */
+static void unpack_full(const struct spill_sort *s, unsigned f, size_t size)
 {
-	const struct rk_schema *schema = s->base.schema;
-	size_t row = s->out.nrows++;
-	uint64_t bits = 0;
+	uint8_t *to = (uint8_t *)s->out.data[f] + s->out.nrows * size;
+	size_t at = s->taken_layout->offset[f];
 
-	for (unsigned f = 0; f < schema->nfields; f++) {
-		size_t size = rk_type_size(schema->fields[f].type);
+	if (size == 8)
+		for (size_t i = 0; i < s->ntaken; i++)
+			memcpy(to + i * 8, s->taken[i] + at, 8);
+	else if (size == 4)
+		for (size_t i = 0; i < s->ntaken; i++)
+			memcpy(to + i * 4, s->taken[i] + at, 4);
+	else
+		for (size_t i = 0; i < s->ntaken; i++)
+			to[i] = s->taken[i][at];
+}
 
-		if (f % 64 == 0)
-			memcpy(&bits, rec + bitmap_at() + f / 64 * 8, 8);
-		if (!s->out.data[f])
-			continue;
-		if (bits >> (f % 64) & 1)
-			copy_value((uint8_t *)s->out.data[f] + row * size, rec + l->offset[f],
-				   size);
+static bool has_field(const uint8_t *rec, unsigned f)
+{
+	uint64_t bits;
+
+	memcpy(&bits, rec + bitmap_at() + f / 64 * 8, 8);
+	return bits >> (f % 64) & 1;
+}
+
+static int unpack_some(struct spill_sort *s, unsigned f, size_t size, struct rk_error *err)
+{
+	for (size_t i = 0; i < s->ntaken; i++) {
+		size_t row = s->out.nrows + i;
+
+		if (has_field(s->taken[i], f))
+			copy_value((uint8_t *)s->out.data[f] + row * size,
+				   s->taken[i] + s->taken_layout->offset[f], size);
 		else if (!rk_builder_null(&s->out, f, row))
 			return rk_fail_nomem(err);
 	}
 	return 0;
+}
+
+/* Bits of the fields that every taken record has. */
+static void common_fields(const struct spill_sort *s, uint64_t *common)
+{
+	size_t words = (s->base.schema->nfields + 63) / 64;
+
+	memset(common, 0xff, words * 8);
+	for (size_t i = 0; i < s->ntaken; i++) {
+		for (size_t w = 0; w < words; w++) {
+			uint64_t bits;
+
+			memcpy(&bits, s->taken[i] + bitmap_at() + w * 8, 8);
+			common[w] &= bits;
+		}
+	}
+}
+
+/* The taken records into `out`, a field at a time. */
+static int unpack(struct spill_sort *s, struct rk_error *err)
+{
+	const struct rk_schema *schema = s->base.schema;
+	uint64_t common[MAX_FIELDS / 64];
+	int rc = 0;
+
+	common_fields(s, common);
+	for (unsigned f = 0; rc == 0 && s->ntaken && f < schema->nfields; f++) {
+		size_t size = rk_type_size(schema->fields[f].type);
+
+		if (!s->out.data[f])
+			continue;
+		if (common[f / 64] >> (f % 64) & 1)
+			unpack_full(s, f, size);
+		else
+			rc = unpack_some(s, f, size, err);
+	}
+	s->out.nrows += s->ntaken;
+	s->ntaken = 0;
+	return rc;
+}
+
+/* Takes the record at the top of the heap; unpacks first where that could not be done later. */
+static int take_record(struct spill_sort *s, struct rk_error *err)
+{
+	const struct run *r = &s->runs[s->heap[0].at];
+	int rc = 0;
+
+	if (s->ntaken == TAKEN || (s->ntaken && s->taken_layout->mask != r->layout.mask))
+		rc = unpack(s, err);
+	s->taken_layout = &r->layout;
+	s->taken[s->ntaken++] = record(r);
+	if (rc == 0 && r->at + 1 == r->have)
+		rc = unpack(s, err); /* the buffer is about to be filled again */
+	return rc < 0 ? rc : advance(s, err);
 }
 
 static int make_columns(struct spill_sort *s, struct rk_error *err)
@@ -447,13 +531,10 @@ static int spill_next(struct rk_source *base, const struct rk_batch **batch, str
 			rc = make_columns(s, err);
 	}
 	rk_builder_reset(&s->out);
-	while (rc == 0 && s->nheap && s->out.nrows < s->out.cap) {
-		const struct run *r = &s->runs[s->heap[0]];
-
-		rc = unpack(s, record(r), &r->layout, err);
-		if (rc == 0)
-			rc = advance(s, err);
-	}
+	while (rc == 0 && s->nheap && s->out.nrows + s->ntaken < s->out.cap)
+		rc = take_record(s, err);
+	if (rc == 0)
+		rc = unpack(s, err);
 	if (rc < 0)
 		return rc;
 	*batch = rk_builder_batch(&s->out);
