@@ -50,21 +50,30 @@ static bool same_process(const struct rk_found *a, const struct rk_found *b)
 	return !strcmp(a->group, b->group);
 }
 
+/* Whether `o` makes f's rows of table t superfluous. */
+static bool replaces(const struct rk_found *o, const struct rk_found *f, enum rk_table t)
+{
+	if (o == f || !o->ops || !same_process(o, f))
+		return false;
+	if (t == RK_STATS && !(o->tables & RK_TABLE_BIT(RK_STATS)))
+		return o->tables & described(f);
+	return o->tables & RK_TABLE_BIT(t) && source_of(o, t) < source_of(f, t);
+}
+
+/* The best file that has f's rows of table t, or NULL: then f is asked for them. */
 static const char *better_source(const struct rk_run *run, const struct rk_found *f,
 				 enum rk_table t)
 {
+	const struct rk_found *best = NULL;
+	enum rk_table of = t == RK_STATS && !strcmp(f->stats_of, "kernel") ? RK_KERNELS : t;
+
 	for (size_t i = 0; i < run->nfound; i++) {
 		const struct rk_found *o = &run->found[i];
 
-		if (o == f || !o->ops || !same_process(o, f))
-			continue;
-		if (t == RK_STATS && !(o->tables & RK_TABLE_BIT(RK_STATS)) &&
-		    o->tables & described(f))
-			return o->path;
-		if (o->tables & RK_TABLE_BIT(t) && source_of(o, t) < source_of(f, t))
-			return o->path;
+		if (replaces(o, f, t) && (!best || source_of(o, of) < source_of(best, of)))
+			best = o;
 	}
-	return NULL;
+	return best ? best->path : NULL;
 }
 
 /* The pass kernels are taken from: -1 when some file outside any pass has them. */
