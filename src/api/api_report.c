@@ -376,6 +376,8 @@ int rk_run_report(struct rk_run *run, const struct rk_report_options *opt, struc
 	struct work w = { .run = run, .ctx = rk_run_context(run) };
 	int rc = find_by(opt ? opt->by : NULL, &w.by, err);
 
+	if (rc == 0)
+		rc = rk_run_check_clocks(run, err);
 	if (rc < 0)
 		return rc;
 	w.r = rk_calloc(1, sizeof(*w.r));

@@ -215,12 +215,15 @@ int rk_run_convert(struct rk_run *run, const struct rk_convert_options *opt,
 {
 	bool dir = strcmp(opt->out, "-") && is_directory(opt->out);
 	const struct rk_writer_ops *format = choose_format(opt, dir, err);
-	int table = opt->table ? rk_table_by_name(opt->table) : -1;
+	int table = opt->table ? rk_table_by_name(opt->table) : -1, rc;
 
 	if (!format)
 		return RK_E_USAGE;
 	if (opt->table && table < 0)
 		return unknown_table(opt->table, err);
+	rc = rk_run_check_clocks(run, err);
+	if (rc < 0)
+		return rc;
 	return dir ? convert_dir(run, opt, format, table, ret, err) :
 		     convert_file(run, opt, format, table, ret, err);
 }

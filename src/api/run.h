@@ -22,6 +22,7 @@ enum rk_rank_of_source {
 /* One file that was looked at. */
 struct rk_found {
 	char *path;
+	size_t stem;                     /* length of the path without .gz, .xz or .zst */
 	const struct rk_reader_ops *ops; /* NULL: no format fits */
 	const char *stats_of;
 	uint32_t tables; /* it can give */
@@ -31,6 +32,7 @@ struct rk_found {
 	int64_t rank;    /* of rank-N or rank=N in its path, -1 without */
 	int64_t pid;     /* its name begins with, -1 without */
 	uint64_t bytes;
+	uint64_t dev, ino;      /* of a regular file, else 0 */
 	struct rk_reader *kept; /* a pipe: cannot be opened again */
 };
 
@@ -56,6 +58,8 @@ int rk_run_scan(struct rk_run *run, enum rk_table t, uint64_t want, struct rk_so
 		struct rk_error *err);
 /* The same of kernels, all fields, with a column for each counter that can be joined. */
 int rk_run_scan_kernels(struct rk_run *run, struct rk_source **ret, struct rk_error *err);
+/* Warns when rows come from several nodes, each with a clock of its own (run_clocks.c). */
+int rk_run_check_clocks(struct rk_run *run, struct rk_error *err);
 /* False when some file of the table can be read only once. */
 bool rk_run_rescannable(const struct rk_run *run, enum rk_table t);
 struct rk_context *rk_run_context(struct rk_run *run);

@@ -124,11 +124,15 @@ static int read_path(struct rk_found *f, const char *path, struct rk_error *err)
 	f->group = group_of(path);
 	if (!f->path || !f->group)
 		return rk_fail_nomem(err);
+	f->stem = without_packing(path);
 	f->pass = pass > INT32_MAX ? -1 : (int)pass;
 	f->rank = number_in_path(path, ranks);
 	f->pid = strcmp(f->path, f->group) ? pid_in_name(path) : -1;
-	if (!stat(path, &st) && S_ISREG(st.st_mode))
+	if (!stat(path, &st) && S_ISREG(st.st_mode)) {
 		f->bytes = (uint64_t)st.st_size;
+		f->dev = (uint64_t)st.st_dev;
+		f->ino = (uint64_t)st.st_ino;
+	}
 	return 0;
 }
 

@@ -99,11 +99,31 @@ static void explain(struct rk_run *run, size_t i, const char *fmt, const char *a
 		snprintf(run->reasons[i], len, fmt, arg);
 }
 
+/* The same file under another name or named twice, or packed beside the plain one. */
+static bool is_copy(const struct rk_found *a, const struct rk_found *b)
+{
+	if (a->ino && a->ino == b->ino && a->dev == b->dev)
+		return true;
+	return a->stem == b->stem && !strncmp(a->path, b->path, a->stem);
+}
+
+static const char *copied_before(const struct rk_run *run, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (run->found[k].ops && is_copy(&run->found[k], &run->found[i]))
+			return run->found[k].path;
+	return NULL;
+}
+
 static void settle_one(struct rk_run *run, size_t i, int pass)
 {
 	struct rk_found *f = &run->found[i];
-	const char *better = NULL;
+	const char *better = f->ops ? copied_before(run, i) : NULL;
 
+	if (better) {
+		explain(run, i, "the same rows are in %s", better);
+		return;
+	}
 	for (unsigned t = 0; t < RK_NTABLES; t++) {
 		const char *other;
 

@@ -1,0 +1,65 @@
+/*
+ * run_clocks.c - is there one clock?
+ *
+ * rocprofv3 stamps everything with the time since boot of its node. Rows of one node are on one
+ * clock, however many processes wrote them; rows of several nodes are not, and nothing in their
+ * files says how far apart the clocks are. That is told instead of guessed.
+ */
+#include "api/run.h"
+
+enum { MAX_NODES = 64 };
+
+struct nodes {
+	uint32_t ids[MAX_NODES];
+	unsigned n;
+};
+
+static void add_node(struct nodes *nodes, uint32_t id)
+{
+	for (unsigned i = 0; i < nodes->n; i++)
+		if (nodes->ids[i] == id)
+			return;
+	if (nodes->n < MAX_NODES)
+		nodes->ids[nodes->n++] = id;
+}
+
+static int find_nodes(struct rk_run *run, struct nodes *ret, struct rk_error *err)
+{
+	const struct rk_batch *b;
+	struct rk_source *rows;
+	int rc = rk_run_scan(run, RK_PROCESSES, UINT64_C(1) << RK_O_NODE, &rows, err);
+
+	if (rc < 0)
+		return rc;
+	while ((rc = rk_source_next(rows, &b, err)) > 0) {
+		const struct rk_column *node = &b->cols[RK_O_NODE];
+
+		for (size_t i = 0; i < b->nrows; i++)
+			if (rk_column_has(node, i))
+				add_node(ret, ((const uint32_t *)node->data)[i]);
+	}
+	rk_source_close(rows);
+	return rc;
+}
+
+int rk_run_check_clocks(struct rk_run *run, struct rk_error *err)
+{
+	struct nodes nodes = { .n = 0 };
+	size_t warnings;
+	int rc;
+
+	if (!(rk_run_tables(run) >> RK_PROCESSES & 1) || !rk_run_rescannable(run, RK_PROCESSES))
+		return 0;
+	/* what is odd about the files is told by the passes that use their rows */
+	rk_diag_list(run->ctx.diag, &warnings);
+	rc = find_nodes(run, &nodes, err);
+	rk_diag_reset(run->ctx.diag, warnings);
+	if (rc == 0 && nodes.n > 1)
+		rk_diag_add(
+			run->ctx.diag, "several-clocks", "", 0, nodes.n,
+			"nodes with a clock each (%s, %s, ...); times of different nodes cannot "
+			"be compared",
+			rk_strtab_borrow(run->ctx.names, nodes.ids[0], NULL),
+			rk_strtab_borrow(run->ctx.names, nodes.ids[1], NULL));
+	return rc;
+}
