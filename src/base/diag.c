@@ -63,6 +63,21 @@ static struct rk_warning *append(struct rk_diag *d, const char *kind, const char
 	return w;
 }
 
+/* The entry to count in, NULL when there is no memory for it. With the lock held. */
+static struct rk_warning *entry(struct rk_diag *d, const char *kind, const char *file,
+				uint64_t line, const char *message)
+{
+	struct rk_warning *w = find(d, kind, file);
+
+	if (!w && d->n >= MAX_WARNINGS)
+		return &d->list[d->n - 1]; /* the last place gathers what no longer fits */
+	if (!w)
+		w = append(d, kind, file, message);
+	if (w && line && (!w->line || line < w->line))
+		w->line = line;
+	return w;
+}
+
 void rk_diag_add(struct rk_diag *d, const char *kind, const char *file, uint64_t line,
 		 uint64_t count, const char *fmt, ...)
 {
@@ -70,24 +85,25 @@ void rk_diag_add(struct rk_diag *d, const char *kind, const char *file, uint64_t
 	char message[512];
 	va_list ap;
 
+	va_start(ap, fmt);
+	vsnprintf(message, sizeof(message), fmt, ap);
+	va_end(ap);
 	pthread_mutex_lock(&d->lock);
-	w = find(d, kind, file);
-	if (!w && d->n >= MAX_WARNINGS) {
-		/* the last place gathers what no longer fits */
-		w = &d->list[d->n - 1];
-	} else if (!w) {
-		va_start(ap, fmt);
-		vsnprintf(message, sizeof(message), fmt, ap);
-		va_end(ap);
-		w = append(d, kind, file, message);
-		if (w)
-			w->line = line;
-	}
-	if (w) {
+	w = entry(d, kind, file, line, message);
+	if (w)
 		w->count += count;
-		if (line && (!w->line || line < w->line))
-			w->line = line;
-	}
+	pthread_mutex_unlock(&d->lock);
+}
+
+void rk_diag_most(struct rk_diag *d, const char *kind, const char *file, uint64_t line,
+		  uint64_t count, const char *message)
+{
+	struct rk_warning *w;
+
+	pthread_mutex_lock(&d->lock);
+	w = entry(d, kind, file, line, message);
+	if (w && w->count < count)
+		w->count = count;
 	pthread_mutex_unlock(&d->lock);
 }
 

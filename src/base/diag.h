@@ -21,6 +21,13 @@ int rk_diag_new(struct rk_diag **ret, struct rk_error *err);
 void rk_diag_add(struct rk_diag *d, const char *kind, const char *file, uint64_t line,
 		 uint64_t count, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 
+/*
+ * As rk_diag_add, of a file that may be read several times, once for each table in it: the entry
+ * holds the largest count that was given, not their sum.
+ */
+void rk_diag_most(struct rk_diag *d, const char *kind, const char *file, uint64_t line,
+		  uint64_t count, const char *message);
+
 /* Borrowed until the next add. */
 const struct rk_warning *rk_diag_list(const struct rk_diag *d, size_t *ret_n);
 /* Forgets all warnings: before a pass over the same input is begun again. */

@@ -13,6 +13,7 @@
  */
 #include "codec/csv_scan.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -76,6 +77,7 @@ struct csv_source {
 	struct block cur, next;
 	const char *limit;               /* the text behind it belongs to the next block */
 	bool begun, eof, done, skipping; /* skipping: inside a row that is too long */
+	struct note notes[RK_NNOTES];    /* of all pieces handed out; lines of the file */
 	uint64_t line;                   /* of the first line not yet handed out */
 	struct rk_builder probe;         /* for asking whether a line is a plain row */
 	int read_rc;
@@ -280,11 +282,13 @@ static void parse_piece(struct csv_source *src, struct piece *p, struct rk_csv_m
 /* A packed file that is damaged or cut ends here: its good rows are kept and the rest is told. */
 static int end_of_text(struct csv_source *src, int rc, struct rk_error *err)
 {
+	char message[600];
+
 	src->eof = true;
 	if (rc != RK_E_FORMAT)
 		return rc;
-	rk_diag_add(src->ctx->diag, "damaged-file", rk_instream_path(src->scan.in), 0, 1,
-		    "%s; rows before that are kept", err->message);
+	snprintf(message, sizeof(message), "%s; rows before that are kept", err->message);
+	rk_diag_most(src->ctx->diag, "damaged-file", rk_instream_path(src->scan.in), 0, 1, message);
 	rk_error_clear(err);
 	return 0;
 }
@@ -495,22 +499,36 @@ static int next_round(struct csv_source *src, struct rk_error *err)
 /* A piece's warnings, its lines now known from the beginning of the file. */
 static void report_piece(struct csv_source *src, const struct piece *p)
 {
-	for (unsigned n = 0; n < RK_NNOTES; n++)
-		if (p->notes[n].count)
-			rk_diag_add(src->ctx->diag, warning_names[n],
-				    rk_instream_path(src->scan.in), src->line + p->notes[n].line,
-				    p->notes[n].count, "%s", warning_texts[n]);
+	for (unsigned n = 0; n < RK_NNOTES; n++) {
+		if (!p->notes[n].count)
+			continue;
+		if (!src->notes[n].count)
+			src->notes[n].line = src->line + p->notes[n].line;
+		src->notes[n].count += p->notes[n].count;
+	}
 	src->line += p->lines;
 }
 
-/* Told when all lines before it have been counted. */
-static void tell_huge_row(struct csv_source *src)
+/* Counted when all lines before it have been. */
+static void note_huge_row(struct csv_source *src)
 {
-	if (src->front->huge)
-		rk_diag_add(src->ctx->diag, warning_names[RK_NOTE_HUGE_ROW],
-			    rk_instream_path(src->scan.in), src->line, 1, "%s",
-			    warning_texts[RK_NOTE_HUGE_ROW]);
+	struct note *n = &src->notes[RK_NOTE_HUGE_ROW];
+
+	if (!src->front->huge)
+		return;
+	if (!n->count++)
+		n->line = src->line;
 	src->front->huge = false;
+}
+
+/* What was odd, all of it: another pass over the file would say the same again. */
+static void tell(struct csv_source *src)
+{
+	for (unsigned n = 0; n < RK_NNOTES; n++)
+		if (src->notes[n].count)
+			rk_diag_most(src->ctx->diag, warning_names[n],
+				     rk_instream_path(src->scan.in), src->notes[n].line,
+				     src->notes[n].count, warning_texts[n]);
 }
 
 /* The first block, behind the header, which may be longer than a block has room. */
@@ -569,8 +587,10 @@ static int csv_next(struct rk_source *base, const struct rk_batch **batch, struc
 				return 1;
 			}
 		}
-		tell_huge_row(src);
+		note_huge_row(src);
 		rc = next_round(src, err);
+		if (rc == 0)
+			tell(src);
 		if (rc <= 0)
 			return rc;
 	}

@@ -18,7 +18,7 @@ struct rk_reader_ops {
 	const char *name; /* stable word for -v and JSON: "rocprofv3-csv" */
 	const char *help; /* one line for `rockit help formats` */
 	/*
-	 * How surely these bytes are this format: 0 no .. 100 certain. head holds up to 64 KiB of
+	 * How surely these bytes are this format: 0 no .. 100 certain, or RK_E_NOMEM. head holds up to 64 KiB of
 	 * unpacked content (whole: it is the whole content); file_name only breaks ties.
 	 */
 	int (*probe)(const void *head, size_t len, bool whole, const char *file_name);

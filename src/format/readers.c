@@ -14,21 +14,25 @@ const struct rk_reader_ops *const rk_readers[] = {
 	NULL,
 };
 
-static const struct rk_reader_ops *best_reader(const void *head, size_t len, const char *path)
+/* 0, or RK_E_NOMEM; *ret is NULL when no reader knows it. */
+static int best_reader(const void *head, size_t len, const char *path,
+		       const struct rk_reader_ops **ret)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	const struct rk_reader_ops *best = NULL;
 	int score = 0;
 
+	*ret = NULL;
 	for (const struct rk_reader_ops *const *r = rk_readers; *r; r++) {
 		int s = (*r)->probe(head, len, len < (64 << 10), name);
 
+		if (s < 0)
+			return s;
 		if (s > score) {
 			score = s;
-			best = *r;
+			*ret = *r;
 		}
 	}
-	return best;
+	return 0;
 }
 
 static int choose(struct rk_instream *in, const struct rk_reader_ops **ret, struct rk_error *err)
@@ -42,7 +46,9 @@ static int choose(struct rk_instream *in, const struct rk_reader_ops **ret, stru
 		return rc;
 	if (!len)
 		return rk_fail(err, RK_E_UNSUPPORTED, "'%s' is empty", path);
-	*ret = best_reader(head, len, path);
+	rc = best_reader(head, len, path, ret);
+	if (rc < 0)
+		return rk_fail_nomem(err);
 	if (!*ret)
 		return rk_fail(err, RK_E_UNSUPPORTED,
 			       "'%s' is not a format rockit knows (see 'rockit help formats')",
@@ -63,7 +69,7 @@ static int settle_pipe(struct rk_instream *in, struct rk_reader *r, struct rk_co
 int rk_reader_open(const char *path, struct rk_context *ctx, struct rk_reader **ret,
 		   struct rk_error *err)
 {
-	const struct rk_reader_ops *ops;
+	const struct rk_reader_ops *ops = NULL;
 	struct rk_instream *in;
 	struct rk_reader *r = NULL;
 	int rc = rk_instream_open(path, &in, err);

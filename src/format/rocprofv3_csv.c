@@ -54,10 +54,11 @@ static int v3_probe(const void *head, size_t len, bool whole, const char *file_n
 {
 	const struct rk_v3_kind *kind;
 	struct rk_csv_header h;
+	int rc = rk_csv_header_parse(head, len, whole, &h, NULL);
 
 	(void)file_name;
-	if (rk_csv_header_parse(head, len, whole, &h, NULL) < 0)
-		return 0;
+	if (rc < 0)
+		return rc == RK_E_NOMEM ? rc : 0;
 	kind = kind_of(&h);
 	rk_csv_header_release(&h);
 	return kind ? 90 : 0;

@@ -494,7 +494,8 @@ TEST(numbers_that_cannot_be_are_missing_and_counted)
 		"queue_id=1|dispatch_id=1|correlation_id=5|tid=9|vgpr=8|accum_vgpr=0|sgpr=16|"
 		"scratch_bytes=0|grid_items_y=1|grid_items_z=1|source=rocprofv3-csv|"
 		"clock=boottime\n");
-	CHECK_U64(world_warned(&w, "number-out-of-range"), 2);
+	CHECK_U64(world_warned(&w, "number-out-of-range"), 1);
+	CHECK_U64(world_warned(&w, "grid-out-of-range"), 1);
 	CHECK_U64(world_warned_line(&w, "number-out-of-range"), 2);
 	CHECK_U64(world_warned(&w, "bad-number"), 1);
 	CHECK_U64(world_warned_line(&w, "bad-number"), 3);

@@ -180,7 +180,7 @@ TEST(kernel_trace_counts_grids_of_over_two_billion_items)
 		  "dispatch_id=5|correlation_id=21|tid=777|vgpr=32|accum_vgpr=12|sgpr=48|"
 		  "scratch_bytes=16|grid_items_y=5|grid_items_z=1|source=rocprofv3-csv|"
 		  "clock=boottime\n");
-	CHECK_STR(world_warnings(&w), "number-out-of-range:1 ");
+	CHECK_STR(world_warnings(&w), "grid-out-of-range:1 ");
 	world_close(&w);
 }
 
@@ -570,7 +570,7 @@ TEST(rows_with_damaged_times_stay_without_them)
 		  "correlation_id=4|pid=1|tid=2\n"
 		  "domain=HIP_RUNTIME_API|function=hipFree|start_ns=-9223372036854775807|"
 		  "correlation_id=4|pid=1|tid=2\n");
-	CHECK_STR(world_warnings(&w), "number-out-of-range:1 damaged-time:1 ");
+	CHECK_STR(world_warnings(&w), "duration-out-of-range:1 damaged-time:1 ");
 	world_close(&w);
 }
 
