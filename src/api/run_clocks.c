@@ -55,11 +55,10 @@ int rk_run_check_clocks(struct rk_run *run, struct rk_error *err)
 	rc = find_nodes(run, &nodes, err);
 	rk_diag_reset(run->ctx.diag, warnings);
 	if (rc == 0 && nodes.n > 1)
-		rk_diag_add(
-			run->ctx.diag, "several-clocks", "", 0, nodes.n,
-			"nodes with a clock each (%s, %s, ...); times of different nodes cannot "
-			"be compared",
-			rk_strtab_borrow(run->ctx.names, nodes.ids[0], NULL),
-			rk_strtab_borrow(run->ctx.names, nodes.ids[1], NULL));
+		rk_diag_add(run->ctx.diag, "several-clocks", "", 0, 1,
+			    "%u nodes (%s, %s%s) have a clock each; their times cannot be compared",
+			    nodes.n, rk_strtab_borrow(run->ctx.names, nodes.ids[0], NULL),
+			    rk_strtab_borrow(run->ctx.names, nodes.ids[1], NULL),
+			    nodes.n > 2 ? ", ..." : "");
 	return rc;
 }
