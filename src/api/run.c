@@ -81,6 +81,9 @@ void rk_run_close(struct rk_run *run)
 	rk_free(run->reasons);
 	rk_free(run->files);
 	rk_free(run->found);
+	if (run->counters)
+		rk_counter_set_release(run->counters);
+	rk_free(run->counters);
 	rk_pool_free(run->ctx.pool);
 	rk_diag_free(run->ctx.diag);
 	rk_strtab_free(run->ctx.names);

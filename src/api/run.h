@@ -44,6 +44,9 @@ struct rk_run {
 	struct rk_run_file *files; /* the public view, made when asked */
 	char **reasons;
 	struct rk_run_options opt;
+	/* joined to kernels, whose schema it holds: as long as the run. NULL: none, or not asked */
+	struct rk_counter_set *counters;
+	bool counted; /* `counters` is settled */
 	uint64_t progress_before, progress_total;
 };
 
@@ -66,8 +69,8 @@ struct rk_context *rk_run_context(struct rk_run *run);
 /* What the statistics describe when there is nothing but one kind of them, else NULL. */
 const char *rk_run_stats_of(const struct rk_run *run);
 
-/* The counters to join (run_join.c); *ret stays NULL when there are none. Freed by the taker. */
-int rk_run_counters(struct rk_run *run, struct rk_counter_set **ret, struct rk_error *err);
+/* Settles run->counters (run_join.c). */
+int rk_run_counters(struct rk_run *run, struct rk_error *err);
 /* Replaces *rows, kernels of file f, by the same with counters. Takes it over, also on failure. */
 int rk_run_join(struct rk_run *run, struct rk_found *f, const struct rk_counter_set *set,
 		struct rk_source **rows, struct rk_error *err);

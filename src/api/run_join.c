@@ -4,6 +4,7 @@
  * Counters are joined to the dispatches of the same process by dispatch id. A Parquet file that
  * was written with counters has them as columns already: those are taken over.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "api/run.h"
@@ -87,14 +88,10 @@ static int collect(struct collect *c, struct rk_error *err)
 		if (rc == 0 && has_columns(f))
 			rc = collect_columns(c, f, err);
 	}
-	if (rc == 0 && c->set->more)
-		rk_diag_add(c->run->ctx.diag, "many-counters", "", 0, 1,
-			    "more than %d counters; the others are in the counters table only",
-			    RK_JOIN_MAX_COUNTERS);
 	return rc;
 }
 
-int rk_run_counters(struct rk_run *run, struct rk_counter_set **ret, struct rk_error *err)
+static int settle_counters(struct rk_run *run, struct rk_error *err)
 {
 	struct rk_counter_set *set = rk_calloc(1, sizeof(*set));
 	struct collect c = { run, set };
@@ -106,17 +103,31 @@ int rk_run_counters(struct rk_run *run, struct rk_counter_set **ret, struct rk_e
 	/* what is odd about the file is told once, by the pass that writes its rows */
 	rk_diag_list(run->ctx.diag, &warnings);
 	rc = collect(&c, err);
-	if (!set->more)
-		rk_diag_reset(run->ctx.diag, warnings);
+	rk_diag_reset(run->ctx.diag, warnings);
 	if (rc == 0 && set->n)
 		rc = rk_counter_set_schema(set, &run->ctx, err);
+	run->counted = rc == 0;
 	if (rc == 0 && set->n) {
-		*ret = set;
+		run->counters = set;
 		return 0;
 	}
 	rk_counter_set_release(set);
 	rk_free(set);
 	return rc;
+}
+
+int rk_run_counters(struct rk_run *run, struct rk_error *err)
+{
+	char message[96];
+	int rc = run->counted ? 0 : settle_counters(run, err);
+
+	if (rc < 0 || !run->counters || !run->counters->more)
+		return rc;
+	snprintf(message, sizeof(message),
+		 "more than %d counters; the others are in the counters table only",
+		 RK_JOIN_MAX_COUNTERS);
+	rk_diag_most(run->ctx.diag, "many-counters", "", 0, 1, message);
+	return 0;
 }
 
 struct fill {

@@ -14,7 +14,7 @@ struct scan {
 	size_t at; /* the next file */
 	struct rk_reader *reader;
 	struct rk_source *rows;
-	struct rk_counter_set *counters; /* joined to kernels; NULL: nothing is */
+	const struct rk_counter_set *counters; /* joined to kernels; NULL: nothing is */
 	struct rk_batch batch;
 };
 
@@ -135,9 +135,6 @@ static void scan_close(struct rk_source *base)
 	struct scan *s = (struct scan *)base;
 
 	close_file(s);
-	if (s->counters)
-		rk_counter_set_release(s->counters);
-	rk_free(s->counters);
 	rk_free(s);
 }
 
@@ -175,17 +172,14 @@ static void begin_progress(struct rk_run *run, enum rk_table t)
 }
 
 static int open_scan(struct rk_run *run, enum rk_table t, uint64_t want,
-		     struct rk_counter_set *counters, struct rk_source **ret, struct rk_error *err)
+		     const struct rk_counter_set *counters, struct rk_source **ret,
+		     struct rk_error *err)
 {
 	struct scan *s = rk_calloc(1, sizeof(*s));
 	int field = name_field(t);
 
-	if (!s) {
-		if (counters)
-			rk_counter_set_release(counters);
-		rk_free(counters);
+	if (!s)
 		return rk_fail_nomem(err);
-	}
 	s->base =
 		(struct rk_source){ &scan_ops, counters ? &counters->schema : rk_table_schema(t) };
 	s->run = run;
@@ -209,8 +203,7 @@ int rk_run_scan(struct rk_run *run, enum rk_table t, uint64_t want, struct rk_so
 
 int rk_run_scan_kernels(struct rk_run *run, struct rk_source **ret, struct rk_error *err)
 {
-	struct rk_counter_set *counters = NULL;
-	int rc = rk_run_counters(run, &counters, err);
+	int rc = rk_run_counters(run, err);
 
-	return rc < 0 ? rc : open_scan(run, RK_KERNELS, RK_WANT_ALL, counters, ret, err);
+	return rc < 0 ? rc : open_scan(run, RK_KERNELS, RK_WANT_ALL, run->counters, ret, err);
 }
