@@ -203,6 +203,10 @@ int rk_strtab_add(struct rk_strtab *t, const char *text, size_t len, uint32_t *r
 	uint64_t hash = rk_hash_bytes(text, len);
 	int rc;
 
+	if (!len) {
+		*ret_id = 0; /* text may be NULL */
+		return 0;
+	}
 	if (find(t, hash, text, len, ret_id))
 		return 0;
 	pthread_mutex_lock(&t->lock);

@@ -24,6 +24,7 @@ TEST(equal_texts_have_equal_ids_in_order_of_appearance)
 
 	CHECK_I64(rk_strtab_new(1 << 20, &t, NULL), 0);
 	CHECK_U64(add(t, "", 0), 0);
+	CHECK_U64(add(t, NULL, 0), 0);
 	CHECK_U64(add(t, "a", 1), 1);
 	CHECK_U64(add(t, "b", 1), 2);
 	CHECK_U64(add(t, "a", 1), 1);
