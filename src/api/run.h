@@ -25,12 +25,14 @@ struct rk_found {
 	size_t stem;                     /* length of the path without .gz, .xz or .zst */
 	const struct rk_reader_ops *ops; /* NULL: no format fits */
 	const char *stats_of;
-	uint32_t tables; /* it can give */
-	uint32_t used;   /* it is asked for */
-	char *group;     /* files of one process: directory and name without the known ending */
-	int pass;        /* of pmc_N or pass_N in its path, -1 without */
-	int64_t rank;    /* of rank-N or rank=N in its path, -1 without */
-	int64_t pid;     /* its name begins with, -1 without */
+	uint32_t tables;  /* it can give */
+	uint32_t used;    /* it is asked for */
+	char *group;      /* files of one process: directory and name without the known ending */
+	char *program;    /* the same for every pass that the program was run for */
+	unsigned ordinal; /* of the process among those of its program and pass */
+	int pass;         /* of pmc_N or pass_N in its path, -1 without */
+	int64_t rank;     /* of rank-N or rank=N in its path, -1 without */
+	int64_t pid;      /* its name begins with, -1 without */
 	uint64_t bytes;
 	uint64_t dev, ino;      /* of a regular file, else 0 */
 	struct rk_reader *kept; /* a pipe: cannot be opened again */
@@ -50,6 +52,8 @@ struct rk_run {
 	uint64_t progress_before, progress_total;
 };
 
+/* Fills what the path says (run_place.c). */
+int rk_run_place(struct rk_found *f, const char *path, struct rk_error *err);
 /* Looks at every file (run_files.c) and settles which gives what (run_rule.c). */
 int rk_run_find(struct rk_run *run, const char *const *paths, size_t npaths, struct rk_error *err);
 void rk_run_settle(struct rk_run *run);
@@ -74,5 +78,13 @@ int rk_run_counters(struct rk_run *run, struct rk_error *err);
 /* Replaces *rows, kernels of file f, by the same with counters. Takes it over, also on failure. */
 int rk_run_join(struct rk_run *run, struct rk_found *f, const struct rk_counter_set *set,
 		struct rk_source **rows, struct rk_error *err);
+
+/* Whether o has counters of the program, and of the process in it, that wrote f. */
+bool rk_run_counts_for(const struct rk_found *o, const struct rk_found *f);
+/* Whether o was written by another run of the program than f (run_passes.c). */
+bool rk_run_separate(const struct rk_found *o, const struct rk_found *f);
+/* Counters of all passes by the dispatches of f, where they agree with its kernels. */
+int rk_run_pass_matrix(struct rk_run *run, struct rk_found *f, const struct rk_counter_set *set,
+		       struct rk_matrix **ret, struct rk_error *err);
 
 #endif

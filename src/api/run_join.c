@@ -130,6 +130,11 @@ int rk_run_counters(struct rk_run *run, struct rk_error *err)
 	return 0;
 }
 
+bool rk_run_counts_for(const struct rk_found *o, const struct rk_found *f)
+{
+	return has_counters(o) && o->ordinal == f->ordinal && !strcmp(o->program, f->program);
+}
+
 struct fill {
 	struct rk_matrix *m;
 	const struct rk_counter_set *set;
@@ -156,43 +161,58 @@ static int over_process(struct rk_run *run, const struct rk_found *f, uint64_t w
 	for (size_t i = 0; rc == 0 && i < run->nfound; i++) {
 		struct rk_found *o = &run->found[i];
 
-		if (has_counters(o) && !strcmp(o->group, f->group))
+		if (rk_run_counts_for(o, f))
 			rc = with_counters(run, o, want, use, arg, err);
 	}
 	return rc;
 }
 
-/* *ret stays NULL when the process has no counters that can be joined. */
-static int matrix_of(struct rk_run *run, const struct rk_found *f, const struct rk_counter_set *set,
-		     struct rk_matrix **ret, struct rk_error *err)
+/* Counters of the same process, by dispatch id. */
+static int process_matrix(struct rk_run *run, const struct rk_found *f,
+			  const struct rk_counter_set *set, struct rk_matrix **ret,
+			  struct rk_error *err)
 {
 	struct fill arg = { .set = set };
-	struct rk_error why = { 0 };
 	uint64_t ids = BIT(RK_N_DISPATCH) | BIT(RK_N_PID);
-	size_t warnings;
 	int rc = rk_matrix_new(&run->ctx, set->n, &arg.m, err);
 
 	if (rc < 0)
 		return rc;
-	rk_diag_list(run->ctx.diag, &warnings);
-	rc = over_process(run, f, ids, note, &arg, &why);
+	rc = over_process(run, f, ids, note, &arg, err);
 	if (rc == 0)
-		rc = rk_matrix_layout(arg.m, &why);
+		rc = rk_matrix_layout(arg.m, err);
 	if (rc == 0)
 		rc = over_process(run, f, ids | BIT(RK_N_COUNTER) | BIT(RK_N_VALUE), fill, &arg,
-				  &why);
-	rk_diag_reset(run->ctx.diag, warnings);
-	if (rc == 0) {
+				  err);
+	if (rc < 0)
+		rk_matrix_free(arg.m);
+	else
 		*ret = arg.m;
-		return 0;
-	}
-	rk_matrix_free(arg.m);
+	return rc;
+}
+
+static bool in_other_passes(const struct rk_run *run, const struct rk_found *f)
+{
+	for (size_t i = 0; i < run->nfound; i++)
+		if (rk_run_counts_for(&run->found[i], f) && rk_run_separate(&run->found[i], f))
+			return true;
+	return false;
+}
+
+/* *ret stays NULL when there are no counters that can be joined. */
+static int matrix_of(struct rk_run *run, struct rk_found *f, const struct rk_counter_set *set,
+		     struct rk_matrix **ret, struct rk_error *err)
+{
+	struct rk_error why = { 0 };
+	int rc = in_other_passes(run, f) ? rk_run_pass_matrix(run, f, set, ret, &why) :
+					   process_matrix(run, f, set, ret, &why);
+
 	if (rc == RK_E_LIMIT) {
 		rk_diag_add(run->ctx.diag, "counters-not-joined", f->path, 0, 1,
 			    "%s; counters are in the counters table only", why.message);
 		return 0;
 	}
-	if (err)
+	if (rc < 0 && err)
 		*err = why;
 	return rc;
 }

@@ -12,12 +12,26 @@
 #include "api/run.h"
 #include "base/alloc.h"
 
+static bool named(const struct rk_found *f, const char *word)
+{
+	const char *slash = strrchr(f->path, '/');
+
+	return strstr(slash ? slash + 1 : f->path, word) != NULL;
+}
+
 static enum rk_rank_of_source source_of(const struct rk_found *f, enum rk_table t)
 {
 	if (!strcmp(f->ops->name, "parquet"))
 		return RK_SOURCE_PARQUET;
 	if (!strcmp(f->ops->name, "rocpd"))
 		return RK_SOURCE_ROCPD;
+	if (strstr(f->ops->name, "json"))
+		return RK_SOURCE_JSON;
+	if (!strcmp(f->ops->name, "rocprof-v1-db"))
+		return RK_SOURCE_V1_DB;
+	/* names of dispatches and nothing else */
+	if (t == RK_KERNELS && named(f, "pmc_dispatch_info"))
+		return RK_SOURCE_STATS;
 	if (f->tables & RK_TABLE_BIT(RK_STATS))
 		return RK_SOURCE_STATS;
 	if (t == RK_KERNELS && f->tables & RK_TABLE_BIT(RK_COUNTERS))
@@ -57,7 +71,13 @@ static bool replaces(const struct rk_found *o, const struct rk_found *f, enum rk
 		return false;
 	if (t == RK_STATS && !(o->tables & RK_TABLE_BIT(RK_STATS)))
 		return o->tables & described(f);
-	return o->tables & RK_TABLE_BIT(t) && source_of(o, t) < source_of(f, t);
+	if (!(o->tables & RK_TABLE_BIT(t)))
+		return false;
+	/* one program, run once per counter file: any of them has all its dispatches */
+	if (t == RK_KERNELS && source_of(o, t) == RK_SOURCE_COUNTERS &&
+	    source_of(f, t) == RK_SOURCE_COUNTERS)
+		return named(o, "pmc_perf") != named(f, "pmc_perf") ? named(o, "pmc_perf") : o < f;
+	return source_of(o, t) < source_of(f, t);
 }
 
 /* The best file that has f's rows of table t, or NULL: then f is asked for them. */
@@ -145,9 +165,29 @@ static void settle_one(struct rk_run *run, size_t i, int pass)
 		explain(run, i, "the same rows are in %s", better);
 }
 
+/* Processes of one program in one pass are told apart by their order: numbers change with runs. */
+static void number_processes(struct rk_run *run)
+{
+	for (size_t i = 0; i < run->nfound; i++) {
+		struct rk_found *f = &run->found[i];
+
+		for (size_t j = 0; j < i; j++) {
+			const struct rk_found *o = &run->found[j];
+
+			if (o->pass != f->pass || strcmp(o->program, f->program))
+				continue;
+			f->ordinal = o->ordinal + (same_process(o, f) ? 0 : 1);
+			if (same_process(o, f))
+				break;
+		}
+	}
+}
+
 void rk_run_settle(struct rk_run *run)
 {
 	int pass = kernel_pass(run);
+
+	number_processes(run);
 
 	for (size_t i = 0; i < run->nfound; i++) {
 		struct rk_found *f = &run->found[i];

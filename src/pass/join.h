@@ -6,7 +6,7 @@
 #include "model/source.h"
 #include "pass/matrix.h"
 
-enum { RK_JOIN_MAX_COUNTERS = 200 };
+enum { RK_JOIN_MAX_COUNTERS = 1024 };
 
 /* The counters of a run by name: the extra columns of its kernels table. */
 struct rk_counter_set {

@@ -17,7 +17,7 @@
 enum {
 	STORE_BYTES = RK_SORT_WINDOW_BYTES,
 	MAX_FAN_IN = 128,
-	MAX_FIELDS = 256,
+	MAX_FIELDS = 1152,
 	TAKEN = 512,
 };
 
@@ -142,7 +142,7 @@ static void pack_heads(struct spill_sort *s, const struct rk_batch *b, size_t fr
 	const struct rk_column *time = &b->cols[b->schema->time_field];
 	uint8_t *rec = s->store + s->nrecords * s->layout.record_bytes;
 	size_t words = (b->schema->nfields + 63) / 64;
-	uint64_t full[4] = { 0 };
+	uint64_t full[MAX_FIELDS / 64] = { 0 };
 
 	for (unsigned f = 0; f < b->schema->nfields; f++)
 		if (b->cols[f].data && !b->cols[f].valid)

@@ -1,0 +1,225 @@
+/*
+ * run_passes.c - counters that were measured in other runs of the program than the kernels.
+ *
+ * Hardware counts only so many things at a time, so a program is run once per pass. A dispatch of
+ * another pass is taken for the same when it has the same number and is the same kernel with the
+ * same grid; when the numbers of a pass begin elsewhere but are as many, they are taken by order.
+ * What does not agree is left out and counted: values of different kernels must not meet in a row.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "api/run.h"
+
+#define BIT(f) (UINT64_C(1) << (f))
+
+/* Behind the counters, each row of the matrix says what is known of the dispatch. */
+struct checked {
+	struct rk_run *run;
+	const struct rk_counter_set *set;
+	struct rk_matrix *m;
+	unsigned name, items, refused; /* columns; refused: the last file that did not agree */
+	int64_t first, last;           /* dispatch ids of the kernels */
+	/* of the file at hand: */
+	double file;
+	int64_t other_first, other_last, shift; /* shift: added to its ids to get the kernels' */
+	uint64_t mismatches;
+};
+
+static int64_t int_at(const struct rk_batch *b, unsigned field, size_t row, int64_t missing)
+{
+	const struct rk_column *c = &b->cols[field];
+
+	if (!rk_column_has(c, row))
+		return missing;
+	return b->schema->fields[field].type == RK_I64 ? ((const int64_t *)c->data)[row] :
+							 ((const int32_t *)c->data)[row];
+}
+
+/* Work-items in all, in 32 bits as the counter files have it; 0 when not known. */
+static uint32_t items_at(const struct rk_batch *b, size_t row)
+{
+	uint32_t x = (uint32_t)int_at(b, RK_K_ITEMS_X, row, 0);
+	uint32_t y = (uint32_t)int_at(b, RK_K_ITEMS_Y, row, 1);
+
+	return x * y * (uint32_t)int_at(b, RK_K_ITEMS_Z, row, 1);
+}
+
+static uint32_t name_at(const struct rk_batch *b, unsigned field, size_t row)
+{
+	return rk_column_has(&b->cols[field], row) ? ((const uint32_t *)b->cols[field].data)[row] :
+						     0;
+}
+
+/* One pass over a table of a file, kernel names cleaned, a row at a time. */
+static int each_row(struct checked *c, struct rk_found *f, enum rk_table t, uint64_t want,
+		    int (*use)(struct checked *c, const struct rk_batch *b, size_t row,
+			       struct rk_error *err),
+		    struct rk_error *err)
+{
+	struct rk_context *ctx = &c->run->ctx;
+	unsigned name = t == RK_KERNELS ? RK_K_NAME : RK_N_NAME;
+	unsigned id = t == RK_KERNELS ? RK_K_DISPATCH : RK_N_DISPATCH;
+	struct rk_reader *r = NULL;
+	struct rk_source *rows = NULL;
+	const struct rk_batch *b;
+	int rc = rk_reader_open(f->path, ctx, &r, err);
+
+	if (rc == 0)
+		rc = f->ops->scan(r, t, want | BIT(id), &rows, err);
+	if (rc == 0)
+		rc = rk_names_open(rows, ctx, name, &c->run->style, &rows, err);
+	if (rc < 0)
+		rows = NULL;
+	while (rc >= 0 && rows && (rc = rk_source_next(rows, &b, err)) > 0)
+		for (size_t i = 0; rc >= 0 && i < b->nrows; i++)
+			if (rk_column_has(&b->cols[id], i))
+				rc = use(c, b, i, err);
+	rk_source_close(rows);
+	rk_reader_close(r);
+	return rc < 0 ? rc : 0;
+}
+
+static int note_kernel(struct checked *c, const struct rk_batch *b, size_t row,
+		       struct rk_error *err)
+{
+	int64_t id = int_at(b, RK_K_DISPATCH, row, 0);
+
+	c->first = id < c->first ? id : c->first;
+	c->last = id > c->last ? id : c->last;
+	return rk_matrix_note(c->m, -1, id, err);
+}
+
+static int put_kernel(struct checked *c, const struct rk_batch *b, size_t row, struct rk_error *err)
+{
+	int64_t id = int_at(b, RK_K_DISPATCH, row, 0);
+	int rc = rk_matrix_put(c->m, -1, id, c->name, name_at(b, RK_K_NAME, row), err);
+
+	return rc < 0 ? rc : rk_matrix_put(c->m, -1, id, c->items, items_at(b, row), err);
+}
+
+static int note_other(struct checked *c, const struct rk_batch *b, size_t row, struct rk_error *err)
+{
+	int64_t id = int_at(b, RK_K_DISPATCH, row, 0);
+
+	(void)err;
+	c->other_first = id < c->other_first ? id : c->other_first;
+	c->other_last = id > c->other_last ? id : c->other_last;
+	return 0;
+}
+
+static bool agrees(const struct checked *c, const double *known, uint32_t name, uint32_t items)
+{
+	if (isnan(known[c->name]) || (uint32_t)known[c->name] != name)
+		return false;
+	return !items || !(uint32_t)known[c->items] || (uint32_t)known[c->items] == items;
+}
+
+static int check_other(struct checked *c, const struct rk_batch *b, size_t row,
+		       struct rk_error *err)
+{
+	int64_t id = int_at(b, RK_K_DISPATCH, row, 0) + c->shift;
+	const double *known;
+	int rc = rk_matrix_row(c->m, -1, id, &known, err);
+
+	if (rc > 0 && agrees(c, known, name_at(b, RK_K_NAME, row), items_at(b, row)))
+		return 0;
+	c->mismatches++;
+	return rc > 0 ? rk_matrix_put(c->m, -1, id, c->refused, c->file, err) : rc;
+}
+
+static int put_counter(struct checked *c, const struct rk_batch *b, size_t row,
+		       struct rk_error *err)
+{
+	int64_t id = int_at(b, RK_N_DISPATCH, row, 0) + c->shift;
+	int col = rk_counter_set_field(c->set, name_at(b, RK_N_COUNTER, row));
+	const double *known;
+	int rc = rk_matrix_row(c->m, -1, id, &known, err);
+
+	if (rc <= 0 || col < 0 || known[c->refused] == c->file ||
+	    !rk_column_has(&b->cols[RK_N_VALUE], row))
+		return rc < 0 ? rc : 0;
+	col -= (int)rk_table_schema(RK_KERNELS)->nfields;
+	/* what an earlier pass has measured stays */
+	if (!isnan(known[col]))
+		return 0;
+	return rk_matrix_put(c->m, -1, id, (unsigned)col,
+			     ((const double *)b->cols[RK_N_VALUE].data)[row], err);
+}
+
+static const uint64_t kernel_fields = BIT(RK_K_NAME) | BIT(RK_K_ITEMS_X) | BIT(RK_K_ITEMS_Y) |
+				      BIT(RK_K_ITEMS_Z);
+
+/* Finds out how the dispatches of file o stand to the kernels. */
+static int check_file(struct checked *c, struct rk_found *o, struct rk_error *err)
+{
+	int rc;
+
+	c->other_first = INT64_MAX;
+	c->other_last = INT64_MIN;
+	c->shift = 0;
+	c->mismatches = 0;
+	if (!(o->tables >> RK_KERNELS & 1))
+		return 0;
+	rc = each_row(c, o, RK_KERNELS, 0, note_other, err);
+	if (rc < 0 || c->other_first > c->other_last)
+		return rc;
+	if (c->other_first != c->first && (uint64_t)c->other_last - (uint64_t)c->other_first ==
+						  (uint64_t)c->last - (uint64_t)c->first)
+		c->shift = (int64_t)((uint64_t)c->first - (uint64_t)c->other_first);
+	return each_row(c, o, RK_KERNELS, kernel_fields, check_other, err);
+}
+
+static int add_file(struct checked *c, struct rk_found *o, bool same, struct rk_error *err)
+{
+	int rc = 0;
+
+	c->file++;
+	c->shift = 0;
+	if (!same)
+		rc = check_file(c, o, err);
+	if (rc == 0 && !same && c->mismatches)
+		rk_diag_add(c->run->ctx.diag, "pass-mismatch", o->path, 0, c->mismatches,
+			    "dispatches are not the kernel, or not of the grid, that the kernels "
+			    "table has under their number; their counters are not joined");
+	if (rc == 0)
+		rc = each_row(c, o, RK_COUNTERS, BIT(RK_N_COUNTER) | BIT(RK_N_VALUE), put_counter,
+			      err);
+	return rc;
+}
+
+bool rk_run_separate(const struct rk_found *o, const struct rk_found *f)
+{
+	size_t len = strlen(f->group);
+
+	if (o == f)
+		return false;
+	/* the files of a rocprof-compute directory are a run each */
+	return strcmp(o->group, f->group) || (len && f->group[len - 1] == '/');
+}
+
+int rk_run_pass_matrix(struct rk_run *run, struct rk_found *f, const struct rk_counter_set *set,
+		       struct rk_matrix **ret, struct rk_error *err)
+{
+	struct checked c = { .run = run, .set = set, .first = INT64_MAX, .last = INT64_MIN };
+	int rc = rk_matrix_new(&run->ctx, set->n + 3, &c.m, err);
+
+	if (rc < 0)
+		return rc;
+	c.name = set->n;
+	c.items = set->n + 1;
+	c.refused = set->n + 2;
+	rc = each_row(&c, f, RK_KERNELS, 0, note_kernel, err);
+	if (rc == 0)
+		rc = rk_matrix_layout(c.m, err);
+	if (rc == 0)
+		rc = each_row(&c, f, RK_KERNELS, kernel_fields, put_kernel, err);
+	for (size_t i = 0; rc == 0 && i < run->nfound; i++)
+		if (rk_run_counts_for(&run->found[i], f))
+			rc = add_file(&c, &run->found[i], !rk_run_separate(&run->found[i], f), err);
+	if (rc < 0)
+		rk_matrix_free(c.m);
+	else
+		*ret = c.m;
+	return rc;
+}

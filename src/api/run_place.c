@@ -1,0 +1,187 @@
+/*
+ * run_place.c - what the path of a file says about it.
+ */
+#include <string.h>
+#include <sys/stat.h>
+
+#include "api/run.h"
+#include "base/alloc.h"
+#include "base/num.h"
+#include "base/text.h"
+
+/* Endings behind a process's prefix, longest first where one ends another. */
+static const char *const endings[] = {
+	"_counter_collection.csv",
+	"_kernel_trace.csv",
+	"_memory_copy_trace.csv",
+	"_memory_allocation_trace.csv",
+	"_scratch_memory_trace.csv",
+	"_hip_api_trace.csv",
+	"_hsa_api_trace.csv",
+	"_marker_api_trace.csv",
+	"_rccl_api_trace.csv",
+	"_rocdecode_api_trace.csv",
+	"_rocjpeg_api_trace.csv",
+	"_hipfile_api_trace.csv",
+	"_counter_collection_trace.csv",
+	"_regions_trace.csv",
+	"_agent_info.csv",
+	"_pc_sampling_host_trap.csv",
+	"_pc_sampling_stochastic.csv",
+	"_streaming_performance_monitor.csv",
+	"_hip_api_stats.csv",
+	"_hsa_api_stats.csv",
+	"_marker_api_stats.csv",
+	"_rccl_api_stats.csv",
+	"_rocdecode_api_stats.csv",
+	"_rocjpeg_api_stats.csv",
+	"_kernel_stats.csv",
+	"_memory_copy_stats.csv",
+	"_memory_allocation_stats.csv",
+	"_scratch_memory_stats.csv",
+	"_domain_stats.csv",
+	"_results.db",
+	"_results.json",
+	"_results.pftrace",
+	/* rocprof v1: results.csv, results.stats.csv, ... */
+	".hip_stats.csv",
+	".hsa_stats.csv",
+	".copy_stats.csv",
+	".stats.csv",
+	".csv",
+	".json",
+	".db",
+};
+
+static size_t without_packing(const char *path)
+{
+	static const char *const packed[] = { ".gz", ".xz", ".zst" };
+	size_t len = strlen(path);
+
+	for (unsigned i = 0; i < 3; i++)
+		if (rk_text_ends(path, len, packed[i]))
+			return len - strlen(packed[i]);
+	return len;
+}
+
+static const char *name_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* rocprof-compute and omniperf: a directory of files for one program, run once per file. */
+static bool is_compute_file(const char *name, size_t len)
+{
+	static const char *const names[] = { "timestamps.csv",     "sysinfo.csv",
+					     "roofline.csv",       "pmc_dispatch_info.csv",
+					     "pmc_kernel_top.csv", "pmc_perf.csv" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strlen(names[i]) == len && !memcmp(name, names[i], len))
+			return true;
+	return rk_text_ends(name, len, ".csv") &&
+	       (!strncmp(name, "pmc_perf_", 9) || !strncmp(name, "SQ_", 3));
+}
+
+/* The part of the path that files of one process share; files named otherwise stand alone. */
+static char *group_of(const char *path)
+{
+	const char *name = name_of(path);
+	size_t len = without_packing(path);
+
+	if (is_compute_file(name, len - (size_t)(name - path)))
+		return rk_strndup(path, (size_t)(name - path));
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+		if (rk_text_ends(path, len, endings[i]))
+			return rk_strndup(path, len - strlen(endings[i]));
+	return rk_strdup(path);
+}
+
+/* The number behind `word` at the beginning of some directory in the path, or -1. */
+static int64_t number_in_path(const char *path, const char *const *words)
+{
+	int64_t found = -1, v;
+
+	for (const char *p = path, *slash; (slash = strchr(p, '/')); p = slash + 1) {
+		for (const char *const *w = words; *w; w++) {
+			size_t n = strlen(*w);
+
+			if ((size_t)(slash - p) > n && !strncmp(p, *w, n) &&
+			    rk_num_i64(p + n, (size_t)(slash - p) - n, &v) == RK_NUM_OK && v >= 0)
+				found = v;
+		}
+	}
+	return found;
+}
+
+static int64_t pid_in_name(const char *path)
+{
+	const char *name = name_of(path);
+	size_t n = strspn(name, "0123456789");
+	int64_t v;
+
+	if (!n || name[n] != '_' || rk_num_i64(name, n, &v) != RK_NUM_OK)
+		return -1;
+	return v;
+}
+
+static const char *const passes[] = { "pmc_", "pass_", NULL };
+static const char *const ranks[] = { "rank-", "rank=", NULL };
+
+static bool is_pass_dir(const char *p, size_t len)
+{
+	int64_t v;
+
+	for (const char *const *w = passes; *w; w++) {
+		size_t n = strlen(*w);
+
+		if (len > n && !strncmp(p, *w, n) && rk_num_i64(p + n, len - n, &v) == RK_NUM_OK)
+			return true;
+	}
+	return false;
+}
+
+/* The group without the directory of the pass and without the process's number. */
+static char *program_of(const char *group)
+{
+	const char *name = name_of(group);
+	size_t digits = strspn(name, "0123456789");
+	struct rk_bytes b;
+	char *ret = NULL;
+
+	rk_bytes_init(&b, strlen(group) + 2);
+	for (const char *p = group, *slash; p < name; p = slash + 1) {
+		slash = strchr(p, '/');
+		if (!is_pass_dir(p, (size_t)(slash - p)))
+			rk_bytes_put(&b, p, (size_t)(slash + 1 - p));
+	}
+	rk_bytes_puts(&b, digits && !name[digits] ? "#" : name);
+	if (rk_bytes_str(&b))
+		ret = rk_strdup(rk_bytes_str(&b));
+	rk_bytes_release(&b);
+	return ret;
+}
+
+int rk_run_place(struct rk_found *f, const char *path, struct rk_error *err)
+{
+	int64_t pass = number_in_path(path, passes);
+	struct stat st;
+
+	f->path = rk_strdup(path);
+	f->group = group_of(path);
+	f->program = f->group ? program_of(f->group) : NULL;
+	if (!f->path || !f->program)
+		return rk_fail_nomem(err);
+	f->stem = without_packing(path);
+	f->pass = pass > INT32_MAX ? -1 : (int)pass;
+	f->rank = number_in_path(path, ranks);
+	f->pid = path[strlen(f->group)] == '_' ? pid_in_name(path) : -1;
+	if (!stat(path, &st) && S_ISREG(st.st_mode)) {
+		f->bytes = (uint64_t)st.st_size;
+		f->dev = (uint64_t)st.st_dev;
+		f->ino = (uint64_t)st.st_ino;
+	}
+	return 0;
+}

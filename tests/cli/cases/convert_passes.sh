@@ -1,0 +1,27 @@
+# Counters of a second pass are joined by number where kernel and grid agree, and left out where not.
+mkdir -p run/pmc_1/host run/pmc_2/host
+head='"Correlation_Id","Dispatch_Id","Agent_Id","Queue_Id","Process_Id","Thread_Id","Grid_Size","Kernel_Id","Kernel_Name","Workgroup_Size","LDS_Block_Size","Scratch_Size","VGPR_Count","Accum_VGPR_Count","SGPR_Count","Counter_Name","Counter_Value","Start_Timestamp","End_Timestamp"'
+row() { echo "$1,$1,\"Agent 1\",2,$2,$2,$3,5,\"$4\",64,0,0,12,4,32,\"$5\",$6,$1000,$1500"; }
+{
+	echo "$head"
+	row 1 10 256 alpha SQ_WAVES 4
+	row 2 10 512 beta SQ_WAVES 8
+	row 3 10 512 beta SQ_WAVES 9
+} >run/pmc_1/host/10_counter_collection.csv
+{
+	echo "$head"
+	row 1 11 256 alpha GRBM_COUNT 40
+	row 2 11 512 gamma GRBM_COUNT 80
+	row 3 11 1024 beta GRBM_COUNT 90
+} >run/pmc_2/host/11_counter_collection.csv
+"$ROCKIT" convert run -o kernels.csv
+cut -d, -f1,2,3,15,32- kernels.csv
+# numbers that begin elsewhere but are as many are taken by order
+{
+	echo "$head"
+	row 5 11 256 alpha GRBM_COUNT 40
+	row 6 11 512 beta GRBM_COUNT 80
+	row 7 11 512 beta GRBM_COUNT 90
+} >run/pmc_2/host/11_counter_collection.csv
+"$ROCKIT" convert run -o kernels.csv
+cut -d, -f1,2,3,15,32- kernels.csv
