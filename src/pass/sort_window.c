@@ -11,6 +11,8 @@
 
 #include "base/alloc.h"
 
+enum { MIN_ROWS = 2048 };
+
 struct window {
 	struct rk_source base;
 	struct rk_source *rows;
@@ -284,10 +286,10 @@ static const struct rk_source_ops window_ops = { .next = window_next, .close = w
 
 static int window_memory(struct window *w, struct rk_error *err)
 {
-	/* twice a batch of any size that readers make, and as much more as the limit allows */
+	/* some rows must fit, however wide: a thousand counters take 8 KiB each */
 	size_t n = RK_SORT_WINDOW_BYTES / row_bytes(w->base.schema);
 
-	w->cap = n < 8 * RK_BATCH_ROWS ? 8 * RK_BATCH_ROWS : n / 64 * 64;
+	w->cap = n < MIN_ROWS ? MIN_ROWS : n / 64 * 64;
 	w->keys = rk_alloc(w->cap * sizeof(*w->keys));
 	w->tmp = rk_alloc(w->cap * sizeof(*w->tmp));
 	w->spare = rk_alloc(w->cap * 8);
