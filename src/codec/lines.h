@@ -13,8 +13,8 @@ struct rk_lines {
 	char *buf;
 	size_t from, to; /* what is read and not yet given */
 	bool eof;
-	bool ended;      /* the line last given had a line end behind it */
-	uint64_t number; /* of the line last given, from 1 */
+	bool ended;               /* the line last given had a line end behind it */
+	uint64_t number;          /* of the line last given, from 1 */
 	uint64_t huge, huge_line; /* lines passed over, and the first of them */
 };
 

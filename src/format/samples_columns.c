@@ -15,12 +15,12 @@
 struct known {
 	const char *name, *metric, *unit;
 	double scale;
-	bool stand_in;
 };
 
 /*
  * Columns that give a standard metric. Where a file has several sources of one, the first in the
- * row that has a value gives it: MI300 has no edge temperature, so the junction's stands in.
+ * row that has a value gives it: MI300 has no edge temperature, so the junction's stands in. The
+ * others keep their own names.
  * amd-smi counts memory in units of 2^20 and calls them MB, and so does rockit's own sampler.
  */
 static const struct known known[] = {
@@ -36,11 +36,11 @@ static const struct known known[] = {
 	{ "power_watts", "power_w", "W", 1 },
 	{ "power_w", "power_w", "W", 1 },
 	{ "socket_power", "power_w", "W", 1 },
-	{ "current_socket_power", "power_w", "W", 1, true },
-	{ "average_socket_power", "power_w", "W", 1, true },
+	{ "current_socket_power", "power_w", "W", 1 },
+	{ "average_socket_power", "power_w", "W", 1 },
 	{ "power_usage", "power_w", "W", 1 },
 	{ "Current Socket Graphics Package Power (W)", "power_w", "W", 1 },
-	{ "Average Graphics Package Power (W)", "power_w", "W", 1, true },
+	{ "Average Graphics Package Power (W)", "power_w", "W", 1 },
 	{ "total_energy_consumption", "energy_j", "J", 1 },
 	{ "vram_used_bytes", "vram_used_bytes", "B", 1 },
 	{ "vram_total_bytes", "vram_total_bytes", "B", 1 },
@@ -53,7 +53,7 @@ static const struct known known[] = {
 	{ "gpu_use_percent", "busy_percent", "%", 1 },
 	{ "GPU use (%)", "busy_percent", "%", 1 },
 	{ "busy_percent", "busy_percent", "%", 1 },
-	{ "gfx_activity", "busy_percent", "%", 1, true },
+	{ "gfx_activity", "busy_percent", "%", 1 },
 	{ "gfx_0_clk", "sclk_mhz", "MHz", 1 },
 	{ "sclk clock speed:", "sclk_mhz", "MHz", 1 },
 	{ "sclk_mhz", "sclk_mhz", "MHz", 1 },
@@ -64,9 +64,9 @@ static const struct known known[] = {
 	{ "temp_c", "temp_c", "C", 1 },
 	{ "temp_edge_celsius", "temp_c", "C", 1 },
 	{ "Temperature (Sensor edge) (C)", "temp_c", "C", 1 },
-	{ "hotspot", "temp_c", "C", 1, true },
-	{ "temp_junction_celsius", "temp_c", "C", 1, true },
-	{ "Temperature (Sensor junction) (C)", "temp_c", "C", 1, true },
+	{ "hotspot", "temp_c", "C", 1 },
+	{ "temp_junction_celsius", "temp_c", "C", 1 },
+	{ "Temperature (Sensor junction) (C)", "temp_c", "C", 1 },
 };
 
 /* Units of the others, by how their names end. */
@@ -144,15 +144,14 @@ void rk_samples_classify(const struct rk_samples_header *h, unsigned col,
 	ret->unit = odd_unit(h, name);
 	k = find(name);
 	/* beside a load in percent, gfx_activity is a count that only grows */
-	if (!k || (k->stand_in && !strcmp(k->metric, "busy_percent") &&
-		   rk_samples_header_find(h, "gpu_use_percent") >= 0)) {
-		ret->unit = k ? NULL : ret->unit;
-		return;
+	if (k && !strcmp(k->name, "gfx_activity") &&
+	    rk_samples_header_find(h, "gpu_use_percent") >= 0) {
+		ret->unit = NULL;
+	} else if (k) {
+		ret->metric = k->metric;
+		ret->unit = k->unit;
+		ret->scale = k->scale;
 	}
-	ret->metric = k->metric;
-	ret->unit = k->unit;
-	ret->scale = k->scale;
-	ret->stand_in = k->stand_in;
 }
 
 /* Every column is a time, or a value whose name says of which GPU; or there is a device column. */

@@ -29,12 +29,10 @@ struct rk_samples_header {
 struct rk_sample_column {
 	enum rk_sample_role role;
 	int64_t device;         /* which the column's name says, -1: the row's */
-	const char *metric;     /* static; NULL: the column's own name */
+	const char *metric;     /* static; NULL, or given by a column before: the own name */
 	struct rk_csv_span own; /* the name without its GPU */
 	const char *unit;       /* static, NULL: none */
 	double scale;
-	/* Gives `metric` only where no column before it did in this row, else its own name. */
-	bool stand_in;
 	bool watts; /* as madengine writes them */
 };
 
@@ -50,9 +48,8 @@ void rk_samples_header_release(struct rk_samples_header *h);
 int rk_samples_header_find(const struct rk_samples_header *h, const char *name);
 
 /* A reader over such a file; scan and close go with it. */
-int rk_samples_open(struct rk_instream *in, struct rk_context *ctx,
-		    const struct rk_reader_ops *ops, rk_sample_classify *classify,
-		    struct rk_reader **ret, struct rk_error *err);
+int rk_samples_open(struct rk_instream *in, struct rk_context *ctx, const struct rk_reader_ops *ops,
+		    rk_sample_classify *classify, struct rk_reader **ret, struct rk_error *err);
 int rk_samples_scan(struct rk_reader *r, enum rk_table t, uint64_t want, struct rk_source **ret,
 		    struct rk_error *err);
 void rk_samples_close(struct rk_reader *r);
