@@ -251,12 +251,12 @@ static void wide_schema(unsigned extra)
 TEST(sorting_more_rows_than_the_window_holds)
 {
 	wide_schema(45);
-	check(100000, 8192, in_order, true);
-	check(100000, 5000, nearly, true);
+	check(70000, 8192, in_order, true);
+	check(70000, 5000, nearly, true);
 	check(100000, 70000, nearly, true); /* a batch larger than the window */
-	check(100000, 8192, many_equal, false);
-	check(100000, 8192, backwards, false);
-	check(100000, 8192, anything, false);
+	check(70000, 8192, many_equal, false);
+	check(70000, 8192, backwards, false);
+	check(70000, 8192, anything, false);
 	schema.nfields = LATE + 1;
 }
 
