@@ -42,6 +42,8 @@ int rk_file_open(const char *path, struct rk_file **ret, struct rk_error *err)
 		goto out;
 	}
 	f->seekable = S_ISREG(st.st_mode);
+	if (f->seekable) /* read from one end to the other: the disk may run ahead */
+		posix_fadvise(f->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
 	f->size = f->seekable ? (uint64_t)st.st_size : 0;
 	*ret = f;
 	f = NULL;

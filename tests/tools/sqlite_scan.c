@@ -1,7 +1,8 @@
 /*
  * sqlite_scan.c - the bare cost of reading kernel dispatches with SQLite: step, take every column.
  *
- *	sqlite-scan FILE.db      prints rows and a checksum; the yardstick for `rockit convert x.db`
+ *	sqlite-scan FILE.db          prints rows and a checksum; the yardstick for `rockit convert x.db`
+ *	sqlite-scan FILE.db narrow   only the columns that `rockit report x.db` looks at
  */
 #include <inttypes.h>
 #include <sqlite3.h>
@@ -13,6 +14,9 @@ static const char query[] =
 	" K.\"end\", K.private_segment_size, K.group_segment_size, K.workgroup_size_x,"
 	" K.workgroup_size_y, K.workgroup_size_z, K.grid_size_x, K.grid_size_y, K.grid_size_z,"
 	" E.stack_id FROM rocpd_kernel_dispatch K JOIN rocpd_event E ON E.id = K.event_id";
+
+static const char narrow[] = "SELECT kernel_id, start, \"end\", agent_id, queue_id"
+			     " FROM rocpd_kernel_dispatch";
 
 static _Noreturn void fail(sqlite3 *db, const char *path)
 {
@@ -27,13 +31,13 @@ int main(int argc, char **argv)
 	uint64_t rows = 0, sum = 0;
 	int rc, ncols;
 
-	if (argc != 2) {
-		fputs("usage: sqlite-scan FILE.db\n", stderr);
+	if (argc != 2 && argc != 3) {
+		fputs("usage: sqlite-scan FILE.db [narrow]\n", stderr);
 		return 2;
 	}
 	if (sqlite3_open_v2(argv[1], &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK ||
 	    sqlite3_exec(db, "PRAGMA mmap_size = 8589934592", NULL, NULL, NULL) != SQLITE_OK ||
-	    sqlite3_prepare_v2(db, query, -1, &s, NULL) != SQLITE_OK)
+	    sqlite3_prepare_v2(db, argc == 3 ? narrow : query, -1, &s, NULL) != SQLITE_OK)
 		fail(db, argv[1]);
 	ncols = sqlite3_column_count(s);
 	while ((rc = sqlite3_step(s)) == SQLITE_ROW) {
