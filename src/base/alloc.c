@@ -8,7 +8,7 @@
 
 #include "base/checked.h"
 
-/* 0: off. Counts down to 1, which fails; -1 says that it has happened. */
+/* 0: off. Counts down to 1, which fails; below 0 it has happened, perhaps on several threads. */
 static _Atomic int64_t countdown;
 
 static bool refuse(void)
@@ -28,7 +28,7 @@ void rk_alloc_fail_after(uint64_t n)
 
 int rk_alloc_failed(void)
 {
-	return atomic_load(&countdown) == -1;
+	return atomic_load(&countdown) < 0;
 }
 
 void *rk_alloc(size_t size)
