@@ -9,7 +9,7 @@
 /* Memory limits that together keep a conversion under 64 MB whatever the input's size. */
 enum {
 	RK_NAMES_MAX_BYTES = 8 << 20,    /* the table of distinct names */
-	RK_SORT_WINDOW_BYTES = 20 << 20, /* rows held back while sorting */
+	RK_SORT_WINDOW_BYTES = 16 << 20, /* rows held back while sorting */
 	RK_ROW_GROUP_BYTES = 10 << 20,   /* rows of a Parquet row group before encoding */
 	RK_TEXT_BLOCK_BYTES = 2 << 20,   /* text read at a time */
 };
