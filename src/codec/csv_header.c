@@ -114,8 +114,10 @@ void rk_csv_header_release(struct rk_csv_header *h)
 
 int rk_csv_header_find(const struct rk_csv_header *h, const char *name)
 {
+	/* most differ in their first letter already */
 	for (unsigned i = 0; i < h->ncols; i++)
-		if (rk_text_ieq(h->names[i], strlen(h->names[i]), name))
+		if ((h->names[i][0] | 0x20) == (name[0] | 0x20) &&
+		    rk_text_ieq(h->names[i], strlen(h->names[i]), name))
 			return (int)i;
 	return -1;
 }

@@ -6,8 +6,12 @@
 #include "base/alloc.h"
 #include "base/text.h"
 
-static const struct rk_csv_bind *bind_of(const struct rk_csv_bind *binds, const char *name)
+/* `last`: the bind of the column before. Mostly the one behind it is meant; thousands may follow. */
+static const struct rk_csv_bind *bind_of(const struct rk_csv_bind *binds, const char *name,
+					 const struct rk_csv_bind *last)
 {
+	if (last && last[1].header && rk_text_ieq(name, strlen(name), last[1].header))
+		return last + 1;
 	for (; binds; binds = binds->more) {
 		for (; binds->header; binds++)
 			if (rk_text_ieq(name, strlen(name), binds->header))
@@ -80,7 +84,7 @@ static unsigned head_length(const struct rk_csv_header *h, const struct rk_csv_b
 	unsigned n = 0;
 
 	while (n < RK_CSV_END_COLS && n + 1 < h->ncols) {
-		const struct rk_csv_bind *b = bind_of(binds, h->names[n]);
+		const struct rk_csv_bind *b = bind_of(binds, h->names[n], NULL);
 
 		if (!b || (b->cell != RK_CELL_SKIP && b->cell != RK_CELL_AGENT &&
 			   b->cell != RK_CELL_I64 && b->cell != RK_CELL_I32))
@@ -127,6 +131,7 @@ int rk_csv_plan_make(const struct rk_csv_header *h, const struct rk_csv_bind *bi
 		     struct rk_error *err)
 {
 	struct rk_csv_plan p = { .ncols = h->ncols };
+	const struct rk_csv_bind *b = NULL;
 
 	p.cols = rk_calloc(h->ncols, sizeof(*p.cols));
 	p.ops = rk_calloc(h->ncols, sizeof(*p.ops));
@@ -135,8 +140,10 @@ int rk_csv_plan_make(const struct rk_csv_header *h, const struct rk_csv_bind *bi
 		return rk_fail_nomem(err);
 	}
 	for (unsigned i = 0; i < h->ncols; i++) {
-		struct rk_csv_op op = op_of(bind_of(binds, h->names[i]), i, want);
+		struct rk_csv_op op;
 
+		b = bind_of(binds, h->names[i], b);
+		op = op_of(b, i, want);
 		if (op.cell > RK_CELL_SKIP_TEXT && taken(&p, i, op))
 			op = op_of(NULL, i, want);
 		p.cols[i] = op;

@@ -166,10 +166,15 @@ static size_t line_len(const char *p, const char *next)
 	return len;
 }
 
-/* Whether the line [p, next) is a row by itself, with nothing odd in it. */
+/*
+ * Whether the line [p, next) is a row by itself, with nothing odd in it. One with an odd quote may
+ * be the end of a row whose name was wrapped, however much like a row it looks.
+ */
 static bool whole_row(struct csv_source *src, const char *p, const char *next,
 		      struct rk_csv_sink *sink)
 {
+	if (quotes_in(p, (size_t)(next - p)) % 2)
+		return false;
 	if (rk_csv_row_fast(&src->plan, p, next, sink))
 		return true;
 	sink->notes = 0;
@@ -184,7 +189,7 @@ static bool can_wait(const struct csv_source *src, const struct piece *p, const 
 }
 
 /*
- * The row at p is short, perhaps because a name in it holds a line end: adds lines that are no
+ * The row at p does not fit, perhaps because a name in it holds a line end: adds lines that are no
  * rows themselves until the quotes are even, and tries once. Returns the line behind, or NULL.
  */
 static const char *join_lines(struct csv_source *src, struct piece *p, struct rk_csv_sink *sink,
@@ -234,14 +239,19 @@ static const char *odd_row(struct csv_source *src, struct piece *p, struct rk_cs
 	}
 	sink->notes = 0;
 	cells = len > RK_CSV_MAX_ROW ? 2 : rk_csv_row_slow(&src->plan, from, len, sink);
+	/* the beginning of a wrapped name may have commas enough to pass for a row */
+	if ((cells != 1 || sink->notes >> RK_NOTE_BAD_NUMBER & 1) && quotes_in(from, len) % 2) {
+		joined = join_lines(src, p, sink, from, next);
+		if (joined || p->stopped)
+			return joined;
+		sink->notes = 0;
+		cells = cells == 1 ? rk_csv_row_slow(&src->plan, from, len, sink) : cells;
+	}
 	if (cells == 1) {
 		note_bits(p, sink->notes);
 		rk_csv_commit(sink);
 		return next;
 	}
-	joined = cells == 0 ? join_lines(src, p, sink, from, next) : NULL;
-	if (joined || p->stopped)
-		return joined;
 	if (cells == 0 && p->last && next == p->to && next[-1] != '\n')
 		note(p, RK_NOTE_CUT_ROW);
 	else
