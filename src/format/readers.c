@@ -8,10 +8,15 @@
 extern const struct rk_reader_ops rk_reader_parquet, rk_reader_rocpd, rk_reader_rocprofv3_csv;
 extern const struct rk_reader_ops rk_reader_samples_csv, rk_reader_roofline_csv,
 	rk_reader_sysinfo_csv, rk_reader_rocprof_v1_txt;
+extern const struct rk_reader_ops rk_reader_rocprof_v1_csv, rk_reader_rocprof_v2_csv,
+	rk_reader_rocprof_compute_csv;
 
 const struct rk_reader_ops *const rk_readers[] = {
 	&rk_reader_rocpd,
 	&rk_reader_rocprofv3_csv,
+	&rk_reader_rocprof_v1_csv,
+	&rk_reader_rocprof_v2_csv,
+	&rk_reader_rocprof_compute_csv,
 	&rk_reader_parquet,
 	&rk_reader_samples_csv,
 	&rk_reader_roofline_csv,
