@@ -18,8 +18,8 @@ need() { # package, then a command that succeeds when the package is not needed
 	"$@" >/dev/null 2>&1 || missing="$missing $package"
 }
 
-has_libstdcxx() { # gcc alone has no libstdc++.so to link with
-	case $(gcc -print-file-name=libstdc++.so) in
+has_libstdcxx() { # gcc alone has no libstdc++.a to link with
+	case $(gcc -print-file-name=libstdc++.a) in
 	/*) return 0 ;;
 	esac
 	return 1
