@@ -95,7 +95,7 @@ int rk_sql_scan(struct rk_reader *base, enum rk_table t, uint64_t want, struct r
 		struct rk_error *err);
 void rk_sql_close(struct rk_reader *base);
 
-/* Whether the bytes begin a SQLite file; *mark one of the words in them. */
+/* Whether the bytes begin a SQLite file and one of the marks is among them. */
 bool rk_sql_has_mark(const void *head, size_t len, const char *const *marks, size_t nmarks);
 const struct rk_sqlite_table *rk_sql_table(const struct sql_reader *r, const char *name);
 /* Counts damage as a warning and returns 0, or hands on what is no damage. */
