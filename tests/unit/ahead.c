@@ -52,14 +52,14 @@ static const struct rk_batch *next_rows(void *arg)
 	return rk_builder_batch(&r->b);
 }
 
-static size_t wrong_values(const struct rk_batch *b, size_t i, size_t row)
+static bool right(const struct rk_batch *b, size_t i, size_t row)
 {
 	const struct rk_column *c = b->cols;
 
-	return (((const int64_t *)c[SERIAL].data)[i] != (int64_t)row) +
-	       (rk_column_has(&c[SPARSE], i) != (row % 3 != 0)) +
-	       (rk_column_has(&c[LATE], i) != (row >= 5000)) +
-	       (row >= 5000 && ((const double *)c[LATE].data)[i] != (double)row / 2);
+	return ((const int64_t *)c[SERIAL].data)[i] == (int64_t)row &&
+	       rk_column_has(&c[SPARSE], i) == (row % 3 != 0) &&
+	       rk_column_has(&c[LATE], i) == (row >= 5000) &&
+	       (row < 5000 || ((const double *)c[LATE].data)[i] == (double)row / 2);
 }
 
 static void same_rows(unsigned threads, size_t n, size_t batch)
@@ -74,7 +74,7 @@ static void same_rows(unsigned threads, size_t n, size_t batch)
 	CHECK_I64(rk_ahead_open(world_source(&schema, next_rows, &r), &w.ctx, &s, NULL), 0);
 	while (rk_source_next(s, &b, NULL) > 0)
 		for (size_t i = 0; i < b->nrows; i++)
-			wrong += wrong_values(b, i, row++) > 0;
+			wrong += !right(b, i, row++);
 	CHECK_U64(row, n);
 	CHECK_U64(wrong, 0);
 	CHECK_I64(rk_source_next(s, &b, NULL), 0);
