@@ -4,23 +4,49 @@
  */
 #include "codec/csv_cell.h"
 
+enum { MAX_PLACES = 15 };
+
+/*
+ * The digits behind the point at q, with those before it in *v: "1979347.8750000000" is
+ * 1979347875 / 10^3. A quotient of two numbers that are exact is as near as a double can be; NULL
+ * when there are more digits than that.
+ */
+static inline const char *fraction(const char *q, int64_t *v, unsigned *places)
+{
+	unsigned n = 0;
+
+	for (q++; *q >= '0' && *q <= '9'; q++) {
+		n++;
+		if (*q == '0')
+			continue;
+		if (n > MAX_PLACES)
+			return NULL;
+		for (; *places < n; ++*places) {
+			if (*v > INT64_C(1) << 53)
+				return NULL;
+			*v *= 10;
+		}
+		*v += *q - '0';
+	}
+	return q;
+}
+
 static inline const char *double_cell(const char *p, unsigned field, struct rk_csv_sink *s)
 {
+	static const double tens[MAX_PLACES + 1] = { 1,   1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+						     1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15 };
 	/* sums of counters are mostly whole: "16384.000000", "65536" */
+	unsigned places = 0;
 	int64_t v;
 	const char *q = number_cell(p, field, s, &v);
 
 	if (!q || *p == '"')
 		return NULL;
-	if (*q == '.') {
-		for (q++; *q == '0'; q++)
-			;
-		if (*q >= '0' && *q <= '9')
-			return NULL;
-	}
-	if (!cell_over(*q) || v > INT64_C(1) << 53)
+	if (*q == '.')
+		q = fraction(q, &v, &places);
+	if (!q || !cell_over(*q) || v > INT64_C(1) << 53)
 		return NULL;
-	((double *)s->data[field])[s->row] = (double)v;
+	((double *)s->data[field])[s->row] = places ? (double)v / tens[places] : (double)v;
 	return q;
 }
 
