@@ -79,9 +79,11 @@ int rk_run_counters(struct rk_run *run, struct rk_error *err);
 int rk_run_join(struct rk_run *run, struct rk_found *f, const struct rk_counter_set *set,
 		struct rk_source **rows, struct rk_error *err);
 
+/* Whether f has counters that can be looked at more than once (run_passes.c): a pipe's cannot. */
+bool rk_run_has_counters(const struct rk_found *f);
 /* Whether o has counters of the program, and of the process in it, that wrote f. */
 bool rk_run_counts_for(const struct rk_found *o, const struct rk_found *f);
-/* Whether o was written by another run of the program than f (run_passes.c). */
+/* Whether o was written by another run of the program than f. */
 bool rk_run_separate(const struct rk_found *o, const struct rk_found *f);
 /* Counters of all passes by the dispatches of f, where they agree with its kernels. */
 int rk_run_pass_matrix(struct rk_run *run, struct rk_found *f, const struct rk_counter_set *set,

@@ -30,12 +30,6 @@ static int with_counters(struct rk_run *run, struct rk_found *f, uint64_t want,
 	return rc;
 }
 
-/* Whether f's counters can be looked at more than once: a pipe's cannot. */
-static bool has_counters(const struct rk_found *f)
-{
-	return f->used >> RK_COUNTERS & 1 && !f->kept;
-}
-
 struct collect {
 	struct rk_run *run;
 	struct rk_counter_set *set;
@@ -83,7 +77,7 @@ static int collect(struct collect *c, struct rk_error *err)
 	for (size_t i = 0; rc == 0 && i < c->run->nfound; i++) {
 		struct rk_found *f = &c->run->found[i];
 
-		if (has_counters(f))
+		if (rk_run_has_counters(f))
 			rc = with_counters(c->run, f, BIT(RK_N_COUNTER), collect_names, c, err);
 		if (rc == 0 && has_columns(f))
 			rc = collect_columns(c, f, err);
@@ -128,11 +122,6 @@ int rk_run_counters(struct rk_run *run, struct rk_error *err)
 		 RK_JOIN_MAX_COUNTERS);
 	rk_diag_most(run->ctx.diag, "many-counters", "", 0, 1, message);
 	return 0;
-}
-
-bool rk_run_counts_for(const struct rk_found *o, const struct rk_found *f)
-{
-	return has_counters(o) && o->ordinal == f->ordinal && !strcmp(o->program, f->program);
 }
 
 struct fill {

@@ -188,6 +188,17 @@ static int add_file(struct checked *c, struct rk_found *o, bool same, struct rk_
 	return rc;
 }
 
+bool rk_run_has_counters(const struct rk_found *f)
+{
+	return f->used >> RK_COUNTERS & 1 && !f->kept;
+}
+
+bool rk_run_counts_for(const struct rk_found *o, const struct rk_found *f)
+{
+	return rk_run_has_counters(o) && o->ordinal == f->ordinal &&
+	       !strcmp(o->program, f->program);
+}
+
 bool rk_run_separate(const struct rk_found *o, const struct rk_found *f)
 {
 	size_t len = strlen(f->group);
