@@ -93,9 +93,15 @@ static char *group_of(const char *path)
 
 	if (is_compute_file(name, len - (size_t)(name - path)))
 		return rk_strndup(path, (size_t)(name - path));
-	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
-		if (rk_text_ends(path, len, endings[i]))
-			return rk_strndup(path, len - strlen(endings[i]));
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+		if (!rk_text_ends(path, len, endings[i]))
+			continue;
+		len -= strlen(endings[i]);
+		/* x_results.csv of rocprof v1 and its x_results.db are one process too */
+		if (endings[i][0] == '.' && rk_text_ends(path, len, "_results"))
+			len -= strlen("_results");
+		return rk_strndup(path, len);
+	}
 	return rk_strdup(path);
 }
 
