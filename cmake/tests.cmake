@@ -23,13 +23,20 @@ if(unit_sources)
 endif()
 
 # Tools of the tests, a program a file: tests/tools/gen_trace.c is gen-trace. Only gen-trace has
-# more parts, in tests/tools/gen.
+# more parts, in tests/tools/gen. yajl-scan, for comparison, is built where yajl is.
+pkg_check_modules(YAJL QUIET IMPORTED_TARGET yajl)
 file(GLOB tool_sources CONFIGURE_DEPENDS tests/tools/*.c tests/tools/parquet/*.c)
 foreach(source ${tool_sources})
   get_filename_component(name ${source} NAME_WE)
   string(REPLACE "_" "-" name ${name})
+  if(name STREQUAL yajl-scan AND NOT YAJL_FOUND)
+    continue()
+  endif()
   add_executable(${name} ${source})
   target_link_libraries(${name} PRIVATE rockit_flags librockit PkgConfig::ROCKIT_DEPS m)
+  if(name STREQUAL yajl-scan)
+    target_link_libraries(${name} PRIVATE PkgConfig::YAJL)
+  endif()
 endforeach()
 file(GLOB gen_sources CONFIGURE_DEPENDS tests/tools/gen/*.c)
 target_sources(gen-trace PRIVATE ${gen_sources})
