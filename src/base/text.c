@@ -22,7 +22,20 @@ bool rk_text_iprefix(const char *a, size_t alen, const char *prefix)
 
 bool rk_text_ieq(const char *a, size_t alen, const char *b)
 {
-	return strlen(b) == alen && rk_text_iprefix(a, alen, b);
+	size_t i = 0;
+
+	while (i < alen && b[i] && lower(a[i]) == lower(b[i]))
+		i++;
+	return i == alen && !b[i];
+}
+
+bool rk_text_same(const char *a, const char *b)
+{
+	while (*a && lower(*a) == lower(*b)) {
+		a++;
+		b++;
+	}
+	return !*a && !*b;
 }
 
 bool rk_text_ends(const char *s, size_t len, const char *suffix)

@@ -10,6 +10,7 @@
 
 /* ASCII only, locale-free. */
 bool rk_text_ieq(const char *a, size_t alen, const char *b);
+bool rk_text_same(const char *a, const char *b);
 bool rk_text_iprefix(const char *a, size_t alen, const char *prefix);
 bool rk_text_ends(const char *s, size_t len, const char *suffix);
 

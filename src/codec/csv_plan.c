@@ -14,7 +14,7 @@ static const struct rk_csv_bind *bind_of(const struct rk_csv_bind *binds, const 
 		return last + 1;
 	for (; binds; binds = binds->more) {
 		for (; binds->header; binds++)
-			if (rk_text_ieq(name, strlen(name), binds->header))
+			if (rk_text_same(name, binds->header))
 				return binds;
 	}
 	return NULL;
