@@ -58,9 +58,10 @@ TEST(copies_allocations_calls_and_markers)
 	struct rig r;
 
 	CHECK_I64(usual(&f, &r), 0);
-	CHECK_STR(rig_dump(&r, RK_MEMCPY, RK_WANT_ALL),
-		  "direction=MEMORY_COPY_HOST_TO_DEVICE start_ns=3000 duration_ns=400 bytes=4096 src_device=0 "
-		  "dst_device=4 stream_id=3 correlation_id=40 pid=500 tid=500 node=node500\n");
+	CHECK_STR(
+		rig_dump(&r, RK_MEMCPY, RK_WANT_ALL),
+		"direction=MEMORY_COPY_HOST_TO_DEVICE start_ns=3000 duration_ns=400 bytes=4096 src_device=0 "
+		"dst_device=4 stream_id=3 correlation_id=40 pid=500 tid=500 node=node500\n");
 	CHECK_STR(
 		rig_dump(&r, RK_MEMALLOC, RK_WANT_ALL),
 		"operation=MEMORY_ALLOCATION_ALLOCATE start_ns=500 duration_ns=100 bytes=8192 address=4096 device_id=4 "
