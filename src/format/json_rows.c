@@ -111,11 +111,29 @@ int rk_json_scan_progress(struct rk_json_scan *s, struct rk_error *err)
 	return 0;
 }
 
+static bool all_null(const struct rk_builder *b, unsigned field)
+{
+	if (!b->nulls[field])
+		return false;
+	for (size_t i = 0; i < b->nrows; i += 64) {
+		uint64_t rows = b->nrows - i >= 64 ? ~UINT64_C(0) :
+						     (UINT64_C(1) << (b->nrows - i)) - 1;
+
+		if (b->valid[field][i / 64] & rows)
+			return false;
+	}
+	return true;
+}
+
 int rk_json_scan_batch(struct rk_json_scan *s, const struct rk_batch **batch)
 {
 	if (!s->b.nrows)
 		return 0;
 	*batch = rk_builder_batch(&s->b);
+	/* what no row says is left to the place of the file to say */
+	for (unsigned f = 0; f < s->b.schema->nfields; f++)
+		if (s->b.data[f] && all_null(&s->b, f))
+			s->b.cols[f] = (struct rk_column){ 0 };
 	return 1;
 }
 

@@ -12,7 +12,8 @@ extern const struct rk_reader_ops rk_reader_nsys_sqlite, rk_reader_rocprof_v1_db
 	rk_reader_compute_db, rk_reader_nvtx_csv, rk_reader_nvprof_csv;
 extern const struct rk_reader_ops rk_reader_rocprof_v1_csv, rk_reader_rocprof_v2_csv,
 	rk_reader_rocprof_compute_csv;
-extern const struct rk_reader_ops rk_reader_rocprofv3_json;
+extern const struct rk_reader_ops rk_reader_rocprofv3_json, rk_reader_kineto_json,
+	rk_reader_rocprof_v1_json;
 
 const struct rk_reader_ops *const rk_readers[] = {
 	&rk_reader_rocpd,
@@ -31,6 +32,8 @@ const struct rk_reader_ops *const rk_readers[] = {
 	&rk_reader_nvtx_csv,
 	&rk_reader_nvprof_csv,
 	&rk_reader_rocprofv3_json,
+	&rk_reader_kineto_json,
+	&rk_reader_rocprof_v1_json,
 	NULL,
 };
 
