@@ -28,9 +28,19 @@ static const struct rk_csv_bind api_calls[] = {
 	{ "Correlation_ID", RK_CELL_SERIAL, RK_A_CORRELATION },
 	{ 0 },
 };
-static const struct rk_csv_bind async_copies[] = {
+static const struct rk_csv_bind op_kernels[] = {
+	{ "Domain", RK_CELL_SKIP, 0 },
+	{ "Operation", RK_CELL_SKIP, 0 },
+	{ "Kernel_Name", RK_CELL_STR, RK_K_NAME },
+	{ "Start_Timestamp", RK_CELL_TIME, RK_K_START },
+	{ "Stop_Timestamp", RK_CELL_TIME, RK_K_DURATION },
+	{ "Correlation_ID", RK_CELL_SERIAL, RK_K_CORRELATION },
+	{ 0 },
+};
+static const struct rk_csv_bind copies[] = {
 	{ "Domain", RK_CELL_SKIP, 0 },
 	{ "Operation", RK_CELL_STR, RK_C_DIRECTION },
+	{ "Kernel_Name", RK_CELL_SKIP_TEXT, 0 },
 	{ "Start_Timestamp", RK_CELL_TIME, RK_C_START },
 	{ "Stop_Timestamp", RK_CELL_TIME, RK_C_DURATION },
 	{ "Correlation_ID", RK_CELL_SERIAL, RK_C_CORRELATION },
@@ -44,7 +54,12 @@ static uint64_t api_needs(uint64_t want)
 
 static uint64_t copy_needs(uint64_t want)
 {
-	return want | BIT(RK_C_START);
+	return want | BIT(RK_C_DIRECTION) | BIT(RK_C_START);
+}
+
+static uint64_t op_needs(uint64_t want)
+{
+	return want | BIT(RK_K_NAME) | BIT(RK_K_START);
 }
 
 static const struct rk_wide_kind kinds[] = {
@@ -64,8 +79,14 @@ static const struct rk_wide_kind kinds[] = {
 	  .ntables = 1 },
 	{ .must = { "Domain", "Operation", "Start_Timestamp", "Stop_Timestamp" },
 	  .must_not = { "Kernel_Name" },
-	  .tables = { { RK_MEMCPY, async_copies, copy_needs, rk_v3_finish_memcpy } },
+	  .tables = { { RK_MEMCPY, copies, copy_needs, rk_wide_finish_copies } },
 	  .ntables = 1 },
+	{ .must = { "Domain", "Operation", "Kernel_Name", "Start_Timestamp", "Stop_Timestamp" },
+	  .free_header = { "Kernel_Name" },
+	  .clock = "monotonic",
+	  .tables = { { RK_KERNELS, op_kernels, op_needs, rk_wide_finish_op_kernels },
+		      { RK_MEMCPY, copies, copy_needs, rk_wide_finish_op_copies } },
+	  .ntables = 2 },
 	{ .ntables = 0 },
 };
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/bytes.h"
 #include "base/text.h"
 #include "format/dispatch_once.h"
 
@@ -210,85 +209,6 @@ int rk_wide_open(const struct rk_wide_format *f, struct rk_instream *in, struct 
 	set_tables(r);
 	*ret = &r->base;
 	return 0;
-}
-
-uint64_t rk_wide_kernel_needs(uint64_t want)
-{
-	if (want & BIT(RK_K_DURATION))
-		want |= BIT(RK_K_START);
-	if (want & BIT(RK_K_GRID_X))
-		want |= BIT(RK_K_BLOCK_X) | BIT(RK_K_ITEMS_X);
-	if (want & BIT(RK_K_REGS))
-		want |= BIT(RK_K_VGPR) | BIT(RK_K_ACCUM_VGPR);
-	if (want & BIT(RK_K_STREAM))
-		want |= BIT(RK_K_QUEUE);
-	if (want & BIT(RK_K_BARRIER))
-		want |= BIT(RK_K_NAME);
-	return want;
-}
-
-static int mark_barriers(const struct rk_wide_scan *s, struct rk_builder *b, struct rk_error *err)
-{
-	const uint32_t *name = b->data[RK_K_NAME];
-	uint8_t *barrier;
-
-	if (!s->barriers || !name || !(s->v3.want & BIT(RK_K_BARRIER)))
-		return 0;
-	barrier = rk_builder_column(b, RK_K_BARRIER);
-	if (!barrier)
-		return rk_fail_nomem(err);
-	for (size_t i = 0; i < b->nrows; i++)
-		barrier[i] = name[i] == s->barrier_id;
-	return 0;
-}
-
-static int unwrap(struct rk_context *ctx, uint32_t *id, struct rk_error *err)
-{
-	size_t len;
-	const char *text = rk_strtab_borrow(ctx->names, *id, &len);
-	struct rk_bytes line;
-	int rc;
-
-	if (!memchr(text, '\n', len))
-		return 0;
-	rk_bytes_init(&line, len + 1);
-	for (size_t i = 0; i < len; i++)
-		if (text[i] != '\n' && text[i] != '\r')
-			rk_bytes_put(&line, text + i, 1);
-	rc = line.bad ? rk_fail_nomem(err) :
-			rk_strtab_add(ctx->names, (const char *)line.data, line.len, id, err);
-	rk_bytes_release(&line);
-	return rc;
-}
-
-/* Names in one line again. */
-static int unwrap_all(const struct rk_wide_scan *s, struct rk_builder *b, unsigned field,
-		      struct rk_error *err)
-{
-	uint32_t *name = s->wrapped ? b->data[field] : NULL;
-	int rc = 0;
-
-	for (size_t i = 0; name && rc == 0 && i < b->nrows; i++)
-		rc = unwrap(s->v3.ctx, &name[i], err);
-	return rc;
-}
-
-int rk_wide_finish_kernels(void *scan, struct rk_builder *b, struct rk_error *err)
-{
-	struct rk_wide_scan *s = scan;
-	int rc = rk_v3_finish_dispatches(&s->v3, b, err);
-
-	if (rc == 0)
-		rc = mark_barriers(s, b, err);
-	return rc == 0 ? unwrap_all(s, b, RK_K_NAME, err) : rc;
-}
-
-int rk_wide_finish_stats(void *scan, struct rk_builder *b, struct rk_error *err)
-{
-	struct rk_wide_scan *s = scan;
-	int rc = rk_v3_finish_stats(&s->v3, b, err);
-
-	return rc == 0 ? unwrap_all(s, b, RK_T_NAME, err) : rc;
 }
 
 /* A size that the file does not have in x is not 1 in y and z. */

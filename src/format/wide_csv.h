@@ -51,6 +51,12 @@ int rk_wide_finish_kernels(void *scan, struct rk_builder *b, struct rk_error *er
 /* Names that a table printer has wrapped become one line again. */
 int rk_wide_finish_stats(void *scan, struct rk_builder *b, struct rk_error *err);
 
+/* Copies, under the names rocprofv3 has for them. */
+int rk_wide_finish_copies(void *scan, struct rk_builder *b, struct rk_error *err);
+/* Kernels and copies out of one list of operations. */
+int rk_wide_finish_op_kernels(void *scan, struct rk_builder *b, struct rk_error *err);
+int rk_wide_finish_op_copies(void *scan, struct rk_builder *b, struct rk_error *err);
+
 /* Columns of the older tools: rocprof v1, and rocprofv2 with those behind it. */
 extern const struct rk_csv_bind rk_rocprof_v1_columns[], rk_rocprof_v2_columns[];
 
