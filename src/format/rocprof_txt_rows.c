@@ -89,7 +89,7 @@ static void put_copy(struct rk_txt_rows *r, struct row *row, const struct rk_txt
 	put_text(row, RK_C_DIRECTION, r->ctx, l->name.p, l->name.len);
 	put_i64(row, RK_C_START, l, RK_TXT_BEGIN);
 	put_duration(row, RK_C_DURATION, l);
-	put_i32(row, RK_C_STREAM, l->num[RK_TXT_QUEUE], rk_txt_has(l, RK_TXT_QUEUE), r);
+	put_i64(row, RK_C_STREAM, l, RK_TXT_QUEUE);
 	put_i64(row, RK_C_CORRELATION, l, RK_TXT_CORRELATION);
 	put_i64(row, RK_C_PID, l, RK_TXT_PID);
 }

@@ -261,10 +261,21 @@ static void read_row_columns(struct source *s)
 	}
 }
 
+/* How many cells the row has, of which the first are in s->cells. */
+static unsigned split_row(struct source *s, const char *p, size_t len)
+{
+	unsigned n = s->r->ncols, got = rk_csv_split(p, len, s->cells, n);
+
+	/* one trailing comma more than the header has is an empty cell nobody named */
+	if (got > n && p[len - 1] == ',')
+		got = rk_csv_split(p, len - 1, s->cells, n);
+	return got;
+}
+
 /* False: the row is passed over. */
 static bool take_row(struct source *s, const char *p, size_t len)
 {
-	unsigned n = s->r->ncols;
+	unsigned n = s->r->ncols, got;
 
 	if (is_header(s, p, len)) {
 		if (s->begun)
@@ -272,20 +283,17 @@ static bool take_row(struct source *s, const char *p, size_t len)
 		s->begun = true;
 		return false;
 	}
-	s->ncells = rk_csv_split(p, len, s->cells, n);
-	/* one trailing comma more than the header has is an empty cell nobody named */
-	if (s->ncells > n && (p[len - 1] != ',' || rk_csv_split(p, len - 1, s->cells, n) != n)) {
-		note(s, LONG_ROW);
+	got = split_row(s, p, len);
+	if (got > n || (got < n && !s->lines.ended)) {
+		note(s, got > n ? LONG_ROW : CUT_ROW);
 		return false;
 	}
-	s->ncells = s->ncells > n ? n : s->ncells;
-	if (s->ncells < n)
-		note(s, s->lines.ended ? SHORT_ROW : CUT_ROW);
-	if (s->ncells < n && !s->lines.ended)
-		return false;
-	read_row_columns(s);
-	memset(s->gave, 0, n * sizeof(*s->gave));
+	if (got < n)
+		note(s, SHORT_ROW);
+	s->ncells = got;
 	s->col = 0;
+	memset(s->gave, 0, n * sizeof(*s->gave));
+	read_row_columns(s);
 	return true;
 }
 
@@ -296,6 +304,7 @@ static int next_row(struct source *s, struct rk_error *err)
 	size_t len;
 	int rc;
 
+	s->ncells = s->col = 0;
 	while ((rc = rk_lines_next(&s->lines, &p, &len, err)) > 0)
 		if (!blank_line(p, len) && take_row(s, p, len))
 			return 1;

@@ -22,11 +22,11 @@ struct sysinfo {
 static const struct rk_csv_bind agents[] = {
 	{ "gpu_model", RK_CELL_STR, RK_G_NAME },      { "name", RK_CELL_STR, RK_G_NAME },
 	{ "gpu_arch", RK_CELL_STR, RK_G_GFX },        { "gpu_soc", RK_CELL_STR, RK_G_GFX },
-	{ "cu_per_gpu", RK_CELL_I32, RK_G_CU_COUNT }, { "numCU", RK_CELL_I32, RK_G_CU_COUNT },
-	{ "max_sclk", RK_CELL_I32, RK_G_MAX_SCLK },   { "sclk", RK_CELL_I32, RK_G_MAX_SCLK },
-	{ "max_mclk", RK_CELL_I32, RK_G_MAX_MCLK },   { "mclk", RK_CELL_I32, RK_G_MAX_MCLK },
-	{ "num_xcd", RK_CELL_I32, RK_G_XCC },         { "wave_size", RK_CELL_I32, RK_G_WAVE_SIZE },
-	{ "waveSize", RK_CELL_I32, RK_G_WAVE_SIZE },  { "hostname", RK_CELL_STR, RK_G_NODE },
+	{ "cu_per_gpu", RK_CELL_I64, RK_G_CU_COUNT }, { "numCU", RK_CELL_I64, RK_G_CU_COUNT },
+	{ "max_sclk", RK_CELL_I64, RK_G_MAX_SCLK },   { "sclk", RK_CELL_I64, RK_G_MAX_SCLK },
+	{ "max_mclk", RK_CELL_I64, RK_G_MAX_MCLK },   { "mclk", RK_CELL_I64, RK_G_MAX_MCLK },
+	{ "num_xcd", RK_CELL_I64, RK_G_XCC },         { "wave_size", RK_CELL_I64, RK_G_WAVE_SIZE },
+	{ "waveSize", RK_CELL_I64, RK_G_WAVE_SIZE },  { "hostname", RK_CELL_STR, RK_G_NODE },
 	{ "host_name", RK_CELL_STR, RK_G_NODE },      { NULL },
 };
 
