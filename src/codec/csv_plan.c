@@ -1,6 +1,7 @@
 /* csv_plan.c - what each column of a CSV file is, from its header. */
 #include "codec/csv_row.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -36,13 +37,20 @@ static struct rk_csv_op op_of(const struct rk_csv_bind *b, unsigned col, uint64_
 	return op;
 }
 
-/* Two columns of one name would fight for one field: the first has it. */
-static bool taken(const struct rk_csv_plan *p, unsigned col, struct rk_csv_op op)
+/* Fields that a column before has: two of one name would fight for one field, the first has it. */
+struct taken {
+	uint64_t bits[RK_CSV_MAX_COLUMNS / 64 + 2];
+};
+
+static bool take(struct taken *t, unsigned field)
 {
-	for (unsigned i = 0; i < col; i++)
-		if (p->cols[i].cell > RK_CELL_SKIP_TEXT && p->cols[i].field == op.field)
-			return true;
-	return false;
+	uint64_t *word = &t->bits[field / 64], bit = UINT64_C(1) << (field % 64);
+	bool first;
+
+	assert(field / 64 < sizeof(t->bits) / sizeof(t->bits[0]));
+	first = !(*word & bit);
+	*word |= bit;
+	return first;
 }
 
 static bool in_run(enum rk_cell c)
@@ -132,6 +140,7 @@ int rk_csv_plan_make(const struct rk_csv_header *h, const struct rk_csv_bind *bi
 {
 	struct rk_csv_plan p = { .ncols = h->ncols };
 	const struct rk_csv_bind *b = NULL;
+	struct taken taken = { { 0 } };
 
 	p.cols = rk_calloc(h->ncols, sizeof(*p.cols));
 	p.ops = rk_calloc(h->ncols, sizeof(*p.ops));
@@ -144,7 +153,7 @@ int rk_csv_plan_make(const struct rk_csv_header *h, const struct rk_csv_bind *bi
 
 		b = bind_of(binds, h->names[i], b);
 		op = op_of(b, i, want);
-		if (op.cell > RK_CELL_SKIP_TEXT && taken(&p, i, op))
+		if (op.cell > RK_CELL_SKIP_TEXT && !take(&taken, op.field))
 			op = op_of(NULL, i, want);
 		p.cols[i] = op;
 	}
