@@ -75,12 +75,21 @@ static const struct rk_json_field fields[F_NFIELDS] = {
 };
 
 /* What a pid of the events stands for. */
-enum lane { LANE_OTHER, LANE_GPU, LANE_BARRIERS, LANE_COPY, LANE_HIP, LANE_HSA, LANE_MARKERS };
+enum lane {
+	LANE_OTHER,
+	LANE_GPU,
+	LANE_BARRIERS,
+	LANE_COPY,
+	LANE_HIP,
+	LANE_HSA,
+	LANE_MARKERS,
+	LANES
+};
 
-/* As kept in s->lanes: the lane, and the number of the GPU. */
+/* As kept in s->lanes: the lane, and the number of the GPU, -1 for none. */
 static int64_t lane_value(enum lane lane, int64_t number)
 {
-	return (int64_t)lane | number << 8;
+	return (int64_t)lane + (number + 1) * LANES;
 }
 
 static int64_t lane_of_name(const char *name, size_t len)
@@ -103,7 +112,8 @@ static int64_t lane_of_name(const char *name, size_t len)
 
 		if (!rk_text_iprefix(name, len, lanes[i].word))
 			continue;
-		if (rk_num_i64(name + n, len - n, &number) != RK_NUM_OK || number > INT32_MAX)
+		if (rk_num_i64(name + n, len - n, &number) != RK_NUM_OK || number < 0 ||
+		    number > INT32_MAX)
 			number = -1;
 		return lane_value(lanes[i].lane, number);
 	}
@@ -120,8 +130,8 @@ static enum lane lane_of(struct chrome_scan *s, int64_t *number)
 		v = rk_json_pairs_find(&s->lanes, (uint64_t)pid->i);
 	if (!v)
 		return LANE_OTHER;
-	*number = *v >> 8;
-	return (enum lane)(*v & 0xff);
+	*number = *v / LANES - 1;
+	return (enum lane)(*v % LANES);
 }
 
 static enum rk_table table_of(struct chrome_scan *s)
