@@ -73,8 +73,9 @@ static const struct rk_wide_kind kinds[] = {
 	  .must_not = { "Counter_Name", "Agent_Id", "Kind", "start_ns" },
 	  .clock = "boottime",
 	  PMC },
+	/* tables that rockit has written name some columns alike */
 	{ .must = { "Dispatch_ID", "Kernel_Name" },
-	  .must_not = { "Counter_Name", "Agent_Id", "Kind", "start_ns" },
+	  .must_not = { "Counter_Name", "Agent_Id", "Kind", "start_ns", "time_ns", "counter" },
 	  .clock = "monotonic",
 	  PMC },
 	{ .ntables = 0 },

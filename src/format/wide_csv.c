@@ -81,8 +81,12 @@ static int long_header(struct wide_reader *r, struct rk_error *err)
 {
 	char *text = rk_alloc(MAX_HEADER_BYTES);
 	size_t len = 0;
-	int rc = text ? rk_instream_rewind(r->in, err) : rk_fail_nomem(err);
+	int rc = text ? 0 : rk_fail_nomem(err);
 
+	if (rc == 0 && !rk_instream_rewindable(r->in))
+		rc = rk_instream_keep(r->in, r->ctx->tmpdir, err);
+	if (rc == 0)
+		rc = rk_instream_rewind(r->in, err);
 	if (rc == 0)
 		rc = rk_instream_read(r->in, text, MAX_HEADER_BYTES, &len, err);
 	if (rc == 0)

@@ -384,6 +384,8 @@ TEST(statistics_of_v1_have_names_without_quotes)
 TEST(wide_files_that_are_somebody_elses)
 {
 	CHECK_U64(tables_of("kernel_name,start_ns,duration_ns,dispatch_id\n", ""), 0);
+	CHECK_U64(tables_of("dispatch_id,kernel_name,counter,value\n", ""), 0);
+	CHECK_U64(tables_of("time_ns,dispatch_id,kernel_name,instruction\n", ""), 0);
 	CHECK_U64(tables_of("Index,Name\n1,2\n", ""), 0);
 	CHECK_U64(tables_of("Kernel_Name,Duration\nk,5\n", ""), 0);
 }
