@@ -41,7 +41,7 @@ static int refill(struct rk_lines *l, struct rk_error *err)
 	if (rc < 0)
 		return rc;
 	l->to += n;
-	l->eof = n < BLOCK;
+	l->eof = !n; /* a packed file that is cut says so only behind its last byte */
 	return 0;
 }
 

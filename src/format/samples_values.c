@@ -139,11 +139,16 @@ static bool state(struct rk_csv_span c)
 	return is_one_of(c, words);
 }
 
+static bool of_unit(char c)
+{
+	return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '%' || c == '/' || c == ' ';
+}
+
 static struct rk_csv_span without_unit(struct rk_csv_span c)
 {
 	if (c.len >= 2 && c.p[0] == '(' && c.p[c.len - 1] == ')')
 		c = rk_csv_trim(c.p + 1, c.len - 2);
-	while (c.len && !digit(c.p[c.len - 1]) && c.p[c.len - 1] != '.')
+	while (c.len && of_unit(c.p[c.len - 1]))
 		c.len--;
 	return rk_csv_trim(c.p, c.len);
 }

@@ -126,3 +126,16 @@ TEST(cells_of_a_row_with_and_without_quotes)
 	cells_are("\"open, never closed", 2, "\"open|never closed|");
 	cells_are("a,b,c,d,e", 5, "a|b|c|d|");
 }
+
+/* A gzip header and a stored block of five bytes, of which four are there. */
+TEST(lines_of_a_packed_file_that_is_cut_end_in_an_error)
+{
+	static const char cut[] = "\x1f\x8b\x08\0\0\0\0\0\0\x03\x00\x05\x00\xfa\xff"
+				  "a\nbc";
+	struct world w;
+
+	world_open(&w, 1);
+	CHECK(lines_of(&w, cut, sizeof(cut) - 1, NULL) == NULL);
+	CHECK_I64(w.err.code, RK_E_FORMAT);
+	world_close(&w);
+}

@@ -217,6 +217,30 @@ TEST(sample_times_are_exact_to_the_nanosecond)
 	is_time("9223372037", RK_WHEN_BAD, 0);
 }
 
+static void is_value(const char *text, size_t len, enum rk_value kind, double want)
+{
+	double v = 0;
+
+	CHECK_I64(rk_samples_value((struct rk_csv_span){ text, len }, &v), kind);
+	CHECK(kind != RK_VALUE_OK || v == want);
+}
+
+TEST(sample_values_may_have_a_unit_and_nothing_else)
+{
+	is_value("35.0 W", 6, RK_VALUE_OK, 35);
+	is_value("(132Mhz)", 8, RK_VALUE_OK, 132);
+	is_value("-1e3", 4, RK_VALUE_OK, -1000);
+	is_value("7%", 2, RK_VALUE_OK, 7);
+	is_value("2 GB/s", 6, RK_VALUE_OK, 2);
+	is_value("Disabled", 8, RK_VALUE_NONE, 0);
+	is_value("", 0, RK_VALUE_NONE, 0);
+	is_value("5\0", 2, RK_VALUE_BAD, 0);
+	is_value("\xff\xfe", 2, RK_VALUE_BAD, 0);
+	is_value("W", 1, RK_VALUE_BAD, 0);
+	is_value("5 W of 300 all told", 19, RK_VALUE_BAD, 0);
+	is_value("inf", 3, RK_VALUE_BAD, 0);
+}
+
 TEST(samples_without_rows_are_no_error)
 {
 	reads_as("timestamp,gpu,socket_power", "", "");
