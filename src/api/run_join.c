@@ -19,7 +19,7 @@ static int with_counters(struct rk_run *run, struct rk_found *f, uint64_t want,
 {
 	struct rk_reader *r = NULL;
 	struct rk_source *rows = NULL;
-	int rc = rk_reader_open(f->path, &run->ctx, &r, err);
+	int rc = rk_reader_open_as(f->path, f->ops, &run->ctx, &r, err);
 
 	if (rc == 0)
 		rc = f->ops->scan(r, RK_COUNTERS, want, &rows, err);
@@ -48,7 +48,7 @@ static int collect_columns(struct collect *c, struct rk_found *f, struct rk_erro
 	unsigned first = rk_table_schema(RK_KERNELS)->nfields;
 	struct rk_reader *r = NULL;
 	struct rk_source *rows = NULL;
-	int rc = rk_reader_open(f->path, &c->run->ctx, &r, err);
+	int rc = rk_reader_open_as(f->path, f->ops, &c->run->ctx, &r, err);
 
 	if (rc == 0)
 		rc = f->ops->scan(r, RK_KERNELS, 0, &rows, err);

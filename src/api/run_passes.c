@@ -63,7 +63,7 @@ static int each_row(struct checked *c, struct rk_found *f, enum rk_table t, uint
 	struct rk_reader *r = NULL;
 	struct rk_source *rows = NULL;
 	const struct rk_batch *b;
-	int rc = rk_reader_open(f->path, ctx, &r, err);
+	int rc = rk_reader_open_as(f->path, f->ops, ctx, &r, err);
 
 	if (rc == 0)
 		rc = f->ops->scan(r, t, want | BIT(id), &rows, err);

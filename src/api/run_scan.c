@@ -69,7 +69,7 @@ static int open_rows(struct scan *s, struct rk_found *f, struct rk_error *err)
 
 static int open_file(struct scan *s, struct rk_found *f, struct rk_error *err)
 {
-	int rc = f->kept ? 0 : rk_reader_open(f->path, &s->run->ctx, &s->reader, err);
+	int rc = f->kept ? 0 : rk_reader_open_as(f->path, f->ops, &s->run->ctx, &s->reader, err);
 
 	if (rc == 0)
 		rc = open_rows(s, f, err);

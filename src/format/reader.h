@@ -50,6 +50,9 @@ extern const struct rk_reader_ops *const rk_readers[];
  */
 int rk_reader_open(const char *path, struct rk_context *ctx, struct rk_reader **ret,
 		   struct rk_error *err);
+/* The same for a file whose format is known from before. */
+int rk_reader_open_as(const char *path, const struct rk_reader_ops *ops, struct rk_context *ctx,
+		      struct rk_reader **ret, struct rk_error *err);
 void rk_reader_close(struct rk_reader *r); /* NULL is fine */
 
 #endif

@@ -89,17 +89,17 @@ static int settle_pipe(struct rk_instream *in, struct rk_reader *r, struct rk_co
 	return r->once ? 0 : rk_instream_keep(in, ctx->tmpdir, err);
 }
 
-int rk_reader_open(const char *path, struct rk_context *ctx, struct rk_reader **ret,
-		   struct rk_error *err)
+int rk_reader_open_as(const char *path, const struct rk_reader_ops *ops, struct rk_context *ctx,
+		      struct rk_reader **ret, struct rk_error *err)
 {
-	const struct rk_reader_ops *ops = NULL;
 	struct rk_instream *in;
 	struct rk_reader *r = NULL;
 	int rc = rk_instream_open(path, &in, err);
 
 	if (rc < 0)
 		return rc;
-	rc = choose(in, &ops, err);
+	if (!ops)
+		rc = choose(in, &ops, err);
 	if (rc == 0)
 		rc = ops->open(in, ctx, &r, err);
 	if (rc < 0)
@@ -113,6 +113,12 @@ int rk_reader_open(const char *path, struct rk_context *ctx, struct rk_reader **
 	}
 	*ret = r;
 	return 0;
+}
+
+int rk_reader_open(const char *path, struct rk_context *ctx, struct rk_reader **ret,
+		   struct rk_error *err)
+{
+	return rk_reader_open_as(path, NULL, ctx, ret, err);
 }
 
 void rk_reader_close(struct rk_reader *r)

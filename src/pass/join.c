@@ -5,13 +5,23 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/hash.h"
+
+enum { SLOTS = 4 * RK_JOIN_MAX_COUNTERS };
+
+/* The slot of a name, or the empty one where it belongs: three in four are empty. */
+static unsigned slot_of(const struct rk_counter_set *set, uint32_t id)
+{
+	unsigned i = (unsigned)(rk_hash_u64(id) % SLOTS);
+
+	while (set->slots[i] && set->ids[set->slots[i] - 1] != id)
+		i = (i + 1) % SLOTS;
+	return i;
+}
 
 static int find(const struct rk_counter_set *set, uint32_t id)
 {
-	for (unsigned i = 0; i < set->n; i++)
-		if (set->ids[i] == id)
-			return (int)i;
-	return -1;
+	return (int)set->slots[slot_of(set, id)] - 1;
 }
 
 int rk_counter_set_field(const struct rk_counter_set *set, uint32_t id)
@@ -31,10 +41,12 @@ void rk_counter_set_add(struct rk_counter_set *set, struct rk_context *ctx, uint
 	for (unsigned f = 0; f < kernels->nfields; f++)
 		if (!strcmp(kernels->fields[f].name, name))
 			return;
-	if (set->n < RK_JOIN_MAX_COUNTERS)
-		set->ids[set->n++] = id;
-	else
+	if (set->n == RK_JOIN_MAX_COUNTERS) {
 		set->more = true;
+		return;
+	}
+	set->ids[set->n] = id;
+	set->slots[slot_of(set, id)] = (uint16_t)++set->n;
 }
 
 int rk_counter_set_scan(struct rk_counter_set *set, struct rk_context *ctx,

@@ -10,7 +10,8 @@ enum { RK_JOIN_MAX_COUNTERS = 1024 };
 
 /* The counters of a run by name: the extra columns of its kernels table. */
 struct rk_counter_set {
-	uint32_t ids[RK_JOIN_MAX_COUNTERS]; /* names, in order of first appearance */
+	uint32_t ids[RK_JOIN_MAX_COUNTERS];       /* names, in order of first appearance */
+	uint16_t slots[4 * RK_JOIN_MAX_COUNTERS]; /* hash table of places in ids + 1 */
 	unsigned n;
 	bool more;               /* there were more than fit */
 	struct rk_field *fields; /* kernels' own and then one double each */
