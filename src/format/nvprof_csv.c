@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "codec/csv_header.h"
 #include "codec/lines.h"
+#include "format/oddities.h"
 #include "format/reader.h"
 
 extern const struct rk_reader_ops rk_reader_nvprof_csv;
@@ -67,6 +68,7 @@ struct nvprof_source {
 	struct rk_context *ctx;
 	const char *path;
 	struct rk_lines lines;
+	struct rk_oddities odd; /* lines, which every pass meets */
 	struct rk_builder b;
 	enum rk_table table;
 	uint64_t want;
@@ -227,6 +229,11 @@ static int nvprof_probe(const void *head, size_t len, bool whole, const char *fi
 static void warn(struct nvprof_source *s, const char *kind, const char *message)
 {
 	rk_diag_add(s->ctx->diag, kind, s->path, s->lines.number, 1, "%s", message);
+}
+
+static void odd_line(struct nvprof_source *s, const char *kind, const char *message)
+{
+	rk_oddities_count(&s->odd, kind, s->lines.number, 1, "%s", message);
 }
 
 static void put(struct nvprof_source *s, unsigned field, int64_t v, bool has)
@@ -425,11 +432,12 @@ static void take_row(struct nvprof_source *s, const char *line, size_t len)
 	struct cell name;
 
 	if (n < s->ncols) {
-		warn(s, s->lines.ended ? "short-row" : "cut-row", "a row has too few cells; lost");
+		odd_line(s, s->lines.ended ? "short-row" : "cut-row",
+			 "a row has too few cells; lost");
 		return;
 	}
 	if (n > s->ncols && !join_name(s, n)) {
-		warn(s, "long-row", "a row has too many cells; lost");
+		odd_line(s, "long-row", "a row has too many cells; lost");
 		return;
 	}
 	name = cell_of(s, NAME);
@@ -482,14 +490,14 @@ static void take_line(struct nvprof_source *s, const char *line, size_t len)
 		if (read_header(line, len, s->cells, s->at, &s->ncols))
 			s->state = FIND_UNITS;
 		else
-			warn(s, "stray-line", "a line outside the GPU trace; passed over");
+			odd_line(s, "stray-line", "a line outside the GPU trace; passed over");
 		return;
 	}
 	if (s->state == FIND_UNITS) {
 		s->state = ROWS;
 		if (take_units(s, line, len))
 			return;
-		warn(s, "no-units", "no line with units below the header; times taken as ns");
+		odd_line(s, "no-units", "no line with units below the header; times taken as ns");
 	}
 	take_row(s, line, len);
 }
@@ -512,10 +520,12 @@ static int nvprof_next(struct rk_source *base, const struct rk_batch **batch, st
 	}
 	if (rc < 0)
 		return rc;
-	if (rc == 0 && s->lines.huge) {
-		rk_diag_add(s->ctx->diag, "huge-row", s->path, s->lines.huge_line, s->lines.huge,
-			    "a line of over %d bytes; lost", RK_LINES_MAX);
+	if (rc == 0 && s->lines.huge)
+		rk_oddities_count(&s->odd, "huge-row", s->lines.huge_line, s->lines.huge,
+				  "a line of over %d bytes; lost", RK_LINES_MAX);
+	if (rc == 0) {
 		s->lines.huge = 0;
+		rk_oddities_tell(&s->odd, s->ctx->diag, s->path);
 	}
 	*batch = rk_builder_batch(&s->b);
 	return s->b.nrows > 0;

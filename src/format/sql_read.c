@@ -1,6 +1,7 @@
 /* sql_read.c - opening a SQLite file and choosing its tables. */
 #include "format/sql_read.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -45,13 +46,15 @@ int rk_sql_damage(struct sql_reader *r, struct rk_error *cause, int rc, struct r
 static void warn_about_file(struct sql_reader *r)
 {
 	const char *path = rk_instream_path(r->in), *hot = rk_sqlite_hot(r->db);
+	char message[64];
 
-	if (hot)
-		rk_diag_add(r->ctx->diag, "hot-wal", path, 0, 1,
-			    "a '%s' file was left beside it: a copy with its content is read", hot);
+	if (hot) {
+		snprintf(message, sizeof(message), "a '%s' file lay beside it: both are read", hot);
+		rk_diag_most(r->ctx->diag, "hot-wal", path, 0, 1, message);
+	}
 	if (rk_sqlite_cut(r->db))
-		rk_diag_add(r->ctx->diag, "damaged-database", path, 0, 1,
-			    "the file is shorter than its header says: what is there is read");
+		rk_diag_most(r->ctx->diag, "damaged-database", path, 0, 1,
+			     "the file is shorter than its header says: what is there is read");
 }
 
 static bool applies(const struct sql_reader *r, const struct sql_part *p)

@@ -86,7 +86,7 @@ TEST(nvprof_odd_lines_are_counted)
 		 RK_KERNELS,
 		 KERNEL_ROW "kernel_name=k|stream_id=7|device_id=0|pid=4711|source=nvprof-csv|"
 			    "clock=unknown\n",
-		 "short-row:1 damaged-time:2 not-a-kernel:1 stray-line:1 ");
+		 "damaged-time:2 not-a-kernel:1 short-row:1 stray-line:1 ");
 }
 
 TEST(nvprof_without_units_takes_nanoseconds_and_says_so)

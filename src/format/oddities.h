@@ -1,0 +1,28 @@
+/*
+ * oddities.h - warnings about a file that is read once for each of its tables.
+ *
+ * What is odd about the file itself is met again in every pass: it is counted here and told at the
+ * end of the pass, where the largest count of all passes stays.
+ */
+#ifndef RK_ODDITIES_H
+#define RK_ODDITIES_H
+
+#include "base/diag.h"
+
+enum { RK_ODDITIES = 16 }; /* kinds; more are lost */
+
+struct rk_oddities {
+	struct rk_oddity {
+		const char *kind; /* NULL: unused */
+		char message[160];
+		uint64_t line, count;
+	} list[RK_ODDITIES];
+};
+
+/* One more of `kind`, a constant; line and message of the first are kept. */
+void rk_oddities_count(struct rk_oddities *o, const char *kind, uint64_t line, uint64_t count,
+		       const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+/* Tells all and forgets them. */
+void rk_oddities_tell(struct rk_oddities *o, struct rk_diag *d, const char *file);
+
+#endif
