@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""Makes the small databases and traces that fuzz_nsys and fuzz_perfetto begin with."""
+import os
+import sqlite3
+import struct
+import sys
+
+NSYS = """
+CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
+INSERT INTO StringIds VALUES(1,'void add<int>(int *)'),(2,'add'),(3,'cudaMalloc');
+CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER,
+ streamId INTEGER, correlationId INTEGER, globalPid INTEGER, demangledName INTEGER,
+ shortName INTEGER, registersPerThread INTEGER, gridX INTEGER, gridY INTEGER, gridZ INTEGER,
+ blockX INTEGER, blockY INTEGER, blockZ INTEGER, staticSharedMemory INTEGER,
+ dynamicSharedMemory INTEGER, gridId INTEGER);
+INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES(1,9,0,7,4,302119223558144,1,2,32,4,1,1,64,1,1,0,16,1);
+CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INTEGER, end INTEGER, deviceId INTEGER,
+ bytes INTEGER, copyKind INTEGER);
+INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES(1,2,0,64,1),(3,4,0,64,2);
+CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end INTEGER, eventClass INTEGER,
+ globalTid INTEGER, correlationId INTEGER, nameId INTEGER);
+INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES(1,2,0,302119223558144,4,3);
+CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT,
+ globalTid INTEGER, textId INTEGER);
+INSERT INTO NVTX_EVENTS VALUES(1,5,59,'step',1,NULL),(2,NULL,34,NULL,1,2);
+CREATE TABLE TARGET_INFO_SYSTEM_ENV (name TEXT, value TEXT);
+INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES('Hostname','n1');
+"""
+V1 = """
+CREATE TABLE KERN ("Index" INTEGER, "KernelName" TEXT, "pid" INTEGER, "grd" INTEGER,
+ "wgr" INTEGER, "arch_vgpr" INTEGER, "SQ_WAVES" INTEGER, "BeginNs" INTEGER, "EndNs" INTEGER);
+INSERT INTO KERN VALUES(0,'"add.kd"',5,100,64,8,2,10,20),(1,'"<barrier packet>"',5,0,0,0,0,21,22);
+CREATE TABLE HIP ("BeginNs" INTEGER, "EndNs" INTEGER, "pid" INTEGER, "tid" INTEGER, "Name" TEXT);
+INSERT INTO HIP VALUES(1,2,2,5,'hipMalloc');
+CREATE TABLE rocTX ("BeginNs" INTEGER, "EndNs" INTEGER, "Name" TEXT);
+INSERT INTO rocTX VALUES(1,2,'"here"');
+"""
+COMPUTE = """
+CREATE TABLE compute_workload (sys_info_extdata JSON);
+INSERT INTO compute_workload VALUES('{"hostname": "n", "cu_per_gpu": 8, "command": "./a"}');
+CREATE TABLE compute_kernel (kernel_uuid INTEGER NOT NULL, kernel_name VARCHAR,
+ PRIMARY KEY (kernel_uuid));
+INSERT INTO compute_kernel VALUES(1,'add');
+CREATE TABLE compute_dispatch (kernel_uuid INTEGER, dispatch_id INTEGER, gpu_id INTEGER,
+ start_timestamp INTEGER, end_timestamp INTEGER);
+INSERT INTO compute_dispatch VALUES(1,0,0,10,20);
+"""
+
+
+def database(path, sql):
+    if os.path.exists(path):
+        os.remove(path)
+    db = sqlite3.connect(path)
+    db.execute("PRAGMA page_size=512")
+    db.executescript(sql)
+    db.close()
+
+
+def varint(v):
+    out = b""
+    while v >= 0x80:
+        out += bytes([v & 0x7F | 0x80])
+        v >>= 7
+    return out + bytes([v])
+
+
+def field(number, value):
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    if isinstance(value, float):
+        return varint(number << 3 | 1) + struct.pack("<d", value)
+    if isinstance(value, str):
+        value = value.encode()
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def message(*fields):
+    return b"".join(field(n, v) for n, v in fields)
+
+
+def packet(*fields):
+    return field(1, message((10, 1), *fields))
+
+
+def plain_trace():
+    note = [(4, message((10, n), (k, v))) for n, k, v in (
+        ("begin_ns", 3, 11), ("end_ns", 3, 19), ("agent", 3, 4), ("grid_size", 6, "64,2,1"),
+        ("workgroup_size", 3, 64), ("SQ_WAVES", 5, 2.0))]
+    return b"".join([
+        packet((60, message((1, 1), (3, message((1, 500)))))),
+        packet((60, message((1, 2), (2, "STREAM [ 3 ]"), (5, 1)))),
+        packet((8, 10), (11, message((9, 1), (11, 2), (22, "kernel_dispatch"), (23, "add"), *note))),
+        packet((8, 20), (11, message((9, 2), (11, 2)))),
+        packet((8, 21), (11, message((9, 3), (11, 1), (22, "marker_api"), (23, "here")))),
+    ])
+
+
+def interned_trace():
+    names = message(
+        (1, message((1, 1), (2, "hip_api"))), (2, message((1, 1), (2, "hipMalloc"))),
+        (3, message((1, 1), (2, "corr_id"))), (29, message((1, 1), (2, "7"))))
+    clocks = message((1, message((1, 6), (2, 1000))),
+                     (1, message((1, 64), (2, 1), (3, 1), (4, 1000))))
+    begin = message((9, 1), (3, 1), (10, 1), (4, message((1, 1), (17, 1))))
+    return b"".join([
+        packet((13, 1), (6, clocks), (59, message((58, 64), (11, message((11, 9))))), (12, names)),
+        packet((8, 1), (13, 2), (11, begin)),
+        packet((8, 2), (11, message((9, 1), (22, "memory_copy"), (23, "HOST_TO_DEVICE")))),
+        packet((8, 3), (42, 1), (11, message((9, 2)))),
+        packet((8, 4), (11, message((9, 2)))),
+    ])
+
+
+def main():
+    corpus = os.path.join(os.path.dirname(os.path.abspath(__file__)), "corpus")
+    for name, sql in (("nsys", NSYS), ("rocprof_v1", V1), ("compute", COMPUTE)):
+        database(os.path.join(corpus, "nsys", name + ".db"), sql)
+    for name, trace in (("plain", plain_trace()), ("interned", interned_trace())):
+        with open(os.path.join(corpus, "perfetto", name + ".pftrace"), "wb") as f:
+            f.write(trace)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
