@@ -131,15 +131,14 @@ static const char *odd_unit(const struct rk_samples_header *h, struct rk_csv_spa
 void rk_samples_classify(const struct rk_samples_header *h, unsigned col,
 			 struct rk_sample_column *ret)
 {
-	bool has_ns = rk_samples_header_find(h, "timestamp_ns") >= 0;
 	struct rk_csv_span name = h->names[col];
 	const struct known *k;
 
 	*ret = (struct rk_sample_column){ .device = -1, .scale = 1 };
-	ret->role = role_of(name, has_ns);
+	ret->role = role_of(name, h->has_ns);
 	if (ret->role != RK_SAMPLE_VALUE)
 		return;
-	ret->watts = take_gpu(&name, &ret->device) && !has_ns && name.p[0] == 'P';
+	ret->watts = take_gpu(&name, &ret->device) && !h->has_ns && name.p[0] == 'P';
 	ret->own = name;
 	ret->unit = odd_unit(h, name);
 	k = find(name);

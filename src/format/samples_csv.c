@@ -110,6 +110,7 @@ int rk_samples_header_parse(const char *head, size_t len, struct rk_samples_head
 	h.ncols = rk_csv_split(line, n, h.names, RK_SAMPLES_MAX_COLUMNS);
 	if (h.ncols > RK_SAMPLES_MAX_COLUMNS)
 		h.ncols = 0;
+	h.has_ns = rk_samples_header_find(&h, "timestamp_ns") >= 0;
 	*ret = h;
 	return 0;
 }
@@ -311,10 +312,13 @@ static int next_row(struct source *s, struct rk_error *err)
 	return rc;
 }
 
+/* Whether a column before this one has given its standard metric. */
 static bool given_before(const struct source *s, unsigned col)
 {
 	const struct column *cols = s->r->cols;
 
+	if (cols[col].metric == cols[col].own)
+		return false;
 	for (unsigned i = 0; i < col; i++)
 		if (s->gave[i] && cols[i].metric == cols[col].metric &&
 		    cols[i].c.device == cols[col].c.device)
@@ -322,21 +326,20 @@ static bool given_before(const struct source *s, unsigned col)
 	return false;
 }
 
-/* "name[3]" for an element of a list. */
+/* "name[3]" for an element of a list; a name of unusual length is cut. */
 static int element_name(struct source *s, uint32_t *id, struct rk_error *err)
 {
-	struct rk_bytes text;
+	char text[256];
 	size_t len;
 	const char *name = rk_strtab_borrow(s->r->ctx->names, *id, &len);
-	int rc;
 
-	rk_bytes_init(&text, len + 16);
-	rk_bytes_put(&text, name, len);
-	rk_bytes_printf(&text, "[%u]", s->index);
-	rc = text.bad ? rk_fail_nomem(err) :
-			intern(s->r->ctx, (const char *)text.data, text.len, id, err);
-	rk_bytes_release(&text);
-	return rc;
+	if (len > sizeof(text) - 24)
+		len = sizeof(text) - 24;
+	memcpy(text, name, len);
+	text[len++] = '[';
+	len += rk_num_put_i64(text + len, s->index);
+	text[len++] = ']';
+	return intern(s->r->ctx, text, len, id, err);
 }
 
 static int put(struct source *s, unsigned field, const void *v, bool has, struct rk_error *err)

@@ -24,6 +24,7 @@ enum rk_sample_role {
 struct rk_samples_header {
 	struct rk_csv_span *names;
 	unsigned ncols;
+	bool has_ns; /* there is a column timestamp_ns */
 };
 
 struct rk_sample_column {
