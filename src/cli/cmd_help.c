@@ -25,10 +25,10 @@ static void list_formats(void)
 
 	puts("reads (found by content, whatever the file is called; plain, .gz, .xz or .zst):");
 	for (size_t i = 0; (name = rk_format_name(false, i, &help)) != NULL; i++)
-		printf("  %-16s %s\n", name, help);
+		printf("  %-19s %s\n", name, help);
 	puts("\nwrites (convert -f NAME, or by the suffix of the output):");
 	for (size_t i = 0; (name = rk_format_name(true, i, &help)) != NULL; i++)
-		printf("  %-16s %s\n", name, help);
+		printf("  %-19s %s\n", name, help);
 }
 
 struct settings {
