@@ -155,12 +155,13 @@ static struct rk_csv_span without_unit(struct rk_csv_span c)
 
 enum rk_value rk_samples_value(struct rk_csv_span c, double *ret)
 {
-	struct rk_csv_span n = without_unit(c);
+	struct rk_csv_span n;
 
-	if (absent(c) || state(c))
-		return RK_VALUE_NONE;
 	if (rk_num_f64(c.p, c.len, ret) == RK_NUM_OK)
 		return RK_VALUE_OK;
+	if (absent(c) || state(c))
+		return RK_VALUE_NONE;
+	n = without_unit(c);
 	/* a unit is a few letters, not a sentence that ends in a number */
 	if (c.len - n.len > 8 || rk_num_f64(n.p, n.len, ret) != RK_NUM_OK)
 		return RK_VALUE_BAD;
