@@ -227,8 +227,9 @@ static enum rk_json_has to_text(struct rk_json_record *r, const struct rk_json_t
 				struct rk_json_value *v)
 {
 	v->at = (uint32_t)r->text.len;
-	v->len = (uint32_t)tok->len;
 	rk_bytes_put(&r->text, tok->text, tok->len);
+	/* a failure is told when the record has ended; until then `keep` may ask for the text */
+	v->len = r->text.bad ? 0 : (uint32_t)tok->len;
 	return RK_JSON_HAS;
 }
 

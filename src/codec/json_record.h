@@ -95,10 +95,12 @@ int rk_json_record_rest(struct rk_json_record *r, struct rk_json *j,
 			int (*each)(void *arg, struct rk_json_record *r, struct rk_error *err),
 			void *arg, struct rk_error *err);
 
-/* Of a text field that is there; borrowed until the next read, not terminated. */
+/* Of a text field; "" when it is not there. Borrowed until the next read, not terminated. */
 static inline const char *rk_json_record_text(const struct rk_json_record *r, unsigned field)
 {
-	return r->values[field].len ? (const char *)r->text.data + r->values[field].at : "";
+	const struct rk_json_value *v = &r->values[field];
+
+	return v->has == RK_JSON_HAS && v->len ? (const char *)r->text.data + v->at : "";
 }
 
 #endif
