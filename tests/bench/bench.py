@@ -47,6 +47,34 @@ class Bench:
         options = ["--shuffle"] if shuffled else []
         return self.input(name, "--rows", rows, "--seed", 1, *options, "-o")
 
+    def json(self, rows):
+        """As rocprofv3 writes it: few names, then a record for each dispatch."""
+        path = self.work / f"rocprofv3-{rows}.json"
+        if path.exists():
+            return path
+        print(f"making {path.name}", file=sys.stderr)
+        part = path.with_name(path.name + ".part")
+        with open(part, "w") as out:
+            out.write('{"rocprofiler-sdk-tool":[{"metadata":{"node":{"hostname":"n"},"pid":7},'
+                      '"agents":[{"id":{"handle":900},"type":2,"node_id":4,"name":"gfx942"}],'
+                      '"kernel_symbols":[')
+            out.write(",".join('{"kernel_id":%d,"formatted_kernel_name":"kernel_%d(int*, float)",'
+                               '"sgpr_count":32,"arch_vgpr_count":16,"accum_vgpr_count":4}' % (k, k)
+                               for k in range(1, 65)))
+            out.write('],"buffer_records":{"kernel_dispatch":[')
+            for i in range(rows):
+                start = 63857982592000 + 5000 * i
+                out.write('%s{"size":184,"kind":11,"operation":2,"thread_id":908,"correlation_id":'
+                          '{"internal":%d,"external":0},"start_timestamp":%d,"end_timestamp":%d,'
+                          '"dispatch_info":{"size":72,"agent_id":{"handle":900},"queue_id":'
+                          '{"handle":16},"kernel_id":%d,"dispatch_id":%d,"private_segment_size":0,'
+                          '"group_segment_size":1024,"workgroup_size":{"x":256,"y":1,"z":1},'
+                          '"grid_size":{"x":65536,"y":1,"z":1}},"stream_id":{"handle":0}}'
+                          % ("," if i else "", i + 1, start, start + 2840, i % 64 + 1, i + 1))
+            out.write("]}}]}")
+        part.rename(path)
+        return path
+
     def rocpd(self, rows):
         return self.input(f"rocpd-{rows}.db", "--rows", rows, "--seed", 1, "--rocpd")
 
@@ -150,6 +178,26 @@ class Bench:
                 text = f"rocpd {verb}, {threads} threads: {100 * share:.0f} % of a bare step loop"
                 self.bar(f"{text} >= 80 %", share >= 0.8)
 
+    def json_text(self):
+        src = self.json(self.rows // 4)
+        out = self.work / "json-rockit.parquet"
+        peer = self.build / "yajl-scan"  # built where yajl is
+        for _ in range(self.rounds):
+            if peer.exists():
+                self.process("json yajl, all tokens", 1, [peer, src])
+            self.process("json rockit, all tokens", 1, [self.build / "json-scan", src])
+            self.process("json rockit, skipped", 1, [self.build / "json-scan", "--skip", src])
+            for threads in (1, 2):
+                self.rockit("json rockit convert", threads, "convert", src, "-o", out)
+        self.table("rocprofv3 JSON", src, "json", self.rows // 4)
+        seconds = self.times[("json rockit, all tokens", 1)]
+        speed = src.stat().st_size / 1e6 / seconds
+        ratio = self.times[("json yajl, all tokens", 1)] / seconds if peer.exists() else 0
+        self.bar(f"JSON tokens: {speed:.0f} MB/s >= 400 or {ratio:.2f}x yajl >= 2x",
+                 speed >= 400 or ratio >= 2)
+        rss = self.rss[("json rockit convert", 2)]
+        self.bar(f"JSON convert: peak memory {rss:.1f} MB <= 64", rss <= 64)
+
     def linear(self, factors):
         print("rows against time, one thread")
         first = None
@@ -170,9 +218,9 @@ class Bench:
 
     # -- printing -------------------------------------------------------------------------
 
-    def table(self, title, src, prefix):
+    def table(self, title, src, prefix, rows=None):
         megabytes = src.stat().st_size / 1e6
-        print(f"{title}: {self.rows} rows, {megabytes:.0f} MB")
+        print(f"{title}: {rows or self.rows} rows, {megabytes:.0f} MB")
         print(f"  {'':28s} {'1 thread':>22s} {'2 threads':>22s} {'peak MB':>9s}")
         names = sorted({w for w, _ in self.times if w.startswith(prefix + " ")})
         for what in names:
@@ -208,7 +256,7 @@ def parse_args():
     parser.add_argument("--rows", type=int, default=ROWS)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--full", action="store_true", help="16 times the rows as well")
-    parser.add_argument("--only", default="sorted,shuffled,report,rocpd,linear")
+    parser.add_argument("--only", default="sorted,shuffled,report,rocpd,json,linear")
     return parser.parse_args()
 
 
@@ -221,6 +269,7 @@ def main():
         "shuffled": lambda: bench.convert("shuffled", {"DuckDB": 2, "polars": 2}),
         "report": bench.report,
         "rocpd": bench.databases,
+        "json": bench.json_text,
         "linear": lambda: bench.linear([1, 4, 16] if args.full else [1, 4]),
     }
     for name in args.only.split(","):
