@@ -9,7 +9,8 @@ extern const struct rk_reader_ops rk_reader_parquet, rk_reader_rocpd, rk_reader_
 extern const struct rk_reader_ops rk_reader_samples_csv, rk_reader_roofline_csv,
 	rk_reader_sysinfo_csv, rk_reader_rocprof_v1_txt;
 extern const struct rk_reader_ops rk_reader_nsys_sqlite, rk_reader_rocprof_v1_db,
-	rk_reader_compute_db, rk_reader_nvtx_csv, rk_reader_nvprof_csv, rk_reader_perfetto;
+	rk_reader_compute_db, rk_reader_nvtx_csv, rk_reader_nvprof_csv, rk_reader_perfetto,
+	rk_reader_sqlite_any;
 extern const struct rk_reader_ops rk_reader_rocprof_v1_csv, rk_reader_rocprof_v2_csv,
 	rk_reader_rocprof_compute_csv;
 extern const struct rk_reader_ops rk_reader_rocprofv3_json, rk_reader_kineto_json,
@@ -35,6 +36,7 @@ const struct rk_reader_ops *const rk_readers[] = {
 	&rk_reader_kineto_json,
 	&rk_reader_rocprof_v1_json,
 	&rk_reader_perfetto,
+	&rk_reader_sqlite_any,
 	NULL,
 };
 
