@@ -278,10 +278,10 @@ static bool take_row(struct source *s, const char *p, size_t len)
 {
 	unsigned n = s->r->ncols, got;
 
-	if (is_header(s, p, len)) {
+	if (!s->begun || is_header(s, p, len)) {
 		if (s->begun)
 			note(s, REPEATED_HEADER);
-		s->begun = true;
+		s->begun = true; /* the first line that is not blank is the header */
 		return false;
 	}
 	got = split_row(s, p, len);

@@ -172,6 +172,12 @@ TEST(samples_with_the_header_again_and_odd_rows)
 		"long-row:1 repeated-header:1 bad-number:3 bad-device:1 ");
 }
 
+TEST(samples_with_a_quoted_header_and_blanks_in_it)
+{
+	reads_as("\n \n\" gpu \", \"socket_power\" \n\"0\",\"5\"\n",
+		 "device_id=0|metric=power_w|value=5|unit=W\n", "");
+}
+
 TEST(samples_with_times_that_cannot_be_read)
 {
 	reads_as("timestamp,gpu,socket_power\n"
