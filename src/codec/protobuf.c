@@ -3,22 +3,33 @@
 
 enum { MAX_NUMBER = (1 << 29) - 1 };
 
+/* Most tags, lengths and values are of one byte. */
+static inline uint64_t varint(struct rk_cursor *c)
+{
+	if (!c->bad && c->pos < c->end && *c->pos < 0x80)
+		return *c->pos++;
+	return rk_cursor_varint(c);
+}
+
 bool rk_pb_next(struct rk_cursor *c, struct rk_pb_field *ret)
 {
 	uint64_t tag, len;
 
 	if (c->bad || !rk_cursor_left(c))
 		return false;
-	tag = rk_cursor_varint(c);
-	*ret = (struct rk_pb_field){ .number = (uint32_t)(tag >> 3),
-				     .wire = (enum rk_pb_wire)(tag & 7) };
+	tag = varint(c);
+	ret->number = (uint32_t)(tag >> 3);
+	ret->wire = (enum rk_pb_wire)(tag & 7);
+	ret->value = 0;
+	ret->data = NULL;
+	ret->len = 0;
 	if (c->bad || tag >> 3 == 0 || tag >> 3 > MAX_NUMBER) {
 		c->bad = true;
 		return false;
 	}
 	switch (ret->wire) {
 	case RK_PB_VARINT:
-		ret->value = rk_cursor_varint(c);
+		ret->value = varint(c);
 		break;
 	case RK_PB_FIXED64:
 		ret->value = rk_cursor_u64le(c);
@@ -27,11 +38,11 @@ bool rk_pb_next(struct rk_cursor *c, struct rk_pb_field *ret)
 		ret->value = rk_cursor_u32le(c);
 		break;
 	case RK_PB_BYTES:
-		len = rk_cursor_varint(c);
+		len = varint(c);
 		if (len > rk_cursor_left(c))
 			c->bad = true;
-		ret->len = (size_t)len;
-		ret->data = rk_cursor_take(c, ret->len);
+		ret->data = rk_cursor_take(c, (size_t)len);
+		ret->len = ret->data ? (size_t)len : 0;
 		break;
 	default:
 		c->bad = true;
