@@ -1,4 +1,4 @@
-# The tests. Labels: unit, cli, fuzz-replay, lint, readers, recorded. Exit status 77 means skipped.
+# The tests. Labels: unit, cli, fuzz-replay, lint, readers. Exit status 77 means skipped.
 #
 # Scripts see ROCKIT (the command), GEN_TRACE, ROCKIT_UNIT, ROCKIT_SOURCE_DIR and ROCKIT_PYTHON
 # in their environment and start in a folder of their own.
@@ -88,10 +88,7 @@ if(TARGET rockit)
     get_filename_component(name ${script} NAME_WE)
     rockit_script_test(cli-${name} cli 300 sh ${script})
   endforeach()
-  # Output of real profilers, where ROCKIT_RECORDED_DATA names it.
-  rockit_script_test(recorded recorded 600 ${python}
-                     ${PROJECT_SOURCE_DIR}/tests/recorded/recorded.py)
-  # Independent programs read what rockit wrote.
+  # Independent programs read what rockit wrote, and say what recorded profiler output holds.
   file(GLOB scripts CONFIGURE_DEPENDS tests/readers/*.py)
   list(FILTER scripts EXCLUDE REGEX "/lib[^/]*\\.py$")
   foreach(script ${scripts})

@@ -85,13 +85,27 @@ static bool is_compute_file(const char *name, size_t len)
 	       (!strncmp(name, "pmc_perf_", 9) || !strncmp(name, "SQ_", 3));
 }
 
+/* The raw files rocprof v1 leaves in its data directory, once per process and once joined. */
+static bool is_raw_text(const char *name, size_t len)
+{
+	static const char *const names[] = { "hip_api_trace.txt", "hsa_api_trace.txt",
+					     "hcc_ops_trace.txt", "async_copy_trace.txt",
+					     "roctx_trace.txt",   "results.txt" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (rk_text_ends(name, len, names[i]))
+			return true;
+	return false;
+}
+
 /* The part of the path that files of one process share; files named otherwise stand alone. */
 static char *group_of(const char *path)
 {
 	const char *name = name_of(path);
 	size_t len = without_packing(path);
 
-	if (is_compute_file(name, len - (size_t)(name - path)))
+	if (is_compute_file(name, len - (size_t)(name - path)) ||
+	    is_raw_text(name, len - (size_t)(name - path)))
 		return rk_strndup(path, (size_t)(name - path));
 	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
 		if (!rk_text_ends(path, len, endings[i]))

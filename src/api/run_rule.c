@@ -19,6 +19,15 @@ static bool named(const struct rk_found *f, const char *word)
 	return strstr(slash ? slash + 1 : f->path, word) != NULL;
 }
 
+static enum rk_rank_of_source text_source(const struct rk_found *f)
+{
+	const char *slash = strrchr(f->path, '/'), *name = slash ? slash + 1 : f->path;
+
+	if (strstr(name, "results.txt"))
+		return RK_SOURCE_TEXT_RESULTS;
+	return *name >= '0' && *name <= '9' ? RK_SOURCE_TEXT_PART : RK_SOURCE_TEXT;
+}
+
 static enum rk_rank_of_source source_of(const struct rk_found *f, enum rk_table t)
 {
 	if (!strcmp(f->ops->name, "parquet"))
@@ -29,6 +38,8 @@ static enum rk_rank_of_source source_of(const struct rk_found *f, enum rk_table 
 		return RK_SOURCE_JSON;
 	if (!strcmp(f->ops->name, "rocprof-v1-db"))
 		return RK_SOURCE_V1_DB;
+	if (!strcmp(f->ops->name, "rocprof-txt"))
+		return text_source(f);
 	/* names of dispatches and nothing else */
 	if (t == RK_KERNELS && named(f, "pmc_dispatch_info"))
 		return RK_SOURCE_STATS;
