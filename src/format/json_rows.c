@@ -238,7 +238,7 @@ static void sort_pairs(struct rk_json_pairs *p)
 	p->unsorted = false;
 }
 
-const int64_t *rk_json_pairs_find(struct rk_json_pairs *p, uint64_t key)
+int64_t *rk_json_pairs_find(struct rk_json_pairs *p, uint64_t key)
 {
 	size_t lo = 0, hi;
 

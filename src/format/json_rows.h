@@ -113,7 +113,7 @@ struct rk_json_pairs {
 
 int rk_json_pairs_add(struct rk_json_pairs *p, uint64_t key, int64_t value, struct rk_error *err);
 /* NULL when there is none. Of equal keys one counts. Borrowed until the next add. */
-const int64_t *rk_json_pairs_find(struct rk_json_pairs *p, uint64_t key);
+int64_t *rk_json_pairs_find(struct rk_json_pairs *p, uint64_t key);
 void rk_json_pairs_release(struct rk_json_pairs *p);
 
 #endif

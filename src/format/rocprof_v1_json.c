@@ -15,6 +15,8 @@ extern const struct rk_reader_ops rk_reader_rocprof_v1_json;
 
 #define B(f) (UINT64_C(1) << (f))
 
+enum { LANES_MAX = 4096 };
+
 enum {
 	F_PH,
 	F_NAME,
@@ -151,13 +153,21 @@ static enum rk_table table_of(struct chrome_scan *s)
 static int note(struct chrome_scan *s, struct rk_error *err)
 {
 	const struct rk_json_value *v = s->record.values;
+	int64_t lane, *known;
 
 	if (!rk_chrome_is(s, F_PH, "M") || !rk_chrome_is(s, F_NAME, "process_name") ||
 	    v[F_PID].has != RK_JSON_HAS || v[F_LANE].has != RK_JSON_HAS)
 		return 0;
-	return rk_json_pairs_add(
-		&s->lanes, (uint64_t)v[F_PID].i,
-		lane_of_name(rk_json_record_text(&s->record, F_LANE), v[F_LANE].len), err);
+	lane = lane_of_name(rk_json_record_text(&s->record, F_LANE), v[F_LANE].len);
+	known = rk_json_pairs_find(&s->lanes, (uint64_t)v[F_PID].i);
+	if (known) {
+		*known = lane;
+		return 0;
+	}
+	/* real files have a handful; looking among events of unknown lanes must stay cheap */
+	if (s->lanes.n >= LANES_MAX)
+		return 0;
+	return rk_json_pairs_add(&s->lanes, (uint64_t)v[F_PID].i, lane, err);
 }
 
 /* Nanoseconds where the event has them, else the microseconds of the viewer. */

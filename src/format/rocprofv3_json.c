@@ -137,21 +137,37 @@ static int note(struct v3j_reader *r, struct v3j_seen seen, struct rk_error *err
 	return 0;
 }
 
+#define NAMES                                                                  \
+	(V3J_BIT(V3J_METADATA) | V3J_BIT(V3J_AGENTS) | V3J_BIT(V3J_COUNTERS) | \
+	 V3J_BIT(V3J_STRINGS) | V3J_BIT(V3J_SYMBOLS))
+
+static bool is_records(enum v3j_part part)
+{
+	return part >= V3J_COUNTER_COLLECTION && part < V3J_OTHER;
+}
+
 static int look_through(struct v3j_reader *r, struct rk_json *j, uint32_t *parts,
 			struct rk_error *err)
 {
 	struct v3j_walk w = { .json = j };
 	enum v3j_part part;
+	bool records = false;
 	int rc;
 
 	while ((rc = rk_v3j_walk(&w, &part, err)) > 0) {
 		bool rows = false;
 
-		if (part == V3J_PROCESS)
+		if (part == V3J_PROCESS) {
+			r->nprocesses++;
+			records = false;
 			continue;
+		}
 		rc = look_inside(j, &rows, err);
 		if (rows)
 			*parts |= V3J_BIT(part);
+		if (records && NAMES & V3J_BIT(part))
+			r->late_names = true;
+		records |= rows && is_records(part);
 		if (rc == 0)
 			rc = note(r, (struct v3j_seen){ rk_json_offset(j), part, rows }, err);
 		if (rc < 0)
@@ -198,6 +214,9 @@ static int first_look(struct v3j_reader *r, struct rk_error *err)
 	rk_json_free(j);
 	r->base.tables = tables_of(parts);
 	r->counters_only = !(parts & V3J_BIT(V3J_DISPATCHES));
+	if (rc == 0 && r->late_names && r->nprocesses > 1)
+		rk_diag_most(r->ctx->diag, "late-names", rk_instream_path(r->in), 0, 1,
+			     "names after the records of several processes; they are left empty");
 	return rc;
 }
 
@@ -305,14 +324,20 @@ static int next_part(struct v3j_scan *s, struct rk_error *err)
 
 	if (rc <= 0)
 		return rc;
-	if (s->part == V3J_PROCESS)
-		rk_v3j_names_clear(&s->names);
-	else if (s->table->parts & V3J_BIT(s->part))
+	if (s->part == V3J_PROCESS) {
+		if (!s->names_ready)
+			rk_v3j_names_clear(&s->names);
+		s->in_records = false;
+		return 1;
+	}
+	if (s->table->parts & V3J_BIT(s->part)) {
+		s->in_records |= is_records(s->part);
 		rc = begin_part(s, err);
-	else if (s->table->names & V3J_BIT(s->part))
+	} else if (s->table->names & V3J_BIT(s->part) && !s->names_ready && !s->in_records) {
 		rc = rk_v3j_names_read(&s->names, s->walk.json, s->part, s->table->strings, err);
-	else
+	} else {
 		rc = skip_part(s, err);
+	}
 	return rc < 0 ? rc : 1;
 }
 
@@ -381,6 +406,34 @@ static uint64_t record_fields(const struct v3j_table *t, uint64_t want)
 	return fields;
 }
 
+/* A file whose keys were sorted: its names are read in a pass of their own. */
+static int read_names(struct v3j_scan *s, struct rk_error *err)
+{
+	struct rk_json *j = s->walk.json;
+	int rc;
+
+	while ((rc = rk_v3j_walk(&s->walk, &s->part, err)) > 0) {
+		if (s->part == V3J_PROCESS)
+			continue;
+		if (s->table->names & V3J_BIT(s->part))
+			rc = rk_v3j_names_read(&s->names, j, s->part, s->table->strings, err);
+		else
+			rc = skip_part(s, err);
+		if (rc < 0)
+			break;
+	}
+	rc = rc < 0 ? rk_json_stream_end(j, s->rows.in, s->rows.ctx, rc, err) : 0;
+	rk_json_free(j);
+	s->rows.json = NULL;
+	if (rc == 0)
+		rc = rk_instream_rewind(s->rows.in, err);
+	if (rc == 0)
+		rc = rk_json_new(s->rows.in, &s->rows.json, err);
+	s->walk = (struct v3j_walk){ .json = s->rows.json };
+	s->names_ready = true;
+	return rc;
+}
+
 static int open_scan(struct v3j_scan *s, enum rk_table t, uint64_t want, struct rk_error *err)
 {
 	static const char source[] = "rocprofv3-json", clock[] = "boottime";
@@ -396,6 +449,8 @@ static int open_scan(struct v3j_scan *s, enum rk_table t, uint64_t want, struct 
 		rc = rk_strtab_add(names, source, sizeof(source) - 1, &s->source_id, err);
 	if (rc == 0)
 		rc = rk_strtab_add(names, clock, sizeof(clock) - 1, &s->clock_id, err);
+	if (rc == 0 && s->r->late_names && s->r->nprocesses == 1)
+		rc = read_names(s, err);
 	return rc;
 }
 

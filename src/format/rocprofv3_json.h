@@ -118,7 +118,9 @@ struct v3j_scan {
 	struct v3j_walk walk;
 	struct v3j_names names;
 	struct rk_json_record record;
-	bool in_part; /* between the records of `part` */
+	bool names_ready; /* read before the first record */
+	bool in_records;  /* a list of records of this process has begun */
+	bool in_part;     /* between the records of `part` */
 	enum v3j_part part;
 	uint32_t source_id, clock_id;
 	struct v3j_sum *sums; /* of the dispatch, one per counter */
@@ -170,6 +172,8 @@ struct v3j_reader {
 	struct v3j_seen *seen; /* by the first look at the file, in order */
 	size_t nseen, seen_cap;
 	bool counters_only; /* kernels are known from counter records alone */
+	size_t nprocesses;
+	bool late_names; /* some names come after the records that need them: keys were sorted */
 };
 
 extern const struct rk_reader_ops rk_reader_rocprofv3_json;

@@ -304,6 +304,14 @@ TEST(v3_json_of_two_processes_keeps_them_apart)
 		 "");
 }
 
+TEST(v3_json_with_sorted_keys_finds_its_names)
+{
+	reads_as("{\"rocprofiler-sdk-tool\":[{" AGENTS ",\"buffer_records\":{\"kernel_dispatch\":"
+		 "[{\"thread_id\":78," DISPATCH ",\"stream_id\":{\"handle\":3}}]}," SYMBOLS
+		 "," METADATA "," STRINGS "}]}",
+		 RK_KERNELS, KERNEL_ROW, "");
+}
+
 TEST(v3_json_odd_shapes_are_passed_over)
 {
 	reads_as("{\"rocprofiler-sdk-tool\":[5,[6],{\"metadata\":7,\"agents\":{},\"strings\":[1],"
