@@ -114,7 +114,7 @@ int rk_json_fail_at(struct rk_json *j, const char *p, int code, const char *what
 {
 	uint64_t at = j->base + (uint64_t)(p - j->buf);
 
-	rk_fail(err, code, "%s at byte %llu of the JSON", what, (unsigned long long)at);
+	rk_fail(err, code, "%s", what);
 	rk_error_at(err, rk_instream_path(j->in), 0, at);
 	return code;
 }
@@ -135,11 +135,9 @@ static int fail_token(struct rk_json *j, struct rk_error *err)
 	uint64_t at = rk_json_offset(j);
 
 	if (c > 0x20 && c < 0x7f)
-		rk_fail(err, RK_E_FORMAT, "'%c' at byte %llu of the JSON, where %s should be", c,
-			(unsigned long long)at, wanted[j->state]);
+		rk_fail(err, RK_E_FORMAT, "'%c' where %s should be", c, wanted[j->state]);
 	else
-		rk_fail(err, RK_E_FORMAT, "byte 0x%02x at %llu of the JSON, where %s should be", c,
-			(unsigned long long)at, wanted[j->state]);
+		rk_fail(err, RK_E_FORMAT, "0x%02x where %s should be", c, wanted[j->state]);
 	rk_error_at(err, rk_instream_path(j->in), 0, at);
 	return RK_E_FORMAT;
 }
@@ -242,8 +240,8 @@ static int word(struct rk_json *j, struct rk_json_token *tok, uint64_t at, struc
 			j->notes.nonfinite_at = at;
 		return RK_JSON_NULL;
 	}
-	rk_fail(err, RK_E_FORMAT, "'%.*s' at byte %llu of the JSON is no value",
-		(int)(tok->len < 40 ? tok->len : 40), tok->text, (unsigned long long)at);
+	rk_fail(err, RK_E_FORMAT, "'%.*s' is no JSON value", (int)(tok->len < 40 ? tok->len : 40),
+		tok->text);
 	rk_error_at(err, rk_instream_path(j->in), 0, at);
 	return RK_E_FORMAT;
 }
