@@ -14,6 +14,7 @@ enum rk_rank_of_source {
 	RK_SOURCE_ROCPD,
 	RK_SOURCE_TRACE,
 	RK_SOURCE_JSON,
+	RK_SOURCE_PERFETTO, /* rocprofv3 moves the edges of kernels that overlap */
 	RK_SOURCE_V1_DB,
 	RK_SOURCE_TEXT,         /* raw traces of rocprof v1, joined */
 	RK_SOURCE_TEXT_PART,    /* the same, of one process */

@@ -36,6 +36,8 @@ static enum rk_rank_of_source source_of(const struct rk_found *f, enum rk_table 
 		return RK_SOURCE_ROCPD;
 	if (strstr(f->ops->name, "json"))
 		return RK_SOURCE_JSON;
+	if (!strcmp(f->ops->name, "perfetto"))
+		return RK_SOURCE_PERFETTO;
 	if (!strcmp(f->ops->name, "rocprof-v1-db"))
 		return RK_SOURCE_V1_DB;
 	if (!strcmp(f->ops->name, "rocprof-txt"))
