@@ -317,3 +317,19 @@ uint64_t rk_sqlite_size(const struct rk_sqlite *db)
 {
 	return db->size;
 }
+
+int rk_sqlite_tolerate(struct rk_diag *diag, const char *path, struct rk_error *cause, int rc,
+		       struct rk_error *err)
+{
+	if (rc >= 0)
+		return 0;
+	if (rc == RK_E_FORMAT) {
+		rk_diag_add(diag, "damaged-database", path, 0, 1, "%s", cause->message);
+		rk_error_clear(cause);
+		return 0;
+	}
+	rk_error_at(cause, path, 0, 0);
+	if (err && !err->code)
+		*err = *cause;
+	return rc;
+}

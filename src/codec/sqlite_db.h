@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/diag.h"
 #include "base/error.h"
 
 struct rk_sqlite;
@@ -127,5 +128,12 @@ static inline bool rk_sqlite_has_column(const struct rk_sqlite_cursor *c, unsign
 {
 	return c->at[i] >= 0;
 }
+
+/*
+ * What a failed call means for who reads a table: damage (RK_E_FORMAT) becomes a warning and 0,
+ * so that the rows before it are kept; other failures are handed on with the file's name.
+ */
+int rk_sqlite_tolerate(struct rk_diag *diag, const char *path, struct rk_error *cause, int rc,
+		       struct rk_error *err);
 
 #endif

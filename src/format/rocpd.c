@@ -20,18 +20,7 @@ static int rocpd_probe(const void *head, size_t len, bool whole, const char *fil
 
 int rk_rocpd_damage(struct rocpd *r, struct rk_error *cause, int rc, struct rk_error *err)
 {
-	if (rc >= 0)
-		return 0;
-	if (rc == RK_E_FORMAT) {
-		rk_diag_add(r->ctx->diag, "damaged-database", rk_instream_path(r->in), 0, 1, "%s",
-			    cause->message);
-		rk_error_clear(cause);
-		return 0;
-	}
-	rk_error_at(cause, rk_instream_path(r->in), 0, 0);
-	if (err && !err->code)
-		*err = *cause;
-	return rc;
+	return rk_sqlite_tolerate(r->ctx->diag, rk_instream_path(r->in), cause, rc, err);
 }
 
 static void warn_about_file(struct rocpd *r)

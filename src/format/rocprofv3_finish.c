@@ -9,11 +9,6 @@
 #include "base/checked.h"
 #include "base/text.h"
 
-static bool is_null(const struct rk_builder *b, unsigned field, size_t row)
-{
-	return b->nulls[field] && !(b->valid[field][row / 64] >> (row % 64) & 1);
-}
-
 static int make_null(struct rk_builder *b, unsigned field, size_t row, struct rk_error *err)
 {
 	return rk_builder_null(b, field, row) ? 0 : rk_fail_nomem(err);
@@ -32,7 +27,8 @@ static int durations(struct rk_v3_scan *s, struct rk_builder *b, unsigned start_
 	if (!end)
 		return 0;
 	for (size_t i = 0; rc == 0 && i < b->nrows; i++) {
-		if (!start || (nulls && (is_null(b, start_field, i) || is_null(b, field, i)))) {
+		if (!start || (nulls && (rk_builder_is_null(b, start_field, i) ||
+					 rk_builder_is_null(b, field, i)))) {
 			rc = make_null(b, field, i, err);
 		} else if (!rk_sub_i64(end[i], start[i], &end[i])) {
 			rc = make_null(b, field, i, err);
@@ -63,8 +59,8 @@ static int grid(struct rk_builder *b, unsigned field, unsigned items_field, unsi
 	for (size_t i = 0; rc == 0 && i < b->nrows; i++) {
 		uint32_t n;
 
-		if (block[i] <= 0 ||
-		    (nulls && (is_null(b, items_field, i) || is_null(b, block_field, i)))) {
+		if (block[i] <= 0 || (nulls && (rk_builder_is_null(b, items_field, i) ||
+						rk_builder_is_null(b, block_field, i)))) {
 			rc = make_null(b, field, i, err);
 			continue;
 		}
@@ -108,9 +104,9 @@ static int registers(struct rk_builder *b, struct rk_error *err)
 	if (!regs)
 		return rk_fail_nomem(err);
 	for (size_t i = 0; rc == 0 && i < b->nrows; i++) {
-		bool has_accum = accum && !is_null(b, RK_K_ACCUM_VGPR, i);
+		bool has_accum = accum && !rk_builder_is_null(b, RK_K_ACCUM_VGPR, i);
 
-		if (is_null(b, RK_K_VGPR, i) ||
+		if (rk_builder_is_null(b, RK_K_VGPR, i) ||
 		    __builtin_add_overflow(vgpr[i], has_accum ? accum[i] : 0, &regs[i]))
 			rc = make_null(b, RK_K_REGS, i, err);
 	}
@@ -131,7 +127,7 @@ static int queue_as_stream(struct rk_v3_scan *s, struct rk_builder *b, struct rk
 		return rk_fail_nomem(err);
 	for (size_t i = 0; rc == 0 && i < b->nrows; i++) {
 		stream[i] = (int32_t)queue[i];
-		if (is_null(b, RK_K_QUEUE, i) || queue[i] != stream[i])
+		if (rk_builder_is_null(b, RK_K_QUEUE, i) || queue[i] != stream[i])
 			rc = make_null(b, RK_K_STREAM, i, err);
 	}
 	return rc;
@@ -204,25 +200,6 @@ int rk_v3_finish_dispatches(void *scan, struct rk_builder *b, struct rk_error *e
 	return rc;
 }
 
-/* Takes row `from` to the place of row `to` (to <= from) in every present column. */
-static void move_row(struct rk_builder *b, size_t to, size_t from)
-{
-	for (unsigned f = 0; f < b->schema->nfields; f++) {
-		size_t size = rk_type_size(b->schema->fields[f].type);
-		uint64_t bit = UINT64_C(1) << (to % 64);
-
-		if (!b->data[f])
-			continue;
-		memcpy((char *)b->data[f] + to * size, (char *)b->data[f] + from * size, size);
-		if (!b->nulls[f])
-			continue;
-		if (is_null(b, f, from))
-			b->valid[f][to / 64] &= ~bit;
-		else
-			b->valid[f][to / 64] |= bit;
-	}
-}
-
 static bool is_marker(const struct rk_v3_scan *s, uint32_t domain)
 {
 	size_t len;
@@ -243,7 +220,7 @@ static void keep_domain(struct rk_v3_scan *s, struct rk_builder *b, unsigned fie
 		if (domain[i] != last)
 			keep = is_marker(s, last = domain[i]) == markers;
 		if (keep && n != i)
-			move_row(b, n, i);
+			rk_builder_move(b, n, i);
 		n += keep;
 	}
 	if (!domain)

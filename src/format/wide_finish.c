@@ -88,30 +88,6 @@ int rk_wide_finish_stats(void *scan, struct rk_builder *b, struct rk_error *err)
 	return rc == 0 ? unwrap_all(s, b, RK_T_NAME, err) : rc;
 }
 
-static bool is_null(const struct rk_builder *b, unsigned field, size_t row)
-{
-	return b->nulls[field] && !(b->valid[field][row / 64] >> (row % 64) & 1);
-}
-
-/* Takes row `from` to the place of row `to` (to <= from) in every present column. */
-static void move_row(struct rk_builder *b, size_t to, size_t from)
-{
-	for (unsigned f = 0; f < b->schema->nfields; f++) {
-		size_t size = rk_type_size(b->schema->fields[f].type);
-		uint64_t bit = UINT64_C(1) << (to % 64);
-
-		if (!b->data[f])
-			continue;
-		memcpy((char *)b->data[f] + to * size, (char *)b->data[f] + from * size, size);
-		if (!b->nulls[f])
-			continue;
-		if (is_null(b, f, from))
-			b->valid[f][to / 64] &= ~bit;
-		else
-			b->valid[f][to / 64] |= bit;
-	}
-}
-
 /* Id 0 is the empty name: an operation that is no kernel. */
 int rk_wide_finish_op_kernels(void *scan, struct rk_builder *b, struct rk_error *err)
 {
@@ -121,7 +97,7 @@ int rk_wide_finish_op_kernels(void *scan, struct rk_builder *b, struct rk_error 
 
 	for (size_t i = 0; name && i < b->nrows; i++)
 		if (name[i])
-			move_row(b, n++, i);
+			rk_builder_move(b, n++, i);
 	b->nrows = n;
 	return rk_v3_finish_kernels(&s->v3, b, err);
 }
@@ -174,7 +150,7 @@ int rk_wide_finish_op_copies(void *scan, struct rk_builder *b, struct rk_error *
 
 	for (size_t i = 0; operation && i < b->nrows; i++)
 		if (is_copy(s, operation[i]))
-			move_row(b, n++, i);
+			rk_builder_move(b, n++, i);
 	b->nrows = n;
 	return rk_wide_finish_copies(scan, b, err);
 }

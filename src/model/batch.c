@@ -69,6 +69,24 @@ bool rk_builder_null(struct rk_builder *b, unsigned field, size_t row)
 	return true;
 }
 
+void rk_builder_move(struct rk_builder *b, size_t to, size_t from)
+{
+	for (unsigned f = 0; f < b->schema->nfields; f++) {
+		size_t size = rk_type_size(b->schema->fields[f].type);
+		uint64_t bit = UINT64_C(1) << (to % 64);
+
+		if (!b->data[f])
+			continue;
+		memcpy((char *)b->data[f] + to * size, (char *)b->data[f] + from * size, size);
+		if (!b->nulls[f])
+			continue;
+		if (rk_builder_is_null(b, f, from))
+			b->valid[f][to / 64] &= ~bit;
+		else
+			b->valid[f][to / 64] |= bit;
+	}
+}
+
 void rk_builder_reset(struct rk_builder *b)
 {
 	b->nrows = 0;

@@ -45,6 +45,13 @@ void rk_builder_release(struct rk_builder *b);
 void *rk_builder_column(struct rk_builder *b, unsigned field);
 /* Marks one row null, in a column that rk_builder_column has made. False when out of memory. */
 bool rk_builder_null(struct rk_builder *b, unsigned field, size_t row);
+static inline bool rk_builder_is_null(const struct rk_builder *b, unsigned field, size_t row)
+{
+	return b->nulls[field] && !(b->valid[field][row / 64] >> (row % 64) & 1);
+}
+
+/* Takes row `from` to the place of row `to` (to <= from) in every present column. */
+void rk_builder_move(struct rk_builder *b, size_t to, size_t from);
 /* Back to no rows and no nulls; columns stay present. */
 void rk_builder_reset(struct rk_builder *b);
 /* Borrowed view of the rows so far, valid until the builder changes. */
