@@ -21,7 +21,7 @@
 struct rk_run;
 
 struct rk_run_options {
-	unsigned threads;   /* 0: one per CPU that this process may use */
+	unsigned threads;   /* 0: one per CPU that this process may use, at most 16 */
 	const char *tmpdir; /* spill files; NULL: $TMPDIR or /tmp */
 	bool mangled;       /* keep kernel names as recorded, without demangling */
 	bool truncate;      /* kernel names cut to the bare function name */

@@ -8,13 +8,17 @@
 #include "base/alloc.h"
 #include "format/writer.h"
 
+/* Each thread has memory of its own: more than this would break the promise of 64 MB. */
+enum { MAX_DEFAULT_THREADS = 16 };
+
 static unsigned cpus(void)
 {
 	cpu_set_t set;
+	int n = 1;
 
-	if (sched_getaffinity(0, sizeof(set), &set))
-		return 1;
-	return CPU_COUNT(&set) > 0 ? (unsigned)CPU_COUNT(&set) : 1;
+	if (!sched_getaffinity(0, sizeof(set), &set))
+		n = CPU_COUNT(&set);
+	return n < 1 ? 1 : n > MAX_DEFAULT_THREADS ? MAX_DEFAULT_THREADS : (unsigned)n;
 }
 
 /* One file's progress as a part of the whole. */

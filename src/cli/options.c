@@ -15,7 +15,7 @@ static const struct rk_opt common[] = {
 	  offsetof(struct rk_common, verbose), NULL },
 	{ "color", 0, "WHEN", "auto, always or never; NO_COLOR is honoured", RK_OPT_CHOICE,
 	  offsetof(struct rk_common, color), color_words },
-	{ "threads", 0, "N", "threads to use (default: one per CPU)", RK_OPT_NUMBER,
+	{ "threads", 0, "N", "threads to use (default: one per CPU, at most 16)", RK_OPT_NUMBER,
 	  offsetof(struct rk_common, threads), NULL },
 	{ "tmpdir", 0, "DIR", "for temporary files (default: $TMPDIR or /tmp)", RK_OPT_TEXT,
 	  offsetof(struct rk_common, tmpdir), NULL },
