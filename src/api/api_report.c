@@ -391,6 +391,7 @@ int rk_run_report(struct rk_run *run, const struct rk_report_options *opt, struc
 		goto out;
 	}
 	make_totals(&w);
+	rk_run_tell_names(run);
 	w.r->files = rk_run_files(run, &w.r->nfiles);
 	w.r->warnings = rk_run_warnings(run, &w.r->nwarnings);
 	*ret = w.r;

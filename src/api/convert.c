@@ -224,6 +224,8 @@ int rk_run_convert(struct rk_run *run, const struct rk_convert_options *opt,
 	rc = rk_run_check_clocks(run, err);
 	if (rc < 0)
 		return rc;
-	return dir ? convert_dir(run, opt, format, table, ret, err) :
-		     convert_file(run, opt, format, table, ret, err);
+	rc = dir ? convert_dir(run, opt, format, table, ret, err) :
+		   convert_file(run, opt, format, table, ret, err);
+	rk_run_tell_names(run);
+	return rc;
 }

@@ -128,6 +128,14 @@ const char *rk_run_stats_of(const struct rk_run *run)
 	return of;
 }
 
+void rk_run_tell_names(struct rk_run *run)
+{
+	if (rk_strtab_overflowed(run->ctx.names))
+		rk_diag_most(run->ctx.diag, "name-table-full", "", 0, 1,
+			     "more distinct names than are kept; the others stand as '(name table "
+			     "full) #xyz', several under one");
+}
+
 const struct rk_warning *rk_run_warnings(const struct rk_run *run, size_t *ret_n)
 {
 	return rk_diag_list(run->ctx.diag, ret_n);

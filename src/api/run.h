@@ -71,6 +71,8 @@ int rk_run_scan(struct rk_run *run, enum rk_table t, uint64_t want, struct rk_so
 int rk_run_scan_kernels(struct rk_run *run, struct rk_source **ret, struct rk_error *err);
 /* Warns when rows come from several nodes, each with a clock of its own (run_clocks.c). */
 int rk_run_check_clocks(struct rk_run *run, struct rk_error *err);
+/* Warns when there were more distinct names than are kept: some rows stand under stand-ins. */
+void rk_run_tell_names(struct rk_run *run);
 /* False when some file of the table can be read only once. */
 bool rk_run_rescannable(const struct rk_run *run, enum rk_table t);
 struct rk_context *rk_run_context(struct rk_run *run);
