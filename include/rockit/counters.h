@@ -1,0 +1,70 @@
+/* counters.h - hardware counters: what exists on which chip, and how many runs a set costs. */
+#ifndef ROCKIT_COUNTERS_H
+#define ROCKIT_COUNTERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "rockit/error.h"
+
+/* Static; "" where it does not apply. */
+struct rk_counter {
+	const char *name;
+	const char *block;       /* "SQ", "TCC", ...; "" for derived ones */
+	const char *description;
+	bool derived;
+	const char *const *needs; /* hardware counters of a derived one, ended by NULL; else NULL */
+};
+
+/* Known targets ("gfx906", ...), NULL past the end. */
+const char *rk_counters_arch(size_t i);
+/* A target by any usual spelling ("GFX942", "gfx942:sramecc+"), or NULL. */
+const char *rk_counters_arch_find(const char *name);
+/* The i-th counter of a target, by name; NULL past the end. */
+const struct rk_counter *rk_counters_at(const char *arch, size_t i);
+const struct rk_counter *rk_counters_find(const char *arch, const char *name);
+
+/* What became of one requested name on a target. */
+enum rk_counter_status {
+	RK_COUNTER_OK,       /* exists as written */
+	RK_COUNTER_RENAMED,  /* exists under other names: `use` */
+	RK_COUNTER_MISSING,  /* does not exist here; `reason` says what is nearest or why */
+};
+
+struct rk_counter_check {
+	const char *asked;
+	enum rk_counter_status status;
+	const char *const *use; /* what to collect instead, ended by NULL; empty when nothing fits */
+	const char *reason;     /* one sentence; "" when OK */
+};
+
+struct rk_counter_pass {
+	const char *const *counters; /* ended by NULL */
+	size_t n;
+};
+
+/* Owned by the caller: rk_counter_plan_free. */
+struct rk_counter_plan {
+	const char *arch;
+	struct rk_counter_check *checks; /* one per requested name, in order, duplicates once */
+	size_t nchecks;
+	struct rk_counter_pass *passes;
+	size_t npasses;
+	size_t lower_bound; /* no packing needs fewer passes than this */
+	bool optimal;       /* npasses == lower_bound, or proven by search */
+};
+
+/*
+ * `spec`: a shipped set ("memory_bound", "memory"), "@category", counter names, or a file (pmc:
+ * lines, rocprofv3 YAML or JSON job file); several with commas. RK_E_USAGE names the nearest right
+ * word for one that is neither a set nor a counter of any target.
+ */
+int rk_counters_plan(const char *arch, const char *spec, struct rk_counter_plan **ret,
+		     struct rk_error *err);
+void rk_counter_plan_free(struct rk_counter_plan *p); /* NULL is fine */
+
+/* Each name against a target, without packing: same struct, no passes. */
+int rk_counters_check(const char *arch, const char *const *names, size_t n,
+		      struct rk_counter_plan **ret, struct rk_error *err);
+
+#endif

@@ -1,0 +1,37 @@
+/* gpus.h - the GPUs of this machine, from sysfs alone. */
+#ifndef ROCKIT_GPUS_H
+#define ROCKIT_GPUS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rockit/error.h"
+
+/* Strings are owned by the list; "" and 0 (-1 where 0 means something) when not known. */
+struct rk_gpu {
+	int index;              /* among the GPUs of this list, in PCI order */
+	const char *vendor;     /* "AMD", "NVIDIA", "Intel" */
+	const char *name;       /* product, "AMD Instinct MI300X" */
+	const char *gfx;        /* "gfx942"; "" for others */
+	const char *pci;        /* "0000:c1:00.0" */
+	const char *driver;     /* "amdgpu" */
+	const char *partition;  /* "SPX/NPS1" */
+	int kfd_node, card, render; /* KFD node, /dev/dri/cardN, renderDN; -1 */
+	uint64_t gpu_id;        /* KFD's */
+	unsigned cu_count, simd_count, xcc, wave_size, max_sclk_mhz;
+	uint64_t memory_bytes;
+	unsigned pci_device;    /* device id: 0x74a1 */
+};
+
+struct rk_gpus {
+	struct rk_gpu *gpus;
+	size_t n;
+};
+
+/* `root` is put before /sys, for tests; NULL or "". No GPU at all is not an error. */
+int rk_gpus_find(const char *root, struct rk_gpus *ret, struct rk_error *err);
+void rk_gpus_release(struct rk_gpus *g);
+/* The gfx target of the first AMD GPU, or "". */
+const char *rk_gpus_arch(const struct rk_gpus *g);
+
+#endif

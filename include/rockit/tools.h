@@ -1,0 +1,29 @@
+/* tools.h - profilers that are installed. */
+#ifndef ROCKIT_TOOLS_H
+#define ROCKIT_TOOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "rockit/error.h"
+
+/* One program. Strings are owned by the list it stands in; "" when not known. */
+struct rk_tool_found {
+	const char *name;    /* "rocprofv3", "rocprof-compute", "rocm-smi", "nsys", ... */
+	const char *path;    /* as it would be run */
+	const char *version; /* its own: "1.0.0" */
+	const char *rocm;    /* the ROCm release it belongs to: "7.0.2" */
+	const char *place;   /* "PATH", "ROCM_PATH", "/opt/rocm-6.4.1", "wheel rocm-sdk-core 7.0.0" */
+	const char *options; /* what this version has and lacks, in one line; "" for helpers */
+	bool first;          /* the one that would be used, of several of that name */
+	bool usable;         /* executable by this user */
+};
+
+struct rk_tools_found {
+	struct rk_tool_found *tools; /* in the order of the names, the one to use first */
+	size_t n;
+};
+
+void rk_tools_release(struct rk_tools_found *t);
+
+#endif

@@ -1,0 +1,63 @@
+/*
+ * tree.h - small documents, JSON or YAML, as a tree: presets, contexts, job files, run.json.
+ *
+ * Not for traces: the whole document is in memory, and its size, depth and number of nodes have
+ * limits (RK_E_LIMIT). Numbers keep their text. Of a key that comes twice the last counts.
+ */
+#ifndef RK_TREE_H
+#define RK_TREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+enum {
+	RK_TREE_BYTES_MAX = 4 << 20,
+	RK_TREE_NODES_MAX = 200000,
+	RK_TREE_DEPTH_MAX = 64,
+};
+
+enum rk_tree_kind {
+	RK_TREE_NULL,
+	RK_TREE_BOOL,
+	RK_TREE_NUMBER,
+	RK_TREE_TEXT,
+	RK_TREE_ARRAY,
+	RK_TREE_OBJECT,
+};
+
+struct rk_tree {
+	enum rk_tree_kind kind;
+	const char *key;  /* in an object, else "" */
+	const char *text; /* TEXT and NUMBER as written; "true" or "false" for BOOL; else "" */
+	uint64_t line;    /* 1-based, 0 when unknown */
+	struct rk_tree *first, *next; /* children; the next one of the same parent */
+	size_t n;                     /* children */
+};
+
+/* `name` is what errors call it: a path or an option. *ret is the root. */
+int rk_tree_parse_json(const char *text, size_t len, const char *name, struct rk_tree **ret,
+		       struct rk_error *err);
+/* RK_E_UNSUPPORTED when built without libyaml. Aliases are refused, merge keys are plain keys. */
+int rk_tree_parse_yaml(const char *text, size_t len, const char *name, struct rk_tree **ret,
+		       struct rk_error *err);
+/* .yaml and .yml are YAML, all else JSON. */
+int rk_tree_load(const char *path, struct rk_tree **ret, struct rk_error *err);
+void rk_tree_free(struct rk_tree *root); /* NULL is fine */
+
+/* All of these take NULL for `t` and then find nothing. */
+const struct rk_tree *rk_tree_get(const struct rk_tree *t, const char *key);
+const struct rk_tree *rk_tree_path(const struct rk_tree *t, const char *path); /* "a/b/c" */
+/* Text, number or bool as text; `missing` for anything else. */
+const char *rk_tree_text(const struct rk_tree *t, const char *missing);
+/* false when it is not a whole number that fits. */
+bool rk_tree_int(const struct rk_tree *t, int64_t *ret);
+bool rk_tree_true(const struct rk_tree *t); /* true, or a number other than 0 */
+
+/* for (const struct rk_tree *c = t ? t->first : NULL; c; c = c->next) ... */
+#define RK_TREE_EACH(c, t) \
+	for (const struct rk_tree *c = (t) ? (t)->first : NULL; c; c = c->next)
+
+#endif

@@ -1,0 +1,91 @@
+/*
+ * tool.h - the profilers we drive: what is wanted of one pass, and how each tool is told.
+ *
+ * Everything here is text in, text out: no process is started, no file is written, nothing has to
+ * be installed. A tool is one const struct rk_tool_ops in its own file, listed in tools.c.
+ */
+#ifndef RK_TOOL_H
+#define RK_TOOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/list.h"
+#include "tool/version.h"
+
+/* What can be traced, a bit each. */
+enum rk_trace {
+	RK_TRACE_HIP = 1u << 0, /* HIP API calls */
+	RK_TRACE_HSA = 1u << 1, /* HSA API calls */
+	RK_TRACE_KERNEL = 1u << 2,
+	RK_TRACE_MEMCPY = 1u << 3,
+	RK_TRACE_MARKER = 1u << 4,
+	RK_TRACE_RCCL = 1u << 5,
+	RK_TRACE_SCRATCH = 1u << 6,
+	RK_TRACE_ALLOC = 1u << 7,
+};
+enum { RK_NTRACES = 8, RK_TRACE_SYS = (1 << RK_NTRACES) - 1 };
+
+/* Bit i's word on the command line and in ledgers: "hip", "hsa", "kernel", "memcpy", ... */
+const char *rk_trace_name(unsigned i);
+/* "hip,kernel" or "sys"; RK_E_USAGE names the nearest right word. */
+int rk_trace_parse(const char *words, unsigned *ret, struct rk_error *err);
+
+struct rk_pc_sampling {
+	const char *method, *unit; /* "host_trap" or "stochastic"; "time", "cycles"; NULL: by arch */
+	uint64_t interval;         /* 0: a sane one */
+};
+
+/* One pass: one run of the program under the tool. All is borrowed. */
+struct rk_want {
+	unsigned traces;                 /* RK_TRACE_ bits */
+	bool stats;                      /* the tool's own statistics files beside the trace */
+	const struct rk_list *counters;  /* NULL or empty: none in this pass */
+	const struct rk_pc_sampling *pc; /* NULL: none */
+	const char *kernel_regex;        /* NULL: all kernels */
+	const char *arch;                /* "gfx942", "" when not known */
+	const char *dir;                 /* absolute; the pass's files belong below it */
+	/* Part of the output name that tells ranks apart: "RANK" (an environment variable that a
+	 * launcher inside the command sets), "%rank%"-style launchers: "mpi"; NULL: no launcher. */
+	const char *rank_key;
+	const struct rk_list *extra;     /* --tool-args, split; NULL: none */
+	const struct rk_list *app;       /* the program and its arguments */
+};
+
+/* A file that must be there before the command is run. */
+struct rk_tool_file {
+	char *path, *text;
+};
+
+/* How to run one pass. Zero it before use. */
+struct rk_tool_command {
+	struct rk_list argv;         /* argv[0] is the tool's path as given */
+	struct rk_list env;          /* NAME=VALUE set for it, beyond what is inherited */
+	struct rk_tool_file file;    /* an input file it wants; path NULL: none */
+	unsigned delivers;           /* of want->traces, what this tool and version give */
+	bool counters, pc;           /* whether counters and PC samples will come, when wanted */
+	struct rk_list notes;        /* one sentence each: what was asked and will not come, and why */
+};
+void rk_tool_command_release(struct rk_tool_command *c);
+
+struct rk_tool_ops {
+	const char *name; /* "rocprofv3": the word after --tool */
+	const char *help;
+	/* Names of its program, the best first, ended by NULL: "rocprof-compute", "omniperf". */
+	const char *const *programs;
+	/* More than one counter set in one run of the tool is never asked: a pass is a pass. */
+	unsigned max_passes;  /* 1 for tools that replay by themselves (rocprof-compute), else 0 */
+	/*
+	 * Fills *ret for `path` (the program) of release `v`. RK_E_USAGE when the wish cannot be
+	 * put into this tool's words at all; what it merely cannot deliver goes into notes.
+	 */
+	int (*command)(const char *path, struct rk_version v, const struct rk_want *want,
+		       struct rk_tool_command *ret, struct rk_error *err);
+};
+
+/* Ended by NULL. The order is the order of choice for --tool auto. */
+extern const struct rk_tool_ops *const rk_tools[];
+const struct rk_tool_ops *rk_tool_find(const char *name); /* NULL when unknown */
+
+#endif
