@@ -97,6 +97,7 @@ setup_build() {
 	need liblzma-dev pkg-config --exists liblzma
 	need libzstd-dev pkg-config --exists libzstd
 	need libsqlite3-dev pkg-config --exists sqlite3
+	need libyaml-dev pkg-config --exists yaml-0.1
 	install_missing
 }
 

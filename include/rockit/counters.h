@@ -10,7 +10,7 @@
 /* Static; "" where it does not apply. */
 struct rk_counter {
 	const char *name;
-	const char *block;       /* "SQ", "TCC", ...; "" for derived ones */
+	const char *block; /* "SQ", "TCC", ...; "" for derived ones */
 	const char *description;
 	bool derived;
 	const char *const *needs; /* hardware counters of a derived one, ended by NULL; else NULL */
@@ -26,9 +26,9 @@ const struct rk_counter *rk_counters_find(const char *arch, const char *name);
 
 /* What became of one requested name on a target. */
 enum rk_counter_status {
-	RK_COUNTER_OK,       /* exists as written */
-	RK_COUNTER_RENAMED,  /* exists under other names: `use` */
-	RK_COUNTER_MISSING,  /* does not exist here; `reason` says what is nearest or why */
+	RK_COUNTER_OK,      /* exists as written */
+	RK_COUNTER_RENAMED, /* exists under other names: `use` */
+	RK_COUNTER_MISSING, /* does not exist here; `reason` says what is nearest or why */
 };
 
 struct rk_counter_check {

@@ -9,18 +9,18 @@
 
 /* Strings are owned by the list; "" and 0 (-1 where 0 means something) when not known. */
 struct rk_gpu {
-	int index;              /* among the GPUs of this list, in PCI order */
-	const char *vendor;     /* "AMD", "NVIDIA", "Intel" */
-	const char *name;       /* product, "AMD Instinct MI300X" */
-	const char *gfx;        /* "gfx942"; "" for others */
-	const char *pci;        /* "0000:c1:00.0" */
-	const char *driver;     /* "amdgpu" */
-	const char *partition;  /* "SPX/NPS1" */
+	int index;                  /* among the GPUs of this list, in PCI order */
+	const char *vendor;         /* "AMD", "NVIDIA", "Intel" */
+	const char *name;           /* product, "AMD Instinct MI300X" */
+	const char *gfx;            /* "gfx942"; "" for others */
+	const char *pci;            /* "0000:c1:00.0" */
+	const char *driver;         /* "amdgpu" */
+	const char *partition;      /* "SPX/NPS1" */
 	int kfd_node, card, render; /* KFD node, /dev/dri/cardN, renderDN; -1 */
-	uint64_t gpu_id;        /* KFD's */
+	uint64_t gpu_id;            /* KFD's */
 	unsigned cu_count, simd_count, xcc, wave_size, max_sclk_mhz;
 	uint64_t memory_bytes;
-	unsigned pci_device;    /* device id: 0x74a1 */
+	unsigned pci_device; /* device id: 0x74a1 */
 };
 
 struct rk_gpus {

@@ -19,20 +19,20 @@ enum rk_monitor_metric {
 };
 
 struct rk_monitor_options {
-	const char *dir;     /* where the files go; it exists */
-	unsigned metrics;    /* RK_MONITOR_ bits */
+	const char *dir;      /* where the files go; it exists */
+	unsigned metrics;     /* RK_MONITOR_ bits */
 	unsigned interval_ms; /* 0: 100 */
-	const char *root;    /* put before /sys, for tests; NULL or "" */
+	const char *root;     /* put before /sys, for tests; NULL or "" */
 };
 
 struct rk_monitor_result {
-	uint64_t samples;     /* moments sampled */
-	uint64_t missed;      /* deadlines that had passed when their turn came */
+	uint64_t samples; /* moments sampled */
+	uint64_t missed;  /* deadlines that had passed when their turn came */
 	unsigned gpus;
-	unsigned metrics;     /* those that at least one GPU gave */
-	double cpu_percent;   /* of one core, over the whole time */
+	unsigned metrics;       /* those that at least one GPU gave */
+	double cpu_percent;     /* of one core, over the whole time */
 	int64_t clock_error_ns; /* how far the two clocks of a sample may be apart */
-	char note[256];       /* what was asked and no GPU gives; "" */
+	char note[256];         /* what was asked and no GPU gives; "" */
 };
 
 struct rk_monitor;

@@ -13,12 +13,12 @@ struct rk_preset {
 	const char *name;
 	const char *description; /* one line */
 	const char *use_case;
-	const char *overhead;    /* "low (about 5 %)" */
-	const char *source;      /* "built in", or the file */
-	unsigned traces;         /* bits as in traces_words */
+	const char *overhead;           /* "low (about 5 %)" */
+	const char *source;             /* "built in", or the file */
+	unsigned traces;                /* bits as in traces_words */
 	const char *const *trace_words; /* "hip", "kernel", ... */
 	bool stats;
-	const char *counters;    /* counter spec, see counters.h; "" for none */
+	const char *counters;            /* counter spec, see counters.h; "" for none */
 	const char *pc_method, *pc_unit; /* PC sampling: "auto" for the chip's best; "" for none */
 	uint64_t pc_interval;
 	const char *const *monitors;  /* "power", "vram", ... */
@@ -28,8 +28,8 @@ struct rk_preset {
 	const char *const *delivers;  /* "rocprofv3: ...", one line per tool */
 	const char *launcher;         /* "torchrun", ... of distributed{}; "" for none */
 	uint64_t nproc_per_node, nnodes;
-	const char *const *slurm;     /* key=value of slurm{} */
-	const char *const *ignored;   /* keys of a context that mean nothing here */
+	const char *const *slurm;   /* key=value of slurm{} */
+	const char *const *ignored; /* keys of a context that mean nothing here */
 };
 
 /* The built-in and the user's presets by name, NULL past the end. Thread-safe after the first call. */

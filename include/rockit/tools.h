@@ -13,7 +13,7 @@ struct rk_tool_found {
 	const char *path;    /* as it would be run */
 	const char *version; /* its own: "1.0.0" */
 	const char *rocm;    /* the ROCm release it belongs to: "7.0.2" */
-	const char *place;   /* "PATH", "ROCM_PATH", "/opt/rocm-6.4.1", "wheel rocm-sdk-core 7.0.0" */
+	const char *place; /* "PATH", "ROCM_PATH", "/opt/rocm-6.4.1", "wheel rocm-sdk-core 7.0.0" */
 	const char *options; /* what this version has and lacks, in one line; "" for helpers */
 	bool first;          /* the one that would be used, of several of that name */
 	bool usable;         /* executable by this user */

@@ -17,7 +17,7 @@ enum { RK_JSON_OUT_DEPTH = 32 };
  */
 struct rk_json_out {
 	struct rk_bytes *out;
-	unsigned depth, flat; /* flat: depth from which on all is on one line, 0 for none */
+	unsigned depth, flat;         /* flat: depth from which on all is on one line, 0 for none */
 	bool some[RK_JSON_OUT_DEPTH]; /* the level has a member already */
 	bool array[RK_JSON_OUT_DEPTH];
 };

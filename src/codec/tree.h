@@ -57,7 +57,6 @@ bool rk_tree_int(const struct rk_tree *t, int64_t *ret);
 bool rk_tree_true(const struct rk_tree *t); /* true, or a number other than 0 */
 
 /* for (const struct rk_tree *c = t ? t->first : NULL; c; c = c->next) ... */
-#define RK_TREE_EACH(c, t) \
-	for (const struct rk_tree *c = (t) ? (t)->first : NULL; c; c = c->next)
+#define RK_TREE_EACH(c, t) for (const struct rk_tree *c = (t) ? (t)->first : NULL; c; c = c->next)
 
 #endif

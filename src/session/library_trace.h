@@ -16,8 +16,8 @@ const char *rk_library_name(unsigned i); /* NULL past the end */
  * per process where the library can). A variable that stands in `inherited` already is left as it
  * is and named in `notes`.
  */
-int rk_library_env(unsigned libraries, const char *dir, char *const *inherited,
-		   struct rk_list *env, struct rk_list *notes, struct rk_error *err);
+int rk_library_env(unsigned libraries, const char *dir, char *const *inherited, struct rk_list *env,
+		   struct rk_list *notes, struct rk_error *err);
 
 /*
  * Counts the calls in the logs below `dir` and writes `csv` (library,function,config,calls,

@@ -33,8 +33,9 @@ const char *rk_trace_name(unsigned i);
 int rk_trace_parse(const char *words, unsigned *ret, struct rk_error *err);
 
 struct rk_pc_sampling {
-	const char *method, *unit; /* "host_trap" or "stochastic"; "time", "cycles"; NULL: by arch */
-	uint64_t interval;         /* 0: a sane one */
+	const char *method,
+		*unit;     /* "host_trap" or "stochastic"; "time", "cycles"; NULL: by arch */
+	uint64_t interval; /* 0: a sane one */
 };
 
 /* One pass: one run of the program under the tool. All is borrowed. */
@@ -49,8 +50,8 @@ struct rk_want {
 	/* Part of the output name that tells ranks apart: "RANK" (an environment variable that a
 	 * launcher inside the command sets), "%rank%"-style launchers: "mpi"; NULL: no launcher. */
 	const char *rank_key;
-	const struct rk_list *extra;     /* --tool-args, split; NULL: none */
-	const struct rk_list *app;       /* the program and its arguments */
+	const struct rk_list *extra; /* --tool-args, split; NULL: none */
+	const struct rk_list *app;   /* the program and its arguments */
 };
 
 /* A file that must be there before the command is run. */
@@ -60,12 +61,12 @@ struct rk_tool_file {
 
 /* How to run one pass. Zero it before use. */
 struct rk_tool_command {
-	struct rk_list argv;         /* argv[0] is the tool's path as given */
-	struct rk_list env;          /* NAME=VALUE set for it, beyond what is inherited */
-	struct rk_tool_file file;    /* an input file it wants; path NULL: none */
-	unsigned delivers;           /* of want->traces, what this tool and version give */
-	bool counters, pc;           /* whether counters and PC samples will come, when wanted */
-	struct rk_list notes;        /* one sentence each: what was asked and will not come, and why */
+	struct rk_list argv;      /* argv[0] is the tool's path as given */
+	struct rk_list env;       /* NAME=VALUE set for it, beyond what is inherited */
+	struct rk_tool_file file; /* an input file it wants; path NULL: none */
+	unsigned delivers;        /* of want->traces, what this tool and version give */
+	bool counters, pc;        /* whether counters and PC samples will come, when wanted */
+	struct rk_list notes;     /* one sentence each: what was asked and will not come, and why */
 };
 void rk_tool_command_release(struct rk_tool_command *c);
 
@@ -75,7 +76,7 @@ struct rk_tool_ops {
 	/* Names of its program, the best first, ended by NULL: "rocprof-compute", "omniperf". */
 	const char *const *programs;
 	/* More than one counter set in one run of the tool is never asked: a pass is a pass. */
-	unsigned max_passes;  /* 1 for tools that replay by themselves (rocprof-compute), else 0 */
+	unsigned max_passes; /* 1 for tools that replay by themselves (rocprof-compute), else 0 */
 	/*
 	 * Fills *ret for `path` (the program) of release `v`. RK_E_USAGE when the wish cannot be
 	 * put into this tool's words at all; what it merely cannot deliver goes into notes.

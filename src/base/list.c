@@ -1,0 +1,189 @@
+/* list.c - see list.h. */
+#include "base/list.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+
+enum { LIST_MAX = 1 << 20, TEXT_MAX = 16 << 20 };
+
+/* Takes `s`, which may be NULL: out of memory. */
+static void push(struct rk_list *l, char *s)
+{
+	if (s && !l->bad && l->n + 2 > l->cap) {
+		size_t cap = l->cap ? l->cap * 2 : 16;
+		char **v = cap > LIST_MAX ? NULL : rk_reallocn(l->v, cap, sizeof(*v));
+
+		l->bad = !v;
+		l->v = v ? v : l->v;
+		l->cap = v ? cap : l->cap;
+	}
+	if (!s || l->bad) {
+		rk_free(s);
+		l->bad = true;
+		return;
+	}
+	l->v[l->n++] = s;
+	l->v[l->n] = NULL;
+}
+
+void rk_list_addn(struct rk_list *l, const char *s, size_t len)
+{
+	if (!l->bad)
+		push(l, rk_strndup(s, len));
+}
+
+void rk_list_add(struct rk_list *l, const char *s)
+{
+	rk_list_addn(l, s, strlen(s));
+}
+
+void rk_list_addf(struct rk_list *l, const char *fmt, ...)
+{
+	char text[512], *big = NULL;
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (n < 0 || n >= TEXT_MAX) {
+		l->bad = true;
+		return;
+	}
+	if ((size_t)n < sizeof(text)) {
+		rk_list_addn(l, text, (size_t)n);
+		return;
+	}
+	big = rk_alloc((size_t)n + 1);
+	if (big) {
+		va_start(ap, fmt);
+		vsnprintf(big, (size_t)n + 1, fmt, ap);
+		va_end(ap);
+	}
+	push(l, big);
+}
+
+void rk_list_addv(struct rk_list *l, char *const *v)
+{
+	for (; v && *v; v++)
+		rk_list_add(l, *v);
+}
+
+void rk_list_append(struct rk_list *l, const struct rk_list *from)
+{
+	for (size_t i = 0; from && i < from->n; i++)
+		rk_list_add(l, from->v[i]);
+	l->bad = l->bad || (from && from->bad);
+}
+
+bool rk_list_has(const struct rk_list *l, const char *s)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (strcmp(l->v[i], s) == 0)
+			return true;
+	return false;
+}
+
+void rk_list_add_once(struct rk_list *l, const char *s)
+{
+	if (!rk_list_has(l, s))
+		rk_list_add(l, s);
+}
+
+void rk_list_split(struct rk_list *l, const char *text, const char *separators)
+{
+	while (*text) {
+		size_t len = strcspn(text, separators);
+
+		if (len)
+			rk_list_addn(l, text, len);
+		text += len + (text[len] != '\0');
+	}
+}
+
+/* The end of the quoted part that begins at p, its content into `word`; NULL: left open. */
+static const char *quoted(const char *p, struct rk_bytes *word)
+{
+	char quote = *p++;
+
+	for (; *p && *p != quote; p++) {
+		/* In "..." a backslash protects what it could not otherwise stand before. */
+		if (quote == '"' && *p == '\\' && p[1] && strchr("\"\\$`", p[1]))
+			p++;
+		rk_bytes_put_u8(word, (uint8_t)*p);
+	}
+	return *p ? p + 1 : NULL;
+}
+
+static const char *one_word(const char *p, struct rk_bytes *word)
+{
+	while (p && *p && !strchr(" \t\n", *p)) {
+		if (*p == '\'' || *p == '"') {
+			p = quoted(p, word);
+			continue;
+		}
+		if (*p == '\\' && p[1])
+			p++;
+		rk_bytes_put_u8(word, (uint8_t)*p++);
+	}
+	return p;
+}
+
+bool rk_list_split_words(struct rk_list *l, const char *text)
+{
+	const char *p = text + strspn(text, " \t\n");
+	struct rk_bytes word;
+
+	rk_bytes_init(&word, TEXT_MAX);
+	while (p && *p) {
+		rk_bytes_clear(&word);
+		p = one_word(p, &word);
+		if (word.bad)
+			l->bad = true;
+		else if (p)
+			rk_list_addn(l, word.len ? (const char *)word.data : "", word.len);
+		if (p)
+			p += strspn(p, " \t\n");
+	}
+	rk_bytes_release(&word);
+	return p != NULL;
+}
+
+static size_t index_of(const struct rk_list *l, const char *name)
+{
+	size_t len = strlen(name), i = 0;
+
+	while (i < l->n && (strncmp(l->v[i], name, len) || l->v[i][len] != '='))
+		i++;
+	return i;
+}
+
+const char *rk_list_value(const struct rk_list *l, const char *name)
+{
+	size_t i = index_of(l, name);
+
+	return i < l->n ? l->v[i] + strlen(name) + 1 : NULL;
+}
+
+void rk_list_set(struct rk_list *l, const char *name, const char *value)
+{
+	size_t i = index_of(l, name);
+
+	rk_list_addf(l, "%s=%s", name, value);
+	if (l->bad || i == l->n - 1)
+		return;
+	rk_free(l->v[i]);
+	l->v[i] = l->v[--l->n];
+	l->v[l->n] = NULL;
+}
+
+void rk_list_release(struct rk_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		rk_free(l->v[i]);
+	rk_free(l->v);
+	*l = (struct rk_list){ 0 };
+}
