@@ -29,7 +29,10 @@ enum rk_json_state {
  * it are 0, so that loops may run into them and loads past the end are harmless.
  */
 struct rk_json {
-	struct rk_instream *in;
+	struct rk_instream *in; /* NULL: the content is what is left of `given` */
+	const char *given;
+	size_t given_len;
+	const char *name; /* what errors call it */
 	char *buf;
 	const char *pos, *end;
 	uint64_t base; /* offset of buf in the content */

@@ -27,7 +27,7 @@ static inline uint8_t class_of(char c)
 	return classes[(uint8_t)c];
 }
 
-int rk_json_new(struct rk_instream *in, struct rk_json **ret, struct rk_error *err)
+static int new_stream(struct rk_json **ret, struct rk_error *err)
 {
 	struct rk_json *j = rk_calloc(1, sizeof(*j));
 
@@ -39,10 +39,48 @@ int rk_json_new(struct rk_instream *in, struct rk_json **ret, struct rk_error *e
 		return rk_fail_nomem(err);
 	}
 	memset(j->buf, 0, JSON_PAD);
-	j->in = in;
 	j->pos = j->end = j->buf;
 	rk_bytes_init(&j->text, RK_JSON_TEXT_MAX);
 	*ret = j;
+	return 0;
+}
+
+int rk_json_new(struct rk_instream *in, struct rk_json **ret, struct rk_error *err)
+{
+	int rc = new_stream(ret, err);
+
+	if (rc == 0) {
+		(*ret)->in = in;
+		(*ret)->name = rk_instream_path(in);
+	}
+	return rc;
+}
+
+int rk_json_new_text(const char *text, size_t len, const char *name, struct rk_json **ret,
+		     struct rk_error *err)
+{
+	int rc = new_stream(ret, err);
+
+	if (rc == 0) {
+		(*ret)->given = text;
+		(*ret)->given_len = len;
+		(*ret)->name = name;
+	}
+	return rc;
+}
+
+/* The next block, from the stream or from the text that was given. */
+static int read_block(struct rk_json *j, size_t *ret_len, struct rk_error *err)
+{
+	size_t n = j->given_len < JSON_BLOCK ? j->given_len : JSON_BLOCK;
+
+	if (j->in)
+		return rk_instream_read(j->in, j->buf, JSON_BLOCK, ret_len, err);
+	if (n)
+		memcpy(j->buf, j->given, n);
+	j->given += n;
+	j->given_len -= n;
+	*ret_len = n;
 	return 0;
 }
 
@@ -82,7 +120,7 @@ int rk_json_refill(struct rk_json *j, struct rk_error *err)
 
 	if (j->last)
 		return 0;
-	rc = rk_instream_read(j->in, j->buf, JSON_BLOCK, &n, err);
+	rc = read_block(j, &n, err);
 	if (rc < 0) {
 		/* packed data that breaks off: what came before it was good */
 		j->truncated = rc == RK_E_FORMAT;
@@ -105,7 +143,7 @@ int rk_json_fail_end(struct rk_json *j, struct rk_error *err)
 
 	j->truncated = true;
 	rk_fail(err, RK_E_FORMAT, "the JSON ends early, at byte %llu", (unsigned long long)at);
-	rk_error_at(err, rk_instream_path(j->in), 0, at);
+	rk_error_at(err, j->name, 0, at);
 	return RK_E_FORMAT;
 }
 
@@ -115,7 +153,7 @@ int rk_json_fail_at(struct rk_json *j, const char *p, int code, const char *what
 	uint64_t at = j->base + (uint64_t)(p - j->buf);
 
 	rk_fail(err, code, "%s", what);
-	rk_error_at(err, rk_instream_path(j->in), 0, at);
+	rk_error_at(err, j->name, 0, at);
 	return code;
 }
 
@@ -138,7 +176,7 @@ static int fail_token(struct rk_json *j, struct rk_error *err)
 		rk_fail(err, RK_E_FORMAT, "'%c' where %s should be", c, wanted[j->state]);
 	else
 		rk_fail(err, RK_E_FORMAT, "0x%02x where %s should be", c, wanted[j->state]);
-	rk_error_at(err, rk_instream_path(j->in), 0, at);
+	rk_error_at(err, j->name, 0, at);
 	return RK_E_FORMAT;
 }
 
@@ -242,7 +280,7 @@ static int word(struct rk_json *j, struct rk_json_token *tok, uint64_t at, struc
 	}
 	rk_fail(err, RK_E_FORMAT, "'%.*s' is no JSON value", (int)(tok->len < 40 ? tok->len : 40),
 		tok->text);
-	rk_error_at(err, rk_instream_path(j->in), 0, at);
+	rk_error_at(err, j->name, 0, at);
 	return RK_E_FORMAT;
 }
 

@@ -46,6 +46,9 @@ struct rk_json;
 
 /* `in` is borrowed and read from where it stands, which is offset 0 here. */
 int rk_json_new(struct rk_instream *in, struct rk_json **ret, struct rk_error *err);
+/* Over text in memory, borrowed as `name`, which errors call it by, is. */
+int rk_json_new_text(const char *text, size_t len, const char *name, struct rk_json **ret,
+		     struct rk_error *err);
 void rk_json_free(struct rk_json *j); /* NULL is fine */
 
 /* The next token's enum rk_json_kind, or a negative code; err->offset is the byte at fault. */

@@ -2,7 +2,8 @@
  * tree.h - small documents, JSON or YAML, as a tree: presets, contexts, job files, run.json.
  *
  * Not for traces: the whole document is in memory, and its size, depth and number of nodes have
- * limits (RK_E_LIMIT). Numbers keep their text. Of a key that comes twice the last counts.
+ * limits (RK_E_LIMIT). Numbers keep their text. Of a key that comes twice both
+ * are there, and rk_tree_get finds the last.
  */
 #ifndef RK_TREE_H
 #define RK_TREE_H
