@@ -28,10 +28,13 @@ struct rk_gpus {
 	size_t n;
 };
 
-/* `root` is put before /sys, for tests; NULL or "". No GPU at all is not an error. */
+/*
+ * `root` is put before /sys and /proc, for tests; NULL or "". No GPU at all is not an error. A
+ * partition of a package (CPX, DPX) is a GPU with the address of its package.
+ */
 int rk_gpus_find(const char *root, struct rk_gpus *ret, struct rk_error *err);
 void rk_gpus_release(struct rk_gpus *g);
-/* The gfx target of the first AMD GPU, or "". */
+/* The gfx target of the first AMD GPU that has one, or "". */
 const char *rk_gpus_arch(const struct rk_gpus *g);
 
 #endif
