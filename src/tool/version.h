@@ -20,6 +20,7 @@ bool rk_version_of_tool(const char *tool, const char *text, struct rk_version *r
 int rk_version_compare(struct rk_version a, struct rk_version b);
 /* v is major.minor or later; an unknown version is. */
 bool rk_version_since(struct rk_version v, int major, int minor);
+bool rk_version_before(struct rk_version v, int major, int minor); /* the opposite */
 bool rk_version_known(struct rk_version v);
 
 #endif

@@ -1,0 +1,32 @@
+/* tool_impl.h - what the tools' files share: notes, the counter file, the end of a command. */
+#ifndef RK_TOOL_IMPL_H
+#define RK_TOOL_IMPL_H
+
+#include "tool/tool.h"
+
+extern const struct rk_tool_ops rk_tool_rocprofv3, rk_tool_rocprofv2, rk_tool_rocprof,
+	rk_tool_rocprof_compute, rk_tool_rocprof_sys;
+
+/* What a tool is called in notes: "rocprofv3 of ROCm 6.2", or the name alone. */
+enum { RK_TOOL_NAME = 64 };
+const char *rk_tool_called(char buf[RK_TOOL_NAME], const char *name, struct rk_version v);
+
+bool rk_tool_wants_counters(const struct rk_want *want);
+bool rk_tool_arch_is(const struct rk_want *want, const char *prefix); /* "gfx94": gfx940.. */
+/* Words of the trace bits, "rccl, alloc", at `buf`. */
+enum { RK_TRACE_WORDS = 80 };
+const char *rk_trace_words(char buf[RK_TRACE_WORDS], unsigned bits);
+/* Notes that the traces of `bits` will not come; nothing for 0. `why` ends the sentence. */
+void rk_tool_no_traces(struct rk_tool_command *c, unsigned bits, const char *why);
+
+/* <dir>/counters.txt with one line of counters, and `more` (other lines, may be "") behind. */
+void rk_tool_counter_file(struct rk_tool_command *c, const struct rk_want *want, const char *more);
+
+/*
+ * --tool-args, `separator` ("--", or NULL where the tool takes none) and the program. Releases
+ * *c and fails when memory ran out on the way.
+ */
+int rk_tool_finish(struct rk_tool_command *c, const struct rk_want *want, const char *separator,
+		   struct rk_error *err);
+
+#endif

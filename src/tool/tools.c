@@ -1,0 +1,211 @@
+/* tools.c - the profilers we drive, and what their files share. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "tool/tool_impl.h"
+
+enum { MAX_FILE = 1 << 20, MAX_WORD = 32 };
+
+/* rocprof-compute and rocprof-sys answer other questions: only by name. */
+const struct rk_tool_ops *const rk_tools[] = {
+	&rk_tool_rocprofv3,
+	NULL,
+};
+
+const struct rk_tool_ops *rk_tool_find(const char *name)
+{
+	for (const struct rk_tool_ops *const *t = rk_tools; *t; t++)
+		if (!strcmp((*t)->name, name))
+			return *t;
+	return NULL;
+}
+
+static const char *const trace_names[] = { "hip",  "hsa",     "kernel", "memcpy", "marker",
+					   "rccl", "scratch", "alloc",  "sys",    NULL };
+/* What people call the same things, after the profilers' own options. */
+static const char *const other_names[][2] = {
+	{ "kernels", "kernel" },
+	{ "copy", "memcpy" },
+	{ "memory-copy", "memcpy" },
+	{ "markers", "marker" },
+	{ "roctx", "marker" },
+	{ "nccl", "rccl" },
+	{ "allocation", "alloc" },
+	{ "memory-allocation", "alloc" },
+	{ "all", "sys" },
+	{ "scratch-memory", "scratch" },
+};
+
+const char *rk_trace_name(unsigned i)
+{
+	return i < RK_NTRACES ? trace_names[i] : NULL;
+}
+
+static size_t least(size_t a, size_t b, size_t c)
+{
+	size_t ab = a < b ? a : b;
+
+	return ab < c ? ab : c;
+}
+
+/* Letters to put in, leave out or change between two words of at most MAX_WORD letters. */
+static size_t slips(const char *a, size_t alen, const char *b)
+{
+	size_t row[MAX_WORD + 1], blen = strlen(b);
+
+	if (alen > MAX_WORD || blen > MAX_WORD)
+		return MAX_WORD;
+	for (size_t j = 0; j <= blen; j++)
+		row[j] = j;
+	for (size_t i = 1; i <= alen; i++) {
+		size_t corner = row[0];
+
+		row[0] = i;
+		for (size_t j = 1; j <= blen; j++) {
+			size_t above = row[j];
+
+			row[j] = least(above + 1, row[j - 1] + 1, corner + (a[i - 1] != b[j - 1]));
+			corner = above;
+		}
+	}
+	return row[blen];
+}
+
+static const char *nearest_trace(const char *word, size_t len)
+{
+	const char *best = NULL;
+	size_t fewest = 3;
+
+	for (size_t i = 0; i < sizeof(other_names) / sizeof(other_names[0]); i++)
+		if (strlen(other_names[i][0]) == len && !strncmp(other_names[i][0], word, len))
+			return other_names[i][1];
+	for (size_t i = 0; trace_names[i]; i++) {
+		size_t n = slips(word, len, trace_names[i]);
+
+		if (n < fewest && n < len) {
+			fewest = n;
+			best = trace_names[i];
+		}
+	}
+	return best;
+}
+
+static int unknown_trace(const char *word, size_t len, struct rk_error *err)
+{
+	const char *near = nearest_trace(word, len);
+	int n = len > 60 ? 60 : (int)len;
+
+	if (near)
+		return rk_fail(err, RK_E_USAGE, "unknown trace '%.*s'; did you mean '%s'?", n, word,
+			       near);
+	return rk_fail(err, RK_E_USAGE,
+		       "unknown trace '%.*s'; there are hip, hsa, kernel, memcpy, marker, rccl, "
+		       "scratch, alloc and sys",
+		       n, word);
+}
+
+int rk_trace_parse(const char *words, unsigned *ret, struct rk_error *err)
+{
+	unsigned bits = 0;
+
+	for (const char *p = words; *p;) {
+		size_t len = strcspn(p, ", "), i = 0;
+
+		while (len && trace_names[i] &&
+		       (strlen(trace_names[i]) != len || strncmp(trace_names[i], p, len) != 0))
+			i++;
+		if (len && !trace_names[i])
+			return unknown_trace(p, len, err);
+		if (len)
+			bits |= i == RK_NTRACES ? (unsigned)RK_TRACE_SYS : 1u << i;
+		p += len;
+		p += strspn(p, ", ");
+	}
+	*ret = bits;
+	return 0;
+}
+
+void rk_tool_command_release(struct rk_tool_command *c)
+{
+	rk_list_release(&c->argv);
+	rk_list_release(&c->env);
+	rk_list_release(&c->notes);
+	rk_free(c->file.path);
+	rk_free(c->file.text);
+	*c = (struct rk_tool_command){ 0 };
+}
+
+const char *rk_tool_called(char buf[RK_TOOL_NAME], const char *name, struct rk_version v)
+{
+	if (rk_version_known(v))
+		snprintf(buf, RK_TOOL_NAME, "%s of ROCm %d.%d", name, v.major, v.minor);
+	else
+		snprintf(buf, RK_TOOL_NAME, "%s", name);
+	return buf;
+}
+
+bool rk_tool_wants_counters(const struct rk_want *want)
+{
+	return want->counters && want->counters->n > 0;
+}
+
+bool rk_tool_arch_is(const struct rk_want *want, const char *prefix)
+{
+	return want->arch && !strncmp(want->arch, prefix, strlen(prefix));
+}
+
+const char *rk_trace_words(char buf[RK_TRACE_WORDS], unsigned bits)
+{
+	size_t at = 0;
+
+	buf[0] = '\0';
+	for (unsigned i = 0; i < RK_NTRACES; i++)
+		if (bits >> i & 1)
+			at += (size_t)snprintf(buf + at, RK_TRACE_WORDS - at, "%s%s",
+					       at ? ", " : "", trace_names[i]);
+	return buf;
+}
+
+void rk_tool_no_traces(struct rk_tool_command *c, unsigned bits, const char *why)
+{
+	char words[RK_TRACE_WORDS];
+
+	if (bits)
+		rk_list_addf(&c->notes, "no %s trace: %s", rk_trace_words(words, bits), why);
+}
+
+void rk_tool_counter_file(struct rk_tool_command *c, const struct rk_want *want, const char *more)
+{
+	struct rk_bytes text, path;
+
+	rk_bytes_init(&text, MAX_FILE);
+	rk_bytes_init(&path, MAX_FILE);
+	rk_bytes_puts(&text, "pmc:");
+	for (size_t i = 0; i < want->counters->n; i++)
+		rk_bytes_printf(&text, " %s", want->counters->v[i]);
+	rk_bytes_printf(&text, "\n%s", more);
+	rk_bytes_printf(&path, "%s/counters.txt", want->dir);
+	if (rk_bytes_str(&text) && rk_bytes_str(&path)) {
+		c->file.text = rk_strdup(rk_bytes_str(&text));
+		c->file.path = rk_strdup(rk_bytes_str(&path));
+	}
+	if (!c->file.text || !c->file.path)
+		c->argv.bad = true;
+	rk_bytes_release(&text);
+	rk_bytes_release(&path);
+}
+
+int rk_tool_finish(struct rk_tool_command *c, const struct rk_want *want, const char *separator,
+		   struct rk_error *err)
+{
+	rk_list_append(&c->argv, want->extra);
+	if (separator)
+		rk_list_add(&c->argv, separator);
+	rk_list_append(&c->argv, want->app);
+	if (!c->argv.bad && !c->env.bad && !c->notes.bad)
+		return 0;
+	rk_tool_command_release(c);
+	return rk_fail_nomem(err);
+}
