@@ -1,0 +1,224 @@
+/*
+ * gpu_metrics.c - the table of measurements that amdgpu gives in one read.
+ *
+ * Little endian and naturally aligned: u16 size, u8 format revision, u8 content revision, then
+ * fields whose places depend on the content revision. A field of all ones is not available.
+ */
+#include "monitor/gpu_metrics.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { HEADER = 4, XCC = 8, XCP = 8 };
+
+/* Offsets in bytes; 0: not in this table. Two-byte fields but for energy and clock (eight). */
+struct layout {
+	uint16_t content, size;
+	uint16_t edge, hotspot, mem, power, busy, energy, clock;
+	uint16_t gfxclk, ngfxclk, uclk;
+	uint16_t mean_gfxclk, mean_uclk;
+	/* Partitions: their number, and per partition eight u32 loads, `stride` bytes apart. */
+	uint16_t nxcp, xcp, stride;
+};
+
+static const struct layout layouts[] = {
+	/* content size | edge hotspot mem | power busy energy clock | gfxclk n uclk means | xcp */
+	{ 1, 96, 4, 6, 8, 22, 16, 24, 32, 54, 1, 58, 40, 44, 0, 0, 0 },
+	{ 2, 104, 4, 6, 8, 22, 16, 24, 32, 54, 1, 58, 40, 44, 0, 0, 0 },
+	{ 3, 120, 4, 6, 8, 22, 16, 24, 32, 54, 1, 58, 40, 44, 0, 0, 0 },
+	{ 4, 288, 0, 4, 6, 10, 12, 24, 32, 240, XCC, 280, 0, 0, 0, 0, 0 },
+	{ 5, 360, 0, 4, 6, 10, 12, 88, 96, 312, XCC, 352, 0, 0, 0, 0, 0 },
+	{ 6, 1664, 0, 4, 6, 10, 12, 16, 24, 264, XCC, 304, 0, 0, 306, 312, 168 },
+	/* The revision 6 of some drivers: v1_5 with six counters of throttling put in. */
+	{ 6, 384, 0, 4, 6, 10, 12, 88, 96, 336, XCC, 376, 0, 0, 0, 0, 0 },
+	{ 7, 2208, 0, 4, 6, 10, 12, 24, 32, 296, XCC, 336, 0, 0, 338, 344, 232 },
+	{ 8, 3872, 0, 4, 6, 10, 12, 24, 32, 296, XCC, 336, 0, 0, 338, 344, 440 },
+};
+
+static uint64_t little(const uint8_t *p, unsigned bytes)
+{
+	uint64_t v = 0;
+
+	while (bytes--)
+		v = v << 8 | p[bytes];
+	return v;
+}
+
+/* NAN for a field that is not there or not available. */
+static double field(const uint8_t *table, unsigned offset)
+{
+	uint64_t v = little(table + offset, 2);
+
+	return offset && v != UINT16_MAX ? (double)v : (double)NAN;
+}
+
+static bool long_field(const uint8_t *table, unsigned offset, uint64_t *ret)
+{
+	*ret = little(table + offset, 8);
+	return *ret != UINT64_MAX;
+}
+
+/* The mean of those that are available, NAN when none is. */
+static double mean(const uint8_t *p, unsigned bytes, unsigned n)
+{
+	uint64_t none = UINT64_MAX >> (64 - 8 * bytes), sum = 0, v;
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		v = little(p + i * bytes, bytes);
+		sum += v == none || v > UINT32_MAX ? 0 : v;
+		count += v != none && v <= UINT32_MAX;
+	}
+	return count ? (double)sum / count : (double)NAN;
+}
+
+/* A load of the whole from those of the partitions, each of which has some of the dies. */
+static double mean_load(const uint8_t *table, const struct layout *l)
+{
+	unsigned n = l->nxcp ? (unsigned)little(table + l->nxcp, 2) : 0, count = 0;
+	double sum = 0, one;
+
+	for (unsigned i = 0; n <= XCP && i < n; i++) {
+		one = mean(table + l->xcp + i * l->stride, 4, XCC);
+		if (!isnan(one)) {
+			sum += one;
+			count++;
+		}
+	}
+	return count ? sum / count : (double)NAN;
+}
+
+static void or_else(double *v, double other)
+{
+	if (isnan(*v))
+		*v = other;
+}
+
+static void decode_table(const uint8_t *t, const struct layout *l, struct rk_gpu_metrics *ret)
+{
+	ret->power_w = field(t, l->power);
+	ret->busy_percent = field(t, l->busy);
+	or_else(&ret->busy_percent, mean_load(t, l));
+	ret->sclk_mhz = mean(t + l->gfxclk, 2, l->ngfxclk);
+	or_else(&ret->sclk_mhz, field(t, l->mean_gfxclk));
+	ret->mclk_mhz = field(t, l->uclk);
+	or_else(&ret->mclk_mhz, field(t, l->mean_uclk));
+	ret->edge_c = field(t, l->edge);
+	ret->hotspot_c = field(t, l->hotspot);
+	ret->mem_c = field(t, l->mem);
+	ret->has_energy = long_field(t, l->energy, &ret->energy);
+	ret->has_clock = long_field(t, l->clock, &ret->clock_ns);
+}
+
+/* ---- v1_9: each value says what it is ---- */
+
+enum { MAX_ATTRIBUTES = 512 };
+
+/* Of an attribute's u64: instances in bits 0 to 9, id 10 to 19, type 20 to 23, unit 24 to 31. */
+struct attribute {
+	unsigned instances, id, bytes, unit;
+	bool is_signed;
+};
+
+enum { MHZ = 1, CELSIUS = 2, WATT = 3, NANOSECOND = 4, PERCENT = 10 };
+
+/* Those that are used, with the unit that they must have. */
+static const struct {
+	unsigned id, unit;
+	size_t offset; /* of a double in struct rk_gpu_metrics */
+} wanted[] = {
+	{ 0, CELSIUS, offsetof(struct rk_gpu_metrics, hotspot_c) },
+	{ 1, CELSIUS, offsetof(struct rk_gpu_metrics, mem_c) },
+	{ 3, WATT, offsetof(struct rk_gpu_metrics, power_w) },
+	{ 4, PERCENT, offsetof(struct rk_gpu_metrics, busy_percent) },
+	{ 33, MHZ, offsetof(struct rk_gpu_metrics, sclk_mhz) },
+	{ 37, MHZ, offsetof(struct rk_gpu_metrics, mclk_mhz) },
+};
+
+enum { ID_ENERGY = 7, ID_CLOCK = 8 };
+
+static struct attribute unpack(uint64_t code)
+{
+	unsigned type = (unsigned)(code >> 20 & 15);
+
+	return (struct attribute){
+		.instances = (unsigned)(code & 0x3ff),
+		.id = (unsigned)(code >> 10 & 0x3ff),
+		.bytes = type < 8 ? 1u << type / 2 : 0,
+		.unit = (unsigned)(code >> 24 & 0xff),
+		.is_signed = type & 1,
+	};
+}
+
+static void take_attribute(const struct attribute *a, const uint8_t *p, struct rk_gpu_metrics *ret)
+{
+	if (a->is_signed)
+		return;
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		double v = mean(p, a->bytes, a->instances);
+
+		if (wanted[i].id == a->id && wanted[i].unit == a->unit)
+			memcpy((char *)ret + wanted[i].offset, &v, sizeof(v));
+	}
+	if (a->instances == 1 && a->bytes == 8 && a->id == ID_ENERGY)
+		ret->has_energy = long_field(p, 0, &ret->energy);
+	if (a->instances == 1 && a->bytes == 8 && a->id == ID_CLOCK && a->unit == NANOSECOND)
+		ret->has_clock = long_field(p, 0, &ret->clock_ns);
+}
+
+/* i32 count, then count times a u64 that says what follows and that, without padding. */
+static int decode_attributes(const uint8_t *t, size_t size, struct rk_gpu_metrics *ret,
+			     struct rk_error *err)
+{
+	const uint8_t *p = t + HEADER + 4, *end = t + size;
+	uint64_t count = size < HEADER + 4 ? UINT64_MAX : little(t + HEADER, 4);
+
+	if (count > MAX_ATTRIBUTES)
+		return rk_fail(err, RK_E_FORMAT, "gpu_metrics v1_9 has a bad count");
+	for (; count; count--) {
+		struct attribute a = { 0 };
+
+		if (end - p >= 8)
+			a = unpack(little(p, 8));
+		if (!a.bytes || (size_t)(end - p - 8) < (size_t)a.bytes * a.instances)
+			return rk_fail(err, RK_E_FORMAT, "gpu_metrics v1_9 ends inside a value");
+		take_attribute(&a, p + 8, ret);
+		p += 8 + (size_t)a.bytes * a.instances;
+	}
+	return 0;
+}
+
+int rk_gpu_metrics_decode(const void *data, size_t len, struct rk_gpu_metrics *ret,
+			  struct rk_error *err)
+{
+	const double none = (double)NAN;
+	struct rk_gpu_metrics m = { .power_w = none,
+				    .busy_percent = none,
+				    .sclk_mhz = none,
+				    .mclk_mhz = none,
+				    .edge_c = none,
+				    .hotspot_c = none,
+				    .mem_c = none };
+	const uint8_t *t = data;
+	size_t size = len < HEADER ? 0 : (size_t)little(t, 2);
+	int rc = 1;
+
+	if (size < HEADER || size > len)
+		return rk_fail(err, RK_E_FORMAT, "gpu_metrics of %zu bytes says %zu", len, size);
+	m.content = t[3];
+	if (t[2] == 1 && t[3] == 9)
+		rc = decode_attributes(t, size, &m, err);
+	for (size_t i = 0; t[2] == 1 && i < sizeof(layouts) / sizeof(layouts[0]); i++) {
+		if (layouts[i].content != t[3] || layouts[i].size != size)
+			continue;
+		decode_table(t, &layouts[i], &m);
+		rc = 0;
+	}
+	if (rc > 0)
+		return rk_fail(err, RK_E_UNSUPPORTED,
+			       "gpu_metrics v%u_%u of %zu bytes is not known", (unsigned)t[2],
+			       (unsigned)t[3], size);
+	if (rc == 0)
+		*ret = m;
+	return rc;
+}
