@@ -6,15 +6,16 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/bytes.h"
 #include "base/error.h"
 
 struct rk_child_options {
 	char *const *argv;   /* argv[0] is looked up in PATH unless it holds a slash */
-	char *const *envp;   /* the whole environment; NULL: ours */
+	char *const *envp;   /* the whole environment, PATH included; NULL: ours */
 	uint64_t timeout_ms; /* 0: none. Then SIGTERM to the group, after grace_ms SIGKILL */
 	uint64_t grace_ms;   /* 0: 10 s */
-	int out_fd, err_fd;  /* its stdout and stderr; -1: ours, untouched */
-	/* Called from the waiting thread now and then while it runs; may be NULL. */
+	int out_fd, err_fd;  /* its stdout and stderr; -1: ours, untouched. Not closed */
+	/* Called from the waiting thread ten times a second while it runs; may be NULL. */
 	void (*tick)(void *arg, uint64_t elapsed_ms);
 	void *arg;
 };
@@ -29,24 +30,44 @@ enum rk_child_end {
 
 struct rk_child_result {
 	enum rk_child_end end;
-	int status;               /* as a shell sees it: exit status, or 128 + signal; 126, 127 */
-	int signal;               /* that ended it, 0 for none */
-	int forwarded;            /* the last signal that we were sent and passed on, 0 for none */
-	int exec_errno;           /* why exec failed */
-	int64_t start_ns, end_ns; /* CLOCK_BOOTTIME */
+	int status; /* as a shell sees it: exit status, or 128 + signal; 126, 127 */
+	int signal; /* that ended it, 0 for none */
+	/* The last signal that reached us meanwhile, 0 for none; job control does not count. */
+	int forwarded;
+	int exec_errno;             /* why exec failed */
+	int64_t start_ns, end_ns;   /* CLOCK_BOOTTIME; 0 when it was not started */
 	int64_t user_ns, system_ns; /* of it and its descendants that were waited for */
-	uint64_t max_rss_bytes;
+	uint64_t max_rss_bytes;     /* never below our own at its start: so Linux counts */
 	pid_t pid;
-	bool killed; /* SIGKILL was needed */
-	bool left;   /* processes of its group are still there; they are left alone */
+	bool killed;   /* SIGKILL was needed */
+	bool left;     /* processes of its group are still there; they are left alone */
+	char why[512]; /* NOT_FOUND, NOT_EXECUTABLE: one sentence, else "" */
 };
 
 /*
- * Runs it. While it runs SIGINT, SIGTERM, SIGHUP and SIGQUIT that reach us are passed to its
- * group, job control signals too; when we own a terminal's foreground, it gets it. Afterwards all
- * of this is as before. RK_E_IO only when no process could be made at all.
+ * Runs it and fills *ret. Any outcome of the program is a result, not an error: a name that is
+ * not found, too. Errors: RK_E_IO, RK_E_NOMEM, RK_E_LIMIT when no process could be made.
+ *
+ * The program finds things as if it had been started in our place: signals blocked and ignored as
+ * they were when our program began, descriptors, directory, umask, limits. It leads a process
+ * group. While it runs SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 that reach us are passed
+ * to that group, and so are SIGTSTP, SIGCONT and SIGWINCH; what we had inherited as ignored stays
+ * so. Where we own a terminal's foreground the group gets it: at once when we are alone in our own
+ * group, or when the program first asks for it (SIGTTIN, SIGTTOU) where a pipeline or a script
+ * shares the terminal with us. When the terminal stops it, we stop too and continue it afterwards.
+ * In the end signals, mask and terminal are as before.
+ *
+ * At the timeout the whole group is ended and not only its leader. Any thread, several at once.
  */
 int rk_child_run(const struct rk_child_options *opt, struct rk_child_result *ret,
 		 struct rk_error *err);
+
+/*
+ * Runs a helper tool: no terminal, stdin empty, stderr dropped, stdout appended to `out` as far as
+ * it fits (the rest is dropped, that is no error). Ended past timeout_ms (0: none), and with us.
+ * A signal that reaches us meanwhile ends the tool, and then has its usual effect on us.
+ */
+int rk_child_quiet(char *const argv[], char *const envp[], uint64_t timeout_ms,
+		   struct rk_bytes *out, struct rk_child_result *ret, struct rk_error *err);
 
 #endif

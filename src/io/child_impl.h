@@ -1,0 +1,78 @@
+/* child_impl.h - the parts of child.c: signals, terminal, looking up the program, its start. */
+#ifndef RK_CHILD_IMPL_H
+#define RK_CHILD_IMPL_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "io/child.h"
+
+/* Descriptors of ours are never 0, 1 or 2, even where we were started without these. */
+int rk_child_pipe(int fd[2]); /* close-on-exec; 0 or an errno */
+int rk_child_high(int fd);    /* takes fd, gives it at 3 or above; -1 with errno */
+
+/* ---- signals that reach us while children run ---- */
+
+struct rk_child_signals {
+	int slot;
+	int fd[2];     /* a byte per signal: read end, write end */
+	sigset_t mask; /* of the calling thread before */
+};
+
+/* Catches the signals, and blocks all of them in this thread until rk_child_signals_wait. */
+int rk_child_signals_open(struct rk_child_signals *s, struct rk_error *err);
+void rk_child_signals_wait(const struct rk_child_signals *s);
+/* The next signal that came, 0 when there is none. */
+int rk_child_signals_next(const struct rk_child_signals *s);
+/* Dispositions, if nobody else waits for a child, and the mask as before. */
+void rk_child_signals_close(struct rk_child_signals *s);
+/* Stops our process by `sig` as if it were not caught; true when a SIGCONT came meanwhile. */
+bool rk_child_signals_stop(int sig);
+/* In the forked child: dispositions and mask as our program found them. */
+void rk_child_signals_inherit(void);
+
+/* ---- the terminal ---- */
+
+struct rk_child_tty {
+	int fd;      /* the controlling terminal, -1: none */
+	pid_t own;   /* our group */
+	pid_t child; /* the group that has the foreground from us, 0: none */
+	bool early;  /* give it at once */
+	bool wanted; /* the child should have it whenever we have it */
+};
+
+void rk_child_tty_open(struct rk_child_tty *t);
+/* True when the foreground was ours and is the group's now. SIGTTOU must be blocked in these. */
+bool rk_child_tty_give(struct rk_child_tty *t, pid_t group);
+void rk_child_tty_take(struct rk_child_tty *t);
+void rk_child_tty_close(struct rk_child_tty *t);
+
+/* ---- the program ---- */
+
+/*
+ * *ret is the path to execute, owned by the caller; NULL when there is none, ret_why has end,
+ * status, exec_errno and why then. Negative: out of memory.
+ */
+int rk_child_find(const char *name, char *const *envp, char **ret, struct rk_child_result *ret_why,
+		  struct rk_error *err);
+/* Fills end, status, exec_errno and why for an exec of `path` that failed. */
+void rk_child_explain(const char *path, int errnum, struct rk_child_result *ret);
+
+struct rk_child_start {
+	const char *path;
+	char *const *argv, *const *envp;
+	char **sh_argv;   /* for a script without "#!" */
+	int in, out, err; /* -1: inherited */
+	const struct rk_child_tty *tty;
+	bool session; /* a session of its own, that ends with us */
+};
+
+/* Forks with all signals blocked. 0 or an errno; *ret_exec is the errno of exec, 0: it runs. */
+int rk_child_fork(const struct rk_child_start *s, pid_t *ret, int *ret_exec);
+
+/* Whether the group has processes that have not ended. */
+bool rk_child_group_runs(pid_t group);
+
+#endif
