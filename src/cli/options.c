@@ -44,48 +44,6 @@ static size_t smaller(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* Letters put in, left out, changed or swapped with the next; long words are as far as can be. */
-static size_t distance(const char *a, const char *b)
-{
-	size_t la = strlen(a), lb = strlen(b), d[3][MAX_WORD + 1];
-
-	if (la > MAX_WORD || lb > MAX_WORD)
-		return MAX_WORD;
-	for (size_t i = 0; i <= la; i++) {
-		size_t *row = d[i % 3], *above = d[(i + 2) % 3], *second = d[(i + 1) % 3];
-
-		row[0] = i;
-		for (size_t j = 1; j <= lb; j++) {
-			if (i == 0) {
-				row[j] = j;
-				continue;
-			}
-			row[j] = smaller(above[j - 1] + (a[i - 1] != b[j - 1]),
-					 smaller(above[j], row[j - 1]) + 1);
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-				row[j] = smaller(row[j], second[j - 2] + 1);
-		}
-	}
-	return d[la % 3][lb];
-}
-
-const char *rk_nearest(const char *word, const char *const *words)
-{
-	const char *best = NULL;
-	/* Two slips, but not in a word so short that everything is two slips away. */
-	size_t limit = smaller(2, strlen(word) / 2);
-
-	for (; *words; words++) {
-		size_t d = distance(word, *words);
-
-		if (d > limit || (best && d == limit))
-			continue;
-		best = *words;
-		limit = d;
-	}
-	return best;
-}
-
 static int unknown_long(const struct rk_command *cmd, const char *name)
 {
 	const char *words[MAX_OPTIONS + 1], *near;

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "command.h"
+#include "rockit/nearest.h"
 
 enum rk_opt_kind {
 	RK_OPT_FLAG,   /* bool */
@@ -47,8 +48,5 @@ int rk_options_parse(const struct rk_command *cmd, void *settings, int argc, cha
 
 /* The options of `cmd`, one per line, as the help shows them. */
 void rk_options_help(const struct rk_command *cmd);
-
-/* The nearest of `words` (NULL at the end), or NULL when none is near enough to be meant. */
-const char *rk_nearest(const char *word, const char *const *words);
 
 #endif
