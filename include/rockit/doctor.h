@@ -1,0 +1,64 @@
+/* doctor.h - what a machine has for profiling, what is in the way, and what to do about it. */
+#ifndef ROCKIT_DOCTOR_H
+#define ROCKIT_DOCTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "rockit/error.h"
+#include "rockit/gpus.h"
+#include "rockit/report.h"
+#include "rockit/tools.h"
+
+enum rk_doctor_status {
+	RK_DOCTOR_OK,
+	RK_DOCTOR_INFO, /* good to know */
+	RK_DOCTOR_WARN, /* profiling works, but something will be missing, wrong or slow */
+	RK_DOCTOR_BAD,  /* profiling does not work before this is put right */
+};
+
+/* "ok", "info", "warn", "bad". */
+const char *rk_doctor_status_word(enum rk_doctor_status s);
+
+/* Texts are owned by the doctor; they may hold any bytes that a file or a variable had. */
+struct rk_doctor_check {
+	const char *id; /* a stable word with dashes: "kfd", "render-nodes" */
+	enum rk_doctor_status status;
+	char *subject; /* what was looked at: "/dev/kfd" */
+	char *text;    /* one sentence about it */
+	char *advice;  /* what to do, "" when there is nothing to do */
+};
+
+struct rk_doctor {
+	struct rk_tools_found tools;
+	struct rk_gpus gpus;
+	struct rk_doctor_check *checks; /* the machine, access, GPUs, tools, hazards */
+	size_t nchecks;
+	bool ready;    /* `rockit run` can profile here */
+	char *verdict; /* one sentence that begins with "ready: ", "not ready: " or "no " */
+};
+
+struct rk_doctor_options {
+	const char *root;   /* put before /sys, /dev, /proc, /opt and /etc, for tests; NULL or "" */
+	const char *path;   /* instead of $PATH; NULL: $PATH */
+	char *const *env;   /* looked at for variables that matter; NULL: the process's own */
+	const char *tmpdir; /* where temporary files will go; NULL: $TMPDIR or /tmp */
+};
+
+/*
+ * Looks at files alone and starts no process. Nothing found is an answer: it fails only when
+ * out of memory. *ret is owned by the caller.
+ */
+int rk_doctor_new(const struct rk_doctor_options *opt, struct rk_doctor **ret,
+		  struct rk_error *err);
+void rk_doctor_free(struct rk_doctor *d); /* NULL is fine */
+
+/*
+ * As text, JSON or CSV (of the checks). `detail` adds, to the text, the options that each
+ * profiler has. `how->top` means nothing here; text is wrapped to 100 columns, or to
+ * how->columns where these are fewer. *ret_text is NUL-terminated and freed by rk_text_free.
+ */
+int rk_doctor_render(const struct rk_doctor *d, const struct rk_render_options *how, bool detail,
+		     char **ret_text, size_t *ret_len, struct rk_error *err);
+
+#endif

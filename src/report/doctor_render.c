@@ -1,0 +1,26 @@
+/* doctor_render.c - what the doctor found, in the form that was asked for. */
+#include "base/error.h"
+#include "report/doctor_parts.h"
+
+enum { TEXT_MAX_BYTES = 64 << 20 };
+
+int rk_doctor_render(const struct rk_doctor *d, const struct rk_render_options *how, bool detail,
+		     char **ret_text, size_t *ret_len, struct rk_error *err)
+{
+	struct rk_bytes out;
+
+	rk_bytes_init(&out, TEXT_MAX_BYTES);
+	if (how->format == RK_REPORT_JSON)
+		rk_doctor_json(&out, d);
+	else if (how->format == RK_REPORT_CSV)
+		rk_doctor_csv(&out, d);
+	else
+		rk_doctor_text(&out, d, how, detail);
+	if (!rk_bytes_str(&out)) {
+		rk_bytes_release(&out);
+		return rk_fail_nomem(err);
+	}
+	*ret_text = (char *)out.data;
+	*ret_len = out.len;
+	return 0;
+}
