@@ -22,11 +22,16 @@ void rk_tool_no_traces(struct rk_tool_command *c, unsigned bits, const char *why
 /* <dir>/counters.txt with one line of counters, and `more` (other lines, may be "") behind. */
 void rk_tool_counter_file(struct rk_tool_command *c, const struct rk_want *want, const char *more);
 
+/* A regular expression that is plain text, fit for tools that look for a part of the name. */
+bool rk_tool_is_plain(const char *regex);
+
 /*
  * --tool-args, `separator` ("--", or NULL where the tool takes none) and the program. Releases
  * *c and fails when memory ran out on the way.
  */
 int rk_tool_finish(struct rk_tool_command *c, const struct rk_want *want, const char *separator,
 		   struct rk_error *err);
+/* The last part of it: the test for memory. */
+int rk_tool_end(struct rk_tool_command *c, struct rk_error *err);
 
 #endif

@@ -8,10 +8,10 @@
 
 enum { MAX_FILE = 1 << 20, MAX_WORD = 32 };
 
-/* rocprof-compute and rocprof-sys answer other questions: only by name. */
+/* rocprof-compute and rocprof-sys answer other questions, so they come last. */
 const struct rk_tool_ops *const rk_tools[] = {
-	&rk_tool_rocprofv3,
-	NULL,
+	&rk_tool_rocprofv3,       &rk_tool_rocprofv2,   &rk_tool_rocprof,
+	&rk_tool_rocprof_compute, &rk_tool_rocprof_sys, NULL,
 };
 
 const struct rk_tool_ops *rk_tool_find(const char *name)
@@ -197,6 +197,20 @@ void rk_tool_counter_file(struct rk_tool_command *c, const struct rk_want *want,
 	rk_bytes_release(&path);
 }
 
+/* Without any character that means something in a regular expression. */
+bool rk_tool_is_plain(const char *regex)
+{
+	return *regex && !strpbrk(regex, "\\^$.|?*+()[]{} ,\t\n-");
+}
+
+int rk_tool_end(struct rk_tool_command *c, struct rk_error *err)
+{
+	if (!c->argv.bad && !c->env.bad && !c->notes.bad)
+		return 0;
+	rk_tool_command_release(c);
+	return rk_fail_nomem(err);
+}
+
 int rk_tool_finish(struct rk_tool_command *c, const struct rk_want *want, const char *separator,
 		   struct rk_error *err)
 {
@@ -204,8 +218,5 @@ int rk_tool_finish(struct rk_tool_command *c, const struct rk_want *want, const 
 	if (separator)
 		rk_list_add(&c->argv, separator);
 	rk_list_append(&c->argv, want->app);
-	if (!c->argv.bad && !c->env.bad && !c->notes.bad)
-		return 0;
-	rk_tool_command_release(c);
-	return rk_fail_nomem(err);
+	return rk_tool_end(c, err);
 }

@@ -1,0 +1,77 @@
+/*
+ * rocprof_compute.c - the command line of rocprof-compute, once omniperf.
+ *
+ * It runs the program some twenty times by itself and collects the counters of its own metrics.
+ */
+#include <string.h>
+
+#include "tool/tool_impl.h"
+
+/* 7.13 replaced --path by a directory with keys; --name is then not used, but asked for. */
+static void put_directory(struct rk_version v, const struct rk_want *want,
+			  struct rk_tool_command *c)
+{
+	rk_list_add(&c->argv, "-n");
+	rk_list_add(&c->argv, "rockit");
+	if (rk_version_before(v, 7, 13)) {
+		rk_list_add(&c->argv, "-p");
+		rk_list_add(&c->argv, want->dir);
+		if (want->rank_key)
+			rk_list_add(&c->notes, "ranks overwrite each other: start rockit in each "
+					       "rank, inside the launcher");
+		return;
+	}
+	rk_list_add(&c->argv, "--output-directory");
+	if (!want->rank_key)
+		rk_list_add(&c->argv, want->dir);
+	else if (!strcmp(want->rank_key, "mpi"))
+		rk_list_addf(&c->argv, "%s/rank-%%rank%%", want->dir);
+	else
+		rk_list_addf(&c->argv, "%s/rank-%%env{%s}%%", want->dir, want->rank_key);
+}
+
+/* -k takes parts of names, several words long: another option must follow. */
+static void put_filter(const struct rk_want *want, struct rk_tool_command *c)
+{
+	if (!want->kernel_regex)
+		return;
+	if (!rk_tool_is_plain(want->kernel_regex)) {
+		rk_list_add(&c->notes,
+			    "all kernels: rocprof-compute filters by parts of names, not "
+			    "by regular expressions");
+		return;
+	}
+	rk_list_add(&c->argv, "-k");
+	rk_list_add(&c->argv, want->kernel_regex);
+}
+
+static int command(const char *path, struct rk_version v, const struct rk_want *want,
+		   struct rk_tool_command *ret, struct rk_error *err)
+{
+	rk_list_add(&ret->argv, path);
+	rk_list_add(&ret->argv, "profile");
+	put_filter(want, ret);
+	put_directory(v, want, ret);
+	ret->delivers = want->traces & RK_TRACE_KERNEL;
+	rk_tool_no_traces(ret, want->traces & ~(unsigned)RK_TRACE_KERNEL,
+			  "rocprof-compute gives kernels and counters only");
+	if (rk_tool_wants_counters(want)) {
+		ret->counters = true;
+		rk_list_add(&ret->notes,
+			    "rocprof-compute collects the counters of its own metrics, "
+			    "not a list");
+	}
+	if (want->pc)
+		rk_list_add(&ret->notes, "no PC sampling: rockit asks rocprofv3 for it");
+	return rk_tool_finish(ret, want, "--", err);
+}
+
+static const char *const programs[] = { "rocprof-compute", "omniperf", NULL };
+
+const struct rk_tool_ops rk_tool_rocprof_compute = {
+	.name = "rocprof-compute",
+	.help = "all counters of its metrics and a roofline; runs the program some twenty times",
+	.programs = programs,
+	.max_passes = 1,
+	.command = command,
+};

@@ -1,0 +1,72 @@
+/*
+ * rocprof_sys.c - the command line of rocprof-sys-sample, once omnitrace-sample.
+ *
+ * It samples the call stacks of the CPU and traces the GPU, with no change to the program;
+ * rocprof-sys-run would need one that was rewritten before.
+ */
+#include <string.h>
+
+#include "tool/tool_impl.h"
+
+enum {
+	HAS = RK_TRACE_HIP | RK_TRACE_KERNEL | RK_TRACE_MEMCPY | RK_TRACE_MARKER | RK_TRACE_SCRATCH
+};
+
+static bool is_omnitrace(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return !strncmp(slash ? slash + 1 : path, "omnitrace", 9);
+}
+
+/* -o takes a second word, a prefix: another option must follow. */
+static void put_directory(const struct rk_want *want, struct rk_tool_command *c)
+{
+	rk_list_add(&c->argv, "-o");
+	if (!want->rank_key)
+		rk_list_add(&c->argv, want->dir);
+	else if (!strcmp(want->rank_key, "mpi"))
+		rk_list_addf(&c->argv, "%s/rank-%%rank%%", want->dir);
+	else
+		rk_list_addf(&c->argv, "%s/rank-%%env{%s}%%", want->dir, want->rank_key);
+}
+
+/* One file per process, and no folder of the time of day. */
+static void put_environment(const char *prefix, bool rocpd, struct rk_tool_command *c)
+{
+	rk_list_addf(&c->env, "%s_USE_PID=ON", prefix);
+	rk_list_addf(&c->env, "%s_TIME_OUTPUT=OFF", prefix);
+	if (rocpd)
+		rk_list_addf(&c->env, "%s_USE_ROCPD=ON", prefix);
+}
+
+static int command(const char *path, struct rk_version v, const struct rk_want *want,
+		   struct rk_tool_command *ret, struct rk_error *err)
+{
+	bool old = is_omnitrace(path);
+
+	rk_list_add(&ret->argv, path);
+	put_directory(want, ret);
+	rk_list_add(&ret->argv, "-T");
+	rk_list_add(&ret->argv, "-D");
+	put_environment(old ? "OMNITRACE" : "ROCPROFSYS", !old && rk_version_since(v, 7, 0), ret);
+	ret->delivers = want->traces & HAS;
+	rk_tool_no_traces(ret, want->traces & ~(unsigned)HAS,
+			  "rocprof-sys traces HIP calls, kernels, copies, markers and scratch");
+	if (rk_tool_wants_counters(want))
+		rk_list_add(&ret->notes, "no counters: rockit asks rocprofv3 for them");
+	if (want->pc)
+		rk_list_add(&ret->notes, "no PC sampling: rocprof-sys samples the CPU");
+	if (want->kernel_regex)
+		rk_list_add(&ret->notes, "all kernels: rocprof-sys has no filter");
+	return rk_tool_finish(ret, want, "--", err);
+}
+
+static const char *const programs[] = { "rocprof-sys-sample", "omnitrace-sample", NULL };
+
+const struct rk_tool_ops rk_tool_rocprof_sys = {
+	.name = "rocprof-sys",
+	.help = "call stacks of the CPU beside the GPU's work, as a timeline",
+	.programs = programs,
+	.command = command,
+};
