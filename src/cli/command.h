@@ -6,7 +6,7 @@
 
 struct rk_opt;
 
-enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_MISUSE = 2 };
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_MISUSE = 2, EXIT_OWN = 125 };
 
 struct rk_command {
 	const char *name;
@@ -14,6 +14,7 @@ struct rk_command {
 	const char *usage;            /* what follows "rockit NAME", e.g. "INPUT... -o OUT" */
 	const struct rk_opt *options; /* its own, ended by a NULL name; the common ones are added */
 	bool plain;                   /* takes no common option but --help */
+	bool program;                 /* the first operand begins a command line that is not ours */
 	const char *examples;         /* whole lines, or NULL */
 	/* argv[0] is the verb. Returns the exit status. */
 	int (*run)(int argc, char **argv);

@@ -176,6 +176,23 @@ static int parse_letters(const struct rk_command *cmd, void *settings, const cha
 	return -1;
 }
 
+/*
+ * The words of a program that stands without "--" before it. Another "--" further on leaves open
+ * which of the words before it are ours.
+ */
+static int take_program(const struct rk_command *cmd, struct arguments *args, int *n)
+{
+	for (int i = args->next; i < args->argc; i++)
+		if (strcmp(args->argv[i], "--") == 0)
+			return say_misuse(cmd->name,
+					  "'%s' stands before '--' and is no option; put '--' before "
+					  "the program",
+					  args->argv[0]);
+	while (args->next < args->argc)
+		args->argv[(*n)++] = args->argv[args->next++];
+	return -1;
+}
+
 int rk_options_parse(const struct rk_command *cmd, void *settings, int argc, char **argv,
 		     int *ret_operands)
 {
@@ -187,14 +204,17 @@ int rk_options_parse(const struct rk_command *cmd, void *settings, int argc, cha
 		char *word = argv[args.next++];
 		int rc = -1;
 
-		if (ended || word[0] != '-' || word[1] == '\0')
+		if (ended || word[0] != '-' || word[1] == '\0') {
 			argv[n++] = word;
-		else if (strcmp(word, "--") == 0)
+			if (cmd->program && !ended)
+				rc = take_program(cmd, &args, &n);
+		} else if (strcmp(word, "--") == 0) {
 			ended = true;
-		else if (word[1] == '-')
+		} else if (word[1] == '-') {
 			rc = parse_long(cmd, settings, word + 2, &args);
-		else
+		} else {
 			rc = parse_letters(cmd, settings, word + 1, &args);
+		}
 		if (rc >= 0)
 			return rc;
 		if (((const struct rk_common *)settings)->help) {
