@@ -1,0 +1,139 @@
+/* library_names.c - the libraries whose calls can be logged, and the variables that do it. */
+#include <stdbool.h>
+#include <string.h>
+
+#include "rockit/nearest.h"
+#include "session/library_impl.h"
+
+const char *const rk_library_names[] = { "rocblas", "hipblaslt", "miopen", "rccl", NULL };
+
+const char *rk_library_name(unsigned i)
+{
+	return i < RK_NLIBRARIES ? rk_library_names[i] : NULL;
+}
+
+static int unknown_library(const char *word, struct rk_error *err)
+{
+	const char *near = rk_nearest(word, rk_library_names);
+
+	/* It has no log of its own, but people ask for it. */
+	if (strcmp(word, "tensile") == 0)
+		return rk_fail(err, RK_E_USAGE,
+			       "Tensile logs no calls of its own; trace rocblas or hipblaslt, and "
+			       "its kernels with '-t kernel'");
+	if (near)
+		return rk_fail(err, RK_E_USAGE, "unknown library '%.60s'; did you mean '%s'?", word,
+			       near);
+	return rk_fail(err, RK_E_USAGE,
+		       "unknown library '%.60s'; there are rocblas, hipblaslt, miopen and rccl",
+		       word);
+}
+
+int rk_library_parse(const char *words, unsigned *ret, struct rk_error *err)
+{
+	struct rk_list l = { 0 };
+	unsigned bits = 0;
+	int rc = 0;
+
+	rk_list_split(&l, words, ", ");
+	if (l.bad)
+		rc = rk_fail_nomem(err);
+	for (size_t i = 0; rc == 0 && i < l.n; i++) {
+		unsigned b = 0;
+
+		while (b < RK_NLIBRARIES && strcmp(rk_library_names[b], l.v[i]) != 0)
+			b++;
+		if (b == RK_NLIBRARIES)
+			rc = unknown_library(l.v[i], err);
+		bits |= 1u << b;
+	}
+	rk_list_release(&l);
+	if (rc == 0)
+		*ret = bits;
+	return rc;
+}
+
+/* A variable of one library. */
+static const struct setting {
+	unsigned library;
+	const char *name, *value;
+	bool file; /* the value is a file below the folder of the logs */
+} settings[] = {
+	/* 2: a line for each call, at once; 4: counts, at exit. library_collect.c takes the better. */
+	{ RK_LIBRARY_ROCBLAS, "ROCBLAS_LAYER", "6", false },
+	{ RK_LIBRARY_ROCBLAS, "ROCBLAS_LOG_BENCH_PATH", "rocblas-bench.log", true },
+	{ RK_LIBRARY_ROCBLAS, "ROCBLAS_LOG_PROFILE_PATH", "rocblas-profile.log", true },
+	{ RK_LIBRARY_HIPBLASLT, "HIPBLASLT_LOG_MASK", "32", false },
+	{ RK_LIBRARY_HIPBLASLT, "HIPBLASLT_LOG_FILE", "hipblaslt-%i.log", true },
+	{ RK_LIBRARY_MIOPEN, "MIOPEN_ENABLE_LOGGING_CMD", "1", false },
+	{ RK_LIBRARY_RCCL, "NCCL_DEBUG", "INFO", false },
+	{ RK_LIBRARY_RCCL, "NCCL_DEBUG_SUBSYS", "INIT,COLL", false },
+	{ RK_LIBRARY_RCCL, "NCCL_DEBUG_FILE", "rccl-%h-%p.log", true },
+};
+
+enum { NSETTINGS = sizeof(settings) / sizeof(settings[0]) };
+
+/* The value of a variable in an environment, or NULL. */
+static const char *value_in(char *const *environment, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (; environment && *environment; environment++)
+		if (strncmp(*environment, name, len) == 0 && (*environment)[len] == '=')
+			return *environment + len + 1;
+	return NULL;
+}
+
+static void set(const struct setting *s, const char *dir, char *const *inherited,
+		struct rk_list *env, struct rk_list *notes)
+{
+	const char *had = value_in(inherited, s->name);
+
+	if (had && (s->file || strcmp(had, s->value) != 0)) {
+		rk_list_addf(notes,
+			     "%s is set already and left as it is: calls of %s may be missing",
+			     s->name, rk_library_names[s->library]);
+		return;
+	}
+	if (s->file)
+		rk_list_addf(env, "%s=%s/%s", s->name, dir, s->value);
+	else
+		rk_list_set(env, s->name, s->value);
+}
+
+/* What nobody would guess about a library's log. */
+static const struct {
+	unsigned library;
+	const char *text;
+} remarks[] = {
+	{ RK_LIBRARY_ROCBLAS, "rocBLAS has one log for all processes, and each that starts later "
+			      "empties it: with several, calls may be missing" },
+	{ RK_LIBRARY_MIOPEN, "MIOpen logs to standard error alone: its lines stand between the "
+			     "program's own" },
+};
+
+static void remark(unsigned libraries, char *const *inherited, struct rk_list *notes)
+{
+	for (unsigned i = 0; i < sizeof(remarks) / sizeof(remarks[0]); i++)
+		if (libraries >> remarks[i].library & 1)
+			rk_list_add(notes, remarks[i].text);
+	if (libraries >> RK_LIBRARY_HIPBLASLT & 1 && value_in(inherited, "HIPBLASLT_LOG_LEVEL"))
+		rk_list_add(notes,
+			    "HIPBLASLT_LOG_LEVEL is set, and hipBLASLt then does not look at "
+			    "HIPBLASLT_LOG_MASK: its calls will be missing");
+}
+
+int rk_library_env(unsigned libraries, const char *dir, char *const *inherited, struct rk_list *env,
+		   struct rk_list *notes, struct rk_error *err)
+{
+	for (unsigned i = 0; i < NSETTINGS; i++)
+		if (libraries >> settings[i].library & 1)
+			set(&settings[i], dir, inherited, env, notes);
+	remark(libraries, inherited, notes);
+	return env->bad || notes->bad ? rk_fail_nomem(err) : 0;
+}
+
+const char *rk_library_stderr_copy(unsigned libraries)
+{
+	return libraries >> RK_LIBRARY_MIOPEN & 1 ? "miopen-stderr.log" : NULL;
+}

@@ -1,0 +1,306 @@
+/* preset_find.c - presets by name: the user's folder, then the built-in ones. */
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/data.h"
+#include "base/text.h"
+#include "rockit/nearest.h"
+#include "session/preset_draft.h"
+
+enum { EXTENDS_MAX = 8, USER_MAX = 1000 };
+
+/* The order of the documentation. */
+static const char *const order[] = {
+	"compute",       "memory",       "communication", "full",
+	"lightweight",   "perfetto",     "api_overhead",  "pc_sampling",
+	"compute_bound", "memory_bound", "multi_gpu",     "comprehensive",
+	"multinode",     NULL,
+};
+
+/* False when it does not fit: then there is no such file either. */
+static bool join(char out[PATH_MAX], const char *a, const char *b, const char *c)
+{
+	int n = snprintf(out, PATH_MAX, "%s%s%s", a, b, c);
+
+	return n >= 0 && n < PATH_MAX;
+}
+
+/* The user's folder; false when there is no place for one. It need not exist. */
+static bool user_dir(char out[PATH_MAX])
+{
+	const char *own = getenv("ROCKIT_PRESET_DIR"), *xdg = getenv("XDG_CONFIG_HOME");
+	const char *home = getenv("HOME");
+
+	if (own && own[0])
+		return join(out, own, "", "");
+	if (xdg && xdg[0] == '/')
+		return join(out, xdg, "/rockit/presets", "");
+	return home && home[0] == '/' && join(out, home, "/.config/rockit/presets", "");
+}
+
+static bool user_file(const char *name, char out[PATH_MAX])
+{
+	char dir[PATH_MAX];
+	int n;
+
+	if (!name[0] || name[0] == '.' || strchr(name, '/') || !user_dir(dir))
+		return false;
+	n = snprintf(out, PATH_MAX, "%s/%s.json", dir, name);
+	return n >= 0 && n < PATH_MAX && access(out, F_OK) == 0;
+}
+
+/* What an alias stands for: no "rocprofv3_" before it, no ".json" behind it. */
+static void canonical(const char *name, char out[NAME_MAX + 1])
+{
+	static const char prefix[] = "rocprofv3_", suffix[] = ".json";
+	size_t len;
+
+	if (strncmp(name, prefix, sizeof(prefix) - 1) == 0)
+		name += sizeof(prefix) - 1;
+	len = strlen(name);
+	if (rk_text_ends(name, len, suffix))
+		len -= sizeof(suffix) - 1;
+	if (len > NAME_MAX)
+		len = NAME_MAX;
+	memcpy(out, name, len);
+	out[len] = '\0';
+	if (strcmp(out, "multi_node") == 0)
+		memcpy(out, "multinode", sizeof("multinode"));
+}
+
+/* The file's name without folder and ".json". */
+static void stem_of(const char *file, char out[NAME_MAX + 1])
+{
+	const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file;
+	size_t len = strlen(base);
+
+	if (rk_text_ends(base, len, ".json"))
+		len -= 5;
+	if (len > NAME_MAX)
+		len = NAME_MAX;
+	memcpy(out, base, len);
+	out[len] = '\0';
+}
+
+static int load(const char *name, const char *within, unsigned depth, struct rk_preset **ret,
+		struct rk_error *err);
+
+/* What the preset of `root` begins as: *ret stays NULL when it extends nothing. */
+static int load_base(const struct rk_tree *root, const char *file, const char *name, unsigned depth,
+		     struct rk_preset **ret, struct rk_error *err)
+{
+	const struct rk_tree *extends = rk_tree_get(root, "extends");
+	int rc;
+
+	if (!extends || extends->kind != RK_TREE_TEXT)
+		return 0; /* not a text: the parser says so */
+	if (depth == EXTENDS_MAX)
+		return rk_draft_wrong(extends, file, err, "presets extend each other in a circle");
+	rc = load(extends->text, name, depth + 1, ret, err);
+	if (rc < 0)
+		rk_error_at(err, file, extends->line, 0);
+	return rc;
+}
+
+/* A preset, or a context of madengine, out of its tree. */
+static int fill(struct rk_draft *d, const struct rk_tree *root, const char *file, const char *name,
+		struct rk_error *err)
+{
+	bool context = rk_tree_get(root, "tools") != NULL;
+	int rc = rk_draft_set(d, RK_DRAFT_NAME, name, err);
+
+	if (rc == 0)
+		rc = rk_draft_set(d, RK_DRAFT_EXTENDS, "", err);
+	if (rc == 0)
+		rc = context ? rk_draft_context(d, root, file, err) :
+			       rk_draft_parse(d, root, file, err);
+	return rc;
+}
+
+static int from_tree(const struct rk_tree *root, const char *file, bool builtin, unsigned depth,
+		     struct rk_preset **ret, struct rk_error *err)
+{
+	struct rk_preset *base = NULL;
+	struct rk_draft *d = NULL;
+	char stem[NAME_MAX + 1];
+	int rc;
+
+	stem_of(file, stem);
+	rc = load_base(root, file, stem, depth, &base, err);
+	if (rc == 0)
+		rc = rk_draft_new(base, &d, err);
+	rk_preset_free(base);
+	if (rc == 0)
+		rc = fill(d, root, file, stem, err);
+	if (rc == 0)
+		rc = rk_draft_set(d, RK_DRAFT_SOURCE, builtin ? "built in" : file, err);
+	if (rc < 0) {
+		rk_draft_free(d);
+		return rc;
+	}
+	return rk_draft_seal(d, ret, err);
+}
+
+static int from_file(const char *path, unsigned depth, struct rk_preset **ret, struct rk_error *err)
+{
+	struct rk_tree *root = NULL;
+	int rc = rk_tree_load(path, &root, err);
+
+	if (rc < 0)
+		return rc;
+	rc = from_tree(root, path, false, depth, ret, err);
+	rk_tree_free(root);
+	return rc;
+}
+
+/* A file of the user's folder goes by its own name: what is listed can be asked for. */
+static int from_user(const char *path, const char *name, unsigned depth, struct rk_preset **ret,
+		     struct rk_error *err)
+{
+	struct rk_preset *p = NULL;
+	int rc = from_file(path, depth, &p, err);
+
+	if (rc == 0 && strcmp(p->name, name) != 0)
+		rc = rk_draft_wrong(NULL, path, err,
+				    "the preset says its name is '%s'; call its "
+				    "file '%s.json', or leave the name out",
+				    p->name, p->name);
+	if (rc < 0) {
+		rk_preset_free(p);
+		return rc;
+	}
+	*ret = p;
+	return 0;
+}
+
+static int from_data(const struct rk_data_file *data, unsigned depth, struct rk_preset **ret,
+		     struct rk_error *err)
+{
+	struct rk_tree *root = NULL;
+	int rc = rk_tree_parse_json(data->text, data->len, data->name, &root, err);
+
+	if (rc < 0)
+		return rc;
+	rc = from_tree(root, data->name, true, depth, ret, err);
+	rk_tree_free(root);
+	return rc;
+}
+
+static const struct rk_data_file *builtin(const char *name)
+{
+	char path[NAME_MAX + 32];
+
+	snprintf(path, sizeof(path), "presets/%s.json", name);
+	return rk_data_find(path);
+}
+
+static int unknown(const char *name, const char *plain, struct rk_error *err)
+{
+	struct rk_preset_names all = { 0 };
+	const char *near;
+	int rc = rk_preset_list(&all, err);
+
+	if (rc < 0)
+		return rc;
+	near = rk_nearest(plain, (const char *const *)all.names);
+	if (near)
+		rc = rk_fail(err, RK_E_USAGE, "there is no preset '%s'; did you mean '%s'?", name,
+			     near);
+	else
+		rc = rk_fail(err, RK_E_USAGE,
+			     "there is no preset '%s'; 'rockit presets' lists them", name);
+	rk_preset_names_release(&all);
+	return rc;
+}
+
+/* `within`: the preset that extends this one, whose file is not taken for its own base. */
+static int load(const char *name, const char *within, unsigned depth, struct rk_preset **ret,
+		struct rk_error *err)
+{
+	const struct rk_data_file *data;
+	char plain[NAME_MAX + 1], path[PATH_MAX];
+
+	if (strchr(name, '/'))
+		return from_file(name, depth, ret, err);
+	canonical(name, plain);
+	if (strcmp(name, within) != 0 && user_file(name, path))
+		return from_user(path, name, depth, ret, err);
+	if (strcmp(plain, within) != 0 && user_file(plain, path))
+		return from_user(path, plain, depth, ret, err);
+	data = builtin(plain);
+	if (data)
+		return from_data(data, depth, ret, err);
+	if (access(name, F_OK) == 0)
+		return from_file(name, depth, ret, err);
+	return unknown(name, plain, err);
+}
+
+int rk_preset_load(const char *name, struct rk_preset **ret, struct rk_error *err)
+{
+	return load(name, "", 0, ret, err);
+}
+
+int rk_preset_builtin(const char *name, struct rk_preset **ret, struct rk_error *err)
+{
+	const struct rk_data_file *data = builtin(name);
+
+	return data ? from_data(data, 0, ret, err) : unknown(name, name, err);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Adds what the folder has besides what is there. A folder that cannot be read has nothing. */
+static int add_user(struct rk_list *l, struct rk_error *err)
+{
+	size_t from = l->n;
+	struct dirent *e;
+	char dir[PATH_MAX], stem[NAME_MAX + 1];
+	DIR *d = user_dir(dir) ? opendir(dir) : NULL;
+
+	if (!d)
+		return 0;
+	while (l->n < USER_MAX && (e = readdir(d)) != NULL) {
+		if (e->d_name[0] == '.' || !rk_text_ends(e->d_name, strlen(e->d_name), ".json"))
+			continue;
+		stem_of(e->d_name, stem);
+		if (stem[0])
+			rk_list_add_once(l, stem);
+	}
+	closedir(d);
+	if (l->bad)
+		return rk_fail_nomem(err);
+	qsort(l->v + from, l->n - from, sizeof(*l->v), by_name);
+	return 0;
+}
+
+int rk_preset_list(struct rk_preset_names *ret, struct rk_error *err)
+{
+	struct rk_list l = { 0 };
+	int rc;
+
+	rk_list_addv(&l, (char *const *)order);
+	rc = l.bad ? rk_fail_nomem(err) : add_user(&l, err);
+	if (rc < 0) {
+		rk_list_release(&l);
+		return rc;
+	}
+	*ret = (struct rk_preset_names){ l.v, l.n };
+	return 0;
+}
+
+void rk_preset_names_release(struct rk_preset_names *n)
+{
+	struct rk_list l = { n->names, n->n, n->n, false };
+
+	rk_list_release(&l);
+	*n = (struct rk_preset_names){ 0 };
+}
