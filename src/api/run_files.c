@@ -65,30 +65,67 @@ static int look_at(struct rk_run *run, const char *path, bool must, struct rk_er
 	return 0;
 }
 
-/* A directory that rockit made: its Parquet files, not what they were made from. */
-static bool is_rockit_dir(const char *dir, struct rk_bytes *path)
+/* Length of the directory's part of a path, without the slash. */
+static size_t dir_len(const char *path)
 {
-	struct stat st;
+	const char *slash = strrchr(path, '/');
 
-	rk_bytes_clear(path);
-	rk_bytes_printf(path, "%s/run.json", dir);
-	return rk_bytes_str(path) && !stat(rk_bytes_str(path), &st);
+	return slash ? (size_t)(slash - path) : 0;
+}
+
+static bool is_below(const char *path, const char *dir, size_t len)
+{
+	return !strncmp(path, dir, len) && path[len] == '/';
+}
+
+/*
+ * In a directory that rockit made the tables count, not what they were made from. One whose run
+ * was broken off has no tables yet: there the raw files are all there is. Paths are sorted, so
+ * what is below a directory stands together; `skip` gets a mark for each file to pass over.
+ */
+static void pass_over_raw(const struct rk_walk *w, size_t at, bool *skip)
+{
+	const char *dir = w->paths[at];
+	size_t len = dir_len(dir), first = at, last = at;
+	bool tables = false;
+
+	while (first > 0 && is_below(w->paths[first - 1], dir, len))
+		first--;
+	while (last + 1 < w->n && is_below(w->paths[last + 1], dir, len))
+		last++;
+	for (size_t i = first; i <= last; i++)
+		tables |= dir_len(w->paths[i]) == len &&
+			  rk_text_ends(w->paths[i], strlen(w->paths[i]), ".parquet");
+	for (size_t i = first; tables && i <= last; i++)
+		skip[i] |= !rk_text_ends(w->paths[i], strlen(w->paths[i]), ".parquet");
+}
+
+static int look_at_all(struct rk_run *run, const struct rk_walk *w, struct rk_error *err)
+{
+	bool *skip = rk_calloc(w->n ? w->n : 1, sizeof(*skip));
+	int rc = skip ? 0 : rk_fail_nomem(err);
+
+	for (size_t i = 0; rc == 0 && i < w->n; i++) {
+		if (!rk_text_ends(w->paths[i], strlen(w->paths[i]), "/run.json"))
+			continue;
+		skip[i] = true;
+		pass_over_raw(w, i, skip);
+	}
+	for (size_t i = 0; rc == 0 && i < w->n; i++)
+		if (!skip[i])
+			rc = look_at(run, w->paths[i], false, err);
+	rk_free(skip);
+	return rc;
 }
 
 static int look_in_dir(struct rk_run *run, const char *dir, struct rk_error *err)
 {
 	size_t before = run->nfound, known = 0;
-	struct rk_bytes path;
 	struct rk_walk w = { 0 };
-	bool made_here;
 	int rc = rk_walk_dir(dir, &w, err);
 
-	rk_bytes_init(&path, 1 << 16);
-	made_here = is_rockit_dir(dir, &path);
-	rk_bytes_release(&path);
-	for (size_t i = 0; rc == 0 && i < w.n; i++)
-		if (!made_here || rk_text_ends(w.paths[i], strlen(w.paths[i]), ".parquet"))
-			rc = look_at(run, w.paths[i], false, err);
+	if (rc == 0)
+		rc = look_at_all(run, &w, err);
 	rk_walk_release(&w);
 	for (size_t i = before; i < run->nfound; i++)
 		known += run->found[i].ops != NULL;

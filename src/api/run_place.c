@@ -119,8 +119,11 @@ static char *group_of(const char *path)
 	return rk_strdup(path);
 }
 
-/* The number behind `word` at the beginning of some directory in the path, or -1. */
-static int64_t number_in_path(const char *path, const char *const *words)
+/*
+ * The number behind `word` at the beginning of some directory in the path, or -1. Of several
+ * passes the outer one counts: ours may hold the tool's own, which is always its first.
+ */
+static int64_t number_in_path(const char *path, const char *const *words, bool outer)
 {
 	int64_t found = -1, v;
 
@@ -128,7 +131,8 @@ static int64_t number_in_path(const char *path, const char *const *words)
 		for (const char *const *w = words; *w; w++) {
 			size_t n = strlen(*w);
 
-			if ((size_t)(slash - p) > n && !strncmp(p, *w, n) &&
+			if ((found < 0 || !outer) && (size_t)(slash - p) > n &&
+			    !strncmp(p, *w, n) &&
 			    rk_num_i64(p + n, (size_t)(slash - p) - n, &v) == RK_NUM_OK && v >= 0)
 				found = v;
 		}
@@ -186,7 +190,7 @@ static char *program_of(const char *group)
 
 int rk_run_place(struct rk_found *f, const char *path, struct rk_error *err)
 {
-	int64_t pass = number_in_path(path, passes);
+	int64_t pass = number_in_path(path, passes, true);
 	struct stat st;
 
 	f->path = rk_strdup(path);
@@ -196,7 +200,7 @@ int rk_run_place(struct rk_found *f, const char *path, struct rk_error *err)
 		return rk_fail_nomem(err);
 	f->stem = without_packing(path);
 	f->pass = pass > INT32_MAX ? -1 : (int)pass;
-	f->rank = number_in_path(path, ranks);
+	f->rank = number_in_path(path, ranks, false);
 	f->pid = path[strlen(f->group)] == '_' ? pid_in_name(path) : -1;
 	if (!stat(path, &st) && S_ISREG(st.st_mode)) {
 		f->bytes = (uint64_t)st.st_size;

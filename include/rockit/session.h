@@ -1,0 +1,78 @@
+/*
+ * session.h - profiling a program: a plan that is only data, and its execution.
+ *
+ * A session is planned from options alone: with tool, tool_version and arch given, nothing has to
+ * be installed. Running it makes the run directory of docs/architecture.md. One session belongs to
+ * one thread; running it takes signals over for as long as a program runs.
+ */
+#ifndef ROCKIT_SESSION_H
+#define ROCKIT_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rockit/error.h"
+#include "rockit/report.h"
+
+/* NULL and 0 stand for "not said". All is copied. */
+struct rk_session_options {
+	const char *preset;   /* name or file; default: lightweight, unless traces or counters */
+	const char *traces;   /* "hip,kernel,..." instead of the preset's */
+	const char *counters; /* counter spec (see counters.h) instead of the preset's */
+	const char *tool;     /* "auto", "rocprofv3", ... */
+	const char *tool_version; /* instead of what is installed */
+	const char *arch;         /* "gfx942"; default: the first AMD GPU */
+	const char *tool_args;    /* raw options of the profiler, as a shell would split them */
+	const char *context;      /* madengine's JSON */
+	const char *context_file;
+	const char *dir;           /* default: rockit_output/<time>-<pid> */
+	const char *monitor;       /* "power,vram"; "none" */
+	const char *library_trace; /* "rocblas,miopen"; "none" */
+	const char *kernel_regex;
+	const char *ranks; /* "0,8-15": other ranks run without profiler */
+	uint64_t monitor_interval_ms, timeout_s;
+	bool force, keep_going, baseline, redact;
+	const char *root;  /* put before /sys and /opt, for tests */
+	char *const *argv; /* the program and its arguments, ended by NULL */
+};
+
+struct rk_session;
+
+int rk_session_plan(const struct rk_session_options *opt, struct rk_session **ret,
+		    struct rk_error *err);
+void rk_session_free(struct rk_session *s); /* NULL is fine */
+
+/* The plan as text or JSON (schema 1); freed by rk_text_free. */
+int rk_session_render(const struct rk_session *s, enum rk_report_format format, char **ret_text,
+		      size_t *ret_len, struct rk_error *err);
+
+const char *rk_session_dir(const struct rk_session *s);
+/* What was asked and will not come, and other things worth knowing, a sentence each. Borrowed. */
+const char *const *rk_session_notes(const struct rk_session *s, size_t *ret_n);
+
+struct rk_session_hooks {
+	/* A line about what happens now ("pass 1 of 3: trace"); may be NULL. */
+	void (*say)(void *arg, const char *line);
+	/* Something is wrong with the result, a sentence; may be NULL. */
+	void (*warn)(void *arg, const char *line);
+	void *arg;
+};
+
+struct rk_session_result {
+	int status;    /* what to exit with: the program's own, 126, 127 or 128 + signal */
+	bool ran;      /* the program was started */
+	bool profiled; /* false: a rank that was not chosen */
+	bool usable;   /* there is something to report on */
+	uint64_t kernels;
+	unsigned passes_done, passes;
+};
+
+/*
+ * Makes the directory, runs every pass, collects, converts and writes run.json. Fails only for
+ * reasons of its own (directory, disk, memory); what the program did is in *ret, always filled.
+ */
+int rk_session_run(struct rk_session *s, const struct rk_session_hooks *hooks,
+		   struct rk_session_result *ret, struct rk_error *err);
+
+#endif

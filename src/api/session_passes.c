@@ -1,0 +1,155 @@
+/* session_passes.c - running a program, pass by pass. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api/session_impl.h"
+#include "session/environment.h"
+#include "session/run_dir.h"
+
+extern char **environ;
+
+/* In whole sentences what is odd about how a process ended; nothing when nothing is. */
+static void tell_end(struct rk_session *s, const char *who, const struct rk_child_result *c)
+{
+	if (c->end == RK_CHILD_TIMED_OUT)
+		rk_session_warn(s, "%s was ended after %.0f s by --timeout%s", who,
+				(double)s->plan->timeout_ms / 1e3,
+				c->killed ? " (it had to be killed)" : "");
+	else if (c->end == RK_CHILD_NOT_FOUND || c->end == RK_CHILD_NOT_EXECUTABLE)
+		rk_session_warn(s, "cannot run '%s': %s", who, strerror(c->exec_errno));
+	else if (c->signal)
+		rk_session_warn(s, "%s was ended by signal %d (%s)", who, c->signal,
+				strsignal(c->signal));
+	else if (c->status)
+		rk_session_warn(s, "%s ended with status %d", who, c->status);
+}
+
+static int run_child(struct rk_session *s, const struct rk_list *argv, const struct rk_list *env,
+		     struct rk_child_result *ret, struct rk_error *err)
+{
+	const struct rk_child_options opt = { .argv = argv->v,
+					      .envp = env ? env->v : NULL,
+					      .timeout_ms = s->plan->timeout_ms,
+					      .out_fd = -1,
+					      .err_fd = -1 };
+
+	return rk_child_run(&opt, ret, err);
+}
+
+static int run_baseline(struct rk_session *s, struct rk_error *err)
+{
+	int rc;
+
+	rk_session_say(s, "baseline: the program without profiler");
+	rc = run_child(s, &s->plan->want.command, NULL, &s->record.baseline, err);
+	if (rc < 0)
+		return rc;
+	s->record.baseline_ran = true;
+	s->result->ran = true;
+	s->result->status = s->record.baseline.status;
+	tell_end(s, s->plan->want.command.v[0], &s->record.baseline);
+	return 0;
+}
+
+/* The directory and the input file that the tool expects to find. */
+static int prepare(const struct rk_plan_pass *pass, struct rk_error *err)
+{
+	const struct rk_tool_file *f = &pass->how.file;
+	int rc = rk_make_dirs(pass->dir, err);
+
+	if (rc == 0 && f->path)
+		rc = rk_write_file(f->path, f->text, strlen(f->text), err);
+	return rc;
+}
+
+static int count_output(const struct rk_plan_pass *pass, struct rk_pass_record *did,
+			struct rk_error *err)
+{
+	int rc = rk_count_files(pass->dir, &did->files, &did->bytes, err);
+
+	/* The input file that we wrote is none of its output. */
+	if (rc == 0 && pass->how.file.path && did->files &&
+	    !strncmp(pass->how.file.path, pass->dir, strlen(pass->dir))) {
+		did->files--;
+		did->bytes -= strlen(pass->how.file.text);
+	}
+	return rc;
+}
+
+static void tell_output(struct rk_session *s, size_t i)
+{
+	const struct rk_pass_record *did = &s->record.passes[i];
+
+	if (did->files)
+		return;
+	if (did->child.status == 0)
+		rk_session_warn(s,
+				"%s wrote no file in pass %zu: the program made no GPU call, or it "
+				"ended by _exit or in another process",
+				s->plan->tool->name, i + 1);
+	else
+		rk_session_warn(s, "%s wrote no file in pass %zu", s->plan->tool->name, i + 1);
+}
+
+static int run_pass(struct rk_session *s, size_t i, struct rk_error *err)
+{
+	const struct rk_plan_pass *pass = &s->plan->passes[i];
+	struct rk_pass_record *did = &s->record.passes[i];
+	struct rk_list env = { 0 }, kept = { 0 };
+	int rc = prepare(pass, err);
+
+	rk_env_make(environ, &pass->how.env, &env, &kept);
+	for (size_t k = 0; k < kept.n; k++)
+		rk_list_add_once(&s->plan->notes, kept.v[k]);
+	if (rc == 0 && (env.bad || !env.n))
+		rc = rk_fail_nomem(err);
+	if (rc == 0)
+		rc = run_child(s, &pass->how.argv, &env, &did->child, err);
+	rk_list_release(&env);
+	rk_list_release(&kept);
+	if (rc < 0)
+		return rc;
+	did->ran = true;
+	s->result->ran = true;
+	s->result->passes_done++;
+	tell_end(s, s->plan->npasses > 1 ? pass->what : s->plan->want.command.v[0], &did->child);
+	rc = count_output(pass, did, err);
+	if (rc == 0)
+		tell_output(s, i);
+	return rc;
+}
+
+static void announce(struct rk_session *s, size_t i)
+{
+	const struct rk_plan *p = s->plan;
+
+	if (p->npasses > 1)
+		rk_session_say(s, "pass %zu of %zu: %s", i + 1, p->npasses, p->passes[i].what);
+}
+
+/* The first status that is not 0 is the session's; a signal that was meant for us ends it. */
+static bool goes_on(struct rk_session *s, const struct rk_child_result *c)
+{
+	if (!s->result->status)
+		s->result->status = c->status;
+	return !c->forwarded && (c->status == 0 || s->plan->keep_going);
+}
+
+int rk_session_passes(struct rk_session *s, struct rk_error *err)
+{
+	size_t i = 0, n = s->plan->npasses;
+	int rc = s->plan->baseline ? run_baseline(s, err) : 0;
+	bool on = rc == 0 && (!s->plan->baseline || goes_on(s, &s->record.baseline));
+
+	for (; rc == 0 && on && i < n; i++) {
+		announce(s, i);
+		rc = run_pass(s, i, err);
+		on = rc == 0 && goes_on(s, &s->record.passes[i].child);
+	}
+	if (rc == 0 && i < n)
+		rk_session_warn(
+			s, "%zu of %zu passes were not run; --keep-going runs them all the same",
+			n - i, n);
+	return rc;
+}

@@ -1,0 +1,214 @@
+/* session_run.c - carrying a plan out. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/session_impl.h"
+#include "base/alloc.h"
+#include "session/program.h"
+#include "session/run_dir.h"
+
+enum { LINE_BYTES = 1024 };
+
+void rk_session_say(struct rk_session *s, const char *fmt, ...)
+{
+	char line[LINE_BYTES];
+	va_list ap;
+
+	if (!s->hooks.say)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	s->hooks.say(s->hooks.arg, line);
+}
+
+void rk_session_warn(struct rk_session *s, const char *fmt, ...)
+{
+	char line[LINE_BYTES];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	rk_list_add_once(&s->record.warnings, line);
+	if (s->hooks.warn)
+		s->hooks.warn(s->hooks.arg, line);
+}
+
+int rk_session_plan(const struct rk_session_options *opt, struct rk_session **ret,
+		    struct rk_error *err)
+{
+	struct rk_session *s = rk_calloc(1, sizeof(*s));
+	int rc = s ? rk_plan_make(opt, &s->plan, err) : rk_fail_nomem(err);
+
+	if (rc < 0) {
+		rk_free(s);
+		return rc;
+	}
+	*ret = s;
+	return 0;
+}
+
+void rk_session_free(struct rk_session *s)
+{
+	if (!s)
+		return;
+	rk_record_release(&s->record);
+	rk_plan_free(s->plan);
+	rk_free(s);
+}
+
+const char *rk_session_dir(const struct rk_session *s)
+{
+	return s->plan->dir;
+}
+
+const char *const *rk_session_notes(const struct rk_session *s, size_t *ret_n)
+{
+	*ret_n = s->plan->notes.n;
+	return (const char *const *)s->plan->notes.v;
+}
+
+int rk_session_render(const struct rk_session *s, enum rk_report_format format, char **ret_text,
+		      size_t *ret_len, struct rk_error *err)
+{
+	struct rk_bytes out;
+
+	if (format == RK_REPORT_CSV)
+		return rk_fail(err, RK_E_USAGE, "a plan is text or JSON, not CSV");
+	rk_bytes_init(&out, 64 << 20);
+	if (format == RK_REPORT_JSON)
+		rk_plan_json(s->plan, &out);
+	else
+		rk_plan_text(s->plan, &out);
+	if (!rk_bytes_str(&out)) {
+		rk_bytes_release(&out);
+		return rk_fail_nomem(err);
+	}
+	*ret_text = (char *)out.data;
+	*ret_len = out.len;
+	return 0;
+}
+
+/* The program is the user's: that it cannot be started is said before anything is made. */
+static int check_program(struct rk_session *s, struct rk_error *err)
+{
+	const char *name = s->plan->want.command.v[0];
+
+	s->result->status = rk_program_check(name);
+	if (s->result->status == 127)
+		return rk_fail(err, RK_E_IO, "cannot run '%s': command not found", name);
+	if (s->result->status)
+		return rk_fail(err, RK_E_IO, "cannot run '%s': not an executable file", name);
+	if (s->plan->chosen && rk_program_check(s->plan->tool_path))
+		return rk_fail(err, RK_E_UNSUPPORTED,
+			       "%s is not installed here; 'rockit doctor' says what is",
+			       s->plan->tool_path);
+	return 0;
+}
+
+/* A rank that was not chosen: the program as it is. */
+static int run_plain(struct rk_session *s, struct rk_error *err)
+{
+	const struct rk_child_options opt = { .argv = s->plan->want.command.v,
+					      .timeout_ms = s->plan->timeout_ms,
+					      .out_fd = -1,
+					      .err_fd = -1 };
+	struct rk_child_result did = { 0 };
+	int rc = rk_child_run(&opt, &did, err);
+
+	s->result->ran = rc == 0;
+	s->result->status = did.status;
+	return rc;
+}
+
+/* One monitor a node: the first local rank's. */
+static void start_monitor(struct rk_session *s, struct rk_monitor **ret)
+{
+	const struct rk_plan *p = s->plan;
+	const struct rk_monitor_options opt = { .dir = p->dir,
+						.metrics = p->want.monitors,
+						.interval_ms = (unsigned)p->want.interval_ms,
+						.root = p->root };
+	struct rk_error err = { 0 };
+
+	if (!p->want.monitors)
+		return;
+	if (p->rank.local_rank > 0) {
+		rk_list_set(&s->record.dropped, "monitors", "local rank 0 samples this node");
+		return;
+	}
+	if (rk_monitor_start(&opt, ret, &err) < 0) {
+		rk_list_set(&s->record.dropped, "monitors", err.message);
+		rk_session_warn(s, "monitor: %s", err.message);
+	}
+}
+
+static void stop_monitor(struct rk_session *s, struct rk_monitor *m)
+{
+	struct rk_error err = { 0 };
+
+	if (!m)
+		return;
+	if (rk_monitor_stop(m, &s->record.monitor, &err) < 0)
+		rk_session_warn(s, "monitor: %s", err.message);
+	s->record.monitored = true;
+	if (s->record.monitor.note[0]) {
+		rk_list_set(&s->record.dropped, "monitors", s->record.monitor.note);
+		rk_session_warn(s, "monitor: %s", s->record.monitor.note);
+	}
+}
+
+static int make_dir(struct rk_session *s, struct rk_error *err)
+{
+	int rc = rk_run_dir_make(s->plan->dir, s->plan->force, err);
+
+	if (rc == 0 && s->plan->force)
+		rc = rk_run_dir_clear(s->plan->dir, err);
+	if (rc == 0 && s->plan->want.libraries)
+		rc = rk_make_dirs(s->plan->library_dir, err);
+	return rc;
+}
+
+static int run_profiled(struct rk_session *s, struct rk_error *err)
+{
+	struct rk_monitor *monitor = NULL;
+	int rc = make_dir(s, err), rc2;
+
+	s->record.start = rk_clock_pair_read();
+	if (rc == 0) /* a run that is killed shows what it was about */
+		rc = rk_record_write(&s->record, s->plan, err);
+	if (rc < 0)
+		return rc;
+	start_monitor(s, &monitor);
+	rc = rk_session_passes(s, err);
+	stop_monitor(s, monitor);
+	s->record.end = rk_clock_pair_read();
+	if (rc == 0)
+		rc = rk_session_convert(s, err);
+	s->record.status = s->result->status;
+	s->record.state = rc < 0 || s->result->passes_done < s->result->passes ? "stopped" : "done";
+	if (rc < 0 && err)
+		rk_list_set(&s->record.dropped, "conversion", err->message);
+	rc2 = rk_record_write(&s->record, s->plan, rc < 0 ? NULL : err);
+	return rc < 0 ? rc : rc2;
+}
+
+int rk_session_run(struct rk_session *s, const struct rk_session_hooks *hooks,
+		   struct rk_session_result *ret, struct rk_error *err)
+{
+	int rc;
+
+	*ret = (struct rk_session_result){ .profiled = s->plan->chosen,
+					   .passes = (unsigned)s->plan->npasses };
+	s->hooks = hooks ? *hooks : (struct rk_session_hooks){ 0 };
+	s->result = ret;
+	rc = rk_record_init(&s->record, s->plan, err);
+	if (rc == 0)
+		rc = check_program(s, err);
+	if (rc < 0)
+		return rc;
+	return s->plan->chosen ? run_profiled(s, err) : run_plain(s, err);
+}

@@ -1,0 +1,130 @@
+/* plan.c - see plan.h. */
+#include "session/plan.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "session/environment.h"
+#include "session/run_dir.h"
+
+extern char **environ;
+
+static char *joined(const char *dir, const char *name)
+{
+	struct rk_bytes b;
+	char *ret = NULL;
+
+	rk_bytes_init(&b, 1 << 16);
+	rk_bytes_printf(&b, "%s/%s", dir, name);
+	if (rk_bytes_str(&b))
+		ret = rk_strdup(rk_bytes_str(&b));
+	rk_bytes_release(&b);
+	return ret;
+}
+
+/* Under a launcher each rank has a folder of its own; a launcher in the command makes ranks. */
+static int plan_dirs(const struct rk_session_options *opt, struct rk_plan *p, struct rk_error *err)
+{
+	struct rk_bytes b;
+	int rc;
+
+	rk_bytes_init(&b, 1 << 16);
+	rc = rk_run_dir_name(opt->dir, p->rank.rank, &b, err);
+	if (rc == 0) {
+		p->dir = rk_strdup(rk_bytes_str(&b));
+		p->raw_dir = p->dir ? joined(p->dir, "rocprof_raw") : NULL;
+		p->library_dir = p->dir ? joined(p->dir, "library_logs") : NULL;
+		rc = p->raw_dir && p->library_dir ? 0 : rk_fail_nomem(err);
+	}
+	rk_bytes_release(&b);
+	return rc;
+}
+
+/* What the environment would bring in of an earlier profiler, by name. */
+static void find_leaks(struct rk_plan *p)
+{
+	for (char **e = environ; e && *e; e++)
+		if (rk_env_leaks(*e))
+			rk_list_addn(&p->unset, *e, strcspn(*e, "="));
+}
+
+static int plan_rank(const struct rk_session_options *opt, struct rk_plan *p, struct rk_error *err)
+{
+	p->rank = rk_rank_find(environ);
+	if (opt->ranks && p->rank.rank < 0)
+		rk_list_add(&p->notes,
+			    "--ranks says nothing here: no launcher's rank variable is set");
+	return rk_rank_chosen(p->rank.rank < 0 ? NULL : opt->ranks, p->rank.rank, &p->chosen, err);
+}
+
+static int make(const struct rk_session_options *opt, struct rk_plan *p, struct rk_error *err)
+{
+	int rc = opt->argv && opt->argv[0] && opt->argv[0][0] ?
+			 plan_rank(opt, p, err) :
+			 rk_fail(err, RK_E_USAGE, "no program to run; put it behind '--'");
+	bool dummy;
+
+	if (rc == 0) /* a list that is written wrong is wrong without a launcher, too */
+		rc = rk_rank_chosen(opt->ranks, 0, &dummy, err);
+	if (rc == 0)
+		rc = plan_dirs(opt, p, err);
+	if (rc == 0)
+		rc = rk_plan_request(opt, &p->want, &p->notes, err);
+	if (rc == 0)
+		rc = rk_plan_tool(opt, p, err);
+	if (rc < 0)
+		return rc;
+	p->rank_key = p->rank.rank < 0 ? rk_launcher_key(&p->want.command) : NULL;
+	find_leaks(p);
+	rc = rk_plan_passes(p, err);
+	if (rc == 0 && (p->notes.bad || p->unset.bad))
+		rc = rk_fail_nomem(err);
+	return rc;
+}
+
+int rk_plan_make(const struct rk_session_options *opt, struct rk_plan **ret, struct rk_error *err)
+{
+	struct rk_plan *p = rk_calloc(1, sizeof(*p));
+	int rc = p ? 0 : rk_fail_nomem(err);
+
+	if (rc == 0) {
+		p->timeout_ms = opt->timeout_s * 1000;
+		p->force = opt->force;
+		p->keep_going = opt->keep_going;
+		p->baseline = opt->baseline;
+		p->redact = opt->redact;
+		p->kernel_regex = opt->kernel_regex ? rk_strdup(opt->kernel_regex) : NULL;
+		rc = opt->kernel_regex && !p->kernel_regex ? rk_fail_nomem(err) : make(opt, p, err);
+	}
+	if (rc < 0) {
+		rk_plan_free(p);
+		return rc;
+	}
+	*ret = p;
+	return 0;
+}
+
+void rk_plan_free(struct rk_plan *p)
+{
+	if (!p)
+		return;
+	for (size_t i = 0; p->passes && i < p->npasses; i++) {
+		rk_tool_command_release(&p->passes[i].how);
+		rk_list_release(&p->passes[i].counters);
+		rk_free(p->passes[i].dir);
+	}
+	rk_free(p->passes);
+	rk_request_release(&p->want);
+	rk_counter_plan_free(p->counters);
+	rk_free(p->tool_path);
+	rk_free(p->tool_version);
+	rk_free(p->arch);
+	rk_free(p->dir);
+	rk_free(p->raw_dir);
+	rk_free(p->library_dir);
+	rk_free(p->kernel_regex);
+	rk_free(p->root);
+	rk_list_release(&p->unset);
+	rk_list_release(&p->notes);
+	rk_free(p);
+}

@@ -1,0 +1,76 @@
+/*
+ * plan.h - what a session is going to do, as plain data. Made by plan.c from options, printed by
+ * plan_text.c, carried out by src/api/session_run.c.
+ */
+#ifndef RK_PLAN_H
+#define RK_PLAN_H
+
+#include "rockit/counters.h"
+#include "rockit/preset.h"
+#include "rockit/session.h"
+
+#include "base/bytes.h"
+#include "base/list.h"
+#include "session/ranks.h"
+#include "tool/tool.h"
+
+/* What is wanted, whatever tool will do it: options over context over preset. */
+struct rk_request {
+	struct rk_preset *preset; /* what the options did not say */
+	unsigned traces;
+	const char *counters; /* spec; "" for none. Borrowed from the options or the preset */
+	struct rk_pc_sampling pc;
+	bool pc_wanted, stats;
+	unsigned monitors, libraries;
+	uint64_t interval_ms;
+	struct rk_list env, tool_args, command;
+};
+
+struct rk_plan_pass {
+	struct rk_tool_command how;
+	struct rk_list counters; /* of this pass */
+	char *dir;               /* absolute */
+	const char *what;        /* "trace", "counters", "trace and counters", "PC samples" */
+	unsigned traces;         /* asked */
+};
+
+struct rk_plan {
+	struct rk_request want;
+	const struct rk_tool_ops *tool;
+	struct rk_version version;
+	char *tool_path, *tool_version; /* the version as it was given or found; "" */
+	char *arch;
+	bool arch_assumed; /* no GPU was seen and none was named */
+	bool tool_assumed; /* named together with its version: need not be installed */
+	struct rk_counter_plan *counters; /* NULL: none */
+	struct rk_plan_pass *passes;
+	size_t npasses;
+	struct rk_rank rank;
+	bool chosen; /* by --ranks; else the program runs without profiler */
+	const char *rank_key;
+	char *dir, *raw_dir, *library_dir;
+	char *root; /* before /sys, for tests; NULL: none */
+	char *kernel_regex;
+	uint64_t timeout_ms;
+	bool force, keep_going, baseline, redact;
+	struct rk_list unset; /* names of inherited variables that are taken away */
+	struct rk_list notes; /* a sentence each */
+};
+
+int rk_plan_make(const struct rk_session_options *opt, struct rk_plan **ret, struct rk_error *err);
+void rk_plan_free(struct rk_plan *p); /* NULL is fine */
+
+/* The parts of rk_plan_make, each in a file of its own. */
+int rk_plan_request(const struct rk_session_options *opt, struct rk_request *ret,
+		    struct rk_list *notes, struct rk_error *err);
+int rk_plan_tool(const struct rk_session_options *opt, struct rk_plan *p, struct rk_error *err);
+int rk_plan_passes(struct rk_plan *p, struct rk_error *err);
+void rk_request_release(struct rk_request *r);
+
+int rk_plan_text(const struct rk_plan *p, struct rk_bytes *out);
+int rk_plan_json(const struct rk_plan *p, struct rk_bytes *out);
+
+/* One word as it can be pasted into a shell: quoted only where it must be. */
+void rk_shell_word(struct rk_bytes *out, const char *word);
+
+#endif

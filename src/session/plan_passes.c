@@ -1,0 +1,151 @@
+/*
+ * plan_passes.c - the runs of the program that a request needs.
+ *
+ * Times and counters never come from one run where both are wanted: counters serialise the kernels
+ * and change their times. So there is one pass for the trace and one for each packed set of
+ * counters; a request for counters alone has its kernels' times from the counter pass.
+ */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "session/library_trace.h"
+#include "session/plan.h"
+
+extern char **environ;
+
+static int plan_counters(struct rk_plan *p, struct rk_error *err)
+{
+	int rc;
+
+	if (!p->want.counters || !p->want.counters[0])
+		return 0;
+	rc = rk_counters_plan(p->arch, p->want.counters, &p->counters, err);
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < p->counters->nchecks; i++) {
+		const struct rk_counter_check *c = &p->counters->checks[i];
+
+		if (c->status == RK_COUNTER_MISSING)
+			rk_list_addf(&p->notes, "counter %s: %s", c->asked, c->reason);
+	}
+	if (!p->counters->npasses)
+		rk_list_addf(&p->notes, "none of the counters exists on %s", p->arch);
+	if (p->arch_assumed)
+		rk_list_addf(
+			&p->notes,
+			"no AMD GPU is seen here: counters are chosen for %s; --arch GFX names another",
+			p->arch);
+	return 0;
+}
+
+/* The folder of pass i: of its own when there are several. */
+static char *pass_dir(const struct rk_plan *p, size_t i)
+{
+	struct rk_bytes b;
+	char *ret = NULL;
+
+	rk_bytes_init(&b, 1 << 16);
+	rk_bytes_puts(&b, p->raw_dir);
+	if (p->npasses > 1)
+		rk_bytes_printf(&b, "/pass_%zu", i + 1);
+	if (rk_bytes_str(&b))
+		ret = rk_strdup(rk_bytes_str(&b));
+	rk_bytes_release(&b);
+	return ret;
+}
+
+static const char *what_is(const struct rk_plan_pass *pass, bool pc)
+{
+	if (pass->counters.n)
+		return "counters";
+	return pc ? "PC samples and trace" : "trace";
+}
+
+static void add_notes(struct rk_plan *p, const struct rk_list *notes)
+{
+	for (size_t i = 0; i < notes->n; i++)
+		rk_list_add_once(&p->notes, notes->v[i]);
+}
+
+/* One command line; `pass` has its counters and traces already. */
+static int make_pass(struct rk_plan *p, size_t i, struct rk_error *err)
+{
+	struct rk_plan_pass *pass = &p->passes[i];
+	bool pc = p->want.pc_wanted && !pass->counters.n;
+	const struct rk_want want = {
+		.traces = pass->traces,
+		.stats = p->want.stats && !pass->counters.n,
+		.counters = &pass->counters,
+		.pc = pc ? &p->want.pc : NULL,
+		.kernel_regex = p->kernel_regex,
+		.arch = p->arch,
+		.dir = pass->dir,
+		.rank_key = p->rank_key,
+		.extra = &p->want.tool_args,
+		.app = &p->want.command,
+	};
+	int rc = p->tool->command(p->tool_path, p->version, &want, &pass->how, err);
+
+	if (rc < 0)
+		return rc;
+	add_notes(p, &pass->how.notes);
+	/* What the preset and the libraries want comes first: the tool's own has the last word. */
+	for (size_t k = 0; k < p->want.env.n; k++) {
+		size_t len = strcspn(p->want.env.v[k], "=");
+		char name[256];
+
+		if (!p->want.env.v[k][len] || len >= sizeof(name))
+			continue;
+		memcpy(name, p->want.env.v[k], len);
+		name[len] = '\0';
+		if (!rk_list_value(&pass->how.env, name))
+			rk_list_set(&pass->how.env, name, p->want.env.v[k] + len + 1);
+	}
+	return pass->how.argv.bad || pass->how.env.bad ? rk_fail_nomem(err) : 0;
+}
+
+/* Counters of set `c` as the pass's own; a tool that replays by itself takes none. */
+static void take_counters(struct rk_plan_pass *pass, const struct rk_counter_pass *c)
+{
+	for (size_t k = 0; k < c->n; k++)
+		rk_list_add(&pass->counters, c->counters[k]);
+}
+
+static int library_env(struct rk_plan *p, struct rk_error *err)
+{
+	if (!p->want.libraries)
+		return 0;
+	return rk_library_env(p->want.libraries, p->library_dir, environ, &p->want.env, &p->notes,
+			      err);
+}
+
+int rk_plan_passes(struct rk_plan *p, struct rk_error *err)
+{
+	int rc = plan_counters(p, err);
+	size_t ncounters = rc == 0 && p->counters ? p->counters->npasses : 0;
+	bool alone = p->tool->max_passes == 1; /* it collects what it wants, in passes of its own */
+	bool trace = p->want.traces || p->want.pc_wanted || !ncounters;
+	size_t at = 0;
+
+	if (rc == 0)
+		rc = library_env(p, err);
+	if (rc < 0)
+		return rc;
+	p->npasses = alone ? 1 : (size_t)trace + ncounters;
+	p->passes = rk_calloc(p->npasses, sizeof(*p->passes));
+	if (!p->passes)
+		return rk_fail_nomem(err);
+	if (trace || alone)
+		p->passes[at++].traces = p->want.traces;
+	for (size_t i = 0; !alone && i < ncounters; i++, at++) {
+		take_counters(&p->passes[at], &p->counters->passes[i]);
+		p->passes[at].traces = RK_TRACE_KERNEL;
+	}
+	for (size_t i = 0; rc == 0 && i < p->npasses; i++) {
+		p->passes[i].what = what_is(&p->passes[i], p->want.pc_wanted);
+		p->passes[i].dir = pass_dir(p, i);
+		rc = p->passes[i].dir && !p->passes[i].counters.bad ? make_pass(p, i, err) :
+								      rk_fail_nomem(err);
+	}
+	return rc;
+}

@@ -1,0 +1,241 @@
+/* plan_request.c - what is wanted: options over context over preset. */
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "io/file.h"
+#include "rockit/monitor.h"
+#include "session/library_trace.h"
+#include "session/plan.h"
+
+enum { CONTEXT_BYTES = 1 << 20 };
+
+/* The preset to begin with: as named, or the lightest one when nothing else says what to do. */
+static int base_preset(const struct rk_session_options *opt, struct rk_preset **ret,
+		       struct rk_error *err)
+{
+	bool said = opt->traces || opt->counters || opt->context || opt->context_file;
+
+	if (opt->preset)
+		return rk_preset_load(opt->preset, ret, err);
+	return said ? 0 : rk_preset_load("lightweight", ret, err);
+}
+
+static int read_context(const char *path, char **ret, size_t *ret_len, struct rk_error *err)
+{
+	struct rk_file *f = NULL;
+	char *text = rk_alloc(CONTEXT_BYTES);
+	int rc = text ? rk_file_open(path, &f, err) : rk_fail_nomem(err);
+
+	if (rc == 0)
+		rc = rk_file_read(f, text, CONTEXT_BYTES, ret_len, err);
+	if (rc == 0 && *ret_len == CONTEXT_BYTES) {
+		rc = rk_fail(err, RK_E_LIMIT, "a context of a megabyte or more");
+		rk_error_at(err, path, 0, 0);
+	}
+	rk_file_close(f);
+	if (rc < 0)
+		rk_free(text);
+	else
+		*ret = text;
+	return rc;
+}
+
+/* *preset becomes what the context makes of it. */
+static int over(struct rk_preset **preset, const char *text, size_t len, const char *name,
+		struct rk_error *err)
+{
+	struct rk_preset *with = NULL;
+	int rc = rk_preset_from_context(*preset, text, len, name, &with, err);
+
+	if (rc < 0)
+		return rc;
+	rk_preset_free(*preset);
+	*preset = with;
+	return 0;
+}
+
+/* The file first, then what was typed. */
+static int contexts(const struct rk_session_options *opt, struct rk_preset **preset,
+		    struct rk_error *err)
+{
+	char *text = NULL;
+	size_t len = 0;
+	int rc = 0;
+
+	if (opt->context_file) {
+		rc = read_context(opt->context_file, &text, &len, err);
+		if (rc == 0)
+			rc = over(preset, text, len, opt->context_file, err);
+		rk_free(text);
+	}
+	if (rc == 0 && opt->context)
+		rc = over(preset, opt->context, strlen(opt->context), "--additional-context", err);
+	return rc;
+}
+
+static void add_words(struct rk_list *l, const char *const *words)
+{
+	for (; words && *words; words++)
+		rk_list_add(l, *words);
+}
+
+/* "power,vram" from the option, else from the preset's words; "none" is none. */
+static int choose_bits(const char *option, const char *const *words,
+		       int (*parse)(const char *, unsigned *, struct rk_error *), unsigned *ret,
+		       struct rk_error *err)
+{
+	int rc = 0;
+
+	if (option)
+		return strcmp(option, "none") ? parse(option, ret, err) : 0;
+	for (; rc == 0 && words && *words; words++) {
+		unsigned bit = 0;
+
+		rc = parse(*words, &bit, err);
+		*ret |= bit;
+	}
+	return rc;
+}
+
+static bool is_python(const char *word)
+{
+	const char *slash = strrchr(word, '/');
+
+	return strncmp(slash ? slash + 1 : word, "python", 6) == 0;
+}
+
+static bool is_script(const char *word)
+{
+	size_t len = strlen(word);
+
+	return len > 3 && strcmp(word + len - 3, ".py") == 0;
+}
+
+static void put_torchrun(struct rk_list *l, const struct rk_preset *p)
+{
+	rk_list_add(l, "torchrun");
+	if (p->nnodes > 1)
+		rk_list_addf(l, "--nnodes=%llu", (unsigned long long)p->nnodes);
+	else
+		rk_list_add(l, "--standalone");
+	if (p->nproc_per_node)
+		rk_list_addf(l, "--nproc_per_node=%llu", (unsigned long long)p->nproc_per_node);
+}
+
+/*
+ * distributed{} of a context: a Python program is started by torchrun; for anything else the
+ * command line of the launcher is left in MAD_MULTI_NODE_RUNNER, where its scripts look for it.
+ */
+static void launch_by(const struct rk_preset *p, char *const *argv, struct rk_request *r,
+		      struct rk_list *notes)
+{
+	struct rk_list given = { 0 }, runner = { 0 };
+	struct rk_bytes line;
+
+	rk_list_addv(&given, argv);
+	put_torchrun(&runner, p);
+	if (rk_launcher_key(&given)) {
+		rk_list_add(notes,
+			    "the command has a launcher of its own: distributed{} is not used");
+		rk_list_append(&r->command, &given);
+	} else if (strcmp(p->launcher, "torchrun") == 0 && argv[0] &&
+		   (is_script(argv[0]) || (is_python(argv[0]) && argv[1] && argv[1][0] != '-'))) {
+		rk_list_append(&r->command, &runner);
+		rk_list_addv(&r->command, argv + is_python(argv[0]));
+	} else {
+		rk_bytes_init(&line, 4096);
+		for (size_t i = 0; i < runner.n; i++)
+			rk_bytes_printf(&line, "%s%s", i ? " " : "", runner.v[i]);
+		rk_list_append(&r->command, &given);
+		if (strcmp(p->launcher, "torchrun") == 0 && rk_bytes_str(&line))
+			rk_list_set(&r->env, "MAD_MULTI_NODE_RUNNER", rk_bytes_str(&line));
+		rk_list_addf(notes, "launcher %s: the command starts it itself%s", p->launcher,
+			     strcmp(p->launcher, "torchrun") ? "" :
+							       "; MAD_MULTI_NODE_RUNNER says how");
+		rk_bytes_release(&line);
+	}
+	rk_list_release(&given);
+	rk_list_release(&runner);
+}
+
+static void note_preset(const struct rk_preset *p, struct rk_list *notes)
+{
+	for (const char *const *k = p->ignored; k && *k; k++)
+		rk_list_addf(notes, "'%s' of the context means nothing here", *k);
+	if (p->slurm && p->slurm[0])
+		rk_list_add(notes,
+			    "slurm{} says how to submit a job; this run is on this node alone");
+}
+
+static int from_preset(const struct rk_session_options *opt, struct rk_request *r,
+		       struct rk_list *notes, struct rk_error *err)
+{
+	const struct rk_preset *p = r->preset;
+	int rc;
+
+	if (!r->traces)
+		r->traces = opt->traces ? 0 : p->traces;
+	r->counters = opt->counters ? opt->counters : p->counters;
+	r->stats = p->stats;
+	r->pc_wanted = p->pc_method[0] != '\0';
+	r->pc = (struct rk_pc_sampling){
+		.method = strcmp(p->pc_method, "auto") ? p->pc_method : NULL,
+		.unit = p->pc_unit[0] && strcmp(p->pc_unit, "auto") ? p->pc_unit : NULL,
+		.interval = p->pc_interval,
+	};
+	if (!r->interval_ms)
+		r->interval_ms = p->monitor_interval_ms;
+	add_words(&r->env, p->env);
+	add_words(&r->tool_args, p->tool_args);
+	note_preset(p, notes);
+	rc = choose_bits(opt->monitor, p->monitors, rk_monitor_parse, &r->monitors, err);
+	if (rc == 0)
+		rc = choose_bits(opt->library_trace, p->libraries, rk_library_parse, &r->libraries,
+				 err);
+	return rc;
+}
+
+static int without_preset(const struct rk_session_options *opt, struct rk_request *r,
+			  struct rk_error *err)
+{
+	int rc = choose_bits(opt->monitor, NULL, rk_monitor_parse, &r->monitors, err);
+
+	r->counters = opt->counters ? opt->counters : "";
+	if (rc == 0)
+		rc = choose_bits(opt->library_trace, NULL, rk_library_parse, &r->libraries, err);
+	return rc;
+}
+
+int rk_plan_request(const struct rk_session_options *opt, struct rk_request *ret,
+		    struct rk_list *notes, struct rk_error *err)
+{
+	bool context = opt->context || opt->context_file;
+	int rc = opt->traces ? rk_trace_parse(opt->traces, &ret->traces, err) : 0;
+
+	ret->interval_ms = opt->monitor_interval_ms;
+	if (rc == 0)
+		rc = base_preset(opt, &ret->preset, err);
+	if (rc == 0)
+		rc = contexts(opt, &ret->preset, err);
+	if (rc == 0)
+		rc = ret->preset ? from_preset(opt, ret, notes, err) :
+				   without_preset(opt, ret, err);
+	if (rc < 0)
+		return rc;
+	if (opt->tool_args && !rk_list_split_words(&ret->tool_args, opt->tool_args))
+		return rk_fail(err, RK_E_USAGE, "a quote is left open in --tool-args");
+	if (context && ret->preset->launcher[0])
+		launch_by(ret->preset, opt->argv, ret, notes);
+	else
+		rk_list_addv(&ret->command, opt->argv);
+	return ret->command.bad || ret->env.bad || ret->tool_args.bad ? rk_fail_nomem(err) : 0;
+}
+
+void rk_request_release(struct rk_request *r)
+{
+	rk_preset_free(r->preset);
+	rk_list_release(&r->env);
+	rk_list_release(&r->tool_args);
+	rk_list_release(&r->command);
+}

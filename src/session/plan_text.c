@@ -1,0 +1,129 @@
+/* plan_text.c - a plan to read, to paste, or as JSON. */
+#include <string.h>
+
+#include "base/json_out.h"
+#include "session/plan.h"
+
+void rk_shell_word(struct rk_bytes *out, const char *word)
+{
+	static const char safe[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				   "0123456789%+,-./:=@_";
+
+	if (word[0] && strspn(word, safe) == strlen(word)) {
+		rk_bytes_puts(out, word);
+		return;
+	}
+	rk_bytes_put_u8(out, '\'');
+	for (; *word; word++) {
+		if (*word == '\'')
+			rk_bytes_puts(out, "'\\''");
+		else
+			rk_bytes_put_u8(out, (uint8_t)*word);
+	}
+	rk_bytes_put_u8(out, '\'');
+}
+
+/* NAME='value': only the value may need quotes. */
+static void put_assignment(struct rk_bytes *out, const char *entry)
+{
+	size_t len = strcspn(entry, "=");
+
+	rk_bytes_put(out, entry, len);
+	rk_bytes_put_u8(out, '=');
+	if (entry[len])
+		rk_shell_word(out, entry + len + 1);
+}
+
+static void put_command(struct rk_bytes *out, const struct rk_tool_command *c)
+{
+	for (size_t i = 0; i < c->env.n; i++) {
+		put_assignment(out, c->env.v[i]);
+		rk_bytes_put_u8(out, ' ');
+	}
+	for (size_t i = 0; i < c->argv.n; i++) {
+		rk_bytes_puts(out, i ? " " : "");
+		rk_shell_word(out, c->argv.v[i]);
+	}
+	rk_bytes_put_u8(out, '\n');
+}
+
+static void put_names(struct rk_bytes *out, const char *title, const struct rk_list *l)
+{
+	if (!l->n)
+		return;
+	rk_bytes_printf(out, "%s", title);
+	for (size_t i = 0; i < l->n; i++)
+		rk_bytes_printf(out, " %s", l->v[i]);
+	rk_bytes_put_u8(out, '\n');
+}
+
+static void put_pass(struct rk_bytes *out, const struct rk_plan *p, size_t i)
+{
+	const struct rk_plan_pass *pass = &p->passes[i];
+
+	rk_bytes_printf(out, "\n# pass %zu of %zu: %s\n", i + 1, p->npasses, pass->what);
+	put_names(out, "# counters:", &pass->counters);
+	if (pass->how.file.path) {
+		size_t len = strcspn(pass->how.file.text, "\n");
+
+		rk_bytes_printf(out, "# %s holds: %.*s\n", pass->how.file.path,
+				len > 1000 ? 1000 : (int)len, pass->how.file.text);
+	}
+	put_command(out, &pass->how);
+}
+
+int rk_plan_text(const struct rk_plan *p, struct rk_bytes *out)
+{
+	rk_bytes_printf(out, "# %s", p->tool->name);
+	if (p->tool_version[0])
+		rk_bytes_printf(out, " %s", p->tool_version);
+	rk_bytes_printf(out, ", %s%s, %zu run%s of the program\n# into %s\n", p->arch,
+			p->arch_assumed ? " (assumed)" : "", p->npasses, p->npasses == 1 ? "" : "s",
+			p->dir);
+	put_names(out, "# variables taken away:", &p->unset);
+	for (size_t i = 0; i < p->notes.n; i++)
+		rk_bytes_printf(out, "# note: %s\n", p->notes.v[i]);
+	for (size_t i = 0; i < p->npasses; i++)
+		put_pass(out, p, i);
+	return out->bad ? RK_E_NOMEM : 0;
+}
+
+static void pass_json(struct rk_json_out *j, const struct rk_plan_pass *pass)
+{
+	rk_json_object(j, NULL);
+	rk_json_text(j, "what", pass->what);
+	rk_json_list(j, "argv", &pass->how.argv);
+	rk_json_pairs(j, "env", &pass->how.env);
+	rk_json_text(j, "dir", pass->dir);
+	rk_json_list(j, "counters", &pass->counters);
+	if (pass->how.file.path) {
+		rk_json_array(j, "files");
+		rk_json_object_flat(j, NULL);
+		rk_json_text(j, "path", pass->how.file.path);
+		rk_json_text(j, "text", pass->how.file.text);
+		rk_json_close(j);
+		rk_json_close(j);
+	}
+	rk_json_close(j);
+}
+
+int rk_plan_json(const struct rk_plan *p, struct rk_bytes *out)
+{
+	struct rk_json_out j;
+
+	rk_json_begin(&j, out);
+	rk_json_int(&j, "schema", 1);
+	rk_json_text(&j, "tool", p->tool->name);
+	rk_json_text(&j, "tool_version", p->tool_version);
+	rk_json_text(&j, "tool_path", p->tool_path);
+	rk_json_text(&j, "arch", p->arch);
+	rk_json_text(&j, "dir", p->dir);
+	rk_json_array(&j, "passes");
+	for (size_t i = 0; i < p->npasses; i++)
+		pass_json(&j, &p->passes[i]);
+	rk_json_close(&j);
+	rk_json_list(&j, "unset", &p->unset);
+	rk_json_list(&j, "notes", &p->notes);
+	rk_json_end(&j);
+	return out->bad ? RK_E_NOMEM : 0;
+}

@@ -1,0 +1,127 @@
+/* plan_tool.c - which profiler, of which release, for which chip. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "rockit/gpus.h"
+#include "session/plan.h"
+#include "tool/detect.h"
+
+/* When no GPU is to be seen the counters have to be of some chip: the one most people have. */
+#define ARCH_ASSUMED "gfx942"
+
+static bool is_auto(const char *tool)
+{
+	return !tool || strcmp(tool, "auto") == 0;
+}
+
+static int keep(char **at, const char *text, struct rk_error *err)
+{
+	*at = rk_strdup(text);
+	return *at ? 0 : rk_fail_nomem(err);
+}
+
+static int choose_arch(const struct rk_session_options *opt, struct rk_plan *p,
+		       struct rk_error *err)
+{
+	const char *known, *name = opt->arch;
+	struct rk_gpus gpus = { 0 };
+	int rc = 0;
+
+	if (!name) {
+		rc = rk_gpus_find(opt->root, &gpus, err);
+		name = rc == 0 ? rk_gpus_arch(&gpus) : "";
+	}
+	if (rc == 0 && !name[0]) {
+		p->arch_assumed = true;
+		name = ARCH_ASSUMED;
+	}
+	known = rk_counters_arch_find(name);
+	if (rc == 0)
+		rc = keep(&p->arch, known ? known : name, err);
+	rk_gpus_release(&gpus);
+	return rc;
+}
+
+static int tool_unknown(const char *name, struct rk_error *err)
+{
+	if (strcmp(name, "opencl") == 0 || strcmp(name, "cupti") == 0)
+		return rk_fail(err, RK_E_UNSUPPORTED, "this rockit has no %s collector yet", name);
+	return rk_fail(err, RK_E_USAGE,
+		       "unknown tool '%s'; known: auto, rocprofv3, rocprofv2, rocprof, "
+		       "rocprof-compute, rocprof-sys",
+		       name);
+}
+
+/* "rocprofv3 is not installed; rocprof is: --tool rocprof". */
+static int tool_missing(const char *name, const struct rk_tools_found *found, struct rk_error *err)
+{
+	for (const struct rk_tool_ops *const *t = rk_tools; *t; t++)
+		if (rk_detect_best(found, (*t)->name))
+			return rk_fail(err, RK_E_UNSUPPORTED,
+				       "%s is not installed, but %s is: add '--tool %s', or see "
+				       "'rockit doctor' for what to install",
+				       name, (*t)->name, (*t)->name);
+	return rk_fail(err, RK_E_UNSUPPORTED,
+		       "no profiler found: install rocprofiler-sdk (ROCm) or the rocm[profiler] "
+		       "wheels, or set ROCM_PATH; 'rockit doctor' says where it looked");
+}
+
+/* The version that counts: as told, else as found. */
+static int set_version(struct rk_plan *p, const char *told, const struct rk_tool_found *found,
+		       struct rk_error *err)
+{
+	const char *text = told ? told : found ? found->rocm[0] ? found->rocm : found->version : "";
+
+	if (text[0] && !rk_version_of_tool(p->tool->name, text, &p->version)) {
+		if (told)
+			return rk_fail(err, RK_E_USAGE, "'%s' is not a version of %s", told,
+				       p->tool->name);
+		rk_list_addf(&p->notes,
+			     "the version of %s ('%s') cannot be read: taken for the newest",
+			     p->tool_path, text);
+	}
+	return keep(&p->tool_version, text, err);
+}
+
+static int from_found(const struct rk_session_options *opt, struct rk_plan *p,
+		      const struct rk_tools_found *found, struct rk_error *err)
+{
+	const struct rk_tool_found *best = NULL;
+	int rc;
+
+	if (is_auto(opt->tool)) {
+		for (const struct rk_tool_ops *const *t = rk_tools; *t && !best; t++) {
+			best = rk_detect_best(found, (*t)->name);
+			p->tool = best ? *t : NULL;
+		}
+		if (!best)
+			return tool_missing("a profiler", found, err);
+	} else {
+		p->tool = rk_tool_find(opt->tool);
+		if (!p->tool)
+			return tool_unknown(opt->tool, err);
+		best = rk_detect_best(found, p->tool->name);
+	}
+	/* A plan for a version that is told needs nothing installed; running it will. */
+	p->tool_assumed = !best && opt->tool_version;
+	if (!best && !p->tool_assumed)
+		return tool_missing(p->tool->name, found, err);
+	rc = keep(&p->tool_path, best ? best->path : p->tool->programs[0], err);
+	return rc < 0 ? rc : set_version(p, opt->tool_version, best, err);
+}
+
+int rk_plan_tool(const struct rk_session_options *opt, struct rk_plan *p, struct rk_error *err)
+{
+	const struct rk_detect_options where = { .root = opt->root };
+	struct rk_tools_found found = { 0 };
+	int rc = choose_arch(opt, p, err);
+
+	if (rc == 0 && !is_auto(opt->tool) && !rk_tool_find(opt->tool))
+		rc = tool_unknown(opt->tool, err);
+	if (rc == 0)
+		rc = rk_detect(&where, &found, err);
+	if (rc == 0)
+		rc = from_found(opt, p, &found, err);
+	rk_tools_release(&found);
+	return rc;
+}

@@ -1,0 +1,29 @@
+/* ranks.h - which process of a parallel job this is, from the launchers' variables. */
+#ifndef RK_RANKS_H
+#define RK_RANKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/list.h"
+
+/* -1 where no variable says it. */
+struct rk_rank {
+	int64_t rank, local_rank, size;
+	const char *variable; /* the one the rank came from; "" without */
+};
+
+/* From an environment; values that are not whole numbers are passed over. */
+struct rk_rank rk_rank_find(char *const *envp);
+
+/* Whether `rank` is in "0,8-15"; *ret is true for everything when list is NULL. */
+int rk_rank_chosen(const char *list, int64_t rank, bool *ret, struct rk_error *err);
+
+/*
+ * What a launcher inside the command sets for its workers: "RANK" for torchrun and its like,
+ * "mpi" for mpirun and srun; NULL when the command is no launcher.
+ */
+const char *rk_launcher_key(const struct rk_list *command);
+
+#endif

@@ -1,0 +1,47 @@
+/* record.c - the facts that go into run.json. */
+#include "session/record.h"
+
+#include <time.h>
+
+#include "base/alloc.h"
+
+static int64_t read_clock(clockid_t id)
+{
+	struct timespec t;
+
+	clock_gettime(id, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* The tightest of some tries: boot time, wall, boot time; the wall belongs to the middle. */
+struct rk_clock_pair rk_clock_pair_read(void)
+{
+	struct rk_clock_pair best = { .error_ns = INT64_MAX };
+
+	for (int i = 0; i < 8; i++) {
+		int64_t before = read_clock(CLOCK_BOOTTIME), wall = read_clock(CLOCK_REALTIME),
+			after = read_clock(CLOCK_BOOTTIME), half = (after - before + 1) / 2;
+
+		if (half < best.error_ns)
+			best = (struct rk_clock_pair){ before + half, wall, half };
+	}
+	return best;
+}
+
+int rk_record_init(struct rk_record *r, const struct rk_plan *p, struct rk_error *err)
+{
+	*r = (struct rk_record){ .state = "running" };
+	r->passes = rk_calloc(p->npasses ? p->npasses : 1, sizeof(*r->passes));
+	return r->passes ? 0 : rk_fail_nomem(err);
+}
+
+void rk_record_release(struct rk_record *r)
+{
+	rk_free(r->passes);
+	rk_list_release(&r->tables);
+	rk_list_release(&r->traces);
+	rk_list_release(&r->counters);
+	rk_list_release(&r->dropped);
+	rk_list_release(&r->repaired);
+	rk_list_release(&r->warnings);
+}

@@ -1,0 +1,51 @@
+/* record.h - what a session did, for run.json: the facts of every pass, and the ledger. */
+#ifndef RK_RECORD_H
+#define RK_RECORD_H
+
+#include "io/child.h"
+#include "rockit/monitor.h"
+#include "session/plan.h"
+
+/* One moment on the clock of the traces and on the clock of the wall. */
+struct rk_clock_pair {
+	int64_t boottime_ns, realtime_ns;
+	int64_t error_ns; /* how far apart the two may have been read */
+};
+struct rk_clock_pair rk_clock_pair_read(void);
+
+struct rk_pass_record {
+	bool ran;
+	struct rk_child_result child;
+	uint64_t files, bytes; /* that the tool left */
+};
+
+struct rk_record {
+	const char *state; /* "running", "done", "stopped" */
+	struct rk_clock_pair start, end;
+	struct rk_pass_record *passes; /* one for each of the plan's */
+	bool baseline_ran, monitored;
+	struct rk_child_result baseline;
+	struct rk_monitor_result monitor;
+	int status;
+	/* The ledger; "name=value" entries. */
+	struct rk_list tables;   /* rows per table */
+	struct rk_list traces;   /* rows per trace that was asked for */
+	struct rk_list counters; /* that came, with something in them */
+	struct rk_list dropped;  /* what was asked and did not come, and why */
+	struct rk_list repaired; /* what readers mended, and how often */
+	struct rk_list warnings; /* a sentence each */
+};
+
+int rk_record_init(struct rk_record *r, const struct rk_plan *p, struct rk_error *err);
+void rk_record_release(struct rk_record *r);
+
+/* Writes <dir>/run.json, whole or not at all. */
+int rk_record_write(const struct rk_record *r, const struct rk_plan *p, struct rk_error *err);
+
+/*
+ * Files that workers of a launcher left in rocprof_raw/[pass_N/]rank-K go to
+ * rank-KKKKK/rocprof_raw/[pass_N/]; *ret_ranks is how many ranks there were.
+ */
+int rk_collect_ranks(const struct rk_plan *p, size_t *ret_ranks, struct rk_error *err);
+
+#endif

@@ -1,0 +1,174 @@
+/* session_parts.c - ranks, environments, directories: what a plan is made of. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "session/environment.h"
+#include "session/program.h"
+#include "session/ranks.h"
+#include "session/run_dir.h"
+#include "tap.h"
+#include "world.h"
+
+TEST(the_rank_comes_from_the_most_specific_launcher)
+{
+	char *slurm[] = { "RANK=7",
+			  "SLURM_PROCID=3",
+			  "SLURM_STEP_ID=0",
+			  "SLURM_JOB_ID=1",
+			  "SLURM_LOCALID=1",
+			  "SLURM_NTASKS=8",
+			  NULL };
+	char *ours[] = { "SLURM_PROCID=3", "ROCKIT_RANK=5", NULL };
+	char *torch[] = { "RANK=7", "LOCAL_RANK=2", "WORLD_SIZE=16", NULL };
+	char *none[] = { "RANK=abc", "PMI_RANK=-1", "RANKS=3", NULL };
+	struct rk_rank r = rk_rank_find(slurm);
+
+	CHECK_I64(r.rank, 3);
+	CHECK_I64(r.local_rank, 1);
+	CHECK_I64(r.size, 8);
+	CHECK_STR(r.variable, "SLURM_PROCID");
+	CHECK_I64(rk_rank_find(ours).rank, 5);
+	CHECK_I64(rk_rank_find(torch).rank, 7);
+	CHECK_I64(rk_rank_find(torch).local_rank, 2);
+	CHECK_I64(rk_rank_find(none).rank, -1);
+}
+
+TEST(a_batch_script_of_slurm_is_no_rank)
+{
+	char *batch[] = { "SLURM_PROCID=0", "SLURM_JOB_ID=1", NULL };
+	char *worker[] = { "SLURM_PROCID=0", "SLURM_JOB_ID=1", "RANK=4", NULL };
+
+	CHECK_I64(rk_rank_find(batch).rank, -1);
+	CHECK_I64(rk_rank_find(worker).rank, 4);
+}
+
+TEST(ranks_are_chosen_by_a_list_of_ranges)
+{
+	static const char *const bad[] = { "", "a", "1-", "5-3", "-1", "1,,b", "1-2-3" };
+	struct rk_error err = { 0 };
+	bool chosen;
+
+	CHECK_I64(rk_rank_chosen("0,8-15", 9, &chosen, &err), 0);
+	CHECK(chosen);
+	CHECK_I64(rk_rank_chosen("0,8-15", 7, &chosen, &err), 0);
+	CHECK(!chosen);
+	CHECK_I64(rk_rank_chosen(NULL, 7, &chosen, &err), 0);
+	CHECK(chosen);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		err = (struct rk_error){ 0 };
+		CHECK_I64(rk_rank_chosen(bad[i], 0, &chosen, &err), RK_E_USAGE);
+	}
+}
+
+static const char *key_of(const char *line)
+{
+	struct rk_list l = { 0 };
+	const char *key;
+
+	rk_list_split(&l, line, " ");
+	key = rk_launcher_key(&l);
+	rk_list_release(&l);
+	return key;
+}
+
+TEST(launchers_in_the_command_are_recognised)
+{
+	CHECK_STR(key_of("torchrun --nproc_per_node=8 t.py"), "RANK");
+	CHECK_STR(key_of("/venv/bin/python3 -u -m torch.distributed.run t.py"), "RANK");
+	CHECK_STR(key_of("mpirun -n 4 ./app"), "mpi");
+	CHECK(!key_of("python t.py -m torch.distributed.run"));
+	CHECK(!key_of("./torchrunner"));
+}
+
+TEST(lists_are_appended_to_and_other_variables_are_kept)
+{
+	char *base[] = { "LD_PRELOAD=/a.so", "NCCL_DEBUG=WARN", "ROCPROF_OUTPUT_PATH=/old",
+			 "ROCPROFSYS_X=1",   "EMPTY=",          NULL };
+	struct rk_list set = { 0 }, env = { 0 }, kept = { 0 };
+
+	rk_list_add(&set, "LD_PRELOAD=/b.so");
+	rk_list_add(&set, "NCCL_DEBUG=INFO");
+	rk_list_add(&set, "NEW=x=y");
+	rk_env_make(base, &set, &env, &kept);
+	CHECK_STR(rk_list_value(&env, "LD_PRELOAD"), "/a.so:/b.so");
+	CHECK_STR(rk_list_value(&env, "NCCL_DEBUG"), "WARN");
+	CHECK_STR(rk_list_value(&env, "NEW"), "x=y");
+	CHECK_STR(rk_list_value(&env, "ROCPROFSYS_X"), "1");
+	CHECK_STR(rk_list_value(&env, "EMPTY"), "");
+	CHECK(!rk_list_value(&env, "ROCPROF_OUTPUT_PATH"));
+	CHECK_U64(kept.n, 1);
+	CHECK_STR(kept.v[0], "NCCL_DEBUG");
+	rk_list_release(&set);
+	rk_list_release(&env);
+	rk_list_release(&kept);
+}
+
+static const char *name_of(struct rk_bytes *b, const char *dir, int64_t rank)
+{
+	struct rk_error err = { 0 };
+
+	rk_bytes_clear(b);
+	CHECK_I64(rk_run_dir_name(dir, rank, b, &err), 0);
+	return rk_bytes_str(b);
+}
+
+TEST(a_run_directory_is_absolute_and_has_a_folder_per_rank)
+{
+	struct rk_bytes b;
+
+	rk_bytes_init(&b, 1 << 16);
+	CHECK_STR(name_of(&b, "/x/y//", -1), "/x/y");
+	CHECK_STR(name_of(&b, "/x", 12), "/x/rank-00012");
+	CHECK(name_of(&b, "z", -1)[0] == '/');
+	CHECK(strstr(name_of(&b, NULL, -1), "/rockit_output/2") != NULL);
+	rk_bytes_release(&b);
+}
+
+TEST(a_directory_that_holds_something_is_refused_without_force)
+{
+	struct rk_error err = { 0 };
+	struct world w;
+	char dir[600], file[700];
+
+	world_open(&w, 1);
+	snprintf(dir, sizeof(dir), "%s/a/b", w.dir);
+	CHECK_I64(rk_run_dir_make(dir, false, &err), 0);
+	CHECK_I64(rk_run_dir_make(dir, false, &err), 0);
+	snprintf(file, sizeof(file), "%s/run.json", dir);
+	CHECK_I64(rk_write_file(file, "{}", 2, &err), 0);
+	CHECK_I64(rk_run_dir_make(dir, false, &err), RK_E_IO);
+	err = (struct rk_error){ 0 };
+	CHECK_I64(rk_run_dir_make(dir, true, &err), 0);
+	world_close(&w);
+}
+
+TEST(clearing_a_run_directory_leaves_what_is_not_ours)
+{
+	static const char *const names[] = { "run.json", "rocprof_raw/pass_1/x.csv",
+					     "memcpy.parquet", "rank-00001/run.json", "notes.txt" };
+	struct rk_error err = { 0 };
+	struct world w;
+
+	world_open(&w, 1);
+	for (size_t i = 0; i < 5; i++)
+		world_text(&w, names[i], "x");
+	CHECK_I64(rk_run_dir_clear(w.dir, &err), 0);
+	for (size_t i = 0; i < 5; i++)
+		CHECK(world_has(&w, names[i]) == (i == 4));
+	world_close(&w);
+}
+
+TEST(a_program_is_looked_for_as_a_shell_does)
+{
+	struct world w;
+
+	world_open(&w, 1);
+	CHECK_I64(rk_program_check("sh"), 0);
+	CHECK_I64(rk_program_check("/bin/sh"), 0);
+	CHECK_I64(rk_program_check("no-such-program-here"), 127);
+	CHECK_I64(rk_program_check("/no/such"), 127);
+	CHECK_I64(rk_program_check("/"), 126);
+	CHECK_I64(rk_program_check(world_text(&w, "data.txt", "x")), 126);
+	world_close(&w);
+}
