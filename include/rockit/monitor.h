@@ -23,6 +23,7 @@ struct rk_monitor_options {
 	unsigned metrics;     /* RK_MONITOR_ bits */
 	unsigned interval_ms; /* 0: 100 */
 	const char *root;     /* put before /sys, for tests; NULL or "" */
+	bool overwrite;       /* files that are there; else they are refused */
 };
 
 struct rk_monitor_result {
@@ -38,15 +39,46 @@ struct rk_monitor_result {
 struct rk_monitor;
 
 /* "power,vram" to bits; RK_E_USAGE names the nearest right word. "all" is all. */
-int rk_monitor_parse(const char *words, unsigned *ret, struct rk_error *err);
+int rk_monitor_parse(const char *text, unsigned *ret, struct rk_error *err);
+/* The word for bit i; NULL past the last. */
+const char *rk_monitor_word(unsigned i);
 
 /*
- * Samples from a thread of its own until stop. Files are appended to as it goes: what was sampled
- * is on disk whatever happens to the process. RK_E_UNSUPPORTED when no GPU gives any of it.
+ * Samples from a thread of its own until stop, at once and then at even moments, and once more at
+ * the end. Files are appended to as it goes, a line in one write: what was sampled is on disk
+ * whatever happens to the process. A value that a GPU does not give is an empty cell.
+ * RK_E_UNSUPPORTED when no GPU gives any of it; then no file is made.
  */
 int rk_monitor_start(const struct rk_monitor_options *opt, struct rk_monitor **ret,
 		     struct rk_error *err);
-/* Ends the thread and frees the monitor. ret may be NULL. */
+/* False once it has given up, because a file could not be written; stop says why. */
+bool rk_monitor_alive(struct rk_monitor *m);
+/* Ends the thread and frees the monitor. ret may be NULL; it is filled on failure, too. */
 int rk_monitor_stop(struct rk_monitor *m, struct rk_monitor_result *ret, struct rk_error *err);
+
+/* ---- as a command: a directory, a program, an end ---- */
+
+/*
+ * As start, but opt->dir is made with its parents; NULL stands for
+ * rockit_output/<YYYYMMDD-HHMMSS>-<pid>. Its path goes to `path`. Nothing is left on failure.
+ */
+int rk_monitor_open(const struct rk_monitor_options *opt, struct rk_monitor **ret, char *path,
+		    size_t path_size, struct rk_error *err);
+
+struct rk_monitor_end {
+	struct rk_monitor_result samples;
+	struct rk_error trouble; /* code 0, or why sampling ended early */
+	int status;              /* the program's, as a shell sees it: 126, 127, 128 + signal */
+	char why[512];           /* why it could not be started, or "" */
+};
+
+/*
+ * Runs the program (argv, NULL for none) and samples until it has ended; without one, until
+ * SIGINT, SIGTERM or SIGHUP, as far as they are not ignored. duration_ms (0: none) ends sampling
+ * before; a program goes on alone. Then the monitor is stopped and freed; m may be NULL when there
+ * is a program. RK_E_ codes only when no process could be made.
+ */
+int rk_monitor_attend(struct rk_monitor *m, char *const *argv, uint64_t duration_ms,
+		      struct rk_monitor_end *ret, struct rk_error *err);
 
 #endif

@@ -1,0 +1,52 @@
+/* monitor_source.h - what a GPU is sampled through: one const table per kind of driver. */
+#ifndef RK_MONITOR_SOURCE_H
+#define RK_MONITOR_SOURCE_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "rockit/gpus.h"
+
+enum rk_reading {
+	RK_READ_POWER, /* W; over the time since the last reading where the driver counts energy */
+	RK_READ_VRAM_USED,  /* bytes */
+	RK_READ_VRAM_TOTAL, /* bytes */
+	RK_READ_BUSY,       /* percent */
+	RK_READ_SCLK,       /* MHz */
+	RK_READ_MCLK,       /* MHz */
+	RK_READ_TEMP,       /* degrees Celsius at the edge of the die, or its hottest point */
+	RK_READ_ENERGY,     /* J since some moment in the past */
+	RK_NREADINGS
+};
+
+/* NAN: not given. */
+struct rk_readings {
+	double v[RK_NREADINGS];
+};
+
+/* The first member of every source. */
+struct rk_monitor_source {
+	const struct rk_monitor_ops *ops;
+};
+
+struct rk_monitor_ops {
+	const char *name;
+	/* Is it for this GPU? The first kind that says so gets it. */
+	bool (*takes)(const struct rk_gpu *gpu);
+	/*
+	 * Opens the files of one GPU for the readings in `want`, a bit each. A GPU that gives
+	 * nothing is no error: its readings say so. `root` is put before /sys.
+	 */
+	int (*open)(const char *root, const struct rk_gpu *gpu, unsigned want,
+		    struct rk_monitor_source **ret, struct rk_error *err);
+	/* All readings of now; those not wanted are NAN. Always from one thread; allocates nothing. */
+	void (*read)(struct rk_monitor_source *s, struct rk_readings *ret);
+	void (*close)(struct rk_monitor_source *s);
+};
+
+/* All kinds, NULL at the end (sampler.c). */
+extern const struct rk_monitor_ops *const rk_monitor_kinds[];
+
+extern const struct rk_monitor_ops rk_monitor_amdgpu;
+
+#endif

@@ -1,0 +1,290 @@
+/* sampler.c - a thread that samples the GPUs at even moments and appends what it saw to files. */
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "monitor/monitor_files.h"
+#include "rockit/gpus.h"
+
+/* NVML would be the next. */
+const struct rk_monitor_ops *const rk_monitor_kinds[] = { &rk_monitor_amdgpu, NULL };
+
+struct rk_monitor {
+	struct rk_monitor_source **sources;
+	struct rk_readings *readings; /* of each source, from the last sample */
+	int *gpus;                    /* and its number in the list of GPUs */
+	size_t n;
+	unsigned asked;
+	int64_t interval_ns;
+	struct rk_monitor_files files;
+	struct rk_monitor_result result; /* the thread's, until it is joined */
+	struct rk_error err;
+	int rc;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	bool stop, ended; /* under lock */
+};
+
+static int64_t now(clockid_t clock)
+{
+	struct timespec t = { 0 };
+
+	clock_gettime(clock, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* ---- the thread ---- */
+
+/* The time of day is read between two readings of the trace's clock, and belongs to their middle. */
+static struct rk_monitor_when read_clocks(struct rk_monitor_result *r)
+{
+	int64_t before = now(CLOCK_BOOTTIME), real = now(CLOCK_REALTIME);
+	int64_t after = now(CLOCK_BOOTTIME);
+
+	if (after - before > r->clock_error_ns)
+		r->clock_error_ns = after - before;
+	return (struct rk_monitor_when){ .boot_ns = before + (after - before) / 2,
+					 .real_ns = real };
+}
+
+static void take_sample(struct rk_monitor *m)
+{
+	struct rk_monitor_when when = read_clocks(&m->result);
+
+	for (size_t i = 0; i < m->n; i++) {
+		m->sources[i]->ops->read(m->sources[i], &m->readings[i]);
+		m->result.metrics |= rk_monitor_metrics_of(&m->readings[i]) & m->asked;
+	}
+	m->rc = rk_monitor_files_put(&m->files, &when, m->readings, &m->err);
+	m->result.samples += m->rc == 0;
+}
+
+/* Until `deadline` on the steady clock; true when it is time to end. */
+static bool wait_until(struct rk_monitor *m, int64_t deadline)
+{
+	struct timespec t = { .tv_sec = (time_t)(deadline / 1000000000),
+			      .tv_nsec = (long)(deadline % 1000000000) };
+	bool stop;
+
+	pthread_mutex_lock(&m->lock);
+	while (!m->stop && pthread_cond_timedwait(&m->wake, &m->lock, &t) == 0)
+		;
+	stop = m->stop;
+	pthread_mutex_unlock(&m->lock);
+	return stop;
+}
+
+/* Deadlines are multiples of the interval from the first: the time a sample takes adds nothing. */
+static void *sample(void *arg)
+{
+	struct rk_monitor *m = arg;
+	int64_t start = rk_clock_steady_ns(), deadline = start, late, wall;
+	bool stop = false;
+
+	/* The last sample is taken at the end, so that a short program has two at least. */
+	for (;;) {
+		take_sample(m);
+		if (stop || m->rc < 0)
+			break;
+		deadline += m->interval_ns;
+		late = rk_clock_steady_ns() - deadline;
+		if (late > 0) {
+			m->result.missed += 1 + (uint64_t)(late / m->interval_ns);
+			deadline += (1 + late / m->interval_ns) * m->interval_ns;
+		}
+		stop = wait_until(m, deadline);
+	}
+	wall = rk_clock_steady_ns() - start;
+	m->result.cpu_percent =
+		wall > 0 ? 100.0 * (double)now(CLOCK_THREAD_CPUTIME_ID) / (double)wall : 0;
+	pthread_mutex_lock(&m->lock);
+	m->ended = true;
+	pthread_mutex_unlock(&m->lock);
+	return NULL;
+}
+
+/* ---- start ---- */
+
+static const struct rk_monitor_ops *kind_of(const struct rk_gpu *gpu)
+{
+	for (const struct rk_monitor_ops *const *k = rk_monitor_kinds; *k; k++)
+		if ((*k)->takes(gpu))
+			return *k;
+	return NULL;
+}
+
+/* Adds the GPU if it gives any of what was asked. */
+static int add_gpu(struct rk_monitor *m, const char *root, const struct rk_gpu *gpu,
+		   struct rk_error *err)
+{
+	const struct rk_monitor_ops *kind = kind_of(gpu);
+	struct rk_monitor_source *s = NULL;
+	unsigned gives;
+	int rc = kind ? kind->open(root, gpu, rk_monitor_readings(m->asked), &s, err) : 0;
+
+	if (rc < 0 || !kind)
+		return rc;
+	kind->read(s, &m->readings[m->n]);
+	gives = rk_monitor_metrics_of(&m->readings[m->n]) & m->asked;
+	if (!gives) {
+		kind->close(s);
+		return 0;
+	}
+	m->result.metrics |= gives;
+	m->sources[m->n] = s;
+	m->gpus[m->n++] = gpu->index;
+	return 0;
+}
+
+static int add_gpus(struct rk_monitor *m, const char *root, const struct rk_gpus *gpus,
+		    struct rk_error *err)
+{
+	int rc = 0;
+
+	m->sources = rk_calloc(gpus->n, sizeof(struct rk_monitor_source *));
+	m->readings = rk_calloc(gpus->n, sizeof(*m->readings));
+	m->gpus = rk_calloc(gpus->n, sizeof(*m->gpus));
+	if (!m->sources || !m->readings || !m->gpus)
+		return rk_fail_nomem(err);
+	for (size_t i = 0; rc == 0 && i < gpus->n; i++)
+		/* The partitions of a package are measured as one. */
+		if (i == 0 || strcmp(gpus->gpus[i].pci, gpus->gpus[i - 1].pci) != 0)
+			rc = add_gpu(m, root, &gpus->gpus[i], err);
+	if (rc == 0 && !m->n && gpus->n)
+		return rk_fail(
+			err, RK_E_UNSUPPORTED,
+			"%zu GPU%s found, but what was asked is given by AMD GPUs with their "
+			"amdgpu driver only",
+			gpus->n, gpus->n == 1 ? "" : "s");
+	return rc;
+}
+
+static int find_gpus(struct rk_monitor *m, const char *root, struct rk_error *err)
+{
+	struct rk_gpus gpus = { 0 };
+	int rc = rk_gpus_find(root, &gpus, err);
+
+	if (rc == 0 && !gpus.n)
+		rc = rk_fail(err, RK_E_UNSUPPORTED, "no GPU found; see 'rockit doctor'");
+	if (rc == 0)
+		rc = add_gpus(m, root, &gpus, err);
+	rk_gpus_release(&gpus);
+	return rc;
+}
+
+static void free_monitor(struct rk_monitor *m)
+{
+	for (size_t i = 0; i < m->n; i++)
+		m->sources[i]->ops->close(m->sources[i]);
+	rk_monitor_files_close(&m->files);
+	rk_free(m->sources);
+	rk_free(m->readings);
+	rk_free(m->gpus);
+	rk_free(m);
+}
+
+/* Signals are for the threads of the program: one that ran in ours could end a write early. */
+static int start_thread(struct rk_monitor *m, struct rk_error *err)
+{
+	pthread_condattr_t steady;
+	sigset_t all, old;
+	int rc;
+
+	pthread_mutex_init(&m->lock, NULL);
+	pthread_condattr_init(&steady);
+	pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
+	pthread_cond_init(&m->wake, &steady);
+	pthread_condattr_destroy(&steady);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	rc = pthread_create(&m->thread, NULL, sample, m);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (rc == 0)
+		return 0;
+	pthread_cond_destroy(&m->wake);
+	pthread_mutex_destroy(&m->lock);
+	return rk_fail_errno(err, rc, "cannot start a thread");
+}
+
+int rk_monitor_start(const struct rk_monitor_options *opt, struct rk_monitor **ret,
+		     struct rk_error *err)
+{
+	struct rk_monitor *m = rk_calloc(1, sizeof(*m));
+	unsigned interval = opt->interval_ms ? opt->interval_ms : 100;
+	int rc;
+
+	if (!m)
+		return rk_fail_nomem(err);
+	m->interval_ns = (int64_t)interval * 1000000;
+	m->asked = opt->metrics & RK_MONITOR_ALL;
+	rc = find_gpus(m, opt->root, err);
+	if (rc == 0) {
+		m->result.gpus = (unsigned)m->n;
+		rc = rk_monitor_files_open(&m->files, opt->dir, opt->overwrite, m->result.metrics,
+					   m->gpus, m->n, err);
+	}
+	if (rc == 0)
+		rc = start_thread(m, err);
+	if (rc < 0)
+		free_monitor(m);
+	else
+		*ret = m;
+	return rc;
+}
+
+/* ---- stop ---- */
+
+bool rk_monitor_alive(struct rk_monitor *m)
+{
+	bool ended;
+
+	pthread_mutex_lock(&m->lock);
+	ended = m->ended;
+	pthread_mutex_unlock(&m->lock);
+	return !ended;
+}
+
+/* What was asked and no GPU gave. */
+static void put_note(struct rk_monitor *m)
+{
+	static const char before[] = "no GPU gives ";
+	unsigned lacking = m->asked & ~m->result.metrics;
+	char *note = m->result.note;
+	size_t len = sizeof(before) - 1;
+	const char *word;
+
+	if (!lacking)
+		return;
+	memcpy(note, before, sizeof(before));
+	for (unsigned i = 0; (word = rk_monitor_word(i)) != NULL; i++)
+		if (lacking >> i & 1)
+			len += (size_t)snprintf(note + len, sizeof(m->result.note) - len, "%s%s",
+						len >= sizeof(before) ? ", " : "", word);
+}
+
+int rk_monitor_stop(struct rk_monitor *m, struct rk_monitor_result *ret, struct rk_error *err)
+{
+	int rc;
+
+	pthread_mutex_lock(&m->lock);
+	m->stop = true;
+	pthread_cond_signal(&m->wake);
+	pthread_mutex_unlock(&m->lock);
+	pthread_join(m->thread, NULL);
+	pthread_cond_destroy(&m->wake);
+	pthread_mutex_destroy(&m->lock);
+	put_note(m);
+	if (ret)
+		*ret = m->result;
+	rc = m->rc;
+	if (rc < 0 && err && !err->code)
+		*err = m->err;
+	free_monitor(m);
+	return rc;
+}
