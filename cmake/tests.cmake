@@ -80,6 +80,8 @@ function(rockit_script_test name label timeout)
                        SKIP_RETURN_CODE 77 ENVIRONMENT "${script_env}")
 endfunction()
 
+include(cmake/sim.cmake)
+
 if(TARGET rockit)
   # tests/cli/lib*.sh are parts of other scripts.
   file(GLOB scripts CONFIGURE_DEPENDS tests/cli/*.sh)

@@ -1,0 +1,21 @@
+# tests/sim: one program that stands in for the ROCm tools. Its tables are made from text files.
+find_program(ROCKIT_AWK NAMES awk REQUIRED)
+set(sim ${PROJECT_SOURCE_DIR}/tests/sim)
+set(sim_tables)
+foreach(table options:rocprofv3-options.txt counters:sim-counters.txt)
+  string(REPLACE ":" ";" table ${table})
+  list(GET table 0 name)
+  list(GET table 1 data)
+  set(out ${PROJECT_BINARY_DIR}/sim/sim_${name}_table.c)
+  add_custom_command(OUTPUT ${out}
+                     COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/sim
+                     COMMAND ${ROCKIT_AWK} -f ${sim}/sim-${name}.awk ${sim}/${data} > ${out}
+                     DEPENDS ${sim}/sim-${name}.awk ${sim}/${data} VERBATIM)
+  list(APPEND sim_tables ${out})
+endforeach()
+file(GLOB sim_sources CONFIGURE_DEPENDS tests/sim/*.c)
+add_executable(rockit-sim ${sim_sources} ${sim_tables})
+target_include_directories(rockit-sim PRIVATE ${sim})
+target_link_libraries(rockit-sim PRIVATE rockit_flags PkgConfig::ROCKIT_DEPS m)
+
+list(APPEND script_env ROCKIT_SIM=${PROJECT_BINARY_DIR}/rockit-sim)

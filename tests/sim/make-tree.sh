@@ -1,0 +1,46 @@
+#!/bin/sh
+# make-tree.sh DIR VERSION [TOOL...] - a ROCm tree below DIR whose tools are the stand-in.
+#
+# Makes DIR/opt/rocm-VERSION with bin/, .info/version and share/, and prints its path. ROCKIT_SIM
+# names the program. Without TOOLs, all that VERSION had; a tool that was not yet there is left out.
+set -eu
+[ $# -ge 2 ] && [ -x "${ROCKIT_SIM:-}" ] || {
+	echo "usage: ROCKIT_SIM=PROGRAM make-tree.sh DIR VERSION [TOOL...]" >&2
+	exit 2
+}
+dir=$1 version=$2
+shift 2
+IFS=. read -r major minor rest <<-end
+	$version.0
+end
+at=$((major * 100 + minor))
+patch=${rest%%.*}
+[ -n "$patch" ] || patch=0
+tree=$dir/opt/rocm-$major.$minor.$patch
+
+# has TOOL: did this release ship it?
+has() {
+	case $1 in
+	rocprof | rocprofv2 | rocm-smi | amd-smi) return 0 ;;
+	rocprofv3) [ $at -ge 602 ] ;;
+	rocprofv3_avail) [ $at -eq 604 ] ;;
+	rocprofv3-avail) [ $at -ge 700 ] ;;
+	omniperf) [ $at -le 602 ] ;;
+	rocprof-compute | rocprof-sys-run | rocprof-sys-sample) [ $at -ge 603 ] ;;
+	*)
+		echo "make-tree.sh: no tool '$1'" >&2
+		exit 2
+		;;
+	esac
+}
+
+[ $# -gt 0 ] || set -- rocprof rocprofv2 rocprofv3 rocprofv3_avail rocprofv3-avail \
+	rocprof-compute rocprof-sys-run rocprof-sys-sample rocm-smi amd-smi
+mkdir -p "$tree/bin" "$tree/.info" "$tree/lib" "$tree/share/rocprofiler-sdk"
+echo "$major.$minor.$patch-66" >"$tree/.info/version"
+for tool; do
+	if has "$tool"; then
+		ln -sf "$ROCKIT_SIM" "$tree/bin/$tool"
+	fi
+done
+echo "$tree"
