@@ -69,6 +69,8 @@ int rk_run_convert(struct rk_run *run, const struct rk_convert_options *opt,
 int rk_run_report(struct rk_run *run, const struct rk_report_options *opt, struct rk_report **ret,
 		  struct rk_error *err);
 
+/* Names of the standard tables; NULL past the end. */
+const char *rk_table_at(size_t i);
 /* Names and one-line descriptions of the formats; NULL past the end. */
 const char *rk_format_name(bool writer, size_t i, const char **ret_help);
 

@@ -147,6 +147,11 @@ const struct rk_run_file *rk_run_files(const struct rk_run *run, size_t *ret_n)
 	return run->files;
 }
 
+const char *rk_table_at(size_t i)
+{
+	return i < RK_NTABLES ? rk_table_name((enum rk_table)i) : NULL;
+}
+
 const char *rk_format_name(bool writer, size_t i, const char **ret_help)
 {
 	size_t n = 0;

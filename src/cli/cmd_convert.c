@@ -15,13 +15,18 @@ struct settings {
 	bool mangled, truncate;
 };
 
+static const char *format_at(size_t i)
+{
+	return rk_format_name(true, i, NULL);
+}
+
 static const struct rk_opt options[] = {
 	{ "output", 'o', "OUT", "file to write, a directory (ends in /), or - for stdout",
 	  RK_OPT_TEXT, offsetof(struct settings, out), NULL },
 	{ "format", 'f', "FORMAT", "parquet, csv or jsonl (default: by the suffix of OUT)",
-	  RK_OPT_TEXT, offsetof(struct settings, format), NULL },
+	  RK_OPT_TEXT, offsetof(struct settings, format), NULL, format_at },
 	{ "table", 0, "T", "table to write (default: kernels; all, for a directory)", RK_OPT_TEXT,
-	  offsetof(struct settings, table), NULL },
+	  offsetof(struct settings, table), NULL, rk_table_at },
 	{ "mangled", 0, NULL, "keep kernel names as they were recorded", RK_OPT_FLAG,
 	  offsetof(struct settings, mangled), NULL },
 	{ "truncate", 0, NULL, "cut kernel names to the bare function name", RK_OPT_FLAG,

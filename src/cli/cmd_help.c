@@ -10,7 +10,8 @@ static void list_verbs(void)
 {
 	puts("usage: rockit VERB [options] [operands]\n"
 	     "\n"
-	     "Reads what GPU profilers wrote, converts it and reports on it.\n"
+	     "Runs programs under GPU profilers, reads what profilers wrote, converts it and\n"
+	     "reports on it.\n"
 	     "\n"
 	     "verbs:");
 	for (const struct rk_command *const *c = rk_commands; *c; c++)
@@ -33,14 +34,37 @@ static void list_formats(void)
 
 struct settings {
 	struct rk_common common;
-	bool all;
+	bool all, words;
 };
 
 static const struct rk_opt options[] = {
 	{ "all", 'a', NULL, "the help of every verb", RK_OPT_FLAG, offsetof(struct settings, all),
 	  NULL },
+	{ "words", 0, NULL, "for shells: what may follow '-- [VERB [OPTION]]'", RK_OPT_FLAG,
+	  offsetof(struct settings, words), NULL },
 	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
 };
+
+static const char *topic_at(size_t i)
+{
+	size_t n = 0;
+
+	while (rk_commands[n])
+		n++;
+	return i < n ? rk_commands[i]->name : i == n ? "formats" : NULL;
+}
+
+/* Silent about verbs that are none: a shell asks while a word is being typed. */
+static int list_words(char **argv, int n)
+{
+	const struct rk_command *cmd = n ? rk_command_find(argv[0]) : NULL;
+
+	if (cmd)
+		rk_options_words(cmd, n > 1 ? argv[1] : NULL);
+	for (const struct rk_command *const *c = rk_commands; !n && *c; c++)
+		printf("%s\t%s\n", (*c)->name, (*c)->summary);
+	return EXIT_DONE;
+}
 
 static int help_on(const char *topic)
 {
@@ -78,6 +102,8 @@ static int help_run(int argc, char **argv)
 
 	if (rc >= 0)
 		return rc;
+	if (s.words)
+		return list_words(argv, n);
 	if (n > 1 || (n && s.all))
 		return say_misuse("help", "too many operands; see 'rockit help --help'");
 	if (s.all)
@@ -96,5 +122,6 @@ const struct rk_command cmd_help = {
 	.plain = true,
 	.examples = "  rockit help convert\n"
 		    "  rockit help formats\n",
+	.word = topic_at,
 	.run = help_run,
 };

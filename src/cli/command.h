@@ -3,6 +3,7 @@
 #define RK_COMMAND_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct rk_opt;
 
@@ -16,6 +17,8 @@ struct rk_command {
 	bool plain;                   /* takes no common option but --help */
 	bool program;                 /* the first operand begins a command line that is not ours */
 	const char *examples;         /* whole lines, or NULL */
+	/* The i-th operand that completion offers, NULL past the end; may be NULL itself. */
+	const char *(*word)(size_t i);
 	/* argv[0] is the verb. Returns the exit status. */
 	int (*run)(int argc, char **argv);
 };

@@ -184,10 +184,11 @@ static int take_program(const struct rk_command *cmd, struct arguments *args, in
 {
 	for (int i = args->next; i < args->argc; i++)
 		if (strcmp(args->argv[i], "--") == 0)
-			return say_misuse(cmd->name,
-					  "'%s' stands before '--' and is no option; put '--' before "
-					  "the program",
-					  args->argv[0]);
+			return say_misuse(
+				cmd->name,
+				"'%s' stands before '--' and is no option; put '--' before "
+				"the program",
+				args->argv[0]);
 	while (args->next < args->argc)
 		args->argv[(*n)++] = args->argv[args->next++];
 	return -1;
@@ -237,5 +238,37 @@ void rk_options_help(const struct rk_command *cmd)
 			 o->letter ? o->letter : ' ', o->letter ? ',' : ' ', o->name,
 			 o->arg ? " " : "", o->arg ? o->arg : "");
 		printf("  %-24s %s\n", left, o->help);
+	}
+}
+
+static const struct rk_opt *option_named(const struct rk_command *cmd, const char *word)
+{
+	const struct rk_opt *o;
+
+	for (size_t i = 0; word && (o = option_at(cmd, i)) != NULL; i++)
+		if ((word[0] == '-' && word[1] == '-' && !strcmp(word + 2, o->name)) ||
+		    (word[0] == '-' && o->letter && word[1] == o->letter && !word[2]))
+			return o;
+	return NULL;
+}
+
+void rk_options_words(const struct rk_command *cmd, const char *before)
+{
+	const struct rk_opt *o = option_named(cmd, before);
+	const char *word;
+
+	if (o && o->kind != RK_OPT_FLAG) {
+		for (size_t i = 0; o->choices && o->choices[i]; i++)
+			puts(o->choices[i]);
+		for (size_t i = 0; o->word && (word = o->word(i)) != NULL; i++)
+			puts(word);
+		return;
+	}
+	for (size_t i = 0; cmd->word && (word = cmd->word(i)) != NULL; i++)
+		puts(word);
+	for (size_t i = 0; (o = option_at(cmd, i)) != NULL; i++) {
+		printf("--%s\t%s\n", o->name, o->help);
+		if (o->letter)
+			printf("-%c\t%s\n", o->letter, o->help);
 	}
 }

@@ -26,6 +26,8 @@ struct rk_opt {
 	enum rk_opt_kind kind;
 	size_t offset;              /* in the verb's settings */
 	const char *const *choices; /* ended by NULL */
+	/* The i-th value that completion offers, NULL past the end; may be NULL itself. */
+	const char *(*word)(size_t i);
 };
 
 enum rk_color { RK_COLOR_AUTO, RK_COLOR_ALWAYS, RK_COLOR_NEVER };
@@ -48,5 +50,11 @@ int rk_options_parse(const struct rk_command *cmd, void *settings, int argc, cha
 
 /* The options of `cmd`, one per line, as the help shows them. */
 void rk_options_help(const struct rk_command *cmd);
+
+/*
+ * What may stand after `before` (an option of the verb, or NULL), for shells to offer: a word and
+ * its description with a tab between them, one a line. Nothing when it can be anything.
+ */
+void rk_options_words(const struct rk_command *cmd, const char *before);
 
 #endif

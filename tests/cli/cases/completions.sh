@@ -1,27 +1,26 @@
-# Every option of --help is known to the completions of the three shells, and no other.
-long() { # options of --help
-	"$ROCKIT" "$1" --help | sed -n 's/^  .*--\([a-z-]*\).*/\1/p' | sort
+# What the shells offer comes from the tables of the command itself.
+"$ROCKIT" help --words | cut -f 1 | sort >verbs
+"$ROCKIT" help | sed -n '/^verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p' | sort | diff verbs -
+for verb in $(cat verbs); do
+	"$ROCKIT" help --words -- "$verb" | sed -n 's/^--\([a-z-]*\).*/\1/p' | sort >offered
+	"$ROCKIT" "$verb" --help | sed -n 's/^  [- ][^ -]*,* *--\([a-z-]*\).*/\1/p' | sort |
+		diff - offered
+done
+echo "report --by:"
+"$ROCKIT" help --words -- report --by
+echo "convert -f:"
+"$ROCKIT" help --words -- convert -f
+echo "convert --output: anything"
+"$ROCKIT" help --words -- convert --output
+command -v bash >/dev/null || exit 0
+offer() { # words of a command line, the last being typed
+	bash -c '. "$CASES/../../completions/rockit.bash"
+		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+		_rockit; echo "${COMPREPLY[*]}"' bash "$ROCKIT" "$@"
 }
-folder=$CASES/../../completions
-for verb in report convert help; do
-	for option in $(long $verb); do
-		grep -q -- "--$option" "$folder/rockit.bash" || echo "bash: $verb --$option"
-		grep -q -- "--$option" "$folder/_rockit" || echo "zsh: $verb --$option"
-		grep -q -- "-l $option" "$folder/rockit.fish" || echo "fish: $verb --$option"
-	done
-	long $verb
-done | sort -u >known
-for option in $(sed 's/#.*//' "$folder/rockit.bash" | grep -o -- '--[a-z][a-z-]*' | sort -u); do
-	[ "$option" = --version ] || grep -qx -- "${option#--}" known || echo "bash: $option is unknown"
-done
-for option in $(grep -o -- '--[a-z][a-z-]*' "$folder/_rockit" | sort -u); do
-	grep -qx -- "${option#--}" known || echo "zsh: $option is unknown"
-done
-for option in $(grep -o -- ' -l [a-z-]*' "$folder/rockit.fish" | sed 's/ -l //' | sort -u); do
-	[ "$option" = version ] || grep -qx -- "$option" known || echo "fish: $option is unknown"
-done
-grep ':' known
-for verb in $("$ROCKIT" help | sed -n '/^verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
-	grep -q "$verb" "$folder/rockit.bash" && grep -q "'$verb:" "$folder/_rockit" &&
-		grep -q -- "-a $verb " "$folder/rockit.fish" || echo "verb $verb is missing"
-done
+echo "bash:"
+offer conv
+offer report --top 3 --b
+offer report --by r
+offer convert --table ker
+offer report -- --b
