@@ -144,7 +144,7 @@ static void take_signals(struct watch *w)
 			continue;
 		if (sig == SIGCONT && w->tty.wanted)
 			rk_child_tty_give(&w->tty, w->ret->pid);
-		if (sig != SIGCONT && sig != SIGTSTP && sig != SIGWINCH)
+		if (rk_child_signals_meant_us(sig))
 			w->ret->forwarded = sig;
 		pass_on(w, sig);
 	}
@@ -321,7 +321,7 @@ static void note_late_signals(struct watch *w)
 	int sig;
 
 	while ((sig = rk_child_signals_next(&w->signals)))
-		if (sig == SIGINT || sig == SIGTERM || sig == SIGHUP || sig == SIGQUIT)
+		if (rk_child_signals_meant_us(sig))
 			w->ret->forwarded = sig;
 }
 

@@ -32,7 +32,8 @@ struct rk_child_result {
 	enum rk_child_end end;
 	int status; /* as a shell sees it: exit status, or 128 + signal; 126, 127 */
 	int signal; /* that ended it, 0 for none */
-	/* The last signal that reached us meanwhile, 0 for none; job control does not count. */
+	/* The last signal that reached us meanwhile, 0 for none; neither job control nor what we
+	 * had been told to ignore. */
 	int forwarded;
 	int exec_errno;             /* why exec failed */
 	int64_t start_ns, end_ns;   /* CLOCK_BOOTTIME; 0 when it was not started */
@@ -51,8 +52,7 @@ struct rk_child_result {
  * The program finds things as if it had been started in our place: signals blocked and ignored as
  * they were when our program began, descriptors, directory, umask, limits. It leads a process
  * group. While it runs SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 that reach us are passed
- * to that group, and so are SIGTSTP, SIGCONT and SIGWINCH; what we had inherited as ignored stays
- * so. Where we own a terminal's foreground the group gets it: at once when we are alone in our own
+ * to that group, and so are SIGTSTP, SIGCONT and SIGWINCH. Where we own a terminal's foreground the group gets it: at once when we are alone in our own
  * group, or when the program first asks for it (SIGTTIN, SIGTTOU) where a pipeline or a script
  * shares the terminal with us. When the terminal stops it, we stop too and continue it afterwards.
  * In the end signals, mask and terminal are as before.

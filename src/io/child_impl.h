@@ -26,6 +26,8 @@ int rk_child_signals_open(struct rk_child_signals *s, struct rk_error *err);
 void rk_child_signals_wait(const struct rk_child_signals *s);
 /* The next signal that came, 0 when there is none. */
 int rk_child_signals_next(const struct rk_child_signals *s);
+/* Whether it would have had an effect on us: no job control, and not ignored before. */
+bool rk_child_signals_meant_us(int sig);
 /* Dispositions, if nobody else waits for a child, and the mask as before. */
 void rk_child_signals_close(struct rk_child_signals *s);
 /* Stops our process by `sig` as if it were not caught; true when a SIGCONT came meanwhile. */

@@ -23,7 +23,6 @@ enum { NCAUGHT = sizeof(caught) / sizeof(*caught), NSLOTS = 64 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned nusers;
 static struct sigaction saved[NCAUGHT];
-static bool replaced[NCAUGHT];
 
 /* Read by the handler. A slot is the write end of a pipe; 0 is free. */
 static atomic_int slots[NSLOTS];
@@ -72,20 +71,15 @@ static void catch_all(void)
 
 	atomic_store(&owner, getpid());
 	sigfillset(&sa.sa_mask);
-	for (int i = 0; i < NCAUGHT; i++) {
-		sigaction(caught[i], NULL, &saved[i]);
-		/* nohup must work through us. SIGCHLD ignored would lose the exit status. */
-		replaced[i] = saved[i].sa_handler != SIG_IGN || caught[i] == SIGCHLD;
-		if (replaced[i])
-			sigaction(caught[i], &sa, NULL);
-	}
+	/* Ignored ones as well: the child inherits them as ignored, and may have changed its mind. */
+	for (int i = 0; i < NCAUGHT; i++)
+		sigaction(caught[i], &sa, &saved[i]);
 }
 
 static void release_all(void)
 {
 	for (int i = 0; i < NCAUGHT; i++)
-		if (replaced[i])
-			sigaction(caught[i], &saved[i], NULL);
+		sigaction(caught[i], &saved[i], NULL);
 }
 
 /* -1 when all are taken. */
@@ -172,6 +166,17 @@ int rk_child_signals_next(const struct rk_child_signals *s)
 	unsigned char sig;
 
 	return read(s->fd[0], &sig, 1) == 1 ? sig : 0;
+}
+
+bool rk_child_signals_meant_us(int sig)
+{
+	int i = 0;
+
+	if (sig == SIGCHLD || sig == SIGCONT || sig == SIGTSTP || sig == SIGWINCH)
+		return false;
+	while (i < NCAUGHT && caught[i] != sig)
+		i++;
+	return i < NCAUGHT && saved[i].sa_handler != SIG_IGN;
 }
 
 void rk_child_signals_close(struct rk_child_signals *s)

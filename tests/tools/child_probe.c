@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -281,12 +282,27 @@ static void do_run(char **v)
 	_exit(r.status);
 }
 
+/* A program that cannot be executed. */
+static void do_missing(char **v)
+{
+	char name[] = "/";
+	char *argv[] = { name, NULL };
+	struct rk_child_options opt = { .argv = argv, .out_fd = -1, .err_fd = -1 };
+	struct rk_child_result r;
+
+	(void)v;
+	if (rk_child_run(&opt, &r, NULL) < 0)
+		_exit(96);
+	report(&r);
+}
+
+/* quiet WORD...: this program again as a helper tool. */
 static void do_quiet(char **v)
 {
 	struct rk_child_result r;
 	struct rk_bytes out;
 
-	v[0] = self;
+	*--v = self;
 	rk_bytes_init(&out, 1000);
 	if (rk_child_quiet(v, NULL, 0, &out, &r, NULL) < 0)
 		_exit(96);
@@ -294,8 +310,10 @@ static void do_quiet(char **v)
 	_exit(r.status);
 }
 
-/* A shell with job control, as far as a test needs it: stopped children are continued once. */
+/* A shell with job control, as far as a test needs it: stopped children are continued. */
 static void do_shell(char **v);
+/* The rest in another thread: signals reach the first one. */
+static void do_thread(char **v);
 
 struct word {
 	const char *name;
@@ -304,17 +322,18 @@ struct word {
 };
 
 static const struct word words[] = {
-	{ "exit", 1, do_exit },     { "die", 1, do_die },
-	{ "ignore", 1, do_ignore }, { "catch", 1, do_catch },
-	{ "block", 1, do_block },   { "await", 1, do_await },
-	{ "sleep", 1, do_sleep },   { "say", 1, do_say },
-	{ "write", 1, do_write },   { "stop", 0, do_stop },
-	{ "close", 1, do_close },   { "make", 1, do_make },
-	{ "read", 0, do_read },     { "foreground", 0, do_foreground },
-	{ "parent", 0, do_parent }, { "signals", 0, do_signals },
-	{ "fds", 0, do_fds },       { "state", 0, do_state },
-	{ "run", -1, do_run },      { "quiet", -1, do_quiet },
-	{ "shell", -1, do_shell },
+	{ "exit", 1, do_exit },      { "die", 1, do_die },
+	{ "ignore", 1, do_ignore },  { "catch", 1, do_catch },
+	{ "block", 1, do_block },    { "await", 1, do_await },
+	{ "sleep", 1, do_sleep },    { "say", 1, do_say },
+	{ "write", 1, do_write },    { "stop", 0, do_stop },
+	{ "close", 1, do_close },    { "make", 1, do_make },
+	{ "read", 0, do_read },      { "foreground", 0, do_foreground },
+	{ "parent", 0, do_parent },  { "signals", 0, do_signals },
+	{ "fds", 0, do_fds },        { "state", 0, do_state },
+	{ "run", -1, do_run },       { "quiet", -1, do_quiet },
+	{ "shell", -1, do_shell },   { "missing", 0, do_missing },
+	{ "thread", -1, do_thread },
 };
 
 static void carry_out(char **v)
@@ -361,8 +380,7 @@ static void do_shell(char **v)
 		signal(SIGTTOU, SIG_DFL);
 		signal(SIGTSTP, SIG_DFL);
 		/* A new program: what is ignored at its start is what counts. */
-		for (char **p = --v; *p; p++)
-			p[0] = p == v ? self : p[0];
+		*--v = self;
 		execv(self, v);
 		_exit(95);
 	}
@@ -380,6 +398,21 @@ static void do_shell(char **v)
 	say(tcgetpgrp(0) == pid ? "shell: it had the terminal\n" :
 				  "shell: another had the terminal\n");
 	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+}
+
+static void *carry_out_here(void *arg)
+{
+	carry_out(arg);
+	_exit(0);
+}
+
+static void do_thread(char **v)
+{
+	pthread_t t;
+
+	if (!pthread_create(&t, NULL, carry_out_here, v))
+		pthread_join(t, NULL);
+	_exit(93);
 }
 
 int main(int argc, char **argv)

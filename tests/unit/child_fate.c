@@ -1,0 +1,358 @@
+/* child_fate.c - signals, timeouts and terminals while a program runs. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "child_world.h"
+#include "io/child.h"
+#include "tap.h"
+
+static void nap_ms(long ms)
+{
+	usleep((useconds_t)(ms * 1000));
+}
+
+/* ---- signals ---- */
+
+TEST(signals_that_reach_us_are_passed_on)
+{
+	static const int sigs[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
+
+	for (size_t i = 0; i < sizeof(sigs) / sizeof(*sigs); i++) {
+		struct probe_process p;
+		char words[100], want[100];
+
+		snprintf(words, sizeof(words), "run 20000 catch %d say ready await 1 exit 3",
+			 sigs[i]);
+		probe_start(&p, words, 0, NULL);
+		CHECK(probe_expect(&p, "ready\n"));
+		kill(p.pid, sigs[i]);
+		CHECK_I64(probe_finish(&p), 3);
+		snprintf(want, sizeof(want),
+			 "ready\ncaught %02d\nend exited status 3 signal 0 forwarded %d\n", sigs[i],
+			 sigs[i]);
+		CHECK_STR(p.text, want);
+	}
+}
+
+TEST(a_second_interrupt_is_passed_on_too)
+{
+	struct probe_process p;
+
+	probe_start(&p, "run 20000 catch 2 say ready await 2 exit 0", 0, NULL);
+	CHECK(probe_expect(&p, "ready\n"));
+	kill(p.pid, SIGINT);
+	CHECK(probe_expect(&p, "caught 02\n"));
+	kill(p.pid, SIGINT);
+	CHECK_I64(probe_finish(&p), 0);
+	CHECK_STR(p.text,
+		  "ready\ncaught 02\ncaught 02\nend exited status 0 signal 0 forwarded 2\n");
+}
+
+TEST(a_signal_that_reaches_another_thread_of_ours_is_passed_on)
+{
+	struct probe_process p;
+
+	probe_start(&p, "thread run 20000 catch 15 say ready await 1 exit 3", 0, NULL);
+	CHECK(probe_expect(&p, "ready\n"));
+	kill(p.pid, SIGTERM);
+	CHECK_I64(probe_finish(&p), 3);
+	CHECK_STR(p.text, "ready\ncaught 15\nend exited status 3 signal 0 forwarded 15\n");
+}
+
+TEST(the_whole_group_gets_the_signal)
+{
+	struct probe_process p;
+
+	probe_start(&p, "run 20000 catch 15 fork 4 say ready await 1 await 1 sleep 200", 0, NULL);
+	CHECK(probe_expect(&p, "ready\n"));
+	kill(p.pid, SIGTERM);
+	CHECK_I64(probe_finish(&p), 0);
+	CHECK(strstr(p.text, "caught 15\ncaught 15\n") != NULL);
+}
+
+TEST(a_child_that_dies_of_a_signal_we_passed_on_says_both)
+{
+	struct probe_process p;
+
+	probe_start(&p, "run 20000 say ready sleep 20000", 0, NULL);
+	CHECK(probe_expect(&p, "ready\n"));
+	kill(p.pid, SIGTERM);
+	CHECK_I64(probe_finish(&p), 143);
+	CHECK_STR(p.text, "ready\nend signalled status 143 signal 15 forwarded 15\n");
+}
+
+static void ignore_hangup(void)
+{
+	signal(SIGHUP, SIG_IGN);
+}
+
+TEST(a_signal_that_was_ignored_before_us_ends_nobody)
+{
+	struct probe_process p;
+
+	probe_start(&p, "run 20000 say ready sleep 300 exit 6", 0, ignore_hangup);
+	CHECK(probe_expect(&p, "ready\n"));
+	kill(p.pid, SIGHUP);
+	CHECK_I64(probe_finish(&p), 6);
+	CHECK_STR(p.text, "ready\nend exited status 6 signal 0 forwarded 0\n");
+}
+
+TEST(a_signal_that_was_ignored_before_us_reaches_a_child_that_wants_it)
+{
+	struct probe_process p;
+
+	probe_start(&p, "run 20000 catch 1 say ready await 1 exit 6", 0, ignore_hangup);
+	CHECK(probe_expect(&p, "ready\n"));
+	kill(p.pid, SIGHUP);
+	CHECK_I64(probe_finish(&p), 6);
+	CHECK_STR(p.text, "ready\ncaught 01\nend exited status 6 signal 0 forwarded 0\n");
+}
+
+TEST(stop_and_continue_are_passed_on)
+{
+	struct probe_process p;
+	int status;
+
+	probe_start(&p, "run 20000 catch 20 catch 18 say ready await 2 exit 0", 0, NULL);
+	CHECK(probe_expect(&p, "ready\n"));
+	kill(p.pid, SIGTSTP);
+	CHECK(probe_expect(&p, "caught 20\n"));
+	/* We were not stopped by it. */
+	CHECK_I64(waitpid(p.pid, &status, WNOHANG | WUNTRACED), 0);
+	kill(p.pid, SIGCONT);
+	CHECK_I64(probe_finish(&p), 0);
+	CHECK_STR(p.text,
+		  "ready\ncaught 20\ncaught 18\nend exited status 0 signal 0 forwarded 0\n");
+}
+
+TEST(an_interrupt_ends_a_quiet_tool_and_then_us)
+{
+	struct probe_process p;
+
+	probe_start(&p, "quiet sleep 20000", 0, NULL);
+	nap_ms(200);
+	kill(p.pid, SIGINT);
+	CHECK_I64(probe_finish(&p), 128 + SIGINT);
+	CHECK_STR(p.text, "");
+}
+
+/* ---- time ---- */
+
+TEST(a_timeout_ends_the_program)
+{
+	struct probe p;
+
+	probe_init(&p, "sleep 20000");
+	p.opt.timeout_ms = 200;
+	CHECK_I64(probe_run(&p), 0);
+	CHECK_I64(p.got.end, RK_CHILD_TIMED_OUT);
+	CHECK_I64(p.got.signal, SIGTERM);
+	CHECK_I64(p.got.status, 143);
+	CHECK(!p.got.killed && !p.got.left);
+	CHECK(p.got.end_ns - p.got.start_ns >= 200000000);
+	probe_release(&p);
+}
+
+TEST(a_program_may_clean_up_in_the_time_of_grace)
+{
+	struct probe p;
+
+	probe_init(&p, "catch 15 await 1 sleep 100 say cleaned exit 12");
+	p.opt.timeout_ms = 200;
+	p.opt.grace_ms = 8000;
+	CHECK_I64(probe_run(&p), 0);
+	CHECK_I64(p.got.end, RK_CHILD_TIMED_OUT);
+	CHECK_I64(p.got.status, 12);
+	CHECK(!p.got.killed);
+	CHECK_STR(p.text, "caught 15\ncleaned\n");
+	probe_release(&p);
+}
+
+TEST(a_program_that_ignores_the_end_is_killed)
+{
+	struct probe p;
+
+	probe_init(&p, "ignore 15 say there sleep 20000");
+	p.opt.timeout_ms = 200;
+	p.opt.grace_ms = 200;
+	CHECK_I64(probe_run(&p), 0);
+	CHECK_I64(p.got.end, RK_CHILD_TIMED_OUT);
+	CHECK_I64(p.got.status, 137);
+	CHECK(p.got.killed && !p.got.left);
+	CHECK(p.got.end_ns - p.got.start_ns >= 400000000);
+	CHECK_STR(p.text, "there\n");
+	probe_release(&p);
+}
+
+TEST(at_a_timeout_grandchildren_that_ignore_the_end_go_too)
+{
+	struct probe p;
+
+	/* The leader obeys at once, its child does not. */
+	probe_init(&p, "fork 4 ignore 15 sleep 20000 sleep 20000");
+	p.opt.timeout_ms = 200;
+	p.opt.grace_ms = 300;
+	CHECK_I64(probe_run(&p), 0);
+	CHECK_I64(p.got.end, RK_CHILD_TIMED_OUT);
+	CHECK_I64(p.got.signal, SIGTERM);
+	CHECK(p.got.killed && !p.got.left);
+	probe_release(&p);
+}
+
+TEST(a_stopped_program_is_ended_at_its_timeout)
+{
+	struct probe p;
+
+	probe_init(&p, "die 19 sleep 20000");
+	p.opt.timeout_ms = 200;
+	p.opt.grace_ms = 8000;
+	CHECK_I64(probe_run(&p), 0);
+	CHECK_I64(p.got.end, RK_CHILD_TIMED_OUT);
+	CHECK_I64(p.got.signal, SIGTERM);
+	CHECK(!p.got.killed);
+	probe_release(&p);
+}
+
+TEST(a_timeout_beyond_the_clock_is_none)
+{
+	struct probe p;
+
+	probe_init(&p, "exit 2");
+	p.opt.timeout_ms = UINT64_MAX;
+	CHECK_I64(probe_run(&p), 0);
+	CHECK_I64(p.got.status, 2);
+	probe_release(&p);
+}
+
+TEST(processes_left_behind_are_left_alone)
+{
+	struct probe p;
+
+	probe_init(&p, "fork 4 sleep 700 exit 0 exit 3");
+	CHECK_I64(probe_run(&p), 0);
+	CHECK_I64(p.got.end, RK_CHILD_EXITED);
+	CHECK_I64(p.got.status, 3);
+	CHECK(p.got.left && !p.got.killed);
+	CHECK(p.got.end_ns - p.got.start_ns < 600000000);
+	CHECK_I64(kill(-p.got.pid, 0), 0);
+	probe_release(&p);
+}
+
+static void count_tick(void *arg, uint64_t elapsed_ms)
+{
+	uint64_t *n = arg;
+
+	CHECK(elapsed_ms >= 100 * (n[0] + 1));
+	n[0]++;
+}
+
+TEST(the_tick_comes_ten_times_a_second)
+{
+	uint64_t n = 0;
+	struct probe p;
+
+	probe_init(&p, "sleep 1050");
+	p.opt.tick = count_tick;
+	p.opt.arg = &n;
+	CHECK_I64(probe_run(&p), 0);
+	CHECK(n >= 5 && n <= 10);
+	probe_release(&p);
+}
+
+/* ---- on a terminal ---- */
+
+TEST(the_child_gets_the_terminals_foreground)
+{
+	struct probe_process p;
+
+	probe_start(&p, "run 20000 foreground read exit 4", 1, NULL);
+	CHECK(probe_expect(&p, "foreground\n"));
+	CHECK(write(p.fd, "typed\n", 6) == 6);
+	CHECK_I64(probe_finish(&p), 4);
+	CHECK_STR(p.text, "foreground\nread typed\nend exited status 4 signal 0 forwarded 0\n");
+}
+
+TEST(an_interrupt_typed_at_the_terminal_reaches_the_child_once)
+{
+	struct probe_process p;
+
+	probe_start(&p, "run 20000 catch 2 say ready await 1 sleep 200 exit 5", 1, NULL);
+	CHECK(probe_expect(&p, "ready\n"));
+	CHECK(write(p.fd, "\003", 1) == 1);
+	CHECK_I64(probe_finish(&p), 5);
+	CHECK_STR(p.text, "ready\ncaught 02\nend exited status 5 signal 0 forwarded 0\n");
+}
+
+TEST(we_stop_with_the_child_and_continue_it)
+{
+	struct probe_process p;
+
+	probe_start(&p, "shell run 20000 say ready sleep 300 foreground exit 6", 1, NULL);
+	CHECK(probe_expect(&p, "ready\n"));
+	CHECK(write(p.fd, "\032", 1) == 1);
+	CHECK_I64(probe_finish(&p), 6);
+	CHECK_STR(p.text, "ready\nshell: stopped 20\nshell: it has the terminal\nforeground\n"
+			  "end exited status 6 signal 0 forwarded 0\nshell: it had the terminal\n");
+}
+
+TEST(without_a_shell_a_stop_at_the_terminal_passes)
+{
+	struct probe_process p;
+
+	probe_start(&p, "run 20000 say ready sleep 300 exit 7", 1, NULL);
+	CHECK(probe_expect(&p, "ready\n"));
+	CHECK(write(p.fd, "\032", 1) == 1);
+	CHECK_I64(probe_finish(&p), 7);
+	CHECK_STR(p.text, "ready\nend exited status 7 signal 0 forwarded 0\n");
+}
+
+static void in_a_script(void)
+{
+	/* A leader above us that shares our group, as a script's shell does. */
+	pid_t pid = fork();
+	int status = 0;
+
+	if (pid == 0)
+		return;
+	signal(SIGINT, SIG_IGN);
+	while (waitpid(pid, &status, 0) != pid)
+		;
+	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+}
+
+TEST(in_a_script_the_foreground_stays_until_the_child_asks)
+{
+	struct probe_process p;
+
+	probe_start(&p, "run 20000 foreground read foreground exit 8", 1, in_a_script);
+	CHECK(probe_expect(&p, "background\n"));
+	CHECK(write(p.fd, "typed\n", 6) == 6);
+	CHECK_I64(probe_finish(&p), 8);
+	CHECK_STR(p.text, "background\nread typed\nforeground\n"
+			  "end exited status 8 signal 0 forwarded 0\n");
+}
+
+TEST(in_a_script_an_interrupt_at_the_terminal_reaches_the_child)
+{
+	struct probe_process p;
+
+	probe_start(&p, "run 20000 catch 2 say ready await 1 exit 9", 1, in_a_script);
+	CHECK(probe_expect(&p, "ready\n"));
+	CHECK(write(p.fd, "\003", 1) == 1);
+	CHECK_I64(probe_finish(&p), 9);
+	CHECK_STR(p.text, "ready\ncaught 02\nend exited status 9 signal 0 forwarded 2\n");
+}
+
+TEST(a_failed_exec_gives_the_terminal_back)
+{
+	struct probe_process p;
+
+	probe_start(&p, "missing foreground", 1, NULL);
+	CHECK_I64(probe_finish(&p), 0);
+	CHECK_STR(p.text, "end not-executable status 126 signal 0 forwarded 0: cannot run '/': it "
+			  "is a directory\nforeground\n");
+}
