@@ -1,0 +1,341 @@
+/*
+ * counter_pack.c - see counter_pack.h.
+ *
+ * Items that lie within a larger item come along with it. The larger ones are placed first, each
+ * into the run that shares most registers with it; single registers then fill what is free. When
+ * that takes more runs than the lower bound, the larger items are searched through for fewer:
+ * single registers never matter there beyond their number, since blocks are independent.
+ */
+#include "session/counter_pack.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+enum {
+	WORDS = RK_PACK_REGISTERS_MAX / 64,
+	/* Some milliseconds; the sets people ask for need a few hundred at most. */
+	NODES_MAX = 20000,
+};
+
+struct run {
+	uint64_t has[WORDS];
+	uint8_t used[RK_PACK_BLOCKS_MAX];
+};
+
+struct solver {
+	const struct rk_pack_problem *p;
+	uint16_t *groups; /* items of several registers, largest first */
+	size_t ngroups;
+	uint16_t *parent; /* per item: the one it comes along with, or itself */
+	struct run *runs;
+	size_t nruns;
+	uint32_t *run_of;                    /* per item, of the packing that is being made */
+	size_t singles[RK_PACK_BLOCKS_MAX];  /* registers outside of all groups */
+	size_t distinct[RK_PACK_BLOCKS_MAX]; /* registers in all */
+	size_t total[RK_PACK_BLOCKS_MAX];    /* places taken over all runs */
+	size_t nodes, target;                /* of the search */
+};
+
+static bool has(const struct run *r, uint16_t reg)
+{
+	return r->has[reg / 64] >> reg % 64 & 1;
+}
+
+/* Places the item would newly take of each block, or false when it does not fit. */
+static bool fits(const struct solver *s, const struct run *r, const struct rk_pack_item *item,
+		 size_t *ret_shared)
+{
+	uint8_t used[RK_PACK_BLOCKS_MAX];
+
+	memcpy(used, r->used, s->p->nblocks);
+	*ret_shared = 0;
+	for (size_t i = 0; i < item->n; i++) {
+		uint16_t reg = item->registers[i];
+		const struct rk_pack_register *what = &s->p->registers[reg];
+
+		if (has(r, reg)) {
+			++*ret_shared;
+			continue;
+		}
+		if (what->clash != RK_PACK_NONE && has(r, what->clash))
+			return false;
+		if (++used[what->block] > s->p->limits[what->block])
+			return false;
+	}
+	return true;
+}
+
+bool rk_pack_fits(const struct rk_pack_problem *p, const struct rk_pack_item *item)
+{
+	const struct solver s = { .p = p };
+	const struct run empty = { .used = { 0 } };
+	size_t shared;
+
+	for (size_t i = 0; i < item->n; i++)
+		for (size_t j = 0; j < i; j++)
+			if (p->registers[item->registers[i]].clash == item->registers[j])
+				return false;
+	return fits(&s, &empty, item, &shared);
+}
+
+static void place(struct solver *s, size_t at, size_t item)
+{
+	const struct rk_pack_item *what = &s->p->items[item];
+	struct run *r = &s->runs[at];
+
+	for (size_t i = 0; i < what->n; i++) {
+		uint16_t reg = what->registers[i];
+		uint8_t block = s->p->registers[reg].block;
+
+		if (has(r, reg))
+			continue;
+		r->has[reg / 64] |= UINT64_C(1) << reg % 64;
+		r->used[block]++;
+		s->total[block]++;
+	}
+	s->run_of[item] = (uint32_t)at;
+}
+
+static void clear_runs(struct solver *s)
+{
+	memset(s->runs, 0, s->p->nitems * sizeof(*s->runs));
+	memset(s->total, 0, sizeof(s->total));
+	s->nruns = 0;
+}
+
+/* The run that shares most with the item; a new one when it fits in none. */
+static size_t best_run(struct solver *s, const struct rk_pack_item *item)
+{
+	size_t best = s->nruns, most = 0;
+
+	for (size_t i = 0; i < s->nruns; i++) {
+		size_t shared;
+
+		if (!fits(s, &s->runs[i], item, &shared))
+			continue;
+		if (best == s->nruns || shared > most) {
+			best = i;
+			most = shared;
+		}
+	}
+	return best;
+}
+
+static void place_anywhere(struct solver *s, size_t item)
+{
+	size_t at = best_run(s, &s->p->items[item]);
+
+	place(s, at, item);
+	if (at == s->nruns)
+		s->nruns++;
+}
+
+/* Items that the search places; single registers only matter to it when they clash. */
+static bool is_group(const struct rk_pack_problem *p, const struct rk_pack_item *item)
+{
+	return item->n > 1 ||
+	       (item->n == 1 && p->registers[item->registers[0]].clash != RK_PACK_NONE);
+}
+
+/* Single registers in the order they were asked for, then what comes along with others. */
+static void place_rest(struct solver *s)
+{
+	for (size_t i = 0; i < s->p->nitems; i++)
+		if (s->parent[i] == i && !is_group(s->p, &s->p->items[i]))
+			place_anywhere(s, i);
+	for (size_t i = 0; i < s->p->nitems; i++)
+		if (s->parent[i] != i)
+			s->run_of[i] = s->run_of[s->parent[i]];
+}
+
+static void place_greedily(struct solver *s)
+{
+	clear_runs(s);
+	for (size_t i = 0; i < s->ngroups; i++)
+		place_anywhere(s, s->groups[i]);
+	place_rest(s);
+}
+
+/* Is there room in `target` runs for what is placed and the single registers? */
+static bool room_left(const struct solver *s)
+{
+	for (size_t b = 0; b < s->p->nblocks; b++)
+		if (s->total[b] + s->singles[b] > s->target * s->p->limits[b])
+			return false;
+	return true;
+}
+
+/* Places groups from `next` on in at most `target` runs: 1 done, 0 impossible, -1 given up. */
+static int search(struct solver *s, size_t next)
+{
+	const struct rk_pack_item *item;
+	size_t nruns = s->nruns, shared;
+
+	if (!room_left(s))
+		return 0;
+	if (next == s->ngroups)
+		return 1;
+	if (++s->nodes > NODES_MAX)
+		return -1;
+	item = &s->p->items[s->groups[next]];
+	/* All empty runs are alike: only the first of them is tried. */
+	for (size_t i = 0; i <= nruns && i < s->target; i++) {
+		struct run run_before = s->runs[i];
+		size_t total_before[RK_PACK_BLOCKS_MAX];
+		int found;
+
+		if (!fits(s, &s->runs[i], item, &shared))
+			continue;
+		memcpy(total_before, s->total, sizeof(s->total));
+		place(s, i, s->groups[next]);
+		s->nruns = i == nruns ? nruns + 1 : nruns;
+		found = search(s, next + 1);
+		if (found)
+			return found;
+		s->runs[i] = run_before;
+		memcpy(s->total, total_before, sizeof(s->total));
+		s->nruns = nruns;
+	}
+	return 0;
+}
+
+/* True when `a` has all registers of `b`. */
+static bool contains(const struct rk_pack_item *a, const struct rk_pack_item *b)
+{
+	for (size_t i = 0; i < b->n; i++) {
+		size_t j = 0;
+
+		while (j < a->n && a->registers[j] != b->registers[i])
+			j++;
+		if (j == a->n)
+			return false;
+	}
+	return true;
+}
+
+/* Which items come along with which, and the groups, largest first. */
+static void sort_items(struct solver *s)
+{
+	const struct rk_pack_item *items = s->p->items;
+	size_t largest = 0;
+
+	for (size_t i = 0; i < s->p->nitems; i++)
+		largest = items[i].n > largest ? items[i].n : largest;
+	for (size_t size = largest + 1; size-- > 0;) {
+		for (size_t i = 0; i < s->p->nitems; i++) {
+			size_t g = 0;
+
+			if (items[i].n != size)
+				continue;
+			while (g < s->ngroups && !contains(&items[s->groups[g]], &items[i]))
+				g++;
+			s->parent[i] = g < s->ngroups ? s->groups[g] : (uint16_t)i;
+			if (g == s->ngroups && is_group(s->p, &items[i]))
+				s->groups[s->ngroups++] = (uint16_t)i;
+		}
+	}
+}
+
+/* Equal single items come along with the first of them. */
+static void join_singles(struct solver *s, uint16_t *first)
+{
+	memset(first, 0xff, s->p->nregisters * sizeof(*first));
+	for (size_t i = 0; i < s->p->nitems; i++) {
+		const struct rk_pack_item *item = &s->p->items[i];
+
+		if (item->n != 1 || s->parent[i] != i || is_group(s->p, item))
+			continue;
+		if (first[item->registers[0]] == RK_PACK_NONE)
+			first[item->registers[0]] = (uint16_t)i;
+		s->parent[i] = first[item->registers[0]];
+		s->singles[s->p->registers[item->registers[0]].block] += s->parent[i] == i;
+	}
+}
+
+static void count_distinct(struct solver *s)
+{
+	uint64_t seen[WORDS] = { 0 };
+
+	for (size_t i = 0; i < s->p->nitems; i++) {
+		for (size_t j = 0; j < s->p->items[i].n; j++) {
+			uint16_t reg = s->p->items[i].registers[j];
+			uint64_t bit = UINT64_C(1) << reg % 64;
+
+			s->distinct[s->p->registers[reg].block] += !(seen[reg / 64] & bit);
+			seen[reg / 64] |= bit;
+		}
+	}
+}
+
+static size_t bound(const struct solver *s)
+{
+	size_t most = s->p->nitems > 0;
+
+	for (size_t b = 0; b < s->p->nblocks; b++) {
+		size_t runs = (s->distinct[b] + s->p->limits[b] - 1) / s->p->limits[b];
+
+		most = runs > most ? runs : most;
+	}
+	return most;
+}
+
+/* Fewer runs than the greedy packing, from the lower bound up; keeps the greedy one otherwise. */
+static void improve(struct solver *s, struct rk_pack_result *ret)
+{
+	size_t greedy = s->nruns;
+
+	ret->optimal = true;
+	for (s->target = ret->lower_bound; s->target < greedy; s->target++) {
+		int found;
+
+		clear_runs(s);
+		s->nodes = 0;
+		found = search(s, 0);
+		if (found > 0) {
+			place_rest(s);
+			return;
+		}
+		if (found < 0)
+			ret->optimal = false; /* not proven impossible */
+	}
+	place_greedily(s);
+}
+
+static int make_solver(struct solver *s, uint16_t **first, struct rk_error *err)
+{
+	size_t n = s->p->nitems;
+
+	s->groups = rk_calloc(n + 1, sizeof(*s->groups));
+	s->parent = rk_calloc(n + 1, sizeof(*s->parent));
+	s->runs = rk_calloc(n + 1, sizeof(*s->runs));
+	*first = rk_calloc(s->p->nregisters + 1, sizeof(**first));
+	return s->groups && s->parent && s->runs && *first ? 0 : rk_fail_nomem(err);
+}
+
+int rk_pack_solve(const struct rk_pack_problem *p, struct rk_pack_result *ret, struct rk_error *err)
+{
+	struct solver s = { .p = p, .run_of = ret->run_of };
+	uint16_t *first = NULL;
+	int rc;
+
+	if (p->nregisters > RK_PACK_REGISTERS_MAX || p->nblocks > RK_PACK_BLOCKS_MAX ||
+	    p->nitems > RK_PACK_ITEMS_MAX)
+		return rk_fail(err, RK_E_LIMIT, "too many counters to plan at once");
+	rc = make_solver(&s, &first, err);
+	if (rc == 0) {
+		sort_items(&s);
+		join_singles(&s, first);
+		count_distinct(&s);
+		ret->lower_bound = bound(&s);
+		place_greedily(&s);
+		improve(&s, ret);
+		ret->nruns = s.nruns;
+	}
+	rk_free(s.groups);
+	rk_free(s.parent);
+	rk_free(s.runs);
+	rk_free(first);
+	return rc;
+}

@@ -1,0 +1,56 @@
+/*
+ * counter_pack.h - how many runs do counters cost?
+ *
+ * A register is one place of a block that counts one event. An item is a set of registers that
+ * must be in the same run: all inputs of a derived counter, or a single one. Blocks have a limit
+ * of registers per run; a register that several items of a run share is needed there once.
+ */
+#ifndef RK_COUNTER_PACK_H
+#define RK_COUNTER_PACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+enum {
+	RK_PACK_REGISTERS_MAX = 1024,
+	RK_PACK_ITEMS_MAX = 4096,
+	RK_PACK_BLOCKS_MAX = 32,
+	RK_PACK_NONE = UINT16_MAX,
+};
+
+struct rk_pack_register {
+	uint8_t block;
+	uint16_t clash; /* a register that must not be in the same run, or RK_PACK_NONE */
+};
+
+struct rk_pack_item {
+	uint16_t *registers; /* distinct; may be none */
+	size_t n;
+};
+
+struct rk_pack_problem {
+	const struct rk_pack_register *registers;
+	size_t nregisters;
+	const unsigned *limits; /* per block, at least 1 */
+	size_t nblocks;
+	const struct rk_pack_item *items; /* each fits in a run of its own */
+	size_t nitems;
+};
+
+struct rk_pack_result {
+	uint32_t *run_of; /* per item; the caller's, nitems long */
+	size_t nruns;
+	size_t lower_bound; /* max over blocks of registers / limit, rounded up */
+	bool optimal;       /* no packing has fewer runs: equal to the bound, or proven by search */
+};
+
+/* Whether these registers fit in one run. */
+bool rk_pack_fits(const struct rk_pack_problem *p, const struct rk_pack_item *item);
+/* RK_E_LIMIT when it is larger than the maxima above. */
+int rk_pack_solve(const struct rk_pack_problem *p, struct rk_pack_result *ret,
+		  struct rk_error *err);
+
+#endif

@@ -1,0 +1,68 @@
+/*
+ * counter_table.h - the table of counters (data/counters/table.txt) in memory.
+ *
+ * Read once, when first asked for, and kept until the process ends. Safe from several threads.
+ */
+#ifndef RK_COUNTER_TABLE_H
+#define RK_COUNTER_TABLE_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "rockit/counters.h"
+#include "session/counter_text.h"
+
+enum {
+	RK_TARGETS_MAX = 64, /* a bit each */
+	RK_PRODUCTS_MAX = 8,
+	RK_BLOCKS_MAX = 32,
+	/* What a block is taken to have that the table has no limit for. */
+	RK_BLOCK_LIMIT_UNKNOWN = 2,
+};
+
+/* How an input of a derived counter is read: as it is, or summed up per clock. */
+enum rk_accumulate { RK_ACCUMULATE_NO, RK_ACCUMULATE_LOW, RK_ACCUMULATE_HIGH };
+
+struct rk_counter_entry {
+	struct rk_counter pub;
+	const uint8_t *accumulate; /* per input: enum rk_accumulate; NULL where needs is */
+	uint64_t targets;          /* a bit per target that has it so */
+};
+
+struct rk_counter_target {
+	const char *name;
+	const char *products[RK_PRODUCTS_MAX + 1]; /* "MI300X", NULL at the end */
+	unsigned generation;
+	uint16_t *counters; /* its entries, by name */
+	size_t ncounters;
+};
+
+struct rk_counter_table;
+
+/* The shipped table; NULL with `err` filled. */
+const struct rk_counter_table *rk_counter_table_get(struct rk_error *err);
+
+/* From text; freed by rk_counter_table_free. For the shipped table and for tests. */
+int rk_counter_table_parse(const char *text, size_t len, struct rk_counter_table **ret,
+			   struct rk_error *err);
+void rk_counter_table_free(struct rk_counter_table *t); /* NULL is fine */
+
+const struct rk_counter_target *rk_counter_table_target(const struct rk_counter_table *t, size_t i);
+/* By any usual spelling: "GFX942", "gfx942:sramecc+:xnack-", "942", "MI300X". NULL: unknown. */
+const struct rk_counter_target *rk_counter_table_target_find(const struct rk_counter_table *t,
+							     const char *name);
+/* How many counters of a block fit in one pass. */
+unsigned rk_counter_table_limit(const struct rk_counter_table *t,
+				const struct rk_counter_target *target, const char *block);
+
+/* All entries, by name; a name that targets define differently has several. */
+const struct rk_counter_entry *rk_counter_table_at(const struct rk_counter_table *t, size_t i);
+size_t rk_counter_table_size(const struct rk_counter_table *t);
+/* The first entry of that name, of any target. */
+const struct rk_counter_entry *rk_counter_table_any(const struct rk_counter_table *t,
+						    struct rk_piece name);
+const struct rk_counter_entry *rk_counter_table_find(const struct rk_counter_table *t,
+						     const struct rk_counter_target *target,
+						     struct rk_piece name);
+
+#endif
