@@ -41,7 +41,7 @@ struct rk_doctor {
 struct rk_doctor_options {
 	const char *root;   /* put before /sys, /dev, /proc, /opt and /etc, for tests; NULL or "" */
 	const char *path;   /* instead of $PATH; NULL: $PATH */
-	char *const *env;   /* looked at for variables that matter; NULL: the process's own */
+	char *const *env;   /* variables to look at, but for where profilers are; NULL: our own */
 	const char *tmpdir; /* where temporary files will go; NULL: $TMPDIR or /tmp */
 };
 

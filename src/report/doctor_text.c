@@ -106,7 +106,7 @@ static void put_title(struct page *p, const char *title)
 
 static const char *remark(const struct rk_tool_found *t)
 {
-	return !t->usable ? " (not executable)" : !t->first ? " (not the first)" : "";
+	return !t->usable ? " (not executable)" : !t->first ? " (not used)" : "";
 }
 
 struct tool_widths {
@@ -128,8 +128,9 @@ static void put_tool(struct page *p, const struct rk_tool_found *t, const struct
 		rk_bytes_puts(p->out, t->rocm[0] ? "ROCm " : "     ");
 	put_cell(p, t->rocm, w->rocm);
 	if (at + load(p, t->path) + strlen(remark(t)) > p->columns) {
+		while (p->out->len && p->out->data[p->out->len - 1] == ' ')
+			p->out->len--;
 		rk_bytes_puts(p->out, "\n      ");
-		load(p, t->path);
 	}
 	rk_bytes_put(p->out, p->cell.data, p->cell.len);
 	rk_bytes_puts(p->out, remark(t));

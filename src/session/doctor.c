@@ -30,6 +30,7 @@ static void look_around(struct rk_look *l)
 	rk_look_gpus(l);
 	rk_look_environment(l);
 	rk_look_tools(l);
+	rk_look_hazards(l);
 	rk_look_verdict(l);
 }
 

@@ -212,7 +212,7 @@ static void look_at_kfd(struct rk_look *l)
 
 	inspect(l, &dev);
 	if (dev.access == ALLOWED) {
-		rk_look_say(l, "kfd", RK_DOCTOR_OK, "/dev/kfd", "can be read and written");
+		rk_look_say(l, "kfd", RK_DOCTOR_OK, "/dev/kfd", "/dev/kfd can be read and written");
 	} else if (dev.access == DENIED) {
 		say_denied(l, "kfd", &dev);
 	} else {
@@ -258,7 +258,7 @@ static void look_at_render_nodes(struct rk_look *l)
 		say_denied(l, "render-nodes", &denied);
 	if (nodes && !nmissing && !ndenied)
 		rk_look_say(l, "render-nodes", RK_DOCTOR_OK, "render nodes",
-			    "all %zu can be read and written", nodes);
+			    "%zu of %zu can be read and written", nodes, nodes);
 }
 
 void rk_look_access(struct rk_look *l)

@@ -73,6 +73,7 @@ void rk_look_access(struct rk_look *l);
 void rk_look_gpus(struct rk_look *l);
 void rk_look_environment(struct rk_look *l);
 void rk_look_tools(struct rk_look *l);
+void rk_look_hazards(struct rk_look *l);
 void rk_look_verdict(struct rk_look *l);
 
 #endif

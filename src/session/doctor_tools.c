@@ -56,6 +56,17 @@ static const char *installer(struct rk_look *l)
 	return found;
 }
 
+/* Where there are NVIDIA's GPUs alone, ROCm is of no use. */
+static void look_for_nsys(struct rk_look *l)
+{
+	if (has_any(l, "nsys"))
+		return;
+	rk_look_say(l, "no-profiler", RK_DOCTOR_INFO, "profilers",
+		    "Nsight Systems (nsys) was not found in PATH");
+	rk_look_advise(l, "install it from NVIDIA's repository (package nsight-systems); rockit "
+			  "reads files without it");
+}
+
 static void look_for_none(struct rk_look *l)
 {
 	bool amd = rk_look_count(l, "AMD") > 0;
@@ -219,6 +230,8 @@ void rk_look_tools(struct rk_look *l)
 		look_at_releases(l, best);
 		look_at_python(l, best);
 		look_at_settings(l);
+	} else if (rk_look_count(l, "NVIDIA") && !rk_look_count(l, "AMD")) {
+		look_for_nsys(l);
 	} else {
 		look_for_none(l);
 	}

@@ -77,8 +77,8 @@ static void judge(const struct rk_look *l, char *out, size_t size)
 	else if (rk_look_count(l, "NVIDIA"))
 		snprintf(
 			out, size,
-			"no AMD GPU here, and rockit run has no profiler for NVIDIA's: profile with "
-			"nsys, rockit reads what 'nsys export --type sqlite' writes");
+			"no AMD GPU here: for NVIDIA's, profile with nsys; rockit reads what 'nsys "
+			"export --type sqlite' writes");
 	else
 		snprintf(out, size,
 			 "no AMD GPU and no profiler here: rockit reads and converts files, and "
