@@ -1,0 +1,4 @@
+. "$CASES/doctor_machine.sh"
+machine
+doctor
+doctor --format csv

@@ -1,0 +1,10 @@
+. "$CASES/doctor_machine.sh"
+machine
+driver 6.12.12
+gpu 1 90402 0x74a1 1216 192
+rocm 7.0.2 rocprofv3
+user '' ''
+doctor
+echo
+user '' alice
+doctor | grep -e '->'

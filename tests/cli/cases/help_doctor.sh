@@ -1,0 +1,3 @@
+"$ROCKIT" help doctor >one
+"$ROCKIT" doctor -h >two
+cmp one two && cat one
