@@ -4,9 +4,10 @@
 
 #include "base/alloc.h"
 #include "base/bytes.h"
+#include "base/nearest.h"
 #include "tool/tool_impl.h"
 
-enum { MAX_FILE = 1 << 20, MAX_WORD = 32 };
+enum { MAX_FILE = 1 << 20, MAX_WORD = 48 };
 
 /* rocprof-compute and rocprof-sys answer other questions, so they come last. */
 const struct rk_tool_ops *const rk_tools[] = {
@@ -43,67 +44,28 @@ const char *rk_trace_name(unsigned i)
 	return i < RK_NTRACES ? trace_names[i] : NULL;
 }
 
-static size_t least(size_t a, size_t b, size_t c)
+static const char *nearest_trace(const char *word)
 {
-	size_t ab = a < b ? a : b;
-
-	return ab < c ? ab : c;
-}
-
-/* Letters to put in, leave out or change between two words of at most MAX_WORD letters. */
-static size_t slips(const char *a, size_t alen, const char *b)
-{
-	size_t row[MAX_WORD + 1], blen = strlen(b);
-
-	if (alen > MAX_WORD || blen > MAX_WORD)
-		return MAX_WORD;
-	for (size_t j = 0; j <= blen; j++)
-		row[j] = j;
-	for (size_t i = 1; i <= alen; i++) {
-		size_t corner = row[0];
-
-		row[0] = i;
-		for (size_t j = 1; j <= blen; j++) {
-			size_t above = row[j];
-
-			row[j] = least(above + 1, row[j - 1] + 1, corner + (a[i - 1] != b[j - 1]));
-			corner = above;
-		}
-	}
-	return row[blen];
-}
-
-static const char *nearest_trace(const char *word, size_t len)
-{
-	const char *best = NULL;
-	size_t fewest = 3;
-
 	for (size_t i = 0; i < sizeof(other_names) / sizeof(other_names[0]); i++)
-		if (strlen(other_names[i][0]) == len && !strncmp(other_names[i][0], word, len))
+		if (!strcmp(other_names[i][0], word))
 			return other_names[i][1];
-	for (size_t i = 0; trace_names[i]; i++) {
-		size_t n = slips(word, len, trace_names[i]);
-
-		if (n < fewest && n < len) {
-			fewest = n;
-			best = trace_names[i];
-		}
-	}
-	return best;
+	return rk_nearest(word, trace_names);
 }
 
-static int unknown_trace(const char *word, size_t len, struct rk_error *err)
+static int unknown_trace(const char *text, size_t len, struct rk_error *err)
 {
-	const char *near = nearest_trace(word, len);
-	int n = len > 60 ? 60 : (int)len;
+	char word[MAX_WORD];
+	const char *near;
 
+	snprintf(word, sizeof(word), "%.*s", len < MAX_WORD ? (int)len : MAX_WORD, text);
+	near = nearest_trace(word);
 	if (near)
-		return rk_fail(err, RK_E_USAGE, "unknown trace '%.*s'; did you mean '%s'?", n, word,
+		return rk_fail(err, RK_E_USAGE, "unknown trace '%s'; did you mean '%s'?", word,
 			       near);
 	return rk_fail(err, RK_E_USAGE,
-		       "unknown trace '%.*s'; there are hip, hsa, kernel, memcpy, marker, rccl, "
+		       "unknown trace '%s'; there are hip, hsa, kernel, memcpy, marker, rccl, "
 		       "scratch, alloc and sys",
-		       n, word);
+		       word);
 }
 
 int rk_trace_parse(const char *words, unsigned *ret, struct rk_error *err)
