@@ -81,4 +81,8 @@ struct rk_monitor_end {
 int rk_monitor_attend(struct rk_monitor *m, char *const *argv, uint64_t duration_ms,
 		      struct rk_monitor_end *ret, struct rk_error *err);
 
+/* What happened, as JSON; `program`: there was one. *ret_text is freed by rk_text_free. */
+int rk_monitor_json(const struct rk_monitor_end *end, const char *dir, bool program,
+		    char **ret_text, struct rk_error *err);
+
 #endif

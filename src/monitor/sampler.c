@@ -84,7 +84,8 @@ static bool wait_until(struct rk_monitor *m, int64_t deadline)
 static void *sample(void *arg)
 {
 	struct rk_monitor *m = arg;
-	int64_t start = rk_clock_steady_ns(), deadline = start, late, wall;
+	int64_t cpu = now(CLOCK_THREAD_CPUTIME_ID), start = rk_clock_steady_ns();
+	int64_t deadline = start, late, wall;
 	bool stop = false;
 
 	/* The last sample is taken at the end, so that a short program has two at least. */
@@ -100,9 +101,9 @@ static void *sample(void *arg)
 		}
 		stop = wait_until(m, deadline);
 	}
+	cpu = now(CLOCK_THREAD_CPUTIME_ID) - cpu;
 	wall = rk_clock_steady_ns() - start;
-	m->result.cpu_percent =
-		wall > 0 ? 100.0 * (double)now(CLOCK_THREAD_CPUTIME_ID) / (double)wall : 0;
+	m->result.cpu_percent = wall > 0 ? 100.0 * (double)cpu / (double)wall : 0;
 	pthread_mutex_lock(&m->lock);
 	m->ended = true;
 	pthread_mutex_unlock(&m->lock);
@@ -117,6 +118,20 @@ static const struct rk_monitor_ops *kind_of(const struct rk_gpu *gpu)
 		if ((*k)->takes(gpu))
 			return *k;
 	return NULL;
+}
+
+/* "no GPU gives power, energy", of bits; "" for none. */
+static void put_lack(char *out, size_t size, unsigned lacking)
+{
+	static const char before[] = "no GPU gives ";
+	size_t len = sizeof(before) - 1;
+	const char *word;
+
+	snprintf(out, size, "%s", lacking ? before : "");
+	for (unsigned i = 0; (word = rk_monitor_word(i)) != NULL; i++)
+		if (lacking >> i & 1)
+			len += (size_t)snprintf(out + len, size - len, "%s%s",
+						len >= sizeof(before) ? ", " : "", word);
 }
 
 /* Adds the GPU if it gives any of what was asked. */
@@ -156,13 +171,12 @@ static int add_gpus(struct rk_monitor *m, const char *root, const struct rk_gpus
 		/* The partitions of a package are measured as one. */
 		if (i == 0 || strcmp(gpus->gpus[i].pci, gpus->gpus[i - 1].pci) != 0)
 			rc = add_gpu(m, root, &gpus->gpus[i], err);
-	if (rc == 0 && !m->n && gpus->n)
-		return rk_fail(
-			err, RK_E_UNSUPPORTED,
-			"%zu GPU%s found, but what was asked is given by AMD GPUs with their "
-			"amdgpu driver only",
-			gpus->n, gpus->n == 1 ? "" : "s");
-	return rc;
+	if (rc < 0 || m->n)
+		return rc;
+	put_lack(m->result.note, sizeof(m->result.note), m->asked);
+	return rk_fail(err, RK_E_UNSUPPORTED,
+		       "%s (%zu found; AMD GPUs are sampled, through their driver amdgpu)",
+		       m->result.note, gpus->n);
 }
 
 static int find_gpus(struct rk_monitor *m, const char *root, struct rk_error *err)
@@ -250,24 +264,6 @@ bool rk_monitor_alive(struct rk_monitor *m)
 	return !ended;
 }
 
-/* What was asked and no GPU gave. */
-static void put_note(struct rk_monitor *m)
-{
-	static const char before[] = "no GPU gives ";
-	unsigned lacking = m->asked & ~m->result.metrics;
-	char *note = m->result.note;
-	size_t len = sizeof(before) - 1;
-	const char *word;
-
-	if (!lacking)
-		return;
-	memcpy(note, before, sizeof(before));
-	for (unsigned i = 0; (word = rk_monitor_word(i)) != NULL; i++)
-		if (lacking >> i & 1)
-			len += (size_t)snprintf(note + len, sizeof(m->result.note) - len, "%s%s",
-						len >= sizeof(before) ? ", " : "", word);
-}
-
 int rk_monitor_stop(struct rk_monitor *m, struct rk_monitor_result *ret, struct rk_error *err)
 {
 	int rc;
@@ -279,7 +275,7 @@ int rk_monitor_stop(struct rk_monitor *m, struct rk_monitor_result *ret, struct 
 	pthread_join(m->thread, NULL);
 	pthread_cond_destroy(&m->wake);
 	pthread_mutex_destroy(&m->lock);
-	put_note(m);
+	put_lack(m->result.note, sizeof(m->result.note), m->asked & ~m->result.metrics);
 	if (ret)
 		*ret = m->result;
 	rc = m->rc;

@@ -459,7 +459,7 @@ TEST(without_gpus_nothing_is_sampled_and_no_file_is_made)
 	w.err = (struct rk_error){ 0 };
 	card(&w, 0);
 	CHECK_I64(monitor(&w, RK_MONITOR_ENERGY, 0, 0, NULL), RK_E_UNSUPPORTED);
-	CHECK(strncmp(w.err.message, "1 GPU found, but", 16) == 0);
+	CHECK(strncmp(w.err.message, "no GPU gives energy (1 found;", 29) == 0);
 	CHECK_U64(world_entries(&w, "."), 1);
 	world_close(&w);
 }

@@ -1,0 +1,175 @@
+/* monitor_run.c - the sampler as a command: a directory of its own, a program, an end. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "io/child.h"
+#include "io/walk.h"
+#include "rockit/monitor.h"
+#include "session/run_dir.h"
+
+enum { PATH_BYTES = 4096 };
+
+/* How often it is looked whether the sampler has given up. */
+static const int64_t look_ns = 250000000;
+
+/* ---- where ---- */
+
+/* `dir`, or the name of a new run. */
+static int name_dir(const char *dir, char *path, size_t size, struct rk_error *err)
+{
+	struct rk_bytes b;
+	int rc = 0, n;
+
+	/* what is longer than this fails below, and so does any system call */
+	rk_bytes_init(&b, PATH_BYTES);
+	if (dir)
+		rk_bytes_puts(&b, dir);
+	else
+		rc = rk_run_dir_name(NULL, -1, &b, err);
+	if (rc == 0 && !rk_bytes_str(&b))
+		rc = rk_fail_nomem(err);
+	if (rc == 0) {
+		n = snprintf(path, size, "%s", rk_bytes_str(&b));
+		if (n < 0 || (size_t)n >= size)
+			rc = rk_fail(err, RK_E_LIMIT, "the name of the directory is too long");
+	}
+	rk_bytes_release(&b);
+	return rc;
+}
+
+/* How much of the path is there already. */
+static size_t existing(const char *path)
+{
+	char part[PATH_BYTES];
+	size_t len = (size_t)snprintf(part, sizeof(part), "%s", path);
+
+	while (len && !rk_is_dir(part)) {
+		while (len && part[len - 1] == '/')
+			part[--len] = '\0';
+		while (len && part[len - 1] != '/')
+			part[--len] = '\0';
+	}
+	return len;
+}
+
+/* Directories beyond what was there are taken away again, unless something is in them. */
+static void undo_dirs(const char *path, size_t there)
+{
+	char part[PATH_BYTES];
+	size_t len = (size_t)snprintf(part, sizeof(part), "%s", path);
+
+	while (len > there && rmdir(part) == 0) {
+		while (len > there && part[len - 1] == '/')
+			part[--len] = '\0';
+		while (len > there && part[len - 1] != '/')
+			part[--len] = '\0';
+	}
+}
+
+int rk_monitor_open(const struct rk_monitor_options *opt, struct rk_monitor **ret, char *path,
+		    size_t path_size, struct rk_error *err)
+{
+	struct rk_monitor_options here = *opt;
+	size_t there = 0;
+	int rc = name_dir(opt->dir, path, path_size, err);
+
+	if (rc < 0)
+		return rc;
+	there = existing(path);
+	rc = rk_make_dirs(path, err);
+	here.dir = path;
+	if (rc == 0)
+		rc = rk_monitor_start(&here, ret, err);
+	if (rc < 0)
+		undo_dirs(path, there);
+	return rc;
+}
+
+/* ---- until when ---- */
+
+/* The signals that end it, but for those that we were started to ignore: nohup, a job with &. */
+static void ending_signals(sigset_t *set)
+{
+	static const int all[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction was;
+
+	sigemptyset(set);
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (sigaction(all[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)
+			sigaddset(set, all[i]);
+}
+
+static void wait_alone(struct rk_monitor *m, uint64_t duration_ms)
+{
+	int64_t now = rk_clock_steady_ns(), left = look_ns;
+	int64_t end = duration_ms ? now + (int64_t)duration_ms * 1000000 : INT64_MAX;
+	sigset_t set, old;
+
+	ending_signals(&set);
+	pthread_sigmask(SIG_BLOCK, &set, &old);
+	for (; now < end && rk_monitor_alive(m); now = rk_clock_steady_ns()) {
+		struct timespec t;
+
+		left = end - now < look_ns ? end - now : look_ns;
+		t = (struct timespec){ .tv_sec = 0, .tv_nsec = (long)left };
+		if (sigtimedwait(&set, NULL, &t) > 0)
+			break;
+	}
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+struct attendance {
+	struct rk_monitor *m; /* NULL once it is stopped */
+	uint64_t duration_ms;
+	struct rk_monitor_end *end;
+};
+
+static void stop(struct attendance *a)
+{
+	if (a->m)
+		rk_monitor_stop(a->m, &a->end->samples, &a->end->trouble);
+	a->m = NULL;
+}
+
+static void tick(void *arg, uint64_t elapsed_ms)
+{
+	struct attendance *a = arg;
+
+	if (a->duration_ms && elapsed_ms >= a->duration_ms)
+		stop(a);
+}
+
+static int run_program(struct attendance *a, char *const *argv, struct rk_error *err)
+{
+	const struct rk_child_options opt = {
+		.argv = argv, .out_fd = -1, .err_fd = -1, .tick = tick, .arg = a
+	};
+	struct rk_child_result did = { 0 };
+	int rc = rk_child_run(&opt, &did, err);
+
+	a->end->status = did.status;
+	snprintf(a->end->why, sizeof(a->end->why), "%s", did.why);
+	return rc;
+}
+
+int rk_monitor_attend(struct rk_monitor *m, char *const *argv, uint64_t duration_ms,
+		      struct rk_monitor_end *ret, struct rk_error *err)
+{
+	struct attendance a = { .m = m, .duration_ms = duration_ms, .end = ret };
+	int rc = 0;
+
+	*ret = (struct rk_monitor_end){ 0 };
+	if (argv)
+		rc = run_program(&a, argv, err);
+	else if (m)
+		wait_alone(m, duration_ms);
+	stop(&a);
+	return rc;
+}

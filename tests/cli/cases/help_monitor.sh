@@ -1,0 +1,1 @@
+"$ROCKIT" monitor --help

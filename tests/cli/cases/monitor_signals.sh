@@ -1,0 +1,20 @@
+# Ended by a signal it is done; killed, what it has written is whole lines.
+. "$CASES/fake_gpus.sh"
+lines() {
+	while [ "$(cat "$1"/gpu_info_power_profiler_output.csv 2>/dev/null | wc -l)" -lt 4 ]; do
+		sleep 0.02
+	done
+}
+"$ROCKIT" monitor --interval 5 -d term 2>term.err & lines term; kill -TERM $!; wait $!; echo $?
+settle <term.err
+"$ROCKIT" monitor --interval 5 -d hup 2>hup.err & lines hup; kill -HUP $!; wait $!; echo $?
+settle <hup.err
+# What a shell has told a job to ignore stays ignored: SIGINT for one with &.
+"$ROCKIT" monitor --interval 5 -d kill 2>kill.err & lines kill; kill -INT $!; sleep 0.1; kill -KILL $!
+wait $! 2>/dev/null; echo $?
+for f in kill/*; do tail -c 1 "$f" | od -An -c; awk -F, '{ print NF }' "$f" | sort -u; done
+cat kill.err
+# A signal goes on to the program.
+"$ROCKIT" monitor --interval 5 -q -d child -- sh -c \
+	'exec 2>/dev/null; trap "echo told; exit 9" TERM; while :; do sleep 0.02; done' &
+lines child; kill -TERM $!; wait $!; echo $?
