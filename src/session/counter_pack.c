@@ -16,7 +16,8 @@
 enum {
 	WORDS = RK_PACK_REGISTERS_MAX / 64,
 	/* Some milliseconds; the sets people ask for need a few hundred at most. */
-	NODES_MAX = 20000,
+	NODES_MAX = 5000,
+	CANDIDATES_MAX = 64,
 };
 
 struct run {
@@ -28,6 +29,7 @@ struct solver {
 	const struct rk_pack_problem *p;
 	uint16_t *groups; /* items of several registers, largest first */
 	size_t ngroups;
+	uint16_t *order;  /* the groups as they are searched */
 	uint16_t *parent; /* per item: the one it comes along with, or itself */
 	struct run *runs;
 	size_t nruns;
@@ -43,17 +45,17 @@ static bool has(const struct run *r, uint16_t reg)
 	return r->has[reg / 64] >> reg % 64 & 1;
 }
 
-/* Places the item would newly take of each block, or false when it does not fit. */
-static bool fits(const struct solver *s, const struct run *r, const struct rk_pack_item *item,
-		 size_t *ret_shared)
+/* Whether the item fits in the run; *ret_shared: how many of its registers are there already. */
+static bool fits(const struct rk_pack_problem *p, const struct run *r,
+		 const struct rk_pack_item *item, size_t *ret_shared)
 {
 	uint8_t used[RK_PACK_BLOCKS_MAX];
 
-	memcpy(used, r->used, s->p->nblocks);
+	memcpy(used, r->used, p->nblocks);
 	*ret_shared = 0;
 	for (size_t i = 0; i < item->n; i++) {
 		uint16_t reg = item->registers[i];
-		const struct rk_pack_register *what = &s->p->registers[reg];
+		const struct rk_pack_register *what = &p->registers[reg];
 
 		if (has(r, reg)) {
 			++*ret_shared;
@@ -61,7 +63,7 @@ static bool fits(const struct solver *s, const struct run *r, const struct rk_pa
 		}
 		if (what->clash != RK_PACK_NONE && has(r, what->clash))
 			return false;
-		if (++used[what->block] > s->p->limits[what->block])
+		if (++used[what->block] > p->limits[what->block])
 			return false;
 	}
 	return true;
@@ -69,7 +71,6 @@ static bool fits(const struct solver *s, const struct run *r, const struct rk_pa
 
 bool rk_pack_fits(const struct rk_pack_problem *p, const struct rk_pack_item *item)
 {
-	const struct solver s = { .p = p };
 	const struct run empty = { .used = { 0 } };
 	size_t shared;
 
@@ -77,24 +78,30 @@ bool rk_pack_fits(const struct rk_pack_problem *p, const struct rk_pack_item *it
 		for (size_t j = 0; j < i; j++)
 			if (p->registers[item->registers[i]].clash == item->registers[j])
 				return false;
-	return fits(&s, &empty, item, &shared);
+	return fits(p, &empty, item, &shared);
 }
 
-static void place(struct solver *s, size_t at, size_t item)
+static void put(const struct rk_pack_problem *p, struct run *r, const struct rk_pack_item *item)
 {
-	const struct rk_pack_item *what = &s->p->items[item];
-	struct run *r = &s->runs[at];
-
-	for (size_t i = 0; i < what->n; i++) {
-		uint16_t reg = what->registers[i];
-		uint8_t block = s->p->registers[reg].block;
+	for (size_t i = 0; i < item->n; i++) {
+		uint16_t reg = item->registers[i];
 
 		if (has(r, reg))
 			continue;
 		r->has[reg / 64] |= UINT64_C(1) << reg % 64;
-		r->used[block]++;
-		s->total[block]++;
+		r->used[p->registers[reg].block]++;
 	}
+}
+
+static void place(struct solver *s, size_t at, size_t item)
+{
+	struct run *r = &s->runs[at];
+
+	for (size_t b = 0; b < s->p->nblocks; b++)
+		s->total[b] -= r->used[b];
+	put(s->p, r, &s->p->items[item]);
+	for (size_t b = 0; b < s->p->nblocks; b++)
+		s->total[b] += r->used[b];
 	s->run_of[item] = (uint32_t)at;
 }
 
@@ -113,7 +120,7 @@ static size_t best_run(struct solver *s, const struct rk_pack_item *item)
 	for (size_t i = 0; i < s->nruns; i++) {
 		size_t shared;
 
-		if (!fits(s, &s->runs[i], item, &shared))
+		if (!fits(s->p, &s->runs[i], item, &shared))
 			continue;
 		if (best == s->nruns || shared > most) {
 			best = i;
@@ -167,38 +174,112 @@ static bool room_left(const struct solver *s)
 	return true;
 }
 
+/* Runs the item fits in, those that share most with it first; at most one of the empty ones. */
+static size_t candidates(const struct solver *s, const struct rk_pack_item *item, uint16_t *ret)
+{
+	size_t n = 0, shared[CANDIDATES_MAX];
+
+	/* All empty runs are alike. */
+	for (size_t i = 0; i <= s->nruns && i < s->target && n < CANDIDATES_MAX; i++) {
+		size_t same, at = n;
+
+		if (!fits(s->p, &s->runs[i], item, &same))
+			continue;
+		for (; at > 0 && shared[at - 1] < same; at--) {
+			shared[at] = shared[at - 1];
+			ret[at] = ret[at - 1];
+		}
+		shared[at] = same;
+		ret[at] = (uint16_t)i;
+		n++;
+	}
+	return n;
+}
+
 /* Places groups from `next` on in at most `target` runs: 1 done, 0 impossible, -1 given up. */
 static int search(struct solver *s, size_t next)
 {
-	const struct rk_pack_item *item;
-	size_t nruns = s->nruns, shared;
+	uint16_t where[CANDIDATES_MAX];
+	size_t nruns = s->nruns, n;
 
 	if (!room_left(s))
 		return 0;
 	if (next == s->ngroups)
 		return 1;
-	if (++s->nodes > NODES_MAX)
+	if (++s->nodes > NODES_MAX || s->target > CANDIDATES_MAX)
 		return -1;
-	item = &s->p->items[s->groups[next]];
-	/* All empty runs are alike: only the first of them is tried. */
-	for (size_t i = 0; i <= nruns && i < s->target; i++) {
-		struct run run_before = s->runs[i];
+	n = candidates(s, &s->p->items[s->order[next]], where);
+	for (size_t i = 0; i < n; i++) {
+		struct run run_before = s->runs[where[i]];
 		size_t total_before[RK_PACK_BLOCKS_MAX];
 		int found;
 
-		if (!fits(s, &s->runs[i], item, &shared))
-			continue;
 		memcpy(total_before, s->total, sizeof(s->total));
-		place(s, i, s->groups[next]);
-		s->nruns = i == nruns ? nruns + 1 : nruns;
+		place(s, where[i], s->order[next]);
+		s->nruns = where[i] == nruns ? nruns + 1 : nruns;
 		found = search(s, next + 1);
 		if (found)
 			return found;
-		s->runs[i] = run_before;
+		s->runs[where[i]] = run_before;
 		memcpy(s->total, total_before, sizeof(s->total));
 		s->nruns = nruns;
 	}
 	return 0;
+}
+
+/* Whether two groups can never be in one run. */
+static bool apart(const struct solver *s, size_t a, size_t b)
+{
+	struct run r = { .used = { 0 } };
+	size_t shared;
+
+	put(s->p, &r, &s->p->items[a]);
+	return !fits(s->p, &r, &s->p->items[b], &shared);
+}
+
+/* Groups of which each two are apart need a run each: those that one look at all finds. */
+static size_t find_apart(const struct solver *s, size_t first, uint16_t *ret)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->ngroups && n < CANDIDATES_MAX; i++) {
+		uint16_t group = s->groups[(first + i) % s->ngroups];
+		size_t k = 0;
+
+		while (k < n && apart(s, ret[k], group))
+			k++;
+		if (k == n)
+			ret[n++] = group;
+	}
+	return n;
+}
+
+/*
+ * A bound that sees groups: how many are apart from each other. They are searched first, which
+ * shows soon that there is no room.
+ */
+static size_t bound_of_groups(struct solver *s)
+{
+	uint16_t found[CANDIDATES_MAX];
+	size_t most = 0, n;
+
+	for (size_t i = 0; i < s->ngroups && i < CANDIDATES_MAX; i++) {
+		n = find_apart(s, i, found);
+		if (n <= most)
+			continue;
+		most = n;
+		memcpy(s->order, found, n * sizeof(*found));
+	}
+	n = most;
+	for (size_t i = 0; i < s->ngroups; i++) {
+		size_t k = 0;
+
+		while (k < most && s->order[k] != s->groups[i])
+			k++;
+		if (k == most)
+			s->order[n++] = s->groups[i];
+	}
+	return most;
 }
 
 /* True when `a` has all registers of `b`. */
@@ -284,10 +365,14 @@ static size_t bound(const struct solver *s)
 /* Fewer runs than the greedy packing, from the lower bound up; keeps the greedy one otherwise. */
 static void improve(struct solver *s, struct rk_pack_result *ret)
 {
-	size_t greedy = s->nruns;
+	size_t greedy = s->nruns, least = ret->lower_bound, groups;
 
 	ret->optimal = true;
-	for (s->target = ret->lower_bound; s->target < greedy; s->target++) {
+	if (least == greedy)
+		return;
+	groups = bound_of_groups(s);
+	least = groups > least ? groups : least;
+	for (s->target = least; s->target < greedy; s->target++) {
 		int found;
 
 		clear_runs(s);
@@ -308,10 +393,11 @@ static int make_solver(struct solver *s, uint16_t **first, struct rk_error *err)
 	size_t n = s->p->nitems;
 
 	s->groups = rk_calloc(n + 1, sizeof(*s->groups));
+	s->order = rk_calloc(n + 1, sizeof(*s->order));
 	s->parent = rk_calloc(n + 1, sizeof(*s->parent));
 	s->runs = rk_calloc(n + 1, sizeof(*s->runs));
 	*first = rk_calloc(s->p->nregisters + 1, sizeof(**first));
-	return s->groups && s->parent && s->runs && *first ? 0 : rk_fail_nomem(err);
+	return s->groups && s->order && s->parent && s->runs && *first ? 0 : rk_fail_nomem(err);
 }
 
 int rk_pack_solve(const struct rk_pack_problem *p, struct rk_pack_result *ret, struct rk_error *err)
@@ -334,6 +420,7 @@ int rk_pack_solve(const struct rk_pack_problem *p, struct rk_pack_result *ret, s
 		ret->nruns = s.nruns;
 	}
 	rk_free(s.groups);
+	rk_free(s.order);
 	rk_free(s.parent);
 	rk_free(s.runs);
 	rk_free(first);
