@@ -161,6 +161,9 @@ int rk_draft_context(struct rk_draft *d, const struct rk_tree *root, const char 
 			pass_over(&m, v);
 	}
 	translate_debug(&m);
+	if (rc == 0 && !d->text[RK_DRAFT_DESCRIPTION][0])
+		rc = rk_draft_set(d, RK_DRAFT_DESCRIPTION, "what a context of madengine asks for",
+				  err);
 	return rc;
 }
 

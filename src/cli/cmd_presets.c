@@ -1,0 +1,118 @@
+/* cmd_presets.c - rockit presets. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options.h"
+#include "rockit/preset.h"
+#include "rockit/rockit.h"
+#include "say.h"
+
+struct settings {
+	struct rk_common common;
+	int format;
+};
+
+static const char *const format_words[] = { "text", "json", "csv", NULL };
+
+static const struct rk_opt options[] = {
+	{ "format", 'f', "FORMAT", "text, json or csv (default: text)", RK_OPT_CHOICE,
+	  offsetof(struct settings, format), format_words },
+	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
+};
+
+static int print(const struct settings *s, struct rk_preset *const *presets, size_t n, bool full)
+{
+	struct rk_error err = { 0 };
+	char *text = NULL;
+	size_t len = 0;
+	int rc = rk_presets_render((const struct rk_preset *const *)presets, n, full,
+				   (enum rk_report_format)s->format, &text, &len, &err);
+
+	if (rc < 0)
+		return say_error("presets", &err);
+	/* What does not arrive is noticed by main. */
+	fwrite(text, 1, len, stdout);
+	rk_text_free(text);
+	return EXIT_DONE;
+}
+
+static int print_one(const struct settings *s, const char *name)
+{
+	struct rk_preset *p = NULL;
+	struct rk_error err = { 0 };
+	int status;
+
+	if (rk_preset_load(name, &p, &err) < 0)
+		return say_error("presets", &err);
+	status = print(s, &p, 1, true);
+	rk_preset_free(p);
+	return status;
+}
+
+/* A preset of the user's own that is damaged is named; the others are still listed. */
+static int print_list(const struct settings *s, const struct rk_preset_names *names)
+{
+	struct rk_preset **presets = calloc(names->n, sizeof(*presets));
+	int status = EXIT_DONE, printed;
+	size_t n = 0;
+
+	if (!presets)
+		return say_failure("presets", "out of memory");
+	for (size_t i = 0; i < names->n; i++) {
+		struct rk_error err = { 0 };
+
+		if (rk_preset_load(names->names[i], &presets[n], &err) == 0)
+			n++;
+		else
+			status = say_error("presets", &err);
+	}
+	printed = print(s, presets, n, false);
+	for (size_t i = 0; i < n; i++)
+		rk_preset_free(presets[i]);
+	free(presets);
+	return printed ? printed : status;
+}
+
+static int presets_run(int argc, char **argv)
+{
+	struct settings s = { .format = 0 };
+	struct rk_preset_names names = { 0 };
+	struct rk_error err = { 0 };
+	int n, rc = rk_options_parse(&cmd_presets, &s, argc, argv, &n);
+
+	if (rc >= 0)
+		return rc;
+	if (n > 1)
+		return say_misuse("presets", "takes one NAME, got '%s' too", argv[1]);
+	if (n)
+		return print_one(&s, argv[0]);
+	if (rk_preset_list(&names, &err) < 0)
+		return say_error("presets", &err);
+	rc = print_list(&s, &names);
+	rk_preset_names_release(&names);
+	return rc;
+}
+
+/* Lives as long as the process: it is asked for one name after the other. */
+static const char *name_word(size_t i)
+{
+	static struct rk_preset_names names;
+
+	if (!names.names && rk_preset_list(&names, NULL) < 0)
+		return NULL;
+	return i < names.n ? names.names[i] : NULL;
+}
+
+const struct rk_command cmd_presets = {
+	.name = "presets",
+	.summary = "list the presets of 'rockit run', or show one in full",
+	.usage = "[NAME]",
+	.options = options,
+	.examples = "  rockit presets\n"
+		    "  rockit presets memory\n"
+		    "  rockit presets multi_gpu --format json\n",
+	.word = name_word,
+	.run = presets_run,
+};
