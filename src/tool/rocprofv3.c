@@ -84,15 +84,15 @@ static void put_formats(struct rk_version v, const struct rk_want *want, struct 
 }
 
 /*
- * 6.2 has no --pmc. 6.3 says it has; the sources of its time partly do not. A file with one line
- * works in both, only that the results then stand in a folder pmc_1.
+ * 6.2 has no --pmc: a file with one line is its way, only that the results then stand in a folder
+ * pmc_1. The sources of 6.3 gained the option in the last weeks before its release.
  */
 static void put_counters(struct rk_version v, const struct rk_want *want, struct rk_tool_command *c)
 {
 	if (!rk_tool_wants_counters(want))
 		return;
 	c->counters = true;
-	if (rk_version_since(v, 6, 4)) {
+	if (rk_version_since(v, 6, 3)) {
 		rk_list_add(&c->argv, "--pmc");
 		rk_list_append(&c->argv, want->counters);
 		return;

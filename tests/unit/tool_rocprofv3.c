@@ -59,7 +59,7 @@ TEST(markers_before_7_13_go_to_csv)
 	wish_close(&w);
 }
 
-TEST(counters_are_a_file_up_to_6_3_and_words_after)
+TEST(counters_are_a_file_in_6_2_and_words_after)
 {
 	struct wish w;
 
@@ -71,6 +71,9 @@ TEST(counters_are_a_file_up_to_6_3_and_words_after)
 		  "-o %pid% -- ./app -n 4 2");
 	CHECK_STR(w.cmd.file.path, "/out/counters.txt");
 	CHECK_STR(w.cmd.file.text, "pmc: SQ_WAVES GRBM_COUNT\n");
+	CHECK_STR(wish_told(&w, "rocprofv3", "6.3"),
+		  "rocprofv3 --kernel-trace --pmc SQ_WAVES GRBM_COUNT --output-format csv "
+		  "-d /out -o %pid% -- ./app -n 4 2");
 	CHECK_STR(wish_told(&w, "rocprofv3", "6.4"),
 		  "rocprofv3 --kernel-trace --pmc SQ_WAVES GRBM_COUNT --output-format csv "
 		  "-d /out/%hostname% -o %pid% -- ./app -n 4 2");
@@ -225,7 +228,7 @@ static const struct {
 	{ "--kernel-include-regex", 0 },
 	{ "--rccl-trace", 1 },
 	{ "--memory-allocation-trace", 2 },
-	{ "--pmc", 2 },
+	{ "--pmc", 1 }, /* from the last weeks before 6.3 */
 	{ "--pc-sampling-unit", 2 },
 	{ "--pc-sampling-method", 2 },
 	{ "--pc-sampling-interval", 2 },
