@@ -21,7 +21,7 @@ tree=$dir/opt/rocm-$major.$minor.$patch
 # has TOOL: did this release ship it?
 has() {
 	case $1 in
-	rocprof | rocprofv2 | rocm-smi | amd-smi) return 0 ;;
+	rocprof | rocprofv2 | rocm-smi | amd-smi | rocm_agent_enumerator) return 0 ;;
 	rocprofv3) [ $at -ge 602 ] ;;
 	rocprofv3_avail) [ $at -eq 604 ] ;;
 	rocprofv3-avail) [ $at -ge 700 ] ;;
@@ -36,6 +36,8 @@ has() {
 
 [ $# -gt 0 ] || set -- rocprof rocprofv2 rocprofv3 rocprofv3_avail rocprofv3-avail \
 	rocprof-compute rocprof-sys-run rocprof-sys-sample rocm-smi amd-smi
+# rocprof does nothing where this one is not beside it
+set -- "$@" rocm_agent_enumerator
 mkdir -p "$tree/bin" "$tree/.info" "$tree/lib" "$tree/share/rocprofiler-sdk"
 echo "$major.$minor.$patch-66" >"$tree/.info/version"
 for tool; do

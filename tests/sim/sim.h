@@ -84,12 +84,16 @@ struct app_end {
 	int status; /* as exit() takes it, when signal is 0 */
 	int signal;
 	int exec_errno; /* not 0: it could not be started */
+	int passed;     /* the last signal passed on to it, 0 if none */
+	pid_t pid;
 	uint64_t start_ns, end_ns;
 };
 /* Runs it and waits; SIGINT, SIGTERM, SIGQUIT and SIGHUP are passed on to it meanwhile. */
 struct app_end app_run(char *const *argv);
 /* Ends this process as the application ended. */
 _Noreturn void app_leave(const struct app_end *end);
+/* For scripts that are not the application: a signal to them ends them once it has ended. */
+void app_script_end(const struct app_end *end);
 /* Did it end in a way that lets a library inside it write its files? */
 bool app_could_write(const struct app_end *end);
 

@@ -12,13 +12,14 @@
 
 #include "sim.h"
 
-static volatile sig_atomic_t app_pid;
+static volatile sig_atomic_t app_pid, last_passed;
 static const int passed_on[] = { SIGINT, SIGTERM, SIGQUIT, SIGHUP };
 #define PASSED_ON (sizeof(passed_on) / sizeof(passed_on[0]))
 
 /* The real tools are inside the application: what hits them hits it. */
 static void pass_on(int signal_number)
 {
+	last_passed = signal_number;
 	if (app_pid > 0)
 		kill((pid_t)app_pid, signal_number);
 }
@@ -87,6 +88,8 @@ struct app_end app_run(char *const *argv)
 	end.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	end.status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
 	end.end_ns = boot_ns();
+	end.passed = last_passed;
+	end.pid = pid;
 	return end;
 }
 
@@ -101,6 +104,14 @@ void app_leave(const struct app_end *end)
 	signal(end->signal, SIG_DFL);
 	raise(end->signal);
 	exit(128 + end->signal);
+}
+
+void app_script_end(const struct app_end *end)
+{
+	struct app_end own = { .signal = end->passed };
+
+	if (end->passed)
+		app_leave(&own);
 }
 
 bool app_could_write(const struct app_end *end)

@@ -18,6 +18,15 @@ static const struct {
 	{ "rocprofv3", v3_main },
 	{ "rocprofv3-avail", v3_avail_main },
 	{ "rocprofv3_avail", v3_avail_main },
+	{ "rocprof", v1_main },
+	{ "rocprofv2", v2_main },
+	{ "rocprof-compute", compute_main },
+	{ "omniperf", compute_main },
+	{ "rocprof-sys-run", sys_main },
+	{ "rocprof-sys-sample", sys_main },
+	{ "amd-smi", smi_main },
+	{ "rocm-smi", smi_main },
+	{ "rocm_agent_enumerator", smi_main },
 };
 
 /* The path a word of the shell stands for: found in PATH when it has no slash. */

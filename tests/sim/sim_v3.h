@@ -51,6 +51,7 @@ void csv_stats_files(const struct tool *t, const struct work *w);
 void rocpd_file(const struct tool *t, const struct work *w);
 void json_file(const struct tool *t, const struct work *w);
 void pftrace_file(const struct tool *t, const struct work *w);
+void pftrace_named(struct text *out, const struct tool *t, const struct work *w);
 void agent_info(struct text *out);
 void summary_text(struct text *out, const struct tool *t, const struct work *w);
 

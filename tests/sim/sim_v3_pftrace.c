@@ -70,10 +70,8 @@ static const char *category_of(const struct call *c)
 					     "rccl_api";
 }
 
-void pftrace_file(const struct tool *t, const struct work *w)
+void pftrace_named(struct text *out, const struct tool *t, const struct work *w)
 {
-	struct text *out = file_new(print_text("%s_results.pftrace", t->base));
-
 	track(out, 1, print_text("THREAD 1 (%d)", (int)w->pid));
 	track(out, 2, "STREAM [\" 1 \"] ");
 	for (size_t i = 0; i < w->ncalls; i++) {
@@ -89,4 +87,9 @@ void pftrace_file(const struct tool *t, const struct work *w)
 		      w->dispatches[i].kernel->name);
 		event(out, w->dispatches[i].end, 2, 2, NULL, NULL);
 	}
+}
+
+void pftrace_file(const struct tool *t, const struct work *w)
+{
+	pftrace_named(file_new(print_text("%s_results.pftrace", t->base)), t, w);
 }
