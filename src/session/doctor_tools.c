@@ -81,13 +81,21 @@ static void look_for_none(struct rk_look *l)
 		       installer(l));
 }
 
-/* Present but not to be run: a mode without x, a file system mounted noexec. */
+static bool has_first(const struct rk_look *l, const char *name)
+{
+	for (size_t i = 0; i < l->d->tools.n; i++)
+		if (l->d->tools.tools[i].first && strcmp(l->d->tools.tools[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* Present but not to be run, and no other of that name in its place. */
 static void look_at_unusable(struct rk_look *l)
 {
 	for (size_t i = 0; i < l->d->tools.n; i++) {
 		const struct rk_tool_found *t = &l->d->tools.tools[i];
 
-		if (t->usable || !t->first)
+		if (t->usable || has_first(l, t->name))
 			continue;
 		rk_look_say(l, "not-executable", RK_DOCTOR_WARN, t->name,
 			    "'%s' may not be executed by this user", t->path);
