@@ -308,6 +308,8 @@ TEST(a_container_without_the_group_is_told_its_number)
 	struct patient p;
 	char want[64];
 
+	if (getegid() == 65534)
+		SKIP("the group of this process is nobody's, whose number means nothing");
 	begin(&p);
 	mi300x(&p, 1);
 	put(&p, ".dockerenv", "");
