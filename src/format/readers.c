@@ -7,7 +7,7 @@
 
 extern const struct rk_reader_ops rk_reader_parquet, rk_reader_rocpd, rk_reader_rocprofv3_csv;
 extern const struct rk_reader_ops rk_reader_samples_csv, rk_reader_roofline_csv,
-	rk_reader_sysinfo_csv, rk_reader_rocprof_v1_txt;
+	rk_reader_sysinfo_csv, rk_reader_rocprof_v1_txt, rk_reader_library_csv;
 extern const struct rk_reader_ops rk_reader_nsys_sqlite, rk_reader_rocprof_v1_db,
 	rk_reader_compute_db, rk_reader_nvtx_csv, rk_reader_nvprof_csv, rk_reader_perfetto,
 	rk_reader_sqlite_any;
@@ -26,6 +26,7 @@ const struct rk_reader_ops *const rk_readers[] = {
 	&rk_reader_samples_csv,
 	&rk_reader_roofline_csv,
 	&rk_reader_sysinfo_csv,
+	&rk_reader_library_csv,
 	&rk_reader_rocprof_v1_txt,
 	&rk_reader_nsys_sqlite,
 	&rk_reader_rocprof_v1_db,
