@@ -6,14 +6,16 @@
 #include <stddef.h>
 
 #include "rockit/error.h"
+#include "rockit/report.h"
 
 /* Static; "" where it does not apply. */
 struct rk_counter {
 	const char *name;
-	const char *block; /* "SQ", "TCC", ...; "" for derived ones */
+	const char *block; /* "SQ", "TCC", ...; "" for derived ones and constants of the agent */
 	const char *description;
 	bool derived;
-	const char *const *needs; /* hardware counters of a derived one, ended by NULL; else NULL */
+	/* Hardware counters of a derived one, ended by NULL (none: a constant); else NULL. */
+	const char *const *needs;
 };
 
 /* Known targets ("gfx906", ...), NULL past the end. */
@@ -55,16 +57,39 @@ struct rk_counter_plan {
 };
 
 /*
- * `spec`: a shipped set ("memory_bound", "memory"), "@category", counter names, or a file (pmc:
- * lines, rocprofv3 YAML or JSON job file); several with commas. RK_E_USAGE names the nearest right
- * word for one that is neither a set nor a counter of any target.
+ * `spec`: a shipped set ("memory_bound", "memory"), "@category", counter names ("TCC_HIT[0]" and
+ * "SQ_WAVES:device=0" too), or a file (pmc: lines, rocprofv3 YAML or JSON job file); several with
+ * commas. RK_E_USAGE names the nearest right word for one that is neither a set nor a counter of
+ * any target. Names of one pass stand in the order they were asked for; each is in one pass, but
+ * for SQ_ACCUM_PREV..., which goes with each level counter it was asked for after.
  */
 int rk_counters_plan(const char *arch, const char *spec, struct rk_counter_plan **ret,
 		     struct rk_error *err);
 void rk_counter_plan_free(struct rk_counter_plan *p); /* NULL is fine */
 
-/* Each name against a target, without packing: same struct, no passes. */
+/*
+ * Each name against a target, without packing: same struct, no passes. A name may be anything that
+ * a spec may be; one that no target has is MISSING like others, with the nearest in `use`.
+ */
 int rk_counters_check(const char *arch, const char *const *names, size_t n,
 		      struct rk_counter_plan **ret, struct rk_error *err);
+
+/* What follows gives text, JSON (schema 1) or CSV, freed by rk_text_free. */
+
+/*
+ * The counters of a target whose name holds one of the `n` words, or whose description has a word
+ * that begins so, whatever the case; without words, all. *ret_count: how many.
+ */
+int rk_counters_render(const char *arch, const char *const *words, size_t n,
+		       enum rk_report_format format, char **ret_text, size_t *ret_len,
+		       size_t *ret_count, struct rk_error *err);
+/* The known targets. */
+int rk_counters_render_targets(enum rk_report_format format, char **ret_text, size_t *ret_len,
+			       struct rk_error *err);
+/* The text is a `pmc:` file that rocprofv3 takes, with what was replaced or left out as comments. */
+int rk_counter_plan_render(const struct rk_counter_plan *p, enum rk_report_format format,
+			   char **ret_text, size_t *ret_len, struct rk_error *err);
+int rk_counter_checks_render(const struct rk_counter_plan *p, enum rk_report_format format,
+			     char **ret_text, size_t *ret_len, struct rk_error *err);
 
 #endif

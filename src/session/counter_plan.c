@@ -140,6 +140,19 @@ static int check_name(struct plan *p, const struct rk_counter_table *t,
 	return rc;
 }
 
+static int check_all(struct plan *p, const struct rk_counter_table *t,
+		     const struct rk_counter_target *target, const char *spec, struct rk_error *err)
+{
+	struct rk_list names = { 0 }, origins = { 0 };
+	int rc = rk_counter_ask(t, target, spec, &names, &origins, err);
+
+	for (size_t i = 0; rc == 0 && i < names.n; i++)
+		rc = check_name(p, t, target, names.v[i], NULL, err);
+	rk_list_release(&names);
+	rk_list_release(&origins);
+	return rc;
+}
+
 int rk_counters_check(const char *arch, const char *const *names, size_t n,
 		      struct rk_counter_plan **ret, struct rk_error *err)
 {
@@ -149,7 +162,7 @@ int rk_counters_check(const char *arch, const char *const *names, size_t n,
 	int rc = begin(arch, &t, &target, &p, err);
 
 	for (size_t i = 0; rc == 0 && i < n; i++)
-		rc = check_name(p, t, target, names[i], NULL, err);
+		rc = check_all(p, t, target, names[i], err);
 	if (rc < 0) {
 		rk_counter_plan_free((struct rk_counter_plan *)p);
 		return rc;

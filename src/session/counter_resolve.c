@@ -76,12 +76,15 @@ static void use(const struct question *q, struct rk_piece name)
 		     q->word.suffix.s);
 }
 
-static void answer(const struct question *q, enum rk_counter_status status, const char *why,
-		   size_t len)
+static void answer(const struct question *q, enum rk_counter_status status, struct rk_piece why)
 {
+	static const char nowhere[] = "no GPU has it";
+	bool plain = why.len >= sizeof(nowhere) - 1 &&
+		     memcmp(why.s, nowhere, sizeof(nowhere) - 1) == 0;
+
 	q->answer->status = status;
-	snprintf(q->answer->reason, sizeof(q->answer->reason), "not on %s: %.*s", q->target->name,
-		 (int)len, why);
+	snprintf(q->answer->reason, sizeof(q->answer->reason), "%s%s%s%.*s", plain ? "" : "not on ",
+		 plain ? "" : q->target->name, plain ? "" : ": ", (int)why.len, why.s);
 }
 
 /* NAME_sum where only NAME is defined: profilers add up instances when they write. */
@@ -97,7 +100,7 @@ static bool try_without_sum(const struct question *q)
 	if (!e || e->pub.derived)
 		return false;
 	use(q, name);
-	answer(q, RK_COUNTER_RENAMED, "its instances are added up anyway", 33);
+	answer(q, RK_COUNTER_RENAMED, rk_piece_of("its instances are added up anyway"));
 	return true;
 }
 
@@ -157,7 +160,7 @@ static bool try_rule(const struct question *q, const struct rule *r)
 			return false;
 	for (words = r->new; rk_piece_word(&words, " ", &word);)
 		use(q, replaced(word, rest, text));
-	answer(q, r->suggested ? RK_COUNTER_MISSING : RK_COUNTER_RENAMED, r->why.s, r->why.len);
+	answer(q, r->suggested ? RK_COUNTER_MISSING : RK_COUNTER_RENAMED, r->why);
 	return true;
 }
 
@@ -189,8 +192,6 @@ static void use_input(const struct question *q, const char *name)
 /* A derived counter of other targets whose inputs are all here. */
 static bool try_inputs(const struct question *q, const struct rk_counter_entry *elsewhere)
 {
-	static const char why[] = "its inputs are, the rest is arithmetic";
-
 	if (!elsewhere->pub.needs || !elsewhere->pub.needs[0])
 		return false;
 	for (const char *const *n = elsewhere->pub.needs; *n; n++)
@@ -198,7 +199,7 @@ static bool try_inputs(const struct question *q, const struct rk_counter_entry *
 			return false;
 	for (const char *const *n = elsewhere->pub.needs; *n; n++)
 		use_input(q, *n);
-	answer(q, RK_COUNTER_RENAMED, why, sizeof(why) - 1);
+	answer(q, RK_COUNTER_RENAMED, rk_piece_of("its inputs are, the rest is arithmetic"));
 	return true;
 }
 
@@ -268,8 +269,7 @@ static void answer_missing(const struct question *q, const struct rk_counter_ent
 	near = near ? near : nearest(q, true);
 	if (near)
 		use(q, rk_piece_of(near));
-	snprintf(q->answer->reason, sizeof(q->answer->reason), "no GPU has it%s%s%s",
-		 near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+	answer(q, RK_COUNTER_MISSING, rk_piece_of("no GPU has it"));
 }
 
 static void resolve(const struct question *q)

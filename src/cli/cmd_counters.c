@@ -1,0 +1,185 @@
+/* cmd_counters.c - rockit counters. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options.h"
+#include "rockit/counters.h"
+#include "rockit/gpus.h"
+#include "rockit/rockit.h"
+#include "say.h"
+
+struct settings {
+	struct rk_common common;
+	const char *arch, *plan, *out;
+	bool check;
+	int format; /* index into the words below, and an enum rk_report_format */
+};
+
+static const char *const format_words[] = { "text", "json", "csv", NULL };
+
+static const struct rk_opt options[] = {
+	{ "arch", 0, "GFX", "target, such as gfx942 (default: the first AMD GPU here)", RK_OPT_TEXT,
+	  offsetof(struct settings, arch), NULL },
+	{ "check", 0, NULL, "say which NAMEs exist there, and what to use instead", RK_OPT_FLAG,
+	  offsetof(struct settings, check), NULL },
+	{ "plan", 0, "SET", "spread a set, file or list over the fewest runs", RK_OPT_TEXT,
+	  offsetof(struct settings, plan), NULL },
+	{ "format", 'f', "FORMAT", "text, json or csv (default: text)", RK_OPT_CHOICE,
+	  offsetof(struct settings, format), format_words },
+	{ "output", 'o', "FILE", "write there instead of stdout", RK_OPT_TEXT,
+	  offsetof(struct settings, out), NULL },
+	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
+};
+
+/* Takes the text; returns the status to exit with. */
+static int print(const struct settings *s, char *text, size_t len)
+{
+	struct rk_error err = { 0 };
+	int rc = 0;
+
+	if (s->out && strcmp(s->out, "-") != 0)
+		rc = rk_text_save(s->out, text, len, &err);
+	else
+		fwrite(text, 1, len, stdout); /* what does not arrive is noticed by main */
+	rk_text_free(text);
+	return rc < 0 ? say_error("counters", &err) : EXIT_DONE;
+}
+
+static int list_targets(const struct settings *s)
+{
+	struct rk_error err = { 0 };
+	char *text = NULL;
+	size_t len = 0;
+	int rc = rk_counters_render_targets((enum rk_report_format)s->format, &text, &len, &err);
+
+	if (rc < 0)
+		return say_error("counters", &err);
+	if (!s->common.quiet)
+		fputs("rockit counters: no AMD GPU here; for one of these targets give --arch\n",
+		      stderr);
+	return print(s, text, len);
+}
+
+static int list_counters(const struct settings *s, const char *const *words, size_t n)
+{
+	struct rk_error err = { 0 };
+	size_t len = 0, count = 0;
+	char *text = NULL;
+	int rc = rk_counters_render(s->arch, words, n, (enum rk_report_format)s->format, &text,
+				    &len, &count, &err);
+
+	if (rc < 0)
+		return say_error("counters", &err);
+	rc = print(s, text, len);
+	if (rc == EXIT_DONE && !count)
+		return say_failure("counters", "no counter of %s is about '%s'", s->arch, words[0]);
+	return rc;
+}
+
+static int check(const struct settings *s, const char *const *names, size_t n)
+{
+	struct rk_counter_plan *p = NULL;
+	struct rk_error err = { 0 };
+	char *text = NULL;
+	size_t len = 0;
+	int rc = rk_counters_check(s->arch, names, n, &p, &err), status = EXIT_DONE;
+
+	if (rc == 0)
+		rc = rk_counter_checks_render(p, (enum rk_report_format)s->format, &text, &len,
+					      &err);
+	for (size_t i = 0; rc == 0 && i < p->nchecks; i++)
+		if (p->checks[i].status != RK_COUNTER_OK)
+			status = EXIT_FAILED;
+	rk_counter_plan_free(p);
+	if (rc < 0)
+		return say_error("counters", &err);
+	rc = print(s, text, len);
+	return rc == EXIT_DONE ? status : rc;
+}
+
+static int plan(const struct settings *s)
+{
+	struct rk_counter_plan *p = NULL;
+	struct rk_error err = { 0 };
+	char *text = NULL;
+	size_t len = 0;
+	int rc = rk_counters_plan(s->arch, s->plan, &p, &err);
+
+	if (rc == 0)
+		rc = rk_counter_plan_render(p, (enum rk_report_format)s->format, &text, &len, &err);
+	rk_counter_plan_free(p);
+	return rc < 0 ? say_error("counters", &err) : print(s, text, len);
+}
+
+/* What is asked of a known target. */
+static int answer(const struct settings *s, const char *const *words, size_t n)
+{
+	struct rk_counter_plan *p = NULL;
+	struct rk_error err = { 0 };
+	/* No name at all checks the target alone. */
+	int rc = rk_counters_check(s->arch, NULL, 0, &p, &err);
+
+	rk_counter_plan_free(p);
+	if (rc < 0)
+		return say_error("counters", &err);
+	if (s->plan)
+		return plan(s);
+	return s->check ? check(s, words, n) : list_counters(s, words, n);
+}
+
+/* Without --arch: this machine's first AMD GPU. */
+static int answer_here(struct settings *s, const char *const *words, size_t n)
+{
+	struct rk_error err = { 0 };
+	struct rk_gpus gpus = { 0 };
+	int rc = rk_gpus_find(getenv("ROCKIT_SYSFS_ROOT"), &gpus, &err);
+
+	if (rc < 0)
+		return say_error("counters", &err);
+	s->arch = rk_gpus_arch(&gpus);
+	if (s->arch[0])
+		rc = answer(s, words, n);
+	else if (s->plan || s->check || n)
+		rc = say_misuse("counters", "no AMD GPU here; name a target with --arch, such as "
+					    "'--arch gfx942'");
+	else
+		rc = list_targets(s);
+	rk_gpus_release(&gpus);
+	return rc;
+}
+
+static int counters_run(int argc, char **argv)
+{
+	struct settings s = { .format = 0 };
+	int n, rc = rk_options_parse(&cmd_counters, &s, argc, argv, &n);
+
+	if (rc >= 0)
+		return rc;
+	if (s.check && s.plan)
+		return say_misuse("counters", "--check and --plan are two questions; ask one");
+	if (s.check && !n)
+		return say_misuse("counters",
+				  "--check needs names: 'rockit counters --check NAME'");
+	if (s.plan && n)
+		return say_misuse("counters",
+				  "--plan takes one SET, with commas in it; '%s' is one "
+				  "more",
+				  argv[0]);
+	if (!s.arch)
+		return answer_here(&s, (const char *const *)argv, (size_t)n);
+	return answer(&s, (const char *const *)argv, (size_t)n);
+}
+
+const struct rk_command cmd_counters = {
+	.name = "counters",
+	.summary = "list hardware counters, check names, and plan runs",
+	.usage = "[WORD... | --check NAME... | --plan SET]",
+	.options = options,
+	.examples = "  rockit counters --arch gfx942 lds     counters about LDS\n"
+		    "  rockit counters --arch gfx942 --check L2CacheHit SQ_WAVES\n"
+		    "  rockit counters --arch gfx90a --plan memory_bound\n"
+		    "  rockit counters --plan @cache,@stalls,SQ_WAVES --format json\n"
+		    "  rockit counters --plan counters.txt -o packed.txt\n",
+	.run = counters_run,
+};

@@ -1,0 +1,4 @@
+$ROCKIT counters --arch gfx942 conflict
+$ROCKIT counters --arch GFX942:sramecc+ --format csv FETCH_SIZE SIMD_NUM SQ_WAVES
+$ROCKIT counters --arch MI300X --format json TCC_HIT
+$ROCKIT counters --arch gfx1201 | wc -l

@@ -1,0 +1,1 @@
+$ROCKIT counters --help
