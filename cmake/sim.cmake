@@ -19,3 +19,7 @@ target_include_directories(rockit-sim PRIVATE ${sim})
 target_link_libraries(rockit-sim PRIVATE rockit_flags PkgConfig::ROCKIT_DEPS m)
 
 list(APPEND script_env ROCKIT_SIM=${PROJECT_BINARY_DIR}/rockit-sim)
+
+if(TARGET rockit)
+  rockit_script_test(sim-selftest sim 300 sh ${sim}/selftest.sh)
+endif()

@@ -4,10 +4,10 @@
 # Makes DIR/opt/rocm-VERSION with bin/, .info/version and share/, and prints its path. ROCKIT_SIM
 # names the program. Without TOOLs, all that VERSION had; a tool that was not yet there is left out.
 set -eu
-[ $# -ge 2 ] && [ -x "${ROCKIT_SIM:-}" ] || {
+if [ $# -lt 2 ] || [ ! -x "${ROCKIT_SIM:-}" ]; then
 	echo "usage: ROCKIT_SIM=PROGRAM make-tree.sh DIR VERSION [TOOL...]" >&2
 	exit 2
-}
+fi
 dir=$1 version=$2
 shift 2
 IFS=. read -r major minor rest <<-end
