@@ -16,7 +16,7 @@ static void put(struct world *w, const char *dir, const char *name, const char *
 	world_text(w, path, text);
 }
 
-/* A PCI device; `uevent` may be NULL. */
+/* A PCI device as far as the bus knows it. */
 static void pci(struct world *w, const char *at, const char *class, const char *vendor,
 		const char *device)
 {
@@ -269,6 +269,35 @@ TEST(damaged_sysfs_files_give_less_and_never_an_error)
 		CHECK_STR(g.gpus[0].name, "GPU 0x0000");
 	}
 	rk_gpus_release(&g);
+	world_close(&w);
+}
+
+TEST(a_root_too_long_for_any_file_has_no_gpus)
+{
+	struct rk_gpus g = { .n = 9 };
+	char root[4000];
+
+	memset(root, '/', sizeof(root));
+	root[sizeof(root) - 1] = '\0';
+	CHECK_I64(rk_gpus_find(root, &g, NULL), 0);
+	CHECK_U64(g.n, 0);
+	rk_gpus_release(&g);
+}
+
+TEST(more_gpus_than_any_machine_has_are_refused)
+{
+	struct rk_gpus g = { 0 };
+	struct world w;
+	char dir[64];
+
+	world_open(&w, 1);
+	for (unsigned i = 0; i <= 1024; i++) {
+		snprintf(dir, sizeof(dir), "sys/bus/pci/devices/%04x:%02x:00.0", i >> 8, i & 0xff);
+		put(&w, dir, "vendor", "0x1002\n");
+		put(&w, dir, "class", "0x038000\n");
+	}
+	CHECK_I64(rk_gpus_find(w.dir, &g, &w.err), RK_E_LIMIT);
+	CHECK_U64(g.n, 0);
 	world_close(&w);
 }
 
