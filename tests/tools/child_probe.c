@@ -123,6 +123,12 @@ static void do_say(char **v)
 	say("\n");
 }
 
+static void do_complain(char **v)
+{
+	dup2(2, 1);
+	do_say(v);
+}
+
 static void do_write(char **v)
 {
 	char text[1024];
@@ -322,18 +328,18 @@ struct word {
 };
 
 static const struct word words[] = {
-	{ "exit", 1, do_exit },      { "die", 1, do_die },
-	{ "ignore", 1, do_ignore },  { "catch", 1, do_catch },
-	{ "block", 1, do_block },    { "await", 1, do_await },
-	{ "sleep", 1, do_sleep },    { "say", 1, do_say },
-	{ "write", 1, do_write },    { "stop", 0, do_stop },
-	{ "close", 1, do_close },    { "make", 1, do_make },
-	{ "read", 0, do_read },      { "foreground", 0, do_foreground },
-	{ "parent", 0, do_parent },  { "signals", 0, do_signals },
-	{ "fds", 0, do_fds },        { "state", 0, do_state },
-	{ "run", -1, do_run },       { "quiet", -1, do_quiet },
-	{ "shell", -1, do_shell },   { "missing", 0, do_missing },
-	{ "thread", -1, do_thread },
+	{ "exit", 1, do_exit },       { "die", 1, do_die },
+	{ "ignore", 1, do_ignore },   { "catch", 1, do_catch },
+	{ "block", 1, do_block },     { "await", 1, do_await },
+	{ "sleep", 1, do_sleep },     { "say", 1, do_say },
+	{ "write", 1, do_write },     { "stop", 0, do_stop },
+	{ "close", 1, do_close },     { "make", 1, do_make },
+	{ "read", 0, do_read },       { "foreground", 0, do_foreground },
+	{ "parent", 0, do_parent },   { "signals", 0, do_signals },
+	{ "fds", 0, do_fds },         { "state", 0, do_state },
+	{ "run", -1, do_run },        { "quiet", -1, do_quiet },
+	{ "shell", -1, do_shell },    { "complain", 1, do_complain },
+	{ "missing", 0, do_missing }, { "thread", -1, do_thread },
 };
 
 static void carry_out(char **v)

@@ -378,26 +378,38 @@ TEST(signals_are_as_before_when_the_child_has_ended)
 		CHECK_I64(sigismember(&now, sig), sigismember(&mask, sig));
 }
 
+static const char *read_text(int fd)
+{
+	static char text[100];
+	ssize_t n = read(fd, text, sizeof(text) - 1);
+
+	text[n > 0 ? n : 0] = '\0';
+	return text;
+}
+
 TEST(stdout_and_stderr_may_change_places)
 {
+	int out = dup(1), err = dup(2), one[2], two[2];
 	struct probe p;
-	int out = dup(1), fd[2];
-	char text[100] = "";
 
-	CHECK(pipe(fd) == 0);
-	probe_init(&p, "say hello close 1");
-	fflush(stdout);
-	dup2(fd[1], 2);
-	/* Its stdout is our stderr and the other way round. */
+	CHECK(pipe2(one, O_CLOEXEC) == 0 && pipe2(two, O_CLOEXEC) == 0);
+	probe_init(&p, "say hello complain alas");
 	p.opt.out_fd = 2;
 	p.opt.err_fd = 1;
+	fflush(stdout);
+	dup2(one[1], 1);
+	dup2(two[1], 2);
 	CHECK_I64(rk_child_run(&p.opt, &p.got, NULL), 0);
-	dup2(out, 2);
-	close(fd[1]);
-	CHECK(read(fd[0], text, sizeof(text) - 1) == 6);
-	CHECK_STR(text, "hello\n");
-	close(fd[0]);
+	dup2(out, 1);
+	dup2(err, 2);
+	close(one[1]);
+	close(two[1]);
+	CHECK_STR(read_text(two[0]), "hello\n");
+	CHECK_STR(read_text(one[0]), "alas\n");
+	close(one[0]);
+	close(two[0]);
 	close(out);
+	close(err);
 	probe_release(&p);
 }
 
@@ -515,4 +527,46 @@ TEST(a_quiet_tool_that_is_not_there_is_a_result)
 	CHECK_I64(rk_child_quiet(argv, NULL, 1000, &out, &got, NULL), 0);
 	CHECK_I64(got.status, 127);
 	rk_bytes_release(&out);
+}
+
+/* ---- without stdin, stdout and stderr ---- */
+
+static void print_badly(void *arg, uint64_t elapsed_ms)
+{
+	static const char text[] = { SIGTERM, SIGTERM };
+
+	(void)elapsed_ms;
+	for (int fd = 0; fd < 3; fd++)
+		if (write(fd, text, sizeof(text)) >= 0)
+			*(bool *)arg = true;
+}
+
+static int run_with_closed_stdio(void)
+{
+	bool written = false;
+	struct probe p;
+
+	probe_init(&p, "sleep 300 exit 5");
+	p.opt.tick = print_badly;
+	p.opt.arg = &written;
+	closefrom(3);
+	for (int fd = 0; fd < 3; fd++)
+		close(fd);
+	if (rk_child_run(&p.opt, &p.got, NULL) < 0 || written)
+		return 1;
+	return p.got.status;
+}
+
+TEST(what_is_printed_to_closed_descriptors_never_meets_ours)
+{
+	int status = 0;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0)
+		_exit(run_with_closed_stdio());
+	CHECK(waitpid(pid, &status, 0) == pid);
+	CHECK(WIFEXITED(status));
+	CHECK_I64(WEXITSTATUS(status), 5);
 }

@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -240,6 +241,21 @@ TEST(processes_left_behind_are_left_alone)
 	CHECK(p.got.end_ns - p.got.start_ns < 600000000);
 	CHECK_I64(kill(-p.got.pid, 0), 0);
 	probe_release(&p);
+}
+
+TEST(ended_processes_that_nobody_has_waited_for_are_not_left)
+{
+	struct probe p;
+
+	/* Those without a parent become ours, as with an init that does not reap. */
+	CHECK(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
+	CHECK_I64(probe_words(&p, "fork 2 exit 0 sleep 100 exit 3"), 0);
+	CHECK_I64(p.got.status, 3);
+	CHECK_I64(kill(-p.got.pid, 0), 0);
+	CHECK(!p.got.left);
+	while (waitpid(-1, NULL, WNOHANG) > 0)
+		;
+	CHECK(prctl(PR_SET_CHILD_SUBREAPER, 0) == 0);
 }
 
 static void count_tick(void *arg, uint64_t elapsed_ms)
