@@ -1,0 +1,445 @@
+/* secrets.c - finds secrets in argument vectors and environments by their names and looks. */
+#include "session/secrets.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+enum { ARG_MAX_BYTES = 16 << 20 };
+
+struct span {
+	const char *s;
+	size_t len;
+};
+
+static bool is_alnum(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+static bool in_list(const char *const *list, struct span w)
+{
+	for (; *list; list++)
+		if (rk_text_ieq(w.s, w.len, *list))
+			return true;
+	return false;
+}
+
+static bool ends_in_list(const char *const *list, struct span w)
+{
+	for (; *list; list++) {
+		size_t n = strlen(*list);
+
+		if (w.len >= n && rk_text_ieq(w.s + w.len - n, n, *list))
+			return true;
+	}
+	return false;
+}
+
+/* ---- names ---- */
+
+/*
+ * A name is judged by its words. --max-tokens, --tokenizer and --num-key-value-heads are the daily
+ * bread of those whose runs are recorded, so parts of words do not count, and these nouns count
+ * only at the end: --token-count is a number.
+ */
+static const char *const anywhere[] = { "secret",     "secrets",    "password",    "passwd",
+					"passphrase", "credential", "credentials", NULL };
+static const char *const at_end[] = { "auth", "oauth",     "authorization", "cookie",     "pwd",
+				      "pat",  "accesskey", "authkey",       "privatekey", NULL };
+/* Also glued to another word: --hftoken, MYAPIKEY. */
+static const char *const endings[] = { "token", "password", "passwd", "apikey", "secret", NULL };
+/* --sort-key and its like name a column. */
+static const char *const plain_keys[] = { "sort",  "group",  "primary",   "foreign", "join",
+					  "cache", "public", "partition", "index",   NULL };
+
+/* The last word of name, which becomes shorter by it; camelCase has words as well. */
+static struct span cut_last_word(struct span *name)
+{
+	struct span w = { name->s + name->len, 0 };
+
+	while (name->len && !is_alnum(name->s[name->len - 1]))
+		name->len--;
+	while (name->len && is_alnum(name->s[name->len - 1])) {
+		bool upper = name->s[name->len - 1] >= 'A' && name->s[name->len - 1] <= 'Z';
+		bool after_lower = name->len > 1 && name->s[name->len - 2] >= 'a' &&
+				   name->s[name->len - 2] <= 'z';
+
+		w.s = name->s + --name->len;
+		w.len++;
+		if (upper && after_lower)
+			break;
+	}
+	return w;
+}
+
+static bool secret_name(struct span name)
+{
+	struct span last = cut_last_word(&name), w = last;
+	struct span rest = name;
+
+	if (in_list(at_end, last) || ends_in_list(endings, last))
+		return true;
+	/* DB_PASS; in lower case a compiler's or a training's pass. */
+	if (name.len && last.len == 4 && !strncmp(last.s, "PASS", 4))
+		return true;
+	if (rk_text_ieq(last.s, last.len, "key") && !in_list(plain_keys, cut_last_word(&rest)))
+		return true;
+	for (; w.len; w = cut_last_word(&name))
+		if (in_list(anywhere, w))
+			/* --password-file and SECRET_PATH say where it is, not what. */
+			return !rk_text_ieq(last.s, last.len, "file") &&
+			       !rk_text_ieq(last.s, last.len, "path");
+	return false;
+}
+
+/* ---- tokens that show what they are ---- */
+
+struct prefix {
+	const char *text;
+	size_t least; /* characters behind it */
+	bool dashes;  /* may hold - and _ */
+};
+
+static const struct prefix prefixes[] = {
+	{ "hf_", 6, false },    { "ghp_", 6, false },       { "gho_", 6, false },
+	{ "ghu_", 6, false },   { "ghs_", 6, false },       { "ghr_", 6, false },
+	{ "glpat-", 6, true },  { "github_pat_", 6, true }, { "sk-", 8, true },
+	{ "xoxb-", 6, true },   { "xoxp-", 6, true },       { "xoxa-", 6, true },
+	{ "xoxs-", 6, true },   { "xapp-", 6, true },       { "AKIA", 12, false },
+	{ "ASIA", 12, false },  { "AIza", 20, true },       { "npm_", 20, false },
+	{ "nvapi-", 12, true }, { "dckr_pat_", 6, true },   { "pypi-", 16, true },
+	{ "r8_", 20, false },   { "eyJ", 20, true },
+};
+
+/* Length of what follows a prefix; 0 when it is rather a word: "hf_model", "sk-learn". */
+static size_t token_tail(const char *s, const struct prefix *p)
+{
+	bool random = false;
+	size_t n = 0;
+
+	for (; is_alnum(s[n]) || (p->dashes && s[n] && strchr("-_.", s[n])); n++)
+		random = random || n >= 24 || (s[n] >= '0' && s[n] <= '9') ||
+			 (s[n] >= 'A' && s[n] <= 'Z');
+	return n >= p->least && random ? n : 0;
+}
+
+/* Length of the token at s, 0 for none. */
+static size_t known_token(const char *s)
+{
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++) {
+		size_t len = strlen(prefixes[i].text);
+
+		if (!strncmp(s, prefixes[i].text, len)) {
+			size_t tail = token_tail(s + len, &prefixes[i]);
+
+			if (tail)
+				return len + tail;
+		}
+	}
+	return 0;
+}
+
+/* ---- values ---- */
+
+static void hide(struct rk_bytes *out)
+{
+	rk_bytes_puts(out, RK_HIDDEN);
+}
+
+/* The end of the quoted text that begins at p with a quote: behind its last one, or the end. */
+static const char *past_quote(const char *p)
+{
+	char quote = *p++;
+
+	while (*p && *p != quote)
+		p += *p == '\\' && p[1] ? 2 : 1;
+	return *p ? p + 1 : p;
+}
+
+/*
+ * Hides the value at p, behind its name and the separators; the result is where it ends. A quoted
+ * one ends at its quote and keeps both. "Name: value" has blanks in it, NAME=value has not.
+ */
+static const char *hide_value(struct rk_bytes *out, const char *p, bool colon)
+{
+	const char *stop = colon ? "\n\r\"'`,}]" : " \t\n\r\"'`;&|#,)}]";
+	const char *end;
+
+	if (*p == '\\' && (p[1] == '"' || p[1] == '\'')) {
+		/* JSON inside JSON. */
+		const char close[] = { '\\', p[1], '\0' };
+
+		rk_bytes_put(out, p, 2);
+		end = strstr(p + 2, close);
+		hide(out);
+		return end ? end : p + strlen(p);
+	}
+	if (*p == '"' || *p == '\'') {
+		end = past_quote(p);
+		rk_bytes_put(out, p, 1);
+		hide(out);
+		if (end - p > 1 && end[-1] == *p)
+			rk_bytes_put(out, p, 1);
+		return end;
+	}
+	end = p + strcspn(p, stop);
+	if (end > p)
+		hide(out);
+	return end;
+}
+
+static const char *skip_blanks(const char *p)
+{
+	while (is_blank(*p))
+		p++;
+	return p;
+}
+
+/* How many bytes at p end the name before: quotes, blanks, then = or : or (options) nothing. */
+static size_t separator(const char *p, bool option, bool *ret_colon)
+{
+	const char *q = p;
+
+	if (*q == '\\' && q[1] == '"')
+		q += 2;
+	else if (*q == '"' || *q == '\'')
+		q++;
+	*ret_colon = false;
+	if (option && is_blank(*q)) {
+		q = skip_blanks(q);
+		/* The next option: this one had no value. */
+		return strncmp(q, "--", 2) != 0 ? (size_t)(q - p) : 0;
+	}
+	if (*q == '=')
+		return (size_t)(q + 1 - p);
+	q = skip_blanks(q);
+	if (*q != ':' || (q[1] == '/' && q[2] == '/'))
+		return 0;
+	*ret_colon = true;
+	return (size_t)(skip_blanks(q + 1) - p);
+}
+
+static size_t name_length(const char *p)
+{
+	size_t n = 0;
+
+	while (is_alnum(p[n]) || p[n] == '_' || p[n] == '-' || p[n] == '.')
+		n++;
+	return n;
+}
+
+/* What stands before the @ in scheme://user:password@host; 0 when nothing does. */
+static size_t user_info(const char *p)
+{
+	size_t len = strcspn(p, "/?# \t\n\r\"'`<>");
+
+	while (len && p[len - 1] != '@')
+		len--;
+	return len ? len - 1 : 0;
+}
+
+/* A name at p and, if it is one of a secret, its value. Gives where it goes on. */
+static const char *one_name(struct rk_bytes *out, const char *p)
+{
+	size_t len = known_token(p), n = name_length(p);
+	bool colon, bearer = rk_text_ieq(p, n, "bearer");
+
+	if (len) {
+		hide(out);
+		return p + len;
+	}
+	rk_bytes_put(out, p, n);
+	if (!bearer && !secret_name((struct span){ p, n }))
+		return p + n;
+	len = separator(p + n, *p == '-' || bearer, &colon);
+	if (!len)
+		return p + n;
+	rk_bytes_put(out, p + n, len);
+	return hide_value(out, p + n + len, colon && *p != '-');
+}
+
+static void hide_in_text(struct rk_bytes *out, const char *p)
+{
+	while (*p) {
+		if (is_alnum(*p) || *p == '_' || *p == '-') {
+			p = one_name(out, p);
+			continue;
+		}
+		if (!strncmp(p, "://", 3)) {
+			size_t len = user_info(p + 3);
+
+			rk_bytes_put(out, p, 3);
+			p += 3 + len;
+			if (len)
+				hide(out);
+			continue;
+		}
+		rk_bytes_put_u8(out, (uint8_t)*p++);
+	}
+}
+
+/* ---- arguments ---- */
+
+static bool is_option(const char *s)
+{
+	return s && s[0] == '-' && s[name_length(s)] == '\0';
+}
+
+/* curl -u name:password */
+static size_t after_user(const char *previous, const char *arg)
+{
+	static const char *const names[] = { "-u", "--user", "--proxy-user", NULL };
+	const char *colon = strchr(arg, ':');
+
+	if (!previous || !colon || !in_list(names, (struct span){ previous, strlen(previous) }))
+		return 0;
+	/* Numbers: user and group of a container. */
+	return strspn(colon + 1, "0123456789") == strlen(colon + 1) ? 0 : (size_t)(colon + 1 - arg);
+}
+
+void rk_hide_argument(struct rk_bytes *out, const char *previous, const char *arg)
+{
+	size_t n = name_length(arg), user = after_user(previous, arg);
+
+	if (is_option(previous) && strncmp(arg, "--", 2) != 0 &&
+	    secret_name((struct span){ previous, strlen(previous) })) {
+		hide(out);
+	} else if (user) {
+		rk_bytes_put(out, arg, user);
+		hide(out);
+	} else if (arg[n] == '=' && arg[n + 1] && secret_name((struct span){ arg, n })) {
+		/* The whole rest, blanks and all: here a shell has taken the quotes away. */
+		rk_bytes_put(out, arg, n + 1);
+		hide(out);
+	} else {
+		hide_in_text(out, arg);
+	}
+}
+
+static void add_hidden(struct rk_list *ret, const char *previous, const char *arg)
+{
+	struct rk_bytes text;
+	const char *s;
+
+	rk_bytes_init(&text, ARG_MAX_BYTES);
+	rk_hide_argument(&text, previous, arg);
+	s = rk_bytes_str(&text);
+	if (s)
+		rk_list_add(ret, s);
+	else
+		ret->bad = true;
+	rk_bytes_release(&text);
+}
+
+void rk_secrets_args(const struct rk_list *argv, struct rk_list *ret)
+{
+	for (size_t i = 0; i < argv->n; i++)
+		add_hidden(ret, i ? argv->v[i - 1] : NULL, argv->v[i]);
+}
+
+/* ---- environments ---- */
+
+/* A name, or with a star a beginning. */
+static const char *const interesting[] = {
+	"ROCM_*",
+	"ROCR_*",
+	"ROCP_*",
+	"ROCPROF*",
+	"HIP_*",
+	"HSA_*",
+	"GPU_*",
+	"AMD_*",
+	"CUDA_VISIBLE_DEVICES",
+	"NCCL_*",
+	"RCCL_*",
+	"MIOPEN_*",
+	"ROCBLAS_*",
+	"HIPBLASLT_*",
+	"TENSILE_*",
+	"OMP_*",
+	"SLURM_JOB_ID",
+	"SLURM_JOBID",
+	"SLURM_STEP_ID",
+	"SLURM_STEPID",
+	"SLURM_PROCID",
+	"SLURM_LOCALID",
+	"SLURM_NODEID",
+	"SLURM_NTASKS",
+	"SLURM_NPROCS",
+	"SLURM_NNODES",
+	"SLURM_JOB_NUM_NODES",
+	"SLURM_NTASKS_PER_NODE",
+	"SLURM_TASKS_PER_NODE",
+	"SLURM_CPUS_PER_TASK",
+	"SLURM_GPUS*",
+	"SLURM_ARRAY_JOB_ID",
+	"SLURM_ARRAY_TASK_ID",
+	"PMI_*",
+	"PMIX_RANK",
+	"OMPI_COMM_WORLD_*",
+	"MV2_COMM_WORLD_*",
+	"RANK",
+	"LOCAL_RANK",
+	"WORLD_SIZE",
+	"LOCAL_WORLD_SIZE",
+	"NODE_RANK",
+	"GROUP_RANK",
+	"LD_PRELOAD",
+	"LD_LIBRARY_PATH",
+	"PYTORCH_*",
+	"ROCKIT_*",
+};
+
+static bool is_interesting(const char *name, size_t len)
+{
+	for (size_t i = 0; i < sizeof(interesting) / sizeof(*interesting); i++) {
+		size_t n = strcspn(interesting[i], "*");
+
+		if (!strncmp(name, interesting[i], n) && (interesting[i][n] ? len > n : len == n))
+			return true;
+	}
+	return false;
+}
+
+/* Here parts of words count: nothing of interest has such a name. */
+static bool env_secret(const char *name, size_t len)
+{
+	static const char *const parts[] = { "TOKEN", "SECRET",     "PASSWORD", "PASSWD",
+					     "KEY",   "CREDENTIAL", "AUTH",     "COOKIE" };
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		for (size_t at = 0; at < len; at++)
+			if (rk_text_iprefix(name + at, len - at, parts[i]))
+				return true;
+	return false;
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+void rk_secrets_env(char *const *envp, struct rk_list *ret)
+{
+	size_t first = ret->n;
+
+	for (; *envp; envp++) {
+		size_t len = strcspn(*envp, "=");
+
+		if (!(*envp)[len] || !is_interesting(*envp, len))
+			continue;
+		if (env_secret(*envp, len))
+			rk_list_addf(ret, "%.*s=" RK_HIDDEN, (int)len, *envp);
+		else
+			add_hidden(ret, NULL, *envp);
+	}
+	if (ret->n > first)
+		qsort(ret->v + first, ret->n - first, sizeof(*ret->v), by_text);
+}
