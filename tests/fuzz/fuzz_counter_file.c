@@ -1,0 +1,32 @@
+/* fuzz_counter_file.c - lists of counters: pmc: lines, YAML and JSON job files. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/counter_file.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Whatever the bytes are: names that can be names, or an error that says something. */
+static void read_as(const uint8_t *data, size_t size, const char *name)
+{
+	struct rk_list names = { 0 };
+	struct rk_error err = { 0 };
+	int rc = rk_counter_file_parse((const char *)data, size, name, &names, &err);
+
+	if (rc == 0 ? names.n == 0 || names.n > RK_COUNTER_NAMES_MAX :
+		      err.code != rc || !err.message[0])
+		abort();
+	for (size_t i = 0; i < names.n; i++)
+		if (!names.v[i][0] || strlen(names.v[i]) > RK_COUNTER_NAME_BYTES_MAX)
+			abort();
+	rk_list_release(&names);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	read_as(data, size, "a.txt");
+	read_as(data, size, "a.yaml");
+	read_as(data, size, "a.json");
+	return 0;
+}
