@@ -40,6 +40,21 @@ has() {
 set -- "$@" rocm_agent_enumerator
 mkdir -p "$tree/bin" "$tree/.info" "$tree/lib" "$tree/share/rocprofiler-sdk"
 echo "$major.$minor.$patch-66" >"$tree/.info/version"
+# The library under the version of its own: what the release is known by beside .info/version.
+case $at in
+602) sdk=0.4.0 ;;
+603) sdk=0.5.0 ;;
+604) sdk=0.6.0 ;;
+7[0-9][0-9]) if [ $at -ge 713 ]; then sdk=1.3.0; else sdk=1.0.0; fi ;;
+*) sdk= ;;
+esac
+if [ -n "$sdk" ]; then
+	mkdir -p "$tree/lib/rocprofiler-sdk"
+	: >"$tree/lib/librocprofiler-sdk.so.$sdk"
+	ln -sf "librocprofiler-sdk.so.$sdk" "$tree/lib/librocprofiler-sdk.so.${sdk%%.*}"
+	ln -sf "librocprofiler-sdk.so.${sdk%%.*}" "$tree/lib/librocprofiler-sdk.so"
+	: >"$tree/lib/rocprofiler-sdk/librocprofiler-sdk-tool.so"
+fi
 for tool; do
 	if has "$tool"; then
 		ln -sf "$ROCKIT_SIM" "$tree/bin/$tool"

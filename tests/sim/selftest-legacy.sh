@@ -68,6 +68,9 @@ expect 0 "$v2" -i "$here/v2.txt" -d d sh -c 'echo run'
 check "v2: a commented line is a run" [ "$(grep -c '^run$' out)" -eq 3 ]
 check "v2: folders count from 1" [ -n "$(find w/d/pmc_3 -name 'results_*.csv')" ]
 
+expect 0 env ROCKIT_SIM_RANKS=2 "$v2" --kernel-trace -d d true
+check "v2: a file per process" [ "$(files)" -eq 2 ]
+
 # --- rocprof-compute, rocprof-sys, smi ---------------------------------------------------------
 compute=$(bin 7.0.0)/rocprof-compute
 expect 2 "$compute" profile -- true
@@ -89,7 +92,9 @@ expect 3 "$sys" -T -P -o d -- sh -c 'exit 3'
 check "sys: a trace with the pid" [ -n "$(find w/d -name 'perfetto-trace-[0-9]*.proto')" ]
 check "sys: a wall clock" [ -n "$(file wall_clock.txt)" ]
 check "sys: rockit reads the trace" rows 6
-ROCPROFSYS_USE_ROCPD=ON ROCPROFSYS_TRACE=OFF ROCPROFSYS_TIME_OUTPUT=OFF expect 0 "$sys" -o d -- true
+expect 0 env ROCKIT_SIM_RANKS=2 "$sys" -T -o d -- true
+check "sys: a trace per process" [ "$(find w -name '*.proto' | wc -l)" -eq 2 ]
+expect 0 env ROCPROFSYS_USE_ROCPD=ON ROCPROFSYS_TRACE=OFF ROCPROFSYS_TIME_OUTPUT=OFF "$sys" -o d -- true
 check "sys: a database on request" [ -n "$(find w/d -maxdepth 1 -name 'rocpd-[0-9]*.db')" ]
 check "sys: rockit reads that" rows 6
 expect 0 "$(bin 7.0.0)/amd-smi" version

@@ -4,6 +4,7 @@
 # ROCKIT_SIM and ROCKIT name the programs, ROCKIT_SOURCE_DIR the tree; works in the current folder.
 set -u
 : "${ROCKIT_SIM:?}" "${ROCKIT:?}" "${ROCKIT_SOURCE_DIR:?}"
+unset RANK LOCAL_RANK SLURM_PROCID OMPI_COMM_WORLD_RANK ROCPROF_OUTPUT_FORMAT ROCPROF_OUTPUT_PATH
 unset ROCKIT_SIM_VERSION ROCKIT_SIM_FAULT ROCKIT_SIM_RANKS ROCKIT_SIM_ARCH ROCKIT_SIM_LOG
 make_tree="$ROCKIT_SOURCE_DIR/tests/sim/make-tree.sh"
 here=$PWD/selftest.$$
@@ -40,7 +41,7 @@ expect() {
 	want=$1
 	shift
 	run "$@"
-	check "${1##*/opt/} $(shift && echo "$*")" [ "$status" -eq "$want" ]
+	check "$(echo "$*" | sed "s,$here/opt/,,") ends with $want" [ "$status" -eq "$want" ]
 }
 
 # The one file of folder w whose name ends so.
@@ -115,7 +116,8 @@ for version in 6.2.0 6.3.0 6.4.1 7.0.0 7.13.0; do
 	expect 143 "$v3" --kernel-trace -- sh -c 'kill -TERM $$'
 	check "$version: a signal that is caught leaves files" [ "$(files)" -gt 0 ]
 	expect 137 "$v3" --kernel-trace -- sh -c 'kill -KILL $$'
-	check "$version: one that is not leaves none" [ "$(files)" -eq 0 ]
+	check "$version: one that is not leaves only the spool" [ "$(find w -type f ! -path '*/.rocprofv3/*')" = "" ]
+	check "$version: ... which is of no use" [ -n "$(file -kernel_dispatch.dat)" ]
 done
 for version in 6.2.0 6.3.0 6.4.1; do
 	v3=$(bin "$version")/rocprofv3
@@ -220,20 +222,24 @@ expect 0 "$v3" --kernel-trace -f csv -T -- true
 check "-T cuts names" grep -q ',"vectorAdd",' "$(file kernel_trace.csv)"
 expect 0 "$v3" --kernel-trace -f csv -M -- true
 check "-M leaves them mangled" grep -q '_Z9vectorAddPKfS0_Pfi.kd' "$(file kernel_trace.csv)"
-ROCPROF_OUTPUT_FORMAT=json expect 0 "$v3" --kernel-trace -f csv -- true
+expect 0 env ROCPROF_OUTPUT_FORMAT=json "$v3" --kernel-trace -f csv -- true
 check "the format of the environment is appended to" [ -n "$(file _results.json)" ]
-ROCPROF_KERNEL_TRACE=1 expect 0 "$v3" --hip-trace -f csv -- true
+expect 0 env ROCPROF_KERNEL_TRACE=1 "$v3" --hip-trace -f csv -- true
 check "a trace of the environment stays on" [ -n "$(file kernel_trace.csv)" ]
-ROCPROF_OUTPUT_FORMAT=xml expect 134 "$v3" --kernel-trace -- true
+expect 134 env ROCPROF_OUTPUT_FORMAT=xml "$v3" --kernel-trace -- true
 expect 134 "$v3" --pmc SQ_WAVES --kernel-include-regex '(' -- true
+expect 0 "$v3" --pmc SQ_WAVES --kernel-include-regex '^(?:vector|trans)\w+' -f csv -- true
+check "a regex as ECMAScript has it" [ "$(wc -l <"$(file counter_collection.csv)")" -eq 3 ]
+expect 0 "$v3" --pmc SQ_WAVES --kernel-iteration-range '[2]' -f csv -- true
+check "the second of each kernel" [ "$(wc -l <"$(file counter_collection.csv)")" -eq 2 ]
 expect 0 "$v3" --pmc SQ_WAVES --kernel-include-regex vectorAdd --kernel-trace -f csv -- true
 check "a regex filters counters" [ "$(wc -l <"$(file counter_collection.csv)")" -eq 3 ]
 check "... and no kernel trace" [ "$(wc -l <"$(file kernel_trace.csv)")" -eq 7 ]
-RANK=3 expect 0 "$v3" --kernel-trace -f csv -o '%env{RANK}%.%rank%.%argv%' -- true
+expect 0 env RANK=3 "$v3" --kernel-trace -f csv -o '%env{RANK}%.%rank%.%argv%' -- true
 check "keys of names are expanded" [ -e w/3.0.true_kernel_trace.csv ]
 expect 0 "$v3" --kernel-trace --minimum-output-data 1000 -- true
 check "less data than asked for, no file" [ "$(files)" -eq 0 ]
-ROCKIT_SIM_KERNELS=0 expect 0 "$v3" --kernel-trace -- true
+expect 0 env ROCKIT_SIM_KERNELS=0 "$v3" --kernel-trace -- true
 check "nothing recorded, no file" [ "$(files)" -eq 0 ]
 
 # --- counters and passes -----------------------------------------------------------------------
@@ -241,7 +247,7 @@ expect 0 "$v3" --pmc SQ_WAVES NO_SUCH_COUNTER -f csv -- true
 check "a counter that is not there is only warned of" says 'Unable to find counter'
 check "... and has no rows" [ "$(wc -l <"$(file counter_collection.csv)")" -eq 7 ]
 expect 134 "$v3" --pmc GRBM_COUNT GRBM_GUI_ACTIVE GRBM_CP_BUSY -- true
-ROCKIT_SIM_ARCH=gfx1100 expect 0 "$v3" --pmc TCC_HIT_sum SQ_WAVES -f csv -- true
+expect 0 env ROCKIT_SIM_ARCH=gfx1100 "$v3" --pmc TCC_HIT_sum SQ_WAVES -f csv -- true
 check "gfx1100 has no TCC" [ "$(grep -c TCC_HIT_sum "$(file counter_collection.csv)")" -eq 0 ]
 expect 0 "$v3" --pmc SQ_WAVES --pmc GRBM_COUNT -f csv -- true
 check "7.0: a second --pmc replaces the first" \
@@ -283,6 +289,20 @@ check "each knows its rank" [ -n "$(find w -name 'r2.*_kernel_trace.csv')" ]
 expect 0 "$v3" --kernel-trace -f csv -o fixed -- true
 check "one name for all: one set is left" [ "$(find w -name '*kernel_trace.csv' | wc -l)" -eq 1 ]
 unset ROCKIT_SIM_RANKS
+
+v3=$(bin 7.13.0)/rocprofv3
+expect 5 env OMPI_COMM_WORLD_RANK=2 "$v3" --kernel-trace --profile-mpi-ranks 0-1,4 -- sh -c 'exit 5'
+check "a rank not asked for runs the plain program" [ "$(files)" -eq 0 ]
+expect 0 env OMPI_COMM_WORLD_RANK=4 "$v3" --kernel-trace --profile-mpi-ranks 0-1,4 -- true
+check "one asked for does not" [ "$(files)" -eq 1 ]
+expect 1 "$v3" --kernel-trace --mpi-world-rank-variable RANK -- true
+sh "$make_tree" "$here/bare" 7.0.0 rocprofv3 >>trees
+rm "$here"/bare/opt/rocm-7.0.0/lib/librocprofiler-sdk.so*
+expect 1 "$here/bare/opt/rocm-7.0.0/bin/rocprofv3" --kernel-trace -- true
+check "7.0 misses its library" says 'is not found'
+expect 2 env PATH="$(bin 6.3.0):$PATH" rocprofv3 --version
+expect 0 env ROCKIT_SIM_VERSION=7.0 "$(bin 6.3.0)/rocprofv3" --version
+v3=$(bin 7.0.0)/rocprofv3
 
 # --- faults ------------------------------------------------------------------------------------
 # broken FAULT STATUS WORD...: rocprofv3 with that fault.
@@ -361,7 +381,7 @@ expect 0 "$avail" pmc-check SQ_WAVES GRBM_COUNT
 expect 1 "$avail" pmc-check GRBM_COUNT GRBM_GUI_ACTIVE GRBM_CP_BUSY
 expect 1 "$avail" pmc-check NO_SUCH_COUNTER
 expect 2 "$avail" no-such-command
-ROCKIT_SIM_LOG=$here/log ROCPROF_X=1 expect 0 "$v3" --kernel-trace -- true 'a "b"'
+expect 0 env ROCKIT_SIM_LOG="$here/log" ROCPROF_X=1 "$v3" --kernel-trace -- true 'a "b"'
 check "the log has the words" grep -q '"tool":"rocprofv3","version":"7.0.0".*"argv":\[.*"a \\"b\\""\]' log
 check "... and the environment" grep -q '"env":{.*"ROCPROF_X":"1"' log
 

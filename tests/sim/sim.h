@@ -144,6 +144,9 @@ struct work {
 };
 extern const struct kernel kernel_list[];
 struct work work_make(const struct app_end *end, char *const *argv, bool counting);
+/* Of worker `rank` of a launcher, without a process of its own: only its variables are set. */
+struct work work_of_worker(const struct app_end *end, char *const *argv, bool counting,
+			   unsigned rank);
 
 /* sim_counter.c */
 struct counter_row {

@@ -198,7 +198,7 @@ static void run_all(const struct args *a, const char *folder, char *const *app)
 		last.pid = end.pid;
 		words_split(&asked, perfmon[i][1], " ");
 		for (size_t c = 0; c < asked.n; c++)
-			if (counter_find(asked.at[c]))
+			if (counter_find(asked.at[c]) && !fault("counters-absent"))
 				words_add(begins(perfmon[i][0], "pmc_perf") ? &perf : &counters,
 					  asked.at[c]);
 		text_add(file_new(print_text("%s/perfmon/%s.txt", folder, perfmon[i][0])),

@@ -58,8 +58,9 @@ static void write_part(int fd, const char *at, size_t len)
 static void write_one(const struct file *f)
 {
 	char *folder = copy_text(f->path), *slash = strrchr(folder, '/');
-	size_t len = fault("truncate") ? cut_of(&f->text) : f->text.len;
-	bool killed = fault("kill-mid-write") && !f->next;
+	bool result = !ends(f->path, ".dat");
+	size_t len = fault("truncate") && result ? cut_of(&f->text) : f->text.len;
+	bool killed = fault("kill-mid-write") && result && !f->next;
 	int fd;
 
 	if (slash && slash > folder) {

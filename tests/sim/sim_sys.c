@@ -160,9 +160,11 @@ int sys_main(int argc, char **argv)
 	if (end.exec_errno)
 		wrong(strerror(end.exec_errno), app[0]);
 	if (app_could_write(&end)) {
-		w = work_make(&end, app, false);
-		if (!fault("no-output"))
-			record(&w, folder_of(app));
+		for (unsigned r = 0; r < (sim.ranks ? sim.ranks : 1); r++) {
+			w = work_of_worker(&end, app, false, r);
+			if (!fault("no-output"))
+				record(&w, folder_of(app));
+		}
 		files_write(NULL);
 		fault_end(&end.status);
 	}

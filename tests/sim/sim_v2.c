@@ -290,10 +290,11 @@ static int run(const struct v2 *v, char *const *app, const char *line, const cha
 		fprintf(stderr, "rocprofv2: %s: %s\n", app[0], strerror(end.exec_errno));
 		return 127;
 	}
-	w = work_make(&end, app, line != NULL);
-	w.pid = end.pid;
-	if (app_could_write(&end) && !fault("no-output"))
-		record(v, &w, &counters, line != NULL, folder);
+	for (unsigned i = 0; i < (sim.ranks ? sim.ranks : 1); i++) {
+		w = work_of_worker(&end, app, line != NULL, i);
+		if (app_could_write(&end) && !fault("no-output"))
+			record(v, &w, &counters, line != NULL, folder);
+	}
 	files_write(NULL);
 	return end.signal ? 128 + end.signal : end.status;
 }

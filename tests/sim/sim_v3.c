@@ -1,6 +1,7 @@
 /* sim_v3.c - rocprofv3's front end: the command line, then one run of the application per pass. */
 #include "sim_v3.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,6 +103,34 @@ static bool answered(const struct args *a, size_t nwords, char *const *app)
 	return false;
 }
 
+/* `0-3,8`; a rank that is not among them runs the plain program. */
+static bool rank_wanted(const struct args *a)
+{
+	const char *list = args_word(a, "--profile-mpi-ranks");
+	const char *variable = args_word(a, "--mpi-world-rank-variable");
+	const char *own = variable ? getenv(variable) : NULL;
+	unsigned long long rank = (unsigned long long)rank_of_process();
+	struct words parts = { 0 };
+
+	if (own)
+		read_number(own, &rank);
+	words_split(&parts, list ? list : "", ", ");
+	for (size_t i = 0; i < parts.n; i++) {
+		unsigned from, to;
+		int n = sscanf(parts.at[i], "%u-%u", &from, &to);
+
+		if ((n == 1 && rank == from) || (n == 2 && rank >= from && rank <= to))
+			return true;
+	}
+	return !list;
+}
+
+static void check_rank_variables(const struct args *a)
+{
+	if (!args_get(a, "--mpi-world-rank-variable") != !args_get(a, "--mpi-world-size-variable"))
+		v3_fatal("--mpi-world-rank-variable and --mpi-world-size-variable go together");
+}
+
 int v3_main(int argc, char **argv)
 {
 	struct args a = { .prog = "rocprofv3" };
@@ -115,6 +144,11 @@ int v3_main(int argc, char **argv)
 		return 0;
 	if (!app)
 		v3_fatal("No application provided");
+	check_rank_variables(&a);
+	if (!rank_wanted(&a)) {
+		execvp(app[0], app);
+		v3_not_started(app, errno);
+	}
 	passes = v3_passes(&a);
 	if (args_bool(&a, "--echo") == 1) {
 		struct words words = { 0 };

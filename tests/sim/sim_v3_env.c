@@ -210,10 +210,35 @@ static void check_thread_trace(const struct args *a)
 		v3_fatal("rocprof-trace-decoder library path not found");
 }
 
+/* From 7.0 on. A tree without lib/ is one made by hand: it is not looked into. */
+static void check_library(const struct args *a)
+{
+	const char *root = args_word(a, "--rocm-root") ? args_word(a, "--rocm-root") : sim.root;
+	const char *library = print_text("%s/lib/librocprofiler-sdk.so", root);
+	struct stat st;
+
+	if (sim.release >= REL_70 && stat(print_text("%s/lib", root), &st) == 0 &&
+	    stat(library, &st) != 0)
+		v3_fatal("library '%s' is not found", library);
+}
+
+static void warn_formats(const struct args *a)
+{
+	const struct words *formats = args_get(a, "--output-format");
+	static const char *const old[] = { "csv", "pftrace", "otf2" };
+
+	for (size_t i = 0; i < 3 && formats && sim.release >= REL_713; i++)
+		if (words_have(formats, old[i]))
+			fprintf(stderr, "[rocprofv3] Warning: output format %s is deprecated\n",
+				old[i]);
+}
+
 void v3_environment(const struct pass *pass)
 {
 	struct args a = pass->args;
 
+	check_library(&a);
+	warn_formats(&a);
 	aggregates(&a);
 	if (!any_trace(&a) &&
 	    (args_bool(&a, "--stats") == 1 || args_bool(&a, "--summary") == 1 ||

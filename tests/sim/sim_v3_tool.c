@@ -119,6 +119,38 @@ static void read_sampling(struct tool *t)
 	exit(1);
 }
 
+/* The few forms of ECMAScript that POSIX spells otherwise. */
+static char *posix(const char *pattern)
+{
+	struct text t = { 0 };
+
+	text_bytes(&t, "", 0);
+	for (; *pattern; pattern++) {
+		if (begins(pattern, "(?:")) {
+			text_bytes(&t, "(", 1);
+			pattern += 2;
+		} else if (begins(pattern, "\\d")) {
+			text_add(&t, "[0-9]");
+			pattern++;
+		} else {
+			text_bytes(&t, pattern, 1);
+		}
+	}
+	return t.at;
+}
+
+static bool bad_regex(const char *pattern)
+{
+	regex_t re;
+
+	if (!pattern || !*pattern)
+		return false;
+	if (regcomp(&re, posix(pattern), REG_EXTENDED | REG_NOSUB) != 0)
+		return true;
+	regfree(&re);
+	return false;
+}
+
 static struct tool tool_read(void)
 {
 	struct tool t = {
@@ -139,16 +171,11 @@ static struct tool tool_read(void)
 		.agents = getenv("ROCPROF_AGENT_INDEX"),
 	};
 	const char *demangle = getenv("ROCPROF_DEMANGLE_KERNELS");
-	const char *const filters[] = { "ROCPROF_KERNEL_FILTER_INCLUDE_REGEX",
-					"ROCPROF_KERNEL_FILTER_EXCLUDE_REGEX" };
 
 	t.mangled = demangle && strcmp(demangle, "0") == 0;
-	for (size_t i = 0; i < 2; i++) {
-		regex_t re;
-
-		if (getenv(filters[i]) && regcomp(&re, getenv(filters[i]), REG_EXTENDED) != 0)
-			tool_abort("tool.cpp:640", "regex_error: bad kernel filter");
-	}
+	if (bad_regex(getenv("ROCPROF_KERNEL_FILTER_INCLUDE_REGEX")) ||
+	    bad_regex(getenv("ROCPROF_KERNEL_FILTER_EXCLUDE_REGEX")))
+		tool_abort("tool.cpp:640", "regex_error: bad kernel filter");
 	read_formats(&t);
 	read_sampling(&t);
 	read_counters(&t);
@@ -161,7 +188,7 @@ static bool matches(const char *variable, const char *name, bool otherwise)
 	regex_t re;
 	bool yes;
 
-	if (!pattern || !*pattern || regcomp(&re, pattern, REG_EXTENDED | REG_NOSUB) != 0)
+	if (!pattern || !*pattern || regcomp(&re, posix(pattern), REG_EXTENDED | REG_NOSUB) != 0)
 		return otherwise;
 	yes = regexec(&re, name, 0, NULL, 0) == 0;
 	regfree(&re);
@@ -193,11 +220,12 @@ bool tool_counts(const struct tool *t, const struct work *w, size_t dispatch,
 {
 	const struct dispatch *d = &w->dispatches[dispatch];
 	const char *name = tool_kernel_name(t, d->kernel);
+	bool ranged = getenv("ROCPROF_KERNEL_FILTER_RANGE") != NULL;
 	unsigned iteration = 0;
 
 	if (!t->ngroups)
 		return false;
-	for (size_t i = 0; i < w->ndispatches; i++)
+	for (size_t i = 0; ranged && i < w->ndispatches; i++)
 		iteration += w->dispatches[i].kernel == d->kernel && w->dispatches[i].id <= d->id;
 	*ret_counters = &t->groups[(d->id - 1) / t->interval % t->ngroups];
 	return (*ret_counters)->n && in_range(iteration) &&
@@ -314,6 +342,9 @@ static void record(struct tool *t, const struct app_end *end, char *const *argv)
 		pftrace_file(t, &w);
 	if (words_have(&t->formats, "rocpd"))
 		rocpd_file(t, &w);
+	if (words_have(&t->formats, "otf2"))
+		text_add(file_new(print_text("%s_results.otf2", t->base)),
+			 "[OTF2]\nversion=3.0\nnumber_of_locations=1\n");
 	put_summary(t, &w);
 	if (env_on("ROCPROF_OUTPUT_CONFIG_FILE"))
 		text_add(file_new(print_text("%s_config.json", t->base)),
@@ -348,18 +379,49 @@ static void record_workers(struct tool *t, const struct app_end *end, char *cons
 	}
 }
 
+/* The file records are kept in while the application runs; a killed one leaves it behind. */
+static const char *spool_begin(char *const *argv)
+{
+	const char *folder = getenv("ROCPROF_TMPDIR");
+	const char *path;
+
+	if (!folder)
+		folder = getenv("ROCPROF_OUTPUT_PATH");
+	folder = expand_keys(folder && *folder ? folder : ".", argv);
+	path = print_text("%s/.rocprofv3/%d-%d-kernel_dispatch.dat", folder, (int)getppid(),
+			  (int)getpid());
+	text_bytes(file_new(path), "\1\0\0\0", 4);
+	files_write(NULL);
+	return path;
+}
+
+static void spool_end(const char *path)
+{
+	char *folder = copy_text(path);
+
+	unlink(path);
+	*strrchr(folder, '/') = '\0';
+	rmdir(folder);
+}
+
 void tool_run(char *const *argv)
 {
 	struct tool t = tool_read();
+	const char *spool = t.kernel || t.counting ? spool_begin(argv) : NULL;
 	struct app_end end = app_run(argv);
 
-	if (end.exec_errno)
+	if (end.exec_errno) {
+		if (spool)
+			spool_end(spool);
 		v3_not_started(argv, end.exec_errno);
+	}
 	if (app_could_write(&end)) {
 		if (sim.ranks || fault("same-name"))
 			record_workers(&t, &end, argv);
 		else
 			record(&t, &end, argv);
+		if (spool)
+			spool_end(spool);
 		fault_end(&end.status);
 	}
 	app_leave(&end);

@@ -186,3 +186,18 @@ struct work work_make(const struct app_end *end, char *const *argv, bool countin
 	make_memory(&w, n, (unsigned)device);
 	return w;
 }
+
+struct work work_of_worker(const struct app_end *end, char *const *argv, bool counting,
+			   unsigned rank)
+{
+	struct work w;
+
+	if (sim.ranks) {
+		setenv("RANK", print_text("%u", rank), 1);
+		setenv("LOCAL_RANK", print_text("%u", rank), 1);
+		setenv("WORLD_SIZE", print_text("%u", sim.ranks), 1);
+	}
+	w = work_make(end, argv, counting);
+	w.pid = end->pid + (pid_t)rank;
+	return w;
+}
