@@ -155,8 +155,10 @@ static bool draft_fits(const struct rk_counter_items *s, struct draft *d)
 /* Where a name is listed, or NULL. */
 static const struct rk_listed *listed(const struct rk_counter_items *s, const char *name)
 {
+	uint64_t hash = rk_name_hash(name);
+
 	for (size_t i = 0; i < s->nlisted; i++)
-		if (strcmp(s->listed[i].name, name) == 0)
+		if (s->listed[i].hash == hash && strcmp(s->listed[i].name, name) == 0)
 			return &s->listed[i];
 	return NULL;
 }
@@ -173,7 +175,11 @@ static int list_name(struct rk_counter_items *s, const char *name, size_t item,
 		s->listed = more;
 		s->listed_max = max;
 	}
-	s->listed[s->nlisted++] = (struct rk_listed){ .name = name, .item = item };
+	s->listed[s->nlisted++] = (struct rk_listed){
+		.name = name,
+		.hash = rk_name_hash(name),
+		.item = item,
+	};
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 /* A name that is collected, and with which item. */
 struct rk_listed {
 	const char *name; /* borrowed */
+	uint64_t hash;    /* of the name: lists of thousands of channels are asked for */
 	size_t item;
 };
 

@@ -14,6 +14,7 @@
 struct plan {
 	struct rk_counter_plan pub;
 	struct rk_list texts;
+	uint64_t *hashes; /* of the names that were asked for, beside the checks */
 	size_t checks_max;
 };
 
@@ -29,6 +30,7 @@ void rk_counter_plan_free(struct rk_counter_plan *p)
 		rk_free((void *)p->passes[i].counters);
 	rk_free(p->checks);
 	rk_free(p->passes);
+	rk_free(plan->hashes);
 	rk_list_release(&plan->texts);
 	rk_free(plan);
 }
@@ -42,8 +44,10 @@ static const char *own(struct plan *p, const char *text)
 
 static struct rk_counter_check *find_check(const struct plan *p, const char *asked)
 {
+	uint64_t hash = rk_name_hash(asked);
+
 	for (size_t i = 0; i < p->pub.nchecks; i++)
-		if (strcmp(p->pub.checks[i].asked, asked) == 0)
+		if (p->hashes[i] == hash && strcmp(p->pub.checks[i].asked, asked) == 0)
 			return &p->pub.checks[i];
 	return NULL;
 }
@@ -53,10 +57,12 @@ static struct rk_counter_check *new_check(struct plan *p)
 	if (p->pub.nchecks == p->checks_max) {
 		size_t max = p->checks_max ? p->checks_max * 2 : 32;
 		struct rk_counter_check *more = rk_reallocn(p->pub.checks, max, sizeof(*more));
+		uint64_t *hashes = rk_reallocn(p->hashes, max, sizeof(*hashes));
 
-		if (!more)
+		p->pub.checks = more ? more : p->pub.checks;
+		p->hashes = hashes ? hashes : p->hashes;
+		if (!more || !hashes)
 			return NULL;
-		p->pub.checks = more;
 		p->checks_max = max;
 	}
 	return &p->pub.checks[p->pub.nchecks];
@@ -75,7 +81,7 @@ static int add_check(struct plan *p, const char *asked, const struct rk_counter_
 	c->status = a->status;
 	c->asked = own(p, asked);
 	c->reason = own(p, a->reason);
-	p->pub.nchecks++;
+	p->hashes[p->pub.nchecks++] = rk_name_hash(asked);
 	for (size_t i = 0; i < a->use.n; i++)
 		use[i] = own(p, a->use.v[i]);
 	return p->texts.bad ? rk_fail_nomem(err) : 0;

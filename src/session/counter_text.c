@@ -13,6 +13,16 @@ bool rk_piece_is(struct rk_piece p, const char *word)
 	return p.len == strlen(word) && memcmp(p.s, word, p.len) == 0;
 }
 
+/* FNV-1a. */
+uint64_t rk_name_hash(const char *name)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325);
+
+	for (; *name; name++)
+		h = (h ^ (uint8_t)*name) * UINT64_C(0x100000001b3);
+	return h;
+}
+
 static bool blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r';

@@ -17,6 +17,9 @@ bool rk_piece_is(struct rk_piece p, const char *word);
 /* Blanks and carriage returns at both ends taken off. */
 struct rk_piece rk_piece_trim(struct rk_piece p);
 
+/* To tell names apart quickly; equal names have equal hashes, now and later. */
+uint64_t rk_name_hash(const char *name);
+
 /*
  * Takes the first line off *text. Comments (from '#') and blanks at the ends are gone from it, so
  * it may be empty. False at the end of the text.
