@@ -18,6 +18,7 @@ if(unit_sources)
   target_include_directories(rockit-unit PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(rockit-unit PRIVATE rockit_flags librockit PkgConfig::ROCKIT_DEPS
                         Threads::Threads)
+  add_dependencies(rockit-unit child-probe) # it plays the children
   add_test(NAME unit COMMAND rockit-unit)
   set_tests_properties(unit PROPERTIES LABELS unit TIMEOUT 600)
 endif()

@@ -50,6 +50,8 @@ int rk_session_render(const struct rk_session *s, enum rk_report_format format, 
 const char *rk_session_dir(const struct rk_session *s);
 /* What was asked and will not come, and other things worth knowing, a sentence each. Borrowed. */
 const char *const *rk_session_notes(const struct rk_session *s, size_t *ret_n);
+/* Known trouble of this tool, release and chip. Borrowed. */
+const char *const *rk_session_hazards(const struct rk_session *s, size_t *ret_n);
 
 struct rk_session_hooks {
 	/* A line about what happens now ("pass 1 of 3: trace"); may be NULL. */

@@ -62,11 +62,12 @@ int rk_run_open(const char *const *paths, size_t npaths, const struct rk_run_opt
 	rc = make_context(run, err);
 	if (rc == 0)
 		rc = rk_run_find(run, paths, npaths, err);
+	if (rc == 0)
+		rc = rk_run_settle(run, err);
 	if (rc < 0) {
 		rk_run_close(run);
 		return rc;
 	}
-	rk_run_settle(run);
 	*ret = run;
 	return 0;
 }

@@ -60,7 +60,7 @@ struct rk_run {
 int rk_run_place(struct rk_found *f, const char *path, struct rk_error *err);
 /* Looks at every file (run_files.c) and settles which gives what (run_rule.c). */
 int rk_run_find(struct rk_run *run, const char *const *paths, size_t npaths, struct rk_error *err);
-void rk_run_settle(struct rk_run *run);
+int rk_run_settle(struct rk_run *run, struct rk_error *err);
 
 /* Tables that some file gives. */
 uint32_t rk_run_tables(const struct rk_run *run);

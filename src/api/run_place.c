@@ -98,15 +98,52 @@ static bool is_raw_text(const char *name, size_t len)
 	return false;
 }
 
+/*
+ * What rocprofv2 puts behind the name of a table, its process or the word of -o: "6992" of
+ * "hip_api_trace_6992.csv". NULL for other names; *ret_len is its length.
+ */
+static const char *behind_v2_table(const char *name, size_t len, size_t *ret_len)
+{
+	static const char *const tables[] = { "results_",          "hip_api_trace_",
+					      "hsa_api_trace_",    "hcc_ops_trace_",
+					      "async_copy_trace_", "roctx_trace_",
+					      "pcs_trace_" };
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		size_t n = strlen(tables[i]);
+
+		if (strncmp(name, tables[i], n) != 0 || len <= n + 4 ||
+		    !rk_text_ends(name, len, ".csv"))
+			continue;
+		*ret_len = len - n - 4;
+		return name + n;
+	}
+	return NULL;
+}
+
+static char *joined(const char *path, size_t dir, const char *behind, size_t len)
+{
+	char *ret = rk_alloc(dir + len + 1);
+
+	if (!ret)
+		return NULL;
+	memcpy(ret, path, dir);
+	memcpy(ret + dir, behind, len);
+	ret[dir + len] = '\0';
+	return ret;
+}
+
 /* The part of the path that files of one process share; files named otherwise stand alone. */
 static char *group_of(const char *path)
 {
-	const char *name = name_of(path);
-	size_t len = without_packing(path);
+	const char *name = name_of(path), *behind;
+	size_t len = without_packing(path), behind_len, dir = (size_t)(name - path);
 
-	if (is_compute_file(name, len - (size_t)(name - path)) ||
-	    is_raw_text(name, len - (size_t)(name - path)))
-		return rk_strndup(path, (size_t)(name - path));
+	if (is_compute_file(name, len - dir) || is_raw_text(name, len - dir))
+		return rk_strndup(path, dir);
+	behind = behind_v2_table(name, len - dir, &behind_len);
+	if (behind)
+		return joined(path, dir, behind, behind_len);
 	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
 		if (!rk_text_ends(path, len, endings[i]))
 			continue;
@@ -140,13 +177,19 @@ static int64_t number_in_path(const char *path, const char *const *words, bool o
 	return found;
 }
 
-static int64_t pid_in_name(const char *path)
+/* The process's number in the name of a file, or -1. */
+static int64_t pid_of(const char *path, const char *group)
 {
-	const char *name = name_of(path);
-	size_t n = strspn(name, "0123456789");
+	const char *name = name_of(path), *behind;
+	size_t n = strspn(name, "0123456789"), len;
 	int64_t v;
 
-	if (!n || name[n] != '_' || rk_num_i64(name, n, &v) != RK_NUM_OK)
+	behind = behind_v2_table(name, without_packing(path) - (size_t)(name - path), &len);
+	if (behind)
+		return rk_num_i64(behind, len, &v) == RK_NUM_OK && v > 0 ? v : -1;
+
+	if (path[strlen(group)] != '_' || !n || name[n] != '_' ||
+	    rk_num_i64(name, n, &v) != RK_NUM_OK)
 		return -1;
 	return v;
 }
@@ -201,7 +244,7 @@ int rk_run_place(struct rk_found *f, const char *path, struct rk_error *err)
 	f->stem = without_packing(path);
 	f->pass = pass > INT32_MAX ? -1 : (int)pass;
 	f->rank = number_in_path(path, ranks, false);
-	f->pid = path[strlen(f->group)] == '_' ? pid_in_name(path) : -1;
+	f->pid = pid_of(path, f->group);
 	if (!stat(path, &st) && S_ISREG(st.st_mode)) {
 		f->bytes = (uint64_t)st.st_size;
 		f->dev = (uint64_t)st.st_dev;

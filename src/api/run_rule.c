@@ -45,6 +45,9 @@ static enum rk_rank_of_source source_of(const struct rk_found *f, enum rk_table 
 	/* names of dispatches and nothing else */
 	if (t == RK_KERNELS && named(f, "pmc_dispatch_info"))
 		return RK_SOURCE_STATS;
+	/* rocprofv2: names and times; its results have sizes and registers as well */
+	if (t == RK_KERNELS && named(f, "hcc_ops_trace_"))
+		return RK_SOURCE_JSON;
 	if (f->tables & RK_TABLE_BIT(RK_STATS))
 		return RK_SOURCE_STATS;
 	if (t == RK_KERNELS && f->tables & RK_TABLE_BIT(RK_COUNTERS))
@@ -196,9 +199,43 @@ static void number_processes(struct rk_run *run)
 	}
 }
 
-void rk_run_settle(struct rk_run *run)
+/* Whether `o` is a result of rocprof v1 that lies beside the folder of raw files `raw` is in. */
+static bool lies_beside(const struct rk_found *o, const struct rk_found *raw, size_t dir)
 {
-	int pass = kernel_pass(run);
+	return o->ops && !strncmp(o->ops->name, "rocprof-v1", 10) &&
+	       !strncmp(o->path, raw->path, dir) && !strchr(o->path + dir, '/');
+}
+
+/* The raw files that rocprof v1 keeps with -d are of the process whose results lie beside them. */
+static int adopt_raw(struct rk_run *run, struct rk_found *raw, struct rk_error *err)
+{
+	const char *folder = strstr(raw->path, "/rpl_data_");
+	size_t dir = folder ? (size_t)(folder + 1 - raw->path) : 0;
+
+	for (size_t i = 0; folder && i < run->nfound; i++) {
+		const struct rk_found *o = &run->found[i];
+		char *group;
+
+		if (!lies_beside(o, raw, dir))
+			continue;
+		group = rk_strdup(o->group);
+		if (!group)
+			return rk_fail_nomem(err);
+		rk_free(raw->group);
+		raw->group = group;
+		return 0;
+	}
+	return 0;
+}
+
+int rk_run_settle(struct rk_run *run, struct rk_error *err)
+{
+	int pass = kernel_pass(run), rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < run->nfound; i++)
+		rc = adopt_raw(run, &run->found[i], err);
+	if (rc < 0)
+		return rc;
 
 	number_processes(run);
 
@@ -213,4 +250,5 @@ void rk_run_settle(struct rk_run *run)
 			.reason = run->reasons[i] ? run->reasons[i] : "",
 		};
 	}
+	return 0;
 }

@@ -71,6 +71,12 @@ const char *const *rk_session_notes(const struct rk_session *s, size_t *ret_n)
 	return (const char *const *)s->plan->notes.v;
 }
 
+const char *const *rk_session_hazards(const struct rk_session *s, size_t *ret_n)
+{
+	*ret_n = s->plan->hazards.n;
+	return (const char *const *)s->plan->hazards.v;
+}
+
 int rk_session_render(const struct rk_session *s, enum rk_report_format format, char **ret_text,
 		      size_t *ret_len, struct rk_error *err)
 {

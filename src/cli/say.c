@@ -31,6 +31,11 @@ static void say_line(const char *verb, const char *text)
 	fputc('\n', stderr);
 }
 
+void say_note(const char *verb, const char *line)
+{
+	say_line(verb, line);
+}
+
 int say_misuse(const char *verb, const char *fmt, ...)
 {
 	char text[LINE_BYTES];

@@ -13,6 +13,9 @@ int say_failure(const char *verb, const char *fmt, ...) __attribute__((format(pr
 /* "rockit VERB: FILE:LINE: message". Returns the exit status that fits. */
 int say_error(const char *verb, const struct rk_error *err);
 
+/* "rockit VERB: line", made safe for a terminal. */
+void say_note(const char *verb, const char *line);
+
 /* One line for each kind of warning, with its count. */
 void say_warnings(const char *verb, const struct rk_run *run);
 /* One line for each file: used as what, or why not. */

@@ -77,7 +77,7 @@ static int make(const struct rk_session_options *opt, struct rk_plan *p, struct 
 	p->rank_key = p->rank.rank < 0 ? rk_launcher_key(&p->want.command) : NULL;
 	find_leaks(p);
 	rc = rk_plan_passes(p, err);
-	if (rc == 0 && (p->notes.bad || p->unset.bad))
+	if (rc == 0 && (p->notes.bad || p->unset.bad || p->hazards.bad))
 		rc = rk_fail_nomem(err);
 	return rc;
 }
@@ -126,5 +126,6 @@ void rk_plan_free(struct rk_plan *p)
 	rk_free(p->root);
 	rk_list_release(&p->unset);
 	rk_list_release(&p->notes);
+	rk_list_release(&p->hazards);
 	rk_free(p);
 }

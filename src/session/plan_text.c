@@ -72,6 +72,18 @@ static void put_pass(struct rk_bytes *out, const struct rk_plan *p, size_t i)
 	put_command(out, &pass->how);
 }
 
+static void put_renamed(struct rk_bytes *out, const struct rk_counter_plan *c)
+{
+	for (size_t i = 0; c && i < c->nchecks; i++) {
+		if (c->checks[i].status != RK_COUNTER_RENAMED)
+			continue;
+		rk_bytes_printf(out, "# %s has no %s; instead:", c->arch, c->checks[i].asked);
+		for (const char *const *u = c->checks[i].use; *u; u++)
+			rk_bytes_printf(out, " %s", *u);
+		rk_bytes_put_u8(out, '\n');
+	}
+}
+
 int rk_plan_text(const struct rk_plan *p, struct rk_bytes *out)
 {
 	rk_bytes_printf(out, "# %s", p->tool->name);
@@ -81,6 +93,7 @@ int rk_plan_text(const struct rk_plan *p, struct rk_bytes *out)
 			p->arch_assumed ? " (assumed)" : "", p->npasses, p->npasses == 1 ? "" : "s",
 			p->dir);
 	put_names(out, "# variables taken away:", &p->unset);
+	put_renamed(out, p->counters);
 	for (size_t i = 0; i < p->notes.n; i++)
 		rk_bytes_printf(out, "# note: %s\n", p->notes.v[i]);
 	for (size_t i = 0; i < p->npasses; i++)
@@ -124,6 +137,7 @@ int rk_plan_json(const struct rk_plan *p, struct rk_bytes *out)
 	rk_json_close(&j);
 	rk_json_list(&j, "unset", &p->unset);
 	rk_json_list(&j, "notes", &p->notes);
+	rk_json_list(&j, "hazards", &p->hazards);
 	rk_json_end(&j);
 	return out->bad ? RK_E_NOMEM : 0;
 }

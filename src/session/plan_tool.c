@@ -5,6 +5,7 @@
 #include "rockit/gpus.h"
 #include "session/plan.h"
 #include "tool/detect.h"
+#include "tool/hazards.h"
 
 /* When no GPU is to be seen the counters have to be of some chip: the one most people have. */
 #define ARCH_ASSUMED "gfx942"
@@ -110,6 +111,16 @@ static int from_found(const struct rk_session_options *opt, struct rk_plan *p,
 	return rc < 0 ? rc : set_version(p, opt->tool_version, best, err);
 }
 
+static void find_hazards(struct rk_plan *p)
+{
+	const char *arch = p->arch_assumed ? "" : p->arch;
+	const struct rk_hazard *h;
+	size_t at = 0;
+
+	while ((h = rk_hazards_next(p->tool->name, p->version, arch, &at)) != NULL)
+		rk_list_add(&p->hazards, h->text);
+}
+
 int rk_plan_tool(const struct rk_session_options *opt, struct rk_plan *p, struct rk_error *err)
 {
 	const struct rk_detect_options where = { .root = opt->root };
@@ -123,5 +134,7 @@ int rk_plan_tool(const struct rk_session_options *opt, struct rk_plan *p, struct
 	if (rc == 0)
 		rc = from_found(opt, p, &found, err);
 	rk_tools_release(&found);
+	if (rc == 0)
+		find_hazards(p);
 	return rc;
 }

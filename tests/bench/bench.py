@@ -13,6 +13,8 @@ import subprocess
 import sys
 import time
 
+import runs
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROWS = 2_000_000
 
@@ -216,6 +218,20 @@ class Bench:
                      self.rss[(what, 1)] <= 64)
         print()
 
+    def runs(self):
+        """What rockit adds to a program that it starts, and what looking costs."""
+        rockit = self.build / "rockit"
+        before, after = runs.overhead(rockit, self.work, 20)
+        doctor = runs.doctor(rockit, 10)
+        percent = runs.monitor(rockit, self.work, 10)
+        print(f"run: {before:.1f} ms before the program, {after:.1f} ms after it (medians of 20)\n"
+              f"doctor: {doctor:.1f} ms\n"
+              f"monitor: {percent:.2f} % of a core for 8 GPUs at 10 Hz, start included\n")
+        self.bar(f"run: {before:.1f} ms before the program < 20", before < 20)
+        self.bar(f"run: {after:.1f} ms after it < 50", after < 50)
+        self.bar(f"doctor: {doctor:.1f} ms < 200", doctor < 200)
+        self.bar(f"monitor: {percent:.2f} % of a core < 1", percent < 1)
+
     # -- printing -------------------------------------------------------------------------
 
     def table(self, title, src, prefix, rows=None):
@@ -256,7 +272,7 @@ def parse_args():
     parser.add_argument("--rows", type=int, default=ROWS)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--full", action="store_true", help="16 times the rows as well")
-    parser.add_argument("--only", default="sorted,shuffled,report,rocpd,json,linear")
+    parser.add_argument("--only", default="sorted,shuffled,report,rocpd,json,runs,linear")
     return parser.parse_args()
 
 
@@ -270,6 +286,7 @@ def main():
         "report": bench.report,
         "rocpd": bench.databases,
         "json": bench.json_text,
+        "runs": bench.runs,
         "linear": lambda: bench.linear([1, 4, 16] if args.full else [1, 4]),
     }
     for name in args.only.split(","):

@@ -1,0 +1,268 @@
+/* cmd_run.c - rockit run. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options.h"
+#include "progress.h"
+#include "rockit/rockit.h"
+#include "rockit/session.h"
+#include "say.h"
+
+enum then { THEN_NOTHING, THEN_REPORT };
+
+static const char *const then_words[] = { "nothing", "report", NULL };
+static const char *const formats[] = { "text", "json", NULL };
+
+struct settings {
+	struct rk_common common;
+	const char *preset, *traces, *counters, *input, *tool, *tool_version, *arch, *tool_args;
+	const char *context, *context_file, *dir, *monitor, *kernel_regex, *library_trace, *ranks;
+	uint64_t timeout, interval;
+	bool force, keep_going, baseline, redact, dry_run;
+	int then, format;
+};
+
+#define AT(member) offsetof(struct settings, member)
+
+static const struct rk_opt options[] = {
+	{ "preset", 'p', "PRESET", "what to collect: see 'rockit presets' (default: lightweight)",
+	  RK_OPT_TEXT, AT(preset), NULL },
+	{ "trace", 't', "LIST", "hip,hsa,kernel,memcpy,marker,rccl,scratch,alloc or sys",
+	  RK_OPT_TEXT, AT(traces), NULL },
+	{ "counters", 'c', "LIST", "hardware counters, @categories or a set, with commas",
+	  RK_OPT_TEXT, AT(counters), NULL },
+	{ "input", 'i', "FILE", "counters from a pmc: file or a rocprofv3 job file", RK_OPT_TEXT,
+	  AT(input), NULL },
+	{ "tool", 0, "TOOL", "auto, rocprofv3, rocprofv2, rocprof, rocprof-compute, rocprof-sys",
+	  RK_OPT_TEXT, AT(tool), NULL },
+	{ "tool-version", 0, "V", "its ROCm release, instead of the one that is found", RK_OPT_TEXT,
+	  AT(tool_version), NULL },
+	{ "arch", 0, "GFX", "target of the counters (default: the first AMD GPU)", RK_OPT_TEXT,
+	  AT(arch), NULL },
+	{ "tool-args", 0, "ARGS", "raw options for the profiler, split as a shell would",
+	  RK_OPT_TEXT, AT(tool_args), NULL },
+	{ "additional-context", 0, "JSON", "a madengine context", RK_OPT_TEXT, AT(context), NULL },
+	{ "additional-context-file", 0, "F", "the same from a file", RK_OPT_TEXT, AT(context_file),
+	  NULL },
+	{ "directory", 'd', "DIR", "run directory (default: rockit_output/<time>-<pid>)",
+	  RK_OPT_TEXT, AT(dir), NULL },
+	{ "force", 0, NULL, "take a directory that an earlier run has filled", RK_OPT_FLAG,
+	  AT(force), NULL },
+	{ "timeout", 0, "S", "seconds for each pass, then SIGTERM, then SIGKILL", RK_OPT_NUMBER,
+	  AT(timeout), NULL },
+	{ "keep-going", 0, NULL, "go on with the next pass when one fails", RK_OPT_FLAG,
+	  AT(keep_going), NULL },
+	{ "monitor", 0, "LIST", "power,vram,busy,clock,temp,energy, all or none", RK_OPT_TEXT,
+	  AT(monitor), NULL },
+	{ "monitor-interval", 0, "MS", "milliseconds between samples (default: 100)", RK_OPT_NUMBER,
+	  AT(interval), NULL },
+	{ "kernel-regex", 0, "RE", "counters of these kernels only", RK_OPT_TEXT, AT(kernel_regex),
+	  NULL },
+	{ "library-trace", 0, "LIST", "rocblas,hipblaslt,miopen,rccl, or none", RK_OPT_TEXT,
+	  AT(library_trace), NULL },
+	{ "ranks", 0, "LIST", "profile these ranks (0,8-15); others run as they are", RK_OPT_TEXT,
+	  AT(ranks), NULL },
+	{ "baseline", 0, NULL, "run once without profiler first, and say the ratio", RK_OPT_FLAG,
+	  AT(baseline), NULL },
+	{ "then", 0, "VERB", "report: print it on stderr at the end", RK_OPT_CHOICE, AT(then),
+	  then_words },
+	{ "redact", 0, NULL, "hide host, user and paths in run.json", RK_OPT_FLAG, AT(redact),
+	  NULL },
+	{ "dry-run", 0, NULL, "print the plan and do nothing", RK_OPT_FLAG, AT(dry_run), NULL },
+	{ "format", 0, "FORMAT", "of the plan: text or json", RK_OPT_CHOICE, AT(format), formats },
+	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
+};
+
+static int check(const struct settings *s, int nwords)
+{
+	if (!nwords)
+		return say_misuse("run", "no program; usage: rockit run [options] -- CMD ARGS");
+	if (s->counters && s->input)
+		return say_misuse("run", "'-c' and '-i' both name counters; use one of them");
+	if (s->format && !s->dry_run)
+		return say_misuse("run", "'--format' is for '--dry-run'");
+	return -1;
+}
+
+/* A file is a file even where a set has the same name. */
+static const char *counter_spec(const struct settings *s, char *buf, size_t size)
+{
+	if (!s->input || strchr(s->input, '/'))
+		return s->input ? s->input : s->counters;
+	snprintf(buf, size, "./%s", s->input);
+	return buf;
+}
+
+static int plan(const struct settings *s, char **argv, struct rk_session **ret)
+{
+	char spec[4096];
+	const struct rk_session_options opt = {
+		.preset = s->preset,
+		.traces = s->traces,
+		.counters = counter_spec(s, spec, sizeof(spec)),
+		.tool = s->tool,
+		.tool_version = s->tool_version,
+		.arch = s->arch,
+		.tool_args = s->tool_args,
+		.context = s->context,
+		.context_file = s->context_file,
+		.dir = s->dir,
+		.monitor = s->monitor,
+		.library_trace = s->library_trace,
+		.kernel_regex = s->kernel_regex,
+		.ranks = s->ranks,
+		.monitor_interval_ms = s->interval,
+		.timeout_s = s->timeout,
+		.force = s->force,
+		.keep_going = s->keep_going,
+		.baseline = s->baseline,
+		.redact = s->redact,
+		.root = getenv("ROCKIT_SYSFS_ROOT"),
+		.argv = argv,
+	};
+	struct rk_error err = { 0 };
+	int status;
+
+	if (rk_session_plan(&opt, ret, &err) == 0)
+		return -1;
+	status = say_error("run", &err);
+	return status == EXIT_MISUSE ? EXIT_MISUSE : EXIT_OWN;
+}
+
+static int print_plan(const struct settings *s, const struct rk_session *session)
+{
+	struct rk_error err = { 0 };
+	char *text = NULL;
+	size_t len;
+	int rc = rk_session_render(session, s->format ? RK_REPORT_JSON : RK_REPORT_TEXT, &text,
+				   &len, &err);
+
+	if (rc < 0) {
+		say_error("run", &err);
+		return EXIT_OWN;
+	}
+	fwrite(text, 1, len, stdout);
+	rk_text_free(text);
+	return EXIT_DONE;
+}
+
+static void say(void *arg, const char *line)
+{
+	const struct settings *s = arg;
+
+	if (!s->common.quiet)
+		say_note("run", line);
+}
+
+static void say_all(const char *const *lines, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		say_note("run", lines[i]);
+}
+
+static void say_before(const struct settings *s, const struct rk_session *session)
+{
+	const char *const *lines;
+	size_t n;
+
+	lines = rk_session_notes(session, &n);
+	if (!s->common.quiet)
+		say_all(lines, n);
+	lines = rk_session_hazards(session, &n);
+	if (s->common.verbose)
+		say_all(lines, n);
+}
+
+/* On stderr: stdout is the program's. */
+static void report(const struct settings *s, const struct rk_session *session)
+{
+	const char *dir = rk_session_dir(session);
+	const struct rk_run_options how = { .threads = (unsigned)s->common.threads,
+					    .tmpdir = s->common.tmpdir };
+	const struct rk_report_options plain = { 0 };
+	const struct rk_render_options look = { .format = RK_REPORT_TEXT, .top = 10 };
+	struct rk_error err = { 0 };
+	struct rk_report *r = NULL;
+	struct rk_run *run = NULL;
+	char *text = NULL;
+	size_t len;
+
+	if (rk_run_open(&dir, 1, &how, &run, &err) == 0 &&
+	    rk_run_report(run, &plain, &r, &err) == 0 &&
+	    rk_report_render(r, &look, &text, &len, &err) == 0)
+		fwrite(text, 1, len, stderr);
+	else
+		say_error("run", &err);
+	rk_text_free(text);
+	rk_report_free(r);
+	rk_run_close(run);
+}
+
+static void say_summary(const struct settings *s, const struct rk_session *session,
+			const struct rk_session_result *did)
+{
+	char line[1024];
+
+	if (s->common.quiet || !did->profiled)
+		return;
+	if (did->usable)
+		snprintf(line, sizeof(line), "%" PRIu64 " kernel%s; see: rockit report %s",
+			 did->kernels, did->kernels == 1 ? "" : "s", rk_session_dir(session));
+	else
+		snprintf(line, sizeof(line), "nothing to report on; what there is lies in %s",
+			 rk_session_dir(session));
+	say_note("run", line);
+}
+
+static int run(const struct settings *s, struct rk_session *session)
+{
+	const struct rk_session_hooks hooks = { .say = say, .warn = say, .arg = (void *)s };
+	struct rk_session_result did = { 0 };
+	struct rk_error err = { 0 };
+	int rc;
+
+	say_before(s, session);
+	rc = rk_session_run(session, &hooks, &did, &err);
+	if (rc < 0) {
+		say_error("run", &err);
+		return did.status ? did.status : EXIT_OWN;
+	}
+	say_summary(s, session, &did);
+	if (s->then == THEN_REPORT && did.usable)
+		report(s, session);
+	return did.status;
+}
+
+static int run_run(int argc, char **argv)
+{
+	struct settings s = { .preset = NULL };
+	struct rk_session *session = NULL;
+	int n, rc = rk_options_parse(&cmd_run, &s, argc, argv, &n);
+
+	if (rc < 0)
+		rc = check(&s, n);
+	if (rc >= 0)
+		return rc;
+	argv[n] = NULL;
+	rc = plan(&s, argv, &session);
+	if (rc < 0)
+		rc = s.dry_run ? print_plan(&s, session) : run(&s, session);
+	rk_session_free(session);
+	return rc;
+}
+
+const struct rk_command cmd_run = {
+	.name = "run",
+	.summary = "run a program under the profiler that is installed",
+	.usage = "-- CMD ARGS",
+	.options = options,
+	.program = true,
+	.examples = "  rockit run -- ./app\n"
+		    "  rockit run -p memory -- python infer.py\n"
+		    "  rockit run -t kernel,memcpy -c @cache -- ./app --size 4096\n"
+		    "  rockit run -p compute --tool rocprofv3 --tool-version 6.4 --arch gfx90a "
+		    "--dry-run -- ./app\n",
+	.run = run_run,
+};

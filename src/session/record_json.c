@@ -1,0 +1,322 @@
+/* record_json.c - run.json, schema 1. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/json_out.h"
+#include "rockit/rockit.h"
+#include "session/library_trace.h"
+#include "session/record.h"
+#include "session/run_dir.h"
+#include "session/secrets.h"
+
+extern char **environ;
+
+enum { JSON_MAX = 64 << 20 };
+
+static void put_time(struct rk_json_out *j, const char *key, const struct rk_clock_pair *c)
+{
+	char text[64] = "", whole[96];
+	time_t seconds = (time_t)(c->realtime_ns / 1000000000);
+	struct tm tm;
+
+	if (c->realtime_ns && gmtime_r(&seconds, &tm))
+		strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(whole, sizeof(whole), "%s.%06dZ", text, (int)(c->realtime_ns % 1000000000 / 1000));
+	rk_json_text(j, key, text[0] ? whole : NULL);
+}
+
+static void put_clock(struct rk_json_out *j, const char *key, const struct rk_clock_pair *c)
+{
+	if (!c->realtime_ns) {
+		rk_json_null(j, key);
+		return;
+	}
+	rk_json_object_flat(j, key);
+	rk_json_int(j, "boottime_ns", c->boottime_ns);
+	rk_json_int(j, "realtime_ns", c->realtime_ns);
+	rk_json_int(j, "error_ns", c->error_ns);
+	rk_json_close(j);
+}
+
+static double seconds_of(const struct rk_child_result *c)
+{
+	return (double)(c->end_ns - c->start_ns) / 1e9;
+}
+
+static void put_child(struct rk_json_out *j, const struct rk_child_result *c)
+{
+	rk_json_int(j, "status", c->status);
+	rk_json_int(j, "signal", c->signal);
+	rk_json_bool(j, "timed_out", c->end == RK_CHILD_TIMED_OUT);
+	rk_json_int(j, "start_ns", c->start_ns);
+	rk_json_int(j, "end_ns", c->end_ns);
+	rk_json_real(j, "seconds", seconds_of(c));
+	rk_json_real(j, "user_seconds", (double)c->user_ns / 1e9);
+	rk_json_real(j, "system_seconds", (double)c->system_ns / 1e9);
+	rk_json_uint(j, "max_rss_bytes", c->max_rss_bytes);
+	rk_json_int(j, "pid", c->pid);
+}
+
+static void put_hidden(struct rk_json_out *j, const char *key, const struct rk_list *argv)
+{
+	struct rk_list hidden = { 0 };
+
+	rk_secrets_args(argv, &hidden);
+	rk_json_list(j, key, &hidden);
+	rk_list_release(&hidden);
+}
+
+static void put_pass(struct rk_json_out *j, const struct rk_plan_pass *plan,
+		     const struct rk_pass_record *did)
+{
+	struct rk_list env = { 0 };
+
+	rk_json_object(j, NULL);
+	rk_json_text(j, "what", plan->what);
+	put_hidden(j, "argv", &plan->how.argv);
+	rk_secrets_args(&plan->how.env, &env);
+	rk_json_pairs(j, "env", &env);
+	rk_list_release(&env);
+	rk_json_text(j, "dir", plan->dir);
+	rk_json_list(j, "counters", &plan->counters);
+	rk_json_bool(j, "ran", did->ran);
+	if (did->ran) {
+		put_child(j, &did->child);
+		rk_json_uint(j, "files", did->files);
+		rk_json_uint(j, "bytes", did->bytes);
+	}
+	rk_json_close(j);
+}
+
+static void put_environment(struct rk_json_out *j)
+{
+	struct rk_list env = { 0 };
+
+	rk_secrets_env(environ, &env);
+	rk_json_pairs(j, "environment", &env);
+	rk_list_release(&env);
+}
+
+static void put_place(struct rk_json_out *j, const struct rk_plan *p)
+{
+	struct utsname u;
+	char cwd[4096];
+
+	if (uname(&u) == 0) {
+		rk_json_text(j, "host", u.nodename);
+		rk_json_text(j, "kernel", u.release);
+		rk_json_text(j, "machine", u.machine);
+	}
+	rk_json_text(j, "directory", getcwd(cwd, sizeof(cwd)) ? cwd : NULL);
+	if (p->rank.rank >= 0) {
+		rk_json_int(j, "rank", p->rank.rank);
+		rk_json_text(j, "rank_variable", p->rank.variable);
+	}
+	if (p->rank.local_rank >= 0)
+		rk_json_int(j, "local_rank", p->rank.local_rank);
+	if (p->rank.size >= 0)
+		rk_json_int(j, "size", p->rank.size);
+}
+
+static void put_tool(struct rk_json_out *j, const struct rk_plan *p)
+{
+	rk_json_object_flat(j, "tool");
+	rk_json_text(j, "name", p->tool->name);
+	rk_json_text(j, "version", p->tool_version);
+	rk_json_text(j, "path", p->tool_path);
+	rk_json_close(j);
+	rk_json_text(j, "preset", p->want.preset ? p->want.preset->name : NULL);
+	rk_json_text(j, "arch", p->arch);
+	rk_json_bool(j, "arch_assumed", p->arch_assumed);
+}
+
+/* Words of the bits that are set. */
+static void put_bits(struct rk_json_out *j, const char *key, unsigned bits,
+		     const char *(*name)(unsigned))
+{
+	rk_json_array_flat(j, key);
+	for (unsigned i = 0; name(i); i++)
+		if (bits >> i & 1)
+			rk_json_text(j, NULL, name(i));
+	rk_json_close(j);
+}
+
+static const char *trace_name(unsigned i)
+{
+	return i < RK_NTRACES ? rk_trace_name(i) : NULL;
+}
+
+static void put_asked(struct rk_json_out *j, const struct rk_plan *p)
+{
+	rk_json_object(j, "asked");
+	put_bits(j, "traces", p->want.traces, trace_name);
+	rk_json_array_flat(j, "counters");
+	for (size_t i = 0; p->counters && i < p->counters->nchecks; i++)
+		rk_json_text(j, NULL, p->counters->checks[i].asked);
+	rk_json_close(j);
+	rk_json_bool(j, "pc_samples", p->want.pc_wanted);
+	put_bits(j, "monitors", p->want.monitors, rk_monitor_word);
+	put_bits(j, "libraries", p->want.libraries, rk_library_name);
+	rk_json_close(j);
+}
+
+/* "name=12" entries as numbers. */
+static void put_counts(struct rk_json_out *j, const char *key, const struct rk_list *l)
+{
+	char name[256];
+
+	rk_json_object_flat(j, key);
+	for (size_t i = 0; i < l->n; i++) {
+		size_t len = strcspn(l->v[i], "=");
+		unsigned long long v = 0;
+
+		if (!l->v[i][len] || len >= sizeof(name))
+			continue;
+		memcpy(name, l->v[i], len);
+		name[len] = '\0';
+		for (const char *d = l->v[i] + len + 1; *d >= '0' && *d <= '9'; d++)
+			v = v * 10 + (unsigned)(*d - '0');
+		rk_json_uint(j, name, v);
+	}
+	rk_json_close(j);
+}
+
+static void put_delivered(struct rk_json_out *j, const struct rk_record *r)
+{
+	rk_json_object(j, "delivered");
+	put_counts(j, "tables", &r->tables);
+	put_counts(j, "traces", &r->traces);
+	rk_json_list(j, "counters", &r->counters);
+	if (r->monitored) {
+		put_bits(j, "monitors", r->monitor.metrics, rk_monitor_word);
+		rk_json_object_flat(j, "monitor");
+		rk_json_uint(j, "samples", r->monitor.samples);
+		rk_json_uint(j, "missed", r->monitor.missed);
+		rk_json_uint(j, "gpus", r->monitor.gpus);
+		rk_json_real(j, "cpu_percent", r->monitor.cpu_percent);
+		rk_json_close(j);
+	}
+	rk_json_close(j);
+}
+
+/* Counters that were collected under another name. */
+static void put_renamed(struct rk_json_out *j, const struct rk_plan *p)
+{
+	for (size_t i = 0; p->counters && i < p->counters->nchecks; i++) {
+		const struct rk_counter_check *c = &p->counters->checks[i];
+
+		if (c->status != RK_COUNTER_RENAMED)
+			continue;
+		rk_json_array_flat(j, c->asked);
+		for (const char *const *u = c->use; u && *u; u++)
+			rk_json_text(j, NULL, *u);
+		rk_json_close(j);
+	}
+}
+
+static void put_repaired(struct rk_json_out *j, const struct rk_record *r, const struct rk_plan *p)
+{
+	rk_json_object(j, "repaired");
+	put_counts(j, "rows", &r->repaired);
+	rk_json_object(j, "counters");
+	put_renamed(j, p);
+	rk_json_close(j);
+	rk_json_close(j);
+}
+
+/* How much longer the program took than without profiler; null when that was not measured. */
+static void put_overhead(struct rk_json_out *j, const struct rk_record *r, const struct rk_plan *p)
+{
+	double plain = r->baseline_ran ? seconds_of(&r->baseline) : 0;
+
+	if (!r->baseline_ran || !p->npasses || !r->passes[0].ran || plain <= 0) {
+		rk_json_null(j, "overhead");
+		return;
+	}
+	rk_json_object_flat(j, "overhead");
+	rk_json_real(j, "baseline_seconds", plain);
+	rk_json_real(j, "profiled_seconds", seconds_of(&r->passes[0].child));
+	rk_json_real(j, "ratio", seconds_of(&r->passes[0].child) / plain);
+	rk_json_close(j);
+}
+
+static void put_ledger(struct rk_json_out *j, const struct rk_record *r, const struct rk_plan *p)
+{
+	int64_t error = r->start.error_ns > r->end.error_ns ? r->start.error_ns : r->end.error_ns;
+
+	rk_json_object(j, "ledger");
+	put_asked(j, p);
+	put_delivered(j, r);
+	rk_json_pairs(j, "dropped", &r->dropped);
+	put_repaired(j, r, p);
+	rk_json_int(j, "clock_error_ns", error);
+	put_overhead(j, r, p);
+	rk_json_close(j);
+}
+
+static void put_document(struct rk_bytes *out, const struct rk_record *r, const struct rk_plan *p)
+{
+	struct rk_json_out j;
+
+	rk_json_begin(&j, out);
+	rk_json_int(&j, "schema", 1);
+	rk_json_text(&j, "rockit", ROCKIT_VERSION);
+	rk_json_text(&j, "state", r->state);
+	put_hidden(&j, "command", &p->want.command);
+	rk_json_int(&j, "exit_status", r->status);
+	put_tool(&j, p);
+	put_place(&j, p);
+	put_time(&j, "start_time", &r->start);
+	put_time(&j, "end_time", &r->end);
+	rk_json_object(&j, "clocks");
+	rk_json_text(&j, "traces", "CLOCK_BOOTTIME");
+	put_clock(&j, "start", &r->start);
+	put_clock(&j, "end", &r->end);
+	rk_json_close(&j);
+	put_environment(&j);
+	rk_json_array(&j, "passes");
+	for (size_t i = 0; i < p->npasses; i++)
+		put_pass(&j, &p->passes[i], &r->passes[i]);
+	rk_json_close(&j);
+	if (r->baseline_ran) {
+		rk_json_object_flat(&j, "baseline");
+		put_child(&j, &r->baseline);
+		rk_json_close(&j);
+	}
+	put_ledger(&j, r, p);
+	rk_json_list(&j, "notes", &p->notes);
+	rk_json_list(&j, "hazards", &p->hazards);
+	rk_json_list(&j, "warnings", &r->warnings);
+	rk_json_end(&j);
+}
+
+int rk_record_write(const struct rk_record *r, const struct rk_plan *p, struct rk_error *err)
+{
+	struct rk_bytes text, hidden, path;
+	struct rk_redaction_self self;
+	int rc = 0;
+
+	rk_bytes_init(&text, JSON_MAX);
+	rk_bytes_init(&hidden, JSON_MAX);
+	rk_bytes_init(&path, 1 << 16);
+	put_document(&text, r, p);
+	if (p->redact && rk_bytes_str(&text)) {
+		rk_redaction_self(&self);
+		rk_redact_text(&hidden, rk_bytes_str(&text), &self.who);
+	}
+	rk_bytes_printf(&path, "%s/run.json", p->dir);
+	if (text.bad || hidden.bad || !rk_bytes_str(&path))
+		rc = rk_fail_nomem(err);
+	else
+		rc = p->redact ? rk_write_file(rk_bytes_str(&path), (const char *)hidden.data,
+					       hidden.len, err) :
+				 rk_write_file(rk_bytes_str(&path), (const char *)text.data,
+					       text.len, err);
+	rk_bytes_release(&text);
+	rk_bytes_release(&hidden);
+	rk_bytes_release(&path);
+	return rc;
+}

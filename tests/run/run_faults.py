@@ -1,0 +1,314 @@
+#!/usr/bin/env python3
+"""What goes wrong with programs and profilers: said plainly, files kept, status handed on."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+from librun import KERNELS, VERSIONS, Run, interrupt, main, start, test
+
+
+def fault(place, name, *args, version="7.0", **more):
+    place.rocm(version)
+    return place.run(*args, name=f"r-{version}", ROCKIT_SIM_FAULT=name, **more)
+
+
+def raw_files(run):
+    return [p for p in pathlib.Path(run.dir, "rocprof_raw").rglob("*") if p.is_file()]
+
+
+@test
+def the_status_of_the_program_is_handed_on(place):
+    place.rocm("7.0")
+    for status in (0, 1, 3, 77, 126, 127, 255):
+        run = place.run(app=("sh", "-c", f"exit {status}"), name=f"s{status}")
+        assert run.status == status, (status, run.err)
+        assert run.json["exit_status"] == status
+
+
+@test
+def a_program_that_dies_by_a_signal_gives_128_and_its_number(place):
+    place.rocm("7.0")
+    for number in (signal.SIGSEGV, signal.SIGKILL, signal.SIGABRT):
+        run = place.run(app=("sh", "-c", f"kill -{int(number)} $$"), name=f"k{int(number)}")
+        assert run.status == 128 + number, (number, run.status, run.err)
+        assert f"signal {int(number)}" in run.err, run.err
+
+
+@test
+def a_program_that_is_not_there_gives_127_and_leaves_no_directory(place):
+    place.rocm("7.0")
+    run = place.run(app=("no-such-program",))
+    assert run.status == 127 and "not found" in run.err, run.err
+    assert not run.dir.exists()
+    data = place.path / "data.txt"
+    data.write_text("x")
+    run = place.run(app=(str(data),))
+    assert run.status == 126, run.err
+    assert not run.dir.exists()
+
+
+@test
+def output_and_error_of_the_program_stay_its_own(place):
+    place.rocm("7.0")
+    run = place.run("-q", app=("sh", "-c", "printf 'a\\0b\\377'; echo e >&2"))
+    assert run.out == "a\0b\udcff".encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    mine = [line for line in run.err.splitlines() if line.startswith("rockit")]
+    assert mine == [], mine
+
+
+@test
+def a_profiler_that_writes_nothing_is_named(place):
+    run = fault(place, "no-output")
+    assert run.status == 0, run.err
+    assert "wrote no file" in run.err, run.err
+    assert run.json["state"] == "done"
+    assert run.ledger["delivered"]["tables"] == {}
+    assert "kernel" in run.ledger["dropped"], run.ledger
+
+
+@test
+def a_profiler_that_fails_is_told_by_its_status(place):
+    run = fault(place, "exit-nonzero")
+    assert run.status == 1 and "status 1" in run.err, run.err
+    assert raw_files(run)
+    run = fault(place, "traceback", version="6.4")
+    assert run.status == 1, run.err
+    assert "wrote no file" in run.err, run.err
+
+
+@test
+def a_file_that_was_cut_off_gives_what_it_holds(place):
+    for version in VERSIONS:
+        run = fault(place, "truncate", "-t", "kernel", version=version)
+        assert run.json["passes"][0]["files"] > 0
+        assert raw_files(run)
+        assert "rockit run:" in run.err, run.err
+
+
+@test
+def a_profiler_that_is_killed_while_it_writes_leaves_its_files(place):
+    for version in ("6.4", "7.0"):
+        run = fault(place, "kill-mid-write", "-t", "kernel,memcpy", version=version)
+        assert run.status == 137, (version, run.status, run.err)
+        assert raw_files(run)
+        assert run.json["passes"][0]["signal"] == 9
+
+
+@test
+def counters_that_do_not_come_back_are_named(place):
+    run = fault(place, "counters-absent", "-t", "kernel", "-c", "SQ_WAVES,SQ_INSTS_VALU")
+    assert run.status == 0
+    assert "SQ_WAVES" in run.err and "did not come back" in run.err, run.err
+    assert run.ledger["dropped"]["SQ_WAVES"], run.ledger
+    assert run.ledger["delivered"]["counters"] == []
+
+
+@test
+def counters_that_are_nothing_but_zeros_are_not_trusted(place):
+    for version in VERSIONS:
+        run = fault(place, "counters-zero", "-t", "kernel", "-c", "SQ_WAVES", version=version)
+        assert "zeros" in run.err, (version, run.err)
+        assert "SQ_WAVES" in run.ledger["dropped"], run.ledger
+        assert run.ledger["delivered"]["counters"] == []
+
+
+@test
+def some_missing_counters_do_not_hide_the_others(place):
+    run = fault(place, "counters-some-absent", "-t", "kernel", "-c", "compute_bound")
+    came, asked = run.ledger["delivered"]["counters"], run.ledger["asked"]["counters"]
+    assert 0 < len(came) < len(asked), run.ledger
+    assert set(asked) - set(came) <= set(run.ledger["dropped"]), run.ledger
+
+
+@test
+def unsorted_and_negative_times_are_read(place):
+    for name in ("unsorted", "negative-times"):
+        place.rocm("6.4")
+        run = place.run("-t", "kernel", name=name, ROCKIT_SIM_FAULT=name)
+        assert run.status == 0, run.err
+        assert run.report()["kernel_rows"] == KERNELS, run.err
+
+
+@test
+def a_pass_with_another_kernel_is_not_joined_blindly(place):
+    run = fault(place, "extra-dispatch", "-t", "kernel", "-c", "SQ_WAVES")
+    assert run.status == 0
+    assert run.report()["kernel_rows"] == KERNELS, run.err
+    place.rockit("convert", run.dir, "-f", "csv", "-o", place.path / "k.csv")
+    lines = (place.path / "k.csv").read_text().splitlines()
+    assert len(lines) == KERNELS + 1 and "SQ_WAVES" in lines[0], lines[0]
+    assert run.ledger["repaired"]["rows"].get("pass-mismatch"), run.ledger
+
+
+@test
+def glog_noise_is_no_failure(place):
+    run = fault(place, "glog-noise")
+    assert run.status == 0
+    assert run.ledger["delivered"]["tables"]["kernels"] == KERNELS
+
+
+@test
+def a_program_that_hangs_is_ended_by_the_timeout_and_its_files_are_kept(place):
+    begin = time.monotonic()
+    run = fault(place, "hang-at-exit", "--timeout", "1", "-t", "kernel")
+    assert time.monotonic() - begin < 30
+    assert run.status == 143, (run.status, run.err)
+    assert "--timeout" in run.err, run.err
+    assert run.json["passes"][0]["timed_out"] is True
+    assert run.ledger["delivered"]["tables"]["kernels"] == KERNELS, run.err
+
+
+@test
+def one_that_ignores_sigterm_is_killed(place):
+    place.rocm("7.0")
+    run = place.run("--timeout", "1", app=("sh", "-c", "trap '' TERM; sleep 60 & wait; sleep 60"))
+    assert run.status in (137, 143), (run.status, run.err)
+
+
+@test
+def an_interrupt_reaches_the_program_and_ends_the_passes(place):
+    place.rocm("7.0")
+    directory = place.path / "r"
+    flag = place.path / "started"
+    process = start(place, "-d", directory, "-p", "compute", app=(
+        "sh", "-c", f"trap 'echo got it; exit 5' INT; touch {flag}; while :; do sleep 0.05; done"))
+    for _ in range(200):
+        if flag.exists():
+            break
+        time.sleep(0.05)
+    status, out, err = interrupt(process)
+    assert status == 5, (status, err)
+    assert out == "got it\n", out
+    run = Run(subprocess.CompletedProcess([], status, out, err), directory)
+    assert run.json["state"] == "stopped"
+    assert [p["ran"] for p in run.json["passes"]] == [True] + [False] * (len(run.json["passes"]) - 1)
+
+
+@test
+def a_failing_pass_ends_the_run_unless_it_shall_go_on(place):
+    place.rocm("7.0")
+    count = place.path / "count"
+    app = ("sh", "-c", f"echo x >>{count}; exit 4")
+    run = place.run("-p", "compute", app=app, name="stop")
+    assert run.status == 4 and count.read_text() == "x\n", run.err
+    assert "--keep-going" in run.err, run.err
+    count.unlink()
+    run = place.run("-p", "compute", "--keep-going", app=app, name="on")
+    assert run.status == 4, run.err
+    assert len(count.read_text().split()) == len(run.json["passes"]) > 1
+
+
+@test
+def a_directory_that_is_taken_is_refused(place):
+    place.rocm("7.0")
+    assert place.run().status == 0
+    first = place.run()
+    assert first.status == 125 and "--force" in first.err, first.err
+    (place.path / "r" / "notes.txt").write_text("mine")
+    again = place.run("--force")
+    assert again.status == 0 and again.report()["kernel_rows"] == KERNELS, again.err
+    assert (place.path / "r" / "notes.txt").read_text() == "mine"
+
+
+@test
+def a_directory_that_cannot_be_made_is_named(place):
+    place.rocm("7.0")
+    (place.path / "file").write_text("x")
+    run = place.run(name="file/below")
+    assert run.status == 125 and "file" in run.err, run.err
+    assert run.out == ""
+
+
+@test
+def no_profiler_at_all_says_what_to_install(place):
+    run = place.run()
+    assert run.status == 125, run.err
+    assert "install" in run.err and "doctor" in run.err, run.err
+    assert run.out == "" and not run.dir.exists()
+
+
+@test
+def another_profiler_is_offered_when_the_one_named_is_missing(place):
+    place.rocm("6.2", "rocprof")
+    run = place.run("--tool", "rocprofv3")
+    assert run.status == 125 and "--tool rocprof" in run.err, run.err
+
+
+@test
+def words_that_are_wrong_bring_the_nearest_right_one(place):
+    place.rocm("7.0")
+    for args, want in ((("-p", "memroy"), "memory"), (("-t", "kernl"), "kernel"),
+                       (("-c", "SQ_WAVE"), "SQ_WAVES"), (("--presett", "x"), "--preset"),
+                       (("--tool", "rocprofv4"), "rocprofv3"), (("--monitor", "powr"), "power"),
+                       (("--library-trace", "rocblass"), "rocblas"), (("--ranks", "x"), "0,8-15")):
+        done = place.rockit("run", "--arch", "gfx942", *args, "--", "true")
+        assert done.returncode == 2, (args, done.returncode, done.stderr)
+        assert want in done.stderr, (args, done.stderr)
+        assert done.stderr.count("\n") == 1, done.stderr
+
+
+@test
+def inherited_variables_of_a_profiler_are_taken_away(place):
+    place.rocm("7.0")
+    run = place.run(ROCPROF_OUTPUT_FORMAT="json", ROCPROF_OUTPUT_PATH="/nowhere")
+    assert run.status == 0, run.err
+    for call in place.calls():
+        assert "ROCPROF_OUTPUT_PATH" not in call["env"] or \
+            call["env"]["ROCPROF_OUTPUT_PATH"] != "/nowhere", call
+
+
+@test
+def variables_of_the_user_are_kept(place):
+    place.rocm("7.0")
+    run = place.run("-p", "communication", NCCL_DEBUG="WARN",
+                    app=("sh", "-c", "echo $NCCL_DEBUG"))
+    assert set(run.out.split()) == {"WARN"}, run.out
+
+
+@test
+def secrets_are_not_written_down(place):
+    place.rocm("7.0")
+    run = place.run(app=("true", "--api-key", "sesame1", "--token=sesame2"), HF_TOKEN="sesame3",
+                    NCCL_SECRET="sesame4")
+    text = (run.dir / "run.json").read_text()
+    assert "sesame" not in text, text
+    run = place.run("--redact", app=("true", "/home/someone/data.bin"), name="hidden")
+    text = (run.dir / "run.json").read_text()
+    assert os.uname().nodename not in text and "/home/someone" not in text, text
+    assert "data.bin" in text
+
+
+@test
+def the_baseline_gives_a_ratio(place):
+    place.rocm("7.0")
+    run = place.run("--baseline", app=("sleep", "0.2"))
+    over = run.ledger["overhead"]
+    assert over["baseline_seconds"] >= 0.2 and over["ratio"] >= 0.9, over
+
+
+@test
+def a_full_disk_is_a_failure_of_ours(place):
+    if not os.path.exists("/dev/full"):
+        return
+    place.rocm("7.0")
+    limit = f"ulimit -f 1; exec {os.environ['ROCKIT']} run --arch gfx942 -d {place.path}/r -- true"
+    done = subprocess.run(["sh", "-c", limit], capture_output=True, text=True, env=place.env(),
+                          timeout=60)
+    assert done.returncode != 0, done.stderr
+
+
+@test
+def a_missing_separator_is_understood_where_it_is_clear(place):
+    place.rocm("7.0")
+    done = place.rockit("run", "-d", place.path / "a", "sh", "-c", "echo hi")
+    assert done.returncode == 0 and done.stdout == "hi\n", done.stderr
+    done = place.rockit("run", "memory", "--", "true")
+    assert done.returncode == 2 and "'memory'" in done.stderr, done.stderr
+
+
+if __name__ == "__main__":
+    sys.exit(main())

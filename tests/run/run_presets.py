@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""Every preset under every release of the stand-in profiler, and each tool in its own words."""
+
+import json
+import sys
+
+from librun import KERNELS, PRESETS, VERSIONS, main, test
+
+# What a release cannot trace, whatever is asked.
+LACKS = {"6.2": {"rccl", "alloc"}, "6.3": {"alloc"}}
+
+
+def check_run(run, preset, version):
+    where = f"{preset} under {version}: {run.err}"
+    assert run.status == 0, where
+    did = run.json
+    assert did["state"] == "done", where
+    assert run.out == "out\n" * len(did["passes"]), where
+    assert run.err.count("err\n") == len(did["passes"]), where
+    ledger = did["ledger"]
+    assert ledger["delivered"]["tables"]["kernels"] == KERNELS, (where, ledger)
+    for trace in ledger["asked"]["traces"]:
+        rows = ledger["delivered"]["traces"][trace]
+        lacks = trace in LACKS.get(version, ())
+        assert (rows == 0) == lacks, (where, trace, rows)
+    planned = [c for p in did["passes"] for c in p["counters"]]
+    assert sorted(ledger["delivered"]["counters"]) == sorted(planned), (where, ledger)
+    assert run.report()["kernel_rows"] == KERNELS, where
+    return did
+
+
+def check_times(did):
+    """Kernels' times are those of the pass that traces, not of one that counts."""
+    first = did["passes"][0]
+    assert not first["counters"], did["passes"]
+    assert first["start_ns"] <= first["end_ns"]
+
+
+for version in VERSIONS:
+    def presets_of(place, release=version):
+        place.rocm(release)
+        for preset in PRESETS:
+            run = place.run("-p", preset, name=preset)
+            did = check_run(run, preset, release)
+            check_times(did)
+            assert len(did["passes"]) <= 3, preset
+
+    presets_of.__name__ = f"every_preset_runs_under_rocprofv3_of_{version}"
+    test(presets_of)
+
+
+@test
+def the_sets_of_the_seeds_take_one_or_two_runs_and_not_a_dozen(place):
+    place.rocm("7.0")
+    for name, runs in (("compute", 2), ("memory", 2), ("communication", 1), ("full", 1)):
+        plan = place.plan("-c", name, "--arch", "gfx942")
+        assert len(plan["passes"]) == runs, (name, plan["passes"])
+
+
+@test
+def counters_are_joined_to_the_kernels_of_the_trace(place):
+    place.rocm("7.0")
+    run = place.run("-t", "kernel", "-c", "SQ_WAVES,SQ_INSTS_VALU")
+    counters = {c["name"]: c for c in run.report()["counters"]}
+    assert counters["SQ_WAVES"]["rows"] == KERNELS, counters
+    assert counters["SQ_WAVES"]["min"] > 0, counters
+
+
+@test
+def a_legacy_rocprof_is_spoken_to_in_its_own_words(place):
+    place.rocm("6.2", "rocprof")
+    run = place.run("-p", "compute")
+    assert run.status == 0, run.err
+    assert run.json["tool"]["name"] == "rocprof"
+    assert all("--" not in call["argv"] for call in place.calls()), place.calls()
+    # rocprof loses every dispatch whose name has a quote in it: one of the stand-in's
+    assert run.ledger["delivered"]["tables"]["kernels"] == KERNELS - 1, run.err
+    assert run.ledger["delivered"]["counters"], run.ledger
+
+
+@test
+def rocprofv2_is_spoken_to_in_its_own_words(place):
+    place.rocm("6.2", "rocprofv2")
+    run = place.run("-p", "memory")
+    assert run.status == 0, run.err
+    assert run.json["tool"]["name"] == "rocprofv2"
+    assert all("--" not in call["argv"] for call in place.calls()), place.calls()
+    assert run.ledger["delivered"]["tables"]["kernels"] == KERNELS, run.err
+
+
+@test
+def rocprof_compute_collects_by_itself(place):
+    place.rocm("7.0")
+    run = place.run("-p", "compute", "--tool", "rocprof-compute")
+    assert run.status == 0, run.err
+    assert len(run.json["passes"]) == 1
+    assert run.report()["kernel_rows"] == KERNELS, run.err
+
+
+@test
+def rocprof_sys_samples(place):
+    place.rocm("7.0")
+    run = place.run("--tool", "rocprof-sys")
+    assert run.status == 0, run.err
+    assert len(run.json["passes"]) == 1
+
+
+@test
+def a_plan_needs_nothing_installed_when_it_is_told_all(place):
+    for tool, version in (("rocprofv3", "6.2"), ("rocprofv3", "1.0.0"), ("rocprof", "6.1"),
+                          ("rocprofv2", "6.1"), ("rocprof-compute", "3.1.0"),
+                          ("rocprof-sys", "7.0")):
+        for preset in PRESETS:
+            plan = place.plan("-p", preset, "--tool", tool, "--tool-version", version, "--arch",
+                              "gfx90a")
+            assert plan["schema"] == 1 and plan["tool"] == tool, plan
+            assert plan["tool_version"] == version, plan
+            assert all(p["argv"][-1] == "./app" for p in plan["passes"]), plan
+
+
+@test
+def every_process_has_files_of_its_own(place):
+    for version in VERSIONS:
+        plan = place.plan("-p", "full", "--tool", "rocprofv3", "--tool-version", version, "--arch",
+                          "gfx942")
+        for done in plan["passes"]:
+            name = done["argv"][done["argv"].index("-o") + 1]
+            assert "%pid%" in name, name
+
+
+@test
+def workers_of_a_launcher_become_ranks(place):
+    place.rocm("7.0")
+    torchrun = place.path / "torchrun"
+    torchrun.write_text("#!/bin/sh\nexit 0\n")
+    torchrun.chmod(0o755)
+    run = place.run("-p", "multi_gpu", app=(str(torchrun), "train.py"), ROCKIT_SIM_RANKS="4")
+    assert run.status == 0, run.err
+    assert sorted(p.name for p in run.dir.glob("rank-*")) == [f"rank-{i:05}" for i in range(4)]
+    by = place.rockit("report", "--by", "rank", "--format", "json", run.dir)
+    ranks = {k["rank"] for k in json.loads(by.stdout)["kernels"]}
+    assert ranks == {0, 1, 2, 3}, by.stdout
+    assert run.report()["kernel_rows"] == 4 * KERNELS
+
+
+@test
+def each_rank_of_a_job_has_a_directory_of_its_own(place):
+    place.rocm("7.0")
+    for rank in range(3):
+        run = place.run("--ranks", "0,2", RANK=str(rank), WORLD_SIZE="3", LOCAL_RANK=str(rank))
+        assert run.status == 0 and run.out == "out\n", run.err
+    assert sorted(p.name for p in run.dir.glob("*")) == ["rank-00000", "rank-00002"]
+    assert run.report()["kernel_rows"] == 2 * KERNELS
+    again = place.run(RANK="0")
+    assert again.status == 125 and "--force" in again.err, again.err
+
+
+if __name__ == "__main__":
+    sys.exit(main())
