@@ -198,12 +198,14 @@ static int unknown_tool(struct rk_madengine *m, const struct rk_tree *name)
 		names[i] = tools[i].name;
 	near = rk_nearest(name->text, names);
 	if (near)
-		return rk_draft_wrong(name, m->file, m->err,
-				      "there is no tool '%s'; did you mean '%s'?", name->text,
-				      near);
-	return rk_draft_wrong(name, m->file, m->err,
-			      "there is no tool '%s'; rocprofv3_ and the name of a preset is one",
-			      name->text);
+		rk_fail(m->err, RK_E_USAGE, "there is no tool '%.100s'; did you mean '%s'?",
+			name->text, near);
+	else
+		rk_fail(m->err, RK_E_USAGE,
+			"there is no tool '%.100s'; rocprofv3_ and the name of a preset is one",
+			name->text);
+	rk_error_at(m->err, m->file, name->line, 0);
+	return RK_E_USAGE;
 }
 
 /* Keys of an entry that are not looked at: scripts above all, which are never run. */

@@ -84,21 +84,31 @@ static const char *value_in(char *const *environment, const char *name)
 	return NULL;
 }
 
+/* What the user has set is the user's: said, not changed. */
+static bool left_alone(const struct setting *s, const char *had, struct rk_list *notes)
+{
+	if (!had || (!s->file && strcmp(had, s->value) == 0))
+		return false;
+	rk_list_addf(notes, "%s is set already and left as it is: calls of %s may be missing",
+		     s->name, rk_library_names[s->library]);
+	return true;
+}
+
 static void set(const struct setting *s, const char *dir, char *const *inherited,
 		struct rk_list *env, struct rk_list *notes)
 {
-	const char *had = value_in(inherited, s->name);
+	const char *own = rk_list_value(env, s->name);
 
-	if (had && (s->file || strcmp(had, s->value) != 0)) {
-		rk_list_addf(notes,
-			     "%s is set already and left as it is: calls of %s may be missing",
-			     s->name, rk_library_names[s->library]);
+	if (left_alone(s, own ? own : value_in(inherited, s->name), notes))
 		return;
-	}
-	if (s->file)
-		rk_list_addf(env, "%s=%s/%s", s->name, dir, s->value);
-	else
+	if (!s->file)
 		rk_list_set(env, s->name, s->value);
+	else if (strchr(s->value, '%') && strchr(dir, '%'))
+		rk_list_addf(notes,
+			     "no log of %s: it takes the '%%' in the folder's name for its own",
+			     rk_library_names[s->library]);
+	else
+		rk_list_addf(env, "%s=%s/%s", s->name, dir, s->value);
 }
 
 /* What nobody would guess about a library's log. */

@@ -13,8 +13,8 @@ const char *rk_library_name(unsigned i); /* NULL past the end */
 
 /*
  * NAME=VALUE entries that switch logging on, each library into files of its own below `dir` (one
- * per process where the library can). A variable that stands in `inherited` (ended by NULL; NULL is
- * fine) with another value is left as it is and named in `notes`. `dir` must exist when the program
+ * per process where the library can), added to `env`. A variable that stands in `env` or in
+ * `inherited` (ended by NULL; NULL is fine) with another value is left as it is and named in `notes`. `dir` must exist when the program
  * starts, and should be absolute: programs change their folder.
  */
 int rk_library_env(unsigned libraries, const char *dir, char *const *inherited, struct rk_list *env,

@@ -176,6 +176,21 @@ TEST(what_the_user_has_set_is_left_and_named)
 	rk_list_release(&notes);
 }
 
+TEST(variables_of_a_preset_are_left_and_a_percent_sign_is_no_folder)
+{
+	struct rk_list env = { 0 }, notes = { 0 };
+	struct rk_error err = { 0 };
+
+	rk_list_add(&env, "NCCL_DEBUG=TRACE");
+	CHECK(rk_library_env(1 << RK_LIBRARY_RCCL, "/100%", NULL, &env, &notes, &err) == 0);
+	CHECK_U64(env.n, 2);
+	CHECK_STR(rk_list_value(&env, "NCCL_DEBUG"), "TRACE");
+	CHECK_U64(notes.n, 2);
+	CHECK_STR(notes.v[1], "no log of rccl: it takes the '%' in the folder's name for its own");
+	rk_list_release(&env);
+	rk_list_release(&notes);
+}
+
 /* A folder of logs, and library_trace.csv beside it. */
 struct run {
 	char top[64], dir[80], csv[96];
