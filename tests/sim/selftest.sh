@@ -104,6 +104,9 @@ for version in 6.2.0 6.3.0 6.4.1 7.0.0 7.13.0; do
 	check "$version: usage is shown" says '^usage: rocprofv3'
 	expect 2 "$v3" --kernel-trace --output-format xml -- true
 	expect 2 "$v3" --kernel-trace -d
+	expect 0 "$v3" --kernel-trace "-da b" -- true
+	check "$version: a value in the word of its letter" [ -d "w/a b" ]
+	expect 2 "$v3" --perfetto-buffer-size 0x10 --kernel-trace -- true
 	expect 2 "$v3" --pmc-groups SQ_WAVES -- true
 	expect 2 "$v3" --perfetto-trace-filename x -- true
 	expect 1 "$v3" --stats -- true
@@ -123,6 +126,8 @@ for version in 6.2.0 6.3.0 6.4.1; do
 	v3=$(bin "$version")/rocprofv3
 	expect 0 "$v3" --kernel-tr -- true
 	expect 2 "$v3" --kernel -- true
+	# what is ambiguous is found before what is wrong
+	expect 2 "$v3" --hip-trace=maybe --kernel -- true
 	expect 2 "$v3" --version
 	expect 2 "$v3" -f csv --kernel-trace -- true
 	expect 2 "$v3" --kernel-trace --output-format rocpd -- true

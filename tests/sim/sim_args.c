@@ -118,34 +118,46 @@ static const struct option_row *abbreviated(const struct args *a, const struct o
 	return found;
 }
 
-/* The option `word` names; *ret_value is what stands in the same word, or NULL. */
-static const struct option_row *option_of(const struct args *a, const struct option_row *table,
-					  bool abbreviations, const char *word,
-					  const char **ret_value)
+/* `-3`, `-.5`: no option looks like that, so it is a value. */
+static bool is_negative(const char *word)
 {
-	size_t len = strcspn(word, "=");
-	const struct option_row *row = exact(table, word, strlen(word));
+	size_t whole = strspn(word + 1, "0123456789");
+	size_t part = word[1 + whole] == '.' ? strspn(word + 2 + whole, "0123456789") : 0;
 
-	*ret_value = NULL;
-	if (row)
-		return row;
-	if (word[len] == '=') {
-		*ret_value = word + len + 1;
-		row = exact(table, word, len);
-	}
-	if (!row && begins(word, "--") && abbreviations)
-		row = abbreviated(a, table, word, len);
-	if (!row && word[1] != '-') {
-		*ret_value = word + 2;
-		row = exact(table, word, 2);
-	}
-	return row;
+	return (whole && !word[1 + whole]) || (part && !word[2 + whole + part]);
 }
 
-/* Would argparse take it for an option? Numbers and words with blanks are values. */
-static bool looks_like_option(const char *word)
+/* What one word is, before anything is done with it. */
+struct word {
+	bool is_option;
+	const struct option_row *row; /* NULL: an option nobody knows */
+	const char *value;            /* what stands in the same word, or NULL */
+};
+
+/* The steps of argparse in their order: a blank makes a value only of what matched nothing. */
+static struct word classify(const struct args *a, const struct option_row *table,
+			    bool abbreviations, const char *word)
 {
-	return word[0] == '-' && word[1] && !isdigit((unsigned char)word[1]) && !strchr(word, ' ');
+	size_t len = strcspn(word, "=");
+	struct word w = { .is_option = true };
+
+	if (word[0] != '-' || !word[1])
+		return (struct word){ 0 };
+	w.row = exact(table, word, strlen(word));
+	if (w.row)
+		return w;
+	w.value = word[len] ? word + len + 1 : NULL;
+	if (w.value)
+		w.row = exact(table, word, len);
+	if (!w.row && word[1] == '-' && abbreviations)
+		w.row = abbreviated(a, table, word, len);
+	if (!w.row && word[1] != '-') {
+		w.value = word + 2;
+		w.row = exact(table, word, 2);
+	}
+	if (!w.row && (is_negative(word) || strchr(word, ' ')))
+		return (struct word){ 0 };
+	return w;
 }
 
 static void check_word(const struct args *a, const struct option_row *row, char *word)
@@ -153,7 +165,8 @@ static void check_word(const struct args *a, const struct option_row *row, char 
 	struct words choices = { 0 };
 	unsigned long long number;
 
-	if (row->is_int && !read_number(word[0] == '-' ? word + 1 : word, &number))
+	if (row->is_int &&
+	    (strchr(word, 'x') || !read_number(word[0] == '-' ? word + 1 : word, &number)))
 		argparse_error(a->prog, "argument %s: invalid int value: '%s'", row->name, word);
 	if (!row->choices)
 		return;
@@ -192,9 +205,11 @@ static void keep(struct args *a, const struct option_row *row, struct words *val
 }
 
 /* Takes the words that belong to the option before `i`; returns the first that does not. */
-static size_t take_values(struct args *a, const struct option_row *row, const char *value,
-			  char **words, size_t i, size_t n)
+static size_t take_values(struct args *a, const struct word *kinds, char **words, size_t i,
+			  size_t n)
 {
+	const struct option_row *row = kinds[i - 1].row;
+	const char *value = kinds[i - 1].value;
 	size_t most = row->nargs == '0' ? 0 : row->nargs == '+' || row->nargs == '*' ? n : 1;
 	struct words values = { 0 };
 
@@ -204,7 +219,7 @@ static size_t take_values(struct args *a, const struct option_row *row, const ch
 	if (value)
 		words_add(&values, value);
 	else
-		while (values.n < most && i < n && !looks_like_option(words[i]))
+		while (values.n < most && i < n && !kinds[i].is_option)
 			words_add(&values, words[i++]);
 	if (!values.n && (row->nargs == '1' || row->nargs == '+'))
 		argparse_error(a->prog, "argument %s: expected %s argument", row->name,
@@ -218,16 +233,17 @@ static size_t take_values(struct args *a, const struct option_row *row, const ch
 void args_parse(struct args *a, const struct option_row *table, bool abbreviations, char **words,
 		size_t n)
 {
+	struct word *kinds = take((n + 1) * sizeof(*kinds));
 	struct words unknown = { 0 };
 
+	/* an ambiguous word is an error before any other is looked at closer */
+	for (size_t i = 0; i < n; i++)
+		kinds[i] = classify(a, table, abbreviations, words[i]);
 	for (size_t i = 0; i < n;) {
-		const struct option_row *row = NULL;
-		const char *value;
+		const struct option_row *row = kinds[i].row;
 
-		if (looks_like_option(words[i]))
-			row = option_of(a, table, abbreviations, words[i], &value);
 		if (row)
-			i = take_values(a, row, value, words, i + 1, n);
+			i = take_values(a, kinds, words, i + 1, n);
 		else
 			words_add(&unknown, words[i++]);
 		/* help and version act at once */
