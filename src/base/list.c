@@ -152,6 +152,17 @@ bool rk_list_split_words(struct rk_list *l, const char *text)
 	return p != NULL;
 }
 
+const char *rk_list_entry(const char *entry, char *name, size_t size)
+{
+	size_t len = strcspn(entry, "=");
+
+	if (!entry[len] || len >= size)
+		return NULL;
+	memcpy(name, entry, len);
+	name[len] = '\0';
+	return entry + len + 1;
+}
+
 static size_t index_of(const struct rk_list *l, const char *name)
 {
 	size_t len = strlen(name), i = 0;

@@ -31,6 +31,8 @@ void rk_list_split(struct rk_list *l, const char *text, const char *separators);
  * is expanded. False when a quote is left open.
  */
 bool rk_list_split_words(struct rk_list *l, const char *text);
+/* The value of a "NAME=VALUE" entry, its name into `name`; NULL when it is none or too long. */
+const char *rk_list_entry(const char *entry, char *name, size_t size);
 /* Of "NAME=VALUE" entries the value of `name`, or NULL. */
 const char *rk_list_value(const struct rk_list *l, const char *name);
 /* Sets "NAME=VALUE", over the entry of that name when there is one. */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* What stands between the members of a variable that is a list; 0 for those that are not. */
-static char separator_of(const char *name, size_t len)
+static char separator_of(const char *name)
 {
 	static const struct {
 		const char *name;
@@ -17,7 +17,7 @@ static char separator_of(const char *name, size_t len)
 	};
 
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
-		if (strlen(lists[i].name) == len && !strncmp(name, lists[i].name, len))
+		if (!strcmp(name, lists[i].name))
 			return lists[i].separator;
 	return 0;
 }
@@ -29,14 +29,12 @@ bool rk_env_leaks(const char *entry)
 
 static void set_one(struct rk_list *env, const char *entry, struct rk_list *kept)
 {
-	size_t len = strcspn(entry, "=");
-	char name[256], separator = separator_of(entry, len);
-	const char *value = entry[len] ? entry + len + 1 : "", *old;
+	char name[256], separator;
+	const char *value = rk_list_entry(entry, name, sizeof(name)), *old;
 
-	if (len >= sizeof(name))
+	if (!value)
 		return;
-	memcpy(name, entry, len);
-	name[len] = '\0';
+	separator = separator_of(name);
 	old = rk_list_value(env, name);
 	if (old && old[0] && separator) {
 		struct rk_list joined = { 0 };

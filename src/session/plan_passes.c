@@ -91,15 +91,11 @@ static int make_pass(struct rk_plan *p, size_t i, struct rk_error *err)
 	add_notes(p, &pass->how.notes);
 	/* What the preset and the libraries want comes first: the tool's own has the last word. */
 	for (size_t k = 0; k < p->want.env.n; k++) {
-		size_t len = strcspn(p->want.env.v[k], "=");
 		char name[256];
+		const char *value = rk_list_entry(p->want.env.v[k], name, sizeof(name));
 
-		if (!p->want.env.v[k][len] || len >= sizeof(name))
-			continue;
-		memcpy(name, p->want.env.v[k], len);
-		name[len] = '\0';
-		if (!rk_list_value(&pass->how.env, name))
-			rk_list_set(&pass->how.env, name, p->want.env.v[k] + len + 1);
+		if (value && !rk_list_value(&pass->how.env, name))
+			rk_list_set(&pass->how.env, name, value);
 	}
 	return pass->how.argv.bad || pass->how.env.bad ? rk_fail_nomem(err) : 0;
 }

@@ -32,12 +32,13 @@ int rk_record_init(struct rk_record *r, const struct rk_plan *p, struct rk_error
 {
 	*r = (struct rk_record){ .state = "running" };
 	r->passes = rk_calloc(p->npasses ? p->npasses : 1, sizeof(*r->passes));
-	return r->passes ? 0 : rk_fail_nomem(err);
+	return r->passes ? rk_gpus_find(p->root, &r->gpus, err) : rk_fail_nomem(err);
 }
 
 void rk_record_release(struct rk_record *r)
 {
 	rk_free(r->passes);
+	rk_gpus_release(&r->gpus);
 	rk_list_release(&r->tables);
 	rk_list_release(&r->traces);
 	rk_list_release(&r->counters);

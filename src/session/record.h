@@ -3,6 +3,7 @@
 #define RK_RECORD_H
 
 #include "io/child.h"
+#include "rockit/gpus.h"
 #include "rockit/monitor.h"
 #include "session/plan.h"
 
@@ -25,6 +26,7 @@ struct rk_record {
 	struct rk_pass_record *passes; /* one for each of the plan's */
 	bool baseline_ran, monitored;
 	struct rk_child_result baseline;
+	struct rk_gpus gpus;
 	struct rk_monitor_result monitor;
 	int status;
 	/* The ledger; "name=value" entries. */

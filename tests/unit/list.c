@@ -45,6 +45,11 @@ TEST(words_are_split_as_a_shell_would)
 TEST(an_environment_holds_each_name_once)
 {
 	struct rk_list l = { 0 };
+	char name[4];
+
+	CHECK_STR(rk_list_entry("ABC=d=e", name, sizeof(name)), "d=e");
+	CHECK_STR(name, "ABC");
+	CHECK(!rk_list_entry("ABCD=x", name, sizeof(name)) && !rk_list_entry("AB", name, 4));
 
 	rk_list_set(&l, "A", "1");
 	rk_list_set(&l, "AB", "2");
