@@ -127,7 +127,10 @@ static void pass_over(struct rk_madengine *m, const struct rk_tree *v)
 		rk_madengine_note(m, "key '%s' is not known; did you mean '%s'?", v->key, near);
 }
 
-/* RCCL never looks at RCCL_DEBUG: who sets it means NCCL_DEBUG. */
+/*
+ * RCCL never looks at RCCL_DEBUG: who sets it means NCCL_DEBUG. Its calls at level INFO are counted
+ * from files; set for that, it would print them between the program's own lines.
+ */
 static void translate_debug(struct rk_madengine *m)
 {
 	struct rk_list *env = &m->d->list[RK_DRAFT_ENV];
@@ -135,6 +138,8 @@ static void translate_debug(struct rk_madengine *m)
 	char copy[64];
 
 	if (!level || m->nccl_debug || strlen(level) >= sizeof(copy))
+		return;
+	if (rk_list_has(&m->d->list[RK_DRAFT_LIBRARIES], "rccl") && strcmp(level, "INFO") == 0)
 		return;
 	snprintf(copy, sizeof(copy), "%s", level);
 	rk_list_set(env, "NCCL_DEBUG", copy);
