@@ -247,6 +247,13 @@ check "less data than asked for, no file" [ "$(files)" -eq 0 ]
 expect 0 env ROCKIT_SIM_KERNELS=0 "$v3" --kernel-trace -- true
 check "nothing recorded, no file" [ "$(files)" -eq 0 ]
 
+expect 134 env ROCKIT_SIM_MESSAGE="it's" "$v3" --marker-trace --kernel-trace -- true
+check "7.0: a quote in a message breaks the database" refuses 6
+expect 0 env ROCKIT_SIM_MESSAGE="it's" "$v3" --marker-trace --kernel-trace -f csv -- true
+check "... and no other format" rows 6
+expect 0 env ROCKIT_SIM_MESSAGE="it's" "$(bin 7.13.0)/rocprofv3" --marker-trace --kernel-trace -- true
+check "7.13: it does not" rows 6
+
 # --- counters and passes -----------------------------------------------------------------------
 expect 0 "$v3" --pmc SQ_WAVES NO_SUCH_COUNTER -f csv -- true
 check "a counter that is not there is only warned of" says 'Unable to find counter'
@@ -321,6 +328,9 @@ broken() {
 broken kill-mid-write 137 "$v3" --kernel-trace -f csv -- true
 check "killed: the last file is cut" [ -n "$(tail -c 1 "$(file kernel_trace.csv)")" ]
 broken kill-mid-write 1 "$v3" -i "$here/traps.txt" -f csv -- true
+broken kill-mid-write 137 "$v3" --kernel-trace --memory-copy-trace -- true
+check "killed: half of the dispatches are in the database" rows 3
+check "... and no copies" table memcpy 0
 broken truncate 0 "$v3" --kernel-trace -f csv -- true
 check "truncated: it ends inside a line" [ -n "$(tail -c 1 "$(file kernel_trace.csv)")" ]
 broken truncate 0 "$v3" --kernel-trace -f rocpd -- true

@@ -9,6 +9,7 @@
  *	ROCKIT_SIM_KERNELS   dispatches of the application, default 6
  *	ROCKIT_SIM_GPUS      default 2
  *	ROCKIT_SIM_RANKS     the application is a launcher of N workers: N sets of files, none of its own
+ *	ROCKIT_SIM_MESSAGE   text of the application's ROCTx range
  *	ROCKIT_SIM_FAULT     comma list, see sim_fault.c
  *	ROCKIT_SIM_LOG       file that gets one JSON line per invocation
  */

@@ -164,7 +164,9 @@ static void put_calls(struct db *db, const struct tool *t, const struct work *w)
 			db_insert(db, "region", "id,nid,pid,tid,start,end,name_id,event_id",
 				  "%u,%d,%d,%d,%lld,%lld,%lld,%lld", c->correlation, NODE,
 				  (int)w->pid, (int)w->pid, (long long)c->start, (long long)c->end,
-				  (long long)db_string(db, c->function), (long long)e);
+				  (long long)db_string(db, c->message ? "roctxThreadRangeA" :
+									c->function),
+				  (long long)e);
 	}
 }
 
@@ -204,9 +206,9 @@ static void put_counters(struct db *db, const struct work *w, const struct dispa
 }
 
 /* Counters alone fill it too. */
-static void put_dispatches(struct db *db, const struct tool *t, const struct work *w)
+static void put_dispatches(struct db *db, const struct tool *t, const struct work *w, size_t n)
 {
-	for (size_t i = 0; i < w->ndispatches; i++) {
+	for (size_t i = 0; i < n; i++) {
 		const struct dispatch *d = &w->dispatches[i];
 		const struct kernel *k = d->kernel;
 		const struct words *counters = NULL;
@@ -284,8 +286,19 @@ static void into_file(struct db *db, const char *path)
 	sqlite3_close(db->sql);
 }
 
+/* 7.0 puts messages into its SQL as they are: a quote or a semicolon ends the statement early. */
+bool rocpd_breaks(const struct tool *t, const struct work *w)
+{
+	for (size_t i = 0; i < w->ncalls && sim.release == REL_70; i++)
+		if (w->calls[i].message && tool_wants_call(t, &w->calls[i]) &&
+		    strpbrk(w->calls[i].message, "';"))
+			return true;
+	return false;
+}
+
 void rocpd_write(const char *path, const struct tool *t, const struct work *w)
 {
+	bool killed = fault("kill-mid-write");
 	struct db db = { .guid = tool_guid(w) };
 	char *uuid = print_text("_%s", db.guid);
 
@@ -300,10 +313,15 @@ void rocpd_write(const char *path, const struct tool *t, const struct work *w)
 	put_process(&db, w);
 	put_agents(&db, w);
 	put_kernels(&db, t, w);
-	put_calls(&db, t, w);
-	put_dispatches(&db, t, w);
-	put_copies(&db, t, w);
-	put_allocations(&db, t, w);
+	if (!rocpd_breaks(t, w)) {
+		put_calls(&db, t, w);
+		put_dispatches(&db, t, w, killed ? w->ndispatches / 2 : w->ndispatches);
+	}
+	/* killed on the way: what SQLite had committed by then, the late tables are missing */
+	if (!killed && !rocpd_breaks(t, w)) {
+		put_copies(&db, t, w);
+		put_allocations(&db, t, w);
+	}
 	sql_run(&db, "COMMIT");
 	into_file(&db, path);
 }

@@ -49,6 +49,7 @@ const char *tool_guid(const struct work *w);
 void csv_files(const struct tool *t, const struct work *w);
 void csv_stats_files(const struct tool *t, const struct work *w);
 void rocpd_file(const struct tool *t, const struct work *w);
+bool rocpd_breaks(const struct tool *t, const struct work *w); /* the writer aborts */
 void json_file(const struct tool *t, const struct work *w);
 void pftrace_file(const struct tool *t, const struct work *w);
 void pftrace_named(struct text *out, const struct tool *t, const struct work *w);

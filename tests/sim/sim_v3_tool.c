@@ -351,6 +351,8 @@ static void record(struct tool *t, const struct app_end *end, char *const *argv)
 			 "{\"rocprofiler-sdk-tool\":{\"output_path\":\"%s\"}}\n", path);
 	if (!least || !read_number(least, &bytes) || files_bytes() >= bytes)
 		files_write(opened);
+	if (words_have(&t->formats, "rocpd") && rocpd_breaks(t, &w))
+		tool_abort("sql.cpp:88", "sqlite3_exec failed: near \"s\": syntax error");
 }
 
 /* Workers of a launcher, one process each. */

@@ -109,6 +109,7 @@ static void add_call(struct work *w, const char *domain, const char *function, c
 static void make_calls(struct work *w, unsigned n)
 {
 	uint64_t s = w->start + 1000, last = w->start + (n + 4) * (uint64_t)SLOT_NS;
+	const char *message = getenv("ROCKIT_SIM_MESSAGE");
 
 	w->calls = take((n + 24) * sizeof(*w->calls));
 	add_call(w, "HSA_CORE", "hsa_system_get_major_extension_table", NULL, 1, s);
@@ -118,7 +119,8 @@ static void make_calls(struct work *w, unsigned n)
 	add_call(w, "HIP_COMPILER", "__hipRegisterFunction", NULL, 5, s + 8000);
 	add_call(w, "HIP_RUNTIME", "hipMalloc", NULL, 6, s + 10000);
 	add_call(w, "HIP_RUNTIME", "hipMemcpyAsync", NULL, 7, s + SLOT_NS);
-	add_call(w, "MARKER", "roctxRangePushA", "forward, batch 1", 8, s + SLOT_NS + 4000);
+	add_call(w, "MARKER", "roctxRangePushA", message ? message : "forward, batch 1", 8,
+		 s + SLOT_NS + 4000);
 	add_call(w, "MARKER", "roctxMarkA", "step 1", 9, s + SLOT_NS + 8000);
 	for (unsigned i = 1; i <= n; i++)
 		add_call(w, "HIP_RUNTIME", "hipLaunchKernel", NULL, 10 + i,
