@@ -276,9 +276,9 @@ def secrets_are_not_written_down(place):
                     NCCL_SECRET="sesame4")
     text = (run.dir / "run.json").read_text()
     assert "sesame" not in text, text
-    run = place.run("--redact", app=("true", "/home/someone/data.bin"), name="hidden")
+    run = place.run("--redact", app=("true", "/srv/someone/data.bin"), name="hidden")
     text = (run.dir / "run.json").read_text()
-    assert os.uname().nodename not in text and "/home/someone" not in text, text
+    assert os.uname().nodename not in text and "/srv/someone" not in text, text
     assert "data.bin" in text
 
 

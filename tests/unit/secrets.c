@@ -189,7 +189,7 @@ static char *environment[] = {
 	"WORLD_SIZE=8",
 	"HIP_VISIBLE_DEVICES=0,1",
 	"HF_TOKEN=abc",
-	"HOME=/home/me",
+	"HOME=/users/me",
 	"ROCM_API_TOKEN=abc",
 	"ROCKIT_my_password=x",
 	"SLURM_PROCID=3",
@@ -254,18 +254,18 @@ TEST(hiding_survives_each_failed_allocation)
 
 /* ---- places ---- */
 
-static const struct rk_redaction alice = { "node12.example.org", "alice", "/home/alice" };
+static const struct rk_redaction alice = { "node12.example.org", "alice", "/users/alice" };
 
 TEST(paths_host_and_user_are_redacted)
 {
 	static const struct {
 		const char *text, *want;
 	} table[] = {
-		{ "/home/alice/src/train.py", "/.../train.py" },
+		{ "/users/alice/src/train.py", "/.../train.py" },
 		{ "python /opt/x/y.py --dir=/data/set/", "python /.../y.py --dir=/.../set/" },
-		{ "/home/alice", "[home]" },
-		{ "/home/alice/", "[home]/" },
-		{ "/home/alicex", "/.../alicex" },
+		{ "/users/alice", "[home]" },
+		{ "/users/alice/", "[home]/" },
+		{ "/users/alicex", "/.../alicex" },
 		{ "/data/alice", "/.../[user]" },
 		{ "/data/alice/node12.log", "/.../[host].log" },
 		{ "/a/b:/c/d", "/.../b:/.../d" },
@@ -273,7 +273,7 @@ TEST(paths_host_and_user_are_redacted)
 		{ "x=\"/a/b c\"", "x=\"/.../b c\"" },
 		{ "src/a/b.py", "src/a/b.py" },
 		{ "../x/./y", "../x/./y" },
-		{ "prefix/home/alice/x", "prefix/.../x" },
+		{ "prefix/users/alice/x", "prefix/.../x" },
 		{ "file:///a/b", "file:///.../b" },
 		{ "https://example.com/a/b", "https://example.com/a/b" },
 		{ "alice@node12:/tmp/x", "[user]@[host]:/.../x" },
