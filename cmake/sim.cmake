@@ -22,14 +22,5 @@ list(APPEND script_env ROCKIT_SIM=${PROJECT_BINARY_DIR}/rockit-sim)
 
 if(TARGET rockit)
   rockit_script_test(sim-selftest sim 300 sh ${sim}/selftest.sh)
-endif()
-
-# rockit run against the stand-in: every preset, every release, every fault.
-if(TARGET rockit)
-  file(GLOB scripts CONFIGURE_DEPENDS tests/run/run_*.py)
-  foreach(script ${scripts})
-    get_filename_component(name ${script} NAME_WE)
-    string(REPLACE "_" "-" name ${name})
-    rockit_script_test(${name} run 600 ${python} ${script})
-  endforeach()
+  rockit_script_test(sim-run sim 300 sh ${sim}/run-matrix.sh)
 endif()
