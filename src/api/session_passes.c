@@ -5,6 +5,8 @@
 
 #include "api/session_impl.h"
 #include "session/environment.h"
+#include "session/library_stderr.h"
+#include "session/library_trace.h"
 #include "session/run_dir.h"
 
 extern char **environ;
@@ -26,13 +28,13 @@ static void tell_end(struct rk_session *s, const char *who, const struct rk_chil
 }
 
 static int run_child(struct rk_session *s, const struct rk_list *argv, const struct rk_list *env,
-		     struct rk_child_result *ret, struct rk_error *err)
+		     int err_fd, struct rk_child_result *ret, struct rk_error *err)
 {
 	const struct rk_child_options opt = { .argv = argv->v,
 					      .envp = env ? env->v : NULL,
 					      .timeout_ms = s->plan->timeout_ms,
 					      .out_fd = -1,
-					      .err_fd = -1 };
+					      .err_fd = err_fd };
 
 	return rk_child_run(&opt, ret, err);
 }
@@ -42,7 +44,7 @@ static int run_baseline(struct rk_session *s, struct rk_error *err)
 	int rc;
 
 	rk_session_say(s, "baseline: the program without profiler");
-	rc = run_child(s, &s->plan->want.command, NULL, &s->record.baseline, err);
+	rc = run_child(s, &s->plan->want.command, NULL, -1, &s->record.baseline, err);
 	if (rc < 0)
 		return rc;
 	s->record.baseline_ran = true;
@@ -92,11 +94,32 @@ static void tell_output(struct rk_session *s, size_t i)
 		rk_session_warn(s, "%s wrote no file in pass %zu", s->plan->tool->name, i + 1);
 }
 
+/* The log of a library that can write to standard error alone is taken out of it. */
+static int split_stderr(struct rk_session *s, size_t i, struct rk_stderr_split **ret,
+			struct rk_error *err)
+{
+	const char *name = i ? NULL : rk_library_stderr_copy(s->plan->want.libraries);
+	struct rk_bytes path;
+	int rc;
+
+	if (!name)
+		return 0;
+	rk_bytes_init(&path, 1 << 16);
+	rk_bytes_printf(&path, "%s/%s", s->plan->library_dir, name);
+	rc = rk_bytes_str(&path) ?
+		     rk_stderr_split_start(rk_bytes_str(&path), STDERR_FILENO, ret, err) :
+		     rk_fail_nomem(err);
+	rk_bytes_release(&path);
+	return rc;
+}
+
 static int run_pass(struct rk_session *s, size_t i, struct rk_error *err)
 {
 	const struct rk_plan_pass *pass = &s->plan->passes[i];
 	struct rk_pass_record *did = &s->record.passes[i];
 	struct rk_list env = { 0 }, kept = { 0 };
+	struct rk_stderr_split *split = NULL;
+	struct rk_error lost = { 0 };
 	int rc = prepare(pass, err);
 
 	rk_env_make(environ, &pass->how.env, &env, &kept);
@@ -105,7 +128,12 @@ static int run_pass(struct rk_session *s, size_t i, struct rk_error *err)
 	if (rc == 0 && (env.bad || !env.n))
 		rc = rk_fail_nomem(err);
 	if (rc == 0)
-		rc = run_child(s, &pass->how.argv, &env, &did->child, err);
+		rc = split_stderr(s, i, &split, err);
+	if (rc == 0)
+		rc = run_child(s, &pass->how.argv, &env, split ? rk_stderr_split_fd(split) : -1,
+			       &did->child, err);
+	if (rk_stderr_split_stop(split, &lost) < 0)
+		rk_session_warn(s, "%s", lost.message);
 	rk_list_release(&env);
 	rk_list_release(&kept);
 	if (rc < 0)

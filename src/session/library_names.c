@@ -118,8 +118,9 @@ static const struct {
 } remarks[] = {
 	{ RK_LIBRARY_ROCBLAS, "rocBLAS has one log for all processes, and each that starts later "
 			      "empties it: with several, calls may be missing" },
-	{ RK_LIBRARY_MIOPEN, "MIOpen logs to standard error alone: its lines stand between the "
-			     "program's own" },
+	{ RK_LIBRARY_MIOPEN,
+	  "MIOpen logs to standard error alone: for the program that is a file, out of "
+	  "which the log is taken" },
 };
 
 static void remark(unsigned libraries, char *const *inherited, struct rk_list *notes)

@@ -9,18 +9,23 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "session/library_impl.h"
 
-enum { CHUNK_BYTES = 1 << 16, LINE_BYTES = 1 << 16, POLL_MS = 100, QUIET_MS = 200 };
+enum { CHUNK_BYTES = 1 << 16, LINE_BYTES = 1 << 16, POLL_MS = 100, FOLLOW_MS = 10 };
+
+/* Of what was handed on so much stays on disk at most. */
+enum { KEPT_BYTES = 1 << 20 };
 
 /* Every line of the log begins so; bytes are held back no longer than they could be one. */
 static const char begins[] = "MIOpen";
 
 struct rk_stderr_split {
 	int read_fd, write_fd, log, out;
+	off_t read, freed; /* of the program's file */
 	_Atomic bool stopping;
 	pthread_t thread;
 	int log_errno; /* the first failure to write the log */
@@ -106,22 +111,36 @@ static size_t take(struct rk_stderr_split *s, const char *p, size_t len)
 	return n;
 }
 
-/* Until the end, or until nothing has come for a while after the program's end. */
+/* What was handed on gives its room on the disk back, where the file system can. */
+static void free_read(struct rk_stderr_split *s)
+{
+	if (s->read - s->freed < KEPT_BYTES)
+		return;
+	(void)fallocate(s->write_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, s->freed,
+			s->read - s->freed);
+	s->freed = s->read;
+}
+
+/* Follows the file until the program has ended and all is read. */
 static void *copy(void *arg)
 {
+	const struct timespec nap = { 0, FOLLOW_MS * 1000000L };
 	struct rk_stderr_split *s = arg;
-	int quiet_ms = 0;
 
-	while (!s->stopping || quiet_ms < QUIET_MS) {
-		struct pollfd in = { s->read_fd, POLLIN, 0 };
-		int ready = poll(&in, 1, POLL_MS);
-		ssize_t n = ready > 0 ? read(s->read_fd, s->chunk, sizeof(s->chunk)) : -1;
+	for (;;) {
+		bool last = s->stopping;
+		ssize_t n = pread(s->read_fd, s->chunk, sizeof(s->chunk), s->read);
 
-		if (ready > 0 && n == 0)
+		if (n <= 0 && last)
 			break;
-		quiet_ms = ready == 0 && s->stopping ? quiet_ms + POLL_MS : 0;
-		for (size_t at = 0; n > 0 && at < (size_t)n;)
+		if (n <= 0) {
+			nanosleep(&nap, NULL);
+			continue;
+		}
+		s->read += n;
+		for (size_t at = 0; at < (size_t)n;)
 			at += take(s, s->chunk + at, (size_t)n - at);
+		free_read(s);
 	}
 	hand_on(s, s->line, s->held); /* a line without an end */
 	return NULL;
@@ -151,11 +170,36 @@ static int start_thread(struct rk_stderr_split *s)
 	return rc;
 }
 
+/* A file without a name, beside the log, open for us to read and for the program to append to. */
+static int open_nameless(struct rk_stderr_split *s, const char *log, struct rk_error *err)
+{
+	struct rk_bytes path;
+	const char *name;
+	int rc = 0;
+
+	rk_bytes_init(&path, 1 << 16);
+	rk_bytes_printf(&path, "%s.part", log);
+	name = rk_bytes_str(&path);
+	if (!name) {
+		rk_bytes_release(&path);
+		return rk_fail_nomem(err);
+	}
+	s->write_fd = open(name, O_WRONLY | O_APPEND | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (s->write_fd >= 0)
+		s->read_fd = open(name, O_RDONLY | O_CLOEXEC);
+	if (s->read_fd < 0)
+		rc = rk_fail_errno(err, errno, "cannot create '%s'", name);
+	if (s->write_fd >= 0)
+		unlink(name);
+	rk_bytes_release(&path);
+	return rc;
+}
+
 int rk_stderr_split_start(const char *log, int out, struct rk_stderr_split **ret,
 			  struct rk_error *err)
 {
 	struct rk_stderr_split *s = rk_calloc(1, sizeof(*s));
-	int fds[2] = { -1, -1 }, rc;
+	int rc;
 
 	if (!s)
 		return rk_fail_nomem(err);
@@ -163,13 +207,9 @@ int rk_stderr_split_start(const char *log, int out, struct rk_stderr_split **ret
 	s->out = out;
 	rk_bytes_init(&s->config, 1 << 20);
 	s->log = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	if (s->log < 0) {
-		rc = rk_fail_errno(err, errno, "cannot create '%s'", log);
-	} else if (pipe2(fds, O_CLOEXEC) < 0) {
-		rc = rk_fail_errno(err, errno, "cannot make a pipe");
-	} else {
-		s->read_fd = fds[0];
-		s->write_fd = fds[1];
+	rc = s->log < 0 ? rk_fail_errno(err, errno, "cannot create '%s'", log) :
+			  open_nameless(s, log, err);
+	if (rc == 0) {
 		rc = start_thread(s);
 		rc = rc ? rk_fail_errno(err, rc, "cannot start a thread") : 0;
 	}
@@ -192,8 +232,6 @@ int rk_stderr_split_stop(struct rk_stderr_split *s, struct rk_error *err)
 
 	if (!s)
 		return 0;
-	close(s->write_fd);
-	s->write_fd = -1;
 	s->stopping = true;
 	pthread_join(s->thread, NULL);
 	failed = s->log_errno;

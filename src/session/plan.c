@@ -125,6 +125,7 @@ void rk_plan_free(struct rk_plan *p)
 	rk_free(p->kernel_regex);
 	rk_free(p->root);
 	rk_list_release(&p->unset);
+	rk_list_release(&p->library_env);
 	rk_list_release(&p->notes);
 	rk_list_release(&p->hazards);
 	rk_free(p);

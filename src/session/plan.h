@@ -53,9 +53,10 @@ struct rk_plan {
 	char *kernel_regex;
 	uint64_t timeout_ms;
 	bool force, keep_going, baseline, redact;
-	struct rk_list unset;   /* names of inherited variables that are taken away */
-	struct rk_list notes;   /* a sentence each */
-	struct rk_list hazards; /* known trouble of this tool, release and chip */
+	struct rk_list unset;       /* names of inherited variables that are taken away */
+	struct rk_list library_env; /* for the first pass alone */
+	struct rk_list notes;       /* a sentence each */
+	struct rk_list hazards;     /* known trouble of this tool, release and chip */
 };
 
 int rk_plan_make(const struct rk_session_options *opt, struct rk_plan **ret, struct rk_error *err);

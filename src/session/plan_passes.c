@@ -67,6 +67,17 @@ static void add_notes(struct rk_plan *p, const struct rk_list *notes)
 		rk_list_add_once(&p->notes, notes->v[i]);
 }
 
+static void add_env(struct rk_plan_pass *pass, const struct rk_list *env)
+{
+	for (size_t k = 0; k < env->n; k++) {
+		char name[256];
+		const char *value = rk_list_entry(env->v[k], name, sizeof(name));
+
+		if (value && !rk_list_value(&pass->how.env, name))
+			rk_list_set(&pass->how.env, name, value);
+	}
+}
+
 /* One command line; `pass` has its counters and traces already. */
 static int make_pass(struct rk_plan *p, size_t i, struct rk_error *err)
 {
@@ -90,13 +101,9 @@ static int make_pass(struct rk_plan *p, size_t i, struct rk_error *err)
 		return rc;
 	add_notes(p, &pass->how.notes);
 	/* What the preset and the libraries want comes first: the tool's own has the last word. */
-	for (size_t k = 0; k < p->want.env.n; k++) {
-		char name[256];
-		const char *value = rk_list_entry(p->want.env.v[k], name, sizeof(name));
-
-		if (value && !rk_list_value(&pass->how.env, name))
-			rk_list_set(&pass->how.env, name, value);
-	}
+	add_env(pass, &p->want.env);
+	if (i == 0)
+		add_env(pass, &p->library_env);
 	return pass->how.argv.bad || pass->how.env.bad ? rk_fail_nomem(err) : 0;
 }
 
@@ -107,12 +114,24 @@ static void take_counters(struct rk_plan_pass *pass, const struct rk_counter_pas
 		rk_list_add(&pass->counters, c->counters[k]);
 }
 
+/*
+ * Libraries log in the first pass alone: every run of the program makes the same calls, and they
+ * would be counted once for each.
+ */
 static int library_env(struct rk_plan *p, struct rk_error *err)
 {
+	struct rk_list known = { 0 };
+	int rc;
+
 	if (!p->want.libraries)
 		return 0;
-	return rk_library_env(p->want.libraries, p->library_dir, environ, &p->want.env, &p->notes,
-			      err);
+	rk_list_addv(&known, environ);
+	rk_list_append(&known, &p->want.env);
+	rc = known.bad ? rk_fail_nomem(err) :
+			 rk_library_env(p->want.libraries, p->library_dir, known.v, &p->library_env,
+					&p->notes, err);
+	rk_list_release(&known);
+	return rc;
 }
 
 int rk_plan_passes(struct rk_plan *p, struct rk_error *err)

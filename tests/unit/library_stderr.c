@@ -158,7 +158,7 @@ TEST(bytes_of_every_value_and_endless_lines_come_through)
 	free(p);
 }
 
-TEST(a_process_that_keeps_the_pipe_is_not_waited_for)
+TEST(a_process_that_keeps_standard_error_is_not_waited_for)
 {
 	struct split *p = split_new();
 	int kept;
