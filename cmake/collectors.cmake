@@ -1,0 +1,23 @@
+# Collectors: libraries that are loaded into other people's processes. libc and nothing else.
+#
+# rockit_recorder is the flight recorder, for linking into each of them; a folder of collectors/
+# with sources becomes one library, made by rockit_collector(NAME SOURCES...).
+file(GLOB recorder_sources CONFIGURE_DEPENDS collectors/common/*.c)
+if(recorder_sources)
+  add_library(rockit_recorder STATIC ${recorder_sources})
+  target_include_directories(rockit_recorder PUBLIC ${PROJECT_SOURCE_DIR}/collectors/common)
+  target_link_libraries(rockit_recorder PRIVATE rockit_flags Threads::Threads)
+  set_target_properties(rockit_recorder PROPERTIES POSITION_INDEPENDENT_CODE ON
+                        C_VISIBILITY_PRESET hidden)
+endif()
+
+# Never unloaded (threads end through it), no symbol but its entry points, none missing.
+function(rockit_collector name)
+  add_library(${name} MODULE ${ARGN})
+  target_link_libraries(${name} PRIVATE rockit_flags rockit_recorder Threads::Threads)
+  set_target_properties(${name} PROPERTIES C_VISIBILITY_PRESET hidden)
+  target_link_options(${name} PRIVATE -Wl,-z,nodelete -Wl,--exclude-libs,ALL)
+  if(NOT ROCKIT_SANITIZE) # their symbols come from the program
+    target_link_options(${name} PRIVATE -Wl,-z,defs)
+  endif()
+endfunction()
