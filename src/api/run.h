@@ -91,8 +91,11 @@ bool rk_run_has_counters(const struct rk_found *f);
 bool rk_run_counts_for(const struct rk_found *o, const struct rk_found *f);
 /* Whether o was written by another run of the program than f. */
 bool rk_run_separate(const struct rk_found *o, const struct rk_found *f);
-/* Counters of all passes by the dispatches of f, where they agree with its kernels. */
+/*
+ * Counters of all passes by the dispatches of f, where they agree with its kernels; by their order
+ * (*ret_by_order) when its kernels have no dispatch ids.
+ */
 int rk_run_pass_matrix(struct rk_run *run, struct rk_found *f, const struct rk_counter_set *set,
-		       struct rk_matrix **ret, struct rk_error *err);
+		       struct rk_matrix **ret, bool *ret_by_order, struct rk_error *err);
 
 #endif

@@ -190,10 +190,10 @@ static bool in_other_passes(const struct rk_run *run, const struct rk_found *f)
 
 /* *ret stays NULL when there are no counters that can be joined. */
 static int matrix_of(struct rk_run *run, struct rk_found *f, const struct rk_counter_set *set,
-		     struct rk_matrix **ret, struct rk_error *err)
+		     struct rk_matrix **ret, bool *by_order, struct rk_error *err)
 {
 	struct rk_error why = { 0 };
-	int rc = in_other_passes(run, f) ? rk_run_pass_matrix(run, f, set, ret, &why) :
+	int rc = in_other_passes(run, f) ? rk_run_pass_matrix(run, f, set, ret, by_order, &why) :
 					   process_matrix(run, f, set, ret, &why);
 
 	if (rc == RK_E_LIMIT) {
@@ -278,14 +278,15 @@ int rk_run_join(struct rk_run *run, struct rk_found *f, const struct rk_counter_
 		struct rk_source **rows, struct rk_error *err)
 {
 	struct rk_matrix *m = NULL;
+	bool by_order = false;
 	int rc;
 
 	if (has_columns(f))
 		return remap_open(set, rows, err);
-	rc = matrix_of(run, f, set, &m, err);
+	rc = matrix_of(run, f, set, &m, &by_order, err);
 	if (rc < 0) {
 		rk_source_close(*rows);
 		return rc;
 	}
-	return rk_join_open(*rows, m, set, rows, err);
+	return rk_join_open(*rows, m, set, by_order, rows, err);
 }

@@ -20,6 +20,8 @@ struct checked {
 	struct rk_matrix *m;
 	unsigned name, items, refused; /* columns; refused: the last file that did not agree */
 	int64_t first, last;           /* dispatch ids of the kernels */
+	bool by_order;                 /* the kernels have no ids: their order stands for them */
+	int64_t ordinal;               /* of the row at hand, from 1 */
 	/* of the file at hand: */
 	double file;
 	int64_t other_first, other_last, shift; /* shift: added to its ids to get the kernels' */
@@ -71,19 +73,28 @@ static int each_row(struct checked *c, struct rk_found *f, enum rk_table t, uint
 		rc = rk_names_open(rows, ctx, name, &c->run->style, &rows, err);
 	if (rc < 0)
 		rows = NULL;
+	c->ordinal = 0;
 	while (rc >= 0 && rows && (rc = rk_source_next(rows, &b, err)) > 0)
-		for (size_t i = 0; rc >= 0 && i < b->nrows; i++)
-			if (rk_column_has(&b->cols[id], i))
+		for (size_t i = 0; rc >= 0 && i < b->nrows; i++) {
+			c->ordinal++;
+			if (c->by_order || rk_column_has(&b->cols[id], i))
 				rc = use(c, b, i, err);
+		}
 	rk_source_close(rows);
 	rk_reader_close(r);
 	return rc < 0 ? rc : 0;
 }
 
+/* A kernel's number: its dispatch id, or where the file has none (6.2) its place in it. */
+static int64_t number_of(const struct checked *c, const struct rk_batch *b, size_t row)
+{
+	return c->by_order ? c->ordinal : int_at(b, RK_K_DISPATCH, row, 0);
+}
+
 static int note_kernel(struct checked *c, const struct rk_batch *b, size_t row,
 		       struct rk_error *err)
 {
-	int64_t id = int_at(b, RK_K_DISPATCH, row, 0);
+	int64_t id = number_of(c, b, row);
 
 	c->first = id < c->first ? id : c->first;
 	c->last = id > c->last ? id : c->last;
@@ -92,7 +103,7 @@ static int note_kernel(struct checked *c, const struct rk_batch *b, size_t row,
 
 static int put_kernel(struct checked *c, const struct rk_batch *b, size_t row, struct rk_error *err)
 {
-	int64_t id = int_at(b, RK_K_DISPATCH, row, 0);
+	int64_t id = number_of(c, b, row);
 	int rc = rk_matrix_put(c->m, -1, id, c->name, name_at(b, RK_K_NAME, row), err);
 
 	return rc < 0 ? rc : rk_matrix_put(c->m, -1, id, c->items, items_at(b, row), err);
@@ -209,8 +220,19 @@ bool rk_run_separate(const struct rk_found *o, const struct rk_found *f)
 	return strcmp(o->group, f->group) || (len && f->group[len - 1] == '/');
 }
 
+/* What the kernels are numbered by, and which numbers there are. */
+static int number_kernels(struct checked *c, struct rk_found *f, struct rk_error *err)
+{
+	int rc = each_row(c, f, RK_KERNELS, 0, note_kernel, err);
+
+	if (rc < 0 || c->first <= c->last)
+		return rc;
+	c->by_order = true;
+	return each_row(c, f, RK_KERNELS, 0, note_kernel, err);
+}
+
 int rk_run_pass_matrix(struct rk_run *run, struct rk_found *f, const struct rk_counter_set *set,
-		       struct rk_matrix **ret, struct rk_error *err)
+		       struct rk_matrix **ret, bool *ret_by_order, struct rk_error *err)
 {
 	struct checked c = { .run = run, .set = set, .first = INT64_MAX, .last = INT64_MIN };
 	int rc = rk_matrix_new(&run->ctx, set->n + 3, &c.m, err);
@@ -220,11 +242,13 @@ int rk_run_pass_matrix(struct rk_run *run, struct rk_found *f, const struct rk_c
 	c.name = set->n;
 	c.items = set->n + 1;
 	c.refused = set->n + 2;
-	rc = each_row(&c, f, RK_KERNELS, 0, note_kernel, err);
+	rc = number_kernels(&c, f, err);
 	if (rc == 0)
 		rc = rk_matrix_layout(c.m, err);
 	if (rc == 0)
 		rc = each_row(&c, f, RK_KERNELS, kernel_fields, put_kernel, err);
+	*ret_by_order = c.by_order;
+	c.by_order = false; /* counters always have their dispatch */
 	for (size_t i = 0; rc == 0 && i < run->nfound; i++)
 		if (rk_run_counts_for(&run->found[i], f))
 			rc = add_file(&c, &run->found[i], !rk_run_separate(&run->found[i], f), err);

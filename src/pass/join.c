@@ -155,6 +155,8 @@ struct join {
 	struct rk_source *rows;
 	struct rk_matrix *m;
 	const struct rk_counter_set *set;
+	bool by_order;
+	int64_t ordinal;     /* of the last row */
 	struct rk_builder b; /* only its counter columns are used */
 	struct rk_column *cols;
 	struct rk_batch batch;
@@ -184,7 +186,10 @@ static int join_row(struct join *j, const struct rk_batch *b, size_t row, struct
 	const double *values = NULL;
 	int rc = 0;
 
-	if (rk_column_has(&b->cols[RK_K_DISPATCH], row))
+	j->ordinal++;
+	if (j->by_order)
+		rc = rk_matrix_row(j->m, -1, j->ordinal, &values, err);
+	else if (rk_column_has(&b->cols[RK_K_DISPATCH], row))
 		rc = rk_matrix_row(j->m, value_or(&b->cols[RK_K_PID], row, -1),
 				   value_or(&b->cols[RK_K_DISPATCH], row, 0), &values, err);
 	for (unsigned i = 0; rc >= 0 && i < j->set->n; i++) {
@@ -232,7 +237,7 @@ static void join_close(struct rk_source *base)
 static const struct rk_source_ops join_ops = { .next = join_next, .close = join_close };
 
 int rk_join_open(struct rk_source *rows, struct rk_matrix *m, const struct rk_counter_set *set,
-		 struct rk_source **ret, struct rk_error *err)
+		 bool by_order, struct rk_source **ret, struct rk_error *err)
 {
 	struct join *j = rk_calloc(1, sizeof(*j));
 	int rc;
@@ -246,6 +251,7 @@ int rk_join_open(struct rk_source *rows, struct rk_matrix *m, const struct rk_co
 	j->rows = rows;
 	j->m = m;
 	j->set = set;
+	j->by_order = by_order;
 	rc = rk_builder_init(&j->b, &set->schema, RK_BATCH_ROWS, err);
 	j->cols = rk_calloc(set->schema.nfields, sizeof(*j->cols));
 	if (rc == 0 && !j->cols)

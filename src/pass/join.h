@@ -35,10 +35,10 @@ int rk_join_fill(struct rk_matrix *m, const struct rk_counter_set *set, struct r
 		 struct rk_error *err);
 
 /*
- * Kernels with set->schema: values of `m` (NULL: all missing) by dispatch id. Takes over `rows`
- * and `m`, also on failure; `set` must outlive it.
+ * Kernels with set->schema: values of `m` (NULL: all missing) by dispatch id, or by the order of
+ * the rows, from 1. Takes over `rows` and `m`, also on failure; `set` must outlive it.
  */
 int rk_join_open(struct rk_source *rows, struct rk_matrix *m, const struct rk_counter_set *set,
-		 struct rk_source **ret, struct rk_error *err);
+		 bool by_order, struct rk_source **ret, struct rk_error *err);
 
 #endif

@@ -57,13 +57,23 @@ def the_sets_of_the_seeds_take_one_or_two_runs_and_not_a_dozen(place):
         assert len(plan["passes"]) == runs, (name, plan["passes"])
 
 
-@test
-def counters_are_joined_to_the_kernels_of_the_trace(place):
-    place.rocm("7.0")
-    run = place.run("-t", "kernel", "-c", "SQ_WAVES,SQ_INSTS_VALU")
-    counters = {c["name"]: c for c in run.report()["counters"]}
-    assert counters["SQ_WAVES"]["rows"] == KERNELS, counters
-    assert counters["SQ_WAVES"]["min"] > 0, counters
+def kernel_rows(place, run):
+    out = place.rockit("convert", run.dir, "-f", "jsonl", "-o", "-").stdout
+    return [json.loads(line) for line in out.splitlines()]
+
+
+for version in VERSIONS:
+    def joined(place, release=version):
+        place.rocm(release)
+        run = place.run("-t", "kernel", "-c", "SQ_WAVES,SQ_INSTS_VALU")
+        rows = kernel_rows(place, run)
+        assert len(rows) == KERNELS, run.err
+        for number, row in enumerate(rows, 1):
+            for counter in ("SQ_WAVES", "SQ_INSTS_VALU"):
+                assert row[counter] == 1000 * number + len(counter), (number, row)
+
+    joined.__name__ = f"counters_of_{version}_are_joined_to_the_kernels_of_the_trace"
+    test(joined)
 
 
 @test
