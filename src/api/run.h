@@ -19,6 +19,7 @@ enum rk_rank_of_source {
 	RK_SOURCE_TEXT,         /* raw traces of rocprof v1, joined */
 	RK_SOURCE_TEXT_PART,    /* the same, of one process */
 	RK_SOURCE_TEXT_RESULTS, /* its kernels where there is no trace of operations */
+	RK_SOURCE_TEXT_RESULTS_PART,
 	RK_SOURCE_COUNTERS,
 	RK_SOURCE_STATS,
 };

@@ -118,6 +118,23 @@ static int look_at_all(struct rk_run *run, const struct rk_walk *w, struct rk_er
 	return rc;
 }
 
+/* Nothing to read; where a file could not be read, it is the one to name. */
+static int fail_nothing(const struct rk_run *run, const char *dir, struct rk_error *err)
+{
+	size_t n;
+	const struct rk_warning *w = rk_diag_list(run->ctx.diag, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(w[i].kind, "unreadable-file") != 0)
+			continue;
+		rk_fail(err, RK_E_FORMAT, "%s", w[i].message);
+		rk_error_at(err, w[i].file, w[i].line, 0);
+		return RK_E_FORMAT;
+	}
+	return rk_fail(err, RK_E_UNSUPPORTED,
+		       "no profiler output in '%s' (see 'rockit help formats')", dir);
+}
+
 static int look_in_dir(struct rk_run *run, const char *dir, struct rk_error *err)
 {
 	size_t before = run->nfound, known = 0;
@@ -129,10 +146,7 @@ static int look_in_dir(struct rk_run *run, const char *dir, struct rk_error *err
 	rk_walk_release(&w);
 	for (size_t i = before; i < run->nfound; i++)
 		known += run->found[i].ops != NULL;
-	if (rc == 0 && !known)
-		rc = rk_fail(err, RK_E_UNSUPPORTED,
-			     "no profiler output in '%s' (see 'rockit help formats')", dir);
-	return rc;
+	return rc == 0 && !known ? fail_nothing(run, dir, err) : rc;
 }
 
 int rk_run_find(struct rk_run *run, const char *const *paths, size_t npaths, struct rk_error *err)

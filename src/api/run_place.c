@@ -99,23 +99,29 @@ static bool is_raw_text(const char *name, size_t len)
 }
 
 /*
- * What rocprofv2 puts behind the name of a table, its process or the word of -o: "6992" of
- * "hip_api_trace_6992.csv". NULL for other names; *ret_len is its length.
+ * Names in which the process comes last: "6992" of rocprofv2's "hip_api_trace_6992.csv" (or the
+ * word of its -o) and of rocprof-sys's "perfetto-trace-6992.proto". NULL for other names; *ret_len
+ * is its length.
  */
-static const char *behind_v2_table(const char *name, size_t len, size_t *ret_len)
+static const char *behind_table(const char *name, size_t len, size_t *ret_len)
 {
-	static const char *const tables[] = { "results_",          "hip_api_trace_",
-					      "hsa_api_trace_",    "hcc_ops_trace_",
-					      "async_copy_trace_", "roctx_trace_",
-					      "pcs_trace_" };
+	static const struct {
+		const char *begin, *end;
+	} tables[] = {
+		{ "results_", ".csv" },       { "hip_api_trace_", ".csv" },
+		{ "hsa_api_trace_", ".csv" }, { "hcc_ops_trace_", ".csv" },
+		{ "roctx_trace_", ".csv" },   { "async_copy_trace_", ".csv" },
+		{ "pcs_trace_", ".csv" },     { "perfetto-trace-", ".proto" },
+		{ "rocpd-", ".db" },
+	};
 
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
-		size_t n = strlen(tables[i]);
+		size_t n = strlen(tables[i].begin), m = strlen(tables[i].end);
 
-		if (strncmp(name, tables[i], n) != 0 || len <= n + 4 ||
-		    !rk_text_ends(name, len, ".csv"))
+		if (len <= n + m || strncmp(name, tables[i].begin, n) != 0 ||
+		    !rk_text_ends(name, len, tables[i].end))
 			continue;
-		*ret_len = len - n - 4;
+		*ret_len = len - n - m;
 		return name + n;
 	}
 	return NULL;
@@ -141,7 +147,7 @@ static char *group_of(const char *path)
 
 	if (is_compute_file(name, len - dir) || is_raw_text(name, len - dir))
 		return rk_strndup(path, dir);
-	behind = behind_v2_table(name, len - dir, &behind_len);
+	behind = behind_table(name, len - dir, &behind_len);
 	if (behind)
 		return joined(path, dir, behind, behind_len);
 	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
@@ -184,7 +190,7 @@ static int64_t pid_of(const char *path, const char *group)
 	size_t n = strspn(name, "0123456789"), len;
 	int64_t v;
 
-	behind = behind_v2_table(name, without_packing(path) - (size_t)(name - path), &len);
+	behind = behind_table(name, without_packing(path) - (size_t)(name - path), &len);
 	if (behind)
 		return rk_num_i64(behind, len, &v) == RK_NUM_OK && v > 0 ? v : -1;
 

@@ -22,10 +22,11 @@ static bool named(const struct rk_found *f, const char *word)
 static enum rk_rank_of_source text_source(const struct rk_found *f)
 {
 	const char *slash = strrchr(f->path, '/'), *name = slash ? slash + 1 : f->path;
+	bool part = *name >= '0' && *name <= '9';
 
 	if (strstr(name, "results.txt"))
-		return RK_SOURCE_TEXT_RESULTS;
-	return *name >= '0' && *name <= '9' ? RK_SOURCE_TEXT_PART : RK_SOURCE_TEXT;
+		return part ? RK_SOURCE_TEXT_RESULTS_PART : RK_SOURCE_TEXT_RESULTS;
+	return part ? RK_SOURCE_TEXT_PART : RK_SOURCE_TEXT;
 }
 
 static enum rk_rank_of_source source_of(const struct rk_found *f, enum rk_table t)
@@ -199,32 +200,36 @@ static void number_processes(struct rk_run *run)
 	}
 }
 
-/* Whether `o` is a result of rocprof v1 that lies beside the folder of raw files `raw` is in. */
-static bool lies_beside(const struct rk_found *o, const struct rk_found *raw, size_t dir)
+/* How deep the folder of `o`, a result of rocprof v1, is above the raw file; 0: it is not. */
+static size_t lies_above(const struct rk_found *o, const struct rk_found *raw)
 {
-	return o->ops && !strncmp(o->ops->name, "rocprof-v1", 10) &&
-	       !strncmp(o->path, raw->path, dir) && !strchr(o->path + dir, '/');
+	const char *slash = strrchr(o->path, '/');
+	size_t dir = slash ? (size_t)(slash + 1 - o->path) : 0;
+
+	if (!o->ops || strncmp(o->ops->name, "rocprof-v1", 10) != 0)
+		return 0;
+	return strncmp(o->path, raw->path, dir) == 0 ? dir : 0;
 }
 
-/* The raw files that rocprof v1 keeps with -d are of the process whose results lie beside them. */
+/*
+ * The raw files that rocprof v1 keeps with -d are of the process whose results lie beside their
+ * folder, or above it.
+ */
 static int adopt_raw(struct rk_run *run, struct rk_found *raw, struct rk_error *err)
 {
-	const char *folder = strstr(raw->path, "/rpl_data_");
-	size_t dir = folder ? (size_t)(folder + 1 - raw->path) : 0;
+	const struct rk_found *owner = NULL;
+	char *group;
 
-	for (size_t i = 0; folder && i < run->nfound; i++) {
-		const struct rk_found *o = &run->found[i];
-		char *group;
-
-		if (!lies_beside(o, raw, dir))
-			continue;
-		group = rk_strdup(o->group);
-		if (!group)
-			return rk_fail_nomem(err);
-		rk_free(raw->group);
-		raw->group = group;
+	for (size_t i = 0; strstr(raw->path, "/rpl_data_") && i < run->nfound; i++)
+		if (lies_above(&run->found[i], raw) > (owner ? lies_above(owner, raw) : 0))
+			owner = &run->found[i];
+	if (!owner)
 		return 0;
-	}
+	group = rk_strdup(owner->group);
+	if (!group)
+		return rk_fail_nomem(err);
+	rk_free(raw->group);
+	raw->group = group;
 	return 0;
 }
 

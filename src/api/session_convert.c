@@ -125,10 +125,26 @@ static void collect_libraries(struct rk_session *s)
 	rk_bytes_release(&csv);
 }
 
+/* What the profiler left cannot be read: that is told, and is no failure of ours. */
+static int forgive(struct rk_session *s, int rc, struct rk_error *why, struct rk_error *err)
+{
+	if (rc == RK_E_FORMAT || rc == RK_E_UNSUPPORTED) {
+		rk_session_warn(s, "cannot read what %s wrote: %s%s%s", s->plan->tool->name,
+				why->file, why->file[0] ? ": " : "", why->message);
+		rk_list_set(&s->record.dropped, "conversion", why->message);
+		return 0;
+	}
+	if (rc < 0 && err)
+		*err = *why;
+	return rc;
+}
+
 int rk_session_convert(struct rk_session *s, struct rk_error *err)
 {
 	struct rk_list inputs = { 0 };
+	struct rk_error why = { 0 };
 	size_t ranks;
+	bool made = false;
 	int rc = rk_collect_ranks(s->plan, &ranks, err);
 
 	if (rc < 0)
@@ -136,10 +152,12 @@ int rk_session_convert(struct rk_session *s, struct rk_error *err)
 	collect_libraries(s);
 	find_inputs(s->plan, &inputs);
 	if (inputs.bad)
-		rc = rk_fail_nomem(err);
+		rc = rk_fail_nomem(&why);
 	else if (inputs.n)
-		rc = write_tables(s, &inputs, err);
-	if (rc == 0 && inputs.n)
+		rc = write_tables(s, &inputs, &why);
+	made = rc == 0 && inputs.n;
+	rc = forgive(s, rc, &why, err);
+	if (rc == 0 && made)
 		rc = look_back(s, err);
 	else
 		rk_session_ledger(s, NULL);

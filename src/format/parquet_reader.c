@@ -50,7 +50,7 @@ static int read_exactly(struct rk_file *f, void *buf, size_t len, uint64_t offse
 static int read_footer(struct rk_pq_reader *r, struct rk_error *err)
 {
 	const uint64_t size = r->file->size;
-	uint8_t tail[TAIL_BYTES], *bytes;
+	uint8_t tail[TAIL_BYTES] = { 0 }, *bytes;
 	struct rk_cursor c = rk_cursor_over(tail, sizeof(tail));
 	uint32_t len;
 	int rc;

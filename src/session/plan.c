@@ -116,6 +116,7 @@ void rk_plan_free(struct rk_plan *p)
 	rk_free(p->passes);
 	rk_request_release(&p->want);
 	rk_counter_plan_free(p->counters);
+	rk_list_release(&p->own_counters);
 	rk_free(p->tool_path);
 	rk_free(p->tool_version);
 	rk_free(p->arch);

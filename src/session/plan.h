@@ -43,6 +43,7 @@ struct rk_plan {
 	bool arch_assumed; /* no GPU was seen and none was named */
 	bool tool_assumed; /* named together with its version: need not be installed */
 	struct rk_counter_plan *counters; /* NULL: none */
+	struct rk_list own_counters; /* of a tool that makes its own passes: all that are wanted */
 	struct rk_plan_pass *passes;
 	size_t npasses;
 	struct rk_rank rank;

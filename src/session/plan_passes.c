@@ -86,7 +86,7 @@ static int make_pass(struct rk_plan *p, size_t i, struct rk_error *err)
 	const struct rk_want want = {
 		.traces = pass->traces,
 		.stats = p->want.stats && !pass->counters.n,
-		.counters = &pass->counters,
+		.counters = p->tool->one_run ? &p->own_counters : &pass->counters,
 		.pc = pc ? &p->want.pc : NULL,
 		.kernel_regex = p->kernel_regex,
 		.arch = p->arch,
@@ -107,11 +107,10 @@ static int make_pass(struct rk_plan *p, size_t i, struct rk_error *err)
 	return pass->how.argv.bad || pass->how.env.bad ? rk_fail_nomem(err) : 0;
 }
 
-/* Counters of set `c` as the pass's own; a tool that replays by itself takes none. */
-static void take_counters(struct rk_plan_pass *pass, const struct rk_counter_pass *c)
+static void take_counters(struct rk_list *l, const struct rk_counter_pass *c)
 {
 	for (size_t k = 0; k < c->n; k++)
-		rk_list_add(&pass->counters, c->counters[k]);
+		rk_list_add(l, c->counters[k]);
 }
 
 /*
@@ -138,7 +137,7 @@ int rk_plan_passes(struct rk_plan *p, struct rk_error *err)
 {
 	int rc = plan_counters(p, err);
 	size_t ncounters = rc == 0 && p->counters ? p->counters->npasses : 0;
-	bool alone = p->tool->max_passes == 1; /* it collects what it wants, in passes of its own */
+	bool alone = p->tool->one_run;
 	bool trace = p->want.traces || p->want.pc_wanted || !ncounters;
 	size_t at = 0;
 
@@ -148,13 +147,15 @@ int rk_plan_passes(struct rk_plan *p, struct rk_error *err)
 		return rc;
 	p->npasses = alone ? 1 : (size_t)trace + ncounters;
 	p->passes = rk_calloc(p->npasses, sizeof(*p->passes));
-	if (!p->passes)
+	if (!p->passes || p->own_counters.bad)
 		return rk_fail_nomem(err);
 	if (trace || alone)
 		p->passes[at++].traces = p->want.traces;
-	for (size_t i = 0; !alone && i < ncounters; i++, at++) {
-		take_counters(&p->passes[at], &p->counters->passes[i]);
-		p->passes[at].traces = RK_TRACE_KERNEL;
+	for (size_t i = 0; i < ncounters; i++) {
+		take_counters(alone ? &p->own_counters : &p->passes[at].counters,
+			      &p->counters->passes[i]);
+		if (!alone)
+			p->passes[at++].traces = RK_TRACE_KERNEL;
 	}
 	for (size_t i = 0; rc == 0 && i < p->npasses; i++) {
 		p->passes[i].what = what_is(&p->passes[i], p->want.pc_wanted);

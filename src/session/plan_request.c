@@ -161,6 +161,8 @@ static void launch_by(const struct rk_preset *p, char *const *argv, struct rk_re
 
 static void note_preset(const struct rk_preset *p, struct rk_list *notes)
 {
+	for (const char *const *n = p->notes; n && *n; n++)
+		rk_list_add(notes, *n);
 	for (const char *const *k = p->ignored; k && *k; k++)
 		rk_list_addf(notes, "'%s' of the context means nothing here", *k);
 	if (p->slurm && p->slurm[0])

@@ -62,7 +62,7 @@ static int command(const char *path, struct rk_version v, const struct rk_want *
 			    "not a list");
 	}
 	if (want->pc)
-		rk_list_add(&ret->notes, "no PC sampling: rockit asks rocprofv3 for it");
+		rk_list_add(&ret->notes, "no PC sampling: rocprof-compute is not asked for it; --tool rocprofv3 does it");
 	return rk_tool_finish(ret, want, "--", err);
 }
 
@@ -72,6 +72,6 @@ const struct rk_tool_ops rk_tool_rocprof_compute = {
 	.name = "rocprof-compute",
 	.help = "all counters of its metrics and a roofline; runs the program some twenty times",
 	.programs = programs,
-	.max_passes = 1,
+	.one_run = true,
 	.command = command,
 };

@@ -54,7 +54,9 @@ static int command(const char *path, struct rk_version v, const struct rk_want *
 	rk_tool_no_traces(ret, want->traces & ~(unsigned)HAS,
 			  "rocprof-sys traces HIP calls, kernels, copies, markers and scratch");
 	if (rk_tool_wants_counters(want))
-		rk_list_add(&ret->notes, "no counters: rockit asks rocprofv3 for them");
+		rk_list_add(
+			&ret->notes,
+			"no counters: rocprof-sys is not asked for any; --tool rocprofv3 collects them");
 	if (want->pc)
 		rk_list_add(&ret->notes, "no PC sampling: rocprof-sys samples the CPU");
 	if (want->kernel_regex)
@@ -68,5 +70,6 @@ const struct rk_tool_ops rk_tool_rocprof_sys = {
 	.name = "rocprof-sys",
 	.help = "call stacks of the CPU beside the GPU's work, as a timeline",
 	.programs = programs,
+	.one_run = true,
 	.command = command,
 };

@@ -75,8 +75,8 @@ struct rk_tool_ops {
 	const char *help;
 	/* Names of its program, the best first, ended by NULL: "rocprof-compute", "omniperf". */
 	const char *const *programs;
-	/* More than one counter set in one run of the tool is never asked: a pass is a pass. */
-	unsigned max_passes; /* 1 for tools that replay by themselves (rocprof-compute), else 0 */
+	/* Takes no counter sets from us: one run, whatever is wanted. */
+	bool one_run;
 	/*
 	 * Fills *ret for `path` (the program) of release `v`. RK_E_USAGE when the wish cannot be
 	 * put into this tool's words at all; what it merely cannot deliver goes into notes.

@@ -110,9 +110,11 @@ def rocprof_compute_collects_by_itself(place):
 @test
 def rocprof_sys_samples(place):
     place.rocm("7.0")
-    run = place.run("--tool", "rocprof-sys")
+    run = place.run("-p", "compute", "--tool", "rocprof-sys")
     assert run.status == 0, run.err
     assert len(run.json["passes"]) == 1
+    assert run.report()["kernel_rows"] == KERNELS, run.err
+    assert "SQ_WAVES" in run.ledger["dropped"], run.ledger
 
 
 @test

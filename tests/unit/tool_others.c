@@ -151,7 +151,7 @@ TEST(rocprof_compute_has_a_path_and_from_7_13_a_directory)
 	CHECK(!strstr(wish_told(&w, "rocprof-compute", "7.0"), "-k"));
 	CHECK_U64(w.cmd.delivers, RK_TRACE_KERNEL);
 	CHECK_U64(w.cmd.notes.n, 4);
-	CHECK_U64(rk_tool_find("rocprof-compute")->max_passes, 1);
+	CHECK_U64(rk_tool_find("rocprof-compute")->one_run, true);
 	wish_close(&w);
 }
 
