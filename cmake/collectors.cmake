@@ -21,3 +21,10 @@ function(rockit_collector name)
     target_link_options(${name} PRIVATE -Wl,-z,defs)
   endif()
 endfunction()
+
+# The recorder is tested in the programs of the tests.
+foreach(program recorder-probe rockit-unit)
+  if(TARGET ${program} AND TARGET rockit_recorder)
+    target_link_libraries(${program} PRIVATE rockit_recorder)
+  endif()
+endforeach()

@@ -1,0 +1,281 @@
+/* recorder.c - starting, ending, forking, and the clocks. */
+#include "recorder.h"
+
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "recorder_impl.h"
+
+_Thread_local struct rec_thread rk_rec_self = { .generation = REC_NO_BLOCK };
+
+/* Before the start, and where there is no page that forks clear. */
+static _Atomic uint32_t plain_word;
+
+struct recorder rk_rec = { .alive = &plain_word, .clocks = ATOMIC_FLAG_INIT };
+
+/* ---- clocks ---- */
+
+static int64_t clock_ns(clockid_t id)
+{
+	struct timespec ts;
+
+	clock_gettime(id, &ts);
+	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+int64_t rk_rec_now(void)
+{
+	return clock_ns(CLOCK_BOOTTIME);
+}
+
+/* All between two readings of one clock, taken for their middle. */
+static void bracket(struct rk_raw_clocks *c)
+{
+	int64_t before = clock_ns(CLOCK_MONOTONIC_RAW), after;
+
+	c->mono_ns = clock_ns(CLOCK_MONOTONIC);
+	c->boot_ns = clock_ns(CLOCK_BOOTTIME);
+	c->real_ns = clock_ns(CLOCK_REALTIME);
+	after = clock_ns(CLOCK_MONOTONIC_RAW);
+	c->raw_ns = before + (after - before) / 2;
+	c->error_ns = after - before;
+}
+
+void rk_rec_clocks_fill(struct rk_raw_clocks *ret, unsigned tries)
+{
+	struct rk_raw_clocks c;
+
+	bracket(ret);
+	while (--tries) {
+		bracket(&c);
+		if (c.error_ns < ret->error_ns)
+			*ret = c;
+	}
+}
+
+void rk_rec_clocks(struct rk_rec_clocks *ret)
+{
+	struct rk_raw_clocks c;
+
+	rk_rec_clocks_fill(&c, 16);
+	*ret = (struct rk_rec_clocks){ c.boot_ns, c.mono_ns, c.raw_ns, c.real_ns, c.error_ns };
+}
+
+/* Two places by turns: the one that last_slot names is always whole. */
+void rk_rec_clocks_last(void)
+{
+	struct rk_raw_header *h = atomic_load(&rk_rec.header);
+	uint32_t slot;
+
+	if (!h || atomic_flag_test_and_set(&rk_rec.clocks))
+		return;
+	slot = !h->last_slot;
+	rk_rec_clocks_fill(&h->last[slot], 1);
+	__atomic_store_n(&h->last_slot, slot, __ATOMIC_RELEASE);
+	atomic_flag_clear(&rk_rec.clocks);
+}
+
+uint32_t rk_rec_tid(void)
+{
+	struct rec_thread *t = &rk_rec_self;
+
+	if (!t->tid)
+		t->tid = (uint32_t)syscall(SYS_gettid);
+	return t->tid;
+}
+
+/* ---- forks ---- */
+
+/*
+ * Makes this process, a new child, one without a file. in_call: the fork came from a signal handler
+ * in the middle of a call, and that call will go on here: no more recording, and no unmapping.
+ */
+static void become_child(bool in_call)
+{
+	struct rec_thread *t = &rk_rec_self;
+
+	rk_rec.generation++;
+	atomic_store(rk_rec.alive, 0);
+	rk_rec_file_forget(!in_call);
+	rk_rec_names_forget();
+	atomic_store(&rk_rec.lost, 0);
+	atomic_flag_clear(&rk_rec.clocks);
+	if (in_call)
+		atomic_store(&rk_rec.off, true);
+	t->tid = 0;
+	t->lost = 0;
+	t->generation = REC_NO_BLOCK;
+}
+
+/*
+ * A child that no handler told of (clone, _Fork): the word is cleared but the file still there.
+ * The lock may be held by a thread that is not here, over a definition that is half written.
+ */
+static void notice_child(void)
+{
+	if (!atomic_load(&rk_rec.header) || atomic_load(rk_rec.alive))
+		return;
+	become_child(false);
+	if (atomic_exchange(&rk_rec.lock, false))
+		atomic_store(&rk_rec.off, true);
+}
+
+void rk_rec_lock(void)
+{
+	notice_child();
+	while (atomic_exchange_explicit(&rk_rec.lock, true, memory_order_acquire))
+		sched_yield();
+}
+
+void rk_rec_unlock(void)
+{
+	atomic_store_explicit(&rk_rec.lock, false, memory_order_release);
+}
+
+/* The lock is held over a fork, so that the child's copy of the definitions is whole. */
+static void before_fork(void)
+{
+	if (!rk_rec_self.busy)
+		rk_rec_lock();
+}
+
+static void after_fork_parent(void)
+{
+	if (!rk_rec_self.busy)
+		rk_rec_unlock();
+}
+
+static void after_fork_child(void)
+{
+	become_child(rk_rec_self.busy);
+	rk_rec_unlock();
+}
+
+/* ---- start and end ---- */
+
+static void make_alive_word(void)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *p = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		return;
+	if (madvise(p, page, MADV_WIPEONFORK))
+		munmap(p, page); /* an old kernel: the handlers of fork() must do */
+	else
+		rk_rec.alive = p;
+}
+
+/* Under the lock. */
+static bool open_file(void)
+{
+	return rk_rec_file_open() && rk_rec_names_flush();
+}
+
+bool rk_rec_open_late(void)
+{
+	notice_child();
+	if (atomic_load_explicit(&rk_rec.header, memory_order_acquire))
+		return true;
+	rk_rec_lock();
+	if (!atomic_load(&rk_rec.off) && !atomic_load(&rk_rec.header) && !open_file())
+		atomic_store(&rk_rec.off, true);
+	rk_rec_unlock();
+	return !atomic_load(&rk_rec.off);
+}
+
+static bool start(const char *collector)
+{
+	size_t len = strlen(collector);
+
+	rk_rec_settings_read();
+	if (!rk_rec_has("dir"))
+		return false;
+	memcpy(rk_rec.collector, collector,
+	       len < sizeof(rk_rec.collector) ? len : sizeof(rk_rec.collector) - 1);
+	rk_rec.generation = 1;
+	make_alive_word();
+	return rk_rec_names_init() &&
+	       !pthread_atfork(before_fork, after_fork_parent, after_fork_child) && open_file();
+}
+
+bool rk_rec_start(const char *collector)
+{
+	struct rec_slow slow;
+	unsigned state = 0;
+
+	if (atomic_compare_exchange_strong(&rk_rec.started, &state, 1)) {
+		slow = rk_rec_slow_begin();
+		if (!start(collector))
+			atomic_store(&rk_rec.off, true);
+		rk_rec_slow_end(slow);
+		atomic_store_explicit(&rk_rec.started, 2, memory_order_release);
+	}
+	while (atomic_load_explicit(&rk_rec.started, memory_order_acquire) == 1)
+		sched_yield();
+	return rk_rec_on();
+}
+
+bool rk_rec_on(void)
+{
+	return atomic_load_explicit(&rk_rec.started, memory_order_acquire) == 2 &&
+	       !atomic_load_explicit(&rk_rec.off, memory_order_relaxed);
+}
+
+/* Under the lock: nothing grows meanwhile. */
+static void finish(struct rk_raw_header *h)
+{
+	rk_rec_file_shrink();
+	rk_rec_clocks_fill(&h->end, 16);
+	__atomic_store_n(&h->clean, 1, __ATOMIC_RELEASE);
+}
+
+void rk_rec_end(void)
+{
+	struct rec_thread *t = &rk_rec_self;
+	struct rec_slow slow;
+
+	if (!rk_rec_on() || t->busy)
+		return;
+	t->busy = 1;
+	slow = rk_rec_slow_begin();
+	notice_child();
+	if (atomic_load(&rk_rec.header)) {
+		rk_rec_block_leave(t, true);
+		rk_rec_spares_seal();
+		rk_rec_lock();
+		finish(atomic_load(&rk_rec.header));
+		rk_rec_unlock();
+	}
+	rk_rec_slow_end(slow);
+	t->busy = 0;
+}
+
+__attribute__((destructor)) static void at_exit(void)
+{
+	rk_rec_end();
+}
+
+uint64_t rk_rec_lost(void)
+{
+	return atomic_load(&rk_rec.lost);
+}
+
+bool rk_rec_enter(void)
+{
+	struct rec_thread *t = &rk_rec_self;
+
+	if (t->inside)
+		return false;
+	t->inside = 1;
+	return true;
+}
+
+void rk_rec_leave(void)
+{
+	rk_rec_self.inside = 0;
+}

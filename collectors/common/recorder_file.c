@@ -1,0 +1,364 @@
+/*
+ * recorder_file.c - the mapped file: making it, its header, its growth.
+ *
+ * The whole limit is mapped at once and the file grows below the mapping, so a block's address
+ * never changes. Before a page is touched its room on the disk is reserved: a full disk is then an
+ * error here and no SIGBUS in the program. No descriptor is kept: programs close descriptors they
+ * do not know, and use the number again.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "recorder_impl.h"
+
+enum { GROW_MIN = 1 << 20, GROW_MAX = 16 << 20, NAME_TRIES = 100 };
+#define LIMIT_DEFAULT (UINT64_C(1) << 30)
+#define LIMIT_MAX (UINT64_C(1) << 40)
+
+/* ---- growing ---- */
+
+/* Bytes the process may give a file; more would be answered with a signal. */
+static uint64_t size_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY)
+		return UINT64_MAX;
+	return limit.rlim_cur;
+}
+
+/* For file systems that cannot reserve: zeros take the room as well. */
+static bool write_zeros(int fd, uint64_t from, uint64_t to)
+{
+	static const char zeros[64 << 10];
+
+	while (from < to) {
+		size_t len = to - from < sizeof(zeros) ? (size_t)(to - from) : sizeof(zeros);
+		ssize_t n = pwrite(fd, zeros, len, (off_t)from);
+
+		if (n <= 0 && errno != EINTR)
+			return false;
+		from += n > 0 ? (uint64_t)n : 0;
+	}
+	return true;
+}
+
+static bool reserve(int fd, uint64_t from, uint64_t to)
+{
+	int rc;
+
+	if (to > size_limit()) {
+		errno = EFBIG;
+		return false;
+	}
+	do {
+		rc = fallocate(fd, 0, (off_t)from, (off_t)(to - from));
+	} while (rc && errno == EINTR);
+	if (rc && (errno == EOPNOTSUPP || errno == ENOSYS))
+		return write_zeros(fd, from, to);
+	return !rc;
+}
+
+/* From block `have` to as many as can be had, `index` among them. */
+static bool reserve_blocks(int fd, uint64_t have, uint64_t index)
+{
+	uint64_t size = rk_rec.block_bytes, step = have / 4, want;
+	uint64_t least = GROW_MIN / size, most = GROW_MAX / size;
+
+	step = step < least ? least : step > most ? most : step;
+	want = have + step > index + 1 ? have + step : index + 1;
+	if (want > rk_rec.nblocks)
+		want = rk_rec.nblocks;
+	for (;;) {
+		if (reserve(fd, have * size, want * size)) {
+			atomic_store(&rk_rec.reserved, want);
+			return true;
+		}
+		if (want == index + 1)
+			return false;
+		want = index + 1 + (want - index - 1) / 2;
+	}
+}
+
+/* The file again, if the name still stands for it. */
+static int reopen(void)
+{
+	int fd = open(rk_rec.path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	struct stat st;
+
+	if (fd < 0)
+		return -1;
+	if (!fstat(fd, &st) && st.st_dev == rk_rec.dev && st.st_ino == rk_rec.ino &&
+	    (uint64_t)st.st_size >= atomic_load(&rk_rec.reserved) * rk_rec.block_bytes)
+		return fd;
+	close(fd);
+	errno = ESTALE;
+	return -1;
+}
+
+static bool grow(uint64_t index)
+{
+	uint64_t have = atomic_load(&rk_rec.reserved);
+	int fd;
+	bool ok;
+
+	if (index < have)
+		return true;
+	fd = reopen();
+	ok = fd >= 0 && reserve_blocks(fd, have, index);
+	/* no descriptor just now is no reason to stop for good */
+	if (!ok && (fd >= 0 || (errno != EMFILE && errno != ENFILE)))
+		atomic_store(&rk_rec.full, 1 + RK_RAW_DISK);
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+bool rk_rec_file_grow(uint64_t index, bool locked)
+{
+	bool ok;
+
+	if (!locked)
+		rk_rec_lock();
+	ok = grow(index);
+	if (!locked)
+		rk_rec_unlock();
+	return ok;
+}
+
+/*
+ * A thread that takes a block adds to `next` and then looks at `reserved`; here it is the other way
+ * round, so one of both sees the other. Of a window all blocks stay.
+ */
+void rk_rec_file_shrink(void)
+{
+	uint64_t have = atomic_load(&rk_rec.reserved), used = atomic_load(&rk_rec.next);
+	int fd;
+
+	if (rk_rec.window || used >= have)
+		return;
+	fd = reopen();
+	if (fd < 0)
+		return;
+	atomic_store(&rk_rec.reserved, used);
+	if (atomic_load(&rk_rec.next) != used || ftruncate(fd, (off_t)(used * rk_rec.block_bytes)))
+		atomic_store(&rk_rec.reserved, have);
+	close(fd);
+}
+
+/* ---- the header ---- */
+
+static int32_t rank_of(const char *const *names)
+{
+	for (; *names; names++) {
+		const char *text = getenv(*names);
+		int32_t v = 0;
+
+		if (!text || !*text)
+			continue;
+		for (; *text >= '0' && *text <= '9' && v < 100000000; text++)
+			v = v * 10 + (*text - '0');
+		if (!*text)
+			return v;
+	}
+	return -1;
+}
+
+static void fill_ranks(struct rk_raw_header *h)
+{
+	static const char *const ranks[] = {
+		"ROCKIT_RANK",          "SLURM_PROCID",        "PMIX_RANK", "PMI_RANK",
+		"OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "RANK",      NULL
+	};
+	static const char *const locals[] = { "ROCKIT_LOCAL_RANK",
+					      "SLURM_LOCALID",
+					      "MPI_LOCALRANKID",
+					      "OMPI_COMM_WORLD_LOCAL_RANK",
+					      "MV2_COMM_WORLD_LOCAL_RANK",
+					      "LOCAL_RANK",
+					      NULL };
+	/* a batch script of Slurm's has the variables but is no rank: it has no step */
+	bool batch = getenv("SLURM_JOB_ID") && !getenv("SLURM_STEP_ID");
+
+	h->rank = rank_of(batch ? ranks + 2 : ranks);
+	h->local_rank = rank_of(batch ? locals + 2 : locals);
+}
+
+static void fill_command(struct rk_raw_header *h)
+{
+	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, h->command, sizeof(h->command));
+
+	if (fd >= 0)
+		close(fd);
+	h->command_len = n > 0 ? (uint32_t)n : 0;
+}
+
+static void fill_header(struct rk_raw_header *h)
+{
+	memcpy(h->magic, RK_RAW_MAGIC, sizeof(h->magic));
+	h->format = RK_RAW_FORMAT;
+	h->order = RK_RAW_ORDER;
+	h->block_bytes = (uint32_t)rk_rec.block_bytes;
+	h->flags = rk_rec.window ? RK_RAW_WINDOW : 0;
+	h->pid = (uint32_t)getpid();
+	h->ppid = (uint32_t)getppid();
+	h->limit_blocks = rk_rec.nblocks;
+	h->definition_blocks = rk_rec.first_data - 1;
+	memcpy(h->collector, rk_rec.collector, sizeof(h->collector));
+	if (gethostname(h->host, sizeof(h->host)))
+		h->host[0] = '\0';
+	if (readlink("/proc/self/exe", h->exe, sizeof(h->exe)) < 0)
+		h->exe[0] = '\0';
+	fill_ranks(h);
+	fill_command(h);
+	rk_rec_clocks_fill(&h->start, 16);
+	h->last[0] = h->start;
+	h->sum = rk_raw_sum(0, h, offsetof(struct rk_raw_header, sum));
+}
+
+/* ---- making it ---- */
+
+/* The folder with a slash, absolute: the program may go elsewhere. Its length, 0: none. */
+static size_t folder(char *path)
+{
+	char dir[REC_PATH];
+	size_t len, base = 0;
+
+	if (!rk_rec_setting("dir", dir, sizeof(dir)) || !*dir)
+		return 0;
+	if (*dir != '/') {
+		if (!getcwd(path, REC_PATH))
+			return 0;
+		base = strlen(path);
+		path[base++] = '/';
+	}
+	len = strlen(dir);
+	if (base + len + 64 > REC_PATH)
+		return 0;
+	memcpy(path + base, dir, len);
+	path[base + len] = '/';
+	return base + len + 1;
+}
+
+/* <pid>.rkraw; <pid>-<n>.rkraw where a program before this one had the number. */
+static int make_file(void)
+{
+	size_t len = folder(rk_rec.path);
+	int fd = -1;
+
+	for (int n = 0; len && n < NAME_TRIES && fd < 0; n++) {
+		char tail[64];
+
+		if (n)
+			snprintf(tail, sizeof(tail), "%ld-%d.rkraw", (long)getpid(), n);
+		else
+			snprintf(tail, sizeof(tail), "%ld.rkraw", (long)getpid());
+		memcpy(rk_rec.path + len, tail, strlen(tail) + 1);
+		fd = open(rk_rec.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+		if (fd < 0 && errno != EEXIST)
+			break;
+	}
+	return fd;
+}
+
+static void read_sizes(void)
+{
+	uint64_t block = rk_rec_bytes("block", 32 << 10),
+		 limit = rk_rec_bytes("limit", LIMIT_DEFAULT);
+
+	if (block < RK_RAW_BLOCK_MIN || block > RK_RAW_BLOCK_MAX || block & (block - 1))
+		block = 32 << 10;
+	limit = limit > LIMIT_MAX ? LIMIT_MAX : limit;
+	rk_rec.block_bytes = (size_t)block;
+	rk_rec.nblocks = limit / block < 4 ? 4 : limit / block;
+	rk_rec.window = rk_rec_flag("window", false);
+}
+
+/* A program with little address space gets a small file. */
+static bool map_file(int fd)
+{
+	for (; rk_rec.nblocks >= 4; rk_rec.nblocks /= 2) {
+		size_t len = rk_rec.nblocks * rk_rec.block_bytes;
+		void *p =
+			mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+
+		if (p != MAP_FAILED) {
+			rk_rec.base = p;
+			rk_rec.map_bytes = len;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* In a window an eighth is for definitions: nothing else would keep them from being overwritten. */
+static void divide(void)
+{
+	uint64_t share = rk_rec.nblocks / 8;
+
+	share = share < 1 ? 1 : share > 256 ? 256 : share;
+	rk_rec.first_data = rk_rec.window ? 1 + share : 1;
+	atomic_store(&rk_rec.next, rk_rec.window ? 0 : 1);
+	atomic_store(&rk_rec.reserved, 0);
+	atomic_store(&rk_rec.full, 0);
+	for (unsigned i = 0; i < REC_SPARE; i++)
+		atomic_store(&rk_rec.spare[i], 0);
+	atomic_store(&rk_rec.nspare, 0);
+}
+
+static bool set_up(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return false;
+	rk_rec.dev = st.st_dev;
+	rk_rec.ino = st.st_ino;
+	read_sizes();
+	if (!map_file(fd))
+		return false;
+	divide();
+	if (!reserve_blocks(fd, 0, rk_rec.first_data)) {
+		munmap(rk_rec.base, rk_rec.map_bytes);
+		return false;
+	}
+	return true;
+}
+
+bool rk_rec_file_open(void)
+{
+	struct rk_raw_header *h;
+	int fd = make_file();
+	bool ok = fd >= 0 && set_up(fd);
+
+	if (fd >= 0)
+		close(fd);
+	if (!ok) {
+		if (fd >= 0)
+			unlink(rk_rec.path);
+		return false;
+	}
+	h = (struct rk_raw_header *)(void *)rk_rec.base;
+	fill_header(h);
+	/* in this order: a file without the word is the parent's */
+	atomic_store(rk_rec.alive, rk_rec.generation);
+	atomic_store(&rk_rec.header, h);
+	return true;
+}
+
+void rk_rec_file_forget(bool unmap)
+{
+	atomic_store(&rk_rec.header, NULL);
+	if (rk_rec.base && unmap)
+		munmap(rk_rec.base, rk_rec.map_bytes);
+	rk_rec.base = NULL;
+}

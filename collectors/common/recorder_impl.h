@@ -1,0 +1,186 @@
+/*
+ * recorder_impl.h - the parts of the recorder, for recorder*.c only.
+ *
+ * Who writes what: a thread writes the block it holds; everything else that changes is atomic or
+ * changes under rec.lock. The lock is taken when a file is made or grows and when a definition is
+ * new, never on the way of a record.
+ */
+#ifndef RK_RECORDER_IMPL_H
+#define RK_RECORDER_IMPL_H
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#include "recorder.h"
+
+#include "base/rkraw.h"
+
+#define REC_NO_BLOCK UINT32_MAX /* a generation that no file has */
+
+enum {
+	REC_SPARE = 64, /* open blocks of ended threads that are kept for others */
+	REC_PATH = 4096,
+	REC_SETTINGS = 8192,
+};
+
+/* What a thread knows of itself. The block is its own while generation is that of the file. */
+struct rec_thread {
+	uint32_t generation;
+	uint32_t tid;
+	uint32_t busy;   /* inside a call: a signal handler finds it set */
+	uint32_t inside; /* rk_rec_enter */
+	struct rk_raw_block *block;
+	uint8_t *pos, *end;
+	uint64_t published;
+	/* what the next record's differences are against */
+	uint64_t queued, host, correlation;
+	uint32_t prev_tid, types;
+	uint64_t lost; /* records since the last that was written */
+	bool keyed;    /* the end of the thread will be told */
+};
+
+extern _Thread_local struct rec_thread rk_rec_self;
+
+struct recorder {
+	/*
+	 * The file's generation while it is open. The word lies in a page that the kernel clears in
+	 * every child, however it was made: then no thread's generation is right any more.
+	 */
+	_Atomic uint32_t *alive;
+	atomic_uint started; /* 0 no, 1 being started, 2 done */
+	atomic_bool off;     /* for good */
+	atomic_bool lock;    /* see above */
+	uint32_t generation; /* of the file that is open or would be next */
+	pid_t pid;           /* the process `generation` is of */
+	char collector[32];
+
+	/* the file */
+	char path[REC_PATH];
+	dev_t dev;
+	ino_t ino;
+	uint8_t *base;
+	size_t map_bytes, block_bytes;
+	struct rk_raw_header *_Atomic header; /* NULL: not open */
+	uint64_t nblocks,
+		first_data; /* the limit; before first_data: header, definitions (window) */
+	bool window;
+	_Atomic uint64_t next;     /* block to take next; window: turns */
+	_Atomic uint64_t reserved; /* blocks that have room on the disk */
+	atomic_int full;           /* 1 + enum rk_raw_reason: no more blocks */
+	_Atomic uint32_t spare[REC_SPARE];
+	atomic_uint nspare;
+	atomic_flag clocks; /* somebody writes header->last */
+	_Atomic uint64_t lost;
+};
+
+extern struct recorder rk_rec;
+
+/* ---- recorder_settings.c ---- */
+
+void rk_rec_settings_read(void);
+bool rk_rec_has(const char *key);
+/* A number of bytes with K, M or G; `otherwise` when it is not set or wrong. */
+uint64_t rk_rec_bytes(const char *key, uint64_t otherwise);
+
+/* ---- recorder_file.c: all under the lock but where it says so ---- */
+
+/* Makes the file and its header and sets rk_rec.header; false leaves nothing behind. */
+bool rk_rec_file_open(void);
+/* Room on the disk for block `index`; takes the lock unless it is held. */
+bool rk_rec_file_grow(uint64_t index, bool locked);
+/* Gives back what is beyond the blocks in use. */
+void rk_rec_file_shrink(void);
+/* The parent's file is none of ours. */
+void rk_rec_file_forget(bool unmap);
+
+static inline struct rk_raw_block *rk_rec_block_at(uint64_t index)
+{
+	return (struct rk_raw_block *)(void *)(rk_rec.base + index * rk_rec.block_bytes);
+}
+
+/* ---- recorder_block.c ---- */
+
+/* A block with room for a record, or false: the record is lost and counted. */
+bool rk_rec_block_next(struct rec_thread *t);
+void rk_rec_block_leave(struct rec_thread *t, bool seal);
+void rk_rec_spares_seal(void);
+/* A fresh block; NULL and the reason when there is none. For definitions: under the lock. */
+struct rk_raw_block *rk_rec_block_take(enum rk_raw_kind kind, uint32_t tid,
+				       enum rk_raw_reason *why);
+/* A free block becomes an open one. */
+void rk_rec_block_begin(struct rk_raw_block *b, enum rk_raw_kind kind, uint32_t tid,
+			uint64_t sequence);
+void rk_rec_block_seal(struct rk_raw_block *b);
+void rk_rec_drop(struct rec_thread *t, enum rk_raw_reason why);
+
+/* ---- recorder_names.c ---- */
+
+bool rk_rec_names_init(void);
+/* Under the lock: writes what a new file does not have yet. */
+bool rk_rec_names_flush(void);
+void rk_rec_names_forget(void); /* the file, not the names */
+
+/* ---- recorder.c ---- */
+
+bool rk_rec_open_late(void); /* a child's file, at its first record; not under the lock */
+void rk_rec_lock(void);
+void rk_rec_unlock(void);
+void rk_rec_clocks_fill(struct rk_raw_clocks *ret, unsigned tries);
+void rk_rec_clocks_last(void); /* header->last, unless another thread is at it */
+
+/* Whether to go on: not when this call interrupts another. */
+static inline bool rk_rec_busy(struct rec_thread *t)
+{
+	if (t->busy) {
+		rk_rec_drop(t, RK_RAW_REENTRY);
+		return true;
+	}
+	t->busy = 1;
+	atomic_signal_fence(memory_order_seq_cst);
+	return false;
+}
+
+static inline void rk_rec_done(struct rec_thread *t)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	t->busy = 0;
+}
+
+/* Around whatever makes system calls: errno stays, and the thread is not cancelled in there. */
+struct rec_slow {
+	int saved_errno, cancel;
+};
+
+static inline struct rec_slow rk_rec_slow_begin(void)
+{
+	struct rec_slow s = { errno, PTHREAD_CANCEL_ENABLE };
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &s.cancel);
+	return s;
+}
+
+static inline void rk_rec_slow_end(struct rec_slow s)
+{
+	pthread_setcancelstate(s.cancel, NULL);
+	errno = s.saved_errno;
+}
+
+/* ---- encoding ---- */
+
+static inline uint8_t *rk_rec_varint(uint8_t *p, uint64_t v)
+{
+	for (; v >= 0x80; v >>= 7)
+		*p++ = (uint8_t)(v | 0x80);
+	*p++ = (uint8_t)v;
+	return p;
+}
+
+/* A difference, small whatever its sign. */
+static inline uint8_t *rk_rec_zigzag(uint8_t *p, uint64_t difference)
+{
+	return rk_rec_varint(p, difference << 1 ^ (0 - (difference >> 63)));
+}
+
+#endif

@@ -1,0 +1,354 @@
+/*
+ * recorder_names.c - definitions: strings, devices, queues, functions, shapes, calibrations.
+ *
+ * They stand in a log in private memory, one after another, and a table of hashes points into it.
+ * The log is written to definition blocks as it grows; the child of a fork has a copy and writes
+ * all of it to its own file, so ids stay right. An entry is in the table after it is in the file:
+ * looking it up needs no lock, and a record never names what the file does not have.
+ */
+#include <string.h>
+#include <sys/mman.h>
+
+#include "recorder_impl.h"
+
+enum {
+	LOG_BYTES = 8 << 20,
+	SLOTS = 1 << 17,
+	IDS = SLOTS / 4 * 3,
+	/* shapes, which may be without number, and calibrations leave room for names */
+	SHAPE_LOG = LOG_BYTES / 4 * 3,
+	SHAPE_IDS = IDS / 4 * 3,
+	MAX_CALIBRATIONS = 1 << 15,
+	RECORD_EXTRA = 16, /* of a record beside its body: tag, length, id */
+};
+
+struct entry {
+	uint32_t id, len;
+	uint8_t tag, body[];
+};
+
+static struct {
+	uint8_t *log;
+	_Atomic uint64_t *slots; /* upper half of the hash, 1 + offset / 8; 0: empty */
+	size_t used, flushed;
+	uint32_t ids, calibrations;
+	struct rk_raw_block *block; /* the open one */
+	uint8_t *pos, *end;
+	uint64_t published, nblocks;
+} names;
+
+bool rk_rec_names_init(void)
+{
+	size_t slots = SLOTS * sizeof(*names.slots);
+	uint8_t *p = mmap(NULL, slots + LOG_BYTES, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED)
+		return false;
+	names.slots = (_Atomic uint64_t *)(void *)p;
+	names.log = p + slots;
+	return true;
+}
+
+void rk_rec_names_forget(void)
+{
+	names.block = NULL;
+	names.pos = names.end = NULL;
+	names.flushed = 0;
+	names.nblocks = 0;
+}
+
+static struct entry *entry_at(size_t offset)
+{
+	return (struct entry *)(void *)(names.log + offset);
+}
+
+static size_t entry_bytes(size_t len)
+{
+	return (offsetof(struct entry, body) + len + 7) & ~(size_t)7;
+}
+
+/* ---- the table ---- */
+
+static const struct entry *find(uint8_t tag, const void *body, size_t len, uint64_t hash)
+{
+	for (size_t i = hash & (SLOTS - 1);; i = (i + 1) & (SLOTS - 1)) {
+		uint64_t slot = atomic_load_explicit(&names.slots[i], memory_order_acquire);
+		const struct entry *e;
+
+		if (!slot)
+			return NULL;
+		if (slot >> 32 != hash >> 32)
+			continue;
+		e = entry_at((size_t)((uint32_t)slot - 1) * 8);
+		if (e->tag == tag && e->len == len && !memcmp(e->body, body, len))
+			return e;
+	}
+}
+
+static void enter(const struct entry *e, uint64_t hash)
+{
+	uint64_t offset = (uint64_t)((const uint8_t *)e - names.log) / 8;
+	size_t i = hash & (SLOTS - 1);
+
+	while (atomic_load_explicit(&names.slots[i], memory_order_relaxed))
+		i = (i + 1) & (SLOTS - 1);
+	atomic_store_explicit(&names.slots[i], hash >> 32 << 32 | (offset + 1),
+			      memory_order_release);
+}
+
+/* ---- the file ---- */
+
+/* The first blocks of a window are for this; elsewhere any block is. */
+static struct rk_raw_block *fresh_block(void)
+{
+	enum rk_raw_reason why; /* told by the records that are lost with it */
+	struct rk_raw_block *b;
+	uint64_t index = ++names.nblocks;
+
+	if (!rk_rec.window)
+		return rk_rec_block_take(RK_RAW_DEFINITIONS, rk_rec_tid(), &why);
+	if (index >= rk_rec.first_data)
+		return NULL;
+	b = rk_rec_block_at(index);
+	rk_rec_block_begin(b, RK_RAW_DEFINITIONS, rk_rec_tid(), index);
+	return b;
+}
+
+static bool make_room(size_t need)
+{
+	struct rk_raw_block *b;
+
+	if (names.block && (size_t)(names.end - names.pos) >= need)
+		return true;
+	b = fresh_block();
+	if (!b)
+		return false;
+	if (names.block)
+		rk_rec_block_seal(names.block);
+	names.block = b;
+	names.pos = (uint8_t *)(b + 1);
+	names.end = (uint8_t *)b + rk_rec.block_bytes;
+	names.published = 0;
+	return true;
+}
+
+static void write_entry(const struct entry *e)
+{
+	uint8_t id[8], *id_end = e->tag == RK_RAW_CALIBRATION ? id : rk_rec_varint(id, e->id);
+	size_t nid = (size_t)(id_end - id);
+	uint8_t *p = names.pos;
+
+	*p++ = e->tag;
+	p = rk_rec_varint(p, nid + e->len);
+	memcpy(p, id, nid);
+	memcpy(p + nid, e->body, e->len);
+	p += nid + e->len;
+	__atomic_store_n(&names.block->types, names.block->types | 1u << e->tag, __ATOMIC_RELAXED);
+	names.published += (uint64_t)1 << 32 | (uint64_t)(p - names.pos);
+	names.pos = p;
+	__atomic_store_n(&names.block->published, names.published, __ATOMIC_RELEASE);
+}
+
+bool rk_rec_names_flush(void)
+{
+	while (names.flushed < names.used) {
+		const struct entry *e = entry_at(names.flushed);
+
+		if (!make_room(e->len + RECORD_EXTRA))
+			return false;
+		write_entry(e);
+		names.flushed += entry_bytes(e->len);
+	}
+	return true;
+}
+
+/* ---- adding ---- */
+
+static bool has_room(uint8_t tag, size_t len)
+{
+	bool many = tag == RK_RAW_SHAPE || tag == RK_RAW_CALIBRATION;
+
+	if (tag == RK_RAW_CALIBRATION && names.calibrations >= MAX_CALIBRATIONS)
+		return false;
+	return entry_bytes(len) <= (size_t)(many ? SHAPE_LOG : LOG_BYTES) - names.used &&
+	       names.used <= (size_t)(many ? SHAPE_LOG : LOG_BYTES) &&
+	       names.ids < (uint32_t)(many ? SHAPE_IDS : IDS);
+}
+
+/* Under the lock; NULL: no room, here or in the file. */
+static const struct entry *append(uint8_t tag, const void *body, size_t len)
+{
+	struct entry *e = entry_at(names.used);
+	size_t before = names.used;
+
+	if (!has_room(tag, len))
+		return NULL;
+	e->id = names.ids + 1;
+	e->len = (uint32_t)len;
+	e->tag = tag;
+	memcpy(e->body, body, len);
+	names.used += entry_bytes(len);
+	/* a child that has not recorded yet has no file: it is written with all others then */
+	if (atomic_load(&rk_rec.header) && !rk_rec_names_flush()) {
+		names.used = before;
+		return NULL;
+	}
+	if (tag == RK_RAW_CALIBRATION)
+		names.calibrations++;
+	else
+		names.ids++;
+	return e;
+}
+
+static uint32_t add(struct rec_thread *t, uint8_t tag, const void *body, size_t len, uint64_t hash)
+{
+	struct rec_slow slow = rk_rec_slow_begin();
+	const struct entry *e;
+
+	rk_rec_lock();
+	e = find(tag, body, len, hash);
+	if (!e) {
+		e = append(tag, body, len);
+		if (e)
+			enter(e, hash);
+	}
+	rk_rec_unlock();
+	if (!e)
+		rk_rec_drop(t, RK_RAW_NAMES);
+	rk_rec_slow_end(slow);
+	return e ? e->id : 0;
+}
+
+static uint32_t intern(uint8_t tag, const void *body, size_t len)
+{
+	struct rec_thread *t = &rk_rec_self;
+	const struct entry *e;
+	uint64_t hash;
+	uint32_t id;
+
+	if (!rk_rec_on())
+		return 0;
+	hash = rk_raw_sum(tag, body, len);
+	e = find(tag, body, len, hash);
+	if (e)
+		return e->id;
+	if (rk_rec_busy(t))
+		return 0;
+	id = add(t, tag, body, len, hash);
+	rk_rec_done(t);
+	return id;
+}
+
+/* ---- kinds ---- */
+
+/* Eleven numbers at most. */
+struct body {
+	uint8_t bytes[112], *end;
+};
+
+static void put(struct body *b, uint64_t v)
+{
+	b->end = rk_rec_varint(b->end, v);
+}
+
+static uint32_t intern_body(uint8_t tag, struct body *b)
+{
+	return intern(tag, b->bytes, (size_t)(b->end - b->bytes));
+}
+
+uint32_t rk_rec_string(const char *text, size_t len)
+{
+	return intern(RK_RAW_STRING, text, len < RK_RAW_TEXT_MAX ? len : RK_RAW_TEXT_MAX);
+}
+
+uint32_t rk_rec_device(const struct rk_rec_device *d)
+{
+	struct body b;
+
+	b.end = b.bytes;
+	put(&b, d->number);
+	put(&b, d->type);
+	put(&b, d->name);
+	put(&b, d->vendor);
+	put(&b, d->driver);
+	put(&b, d->compute_units);
+	put(&b, d->clock_mhz);
+	put(&b, d->wave_size);
+	put(&b, d->memory_bytes);
+	return intern_body(RK_RAW_DEVICE, &b);
+}
+
+uint32_t rk_rec_queue(uint32_t device, uint32_t number, uint32_t flags)
+{
+	struct body b;
+
+	b.end = b.bytes;
+	put(&b, device);
+	put(&b, number);
+	put(&b, flags);
+	return intern_body(RK_RAW_QUEUE, &b);
+}
+
+/* One more, so that what is not known is 0. */
+static uint32_t known(uint32_t v)
+{
+	return v == RK_REC_UNKNOWN ? 0 : v + 1;
+}
+
+uint32_t rk_rec_function(const struct rk_rec_function *f)
+{
+	struct body b;
+
+	b.end = b.bytes;
+	put(&b, f->name);
+	put(&b, f->device);
+	put(&b, known(f->regs));
+	put(&b, known(f->private_bytes));
+	put(&b, known(f->local_bytes));
+	return intern_body(RK_RAW_FUNCTION, &b);
+}
+
+uint32_t rk_rec_shape(const struct rk_rec_shape *s)
+{
+	struct body b;
+	uint32_t id;
+
+	b.end = b.bytes;
+	put(&b, s->function);
+	put(&b, known(s->local_bytes));
+	for (unsigned i = 0; i < 3; i++)
+		put(&b, s->items[i]);
+	for (unsigned i = 0; i < 3; i++)
+		put(&b, s->group[i]);
+	id = intern_body(RK_RAW_SHAPE, &b);
+	return id ? id : s->function;
+}
+
+static void put_zigzag(struct body *b, int64_t v)
+{
+	b->end = rk_rec_zigzag(b->end, (uint64_t)v);
+}
+
+void rk_rec_calibration(uint32_t device, int64_t device_ns, int64_t boot_ns, int64_t raw_ns,
+			int64_t error_ns)
+{
+	struct rec_thread *t = &rk_rec_self;
+	struct rec_slow slow;
+	struct body b;
+
+	if (!rk_rec_on() || rk_rec_busy(t))
+		return;
+	slow = rk_rec_slow_begin();
+	b.end = b.bytes;
+	put(&b, device);
+	put_zigzag(&b, device_ns);
+	put_zigzag(&b, boot_ns);
+	put_zigzag(&b, raw_ns);
+	put_zigzag(&b, error_ns);
+	rk_rec_lock();
+	append(RK_RAW_CALIBRATION, b.bytes, (size_t)(b.end - b.bytes));
+	rk_rec_unlock();
+	rk_rec_slow_end(slow);
+	rk_rec_done(t);
+}
