@@ -176,6 +176,7 @@ const struct rk_command cmd_counters = {
 	.summary = "list hardware counters, check names, and plan runs",
 	.usage = "[WORD... | --check NAME... | --plan SET]",
 	.options = options,
+	.light = true,
 	.examples = "  rockit counters --arch gfx942 lds     counters about LDS\n"
 		    "  rockit counters --arch gfx942 --check L2CacheHit SQ_WAVES\n"
 		    "  rockit counters --arch gfx90a --plan memory_bound\n"

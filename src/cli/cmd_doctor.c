@@ -103,6 +103,7 @@ const struct rk_command cmd_doctor = {
 	.summary = "say which profilers and GPUs are here, and what is in the way",
 	.usage = "",
 	.options = options,
+	.light = true,
 	.examples = "  rockit doctor\n"
 		    "  rockit doctor -v                     with the options each profiler has\n"
 		    "  rockit doctor --format json | jq '.verdict'\n",

@@ -183,6 +183,7 @@ const struct rk_command cmd_monitor = {
 	.summary = "sample power, memory, load and clocks of the GPUs",
 	.usage = "[-- CMD...]",
 	.options = options,
+	.light = true,
 	.program = true,
 	.examples = "  rockit monitor -- python train.py\n"
 		    "  rockit monitor --metrics power,energy --interval 20 -d out -- ./app\n"

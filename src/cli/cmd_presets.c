@@ -110,6 +110,7 @@ const struct rk_command cmd_presets = {
 	.summary = "list the presets of 'rockit run', or show one in full",
 	.usage = "[NAME]",
 	.options = options,
+	.light = true,
 	.examples = "  rockit presets\n"
 		    "  rockit presets memory\n"
 		    "  rockit presets multi_gpu --format json\n",

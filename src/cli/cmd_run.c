@@ -6,6 +6,9 @@
 
 #include "options.h"
 #include "progress.h"
+#include "rockit/counters.h"
+#include "rockit/monitor.h"
+#include "rockit/preset.h"
 #include "rockit/rockit.h"
 #include "rockit/session.h"
 #include "say.h"
@@ -24,11 +27,34 @@ struct settings {
 	int then, format;
 };
 
+/* The i-th of some words, NULL past the end. */
+static const char *tool_at(size_t i)
+{
+	static const char *const tools[] = { "auto",    "rocprofv3",       "rocprofv2",
+					     "rocprof", "rocprof-compute", "rocprof-sys" };
+
+	return i < sizeof(tools) / sizeof(tools[0]) ? tools[i] : NULL;
+}
+
+static const char *preset_at(size_t i)
+{
+	static struct rk_preset_names names;
+
+	if (!names.n && rk_preset_list(&names, NULL) < 0)
+		return NULL;
+	return i < names.n ? names.names[i] : NULL;
+}
+
+static const char *monitor_at(size_t i)
+{
+	return rk_monitor_word((unsigned)i);
+}
+
 #define AT(member) offsetof(struct settings, member)
 
 static const struct rk_opt options[] = {
 	{ "preset", 'p', "PRESET", "what to collect: see 'rockit presets' (default: lightweight)",
-	  RK_OPT_TEXT, AT(preset), NULL },
+	  RK_OPT_TEXT, AT(preset), NULL, preset_at },
 	{ "trace", 't', "LIST", "hip,hsa,kernel,memcpy,marker,rccl,scratch,alloc or sys",
 	  RK_OPT_TEXT, AT(traces), NULL },
 	{ "counters", 'c', "LIST", "hardware counters, @categories or a set, with commas",
@@ -36,18 +62,18 @@ static const struct rk_opt options[] = {
 	{ "input", 'i', "FILE", "counters from a pmc: file or a rocprofv3 job file", RK_OPT_TEXT,
 	  AT(input), NULL },
 	{ "tool", 0, "TOOL", "auto, rocprofv3, rocprofv2, rocprof, rocprof-compute, rocprof-sys",
-	  RK_OPT_TEXT, AT(tool), NULL },
+	  RK_OPT_TEXT, AT(tool), NULL, tool_at },
 	{ "tool-version", 0, "V", "its ROCm release, instead of the one that is found", RK_OPT_TEXT,
 	  AT(tool_version), NULL },
 	{ "arch", 0, "GFX", "target of the counters (default: the first AMD GPU)", RK_OPT_TEXT,
-	  AT(arch), NULL },
+	  AT(arch), NULL, rk_counters_arch },
 	{ "tool-args", 0, "ARGS", "raw options for the profiler, split as a shell would",
 	  RK_OPT_TEXT, AT(tool_args), NULL },
 	{ "additional-context", 0, "JSON", "a madengine context", RK_OPT_TEXT, AT(context), NULL },
 	{ "additional-context-file", 0, "F", "the same from a file", RK_OPT_TEXT, AT(context_file),
 	  NULL },
-	{ "directory", 'd', "DIR", "run directory (default: rockit_output/<time>-<pid>)",
-	  RK_OPT_TEXT, AT(dir), NULL },
+	{ "dir", 'd', "DIR", "run directory (default: rockit_output/<time>-<pid>)", RK_OPT_TEXT,
+	  AT(dir), NULL },
 	{ "force", 0, NULL, "take a directory that an earlier run has filled", RK_OPT_FLAG,
 	  AT(force), NULL },
 	{ "timeout", 0, "S", "seconds for each pass, then SIGTERM, then SIGKILL", RK_OPT_NUMBER,
@@ -55,7 +81,7 @@ static const struct rk_opt options[] = {
 	{ "keep-going", 0, NULL, "go on with the next pass when one fails", RK_OPT_FLAG,
 	  AT(keep_going), NULL },
 	{ "monitor", 0, "LIST", "power,vram,busy,clock,temp,energy, all or none", RK_OPT_TEXT,
-	  AT(monitor), NULL },
+	  AT(monitor), NULL, monitor_at },
 	{ "monitor-interval", 0, "MS", "milliseconds between samples (default: 100)", RK_OPT_NUMBER,
 	  AT(interval), NULL },
 	{ "kernel-regex", 0, "RE", "counters of these kernels only", RK_OPT_TEXT, AT(kernel_regex),

@@ -15,6 +15,7 @@ struct rk_command {
 	const char *usage;            /* what follows "rockit NAME", e.g. "INPUT... -o OUT" */
 	const struct rk_opt *options; /* its own, ended by a NULL name; the common ones are added */
 	bool plain;                   /* takes no common option but --help */
+	bool light;                   /* reads no traces: takes no --threads and no --tmpdir */
 	bool program;                 /* the first operand begins a command line that is not ours */
 	const char *examples;         /* whole lines, or NULL */
 	/* The i-th operand that completion offers, NULL past the end; may be NULL itself. */

@@ -69,11 +69,11 @@ const struct rk_command cmd_version = {
 static int greet(void)
 {
 	puts("rockit " ROCKIT_VERSION
-	     " - reads GPU profiler output, converts it and reports on it\n"
-	     "  rockit report INPUT...            what took the time (no INPUT: the newest run)\n"
-	     "  rockit convert INPUT... -o OUT    write Parquet, CSV or JSON lines\n"
-	     "  rockit help [VERB]                explain a verb\n"
-	     "  rockit help formats               the formats it reads and writes");
+	     " - profiles GPU programs and makes sense of what profilers write\n"
+	     "  rockit run [-p PRESET] -- CMD     run CMD under the profiler that is installed\n"
+	     "  rockit report [INPUT...]          what took the time (no INPUT: the newest run)\n"
+	     "  rockit doctor                     which profilers and GPUs are here\n"
+	     "  rockit help [VERB]                all verbs, or one of them explained");
 	return EXIT_DONE;
 }
 

@@ -11,7 +11,7 @@ static const char *const color_words[] = { "auto", "always", "never", NULL };
 static const struct rk_opt common[] = {
 	{ "quiet", 'q', NULL, "no warnings and no progress", RK_OPT_FLAG,
 	  offsetof(struct rk_common, quiet), NULL },
-	{ "verbose", 'v', NULL, "say which files are used, and why others are not", RK_OPT_FLAG,
+	{ "verbose", 'v', NULL, "say more about what is used and what is not", RK_OPT_FLAG,
 	  offsetof(struct rk_common, verbose), NULL },
 	{ "color", 0, "WHEN", "auto, always or never; NO_COLOR is honoured", RK_OPT_CHOICE,
 	  offsetof(struct rk_common, color), color_words },
@@ -25,6 +25,15 @@ static const struct rk_opt common[] = {
 
 enum { MAX_OPTIONS = 64, MAX_WORD = 63 };
 
+/* Whether a verb takes a common option. */
+static bool takes(const struct rk_command *cmd, const struct rk_opt *o)
+{
+	bool heavy = o->offset == offsetof(struct rk_common, threads) ||
+		     o->offset == offsetof(struct rk_common, tmpdir);
+
+	return o->letter == 'h' || (!cmd->plain && !(cmd->light && heavy));
+}
+
 /* The i-th option of a verb, its own first; NULL past the end. */
 static const struct rk_opt *option_at(const struct rk_command *cmd, size_t i)
 {
@@ -34,7 +43,7 @@ static const struct rk_opt *option_at(const struct rk_command *cmd, size_t i)
 		if (i-- == 0)
 			return o;
 	for (o = common; o->name; o++)
-		if ((!cmd->plain || o->letter == 'h') && i-- == 0)
+		if (takes(cmd, o) && i-- == 0)
 			return o;
 	return NULL;
 }
@@ -237,7 +246,10 @@ void rk_options_help(const struct rk_command *cmd)
 		snprintf(left, sizeof(left), "%c%c%c --%s%s%s", o->letter ? '-' : ' ',
 			 o->letter ? o->letter : ' ', o->letter ? ',' : ' ', o->name,
 			 o->arg ? " " : "", o->arg ? o->arg : "");
-		printf("  %-24s %s\n", left, o->help);
+		if (strlen(left) > 24) /* the text begins on a line of its own */
+			printf("  %s\n  %-24s %s\n", left, "", o->help);
+		else
+			printf("  %-24s %s\n", left, o->help);
 	}
 }
 

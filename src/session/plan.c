@@ -71,6 +71,10 @@ static int make(const struct rk_session_options *opt, struct rk_plan *p, struct 
 	if (rc == 0)
 		rc = rk_plan_request(opt, &p->want, &p->notes, err);
 	if (rc == 0)
+		rc = rk_plan_arch(opt, p, err);
+	if (rc == 0)
+		rc = rk_plan_counters(p, err);
+	if (rc == 0)
 		rc = rk_plan_tool(opt, p, err);
 	if (rc < 0)
 		return rc;

@@ -66,6 +66,8 @@ void rk_plan_free(struct rk_plan *p); /* NULL is fine */
 /* The parts of rk_plan_make, each in a file of its own. */
 int rk_plan_request(const struct rk_session_options *opt, struct rk_request *ret,
 		    struct rk_list *notes, struct rk_error *err);
+int rk_plan_arch(const struct rk_session_options *opt, struct rk_plan *p, struct rk_error *err);
+int rk_plan_counters(struct rk_plan *p, struct rk_error *err);
 int rk_plan_tool(const struct rk_session_options *opt, struct rk_plan *p, struct rk_error *err);
 int rk_plan_passes(struct rk_plan *p, struct rk_error *err);
 void rk_request_release(struct rk_request *r);

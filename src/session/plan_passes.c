@@ -13,7 +13,7 @@
 
 extern char **environ;
 
-static int plan_counters(struct rk_plan *p, struct rk_error *err)
+int rk_plan_counters(struct rk_plan *p, struct rk_error *err)
 {
 	int rc;
 
@@ -135,14 +135,12 @@ static int library_env(struct rk_plan *p, struct rk_error *err)
 
 int rk_plan_passes(struct rk_plan *p, struct rk_error *err)
 {
-	int rc = plan_counters(p, err);
-	size_t ncounters = rc == 0 && p->counters ? p->counters->npasses : 0;
+	size_t ncounters = p->counters ? p->counters->npasses : 0;
 	bool alone = p->tool->one_run;
 	bool trace = p->want.traces || p->want.pc_wanted || !ncounters;
 	size_t at = 0;
+	int rc = library_env(p, err);
 
-	if (rc == 0)
-		rc = library_env(p, err);
 	if (rc < 0)
 		return rc;
 	p->npasses = alone ? 1 : (size_t)trace + ncounters;

@@ -159,7 +159,7 @@ static void launch_by(const struct rk_preset *p, char *const *argv, struct rk_re
 	rk_list_release(&runner);
 }
 
-static void note_preset(const struct rk_preset *p, struct rk_list *notes)
+static void note_context(const struct rk_preset *p, struct rk_list *notes)
 {
 	for (const char *const *n = p->notes; n && *n; n++)
 		rk_list_add(notes, *n);
@@ -190,7 +190,8 @@ static int from_preset(const struct rk_session_options *opt, struct rk_request *
 		r->interval_ms = p->monitor_interval_ms;
 	add_words(&r->env, p->env);
 	add_words(&r->tool_args, p->tool_args);
-	note_preset(p, notes);
+	if (opt->context || opt->context_file)
+		note_context(p, notes);
 	rc = choose_bits(opt->monitor, p->monitors, rk_monitor_parse, &r->monitors, err);
 	if (rc == 0)
 		rc = choose_bits(opt->library_trace, p->libraries, rk_library_parse, &r->libraries,

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/nearest.h"
 #include "rockit/gpus.h"
 #include "session/plan.h"
 #include "tool/detect.h"
@@ -21,8 +22,7 @@ static int keep(char **at, const char *text, struct rk_error *err)
 	return *at ? 0 : rk_fail_nomem(err);
 }
 
-static int choose_arch(const struct rk_session_options *opt, struct rk_plan *p,
-		       struct rk_error *err)
+int rk_plan_arch(const struct rk_session_options *opt, struct rk_plan *p, struct rk_error *err)
 {
 	const char *known, *name = opt->arch;
 	struct rk_gpus gpus = { 0 };
@@ -45,8 +45,17 @@ static int choose_arch(const struct rk_session_options *opt, struct rk_plan *p,
 
 static int tool_unknown(const char *name, struct rk_error *err)
 {
+	const char *names[16] = { "auto" }, *near;
+	size_t n = 1;
+
 	if (strcmp(name, "opencl") == 0 || strcmp(name, "cupti") == 0)
 		return rk_fail(err, RK_E_UNSUPPORTED, "this rockit has no %s collector yet", name);
+	for (const struct rk_tool_ops *const *t = rk_tools; *t && n < 15; t++)
+		names[n++] = (*t)->name;
+	near = rk_nearest(name, names);
+	if (near)
+		return rk_fail(err, RK_E_USAGE, "unknown tool '%s'; did you mean '%s'?", name,
+			       near);
 	return rk_fail(err, RK_E_USAGE,
 		       "unknown tool '%s'; known: auto, rocprofv3, rocprofv2, rocprof, "
 		       "rocprof-compute, rocprof-sys",
@@ -125,9 +134,9 @@ int rk_plan_tool(const struct rk_session_options *opt, struct rk_plan *p, struct
 {
 	const struct rk_detect_options where = { .root = opt->root };
 	struct rk_tools_found found = { 0 };
-	int rc = choose_arch(opt, p, err);
+	int rc = 0;
 
-	if (rc == 0 && !is_auto(opt->tool) && !rk_tool_find(opt->tool))
+	if (!is_auto(opt->tool) && !rk_tool_find(opt->tool))
 		rc = tool_unknown(opt->tool, err);
 	if (rc == 0)
 		rc = rk_detect(&where, &found, err);

@@ -1,0 +1,27 @@
+# Each mistake is one line and a status of its own.
+PATH=/usr/bin:/bin ROCKIT_SYSFS_ROOT=$PWD
+export PATH ROCKIT_SYSFS_ROOT
+try() {
+	"$ROCKIT" run "$@"
+	echo "$?: $*"
+}
+try
+try --
+try -p memroy -- true
+try -t kernle -- true
+try -c SQ_WAVEZ --arch gfx942 -- true
+try -c SQ_WAVES -i file.txt -- true
+try -i missing.txt --arch gfx942 -- true
+try --tool rocprofv9 -- true
+try --tool opencl -- true
+try --tool rocprofv3 --tool-version seven -- true
+try --tool rocprofv3 -- true
+try --arch gfx9999 --tool rocprofv3 --tool-version 7.0 -c SQ_WAVES --dry-run -- true
+try --ranks 3-1 -- true
+try --tool-args "'open" -- true
+try --additional-context '{"tools": 1}' -- true
+try --additional-context-file missing.json -- true
+try --format json -- true
+try --timeout soon -- true
+try memory -- true
+try -- true

@@ -1,0 +1,13 @@
+# A plan needs nothing installed when tool, release and chip are named.
+PATH=/usr/bin:/bin ROCKIT_SYSFS_ROOT=$PWD
+export PATH ROCKIT_SYSFS_ROOT
+plan() {
+	"$ROCKIT" run "$@" -d /out --dry-run -- python 'in fer.py'
+}
+plan -p memory --tool rocprofv3 --tool-version 7.0 --arch gfx942
+echo
+plan -p compute --tool rocprofv3 --tool-version 6.2 --arch gfx90a
+echo
+plan -p lightweight --tool rocprof --tool-version 6.1 --arch gfx908
+echo
+plan -t kernel -c @cache --tool rocprofv3 --tool-version 7.13 --arch gfx1100 --format json
