@@ -1,0 +1,231 @@
+/*
+ * ocl_device.c - see ocl.h: what devices there are, and how their clocks lie to the host's.
+ *
+ * Where the runtime has clGetDeviceAndHostTimer() the device's clock is read by it, between two
+ * readings of the host's. Elsewhere (PoCL, OpenCL before 2.1) the time at which a command of the
+ * application was queued does as well: it lies between the beginning and the end of the call that
+ * enqueued it, a few microseconds. The tightest of many such brackets is what is written.
+ */
+#include <sched.h>
+#include <string.h>
+
+#include "ocl.h"
+
+#define NS_PER_S INT64_C(1000000000)
+#define REWRITE_NS (10 * NS_PER_S)
+#define FIRST_SAMPLES 256 /* of the first commands each is a sample, */
+#define LATER_EVERY 1024  /* of the later ones one in so many */
+#define TIMER_TRIES 8
+#define TEXT_MAX 512
+#define BEING_MADE UINT32_MAX /* as a device's number */
+#define MOST_YIELDS 10000
+
+static _Atomic(uintptr_t) keys[RK_OCL_DEVICES];
+static struct rk_ocl_device devices[RK_OCL_DEVICES];
+static _Atomic uint32_t nnumbers;
+
+static uint32_t info_string(cl_device_id handle, cl_device_info what)
+{
+	char text[TEXT_MAX] = "";
+	size_t len = 0;
+
+	if (rk_ocl.target.clGetDeviceInfo(handle, what, sizeof(text), text, &len) != CL_SUCCESS ||
+	    len < 2)
+		return 0;
+	return rk_rec_string(text, len - 1);
+}
+
+static uint32_t info_u32(cl_device_id handle, cl_device_info what)
+{
+	cl_uint value = 0;
+
+	rk_ocl.target.clGetDeviceInfo(handle, what, sizeof(value), &value, NULL);
+	return value;
+}
+
+static uint32_t info_type(cl_device_id handle)
+{
+	cl_device_type type = 0;
+
+	rk_ocl.target.clGetDeviceInfo(handle, CL_DEVICE_TYPE, sizeof(type), &type, NULL);
+	if (type & CL_DEVICE_TYPE_GPU)
+		return RK_REC_GPU;
+	return type & CL_DEVICE_TYPE_CPU ? RK_REC_CPU : RK_REC_OTHER;
+}
+
+static void describe(struct rk_ocl_device *d, cl_device_id handle, uint32_t number)
+{
+	cl_ulong bytes = 0;
+	struct rk_rec_device facts = {
+		.number = number,
+		.type = info_type(handle),
+		.name = info_string(handle, CL_DEVICE_NAME),
+		.vendor = info_string(handle, CL_DEVICE_VENDOR),
+		.driver = info_string(handle, CL_DRIVER_VERSION),
+		.compute_units = info_u32(handle, CL_DEVICE_MAX_COMPUTE_UNITS),
+		.clock_mhz = info_u32(handle, CL_DEVICE_MAX_CLOCK_FREQUENCY),
+	};
+
+	rk_ocl.target.clGetDeviceInfo(handle, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(bytes), &bytes,
+				      NULL);
+	facts.memory_bytes = bytes;
+	atomic_store(&d->id, rk_rec_device(&facts));
+}
+
+/* Is it safe to call the function at all? Loaders do not check that an older runtime has it. */
+static bool platform_has_timer(cl_platform_id platform)
+{
+	char text[TEXT_MAX] = "";
+	cl_ulong resolution = 0;
+	size_t len = 0;
+
+	if (!rk_ocl.target.clGetDeviceAndHostTimer ||
+	    rk_ocl.target.clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof(text), text,
+					    &len) != CL_SUCCESS ||
+	    len < sizeof("OpenCL 2.1") || strncmp(text, "OpenCL 2.1", 10) < 0)
+		return false;
+	return rk_ocl.target.clGetPlatformInfo(platform, CL_PLATFORM_HOST_TIMER_RESOLUTION,
+					       sizeof(resolution), &resolution,
+					       NULL) == CL_SUCCESS &&
+	       resolution;
+}
+
+static void *find_suggest(cl_platform_id platform)
+{
+	if (!rk_ocl.target.clGetExtensionFunctionAddressForPlatform)
+		return NULL;
+	return rk_ocl.target.clGetExtensionFunctionAddressForPlatform(
+		platform, "clGetKernelSuggestedLocalWorkSizeKHR");
+}
+
+/* The tightest of some readings between two readings of the host's clock. */
+static void read_timer(struct rk_ocl_device *d)
+{
+	for (int i = 0; i < TIMER_TRIES; i++) {
+		cl_ulong device_ns = 0, host_ns = 0;
+		int64_t before = rk_rec_now();
+
+		if (rk_ocl.target.clGetDeviceAndHostTimer(d->handle, &device_ns, &host_ns) !=
+		    CL_SUCCESS) {
+			atomic_store(&d->has_timer, false);
+			return;
+		}
+		rk_ocl_device_sample(d, (int64_t)device_ns, before, rk_rec_now() - before);
+	}
+}
+
+static void learn_platform(struct rk_ocl_device *d)
+{
+	cl_platform_id platform = NULL;
+
+	rk_ocl.target.clGetDeviceInfo(d->handle, CL_DEVICE_PLATFORM, sizeof(platform), &platform,
+				      NULL);
+	if (!platform)
+		return;
+	atomic_store(&d->suggest, find_suggest(platform));
+	atomic_store(&d->has_timer, platform_has_timer(platform));
+	if (atomic_load(&d->has_timer))
+		read_timer(d);
+}
+
+static void introduce(struct rk_ocl_device *d, cl_device_id handle)
+{
+	uint32_t number = atomic_fetch_add(&nnumbers, 1);
+
+	d->handle = handle;
+	describe(d, handle, number);
+	learn_platform(d);
+	atomic_store(&d->number, number + 1);
+}
+
+struct rk_ocl_device *rk_ocl_device_get(cl_device_id handle)
+{
+	uint32_t at = rk_ocl_slot(keys, RK_OCL_DEVICES, handle, true);
+	uint32_t number = 0;
+
+	if (at == RK_OCL_DEVICES)
+		return NULL;
+	struct rk_ocl_device *d = &devices[at];
+	if (atomic_compare_exchange_strong(&d->number, &number, BEING_MADE)) {
+		introduce(d, handle);
+		return d;
+	}
+	for (int i = 0; i < MOST_YIELDS && number == BEING_MADE; i++) {
+		sched_yield();
+		number = atomic_load(&d->number);
+	}
+	/* Asked again every time: the address may be of another sub-device by now. */
+	if (number != BEING_MADE)
+		describe(d, handle, number - 1);
+	return d;
+}
+
+bool rk_ocl_device_due(struct rk_ocl_device *d)
+{
+	uint32_t n = atomic_load_explicit(&d->asked, memory_order_relaxed);
+
+	/* A count that loses some is good enough. */
+	atomic_store_explicit(&d->asked, n + 1, memory_order_relaxed);
+	return (n < FIRST_SAMPLES || n % LATER_EVERY == 0) && !atomic_load(&d->has_timer);
+}
+
+static void write_sample(struct rk_ocl_device *d)
+{
+	struct rk_rec_clocks c;
+
+	rk_rec_clocks(&c);
+	rk_rec_calibration(atomic_load(&d->id), d->device_ns, d->boot_ns,
+			   d->boot_ns - c.boot_ns + c.raw_ns, d->error_ns + c.error_ns);
+	d->written_ns = c.boot_ns;
+	d->written_error_ns = d->error_ns;
+	d->error_ns = 0;
+}
+
+void rk_ocl_device_sample(struct rk_ocl_device *d, int64_t device_ns, int64_t before_ns,
+			  int64_t width_ns)
+{
+	int64_t error_ns = width_ns / 2 + 1;
+
+	if (device_ns <= 0 || width_ns < 0 || atomic_exchange(&d->busy, true))
+		return;
+	if (!d->error_ns || error_ns < d->error_ns) {
+		d->device_ns = device_ns;
+		d->boot_ns = before_ns + width_ns / 2;
+		d->error_ns = error_ns;
+	}
+	/* The first at once, for a program that is killed soon; then what is twice as good. */
+	if (!d->written_error_ns || d->error_ns < d->written_error_ns / 2 ||
+	    before_ns - d->written_ns > REWRITE_NS)
+		write_sample(d);
+	atomic_store(&d->busy, false);
+}
+
+void rk_ocl_device_calibrate_all(bool last)
+{
+	for (uint32_t i = 0; i < RK_OCL_DEVICES; i++) {
+		struct rk_ocl_device *d = &devices[i];
+
+		if (!atomic_load(&d->id))
+			continue;
+		if (atomic_load(&d->has_timer) &&
+		    (last || rk_rec_now() - atomic_load(&d->read_ns) > REWRITE_NS)) {
+			atomic_store(&d->read_ns, rk_rec_now());
+			read_timer(d);
+		}
+		if (!last || atomic_exchange(&d->busy, true))
+			continue;
+		if (d->error_ns)
+			write_sample(d);
+		atomic_store(&d->busy, false);
+	}
+}
+
+void rk_ocl_device_forked(void)
+{
+	for (uint32_t i = 0; i < RK_OCL_DEVICES; i++) {
+		atomic_store(&devices[i].busy, false);
+		/* The child's file needs a calibration of its own. */
+		devices[i].error_ns = devices[i].written_error_ns = 0;
+		atomic_store(&devices[i].asked, 0);
+	}
+}

@@ -1,0 +1,286 @@
+/*
+ * ocl_kernel.c - see ocl.h: names and facts of kernels, asked once and remembered by handle.
+ *
+ * A handle that is given back can come again for another kernel; what makes kernels passes by here
+ * and writes over what was known. Between its making and its end nothing about a kernel changes but
+ * the local memory that its arguments ask for.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ocl.h"
+
+#define DIMS 3
+#define LOCAL_ARGS 8
+#define SHORT_NAME 1024
+
+/* A launch as it was asked for: equal words, equal shape. */
+struct launch {
+	uint64_t words[2 + 2 * DIMS]; /* device, version of the arguments, global, local */
+};
+#define WORDS (sizeof(((struct launch *)0)->words) / sizeof(uint64_t))
+
+struct kernel {
+	_Atomic uint32_t name; /* string of the recorder; 0: not known yet */
+	_Atomic uint32_t args_version;
+	_Atomic uint32_t local_args[LOCAL_ARGS]; /* sizes; by number of the argument */
+	/* The last launch and its shape. `sequence` is odd while they are written, and whoever saw
+	 * it change between reading and having read saw nothing. */
+	_Atomic uint32_t sequence;
+	_Atomic uint32_t shape;
+	_Atomic uint64_t words[WORDS];
+};
+
+static _Atomic(uintptr_t) keys[RK_OCL_KERNELS];
+static struct kernel kernels[RK_OCL_KERNELS];
+
+typedef cl_int(CL_API_CALL *suggest_fn)(cl_command_queue, cl_kernel, cl_uint, const size_t *,
+					const size_t *, size_t *);
+
+/* ---- facts ---- */
+
+static uint32_t long_name(cl_kernel handle, size_t len)
+{
+	char *text = malloc(len);
+	uint32_t id = 0;
+
+	if (text && rk_ocl.target.clGetKernelInfo(handle, CL_KERNEL_FUNCTION_NAME, len, text,
+						  NULL) == CL_SUCCESS)
+		id = rk_rec_string(text, len - 1);
+	free(text);
+	return id;
+}
+
+static uint32_t ask_name(cl_kernel handle)
+{
+	char text[SHORT_NAME];
+	size_t len = 0;
+
+	if (rk_ocl.target.clGetKernelInfo(handle, CL_KERNEL_FUNCTION_NAME, 0, NULL, &len) !=
+		    CL_SUCCESS ||
+	    len < 2)
+		return RK_OCL_STRING("<unknown>");
+	if (len > sizeof(text))
+		return long_name(handle, len);
+	rk_ocl.target.clGetKernelInfo(handle, CL_KERNEL_FUNCTION_NAME, len, text, NULL);
+	return rk_rec_string(text, len - 1);
+}
+
+static uint32_t ask_bytes(cl_kernel handle, cl_device_id device, cl_kernel_work_group_info what)
+{
+	cl_ulong bytes = 0;
+
+	if (rk_ocl.target.clGetKernelWorkGroupInfo(handle, device, what, sizeof(bytes), &bytes,
+						   NULL) != CL_SUCCESS ||
+	    bytes >= RK_REC_UNKNOWN)
+		return RK_REC_UNKNOWN;
+	return (uint32_t)bytes;
+}
+
+static uint32_t make_function(cl_kernel handle, uint32_t name, struct rk_ocl_device *d)
+{
+	struct rk_rec_function f = {
+		.name = name,
+		.device = atomic_load(&d->id),
+		.regs = RK_REC_UNKNOWN,
+		.private_bytes = ask_bytes(handle, d->handle, CL_KERNEL_PRIVATE_MEM_SIZE),
+		.local_bytes = RK_REC_UNKNOWN,
+	};
+
+	return rk_rec_function(&f);
+}
+
+/* The local size when the application leaves it open: demanded by the source, or suggested. */
+static void find_group(cl_kernel handle, cl_command_queue queue, struct rk_ocl_device *d,
+		       cl_uint dims, const size_t *offset, const size_t *global, size_t *group)
+{
+	void *there = atomic_load(&d->suggest);
+	suggest_fn suggest = NULL;
+
+	if (rk_ocl.target.clGetKernelWorkGroupInfo(
+		    handle, d->handle, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, DIMS * sizeof(*group),
+		    group, NULL) != CL_SUCCESS)
+		memset(group, 0, DIMS * sizeof(*group));
+	if (group[0] || !there)
+		return;
+	memcpy(&suggest, &there, sizeof(suggest));
+	if (suggest(queue, handle, dims, offset, global, group) != CL_SUCCESS)
+		memset(group, 0, DIMS * sizeof(*group));
+	for (cl_uint i = dims; group[0] && i < DIMS; i++)
+		group[i] = 1;
+}
+
+struct ask {
+	cl_kernel handle;
+	cl_command_queue queue;
+	struct rk_ocl_device *device;
+	cl_uint dims;
+	const size_t *offset, *global, *local;
+};
+
+static uint32_t make_shape(const struct ask *a, uint32_t name)
+{
+	size_t group[DIMS] = { 0 };
+	struct rk_rec_shape s = {
+		.function = make_function(a->handle, name, a->device),
+		.local_bytes = ask_bytes(a->handle, a->device->handle, CL_KERNEL_LOCAL_MEM_SIZE),
+	};
+
+	if (!a->local)
+		find_group(a->handle, a->queue, a->device, a->dims, a->offset, a->global, group);
+	for (cl_uint i = 0; i < DIMS; i++) {
+		size_t local = !a->local ? group[i] : i < a->dims ? a->local[i] : 1;
+
+		s.items[i] = i < a->dims ? a->global[i] : 1;
+		s.group[i] = local > UINT32_MAX ? 0 : (uint32_t)local;
+	}
+	return rk_rec_shape(&s);
+}
+
+/* ---- remembering ---- */
+
+static bool recall(struct kernel *k, const struct launch *l, uint32_t *ret)
+{
+	uint32_t sequence = atomic_load_explicit(&k->sequence, memory_order_acquire);
+	uint32_t shape = atomic_load_explicit(&k->shape, memory_order_relaxed);
+
+	for (size_t i = 0; i < WORDS; i++) {
+		if (atomic_load_explicit(&k->words[i], memory_order_relaxed) != l->words[i])
+			return false;
+	}
+	atomic_thread_fence(memory_order_acquire);
+	*ret = shape;
+	return shape && !(sequence & 1) &&
+	       atomic_load_explicit(&k->sequence, memory_order_relaxed) == sequence;
+}
+
+static void remember(struct kernel *k, const struct launch *l, uint32_t shape)
+{
+	uint32_t sequence = atomic_load_explicit(&k->sequence, memory_order_relaxed);
+
+	/* Another thread is at it: then its launch is the one to remember. */
+	if ((sequence & 1) ||
+	    !atomic_compare_exchange_strong(&k->sequence, &sequence, sequence + 1))
+		return;
+	atomic_thread_fence(memory_order_release);
+	for (size_t i = 0; i < WORDS; i++)
+		atomic_store_explicit(&k->words[i], l->words[i], memory_order_relaxed);
+	atomic_store_explicit(&k->shape, shape, memory_order_relaxed);
+	atomic_store_explicit(&k->sequence, sequence + 2, memory_order_release);
+}
+
+/* A kernel was made at this address. `name` may be NULL: then it is asked for. */
+static void learn(cl_kernel handle, const char *name)
+{
+	uint32_t at = rk_ocl_slot(keys, RK_OCL_KERNELS, handle, true);
+	struct launch none = { { 0 } };
+
+	if (at == RK_OCL_KERNELS)
+		return;
+	struct kernel *k = &kernels[at];
+	remember(k, &none, 0);
+	for (int i = 0; i < LOCAL_ARGS; i++)
+		atomic_store_explicit(&k->local_args[i], 0, memory_order_relaxed);
+	atomic_fetch_add_explicit(&k->args_version, 1, memory_order_relaxed);
+	atomic_store(&k->name, name ? rk_rec_string(name, strlen(name)) : ask_name(handle));
+}
+
+static struct launch describe(const struct ask *a, uint32_t version)
+{
+	struct launch l = { { (uintptr_t)a->device, version } };
+
+	for (cl_uint i = 0; i < DIMS; i++) {
+		l.words[2 + i] = i < a->dims ? a->global[i] : 1;
+		/* 0 stands for "left open": no local size is 0. */
+		l.words[2 + DIMS + i] = !a->local ? 0 : i < a->dims ? a->local[i] : 1;
+	}
+	return l;
+}
+
+uint32_t rk_ocl_kernel_shape(cl_kernel handle, cl_command_queue queue, cl_uint dims,
+			     const size_t *offset, const size_t *global, const size_t *local)
+{
+	static const size_t nothing[DIMS]; /* since OpenCL 2.1 a launch may have no size */
+	struct rk_ocl_queue *q = rk_ocl_queue_find(queue);
+	struct ask a = { .handle = handle,
+			 .queue = queue,
+			 .device = q ? atomic_load(&q->device) : NULL,
+			 .dims = dims,
+			 .offset = offset,
+			 .global = global ? global : nothing,
+			 .local = local };
+	uint32_t at = rk_ocl_slot(keys, RK_OCL_KERNELS, handle, true);
+	uint32_t shape = 0;
+
+	if (!a.device || dims > DIMS)
+		return 0;
+	if (at == RK_OCL_KERNELS)
+		return make_shape(&a, ask_name(handle));
+	struct kernel *k = &kernels[at];
+	struct launch l =
+		describe(&a, atomic_load_explicit(&k->args_version, memory_order_relaxed));
+	if (recall(k, &l, &shape))
+		return shape;
+	if (!atomic_load(&k->name))
+		atomic_store(&k->name, ask_name(handle));
+	shape = make_shape(&a, atomic_load(&k->name));
+	remember(k, &l, shape);
+	return shape;
+}
+
+/* ---- the calls ---- */
+
+static cl_kernel CL_API_CALL create(cl_program program, const char *name, cl_int *ret)
+{
+	cl_kernel k = rk_ocl.target.clCreateKernel(program, name, ret);
+
+	if (k)
+		learn(k, name);
+	return k;
+}
+
+static cl_int CL_API_CALL create_all(cl_program program, cl_uint cap, cl_kernel *to, cl_uint *ret)
+{
+	cl_uint n = 0;
+	cl_int rc = rk_ocl.target.clCreateKernelsInProgram(program, cap, to, &n);
+
+	if (rc != CL_SUCCESS)
+		return rc;
+	for (cl_uint i = 0; to && i < n && i < cap; i++)
+		learn(to[i], NULL);
+	if (ret)
+		*ret = n;
+	return rc;
+}
+
+static cl_kernel CL_API_CALL clone(cl_kernel source, cl_int *ret)
+{
+	cl_kernel k = rk_ocl.target.clCloneKernel(source, ret);
+
+	if (k)
+		learn(k, NULL);
+	return k;
+}
+
+/* A size without a value is local memory (or a NULL buffer, which does no harm here). */
+static cl_int CL_API_CALL set_arg(cl_kernel handle, cl_uint index, size_t size, const void *value)
+{
+	uint32_t at;
+
+	if (!value) {
+		at = rk_ocl_slot(keys, RK_OCL_KERNELS, handle, false);
+		if (at < RK_OCL_KERNELS &&
+		    atomic_exchange(&kernels[at].local_args[index % LOCAL_ARGS], (uint32_t)size) !=
+			    (uint32_t)size)
+			atomic_fetch_add(&kernels[at].args_version, 1);
+	}
+	return rk_ocl.target.clSetKernelArg(handle, index, size, value);
+}
+
+void rk_ocl_kernel_wrap(cl_icd_dispatch *d)
+{
+	d->clCreateKernel = create;
+	d->clCreateKernelsInProgram = create_all;
+	d->clCloneKernel = clone;
+	d->clSetKernelArg = set_arg;
+}

@@ -1,0 +1,403 @@
+/*
+ * ocl_pending.c - see ocl.h: commands from the call that enqueued them to the record.
+ *
+ * Whoever enqueues takes a node from a stack of free ones and pushes it on its queue's list of new
+ * ones: two exchanges, no lock. Whoever harvests sets the queue's `busy` (those who find it set go
+ * on: it is being done), takes the whole list of new ones at once and appends it, turned round, to
+ * the queue's list of those under way. Nodes are named by index + 1; the free stack's head has a
+ * number beside it that changes with every exchange, so that a stack that only looks the same
+ * (taken, used, given back meanwhile) is told apart.
+ */
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "ocl.h"
+
+#define BATCH 64      /* events that are let go together */
+#define LOOK_PAST 256 /* commands not yet over that a harvest looks at in an unordered queue */
+#define SPINS 4096
+
+struct node {
+	cl_event event;
+	uint64_t bytes, correlation;
+	int64_t before_ns; /* of a sample of the clock; 0: none */
+	_Atomic uint32_t next;
+	uint32_t width_ns;
+	uint32_t queue, id, tid;
+	uint8_t kind, direction;
+	struct rk_ocl_device *device;
+};
+
+/* What one harvest carries along. */
+struct harvest {
+	cl_event done[BATCH];
+	uint32_t ndone;
+};
+
+static struct node *nodes;
+static _Atomic uint64_t free_head; /* high half: changes; low half: index + 1 */
+static _Atomic uint32_t nfresh;    /* nodes that were never used begin here */
+static _Atomic uint32_t npending;
+static _Atomic uint64_t ncommands;
+
+bool rk_ocl_pending_init(void)
+{
+	void *at = mmap(NULL, RK_OCL_PENDING * sizeof(*nodes), PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	nodes = at == MAP_FAILED ? NULL : at;
+	return nodes != NULL;
+}
+
+uint32_t rk_ocl_pending(void)
+{
+	return atomic_load_explicit(&npending, memory_order_relaxed);
+}
+
+/* ---- nodes ---- */
+
+static uint32_t node_take(void)
+{
+	uint64_t head = atomic_load_explicit(&free_head, memory_order_acquire);
+
+	while ((uint32_t)head) {
+		struct node *n = &nodes[(uint32_t)head - 1];
+		uint64_t next = atomic_load_explicit(&n->next, memory_order_relaxed);
+
+		next |= ((head >> 32) + 1) << 32;
+		if (atomic_compare_exchange_weak_explicit(
+			    &free_head, &head, next, memory_order_acquire, memory_order_acquire))
+			return (uint32_t)head;
+	}
+	if (atomic_load_explicit(&nfresh, memory_order_relaxed) >= RK_OCL_PENDING)
+		return 0;
+	uint32_t fresh = atomic_fetch_add_explicit(&nfresh, 1, memory_order_relaxed);
+	return fresh < RK_OCL_PENDING ? fresh + 1 : 0;
+}
+
+static void node_give(uint32_t name)
+{
+	uint64_t head = atomic_load_explicit(&free_head, memory_order_relaxed);
+	uint64_t mine;
+
+	do {
+		atomic_store_explicit(&nodes[name - 1].next, (uint32_t)head, memory_order_relaxed);
+		mine = (((head >> 32) + 1) << 32) | name;
+	} while (!atomic_compare_exchange_weak_explicit(
+		&free_head, &head, mine, memory_order_release, memory_order_relaxed));
+}
+
+static void push(struct rk_ocl_queue *q, uint32_t name)
+{
+	uint32_t head = atomic_load_explicit(&q->incoming, memory_order_relaxed);
+
+	do
+		atomic_store_explicit(&nodes[name - 1].next, head, memory_order_relaxed);
+	while (!atomic_compare_exchange_weak_explicit(&q->incoming, &head, name,
+						      memory_order_release, memory_order_relaxed));
+}
+
+/* ---- enqueueing ---- */
+
+void rk_ocl_begin(struct rk_ocl_command *c, cl_command_queue handle, cl_event *asked)
+{
+	struct rk_ocl_queue *q = rk_ocl_queue_find(handle);
+
+	c->asked = asked;
+	c->before_ns = 0;
+	c->own = NULL;
+	if (!q || rk_ocl.count_only || !atomic_load_explicit(&q->id, memory_order_relaxed)) {
+		c->queue = NULL;
+		c->event = asked;
+		if (q)
+			atomic_fetch_add_explicit(&ncommands, 1, memory_order_relaxed);
+		return;
+	}
+	/* Not the application's own variable: another thread might see the event in it, and let it
+	 * go, before we have it. */
+	c->queue = q;
+	c->event = &c->own;
+	if (rk_ocl_device_due(atomic_load_explicit(&q->device, memory_order_relaxed)))
+		c->before_ns = rk_rec_now();
+}
+
+static void fill(struct node *n, const struct rk_ocl_command *c, const struct rk_ocl_what *what,
+		 int64_t width_ns)
+{
+	n->event = c->own;
+	n->bytes = what->bytes;
+	n->correlation = 1 + atomic_fetch_add_explicit(&ncommands, 1, memory_order_relaxed);
+	n->before_ns = c->before_ns;
+	n->width_ns = width_ns > UINT32_MAX ? UINT32_MAX : (uint32_t)width_ns;
+	n->queue = atomic_load_explicit(&c->queue->id, memory_order_relaxed);
+	n->device = atomic_load_explicit(&c->queue->device, memory_order_relaxed);
+	n->id = what->id;
+	n->tid = rk_rec_tid();
+	n->kind = (uint8_t)what->kind;
+	n->direction = (uint8_t)what->direction;
+	if (rk_ocl.api)
+		rk_ocl_api_note(n->correlation);
+}
+
+/* Keeps the event of a command; false when there is no room. */
+static bool keep(struct rk_ocl_command *c, const struct rk_ocl_what *what)
+{
+	int64_t width_ns = c->before_ns ? rk_rec_now() - c->before_ns : 0;
+	uint32_t name;
+
+	rk_rec_begun();
+	if (!atomic_load_explicit(&c->queue->profiled, memory_order_relaxed))
+		return false; /* it will never have times: stays begun, and so counts as lost */
+	name = node_take();
+	if (!name)
+		return false;
+	fill(&nodes[name - 1], c, what, width_ns);
+	atomic_fetch_add_explicit(&npending, 1, memory_order_relaxed);
+	push(c->queue, name);
+	return true;
+}
+
+cl_int rk_ocl_end(struct rk_ocl_command *c, cl_int rc, const struct rk_ocl_what *what)
+{
+	if (!c->queue || rc != CL_SUCCESS || !c->own)
+		return rc;
+	cl_event event = c->own;
+	/* Two references where the application wants one too; before the event is in a list, as it
+	 * may be let go from there at once. */
+	if (c->asked)
+		rk_ocl.target.clRetainEvent(event);
+	if (!keep(c, what))
+		rk_ocl.target.clReleaseEvent(event);
+	if (c->asked)
+		*c->asked = event;
+	return rc;
+}
+
+/* ---- harvesting ---- */
+
+static bool event_time(cl_event event, cl_profiling_info what, int64_t *ret)
+{
+	cl_ulong ns = 0;
+
+	if (rk_ocl.target.clGetEventProfilingInfo(event, what, sizeof(ns), &ns, NULL) != CL_SUCCESS)
+		return false;
+	*ret = (int64_t)ns;
+	return true;
+}
+
+enum state { UNDER_WAY, OVER, FAILED };
+
+static enum state execution(cl_event event)
+{
+	cl_int status = CL_QUEUED;
+
+	if (rk_ocl.target.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status),
+					 &status, NULL) != CL_SUCCESS)
+		return FAILED;
+	return status < 0 ? FAILED : status == CL_COMPLETE ? OVER : UNDER_WAY;
+}
+
+/* One question for a command that is not over, four for one that is. */
+static enum state times(cl_event event, struct rk_rec_times *t)
+{
+	enum state s;
+
+	if (!event_time(event, CL_PROFILING_COMMAND_END, &t->end) || !t->end) {
+		s = execution(event);
+		if (s != OVER)
+			return s;
+		/* It ended between the two questions, or never has times. */
+		if (!event_time(event, CL_PROFILING_COMMAND_END, &t->end) || !t->end)
+			return FAILED;
+	}
+	if (!event_time(event, CL_PROFILING_COMMAND_START, &t->start) ||
+	    !event_time(event, CL_PROFILING_COMMAND_SUBMIT, &t->submit) ||
+	    !event_time(event, CL_PROFILING_COMMAND_QUEUED, &t->queued))
+		return FAILED;
+	return OVER;
+}
+
+static void record(const struct node *n, const struct rk_rec_times *t)
+{
+	if (n->kind == RK_OCL_KERNEL)
+		rk_rec_kernel(&(struct rk_rec_kernel){ .shape = n->id,
+						       .queue = n->queue,
+						       .tid = n->tid,
+						       .correlation = n->correlation,
+						       .t = *t });
+	else if (n->kind == RK_OCL_COPY)
+		rk_rec_copy(&(struct rk_rec_copy){ .direction = n->direction,
+						   .queue = n->queue,
+						   .tid = n->tid,
+						   .bytes = n->bytes,
+						   .correlation = n->correlation,
+						   .t = *t });
+	else
+		rk_rec_sync(&(struct rk_rec_sync){ .name = n->id,
+						   .queue = n->queue,
+						   .tid = n->tid,
+						   .correlation = n->correlation,
+						   .t = *t });
+	if (n->before_ns)
+		rk_ocl_device_sample(n->device, t->queued, n->before_ns, n->width_ns);
+}
+
+/* Takes over what was pushed since; it comes newest first. */
+static void take_incoming(struct rk_ocl_queue *q)
+{
+	uint32_t name = atomic_exchange_explicit(&q->incoming, 0, memory_order_acquire);
+	uint32_t newest = name, turned = 0;
+
+	while (name) {
+		uint32_t next = atomic_load_explicit(&nodes[name - 1].next, memory_order_relaxed);
+
+		atomic_store_explicit(&nodes[name - 1].next, turned, memory_order_relaxed);
+		turned = name;
+		name = next;
+	}
+	if (!turned)
+		return;
+	if (q->last)
+		atomic_store_explicit(&nodes[q->last - 1].next, turned, memory_order_relaxed);
+	else
+		q->first = turned;
+	q->last = newest;
+}
+
+/* Takes `name`, which comes after `before` (0: it is the first), out of the list. */
+static uint32_t unlink_node(struct rk_ocl_queue *q, uint32_t name, uint32_t before)
+{
+	uint32_t next = atomic_load_explicit(&nodes[name - 1].next, memory_order_relaxed);
+
+	if (before)
+		atomic_store_explicit(&nodes[before - 1].next, next, memory_order_relaxed);
+	else
+		q->first = next;
+	if (q->last == name)
+		q->last = before;
+	return next;
+}
+
+/* Records what is over, up to a batch of it; returns whether there may be more. */
+static bool harvest_some(struct rk_ocl_queue *q, bool all, struct harvest *h)
+{
+	bool ordered = !(atomic_load(&q->asked) & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+	uint32_t patience = all ? RK_OCL_PENDING : ordered ? 0 : LOOK_PAST;
+	uint32_t before = 0;
+
+	take_incoming(q);
+	for (uint32_t name = q->first; name && h->ndone < BATCH;) {
+		struct node *n = &nodes[name - 1];
+		struct rk_rec_times t = { 0 };
+		enum state s = times(n->event, &t);
+
+		if (s == UNDER_WAY) {
+			if (patience-- == 0)
+				break;
+			before = name;
+			name = atomic_load_explicit(&n->next, memory_order_relaxed);
+			continue;
+		}
+		if (s == OVER)
+			record(n, &t);
+		else
+			rk_rec_failed();
+		h->done[h->ndone++] = n->event;
+		uint32_t next = unlink_node(q, name, before);
+		node_give(name);
+		name = next;
+	}
+	return h->ndone == BATCH;
+}
+
+/* False when another thread is at it, and does not get ready soon either. */
+static bool lock_queue(struct rk_ocl_queue *q)
+{
+	for (int i = 0; i < SPINS; i++) {
+		if (!atomic_load_explicit(&q->busy, memory_order_relaxed) &&
+		    !atomic_exchange_explicit(&q->busy, true, memory_order_acquire))
+			return true;
+	}
+	return false;
+}
+
+static void unlock_queue(struct rk_ocl_queue *q)
+{
+	atomic_store_explicit(&q->busy, false, memory_order_release);
+}
+
+static bool is_empty(struct rk_ocl_queue *q)
+{
+	return !atomic_load_explicit(&q->incoming, memory_order_relaxed) &&
+	       !atomic_load_explicit(&q->waiting, memory_order_relaxed);
+}
+
+void rk_ocl_harvest(struct rk_ocl_queue *q, bool all)
+{
+	int saved = errno;
+	bool more = !is_empty(q) && rk_rec_enter();
+	bool entered = more;
+
+	while (more && lock_queue(q)) {
+		struct harvest h = { .ndone = 0 };
+
+		more = harvest_some(q, all, &h);
+		atomic_store_explicit(&q->waiting, q->first != 0, memory_order_relaxed);
+		unlock_queue(q);
+		atomic_fetch_sub_explicit(&npending, h.ndone, memory_order_relaxed);
+		/* Letting go may call back into the application: nothing of ours is held here. */
+		for (uint32_t i = 0; i < h.ndone; i++)
+			rk_ocl.target.clReleaseEvent(h.done[i]);
+	}
+	if (entered)
+		rk_rec_leave();
+	errno = saved;
+}
+
+static void harvest_queue_all(struct rk_ocl_queue *q)
+{
+	rk_ocl_harvest(q, true);
+}
+
+static void harvest_queue(struct rk_ocl_queue *q)
+{
+	rk_ocl_harvest(q, false);
+}
+
+void rk_ocl_harvest_queues(bool all)
+{
+	rk_ocl_queue_each(all ? harvest_queue_all : harvest_queue);
+}
+
+bool rk_ocl_holds(struct rk_ocl_queue *q, cl_event event)
+{
+	bool found = false;
+
+	if (!lock_queue(q))
+		return false;
+	take_incoming(q);
+	for (uint32_t name = q->first; name && !found;) {
+		found = nodes[name - 1].event == event;
+		name = atomic_load_explicit(&nodes[name - 1].next, memory_order_relaxed);
+	}
+	atomic_store_explicit(&q->waiting, q->first != 0, memory_order_relaxed);
+	unlock_queue(q);
+	return found;
+}
+
+static void forget(struct rk_ocl_queue *q)
+{
+	atomic_store(&q->incoming, 0);
+	atomic_store(&q->busy, false);
+	q->first = q->last = 0;
+	atomic_store(&q->waiting, false);
+}
+
+/* What is under way is the parent's: its threads do it, and its file gets the records. */
+void rk_ocl_pending_forked(void)
+{
+	rk_ocl_queue_each(forget);
+	atomic_store(&free_head, 0);
+	atomic_store(&nfresh, 0);
+	atomic_store(&npending, 0);
+}

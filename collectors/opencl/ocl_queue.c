@@ -1,0 +1,359 @@
+/*
+ * ocl_queue.c - see ocl.h: queues get profiling, and the application does not see that they have.
+ *
+ * A queue the application made without profiling answers as such: its properties, and the times of
+ * its events, which are "not available" to it. Queues on the device and those the runtime refuses
+ * to make with profiling stay as they are.
+ */
+#include <string.h>
+
+#include "ocl.h"
+
+#define PROFILING ((cl_command_queue_properties)CL_QUEUE_PROFILING_ENABLE)
+#define PLATFORMS 16
+
+static _Atomic(uintptr_t) keys[RK_OCL_QUEUES];
+static struct rk_ocl_queue queues[RK_OCL_QUEUES];
+/* Those that were ever in use, to visit them without a look at the whole table. */
+static _Atomic(struct rk_ocl_queue *) order[RK_OCL_QUEUES];
+static _Atomic uint32_t norder;
+static _Atomic uint32_t nnumbers;
+static _Atomic bool any_forced;
+
+/* clCreateCommandQueueWithPropertiesKHR, by platform. */
+typedef cl_command_queue(CL_API_CALL *create_khr)(cl_context, cl_device_id,
+						  const cl_queue_properties *, cl_int *);
+static _Atomic(uintptr_t) khr_keys[PLATFORMS];
+static _Atomic(create_khr) khr_there[PLATFORMS];
+
+struct rk_ocl_queue *rk_ocl_queue_find(cl_command_queue handle)
+{
+	uint32_t at = rk_ocl_slot(keys, RK_OCL_QUEUES, handle, false);
+
+	return at == RK_OCL_QUEUES ? NULL : &queues[at];
+}
+
+void rk_ocl_queue_each(void (*f)(struct rk_ocl_queue *q))
+{
+	uint32_t n = atomic_load(&norder);
+
+	for (uint32_t i = 0; i < n && i < RK_OCL_QUEUES; i++) {
+		struct rk_ocl_queue *q = atomic_load(&order[i]);
+
+		if (q)
+			f(q);
+	}
+}
+
+/* ---- making ---- */
+
+/* The runtime has made a queue; `forced`: with profiling that was not asked for. */
+static bool adopt(cl_command_queue handle, cl_device_id device, cl_command_queue_properties asked,
+		  bool forced, const cl_queue_properties *props, uint32_t nprops)
+{
+	uint32_t at = rk_ocl_slot(keys, RK_OCL_QUEUES, handle, true);
+	uint32_t flags =
+		(asked & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE ? RK_REC_OUT_OF_ORDER : 0) |
+		(forced ? RK_REC_PROFILING_FORCED : 0);
+	struct rk_ocl_device *d = rk_ocl_device_get(device);
+
+	if (at == RK_OCL_QUEUES || !d)
+		return false;
+	struct rk_ocl_queue *q = &queues[at];
+	atomic_store(&q->device, d);
+	atomic_store(&q->asked, asked);
+	atomic_store(&q->profiled, forced || (asked & PROFILING));
+	for (uint32_t i = 0; i < nprops; i++)
+		atomic_store(&q->props[i], props[i]);
+	atomic_store(&q->nprops, nprops);
+	atomic_store(&q->id,
+		     rk_rec_queue(atomic_load(&d->id), atomic_fetch_add(&nnumbers, 1), flags));
+	if (!atomic_exchange(&q->listed, true))
+		atomic_store(&order[atomic_fetch_add(&norder, 1)], q);
+	if (forced)
+		atomic_store(&any_forced, true);
+	rk_ocl_helper_start();
+	return true;
+}
+
+/* Without a place for what it must answer later a queue cannot have profiling in secret. */
+static cl_command_queue adopt_or_drop(cl_command_queue handle, cl_device_id device,
+				      cl_command_queue_properties asked,
+				      const cl_queue_properties *props, uint32_t nprops)
+{
+	if (!handle || adopt(handle, device, asked, true, props, nprops))
+		return handle;
+	rk_ocl.target.clReleaseCommandQueue(handle);
+	return NULL;
+}
+
+static bool may_force(cl_command_queue_properties asked)
+{
+	return rk_rec_on() && !(asked & (PROFILING | CL_QUEUE_ON_DEVICE));
+}
+
+static cl_command_queue CL_API_CALL create(cl_context context, cl_device_id device,
+					   cl_command_queue_properties asked, cl_int *ret)
+{
+	cl_int rc = CL_SUCCESS;
+	cl_command_queue q = NULL;
+
+	if (may_force(asked)) {
+		q = rk_ocl.target.clCreateCommandQueue(context, device, asked | PROFILING, &rc);
+		q = adopt_or_drop(q, device, asked, NULL, 0);
+	}
+	if (!q) {
+		q = rk_ocl.target.clCreateCommandQueue(context, device, asked, &rc);
+		if (q)
+			adopt(q, device, asked, false, NULL, 0);
+	}
+	if (ret)
+		*ret = rc;
+	return q;
+}
+
+/*
+ * The list with profiling in it at `out`, which holds RK_OCL_PROPS + 2 words. Returns the words of
+ * the original, end included (0: there is none), or UINT32_MAX when it is too long.
+ */
+static uint32_t edit_list(const cl_queue_properties *list, cl_queue_properties *out,
+			  cl_command_queue_properties *ret_asked)
+{
+	uint32_t n = 0;
+	bool have = false;
+
+	*ret_asked = 0;
+	for (; list && list[n]; n += 2) {
+		if (n + 3 > RK_OCL_PROPS)
+			return UINT32_MAX;
+		out[n] = list[n];
+		out[n + 1] = list[n + 1];
+		if (list[n] == CL_QUEUE_PROPERTIES) {
+			*ret_asked = list[n + 1];
+			out[n + 1] |= PROFILING;
+			have = true;
+		}
+	}
+	uint32_t end = n;
+	if (!have) {
+		out[end++] = CL_QUEUE_PROPERTIES;
+		out[end++] = PROFILING;
+	}
+	out[end] = 0;
+	return list ? n + 1 : 0;
+}
+
+static cl_command_queue create_listed(create_khr there, cl_context context, cl_device_id device,
+				      const cl_queue_properties *list, cl_int *ret)
+{
+	cl_queue_properties edited[RK_OCL_PROPS + 2];
+	cl_command_queue_properties asked = 0;
+	uint32_t n = edit_list(list, edited, &asked);
+	cl_int rc = CL_SUCCESS;
+	cl_command_queue q = NULL;
+
+	if (n != UINT32_MAX && may_force(asked)) {
+		q = there(context, device, edited, &rc);
+		q = adopt_or_drop(q, device, asked, list, n);
+	}
+	if (!q) {
+		q = there(context, device, list, &rc);
+		if (q && n != UINT32_MAX && !(asked & CL_QUEUE_ON_DEVICE))
+			adopt(q, device, asked, false, list, n);
+	}
+	if (ret)
+		*ret = rc;
+	return q;
+}
+
+static cl_command_queue CL_API_CALL create_with_properties(cl_context context, cl_device_id device,
+							   const cl_queue_properties *list,
+							   cl_int *ret)
+{
+	return create_listed(rk_ocl.target.clCreateCommandQueueWithProperties, context, device,
+			     list, ret);
+}
+
+/* The function of cl_khr_create_command_queue comes from the platform of the device. */
+static cl_command_queue CL_API_CALL create_khr_here(cl_context context, cl_device_id device,
+						    const cl_queue_properties *list, cl_int *ret)
+{
+	cl_platform_id platform = NULL;
+	uint32_t at;
+
+	rk_ocl.target.clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof(platform), &platform,
+				      NULL);
+	at = rk_ocl_slot(khr_keys, PLATFORMS, platform, false);
+	if (at < PLATFORMS)
+		return create_listed(atomic_load(&khr_there[at]), context, device, list, ret);
+	if (ret)
+		*ret = CL_INVALID_DEVICE;
+	return NULL;
+}
+
+void *rk_ocl_queue_extension(cl_platform_id platform, const char *name, void *there)
+{
+	create_khr original = NULL, here = create_khr_here;
+	uint32_t at;
+
+	if (!there || !name || strcmp(name, "clCreateCommandQueueWithPropertiesKHR") != 0)
+		return there;
+	at = rk_ocl_slot(khr_keys, PLATFORMS, platform, true);
+	if (at == PLATFORMS)
+		return there;
+	memcpy(&original, &there, sizeof(original));
+	atomic_store(&khr_there[at], original);
+	memcpy(&there, &here, sizeof(there));
+	return there;
+}
+
+/* ---- asking ---- */
+
+/* Copies an answer as the clGet*Info functions do. */
+static cl_int answer(const void *value, size_t bytes, size_t cap, void *to, size_t *ret_bytes)
+{
+	if (to && cap < bytes)
+		return CL_INVALID_VALUE;
+	if (to && bytes)
+		memcpy(to, value, bytes);
+	if (ret_bytes)
+		*ret_bytes = bytes;
+	return CL_SUCCESS;
+}
+
+static cl_int answer_list(struct rk_ocl_queue *q, size_t cap, void *to, size_t *ret_bytes)
+{
+	cl_queue_properties list[RK_OCL_PROPS];
+	uint32_t n = atomic_load(&q->nprops);
+
+	for (uint32_t i = 0; i < n; i++)
+		list[i] = atomic_load(&q->props[i]);
+	return answer(list, n * sizeof(*list), cap, to, ret_bytes);
+}
+
+/* Does the runtime know more of the queue than the application asked for? */
+static bool hides(struct rk_ocl_queue *q)
+{
+	return q && atomic_load(&q->profiled) && !(atomic_load(&q->asked) & PROFILING);
+}
+
+static cl_int CL_API_CALL get_info(cl_command_queue handle, cl_command_queue_info what, size_t cap,
+				   void *to, size_t *ret_bytes)
+{
+	struct rk_ocl_queue *q = rk_ocl_queue_find(handle);
+	cl_command_queue_properties asked;
+
+	/* Events that we hold count as references. */
+	if (q && what == CL_QUEUE_REFERENCE_COUNT)
+		rk_ocl_harvest(q, true);
+	if (hides(q) && what == CL_QUEUE_PROPERTIES) {
+		asked = atomic_load(&q->asked);
+		return answer(&asked, sizeof(asked), cap, to, ret_bytes);
+	}
+	/* Where the runtime does not know the question it must not get an answer. */
+	if (hides(q) && what == CL_QUEUE_PROPERTIES_ARRAY &&
+	    rk_ocl.target.clGetCommandQueueInfo(handle, what, 0, NULL, NULL) == CL_SUCCESS)
+		return answer_list(q, cap, to, ret_bytes);
+	return rk_ocl.target.clGetCommandQueueInfo(handle, what, cap, to, ret_bytes);
+}
+
+/* OpenCL 1.0: properties that change. Profiling is never switched off below us. */
+static cl_int CL_API_CALL set_property(cl_command_queue handle,
+				       cl_command_queue_properties properties, cl_bool enable,
+				       cl_command_queue_properties *old)
+{
+	struct rk_ocl_queue *q = rk_ocl_queue_find(handle);
+	cl_command_queue_properties was, below = properties;
+	cl_int rc;
+
+	if (!q)
+		return rk_ocl.target.clSetCommandQueueProperty(handle, properties, enable, old);
+	was = atomic_load(&q->asked);
+	if (!enable)
+		below &= ~PROFILING;
+	rc = rk_ocl.target.clSetCommandQueueProperty(handle, below, enable, old);
+	if (rc != CL_SUCCESS)
+		return rc;
+	atomic_store(&q->asked, enable ? was | properties : was & ~properties);
+	if (enable && (properties & PROFILING))
+		atomic_store(&q->profiled, true);
+	if (atomic_load(&q->profiled))
+		atomic_store(&any_forced, true);
+	if (old)
+		*old = was;
+	return rc;
+}
+
+static cl_int CL_API_CALL get_event_times(cl_event event, cl_profiling_info what, size_t cap,
+					  void *to, size_t *ret_bytes)
+{
+	cl_command_queue handle = NULL;
+
+	if (atomic_load_explicit(&any_forced, memory_order_relaxed) &&
+	    rk_ocl.target.clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof(handle), &handle,
+					 NULL) == CL_SUCCESS &&
+	    hides(rk_ocl_queue_find(handle)))
+		return CL_PROFILING_INFO_NOT_AVAILABLE;
+	return rk_ocl.target.clGetEventProfilingInfo(event, what, cap, to, ret_bytes);
+}
+
+static cl_int CL_API_CALL get_event_info(cl_event event, cl_event_info what, size_t cap, void *to,
+					 size_t *ret_bytes)
+{
+	cl_command_queue handle = NULL;
+	struct rk_ocl_queue *q;
+	cl_int rc = rk_ocl.target.clGetEventInfo(event, what, cap, to, ret_bytes);
+
+	if (rc != CL_SUCCESS || what != CL_EVENT_REFERENCE_COUNT || !to || cap < sizeof(cl_uint))
+		return rc;
+	rk_ocl.target.clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof(handle), &handle, NULL);
+	q = rk_ocl_queue_find(handle);
+	if (q && rk_ocl_holds(q, event))
+		*(cl_uint *)to -= 1;
+	return rc;
+}
+
+/* Events that we hold keep the queue: those of commands that are over are let go first. */
+static cl_int CL_API_CALL release(cl_command_queue handle)
+{
+	struct rk_ocl_queue *q = rk_ocl_queue_find(handle);
+
+	if (q)
+		rk_ocl_harvest(q, true);
+	return rk_ocl.target.clReleaseCommandQueue(handle);
+}
+
+static cl_int CL_API_CALL release_context(cl_context context)
+{
+	rk_ocl_harvest_queues(true);
+	return rk_ocl.target.clReleaseContext(context);
+}
+
+static cl_int CL_API_CALL get_context_info(cl_context context, cl_context_info what, size_t cap,
+					   void *to, size_t *ret_bytes)
+{
+	if (what == CL_CONTEXT_REFERENCE_COUNT)
+		rk_ocl_harvest_queues(true);
+	return rk_ocl.target.clGetContextInfo(context, what, cap, to, ret_bytes);
+}
+
+static void *CL_API_CALL extension_for(cl_platform_id platform, const char *name)
+{
+	return rk_ocl_queue_extension(
+		platform, name,
+		rk_ocl.target.clGetExtensionFunctionAddressForPlatform(platform, name));
+}
+
+void rk_ocl_queue_wrap(cl_icd_dispatch *d)
+{
+	d->clCreateCommandQueue = create;
+	d->clCreateCommandQueueWithProperties = create_with_properties;
+	d->clGetCommandQueueInfo = get_info;
+	d->clSetCommandQueueProperty = set_property;
+	d->clGetEventProfilingInfo = get_event_times;
+	d->clGetEventInfo = get_event_info;
+	d->clReleaseCommandQueue = release;
+	d->clReleaseContext = release_context;
+	d->clGetContextInfo = get_context_info;
+	d->clGetExtensionFunctionAddressForPlatform = extension_for;
+}
