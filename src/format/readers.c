@@ -15,6 +15,7 @@ extern const struct rk_reader_ops rk_reader_rocprof_v1_csv, rk_reader_rocprof_v2
 	rk_reader_rocprof_compute_csv;
 extern const struct rk_reader_ops rk_reader_rocprofv3_json, rk_reader_kineto_json,
 	rk_reader_rocprof_v1_json;
+extern const struct rk_reader_ops rk_reader_rkraw;
 
 const struct rk_reader_ops *const rk_readers[] = {
 	&rk_reader_rocpd,
@@ -37,6 +38,7 @@ const struct rk_reader_ops *const rk_readers[] = {
 	&rk_reader_kineto_json,
 	&rk_reader_rocprof_v1_json,
 	&rk_reader_perfetto,
+	&rk_reader_rkraw,
 	&rk_reader_sqlite_any,
 	NULL,
 };
