@@ -20,7 +20,13 @@ target_link_libraries(rockit-sim PRIVATE rockit_flags PkgConfig::ROCKIT_DEPS m)
 
 list(APPEND script_env ROCKIT_SIM=${PROJECT_BINARY_DIR}/rockit-sim)
 
+# rockit run against the stand-in: every preset, every release, every fault.
 if(TARGET rockit)
   rockit_script_test(sim-selftest sim 300 sh ${sim}/selftest.sh)
-  rockit_script_test(sim-run sim 300 sh ${sim}/run-matrix.sh)
+  file(GLOB scripts CONFIGURE_DEPENDS tests/run/run_*.py)
+  foreach(script ${scripts})
+    get_filename_component(name ${script} NAME_WE)
+    string(REPLACE "_" "-" name ${name})
+    rockit_script_test(${name} run 600 ${python} ${script})
+  endforeach()
 endif()

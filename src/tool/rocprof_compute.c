@@ -62,7 +62,9 @@ static int command(const char *path, struct rk_version v, const struct rk_want *
 			    "not a list");
 	}
 	if (want->pc)
-		rk_list_add(&ret->notes, "no PC sampling: rocprof-compute is not asked for it; --tool rocprofv3 does it");
+		rk_list_add(
+			&ret->notes,
+			"no PC sampling: rocprof-compute is not asked for it; --tool rocprofv3 does it");
 	return rk_tool_finish(ret, want, "--", err);
 }
 

@@ -76,45 +76,48 @@ for version in VERSIONS:
     test(joined)
 
 
-@test
-def a_legacy_rocprof_is_spoken_to_in_its_own_words(place):
-    place.rocm("6.2", "rocprof")
-    run = place.run("-p", "compute")
-    assert run.status == 0, run.err
-    assert run.json["tool"]["name"] == "rocprof"
-    assert all("--" not in call["argv"] for call in place.calls()), place.calls()
-    # rocprof loses every dispatch whose name has a quote in it: one of the stand-in's
-    assert run.ledger["delivered"]["tables"]["kernels"] == KERNELS - 1, run.err
-    assert run.ledger["delivered"]["counters"], run.ledger
+def legacy(tool, kernels):
+    """Presets under a tool that knows no `--`, in three releases."""
+    def check(place):
+        for release in ("6.1", "6.4", "7.0"):
+            place.rocm(release, tool)
+            for preset in ("lightweight", "memory", "full"):
+                run = place.run("-p", preset, "--tool", tool, name=f"{release}-{preset}")
+                where = f"{preset} under {tool} {release}: {run.err}"
+                assert run.status == 0, where
+                assert run.ledger["delivered"]["tables"]["kernels"] == kernels, where
+                planned = {c for p in run.json["passes"] for c in p["counters"]}
+                assert set(run.ledger["delivered"]["counters"]) == planned, where
+        assert all("--" not in call["argv"] for call in place.calls()), place.calls()
+
+    check.__name__ = f"{tool}_is_spoken_to_in_its_own_words"
+    test(check)
 
 
-@test
-def rocprofv2_is_spoken_to_in_its_own_words(place):
-    place.rocm("6.2", "rocprofv2")
-    run = place.run("-p", "memory")
-    assert run.status == 0, run.err
-    assert run.json["tool"]["name"] == "rocprofv2"
-    assert all("--" not in call["argv"] for call in place.calls()), place.calls()
-    assert run.ledger["delivered"]["tables"]["kernels"] == KERNELS, run.err
+# rocprof loses every dispatch whose name has a quote in it: one of the stand-in's
+legacy("rocprof", KERNELS - 1)
+legacy("rocprofv2", KERNELS)
 
 
 @test
 def rocprof_compute_collects_by_itself(place):
-    place.rocm("7.0")
-    run = place.run("-p", "compute", "--tool", "rocprof-compute")
-    assert run.status == 0, run.err
-    assert len(run.json["passes"]) == 1
-    assert run.report()["kernel_rows"] == KERNELS, run.err
+    for release in ("6.3", "7.0", "7.13"):
+        place.rocm(release)
+        run = place.run("-p", "compute", "--tool", "rocprof-compute", name=release)
+        assert run.status == 0, run.err
+        assert len(run.json["passes"]) == 1
+        assert run.report()["kernel_rows"] == KERNELS, run.err
 
 
 @test
 def rocprof_sys_samples(place):
-    place.rocm("7.0")
-    run = place.run("-p", "compute", "--tool", "rocprof-sys")
-    assert run.status == 0, run.err
-    assert len(run.json["passes"]) == 1
-    assert run.report()["kernel_rows"] == KERNELS, run.err
-    assert "SQ_WAVES" in run.ledger["dropped"], run.ledger
+    for release in ("6.3", "7.0", "7.13"):
+        place.rocm(release)
+        run = place.run("-p", "compute", "--tool", "rocprof-sys", name=release)
+        assert run.status == 0, run.err
+        assert len(run.json["passes"]) == 1
+        assert run.report()["kernel_rows"] == KERNELS, run.err
+        assert "SQ_WAVES" in run.ledger["dropped"], run.ledger
 
 
 @test

@@ -1,4 +1,4 @@
-. "$CASES/doctor_machine.sh"
+. "$CASES/lib_doctor_machine.sh"
 machine
 for i in 1 2; do
 	at=root/sys/bus/pci/devices/0000:0$i:00.0

@@ -1,4 +1,4 @@
-. "$CASES/doctor_machine.sh"
+. "$CASES/lib_doctor_machine.sh"
 machine
 doctor -o found.txt
 tail -n 3 found.txt

@@ -1,4 +1,4 @@
-. "$CASES/doctor_machine.sh"
+. "$CASES/lib_doctor_machine.sh"
 machine
 driver 6.12.12
 for i in 1 2 3 4 5 6 7 8; do

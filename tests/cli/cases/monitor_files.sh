@@ -1,5 +1,5 @@
 # The sampler alone, and what convert makes of its files.
-. "$CASES/fake_gpus.sh"
+. "$CASES/lib_fake_gpus.sh"
 "$ROCKIT" monitor --interval 20 --duration 0.1 -d out/here -v 2>&1 | settle
 for f in out/here/*; do
 	echo "$f"

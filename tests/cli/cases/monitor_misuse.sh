@@ -1,5 +1,5 @@
 # One line that says what is wrong, exit 2.
-. "$CASES/fake_gpus.sh"
+. "$CASES/lib_fake_gpus.sh"
 "$ROCKIT" monitor --metrics pwer; echo $?
 "$ROCKIT" monitor --metrics power,fans; echo $?
 "$ROCKIT" monitor --metrics ,; echo $?

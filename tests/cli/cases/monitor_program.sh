@@ -1,5 +1,5 @@
 # Beside a program: its output and status are its own.
-. "$CASES/fake_gpus.sh"
+. "$CASES/lib_fake_gpus.sh"
 "$ROCKIT" monitor -d a -q -- sh -c 'echo out; echo err >&2; exit 7'; echo $?
 "$ROCKIT" monitor -d b -q sh -c 'kill -TERM $$'; echo $?
 "$ROCKIT" monitor -d c -q -- ./none; echo $?

@@ -1,5 +1,5 @@
 # Ended by a signal it is done; killed, what it has written is whole lines.
-. "$CASES/fake_gpus.sh"
+. "$CASES/lib_fake_gpus.sh"
 lines() {
 	while [ "$(cat "$1"/gpu_info_power_profiler_output.csv 2>/dev/null | wc -l)" -lt 4 ]; do
 		sleep 0.02
