@@ -81,7 +81,7 @@ void rk_rec_clocks_last(void)
 
 uint32_t rk_rec_tid(void)
 {
-	struct rec_thread *t = &rk_rec_self;
+	struct rec_thread *t = rk_rec_me();
 
 	if (!t->tid)
 		t->tid = (uint32_t)syscall(SYS_gettid);
@@ -96,7 +96,7 @@ uint32_t rk_rec_tid(void)
  */
 static void become_child(bool in_call)
 {
-	struct rec_thread *t = &rk_rec_self;
+	struct rec_thread *t = rk_rec_me();
 
 	rk_rec.generation++;
 	atomic_store(rk_rec.alive, 0);
@@ -236,7 +236,7 @@ static void finish(struct rk_raw_header *h)
 
 void rk_rec_end(void)
 {
-	struct rec_thread *t = &rk_rec_self;
+	struct rec_thread *t = rk_rec_me();
 	struct rec_slow slow;
 
 	if (!rk_rec_on() || t->busy)
@@ -267,7 +267,7 @@ uint64_t rk_rec_lost(void)
 
 bool rk_rec_enter(void)
 {
-	struct rec_thread *t = &rk_rec_self;
+	struct rec_thread *t = rk_rec_me();
 
 	if (t->inside)
 		return false;

@@ -112,7 +112,7 @@ uint32_t rk_rec_shape(const struct rk_rec_shape *s);
 /*
  * device_ns on the device's clock was boot_ns and raw_ns (CLOCK_MONOTONIC_RAW) on the host's,
  * within error_ns. Call it at the start and at the end; in between does no harm (once a minute,
- * say). Without any the device's times are taken for CLOCK_BOOTTIME.
+ * say). Without any the times stay on the device's clock, and readers say so.
  */
 void rk_rec_calibration(uint32_t device, int64_t device_ns, int64_t boot_ns, int64_t raw_ns,
 			int64_t error_ns);

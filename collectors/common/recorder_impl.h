@@ -43,6 +43,19 @@ struct rec_thread {
 
 extern _Thread_local struct rec_thread rk_rec_self;
 
+/*
+ * In a library that was loaded late the address costs a call, and compilers make that call anew
+ * for each use: here it is made once. (Static TLS would be free of it, but there is not always room
+ * for more of it in a process that is already running.)
+ */
+static inline struct rec_thread *rk_rec_me(void)
+{
+	struct rec_thread *t = &rk_rec_self;
+
+	__asm__("" : "+r"(t));
+	return t;
+}
+
 struct recorder {
 	/*
 	 * The file's generation while it is open. The word lies in a page that the kernel clears in

@@ -222,7 +222,7 @@ static uint32_t add(struct rec_thread *t, uint8_t tag, const void *body, size_t 
 
 static uint32_t intern(uint8_t tag, const void *body, size_t len)
 {
-	struct rec_thread *t = &rk_rec_self;
+	struct rec_thread *t = rk_rec_me();
 	const struct entry *e;
 	uint64_t hash;
 	uint32_t id;
@@ -333,7 +333,7 @@ static void put_zigzag(struct body *b, int64_t v)
 void rk_rec_calibration(uint32_t device, int64_t device_ns, int64_t boot_ns, int64_t raw_ns,
 			int64_t error_ns)
 {
-	struct rec_thread *t = &rk_rec_self;
+	struct rec_thread *t = rk_rec_me();
 	struct rec_slow slow;
 	struct body b;
 

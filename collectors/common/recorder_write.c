@@ -76,28 +76,32 @@ static inline uint8_t *put_host(struct rec_thread *t, uint8_t *p, int64_t start_
 
 /* ---- operations under way ---- */
 
-static struct rk_raw_stripe *stripe(void)
+static inline struct rk_raw_stripe *stripe(const struct rec_thread *t)
 {
 	struct rk_raw_header *h = atomic_load_explicit(&rk_rec.header, memory_order_acquire);
 
 	/* a child's first look at its parent's file would be here */
 	if (!h || !atomic_load_explicit(rk_rec.alive, memory_order_relaxed))
 		return NULL;
-	return &h->stripes[rk_rec_tid() % RK_RAW_STRIPES];
+	return &h->stripes[t->tid % RK_RAW_STRIPES];
 }
 
 void rk_rec_begun(void)
 {
-	struct rk_raw_stripe *s = stripe();
+	struct rec_thread *t = rk_rec_me();
+	struct rk_raw_stripe *s;
 
+	if (__builtin_expect(!t->tid, 0))
+		rk_rec_tid(); /* or all threads that only launch would share a line */
+	s = stripe(t);
 	if (s)
 		__atomic_fetch_add(&s->begun, 1, __ATOMIC_RELAXED);
 }
 
 /* Over: recorded, lost or never begun. */
-static void ended(void)
+static inline void ended(const struct rec_thread *t)
 {
-	struct rk_raw_stripe *s = stripe();
+	struct rk_raw_stripe *s = stripe(t);
 
 	if (s)
 		__atomic_fetch_add(&s->ended, 1, __ATOMIC_RELAXED);
@@ -105,14 +109,14 @@ static void ended(void)
 
 void rk_rec_failed(void)
 {
-	ended();
+	ended(rk_rec_me());
 }
 
 /* ---- records ---- */
 
 bool rk_rec_kernel(const struct rk_rec_kernel *k)
 {
-	struct rec_thread *t = &rk_rec_self;
+	struct rec_thread *t = rk_rec_me();
 	uint8_t *p = prepare(t);
 	bool ok = false;
 
@@ -122,13 +126,13 @@ bool rk_rec_kernel(const struct rk_rec_kernel *k)
 		p = put_operation(t, p, k->tid, k->correlation);
 		ok = publish(t, RK_RAW_KERNEL, put_times(t, p, &k->t));
 	}
-	ended();
+	ended(t);
 	return ok;
 }
 
 bool rk_rec_copy(const struct rk_rec_copy *c)
 {
-	struct rec_thread *t = &rk_rec_self;
+	struct rec_thread *t = rk_rec_me();
 	uint8_t *p = prepare(t);
 	bool ok = false;
 
@@ -139,13 +143,13 @@ bool rk_rec_copy(const struct rk_rec_copy *c)
 		p = put_operation(t, p, c->tid, c->correlation);
 		ok = publish(t, RK_RAW_COPY, put_times(t, p, &c->t));
 	}
-	ended();
+	ended(t);
 	return ok;
 }
 
 bool rk_rec_sync(const struct rk_rec_sync *s)
 {
-	struct rec_thread *t = &rk_rec_self;
+	struct rec_thread *t = rk_rec_me();
 	uint8_t *p = prepare(t);
 	bool ok = false;
 
@@ -155,13 +159,13 @@ bool rk_rec_sync(const struct rk_rec_sync *s)
 		p = put_operation(t, p, s->tid, s->correlation);
 		ok = publish(t, RK_RAW_SYNC, put_times(t, p, &s->t));
 	}
-	ended();
+	ended(t);
 	return ok;
 }
 
 bool rk_rec_api(uint32_t function_name, int64_t start_ns, int64_t duration_ns, uint64_t correlation)
 {
-	struct rec_thread *t = &rk_rec_self;
+	struct rec_thread *t = rk_rec_me();
 	uint8_t *p = prepare(t);
 
 	if (!p)
@@ -173,7 +177,7 @@ bool rk_rec_api(uint32_t function_name, int64_t start_ns, int64_t duration_ns, u
 
 bool rk_rec_build(uint32_t name, uint32_t device, int64_t start_ns, int64_t duration_ns)
 {
-	struct rec_thread *t = &rk_rec_self;
+	struct rec_thread *t = rk_rec_me();
 	uint8_t *p = prepare(t);
 
 	if (!p)
@@ -186,7 +190,7 @@ bool rk_rec_build(uint32_t name, uint32_t device, int64_t start_ns, int64_t dura
 bool rk_rec_alloc(uint32_t kind, uint32_t device, uint64_t address, uint64_t bytes,
 		  int64_t start_ns, int64_t duration_ns)
 {
-	struct rec_thread *t = &rk_rec_self;
+	struct rec_thread *t = rk_rec_me();
 	uint8_t *p = prepare(t);
 
 	if (!p)
