@@ -5,8 +5,8 @@
  *
  *	run      COUNT kernels in each of THREADS threads, made up from their numbers; prints the
  *	         CPU time of one
- *	told     kernels without end; the number of each that is recorded goes to standard output
- *	         (8 bytes) before the next: what a reader of the pipe has got must be in the file
+ *	told     kernels without end in THREADS threads; the number of each that is recorded goes
+ *	         to standard output (8 bytes): what a reader of the pipe has got must be in the file
  *	brief    COUNT threads one after another, three kernels each
  *	fork     COUNT kernels, a child by fork and one by _Fork with COUNT each, COUNT again
  *	exec     COUNT kernels, then the program again with "run"
@@ -15,7 +15,7 @@
  *	signals  COUNT kernels while a timer's handler records as well
  *	names    COUNT kernels of as many names and shapes
  *
- * Prints "recorded N lost M" at the end. The settings are the recorder's own, ROCKIT_COLLECT.
+ * Prints "recorded N lost M peak K kB" at the end. The settings are the recorder's own, ROCKIT_COLLECT.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -126,14 +126,22 @@ static int run(unsigned threads)
 	return rc;
 }
 
-static int told(unsigned threads)
+static void *tell(void *arg)
 {
-	(void)threads;
-	for (uint64_t n = 0;; n++) {
+	(void)arg;
+	for (;;) {
+		uint64_t n = atomic_fetch_add(&numbers, 1);
+
 		rk_rec_begun();
 		if (kernel(n) && write(STDOUT_FILENO, &n, sizeof(n)) != (ssize_t)sizeof(n))
-			return 1;
+			exit(1);
 	}
+	return NULL;
+}
+
+static int told(unsigned threads)
+{
+	return on_threads(threads, tell);
 }
 
 static void *three(void *arg)
@@ -259,6 +267,21 @@ static int probe(const char *verb, unsigned threads)
 	return 2;
 }
 
+/* The most memory it had, in kB. */
+static long peak_kb(void)
+{
+	FILE *f = fopen("/proc/self/status", "r");
+	char line[128];
+	long kb = -1;
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "VmHWM: %ld", &kb) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return kb;
+}
+
 int main(int argc, char **argv)
 {
 	unsigned threads = 1;
@@ -276,7 +299,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "errno changed to %d\n", errno);
 	rk_rec_clocks(&c);
 	rk_rec_calibration(device, c.raw_ns, c.boot_ns, c.raw_ns, c.error_ns);
-	printf("recorder %s, recorded %" PRIu64 " lost %" PRIu64 "\n", on ? "on" : "off",
-	       (uint64_t)recorded, rk_rec_lost());
+	printf("recorder %s, recorded %" PRIu64 " lost %" PRIu64 " peak %ld kB\n",
+	       on ? "on" : "off", (uint64_t)recorded, rk_rec_lost(), peak_kb());
 	return rc;
 }
