@@ -277,6 +277,9 @@ static void read_sizes(void)
 
 	if (block < RK_RAW_BLOCK_MIN || block > RK_RAW_BLOCK_MAX || block & (block - 1))
 		block = 32 << 10;
+	/* pages are given back block by block */
+	if (block < (uint64_t)sysconf(_SC_PAGESIZE))
+		block = (uint64_t)sysconf(_SC_PAGESIZE);
 	limit = limit > LIMIT_MAX ? LIMIT_MAX : limit;
 	rk_rec.block_bytes = (size_t)block;
 	rk_rec.nblocks = limit / block < 4 ? 4 : limit / block;

@@ -281,8 +281,6 @@ static bool allocation(struct raw_rows *r, struct raw_history *past, struct rk_c
 	rk_raw_put(r, RK_M_BYTES, small(bytes));
 	rk_raw_put(r, RK_M_ADDRESS, small(address));
 	rk_raw_put(r, RK_M_DEVICE, number_of(rk_raw_name(r->names, device, RK_RAW_DEVICE), 0));
-	rk_raw_put(r, RK_M_FLAGS, RAW_NONE);
-	rk_raw_put(r, RK_M_CORRELATION, RAW_NONE);
 	put_common(r, RK_M_PID, past->thread);
 	r->b.nrows++;
 	return true;

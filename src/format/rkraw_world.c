@@ -5,26 +5,32 @@
 #include "base/bytes.h"
 #include "format/rkraw_reader.h"
 
-/* Columns that a table is given here; what is in none of these lists has no memory at all. */
-/* clang-format off */
-static const uint8_t kernel_fields[] = {
-	RK_K_NAME, RK_K_START, RK_K_DURATION, RK_K_GRID_X, RK_K_GRID_Y, RK_K_GRID_Z, RK_K_BLOCK_X,
-	RK_K_BLOCK_Y, RK_K_BLOCK_Z, RK_K_REGS, RK_K_SHARED_MEM, RK_K_STREAM, RK_K_DEVICE, RK_K_QUEUE,
-	RK_K_DISPATCH, RK_K_CORRELATION, RK_K_PID, RK_K_TID, RK_K_NODE, RK_K_RANK, RK_K_VGPR,
-	RK_K_SCRATCH, RK_K_WAVE_SIZE, RK_K_ITEMS_X, RK_K_ITEMS_Y, RK_K_ITEMS_Z, RK_K_SOURCE,
-	RK_K_CLOCK,
-};
-/* clang-format on */
+#define BIT(field) (UINT64_C(1) << (field))
+
+/* Columns that no record says anything about: they get no memory at all. */
+static uint64_t never(const struct raw_rows *r)
+{
+	static const uint64_t unknown[RK_NTABLES] = {
+		[RK_KERNELS] = BIT(RK_K_ACCUM_VGPR) | BIT(RK_K_SGPR) | BIT(RK_K_BARRIER),
+		[RK_MEMALLOC] = BIT(RK_M_FLAGS) | BIT(RK_M_CORRELATION),
+		[RK_AGENTS] = BIT(RK_G_MAX_MCLK) | BIT(RK_G_XCC),
+	};
+	static const uint64_t rank[RK_NTABLES] = {
+		[RK_KERNELS] = BIT(RK_K_RANK),  [RK_MEMCPY] = BIT(RK_C_RANK),
+		[RK_MEMALLOC] = BIT(RK_M_RANK), [RK_API] = BIT(RK_A_RANK),
+		[RK_MARKERS] = BIT(RK_R_RANK),
+	};
+
+	return unknown[r->table] | (r->h->rank < 0 ? rank[r->table] : 0);
+}
 
 static int make_columns(struct raw_rows *r, struct rk_error *err)
 {
-	unsigned n = r->table == RK_KERNELS ? sizeof(kernel_fields) : r->b.schema->nfields;
+	uint64_t want = r->want & ~never(r);
 
 	_Static_assert((int)RK_K_NFIELDS <= (int)RAW_FIELDS, "room for every column");
-	for (unsigned i = 0; i < n; i++) {
-		unsigned field = r->table == RK_KERNELS ? kernel_fields[i] : i;
-
-		if (!(r->want >> field & 1))
+	for (unsigned field = 0; field < r->b.schema->nfields; field++) {
+		if (!(want >> field & 1))
 			continue;
 		r->cols[field] = rk_builder_column(&r->b, field);
 		if (!r->cols[field])
@@ -158,8 +164,6 @@ static void agent(struct raw_rows *r, const struct raw_definition *d)
 	rk_raw_put(r, RK_G_PRODUCT, code == RAW_NONE ? name : RAW_NONE);
 	rk_raw_put(r, RK_G_CU_COUNT, positive(d->v[5]));
 	rk_raw_put(r, RK_G_MAX_SCLK, positive(d->v[6]));
-	rk_raw_put(r, RK_G_MAX_MCLK, RAW_NONE);
-	rk_raw_put(r, RK_G_XCC, RAW_NONE);
 	rk_raw_put(r, RK_G_WAVE_SIZE, positive(d->v[7]));
 	rk_raw_put(r, RK_G_MEMORY, positive(d->v[8]));
 	rk_raw_put(r, RK_G_NODE, r->node_id ? (int64_t)r->node_id : RAW_NONE);
