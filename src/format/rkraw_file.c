@@ -199,10 +199,11 @@ void rk_raw_file_odd(const struct raw_file *f, struct rk_oddities *odd)
 	uint64_t pending = rk_raw_pending(&f->h);
 
 	if (f->h.clean != 1)
-		rk_oddities_count(odd, "unclean-end", 0, pending ? pending : 1,
-				  "the process did not end in order (killed?): %" PRIu64
-				  " operations were under way, %" PRIu64 " blocks not sealed",
-				  pending, f->open);
+		rk_oddities_count(
+			odd, "unclean-end", 0, pending ? pending : 1,
+			"the process did not end in order (killed, _exit, exec?): %" PRIu64
+			" operations were under way, %" PRIu64 " blocks not sealed",
+			pending, f->open);
 	else if (pending)
 		rk_oddities_count(odd, "unfinished-operations", 0, pending,
 				  "operations were handed to a device and not seen to end");
