@@ -9,13 +9,15 @@
  * (taken, used, given back meanwhile) is told apart.
  */
 #include <errno.h>
+#include <sched.h>
 #include <sys/mman.h>
 
 #include "ocl.h"
 
 #define BATCH 64      /* events that are let go together */
 #define LOOK_PAST 256 /* commands not yet over that a harvest looks at in an unordered queue */
-#define SPINS 4096
+#define SPINS 1000
+#define YIELDS 100
 
 struct node {
 	cl_event event;
@@ -310,13 +312,21 @@ static bool harvest_some(struct rk_ocl_queue *q, bool all, struct harvest *h)
 	return h->ndone == BATCH;
 }
 
-/* False when another thread is at it, and does not get ready soon either. */
+static bool try_lock(struct rk_ocl_queue *q)
+{
+	return !atomic_load_explicit(&q->busy, memory_order_relaxed) &&
+	       !atomic_exchange_explicit(&q->busy, true, memory_order_acquire);
+}
+
+/* False when another thread is at it and does not get ready soon either: it is held for a batch. */
 static bool lock_queue(struct rk_ocl_queue *q)
 {
-	for (int i = 0; i < SPINS; i++) {
-		if (!atomic_load_explicit(&q->busy, memory_order_relaxed) &&
-		    !atomic_exchange_explicit(&q->busy, true, memory_order_acquire))
-			return true;
+	for (int i = 0; i < YIELDS; i++) {
+		for (int j = 0; j < SPINS; j++) {
+			if (try_lock(q))
+				return true;
+		}
+		sched_yield();
 	}
 	return false;
 }
