@@ -1,8 +1,10 @@
 /* alloc.c - every allocation of the library, so that tests can make each one fail. */
 #include "base/alloc.h"
 
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,4 +74,23 @@ char *rk_strndup(const char *s, size_t len)
 char *rk_strdup(const char *s)
 {
 	return rk_strndup(s, strlen(s));
+}
+
+char *rk_strf(const char *fmt, ...)
+{
+	char *text = NULL;
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	if (n >= 0)
+		text = rk_alloc((size_t)n + 1);
+	if (text) {
+		va_start(ap, fmt);
+		vsnprintf(text, (size_t)n + 1, fmt, ap);
+		va_end(ap);
+	}
+	return text;
 }

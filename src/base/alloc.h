@@ -12,6 +12,8 @@ void *rk_reallocn(void *p, size_t n, size_t size);
 void rk_free(void *p); /* NULL is fine */
 char *rk_strdup(const char *s);
 char *rk_strndup(const char *s, size_t len); /* copies len bytes and terminates */
+/* A text of its own, as by printf. */
+char *rk_strf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* Test hook: the n-th allocation from now on fails, once (n from 1; 0 switches it off). */
 void rk_alloc_fail_after(uint64_t n);

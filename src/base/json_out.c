@@ -146,6 +146,7 @@ void rk_json_bool(struct rk_json_out *j, const char *key, bool v)
 
 void rk_json_list(struct rk_json_out *j, const char *key, const struct rk_list *l)
 {
+	j->out->bad = j->out->bad || l->bad;
 	rk_json_array_flat(j, key);
 	for (size_t i = 0; i < l->n; i++)
 		rk_json_text(j, NULL, l->v[i]);
@@ -154,6 +155,7 @@ void rk_json_list(struct rk_json_out *j, const char *key, const struct rk_list *
 
 void rk_json_pairs(struct rk_json_out *j, const char *key, const struct rk_list *l)
 {
+	j->out->bad = j->out->bad || l->bad;
 	rk_json_object_flat(j, key);
 	for (size_t i = 0; i < l->n; i++) {
 		const char *equals = strchr(l->v[i], '=');

@@ -37,7 +37,7 @@ void rk_json_uint(struct rk_json_out *j, const char *key, uint64_t v);
 void rk_json_real(struct rk_json_out *j, const char *key, double v); /* not finite: null */
 void rk_json_bool(struct rk_json_out *j, const char *key, bool v);
 void rk_json_null(struct rk_json_out *j, const char *key);
-/* An array of strings, flat. */
+/* An array of strings, flat. Of a list that is bad `out` becomes bad, here and below. */
 void rk_json_list(struct rk_json_out *j, const char *key, const struct rk_list *l);
 /* "NAME=VALUE" entries as an object of strings. */
 void rk_json_pairs(struct rk_json_out *j, const char *key, const struct rk_list *l);
