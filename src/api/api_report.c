@@ -441,14 +441,5 @@ void rk_text_free(char *text)
 
 int rk_text_save(const char *path, const char *text, size_t len, struct rk_error *err)
 {
-	struct rk_output *out = NULL;
-	int rc = rk_output_open(path, &out, err);
-
-	if (rc < 0)
-		return rc;
-	rc = rk_output_write(out, text, len, err);
-	if (rc == 0)
-		return rk_output_commit(out, err);
-	rk_output_abort(out);
-	return rc;
+	return rk_write_file(path, text, len, err);
 }

@@ -101,38 +101,11 @@ static int write_table(struct job *j, bool empty_too, struct rk_error *err)
 	return rk_output_commit(out, err);
 }
 
-static const char *file_stem(enum rk_table t)
-{
-	return t == RK_KERNELS ? "rocprof_kernels" : rk_table_name(t);
-}
-
 static bool is_directory(const char *out)
 {
 	size_t len = strlen(out);
 
 	return (len && out[len - 1] == '/') || rk_is_dir(out);
-}
-
-static int make_dir(const char *path, struct rk_error *err)
-{
-	struct rk_bytes p;
-	int rc = 0;
-
-	rk_bytes_init(&p, 1 << 16);
-	for (const char *s = path; rc == 0 && *s;) {
-		const char *slash = strchr(s, '/');
-		size_t len = slash ? (size_t)(slash - path) : strlen(path);
-
-		rk_bytes_clear(&p);
-		rk_bytes_put(&p, path, len);
-		if (!rk_bytes_str(&p))
-			rc = rk_fail_nomem(err);
-		else if (len && mkdir(rk_bytes_str(&p), 0777) && errno != EEXIST)
-			rc = rk_fail_errno(err, errno, "cannot make directory '%s'", path);
-		s = slash ? slash + 1 : path + strlen(path);
-	}
-	rk_bytes_release(&p);
-	return rc;
 }
 
 static int convert_file(struct rk_run *run, const struct rk_convert_options *opt,
@@ -156,7 +129,7 @@ static int convert_dir(struct rk_run *run, const struct rk_convert_options *opt,
 {
 	struct rk_convert_result sum = { 0 };
 	struct rk_bytes path;
-	int rc = make_dir(opt->out, err);
+	int rc = rk_make_dirs(opt->out, err);
 
 	rk_bytes_init(&path, 1 << 16);
 	for (unsigned t = 0; rc == 0 && t < RK_NTABLES; t++) {
@@ -165,7 +138,7 @@ static int convert_dir(struct rk_run *run, const struct rk_convert_options *opt,
 		if (!(rk_run_tables(run) >> t & 1) || (table >= 0 && (unsigned)table != t))
 			continue;
 		rk_bytes_clear(&path);
-		rk_bytes_printf(&path, "%s/%s%s", opt->out, file_stem(t), format->suffix);
+		rk_bytes_printf(&path, "%s/%s%s", opt->out, rk_table_file(t), format->suffix);
 		j.path = rk_bytes_str(&path);
 		rc = j.path ? write_table(&j, false, err) : rk_fail_nomem(err);
 		sum.rows += j.rows;

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "io/child.h"
+#include "io/output.h"
 #include "io/walk.h"
 #include "rockit/monitor.h"
 #include "session/run_dir.h"

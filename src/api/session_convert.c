@@ -1,60 +1,34 @@
 /* session_convert.c - the raw files of a session as rockit's tables. */
-#include <dirent.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "api/session_impl.h"
+#include "base/alloc.h"
+#include "base/num.h"
+#include "session/collect.h"
 #include "session/library_trace.h"
-#include "session/run_dir.h"
 
-static void add_if_there(struct rk_list *l, const char *dir, const char *name)
+/* A kind of repair may be needed in several files. */
+static void count_repairs(struct rk_list *l, const char *kind, uint64_t count)
 {
-	struct rk_bytes b;
-	struct stat st;
+	const char *text = rk_list_value(l, kind);
+	uint64_t before = 0;
+	char sum[32];
 
-	rk_bytes_init(&b, 1 << 16);
-	rk_bytes_printf(&b, "%s/%s", dir, name);
-	if (rk_bytes_str(&b) && stat(rk_bytes_str(&b), &st) == 0)
-		rk_list_add(l, rk_bytes_str(&b));
-	l->bad = l->bad || b.bad;
-	rk_bytes_release(&b);
+	if (text)
+		(void)rk_num_u64(text, strlen(text), &before);
+	snprintf(sum, sizeof(sum), "%" PRIu64, before + count);
+	rk_list_set(l, kind, sum);
 }
 
-static void add_ranks(struct rk_list *l, const char *dir)
-{
-	DIR *d = opendir(dir);
-	struct dirent *e;
-
-	while (d && (e = readdir(d)) != NULL)
-		if (!strncmp(e->d_name, "rank-", 5))
-			add_if_there(l, dir, e->d_name);
-	if (d)
-		closedir(d);
-}
-
-static void find_inputs(const struct rk_plan *p, struct rk_list *ret)
-{
-	uint64_t files = 0, bytes;
-
-	if (rk_count_files(p->raw_dir, &files, &bytes, NULL) == 0 && files)
-		rk_list_add(ret, p->raw_dir);
-	if (p->rank_key)
-		add_ranks(ret, p->dir);
-	add_if_there(ret, p->dir, "gpu_info_power_profiler_output.csv");
-	add_if_there(ret, p->dir, "gpu_info_vram_profiler_output.csv");
-	add_if_there(ret, p->dir, "gpu_info_samples.csv");
-	add_if_there(ret, p->dir, "library_trace.csv");
-}
-
-/* What readers said, once for each kind. */
 static void keep_warnings(struct rk_session *s, struct rk_run *run)
 {
 	size_t n;
 	const struct rk_warning *w = rk_run_warnings(run, &n);
 
 	for (size_t i = 0; i < n; i++) {
-		rk_list_addf(&s->record.repaired, "%s=%" PRIu64, w[i].kind, w[i].count);
+		count_repairs(&s->record.repaired, w[i].kind, w[i].count);
 		rk_session_warn(s, "%s%s%s", w[i].file, w[i].file[0] ? ": " : "", w[i].message);
 	}
 }
@@ -65,20 +39,18 @@ static int write_tables(struct rk_session *s, const struct rk_list *inputs, stru
 	struct rk_convert_options what = { 0 };
 	struct rk_convert_result done;
 	struct rk_run *run = NULL;
-	struct rk_bytes out;
+	char *out = rk_strf("%s/", s->plan->dir);
 	int rc;
 
-	rk_bytes_init(&out, 1 << 16);
-	rk_bytes_printf(&out, "%s/", s->plan->dir);
-	what.out = rk_bytes_str(&out);
-	rc = what.out ? rk_run_open((const char *const *)inputs->v, inputs->n, &how, &run, err) :
-			rk_fail_nomem(err);
+	what.out = out;
+	rc = out ? rk_run_open((const char *const *)inputs->v, inputs->n, &how, &run, err) :
+		   rk_fail_nomem(err);
 	if (rc == 0)
 		rc = rk_run_convert(run, &what, &done, err);
 	if (run)
 		keep_warnings(s, run);
 	rk_run_close(run);
-	rk_bytes_release(&out);
+	rk_free(out);
 	return rc;
 }
 
@@ -108,21 +80,19 @@ static void collect_libraries(struct rk_session *s)
 {
 	const struct rk_plan *p = s->plan;
 	struct rk_error err = { 0 };
-	struct rk_bytes csv;
 	uint64_t rows = 0;
+	char *csv;
 
 	if (!p->want.libraries)
 		return;
-	rk_bytes_init(&csv, 1 << 16);
-	rk_bytes_printf(&csv, "%s/library_trace.csv", p->dir);
-	if (!rk_bytes_str(&csv))
+	csv = rk_strf("%s/library_trace.csv", p->dir);
+	if (!csv)
 		rk_fail_nomem(&err);
 	else
-		rk_library_collect(p->want.libraries, p->library_dir, rk_bytes_str(&csv), &rows,
-				   &err);
+		rk_library_collect(p->want.libraries, p->library_dir, csv, &rows, &err);
 	if (err.code)
 		rk_session_warn(s, "library trace: %s", err.message);
-	rk_bytes_release(&csv);
+	rk_free(csv);
 }
 
 /* What the profiler left cannot be read: that is told, and is no failure of ours. */
@@ -143,17 +113,14 @@ int rk_session_convert(struct rk_session *s, struct rk_error *err)
 {
 	struct rk_list inputs = { 0 };
 	struct rk_error why = { 0 };
-	size_t ranks;
-	bool made = false;
-	int rc = rk_collect_ranks(s->plan, &ranks, err);
+	bool made;
+	int rc = rk_collect_ranks(s->plan, err);
 
 	if (rc < 0)
 		return rc;
 	collect_libraries(s);
-	find_inputs(s->plan, &inputs);
-	if (inputs.bad)
-		rc = rk_fail_nomem(&why);
-	else if (inputs.n)
+	rc = rk_collect_inputs(s->plan, &inputs, &why);
+	if (rc == 0 && inputs.n)
 		rc = write_tables(s, &inputs, &why);
 	made = rc == 0 && inputs.n;
 	rc = forgive(s, rc, &why, err);

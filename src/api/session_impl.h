@@ -21,6 +21,8 @@ void rk_session_say(struct rk_session *s, const char *fmt, ...)
 void rk_session_warn(struct rk_session *s, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* The program without profiler, in an environment without one. */
+int rk_session_alone(struct rk_session *s, struct rk_child_result *ret, struct rk_error *err);
 /* Passes one after the other, the baseline before them. */
 int rk_session_passes(struct rk_session *s, struct rk_error *err);
 /* Raw files to Parquet; what came of them into the ledger. */

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include "api/session_impl.h"
+#include "base/alloc.h"
+#include "io/output.h"
 #include "session/environment.h"
 #include "session/library_stderr.h"
 #include "session/library_trace.h"
@@ -27,16 +29,26 @@ static void tell_end(struct rk_session *s, const char *who, const struct rk_chil
 		rk_session_warn(s, "%s ended with status %d", who, c->status);
 }
 
-static int run_child(struct rk_session *s, const struct rk_list *argv, const struct rk_list *env,
+static int run_child(struct rk_session *s, const struct rk_list *argv, const struct rk_list *set,
 		     int err_fd, struct rk_child_result *ret, struct rk_error *err)
 {
-	const struct rk_child_options opt = { .argv = argv->v,
-					      .envp = env ? env->v : NULL,
-					      .timeout_ms = s->plan->timeout_ms,
-					      .out_fd = -1,
-					      .err_fd = err_fd };
+	struct rk_child_options opt = {
+		.argv = argv->v, .timeout_ms = s->plan->timeout_ms, .out_fd = -1, .err_fd = err_fd
+	};
+	struct rk_list env = { 0 };
+	static char *none[] = { NULL };
+	int rc;
 
-	return rk_child_run(&opt, ret, err);
+	rk_env_make(environ, set, &env);
+	opt.envp = env.n ? env.v : none;
+	rc = env.bad ? rk_fail_nomem(err) : rk_child_run(&opt, ret, err);
+	rk_list_release(&env);
+	return rc;
+}
+
+int rk_session_alone(struct rk_session *s, struct rk_child_result *ret, struct rk_error *err)
+{
+	return run_child(s, &s->plan->want.command, &s->plan->want.env, -1, ret, err);
 }
 
 static int run_baseline(struct rk_session *s, struct rk_error *err)
@@ -44,12 +56,11 @@ static int run_baseline(struct rk_session *s, struct rk_error *err)
 	int rc;
 
 	rk_session_say(s, "baseline: the program without profiler");
-	rc = run_child(s, &s->plan->want.command, NULL, -1, &s->record.baseline, err);
+	rc = rk_session_alone(s, &s->record.baseline, err);
 	if (rc < 0)
 		return rc;
 	s->record.baseline_ran = true;
 	s->result->ran = true;
-	s->result->status = s->record.baseline.status;
 	tell_end(s, s->plan->want.command.v[0], &s->record.baseline);
 	return 0;
 }
@@ -99,17 +110,14 @@ static int split_stderr(struct rk_session *s, size_t i, struct rk_stderr_split *
 			struct rk_error *err)
 {
 	const char *name = i ? NULL : rk_library_stderr_copy(s->plan->want.libraries);
-	struct rk_bytes path;
+	char *path;
 	int rc;
 
 	if (!name)
 		return 0;
-	rk_bytes_init(&path, 1 << 16);
-	rk_bytes_printf(&path, "%s/%s", s->plan->library_dir, name);
-	rc = rk_bytes_str(&path) ?
-		     rk_stderr_split_start(rk_bytes_str(&path), STDERR_FILENO, ret, err) :
-		     rk_fail_nomem(err);
-	rk_bytes_release(&path);
+	path = rk_strf("%s/%s", s->plan->library_dir, name);
+	rc = path ? rk_stderr_split_start(path, STDERR_FILENO, ret, err) : rk_fail_nomem(err);
+	rk_free(path);
 	return rc;
 }
 
@@ -117,25 +125,17 @@ static int run_pass(struct rk_session *s, size_t i, struct rk_error *err)
 {
 	const struct rk_plan_pass *pass = &s->plan->passes[i];
 	struct rk_pass_record *did = &s->record.passes[i];
-	struct rk_list env = { 0 }, kept = { 0 };
 	struct rk_stderr_split *split = NULL;
 	struct rk_error lost = { 0 };
 	int rc = prepare(pass, err);
 
-	rk_env_make(environ, &pass->how.env, &env, &kept);
-	for (size_t k = 0; k < kept.n; k++)
-		rk_list_add_once(&s->plan->notes, kept.v[k]);
-	if (rc == 0 && (env.bad || !env.n))
-		rc = rk_fail_nomem(err);
 	if (rc == 0)
 		rc = split_stderr(s, i, &split, err);
 	if (rc == 0)
-		rc = run_child(s, &pass->how.argv, &env, split ? rk_stderr_split_fd(split) : -1,
-			       &did->child, err);
+		rc = run_child(s, &pass->how.argv, &pass->how.env,
+			       split ? rk_stderr_split_fd(split) : -1, &did->child, err);
 	if (rk_stderr_split_stop(split, &lost) < 0)
 		rk_session_warn(s, "%s", lost.message);
-	rk_list_release(&env);
-	rk_list_release(&kept);
 	if (rc < 0)
 		return rc;
 	did->ran = true;
@@ -164,6 +164,12 @@ static bool goes_on(struct rk_session *s, const struct rk_child_result *c)
 	return !c->forwarded && (c->status == 0 || s->plan->keep_going);
 }
 
+/* Whether a signal for us ended what ran before pass i. */
+static bool stopped(const struct rk_session *s, size_t i)
+{
+	return i ? s->record.passes[i - 1].child.forwarded : s->record.baseline.forwarded;
+}
+
 int rk_session_passes(struct rk_session *s, struct rk_error *err)
 {
 	size_t i = 0, n = s->plan->npasses;
@@ -176,8 +182,7 @@ int rk_session_passes(struct rk_session *s, struct rk_error *err)
 		on = rc == 0 && goes_on(s, &s->record.passes[i].child);
 	}
 	if (rc == 0 && i < n)
-		rk_session_warn(
-			s, "%zu of %zu passes were not run; --keep-going runs them all the same",
-			n - i, n);
+		rk_session_warn(s, "%zu of %zu passes were not run%s", n - i, n,
+				stopped(s, i) ? "" : "; --keep-going runs them all the same");
 	return rc;
 }

@@ -1,41 +1,12 @@
 /* session_run.c - carrying a plan out. */
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
+#include <limits.h>
 #include <string.h>
 
 #include "api/session_impl.h"
 #include "base/alloc.h"
+#include "io/output.h"
 #include "session/program.h"
 #include "session/run_dir.h"
-
-enum { LINE_BYTES = 1024 };
-
-void rk_session_say(struct rk_session *s, const char *fmt, ...)
-{
-	char line[LINE_BYTES];
-	va_list ap;
-
-	if (!s->hooks.say)
-		return;
-	va_start(ap, fmt);
-	vsnprintf(line, sizeof(line), fmt, ap);
-	va_end(ap);
-	s->hooks.say(s->hooks.arg, line);
-}
-
-void rk_session_warn(struct rk_session *s, const char *fmt, ...)
-{
-	char line[LINE_BYTES];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(line, sizeof(line), fmt, ap);
-	va_end(ap);
-	rk_list_add_once(&s->record.warnings, line);
-	if (s->hooks.warn)
-		s->hooks.warn(s->hooks.arg, line);
-}
 
 int rk_session_plan(const struct rk_session_options *opt, struct rk_session **ret,
 		    struct rk_error *err)
@@ -115,19 +86,21 @@ static int check_program(struct rk_session *s, struct rk_error *err)
 	return 0;
 }
 
-/* A rank that was not chosen: the program as it is. */
+/* A rank that was not chosen: the program alone. */
 static int run_plain(struct rk_session *s, struct rk_error *err)
 {
-	const struct rk_child_options opt = { .argv = s->plan->want.command.v,
-					      .timeout_ms = s->plan->timeout_ms,
-					      .out_fd = -1,
-					      .err_fd = -1 };
 	struct rk_child_result did = { 0 };
-	int rc = rk_child_run(&opt, &did, err);
+	int rc = rk_session_alone(s, &did, err);
 
 	s->result->ran = rc == 0;
 	s->result->status = did.status;
 	return rc;
+}
+
+static void drop_monitors(struct rk_session *s, const char *why)
+{
+	rk_list_set(&s->record.dropped, "monitors", why);
+	rk_session_warn(s, "monitor: %s", why);
 }
 
 /* One monitor a node: the first local rank's. */
@@ -136,7 +109,10 @@ static void start_monitor(struct rk_session *s, struct rk_monitor **ret)
 	const struct rk_plan *p = s->plan;
 	const struct rk_monitor_options opt = { .dir = p->dir,
 						.metrics = p->want.monitors,
-						.interval_ms = (unsigned)p->want.interval_ms,
+						.interval_ms =
+							p->want.interval_ms < UINT_MAX ?
+								(unsigned)p->want.interval_ms :
+								UINT_MAX,
 						.root = p->root };
 	struct rk_error err = { 0 };
 
@@ -146,10 +122,8 @@ static void start_monitor(struct rk_session *s, struct rk_monitor **ret)
 		rk_list_set(&s->record.dropped, "monitors", "local rank 0 samples this node");
 		return;
 	}
-	if (rk_monitor_start(&opt, ret, &err) < 0) {
-		rk_list_set(&s->record.dropped, "monitors", err.message);
-		rk_session_warn(s, "monitor: %s", err.message);
-	}
+	if (rk_monitor_start(&opt, ret, &err) < 0)
+		drop_monitors(s, err.message);
 }
 
 static void stop_monitor(struct rk_session *s, struct rk_monitor *m)
@@ -158,21 +132,17 @@ static void stop_monitor(struct rk_session *s, struct rk_monitor *m)
 
 	if (!m)
 		return;
-	if (rk_monitor_stop(m, &s->record.monitor, &err) < 0)
-		rk_session_warn(s, "monitor: %s", err.message);
 	s->record.monitored = true;
-	if (s->record.monitor.note[0]) {
-		rk_list_set(&s->record.dropped, "monitors", s->record.monitor.note);
-		rk_session_warn(s, "monitor: %s", s->record.monitor.note);
-	}
+	if (rk_monitor_stop(m, &s->record.monitor, &err) < 0)
+		drop_monitors(s, err.message);
+	else if (s->record.monitor.note[0])
+		drop_monitors(s, s->record.monitor.note);
 }
 
 static int make_dir(struct rk_session *s, struct rk_error *err)
 {
 	int rc = rk_run_dir_make(s->plan->dir, s->plan->force, err);
 
-	if (rc == 0 && s->plan->force)
-		rc = rk_run_dir_clear(s->plan->dir, err);
 	if (rc == 0 && s->plan->want.libraries)
 		rc = rk_make_dirs(s->plan->library_dir, err);
 	return rc;
@@ -180,6 +150,7 @@ static int make_dir(struct rk_session *s, struct rk_error *err)
 
 static int run_profiled(struct rk_session *s, struct rk_error *err)
 {
+	const char *failed = "passes"; /* the part that an error belongs to */
 	struct rk_monitor *monitor = NULL;
 	int rc = make_dir(s, err), rc2;
 
@@ -192,12 +163,14 @@ static int run_profiled(struct rk_session *s, struct rk_error *err)
 	rc = rk_session_passes(s, err);
 	stop_monitor(s, monitor);
 	s->record.end = rk_clock_pair_read();
-	if (rc == 0)
+	if (rc == 0) {
+		failed = "conversion";
 		rc = rk_session_convert(s, err);
+	}
 	s->record.status = s->result->status;
 	s->record.state = rc < 0 || s->result->passes_done < s->result->passes ? "stopped" : "done";
 	if (rc < 0 && err)
-		rk_list_set(&s->record.dropped, "conversion", err->message);
+		rk_list_set(&s->record.dropped, failed, err->message);
 	rc2 = rk_record_write(&s->record, s->plan, rc < 0 ? NULL : err);
 	return rc < 0 ? rc : rc2;
 }
@@ -211,6 +184,7 @@ int rk_session_run(struct rk_session *s, const struct rk_session_hooks *hooks,
 					   .passes = (unsigned)s->plan->npasses };
 	s->hooks = hooks ? *hooks : (struct rk_session_hooks){ 0 };
 	s->result = ret;
+	rk_record_release(&s->record); /* of an earlier run of this session */
 	rc = rk_record_init(&s->record, s->plan, err);
 	if (rc == 0)
 		rc = check_program(s, err);

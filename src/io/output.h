@@ -23,6 +23,12 @@ int rk_output_commit(struct rk_output *o, struct rk_error *err);
 /* Without commit: nothing is left behind. NULL is fine. */
 void rk_output_abort(struct rk_output *o);
 
+/* All of `text` as the file `path`, whole or not at all. */
+int rk_write_file(const char *path, const char *text, size_t len, struct rk_error *err);
+
+/* Makes a directory and its parents; one that is there is fine. */
+int rk_make_dirs(const char *path, struct rk_error *err);
+
 /* Test hook: the n-th write from now on fails with `errnum` (n from 1; 0 switches it off). */
 void rk_output_fail_after(uint64_t n, int errnum);
 

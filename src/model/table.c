@@ -108,6 +108,12 @@ const char *rk_table_name(enum rk_table t)
 	return tables[t].name;
 }
 
+/* The name that madengine's scripts look for. */
+const char *rk_table_file(enum rk_table t)
+{
+	return t == RK_KERNELS ? "rocprof_kernels" : tables[t].name;
+}
+
 int rk_table_by_name(const char *name)
 {
 	for (int t = 0; t < RK_NTABLES; t++)

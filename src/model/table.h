@@ -113,5 +113,6 @@ enum rk_instructions_field {
 const struct rk_schema *rk_table_schema(enum rk_table t); /* borrowed, static */
 const char *rk_table_name(enum rk_table t);               /* "kernels", ... */
 int rk_table_by_name(const char *name);                   /* -1 when unknown */
+const char *rk_table_file(enum rk_table t);               /* its file without suffix */
 
 #endif

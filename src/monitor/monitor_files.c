@@ -13,7 +13,7 @@
 #include "base/num.h"
 
 /* madengine's names for the first two, which scripts know. */
-static const char *const names[RK_MONITOR_FILES] = {
+const char *const rk_monitor_file_names[RK_MONITOR_FILES] = {
 	"gpu_info_power_profiler_output.csv",
 	"gpu_info_vram_profiler_output.csv",
 	"gpu_info_samples.csv",
@@ -98,10 +98,12 @@ static int make_file(struct rk_monitor_files *f, unsigned file, const char *dir,
 		     struct rk_error *err)
 {
 	int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (overwrite ? O_TRUNC : O_EXCL);
-	int n = snprintf(f->path[file], sizeof(f->path[file]), "%s/%s", dir, names[file]);
+	int n = snprintf(f->path[file], sizeof(f->path[file]), "%s/%s", dir,
+			 rk_monitor_file_names[file]);
 
 	if (n < 0 || (size_t)n >= sizeof(f->path[file]))
-		return rk_fail(err, RK_E_LIMIT, "the path of '%s' is too long", names[file]);
+		return rk_fail(err, RK_E_LIMIT, "the path of '%s' is too long",
+			       rk_monitor_file_names[file]);
 	f->fd[file] = open(f->path[file], flags, 0666);
 	if (f->fd[file] < 0 && errno == EEXIST)
 		return rk_fail(err, RK_E_IO, "'%s' exists; take another directory or add '--force'",

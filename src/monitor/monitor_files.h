@@ -8,6 +8,9 @@
 
 enum { RK_MONITOR_FILES = 3 };
 
+/* Their names within the directory. */
+extern const char *const rk_monitor_file_names[RK_MONITOR_FILES];
+
 /* Zero it before use. */
 struct rk_monitor_files {
 	int fd[RK_MONITOR_FILES]; /* meaningful where `columns` is not 0 */

@@ -1,75 +1,115 @@
-/* collect.c - the files of a launcher's workers, each rank into a folder of its own. */
+/* collect.c - see collect.h. */
+#include "session/collect.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-#include "base/num.h"
-#include "io/walk.h"
-#include "session/record.h"
+#include "base/alloc.h"
+#include "io/output.h"
+#include "monitor/monitor_files.h"
 #include "session/run_dir.h"
 
-/* "rank-12" to 12, -1 for other names. */
-static int64_t rank_of(const char *name)
+static int by_rank(const void *a, const void *b)
 {
-	int64_t v;
+	int64_t x = rk_rank_of_folder(*(char *const *)a), y = rk_rank_of_folder(*(char *const *)b);
 
-	if (strncmp(name, "rank-", 5) != 0 ||
-	    rk_num_i64(name + 5, strlen(name + 5), &v) != RK_NUM_OK || v < 0 || v > INT32_MAX)
-		return -1;
-	return v;
+	return (x > y) - (x < y);
 }
 
-/* <from>/rank-K becomes <dir>/rank-KKKKK/rocprof_raw[/pass_N]. */
-static int move_rank(const struct rk_plan *p, const char *from, const char *name, int64_t rank,
-		     struct rk_error *err)
-{
-	const char *pass = from + strlen(p->raw_dir); /* "" or "/pass_N" */
-	struct rk_bytes old, new;
-	int rc;
-
-	rk_bytes_init(&old, 1 << 16);
-	rk_bytes_init(&new, 1 << 16);
-	rk_bytes_printf(&old, "%s/%s", from, name);
-	rk_bytes_printf(&new, "%s/rank-%05" PRId64 "/rocprof_raw%s", p->dir, rank, pass);
-	rc = rk_bytes_str(&old) && rk_bytes_str(&new) ? 0 : rk_fail_nomem(err);
-	if (rc == 0)
-		rc = rk_make_dirs(rk_bytes_str(&new), err);
-	/* an empty directory may be renamed over */
-	if (rc == 0 && rename(rk_bytes_str(&old), rk_bytes_str(&new)))
-		rc = rk_fail_errno(err, errno, "cannot move '%s' to '%s'", rk_bytes_str(&old),
-				   rk_bytes_str(&new));
-	rk_bytes_release(&old);
-	rk_bytes_release(&new);
-	return rc;
-}
-
-static int collect_in(const struct rk_plan *p, const char *dir, size_t *ranks, struct rk_error *err)
+/* Names of the folders "rank-K" in `dir`, by rank. */
+static int rank_folders(const char *dir, struct rk_list *ret, struct rk_error *err)
 {
 	DIR *d = opendir(dir);
 	struct dirent *e;
-	struct rk_list names = { 0 };
-	int rc = 0;
 
 	while (d && (e = readdir(d)) != NULL)
-		if (rank_of(e->d_name) >= 0)
-			rk_list_add(&names, e->d_name);
+		if (rk_rank_of_folder(e->d_name) >= 0)
+			rk_list_add(ret, e->d_name);
 	if (d)
 		closedir(d);
+	if (ret->n)
+		qsort(ret->v, ret->n, sizeof(*ret->v), by_rank);
+	return ret->bad ? rk_fail_nomem(err) : 0;
+}
+
+/* <from>/rank-K becomes <dir>/rank-KKKKK/rocprof_raw[/pass_N]. */
+static int move_rank(const struct rk_plan *p, const char *from, const char *name,
+		     struct rk_error *err)
+{
+	const char *pass = from + strlen(p->raw_dir); /* "" or "/pass_N" */
+	char *old = rk_strf("%s/%s", from, name);
+	char *new = rk_strf("%s/rank-%05" PRId64 "/rocprof_raw%s", p->dir, rk_rank_of_folder(name),
+			    pass);
+	int rc = old && new ? rk_make_dirs(new, err) : rk_fail_nomem(err);
+
+	/* an empty directory may be renamed over */
+	if (rc == 0 && rename(old, new))
+		rc = rk_fail_errno(err, errno, "cannot move '%s' to '%s'", old, new);
+	rk_free(old);
+	rk_free(new);
+	return rc;
+}
+
+static int collect_in(const struct rk_plan *p, const char *dir, struct rk_error *err)
+{
+	struct rk_list names = { 0 };
+	int rc = rank_folders(dir, &names, err);
+
 	for (size_t i = 0; rc == 0 && i < names.n; i++)
-		rc = move_rank(p, dir, names.v[i], rank_of(names.v[i]), err);
-	*ranks = names.n > *ranks ? names.n : *ranks;
+		rc = move_rank(p, dir, names.v[i], err);
 	rk_list_release(&names);
 	return rc;
 }
 
-int rk_collect_ranks(const struct rk_plan *p, size_t *ret_ranks, struct rk_error *err)
+int rk_collect_ranks(const struct rk_plan *p, struct rk_error *err)
 {
 	int rc = 0;
 
-	*ret_ranks = 0;
 	for (size_t i = 0; rc == 0 && p->rank_key && i < p->npasses; i++)
-		rc = collect_in(p, p->passes[i].dir, ret_ranks, err);
+		rc = collect_in(p, p->passes[i].dir, err);
 	return rc;
+}
+
+static int add_if_there(struct rk_list *l, const char *dir, const char *name, struct rk_error *err)
+{
+	char *path = rk_strf("%s/%s", dir, name);
+	struct stat st;
+	int rc = path ? 0 : rk_fail_nomem(err);
+
+	if (path && stat(path, &st) == 0)
+		rk_list_add(l, path);
+	rk_free(path);
+	return rc;
+}
+
+static int add_ranks(struct rk_list *l, const char *dir, struct rk_error *err)
+{
+	struct rk_list names = { 0 };
+	int rc = rank_folders(dir, &names, err);
+
+	for (size_t i = 0; rc == 0 && i < names.n; i++)
+		rc = add_if_there(l, dir, names.v[i], err);
+	rk_list_release(&names);
+	return rc;
+}
+
+int rk_collect_inputs(const struct rk_plan *p, struct rk_list *ret, struct rk_error *err)
+{
+	uint64_t files = 0, bytes;
+	int rc = rk_count_files(p->raw_dir, &files, &bytes, err);
+
+	if (rc == 0 && files)
+		rk_list_add(ret, p->raw_dir);
+	if (rc == 0 && p->rank_key)
+		rc = add_ranks(ret, p->dir, err);
+	for (size_t i = 0; rc == 0 && i < RK_MONITOR_FILES; i++)
+		rc = add_if_there(ret, p->dir, rk_monitor_file_names[i], err);
+	if (rc == 0)
+		rc = add_if_there(ret, p->dir, "library_trace.csv", err);
+	return rc == 0 && ret->bad ? rk_fail_nomem(err) : rc;
 }

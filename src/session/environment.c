@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
+
 /* What stands between the members of a variable that is a list; 0 for those that are not. */
 static char separator_of(const char *name)
 {
@@ -27,7 +29,7 @@ bool rk_env_leaks(const char *entry)
 	return strncmp(entry, "ROCPROF_", 8) == 0;
 }
 
-static void set_one(struct rk_list *env, const char *entry, struct rk_list *kept)
+static void set_one(struct rk_list *env, const char *entry)
 {
 	char name[256], separator;
 	const char *value = rk_list_entry(entry, name, sizeof(name)), *old;
@@ -37,26 +39,45 @@ static void set_one(struct rk_list *env, const char *entry, struct rk_list *kept
 	separator = separator_of(name);
 	old = rk_list_value(env, name);
 	if (old && old[0] && separator) {
-		struct rk_list joined = { 0 };
+		char *joined = rk_strf("%s%c%s", old, separator, value);
 
-		rk_list_addf(&joined, "%s%c%s", old, separator, value);
-		if (joined.n)
-			rk_list_set(env, name, joined.v[0]);
-		env->bad = env->bad || joined.bad;
-		rk_list_release(&joined);
+		if (joined)
+			rk_list_set(env, name, joined);
+		env->bad = env->bad || !joined;
+		rk_free(joined);
 	} else if (!old || separator) {
 		rk_list_set(env, name, value);
-	} else if (strcmp(old, value) != 0 && kept) {
-		rk_list_add_once(kept, name);
 	}
 }
 
-void rk_env_make(char *const *base, const struct rk_list *set, struct rk_list *ret,
-		 struct rk_list *kept)
+void rk_env_make(char *const *base, const struct rk_list *set, struct rk_list *ret)
 {
 	for (; base && *base; base++)
 		if (!rk_env_leaks(*base))
 			rk_list_add(ret, *base);
 	for (size_t i = 0; i < set->n; i++)
-		set_one(ret, set->v[i], kept);
+		set_one(ret, set->v[i]);
+	ret->bad = ret->bad || set->bad;
+}
+
+static const char *value_in(char *const *base, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (; base && *base; base++)
+		if (!strncmp(*base, name, len) && (*base)[len] == '=')
+			return *base + len + 1;
+	return NULL;
+}
+
+void rk_env_kept(char *const *base, const struct rk_list *set, struct rk_list *ret)
+{
+	for (size_t i = 0; i < set->n; i++) {
+		char name[256];
+		const char *value = rk_list_entry(set->v[i], name, sizeof(name));
+		const char *old = value ? value_in(base, name) : NULL;
+
+		if (old && !separator_of(name) && !rk_env_leaks(set->v[i]) && strcmp(old, value))
+			rk_list_add_once(ret, name);
+	}
 }

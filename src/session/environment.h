@@ -12,9 +12,11 @@ bool rk_env_leaks(const char *entry);
 /*
  * `set` over `base`, into *ret: ROCPROF_* entries of base are left out; lists of libraries and
  * paths (LD_PRELOAD, LD_LIBRARY_PATH, ...) are appended to; any other variable that base has
- * already keeps its value, and is named in `kept` (may be NULL).
+ * already keeps its value.
  */
-void rk_env_make(char *const *base, const struct rk_list *set, struct rk_list *ret,
-		 struct rk_list *kept);
+void rk_env_make(char *const *base, const struct rk_list *set, struct rk_list *ret);
+
+/* Names of the variables in `set` that keep another value, that of `base`; once each. */
+void rk_env_kept(char *const *base, const struct rk_list *set, struct rk_list *ret);
 
 #endif

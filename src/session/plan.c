@@ -9,19 +9,6 @@
 
 extern char **environ;
 
-static char *joined(const char *dir, const char *name)
-{
-	struct rk_bytes b;
-	char *ret = NULL;
-
-	rk_bytes_init(&b, 1 << 16);
-	rk_bytes_printf(&b, "%s/%s", dir, name);
-	if (rk_bytes_str(&b))
-		ret = rk_strdup(rk_bytes_str(&b));
-	rk_bytes_release(&b);
-	return ret;
-}
-
 /* Under a launcher each rank has a folder of its own; a launcher in the command makes ranks. */
 static int plan_dirs(const struct rk_session_options *opt, struct rk_plan *p, struct rk_error *err)
 {
@@ -32,8 +19,8 @@ static int plan_dirs(const struct rk_session_options *opt, struct rk_plan *p, st
 	rc = rk_run_dir_name(opt->dir, p->rank.rank, &b, err);
 	if (rc == 0) {
 		p->dir = rk_strdup(rk_bytes_str(&b));
-		p->raw_dir = p->dir ? joined(p->dir, "rocprof_raw") : NULL;
-		p->library_dir = p->dir ? joined(p->dir, "library_logs") : NULL;
+		p->raw_dir = p->dir ? rk_strf("%s/rocprof_raw", p->dir) : NULL;
+		p->library_dir = p->dir ? rk_strf("%s/library_logs", p->dir) : NULL;
 		rc = p->raw_dir && p->library_dir ? 0 : rk_fail_nomem(err);
 	}
 	rk_bytes_release(&b);
@@ -86,20 +73,34 @@ static int make(const struct rk_session_options *opt, struct rk_plan *p, struct 
 	return rc;
 }
 
+/* A copy of what may be NULL; false when memory ran out. */
+static bool copy(char **at, const char *text)
+{
+	*at = text ? rk_strdup(text) : NULL;
+	return *at || !text;
+}
+
+/* What the plan only hands on. */
+static int copy_options(const struct rk_session_options *opt, struct rk_plan *p,
+			struct rk_error *err)
+{
+	p->timeout_ms = opt->timeout_s > UINT64_MAX / 1000 ? UINT64_MAX : opt->timeout_s * 1000;
+	p->force = opt->force;
+	p->keep_going = opt->keep_going;
+	p->baseline = opt->baseline;
+	p->redact = opt->redact;
+	return copy(&p->kernel_regex, opt->kernel_regex) && copy(&p->root, opt->root) ?
+		       0 :
+		       rk_fail_nomem(err);
+}
+
 int rk_plan_make(const struct rk_session_options *opt, struct rk_plan **ret, struct rk_error *err)
 {
 	struct rk_plan *p = rk_calloc(1, sizeof(*p));
-	int rc = p ? 0 : rk_fail_nomem(err);
+	int rc = p ? copy_options(opt, p, err) : rk_fail_nomem(err);
 
-	if (rc == 0) {
-		p->timeout_ms = opt->timeout_s * 1000;
-		p->force = opt->force;
-		p->keep_going = opt->keep_going;
-		p->baseline = opt->baseline;
-		p->redact = opt->redact;
-		p->kernel_regex = opt->kernel_regex ? rk_strdup(opt->kernel_regex) : NULL;
-		rc = opt->kernel_regex && !p->kernel_regex ? rk_fail_nomem(err) : make(opt, p, err);
-	}
+	if (rc == 0)
+		rc = make(opt, p, err);
 	if (rc < 0) {
 		rk_plan_free(p);
 		return rc;

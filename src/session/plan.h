@@ -18,7 +18,7 @@
 struct rk_request {
 	struct rk_preset *preset; /* what the options did not say */
 	unsigned traces;
-	const char *counters; /* spec; "" for none. Borrowed from the options or the preset */
+	char *counters; /* spec; "" for none */
 	struct rk_pc_sampling pc;
 	bool pc_wanted, stats;
 	unsigned monitors, libraries;
@@ -30,7 +30,7 @@ struct rk_plan_pass {
 	struct rk_tool_command how;
 	struct rk_list counters; /* of this pass */
 	char *dir;               /* absolute */
-	const char *what;        /* "trace", "counters", "trace and counters", "PC samples" */
+	const char *what;        /* "trace", "counters", "PC samples and trace" */
 	unsigned traces;         /* asked */
 };
 

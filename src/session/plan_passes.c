@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "session/environment.h"
 #include "session/library_trace.h"
 #include "session/plan.h"
 
@@ -17,7 +18,7 @@ int rk_plan_counters(struct rk_plan *p, struct rk_error *err)
 {
 	int rc;
 
-	if (!p->want.counters || !p->want.counters[0])
+	if (!p->want.counters[0])
 		return 0;
 	rc = rk_counters_plan(p->arch, p->want.counters, &p->counters, err);
 	if (rc < 0)
@@ -41,17 +42,7 @@ int rk_plan_counters(struct rk_plan *p, struct rk_error *err)
 /* The folder of pass i: of its own when there are several. */
 static char *pass_dir(const struct rk_plan *p, size_t i)
 {
-	struct rk_bytes b;
-	char *ret = NULL;
-
-	rk_bytes_init(&b, 1 << 16);
-	rk_bytes_puts(&b, p->raw_dir);
-	if (p->npasses > 1)
-		rk_bytes_printf(&b, "/pass_%zu", i + 1);
-	if (rk_bytes_str(&b))
-		ret = rk_strdup(rk_bytes_str(&b));
-	rk_bytes_release(&b);
-	return ret;
+	return p->npasses > 1 ? rk_strf("%s/pass_%zu", p->raw_dir, i + 1) : rk_strdup(p->raw_dir);
 }
 
 static const char *what_is(const struct rk_plan_pass *pass, bool pc)
@@ -65,6 +56,7 @@ static void add_notes(struct rk_plan *p, const struct rk_list *notes)
 {
 	for (size_t i = 0; i < notes->n; i++)
 		rk_list_add_once(&p->notes, notes->v[i]);
+	p->notes.bad = p->notes.bad || notes->bad;
 }
 
 static void add_env(struct rk_plan_pass *pass, const struct rk_list *env)
@@ -76,6 +68,20 @@ static void add_env(struct rk_plan_pass *pass, const struct rk_list *env)
 		if (value && !rk_list_value(&pass->how.env, name))
 			rk_list_set(&pass->how.env, name, value);
 	}
+}
+
+/* What the user has set is the user's. */
+static void note_kept(struct rk_plan *p, const struct rk_list *env)
+{
+	struct rk_list names = { 0 }, notes = { 0 };
+
+	rk_env_kept(environ, env, &names);
+	for (size_t i = 0; i < names.n; i++)
+		rk_list_addf(&notes, "%s is set already and keeps its value", names.v[i]);
+	notes.bad = notes.bad || names.bad;
+	add_notes(p, &notes);
+	rk_list_release(&names);
+	rk_list_release(&notes);
 }
 
 /* One command line; `pass` has its counters and traces already. */
@@ -100,10 +106,11 @@ static int make_pass(struct rk_plan *p, size_t i, struct rk_error *err)
 	if (rc < 0)
 		return rc;
 	add_notes(p, &pass->how.notes);
-	/* What the preset and the libraries want comes first: the tool's own has the last word. */
+	/* Behind the tool's own, which has the last word over what preset and libraries want. */
 	add_env(pass, &p->want.env);
 	if (i == 0)
 		add_env(pass, &p->library_env);
+	note_kept(p, &pass->how.env);
 	return pass->how.argv.bad || pass->how.env.bad ? rk_fail_nomem(err) : 0;
 }
 
@@ -145,7 +152,7 @@ int rk_plan_passes(struct rk_plan *p, struct rk_error *err)
 		return rc;
 	p->npasses = alone ? 1 : (size_t)trace + ncounters;
 	p->passes = rk_calloc(p->npasses, sizeof(*p->passes));
-	if (!p->passes || p->own_counters.bad)
+	if (!p->passes)
 		return rk_fail_nomem(err);
 	if (trace || alone)
 		p->passes[at++].traces = p->want.traces;
@@ -155,6 +162,8 @@ int rk_plan_passes(struct rk_plan *p, struct rk_error *err)
 		if (!alone)
 			p->passes[at++].traces = RK_TRACE_KERNEL;
 	}
+	if (p->own_counters.bad)
+		return rk_fail_nomem(err);
 	for (size_t i = 0; rc == 0 && i < p->npasses; i++) {
 		p->passes[i].what = what_is(&p->passes[i], p->want.pc_wanted);
 		p->passes[i].dir = pass_dir(p, i);

@@ -150,11 +150,13 @@ static void launch_by(const struct rk_preset *p, char *const *argv, struct rk_re
 		rk_list_append(&r->command, &given);
 		if (strcmp(p->launcher, "torchrun") == 0 && rk_bytes_str(&line))
 			rk_list_set(&r->env, "MAD_MULTI_NODE_RUNNER", rk_bytes_str(&line));
+		r->env.bad = r->env.bad || line.bad;
 		rk_list_addf(notes, "launcher %s: the command starts it itself%s", p->launcher,
 			     strcmp(p->launcher, "torchrun") ? "" :
 							       "; MAD_MULTI_NODE_RUNNER says how");
 		rk_bytes_release(&line);
 	}
+	r->command.bad = r->command.bad || given.bad || runner.bad;
 	rk_list_release(&given);
 	rk_list_release(&runner);
 }
@@ -178,7 +180,6 @@ static int from_preset(const struct rk_session_options *opt, struct rk_request *
 
 	if (!r->traces)
 		r->traces = opt->traces ? 0 : p->traces;
-	r->counters = opt->counters ? opt->counters : p->counters;
 	r->stats = p->stats;
 	r->pc_wanted = p->pc_method[0] != '\0';
 	r->pc = (struct rk_pc_sampling){
@@ -204,7 +205,6 @@ static int without_preset(const struct rk_session_options *opt, struct rk_reques
 {
 	int rc = choose_bits(opt->monitor, NULL, rk_monitor_parse, &r->monitors, err);
 
-	r->counters = opt->counters ? opt->counters : "";
 	if (rc == 0)
 		rc = choose_bits(opt->library_trace, NULL, rk_library_parse, &r->libraries, err);
 	return rc;
@@ -226,6 +226,11 @@ int rk_plan_request(const struct rk_session_options *opt, struct rk_request *ret
 				   without_preset(opt, ret, err);
 	if (rc < 0)
 		return rc;
+	ret->counters = rk_strdup(opt->counters ? opt->counters :
+				  ret->preset   ? ret->preset->counters :
+						  "");
+	if (!ret->counters)
+		return rk_fail_nomem(err);
 	if (opt->tool_args && !rk_list_split_words(&ret->tool_args, opt->tool_args))
 		return rk_fail(err, RK_E_USAGE, "a quote is left open in --tool-args");
 	if (context && ret->preset->launcher[0])
@@ -238,6 +243,7 @@ int rk_plan_request(const struct rk_session_options *opt, struct rk_request *ret
 void rk_request_release(struct rk_request *r)
 {
 	rk_preset_free(r->preset);
+	rk_free(r->counters);
 	rk_list_release(&r->env);
 	rk_list_release(&r->tool_args);
 	rk_list_release(&r->command);

@@ -72,6 +72,16 @@ struct rk_rank rk_rank_find(char *const *envp)
 	return r;
 }
 
+int64_t rk_rank_of_folder(const char *name)
+{
+	int64_t v;
+
+	if (strncmp(name, "rank-", 5) != 0 ||
+	    rk_num_i64(name + 5, strlen(name + 5), &v) != RK_NUM_OK || v < 0 || v > INT32_MAX)
+		return -1;
+	return v;
+}
+
 static int bad_ranks(const char *list, struct rk_error *err)
 {
 	return rk_fail(err, RK_E_USAGE, "ranks are written like 0,8-15, not '%s'", list);

@@ -17,6 +17,9 @@ struct rk_rank {
 /* From an environment; values that are not whole numbers are passed over. */
 struct rk_rank rk_rank_find(char *const *envp);
 
+/* Of the name of a folder, "rank-00012", the rank; -1 for other names. */
+int64_t rk_rank_of_folder(const char *name);
+
 /* Whether `rank` is in "0,8-15"; *ret is true for everything when list is NULL. */
 int rk_rank_chosen(const char *list, int64_t rank, bool *ret, struct rk_error *err);
 

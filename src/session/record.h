@@ -38,16 +38,11 @@ struct rk_record {
 	struct rk_list warnings; /* a sentence each */
 };
 
+/* A failure leaves something that release takes. */
 int rk_record_init(struct rk_record *r, const struct rk_plan *p, struct rk_error *err);
 void rk_record_release(struct rk_record *r);
 
 /* Writes <dir>/run.json, whole or not at all. */
 int rk_record_write(const struct rk_record *r, const struct rk_plan *p, struct rk_error *err);
-
-/*
- * Files that workers of a launcher left in rocprof_raw/[pass_N/]rank-K go to
- * rank-KKKKK/rocprof_raw/[pass_N/]; *ret_ranks is how many ranks there were.
- */
-int rk_collect_ranks(const struct rk_plan *p, size_t *ret_ranks, struct rk_error *err);
 
 #endif

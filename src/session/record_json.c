@@ -5,12 +5,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/json_out.h"
 #include "base/num.h"
+#include "io/output.h"
 #include "rockit/rockit.h"
 #include "session/library_trace.h"
 #include "session/record.h"
-#include "session/run_dir.h"
 #include "session/secrets.h"
 
 extern char **environ;
@@ -165,15 +166,10 @@ static void put_bits(struct rk_json_out *j, const char *key, unsigned bits,
 	rk_json_close(j);
 }
 
-static const char *trace_name(unsigned i)
-{
-	return i < RK_NTRACES ? rk_trace_name(i) : NULL;
-}
-
 static void put_asked(struct rk_json_out *j, const struct rk_plan *p)
 {
 	rk_json_object(j, "asked");
-	put_bits(j, "traces", p->want.traces, trace_name);
+	put_bits(j, "traces", p->want.traces, rk_trace_name);
 	rk_json_array_flat(j, "counters");
 	for (size_t i = 0; p->counters && i < p->counters->nchecks; i++)
 		rk_json_text(j, NULL, p->counters->checks[i].asked);
@@ -189,6 +185,7 @@ static void put_counts(struct rk_json_out *j, const char *key, const struct rk_l
 {
 	char name[256];
 
+	j->out->bad = j->out->bad || l->bad;
 	rk_json_object_flat(j, key);
 	for (size_t i = 0; i < l->n; i++) {
 		const char *text = rk_list_entry(l->v[i], name, sizeof(name));
@@ -319,28 +316,24 @@ static void put_document(struct rk_bytes *out, const struct rk_record *r, const 
 
 int rk_record_write(const struct rk_record *r, const struct rk_plan *p, struct rk_error *err)
 {
-	struct rk_bytes text, hidden, path;
+	char *path = rk_strf("%s/run.json", p->dir);
+	struct rk_bytes text, hidden, *out = p->redact ? &hidden : &text;
 	struct rk_redaction_self self;
-	int rc = 0;
+	int rc;
 
 	rk_bytes_init(&text, JSON_MAX);
 	rk_bytes_init(&hidden, JSON_MAX);
-	rk_bytes_init(&path, 1 << 16);
 	put_document(&text, r, p);
 	if (p->redact && rk_bytes_str(&text)) {
 		rk_redaction_self(&self);
 		rk_redact_text(&hidden, rk_bytes_str(&text), &self.who);
 	}
-	rk_bytes_printf(&path, "%s/run.json", p->dir);
-	if (text.bad || hidden.bad || !rk_bytes_str(&path))
+	if (text.bad || hidden.bad || !path)
 		rc = rk_fail_nomem(err);
 	else
-		rc = p->redact ? rk_write_file(rk_bytes_str(&path), (const char *)hidden.data,
-					       hidden.len, err) :
-				 rk_write_file(rk_bytes_str(&path), (const char *)text.data,
-					       text.len, err);
+		rc = rk_write_file(path, (const char *)out->data, out->len, err);
 	rk_bytes_release(&text);
 	rk_bytes_release(&hidden);
-	rk_bytes_release(&path);
+	rk_free(path);
 	return rc;
 }

@@ -14,9 +14,12 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/text.h"
+#include "base/list.h"
 #include "io/output.h"
 #include "io/walk.h"
+#include "model/table.h"
+#include "monitor/monitor_files.h"
+#include "session/ranks.h"
 
 static int put_cwd(struct rk_bytes *b, struct rk_error *err)
 {
@@ -57,52 +60,55 @@ int rk_run_dir_name(const char *dir, int64_t rank, struct rk_bytes *ret, struct 
 	return rk_bytes_str(ret) ? 0 : rk_fail_nomem(err);
 }
 
-/* The parents of `path`, one after the other; `path` is given back as it was. */
-static int make_parents(char *path, struct rk_error *err)
-{
-	for (char *p = path + 1; (p = strchr(p, '/')) != NULL; p++) {
-		int failed, why;
-
-		*p = '\0';
-		failed = mkdir(path, 0777);
-		why = errno;
-		if (failed && why != EEXIST && !rk_is_dir(path))
-			return rk_fail_errno(err, why, "cannot make the directory '%s'", path);
-		*p = '/';
-	}
-	return 0;
-}
-
-static bool is_empty(const char *path)
+static int list_names(const char *path, struct rk_list *ret, struct rk_error *err)
 {
 	DIR *d = opendir(path);
 	struct dirent *e;
-	bool empty = d != NULL;
 
-	while (d && empty && (e = readdir(d)) != NULL)
-		empty = !strcmp(e->d_name, ".") || !strcmp(e->d_name, "..");
-	if (d)
-		closedir(d);
-	return empty;
+	if (!d)
+		return rk_fail_errno(err, errno, "cannot read the directory '%s'", path);
+	while ((e = readdir(d)) != NULL)
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+			rk_list_add(ret, e->d_name);
+	closedir(d);
+	return ret->bad ? rk_fail_nomem(err) : 0;
 }
 
-int rk_run_dir_make(const char *path, bool force, struct rk_error *err)
+static bool is_table(const char *name)
 {
-	char *copy = rk_strdup(path);
-	int rc = copy ? make_parents(copy, err) : rk_fail_nomem(err);
+	for (int t = 0; t < RK_NTABLES; t++) {
+		const char *stem = rk_table_file((enum rk_table)t);
+		size_t len = strlen(stem);
 
-	rk_free(copy);
-	if (rc < 0 || mkdir(path, 0777) == 0)
-		return rc;
-	if (errno != EEXIST)
-		return rk_fail_errno(err, errno, "cannot make the directory '%s'", path);
-	if (!rk_is_dir(path))
-		return rk_fail(err, RK_E_IO, "'%s' is there and is no directory", path);
-	if (force || is_empty(path))
-		return 0;
-	return rk_fail(err, RK_E_IO,
-		       "the directory '%s' holds something already; name another or add --force",
-		       path);
+		if (!strncmp(name, stem, len) && !strcmp(name + len, ".parquet"))
+			return true;
+	}
+	return false;
+}
+
+/* What a run makes in its directory. */
+static bool is_ours(const char *name)
+{
+	static const char *const names[] = { "run.json", "rocprof_raw", "library_logs",
+					     "library_trace.csv" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	for (size_t i = 0; i < RK_MONITOR_FILES; i++)
+		if (!strcmp(name, rk_monitor_file_names[i]))
+			return true;
+	return rk_rank_of_folder(name) >= 0 || is_table(name);
+}
+
+/* A run leaves a run.json; the folder that holds ranks, or samples alone, has only our names. */
+static bool was_run(const struct rk_list *names)
+{
+	bool ours = true;
+
+	for (size_t i = 0; i < names->n; i++)
+		ours = ours && is_ours(names->v[i]);
+	return ours || rk_list_has(names, "run.json");
 }
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *f)
@@ -113,63 +119,48 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 	return remove(path);
 }
 
-static bool is_ours(const char *name)
+static int remove_all(const char *dir, const char *name, struct rk_error *err)
 {
-	static const char *const names[] = { "run.json",
-					     "rocprof_raw",
-					     "library_logs",
-					     "library_trace.csv",
-					     "gpu_info_power_profiler_output.csv",
-					     "gpu_info_vram_profiler_output.csv",
-					     "gpu_info_samples.csv" };
-	size_t len = strlen(name);
+	char *path = rk_strf("%s/%s", dir, name);
+	int rc = path ? 0 : rk_fail_nomem(err);
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strcmp(name, names[i]))
-			return true;
-	return !strncmp(name, "rank-", 5) || rk_text_ends(name, len, ".parquet");
-}
-
-int rk_run_dir_clear(const char *path, struct rk_error *err)
-{
-	DIR *d = opendir(path);
-	struct dirent *e;
-	struct rk_bytes b;
-	int rc = 0;
-
-	rk_bytes_init(&b, 1 << 16);
-	while (d && rc == 0 && (e = readdir(d)) != NULL) {
-		if (!is_ours(e->d_name))
-			continue;
-		rk_bytes_clear(&b);
-		rk_bytes_printf(&b, "%s/%s", path, e->d_name);
-		if (!rk_bytes_str(&b))
-			rc = rk_fail_nomem(err);
-		else if (nftw(rk_bytes_str(&b), remove_one, 16, FTW_DEPTH | FTW_PHYS))
-			rc = rk_fail_errno(err, errno, "cannot remove '%s'", rk_bytes_str(&b));
-	}
-	if (d)
-		closedir(d);
-	rk_bytes_release(&b);
+	if (path && nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS))
+		rc = rk_fail_errno(err, errno, "cannot remove '%s'", path);
+	rk_free(path);
 	return rc;
 }
 
-int rk_make_dirs(const char *path, struct rk_error *err)
+static int take_over(const char *path, const struct rk_list *names, bool force,
+		     struct rk_error *err)
 {
-	return rk_run_dir_make(path, true, err);
+	int rc = 0;
+
+	if (!force)
+		return rk_fail(err, RK_E_IO,
+			       "the directory '%s' holds something already; name another or add "
+			       "--force",
+			       path);
+	if (!was_run(names))
+		return rk_fail(err, RK_E_IO,
+			       "the directory '%s' holds something, and no run of rockit: --force "
+			       "leaves it alone; name another",
+			       path);
+	for (size_t i = 0; rc == 0 && i < names->n; i++)
+		if (is_ours(names->v[i]))
+			rc = remove_all(path, names->v[i], err);
+	return rc;
 }
 
-int rk_write_file(const char *path, const char *text, size_t len, struct rk_error *err)
+int rk_run_dir_make(const char *path, bool force, struct rk_error *err)
 {
-	struct rk_output *o = NULL;
-	int rc = rk_output_open(path, &o, err);
+	struct rk_list names = { 0 };
+	int rc = rk_make_dirs(path, err);
 
-	if (rc < 0)
-		return rc;
-	rc = rk_output_write(o, text, len, err);
 	if (rc == 0)
-		return rk_output_commit(o, err);
-	rk_output_abort(o);
+		rc = list_names(path, &names, err);
+	if (rc == 0 && names.n)
+		rc = take_over(path, &names, force, err);
+	rk_list_release(&names);
 	return rc;
 }
 

@@ -14,17 +14,11 @@
  */
 int rk_run_dir_name(const char *dir, int64_t rank, struct rk_bytes *ret, struct rk_error *err);
 
-/* Makes it, its parents too. One that is there already is refused unless `force`. */
+/*
+ * Makes it, its parents too. One that holds something is refused, unless `force` is given and an
+ * earlier run made it: then what that run left is removed, and nothing else.
+ */
 int rk_run_dir_make(const char *path, bool force, struct rk_error *err);
-
-/* Takes away what an earlier run left there: rockit's own files and folders, nothing else. */
-int rk_run_dir_clear(const char *path, struct rk_error *err);
-
-/* Makes a directory and its parents; one that is there is fine. */
-int rk_make_dirs(const char *path, struct rk_error *err);
-
-/* All of `text` as the file `path`, whole or not at all. */
-int rk_write_file(const char *path, const char *text, size_t len, struct rk_error *err);
 
 /* Regular files below `path` and their bytes; 0 when it is not there. */
 int rk_count_files(const char *path, uint64_t *ret_files, uint64_t *ret_bytes,

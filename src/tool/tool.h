@@ -27,7 +27,8 @@ enum rk_trace {
 };
 enum { RK_NTRACES = 8, RK_TRACE_SYS = (1 << RK_NTRACES) - 1 };
 
-/* Bit i's word on the command line and in ledgers: "hip", "hsa", "kernel", "memcpy", ... */
+/* Bit i's word on the command line and in ledgers: "hip", "hsa", "kernel", "memcpy", ...;
+ * NULL past the last. */
 const char *rk_trace_name(unsigned i);
 /* "hip,kernel" or "sys"; RK_E_USAGE names the nearest right word. */
 int rk_trace_parse(const char *words, unsigned *ret, struct rk_error *err);

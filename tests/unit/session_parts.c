@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "io/output.h"
 #include "session/environment.h"
 #include "session/program.h"
 #include "session/ranks.h"
@@ -90,7 +91,8 @@ TEST(lists_are_appended_to_and_other_variables_are_kept)
 	rk_list_add(&set, "LD_PRELOAD=/b.so");
 	rk_list_add(&set, "NCCL_DEBUG=INFO");
 	rk_list_add(&set, "NEW=x=y");
-	rk_env_make(base, &set, &env, &kept);
+	rk_env_make(base, &set, &env);
+	rk_env_kept(base, &set, &kept);
 	CHECK_STR(rk_list_value(&env, "LD_PRELOAD"), "/a.so:/b.so");
 	CHECK_STR(rk_list_value(&env, "NCCL_DEBUG"), "WARN");
 	CHECK_STR(rk_list_value(&env, "NEW"), "x=y");
@@ -153,9 +155,30 @@ TEST(clearing_a_run_directory_leaves_what_is_not_ours)
 	world_open(&w, 1);
 	for (size_t i = 0; i < 5; i++)
 		world_text(&w, names[i], "x");
-	CHECK_I64(rk_run_dir_clear(w.dir, &err), 0);
+	CHECK_I64(rk_run_dir_make(w.dir, true, &err), 0);
 	for (size_t i = 0; i < 5; i++)
 		CHECK(world_has(&w, names[i]) == (i == 4));
+	world_close(&w);
+}
+
+TEST(a_directory_of_somebody_else_is_not_taken_by_force)
+{
+	static const char *const names[] = { "mine.parquet", "rank-first.csv", "memcpy.parquet" };
+	struct rk_error err = { 0 };
+	struct world w;
+
+	world_open(&w, 1);
+	for (size_t i = 0; i < 3; i++)
+		world_text(&w, names[i], "x");
+	CHECK_I64(rk_run_dir_make(w.dir, true, &err), RK_E_IO);
+	for (size_t i = 0; i < 3; i++)
+		CHECK(world_has(&w, names[i]));
+	/* beside a run they are left as well, but for what has a name of ours */
+	world_text(&w, "run.json", "{}");
+	err = (struct rk_error){ 0 };
+	CHECK_I64(rk_run_dir_make(w.dir, true, &err), 0);
+	for (size_t i = 0; i < 3; i++)
+		CHECK(world_has(&w, names[i]) == (i < 2));
 	world_close(&w);
 }
 

@@ -1,0 +1,390 @@
+/* session.c (tests) - sessions from options to run.json, with a profiler that is a small script. */
+#include "rockit/session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "base/list.h"
+#include "tap.h"
+#include "world.h"
+
+/* ---- a machine with one profiler ---- */
+
+/* Writes two kernels below the folder after -d, then runs what stands behind --. */
+static const char profiler[] =
+	"#!/bin/sh\n"
+	"dir=.\n"
+	"while [ $# -gt 0 ] && [ \"$1\" != -- ]; do\n"
+	"	[ \"$1\" = -d ] && dir=$2\n"
+	"	shift\n"
+	"done\n"
+	"shift\n"
+	"[ -d \"$dir\" ] || mkdir -p \"$dir\"\n"
+	"printf '%s\\n' '\"Kind\",\"Agent_Id\",\"Queue_Id\",\"Thread_Id\",\"Dispatch_Id\","
+	"\"Kernel_Id\",\"Kernel_Name\",\"Correlation_Id\",\"Start_Timestamp\",\"End_Timestamp\"'"
+	" '\"KERNEL_DISPATCH\",1,1,7,1,3,\"first\",1,1000,2000'"
+	" '\"KERNEL_DISPATCH\",1,1,7,2,4,\"second\",2,3000,5000'"
+	" >\"$dir/7_kernel_trace.csv\"\n"
+	"exec \"$@\"\n";
+
+struct place {
+	struct world w;
+	char dir[128];
+	struct rk_list said, warned;
+};
+
+static void place_open(struct place *p)
+{
+	*p = (struct place){ 0 };
+	world_open(&p->w, 1);
+	chmod(world_text(&p->w, "opt/rocm-6.4.0/bin/rocprofv3", profiler), 0755);
+	snprintf(p->dir, sizeof(p->dir), "%s/run", p->w.dir);
+}
+
+static void place_close(struct place *p)
+{
+	rk_list_release(&p->said);
+	rk_list_release(&p->warned);
+	world_close(&p->w);
+}
+
+static void say(void *arg, const char *line)
+{
+	rk_list_add(&((struct place *)arg)->said, line);
+}
+
+static void warn(void *arg, const char *line)
+{
+	rk_list_add(&((struct place *)arg)->warned, line);
+}
+
+static struct rk_session_options options(struct place *p, char **argv)
+{
+	return (struct rk_session_options){ .traces = "kernel",
+					    .tool = "rocprofv3",
+					    .arch = "gfx942",
+					    .dir = p->dir,
+					    .root = p->w.dir,
+					    .argv = argv };
+}
+
+/* Plans and runs; the first error there is. */
+static int run(struct place *p, const struct rk_session_options *opt, struct rk_session_result *ret,
+	       struct rk_error *err)
+{
+	const struct rk_session_hooks hooks = { .say = say, .warn = warn, .arg = p };
+	struct rk_session *s = NULL;
+	int rc = rk_session_plan(opt, &s, err);
+
+	if (rc == 0)
+		rc = rk_session_run(s, &hooks, ret, err);
+	rk_session_free(s);
+	return rc;
+}
+
+TEST(a_session_ends_with_tables_and_a_record)
+{
+	char *argv[] = { "true", NULL };
+	struct rk_session_result did = { 0 };
+	struct rk_error err = { 0 };
+	struct rk_session_options opt;
+	struct place p;
+
+	place_open(&p);
+	opt = options(&p, argv);
+	CHECK_I64(run(&p, &opt, &did, &err), 0);
+	CHECK_STR(err.message, "");
+	CHECK(did.ran && did.profiled && did.usable);
+	CHECK_U64(did.kernels, 2);
+	CHECK(world_has(&p.w, "run/run.json"));
+	CHECK(world_has(&p.w, "run/rocprof_kernels.parquet"));
+	CHECK_U64(p.warned.n, 0);
+	place_close(&p);
+}
+
+/* ---- what it is told and what it does ---- */
+
+/* A small file of the place, whole; the buffer is the caller's. */
+static const char *content(struct place *p, const char *name, char *buf, size_t size)
+{
+	char path[256];
+	FILE *f;
+	size_t n = 0;
+
+	snprintf(path, sizeof(path), "%s/%s", p->w.dir, name);
+	f = fopen(path, "r");
+	if (f) {
+		n = fread(buf, 1, size - 1, f);
+		fclose(f);
+	}
+	buf[n] = '\0';
+	return buf;
+}
+
+static size_t times(const char *text, const char *word)
+{
+	size_t n = 0;
+
+	while ((text = strstr(text, word)) != NULL) {
+		text += strlen(word);
+		n++;
+	}
+	return n;
+}
+
+TEST(the_baseline_has_the_preset_s_variables_and_nothing_of_a_profiler)
+{
+	char script[256], text[65536];
+	char *argv[] = { "sh", "-c", script, NULL };
+	struct rk_session_result did = { 0 };
+	struct rk_error err = { 0 };
+	struct rk_session_options opt;
+	struct place p;
+
+	place_open(&p);
+	snprintf(script, sizeof(script), "echo \"$A $ROCPROF_OLD.\" >>%s/seen", p.w.dir);
+	opt = options(&p, argv);
+	opt.context = "{\"tools\": [], \"env_vars\": {\"A\": \"b\"}}";
+	opt.baseline = true;
+	setenv("ROCPROF_OLD", "1", 1);
+	CHECK_I64(run(&p, &opt, &did, &err), 0);
+	unsetenv("ROCPROF_OLD");
+	CHECK_STR(err.message, "");
+	CHECK_STR(content(&p, "seen", text, sizeof(text)), "b .\nb .\n");
+	CHECK(strstr(content(&p, "run/run.json", text, sizeof(text)), "\"baseline_seconds\"") !=
+	      NULL);
+	place_close(&p);
+}
+
+TEST(a_variable_that_the_user_has_set_is_told_in_the_plan)
+{
+	char *argv[] = { "true", NULL };
+	struct rk_session *s = NULL;
+	struct rk_error err = { 0 };
+	struct rk_session_options opt;
+	const char *const *notes;
+	struct place p;
+	size_t n = 0;
+
+	place_open(&p);
+	opt = options(&p, argv);
+	opt.context = "{\"tools\": [], \"env_vars\": {\"ROCKIT_TEST_A\": \"b\"}}";
+	setenv("ROCKIT_TEST_A", "mine", 1);
+	CHECK_I64(rk_session_plan(&opt, &s, &err), 0);
+	unsetenv("ROCKIT_TEST_A");
+	notes = s ? rk_session_notes(s, &n) : NULL;
+	CHECK(n > 0 && !strcmp(notes[n - 1], "ROCKIT_TEST_A is set already and keeps its value"));
+	rk_session_free(s);
+	place_close(&p);
+}
+
+TEST(a_session_may_be_run_again_and_takes_its_own_directory)
+{
+	char *argv[] = { "true", NULL };
+	struct rk_session_result did = { 0 };
+	struct rk_session *s = NULL;
+	struct rk_error err = { 0 };
+	struct rk_session_options opt;
+	struct place p;
+
+	place_open(&p);
+	opt = options(&p, argv);
+	opt.force = true;
+	CHECK_I64(rk_session_plan(&opt, &s, &err), 0);
+	for (int i = 0; s && i < 2; i++) {
+		CHECK_I64(rk_session_run(s, NULL, &did, &err), 0);
+		CHECK_U64(did.kernels, 2);
+	}
+	rk_session_free(s);
+	place_close(&p);
+}
+
+/* A GPU whose driver tells its memory. */
+static void put_gpu(struct place *p)
+{
+	static const char *const files[][2] = {
+		{ "uevent", "DRIVER=amdgpu\nPCI_SLOT_NAME=0000:01:00.0\n" },
+		{ "vendor", "0x1002\n" },
+		{ "device", "0x74a1\n" },
+		{ "class", "0x120000\n" },
+		{ "mem_info_vram_total", "206141652992\n" },
+		{ "mem_info_vram_used", "51535413248\n" },
+	};
+	char name[128];
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		snprintf(name, sizeof(name), "sys/class/drm/card0/device/%s", files[i][0]);
+		world_text(&p->w, name, files[i][1]);
+	}
+}
+
+TEST(a_session_samples_the_gpus_and_records_them)
+{
+	char *argv[] = { "true", NULL }, text[65536];
+	struct rk_session_result did = { 0 };
+	struct rk_error err = { 0 };
+	struct rk_session_options opt;
+	struct place p;
+
+	place_open(&p);
+	put_gpu(&p);
+	opt = options(&p, argv);
+	opt.monitor = "vram,energy";
+	CHECK_I64(run(&p, &opt, &did, &err), 0);
+	CHECK_STR(err.message, "");
+	CHECK(world_has(&p.w, "run/gpu_info_vram_profiler_output.csv"));
+	CHECK(world_has(&p.w, "run/samples.parquet"));
+	content(&p, "run/run.json", text, sizeof(text));
+	CHECK(strstr(text, "\"monitors\": [\"vram\"]") != NULL);
+	CHECK(strstr(text, "\"monitors\": \"no GPU gives energy\"") != NULL);
+	CHECK(strstr(text, "\"pci\": \"0000:01:00.0\"") != NULL);
+	place_close(&p);
+}
+
+TEST(a_machine_without_gpu_is_no_failure_of_the_monitor)
+{
+	char *argv[] = { "true", NULL }, text[65536];
+	struct rk_session_result did = { 0 };
+	struct rk_error err = { 0 };
+	struct rk_session_options opt;
+	struct place p;
+
+	place_open(&p);
+	opt = options(&p, argv);
+	opt.monitor = "power";
+	CHECK_I64(run(&p, &opt, &did, &err), 0);
+	CHECK_U64(did.kernels, 2);
+	CHECK_U64(p.warned.n, 1);
+	content(&p, "run/run.json", text, sizeof(text));
+	CHECK(strstr(text, "\"monitors\": \"no GPU found") != NULL);
+	place_close(&p);
+}
+
+TEST(the_same_repair_in_two_files_is_one_entry_of_the_ledger)
+{
+	static const char header[] = "Kind,Agent_Id,Queue_Id,Kernel_Name,Start_Timestamp,"
+				     "End_Timestamp";
+	char script[1024], text[65536];
+	char *argv[] = { "sh", "-c", script, NULL };
+	struct rk_session_result did = { 0 };
+	struct rk_error err = { 0 };
+	struct rk_session_options opt;
+	const char *rows;
+	struct place p;
+
+	place_open(&p);
+	snprintf(script, sizeof(script),
+		 "for n in 8 9; do printf '%s\nKERNEL_DISPATCH,1,1,k,10,20\nKERNEL_DISPATCH,1\n"
+		 "KERNEL_DISPATCH,1,1,k,30,40\n' >%s/rocprof_raw/${n}_kernel_trace.csv; done",
+		 header, p.dir);
+	opt = options(&p, argv);
+	CHECK_I64(run(&p, &opt, &did, &err), 0);
+	content(&p, "run/run.json", text, sizeof(text));
+	rows = strstr(text, "\"repaired\"");
+	CHECK(rows != NULL);
+	CHECK_U64(rows ? times(rows, "\"short-row\": 2") : 0, 1);
+	CHECK_U64(rows ? times(rows, "short-row\"") : 0, 1);
+	place_close(&p);
+}
+
+/* ---- memory ---- */
+
+static int plan_once(const struct rk_session_options *opt, struct rk_error *err)
+{
+	struct rk_session *s = NULL;
+	char *text = NULL;
+	size_t len;
+	int rc = rk_session_plan(opt, &s, err);
+
+	for (int f = RK_REPORT_TEXT; rc == 0 && f <= RK_REPORT_JSON; f++) {
+		rc = rk_session_render(s, (enum rk_report_format)f, &text, &len, err);
+		if (rc == 0)
+			rk_text_free(text);
+	}
+	rk_session_free(s);
+	return rc;
+}
+
+/* Each allocation in turn fails; a plan that is made all the same would lack something. */
+static void plan_may_lack_memory(const struct rk_session_options *opt)
+{
+	bool failed = true;
+
+	for (uint64_t n = 1; failed && n < 100000; n++) {
+		struct rk_error err = { 0 };
+		int rc;
+
+		rk_alloc_fail_after(n);
+		rc = plan_once(opt, &err);
+		failed = rk_alloc_failed();
+		rk_alloc_fail_after(0);
+		if (!CHECK_I64(rc, failed ? RK_E_NOMEM : 0) || !CHECK_I64(err.code, rc)) {
+			printf("# allocation %d: %s\n", (int)n, err.message);
+			break;
+		}
+	}
+	CHECK(!failed);
+}
+
+TEST(a_plan_needs_all_the_memory_it_asks_for)
+{
+	static const char context[] =
+		"{\"tools\": [{\"name\": \"rocprof\", \"env_vars\": {\"A\": \"b\"}}],"
+		"\"distributed\": {\"launcher\": \"torchrun\", \"nproc_per_node\": 2}}";
+	char *argv[] = { "python3", "train.py", NULL };
+	struct rk_session_options opt;
+	struct place p;
+
+	place_open(&p);
+	opt = options(&p, argv);
+	plan_may_lack_memory(&opt);
+	opt.tool_args = "--one 'two three'";
+	opt.context = context;
+	opt.traces = NULL;
+	opt.library_trace = "rocblas,miopen";
+	opt.monitor = "power";
+	plan_may_lack_memory(&opt);
+	opt.context = NULL;
+	opt.counters = "@waves,SQ_BUSY_CYCLES,L2CacheHit";
+	opt.tool = "rocprof";
+	opt.tool_version = "6.1";
+	opt.kernel_regex = "gemm";
+	plan_may_lack_memory(&opt);
+	opt.counters = "SQ_WAVES";
+	opt.tool = "rocprof-compute";
+	opt.tool_version = "7.0";
+	plan_may_lack_memory(&opt);
+	place_close(&p);
+}
+
+/*
+ * A run that lacks memory fails or says what it lacks; what it cannot do is end as if all were
+ * well. All of the first allocations, then ever fewer: each costs two processes.
+ */
+TEST(a_run_without_memory_ends_with_an_error_or_a_warning)
+{
+	char *argv[] = { "true", NULL };
+	bool failed = true;
+
+	for (uint64_t n = 1; failed && n < 1000000; n += 1 + n / 16) {
+		struct rk_session_result did = { 0 };
+		struct rk_error err = { 0 };
+		struct rk_session_options opt;
+		struct place p;
+		int rc;
+
+		place_open(&p);
+		opt = options(&p, argv);
+		rk_alloc_fail_after(n);
+		rc = run(&p, &opt, &did, &err);
+		failed = rk_alloc_failed();
+		rk_alloc_fail_after(0);
+		if (rc == 0 ? !CHECK_U64(did.kernels, 2) : !CHECK_I64(err.code, RK_E_NOMEM))
+			printf("# allocation %d: %s\n", (int)n, err.message);
+		place_close(&p);
+	}
+	CHECK(!failed);
+}
