@@ -249,20 +249,47 @@ static size_t folder(char *path)
 	return base + len + 1;
 }
 
-/* <pid>.rkraw; <pid>-<n>.rkraw where a program before this one had the number. */
-static int make_file(void)
+/* <pid>.rkraw behind the folder; <pid>-<n>.rkraw where a program before this one had the number. */
+static void put_name(size_t len, int n)
 {
-	size_t len = folder(rk_rec.path);
+	char tail[64];
+
+	if (n)
+		snprintf(tail, sizeof(tail), "%ld-%d.rkraw", (long)getpid(), n);
+	else
+		snprintf(tail, sizeof(tail), "%ld.rkraw", (long)getpid());
+	memcpy(rk_rec.path + len, tail, strlen(tail) + 1);
+}
+
+/* A file without a name: who is killed before the header is whole leaves nothing. */
+static int make_unnamed(size_t len)
+{
+	rk_rec.path[len] = '\0';
+	return open(rk_rec.path, O_TMPFILE | O_RDWR | O_CLOEXEC, 0644);
+}
+
+static bool give_name(int fd, size_t len)
+{
+	char self[32];
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	for (int n = 0; n < NAME_TRIES; n++) {
+		put_name(len, n);
+		if (!linkat(AT_FDCWD, self, AT_FDCWD, rk_rec.path, AT_SYMLINK_FOLLOW))
+			return true;
+		if (errno != EEXIST)
+			break;
+	}
+	return false;
+}
+
+/* For file systems that have only files with names. */
+static int make_named(size_t len)
+{
 	int fd = -1;
 
-	for (int n = 0; len && n < NAME_TRIES && fd < 0; n++) {
-		char tail[64];
-
-		if (n)
-			snprintf(tail, sizeof(tail), "%ld-%d.rkraw", (long)getpid(), n);
-		else
-			snprintf(tail, sizeof(tail), "%ld.rkraw", (long)getpid());
-		memcpy(rk_rec.path + len, tail, strlen(tail) + 1);
+	for (int n = 0; n < NAME_TRIES && fd < 0; n++) {
+		put_name(len, n);
 		fd = open(rk_rec.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
 		if (fd < 0 && errno != EEXIST)
 			break;
@@ -337,24 +364,36 @@ static bool set_up(int fd)
 	return true;
 }
 
-bool rk_rec_file_open(void)
+/* From an empty file to one with a header; closes it. */
+static bool complete(int fd, size_t len, bool named)
 {
-	struct rk_raw_header *h;
-	int fd = make_file();
 	bool ok = fd >= 0 && set_up(fd);
 
+	if (ok) {
+		fill_header((struct rk_raw_header *)(void *)rk_rec.base);
+		ok = named || give_name(fd, len);
+		if (!ok)
+			munmap(rk_rec.base, rk_rec.map_bytes);
+	}
+	if (!ok && fd >= 0 && named)
+		unlink(rk_rec.path);
 	if (fd >= 0)
 		close(fd);
-	if (!ok) {
-		if (fd >= 0)
-			unlink(rk_rec.path);
+	return ok;
+}
+
+bool rk_rec_file_open(void)
+{
+	size_t len = folder(rk_rec.path);
+
+	if (!len ||
+	    (!complete(make_unnamed(len), len, false) && !complete(make_named(len), len, true))) {
+		rk_rec.base = NULL;
 		return false;
 	}
-	h = (struct rk_raw_header *)(void *)rk_rec.base;
-	fill_header(h);
 	/* in this order: a file without the word is the parent's */
 	atomic_store(rk_rec.alive, rk_rec.generation);
-	atomic_store(&rk_rec.header, h);
+	atomic_store(&rk_rec.header, (struct rk_raw_header *)(void *)rk_rec.base);
 	return true;
 }
 
