@@ -5,7 +5,6 @@
 #include "api/session_impl.h"
 #include "base/alloc.h"
 #include "io/output.h"
-#include "session/program.h"
 #include "session/run_dir.h"
 
 int rk_session_plan(const struct rk_session_options *opt, struct rk_session **ret,
@@ -72,18 +71,20 @@ int rk_session_render(const struct rk_session *s, enum rk_report_format format, 
 /* The program is the user's: that it cannot be started is said before anything is made. */
 static int check_program(struct rk_session *s, struct rk_error *err)
 {
-	const char *name = s->plan->want.command.v[0];
+	struct rk_child_result can;
+	int rc = rk_child_check(s->plan->want.command.v[0], NULL, &can, err);
 
-	s->result->status = rk_program_check(name);
-	if (s->result->status == 127)
-		return rk_fail(err, RK_E_IO, "cannot run '%s': command not found", name);
-	if (s->result->status)
-		return rk_fail(err, RK_E_IO, "cannot run '%s': not an executable file", name);
-	if (s->plan->chosen && rk_program_check(s->plan->tool_path))
-		return rk_fail(err, RK_E_UNSUPPORTED,
-			       "%s is not installed here; 'rockit doctor' says what is",
-			       s->plan->tool_path);
-	return 0;
+	if (rc < 0)
+		return rc;
+	s->result->status = can.status;
+	if (can.status)
+		return rk_fail(err, RK_E_IO, "%s", can.why);
+	rc = s->plan->chosen ? rk_child_check(s->plan->tool_path, NULL, &can, err) : 0;
+	if (rc == 0 && can.status)
+		rc = rk_fail(err, RK_E_UNSUPPORTED,
+			     "%s is not installed here; 'rockit doctor' says what is",
+			     s->plan->tool_path);
+	return rc;
 }
 
 /* A rank that was not chosen: the program alone. */

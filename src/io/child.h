@@ -63,6 +63,14 @@ int rk_child_run(const struct rk_child_options *opt, struct rk_child_result *ret
 		 struct rk_error *err);
 
 /*
+ * Whether `name` could be run, before anything is done for it: ret->status is 0, or 126 or 127
+ * with end, exec_errno and why. What only exec can tell, as of a missing interpreter, it does not
+ * see. Fails only when out of memory.
+ */
+int rk_child_check(const char *name, char *const *envp, struct rk_child_result *ret,
+		   struct rk_error *err);
+
+/*
  * Runs a helper tool: no terminal, stdin empty, stderr dropped, stdout appended to `out` as far as
  * it fits (the rest is dropped, that is no error). Ended past timeout_ms (0: none), and with us.
  * A signal that reaches us meanwhile ends the tool, and then has its usual effect on us.

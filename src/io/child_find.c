@@ -165,3 +165,20 @@ int rk_child_find(const char *name, char *const *envp, char **ret, struct rk_chi
 	*ret = path;
 	return 0;
 }
+
+int rk_child_check(const char *name, char *const *envp, struct rk_child_result *ret,
+		   struct rk_error *err)
+{
+	struct rk_child_result got = { .end = RK_CHILD_EXITED };
+	struct stat st;
+	char *path = NULL;
+	int rc = rk_child_find(name, envp ? envp : environ, &path, &got, err);
+
+	if (rc < 0)
+		return rc;
+	if (path && !may_execute(path))
+		rk_child_explain(path, stat(path, &st) < 0 ? errno : EACCES, &got);
+	rk_free(path);
+	*ret = got;
+	return 0;
+}

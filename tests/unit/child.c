@@ -570,3 +570,28 @@ TEST(what_is_printed_to_closed_descriptors_never_meets_ours)
 	CHECK(WIFEXITED(status));
 	CHECK_I64(WEXITSTATUS(status), 5);
 }
+
+static int can_run(const char *name)
+{
+	struct rk_child_result got = { 0 };
+	struct rk_error err = { 0 };
+
+	CHECK_I64(rk_child_check(name, NULL, &got, &err), 0);
+	CHECK(got.status ? got.why[0] != '\0' : got.why[0] == '\0');
+	return got.status;
+}
+
+TEST(whether_a_program_can_run_is_told_beforehand)
+{
+	struct world w;
+
+	world_open(&w, 1);
+	CHECK_I64(can_run("sh"), 0);
+	CHECK_I64(can_run("/bin/sh"), 0);
+	CHECK_I64(can_run("no-such-program-here"), 127);
+	CHECK_I64(can_run("/no/such"), 127);
+	CHECK_I64(can_run(""), 127);
+	CHECK_I64(can_run("/"), 126);
+	CHECK_I64(can_run(world_text(&w, "data.txt", "x")), 126);
+	world_close(&w);
+}

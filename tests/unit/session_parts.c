@@ -5,7 +5,6 @@
 #include "base/bytes.h"
 #include "io/output.h"
 #include "session/environment.h"
-#include "session/program.h"
 #include "session/ranks.h"
 #include "session/run_dir.h"
 #include "tap.h"
@@ -179,19 +178,5 @@ TEST(a_directory_of_somebody_else_is_not_taken_by_force)
 	CHECK_I64(rk_run_dir_make(w.dir, true, &err), 0);
 	for (size_t i = 0; i < 3; i++)
 		CHECK(world_has(&w, names[i]) == (i < 2));
-	world_close(&w);
-}
-
-TEST(a_program_is_looked_for_as_a_shell_does)
-{
-	struct world w;
-
-	world_open(&w, 1);
-	CHECK_I64(rk_program_check("sh"), 0);
-	CHECK_I64(rk_program_check("/bin/sh"), 0);
-	CHECK_I64(rk_program_check("no-such-program-here"), 127);
-	CHECK_I64(rk_program_check("/no/such"), 127);
-	CHECK_I64(rk_program_check("/"), 126);
-	CHECK_I64(rk_program_check(world_text(&w, "data.txt", "x")), 126);
 	world_close(&w);
 }
