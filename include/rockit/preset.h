@@ -15,10 +15,9 @@ struct rk_preset {
 	const char *extends;     /* the preset this one began as; "" for none */
 	const char *description; /* one line */
 	const char *use_case;
-	const char *overhead;           /* "low: about 6 us a kernel ..." */
-	const char *source;             /* "built in", or the file */
-	unsigned traces;                /* bits as in trace_words */
-	const char *const *trace_words; /* "hip", "kernel", ... */
+	const char *overhead;      /* "low: about 6 us a kernel ..." */
+	const char *source;        /* "built in", or the file */
+	const char *const *traces; /* "hip", "kernel", ... */
 	bool stats;
 	const char *counters;            /* counter spec, see counters.h; "" for none */
 	const char *pc_method, *pc_unit; /* PC sampling: "auto" for the chip's best; "" for none */

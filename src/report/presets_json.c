@@ -73,7 +73,7 @@ static void put_preset(struct rk_json_out *j, const char *key, const struct rk_p
 	rk_json_text(j, "description", p->description);
 	rk_json_text(j, "use_case", p->use_case);
 	rk_json_text(j, "overhead", p->overhead);
-	put_list(j, "traces", p->trace_words);
+	put_list(j, "traces", p->traces);
 	rk_json_bool(j, "stats", p->stats);
 	rk_json_text(j, "counters", p->counters[0] ? p->counters : NULL);
 	put_pc(j, p);
@@ -143,7 +143,7 @@ void rk_presets_csv(struct rk_bytes *out, const struct rk_preset *const *presets
 		put_cell(out, p->overhead, ',');
 		put_cell(out, p->description, ',');
 		put_cell(out, p->use_case, ',');
-		put_cells(out, p->trace_words);
+		put_cells(out, p->traces);
 		put_cell(out, p->stats ? "true" : "false", ',');
 		put_cell(out, p->counters, ',');
 		put_cells(out, p->monitors);

@@ -109,7 +109,7 @@ void rk_preset_text(struct rk_bytes *out, const struct rk_preset *p)
 	put_line(out, "for", p->use_case);
 	put_line(out, "overhead", p->overhead);
 	put_line(out, "extends", p->extends);
-	put_list(out, "traces", p->trace_words, ", ");
+	put_list(out, "traces", p->traces, ", ");
 	put_line(out, "statistics", p->stats ? "yes" : "");
 	put_line(out, "counters", p->counters);
 	put_pc(out, p);

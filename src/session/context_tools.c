@@ -144,7 +144,7 @@ static int add_counters(struct rk_madengine *m, const char *counters)
 	static const char *const none[] = { NULL };
 	const struct rk_preset p = { .counters = counters,
 				     .pc_method = "",
-				     .trace_words = none,
+				     .traces = none,
 				     .monitors = none,
 				     .libraries = none,
 				     .notes = none,

@@ -6,6 +6,7 @@
 
 #include "base/nearest.h"
 #include "base/text.h"
+#include "base/words.h"
 #include "session/counter_file.h"
 #include "session/counter_resolve.h"
 #include "session/counter_sets.h"
@@ -16,37 +17,48 @@ struct asked {
 	struct rk_list *names, *origins;
 };
 
-static int nearest_of(struct rk_list *words, const char *what, const char *name,
-		      struct rk_error *err)
-{
-	const char *near = words->bad || !words->n ? NULL : rk_nearest(name, (void *)words->v);
-	int rc;
-
-	if (near)
-		rc = rk_fail(err, RK_E_USAGE, "unknown %s '%s'; did you mean '%s'?", what, name,
-			     near);
-	else
-		rc = rk_fail(err, RK_E_USAGE, "unknown %s '%s'", what, name);
-	rk_list_release(words);
-	return rc;
-}
-
 static int unknown_category(const char *name, struct rk_error *err)
 {
 	struct rk_list words = { 0 }, all = { 0 };
+	int rc;
 
 	rk_counter_category_names(&all);
 	for (size_t i = 0; i < all.n; i++)
 		rk_list_addf(&words, "@%s", all.v[i]);
+	rc = all.bad || words.bad || !words.n ?
+		     rk_fail_nomem(err) :
+		     rk_fail_unknown(err, "category", name, (const char *const *)words.v);
 	rk_list_release(&all);
-	return nearest_of(&words, "category", name, err);
+	rk_list_release(&words);
+	return rc;
+}
+
+/* A word that is no counter's name and like none: it may have been meant as a set's. */
+static int unknown_word(const char *name, struct rk_error *err)
+{
+	struct rk_list words = { 0 };
+	const struct rk_data_file *set;
+	const char *near;
+	int rc;
+
+	for (size_t i = 0; (set = rk_counter_set_at(i)) != NULL; i++) {
+		struct rk_piece p = rk_counter_set_name(set);
+
+		rk_list_addn(&words, p.s, p.len);
+	}
+	near = words.n ? rk_nearest(name, (const char *const *)words.v) : NULL;
+	if (words.bad)
+		rc = rk_fail_nomem(err);
+	else
+		rc = rk_fail(err, RK_E_USAGE, "unknown counter, set or file '%s'%s%s%s", name,
+			     near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+	rk_list_release(&words);
+	return rc;
 }
 
 int rk_counter_ask_unknown(const struct rk_counter_target *target, const char *name,
 			   const char *origin, const char *near, struct rk_error *err)
 {
-	struct rk_list words = { 0 };
-	const struct rk_data_file *set;
 	int rc;
 
 	if (near) {
@@ -56,12 +68,7 @@ int rk_counter_ask_unknown(const struct rk_counter_target *target, const char *n
 		rc = rk_fail(err, RK_E_USAGE, "unknown counter '%s'; %s has none like it", name,
 			     target->name);
 	} else {
-		for (size_t i = 0; (set = rk_counter_set_at(i)) != NULL; i++) {
-			struct rk_piece p = rk_counter_set_name(set);
-
-			rk_list_addn(&words, p.s, p.len);
-		}
-		rc = nearest_of(&words, "counter, set or file", name, err);
+		rc = unknown_word(name, err);
 	}
 	if (origin[0])
 		rk_error_at(err, origin, 0, 0);

@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/list.h"
-#include "base/nearest.h"
+#include "base/words.h"
 #include "rockit/counters.h"
 #include "session/counter_ask.h"
 #include "session/counter_items.h"
@@ -89,22 +89,12 @@ static int add_check(struct plan *p, const char *asked, const struct rk_counter_
 
 static int unknown_target(const struct rk_counter_table *t, const char *arch, struct rk_error *err)
 {
-	const char *names[RK_TARGETS_MAX + 1] = { NULL }, *near;
+	const char *names[RK_TARGETS_MAX + 1] = { NULL };
 	const struct rk_counter_target *target;
-	char known[400] = "";
-	size_t len = 0;
 
-	for (size_t i = 0; (target = rk_counter_table_target(t, i)) != NULL; i++) {
+	for (size_t i = 0; (target = rk_counter_table_target(t, i)) != NULL; i++)
 		names[i] = target->name;
-		if (len < sizeof(known))
-			len += (size_t)snprintf(known + len, sizeof(known) - len, "%s%s",
-						i ? " " : "", target->name);
-	}
-	near = rk_nearest(arch, names);
-	if (near)
-		return rk_fail(err, RK_E_USAGE, "unknown target '%s'; did you mean '%s'?", arch,
-			       near);
-	return rk_fail(err, RK_E_USAGE, "unknown target '%s'; known: %s", arch, known);
+	return rk_fail_unknown(err, "target", arch, names);
 }
 
 /* Where the plan is being made: *p is not NULL once the target is known. */

@@ -2,55 +2,31 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "rockit/nearest.h"
+#include "base/words.h"
 #include "session/library_impl.h"
 
 const char *const rk_library_names[] = { "rocblas", "hipblaslt", "miopen", "rccl", NULL };
 
+/* It has no log of its own, but people ask for it. */
+static const struct rk_word_hint hints[] = {
+	{ "tensile",
+	  "it logs no calls of its own: trace rocblas or hipblaslt, and its kernels with "
+	  "'-t kernel'" },
+	{ NULL, NULL },
+};
+
+static const struct rk_words libraries_known = {
+	.what = "library", .names = rk_library_names, .n = RK_NLIBRARIES, .hints = hints
+};
+
 const char *rk_library_name(unsigned i)
 {
-	return i < RK_NLIBRARIES ? rk_library_names[i] : NULL;
-}
-
-static int unknown_library(const char *word, struct rk_error *err)
-{
-	const char *near = rk_nearest(word, rk_library_names);
-
-	/* It has no log of its own, but people ask for it. */
-	if (strcmp(word, "tensile") == 0)
-		return rk_fail(err, RK_E_USAGE,
-			       "Tensile logs no calls of its own; trace rocblas or hipblaslt, and "
-			       "its kernels with '-t kernel'");
-	if (near)
-		return rk_fail(err, RK_E_USAGE, "unknown library '%.60s'; did you mean '%s'?", word,
-			       near);
-	return rk_fail(err, RK_E_USAGE,
-		       "unknown library '%.60s'; there are rocblas, hipblaslt, miopen and rccl",
-		       word);
+	return rk_words_at(&libraries_known, i);
 }
 
 int rk_library_parse(const char *words, unsigned *ret, struct rk_error *err)
 {
-	struct rk_list l = { 0 };
-	unsigned bits = 0;
-	int rc = 0;
-
-	rk_list_split(&l, words, ", ");
-	if (l.bad)
-		rc = rk_fail_nomem(err);
-	for (size_t i = 0; rc == 0 && i < l.n; i++) {
-		unsigned b = 0;
-
-		while (b < RK_NLIBRARIES && strcmp(rk_library_names[b], l.v[i]) != 0)
-			b++;
-		if (b == RK_NLIBRARIES)
-			rc = unknown_library(l.v[i], err);
-		bits |= 1u << b;
-	}
-	rk_list_release(&l);
-	if (rc == 0)
-		*ret = bits;
-	return rc;
+	return rk_words_parse(&libraries_known, words, ret, err);
 }
 
 /* A variable of one library. */

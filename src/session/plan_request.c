@@ -172,14 +172,26 @@ static void note_context(const struct rk_preset *p, struct rk_list *notes)
 			    "slurm{} says how to submit a job; this run is on this node alone");
 }
 
-static int from_preset(const struct rk_session_options *opt, struct rk_request *r,
-		       struct rk_list *notes, struct rk_error *err)
+/* Words of the options, else of the preset (NULL: none). */
+static int choose_words(const struct rk_session_options *opt, const struct rk_preset *p,
+			struct rk_request *r, struct rk_error *err)
+{
+	int rc = choose_bits(opt->traces, p ? p->traces : NULL, rk_trace_parse, &r->traces, err);
+
+	if (rc == 0)
+		rc = choose_bits(opt->monitor, p ? p->monitors : NULL, rk_monitor_parse,
+				 &r->monitors, err);
+	if (rc == 0)
+		rc = choose_bits(opt->library_trace, p ? p->libraries : NULL, rk_library_parse,
+				 &r->libraries, err);
+	return rc;
+}
+
+static void from_preset(const struct rk_session_options *opt, struct rk_request *r,
+			struct rk_list *notes)
 {
 	const struct rk_preset *p = r->preset;
-	int rc;
 
-	if (!r->traces)
-		r->traces = opt->traces ? 0 : p->traces;
 	r->stats = p->stats;
 	r->pc_wanted = p->pc_method[0] != '\0';
 	r->pc = (struct rk_pc_sampling){
@@ -193,39 +205,23 @@ static int from_preset(const struct rk_session_options *opt, struct rk_request *
 	add_words(&r->tool_args, p->tool_args);
 	if (opt->context || opt->context_file)
 		note_context(p, notes);
-	rc = choose_bits(opt->monitor, p->monitors, rk_monitor_parse, &r->monitors, err);
-	if (rc == 0)
-		rc = choose_bits(opt->library_trace, p->libraries, rk_library_parse, &r->libraries,
-				 err);
-	return rc;
-}
-
-static int without_preset(const struct rk_session_options *opt, struct rk_request *r,
-			  struct rk_error *err)
-{
-	int rc = choose_bits(opt->monitor, NULL, rk_monitor_parse, &r->monitors, err);
-
-	if (rc == 0)
-		rc = choose_bits(opt->library_trace, NULL, rk_library_parse, &r->libraries, err);
-	return rc;
 }
 
 int rk_plan_request(const struct rk_session_options *opt, struct rk_request *ret,
 		    struct rk_list *notes, struct rk_error *err)
 {
 	bool context = opt->context || opt->context_file;
-	int rc = opt->traces ? rk_trace_parse(opt->traces, &ret->traces, err) : 0;
+	int rc = base_preset(opt, &ret->preset, err);
 
 	ret->interval_ms = opt->monitor_interval_ms;
 	if (rc == 0)
-		rc = base_preset(opt, &ret->preset, err);
-	if (rc == 0)
 		rc = contexts(opt, &ret->preset, err);
 	if (rc == 0)
-		rc = ret->preset ? from_preset(opt, ret, notes, err) :
-				   without_preset(opt, ret, err);
+		rc = choose_words(opt, ret->preset, ret, err);
 	if (rc < 0)
 		return rc;
+	if (ret->preset)
+		from_preset(opt, ret, notes);
 	ret->counters = rk_strdup(opt->counters ? opt->counters :
 				  ret->preset   ? ret->preset->counters :
 						  "");

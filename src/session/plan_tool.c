@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/nearest.h"
+#include "base/words.h"
 #include "rockit/gpus.h"
 #include "session/plan.h"
 #include "tool/detect.h"
@@ -45,21 +45,14 @@ int rk_plan_arch(const struct rk_session_options *opt, struct rk_plan *p, struct
 
 static int tool_unknown(const char *name, struct rk_error *err)
 {
-	const char *names[16] = { "auto" }, *near;
+	const char *names[16] = { "auto" };
 	size_t n = 1;
 
 	if (strcmp(name, "opencl") == 0 || strcmp(name, "cupti") == 0)
 		return rk_fail(err, RK_E_UNSUPPORTED, "this rockit has no %s collector yet", name);
 	for (const struct rk_tool_ops *const *t = rk_tools; *t && n < 15; t++)
 		names[n++] = (*t)->name;
-	near = rk_nearest(name, names);
-	if (near)
-		return rk_fail(err, RK_E_USAGE, "unknown tool '%s'; did you mean '%s'?", name,
-			       near);
-	return rk_fail(err, RK_E_USAGE,
-		       "unknown tool '%s'; known: auto, rocprofv3, rocprofv2, rocprof, "
-		       "rocprof-compute, rocprof-sys",
-		       name);
+	return rk_fail_unknown(err, "tool", name, names);
 }
 
 /* "rocprofv3 is not installed; rocprof is: --tool rocprof". */

@@ -24,7 +24,7 @@ static const size_t text_at[RK_NDRAFT_TEXTS] = {
 };
 
 static const size_t list_at[RK_NDRAFT_LISTS] = {
-	[RK_DRAFT_TRACES] = offsetof(struct rk_preset, trace_words),
+	[RK_DRAFT_TRACES] = offsetof(struct rk_preset, traces),
 	[RK_DRAFT_MONITORS] = offsetof(struct rk_preset, monitors),
 	[RK_DRAFT_LIBRARIES] = offsetof(struct rk_preset, libraries),
 	[RK_DRAFT_ENV] = offsetof(struct rk_preset, env),
@@ -139,9 +139,8 @@ int rk_draft_add(struct rk_draft *d, const struct rk_preset *from, struct rk_err
 			rc = rk_draft_set(d, RK_DRAFT_PC_UNIT, from->pc_unit, err);
 		d->preset.pc_interval = from->pc_interval;
 	}
-	d->preset.traces |= from->traces;
 	d->preset.stats |= from->stats;
-	add_words(&d->list[RK_DRAFT_TRACES], from->trace_words);
+	add_words(&d->list[RK_DRAFT_TRACES], from->traces);
 	add_words(&d->list[RK_DRAFT_MONITORS], from->monitors);
 	add_words(&d->list[RK_DRAFT_LIBRARIES], from->libraries);
 	add_words(&d->list[RK_DRAFT_NOTES], from->notes);
@@ -190,7 +189,6 @@ int rk_draft_traces(struct rk_draft *d, const char *words, struct rk_error *err)
 	for (unsigned i = 0; i < RK_NTRACES; i++)
 		if (bits >> i & 1)
 			rk_list_add_once(&d->list[RK_DRAFT_TRACES], rk_trace_name(i));
-	d->preset.traces |= bits;
 	return 0;
 }
 

@@ -81,8 +81,6 @@ static int take_words(const struct parse *p, const struct rk_tree *v, unsigned l
 	int rc = of_kind(p, v, RK_TREE_ARRAY, "a list of texts");
 
 	rk_list_release(&p->d->list[list]);
-	if (list == RK_DRAFT_TRACES)
-		p->d->preset.traces = 0;
 	for (const struct rk_tree *w = v->first; rc == 0 && w; w = w->next) {
 		if (w->kind != RK_TREE_TEXT || !w->text[0])
 			rc = rk_draft_wrong(w, p->file, p->err, "'%s' must be a list of texts",

@@ -4,10 +4,10 @@
 
 #include "base/alloc.h"
 #include "base/bytes.h"
-#include "base/nearest.h"
+#include "base/words.h"
 #include "tool/tool_impl.h"
 
-enum { MAX_FILE = 1 << 20, MAX_WORD = 48 };
+enum { MAX_FILE = 1 << 20 };
 
 /* rocprof-compute and rocprof-sys answer other questions, so they come last. */
 const struct rk_tool_ops *const rk_tools[] = {
@@ -26,67 +26,31 @@ const struct rk_tool_ops *rk_tool_find(const char *name)
 static const char *const trace_names[] = { "hip",  "hsa",     "kernel", "memcpy", "marker",
 					   "rccl", "scratch", "alloc",  "sys",    NULL };
 /* What people call the same things, after the profilers' own options. */
-static const char *const other_names[][2] = {
-	{ "kernels", "kernel" },
-	{ "copy", "memcpy" },
-	{ "memory-copy", "memcpy" },
-	{ "markers", "marker" },
-	{ "roctx", "marker" },
-	{ "nccl", "rccl" },
-	{ "allocation", "alloc" },
-	{ "memory-allocation", "alloc" },
-	{ "all", "sys" },
-	{ "scratch-memory", "scratch" },
+static const struct rk_word_hint other_names[] = {
+	{ "kernels", "did you mean 'kernel'?" },
+	{ "copy", "did you mean 'memcpy'?" },
+	{ "memory-copy", "did you mean 'memcpy'?" },
+	{ "markers", "did you mean 'marker'?" },
+	{ "roctx", "did you mean 'marker'?" },
+	{ "nccl", "did you mean 'rccl'?" },
+	{ "allocation", "did you mean 'alloc'?" },
+	{ "memory-allocation", "did you mean 'alloc'?" },
+	{ "all", "did you mean 'sys'?" },
+	{ "scratch-memory", "did you mean 'scratch'?" },
+	{ NULL, NULL },
+};
+static const struct rk_words traces = {
+	.what = "trace", .names = trace_names, .n = RK_NTRACES, .hints = other_names
 };
 
 const char *rk_trace_name(unsigned i)
 {
-	return i < RK_NTRACES ? trace_names[i] : NULL;
-}
-
-static const char *nearest_trace(const char *word)
-{
-	for (size_t i = 0; i < sizeof(other_names) / sizeof(other_names[0]); i++)
-		if (!strcmp(other_names[i][0], word))
-			return other_names[i][1];
-	return rk_nearest(word, trace_names);
-}
-
-static int unknown_trace(const char *text, size_t len, struct rk_error *err)
-{
-	char word[MAX_WORD];
-	const char *near;
-
-	snprintf(word, sizeof(word), "%.*s", len < MAX_WORD ? (int)len : MAX_WORD, text);
-	near = nearest_trace(word);
-	if (near)
-		return rk_fail(err, RK_E_USAGE, "unknown trace '%s'; did you mean '%s'?", word,
-			       near);
-	return rk_fail(err, RK_E_USAGE,
-		       "unknown trace '%s'; there are hip, hsa, kernel, memcpy, marker, rccl, "
-		       "scratch, alloc and sys",
-		       word);
+	return rk_words_at(&traces, i);
 }
 
 int rk_trace_parse(const char *words, unsigned *ret, struct rk_error *err)
 {
-	unsigned bits = 0;
-
-	for (const char *p = words; *p;) {
-		size_t len = strcspn(p, ", "), i = 0;
-
-		while (len && trace_names[i] &&
-		       (strlen(trace_names[i]) != len || strncmp(trace_names[i], p, len) != 0))
-			i++;
-		if (len && !trace_names[i])
-			return unknown_trace(p, len, err);
-		if (len)
-			bits |= i == RK_NTRACES ? (unsigned)RK_TRACE_SYS : 1u << i;
-		p += len;
-		p += strspn(p, ", ");
-	}
-	*ret = bits;
-	return 0;
+	return rk_words_parse(&traces, words, ret, err);
 }
 
 void rk_tool_command_release(struct rk_tool_command *c)

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "preset_world.h"
 #include "tap.h"
-#include "tool/tool.h"
 
 static const char *const thirteen[] = {
 	"compute",       "memory",       "communication", "full",
@@ -53,23 +53,6 @@ static void folder_drop(struct folder *f, const char *const *names)
 	setenv("ROCKIT_PRESET_DIR", "/nonexistent", 1);
 }
 
-static bool has(const char *const *list, const char *word)
-{
-	for (; *list; list++)
-		if (strcmp(*list, word) == 0)
-			return true;
-	return false;
-}
-
-static size_t count(const char *const *list)
-{
-	size_t n = 0;
-
-	while (list[n])
-		n++;
-	return n;
-}
-
 static struct rk_preset *load(const char *name)
 {
 	struct rk_preset *p = NULL;
@@ -91,8 +74,8 @@ TEST(every_name_of_the_documentation_is_a_preset_that_says_what_it_is)
 		CHECK_STR(p->name, *name);
 		CHECK_STR(p->source, "built in");
 		CHECK(p->description[0] && p->use_case[0] && p->overhead[0]);
-		CHECK(p->traces & RK_TRACE_KERNEL);
-		CHECK(has(p->trace_words, "kernel"));
+		CHECK(traces_of(p) & RK_TRACE_KERNEL);
+		CHECK(has(p->traces, "kernel"));
 		CHECK_U64(count(p->delivers), 5);
 		CHECK(!p->ignored[0] && !p->tool_args[0] && !p->slurm[0] && !p->launcher[0]);
 		rk_preset_free(p);
@@ -117,18 +100,18 @@ TEST(presets_collect_what_their_names_promise)
 {
 	struct rk_preset *p = load("memory");
 
-	CHECK_U64(p->traces, RK_TRACE_HIP | RK_TRACE_KERNEL | RK_TRACE_MEMCPY | RK_TRACE_ALLOC);
+	CHECK_U64(traces_of(p), RK_TRACE_HIP | RK_TRACE_KERNEL | RK_TRACE_MEMCPY | RK_TRACE_ALLOC);
 	CHECK_STR(p->counters, "memory_bound");
 	CHECK(!p->stats && !p->pc_method[0] && !p->monitors[0]);
 	rk_preset_free(p);
 	p = load("communication");
-	CHECK_U64(p->traces, RK_TRACE_HIP | RK_TRACE_HSA | RK_TRACE_KERNEL | RK_TRACE_MEMCPY |
-				     RK_TRACE_RCCL | RK_TRACE_SCRATCH);
+	CHECK_U64(traces_of(p), RK_TRACE_HIP | RK_TRACE_HSA | RK_TRACE_KERNEL | RK_TRACE_MEMCPY |
+					RK_TRACE_RCCL | RK_TRACE_SCRATCH);
 	CHECK(!p->env[0] && has(p->libraries, "rccl"));
 	CHECK_STR(p->counters, "");
 	rk_preset_free(p);
 	p = load("full");
-	CHECK_U64(p->traces, RK_TRACE_SYS);
+	CHECK_U64(traces_of(p), RK_TRACE_SYS);
 	CHECK(p->stats);
 	CHECK_STR(p->counters, "full_profile");
 	rk_preset_free(p);
@@ -145,7 +128,7 @@ TEST(a_preset_that_extends_another_adds_its_monitors)
 
 	CHECK_STR(p->extends, "compute");
 	CHECK_STR(p->counters, "compute_bound");
-	CHECK_U64(p->traces, RK_TRACE_HIP | RK_TRACE_KERNEL);
+	CHECK_U64(traces_of(p), RK_TRACE_HIP | RK_TRACE_KERNEL);
 	CHECK(has(p->monitors, "power") && count(p->monitors) == 1);
 	rk_preset_free(p);
 	p = load("comprehensive");
@@ -154,7 +137,7 @@ TEST(a_preset_that_extends_another_adds_its_monitors)
 	rk_preset_free(p);
 	p = load("multinode");
 	CHECK_STR(p->extends, "multi_gpu");
-	CHECK(p->traces & RK_TRACE_RCCL && has(p->monitors, "vram"));
+	CHECK(traces_of(p) & RK_TRACE_RCCL && has(p->monitors, "vram"));
 	rk_preset_free(p);
 }
 
@@ -217,7 +200,7 @@ TEST(the_users_presets_win_and_may_extend_what_they_hide)
 	rk_preset_free(p);
 	p = load("mine");
 	CHECK_STR(p->name, "mine");
-	CHECK_U64(p->traces, RK_TRACE_HIP);
+	CHECK_U64(traces_of(p), RK_TRACE_HIP);
 	CHECK(has(p->monitors, "power"));
 	rk_preset_free(p);
 	CHECK(rk_preset_list(&names, &err) == 0);
@@ -259,7 +242,7 @@ TEST(a_file_with_a_folder_in_its_name_is_a_preset)
 	folder_write(&f, "own-name.json", "{\"name\": \"other\", \"traces\": [\"sys\"]}");
 	p = load(f.path);
 	CHECK_STR(p->name, "other");
-	CHECK_U64(p->traces, RK_TRACE_SYS);
+	CHECK_U64(traces_of(p), RK_TRACE_SYS);
 	rk_preset_free(p);
 	CHECK(rk_preset_load("own-name", &p, &err) == RK_E_FORMAT);
 	CHECK_STR(err.message,

@@ -2,19 +2,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "rockit/preset.h"
+#include "preset_world.h"
 #include "tap.h"
-#include "tool/tool.h"
 
 enum { RUNTIME = RK_TRACE_SYS & ~RK_TRACE_HSA };
-
-static bool has(const char *const *list, const char *word)
-{
-	for (; *list; list++)
-		if (strcmp(*list, word) == 0)
-			return true;
-	return false;
-}
 
 /* A text with this in it. */
 static bool mentions(const char *const *list, const char *part)
@@ -23,15 +14,6 @@ static bool mentions(const char *const *list, const char *part)
 		if (strstr(*list, part))
 			return true;
 	return false;
-}
-
-static size_t count(const char *const *list)
-{
-	size_t n = 0;
-
-	while (list[n])
-		n++;
-	return n;
 }
 
 static struct rk_preset *context(const struct rk_preset *base, const char *text)
@@ -51,7 +33,7 @@ TEST(a_tool_of_a_context_is_the_preset_of_its_name)
 
 	CHECK_STR(p->name, "context");
 	CHECK_STR(p->source, "context.json");
-	CHECK_U64(p->traces, RK_TRACE_HIP | RK_TRACE_KERNEL);
+	CHECK_U64(traces_of(p), RK_TRACE_HIP | RK_TRACE_KERNEL);
 	CHECK_STR(p->counters, "compute_bound");
 	CHECK(has(p->ignored, "guest_os") && count(p->ignored) == 1);
 	CHECK(!p->notes[0]);
@@ -72,7 +54,7 @@ TEST(monitors_and_libraries_of_a_context_are_ours)
 		"{\"name\": \"rocblas_trace\"}]}");
 
 	CHECK(p->stats);
-	CHECK_U64(p->traces, RK_TRACE_SYS);
+	CHECK_U64(traces_of(p), RK_TRACE_SYS);
 	CHECK(has(p->monitors, "power") && has(p->monitors, "vram"));
 	CHECK_U64(p->monitor_interval_ms, 100);
 	CHECK(has(p->libraries, "miopen") && has(p->libraries, "rocblas"));
@@ -92,7 +74,7 @@ TEST(a_cmd_is_taken_apart_into_what_it_asks_for)
 		      "--memory-copy-trace --output-format pftrace -d ./my_traces --\","
 		      "\"env_vars\": {\"RCCL_DEBUG\": \"TRACE\", \"HSA_ENABLE_SDMA\": \"0\"}}]}");
 
-	CHECK_U64(p->traces, RK_TRACE_HIP | RK_TRACE_KERNEL | RK_TRACE_MEMCPY);
+	CHECK_U64(traces_of(p), RK_TRACE_HIP | RK_TRACE_KERNEL | RK_TRACE_MEMCPY);
 	CHECK(has(p->env, "RCCL_DEBUG=TRACE") && has(p->env, "NCCL_DEBUG=TRACE"));
 	CHECK(mentions(p->notes, "'-d ./my_traces'") && mentions(p->notes, "output format"));
 	CHECK(!p->tool_args[0]);
@@ -107,7 +89,7 @@ TEST(options_of_a_cmd_that_have_no_word_here_go_to_the_profiler)
 		      "--kernel-include-regex 'a|b' --log-level info "
 		      "--pmc SQ_WAVES SQ_INSTS_VALU -i mine.txt --input=b.yaml\"}]}");
 
-	CHECK_U64(p->traces, (unsigned)RUNTIME);
+	CHECK_U64(traces_of(p), (unsigned)RUNTIME);
 	CHECK(p->stats);
 	CHECK_STR(p->counters, "SQ_WAVES,SQ_INSTS_VALU,mine.txt,b.yaml");
 	CHECK_U64(count(p->tool_args), 4);
@@ -193,7 +175,7 @@ TEST(tools_that_are_not_ours_are_named_as_ignored)
 		      " {\"name\": \"rocprof_hip_only\", \"pre_scripts\": [{\"path\": \"x.sh\"}]}],"
 		      " \"tool\": []}");
 
-	CHECK_U64(p->traces, RK_TRACE_HIP);
+	CHECK_U64(traces_of(p), RK_TRACE_HIP);
 	CHECK(mentions(p->ignored, "tools[0] rpd: "));
 	CHECK(mentions(p->ignored, "tools[1] rocm_trace_lite: "));
 	CHECK(mentions(p->ignored, "tools[2] test_tools_A: "));

@@ -2,10 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "preset_world.h"
 #include "rockit/counters.h"
-#include "rockit/preset.h"
 #include "tap.h"
-#include "tool/tool.h"
 
 /* The word of each trace in the sentences, by bit. */
 static const char *const words[RK_NTRACES] = { "HIP",    "HSA",  "kernels", "copies",
@@ -31,7 +30,7 @@ static void ask(const struct rk_tool_ops *tool, const struct rk_preset *p, bool 
 	struct rk_list app = { 0 }, names = { 0 };
 	struct rk_error err = { 0 };
 	const struct rk_want want = {
-		.traces = counters ? RK_TRACE_KERNEL : p->traces,
+		.traces = counters ? RK_TRACE_KERNEL : traces_of(p),
 		.stats = p->stats,
 		.counters = counters ? &names : NULL,
 		.pc = p->pc_method[0] ? &pc : NULL,
@@ -60,7 +59,7 @@ static void compare(const struct rk_tool_ops *tool, const struct rk_preset *p)
 		bool said = strstr(text, words[i]) != NULL, given = c.delivers >> i & 1;
 
 		snprintf(what, sizeof(what), "%s %s: %s", p->name, tool->name, words[i]);
-		if (p->traces >> i & 1)
+		if (traces_of(p) >> i & 1)
 			tap_check(said == given, __FILE__, __LINE__, what);
 	}
 	snprintf(what, sizeof(what), "%s %s: samples", p->name, tool->name);

@@ -1,0 +1,83 @@
+/* words.c - see words.h. */
+#include "base/words.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/list.h"
+#include "base/nearest.h"
+
+enum { KNOWN_BYTES = 400, SHOWN_BYTES = 100 };
+
+/* "x, y, z", as far as it fits. */
+static void put_known(char out[KNOWN_BYTES], const char *const *names)
+{
+	size_t len = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; names[i] && len < KNOWN_BYTES; i++)
+		len += (size_t)snprintf(out + len, KNOWN_BYTES - len, "%s%s", i ? ", " : "",
+					names[i]);
+}
+
+int rk_fail_unknown(struct rk_error *err, const char *what, const char *word,
+		    const char *const *names)
+{
+	const char *near = rk_nearest(word, names);
+	char known[KNOWN_BYTES];
+
+	if (near)
+		return rk_fail(err, RK_E_USAGE, "unknown %s '%.*s'; did you mean '%s'?", what,
+			       SHOWN_BYTES, word, near);
+	put_known(known, names);
+	return rk_fail(err, RK_E_USAGE, "unknown %s '%.*s'; known: %s", what, SHOWN_BYTES, word,
+		       known);
+}
+
+static int unknown_word(const struct rk_words *w, const char *word, struct rk_error *err)
+{
+	for (const struct rk_word_hint *h = w->hints; h && h->word; h++)
+		if (!strcmp(h->word, word))
+			return rk_fail(err, RK_E_USAGE, "unknown %s '%s'; %s", w->what, word,
+				       h->text);
+	return rk_fail_unknown(err, w->what, word, w->names);
+}
+
+static int parse_word(const struct rk_words *w, const char *word, unsigned *bits,
+		      struct rk_error *err)
+{
+	for (unsigned i = 0; w->names[i]; i++) {
+		if (strcmp(word, w->names[i]) == 0) {
+			*bits |= i == w->n ? (1u << w->n) - 1 : 1u << i;
+			return 0;
+		}
+	}
+	return unknown_word(w, word, err);
+}
+
+int rk_words_parse(const struct rk_words *w, const char *text, unsigned *ret, struct rk_error *err)
+{
+	struct rk_list parts = { 0 };
+	char known[KNOWN_BYTES];
+	unsigned bits = 0;
+	int rc = 0;
+
+	rk_list_split(&parts, text, ", ");
+	if (parts.bad) {
+		rc = rk_fail_nomem(err);
+	} else if (!parts.n) {
+		put_known(known, w->names);
+		rc = rk_fail(err, RK_E_USAGE, "no %s is named; known: %s", w->what, known);
+	}
+	for (size_t i = 0; rc == 0 && i < parts.n; i++)
+		rc = parse_word(w, parts.v[i], &bits, err);
+	rk_list_release(&parts);
+	if (rc == 0)
+		*ret = bits;
+	return rc;
+}
+
+const char *rk_words_at(const struct rk_words *w, unsigned i)
+{
+	return i < w->n ? w->names[i] : NULL;
+}
