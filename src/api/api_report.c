@@ -425,13 +425,7 @@ int rk_report_render(const struct rk_report *r, const struct rk_render_options *
 		rk_report_csv(&out, r);
 	else
 		rk_report_text(&out, r, opt);
-	if (!rk_bytes_str(&out)) {
-		rk_bytes_release(&out);
-		return rk_fail_nomem(err);
-	}
-	*ret_text = (char *)out.data;
-	*ret_len = out.len;
-	return 0;
+	return rk_bytes_give(&out, ret_text, ret_len, err);
 }
 
 void rk_text_free(char *text)

@@ -59,13 +59,7 @@ int rk_session_render(const struct rk_session *s, enum rk_report_format format, 
 		rk_plan_json(s->plan, &out);
 	else
 		rk_plan_text(s->plan, &out);
-	if (!rk_bytes_str(&out)) {
-		rk_bytes_release(&out);
-		return rk_fail_nomem(err);
-	}
-	*ret_text = (char *)out.data;
-	*ret_len = out.len;
-	return 0;
+	return rk_bytes_give(&out, ret_text, ret_len, err);
 }
 
 /* The program is the user's: that it cannot be started is said before anything is made. */

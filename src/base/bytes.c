@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/error.h"
 
 void rk_bytes_init(struct rk_bytes *b, size_t max)
 {
@@ -88,4 +89,17 @@ const char *rk_bytes_str(struct rk_bytes *b)
 		return NULL;
 	b->data[b->len] = '\0';
 	return (const char *)b->data;
+}
+
+int rk_bytes_give(struct rk_bytes *b, char **ret, size_t *ret_len, struct rk_error *err)
+{
+	if (!rk_bytes_str(b)) {
+		rk_bytes_release(b);
+		return rk_fail_nomem(err);
+	}
+	*ret = (char *)b->data;
+	if (ret_len)
+		*ret_len = b->len;
+	*b = (struct rk_bytes){ .max = b->max };
+	return 0;
 }

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct rk_error;
+
 /*
  * After the first failure (`bad`: out of memory or past `max`) every call does nothing, so a
  * writer may append a whole page and test once. data is not terminated unless rk_bytes_str.
@@ -26,6 +28,11 @@ void rk_bytes_put(struct rk_bytes *b, const void *p, size_t len);
 void rk_bytes_puts(struct rk_bytes *b, const char *s);
 void rk_bytes_printf(struct rk_bytes *b, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+/*
+ * Hands the terminated text over: *ret is the caller's, freed by rk_free (rk_text_free outside).
+ * RK_E_NOMEM when bad; nothing is left in `b` either way. ret_len may be NULL.
+ */
+int rk_bytes_give(struct rk_bytes *b, char **ret, size_t *ret_len, struct rk_error *err);
 /* Terminated text; borrowed, valid until the next call. NULL when bad. */
 const char *rk_bytes_str(struct rk_bytes *b);
 

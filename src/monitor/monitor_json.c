@@ -33,10 +33,5 @@ int rk_monitor_json(const struct rk_monitor_end *end, const char *dir, bool prog
 	else
 		rk_json_null(&j, "status");
 	rk_json_end(&j);
-	if (!rk_bytes_str(&out)) {
-		rk_bytes_release(&out);
-		return rk_fail_nomem(err);
-	}
-	*ret_text = (char *)out.data;
-	return 0;
+	return rk_bytes_give(&out, ret_text, NULL, err);
 }

@@ -24,17 +24,6 @@ size_t rk_counters_count(const char *arch)
 	return n;
 }
 
-static int finish(struct rk_bytes *out, char **ret_text, size_t *ret_len, struct rk_error *err)
-{
-	if (!rk_bytes_str(out)) {
-		rk_bytes_release(out);
-		return rk_fail_nomem(err);
-	}
-	*ret_text = (char *)out->data;
-	*ret_len = out->len;
-	return 0;
-}
-
 static bool letter(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -83,7 +72,7 @@ int rk_counters_render(const char *arch, const char *const *words, size_t n,
 	rk_bytes_init(&out, TEXT_MAX_BYTES);
 	forms[format](&out, &shown);
 	rk_free((void *)shown.counters);
-	return finish(&out, ret_text, ret_len, err);
+	return rk_bytes_give(&out, ret_text, ret_len, err);
 }
 
 int rk_counters_render_targets(enum rk_report_format format, char **ret_text, size_t *ret_len,
@@ -96,7 +85,7 @@ int rk_counters_render_targets(enum rk_report_format format, char **ret_text, si
 
 	rk_bytes_init(&out, TEXT_MAX_BYTES);
 	forms[format](&out);
-	return finish(&out, ret_text, ret_len, err);
+	return rk_bytes_give(&out, ret_text, ret_len, err);
 }
 
 int rk_counter_plan_render(const struct rk_counter_plan *p, enum rk_report_format format,
@@ -109,7 +98,7 @@ int rk_counter_plan_render(const struct rk_counter_plan *p, enum rk_report_forma
 
 	rk_bytes_init(&out, TEXT_MAX_BYTES);
 	forms[format](&out, p);
-	return finish(&out, ret_text, ret_len, err);
+	return rk_bytes_give(&out, ret_text, ret_len, err);
 }
 
 int rk_counter_checks_render(const struct rk_counter_plan *p, enum rk_report_format format,
@@ -122,5 +111,5 @@ int rk_counter_checks_render(const struct rk_counter_plan *p, enum rk_report_for
 
 	rk_bytes_init(&out, TEXT_MAX_BYTES);
 	forms[format](&out, p);
-	return finish(&out, ret_text, ret_len, err);
+	return rk_bytes_give(&out, ret_text, ret_len, err);
 }

@@ -16,11 +16,5 @@ int rk_doctor_render(const struct rk_doctor *d, const struct rk_render_options *
 		rk_doctor_csv(&out, d);
 	else
 		rk_doctor_text(&out, d, how, detail);
-	if (!rk_bytes_str(&out)) {
-		rk_bytes_release(&out);
-		return rk_fail_nomem(err);
-	}
-	*ret_text = (char *)out.data;
-	*ret_len = out.len;
-	return 0;
+	return rk_bytes_give(&out, ret_text, ret_len, err);
 }

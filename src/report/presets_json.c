@@ -167,11 +167,5 @@ int rk_presets_render(const struct rk_preset *const *presets, size_t n, bool ful
 		rk_preset_text(&out, presets[0]);
 	else
 		rk_presets_text(&out, presets, n);
-	if (!rk_bytes_str(&out)) {
-		rk_bytes_release(&out);
-		return rk_fail_nomem(err);
-	}
-	*ret_text = (char *)out.data;
-	*ret_len = out.len;
-	return 0;
+	return rk_bytes_give(&out, ret_text, ret_len, err);
 }

@@ -187,6 +187,12 @@ static int choose_words(const struct rk_session_options *opt, const struct rk_pr
 	return rc;
 }
 
+/* Somebody's own words, a context or a file, not a preset of ours. */
+static bool is_own(const struct rk_session_options *opt, const struct rk_preset *p)
+{
+	return opt->context || opt->context_file || strcmp(p->source, "built in") != 0;
+}
+
 static void from_preset(const struct rk_session_options *opt, struct rk_request *r,
 			struct rk_list *notes)
 {
@@ -203,14 +209,14 @@ static void from_preset(const struct rk_session_options *opt, struct rk_request 
 		r->interval_ms = p->monitor_interval_ms;
 	add_words(&r->env, p->env);
 	add_words(&r->tool_args, p->tool_args);
-	if (opt->context || opt->context_file)
+	/* Those of our own presets are for 'rockit presets': they are the same in every run. */
+	if (is_own(opt, p))
 		note_context(p, notes);
 }
 
 int rk_plan_request(const struct rk_session_options *opt, struct rk_request *ret,
 		    struct rk_list *notes, struct rk_error *err)
 {
-	bool context = opt->context || opt->context_file;
 	int rc = base_preset(opt, &ret->preset, err);
 
 	ret->interval_ms = opt->monitor_interval_ms;
@@ -229,7 +235,7 @@ int rk_plan_request(const struct rk_session_options *opt, struct rk_request *ret
 		return rk_fail_nomem(err);
 	if (opt->tool_args && !rk_list_split_words(&ret->tool_args, opt->tool_args))
 		return rk_fail(err, RK_E_USAGE, "a quote is left open in --tool-args");
-	if (context && ret->preset->launcher[0])
+	if (ret->preset && is_own(opt, ret->preset) && ret->preset->launcher[0])
 		launch_by(ret->preset, opt->argv, ret, notes);
 	else
 		rk_list_addv(&ret->command, opt->argv);

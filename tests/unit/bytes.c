@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/error.h"
 #include "tap.h"
 
 TEST(bytes_grow_up_to_their_maximum_and_no_further)
@@ -75,4 +76,23 @@ TEST(bytes_that_run_out_of_memory_keep_what_they_had)
 	CHECK_U64(b.len, 4);
 	CHECK_MEM(b.data, "kept", 4);
 	rk_bytes_release(&b);
+}
+
+TEST(a_text_is_handed_over_whole_or_not_at_all)
+{
+	struct rk_error err = { 0 };
+	struct rk_bytes b;
+	char *text = NULL;
+	size_t len = 0;
+
+	rk_bytes_init(&b, 8);
+	rk_bytes_puts(&b, "words");
+	CHECK_I64(rk_bytes_give(&b, &text, &len, &err), 0);
+	CHECK_STR(text, "words");
+	CHECK_U64(len, 5);
+	CHECK(b.data == NULL);
+	rk_free(text);
+	rk_bytes_puts(&b, "too many words");
+	CHECK_I64(rk_bytes_give(&b, &text, &len, &err), RK_E_NOMEM);
+	CHECK(b.data == NULL);
 }

@@ -181,6 +181,32 @@ TEST(a_variable_that_the_user_has_set_is_told_in_the_plan)
 	place_close(&p);
 }
 
+TEST(a_context_may_be_given_as_a_preset_s_file)
+{
+	static const char context[] =
+		"{\"tools\": [{\"name\": \"rocprof\"}], \"docker_gpus\": \"all\","
+		"\"distributed\": {\"launcher\": \"torchrun\"}}";
+	char *argv[] = { "python3", "train.py", NULL }, *text = NULL;
+	struct rk_session *s = NULL;
+	struct rk_error err = { 0 };
+	struct rk_session_options opt;
+	struct place p;
+	size_t len;
+
+	place_open(&p);
+	opt = options(&p, argv);
+	opt.traces = NULL;
+	opt.preset = world_text(&p.w, "context.json", context);
+	CHECK_I64(rk_session_plan(&opt, &s, &err), 0);
+	CHECK_STR(err.message, "");
+	CHECK_I64(s ? rk_session_render(s, RK_REPORT_TEXT, &text, &len, &err) : -1, 0);
+	CHECK(text && strstr(text, "'docker_gpus' of the context means nothing here"));
+	CHECK(text && strstr(text, " -- torchrun --standalone train.py\n"));
+	rk_text_free(text);
+	rk_session_free(s);
+	place_close(&p);
+}
+
 TEST(a_session_may_be_run_again_and_takes_its_own_directory)
 {
 	char *argv[] = { "true", NULL };
