@@ -1,11 +1,8 @@
 /* fuzz_csv.c - any bytes as a file: every table of it drained, with the passes on top. */
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "format/reader.h"
+#include "fuzz_file.h"
 #include "pass/names.h"
 #include "pass/sort.h"
 #include "pass/times.h"
@@ -77,21 +74,15 @@ static void read_all(const char *path, struct rk_context *ctx, bool spill)
 	rk_reader_close(r);
 }
 
-/* The threads and the file in memory live as long as the process. */
+/* The threads live as long as the process. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
+	const char *path = fuzz_file(data, len);
 	static struct rk_pool *pool;
-	static int fd = -1;
 	struct rk_context ctx = { 0 };
-	char path[64];
 
-	if (!pool && rk_pool_new(2, &pool, NULL) < 0)
+	if (!path || (!pool && rk_pool_new(2, &pool, NULL) < 0))
 		return 0;
-	if (fd < 0)
-		fd = memfd_create("fuzz", MFD_CLOEXEC);
-	if (fd < 0 || ftruncate(fd, 0) || pwrite(fd, data, len, 0) != (ssize_t)len)
-		return 0;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	ctx.pool = pool;
 	if (!rk_strtab_new(1 << 20, &ctx.names, NULL) && !rk_diag_new(&ctx.diag, NULL))
 		read_all(path, &ctx, len % 8 == 1);

@@ -1,9 +1,6 @@
 /* fuzz_instream.c - any bytes as a plain or packed file, read twice. */
-#include <stdio.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "codec/instream.h"
+#include "fuzz_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
@@ -21,22 +18,15 @@ static void drain(struct rk_instream *s)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
+	const char *path = fuzz_file(data, len);
 	struct rk_instream *s = NULL;
 	struct rk_error err = { 0 };
-	int fd = memfd_create("fuzz", MFD_CLOEXEC);
-	char path[64];
 
-	if (fd < 0 || write(fd, data, len) != (ssize_t)len) {
-		close(fd);
+	if (!path || rk_instream_open(path, &s, &err))
 		return 0;
-	}
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (!rk_instream_open(path, &s, &err)) {
+	drain(s);
+	if (!rk_instream_rewind(s, &err))
 		drain(s);
-		if (!rk_instream_rewind(s, &err))
-			drain(s);
-		rk_instream_close(s);
-	}
-	close(fd);
+	rk_instream_close(s);
 	return 0;
 }
