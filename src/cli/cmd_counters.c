@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "options.h"
+#include "print.h"
 #include "rockit/counters.h"
 #include "rockit/gpus.h"
 #include "rockit/rockit.h"
@@ -13,10 +14,8 @@ struct settings {
 	struct rk_common common;
 	const char *arch, *plan, *out;
 	bool check;
-	int format; /* index into the words below, and an enum rk_report_format */
+	int format; /* enum rk_report_format */
 };
-
-static const char *const format_words[] = { "text", "json", "csv", NULL };
 
 static const struct rk_opt options[] = {
 	{ "arch", 0, "GFX", "target, such as gfx942 (default: the first AMD GPU here)", RK_OPT_TEXT,
@@ -25,26 +24,10 @@ static const struct rk_opt options[] = {
 	  offsetof(struct settings, check), NULL },
 	{ "plan", 0, "SET", "spread a set, file or list over the fewest runs", RK_OPT_TEXT,
 	  offsetof(struct settings, plan), NULL },
-	{ "format", 'f', "FORMAT", "text, json or csv (default: text)", RK_OPT_CHOICE,
-	  offsetof(struct settings, format), format_words },
-	{ "output", 'o', "FILE", "write there instead of stdout", RK_OPT_TEXT,
-	  offsetof(struct settings, out), NULL },
+	RK_OPT_FORMAT(struct settings),
+	RK_OPT_OUTPUT(struct settings),
 	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
 };
-
-/* Takes the text; returns the status to exit with. */
-static int print(const struct settings *s, char *text, size_t len)
-{
-	struct rk_error err = { 0 };
-	int rc = 0;
-
-	if (s->out && strcmp(s->out, "-") != 0)
-		rc = rk_text_save(s->out, text, len, &err);
-	else
-		fwrite(text, 1, len, stdout); /* what does not arrive is noticed by main */
-	rk_text_free(text);
-	return rc < 0 ? say_error("counters", &err) : EXIT_DONE;
-}
 
 static int list_targets(const struct settings *s)
 {
@@ -58,7 +41,7 @@ static int list_targets(const struct settings *s)
 	if (!s->common.quiet)
 		fputs("rockit counters: no AMD GPU here; for one of these targets give --arch\n",
 		      stderr);
-	return print(s, text, len);
+	return rk_print_text("counters", s->out, text, len);
 }
 
 static int list_counters(const struct settings *s, const char *const *words, size_t n)
@@ -71,7 +54,7 @@ static int list_counters(const struct settings *s, const char *const *words, siz
 
 	if (rc < 0)
 		return say_error("counters", &err);
-	rc = print(s, text, len);
+	rc = rk_print_text("counters", s->out, text, len);
 	if (rc == EXIT_DONE && !count)
 		return say_failure("counters", "no counter of %s is about '%s'", s->arch, words[0]);
 	return rc;
@@ -94,7 +77,7 @@ static int check(const struct settings *s, const char *const *names, size_t n)
 	rk_counter_plan_free(p);
 	if (rc < 0)
 		return say_error("counters", &err);
-	rc = print(s, text, len);
+	rc = rk_print_text("counters", s->out, text, len);
 	return rc == EXIT_DONE ? status : rc;
 }
 
@@ -109,7 +92,7 @@ static int plan(const struct settings *s)
 	if (rc == 0)
 		rc = rk_counter_plan_render(p, (enum rk_report_format)s->format, &text, &len, &err);
 	rk_counter_plan_free(p);
-	return rc < 0 ? say_error("counters", &err) : print(s, text, len);
+	return rc < 0 ? say_error("counters", &err) : rk_print_text("counters", s->out, text, len);
 }
 
 /* What is asked of a known target. */

@@ -1,10 +1,8 @@
 /* cmd_presets.c - rockit presets. */
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "options.h"
+#include "print.h"
 #include "rockit/preset.h"
 #include "rockit/rockit.h"
 #include "say.h"
@@ -14,11 +12,8 @@ struct settings {
 	int format;
 };
 
-static const char *const format_words[] = { "text", "json", "csv", NULL };
-
 static const struct rk_opt options[] = {
-	{ "format", 'f', "FORMAT", "text, json or csv (default: text)", RK_OPT_CHOICE,
-	  offsetof(struct settings, format), format_words },
+	RK_OPT_FORMAT(struct settings),
 	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
 };
 
@@ -32,10 +27,7 @@ static int print(const struct settings *s, struct rk_preset *const *presets, siz
 
 	if (rc < 0)
 		return say_error("presets", &err);
-	/* What does not arrive is noticed by main. */
-	fwrite(text, 1, len, stdout);
-	rk_text_free(text);
-	return EXIT_DONE;
+	return rk_print_text("presets", NULL, text, len);
 }
 
 static int print_one(const struct settings *s, const char *name)

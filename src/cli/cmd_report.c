@@ -1,15 +1,9 @@
 /* cmd_report.c - rockit report. */
-#include <errno.h>
-#include <langinfo.h>
-#include <locale.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "newest.h"
 #include "options.h"
+#include "print.h"
 #include "progress.h"
 #include "rockit/rockit.h"
 #include "say.h"
@@ -19,80 +13,34 @@ enum { TOP_DEFAULT = 20 };
 struct settings {
 	struct rk_common common;
 	uint64_t top;
-	int by, format; /* index into the words below; by -1: none */
+	int by;     /* index into the words below; -1: none */
+	int format; /* enum rk_report_format */
 	const char *out;
 };
 
 static const char *const by_words[] = { "device", "process", "stream", "rank", NULL };
-static const char *const format_words[] = { "text", "json", "csv", NULL };
 
 static const struct rk_opt options[] = {
 	{ "top", 'n', "N", "rows per table of the text (default: 20; 0: all)", RK_OPT_NUMBER,
 	  offsetof(struct settings, top), NULL },
 	{ "by", 0, "KEY", "split names by device, process, stream or rank", RK_OPT_CHOICE,
 	  offsetof(struct settings, by), by_words },
-	{ "format", 'f', "FORMAT", "text, json or csv (default: text)", RK_OPT_CHOICE,
-	  offsetof(struct settings, format), format_words },
-	{ "output", 'o', "FILE", "write there instead of stdout", RK_OPT_TEXT,
-	  offsetof(struct settings, out), NULL },
+	RK_OPT_FORMAT(struct settings),
+	RK_OPT_OUTPUT(struct settings),
 	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
 };
 
-static bool to_stdout(const struct settings *s)
+static int print(const struct settings *s, const struct rk_report *r)
 {
-	return !s->out || strcmp(s->out, "-") == 0;
-}
-
-static bool want_color(const struct settings *s)
-{
-	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-
-	if (s->common.color != RK_COLOR_AUTO)
-		return s->common.color == RK_COLOR_ALWAYS;
-	return to_stdout(s) && !(no && no[0]) && !(term && strcmp(term, "dumb") == 0) &&
-	       isatty(STDOUT_FILENO);
-}
-
-/* $COLUMNS, else the terminal's width, else 0: names are not cut in a pipe or a file. */
-static unsigned columns(const struct settings *s)
-{
-	const char *set = getenv("COLUMNS");
-	struct winsize size;
-	unsigned n = 0;
-
-	for (; set && *set >= '0' && *set <= '9' && n < 10000; set++)
-		n = n * 10 + (unsigned)(*set - '0');
-	if (n || !to_stdout(s))
-		return n;
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
-		return size.ws_col;
-	return 0;
-}
-
-static int print(const struct settings *s, const struct rk_report *r, struct rk_error *err)
-{
-	const struct rk_render_options how = {
-		.format = (enum rk_report_format)s->format,
-		.color = want_color(s),
-		.utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0,
-		.columns = columns(s),
-		.top = s->top,
-	};
+	struct rk_render_options how = rk_print_look(&s->common, s->out, s->format);
+	struct rk_error err = { 0 };
 	char *text = NULL;
 	size_t len = 0;
-	int rc = rk_report_render(r, &how, &text, &len, err);
 
-	if (rc < 0)
-		return rc;
-	if (!to_stdout(s)) {
-		rc = rk_text_save(s->out, text, len, err);
-	} else if (fwrite(text, 1, len, stdout) != len || fflush(stdout) != 0) {
-		rc = err->code = RK_E_IO;
-		snprintf(err->message, sizeof(err->message), "cannot write standard output: %s",
-			 strerror(errno));
-	}
-	rk_text_free(text);
-	return rc;
+	how.top = s->top;
+	if (rk_report_render(r, &how, &text, &len, &err) < 0)
+		return say_error("report", &err);
+	return rk_print_text("report", s->out, text, len);
 }
 
 static int report(const struct settings *s, const char *const *inputs, size_t ninputs)
@@ -106,7 +54,7 @@ static int report(const struct settings *s, const char *const *inputs, size_t ni
 	struct rk_report *r = NULL;
 	struct rk_error err = { 0 };
 	struct rk_run *run = NULL;
-	int rc;
+	int rc, status = EXIT_DONE;
 
 	rk_progress_begin(&progress, "report", s->common.quiet);
 	rc = rk_run_open(inputs, ninputs, &how, &run, &err);
@@ -114,14 +62,14 @@ static int report(const struct settings *s, const char *const *inputs, size_t ni
 		rc = rk_run_report(run, &what, &r, &err);
 	rk_progress_end(&progress);
 	if (rc == 0)
-		rc = print(s, r, &err);
+		status = print(s, r);
 	rk_report_free(r);
 	if (run && s->common.verbose)
 		say_files("report", run);
 	if (run && !s->common.quiet)
 		say_warnings("report", run);
 	rk_run_close(run);
-	return rc < 0 ? say_error("report", &err) : EXIT_DONE;
+	return rc < 0 ? say_error("report", &err) : status;
 }
 
 static int report_run(int argc, char **argv)
@@ -133,7 +81,6 @@ static int report_run(int argc, char **argv)
 
 	if (rc >= 0)
 		return rc;
-	setlocale(LC_CTYPE, "");
 	if (n)
 		return report(&s, (const char *const *)argv, (size_t)n);
 	if (!rk_newest_run("rockit_output", newest))

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "options.h"
+#include "print.h"
 #include "progress.h"
 #include "rockit/counters.h"
 #include "rockit/monitor.h"
@@ -169,9 +170,7 @@ static int print_plan(const struct settings *s, const struct rk_session *session
 		say_error("run", &err);
 		return EXIT_OWN;
 	}
-	fwrite(text, 1, len, stdout);
-	rk_text_free(text);
-	return EXIT_DONE;
+	return rk_print_text("run", NULL, text, len) == EXIT_DONE ? EXIT_DONE : EXIT_OWN;
 }
 
 static void say(void *arg, const char *line)
