@@ -26,4 +26,7 @@ struct rk_tools_found {
 
 void rk_tools_release(struct rk_tools_found *t);
 
+/* The i-th word for `tool` of a session: "auto", then the profilers. NULL past the last. */
+const char *rk_tool_word(size_t i);
+
 #endif

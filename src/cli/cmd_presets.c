@@ -87,8 +87,8 @@ static int presets_run(int argc, char **argv)
 	return rc;
 }
 
-/* Lives as long as the process: it is asked for one name after the other. */
-static const char *name_word(size_t i)
+/* The list lives as long as the process: it is asked for one name after the other. */
+const char *rk_preset_word(size_t i)
 {
 	static struct rk_preset_names names;
 
@@ -106,6 +106,6 @@ const struct rk_command cmd_presets = {
 	.examples = "  rockit presets\n"
 		    "  rockit presets memory\n"
 		    "  rockit presets multi_gpu --format json\n",
-	.word = name_word,
+	.word = rk_preset_word,
 	.run = presets_run,
 };

@@ -9,9 +9,9 @@
 #include "progress.h"
 #include "rockit/counters.h"
 #include "rockit/monitor.h"
-#include "rockit/preset.h"
 #include "rockit/rockit.h"
 #include "rockit/session.h"
+#include "rockit/tools.h"
 #include "say.h"
 
 enum then { THEN_NOTHING, THEN_REPORT };
@@ -28,24 +28,6 @@ struct settings {
 	int then, format;
 };
 
-/* The i-th of some words, NULL past the end. */
-static const char *tool_at(size_t i)
-{
-	static const char *const tools[] = { "auto",    "rocprofv3",       "rocprofv2",
-					     "rocprof", "rocprof-compute", "rocprof-sys" };
-
-	return i < sizeof(tools) / sizeof(tools[0]) ? tools[i] : NULL;
-}
-
-static const char *preset_at(size_t i)
-{
-	static struct rk_preset_names names;
-
-	if (!names.n && rk_preset_list(&names, NULL) < 0)
-		return NULL;
-	return i < names.n ? names.names[i] : NULL;
-}
-
 static const char *monitor_at(size_t i)
 {
 	return rk_monitor_word((unsigned)i);
@@ -55,7 +37,7 @@ static const char *monitor_at(size_t i)
 
 static const struct rk_opt options[] = {
 	{ "preset", 'p', "PRESET", "what to collect: see 'rockit presets' (default: lightweight)",
-	  RK_OPT_TEXT, AT(preset), NULL, preset_at },
+	  RK_OPT_TEXT, AT(preset), NULL, rk_preset_word },
 	{ "trace", 't', "LIST", "hip,hsa,kernel,memcpy,marker,rccl,scratch,alloc or sys",
 	  RK_OPT_TEXT, AT(traces), NULL },
 	{ "counters", 'c', "LIST", "hardware counters, @categories or a set, with commas",
@@ -63,7 +45,7 @@ static const struct rk_opt options[] = {
 	{ "input", 'i', "FILE", "counters from a pmc: file or a rocprofv3 job file", RK_OPT_TEXT,
 	  AT(input), NULL },
 	{ "tool", 0, "TOOL", "auto, rocprofv3, rocprofv2, rocprof, rocprof-compute, rocprof-sys",
-	  RK_OPT_TEXT, AT(tool), NULL, tool_at },
+	  RK_OPT_TEXT, AT(tool), NULL, rk_tool_word },
 	{ "tool-version", 0, "V", "its ROCm release, instead of the one that is found", RK_OPT_TEXT,
 	  AT(tool_version), NULL },
 	{ "arch", 0, "GFX", "target of the counters (default: the first AMD GPU)", RK_OPT_TEXT,

@@ -32,6 +32,8 @@ extern const struct rk_command *const rk_commands[];
 
 const struct rk_command *rk_command_find(const char *name); /* NULL when unknown */
 void rk_command_help(const struct rk_command *cmd);         /* to stdout */
+/* The i-th preset, for completion; NULL past the last (cmd_presets.c). */
+const char *rk_preset_word(size_t i);
 /* The verb that was probably meant, NULL when none is near. */
 const char *rk_command_guess(const char *name);
 

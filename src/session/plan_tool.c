@@ -45,13 +45,12 @@ int rk_plan_arch(const struct rk_session_options *opt, struct rk_plan *p, struct
 
 static int tool_unknown(const char *name, struct rk_error *err)
 {
-	const char *names[16] = { "auto" };
-	size_t n = 1;
+	const char *names[16] = { NULL };
 
 	if (strcmp(name, "opencl") == 0 || strcmp(name, "cupti") == 0)
 		return rk_fail(err, RK_E_UNSUPPORTED, "this rockit has no %s collector yet", name);
-	for (const struct rk_tool_ops *const *t = rk_tools; *t && n < 15; t++)
-		names[n++] = (*t)->name;
+	for (size_t i = 0; i < 15; i++)
+		names[i] = rk_tool_word(i);
 	return rk_fail_unknown(err, "tool", name, names);
 }
 
@@ -100,14 +99,11 @@ static int from_found(const struct rk_session_options *opt, struct rk_plan *p,
 		if (!best)
 			return tool_missing("a profiler", found, err);
 	} else {
-		p->tool = rk_tool_find(opt->tool);
-		if (!p->tool)
-			return tool_unknown(opt->tool, err);
+		p->tool = rk_tool_find(opt->tool); /* it is known */
 		best = rk_detect_best(found, p->tool->name);
 	}
 	/* A plan for a version that is told needs nothing installed; running it will. */
-	p->tool_assumed = !best && opt->tool_version;
-	if (!best && !p->tool_assumed)
+	if (!best && !opt->tool_version)
 		return tool_missing(p->tool->name, found, err);
 	rc = keep(&p->tool_path, best ? best->path : p->tool->programs[0], err);
 	return rc < 0 ? rc : set_version(p, opt->tool_version, best, err);

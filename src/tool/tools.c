@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/words.h"
+#include "rockit/tools.h"
 #include "tool/tool_impl.h"
 
 enum { MAX_FILE = 1 << 20 };
@@ -21,6 +22,13 @@ const struct rk_tool_ops *rk_tool_find(const char *name)
 		if (!strcmp((*t)->name, name))
 			return *t;
 	return NULL;
+}
+
+const char *rk_tool_word(size_t i)
+{
+	if (i == 0)
+		return "auto";
+	return i < sizeof(rk_tools) / sizeof(rk_tools[0]) ? rk_tools[i - 1]->name : NULL;
 }
 
 static const char *const trace_names[] = { "hip",  "hsa",     "kernel", "memcpy", "marker",
