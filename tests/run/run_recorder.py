@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import random
+import shutil
 import signal
 import struct
 import subprocess
@@ -32,6 +33,10 @@ def probe(place, *args, more=(), check=True):
     assert not check or done.returncode == 0, (done.returncode, done.stderr)
     assert done.stderr == "", done.stderr
     return done
+
+
+def sanitized():
+    return any(word in os.environ for word in ("ASAN_OPTIONS", "TSAN_OPTIONS"))
 
 
 def raw_files(place):
@@ -117,11 +122,26 @@ def a_record_is_small_and_ten_million_of_them_need_no_memory(place):
     words = probe(place, "run", count).stdout.split()
     (path,) = raw_files(place)
     assert path.stat().st_size / count <= 24, path.stat().st_size / count
-    if not any(word in os.environ for word in ("ASAN_OPTIONS", "TSAN_OPTIONS")):
+    if not sanitized():
         assert int(words[words.index("peak") + 1]) < 16 << 10, words
     report = subprocess.run([ROCKIT, "report", "--format", "json", str(path)], check=True,
                             capture_output=True, timeout=120)
     assert sum(k["calls"] for k in json.loads(report.stdout)["kernels"]) == count
+
+
+@test
+def a_record_costs_few_instructions(place):
+    if not shutil.which("valgrind") or sanitized():
+        print("#    no valgrind, or a build that it would count wrong", file=sys.stderr)
+        return
+    count = 50000
+    done = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
+                           "--toggle-collect=kernel", PROBE, "run", str(count)], text=True,
+                          env=settings(place), capture_output=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    each = int(done.stderr.split("Collected :")[1].split()[0]) / count
+    # 33 are the probe's own
+    assert 50 < each <= 283, each
 
 
 @test
