@@ -239,7 +239,7 @@ static const struct feature {
 	const char *word;
 	int major, minor;
 } features[] = {
-	{ "rccl trace", 6, 3 },     { "--pmc", 6, 4 },
+	{ "rccl trace", 6, 3 },     { "--pmc", 6, 3 },
 	{ "alloc trace", 6, 4 },    { "PC sampling by host_trap", 6, 4 },
 	{ "stochastic", 7, 0 },     { "rocpd", 7, 0 },
 	{ "thread trace", 7, 0 },   { "attach", 7, 1 },
