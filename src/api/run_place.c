@@ -64,13 +64,6 @@ static size_t without_packing(const char *path)
 	return len;
 }
 
-static const char *name_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* rocprof-compute and omniperf: a directory of files for one program, run once per file. */
 static bool is_compute_file(const char *name, size_t len)
 {
@@ -142,7 +135,7 @@ static char *joined(const char *path, size_t dir, const char *behind, size_t len
 /* The part of the path that files of one process share; files named otherwise stand alone. */
 static char *group_of(const char *path)
 {
-	const char *name = name_of(path), *behind;
+	const char *name = rk_base_name(path), *behind;
 	size_t len = without_packing(path), behind_len, dir = (size_t)(name - path);
 
 	if (is_compute_file(name, len - dir) || is_raw_text(name, len - dir))
@@ -186,7 +179,7 @@ static int64_t number_in_path(const char *path, const char *const *words, bool o
 /* The process's number in the name of a file, or -1. */
 static int64_t pid_of(const char *path, const char *group)
 {
-	const char *name = name_of(path), *behind;
+	const char *name = rk_base_name(path), *behind;
 	size_t n = strspn(name, "0123456789"), len;
 	int64_t v;
 
@@ -219,7 +212,7 @@ static bool is_pass_dir(const char *p, size_t len)
 /* The group without the directory of the pass and without the process's number. */
 static char *program_of(const char *group)
 {
-	const char *name = name_of(group);
+	const char *name = rk_base_name(group);
 	size_t digits = strspn(name, "0123456789");
 	struct rk_bytes b;
 	char *ret = NULL;

@@ -11,17 +11,16 @@
 
 #include "api/run.h"
 #include "base/alloc.h"
+#include "base/text.h"
 
 static bool named(const struct rk_found *f, const char *word)
 {
-	const char *slash = strrchr(f->path, '/');
-
-	return strstr(slash ? slash + 1 : f->path, word) != NULL;
+	return strstr(rk_base_name(f->path), word) != NULL;
 }
 
 static enum rk_rank_of_source text_source(const struct rk_found *f)
 {
-	const char *slash = strrchr(f->path, '/'), *name = slash ? slash + 1 : f->path;
+	const char *name = rk_base_name(f->path);
 	bool part = *name >= '0' && *name <= '9';
 
 	if (strstr(name, "results.txt"))
@@ -203,8 +202,7 @@ static void number_processes(struct rk_run *run)
 /* How deep the folder of `o`, a result of rocprof v1, is above the raw file; 0: it is not. */
 static size_t lies_above(const struct rk_found *o, const struct rk_found *raw)
 {
-	const char *slash = strrchr(o->path, '/');
-	size_t dir = slash ? (size_t)(slash + 1 - o->path) : 0;
+	size_t dir = (size_t)(rk_base_name(o->path) - o->path);
 
 	if (!o->ops || strncmp(o->ops->name, "rocprof-v1", 10) != 0)
 		return 0;

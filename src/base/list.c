@@ -172,11 +172,19 @@ static size_t index_of(const struct rk_list *l, const char *name)
 	return i;
 }
 
+const char *rk_env_value(char *const *env, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (; env && *env; env++)
+		if (strncmp(*env, name, len) == 0 && (*env)[len] == '=')
+			return *env + len + 1;
+	return NULL;
+}
+
 const char *rk_list_value(const struct rk_list *l, const char *name)
 {
-	size_t i = index_of(l, name);
-
-	return i < l->n ? l->v[i] + strlen(name) + 1 : NULL;
+	return rk_env_value(l->v, name);
 }
 
 void rk_list_set(struct rk_list *l, const char *name, const char *value)

@@ -35,6 +35,8 @@ bool rk_list_split_words(struct rk_list *l, const char *text);
 const char *rk_list_entry(const char *entry, char *name, size_t size);
 /* Of "NAME=VALUE" entries the value of `name`, or NULL. */
 const char *rk_list_value(const struct rk_list *l, const char *name);
+/* The same of a vector that ends with NULL, such as an environment; NULL is fine. */
+const char *rk_env_value(char *const *env, const char *name);
 /* Sets "NAME=VALUE", over the entry of that name when there is one. */
 void rk_list_set(struct rk_list *l, const char *name, const char *value);
 void rk_list_release(struct rk_list *l); /* and zeroes it */

@@ -29,6 +29,13 @@ bool rk_text_ieq(const char *a, size_t alen, const char *b)
 	return i == alen && !b[i];
 }
 
+const char *rk_base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 bool rk_text_same(const char *a, const char *b)
 {
 	while (*a && lower(*a) == lower(*b)) {

@@ -14,6 +14,9 @@ bool rk_text_same(const char *a, const char *b);
 bool rk_text_iprefix(const char *a, size_t alen, const char *prefix);
 bool rk_text_ends(const char *s, size_t len, const char *suffix);
 
+/* What stands behind the last slash; borrowed. */
+const char *rk_base_name(const char *path);
+
 /* Length of the longest prefix that is valid UTF-8 (no surrogates, no overlong forms). */
 size_t rk_utf8_valid(const char *s, size_t len);
 /* Appends s with every invalid byte replaced by U+FFFD. */

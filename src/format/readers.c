@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 
 extern const struct rk_reader_ops rk_reader_parquet, rk_reader_rocpd, rk_reader_rocprofv3_csv;
 extern const struct rk_reader_ops rk_reader_samples_csv, rk_reader_roofline_csv,
@@ -47,7 +48,7 @@ const struct rk_reader_ops *const rk_readers[] = {
 static int best_reader(const void *head, size_t len, const char *path,
 		       const struct rk_reader_ops **ret)
 {
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *name = rk_base_name(path);
 	int score = 0;
 
 	*ret = NULL;

@@ -68,9 +68,8 @@ static const char *kind_of_path(const char *path)
 		{ "rccl_", "api" },     { "alloc", "memory" },  { "scratch", "memory" },
 		{ "rocdecode", "api" }, { "rocjpeg", "api" },
 	};
-	const char *name = strrchr(path, '/');
+	const char *name = rk_base_name(path);
 
-	name = name ? name + 1 : path;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (strstr(name, parts[i][0]))
 			return parts[i][1];

@@ -39,14 +39,6 @@ struct watch {
 	int64_t start_ns, due_ns, tick_ns; /* steady; due: the next phase, INT64_MAX for never */
 };
 
-static int64_t boot_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_BOOTTIME, &ts);
-	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-}
-
 /* `from` + ms; never for 0 and for what is beyond the clock. */
 static int64_t later(int64_t from, uint64_t ms)
 {
@@ -73,7 +65,7 @@ static void note_end(struct watch *w, int status, const struct rusage *use)
 {
 	struct rk_child_result *ret = w->ret;
 
-	ret->end_ns = boot_ns();
+	ret->end_ns = rk_clock_ns(CLOCK_BOOTTIME);
 	ret->user_ns = timeval_ns(use->ru_utime);
 	ret->system_ns = timeval_ns(use->ru_stime);
 	ret->max_rss_bytes = (uint64_t)use->ru_maxrss * 1024;
@@ -269,7 +261,7 @@ static int start(struct watch *w, const struct rk_child_start *how, struct rk_er
 {
 	int exec_errno = 0, rc;
 
-	w->ret->start_ns = boot_ns();
+	w->ret->start_ns = rk_clock_ns(CLOCK_BOOTTIME);
 	w->start_ns = rk_clock_steady_ns();
 	rc = rk_child_fork(how, &w->ret->pid, &exec_errno);
 	if (rc)
@@ -297,7 +289,7 @@ static void finish(struct watch *w)
 		ret->end = RK_CHILD_TIMED_OUT;
 		ret->signal = SIGKILL;
 		ret->status = 128 + SIGKILL;
-		ret->end_ns = boot_ns();
+		ret->end_ns = rk_clock_ns(CLOCK_BOOTTIME);
 	}
 	ret->left = !w->ended || rk_child_group_runs(ret->pid);
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/list.h"
 #include "io/child_impl.h"
 
 /* What a shell takes when PATH is not set. */
@@ -14,10 +15,9 @@
 
 static const char *path_of(char *const *envp)
 {
-	for (; *envp; envp++)
-		if (!strncmp(*envp, "PATH=", 5))
-			return *envp + 5;
-	return DEFAULT_PATH;
+	const char *path = rk_env_value(envp, "PATH");
+
+	return path ? path : DEFAULT_PATH;
 }
 
 static bool may_execute(const char *path)

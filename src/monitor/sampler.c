@@ -31,21 +31,13 @@ struct rk_monitor {
 	bool stop, ended; /* under lock */
 };
 
-static int64_t now(clockid_t clock)
-{
-	struct timespec t = { 0 };
-
-	clock_gettime(clock, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 /* ---- the thread ---- */
 
 /* The time of day is read between two readings of the trace's clock, and belongs to their middle. */
 static struct rk_monitor_when read_clocks(struct rk_monitor_result *r)
 {
-	int64_t before = now(CLOCK_BOOTTIME), real = now(CLOCK_REALTIME);
-	int64_t after = now(CLOCK_BOOTTIME);
+	int64_t before = rk_clock_ns(CLOCK_BOOTTIME), real = rk_clock_ns(CLOCK_REALTIME);
+	int64_t after = rk_clock_ns(CLOCK_BOOTTIME);
 
 	if (after - before > r->clock_error_ns)
 		r->clock_error_ns = after - before;
@@ -84,7 +76,7 @@ static bool wait_until(struct rk_monitor *m, int64_t deadline)
 static void *sample(void *arg)
 {
 	struct rk_monitor *m = arg;
-	int64_t cpu = now(CLOCK_THREAD_CPUTIME_ID), start = rk_clock_steady_ns();
+	int64_t cpu = rk_clock_ns(CLOCK_THREAD_CPUTIME_ID), start = rk_clock_steady_ns();
 	int64_t deadline = start, late, wall;
 	bool stop = false;
 
@@ -101,7 +93,7 @@ static void *sample(void *arg)
 		}
 		stop = wait_until(m, deadline);
 	}
-	cpu = now(CLOCK_THREAD_CPUTIME_ID) - cpu;
+	cpu = rk_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
 	wall = rk_clock_steady_ns() - start;
 	m->result.cpu_percent = wall > 0 ? 100.0 * (double)cpu / (double)wall : 0;
 	pthread_mutex_lock(&m->lock);

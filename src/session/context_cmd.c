@@ -104,13 +104,6 @@ static char shell_character(const char *s)
 	return '\0';
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static bool is_one_of(const char *word, const char *const *words)
 {
 	while (*words && strcmp(*words, word) != 0)
@@ -126,11 +119,11 @@ static int skip_program(struct words *w)
 						"rocprof", NULL };
 	const struct rk_list *l = w->l;
 
-	while (w->at < l->n && is_one_of(base_name(l->v[w->at]), shells))
+	while (w->at < l->n && is_one_of(rk_base_name(l->v[w->at]), shells))
 		w->at++;
 	if (w->at == l->n)
 		return refuse(w, "it has no", "rocprof_wrapper.sh");
-	if (!is_one_of(base_name(l->v[w->at]), programs))
+	if (!is_one_of(rk_base_name(l->v[w->at]), programs))
 		return refuse(w, "it would start", l->v[w->at]);
 	w->at++;
 	return 0;
@@ -174,7 +167,7 @@ static int add_counters(struct words *w, const char *spec)
 					       NULL };
 	struct rk_draft *d = w->m->d;
 	struct rk_list text = { 0 };
-	const char *had = d->text[RK_DRAFT_COUNTERS], *base = base_name(spec);
+	const char *had = d->text[RK_DRAFT_COUNTERS], *base = rk_base_name(spec);
 	int len = (int)strlen(spec), rc;
 
 	if (strstr(spec, "tools/counters/") && is_one_of(base, shipped)) {

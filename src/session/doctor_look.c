@@ -134,12 +134,7 @@ bool rk_look_line(const struct rk_look *l, const char *path, char *out, size_t s
 
 const char *rk_look_env(const struct rk_look *l, const char *name)
 {
-	size_t len = strlen(name);
-
-	for (char *const *e = l->env; *e; e++)
-		if (strncmp(*e, name, len) == 0 && (*e)[len] == '=')
-			return *e + len + 1;
-	return NULL;
+	return rk_env_value(l->env, name);
 }
 
 bool rk_look_program(const struct rk_look *l, const char *name)

@@ -60,22 +60,12 @@ void rk_env_make(char *const *base, const struct rk_list *set, struct rk_list *r
 	ret->bad = ret->bad || set->bad;
 }
 
-static const char *value_in(char *const *base, const char *name)
-{
-	size_t len = strlen(name);
-
-	for (; base && *base; base++)
-		if (!strncmp(*base, name, len) && (*base)[len] == '=')
-			return *base + len + 1;
-	return NULL;
-}
-
 void rk_env_kept(char *const *base, const struct rk_list *set, struct rk_list *ret)
 {
 	for (size_t i = 0; i < set->n; i++) {
 		char name[256];
 		const char *value = rk_list_entry(set->v[i], name, sizeof(name));
-		const char *old = value ? value_in(base, name) : NULL;
+		const char *old = value ? rk_env_value(base, name) : NULL;
 
 		if (old && !separator_of(name) && !rk_env_leaks(set->v[i]) && strcmp(old, value))
 			rk_list_add_once(ret, name);

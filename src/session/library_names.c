@@ -49,17 +49,6 @@ static const struct setting {
 
 enum { NSETTINGS = sizeof(settings) / sizeof(settings[0]) };
 
-/* The value of a variable in an environment, or NULL. */
-static const char *value_in(char *const *environment, const char *name)
-{
-	size_t len = strlen(name);
-
-	for (; environment && *environment; environment++)
-		if (strncmp(*environment, name, len) == 0 && (*environment)[len] == '=')
-			return *environment + len + 1;
-	return NULL;
-}
-
 /* What the user has set is the user's: said, not changed. */
 static bool left_alone(const struct setting *s, const char *had, struct rk_list *notes)
 {
@@ -75,7 +64,7 @@ static void set(const struct setting *s, const char *dir, char *const *inherited
 {
 	const char *own = rk_list_value(env, s->name);
 
-	if (left_alone(s, own ? own : value_in(inherited, s->name), notes))
+	if (left_alone(s, own ? own : rk_env_value(inherited, s->name), notes))
 		return;
 	if (!s->file)
 		rk_list_set(env, s->name, s->value);
@@ -104,7 +93,7 @@ static void remark(unsigned libraries, char *const *inherited, struct rk_list *n
 	for (unsigned i = 0; i < sizeof(remarks) / sizeof(remarks[0]); i++)
 		if (libraries >> remarks[i].library & 1)
 			rk_list_add(notes, remarks[i].text);
-	if (libraries >> RK_LIBRARY_HIPBLASLT & 1 && value_in(inherited, "HIPBLASLT_LOG_LEVEL"))
+	if (libraries >> RK_LIBRARY_HIPBLASLT & 1 && rk_env_value(inherited, "HIPBLASLT_LOG_LEVEL"))
 		rk_list_add(notes,
 			    "HIPBLASLT_LOG_LEVEL is set, and hipBLASLt then does not look at "
 			    "HIPBLASLT_LOG_MASK: its calls will be missing");

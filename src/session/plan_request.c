@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "io/file.h"
 #include "rockit/monitor.h"
 #include "session/library_trace.h"
@@ -100,16 +101,12 @@ static int choose_bits(const char *option, const char *const *words,
 
 static bool is_python(const char *word)
 {
-	const char *slash = strrchr(word, '/');
-
-	return strncmp(slash ? slash + 1 : word, "python", 6) == 0;
+	return strncmp(rk_base_name(word), "python", 6) == 0;
 }
 
 static bool is_script(const char *word)
 {
-	size_t len = strlen(word);
-
-	return len > 3 && strcmp(word + len - 3, ".py") == 0;
+	return rk_text_ends(word, strlen(word), ".py");
 }
 
 static void put_torchrun(struct rk_list *l, const struct rk_preset *p)

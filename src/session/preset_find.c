@@ -77,7 +77,7 @@ static void canonical(const char *name, char out[NAME_MAX + 1])
 /* The file's name without folder and ".json". */
 static void stem_of(const char *file, char out[NAME_MAX + 1])
 {
-	const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file;
+	const char *base = rk_base_name(file);
 	size_t len = strlen(base);
 
 	if (rk_text_ends(base, len, ".json"))

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/text.h"
 
 /* The first that is set wins: ours, then the most specific launcher. */
 static const char *const rank_names[] = {
@@ -24,22 +25,12 @@ static const char *const size_names[] = {
 	"MV2_COMM_WORLD_SIZE", "WORLD_SIZE",   NULL,
 };
 
-static const char *value_of(char *const *envp, const char *name)
-{
-	size_t len = strlen(name);
-
-	for (; envp && *envp; envp++)
-		if (!strncmp(*envp, name, len) && (*envp)[len] == '=')
-			return *envp + len + 1;
-	return NULL;
-}
-
 static int64_t first_number(char *const *envp, const char *const *names, const char **ret_name)
 {
 	int64_t v;
 
 	for (; *names; names++) {
-		const char *text = value_of(envp, *names);
+		const char *text = rk_env_value(envp, *names);
 
 		if (text && rk_num_i64(text, strlen(text), &v) == RK_NUM_OK && v >= 0 &&
 		    v <= INT32_MAX) {
@@ -53,7 +44,7 @@ static int64_t first_number(char *const *envp, const char *const *names, const c
 /* A batch script that Slurm started has SLURM_PROCID=0 too, but is no rank: it has no step. */
 static bool slurm_batch(char *const *envp)
 {
-	return value_of(envp, "SLURM_JOB_ID") && !value_of(envp, "SLURM_STEP_ID");
+	return rk_env_value(envp, "SLURM_JOB_ID") && !rk_env_value(envp, "SLURM_STEP_ID");
 }
 
 struct rk_rank rk_rank_find(char *const *envp)
@@ -120,13 +111,6 @@ int rk_rank_chosen(const char *list, int64_t rank, bool *ret, struct rk_error *e
 	return 0;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 const char *rk_launcher_key(const struct rk_list *command)
 {
 	static const struct {
@@ -136,7 +120,7 @@ const char *rk_launcher_key(const struct rk_list *command)
 		{ "mpirun", "mpi" },    { "mpiexec", "mpi" },     { "mpiexec.hydra", "mpi" },
 		{ "orterun", "mpi" },   { "srun", "mpi" },
 	};
-	const char *name = command->n ? base_name(command->v[0]) : "";
+	const char *name = command->n ? rk_base_name(command->v[0]) : "";
 
 	for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++)
 		if (!strcmp(name, launchers[i].program))

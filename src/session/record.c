@@ -1,17 +1,8 @@
 /* record.c - the facts that go into run.json. */
 #include "session/record.h"
 
-#include <time.h>
-
 #include "base/alloc.h"
-
-static int64_t read_clock(clockid_t id)
-{
-	struct timespec t;
-
-	clock_gettime(id, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
+#include "base/clock.h"
 
 /* The tightest of some tries: boot time, wall, boot time; the wall belongs to the middle. */
 struct rk_clock_pair rk_clock_pair_read(void)
@@ -19,8 +10,8 @@ struct rk_clock_pair rk_clock_pair_read(void)
 	struct rk_clock_pair best = { .error_ns = INT64_MAX };
 
 	for (int i = 0; i < 8; i++) {
-		int64_t before = read_clock(CLOCK_BOOTTIME), wall = read_clock(CLOCK_REALTIME),
-			after = read_clock(CLOCK_BOOTTIME), half = (after - before + 1) / 2;
+		int64_t before = rk_clock_ns(CLOCK_BOOTTIME), wall = rk_clock_ns(CLOCK_REALTIME),
+			after = rk_clock_ns(CLOCK_BOOTTIME), half = (after - before + 1) / 2;
 
 		if (half < best.error_ns)
 			best = (struct rk_clock_pair){ before + half, wall, half };

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "base/text.h"
 #include "tool/tool_impl.h"
 
 enum {
@@ -14,9 +15,7 @@ enum {
 
 static bool is_omnitrace(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-
-	return !strncmp(slash ? slash + 1 : path, "omnitrace", 9);
+	return !strncmp(rk_base_name(path), "omnitrace", 9);
 }
 
 /* -o takes a second word, a prefix: another option must follow. */
