@@ -96,7 +96,11 @@ static void tell_output(struct rk_session *s, size_t i)
 
 	if (did->files)
 		return;
-	if (did->child.status == 0)
+	if (s->plan->tool->library)
+		rk_session_warn(
+			s, "the collector was never loaded: the program made no OpenCL call, or "
+			   "its OpenCL loader knows no layers");
+	else if (did->child.status == 0)
 		rk_session_warn(s,
 				"%s wrote no file in pass %zu: the program made no GPU call, or it "
 				"ended by _exit or in another process",

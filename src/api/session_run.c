@@ -73,7 +73,8 @@ static int check_program(struct rk_session *s, struct rk_error *err)
 	s->result->status = can.status;
 	if (can.status)
 		return rk_fail(err, RK_E_IO, "%s", can.why);
-	rc = s->plan->chosen ? rk_child_check(s->plan->tool_path, NULL, &can, err) : 0;
+	if (s->plan->chosen && !s->plan->tool->library)
+		rc = rk_child_check(s->plan->tool_path, NULL, &can, err);
 	if (rc == 0 && can.status)
 		rc = rk_fail(err, RK_E_UNSUPPORTED,
 			     "%s is not installed here; 'rockit doctor' says what is",

@@ -29,6 +29,12 @@ bool rk_env_leaks(const char *entry)
 	return strncmp(entry, "ROCPROF_", 8) == 0;
 }
 
+/* What rockit tells its own parts is not for others to keep. */
+static bool is_ours(const char *name)
+{
+	return strncmp(name, "ROCKIT_", 7) == 0;
+}
+
 static void set_one(struct rk_list *env, const char *entry)
 {
 	char name[256], separator;
@@ -45,7 +51,7 @@ static void set_one(struct rk_list *env, const char *entry)
 			rk_list_set(env, name, joined);
 		env->bad = env->bad || !joined;
 		rk_free(joined);
-	} else if (!old || separator) {
+	} else if (!old || separator || is_ours(name)) {
 		rk_list_set(env, name, value);
 	}
 }
@@ -67,7 +73,8 @@ void rk_env_kept(char *const *base, const struct rk_list *set, struct rk_list *r
 		const char *value = rk_list_entry(set->v[i], name, sizeof(name));
 		const char *old = value ? rk_env_value(base, name) : NULL;
 
-		if (old && !separator_of(name) && !rk_env_leaks(set->v[i]) && strcmp(old, value))
+		if (old && !separator_of(name) && !is_ours(name) && !rk_env_leaks(set->v[i]) &&
+		    strcmp(old, value))
 			rk_list_add_once(ret, name);
 	}
 }

@@ -11,8 +11,8 @@ bool rk_env_leaks(const char *entry);
 
 /*
  * `set` over `base`, into *ret: ROCPROF_* entries of base are left out; lists of libraries and
- * paths (LD_PRELOAD, LD_LIBRARY_PATH, ...) are appended to; any other variable that base has
- * already keeps its value.
+ * paths (LD_PRELOAD, LD_LIBRARY_PATH, ...) are appended to; ROCKIT_* are ours to set; any other
+ * variable that base has already keeps its value.
  */
 void rk_env_make(char *const *base, const struct rk_list *set, struct rk_list *ret);
 

@@ -4,7 +4,9 @@
 #include "base/alloc.h"
 #include "base/words.h"
 #include "rockit/gpus.h"
+#include "rockit/rockit.h"
 #include "session/plan.h"
+#include "tool/collector.h"
 #include "tool/detect.h"
 #include "tool/hazards.h"
 
@@ -47,18 +49,32 @@ static int tool_unknown(const char *name, struct rk_error *err)
 {
 	const char *names[16] = { NULL };
 
-	if (strcmp(name, "opencl") == 0 || strcmp(name, "cupti") == 0)
+	if (strcmp(name, "cupti") == 0)
 		return rk_fail(err, RK_E_UNSUPPORTED, "this rockit has no %s collector yet", name);
 	for (size_t i = 0; i < 15; i++)
 		names[i] = rk_tool_word(i);
 	return rk_fail_unknown(err, "tool", name, names);
 }
 
-/* "rocprofv3 is not installed; rocprof is: --tool rocprof". */
+/* Where a tool is: its program among `found`, or the library of a collector of ours. */
+static bool find_tool(const struct rk_tool_ops *t, const struct rk_tools_found *found,
+		      struct rk_bytes *path)
+{
+	const struct rk_tool_found *best = t->library ? NULL : rk_detect_best(found, t->name);
+
+	rk_bytes_clear(path);
+	if (t->library)
+		return rk_collector_find(t->programs[0], path);
+	if (best)
+		rk_bytes_puts(path, best->path);
+	return best != NULL;
+}
+
+/* "rocprofv3 is not installed, but rocprof is: add '--tool rocprof'". */
 static int tool_missing(const char *name, const struct rk_tools_found *found, struct rk_error *err)
 {
 	for (const struct rk_tool_ops *const *t = rk_tools; *t; t++)
-		if (rk_detect_best(found, (*t)->name))
+		if (!(*t)->library && rk_detect_best(found, (*t)->name))
 			return rk_fail(err, RK_E_UNSUPPORTED,
 				       "%s is not installed, but %s is: add '--tool %s', or see "
 				       "'rockit doctor' for what to install",
@@ -85,28 +101,63 @@ static int set_version(struct rk_plan *p, const char *told, const struct rk_tool
 	return keep(&p->tool_version, text, err);
 }
 
-static int from_found(const struct rk_session_options *opt, struct rk_plan *p,
-		      const struct rk_tools_found *found, struct rk_error *err)
+/*
+ * With an AMD GPU (or a target that was named) an AMD profiler is first; without, our own collector
+ * is: it works everywhere.
+ */
+static const struct rk_tool_ops *choose(const struct rk_session_options *opt, struct rk_plan *p,
+					const struct rk_tools_found *found, struct rk_bytes *path)
 {
-	const struct rk_tool_found *best = NULL;
+	for (int round = 0; round < 2; round++) {
+		bool library = (round == 0) == p->arch_assumed;
+
+		for (const struct rk_tool_ops *const *t = rk_tools; *t; t++)
+			if ((*t)->library == library && !(library && opt->arch) &&
+			    find_tool(*t, found, path))
+				return *t;
+	}
+	return NULL;
+}
+
+static void note_choice(struct rk_plan *p)
+{
+	if (p->tool->library)
+		rk_list_addf(&p->notes, "%s; OpenCL calls are traced ('rockit doctor' says more)",
+			     p->arch_assumed ? "no AMD GPU here" : "no AMD profiler here");
+}
+
+/* Fills tool, path and version. */
+static int from_found(const struct rk_session_options *opt, struct rk_plan *p,
+		      const struct rk_tools_found *found, struct rk_bytes *path,
+		      struct rk_error *err)
+{
+	bool there;
 	int rc;
 
-	if (is_auto(opt->tool)) {
-		for (const struct rk_tool_ops *const *t = rk_tools; *t && !best; t++) {
-			best = rk_detect_best(found, (*t)->name);
-			p->tool = best ? *t : NULL;
-		}
-		if (!best)
-			return tool_missing("a profiler", found, err);
-	} else {
-		p->tool = rk_tool_find(opt->tool); /* it is known */
-		best = rk_detect_best(found, p->tool->name);
-	}
+	p->tool = is_auto(opt->tool) ? choose(opt, p, found, path) : rk_tool_find(opt->tool);
+	if (!p->tool)
+		return tool_missing("a profiler", found, err);
+	there = find_tool(p->tool, found, path);
+	if (is_auto(opt->tool))
+		note_choice(p);
 	/* A plan for a version that is told needs nothing installed; running it will. */
-	if (!best && !opt->tool_version)
+	if (!there && p->tool->library && !opt->tool_version)
+		return rk_fail(
+			err, RK_E_UNSUPPORTED,
+			"%s is not beside the command and not in its lib folder: this rockit "
+			"was built without it",
+			p->tool->programs[0]);
+	if (!there && !opt->tool_version)
 		return tool_missing(p->tool->name, found, err);
-	rc = keep(&p->tool_path, best ? best->path : p->tool->programs[0], err);
-	return rc < 0 ? rc : set_version(p, opt->tool_version, best, err);
+	if (!there)
+		rk_bytes_puts(path, p->tool->programs[0]);
+	rc = rk_bytes_str(path) ? keep(&p->tool_path, rk_bytes_str(path), err) : rk_fail_nomem(err);
+	if (rc == 0 && p->tool->library)
+		return keep(&p->tool_version,
+			    opt->tool_version ? opt->tool_version : ROCKIT_VERSION, err);
+	return rc < 0 ?
+		       rc :
+		       set_version(p, opt->tool_version, rk_detect_best(found, p->tool->name), err);
 }
 
 static void find_hazards(struct rk_plan *p)
@@ -123,15 +174,18 @@ int rk_plan_tool(const struct rk_session_options *opt, struct rk_plan *p, struct
 {
 	const struct rk_detect_options where = { .root = opt->root };
 	struct rk_tools_found found = { 0 };
+	struct rk_bytes path;
 	int rc = 0;
 
+	rk_bytes_init(&path, 1 << 16);
 	if (!is_auto(opt->tool) && !rk_tool_find(opt->tool))
 		rc = tool_unknown(opt->tool, err);
 	if (rc == 0)
 		rc = rk_detect(&where, &found, err);
 	if (rc == 0)
-		rc = from_found(opt, p, &found, err);
+		rc = from_found(opt, p, &found, &path, err);
 	rk_tools_release(&found);
+	rk_bytes_release(&path);
 	if (rc == 0)
 		find_hazards(p);
 	return rc;

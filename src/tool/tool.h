@@ -78,6 +78,8 @@ struct rk_tool_ops {
 	const char *const *programs;
 	/* Takes no counter sets from us: one run, whatever is wanted. */
 	bool one_run;
+	/* A collector of ours: `programs` has a library, see collector.h, and no program. */
+	bool library;
 	/*
 	 * Fills *ret for `path` (the program) of release `v`. RK_E_USAGE when the wish cannot be
 	 * put into this tool's words at all; what it merely cannot deliver goes into notes.

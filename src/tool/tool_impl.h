@@ -2,10 +2,11 @@
 #ifndef RK_TOOL_IMPL_H
 #define RK_TOOL_IMPL_H
 
+#include "base/bytes.h"
 #include "tool/tool.h"
 
 extern const struct rk_tool_ops rk_tool_rocprofv3, rk_tool_rocprofv2, rk_tool_rocprof,
-	rk_tool_rocprof_compute, rk_tool_rocprof_sys;
+	rk_tool_rocprof_compute, rk_tool_rocprof_sys, rk_tool_opencl;
 
 /* What a tool is called in notes: "rocprofv3 of ROCm 6.2", or the name alone. */
 enum { RK_TOOL_NAME = 64 };

@@ -101,7 +101,8 @@ class Place:
                 if not k.startswith(("ROCPROF", "ROCKIT_SIM_", "SLURM", "OMPI", "PMI", "RANK"))}
         keep["PATH"] = f"{self.bin}:/usr/bin:/bin" if self.bin else "/usr/bin:/bin"
         keep.update(ROCKIT_SYSFS_ROOT=str(self.root), ROCKIT_SIM_LOG=str(self.log),
-                    HOME=str(self.path), **more)
+                    HOME=str(self.path))
+        keep.update(more)
         keep.pop("ROCM_PATH", None)
         return keep
 

@@ -171,12 +171,12 @@ TEST(a_variable_that_the_user_has_set_is_told_in_the_plan)
 
 	place_open(&p);
 	opt = options(&p, argv);
-	opt.context = "{\"tools\": [], \"env_vars\": {\"ROCKIT_TEST_A\": \"b\"}}";
-	setenv("ROCKIT_TEST_A", "mine", 1);
+	opt.context = "{\"tools\": [], \"env_vars\": {\"OF_A_USER_A\": \"b\"}}";
+	setenv("OF_A_USER_A", "mine", 1);
 	CHECK_I64(rk_session_plan(&opt, &s, &err), 0);
-	unsetenv("ROCKIT_TEST_A");
+	unsetenv("OF_A_USER_A");
 	notes = s ? rk_session_notes(s, &n) : NULL;
-	CHECK(n > 0 && !strcmp(notes[n - 1], "ROCKIT_TEST_A is set already and keeps its value"));
+	CHECK(n > 0 && !strcmp(notes[n - 1], "OF_A_USER_A is set already and keeps its value"));
 	rk_session_free(s);
 	place_close(&p);
 }

@@ -178,10 +178,11 @@ TEST(rocprof_sys_samples_and_traces)
 	wish_close(&w);
 }
 
-TEST(only_the_scripts_take_no_two_dashes)
+TEST(scripts_and_collectors_take_no_two_dashes)
 {
 	for (const struct rk_tool_ops *const *t = rk_tools; *t; t++) {
-		bool script = !strcmp((*t)->name, "rocprof") || !strcmp((*t)->name, "rocprofv2");
+		bool script = !strcmp((*t)->name, "rocprof") || !strcmp((*t)->name, "rocprofv2") ||
+			      (*t)->library;
 		struct wish w;
 
 		wish_open(&w, RK_TRACE_KERNEL);
@@ -192,6 +193,25 @@ TEST(only_the_scripts_take_no_two_dashes)
 		wish_close(&w);
 	}
 	CHECK(rk_tool_find("nsys") == NULL);
+}
+
+TEST(a_collector_is_told_by_the_environment_alone)
+{
+	struct wish w;
+
+	wish_open(&w, RK_TRACE_KERNEL | RK_TRACE_HIP);
+	w.want.dir = "/out, 1%";
+	CHECK_STR(wish_told(&w, "opencl", ""), "./app -n 4 2");
+	CHECK_STR(rk_list_value(&w.cmd.env, "OPENCL_LAYERS"), "opencl");
+	CHECK_STR(rk_list_value(&w.cmd.env, "ROCKIT_COLLECT"), "dir=/out%2C%201%25");
+	CHECK_U64(w.cmd.delivers, RK_TRACE_KERNEL);
+	CHECK(strstr(wish_notes(&w), "no hip trace") != NULL);
+	w.want.traces |= RK_TRACE_HSA;
+	w.want.dir = "/out";
+	rk_list_add(&w.extra, "limit=4G");
+	wish_told(&w, "opencl", "");
+	CHECK_STR(rk_list_value(&w.cmd.env, "ROCKIT_COLLECT"), "dir=/out,api=1,limit=4G");
+	wish_close(&w);
 }
 
 TEST(words_of_traces_are_read)

@@ -1,6 +1,6 @@
 # Each mistake is one line and a status of its own.
-PATH=/usr/bin:/bin ROCKIT_SYSFS_ROOT=$PWD
-export PATH ROCKIT_SYSFS_ROOT
+PATH=/usr/bin:/bin ROCKIT_SYSFS_ROOT=$PWD ROCKIT_COLLECTORS=$PWD/none
+export PATH ROCKIT_SYSFS_ROOT ROCKIT_COLLECTORS
 try() {
 	"$ROCKIT" run "$@"
 	echo "$?: $*"

@@ -1,6 +1,6 @@
 # A plan needs nothing installed when tool, release and chip are named.
-PATH=/usr/bin:/bin ROCKIT_SYSFS_ROOT=$PWD
-export PATH ROCKIT_SYSFS_ROOT
+PATH=/usr/bin:/bin ROCKIT_SYSFS_ROOT=$PWD ROCKIT_COLLECTORS=$PWD/none
+export PATH ROCKIT_SYSFS_ROOT ROCKIT_COLLECTORS
 plan() {
 	"$ROCKIT" run "$@" -d /out --dry-run -- python 'in fer.py'
 }

@@ -1,0 +1,14 @@
+/* collector.h - rockit's own collectors, libraries that are loaded into the program. */
+#ifndef RK_COLLECTOR_H
+#define RK_COLLECTOR_H
+
+#include "base/bytes.h"
+
+/*
+ * The absolute path of a collector's library, into *ret; false when it is nowhere to be found. It
+ * lies in $ROCKIT_COLLECTORS, beside the command, or in ../lib/rockit (or lib64, or Debian's
+ * lib/<triplet>) from there.
+ */
+bool rk_collector_find(const char *library, struct rk_bytes *ret);
+
+#endif
