@@ -79,7 +79,7 @@ static void put_pass(struct rk_json_out *j, const struct rk_plan_pass *plan,
 	rk_json_object(j, NULL);
 	rk_json_text(j, "what", plan->what);
 	put_hidden(j, "argv", &plan->how.argv);
-	rk_secrets_args(&plan->how.env, &env);
+	rk_secrets_variables(&plan->how.env, &env);
 	rk_json_pairs(j, "env", &env);
 	rk_list_release(&env);
 	rk_json_text(j, "dir", plan->dir);

@@ -408,7 +408,7 @@ static bool is_interesting(const char *name, size_t len)
 	return false;
 }
 
-/* Here parts of words count: nothing of interest has such a name. */
+/* Here parts of words count: no variable that matters has such a name. */
 static bool env_secret(const char *name, size_t len)
 {
 	static const char *const parts[] = { "TOKEN", "SECRET",     "PASSWORD", "PASSWD",
@@ -419,6 +419,22 @@ static bool env_secret(const char *name, size_t len)
 			if (rk_text_iprefix(name + at, len - at, parts[i]))
 				return true;
 	return false;
+}
+
+static void add_variable(struct rk_list *ret, const char *entry)
+{
+	size_t len = strcspn(entry, "=");
+
+	if (env_secret(entry, len))
+		rk_list_addf(ret, "%.*s=" RK_HIDDEN, (int)len, entry);
+	else
+		add_hidden(ret, NULL, entry);
+}
+
+void rk_secrets_variables(const struct rk_list *set, struct rk_list *ret)
+{
+	for (size_t i = 0; i < set->n; i++)
+		add_variable(ret, set->v[i]);
 }
 
 static int by_text(const void *a, const void *b)
@@ -433,12 +449,8 @@ void rk_secrets_env(char *const *envp, struct rk_list *ret)
 	for (; *envp; envp++) {
 		size_t len = strcspn(*envp, "=");
 
-		if (!(*envp)[len] || !is_interesting(*envp, len))
-			continue;
-		if (env_secret(*envp, len))
-			rk_list_addf(ret, "%.*s=" RK_HIDDEN, (int)len, *envp);
-		else
-			add_hidden(ret, NULL, *envp);
+		if ((*envp)[len] && is_interesting(*envp, len))
+			add_variable(ret, *envp);
 	}
 	if (ret->n > first)
 		qsort(ret->v + first, ret->n - first, sizeof(*ret->v), by_text);

@@ -32,6 +32,9 @@ void rk_secrets_args(const struct rk_list *argv, struct rk_list *ret);
  */
 void rk_secrets_env(char *const *envp, struct rk_list *ret);
 
+/* NAME=VALUE entries, all of them and in their order, hidden in the same way. Appended to ret. */
+void rk_secrets_variables(const struct rk_list *set, struct rk_list *ret);
+
 /* Borrowed; NULL or "" for what is not known. */
 struct rk_redaction {
 	const char *host, *user, *home;

@@ -322,3 +322,19 @@ TEST(who_we_are_is_found)
 	else
 		CHECK(self.user[0] != '\0');
 }
+
+TEST(variables_of_a_pass_are_hidden_by_parts_of_their_names)
+{
+	struct rk_list set = { 0 }, ret = { 0 };
+
+	rk_list_add(&set, "NCCL_DEBUG=INFO");
+	rk_list_add(&set, "MY_KEYS=abc");
+	rk_list_add(&set, "URL=https://me:pw@host/x");
+	rk_secrets_variables(&set, &ret);
+	CHECK_U64(ret.n, 3);
+	CHECK_STR(ret.v[0], "NCCL_DEBUG=INFO");
+	CHECK_STR(ret.v[1], "MY_KEYS=[hidden]");
+	CHECK_STR(ret.v[2], "URL=https://[hidden]@host/x");
+	rk_list_release(&set);
+	rk_list_release(&ret);
+}
