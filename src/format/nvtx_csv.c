@@ -1,18 +1,13 @@
 /* nvtx_csv.c - NVTX push/pop ranges as `nsys stats --report nvtx_pushpop_trace` writes them. */
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/checked.h"
-#include "codec/csv_scan.h"
-#include "format/reader.h"
+#include "format/headed_csv.h"
 
 extern const struct rk_reader_ops rk_reader_nvtx_csv;
 
 struct nvtx_reader {
-	struct rk_reader base;
-	struct rk_instream *in;
-	struct rk_context *ctx;
-	struct rk_csv_header header;
+	struct rk_headed_csv file;
 	uint32_t range_id; /* the word in the kind column */
 	uint64_t want;
 };
@@ -37,62 +32,35 @@ static const struct rk_csv_bind binds[] = {
 
 static bool is_nvtx(const struct rk_csv_header *h)
 {
-	static const char *const must[] = { "Start(ns)", "End(ns)",    "Name",   "PID",
-					    "TID",       "RangeStack", "RangeId" };
+	static const char *const must[] = { "Start(ns)", "End(ns)",    "Name",    "PID",
+					    "TID",       "RangeStack", "RangeId", NULL };
 
-	for (size_t i = 0; i < sizeof(must) / sizeof(must[0]); i++)
-		if (rk_csv_header_find(h, must[i]) < 0)
-			return false;
-	return true;
+	return rk_headed_has(h, must);
 }
 
 static int nvtx_probe(const void *head, size_t len, bool whole, const char *file_name)
 {
-	struct rk_csv_header h;
-	int rc = rk_csv_header_parse(head, len, whole, &h, NULL);
-	bool is;
-
 	(void)file_name;
-	if (rc < 0)
-		return rc == RK_E_NOMEM ? rc : 0;
-	is = is_nvtx(&h);
-	rk_csv_header_release(&h);
-	return is ? 90 : 0;
-}
-
-static void nvtx_close(struct rk_reader *base)
-{
-	struct nvtx_reader *r = (struct nvtx_reader *)base;
-
-	rk_csv_header_release(&r->header);
-	rk_instream_close(r->in);
-	rk_free(r);
+	return rk_headed_probe(head, len, whole, is_nvtx);
 }
 
 static int nvtx_open(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
 		     struct rk_error *err)
 {
-	struct nvtx_reader *r = rk_calloc(1, sizeof(*r));
-	const void *head = NULL;
-	size_t len = 0;
-	int rc;
+	struct rk_headed_csv *file;
+	struct nvtx_reader *r;
+	int rc = rk_headed_new(&rk_reader_nvtx_csv, RK_MARKERS, sizeof(*r), in, ctx, &file, err);
 
-	if (!r)
-		return rk_fail_nomem(err);
-	r->base.ops = &rk_reader_nvtx_csv;
-	r->base.tables = RK_TABLE_BIT(RK_MARKERS);
-	r->ctx = ctx;
-	rc = rk_instream_head(in, &head, &len, err);
-	if (rc == 0)
-		rc = rk_csv_header_parse(head, len, true, &r->header, err);
-	if (rc == 0)
-		rc = rk_strtab_add(ctx->names, "range", 5, &r->range_id, err);
+	if (rc < 0)
+		return rc;
+	r = (struct nvtx_reader *)file;
+	rc = rk_strtab_add(ctx->names, "range", 5, &r->range_id, err);
 	if (rc < 0) {
-		nvtx_close(&r->base);
+		rk_headed_close(&file->base);
 		return rc;
 	}
-	r->in = in;
-	*ret = &r->base;
+	file->in = in;
+	*ret = &file->base;
 	return 0;
 }
 
@@ -135,8 +103,8 @@ static int nvtx_scan(struct rk_reader *base, enum rk_table t, uint64_t want, str
 {
 	struct nvtx_reader *r = (struct nvtx_reader *)base;
 	struct rk_csv_scan scan = {
-		.in = r->in,
-		.header = &r->header,
+		.in = r->file.in,
+		.header = &r->file.header,
 		.binds = binds,
 		.free_header = "Name",
 		.schema = rk_table_schema(t),
@@ -148,7 +116,7 @@ static int nvtx_scan(struct rk_reader *base, enum rk_table t, uint64_t want, str
 	r->want = want;
 	if (want >> RK_R_DURATION & 1)
 		scan.want |= UINT64_C(1) << RK_R_START;
-	return rk_csv_scan_open(&scan, r->ctx, ret, err);
+	return rk_csv_scan_open(&scan, r->file.ctx, ret, err);
 }
 
 const struct rk_reader_ops rk_reader_nvtx_csv = {
@@ -157,5 +125,5 @@ const struct rk_reader_ops rk_reader_nvtx_csv = {
 	.probe = nvtx_probe,
 	.open = nvtx_open,
 	.scan = nvtx_scan,
-	.close = nvtx_close,
+	.close = rk_headed_close,
 };

@@ -4,18 +4,13 @@
  */
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/text.h"
-#include "codec/csv_scan.h"
-#include "format/reader.h"
+#include "format/headed_csv.h"
 
 extern const struct rk_reader_ops rk_reader_sysinfo_csv;
 
 struct sysinfo {
-	struct rk_reader base;
-	struct rk_instream *in;
-	struct rk_context *ctx;
-	struct rk_csv_header header;
+	struct rk_headed_csv file;
 	uint32_t gpu_id; /* "GPU" */
 };
 
@@ -50,53 +45,29 @@ static bool is_sysinfo(const struct rk_csv_header *h)
 
 static int sysinfo_probe(const void *head, size_t len, bool whole, const char *file_name)
 {
-	struct rk_csv_header h;
-	bool yes;
-	int rc = rk_csv_header_parse(head, len, whole, &h, NULL);
-
 	(void)file_name;
-	if (rc < 0)
-		return rc == RK_E_NOMEM ? rc : 0;
-	yes = is_sysinfo(&h);
-	rk_csv_header_release(&h);
-	return yes ? 90 : 0;
-}
-
-static void sysinfo_close(struct rk_reader *base)
-{
-	struct sysinfo *r = (struct sysinfo *)base;
-
-	rk_csv_header_release(&r->header);
-	rk_instream_close(r->in);
-	rk_free(r);
+	return rk_headed_probe(head, len, whole, is_sysinfo);
 }
 
 static int sysinfo_open(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
 			struct rk_error *err)
 {
-	struct sysinfo *r = rk_calloc(1, sizeof(*r));
-	const void *head = NULL;
-	size_t len = 0;
-	int rc;
+	struct rk_headed_csv *file;
+	struct sysinfo *r;
+	int rc = rk_headed_new(&rk_reader_sysinfo_csv, RK_AGENTS, sizeof(*r), in, ctx, &file, err);
 
-	if (!r)
-		return rk_fail_nomem(err);
-	r->base.ops = &rk_reader_sysinfo_csv;
-	r->base.tables = RK_TABLE_BIT(RK_AGENTS);
-	r->ctx = ctx;
-	rc = rk_instream_head(in, &head, &len, err);
-	if (rc == 0)
-		rc = rk_csv_header_parse(head, len, true, &r->header, err);
-	if (rc == 0)
-		rc = rk_strtab_add(ctx->names, "GPU", 3, &r->gpu_id, err);
+	if (rc < 0)
+		return rc;
+	r = (struct sysinfo *)file;
+	rc = rk_strtab_add(ctx->names, "GPU", 3, &r->gpu_id, err);
 	if (rc < 0) {
-		sysinfo_close(&r->base);
+		rk_headed_close(&file->base);
 		return rc;
 	}
-	if (has(&r->header, "command"))
-		r->base.tables |= RK_TABLE_BIT(RK_PROCESSES);
-	r->in = in;
-	*ret = &r->base;
+	if (has(&file->header, "command"))
+		file->base.tables |= RK_TABLE_BIT(RK_PROCESSES);
+	file->in = in;
+	*ret = &file->base;
 	return 0;
 }
 
@@ -125,8 +96,8 @@ static int sysinfo_scan(struct rk_reader *base, enum rk_table t, uint64_t want,
 {
 	struct sysinfo *r = (struct sysinfo *)base;
 	struct rk_csv_scan scan = {
-		.in = r->in,
-		.header = &r->header,
+		.in = r->file.in,
+		.header = &r->file.header,
 		.binds = t == RK_AGENTS ? agents : processes,
 		/* early versions wrote the command line as it was, commas and all */
 		.free_header = "command",
@@ -138,7 +109,7 @@ static int sysinfo_scan(struct rk_reader *base, enum rk_table t, uint64_t want,
 		.arg = r,
 	};
 
-	return rk_csv_scan_open(&scan, r->ctx, ret, err);
+	return rk_csv_scan_open(&scan, r->file.ctx, ret, err);
 }
 
 const struct rk_reader_ops rk_reader_sysinfo_csv = {
@@ -147,5 +118,5 @@ const struct rk_reader_ops rk_reader_sysinfo_csv = {
 	.probe = sysinfo_probe,
 	.open = sysinfo_open,
 	.scan = sysinfo_scan,
-	.close = sysinfo_close,
+	.close = rk_headed_close,
 };
