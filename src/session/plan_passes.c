@@ -140,6 +140,15 @@ static int library_env(struct rk_plan *p, struct rk_error *err)
 	return rc;
 }
 
+/* A profiler that is asked for nothing collects nothing, or refuses. */
+static void trace_something(struct rk_plan *p)
+{
+	if (p->want.traces || p->want.pc_wanted)
+		return;
+	p->want.traces = RK_TRACE_KERNEL;
+	rk_list_add(&p->notes, "nothing else is left to collect: kernels are traced");
+}
+
 int rk_plan_passes(struct rk_plan *p, struct rk_error *err)
 {
 	size_t ncounters = p->counters ? p->counters->npasses : 0;
@@ -150,6 +159,8 @@ int rk_plan_passes(struct rk_plan *p, struct rk_error *err)
 
 	if (rc < 0)
 		return rc;
+	if (trace && !alone)
+		trace_something(p);
 	p->npasses = alone ? 1 : (size_t)trace + ncounters;
 	p->passes = rk_calloc(p->npasses, sizeof(*p->passes));
 	if (!p->passes)

@@ -8,10 +8,6 @@
 extern const struct rk_tool_ops rk_tool_rocprofv3, rk_tool_rocprofv2, rk_tool_rocprof,
 	rk_tool_rocprof_compute, rk_tool_rocprof_sys, rk_tool_opencl;
 
-/* What a tool is called in notes: "rocprofv3 of ROCm 6.2", or the name alone. */
-enum { RK_TOOL_NAME = 64 };
-const char *rk_tool_called(char buf[RK_TOOL_NAME], const char *name, struct rk_version v);
-
 bool rk_tool_wants_counters(const struct rk_want *want);
 bool rk_tool_arch_is(const struct rk_want *want, const char *prefix); /* "gfx94": gfx940.. */
 /* Words of the trace bits, "rccl, alloc", at `buf`. */

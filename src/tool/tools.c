@@ -79,15 +79,6 @@ void rk_tool_command_release(struct rk_tool_command *c)
 	*c = (struct rk_tool_command){ 0 };
 }
 
-const char *rk_tool_called(char buf[RK_TOOL_NAME], const char *name, struct rk_version v)
-{
-	if (rk_version_known(v))
-		snprintf(buf, RK_TOOL_NAME, "%s of ROCm %d.%d", name, v.major, v.minor);
-	else
-		snprintf(buf, RK_TOOL_NAME, "%s", name);
-	return buf;
-}
-
 bool rk_tool_wants_counters(const struct rk_want *want)
 {
 	return want->counters && want->counters->n > 0;

@@ -207,6 +207,30 @@ TEST(a_context_may_be_given_as_a_preset_s_file)
 	place_close(&p);
 }
 
+TEST(a_plan_whose_counters_do_not_exist_traces_kernels)
+{
+	char *argv[] = { "true", NULL }, *text = NULL;
+	struct rk_session *s = NULL;
+	struct rk_error err = { 0 };
+	struct rk_session_options opt;
+	struct place p;
+	size_t len;
+
+	place_open(&p);
+	opt = options(&p, argv);
+	opt.traces = NULL;
+	opt.arch = "gfx1100";
+	opt.counters = "SQ_INSTS_VALU_MFMA_I8";
+	CHECK_I64(rk_session_plan(&opt, &s, &err), 0);
+	CHECK_I64(s ? rk_session_render(s, RK_REPORT_TEXT, &text, &len, &err) : -1, 0);
+	CHECK(text && strstr(text, "none of the counters exists on gfx1100"));
+	CHECK(text && strstr(text, "nothing else is left to collect: kernels are traced"));
+	CHECK(text && strstr(text, "rocprofv3 --kernel-trace --output-format"));
+	rk_text_free(text);
+	rk_session_free(s);
+	place_close(&p);
+}
+
 TEST(a_session_may_be_run_again_and_takes_its_own_directory)
 {
 	char *argv[] = { "true", NULL };
