@@ -113,7 +113,9 @@ cl_int rk_ocl_end(struct rk_ocl_command *c, cl_int rc, const struct rk_ocl_what 
 
 /* Records what is over; `all`: looks behind the commands of in-order queues that are not, too. */
 void rk_ocl_harvest(struct rk_ocl_queue *q, bool all);
-void rk_ocl_harvest_queues(bool all);
+void rk_ocl_harvest_queues(void); /* all of all queues */
+/* Some of each queue; true when there may be more. */
+bool rk_ocl_harvest_piece(void);
 /* Do we hold a reference on the event at the moment? */
 bool rk_ocl_holds(struct rk_ocl_queue *q, cl_event event);
 uint32_t rk_ocl_pending(void);
@@ -142,7 +144,7 @@ struct rk_ocl_queue {
 /* NULL for queues that are not ours to record. */
 struct rk_ocl_queue *rk_ocl_queue_find(cl_command_queue handle);
 /* Calls f for each queue that was made. */
-void rk_ocl_queue_each(void (*f)(struct rk_ocl_queue *q));
+void rk_ocl_queue_each(void (*f)(struct rk_ocl_queue *q, void *user), void *user);
 /* The function in front of an extension's, or `there` itself. */
 void *rk_ocl_queue_extension(cl_platform_id platform, const char *name, void *there);
 void rk_ocl_queue_wrap(cl_icd_dispatch *d);

@@ -29,16 +29,18 @@ static void nap(long ms)
 	syscall(SYS_futex, &state, FUTEX_WAIT_PRIVATE, STARTED, &t, NULL, 0);
 }
 
-static void work(void)
+static bool work(void)
 {
+	bool more = false;
+
 	atomic_store(&at_work, true);
 	/* Looked at again: the end of the program does not begin while we work. */
 	if (atomic_load(&state) == STARTED) {
-		if (rk_ocl_pending())
-			rk_ocl_harvest_queues(false);
+		more = rk_ocl_harvest_piece();
 		rk_ocl_device_calibrate_all(false);
 	}
 	atomic_store(&at_work, false);
+	return more;
 }
 
 static void *helper(void *unused)
@@ -46,7 +48,8 @@ static void *helper(void *unused)
 	(void)unused;
 	while (atomic_load(&state) == STARTED) {
 		nap(rk_ocl_pending() ? PERIOD_MS : IDLE_MS);
-		work();
+		while (work())
+			;
 	}
 	return NULL;
 }

@@ -97,7 +97,7 @@ static void hold_loader(const cl_icd_dispatch *target)
 static void at_end(void)
 {
 	rk_ocl_helper_stop();
-	rk_ocl_harvest_queues(true);
+	rk_ocl_harvest_queues();
 	rk_ocl_device_calibrate_all(true);
 	rk_rec_end();
 }

@@ -15,6 +15,7 @@
 #include "ocl.h"
 
 #define BATCH 64      /* events that are let go together */
+#define PIECE 16      /* batches, of those who do it for others */
 #define LOOK_PAST 256 /* commands not yet over that a harvest looks at in an unordered queue */
 #define SPINS 1000
 #define YIELDS 100
@@ -342,13 +343,12 @@ static bool is_empty(struct rk_ocl_queue *q)
 	       !atomic_load_explicit(&q->waiting, memory_order_relaxed);
 }
 
-void rk_ocl_harvest(struct rk_ocl_queue *q, bool all)
+/* Up to `batches` of what is over; returns whether there may be more. */
+static bool harvest_part(struct rk_ocl_queue *q, bool all, uint32_t batches)
 {
-	int saved = errno;
-	bool more = !is_empty(q) && rk_rec_enter();
-	bool entered = more;
+	bool more = !is_empty(q);
 
-	while (more && lock_queue(q)) {
+	while (more && batches-- && lock_queue(q)) {
 		struct harvest h = { .ndone = 0 };
 
 		more = harvest_some(q, all, &h);
@@ -359,24 +359,45 @@ void rk_ocl_harvest(struct rk_ocl_queue *q, bool all)
 		for (uint32_t i = 0; i < h.ndone; i++)
 			rk_ocl.target.clReleaseEvent(h.done[i]);
 	}
-	if (entered)
+	return more;
+}
+
+void rk_ocl_harvest(struct rk_ocl_queue *q, bool all)
+{
+	int saved = errno;
+
+	if (!is_empty(q) && rk_rec_enter()) {
+		harvest_part(q, all, UINT32_MAX);
 		rk_rec_leave();
+	}
 	errno = saved;
 }
 
-static void harvest_queue_all(struct rk_ocl_queue *q)
+static void harvest_whole(struct rk_ocl_queue *q, void *unused)
 {
+	(void)unused;
 	rk_ocl_harvest(q, true);
 }
 
-static void harvest_queue(struct rk_ocl_queue *q)
+void rk_ocl_harvest_queues(void)
 {
-	rk_ocl_harvest(q, false);
+	rk_ocl_queue_each(harvest_whole, NULL);
 }
 
-void rk_ocl_harvest_queues(bool all)
+static void harvest_piece(struct rk_ocl_queue *q, void *more)
 {
-	rk_ocl_queue_each(all ? harvest_queue_all : harvest_queue);
+	*(bool *)more |= harvest_part(q, false, PIECE);
+}
+
+bool rk_ocl_harvest_piece(void)
+{
+	bool more = false;
+
+	if (rk_ocl_pending() && rk_rec_enter()) {
+		rk_ocl_queue_each(harvest_piece, &more);
+		rk_rec_leave();
+	}
+	return more;
 }
 
 bool rk_ocl_holds(struct rk_ocl_queue *q, cl_event event)
@@ -395,8 +416,9 @@ bool rk_ocl_holds(struct rk_ocl_queue *q, cl_event event)
 	return found;
 }
 
-static void forget(struct rk_ocl_queue *q)
+static void forget(struct rk_ocl_queue *q, void *unused)
 {
+	(void)unused;
 	atomic_store(&q->incoming, 0);
 	atomic_store(&q->busy, false);
 	q->first = q->last = 0;
@@ -406,7 +428,7 @@ static void forget(struct rk_ocl_queue *q)
 /* What is under way is the parent's: its threads do it, and its file gets the records. */
 void rk_ocl_pending_forked(void)
 {
-	rk_ocl_queue_each(forget);
+	rk_ocl_queue_each(forget, NULL);
 	atomic_store(&free_head, 0);
 	atomic_store(&nfresh, 0);
 	atomic_store(&npending, 0);

@@ -33,7 +33,7 @@ struct rk_ocl_queue *rk_ocl_queue_find(cl_command_queue handle)
 	return at == RK_OCL_QUEUES ? NULL : &queues[at];
 }
 
-void rk_ocl_queue_each(void (*f)(struct rk_ocl_queue *q))
+void rk_ocl_queue_each(void (*f)(struct rk_ocl_queue *q, void *user), void *user)
 {
 	uint32_t n = atomic_load(&norder);
 
@@ -41,7 +41,7 @@ void rk_ocl_queue_each(void (*f)(struct rk_ocl_queue *q))
 		struct rk_ocl_queue *q = atomic_load(&order[i]);
 
 		if (q)
-			f(q);
+			f(q, user);
 	}
 }
 
@@ -325,7 +325,7 @@ static cl_int CL_API_CALL release(cl_command_queue handle)
 
 static cl_int CL_API_CALL release_context(cl_context context)
 {
-	rk_ocl_harvest_queues(true);
+	rk_ocl_harvest_queues();
 	return rk_ocl.target.clReleaseContext(context);
 }
 
@@ -333,7 +333,7 @@ static cl_int CL_API_CALL get_context_info(cl_context context, cl_context_info w
 					   void *to, size_t *ret_bytes)
 {
 	if (what == CL_CONTEXT_REFERENCE_COUNT)
-		rk_ocl_harvest_queues(true);
+		rk_ocl_harvest_queues();
 	return rk_ocl.target.clGetContextInfo(context, what, cap, to, ret_bytes);
 }
 
