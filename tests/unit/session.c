@@ -411,10 +411,10 @@ TEST(a_plan_needs_all_the_memory_it_asks_for)
 }
 
 /*
- * A run that lacks memory fails or says what it lacks; what it cannot do is end as if all were
- * well. All of the first allocations, then ever fewer: each costs two processes.
+ * A run that lacks memory fails, or has all kernels and says what else it lacks. All of the first
+ * allocations, then ever fewer: each costs two processes.
  */
-TEST(a_run_without_memory_ends_with_an_error_or_a_warning)
+static void run_may_lack_memory(void (*adjust)(struct place *p, struct rk_session_options *opt))
 {
 	char *argv[] = { "true", NULL };
 	bool failed = true;
@@ -428,6 +428,8 @@ TEST(a_run_without_memory_ends_with_an_error_or_a_warning)
 
 		place_open(&p);
 		opt = options(&p, argv);
+		if (adjust)
+			adjust(&p, &opt);
 		rk_alloc_fail_after(n);
 		rc = run(&p, &opt, &did, &err);
 		failed = rk_alloc_failed();
@@ -437,4 +439,24 @@ TEST(a_run_without_memory_ends_with_an_error_or_a_warning)
 		place_close(&p);
 	}
 	CHECK(!failed);
+}
+
+TEST(a_run_without_memory_ends_with_an_error_or_has_its_kernels)
+{
+	run_may_lack_memory(NULL);
+}
+
+/* The sampler, the logs of libraries, a program's standard error and a hidden record. */
+static void everything(struct place *p, struct rk_session_options *opt)
+{
+	put_gpu(p);
+	opt->monitor = "vram";
+	opt->library_trace = "rocblas,miopen";
+	opt->redact = true;
+	opt->baseline = true;
+}
+
+TEST(a_run_with_everything_survives_a_lack_of_memory)
+{
+	run_may_lack_memory(everything);
 }
