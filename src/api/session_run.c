@@ -139,6 +139,8 @@ static int make_dir(struct rk_session *s, struct rk_error *err)
 {
 	int rc = rk_run_dir_make(s->plan->dir, s->plan->force, err);
 
+	if (rc == 0)
+		rc = rk_run_dir_claim(s->plan->raw_dir, err);
 	if (rc == 0 && s->plan->want.libraries)
 		rc = rk_make_dirs(s->plan->library_dir, err);
 	return rc;

@@ -91,6 +91,8 @@ static int check(const struct settings *s, int nwords)
 		return say_misuse("run", "no program; usage: rockit run [options] -- CMD ARGS");
 	if (s->counters && s->input)
 		return say_misuse("run", "'-c' and '-i' both name counters; use one of them");
+	if (s->dir && !s->dir[0])
+		return say_misuse("run", "option '--dir' takes a name");
 	if (s->format && !s->dry_run)
 		return say_misuse("run", "'--format' is for '--dry-run'");
 	return -1;

@@ -45,8 +45,12 @@ static void put_default(struct rk_bytes *b)
 
 int rk_run_dir_name(const char *dir, int64_t rank, struct rk_bytes *ret, struct rk_error *err)
 {
-	int rc = dir && dir[0] == '/' ? 0 : put_cwd(ret, err);
+	int rc;
 
+	/* What a profiler puts below it has to fit, too. */
+	if (dir && strlen(dir) > PATH_MAX - 512)
+		return rk_fail(err, RK_E_USAGE, "the name of the run directory is too long");
+	rc = dir && dir[0] == '/' ? 0 : put_cwd(ret, err);
 	if (rc < 0)
 		return rc;
 	if (dir)
@@ -162,6 +166,17 @@ int rk_run_dir_make(const char *path, bool force, struct rk_error *err)
 		rc = take_over(path, &names, force, err);
 	rk_list_release(&names);
 	return rc;
+}
+
+int rk_run_dir_claim(const char *raw_dir, struct rk_error *err)
+{
+	if (mkdir(raw_dir, 0777) == 0)
+		return 0;
+	if (errno != EEXIST)
+		return rk_fail_errno(err, errno, "cannot make the directory '%s'", raw_dir);
+	return rk_fail(err, RK_E_IO,
+		       "another run has just begun to use '%.*s'; name another directory",
+		       (int)(strrchr(raw_dir, '/') - raw_dir), raw_dir);
 }
 
 int rk_count_files(const char *path, uint64_t *ret_files, uint64_t *ret_bytes, struct rk_error *err)

@@ -20,6 +20,12 @@ int rk_run_dir_name(const char *dir, int64_t rank, struct rk_bytes *ret, struct 
  */
 int rk_run_dir_make(const char *path, bool force, struct rk_error *err);
 
+/*
+ * Takes the directory for one run by making `raw_dir`, which is directly in it: of two runs that
+ * found it empty at the same time, the second one fails.
+ */
+int rk_run_dir_claim(const char *raw_dir, struct rk_error *err);
+
 /* Regular files below `path` and their bytes; 0 when it is not there. */
 int rk_count_files(const char *path, uint64_t *ret_files, uint64_t *ret_bytes,
 		   struct rk_error *err);

@@ -180,3 +180,31 @@ TEST(a_directory_of_somebody_else_is_not_taken_by_force)
 		CHECK(world_has(&w, names[i]) == (i < 2));
 	world_close(&w);
 }
+
+TEST(an_empty_directory_is_taken_by_one_run_alone)
+{
+	struct rk_error err = { 0 };
+	struct world w;
+	char raw[700];
+
+	world_open(&w, 1);
+	snprintf(raw, sizeof(raw), "%s/rocprof_raw", w.dir);
+	CHECK_I64(rk_run_dir_claim(raw, &err), 0);
+	CHECK_I64(rk_run_dir_claim(raw, &err), RK_E_IO);
+	CHECK(strstr(err.message, "another run") && !strstr(err.message, "rocprof_raw"));
+	world_close(&w);
+}
+
+TEST(a_name_that_no_path_can_have_is_told)
+{
+	struct rk_error err = { 0 };
+	struct rk_bytes name, b;
+
+	rk_bytes_init(&name, 1 << 17);
+	rk_bytes_init(&b, 1 << 16);
+	for (int i = 0; i < 1000; i++)
+		rk_bytes_puts(&name, "/abcdefghi");
+	CHECK_I64(rk_run_dir_name(rk_bytes_str(&name), -1, &b, &err), RK_E_USAGE);
+	rk_bytes_release(&name);
+	rk_bytes_release(&b);
+}

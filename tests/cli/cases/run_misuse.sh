@@ -23,5 +23,6 @@ try --additional-context '{"tools": 1}' -- true
 try --additional-context-file missing.json -- true
 try --format json -- true
 try --timeout soon -- true
+try -d '' -- true
 try memory -- true
 try -- true
