@@ -175,6 +175,7 @@ static int monitor_run(int argc, char **argv)
 	if (rc >= 0)
 		return rc;
 	argv[n] = NULL;
+	say_to_nobody_too();
 	return monitor(&s, n ? argv : NULL);
 }
 

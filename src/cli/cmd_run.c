@@ -233,6 +233,7 @@ static int run(const struct settings *s, struct rk_session *session)
 	struct rk_error err = { 0 };
 	int rc;
 
+	say_to_nobody_too();
 	say_before(s, session);
 	rc = rk_session_run(session, &hooks, &did, &err);
 	if (rc < 0) {

@@ -1,5 +1,6 @@
 /* main.c - rockit: finds the verb, runs it, and makes sure that what it printed arrived. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -117,10 +118,24 @@ static int finish_stdout(int status)
 			   errno ? strerror(errno) : "write error");
 }
 
+/*
+ * A file opened where a standard stream was closed would become that stream, and what we say would
+ * be written into it. So something else takes its place that cannot be used either, and that
+ * programs we start do not inherit.
+ */
+static void hold_streams(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
+		    open("/dev/null", (fd ? O_RDONLY : O_WRONLY) | O_CLOEXEC) < 0)
+			return;
+}
+
 int main(int argc, char **argv)
 {
 	int status;
 
+	hold_streams();
 	/* A reader that goes away ends us quietly, even where the parent ignored the signal. */
 	signal(SIGPIPE, SIG_DFL);
 	status = finish_stdout(dispatch(argc, argv));

@@ -2,6 +2,7 @@
 #include "say.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -24,16 +25,39 @@ void say_safely(FILE *f, const char *text)
 	}
 }
 
+static void put_line(FILE *f, const char *verb, const char *text)
+{
+	fprintf(f, "rockit%s%s: ", verb ? " " : "", verb ? verb : "");
+	say_safely(f, text);
+	fputc('\n', f);
+}
+
+/* In one piece: the ranks of a job share a terminal. */
 static void say_line(const char *verb, const char *text)
 {
-	fprintf(stderr, "rockit%s%s: ", verb ? " " : "", verb ? verb : "");
-	say_safely(stderr, text);
-	fputc('\n', stderr);
+	char line[4 * LINE_BYTES + 64]; /* each byte may become \xNN */
+	FILE *f = fmemopen(line, sizeof(line), "w");
+	long len;
+
+	if (!f) {
+		put_line(stderr, verb, text);
+		return;
+	}
+	put_line(f, verb, text);
+	len = ftell(f);
+	fclose(f);
+	if (len > 0)
+		fwrite(line, 1, (size_t)len, stderr);
 }
 
 void say_note(const char *verb, const char *line)
 {
 	say_line(verb, line);
+}
+
+void say_to_nobody_too(void)
+{
+	signal(SIGPIPE, SIG_IGN);
 }
 
 int say_misuse(const char *verb, const char *fmt, ...)

@@ -16,6 +16,12 @@ int say_error(const char *verb, const struct rk_error *err);
 /* "rockit VERB: line", made safe for a terminal. */
 void say_note(const char *verb, const char *line);
 
+/*
+ * From here on a reader of ours that goes away does not end us: what is being measured is worth
+ * more than what is said about it. Programs that are started have the signal as we found it.
+ */
+void say_to_nobody_too(void);
+
 /* One line for each kind of warning, with its count. */
 void say_warnings(const char *verb, const struct rk_run *run);
 /* One line for each file: used as what, or why not. */

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What goes wrong with programs and profilers: said plainly, files kept, status handed on."""
 
+import json
 import os
 import pathlib
 import signal
@@ -8,7 +9,7 @@ import subprocess
 import sys
 import time
 
-from librun import KERNELS, VERSIONS, Run, interrupt, main, start, test
+from librun import KERNELS, ROCKIT, VERSIONS, Run, interrupt, main, start, test
 
 
 def fault(place, name, *args, version="7.0", **more):
@@ -302,6 +303,30 @@ def a_full_disk_is_a_failure_of_ours(place):
     done = subprocess.run(["sh", "-c", limit], capture_output=True, text=True, env=place.env(),
                           timeout=60)
     assert done.returncode != 0, done.stderr
+
+
+@test
+def a_reader_of_our_messages_that_goes_away_ends_nothing(place):
+    place.rocm("7.0")
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run([ROCKIT, "run", "--arch", "gfx942", "-p", "compute", "-d", "r", "--",
+                           "true"], stderr=write, env=place.env(), timeout=60,
+                          restore_signals=False)  # the profiler, too, writes to nobody
+    os.close(write)
+    assert done.returncode == 0, done
+    run = json.loads(pathlib.Path("r/run.json").read_text())
+    assert run["state"] == "done" and all(p["ran"] for p in run["passes"]), run
+    assert run["ledger"]["delivered"]["tables"]["kernels"] == KERNELS, run["ledger"]
+
+
+@test
+def a_file_does_not_take_the_place_of_a_closed_stream(place):
+    place.rocm("6.4")
+    script = 'exec "$ROCKIT" run --library-trace miopen -d r -- sh -c "echo x >&2; exit 3" >&- 2>&-'
+    done = subprocess.run(["sh", "-c", script], env=place.env(ROCKIT=ROCKIT), timeout=20)
+    assert done.returncode == 3, done
+    assert json.loads(pathlib.Path("r/run.json").read_text())["state"] == "done"
 
 
 @test
