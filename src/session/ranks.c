@@ -6,39 +6,36 @@
 #include "base/num.h"
 #include "base/text.h"
 
-/* The first that is set wins: ours, then the most specific launcher. */
-static const char *const rank_names[] = {
-	"ROCKIT_RANK",          "SLURM_PROCID",        "PMIX_RANK", "PMI_RANK",
-	"OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "RANK",      NULL,
+/*
+ * What a launcher calls its numbers. The first family that has a rank wins: ours, then the
+ * innermost launcher. Slurm starts torchrun or mpirun's daemon once a node, and their workers
+ * inherit its SLURM_PROCID: all of a node have the same. So Slurm comes after those, and RANK comes
+ * first where torchrun set it, which sets all three; alone it may be a node's.
+ */
+static const struct family {
+	const char *rank, *local, *size;
+	bool whole; /* counts only with all three */
+} families[] = {
+	{ "ROCKIT_RANK", "ROCKIT_LOCAL_RANK", "ROCKIT_WORLD_SIZE", false },
+	{ "RANK", "LOCAL_RANK", "WORLD_SIZE", true },
+	{ "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_SIZE", false },
+	{ "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_SIZE", false },
+	{ "PMIX_RANK", "PMIX_LOCAL_RANK", "PMIX_SIZE", false },
+	{ "PMI_RANK", "MPI_LOCALRANKID", "PMI_SIZE", false },
+	{ "SLURM_PROCID", "SLURM_LOCALID", "SLURM_NTASKS", false },
+	{ "RANK", "LOCAL_RANK", "WORLD_SIZE", false },
 };
-static const char *const local_names[] = {
-	"ROCKIT_LOCAL_RANK",
-	"SLURM_LOCALID",
-	"MPI_LOCALRANKID",
-	"OMPI_COMM_WORLD_LOCAL_RANK",
-	"MV2_COMM_WORLD_LOCAL_RANK",
-	"LOCAL_RANK",
-	NULL,
-};
-static const char *const size_names[] = {
-	"ROCKIT_WORLD_SIZE",   "SLURM_NTASKS", "PMI_SIZE", "OMPI_COMM_WORLD_SIZE",
-	"MV2_COMM_WORLD_SIZE", "WORLD_SIZE",   NULL,
-};
+enum { NFAMILIES = sizeof(families) / sizeof(families[0]) };
 
-static int64_t first_number(char *const *envp, const char *const *names, const char **ret_name)
+/* -1 where it is not set or is no whole number. */
+static int64_t number_of(char *const *envp, const char *name)
 {
+	const char *text = rk_env_value(envp, name);
 	int64_t v;
 
-	for (; *names; names++) {
-		const char *text = rk_env_value(envp, *names);
-
-		if (text && rk_num_i64(text, strlen(text), &v) == RK_NUM_OK && v >= 0 &&
-		    v <= INT32_MAX) {
-			*ret_name = *names;
-			return v;
-		}
-	}
-	return -1;
+	return text && rk_num_i64(text, strlen(text), &v) == RK_NUM_OK && v >= 0 && v <= INT32_MAX ?
+		       v :
+		       -1;
 }
 
 /* A batch script that Slurm started has SLURM_PROCID=0 too, but is no rank: it has no step. */
@@ -47,19 +44,38 @@ static bool slurm_batch(char *const *envp)
 	return rk_env_value(envp, "SLURM_JOB_ID") && !rk_env_value(envp, "SLURM_STEP_ID");
 }
 
+static bool family_has_rank(char *const *envp, const struct family *f)
+{
+	if (!strcmp(f->rank, "SLURM_PROCID") && slurm_batch(envp))
+		return false;
+	if (f->whole && (number_of(envp, f->local) < 0 || number_of(envp, f->size) < 0))
+		return false;
+	return number_of(envp, f->rank) >= 0;
+}
+
+/* From family `at` on: PMI says less than the Slurm that offers it. */
+static int64_t first_number(char *const *envp, size_t at, bool local)
+{
+	int64_t v = -1;
+
+	for (; v < 0 && at < NFAMILIES; at++)
+		v = number_of(envp, local ? families[at].local : families[at].size);
+	return v;
+}
+
 struct rk_rank rk_rank_find(char *const *envp)
 {
-	struct rk_rank r = { .variable = "" };
-	const char *dummy;
-	bool batch = slurm_batch(envp);
+	struct rk_rank r = { .rank = -1, .variable = "" };
+	size_t at = 0;
 
-	r.rank = first_number(envp, rank_names, &r.variable);
-	if (batch && !strcmp(r.variable, "SLURM_PROCID")) {
-		r.variable = "";
-		r.rank = first_number(envp, rank_names + 2, &r.variable);
+	while (at < NFAMILIES && !family_has_rank(envp, &families[at]))
+		at++;
+	if (at < NFAMILIES) {
+		r.rank = number_of(envp, families[at].rank);
+		r.variable = families[at].rank;
 	}
-	r.local_rank = first_number(envp, local_names, &dummy);
-	r.size = first_number(envp, size_names, &dummy);
+	r.local_rank = first_number(envp, at < NFAMILIES ? at : 0, true);
+	r.size = first_number(envp, at < NFAMILIES ? at : 0, false);
 	return r;
 }
 

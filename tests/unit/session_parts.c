@@ -34,6 +34,41 @@ TEST(the_rank_comes_from_the_most_specific_launcher)
 	CHECK_I64(rk_rank_find(none).rank, -1);
 }
 
+TEST(workers_on_one_slurm_task_have_ranks_of_their_own)
+{
+	char *torch[] = { "SLURM_PROCID=1", "SLURM_STEP_ID=0",
+			  "SLURM_JOB_ID=1", "SLURM_LOCALID=0",
+			  "SLURM_NTASKS=2", "RANK=13",
+			  "LOCAL_RANK=5",   "WORLD_SIZE=16",
+			  "PMIX_RANK=1",    NULL };
+	char *mpi[] = { "SLURM_PROCID=1",
+			"SLURM_STEP_ID=0",
+			"SLURM_JOB_ID=1",
+			"SLURM_LOCALID=0",
+			"SLURM_NTASKS=2",
+			"OMPI_COMM_WORLD_RANK=13",
+			"OMPI_COMM_WORLD_LOCAL_RANK=5",
+			"OMPI_COMM_WORLD_SIZE=16",
+			NULL };
+	char *pmi[] = { "SLURM_PROCID=4",
+			"SLURM_STEP_ID=0",
+			"SLURM_JOB_ID=1",
+			"SLURM_LOCALID=2",
+			"SLURM_NTASKS=8",
+			"PMIX_RANK=4",
+			NULL };
+	char *const *all[] = { torch, mpi };
+
+	for (size_t i = 0; i < 2; i++) {
+		CHECK_I64(rk_rank_find(all[i]).rank, 13);
+		CHECK_I64(rk_rank_find(all[i]).local_rank, 5);
+		CHECK_I64(rk_rank_find(all[i]).size, 16);
+	}
+	CHECK_I64(rk_rank_find(pmi).rank, 4);
+	CHECK_I64(rk_rank_find(pmi).local_rank, 2);
+	CHECK_I64(rk_rank_find(pmi).size, 8);
+}
+
 TEST(a_batch_script_of_slurm_is_no_rank)
 {
 	char *batch[] = { "SLURM_PROCID=0", "SLURM_JOB_ID=1", NULL };
