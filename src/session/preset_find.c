@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -44,6 +45,14 @@ static bool user_dir(char out[PATH_MAX])
 	return home && home[0] == '/' && join(out, home, "/.config/rockit/presets", "");
 }
 
+/* Listing must not wait for the writer of a pipe that lies in the folder. */
+static bool is_file(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 static bool user_file(const char *name, char out[PATH_MAX])
 {
 	char dir[PATH_MAX];
@@ -52,7 +61,7 @@ static bool user_file(const char *name, char out[PATH_MAX])
 	if (!name[0] || name[0] == '.' || strchr(name, '/') || !user_dir(dir))
 		return false;
 	n = snprintf(out, PATH_MAX, "%s/%s.json", dir, name);
-	return n >= 0 && n < PATH_MAX && access(out, F_OK) == 0;
+	return n >= 0 && n < PATH_MAX && is_file(out);
 }
 
 /* What an alias stands for: no "rocprofv3_" before it, no ".json" behind it. */
@@ -263,7 +272,7 @@ static int add_user(struct rk_list *l, struct rk_error *err)
 {
 	size_t from = l->n;
 	struct dirent *e;
-	char dir[PATH_MAX], stem[NAME_MAX + 1];
+	char dir[PATH_MAX], path[PATH_MAX], stem[NAME_MAX + 1];
 	DIR *d = user_dir(dir) ? opendir(dir) : NULL;
 
 	if (!d)
@@ -272,7 +281,7 @@ static int add_user(struct rk_list *l, struct rk_error *err)
 		if (e->d_name[0] == '.' || !rk_text_ends(e->d_name, strlen(e->d_name), ".json"))
 			continue;
 		stem_of(e->d_name, stem);
-		if (stem[0])
+		if (stem[0] && user_file(stem, path))
 			rk_list_add_once(l, stem);
 	}
 	closedir(d);
