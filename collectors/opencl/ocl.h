@@ -130,6 +130,7 @@ struct rk_ocl_queue {
 	_Atomic(struct rk_ocl_device *) device;
 	_Atomic cl_command_queue_properties asked; /* as the application sees them */
 	_Atomic bool profiled;                     /* the runtime takes times */
+	_Atomic bool by_flags;                     /* made by OpenCL 1's function */
 	_Atomic uint32_t nprops;                   /* words of props; 0: it gave no list */
 	_Atomic cl_queue_properties props[RK_OCL_PROPS];
 

@@ -224,6 +224,8 @@ void rk_ocl_device_forked(void)
 {
 	for (uint32_t i = 0; i < RK_OCL_DEVICES; i++) {
 		atomic_store(&devices[i].busy, false);
+		/* The runtime may hang in a child that only wanted to end: it is not asked there. */
+		atomic_store(&devices[i].has_timer, false);
 		/* The child's file needs a calibration of its own. */
 		devices[i].error_ns = devices[i].written_error_ns = 0;
 		atomic_store(&devices[i].asked, 0);

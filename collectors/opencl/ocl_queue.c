@@ -47,25 +47,34 @@ void rk_ocl_queue_each(void (*f)(struct rk_ocl_queue *q, void *user), void *user
 
 /* ---- making ---- */
 
+/* A queue as the application asks for it: by flags, or by a list that may be NULL. */
+struct wish {
+	cl_device_id device;
+	cl_command_queue_properties asked;
+	bool by_flags;
+	const cl_queue_properties *props;
+	uint32_t nprops;
+};
+
 /* The runtime has made a queue; `forced`: with profiling that was not asked for. */
-static bool adopt(cl_command_queue handle, cl_device_id device, cl_command_queue_properties asked,
-		  bool forced, const cl_queue_properties *props, uint32_t nprops)
+static bool adopt(cl_command_queue handle, const struct wish *w, bool forced)
 {
 	uint32_t at = rk_ocl_slot(keys, RK_OCL_QUEUES, handle, true);
-	uint32_t flags =
-		(asked & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE ? RK_REC_OUT_OF_ORDER : 0) |
-		(forced ? RK_REC_PROFILING_FORCED : 0);
-	struct rk_ocl_device *d = rk_ocl_device_get(device);
+	bool unordered = w->asked & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+	uint32_t flags = (unordered ? RK_REC_OUT_OF_ORDER : 0) |
+			 (forced ? RK_REC_PROFILING_FORCED : 0);
+	struct rk_ocl_device *d = rk_ocl_device_get(w->device);
 
 	if (at == RK_OCL_QUEUES || !d)
 		return false;
 	struct rk_ocl_queue *q = &queues[at];
 	atomic_store(&q->device, d);
-	atomic_store(&q->asked, asked);
-	atomic_store(&q->profiled, forced || (asked & PROFILING));
-	for (uint32_t i = 0; i < nprops; i++)
-		atomic_store(&q->props[i], props[i]);
-	atomic_store(&q->nprops, nprops);
+	atomic_store(&q->asked, w->asked);
+	atomic_store(&q->profiled, forced || (w->asked & PROFILING));
+	atomic_store(&q->by_flags, w->by_flags);
+	for (uint32_t i = 0; i < w->nprops; i++)
+		atomic_store(&q->props[i], w->props[i]);
+	atomic_store(&q->nprops, w->nprops);
 	atomic_store(&q->id,
 		     rk_rec_queue(atomic_load(&d->id), atomic_fetch_add(&nnumbers, 1), flags));
 	if (!atomic_exchange(&q->listed, true))
@@ -77,11 +86,9 @@ static bool adopt(cl_command_queue handle, cl_device_id device, cl_command_queue
 }
 
 /* Without a place for what it must answer later a queue cannot have profiling in secret. */
-static cl_command_queue adopt_or_drop(cl_command_queue handle, cl_device_id device,
-				      cl_command_queue_properties asked,
-				      const cl_queue_properties *props, uint32_t nprops)
+static cl_command_queue adopt_or_drop(cl_command_queue handle, const struct wish *w)
 {
-	if (!handle || adopt(handle, device, asked, true, props, nprops))
+	if (!handle || adopt(handle, w, true))
 		return handle;
 	rk_ocl.target.clReleaseCommandQueue(handle);
 	return NULL;
@@ -95,17 +102,18 @@ static bool may_force(cl_command_queue_properties asked)
 static cl_command_queue CL_API_CALL create(cl_context context, cl_device_id device,
 					   cl_command_queue_properties asked, cl_int *ret)
 {
+	struct wish w = { .device = device, .asked = asked, .by_flags = true };
 	cl_int rc = CL_SUCCESS;
 	cl_command_queue q = NULL;
 
 	if (may_force(asked)) {
 		q = rk_ocl.target.clCreateCommandQueue(context, device, asked | PROFILING, &rc);
-		q = adopt_or_drop(q, device, asked, NULL, 0);
+		q = adopt_or_drop(q, &w);
 	}
 	if (!q) {
 		q = rk_ocl.target.clCreateCommandQueue(context, device, asked, &rc);
 		if (q)
-			adopt(q, device, asked, false, NULL, 0);
+			adopt(q, &w, false);
 	}
 	if (ret)
 		*ret = rc;
@@ -113,53 +121,51 @@ static cl_command_queue CL_API_CALL create(cl_context context, cl_device_id devi
 }
 
 /*
- * The list with profiling in it at `out`, which holds RK_OCL_PROPS + 2 words. Returns the words of
- * the original, end included (0: there is none), or UINT32_MAX when it is too long.
+ * The list with profiling in it at `out`, which holds RK_OCL_PROPS + 2 words, and what it asks for
+ * in *w. False when it is too long.
  */
-static uint32_t edit_list(const cl_queue_properties *list, cl_queue_properties *out,
-			  cl_command_queue_properties *ret_asked)
+static bool edit_list(const cl_queue_properties *list, cl_queue_properties *out, struct wish *w)
 {
 	uint32_t n = 0;
 	bool have = false;
 
-	*ret_asked = 0;
 	for (; list && list[n]; n += 2) {
 		if (n + 3 > RK_OCL_PROPS)
-			return UINT32_MAX;
+			return false;
 		out[n] = list[n];
 		out[n + 1] = list[n + 1];
 		if (list[n] == CL_QUEUE_PROPERTIES) {
-			*ret_asked = list[n + 1];
+			w->asked = list[n + 1];
 			out[n + 1] |= PROFILING;
 			have = true;
 		}
 	}
-	uint32_t end = n;
+	w->nprops = list ? n + 1 : 0;
 	if (!have) {
-		out[end++] = CL_QUEUE_PROPERTIES;
-		out[end++] = PROFILING;
+		out[n++] = CL_QUEUE_PROPERTIES;
+		out[n++] = PROFILING;
 	}
-	out[end] = 0;
-	return list ? n + 1 : 0;
+	out[n] = 0;
+	return true;
 }
 
 static cl_command_queue create_listed(create_khr there, cl_context context, cl_device_id device,
 				      const cl_queue_properties *list, cl_int *ret)
 {
 	cl_queue_properties edited[RK_OCL_PROPS + 2];
-	cl_command_queue_properties asked = 0;
-	uint32_t n = edit_list(list, edited, &asked);
+	struct wish w = { .device = device, .props = list };
+	bool known = edit_list(list, edited, &w);
 	cl_int rc = CL_SUCCESS;
 	cl_command_queue q = NULL;
 
-	if (n != UINT32_MAX && may_force(asked)) {
+	if (known && may_force(w.asked)) {
 		q = there(context, device, edited, &rc);
-		q = adopt_or_drop(q, device, asked, list, n);
+		q = adopt_or_drop(q, &w);
 	}
 	if (!q) {
 		q = there(context, device, list, &rc);
-		if (q && n != UINT32_MAX && !(asked & CL_QUEUE_ON_DEVICE))
-			adopt(q, device, asked, false, list, n);
+		if (q && known && !(w.asked & CL_QUEUE_ON_DEVICE))
+			adopt(q, &w, false);
 	}
 	if (ret)
 		*ret = rc;
@@ -221,14 +227,41 @@ static cl_int answer(const void *value, size_t bytes, size_t cap, void *to, size
 	return CL_SUCCESS;
 }
 
-static cl_int answer_list(struct rk_ocl_queue *q, size_t cap, void *to, size_t *ret_bytes)
+/*
+ * A queue as the application wanted it, for questions whose answers differ from runtime to runtime:
+ * what an empty list is, and whether OpenCL 1's way of making a queue has one.
+ */
+static cl_command_queue make_twin(struct rk_ocl_queue *q, cl_command_queue handle)
 {
-	cl_queue_properties list[RK_OCL_PROPS];
+	cl_queue_properties list[RK_OCL_PROPS] = { 0 };
 	uint32_t n = atomic_load(&q->nprops);
+	cl_context context = NULL;
+	cl_device_id device = NULL;
 
 	for (uint32_t i = 0; i < n; i++)
 		list[i] = atomic_load(&q->props[i]);
-	return answer(list, n * sizeof(*list), cap, to, ret_bytes);
+	rk_ocl.target.clGetCommandQueueInfo(handle, CL_QUEUE_CONTEXT, sizeof(context), &context,
+					    NULL);
+	rk_ocl.target.clGetCommandQueueInfo(handle, CL_QUEUE_DEVICE, sizeof(device), &device, NULL);
+	if (atomic_load(&q->by_flags))
+		return rk_ocl.target.clCreateCommandQueue(context, device, atomic_load(&q->asked),
+							  NULL);
+	return rk_ocl.target.clCreateCommandQueueWithProperties(context, device, n ? list : NULL,
+								NULL);
+}
+
+static cl_int answer_list(struct rk_ocl_queue *q, cl_command_queue handle, size_t cap, void *to,
+			  size_t *ret_bytes)
+{
+	cl_command_queue twin = make_twin(q, handle);
+	cl_int rc;
+
+	if (!twin)
+		return CL_OUT_OF_HOST_MEMORY;
+	rc = rk_ocl.target.clGetCommandQueueInfo(twin, CL_QUEUE_PROPERTIES_ARRAY, cap, to,
+						 ret_bytes);
+	rk_ocl.target.clReleaseCommandQueue(twin);
+	return rc;
 }
 
 /* Does the runtime know more of the queue than the application asked for? */
@@ -253,7 +286,7 @@ static cl_int CL_API_CALL get_info(cl_command_queue handle, cl_command_queue_inf
 	/* Where the runtime does not know the question it must not get an answer. */
 	if (hides(q) && what == CL_QUEUE_PROPERTIES_ARRAY &&
 	    rk_ocl.target.clGetCommandQueueInfo(handle, what, 0, NULL, NULL) == CL_SUCCESS)
-		return answer_list(q, cap, to, ret_bytes);
+		return answer_list(q, handle, cap, to, ret_bytes);
 	return rk_ocl.target.clGetCommandQueueInfo(handle, what, cap, to, ret_bytes);
 }
 

@@ -307,6 +307,9 @@ static void forks(void)
 /* The loader is at work before the fork, the runtime only after it: parent and child both use it. */
 static void fork_first(void)
 {
+	cl_uint n = 0;
+
+	clGetPlatformIDs(0, NULL, &n);
 	fflush(stdout);
 	pid_t pid = fork();
 	if (pid == 0) {

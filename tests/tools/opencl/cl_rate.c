@@ -1,14 +1,17 @@
 /*
  * cl_rate.c - `cl-rate HOW LAUNCHES [PER_FINISH]`: launches an empty kernel and prints, as a line
  * of JSON, what a launch costs: CPU time of this thread, of the whole process, and wall time. HOW
- * is "async" (clFinish after every PER_FINISH launches), "sync" (after each) or "event" (waits for
- * an event of its own each time).
+ * is "async" (clFinish after every PER_FINISH launches), "sync" (after each), "event" (waits for an
+ * event of its own each time) or "profiled" (as async, but the program itself profiles: it takes an
+ * event for each launch and asks it for its four times after the clFinish).
  */
 #include "cl_world.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+
+#define PROFILED_MAX 10000
 
 static const char source[] = "__kernel void nothing(void) { }\n";
 
@@ -21,9 +24,29 @@ static void wait_own(cl_command_queue q, cl_kernel k)
 	cl_must(clReleaseEvent(event), "clReleaseEvent");
 }
 
+/* What a program would have to do that wants the times itself. */
+static void launch_profiled(cl_command_queue q, cl_kernel k, uint64_t n)
+{
+	static cl_event events[PROFILED_MAX];
+	cl_ulong ns = 0;
+
+	for (uint64_t i = 0; i < n; i++)
+		cl_launch(q, k, 2, 1, &events[i]);
+	cl_must(clFinish(q), "clFinish");
+	for (uint64_t i = 0; i < n; i++) {
+		for (cl_profiling_info t = CL_PROFILING_COMMAND_QUEUED;
+		     t <= CL_PROFILING_COMMAND_END; t++)
+			cl_must(clGetEventProfilingInfo(events[i], t, sizeof(ns), &ns, NULL),
+				"clGetEventProfilingInfo");
+		cl_must(clReleaseEvent(events[i]), "clReleaseEvent");
+	}
+}
+
 static void launch_all(cl_command_queue q, cl_kernel k, const char *how, uint64_t n, uint64_t per)
 {
-	for (uint64_t i = 0; i < n; i++) {
+	for (uint64_t i = 0; !strcmp(how, "profiled") && i < n; i += per)
+		launch_profiled(q, k, per);
+	for (uint64_t i = 0; strcmp(how, "profiled") && i < n; i++) {
 		if (!strcmp(how, "event")) {
 			wait_own(q, k);
 			continue;
@@ -43,8 +66,11 @@ int main(int argc, char **argv)
 	uint64_t per = argc > 3 ? cl_number(argv[3]) : 1000;
 	uint64_t thread, process, wall;
 
+	if (!per || per > PROFILED_MAX)
+		per = PROFILED_MAX;
 	cl_world_init(&w, source);
-	cl_command_queue q = cl_world_queue(&w, 0);
+	cl_command_queue q =
+		cl_world_queue(&w, strcmp(how, "profiled") ? 0 : CL_QUEUE_PROFILING_ENABLE);
 	cl_kernel k = cl_world_kernel(&w, "nothing");
 	launch_all(q, k, how, 100, 100);
 
