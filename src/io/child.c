@@ -17,10 +17,8 @@
 enum {
 	MS = 1000000,
 	TICK_MS = 100,
-	GROUP_MS = 10,        /* how often we look whether a group is gone that must go */
-	GRACE_MS = 10000,     /* between SIGTERM and SIGKILL */
-	QUIET_GRACE_MS = 500, /* the same for a helper tool */
-	OUT_READS = 64,
+	GROUP_MS = 10,      /* how often we look whether a group is gone that must go */
+	GRACE_MS = 10000,   /* between SIGTERM and SIGKILL */
 	GIVE_UP_MS = 10000, /* a driver may keep even a killed process */
 };
 
@@ -31,9 +29,6 @@ struct watch {
 	struct rk_child_result *ret;
 	struct rk_child_signals signals;
 	struct rk_child_tty tty;
-	struct rk_bytes *out; /* its stdout, read from out_fd; NULL: not read */
-	int out_fd;
-	bool session;
 	bool ended;
 	enum phase phase;
 	int64_t start_ns, due_ns, tick_ns; /* steady; due: the next phase, INT64_MAX for never */
@@ -196,37 +191,15 @@ static int patience_ms(const struct watch *w, int64_t now)
 	return due > INT32_MAX ? INT32_MAX : (int)due;
 }
 
-/* Reads what is there. Beyond the maximum it is dropped, so that the writer is never held up. */
-static void take_output(struct watch *w)
-{
-	uint8_t buf[4096];
-	ssize_t n = 1;
-
-	/* More than a pipe holds, and not for ever: the clock and the signals want their turn. */
-	for (int i = 0; i < OUT_READS && w->out_fd >= 0 && n > 0; i++) {
-		n = read(w->out_fd, buf, sizeof(buf));
-		if (n > 0) {
-			size_t room = w->out->max - w->out->len;
-
-			rk_bytes_put(w->out, buf, (size_t)n < room ? (size_t)n : room);
-		} else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
-			close(w->out_fd);
-			w->out_fd = -1;
-		}
-	}
-}
-
 static void watch_until_end(struct watch *w)
 {
 	int64_t now = rk_clock_steady_ns();
 
 	while (!hopeless(w, now)) {
-		struct pollfd fds[2] = { { .fd = w->signals.fd[0], .events = POLLIN },
-					 { .fd = w->out_fd, .events = POLLIN } };
+		struct pollfd fd = { .fd = w->signals.fd[0], .events = POLLIN };
 
-		poll(fds, 2, patience_ms(w, now));
+		poll(&fd, 1, patience_ms(w, now));
 		take_signals(w);
-		take_output(w);
 		reap(w);
 		if (done(w))
 			return;
@@ -330,9 +303,7 @@ static int run(struct watch *w, struct rk_child_start *how, struct rk_error *err
 	rc = how->sh_argv ? rk_child_signals_open(&w->signals, err) : rk_fail_nomem(err);
 	if (rc < 0)
 		goto out;
-	w->tty.fd = -1;
-	if (!how->session)
-		rk_child_tty_open(&w->tty);
+	rk_child_tty_open(&w->tty);
 	rc = run_caught(w, how, err);
 	note_late_signals(w);
 	rk_child_signals_close(&w->signals);
@@ -346,10 +317,9 @@ int rk_child_run(const struct rk_child_options *opt, struct rk_child_result *ret
 		 struct rk_error *err)
 {
 	struct rk_child_result got = { .end = RK_CHILD_EXITED };
-	struct watch w = { .opt = opt, .ret = &got, .out_fd = -1 };
+	struct watch w = { .opt = opt, .ret = &got };
 	struct rk_child_start how = { .argv = opt->argv,
 				      .envp = opt->envp ? opt->envp : environ,
-				      .in = -1,
 				      .out = opt->out_fd,
 				      .err = opt->err_fd };
 	int rc;
@@ -359,53 +329,5 @@ int rk_child_run(const struct rk_child_options *opt, struct rk_child_result *ret
 	rc = run(&w, &how, err);
 	if (!rc)
 		*ret = got;
-	return rc;
-}
-
-static int run_quiet(const struct rk_child_options *opt, int null, struct rk_bytes *out,
-		     struct rk_child_result *ret, struct rk_error *err)
-{
-	struct watch w = { .opt = opt, .ret = ret, .out = out };
-	struct rk_child_start how = {
-		.argv = opt->argv, .envp = opt->envp, .in = null, .err = null, .session = true
-	};
-	int fd[2], rc = rk_child_pipe(fd);
-
-	if (rc)
-		return rk_fail_errno(err, rc, "cannot make a pipe");
-	how.out = fd[1];
-	w.out_fd = fd[0];
-	fcntl(fd[0], F_SETFL, O_NONBLOCK);
-	rc = run(&w, &how, err);
-	/* What it wrote last; not to the end, which one of its own may keep open. */
-	close(fd[1]);
-	if (!rc)
-		take_output(&w);
-	if (w.out_fd >= 0)
-		close(w.out_fd);
-	return !rc && out->bad ? rk_fail_nomem(err) : rc;
-}
-
-int rk_child_quiet(char *const argv[], char *const envp[], uint64_t timeout_ms,
-		   struct rk_bytes *out, struct rk_child_result *ret, struct rk_error *err)
-{
-	struct rk_child_options opt = { .argv = argv,
-					.envp = envp ? envp : environ,
-					.timeout_ms = timeout_ms,
-					.grace_ms = QUIET_GRACE_MS };
-	struct rk_child_result got = { .end = RK_CHILD_EXITED };
-	int null, rc;
-
-	if (!argv || !argv[0])
-		return rk_fail(err, RK_E_USAGE, "no program to run");
-	null = rk_child_high(open("/dev/null", O_RDWR | O_CLOEXEC));
-	if (null < 0)
-		return rk_fail_errno(err, errno, "cannot open '/dev/null'");
-	rc = run_quiet(&opt, null, out, &got, err);
-	close(null);
-	if (!rc)
-		*ret = got;
-	if (got.forwarded)
-		kill(getpid(), got.forwarded);
 	return rc;
 }

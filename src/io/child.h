@@ -6,7 +6,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/bytes.h"
 #include "base/error.h"
 
 struct rk_child_options {
@@ -69,13 +68,5 @@ int rk_child_run(const struct rk_child_options *opt, struct rk_child_result *ret
  */
 int rk_child_check(const char *name, char *const *envp, struct rk_child_result *ret,
 		   struct rk_error *err);
-
-/*
- * Runs a helper tool: no terminal, stdin empty, stderr dropped, stdout appended to `out` as far as
- * it fits (the rest is dropped, that is no error). Ended past timeout_ms (0: none), and with us.
- * A signal that reaches us meanwhile ends the tool, and then has its usual effect on us.
- */
-int rk_child_quiet(char *const argv[], char *const envp[], uint64_t timeout_ms,
-		   struct rk_bytes *out, struct rk_child_result *ret, struct rk_error *err);
 
 #endif

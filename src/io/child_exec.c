@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "io/child_impl.h"
@@ -39,13 +38,13 @@ int rk_child_pipe(int fd[2])
  * copied. */
 static int place(const struct rk_child_start *s)
 {
-	int from[3] = { s->in, s->out, s->err };
+	int from[2] = { s->out, s->err };
 
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 2; i++)
 		if (from[i] >= 0 && (from[i] = fcntl(from[i], F_DUPFD_CLOEXEC, 3)) < 0)
 			return errno;
-	for (int i = 0; i < 3; i++)
-		if (from[i] >= 0 && dup2(from[i], i) < 0)
+	for (int i = 0; i < 2; i++)
+		if (from[i] >= 0 && dup2(from[i], STDOUT_FILENO + i) < 0)
 			return errno;
 	return 0;
 }
@@ -73,22 +72,14 @@ static int execute(const struct rk_child_start *s)
 	return errno;
 }
 
-__attribute__((noreturn)) static void become(const struct rk_child_start *s, pid_t parent, int tell)
+__attribute__((noreturn)) static void become(const struct rk_child_start *s, int tell)
 {
 	int rc;
 
-	if (s->session) {
-		setsid();
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		/* It may have ended before that. */
-		if (getppid() != parent)
-			_exit(127);
-	} else {
-		setpgid(0, 0);
-		/* Here and not in the parent: exec must not come first. */
-		if (s->tty->early)
-			tcsetpgrp(s->tty->fd, getpid());
-	}
+	setpgid(0, 0);
+	/* Here and not in the parent: exec must not come first. */
+	if (s->tty->early)
+		tcsetpgrp(s->tty->fd, getpid());
 	rc = place(s);
 	rk_child_signals_inherit();
 	if (!rc)
@@ -112,7 +103,7 @@ static int hear(int fd)
 
 int rk_child_fork(const struct rk_child_start *s, pid_t *ret, int *ret_exec)
 {
-	pid_t parent = getpid(), pid;
+	pid_t pid;
 	int fd[2], rc = rk_child_pipe(fd);
 
 	if (rc)
@@ -120,12 +111,11 @@ int rk_child_fork(const struct rk_child_start *s, pid_t *ret, int *ret_exec)
 	pid = fork();
 	rc = pid < 0 ? errno : 0;
 	if (pid == 0)
-		become(s, parent, fd[1]);
+		become(s, fd[1]);
 	close(fd[1]);
 	if (!rc) {
 		/* Both do it: neither may find the group missing. Fails when exec was faster. */
-		if (!s->session)
-			setpgid(pid, pid);
+		setpgid(pid, pid);
 		*ret_exec = hear(fd[0]);
 		*ret = pid;
 	}

@@ -65,10 +65,9 @@ void rk_child_explain(const char *path, int errnum, struct rk_child_result *ret)
 struct rk_child_start {
 	const char *path;
 	char *const *argv, *const *envp;
-	char **sh_argv;   /* for a script without "#!" */
-	int in, out, err; /* -1: inherited */
+	char **sh_argv; /* for a script without "#!" */
+	int out, err;   /* -1: inherited */
 	const struct rk_child_tty *tty;
-	bool session; /* a session of its own, that ends with us */
 };
 
 /* Forks with all signals blocked. 0 or an errno; *ret_exec is the errno of exec, 0: it runs. */

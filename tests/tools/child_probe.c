@@ -302,20 +302,6 @@ static void do_missing(char **v)
 	report(&r);
 }
 
-/* quiet WORD...: this program again as a helper tool. */
-static void do_quiet(char **v)
-{
-	struct rk_child_result r;
-	struct rk_bytes out;
-
-	*--v = self;
-	rk_bytes_init(&out, 1000);
-	if (rk_child_quiet(v, NULL, 0, &out, &r, NULL) < 0)
-		_exit(96);
-	report(&r);
-	_exit(r.status);
-}
-
 /* A shell with job control, as far as a test needs it: stopped children are continued. */
 static void do_shell(char **v);
 /* The rest in another thread: signals reach the first one. */
@@ -328,18 +314,18 @@ struct word {
 };
 
 static const struct word words[] = {
-	{ "exit", 1, do_exit },       { "die", 1, do_die },
-	{ "ignore", 1, do_ignore },   { "catch", 1, do_catch },
-	{ "block", 1, do_block },     { "await", 1, do_await },
-	{ "sleep", 1, do_sleep },     { "say", 1, do_say },
-	{ "write", 1, do_write },     { "stop", 0, do_stop },
-	{ "close", 1, do_close },     { "make", 1, do_make },
-	{ "read", 0, do_read },       { "foreground", 0, do_foreground },
-	{ "parent", 0, do_parent },   { "signals", 0, do_signals },
-	{ "fds", 0, do_fds },         { "state", 0, do_state },
-	{ "run", -1, do_run },        { "quiet", -1, do_quiet },
-	{ "shell", -1, do_shell },    { "complain", 1, do_complain },
-	{ "missing", 0, do_missing }, { "thread", -1, do_thread },
+	{ "exit", 1, do_exit },         { "die", 1, do_die },
+	{ "ignore", 1, do_ignore },     { "catch", 1, do_catch },
+	{ "block", 1, do_block },       { "await", 1, do_await },
+	{ "sleep", 1, do_sleep },       { "say", 1, do_say },
+	{ "write", 1, do_write },       { "stop", 0, do_stop },
+	{ "close", 1, do_close },       { "make", 1, do_make },
+	{ "read", 0, do_read },         { "foreground", 0, do_foreground },
+	{ "parent", 0, do_parent },     { "signals", 0, do_signals },
+	{ "fds", 0, do_fds },           { "state", 0, do_state },
+	{ "run", -1, do_run },          { "shell", -1, do_shell },
+	{ "complain", 1, do_complain }, { "missing", 0, do_missing },
+	{ "thread", -1, do_thread },
 };
 
 static void carry_out(char **v)

@@ -232,11 +232,8 @@ TEST(no_program_at_all_is_a_mistake_of_the_caller)
 	char *argv[] = { NULL };
 	struct rk_child_options opt = { .argv = argv, .out_fd = -1, .err_fd = -1 };
 	struct rk_child_result got = { .status = 77 };
-	struct rk_bytes out;
 
-	rk_bytes_init(&out, 100);
 	CHECK_I64(rk_child_run(&opt, &got, NULL), RK_E_USAGE);
-	CHECK_I64(rk_child_quiet(argv, NULL, 0, &out, &got, NULL), RK_E_USAGE);
 	CHECK_I64(got.status, 77);
 }
 
@@ -446,87 +443,6 @@ TEST(threads_may_run_children_at_the_same_time)
 	}
 	sigaction(SIGINT, NULL, &after);
 	CHECK(after.sa_handler == before.sa_handler);
-}
-
-/* ---- helper tools ---- */
-
-static int quiet(const char *words, size_t max, uint64_t timeout_ms, struct rk_bytes *out,
-		 struct rk_child_result *got)
-{
-	struct rk_error err = { 0 };
-	struct probe p;
-	int rc;
-
-	rk_bytes_init(out, max);
-	probe_init(&p, words);
-	rc = rk_child_quiet(p.argv, NULL, timeout_ms, out, got, &err);
-	probe_release(&p);
-	return rc;
-}
-
-TEST(a_quiet_tool_gives_its_output_and_nothing_else)
-{
-	struct rk_child_result got;
-	struct rk_bytes out;
-
-	CHECK_I64(quiet("say one read foreground state exit 3", 1000, 10000, &out, &got), 0);
-	CHECK_I64(got.end, RK_CHILD_EXITED);
-	CHECK_I64(got.status, 3);
-	/* stdin is empty; there is no terminal even when we have one. */
-	CHECK(!strncmp(rk_bytes_str(&out), "one\nend\nno terminal\nleader 1\nsession 1\n", 39));
-	rk_bytes_release(&out);
-}
-
-TEST(a_quiet_tool_that_writes_too_much_is_cut_and_not_held_up)
-{
-	struct rk_child_result got;
-	struct rk_bytes out;
-
-	CHECK_I64(quiet("write 3000000 exit 4", 5000, 20000, &out, &got), 0);
-	CHECK_I64(got.status, 4);
-	CHECK_U64(out.len, 5000);
-	CHECK(!out.bad);
-	rk_bytes_release(&out);
-}
-
-TEST(a_quiet_tool_is_ended_at_its_timeout)
-{
-	int64_t start = rk_clock_steady_ns();
-	struct rk_child_result got;
-	struct rk_bytes out;
-
-	CHECK_I64(quiet("say begun ignore 15 sleep 20000", 1000, 200, &out, &got), 0);
-	CHECK(rk_clock_steady_ns() - start < 10000000000);
-	CHECK_I64(got.end, RK_CHILD_TIMED_OUT);
-	CHECK(got.killed);
-	CHECK_STR(rk_bytes_str(&out), "begun\n");
-	rk_bytes_release(&out);
-}
-
-TEST(a_quiet_tool_whose_child_keeps_its_output_open_does_not_hold_us)
-{
-	int64_t start = rk_clock_steady_ns();
-	struct rk_child_result got;
-	struct rk_bytes out;
-
-	CHECK_I64(quiet("say one fork 2 sleep 3000 exit 0", 1000, 20000, &out, &got), 0);
-	CHECK(rk_clock_steady_ns() - start < 2500000000);
-	CHECK(got.left);
-	CHECK_STR(rk_bytes_str(&out), "one\n");
-	rk_bytes_release(&out);
-}
-
-TEST(a_quiet_tool_that_is_not_there_is_a_result)
-{
-	char name[] = "no-such-tool";
-	char *argv[] = { name, NULL };
-	struct rk_child_result got;
-	struct rk_bytes out;
-
-	rk_bytes_init(&out, 100);
-	CHECK_I64(rk_child_quiet(argv, NULL, 1000, &out, &got, NULL), 0);
-	CHECK_I64(got.status, 127);
-	rk_bytes_release(&out);
 }
 
 /* ---- without stdin, stdout and stderr ---- */

@@ -11,11 +11,6 @@
 #include "io/child.h"
 #include "tap.h"
 
-static void nap_ms(long ms)
-{
-	usleep((useconds_t)(ms * 1000));
-}
-
 /* ---- signals ---- */
 
 TEST(signals_that_reach_us_are_passed_on)
@@ -128,17 +123,6 @@ TEST(stop_and_continue_are_passed_on)
 	CHECK_I64(probe_finish(&p), 0);
 	CHECK_STR(p.text,
 		  "ready\ncaught 20\ncaught 18\nend exited status 0 signal 0 forwarded 0\n");
-}
-
-TEST(an_interrupt_ends_a_quiet_tool_and_then_us)
-{
-	struct probe_process p;
-
-	probe_start(&p, "quiet sleep 20000", 0, NULL);
-	nap_ms(200);
-	kill(p.pid, SIGINT);
-	CHECK_I64(probe_finish(&p), 128 + SIGINT);
-	CHECK_STR(p.text, "");
 }
 
 /* ---- time ---- */
