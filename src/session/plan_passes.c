@@ -149,6 +149,24 @@ static void trace_something(struct rk_plan *p)
 	rk_list_add(&p->notes, "nothing else is left to collect: kernels are traced");
 }
 
+/* Files that go elsewhere are never seen again: nothing would tell why the run is empty. */
+static void note_output_options(struct rk_plan *p)
+{
+	static const char *const moves[] = { "-d", "-o", "--output-directory", "--output-file" };
+	const struct rk_list *args = &p->want.tool_args;
+
+	if (strncmp(p->tool->name, "rocprof", 7) != 0 || strchr(p->tool->name, '-'))
+		return;
+	for (size_t i = 0; i < args->n; i++)
+		for (size_t k = 0; k < sizeof(moves) / sizeof(moves[0]); k++)
+			if (!strncmp(args->v[i], moves[k], strlen(moves[k])) &&
+			    strchr("=", args->v[i][strlen(moves[k])]))
+				rk_list_addf(&p->notes,
+					     "'%s' among the options of %s may take its files out "
+					     "of the run directory, where they are not found",
+					     moves[k], p->tool->name);
+}
+
 int rk_plan_passes(struct rk_plan *p, struct rk_error *err)
 {
 	size_t ncounters = p->counters ? p->counters->npasses : 0;
@@ -161,6 +179,7 @@ int rk_plan_passes(struct rk_plan *p, struct rk_error *err)
 		return rc;
 	if (trace && !alone)
 		trace_something(p);
+	note_output_options(p);
 	p->npasses = alone ? 1 : (size_t)trace + ncounters;
 	p->passes = rk_calloc(p->npasses, sizeof(*p->passes));
 	if (!p->passes)

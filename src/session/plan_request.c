@@ -211,6 +211,17 @@ static void from_preset(const struct rk_session_options *opt, struct rk_request 
 		note_context(p, notes);
 }
 
+/* Between the profiler's options a "--" would make the next word the program. */
+static int check_tool_args(const struct rk_list *args, struct rk_error *err)
+{
+	for (size_t i = 0; i < args->n; i++)
+		if (strcmp(args->v[i], "--") == 0)
+			return rk_fail(err, RK_E_USAGE,
+				       "'--' among the profiler's options would end them; the "
+				       "program stands behind rockit's own '--'");
+	return 0;
+}
+
 int rk_plan_request(const struct rk_session_options *opt, struct rk_request *ret,
 		    struct rk_list *notes, struct rk_error *err)
 {
@@ -232,6 +243,9 @@ int rk_plan_request(const struct rk_session_options *opt, struct rk_request *ret
 		return rk_fail_nomem(err);
 	if (opt->tool_args && !rk_list_split_words(&ret->tool_args, opt->tool_args))
 		return rk_fail(err, RK_E_USAGE, "a quote is left open in --tool-args");
+	rc = check_tool_args(&ret->tool_args, err);
+	if (rc < 0)
+		return rc;
 	if (ret->preset && is_own(opt, ret->preset) && ret->preset->launcher[0])
 		launch_by(ret->preset, opt->argv, ret, notes);
 	else

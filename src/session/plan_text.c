@@ -4,6 +4,43 @@
 #include "base/json_out.h"
 #include "session/plan.h"
 
+static bool steers(char c)
+{
+	return (unsigned char)c < 0x20 || c == 0x7f;
+}
+
+/* For a comment: a line end would end it, and what follows would be a command to paste. */
+static void put_plain(struct rk_bytes *out, const char *text)
+{
+	for (; *text; text++) {
+		if (steers(*text))
+			rk_bytes_printf(out, "\\x%02x", (unsigned)(unsigned char)*text);
+		else
+			rk_bytes_put_u8(out, (uint8_t)*text);
+	}
+}
+
+/* $'...', which not every shell knows, but a terminal shows it as it is. */
+static void put_escaped(struct rk_bytes *out, const char *word)
+{
+	rk_bytes_puts(out, "$'");
+	for (; *word; word++) {
+		if (steers(*word))
+			rk_bytes_printf(out, "\\%03o", (unsigned)(unsigned char)*word);
+		else
+			rk_bytes_printf(out, "%s%c", strchr("'\\", *word) ? "\\" : "", *word);
+	}
+	rk_bytes_put_u8(out, '\'');
+}
+
+static bool needs_escapes(const char *word)
+{
+	for (; *word; word++)
+		if (steers(*word) && *word != '\n' && *word != '\t')
+			return true;
+	return false;
+}
+
 void rk_shell_word(struct rk_bytes *out, const char *word)
 {
 	static const char safe[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -11,6 +48,10 @@ void rk_shell_word(struct rk_bytes *out, const char *word)
 
 	if (word[0] && strspn(word, safe) == strlen(word)) {
 		rk_bytes_puts(out, word);
+		return;
+	}
+	if (needs_escapes(word)) {
+		put_escaped(out, word);
 		return;
 	}
 	rk_bytes_put_u8(out, '\'');
@@ -52,8 +93,10 @@ static void put_names(struct rk_bytes *out, const char *title, const struct rk_l
 	if (!l->n)
 		return;
 	rk_bytes_printf(out, "%s", title);
-	for (size_t i = 0; i < l->n; i++)
-		rk_bytes_printf(out, " %s", l->v[i]);
+	for (size_t i = 0; i < l->n; i++) {
+		rk_bytes_put_u8(out, ' ');
+		put_plain(out, l->v[i]);
+	}
 	rk_bytes_put_u8(out, '\n');
 }
 
@@ -66,8 +109,10 @@ static void put_pass(struct rk_bytes *out, const struct rk_plan *p, size_t i)
 	if (pass->how.file.path) {
 		size_t len = strcspn(pass->how.file.text, "\n");
 
-		rk_bytes_printf(out, "# %s holds: %.*s\n", pass->how.file.path,
-				len > 1000 ? 1000 : (int)len, pass->how.file.text);
+		rk_bytes_puts(out, "# ");
+		put_plain(out, pass->how.file.path);
+		rk_bytes_printf(out, " holds: %.*s\n", len > 1000 ? 1000 : (int)len,
+				pass->how.file.text);
 	}
 	put_command(out, &pass->how);
 }
@@ -89,13 +134,20 @@ int rk_plan_text(const struct rk_plan *p, struct rk_bytes *out)
 	rk_bytes_printf(out, "# %s", p->tool->name);
 	if (p->tool_version[0])
 		rk_bytes_printf(out, " %s", p->tool_version);
-	rk_bytes_printf(out, ", %s%s, %zu run%s of the program\n# into %s\n", p->arch,
-			p->arch_assumed ? " (assumed)" : "", p->npasses, p->npasses == 1 ? "" : "s",
-			p->dir);
+	rk_bytes_puts(out, ", ");
+	put_plain(out, p->arch);
+	rk_bytes_printf(out, "%s, %zu run%s of the program\n# into ",
+			p->arch_assumed ? " (assumed)" : "", p->npasses,
+			p->npasses == 1 ? "" : "s");
+	put_plain(out, p->dir);
+	rk_bytes_put_u8(out, '\n');
 	put_names(out, "# variables taken away:", &p->unset);
 	put_renamed(out, p->counters);
-	for (size_t i = 0; i < p->notes.n; i++)
-		rk_bytes_printf(out, "# note: %s\n", p->notes.v[i]);
+	for (size_t i = 0; i < p->notes.n; i++) {
+		rk_bytes_puts(out, "# note: ");
+		put_plain(out, p->notes.v[i]);
+		rk_bytes_put_u8(out, '\n');
+	}
 	for (size_t i = 0; i < p->npasses; i++)
 		put_pass(out, p, i);
 	return out->bad ? RK_E_NOMEM : 0;
