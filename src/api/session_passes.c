@@ -1,6 +1,8 @@
 /* session_passes.c - running a program, pass by pass. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "api/session_impl.h"
@@ -109,6 +111,18 @@ static void tell_output(struct rk_session *s, size_t i)
 		rk_session_warn(s, "%s wrote no file in pass %zu", s->plan->tool->name, i + 1);
 }
 
+/* A file that could not be written to its end looks like a damaged one. */
+static void tell_full_disk(struct rk_session *s, const char *dir)
+{
+	enum { NOTHING_LEFT = 64 << 10 };
+	struct statvfs fs;
+
+	if (statvfs(dir, &fs) == 0 && fs.f_blocks &&
+	    fs.f_bavail <= NOTHING_LEFT / (fs.f_frsize ? fs.f_frsize : 1))
+		rk_session_warn(s, "the disk of '%s' is full: what %s wrote is not whole", dir,
+				s->plan->tool->name);
+}
+
 /* The log of a library that can write to standard error alone is taken out of it. */
 static int split_stderr(struct rk_session *s, size_t i, struct rk_stderr_split **ret,
 			struct rk_error *err)
@@ -123,6 +137,18 @@ static int split_stderr(struct rk_session *s, size_t i, struct rk_stderr_split *
 	rc = path ? rk_stderr_split_start(path, STDERR_FILENO, ret, err) : rk_fail_nomem(err);
 	rk_free(path);
 	return rc;
+}
+
+/* Who ended: the program, but the profiler answers for it and may never have started it. */
+static void tell_pass_end(struct rk_session *s, size_t i)
+{
+	const struct rk_plan *p = s->plan;
+	bool many = p->npasses > 1;
+	char who[512];
+
+	snprintf(who, sizeof(who), "%.400s under %s%s%s%s", p->want.command.v[0], p->tool->name,
+		 many ? " (" : "", many ? p->passes[i].what : "", many ? ")" : "");
+	tell_end(s, who, &s->record.passes[i].child);
 }
 
 static int run_pass(struct rk_session *s, size_t i, struct rk_error *err)
@@ -145,7 +171,8 @@ static int run_pass(struct rk_session *s, size_t i, struct rk_error *err)
 	did->ran = true;
 	s->result->ran = true;
 	s->result->passes_done++;
-	tell_end(s, s->plan->npasses > 1 ? pass->what : s->plan->want.command.v[0], &did->child);
+	tell_pass_end(s, i);
+	tell_full_disk(s, pass->dir);
 	rc = count_output(pass, did, err);
 	if (rc == 0)
 		tell_output(s, i);

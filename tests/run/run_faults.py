@@ -74,7 +74,7 @@ def a_profiler_that_writes_nothing_is_named(place):
 @test
 def a_profiler_that_fails_is_told_by_its_status(place):
     run = fault(place, "exit-nonzero")
-    assert run.status == 1 and "status 1" in run.err, run.err
+    assert run.status == 1 and "sh under rocprofv3 ended with status 1" in run.err, run.err
     assert raw_files(run)
     run = fault(place, "traceback", version="6.4")
     assert run.status == 1, run.err
@@ -303,6 +303,22 @@ def a_full_disk_is_a_failure_of_ours(place):
     done = subprocess.run(["sh", "-c", limit], capture_output=True, text=True, env=place.env(),
                           timeout=60)
     assert done.returncode != 0, done.stderr
+
+
+@test
+def a_full_disk_is_said_to_be_full(place):
+    place.rocm("7.0")
+    small = place.path / "small"
+    small.mkdir()
+    # 64 KiB: run.json fits, the profiler's file does not
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(small)],
+                      stderr=subprocess.DEVNULL, check=False).returncode:
+        return
+    try:
+        run = place.run(name="small/r")
+    finally:
+        subprocess.run(["umount", str(small)], check=True)
+    assert run.status == 0 and "is full" in run.err, run.err
 
 
 @test
