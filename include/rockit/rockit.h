@@ -25,6 +25,8 @@ struct rk_run_options {
 	const char *tmpdir; /* spill files; NULL: $TMPDIR or /tmp */
 	bool mangled;       /* keep kernel names as recorded, without demangling */
 	bool truncate;      /* kernel names cut to the bare function name */
+	bool hide_secrets;  /* in the command lines of processes */
+	bool redact;        /* with hide_secrets: host, user and paths in them as well */
 	/* Called now and then with bytes read of bytes to read (0: unknown); nonzero cancels. */
 	int (*progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg;

@@ -70,6 +70,9 @@ int rk_run_scan(struct rk_run *run, enum rk_table t, uint64_t want, struct rk_so
 		struct rk_error *err);
 /* The same of kernels, all fields, with a column for each counter that can be joined. */
 int rk_run_scan_kernels(struct rk_run *run, struct rk_source **ret, struct rk_error *err);
+/* `rows` of processes without secrets in their commands (run_hide.c). Takes over `rows`. */
+int rk_run_hide_open(struct rk_source *rows, struct rk_run *run, struct rk_source **ret,
+		     struct rk_error *err);
 /* Warns when rows come from several nodes, each with a clock of its own (run_clocks.c). */
 int rk_run_check_clocks(struct rk_run *run, struct rk_error *err);
 /* Warns when there were more distinct names than are kept: some rows stand under stand-ins. */

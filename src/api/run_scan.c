@@ -191,6 +191,8 @@ static int open_scan(struct rk_run *run, enum rk_table t, uint64_t want,
 		field = RK_T_NAME;
 	if (field >= 0)
 		return rk_names_open(&s->base, &run->ctx, (unsigned)field, &run->style, ret, err);
+	if (t == RK_PROCESSES && run->opt.hide_secrets)
+		return rk_run_hide_open(&s->base, run, ret, err);
 	*ret = &s->base;
 	return 0;
 }

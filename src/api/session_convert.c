@@ -35,7 +35,7 @@ static void keep_warnings(struct rk_session *s, struct rk_run *run)
 
 static int write_tables(struct rk_session *s, const struct rk_list *inputs, struct rk_error *err)
 {
-	const struct rk_run_options how = { .threads = 0 };
+	const struct rk_run_options how = { .hide_secrets = true, .redact = s->plan->redact };
 	struct rk_convert_options what = { 0 };
 	struct rk_convert_result done;
 	struct rk_run *run = NULL;

@@ -67,6 +67,9 @@ static int make(const struct rk_session_options *opt, struct rk_plan *p, struct 
 		return rc;
 	p->rank_key = p->rank.rank < 0 ? rk_launcher_key(&p->want.command) : NULL;
 	find_leaks(p);
+	if (p->redact)
+		rk_list_add(&p->notes, "--redact hides nothing in rocprof_raw, which is the "
+				       "profiler's own: leave it out when the run is passed on");
 	rc = rk_plan_passes(p, err);
 	if (rc == 0 && (p->notes.bad || p->unset.bad || p->hazards.bad))
 		rc = rk_fail_nomem(err);

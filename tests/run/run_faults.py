@@ -273,6 +273,11 @@ def variables_of_the_user_are_kept(place):
     assert set(run.out.split()) == {"WARN"}, run.out
 
 
+def commands(place, run):
+    """What the table of processes has."""
+    return place.rockit("convert", run.dir, "--table", "processes", "-f", "csv", "-o", "-").stdout
+
+
 @test
 def secrets_are_not_written_down(place):
     place.rocm("7.0")
@@ -280,10 +285,14 @@ def secrets_are_not_written_down(place):
                     NCCL_SECRET="sesame4")
     text = (run.dir / "run.json").read_text()
     assert "sesame" not in text, text
+    text = commands(place, run)
+    assert "sesame" not in text and "--token=[hidden]" in text, text
     run = place.run("--redact", app=("true", "/srv/someone/data.bin"), name="hidden")
     text = (run.dir / "run.json").read_text()
     assert os.uname().nodename not in text and "/srv/someone" not in text, text
     assert "data.bin" in text
+    assert "true /.../data.bin" in commands(place, run), commands(place, run)
+    assert "rocprof_raw" in run.err, run.err
 
 
 @test
