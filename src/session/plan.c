@@ -44,6 +44,17 @@ static int plan_rank(const struct rk_session_options *opt, struct rk_plan *p, st
 	return rk_rank_chosen(p->rank.rank < 0 ? NULL : opt->ranks, p->rank.rank, &p->chosen, err);
 }
 
+/*
+ * One torchrun on each node of a job: the job's rank is the node's, its workers have RANK. Workers
+ * of mpirun would be known by %rank%, which is the node's as well.
+ */
+static const char *worker_key(const struct rk_plan *p)
+{
+	const char *key = rk_launcher_key(&p->want.command);
+
+	return p->rank.rank < 0 || (key && strcmp(key, "RANK") == 0) ? key : NULL;
+}
+
 static int make(const struct rk_session_options *opt, struct rk_plan *p, struct rk_error *err)
 {
 	int rc = opt->argv && opt->argv[0] && opt->argv[0][0] ?
@@ -65,7 +76,7 @@ static int make(const struct rk_session_options *opt, struct rk_plan *p, struct 
 		rc = rk_plan_tool(opt, p, err);
 	if (rc < 0)
 		return rc;
-	p->rank_key = p->rank.rank < 0 ? rk_launcher_key(&p->want.command) : NULL;
+	p->rank_key = worker_key(p);
 	find_leaks(p);
 	if (p->redact)
 		rk_list_add(&p->notes, "--redact hides nothing in rocprof_raw, which is the "

@@ -159,6 +159,20 @@ def workers_of_a_launcher_become_ranks(place):
 
 
 @test
+def workers_of_one_launcher_per_node_keep_their_ranks(place):
+    place.rocm("7.0")
+    torchrun = place.path / "torchrun"
+    torchrun.write_text("#!/bin/sh\nexit 0\n")
+    torchrun.chmod(0o755)
+    run = place.run(app=(str(torchrun), "train.py"), ROCKIT_SIM_RANKS="4", SLURM_PROCID="9",
+                    SLURM_STEP_ID="0", SLURM_JOB_ID="1", SLURM_NTASKS="16")
+    assert run.status == 0, run.err
+    assert [p.name for p in run.dir.glob("*")] == ["rank-00009"]
+    by = place.rockit("report", "--by", "rank", "--format", "json", run.dir)
+    assert {k["rank"] for k in json.loads(by.stdout)["kernels"]} == {0, 1, 2, 3}, by.stdout
+
+
+@test
 def each_rank_of_a_job_has_a_directory_of_its_own(place):
     place.rocm("7.0")
     for rank in range(3):
