@@ -18,9 +18,9 @@
 /* NULL and 0 stand for "not said". All is copied. */
 struct rk_session_options {
 	const char *preset;   /* name or file; default: lightweight, unless traces or counters */
-	const char *traces;   /* "hip,kernel,..." instead of the preset's */
+	const char *traces;   /* "hip,kernel,..." instead of the preset's; "none" */
 	const char *counters; /* counter spec (see counters.h) instead of the preset's */
-	const char *tool;     /* "auto", "rocprofv3", ... */
+	const char *tool;     /* "auto", "rocprofv3", ...: see rk_tool_word of tools.h */
 	const char *tool_version; /* instead of what is installed */
 	const char *arch;         /* "gfx942"; default: the first AMD GPU */
 	const char *tool_args;    /* raw options of the profiler, as a shell would split them */
@@ -73,6 +73,7 @@ struct rk_session_result {
 /*
  * Makes the directory, runs every pass, collects, converts and writes run.json. Fails only for
  * reasons of its own (directory, disk, memory); what the program did is in *ret, always filled.
+ * A session may be run again, into the same directory where `force` was given.
  */
 int rk_session_run(struct rk_session *s, const struct rk_session_hooks *hooks,
 		   struct rk_session_result *ret, struct rk_error *err);

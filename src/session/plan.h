@@ -46,8 +46,8 @@ struct rk_plan {
 	struct rk_plan_pass *passes;
 	size_t npasses;
 	struct rk_rank rank;
-	bool chosen; /* by --ranks; else the program runs without profiler */
-	const char *rank_key;
+	bool chosen;          /* by --ranks; else the program runs without profiler */
+	const char *rank_key; /* as in struct rk_want; static */
 	char *dir, *raw_dir, *library_dir;
 	char *root; /* before /sys, for tests; NULL: none */
 	char *kernel_regex;

@@ -48,8 +48,8 @@ struct rk_want {
 	const char *kernel_regex;        /* NULL: all kernels */
 	const char *arch;                /* "gfx942", "" when not known */
 	const char *dir;                 /* absolute; the pass's files belong below it */
-	/* Part of the output name that tells ranks apart: "RANK" (an environment variable that a
-	 * launcher inside the command sets), "%rank%"-style launchers: "mpi"; NULL: no launcher. */
+	/* What tells ranks apart in the names of files: "RANK", a variable that a launcher inside
+	 * the command sets, or "mpi", where the tool knows the rank itself; NULL: no launcher. */
 	const char *rank_key;
 	const struct rk_list *extra; /* --tool-args, split; NULL: none */
 	const struct rk_list *app;   /* the program and its arguments */
