@@ -97,13 +97,16 @@ static int put_header(struct rk_monitor_files *f, unsigned file, struct rk_error
 static int make_file(struct rk_monitor_files *f, unsigned file, const char *dir, bool overwrite,
 		     struct rk_error *err)
 {
-	int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (overwrite ? O_TRUNC : O_EXCL);
+	int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_EXCL;
 	int n = snprintf(f->path[file], sizeof(f->path[file]), "%s/%s", dir,
 			 rk_monitor_file_names[file]);
 
 	if (n < 0 || (size_t)n >= sizeof(f->path[file]))
 		return rk_fail(err, RK_E_LIMIT, "the path of '%s' is too long",
 			       rk_monitor_file_names[file]);
+	/* Taken away and not emptied: a link in the directory leads to something of others. */
+	if (overwrite && unlink(f->path[file]) && errno != ENOENT)
+		return rk_fail_errno(err, errno, "cannot replace '%s'", f->path[file]);
 	f->fd[file] = open(f->path[file], flags, 0666);
 	if (f->fd[file] < 0 && errno == EEXIST)
 		return rk_fail(err, RK_E_IO, "'%s' exists; take another directory or add '--force'",

@@ -487,6 +487,27 @@ TEST(files_that_are_there_are_kept_unless_told_otherwise)
 	world_close(&w);
 }
 
+TEST(a_link_among_files_to_replace_does_not_lead_out_of_the_directory)
+{
+	struct rk_monitor_options opt = { .metrics = RK_MONITOR_POWER, .overwrite = true };
+	struct rk_monitor *m = NULL;
+	struct world w;
+	char link[700];
+
+	world_open(&w, 1);
+	opt.dir = opt.root = w.dir;
+	card(&w, 0);
+	mi300x(&w, 0, 65536, 1);
+	world_text(&w, "precious.txt", "mine\n");
+	snprintf(link, sizeof(link), "%s/gpu_info_power_profiler_output.csv", w.dir);
+	CHECK_I64(symlink("precious.txt", link), 0);
+	CHECK_I64(rk_monitor_start(&opt, &m, NULL), 0);
+	CHECK_I64(rk_monitor_stop(m, NULL, NULL), 0);
+	CHECK_STR(slurp(&w, "precious.txt"), "mine\n");
+	CHECK(strncmp(slurp(&w, "gpu_info_power_profiler_output.csv"), "timestamp_ns,", 13) == 0);
+	world_close(&w);
+}
+
 /* A file may not grow past this: what a full disk does, without filling one. */
 static void limit_files(rlim_t bytes)
 {
