@@ -1,7 +1,7 @@
 #!/bin/sh
 # setup.sh build|test - install what is missing on Debian 12 or Ubuntu 24.04, and nothing else.
 #
-# "build" is what the compiler needs; "test" adds clang, clang-format-14 and a Python environment
+# "build" is what the compiler and `make run` need, an OpenCL that runs on the CPU included; "test" adds clang, clang-format-14 and a Python environment
 # in build/venv with independent Parquet readers. Does nothing, fast, when all is there.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -23,6 +23,14 @@ has_libstdcxx() { # gcc alone has no libstdc++.a to link with
 	/*) return 0 ;;
 	esac
 	return 1
+}
+
+has_opencl_loader() {
+	ls /usr/lib/*/libOpenCL.so /usr/lib*/libOpenCL.so
+}
+
+has_opencl_driver() { # any will do: PoCL runs kernels on the CPU
+	ls /etc/OpenCL/vendors/*.icd
 }
 
 find_clang() {
@@ -98,6 +106,9 @@ setup_build() {
 	need libzstd-dev pkg-config --exists libzstd
 	need libsqlite3-dev pkg-config --exists sqlite3
 	need libyaml-dev pkg-config --exists yaml-0.1
+	need opencl-headers test -e /usr/include/CL/cl_layer.h
+	need ocl-icd-opencl-dev has_opencl_loader
+	need pocl-opencl-icd has_opencl_driver
 	install_missing
 }
 

@@ -128,6 +128,7 @@ int rk_session_convert(struct rk_session *s, struct rk_error *err)
 		rc = look_back(s, err);
 	else
 		rk_session_ledger(s, NULL);
+	rk_session_recorders(s);
 	rk_list_release(&inputs);
 	return rc;
 }

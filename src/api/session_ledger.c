@@ -146,8 +146,12 @@ static void counters(struct rk_session *s, const struct rk_report *r)
 	for (size_t i = 0; i < p->npasses; i++)
 		for (size_t k = 0; s->record.passes[i].ran && k < p->passes[i].counters.n; k++)
 			one_counter(s, p->passes[i].counters.v[k], r, &absent, &zero);
-	for (size_t k = 0; s->record.passes[0].ran && k < p->own_counters.n; k++)
-		one_counter(s, p->own_counters.v[k], r, &absent, &zero);
+	for (size_t k = 0; s->record.passes[0].ran && k < p->own_counters.n; k++) {
+		if (p->tool->library)
+			drop(s, p->own_counters.v[k], "the collector has no counters");
+		else
+			one_counter(s, p->own_counters.v[k], r, &absent, &zero);
+	}
 	warn_counters(s, &absent, "did not come back: the profiler left them out");
 	warn_counters(s, &zero, "came back as nothing but zeros: not to be trusted");
 	rk_list_release(&absent);

@@ -76,6 +76,8 @@ static int make(const struct rk_session_options *opt, struct rk_plan *p, struct 
 		rc = rk_plan_tool(opt, p, err);
 	if (rc < 0)
 		return rc;
+	if (p->want.nothing_said && p->tool->library)
+		p->want.traces = RK_TRACE_KERNEL | RK_TRACE_MEMCPY | RK_TRACE_MARKER;
 	p->rank_key = worker_key(p);
 	find_leaks(p);
 	if (p->redact)

@@ -21,6 +21,7 @@ struct rk_request {
 	char *counters; /* spec; "" for none */
 	struct rk_pc_sampling pc;
 	bool pc_wanted, stats;
+	bool nothing_said; /* neither preset nor traces nor counters: what is light for the tool */
 	unsigned monitors, libraries;
 	uint64_t interval_ms;
 	struct rk_list env, tool_args, command;

@@ -31,11 +31,6 @@ int rk_plan_counters(struct rk_plan *p, struct rk_error *err)
 	}
 	if (!p->counters->npasses)
 		rk_list_addf(&p->notes, "none of the counters exists on %s", p->arch);
-	if (p->arch_assumed)
-		rk_list_addf(
-			&p->notes,
-			"no AMD GPU is seen here: counters are chosen for %s; --arch GFX names another",
-			p->arch);
 	return 0;
 }
 
@@ -167,6 +162,16 @@ static void note_output_options(struct rk_plan *p)
 					     moves[k], p->tool->name);
 }
 
+/* Counters that will be asked for are of some chip: it must be said when that is a guess. */
+static void note_arch(struct rk_plan *p)
+{
+	if (p->arch_assumed && p->counters && !p->tool->library)
+		rk_list_addf(
+			&p->notes,
+			"no AMD GPU is seen here: counters are chosen for %s; --arch GFX names another",
+			p->arch);
+}
+
 int rk_plan_passes(struct rk_plan *p, struct rk_error *err)
 {
 	size_t ncounters = p->counters ? p->counters->npasses : 0;
@@ -175,6 +180,7 @@ int rk_plan_passes(struct rk_plan *p, struct rk_error *err)
 	size_t at = 0;
 	int rc = library_env(p, err);
 
+	note_arch(p);
 	if (rc < 0)
 		return rc;
 	if (trace && !alone)

@@ -11,15 +11,19 @@
 
 enum { CONTEXT_BYTES = 1 << 20 };
 
+static bool says_nothing(const struct rk_session_options *opt)
+{
+	return !opt->preset && !opt->traces && !opt->counters && !opt->context &&
+	       !opt->context_file;
+}
+
 /* The preset to begin with: as named, or the lightest one when nothing else says what to do. */
 static int base_preset(const struct rk_session_options *opt, struct rk_preset **ret,
 		       struct rk_error *err)
 {
-	bool said = opt->traces || opt->counters || opt->context || opt->context_file;
-
 	if (opt->preset)
 		return rk_preset_load(opt->preset, ret, err);
-	return said ? 0 : rk_preset_load("lightweight", ret, err);
+	return says_nothing(opt) ? rk_preset_load("lightweight", ret, err) : 0;
 }
 
 static int read_context(const char *path, char **ret, size_t *ret_len, struct rk_error *err)
@@ -228,6 +232,7 @@ int rk_plan_request(const struct rk_session_options *opt, struct rk_request *ret
 	int rc = base_preset(opt, &ret->preset, err);
 
 	ret->interval_ms = opt->monitor_interval_ms;
+	ret->nothing_said = says_nothing(opt);
 	if (rc == 0)
 		rc = contexts(opt, &ret->preset, err);
 	if (rc == 0)

@@ -29,6 +29,7 @@ struct rk_record {
 	struct rk_gpus gpus;
 	struct rk_monitor_result monitor;
 	int status;
+	int64_t clock_error_ns; /* of what collectors of ours recorded */
 	/* The ledger; "name=value" entries. */
 	struct rk_list tables;   /* rows per table */
 	struct rk_list traces;   /* rows per trace that was asked for */

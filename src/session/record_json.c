@@ -258,7 +258,7 @@ static void put_overhead(struct rk_json_out *j, const struct rk_record *r, const
 	} else {
 		rk_json_null(j, "ratio");
 	}
-	if (rows && rk_num_i64(rows, strlen(rows), &kernels) == RK_NUM_OK)
+	if (!p->tool->library && rows && rk_num_i64(rows, strlen(rows), &kernels) == RK_NUM_OK)
 		rk_json_real(j, "estimated_seconds", (double)kernels * 6e-6);
 	rk_json_close(j);
 }
@@ -267,6 +267,7 @@ static void put_ledger(struct rk_json_out *j, const struct rk_record *r, const s
 {
 	int64_t error = r->start.error_ns > r->end.error_ns ? r->start.error_ns : r->end.error_ns;
 
+	error = r->clock_error_ns > error ? r->clock_error_ns : error;
 	rk_json_object(j, "ledger");
 	put_asked(j, p);
 	put_delivered(j, r);
