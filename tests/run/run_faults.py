@@ -300,7 +300,9 @@ def the_baseline_gives_a_ratio(place):
     place.rocm("7.0")
     run = place.run("--baseline", app=("sleep", "0.2"))
     over = run.ledger["overhead"]
-    assert over["baseline_seconds"] >= 0.2 and over["ratio"] >= 0.9, over
+    # A busy machine may make either of the two the longer one.
+    assert over["baseline_seconds"] >= 0.2 and over["profiled_seconds"] >= 0.2, over
+    assert abs(over["ratio"] - over["profiled_seconds"] / over["baseline_seconds"]) < 1e-6, over
 
 
 @test
