@@ -29,6 +29,7 @@
 
 #include "recorder.h"
 
+#define RK_OCL_LINE 64 /* bytes that two processors cannot write at a time */
 #define RK_OCL_DEVICES 256
 #define RK_OCL_QUEUES 4096
 #define RK_OCL_KERNELS 32768
@@ -118,7 +119,7 @@ void rk_ocl_harvest_queues(void); /* all of all queues */
 bool rk_ocl_harvest_piece(void);
 /* Do we hold a reference on the event at the moment? */
 bool rk_ocl_holds(struct rk_ocl_queue *q, cl_event event);
-uint32_t rk_ocl_pending(void);
+bool rk_ocl_under_way(void); /* is there anything to harvest, or soon? */
 bool rk_ocl_pending_init(void);
 void rk_ocl_pending_forked(void);
 
@@ -135,9 +136,9 @@ struct rk_ocl_queue {
 	_Atomic cl_queue_properties props[RK_OCL_PROPS];
 
 	/* Newest first, indices + 1: pushed by whoever enqueues. */
-	_Atomic uint32_t incoming;
+	_Alignas(RK_OCL_LINE) _Atomic uint32_t incoming;
 	/* Of whoever has set `busy`: oldest first. */
-	_Atomic bool busy;
+	_Alignas(RK_OCL_LINE) _Atomic bool busy;
 	uint32_t first, last;
 	_Atomic bool waiting; /* `first` is not 0: for those who may not look at it */
 };

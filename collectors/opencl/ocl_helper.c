@@ -47,7 +47,7 @@ static void *helper(void *unused)
 {
 	(void)unused;
 	while (atomic_load(&state) == STARTED) {
-		nap(rk_ocl_pending() ? PERIOD_MS : IDLE_MS);
+		nap(rk_ocl_under_way() ? PERIOD_MS : IDLE_MS);
 		while (work())
 			;
 	}

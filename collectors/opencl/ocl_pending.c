@@ -31,17 +31,17 @@ struct node {
 	struct rk_ocl_device *device;
 };
 
-/* What one harvest carries along. */
+/* What one harvest carries along: events to let go, nodes to give back. */
 struct harvest {
 	cl_event done[BATCH];
-	uint32_t ndone;
+	uint32_t ndone, first, last;
 };
 
 static struct node *nodes;
-static _Atomic uint64_t free_head; /* high half: changes; low half: index + 1 */
-static _Atomic uint32_t nfresh;    /* nodes that were never used begin here */
-static _Atomic uint32_t npending;
-static _Atomic uint64_t ncommands;
+/* Each on a cache line of its own: threads that enqueue and threads that harvest write them. */
+static _Alignas(RK_OCL_LINE) _Atomic uint64_t free_head; /* high half: changes; low: index + 1 */
+static _Alignas(RK_OCL_LINE) _Atomic uint64_t ncommands;
+static _Alignas(RK_OCL_LINE) _Atomic uint32_t nfresh; /* nodes that were never used begin here */
 
 bool rk_ocl_pending_init(void)
 {
@@ -50,11 +50,6 @@ bool rk_ocl_pending_init(void)
 
 	nodes = at == MAP_FAILED ? NULL : at;
 	return nodes != NULL;
-}
-
-uint32_t rk_ocl_pending(void)
-{
-	return atomic_load_explicit(&npending, memory_order_relaxed);
 }
 
 /* ---- nodes ---- */
@@ -78,14 +73,15 @@ static uint32_t node_take(void)
 	return fresh < RK_OCL_PENDING ? fresh + 1 : 0;
 }
 
-static void node_give(uint32_t name)
+/* Gives back a chain of nodes. */
+static void nodes_give(uint32_t first, uint32_t last)
 {
 	uint64_t head = atomic_load_explicit(&free_head, memory_order_relaxed);
 	uint64_t mine;
 
 	do {
-		atomic_store_explicit(&nodes[name - 1].next, (uint32_t)head, memory_order_relaxed);
-		mine = (((head >> 32) + 1) << 32) | name;
+		atomic_store_explicit(&nodes[last - 1].next, (uint32_t)head, memory_order_relaxed);
+		mine = (((head >> 32) + 1) << 32) | first;
 	} while (!atomic_compare_exchange_weak_explicit(
 		&free_head, &head, mine, memory_order_release, memory_order_relaxed));
 }
@@ -155,7 +151,6 @@ static bool keep(struct rk_ocl_command *c, const struct rk_ocl_what *what)
 	if (!name)
 		return false;
 	fill(&nodes[name - 1], c, what, width_ns);
-	atomic_fetch_add_explicit(&npending, 1, memory_order_relaxed);
 	push(c->queue, name);
 	return true;
 }
@@ -281,6 +276,15 @@ static uint32_t unlink_node(struct rk_ocl_queue *q, uint32_t name, uint32_t befo
 	return next;
 }
 
+static void put_aside(struct harvest *h, cl_event event, uint32_t name)
+{
+	h->done[h->ndone++] = event;
+	atomic_store_explicit(&nodes[name - 1].next, h->first, memory_order_relaxed);
+	h->first = name;
+	if (!h->last)
+		h->last = name;
+}
+
 /* Records what is over, up to a batch of it; returns whether there may be more. */
 static bool harvest_some(struct rk_ocl_queue *q, bool all, struct harvest *h)
 {
@@ -305,9 +309,8 @@ static bool harvest_some(struct rk_ocl_queue *q, bool all, struct harvest *h)
 			record(n, &t);
 		else
 			rk_rec_failed();
-		h->done[h->ndone++] = n->event;
 		uint32_t next = unlink_node(q, name, before);
-		node_give(name);
+		put_aside(h, n->event, name);
 		name = next;
 	}
 	return h->ndone == BATCH;
@@ -354,7 +357,8 @@ static bool harvest_part(struct rk_ocl_queue *q, bool all, uint32_t batches)
 		more = harvest_some(q, all, &h);
 		atomic_store_explicit(&q->waiting, q->first != 0, memory_order_relaxed);
 		unlock_queue(q);
-		atomic_fetch_sub_explicit(&npending, h.ndone, memory_order_relaxed);
+		if (h.ndone)
+			nodes_give(h.first, h.last);
 		/* Letting go may call back into the application: nothing of ours is held here. */
 		for (uint32_t i = 0; i < h.ndone; i++)
 			rk_ocl.target.clReleaseEvent(h.done[i]);
@@ -389,11 +393,24 @@ static void harvest_piece(struct rk_ocl_queue *q, void *more)
 	*(bool *)more |= harvest_part(q, false, PIECE);
 }
 
+static void look(struct rk_ocl_queue *q, void *any)
+{
+	*(bool *)any |= !is_empty(q);
+}
+
+bool rk_ocl_under_way(void)
+{
+	bool any = false;
+
+	rk_ocl_queue_each(look, &any);
+	return any;
+}
+
 bool rk_ocl_harvest_piece(void)
 {
 	bool more = false;
 
-	if (rk_ocl_pending() && rk_rec_enter()) {
+	if (rk_rec_enter()) {
 		rk_ocl_queue_each(harvest_piece, &more);
 		rk_rec_leave();
 	}
@@ -431,5 +448,4 @@ void rk_ocl_pending_forked(void)
 	rk_ocl_queue_each(forget, NULL);
 	atomic_store(&free_head, 0);
 	atomic_store(&nfresh, 0);
-	atomic_store(&npending, 0);
 }
