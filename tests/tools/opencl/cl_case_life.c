@@ -81,7 +81,7 @@ static void contexts(void)
 		clReleaseCommandQueue(q);
 		cl_world_release(&w);
 	}
-	usleep(500000); /* the last ones end */
+	sleep(1); /* the last ones end */
 }
 
 static void on_parts(struct cl_world *w, cl_uint n, cl_device_id *parts)
