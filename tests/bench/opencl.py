@@ -78,12 +78,12 @@ class Bench:
 
     # -- instructions ---------------------------------------------------------------------
 
-    def instructions(self, mode, launches):
+    def instructions(self, mode, how, launches):
         """By thread: the program's own first, ours last where there is one."""
         out = self.work / "callgrind"
         out.mkdir()
         subprocess.run(["valgrind", "--tool=callgrind", "--separate-threads=yes",
-                        f"--callgrind-out-file={out}/cg", self.build / "cl-rate", "async",
+                        f"--callgrind-out-file={out}/cg", self.build / "cl-rate", how,
                         str(launches)], env=self.environment(mode), capture_output=True, check=True)
         sums = [int(re.search(r"^(?:summary|totals): (\d+)", f.read_text(errors="replace"),
                               re.M).group(1)) for f in sorted(out.glob("cg-*"))]
@@ -94,18 +94,19 @@ class Bench:
         if not shutil.which("valgrind"):
             print("no valgrind here: no instructions")
             return
-        few, many = 2000, 12000
-        print("| instructions for a launch | calling thread | layer's thread |")
-        print("|---|---|---|")
-        plain = None
-        self.instructions("no layer", 1)  # callgrind's processor has a cache of its own
-        for mode in MODES:
-            low, high = self.instructions(mode, few), self.instructions(mode, many)
-            own = (high[0] - low[0]) / (many - few)
-            plain = own if plain is None else plain
-            ours = (high[-1] - low[-1]) / (many - few) if mode == "records" else 0
-            print(f"| {mode} | {own:.0f} (+{own - plain:.0f}) | {ours:.0f} |")
-            sys.stdout.flush()
+        few, many = 1000, 6000
+        print("| instructions for a launch | | calling thread | layer's thread |")
+        print("|---|---|---|---|")
+        self.instructions("no layer", "async", 1)  # callgrind's processor has a cache of its own
+        for how in ("async", "sync"):
+            plain = None
+            for mode in MODES:
+                low, high = (self.instructions(mode, how, n) for n in (few, many))
+                own = (high[0] - low[0]) / (many - few)
+                plain = own if plain is None else plain
+                ours = (high[-1] - low[-1]) / (many - few) if mode == "records" else 0
+                print(f"| {HOWS[how]} | {mode} | {own:.0f} (+{own - plain:.0f}) | {ours:.0f} |")
+                sys.stdout.flush()
 
     # -- sizes ----------------------------------------------------------------------------
 
