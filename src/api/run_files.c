@@ -65,6 +65,9 @@ static int look_at(struct rk_run *run, const char *path, bool must, struct rk_er
 	return 0;
 }
 
+/* By this name the kernels of a directory are known. */
+#define KERNELS_FILE "rocprof_kernels.parquet"
+
 /* Length of the directory's part of a path, without the slash. */
 static size_t dir_len(const char *path)
 {
@@ -79,9 +82,10 @@ static bool is_below(const char *path, const char *dir, size_t len)
 }
 
 /*
- * In a directory that rockit made the tables count, not what they were made from. One whose run
- * was broken off has no tables yet: there the raw files are all there is. Paths are sorted, so
- * what is below a directory stands together; `skip` gets a mark for each file to pass over.
+ * In a directory that rockit made, or wrote its tables to, the tables count, not what they were made
+ * from. One whose run was broken off has no tables yet: there the raw files are all there is. Paths
+ * are sorted, so what is below a directory stands together; `skip` gets a mark for each file to
+ * pass over.
  */
 static void pass_over_raw(const struct rk_walk *w, size_t at, bool *skip)
 {
@@ -106,10 +110,11 @@ static int look_at_all(struct rk_run *run, const struct rk_walk *w, struct rk_er
 	int rc = skip ? 0 : rk_fail_nomem(err);
 
 	for (size_t i = 0; rc == 0 && i < w->n; i++) {
-		if (!rk_text_ends(w->paths[i], strlen(w->paths[i]), "/run.json"))
-			continue;
-		skip[i] = true;
-		pass_over_raw(w, i, skip);
+		bool record = rk_text_ends(w->paths[i], strlen(w->paths[i]), "/run.json");
+
+		skip[i] |= record;
+		if (record || rk_text_ends(w->paths[i], strlen(w->paths[i]), "/" KERNELS_FILE))
+			pass_over_raw(w, i, skip);
 	}
 	for (size_t i = 0; rc == 0 && i < w->n; i++)
 		if (!skip[i])

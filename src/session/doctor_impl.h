@@ -37,8 +37,9 @@ struct rk_look {
 	struct rk_look_user user;
 	const struct rk_look_container *container; /* NULL: none */
 	struct rk_doctor *d;
-	size_t cap; /* of d->checks */
-	bool bad;   /* out of memory: from then on nothing is added */
+	size_t cap;  /* of d->checks */
+	bool opencl; /* OpenCL programs can be traced by our own collector */
+	bool bad;    /* out of memory: from then on nothing is added */
 };
 
 /* A check of its own; the advice is added to the last one. Formats are printf's. */
@@ -71,6 +72,7 @@ void rk_look_identify(struct rk_look *l);
 void rk_look_host(struct rk_look *l);
 void rk_look_access(struct rk_look *l);
 void rk_look_gpus(struct rk_look *l);
+void rk_look_opencl(struct rk_look *l);
 void rk_look_environment(struct rk_look *l);
 void rk_look_tools(struct rk_look *l);
 void rk_look_hazards(struct rk_look *l);

@@ -69,6 +69,10 @@ static void judge(const struct rk_look *l, char *out, size_t size)
 		snprintf(out, size, "not ready: %s", bad->text);
 	else if (gpus[0])
 		snprintf(out, size, "ready: rockit run uses %s on %s", tool, gpus);
+	else if (l->opencl)
+		snprintf(out, size,
+			 "ready for OpenCL programs: no AMD GPU here, so rockit run traces OpenCL "
+			 "itself; it plans runs for other machines, too (rockit run --dry-run)");
 	else if (best)
 		snprintf(out, size,
 			 "not ready: %s is here, but no AMD GPU; rockit reads and converts files, "
@@ -83,7 +87,7 @@ static void judge(const struct rk_look *l, char *out, size_t size)
 		snprintf(out, size,
 			 "no AMD GPU and no profiler here: rockit reads and converts files, and "
 			 "plans runs for other machines (rockit run --dry-run)");
-	l->d->ready = gpus[0] && !bad;
+	l->d->ready = gpus[0] ? !bad : l->opencl;
 }
 
 void rk_look_verdict(struct rk_look *l)

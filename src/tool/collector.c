@@ -43,7 +43,7 @@ bool rk_collector_find(const char *library, struct rk_bytes *ret)
 	if (!slash)
 		return false;
 	*slash = '\0';
-	for (size_t i = 0; i < sizeof(below) / sizeof(below[0]); i++)
+	for (size_t i = 0; i < sizeof(below) / sizeof(below[0]) && !ret->bad; i++)
 		if (is_there(dir, below[i], library, ret))
 			return true;
 	return false;

@@ -5,7 +5,8 @@
 #include "base/bytes.h"
 
 /*
- * The absolute path of a collector's library, into *ret; false when it is nowhere to be found. It
+ * The absolute path of a collector's library, into *ret; false when it is nowhere to be found, or
+ * memory ran out (ret->bad). It
  * lies in $ROCKIT_COLLECTORS, beside the command, or in ../lib/rockit (or lib64, or Debian's
  * lib/<triplet>) from there.
  */

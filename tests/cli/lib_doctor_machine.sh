@@ -1,4 +1,4 @@
-# doctor_machine.sh - made-up machines for `rockit doctor`; sourced by the cases.
+# lib_doctor_machine.sh - made-up machines for `rockit doctor`; sourced by the cases.
 #
 # The tree is ./root. Its user is alice, whom no file belongs to; her devices belong to the group
 # of whoever runs the tests, which is called render there.
@@ -6,6 +6,9 @@
 unset ROCM_PATH ROCM_HOME HIP_PATH VIRTUAL_ENV CONDA_PREFIX LD_PRELOAD HSA_TOOLS_LIB
 unset KUBERNETES_SERVICE_HOST APPTAINER_CONTAINER SINGULARITY_CONTAINER container
 unset HIP_VISIBLE_DEVICES ROCR_VISIBLE_DEVICES CUDA_VISIBLE_DEVICES GPU_DEVICE_ORDINAL
+
+ROCKIT_COLLECTORS=$PWD/none # the same, whether OpenCL was built or not
+export ROCKIT_COLLECTORS
 
 user() { # GROUPS-OF-THE-SESSION MEMBERS-OF-RENDER
 	mkdir -p root/proc/self root/proc/sys/kernel root/etc bin

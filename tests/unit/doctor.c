@@ -475,8 +475,8 @@ TEST(a_temporary_directory_that_is_not_there_is_a_warning)
 	begin(&p);
 	p.env[0] = "TMPDIR=/nowhere/at/all";
 	examine(&p);
-	CHECK_STR(p.d->checks[p.d->nchecks - 2].text, "'/nowhere/at/all' cannot be written to");
-	CHECK_STR(p.d->checks[p.d->nchecks - 2].id, "space");
+	CHECK_STR(p.d->checks[p.d->nchecks - 3].text, "'/nowhere/at/all' cannot be written to");
+	CHECK_STR(p.d->checks[p.d->nchecks - 3].id, "space");
 	end(&p);
 }
 
