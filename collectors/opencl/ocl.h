@@ -140,7 +140,8 @@ struct rk_ocl_queue {
 	/* Of whoever has set `busy`: oldest first. */
 	_Alignas(RK_OCL_LINE) _Atomic bool busy;
 	uint32_t first, last;
-	_Atomic bool waiting; /* `first` is not 0: for those who may not look at it */
+	uint32_t done, ndone; /* recorded, but their events are still ours */
+	_Atomic bool waiting; /* `first` or `done` is not 0: for those who may not look */
 };
 
 /* NULL for queues that are not ours to record. */

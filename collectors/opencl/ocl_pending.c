@@ -14,7 +14,8 @@
 
 #include "ocl.h"
 
-#define BATCH 64      /* events that are let go together */
+#define BATCH 64      /* commands that are recorded in one go */
+#define MOST_DONE 512 /* events that wait for our thread to let them go */
 #define PIECE 16      /* batches, of those who do it for others */
 #define LOOK_PAST 256 /* commands not yet over that a harvest looks at in an unordered queue */
 #define SPINS 1000
@@ -29,12 +30,6 @@ struct node {
 	uint32_t queue, id, tid;
 	uint8_t kind, direction;
 	struct rk_ocl_device *device;
-};
-
-/* What one harvest carries along: events to let go, nodes to give back. */
-struct harvest {
-	cl_event done[BATCH];
-	uint32_t ndone, first, last;
 };
 
 static struct node *nodes;
@@ -276,24 +271,23 @@ static uint32_t unlink_node(struct rk_ocl_queue *q, uint32_t name, uint32_t befo
 	return next;
 }
 
-static void put_aside(struct harvest *h, cl_event event, uint32_t name)
+/* Recorded: its event is let go later, together with others, as that takes longer than recording. */
+static void put_aside(struct rk_ocl_queue *q, uint32_t name)
 {
-	h->done[h->ndone++] = event;
-	atomic_store_explicit(&nodes[name - 1].next, h->first, memory_order_relaxed);
-	h->first = name;
-	if (!h->last)
-		h->last = name;
+	atomic_store_explicit(&nodes[name - 1].next, q->done, memory_order_relaxed);
+	q->done = name;
+	q->ndone++;
 }
 
 /* Records what is over, up to a batch of it; returns whether there may be more. */
-static bool harvest_some(struct rk_ocl_queue *q, bool all, struct harvest *h)
+static bool harvest_some(struct rk_ocl_queue *q, bool all)
 {
 	bool ordered = !(atomic_load(&q->asked) & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
 	uint32_t patience = all ? RK_OCL_PENDING : ordered ? 0 : LOOK_PAST;
-	uint32_t before = 0;
+	uint32_t before = 0, found = 0;
 
 	take_incoming(q);
-	for (uint32_t name = q->first; name && h->ndone < BATCH;) {
+	for (uint32_t name = q->first; name && found < BATCH;) {
 		struct node *n = &nodes[name - 1];
 		struct rk_rec_times t = { 0 };
 		enum state s = times(n->event, &t);
@@ -310,10 +304,11 @@ static bool harvest_some(struct rk_ocl_queue *q, bool all, struct harvest *h)
 		else
 			rk_rec_failed();
 		uint32_t next = unlink_node(q, name, before);
-		put_aside(h, n->event, name);
+		put_aside(q, name);
+		found++;
 		name = next;
 	}
-	return h->ndone == BATCH;
+	return found == BATCH;
 }
 
 static bool try_lock(struct rk_ocl_queue *q)
@@ -337,6 +332,7 @@ static bool lock_queue(struct rk_ocl_queue *q)
 
 static void unlock_queue(struct rk_ocl_queue *q)
 {
+	atomic_store_explicit(&q->waiting, q->first || q->done, memory_order_relaxed);
 	atomic_store_explicit(&q->busy, false, memory_order_release);
 }
 
@@ -346,22 +342,41 @@ static bool is_empty(struct rk_ocl_queue *q)
 	       !atomic_load_explicit(&q->waiting, memory_order_relaxed);
 }
 
+/* Lets go of the events of a chain. That may call back into the application: we hold nothing. */
+static void release_chain(uint32_t first)
+{
+	uint32_t last = first;
+
+	if (!first)
+		return;
+	for (uint32_t name = first; name; last = name, name = nodes[name - 1].next)
+		rk_ocl.target.clReleaseEvent(nodes[name - 1].event);
+	nodes_give(first, last);
+}
+
+/* What is to be let go now: all of it, or nothing until it is many. */
+static uint32_t take_done(struct rk_ocl_queue *q, bool now)
+{
+	uint32_t chain = q->done;
+
+	if (!now && q->ndone < MOST_DONE)
+		return 0;
+	q->done = 0;
+	q->ndone = 0;
+	return chain;
+}
+
 /* Up to `batches` of what is over; returns whether there may be more. */
-static bool harvest_part(struct rk_ocl_queue *q, bool all, uint32_t batches)
+static bool harvest_part(struct rk_ocl_queue *q, bool all, bool release, uint32_t batches)
 {
 	bool more = !is_empty(q);
 
 	while (more && batches-- && lock_queue(q)) {
-		struct harvest h = { .ndone = 0 };
-
-		more = harvest_some(q, all, &h);
-		atomic_store_explicit(&q->waiting, q->first != 0, memory_order_relaxed);
+		more = harvest_some(q, all);
+		/* Of a whole batch the events are still in the cache: now is the cheapest time. */
+		uint32_t chain = take_done(q, release || more);
 		unlock_queue(q);
-		if (h.ndone)
-			nodes_give(h.first, h.last);
-		/* Letting go may call back into the application: nothing of ours is held here. */
-		for (uint32_t i = 0; i < h.ndone; i++)
-			rk_ocl.target.clReleaseEvent(h.done[i]);
+		release_chain(chain);
 	}
 	return more;
 }
@@ -371,7 +386,7 @@ void rk_ocl_harvest(struct rk_ocl_queue *q, bool all)
 	int saved = errno;
 
 	if (!is_empty(q) && rk_rec_enter()) {
-		harvest_part(q, all, UINT32_MAX);
+		harvest_part(q, all, all, UINT32_MAX);
 		rk_rec_leave();
 	}
 	errno = saved;
@@ -390,7 +405,7 @@ void rk_ocl_harvest_queues(void)
 
 static void harvest_piece(struct rk_ocl_queue *q, void *more)
 {
-	*(bool *)more |= harvest_part(q, false, PIECE);
+	*(bool *)more |= harvest_part(q, false, true, PIECE);
 }
 
 static void look(struct rk_ocl_queue *q, void *any)
@@ -417,18 +432,23 @@ bool rk_ocl_harvest_piece(void)
 	return more;
 }
 
+static bool in_chain(uint32_t name, cl_event event)
+{
+	for (; name; name = nodes[name - 1].next) {
+		if (nodes[name - 1].event == event)
+			return true;
+	}
+	return false;
+}
+
 bool rk_ocl_holds(struct rk_ocl_queue *q, cl_event event)
 {
-	bool found = false;
+	bool found;
 
 	if (!lock_queue(q))
 		return false;
 	take_incoming(q);
-	for (uint32_t name = q->first; name && !found;) {
-		found = nodes[name - 1].event == event;
-		name = atomic_load_explicit(&nodes[name - 1].next, memory_order_relaxed);
-	}
-	atomic_store_explicit(&q->waiting, q->first != 0, memory_order_relaxed);
+	found = in_chain(q->first, event) || in_chain(q->done, event);
 	unlock_queue(q);
 	return found;
 }
@@ -438,7 +458,7 @@ static void forget(struct rk_ocl_queue *q, void *unused)
 	(void)unused;
 	atomic_store(&q->incoming, 0);
 	atomic_store(&q->busy, false);
-	q->first = q->last = 0;
+	q->first = q->last = q->done = q->ndone = 0;
 	atomic_store(&q->waiting, false);
 }
 
