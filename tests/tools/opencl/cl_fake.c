@@ -489,6 +489,7 @@ static void millions(void)
 		}
 	}
 	getrusage(RUSAGE_SELF, &after);
+	cl->clReleaseCommandQueue(q);
 	printf("{\"first_s\":%.3f,\"last_s\":%.3f,\"grown_kb\":%ld,\"left\":%d}\n", first, last,
 	       after.ru_maxrss - before.ru_maxrss, fake.live_events);
 }
