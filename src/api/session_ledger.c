@@ -83,6 +83,9 @@ static void traces(struct rk_session *s, const struct rk_report *r)
 			drop(s, rk_trace_name(i), "this profiler or release does not trace it");
 		else if (!n)
 			drop(s, rk_trace_name(i), "asked for, and no row came");
+		if (!n && r && 1u << i == RK_TRACE_KERNEL)
+			rk_session_warn(s, "no kernel was recorded: the program launched none, or "
+					   "its workers ended by _exit or a signal");
 	}
 }
 

@@ -6,9 +6,8 @@
 
 /*
  * The absolute path of a collector's library, into *ret; false when it is nowhere to be found, or
- * memory ran out (ret->bad). It
- * lies in $ROCKIT_COLLECTORS, beside the command, or in ../lib/rockit (or lib64, or Debian's
- * lib/<triplet>) from there.
+ * memory ran out (ret->bad). It lies in $ROCKIT_COLLECTORS, beside the command, or in
+ * ../lib/rockit (or lib64, or Debian's lib/<triplet>) from there.
  */
 bool rk_collector_find(const char *library, struct rk_bytes *ret);
 
