@@ -8,11 +8,26 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "session/environment.h"
 #include "session/library_trace.h"
 #include "session/plan.h"
 
 extern char **environ;
+
+/* A job file of rocprofv3 may ask for more than counters: traces, filters, places for files. */
+static void note_job_file(struct rk_plan *p)
+{
+	static const char *const endings[] = { ".yaml", ".yml", ".json" };
+	const char *spec = p->want.counters;
+
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+		if (rk_text_ends(spec, strlen(spec), endings[i]))
+			rk_list_addf(&p->notes,
+				     "of '%s' the counters are taken and nothing else: see -t, "
+				     "--kernel-regex and -d",
+				     spec);
+}
 
 int rk_plan_counters(struct rk_plan *p, struct rk_error *err)
 {
@@ -23,6 +38,7 @@ int rk_plan_counters(struct rk_plan *p, struct rk_error *err)
 	rc = rk_counters_plan(p->arch, p->want.counters, &p->counters, err);
 	if (rc < 0)
 		return rc;
+	note_job_file(p);
 	for (size_t i = 0; i < p->counters->nchecks; i++) {
 		const struct rk_counter_check *c = &p->counters->checks[i];
 
