@@ -138,6 +138,8 @@ int main(int argc, char **argv)
 	hold_streams();
 	/* A reader that goes away ends us quietly, even where the parent ignored the signal. */
 	signal(SIGPIPE, SIG_DFL);
+	/* A limit on file sizes is told like a full disk; programs that we start get it as it was. */
+	signal(SIGXFSZ, SIG_IGN);
 	status = finish_stdout(dispatch(argc, argv));
 	if (status && rk_progress_signal()) {
 		signal(rk_progress_signal(), SIG_DFL);

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 
-from librun import ROCKIT, main, test
+from librun import ROCKIT, Skip, main, test
 
 PROBE = str(pathlib.Path(ROCKIT).parent / "recorder-probe")
 FULL = os.environ.get("ROCKIT_TEST_FULL") == "1"
@@ -132,8 +132,7 @@ def a_record_is_small_and_ten_million_of_them_need_no_memory(place):
 @test
 def a_record_costs_few_instructions(place):
     if not shutil.which("valgrind") or sanitized():
-        print("#    no valgrind, or a build that it would count wrong", file=sys.stderr)
-        return
+        raise Skip("no valgrind, or a build that it would count wrong")
     count = 50000
     done = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
                            "--toggle-collect=kernel", PROBE, "run", str(count)], text=True,
@@ -207,8 +206,7 @@ def a_full_disk_stops_the_recording_and_not_the_program(place):
     done = privately("mount -t tmpfs -o size=2m none $1; ROCKIT_COLLECT=dir=$1 $0 run 400000; "
                      "cp $1/*.rkraw $2", place)
     if done is None:
-        print("#    no mounts here", file=sys.stderr)
-        return
+        raise Skip("no mounts here")
     assert done.returncode == 0, done.stderr
     words = done.stdout.split()
     recorded, lost = (int(words[words.index(w) + 1]) for w in ("recorded", "lost"))
@@ -223,8 +221,7 @@ def a_full_disk_stops_the_recording_and_not_the_program(place):
 def a_place_that_cannot_be_written_costs_nothing_but_the_records(place):
     done = privately("mount -t tmpfs -o ro none $1; ROCKIT_COLLECT=dir=$1 $0 run 1000", place)
     if done is None:
-        print("#    no mounts here", file=sys.stderr)
-        return
+        raise Skip("no mounts here")
     assert done.returncode == 0 and "recorder off, recorded 0" in done.stdout, done
 
 
