@@ -121,23 +121,6 @@ const struct rk_tree *rk_tree_get(const struct rk_tree *t, const char *key)
 	return found;
 }
 
-const struct rk_tree *rk_tree_path(const struct rk_tree *t, const char *path)
-{
-	char key[128];
-
-	while (t && *path) {
-		size_t len = strcspn(path, "/");
-
-		if (len >= sizeof(key))
-			return NULL;
-		memcpy(key, path, len);
-		key[len] = '\0';
-		t = rk_tree_get(t, key);
-		path += len + (path[len] == '/');
-	}
-	return t;
-}
-
 const char *rk_tree_text(const struct rk_tree *t, const char *missing)
 {
 	bool scalar = t && (t->kind == RK_TREE_TEXT || t->kind == RK_TREE_NUMBER ||

@@ -50,7 +50,6 @@ void rk_tree_free(struct rk_tree *root); /* NULL is fine */
 
 /* All of these take NULL for `t` and then find nothing. */
 const struct rk_tree *rk_tree_get(const struct rk_tree *t, const char *key);
-const struct rk_tree *rk_tree_path(const struct rk_tree *t, const char *path); /* "a/b/c" */
 /* Text, number or bool as text; `missing` for anything else. */
 const char *rk_tree_text(const struct rk_tree *t, const char *missing);
 /* false when it is not a whole number that fits. */

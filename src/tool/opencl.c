@@ -64,7 +64,6 @@ static const char *const programs[] = { "librockit-opencl.so", NULL };
 
 const struct rk_tool_ops rk_tool_opencl = {
 	.name = "opencl",
-	.help = "OpenCL programs on any device, traced by rockit itself",
 	.programs = programs,
 	.one_run = true,
 	.library = true,

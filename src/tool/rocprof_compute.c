@@ -72,7 +72,6 @@ static const char *const programs[] = { "rocprof-compute", "omniperf", NULL };
 
 const struct rk_tool_ops rk_tool_rocprof_compute = {
 	.name = "rocprof-compute",
-	.help = "all counters of its metrics and a roofline; runs the program some twenty times",
 	.programs = programs,
 	.one_run = true,
 	.command = command,

@@ -67,7 +67,6 @@ static const char *const programs[] = { "rocprof-sys-sample", "omnitrace-sample"
 
 const struct rk_tool_ops rk_tool_rocprof_sys = {
 	.name = "rocprof-sys",
-	.help = "call stacks of the CPU beside the GPU's work, as a timeline",
 	.programs = programs,
 	.one_run = true,
 	.command = command,

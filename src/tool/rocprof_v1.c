@@ -132,7 +132,6 @@ static const char *const programs[] = { "rocprof", NULL };
 
 const struct rk_tool_ops rk_tool_rocprof = {
 	.name = "rocprof",
-	.help = "traces and counters of old ROCm; several processes get mixed up",
 	.programs = programs,
 	.command = command,
 };

@@ -58,7 +58,6 @@ static const char *const programs[] = { "rocprofv2", NULL };
 
 const struct rk_tool_ops rk_tool_rocprofv2 = {
 	.name = "rocprofv2",
-	.help = "traces and counters of ROCm 5.x and 6.x",
 	.programs = programs,
 	.command = command,
 };

@@ -192,7 +192,6 @@ static const char *const programs[] = { "rocprofv3", NULL };
 
 const struct rk_tool_ops rk_tool_rocprofv3 = {
 	.name = "rocprofv3",
-	.help = "traces, counters and PC samples; ROCm 6.2 and later",
 	.programs = programs,
 	.command = command,
 };

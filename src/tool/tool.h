@@ -73,7 +73,6 @@ void rk_tool_command_release(struct rk_tool_command *c);
 
 struct rk_tool_ops {
 	const char *name; /* "rocprofv3": the word after --tool */
-	const char *help;
 	/* Names of its program, the best first, ended by NULL: "rocprof-compute", "omniperf". */
 	const char *const *programs;
 	/* Takes no counter sets from us: one run, whatever is wanted. */

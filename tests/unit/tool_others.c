@@ -189,7 +189,7 @@ TEST(scripts_and_collectors_take_no_two_dashes)
 		wish_told(&w, (*t)->name, "");
 		CHECK(rk_list_has(&w.cmd.argv, "--") != script);
 		CHECK_STR(w.cmd.argv.v[w.cmd.argv.n - 3], "./app");
-		CHECK((*t)->help && (*t)->programs[0]);
+		CHECK((*t)->programs[0] != NULL);
 		wish_close(&w);
 	}
 	CHECK(rk_tool_find("nsys") == NULL);

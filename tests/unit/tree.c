@@ -30,14 +30,14 @@ TEST(a_json_document_becomes_a_tree)
 		json("{\"a\":{\"b\":[1,\"two\",true,null]},\n\"n\":-12,\"r\":1.5}", &err);
 	int64_t v = 0;
 
-	CHECK_U64(rk_tree_path(t, "a/b")->n, 4);
-	CHECK_STR(rk_tree_text(rk_tree_path(t, "a/b")->first->next, "?"), "two");
-	CHECK(rk_tree_true(rk_tree_path(t, "a/b")->first->next->next));
+	CHECK_U64(rk_tree_get(rk_tree_get(t, "a"), "b")->n, 4);
+	CHECK_STR(rk_tree_text(rk_tree_get(rk_tree_get(t, "a"), "b")->first->next, "?"), "two");
+	CHECK(rk_tree_true(rk_tree_get(rk_tree_get(t, "a"), "b")->first->next->next));
 	CHECK(rk_tree_int(rk_tree_get(t, "n"), &v));
 	CHECK_I64(v, -12);
 	CHECK(!rk_tree_int(rk_tree_get(t, "r"), &v));
 	CHECK_U64(rk_tree_get(t, "n")->line, 2);
-	CHECK(!rk_tree_path(t, "a/c/d"));
+	CHECK(!rk_tree_get(rk_tree_get(t, "c"), "d"));
 	CHECK(!rk_tree_get(NULL, "a"));
 	CHECK_STR(rk_tree_text(rk_tree_get(t, "a"), "missing"), "missing");
 	rk_tree_free(t);
