@@ -63,6 +63,8 @@ struct rk_ocl_device {
 	_Atomic uint32_t asked;  /* commands seen, to take a sample of the clock now and then */
 	_Atomic bool has_timer;  /* clGetDeviceAndHostTimer() works */
 	_Atomic(void *) suggest; /* clGetKernelSuggestedLocalWorkSizeKHR, or NULL */
+	_Atomic(void *) amd;     /* clGetKernelInfoAMD, or NULL */
+	_Atomic bool intel;      /* it knows Intel's questions about kernels */
 	_Atomic int64_t read_ns; /* when the timer was read last */
 	cl_device_id handle;
 	/* Of whoever has set `busy`: the best sample that is not written yet (error 0: none), when

@@ -19,6 +19,11 @@
 #define TEXT_MAX 512
 #define BEING_MADE UINT32_MAX /* as a device's number */
 #define MOST_YIELDS 10000
+#define VENDOR_AMD 0x1002 /* of CL_DEVICE_VENDOR_ID: the numbers of PCI */
+#define VENDOR_NVIDIA 0x10de
+#define VENDOR_INTEL 0x8086
+#define WAVEFRONT_WIDTH_AMD 0x4043 /* CL_DEVICE_..., cl_amd_device_attribute_query */
+#define WARP_SIZE_NV 0x4003        /* CL_DEVICE_..., cl_nv_device_attribute_query */
 
 static _Atomic(uintptr_t) keys[RK_OCL_DEVICES];
 static struct rk_ocl_device devices[RK_OCL_DEVICES];
@@ -53,6 +58,18 @@ static uint32_t info_type(cl_device_id handle)
 	return type & CL_DEVICE_TYPE_CPU ? RK_REC_CPU : RK_REC_OTHER;
 }
 
+/* Items that go together: vendors have a question each, others must not be asked it. */
+static uint32_t info_wave(cl_device_id handle)
+{
+	uint32_t vendor = info_u32(handle, CL_DEVICE_VENDOR_ID);
+
+	if (info_type(handle) != RK_REC_GPU)
+		return 0;
+	return vendor == VENDOR_AMD    ? info_u32(handle, WAVEFRONT_WIDTH_AMD) :
+	       vendor == VENDOR_NVIDIA ? info_u32(handle, WARP_SIZE_NV) :
+					 0;
+}
+
 static void describe(struct rk_ocl_device *d, cl_device_id handle, uint32_t number)
 {
 	cl_ulong bytes = 0;
@@ -64,6 +81,7 @@ static void describe(struct rk_ocl_device *d, cl_device_id handle, uint32_t numb
 		.driver = info_string(handle, CL_DRIVER_VERSION),
 		.compute_units = info_u32(handle, CL_DEVICE_MAX_COMPUTE_UNITS),
 		.clock_mhz = info_u32(handle, CL_DEVICE_MAX_CLOCK_FREQUENCY),
+		.wave_size = info_wave(handle),
 	};
 
 	rk_ocl.target.clGetDeviceInfo(handle, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(bytes), &bytes,
@@ -90,12 +108,23 @@ static bool platform_has_timer(cl_platform_id platform)
 	       resolution;
 }
 
-static void *find_suggest(cl_platform_id platform)
+static void *find_function(cl_platform_id platform, const char *name)
 {
 	if (!rk_ocl.target.clGetExtensionFunctionAddressForPlatform)
 		return NULL;
-	return rk_ocl.target.clGetExtensionFunctionAddressForPlatform(
-		platform, "clGetKernelSuggestedLocalWorkSizeKHR");
+	return rk_ocl.target.clGetExtensionFunctionAddressForPlatform(platform, name);
+}
+
+/* Registers of kernels are nothing that OpenCL has a question for; two vendors have one. */
+static void learn_vendor(struct rk_ocl_device *d, cl_platform_id platform)
+{
+	uint32_t vendor = info_u32(d->handle, CL_DEVICE_VENDOR_ID);
+
+	if (info_type(d->handle) != RK_REC_GPU)
+		return;
+	atomic_store(&d->intel, vendor == VENDOR_INTEL);
+	if (vendor == VENDOR_AMD)
+		atomic_store(&d->amd, find_function(platform, "clGetKernelInfoAMD"));
 }
 
 /* The tightest of some readings between two readings of the host's clock. */
@@ -122,7 +151,8 @@ static void learn_platform(struct rk_ocl_device *d)
 				      NULL);
 	if (!platform)
 		return;
-	atomic_store(&d->suggest, find_suggest(platform));
+	atomic_store(&d->suggest, find_function(platform, "clGetKernelSuggestedLocalWorkSizeKHR"));
+	learn_vendor(d, platform);
 	atomic_store(&d->has_timer, platform_has_timer(platform));
 	if (atomic_load(&d->has_timer))
 		read_timer(d);

@@ -13,6 +13,8 @@
 #define DIMS 3
 #define LOCAL_ARGS 8
 #define SHORT_NAME 1024
+#define USED_VGPRS_AMD 13           /* of clGetKernelInfoAMD(): a size_t */
+#define REGISTER_COUNT_INTEL 0x425b /* of clGetKernelWorkGroupInfo(): a cl_uint */
 
 /* A launch as it was asked for: equal words, equal shape. */
 struct launch {
@@ -36,6 +38,8 @@ static struct kernel kernels[RK_OCL_KERNELS];
 
 typedef cl_int(CL_API_CALL *suggest_fn)(cl_command_queue, cl_kernel, cl_uint, const size_t *,
 					const size_t *, size_t *);
+typedef cl_int(CL_API_CALL *info_amd_fn)(cl_kernel, cl_device_id, cl_uint, size_t, void *,
+					 size_t *);
 
 /* ---- facts ---- */
 
@@ -77,12 +81,44 @@ static uint32_t ask_bytes(cl_kernel handle, cl_device_id device, cl_kernel_work_
 	return (uint32_t)bytes;
 }
 
+static uint32_t ask_amd(cl_kernel handle, cl_device_id device, void *there)
+{
+	info_amd_fn info = NULL;
+	size_t n = 0;
+
+	memcpy(&info, &there, sizeof(info));
+	if (info(handle, device, USED_VGPRS_AMD, sizeof(n), &n, NULL) != CL_SUCCESS || !n ||
+	    n >= RK_REC_UNKNOWN)
+		return RK_REC_UNKNOWN;
+	return (uint32_t)n;
+}
+
+static uint32_t ask_intel(cl_kernel handle, cl_device_id device)
+{
+	cl_uint n = 0;
+
+	if (rk_ocl.target.clGetKernelWorkGroupInfo(handle, device, REGISTER_COUNT_INTEL, sizeof(n),
+						   &n, NULL) != CL_SUCCESS ||
+	    !n)
+		return RK_REC_UNKNOWN;
+	return n;
+}
+
+static uint32_t ask_registers(cl_kernel handle, struct rk_ocl_device *d)
+{
+	void *amd = atomic_load(&d->amd);
+
+	if (amd)
+		return ask_amd(handle, d->handle, amd);
+	return atomic_load(&d->intel) ? ask_intel(handle, d->handle) : RK_REC_UNKNOWN;
+}
+
 static uint32_t make_function(cl_kernel handle, uint32_t name, struct rk_ocl_device *d)
 {
 	struct rk_rec_function f = {
 		.name = name,
 		.device = atomic_load(&d->id),
-		.regs = RK_REC_UNKNOWN,
+		.regs = ask_registers(handle, d),
 		.private_bytes = ask_bytes(handle, d->handle, CL_KERNEL_PRIVATE_MEM_SIZE),
 		.local_bytes = RK_REC_UNKNOWN,
 	};
