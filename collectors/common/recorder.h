@@ -156,7 +156,10 @@ struct rk_rec_copy {
 };
 bool rk_rec_copy(const struct rk_rec_copy *c);
 
-/* Markers and barriers: operations that do nothing. name: a string ("clEnqueueBarrier"). */
+/*
+ * Markers and barriers: operations that do nothing. name: a string ("clEnqueueBarrier"). queue 0:
+ * the device did not tell, the times are the host's.
+ */
 struct rk_rec_sync {
 	uint32_t name, queue, tid;
 	uint64_t correlation;

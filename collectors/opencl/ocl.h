@@ -114,6 +114,9 @@ void rk_ocl_begin(struct rk_ocl_command *c, cl_command_queue queue, cl_event *as
  * is not CL_SUCCESS or c->queue is NULL. */
 cl_int rk_ocl_end(struct rk_ocl_command *c, cl_int rc, const struct rk_ocl_what *what);
 
+/* A marker whose call has no event, on the host's clock: from before_ns to now. */
+void rk_ocl_passed(cl_command_queue queue, uint32_t name, int64_t before_ns);
+
 /* Records what is over; `all`: looks behind the commands of in-order queues that are not, too. */
 void rk_ocl_harvest(struct rk_ocl_queue *q, bool all);
 void rk_ocl_harvest_queues(void); /* all of all queues */

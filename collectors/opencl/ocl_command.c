@@ -67,8 +67,6 @@ static cl_int CL_API_CALL native(cl_command_queue queue, void(CL_CALLBACK *f)(vo
 
 /* ---- markers and barriers ---- */
 
-/* clEnqueueBarrier and clEnqueueWaitForEvents have no event, and so no times: not recorded. */
-
 static cl_int end_sync(struct rk_ocl_command *c, cl_int rc, const char *name, size_t len)
 {
 	struct rk_ocl_what what = { .kind = RK_OCL_SYNC };
@@ -109,6 +107,28 @@ static cl_int CL_API_CALL barrier_wait(cl_command_queue queue, cl_uint nwait, co
 	rk_ocl_begin(&c, queue, event);
 	return END_SYNC(&c, rk_ocl.target.clEnqueueBarrierWithWaitList(queue, nwait, wait, c.event),
 			"clEnqueueBarrierWithWaitList");
+}
+
+/* Two old calls have no event, and so no times of the device: recorded as long as they took. */
+
+static cl_int CL_API_CALL barrier(cl_command_queue queue)
+{
+	int64_t before_ns = rk_rec_now();
+	cl_int rc = rk_ocl.target.clEnqueueBarrier(queue);
+
+	if (rc == CL_SUCCESS)
+		rk_ocl_passed(queue, RK_OCL_STRING("clEnqueueBarrier"), before_ns);
+	return rc;
+}
+
+static cl_int CL_API_CALL wait_enqueued(cl_command_queue queue, cl_uint n, const cl_event *events)
+{
+	int64_t before_ns = rk_rec_now();
+	cl_int rc = rk_ocl.target.clEnqueueWaitForEvents(queue, n, events);
+
+	if (rc == CL_SUCCESS)
+		rk_ocl_passed(queue, RK_OCL_STRING("clEnqueueWaitForEvents"), before_ns);
+	return rc;
 }
 
 static cl_int CL_API_CALL svm_free(cl_command_queue queue, cl_uint n, void **pointers,
@@ -163,6 +183,8 @@ void rk_ocl_command_wrap(cl_icd_dispatch *d)
 	d->clEnqueueMarker = marker;
 	d->clEnqueueMarkerWithWaitList = marker_wait;
 	d->clEnqueueBarrierWithWaitList = barrier_wait;
+	d->clEnqueueBarrier = barrier;
+	d->clEnqueueWaitForEvents = wait_enqueued;
 	d->clEnqueueSVMFree = svm_free;
 	d->clFinish = finish;
 	d->clWaitForEvents = wait_for;

@@ -166,6 +166,21 @@ cl_int rk_ocl_end(struct rk_ocl_command *c, cl_int rc, const struct rk_ocl_what 
 	return rc;
 }
 
+void rk_ocl_passed(cl_command_queue handle, uint32_t name, int64_t before_ns)
+{
+	struct rk_ocl_queue *q = rk_ocl_queue_find(handle);
+	struct rk_rec_sync s = { .name = name, .t = { before_ns, before_ns, before_ns, 0 } };
+
+	if (!q || rk_ocl.count_only || !atomic_load_explicit(&q->id, memory_order_relaxed))
+		return;
+	s.t.end = rk_rec_now();
+	s.correlation = 1 + atomic_fetch_add_explicit(&ncommands, 1, memory_order_relaxed);
+	if (rk_ocl.api)
+		rk_ocl_api_note(s.correlation);
+	rk_rec_begun();
+	rk_rec_sync(&s);
+}
+
 /* ---- harvesting ---- */
 
 static bool event_time(cl_event event, cl_profiling_info what, int64_t *ret)

@@ -103,7 +103,7 @@ enum rk_raw_tag {
 	RK_RAW_THREAD = 1, /* tid */
 	RK_RAW_KERNEL,     /* shape, queue, TID, CORR, TIMES */
 	RK_RAW_COPY,       /* direction, queue, bytes, TID, CORR, TIMES */
-	RK_RAW_SYNC,       /* name, queue, TID, CORR, TIMES */
+	RK_RAW_SYNC,       /* name, queue (0: host times), TID, CORR, TIMES */
 	RK_RAW_API,        /* name, correlation, HOST */
 	RK_RAW_BUILD,      /* name, device, HOST */
 	RK_RAW_ALLOC,      /* kind, device, address, bytes, HOST */

@@ -72,6 +72,7 @@ struct operation {
 	uint64_t queue;
 	const struct raw_definition *queue_def, *device_def;
 	const struct raw_clock *clock;
+	bool on_host;            /* its times need no clock */
 	int64_t start, duration; /* RAW_NONE: out of range */
 };
 
@@ -93,7 +94,7 @@ static bool get_operation(struct raw_rows *r, struct raw_history *past, struct r
 	op->device_def = op->queue_def ? rk_raw_name(r->names, op->queue_def->v[0], RK_RAW_DEVICE) :
 					 NULL;
 	op->clock = op->queue_def ? rk_raw_clock(r->names, op->queue_def->v[0]) : NULL;
-	if (!op->clock)
+	if (!op->clock && !op->on_host)
 		rk_oddities_count(r->odd, "uncalibrated-clock", 0, 1,
 				  "times of a device that was not compared with the host's clock");
 	op->duration = (int64_t)(end - start);
@@ -237,6 +238,7 @@ static bool sync_row(struct raw_rows *r, struct raw_history *past, struct rk_cur
 	uint64_t name = rk_cursor_varint(c);
 	struct operation op = { .queue = rk_cursor_varint(c) };
 
+	op.on_host = !op.queue;
 	if (!get_operation(r, past, c, &op))
 		return false;
 	rk_raw_put(r, RK_R_NAME, text(r, name));

@@ -318,6 +318,29 @@ def the_device_timer_is_used_where_the_runtime_has_one(place):
 
 
 @test
+def barriers_without_events_are_markers_in_the_time_of_their_calls(place):
+    before = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+    raw, _ = fake(place, "barriers", "refused: -36 -30\nevents left: 0\n")
+    after = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+    found = rows(raw, "markers")
+    assert count(r["name"] for r in found) == {"clEnqueueBarrier": 5, "clEnqueueWaitForEvents": 5}
+    for r in found:
+        assert before <= int(r["start_ns"]) <= int(r["start_ns"]) + int(r["duration_ns"]) <= after
+    _, said = tables(raw)
+    assert said == "", said
+
+
+@test
+def registers_and_wave_size_are_asked_of_vendors_that_tell(place):
+    for case, regs, wave in (("amd", "84", "64"), ("intel", "128", ""), ("nvidia", "", "32"),
+                             ("nobody", "", "")):
+        raw, _ = fake(place, case, None)
+        found = {(r["regs"], r["vgpr"], r["wave_size"]) for r in rows(raw, "kernels")}
+        assert found == {(regs, regs, wave)}, (case, found)
+        shutil.rmtree(raw)
+
+
+@test
 def commands_that_never_end_have_a_limit(place):
     raw, out = fake(place, "hold", None, "limit=256M")
     assert out.startswith("kept: 1048576\n"), out

@@ -74,6 +74,28 @@ static void out_of_order(void)
 	cl_world_release(&w);
 }
 
+/* OpenCL 1.0's barrier, which has no event. (PoCL dies of its clEnqueueWaitForEvents: cl-fake.) */
+static void old_barrier(void)
+{
+	struct cl_world w;
+
+	case_world(&w);
+	cl_command_queue q = cl_world_queue(&w, OUT_OF_ORDER);
+	cl_mem mem = cl_world_buffer(&w, 4096);
+	cl_kernel one = case_kernel(&w, "one", mem);
+	for (int i = 0; i < 5; i++) {
+		case_launch(q, one, "one", NULL);
+		cl_must(clEnqueueBarrier(q), "clEnqueueBarrier");
+	}
+	truth_sync(5);
+	printf("barrier of no queue: %d\n", (int)clEnqueueBarrier(NULL));
+	cl_must(clFinish(q), "clFinish");
+	clReleaseKernel(one);
+	clReleaseMemObject(mem);
+	clReleaseCommandQueue(q);
+	cl_world_release(&w);
+}
+
 /* A user event that fails takes the commands behind it along: they never ran. */
 static void failed_event(void)
 {
@@ -299,11 +321,8 @@ static void kept_event(void)
 }
 
 const struct cl_case cl_cases_events[] = {
-	{ "out-of-order", out_of_order },
-	{ "failed-event", failed_event },
-	{ "never-complete", never_complete },
-	{ "callbacks", callbacks },
-	{ "queries", queries },
-	{ "kept-event", kept_event },
-	{ 0 },
+	{ "out-of-order", out_of_order }, { "old-barrier", old_barrier },
+	{ "failed-event", failed_event }, { "never-complete", never_complete },
+	{ "callbacks", callbacks },       { "queries", queries },
+	{ "kept-event", kept_event },     { 0 },
 };

@@ -21,6 +21,9 @@
 #include <time.h>
 
 #define HOUR_NS 3600000000000ll
+#define AMD 0x1002
+#define NVIDIA 0x10de
+#define INTEL 0x8086
 #define HANDLE(type, n) ((type)(uintptr_t)(n))
 
 /* ---- the runtime ---- */
@@ -42,6 +45,7 @@ static struct {
 	atomic_bool hold;          /* commands do not end */
 	atomic_bool without_times; /* commands that are over say "not available" */
 	const char *version;
+	cl_uint vendor; /* of PCI */
 	atomic_int timer_calls, live_events, made_queues;
 } fake = { .version = "OpenCL 1.2 fake" };
 
@@ -62,6 +66,12 @@ static cl_int give(const void *value, size_t bytes, size_t cap, void *to, size_t
 	if (ret)
 		*ret = bytes;
 	return CL_SUCCESS;
+}
+
+static cl_int misuse(void)
+{
+	fputs("cl-fake: a question of another vendor\n", stderr);
+	exit(1);
 }
 
 static cl_int CL_API_CALL platform_ids(cl_uint cap, cl_platform_id *to, cl_uint *ret)
@@ -92,6 +102,13 @@ static cl_int CL_API_CALL device_info(cl_device_id d, cl_device_info what, size_
 	cl_uint small = 8;
 
 	(void)d;
+	if (what == CL_DEVICE_VENDOR_ID)
+		return give(&fake.vendor, sizeof(fake.vendor), cap, to, ret);
+	/* Each vendor's own question, to which all others must never have to answer. */
+	if (what == 0x4043)
+		return fake.vendor == AMD ? give(&(cl_uint){ 64 }, 4, cap, to, ret) : misuse();
+	if (what == 0x4003)
+		return fake.vendor == NVIDIA ? give(&(cl_uint){ 32 }, 4, cap, to, ret) : misuse();
 	if (what == CL_DEVICE_PLATFORM)
 		return give(&platform, sizeof(platform), cap, to, ret);
 	if (what == CL_DEVICE_TYPE || what == CL_DEVICE_GLOBAL_MEM_SIZE)
@@ -254,8 +271,28 @@ static cl_int CL_API_CALL work_group_info(cl_kernel k, cl_device_id d,
 					  cl_kernel_work_group_info what, size_t cap, void *to,
 					  size_t *ret)
 {
-	(void)k, (void)d, (void)what, (void)cap, (void)to, (void)ret;
+	(void)k, (void)d;
+	if (what == 0x425b)
+		return fake.vendor == INTEL ? give(&(cl_uint){ 128 }, 4, cap, to, ret) : misuse();
 	return CL_INVALID_VALUE;
+}
+
+static cl_int CL_API_CALL barrier(cl_command_queue q)
+{
+	return q ? CL_SUCCESS : CL_INVALID_COMMAND_QUEUE;
+}
+
+static cl_int CL_API_CALL wait_enqueued(cl_command_queue q, cl_uint n, const cl_event *events)
+{
+	(void)q;
+	return n && events ? CL_SUCCESS : CL_INVALID_VALUE;
+}
+
+static cl_int CL_API_CALL kernel_info_amd(cl_kernel k, cl_device_id d, cl_uint what, size_t cap,
+					  void *to, size_t *ret)
+{
+	(void)k, (void)d;
+	return what == 13 ? give(&(size_t){ 84 }, sizeof(size_t), cap, to, ret) : misuse();
 }
 
 static cl_int CL_API_CALL timers(cl_device_id d, cl_ulong *device, cl_ulong *host)
@@ -271,11 +308,15 @@ static void *CL_API_CALL extension(cl_platform_id p, const char *name)
 {
 	cl_command_queue(CL_API_CALL * f)(cl_context, cl_device_id, const cl_queue_properties *,
 					  cl_int *) = create_listed;
+	cl_int(CL_API_CALL * info)(cl_kernel, cl_device_id, cl_uint, size_t, void *, size_t *) =
+		kernel_info_amd;
 	void *address = NULL;
 
 	(void)p;
 	if (!strcmp(name, "clCreateCommandQueueWithPropertiesKHR"))
 		memcpy(&address, &f, sizeof(address));
+	if (!strcmp(name, "clGetKernelInfoAMD") && fake.vendor == AMD)
+		memcpy(&address, &info, sizeof(address));
 	return address;
 }
 
@@ -293,6 +334,8 @@ static const cl_icd_dispatch target = {
 	.clGetEventInfo = event_info,
 	.clGetEventProfilingInfo = event_times,
 	.clEnqueueNDRangeKernel = ndrange,
+	.clEnqueueBarrier = barrier,
+	.clEnqueueWaitForEvents = wait_enqueued,
 	.clFinish = finish,
 	.clCreateKernel = create_kernel,
 	.clGetKernelWorkGroupInfo = work_group_info,
@@ -444,6 +487,51 @@ static void no_timer(void)
 	printf("timer was asked: %s\n", fake.timer_calls > 0 ? "yes" : "no");
 }
 
+/* Calls that wait in the queue and have no event. */
+static void barriers(void)
+{
+	cl_command_queue q = new_queue(0);
+	cl_event e;
+
+	launch(q, &e);
+	for (int i = 0; i < 5; i++) {
+		must(cl->clEnqueueWaitForEvents(q, 1, &e) == CL_SUCCESS, "clEnqueueWaitForEvents");
+		must(cl->clEnqueueBarrier(q) == CL_SUCCESS, "clEnqueueBarrier");
+	}
+	printf("refused: %d %d\n", (int)cl->clEnqueueBarrier(NULL),
+	       (int)cl->clEnqueueWaitForEvents(q, 0, NULL));
+	cl->clFinish(q);
+	cl->clReleaseEvent(e);
+	cl->clReleaseCommandQueue(q);
+	printf("events left: %d\n", fake.live_events);
+}
+
+static void of_vendor(cl_uint vendor)
+{
+	fake.vendor = vendor;
+	show("launch", new_queue(0));
+}
+
+static void amd(void)
+{
+	of_vendor(AMD);
+}
+
+static void nvidia(void)
+{
+	of_vendor(NVIDIA);
+}
+
+static void intel(void)
+{
+	of_vendor(INTEL);
+}
+
+static void nobody(void)
+{
+	of_vendor(0);
+}
+
 /* More commands than are kept, none of which ends; then all do. */
 static void hold(void)
 {
@@ -500,7 +588,9 @@ static const struct {
 } cases[] = {
 	{ "change", change },  { "refuse", refuse },     { "extended", extended },
 	{ "odd", odd_events }, { "timer", timer },       { "no-timer", no_timer },
-	{ "hold", hold },      { "millions", millions },
+	{ "hold", hold },      { "millions", millions }, { "barriers", barriers },
+	{ "amd", amd },        { "nvidia", nvidia },     { "intel", intel },
+	{ "nobody", nobody },
 };
 
 static void load(const char *path)
