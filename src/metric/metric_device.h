@@ -1,0 +1,28 @@
+/* metric_device.h - the chip behind the numbers: from the run, from a table of products. */
+#ifndef RK_METRIC_DEVICE_H
+#define RK_METRIC_DEVICE_H
+
+#include "base/error.h"
+#include "model/batch.h"
+#include "rockit/metrics.h"
+
+/* All unknown. */
+void rk_metric_device_clear(struct rk_metric_device *d);
+/* "gfx942:sramecc+:xnack-", "GFX942", "942", "MI300X" as "gfx942"; false: no such target. */
+bool rk_metric_arch_parse(const char *text, char ret[16]);
+/* Of a row of the agents table; strings through `text_of`, which borrows by id. */
+void rk_metric_device_of_agent(const struct rk_batch *agents, size_t row,
+			       const char *(*text_of)(void *arg, uint32_t id), void *arg,
+			       struct rk_metric_device *ret);
+/*
+ * Fills what is not known yet from the product and the target (data/metrics/devices.json). What
+ * the partition mode makes of a chip is taken from what is known: channels follow the dies.
+ */
+int rk_metric_device_complete(struct rk_metric_device *d, struct rk_error *err);
+/* Same numbers and same target. */
+bool rk_metric_device_equal(const struct rk_metric_device *a, const struct rk_metric_device *b);
+
+/* A constant of formulas ("cus", "CU_NUM", "simd_count", ...). False: no such name. NaN: unknown. */
+bool rk_metric_device_constant(const struct rk_metric_device *d, const char *name, double *ret);
+
+#endif

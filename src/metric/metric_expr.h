@@ -1,0 +1,90 @@
+/*
+ * metric_expr.h - expressions over counters, parsed.
+ *
+ * One grammar for our own definitions and for the derived counters of rocprofiler-sdk:
+ *
+ *   expr   := term { ("+"|"-") term }
+ *   term   := factor { ("*"|"/") factor }
+ *   factor := NUMBER | NAME [ "[" INTEGER "]" ] | "-" factor | "(" expr ")"
+ *           | "MAX0" "(" expr ")" | ("min"|"max") "(" expr "," expr ")" | "LVL" "(" NAME ")"
+ *           | "reduce" "(" expr "," OP [ "," "[" DIM { "," DIM } "]" ] ")"
+ *           | "select" "(" expr "," "[" DIM "=" "[" SEL { "," SEL } "]" { "," ... } "]" ")"
+ *           | "accumulate" "(" NAME "," ("NONE"|"LOW_RES"|"HIGH_RES") ")"
+ *
+ * NUMBER is a decimal with fraction and exponent. NAME is [A-Za-z_][A-Za-z0-9_.]*. "// ..." and
+ * white space are skipped. SEL is an index or a range "a:b".
+ */
+#ifndef RK_METRIC_EXPR_H
+#define RK_METRIC_EXPR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+enum rk_expr_op {
+	RK_EXPR_NUMBER,
+	RK_EXPR_NAME, /* with `index` >= 0: that instance alone */
+	RK_EXPR_ADD,
+	RK_EXPR_SUB,
+	RK_EXPR_MUL,
+	RK_EXPR_DIV,
+	RK_EXPR_MIN,
+	RK_EXPR_MAX,
+	RK_EXPR_MAX0,       /* not below 0 */
+	RK_EXPR_LEVEL,      /* the time integral of level counter `name` */
+	RK_EXPR_REDUCE,     /* `reduce` over `dims`, 0: all */
+	RK_EXPR_SELECT,     /* of `a`, those with the indices in `picks` */
+	RK_EXPR_ACCUMULATE, /* of `name`, by `reduce` */
+};
+
+enum rk_expr_dim {
+	RK_DIM_XCC,
+	RK_DIM_AID,
+	RK_DIM_SHADER_ENGINE,
+	RK_DIM_AGENT,
+	RK_DIM_SHADER_ARRAY,
+	RK_DIM_WGP,
+	RK_DIM_INSTANCE,
+	RK_NDIMS
+};
+
+enum rk_expr_how {
+	RK_HOW_SUM,
+	RK_HOW_MIN,
+	RK_HOW_MAX,
+	RK_HOW_AVR,
+	RK_HOW_NONE,
+	RK_HOW_LOW,
+	RK_HOW_HIGH
+};
+
+struct rk_expr_pick {
+	uint8_t dim; /* enum rk_expr_dim */
+	uint32_t first, last;
+	struct rk_expr_pick *next;
+};
+
+struct rk_expr {
+	enum rk_expr_op op;
+	double number;
+	const char *name;
+	int64_t index; /* of NAME[i], -1 without */
+	const struct rk_expr *a, *b;
+	enum rk_expr_how how;
+	uint8_t dims; /* a bit per enum rk_expr_dim */
+	const struct rk_expr_pick *picks;
+};
+
+enum { RK_EXPR_BYTES_MAX = 1 << 16, RK_EXPR_NODES_MAX = 1 << 14, RK_EXPR_DEPTH_MAX = 128 };
+
+/* Holds the nodes and names of any number of expressions; all go at once. */
+struct rk_expr_arena;
+int rk_expr_arena_new(struct rk_expr_arena **ret, struct rk_error *err);
+void rk_expr_arena_free(struct rk_expr_arena *a); /* NULL is fine */
+
+/* Errors say the place in `text`: "column 12: expected ')'". *ret lives as long as the arena. */
+int rk_expr_parse(struct rk_expr_arena *arena, const char *text, size_t len,
+		  const struct rk_expr **ret, struct rk_error *err);
+
+#endif

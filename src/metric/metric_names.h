@@ -1,0 +1,48 @@
+/*
+ * metric_names.h - which recorded counter a name in a formula means.
+ *
+ * Tools spell one counter in several ways: X, X_sum, X[0] X[1] ..., with TCC_EA_ or TCC_EA0_ in
+ * front, and the integral of a level counter as L_ACCUM, or as SQ_ACCUM_PREV_HIRES in the pass that
+ * has L. Preference: X_sum, the X[i] together, X; the target's own prefix, then the other one.
+ */
+#ifndef RK_METRIC_NAMES_H
+#define RK_METRIC_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* The counters of a run by name. `id` is whatever the caller knows them by. */
+struct rk_counter_names;
+int rk_counter_names_new(struct rk_counter_names **ret, struct rk_error *err);
+/*
+ * `pass` is the level counter whose pass it was measured in, "" for no such pass. The name is
+ * copied. A pair that is there already is passed over.
+ */
+int rk_counter_names_add(struct rk_counter_names *n, const char *name, const char *pass,
+			 uint32_t id, struct rk_error *err);
+void rk_counter_names_free(struct rk_counter_names *n); /* NULL is fine */
+
+/* What has to be added up for one value: ids in the order of their instance numbers. */
+struct rk_counter_match {
+	const uint32_t *ids;  /* borrowed until the next look-up */
+	const int64_t *index; /* instance number of each, -1 where the name has none */
+	size_t n;             /* 0: not there */
+};
+
+/* `pass` first where it is not "", then everywhere. */
+void rk_counter_names_find(struct rk_counter_names *n, const char *arch, const char *name,
+			   const char *pass, struct rk_counter_match *ret);
+/* NAME[index] */
+void rk_counter_names_find_one(struct rk_counter_names *n, const char *arch, const char *name,
+			       int64_t index, struct rk_counter_match *ret);
+/* The integral of level counter `name`. */
+void rk_counter_names_find_level(struct rk_counter_names *n, const char *arch, const char *name,
+				 struct rk_counter_match *ret);
+
+/* The level counter of a pass, given the names of all counters in it; NULL: it is none. */
+const char *rk_level_of_pass(const char *const *names, size_t n);
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * metric_verdict.h - what limits a kernel, and by how much.
+ *
+ * Rules in order, the first that fires wins; thresholds are data (data/metrics/verdicts.json).
+ */
+#ifndef RK_METRIC_VERDICT_H
+#define RK_METRIC_VERDICT_H
+
+#include "base/error.h"
+#include "rockit/metrics.h"
+
+/* Of one kernel. NaN: not known. Percentages are of theoretical peaks, weighted by time. */
+struct rk_verdict_facts {
+	const char *name;
+	const char *arch; /* for what to collect next */
+	bool counters;    /* some counter was collected for it */
+	bool timed;       /* some dispatch has a time above 0 */
+	uint64_t calls;
+	double mean_ns, median_ns;
+	double level_pct[RK_NLEVELS]; /* bandwidth of each level */
+	double flop_pct;              /* largest share of a pipe's peak, and which: */
+	const char *flop_pipe;        /* "" when none */
+	double valu_busy_pct, mfma_busy_pct;
+	double window_ratio; /* 1000 G / (T sclk) */
+	double cycles, sclk; /* G and clock, for rule 0 */
+	double waves, cus;
+	double remote_pct;     /* the larger share of requests that leave the chip */
+	double link_stall_pct; /* PCIe and xGMI credit stalls */
+	double dep_wait_pct, issue_wait_pct, lanes_on, occupancy_pct, vmem_latency;
+	double no_waveslot_pct, no_vgpr_pct, no_sgpr_pct, no_lds_pct, no_barrier_pct;
+	double intensity, ridge; /* FLOP per byte of HBM; where the roof bends */
+	double gap_share;        /* launch gaps / (gaps + busy) on its queue; NaN: no trace */
+};
+
+/* Never fails: what cannot be judged is "unusable" with a reason and what to collect. */
+void rk_verdict_judge(const struct rk_verdict_facts *f, struct rk_verdict *ret);
+/* Whether the name is that of a collective or a transfer between GPUs. */
+bool rk_verdict_is_communication(const char *kernel_name);
+
+#endif
