@@ -313,9 +313,21 @@ static void read_sizes(void)
 	rk_rec.window = rk_rec_flag("window", false);
 }
 
+/* Of a limited address space the program must have what it had without us, nearly. */
+static void respect_space(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY)
+		return;
+	while (rk_rec.nblocks >= 8 && rk_rec.nblocks * rk_rec.block_bytes > limit.rlim_cur / 16)
+		rk_rec.nblocks /= 2;
+}
+
 /* A program with little address space gets a small file. */
 static bool map_file(int fd)
 {
+	respect_space();
 	for (; rk_rec.nblocks >= 4; rk_rec.nblocks /= 2) {
 		size_t len = rk_rec.nblocks * rk_rec.block_bytes;
 		void *p =

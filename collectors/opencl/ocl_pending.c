@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "ocl.h"
 
@@ -18,6 +19,7 @@
 #define MOST_DONE 512 /* events that wait for our thread to let them go */
 #define PIECE 16      /* batches, of those who do it for others */
 #define LOOK_PAST 256 /* commands not yet over that a harvest looks at in an unordered queue */
+#define LEAST_NODES 1024
 #define SPINS 1000
 #define YIELDS 100
 
@@ -33,18 +35,37 @@ struct node {
 };
 
 static struct node *nodes;
+static uint32_t nnodes;
 /* Each on a cache line of its own: threads that enqueue and threads that harvest write them. */
 static _Alignas(RK_OCL_LINE) _Atomic uint64_t free_head; /* high half: changes; low: index + 1 */
 static _Alignas(RK_OCL_LINE) _Atomic uint64_t ncommands;
 static _Alignas(RK_OCL_LINE) _Atomic uint32_t nfresh; /* nodes that were never used begin here */
 
+/* A program with little address space gets a small table. */
+static uint32_t affordable(void)
+{
+	struct rlimit limit;
+	uint32_t n = RK_OCL_PENDING;
+
+	if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY)
+		return n;
+	while (n > LEAST_NODES && n * sizeof(*nodes) > limit.rlim_cur / 16)
+		n /= 2;
+	return n;
+}
+
 bool rk_ocl_pending_init(void)
 {
-	void *at = mmap(NULL, RK_OCL_PENDING * sizeof(*nodes), PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	for (nnodes = affordable(); nnodes >= LEAST_NODES; nnodes /= 2) {
+		void *at = mmap(NULL, nnodes * sizeof(*nodes), PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	nodes = at == MAP_FAILED ? NULL : at;
-	return nodes != NULL;
+		if (at != MAP_FAILED) {
+			nodes = at;
+			return true;
+		}
+	}
+	return false;
 }
 
 /* ---- nodes ---- */
@@ -62,10 +83,10 @@ static uint32_t node_take(void)
 			    &free_head, &head, next, memory_order_acquire, memory_order_acquire))
 			return (uint32_t)head;
 	}
-	if (atomic_load_explicit(&nfresh, memory_order_relaxed) >= RK_OCL_PENDING)
+	if (atomic_load_explicit(&nfresh, memory_order_relaxed) >= nnodes)
 		return 0;
 	uint32_t fresh = atomic_fetch_add_explicit(&nfresh, 1, memory_order_relaxed);
-	return fresh < RK_OCL_PENDING ? fresh + 1 : 0;
+	return fresh < nnodes ? fresh + 1 : 0;
 }
 
 /* Gives back a chain of nodes. */
