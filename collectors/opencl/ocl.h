@@ -65,6 +65,8 @@ struct rk_ocl_device {
 	_Atomic(void *) suggest; /* clGetKernelSuggestedLocalWorkSizeKHR, or NULL */
 	_Atomic(void *) amd;     /* clGetKernelInfoAMD, or NULL */
 	_Atomic bool intel;      /* it knows Intel's questions about kernels */
+	/* Whose timer is read: sub-devices can be let go, what they are parts of cannot. */
+	_Atomic(cl_device_id) root;
 	_Atomic int64_t read_ns; /* when the timer was read last */
 	cl_device_id handle;
 	/* Of whoever has set `busy`: the best sample that is not written yet (error 0: none), when

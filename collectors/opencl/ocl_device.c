@@ -19,6 +19,7 @@
 #define TEXT_MAX 512
 #define BEING_MADE UINT32_MAX /* as a device's number */
 #define MOST_YIELDS 10000
+#define MOST_PARENTS 16   /* of sub-devices of sub-devices */
 #define VENDOR_AMD 0x1002 /* of CL_DEVICE_VENDOR_ID: the numbers of PCI */
 #define VENDOR_NVIDIA 0x10de
 #define VENDOR_INTEL 0x8086
@@ -134,13 +135,27 @@ static void read_timer(struct rk_ocl_device *d)
 		cl_ulong device_ns = 0, host_ns = 0;
 		int64_t before = rk_rec_now();
 
-		if (rk_ocl.target.clGetDeviceAndHostTimer(d->handle, &device_ns, &host_ns) !=
-		    CL_SUCCESS) {
+		if (rk_ocl.target.clGetDeviceAndHostTimer(atomic_load(&d->root), &device_ns,
+							  &host_ns) != CL_SUCCESS) {
 			atomic_store(&d->has_timer, false);
 			return;
 		}
 		rk_ocl_device_sample(d, (int64_t)device_ns, before, rk_rec_now() - before);
 	}
+}
+
+static cl_device_id root_of(cl_device_id handle)
+{
+	for (int i = 0; i < MOST_PARENTS; i++) {
+		cl_device_id parent = NULL;
+
+		if (rk_ocl.target.clGetDeviceInfo(handle, CL_DEVICE_PARENT_DEVICE, sizeof(parent),
+						  &parent, NULL) != CL_SUCCESS ||
+		    !parent)
+			break;
+		handle = parent;
+	}
+	return handle;
 }
 
 static void learn_platform(struct rk_ocl_device *d)
@@ -163,6 +178,7 @@ static void introduce(struct rk_ocl_device *d, cl_device_id handle)
 	uint32_t number = atomic_fetch_add(&nnumbers, 1);
 
 	d->handle = handle;
+	atomic_store(&d->root, root_of(handle));
 	describe(d, handle, number);
 	learn_platform(d);
 	atomic_store(&d->number, number + 1);
@@ -185,8 +201,10 @@ struct rk_ocl_device *rk_ocl_device_get(cl_device_id handle)
 		number = atomic_load(&d->number);
 	}
 	/* Asked again every time: the address may be of another sub-device by now. */
-	if (number != BEING_MADE)
+	if (number != BEING_MADE) {
+		atomic_store(&d->root, root_of(handle));
 		describe(d, handle, number - 1);
+	}
 	return d;
 }
 
