@@ -1,6 +1,8 @@
 /* ocl_command.c - see ocl.h: launches, markers and barriers, and the calls that wait. */
 #include "ocl.h"
 
+#define WAITED 16 /* queues whose events are waited for in one call */
+
 /* ---- launches ---- */
 
 static cl_int CL_API_CALL ndrange(cl_command_queue queue, cl_kernel kernel, cl_uint dims,
@@ -156,22 +158,33 @@ static cl_int CL_API_CALL finish(cl_command_queue queue)
 	return rc;
 }
 
-static cl_int CL_API_CALL wait_for(cl_uint n, const cl_event *events)
+/* The queues of some events; those that find no room are left to our thread. */
+static uint32_t queues_of(cl_uint n, const cl_event *events, struct rk_ocl_queue **to)
 {
-	cl_int rc = rk_ocl.target.clWaitForEvents(n, events);
-	struct rk_ocl_queue *before = NULL;
+	uint32_t found = 0;
 
-	for (cl_uint i = 0; rc == CL_SUCCESS && i < n; i++) {
+	for (cl_uint i = 0; events && i < n && found < WAITED; i++) {
 		cl_command_queue queue = NULL;
 		struct rk_ocl_queue *q;
 
 		rk_ocl.target.clGetEventInfo(events[i], CL_EVENT_COMMAND_QUEUE, sizeof(queue),
 					     &queue, NULL);
 		q = rk_ocl_queue_find(queue);
-		if (q && q != before)
-			rk_ocl_harvest(q, false);
-		before = q;
+		if (q && (!found || q != to[found - 1]))
+			to[found++] = q;
 	}
+	return found;
+}
+
+/* Asked before: when the call has returned another thread may have let go of the events. */
+static cl_int CL_API_CALL wait_for(cl_uint n, const cl_event *events)
+{
+	struct rk_ocl_queue *queues[WAITED];
+	uint32_t found = queues_of(n, events, queues);
+	cl_int rc = rk_ocl.target.clWaitForEvents(n, events);
+
+	for (uint32_t i = 0; i < found; i++)
+		rk_ocl_harvest(queues[i], false);
 	return rc;
 }
 
