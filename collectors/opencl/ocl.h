@@ -100,6 +100,7 @@ struct rk_ocl_command {
 	cl_event *asked;   /* where the application wants its event, or NULL */
 	cl_event *event;   /* what to hand to the runtime */
 	int64_t before_ns; /* 0: no sample of the clock is taken */
+	bool missed;       /* of a queue that there was no place for: counts as lost */
 };
 
 /* What it is, told at the end because only a call that succeeded is looked into. */

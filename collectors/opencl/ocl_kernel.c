@@ -305,9 +305,10 @@ static cl_int CL_API_CALL set_arg(cl_kernel handle, cl_uint index, size_t size, 
 
 	if (!value) {
 		at = rk_ocl_slot(keys, RK_OCL_KERNELS, handle, false);
+		/* Of arguments far behind the size is not kept: each may be a new one. */
 		if (at < RK_OCL_KERNELS &&
-		    atomic_exchange(&kernels[at].local_args[index % LOCAL_ARGS], (uint32_t)size) !=
-			    (uint32_t)size)
+		    (index >= LOCAL_ARGS || atomic_exchange(&kernels[at].local_args[index],
+							    (uint32_t)size) != (uint32_t)size))
 			atomic_fetch_add(&kernels[at].args_version, 1);
 	}
 	return rk_ocl.target.clSetKernelArg(handle, index, size, value);

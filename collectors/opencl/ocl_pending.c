@@ -121,6 +121,7 @@ void rk_ocl_begin(struct rk_ocl_command *c, cl_command_queue handle, cl_event *a
 	c->asked = asked;
 	c->before_ns = 0;
 	c->own = NULL;
+	c->missed = handle && !q;
 	if (!q || rk_ocl.count_only || !atomic_load_explicit(&q->id, memory_order_relaxed)) {
 		c->queue = NULL;
 		c->event = asked;
@@ -173,6 +174,8 @@ static bool keep(struct rk_ocl_command *c, const struct rk_ocl_what *what)
 
 cl_int rk_ocl_end(struct rk_ocl_command *c, cl_int rc, const struct rk_ocl_what *what)
 {
+	if (c->missed && rc == CL_SUCCESS)
+		rk_rec_begun(); /* and never seen to end */
 	if (!c->queue || rc != CL_SUCCESS || !c->own)
 		return rc;
 	cl_event event = c->own;
@@ -192,6 +195,8 @@ void rk_ocl_passed(cl_command_queue handle, uint32_t name, int64_t before_ns)
 	struct rk_ocl_queue *q = rk_ocl_queue_find(handle);
 	struct rk_rec_sync s = { .name = name, .t = { before_ns, before_ns, before_ns, 0 } };
 
+	if (handle && !q)
+		rk_rec_begun();
 	if (!q || rk_ocl.count_only || !atomic_load_explicit(&q->id, memory_order_relaxed))
 		return;
 	s.t.end = rk_rec_now();

@@ -25,6 +25,7 @@ typedef cl_command_queue(CL_API_CALL *create_khr)(cl_context, cl_device_id,
 						  const cl_queue_properties *, cl_int *);
 static _Atomic(uintptr_t) khr_keys[PLATFORMS];
 static _Atomic(create_khr) khr_there[PLATFORMS];
+static _Atomic(create_khr) khr_any; /* from OpenCL 1.1's question, which names no platform */
 
 struct rk_ocl_queue *rk_ocl_queue_find(cl_command_queue handle)
 {
@@ -185,13 +186,17 @@ static cl_command_queue CL_API_CALL create_khr_here(cl_context context, cl_devic
 						    const cl_queue_properties *list, cl_int *ret)
 {
 	cl_platform_id platform = NULL;
+	create_khr there;
 	uint32_t at;
 
 	rk_ocl.target.clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof(platform), &platform,
 				      NULL);
 	at = rk_ocl_slot(khr_keys, PLATFORMS, platform, false);
-	if (at < PLATFORMS)
-		return create_listed(atomic_load(&khr_there[at]), context, device, list, ret);
+	there = at < PLATFORMS ? atomic_load(&khr_there[at]) : NULL;
+	if (!there)
+		there = atomic_load(&khr_any);
+	if (there)
+		return create_listed(there, context, device, list, ret);
 	if (ret)
 		*ret = CL_INVALID_DEVICE;
 	return NULL;
@@ -205,10 +210,10 @@ void *rk_ocl_queue_extension(cl_platform_id platform, const char *name, void *th
 	if (!there || !name || strcmp(name, "clCreateCommandQueueWithPropertiesKHR") != 0)
 		return there;
 	at = rk_ocl_slot(khr_keys, PLATFORMS, platform, true);
-	if (at == PLATFORMS)
+	if (platform && at == PLATFORMS)
 		return there;
 	memcpy(&original, &there, sizeof(original));
-	atomic_store(&khr_there[at], original);
+	atomic_store(platform ? &khr_there[at] : &khr_any, original);
 	memcpy(&there, &here, sizeof(there));
 	return there;
 }
@@ -377,6 +382,12 @@ static void *CL_API_CALL extension_for(cl_platform_id platform, const char *name
 		rk_ocl.target.clGetExtensionFunctionAddressForPlatform(platform, name));
 }
 
+static void *CL_API_CALL extension(const char *name)
+{
+	return rk_ocl_queue_extension(NULL, name,
+				      rk_ocl.target.clGetExtensionFunctionAddress(name));
+}
+
 void rk_ocl_queue_wrap(cl_icd_dispatch *d)
 {
 	d->clCreateCommandQueue = create;
@@ -389,4 +400,5 @@ void rk_ocl_queue_wrap(cl_icd_dispatch *d)
 	d->clReleaseContext = release_context;
 	d->clGetContextInfo = get_context_info;
 	d->clGetExtensionFunctionAddressForPlatform = extension_for;
+	d->clGetExtensionFunctionAddress = extension;
 }

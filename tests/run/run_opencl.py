@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -186,6 +187,12 @@ def local_memory_of_arguments_is_in_the_rows(place):
 
 
 @test
+def local_memory_of_many_arguments_is_that_of_the_launch(place):
+    _, raw = alike([BUILD / "cl-cases", "local-arguments"], place)
+    assert [int(r["shared_mem"]) for r in rows(raw, "kernels")] == [8 * 64 + 256, 7 * 64 + 512]
+
+
+@test
 def times_lie_in_the_run_and_queues_keep_their_order(place):
     raw, env = with_layer(place)
     before = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
@@ -264,9 +271,9 @@ def a_window_keeps_the_last_records(place):
 
 # ---- a runtime that is made up ----
 
-def fake(place, case, expected, settings=""):
+def fake(place, case, expected, settings="", before=()):
     raw, env = with_layer(place, settings)
-    done = execute([BUILD / "cl-fake", LAYER, case], env)
+    done = execute([*before, BUILD / "cl-fake", LAYER, case], env)
     assert done.returncode == 0, done.stderr
     if expected is not None:
         assert done.stdout.decode() == expected, done.stdout.decode()
@@ -294,9 +301,9 @@ def a_queue_that_is_refused_with_profiling_is_made_without(place):
 
 @test
 def queues_of_the_extension_are_recorded(place):
-    raw, _ = fake(place, "extended", "extension: properties 0, below 2, times -7\n"
-                  "status 0, others: none\n")
-    assert tables(raw)[0]["kernels"] == 1
+    raw, _ = fake(place, "extended", "any platform: properties 0, below 2, times -7\n"
+                  "extension: properties 0, below 2, times -7\nothers: none\n")
+    assert tables(raw)[0]["kernels"] == 2
 
 
 @test
@@ -328,6 +335,32 @@ def barriers_without_events_are_markers_in_the_time_of_their_calls(place):
         assert before <= int(r["start_ns"]) <= int(r["start_ns"]) + int(r["duration_ns"]) <= after
     _, said = tables(raw)
     assert said == "", said
+
+
+@test
+def a_sub_device_that_may_be_gone_is_not_asked_for_its_timer(place):
+    raw, _ = fake(place, "part", "part: properties 0, below 2, times -7\ntimer was asked: yes\n")
+    assert tables(raw)[0]["kernels"] == 1
+
+
+@test
+def events_that_were_waited_for_are_not_touched_again(place):
+    raw, _ = fake(place, "waited", "nothing: -30\none: 0\n")
+    assert tables(raw)[0]["kernels"] == 1
+
+
+@test
+def launches_of_more_queues_than_there_are_places_for_count_as_lost(place):
+    raw, _ = fake(place, "crowd", "")
+    kept, said = tables(raw)
+    lost = int(re.search(r"not seen to end \((\d+) times", said).group(1))
+    assert 3000 < kept["kernels"] < 6000 and kept["kernels"] + lost == 6000, (kept, said)
+
+
+def a_limited_address_space_is_left_to_the_program(place):
+    raw, _ = fake(place, "space", "launch: properties 0, below 2, times -7\nroom: yes\n",
+                  before=["prlimit", f"--as={256 << 20}"])
+    assert tables(raw)[0]["kernels"] == 1
 
 
 @test
@@ -541,6 +574,7 @@ def main():
         add_case(name)
     if not sanitizer():
         test(ten_million_launches_stay_small_and_fast)
+        test(a_limited_address_space_is_left_to_the_program)
         add_programs()
     return librun.main()
 

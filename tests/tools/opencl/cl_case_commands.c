@@ -119,6 +119,22 @@ static void local_memory(void)
 	bench_release(&b);
 }
 
+/* The first argument changes to what the ninth was. */
+static void local_arguments(void)
+{
+	struct bench b;
+
+	bench_init(&b);
+	cl_kernel k = case_kernel(&b.w, "nine_locals", NULL);
+	for (cl_uint i = 0; i < 9; i++)
+		cl_must(clSetKernelArg(k, i, i < 8 ? 64 : 256, NULL), "clSetKernelArg");
+	case_launch(b.q, k, "nine_locals", NULL);
+	cl_must(clSetKernelArg(k, 0, 256, NULL), "clSetKernelArg");
+	case_launch(b.q, k, "nine_locals", NULL);
+	clReleaseKernel(k);
+	bench_release(&b);
+}
+
 /* ---- buffers ---- */
 
 static void read_and_write(struct bench *b, char *host)
@@ -279,11 +295,8 @@ static void shared_memory(void)
 }
 
 const struct cl_case cl_cases_commands[] = {
-	{ "launches", launches },
-	{ "tasks", tasks },
-	{ "local-memory", local_memory },
-	{ "transfers", transfers },
-	{ "images", images },
-	{ "shared-memory", shared_memory },
-	{ 0 },
+	{ "launches", launches },           { "tasks", tasks },
+	{ "local-memory", local_memory },   { "local-arguments", local_arguments },
+	{ "transfers", transfers },         { "images", images },
+	{ "shared-memory", shared_memory }, { 0 },
 };

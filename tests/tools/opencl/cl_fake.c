@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -103,19 +104,27 @@ static void refuse(void)
 	printf("queues made: %d\n", fake.made_queues);
 }
 
-/* The function of the extension for runtimes before 2.0. */
-static void extended(void)
+static void show_extension(const char *what, void *p)
 {
 	cl_command_queue(CL_API_CALL * f)(cl_context, cl_device_id, const cl_queue_properties *,
 					  cl_int *);
-	void *p = cl->clGetExtensionFunctionAddressForPlatform(
-		FAKE_PLATFORM, "clCreateCommandQueueWithPropertiesKHR");
 	cl_int rc = 99;
 
 	must(p != NULL, "no function");
 	memcpy(&f, &p, sizeof(f));
-	show("extension", f(NULL, FAKE_DEVICE, NULL, &rc));
-	printf("status %d, others: %s\n", (int)rc,
+	show(what, f(NULL, FAKE_DEVICE, NULL, &rc));
+	must(rc == CL_SUCCESS, "status");
+}
+
+/* The function of the extension for runtimes before 2.0, by the newer question or the older. */
+static void extended(void)
+{
+	static const char name[] = "clCreateCommandQueueWithPropertiesKHR";
+
+	show_extension("any platform", cl->clGetExtensionFunctionAddress(name));
+	show_extension("extension",
+		       cl->clGetExtensionFunctionAddressForPlatform(FAKE_PLATFORM, name));
+	printf("others: %s\n",
 	       cl->clGetExtensionFunctionAddressForPlatform(FAKE_PLATFORM, "x") ? "some" : "none");
 }
 
@@ -149,6 +158,51 @@ static void no_timer(void)
 {
 	show("no timer", new_queue(0));
 	printf("timer was asked: %s\n", fake.timer_calls > 0 ? "yes" : "no");
+}
+
+/* A sub-device that is let go: its timer is not asked at the end. */
+static void part(void)
+{
+	fake.version = "OpenCL 2.1 fake";
+	show("part", cl->clCreateCommandQueue(NULL, FAKE_PART, 0, NULL));
+	printf("timer was asked: %s\n", fake.timer_calls > 0 ? "yes" : "no");
+}
+
+static void waited(void)
+{
+	cl_command_queue q = new_queue(0);
+	cl_event e;
+
+	launch(q, &e);
+	printf("nothing: %d\n", (int)cl->clWaitForEvents(1, NULL));
+	fake.waited = false;
+	printf("one: %d\n", (int)cl->clWaitForEvents(1, &e));
+	cl->clReleaseEvent(e);
+}
+
+/* More queues than there are places. */
+static void crowd(void)
+{
+	for (int i = 0; i < 6000; i++) {
+		cl_command_queue q = new_queue(0);
+
+		must(q && asked(q) == 0, "queue");
+		launch(q, NULL);
+		cl->clFinish(q);
+	}
+}
+
+/* The layer does not take what there is of a limited address space. */
+static void space(void)
+{
+	struct rlimit limit;
+
+	show("launch", new_queue(0));
+	must(getrlimit(RLIMIT_AS, &limit) == 0, "getrlimit");
+	printf("room: %s\n", mmap(NULL, limit.rlim_cur / 4 * 3, PROT_NONE,
+				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ?
+				     "no" :
+				     "yes");
 }
 
 /* Calls that wait in the queue and have no event. */
@@ -253,8 +307,9 @@ static const struct {
 	{ "change", change },  { "refuse", refuse },     { "extended", extended },
 	{ "odd", odd_events }, { "timer", timer },       { "no-timer", no_timer },
 	{ "hold", hold },      { "millions", millions }, { "barriers", barriers },
-	{ "amd", amd },        { "nvidia", nvidia },     { "intel", intel },
-	{ "nobody", nobody },
+	{ "part", part },      { "waited", waited },     { "crowd", crowd },
+	{ "space", space },    { "amd", amd },           { "nvidia", nvidia },
+	{ "intel", intel },    { "nobody", nobody },
 };
 
 static void load(const char *path)

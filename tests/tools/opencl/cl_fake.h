@@ -41,7 +41,8 @@ struct fake {
 	atomic_bool hold;          /* commands do not end */
 	atomic_bool without_times; /* commands that are over say "not available" */
 	const char *version;
-	cl_uint vendor; /* of PCI */
+	cl_uint vendor;     /* of PCI */
+	atomic_bool waited; /* nobody may look at events any more */
 	atomic_int timer_calls, live_events, made_queues;
 };
 extern struct fake fake;

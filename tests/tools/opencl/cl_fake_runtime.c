@@ -31,7 +31,7 @@ static cl_int give(const void *value, size_t bytes, size_t cap, void *to, size_t
 
 static cl_int misuse(void)
 {
-	fputs("cl-fake: a question of another vendor\n", stderr);
+	fputs("cl-fake: a question that must not be asked here\n", stderr);
 	exit(1);
 }
 
@@ -60,9 +60,11 @@ static cl_int CL_API_CALL device_info(cl_device_id d, cl_device_info what, size_
 {
 	cl_platform_id platform = FAKE_PLATFORM;
 	cl_ulong number = CL_DEVICE_TYPE_GPU;
+	cl_device_id parent = d == FAKE_PART ? FAKE_DEVICE : NULL;
 	cl_uint small = 8;
 
-	(void)d;
+	if (what == CL_DEVICE_PARENT_DEVICE)
+		return give(&parent, sizeof(parent), cap, to, ret);
 	if (what == CL_DEVICE_VENDOR_ID)
 		return give(&fake.vendor, sizeof(fake.vendor), cap, to, ret);
 	/* Each vendor's own question, to which all others must never have to answer. */
@@ -172,6 +174,8 @@ static cl_int CL_API_CALL event_info(cl_event handle, cl_event_info what, size_t
 	cl_int status = fake.hold ? CL_RUNNING : e->status;
 	cl_uint refs = (cl_uint)e->refs;
 
+	if (fake.waited && what == CL_EVENT_COMMAND_QUEUE)
+		return misuse();
 	if (what == CL_EVENT_COMMAND_EXECUTION_STATUS)
 		return give(&status, sizeof(status), cap, to, ret);
 	if (what == CL_EVENT_REFERENCE_COUNT)
@@ -220,6 +224,13 @@ static cl_int CL_API_CALL finish(cl_command_queue q)
 	return CL_SUCCESS;
 }
 
+/* When it returns another thread may let go of the events at once. */
+static cl_int CL_API_CALL wait_for(cl_uint n, const cl_event *events)
+{
+	fake.waited = true;
+	return n && events ? CL_SUCCESS : CL_INVALID_VALUE;
+}
+
 static cl_kernel CL_API_CALL create_kernel(cl_program p, const char *name, cl_int *ret)
 {
 	(void)p;
@@ -260,7 +271,8 @@ static cl_int CL_API_CALL kernel_info_amd(cl_kernel k, cl_device_id d, cl_uint w
 
 static cl_int CL_API_CALL timers(cl_device_id d, cl_ulong *device, cl_ulong *host)
 {
-	(void)d;
+	if (d != FAKE_DEVICE)
+		return misuse();
 	fake.timer_calls++;
 	*device = device_now();
 	*host = *device - (cl_ulong)HOUR_NS;
@@ -281,6 +293,11 @@ static void *CL_API_CALL extension(cl_platform_id p, const char *name)
 	if (!strcmp(name, "clGetKernelInfoAMD") && fake.vendor == FAKE_AMD)
 		memcpy(&address, &info, sizeof(address));
 	return address;
+}
+
+static void *CL_API_CALL extension_anywhere(const char *name)
+{
+	return extension(NULL, name);
 }
 
 const cl_icd_dispatch fake_target = {
@@ -304,4 +321,6 @@ const cl_icd_dispatch fake_target = {
 	.clGetKernelWorkGroupInfo = work_group_info,
 	.clGetDeviceAndHostTimer = timers,
 	.clGetExtensionFunctionAddressForPlatform = extension,
+	.clGetExtensionFunctionAddress = extension_anywhere,
+	.clWaitForEvents = wait_for,
 };
