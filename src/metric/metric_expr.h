@@ -12,7 +12,8 @@
  *           | "accumulate" "(" NAME "," ("NONE"|"LOW_RES"|"HIGH_RES") ")"
  *
  * NUMBER is a decimal with fraction and exponent. NAME is [A-Za-z_][A-Za-z0-9_.]*. "// ..." and
- * white space are skipped. SEL is an index or a range "a:b".
+ * white space are skipped. OP is sum, min, max or avr. SEL is an index or a range "a:b". Words of
+ * functions are names where no "(" follows.
  */
 #ifndef RK_METRIC_EXPR_H
 #define RK_METRIC_EXPR_H
@@ -34,7 +35,7 @@ enum rk_expr_op {
 	RK_EXPR_MAX0,       /* not below 0 */
 	RK_EXPR_LEVEL,      /* the time integral of level counter `name` */
 	RK_EXPR_REDUCE,     /* `reduce` over `dims`, 0: all */
-	RK_EXPR_SELECT,     /* of `a`, those with the indices in `picks` */
+	RK_EXPR_SELECT,     /* of `a`, those with the indices in `picks`, in every dim of them */
 	RK_EXPR_ACCUMULATE, /* of `name`, by `reduce` */
 };
 
@@ -61,8 +62,8 @@ enum rk_expr_how {
 
 struct rk_expr_pick {
 	uint8_t dim; /* enum rk_expr_dim */
-	uint32_t first, last;
-	struct rk_expr_pick *next;
+	uint32_t first, last; /* both included */
+	const struct rk_expr_pick *next;
 };
 
 struct rk_expr {
@@ -76,14 +77,29 @@ struct rk_expr {
 	const struct rk_expr_pick *picks;
 };
 
-enum { RK_EXPR_BYTES_MAX = 1 << 16, RK_EXPR_NODES_MAX = 1 << 14, RK_EXPR_DEPTH_MAX = 128 };
+/*
+ * Depth is that of brackets, signs and functions. A chain such as a+b+c+... leans to the left and
+ * may be as long as there are nodes: who walks the tree goes down `a` in a loop.
+ */
+enum {
+	RK_EXPR_BYTES_MAX = 1 << 16,
+	RK_EXPR_NODES_MAX = 1 << 14,
+	RK_EXPR_DEPTH_MAX = 128,
+	RK_EXPR_NAME_MAX = 255
+};
 
 /* Holds the nodes and names of any number of expressions; all go at once. */
 struct rk_expr_arena;
 int rk_expr_arena_new(struct rk_expr_arena **ret, struct rk_error *err);
 void rk_expr_arena_free(struct rk_expr_arena *a); /* NULL is fine */
+/* Memory that goes with the arena, for what belongs to its expressions. Zeroed; NULL: none left. */
+void *rk_expr_arena_alloc(struct rk_expr_arena *a, size_t size);
+const char *rk_expr_arena_text(struct rk_expr_arena *a, const char *s, size_t len); /* a copy */
 
-/* Errors say the place in `text`: "column 12: expected ')'". *ret lives as long as the arena. */
+/*
+ * Errors say the place in `text`: "column 12: expected ')', found 'x'"; columns count bytes. The
+ * text may hold anything and is not kept. *ret lives as long as the arena.
+ */
 int rk_expr_parse(struct rk_expr_arena *arena, const char *text, size_t len,
 		  const struct rk_expr **ret, struct rk_error *err);
 
