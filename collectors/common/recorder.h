@@ -126,7 +126,10 @@ void rk_rec_calibration(uint32_t device, int64_t device_ns, int64_t boot_ns, int
 void rk_rec_begun(void);
 void rk_rec_failed(void);
 
-/* The device's clock. The order need not be kept; an unknown one is the one after it. */
+/*
+ * The device's clock. The order need not be kept; an unknown one is the one after it. queued 0, but
+ * for kernels: the device told none, start and end are the host's (rk_rec_now()).
+ */
 struct rk_rec_times {
 	int64_t queued, submit, start, end;
 };
@@ -156,10 +159,7 @@ struct rk_rec_copy {
 };
 bool rk_rec_copy(const struct rk_rec_copy *c);
 
-/*
- * Markers and barriers: operations that do nothing. name: a string ("clEnqueueBarrier"). queue 0:
- * the device did not tell, the times are the host's.
- */
+/* Markers and barriers: operations that do nothing. name: a string ("clEnqueueBarrier"). */
 struct rk_rec_sync {
 	uint32_t name, queue, tid;
 	uint64_t correlation;

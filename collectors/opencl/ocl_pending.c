@@ -26,9 +26,9 @@
 struct node {
 	cl_event event;
 	uint64_t bytes, correlation;
-	int64_t before_ns; /* of a sample of the clock; 0: none */
+	int64_t before_ns; /* when it was enqueued, by the host; of a kernel 0 without a sample */
 	_Atomic uint32_t next;
-	uint32_t width_ns;
+	uint32_t width_ns; /* of a sample of the clock; 0: none */
 	uint32_t queue, id, tid;
 	uint8_t kind, direction;
 	struct rk_ocl_device *device;
@@ -144,6 +144,8 @@ static void fill(struct node *n, const struct rk_ocl_command *c, const struct rk
 	n->bytes = what->bytes;
 	n->correlation = 1 + atomic_fetch_add_explicit(&ncommands, 1, memory_order_relaxed);
 	n->before_ns = c->before_ns;
+	if (!n->before_ns && what->kind != RK_OCL_KERNEL)
+		n->before_ns = rk_rec_now();
 	n->width_ns = width_ns > UINT32_MAX ? UINT32_MAX : (uint32_t)width_ns;
 	n->queue = atomic_load_explicit(&c->queue->id, memory_order_relaxed);
 	n->device = atomic_load_explicit(&c->queue->device, memory_order_relaxed);
@@ -158,7 +160,7 @@ static void fill(struct node *n, const struct rk_ocl_command *c, const struct rk
 /* Keeps the event of a command; false when there is no room. */
 static bool keep(struct rk_ocl_command *c, const struct rk_ocl_what *what)
 {
-	int64_t width_ns = c->before_ns ? rk_rec_now() - c->before_ns : 0;
+	int64_t width_ns = c->before_ns ? 1 + rk_rec_now() - c->before_ns : 0;
 	uint32_t name;
 
 	rk_rec_begun();
@@ -193,12 +195,13 @@ cl_int rk_ocl_end(struct rk_ocl_command *c, cl_int rc, const struct rk_ocl_what 
 void rk_ocl_passed(cl_command_queue handle, uint32_t name, int64_t before_ns)
 {
 	struct rk_ocl_queue *q = rk_ocl_queue_find(handle);
-	struct rk_rec_sync s = { .name = name, .t = { before_ns, before_ns, before_ns, 0 } };
+	struct rk_rec_sync s = { .name = name, .t = { 0, 0, before_ns, 0 } };
 
 	if (handle && !q)
 		rk_rec_begun();
 	if (!q || rk_ocl.count_only || !atomic_load_explicit(&q->id, memory_order_relaxed))
 		return;
+	s.queue = atomic_load_explicit(&q->id, memory_order_relaxed);
 	s.t.end = rk_rec_now();
 	s.correlation = 1 + atomic_fetch_add_explicit(&ncommands, 1, memory_order_relaxed);
 	if (rk_ocl.api)
@@ -219,7 +222,7 @@ static bool event_time(cl_event event, cl_profiling_info what, int64_t *ret)
 	return true;
 }
 
-enum state { UNDER_WAY, OVER, FAILED };
+enum state { UNDER_WAY, OVER, TIMELESS, FAILED };
 
 static enum state execution(cl_event event)
 {
@@ -242,12 +245,27 @@ static enum state times(cl_event event, struct rk_rec_times *t)
 			return s;
 		/* It ended between the two questions, or never has times. */
 		if (!event_time(event, CL_PROFILING_COMMAND_END, &t->end) || !t->end)
-			return FAILED;
+			return TIMELESS;
 	}
 	if (!event_time(event, CL_PROFILING_COMMAND_START, &t->start) ||
 	    !event_time(event, CL_PROFILING_COMMAND_SUBMIT, &t->submit) ||
 	    !event_time(event, CL_PROFILING_COMMAND_QUEUED, &t->queued))
-		return FAILED;
+		return TIMELESS;
+	return OVER;
+}
+
+/*
+ * What the device had nothing to do for has no times: then it happened when it was enqueued.
+ * NVIDIA's runtime gives such a command no time of queueing, and leaves in the others what was
+ * there before. A kernel without times is lost, and stays begun.
+ */
+static enum state complete_times(const struct node *n, enum state s, struct rk_rec_times *t)
+{
+	if (n->kind == RK_OCL_KERNEL && s == OVER && !t->queued)
+		t->queued = t->submit = t->start;
+	if (n->kind == RK_OCL_KERNEL || s == UNDER_WAY || s == FAILED || (s == OVER && t->queued))
+		return s;
+	*t = (struct rk_rec_times){ 0, 0, n->before_ns, n->before_ns };
 	return OVER;
 }
 
@@ -272,7 +290,7 @@ static void record(const struct node *n, const struct rk_rec_times *t)
 						   .tid = n->tid,
 						   .correlation = n->correlation,
 						   .t = *t });
-	if (n->before_ns)
+	if (n->width_ns && t->queued)
 		rk_ocl_device_sample(n->device, t->queued, n->before_ns, n->width_ns);
 }
 
@@ -331,7 +349,7 @@ static bool harvest_some(struct rk_ocl_queue *q, bool all)
 	for (uint32_t name = q->first; name && found < BATCH;) {
 		struct node *n = &nodes[name - 1];
 		struct rk_rec_times t = { 0 };
-		enum state s = times(n->event, &t);
+		enum state s = complete_times(n, times(n->event, &t), &t);
 
 		if (s == UNDER_WAY) {
 			if (patience-- == 0)
@@ -342,7 +360,7 @@ static bool harvest_some(struct rk_ocl_queue *q, bool all)
 		}
 		if (s == OVER)
 			record(n, &t);
-		else
+		else if (s == FAILED)
 			rk_rec_failed();
 		uint32_t next = unlink_node(q, name, before);
 		put_aside(q, name);

@@ -96,14 +96,15 @@ _Static_assert(sizeof(struct rk_raw_header) < RK_RAW_BLOCK_MIN, "the header is i
 
 /*
  * Records in data blocks. TIMES is queued minus the queued of the record before it, then submit,
- * start and end, each minus the one before. HOST is the same for a start on the host's clock, with
- * a history of its own, then the duration. CORR and TID are differences too.
+ * start and end, each minus the one before; a copy or marker whose queued is 0 is on the host's
+ * clock. HOST is the same for a start on the host's clock, with a history of its own, then the
+ * duration. CORR and TID are differences too.
  */
 enum rk_raw_tag {
 	RK_RAW_THREAD = 1, /* tid */
 	RK_RAW_KERNEL,     /* shape, queue, TID, CORR, TIMES */
 	RK_RAW_COPY,       /* direction, queue, bytes, TID, CORR, TIMES */
-	RK_RAW_SYNC,       /* name, queue (0: host times), TID, CORR, TIMES */
+	RK_RAW_SYNC,       /* name, queue, TID, CORR, TIMES */
 	RK_RAW_API,        /* name, correlation, HOST */
 	RK_RAW_BUILD,      /* name, device, HOST */
 	RK_RAW_ALLOC,      /* kind, device, address, bytes, HOST */

@@ -72,7 +72,7 @@ struct operation {
 	uint64_t queue;
 	const struct raw_definition *queue_def, *device_def;
 	const struct raw_clock *clock;
-	bool on_host;            /* its times need no clock */
+	bool may_be_timeless;    /* not queued: its times are the host's */
 	int64_t start, duration; /* RAW_NONE: out of range */
 };
 
@@ -94,7 +94,9 @@ static bool get_operation(struct raw_rows *r, struct raw_history *past, struct r
 	op->device_def = op->queue_def ? rk_raw_name(r->names, op->queue_def->v[0], RK_RAW_DEVICE) :
 					 NULL;
 	op->clock = op->queue_def ? rk_raw_clock(r->names, op->queue_def->v[0]) : NULL;
-	if (!op->clock && !op->on_host)
+	if (op->may_be_timeless && !past->queued)
+		op->clock = NULL;
+	else if (!op->clock)
 		rk_oddities_count(r->odd, "uncalibrated-clock", 0, 1,
 				  "times of a device that was not compared with the host's clock");
 	op->duration = (int64_t)(end - start);
@@ -211,7 +213,7 @@ static int64_t word(struct raw_rows *r, const char *s)
 static bool copy(struct raw_rows *r, struct raw_history *past, struct rk_cursor *c)
 {
 	uint64_t way = rk_cursor_varint(c);
-	struct operation op = { .queue = rk_cursor_varint(c) };
+	struct operation op = { .queue = rk_cursor_varint(c), .may_be_timeless = true };
 	uint64_t bytes = rk_cursor_varint(c);
 	int64_t device;
 
@@ -236,9 +238,8 @@ static bool copy(struct raw_rows *r, struct raw_history *past, struct rk_cursor 
 static bool sync_row(struct raw_rows *r, struct raw_history *past, struct rk_cursor *c)
 {
 	uint64_t name = rk_cursor_varint(c);
-	struct operation op = { .queue = rk_cursor_varint(c) };
+	struct operation op = { .queue = rk_cursor_varint(c), .may_be_timeless = true };
 
-	op.on_host = !op.queue;
 	if (!get_operation(r, past, c, &op))
 		return false;
 	rk_raw_put(r, RK_R_NAME, text(r, name));

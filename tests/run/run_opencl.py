@@ -141,7 +141,7 @@ def add_case(name):
         same(plain, execute(argv, env))
         assert tables(calls)[0]["api"] > 0
         truth, files = last_json(plain.stdout), 1
-        if name == "fork-first":  # parent and child do the same, and have a file each
+        if name == "fork-first" and b"child: 0\n" in plain.stdout:  # parent and child do the same, and have a file each
             files = 2
             truth = {k: v * 2 if isinstance(v, int) else {n: c * 2 for n, c in v.items()}
                      for k, v in truth.items()}
@@ -183,13 +183,15 @@ def launches_have_their_sizes(place):
 @test
 def local_memory_of_arguments_is_in_the_rows(place):
     _, raw = alike([BUILD / "cl-cases", "local-memory"], place)
-    assert [int(r["shared_mem"]) for r in rows(raw, "kernels")] == [256, 512, 1024]
+    first, *more = [int(r["shared_mem"]) for r in rows(raw, "kernels")]
+    assert first >= 256 and [n - first for n in more] == [256, 768], (first, more)
 
 
 @test
 def local_memory_of_many_arguments_is_that_of_the_launch(place):
     _, raw = alike([BUILD / "cl-cases", "local-arguments"], place)
-    assert [int(r["shared_mem"]) for r in rows(raw, "kernels")] == [8 * 64 + 256, 7 * 64 + 512]
+    first, second = [int(r["shared_mem"]) for r in rows(raw, "kernels")]
+    assert first >= 8 * 64 + 256 and second - first == 256 - 64, (first, second)
 
 
 @test
@@ -309,7 +311,21 @@ def queues_of_the_extension_are_recorded(place):
 @test
 def commands_that_fail_or_have_no_times_are_let_go(place):
     raw, _ = fake(place, "odd", "then: properties 0, below 2, times -7\nevents left: 0\n")
-    assert tables(raw)[0]["kernels"] == 1
+    kept, said = tables(raw)
+    assert kept["kernels"] == 1 and "not seen to end (" in said, (kept, said)
+
+
+@test
+def commands_the_device_had_nothing_to_do_for_are_recorded_when_they_were_enqueued(place):
+    before = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+    raw, _ = fake(place, "idle", "events left: 0\n")
+    after = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+    found = rows(raw, "markers")
+    assert [r["name"] for r in found] == ["clEnqueueMarkerWithWaitList"] * 3, found
+    for r in found:
+        assert before <= int(r["start_ns"]) <= after and r["duration_ns"] == "0", r
+    _, said = tables(raw)
+    assert said == "", said
 
 
 @test

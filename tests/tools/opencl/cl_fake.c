@@ -147,6 +147,23 @@ static void odd_events(void)
 	printf("events left: %d\n", fake.live_events);
 }
 
+/* Markers whose times are all "not available", or 0, or left over from another command. */
+static void idle(void)
+{
+	cl_command_queue q = new_queue(0);
+
+	fake.without_times = true;
+	cl->clEnqueueMarkerWithWaitList(q, 0, NULL, NULL);
+	cl->clFinish(q);
+	fake.without_times = false;
+	fake.stale_times = true;
+	for (int i = 0; i < 2; i++)
+		cl->clEnqueueMarkerWithWaitList(q, 0, NULL, NULL);
+	cl->clFinish(q);
+	cl->clReleaseCommandQueue(q);
+	printf("events left: %d\n", fake.live_events);
+}
+
 static void timer(void)
 {
 	fake.version = "OpenCL 2.1 fake";
@@ -307,9 +324,9 @@ static const struct {
 	{ "change", change },  { "refuse", refuse },     { "extended", extended },
 	{ "odd", odd_events }, { "timer", timer },       { "no-timer", no_timer },
 	{ "hold", hold },      { "millions", millions }, { "barriers", barriers },
-	{ "part", part },      { "waited", waited },     { "crowd", crowd },
-	{ "space", space },    { "amd", amd },           { "nvidia", nvidia },
-	{ "intel", intel },    { "nobody", nobody },
+	{ "idle", idle },      { "part", part },         { "waited", waited },
+	{ "crowd", crowd },    { "space", space },       { "amd", amd },
+	{ "nvidia", nvidia },  { "intel", intel },       { "nobody", nobody },
 };
 
 static void load(const char *path)

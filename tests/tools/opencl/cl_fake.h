@@ -40,6 +40,7 @@ struct fake {
 	bool refuse_profiling;     /* when queues are made */
 	atomic_bool hold;          /* commands do not end */
 	atomic_bool without_times; /* commands that are over say "not available" */
+	atomic_bool stale_times;   /* no time of queueing, and anything in the others */
 	const char *version;
 	cl_uint vendor;     /* of PCI */
 	atomic_bool waited; /* nobody may look at events any more */

@@ -192,6 +192,8 @@ static cl_int CL_API_CALL event_times(cl_event handle, cl_profiling_info what, s
 	if (!(e->queue->properties & CL_QUEUE_PROFILING_ENABLE) || fake.without_times ||
 	    fake.hold || e->status < 0)
 		return CL_PROFILING_INFO_NOT_AVAILABLE;
+	if (fake.stale_times)
+		at = what < CL_PROFILING_COMMAND_START ? 0 : 1000 * what;
 	return give(&at, sizeof(at), cap, to, ret);
 }
 
@@ -256,6 +258,12 @@ static cl_int CL_API_CALL barrier(cl_command_queue q)
 	return q ? CL_SUCCESS : CL_INVALID_COMMAND_QUEUE;
 }
 
+static cl_int CL_API_CALL marker(cl_command_queue q, cl_uint nwait, const cl_event *wait,
+				 cl_event *event)
+{
+	return ndrange(q, NULL, 0, NULL, NULL, NULL, nwait, wait, event);
+}
+
 static cl_int CL_API_CALL wait_enqueued(cl_command_queue q, cl_uint n, const cl_event *events)
 {
 	(void)q;
@@ -314,6 +322,7 @@ const cl_icd_dispatch fake_target = {
 	.clGetEventInfo = event_info,
 	.clGetEventProfilingInfo = event_times,
 	.clEnqueueNDRangeKernel = ndrange,
+	.clEnqueueMarkerWithWaitList = marker,
 	.clEnqueueBarrier = barrier,
 	.clEnqueueWaitForEvents = wait_enqueued,
 	.clFinish = finish,
