@@ -2,8 +2,14 @@
  * timeline.h - what the trace alone tells: when a device was busy, idle, copying, waiting for a
  * launch.
  *
- * Rows may come in any order; memory is bounded: intervals of a device are merged as they come, and
- * when too many disjoint ones are held the smallest gaps are closed, counted and told.
+ * Rows may come in any order, kernels and copies one after the other: they are put in order by way
+ * of a temporary file where they are many, so the numbers are exact and memory is bounded.
+ *
+ * A device is a node, a rank and a number. A copy belongs to the devices at its ends, as far as its
+ * direction says that they are devices; one that names none belongs to the device of its node and
+ * rank when there is only one with kernels. A queue is one of a process on a device; where queues
+ * are not recorded, streams are taken for them. Kernels on one queue that touch or overlap have no
+ * launch gap between them. What takes no time is counted and is part of the span, nothing else.
  */
 #ifndef RK_TIMELINE_H
 #define RK_TIMELINE_H
@@ -12,16 +18,25 @@
 #include "model/source.h"
 #include "rockit/metrics.h"
 
+/* Past these, rows are left out (devices) or have no launch gaps (queues), and that is told. */
+enum { RK_TIMELINE_DEVICES = 1024, RK_TIMELINE_QUEUES = 65536 };
+
 struct rk_timeline;
 
+/* ctx is borrowed. */
 int rk_timeline_new(struct rk_context *ctx, struct rk_timeline **ret, struct rk_error *err);
+/* How many rows are held in memory; tests make it small. Before the first row. */
+int rk_timeline_limit(struct rk_timeline *t, size_t held, struct rk_error *err);
 /* Columns that are looked at. */
 uint64_t rk_timeline_wants(enum rk_table t); /* RK_KERNELS or RK_MEMCPY */
-/* A batch of kernels or copies. Rows without times are passed over; barriers too. */
+/*
+ * A batch of kernels or copies. Rows without times are passed over; barriers too, negative
+ * durations, and times more than 146 years from 0.
+ */
 int rk_timeline_add(struct rk_timeline *t, const struct rk_batch *b, struct rk_error *err);
-/* ret->devices is the caller's: rk_free. By node, rank and device. */
+/* Once. ret->devices is the caller's: rk_free. By node, rank and device. */
 int rk_timeline_finish(struct rk_timeline *t, struct rk_trace_facts *ret, struct rk_error *err);
-/* Launch gaps / (gaps + busy) over all queues; NaN when there are none. */
+/* Launch gaps / (gaps + time of kernels) over all queues; NaN when there are no kernels. */
 double rk_timeline_gap_share(const struct rk_trace_facts *f);
 void rk_timeline_free(struct rk_timeline *t); /* NULL is fine */
 

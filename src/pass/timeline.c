@@ -1,0 +1,419 @@
+/* timeline.c - see timeline.h. */
+#include "pass/timeline.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "base/text.h"
+#include "pass/timeline_keys.h"
+#include "pass/timeline_order.h"
+#include "pass/timeline_sweep.h"
+
+#define BIT(f) (UINT64_C(1) << (f))
+
+/* So that the span between any two ends can be told in 64 bits. */
+#define TIME_MAX (INT64_MAX / 2)
+
+enum { UNKNOWN = -1 };
+
+struct rk_timeline {
+	struct rk_context *ctx;
+	struct rk_order *order;
+	struct rk_keys devices; /* node, rank, device */
+	struct rk_keys queues;  /* device's number (streams: -1 - number), pid, queue */
+	bool *kernels;          /* per device: has some */
+	size_t cap_kernels;
+	uint64_t far, no_device, no_queue; /* rows */
+	/* which ends of a copy are devices, by its direction */
+	uint32_t direction;
+	bool from, to;
+};
+
+int rk_timeline_new(struct rk_context *ctx, struct rk_timeline **ret, struct rk_error *err)
+{
+	struct rk_timeline *t = rk_calloc(1, sizeof(*t));
+	int rc = t ? rk_order_new(ctx->tmpdir, RK_ORDER_HELD, &t->order, err) : rk_fail_nomem(err);
+
+	if (rc < 0) {
+		rk_timeline_free(t);
+		return rc;
+	}
+	t->ctx = ctx;
+	t->devices.max = RK_TIMELINE_DEVICES;
+	t->queues.max = RK_TIMELINE_QUEUES;
+	t->direction = UINT32_MAX;
+	*ret = t;
+	return 0;
+}
+
+int rk_timeline_limit(struct rk_timeline *t, size_t held, struct rk_error *err)
+{
+	rk_order_free(t->order);
+	t->order = NULL;
+	return rk_order_new(t->ctx->tmpdir, held, &t->order, err);
+}
+
+uint64_t rk_timeline_wants(enum rk_table t)
+{
+	if (t == RK_KERNELS)
+		return BIT(RK_K_START) | BIT(RK_K_DURATION) | BIT(RK_K_DEVICE) | BIT(RK_K_QUEUE) |
+		       BIT(RK_K_STREAM) | BIT(RK_K_PID) | BIT(RK_K_NODE) | BIT(RK_K_RANK) |
+		       BIT(RK_K_BARRIER);
+	if (t == RK_MEMCPY)
+		return BIT(RK_C_START) | BIT(RK_C_DURATION) | BIT(RK_C_DIRECTION) | BIT(RK_C_SRC) |
+		       BIT(RK_C_DST) | BIT(RK_C_NODE) | BIT(RK_C_RANK);
+	return 0;
+}
+
+static inline int64_t number(const struct rk_batch *b, unsigned f, size_t i, int64_t missing)
+{
+	const struct rk_column *c = &b->cols[f];
+
+	if (!rk_column_has(c, i))
+		return missing;
+	return b->schema->fields[f].type == RK_I32 ? ((const int32_t *)c->data)[i] :
+						     ((const int64_t *)c->data)[i];
+}
+
+static inline uint32_t text(const struct rk_batch *b, unsigned f, size_t i)
+{
+	return rk_column_has(&b->cols[f], i) ? ((const uint32_t *)b->cols[f].data)[i] : 0;
+}
+
+/* False: the row has no times, or none that can be. */
+static inline bool times_of(struct rk_timeline *t, const struct rk_batch *b, unsigned start,
+			    unsigned duration, size_t i, struct rk_stretch *ret)
+{
+	int64_t d = number(b, duration, i, -1);
+
+	if (d < 0 || !rk_column_has(&b->cols[start], i))
+		return false;
+	ret->start = number(b, start, i, 0);
+	if (ret->start >= -TIME_MAX && rk_add_i64(ret->start, d, &ret->end) && ret->end <= TIME_MAX)
+		return true;
+	t->far++;
+	return false;
+}
+
+/* Its number, RK_TIMELINE_DEVICES when there are too many. */
+static int device_of(struct rk_timeline *t, uint32_t node, int64_t rank, int64_t device,
+		     uint32_t *ret, struct rk_error *err)
+{
+	struct rk_key3 key = { node, rank, device };
+	int rc = rk_keys_number(&t->devices, key, ret, err);
+	size_t cap = t->devices.cap;
+	bool *kernels;
+
+	if (rc < 0 || t->cap_kernels >= cap)
+		return rc;
+	kernels = rk_reallocn(t->kernels, cap, sizeof(*kernels));
+	if (!kernels)
+		return rk_fail_nomem(err);
+	memset(kernels + t->cap_kernels, 0, (cap - t->cap_kernels) * sizeof(*kernels));
+	t->kernels = kernels;
+	t->cap_kernels = cap;
+	return 0;
+}
+
+static int queue_of(struct rk_timeline *t, const struct rk_batch *b, size_t i, uint32_t device,
+		    uint32_t *ret, struct rk_error *err)
+{
+	struct rk_key3 key = { device, number(b, RK_K_PID, i, UNKNOWN), 0 };
+	int rc;
+
+	*ret = RK_QUEUE_NONE;
+	if (rk_column_has(&b->cols[RK_K_QUEUE], i)) {
+		key.c = number(b, RK_K_QUEUE, i, 0);
+	} else if (rk_column_has(&b->cols[RK_K_STREAM], i)) {
+		key.a = -1 - key.a;
+		key.c = number(b, RK_K_STREAM, i, 0);
+	} else {
+		return 0;
+	}
+	rc = rk_keys_number(&t->queues, key, ret, err);
+	if (rc == 0 && *ret == RK_TIMELINE_QUEUES) {
+		*ret = RK_QUEUE_NONE;
+		t->no_queue++;
+	}
+	return rc;
+}
+
+static bool is_barrier(const struct rk_batch *b, size_t i)
+{
+	const struct rk_column *c = &b->cols[RK_K_BARRIER];
+
+	return rk_column_has(c, i) && ((const uint8_t *)c->data)[i];
+}
+
+static int add_kernel(struct rk_timeline *t, const struct rk_batch *b, size_t i,
+		      struct rk_error *err)
+{
+	struct rk_stretch s;
+	int rc;
+
+	if (is_barrier(b, i) || !times_of(t, b, RK_K_START, RK_K_DURATION, i, &s))
+		return 0;
+	rc = device_of(t, text(b, RK_K_NODE, i), number(b, RK_K_RANK, i, UNKNOWN),
+		       number(b, RK_K_DEVICE, i, UNKNOWN), &s.device, err);
+	if (rc < 0)
+		return rc;
+	if (s.device == RK_TIMELINE_DEVICES) {
+		t->no_device++;
+		return 0;
+	}
+	t->kernels[s.device] = true;
+	rc = queue_of(t, b, i, s.device, &s.queue, err);
+	return rc < 0 ? rc : rk_order_add(t->order, &s, err);
+}
+
+/* An agent that is the host has a number too: only the direction tells it from a device. */
+static void look_at_direction(struct rk_timeline *t, uint32_t id)
+{
+	const char *word;
+	size_t len;
+
+	if (id == t->direction)
+		return;
+	word = rk_strtab_borrow(t->ctx->names, id, &len);
+	t->from = !strstr(word, "HOST_TO");
+	t->to = !strstr(word, "TO_HOST");
+	t->direction = id;
+}
+
+static int add_copy_to(struct rk_timeline *t, const struct rk_batch *b, size_t i, int64_t device,
+		       struct rk_stretch *s, struct rk_error *err)
+{
+	int rc = device_of(t, text(b, RK_C_NODE, i), number(b, RK_C_RANK, i, UNKNOWN), device,
+			   &s->device, err);
+
+	if (rc < 0)
+		return rc;
+	if (s->device == RK_TIMELINE_DEVICES) {
+		t->no_device++;
+		return 0;
+	}
+	s->queue = RK_QUEUE_COPY;
+	return rk_order_add(t->order, s, err);
+}
+
+static int add_copy(struct rk_timeline *t, const struct rk_batch *b, size_t i, struct rk_error *err)
+{
+	int64_t from, to;
+	struct rk_stretch s;
+	int rc = 0;
+
+	if (!times_of(t, b, RK_C_START, RK_C_DURATION, i, &s))
+		return 0;
+	look_at_direction(t, text(b, RK_C_DIRECTION, i));
+	if (!t->from && !t->to) /* from host to host */
+		return 0;
+	from = t->from ? number(b, RK_C_SRC, i, UNKNOWN) : UNKNOWN;
+	to = t->to ? number(b, RK_C_DST, i, UNKNOWN) : UNKNOWN;
+	if (to != UNKNOWN || from == UNKNOWN)
+		rc = add_copy_to(t, b, i, to, &s, err);
+	if (rc == 0 && from != UNKNOWN && from != to)
+		rc = add_copy_to(t, b, i, from, &s, err);
+	return rc;
+}
+
+int rk_timeline_add(struct rk_timeline *t, const struct rk_batch *b, struct rk_error *err)
+{
+	enum rk_table table = b->schema->table;
+	int rc = 0;
+
+	if (table == RK_KERNELS)
+		for (size_t i = 0; rc == 0 && i < b->nrows; i++)
+			rc = add_kernel(t, b, i, err);
+	else if (table == RK_MEMCPY)
+		for (size_t i = 0; rc == 0 && i < b->nrows; i++)
+			rc = add_copy(t, b, i, err);
+	return rc;
+}
+
+/* Of a device that only copies without a device are on: the one they must be of, if it is clear. */
+static uint32_t owner_of(const struct rk_timeline *t, uint32_t device)
+{
+	const struct rk_key3 *k = &t->devices.v[device];
+	uint32_t owner = device;
+
+	if (k->c != UNKNOWN || t->kernels[device])
+		return device;
+	for (uint32_t i = 0; i < t->devices.n; i++) {
+		const struct rk_key3 *o = &t->devices.v[i];
+
+		if (!t->kernels[i] || o->a != k->a || o->b != k->b)
+			continue;
+		if (owner != device)
+			return device;
+		owner = i;
+	}
+	return owner;
+}
+
+static int sweep_all(struct rk_timeline *t, struct rk_sweep *w, const uint32_t *owners,
+		     struct rk_error *err)
+{
+	struct rk_stretch s;
+	int rc;
+
+	while ((rc = rk_order_next(t->order, &s, err)) > 0) {
+		s.device = owners[s.device];
+		if (!rk_sweep_add(w, &s))
+			return rk_fail_nomem(err);
+	}
+	if (rc < 0)
+		return rc;
+	return rk_sweep_finish(w) ? 0 : rk_fail_nomem(err);
+}
+
+static void tell(const struct rk_timeline *t)
+{
+	struct rk_diag *d = t->ctx->diag;
+
+	if (t->far)
+		rk_diag_add(d, "time-out-of-range", "", 0, t->far,
+			    "kernels and copies more than 146 years from time 0; left out of busy "
+			    "and idle times");
+	if (t->no_device)
+		rk_diag_add(d, "many-devices", "", 0, t->no_device,
+			    "kernels and copies of more than %d devices; left out of busy and idle "
+			    "times",
+			    RK_TIMELINE_DEVICES);
+	if (t->no_queue)
+		rk_diag_add(d, "many-queues", "", 0, t->no_queue,
+			    "kernels on more than %d queues; left out of launch gaps",
+			    RK_TIMELINE_QUEUES);
+}
+
+/* Which parts of a device's name differ at all. */
+struct naming {
+	bool nodes, ranks;
+};
+
+static struct naming naming_of(const struct rk_keys *devices)
+{
+	struct naming n = { 0 };
+
+	for (size_t i = 1; i < devices->n; i++) {
+		n.nodes |= devices->v[i].a != devices->v[0].a;
+		n.ranks |= devices->v[i].b != devices->v[0].b;
+	}
+	return n;
+}
+
+static void name_device(const struct rk_timeline *t, const struct rk_key3 *k, struct naming how,
+			char ret[48])
+{
+	char rank[18] = "", device[28] = "unknown device"; /* the longest there are */
+	size_t len = 0, room;
+	const char *node = how.nodes ? rk_strtab_borrow(t->ctx->names, (uint32_t)k->a, &len) : "";
+
+	if (how.ranks && k->b != UNKNOWN)
+		snprintf(rank, sizeof(rank), "rank %" PRId32 " ", (int32_t)k->b);
+	if (k->c != UNKNOWN)
+		snprintf(device, sizeof(device), "device %" PRId64, k->c);
+	/* of a long node the beginning, never half a letter */
+	room = 48 - 2 - strlen(rank) - strlen(device);
+	len = rk_utf8_valid(node, len < room ? len : room);
+	snprintf(ret, 48, "%.*s%s%s%s", (int)len, node, len ? " " : "", rank, device);
+}
+
+/* A device on its way out, with what it is sorted by. */
+struct named {
+	const char *node;
+	struct rk_key3 key;
+	const struct rk_sweep_device *d;
+};
+
+static int by_place(const void *pa, const void *pb)
+{
+	const struct named *a = pa, *b = pb;
+	int order = strcmp(a->node, b->node);
+
+	if (!order)
+		order = (a->key.b > b->key.b) - (a->key.b < b->key.b);
+	return order ? order : (a->key.c > b->key.c) - (a->key.c < b->key.c);
+}
+
+static int give(const struct rk_timeline *t, const struct rk_sweep *w, struct rk_trace_facts *ret,
+		struct rk_error *err)
+{
+	size_t n = w->ndevices, out = 0, len;
+	struct naming how = naming_of(&t->devices);
+	struct named *list = rk_calloc(n ? n : 1, sizeof(*list));
+	struct rk_trace_device *facts = rk_calloc(n ? n : 1, sizeof(*facts));
+
+	if (!list || !facts) {
+		rk_free(list);
+		rk_free(facts);
+		return rk_fail_nomem(err);
+	}
+	for (size_t i = 0; i < n; i++)
+		if (w->devices[i].begun)
+			list[out++] = (struct named){
+				rk_strtab_borrow(t->ctx->names, (uint32_t)t->devices.v[i].a, &len),
+				t->devices.v[i], &w->devices[i]
+			};
+	qsort(list, out, sizeof(*list), by_place);
+	for (size_t i = 0; i < out; i++) {
+		facts[i] = list[i].d->facts;
+		name_device(t, &list[i].key, how, facts[i].name);
+	}
+	rk_free(list);
+	*ret = (struct rk_trace_facts){ facts, out };
+	return 0;
+}
+
+int rk_timeline_finish(struct rk_timeline *t, struct rk_trace_facts *ret, struct rk_error *err)
+{
+	size_t nd = t->devices.n, nq = t->queues.n;
+	struct rk_sweep w = { .ndevices = nd, .store = { .max_pages = RK_MEDIAN_MAX_PAGES } };
+	uint32_t *owners = rk_alloc((nd + 1) * sizeof(*owners));
+	int rc = 0;
+
+	w.devices = rk_calloc(nd + 1, sizeof(*w.devices));
+	w.queues = rk_calloc(nq + 1, sizeof(*w.queues));
+	if (!owners || !w.devices || !w.queues)
+		rc = rk_fail_nomem(err);
+	for (uint32_t i = 0; rc == 0 && i < nd; i++)
+		owners[i] = owner_of(t, i);
+	if (rc == 0)
+		rc = sweep_all(t, &w, owners, err);
+	if (rc == 0)
+		rc = give(t, &w, ret, err);
+	if (rc == 0)
+		tell(t);
+	for (size_t i = 0; w.devices && i < nd; i++)
+		rk_durations_release(&w.devices[i].gaps);
+	rk_free(w.devices);
+	rk_free(w.queues);
+	rk_free(owners);
+	return rc;
+}
+
+double rk_timeline_gap_share(const struct rk_trace_facts *f)
+{
+	double gaps = 0, busy = 0;
+
+	for (size_t i = 0; i < f->ndevices; i++) {
+		gaps += (double)f->devices[i].launch_gap_ns;
+		busy += (double)f->devices[i].kernel_ns;
+	}
+	return gaps + busy > 0 ? gaps / (gaps + busy) : NAN;
+}
+
+void rk_timeline_free(struct rk_timeline *t)
+{
+	if (!t)
+		return;
+	rk_order_free(t->order);
+	rk_keys_release(&t->devices);
+	rk_keys_release(&t->queues);
+	rk_free(t->kernels);
+	rk_free(t);
+}

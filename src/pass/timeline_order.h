@@ -1,0 +1,35 @@
+/*
+ * timeline_order.h - stretches of time in order of their starts, any number in bounded memory.
+ *
+ * As many as fit are held; of more the earlier half goes to a temporary file. Rows that are almost
+ * in order make one run there; each time they begin anew, as the next file's do, or come too late
+ * for the half that is still held, a new run begins, and all runs are merged at the end.
+ */
+#ifndef RK_TIMELINE_ORDER_H
+#define RK_TIMELINE_ORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct rk_stretch {
+	int64_t start, end;
+	uint32_t device, queue; /* whatever the caller knows them by */
+};
+
+enum { RK_ORDER_HELD = 1 << 17 };
+
+struct rk_order;
+
+/* tmpdir is borrowed. `held` stretches at most are in memory: RK_ORDER_HELD, less in tests. */
+int rk_order_new(const char *tmpdir, size_t held, struct rk_order **ret, struct rk_error *err);
+int rk_order_add(struct rk_order *o, const struct rk_stretch *s, struct rk_error *err);
+/* No more are added after the first call. 1: *ret is the next one; 0: that was all; < 0: error. */
+int rk_order_next(struct rk_order *o, struct rk_stretch *ret, struct rk_error *err);
+/* How many runs there are in the temporary file. */
+size_t rk_order_runs(const struct rk_order *o);
+void rk_order_free(struct rk_order *o); /* NULL is fine */
+
+#endif
