@@ -67,7 +67,10 @@ static const struct sql_part sample_parts[] = {
 #define GPU_FIELDS                                                                             \
 	(SQL_BIT(RK_G_TYPE) | SQL_BIT(RK_G_NAME) | SQL_BIT(RK_G_GFX) | SQL_BIT(RK_G_PRODUCT) | \
 	 SQL_BIT(RK_G_CU_COUNT) | SQL_BIT(RK_G_MAX_SCLK) | SQL_BIT(RK_G_MAX_MCLK) |            \
-	 SQL_BIT(RK_G_XCC) | SQL_BIT(RK_G_WAVE_SIZE))
+	 SQL_BIT(RK_G_XCC) | SQL_BIT(RK_G_WAVE_SIZE) | SQL_BIT(RK_G_SE_COUNT) |                \
+	 SQL_BIT(RK_G_SIMD_PER_CU) | SQL_BIT(RK_G_WAVES_PER_CU) | SQL_BIT(RK_G_L2_CHANNELS) |  \
+	 SQL_BIT(RK_G_HBM_CHANNELS) | SQL_BIT(RK_G_LDS_BANKS) | SQL_BIT(RK_G_SQC_COUNT) |      \
+	 SQL_BIT(RK_G_PIPES))
 
 static const struct sql_column gpu_columns[] = { SQL_TEXT("sys_info_extdata", GPU_FIELDS) };
 static const struct sql_column command_columns[] = {
@@ -116,6 +119,19 @@ static int64_t json_number(struct rocpd_span json, const char *key)
 	return v;
 }
 
+static const struct {
+	unsigned field;
+	const char *key;
+} gpu_numbers[] = {
+	{ RK_G_CU_COUNT, "cu_per_gpu" },        { RK_G_MAX_SCLK, "max_sclk" },
+	{ RK_G_MAX_MCLK, "max_mclk" },          { RK_G_XCC, "num_xcd" },
+	{ RK_G_WAVE_SIZE, "wave_size" },        { RK_G_SE_COUNT, "se_per_gpu" },
+	{ RK_G_SIMD_PER_CU, "simd_per_cu" },    { RK_G_WAVES_PER_CU, "max_waves_per_cu" },
+	{ RK_G_L2_CHANNELS, "total_l2_chan" },  { RK_G_HBM_CHANNELS, "num_hbm_channels" },
+	{ RK_G_LDS_BANKS, "lds_banks_per_cu" }, { RK_G_SQC_COUNT, "sqc_per_gpu" },
+	{ RK_G_PIPES, "pipes_per_gpu" },
+};
+
 static int gpu_row(struct sql_scan *s, size_t row)
 {
 	struct rocpd_span json = system_information(s->c);
@@ -124,11 +140,8 @@ static int gpu_row(struct sql_scan *s, size_t row)
 	put_json_text(s, RK_G_NAME, row, json, "gpu_arch");
 	put_json_text(s, RK_G_GFX, row, json, "gpu_arch");
 	put_json_text(s, RK_G_PRODUCT, row, json, "gpu_model");
-	rk_sql_put(s, RK_G_CU_COUNT, row, json_number(json, "cu_per_gpu"));
-	rk_sql_put(s, RK_G_MAX_SCLK, row, json_number(json, "max_sclk"));
-	rk_sql_put(s, RK_G_MAX_MCLK, row, json_number(json, "max_mclk"));
-	rk_sql_put(s, RK_G_XCC, row, json_number(json, "num_xcd"));
-	rk_sql_put(s, RK_G_WAVE_SIZE, row, json_number(json, "wave_size"));
+	for (size_t i = 0; i < sizeof(gpu_numbers) / sizeof(gpu_numbers[0]); i++)
+		rk_sql_put(s, gpu_numbers[i].field, row, json_number(json, gpu_numbers[i].key));
 	return 1;
 }
 

@@ -13,7 +13,10 @@ static uint64_t never(const struct raw_rows *r)
 	static const uint64_t unknown[RK_NTABLES] = {
 		[RK_KERNELS] = BIT(RK_K_ACCUM_VGPR) | BIT(RK_K_SGPR) | BIT(RK_K_BARRIER),
 		[RK_MEMALLOC] = BIT(RK_M_FLAGS) | BIT(RK_M_CORRELATION),
-		[RK_AGENTS] = BIT(RK_G_MAX_MCLK) | BIT(RK_G_XCC),
+		[RK_AGENTS] = BIT(RK_G_MAX_MCLK) | BIT(RK_G_XCC) | BIT(RK_G_SE_COUNT) |
+			      BIT(RK_G_SIMD_PER_CU) | BIT(RK_G_WAVES_PER_CU) |
+			      BIT(RK_G_L2_CHANNELS) | BIT(RK_G_HBM_CHANNELS) | BIT(RK_G_LDS_BANKS) |
+			      BIT(RK_G_SQC_COUNT) | BIT(RK_G_PIPES),
 	};
 	static const uint64_t rank[RK_NTABLES] = {
 		[RK_KERNELS] = BIT(RK_K_RANK),  [RK_MEMCPY] = BIT(RK_C_RANK),

@@ -9,7 +9,8 @@ enum { G_ID = COL_OWN, G_INDEX, G_TYPE, G_NAME, G_PRODUCT, G_EXTDATA, G_NCOLUMNS
 
 #define JSON_FIELDS                                                                       \
 	(ROCPD_BIT(RK_G_CU_COUNT) | ROCPD_BIT(RK_G_MAX_SCLK) | ROCPD_BIT(RK_G_MAX_MCLK) | \
-	 ROCPD_BIT(RK_G_XCC) | ROCPD_BIT(RK_G_WAVE_SIZE) | ROCPD_BIT(RK_G_MEMORY))
+	 ROCPD_BIT(RK_G_XCC) | ROCPD_BIT(RK_G_WAVE_SIZE) | ROCPD_BIT(RK_G_MEMORY) |       \
+	 ROCPD_BIT(RK_G_SE_COUNT) | ROCPD_BIT(RK_G_SIMD_PER_CU) | ROCPD_BIT(RK_G_WAVES_PER_CU))
 
 static const struct rocpd_column agent_columns[G_NCOLUMNS] = {
 	[COL_NID] = ROCPD_INT("nid", ROCPD_BIT(RK_G_NODE)),
@@ -60,6 +61,15 @@ static void put_banks(struct rocpd_scan *s, size_t row, struct rocpd_span json)
 	rk_rocpd_put(s, RK_G_MAX_MCLK, row, clock);
 }
 
+/* Shader engines: the driver tells their arrays alone. */
+static int64_t engines(struct rocpd_span json)
+{
+	int64_t arrays = json_number(json, "array_count");
+	int64_t each = json_number(json, "simd_arrays_per_engine");
+
+	return arrays > 0 && each > 0 ? arrays / each : ROCPD_NONE;
+}
+
 static void put_json(struct rocpd_scan *s, size_t row)
 {
 	struct rocpd_span json;
@@ -71,6 +81,9 @@ static void put_json(struct rocpd_scan *s, size_t row)
 	rk_rocpd_put(s, RK_G_MAX_SCLK, row, json_number(json, "max_engine_clk_fcompute"));
 	rk_rocpd_put(s, RK_G_XCC, row, json_number(json, "num_xcc"));
 	rk_rocpd_put(s, RK_G_WAVE_SIZE, row, json_number(json, "wave_front_size"));
+	rk_rocpd_put(s, RK_G_SE_COUNT, row, engines(json));
+	rk_rocpd_put(s, RK_G_SIMD_PER_CU, row, json_number(json, "simd_per_cu"));
+	rk_rocpd_put(s, RK_G_WAVES_PER_CU, row, json_number(json, "max_waves_per_cu"));
 	put_banks(s, row, json);
 }
 
@@ -100,7 +113,8 @@ static const struct rocpd_part agent_parts[] = {
 
 const struct rocpd_plan rk_rocpd_agents = {
 	.table = RK_AGENTS,
-	.gives = UINT64_MAX,
+	.gives = ~(ROCPD_BIT(RK_G_L2_CHANNELS) | ROCPD_BIT(RK_G_HBM_CHANNELS) |
+		   ROCPD_BIT(RK_G_LDS_BANKS) | ROCPD_BIT(RK_G_SQC_COUNT) | ROCPD_BIT(RK_G_PIPES)),
 	.parts = agent_parts,
 	.nparts = 1,
 };

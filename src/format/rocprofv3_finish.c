@@ -298,13 +298,32 @@ int rk_v3_finish_memalloc(void *scan, struct rk_builder *b, struct rk_error *err
 	return durations(scan, b, RK_M_START, RK_M_DURATION, err);
 }
 
+/* Shader engines: arrays so far, with the arrays of each in the column of pipes, which goes. */
+static int engines(struct rk_builder *b, struct rk_error *err)
+{
+	int64_t *arrays = b->data[RK_G_SE_COUNT];
+	const int64_t *each = b->data[RK_G_PIPES];
+	int rc = 0;
+
+	for (size_t i = 0; arrays && rc == 0 && i < b->nrows; i++) {
+		if (each && !rk_builder_is_null(b, RK_G_PIPES, i) &&
+		    !rk_builder_is_null(b, RK_G_SE_COUNT, i) && each[i] > 0 && arrays[i] > 0)
+			arrays[i] /= each[i];
+		else
+			rc = make_null(b, RK_G_SE_COUNT, i, err);
+	}
+	for (size_t i = 0; each && rc == 0 && i < b->nrows; i++)
+		rc = make_null(b, RK_G_PIPES, i, err);
+	return rc;
+}
+
 /* A GPU's name is its gfx target; a CPU has none. */
 int rk_v3_finish_agents(void *scan, struct rk_builder *b, struct rk_error *err)
 {
 	struct rk_v3_scan *s = scan;
 	const uint32_t *name = b->data[RK_G_NAME];
 	uint32_t *gfx = name ? rk_builder_column(b, RK_G_GFX) : NULL;
-	int rc = name && !gfx ? rk_fail_nomem(err) : 0;
+	int rc = name && !gfx ? rk_fail_nomem(err) : engines(b, err);
 
 	for (size_t i = 0; gfx && rc == 0 && i < b->nrows; i++) {
 		size_t len;

@@ -200,6 +200,10 @@ enum {
 	GR_XCC,
 	GR_WAVE,
 	GR_MEMORY,
+	GR_ARRAYS,
+	GR_ARRAYS_EACH,
+	GR_SIMDS,
+	GR_WAVES,
 	GR_NFIELDS
 };
 
@@ -214,6 +218,10 @@ static const struct rk_json_field agent_fields[GR_NFIELDS] = {
 	[GR_XCC] = { "num_xcc", RK_JSON_AS_I64 },
 	[GR_WAVE] = { "wave_front_size", RK_JSON_AS_I64 },
 	[GR_MEMORY] = { "mem_banks/0/size_in_bytes", RK_JSON_AS_I64 },
+	[GR_ARRAYS] = { "array_count", RK_JSON_AS_I64 },
+	[GR_ARRAYS_EACH] = { "simd_arrays_per_engine", RK_JSON_AS_I64 },
+	[GR_SIMDS] = { "simd_per_cu", RK_JSON_AS_I64 },
+	[GR_WAVES] = { "max_waves_per_cu", RK_JSON_AS_I64 },
 };
 static const uint64_t agent_serves[GR_NFIELDS] = {
 	[GR_NODE] = B(RK_G_DEVICE),
@@ -226,6 +234,10 @@ static const uint64_t agent_serves[GR_NFIELDS] = {
 	[GR_XCC] = B(RK_G_XCC),
 	[GR_WAVE] = B(RK_G_WAVE_SIZE),
 	[GR_MEMORY] = B(RK_G_MEMORY),
+	[GR_ARRAYS] = B(RK_G_SE_COUNT),
+	[GR_ARRAYS_EACH] = B(RK_G_SE_COUNT),
+	[GR_SIMDS] = B(RK_G_SIMD_PER_CU),
+	[GR_WAVES] = B(RK_G_WAVES_PER_CU),
 };
 
 static int put_text(struct v3j_scan *s, unsigned field, unsigned from, struct rk_error *err)
@@ -259,19 +271,40 @@ static int put_type(struct v3j_scan *s, struct rk_error *err)
 	return 0;
 }
 
+/* Shader engines: the driver tells their arrays alone. */
+static void put_engines(struct v3j_scan *s)
+{
+	const struct rk_json_value *arrays = &s->record.values[GR_ARRAYS];
+	const struct rk_json_value *each = &s->record.values[GR_ARRAYS_EACH];
+	struct rk_json_value v = *arrays;
+
+	if (arrays->has == RK_JSON_HAS && arrays->i > 0 && each->has == RK_JSON_HAS && each->i > 0)
+		v.i /= each->i;
+	else if (arrays->has == RK_JSON_HAS)
+		v.has = RK_JSON_ABSENT;
+	rk_json_put_value(&s->rows, RK_G_SE_COUNT, &v);
+}
+
 static int agent_row(struct v3j_scan *s, struct rk_error *err)
 {
 	static const struct {
 		uint8_t field, from;
 	} numbers[] = {
-		{ RK_G_DEVICE, GR_NODE },   { RK_G_CU_COUNT, GR_CU }, { RK_G_MAX_SCLK, GR_SCLK },
-		{ RK_G_MAX_MCLK, GR_MCLK }, { RK_G_XCC, GR_XCC },     { RK_G_WAVE_SIZE, GR_WAVE },
+		{ RK_G_DEVICE, GR_NODE },
+		{ RK_G_CU_COUNT, GR_CU },
+		{ RK_G_MAX_SCLK, GR_SCLK },
+		{ RK_G_MAX_MCLK, GR_MCLK },
+		{ RK_G_XCC, GR_XCC },
+		{ RK_G_WAVE_SIZE, GR_WAVE },
 		{ RK_G_MEMORY, GR_MEMORY },
+		{ RK_G_SIMD_PER_CU, GR_SIMDS },
+		{ RK_G_WAVES_PER_CU, GR_WAVES },
 	};
 	int rc = put_text(s, RK_G_NAME, GR_NAME, err);
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		rk_json_put_value(&s->rows, numbers[i].field, &s->record.values[numbers[i].from]);
+	put_engines(s);
 	rk_v3j_put_name(s, RK_G_NODE, s->names.has_node ? s->names.node : 0);
 	if (rc == 0)
 		rc = put_text(s, RK_G_PRODUCT, GR_PRODUCT, err);
@@ -284,7 +317,8 @@ static int agent_row(struct v3j_scan *s, struct rk_error *err)
 
 const struct v3j_table rk_v3j_agents = {
 	.table = RK_AGENTS,
-	.gives = UINT64_MAX,
+	.gives = ~(B(RK_G_L2_CHANNELS) | B(RK_G_HBM_CHANNELS) | B(RK_G_LDS_BANKS) |
+		   B(RK_G_SQC_COUNT) | B(RK_G_PIPES)),
 	.parts = V3J_BIT(V3J_AGENTS),
 	.names = V3J_BIT(V3J_METADATA),
 	.fields = agent_fields,

@@ -151,6 +151,11 @@ static const struct rk_csv_bind agent_info[] = {
 	{ "Num_Xcc", RK_CELL_I64, RK_G_XCC },
 	{ "Wave_Front_Size", RK_CELL_I64, RK_G_WAVE_SIZE },
 	{ "Local_Mem_Size", RK_CELL_I64, RK_G_MEMORY },
+	{ "Simd_Per_Cu", RK_CELL_I64, RK_G_SIMD_PER_CU },
+	{ "Max_Waves_Per_Cu", RK_CELL_I64, RK_G_WAVES_PER_CU },
+	/* engines are arrays / arrays per engine; the latter is put where the file says nothing */
+	{ "Array_Count", RK_CELL_I64, RK_G_SE_COUNT },
+	{ "Simd_Arrays_Per_Engine", RK_CELL_I64, RK_G_PIPES },
 	{ 0 },
 };
 static const struct rk_csv_bind statistics[] = {
@@ -205,6 +210,15 @@ static uint64_t api_needs(uint64_t want)
 static uint64_t marker_needs(uint64_t want)
 {
 	return want | BIT(RK_R_KIND) | BIT(RK_R_START) | BIT(RK_R_DURATION);
+}
+
+static uint64_t agent_needs(uint64_t want)
+{
+	if (want & BIT(RK_G_GFX))
+		want |= BIT(RK_G_NAME);
+	if (want & BIT(RK_G_SE_COUNT))
+		want |= BIT(RK_G_PIPES);
+	return want;
 }
 
 static uint64_t memcpy_needs(uint64_t want)
@@ -263,7 +277,7 @@ const struct rk_v3_kind rk_v3_kinds[] = {
 	  .ntables = 1 },
 	{ .name = "agent_info",
 	  .must = { "Node_Id", "Agent_Type", "Cu_Count", "Simd_Count", "Name" },
-	  .tables = { { RK_AGENTS, agent_info, NULL, rk_v3_finish_agents } },
+	  .tables = { { RK_AGENTS, agent_info, agent_needs, rk_v3_finish_agents } },
 	  .ntables = 1 },
 	{ .name = "stats",
 	  .must = { "Name", "Calls", "TotalDurationNs", "AverageNs", "Percentage" },

@@ -62,6 +62,9 @@ static const struct rk_field agents[RK_G_NFIELDS] = {
 	{ "gfx", RK_STR },          { "product", RK_STR },      { "cu_count", RK_I64 },
 	{ "max_sclk_mhz", RK_I64 }, { "max_mclk_mhz", RK_I64 }, { "xcc", RK_I64 },
 	{ "wave_size", RK_I64 },    { "memory_bytes", RK_I64 }, { "node", RK_STR },
+	{ "se_count", RK_I64 },     { "simd_per_cu", RK_I64 },  { "waves_per_cu", RK_I64 },
+	{ "l2_channels", RK_I64 },  { "hbm_channels", RK_I64 }, { "lds_banks", RK_I64 },
+	{ "sqc_count", RK_I64 },    { "pipes", RK_I64 },
 };
 static const struct rk_field processes[RK_O_NFIELDS] = {
 	{ "pid", RK_I64 },        { "ppid", RK_I64 }, { "command", RK_STR },  { "rank", RK_I32 },

@@ -7,7 +7,10 @@ static const char usual[] =
 	" sys_info_extdata JSON, PRIMARY KEY (workload_id));"
 	"INSERT INTO compute_workload VALUES(1,'w','{\"command\": \"./app -n 1\", \"hostname\":"
 	" \"node1\", \"gpu_arch\": \"gfx950\", \"gpu_model\": \"MI350\", \"cu_per_gpu\": 256,"
-	" \"max_sclk\": \"2200\", \"max_mclk\": 1900, \"num_xcd\": 8, \"wave_size\": 64}');"
+	" \"max_sclk\": \"2200\", \"max_mclk\": 1900, \"num_xcd\": 8, \"wave_size\": 64,"
+	" \"se_per_gpu\": 32, \"simd_per_cu\": 4, \"max_waves_per_cu\": \"32\", \"total_l2_chan\":"
+	" \"128\", \"num_hbm_channels\": 128, \"lds_banks_per_cu\": 32, \"sqc_per_gpu\": 128,"
+	" \"pipes_per_gpu\": 4}');"
 	"CREATE TABLE compute_kernel (kernel_uuid INTEGER NOT NULL, workload_id INTEGER,"
 	" kernel_name VARCHAR, PRIMARY KEY (kernel_uuid));"
 	"INSERT INTO compute_kernel VALUES(1,1,'add'),(2,1,'mul');"
@@ -45,7 +48,9 @@ TEST(compute_db_gives_kernels_samples_gpu_and_command)
 		  "stall_reason={\"WAIT\": 3}|wave_count=12|node=node1\n");
 	CHECK_STR(world_dump(&w, f.path, RK_AGENTS, RK_WANT_ALL),
 		  "type=GPU|name=gfx950|gfx=gfx950|product=MI350|cu_count=256|max_sclk_mhz=2200|"
-		  "max_mclk_mhz=1900|xcc=8|wave_size=64|node=node1\n");
+		  "max_mclk_mhz=1900|xcc=8|wave_size=64|node=node1|se_count=32|simd_per_cu=4|"
+		  "waves_per_cu=32|l2_channels=128|hbm_channels=128|lds_banks=32|sqc_count=128|"
+		  "pipes=4\n");
 	CHECK_STR(world_dump(&w, f.path, RK_PROCESSES, RK_WANT_ALL),
 		  "command=./app -n 1|node=node1\n");
 	CHECK_STR(world_warnings(&w), "");

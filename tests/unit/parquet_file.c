@@ -194,6 +194,20 @@ TEST(parquet_counters_behind_the_kernels_come_back)
 	check_round_trip(&wide, 6000, 2000, any_value);
 }
 
+static bool older_agents(const struct parquet_world *w, const struct rk_schema *s, unsigned field,
+			 size_t row, uint64_t *ret)
+{
+	return field <= RK_G_NODE && any_value(w, s, field, row, ret);
+}
+
+TEST(parquet_files_of_before_a_table_grew_are_read)
+{
+	struct rk_schema older = *rk_table_schema(RK_AGENTS);
+
+	older.nfields = RK_G_NODE + 1;
+	check_round_trip(&older, 20, 20, older_agents);
+}
+
 TEST(parquet_scan_leaves_out_what_is_not_wanted)
 {
 	const uint64_t want = 1u << RK_K_START | 1u << RK_K_GRID_X;

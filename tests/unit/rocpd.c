@@ -109,7 +109,7 @@ TEST(agents_and_processes)
 		  "device_id=0 type=CPU name=EPYC product=EPYC node=node500\n"
 		  "device_id=4 type=GPU name=gfx942 gfx=gfx942 product=MI300X cu_count=304 "
 		  "max_sclk_mhz=2100 max_mclk_mhz=1300 xcc=8 wave_size=64 memory_bytes=128 "
-		  "node=node500\n");
+		  "node=node500 se_count=32 simd_per_cu=4 waves_per_cu=32\n");
 	CHECK_STR(rig_dump(&r, RK_PROCESSES, RK_WANT_ALL),
 		  "pid=500 ppid=1 command=./app --n 1 node=node500 start_ns=100 end_ns=90000\n");
 	finish(&f, &r);

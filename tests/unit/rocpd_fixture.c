@@ -109,6 +109,8 @@ void fixture_rows(struct fixture *f, const char *suffix, int pid)
 		    "product_name,extdata) VALUES (0,77,%d,'CPU',0,'EPYC','EPYC','{}'),"
 		    "(1,77,%d,'GPU',4,'gfx942','MI300X','{\"name\": \"gfx942\", \"cu_count\":304,"
 		    "\"max_engine_clk_fcompute\":2100,\"num_xcc\":8,\"wave_front_size\":64,"
+		    "\"array_count\":32,\"simd_arrays_per_engine\":1,\"simd_per_cu\":4,"
+		    "\"max_waves_per_cu\":32,"
 		    "\"mem_banks\":[{\"size_in_bytes\":100,\"mem_clk_max\":1300},"
 		    "{\"size_in_bytes\":28,\"mem_clk_max\":900}]}')",
 		    s, pid, pid);

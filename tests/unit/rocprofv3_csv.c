@@ -420,18 +420,22 @@ TEST(agents_of_agent_info)
 	reads_as(
 		"1_agent_info.csv",
 		"\"Node_Id\",\"Logical_Node_Id\",\"Agent_Type\",\"Cpu_Cores_Count\",\"Simd_Count\","
-		"\"Wave_Front_Size\",\"Num_Xcc\",\"Cu_Count\",\"Max_Engine_Clk_Ccompute\","
+		"\"Wave_Front_Size\",\"Num_Xcc\",\"Cu_Count\",\"Array_Count\","
+		"\"Simd_Arrays_Per_Engine\",\"Simd_Per_Cu\",\"Max_Waves_Per_Cu\","
+		"\"Max_Engine_Clk_Ccompute\","
 		"\"Max_Engine_Clk_Fcompute\",\"Local_Mem_Size\",\"Name\",\"Vendor_Name\","
 		"\"Product_Name\",\"Model_Name\"\n"
-		"0,0,\"CPU\",64,0,0,1,64,3700,0,0,\"AMD EPYC 9654, 96 cores\",\"CPU\","
+		"0,0,\"CPU\",64,0,0,1,64,0,0,0,0,3700,0,0,\"AMD EPYC 9654, 96 cores\",\"CPU\","
 		"\"AMD EPYC 9654, 96 cores\",\"\"\n"
-		"4,1,\"GPU\",0,1216,64,8,304,3700,2100,206141652992,\"gfx942\",\"AMD\","
+		"4,1,\"GPU\",0,1216,64,8,304,64,2,4,32,3700,2100,206141652992,\"gfx942\",\"AMD\","
 		"\"AMD Instinct MI300X\",\"ip discovery\"\n",
 		RK_AGENTS,
 		"device_id=0|type=CPU|name=AMD EPYC 9654, 96 cores|product=AMD EPYC 9654, 96 cores|"
-		"cu_count=64|max_sclk_mhz=0|xcc=1|wave_size=0|memory_bytes=0\n"
+		"cu_count=64|max_sclk_mhz=0|xcc=1|wave_size=0|memory_bytes=0|simd_per_cu=0|"
+		"waves_per_cu=0\n"
 		"device_id=4|type=GPU|name=gfx942|gfx=gfx942|product=AMD Instinct MI300X|cu_count=304|"
-		"max_sclk_mhz=2100|xcc=8|wave_size=64|memory_bytes=206141652992\n");
+		"max_sclk_mhz=2100|xcc=8|wave_size=64|memory_bytes=206141652992|se_count=32|"
+		"simd_per_cu=4|waves_per_cu=32\n");
 }
 
 #define STATS_HEADER                                                                     \

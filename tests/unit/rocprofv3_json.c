@@ -11,11 +11,12 @@
 #define METADATA                                                                             \
 	"\"metadata\":{\"node\":{\"id\":0,\"hostname\":\"n1\"},\"pid\":77,\"init_time\":10," \
 	"\"fini_time\":99,\"command\":[\"./a.out\",\"-n\",\"4\"]}"
-#define AGENTS                                                                             \
-	"\"agents\":[{\"id\":{\"handle\":500},\"type\":1,\"node_id\":0,\"name\":\"EPYC\"," \
-	"\"caches\":[{\"size\":1}]},{\"id\":{\"handle\":18446744073709551615},\"type\":2," \
-	"\"node_id\":4,\"name\":\"gfx942\",\"product_name\":\"MI300X\",\"cu_count\":304,"  \
-	"\"num_xcc\":8,\"wave_front_size\":64,\"max_engine_clk_fcompute\":2100,"           \
+#define AGENTS                                                                                  \
+	"\"agents\":[{\"id\":{\"handle\":500},\"type\":1,\"node_id\":0,\"name\":\"EPYC\","      \
+	"\"caches\":[{\"size\":1}]},{\"id\":{\"handle\":18446744073709551615},\"type\":2,"      \
+	"\"node_id\":4,\"name\":\"gfx942\",\"product_name\":\"MI300X\",\"cu_count\":304,"       \
+	"\"num_xcc\":8,\"wave_front_size\":64,\"array_count\":64,\"simd_arrays_per_engine\":2," \
+	"\"simd_per_cu\":4,\"max_waves_per_cu\":32,\"max_engine_clk_fcompute\":2100,"           \
 	"\"mem_banks\":[{\"mem_clk_max\":1300,\"size_in_bytes\":206158430208}]}]"
 #define GPU "\"agent_id\":{\"handle\":18446744073709551615}"
 #define COUNTERS                                                       \
@@ -206,7 +207,7 @@ TEST(v3_json_agents_and_processes_are_tables)
 		 "device_id=0|type=CPU|name=EPYC|node=n1\n"
 		 "device_id=4|type=GPU|name=gfx942|gfx=gfx942|product=MI300X|cu_count=304|"
 		 "max_sclk_mhz=2100|max_mclk_mhz=1300|xcc=8|wave_size=64|"
-		 "memory_bytes=206158430208|node=n1\n",
+		 "memory_bytes=206158430208|node=n1|se_count=32|simd_per_cu=4|waves_per_cu=32\n",
 		 "");
 	reads_as(FILE_WITH(""), RK_PROCESSES,
 		 "pid=77|command=./a.out -n 4|node=n1|start_ns=10|end_ns=99\n", "");

@@ -33,7 +33,8 @@ TEST(sysinfo_of_omniperf_1_has_no_command)
 			    "1502,1200,300,1200,32,mi100,48,1228.8,SQ|LDS",
 		 RK_AGENTS,
 		 "type=GPU|name=mi100|gfx=gfx908|product=mi100|cu_count=120|max_sclk_mhz=1502|"
-		 "max_mclk_mhz=1200|wave_size=64|node=node7\n",
+		 "max_mclk_mhz=1200|wave_size=64|node=node7|se_count=8|simd_per_cu=4|"
+		 "waves_per_cu=40|l2_channels=32|hbm_channels=32|sqc_count=48\n",
 		 "");
 	world_open(&w, 1);
 	CHECK(world_text(&w, "sysinfo.csv", OMNIPERF_1) != NULL);
@@ -63,7 +64,9 @@ TEST(sysinfo_of_rocprof_compute_2_has_command_and_xcds)
 {
 	reads_as(COMPUTE_2 "w,./vcopy -n 1," ROW_2, RK_AGENTS,
 		 "type=GPU|name=MI300X_A1|gfx=gfx942|product=MI300X_A1|cu_count=304|"
-		 "max_sclk_mhz=2100|max_mclk_mhz=1300|xcc=8|wave_size=64|node=node9\n",
+		 "max_sclk_mhz=2100|max_mclk_mhz=1300|xcc=8|wave_size=64|node=node9|se_count=32|"
+		 "simd_per_cu=4|waves_per_cu=32|l2_channels=128|hbm_channels=128|lds_banks=32|"
+		 "sqc_count=160|pipes=4\n",
 		 "");
 	reads_as(COMPUTE_2 "w,./vcopy -n 1," ROW_2, RK_PROCESSES,
 		 "command=./vcopy -n 1|node=node9\n", "");
@@ -80,6 +83,36 @@ TEST(sysinfo_of_rocprof_compute_3_may_lack_clocks)
 		 "type=GPU|name=MI300X_A1|gfx=gfx942|product=MI300X_A1|cu_count=304|"
 		 "max_sclk_mhz=2100|xcc=8|wave_size=64|node=h\n",
 		 "");
+}
+
+#define NARROW "workload_name,ip_blocks,gpu_arch,max_mclk,"
+
+TEST(sysinfo_bandwidth_corrects_the_count_of_channels)
+{
+	reads_as(NARROW "hbm_bw,num_hbm_channels\n"
+			"w,SQ,gfx942,1300,5324.8,96\n" /* 1.3 * 32 * 128 */
+			"w,SQ,gfx942,1300,5324.8,\n"
+			"w,SQ,gfx908,1200,1200,32\n" /* another tool's figure: 31.25 channels */
+			"w,SQ,gfx942,,5324.8,96\n"
+			"w,SQ,gfx942,1300,,64\n"
+			"w,SQ,gfx942,0,5324.8,\n"
+			"w,SQ,gfx942,1300,nan,\n",
+		 RK_AGENTS,
+		 "type=GPU|gfx=gfx942|max_mclk_mhz=1300|hbm_channels=128\n"
+		 "type=GPU|gfx=gfx942|max_mclk_mhz=1300|hbm_channels=128\n"
+		 "type=GPU|gfx=gfx908|max_mclk_mhz=1200|hbm_channels=32\n"
+		 "type=GPU|gfx=gfx942|hbm_channels=96\n"
+		 "type=GPU|gfx=gfx942|max_mclk_mhz=1300|hbm_channels=64\n"
+		 "type=GPU|gfx=gfx942|max_mclk_mhz=0\n"
+		 "type=GPU|gfx=gfx942|max_mclk_mhz=1300\n",
+		 "bad-number:1 ");
+}
+
+TEST(sysinfo_of_omniperf_2_counts_channels_of_all_dies)
+{
+	reads_as("workload_name,ip_blocks,gpu_soc,L2Banks,totalL2Banks,LDSBanks,numPipes\n"
+		 "w,SQ,gfx942,16,128,32,4\n",
+		 RK_AGENTS, "type=GPU|gfx=gfx942|l2_channels=128|lds_banks=32|pipes=4\n", "");
 }
 
 TEST(sysinfo_with_odd_cells_and_rows)
