@@ -14,6 +14,10 @@
 
 #include "base/error.h"
 
+/* Longer names are in no formula: they are passed over. */
+enum { RK_COUNTER_NAME_MAX = 255 };
+#define RK_LEVEL_ACCUMULATOR "SQ_ACCUM_PREV_HIRES"
+
 /* The counters of a run by name. `id` is whatever the caller knows them by. */
 struct rk_counter_names;
 int rk_counter_names_new(struct rk_counter_names **ret, struct rk_error *err);
@@ -32,9 +36,15 @@ struct rk_counter_match {
 	size_t n;             /* 0: not there */
 };
 
-/* `pass` first where it is not "", then everywhere. */
+/*
+ * `pass` first where it is not "", then passes of no level counter, then everywhere. X_max, X_min
+ * and X_avr are that very name; X_sum may be found as X[i] or X too.
+ */
 void rk_counter_names_find(struct rk_counter_names *n, const char *arch, const char *name,
 			   const char *pass, struct rk_counter_match *ret);
+/* The same, but the X[i] before X_sum: for what is more than a sum. */
+void rk_counter_names_find_instances(struct rk_counter_names *n, const char *arch, const char *name,
+				     const char *pass, struct rk_counter_match *ret);
 /* NAME[index] */
 void rk_counter_names_find_one(struct rk_counter_names *n, const char *arch, const char *name,
 			       int64_t index, struct rk_counter_match *ret);
