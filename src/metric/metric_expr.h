@@ -61,7 +61,7 @@ enum rk_expr_how {
 };
 
 struct rk_expr_pick {
-	uint8_t dim; /* enum rk_expr_dim */
+	uint8_t dim;          /* enum rk_expr_dim */
 	uint32_t first, last; /* both included */
 	const struct rk_expr_pick *next;
 };
