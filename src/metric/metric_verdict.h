@@ -1,7 +1,10 @@
 /*
  * metric_verdict.h - what limits a kernel, and by how much.
  *
- * Rules in order, the first that fires wins; thresholds are data (data/metrics/verdicts.json).
+ * Rules in order, the first that fires wins; thresholds are data (data/metrics/verdicts.json). What
+ * is not known fires no rule. Names: "unusable", "launch" (too few waves, or too short),
+ * "communication", "balanced", "memory:hbm|l2|l1|lds", "compute:valu|mfma" (the unit of the busiest
+ * pipe; which one is in the reason), "latency", "mixed".
  */
 #ifndef RK_METRIC_VERDICT_H
 #define RK_METRIC_VERDICT_H

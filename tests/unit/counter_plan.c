@@ -248,7 +248,7 @@ TEST(every_counter_of_a_target_can_be_asked_for_at_once)
 TEST(every_category_has_counters_on_every_target)
 {
 	static const char *const names[] = { "@instructions", "@waves", "@memory", "@cache",
-					     "@compute_unit", "@lds",   "@stalls" };
+					     "@compute_unit", "@lds",   "@stalls", "@limits" };
 	const char *arch;
 
 	for (size_t a = 0; (arch = rk_counters_arch(a)) != NULL; a++) {
@@ -260,6 +260,20 @@ TEST(every_category_has_counters_on_every_target)
 				CHECK(p->checks[j].status == RK_COUNTER_OK);
 			rk_counter_plan_free(p);
 		}
+	}
+}
+
+TEST(what_keeps_waves_away_costs_no_run_beside_the_limits)
+{
+	static const char *const archs[] = { "gfx908", "gfx90a", "gfx942", "gfx950" };
+
+	for (size_t a = 0; a < sizeof(archs) / sizeof(archs[0]); a++) {
+		struct rk_counter_plan *p = plan_of(archs[a], "@limits,@resources");
+
+		CHECK_U64(p->npasses, 2);
+		CHECK(times_planned(p, "SPI_RA_VGPR_SIMD_FULL_CSN") == 1);
+		CHECK(times_planned(p, "SQ_WAIT_ANY") == 1);
+		rk_counter_plan_free(p);
 	}
 }
 

@@ -1,0 +1,40 @@
+/* metric_limits.h - the numbers and words that verdicts go by (data/metrics/verdicts.json). */
+#ifndef RK_METRIC_LIMITS_H
+#define RK_METRIC_LIMITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "codec/tree.h"
+
+struct rk_limits {
+	double simds_per_cu, simds_per_cu_rdna;
+	double fill;
+	double remote_pct, remote_hbm_pct, link_stall_pct;
+	double high_pct, lead_pct, lead_factor;
+	double short_ns, gap_share, gap_median_ns;
+	double dep_wait_pct, issue_wait_pct, occupancy_pct, lanes_on;
+	double ridge_factor;
+	/* lists of texts: words in names, and targets that have the counters of an input */
+	const struct rk_tree *anywhere, *as_word, *in_company, *company;
+	const struct rk_tree *memory, *compute, *wait;
+	/* commands */
+	const char *collect_limits, *collect_resources, *collect_other;
+	struct rk_tree *tree; /* holds the texts */
+};
+
+/* Each threshold must be there, positive, and with its reason; lists must hold texts. */
+int rk_limits_parse(const char *text, size_t len, const char *name, struct rk_limits *ret,
+		    struct rk_error *err);
+void rk_limits_release(struct rk_limits *l);
+
+/* The shipped ones, read once and kept; NULL with *err when that fails. Thread-safe. */
+const struct rk_limits *rk_limits_borrow(struct rk_error *err);
+
+/* Whether the name is that of a collective or a transfer between GPUs. */
+bool rk_limits_communication(const struct rk_limits *l, const char *kernel_name);
+/* Whether `list` has `word`; a word that is not known ("") is taken to be there. */
+bool rk_limits_has(const struct rk_tree *list, const char *word);
+
+#endif
