@@ -26,7 +26,7 @@ enum rk_step_op {
 	RK_STEP_MAX0,
 };
 
-enum { RK_STEP_NONE = UINT32_MAX };
+#define RK_STEP_NONE UINT32_MAX
 
 struct rk_step {
 	enum rk_step_op op;
