@@ -16,6 +16,7 @@ file(GLOB unit_sources CONFIGURE_DEPENDS tests/unit/*.c)
 if(unit_sources)
   add_executable(rockit-unit ${unit_sources})
   target_include_directories(rockit-unit PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_compile_definitions(rockit-unit PRIVATE ROCKIT_TESTS_DIR="${PROJECT_SOURCE_DIR}/tests")
   target_link_libraries(rockit-unit PRIVATE rockit_flags librockit PkgConfig::ROCKIT_DEPS
                         Threads::Threads)
   add_dependencies(rockit-unit child-probe) # it plays the children
