@@ -80,6 +80,8 @@ void rk_run_close(struct rk_run *run)
 		rk_reader_close(run->found[i].kept);
 		rk_free(run->found[i].path);
 		rk_free(run->found[i].group);
+		rk_free(run->found[i].counters);
+		rk_free(run->found[i].keys);
 		rk_free(run->found[i].program);
 	}
 	for (size_t i = 0; run->reasons && i < run->nfound; i++)

@@ -41,6 +41,10 @@ struct rk_found {
 	uint64_t bytes;
 	uint64_t dev, ino;      /* of a regular file, else 0 */
 	struct rk_reader *kept; /* a pipe: cannot be opened again */
+	/* of its counters, once rk_run_counter_names has looked: */
+	uint32_t *counters, *keys; /* names as recorded, and what they are joined under */
+	size_t ncounters;
+	const char *level; /* the level counter whose pass it is, "" for none */
 };
 
 struct rk_run {
@@ -54,6 +58,7 @@ struct rk_run {
 	/* joined to kernels, whose schema it holds: as long as the run. NULL: none, or not asked */
 	struct rk_counter_set *counters;
 	bool counted; /* `counters` is settled */
+	bool named;   /* each file's counters are known */
 	uint64_t progress_before, progress_total;
 };
 
@@ -70,6 +75,9 @@ int rk_run_scan(struct rk_run *run, enum rk_table t, uint64_t want, struct rk_so
 		struct rk_error *err);
 /* The same of kernels, all fields, with a column for each counter that can be joined. */
 int rk_run_scan_kernels(struct rk_run *run, struct rk_source **ret, struct rk_error *err);
+/* Kernels with the columns of `set`, which must outlive the source. */
+int rk_run_scan_joined(struct rk_run *run, const struct rk_counter_set *set, uint64_t want,
+		       struct rk_source **ret, struct rk_error *err);
 /* `rows` of processes without secrets in their commands (run_hide.c). Takes over `rows`. */
 int rk_run_hide_open(struct rk_source *rows, struct rk_run *run, struct rk_source **ret,
 		     struct rk_error *err);
@@ -83,11 +91,32 @@ struct rk_context *rk_run_context(struct rk_run *run);
 /* What the statistics describe when there is nothing but one kind of them, else NULL. */
 const char *rk_run_stats_of(const struct rk_run *run);
 
+/* The columns of a Parquet file behind those of kernels are counters (run_counters.c). */
+bool rk_run_has_columns(const struct rk_found *f);
+/* Looks into each file that has counters: f->counters, f->keys, f->level. */
+int rk_run_counter_names(struct rk_run *run, struct rk_error *err);
+/* Replaces *rows, counters of f, by the same under their keys. Takes it over, also on failure. */
+int rk_run_keyed_open(const struct rk_found *f, struct rk_source **rows, struct rk_error *err);
+
+/*
+ * Replaces *rows, kernels of a file that has counters as columns, by the same with those of `set`
+ * (run_columns.c). Takes it over, also on failure.
+ */
+int rk_run_columns_open(struct rk_run *run, const struct rk_counter_set *set,
+			struct rk_source **rows, struct rk_error *err);
+
 /* Settles run->counters (run_join.c). */
 int rk_run_counters(struct rk_run *run, struct rk_error *err);
 /* Replaces *rows, kernels of file f, by the same with counters. Takes it over, also on failure. */
 int rk_run_join(struct rk_run *run, struct rk_found *f, const struct rk_counter_set *set,
 		struct rk_source **rows, struct rk_error *err);
+
+/*
+ * Median durations of dispatches that a file has several rows of, into column `col` of `m`
+ * (run_times.c).
+ */
+int rk_run_repeated_times(struct rk_run *run, struct rk_found *f, struct rk_matrix *m, unsigned col,
+			  struct rk_error *err);
 
 /* Whether f has counters that can be looked at more than once (run_passes.c): a pipe's cannot. */
 bool rk_run_has_counters(const struct rk_found *f);

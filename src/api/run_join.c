@@ -9,6 +9,7 @@
 
 #include "api/run.h"
 #include "base/alloc.h"
+#include "metric/metric_names.h"
 
 #define BIT(f) (UINT64_C(1) << (f))
 
@@ -24,63 +25,57 @@ static int with_counters(struct rk_run *run, struct rk_found *f, uint64_t want,
 	if (rc == 0)
 		rc = f->ops->scan(r, RK_COUNTERS, want, &rows, err);
 	if (rc == 0)
+		rc = rk_run_keyed_open(f, &rows, err);
+	if (rc == 0)
 		rc = use(arg, rows, err);
 	rk_source_close(rows);
 	rk_reader_close(r);
 	return rc;
 }
 
-struct collect {
-	struct rk_run *run;
-	struct rk_counter_set *set;
-};
-
-static int collect_names(void *arg, struct rk_source *rows, struct rk_error *err)
+/* More than one level counter was integrated: one column cannot hold all the integrals. */
+static bool many_levels(const struct rk_run *run)
 {
-	struct collect *c = arg;
+	const char *level = "";
 
-	return rk_counter_set_scan(c->set, &c->run->ctx, rows, err);
+	for (size_t i = 0; i < run->nfound; i++) {
+		const struct rk_found *f = &run->found[i];
+
+		if (!f->level || !*f->level)
+			continue;
+		if (*level && strcmp(level, f->level))
+			return true;
+		level = f->level;
+	}
+	return false;
 }
 
-/* Columns behind those of the kernels table, in a file that has such. */
-static int collect_columns(struct collect *c, struct rk_found *f, struct rk_error *err)
+static int column_of(struct rk_counter_set *set, struct rk_run *run, uint32_t name, int *ret,
+		     struct rk_error *err)
 {
-	unsigned first = rk_table_schema(RK_KERNELS)->nfields;
-	struct rk_reader *r = NULL;
-	struct rk_source *rows = NULL;
-	int rc = rk_reader_open_as(f->path, f->ops, &c->run->ctx, &r, err);
+	size_t at = 0;
+	int rc = rk_counter_set_add(set, &run->ctx, name, err);
 
-	if (rc == 0)
-		rc = f->ops->scan(r, RK_KERNELS, 0, &rows, err);
-	for (unsigned i = first; rc == 0 && i < rows->schema->nfields; i++) {
-		const char *name = rows->schema->fields[i].name;
-		uint32_t id;
-
-		rc = rk_strtab_add(c->run->ctx.names, name, strlen(name), &id, err);
-		if (rc == 0)
-			rk_counter_set_add(c->set, &c->run->ctx, id);
-	}
-	rk_source_close(rows);
-	rk_reader_close(r);
+	*ret = rk_counter_set_next(set, name, &at);
 	return rc;
 }
 
-static bool has_columns(const struct rk_found *f)
-{
-	return f->used >> RK_KERNELS & 1 && !f->kept && !strcmp(f->ops->name, "parquet");
-}
-
-static int collect(struct collect *c, struct rk_error *err)
+/* A column for each counter of a file; what a pass with a level counter has feeds it too. */
+static int add_counters(struct rk_counter_set *set, struct rk_run *run, const struct rk_found *f,
+			bool many, struct rk_error *err)
 {
 	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < c->run->nfound; i++) {
-		struct rk_found *f = &c->run->found[i];
+	for (size_t i = 0; rc == 0 && i < f->ncounters; i++) {
+		const char *name = rk_strtab_borrow(run->ctx.names, f->counters[i], NULL);
+		bool integral = many && !strcmp(name, RK_LEVEL_INTEGRAL);
+		uint32_t key = f->keys[i];
+		size_t at = 0;
+		int column;
 
-		if (rk_run_has_counters(f))
-			rc = with_counters(c->run, f, BIT(RK_N_COUNTER), collect_names, c, err);
-		if (rc == 0 && has_columns(f))
-			rc = collect_columns(c, f, err);
+		rc = column_of(set, run, integral ? key : f->counters[i], &column, err);
+		if (rc == 0 && column >= 0 && rk_counter_set_next(set, key, &at) < 0)
+			rc = rk_counter_set_feed(set, key, (unsigned)column, err);
 	}
 	return rc;
 }
@@ -88,16 +83,11 @@ static int collect(struct collect *c, struct rk_error *err)
 static int settle_counters(struct rk_run *run, struct rk_error *err)
 {
 	struct rk_counter_set *set = rk_calloc(1, sizeof(*set));
-	struct collect c = { run, set };
-	size_t warnings;
-	int rc;
+	int rc = set ? rk_run_counter_names(run, err) : rk_fail_nomem(err);
+	bool many = rc == 0 && many_levels(run);
 
-	if (!set)
-		return rk_fail_nomem(err);
-	/* what is odd about the file is told once, by the pass that writes its rows */
-	rk_diag_list(run->ctx.diag, &warnings);
-	rc = collect(&c, err);
-	rk_diag_reset(run->ctx.diag, warnings);
+	for (size_t i = 0; rc == 0 && i < run->nfound; i++)
+		rc = add_counters(set, run, &run->found[i], many, err);
 	if (rc == 0 && set->n)
 		rc = rk_counter_set_schema(set, &run->ctx, err);
 	run->counted = rc == 0;
@@ -105,7 +95,8 @@ static int settle_counters(struct rk_run *run, struct rk_error *err)
 		run->counters = set;
 		return 0;
 	}
-	rk_counter_set_release(set);
+	if (set)
+		rk_counter_set_release(set);
 	rk_free(set);
 	return rc;
 }
@@ -163,7 +154,7 @@ static int process_matrix(struct rk_run *run, const struct rk_found *f,
 {
 	struct fill arg = { .set = set };
 	uint64_t ids = BIT(RK_N_DISPATCH) | BIT(RK_N_PID);
-	int rc = rk_matrix_new(&run->ctx, set->n, &arg.m, err);
+	int rc = rk_matrix_new(&run->ctx, (unsigned)set->n, &arg.m, err);
 
 	if (rc < 0)
 		return rc;
@@ -206,72 +197,10 @@ static int matrix_of(struct rk_run *run, struct rk_found *f, const struct rk_cou
 	return rc;
 }
 
-/* Columns of a file put where the run's schema has them. */
-struct remap {
-	struct rk_source base;
-	struct rk_source *rows;
-	int *from; /* per field of our schema: the file's column, -1 for none */
-	struct rk_column *cols;
-	struct rk_batch batch;
-};
-
-static int remap_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
+/* A long file of rocprof-compute: kernels and the counters of all passes in the same rows. */
+static bool has_repeats(const struct rk_found *f)
 {
-	struct remap *r = (struct remap *)base;
-	const struct rk_batch *b;
-	int rc = rk_source_next(r->rows, &b, err);
-
-	if (rc <= 0)
-		return rc;
-	for (unsigned f = 0; f < base->schema->nfields; f++)
-		r->cols[f] = r->from[f] < 0 ? (struct rk_column){ 0 } : b->cols[r->from[f]];
-	r->batch = (struct rk_batch){ base->schema, b->nrows, r->cols };
-	*batch = &r->batch;
-	return 1;
-}
-
-static void remap_close(struct rk_source *base)
-{
-	struct remap *r = (struct remap *)base;
-
-	rk_source_close(r->rows);
-	rk_free(r->from);
-	rk_free(r->cols);
-	rk_free(r);
-}
-
-static const struct rk_source_ops remap_ops = { .next = remap_next, .close = remap_close };
-
-static int find_field(const struct rk_schema *s, const char *name)
-{
-	for (unsigned f = 0; f < s->nfields; f++)
-		if (!strcmp(s->fields[f].name, name))
-			return (int)f;
-	return -1;
-}
-
-static int remap_open(const struct rk_counter_set *set, struct rk_source **rows,
-		      struct rk_error *err)
-{
-	struct remap *r = rk_calloc(1, sizeof(*r));
-
-	if (r) {
-		r->base = (struct rk_source){ &remap_ops, &set->schema };
-		r->from = rk_calloc(set->schema.nfields, sizeof(*r->from));
-		r->cols = rk_calloc(set->schema.nfields, sizeof(*r->cols));
-	}
-	if (!r || !r->from || !r->cols) {
-		rk_source_close(*rows);
-		*rows = NULL;
-		if (r)
-			remap_close(&r->base);
-		return rk_fail_nomem(err);
-	}
-	for (unsigned f = 0; f < set->schema.nfields; f++)
-		r->from[f] = find_field((*rows)->schema, set->schema.fields[f].name);
-	r->rows = *rows;
-	*rows = &r->base;
-	return 0;
+	return rk_run_has_counters(f) && !strcmp(f->ops->name, "rocprof-compute-csv");
 }
 
 int rk_run_join(struct rk_run *run, struct rk_found *f, const struct rk_counter_set *set,
@@ -281,11 +210,15 @@ int rk_run_join(struct rk_run *run, struct rk_found *f, const struct rk_counter_
 	bool by_order = false;
 	int rc;
 
-	if (has_columns(f))
-		return remap_open(set, rows, err);
+	if (rk_run_has_columns(f))
+		return rk_run_columns_open(run, set, rows, err);
 	rc = matrix_of(run, f, set, &m, &by_order, err);
+	if (rc == 0 && m && set->times && has_repeats(f))
+		rc = rk_run_repeated_times(run, f, m, (unsigned)set->n - 1, err);
 	if (rc < 0) {
 		rk_source_close(*rows);
+		*rows = NULL;
+		rk_matrix_free(m);
 		return rc;
 	}
 	return rk_join_open(*rows, m, set, by_order, rows, err);

@@ -69,6 +69,8 @@ static int each_row(struct checked *c, struct rk_found *f, enum rk_table t, uint
 
 	if (rc == 0)
 		rc = f->ops->scan(r, t, want | BIT(id), &rows, err);
+	if (rc == 0 && t == RK_COUNTERS)
+		rc = rk_run_keyed_open(f, &rows, err);
 	if (rc == 0)
 		rc = rk_names_open(rows, ctx, name, &c->run->style, &rows, err);
 	if (rc < 0)
@@ -143,19 +145,14 @@ static int put_counter(struct checked *c, const struct rk_batch *b, size_t row,
 		       struct rk_error *err)
 {
 	int64_t id = int_at(b, RK_N_DISPATCH, row, 0) + c->shift;
-	int col = rk_counter_set_field(c->set, name_at(b, RK_N_COUNTER, row));
-	const double *known;
-	int rc = rk_matrix_row(c->m, -1, id, &known, err);
+	double refused;
+	int rc = rk_matrix_get(c->m, -1, id, c->refused, &refused, err);
 
-	if (rc <= 0 || col < 0 || known[c->refused] == c->file ||
-	    !rk_column_has(&b->cols[RK_N_VALUE], row))
+	if (rc <= 0 || refused == c->file || !rk_column_has(&b->cols[RK_N_VALUE], row))
 		return rc < 0 ? rc : 0;
-	col -= (int)rk_table_schema(RK_KERNELS)->nfields;
 	/* what an earlier pass has measured stays */
-	if (!isnan(known[col]))
-		return 0;
-	return rk_matrix_put(c->m, -1, id, (unsigned)col,
-			     ((const double *)b->cols[RK_N_VALUE].data)[row], err);
+	return rk_join_put(c->m, c->set, name_at(b, RK_N_COUNTER, row), -1, id,
+			   ((const double *)b->cols[RK_N_VALUE].data)[row], err);
 }
 
 static const uint64_t kernel_fields = BIT(RK_K_NAME) | BIT(RK_K_ITEMS_X) | BIT(RK_K_ITEMS_Y) |
@@ -235,13 +232,13 @@ int rk_run_pass_matrix(struct rk_run *run, struct rk_found *f, const struct rk_c
 		       struct rk_matrix **ret, bool *ret_by_order, struct rk_error *err)
 {
 	struct checked c = { .run = run, .set = set, .first = INT64_MAX, .last = INT64_MIN };
-	int rc = rk_matrix_new(&run->ctx, set->n + 3, &c.m, err);
+	int rc = rk_matrix_new(&run->ctx, (unsigned)set->n + 3, &c.m, err);
 
 	if (rc < 0)
 		return rc;
-	c.name = set->n;
-	c.items = set->n + 1;
-	c.refused = set->n + 2;
+	c.name = (unsigned)set->n;
+	c.items = (unsigned)set->n + 1;
+	c.refused = (unsigned)set->n + 2;
 	rc = number_kernels(&c, f, err);
 	if (rc == 0)
 		rc = rk_matrix_layout(c.m, err);
@@ -249,9 +246,13 @@ int rk_run_pass_matrix(struct rk_run *run, struct rk_found *f, const struct rk_c
 		rc = each_row(&c, f, RK_KERNELS, kernel_fields, put_kernel, err);
 	*ret_by_order = c.by_order;
 	c.by_order = false; /* counters always have their dispatch */
-	for (size_t i = 0; rc == 0 && i < run->nfound; i++)
-		if (rk_run_counts_for(&run->found[i], f))
-			rc = add_file(&c, &run->found[i], !rk_run_separate(&run->found[i], f), err);
+	/* what was measured beside a level counter is second choice */
+	for (size_t i = 0; rc == 0 && i < 2 * run->nfound; i++) {
+		struct rk_found *o = &run->found[i % run->nfound];
+
+		if (rk_run_counts_for(o, f) && (o->level && *o->level) == (i >= run->nfound))
+			rc = add_file(&c, o, !rk_run_separate(o, f), err);
+	}
 	if (rc < 0)
 		rk_matrix_free(c.m);
 	else

@@ -209,3 +209,9 @@ int rk_run_scan_kernels(struct rk_run *run, struct rk_source **ret, struct rk_er
 
 	return rc < 0 ? rc : open_scan(run, RK_KERNELS, RK_WANT_ALL, run->counters, ret, err);
 }
+
+int rk_run_scan_joined(struct rk_run *run, const struct rk_counter_set *set, uint64_t want,
+		       struct rk_source **ret, struct rk_error *err)
+{
+	return open_scan(run, RK_KERNELS, want, set, ret, err);
+}

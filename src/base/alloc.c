@@ -55,6 +55,20 @@ void *rk_reallocn(void *p, size_t n, size_t size)
 	return rk_mul(n, size, &bytes) ? rk_realloc(p, bytes) : NULL;
 }
 
+void *rk_grow(void *p, size_t *cap, size_t need, size_t size)
+{
+	size_t n = *cap ? *cap : 16;
+
+	if (p && need <= *cap)
+		return p;
+	while (n < need && n <= SIZE_MAX / 2)
+		n *= 2;
+	p = n < need ? NULL : rk_reallocn(p, n, size);
+	if (p)
+		*cap = n;
+	return p;
+}
+
 void rk_free(void *p)
 {
 	free(p);

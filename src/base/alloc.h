@@ -9,6 +9,11 @@ void *rk_alloc(size_t size);            /* NULL when out of memory; size 0 gives
 void *rk_calloc(size_t n, size_t size); /* zeroed; NULL also when n * size overflows */
 void *rk_realloc(void *p, size_t size); /* on NULL the old block is still there */
 void *rk_reallocn(void *p, size_t n, size_t size);
+/*
+ * `p` of *cap members with room for at least `need` of them: *cap doubles as far as it must. On NULL
+ * the old block is still there.
+ */
+void *rk_grow(void *p, size_t *cap, size_t need, size_t size);
 void rk_free(void *p); /* NULL is fine */
 char *rk_strdup(const char *s);
 char *rk_strndup(const char *s, size_t len); /* copies len bytes and terminates */

@@ -9,8 +9,9 @@
 /* Every reader's struct begins with this. */
 struct rk_reader {
 	const struct rk_reader_ops *ops;
-	uint32_t tables;      /* RK_TABLE_BIT of each table it can give; fixed after open */
-	bool once;            /* a pipe with one table: only one pass; set by rk_reader_open */
+	uint32_t tables; /* RK_TABLE_BIT of each table it can give; fixed after open */
+	bool once;       /* a pipe with one table: only one pass; set by rk_reader_open */
+	bool repeats;    /* set before a scan: kernels has every row of a dispatch, not the first */
 	const char *stats_of; /* RK_STATS: "kernel", "api", "copy" or "domain"; else NULL */
 };
 

@@ -254,7 +254,8 @@ static int open_counters(struct wide_reader *r, uint64_t want, struct rk_csv_sca
 static int open_table(struct wide_reader *r, const struct rk_v3_table *t, uint64_t want,
 		      struct rk_csv_scan *scan, struct rk_source **ret, struct rk_error *err)
 {
-	bool once = t->table == RK_KERNELS && (r->kind->once || r->columns.per_xcc);
+	bool once = t->table == RK_KERNELS && !r->base.repeats &&
+		    (r->kind->once || r->columns.per_xcc);
 	int rc;
 
 	if (t->table == RK_KERNELS)

@@ -7,46 +7,108 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 
-enum { SLOTS = 4 * RK_JOIN_MAX_COUNTERS };
+enum { FIRST_SLOTS = 256, COLLECT_MAX = 1 << 20 };
 
-/* The slot of a name, or the empty one where it belongs: three in four are empty. */
-static unsigned slot_of(const struct rk_counter_set *set, uint32_t id)
+int rk_counter_set_next(const struct rk_counter_set *set, uint32_t id, size_t *at)
 {
-	unsigned i = (unsigned)(rk_hash_u64(id) % SLOTS);
+	size_t mask = set->nslots - 1;
 
-	while (set->slots[i] && set->ids[set->slots[i] - 1] != id)
-		i = (i + 1) % SLOTS;
-	return i;
+	while (set->nslots) {
+		uint32_t slot = set->slots[(rk_hash_u64(id) + *at) & mask];
+
+		if (!slot)
+			return -1;
+		++*at;
+		if (set->feeds[slot - 1].id == id)
+			return (int)set->feeds[slot - 1].column;
+	}
+	return -1;
 }
 
-static int find(const struct rk_counter_set *set, uint32_t id)
+static bool has(const struct rk_counter_set *set, uint32_t id)
 {
-	return (int)set->slots[slot_of(set, id)] - 1;
+	size_t at = 0;
+
+	return rk_counter_set_next(set, id, &at) >= 0;
 }
 
-int rk_counter_set_field(const struct rk_counter_set *set, uint32_t id)
+static void hash_feed(struct rk_counter_set *set, size_t feed)
 {
-	int i = find(set, id);
+	size_t i = rk_hash_u64(set->feeds[feed].id) & (set->nslots - 1);
 
-	return i < 0 ? -1 : (int)rk_table_schema(RK_KERNELS)->nfields + i;
+	while (set->slots[i])
+		i = (i + 1) & (set->nslots - 1);
+	set->slots[i] = (uint32_t)feed + 1;
 }
 
-void rk_counter_set_add(struct rk_counter_set *set, struct rk_context *ctx, uint32_t id)
+/* Three in four slots stay empty. */
+static int grow_slots(struct rk_counter_set *set, struct rk_error *err)
+{
+	size_t n = set->nslots ? set->nslots * 2 : FIRST_SLOTS;
+	uint32_t *slots;
+
+	if (set->nfeeds * 4 < set->nslots)
+		return 0;
+	slots = rk_calloc(n, sizeof(*slots));
+	if (!slots)
+		return rk_fail_nomem(err);
+	rk_free(set->slots);
+	set->slots = slots;
+	set->nslots = n;
+	for (size_t i = 0; i < set->nfeeds; i++)
+		hash_feed(set, i);
+	return 0;
+}
+
+int rk_counter_set_feed(struct rk_counter_set *set, uint32_t id, unsigned column,
+			struct rk_error *err)
+{
+	int rc = grow_slots(set, err);
+	void *feeds;
+
+	if (rc < 0)
+		return rc;
+	feeds = rk_grow(set->feeds, &set->cap_feeds, set->nfeeds + 1, sizeof(*set->feeds));
+	if (!feeds)
+		return rk_fail_nomem(err);
+	set->feeds = feeds;
+	set->feeds[set->nfeeds] = (struct rk_counter_feed){ id, column };
+	hash_feed(set, set->nfeeds++);
+	return 0;
+}
+
+int rk_counter_set_column(struct rk_counter_set *set, uint32_t name, bool sum, unsigned *ret,
+			  struct rk_error *err)
+{
+	void *columns = rk_grow(set->columns, &set->cap, set->n + 1, sizeof(*set->columns));
+
+	if (!columns)
+		return rk_fail_nomem(err);
+	set->columns = columns;
+	set->columns[set->n] = (struct rk_counter_column){ name, sum };
+	*ret = (unsigned)set->n++;
+	return 0;
+}
+
+int rk_counter_set_add(struct rk_counter_set *set, struct rk_context *ctx, uint32_t id,
+		       struct rk_error *err)
 {
 	const struct rk_schema *kernels = rk_table_schema(RK_KERNELS);
 	const char *name = rk_strtab_borrow(ctx->names, id, NULL);
+	unsigned column;
+	int rc;
 
-	if (!*name || find(set, id) >= 0)
-		return;
+	if (!*name || has(set, id))
+		return 0;
 	for (unsigned f = 0; f < kernels->nfields; f++)
 		if (!strcmp(kernels->fields[f].name, name))
-			return;
-	if (set->n == RK_JOIN_MAX_COUNTERS) {
+			return 0;
+	if (set->n == COLLECT_MAX) {
 		set->more = true;
-		return;
+		return 0;
 	}
-	set->ids[set->n] = id;
-	set->slots[slot_of(set, id)] = (uint16_t)++set->n;
+	rc = rk_counter_set_column(set, id, false, &column, err);
+	return rc < 0 ? rc : rk_counter_set_feed(set, id, column, err);
 }
 
 int rk_counter_set_scan(struct rk_counter_set *set, struct rk_context *ctx,
@@ -64,33 +126,93 @@ int rk_counter_set_scan(struct rk_counter_set *set, struct rk_context *ctx,
 
 			if (id == last || !rk_column_has(c, i))
 				continue;
-			rk_counter_set_add(set, ctx, id);
+			rc = rk_counter_set_add(set, ctx, id, err);
+			if (rc < 0)
+				return rc;
 			last = id;
 		}
 	}
 	return rc;
 }
 
+static bool is_instance(struct rk_context *ctx, uint32_t id)
+{
+	size_t len;
+	const char *name = rk_strtab_borrow(ctx->names, id, &len);
+
+	return len && name[len - 1] == ']';
+}
+
+/* Columns that fit get new numbers in `to`, UINT32_MAX the others. */
+static void renumber(const struct rk_counter_set *set, struct rk_context *ctx, uint32_t *to)
+{
+	size_t singles = 0, kept = 0;
+
+	for (size_t i = 0; i < set->n; i++)
+		singles += !is_instance(ctx, set->columns[i].name);
+	for (size_t i = 0; i < set->n; i++) {
+		bool instance = is_instance(ctx, set->columns[i].name);
+		bool room = kept + (instance ? singles : 0) < RK_JOIN_MAX_COUNTERS;
+
+		singles -= !instance;
+		to[i] = room ? (uint32_t)kept++ : UINT32_MAX;
+	}
+}
+
+/* In their order; instances only where there is room beside all others. */
+static int trim(struct rk_counter_set *set, struct rk_context *ctx, struct rk_error *err)
+{
+	uint32_t *to = rk_calloc(set->n, sizeof(*to));
+	size_t n = set->nfeeds;
+
+	if (!to)
+		return rk_fail_nomem(err);
+	set->more = true;
+	renumber(set, ctx, to);
+	for (size_t i = 0; i < set->n; i++)
+		if (to[i] != UINT32_MAX)
+			set->columns[to[i]] = set->columns[i];
+	set->n = RK_JOIN_MAX_COUNTERS;
+	memset(set->slots, 0, set->nslots * sizeof(*set->slots));
+	set->nfeeds = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct rk_counter_feed f = set->feeds[i];
+
+		if (to[f.column] == UINT32_MAX)
+			continue;
+		set->feeds[set->nfeeds] = (struct rk_counter_feed){ f.id, to[f.column] };
+		hash_feed(set, set->nfeeds++);
+	}
+	rk_free(to);
+	return 0;
+}
+
 int rk_counter_set_schema(struct rk_counter_set *set, struct rk_context *ctx, struct rk_error *err)
 {
 	const struct rk_schema *kernels = rk_table_schema(RK_KERNELS);
+	int rc = set->n > RK_JOIN_MAX_COUNTERS ? trim(set, ctx, err) : 0;
 
+	if (rc < 0)
+		return rc;
 	set->fields = rk_calloc(kernels->nfields + set->n, sizeof(*set->fields));
 	if (!set->fields)
 		return rk_fail_nomem(err);
 	memcpy(set->fields, kernels->fields, kernels->nfields * sizeof(*set->fields));
-	for (unsigned i = 0; i < set->n; i++)
+	for (size_t i = 0; i < set->n; i++)
 		set->fields[kernels->nfields + i] =
-			(struct rk_field){ rk_strtab_borrow(ctx->names, set->ids[i], NULL),
+			(struct rk_field){ rk_strtab_borrow(ctx->names, set->columns[i].name, NULL),
 					   RK_F64 };
 	set->schema = *kernels;
 	set->schema.fields = set->fields;
-	set->schema.nfields += set->n;
+	set->schema.nfields += (unsigned)set->n;
 	return 0;
 }
 
 void rk_counter_set_release(struct rk_counter_set *set)
 {
+	rk_free(set->columns);
+	rk_free(set->feeds);
+	rk_free(set->slots);
 	rk_free(set->fields);
 	*set = (struct rk_counter_set){ 0 };
 }
@@ -118,21 +240,38 @@ int rk_join_note(struct rk_matrix *m, struct rk_source *counters, struct rk_erro
 	return rc;
 }
 
+int rk_join_put(struct rk_matrix *m, const struct rk_counter_set *set, uint32_t id, int64_t pid,
+		int64_t dispatch, double value, struct rk_error *err)
+{
+	size_t at = 0;
+	int rc = 0, column;
+
+	while (rc >= 0 && (column = rk_counter_set_next(set, id, &at)) >= 0) {
+		double known;
+
+		rc = rk_matrix_get(m, pid, dispatch, (unsigned)column, &known, err);
+		if (rc <= 0)
+			return rc;
+		if (isnan(known))
+			rc = rk_matrix_put(m, pid, dispatch, (unsigned)column, value, err);
+		else if (set->columns[column].sum)
+			rc = rk_matrix_put(m, pid, dispatch, (unsigned)column, known + value, err);
+	}
+	return rc < 0 ? rc : 0;
+}
+
 static int fill_row(struct rk_matrix *m, const struct rk_counter_set *set, const struct rk_batch *b,
 		    size_t i, struct rk_error *err)
 {
 	const struct rk_column *name = &b->cols[RK_N_COUNTER], *value = &b->cols[RK_N_VALUE];
-	int col;
 
 	if (!rk_column_has(&b->cols[RK_N_DISPATCH], i) || !rk_column_has(name, i) ||
 	    !rk_column_has(value, i))
 		return 0;
-	col = find(set, ((const uint32_t *)name->data)[i]);
-	if (col < 0)
-		return 0;
-	return rk_matrix_put(m, value_or(&b->cols[RK_N_PID], i, -1),
-			     value_or(&b->cols[RK_N_DISPATCH], i, 0), (unsigned)col,
-			     ((const double *)value->data)[i], err);
+	return rk_join_put(m, set, ((const uint32_t *)name->data)[i],
+			   value_or(&b->cols[RK_N_PID], i, -1),
+			   value_or(&b->cols[RK_N_DISPATCH], i, 0),
+			   ((const double *)value->data)[i], err);
 }
 
 int rk_join_fill(struct rk_matrix *m, const struct rk_counter_set *set, struct rk_source *counters,

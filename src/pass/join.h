@@ -8,24 +8,47 @@
 
 enum { RK_JOIN_MAX_COUNTERS = 1024 };
 
-/* The counters of a run by name: the extra columns of its kernels table. */
+struct rk_counter_column {
+	uint32_t name; /* id in ctx->names */
+	bool sum;      /* the values that feed it are added up; else the first one stays */
+};
+
+struct rk_counter_feed {
+	uint32_t id, column;
+};
+
+/*
+ * Counters by name as the extra columns of the kernels table: usually a column for each name, but
+ * a name may feed several columns and a column may be fed by several names. Zero it before use.
+ */
 struct rk_counter_set {
-	uint32_t ids[RK_JOIN_MAX_COUNTERS];       /* names, in order of first appearance */
-	uint16_t slots[4 * RK_JOIN_MAX_COUNTERS]; /* hash table of places in ids + 1 */
-	unsigned n;
+	struct rk_counter_column *columns;
+	struct rk_counter_feed *feeds;
+	uint32_t *slots; /* hash table of places in feeds + 1 */
+	size_t n, cap, nfeeds, cap_feeds, nslots;
 	bool more;               /* there were more than fit */
+	bool times;              /* the last column takes times that were measured repeatedly */
 	struct rk_field *fields; /* kernels' own and then one double each */
 	struct rk_schema schema;
 };
 
-/* Adds a name; one that kernels has as a column of its own is passed over. */
-void rk_counter_set_add(struct rk_counter_set *set, struct rk_context *ctx, uint32_t id);
+/* A column of its own for a name; one that is there, or that kernels has itself, is passed over. */
+int rk_counter_set_add(struct rk_counter_set *set, struct rk_context *ctx, uint32_t id,
+		       struct rk_error *err);
+/* A column that nothing feeds yet, and one more name that feeds it. */
+int rk_counter_set_column(struct rk_counter_set *set, uint32_t name, bool sum, unsigned *ret,
+			  struct rk_error *err);
+int rk_counter_set_feed(struct rk_counter_set *set, uint32_t id, unsigned column,
+			struct rk_error *err);
 /* Adds the names in a pass over counters (RK_N_COUNTER). */
 int rk_counter_set_scan(struct rk_counter_set *set, struct rk_context *ctx,
 			struct rk_source *counters, struct rk_error *err);
-/* The column of a counter in set->schema, or -1. */
-int rk_counter_set_field(const struct rk_counter_set *set, uint32_t id);
-/* After the last: makes set->schema. Names are borrowed from ctx->names. */
+/* The next column that a name feeds, -1 at the end. *at is 0 at the beginning. */
+int rk_counter_set_next(const struct rk_counter_set *set, uint32_t id, size_t *at);
+/*
+ * After the last: makes set->schema. Past RK_JOIN_MAX_COUNTERS columns single instances ("X[3]")
+ * are the first to be left out. Names are borrowed from ctx->names.
+ */
 int rk_counter_set_schema(struct rk_counter_set *set, struct rk_context *ctx, struct rk_error *err);
 void rk_counter_set_release(struct rk_counter_set *set);
 
@@ -33,6 +56,10 @@ void rk_counter_set_release(struct rk_counter_set *set);
 int rk_join_note(struct rk_matrix *m, struct rk_source *counters, struct rk_error *err);
 int rk_join_fill(struct rk_matrix *m, const struct rk_counter_set *set, struct rk_source *counters,
 		 struct rk_error *err);
+
+/* One value to the columns that its name feeds. */
+int rk_join_put(struct rk_matrix *m, const struct rk_counter_set *set, uint32_t id, int64_t pid,
+		int64_t dispatch, double value, struct rk_error *err);
 
 /*
  * Kernels with set->schema: values of `m` (NULL: all missing) by dispatch id, or by the order of

@@ -146,27 +146,51 @@ int rk_matrix_put(struct rk_matrix *m, int64_t pid, int64_t dispatch, unsigned c
 	return 0;
 }
 
-int rk_matrix_row(struct rk_matrix *m, int64_t pid, int64_t dispatch, const double **ret,
-		  struct rk_error *err)
+static double value_at(const uint8_t *row, unsigned col)
+{
+	uint64_t bits;
+	double value;
+
+	memcpy(&bits, row + (size_t)col * 8, 8);
+	bits ^= MISSING_BITS;
+	memcpy(&value, &bits, 8);
+	return value;
+}
+
+/* 1: *ret are the stored bytes of the row; 0: no such row. */
+static int find_row(struct rk_matrix *m, int64_t pid, int64_t dispatch, uint8_t **ret,
+		    struct rk_error *err)
 {
 	const struct process *p = process_of(m, pid);
 	struct block *b;
-	uint8_t *row;
-	int rc;
 
 	/* one side may not say its process: with one process there is no doubt */
 	if (!p && m->nprocesses == 1 && (pid < 0 || m->processes[0].pid < 0))
 		p = &m->processes[0];
-	rc = p ? stored_row(m, p, dispatch, &b, &row, err) : 0;
+	return p ? stored_row(m, p, dispatch, &b, ret, err) : 0;
+}
+
+int rk_matrix_get(struct rk_matrix *m, int64_t pid, int64_t dispatch, unsigned col, double *ret,
+		  struct rk_error *err)
+{
+	uint8_t *row;
+	int rc = find_row(m, pid, dispatch, &row, err);
+
+	if (rc > 0)
+		*ret = value_at(row, col);
+	return rc;
+}
+
+int rk_matrix_row(struct rk_matrix *m, int64_t pid, int64_t dispatch, const double **ret,
+		  struct rk_error *err)
+{
+	uint8_t *row;
+	int rc = find_row(m, pid, dispatch, &row, err);
+
 	if (rc <= 0)
 		return rc;
-	for (unsigned i = 0; i < m->ncols; i++) {
-		uint64_t bits;
-
-		memcpy(&bits, row + i * 8, 8);
-		bits ^= MISSING_BITS;
-		memcpy(&m->row[i], &bits, 8);
-	}
+	for (unsigned i = 0; i < m->ncols; i++)
+		m->row[i] = value_at(row, i);
 	*ret = m->row;
 	return 1;
 }

@@ -20,6 +20,9 @@ int rk_matrix_note(struct rk_matrix *m, int64_t pid, int64_t dispatch, struct rk
 int rk_matrix_layout(struct rk_matrix *m, struct rk_error *err);
 int rk_matrix_put(struct rk_matrix *m, int64_t pid, int64_t dispatch, unsigned col, double value,
 		  struct rk_error *err);
+/* One value, NaN when there is none. 1: the dispatch is known, 0: no such dispatch. */
+int rk_matrix_get(struct rk_matrix *m, int64_t pid, int64_t dispatch, unsigned col, double *ret,
+		  struct rk_error *err);
 /*
  * The values of one dispatch, NaN where there is none; borrowed until the next call. 1: found,
  * 0: no such dispatch. A pid of -1 fits when there is only one process.

@@ -1,0 +1,216 @@
+/*
+ * run_counters.c - which counters each file has, and under which key they are joined.
+ *
+ * A level counter needs a pass of its own: its integral is the next register, which the older tools
+ * write as SQ_ACCUM_PREV_HIRES whichever counter it is of. In a file that is such a pass the
+ * integral's key says whose it is, and the keys of its other counters say the pass, so that values
+ * of one run of the program can be held against each other.
+ */
+#include <string.h>
+
+#include "api/run.h"
+#include "base/alloc.h"
+#include "metric/metric_names.h"
+
+#define BIT(f) (UINT64_C(1) << (f))
+
+static int key_of(struct rk_run *run, const char *level, uint32_t id, uint32_t *ret,
+		  struct rk_error *err)
+{
+	const char *name = rk_strtab_borrow(run->ctx.names, id, NULL);
+	char *key = strcmp(name, RK_LEVEL_INTEGRAL) ? rk_strf("%s@%s", name, level) :
+						      rk_strf("%s_ACCUM", level);
+	int rc = key ? rk_strtab_add(run->ctx.names, key, strlen(key), ret, err) :
+		       rk_fail_nomem(err);
+
+	rk_free(key);
+	return rc;
+}
+
+/* What the names in a file say about the pass it is of. */
+static int make_keys(struct rk_run *run, struct rk_found *f, struct rk_error *err)
+{
+	const char **names = rk_calloc(f->ncounters, sizeof(*names));
+	const char *level;
+	int rc = 0;
+
+	f->keys = rk_calloc(f->ncounters, sizeof(*f->keys));
+	if (!names || !f->keys) {
+		rk_free(names);
+		return rk_fail_nomem(err);
+	}
+	for (size_t i = 0; i < f->ncounters; i++)
+		names[i] = rk_strtab_borrow(run->ctx.names, f->counters[i], NULL);
+	level = rk_level_of_pass(names, f->ncounters);
+	rk_free(names);
+	f->level = level ? level : "";
+	for (size_t i = 0; rc == 0 && i < f->ncounters; i++) {
+		f->keys[i] = f->counters[i];
+		if (level)
+			rc = key_of(run, level, f->counters[i], &f->keys[i], err);
+	}
+	return rc;
+}
+
+/* The names of `set`, a column each, become those of the file. */
+static int take_names(struct rk_found *f, const struct rk_counter_set *set, struct rk_error *err)
+{
+	f->counters = rk_calloc(set->n, sizeof(*f->counters));
+	if (!f->counters)
+		return rk_fail_nomem(err);
+	f->ncounters = set->n;
+	for (size_t i = 0; i < set->n; i++)
+		f->counters[i] = set->columns[i].name;
+	return 0;
+}
+
+/* Columns behind those of the kernels table. */
+static int scan_columns(struct rk_run *run, struct rk_reader *r, struct rk_counter_set *set,
+			struct rk_error *err)
+{
+	struct rk_source *rows = NULL;
+	int rc = r->ops->scan(r, RK_KERNELS, 0, &rows, err);
+
+	for (unsigned i = RK_K_NFIELDS; rc == 0 && i < rows->schema->nfields; i++) {
+		const char *name = rows->schema->fields[i].name;
+		uint32_t id;
+
+		rc = rk_strtab_add(run->ctx.names, name, strlen(name), &id, err);
+		if (rc == 0)
+			rc = rk_counter_set_add(set, &run->ctx, id, err);
+	}
+	rk_source_close(rows);
+	return rc;
+}
+
+static int scan_rows(struct rk_run *run, struct rk_reader *r, struct rk_counter_set *set,
+		     struct rk_error *err)
+{
+	struct rk_source *rows = NULL;
+	int rc = r->ops->scan(r, RK_COUNTERS, BIT(RK_N_COUNTER), &rows, err);
+
+	if (rc == 0)
+		rc = rk_counter_set_scan(set, &run->ctx, rows, err);
+	rk_source_close(rows);
+	return rc;
+}
+
+static int look_into(struct rk_run *run, struct rk_found *f, bool columns, struct rk_error *err)
+{
+	struct rk_counter_set set = { 0 };
+	struct rk_reader *r = NULL;
+	int rc = rk_reader_open_as(f->path, f->ops, &run->ctx, &r, err);
+
+	if (rc == 0)
+		rc = columns ? scan_columns(run, r, &set, err) : scan_rows(run, r, &set, err);
+	if (rc == 0)
+		rc = take_names(f, &set, err);
+	if (rc == 0)
+		rc = make_keys(run, f, err);
+	rk_counter_set_release(&set);
+	rk_reader_close(r);
+	return rc;
+}
+
+bool rk_run_has_columns(const struct rk_found *f)
+{
+	return f->used >> RK_KERNELS & 1 && !f->kept && !strcmp(f->ops->name, "parquet");
+}
+
+int rk_run_counter_names(struct rk_run *run, struct rk_error *err)
+{
+	size_t warnings;
+	int rc = 0;
+
+	if (run->named)
+		return 0;
+	/* what is odd about a file is told once, by the pass that uses its rows */
+	rk_diag_list(run->ctx.diag, &warnings);
+	for (size_t i = 0; rc == 0 && i < run->nfound; i++) {
+		struct rk_found *f = &run->found[i];
+
+		if (f->counters)
+			continue;
+		if (rk_run_has_columns(f))
+			rc = look_into(run, f, true, err);
+		else if (rk_run_has_counters(f))
+			rc = look_into(run, f, false, err);
+	}
+	rk_diag_reset(run->ctx.diag, warnings);
+	run->named = rc == 0;
+	return rc;
+}
+
+/* Counters under their keys: for files that are a pass with a level counter. */
+struct keyed {
+	struct rk_source base;
+	struct rk_source *rows;
+	const struct rk_found *f;
+	uint32_t *ids;
+	size_t cap;
+	struct rk_column cols[RK_N_NFIELDS];
+	struct rk_batch batch;
+};
+
+static uint32_t key_for(const struct rk_found *f, uint32_t id)
+{
+	for (size_t i = 0; i < f->ncounters; i++)
+		if (f->counters[i] == id)
+			return f->keys[i];
+	return id;
+}
+
+static int keyed_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
+{
+	struct keyed *k = (struct keyed *)base;
+	const struct rk_batch *b;
+	const uint32_t *from;
+	void *ids;
+	int rc = rk_source_next(k->rows, &b, err);
+
+	if (rc <= 0)
+		return rc;
+	ids = rk_grow(k->ids, &k->cap, b->nrows, sizeof(*k->ids));
+	if (!ids)
+		return rk_fail_nomem(err);
+	k->ids = ids;
+	memcpy(k->cols, b->cols, sizeof(k->cols));
+	from = b->cols[RK_N_COUNTER].data;
+	for (size_t i = 0; from && i < b->nrows; i++)
+		k->ids[i] = key_for(k->f, from[i]);
+	if (from)
+		k->cols[RK_N_COUNTER].data = k->ids;
+	k->batch = (struct rk_batch){ b->schema, b->nrows, k->cols };
+	*batch = &k->batch;
+	return 1;
+}
+
+static void keyed_close(struct rk_source *base)
+{
+	struct keyed *k = (struct keyed *)base;
+
+	rk_source_close(k->rows);
+	rk_free(k->ids);
+	rk_free(k);
+}
+
+static const struct rk_source_ops keyed_ops = { .next = keyed_next, .close = keyed_close };
+
+int rk_run_keyed_open(const struct rk_found *f, struct rk_source **rows, struct rk_error *err)
+{
+	struct keyed *k;
+
+	if (!f->level || !*f->level)
+		return 0;
+	k = rk_calloc(1, sizeof(*k));
+	if (!k) {
+		rk_source_close(*rows);
+		*rows = NULL;
+		return rk_fail_nomem(err);
+	}
+	k->base = (struct rk_source){ &keyed_ops, (*rows)->schema };
+	k->rows = *rows;
+	k->f = f;
+	*rows = &k->base;
+	return 0;
+}
