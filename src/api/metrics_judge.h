@@ -1,0 +1,12 @@
+/* metrics_judge.h - one kernel's place in the roofline, and its verdict. */
+#ifndef RK_METRICS_JUDGE_H
+#define RK_METRICS_JUDGE_H
+
+#include "api/metrics_impl.h"
+
+/* k->metrics are there; fills k->roof and k->verdict. */
+void rk_metric_judge(const struct rk_metric_work *w, const struct rk_metrics *m,
+		     const struct rk_metric_group *g, const struct rk_agg_row *times,
+		     struct rk_metric_kernel *k);
+
+#endif
