@@ -5,13 +5,20 @@
 #include "base/error.h"
 #include "rockit/metrics.h"
 
-/* What roofline.csv measured, by the names of its columns ("HBMBw", "MFMAF16Flops", ...). */
+/*
+ * What roofline.csv measured, by the names of its columns ("HBMBw", "MFMAF16Flops", ...), in GB/s
+ * and Gop/s. Of a name that comes several times (devices) the mean counts. Other names are passed
+ * over, and so are values that are not above 0.
+ */
 struct rk_roof_measure {
 	const char *name;
 	double value;
 };
 
-/* *ret is the caller's: rk_free. Empty for a chip of which nothing is known. */
+/*
+ * *ret is the caller's: rk_free; names are static. Levels first, then pipes, each only where a
+ * number is known. "vector f32 packed" and "mall" are ceilings that no counter is held against.
+ */
 int rk_roof_ceilings(const struct rk_metric_device *d, const struct rk_roof_measure *measured,
 		     size_t n, struct rk_ceiling **ret, size_t *ret_n, struct rk_error *err);
 
@@ -25,6 +32,11 @@ struct rk_roof_kernel {
 /* Names of the pipes, in the order of rk_roof_kernel.flops; NULL at the end. At most 16. */
 extern const char *const rk_roof_pipes[];
 
+/*
+ * The pipe is that of which the largest share was used. rate and intensity count operations in
+ * floating point, unless the pipe is "matrix i8": then its operations alone. Without a pipe or
+ * without bytes of a level that level is not known; percent <= 100 exactly when rate <= attainable.
+ */
 void rk_roof_place(const struct rk_ceiling *ceilings, size_t n, const struct rk_roof_kernel *k,
 		   struct rk_roof_point *ret);
 
