@@ -11,7 +11,7 @@
 
 enum { NCOLUMNS = 64, NTERMS = 80 };
 
-/* Names: a..h are columns 0..7; X, Y, Z have instances; terms are set by tests. */
+/* Names: a..h are columns 0..7; X, Y and others have instances; terms are set by tests. */
 struct fixture {
 	struct rk_expr_arena *arena;
 	struct rk_program *program;
