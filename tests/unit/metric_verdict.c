@@ -573,3 +573,24 @@ TEST(every_threshold_must_be_there_with_its_reason)
 	}
 	CHECK_I64(parse_with("{", "", NULL), RK_E_FORMAT);
 }
+
+TEST(thresholds_survive_every_failed_allocation)
+{
+	const struct rk_data_file *d = rk_data_find("metrics/verdicts.json");
+	bool failed = true;
+
+	for (uint64_t n = 1; failed && n < 5000; n++) {
+		struct rk_error err = { 0 };
+		struct rk_limits l;
+		int rc;
+
+		rk_alloc_fail_after(n);
+		rc = rk_limits_parse(d->text, d->len, d->name, &l, &err);
+		failed = rk_alloc_failed();
+		rk_alloc_fail_after(0);
+		if (rc == 0)
+			rk_limits_release(&l);
+		CHECK(failed ? rc == RK_E_NOMEM && err.code == RK_E_NOMEM : rc == 0);
+	}
+	CHECK(!failed);
+}
