@@ -47,6 +47,7 @@ static inline double settle(double r)
 	return r + (r - r);
 }
 
+/* Unrolled by request: at -O2 compilers do not, and counting costs a third of the time. */
 #define KERNEL(NAME, RESULT)                                                                       \
 	static void NAME(double *restrict out, const double *restrict a, const double *restrict b, \
 			 double k, size_t n)                                                       \
@@ -56,7 +57,7 @@ static inline double settle(double r)
 		(void)b;                                                                           \
 		(void)k;                                                                           \
 		for (; i + LANES <= n; i += LANES)                                                 \
-			for (size_t l = 0, j = i; l < LANES; l++, j++)                             \
+			_Pragma("GCC unroll 8") for (size_t l = 0, j = i; l < LANES; l++, j++)     \
 				out[j] = (RESULT);                                                 \
 		for (size_t j = i; j < n; j++)                                                     \
 			out[j] = (RESULT);                                                         \
