@@ -185,7 +185,9 @@ static void callbacks(void)
 		clReleaseEvent(e);
 	}
 	cl_must(clFinish(q), "clFinish");
-	for (int i = 0; i < 5000 && atomic_load(&shared.launched) < 100; i++)
+	for (int i = 0;
+	     i < 5000 && (atomic_load(&shared.calls) < 200 || atomic_load(&shared.launched) < 100);
+	     i++)
 		usleep(1000);
 	cl_must(clFinish(shared.q), "clFinish");
 	printf("callbacks: %d\n", atomic_load(&shared.calls));
