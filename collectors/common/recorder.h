@@ -121,9 +121,10 @@ void rk_rec_calibration(uint32_t device, int64_t device_ns, int64_t boot_ns, int
 
 /*
  * One more operation was handed to a device and will be recorded when it is over. After a crash
- * the difference tells what the end of the file has lost. `failed` takes it back.
+ * the difference tells what the end of the file has lost. `failed` takes it back. Returns
+ * rk_rec_tid(), for the record to come.
  */
-void rk_rec_begun(void);
+uint32_t rk_rec_begun(void);
 void rk_rec_failed(void);
 
 /*

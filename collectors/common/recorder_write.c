@@ -86,7 +86,7 @@ static inline struct rk_raw_stripe *stripe(const struct rec_thread *t)
 	return &h->stripes[t->tid % RK_RAW_STRIPES];
 }
 
-void rk_rec_begun(void)
+uint32_t rk_rec_begun(void)
 {
 	struct rec_thread *t = rk_rec_me();
 	struct rk_raw_stripe *s;
@@ -96,6 +96,7 @@ void rk_rec_begun(void)
 	s = stripe(t);
 	if (s)
 		__atomic_fetch_add(&s->begun, 1, __ATOMIC_RELAXED);
+	return t->tid;
 }
 
 /* Over: recorded, lost or never begun. */

@@ -43,6 +43,7 @@ struct rk_ocl {
 	cl_icd_dispatch inner; /* the target with our wrappers in place, below those of ocl_api.c */
 	bool api;              /* record every call */
 	bool count_only;       /* for measuring: see commands, record none */
+	bool alone;            /* for measuring: the application's threads do all of it */
 };
 extern struct rk_ocl rk_ocl;
 
@@ -163,8 +164,9 @@ void rk_ocl_queue_wrap(cl_icd_dispatch *d);
 /* ---- kernels (ocl_kernel.c) ---- */
 
 /* The shape to record for a launch; 0 when there is none. Sizes may be NULL. */
-uint32_t rk_ocl_kernel_shape(cl_kernel handle, cl_command_queue queue, cl_uint dims,
-			     const size_t *offset, const size_t *global, const size_t *local);
+uint32_t rk_ocl_kernel_shape(cl_kernel handle, struct rk_ocl_queue *q, cl_command_queue queue,
+			     cl_uint dims, const size_t *offset, const size_t *global,
+			     const size_t *local);
 void rk_ocl_kernel_wrap(cl_icd_dispatch *d);
 
 /* ---- the other parts ---- */

@@ -17,7 +17,7 @@ static cl_int CL_API_CALL ndrange(cl_command_queue queue, cl_kernel kernel, cl_u
 	rc = rk_ocl.target.clEnqueueNDRangeKernel(queue, kernel, dims, offset, global, local, nwait,
 						  wait, c.event);
 	if (rc == CL_SUCCESS && c.queue)
-		what.id = rk_ocl_kernel_shape(kernel, queue, dims, offset, global, local);
+		what.id = rk_ocl_kernel_shape(kernel, c.queue, queue, dims, offset, global, local);
 	return rk_ocl_end(&c, rc, &what);
 }
 
@@ -32,7 +32,7 @@ static cl_int CL_API_CALL task(cl_command_queue queue, cl_kernel kernel, cl_uint
 	rk_ocl_begin(&c, queue, event);
 	rc = rk_ocl.target.clEnqueueTask(queue, kernel, nwait, wait, c.event);
 	if (rc == CL_SUCCESS && c.queue)
-		what.id = rk_ocl_kernel_shape(kernel, queue, 1, NULL, &one, &one);
+		what.id = rk_ocl_kernel_shape(kernel, c.queue, queue, 1, NULL, &one, &one);
 	return rk_ocl_end(&c, rc, &what);
 }
 

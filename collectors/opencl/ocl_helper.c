@@ -79,7 +79,8 @@ void rk_ocl_helper_start(void)
 {
 	uint32_t expected = NOT_STARTED;
 
-	if (!rk_ocl.count_only && atomic_compare_exchange_strong(&state, &expected, STARTED))
+	if (!rk_ocl.count_only && !rk_ocl.alone &&
+	    atomic_compare_exchange_strong(&state, &expected, STARTED))
 		start_thread();
 }
 

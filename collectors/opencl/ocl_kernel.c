@@ -233,14 +233,14 @@ static struct launch describe(const struct ask *a, uint32_t version)
 	return l;
 }
 
-uint32_t rk_ocl_kernel_shape(cl_kernel handle, cl_command_queue queue, cl_uint dims,
-			     const size_t *offset, const size_t *global, const size_t *local)
+uint32_t rk_ocl_kernel_shape(cl_kernel handle, struct rk_ocl_queue *q, cl_command_queue queue,
+			     cl_uint dims, const size_t *offset, const size_t *global,
+			     const size_t *local)
 {
 	static const size_t nothing[DIMS]; /* since OpenCL 2.1 a launch may have no size */
-	struct rk_ocl_queue *q = rk_ocl_queue_find(queue);
 	struct ask a = { .handle = handle,
 			 .queue = queue,
-			 .device = q ? atomic_load(&q->device) : NULL,
+			 .device = atomic_load_explicit(&q->device, memory_order_relaxed),
 			 .dims = dims,
 			 .offset = offset,
 			 .global = global ? global : nothing,

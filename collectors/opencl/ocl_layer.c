@@ -116,6 +116,7 @@ static bool start(const cl_icd_dispatch *target, size_t n)
 		return false;
 	rk_ocl.api = rk_rec_flag("api", false);
 	rk_ocl.count_only = rk_rec_flag("count", false);
+	rk_ocl.alone = !rk_rec_flag("thread", true);
 	hold_loader(target);
 	make_tables();
 	return pthread_atfork(NULL, NULL, forked) == 0 && atexit(at_end) == 0;

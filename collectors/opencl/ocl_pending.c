@@ -138,7 +138,7 @@ void rk_ocl_begin(struct rk_ocl_command *c, cl_command_queue handle, cl_event *a
 }
 
 static void fill(struct node *n, const struct rk_ocl_command *c, const struct rk_ocl_what *what,
-		 int64_t width_ns)
+		 uint32_t tid, int64_t width_ns)
 {
 	n->event = c->own;
 	n->bytes = what->bytes;
@@ -150,7 +150,7 @@ static void fill(struct node *n, const struct rk_ocl_command *c, const struct rk
 	n->queue = atomic_load_explicit(&c->queue->id, memory_order_relaxed);
 	n->device = atomic_load_explicit(&c->queue->device, memory_order_relaxed);
 	n->id = what->id;
-	n->tid = rk_rec_tid();
+	n->tid = tid;
 	n->kind = (uint8_t)what->kind;
 	n->direction = (uint8_t)what->direction;
 	if (rk_ocl.api)
@@ -161,15 +161,14 @@ static void fill(struct node *n, const struct rk_ocl_command *c, const struct rk
 static bool keep(struct rk_ocl_command *c, const struct rk_ocl_what *what)
 {
 	int64_t width_ns = c->before_ns ? 1 + rk_rec_now() - c->before_ns : 0;
-	uint32_t name;
+	uint32_t name, tid = rk_rec_begun();
 
-	rk_rec_begun();
 	if (!atomic_load_explicit(&c->queue->profiled, memory_order_relaxed))
 		return false; /* it will never have times: stays begun, and so counts as lost */
 	name = node_take();
 	if (!name)
 		return false;
-	fill(&nodes[name - 1], c, what, width_ns);
+	fill(&nodes[name - 1], c, what, tid, width_ns);
 	push(c->queue, name);
 	return true;
 }
