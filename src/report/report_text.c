@@ -2,114 +2,20 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/text.h"
+#include "report/report_page.h"
 #include "report/report_parts.h"
 
 enum {
-	BAR_COLUMNS = 10,
-	CELL_COLUMNS = 9,   /* "999.9 us" and a little air */
-	NAME_COLUMNS = 24,  /* a name is never cut shorter than this */
 	WIDE_COLUMNS = 100, /* narrower terminals see no Min and Max */
-	CELL_MAX_BYTES = 64 << 10,
 };
 
 struct page {
+	struct rk_page page;
 	struct rk_bytes *out;
 	const struct rk_report *r;
 	const struct rk_render_options *opt;
-	struct rk_bytes cell; /* scratch */
-	bool extremes;        /* show Min and Max */
+	bool extremes; /* show Min and Max */
 };
-
-static void paint(struct page *p, const char *code)
-{
-	if (p->opt->color)
-		rk_bytes_puts(p->out, code);
-}
-
-#define BOLD "\033[1m"
-#define DIM "\033[2m"
-#define RED "\033[31m"
-#define YELLOW "\033[33m"
-#define PLAIN "\033[0m"
-
-static void spaces(struct page *p, size_t n)
-{
-	rk_bytes_printf(p->out, "%*s", (int)n, "");
-}
-
-/* p->cell, right-aligned in `columns`, and a gap before it. */
-static void flush_cell(struct page *p, size_t columns)
-{
-	if (p->cell.len < columns)
-		spaces(p, columns - p->cell.len);
-	rk_bytes_put_u8(p->out, ' ');
-	rk_bytes_put(p->out, p->cell.data, p->cell.len);
-	p->out->bad |= p->cell.bad;
-	rk_bytes_clear(&p->cell);
-}
-
-static void word_cell(struct page *p, const char *word, size_t columns)
-{
-	rk_bytes_puts(&p->cell, word);
-	flush_cell(p, columns);
-}
-
-static void time_cell(struct page *p, double ns)
-{
-	rk_put_duration(&p->cell, ns);
-	flush_cell(p, CELL_COLUMNS);
-}
-
-static void count_cell(struct page *p, uint64_t v, size_t columns)
-{
-	rk_put_grouped(&p->cell, v);
-	flush_cell(p, columns);
-}
-
-/* A column as wide as its largest count. */
-static size_t count_columns(uint64_t most, const char *title)
-{
-	size_t digits = 1, n;
-
-	while (most >= 10) {
-		most /= 10;
-		digits++;
-	}
-	n = digits + (digits - 1) / 3;
-	return (n > strlen(title) ? n : strlen(title)) + 1;
-}
-
-/* The rest of the line: a name, safe to print, cut to what the terminal has left. */
-static void name_rest(struct page *p, const char *name, size_t used)
-{
-	size_t room = p->opt->columns;
-
-	room = room > used + NAME_COLUMNS ? room - used : NAME_COLUMNS;
-	rk_put_printable(&p->cell, name, strlen(name), p->opt->utf8);
-	rk_bytes_puts(p->out, "  ");
-	if (!p->opt->columns || rk_utf8_columns((const char *)p->cell.data, p->cell.len) <= room) {
-		rk_bytes_put(p->out, p->cell.data, p->cell.len);
-	} else {
-		size_t dots = p->opt->utf8 ? 1 : 3;
-
-		rk_bytes_put(p->out, p->cell.data,
-			     rk_utf8_fit((const char *)p->cell.data, p->cell.len, room - dots));
-		rk_bytes_puts(p->out, p->opt->utf8 ? "…" : "...");
-	}
-	rk_bytes_put_u8(p->out, '\n');
-	p->out->bad |= p->cell.bad;
-	rk_bytes_clear(&p->cell);
-}
-
-static void put_bar(struct page *p, double percent, double most)
-{
-	int n = most > 0 && percent > 0 ? (int)(percent / most * BAR_COLUMNS + 0.5) : 0;
-
-	rk_bytes_put_u8(p->out, ' ');
-	for (int i = 0; i < BAR_COLUMNS; i++)
-		rk_bytes_puts(p->out, i >= n ? " " : p->opt->utf8 ? "▇" : "#");
-}
 
 /* Column widths of one table. */
 struct widths {
@@ -132,10 +38,10 @@ static struct widths measure(const struct page *p, const struct rk_report_sectio
 		if (p->r->by && strlen(row->key) > w.key)
 			w.key = strlen(row->key);
 	}
-	w.calls = count_columns(most, "Calls");
+	w.calls = rk_page_count_columns(most, "Calls");
 	if (p->r->by && w.key < strlen(p->r->by))
 		w.key = strlen(p->r->by);
-	w.before_name = 6 + 1 + BAR_COLUMNS + (CELL_COLUMNS + 1) * (p->extremes ? 5u : 3u) +
+	w.before_name = 6 + 1 + RK_PAGE_BAR + (RK_PAGE_TIME + 1) * (p->extremes ? 5u : 3u) +
 			w.calls + 1 + (w.key ? w.key + 1 : 0) + 2;
 	return w;
 }
@@ -144,16 +50,16 @@ static void put_heading(struct page *p, const struct widths *w)
 {
 	char by[16];
 
-	paint(p, BOLD);
+	rk_page_paint(&p->page, RK_BOLD);
 	rk_bytes_puts(p->out, " Time%");
-	spaces(p, 1 + BAR_COLUMNS);
-	word_cell(p, "Total", CELL_COLUMNS);
-	word_cell(p, "Calls", w->calls);
-	word_cell(p, "Mean", CELL_COLUMNS);
-	word_cell(p, "Median", CELL_COLUMNS);
+	rk_page_spaces(&p->page, 1 + RK_PAGE_BAR);
+	rk_page_word(&p->page, "Total", RK_PAGE_TIME);
+	rk_page_word(&p->page, "Calls", w->calls);
+	rk_page_word(&p->page, "Mean", RK_PAGE_TIME);
+	rk_page_word(&p->page, "Median", RK_PAGE_TIME);
 	if (p->extremes) {
-		word_cell(p, "Min", CELL_COLUMNS);
-		word_cell(p, "Max", CELL_COLUMNS);
+		rk_page_word(&p->page, "Min", RK_PAGE_TIME);
+		rk_page_word(&p->page, "Max", RK_PAGE_TIME);
 	}
 	if (w->key) {
 		size_t n = strnlen(p->r->by, sizeof(by) - 1);
@@ -161,10 +67,10 @@ static void put_heading(struct page *p, const struct widths *w)
 		memcpy(by, p->r->by, n);
 		by[n] = '\0';
 		by[0] = (char)(by[0] - 'a' + 'A');
-		word_cell(p, by, w->key);
+		rk_page_word(&p->page, by, w->key);
 	}
 	rk_bytes_puts(p->out, "  Name");
-	paint(p, PLAIN);
+	rk_page_paint(&p->page, RK_PLAIN);
 	rk_bytes_put_u8(p->out, '\n');
 }
 
@@ -177,28 +83,28 @@ static void put_row(struct page *p, const struct rk_report_row *row, const struc
 {
 	bool share = !row->barrier && isfinite(row->percent);
 	const char *heat = !share             ? "" :
-			   row->percent >= 25 ? RED :
-			   row->percent >= 10 ? YELLOW :
+			   row->percent >= 25 ? RK_RED :
+			   row->percent >= 10 ? RK_YELLOW :
 						"";
 
-	paint(p, heat);
+	rk_page_paint(&p->page, heat);
 	if (share)
 		rk_bytes_printf(p->out, "%6.2f", row->percent);
 	else
 		rk_bytes_puts(p->out, "     -");
-	put_bar(p, share ? row->percent : 0, w->most);
-	paint(p, heat[0] ? PLAIN : "");
-	time_cell(p, row->timed ? (double)row->total_ns : NAN);
-	count_cell(p, row->calls, w->calls);
-	time_cell(p, row->mean_ns);
-	time_cell(p, row->median_ns);
+	rk_page_bar(&p->page, share && w->most > 0 ? row->percent / w->most : 0);
+	rk_page_paint(&p->page, heat[0] ? RK_PLAIN : "");
+	rk_page_time(&p->page, row->timed ? (double)row->total_ns : NAN);
+	rk_page_count(&p->page, row->calls, w->calls);
+	rk_page_time(&p->page, row->mean_ns);
+	rk_page_time(&p->page, row->median_ns);
 	if (p->extremes) {
-		time_cell(p, unless_negative(row->min_ns));
-		time_cell(p, unless_negative(row->max_ns));
+		rk_page_time(&p->page, unless_negative(row->min_ns));
+		rk_page_time(&p->page, unless_negative(row->max_ns));
 	}
 	if (w->key)
-		word_cell(p, row->key[0] ? row->key : "-", w->key);
-	name_rest(p, row->name[0] ? row->name : "(no name)", w->before_name);
+		rk_page_word(&p->page, row->key[0] ? row->key : "-", w->key);
+	rk_page_rest(&p->page, row->name[0] ? row->name : "(no name)", w->before_name);
 }
 
 static size_t shown_of(const struct page *p, size_t n)
@@ -206,18 +112,10 @@ static size_t shown_of(const struct page *p, size_t n)
 	return p->opt->top && p->opt->top < n ? p->opt->top : n;
 }
 
-static void put_title(struct page *p, const char *title)
-{
-	rk_bytes_put_u8(p->out, '\n');
-	paint(p, BOLD);
-	rk_bytes_puts(p->out, title);
-	paint(p, PLAIN);
-}
-
 /* "Kernels: 1,234 calls of 12 names, 1.234 s in a span of 2.345 s" */
 static void put_totals(struct page *p, enum rk_section which, const struct rk_report_section *s)
 {
-	put_title(p, rk_section_title(which));
+	rk_page_title(&p->page, rk_section_title(which));
 	rk_bytes_puts(p->out, ": ");
 	rk_put_grouped(p->out, s->calls);
 	rk_bytes_printf(p->out, " call%s of ", s->calls == 1 ? "" : "s");
@@ -251,9 +149,9 @@ static void put_section(struct page *p, enum rk_section which)
 	for (size_t i = shown; i < s->nrows; i++)
 		rest += isfinite(s->rows[i].percent) ? s->rows[i].percent : 0;
 	if (shown < s->nrows) {
-		paint(p, DIM);
+		rk_page_paint(&p->page, RK_DIM);
 		rk_bytes_printf(p->out, "%6.2f  and %zu more", rest, s->nrows - shown);
-		paint(p, PLAIN);
+		rk_page_paint(&p->page, RK_PLAIN);
 		rk_bytes_put_u8(p->out, '\n');
 	}
 }
@@ -261,12 +159,12 @@ static void put_section(struct page *p, enum rk_section which)
 static void value_cell(struct page *p, double v)
 {
 	if (!isfinite(v))
-		rk_bytes_puts(&p->cell, "-");
+		rk_bytes_puts(&p->page.cell, "-");
 	else if (v == floor(v) && fabs(v) < 1e12)
-		rk_bytes_printf(&p->cell, "%.0f", v);
+		rk_bytes_printf(&p->page.cell, "%.0f", v);
 	else
-		rk_bytes_printf(&p->cell, "%.6g", v);
-	flush_cell(p, 13);
+		rk_bytes_printf(&p->page.cell, "%.6g", v);
+	rk_page_right(&p->page, 13);
 }
 
 static void put_counters(struct page *p)
@@ -275,23 +173,23 @@ static void put_counters(struct page *p)
 
 	if (!shown)
 		return;
-	put_title(p, "Counters");
+	rk_page_title(&p->page, "Counters");
 	rk_bytes_put_u8(p->out, '\n');
-	paint(p, BOLD);
+	rk_page_paint(&p->page, RK_BOLD);
 	rk_bytes_puts(
 		p->out,
 		"         Rows           Sum          Mean           Min           Max  Name");
-	paint(p, PLAIN);
+	rk_page_paint(&p->page, RK_PLAIN);
 	rk_bytes_put_u8(p->out, '\n');
 	for (size_t i = 0; i < shown; i++) {
 		const struct rk_report_counter *c = &p->r->counters[i];
 
-		count_cell(p, c->rows, 12);
+		rk_page_count(&p->page, c->rows, 12);
 		value_cell(p, c->sum);
 		value_cell(p, c->sum / (double)c->rows);
 		value_cell(p, c->min);
 		value_cell(p, c->max);
-		name_rest(p, c->name, 13 + 4 * 14 + 2);
+		rk_page_rest(&p->page, c->name, 13 + 4 * 14 + 2);
 	}
 	if (shown < p->r->ncounters)
 		rk_bytes_printf(p->out, "        and %zu more\n", p->r->ncounters - shown);
@@ -368,7 +266,7 @@ void rk_report_text(struct rk_bytes *out, const struct rk_report *r,
 	struct page p = { .out = out, .r = r, .opt = opt };
 	size_t start;
 
-	rk_bytes_init(&p.cell, CELL_MAX_BYTES);
+	rk_page_begin(&p.page, out, opt);
 	p.extremes = !opt->columns || opt->columns >= WIDE_COLUMNS;
 	put_source(&p);
 	start = out->len;
@@ -378,5 +276,5 @@ void rk_report_text(struct rk_bytes *out, const struct rk_report *r,
 	put_other_tables(&p);
 	if (out->len == start)
 		rk_bytes_puts(out, "\nno rows\n");
-	rk_bytes_release(&p.cell);
+	rk_page_end(&p.page);
 }
