@@ -176,8 +176,27 @@ int rk_run_metrics(struct rk_run *run, const struct rk_metrics_options *opt,
 		   struct rk_metrics **ret, struct rk_error *err);
 void rk_metrics_free(struct rk_metrics *m); /* NULL is fine */
 
+/* How metrics are written down. What follows `groups` is for text: JSON and CSV hold all. */
+struct rk_metrics_look {
+	struct rk_render_options look; /* top: kernels that are shown */
+	const char *groups;            /* "l2,lds": metrics of these groups only; NULL: of all */
+	bool all;                      /* every metric, not only those that say most */
+	bool absent;                   /* each absent metric with its reason, not only how many */
+	bool no_roofline;
+};
+
 /* *ret_text is NUL-terminated and freed by rk_text_free. */
-int rk_metrics_render(const struct rk_metrics *m, const struct rk_render_options *opt,
+int rk_metrics_render(const struct rk_metrics *m, const struct rk_metrics_look *how,
 		      char **ret_text, size_t *ret_len, struct rk_error *err);
+
+/*
+ * The values of each dispatch, written as they come: in bounded memory, whole or not at all. JSON
+ * is the same document with dispatches in place of kernels; CSV has a row per dispatch. opt->begin
+ * and opt->dispatch are not called. `path` "-" is stdout; text is no such format (RK_E_USAGE).
+ * *ret may be NULL; else as by rk_run_metrics.
+ */
+int rk_metrics_write_dispatches(struct rk_run *run, const struct rk_metrics_options *opt,
+				const struct rk_metrics_look *how, const char *path,
+				struct rk_metrics **ret, struct rk_error *err);
 
 #endif

@@ -1,0 +1,61 @@
+/* metrics_parts.h - the pieces of `rockit metrics`: text, JSON and CSV. */
+#ifndef RK_METRICS_PARTS_H
+#define RK_METRICS_PARTS_H
+
+#include "base/bytes.h"
+#include "base/json_out.h"
+#include "base/list.h"
+#include "report/report_page.h"
+#include "rockit/metrics.h"
+
+/* "per_kernel", ... */
+const char *rk_normal_name(enum rk_normal n);
+/* "lds", "l1", "l2", "hbm" */
+const char *rk_level_name(enum rk_level l);
+/* Whether `groups` (NULL: no filter) lets it through. */
+bool rk_metric_shown(const struct rk_list *groups, const char *group);
+
+/* Each appends to `out`; whoever calls looks at out->bad. */
+void rk_metrics_json(struct rk_bytes *out, const struct rk_metrics *m,
+		     const struct rk_list *groups);
+void rk_metrics_csv(struct rk_bytes *out, const struct rk_metrics *m, const struct rk_list *groups);
+void rk_metrics_text(struct rk_bytes *out, const struct rk_metrics *m,
+		     const struct rk_metrics_look *how, const struct rk_list *groups);
+
+/*
+ * The same document with dispatches in place of the kernels, as they come: head, any number of
+ * dispatches, tail. `out` may be emptied between two calls. `metrics` is what `begin` was given.
+ */
+struct rk_dispatch_rows {
+	const struct rk_metric_value *metrics;
+	size_t nmetrics;
+	const struct rk_list *groups;
+	struct rk_json_out json;
+};
+void rk_dispatches_json_head(struct rk_dispatch_rows *d, struct rk_bytes *out);
+void rk_dispatches_json_row(struct rk_dispatch_rows *d, const struct rk_metric_dispatch *row);
+void rk_dispatches_json_tail(struct rk_dispatch_rows *d, const struct rk_metrics *m);
+void rk_dispatches_csv_head(const struct rk_dispatch_rows *d, struct rk_bytes *out);
+void rk_dispatches_csv_row(const struct rk_dispatch_rows *d, struct rk_bytes *out,
+			   const struct rk_metric_dispatch *row);
+
+/* Parts of the text. */
+struct rk_metrics_page {
+	struct rk_page page;
+	const struct rk_metrics *m;
+	const struct rk_metrics_look *how;
+	const struct rk_list *groups;
+	size_t shown; /* kernels */
+};
+void rk_metrics_plot(struct rk_metrics_page *p);
+void rk_metrics_tables(struct rk_metrics_page *p);
+void rk_metrics_absent(struct rk_metrics_page *p);
+/*
+ * Text in lines of the page's width, each behind `indent` blanks and the columns of `lead`, which
+ * stands on the first. A text of NULL is nothing.
+ */
+void rk_metrics_wrap(struct rk_metrics_page *p, const char *lead, const char *text, size_t indent);
+/* "12.35", "20480", "123.4M": about four digits. */
+void rk_put_value(struct rk_bytes *out, double v);
+
+#endif
