@@ -1,5 +1,5 @@
 /* cmd_report.c - rockit report. */
-#include <stdio.h>
+#include <stddef.h>
 
 #include "newest.h"
 #include "options.h"
@@ -83,16 +83,8 @@ static int report_run(int argc, char **argv)
 		return rc;
 	if (n)
 		return report(&s, (const char *const *)argv, (size_t)n);
-	if (!rk_newest_run("rockit_output", newest))
-		return say_misuse("report",
-				  "no INPUT, and no run under 'rockit_output/'; name a file "
-				  "or directory: 'rockit report INPUT'");
-	if (!s.common.quiet) {
-		fputs("rockit report: ", stderr);
-		say_safely(stderr, newest);
-		fputc('\n', stderr);
-	}
-	return report(&s, &one, 1);
+	rc = rk_newest_instead("report", s.common.quiet, newest);
+	return rc >= 0 ? rc : report(&s, &one, 1);
 }
 
 const struct rk_command cmd_report = {

@@ -8,15 +8,16 @@
 #include "print.h"
 #include "progress.h"
 #include "rockit/counters.h"
+#include "rockit/metrics.h"
 #include "rockit/monitor.h"
 #include "rockit/rockit.h"
 #include "rockit/session.h"
 #include "rockit/tools.h"
 #include "say.h"
 
-enum then { THEN_NOTHING, THEN_REPORT };
+enum then { THEN_NOTHING, THEN_REPORT, THEN_METRICS };
 
-static const char *const then_words[] = { "nothing", "report", NULL };
+static const char *const then_words[] = { "nothing", "report", "metrics", NULL };
 static const char *const formats[] = { "text", "json", NULL };
 
 struct settings {
@@ -76,8 +77,8 @@ static const struct rk_opt options[] = {
 	  AT(ranks), NULL },
 	{ "baseline", 0, NULL, "run once without profiler first, and say the ratio", RK_OPT_FLAG,
 	  AT(baseline), NULL },
-	{ "then", 0, "VERB", "report: print it on stderr at the end", RK_OPT_CHOICE, AT(then),
-	  then_words },
+	{ "then", 0, "VERB", "report or metrics: print that on stderr at the end", RK_OPT_CHOICE,
+	  AT(then), then_words },
 	{ "redact", 0, NULL, "hide host, user and paths in run.json", RK_OPT_FLAG, AT(redact),
 	  NULL },
 	{ "dry-run", 0, NULL, "print the plan and do nothing", RK_OPT_FLAG, AT(dry_run), NULL },
@@ -185,28 +186,56 @@ static void say_before(const struct settings *s, const struct rk_session *sessio
 		say_all(lines, n);
 }
 
+static int report(const struct settings *s, struct rk_run *run, char **text, size_t *len,
+		  struct rk_error *err)
+{
+	const struct rk_report_options plain = { 0 };
+	const struct rk_render_options look = { .format = RK_REPORT_TEXT, .top = 10 };
+	struct rk_report *r = NULL;
+	int rc = rk_run_report(run, &plain, &r, err);
+
+	(void)s;
+	if (rc == 0)
+		rc = rk_report_render(r, &look, text, len, err);
+	rk_report_free(r);
+	return rc;
+}
+
+/* Of the kernels whose counters were asked for: the others have none. */
+static int metrics(const struct settings *s, struct rk_run *run, char **text, size_t *len,
+		   struct rk_error *err)
+{
+	const struct rk_metrics_options what = { .arch = s->arch, .kernel_regex = s->kernel_regex };
+	const struct rk_metrics_look look = { .look = { .format = RK_REPORT_TEXT, .top = 5 },
+					      .absent = s->common.verbose };
+	struct rk_metrics *m = NULL;
+	int rc = rk_run_metrics(run, &what, &m, err);
+
+	if (rc == 0)
+		rc = rk_metrics_render(m, &look, text, len, err);
+	rk_metrics_free(m);
+	return rc;
+}
+
 /* On stderr: stdout is the program's. */
-static void report(const struct settings *s, const struct rk_session *session)
+static void tell(const struct settings *s, const struct rk_session *session)
 {
 	const char *dir = rk_session_dir(session);
 	const struct rk_run_options how = { .threads = (unsigned)s->common.threads,
 					    .tmpdir = s->common.tmpdir };
-	const struct rk_report_options plain = { 0 };
-	const struct rk_render_options look = { .format = RK_REPORT_TEXT, .top = 10 };
 	struct rk_error err = { 0 };
-	struct rk_report *r = NULL;
 	struct rk_run *run = NULL;
 	char *text = NULL;
 	size_t len;
+	int rc = rk_run_open(&dir, 1, &how, &run, &err);
 
-	if (rk_run_open(&dir, 1, &how, &run, &err) == 0 &&
-	    rk_run_report(run, &plain, &r, &err) == 0 &&
-	    rk_report_render(r, &look, &text, &len, &err) == 0)
+	if (rc == 0)
+		rc = (s->then == THEN_METRICS ? metrics : report)(s, run, &text, &len, &err);
+	if (rc == 0)
 		fwrite(text, 1, len, stderr);
 	else
 		say_error("run", &err);
 	rk_text_free(text);
-	rk_report_free(r);
 	rk_run_close(run);
 }
 
@@ -241,8 +270,8 @@ static int run(const struct settings *s, struct rk_session *session)
 		return did.status ? did.status : EXIT_OWN;
 	}
 	say_summary(s, session, &did);
-	if (s->then == THEN_REPORT && did.usable)
-		report(s, session);
+	if (s->then != THEN_NOTHING && did.usable)
+		tell(s, session);
 	return did.status;
 }
 
@@ -272,6 +301,7 @@ const struct rk_command cmd_run = {
 	.program = true,
 	.examples = "  rockit run -- ./app\n"
 		    "  rockit run -p memory -- python infer.py\n"
+		    "  rockit run -p full --kernel-regex gemm --then metrics -- ./app\n"
 		    "  rockit run -t kernel,memcpy -c @cache -- ./app --size 4096\n"
 		    "  rockit run -p compute --tool rocprofv3 --tool-version 6.4 --arch gfx90a "
 		    "--dry-run -- ./app\n",

@@ -13,7 +13,7 @@
 #include "say.h"
 
 const struct rk_command *const rk_commands[] = {
-	&cmd_run,      &cmd_report,  &cmd_convert, &cmd_doctor,  &cmd_presets,
+	&cmd_run,      &cmd_report,  &cmd_metrics, &cmd_convert, &cmd_doctor, &cmd_presets,
 	&cmd_counters, &cmd_monitor, &cmd_help,    &cmd_version, NULL,
 };
 

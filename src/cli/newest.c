@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "say.h"
+
 enum { STAMP = 15 }; /* YYYYMMDD-HHMMSS */
 
 struct candidate {
@@ -69,4 +71,16 @@ bool rk_newest_run(const char *parent, char path[RK_NEWEST_BYTES])
 		return false;
 	snprintf(path, RK_NEWEST_BYTES, "%s/%s", parent, best.name);
 	return true;
+}
+
+int rk_newest_instead(const char *verb, bool quiet, char path[RK_NEWEST_BYTES])
+{
+	if (!rk_newest_run("rockit_output", path))
+		return say_misuse(verb,
+				  "no INPUT, and no run under 'rockit_output/'; name a file "
+				  "or directory: 'rockit %s INPUT'",
+				  verb);
+	if (!quiet)
+		say_note(verb, path);
+	return -1;
 }

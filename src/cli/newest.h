@@ -13,4 +13,10 @@ enum { RK_NEWEST_BYTES = 512 };
  */
 bool rk_newest_run(const char *parent, char path[RK_NEWEST_BYTES]);
 
+/*
+ * The one operand of a verb that was given none: the newest run under rockit_output/, named on
+ * stderr unless quiet. -1 to go on; else there is none, it was said, and this is the exit status.
+ */
+int rk_newest_instead(const char *verb, bool quiet, char path[RK_NEWEST_BYTES]);
+
 #endif
