@@ -164,7 +164,8 @@ struct rk_metrics_options {
 	enum rk_normal normal;
 	/*
 	 * For each dispatch in the order of the table, after `begin` has said which metrics there are
-	 * (id, group, unit, peak of each). Nonzero ends the run with RK_E_CANCELLED. NULL: not wanted.
+	 * (id, group, unit, peak of each; lent for that call, the texts until rk_run_metrics
+	 * returns). Nonzero ends the run with RK_E_CANCELLED. NULL: not wanted.
 	 */
 	int (*begin)(void *arg, const struct rk_metric_value *metrics, size_t n);
 	int (*dispatch)(void *arg, const struct rk_metric_dispatch *d);

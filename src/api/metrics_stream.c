@@ -1,4 +1,5 @@
 /* metrics_stream.c - the metrics of each dispatch, written while they are computed. */
+#include "base/alloc.h"
 #include "base/error.h"
 #include "base/list.h"
 #include "io/output.h"
@@ -8,6 +9,7 @@ enum { PIECE_BYTES = 256 << 10, ROW_MAX_BYTES = 64 << 20 };
 
 struct stream {
 	struct rk_dispatch_rows rows;
+	struct rk_metric_value *metrics; /* ours: what begin is given is lent */
 	struct rk_list groups;
 	struct rk_bytes out;
 	struct rk_output *file;
@@ -32,7 +34,12 @@ static int begin(void *arg, const struct rk_metric_value *metrics, size_t n)
 {
 	struct stream *s = arg;
 
-	s->rows.metrics = metrics;
+	s->metrics = rk_calloc(n, sizeof(*metrics));
+	if (!s->metrics)
+		return rk_fail_nomem(&s->err);
+	for (size_t i = 0; i < n; i++)
+		s->metrics[i] = metrics[i];
+	s->rows.metrics = s->metrics;
 	s->rows.nmetrics = n;
 	s->begun = true;
 	if (s->json)
@@ -110,6 +117,7 @@ int rk_metrics_write_dispatches(struct rk_run *run, const struct rk_metrics_opti
 		m = NULL;
 	}
 	rk_metrics_free(m);
+	rk_free(s.metrics);
 	rk_bytes_release(&s.out);
 	rk_list_release(&s.groups);
 	return rc;

@@ -86,6 +86,18 @@ static void put_percent(struct rk_metrics_page *p, double percent)
 	rk_bytes_put_u8(p->page.out, '\n');
 }
 
+/* "req/D" is "req", "req/wave", ...: D stands for what counts are divided by. */
+static void unit_cell(struct rk_metrics_page *p, const char *unit)
+{
+	static const char *const by[] = { "", "/wave", "/cycle", "/s" };
+	size_t len = strlen(unit);
+	bool divided = rk_text_ends(unit, len, "/D");
+
+	rk_put_printable(&p->page.cell, unit, divided ? len - 2 : len, p->page.look->utf8);
+	rk_bytes_puts(&p->page.cell, divided ? by[p->m->normal] : "");
+	rk_page_left(&p->page, UNIT_COLUMNS);
+}
+
 static void put_metric(struct rk_metrics_page *p, const struct rk_metric_value *v, size_t width)
 {
 	rk_bytes_put_u8(p->page.out, ' ');
@@ -95,8 +107,7 @@ static void put_metric(struct rk_metrics_page *p, const struct rk_metric_value *
 	value_cell(p, v->min);
 	value_cell(p, v->max);
 	rk_bytes_put_u8(p->page.out, ' ');
-	rk_put_printable(&p->page.cell, v->unit, strlen(v->unit), p->page.look->utf8);
-	rk_page_left(&p->page, UNIT_COLUMNS);
+	unit_cell(p, v->unit);
 	put_percent(p, v->percent_of_peak);
 }
 
@@ -217,9 +228,7 @@ static size_t missing_counter(const char *reason)
 	static const char not_there[] = " was not collected";
 	size_t len = strlen(reason), tail = sizeof(not_there) - 1;
 
-	if (!rk_text_ends(reason, len, not_there) || memchr(reason, ' ', len - tail))
-		return 0;
-	return len - tail;
+	return rk_text_ends(reason, len, not_there) ? len - tail : 0;
 }
 
 /* "   38  need counters that were not collected: SQ_WAVES (12), ..." */

@@ -101,7 +101,7 @@ static void put_fact(struct rk_bytes *out, const char **gap, double v, const cha
 	*gap = ", ";
 }
 
-/* "MI300X_A1 (gfx942): 304 CUs, 8 XCDs, 2100 MHz, 5325 GB/s HBM; from sysinfo.csv" */
+/* "MI300X_A1 (gfx942): 304 CUs, 8 XCDs, 2100 MHz, 5325 GB/s HBM; as the run tells" */
 static void put_device(struct rk_metrics_page *p, const struct rk_metric_device *d, bool main)
 {
 	struct rk_bytes *out = p->page.out;
@@ -126,7 +126,7 @@ static void put_device(struct rk_metrics_page *p, const struct rk_metric_device 
 	if (main)
 		put_fact(out, &gap, ceiling_of(p->m, "hbm"), "GB/s HBM");
 	if (d->source && d->source[0])
-		rk_bytes_printf(out, "; from %s", d->source);
+		rk_bytes_printf(out, "; %s", d->source);
 	rk_bytes_put_u8(out, '\n');
 }
 
@@ -336,7 +336,7 @@ static void put_flag(struct rk_metrics_page *p, const struct rk_metric_flag *f)
 	rk_page_paint(&p->page, RK_PLAIN);
 	rk_bytes_puts(p->page.out, " in ");
 	put_plural(p->page.out, f->dispatches, "dispatch", "es");
-	if (isfinite(f->worst)) {
+	if (isfinite(f->worst) && f->worst >= 1.0005) {
 		rk_bytes_puts(p->page.out, ", at worst by a factor of ");
 		rk_put_value(p->page.out, f->worst);
 	}
