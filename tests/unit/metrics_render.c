@@ -69,7 +69,7 @@ static struct rk_metric_kernel kernels[] = {
 static struct rk_metric_device devices[] = {
 	{ .arch = "gfx90a",
 	  .product = "MI210",
-	  .source = "sysinfo.csv",
+	  .source = "as the run tells",
 	  .cus = 104,
 	  .simds = NAN,
 	  .ses = 8,
@@ -180,7 +180,7 @@ TEST(metrics_page_begins_with_what_limits_each_kernel)
 
 	CHECK_STR(
 		text,
-		"MI210 (gfx90a): 104 CUs, 1700 MHz, 1638 GB/s HBM; from sysinfo.csv\n"
+		"MI210 (gfx90a): 104 CUs, 1700 MHz, 1638 GB/s HBM; as the run tells\n"
 		"\n"
 		"What limits the kernels: 5 dispatches of 3 kernels, 10.00 us\n"
 		" Time%  Calls     Total      Mean  Limited by     Kernel\n"
@@ -238,6 +238,26 @@ TEST(metrics_page_shows_all_metrics_and_each_absent_one_on_request)
 	CHECK(has(text, "  insts_per_wave: SQ_INSTS was not collected\n"));
 	CHECK(has(text, "        next: rockit run -p full -- CMD\n"));
 	CHECK(!has(text, " more ("));
+	rk_text_free(text);
+}
+
+TEST(metrics_page_says_what_counts_are_divided_by)
+{
+	struct rk_metrics m = sample();
+	struct rk_metrics_look how = { .no_roofline = true };
+	struct rk_metric_value v = { "l2_req", "own", "req/D", 1, 7, 7, 7, 7, NAN, NAN, NAN };
+	struct rk_metric_kernel one = kernels[1];
+	char *text;
+
+	one.metrics = &v;
+	m.kernels = &one;
+	m.nkernels = 1;
+	text = render(&m, &how);
+	CHECK(has(text, "  7  req/wave\n"));
+	rk_text_free(text);
+	m.normal = RK_PER_KERNEL;
+	text = render(&m, &how);
+	CHECK(has(text, "  7  req\n"));
 	rk_text_free(text);
 }
 

@@ -1,0 +1,3 @@
+"$ROCKIT" help metrics >one
+"$ROCKIT" metrics -h >two
+cmp one two && cat one
