@@ -10,7 +10,7 @@
 
 #define BIT(f) (UINT64_C(1) << (f))
 
-enum { SKIPPED = UINT32_MAX };
+#define SKIPPED UINT32_MAX /* a group for rows that do not count */
 
 /* Rows of one batch on their way. */
 struct rows {
@@ -108,6 +108,20 @@ static int places_make(struct rk_metric_work *w, struct rk_error *err)
 	return 0;
 }
 
+/* A profiler that reads counters runs kernels one by one: gaps between them are its own. */
+static bool is_traced(const struct rk_run *run)
+{
+	for (size_t i = 0; i < run->nfound; i++) {
+		const struct rk_found *f = &run->found[i];
+		size_t len = strlen(f->group);
+
+		if (f->used >> RK_KERNELS & 1 && !rk_run_has_columns(f) &&
+		    (f->tables >> RK_COUNTERS & 1 || (len && f->group[len - 1] == '/')))
+			return false;
+	}
+	return true;
+}
+
 static int prepare(struct context *c, struct rk_error *err)
 {
 	static const struct rk_agg_fields fields = { RK_K_NAME, RK_K_START, RK_K_DURATION,
@@ -115,6 +129,7 @@ static int prepare(struct context *c, struct rk_error *err)
 	struct rk_metric_work *w = &c->work;
 	int rc = filter_open(&c->filter, w->opt->kernel_regex, err);
 
+	w->traced = is_traced(w->run);
 	c->rows = rk_calloc(1, sizeof(*c->rows));
 	if (rc == 0 && !c->rows)
 		rc = rk_fail_nomem(err);
@@ -245,7 +260,7 @@ static int add_stretch(struct context *c, const struct rk_batch *b, size_t first
 	rk_program_run(w->states[kind], w->block.columns, n);
 	rows.time = w->block.store;
 	for (size_t i = 0; i < n; i++)
-		w->zero_times += !(rows.time[i] > 0);
+		w->untimed += !(rows.time[i] > 0);
 	count_coverage(w, groups, n);
 	w->rows += n;
 	w->kind_rows[kind] += n;

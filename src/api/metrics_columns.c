@@ -15,7 +15,7 @@ static int add_names(struct rk_run *run, const struct rk_found *f, struct rk_cou
 
 	for (size_t i = 0; rc == 0 && i < f->ncounters; i++) {
 		const char *name = rk_strtab_borrow(run->ctx.names, f->counters[i], NULL);
-		bool integral = *f->level && !strcmp(name, RK_LEVEL_INTEGRAL);
+		bool integral = *f->level && !strcmp(name, RK_LEVEL_ACCUMULATOR);
 
 		if (integral)
 			name = rk_strtab_borrow(run->ctx.names, f->keys[i], NULL);

@@ -1,5 +1,5 @@
 /* metrics_devices.c - the chips that ran the kernels. */
-#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "api/metrics_impl.h"
@@ -50,6 +50,9 @@ static int finish_device(const struct rk_metrics_options *opt, struct rk_metric_
 			"'%s' is no target that rockit knows; one of gfx906, gfx908, gfx90a, "
 			"gfx942, gfx950, gfx1030, gfx1100, gfx1201, ...",
 			opt->arch);
+	/* "MI300X" says more than its target */
+	if (opt->arch && !*d->product)
+		snprintf(d->product, sizeof(d->product), "%s", opt->arch);
 	return rk_metric_device_complete(d, err);
 }
 

@@ -134,7 +134,8 @@ struct rk_metric_work {
 	struct rk_trace_facts trace;
 	struct rk_roof_measure *measured;
 	size_t nmeasured;
-	uint64_t rows, zero_times, partial;
+	uint64_t rows, untimed, partial;
+	bool traced; /* kernels ran as they do without a profiler of counters */
 	uint64_t kind_rows[RK_KINDS_MAX];
 };
 

@@ -134,7 +134,7 @@ void rk_metric_judge(const struct rk_metric_work *w, const struct rk_metrics *m,
 		.waves = value(k, "wavefronts"),
 		.cus = d->cus,
 		.window_ratio = value(k, "effective_sclk_mhz") / d->sclk,
-		.gap_share = rk_timeline_gap_share(&w->trace),
+		.gap_share = w->traced ? rk_timeline_gap_share(&w->trace) : NAN,
 	};
 
 	fill_roof(g, (double)times->total_ns, &roof);

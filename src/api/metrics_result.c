@@ -276,10 +276,11 @@ static void add_own_flags(struct build *b)
 		if (!*w->kinds.v[i].arch)
 			unknown += w->kind_rows[i];
 	}
-	add_flag(m, "zero-time",
-		 "dispatches without a time above 0 have no rates: the recorded times are damaged "
-		 "or rounded; measure again",
-		 w->zero_times, NAN);
+	add_flag(
+		m, "no-time",
+		"dispatches without a time above 0 have no rates: their recorded times are damaged, "
+		"rounded or missing; measure again",
+		w->untimed, NAN);
 	add_flag(m, "damaged-counter",
 		 "counter values that are negative or no number are taken for missing",
 		 w->block.damaged, NAN);

@@ -18,8 +18,8 @@ static int key_of(struct rk_run *run, const char *level, uint32_t id, uint32_t *
 		  struct rk_error *err)
 {
 	const char *name = rk_strtab_borrow(run->ctx.names, id, NULL);
-	char *key = strcmp(name, RK_LEVEL_INTEGRAL) ? rk_strf("%s@%s", name, level) :
-						      rk_strf("%s_ACCUM", level);
+	char *key = strcmp(name, RK_LEVEL_ACCUMULATOR) ? rk_strf("%s@%s", name, level) :
+							 rk_strf("%s_ACCUM", level);
 	int rc = key ? rk_strtab_add(run->ctx.names, key, strlen(key), ret, err) :
 		       rk_fail_nomem(err);
 

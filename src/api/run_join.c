@@ -68,7 +68,7 @@ static int add_counters(struct rk_counter_set *set, struct rk_run *run, const st
 
 	for (size_t i = 0; rc == 0 && i < f->ncounters; i++) {
 		const char *name = rk_strtab_borrow(run->ctx.names, f->counters[i], NULL);
-		bool integral = many && !strcmp(name, RK_LEVEL_INTEGRAL);
+		bool integral = many && !strcmp(name, RK_LEVEL_ACCUMULATOR);
 		uint32_t key = f->keys[i];
 		size_t at = 0;
 		int column;

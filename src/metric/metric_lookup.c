@@ -26,7 +26,9 @@ static bool find_fixed(const char *name, struct rk_name *ret)
 {
 	for (unsigned i = 0; i < RK_MC_NFIXED; i++) {
 		if (strcmp(fixed[i], name) == 0) {
-			*ret = (struct rk_name){ .kind = RK_NAME_COLUMN, .column = i };
+			*ret = (struct rk_name){ .kind = RK_NAME_COLUMN,
+						 .column = i,
+						 .single = true };
 			return true;
 		}
 	}
@@ -115,14 +117,18 @@ static int find_counter(struct rk_metric_lookup *l, const char *name, enum rk_na
 			int64_t index, struct rk_name *ret, struct rk_error *err)
 {
 	const char *arch = l->device->arch;
+	/* a pass of its own has clocks of its own, but percentages are of the main pass's */
+	const char *pass = strncmp(name, "GRBM_", 5) == 0 ? "" : l->pass;
 	struct rk_counter_match match = { 0 };
 
 	if (use == RK_USE_LEVEL)
 		rk_counter_names_find_level(l->names, arch, name, &match);
 	else if (use == RK_USE_ONE)
 		rk_counter_names_find_one(l->names, arch, name, index, &match);
+	else if (use == RK_USE_INSTANCES)
+		rk_counter_names_find_instances(l->names, arch, name, pass, &match);
 	else
-		rk_counter_names_find(l->names, arch, name, l->pass, &match);
+		rk_counter_names_find(l->names, arch, name, pass, &match);
 	if (!match.n)
 		return 0;
 	if (use == RK_USE_INSTANCES && match.index[0] >= 0)

@@ -52,9 +52,6 @@ void rk_counter_names_find_one(struct rk_counter_names *n, const char *arch, con
 void rk_counter_names_find_level(struct rk_counter_names *n, const char *arch, const char *name,
 				 struct rk_counter_match *ret);
 
-/* What rocprof and rocprofv2 call the integral of whichever level counter comes before it. */
-#define RK_LEVEL_INTEGRAL "SQ_ACCUM_PREV_HIRES"
-
 /* The level counter of a pass, given the names of all counters in it; NULL: it is none. */
 const char *rk_level_of_pass(const char *const *names, size_t n);
 
