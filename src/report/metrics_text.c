@@ -207,13 +207,16 @@ static void put_kernel_flags(struct rk_metrics_page *p, const struct rk_metric_k
 	}
 }
 
-static void put_kernel(struct rk_metrics_page *p, const struct rk_metric_kernel *k,
-		       const struct widths *w)
+/* The same advice under kernel after kernel is said once. */
+static void put_kernel(struct rk_metrics_page *p, size_t i, const struct widths *w)
 {
+	const struct rk_metric_kernel *k = &p->m->kernels[i];
+	bool said = i && strcmp(k->verdict.collect, k[-1].verdict.collect) == 0;
+
 	put_kernel_row(p, k, w);
 	if (k->verdict.reason[0])
 		rk_metrics_wrap(p, "", k->verdict.reason, INDENT);
-	if (k->verdict.collect[0])
+	if (k->verdict.collect[0] && !said)
 		rk_metrics_wrap(p, "next: ", k->verdict.collect, INDENT);
 	put_kernel_flags(p, k);
 }
@@ -240,7 +243,7 @@ static void put_kernels(struct rk_metrics_page *p)
 	rk_page_paint(&p->page, RK_PLAIN);
 	rk_bytes_put_u8(p->page.out, '\n');
 	for (size_t i = 0; i < p->shown; i++)
-		put_kernel(p, &p->m->kernels[i], &w);
+		put_kernel(p, i, &w);
 	for (size_t i = p->shown; i < p->m->nkernels; i++)
 		rest += isfinite(p->m->kernels[i].percent) ? p->m->kernels[i].percent : 0;
 	if (p->shown == p->m->nkernels)
