@@ -206,15 +206,17 @@ static void count_coverage(struct rk_metric_work *w, const uint32_t *groups, siz
 {
 	const struct rk_metric_block *k = &w->block;
 	size_t counters = k->ncolumns - RK_MC_NFIXED - 1;
+	uint16_t has[RK_PROGRAM_ROWS] = { 0 };
 
+	for (size_t c = 0; c < counters; c++) {
+		const double *v = k->columns[RK_MC_NFIXED + c];
+
+		for (size_t i = 0; v && i < n; i++)
+			has[i] = (uint16_t)(has[i] + !isnan(v[i]));
+	}
 	for (size_t i = 0; i < n; i++) {
-		size_t has = 0;
-
-		for (size_t c = 0; c < counters; c++)
-			has += k->columns[RK_MC_NFIXED + c] &&
-			       !isnan(k->columns[RK_MC_NFIXED + c][i]);
-		w->sums.groups[groups[i]].counted += has > 0;
-		w->partial += has > 0 && has < counters;
+		w->sums.groups[groups[i]].counted += has[i] > 0;
+		w->partial += has[i] > 0 && has[i] < counters;
 	}
 }
 

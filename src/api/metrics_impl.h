@@ -81,6 +81,8 @@ struct rk_metric_kept {
 	double value;
 };
 
+struct rk_metric_order;
+
 struct rk_metric_sums {
 	size_t nmetrics, nchecks;
 	struct rk_metric_group *groups;
@@ -91,6 +93,7 @@ struct rk_metric_sums {
 	struct rk_metric_kept *kept;
 	size_t nkept, cap_kept;
 	bool kept_full;
+	struct rk_metric_order *order;
 };
 
 enum { RK_METRIC_SUMS_BYTES = 48 << 20, RK_METRIC_KEPT_MAX = 1 << 20 };
@@ -101,6 +104,19 @@ void rk_metric_sums_release(struct rk_metric_sums *s);
 /* The group of a kernel name. */
 int rk_metric_sums_group(struct rk_metric_sums *s, uint32_t name, unsigned kind, uint32_t *ret,
 			 struct rk_error *err);
+
+/* Rows in the order of their groups: sums then stay in registers for a stretch of rows. */
+struct rk_metric_order {
+	uint32_t rows[RK_PROGRAM_ROWS];
+	struct rk_metric_stretch {
+		uint32_t group, end; /* rows up to here, from the end of the one before */
+		double time;         /* of its rows together */
+	} runs[RK_PROGRAM_ROWS];
+	size_t nruns;
+	double values[RK_PROGRAM_ROWS], time[RK_PROGRAM_ROWS]; /* in that order */
+	uint32_t *first;                                       /* per group, for sorting */
+	size_t cap;
+};
 
 /* What one plan gives over n rows, by their groups. place[i]: where output i counts. */
 struct rk_metric_rows {

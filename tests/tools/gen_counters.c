@@ -3,8 +3,8 @@
  *
  *	gen-counters ROWS OUT.parquet
  *
- * 40 counters that hang together (hits below requests, parts below wholes), 64 kernels, the same
- * for the same number of rows.
+ * 40 counters that hang together (hits below requests, parts below wholes), 64 kernels; the same
+ * rows every time.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,47 +14,54 @@
 #include "format/writer.h"
 #include "model/batch.h"
 
-static const char *const counters[] = {
-	"GRBM_GUI_ACTIVE",
-	"GRBM_COUNT",
-	"GRBM_SPI_BUSY",
-	"SQ_WAVES",
-	"SQ_WAVE_CYCLES",
-	"SQ_BUSY_CYCLES",
-	"SQ_BUSY_CU_CYCLES",
-	"SQ_INSTS",
-	"SQ_INSTS_VALU",
-	"SQ_INSTS_MFMA",
-	"SQ_INSTS_SALU",
-	"SQ_INSTS_SMEM",
-	"SQ_INSTS_LDS",
-	"SQ_INSTS_VMEM",
-	"SQ_INSTS_BRANCH",
-	"SQ_WAIT_ANY",
-	"SQ_WAIT_INST_ANY",
-	"SQ_ACTIVE_INST_ANY",
-	"SQ_ACTIVE_INST_VALU",
-	"SQ_THREAD_CYCLES_VALU",
-	"SQ_VALU_MFMA_BUSY_CYCLES",
-	"SQ_INSTS_VALU_ADD_F32",
-	"SQ_INSTS_VALU_MUL_F32",
-	"SQ_INSTS_VALU_FMA_F32",
-	"SQ_INSTS_VALU_TRANS_F32",
-	"SQ_LDS_IDX_ACTIVE",
-	"SQ_LDS_BANK_CONFLICT",
-	"TCP_TOTAL_CACHE_ACCESSES_sum",
-	"TCP_TCC_READ_REQ_sum",
-	"TCP_TCC_WRITE_REQ_sum",
-	"TCP_TCC_ATOMIC_WITH_RET_REQ_sum",
-	"TCP_TCC_ATOMIC_WITHOUT_RET_REQ_sum",
-	"TCC_HIT_sum",
-	"TCC_MISS_sum",
-	"TCC_REQ_sum",
-	"TCC_EA0_RDREQ_sum",
-	"TCC_EA0_RDREQ_32B_sum",
-	"TCC_BUBBLE_sum",
-	"TCC_EA0_WRREQ_sum",
-	"TCC_EA0_WRREQ_64B_sum",
+/* What grows with the clocks of a kernel, and what with its waves; how much of it. */
+enum basis { CLOCK, WAVE };
+
+static const struct counter {
+	const char *name;
+	enum basis basis;
+	double share;
+} counters[] = {
+	{ "GRBM_GUI_ACTIVE", CLOCK, 8 },
+	{ "GRBM_COUNT", CLOCK, 8.4 },
+	{ "GRBM_SPI_BUSY", CLOCK, 7.6 },
+	{ "SQ_WAVES", WAVE, 1 },
+	{ "SQ_WAVE_CYCLES", CLOCK, 800 },
+	{ "SQ_BUSY_CYCLES", CLOCK, 30 },
+	{ "SQ_BUSY_CU_CYCLES", CLOCK, 70 },
+	{ "SQ_INSTS", WAVE, 900 },
+	{ "SQ_INSTS_VALU", WAVE, 500 },
+	{ "SQ_INSTS_MFMA", WAVE, 60 },
+	{ "SQ_INSTS_SALU", WAVE, 120 },
+	{ "SQ_INSTS_SMEM", WAVE, 20 },
+	{ "SQ_INSTS_LDS", WAVE, 80 },
+	{ "SQ_INSTS_VMEM", WAVE, 70 },
+	{ "SQ_INSTS_BRANCH", WAVE, 30 },
+	{ "SQ_WAIT_ANY", CLOCK, 420 },
+	{ "SQ_WAIT_INST_ANY", CLOCK, 160 },
+	{ "SQ_ACTIVE_INST_ANY", CLOCK, 200 },
+	{ "SQ_ACTIVE_INST_VALU", CLOCK, 110 },
+	{ "SQ_THREAD_CYCLES_VALU", CLOCK, 5600 },
+	{ "SQ_VALU_MFMA_BUSY_CYCLES", CLOCK, 240 },
+	{ "SQ_INSTS_VALU_ADD_F32", WAVE, 90 },
+	{ "SQ_INSTS_VALU_MUL_F32", WAVE, 60 },
+	{ "SQ_INSTS_VALU_FMA_F32", WAVE, 180 },
+	{ "SQ_INSTS_VALU_TRANS_F32", WAVE, 10 },
+	{ "SQ_LDS_IDX_ACTIVE", CLOCK, 90 },
+	{ "SQ_LDS_BANK_CONFLICT", CLOCK, 12 },
+	{ "TCP_TOTAL_CACHE_ACCESSES_sum", CLOCK, 60 },
+	{ "TCP_TCC_READ_REQ_sum", CLOCK, 20 },
+	{ "TCP_TCC_WRITE_REQ_sum", CLOCK, 8 },
+	{ "TCP_TCC_ATOMIC_WITH_RET_REQ_sum", CLOCK, 0.02 },
+	{ "TCP_TCC_ATOMIC_WITHOUT_RET_REQ_sum", CLOCK, 0.01 },
+	{ "TCC_HIT_sum", CLOCK, 17 },
+	{ "TCC_MISS_sum", CLOCK, 11 },
+	{ "TCC_REQ_sum", CLOCK, 30 },
+	{ "TCC_EA0_RDREQ_sum", CLOCK, 9 },
+	{ "TCC_EA0_RDREQ_32B_sum", CLOCK, 0.2 },
+	{ "TCC_BUBBLE_sum", CLOCK, 7 },
+	{ "TCC_EA0_WRREQ_sum", CLOCK, 5 },
+	{ "TCC_EA0_WRREQ_64B_sum", CLOCK, 4.5 },
 };
 
 enum { NCOUNTERS = sizeof(counters) / sizeof(counters[0]), KERNELS = 64 };
@@ -76,14 +83,20 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 31;
 }
 
-/* Later counters of a block are smaller, so that parts stay below wholes; times move by 2 %. */
+static int64_t time_of(uint64_t row)
+{
+	return 1000 * (int64_t)(20 + row % KERNELS) + (int64_t)(mix(row) % 1000);
+}
+
+/* Counters of one dispatch move by up to 2 % against each other, as those of passes do. */
 static double value(uint64_t row, unsigned counter)
 {
-	uint64_t kernel = row % KERNELS;
-	double scale = 1e7 / (1 + counter % 5) * (double)(1 + kernel);
+	const struct counter *c = &counters[counter];
+	double jitter = 1 + (double)(mix(row * NCOUNTERS + counter) % 1000) / 5e4;
+	double basis = c->basis == CLOCK ? 2.1 * (double)time_of(row) :
+					   (double)(4096 * (1 + row % KERNELS % 8));
 
-	return (double)(uint64_t)(scale *
-				  (1 + (double)(mix(row * NCOUNTERS + counter) % 1000) / 5e4));
+	return (double)(uint64_t)(c->share * basis * (c->basis == CLOCK ? jitter : 1));
 }
 
 static const struct rk_schema *schema_of(void)
@@ -94,7 +107,7 @@ static const struct rk_schema *schema_of(void)
 
 	memcpy(fields, kernels->fields, RK_K_NFIELDS * sizeof(*fields));
 	for (unsigned i = 0; i < NCOUNTERS; i++)
-		fields[RK_K_NFIELDS + i] = (struct rk_field){ counters[i], RK_F64 };
+		fields[RK_K_NFIELDS + i] = (struct rk_field){ counters[i].name, RK_F64 };
 	schema = *kernels;
 	schema.fields = fields;
 	schema.nfields = RK_K_NFIELDS + NCOUNTERS;
@@ -116,7 +129,7 @@ static void fill(struct rk_builder *b, uint64_t first, size_t n, const uint32_t 
 
 		name[i] = names[row % KERNELS];
 		start[i] = 1000000000 + (int64_t)row * 200000;
-		time[i] = 1000 * (int64_t)(1 + row % KERNELS) + (int64_t)(mix(row) % 100);
+		time[i] = time_of(row);
 		id[i] = (int64_t)row + 1;
 		device[i] = 4;
 	}
