@@ -30,7 +30,7 @@ asan: setup-test build-asan
 fuzz: setup-test build-fuzz
 	sh tools/fuzz.sh build/fuzz $(FUZZ_SECONDS)
 
-bench: setup-test build-release
+bench: setup-bench build-release
 	build/venv/bin/python tests/bench/bench.py --build build/release --work build/bench $(BENCH)
 
 format: setup-test

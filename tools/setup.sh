@@ -147,12 +147,20 @@ setup_venv() {
 		"tests that read with them are skipped" >&2
 }
 
+# For comparison in `make bench` alone.
+setup_bench() {
+	build/venv/bin/python -c 'import pandas' 2>/dev/null ||
+		build/venv/bin/python -m pip install -q --disable-pip-version-check pandas \
+			>>build/setup.log 2>&1 || echo "setup: no pandas (see build/setup.log)" >&2
+}
+
 mkdir -p build || exit 1
 case $what in
 build) setup_build ;;
 test) setup_build && setup_test ;;
+bench) setup_build && setup_test && setup_bench ;;
 *)
-	echo "usage: setup.sh build|test" >&2
+	echo "usage: setup.sh build|test|bench" >&2
 	exit 2
 	;;
 esac

@@ -28,6 +28,7 @@ struct context {
 	struct rk_metric_work work;
 	struct filter filter;
 	struct rows *rows;
+	struct rk_metric_order order;
 	/* for the callback: values of one dispatch, and where each definition stands among them */
 	double *values;
 	uint32_t *at;
@@ -202,7 +203,7 @@ static int place_rows(struct context *c, const struct rk_batch *b, size_t first,
 }
 
 /* Whether a row has counters at all, and whether it has all of them. */
-static void count_coverage(struct rk_metric_work *w, const uint32_t *groups, size_t n)
+static void count_coverage(struct rk_metric_work *w, const struct rk_metric_order *o)
 {
 	const struct rk_metric_block *k = &w->block;
 	size_t counters = k->ncolumns - RK_MC_NFIXED - 1;
@@ -211,13 +212,14 @@ static void count_coverage(struct rk_metric_work *w, const uint32_t *groups, siz
 	for (size_t c = 0; c < counters; c++) {
 		const double *v = k->columns[RK_MC_NFIXED + c];
 
-		for (size_t i = 0; v && i < n; i++)
+		for (size_t i = 0; v && i < o->n; i++)
 			has[i] = (uint16_t)(has[i] + !isnan(v[i]));
 	}
-	for (size_t i = 0; i < n; i++) {
-		w->sums.groups[groups[i]].counted += has[i] > 0;
-		w->partial += has[i] > 0 && has[i] < counters;
-	}
+	for (size_t i = 0, at = 0; i < o->nruns; i++)
+		for (; at < o->runs[i].end; at++) {
+			w->sums.groups[o->runs[i].group].counted += has[at] > 0;
+			w->partial += has[at] > 0 && has[at] < counters;
+		}
 }
 
 static int tell_dispatches(struct context *c, const struct rk_batch *b, size_t first, size_t n,
@@ -253,17 +255,18 @@ static int add_stretch(struct context *c, const struct rk_batch *b, size_t first
 		       const uint32_t *groups, unsigned kind, struct rk_error *err)
 {
 	struct rk_metric_work *w = &c->work;
-	struct rk_metric_rows rows = {
-		w->plans[kind], w->states[kind], w->places[kind], groups, NULL, n
-	};
-	int rc;
+	struct rk_metric_rows rows = { w->plans[kind], w->states[kind], w->places[kind], &c->order,
+				       w->block.store };
+	int rc = rk_metric_order_make(&c->order, first, groups, n, w->sums.n, !w->opt->dispatch,
+				      err);
 
-	rk_metric_block_load(&w->block, b, first, n);
+	if (rc < 0)
+		return rc;
+	rk_metric_block_load(&w->block, b, &c->order);
 	rk_program_run(w->states[kind], w->block.columns, n);
-	rows.time = w->block.store;
 	for (size_t i = 0; i < n; i++)
 		w->untimed += !(rows.time[i] > 0);
-	count_coverage(w, groups, n);
+	count_coverage(w, &c->order);
 	w->rows += n;
 	w->kind_rows[kind] += n;
 	rc = rk_metric_sums_add(&w->sums, &rows, err);
@@ -457,6 +460,7 @@ static void context_release(struct context *c)
 	rk_metric_set_free(w->set);
 	filter_close(&c->filter);
 	rk_free(c->rows);
+	rk_free(c->order.first);
 	rk_free(c->values);
 	rk_free(c->at);
 }

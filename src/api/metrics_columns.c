@@ -118,7 +118,8 @@ static const int fields[RK_MC_NFIXED] = {
 	[RK_MC_LDS] = RK_K_SHARED_MEM, [RK_MC_SCRATCH] = RK_K_SCRATCH,
 };
 
-static void load_fixed(struct rk_metric_block *k, const struct rk_batch *b, size_t first, size_t n)
+static void load_fixed(struct rk_metric_block *k, const struct rk_batch *b,
+		       const struct rk_metric_order *o)
 {
 	const struct rk_column *median = &b->cols[RK_K_NFIELDS + k->set->n - 1];
 
@@ -127,21 +128,23 @@ static void load_fixed(struct rk_metric_block *k, const struct rk_batch *b, size
 		bool product = c == RK_MC_GRID || c == RK_MC_GROUP;
 
 		k->columns[c] = b->cols[fields[c]].data ? to : NULL;
-		for (size_t i = 0; k->columns[c] && i < n; i++)
-			to[i] = product ? product_at(b, (unsigned)fields[c], first + i) :
-					  int_at(b, (unsigned)fields[c], first + i);
+		for (size_t i = 0; k->columns[c] && i < o->n; i++)
+			to[i] = product ? product_at(b, (unsigned)fields[c], o->rows[i]) :
+					  int_at(b, (unsigned)fields[c], o->rows[i]);
 	}
-	for (size_t i = 0; median->data && i < n; i++)
-		if (rk_column_has(median, first + i))
-			k->store[i] = ((const double *)median->data)[first + i];
-	/* a kernel that ends before it begins has no time */
-	for (size_t i = 0; k->columns[RK_MC_TIME] && i < n; i++)
-		k->store[i] = k->store[i] < 0 ? NAN : k->store[i];
+	for (size_t i = 0; i < o->n; i++) {
+		if (rk_column_has(median, o->rows[i]))
+			k->store[i] = ((const double *)median->data)[o->rows[i]];
+		/* a kernel that ends before it begins has no time */
+		else if (!k->columns[RK_MC_TIME] || k->store[i] < 0)
+			k->store[i] = NAN;
+	}
+	k->columns[RK_MC_TIME] = k->store;
 }
 
-/* A column without missing values is lent as it is. */
+/* Of a value that is no number, or negative, nothing is left but that it was there. */
 static void load_counter(struct rk_metric_block *k, const struct rk_batch *b, unsigned counter,
-			 size_t first, size_t n)
+			 const struct rk_metric_order *o)
 {
 	const struct rk_column *c = &b->cols[RK_K_NFIELDS + counter];
 	unsigned column = RK_MC_NFIXED + counter;
@@ -149,25 +152,26 @@ static void load_counter(struct rk_metric_block *k, const struct rk_batch *b, un
 	const double *from = c->data;
 	uint64_t damaged = 0;
 
-	k->columns[column] = from ? from + first : NULL;
-	for (size_t i = 0; from && i < n; i++)
-		damaged += !(from[first + i] >= 0 && from[first + i] <= 1e300);
-	if (!from || (!c->valid && !damaged))
-		return;
-	k->columns[column] = to;
-	for (size_t i = 0; i < n; i++) {
-		bool has = rk_column_has(c, first + i);
-		double v = has ? from[first + i] : NAN;
+	k->columns[column] = from ? to : NULL;
+	for (size_t i = 0; from && i < o->n; i++) {
+		double v = from[o->rows[i]];
+		bool good = v >= 0 && v <= 1e300;
 
-		to[i] = v >= 0 && v <= 1e300 ? v : NAN;
+		damaged += !good;
+		to[i] = good ? v : NAN;
+	}
+	for (size_t i = 0; from && (c->valid || damaged) && i < o->n; i++) {
+		bool has = rk_column_has(c, o->rows[i]);
+
 		k->damaged += has && isnan(to[i]);
+		to[i] = has ? to[i] : NAN;
 	}
 }
 
-void rk_metric_block_load(struct rk_metric_block *k, const struct rk_batch *b, size_t first,
-			  size_t n)
+void rk_metric_block_load(struct rk_metric_block *k, const struct rk_batch *b,
+			  const struct rk_metric_order *o)
 {
-	load_fixed(k, b, first, n);
+	load_fixed(k, b, o);
 	for (unsigned i = 0; i + 1 < k->set->n; i++)
-		load_counter(k, b, i, first, n);
+		load_counter(k, b, i, o);
 }

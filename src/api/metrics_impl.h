@@ -34,6 +34,27 @@ int rk_kinds_find(struct rk_run *run, const struct rk_metrics_options *opt, stru
 unsigned rk_kind_of(const struct rk_kinds *k, int64_t device, uint32_t node);
 void rk_kinds_release(struct rk_kinds *k);
 
+/* ---- order (metrics_order.c) ---- */
+
+/* Some rows of a batch, those of a group beside each other: sums then stay in registers. */
+struct rk_metric_order {
+	size_t n;
+	uint32_t rows[RK_PROGRAM_ROWS];
+	struct rk_metric_stretch {
+		uint32_t group, end; /* rows up to here, from the end of the one before */
+	} runs[RK_PROGRAM_ROWS];
+	size_t nruns;
+	uint32_t *first; /* per group, for sorting */
+	size_t cap;
+};
+
+/*
+ * Of rows first .. first + n, whose groups are given, below `ngroups`; `sorted` false: as they
+ * come, for those who are told each dispatch.
+ */
+int rk_metric_order_make(struct rk_metric_order *o, size_t first, const uint32_t *groups, size_t n,
+			 size_t ngroups, bool sorted, struct rk_error *err);
+
 /* ---- columns (metrics_columns.c) ---- */
 
 /* Makes names known to formulas: each file's counters under their keys. */
@@ -47,15 +68,15 @@ struct rk_metric_block {
 	const struct rk_counter_set *set;
 	size_t ncolumns;
 	const double **columns; /* RK_MC_NFIXED and the inputs */
-	double *store;          /* RK_PROGRAM_ROWS for each column that must be copied */
+	double *store;          /* RK_PROGRAM_ROWS for each column; the first is the time */
 	uint64_t damaged;       /* counter values that are no number, or negative */
 };
 int rk_metric_block_init(struct rk_metric_block *k, const struct rk_counter_set *set,
 			 struct rk_error *err);
 void rk_metric_block_release(struct rk_metric_block *k);
-/* Rows first .. first + n, n <= RK_PROGRAM_ROWS, of a batch of set->schema. */
-void rk_metric_block_load(struct rk_metric_block *k, const struct rk_batch *b, size_t first,
-			  size_t n);
+/* Rows of a batch of set->schema, in that order. */
+void rk_metric_block_load(struct rk_metric_block *k, const struct rk_batch *b,
+			  const struct rk_metric_order *o);
 
 /* ---- sums (metrics_sums.c) ---- */
 
@@ -81,8 +102,6 @@ struct rk_metric_kept {
 	double value;
 };
 
-struct rk_metric_order;
-
 struct rk_metric_sums {
 	size_t nmetrics, nchecks;
 	struct rk_metric_group *groups;
@@ -93,7 +112,6 @@ struct rk_metric_sums {
 	struct rk_metric_kept *kept;
 	size_t nkept, cap_kept;
 	bool kept_full;
-	struct rk_metric_order *order;
 };
 
 enum { RK_METRIC_SUMS_BYTES = 48 << 20, RK_METRIC_KEPT_MAX = 1 << 20 };
@@ -105,27 +123,13 @@ void rk_metric_sums_release(struct rk_metric_sums *s);
 int rk_metric_sums_group(struct rk_metric_sums *s, uint32_t name, unsigned kind, uint32_t *ret,
 			 struct rk_error *err);
 
-/* Rows in the order of their groups: sums then stay in registers for a stretch of rows. */
-struct rk_metric_order {
-	uint32_t rows[RK_PROGRAM_ROWS];
-	struct rk_metric_stretch {
-		uint32_t group, end; /* rows up to here, from the end of the one before */
-		double time;         /* of its rows together */
-	} runs[RK_PROGRAM_ROWS];
-	size_t nruns;
-	double values[RK_PROGRAM_ROWS], time[RK_PROGRAM_ROWS]; /* in that order */
-	uint32_t *first;                                       /* per group, for sorting */
-	size_t cap;
-};
-
-/* What one plan gives over n rows, by their groups. place[i]: where output i counts. */
+/* What one plan gives over some rows. place[i]: where output i counts. */
 struct rk_metric_rows {
 	const struct rk_metric_plan *plan;
 	const struct rk_program_state *state;
 	const unsigned *place;
-	const uint32_t *groups;
-	const double *time;
-	size_t n;
+	const struct rk_metric_order *order;
+	const double *time; /* NaN: not known */
 };
 int rk_metric_sums_add(struct rk_metric_sums *s, const struct rk_metric_rows *rows,
 		       struct rk_error *err);

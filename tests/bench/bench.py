@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 
+import metrics
 import runs
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -272,7 +273,7 @@ def parse_args():
     parser.add_argument("--rows", type=int, default=ROWS)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--full", action="store_true", help="16 times the rows as well")
-    parser.add_argument("--only", default="sorted,shuffled,report,rocpd,json,runs,linear")
+    parser.add_argument("--only", default="sorted,shuffled,report,rocpd,json,metrics,runs,linear")
     return parser.parse_args()
 
 
@@ -286,6 +287,7 @@ def main():
         "report": bench.report,
         "rocpd": bench.databases,
         "json": bench.json_text,
+        "metrics": lambda: metrics.run(bench, args.full),
         "runs": bench.runs,
         "linear": lambda: bench.linear([1, 4, 16] if args.full else [1, 4]),
     }
