@@ -132,6 +132,7 @@ static int plan(const struct settings *s, char **argv, struct rk_session **ret)
 		.keep_going = s->keep_going,
 		.baseline = s->baseline,
 		.redact = s->redact,
+		.verdicts = s->then == THEN_METRICS,
 		.root = getenv("ROCKIT_SYSFS_ROOT"),
 		.argv = argv,
 	};

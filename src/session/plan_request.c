@@ -226,6 +226,18 @@ static int check_tool_args(const struct rk_list *args, struct rk_error *err)
 	return 0;
 }
 
+/* A spec of counters: what was typed, or what the preset has and what a verdict needs besides. */
+static char *counters_of(const struct rk_session_options *opt, const struct rk_preset *preset,
+			 struct rk_list *notes)
+{
+	if (opt->counters || !preset)
+		return rk_strdup(opt->counters ? opt->counters : "");
+	if (!opt->verdicts || !preset->counters[0])
+		return rk_strdup(preset->counters);
+	rk_list_add(notes, "the counters that verdicts need (@limits) are collected as well");
+	return rk_strf("%s,@limits", preset->counters);
+}
+
 int rk_plan_request(const struct rk_session_options *opt, struct rk_request *ret,
 		    struct rk_list *notes, struct rk_error *err)
 {
@@ -241,9 +253,7 @@ int rk_plan_request(const struct rk_session_options *opt, struct rk_request *ret
 		return rc;
 	if (ret->preset)
 		from_preset(opt, ret, notes);
-	ret->counters = rk_strdup(opt->counters ? opt->counters :
-				  ret->preset   ? ret->preset->counters :
-						  "");
+	ret->counters = counters_of(opt, ret->preset, notes);
 	if (!ret->counters)
 		return rk_fail_nomem(err);
 	if (opt->tool_args && !rk_list_split_words(&ret->tool_args, opt->tool_args))

@@ -236,11 +236,12 @@ TEST(a_users_definition_replaces_the_shipped_one_in_its_place)
 	const char *path;
 
 	world_open(&w, 1);
-	path = world_text(&w, "mine.json",
-			  "{\"schema\":1,\"metrics\":[{\"id\":\"l2_hit_pct\",\"expr\":\"50\"},"
-			  "{\"id\":\"mine\",\"unit\":\"kg\",\"expr\":\"1/3\",\"agg\":\"median\"}],"
-			  "\"terms\":{\"G\":\"GRBM_GUI_ACTIVE\"},\"checks\":[{\"kind\":\"no-waves\","
-			  "\"over\":\"2\",\"under\":\"SQ_WAVES\",\"slack\":0.5,\"text\":\"short\"}]}");
+	path = world_text(
+		&w, "mine.json",
+		"{\"schema\":1,\"metrics\":[{\"id\":\"l2_hit_pct\",\"expr\":\"50\"},"
+		"{\"id\":\"mine\",\"unit\":\"kg\",\"expr\":\"1/3\",\"agg\":\"median\"}],"
+		"\"terms\":{\"G\":\"GRBM_GUI_ACTIVE\"},\"checks\":[{\"kind\":\"no-waves\","
+		"\"over\":\"2\",\"under\":\"SQ_WAVES\",\"slack\":0.5,\"text\":\"short\"}]}");
 	CHECK_I64(rk_metric_set_load(path, &s, &w.err), 0);
 	if (s && old) {
 		CHECK_U64(s->ndefs, old->ndefs + 1);
