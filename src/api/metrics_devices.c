@@ -51,7 +51,7 @@ static int finish_device(const struct rk_metrics_options *opt, struct rk_metric_
 			"gfx942, gfx950, gfx1030, gfx1100, gfx1201, ...",
 			opt->arch);
 	/* "MI300X" says more than its target */
-	if (opt->arch && !*d->product)
+	if (opt->arch && !*d->product && strncmp(opt->arch, "gfx", 3) != 0)
 		snprintf(d->product, sizeof(d->product), "%s", opt->arch);
 	return rk_metric_device_complete(d, err);
 }

@@ -82,7 +82,8 @@ void rk_metric_block_load(struct rk_metric_block *k, const struct rk_batch *b,
 
 struct rk_metric_sum {
 	double sum, min, max;
-	double weighted, weight; /* value x time, time */
+	double weighted, weight;  /* value x time, time */
+	double lost, lost_weight; /* what rounding took from sum and weighted so far */
 	uint64_t n;
 };
 

@@ -82,6 +82,12 @@ static double median_of(const struct rk_metric_sums *s, size_t metric, uint32_t 
 	return (s->kept[at + (n - 1) / 2].value + s->kept[at + n / 2].value) / 2;
 }
 
+/* A mean lies between the least and the most, whatever rounding says. */
+static double between(double mean, const struct rk_metric_sum *s)
+{
+	return mean < s->min ? s->min : mean > s->max ? s->max : mean;
+}
+
 static void set_value(const struct build *b, unsigned kind, size_t def, uint32_t group,
 		      const struct rk_metric_sum *s, struct rk_metric_value *ret)
 {
@@ -92,10 +98,10 @@ static void set_value(const struct build *b, unsigned kind, size_t def, uint32_t
 		.group = d->group,
 		.unit = d->unit,
 		.dispatches = s->n,
-		.avg = s->sum / (double)s->n,
+		.avg = between(s->sum / (double)s->n, s),
 		.min = s->min,
 		.max = s->max,
-		.weighted = s->weight > 0 ? s->weighted / s->weight : NAN,
+		.weighted = s->weight > 0 ? between(s->weighted / s->weight, s) : NAN,
 		.median = NAN,
 		.peak = peak_of(b, kind, def),
 		.percent_of_peak = NAN,

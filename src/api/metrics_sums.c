@@ -71,6 +71,15 @@ int rk_metric_sums_group(struct rk_metric_sums *s, uint32_t name, unsigned kind,
 
 enum { LANES = 4 };
 
+/* Kahan's: millions of parts are added up, and the mean of equal values is that value. */
+static void add_exactly(double *sum, double *lost, double part)
+{
+	double corrected = part - *lost, next = *sum + corrected;
+
+	*lost = next - *sum - corrected;
+	*sum = next;
+}
+
 static double lanes_sum(const double v[LANES])
 {
 	return v[0] + v[1] + (v[2] + v[3]);
@@ -103,8 +112,8 @@ static bool add_whole(struct rk_metric_sum *m, const double *restrict v, const d
 	if (isnan(lanes_sum(weighted)))
 		return false;
 	m->n += n;
-	m->sum += lanes_sum(sum);
-	m->weighted += lanes_sum(weighted);
+	add_exactly(&m->sum, &m->lost, lanes_sum(sum));
+	add_exactly(&m->weighted, &m->lost_weight, lanes_sum(weighted));
 	m->weight += lanes_sum(weight);
 	for (size_t l = 0; l < LANES; l++) {
 		m->min = min[l] < m->min ? min[l] : m->min;
@@ -120,12 +129,12 @@ static void add_holed(struct rk_metric_sum *m, const double *v, const double *t,
 		if (isnan(v[i]))
 			continue;
 		m->n++;
-		m->sum += v[i];
+		add_exactly(&m->sum, &m->lost, v[i]);
 		m->min = v[i] < m->min ? v[i] : m->min;
 		m->max = v[i] > m->max ? v[i] : m->max;
 		if (!(t[i] > 0))
 			continue;
-		m->weighted += v[i] * t[i];
+		add_exactly(&m->weighted, &m->lost_weight, v[i] * t[i]);
 		m->weight += t[i];
 	}
 }

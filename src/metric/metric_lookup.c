@@ -113,6 +113,17 @@ static int as_instances(struct rk_metric_lookup *l, const char *name,
 	return rc;
 }
 
+/* With one die there is one instance of these blocks: its least and its most are its sum. */
+static bool once_per_die(const char *name)
+{
+	static const char *const blocks[] = { "GRBM_", "CPC_", "CPF_" };
+
+	for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++)
+		if (strncmp(name, blocks[i], strlen(blocks[i])) == 0)
+			return true;
+	return false;
+}
+
 static int find_counter(struct rk_metric_lookup *l, const char *name, enum rk_name_use use,
 			int64_t index, struct rk_name *ret, struct rk_error *err)
 {
@@ -133,6 +144,7 @@ static int find_counter(struct rk_metric_lookup *l, const char *name, enum rk_na
 		return 0;
 	if (use == RK_USE_INSTANCES && match.index[0] >= 0)
 		return as_instances(l, name, &match, ret, err);
+	ret->single = l->device->xcds == 1 && once_per_die(name);
 	return as_column(l, name, &match, ret, err);
 }
 
