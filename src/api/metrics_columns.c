@@ -15,11 +15,13 @@ static int add_names(struct rk_run *run, const struct rk_found *f, struct rk_cou
 
 	for (size_t i = 0; rc == 0 && i < f->ncounters; i++) {
 		const char *name = rk_strtab_borrow(run->ctx.names, f->counters[i], NULL);
-		bool integral = *f->level && !strcmp(name, RK_LEVEL_ACCUMULATOR);
+		bool keyed = f->keys[i] != f->counters[i];
+		bool integral = keyed && !strcmp(name, RK_LEVEL_ACCUMULATOR);
 
 		if (integral)
 			name = rk_strtab_borrow(run->ctx.names, f->keys[i], NULL);
-		rc = rk_counter_names_add(names, name, integral ? "" : f->level, f->keys[i], err);
+		rc = rk_counter_names_add(names, name, keyed && !integral ? f->level : "",
+					  f->keys[i], err);
 	}
 	return rc;
 }

@@ -93,8 +93,10 @@ const char *rk_run_stats_of(const struct rk_run *run);
 
 /* The columns of a Parquet file behind those of kernels are counters (run_counters.c). */
 bool rk_run_has_columns(const struct rk_found *f);
-/* Looks into each file that has counters: f->counters, f->keys, f->level. */
+/* Looks into each file that has counters of some kernels: f->counters, f->keys, f->level. */
 int rk_run_counter_names(struct rk_run *run, struct rk_error *err);
+/* What the file's counter is joined under. */
+uint32_t rk_run_counter_key(const struct rk_found *f, uint32_t name);
 /* Replaces *rows, counters of f, by the same under their keys. Takes it over, also on failure. */
 int rk_run_keyed_open(const struct rk_found *f, struct rk_source **rows, struct rk_error *err);
 
@@ -102,8 +104,9 @@ int rk_run_keyed_open(const struct rk_found *f, struct rk_source **rows, struct 
  * Replaces *rows, kernels of a file that has counters as columns, by the same with those of `set`
  * (run_columns.c). Takes it over, also on failure.
  */
-int rk_run_columns_open(struct rk_run *run, const struct rk_counter_set *set,
-			struct rk_source **rows, struct rk_error *err);
+int rk_run_columns_open(struct rk_run *run, const struct rk_found *f,
+			const struct rk_counter_set *set, struct rk_source **rows,
+			struct rk_error *err);
 
 /* Settles run->counters (run_join.c). */
 int rk_run_counters(struct rk_run *run, struct rk_error *err);

@@ -1,5 +1,4 @@
 /* run_columns.c - a file whose counters are columns: each put where the run's schema has it. */
-#include <math.h>
 #include <string.h>
 
 #include "api/run.h"
@@ -9,25 +8,47 @@ struct feed {
 	unsigned column, field; /* of the set; of the file */
 };
 
+/* A column that several feed. */
+struct sum {
+	double *values; /* NULL: it is none */
+	uint64_t *valid;
+};
+
 struct columns {
 	struct rk_source base;
 	struct rk_source *rows;
 	const struct rk_counter_set *set;
 	struct feed *feeds; /* by column */
 	size_t nfeeds, cap_feeds;
-	double **sums; /* per column that several feed, else NULL */
+	struct sum *sums; /* per column */
 	size_t cap_rows;
 	struct rk_column *cols;
 	struct rk_batch batch;
 };
 
 /* A missing part makes the sum missing. */
-static void add_to(double *sum, const struct rk_column *c, size_t n)
+static void add_to(const struct sum *sum, const struct rk_column *c, size_t n)
 {
 	const double *v = c->data;
 
-	for (size_t i = 0; i < n; i++)
-		sum[i] += rk_column_has(c, i) ? v[i] : NAN;
+	if (!v)
+		memset(sum->valid, 0, (n + 63) / 64 * sizeof(*sum->valid));
+	for (size_t i = 0; v && i < n; i++)
+		sum->values[i] += v[i];
+	for (size_t i = 0; v && c->valid && i < (n + 63) / 64; i++)
+		sum->valid[i] &= c->valid[i];
+}
+
+static int grow_sum(struct sum *s, size_t nrows, struct rk_error *err)
+{
+	double *values = rk_reallocn(s->values, nrows, sizeof(*values));
+	uint64_t *valid = values ? rk_reallocn(s->valid, (nrows + 63) / 64, sizeof(*valid)) : NULL;
+
+	if (values)
+		s->values = values;
+	if (valid)
+		s->valid = valid;
+	return values && valid ? 0 : rk_fail_nomem(err);
 }
 
 static int room_for(struct columns *r, size_t nrows, struct rk_error *err)
@@ -36,14 +57,10 @@ static int room_for(struct columns *r, size_t nrows, struct rk_error *err)
 		return 0;
 	for (size_t i = 1; i < r->nfeeds; i++) {
 		unsigned column = r->feeds[i].column;
-		double *grown;
+		bool summed = column == r->feeds[i - 1].column && r->set->columns[column].sum;
 
-		if (column != r->feeds[i - 1].column || !r->set->columns[column].sum)
-			continue;
-		grown = rk_reallocn(r->sums[column], nrows, sizeof(*grown));
-		if (!grown)
-			return rk_fail_nomem(err);
-		r->sums[column] = grown;
+		if (summed && grow_sum(&r->sums[column], nrows, err) < 0)
+			return RK_E_NOMEM;
 	}
 	r->cap_rows = nrows;
 	return 0;
@@ -53,16 +70,20 @@ static void put_column(struct columns *r, const struct rk_batch *b, const struct
 		       bool first)
 {
 	struct rk_column *to = &r->cols[RK_K_NFIELDS + f->column];
-	double *sum = r->sums[f->column];
+	const struct sum *sum = &r->sums[f->column];
+	const struct rk_column *from = &b->cols[f->field];
+	bool nulls = !from->data || from->valid || (!first && to->valid);
 
-	if (first && !sum)
-		*to = b->cols[f->field];
-	if (!sum)
+	if (first && !sum->values)
+		*to = *from;
+	if (!sum->values)
 		return;
-	if (first)
-		memset(sum, 0, b->nrows * sizeof(*sum));
-	add_to(sum, &b->cols[f->field], b->nrows);
-	*to = (struct rk_column){ sum, NULL };
+	if (first) {
+		memset(sum->values, 0, b->nrows * sizeof(*sum->values));
+		memset(sum->valid, 0xff, (b->nrows + 63) / 64 * sizeof(*sum->valid));
+	}
+	add_to(sum, from, b->nrows);
+	*to = (struct rk_column){ sum->values, nulls ? sum->valid : NULL };
 }
 
 static int columns_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
@@ -89,8 +110,10 @@ static void columns_close(struct rk_source *base)
 	struct columns *r = (struct columns *)base;
 
 	rk_source_close(r->rows);
-	for (size_t i = 0; r->sums && i < r->set->n; i++)
-		rk_free(r->sums[i]);
+	for (size_t i = 0; r->sums && i < r->set->n; i++) {
+		rk_free(r->sums[i].values);
+		rk_free(r->sums[i].valid);
+	}
 	rk_free(r->sums);
 	rk_free(r->feeds);
 	rk_free(r->cols);
@@ -114,7 +137,8 @@ static int add_feed(struct columns *r, unsigned column, unsigned field, struct r
 	return 0;
 }
 
-static int find_feeds(struct columns *r, struct rk_run *run, struct rk_error *err)
+static int find_feeds(struct columns *r, struct rk_run *run, const struct rk_found *from,
+		      struct rk_error *err)
 {
 	const struct rk_schema *file = r->rows->schema;
 	int rc = 0;
@@ -126,14 +150,17 @@ static int find_feeds(struct columns *r, struct rk_run *run, struct rk_error *er
 		int column;
 
 		rc = rk_strtab_add(run->ctx.names, name, strlen(name), &id, err);
+		if (rc == 0)
+			id = rk_run_counter_key(from, id);
 		while (rc == 0 && (column = rk_counter_set_next(r->set, id, &at)) >= 0)
 			rc = add_feed(r, (unsigned)column, f, err);
 	}
 	return rc;
 }
 
-int rk_run_columns_open(struct rk_run *run, const struct rk_counter_set *set,
-			struct rk_source **rows, struct rk_error *err)
+int rk_run_columns_open(struct rk_run *run, const struct rk_found *f,
+			const struct rk_counter_set *set, struct rk_source **rows,
+			struct rk_error *err)
 {
 	struct columns *r = rk_calloc(1, sizeof(*r));
 	int rc;
@@ -148,7 +175,7 @@ int rk_run_columns_open(struct rk_run *run, const struct rk_counter_set *set,
 	r->set = set;
 	r->sums = rk_calloc(set->n, sizeof(*r->sums));
 	r->cols = rk_calloc(set->schema.nfields, sizeof(*r->cols));
-	rc = r->sums && r->cols ? find_feeds(r, run, err) : rk_fail_nomem(err);
+	rc = r->sums && r->cols ? find_feeds(r, run, f, err) : rk_fail_nomem(err);
 	*rows = rc < 0 ? NULL : &r->base;
 	if (rc < 0)
 		columns_close(&r->base);

@@ -14,10 +14,15 @@
 
 #define BIT(f) (UINT64_C(1) << (f))
 
+static const char *text_of(struct rk_run *run, uint32_t id)
+{
+	return rk_strtab_borrow(run->ctx.names, id, NULL);
+}
+
 static int key_of(struct rk_run *run, const char *level, uint32_t id, uint32_t *ret,
 		  struct rk_error *err)
 {
-	const char *name = rk_strtab_borrow(run->ctx.names, id, NULL);
+	const char *name = text_of(run, id);
 	char *key = strcmp(name, RK_LEVEL_ACCUMULATOR) ? rk_strf("%s@%s", name, level) :
 							 rk_strf("%s_ACCUM", level);
 	int rc = key ? rk_strtab_add(run->ctx.names, key, strlen(key), ret, err) :
@@ -27,8 +32,8 @@ static int key_of(struct rk_run *run, const char *level, uint32_t id, uint32_t *
 	return rc;
 }
 
-/* What the names in a file say about the pass it is of. */
-static int make_keys(struct rk_run *run, struct rk_found *f, struct rk_error *err)
+/* What the names in a file say about the pass it is of; columns are of all passes together. */
+static int make_keys(struct rk_run *run, struct rk_found *f, bool columns, struct rk_error *err)
 {
 	const char **names = rk_calloc(f->ncounters, sizeof(*names));
 	const char *level;
@@ -40,13 +45,16 @@ static int make_keys(struct rk_run *run, struct rk_found *f, struct rk_error *er
 		return rk_fail_nomem(err);
 	}
 	for (size_t i = 0; i < f->ncounters; i++)
-		names[i] = rk_strtab_borrow(run->ctx.names, f->counters[i], NULL);
+		names[i] = text_of(run, f->counters[i]);
 	level = rk_level_of_pass(names, f->ncounters);
 	rk_free(names);
 	f->level = level ? level : "";
 	for (size_t i = 0; rc == 0 && i < f->ncounters; i++) {
+		bool integral = level &&
+				!strcmp(text_of(run, f->counters[i]), RK_LEVEL_ACCUMULATOR);
+
 		f->keys[i] = f->counters[i];
-		if (level)
+		if (integral || (level && !columns))
 			rc = key_of(run, level, f->counters[i], &f->keys[i], err);
 	}
 	return rc;
@@ -95,6 +103,15 @@ static int scan_rows(struct rk_run *run, struct rk_reader *r, struct rk_counter_
 	return rc;
 }
 
+/* As if the file had not been looked into. */
+static void forget_names(struct rk_found *f)
+{
+	rk_free(f->counters);
+	rk_free(f->keys);
+	f->counters = f->keys = NULL;
+	f->ncounters = 0;
+}
+
 static int look_into(struct rk_run *run, struct rk_found *f, bool columns, struct rk_error *err)
 {
 	struct rk_counter_set set = { 0 };
@@ -106,7 +123,9 @@ static int look_into(struct rk_run *run, struct rk_found *f, bool columns, struc
 	if (rc == 0)
 		rc = take_names(f, &set, err);
 	if (rc == 0)
-		rc = make_keys(run, f, err);
+		rc = make_keys(run, f, columns, err);
+	if (rc < 0)
+		forget_names(f);
 	rk_counter_set_release(&set);
 	rk_reader_close(r);
 	return rc;
@@ -115,6 +134,18 @@ static int look_into(struct rk_run *run, struct rk_found *f, bool columns, struc
 bool rk_run_has_columns(const struct rk_found *f)
 {
 	return f->used >> RK_KERNELS & 1 && !f->kept && !strcmp(f->ops->name, "parquet");
+}
+
+/* Whether some kernels take the counters of a file: those of our own Parquet have theirs. */
+static bool is_joined(const struct rk_run *run, const struct rk_found *o)
+{
+	for (size_t i = 0; i < run->nfound; i++) {
+		const struct rk_found *f = &run->found[i];
+
+		if (f->used >> RK_KERNELS & 1 && !rk_run_has_columns(f) && rk_run_counts_for(o, f))
+			return true;
+	}
+	return false;
 }
 
 int rk_run_counter_names(struct rk_run *run, struct rk_error *err)
@@ -133,7 +164,7 @@ int rk_run_counter_names(struct rk_run *run, struct rk_error *err)
 			continue;
 		if (rk_run_has_columns(f))
 			rc = look_into(run, f, true, err);
-		else if (rk_run_has_counters(f))
+		else if (rk_run_has_counters(f) && is_joined(run, f))
 			rc = look_into(run, f, false, err);
 	}
 	rk_diag_reset(run->ctx.diag, warnings);
@@ -146,18 +177,32 @@ struct keyed {
 	struct rk_source base;
 	struct rk_source *rows;
 	const struct rk_found *f;
+	size_t at; /* in the names of f */
 	uint32_t *ids;
 	size_t cap;
 	struct rk_column cols[RK_N_NFIELDS];
 	struct rk_batch batch;
 };
 
-static uint32_t key_for(const struct rk_found *f, uint32_t id)
+uint32_t rk_run_counter_key(const struct rk_found *f, uint32_t name)
 {
 	for (size_t i = 0; i < f->ncounters; i++)
-		if (f->counters[i] == id)
+		if (f->counters[i] == name)
 			return f->keys[i];
-	return id;
+	return name;
+}
+
+/* Counters come in the same order again and again: the next one is tried first. */
+static uint32_t next_key(struct keyed *k, uint32_t id)
+{
+	const struct rk_found *f = k->f;
+
+	if (k->at >= f->ncounters)
+		k->at = 0;
+	if (k->at < f->ncounters && f->counters[k->at] == id)
+		return f->keys[k->at++];
+	k->at++;
+	return rk_run_counter_key(f, id);
 }
 
 static int keyed_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
@@ -177,7 +222,7 @@ static int keyed_next(struct rk_source *base, const struct rk_batch **batch, str
 	memcpy(k->cols, b->cols, sizeof(k->cols));
 	from = b->cols[RK_N_COUNTER].data;
 	for (size_t i = 0; from && i < b->nrows; i++)
-		k->ids[i] = key_for(k->f, from[i]);
+		k->ids[i] = next_key(k, from[i]);
 	if (from)
 		k->cols[RK_N_COUNTER].data = k->ids;
 	k->batch = (struct rk_batch){ b->schema, b->nrows, k->cols };

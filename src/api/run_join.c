@@ -154,7 +154,7 @@ static int process_matrix(struct rk_run *run, const struct rk_found *f,
 {
 	struct fill arg = { .set = set };
 	uint64_t ids = BIT(RK_N_DISPATCH) | BIT(RK_N_PID);
-	int rc = rk_matrix_new(&run->ctx, (unsigned)set->n, &arg.m, err);
+	int rc = rk_matrix_new(&run->ctx, (unsigned)set->width, &arg.m, err);
 
 	if (rc < 0)
 		return rc;
@@ -211,7 +211,7 @@ int rk_run_join(struct rk_run *run, struct rk_found *f, const struct rk_counter_
 	int rc;
 
 	if (rk_run_has_columns(f))
-		return rk_run_columns_open(run, set, rows, err);
+		return rk_run_columns_open(run, f, set, rows, err);
 	rc = matrix_of(run, f, set, &m, &by_order, err);
 	if (rc == 0 && m && set->times && has_repeats(f))
 		rc = rk_run_repeated_times(run, f, m, (unsigned)set->n - 1, err);

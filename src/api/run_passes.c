@@ -232,13 +232,14 @@ int rk_run_pass_matrix(struct rk_run *run, struct rk_found *f, const struct rk_c
 		       struct rk_matrix **ret, bool *ret_by_order, struct rk_error *err)
 {
 	struct checked c = { .run = run, .set = set, .first = INT64_MAX, .last = INT64_MIN };
-	int rc = rk_matrix_new(&run->ctx, (unsigned)set->n + 3, &c.m, err);
+	unsigned width = (unsigned)set->width;
+	int rc = rk_matrix_new(&run->ctx, width + 3, &c.m, err);
 
 	if (rc < 0)
 		return rc;
-	c.name = (unsigned)set->n;
-	c.items = (unsigned)set->n + 1;
-	c.refused = (unsigned)set->n + 2;
+	c.name = width;
+	c.items = width + 1;
+	c.refused = width + 2;
 	rc = number_kernels(&c, f, err);
 	if (rc == 0)
 		rc = rk_matrix_layout(c.m, err);

@@ -7,9 +7,10 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 
-enum { FIRST_SLOTS = 256, COLLECT_MAX = 1 << 20 };
+enum { FIRST_SLOTS = 256, COLLECT_MAX = 1 << 20, MASK_BITS = 48 /* that a double holds */ };
 
-int rk_counter_set_next(const struct rk_counter_set *set, uint32_t id, size_t *at)
+static const struct rk_counter_feed *next_feed(const struct rk_counter_set *set, uint32_t id,
+					       size_t *at)
 {
 	size_t mask = set->nslots - 1;
 
@@ -17,12 +18,19 @@ int rk_counter_set_next(const struct rk_counter_set *set, uint32_t id, size_t *a
 		uint32_t slot = set->slots[(rk_hash_u64(id) + *at) & mask];
 
 		if (!slot)
-			return -1;
+			return NULL;
 		++*at;
 		if (set->feeds[slot - 1].id == id)
-			return (int)set->feeds[slot - 1].column;
+			return &set->feeds[slot - 1];
 	}
-	return -1;
+	return NULL;
+}
+
+int rk_counter_set_next(const struct rk_counter_set *set, uint32_t id, size_t *at)
+{
+	const struct rk_counter_feed *f = next_feed(set, id, at);
+
+	return f ? (int)f->column : -1;
 }
 
 static bool has(const struct rk_counter_set *set, uint32_t id)
@@ -72,7 +80,8 @@ int rk_counter_set_feed(struct rk_counter_set *set, uint32_t id, unsigned column
 	if (!feeds)
 		return rk_fail_nomem(err);
 	set->feeds = feeds;
-	set->feeds[set->nfeeds] = (struct rk_counter_feed){ id, column };
+	set->feeds[set->nfeeds] =
+		(struct rk_counter_feed){ id, column, set->columns[column].parts++ };
 	hash_feed(set, set->nfeeds++);
 	return 0;
 }
@@ -85,7 +94,7 @@ int rk_counter_set_column(struct rk_counter_set *set, uint32_t name, bool sum, u
 	if (!columns)
 		return rk_fail_nomem(err);
 	set->columns = columns;
-	set->columns[set->n] = (struct rk_counter_column){ name, sum };
+	set->columns[set->n] = (struct rk_counter_column){ .name = name, .sum = sum };
 	*ret = (unsigned)set->n++;
 	return 0;
 }
@@ -180,11 +189,25 @@ static int trim(struct rk_counter_set *set, struct rk_context *ctx, struct rk_er
 
 		if (to[f.column] == UINT32_MAX)
 			continue;
-		set->feeds[set->nfeeds] = (struct rk_counter_feed){ f.id, to[f.column] };
+		set->feeds[set->nfeeds] = (struct rk_counter_feed){ f.id, to[f.column], f.part };
 		hash_feed(set, set->nfeeds++);
 	}
 	rk_free(to);
 	return 0;
+}
+
+static uint32_t masks_of(const struct rk_counter_column *c)
+{
+	return c->sum ? (c->parts + MASK_BITS - 1) / MASK_BITS : 0;
+}
+
+static void place_masks(struct rk_counter_set *set)
+{
+	set->width = set->n;
+	for (size_t i = 0; i < set->n; i++) {
+		set->columns[i].masks = (uint32_t)set->width;
+		set->width += masks_of(&set->columns[i]);
+	}
 }
 
 int rk_counter_set_schema(struct rk_counter_set *set, struct rk_context *ctx, struct rk_error *err)
@@ -194,6 +217,7 @@ int rk_counter_set_schema(struct rk_counter_set *set, struct rk_context *ctx, st
 
 	if (rc < 0)
 		return rc;
+	place_masks(set);
 	set->fields = rk_calloc(kernels->nfields + set->n, sizeof(*set->fields));
 	if (!set->fields)
 		return rk_fail_nomem(err);
@@ -240,24 +264,70 @@ int rk_join_note(struct rk_matrix *m, struct rk_source *counters, struct rk_erro
 	return rc;
 }
 
+/* Where a value goes. */
+struct cell {
+	struct rk_matrix *m;
+	int64_t pid, dispatch;
+};
+
+/* 1: the part is new to the sum, and noted; 0: it is in it already. */
+static int take_part(const struct cell *at, const struct rk_counter_column *c, uint32_t part,
+		     struct rk_error *err)
+{
+	unsigned column = c->masks + part / MASK_BITS;
+	uint64_t bit = UINT64_C(1) << part % MASK_BITS, bits;
+	double mask;
+	int rc = rk_matrix_get(at->m, at->pid, at->dispatch, column, &mask, err);
+
+	if (rc <= 0)
+		return rc;
+	bits = isnan(mask) ? 0 : (uint64_t)mask;
+	if (bits & bit)
+		return 0;
+	rk_matrix_tally(at->m)[column] |= bit;
+	rc = rk_matrix_put(at->m, at->pid, at->dispatch, column, (double)(bits | bit), err);
+	return rc < 0 ? rc : 1;
+}
+
+static int put_value(const struct cell *at, const struct rk_counter_set *set,
+		     const struct rk_counter_feed *f, double value, struct rk_error *err)
+{
+	const struct rk_counter_column *c = &set->columns[f->column];
+	double known;
+	int rc = rk_matrix_get(at->m, at->pid, at->dispatch, f->column, &known, err);
+
+	if (rc > 0 && c->sum)
+		rc = take_part(at, c, f->part, err);
+	else if (rc > 0)
+		rc = isnan(known);
+	if (rc <= 0)
+		return rc;
+	value += isnan(known) ? 0 : known;
+	return rk_matrix_put(at->m, at->pid, at->dispatch, f->column, value, err);
+}
+
 int rk_join_put(struct rk_matrix *m, const struct rk_counter_set *set, uint32_t id, int64_t pid,
 		int64_t dispatch, double value, struct rk_error *err)
 {
+	const struct cell cell = { m, pid, dispatch };
+	const struct rk_counter_feed *f;
 	size_t at = 0;
-	int rc = 0, column;
+	int rc = 0;
 
-	while (rc >= 0 && (column = rk_counter_set_next(set, id, &at)) >= 0) {
-		double known;
+	while (rc == 0 && (f = next_feed(set, id, &at)))
+		rc = put_value(&cell, set, f, value, err);
+	return rc;
+}
 
-		rc = rk_matrix_get(m, pid, dispatch, (unsigned)column, &known, err);
-		if (rc <= 0)
-			return rc;
-		if (isnan(known))
-			rc = rk_matrix_put(m, pid, dispatch, (unsigned)column, value, err);
-		else if (set->columns[column].sum)
-			rc = rk_matrix_put(m, pid, dispatch, (unsigned)column, known + value, err);
-	}
-	return rc < 0 ? rc : 0;
+/* Whether a dispatch has every part of a sum that some dispatch has. */
+static bool has_parts(struct rk_matrix *m, const struct rk_counter_column *c, const double *values)
+{
+	const uint64_t *all = rk_matrix_tally(m);
+
+	for (uint32_t i = c->masks; i < c->masks + masks_of(c); i++)
+		if (all[i] != (isnan(values[i]) ? 0 : (uint64_t)values[i]))
+			return false;
+	return true;
 }
 
 static int fill_row(struct rk_matrix *m, const struct rk_counter_set *set, const struct rk_batch *b,
@@ -332,7 +402,7 @@ static int join_row(struct join *j, const struct rk_batch *b, size_t row, struct
 		rc = rk_matrix_row(j->m, value_or(&b->cols[RK_K_PID], row, -1),
 				   value_or(&b->cols[RK_K_DISPATCH], row, 0), &values, err);
 	for (unsigned i = 0; rc >= 0 && i < j->set->n; i++) {
-		if (rc > 0 && !isnan(values[i]))
+		if (rc > 0 && !isnan(values[i]) && has_parts(j->m, &j->set->columns[i], values))
 			((double *)j->b.data[first + i])[row] = values[i];
 		else if (!rk_builder_null(&j->b, first + i, row))
 			return rk_fail_nomem(err);

@@ -10,11 +10,13 @@ enum { RK_JOIN_MAX_COUNTERS = 1024 };
 
 struct rk_counter_column {
 	uint32_t name; /* id in ctx->names */
-	bool sum;      /* the values that feed it are added up; else the first one stays */
+	bool sum; /* one value of each name that feeds it, added up; else the first one stays */
+	uint32_t parts; /* names that feed it */
+	uint32_t masks; /* of a sum: where the matrix has which parts are in it */
 };
 
 struct rk_counter_feed {
-	uint32_t id, column;
+	uint32_t id, column, part;
 };
 
 /*
@@ -26,6 +28,7 @@ struct rk_counter_set {
 	struct rk_counter_feed *feeds;
 	uint32_t *slots; /* hash table of places in feeds + 1 */
 	size_t n, cap, nfeeds, cap_feeds, nslots;
+	size_t width;            /* columns that a matrix of the set has */
 	bool more;               /* there were more than fit */
 	bool times;              /* the last column takes times that were measured repeatedly */
 	struct rk_field *fields; /* kernels' own and then one double each */
@@ -57,7 +60,10 @@ int rk_join_note(struct rk_matrix *m, struct rk_source *counters, struct rk_erro
 int rk_join_fill(struct rk_matrix *m, const struct rk_counter_set *set, struct rk_source *counters,
 		 struct rk_error *err);
 
-/* One value to the columns that its name feeds. */
+/*
+ * One value to the columns that its name feeds. A sum is missing where a dispatch lacks a part that
+ * another dispatch of the matrix has.
+ */
 int rk_join_put(struct rk_matrix *m, const struct rk_counter_set *set, uint32_t id, int64_t pid,
 		int64_t dispatch, double value, struct rk_error *err);
 

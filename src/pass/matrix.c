@@ -37,6 +37,7 @@ struct rk_matrix {
 	unsigned nprocesses, last_process;
 	struct block blocks[BLOCKS];
 	double *row; /* decoded */
+	uint64_t *tally;
 };
 
 static struct process *process_of(struct rk_matrix *m, int64_t pid)
@@ -199,7 +200,8 @@ static int matrix_memory(struct rk_matrix *m, struct rk_error *err)
 {
 	m->processes = rk_calloc(MAX_PROCESSES, sizeof(*m->processes));
 	m->row = rk_calloc(m->ncols, sizeof(*m->row));
-	if (!m->processes || !m->row)
+	m->tally = rk_calloc(m->ncols, sizeof(*m->tally));
+	if (!m->processes || !m->row || !m->tally)
 		return rk_fail_nomem(err);
 	for (unsigned i = 0; i < BLOCKS; i++) {
 		m->blocks[i] = (struct block){ .number = UINT64_MAX };
@@ -234,6 +236,11 @@ int rk_matrix_new(struct rk_context *ctx, unsigned ncols, struct rk_matrix **ret
 	return 0;
 }
 
+uint64_t *rk_matrix_tally(struct rk_matrix *m)
+{
+	return m->tally;
+}
+
 void rk_matrix_free(struct rk_matrix *m)
 {
 	if (!m)
@@ -243,5 +250,6 @@ void rk_matrix_free(struct rk_matrix *m)
 	rk_spill_free(m->spill);
 	rk_free(m->processes);
 	rk_free(m->row);
+	rk_free(m->tally);
 	rk_free(m);
 }

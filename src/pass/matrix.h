@@ -29,6 +29,8 @@ int rk_matrix_get(struct rk_matrix *m, int64_t pid, int64_t dispatch, unsigned c
  */
 int rk_matrix_row(struct rk_matrix *m, int64_t pid, int64_t dispatch, const double **ret,
 		  struct rk_error *err);
+/* A word for each column, 0 at first, for whatever the caller counts by column. */
+uint64_t *rk_matrix_tally(struct rk_matrix *m);
 void rk_matrix_free(struct rk_matrix *m); /* NULL is fine */
 
 #endif
