@@ -145,4 +145,7 @@ void rk_metric_judge(const struct rk_metric_work *w, const struct rk_metrics *m,
 	f.intensity = k->roof.intensity[RK_LEVEL_HBM];
 	f.ridge = *k->roof.pipe ? ceiling(m, k->roof.pipe) / ceiling(m, "hbm") : NAN;
 	rk_verdict_judge(&f, &k->verdict);
+	/* of another vendor's device no counter of ours would tell more */
+	if (!*d->arch && *d->product)
+		k->verdict.collect[0] = '\0';
 }

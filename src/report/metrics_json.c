@@ -209,7 +209,10 @@ static void put_ceilings(struct rk_json_out *j, const struct rk_metrics *m)
 
 		rk_json_object_flat(j, NULL);
 		rk_json_text(j, "name", c->name);
-		rk_json_text(j, "unit", c->bandwidth ? "GB/s" : "GFLOP/s");
+		rk_json_text(j, "unit",
+			     c->bandwidth           ? "GB/s" :
+			     strstr(c->name, " i8") ? "GOP/s" :
+						      "GFLOP/s");
 		rk_json_real(j, "theory", c->theory);
 		rk_json_real(j, "measured", c->measured);
 		rk_json_real(j, "achievable", c->achievable);

@@ -134,12 +134,15 @@ static void put_devices(struct rk_metrics_page *p)
 {
 	for (size_t i = 0; i < p->m->ndevices; i++)
 		put_device(p, &p->m->devices[i], i == 0);
-	if (!p->m->ndevices || !p->m->arch[0])
-		rk_metrics_wrap(
-			p, "",
+	if (p->m->ndevices && p->m->arch[0])
+		return;
+	rk_metrics_wrap(
+		p, "",
+		p->m->ndevices && p->m->devices[0].product[0] ?
+			"rockit knows no counters of this device: the trace alone is judged" :
 			"the GPU is not known, so there are no peaks: say it with --arch or "
 			"--sysinfo",
-			0);
+		0);
 }
 
 struct widths {
