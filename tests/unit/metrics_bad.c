@@ -1,0 +1,571 @@
+/* metrics_bad.c - metrics of what is damaged, mixed, huge or empty, and who is told what when. */
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "metrics_world.h"
+
+#define GFX90A (&(struct rk_metrics_options){ .arch = "gfx90a" })
+
+/* One file of rocprof-compute with the chip beside it. */
+static void make(struct ask *a, const char *pmc_perf)
+{
+	world_text(&a->w, "in/sysinfo.csv", SYSINFO);
+	world_text(&a->w, "in/pmc_perf.csv", pmc_perf);
+}
+
+TEST(two_kinds_of_chips_have_their_own_formulas)
+{
+	struct ask a;
+
+	ask_open(&a);
+	world_text(&a.w, "v3/agent_info.csv", AGENTS MI300X(4) MI210(5));
+	world_text(&a.w, "v3/1_counter_collection.csv",
+		   V3 V3_OF(4, 1, "a", "GRBM_GUI_ACTIVE", 8000, 1000,
+			    2000) V3_OF(5, 2, "b", "GRBM_GUI_ACTIVE", 8000, 3000, 5000)
+			   V3_OF(4, 3, "a", "GRBM_GUI_ACTIVE", 8000, 6000, 7000)
+				   V3_OF(5, 4, "c", "GRBM_GUI_ACTIVE", 8000, 8000, 9000)
+					   V3_OF(5, 5, "c", "GRBM_GUI_ACTIVE", 8000, 9000, 9500));
+	if (ask(&a, "v3", NULL)) {
+		CHECK_U64(a.m->ndevices, 2);
+		/* most dispatches ran on the MI210 */
+		CHECK_STR(a.m->arch, "gfx90a");
+		CHECK_STR(a.m->devices[1].arch, "gfx942");
+		CHECK_U64(flagged(&a, "mixed-architectures"), 2);
+		CHECK_NEAR(of_kernel(&a, "a", "kernel_cycles")->avg, 1000);
+		CHECK_NEAR(of_kernel(&a, "b", "kernel_cycles")->avg, 8000);
+		CHECK_U64(value_of(&a, "kernel_cycles")->dispatches, 5);
+		CHECK_NEAR(value_of(&a, "kernel_cycles")->avg, (2 * 1000 + 3 * 8000) / 5.);
+		CHECK(is_whole(a.m));
+	}
+	ask_close(&a);
+}
+
+TEST(chips_without_kernels_are_not_shown)
+{
+	struct ask a;
+
+	ask_open(&a);
+	world_text(&a.w, "v3/agent_info.csv", AGENTS MI300X(4) MI210(5));
+	world_text(&a.w, "v3/1_counter_collection.csv",
+		   V3 V3_OF(5, 2, "b", "GRBM_GUI_ACTIVE", 8000, 3000, 5000));
+	if (ask(&a, "v3", NULL)) {
+		CHECK_U64(a.m->ndevices, 1);
+		CHECK_STR(a.m->arch, "gfx90a");
+		CHECK_U64(flagged(&a, "mixed-architectures"), 0);
+		CHECK_NEAR(value_of(&a, "kernel_cycles")->avg, 8000);
+	}
+	ask_close(&a);
+}
+
+TEST(an_unknown_chip_is_told_and_has_what_needs_no_chip)
+{
+	struct ask a;
+
+	ask_open(&a);
+	world_text(&a.w, "v3/1_counter_collection.csv",
+		   V3 V3_ROW(1, "SQ_WAVES", 64, 1000, 2000)
+			   V3_ROW(1, "TCC_HIT_sum", 4, 1000, 2000));
+	if (ask(&a, "v3", NULL)) {
+		CHECK_STR(a.m->arch, "");
+		CHECK_U64(flagged(&a, "unknown-target"), 1);
+		CHECK_NEAR(value_of(&a, "wavefronts")->avg, 64);
+		CHECK_STR(absent(&a, "l2_hit_pct"), "not defined for an unknown target");
+		CHECK(is_whole(a.m));
+	}
+	/* a chip that came after this program */
+	world_text(&a.w, "v3/agent_info.csv",
+		   AGENTS "4,4,\"GPU\",1216,64,8,304,32,1,4,2100,32,\"gfx9999\",\"AMD MI999\"\n");
+	if (ask(&a, "v3", NULL))
+		CHECK(is_whole(a.m));
+	ask_close(&a);
+}
+
+TEST(without_counters_the_trace_gives_the_verdict)
+{
+	struct ask a;
+
+	ask_open(&a);
+	world_text(&a.w, "in/1_agent_info.csv", AGENTS MI300X(4));
+	world_text(&a.w, "in/1_kernel_trace.csv",
+		   TRACE TRACE_ROW(1, "ncclDevKernel_AllReduce", 1000, 901000)
+			   TRACE_ROW(2, "tiny", 1000000, 1001000)
+				   TRACE_ROW(3, "gemm", 2000000, 9000000));
+	if (ask(&a, "in", NULL) && CHECK_U64(a.m->nkernels, 3)) {
+		CHECK_STR(kernel_of(&a, "ncclDevKernel_AllReduce")->verdict.name, "communication");
+		CHECK_STR(kernel_of(&a, "tiny")->verdict.name, "launch");
+		CHECK_STR(a.m->kernels[0].name, "gemm");
+		CHECK(*a.m->kernels[0].verdict.collect);
+		CHECK_NEAR(value_of(&a, "kernel_time_ns")->max, 7e6);
+		CHECK(strstr(absent(&a, "wavefronts"), "SQ_WAVES was not collected") != NULL);
+		CHECK_U64(a.m->trace.ndevices, 1);
+		CHECK_I64(a.m->trace.devices[0].kernel_ns, 900000 + 1000 + 7000000);
+		CHECK_U64(flagged(&a, "partial-passes"), 0);
+		CHECK(is_whole(a.m));
+	}
+	ask_close(&a);
+}
+
+static double share_sum(const struct rk_metrics *m)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < m->nverdicts; i++)
+		sum += m->verdicts[i].percent;
+	return sum;
+}
+
+TEST(shares_of_time_by_verdict_add_up)
+{
+	struct ask a;
+
+	ask_open(&a);
+	world_text(&a.w, "in/1_kernel_trace.csv",
+		   TRACE TRACE_ROW(1, "a", 1000, 901000) TRACE_ROW(2, "b", 1000000, 1001000)
+			   TRACE_ROW(3, "c", 2000000, 9000000));
+	if (ask(&a, "in", NULL)) {
+		int64_t total = 0;
+		uint64_t calls = 0;
+
+		for (size_t i = 0; i < a.m->nverdicts; i++) {
+			total += a.m->verdicts[i].total_ns;
+			calls += a.m->verdicts[i].calls;
+			CHECK(!i || a.m->verdicts[i - 1].total_ns >= a.m->verdicts[i].total_ns);
+		}
+		CHECK_I64(total, a.m->total_ns);
+		CHECK_U64(calls, a.m->dispatches);
+		CHECK(fabs(share_sum(a.m) - 100) < 1e-9);
+	}
+	ask_close(&a);
+}
+
+TEST(times_of_zero_and_below_give_no_rates)
+{
+	struct ask a;
+
+	ask_open(&a);
+	make(&a,
+	     WIDE "GRBM_GUI_ACTIVE,SQ_WAVES,SQ_INSTS_SALU" TIMES /* 0 ns, -100 ns, 1000 ns */
+		     ROW(0, "a") "1000,64,640,5000,5000\n" ROW(
+			     1, "a") "1000,64,640,6000,5900\n" ROW(2,
+								   "b") "1000,64,640,7000,8000\n");
+	if (ask(&a, "in", &(struct rk_metrics_options){ .normal = RK_PER_SECOND })) {
+		CHECK_U64(flagged(&a, "no-time"), 2);
+		CHECK_U64(value_of(&a, "inst_salu")->dispatches, 1);
+		CHECK_NEAR(value_of(&a, "inst_salu")->avg, 640 / 1e-6);
+		CHECK_NEAR(value_of(&a, "wavefronts")->avg, 64);
+		CHECK_U64(value_of(&a, "wavefronts")->dispatches, 3);
+		CHECK_STR(kernel_of(&a, "a")->verdict.name, "unusable");
+		CHECK(is_whole(a.m));
+	}
+	ask_close(&a);
+}
+
+TEST(counters_that_are_no_numbers_are_missing_and_told)
+{
+	struct ask a;
+
+	ask_open(&a);
+	make(&a,
+	     WIDE "SQ_WAVES,SQ_INSTS_SALU,SQ_INSTS_SMEM,SQ_INSTS_LDS" TIMES
+		     ROW(0, "a") "64,nan,-5,1e400,5000,6000\n" ROW(
+			     1, "a") "64,10,20,30,7000,8000\n" ROW(2,
+								   "a") "64,,inf,-inf,7000,8000\n");
+	if (ask(&a, "in", NULL)) {
+		CHECK_U64(value_of(&a, "inst_salu")->dispatches, 1);
+		CHECK_NEAR(value_of(&a, "inst_salu")->avg, 10);
+		CHECK_NEAR(value_of(&a, "inst_smem")->min, 20);
+		CHECK_NEAR(value_of(&a, "inst_lds")->max, 30);
+		CHECK(flagged(&a, "damaged-counter") >= 1);
+		CHECK_U64(flagged(&a, "partial-passes"), 2);
+		CHECK(is_whole(a.m));
+	}
+	ask_close(&a);
+}
+
+TEST(sums_of_huge_values_are_missing_and_never_infinite)
+{
+	char own[600];
+	struct ask a;
+
+	ask_open(&a);
+	world_text(&a.w, "own.json",
+		   "{\"schema\": 1, \"metrics\": [{\"id\": \"huge\", \"expr\": \"SQ_WAVES*1e8\"}, "
+		   "{\"id\": \"low\", \"expr\": \"0-SQ_WAVES*1e8\"}]}");
+	snprintf(own, sizeof(own), "%s/own.json", a.w.dir);
+	make(&a, WIDE "SQ_WAVES" TIMES ROW(0, "a") "1e300,5000,1000000005000\n" ROW(
+			 1, "a") "1e300,2000000000000,3000000000000\n");
+	if (ask(&a, "in", &(struct rk_metrics_options){ .metrics = own })) {
+		CHECK_NEAR(value_of(&a, "huge")->max, 1e308);
+		CHECK(!isinf(value_of(&a, "huge")->weighted));
+		CHECK(!isinf(of_kernel(&a, "a", "huge")->avg));
+		CHECK(!isinf(of_kernel(&a, "a", "low")->avg));
+		CHECK(!isinf(value_of(&a, "wavefronts")->weighted));
+		for (size_t i = 0; i < a.m->nmetrics; i++)
+			CHECK(!isinf(a.m->metrics[i].avg) && !isinf(a.m->metrics[i].weighted) &&
+			      !isinf(a.m->metrics[i].percent_of_peak));
+	}
+	ask_close(&a);
+}
+
+TEST(counters_that_contradict_are_told_by_name)
+{
+	struct ask a;
+
+	ask_open(&a);
+	make(&a,
+	     WIDE "TCC_HIT_sum,TCC_MISS_sum,TCC_REQ_sum,GRBM_GUI_ACTIVE,GRBM_COUNT" TIMES
+		     ROW(0, "a") "300,0,100,1000,1000,5000,6000\n" ROW(
+			     1,
+			     "a") "50,50,100,1000,500,7000,8000\n" ROW(2,
+								       "b") "50,50,100,20000,20000,9000,10000\n");
+	if (ask(&a, "in", NULL)) {
+		const struct rk_metric_kernel *k = kernel_of(&a, "a");
+
+		CHECK_U64(flagged(&a, "hits-above-requests"), 1);
+		CHECK_U64(flagged(&a, "busy-above-total"), 1);
+		CHECK_U64(flagged(&a, "window-ratio"), 1);
+		for (size_t i = 0; i < a.m->nflags; i++) {
+			const struct rk_metric_flag *f = &a.m->flags[i];
+
+			CHECK(*f->text);
+			if (strcmp(f->kind, "hits-above-requests") == 0) {
+				CHECK_NEAR(f->worst, 3);
+				CHECK_U64(k->flags[i], 1);
+			}
+			if (strcmp(f->kind, "window-ratio") == 0) {
+				CHECK_NEAR(f->worst, 20);
+				CHECK_U64(k->flags[i], 0);
+				CHECK_U64(kernel_of(&a, "b")->flags[i], 1);
+			}
+		}
+		CHECK(is_whole(a.m));
+	}
+	ask_close(&a);
+}
+
+TEST(counters_that_are_all_zero_were_not_collected)
+{
+	struct ask a;
+
+	ask_open(&a);
+	make(&a, WIDE "GRBM_GUI_ACTIVE,GRBM_COUNT,SQ_WAVES,SQ_BUSY_CYCLES" TIMES ROW(
+			 0, "a") "0,0,0,0,5000,6000\n" ROW(1, "a") "0,0,0,0,7000,8000\n");
+	if (ask(&a, "in", &(struct rk_metrics_options){ .normal = RK_PER_CYCLE })) {
+		CHECK_U64(flagged(&a, "no-waves"), 2);
+		CHECK_U64(flagged(&a, "no-cycles"), 2);
+		CHECK_STR(a.m->kernels[0].verdict.name, "unusable");
+		CHECK(*absent(&a, "gpu_busy_pct"));
+		CHECK(is_whole(a.m));
+	}
+	ask_close(&a);
+}
+
+/* `n` counters nobody knows, and behind them one that everybody knows, in one dispatch. */
+static void make_many(struct ask *a, unsigned n, const char *name)
+{
+	struct rk_bytes text;
+
+	rk_bytes_init(&text, 4 << 20);
+	rk_bytes_puts(&text, WIDE);
+	for (unsigned i = 0; i < n; i++)
+		rk_bytes_printf(&text, name, i);
+	rk_bytes_puts(&text, "SQ_WAVES" TIMES ROW(0, "a"));
+	for (unsigned i = 0; i < n; i++)
+		rk_bytes_printf(&text, "%u,", i);
+	rk_bytes_puts(&text, "64,5000,6000\n");
+	world_text(&a->w, "in/sysinfo.csv", SYSINFO);
+	world_file(&a->w, "in/pmc_perf.csv", text.data, text.len);
+	rk_bytes_release(&text);
+}
+
+TEST(more_counters_than_columns_fit_do_no_harm)
+{
+	struct ask a;
+
+	ask_open(&a);
+	make_many(&a, 3000, "MINE_%u,");
+	if (ask(&a, "in", NULL))
+		CHECK_NEAR(value_of(&a, "wavefronts")->avg, 64);
+	make_many(&a, 2000, "TCC_HIT[%u],");
+	if (ask(&a, "in", NULL)) {
+		CHECK_NEAR(value_of(&a, "wavefronts")->avg, 64);
+		CHECK(strstr(absent(&a, "l2_hit_pct"), "TCC_MISS_sum was not collected") != NULL);
+	}
+	ask_close(&a);
+}
+
+TEST(two_thousand_channels_add_up)
+{
+	struct ask a;
+	char own[600];
+
+	ask_open(&a);
+	world_text(&a.w, "own.json",
+		   "{\"schema\": 1, \"metrics\": [{\"id\": \"hits\", \"expr\": \"TCC_HIT_sum\"}]}");
+	snprintf(own, sizeof(own), "%s/own.json", a.w.dir);
+	make_many(&a, 2000, "TCC_HIT[%u],");
+	if (ask(&a, "in", &(struct rk_metrics_options){ .metrics = own }))
+		CHECK_NEAR(value_of(&a, "hits")->avg, 1999 * 1000);
+	ask_close(&a);
+}
+
+TEST(a_run_without_kernels_has_no_values)
+{
+	struct ask a;
+
+	ask_open(&a);
+	make(&a, WIDE "SQ_WAVES" TIMES);
+	if (ask(&a, "in", NULL)) {
+		CHECK_U64(a.m->dispatches, 0);
+		CHECK_U64(a.m->nkernels, 0);
+		CHECK_U64(a.m->nmetrics, 0);
+		CHECK_STR(absent(&a, "kernel_time_ns"), "there are no kernels");
+		CHECK_U64(a.m->nflags, 0);
+		CHECK_I64(a.m->total_ns, 0);
+		CHECK(is_whole(a.m));
+	}
+	ask_close(&a);
+}
+
+/* ---- callbacks ---- */
+
+struct told {
+	size_t begun, nmetrics, waves, dispatches;
+	size_t stop_at; /* 0: never, 1: begin, 2: the first dispatch, ... */
+	char ids[8];    /* dispatch ids in their order */
+	double sum;
+};
+
+static int on_begin(void *arg, const struct rk_metric_value *metrics, size_t n)
+{
+	struct told *t = arg;
+
+	t->begun++;
+	t->nmetrics = n;
+	CHECK_U64(t->dispatches, 0);
+	t->waves = n;
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(metrics[i].id, "wavefronts") == 0)
+			t->waves = i;
+	return t->stop_at == 1;
+}
+
+static int on_dispatch(void *arg, const struct rk_metric_dispatch *d)
+{
+	struct told *t = arg;
+
+	CHECK_U64(t->begun, 1);
+	if (t->dispatches < sizeof(t->ids) - 1)
+		t->ids[t->dispatches] = (char)('0' + d->dispatch_id);
+	t->dispatches++;
+	if (t->waves < t->nmetrics && !isnan(d->values[t->waves]))
+		t->sum += d->values[t->waves];
+	CHECK_I64(d->device_id, 2);
+	CHECK_I64(d->duration_ns, 1000 * (d->dispatch_id + 1));
+	CHECK_STR(d->kernel, d->dispatch_id == 1 ? "b" : "a");
+	return t->dispatches + 1 == t->stop_at;
+}
+
+static int ask_told(struct ask *a, struct told *t, const char *regex)
+{
+	const struct rk_metrics_options opt = {
+		.begin = on_begin, .dispatch = on_dispatch, .arg = t, .kernel_regex = regex
+	};
+
+	return ask_with(a, "in", 1, &opt);
+}
+
+TEST(each_dispatch_is_told_once_in_order_after_the_beginning)
+{
+	struct told t = { 0 };
+	struct ask a;
+
+	ask_open(&a);
+	make(&a, WIDE "SQ_WAVES" TIMES ROW(0, "a") "1,1000,2000\n" ROW(1, "b") "10,3000,5000\n" ROW(
+			 2, "a") ",6000,9000\n");
+	CHECK_I64(ask_told(&a, &t, NULL), 0);
+	CHECK_U64(t.begun, 1);
+	CHECK_STR(t.ids, "012");
+	CHECK_NEAR(t.sum, 11);
+	CHECK_U64(a.m ? a.m->dispatches : 0, 3);
+	t = (struct told){ 0 };
+	CHECK_I64(ask_told(&a, &t, "^a$"), 0);
+	CHECK_STR(t.ids, "02");
+	for (size_t stop = 1; stop < 5; stop++) {
+		t = (struct told){ .stop_at = stop };
+		CHECK_I64(ask_told(&a, &t, NULL), RK_E_CANCELLED);
+		CHECK_U64(t.dispatches, stop - 1);
+		CHECK(a.m == NULL);
+	}
+	ask_close(&a);
+}
+
+/* ---- memory and pipes ---- */
+
+static int whole_way(const char *path, struct rk_error *err)
+{
+	const struct rk_run_options how = { .threads = 1 };
+	struct rk_metrics *m = NULL, *again = NULL;
+	struct rk_run *run = NULL;
+	int rc = rk_run_open(&path, 1, &how, &run, err), first;
+
+	if (rc == 0) {
+		rc = rk_run_metrics(run, NULL, &m, err);
+		first = rc;
+		/* after a failure the run is as good as before */
+		if (first < 0 && !rk_run_metrics(run, NULL, &again, NULL))
+			CHECK(again->nmetrics > 5);
+	}
+	rk_metrics_free(again);
+	rk_metrics_free(m);
+	rk_run_close(run);
+	return rc;
+}
+
+static void fail_each_allocation(struct ask *a, const char *sub)
+{
+	uint64_t n = 1, tried = 0;
+	char path[600];
+
+	snprintf(path, sizeof(path), "%s/%s", a->w.dir, sub);
+	for (;; n += n < 60 ? 1 : n / 40, tried++) {
+		struct rk_error err = { 0 };
+		bool failed;
+		int rc;
+
+		rk_alloc_fail_after(n);
+		rc = whole_way(path, &err);
+		failed = rk_alloc_failed();
+		rk_alloc_fail_after(0);
+		/* losing a warning or the readable form of a name is no failure */
+		if (rc < 0 && (!CHECK_I64(rc, RK_E_NOMEM) || !CHECK_I64(err.code, RK_E_NOMEM)))
+			break;
+		if (!failed) {
+			CHECK_I64(rc, 0);
+			break;
+		}
+	}
+	CHECK(tried > 100);
+}
+
+TEST(metrics_survive_every_failed_allocation)
+{
+	struct ask a;
+
+	ask_open(&a);
+	make(&a, WIDE "GRBM_GUI_ACTIVE,SQ_WAVES,TCC_HIT[0],TCC_HIT[1],TCC_MISS_sum" TIMES ROW(
+			 0, "a") "1000,512,10,20,10,5000,6000\n");
+	world_text(&a.w, "in/SQ_LEVEL_WAVES.csv",
+		   WIDE "GRBM_GUI_ACTIVE,SQ_LEVEL_WAVES,SQ_ACCUM_PREV_HIRES" TIMES ROW(
+			   0, "a") "9999,0,5000,5000,6000\n");
+	fail_each_allocation(&a, "in");
+	ask_close(&a);
+}
+
+TEST(metrics_of_parquet_survive_every_failed_allocation)
+{
+	char out[600];
+	const struct rk_convert_options convert = { .out = out };
+	struct rk_convert_result result;
+	struct ask a;
+
+	ask_open(&a);
+	make(&a, WIDE "GRBM_GUI_ACTIVE,SQ_WAVES,TCC_HIT[0],TCC_HIT[1],TCC_MISS_sum" TIMES ROW(
+			 0, "a") "1000,512,10,20,10,5000,6000\n");
+	snprintf(out, sizeof(out), "%s/tables/", a.w.dir);
+	if (ask(&a, "in", NULL) && CHECK_I64(rk_run_convert(a.run, &convert, &result, &a.w.err), 0))
+		fail_each_allocation(&a, "tables");
+	ask_close(&a);
+}
+
+TEST(tables_that_were_converted_together_count_counters_once)
+{
+	char out[600];
+	const struct rk_convert_options convert = { .out = out };
+	struct rk_convert_result result;
+	struct ask raw, own;
+
+	ask_open(&raw);
+	ask_open(&own);
+	make(&raw, WIDE "GRBM_GUI_ACTIVE,SQ_WAVES,TCC_HIT[0],TCC_HIT[1],TCC_MISS_sum" TIMES ROW(
+			   0, "a") "1000,512,10,20,10,5000,6000\n");
+	snprintf(out, sizeof(out), "%s/tables/", own.w.dir);
+	if (ask(&raw, "in", NULL) &&
+	    CHECK_I64(rk_run_convert(raw.run, &convert, &result, &raw.w.err), 0) &&
+	    ask(&own, "tables", NULL)) {
+		CHECK(result.files >= 3);
+		/* the chip is among the tables, too */
+		CHECK_STR(own.m->arch, "gfx90a");
+		CHECK_NEAR(value_of(&own, "l2_hit_pct")->avg, 75);
+		CHECK(same_answer(raw.m, own.m));
+	}
+	ask_close(&own);
+	ask_close(&raw);
+}
+
+TEST(a_pipe_is_judged_by_what_can_be_read_once)
+{
+	char path[600];
+	const char *paths[] = { path };
+	struct rk_metrics *m = NULL;
+	struct rk_run *run = NULL;
+	struct rk_error err = { 0 };
+	struct ask a;
+	pid_t child;
+
+	ask_open(&a);
+	snprintf(path, sizeof(path), "%s/pipe", a.w.dir);
+	CHECK_I64(mkfifo(path, 0600), 0);
+	child = fork();
+	if (!CHECK(child >= 0)) {
+		ask_close(&a);
+		return;
+	}
+	if (child == 0) {
+		FILE *f = fopen(path, "w");
+
+		if (f)
+			fputs(TRACE TRACE_ROW(1, "a", 1000, 901000), f);
+		_exit(f && fclose(f) == 0 ? 0 : 1);
+	}
+	if (CHECK_I64(rk_run_open(paths, 1, NULL, &run, &err), 0) &&
+	    CHECK_I64(rk_run_metrics(run, GFX90A, &m, &err), 0)) {
+		CHECK_U64(m->dispatches, 1);
+		CHECK_I64(m->total_ns, 900000);
+		CHECK(is_whole(m));
+	}
+	rk_metrics_free(m);
+	rk_run_close(run);
+	kill(child, SIGKILL); /* it waits for a reader that did not come, if it is still there */
+	waitpid(child, NULL, 0);
+	ask_close(&a);
+}
+
+TEST(ranks_of_one_run_are_added_up)
+{
+	struct ask a;
+
+	ask_open(&a);
+	world_text(&a.w, "run/rank-0/1_agent_info.csv", AGENTS MI300X(4));
+	world_text(&a.w, "run/rank-0/1_counter_collection.csv",
+		   V3 V3_ROW(1, "SQ_WAVES", 100, 1000, 2000)
+			   V3_ROW(1, "TCC_HIT[0]", 10, 1000, 2000));
+	world_text(&a.w, "run/rank-1/1_agent_info.csv", AGENTS MI210(4));
+	/* the other chip has more channels than this one */
+	world_text(&a.w, "run/rank-1/1_counter_collection.csv",
+		   V3 V3_ROW(1, "SQ_WAVES", 300, 1000, 3000) V3_ROW(1, "TCC_HIT[0]", 10, 1000, 3000)
+			   V3_ROW(1, "TCC_HIT[1]", 10, 1000, 3000)
+				   V3_ROW(1, "TCC_MISS_sum", 10, 1000, 3000));
+	if (ask(&a, "run", NULL)) {
+		CHECK_U64(a.m->dispatches, 2);
+		CHECK_I64(a.m->total_ns, 3000);
+		CHECK_NEAR(value_of(&a, "wavefronts")->avg, 200);
+		CHECK_NEAR(value_of(&a, "wavefronts")->weighted, (100. + 2 * 300) / 3);
+		CHECK_NEAR(value_of(&a, "l2_hit_pct")->avg, 200 / 3.);
+		CHECK(is_whole(a.m));
+	}
+	ask_close(&a);
+}
