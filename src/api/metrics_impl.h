@@ -108,12 +108,14 @@ struct rk_metric_sums {
 	struct rk_metric_group *groups;
 	size_t n, cap, max;
 	struct rk_idmap by_name; /* group + 1 */
-	bool full;               /* more names than groups: the last one holds the others */
+	bool full;               /* more names than groups: the last one is RK_OTHER_KERNELS */
 	double *worst;           /* per check */
 	struct rk_metric_kept *kept;
 	size_t nkept, cap_kept;
 	bool kept_full;
 };
+
+#define RK_OTHER_KERNELS UINT32_MAX /* no name has this number */
 
 enum { RK_METRIC_SUMS_BYTES = 48 << 20, RK_METRIC_KEPT_MAX = 1 << 20 };
 

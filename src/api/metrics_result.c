@@ -79,12 +79,19 @@ static double median_of(const struct rk_metric_sums *s, size_t metric, uint32_t 
 {
 	size_t at = first_of(s, metric, group);
 
-	return (s->kept[at + (n - 1) / 2].value + s->kept[at + n / 2].value) / 2;
+	return s->kept[at + (n - 1) / 2].value / 2 + s->kept[at + n / 2].value / 2;
 }
 
-/* A mean lies between the least and the most, whatever rounding says. */
+/* Never infinite. */
+static double or_missing(double v)
+{
+	return isfinite(v) ? v : NAN;
+}
+
+/* A mean lies between the least and the most, whatever rounding says; too large a sum has none. */
 static double between(double mean, const struct rk_metric_sum *s)
 {
+	mean = or_missing(mean);
 	return mean < s->min ? s->min : mean > s->max ? s->max : mean;
 }
 
@@ -109,7 +116,7 @@ static void set_value(const struct build *b, unsigned kind, size_t def, uint32_t
 	if (d->median && !b->w->sums.kept_full)
 		ret->median = median_of(&b->w->sums, def, group, s->n);
 	if (ret->peak > 0)
-		ret->percent_of_peak = 100 * ret->avg / ret->peak;
+		ret->percent_of_peak = or_missing(100 * ret->avg / ret->peak);
 }
 
 static void merge(struct rk_metric_sum *to, const struct rk_metric_sum *from)
@@ -195,31 +202,71 @@ static int make_kernel(struct build *b, uint32_t group, struct rk_metric_kernel 
 	return 0;
 }
 
+static int64_t plus_ns(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+/* In its place by time; the rows come by time. */
+static int add_kernel(struct build *b, const char *name, const struct rk_agg_row *r, uint32_t group,
+		      struct rk_error *err)
+{
+	struct rk_metrics *m = b->m;
+	struct rk_metric_kernel k = { .name = name, .calls = r->calls, .total_ns = r->total_ns };
+	int rc = make_kernel(b, group, &k, err);
+	size_t at = m->nkernels++;
+
+	if (rc == 0)
+		rk_metric_judge(b->w, m, &b->w->sums.groups[group], r, &k);
+	for (; at && m->kernels[at - 1].total_ns < k.total_ns; at--)
+		m->kernels[at] = m->kernels[at - 1];
+	m->kernels[at] = k;
+	m->total_ns = plus_ns(m->total_ns, k.total_ns);
+	return rc;
+}
+
+static void add_other(struct rk_agg_row *others, const struct rk_agg_row *r)
+{
+	others->calls += r->calls;
+	others->timed += r->timed;
+	others->total_ns = plus_ns(others->total_ns, r->total_ns);
+	if (others->timed)
+		others->mean_ns = (double)others->total_ns / (double)others->timed;
+}
+
+/* Those that have sums of their own, and the others as one. */
+static int add_kernels(struct build *b, struct rk_error *err)
+{
+	struct rk_metric_sums *s = &b->w->sums;
+	struct rk_agg_row others = { .mean_ns = NAN, .median_ns = NAN };
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < b->nrows; i++) {
+		const struct rk_agg_row *r = &b->rows[i];
+		const uint32_t *at = rk_idmap_at(&s->by_name, r->name);
+
+		if (r->barrier || !at || !*at)
+			continue;
+		if (s->groups[*at - 1].name == r->name)
+			rc = add_kernel(b, rk_strtab_borrow(b->w->run->ctx.names, r->name, NULL), r,
+					*at - 1, err);
+		else
+			add_other(&others, r);
+	}
+	if (rc == 0 && others.calls)
+		rc = add_kernel(b, "(other kernels)", &others, (uint32_t)s->n - 1, err);
+	return rc;
+}
+
 static int make_kernels(struct build *b, struct rk_error *err)
 {
 	struct rk_metrics *m = b->m;
-	int rc = 0;
+	int rc;
 
 	m->kernels = rk_calloc(b->w->sums.n, sizeof(*m->kernels));
-	if (!m->kernels)
-		return rk_fail_nomem(err);
-	for (size_t i = 0; rc == 0 && i < b->nrows; i++) {
-		const struct rk_agg_row *r = &b->rows[i];
-		const uint32_t *at = rk_idmap_at(&b->w->sums.by_name, r->name);
-		struct rk_metric_kernel *k = &m->kernels[m->nkernels];
-
-		if (r->barrier || !at || !*at || b->w->sums.groups[*at - 1].name != r->name)
-			continue;
-		k->name = rk_strtab_borrow(b->w->run->ctx.names, r->name, NULL);
-		k->calls = r->calls;
-		k->total_ns = r->total_ns;
-		m->nkernels++;
-		rc = make_kernel(b, *at - 1, k, err);
-		if (rc == 0)
-			rk_metric_judge(b->w, m, &b->w->sums.groups[*at - 1], r, k);
-		if (__builtin_add_overflow(m->total_ns, r->total_ns, &m->total_ns))
-			m->total_ns = INT64_MAX;
-	}
+	rc = m->kernels ? add_kernels(b, err) : rk_fail_nomem(err);
 	for (size_t i = 0; i < m->nkernels; i++)
 		m->kernels[i].percent =
 			m->total_ns ? 100 * (double)m->kernels[i].total_ns / (double)m->total_ns :
@@ -255,7 +302,7 @@ static int make_shares(struct build *b, struct rk_error *err)
 		v->name = k->verdict.name;
 		v->kernels++;
 		v->calls += k->calls;
-		v->total_ns += k->total_ns;
+		v->total_ns = plus_ns(v->total_ns, k->total_ns);
 		v->percent += k->percent;
 	}
 	qsort(m->verdicts, m->nverdicts, sizeof(*m->verdicts), by_share);
@@ -393,7 +440,8 @@ int rk_metric_result(struct rk_metric_work *w, struct rk_metrics **ret, struct r
 	}
 	if (w->sums.full)
 		rk_diag_add(w->run->ctx.diag, "many-kernels", "", 0, 1,
-			    "too many distinct kernels; metrics of the later ones are in one sum");
+			    "too many distinct kernels; the later ones count together as '(other "
+			    "kernels)'");
 	take_over(w, o);
 	o->pub.normal = w->opt->normal;
 	o->pub.dispatches = w->rows;

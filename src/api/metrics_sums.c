@@ -58,10 +58,12 @@ int rk_metric_sums_group(struct rk_metric_sums *s, uint32_t name, unsigned kind,
 
 	if (!at)
 		return rk_fail_nomem(err);
-	if (!*at && s->n < s->max) {
+	if (!*at && s->n + 1 < s->max) {
 		rc = group_add(s, name, kind, err);
 		*at = (uint32_t)s->n;
 	} else if (!*at) {
+		if (!s->full)
+			rc = group_add(s, RK_OTHER_KERNELS, kind, err);
 		s->full = true;
 		*at = (uint32_t)s->n;
 	}

@@ -196,16 +196,15 @@ TEST(sums_of_huge_values_are_missing_and_never_infinite)
 		   "{\"id\": \"low\", \"expr\": \"0-SQ_WAVES*1e8\"}]}");
 	snprintf(own, sizeof(own), "%s/own.json", a.w.dir);
 	make(&a, WIDE "SQ_WAVES" TIMES ROW(0, "a") "1e300,5000,1000000005000\n" ROW(
-			 1, "a") "1e300,2000000000000,3000000000000\n");
+			 1, "a") "1e300,2000000000000,3000000000000\n" ROW(2, "a") "5e299,1,2\n");
 	if (ask(&a, "in", &(struct rk_metrics_options){ .metrics = own })) {
 		CHECK_NEAR(value_of(&a, "huge")->max, 1e308);
-		CHECK(!isinf(value_of(&a, "huge")->weighted));
-		CHECK(!isinf(of_kernel(&a, "a", "huge")->avg));
-		CHECK(!isinf(of_kernel(&a, "a", "low")->avg));
-		CHECK(!isinf(value_of(&a, "wavefronts")->weighted));
-		for (size_t i = 0; i < a.m->nmetrics; i++)
-			CHECK(!isinf(a.m->metrics[i].avg) && !isinf(a.m->metrics[i].weighted) &&
-			      !isinf(a.m->metrics[i].percent_of_peak));
+		CHECK_NEAR(value_of(&a, "huge")->avg, NAN);
+		CHECK_NEAR(value_of(&a, "huge")->weighted, NAN);
+		CHECK_NEAR(of_kernel(&a, "a", "huge")->avg, NAN);
+		CHECK_NEAR(of_kernel(&a, "a", "low")->avg, NAN);
+		CHECK_NEAR(value_of(&a, "wavefronts")->avg, 2.5e300 / 3);
+		CHECK_NEAR(value_of(&a, "wavefronts")->weighted, NAN);
 	}
 	ask_close(&a);
 }
@@ -325,6 +324,63 @@ TEST(a_run_without_kernels_has_no_values)
 		CHECK_STR(absent(&a, "kernel_time_ns"), "there are no kernels");
 		CHECK_U64(a.m->nflags, 0);
 		CHECK_I64(a.m->total_ns, 0);
+		CHECK(is_whole(a.m));
+	}
+	ask_close(&a);
+}
+
+TEST(kernels_past_those_that_fit_count_together)
+{
+	enum { KERNELS = 6000 };
+	struct rk_bytes text;
+	struct ask a;
+
+	ask_open(&a);
+	rk_bytes_init(&text, 4 << 20);
+	rk_bytes_puts(&text, TRACE);
+	for (int i = 0; i < KERNELS; i++)
+		rk_bytes_printf(
+			&text,
+			"\"KERNEL_DISPATCH\",\"Agent 4\",1,0,9,%d,7,\"k%d\",5,%d,%d,0,0,8,0,"
+			"16,256,1,1,1024,1,1\n",
+			i + 1, i, i * 20000, i * 20000 + 10000 + i);
+	world_file(&a.w, "1_kernel_trace.csv", text.data, text.len);
+	if (ask(&a, "1_kernel_trace.csv", GFX90A)) {
+		const struct rk_metric_kernel *others = kernel_of(&a, "(other kernels)");
+		uint64_t calls = 0;
+
+		CHECK_U64(warned(&a, "many-kernels"), 1);
+		CHECK_I64(a.m->total_ns, 10000LL * KERNELS + KERNELS * (KERNELS - 1LL) / 2);
+		CHECK(a.m->nkernels < KERNELS && a.m->kernels[0].name == others->name);
+		for (size_t i = 0; i < a.m->nkernels; i++) {
+			calls += a.m->kernels[i].calls;
+			CHECK(!i || a.m->kernels[i - 1].total_ns >= a.m->kernels[i].total_ns);
+		}
+		CHECK_U64(calls, KERNELS);
+		CHECK_U64(others->calls, KERNELS - a.m->nkernels + 1);
+		CHECK_U64(of_kernel(&a, "(other kernels)", "kernel_time_ns")->dispatches,
+			  others->calls);
+		/* nobody else has their values */
+		CHECK_U64(of_kernel(&a, a.m->kernels[1].name, "kernel_time_ns")->dispatches, 1);
+		CHECK(fabs(share_sum(a.m) - 100) < 1e-6);
+		CHECK(is_whole(a.m));
+	}
+	rk_bytes_release(&text);
+	ask_close(&a);
+}
+
+TEST(times_that_do_not_add_up_stay_at_the_largest)
+{
+	struct ask a;
+
+	ask_open(&a);
+	world_text(&a.w, "1_kernel_trace.csv",
+		   TRACE TRACE_ROW(1, "a", 0, 9000000000000000000)
+			   TRACE_ROW(2, "b", 0, 9000000000000000000)
+				   TRACE_ROW(3, "a", 5, 9000000000000000000));
+	if (ask(&a, "1_kernel_trace.csv", GFX90A)) {
+		CHECK_I64(a.m->total_ns, INT64_MAX);
+		CHECK(a.m->nverdicts > 0 && a.m->verdicts[0].total_ns == INT64_MAX);
 		CHECK(is_whole(a.m));
 	}
 	ask_close(&a);
