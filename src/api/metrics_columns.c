@@ -26,6 +26,19 @@ static int add_names(struct rk_run *run, const struct rk_found *f, struct rk_cou
 	return rc;
 }
 
+/* Kernels and their counters are in the same rows, but a pipe gives them once. */
+static void tell_pipes(struct rk_run *run)
+{
+	for (size_t i = 0; i < run->nfound; i++) {
+		const struct rk_found *f = &run->found[i];
+
+		if (f->kept && f->used >> RK_COUNTERS & 1)
+			rk_diag_most(run->ctx.diag, "counters-not-joined", f->path, 0, 1,
+				     "counters from a pipe are not joined to kernels; save it to a "
+				     "file first");
+	}
+}
+
 int rk_metric_names_of(struct rk_run *run, struct rk_counter_names **ret, struct rk_error *err)
 {
 	struct rk_counter_names *names = NULL;
@@ -35,6 +48,7 @@ int rk_metric_names_of(struct rk_run *run, struct rk_counter_names **ret, struct
 		rc = rk_counter_names_new(&names, err);
 	for (size_t i = 0; rc == 0 && i < run->nfound; i++)
 		rc = add_names(run, &run->found[i], names, err);
+	tell_pipes(run);
 	if (rc < 0)
 		rk_counter_names_free(names);
 	else

@@ -148,19 +148,6 @@ static bool is_joined(const struct rk_run *run, const struct rk_found *o)
 	return false;
 }
 
-/* Kernels and their counters are in the same rows, but a pipe gives them once. */
-static void tell_pipes(struct rk_run *run)
-{
-	for (size_t i = 0; i < run->nfound; i++) {
-		const struct rk_found *f = &run->found[i];
-
-		if (f->kept && f->used >> RK_COUNTERS & 1)
-			rk_diag_add(run->ctx.diag, "counters-not-joined", f->path, 0, 1,
-				    "counters from a pipe are not joined to kernels; save it to a "
-				    "file first");
-	}
-}
-
 int rk_run_counter_names(struct rk_run *run, struct rk_error *err)
 {
 	size_t warnings;
@@ -181,8 +168,6 @@ int rk_run_counter_names(struct rk_run *run, struct rk_error *err)
 			rc = look_into(run, f, false, err);
 	}
 	rk_diag_reset(run->ctx.diag, warnings);
-	if (rc == 0)
-		tell_pipes(run);
 	run->named = rc == 0;
 	return rc;
 }
