@@ -2,6 +2,7 @@
 #include "pass/join.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -144,44 +145,118 @@ int rk_counter_set_scan(struct rk_counter_set *set, struct rk_context *ctx,
 	return rc;
 }
 
-static bool is_instance(struct rk_context *ctx, uint32_t id)
+/* The columns "X[0]", "X[1]", ... of one X: a part of them would be taken for all. */
+struct family {
+	uint32_t base; /* id of X, 0 for a column that is no instance */
+	uint32_t column;
+	size_t size;
+	bool kept;
+};
+
+static int base_of(struct rk_context *ctx, uint32_t id, uint32_t *ret, struct rk_error *err)
 {
 	size_t len;
 	const char *name = rk_strtab_borrow(ctx->names, id, &len);
+	const char *bracket = len && name[len - 1] == ']' ? strchr(name, '[') : NULL;
 
-	return len && name[len - 1] == ']';
+	*ret = 0;
+	return bracket ? rk_strtab_add(ctx->names, name, (size_t)(bracket - name), ret, err) : 0;
 }
 
-/* Columns that fit get new numbers in `to`, UINT32_MAX the others. */
-static void renumber(const struct rk_counter_set *set, struct rk_context *ctx, uint32_t *to)
+static int by_base(const void *a, const void *b)
 {
-	size_t singles = 0, kept = 0;
+	const struct family *x = a, *y = b;
 
-	for (size_t i = 0; i < set->n; i++)
-		singles += !is_instance(ctx, set->columns[i].name);
-	for (size_t i = 0; i < set->n; i++) {
-		bool instance = is_instance(ctx, set->columns[i].name);
-		bool room = kept + (instance ? singles : 0) < RK_JOIN_MAX_COUNTERS;
+	if (x->base != y->base)
+		return x->base < y->base ? -1 : 1;
+	return (x->column > y->column) - (x->column < y->column);
+}
 
-		singles -= !instance;
-		to[i] = room ? (uint32_t)kept++ : UINT32_MAX;
+static int by_column(const void *a, const void *b)
+{
+	const struct family *x = a, *y = b;
+
+	return (x->column > y->column) - (x->column < y->column);
+}
+
+/* Members stand together; those of a family know how many they are. */
+static void count_members(struct family *v, size_t n)
+{
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && v[i].base && v[end].base == v[i].base; end++)
+			;
+		for (size_t k = i; k < end; k++)
+			v[k].size = k == i ? end - i : 0;
 	}
+}
+
+/* Single columns first, then families, each as a whole, in the order of their first members. */
+static void choose(struct family *v, size_t n)
+{
+	size_t room = RK_JOIN_MAX_COUNTERS;
+
+	for (size_t i = 0; i < n; i++) {
+		v[i].kept = !v[i].base && room;
+		room -= v[i].kept;
+	}
+	for (size_t i = 0; i < n; i++) {
+		v[i].kept |= v[i].base && v[i].size && v[i].size <= room;
+		room -= v[i].base && v[i].kept ? v[i].size : 0;
+	}
+}
+
+/* What became of the first member becomes of all. */
+static void follow_first(struct family *v, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		if (v[i].base && v[i].base == v[i - 1].base)
+			v[i].kept = v[i - 1].kept;
+}
+
+/* Columns that fit get new numbers in `to`, UINT32_MAX the others; *ret_n fit. */
+static int renumber(const struct rk_counter_set *set, struct rk_context *ctx, uint32_t *to,
+		    size_t *ret_n, struct rk_error *err)
+{
+	struct family *v = rk_calloc(set->n, sizeof(*v));
+	int rc = v ? 0 : rk_fail_nomem(err);
+	size_t kept = 0;
+
+	for (size_t i = 0; rc == 0 && i < set->n; i++) {
+		v[i].column = (uint32_t)i;
+		rc = base_of(ctx, set->columns[i].name, &v[i].base, err);
+	}
+	if (rc == 0) {
+		qsort(v, set->n, sizeof(*v), by_base);
+		count_members(v, set->n);
+		qsort(v, set->n, sizeof(*v), by_column);
+		choose(v, set->n);
+		qsort(v, set->n, sizeof(*v), by_base);
+		follow_first(v, set->n);
+		qsort(v, set->n, sizeof(*v), by_column);
+		for (size_t i = 0; i < set->n; i++)
+			to[i] = v[i].kept ? (uint32_t)kept++ : UINT32_MAX;
+	}
+	rk_free(v);
+	*ret_n = kept;
+	return rc;
 }
 
 /* In their order; instances only where there is room beside all others. */
 static int trim(struct rk_counter_set *set, struct rk_context *ctx, struct rk_error *err)
 {
 	uint32_t *to = rk_calloc(set->n, sizeof(*to));
-	size_t n = set->nfeeds;
+	size_t n = set->nfeeds, kept;
+	int rc = to ? renumber(set, ctx, to, &kept, err) : rk_fail_nomem(err);
 
-	if (!to)
-		return rk_fail_nomem(err);
+	if (rc < 0) {
+		rk_free(to);
+		return rc;
+	}
 	set->more = true;
-	renumber(set, ctx, to);
 	for (size_t i = 0; i < set->n; i++)
 		if (to[i] != UINT32_MAX)
 			set->columns[to[i]] = set->columns[i];
-	set->n = RK_JOIN_MAX_COUNTERS;
+	set->n = kept;
 	memset(set->slots, 0, set->nslots * sizeof(*set->slots));
 	set->nfeeds = 0;
 	for (size_t i = 0; i < n; i++) {

@@ -49,8 +49,8 @@ int rk_counter_set_scan(struct rk_counter_set *set, struct rk_context *ctx,
 /* The next column that a name feeds, -1 at the end. *at is 0 at the beginning. */
 int rk_counter_set_next(const struct rk_counter_set *set, uint32_t id, size_t *at);
 /*
- * After the last: makes set->schema. Past RK_JOIN_MAX_COUNTERS columns single instances ("X[3]")
- * are the first to be left out. Names are borrowed from ctx->names.
+ * After the last: makes set->schema. Past RK_JOIN_MAX_COUNTERS columns instances ("X[3]") are the
+ * first to be left out, all of one X or none. Names are borrowed from ctx->names.
  */
 int rk_counter_set_schema(struct rk_counter_set *set, struct rk_context *ctx, struct rk_error *err);
 void rk_counter_set_release(struct rk_counter_set *set);

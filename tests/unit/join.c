@@ -108,27 +108,35 @@ TEST(a_thousand_names_are_found_again)
 	world_close(&w);
 }
 
-TEST(of_too_many_columns_instances_go_first)
+TEST(of_too_many_columns_instances_go_first_all_or_none)
 {
 	struct rk_counter_set set = { 0 };
 	struct world w;
 	char name[32];
 
 	world_open(&w, 1);
-	for (unsigned i = 0; i < 1100; i++) {
-		snprintf(name, sizeof(name), "X[%u]", i);
+	/* A and C fit beside the plain ones, B does not, and they are mixed */
+	for (unsigned i = 0; i < 900; i++) {
+		snprintf(name, sizeof(name), "A[%u]", i);
+		add(&set, &w, i < 500 ? name : "A[0]");
+		snprintf(name, sizeof(name), "B[%u]", i);
 		add(&set, &w, name);
+		snprintf(name, sizeof(name), "C[%u]", i);
+		add(&set, &w, i < 500 ? name : "C[0]");
 	}
 	for (unsigned i = 0; i < 24; i++) {
 		snprintf(name, sizeof(name), "PLAIN_%u", i);
 		add(&set, &w, name);
 	}
+	CHECK_U64(set.n, 500 + 900 + 500 + 24);
 	CHECK_I64(rk_counter_set_schema(&set, &w.ctx, NULL), 0);
 	CHECK_U64(set.n, RK_JOIN_MAX_COUNTERS);
 	CHECK(set.more);
-	CHECK_STR(fed_by(&set, &w, "X[0]"), "0 ");
-	CHECK_STR(fed_by(&set, &w, "X[999]"), "999 ");
-	CHECK_STR(fed_by(&set, &w, "X[1000]"), "");
+	CHECK_STR(fed_by(&set, &w, "A[0]"), "0 ");
+	CHECK_STR(fed_by(&set, &w, "C[0]"), "1 ");
+	CHECK_STR(fed_by(&set, &w, "B[0]"), "");
+	CHECK_STR(fed_by(&set, &w, "B[899]"), "");
+	CHECK_STR(fed_by(&set, &w, "A[499]"), "998 ");
 	CHECK_STR(fed_by(&set, &w, "PLAIN_0"), "1000 ");
 	CHECK_STR(fed_by(&set, &w, "PLAIN_23"), "1023 ");
 	CHECK_STR(set.schema.fields[RK_K_NFIELDS + 1023].name, "PLAIN_23");
