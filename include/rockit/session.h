@@ -33,7 +33,7 @@ struct rk_session_options {
 	const char *ranks; /* "0,8-15": other ranks run without profiler */
 	uint64_t monitor_interval_ms, timeout_s;
 	bool force, keep_going, baseline, redact;
-	bool verdicts; /* a preset with counters collects those that verdicts need as well */
+	bool verdicts;     /* a preset with counters collects those that verdicts need as well */
 	const char *root;  /* put before /sys and /opt, for tests */
 	char *const *argv; /* the program and its arguments, ended by NULL */
 };
