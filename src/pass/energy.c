@@ -1,0 +1,445 @@
+/* energy.c - see energy.h. */
+#include "pass/energy.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "base/text.h"
+#include "pass/energy_devices.h"
+#include "pass/timeline_keys.h"
+#include "pass/timeline_order.h"
+
+#define BIT(f) (UINT64_C(1) << (f))
+#define TIME_MAX (INT64_MAX / 2) /* so that any span fits */
+
+enum { MAX_VISITS = 1 << 18 };
+
+struct rk_energy {
+	struct rk_context *ctx;
+	int key;
+	size_t max_samples, nsamples;
+	struct rk_energy_devices devices;
+	struct rk_keys groups;      /* name, has a key, key */
+	struct rk_energy_sum *sums; /* nsums, and one for groups past the limit */
+	size_t nsums;
+	struct rk_order *order, *again; /* kernels as they come; in order and cut to the samples */
+	size_t held;
+	/* up to which interval the doubt of a group was added, by group and curve */
+	struct rk_keys visits;
+	size_t *visited;
+	size_t cap_visited;
+	struct rk_energy_oddities odd;
+	uint64_t thinned, lost_devices;
+	uint64_t no_place; /* kernels on devices that were not sampled */
+};
+
+int rk_energy_new(struct rk_context *ctx, int key, struct rk_energy **ret, struct rk_error *err)
+{
+	struct rk_energy *e = rk_calloc(1, sizeof(*e));
+
+	if (!e)
+		return rk_fail_nomem(err);
+	*e = (struct rk_energy){ .ctx = ctx,
+				 .key = key,
+				 .max_samples = RK_ENERGY_SAMPLES,
+				 .held = RK_ORDER_HELD,
+				 .groups = { .max = RK_AGG_MAX_GROUPS },
+				 .visits = { .max = MAX_VISITS } };
+	rk_energy_devices_init(&e->devices, ctx->names);
+	*ret = e;
+	return 0;
+}
+
+void rk_energy_limit(struct rk_energy *e, size_t samples, size_t held)
+{
+	e->max_samples = samples;
+	e->held = held;
+}
+
+void rk_energy_free(struct rk_energy *e)
+{
+	if (!e)
+		return;
+	rk_energy_devices_release(&e->devices);
+	rk_keys_release(&e->groups);
+	rk_keys_release(&e->visits);
+	rk_order_free(e->order);
+	rk_order_free(e->again);
+	rk_free(e->visited);
+	rk_free(e->sums);
+	rk_free(e);
+}
+
+uint64_t rk_energy_wants(const struct rk_energy *e, enum rk_table t)
+{
+	switch (t) {
+	case RK_SAMPLES:
+		return BIT(RK_S_TIME) | BIT(RK_S_DEVICE) | BIT(RK_S_METRIC) | BIT(RK_S_VALUE) |
+		       BIT(RK_S_NODE);
+	case RK_AGENTS:
+		return BIT(RK_G_DEVICE) | BIT(RK_G_TYPE) | BIT(RK_G_NODE);
+	case RK_KERNELS:
+		return BIT(RK_K_NAME) | BIT(RK_K_START) | BIT(RK_K_DURATION) | BIT(RK_K_DEVICE) |
+		       BIT(RK_K_NODE) | BIT(RK_K_BARRIER) | (e->key < 0 ? 0 : BIT(e->key));
+	default:
+		return 0;
+	}
+}
+
+static int64_t number(const struct rk_batch *b, int f, size_t i, int64_t missing)
+{
+	const struct rk_column *c = &b->cols[f];
+
+	if (!rk_column_has(c, i))
+		return missing;
+	return b->schema->fields[f].type == RK_I32 ? ((const int32_t *)c->data)[i] :
+						     ((const int64_t *)c->data)[i];
+}
+
+static uint32_t text(const struct rk_batch *b, unsigned f, size_t i)
+{
+	return rk_column_has(&b->cols[f], i) ? ((const uint32_t *)b->cols[f].data)[i] : 0;
+}
+
+/* ---- samples ---- */
+
+static int meter_of(const struct rk_energy *e, uint32_t metric)
+{
+	const char *name = rk_strtab_borrow(e->ctx->names, metric, NULL);
+
+	return !strcmp(name, "energy_j") ? RK_METER_COUNTER :
+	       !strcmp(name, "power_w")  ? RK_METER_POWER :
+					   -1;
+}
+
+static void make_room(struct rk_energy *e)
+{
+	if (e->nsamples < e->max_samples)
+		return;
+	e->nsamples = 0;
+	e->thinned++;
+	for (size_t i = 0; i < e->devices.n; i++) {
+		struct rk_energy_curve *c = &e->devices.curves[i];
+
+		rk_curve_thin(c);
+		e->nsamples += c->samples[RK_METER_COUNTER].n + c->samples[RK_METER_POWER].n;
+	}
+}
+
+static int add_sample(struct rk_energy *e, const struct rk_batch *b, size_t i, struct rk_error *err)
+{
+	const struct rk_column *value = &b->cols[RK_S_VALUE];
+	int meter = meter_of(e, text(b, RK_S_METRIC, i));
+	int64_t t = number(b, RK_S_TIME, i, INT64_MAX);
+	size_t at;
+	int rc;
+
+	if (meter < 0 || !rk_column_has(value, i) || t > TIME_MAX || t < -TIME_MAX)
+		return 0;
+	rc = rk_energy_devices_curve(&e->devices, text(b, RK_S_NODE, i),
+				     number(b, RK_S_DEVICE, i, -1), &at, err);
+	if (rc < 0)
+		return rc;
+	if (at == RK_ENERGY_NOWHERE) {
+		e->lost_devices++;
+		return 0;
+	}
+	make_room(e);
+	rc = rk_curve_add(&e->devices.curves[at], (enum rk_meter)meter, t,
+			  ((const double *)value->data)[i], err);
+	e->nsamples += !e->devices.curves[at].samples[meter].left_out;
+	return rc;
+}
+
+bool rk_energy_some(const struct rk_energy *e)
+{
+	for (size_t i = 0; i < e->devices.n; i++)
+		for (unsigned m = 0; m < RK_NMETERS; m++)
+			if (e->devices.curves[i].samples[m].n >= 2)
+				return true;
+	return false;
+}
+
+/* ---- agents and kernels ---- */
+
+static int add_agent(struct rk_energy *e, const struct rk_batch *b, size_t i, struct rk_error *err)
+{
+	const char *type = rk_strtab_borrow(e->ctx->names, text(b, RK_G_TYPE, i), NULL);
+
+	if (!rk_column_has(&b->cols[RK_G_DEVICE], i))
+		return 0;
+	return rk_energy_devices_agent(&e->devices, text(b, RK_G_NODE, i),
+				       number(b, RK_G_DEVICE, i, -1), !strcmp(type, "GPU"), err);
+}
+
+static int group_of(struct rk_energy *e, const struct rk_batch *b, size_t i, uint32_t *ret,
+		    struct rk_error *err)
+{
+	bool keyed = e->key >= 0 && rk_column_has(&b->cols[e->key], i);
+	struct rk_key3 key = { text(b, RK_K_NAME, i), keyed, keyed ? number(b, e->key, i, 0) : 0 };
+
+	return rk_keys_number(&e->groups, key, ret, err);
+}
+
+static bool times_of(const struct rk_batch *b, size_t i, int64_t *start, int64_t *end)
+{
+	int64_t d = number(b, RK_K_DURATION, i, -1);
+
+	if (d < 0 || !rk_column_has(&b->cols[RK_K_START], i))
+		return false;
+	*start = number(b, RK_K_START, i, 0);
+	return *start >= -TIME_MAX && rk_add_i64(*start, d, end) && *end <= TIME_MAX;
+}
+
+static int add_kernel(struct rk_energy *e, const struct rk_batch *b, size_t i, struct rk_error *err)
+{
+	const struct rk_column *barrier = &b->cols[RK_K_BARRIER];
+	struct rk_stretch s = { 0 };
+	uint32_t group;
+	int rc = group_of(e, b, i, &group, err);
+
+	if (rc < 0 || (rk_column_has(barrier, i) && ((const uint8_t *)barrier->data)[i]) ||
+	    !times_of(b, i, &s.start, &s.end) || s.start == s.end)
+		return rc;
+	rc = rk_energy_devices_kernel(&e->devices, text(b, RK_K_NODE, i),
+				      number(b, RK_K_DEVICE, i, -1), &s.device, err);
+	s.queue = group;
+	if (rc == 0 && !e->order)
+		rc = rk_order_new(e->ctx->tmpdir, e->held, &e->order, err);
+	return rc < 0 ? rc : rk_order_add(e->order, &s, err);
+}
+
+int rk_energy_add(struct rk_energy *e, const struct rk_batch *b, struct rk_error *err)
+{
+	int (*add)(struct rk_energy *, const struct rk_batch *, size_t, struct rk_error *) =
+		b->schema->table == RK_SAMPLES ? add_sample :
+		b->schema->table == RK_AGENTS  ? add_agent :
+						 add_kernel;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < b->nrows; i++)
+		rc = add(e, b, i, err);
+	return rc;
+}
+
+/* ---- the end ---- */
+
+/* All kernels in order: what each interval has to hold, and the same kernels once more. */
+static int cover_all(struct rk_energy *e, struct rk_error *err)
+{
+	struct rk_stretch s;
+	int rc = rk_order_new(e->ctx->tmpdir, e->held, &e->again, err);
+
+	while (rc == 0 && e->order && (rc = rk_order_next(e->order, &s, err)) > 0) {
+		size_t at = rk_energy_devices_place(&e->devices, s.device);
+
+		rc = 0;
+		if (at == RK_ENERGY_NOWHERE || !e->devices.curves[at].n) {
+			e->no_place++;
+			continue;
+		}
+		s.device = (uint32_t)at;
+		if (rk_curve_cover(&e->devices.curves[at], &s.start, &s.end, s.queue))
+			rc = rk_order_add(e->again, &s, err);
+	}
+	rk_order_free(e->order);
+	e->order = NULL;
+	return rc;
+}
+
+/* The interval from which on the doubt of a group was not added yet, NULL: not kept track of. */
+static int visit_of(struct rk_energy *e, const struct rk_stretch *s, size_t **ret,
+		    struct rk_error *err)
+{
+	struct rk_key3 key = { s->queue, 0, s->device };
+	uint32_t at;
+	int rc = rk_keys_number(&e->visits, key, &at, err);
+	size_t *grown;
+
+	*ret = NULL;
+	if (rc < 0 || at == MAX_VISITS)
+		return rc;
+	if (e->cap_visited < e->visits.cap) {
+		grown = rk_reallocn(e->visited, e->visits.cap, sizeof(*grown));
+		if (!grown)
+			return rk_fail_nomem(err);
+		memset(grown + e->cap_visited, 0,
+		       (e->visits.cap - e->cap_visited) * sizeof(*grown));
+		e->visited = grown;
+		e->cap_visited = e->visits.cap;
+	}
+	*ret = &e->visited[at];
+	return 0;
+}
+
+static void add_up(int64_t *sum, int64_t v)
+{
+	if (__builtin_add_overflow(*sum, v, sum))
+		*sum = INT64_MAX;
+}
+
+static int share_out(struct rk_energy *e, const struct rk_stretch *s, struct rk_error *err)
+{
+	struct rk_energy_curve *c = &e->devices.curves[s->device];
+	struct rk_energy_sum *sum = &e->sums[s->queue];
+	struct rk_energy_part part;
+	size_t *visited, from;
+	int rc = visit_of(e, s, &visited, err);
+
+	if (rc < 0 || !rk_curve_part(c, s->start, s->end, c->hint, &part))
+		return rc;
+	c->hint = part.first;
+	from = visited && *visited > part.first ? *visited : part.first;
+	if (from <= part.last)
+		add_up(&sum->error,
+		       c->steps[part.last + 1].error_before - c->steps[from].error_before);
+	if (visited && *visited <= part.last)
+		*visited = part.last + 1;
+	add_up(&sum->units, part.units);
+	add_up(&sum->covered_ns, part.covered_ns);
+	add_up(&c->covered_ns, part.covered_ns);
+	add_up(&c->uncovered_ns, s->end - s->start - part.covered_ns);
+	c->kernels += part.units;
+	return 0;
+}
+
+static int share_all(struct rk_energy *e, struct rk_error *err)
+{
+	struct rk_stretch s;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < e->devices.n; i++) {
+		rc = rk_curve_split(&e->devices.curves[i], err);
+		e->devices.curves[i].hint = 0;
+	}
+	e->nsums = e->groups.n;
+	e->sums = rc == 0 ? rk_calloc(e->nsums + 1, sizeof(*e->sums)) : NULL;
+	if (rc == 0 && !e->sums)
+		rc = rk_fail_nomem(err);
+	while (rc == 0 && (rc = rk_order_next(e->again, &s, err)) > 0)
+		rc = share_out(e, &s, err);
+	rk_order_free(e->again);
+	e->again = NULL;
+	return rc;
+}
+
+static void tell_samples(struct rk_energy *e)
+{
+	struct rk_diag *d = e->ctx->diag;
+
+	if (e->odd.wild)
+		rk_diag_add(d, "energy-odd-sample", "", 0, e->odd.wild,
+			    "a reading of energy or power that cannot be; it is left out");
+	if (e->odd.wraps)
+		rk_diag_add(d, "energy-wrap", "", 0, e->odd.wraps,
+			    "the energy counter went back as one that wraps around does; what it "
+			    "counted is put together again");
+	if (e->odd.resets)
+		rk_diag_add(d, "energy-reset", "", 0, e->odd.resets,
+			    "the energy counter began anew; what was drawn till then is not known");
+	if (e->odd.gaps)
+		rk_diag_add(d, "energy-gap", "", 0, e->odd.gaps,
+			    "no power was sampled for a while; what was drawn then is not known");
+	if (e->thinned)
+		rk_diag_add(d, "energy-thinned", "", 0, e->thinned,
+			    "more than %zu samples of energy and power: every second one was left "
+			    "out, so often",
+			    e->max_samples);
+	if (e->lost_devices)
+		rk_diag_add(d, "energy-devices", "", 0, e->lost_devices,
+			    "samples of more than %d devices; the others are left out",
+			    RK_ENERGY_DEVICES);
+}
+
+static void tell_kernels(struct rk_energy *e)
+{
+	int64_t covered = 0, uncovered = 0;
+
+	for (size_t i = 0; i < e->devices.n; i++) {
+		add_up(&covered, e->devices.curves[i].covered_ns);
+		add_up(&uncovered, e->devices.curves[i].uncovered_ns);
+	}
+	if (!covered && uncovered)
+		rk_diag_add(
+			e->ctx->diag, "energy-no-overlap", "", 0, 1,
+			"kernels and samples of energy or power have no time in common (another "
+			"clock, or another run): no energy is attributed");
+	else if (uncovered / 1000 > covered / 1000 / 100)
+		rk_diag_add(e->ctx->diag, "energy-uncovered", "", 0, 1,
+			    "%.1f %% of the time of kernels lies outside of the samples of energy "
+			    "or power; energy is of the rest",
+			    100 * (double)uncovered / ((double)covered + (double)uncovered));
+	if (e->no_place)
+		rk_diag_add(e->ctx->diag, "energy-no-device", "", 0, e->no_place,
+			    "kernels on devices whose energy and power were not sampled, or not to "
+			    "be told apart");
+}
+
+int rk_energy_finish(struct rk_energy *e, struct rk_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < e->devices.n; i++)
+		rc = rk_curve_settle(&e->devices.curves[i], &e->odd, err);
+	if (rc == 0)
+		rc = rk_energy_devices_settle(&e->devices, err);
+	if (rc == 0)
+		rc = cover_all(e, err);
+	if (rc == 0)
+		rc = share_all(e, err);
+	if (rc < 0)
+		return rc;
+	tell_samples(e);
+	tell_kernels(e);
+	return 0;
+}
+
+bool rk_energy_found(const struct rk_energy *e)
+{
+	for (size_t i = 0; i < e->devices.n; i++)
+		if (e->devices.curves[i].covered_ns)
+			return true;
+	return false;
+}
+
+struct rk_energy_sum rk_energy_of_group(struct rk_energy *e, uint32_t name, bool keyed, int64_t key)
+{
+	struct rk_key3 k = { name, keyed, keyed ? key : 0 };
+	uint32_t at = 0;
+
+	/* one that was never seen is past the sums, or the one for all past the limit */
+	if (rk_keys_number(&e->groups, k, &at, NULL) < 0 || at > e->nsums)
+		return (struct rk_energy_sum){ 0 };
+	return e->sums[at];
+}
+
+double rk_energy_of_kernel(struct rk_energy *e, const struct rk_batch *b, size_t row)
+{
+	const struct rk_column *barrier = &b->cols[RK_K_BARRIER];
+	const struct rk_energy_curve *c;
+	struct rk_energy_part part;
+	int64_t start, end;
+	size_t at;
+
+	if ((rk_column_has(barrier, row) && ((const uint8_t *)barrier->data)[row]) ||
+	    !times_of(b, row, &start, &end))
+		return NAN;
+	at = rk_energy_devices_find(&e->devices, text(b, RK_K_NODE, row),
+				    number(b, RK_K_DEVICE, row, -1));
+	c = at == RK_ENERGY_NOWHERE ? NULL : &e->devices.curves[at];
+	if (!c || !rk_curve_part(c, start, end, e->devices.curves[at].hint, &part) ||
+	    !part.covered_ns)
+		return NAN;
+	e->devices.curves[at].hint = part.first;
+	return (double)part.units / RK_ENERGY_UNITS;
+}
+
+const struct rk_energy_curve *rk_energy_curves(const struct rk_energy *e, size_t *ret_n)
+{
+	*ret_n = e->devices.n;
+	return e->devices.curves;
+}
