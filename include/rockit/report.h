@@ -30,6 +30,13 @@ struct rk_report_row {
 	bool timed;       /* false: no row had times; the numbers above are not known */
 	bool median_exact;
 	bool barrier;
+	/*
+	 * Of kernels, where energy or power was sampled while they ran; else NaN. The truth is at most
+	 * energy_error_j off, under the rule in rockit-report(1). energy_ns: the part of total_ns that
+	 * it is about.
+	 */
+	double energy_j, energy_error_j;
+	int64_t energy_ns;
 };
 
 struct rk_report_section {
@@ -37,6 +44,31 @@ struct rk_report_section {
 	size_t nrows;
 	uint64_t calls;
 	int64_t total_ns; /* without barriers */
+};
+
+/* kernels + idle + before + after == total, exactly below 2 MJ. In joule. */
+struct rk_report_joules {
+	double total, kernels, kernels_error;
+	double idle;          /* between kernels, and what rounding left */
+	double before, after; /* the first and the last kernel */
+};
+
+/* A GPU whose energy or power was sampled. */
+struct rk_report_energy_device {
+	const char *node; /* "" when not known */
+	int64_t device;
+	const char *from; /* "counter" or "power" */
+	uint64_t samples;
+	double interval_ns; /* mean time between two samples */
+	double idle_w;      /* mean power of intervals without kernels; NaN: there were none */
+	bool used;          /* kernels ran on it */
+	struct rk_report_joules joules;
+};
+
+struct rk_report_energy {
+	struct rk_report_joules joules; /* of the devices that were used */
+	struct rk_report_energy_device *devices;
+	size_t ndevices; /* 0: nothing is known about energy */
 };
 
 struct rk_report_counter {
@@ -64,6 +96,7 @@ struct rk_report {
 	struct rk_report_section kernels, copies, api, markers, memory, domains;
 	struct rk_report_counter *counters; /* by name */
 	size_t ncounters;
+	struct rk_report_energy energy;
 	double median_error; /* relative error of medians that are not exact; 0: all are */
 	const struct rk_run_file *files;
 	size_t nfiles;

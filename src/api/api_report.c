@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/run.h"
+#include "api/run_energy.h"
 #include "base/alloc.h"
 #include "format/reader.h"
 #include "io/output.h"
@@ -74,6 +74,7 @@ struct work {
 	uint64_t stats_rows[RK_NSECTIONS], stats_calls[RK_NSECTIONS];
 	struct rk_agg_counter *counters;
 	size_t ncounters;
+	struct rk_energy *energy; /* of kernels; NULL: none */
 	struct rk_report *r;
 };
 
@@ -243,6 +244,8 @@ static int make_section(struct work *w, enum rk_section s, struct rk_error *err)
 	for (size_t i = 0; i < n && rc == 0; i++)
 		if (isfinite(rows[i].median_ns) && !rows[i].median_exact)
 			w->r->median_error = RK_MEDIAN_ERROR;
+	if (rc == 0 && s == RK_SECTION_KERNELS)
+		rk_report_energy_rows(w->energy, rows, &w->r->kernels);
 	rk_free(rows);
 	if (s == RK_SECTION_KERNELS || !w->rows[RK_KERNELS])
 		widen(w->r, rk_agg_span(w->aggs[s]));
@@ -341,8 +344,13 @@ static bool in_plans(enum rk_table t)
 /* Section by section, so that the durations of one are gone before those of the next come. */
 static int make_sections(struct work *w, uint32_t tables, struct rk_error *err)
 {
-	int rc = aggs_new(w, err);
+	int rc =
+		rk_run_energy(w->run, w->by ? plans[0].key[w->by] : RK_AGG_NO_KEY, &w->energy, err);
 
+	if (rc == 0)
+		rc = rk_report_energy_make(w->energy, w->ctx->names, &w->r->energy, err);
+	if (rc == 0)
+		rc = aggs_new(w, err);
 	if (rc == 0 && tables & RK_TABLE_BIT(RK_STATS))
 		rc = add_stats(w, err);
 	for (size_t i = 0; i < NPLANS && rc == 0; i++) {
@@ -399,6 +407,7 @@ out:
 	for (unsigned s = 0; s < RK_NSECTIONS; s++)
 		rk_agg_free(w.aggs[s]);
 	rk_free(w.counters);
+	rk_energy_free(w.energy);
 	return rc;
 }
 
@@ -408,6 +417,7 @@ void rk_report_free(struct rk_report *r)
 		return;
 	for (unsigned s = 0; s < RK_NSECTIONS; s++)
 		rk_free(rk_report_section(r, (enum rk_section)s)->rows);
+	rk_free(r->energy.devices);
 	rk_free(r->counters);
 	rk_free(r->tables);
 	rk_free(r);

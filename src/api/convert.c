@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "api/run.h"
+#include "api/run_energy.h"
 #include "base/alloc.h"
 #include "base/text.h"
 #include "format/writer.h"
@@ -195,6 +196,8 @@ int rk_run_convert(struct rk_run *run, const struct rk_convert_options *opt,
 	if (opt->table && table < 0)
 		return unknown_table(opt->table, err);
 	rc = rk_run_check_clocks(run, err);
+	if (rc == 0 && (table == RK_KERNELS || table < 0))
+		rc = rk_run_energy_settle(run, err);
 	if (rc < 0)
 		return rc;
 	rc = dir ? convert_dir(run, opt, format, table, ret, err) :

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "format/writer.h"
+#include "pass/energy.h"
 
 /* Each thread has memory of its own: more than this would break the promise of 64 MB. */
 enum { MAX_DEFAULT_THREADS = 16 };
@@ -92,6 +93,7 @@ void rk_run_close(struct rk_run *run)
 	if (run->counters)
 		rk_counter_set_release(run->counters);
 	rk_free(run->counters);
+	rk_energy_free(run->energy);
 	rk_pool_free(run->ctx.pool);
 	rk_diag_free(run->ctx.diag);
 	rk_strtab_free(run->ctx.names);

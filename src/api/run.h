@@ -47,6 +47,8 @@ struct rk_found {
 	const char *level; /* the level counter whose pass it is, "" for none */
 };
 
+struct rk_energy; /* pass/energy.h */
+
 struct rk_run {
 	struct rk_context ctx;
 	struct rk_name_style style;
@@ -57,8 +59,9 @@ struct rk_run {
 	struct rk_run_options opt;
 	/* joined to kernels, whose schema it holds: as long as the run. NULL: none, or not asked */
 	struct rk_counter_set *counters;
-	bool counted; /* `counters` is settled */
-	bool named;   /* each file's counters are known */
+	struct rk_energy *energy; /* of its kernels, once that was settled; NULL: none */
+	bool counted;             /* `counters` is settled */
+	bool named;               /* each file's counters are known */
 	uint64_t progress_before, progress_total;
 };
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "api/run.h"
+#include "api/run_energy.h"
 #include "base/alloc.h"
 #include "pass/ahead.h"
 #include "pass/stamp.h"
@@ -207,7 +208,9 @@ int rk_run_scan_kernels(struct rk_run *run, struct rk_source **ret, struct rk_er
 {
 	int rc = rk_run_counters(run, err);
 
-	return rc < 0 ? rc : open_scan(run, RK_KERNELS, RK_WANT_ALL, run->counters, ret, err);
+	if (rc == 0)
+		rc = open_scan(run, RK_KERNELS, RK_WANT_ALL, run->counters, ret, err);
+	return rc < 0 ? rc : rk_run_energy_open(run, ret, err);
 }
 
 int rk_run_scan_joined(struct rk_run *run, const struct rk_counter_set *set, uint64_t want,

@@ -64,7 +64,7 @@ struct rk_energy_curve {
 	/* the result; units */
 	bool used; /* some kernel ran within */
 	int64_t total, kernels, error, before, after;
-	int64_t idle_units, idle_ns; /* of intervals without kernels */
+	int64_t idle_units, idle_ns; /* of the intervals that idle power is the mean of */
 	int64_t covered_ns, uncovered_ns;
 };
 

@@ -3,7 +3,8 @@
  *
  * Of an interval of dt ns in which kernels ran for `busy` ns (each moment counted once) the part
  * idle power * (dt - busy) is idle, and never more than all of it. Idle power is the mean of the
- * intervals without kernels; where there are none, the device is taken to draw the same all through
+ * intervals without kernels, of those that have no kernels beside them either if there are such (a
+ * device takes a moment to calm down); where there are none at all, the device is taken to draw the same all through
  * the interval. The rest is the kernels', by the time that each ran in the interval.
  *
  * Nothing finer can be seen: within an interval, one kernel may have drawn all that is above idle
@@ -147,8 +148,28 @@ static int64_t busy_of(const struct rk_energy_interval *v)
 	return v->busy.full ? v[1].t - v->t : v->busy.part;
 }
 
-/* What is drawn outside of kernels: before the first, after the last, and in intervals between. */
-static void find_idle(struct rk_energy_curve *c)
+static bool is_calm(const struct rk_energy_curve *c, size_t i)
+{
+	const struct rk_energy_interval *v = c->intervals;
+
+	return !v[i].count && (!i || !v[i - 1].count) && (i + 1 == c->n || !v[i + 1].count);
+}
+
+static void find_idle_power(struct rk_energy_curve *c)
+{
+	for (int calm = 1; calm >= 0 && !c->idle_ns; calm--)
+		for (size_t i = 0; i < c->n; i++) {
+			const struct rk_energy_interval *v = &c->intervals[i];
+
+			if (v->e < 0 || v->count || (calm && !is_calm(c, i)))
+				continue;
+			c->idle_units += v->e;
+			c->idle_ns += v[1].t - v->t;
+		}
+}
+
+/* What is drawn in all, before the first kernel and after the last. */
+static void find_ends(struct rk_energy_curve *c)
 {
 	size_t first = c->n, last = 0;
 
@@ -161,10 +182,6 @@ static void find_idle(struct rk_energy_curve *c)
 		}
 		if (v->e >= 0)
 			c->total += v->e;
-		if (v->e >= 0 && !v->count) {
-			c->idle_units += v->e;
-			c->idle_ns += v[1].t - v->t;
-		}
 	}
 	for (size_t i = 0; c->used && i < c->n; i++)
 		if (c->intervals[i].e >= 0 && (i < first || i > last))
@@ -234,7 +251,8 @@ int rk_curve_split(struct rk_energy_curve *c, struct rk_error *err)
 	if (!c->steps)
 		return rk_fail_nomem(err);
 	add_up(c);
-	find_idle(c);
+	find_idle_power(c);
+	find_ends(c);
 	c->steps[0].t = c->intervals[0].t;
 	for (size_t i = 0; i < c->n; i++)
 		make_step(c, i);

@@ -23,7 +23,7 @@ static void put_double(struct rk_bytes *out, double v)
 	rk_put_number(out, v, "");
 }
 
-static void put_row(struct rk_bytes *out, const struct rk_report_row *row, bool by)
+static void put_row(struct rk_bytes *out, const struct rk_report_row *row, bool by, bool energy)
 {
 	put_text(out, row->name);
 	if (by)
@@ -39,19 +39,26 @@ static void put_row(struct rk_bytes *out, const struct rk_report_row *row, bool 
 						       ",false");
 	put_double(out, row->stddev_ns);
 	put_double(out, row->percent);
-	rk_bytes_puts(out, row->barrier ? ",true\n" : ",false\n");
+	rk_bytes_puts(out, row->barrier ? ",true" : ",false");
+	if (energy) {
+		put_double(out, row->energy_j);
+		put_double(out, row->energy_error_j);
+	}
+	rk_bytes_put_u8(out, '\n');
 }
 
 void rk_report_csv(struct rk_bytes *out, const struct rk_report *r)
 {
 	const struct rk_report_section *sec = &r->kernels;
+	bool energy = sec->nrows && r->energy.ndevices;
 
 	if (!sec->nrows && r->stats_of)
 		sec = rk_report_section(r, rk_section_of_stats(r->stats_of));
 	rk_bytes_printf(out,
 			"name%s%s,calls,total_ns,mean_ns,min_ns,max_ns,median_ns,median_exact,"
-			"stddev_ns,percent,barrier\n",
-			r->by ? "," : "", r->by ? r->by : "");
+			"stddev_ns,percent,barrier%s\n",
+			r->by ? "," : "", r->by ? r->by : "",
+			energy ? ",energy_j,energy_error_j" : "");
 	for (size_t i = 0; i < sec->nrows; i++)
-		put_row(out, &sec->rows[i], r->by != NULL);
+		put_row(out, &sec->rows[i], r->by != NULL, energy);
 }

@@ -39,7 +39,8 @@ static void put_bool(struct rk_bytes *out, const char *name, bool v)
 	rk_bytes_puts(out, v ? "true" : "false");
 }
 
-static void put_row(struct rk_bytes *out, const struct rk_report_row *row, const char *by)
+static void put_row(struct rk_bytes *out, const struct rk_report_row *row, const char *by,
+		    bool energy)
 {
 	rk_bytes_puts(out, "{\"name\":");
 	put_text(out, row->name);
@@ -60,6 +61,11 @@ static void put_row(struct rk_bytes *out, const struct rk_report_row *row, const
 	put_double(out, "stddev_ns", row->stddev_ns);
 	put_double(out, "percent", row->percent);
 	put_bool(out, "barrier", row->barrier);
+	if (energy) {
+		put_double(out, "energy_j", row->energy_j);
+		put_double(out, "energy_error_j", row->energy_error_j);
+		put_if(out, "energy_ns", row->energy_ns, isfinite(row->energy_j));
+	}
 	rk_bytes_put_u8(out, '}');
 }
 
@@ -77,7 +83,8 @@ static void put_sections(struct rk_bytes *out, const struct rk_report *r)
 		rk_bytes_printf(out, ",\n \"%s\":[", rk_section_key((enum rk_section)s));
 		for (size_t i = 0; i < sec->nrows; i++) {
 			next_line(out, i);
-			put_row(out, &sec->rows[i], r->by);
+			put_row(out, &sec->rows[i], r->by,
+				s == RK_SECTION_KERNELS && r->energy.ndevices);
 		}
 		rk_bytes_put_u8(out, ']');
 	}
@@ -154,6 +161,8 @@ void rk_report_json(struct rk_bytes *out, const struct rk_report *r)
 	put_double(out, "median_error", r->median_error);
 	put_sections(out, r);
 	put_counters(out, r);
+	rk_bytes_puts(out, ",\n \"energy\":");
+	rk_energy_json(out, &r->energy);
 	put_files(out, r);
 	put_warnings(out, r);
 	rk_bytes_puts(out, "\n}\n");

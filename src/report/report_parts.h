@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/strtab.h"
 #include "pass/aggregate.h"
+#include "pass/energy.h"
 #include "rockit/rockit.h"
 
 /* The sections in the order they are shown. */
@@ -29,6 +30,19 @@ enum rk_section rk_section_of_stats(const char *of);
 /* Fills *ret (zeroed); names are borrowed from `names`. Freed by rk_free(ret->rows). */
 int rk_section_make(const struct rk_agg_row *rows, size_t n, const struct rk_strtab *names,
 		    struct rk_report_section *ret, struct rk_error *err);
+
+/* Rows of the kernels, parallel to `rows`, get their energy. e NULL: none. */
+void rk_report_energy_rows(struct rk_energy *e, const struct rk_agg_row *rows,
+			   struct rk_report_section *kernels);
+/* Fills *ret (zeroed). Freed by rk_free(ret->devices). */
+int rk_report_energy_make(const struct rk_energy *e, const struct rk_strtab *names,
+			  struct rk_report_energy *ret, struct rk_error *err);
+/* Energy of one call, as far as it was measured; NaN: not known. */
+double rk_energy_per_call(const struct rk_report_row *row);
+/* A value of "energy", after its key: an object, or null. */
+void rk_energy_json(struct rk_bytes *out, const struct rk_report_energy *e);
+/* "12.34 mJ": four significant digits, nJ to MJ; "-" when it is not finite. */
+void rk_put_energy(struct rk_bytes *out, double joule);
 
 /* Each appends to `out`; whoever calls looks at out->bad. */
 void rk_report_json(struct rk_bytes *out, const struct rk_report *r);

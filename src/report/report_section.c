@@ -59,6 +59,8 @@ static void row_fill(struct rk_report_row *to, const struct rk_agg_row *from,
 		.timed = from->timed != 0,
 		.median_exact = from->median_exact,
 		.barrier = from->barrier,
+		.energy_j = NAN,
+		.energy_error_j = NAN,
 	};
 	if (from->keyed)
 		to->key[rk_num_put_i64(to->key, from->key)] = '\0';

@@ -20,13 +20,15 @@ struct page {
 /* Column widths of one table. */
 struct widths {
 	size_t calls, key; /* key 0: no such column */
+	bool energy;
 	size_t before_name;
 	double most; /* percent of the hottest row */
 };
 
-static struct widths measure(const struct page *p, const struct rk_report_section *s, size_t shown)
+static struct widths measure(const struct page *p, const struct rk_report_section *s, size_t shown,
+			     bool energy)
 {
-	struct widths w = { .calls = strlen("Calls") + 1 };
+	struct widths w = { .calls = strlen("Calls") + 1, .energy = energy };
 	uint64_t most = 0;
 
 	for (size_t i = 0; i < shown; i++) {
@@ -42,7 +44,8 @@ static struct widths measure(const struct page *p, const struct rk_report_sectio
 	if (p->r->by && w.key < strlen(p->r->by))
 		w.key = strlen(p->r->by);
 	w.before_name = 6 + 1 + RK_PAGE_BAR + (RK_PAGE_TIME + 1) * (p->extremes ? 5u : 3u) +
-			w.calls + 1 + (w.key ? w.key + 1 : 0) + 2;
+			(energy ? 2 * (RK_PAGE_TIME + 1) : 0) + w.calls + 1 +
+			(w.key ? w.key + 1 : 0) + 2;
 	return w;
 }
 
@@ -61,6 +64,10 @@ static void put_heading(struct page *p, const struct widths *w)
 		rk_page_word(&p->page, "Min", RK_PAGE_TIME);
 		rk_page_word(&p->page, "Max", RK_PAGE_TIME);
 	}
+	if (w->energy) {
+		rk_page_word(&p->page, "Energy", RK_PAGE_TIME);
+		rk_page_word(&p->page, "J/call", RK_PAGE_TIME);
+	}
 	if (w->key) {
 		size_t n = strnlen(p->r->by, sizeof(by) - 1);
 
@@ -77,6 +84,12 @@ static void put_heading(struct page *p, const struct widths *w)
 static double unless_negative(int64_t v)
 {
 	return v < 0 ? NAN : (double)v;
+}
+
+static void energy_cell(struct page *p, double joule)
+{
+	rk_put_energy(&p->page.cell, joule);
+	rk_page_right(&p->page, RK_PAGE_TIME);
 }
 
 static void put_row(struct page *p, const struct rk_report_row *row, const struct widths *w)
@@ -101,6 +114,10 @@ static void put_row(struct page *p, const struct rk_report_row *row, const struc
 	if (p->extremes) {
 		rk_page_time(&p->page, unless_negative(row->min_ns));
 		rk_page_time(&p->page, unless_negative(row->max_ns));
+	}
+	if (w->energy) {
+		energy_cell(p, row->energy_j);
+		energy_cell(p, rk_energy_per_call(row));
 	}
 	if (w->key)
 		rk_page_word(&p->page, row->key[0] ? row->key : "-", w->key);
@@ -141,7 +158,7 @@ static void put_section(struct page *p, enum rk_section which)
 
 	if (!s->nrows)
 		return;
-	w = measure(p, s, shown);
+	w = measure(p, s, shown, which == RK_SECTION_KERNELS && p->r->energy.ndevices);
 	put_totals(p, which, s);
 	put_heading(p, &w);
 	for (size_t i = 0; i < shown; i++)
@@ -272,6 +289,7 @@ void rk_report_text(struct rk_bytes *out, const struct rk_report *r,
 	start = out->len;
 	for (unsigned s = 0; s < RK_NSECTIONS; s++)
 		put_section(&p, (enum rk_section)s);
+	rk_energy_text(&p.page, &r->energy);
 	put_counters(&p);
 	put_other_tables(&p);
 	if (out->len == start)

@@ -404,16 +404,21 @@ static int64_t busy_in(const struct model *m, size_t i)
 	return busy;
 }
 
-static double idle_power(const struct model *m)
+static double idle_power(const struct model *m, size_t beside)
 {
 	double e = 0, ns = 0;
 
-	for (size_t i = 0; i + 1 < m->npoints; i++)
-		if (!busy_in(m, i)) {
+	for (size_t i = 0; i + 1 < m->npoints; i++) {
+		bool busy = false;
+
+		for (size_t k = i < beside ? 0 : i - beside; k <= i + beside; k++)
+			busy |= k + 1 < m->npoints && busy_in(m, k) > 0;
+		if (!busy) {
 			e += m->v[i + 1] - m->v[i];
 			ns += (double)(m->t[i + 1] - m->t[i]);
 		}
-	return ns > 0 ? e / ns : -1;
+	}
+	return ns > 0 ? e / ns : beside ? idle_power(m, 0) : -1;
 }
 
 static void model_interval(struct model *m, size_t i, double power)
@@ -534,7 +539,7 @@ TEST(energy_of_any_kernels_over_any_samples_is_as_in_a_plain_model)
 		double power;
 
 		model_make(&m, &seed);
-		power = idle_power(&m);
+		power = idle_power(&m, 1);
 		for (size_t i = 0; i + 1 < m.npoints; i++)
 			model_interval(&m, i, power);
 		world_open(&w, 1);

@@ -131,6 +131,7 @@ TEST(report_as_json_has_the_keys_of_the_contract)
 		" \"domains\":[],\n"
 		" \"counters\":[\n"
 		"  {\"name\":\"SQ_WAVES\",\"rows\":2,\"sum\":24,\"min\":8,\"max\":16}],\n"
+		" \"energy\":null,\n"
 		" \"files\":[\n"
 		"  {\"path\":\"a.csv\",\"format\":\"rocprofv3-csv\",\"used\":true,\"reason\":null},\n"
 		"  {\"path\":\"b.txt\",\"format\":null,\"used\":false,"

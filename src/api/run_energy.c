@@ -1,0 +1,194 @@
+/* run_energy.c - samples of energy and power meet the kernels of a run. */
+#include "api/run_energy.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+static int add_table(struct rk_run *run, struct rk_energy *e, enum rk_table t, struct rk_error *err)
+{
+	const struct rk_batch *b;
+	struct rk_source *rows = NULL;
+	int rc;
+
+	if (!(rk_run_tables(run) >> t & 1))
+		return 0;
+	rc = rk_run_scan(run, t, rk_energy_wants(e, t), &rows, err);
+	if (rc < 0)
+		return rc;
+	while ((rc = rk_source_next(rows, &b, err)) > 0) {
+		rc = rk_energy_add(e, b, err);
+		if (rc < 0)
+			break;
+	}
+	rk_source_close(rows);
+	return rc;
+}
+
+/* What is odd about the files is told by whoever reads the tables for their own sake. */
+static int add_quietly(struct rk_run *run, struct rk_energy *e, enum rk_table t,
+		       struct rk_error *err)
+{
+	size_t warnings;
+	int rc;
+
+	rk_diag_list(run->ctx.diag, &warnings);
+	rc = add_table(run, e, t, err);
+	rk_diag_reset(run->ctx.diag, warnings);
+	return rc;
+}
+
+static bool possible(const struct rk_run *run)
+{
+	uint32_t tables = rk_run_tables(run);
+
+	return tables >> RK_SAMPLES & 1 && tables >> RK_KERNELS & 1 &&
+	       rk_run_rescannable(run, RK_SAMPLES) && rk_run_rescannable(run, RK_KERNELS) &&
+	       rk_run_rescannable(run, RK_AGENTS);
+}
+
+int rk_run_energy(struct rk_run *run, int key, struct rk_energy **ret, struct rk_error *err)
+{
+	struct rk_energy *e = NULL;
+	int rc = 0;
+
+	*ret = NULL;
+	if (!possible(run))
+		return 0;
+	rc = rk_energy_new(&run->ctx, key, &e, err);
+	if (rc == 0)
+		rc = add_quietly(run, e, RK_SAMPLES, err);
+	if (rc == 0 && rk_energy_some(e)) {
+		rc = add_quietly(run, e, RK_AGENTS, err);
+		if (rc == 0)
+			rc = add_quietly(run, e, RK_KERNELS, err);
+		if (rc == 0)
+			rc = rk_energy_finish(e, err);
+		if (rc == 0 && rk_energy_found(e)) {
+			*ret = e;
+			return 0;
+		}
+	}
+	rk_energy_free(e);
+	return rc;
+}
+
+int rk_run_energy_settle(struct rk_run *run, struct rk_error *err)
+{
+	return run->energy ? 0 : rk_run_energy(run, RK_AGG_NO_KEY, &run->energy, err);
+}
+
+struct column {
+	struct rk_source base;
+	struct rk_source *rows;
+	struct rk_energy *energy;
+	struct rk_schema schema;
+	struct rk_field *fields;
+	struct rk_column *cols;
+	struct rk_builder b; /* of energy_j alone */
+	struct rk_batch batch;
+};
+
+static const struct rk_field energy_field = { "energy_j", RK_F64 };
+static const struct rk_schema energy_schema = { RK_KERNELS, 1, &energy_field, -1 };
+
+static int fill(struct column *c, const struct rk_batch *b, struct rk_error *err)
+{
+	double *v;
+
+	if (c->b.cap < b->nrows) {
+		rk_builder_release(&c->b);
+		if (rk_builder_init(&c->b, &energy_schema, b->nrows, err) < 0)
+			return RK_E_NOMEM;
+	}
+	rk_builder_reset(&c->b);
+	v = rk_builder_column(&c->b, 0);
+	if (!v)
+		return rk_fail_nomem(err);
+	for (size_t i = 0; i < b->nrows; i++) {
+		v[i] = rk_energy_of_kernel(c->energy, b, i);
+		if (isnan(v[i]) && !rk_builder_null(&c->b, 0, i))
+			return rk_fail_nomem(err);
+	}
+	c->b.nrows = b->nrows;
+	return 0;
+}
+
+static int column_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
+{
+	struct column *c = (struct column *)base;
+	const struct rk_batch *b;
+	int rc = rk_source_next(c->rows, &b, err);
+
+	if (rc <= 0)
+		return rc;
+	rc = fill(c, b, err);
+	if (rc < 0)
+		return rc;
+	memcpy(c->cols, b->cols, (c->schema.nfields - 1) * sizeof(*c->cols));
+	c->cols[c->schema.nfields - 1] = rk_builder_batch(&c->b)->cols[0];
+	c->batch = (struct rk_batch){ &c->schema, b->nrows, c->cols };
+	*batch = &c->batch;
+	return 1;
+}
+
+static void column_close(struct rk_source *base)
+{
+	struct column *c = (struct column *)base;
+
+	rk_source_close(c->rows);
+	rk_builder_release(&c->b);
+	rk_free(c->fields);
+	rk_free(c->cols);
+	rk_free(c);
+}
+
+static const struct rk_source_ops column_ops = { .next = column_next, .close = column_close };
+
+static bool has_column(const struct rk_schema *s)
+{
+	for (unsigned f = 0; f < s->nfields; f++)
+		if (!strcmp(s->fields[f].name, energy_field.name))
+			return true;
+	return false;
+}
+
+static int column_make(struct column *c, struct rk_error *err)
+{
+	unsigned n = c->rows->schema->nfields;
+
+	c->fields = rk_calloc(n + 1, sizeof(*c->fields));
+	c->cols = rk_calloc(n + 1, sizeof(*c->cols));
+	if (!c->fields || !c->cols)
+		return rk_fail_nomem(err);
+	memcpy(c->fields, c->rows->schema->fields, n * sizeof(*c->fields));
+	c->fields[n] = energy_field;
+	c->schema = *c->rows->schema;
+	c->schema.fields = c->fields;
+	c->schema.nfields = n + 1;
+	return rk_builder_init(&c->b, &energy_schema, RK_BATCH_ROWS, err);
+}
+
+int rk_run_energy_open(struct rk_run *run, struct rk_source **rows, struct rk_error *err)
+{
+	struct column *c;
+	int rc;
+
+	if (!run->energy || has_column((*rows)->schema))
+		return 0;
+	c = rk_calloc(1, sizeof(*c));
+	if (!c) {
+		rk_source_close(*rows);
+		*rows = NULL;
+		return rk_fail_nomem(err);
+	}
+	c->rows = *rows;
+	c->energy = run->energy;
+	c->base = (struct rk_source){ &column_ops, &c->schema };
+	rc = column_make(c, err);
+	*rows = rc < 0 ? NULL : &c->base;
+	if (rc < 0)
+		column_close(&c->base);
+	return rc;
+}
