@@ -1,0 +1,121 @@
+/*
+ * diff_profile.h - one run on its way into a comparison: sums by name, by grid and on the line of
+ * time, made from batches in any order and in bounded memory.
+ */
+#ifndef RK_DIFF_PROFILE_H
+#define RK_DIFF_PROFILE_H
+
+#include "base/list.h"
+#include "model/context.h"
+#include "model/source.h"
+#include "rockit/diff.h"
+
+/* Past these, rows stand under one name, or are left out of the sequences, and that is told. */
+enum {
+	RK_PROFILE_NAMES = 1 << 17,
+	RK_PROFILE_SHAPES = 1 << 18,
+	RK_PROFILE_QUEUES = 1 << 16,
+	RK_PROFILE_LINES = 1 << 14,
+	RK_PROFILE_SYMBOLS = 2 << 20, /* kept of all sequences, to say where two part */
+};
+
+/* Totals stay below this, so that no difference or sum of differences can overflow. */
+#define RK_PROFILE_TIME_MAX (INT64_MAX / 8)
+
+/* How a kernel was launched. */
+struct rk_shape {
+	int32_t n[6];  /* grid and block; -1: not known */
+	int32_t items; /* 1: the first three are work-items, the block was left to the runtime */
+};
+
+struct rk_profile_shape {
+	struct rk_shape shape;
+	uint32_t name; /* index in names */
+	uint32_t next; /* of the same name: index + 1 */
+	uint64_t calls;
+	/* of those with a duration: their number, and sums of distances from the first */
+	uint64_t timed;
+	int64_t first_ns;
+	double sum, squares;
+	uint64_t hash; /* of name and shape, the same in every process */
+};
+
+struct rk_profile_name {
+	char *text;
+	uint64_t calls, timed;
+	int64_t total_ns;
+	double median_ns, mad_ns; /* NaN: not known */
+	/* between these the median lies, 99 times of 100, whatever durations are like */
+	double median_low_ns, median_high_ns;
+	/* squared distances of durations from the mean of their shape, and how many are free */
+	double squares, free;
+	uint32_t shapes; /* the first, index + 1 */
+	uint32_t common; /* the shape that most launches have, index + 1 */
+};
+
+/* Calls, bytes and time of one direction, function or kind of marker. */
+struct rk_profile_line {
+	char *name;
+	uint64_t calls;
+	int64_t bytes, total_ns;
+};
+
+struct rk_profile_lines {
+	struct rk_profile_line *v; /* by name */
+	size_t n;
+	bool known; /* the run has such a table at all */
+};
+
+/* wall == kernels + copies - both + idle, and kernels is the time in which some kernel ran. */
+struct rk_profile_time {
+	bool known;
+	int64_t wall, kernels, copies, both, idle;
+	int64_t unplaced; /* durations of kernels that have no place in it */
+	uint64_t gaps;
+};
+
+struct rk_profile_queue {
+	uint64_t hash, length;
+	size_t first, kept; /* in symbols */
+};
+
+struct rk_profile {
+	char *label;
+	struct rk_profile_name *names; /* by text */
+	size_t nnames;
+	struct rk_profile_shape *shapes;
+	size_t nshapes;
+	uint64_t calls, timed;
+	int64_t total_ns;
+	bool rows; /* single kernels were read, not only statistics of them */
+	struct rk_profile_time time;
+	struct rk_profile_lines copies, api, markers;
+	bool structure;
+	struct rk_profile_queue *queues; /* by hash and length */
+	size_t nqueues;
+	uint32_t *symbols; /* shapes, queue by queue, in the order of their launch */
+	size_t nsymbols;
+	struct rk_list doubts; /* what is incomplete */
+};
+
+/* ---- making one ---- */
+
+struct rk_profiler;
+
+/* ctx is borrowed: names, warnings, temporary files. */
+int rk_profiler_new(struct rk_context *ctx, bool structure, struct rk_profiler **ret,
+		    struct rk_error *err);
+/* Limits that tests make small: rows held while sorting, symbols kept. Before the first row. */
+int rk_profiler_limit(struct rk_profiler *p, size_t held, size_t symbols, struct rk_error *err);
+/* Columns that are looked at; 0: nothing of that table is. */
+uint64_t rk_profiler_wants(const struct rk_profiler *p, enum rk_table t);
+int rk_profiler_add(struct rk_profiler *p, const struct rk_batch *b, struct rk_error *err);
+/* Once, after all batches; frees nothing. *ret is the caller's: rk_profile_free. */
+int rk_profiler_finish(struct rk_profiler *p, const char *label, struct rk_profile **ret,
+		       struct rk_error *err);
+void rk_profiler_free(struct rk_profiler *p); /* NULL is fine */
+
+/* "grid 8x8x1 block 64x1x1", or "" when nothing is known. */
+void rk_shape_text(const struct rk_shape *s, char *ret, size_t size);
+
+#endif

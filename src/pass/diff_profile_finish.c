@@ -1,0 +1,332 @@
+/* diff_profile_finish.c - when all rows are in: totals, medians, spread, busy and idle times. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "pass/diff_profile_impl.h"
+#include "pass/timeline_sweep.h"
+
+/* A spread does not get better with more: so many durations are looked at, evenly taken. */
+enum { SAMPLES = 1024, SAMPLES_LEAST = 8 };
+
+/* ---- spread ---- */
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static size_t take(const struct rk_durations_chunk *c, uint64_t step, uint64_t *at, uint64_t *out,
+		   size_t n)
+{
+	for (; c; c = c->next)
+		for (uint32_t i = 0; i < c->n && n < SAMPLES; i++) {
+			const void *data = c->data;
+
+			if ((*at)++ % step == 0)
+				out[n++] = c->wide ? ((const uint64_t *)data)[i] :
+						     ((const uint32_t *)data)[i];
+		}
+	return n;
+}
+
+/* Half of the sorted values lie nearer to the median than this. */
+static double mad_of(uint64_t *v, size_t n, double median)
+{
+	uint64_t twice = (uint64_t)(2 * median); /* it may lie between two numbers */
+
+	for (size_t i = 0; i < n; i++)
+		v[i] = 2 * v[i] > twice ? 2 * v[i] - twice : twice - 2 * v[i];
+	qsort(v, n, sizeof(*v), by_value);
+	return ((double)v[(n - 1) / 2] + (double)v[n / 2]) / 4;
+}
+
+/*
+ * How many of n values lie below their median is a coin thrown n times: 1.288 roots of n to both
+ * sides of the middle hold it, 99 times of 100. This needs no idea of what durations are like: of
+ * a kernel that takes 10 us or 20 us by turns it says 10 to 20.
+ */
+static void spread(const struct rk_durations *t, struct rk_profile_name *n)
+{
+	uint64_t v[SAMPLES], at = 0, step = (t->n + SAMPLES - 1) / SAMPLES;
+	size_t have, reach;
+
+	if (t->pages || t->lost || !t->n || t->max > INT64_MAX / 4)
+		return;
+	have = take(t->narrow, step, &at, v, 0);
+	have = take(t->wide, step, &at, v, have);
+	reach = (size_t)ceil(1.288 * sqrt((double)have));
+	qsort(v, have, sizeof(v[0]), by_value);
+	if (have >= SAMPLES_LEAST && reach <= (have - 1) / 2) {
+		n->median_low_ns = (double)v[(have - 1) / 2 - reach];
+		n->median_high_ns = (double)v[have / 2 + reach];
+	}
+	n->mad_ns = mad_of(v, have, n->median_ns);
+}
+
+/* ---- names ---- */
+
+static int give_name(struct rk_profiler *p, struct rk_profiler_name *n, struct rk_profile_name *ret,
+		     struct rk_error *err)
+{
+	rk_u128 sum;
+
+	*ret = (struct rk_profile_name){ .calls = n->calls,
+					 .median_ns = NAN,
+					 .mad_ns = NAN,
+					 .median_low_ns = NAN,
+					 .median_high_ns = NAN,
+					 .squares = n->stats_squares,
+					 .free = n->stats_free,
+					 .shapes = n->shapes };
+	ret->text = rk_strdup(rk_strtab_borrow(p->ctx->names, n->id, NULL));
+	if (!ret->text || !rk_durations_settle(&p->store, &n->times))
+		return rk_fail_nomem(err);
+	sum = n->times.sum + (uint64_t)n->stats_total;
+	ret->timed = n->times.n + n->stats_timed;
+	ret->total_ns = sum > RK_PROFILE_TIME_MAX ? RK_PROFILE_TIME_MAX : (int64_t)sum;
+	if (rk_durations_median(&n->times, &ret->median_ns))
+		spread(&n->times, ret);
+	return 0;
+}
+
+static void add_shapes(const struct rk_profile *p, struct rk_profile_name *n)
+{
+	uint64_t most = 0;
+
+	for (uint32_t s = n->shapes; s; s = p->shapes[s - 1].next) {
+		const struct rk_profile_shape *shape = &p->shapes[s - 1];
+
+		n->squares += rk_profile_shape_squares(shape);
+		n->free += shape->timed > 1 ? (double)(shape->timed - 1) : 0;
+		if (shape->calls > most)
+			n->common = s;
+		most = shape->calls > most ? shape->calls : most;
+	}
+}
+
+/* Unlike rk_hash_bytes, the same in every process: it is printed. */
+static uint64_t stable_hash(const void *bytes, size_t len, uint64_t hash)
+{
+	const uint8_t *b = bytes;
+
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ b[i]) * 0x100000001b3u;
+	return rk_hash_mix(hash ^ len, 0x9e3779b97f4a7c15u);
+}
+
+static uint64_t shape_hash(const struct rk_shape *s, uint64_t hash)
+{
+	uint8_t bytes[7 * 4];
+
+	for (unsigned i = 0; i < 7; i++) {
+		uint32_t v = (uint32_t)(i < 6 ? s->n[i] : s->items);
+
+		for (unsigned k = 0; k < 4; k++)
+			bytes[4 * i + k] = (uint8_t)(v >> 8 * k);
+	}
+	return stable_hash(bytes, sizeof(bytes), hash);
+}
+
+static int by_text(const void *pa, const void *pb, void *arg)
+{
+	const struct rk_profile_name *names = arg;
+
+	return strcmp(names[*(const uint32_t *)pa].text, names[*(const uint32_t *)pb].text);
+}
+
+/* Names in order of their text; shapes follow. */
+static int sort_names(struct rk_profile *p, struct rk_error *err)
+{
+	size_t n = p->nnames;
+	uint32_t *order = rk_alloc((2 * n + 1) * sizeof(*order)), *place = order + n;
+	struct rk_profile_name *sorted = rk_calloc(n, sizeof(*sorted));
+
+	if (!order || !sorted) {
+		rk_free(order);
+		rk_free(sorted);
+		return rk_fail_nomem(err);
+	}
+	for (size_t i = 0; i < n; i++)
+		order[i] = (uint32_t)i;
+	qsort_r(order, n, sizeof(*order), by_text, p->names);
+	for (size_t i = 0; i < n; i++) {
+		sorted[i] = p->names[order[i]];
+		place[order[i]] = (uint32_t)i;
+	}
+	for (size_t i = 0; i < p->nshapes; i++)
+		p->shapes[i].name = place[p->shapes[i].name];
+	rk_free(p->names);
+	rk_free(order);
+	p->names = sorted;
+	return 0;
+}
+
+static void hash_shapes(struct rk_profile *p)
+{
+	for (size_t i = 0; i < p->nshapes; i++) {
+		const char *text = p->names[p->shapes[i].name].text;
+		uint64_t hash = stable_hash(text, strlen(text), 0xcbf29ce484222325u);
+
+		p->shapes[i].hash = shape_hash(&p->shapes[i].shape, hash);
+	}
+}
+
+static int give_names(struct rk_profiler *p, struct rk_profile *ret, struct rk_error *err)
+{
+	int rc = 0;
+
+	ret->names = rk_calloc(p->nnames, sizeof(*ret->names));
+	if (!ret->names)
+		return rk_fail_nomem(err);
+	for (size_t i = 0; rc == 0 && i < p->nnames; i++) {
+		rc = give_name(p, &p->names[i], &ret->names[i], err);
+		ret->nnames++;
+	}
+	if (rc < 0)
+		return rc;
+	ret->shapes = p->shapes;
+	ret->nshapes = p->nshapes;
+	p->shapes = NULL;
+	p->nshapes = 0;
+	for (size_t i = 0; i < ret->nnames; i++)
+		add_shapes(ret, &ret->names[i]);
+	return sort_names(ret, err);
+}
+
+/* What does not fit below the limit is cut from the last ones. */
+static void add_up(struct rk_profile *p)
+{
+	for (size_t i = 0; i < p->nnames; i++) {
+		struct rk_profile_name *n = &p->names[i];
+		int64_t room = RK_PROFILE_TIME_MAX - p->total_ns;
+
+		n->total_ns = n->total_ns > room ? room : n->total_ns;
+		p->total_ns += n->total_ns;
+		p->calls += n->calls;
+		p->timed += n->timed;
+	}
+}
+
+/* ---- time ---- */
+
+static int sweep(struct rk_profiler *p, struct rk_sweep *w, struct rk_error *err)
+{
+	struct rk_stretch s;
+	int rc = p->busy_begun ? rk_order_add(p->order, &p->busy, err) : 0;
+
+	p->busy_begun = false;
+	if (rc < 0)
+		return rc;
+	while ((rc = rk_order_next(p->order, &s, err)) > 0) {
+		s.device = 0;
+		if (!rk_sweep_add(w, &s))
+			return rk_fail_nomem(err);
+	}
+	if (rc < 0)
+		return rc;
+	return rk_sweep_finish(w) ? 0 : rk_fail_nomem(err);
+}
+
+/* All devices on one line: something ran somewhere, or nothing anywhere. */
+static int give_time(struct rk_profiler *p, struct rk_profile_time *ret, struct rk_error *err)
+{
+	struct rk_sweep_device device = { .begun = false };
+	struct rk_sweep w = { .devices = &device,
+			      .ndevices = 1,
+			      .store = { .max_pages = RK_MEDIAN_MAX_PAGES } };
+	const struct rk_trace_device *f = &device.facts;
+	int rc = sweep(p, &w, err);
+
+	rk_durations_release(&device.gaps);
+	if (rc < 0)
+		return rc;
+	*ret = (struct rk_profile_time){ .known = device.begun && f->span_ns <= RK_PROFILE_TIME_MAX,
+					 .wall = f->span_ns,
+					 .kernels = f->busy_ns,
+					 .copies = f->copy_ns,
+					 .both = f->overlap_ns,
+					 .idle = f->idle_ns,
+					 .unplaced = p->unplaced_ns,
+					 .gaps = f->gaps };
+	return 0;
+}
+
+/* ---- the whole ---- */
+
+static void doubt(const struct rk_profiler *p, struct rk_profile *ret)
+{
+	if (p->lost_names)
+		rk_list_addf(&ret->doubts, "more than %d names of kernels", RK_PROFILE_NAMES);
+	if (p->lost_shapes)
+		rk_list_addf(&ret->doubts, "more than %d grids of kernels", RK_PROFILE_SHAPES);
+	if (rk_strtab_overflowed(p->ctx->names))
+		rk_list_add(&ret->doubts, "more distinct names than are kept");
+}
+
+static int fill(struct rk_profiler *p, struct rk_profile *ret, struct rk_error *err)
+{
+	int rc = give_names(p, ret, err);
+
+	if (rc == 0)
+		rc = give_time(p, &ret->time, err);
+	if (rc == 0)
+		rc = rk_lines_finish(p, ret, err);
+	if (rc < 0)
+		return rc;
+	add_up(ret);
+	hash_shapes(ret);
+	doubt(p, ret);
+	if (p->structure)
+		rc = rk_launches_finish(&p->launches, ret, err);
+	return rc == 0 && ret->doubts.bad ? rk_fail_nomem(err) : rc;
+}
+
+int rk_profiler_finish(struct rk_profiler *p, const char *label, struct rk_profile **ret,
+		       struct rk_error *err)
+{
+	struct rk_profile *made = rk_calloc(1, sizeof(*made));
+	int rc;
+
+	if (!made)
+		return rk_fail_nomem(err);
+	made->label = rk_strdup(label);
+	made->structure = p->structure;
+	made->rows = p->rows > 0;
+	rc = made->label ? fill(p, made, err) : rk_fail_nomem(err);
+	if (rc < 0) {
+		rk_profile_free(made);
+		return rc;
+	}
+	*ret = made;
+	return 0;
+}
+
+static void lines_free(struct rk_profile_lines *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		rk_free(l->v[i].name);
+	rk_free(l->v);
+}
+
+void rk_profile_free(struct rk_profile *p)
+{
+	if (!p)
+		return;
+	for (size_t i = 0; i < p->nnames; i++)
+		rk_free(p->names[i].text);
+	rk_free(p->names);
+	rk_free(p->shapes);
+	lines_free(&p->copies);
+	lines_free(&p->api);
+	lines_free(&p->markers);
+	rk_free(p->queues);
+	rk_free(p->symbols);
+	rk_list_release(&p->doubts);
+	rk_free(p->label);
+	rk_free(p);
+}

@@ -1,0 +1,134 @@
+/* diff_profile_impl.h - shared by the diff_*.c files that make a profile, only. */
+#ifndef RK_DIFF_PROFILE_IMPL_H
+#define RK_DIFF_PROFILE_IMPL_H
+
+#include "pass/aggregate_map.h"
+#include "pass/diff_profile.h"
+#include "pass/median.h"
+#include "pass/timeline_keys.h"
+#include "pass/timeline_order.h"
+
+#define RK_SHAPE_NONE UINT32_MAX /* past the limit */
+
+/* A kernel name while rows come in. */
+struct rk_profiler_name {
+	uint32_t id; /* in the run's table of names */
+	uint64_t calls;
+	struct rk_durations times;
+	uint32_t shapes; /* the first, index + 1 */
+	uint32_t recent; /* the one that was met last, index + 1 */
+	/* from ready-made statistics: */
+	uint64_t stats_timed;
+	int64_t stats_total;
+	double stats_squares, stats_free;
+};
+
+/* Rows of one table added up by a text. */
+struct rk_line_sums {
+	struct rk_idmap by_id; /* index + 1 */
+	struct {
+		uint32_t id;
+		uint64_t calls;
+		int64_t bytes, total_ns;
+	} * v;
+	size_t n, cap;
+	bool known;
+	uint64_t lost; /* rows past the limit */
+};
+
+enum rk_line_kind { RK_LINES_COPIES, RK_LINES_API, RK_LINES_MARKERS, RK_NLINES };
+
+/* Launches by queue (diff_queues.c). */
+struct rk_launches {
+	struct rk_keys places, queues; /* node, rank, pid; place, device, stream */
+	struct rk_order *order;
+	size_t symbols_max;
+	uint64_t lost;
+};
+
+struct rk_profiler {
+	struct rk_context *ctx;
+	bool structure;
+	struct rk_idmap by_id; /* name, index + 1 */
+	struct rk_profiler_name *names;
+	size_t nnames, cap_names;
+	uint32_t rest; /* index + 1 of the name that takes those past the limit */
+	struct rk_profile_shape *shapes;
+	size_t nshapes, cap_shapes;
+	uint32_t *slots; /* hash table of shapes, index + 1 */
+	size_t nslots;
+	struct rk_durations_store store;
+	uint64_t held; /* durations */
+	struct rk_order *order;
+	struct rk_stretch busy; /* kernels that touch, as one stretch, not yet in order */
+	bool busy_begun;
+	int64_t unplaced_ns;
+	uint64_t rows, lost_names, lost_shapes;
+	struct rk_line_sums lines[RK_NLINES];
+	struct rk_launches launches;
+};
+
+/* ---- shapes (diff_shapes.c) ---- */
+
+/* The six columns of a batch, and those of work-items. */
+struct rk_shape_columns {
+	struct rk_column grid[3], block[3], items[3];
+	bool whole; /* grid and block are there in every row */
+};
+struct rk_shape_columns rk_shape_columns(const struct rk_batch *b);
+struct rk_shape rk_shape_at(const struct rk_shape_columns *c, size_t row);
+/* *ret is the index of the shape of this name, RK_SHAPE_NONE past the limit. */
+int rk_profiler_shape(struct rk_profiler *p, uint32_t name, const struct rk_shape *s, uint32_t *ret,
+		      struct rk_error *err);
+/* Squared distances from the mean of this shape. */
+double rk_profile_shape_squares(const struct rk_profile_shape *s);
+
+/* ---- lines (diff_lines.c) ---- */
+
+uint64_t rk_lines_wants(enum rk_table t);
+int rk_lines_add(struct rk_profiler *p, const struct rk_batch *b, struct rk_error *err);
+/* One row of ready-made statistics. */
+int rk_lines_add_stats(struct rk_profiler *p, enum rk_line_kind kind, uint32_t id, uint64_t calls,
+		       int64_t total_ns, struct rk_error *err);
+int rk_lines_finish(struct rk_profiler *p, struct rk_profile *ret, struct rk_error *err);
+
+/* ---- queues (diff_queues.c) ---- */
+
+uint64_t rk_launches_wants(void);
+int rk_launches_add(struct rk_launches *l, const struct rk_batch *b, size_t row, uint32_t shape,
+		    struct rk_error *err);
+/* ret->shapes have their hashes. */
+int rk_launches_finish(struct rk_launches *l, struct rk_profile *ret, struct rk_error *err);
+void rk_launches_release(struct rk_launches *l);
+
+/* ---- small things ---- */
+
+static inline int64_t rk_profile_clamp(int64_t v)
+{
+	return v > RK_PROFILE_TIME_MAX ? RK_PROFILE_TIME_MAX : v;
+}
+
+/* a + b, both from 0 to the limit, at most the limit. */
+static inline int64_t rk_profile_sum(int64_t a, int64_t b)
+{
+	return rk_profile_clamp(a + b);
+}
+
+static inline int64_t rk_batch_i64(const struct rk_batch *b, unsigned field, size_t row,
+				   int64_t missing)
+{
+	const struct rk_column *c = &b->cols[field];
+
+	if (!rk_column_has(c, row))
+		return missing;
+	return b->schema->fields[field].type == RK_I64 ? ((const int64_t *)c->data)[row] :
+							 ((const int32_t *)c->data)[row];
+}
+
+static inline uint32_t rk_batch_id(const struct rk_batch *b, unsigned field, size_t row)
+{
+	return rk_column_has(&b->cols[field], row) ? ((const uint32_t *)b->cols[field].data)[row] :
+						     0;
+}
+
+#endif
