@@ -1,0 +1,336 @@
+/* diff_parts.c - see diff_parts.h. */
+#include "pass/diff_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "pass/diff_noise.h"
+
+/* Below this share of the larger total nothing is called significant. */
+#define LEAST_SHARE 0.01
+
+enum gpu_part { APPEARED, VANISHED, SPEED, CALLS, GPU_PARTS };
+
+const char *rk_diff_own(struct rk_diff_work *w, const char *text)
+{
+	rk_list_add(&w->texts, text);
+	return w->texts.bad ? "" : w->texts.v[w->texts.n - 1];
+}
+
+/* ---- kernels ---- */
+
+__extension__ typedef unsigned __int128 u128;
+
+/* t of `more` calls, scaled to `few` of them. */
+static int64_t scaled(int64_t t, uint64_t few, uint64_t more)
+{
+	return more ? (int64_t)(((u128)(uint64_t)t * few + more / 2) / more) : 0;
+}
+
+static void part_add(struct rk_diff_part *p, int64_t a, int64_t b)
+{
+	p->a_ns += a;
+	p->b_ns += b;
+	p->delta_ns += b - a;
+}
+
+/* Adds one pair to the parts of the whole, and says what its own are. */
+static void split(const struct rk_pair *pair, struct rk_diff_kernel *k, struct rk_diff_part *parts)
+{
+	int64_t ta = pair->a ? pair->a->total_ns : 0, tb = pair->b ? pair->b->total_ns : 0;
+	uint64_t ca = pair->a ? pair->a->timed : 0, cb = pair->b ? pair->b->timed : 0;
+	int64_t common_a = ca > cb ? scaled(ta, cb, ca) : ta;
+	int64_t common_b = cb > ca ? scaled(tb, ca, cb) : tb;
+
+	k->delta_ns = tb - ta;
+	k->speed_ns = common_b - common_a;
+	k->calls_ns = k->delta_ns - k->speed_ns;
+	if (!pair->a) {
+		part_add(&parts[APPEARED], 0, tb);
+	} else if (!pair->b) {
+		part_add(&parts[VANISHED], ta, 0);
+	} else {
+		part_add(&parts[SPEED], common_a, common_b);
+		part_add(&parts[CALLS], ta - common_a, tb - common_b);
+	}
+}
+
+static struct rk_diff_count count_of(struct rk_diff_work *w, const struct rk_side_name *n)
+{
+	struct rk_diff_count c = {
+		.name = "", .mean_ns = NAN, .median_ns = NAN, .mad_ns = NAN, .stddev_ns = NAN
+	};
+
+	if (!n)
+		return c;
+	return (struct rk_diff_count){
+		.name = rk_diff_own(w, n->text),
+		.calls = n->calls,
+		.calls_least = n->least,
+		.calls_most = n->most,
+		.total_ns = n->total_ns,
+		.mean_ns = n->timed ? (double)n->total_ns / (double)n->timed : NAN,
+		.median_ns = n->median_ns,
+		.mad_ns = n->mad_ns,
+		.stddev_ns = n->free >= 1 ? sqrt(n->squares / n->free) : NAN,
+	};
+}
+
+/* Single runs: the intervals of the two medians lie apart, to the side that the mean moved. */
+static bool medians_apart(const struct rk_side_name *a, const struct rk_side_name *b, int64_t speed)
+{
+	return (speed > 0 && a->median_high_ns < b->median_low_ns) ||
+	       (speed < 0 && b->median_high_ns < a->median_low_ns);
+}
+
+static bool is_significant(const struct rk_diff_work *w, const struct rk_pair *p,
+			   const struct rk_diff_kernel *k)
+{
+	double most = (double)(w->a.total_ns > w->b.total_ns ? w->a.total_ns : w->b.total_ns);
+	double least = LEAST_SHARE * most;
+	bool once = w->a.runs == 1 && w->b.runs == 1;
+
+	if (most <= 0)
+		return false;
+	if (!p->a || !p->b)
+		return fabs((double)k->delta_ns) >= least;
+	if (fabs((double)k->calls_ns) >= least &&
+	    (p->a->most < p->b->least || p->b->most < p->a->least))
+		return true;
+	return fabs((double)k->speed_ns) >= least &&
+	       (fabs((double)k->speed_ns) > k->noise_ns ||
+		(once && medians_apart(p->a, p->b, k->speed_ns)));
+}
+
+static void kernel_make(struct rk_diff_work *w, const struct rk_pair *p, struct rk_diff_kernel *k,
+			struct rk_diff_part *parts)
+{
+	uint64_t common;
+
+	*k = (struct rk_diff_kernel){
+		.match = !p->a      ? RK_DIFF_APPEARED :
+			 !p->b      ? RK_DIFF_VANISHED :
+			 p->renamed ? RK_DIFF_RENAMED :
+				      RK_DIFF_SAME,
+		.a = count_of(w, p->a),
+		.b = count_of(w, p->b),
+		.noise_ns = NAN,
+	};
+	split(p, k, parts);
+	if (p->a && p->b) {
+		common = p->a->timed < p->b->timed ? p->a->timed : p->b->timed;
+		k->noise_ns = rk_noise_of_mean(p->a, p->b) * (double)common;
+	}
+	k->significant = is_significant(w, p, k);
+}
+
+/* A kernel and the pair that it came from, while they are put in order. */
+struct ordered {
+	struct rk_diff_kernel k;
+	const struct rk_pair *pair;
+};
+
+static uint64_t size_of(int64_t v)
+{
+	return v < 0 ? (uint64_t)-v : (uint64_t)v;
+}
+
+static const char *name_of(const struct rk_diff_kernel *k)
+{
+	return k->a.name[0] ? k->a.name : k->b.name;
+}
+
+static int larger_first(uint64_t a, uint64_t b)
+{
+	return (a < b) - (a > b);
+}
+
+/* What changed at all stands before what did not. */
+static int by_change(const void *pa, const void *pb)
+{
+	const struct rk_diff_kernel *a = &((const struct ordered *)pa)->k;
+	const struct rk_diff_kernel *b = &((const struct ordered *)pb)->k;
+	int order = larger_first(size_of(a->delta_ns), size_of(b->delta_ns));
+
+	if (!order)
+		order = larger_first(size_of(a->speed_ns), size_of(b->speed_ns));
+	if (!order)
+		order = larger_first(a->a.calls != a->b.calls, b->a.calls != b->b.calls);
+	if (!order)
+		order = larger_first((uint64_t)(a->a.total_ns + a->b.total_ns),
+				     (uint64_t)(b->a.total_ns + b->b.total_ns));
+	return order ? order : strcmp(name_of(a), name_of(b));
+}
+
+/* ---- grids of kernels that both sides have ---- */
+
+static int add_grids(struct rk_diff *d, size_t *cap, size_t kernel, const struct rk_pair *p,
+		     struct rk_error *err)
+{
+	struct rk_shape_count *v = NULL;
+	size_t n = 0;
+	int rc = rk_shape_counts(p->a->of, p->a->name, p->b->of, p->b->name, &v, &n, err);
+
+	for (size_t i = 0; rc == 0 && i < n; i++) {
+		struct rk_diff_grid *grown;
+
+		if ((v[i].a && v[i].b) || (v[i].shape.n[0] < 0 && v[i].shape.n[3] < 0))
+			continue;
+		grown = rk_grow(d->grids, cap, d->ngrids + 1, sizeof(*grown));
+		if (!grown) {
+			rc = rk_fail_nomem(err);
+			break;
+		}
+		d->grids = grown;
+		grown += d->ngrids++;
+		*grown = (struct rk_diff_grid){ .kernel = kernel, .a = v[i].a, .b = v[i].b };
+		rk_shape_text(&v[i].shape, grown->shape, sizeof(grown->shape));
+		d->kernels[kernel].grids = true;
+	}
+	rk_free(v);
+	return rc;
+}
+
+/* Only where both runs say how kernels were launched. */
+static bool has_shape(const struct rk_side_name *n)
+{
+	return n && (n->work >= 0 || n->block >= 0);
+}
+
+static int make_kernels(struct rk_diff_work *w, struct rk_error *err)
+{
+	struct ordered *list = rk_calloc(w->npairs, sizeof(*list));
+	struct rk_diff *d = w->d;
+	size_t cap = 0;
+	int rc = 0;
+
+	d->kernels = rk_calloc(w->npairs, sizeof(*d->kernels));
+	if (!list || !d->kernels) {
+		rk_free(list);
+		return rk_fail_nomem(err);
+	}
+	for (size_t i = 0; i < w->npairs; i++) {
+		kernel_make(w, &w->pairs[i], &list[i].k, d->gpu.parts);
+		list[i].pair = &w->pairs[i];
+	}
+	qsort(list, w->npairs, sizeof(*list), by_change);
+	for (size_t i = 0; rc == 0 && i < w->npairs; i++) {
+		d->kernels[d->nkernels++] = list[i].k;
+		if (has_shape(list[i].pair->a) && has_shape(list[i].pair->b))
+			rc = add_grids(d, &cap, i, list[i].pair, err);
+	}
+	rk_free(list);
+	return rc;
+}
+
+/* ---- wholes ---- */
+
+static void whole_make(struct rk_diff_whole *whole, bool known, int64_t a, int64_t b, double noise)
+{
+	whole->known = known;
+	whole->percent = whole->noise_ns = NAN;
+	if (!known) {
+		whole->nparts = 0;
+		return;
+	}
+	whole->a_ns = a;
+	whole->b_ns = b;
+	whole->delta_ns = b - a;
+	whole->percent = a > 0 ? 100 * (double)whole->delta_ns / (double)a : NAN;
+	whole->noise_ns = noise;
+	whole->significant = fabs((double)whole->delta_ns) > noise;
+}
+
+static void name_parts(struct rk_diff_whole *whole)
+{
+	static const char *const names[GPU_PARTS] = { "appeared", "vanished", "speed", "calls" };
+
+	for (unsigned i = 0; i < GPU_PARTS; i++)
+		whole->parts[i].name = names[i];
+	whole->nparts = GPU_PARTS;
+}
+
+static void wall_part(struct rk_diff_whole *wall, const char *name, int64_t a, int64_t b)
+{
+	wall->parts[wall->nparts++] = (struct rk_diff_part){ name, a, b, b - a };
+}
+
+static void make_wall(struct rk_diff_work *w)
+{
+	const struct rk_profile_time *a = &w->a.time, *b = &w->b.time;
+	struct rk_diff_whole *wall = &w->d->wall;
+
+	*wall = w->d->gpu; /* its parts are the first ones */
+	wall_part(wall, "overlap", a->kernels + a->unplaced - w->a.total_ns,
+		  b->kernels + b->unplaced - w->b.total_ns);
+	wall_part(wall, "unplaced", -a->unplaced, -b->unplaced);
+	wall_part(wall, "copies", a->copies - a->both, b->copies - b->both);
+	wall_part(wall, "idle", a->idle, b->idle);
+	whole_make(wall, a->known && b->known, a->wall, b->wall,
+		   rk_noise_of_runs(&w->a.walls, &w->b.walls));
+}
+
+/* ---- lines ---- */
+
+static int by_line_change(const void *pa, const void *pb)
+{
+	const struct rk_diff_line *a = pa, *b = pb;
+	int order = larger_first(size_of(a->delta_ns), size_of(b->delta_ns));
+
+	return order ? order : strcmp(a->name, b->name);
+}
+
+static int make_lines(struct rk_diff_work *w, const struct rk_side_lines *a,
+		      const struct rk_side_lines *b, bool known, struct rk_diff_lines *ret,
+		      struct rk_diff_whole *whole, struct rk_error *err)
+{
+	static const struct rk_side_line none = { .name = "" };
+	size_t i = 0, k = 0;
+
+	ret->v = rk_calloc(a->n + b->n, sizeof(*ret->v));
+	if (!ret->v)
+		return rk_fail_nomem(err);
+	while (i < a->n || k < b->n) {
+		int order = i == a->n ? 1 : k == b->n ? -1 : strcmp(a->v[i].name, b->v[k].name);
+		const struct rk_side_line *x = order <= 0 ? &a->v[i++] : &none;
+		const struct rk_side_line *y = order >= 0 ? &b->v[k++] : &none;
+
+		ret->v[ret->n++] = (struct rk_diff_line){
+			.name = rk_diff_own(w, order <= 0 ? x->name : y->name),
+			.calls_a = x->calls,
+			.calls_b = y->calls,
+			.bytes_a = x->bytes,
+			.bytes_b = y->bytes,
+			.a_ns = x->total_ns,
+			.b_ns = y->total_ns,
+			.delta_ns = y->total_ns - x->total_ns,
+		};
+	}
+	qsort(ret->v, ret->n, sizeof(*ret->v), by_line_change);
+	whole_make(whole, known, a->total_ns, b->total_ns, NAN);
+	return 0;
+}
+
+int rk_diff_parts(struct rk_diff_work *w, struct rk_error *err)
+{
+	const struct rk_side *a = &w->a, *b = &w->b;
+	struct rk_diff *d = w->d;
+	int rc;
+
+	name_parts(&d->gpu);
+	rc = make_kernels(w, err);
+	/* A program may leave copies away; calls are recorded only when somebody asks for them. */
+	if (rc == 0)
+		rc = make_lines(w, &a->copies, &b->copies, a->copies.known || b->copies.known,
+				&d->copies, &d->copy, err);
+	if (rc == 0)
+		rc = make_lines(w, &a->api, &b->api, a->api.known && b->api.known, &d->calls,
+				&d->api, err);
+	if (rc < 0)
+		return rc;
+	whole_make(&d->gpu, true, a->total_ns, b->total_ns, rk_noise_of_total(a, b));
+	make_wall(w);
+	return 0;
+}
