@@ -1,0 +1,397 @@
+/* diff_text.c - a comparison on one screen: the verdict, its parts, the kernels behind them. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "report/diff_pages.h"
+#include "report/report_page.h"
+#include "report/report_parts.h"
+
+enum {
+	CHANGE = 10, /* "+999.9 us" */
+	FINDINGS_SHOWN = 20,
+	LINES_SHOWN = 5, /* of copies, of calls, of grids */
+};
+
+struct page {
+	struct rk_page page;
+	struct rk_bytes *out;
+	const struct rk_diff *d;
+	const struct rk_render_options *look;
+	size_t calls; /* columns of "1,234 > 2,345" */
+};
+
+static const char *arrow(const struct page *p)
+{
+	return p->look->utf8 ? " → " : " > ";
+}
+
+static void put_name(struct page *p, const char *name)
+{
+	rk_put_printable(p->out, name, strlen(name), p->look->utf8);
+}
+
+/* ---- head ---- */
+
+static void put_side(struct page *p, const char *letter, const struct rk_diff_side *s)
+{
+	rk_bytes_printf(p->out, "%s: ", letter);
+	put_name(p, s->labels[0]);
+	if (s->runs > 1)
+		rk_bytes_printf(p->out, " and %zu more run%s", s->runs - 1, s->runs > 2 ? "s" : "");
+	rk_bytes_puts(p->out, " (");
+	rk_put_grouped(p->out, s->calls);
+	rk_bytes_printf(p->out, " kernel%s of %" PRIu64 " name%s", s->calls == 1 ? "" : "s",
+			s->kernels, s->kernels == 1 ? "" : "s");
+	if (s->copies) {
+		rk_bytes_puts(p->out, ", ");
+		rk_put_grouped(p->out, s->copies);
+		rk_bytes_puts(p->out, s->copies == 1 ? " copy" : " copies");
+	}
+	rk_bytes_puts(p->out, ")\n");
+}
+
+static void put_head(struct page *p)
+{
+	const struct rk_diff *d = p->d;
+	const char *color = !d->gpu.delta_ns || (!d->gpu.significant && !isnan(d->gpu.noise_ns)) ?
+				    "" :
+			    d->gpu.delta_ns > 0 ? RK_RED :
+						  RK_GREEN;
+
+	put_side(p, "A", &d->a);
+	put_side(p, "B", &d->b);
+	rk_bytes_put_u8(p->out, '\n');
+	rk_page_paint(&p->page, RK_BOLD);
+	rk_page_paint(&p->page, color);
+	rk_put_diff_verdict(p->out, d);
+	rk_page_paint(&p->page, RK_PLAIN);
+	rk_bytes_put_u8(p->out, '\n');
+	rk_put_diff_wall(p->out, d);
+	rk_bytes_put_u8(p->out, '\n');
+}
+
+/* ---- parts ---- */
+
+static void change_cell(struct page *p, int64_t ns)
+{
+	rk_put_change(&p->page.cell, ns);
+	rk_page_right(&p->page, CHANGE);
+}
+
+static double share_of(int64_t ns, double most)
+{
+	return most > 0 ? fabs((double)ns) / most : 0;
+}
+
+/* A part may be less than nothing: what overlap saves. */
+static void time_cell(struct page *p, int64_t ns)
+{
+	rk_bytes_puts(&p->page.cell, ns < 0 ? "-" : "");
+	rk_put_duration(&p->page.cell, fabs((double)ns));
+}
+
+static void put_times(struct page *p, int64_t a, int64_t b)
+{
+	time_cell(p, a);
+	rk_page_right(&p->page, CHANGE);
+	rk_bytes_puts(p->out, p->look->utf8 ? " →" : " >");
+	time_cell(p, b);
+	rk_page_left(&p->page, CHANGE);
+}
+
+static int by_size(const void *pa, const void *pb)
+{
+	const struct rk_diff_part *a = pa, *b = pb;
+	double x = fabs((double)a->delta_ns), y = fabs((double)b->delta_ns);
+
+	return x != y ? (x > y ? -1 : 1) : strcmp(a->name, b->name);
+}
+
+static void put_parts(struct page *p)
+{
+	const struct rk_diff_whole *w = p->d->wall.known ? &p->d->wall : &p->d->gpu;
+	struct rk_diff_part parts[RK_DIFF_PARTS];
+	double most;
+
+	memcpy(parts, w->parts, sizeof(parts));
+	qsort(parts, w->nparts, sizeof(parts[0]), by_size);
+	most = fabs((double)parts[0].delta_ns);
+	if (most <= 0)
+		return;
+	rk_page_title(&p->page,
+		      p->d->wall.known ? "Parts of the wall time" : "Parts of the GPU time");
+	rk_bytes_put_u8(p->out, '\n');
+	for (size_t i = 0; i < w->nparts && parts[i].delta_ns; i++) {
+		change_cell(p, parts[i].delta_ns);
+		rk_page_bar(&p->page, share_of(parts[i].delta_ns, most));
+		put_times(p, parts[i].a_ns, parts[i].b_ns);
+		rk_bytes_printf(p->out, " %-9s %s\n", parts[i].name,
+				rk_diff_part_words(parts[i].name));
+	}
+}
+
+/* ---- kernels ---- */
+
+static void put_calls(struct page *p, const struct rk_diff_kernel *k)
+{
+	rk_put_grouped(&p->page.cell, k->a.calls);
+	if (k->a.calls != k->b.calls) {
+		rk_bytes_puts(&p->page.cell, arrow(p));
+		rk_put_grouped(&p->page.cell, k->b.calls);
+	}
+	rk_page_right(&p->page, p->calls);
+}
+
+static size_t grouped_columns(uint64_t v)
+{
+	return rk_page_count_columns(v, "") - 1;
+}
+
+static void measure(struct page *p, size_t shown)
+{
+	p->calls = strlen("Calls");
+	for (size_t i = 0; i < shown; i++) {
+		const struct rk_diff_kernel *k = &p->d->kernels[i];
+		size_t n = grouped_columns(k->a.calls);
+
+		if (k->a.calls != k->b.calls)
+			n += 3 + grouped_columns(k->b.calls);
+		p->calls = n > p->calls ? n : p->calls;
+	}
+}
+
+static size_t before_name(const struct page *p)
+{
+	return CHANGE + 3 + 1 + RK_PAGE_BAR + p->calls + 1 + 2 * (RK_PAGE_TIME + 1) + 2 + 2;
+}
+
+static void put_kernel(struct page *p, const struct rk_diff_kernel *k, double most)
+{
+	const char *color = !k->significant ? "" : k->delta_ns > 0 ? RK_RED : RK_GREEN;
+
+	rk_page_paint(&p->page, color);
+	change_cell(p, k->delta_ns);
+	rk_bytes_printf(p->out, " %c", rk_diff_mark(k));
+	rk_page_bar(&p->page, share_of(k->delta_ns, most));
+	rk_page_paint(&p->page, color[0] ? RK_PLAIN : "");
+	put_calls(p, k);
+	rk_page_time(&p->page, k->a.mean_ns);
+	rk_bytes_puts(p->out, p->look->utf8 ? " →" : " >");
+	rk_put_duration(&p->page.cell, k->b.mean_ns);
+	rk_page_left(&p->page, RK_PAGE_TIME);
+	rk_page_rest(&p->page, rk_diff_kernel_name(k), before_name(p));
+}
+
+static void put_heading(struct page *p)
+{
+	rk_page_paint(&p->page, RK_BOLD);
+	rk_page_word(&p->page, "Change", CHANGE);
+	rk_page_spaces(&p->page, 2 + 1 + RK_PAGE_BAR);
+	rk_page_word(&p->page, "Calls", p->calls);
+	rk_page_word(&p->page, "Mean A", RK_PAGE_TIME);
+	rk_bytes_puts(p->out, p->look->utf8 ? " →" : " >");
+	rk_bytes_puts(&p->page.cell, "B");
+	rk_page_left(&p->page, RK_PAGE_TIME);
+	rk_bytes_puts(p->out, "  Kernel\n");
+	rk_page_paint(&p->page, RK_PLAIN);
+}
+
+static void put_kernels(struct page *p)
+{
+	const struct rk_diff *d = p->d;
+	size_t changed = rk_diff_changed(d);
+	size_t shown = p->look->top && p->look->top < changed ? p->look->top : changed;
+	int64_t rest = 0;
+
+	if (!changed)
+		return;
+	measure(p, shown);
+	rk_page_title(&p->page, "Kernels");
+	rk_bytes_puts(p->out, ": * beyond the noise, ~ within it or below 1 %, ? not known\n");
+	put_heading(p);
+	for (size_t i = 0; i < shown; i++)
+		put_kernel(p, &d->kernels[i], fabs((double)d->kernels[0].delta_ns));
+	for (size_t i = shown; i < changed; i++)
+		rest += d->kernels[i].delta_ns;
+	if (shown < changed) {
+		change_cell(p, rest);
+		rk_bytes_printf(p->out, "   and %zu more\n", changed - shown);
+	}
+}
+
+/* ---- what else changed ---- */
+
+static size_t fewer(size_t n, size_t most)
+{
+	return n < most ? n : most;
+}
+
+static void put_more(struct page *p, size_t shown, size_t all)
+{
+	if (shown < all)
+		rk_bytes_printf(p->out, "  and %zu more\n", all - shown);
+}
+
+static void put_renamed(struct page *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->d->nkernels; i++) {
+		const struct rk_diff_kernel *k = &p->d->kernels[i];
+
+		if (k->match != RK_DIFF_RENAMED)
+			continue;
+		if (!n)
+			rk_page_title(&p->page, "Renamed\n");
+		if (n++ < LINES_SHOWN) {
+			rk_page_rest(&p->page, k->a.name, 2);
+			rk_bytes_puts(p->out, p->look->utf8 ? "  →" : "  >");
+			rk_page_rest(&p->page, k->b.name, 5);
+		}
+	}
+	put_more(p, fewer(n, LINES_SHOWN), n);
+}
+
+static void put_grids(struct page *p)
+{
+	size_t n = p->d->ngrids, shown = fewer(n, LINES_SHOWN);
+
+	if (!n)
+		return;
+	rk_page_title(&p->page, "Other grids\n");
+	for (size_t i = 0; i < shown; i++) {
+		const struct rk_diff_grid *g = &p->d->grids[i];
+
+		rk_bytes_puts(p->out, "  ");
+		rk_put_grouped(p->out, g->a);
+		rk_bytes_puts(p->out, arrow(p));
+		rk_put_grouped(p->out, g->b);
+		rk_bytes_printf(p->out, " with %s", g->shape);
+		rk_page_rest(&p->page, rk_diff_kernel_name(&p->d->kernels[g->kernel]), 60);
+	}
+	put_more(p, shown, n);
+}
+
+static bool line_changed(const struct rk_diff_line *l)
+{
+	return l->delta_ns || l->calls_a != l->calls_b || l->bytes_a != l->bytes_b;
+}
+
+static void put_line(struct page *p, const struct rk_diff_line *l)
+{
+	change_cell(p, l->delta_ns);
+	rk_bytes_puts(p->out, "  ");
+	rk_put_grouped(p->out, l->calls_a);
+	if (l->calls_a != l->calls_b) {
+		rk_bytes_puts(p->out, arrow(p));
+		rk_put_grouped(p->out, l->calls_b);
+	}
+	rk_bytes_puts(p->out, " calls");
+	if (l->bytes_a || l->bytes_b) {
+		rk_bytes_puts(p->out, ", ");
+		rk_put_grouped(p->out, (uint64_t)l->bytes_a);
+		if (l->bytes_a != l->bytes_b) {
+			rk_bytes_puts(p->out, arrow(p));
+			rk_put_grouped(p->out, (uint64_t)l->bytes_b);
+		}
+		rk_bytes_puts(p->out, " bytes");
+	}
+	rk_page_rest(&p->page, l->name[0] ? l->name : "(no name)", 60);
+}
+
+static void put_lines(struct page *p, const char *title, const struct rk_diff_lines *l,
+		      const struct rk_diff_whole *w)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->n; i++) {
+		if (!line_changed(&l->v[i]))
+			continue;
+		if (!n) {
+			rk_page_title(&p->page, title);
+			if (w->known) {
+				rk_bytes_puts(p->out, ": ");
+				rk_put_change(p->out, w->delta_ns);
+				rk_bytes_puts(p->out, " of ");
+				rk_put_duration(p->out, (double)w->a_ns);
+			}
+			rk_bytes_put_u8(p->out, '\n');
+		}
+		if (n++ < LINES_SHOWN)
+			put_line(p, &l->v[i]);
+	}
+	put_more(p, fewer(n, LINES_SHOWN), n);
+}
+
+/* ---- structure, doubts, gate ---- */
+
+static void put_finding(struct page *p, const struct rk_diff_finding *f)
+{
+	rk_bytes_printf(p->out, "  %-8s  ", f->kind);
+	put_name(p, f->text);
+	rk_page_rest(&p->page, f->subject[0] ? f->subject : "(no name)", 14 + strlen(f->text));
+	if (!f->around_a[0] && !f->around_b[0])
+		return;
+	rk_bytes_puts(p->out, "            A: ");
+	put_name(p, f->around_a);
+	rk_bytes_puts(p->out, "\n            B: ");
+	put_name(p, f->around_b);
+	rk_bytes_put_u8(p->out, '\n');
+}
+
+static void put_structure(struct page *p)
+{
+	const struct rk_diff_structure *s = &p->d->structure;
+	size_t shown = fewer(s->nfindings, FINDINGS_SHOWN);
+
+	for (size_t i = 0; i < shown; i++)
+		put_finding(p, &s->findings[i]);
+	put_more(p, shown, s->nfindings + s->left_out);
+}
+
+static void put_end(struct page *p)
+{
+	const struct rk_diff *d = p->d;
+	size_t shown = fewer(d->ndoubts, LINES_SHOWN);
+
+	if (shown)
+		rk_page_title(&p->page, "Incomplete\n");
+	for (size_t i = 0; i < shown; i++)
+		rk_page_rest(&p->page, d->doubts[i], 2);
+	put_more(p, shown, d->ndoubts);
+	if (!d->reason[0])
+		return;
+	rk_bytes_put_u8(p->out, '\n');
+	rk_page_paint(&p->page, d->verdict == RK_DIFF_WITHIN ? RK_GREEN : RK_RED);
+	rk_bytes_puts(p->out, d->verdict == RK_DIFF_UNKNOWN ? "cannot say: " : "");
+	put_name(p, d->reason);
+	rk_page_paint(&p->page, RK_PLAIN);
+	rk_bytes_put_u8(p->out, '\n');
+}
+
+void rk_diff_text(struct rk_bytes *out, const struct rk_diff *d,
+		  const struct rk_render_options *look)
+{
+	struct page p = { .out = out, .d = d, .look = look };
+
+	rk_page_begin(&p.page, out, look);
+	if (d->structure.asked && !d->gated) {
+		put_side(&p, "A", &d->a);
+		put_side(&p, "B", &d->b);
+		put_structure(&p);
+	} else {
+		put_head(&p);
+		put_parts(&p);
+		put_kernels(&p);
+		put_renamed(&p);
+		put_grids(&p);
+		put_lines(&p, "Copies", &d->copies, &d->copy);
+		put_lines(&p, "API calls (host time)", &d->calls, &d->api);
+		put_structure(&p);
+	}
+	put_end(&p);
+	rk_page_end(&p.page);
+}
