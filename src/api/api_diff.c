@@ -1,0 +1,375 @@
+/* api_diff.c - profiles of runs, and two sides of them compared. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/diff_doubts.h"
+#include "base/alloc.h"
+#include "pass/diff_noise.h"
+#include "pass/diff_parts.h"
+#include "pass/diff_structure.h"
+#include "report/diff_pages.h"
+
+/* Kernels without times above which a total says nothing. */
+#define UNTIMED_MAX 0.01
+
+enum { TEXT_MAX_BYTES = 1 << 30 };
+
+/* ---- profiles ---- */
+
+static int add_table(struct rk_run *run, struct rk_profiler *p, enum rk_table t,
+		     struct rk_error *err)
+{
+	const struct rk_batch *b;
+	struct rk_source *rows;
+	int rc = rk_run_scan(run, t, rk_profiler_wants(p, t), &rows, err);
+
+	if (rc < 0)
+		return rc;
+	while ((rc = rk_source_next(rows, &b, err)) > 0) {
+		rc = rk_profiler_add(p, b, err);
+		if (rc < 0)
+			break;
+	}
+	rk_source_close(rows);
+	return rc;
+}
+
+static bool has_several_clocks(const struct rk_run *run)
+{
+	size_t n = 0;
+	const struct rk_warning *w = rk_diag_list(run->ctx.diag, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(w[i].kind, "several-clocks") == 0)
+			return true;
+	return false;
+}
+
+static const char *label_of(const struct rk_run *run, const char *label)
+{
+	for (size_t i = 0; !label && i < run->nfound; i++)
+		if (run->found[i].used)
+			label = run->found[i].path;
+	return label ? label : "";
+}
+
+static int fill(struct rk_run *run, struct rk_profiler *p, struct rk_error *err)
+{
+	static const enum rk_table tables[] = { RK_STATS, RK_KERNELS, RK_MEMCPY, RK_API,
+						RK_MARKERS };
+	int rc = rk_run_check_clocks(run, err);
+
+	for (size_t i = 0; rc == 0 && i < sizeof(tables) / sizeof(tables[0]); i++)
+		if (rk_run_tables(run) & RK_TABLE_BIT(tables[i]))
+			rc = add_table(run, p, tables[i], err);
+	return rc;
+}
+
+int rk_run_profile(struct rk_run *run, const char *label, bool structure, struct rk_profile **ret,
+		   struct rk_error *err)
+{
+	struct rk_profile *made = NULL;
+	struct rk_profiler *p = NULL;
+	int rc = rk_profiler_new(rk_run_context(run), structure, &p, err);
+
+	if (rc == 0)
+		rc = fill(run, p, err);
+	if (rc == 0)
+		rc = rk_profiler_finish(p, label_of(run, label), &made, err);
+	if (rc == 0)
+		rc = rk_run_doubts(run, &made->doubts, err);
+	rk_profiler_free(p);
+	if (rc < 0) {
+		rk_profile_free(made);
+		return rc;
+	}
+	/* busy and idle are of one clock */
+	if (has_several_clocks(run))
+		made->time.known = false;
+	rk_run_tell_names(run);
+	*ret = made;
+	return 0;
+}
+
+/* ---- sides and doubts ---- */
+
+/* The result and what it owns. */
+struct result {
+	struct rk_diff d;
+	struct rk_list texts, doubts, labels_a, labels_b;
+};
+
+static struct rk_diff_side side_of(const struct rk_side *s, struct rk_list *labels)
+{
+	struct rk_diff_side ret = { .runs = s->runs,
+				    .kernels = s->nnames,
+				    .calls = s->calls,
+				    .untimed = s->calls > s->timed ? s->calls - s->timed : 0 };
+
+	for (size_t i = 0; i < s->runs; i++)
+		rk_list_add(labels, s->profiles[i]->label);
+	for (size_t i = 0; i < s->copies.n; i++) {
+		ret.copies += s->copies.v[i].calls;
+		ret.bytes += s->copies.v[i].bytes;
+	}
+	ret.labels = (const char *const *)labels->v;
+	return ret;
+}
+
+/* Of each run what was found when it was read. */
+static void add_doubts(struct rk_list *out, const struct rk_side *s, const char *side)
+{
+	for (size_t r = 0; r < s->runs; r++)
+		for (size_t i = 0; i < s->profiles[r]->doubts.n; i++) {
+			if (s->runs == 1)
+				rk_list_addf(out, "%s: %s", side, s->profiles[r]->doubts.v[i]);
+			else
+				rk_list_addf(out, "%s %zu: %s", side, r + 1,
+					     s->profiles[r]->doubts.v[i]);
+		}
+}
+
+/* What keeps totals from being compared, though the launches may be. */
+static void add_time_doubts(struct rk_list *out, const struct rk_side *s, const char *side)
+{
+	if (s->calls > s->timed && (double)(s->calls - s->timed) > UNTIMED_MAX * (double)s->calls)
+		rk_list_addf(out, "%s: %" PRIu64 " of %" PRIu64 " kernels have no times", side,
+			     s->calls - s->timed, s->calls);
+	if (s->total_ns >= RK_PROFILE_TIME_MAX)
+		rk_list_addf(out, "%s: kernels take more than 36 years", side);
+	if (s->total_ns <= 0)
+		rk_list_addf(out, "%s: no GPU time at all", side);
+}
+
+static void add_count_doubt(struct rk_list *out, const struct rk_side *a, const struct rk_side *b)
+{
+	uint64_t less = a->calls < b->calls ? a->calls : b->calls;
+	uint64_t more = a->calls < b->calls ? b->calls : a->calls;
+
+	if (less && less < more / 2)
+		rk_list_addf(out,
+			     "%" PRIu64 " kernels in A and %" PRIu64
+			     " in B: less than half on one side",
+			     a->calls, b->calls);
+}
+
+/* ---- verdicts ---- */
+
+static void decide(struct rk_diff *d, enum rk_diff_verdict v, const char *reason)
+{
+	d->verdict = v;
+	snprintf(d->reason, sizeof(d->reason), "%s", reason);
+}
+
+/* Growth beyond the gate; of several runs only when it is no chance, 99 times of 100. */
+static void judge_gate(struct rk_diff_work *w, const struct rk_list *doubts)
+{
+	struct rk_diff *d = w->d;
+	double df, error = rk_pooled_error(&w->a.totals, &w->b.totals, &df);
+	double bound = isnan(error) ? 0 : rk_t99_above(df) * error;
+	char text[sizeof(d->reason)];
+
+	if (doubts->n) {
+		decide(d, RK_DIFF_UNKNOWN, doubts->v[0]);
+		return;
+	}
+	if (d->gpu.percent > d->gate_percent && (double)d->gpu.delta_ns > bound) {
+		snprintf(text, sizeof(text), "GPU time grew by %.2f %%, more than %g %%",
+			 d->gpu.percent, d->gate_percent);
+		decide(d, RK_DIFF_BEYOND, text);
+		return;
+	}
+	snprintf(text, sizeof(text),
+		 d->gpu.percent > d->gate_percent ?
+			 "GPU time grew by %.2f %%, more than %g %%, but not beyond the noise "
+			 "of the runs" :
+			 "GPU time changed by %+.2f %%, which is within %g %%",
+		 d->gpu.percent, d->gate_percent);
+	decide(d, RK_DIFF_WITHIN, text);
+}
+
+/* True when some run of A did what this run of B did. */
+static int find_alike(const struct rk_side *a, const struct rk_profile *b, bool *ret,
+		      struct rk_error *err)
+{
+	int rc = 0;
+
+	*ret = false;
+	for (size_t i = 0; rc == 0 && !*ret && i < a->runs; i++) {
+		struct rk_diff_structure s = { .asked = true };
+
+		rc = rk_structure_compare(a->profiles[i], b, &s, err);
+		*ret = rc == 0 && s.equal;
+		rk_structure_release(&s);
+	}
+	return rc;
+}
+
+/* Each run of B against those of A; told is the first that is like none, against the first of A. */
+static int compare_structures(struct rk_diff_work *w, struct rk_error *err)
+{
+	const struct rk_profile *shown = w->b.profiles[0];
+	bool alike = true;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && alike && i < w->b.runs; i++) {
+		rc = find_alike(&w->a, w->b.profiles[i], &alike, err);
+		if (!alike)
+			shown = w->b.profiles[i];
+	}
+	if (rc < 0)
+		return rc;
+	w->d->structure.asked = true;
+	if (alike) { /* one run of A may differ from another; what is shown is what is alike */
+		rc = rk_structure_compare(shown, shown, &w->d->structure, err);
+		w->d->structure.launches_a = w->a.profiles[0]->calls;
+		return rc;
+	}
+	return rk_structure_compare(w->a.profiles[0], shown, &w->d->structure, err);
+}
+
+static bool has_rows(const struct rk_side *s)
+{
+	for (size_t i = 0; i < s->runs; i++)
+		if (!s->profiles[i]->structure || (!s->profiles[i]->rows && s->profiles[i]->nnames))
+			return false;
+	return true;
+}
+
+static int judge_structure(struct rk_diff_work *w, const struct rk_list *doubts,
+			   struct rk_error *err)
+{
+	struct rk_diff *d = w->d;
+	char text[sizeof(d->reason)];
+	int rc;
+
+	d->structure.asked = true;
+	if (!has_rows(&w->a) || !has_rows(&w->b)) {
+		decide(d, RK_DIFF_UNKNOWN, "statistics have no single launches to compare");
+		return 0;
+	}
+	if (!w->a.calls && !w->b.calls && !d->a.copies && !d->b.copies) {
+		decide(d, RK_DIFF_UNKNOWN, "neither side has a kernel or a copy");
+		return 0;
+	}
+	rc = compare_structures(w, err);
+	if (rc < 0)
+		return rc;
+	if (doubts->n) {
+		decide(d, RK_DIFF_UNKNOWN, doubts->v[0]);
+		return 0;
+	}
+	snprintf(text, sizeof(text),
+		 d->structure.equal ? "the structure is the same" :
+				      "the structure differs in %zu places",
+		 d->structure.nfindings + d->structure.left_out);
+	decide(d, d->structure.equal ? RK_DIFF_WITHIN : RK_DIFF_BEYOND, text);
+	return 0;
+}
+
+/* Beyond wins over unknown, unknown over within. */
+static int judge(struct rk_diff_work *w, struct rk_list *doubts, const struct rk_diff_options *opt,
+		 struct rk_error *err)
+{
+	struct rk_diff *d = w->d;
+	char reason[sizeof(d->reason)];
+	enum rk_diff_verdict first;
+	int rc = opt->structure ? judge_structure(w, doubts, err) : 0;
+
+	add_time_doubts(doubts, &w->a, "A");
+	add_time_doubts(doubts, &w->b, "B");
+	add_count_doubt(doubts, &w->a, &w->b);
+	if (rc < 0 || !opt->gated || doubts->bad)
+		return rc < 0 ? rc : doubts->bad ? rk_fail_nomem(err) : 0;
+	first = d->verdict;
+	memcpy(reason, d->reason, sizeof(reason));
+	judge_gate(w, doubts);
+	if (first == RK_DIFF_BEYOND || (first == RK_DIFF_UNKNOWN && d->verdict == RK_DIFF_WITHIN))
+		decide(d, first, reason);
+	return 0;
+}
+
+static int compare(struct rk_diff_work *w, struct result *r, const struct rk_diff_options *opt,
+		   struct rk_error *err)
+{
+	int rc = rk_match(&w->a, &w->b, &w->pairs, &w->npairs, err);
+
+	if (rc == 0)
+		rc = rk_diff_parts(w, err);
+	if (rc < 0)
+		return rc;
+	w->d->a = side_of(&w->a, &r->labels_a);
+	w->d->b = side_of(&w->b, &r->labels_b);
+	add_doubts(&r->doubts, &w->a, "A");
+	add_doubts(&r->doubts, &w->b, "B");
+	w->d->gated = opt->gated;
+	w->d->gate_percent = opt->gate_percent;
+	rc = judge(w, &r->doubts, opt, err);
+	if (rc == 0 && (w->texts.bad || r->doubts.bad || r->labels_a.bad || r->labels_b.bad))
+		rc = rk_fail_nomem(err);
+	w->d->doubts = (const char *const *)r->doubts.v;
+	w->d->ndoubts = r->doubts.n;
+	return rc;
+}
+
+int rk_diff_make(const struct rk_profile *const *a, size_t na, const struct rk_profile *const *b,
+		 size_t nb, const struct rk_diff_options *opt, struct rk_diff **ret,
+		 struct rk_error *err)
+{
+	static const struct rk_diff_options nothing;
+	struct result *r = rk_calloc(1, sizeof(*r));
+	struct rk_diff_work w = { .d = r ? &r->d : NULL };
+	int rc = r ? rk_side_make(a, na, &w.a, err) : rk_fail_nomem(err);
+
+	if (rc == 0)
+		rc = rk_side_make(b, nb, &w.b, err);
+	if (rc == 0)
+		rc = compare(&w, r, opt ? opt : &nothing, err);
+	rk_side_release(&w.a);
+	rk_side_release(&w.b);
+	rk_free(w.pairs);
+	if (r)
+		r->texts = w.texts;
+	if (rc < 0) {
+		rk_diff_free(r ? &r->d : NULL);
+		return rc;
+	}
+	*ret = &r->d;
+	return 0;
+}
+
+void rk_diff_free(struct rk_diff *d)
+{
+	struct result *r = (struct result *)d; /* d is its first member */
+
+	if (!d)
+		return;
+	rk_free(d->kernels);
+	rk_free(d->grids);
+	rk_free(d->copies.v);
+	rk_free(d->calls.v);
+	rk_structure_release(&d->structure);
+	rk_list_release(&r->texts);
+	rk_list_release(&r->doubts);
+	rk_list_release(&r->labels_a);
+	rk_list_release(&r->labels_b);
+	rk_free(r);
+}
+
+int rk_diff_render(const struct rk_diff *d, enum rk_diff_format format,
+		   const struct rk_render_options *look, char **ret_text, size_t *ret_len,
+		   struct rk_error *err)
+{
+	struct rk_bytes out;
+
+	rk_bytes_init(&out, TEXT_MAX_BYTES);
+	if (format == RK_DIFF_JSON)
+		rk_diff_json(&out, d);
+	else if (format == RK_DIFF_MARKDOWN)
+		rk_diff_markdown(&out, d, look);
+	else
+		rk_diff_text(&out, d, look);
+	return rk_bytes_give(&out, ret_text, ret_len, err);
+}

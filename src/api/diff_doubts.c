@@ -1,0 +1,142 @@
+/* diff_doubts.c - see diff_doubts.h. */
+#include "api/diff_doubts.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "codec/tree.h"
+
+/* Beginnings of warnings that mean lost rows, or rows that are not what they were. */
+static const char *const losses[] = {
+	"damaged-",
+	"cut-",
+	"truncated-",
+	"lost-",
+	"dropped-",
+	"unclean-",
+	"overwritten-",
+	"unreadable-",
+	"unfinished-",
+	"huge-",
+	"short-row",
+	"long-row",
+	"bad-",
+	"not-a-",
+	"hot-wal",
+	"lookup-",
+	"track-limit",
+	"slice-limit",
+	"name-limit",
+	"definition-limit",
+	"group-",
+	"late-names",
+	"name-table-full",
+	"unknown-name",
+	"unknown-record",
+	"wrong-type",
+	"number-out-of",
+	"time-out-of",
+	"out-of-range",
+	"duration-out-of",
+	"many-kernels",
+	"range-end-lost",
+	"compressed-packets",
+	"unmatched-end",
+	"unclosed-slice",
+};
+
+static bool is_loss(const char *kind)
+{
+	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++)
+		if (strncmp(kind, losses[i], strlen(losses[i])) == 0)
+			return true;
+	return false;
+}
+
+static void warned(const struct rk_run *run, struct rk_list *ret)
+{
+	size_t n = 0;
+	const struct rk_warning *w = rk_diag_list(run->ctx.diag, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (!is_loss(w[i].kind))
+			continue;
+		if (w[i].file[0])
+			rk_list_addf(ret, "%s (%s)", w[i].message, rk_base_name(w[i].file));
+		else
+			rk_list_addf(ret, "%s", w[i].message);
+	}
+}
+
+/* ---- run.json ---- */
+
+static void look_at_record(const struct rk_tree *t, const char *path, struct rk_list *ret)
+{
+	const char *state = rk_tree_text(rk_tree_get(t, "state"), "");
+	int64_t status = 0;
+
+	/* another program's run.json has none */
+	if (!rk_tree_get(t, "ledger"))
+		return;
+	if (strcmp(state, "done") != 0)
+		rk_list_addf(ret, "the run was broken off or is still going on (%s says '%s')",
+			     path, state);
+	if (rk_tree_int(rk_tree_get(t, "exit_status"), &status) && status)
+		rk_list_addf(ret, "the program ended with status %" PRId64 " (%s)", status, path);
+}
+
+/* The folders of a file, from the inside out: a run's tables lie in it, raw files deeper. */
+static int records_above(const char *path, struct rk_list *seen, struct rk_error *err)
+{
+	size_t len = strlen(path);
+
+	for (unsigned level = 0; level < 3; level++) {
+		char *record;
+
+		while (len && path[len - 1] != '/')
+			len--;
+		record = rk_strf("%.*srun.json", (int)len, path);
+		if (!record)
+			return rk_fail_nomem(err);
+		if (access(record, R_OK) == 0)
+			rk_list_add_once(seen, record);
+		rk_free(record);
+		if (!len--)
+			break;
+	}
+	return seen->bad ? rk_fail_nomem(err) : 0;
+}
+
+static int recorded(const struct rk_run *run, struct rk_list *ret, struct rk_error *err)
+{
+	struct rk_list seen = { 0 };
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < run->nfound; i++)
+		if (run->found[i].used)
+			rc = records_above(run->found[i].path, &seen, err);
+	for (size_t i = 0; rc == 0 && i < seen.n; i++) {
+		struct rk_error ignored = { 0 };
+		struct rk_tree *t = NULL;
+
+		/* a file of that name that is no such record is not ours to judge */
+		if (rk_tree_load(seen.v[i], &t, &ignored) == 0)
+			look_at_record(t, seen.v[i], ret);
+		else if (ignored.code == RK_E_NOMEM)
+			rc = rk_fail_nomem(err);
+		rk_tree_free(t);
+	}
+	rk_list_release(&seen);
+	return rc;
+}
+
+int rk_run_doubts(struct rk_run *run, struct rk_list *ret, struct rk_error *err)
+{
+	int rc = recorded(run, ret, err);
+
+	warned(run, ret);
+	return rc == 0 && ret->bad ? rk_fail_nomem(err) : rc;
+}
