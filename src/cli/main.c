@@ -13,8 +13,8 @@
 #include "say.h"
 
 const struct rk_command *const rk_commands[] = {
-	&cmd_run,      &cmd_report,  &cmd_metrics, &cmd_convert, &cmd_doctor, &cmd_presets,
-	&cmd_counters, &cmd_monitor, &cmd_help,    &cmd_version, NULL,
+	&cmd_run,     &cmd_report,   &cmd_metrics, &cmd_diff, &cmd_convert, &cmd_doctor,
+	&cmd_presets, &cmd_counters, &cmd_monitor, &cmd_help, &cmd_version, NULL,
 };
 
 enum { NCOMMANDS = sizeof(rk_commands) / sizeof(rk_commands[0]) };

@@ -1,0 +1,183 @@
+/* cmd_diff.c - rockit diff. */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options.h"
+#include "print.h"
+#include "progress.h"
+#include "rockit/diff.h"
+#include "rockit/rockit.h"
+#include "say.h"
+
+enum { TOP_DEFAULT = 10 };
+
+struct settings {
+	struct rk_common common;
+	const char *gate, *out;
+	bool structure;
+	uint64_t top;
+	int format; /* enum rk_diff_format */
+};
+
+#define AT(member) offsetof(struct settings, member)
+
+static const char *const format_words[] = { "text", "json", "markdown", NULL };
+
+static const struct rk_opt options[] = {
+	{ "gate", 'g', "PERCENT", "exit with 3 when GPU time grew by more than this", RK_OPT_TEXT,
+	  AT(gate), NULL },
+	{ "structure", 's', NULL, "compare what does not depend on speed, and nothing else",
+	  RK_OPT_FLAG, AT(structure), NULL },
+	{ "top", 'n', "N", "kernels in the text (default: 10; 0: all)", RK_OPT_NUMBER, AT(top),
+	  NULL },
+	{ "format", 'f', "FORMAT", "text, json or markdown (default: text)", RK_OPT_CHOICE,
+	  AT(format), format_words },
+	RK_OPT_OUTPUT(struct settings),
+	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
+};
+
+/* "5", "2.5", "2.5%"; no sign, no exponent. */
+static bool parse_percent(const char *text, double *ret)
+{
+	const char *p = text;
+	double v = 0, scale = 1;
+
+	for (; *p >= '0' && *p <= '9' && v < 1e9; p++)
+		v = v * 10 + (*p - '0');
+	if (p == text)
+		return false;
+	if (*p == '.') {
+		const char *from = ++p;
+
+		for (; *p >= '0' && *p <= '9' && p - from < 12; p++) {
+			v = v * 10 + (*p - '0');
+			scale *= 10;
+		}
+	}
+	p += *p == '%';
+	*ret = v / scale;
+	return !*p;
+}
+
+/* One run, read and closed again: of many repeated runs none is held. */
+static int profile(const struct settings *s, const char *input, struct rk_profile **ret)
+{
+	struct rk_progress progress;
+	const struct rk_run_options how = { .threads = (unsigned)s->common.threads,
+					    .tmpdir = s->common.tmpdir,
+					    .progress = rk_progress_step,
+					    .progress_arg = &progress };
+	struct rk_error err = { 0 };
+	struct rk_run *run = NULL;
+	int rc;
+
+	rk_progress_begin(&progress, "diff", s->common.quiet);
+	rc = rk_run_open(&input, 1, &how, &run, &err);
+	if (rc == 0)
+		rc = rk_run_profile(run, input, s->structure, ret, &err);
+	rk_progress_end(&progress);
+	if (run && s->common.verbose)
+		say_files("diff", run);
+	if (run && !s->common.quiet)
+		say_warnings("diff", run);
+	rk_run_close(run);
+	return rc < 0 ? say_error("diff", &err) : EXIT_DONE;
+}
+
+static int print(const struct settings *s, const struct rk_diff *d)
+{
+	struct rk_render_options how = rk_print_look(&s->common, s->out, 0);
+	struct rk_error err = { 0 };
+	char *text = NULL;
+	size_t len = 0;
+	int status;
+
+	how.top = s->top;
+	if (rk_diff_render(d, (enum rk_diff_format)s->format, &how, &text, &len, &err) < 0)
+		return say_error("diff", &err);
+	status = rk_print_text("diff", s->out, text, len);
+	return status ? status : (int)d->verdict;
+}
+
+static int compare(const struct settings *s, double gate, struct rk_profile **p, size_t na,
+		   size_t nb)
+{
+	const struct rk_diff_options what = { .gated = s->gate != NULL,
+					      .gate_percent = gate,
+					      .structure = s->structure };
+	const struct rk_profile *const *all = (const struct rk_profile *const *)p;
+	struct rk_error err = { 0 };
+	struct rk_diff *d = NULL;
+	int status;
+
+	if (rk_diff_make(all, na, all + na, nb, &what, &d, &err) < 0)
+		return say_error("diff", &err);
+	status = print(s, d);
+	rk_diff_free(d);
+	return status;
+}
+
+static int diff(const struct settings *s, double gate, char **a, int na, char **b, int nb)
+{
+	struct rk_profile **p = calloc((size_t)(na + nb), sizeof(*p));
+	int status = p ? EXIT_DONE : say_failure("diff", "out of memory");
+
+	for (int i = 0; status == EXIT_DONE && i < na + nb; i++)
+		status = profile(s, i < na ? a[i] : b[i - na], &p[i]);
+	if (status == EXIT_DONE)
+		status = compare(s, gate, p, (size_t)na, (size_t)nb);
+	for (int i = 0; p && i < na + nb; i++)
+		rk_profile_free(p[i]);
+	free(p);
+	return status;
+}
+
+/* Options may stand on either side of "--"; a second "--" ends them there. */
+static int split_at(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--") == 0)
+			return i;
+	return argc;
+}
+
+static int diff_run(int argc, char **argv)
+{
+	struct settings s = { .top = TOP_DEFAULT };
+	int at = split_at(argc, argv), na, nb = 0;
+	char **b = argv + at;
+	double gate = 0;
+	int rc = rk_options_parse(&cmd_diff, &s, at, argv, &na);
+
+	if (rc < 0 && at < argc)
+		rc = rk_options_parse(&cmd_diff, &s, argc - at, b, &nb);
+	if (rc >= 0)
+		return rc;
+	if (s.gate && !parse_percent(s.gate, &gate))
+		return say_misuse("diff", "option '--gate' takes a percentage, not '%s'", s.gate);
+	if (at == argc) {
+		if (na != 2)
+			return say_misuse("diff",
+					  "takes two runs, or several of each with '--' between "
+					  "them; got %d",
+					  na);
+		b = argv + 1;
+		na = nb = 1;
+	}
+	if (!na || !nb)
+		return say_misuse("diff", "no run %s '--'", na ? "behind" : "before");
+	return diff(&s, gate, argv, na, b, nb);
+}
+
+const struct rk_command cmd_diff = {
+	.name = "diff",
+	.summary = "say what changed between two runs, in parts that add up",
+	.usage = "A B | A... -- B...",
+	.options = options,
+	.examples = "  rockit diff before/ after/\n"
+		    "  rockit diff a1/ a2/ a3/ -- b1/ b2/ b3/   repeated runs: noise is known\n"
+		    "  rockit diff main.parquet mine.parquet --gate 5 --format markdown\n"
+		    "  rockit diff --structure before/ after/   launches, grids, bytes, order\n",
+	.run = diff_run,
+};
