@@ -1,0 +1,3 @@
+"$ROCKIT" help diff >one
+"$ROCKIT" diff -h >two
+cmp one two && cat one
