@@ -285,7 +285,9 @@ static int read_metric(const struct rk_metric_doc *d, const struct rk_tree *t)
 		return rk_metric_fault(d, t, "a metric is an object with id and expr");
 	if (!rk_metric_is_name(id))
 		return rk_metric_fault(
-			d, t, "a metric needs an id of letters, digits and _, not '%.48s'", id);
+			d, t,
+			"a metric needs an id of at most %d letters, digits and _, not '%.48s'",
+			RK_METRIC_ID_MAX, id);
 	if (!(m.id = rk_metric_text(d, id)))
 		return RK_E_NOMEM;
 	rc = check_keys(d, t, keys);
@@ -312,7 +314,8 @@ static int read_term(const struct rk_metric_doc *d, const struct rk_tree *t)
 
 	if (!rk_metric_is_name(t->key))
 		return rk_metric_fault(
-			d, t, "a term's name is of letters, digits and _, not '%.48s'", t->key);
+			d, t, "a term's name is of at most %d letters, digits and _, not '%.48s'",
+			RK_METRIC_ID_MAX, t->key);
 	if (!(term.name = rk_metric_text(d, t->key)))
 		return RK_E_NOMEM;
 	rc = rk_metric_cases_read(d, &o, t, &term.expr);

@@ -151,20 +151,17 @@ static int find_counter(struct rk_metric_lookup *l, const char *name, enum rk_na
 static void say_missing(const struct rk_metric_lookup *l, const char *name, enum rk_name_use use,
 			int64_t index, struct rk_name *ret)
 {
-	/* the prefix of formulas stands for either of two */
-	const char *ea = strncmp(name, "EA.", 3) == 0 ? "TCC_EA0_" : "";
-	const char *rest = *ea ? name + 3 : name;
+	char as[RK_COUNTER_NAME_MAX + 1];
 
-	(void)l;
+	rk_counter_name_spell(l->device->arch, name, as);
 	ret->kind = RK_NAME_MISSING;
 	if (use == RK_USE_LEVEL)
-		snprintf(ret->why, sizeof(ret->why), "the integral of %s%s was not collected", ea,
-			 rest);
+		snprintf(ret->why, sizeof(ret->why), "the integral of %.96s was not collected", as);
 	else if (use == RK_USE_ONE)
-		snprintf(ret->why, sizeof(ret->why), "%s%s[%lld] was not collected", ea, rest,
+		snprintf(ret->why, sizeof(ret->why), "%.96s[%lld] was not collected", as,
 			 (long long)index);
 	else
-		snprintf(ret->why, sizeof(ret->why), "%s%s was not collected", ea, rest);
+		snprintf(ret->why, sizeof(ret->why), "%.120s was not collected", as);
 }
 
 int rk_metric_look_up(void *arg, const char *name, enum rk_name_use use, int64_t index,

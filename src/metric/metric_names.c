@@ -289,6 +289,13 @@ static size_t spell(const char *arch, const char *name, char out[2][RK_COUNTER_N
 	return 2;
 }
 
+void rk_counter_name_spell(const char *arch, const char *name, char ret[RK_COUNTER_NAME_MAX + 1])
+{
+	char ways[2][RK_COUNTER_NAME_MAX + 1];
+
+	snprintf(ret, RK_COUNTER_NAME_MAX + 1, "%s", spell(arch, name, ways) ? ways[0] : name);
+}
+
 static bool look(struct rk_counter_names *n, const char *pass,
 		 const char (*names)[RK_COUNTER_NAME_MAX + 1], size_t count, enum form form,
 		 struct rk_counter_match *ret)

@@ -28,6 +28,8 @@ int rk_counter_names_new(struct rk_counter_names **ret, struct rk_error *err);
 int rk_counter_names_add(struct rk_counter_names *n, const char *name, const char *pass,
 			 uint32_t id, struct rk_error *err);
 void rk_counter_names_free(struct rk_counter_names *n); /* NULL is fine */
+/* A name of formulas as the target's profilers spell it, cut where it is too long. */
+void rk_counter_name_spell(const char *arch, const char *name, char ret[RK_COUNTER_NAME_MAX + 1]);
 
 /* What has to be added up for one value: ids in the order of their instance numbers. */
 struct rk_counter_match {
