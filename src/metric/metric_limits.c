@@ -20,12 +20,12 @@ struct threshold {
 	}
 
 static const struct threshold thresholds[] = {
-	THRESHOLD(simds_per_cu), THRESHOLD(simds_per_cu_rdna), THRESHOLD(fill),
-	THRESHOLD(remote_pct),   THRESHOLD(remote_hbm_pct),    THRESHOLD(link_stall_pct),
-	THRESHOLD(high_pct),     THRESHOLD(lead_pct),          THRESHOLD(lead_factor),
-	THRESHOLD(short_ns),     THRESHOLD(gap_share),         THRESHOLD(gap_median_ns),
-	THRESHOLD(dep_wait_pct), THRESHOLD(issue_wait_pct),    THRESHOLD(occupancy_pct),
-	THRESHOLD(lanes_on),     THRESHOLD(ridge_factor),
+	THRESHOLD(simds_per_cu),   THRESHOLD(simds_per_cu_rdna), THRESHOLD(fill),
+	THRESHOLD(remote_pct),     THRESHOLD(remote_hbm_pct),    THRESHOLD(remote_side_pct),
+	THRESHOLD(link_stall_pct), THRESHOLD(high_pct),          THRESHOLD(lead_pct),
+	THRESHOLD(lead_factor),    THRESHOLD(short_ns),          THRESHOLD(gap_share),
+	THRESHOLD(gap_median_ns),  THRESHOLD(dep_wait_pct),      THRESHOLD(issue_wait_pct),
+	THRESHOLD(occupancy_pct),  THRESHOLD(lanes_on),          THRESHOLD(ridge_factor),
 };
 
 static int wrong(const struct rk_tree *t, const char *file, struct rk_error *err, const char *what,

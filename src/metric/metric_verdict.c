@@ -95,6 +95,12 @@ static bool untimed(struct trial *t)
 	return says(t, "unusable");
 }
 
+/* What a run did not record the user may know. */
+static const char *put_hint(const struct trial *t)
+{
+	return t->f.unnamed ? "; --arch names the chip" : "";
+}
+
 static bool uncounted(struct trial *t)
 {
 	if (!t->f.counters)
@@ -103,7 +109,8 @@ static bool uncounted(struct trial *t)
 		say(t, "SQ_WAVES is 0: the counters could not be read ('rockit doctor' looks for "
 		       "the cause)");
 	else if (isnan(t->f.cycles) && isnan(t->f.sclk))
-		say(t, "neither cycles (GRBM_GUI_ACTIVE) nor the clock of the chip are known");
+		say(t, "neither cycles (GRBM_GUI_ACTIVE) nor the clock of the chip are known%s",
+		    put_hint(t));
 	else
 		return false;
 	return says(t, "unusable");
@@ -125,7 +132,7 @@ static bool communicates(struct trial *t)
 	if (rk_limits_communication(t->l, t->f.name))
 		say(t, "its name is that of a collective or a transfer between GPUs");
 	else if (t->f.remote_pct >= t->l->remote_pct && hbm >= t->l->remote_hbm_pct)
-		say(t, "%s %% of the requests leave the chip, HBM at %s %% of peak",
+		say(t, "%s %% of its reads or writes leave the chip, HBM at %s %% of peak",
 		    put(t->f.remote_pct).text, put(hbm).text);
 	else if (t->f.link_stall_pct >= t->l->link_stall_pct)
 		say(t, "L2 waits for PCIe and xGMI %s %% of its busy time",
@@ -271,8 +278,11 @@ static bool nothing_known(struct trial *t)
 {
 	if (!isnan(t->mem) || !isnan(t->comp) || !isnan(t->f.dep_wait_pct))
 		return false;
-	say(t, t->f.counters ? "the counters that were collected do not tell what limits it" :
-			       "no counters were collected for it");
+	if (t->f.counters || t->f.others)
+		say(t, "the counters that were collected do not tell what limits it%s",
+		    put_hint(t));
+	else
+		say(t, "no counters were collected for it");
 	return says(t, "unusable");
 }
 

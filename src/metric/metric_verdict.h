@@ -16,7 +16,9 @@
 struct rk_verdict_facts {
 	const char *name;
 	const char *arch; /* for what to collect next */
-	bool counters;    /* some counter was collected for it */
+	bool counters;    /* some counter that formulas use was collected for it */
+	bool others;      /* some that none uses, or damaged ones */
+	bool unnamed;     /* what chip it ran on is not known */
 	bool timed;       /* some dispatch has a time above 0 */
 	uint64_t calls;
 	double mean_ns, median_ns;
@@ -27,7 +29,7 @@ struct rk_verdict_facts {
 	double window_ratio; /* 1000 G / (T sclk) */
 	double cycles, sclk; /* G and clock, for rule 0 */
 	double waves, cus;
-	double remote_pct;     /* the larger share of requests that leave the chip */
+	double remote_pct;     /* of reads or writes, the larger share that leaves the chip */
 	double link_stall_pct; /* PCIe and xGMI credit stalls */
 	double dep_wait_pct, issue_wait_pct, lanes_on, occupancy_pct, vmem_latency;
 	double no_waveslot_pct, no_vgpr_pct, no_sgpr_pct, no_lds_pct, no_barrier_pct;

@@ -209,7 +209,8 @@ TEST(requests_that_leave_the_chip_are_communication)
 
 	f.remote_pct = 25;
 	f.level_pct[RK_LEVEL_HBM] = 10;
-	check(&f, "communication", "25 % of the requests leave the chip, HBM at 10 % of peak", "");
+	check(&f, "communication",
+	      "25 % of its reads or writes leave the chip, HBM at 10 % of peak", "");
 	CHECK_STR(judge(&f).numbers[0].name, "remote_pct");
 	f.level_pct[RK_LEVEL_HBM] = 9.9;
 	CHECK_STR(judge(&f).name, "mixed");
