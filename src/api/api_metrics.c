@@ -296,6 +296,7 @@ static int add_batch(struct context *c, const struct rk_batch *b, struct rk_erro
 {
 	int rc = rk_agg_add(c->work.agg, b, err);
 
+	rk_kinds_turn_to(&c->work.kinds, c->work.run, c->work.run->scanned);
 	if (rc == 0)
 		rc = rk_timeline_add(c->work.timeline, b, err);
 	for (size_t i = 0; rc == 0 && i < b->nrows; i += RK_PROGRAM_ROWS)

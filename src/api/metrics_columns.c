@@ -179,7 +179,10 @@ static void load_counter(struct rk_metric_block *k, const struct rk_batch *b, un
 	for (size_t i = 0; from && (c->valid || damaged) && i < o->n; i++) {
 		bool has = rk_column_has(c, o->rows[i]);
 
-		k->damaged += has && isnan(to[i]);
+		if (has && isnan(to[i]) && !k->hurt[i]) {
+			k->hurt[i] = 1;
+			k->damaged++;
+		}
 		to[i] = has ? to[i] : NAN;
 	}
 }
@@ -187,6 +190,7 @@ static void load_counter(struct rk_metric_block *k, const struct rk_batch *b, un
 void rk_metric_block_load(struct rk_metric_block *k, const struct rk_batch *b,
 			  const struct rk_metric_order *o)
 {
+	memset(k->hurt, 0, o->n);
 	load_fixed(k, b, o);
 	for (unsigned i = 0; i + 1 < k->set->n; i++)
 		load_counter(k, b, i, o);

@@ -1,4 +1,5 @@
 /* metrics_devices.c - the chips that ran the kernels. */
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,7 +32,10 @@ static int kind_add(struct rk_kinds *k, const struct rk_metric_device *d, unsign
 	if (i < k->n)
 		return 0;
 	if (k->n == RK_KINDS_MAX)
-		return rk_fail(err, RK_E_LIMIT, "more than %d kinds of devices", RK_KINDS_MAX);
+		return rk_fail(err, RK_E_LIMIT,
+			       "more than %d kinds of devices; --sysinfo names a file that "
+			       "describes the one meant",
+			       RK_KINDS_MAX);
 	v = rk_grow(k->v, &k->cap, k->n + 1, sizeof(*v));
 	if (!v)
 		return rk_fail_nomem(err);
@@ -60,7 +64,10 @@ static int agent_add(struct rk_kinds *k, struct rk_run *run, const struct rk_met
 		     const struct rk_batch *b, size_t row, struct rk_error *err)
 {
 	const struct rk_column *id = &b->cols[RK_G_DEVICE], *node = &b->cols[RK_G_NODE];
-	struct rk_kind_agent a = { .any = !rk_column_has(id, row), .device = -1 }, *agents;
+	struct rk_kind_agent a = { .any = !rk_column_has(id, row),
+				   .device = -1,
+				   .file = run->scanned },
+			     *agents;
 	struct rk_metric_device d;
 	int rc;
 
@@ -129,9 +136,11 @@ int rk_kinds_find(struct rk_run *run, const struct rk_metrics_options *opt, stru
 {
 	struct rk_metric_device d;
 	unsigned kind;
-	int rc = opt->sysinfo ? agents_of_file(opt, ret, err) :
-				agents_of(run, opt, false, ret, err);
+	int rc;
 
+	ret->reading = SIZE_MAX;
+	ret->described = opt->sysinfo;
+	rc = opt->sysinfo ? agents_of_file(opt, ret, err) : agents_of(run, opt, false, ret, err);
 	if (rc < 0 || ret->n)
 		return rc;
 	rk_metric_device_clear(&d);
@@ -139,22 +148,59 @@ int rk_kinds_find(struct rk_run *run, const struct rk_metrics_options *opt, stru
 	return rc < 0 ? rc : kind_add(ret, &d, &kind, err);
 }
 
-unsigned rk_kind_of(const struct rk_kinds *k, int64_t device, uint32_t node)
+/* Folders that two files have in common, and whether one process wrote both. */
+static size_t nearness(const struct rk_found *a, const struct rk_found *b)
 {
-	const struct rk_kind_agent *near = NULL;
+	size_t folders = 0;
+
+	for (size_t i = 0; a->path[i] && a->path[i] == b->path[i]; i++)
+		folders += a->path[i] == '/';
+	return 2 * folders + !strcmp(a->group, b->group);
+}
+
+void rk_kinds_turn_to(struct rk_kinds *k, const struct rk_run *run, size_t file)
+{
+	const struct rk_found *to = &run->found[file];
+	size_t most = 0;
+
+	if (k->n < 2 || k->described || k->reading == file)
+		return;
+	k->reading = file;
+	for (size_t i = 0; i < k->nagents; i++) {
+		size_t near = nearness(&run->found[k->agents[i].file], to);
+
+		most = near > most ? near : most;
+	}
+	for (size_t i = 0; i < k->nagents; i++)
+		k->agents[i].near = nearness(&run->found[k->agents[i].file], to) == most;
+}
+
+/* The agent of that number, or one that stands for all; NULL: neither is there. */
+static const struct rk_kind_agent *agent_of(const struct rk_kinds *k, int64_t device, uint32_t node,
+					    bool near)
+{
+	const struct rk_kind_agent *any = NULL;
 
 	for (size_t i = 0; i < k->nagents; i++) {
 		const struct rk_kind_agent *a = &k->agents[i];
-		bool here = !a->node || !node || a->node == node;
 
-		if (here && !a->any && a->device == device)
-			return a->kind;
-		if (here && a->any && !near)
-			near = a;
+		if ((near && !a->near) || (a->node && node && a->node != node))
+			continue;
+		if (!a->any && a->device == device)
+			return a;
+		if (a->any && !any)
+			any = a;
 	}
-	if (!near && k->nagents)
-		near = &k->agents[0];
-	return near ? near->kind : 0;
+	return any;
+}
+
+unsigned rk_kind_of(const struct rk_kinds *k, int64_t device, uint32_t node)
+{
+	const struct rk_kind_agent *a = agent_of(k, device, node, true);
+
+	if (!a)
+		a = agent_of(k, device, node, false);
+	return a ? a->kind : k->nagents ? k->agents[0].kind : 0;
 }
 
 void rk_kinds_release(struct rk_kinds *k)

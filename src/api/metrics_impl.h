@@ -24,13 +24,19 @@ struct rk_kinds {
 		int64_t device;
 		uint32_t node; /* 0: not known */
 		unsigned kind;
+		size_t file; /* that describes it */
+		bool near;   /* no file that describes agents is nearer to the one being read */
 	} * agents;
 	size_t nagents, cap_agents;
+	bool described; /* by the user: for files wherever they are */
+	size_t reading; /* the file of the rows to come, SIZE_MAX before the first */
 };
 
 /* Never empty: where nothing is known there is one kind of which nothing is known. */
 int rk_kinds_find(struct rk_run *run, const struct rk_metrics_options *opt, struct rk_kinds *ret,
 		  struct rk_error *err);
+/* Rows to come are of that file: programs that ran on different chips have a folder each. */
+void rk_kinds_turn_to(struct rk_kinds *k, const struct rk_run *run, size_t file);
 unsigned rk_kind_of(const struct rk_kinds *k, int64_t device, uint32_t node);
 void rk_kinds_release(struct rk_kinds *k);
 
@@ -69,7 +75,8 @@ struct rk_metric_block {
 	size_t ncolumns;
 	const double **columns; /* RK_MC_NFIXED and the inputs */
 	double *store;          /* RK_PROGRAM_ROWS for each column; the first is the time */
-	uint64_t damaged;       /* counter values that are no number, or negative */
+	uint64_t damaged;       /* rows with counter values that are no number, or negative */
+	uint8_t hurt[RK_PROGRAM_ROWS]; /* which of those at hand */
 };
 int rk_metric_block_init(struct rk_metric_block *k, const struct rk_counter_set *set,
 			 struct rk_error *err);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "metric/metric_limits.h"
 #include "metric/metric_verdict.h"
 
 static const struct rk_metric_value *find(const struct rk_metric_kernel *k, const char *id)
@@ -41,11 +42,11 @@ static double plus(double a, double b)
 	return isnan(a) ? b : isnan(b) ? a : a + b;
 }
 
-static double ceiling(const struct rk_metrics *m, const char *name)
+static double ceiling(const struct rk_metric_roof *r, const char *name)
 {
-	for (size_t i = 0; i < m->nceilings; i++)
-		if (strcmp(m->ceilings[i].name, name) == 0)
-			return m->ceilings[i].theory;
+	for (size_t i = 0; i < r->n; i++)
+		if (strcmp(r->ceilings[i].name, name) == 0)
+			return r->ceilings[i].theory;
 	return NAN;
 }
 
@@ -65,23 +66,43 @@ static void fill_roof(const struct rk_metric_group *g, double time_ns, struct rk
 	}
 }
 
-static void fill_rates(const struct rk_metrics *m, const struct rk_roof_kernel *roof,
+static void fill_rates(const struct rk_metric_roof *r, const struct rk_roof_kernel *roof,
 		       const struct rk_metric_kernel *k, struct rk_verdict_facts *f)
 {
 	for (unsigned i = 0; i < RK_NLEVELS; i++)
-		f->level_pct[i] = 100 * roof->bytes[i] / roof->time_ns / ceiling(m, levels[i]);
+		f->level_pct[i] = 100 * roof->bytes[i] / roof->time_ns / ceiling(r, levels[i]);
 	/* requests that hit count for L2, too */
 	f->level_pct[RK_LEVEL_L2] = larger(f->level_pct[RK_LEVEL_L2], percent_of_peak(k, "l2_bw"));
 	f->flop_pct = NAN;
 	f->flop_pipe = "";
 	for (unsigned i = 0; rk_roof_pipes[i]; i++) {
-		double share = 100 * roof->flops[i] / roof->time_ns / ceiling(m, rk_roof_pipes[i]);
+		double share = 100 * roof->flops[i] / roof->time_ns / ceiling(r, rk_roof_pipes[i]);
 
 		if (isnan(share) || share <= f->flop_pct)
 			continue;
 		f->flop_pct = share;
 		f->flop_pipe = rk_roof_pipes[i];
 	}
+}
+
+/* Of reads and of writes, those that are not too few to matter. */
+static double remote_share(const struct rk_metric_kernel *k)
+{
+	const struct rk_limits *l = rk_limits_borrow(NULL);
+	double reads = value(k, "hbm_rd_req") + value(k, "remote_rd_req");
+	double writes = value(k, "hbm_wr_req") + value(k, "remote_wr_req");
+	double few = l ? l->remote_side_pct / 100 * (reads + writes) : NAN;
+
+	return larger(reads < few ? NAN : value(k, "remote_rd_pct"),
+		      writes < few ? NAN : value(k, "remote_wr_pct"));
+}
+
+static bool has_counters(const struct rk_run *run)
+{
+	for (size_t i = 0; i < run->nfound; i++)
+		if (run->found[i].ncounters)
+			return true;
+	return false;
 }
 
 static void fill_links(const struct rk_metric_kernel *k, struct rk_verdict_facts *f)
@@ -91,7 +112,7 @@ static void fill_links(const struct rk_metric_kernel *k, struct rk_verdict_facts
 					      "fabric_wr_pcie_stall_pct",
 					      "fabric_wr_xgmi_stall_pct" };
 
-	f->remote_pct = larger(value(k, "remote_rd_pct"), value(k, "remote_wr_pct"));
+	f->remote_pct = remote_share(k);
 	f->link_stall_pct = NAN;
 	for (size_t i = 0; i < sizeof(stalls) / sizeof(stalls[0]); i++)
 		f->link_stall_pct = plus(f->link_stall_pct, value(k, stalls[i]));
@@ -115,7 +136,7 @@ static void fill_waits(const struct rk_metric_kernel *k, struct rk_verdict_facts
 	f->no_barrier_pct = value(k, "no_barrier_pct");
 }
 
-void rk_metric_judge(const struct rk_metric_work *w, const struct rk_metrics *m,
+void rk_metric_judge(const struct rk_metric_work *w, const struct rk_metric_roof *r,
 		     const struct rk_metric_group *g, const struct rk_agg_row *times,
 		     struct rk_metric_kernel *k)
 {
@@ -125,6 +146,8 @@ void rk_metric_judge(const struct rk_metric_work *w, const struct rk_metrics *m,
 		.name = k->name,
 		.arch = d->arch,
 		.counters = g->counted > 0,
+		.others = has_counters(w->run),
+		.unnamed = !*d->arch && !*d->product,
 		.timed = times->timed && times->total_ns > 0,
 		.calls = k->calls,
 		.mean_ns = times->timed ? times->mean_ns : NAN,
@@ -138,12 +161,12 @@ void rk_metric_judge(const struct rk_metric_work *w, const struct rk_metrics *m,
 	};
 
 	fill_roof(g, (double)times->total_ns, &roof);
-	fill_rates(m, &roof, k, &f);
+	fill_rates(r, &roof, k, &f);
 	fill_links(k, &f);
 	fill_waits(k, &f);
-	rk_roof_place(m->ceilings, m->nceilings, &roof, &k->roof);
+	rk_roof_place(r->ceilings, r->n, &roof, &k->roof);
 	f.intensity = k->roof.intensity[RK_LEVEL_HBM];
-	f.ridge = *k->roof.pipe ? ceiling(m, k->roof.pipe) / ceiling(m, "hbm") : NAN;
+	f.ridge = *k->roof.pipe ? ceiling(r, k->roof.pipe) / ceiling(r, "hbm") : NAN;
 	rk_verdict_judge(&f, &k->verdict);
 	/* of another vendor's device no counter of ours would tell more */
 	if (!*d->arch && *d->product)

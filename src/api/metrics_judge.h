@@ -4,8 +4,14 @@
 
 #include "api/metrics_impl.h"
 
+/* Ceilings of the chip that the kernel ran on. */
+struct rk_metric_roof {
+	struct rk_ceiling *ceilings;
+	size_t n;
+};
+
 /* k->metrics are there; fills k->roof and k->verdict. */
-void rk_metric_judge(const struct rk_metric_work *w, const struct rk_metrics *m,
+void rk_metric_judge(const struct rk_metric_work *w, const struct rk_metric_roof *r,
 		     const struct rk_metric_group *g, const struct rk_agg_row *times,
 		     struct rk_metric_kernel *k);
 

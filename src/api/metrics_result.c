@@ -22,6 +22,7 @@ struct build {
 	unsigned *flag_of; /* per check: its place in m->flags, UINT32_MAX for none */
 	struct rk_agg_row *rows;
 	size_t nrows;
+	struct rk_metric_roof *roofs; /* per kind, made when a kernel asks */
 };
 
 static double peak_of(const struct build *b, unsigned kind, size_t def)
@@ -209,17 +210,34 @@ static int64_t plus_ns(int64_t a, int64_t b)
 	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
+/* What a benchmark has measured is of the chip that most ran on, as far as one can tell. */
+static int roof_of(struct build *b, unsigned kind, const struct rk_metric_roof **ret,
+		   struct rk_error *err)
+{
+	struct rk_metric_roof *r = &b->roofs[kind];
+
+	*ret = r;
+	if (r->ceilings)
+		return 0;
+	return rk_roof_ceilings(&b->w->kinds.v[kind], b->w->measured,
+				kind == b->kind ? b->w->nmeasured : 0, &r->ceilings, &r->n, err);
+}
+
 /* In its place by time; the rows come by time. */
 static int add_kernel(struct build *b, const char *name, const struct rk_agg_row *r, uint32_t group,
 		      struct rk_error *err)
 {
 	struct rk_metrics *m = b->m;
 	struct rk_metric_kernel k = { .name = name, .calls = r->calls, .total_ns = r->total_ns };
+	const struct rk_metric_group *g = &b->w->sums.groups[group];
+	const struct rk_metric_roof *roof;
 	int rc = make_kernel(b, group, &k, err);
 	size_t at = m->nkernels++;
 
 	if (rc == 0)
-		rk_metric_judge(b->w, m, &b->w->sums.groups[group], r, &k);
+		rc = roof_of(b, g->kind, &roof, err);
+	if (rc == 0)
+		rk_metric_judge(b->w, roof, g, r, &k);
 	for (; at && m->kernels[at - 1].total_ns < k.total_ns; at--)
 		m->kernels[at] = m->kernels[at - 1];
 	m->kernels[at] = k;
@@ -342,8 +360,8 @@ static void add_own_flags(struct build *b)
 		 "other kernels",
 		 w->partial, NAN);
 	add_flag(m, "mixed-architectures",
-		 "kernels ran on several kinds of chips; each was computed by its own formulas, "
-		 "peaks are those of the first",
+		 "kernels ran on several kinds of chips; each was computed by its own formulas "
+		 "and judged by its own peaks, those of all together are of the first",
 		 mixed, NAN);
 	if (w->inputs.n)
 		add_flag(m, "unknown-target",
@@ -384,7 +402,8 @@ static int make_devices(struct build *b, struct rk_error *err)
 		if (w->kind_rows[i] > w->kind_rows[b->kind])
 			b->kind = (unsigned)i;
 	m->devices = rk_calloc(w->kinds.n, sizeof(*m->devices));
-	if (!m->devices)
+	b->roofs = rk_calloc(w->kinds.n, sizeof(*b->roofs));
+	if (!m->devices || !b->roofs)
 		return rk_fail_nomem(err);
 	m->devices[m->ndevices++] = w->kinds.v[b->kind];
 	for (size_t i = 0; i < w->kinds.n; i++)
@@ -432,6 +451,9 @@ int rk_metric_result(struct rk_metric_work *w, struct rk_metrics **ret, struct r
 	struct build b = { .w = w, .m = o ? &o->pub : NULL };
 	int rc = o ? build_all(&b, err) : rk_fail_nomem(err);
 
+	for (size_t i = 0; b.roofs && i < w->kinds.n; i++)
+		rk_free(b.roofs[i].ceilings);
+	rk_free(b.roofs);
 	rk_free(b.rows);
 	rk_free(b.flag_of);
 	if (rc < 0) {

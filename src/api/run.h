@@ -63,6 +63,7 @@ struct rk_run {
 	bool counted;             /* `counters` is settled */
 	bool named;               /* each file's counters are known */
 	uint64_t progress_before, progress_total;
+	size_t scanned; /* the file that the batch a scan gave last is from */
 };
 
 /* Fills what the path says (run_place.c). */

@@ -123,6 +123,7 @@ static int scan_next(struct rk_source *base, const struct rk_batch **batch, stru
 			s->batch =
 				(struct rk_batch){ base->schema, (*batch)->nrows, (*batch)->cols };
 			*batch = &s->batch;
+			s->run->scanned = s->at - 1;
 		}
 		if (rc)
 			return rc;
