@@ -96,6 +96,22 @@ TEST(kernels_are_judged_by_the_peaks_of_their_own_chip)
 	ask_close(&a);
 }
 
+/* 100 units of 128 operations at 1000 MHz do 12800 in a ns. */
+TEST(more_arithmetic_than_the_chip_can_do_is_a_doubt)
+{
+	struct ask a;
+
+	ask_open(&a);
+	make(&a, WIDE "SQ_INSTS_VALU_ADD_F32,SQ_INSTS_VALU_MUL_F32,SQ_INSTS_VALU_TRANS_F32,"
+		      "SQ_INSTS_VALU_FMA_F32,SQ_INSTS_VALU_ADD_F64,SQ_INSTS_VALU_MUL_F64,"
+		      "SQ_INSTS_VALU_TRANS_F64,SQ_INSTS_VALU_FMA_F64" TIMES
+			      ROW(0, "a") "0,0,0,0,0,0,0,100000,5000,6000\n" ROW(
+				      1, "b") "0,0,0,0,0,0,0,150000,7000,8000\n");
+	if (ask(&a, "in", NULL))
+		CHECK_U64(flagged(&a, "arithmetic-above-peak"), 1);
+	ask_close(&a);
+}
+
 TEST(few_reads_from_the_host_do_not_make_a_kernel_communicate)
 {
 	struct ask a;
