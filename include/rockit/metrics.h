@@ -122,6 +122,7 @@ struct rk_trace_device {
 struct rk_trace_facts {
 	struct rk_trace_device *devices;
 	size_t ndevices;
+	bool serialised; /* a profiler of counters ran kernels one by one: gaps are its own */
 };
 
 struct rk_metrics {
@@ -151,8 +152,8 @@ struct rk_metrics {
 /* One dispatch, lent to the callback below. values[i] is of metrics[i], NaN where missing. */
 struct rk_metric_dispatch {
 	const char *kernel;
-	int64_t dispatch_id, device_id; /* -1: not known */
-	int64_t start_ns, duration_ns;
+	/* -1: not known */
+	int64_t dispatch_id, device_id, start_ns, duration_ns;
 	const double *values;
 };
 

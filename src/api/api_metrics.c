@@ -234,8 +234,8 @@ static int tell_dispatches(struct context *c, const struct rk_batch *b, size_t f
 						   id_at(b, RK_K_NAME, first + i), NULL),
 			.dispatch_id = i64_at(b, RK_K_DISPATCH, first + i, -1),
 			.device_id = i64_at(b, RK_K_DEVICE, first + i, -1),
-			.start_ns = i64_at(b, RK_K_START, first + i, 0),
-			.duration_ns = i64_at(b, RK_K_DURATION, first + i, 0),
+			.start_ns = i64_at(b, RK_K_START, first + i, -1),
+			.duration_ns = i64_at(b, RK_K_DURATION, first + i, -1),
 			.values = c->values,
 		};
 

@@ -440,6 +440,7 @@ static void take_over(struct rk_metric_work *w, struct owned *o)
 	o->plans = w->plans;
 	o->nplans = w->kinds.n;
 	o->pub.trace = w->trace;
+	o->pub.trace.serialised = !w->traced;
 	w->set = NULL;
 	w->plans = NULL;
 	w->trace = (struct rk_trace_facts){ 0 };

@@ -34,8 +34,8 @@ struct settings {
 static const struct rk_opt options[] = {
 	{ "arch", 0, "GFX", "the GPU's target, instead of the one in the data", RK_OPT_TEXT,
 	  AT(arch), NULL, rk_counters_arch },
-	{ "sysinfo", 0, "FILE", "a sysinfo.csv that describes the GPU", RK_OPT_TEXT, AT(sysinfo),
-	  NULL },
+	{ "sysinfo", 0, "FILE", "a sysinfo.csv or agent_info.csv that describes the GPU",
+	  RK_OPT_TEXT, AT(sysinfo), NULL },
 	{ "metrics", 0, "FILE", "own definitions, JSON or YAML, over the shipped ones", RK_OPT_TEXT,
 	  AT(metrics), NULL },
 	{ "per", 0, "WHAT", "kernel or dispatch; dispatch as json or csv (default: kernel)",

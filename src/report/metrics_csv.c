@@ -75,20 +75,19 @@ void rk_dispatches_csv_head(const struct rk_dispatch_rows *d, struct rk_bytes *o
 
 static void put_known(struct rk_bytes *out, int64_t v)
 {
+	rk_bytes_put_u8(out, ',');
 	if (v >= 0)
 		rk_put_integer(out, v);
-	rk_bytes_put_u8(out, ',');
 }
 
 void rk_dispatches_csv_row(const struct rk_dispatch_rows *d, struct rk_bytes *out,
 			   const struct rk_metric_dispatch *row)
 {
-	put_text(out, row->kernel);
+	rk_csv_cell(out, row->kernel, strlen(row->kernel));
 	put_known(out, row->dispatch_id);
 	put_known(out, row->device_id);
-	rk_put_integer(out, row->start_ns);
-	rk_bytes_put_u8(out, ',');
-	rk_put_integer(out, row->duration_ns);
+	put_known(out, row->start_ns);
+	put_known(out, row->duration_ns);
 	for (size_t i = 0; i < d->nmetrics; i++) {
 		if (!rk_metric_shown(d->groups, d->metrics[i].group))
 			continue;

@@ -262,6 +262,7 @@ static void put_trace_device(struct rk_json_out *j, const struct rk_trace_device
 static void put_trace(struct rk_json_out *j, const struct rk_metrics *m)
 {
 	rk_json_object(j, "trace");
+	rk_json_bool(j, "serialised", m->trace.serialised);
 	rk_json_array(j, "devices");
 	for (size_t i = 0; i < m->trace.ndevices; i++)
 		put_trace_device(j, &m->trace.devices[i]);
@@ -346,8 +347,8 @@ void rk_dispatches_json_row(struct rk_dispatch_rows *d, const struct rk_metric_d
 	rk_json_text(j, "name", row->kernel);
 	int_or_null(j, "dispatch_id", row->dispatch_id);
 	int_or_null(j, "device_id", row->device_id);
-	rk_json_int(j, "start_ns", row->start_ns);
-	rk_json_int(j, "duration_ns", row->duration_ns);
+	int_or_null(j, "start_ns", row->start_ns);
+	int_or_null(j, "duration_ns", row->duration_ns);
 	rk_json_array(j, "metrics");
 	for (size_t i = 0; i < d->nmetrics; i++) {
 		if (!rk_metric_shown(d->groups, d->metrics[i].group))

@@ -101,6 +101,17 @@ static void put_fact(struct rk_bytes *out, const char **gap, double v, const cha
 	*gap = ", ";
 }
 
+/* "MI300X_A1 (gfx942)"; what has no name of its own is "gfx942" once. */
+static void put_device_name(struct rk_metrics_page *p, const struct rk_metric_device *d)
+{
+	bool both = d->product[0] && d->arch[0] && strcmp(d->product, d->arch) != 0;
+	const char *name = d->product[0] ? d->product : d->arch[0] ? d->arch : "unknown GPU";
+
+	rk_put_printable(p->page.out, name, strlen(name), p->page.look->utf8);
+	if (both)
+		rk_bytes_printf(p->page.out, " (%s)", d->arch);
+}
+
 /* "MI300X_A1 (gfx942): 304 CUs, 8 XCDs, 2100 MHz, 5325 GB/s HBM; as the run tells" */
 static void put_device(struct rk_metrics_page *p, const struct rk_metric_device *d, bool main)
 {
@@ -108,16 +119,7 @@ static void put_device(struct rk_metrics_page *p, const struct rk_metric_device 
 	const char *gap = ": ";
 
 	rk_page_paint(&p->page, RK_BOLD);
-	if (d->product[0]) {
-		rk_put_printable(out, d->product, strlen(d->product), p->page.look->utf8);
-		rk_bytes_puts(out, d->arch[0] ? " (" : "");
-	}
-	if (d->arch[0] || !d->product[0]) {
-		const char *arch = d->arch[0] ? d->arch : "unknown GPU";
-
-		rk_put_printable(out, arch, strlen(arch), p->page.look->utf8);
-	}
-	rk_bytes_puts(out, d->product[0] && d->arch[0] ? ")" : "");
+	put_device_name(p, d);
 	rk_page_paint(&p->page, RK_PLAIN);
 	put_fact(out, &gap, d->cus, d->cus == 1 ? "CU" : "CUs");
 	if (d->xcds > 1)
@@ -321,7 +323,8 @@ static void put_trace(struct rk_metrics_page *p)
 		width = n > width ? n : width;
 	}
 	rk_page_title(&p->page, "Where the time of the devices went");
-	rk_bytes_puts(p->page.out, ", % of the span; gaps: between launches\n");
+	rk_bytes_puts(p->page.out, t->serialised ? ", % of the span; gaps: the profiler's own\n" :
+						   ", % of the span; gaps: between launches\n");
 	rk_page_paint(&p->page, RK_BOLD);
 	rk_bytes_printf(p->page.out, " %-*s %9s %6s %6s %6s %6s", (int)width, "Device", "Span",
 			"Kernel", "Copy", "Both", "Idle");

@@ -1,5 +1,6 @@
 /* metrics_render.c - metrics written down: text, plot, JSON, CSV. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -443,7 +444,24 @@ TEST(metrics_as_csv_have_a_row_per_kernel_and_metric)
 static const double first_values[] = { 2500, 99.5, NAN, 0.1, 1, 2, 3 };
 static const double second_values[] = { 1, 2, 3, 4, 5, 6, NAN };
 static const struct rk_metric_dispatch first = { "a, b", 7, 0, 100, 2500, first_values };
-static const struct rk_metric_dispatch second = { "c", -1, -1, 9000, 0, second_values };
+static const struct rk_metric_dispatch second = { "c", -1, -1, -1, -1, second_values };
+
+TEST(a_chip_without_a_name_is_called_by_its_target_once_and_gaps_of_a_profiler_are_its_own)
+{
+	struct rk_metrics m = sample();
+	struct rk_metric_device chip = m.devices[0];
+	struct rk_metrics_look how = { .look = { .format = RK_REPORT_TEXT, .columns = 80 } };
+	char *text;
+
+	snprintf(chip.product, sizeof(chip.product), "%s", chip.arch);
+	m.devices = &chip;
+	m.ndevices = 1;
+	m.trace.serialised = true;
+	text = render(&m, &how);
+	CHECK(text && strncmp(text, "gfx90a: ", 8) == 0);
+	CHECK(text && strstr(text, "gaps: the profiler's own") != NULL);
+	rk_text_free(text);
+}
 
 TEST(dispatches_as_csv_have_a_column_per_metric)
 {
@@ -461,7 +479,7 @@ TEST(dispatches_as_csv_have_a_column_per_metric)
 		  "kernel,dispatch_id,device_id,start_ns,duration_ns,kernel_time_ns,gpu_busy_pct,"
 		  "my_own\n"
 		  "\"a, b\",7,0,100,2500,2500,99.5,3\n"
-		  "c,,,9000,0,1,2,\n");
+		  "c,,,,,1,2,\n");
 	rk_bytes_release(&out);
 	rk_list_release(&groups);
 }
