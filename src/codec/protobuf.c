@@ -49,3 +49,14 @@ bool rk_pb_next(struct rk_cursor *c, struct rk_pb_field *ret)
 	}
 	return !c->bad;
 }
+
+uint8_t *rk_pb_close_long(uint8_t *content, uint8_t *end)
+{
+	size_t len = (size_t)(end - content), more = 0;
+
+	for (uint64_t v = len >> 7; v; v >>= 7)
+		more++;
+	memmove(content + more, content, len);
+	rk_pb_put_varint(content - 1, len);
+	return end + more;
+}

@@ -1,4 +1,7 @@
-/* protobuf.h - the fields of a protobuf message, one after another, never past its end. */
+/*
+ * protobuf.h - protobuf messages: the fields of one, one after another, never past its end; and
+ * fields put one after another into memory that the caller has made room in.
+ */
 #ifndef RK_PROTOBUF_H
 #define RK_PROTOBUF_H
 
@@ -30,6 +33,76 @@ static inline double rk_pb_double(const struct rk_pb_field *f)
 
 	memcpy(&d, &f->value, sizeof(d));
 	return d;
+}
+
+/*
+ * ---- writing ----
+ *
+ * Each takes the place to write to and returns the one behind what it wrote. A varint is at most 10
+ * bytes, a tag at most 5; a message that is closed may move by 9 bytes.
+ */
+
+enum { RK_PB_FIELD_MAX = 15 }; /* bytes of a field that is a number */
+
+static inline uint8_t *rk_pb_put_varint(uint8_t *p, uint64_t v)
+{
+	while (v > 0x7f) {
+		*p++ = (uint8_t)(v | 0x80);
+		v >>= 7;
+	}
+	*p++ = (uint8_t)v;
+	return p;
+}
+
+static inline uint8_t *rk_pb_put_tag(uint8_t *p, uint32_t number, enum rk_pb_wire wire)
+{
+	return rk_pb_put_varint(p, number << 3 | wire);
+}
+
+static inline uint8_t *rk_pb_put_uint(uint8_t *p, uint32_t number, uint64_t v)
+{
+	return rk_pb_put_varint(rk_pb_put_tag(p, number, RK_PB_VARINT), v);
+}
+
+static inline uint8_t *rk_pb_put_fixed64(uint8_t *p, uint32_t number, uint64_t v)
+{
+	p = rk_pb_put_tag(p, number, RK_PB_FIXED64);
+	for (unsigned i = 0; i < 8; i++)
+		p[i] = (uint8_t)(v >> (8 * i));
+	return p + 8;
+}
+
+static inline uint8_t *rk_pb_put_double(uint8_t *p, uint32_t number, double d)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &d, sizeof(bits));
+	return rk_pb_put_fixed64(p, number, bits);
+}
+
+static inline uint8_t *rk_pb_put_bytes(uint8_t *p, uint32_t number, const void *data, size_t len)
+{
+	p = rk_pb_put_varint(rk_pb_put_tag(p, number, RK_PB_BYTES), len);
+	if (len)
+		memcpy(p, data, len);
+	return p + len;
+}
+
+/* A message: its content is written from the place that open returns, close gives the end. */
+static inline uint8_t *rk_pb_open(uint8_t *p, uint32_t number)
+{
+	return rk_pb_put_tag(p, number, RK_PB_BYTES) + 1;
+}
+
+uint8_t *rk_pb_close_long(uint8_t *content, uint8_t *end);
+
+/* One byte was kept for the length; a longer message moves. */
+static inline uint8_t *rk_pb_close(uint8_t *content, uint8_t *end)
+{
+	if (end - content > 0x7f)
+		return rk_pb_close_long(content, end);
+	content[-1] = (uint8_t)(end - content);
+	return end;
 }
 
 #endif
