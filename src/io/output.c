@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "io/spill.h"
 
 enum { WRITEBACK_BYTES = 64 << 10 };
 
@@ -19,6 +20,7 @@ struct rk_output {
 	char *path;  /* the target */
 	char *temp;  /* name of the temporary file; NULL: it has none, or none is needed */
 	bool direct; /* stdout, a device, a pipe: bytes go straight there */
+	struct rk_spill *spill; /* bytes go there; no file of ours */
 	uint64_t offset;
 };
 
@@ -112,6 +114,28 @@ out:
 	return rc;
 }
 
+int rk_output_open_spill(struct rk_spill *spill, struct rk_output **ret, struct rk_error *err)
+{
+	struct rk_output *o = rk_calloc(1, sizeof(*o));
+
+	if (!o)
+		return rk_fail_nomem(err);
+	o->direct = true;
+	o->fd = -1;
+	o->spill = spill;
+	*ret = o;
+	return 0;
+}
+
+static int write_spill(struct rk_output *o, const void *p, size_t len, struct rk_error *err)
+{
+	uint64_t at;
+	int rc = rk_spill_append(o->spill, p, len, &at, err);
+
+	o->offset += rc == 0 ? len : 0;
+	return rc;
+}
+
 /* Lets the disk begin now, so that the fsync at the end finds little left to do. */
 static void start_writeback(struct rk_output *o, size_t len)
 {
@@ -125,7 +149,10 @@ int rk_output_write(struct rk_output *o, const void *p, size_t len, struct rk_er
 	ssize_t n;
 
 	if (refuse())
-		return rk_fail_errno(err, fail_errno, "cannot write '%s'", o->path);
+		return rk_fail_errno(err, fail_errno, "cannot write '%s'",
+				     o->spill ? "a temporary file" : o->path);
+	if (o->spill)
+		return write_spill(o, p, len, err);
 	while (done < len) {
 		n = write(o->fd, (const char *)p + done, len - done);
 		if (n < 0 && errno == EINTR)
@@ -195,7 +222,7 @@ static int close_direct(struct rk_output *o, struct rk_error *err)
 
 int rk_output_commit(struct rk_output *o, struct rk_error *err)
 {
-	int rc = o->direct ? close_direct(o, err) : publish(o, err);
+	int rc = o->spill ? 0 : o->direct ? close_direct(o, err) : publish(o, err);
 
 	rk_output_abort(o);
 	return rc;

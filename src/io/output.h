@@ -16,6 +16,9 @@
 struct rk_output;
 
 int rk_output_open(const char *path, struct rk_output **ret, struct rk_error *err);
+/* An output into a spill, which is borrowed: what a writer makes, kept for later. */
+struct rk_spill;
+int rk_output_open_spill(struct rk_spill *spill, struct rk_output **ret, struct rk_error *err);
 int rk_output_write(struct rk_output *o, const void *p, size_t len, struct rk_error *err);
 uint64_t rk_output_offset(const struct rk_output *o); /* bytes written so far */
 /* Flush, fsync, rename. Closes the output whatever the result. */
