@@ -53,9 +53,11 @@ const struct rk_run_file *rk_run_files(const struct rk_run *run, size_t *ret_n);
 const struct rk_warning *rk_run_warnings(const struct rk_run *run, size_t *ret_n);
 
 struct rk_convert_options {
-	const char *out;    /* file, directory (ends in '/' or exists as one), or "-" */
-	const char *format; /* "parquet", "csv", "jsonl"; NULL: by the suffix of out */
-	const char *table;  /* NULL: kernels for a file, every table with rows for a directory */
+	const char *out; /* file, directory (ends in '/' or exists as one), or "-" */
+	/* "parquet", "csv", "jsonl", "perfetto", "chrome"; NULL: by the suffix of out */
+	const char *format;
+	/* NULL: kernels for a file, every table with rows for a directory or a trace */
+	const char *table;
 };
 
 /* Rows written per table, in the order of the table names. */

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "api/convert_trace.h"
 #include "api/run.h"
 #include "api/run_energy.h"
 #include "base/alloc.h"
@@ -23,17 +24,18 @@ struct job {
 	uint64_t rows;
 };
 
-static int open_rows(const struct job *j, struct rk_source **ret, struct rk_error *err)
+int rk_run_sorted(struct rk_run *run, enum rk_table t, bool spill, struct rk_source **ret,
+		  struct rk_error *err)
 {
-	struct rk_context *ctx = &j->run->ctx;
+	struct rk_context *ctx = &run->ctx;
 	struct rk_source *rows;
-	int rc = j->table == RK_KERNELS ? rk_run_scan_kernels(j->run, &rows, err) :
-					  rk_run_scan(j->run, j->table, RK_WANT_ALL, &rows, err);
+	int rc = t == RK_KERNELS ? rk_run_scan_kernels(run, &rows, err) :
+				   rk_run_scan(run, t, RK_WANT_ALL, &rows, err);
 
 	if (rc == 0)
-		rc = j->spill ? rk_sort_spill_open(rows, ctx, &rows, err) :
-				rk_sort_window_open(rows, ctx, &rows, err);
-	if (rc == 0 && j->spill)
+		rc = spill ? rk_sort_spill_open(rows, ctx, &rows, err) :
+			     rk_sort_window_open(rows, ctx, &rows, err);
+	if (rc == 0 && spill)
 		rc = rk_ahead_open(rows, ctx, &rows, err);
 	if (rc == 0)
 		rc = rk_times_open(rows, ctx, &rows, err);
@@ -62,7 +64,7 @@ static int write_rows(struct job *j, struct rk_output **out, struct rk_error *er
 {
 	struct rk_source *rows = NULL;
 	struct rk_writer *w = NULL;
-	int rc = open_rows(j, &rows, err);
+	int rc = rk_run_sorted(j->run, j->table, j->spill, &rows, err);
 
 	j->rows = 0;
 	if (rc == 0)
@@ -158,17 +160,20 @@ static const struct rk_writer_ops *choose_format(const struct rk_convert_options
 
 	if (opt->format)
 		w = rk_writer_by_name(opt->format);
+	else if (!dir && rk_text_ends(opt->out, strlen(opt->out), ".tar"))
+		w = rk_writer_by_name("perfetto");
 	else
 		w = dir ? rk_writer_by_name("parquet") : rk_writer_by_path(opt->out);
 	if (w)
 		return w;
 	if (opt->format)
-		rk_fail(err, RK_E_USAGE, "unknown format '%s'; known are parquet, csv, jsonl",
+		rk_fail(err, RK_E_USAGE,
+			"unknown format '%s'; known are parquet, csv, jsonl, perfetto, chrome",
 			opt->format);
 	else
 		rk_fail(err, RK_E_USAGE,
-			"cannot tell the format of '%s'; end it in .parquet, .csv or .jsonl, in / "
-			"for a directory, or give -f",
+			"cannot tell the format of '%s'; end it in .parquet, .csv, .jsonl, "
+			".pftrace, .json or .tar, in / for a directory, or give -f",
 			opt->out);
 	return NULL;
 }
@@ -200,8 +205,11 @@ int rk_run_convert(struct rk_run *run, const struct rk_convert_options *opt,
 		rc = rk_run_energy_settle(run, err);
 	if (rc < 0)
 		return rc;
-	rc = dir ? convert_dir(run, opt, format, table, ret, err) :
-		   convert_file(run, opt, format, table, ret, err);
+	if (format->trace)
+		rc = rk_run_convert_trace(run, opt, format, table, ret, err);
+	else
+		rc = dir ? convert_dir(run, opt, format, table, ret, err) :
+			   convert_file(run, opt, format, table, ret, err);
 	rk_run_tell_names(run);
 	return rc;
 }

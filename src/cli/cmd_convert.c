@@ -23,10 +23,11 @@ static const char *format_at(size_t i)
 static const struct rk_opt options[] = {
 	{ "output", 'o', "OUT", "file to write, a directory (ends in /), or - for stdout",
 	  RK_OPT_TEXT, offsetof(struct settings, out), NULL },
-	{ "format", 'f', "FORMAT", "parquet, csv or jsonl (default: by the suffix of OUT)",
-	  RK_OPT_TEXT, offsetof(struct settings, format), NULL, format_at },
-	{ "table", 0, "T", "table to write (default: kernels; all, for a directory)", RK_OPT_TEXT,
-	  offsetof(struct settings, table), NULL, rk_table_at },
+	{ "format", 'f', "FORMAT",
+	  "parquet, csv, jsonl, perfetto or chrome (default: by the suffix)", RK_OPT_TEXT,
+	  offsetof(struct settings, format), NULL, format_at },
+	{ "table", 0, "T", "table to write (default: kernels; all, for a directory or a trace)",
+	  RK_OPT_TEXT, offsetof(struct settings, table), NULL, rk_table_at },
 	{ "mangled", 0, NULL, "keep kernel names as they were recorded", RK_OPT_FLAG,
 	  offsetof(struct settings, mangled), NULL },
 	{ "truncate", 0, NULL, "cut kernel names to the bare function name", RK_OPT_FLAG,
@@ -108,11 +109,13 @@ static int convert_run(int argc, char **argv)
 
 const struct rk_command cmd_convert = {
 	.name = "convert",
-	.summary = "write profiler output as Parquet, CSV or JSON lines",
+	.summary = "write profiler output as Parquet, CSV, JSON lines or a trace for viewers",
 	.usage = "INPUT... -o OUT",
 	.options = options,
 	.examples = "  rockit convert 1234_kernel_trace.csv -o kernels.parquet\n"
 		    "  rockit convert results.db -o tables/          one file per table\n"
-		    "  rockit convert trace.csv.zst -f csv -o - | head\n",
+		    "  rockit convert trace.csv.zst -f csv -o - | head\n"
+		    "  rockit convert run/ -o run.pftrace            for ui.perfetto.dev\n"
+		    "  rockit convert job/ -o job.tar                a trace per rank\n",
 	.run = convert_run,
 };

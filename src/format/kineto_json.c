@@ -30,6 +30,7 @@ enum {
 	F_BYTES,
 	F_FROM,
 	F_TO,
+	F_THREAD,
 	F_GRID,
 	F_BLOCK = F_GRID + 3,
 	F_NFIELDS = F_BLOCK + 3
@@ -51,6 +52,7 @@ static const struct rk_json_field fields[F_NFIELDS] = {
 	[F_BYTES] = { "args/bytes", RK_JSON_AS_I64 },
 	[F_FROM] = { "args/fromDevice", RK_JSON_AS_I64 },
 	[F_TO] = { "args/toDevice", RK_JSON_AS_I64 },
+	[F_THREAD] = { "args/tid", RK_JSON_AS_I64 }, /* of rockit's: calls on a further lane */
 	[F_GRID] = { "args/grid/0", RK_JSON_AS_I64 },
 	[F_GRID + 1] = { "args/grid/1", RK_JSON_AS_I64 },
 	[F_GRID + 2] = { "args/grid/2", RK_JSON_AS_I64 },
@@ -90,6 +92,10 @@ static enum rk_table table_of(struct chrome_scan *s)
 	for (size_t i = 0; i < sizeof(categories) / sizeof(categories[0]); i++)
 		if (rk_text_ieq(cat, v->len, categories[i].cat))
 			return categories[i].table;
+	/* rockit's own traces keep the domain of other APIs */
+	if (rk_text_ends(cat, v->len, "_api") || rk_text_ends(cat, v->len, "_API") ||
+	    rk_text_ends(cat, v->len, "_API_EXT"))
+		return RK_API;
 	return RK_NTABLES;
 }
 
@@ -200,7 +206,7 @@ static int api_row(struct chrome_scan *s, struct rk_error *err)
 	rk_json_put_value(&s->rows, RK_A_DURATION, &v[F_DUR]);
 	rk_json_put_value(&s->rows, RK_A_CORRELATION, &v[F_CORRELATION]);
 	rk_json_put_value(&s->rows, RK_A_PID, &v[F_PID]);
-	rk_json_put_value(&s->rows, RK_A_TID, &v[F_TID]);
+	rk_json_put_value(&s->rows, RK_A_TID, either(&v[F_THREAD], &v[F_TID]));
 	put_rank(s, RK_A_RANK);
 	return rc < 0 ? rc : rk_chrome_put_text(s, RK_A_FUNCTION, F_NAME, err);
 }
@@ -219,7 +225,7 @@ static int marker_row(struct chrome_scan *s, struct rk_error *err)
 		rk_json_put_null(&s->rows, RK_R_TID);
 	} else {
 		rk_json_put_value(&s->rows, RK_R_PID, &v[F_PID]);
-		rk_json_put_value(&s->rows, RK_R_TID, &v[F_TID]);
+		rk_json_put_value(&s->rows, RK_R_TID, either(&v[F_THREAD], &v[F_TID]));
 	}
 	put_rank(s, RK_R_RANK);
 	return rc < 0 ? rc : rk_chrome_put_text(s, RK_R_NAME, F_NAME, err);

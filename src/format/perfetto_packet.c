@@ -255,8 +255,53 @@ static void take_ids(struct pf_track *t, struct rk_cursor c, bool thread)
 	}
 }
 
+/* A number behind a word in what stands before a node's name, which may be anything: "rank 3". */
+static int64_t number_behind(const struct rk_pb_field *f, const char *word)
+{
+	const uint8_t *node = memmem(f->data, f->len, "node ", 5);
+	size_t len = node ? (size_t)(node - f->data) : f->len;
+	const uint8_t *at = memmem(f->data, len, word, strlen(word));
+	int64_t v = PF_NONE;
+
+	if (at)
+		rk_pf_numbers(at, len - (size_t)(at - f->data), &v, 1);
+	return v;
+}
+
+/* rockit's own: "pid 7, rank 3, node n1" of a process, "thread 8" of what a thread caused. */
+static int take_description(struct pf_state *s, struct pf_track *t, const struct rk_pb_field *f,
+			    struct rk_error *err)
+{
+	static const char node[] = "node ";
+	const uint8_t *at;
+	uint32_t id = 0;
+	int rc;
+
+	if (f->wire != RK_PB_BYTES || !f->len)
+		return 0;
+	if (begins(f, "thread ")) {
+		t->tid = number_behind(f, "thread ");
+		return 0;
+	}
+	if (begins(f, "pid "))
+		t->pid = number_behind(f, "pid ");
+	if (begins(f, "pid ") || begins(f, "rank "))
+		t->rank = number_behind(f, "rank ");
+	else if (!begins(f, node))
+		return 0;
+	at = memmem(f->data, f->len, node, sizeof(node) - 1);
+	if (!at)
+		return 0;
+	at += sizeof(node) - 1;
+	rc = rk_strtab_add(s->ctx->names, (const char *)at, (size_t)(f->data + f->len - at), &id,
+			   err);
+	t->node = rc == 0 ? id : PF_NONE;
+	return rc;
+}
+
 static int take_descriptor(struct pf_state *s, struct rk_cursor descriptor, struct rk_error *err)
 {
+	struct rk_pb_field description = { 0 };
 	struct rk_cursor c = descriptor;
 	struct rk_pb_field f;
 	struct pf_track *t;
@@ -275,21 +320,33 @@ static int take_descriptor(struct pf_state *s, struct rk_cursor descriptor, stru
 			take_ids(t, rk_pb_message(&f), f.number == 4);
 		else if (f.number == 5)
 			t->parent = f.value;
+		else if (f.number == 14)
+			description = f;
 	}
-	return 0;
+	return take_description(s, t, &description, err); /* it knows better than the others */
 }
 
-/* A track without a process is below one that has it. */
-static int64_t process_of(const struct pf_state *s, const struct pf_track *t)
+static void inherit_one(int64_t *value, int64_t of_track)
 {
-	for (int depth = 0; depth < 8 && t->pid == PF_NONE && t->parent; depth++) {
-		int64_t at = rk_pf_map_get(&s->track_at, 0, t->parent);
+	if (*value == PF_NONE)
+		*value = of_track;
+}
 
+/* A track without a process or thread is below one that has it. */
+static void inherit(const struct pf_state *s, const struct pf_track *t, int64_t *values)
+{
+	for (int depth = 0; depth < 8; depth++) {
+		int64_t at;
+
+		inherit_one(&values[PF_PID], t->pid);
+		inherit_one(&values[PF_TID], t->tid);
+		inherit_one(&values[PF_RANK], t->rank);
+		inherit_one(&values[PF_NODE], t->node);
+		at = t->parent ? rk_pf_map_get(&s->track_at, 0, t->parent) : -1;
 		if (at < 0)
 			break;
 		t = &s->tracks[at];
 	}
-	return t->pid;
 }
 
 /* ---- events ---- */
@@ -346,11 +403,14 @@ static int read_event(struct pf_state *s, const struct pf_sequence *q, struct rk
 static void keep_value(struct pf_slice *slice, unsigned what, const struct rk_pb_field *f,
 		       const char *text, size_t len)
 {
-	bool three = what == PF_BLOCK || what == PF_ITEMS;
-	int64_t *to = &slice->values[what];
+	bool three = what == PF_BLOCK || what == PF_ITEMS || what == PF_GRID;
+	int64_t *to = &slice->values[what == PF_VGPR_ALONE ? PF_VGPR : what];
 
 	if (text)
-		rk_pf_numbers((const uint8_t *)text, len, to, three ? 3 : 1);
+		rk_pf_numbers((const uint8_t *)text, len, to,
+			      three                ? 3 :
+			      what == PF_RESOURCES ? 5 :
+						     1);
 	else if (f->number == 5) {
 		double d = rk_pb_double(f);
 
@@ -404,7 +464,12 @@ static int take_annotation(struct pf_state *s, const struct pf_sequence *q, stru
 		text = rk_strtab_borrow(s->ctx->names, (uint32_t)string, &len);
 	if (rc < 0 || what < 0 || (!text && !value.number))
 		return rc;
-	if (what < PF_NVALUES)
+	if (what == PF_DOMAIN || what == PF_KIND) {
+		if (text)
+			rc = rk_strtab_add(s->ctx->names, text, len, &named, err);
+		if (text && rc == 0)
+			slice->values[what] = named;
+	} else if (what < PF_NVALUES)
 		keep_value(slice, (unsigned)what, &value, text, len);
 	else if (!text && value.number == 5 && s->counters)
 		rc = keep_counter(slice, (uint32_t)(what - PF_NVALUES), rk_pb_double(&value), err);
@@ -442,8 +507,8 @@ static int begin_slice(struct pf_state *s, const struct pf_sequence *q, struct p
 	while (slice->wanted && rc == 0 && rk_pb_next(&c, &f))
 		if (f.number == 4)
 			rc = take_annotation(s, q, slice, rk_pb_message(&f), err);
-	if (slice->values[PF_PID] == PF_NONE)
-		slice->values[PF_PID] = process_of(s, t);
+	if (slice->wanted)
+		inherit(s, t, slice->values);
 	if (slice->values[PF_PID] == PF_NONE)
 		slice->values[PF_PID] = p->pid;
 	return rc < 0 ? rc : 1;

@@ -319,7 +319,8 @@ static int perfetto_open(struct rk_instream *in, struct rk_context *ctx, struct 
 		return rk_fail_nomem(err);
 	r->base.ops = &rk_reader_perfetto;
 	r->base.tables = RK_TABLE_BIT(RK_KERNELS) | RK_TABLE_BIT(RK_MEMCPY) | RK_TABLE_BIT(RK_API) |
-			 RK_TABLE_BIT(RK_MARKERS) | RK_TABLE_BIT(RK_COUNTERS);
+			 RK_TABLE_BIT(RK_MARKERS) | RK_TABLE_BIT(RK_COUNTERS) |
+			 RK_TABLE_BIT(RK_MEMALLOC);
 	r->in = in;
 	r->ctx = ctx;
 	*ret = &r->base;

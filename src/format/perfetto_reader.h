@@ -3,8 +3,9 @@
  *
  * Read packet by packet, in one pass per table, in bounded memory. Slices are BEGIN and END events
  * of one track; what is known of a slice stands in its debug annotations. Categories decide the
- * table: kernel_dispatch, memory_copy, *_api (calls), marker_api and all others (markers). A
- * kernel's counters are its annotations that are doubles; where no annotation tells a dispatch id,
+ * table: kernel_dispatch, memory_copy, memory_allocation, *_api (calls), marker_api and all others
+ * (markers). Traces that rockit wrote say a process's rank and node in the description of its
+ * track, and grid, registers and the rest in annotations of their own (perfetto_writer.h). A kernel's counters are its annotations that are doubles; where no annotation tells a dispatch id,
  * the number of the kernel in the file stands for it. Counter tracks repeat what slices say and
  * are not read. begin_ns and end_ns win over the slice's own times, which rocprofv3 may have moved.
  *
@@ -82,16 +83,28 @@ enum pf_value {
 	PF_AGENT,
 	PF_QUEUE,
 	PF_DISPATCH,
-	PF_SCRATCH,
-	PF_LDS,
-	PF_VGPR,
+	PF_RESOURCES, /* a text with the five that follow */
+	PF_VGPR = PF_RESOURCES,
 	PF_ACCUM,
 	PF_SGPR,
+	PF_SCRATCH,
+	PF_LDS,
+	PF_VGPR_ALONE, /* the first of them by itself */
+	PF_REGS,
+	PF_WAVE_SIZE,
+	PF_BARRIER,
 	PF_BLOCK, /* three */
 	PF_ITEMS = PF_BLOCK + 3,
-	PF_SRC = PF_ITEMS + 3,
+	PF_GRID = PF_ITEMS + 3,
+	PF_SRC = PF_GRID + 3,
 	PF_DST,
 	PF_BYTES,
+	PF_ADDRESS,
+	PF_FLAGS,
+	PF_DOMAIN, /* texts: their ids */
+	PF_KIND,
+	PF_RANK,
+	PF_NODE,    /* a text */
 	PF_IGNORED, /* known, wanted by nobody; no counter */
 	PF_NVALUES
 };
@@ -114,7 +127,8 @@ struct pf_slice {
 
 struct pf_track {
 	uint64_t parent;
-	int64_t pid, tid, stream, agent, queue;
+	int64_t pid, tid, stream, agent, queue, rank;
+	int64_t node;          /* id of its name */
 	struct pf_slice *open; /* innermost */
 	uint64_t lost;         /* slices inside it that were past the limit: their ends count */
 };

@@ -16,9 +16,13 @@ enum rk_table rk_pf_table_of(const char *category, size_t len)
 		return RK_KERNELS;
 	if (rk_text_ieq(category, len, "memory_copy"))
 		return RK_MEMCPY;
+	if (rk_text_ieq(category, len, "memory_allocation"))
+		return RK_MEMALLOC;
 	if (rk_text_ieq(category, len, "marker_api"))
 		return RK_MARKERS;
-	return rk_text_ends(category, len, "_api") ? RK_API : RK_MARKERS;
+	return rk_text_ends(category, len, "_api") || rk_text_ends(category, len, "_api_ext") ?
+		       RK_API :
+		       RK_MARKERS;
 }
 
 static void put(struct pf_rows *r, unsigned field, int64_t v)
@@ -65,9 +69,30 @@ static void put_times(struct pf_rows *r, const struct pf_slice *s, int64_t end, 
 	put(r, duration, dur);
 }
 
+/* Workgroups, as rockit writes them; work-items are as many times their size. */
+static bool put_grid(struct pf_rows *r, const struct pf_slice *s)
+{
+	if (s->values[PF_GRID] == PF_NONE)
+		return false;
+	for (unsigned i = 0; i < 3; i++) {
+		int64_t block = s->values[PF_BLOCK + i], grid = s->values[PF_GRID + i];
+		int64_t items = s->values[PF_ITEMS + i];
+
+		if (items == PF_NONE && grid != PF_NONE && block != PF_NONE &&
+		    __builtin_mul_overflow(grid, block, &items))
+			items = PF_NONE;
+		put(r, RK_K_BLOCK_X + i, block);
+		put(r, RK_K_ITEMS_X + i, items);
+		put(r, RK_K_GRID_X + i, grid);
+	}
+	return true;
+}
+
 /* Work-items and a workgroup, as three numbers or as one, the product. */
 static void put_geometry(struct pf_rows *r, const struct pf_slice *s)
 {
+	if (put_grid(r, s))
+		return;
 	for (unsigned i = 0; i < 3; i++) {
 		int64_t block = s->values[PF_BLOCK + i], items = s->values[PF_ITEMS + i];
 		bool known;
@@ -89,7 +114,7 @@ static void put_registers(struct pf_rows *r, const struct pf_slice *s)
 
 	if (vgpr != PF_NONE && accum != PF_NONE && !rk_add_i64(vgpr, accum, &regs))
 		regs = INT64_MAX;
-	put(r, RK_K_REGS, regs);
+	put(r, RK_K_REGS, either(s->values[PF_REGS], regs));
 	put(r, RK_K_VGPR, vgpr);
 	put(r, RK_K_ACCUM_VGPR, accum);
 	put(r, RK_K_SGPR, s->values[PF_SGPR]);
@@ -107,6 +132,7 @@ static void kernel(struct pf_rows *r, const struct pf_slice *s, const struct pf_
 	put_registers(r, s);
 	put(r, RK_K_SHARED_MEM, s->values[PF_LDS]);
 	put(r, RK_K_SCRATCH, s->values[PF_SCRATCH]);
+	put(r, RK_K_WAVE_SIZE, s->values[PF_WAVE_SIZE]);
 	put(r, RK_K_STREAM, either(stream, queue));
 	put(r, RK_K_QUEUE, queue);
 	put(r, RK_K_DEVICE, either(s->values[PF_AGENT], t->agent));
@@ -114,6 +140,8 @@ static void kernel(struct pf_rows *r, const struct pf_slice *s, const struct pf_
 	put(r, RK_K_CORRELATION, s->values[PF_CORRELATION]);
 	put(r, RK_K_PID, s->values[PF_PID]);
 	put(r, RK_K_TID, s->values[PF_TID]);
+	put(r, RK_K_RANK, s->values[PF_RANK]);
+	put(r, RK_K_NODE, s->values[PF_NODE]);
 	put(r, RK_K_SOURCE, r->source_id);
 	put(r, RK_K_CLOCK, r->clock_id);
 	r->b.nrows++;
@@ -134,6 +162,8 @@ static void counters(struct pf_rows *r, const struct pf_slice *s, const struct p
 			rk_fail_nomem(&r->error);
 		put(r, RK_N_DEVICE, either(s->values[PF_AGENT], t->agent));
 		put(r, RK_N_PID, s->values[PF_PID]);
+		put(r, RK_N_RANK, s->values[PF_RANK]);
+		put(r, RK_N_NODE, s->values[PF_NODE]);
 		r->b.nrows++;
 	}
 }
@@ -175,6 +205,24 @@ static void copy(struct pf_rows *r, const struct pf_slice *s, const struct pf_tr
 	put(r, RK_C_CORRELATION, s->values[PF_CORRELATION]);
 	put(r, RK_C_PID, s->values[PF_PID]);
 	put(r, RK_C_TID, s->values[PF_TID]);
+	put(r, RK_C_RANK, s->values[PF_RANK]);
+	put(r, RK_C_NODE, s->values[PF_NODE]);
+	r->b.nrows++;
+}
+
+static void allocation(struct pf_rows *r, const struct pf_slice *s, int64_t end)
+{
+	put(r, RK_M_OPERATION, s->name);
+	put_times(r, s, end, RK_M_START, RK_M_DURATION);
+	put(r, RK_M_BYTES, s->values[PF_BYTES]);
+	put(r, RK_M_ADDRESS, s->values[PF_ADDRESS]);
+	put(r, RK_M_DEVICE, s->values[PF_AGENT]);
+	put(r, RK_M_FLAGS, s->values[PF_FLAGS]);
+	put(r, RK_M_CORRELATION, s->values[PF_CORRELATION]);
+	put(r, RK_M_PID, s->values[PF_PID]);
+	put(r, RK_M_TID, s->values[PF_TID]);
+	put(r, RK_M_RANK, s->values[PF_RANK]);
+	put(r, RK_M_NODE, s->values[PF_NODE]);
 	r->b.nrows++;
 }
 
@@ -196,13 +244,17 @@ static int64_t domain(struct pf_rows *r, uint32_t category)
 
 static void call(struct pf_rows *r, const struct pf_slice *s, const struct pf_track *t, int64_t end)
 {
-	if (r->want >> RK_A_DOMAIN & 1)
+	if (s->values[PF_DOMAIN] != PF_NONE)
+		put(r, RK_A_DOMAIN, s->values[PF_DOMAIN]);
+	else if (r->want >> RK_A_DOMAIN & 1)
 		put(r, RK_A_DOMAIN, domain(r, s->category));
 	put(r, RK_A_FUNCTION, s->name);
 	put_times(r, s, end, RK_A_START, RK_A_DURATION);
 	put(r, RK_A_CORRELATION, s->values[PF_CORRELATION]);
 	put(r, RK_A_PID, s->values[PF_PID]);
 	put(r, RK_A_TID, either(s->values[PF_TID], t->tid));
+	put(r, RK_A_RANK, s->values[PF_RANK]);
+	put(r, RK_A_NODE, s->values[PF_NODE]);
 	r->b.nrows++;
 }
 
@@ -210,10 +262,12 @@ static void marker(struct pf_rows *r, const struct pf_slice *s, const struct pf_
 		   int64_t end)
 {
 	put(r, RK_R_NAME, s->name);
-	put(r, RK_R_KIND, s->instant ? r->mark_id : r->range_id);
+	put(r, RK_R_KIND, either(s->values[PF_KIND], s->instant ? r->mark_id : r->range_id));
 	put_times(r, s, end, RK_R_START, RK_R_DURATION);
 	put(r, RK_R_PID, s->values[PF_PID]);
 	put(r, RK_R_TID, either(s->values[PF_TID], t->tid));
+	put(r, RK_R_RANK, s->values[PF_RANK]);
+	put(r, RK_R_NODE, s->values[PF_NODE]);
 	r->b.nrows++;
 }
 
@@ -229,6 +283,8 @@ int rk_pf_rows_add(void *arg, const struct pf_slice *s, const struct pf_track *t
 		counters(r, s, t);
 	else if (r->table == RK_MEMCPY)
 		copy(r, s, t, end);
+	else if (r->table == RK_MEMALLOC)
+		allocation(r, s, end);
 	else if (r->table == RK_API)
 		call(r, s, t, end);
 	else

@@ -1,4 +1,10 @@
-/* writer.h - what an output format must offer. One const table per format, one table per file. */
+/*
+ * writer.h - what an output format must offer. One const table per format.
+ *
+ * Most formats hold one table per file. A `trace` holds a whole run: its batches are of all tables
+ * that have times, one table after the other in the order of rk_trace_tables, each in order of its
+ * times; batch->schema tells which. Agents and processes come before them.
+ */
 #ifndef RK_WRITER_H
 #define RK_WRITER_H
 
@@ -8,13 +14,21 @@
 
 struct rk_writer {
 	const struct rk_writer_ops *ops;
+	/* of a trace, set by the caller after open: */
+	uint32_t tables;     /* that will come */
+	struct pf_map *pids; /* shown in other traces of an archive: pid -> member; NULL: alone */
+	uint32_t member;     /* this one's number there */
 };
 
 struct rk_writer_ops {
 	const char *name; /* the word of `-f` */
 	const char *help;
 	const char *suffix; /* ".parquet" */
-	/* `out` is borrowed: the caller commits or aborts it after finish and close. */
+	bool trace;         /* a file holds all tables */
+	/*
+	 * `out` is borrowed: the caller commits or aborts it after finish and close. The schema is
+	 * NULL for a trace.
+	 */
 	int (*open)(struct rk_output *out, const struct rk_schema *schema, struct rk_context *ctx,
 		    struct rk_writer **ret, struct rk_error *err);
 	/* Any number of rows; the batch is borrowed for the call. */
@@ -23,6 +37,9 @@ struct rk_writer_ops {
 	int (*finish)(struct rk_writer *w, struct rk_error *err);
 	void (*close)(struct rk_writer *w);
 };
+
+/* The tables of a trace in the order they are written, RK_NTABLES at the end (writers.c). */
+extern const enum rk_table rk_trace_tables[];
 
 /* All formats, NULL at the end (writers.c). */
 extern const struct rk_writer_ops *const rk_writers[];

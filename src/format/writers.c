@@ -5,13 +5,18 @@
 
 #include "base/text.h"
 
-extern const struct rk_writer_ops rk_writer_parquet, rk_writer_csv, rk_writer_jsonl;
+extern const struct rk_writer_ops rk_writer_parquet, rk_writer_csv, rk_writer_jsonl,
+	rk_writer_perfetto, rk_writer_chrome;
 
 const struct rk_writer_ops *const rk_writers[] = {
-	&rk_writer_parquet,
-	&rk_writer_csv,
-	&rk_writer_jsonl,
-	NULL,
+	&rk_writer_parquet,  &rk_writer_csv,    &rk_writer_jsonl,
+	&rk_writer_perfetto, &rk_writer_chrome, NULL,
+};
+
+/* Names first; API calls after what they caused, so that a call knows whether it caused anything. */
+const enum rk_table rk_trace_tables[] = {
+	RK_AGENTS, RK_PROCESSES, RK_KERNELS, RK_MEMCPY,  RK_MEMALLOC,
+	RK_API,    RK_MARKERS,   RK_SAMPLES, RK_NTABLES,
 };
 
 const struct rk_writer_ops *rk_writer_by_name(const char *name)

@@ -21,7 +21,7 @@ try report -n
 try convert fix/kernels_7.0.csv
 try convert fix/kernels_7.0.csv -o ""
 try convert -o out.parquet
-try convert fix/kernels_7.0.csv -o out.x -f perfetto
+try convert fix/kernels_7.0.csv -o out.x -f otf2
 try convert fix/kernels_7.0.csv -o out.csv --mangled --truncate
 try convert fix/kernels_7.0.csv -o out.csv --dataset
 ls

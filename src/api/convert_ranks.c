@@ -1,0 +1,270 @@
+/*
+ * convert_ranks.c - one tar with a trace for each rank and the manifest that makes viewers show them
+ * as one.
+ *
+ * Each rank is a pass over the files that may have rows of it: where the path of a file names its
+ * rank, the others are left alone. What a rank's trace becomes is kept in a temporary file, as an
+ * archive has sizes before contents. Ranks of one node are files of one machine. Nothing is said of
+ * the distance between clocks, as nothing is known of it.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/convert_trace.h"
+#include "base/alloc.h"
+#include "base/text.h"
+#include "codec/tar_write.h"
+#include "format/perfetto_reader.h"
+#include "io/spill.h"
+
+enum { RANKS_MAX = 1 << 16 };
+
+struct ranks {
+	int64_t *v;
+	size_t n, cap;
+	bool none; /* rows without a rank */
+};
+
+/* ---- which ranks there are ---- */
+
+static int add_rank(struct ranks *r, int64_t rank, struct rk_error *err)
+{
+	int64_t *v;
+	size_t at = r->n;
+
+	while (at && r->v[at - 1] > rank)
+		at--;
+	if (at && r->v[at - 1] == rank)
+		return 0;
+	if (r->n == RANKS_MAX)
+		return rk_fail(err, RK_E_LIMIT, "more than %d ranks; write them one by one",
+			       RANKS_MAX);
+	v = rk_grow(r->v, &r->cap, r->n + 1, sizeof(*v));
+	if (!v)
+		return rk_fail_nomem(err);
+	r->v = v;
+	memmove(v + at + 1, v + at, (r->n - at) * sizeof(*v));
+	v[at] = rank;
+	r->n++;
+	return 0;
+}
+
+static int ranks_in(struct rk_run *run, enum rk_table t, unsigned field, struct ranks *r,
+		    struct rk_error *err)
+{
+	struct rk_source *rows = NULL;
+	const struct rk_batch *b;
+	int rc = rk_run_scan(run, t, UINT64_C(1) << field, &rows, err);
+
+	while (rc >= 0 && rows && (rc = rk_source_next(rows, &b, err)) > 0) {
+		const struct rk_column *c = &b->cols[field];
+
+		for (size_t i = 0; rc >= 0 && i < b->nrows; i++) {
+			if (!rk_column_has(c, i))
+				r->none = true;
+			else if (!r->n || r->v[r->n - 1] != ((const int32_t *)c->data)[i])
+				rc = add_rank(r, ((const int32_t *)c->data)[i], err);
+		}
+	}
+	rk_source_close(rows);
+	return rc;
+}
+
+/* Of the paths, and of the rows of files whose path names none. */
+static int find_ranks(struct rk_run *run, struct ranks *r, struct rk_error *err)
+{
+	static const struct {
+		enum rk_table table;
+		unsigned field;
+	} look[] = { { RK_KERNELS, RK_K_RANK },
+		     { RK_MEMCPY, RK_C_RANK },
+		     { RK_API, RK_A_RANK },
+		     { RK_MARKERS, RK_R_RANK },
+		     { RK_MEMALLOC, RK_M_RANK } };
+	uint32_t open = 0;
+	size_t warnings;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < run->nfound; i++) {
+		if (run->found[i].rank >= 0 && run->found[i].used)
+			rc = add_rank(r, run->found[i].rank, err);
+		else
+			open |= run->found[i].used;
+	}
+	/* what is odd about the files is told by the passes that write their rows */
+	rk_diag_list(run->ctx.diag, &warnings);
+	for (size_t i = 0; rc == 0 && i < sizeof(look) / sizeof(look[0]); i++)
+		if (open >> look[i].table & 1)
+			rc = ranks_in(run, look[i].table, look[i].field, r, err);
+	rk_diag_reset(run->ctx.diag, warnings);
+	return rc;
+}
+
+/* ---- one rank ---- */
+
+/* Files of other ranks give nothing; `used` keeps what they gave. */
+static void only_rank(struct rk_run *run, int64_t rank, uint32_t *used)
+{
+	for (size_t i = 0; i < run->nfound; i++) {
+		used[i] = run->found[i].used;
+		if (run->found[i].rank >= 0 && run->found[i].rank != rank)
+			run->found[i].used = 0;
+	}
+}
+
+static void all_ranks(struct rk_run *run, const uint32_t *used)
+{
+	for (size_t i = 0; i < run->nfound; i++)
+		run->found[i].used = used[i];
+}
+
+static int write_spill(struct rk_trace_job *j, struct rk_spill *spill, struct rk_error *err)
+{
+	struct rk_output *out = NULL;
+	size_t warnings;
+	int rc;
+
+	rk_diag_list(j->run->ctx.diag, &warnings);
+	do {
+		rk_error_clear(err);
+		rk_diag_reset(j->run->ctx.diag, warnings);
+		rc = rk_spill_resize(spill, 0, err);
+		if (rc == 0)
+			rc = rk_output_open_spill(spill, &out, err);
+		if (rc == 0)
+			rc = rk_trace_write(j, out, err);
+		rk_output_abort(out);
+		out = NULL;
+	} while (rc == RK_E_UNSORTED);
+	return rc;
+}
+
+static void member_name(int64_t rank, char *name, size_t size)
+{
+	if (rank == RK_RANK_NONE)
+		snprintf(name, size, "no-rank.pftrace");
+	else
+		snprintf(name, size, "rank-%05" PRId64 ".pftrace", rank);
+}
+
+static int add_trace(struct rk_trace_job *j, struct rk_output *tar, const char *name,
+		     struct rk_error *err)
+{
+	struct rk_spill *spill = NULL;
+	uint32_t *used = rk_calloc(j->run->nfound + 1, sizeof(*used));
+	int rc = used ? rk_spill_new(j->run->ctx.tmpdir, &spill, err) : rk_fail_nomem(err);
+
+	if (rc == 0) {
+		only_rank(j->run, j->rank, used);
+		rc = write_spill(j, spill, err);
+		all_ranks(j->run, used);
+	}
+	if (rc == 0)
+		rc = rk_tar_spill(tar, name, spill, err);
+	rk_spill_free(spill);
+	rk_free(used);
+	return rc;
+}
+
+/* ---- the archive ---- */
+
+static void put_string(struct rk_bytes *out, const char *key, const char *s)
+{
+	rk_bytes_puts(out, key);
+	rk_json_string(out, s, strlen(s));
+}
+
+/* Without a machine's name all files would be of one machine. */
+static void put_file(struct rk_bytes *m, const struct rk_trace_job *j, const char *name, bool first)
+{
+	char rank[32] = "no rank";
+
+	if (j->rank != RK_RANK_NONE)
+		snprintf(rank, sizeof(rank), "rank %" PRId64, j->rank);
+	put_string(m, first ? "\n{\"path\":" : ",\n{\"path\":", name);
+	put_string(m, ",\"machine\":{\"name\":",
+		   j->node ? rk_strtab_borrow(j->run->ctx.names, j->node, NULL) : rank);
+	rk_bytes_puts(m, "}}");
+}
+
+static int write_members(struct rk_trace_job *j, const struct ranks *r, struct rk_output *tar,
+			 struct rk_bytes *m, struct rk_error *err)
+{
+	struct pf_map pids = { 0 };
+	uint64_t rows = 0;
+	char name[64];
+	int rc = 0;
+
+	j->pids = &pids;
+	for (size_t i = 0; rc == 0 && i < r->n + r->none; i++) {
+		j->rank = i < r->n ? r->v[i] : RK_RANK_NONE;
+		j->member = (uint32_t)i;
+		member_name(j->rank, name, sizeof(name));
+		rc = add_trace(j, tar, name, err);
+		put_file(m, j, name, !i);
+		rows += j->rows;
+	}
+	j->rows = rows;
+	j->pids = NULL;
+	rk_pf_map_release(&pids);
+	return rc;
+}
+
+static int write_archive(struct rk_trace_job *j, const struct ranks *r, struct rk_output *tar,
+			 struct rk_error *err)
+{
+	struct rk_bytes text;
+	int rc;
+
+	rk_bytes_init(&text, 64 << 20);
+	/* viewers know the file by these very bytes at its beginning */
+	rk_bytes_puts(&text, "{\"perfetto_manifest\":{\"version\":1,\"files\":[");
+	rc = write_members(j, r, tar, &text, err);
+	rk_bytes_puts(&text, "]}}\n");
+	if (rc == 0 && text.bad)
+		rc = rk_fail_nomem(err);
+	if (rc == 0)
+		rc = rk_tar_file(tar, "perfetto_manifest.json", text.data, text.len, err);
+	rk_bytes_release(&text);
+	return rc < 0 ? rc : rk_tar_end(tar, err);
+}
+
+/* Reading a pipe once per rank cannot be; its rows would be in the first trace only. */
+static int check(const struct rk_trace_job *j, struct rk_error *err)
+{
+	if (strcmp(j->format->name, "perfetto") != 0)
+		return rk_fail(err, RK_E_USAGE,
+			       "an archive of traces is of Perfetto's format only");
+	for (const enum rk_table *t = rk_trace_tables; *t < RK_NTABLES; t++)
+		if (!rk_run_rescannable(j->run, *t))
+			return rk_fail(
+				err, RK_E_USAGE,
+				"a pipe cannot be read once for each rank; write a .pftrace");
+	return 0;
+}
+
+int rk_trace_archive(struct rk_trace_job *j, const char *path, unsigned *ret_files,
+		     struct rk_error *err)
+{
+	struct ranks r = { .v = NULL };
+	struct rk_output *tar = NULL;
+	int rc = check(j, err);
+
+	if (rc == 0)
+		rc = find_ranks(j->run, &r, err);
+	if (!r.n)
+		r.none = true;
+	if (rc == 0)
+		rc = rk_output_open(path, &tar, err);
+	if (rc == 0)
+		rc = write_archive(j, &r, tar, err);
+	rk_free(r.v);
+	if (rc == 0) {
+		*ret_files = 1;
+		return rk_output_commit(tar, err);
+	}
+	rk_output_abort(tar);
+	return rc;
+}
