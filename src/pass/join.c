@@ -245,7 +245,7 @@ static int renumber(const struct rk_counter_set *set, struct rk_context *ctx, ui
 static int trim(struct rk_counter_set *set, struct rk_context *ctx, struct rk_error *err)
 {
 	uint32_t *to = rk_calloc(set->n, sizeof(*to));
-	size_t n = set->nfeeds, kept;
+	size_t n = set->nfeeds, kept = 0;
 	int rc = to ? renumber(set, ctx, to, &kept, err) : rk_fail_nomem(err);
 
 	if (rc < 0) {
