@@ -116,15 +116,21 @@ static double powers(double a, double b, double unknown)
 	return a > 0 && b > 0 ? fabs(log2(a) - log2(b)) : unknown;
 }
 
-/* Infinite when the two cannot be the same. */
+/*
+ * Infinite when the two cannot be the same. What a template is made with is part of what it does
+ * (elementwise<add> is not elementwise<mul>), so half of the name must be the same; of Tensile's
+ * names the problem was compared before, and most of the rest is parameters.
+ */
 static double score(const struct rk_side_name *a, const struct rk_side_name *b)
 {
 	double calls = powers((double)a->calls, (double)b->calls, 0);
 	double work = powers(a->work, b->work, 1), block = powers(a->block, b->block, 1);
+	double alike = likeness(a->text, b->text);
+	bool tiled = without_tile(a->text, strlen(a->text)) < strlen(a->text);
 
-	if (calls > 1 || work > 4 || block > 2)
+	if (calls > 1 || work > 4 || block > 2 || (alike < 0.5 && !tiled))
 		return INFINITY;
-	return calls + work / 4 + block / 4 + 1 - likeness(a->text, b->text);
+	return calls + work / 4 + block / 4 + 1 - alike;
 }
 
 struct matching {

@@ -2,9 +2,9 @@
  * diff_match.h - which kernel of one side is which of the other.
  *
  * By name first. Of those left over, two are the same kernel under another name when their
- * functions have the same name without template arguments and generated suffixes, their launches
- * are similar in number (at most twice) and size (at most sixteen times), and no better pair is
- * there for either. The result does not depend on which side is A.
+ * functions have the same name without template arguments and generated suffixes, half of the whole
+ * name is the same, their launches are similar in number (at most twice) and size (at most sixteen
+ * times), and no better pair is there for either. The result does not depend on which side is A.
  */
 #ifndef RK_DIFF_MATCH_H
 #define RK_DIFF_MATCH_H

@@ -345,6 +345,23 @@ TEST(kernels_of_other_sizes_are_not_taken_for_renamed_ones)
 	rk_diff_free(d);
 }
 
+TEST(a_template_made_with_something_else_is_another_kernel)
+{
+	struct launch a[20], b[20];
+	struct rk_diff *d;
+
+	calls(a, "void apply<add_of_two_tensors<float>>(float*)", 20, 100, 0);
+	calls(b, "void apply<silu<half>>(half*)", 20, 100, 0);
+	d = diff_of(diff_profile_of(a, 20), diff_profile_of(b, 20), NULL);
+	CHECK_U64(d->nkernels, 2);
+	rk_diff_free(d);
+	calls(a, "Cijk_Ailk_Bljk_SB_MT64x64x16_SE_1LDSB0_APM1_ABV0_ACED0", 20, 100, 0);
+	calls(b, "Cijk_Ailk_Bljk_SB_MT8x8x8_MI4_ISA942_WG32", 20, 100, 0);
+	d = diff_of(diff_profile_of(a, 20), diff_profile_of(b, 20), NULL);
+	CHECK_U64(d->nkernels, 1);
+	rk_diff_free(d);
+}
+
 TEST(a_kernel_launched_with_another_grid_is_told)
 {
 	struct launch a[20], b[20];
