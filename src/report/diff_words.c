@@ -37,10 +37,10 @@ void rk_put_diff_verdict(struct rk_bytes *out, const struct rk_diff *d)
 		rk_bytes_puts(out, "neither A nor B has GPU time");
 		return;
 	}
-	if (!w->delta_ns)
-		rk_bytes_puts(out, "B takes as long as A: ");
-	else if (isnan(w->percent))
+	if (isnan(w->percent))
 		rk_bytes_puts(out, "A has no GPU time: ");
+	else if (fabs(w->percent) < 0.005)
+		rk_bytes_puts(out, "B takes as long as A: ");
 	else
 		rk_bytes_printf(out, "B is %.*f %% %s: ", fabs(w->percent) < 1 ? 2 : 1,
 				fabs(w->percent), w->delta_ns > 0 ? "slower" : "faster");
