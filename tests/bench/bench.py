@@ -160,6 +160,23 @@ class Bench:
             self.ratio_bar("report", "group DuckDB", "group rockit", threads, 4)
             self.ratio_bar("report", "group polars", "group rockit", threads, 4)
 
+    def diff(self):
+        """Two runs of the same program, as Parquet: kernels match, their numbers do not."""
+        inputs = []
+        for seed in (1, 2):
+            src = self.input(f"diff-{seed}-{self.rows}.csv", "--rows", self.rows, "--seed", seed, "-o")
+            inputs.append(src.with_suffix(".parquet"))
+            if not inputs[-1].exists():
+                self.rockit("diff convert", 2, "convert", src, "-o", inputs[-1])
+        for _ in range(self.rounds):
+            for threads in (1, 2):
+                self.rockit("diff rockit", threads, "diff", *inputs, "--format", "json")
+        self.table("diff of two Parquet files, each of", inputs[0], "diff")
+        for threads in (1, 2):
+            seconds, rss = self.times[("diff rockit", threads)], self.rss[("diff rockit", threads)]
+            self.bar(f"diff, {threads} threads: {seconds:.2f} s < 1", seconds < 1)
+            self.bar(f"diff, {threads} threads: peak memory {rss:.1f} MB <= 64", rss <= 64)
+
     def databases(self):
         src = self.rocpd(self.rows)
         out = self.work / "rocpd-rockit.parquet"
@@ -273,7 +290,7 @@ def parse_args():
     parser.add_argument("--rows", type=int, default=ROWS)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--full", action="store_true", help="16 times the rows as well")
-    parser.add_argument("--only", default="sorted,shuffled,report,rocpd,json,metrics,runs,linear")
+    parser.add_argument("--only", default="sorted,shuffled,report,diff,rocpd,json,metrics,runs,linear")
     return parser.parse_args()
 
 
@@ -285,6 +302,7 @@ def main():
         "sorted": lambda: bench.convert("sorted", {"DuckDB": 4, "polars": 3}),
         "shuffled": lambda: bench.convert("shuffled", {"DuckDB": 2, "polars": 2}),
         "report": bench.report,
+        "diff": bench.diff,
         "rocpd": bench.databases,
         "json": bench.json_text,
         "metrics": lambda: metrics.run(bench, args.full),
