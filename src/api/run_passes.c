@@ -128,10 +128,16 @@ static bool agrees(const struct checked *c, const double *known, uint32_t name, 
 	return !items || !(uint32_t)known[c->items] || (uint32_t)known[c->items] == items;
 }
 
+/* The kernels' number for an id of the other file; ids may be as far apart as they fit. */
+static int64_t shifted(const struct checked *c, int64_t id)
+{
+	return (int64_t)((uint64_t)id + (uint64_t)c->shift);
+}
+
 static int check_other(struct checked *c, const struct rk_batch *b, size_t row,
 		       struct rk_error *err)
 {
-	int64_t id = int_at(b, RK_K_DISPATCH, row, 0) + c->shift;
+	int64_t id = shifted(c, int_at(b, RK_K_DISPATCH, row, 0));
 	const double *known;
 	int rc = rk_matrix_row(c->m, -1, id, &known, err);
 
@@ -144,7 +150,7 @@ static int check_other(struct checked *c, const struct rk_batch *b, size_t row,
 static int put_counter(struct checked *c, const struct rk_batch *b, size_t row,
 		       struct rk_error *err)
 {
-	int64_t id = int_at(b, RK_N_DISPATCH, row, 0) + c->shift;
+	int64_t id = shifted(c, int_at(b, RK_N_DISPATCH, row, 0));
 	double refused;
 	int rc = rk_matrix_get(c->m, -1, id, c->refused, &refused, err);
 
@@ -167,7 +173,7 @@ static int check_file(struct checked *c, struct rk_found *o, struct rk_error *er
 	c->other_last = INT64_MIN;
 	c->shift = 0;
 	c->mismatches = 0;
-	if (!(o->tables >> RK_KERNELS & 1))
+	if (!(o->tables >> RK_KERNELS & 1) || c->first > c->last)
 		return 0;
 	rc = each_row(c, o, RK_KERNELS, 0, note_other, err);
 	if (rc < 0 || c->other_first > c->other_last)

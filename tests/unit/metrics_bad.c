@@ -129,6 +129,20 @@ TEST(few_reads_from_the_host_do_not_make_a_kernel_communicate)
 	ask_close(&a);
 }
 
+/* No numbers have a range, too: nothing is moved into it. */
+TEST(passes_are_not_joined_to_a_file_without_kernels)
+{
+	struct ask a;
+
+	ask_open(&a);
+	make(&a, WIDE "GRBM_GUI_ACTIVE" TIMES);
+	world_text(&a.w, "in/SQ_LEVEL_WAVES.csv",
+		   WIDE "SQ_WAVES" TIMES ROW(0, "a") "64,5000,6000\n" ROW(1, "a") "64,7000,8000\n");
+	if (ask(&a, "in", NULL))
+		CHECK(is_whole(a.m));
+	ask_close(&a);
+}
+
 TEST(counters_that_no_formula_reads_are_not_called_none)
 {
 	struct ask a;
