@@ -23,8 +23,7 @@ int rk_metric_fault(const struct rk_metric_doc *d, const struct rk_tree *at, con
 /* A copy that lives as long as the set; NULL when out of memory, and err says so. */
 const char *rk_metric_text(const struct rk_metric_doc *d, const char *s);
 
-bool rk_metric_is_name(const char *s);               /* a C identifier of bounded length */
-bool rk_metric_is_target(const char *s, size_t len); /* "gfx942", "gfx11*", "*" */
+bool rk_metric_is_name(const char *s); /* a C identifier of bounded length */
 
 int rk_metric_expr_read(const struct rk_metric_doc *d, const struct rk_metric_owner *o,
 			const struct rk_tree *t, const struct rk_expr **ret);
@@ -32,11 +31,6 @@ int rk_metric_expr_read(const struct rk_metric_doc *d, const struct rk_metric_ow
 int rk_metric_case_add(const struct rk_metric_doc *d, const struct rk_metric_owner *o,
 		       const struct rk_tree *at, const char *target, size_t len,
 		       const struct rk_expr *e, bool once, struct rk_metric_case **list);
-/* An expression, or an object of them by target. */
-int rk_metric_cases_read(const struct rk_metric_doc *d, const struct rk_metric_owner *o,
-			 const struct rk_tree *t, const struct rk_metric_case **ret);
-int rk_metric_archs_read(const struct rk_metric_doc *d, const struct rk_metric_owner *o,
-			 const struct rk_tree *t, const char *const **ret);
 
 /*
  * Over what is there under the same name; with `once`, not over what the same document said.

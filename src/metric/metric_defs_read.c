@@ -51,7 +51,8 @@ bool rk_metric_is_name(const char *s)
 	return len && !s[len] && len <= RK_METRIC_ID_MAX;
 }
 
-bool rk_metric_is_target(const char *s, size_t len)
+/* "gfx942", "gfx11*", "*" */
+static bool is_target(const char *s, size_t len)
 {
 	if (len == 1 && s[0] == '*')
 		return true;
@@ -99,7 +100,7 @@ int rk_metric_case_add(const struct rk_metric_doc *d, const struct rk_metric_own
 	struct rk_metric_case *c, **place = list;
 	size_t n = 0;
 
-	if (!rk_metric_is_target(target, len))
+	if (!is_target(target, len))
 		return rk_metric_fault(d, at,
 				       "%s '%s': %s: '%.32s' is no target such as gfx942 or gfx11*",
 				       o->what, o->id, o->key, target);
@@ -145,8 +146,9 @@ static int add_cases(const struct rk_metric_doc *d, const struct rk_metric_owner
 	return rc;
 }
 
-int rk_metric_cases_read(const struct rk_metric_doc *d, const struct rk_metric_owner *o,
-			 const struct rk_tree *t, const struct rk_metric_case **ret)
+/* An expression, or an object of them by target. */
+static int read_cases(const struct rk_metric_doc *d, const struct rk_metric_owner *o,
+		      const struct rk_tree *t, const struct rk_metric_case **ret)
 {
 	struct rk_metric_case *list = NULL;
 	const struct rk_expr *e = NULL;
@@ -171,8 +173,8 @@ int rk_metric_cases_read(const struct rk_metric_doc *d, const struct rk_metric_o
 	return 0;
 }
 
-int rk_metric_archs_read(const struct rk_metric_doc *d, const struct rk_metric_owner *o,
-			 const struct rk_tree *t, const char *const **ret)
+static int read_archs(const struct rk_metric_doc *d, const struct rk_metric_owner *o,
+		      const struct rk_tree *t, const char *const **ret)
 {
 	const char **v;
 	size_t n = 0;
@@ -185,7 +187,7 @@ int rk_metric_archs_read(const struct rk_metric_doc *d, const struct rk_metric_o
 		return rk_fail_nomem(d->err);
 	RK_TREE_EACH(c, t)
 	{
-		if (c->kind != RK_TREE_TEXT || !rk_metric_is_target(c->text, strlen(c->text)))
+		if (c->kind != RK_TREE_TEXT || !is_target(c->text, strlen(c->text)))
 			return rk_metric_fault(
 				d, c, "%s '%s': archs: '%.32s' is no target such as gfx942",
 				o->what, o->id, c->text);
@@ -262,12 +264,12 @@ static int read_cases_and_archs(const struct rk_metric_doc *d, const struct rk_t
 
 	if (!rk_tree_get(t, "expr"))
 		return rk_metric_fault(d, t, "metric '%s' has no expr", m->id);
-	rc = rk_metric_cases_read(d, &o, rk_tree_get(t, "expr"), &m->expr);
+	rc = read_cases(d, &o, rk_tree_get(t, "expr"), &m->expr);
 	o.key = "peak";
 	if (rc == 0 && peak)
-		rc = rk_metric_cases_read(d, &o, peak, &m->peak);
+		rc = read_cases(d, &o, peak, &m->peak);
 	if (rc == 0 && archs)
-		rc = rk_metric_archs_read(d, &o, archs, &m->archs);
+		rc = read_archs(d, &o, archs, &m->archs);
 	return rc;
 }
 
@@ -318,7 +320,7 @@ static int read_term(const struct rk_metric_doc *d, const struct rk_tree *t)
 			RK_METRIC_ID_MAX, t->key);
 	if (!(term.name = rk_metric_text(d, t->key)))
 		return RK_E_NOMEM;
-	rc = rk_metric_cases_read(d, &o, t, &term.expr);
+	rc = read_cases(d, &o, t, &term.expr);
 	return rc < 0 ? rc : rk_metric_put_term(d, t, &term, true);
 }
 
@@ -336,13 +338,13 @@ static int read_sides(const struct rk_metric_doc *d, const struct rk_tree *t,
 {
 	struct rk_metric_owner o = { "check", c->kind, "over" };
 	const struct rk_tree *archs = rk_tree_get(t, "archs"), *slack = rk_tree_get(t, "slack");
-	int rc = rk_metric_cases_read(d, &o, rk_tree_get(t, "over"), &c->over);
+	int rc = read_cases(d, &o, rk_tree_get(t, "over"), &c->over);
 
 	o.key = "under";
 	if (rc == 0)
-		rc = rk_metric_cases_read(d, &o, rk_tree_get(t, "under"), &c->under);
+		rc = read_cases(d, &o, rk_tree_get(t, "under"), &c->under);
 	if (rc == 0 && archs)
-		rc = rk_metric_archs_read(d, &o, archs, &c->archs);
+		rc = read_archs(d, &o, archs, &c->archs);
 	if (rc == 0 && slack &&
 	    (rk_num_f64(slack->text, strlen(slack->text), &c->slack) != RK_NUM_OK || c->slack < 0 ||
 	     c->slack > SLACK_MAX))

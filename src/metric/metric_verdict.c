@@ -416,10 +416,3 @@ void rk_verdict_judge(const struct rk_verdict_facts *f, struct rk_verdict *ret)
 	snprintf(ret->collect, sizeof(ret->collect), "%s", what_to_collect(&t, r));
 	rk_verdict_numbers(&t.f, t.comp, t.fill, r->about, ret);
 }
-
-bool rk_verdict_is_communication(const char *kernel_name)
-{
-	const struct rk_limits *l = rk_limits_borrow(NULL);
-
-	return l && kernel_name && rk_limits_communication(l, kernel_name);
-}

@@ -39,7 +39,5 @@ struct rk_verdict_facts {
 
 /* Never fails: what cannot be judged is "unusable" with a reason and what to collect. */
 void rk_verdict_judge(const struct rk_verdict_facts *f, struct rk_verdict *ret);
-/* Whether the name is that of a collective or a transfer between GPUs. */
-bool rk_verdict_is_communication(const char *kernel_name);
 
 #endif

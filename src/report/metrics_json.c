@@ -4,7 +4,7 @@
 
 #include "report/metrics_parts.h"
 
-const char *rk_normal_name(enum rk_normal n)
+static const char *normal_name(enum rk_normal n)
 {
 	static const char *const names[] = { "per_kernel", "per_wave", "per_cycle", "per_second" };
 
@@ -293,7 +293,7 @@ static void put_warnings(struct rk_json_out *j, const struct rk_metrics *m)
 static void put_facts(struct rk_json_out *j, const struct rk_metrics *m)
 {
 	rk_json_text(j, "arch", or_null(m->arch));
-	rk_json_text(j, "normal", rk_normal_name(m->normal));
+	rk_json_text(j, "normal", normal_name(m->normal));
 	rk_json_uint(j, "dispatches", m->dispatches);
 	rk_json_int(j, "total_ns", m->total_ns);
 	put_devices(j, m);

@@ -8,8 +8,6 @@
 #include "report/report_page.h"
 #include "rockit/metrics.h"
 
-/* "per_kernel", ... */
-const char *rk_normal_name(enum rk_normal n);
 /* "lds", "l1", "l2", "hbm" */
 const char *rk_level_name(enum rk_level l);
 /* Whether `groups` (NULL: no filter) lets it through. */
