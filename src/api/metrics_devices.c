@@ -90,7 +90,7 @@ static int agent_add(struct rk_kinds *k, struct rk_run *run, const struct rk_met
 	return 0;
 }
 
-static int agents_of(struct rk_run *run, const struct rk_metrics_options *opt, bool every,
+static int agents_of(struct rk_run *run, const struct rk_metrics_options *opt, bool anywhere,
 		     struct rk_kinds *k, struct rk_error *err)
 {
 	const struct rk_batch *b;
@@ -106,13 +106,16 @@ static int agents_of(struct rk_run *run, const struct rk_metrics_options *opt, b
 		if (rc < 0)
 			break;
 	}
-	for (size_t i = 0; every && i < k->nagents; i++)
-		k->agents[i].any = true;
+	for (size_t i = 0; anywhere && i < k->nagents; i++)
+		k->agents[i].node = 0;
 	rk_source_close(rows);
 	return rc;
 }
 
-/* A file that the user names describes every device. */
+/*
+ * A file that the user names describes the devices of all nodes: by their numbers, and by its first
+ * those it has not.
+ */
 static int agents_of_file(const struct rk_metrics_options *opt, struct rk_kinds *k,
 			  struct rk_error *err)
 {

@@ -68,7 +68,29 @@ TEST(runs_on_different_chips_in_one_directory_keep_their_own)
 	ask_close(&a);
 }
 
-/* 3276.8 GB of 1024 GB/s on the one, of 5324.8 on the other. */
+TEST(a_file_that_is_named_describes_devices_by_their_numbers_else_by_its_first)
+{
+	struct rk_metrics_options opt = { 0 };
+	char path[600];
+	struct ask a;
+
+	ask_open(&a);
+	world_text(&a.w, "agent_info.csv", AGENTS MI300X(4) MI210(5));
+	world_text(&a.w, "in/1_counter_collection.csv",
+		   V3 V3_OF(4, 1, "a", "GRBM_GUI_ACTIVE", 8000, 1000, 2000)
+			   V3_OF(5, 2, "b", "GRBM_GUI_ACTIVE", 8000, 3000, 5000)
+				   V3_OF(6, 3, "c", "GRBM_GUI_ACTIVE", 8000, 6000, 7000));
+	snprintf(path, sizeof(path), "%s/agent_info.csv", a.w.dir);
+	opt.sysinfo = path;
+	if (ask(&a, "in", &opt)) {
+		CHECK_NEAR(of_kernel(&a, "a", "kernel_cycles")->avg, 1000);
+		CHECK_NEAR(of_kernel(&a, "b", "kernel_cycles")->avg, 8000);
+		CHECK_NEAR(of_kernel(&a, "c", "kernel_cycles")->avg, 1000);
+	}
+	ask_close(&a);
+}
+
+/* 1024 GB/s are all of the one's, and a fifth of the other's. */
 TEST(kernels_are_judged_by_the_peaks_of_their_own_chip)
 {
 	struct ask a;
