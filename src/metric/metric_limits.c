@@ -89,7 +89,7 @@ static int take_all(const char *file, struct rk_limits *l, struct rk_error *err)
 		{ words, "anywhere", &l->anywhere },     { words, "as_word", &l->as_word },
 		{ words, "in_company", &l->in_company }, { words, "company", &l->company },
 		{ collect, "memory", &l->memory },       { collect, "compute", &l->compute },
-		{ collect, "wait", &l->wait },
+		{ collect, "wait", &l->wait },           { collect, "used_up", &l->used_up },
 	};
 	int rc = 0;
 

@@ -18,7 +18,7 @@ struct rk_limits {
 	double ridge_factor;
 	/* lists of texts: words in names, and targets that have the counters of an input */
 	const struct rk_tree *anywhere, *as_word, *in_company, *company;
-	const struct rk_tree *memory, *compute, *wait;
+	const struct rk_tree *memory, *compute, *wait, *used_up;
 	/* commands */
 	const char *collect_limits, *collect_resources, *collect_other;
 	struct rk_tree *tree; /* holds the texts */

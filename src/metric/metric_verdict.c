@@ -335,7 +335,7 @@ static unsigned missing(const struct trial *t)
 
 static const char *what_to_collect(const struct trial *t, const struct rule *r)
 {
-	if (t->resources)
+	if (t->resources && rk_limits_has(t->l->used_up, t->f.arch))
 		return t->l->collect_resources;
 	if (r->again || r->needs & missing(t))
 		return t->l->collect_limits;

@@ -332,6 +332,10 @@ TEST(latency_says_why_as_far_as_it_is_known)
 	check(&f, "latency", WAITS ": 30 % is waiting for a turn to issue" HBM, "");
 	f.occupancy_pct = 12;
 	check(&f, "latency", WAITS ": occupancy is 12 %" HBM, RESOURCES);
+	/* where no counter tells it, another run would not either */
+	f.arch = "gfx1100";
+	check(&f, "latency", WAITS ": occupancy is 12 %" HBM, "");
+	f.arch = "gfx942";
 	f.no_lds_pct = 3;
 	f.no_vgpr_pct = 34;
 	check(&f, "latency", WAITS ": occupancy is 12 %, short of vector registers (34 %)" HBM, "");
