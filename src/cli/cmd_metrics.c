@@ -114,6 +114,13 @@ static void say_groups(const struct settings *s, const struct rk_metrics *m)
 	}
 }
 
+static void say_doubts(const struct settings *s, const struct rk_metrics *m)
+{
+	if (s->kernel_regex && !m->nkernels)
+		say_note("metrics", "no kernel's name matches '--kernel-regex'");
+	say_groups(s, m);
+}
+
 static int print(const struct settings *s, const struct rk_metrics *m)
 {
 	struct rk_metrics_look how = look_of(s);
@@ -163,7 +170,7 @@ static int metrics(const struct settings *s, const char *const *inputs, size_t n
 	if (rc == 0 && s->per == PER_KERNEL)
 		status = print(s, m);
 	if (rc == 0 && !s->common.quiet)
-		say_groups(s, m);
+		say_doubts(s, m);
 	rk_metrics_free(m);
 	if (run && s->common.verbose)
 		say_files("metrics", run);

@@ -16,3 +16,4 @@ say --group l3 --format csv --arch gfx942 fix/counters.csv
 echo '{"schema": 1, "metrics": [{"id": "bad", "expr": "1 + (2"}]}' >bad.json
 say --metrics bad.json fix/counters.csv
 say --per dispatch --format csv -o nowhere/out.csv --arch gfx942 fix/counters.csv
+say --kernel-regex nothing --format csv --arch gfx942 fix/counters.csv
