@@ -68,7 +68,10 @@ struct rk_diff_kernel {
 	bool grids;       /* launched with other grids or blocks: see `grids` of the result */
 };
 
-/* Launches of one kernel with one grid and block, where their number differs. */
+/*
+ * Launches of one kernel with one grid and block that one side alone has, or whose share of the
+ * kernel's launches changed by more than a tenth of all.
+ */
 struct rk_diff_grid {
 	size_t kernel;   /* index in kernels */
 	char shape[112]; /* "grid 8x8x1 block 64x1x1" */

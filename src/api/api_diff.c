@@ -79,7 +79,7 @@ int rk_run_profile(struct rk_run *run, const char *label, bool structure, struct
 	if (rc == 0)
 		rc = rk_profiler_finish(p, label_of(run, label), &made, err);
 	if (rc == 0)
-		rc = rk_run_doubts(run, &made->doubts, err);
+		rc = rk_run_doubts(run, made->calls, &made->doubts, &made->slips, err);
 	rk_profiler_free(p);
 	if (rc < 0) {
 		rk_profile_free(made);
@@ -119,16 +119,19 @@ static struct rk_diff_side side_of(const struct rk_side *s, struct rk_list *labe
 }
 
 /* Of each run what was found when it was read. */
-static void add_doubts(struct rk_list *out, const struct rk_side *s, const char *side)
+static void add_doubts(struct rk_list *out, const struct rk_side *s, const char *side, bool slips)
 {
-	for (size_t r = 0; r < s->runs; r++)
-		for (size_t i = 0; i < s->profiles[r]->doubts.n; i++) {
+	for (size_t r = 0; r < s->runs; r++) {
+		const struct rk_profile *p = s->profiles[r];
+		const struct rk_list *from = slips ? &p->slips : &p->doubts;
+
+		for (size_t i = 0; i < from->n; i++) {
 			if (s->runs == 1)
-				rk_list_addf(out, "%s: %s", side, s->profiles[r]->doubts.v[i]);
+				rk_list_addf(out, "%s: %s", side, from->v[i]);
 			else
-				rk_list_addf(out, "%s %zu: %s", side, r + 1,
-					     s->profiles[r]->doubts.v[i]);
+				rk_list_addf(out, "%s %zu: %s", side, r + 1, from->v[i]);
 		}
+	}
 }
 
 /* What keeps totals from being compared, though the launches may be. */
@@ -155,6 +158,32 @@ static void add_count_doubt(struct rk_list *out, const struct rk_side *a, const 
 			     a->calls, b->calls);
 }
 
+/* Everything that is incomplete, and the first reason not to judge; NULL: none. */
+struct reasons {
+	const char *gate, *structure;
+};
+
+static struct reasons list_doubts(const struct rk_diff_work *w, const struct rk_diff_options *opt,
+				  struct rk_list *out)
+{
+	size_t grave, timely;
+
+	add_doubts(out, &w->a, "A", false);
+	add_doubts(out, &w->b, "B", false);
+	grave = out->n;
+	if (opt->gated || !opt->structure) {
+		add_time_doubts(out, &w->a, "A");
+		add_time_doubts(out, &w->b, "B");
+		add_count_doubt(out, &w->a, &w->b);
+	}
+	timely = out->n;
+	add_doubts(out, &w->a, "A", true);
+	add_doubts(out, &w->b, "B", true);
+	return (struct reasons){ timely ? out->v[0] : NULL, grave           ? out->v[0] :
+							    out->n > timely ? out->v[timely] :
+									      NULL };
+}
+
 /* ---- verdicts ---- */
 
 static void decide(struct rk_diff *d, enum rk_diff_verdict v, const char *reason)
@@ -164,15 +193,15 @@ static void decide(struct rk_diff *d, enum rk_diff_verdict v, const char *reason
 }
 
 /* Growth beyond the gate; of several runs only when it is no chance, 99 times of 100. */
-static void judge_gate(struct rk_diff_work *w, const struct rk_list *doubts)
+static void judge_gate(struct rk_diff_work *w, const char *doubt)
 {
 	struct rk_diff *d = w->d;
 	double df, error = rk_pooled_error(&w->a.totals, &w->b.totals, &df);
 	double bound = isnan(error) ? 0 : rk_t99_above(df) * error;
 	char text[sizeof(d->reason)];
 
-	if (doubts->n) {
-		decide(d, RK_DIFF_UNKNOWN, doubts->v[0]);
+	if (doubt) {
+		decide(d, RK_DIFF_UNKNOWN, doubt);
 		return;
 	}
 	if (d->gpu.percent > d->gate_percent && (double)d->gpu.delta_ns > bound) {
@@ -238,8 +267,7 @@ static bool has_rows(const struct rk_side *s)
 	return true;
 }
 
-static int judge_structure(struct rk_diff_work *w, const struct rk_list *doubts,
-			   struct rk_error *err)
+static int judge_structure(struct rk_diff_work *w, const char *doubt, struct rk_error *err)
 {
 	struct rk_diff *d = w->d;
 	char text[sizeof(d->reason)];
@@ -257,8 +285,8 @@ static int judge_structure(struct rk_diff_work *w, const struct rk_list *doubts,
 	rc = compare_structures(w, err);
 	if (rc < 0)
 		return rc;
-	if (doubts->n) {
-		decide(d, RK_DIFF_UNKNOWN, doubts->v[0]);
+	if (doubt) {
+		decide(d, RK_DIFF_UNKNOWN, doubt);
 		return 0;
 	}
 	snprintf(text, sizeof(text),
@@ -270,22 +298,19 @@ static int judge_structure(struct rk_diff_work *w, const struct rk_list *doubts,
 }
 
 /* Beyond wins over unknown, unknown over within. */
-static int judge(struct rk_diff_work *w, struct rk_list *doubts, const struct rk_diff_options *opt,
-		 struct rk_error *err)
+static int judge(struct rk_diff_work *w, const struct reasons *why,
+		 const struct rk_diff_options *opt, struct rk_error *err)
 {
 	struct rk_diff *d = w->d;
 	char reason[sizeof(d->reason)];
 	enum rk_diff_verdict first;
-	int rc = opt->structure ? judge_structure(w, doubts, err) : 0;
+	int rc = opt->structure ? judge_structure(w, why->structure, err) : 0;
 
-	add_time_doubts(doubts, &w->a, "A");
-	add_time_doubts(doubts, &w->b, "B");
-	add_count_doubt(doubts, &w->a, &w->b);
-	if (rc < 0 || !opt->gated || doubts->bad)
-		return rc < 0 ? rc : doubts->bad ? rk_fail_nomem(err) : 0;
+	if (rc < 0 || !opt->gated)
+		return rc;
 	first = d->verdict;
 	memcpy(reason, d->reason, sizeof(reason));
-	judge_gate(w, doubts);
+	judge_gate(w, why->gate);
 	if (first == RK_DIFF_BEYOND || (first == RK_DIFF_UNKNOWN && d->verdict == RK_DIFF_WITHIN))
 		decide(d, first, reason);
 	return 0;
@@ -294,6 +319,7 @@ static int judge(struct rk_diff_work *w, struct rk_list *doubts, const struct rk
 static int compare(struct rk_diff_work *w, struct result *r, const struct rk_diff_options *opt,
 		   struct rk_error *err)
 {
+	struct reasons why;
 	int rc = rk_match(&w->a, &w->b, &w->pairs, &w->npairs, err);
 
 	if (rc == 0)
@@ -302,13 +328,12 @@ static int compare(struct rk_diff_work *w, struct result *r, const struct rk_dif
 		return rc;
 	w->d->a = side_of(&w->a, &r->labels_a);
 	w->d->b = side_of(&w->b, &r->labels_b);
-	add_doubts(&r->doubts, &w->a, "A");
-	add_doubts(&r->doubts, &w->b, "B");
+	why = list_doubts(w, opt, &r->doubts);
+	if (w->texts.bad || r->doubts.bad || r->labels_a.bad || r->labels_b.bad)
+		return rk_fail_nomem(err);
 	w->d->gated = opt->gated;
 	w->d->gate_percent = opt->gate_percent;
-	rc = judge(w, &r->doubts, opt, err);
-	if (rc == 0 && (w->texts.bad || r->doubts.bad || r->labels_a.bad || r->labels_b.bad))
-		rc = rk_fail_nomem(err);
+	rc = judge(w, &why, opt, err);
 	w->d->doubts = (const char *const *)r->doubts.v;
 	w->d->ndoubts = r->doubts.n;
 	return rc;

@@ -9,65 +9,52 @@
 #include "base/text.h"
 #include "codec/tree.h"
 
-/* Beginnings of warnings that mean lost rows, or rows that are not what they were. */
+/* Beginnings of warnings that mean lost rows; nobody knows how many. */
 static const char *const losses[] = {
-	"damaged-",
-	"cut-",
-	"truncated-",
-	"lost-",
-	"dropped-",
-	"unclean-",
-	"overwritten-",
-	"unreadable-",
-	"unfinished-",
-	"huge-",
-	"short-row",
-	"long-row",
-	"bad-",
-	"not-a-",
-	"hot-wal",
-	"lookup-",
-	"track-limit",
-	"slice-limit",
-	"name-limit",
-	"definition-limit",
-	"group-",
-	"late-names",
-	"name-table-full",
-	"unknown-name",
-	"unknown-record",
-	"wrong-type",
-	"number-out-of",
-	"time-out-of",
-	"out-of-range",
-	"duration-out-of",
-	"many-kernels",
-	"range-end-lost",
+	"damaged-",           "cut-",        "truncated-",      "lost-",
+	"dropped-",           "unclean-",    "overwritten-",    "unreadable-",
+	"unfinished-",        "huge-",       "hot-wal",         "lookup-",
+	"track-limit",        "slice-limit", "name-limit",      "late-names",
+	"definition-limit",   "group-",      "name-table-full", "many-kernels",
 	"compressed-packets",
-	"unmatched-end",
-	"unclosed-slice",
 };
 
-static bool is_loss(const char *kind)
+/* The same of single rows, which were counted. */
+static const char *const slips_of[] = {
+	"short-row",  "long-row",       "bad-",           "not-a-",        "unknown-name",
+	"wrong-type", "number-out-of",  "time-out-of",    "out-of-range",  "duration-out-of",
+	"range-end-", "unknown-record", "unclosed-slice", "unmatched-end",
+};
+
+static const double SLIPS_MAX = 0.001; /* of the rows */
+
+static bool begins(const char *kind, const char *const *words, size_t n)
 {
-	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++)
-		if (strncmp(kind, losses[i], strlen(losses[i])) == 0)
+	for (size_t i = 0; i < n; i++)
+		if (strncmp(kind, words[i], strlen(words[i])) == 0)
 			return true;
 	return false;
 }
 
-static void warned(const struct rk_run *run, struct rk_list *ret)
+#define BEGINS(kind, words) begins(kind, words, sizeof(words) / sizeof((words)[0]))
+
+static void warned(const struct rk_run *run, uint64_t rows, struct rk_list *doubts,
+		   struct rk_list *slips)
 {
 	size_t n = 0;
 	const struct rk_warning *w = rk_diag_list(run->ctx.diag, &n);
 
 	for (size_t i = 0; i < n; i++) {
-		if (!is_loss(w[i].kind))
+		bool slip = BEGINS(w[i].kind, slips_of);
+		struct rk_list *to = slip && (double)w[i].count < SLIPS_MAX * (double)rows ? slips :
+											     doubts;
+
+		if (!slip && !BEGINS(w[i].kind, losses))
 			continue;
 		if (w[i].file[0])
-			rk_list_addf(ret, "%s (%s)", w[i].message, rk_base_name(w[i].file));
+			rk_list_addf(to, "%s (%s)", w[i].message, rk_base_name(w[i].file));
 		else
-			rk_list_addf(ret, "%s", w[i].message);
+			rk_list_addf(to, "%s", w[i].message);
 	}
 }
 
@@ -133,10 +120,11 @@ static int recorded(const struct rk_run *run, struct rk_list *ret, struct rk_err
 	return rc;
 }
 
-int rk_run_doubts(struct rk_run *run, struct rk_list *ret, struct rk_error *err)
+int rk_run_doubts(struct rk_run *run, uint64_t rows, struct rk_list *doubts, struct rk_list *slips,
+		  struct rk_error *err)
 {
-	int rc = recorded(run, ret, err);
+	int rc = recorded(run, doubts, err);
 
-	warned(run, ret);
-	return rc == 0 && ret->bad ? rk_fail_nomem(err) : rc;
+	warned(run, rows, doubts, slips);
+	return rc == 0 && (doubts->bad || slips->bad) ? rk_fail_nomem(err) : rc;
 }

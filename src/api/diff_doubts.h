@@ -5,7 +5,11 @@
 #include "api/run.h"
 #include "base/list.h"
 
-/* Once its tables were read: a sentence for each reason not to trust them to be whole. */
-int rk_run_doubts(struct rk_run *run, struct rk_list *ret, struct rk_error *err);
+/*
+ * Once its tables were read, with `rows` kernels in them: a sentence for each reason not to trust
+ * them to be whole. To `slips` goes what cost less than one row in a thousand.
+ */
+int rk_run_doubts(struct rk_run *run, uint64_t rows, struct rk_list *doubts, struct rk_list *slips,
+		  struct rk_error *err);
 
 #endif

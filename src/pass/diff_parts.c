@@ -166,6 +166,15 @@ static int by_change(const void *pa, const void *pb)
 
 /* ---- grids of kernels that both sides have ---- */
 
+/* On one side alone, or another share of the launches by a tenth of all. */
+static bool grid_changed(const struct rk_shape_count *c, const struct rk_pair *p)
+{
+	double a = (double)c->a / (double)p->a->name->calls;
+	double b = (double)c->b / (double)p->b->name->calls;
+
+	return !c->a || !c->b || fabs(a - b) > 0.1;
+}
+
 static int add_grids(struct rk_diff *d, size_t *cap, size_t kernel, const struct rk_pair *p,
 		     struct rk_error *err)
 {
@@ -176,7 +185,7 @@ static int add_grids(struct rk_diff *d, size_t *cap, size_t kernel, const struct
 	for (size_t i = 0; rc == 0 && i < n; i++) {
 		struct rk_diff_grid *grown;
 
-		if ((v[i].a && v[i].b) || (v[i].shape.n[0] < 0 && v[i].shape.n[3] < 0))
+		if (!grid_changed(&v[i], p) || (v[i].shape.n[0] < 0 && v[i].shape.n[3] < 0))
 			continue;
 		grown = rk_grow(d->grids, cap, d->ngrids + 1, sizeof(*grown));
 		if (!grown) {

@@ -95,7 +95,8 @@ struct rk_profile {
 	size_t nqueues;
 	uint32_t *symbols; /* shapes, queue by queue, in the order of their launch */
 	size_t nsymbols;
-	struct rk_list doubts; /* what is incomplete */
+	struct rk_list doubts; /* what is incomplete, nobody knows how much of it */
+	struct rk_list slips;  /* rows that were lost singly, too few to matter for times */
 };
 
 /* ---- making one ---- */

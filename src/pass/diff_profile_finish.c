@@ -143,7 +143,7 @@ static int by_text(const void *pa, const void *pb, void *arg)
 static int sort_names(struct rk_profile *p, struct rk_error *err)
 {
 	size_t n = p->nnames;
-	uint32_t *order = rk_alloc((2 * n + 1) * sizeof(*order)), *place = order + n;
+	uint32_t *order = rk_alloc((2 * n + 1) * sizeof(*order)), *place;
 	struct rk_profile_name *sorted = rk_calloc(n, sizeof(*sorted));
 
 	if (!order || !sorted) {
@@ -151,6 +151,7 @@ static int sort_names(struct rk_profile *p, struct rk_error *err)
 		rk_free(sorted);
 		return rk_fail_nomem(err);
 	}
+	place = order + n;
 	for (size_t i = 0; i < n; i++)
 		order[i] = (uint32_t)i;
 	qsort_r(order, n, sizeof(*order), by_text, p->names);
@@ -327,6 +328,7 @@ void rk_profile_free(struct rk_profile *p)
 	rk_free(p->queues);
 	rk_free(p->symbols);
 	rk_list_release(&p->doubts);
+	rk_list_release(&p->slips);
 	rk_free(p->label);
 	rk_free(p);
 }
