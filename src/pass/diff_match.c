@@ -44,9 +44,11 @@ bool rk_match_base(const char *name, struct rk_bytes *out)
 
 	if (!rk_name_clean(name, strlen(name), &bare, out))
 		return false;
+	if (out->len == from)
+		return true;
 	s = (const char *)out->data + from;
-	len = shorter = out->len > from ? without_tile(s, out->len - from) : 0;
-	while (len && (shorter = without_number(s, len)) < len)
+	len = without_tile(s, out->len - from);
+	while ((shorter = without_number(s, len)) < len)
 		len = shorter;
 	out->len = from + len;
 	return true;
@@ -167,7 +169,8 @@ static int try_group(struct matching *m, size_t a, size_t na, size_t b, size_t n
 /* The best pair first, then the best of the others. */
 static void take_best(struct matching *m)
 {
-	qsort(m->list, m->n, sizeof(*m->list), by_score);
+	if (m->n)
+		qsort(m->list, m->n, sizeof(*m->list), by_score);
 	for (size_t i = 0; i < m->n; i++) {
 		struct candidate *c = &m->list[i];
 
