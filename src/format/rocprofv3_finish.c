@@ -336,6 +336,27 @@ int rk_v3_finish_agents(void *scan, struct rk_builder *b, struct rk_error *err)
 	return rc;
 }
 
+/*
+ * The reason of a wave that did issue its instruction is about nothing: it was not stalled. That it
+ * did stands where the node will not.
+ */
+static int without_issued(struct rk_v3_scan *s, struct rk_builder *b, struct rk_error *err)
+{
+	const uint32_t *issued = b->data[RK_P_NODE];
+	int rc = 0;
+
+	for (size_t i = 0; issued && rc == 0 && i < b->nrows; i++) {
+		bool yes = !rk_builder_is_null(b, RK_P_NODE, i) &&
+			   !strcmp(rk_strtab_borrow(s->ctx->names, issued[i], NULL), "1");
+
+		if (yes && b->data[RK_P_STALL])
+			rc = make_null(b, RK_P_STALL, i, err);
+		if (rc == 0)
+			rc = make_null(b, RK_P_NODE, i, err);
+	}
+	return rc;
+}
+
 /* The enumerators carry 58 letters of C name that say nothing. */
 int rk_v3_finish_pc(void *scan, struct rk_builder *b, struct rk_error *err)
 {
@@ -351,7 +372,7 @@ int rk_v3_finish_pc(void *scan, struct rk_builder *b, struct rk_error *err)
 		if (rk_text_iprefix(text, len, prefix))
 			rc = rk_strtab_add(s->ctx->names, text + n, len - n, &stall[i], err);
 	}
-	return rc;
+	return rc < 0 ? rc : without_issued(s, b, err);
 }
 
 int rk_v3_finish_stats(void *scan, struct rk_builder *b, struct rk_error *err)

@@ -118,21 +118,20 @@ const struct v3j_table rk_v3j_counters = {
 
 /* ---- PC samples ---- */
 
-enum { PR_TIME, PR_DISPATCH, PR_STALL, PR_WAVES, PR_INDEX, PR_NFIELDS };
+enum { PR_TIME, PR_DISPATCH, PR_STALL, PR_ISSUED, PR_WAVES, PR_INDEX, PR_NFIELDS };
 
 static const struct rk_json_field pc_fields[PR_NFIELDS] = {
 	[PR_TIME] = { "record/timestamp", RK_JSON_AS_I64 },
 	[PR_DISPATCH] = { "record/dispatch_id", RK_JSON_AS_I64 },
 	[PR_STALL] = { "record/snapshot/stall_reason", RK_JSON_AS_TEXT },
+	[PR_ISSUED] = { "record/wave_issued", RK_JSON_AS_TEXT },
 	[PR_WAVES] = { "record/wave_cnt", RK_JSON_AS_I64 },
 	[PR_INDEX] = { "inst_index", RK_JSON_AS_I64 },
 };
 static const uint64_t pc_serves[PR_NFIELDS] = {
-	[PR_TIME] = B(RK_P_TIME),
-	[PR_DISPATCH] = B(RK_P_DISPATCH),
-	[PR_STALL] = B(RK_P_STALL),
-	[PR_WAVES] = B(RK_P_WAVE_COUNT),
-	[PR_INDEX] = B(RK_P_INSTRUCTION) | B(RK_P_SOURCE_LINE),
+	[PR_TIME] = B(RK_P_TIME),        [PR_DISPATCH] = B(RK_P_DISPATCH),
+	[PR_STALL] = B(RK_P_STALL),      [PR_ISSUED] = B(RK_P_STALL),
+	[PR_WAVES] = B(RK_P_WAVE_COUNT), [PR_INDEX] = B(RK_P_INSTRUCTION) | B(RK_P_SOURCE_LINE),
 };
 
 static uint32_t listed(const uint32_t *list, size_t n, const struct rk_json_value *index)
@@ -142,14 +141,26 @@ static uint32_t listed(const uint32_t *list, size_t n, const struct rk_json_valu
 		       0;
 }
 
-/* The enumerators carry 58 letters of C name that say nothing. */
+static bool is_issued(struct v3j_scan *s)
+{
+	const char *text = rk_json_record_text(&s->record, PR_ISSUED);
+	size_t len = s->record.values[PR_ISSUED].len;
+
+	return s->record.values[PR_ISSUED].has == RK_JSON_HAS &&
+	       ((len == 1 && *text == '1') || (len == 4 && !memcmp(text, "true", 4)));
+}
+
+/*
+ * The enumerators carry 58 letters of C name that say nothing. A wave that did issue its instruction
+ * was not stalled, whatever stands there.
+ */
 static int put_stall(struct v3j_scan *s, struct rk_error *err)
 {
 	static const char prefix[] = "ROCPROFILER_PC_SAMPLING_INSTRUCTION_NOT_ISSUED_REASON_";
 	const char *text = rk_json_record_text(&s->record, PR_STALL);
 	size_t len = s->record.values[PR_STALL].len;
 
-	if (s->record.values[PR_STALL].has != RK_JSON_HAS) {
+	if (s->record.values[PR_STALL].has != RK_JSON_HAS || is_issued(s)) {
 		rk_json_put_null(&s->rows, RK_P_STALL);
 		return 0;
 	}

@@ -135,7 +135,7 @@ static const struct rk_csv_bind pc_sampling[] = {
 	{ "Instruction", RK_CELL_STR, RK_P_INSTRUCTION },
 	{ "Instruction_Comment", RK_CELL_STR, RK_P_SOURCE_LINE },
 	{ "Correlation_Id", RK_CELL_SKIP, 0 },
-	{ "Wave_Issued_Instruction", RK_CELL_SKIP, 0 },
+	{ "Wave_Issued_Instruction", RK_CELL_STR, RK_P_NODE }, /* till rk_v3_finish_pc */
 	{ "Instruction_Type", RK_CELL_SKIP, 0 },
 	{ "Stall_Reason", RK_CELL_STR, RK_P_STALL },
 	{ "Wave_Count", RK_CELL_I64, RK_P_WAVE_COUNT },
@@ -212,6 +212,11 @@ static uint64_t marker_needs(uint64_t want)
 	return want | BIT(RK_R_KIND) | BIT(RK_R_START) | BIT(RK_R_DURATION);
 }
 
+static uint64_t pc_needs(uint64_t want)
+{
+	return want & BIT(RK_P_STALL) ? want | BIT(RK_P_NODE) : want;
+}
+
 static uint64_t agent_needs(uint64_t want)
 {
 	if (want & BIT(RK_G_GFX))
@@ -273,7 +278,7 @@ const struct rk_v3_kind rk_v3_kinds[] = {
 	{ .name = "pc_sampling",
 	  .must = { "Sample_Timestamp", "Exec_Mask", "Dispatch_Id", "Instruction" },
 	  .free_header = "Instruction",
-	  .tables = { { RK_PC_SAMPLES, pc_sampling, NULL, rk_v3_finish_pc } },
+	  .tables = { { RK_PC_SAMPLES, pc_sampling, pc_needs, rk_v3_finish_pc } },
 	  .ntables = 1 },
 	{ .name = "agent_info",
 	  .must = { "Node_Id", "Agent_Type", "Cu_Count", "Simd_Count", "Name" },

@@ -201,6 +201,22 @@ TEST(v3_json_pc_samples_have_instructions)
 		 "");
 }
 
+TEST(v3_json_pc_samples_of_instructions_that_were_issued_have_no_stall)
+{
+	reads_as(FILE_WITH(
+			 "\"pc_sample_stochastic\":[{\"record\":{\"timestamp\":6,\"wave_issued\":1,"
+			 "\"snapshot\":{\"stall_reason\":\"OTHER_WAIT\"}},\"inst_index\":9},"
+			 "{\"record\":{\"timestamp\":7,\"wave_issued\":true,"
+			 "\"snapshot\":{\"stall_reason\":\"OTHER_WAIT\"}},\"inst_index\":9},"
+			 "{\"record\":{\"timestamp\":8,\"wave_issued\":0,"
+			 "\"snapshot\":{\"stall_reason\":\"OTHER_WAIT\"}},\"inst_index\":9}]"),
+		 RK_PC_SAMPLES,
+		 "time_ns=6|pid=77|node=n1\n"
+		 "time_ns=7|pid=77|node=n1\n"
+		 "time_ns=8|stall_reason=OTHER_WAIT|pid=77|node=n1\n",
+		 "");
+}
+
 TEST(v3_json_agents_and_processes_are_tables)
 {
 	reads_as(FILE_WITH(""), RK_AGENTS,
