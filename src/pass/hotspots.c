@@ -1,0 +1,450 @@
+/* hotspots.c - see hotspots.h. */
+#include "pass/hotspots.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "codec/tree.h"
+#include "pass/matrix.h"
+#include "pass/timeline_keys.h"
+
+#define BIT(f) (UINT64_C(1) << (f))
+
+enum { MAX_PROCESSES = 1024, CLEAN_MAX_BYTES = 1 << 20 };
+
+struct rk_hot {
+	struct rk_context *ctx;
+	const struct rk_name_style *style;
+	struct rk_hot_cell *cells;
+	size_t n, cap, max;
+	uint32_t *slots; /* number of a cell + 1, 0: empty; a power of two, at most half full */
+	size_t nslots;
+	uint64_t turned_away, unnamed;
+	struct rk_keys processes; /* node, rank, pid */
+	struct rk_matrix *names;  /* of kernels, by process and dispatch */
+	/* the kernel that rows of a thread trace are in, and the row before */
+	uint32_t kernel;
+	int64_t object, vaddr;
+};
+
+int rk_hot_new(struct rk_context *ctx, const struct rk_name_style *style, struct rk_hot **ret,
+	       struct rk_error *err)
+{
+	struct rk_hot *h = rk_calloc(1, sizeof(*h));
+
+	if (!h)
+		return rk_fail_nomem(err);
+	h->ctx = ctx;
+	h->style = style;
+	h->max = RK_HOT_CELLS;
+	h->processes.max = MAX_PROCESSES;
+	h->object = h->vaddr = -1;
+	*ret = h;
+	return 0;
+}
+
+void rk_hot_limit(struct rk_hot *h, size_t cells)
+{
+	h->max = cells;
+}
+
+void rk_hot_free(struct rk_hot *h)
+{
+	if (!h)
+		return;
+	rk_keys_release(&h->processes);
+	rk_matrix_free(h->names);
+	rk_free(h->slots);
+	rk_free(h->cells);
+	rk_free(h);
+}
+
+uint64_t rk_hot_wants(enum rk_table t)
+{
+	switch (t) {
+	case RK_KERNELS:
+		return BIT(RK_K_NAME) | BIT(RK_K_DISPATCH) | BIT(RK_K_PID) | BIT(RK_K_NODE) |
+		       BIT(RK_K_RANK);
+	case RK_PC_SAMPLES:
+		return ~UINT64_C(0) >> (64 - RK_P_NFIELDS);
+	case RK_INSTRUCTIONS:
+		return ~UINT64_C(0) >> (64 - RK_I_NFIELDS);
+	default:
+		return 0;
+	}
+}
+
+static int64_t number(const struct rk_batch *b, unsigned f, size_t i, int64_t missing)
+{
+	const struct rk_column *c = &b->cols[f];
+
+	if (!rk_column_has(c, i))
+		return missing;
+	return b->schema->fields[f].type == RK_I32 ? ((const int32_t *)c->data)[i] :
+						     ((const int64_t *)c->data)[i];
+}
+
+static uint64_t count(const struct rk_batch *b, unsigned f, size_t i)
+{
+	int64_t v = number(b, f, i, 0);
+
+	return v < 0 ? 0 : (uint64_t)v;
+}
+
+static uint32_t text(const struct rk_batch *b, unsigned f, size_t i)
+{
+	return rk_column_has(&b->cols[f], i) ? ((const uint32_t *)b->cols[f].data)[i] : 0;
+}
+
+/* ---- cells ---- */
+
+static bool same_cell(const struct rk_hot_cell *a, const struct rk_hot_cell *b)
+{
+	return a->from == b->from && a->kernel == b->kernel && a->instruction == b->instruction &&
+	       a->source == b->source && a->stall == b->stall && a->vaddr == b->vaddr &&
+	       a->rest == b->rest;
+}
+
+static uint32_t *slot_of(struct rk_hot *h, const struct rk_hot_cell *c)
+{
+	uint64_t v = rk_hash_u64((uint64_t)c->kernel << 32 | c->instruction);
+	size_t mask = h->nslots - 1, i;
+
+	v = rk_hash_u64(v ^ ((uint64_t)c->source << 32 | c->stall));
+	v = rk_hash_u64(v ^ ((uint64_t)c->vaddr << 2 | (uint64_t)c->from << 1 | c->rest));
+	for (i = (size_t)v & mask; h->slots[i]; i = (i + 1) & mask)
+		if (same_cell(&h->cells[h->slots[i] - 1], c))
+			break;
+	return &h->slots[i];
+}
+
+static int grow_slots(struct rk_hot *h, struct rk_error *err)
+{
+	size_t n = h->nslots ? h->nslots * 2 : 1024;
+	uint32_t *slots;
+
+	if (h->n * 2 < h->nslots)
+		return 0;
+	slots = rk_calloc(n, sizeof(*slots));
+	if (!slots)
+		return rk_fail_nomem(err);
+	rk_free(h->slots);
+	h->slots = slots;
+	h->nslots = n;
+	for (size_t i = 0; i < h->n; i++)
+		*slot_of(h, &h->cells[i]) = (uint32_t)(i + 1);
+	return 0;
+}
+
+static int new_cell(struct rk_hot *h, const struct rk_hot_cell *key, uint32_t *slot,
+		    struct rk_hot_cell **ret, struct rk_error *err)
+{
+	void *cells = rk_grow(h->cells, &h->cap, h->n + 1, sizeof(*h->cells));
+
+	if (!cells)
+		return rk_fail_nomem(err);
+	h->cells = cells;
+	h->cells[h->n] = *key;
+	*slot = (uint32_t)++h->n;
+	*ret = &h->cells[h->n - 1];
+	return 0;
+}
+
+/* The cell, past the limit that of the kernel's rest, and past twice that the rest of all. */
+static int cell_at(struct rk_hot *h, struct rk_hot_cell key, struct rk_hot_cell **ret,
+		   struct rk_error *err)
+{
+	int rc = grow_slots(h, err);
+	uint32_t *slot;
+
+	for (int full = 0; rc == 0; full++) {
+		slot = slot_of(h, &key);
+		if (*slot) {
+			*ret = &h->cells[*slot - 1];
+			return 0;
+		}
+		if (h->n < h->max || (full == 1 && h->n < 2 * h->max) || full == 2)
+			return new_cell(h, &key, slot, ret, err);
+		key = (struct rk_hot_cell){
+			.from = key.from, .kernel = full ? 0 : key.kernel, .vaddr = -1, .rest = true
+		};
+		h->turned_away += !full;
+	}
+	return rc;
+}
+
+/* ---- which kernel a dispatch was ---- */
+
+bool rk_hot_needs_kernels(const struct rk_batch *b)
+{
+	const struct rk_column *name = &b->cols[RK_P_NAME], *id = &b->cols[RK_P_DISPATCH];
+
+	for (size_t i = 0; i < b->nrows; i++)
+		if (!rk_column_has(name, i) && rk_column_has(id, i))
+			return true;
+	return false;
+}
+
+static int process_of(struct rk_hot *h, const struct rk_batch *b, const unsigned fields[3],
+		      size_t i, int64_t *ret, struct rk_error *err)
+{
+	struct rk_key3 key = { text(b, fields[0], i), number(b, fields[1], i, -1),
+			       number(b, fields[2], i, -1) };
+	uint32_t at;
+	int rc = rk_keys_number(&h->processes, key, &at, err);
+
+	*ret = at;
+	return rc;
+}
+
+static const unsigned kernel_process[] = { RK_K_NODE, RK_K_RANK, RK_K_PID };
+static const unsigned sample_process[] = { RK_P_NODE, RK_P_RANK, RK_P_PID };
+
+int rk_hot_note(struct rk_hot *h, const struct rk_batch *b, struct rk_error *err)
+{
+	int rc = h->names ? 0 : rk_matrix_new(h->ctx, 1, &h->names, err);
+
+	for (size_t i = 0; rc == 0 && i < b->nrows; i++) {
+		int64_t process;
+
+		if (!rk_column_has(&b->cols[RK_K_DISPATCH], i))
+			continue;
+		rc = process_of(h, b, kernel_process, i, &process, err);
+		if (rc == 0)
+			rc = rk_matrix_note(h->names, process, number(b, RK_K_DISPATCH, i, 0), err);
+	}
+	return rc;
+}
+
+int rk_hot_layout(struct rk_hot *h, struct rk_error *err)
+{
+	return h->names ? rk_matrix_layout(h->names, err) : 0;
+}
+
+int rk_hot_name(struct rk_hot *h, const struct rk_batch *b, struct rk_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && h->names && i < b->nrows; i++) {
+		int64_t process;
+
+		if (!rk_column_has(&b->cols[RK_K_DISPATCH], i))
+			continue;
+		rc = process_of(h, b, kernel_process, i, &process, err);
+		if (rc == 0)
+			rc = rk_matrix_put(h->names, process, number(b, RK_K_DISPATCH, i, 0), 0,
+					   (double)text(b, RK_K_NAME, i), err);
+	}
+	return rc;
+}
+
+/* The process of a sample: the same node, rank and pid, or the only one there is. */
+static int64_t find_process(struct rk_hot *h, const struct rk_batch *b, size_t i)
+{
+	struct rk_key3 key = { text(b, sample_process[0], i), number(b, sample_process[1], i, -1),
+			       number(b, sample_process[2], i, -1) };
+	const struct rk_keys *k = &h->processes;
+
+	for (size_t p = 0; p < k->n; p++)
+		if (rk_keys_equal(&k->v[p], &key))
+			return (int64_t)p;
+	return k->n == 1 ? 0 : -2;
+}
+
+static int kernel_of(struct rk_hot *h, const struct rk_batch *b, size_t i, uint32_t *ret,
+		     struct rk_error *err)
+{
+	double name = NAN;
+	int rc;
+
+	*ret = text(b, RK_P_NAME, i);
+	if (*ret || !h->names || !rk_column_has(&b->cols[RK_P_DISPATCH], i))
+		return 0;
+	rc = rk_matrix_get(h->names, find_process(h, b, i), number(b, RK_P_DISPATCH, i, 0), 0,
+			   &name, err);
+	if (rc > 0 && !isnan(name))
+		*ret = (uint32_t)name;
+	return rc < 0 ? rc : 0;
+}
+
+/* ---- samples ---- */
+
+static int add_samples(struct rk_hot *h, const struct rk_hot_cell *key, uint64_t n,
+		       struct rk_error *err)
+{
+	struct rk_hot_cell *c;
+	int rc = n ? cell_at(h, *key, &c, err) : 0;
+
+	if (rc == 0 && n)
+		c->weight += n;
+	return rc;
+}
+
+/* rocprof-compute has {"REASON": samples, ...} for all samples of an instruction. */
+static int add_reasons(struct rk_hot *h, struct rk_hot_cell key, const char *json, size_t len,
+		       uint64_t n, struct rk_error *err)
+{
+	struct rk_tree *t = NULL;
+	int rc = rk_tree_parse_json(json, len, "stall_reason", &t, NULL);
+
+	if (rc < 0)
+		return rc == RK_E_NOMEM ? rk_fail_nomem(err) : add_samples(h, &key, n, err);
+	rc = 0;
+	RK_TREE_EACH(c, t)
+	{
+		int64_t v;
+
+		if (rc < 0 || !rk_tree_int(c, &v) || v <= 0)
+			continue;
+		v = (uint64_t)v < n ? v : (int64_t)n;
+		n -= (uint64_t)v;
+		rc = rk_strtab_add(h->ctx->names, c->key, strlen(c->key), &key.stall, err);
+		if (rc == 0)
+			rc = add_samples(h, &key, (uint64_t)v, err);
+	}
+	rk_tree_free(t);
+	key.stall = 0;
+	return rc < 0 ? rc : add_samples(h, &key, n, err);
+}
+
+static int add_sample(struct rk_hot *h, const struct rk_batch *b, size_t i, struct rk_error *err)
+{
+	struct rk_hot_cell key = { .from = RK_HOT_SAMPLES,
+				   .instruction = text(b, RK_P_INSTRUCTION, i),
+				   .source = text(b, RK_P_SOURCE_LINE, i),
+				   .stall = text(b, RK_P_STALL, i),
+				   .vaddr = -1 };
+	/* a row without a moment stands for all samples of an instruction */
+	bool many = !rk_column_has(&b->cols[RK_P_TIME], i) &&
+		    !rk_column_has(&b->cols[RK_P_DISPATCH], i);
+	uint64_t n = many ? count(b, RK_P_WAVE_COUNT, i) : 1;
+	int rc = kernel_of(h, b, i, &key.kernel, err);
+	size_t len;
+	const char *stall = rk_strtab_borrow(h->ctx->names, key.stall, &len);
+
+	if (rc < 0)
+		return rc;
+	h->unnamed += !key.kernel;
+	if (many && stall[0] == '{')
+		return add_reasons(h, key, stall, len, n, err);
+	return add_samples(h, &key, n, err);
+}
+
+/* ---- thread traces ---- */
+
+static int set_kernel(struct rk_hot *h, const char *name, size_t len, struct rk_error *err)
+{
+	struct rk_bytes clean;
+	int rc;
+
+	rk_bytes_init(&clean, len * 3 + CLEAN_MAX_BYTES);
+	if (rk_name_clean(name, len, h->style, &clean))
+		rc = rk_strtab_add(h->ctx->names, (const char *)clean.data, clean.len, &h->kernel,
+				   err);
+	else
+		rc = rk_fail_nomem(err);
+	rk_bytes_release(&clean);
+	return rc;
+}
+
+/* A row "; name" without counts begins a kernel; its demangled name stands as the source. */
+static int begin_kernel(struct rk_hot *h, const struct rk_batch *b, size_t i, bool *ret,
+			struct rk_error *err)
+{
+	size_t len, n;
+	const char *s = rk_strtab_borrow(h->ctx->names, text(b, RK_I_INSTRUCTION, i), &len);
+	const char *name = rk_strtab_borrow(h->ctx->names, text(b, RK_I_SOURCE_LINE, i), &n);
+
+	*ret = len > 2 && s[0] == ';' && s[1] == ' ' && !count(b, RK_I_HITS, i) &&
+	       !count(b, RK_I_LATENCY, i);
+	if (!*ret)
+		return 0;
+	h->object = number(b, RK_I_CODE_OBJECT, i, -1);
+	h->vaddr = number(b, RK_I_VADDR, i, -1);
+	return n ? set_kernel(h, name, n, err) : set_kernel(h, s + 2, len - 2, err);
+}
+
+static int add_instruction(struct rk_hot *h, const struct rk_batch *b, size_t i,
+			   struct rk_error *err)
+{
+	struct rk_hot_cell key = { .from = RK_HOT_TRACE,
+				   .instruction = text(b, RK_I_INSTRUCTION, i),
+				   .source = text(b, RK_I_SOURCE_LINE, i),
+				   .vaddr = number(b, RK_I_VADDR, i, -1) };
+	int64_t object = number(b, RK_I_CODE_OBJECT, i, -1);
+	struct rk_hot_cell *c;
+	bool header;
+	int rc = begin_kernel(h, b, i, &header, err);
+
+	if (rc < 0 || header)
+		return rc;
+	/* addresses rise within a file: this one is of another, and no one said of which kernel */
+	if (object != h->object || key.vaddr < h->vaddr)
+		h->kernel = 0;
+	h->object = object;
+	h->vaddr = key.vaddr;
+	key.kernel = h->kernel;
+	h->unnamed += !key.kernel;
+	rc = cell_at(h, key, &c, err);
+	if (rc < 0)
+		return rc;
+	c->weight += count(b, RK_I_LATENCY, i);
+	c->hits += count(b, RK_I_HITS, i);
+	c->stalled += count(b, RK_I_STALL, i);
+	c->idle += count(b, RK_I_IDLE, i);
+	return 0;
+}
+
+int rk_hot_add(struct rk_hot *h, const struct rk_batch *b, struct rk_error *err)
+{
+	bool samples = b->schema->table == RK_PC_SAMPLES;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < b->nrows; i++)
+		rc = samples ? add_sample(h, b, i, err) : add_instruction(h, b, i, err);
+	return rc;
+}
+
+/* ---- the end ---- */
+
+static int compare_numbers(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int by_place(const void *pa, const void *pb)
+{
+	const struct rk_hot_cell *a = pa, *b = pb;
+	int c = compare_numbers(a->from, b->from);
+
+	c = c ? c : compare_numbers(a->kernel, b->kernel);
+	c = c ? c : compare_numbers(a->rest, b->rest);
+	c = c ? c : compare_numbers(a->source, b->source);
+	c = c ? c : compare_numbers(a->vaddr, b->vaddr);
+	c = c ? c : compare_numbers(a->instruction, b->instruction);
+	return c ? c : compare_numbers(a->stall, b->stall);
+}
+
+void rk_hot_finish(struct rk_hot *h, const struct rk_hot_cell **ret, size_t *ret_n)
+{
+	rk_free(h->slots);
+	h->slots = NULL;
+	rk_matrix_free(h->names);
+	h->names = NULL;
+	if (h->n)
+		qsort(h->cells, h->n, sizeof(*h->cells), by_place);
+	if (h->turned_away)
+		rk_diag_add(h->ctx->diag, "hotspot-limit", "", 0, h->turned_away,
+			    "more than %zu instructions, lines and stall reasons: of the others "
+			    "only the sum of each kernel is kept",
+			    h->max);
+	if (h->unnamed)
+		rk_diag_add(h->ctx->diag, "hotspot-no-kernel", "", 0, h->unnamed,
+			    "samples or instructions whose kernel is not known; a kernel trace of "
+			    "the same run names them");
+	*ret = h->cells;
+	*ret_n = h->n;
+}
