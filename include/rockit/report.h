@@ -10,6 +10,7 @@
 #include "rockit/warning.h"
 
 struct rk_run_file; /* rockit.h */
+struct rk_hotspots; /* hotspots.h */
 
 struct rk_report_options {
 	const char *by; /* NULL, "device", "process", "stream" or "rank" */
@@ -97,7 +98,8 @@ struct rk_report {
 	struct rk_report_counter *counters; /* by name */
 	size_t ncounters;
 	struct rk_report_energy energy;
-	double median_error; /* relative error of medians that are not exact; 0: all are */
+	struct rk_hotspots *hotspots; /* hotspots.h; NULL: no PC samples and no thread trace */
+	double median_error;          /* relative error of medians that are not exact; 0: all are */
 	const struct rk_run_file *files;
 	size_t nfiles;
 	const struct rk_warning *warnings;

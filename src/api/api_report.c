@@ -10,6 +10,7 @@
 #include "pass/aggregate.h"
 #include "pass/times.h"
 #include "report/report_parts.h"
+#include "rockit/hotspots.h"
 
 enum { TEXT_MAX_BYTES = 1 << 30 };
 
@@ -362,6 +363,15 @@ static int make_sections(struct work *w, uint32_t tables, struct rk_error *err)
 	return rc < 0 ? rc : make_section(w, RK_SECTION_DOMAINS, err);
 }
 
+static int make_hotspots(struct work *w, uint32_t tables, struct rk_error *err)
+{
+	if (!(tables & (RK_TABLE_BIT(RK_PC_SAMPLES) | RK_TABLE_BIT(RK_INSTRUCTIONS))) ||
+	    !rk_run_rescannable(w->run, RK_PC_SAMPLES) ||
+	    !rk_run_rescannable(w->run, RK_INSTRUCTIONS))
+		return 0;
+	return rk_run_hotspots(w->run, &w->r->hotspots, err);
+}
+
 static int report_make(struct work *w, struct rk_error *err)
 {
 	uint32_t tables = rk_run_tables(w->run);
@@ -375,6 +385,8 @@ static int report_make(struct work *w, struct rk_error *err)
 			rc = count_rows(w, (enum rk_table)t, err);
 	if (rc == 0)
 		rc = make_counters(w, err);
+	if (rc == 0)
+		rc = make_hotspots(w, tables, err);
 	return rc < 0 ? rc : make_tables(w, err);
 }
 
@@ -418,6 +430,7 @@ void rk_report_free(struct rk_report *r)
 	for (unsigned s = 0; s < RK_NSECTIONS; s++)
 		rk_free(rk_report_section(r, (enum rk_section)s)->rows);
 	rk_free(r->energy.devices);
+	rk_hotspots_free(r->hotspots);
 	rk_free(r->counters);
 	rk_free(r->tables);
 	rk_free(r);

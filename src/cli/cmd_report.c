@@ -5,6 +5,7 @@
 #include "options.h"
 #include "print.h"
 #include "progress.h"
+#include "rockit/hotspots.h"
 #include "rockit/rockit.h"
 #include "say.h"
 
@@ -16,6 +17,7 @@ struct settings {
 	int by;     /* index into the words below; -1: none */
 	int format; /* enum rk_report_format */
 	const char *out;
+	bool hotspots;
 };
 
 static const char *const by_words[] = { "device", "process", "stream", "rank", NULL };
@@ -25,6 +27,8 @@ static const struct rk_opt options[] = {
 	  offsetof(struct settings, top), NULL },
 	{ "by", 0, "KEY", "split names by device, process, stream or rank", RK_OPT_CHOICE,
 	  offsetof(struct settings, by), by_words },
+	{ "hotspots", 0, NULL, "instructions, lines and stall reasons of each kernel instead",
+	  RK_OPT_FLAG, offsetof(struct settings, hotspots), NULL },
 	RK_OPT_FORMAT(struct settings),
 	RK_OPT_OUTPUT(struct settings),
 	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
@@ -43,6 +47,19 @@ static int print(const struct settings *s, const struct rk_report *r)
 	return rk_print_text("report", s->out, text, len);
 }
 
+static int print_hotspots(const struct settings *s, const struct rk_hotspots *h)
+{
+	struct rk_render_options how = rk_print_look(&s->common, s->out, s->format);
+	struct rk_error err = { 0 };
+	char *text = NULL;
+	size_t len = 0;
+
+	how.top = s->top;
+	if (rk_hotspots_render(h, &how, &text, &len, &err) < 0)
+		return say_error("report", &err);
+	return rk_print_text("report", s->out, text, len);
+}
+
 static int report(const struct settings *s, const char *const *inputs, size_t ninputs)
 {
 	struct rk_progress progress;
@@ -51,6 +68,7 @@ static int report(const struct settings *s, const char *const *inputs, size_t ni
 					    .progress = rk_progress_step,
 					    .progress_arg = &progress };
 	const struct rk_report_options what = { .by = s->by >= 0 ? by_words[s->by] : NULL };
+	struct rk_hotspots *h = NULL;
 	struct rk_report *r = NULL;
 	struct rk_error err = { 0 };
 	struct rk_run *run = NULL;
@@ -59,10 +77,12 @@ static int report(const struct settings *s, const char *const *inputs, size_t ni
 	rk_progress_begin(&progress, "report", s->common.quiet);
 	rc = rk_run_open(inputs, ninputs, &how, &run, &err);
 	if (rc == 0)
-		rc = rk_run_report(run, &what, &r, &err);
+		rc = s->hotspots ? rk_run_hotspots(run, &h, &err) :
+				   rk_run_report(run, &what, &r, &err);
 	rk_progress_end(&progress);
 	if (rc == 0)
-		status = print(s, r);
+		status = s->hotspots ? print_hotspots(s, h) : print(s, r);
+	rk_hotspots_free(h);
 	rk_report_free(r);
 	if (run && s->common.verbose)
 		say_files("report", run);
@@ -95,6 +115,7 @@ const struct rk_command cmd_report = {
 	.examples = "  rockit report 1234_kernel_trace.csv\n"
 		    "  rockit report                        the newest run under rockit_output/\n"
 		    "  rockit report results.db --by device --top 5\n"
+		    "  rockit report run/ --hotspots\n"
 		    "  rockit report run/ --format json -o report.json\n",
 	.run = report_run,
 };

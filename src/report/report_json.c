@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "report/hotspots_parts.h"
 #include "report/report_parts.h"
 
 static void put_text(struct rk_bytes *out, const char *s)
@@ -125,11 +126,11 @@ static void put_files(struct rk_bytes *out, const struct rk_report *r)
 	rk_bytes_put_u8(out, ']');
 }
 
-static void put_warnings(struct rk_bytes *out, const struct rk_report *r)
+void rk_warnings_json(struct rk_bytes *out, const struct rk_warning *warnings, size_t n)
 {
 	rk_bytes_puts(out, ",\n \"warnings\":[");
-	for (size_t i = 0; i < r->nwarnings; i++) {
-		const struct rk_warning *w = &r->warnings[i];
+	for (size_t i = 0; i < n; i++) {
+		const struct rk_warning *w = &warnings[i];
 
 		next_line(out, i);
 		rk_bytes_puts(out, "{\"kind\":");
@@ -163,7 +164,9 @@ void rk_report_json(struct rk_bytes *out, const struct rk_report *r)
 	put_counters(out, r);
 	rk_bytes_puts(out, ",\n \"energy\":");
 	rk_energy_json(out, &r->energy);
+	rk_bytes_puts(out, ",\n \"hotspots\":");
+	rk_hotspots_json_array(out, r->hotspots);
 	put_files(out, r);
-	put_warnings(out, r);
+	rk_warnings_json(out, r->warnings, r->nwarnings);
 	rk_bytes_puts(out, "\n}\n");
 }

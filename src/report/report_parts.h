@@ -50,6 +50,9 @@ void rk_report_csv(struct rk_bytes *out, const struct rk_report *r);
 void rk_report_text(struct rk_bytes *out, const struct rk_report *r,
 		    const struct rk_render_options *opt);
 
+/* ,"warnings":[...] */
+void rk_warnings_json(struct rk_bytes *out, const struct rk_warning *warnings, size_t n);
+
 /* A double as JSON and CSV want it: shortest form, `missing` when it is not finite. */
 void rk_put_number(struct rk_bytes *out, double v, const char *missing);
 void rk_put_integer(struct rk_bytes *out, int64_t v);

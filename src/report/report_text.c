@@ -234,6 +234,9 @@ static void put_other_tables(struct page *p)
 	}
 	if (!first)
 		rk_bytes_put_u8(p->out, '\n');
+	if (p->r->hotspots)
+		rk_bytes_puts(p->out,
+			      "Instructions that take the time: rockit report --hotspots\n");
 }
 
 /* The names of the readers that were used, each once. */
