@@ -103,17 +103,12 @@ static int64_t pid_of(const struct chrome *c, uint32_t process)
 	return c->tracks.processes[process].shown_pid;
 }
 
-/* Markers stand with the calls of their thread, as PyTorch's do. */
 static int64_t tid_of(const struct chrome *c, uint32_t track)
 {
 	const struct rk_track *t = &c->tracks.v[track];
-	bool first = !t->lane && !t->rest;
+	bool thread = t->kind == RK_TRACK_THREAD && !t->lane && !t->rest;
 
-	if (first && t->kind == RK_TRACK_MARKERS)
-		t = &c->tracks.v[t->parent];
-	if (first && t->kind == RK_TRACK_THREAD && t->key >= 0 && t->key < FIRST_MADE_TID)
-		return t->key;
-	return FIRST_MADE_TID + track;
+	return thread && t->key >= 0 && t->key < FIRST_MADE_TID ? t->key : FIRST_MADE_TID + track;
 }
 
 static void put_metadata(struct chrome *c, const char *what, uint32_t process, uint32_t track)
@@ -149,10 +144,6 @@ static void describe(struct chrome *c, uint32_t process, uint32_t track)
 	if (t->told)
 		return;
 	t->told = true;
-	if (t->kind == RK_TRACK_MARKERS && tid_of(c, track) < FIRST_MADE_TID) {
-		describe(c, process, t->parent);
-		return;
-	}
 	rk_bytes_clear(&c->name);
 	if (t->parent && c->tracks.v[t->parent].kind != RK_TRACK_PROCESS) {
 		rk_tracks_name(&c->tracks, t->parent, &c->name);
