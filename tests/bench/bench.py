@@ -15,6 +15,7 @@ import time
 
 import metrics
 import runs
+import traces
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROWS = 2_000_000
@@ -290,7 +291,7 @@ def parse_args():
     parser.add_argument("--rows", type=int, default=ROWS)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--full", action="store_true", help="16 times the rows as well")
-    parser.add_argument("--only", default="sorted,shuffled,report,diff,rocpd,json,metrics,runs,linear")
+    parser.add_argument("--only", default="sorted,shuffled,report,diff,rocpd,json,metrics,traces,runs,linear")
     return parser.parse_args()
 
 
@@ -306,6 +307,7 @@ def main():
         "rocpd": bench.databases,
         "json": bench.json_text,
         "metrics": lambda: metrics.run(bench, args.full),
+        "traces": lambda: traces.run(bench, args.full),
         "runs": bench.runs,
         "linear": lambda: bench.linear([1, 4, 16] if args.full else [1, 4]),
     }
