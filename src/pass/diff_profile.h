@@ -12,8 +12,8 @@
 
 /* Past these, rows stand under one name, or are left out of the sequences, and that is told. */
 enum {
-	RK_PROFILE_NAMES = 1 << 17,
-	RK_PROFILE_SHAPES = 1 << 18,
+	RK_PROFILE_NAMES = 1 << 16,
+	RK_PROFILE_SHAPES = 1 << 17,
 	RK_PROFILE_QUEUES = 1 << 16,
 	RK_PROFILE_LINES = 1 << 14,
 	RK_PROFILE_SYMBOLS = 2 << 20, /* kept of all sequences, to say where two part */

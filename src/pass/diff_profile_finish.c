@@ -264,7 +264,7 @@ static void doubt(const struct rk_profiler *p, struct rk_profile *ret)
 	if (p->lost_names)
 		rk_list_addf(&ret->doubts, "more than %d names of kernels", RK_PROFILE_NAMES);
 	if (p->lost_shapes)
-		rk_list_addf(&ret->doubts, "more than %d grids of kernels", RK_PROFILE_SHAPES);
+		rk_list_addf(&ret->slips, "more than %d grids of kernels", RK_PROFILE_SHAPES);
 	if (rk_strtab_overflowed(p->ctx->names))
 		rk_list_add(&ret->doubts, "more distinct names than are kept");
 }
@@ -284,7 +284,7 @@ static int fill(struct rk_profiler *p, struct rk_profile *ret, struct rk_error *
 	doubt(p, ret);
 	if (p->structure)
 		rc = rk_launches_finish(&p->launches, ret, err);
-	return rc == 0 && ret->doubts.bad ? rk_fail_nomem(err) : rc;
+	return rc == 0 && (ret->doubts.bad || ret->slips.bad) ? rk_fail_nomem(err) : rc;
 }
 
 int rk_profiler_finish(struct rk_profiler *p, const char *label, struct rk_profile **ret,

@@ -2,6 +2,7 @@
 #include "rockit/diff.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -279,6 +280,29 @@ TEST(totals_of_centuries_stay_sums)
 	diff_check_sums(d);
 	CHECK(d->gpu.delta_ns < 0 && d->ndoubts > 0);
 	rk_diff_free(d);
+}
+
+TEST(names_past_the_limit_count_together_and_are_told)
+{
+	enum { MORE = 50, N = RK_PROFILE_NAMES + MORE };
+	struct launch *v = calloc(N, sizeof(*v));
+	char(*text)[16] = calloc(N, sizeof(*text));
+	struct rk_profile *p;
+
+	for (int i = 0; v && text && i < N; i++) {
+		snprintf(text[i], sizeof(text[i]), "k%d", i);
+		v[i] = (struct launch){ .name = text[i], .start = i, .duration = 3 };
+	}
+	p = v && text ? diff_profile_of(v, N) : NULL;
+	if (CHECK(p != NULL)) {
+		CHECK_U64(p->nnames, RK_PROFILE_NAMES + 1);
+		CHECK_U64(p->calls, N);
+		CHECK_I64(p->total_ns, 3 * N);
+		CHECK(p->doubts.n == 1 && strstr(p->doubts.v[0], "names of kernels"));
+	}
+	rk_profile_free(p);
+	free(v);
+	free(text);
 }
 
 /* ---- names ---- */
