@@ -194,8 +194,9 @@ void rk_diff_json(struct rk_bytes *out, const struct rk_diff *d)
 
 	rk_json_begin(&j, out);
 	rk_json_int(&j, "schema", 1);
-	rk_json_text(&j, "verdict", rk_diff_verdict_word(d->verdict));
-	rk_json_text(&j, "reason", d->reason);
+	/* null: nothing was to be judged */
+	rk_json_text(&j, "verdict", d->reason[0] ? rk_diff_verdict_word(d->verdict) : NULL);
+	rk_json_text(&j, "reason", d->reason[0] ? d->reason : NULL);
 	rk_json_real(&j, "gate_percent", d->gated ? d->gate_percent : NAN);
 	put_side(&j, "a", &d->a);
 	put_side(&j, "b", &d->b);

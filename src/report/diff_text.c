@@ -43,8 +43,9 @@ static void put_side(struct page *p, const char *letter, const struct rk_diff_si
 		rk_bytes_printf(p->out, " and %zu more run%s", s->runs - 1, s->runs > 2 ? "s" : "");
 	rk_bytes_puts(p->out, " (");
 	rk_put_grouped(p->out, s->calls);
-	rk_bytes_printf(p->out, " kernel%s of %" PRIu64 " name%s", s->calls == 1 ? "" : "s",
-			s->kernels, s->kernels == 1 ? "" : "s");
+	rk_bytes_printf(p->out, " kernel%s of ", s->calls == 1 ? "" : "s");
+	rk_put_grouped(p->out, s->kernels);
+	rk_bytes_puts(p->out, s->kernels == 1 ? " name" : " names");
 	if (s->copies) {
 		rk_bytes_puts(p->out, ", ");
 		rk_put_grouped(p->out, s->copies);
