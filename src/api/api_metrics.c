@@ -157,19 +157,6 @@ static int prepare(struct context *c, struct rk_error *err)
 
 /* ---- rows ---- */
 
-static int64_t i64_at(const struct rk_batch *b, unsigned field, size_t row, int64_t missing)
-{
-	const struct rk_column *c = &b->cols[field];
-
-	return rk_column_has(c, row) ? ((const int64_t *)c->data)[row] : missing;
-}
-
-static uint32_t id_at(const struct rk_batch *b, unsigned field, size_t row)
-{
-	return rk_column_has(&b->cols[field], row) ? ((const uint32_t *)b->cols[field].data)[row] :
-						     0;
-}
-
 static bool is_barrier(const struct rk_batch *b, size_t row)
 {
 	const struct rk_column *c = &b->cols[RK_K_BARRIER];
@@ -185,11 +172,11 @@ static int place_rows(struct context *c, const struct rk_batch *b, size_t first,
 
 	for (size_t i = 0; i < n; i++) {
 		size_t row = first + i;
-		uint32_t name = id_at(b, RK_K_NAME, row);
+		uint32_t name = rk_batch_id(b, RK_K_NAME, row);
 		unsigned kind = w->kinds.n < 2 ?
 					0 :
-					rk_kind_of(&w->kinds, i64_at(b, RK_K_DEVICE, row, -1),
-						   id_at(b, RK_K_NODE, row));
+					rk_kind_of(&w->kinds, rk_batch_int(b, RK_K_DEVICE, row, -1),
+						   rk_batch_id(b, RK_K_NODE, row));
 		int rc = is_barrier(b, row) ? 0 : filter_takes(&c->filter, w->run, name, err);
 
 		c->rows->kinds[i] = (uint8_t)kind;
@@ -231,11 +218,11 @@ static int tell_dispatches(struct context *c, const struct rk_batch *b, size_t f
 	for (size_t i = 0; i < n; i++) {
 		struct rk_metric_dispatch d = {
 			.kernel = rk_strtab_borrow(w->run->ctx.names,
-						   id_at(b, RK_K_NAME, first + i), NULL),
-			.dispatch_id = i64_at(b, RK_K_DISPATCH, first + i, -1),
-			.device_id = i64_at(b, RK_K_DEVICE, first + i, -1),
-			.start_ns = i64_at(b, RK_K_START, first + i, -1),
-			.duration_ns = i64_at(b, RK_K_DURATION, first + i, -1),
+						   rk_batch_id(b, RK_K_NAME, first + i), NULL),
+			.dispatch_id = rk_batch_int(b, RK_K_DISPATCH, first + i, -1),
+			.device_id = rk_batch_int(b, RK_K_DEVICE, first + i, -1),
+			.start_ns = rk_batch_int(b, RK_K_START, first + i, -1),
+			.duration_ns = rk_batch_int(b, RK_K_DURATION, first + i, -1),
 			.values = c->values,
 		};
 
@@ -379,7 +366,8 @@ static int add_measures(struct rk_metric_work *w, struct rk_error *err)
 			}
 			w->measured = grown;
 			w->measured[w->nmeasured++] = (struct rk_roof_measure){
-				rk_strtab_borrow(w->run->ctx.names, id_at(b, RK_S_METRIC, i), NULL),
+				rk_strtab_borrow(w->run->ctx.names, rk_batch_id(b, RK_S_METRIC, i),
+						 NULL),
 				((const double *)b->cols[RK_S_VALUE].data)[i]
 			};
 		}

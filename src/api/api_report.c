@@ -126,12 +126,7 @@ static int add_table(struct work *w, const struct plan *p, struct rk_error *err)
 
 static int64_t get_i64(const struct rk_batch *b, int field, size_t row, int64_t missing)
 {
-	const struct rk_column *c = field < 0 ? NULL : &b->cols[field];
-
-	if (!c || !rk_column_has(c, row))
-		return missing;
-	return b->schema->fields[field].type == RK_I64 ? ((const int64_t *)c->data)[row] :
-							 ((const int32_t *)c->data)[row];
+	return field < 0 ? missing : rk_batch_int(b, (unsigned)field, row, missing);
 }
 
 static double get_f64(const struct rk_batch *b, int field, size_t row)
@@ -140,20 +135,14 @@ static double get_f64(const struct rk_batch *b, int field, size_t row)
 						     NAN;
 }
 
-static uint32_t get_name(const struct rk_batch *b, int field, size_t row)
-{
-	return rk_column_has(&b->cols[field], row) ? ((const uint32_t *)b->cols[field].data)[row] :
-						     0;
-}
-
 static int add_stats_row(struct work *w, const struct rk_batch *b, size_t row, struct rk_error *err)
 {
 	const struct rk_strtab *names = w->ctx->names;
 	enum rk_section s =
-		rk_section_of_stats(rk_strtab_borrow(names, get_name(b, RK_T_OF, row), NULL));
+		rk_section_of_stats(rk_strtab_borrow(names, rk_batch_id(b, RK_T_OF, row), NULL));
 	int64_t calls = get_i64(b, RK_T_CALLS, row, 0), total = get_i64(b, RK_T_TOTAL, row, 0);
 	struct rk_agg_line line = {
-		.name = get_name(b, RK_T_NAME, row),
+		.name = rk_batch_id(b, RK_T_NAME, row),
 		.keyed = stats_key[w->by] >= 0 && rk_column_has(&b->cols[stats_key[w->by]], row),
 		.key = get_i64(b, stats_key[w->by], row, 0),
 		.calls = calls < 0 ? 0 : (uint64_t)calls,

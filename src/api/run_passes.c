@@ -28,29 +28,13 @@ struct checked {
 	uint64_t mismatches;
 };
 
-static int64_t int_at(const struct rk_batch *b, unsigned field, size_t row, int64_t missing)
-{
-	const struct rk_column *c = &b->cols[field];
-
-	if (!rk_column_has(c, row))
-		return missing;
-	return b->schema->fields[field].type == RK_I64 ? ((const int64_t *)c->data)[row] :
-							 ((const int32_t *)c->data)[row];
-}
-
 /* Work-items in all, in 32 bits as the counter files have it; 0 when not known. */
 static uint32_t items_at(const struct rk_batch *b, size_t row)
 {
-	uint32_t x = (uint32_t)int_at(b, RK_K_ITEMS_X, row, 0);
-	uint32_t y = (uint32_t)int_at(b, RK_K_ITEMS_Y, row, 1);
+	uint32_t x = (uint32_t)rk_batch_int(b, RK_K_ITEMS_X, row, 0);
+	uint32_t y = (uint32_t)rk_batch_int(b, RK_K_ITEMS_Y, row, 1);
 
-	return x * y * (uint32_t)int_at(b, RK_K_ITEMS_Z, row, 1);
-}
-
-static uint32_t name_at(const struct rk_batch *b, unsigned field, size_t row)
-{
-	return rk_column_has(&b->cols[field], row) ? ((const uint32_t *)b->cols[field].data)[row] :
-						     0;
+	return x * y * (uint32_t)rk_batch_int(b, RK_K_ITEMS_Z, row, 1);
 }
 
 /* One pass over a table of a file, kernel names cleaned, a row at a time. */
@@ -90,7 +74,7 @@ static int each_row(struct checked *c, struct rk_found *f, enum rk_table t, uint
 /* A kernel's number: its dispatch id, or where the file has none (6.2) its place in it. */
 static int64_t number_of(const struct checked *c, const struct rk_batch *b, size_t row)
 {
-	return c->by_order ? c->ordinal : int_at(b, RK_K_DISPATCH, row, 0);
+	return c->by_order ? c->ordinal : rk_batch_int(b, RK_K_DISPATCH, row, 0);
 }
 
 static int note_kernel(struct checked *c, const struct rk_batch *b, size_t row,
@@ -106,14 +90,14 @@ static int note_kernel(struct checked *c, const struct rk_batch *b, size_t row,
 static int put_kernel(struct checked *c, const struct rk_batch *b, size_t row, struct rk_error *err)
 {
 	int64_t id = number_of(c, b, row);
-	int rc = rk_matrix_put(c->m, -1, id, c->name, name_at(b, RK_K_NAME, row), err);
+	int rc = rk_matrix_put(c->m, -1, id, c->name, rk_batch_id(b, RK_K_NAME, row), err);
 
 	return rc < 0 ? rc : rk_matrix_put(c->m, -1, id, c->items, items_at(b, row), err);
 }
 
 static int note_other(struct checked *c, const struct rk_batch *b, size_t row, struct rk_error *err)
 {
-	int64_t id = int_at(b, RK_K_DISPATCH, row, 0);
+	int64_t id = rk_batch_int(b, RK_K_DISPATCH, row, 0);
 
 	(void)err;
 	c->other_first = id < c->other_first ? id : c->other_first;
@@ -137,11 +121,11 @@ static int64_t shifted(const struct checked *c, int64_t id)
 static int check_other(struct checked *c, const struct rk_batch *b, size_t row,
 		       struct rk_error *err)
 {
-	int64_t id = shifted(c, int_at(b, RK_K_DISPATCH, row, 0));
+	int64_t id = shifted(c, rk_batch_int(b, RK_K_DISPATCH, row, 0));
 	const double *known;
 	int rc = rk_matrix_row(c->m, -1, id, &known, err);
 
-	if (rc > 0 && agrees(c, known, name_at(b, RK_K_NAME, row), items_at(b, row)))
+	if (rc > 0 && agrees(c, known, rk_batch_id(b, RK_K_NAME, row), items_at(b, row)))
 		return 0;
 	c->mismatches++;
 	return rc > 0 ? rk_matrix_put(c->m, -1, id, c->refused, c->file, err) : rc;
@@ -150,14 +134,14 @@ static int check_other(struct checked *c, const struct rk_batch *b, size_t row,
 static int put_counter(struct checked *c, const struct rk_batch *b, size_t row,
 		       struct rk_error *err)
 {
-	int64_t id = shifted(c, int_at(b, RK_N_DISPATCH, row, 0));
+	int64_t id = shifted(c, rk_batch_int(b, RK_N_DISPATCH, row, 0));
 	double refused;
 	int rc = rk_matrix_get(c->m, -1, id, c->refused, &refused, err);
 
 	if (rc <= 0 || refused == c->file || !rk_column_has(&b->cols[RK_N_VALUE], row))
 		return rc < 0 ? rc : 0;
 	/* what an earlier pass has measured stays */
-	return rk_join_put(c->m, c->set, name_at(b, RK_N_COUNTER, row), -1, id,
+	return rk_join_put(c->m, c->set, rk_batch_id(b, RK_N_COUNTER, row), -1, id,
 			   ((const double *)b->cols[RK_N_VALUE].data)[row], err);
 }
 

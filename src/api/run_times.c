@@ -23,13 +23,6 @@ struct times {
 typedef int each_fn(struct times *t, int64_t pid, int64_t dispatch, double duration,
 		    struct rk_error *err);
 
-static int64_t int_at(const struct rk_batch *b, unsigned field, size_t row, int64_t missing)
-{
-	const struct rk_column *c = &b->cols[field];
-
-	return rk_column_has(c, row) ? ((const int64_t *)c->data)[row] : missing;
-}
-
 /* Rows of kernels; `repeats`: every row that the file has of a dispatch. */
 static int each_row(struct rk_run *run, struct rk_found *f, bool repeats, struct times *t,
 		    each_fn *use, struct rk_error *err)
@@ -48,9 +41,9 @@ static int each_row(struct rk_run *run, struct rk_found *f, bool repeats, struct
 		for (size_t i = 0; rc >= 0 && i < b->nrows; i++)
 			if (rk_column_has(&b->cols[RK_K_DISPATCH], i) &&
 			    rk_column_has(&b->cols[RK_K_DURATION], i))
-				rc = use(t, int_at(b, RK_K_PID, i, -1),
-					 int_at(b, RK_K_DISPATCH, i, 0),
-					 (double)int_at(b, RK_K_DURATION, i, 0), err);
+				rc = use(t, rk_batch_int(b, RK_K_PID, i, -1),
+					 rk_batch_int(b, RK_K_DISPATCH, i, 0),
+					 (double)rk_batch_int(b, RK_K_DURATION, i, 0), err);
 	rk_source_close(rows);
 	rk_reader_close(r);
 	return rc < 0 ? rc : 0;

@@ -24,6 +24,25 @@ static inline bool rk_column_has(const struct rk_column *c, size_t row)
 	return c->data && (!c->valid || c->valid[row / 64] >> (row % 64) & 1);
 }
 
+/* One value of an int64 or int32 column, or `missing`. */
+static inline int64_t rk_batch_int(const struct rk_batch *b, unsigned field, size_t row,
+				   int64_t missing)
+{
+	const struct rk_column *c = &b->cols[field];
+
+	if (!rk_column_has(c, row))
+		return missing;
+	return b->schema->fields[field].type == RK_I64 ? ((const int64_t *)c->data)[row] :
+							 ((const int32_t *)c->data)[row];
+}
+
+/* One id of a string column; 0, which is "", where it is null. */
+static inline uint32_t rk_batch_id(const struct rk_batch *b, unsigned field, size_t row)
+{
+	return rk_column_has(&b->cols[field], row) ? ((const uint32_t *)b->cols[field].data)[row] :
+						     0;
+}
+
 /* A batch being filled. Columns get memory on first use, so what a source never says costs nothing. */
 struct rk_builder {
 	const struct rk_schema *schema;
