@@ -94,6 +94,7 @@ void rk_run_close(struct rk_run *run)
 		rk_counter_set_release(run->counters);
 	rk_free(run->counters);
 	rk_energy_free(run->energy);
+	rk_free(run->energy_fields);
 	rk_pool_free(run->ctx.pool);
 	rk_diag_free(run->ctx.diag);
 	rk_strtab_free(run->ctx.names);

@@ -60,8 +60,11 @@ struct rk_run {
 	/* joined to kernels, whose schema it holds: as long as the run. NULL: none, or not asked */
 	struct rk_counter_set *counters;
 	struct rk_energy *energy; /* of its kernels, once that was settled; NULL: none */
-	bool counted;             /* `counters` is settled */
-	bool named;               /* each file's counters are known */
+	/* kernels with energy_j: passes look at it when what they read is closed */
+	struct rk_schema energy_schema;
+	struct rk_field *energy_fields;
+	bool counted; /* `counters` is settled */
+	bool named;   /* each file's counters are known */
 	uint64_t progress_before, progress_total;
 	size_t scanned; /* the file that the batch a scan gave last is from */
 };

@@ -83,8 +83,6 @@ struct column {
 	struct rk_source base;
 	struct rk_source *rows;
 	struct rk_energy *energy;
-	struct rk_schema schema;
-	struct rk_field *fields;
 	struct rk_column *cols;
 	struct rk_builder b; /* of energy_j alone */
 	struct rk_batch batch;
@@ -126,9 +124,9 @@ static int column_next(struct rk_source *base, const struct rk_batch **batch, st
 	rc = fill(c, b, err);
 	if (rc < 0)
 		return rc;
-	memcpy(c->cols, b->cols, (c->schema.nfields - 1) * sizeof(*c->cols));
-	c->cols[c->schema.nfields - 1] = rk_builder_batch(&c->b)->cols[0];
-	c->batch = (struct rk_batch){ &c->schema, b->nrows, c->cols };
+	memcpy(c->cols, b->cols, (base->schema->nfields - 1) * sizeof(*c->cols));
+	c->cols[base->schema->nfields - 1] = rk_builder_batch(&c->b)->cols[0];
+	c->batch = (struct rk_batch){ base->schema, b->nrows, c->cols };
 	*batch = &c->batch;
 	return 1;
 }
@@ -139,7 +137,6 @@ static void column_close(struct rk_source *base)
 
 	rk_source_close(c->rows);
 	rk_builder_release(&c->b);
-	rk_free(c->fields);
 	rk_free(c->cols);
 	rk_free(c);
 }
@@ -154,19 +151,33 @@ static bool has_column(const struct rk_schema *s)
 	return false;
 }
 
-static int column_make(struct column *c, struct rk_error *err)
+/* Kernels of a run have one schema, whichever time they are read. */
+static int make_schema(struct rk_run *run, const struct rk_schema *from, struct rk_error *err)
 {
-	unsigned n = c->rows->schema->nfields;
+	unsigned n = from->nfields;
 
-	c->fields = rk_calloc(n + 1, sizeof(*c->fields));
-	c->cols = rk_calloc(n + 1, sizeof(*c->cols));
-	if (!c->fields || !c->cols)
+	if (run->energy_fields)
+		return 0;
+	run->energy_fields = rk_calloc(n + 1, sizeof(*run->energy_fields));
+	if (!run->energy_fields)
 		return rk_fail_nomem(err);
-	memcpy(c->fields, c->rows->schema->fields, n * sizeof(*c->fields));
-	c->fields[n] = energy_field;
-	c->schema = *c->rows->schema;
-	c->schema.fields = c->fields;
-	c->schema.nfields = n + 1;
+	memcpy(run->energy_fields, from->fields, n * sizeof(*run->energy_fields));
+	run->energy_fields[n] = energy_field;
+	run->energy_schema = *from;
+	run->energy_schema.fields = run->energy_fields;
+	run->energy_schema.nfields = n + 1;
+	return 0;
+}
+
+static int column_make(struct column *c, struct rk_run *run, struct rk_error *err)
+{
+	int rc = make_schema(run, c->rows->schema, err);
+
+	if (rc < 0)
+		return rc;
+	c->cols = rk_calloc(run->energy_schema.nfields, sizeof(*c->cols));
+	if (!c->cols)
+		return rk_fail_nomem(err);
 	return rk_builder_init(&c->b, &energy_schema, RK_BATCH_ROWS, err);
 }
 
@@ -185,8 +196,8 @@ int rk_run_energy_open(struct rk_run *run, struct rk_source **rows, struct rk_er
 	}
 	c->rows = *rows;
 	c->energy = run->energy;
-	c->base = (struct rk_source){ &column_ops, &c->schema };
-	rc = column_make(c, err);
+	c->base = (struct rk_source){ &column_ops, &run->energy_schema };
+	rc = column_make(c, run, err);
 	*rows = rc < 0 ? NULL : &c->base;
 	if (rc < 0)
 		column_close(&c->base);

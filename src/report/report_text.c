@@ -7,6 +7,7 @@
 
 enum {
 	WIDE_COLUMNS = 100, /* narrower terminals see no Min and Max */
+	ERROR_COLUMNS = 6,
 };
 
 struct page {
@@ -44,7 +45,7 @@ static struct widths measure(const struct page *p, const struct rk_report_sectio
 	if (p->r->by && w.key < strlen(p->r->by))
 		w.key = strlen(p->r->by);
 	w.before_name = 6 + 1 + RK_PAGE_BAR + (RK_PAGE_TIME + 1) * (p->extremes ? 5u : 3u) +
-			(energy ? 2 * (RK_PAGE_TIME + 1) : 0) + w.calls + 1 +
+			(energy ? 2 * (RK_PAGE_TIME + 1) + ERROR_COLUMNS + 1 : 0) + w.calls + 1 +
 			(w.key ? w.key + 1 : 0) + 2;
 	return w;
 }
@@ -66,6 +67,7 @@ static void put_heading(struct page *p, const struct widths *w)
 	}
 	if (w->energy) {
 		rk_page_word(&p->page, "Energy", RK_PAGE_TIME);
+		rk_page_word(&p->page, p->opt->utf8 ? "±%" : "+-%", ERROR_COLUMNS);
 		rk_page_word(&p->page, "J/call", RK_PAGE_TIME);
 	}
 	if (w->key) {
@@ -90,6 +92,18 @@ static void energy_cell(struct page *p, double joule)
 {
 	rk_put_energy(&p->page.cell, joule);
 	rk_page_right(&p->page, RK_PAGE_TIME);
+}
+
+/* Of kernels shorter than an interval it is often more than all of it. */
+static void error_cell(struct page *p, double percent)
+{
+	if (!isfinite(percent))
+		rk_bytes_puts(&p->page.cell, "-");
+	else if (percent > 100)
+		rk_bytes_puts(&p->page.cell, ">100");
+	else
+		rk_bytes_printf(&p->page.cell, "%.1f", percent);
+	rk_page_right(&p->page, ERROR_COLUMNS);
 }
 
 static void put_row(struct page *p, const struct rk_report_row *row, const struct widths *w)
@@ -117,6 +131,7 @@ static void put_row(struct page *p, const struct rk_report_row *row, const struc
 	}
 	if (w->energy) {
 		energy_cell(p, row->energy_j);
+		error_cell(p, 100 * row->energy_error_j / row->energy_j);
 		energy_cell(p, rk_energy_per_call(row));
 	}
 	if (w->key)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "rockit/rockit.h"
 #include "tap.h"
 #include "world.h"
 
@@ -615,6 +616,66 @@ TEST(energy_without_memory_is_an_error_and_nothing_leaks)
 		rk_energy_free(e);
 		rk_builder_release(&b);
 		rk_builder_release(&k);
+		world_close(&w);
+	}
+	CHECK(!failed);
+}
+
+/* ---- a run: its report and its converted kernels ---- */
+
+static const char trace[] =
+	"\"Kind\",\"Agent_Id\",\"Queue_Id\",\"Kernel_Id\",\"Kernel_Name\",\"Correlation_Id\","
+	"\"Start_Timestamp\",\"End_Timestamp\",\"Private_Segment_Size\",\"Group_Segment_Size\","
+	"\"Workgroup_Size_X\",\"Workgroup_Size_Y\",\"Workgroup_Size_Z\",\"Grid_Size_X\","
+	"\"Grid_Size_Y\",\"Grid_Size_Z\"\n"
+	"\"KERNEL_DISPATCH\",1,1,7,\"two\",2,1500,2000,0,0,64,1,1,64,1,1\n"
+	"\"KERNEL_DISPATCH\",1,1,7,\"one\",1,1000,1500,0,0,64,1,1,64,1,1\n";
+
+static const char power[] = "timestamp_ns,time,Power(Watt) GPU0\n0,,100\n1000,,300\n2000,,300\n";
+
+static int report_and_convert(struct world *w, const char *dir)
+{
+	char out[sizeof(w->dir) + 16];
+	const struct rk_convert_options to = { .out = out, .table = "kernels" };
+	const struct rk_run_options how = { .threads = 1 };
+	const char *paths[] = { dir };
+	struct rk_convert_result done;
+	struct rk_report *r = NULL;
+	struct rk_run *run = NULL;
+	int rc = rk_run_open(paths, 1, &how, &run, &w->err);
+
+	snprintf(out, sizeof(out), "%s/k.csv", w->dir);
+	if (rc == 0)
+		rc = rk_run_report(run, NULL, &r, &w->err);
+	if (rc == 0)
+		CHECK(r->energy.ndevices == 1 &&
+		      r->energy.joules.total == r->energy.joules.kernels + r->energy.joules.before);
+	if (rc == 0)
+		rc = rk_run_convert(run, &to, &done, &w->err);
+	rk_report_free(r);
+	rk_run_close(run);
+	return rc;
+}
+
+TEST(energy_of_a_run_without_memory_is_an_error_and_nothing_leaks)
+{
+	bool failed = true;
+
+	for (uint64_t n = 1; failed && n < 20000; n++) {
+		char dir[sizeof(((struct world *)0)->dir) + 8];
+		struct world w;
+		int rc;
+
+		world_open(&w, 1);
+		world_text(&w, "run/7_kernel_trace.csv", trace);
+		world_text(&w, "run/gpu_info_power_profiler_output.csv", power);
+		snprintf(dir, sizeof(dir), "%s/run", w.dir);
+		rk_alloc_fail_after(n);
+		rc = report_and_convert(&w, dir);
+		failed = rk_alloc_failed();
+		rk_alloc_fail_after(0);
+		CHECK(rc == 0 || (failed && rc == RK_E_NOMEM && w.err.code == RK_E_NOMEM));
+		CHECK(failed || world_has(&w, "k.csv"));
 		world_close(&w);
 	}
 	CHECK(!failed);
