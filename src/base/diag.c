@@ -15,6 +15,7 @@ struct rk_diag {
 	pthread_mutex_t lock;
 	struct rk_warning *list;
 	size_t n, cap;
+	size_t counted; /* entries before this one are counted already */
 };
 
 int rk_diag_new(struct rk_diag **ret, struct rk_error *err)
@@ -90,7 +91,7 @@ void rk_diag_add(struct rk_diag *d, const char *kind, const char *file, uint64_t
 	va_end(ap);
 	pthread_mutex_lock(&d->lock);
 	w = entry(d, kind, file, line, message);
-	if (w)
+	if (w && (size_t)(w - d->list) >= d->counted)
 		w->count += count;
 	pthread_mutex_unlock(&d->lock);
 }
@@ -107,6 +108,11 @@ void rk_diag_most(struct rk_diag *d, const char *kind, const char *file, uint64_
 	pthread_mutex_unlock(&d->lock);
 }
 
+void rk_diag_again(struct rk_diag *d)
+{
+	d->counted = d->n;
+}
+
 const struct rk_warning *rk_diag_list(const struct rk_diag *d, size_t *ret_n)
 {
 	*ret_n = d->n;
@@ -115,6 +121,8 @@ const struct rk_warning *rk_diag_list(const struct rk_diag *d, size_t *ret_n)
 
 void rk_diag_reset(struct rk_diag *d, size_t keep)
 {
+	if (d->counted > keep)
+		d->counted = keep;
 	while (d->n > keep) {
 		struct rk_warning *w = &d->list[--d->n];
 

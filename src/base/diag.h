@@ -28,6 +28,12 @@ void rk_diag_add(struct rk_diag *d, const char *kind, const char *file, uint64_t
 void rk_diag_most(struct rk_diag *d, const char *kind, const char *file, uint64_t line,
 		  uint64_t count, const char *message);
 
+/*
+ * The same input is read again, for something else: what was warned of before is counted already.
+ * Warnings of other kinds are new.
+ */
+void rk_diag_again(struct rk_diag *d);
+
 /* Borrowed until the next add. */
 const struct rk_warning *rk_diag_list(const struct rk_diag *d, size_t *ret_n);
 /* Forgets all warnings: before a pass over the same input is begun again. */
