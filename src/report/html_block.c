@@ -1,0 +1,252 @@
+/* html_block.c - see html_block.h. */
+#include "report/html_block.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/base64.h"
+#include "codec/deflate.h"
+
+enum {
+	RAW_MAX = 1 << 20, /* rows x (8 + 8 + 4 + 1) bytes, and some */
+	LEVEL = 6,
+	GAP_FACTOR = 64, /* a gap that is so many times a chunk ends it ... */
+};
+static const int64_t gap_min_ns = 1000000; /* ... when it is this long, too */
+
+int rk_html_packer_new(struct rk_html_packer **ret, struct rk_error *err)
+{
+	struct rk_html_packer *p = rk_calloc(1, sizeof(*p));
+
+	if (!p)
+		return rk_fail_nomem(err);
+	rk_bytes_init(&p->raw, RAW_MAX);
+	rk_bytes_init(&p->packed, 2 * RAW_MAX);
+	*ret = p;
+	return 0;
+}
+
+void rk_html_packer_free(struct rk_html_packer *p)
+{
+	if (!p)
+		return;
+	rk_bytes_release(&p->raw);
+	rk_bytes_release(&p->packed);
+	rk_free(p);
+}
+
+/* ---- columns ---- */
+
+static void put_plane(struct rk_bytes *out, const uint64_t *v, size_t n, unsigned shift)
+{
+	uint8_t *to = out->data + out->len;
+
+	for (size_t i = 0; i < n; i++)
+		to[i] = (uint8_t)(v[i] >> shift);
+	out->len += n;
+}
+
+void rk_html_column(struct rk_bytes *out, const uint64_t *v, size_t n, size_t *cuts, size_t *ncuts)
+{
+	uint64_t all = 0;
+	unsigned planes = 0;
+
+	for (size_t i = 0; i < n; i++)
+		all |= v[i];
+	while (planes < 8 && all >> 8 * planes)
+		planes++;
+	rk_bytes_put_u8(out, (uint8_t)planes);
+	if (!rk_bytes_reserve(out, planes * n))
+		return;
+	for (unsigned i = 0; i < planes; i++) {
+		if (cuts)
+			cuts[(*ncuts)++] = out->len;
+		put_plane(out, v, n, 8 * i);
+	}
+}
+
+static void put_le(struct rk_bytes *out, uint64_t v, unsigned bytes)
+{
+	for (unsigned i = 0; i < bytes; i++)
+		rk_bytes_put_u8(out, (uint8_t)(v >> 8 * i));
+}
+
+/* ---- rows ---- */
+
+static int64_t gap_at(const struct rk_html_row *rows, size_t i)
+{
+	return i ? rows[i].start - rows[i - 1].start - rows[i - 1].duration : 0;
+}
+
+static uint64_t gcd(uint64_t a, uint64_t b)
+{
+	while (b) {
+		uint64_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/* Clocks of devices tick in tens of nanoseconds, though they do not always begin with one. */
+static int64_t gap_tick(const struct rk_html_row *rows, size_t n)
+{
+	uint64_t tick = 0;
+
+	for (size_t i = 0; i < n && tick != 1; i++) {
+		int64_t gap = gap_at(rows, i);
+
+		tick = gcd((uint64_t)(gap < 0 ? -gap : gap), tick);
+	}
+	return tick ? (int64_t)tick : 1;
+}
+
+static int64_t duration_tick(const struct rk_html_row *rows, size_t n)
+{
+	uint64_t tick = 0;
+
+	for (size_t i = 0; i < n && tick != 1; i++)
+		tick = gcd((uint64_t)rows[i].duration, tick);
+	return tick ? (int64_t)tick : 1;
+}
+
+static void put_column(struct rk_html_packer *p, size_t n)
+{
+	rk_html_column(&p->raw, p->values, n, p->cuts, &p->ncuts);
+}
+
+static void put_gaps(struct rk_html_packer *p, const struct rk_html_row *rows, size_t n,
+		     int64_t tick)
+{
+	for (size_t i = 0; i < n; i++)
+		p->values[i] = rk_html_signed(gap_at(rows, i) / tick);
+	put_column(p, n);
+}
+
+/* Towards the lower number, as Math.floor does. */
+static int64_t quarter(int64_t v)
+{
+	return v >= 0 ? v / 4 : -((3 - v) / 4);
+}
+
+static void put_durations(struct rk_html_packer *p, const struct rk_html_row *rows, size_t n,
+			  int64_t tick)
+{
+	memset(p->guess, 0, sizeof(p->guess));
+	for (size_t i = 0; i < n; i++) {
+		int64_t *guess = &p->guess[rows[i].name % RK_HTML_GUESSES];
+		int64_t d = rows[i].duration / tick;
+
+		p->values[i] = rk_html_signed(d - *guess);
+		*guess = *guess ? *guess + quarter(d - *guess) : d;
+	}
+	put_column(p, n);
+}
+
+static void put_rows(struct rk_html_packer *p, const struct rk_html_row *rows, size_t n)
+{
+	int64_t gaps = gap_tick(rows, n), durations = duration_tick(rows, n);
+
+	rk_bytes_clear(&p->raw);
+	p->ncuts = 0;
+	put_le(&p->raw, n, 4);
+	put_le(&p->raw, (uint64_t)gaps, 8);
+	put_le(&p->raw, (uint64_t)durations, 8);
+	put_gaps(p, rows, n, gaps);
+	put_durations(p, rows, n, durations);
+	for (size_t i = 0; i < n; i++)
+		p->values[i] = rows[i].name;
+	put_column(p, n);
+	for (size_t i = 0; i < n; i++)
+		p->values[i] = rows[i].depth;
+	put_column(p, n);
+}
+
+/* ---- chunks ---- */
+
+/* Where the chunk that begins at `first` ends. */
+static size_t chunk_end(const struct rk_html_row *rows, size_t first, size_t n)
+{
+	int64_t end = rows[first].start;
+	size_t i = first;
+
+	for (; i < n && i - first < RK_HTML_CHUNK_ROWS; i++) {
+		int64_t gap = rows[i].start - end;
+
+		if (i - first >= RK_HTML_CHUNK_MIN && gap > gap_min_ns &&
+		    gap / GAP_FACTOR > end - rows[first].start)
+			break;
+		if (rows[i].start + rows[i].duration > end)
+			end = rows[i].start + rows[i].duration;
+	}
+	return i;
+}
+
+/* The total of a name in this chunk, of which there are fewer than slots. */
+static int64_t *tally_of(struct rk_html_packer *p, uint32_t name)
+{
+	uint32_t at = name * UINT32_C(2654435761) % RK_HTML_TALLY;
+
+	while (p->tally[at].chunk == p->chunk && p->tally[at].name != name)
+		at = (at + 1) % RK_HTML_TALLY;
+	if (p->tally[at].chunk != p->chunk)
+		p->tally[at] = (struct rk_html_tally){ name, p->chunk, 0 };
+	return &p->tally[at].total;
+}
+
+static struct rk_html_chunk sum_up(struct rk_html_packer *p, const struct rk_html_row *rows,
+				   size_t n)
+{
+	struct rk_html_chunk c = { .start = rows[0].start, .rows = (uint32_t)n };
+	int64_t end = rows[0].start, busy = 0, most = -1;
+
+	p->chunk++;
+	for (size_t i = 0; i < n; i++) {
+		int64_t stop = rows[i].start + rows[i].duration;
+		int64_t from = rows[i].start > end ? rows[i].start : end;
+		int64_t *total = tally_of(p, rows[i].name);
+
+		busy += stop > from ? stop - from : 0;
+		end = stop > end ? stop : end;
+		*total += rows[i].duration;
+		if (*total > most) {
+			most = *total;
+			c.name = rows[i].name;
+		}
+	}
+	c.span = end - c.start;
+	c.busy = c.span ? (uint8_t)((double)busy / (double)c.span * 255 + 0.5) : 255;
+	return c;
+}
+
+static void make_chunks(struct rk_html_packer *p, const struct rk_html_row *rows, size_t n,
+			struct rk_html_packed *ret)
+{
+	ret->nchunks = 0;
+	for (size_t i = 0, end; i < n; i = end) {
+		end = chunk_end(rows, i, n);
+		ret->chunks[ret->nchunks++] = sum_up(p, rows + i, end - i);
+	}
+	ret->chunks[ret->nchunks - 1].last = true;
+}
+
+int rk_html_block_pack(struct rk_html_packer *p, const struct rk_html_row *rows, size_t n,
+		       struct rk_html_packed *ret, struct rk_error *err)
+{
+	int rc;
+
+	put_rows(p, rows, n);
+	rk_bytes_clear(&p->packed);
+	if (p->raw.bad)
+		return rk_fail_nomem(err);
+	rc = rk_deflate(&p->packed, p->raw.data, p->raw.len, p->cuts, p->ncuts, LEVEL, err);
+	if (rc < 0)
+		return rc;
+	rk_bytes_clear(&ret->text);
+	rk_base64_put(&ret->text, p->packed.data, p->packed.len);
+	if (ret->text.bad)
+		return rk_fail_nomem(err);
+	make_chunks(p, rows, n, ret);
+	return 0;
+}

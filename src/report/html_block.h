@@ -1,0 +1,89 @@
+/*
+ * html_block.h - rows of a lane as text that a browser decodes when it is looked at.
+ *
+ * A block is some thousand rows in order of their starts, packed for itself:
+ *
+ *	u32 rows, u64 tick of gaps, u64 tick of durations,
+ *	then the columns gap, duration, name, depth
+ *
+ * Times are multiples of their tick. The gap is from the end of the row before, the first row's is 0
+ * and its start is that of the block's first chunk. A duration is told as its distance from a
+ * guess, which follows the durations of the same name. Both are signed: 0, -1, 1, -2, ... are 0, 1,
+ * 2, 3. A column is a byte that says how many planes it has and then the planes, lowest first: a
+ * byte of each value. All of it goes through DEFLATE and base64.
+ *
+ * A chunk is the sum of some rows: what is drawn when the rows themselves are too small to be seen.
+ * It ends after RK_HTML_CHUNK_ROWS, and before a gap that is long against it.
+ */
+#ifndef RK_HTML_BLOCK_H
+#define RK_HTML_BLOCK_H
+
+#include "base/bytes.h"
+#include "base/error.h"
+
+enum {
+	RK_HTML_BLOCK_ROWS = 8192,
+	RK_HTML_CHUNK_ROWS = 128,
+	RK_HTML_CHUNK_MIN = 8,  /* fewer rows are kept together over any gap */
+	RK_HTML_GUESSES = 4096, /* names share a guess when their low bits are equal */
+	RK_HTML_TALLY = 512,    /* slots for the names of a chunk; a power of two */
+	RK_HTML_PLANES = 32,    /* of all columns */
+	RK_HTML_CHUNKS = RK_HTML_BLOCK_ROWS / RK_HTML_CHUNK_MIN,
+};
+
+/* Longer durations and gaps are not for a block: a double holds them exactly, twice as long too. */
+#define RK_HTML_TIME_MAX (INT64_C(1) << 51)
+
+struct rk_html_row {
+	int64_t start, duration;
+	uint32_t name;
+	uint32_t depth; /* rows that overlap stand below each other */
+};
+
+struct rk_html_chunk {
+	int64_t start, span;
+	uint32_t rows;
+	uint32_t name; /* that took most of the time */
+	uint8_t busy;  /* share of the span in which a row ran, of 255 */
+	bool last;     /* of its block */
+};
+
+struct rk_html_tally {
+	uint32_t name, chunk;
+	int64_t total;
+};
+
+/* Memory of one thread. */
+struct rk_html_packer {
+	uint64_t values[RK_HTML_BLOCK_ROWS];
+	int64_t guess[RK_HTML_GUESSES];
+	struct rk_html_tally tally[RK_HTML_TALLY];
+	uint32_t chunk; /* counts up over all blocks, so that a tally need not be cleared */
+	struct rk_bytes raw, packed;
+	size_t cuts[RK_HTML_PLANES]; /* where planes begin in raw */
+	size_t ncuts;
+};
+
+int rk_html_packer_new(struct rk_html_packer **ret, struct rk_error *err);
+void rk_html_packer_free(struct rk_html_packer *p); /* NULL is fine */
+
+/* Puts n values as a column. Adds where its planes begin to `cuts`; NULL: nobody wants to know. */
+void rk_html_column(struct rk_bytes *out, const uint64_t *v, size_t n, size_t *cuts, size_t *ncuts);
+
+static inline uint64_t rk_html_signed(int64_t v)
+{
+	return (uint64_t)v << 1 ^ (v < 0 ? UINT64_MAX : 0);
+}
+
+/* What became of a block; `chunks` has room for RK_HTML_CHUNKS. */
+struct rk_html_packed {
+	struct rk_bytes text;
+	struct rk_html_chunk *chunks;
+	size_t nchunks;
+};
+
+/* n: 1 to RK_HTML_BLOCK_ROWS, by start. The text is replaced. */
+int rk_html_block_pack(struct rk_html_packer *p, const struct rk_html_row *rows, size_t n,
+		       struct rk_html_packed *ret, struct rk_error *err);
+
+#endif

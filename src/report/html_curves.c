@@ -1,0 +1,139 @@
+/* html_curves.c - see html_curves.h. */
+#include "report/html_curves.h"
+
+#include <math.h>
+
+#include "base/alloc.h"
+
+static bool same(const struct rk_curve *a, const struct rk_curve *b)
+{
+	return a->metric == b->metric && a->unit == b->unit && a->node == b->node &&
+	       a->device == b->device;
+}
+
+/* NULL with *ret_rc 0: there are too many already. */
+static struct rk_curve *curve_of(struct rk_curves *c, const struct rk_curve *of, int *ret_rc,
+				 struct rk_error *err)
+{
+	struct rk_curve *curve;
+
+	*ret_rc = 0;
+	for (size_t i = 0; i < c->n; i++)
+		if (same(&c->v[i], of))
+			return &c->v[i];
+	if (c->n == RK_CURVES_MAX)
+		return NULL;
+	curve = &c->v[c->n];
+	*curve = *of;
+	curve->n = 0;
+	curve->per_point = 1;
+	curve->points = rk_alloc(RK_CURVE_POINTS * sizeof(*curve->points));
+	if (!curve->points) {
+		*ret_rc = rk_fail_nomem(err);
+		return NULL;
+	}
+	c->n++;
+	return curve;
+}
+
+static void join(struct rk_curve_point *to, const struct rk_curve_point *p)
+{
+	to->end = p->end > to->end ? p->end : to->end;
+	to->start = p->start < to->start ? p->start : to->start;
+	to->min = p->min < to->min ? p->min : to->min;
+	to->max = p->max > to->max ? p->max : to->max;
+	to->sum += p->sum;
+	to->samples += p->samples;
+}
+
+/* Half as many points, each of two. */
+static void halve(struct rk_curve *c)
+{
+	for (size_t i = 0; i < c->n / 2; i++) {
+		struct rk_curve_point two = c->points[2 * i];
+
+		join(&two, &c->points[2 * i + 1]);
+		c->points[i] = two;
+	}
+	c->n /= 2;
+	c->per_point *= 2;
+}
+
+int rk_curves_add(struct rk_curves *c, const struct rk_curve *of, int64_t time, double value,
+		  struct rk_error *err)
+{
+	struct rk_curve_point p = { time, time, value, value, value, 1 };
+	struct rk_curve *curve;
+	int rc = 0;
+
+	curve = isfinite(value) ? curve_of(c, of, &rc, err) : NULL;
+	if (!curve) {
+		c->left_out += rc == 0;
+		return rc;
+	}
+	if (curve->n && curve->points[curve->n - 1].samples < curve->per_point) {
+		join(&curve->points[curve->n - 1], &p);
+		return 0;
+	}
+	if (curve->n == RK_CURVE_POINTS)
+		halve(curve);
+	curve->points[curve->n++] = p;
+	return 0;
+}
+
+bool rk_curves_span(const struct rk_curves *c, int64_t *ret_start, int64_t *ret_end)
+{
+	bool some = false;
+
+	for (size_t i = 0; i < c->n; i++)
+		for (size_t k = 0; k < c->v[i].n; k++) {
+			const struct rk_curve_point *p = &c->v[i].points[k];
+
+			*ret_start = !some || p->start < *ret_start ? p->start : *ret_start;
+			*ret_end = !some || p->end > *ret_end ? p->end : *ret_end;
+			some = true;
+		}
+	return some;
+}
+
+static void put_points(struct rk_json_out *j, const struct rk_curve *c, int64_t origin)
+{
+	rk_json_array_flat(j, "points");
+	for (size_t i = 0; i < c->n; i++) {
+		const struct rk_curve_point *p = &c->points[i];
+
+		rk_json_array(j, NULL);
+		rk_json_int(j, NULL, p->start - origin);
+		rk_json_int(j, NULL, p->end - p->start);
+		rk_json_real(j, NULL, p->min);
+		rk_json_real(j, NULL, p->max);
+		rk_json_real(j, NULL, p->sum / (double)p->samples);
+		rk_json_close(j);
+	}
+	rk_json_close(j);
+}
+
+void rk_curves_json(struct rk_json_out *j, const struct rk_curves *c, const struct rk_strtab *names,
+		    int64_t origin)
+{
+	rk_json_array(j, "curves");
+	for (size_t i = 0; i < c->n; i++) {
+		const struct rk_curve *curve = &c->v[i];
+
+		rk_json_object(j, NULL);
+		rk_json_text(j, "metric", rk_strtab_borrow(names, curve->metric, NULL));
+		rk_json_text(j, "unit", rk_strtab_borrow(names, curve->unit, NULL));
+		rk_json_text(j, "node", rk_strtab_borrow(names, curve->node, NULL));
+		rk_json_int(j, "device", curve->device);
+		put_points(j, curve, origin);
+		rk_json_close(j);
+	}
+	rk_json_close(j);
+}
+
+void rk_curves_release(struct rk_curves *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		rk_free(c->v[i].points);
+	c->n = 0;
+}
