@@ -82,8 +82,8 @@ int rk_lines_add(struct rk_profiler *p, const struct rk_batch *b, struct rk_erro
 	for (size_t i = 0; i < b->nrows; i++) {
 		uint32_t id = t->kind == RK_LINES_MARKERS ? marker_name(p, b, i) :
 							    rk_batch_id(b, t->name, i);
-		int64_t d = rk_batch_i64(b, t->duration, i, 0);
-		int64_t bytes = t->bytes < 0 ? 0 : rk_batch_i64(b, (unsigned)t->bytes, i, 0);
+		int64_t d = rk_batch_int(b, t->duration, i, 0);
+		int64_t bytes = t->bytes < 0 ? 0 : rk_batch_int(b, (unsigned)t->bytes, i, 0);
 		size_t at;
 		int rc = line_of(s, id, &at, err);
 

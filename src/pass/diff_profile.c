@@ -237,7 +237,7 @@ static int add_kernel(struct rk_profiler *p, const struct rk_batch *b,
 		      const struct rk_shape_columns *shapes, size_t row, struct rk_error *err)
 {
 	struct rk_shape shape = rk_shape_at(shapes, row);
-	int64_t duration = rk_batch_i64(b, RK_K_DURATION, row, -1);
+	int64_t duration = rk_batch_int(b, RK_K_DURATION, row, -1);
 	uint32_t name, at;
 	int rc = name_of(p, rk_batch_id(b, RK_K_NAME, row), &name, err);
 
@@ -273,7 +273,7 @@ static int add_copies(struct rk_profiler *p, const struct rk_batch *b, struct rk
 	int rc = rk_lines_add(p, b, err);
 
 	for (size_t i = 0; rc == 0 && i < b->nrows; i++)
-		rc = place(p, &b->cols[RK_C_START], i, rk_batch_i64(b, RK_C_DURATION, i, -1),
+		rc = place(p, &b->cols[RK_C_START], i, rk_batch_int(b, RK_C_DURATION, i, -1),
 			   RK_QUEUE_COPY, err);
 	return rc;
 }
@@ -285,8 +285,8 @@ static int add_kernel_stats(struct rk_profiler *p, const struct rk_batch *b, siz
 {
 	const struct rk_column *spread = &b->cols[RK_T_STDDEV];
 	double stddev = rk_column_has(spread, row) ? ((const double *)spread->data)[row] : NAN;
-	int64_t calls = rk_batch_i64(b, RK_T_CALLS, row, 0);
-	int64_t total = rk_batch_i64(b, RK_T_TOTAL, row, 0);
+	int64_t calls = rk_batch_int(b, RK_T_CALLS, row, 0);
+	int64_t total = rk_batch_int(b, RK_T_TOTAL, row, 0);
 	uint32_t id = rk_batch_id(b, RK_T_NAME, row), at;
 	struct rk_profiler_name *n;
 	int rc;
@@ -315,8 +315,8 @@ static int add_stats(struct rk_profiler *p, const struct rk_batch *b, struct rk_
 
 	for (size_t i = 0; rc == 0 && i < b->nrows; i++) {
 		const char *of = rk_strtab_borrow(p->ctx->names, rk_batch_id(b, RK_T_OF, i), NULL);
-		int64_t calls = rk_batch_i64(b, RK_T_CALLS, i, 0);
-		int64_t total = rk_batch_i64(b, RK_T_TOTAL, i, 0);
+		int64_t calls = rk_batch_int(b, RK_T_CALLS, i, 0);
+		int64_t total = rk_batch_int(b, RK_T_TOTAL, i, 0);
 		enum rk_line_kind kind = strcmp(of, "copy") == 0 ? RK_LINES_COPIES : RK_LINES_API;
 
 		if (strcmp(of, "kernel") == 0)

@@ -114,21 +114,4 @@ static inline int64_t rk_profile_sum(int64_t a, int64_t b)
 	return rk_profile_clamp(a + b);
 }
 
-static inline int64_t rk_batch_i64(const struct rk_batch *b, unsigned field, size_t row,
-				   int64_t missing)
-{
-	const struct rk_column *c = &b->cols[field];
-
-	if (!rk_column_has(c, row))
-		return missing;
-	return b->schema->fields[field].type == RK_I64 ? ((const int64_t *)c->data)[row] :
-							 ((const int32_t *)c->data)[row];
-}
-
-static inline uint32_t rk_batch_id(const struct rk_batch *b, unsigned field, size_t row)
-{
-	return rk_column_has(&b->cols[field], row) ? ((const uint32_t *)b->cols[field].data)[row] :
-						     0;
-}
-
 #endif

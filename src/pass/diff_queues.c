@@ -24,8 +24,8 @@ uint64_t rk_launches_wants(void)
 static int queue_of(struct rk_launches *l, const struct rk_batch *b, size_t row, uint32_t *ret,
 		    struct rk_error *err)
 {
-	struct rk_key3 key = { rk_batch_id(b, RK_K_NODE, row), rk_batch_i64(b, RK_K_RANK, row, -1),
-			       rk_batch_i64(b, RK_K_PID, row, -1) };
+	struct rk_key3 key = { rk_batch_id(b, RK_K_NODE, row), rk_batch_int(b, RK_K_RANK, row, -1),
+			       rk_batch_int(b, RK_K_PID, row, -1) };
 	uint32_t place;
 	int rc = rk_keys_number(&l->places, key, &place, err);
 
@@ -33,9 +33,9 @@ static int queue_of(struct rk_launches *l, const struct rk_batch *b, size_t row,
 		*ret = RK_PROFILE_QUEUES;
 		return rc;
 	}
-	key = (struct rk_key3){ place, rk_batch_i64(b, RK_K_DEVICE, row, -1),
-				rk_batch_i64(b, RK_K_STREAM, row,
-					     rk_batch_i64(b, RK_K_QUEUE, row, -1)) };
+	key = (struct rk_key3){ place, rk_batch_int(b, RK_K_DEVICE, row, -1),
+				rk_batch_int(b, RK_K_STREAM, row,
+					     rk_batch_int(b, RK_K_QUEUE, row, -1)) };
 	return rk_keys_number(&l->queues, key, ret, err);
 }
 
@@ -51,7 +51,7 @@ int rk_launches_add(struct rk_launches *l, const struct rk_batch *b, size_t row,
 		l->lost++;
 		return 0;
 	}
-	s.start = rk_batch_i64(b, RK_K_DISPATCH, row, rk_batch_i64(b, RK_K_START, row, INT64_MAX));
+	s.start = rk_batch_int(b, RK_K_DISPATCH, row, rk_batch_int(b, RK_K_START, row, INT64_MAX));
 	return rk_order_add(l->order, &s, err);
 }
 
