@@ -89,6 +89,12 @@ static void put_name(struct chrome *c, const char *key, uint32_t id)
 	rk_json_string(&c->text, s, len);
 }
 
+/* What `name` holds: nothing, when there was no memory for it. */
+static void put_held(struct chrome *c)
+{
+	rk_json_string(&c->text, c->name.len ? (const char *)c->name.data : "", c->name.len);
+}
+
 static void begin_event(struct chrome *c, const char *text)
 {
 	rk_bytes_puts(&c->text, c->some ? ",\n" : "\n");
@@ -119,7 +125,7 @@ static void put_metadata(struct chrome *c, const char *what, uint32_t process, u
 	if (track)
 		put_int(&c->text, ",\"tid\":", tid_of(c, track));
 	rk_bytes_puts(&c->text, ",\"args\":{\"name\":");
-	rk_json_string(&c->text, (const char *)c->name.data, c->name.len);
+	put_held(c);
 	rk_bytes_puts(&c->text, "}}");
 }
 
@@ -378,7 +384,7 @@ static void put_domain(struct chrome *c, uint32_t id)
 	rk_bytes_put(&c->name, s, len);
 	if (!is)
 		rk_bytes_puts(&c->name, "_api");
-	rk_json_string(&c->text, (const char *)c->name.data, c->name.len);
+	put_held(c);
 }
 
 static int call(struct chrome *c, const struct rk_batch *b, size_t row, struct rk_error *err)
@@ -452,7 +458,7 @@ static int sample(struct chrome *c, const struct rk_batch *b, size_t row, struct
 	if (unit)
 		rk_bytes_printf(&c->name, " (%s)", rk_strtab_borrow(c->ctx->names, unit, NULL));
 	begin_event(c, "{\"ph\":\"C\",\"name\":");
-	rk_json_string(&c->text, (const char *)c->name.data, c->name.len);
+	put_held(c);
 	put_int(&c->text, ",\"pid\":", pid_of(c, (uint32_t)p));
 	put_micro(&c->text, ",\"ts\":", time);
 	rk_bytes_puts(&c->text, ",\"args\":{\"value\":");
