@@ -101,7 +101,7 @@ static void put_definitions(struct image *m)
 
 static struct image *make(void)
 {
-	static struct image m;
+	static _Alignas(64) struct image m;
 	struct rk_raw_header *h;
 
 	memset(&m, 0, sizeof(m));
