@@ -90,8 +90,9 @@ static int agent_add(struct rk_kinds *k, struct rk_run *run, const struct rk_met
 	return 0;
 }
 
+/* cpu: agents that are none of a GPU, instead of those that are. */
 static int agents_of(struct rk_run *run, const struct rk_metrics_options *opt, bool anywhere,
-		     struct rk_kinds *k, struct rk_error *err)
+		     bool cpu, struct rk_kinds *k, struct rk_error *err)
 {
 	const struct rk_batch *b;
 	struct rk_source *rows;
@@ -101,7 +102,7 @@ static int agents_of(struct rk_run *run, const struct rk_metrics_options *opt, b
 		return rc;
 	while ((rc = rk_source_next(rows, &b, err)) > 0) {
 		for (size_t i = 0; rc >= 0 && i < b->nrows; i++)
-			if (is_gpu(b, i, run->ctx.names))
+			if (is_gpu(b, i, run->ctx.names) != cpu)
 				rc = agent_add(k, run, opt, b, i, err);
 		if (rc < 0)
 			break;
@@ -124,7 +125,7 @@ static int agents_of_file(const struct rk_metrics_options *opt, struct rk_kinds 
 	int rc = rk_run_open(&opt->sysinfo, 1, &how, &run, err);
 
 	if (rc == 0)
-		rc = agents_of(run, opt, true, k, err);
+		rc = agents_of(run, opt, true, false, k, err);
 	rk_run_close(run);
 	if (rc == 0 && !k->nagents)
 		rc = rk_fail(err, RK_E_FORMAT,
@@ -143,7 +144,11 @@ int rk_kinds_find(struct rk_run *run, const struct rk_metrics_options *opt, stru
 
 	ret->reading = SIZE_MAX;
 	ret->described = opt->sysinfo;
-	rc = opt->sysinfo ? agents_of_file(opt, ret, err) : agents_of(run, opt, false, ret, err);
+	rc = opt->sysinfo ? agents_of_file(opt, ret, err) :
+			    agents_of(run, opt, false, false, ret, err);
+	/* OpenCL runs kernels on CPUs, too */
+	if (rc == 0 && !ret->n && !opt->arch)
+		rc = agents_of(run, opt, false, true, ret, err);
 	if (rc < 0 || ret->n)
 		return rc;
 	rk_metric_device_clear(&d);
