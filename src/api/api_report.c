@@ -358,6 +358,7 @@ static int make_hotspots(struct work *w, uint32_t tables, struct rk_error *err)
 	    !rk_run_rescannable(w->run, RK_PC_SAMPLES) ||
 	    !rk_run_rescannable(w->run, RK_INSTRUCTIONS))
 		return 0;
+	rk_diag_again(w->ctx->diag); /* its rows were counted before */
 	return rk_run_hotspots(w->run, &w->r->hotspots, err);
 }
 

@@ -5,7 +5,7 @@
 #include "api/hotspots_impl.h"
 #include "base/alloc.h"
 
-#define REST "(past the limit)"
+static const char rest[] = "(past the limit)";
 
 struct make {
 	const struct rk_hot_cell *cells;
@@ -100,6 +100,8 @@ static int by_weight(const void *pa, const void *pb)
 	const struct rk_hotspot *a = pa, *b = pb;
 	int c;
 
+	if ((a->instruction == rest) != (b->instruction == rest)) /* it is no instruction */
+		return a->instruction == rest ? 1 : -1;
 	if (a->weight != b->weight)
 		return a->weight > b->weight ? -1 : 1;
 	if (a->hits != b->hits)
@@ -128,7 +130,7 @@ static void make_instructions(struct make *m, struct rk_hotspot_kernel *k, size_
 
 		next = group_end(m, i, same_instruction);
 		s = fold(m, i, next);
-		s.instruction = c->rest ? REST : rk_strtab_borrow(m->names, c->instruction, NULL);
+		s.instruction = c->rest ? rest : rk_strtab_borrow(m->names, c->instruction, NULL);
 		s.source = rk_strtab_borrow(m->names, c->source, NULL);
 		s.vaddr = c->vaddr;
 		k->instructions[k->ninstructions++] = s;

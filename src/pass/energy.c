@@ -90,21 +90,6 @@ uint64_t rk_energy_wants(const struct rk_energy *e, enum rk_table t)
 	}
 }
 
-static int64_t number(const struct rk_batch *b, int f, size_t i, int64_t missing)
-{
-	const struct rk_column *c = &b->cols[f];
-
-	if (!rk_column_has(c, i))
-		return missing;
-	return b->schema->fields[f].type == RK_I32 ? ((const int32_t *)c->data)[i] :
-						     ((const int64_t *)c->data)[i];
-}
-
-static uint32_t text(const struct rk_batch *b, unsigned f, size_t i)
-{
-	return rk_column_has(&b->cols[f], i) ? ((const uint32_t *)b->cols[f].data)[i] : 0;
-}
-
 /* ---- samples ---- */
 
 static int meter_of(const struct rk_energy *e, uint32_t metric)
@@ -133,15 +118,15 @@ static void make_room(struct rk_energy *e)
 static int add_sample(struct rk_energy *e, const struct rk_batch *b, size_t i, struct rk_error *err)
 {
 	const struct rk_column *value = &b->cols[RK_S_VALUE];
-	int meter = meter_of(e, text(b, RK_S_METRIC, i));
-	int64_t t = number(b, RK_S_TIME, i, INT64_MAX);
+	int meter = meter_of(e, rk_batch_id(b, RK_S_METRIC, i));
+	int64_t t = rk_batch_int(b, RK_S_TIME, i, INT64_MAX);
 	size_t at;
 	int rc;
 
 	if (meter < 0 || !rk_column_has(value, i) || t > TIME_MAX || t < -TIME_MAX)
 		return 0;
-	rc = rk_energy_devices_curve(&e->devices, text(b, RK_S_NODE, i),
-				     number(b, RK_S_DEVICE, i, -1), &at, err);
+	rc = rk_energy_devices_curve(&e->devices, rk_batch_id(b, RK_S_NODE, i),
+				     rk_batch_int(b, RK_S_DEVICE, i, -1), &at, err);
 	if (rc < 0)
 		return rc;
 	if (at == RK_ENERGY_NOWHERE) {
@@ -168,30 +153,32 @@ bool rk_energy_some(const struct rk_energy *e)
 
 static int add_agent(struct rk_energy *e, const struct rk_batch *b, size_t i, struct rk_error *err)
 {
-	const char *type = rk_strtab_borrow(e->ctx->names, text(b, RK_G_TYPE, i), NULL);
+	const char *type = rk_strtab_borrow(e->ctx->names, rk_batch_id(b, RK_G_TYPE, i), NULL);
 
 	if (!rk_column_has(&b->cols[RK_G_DEVICE], i))
 		return 0;
-	return rk_energy_devices_agent(&e->devices, text(b, RK_G_NODE, i),
-				       number(b, RK_G_DEVICE, i, -1), !strcmp(type, "GPU"), err);
+	return rk_energy_devices_agent(&e->devices, rk_batch_id(b, RK_G_NODE, i),
+				       rk_batch_int(b, RK_G_DEVICE, i, -1), !strcmp(type, "GPU"),
+				       err);
 }
 
 static int group_of(struct rk_energy *e, const struct rk_batch *b, size_t i, uint32_t *ret,
 		    struct rk_error *err)
 {
 	bool keyed = e->key >= 0 && rk_column_has(&b->cols[e->key], i);
-	struct rk_key3 key = { text(b, RK_K_NAME, i), keyed, keyed ? number(b, e->key, i, 0) : 0 };
+	struct rk_key3 key = { rk_batch_id(b, RK_K_NAME, i), keyed,
+			       keyed ? rk_batch_int(b, (unsigned)e->key, i, 0) : 0 };
 
 	return rk_keys_number(&e->groups, key, ret, err);
 }
 
 static bool times_of(const struct rk_batch *b, size_t i, int64_t *start, int64_t *end)
 {
-	int64_t d = number(b, RK_K_DURATION, i, -1);
+	int64_t d = rk_batch_int(b, RK_K_DURATION, i, -1);
 
 	if (d < 0 || !rk_column_has(&b->cols[RK_K_START], i))
 		return false;
-	*start = number(b, RK_K_START, i, 0);
+	*start = rk_batch_int(b, RK_K_START, i, 0);
 	return *start >= -TIME_MAX && rk_add_i64(*start, d, end) && *end <= TIME_MAX;
 }
 
@@ -205,8 +192,8 @@ static int add_kernel(struct rk_energy *e, const struct rk_batch *b, size_t i, s
 	if (rc < 0 || (rk_column_has(barrier, i) && ((const uint8_t *)barrier->data)[i]) ||
 	    !times_of(b, i, &s.start, &s.end) || s.start == s.end)
 		return rc;
-	rc = rk_energy_devices_kernel(&e->devices, text(b, RK_K_NODE, i),
-				      number(b, RK_K_DEVICE, i, -1), &s.device, err);
+	rc = rk_energy_devices_kernel(&e->devices, rk_batch_id(b, RK_K_NODE, i),
+				      rk_batch_int(b, RK_K_DEVICE, i, -1), &s.device, err);
 	s.queue = group;
 	if (rc == 0 && !e->order)
 		rc = rk_order_new(e->ctx->tmpdir, e->held, &e->order, err);
@@ -428,8 +415,8 @@ double rk_energy_of_kernel(struct rk_energy *e, const struct rk_batch *b, size_t
 	if ((rk_column_has(barrier, row) && ((const uint8_t *)barrier->data)[row]) ||
 	    !times_of(b, row, &start, &end))
 		return NAN;
-	at = rk_energy_devices_find(&e->devices, text(b, RK_K_NODE, row),
-				    number(b, RK_K_DEVICE, row, -1));
+	at = rk_energy_devices_find(&e->devices, rk_batch_id(b, RK_K_NODE, row),
+				    rk_batch_int(b, RK_K_DEVICE, row, -1));
 	c = at == RK_ENERGY_NOWHERE ? NULL : &e->devices.curves[at];
 	if (!c || !rk_curve_part(c, start, end, e->devices.curves[at].hint, &part) ||
 	    !part.covered_ns)

@@ -77,26 +77,11 @@ uint64_t rk_hot_wants(enum rk_table t)
 	}
 }
 
-static int64_t number(const struct rk_batch *b, unsigned f, size_t i, int64_t missing)
-{
-	const struct rk_column *c = &b->cols[f];
-
-	if (!rk_column_has(c, i))
-		return missing;
-	return b->schema->fields[f].type == RK_I32 ? ((const int32_t *)c->data)[i] :
-						     ((const int64_t *)c->data)[i];
-}
-
 static uint64_t count(const struct rk_batch *b, unsigned f, size_t i)
 {
-	int64_t v = number(b, f, i, 0);
+	int64_t v = rk_batch_int(b, f, i, 0);
 
 	return v < 0 ? 0 : (uint64_t)v;
-}
-
-static uint32_t text(const struct rk_batch *b, unsigned f, size_t i)
-{
-	return rk_column_has(&b->cols[f], i) ? ((const uint32_t *)b->cols[f].data)[i] : 0;
 }
 
 /* ---- cells ---- */
@@ -191,8 +176,8 @@ bool rk_hot_needs_kernels(const struct rk_batch *b)
 static int process_of(struct rk_hot *h, const struct rk_batch *b, const unsigned fields[3],
 		      size_t i, int64_t *ret, struct rk_error *err)
 {
-	struct rk_key3 key = { text(b, fields[0], i), number(b, fields[1], i, -1),
-			       number(b, fields[2], i, -1) };
+	struct rk_key3 key = { rk_batch_id(b, fields[0], i), rk_batch_int(b, fields[1], i, -1),
+			       rk_batch_int(b, fields[2], i, -1) };
 	uint32_t at;
 	int rc = rk_keys_number(&h->processes, key, &at, err);
 
@@ -214,7 +199,8 @@ int rk_hot_note(struct rk_hot *h, const struct rk_batch *b, struct rk_error *err
 			continue;
 		rc = process_of(h, b, kernel_process, i, &process, err);
 		if (rc == 0)
-			rc = rk_matrix_note(h->names, process, number(b, RK_K_DISPATCH, i, 0), err);
+			rc = rk_matrix_note(h->names, process, rk_batch_int(b, RK_K_DISPATCH, i, 0),
+					    err);
 	}
 	return rc;
 }
@@ -235,8 +221,8 @@ int rk_hot_name(struct rk_hot *h, const struct rk_batch *b, struct rk_error *err
 			continue;
 		rc = process_of(h, b, kernel_process, i, &process, err);
 		if (rc == 0)
-			rc = rk_matrix_put(h->names, process, number(b, RK_K_DISPATCH, i, 0), 0,
-					   (double)text(b, RK_K_NAME, i), err);
+			rc = rk_matrix_put(h->names, process, rk_batch_int(b, RK_K_DISPATCH, i, 0),
+					   0, (double)rk_batch_id(b, RK_K_NAME, i), err);
 	}
 	return rc;
 }
@@ -244,8 +230,9 @@ int rk_hot_name(struct rk_hot *h, const struct rk_batch *b, struct rk_error *err
 /* The process of a sample: the same node, rank and pid, or the only one there is. */
 static int64_t find_process(struct rk_hot *h, const struct rk_batch *b, size_t i)
 {
-	struct rk_key3 key = { text(b, sample_process[0], i), number(b, sample_process[1], i, -1),
-			       number(b, sample_process[2], i, -1) };
+	struct rk_key3 key = { rk_batch_id(b, sample_process[0], i),
+			       rk_batch_int(b, sample_process[1], i, -1),
+			       rk_batch_int(b, sample_process[2], i, -1) };
 	const struct rk_keys *k = &h->processes;
 
 	for (size_t p = 0; p < k->n; p++)
@@ -260,10 +247,10 @@ static int kernel_of(struct rk_hot *h, const struct rk_batch *b, size_t i, uint3
 	double name = NAN;
 	int rc;
 
-	*ret = text(b, RK_P_NAME, i);
+	*ret = rk_batch_id(b, RK_P_NAME, i);
 	if (*ret || !h->names || !rk_column_has(&b->cols[RK_P_DISPATCH], i))
 		return 0;
-	rc = rk_matrix_get(h->names, find_process(h, b, i), number(b, RK_P_DISPATCH, i, 0), 0,
+	rc = rk_matrix_get(h->names, find_process(h, b, i), rk_batch_int(b, RK_P_DISPATCH, i, 0), 0,
 			   &name, err);
 	if (rc > 0 && !isnan(name))
 		*ret = (uint32_t)name;
@@ -313,9 +300,9 @@ static int add_reasons(struct rk_hot *h, struct rk_hot_cell key, const char *jso
 static int add_sample(struct rk_hot *h, const struct rk_batch *b, size_t i, struct rk_error *err)
 {
 	struct rk_hot_cell key = { .from = RK_HOT_SAMPLES,
-				   .instruction = text(b, RK_P_INSTRUCTION, i),
-				   .source = text(b, RK_P_SOURCE_LINE, i),
-				   .stall = text(b, RK_P_STALL, i),
+				   .instruction = rk_batch_id(b, RK_P_INSTRUCTION, i),
+				   .source = rk_batch_id(b, RK_P_SOURCE_LINE, i),
+				   .stall = rk_batch_id(b, RK_P_STALL, i),
 				   .vaddr = -1 };
 	/* a row without a moment stands for all samples of an instruction */
 	bool many = !rk_column_has(&b->cols[RK_P_TIME], i) &&
@@ -355,15 +342,15 @@ static int begin_kernel(struct rk_hot *h, const struct rk_batch *b, size_t i, bo
 			struct rk_error *err)
 {
 	size_t len, n;
-	const char *s = rk_strtab_borrow(h->ctx->names, text(b, RK_I_INSTRUCTION, i), &len);
-	const char *name = rk_strtab_borrow(h->ctx->names, text(b, RK_I_SOURCE_LINE, i), &n);
+	const char *s = rk_strtab_borrow(h->ctx->names, rk_batch_id(b, RK_I_INSTRUCTION, i), &len);
+	const char *name = rk_strtab_borrow(h->ctx->names, rk_batch_id(b, RK_I_SOURCE_LINE, i), &n);
 
 	*ret = len > 2 && s[0] == ';' && s[1] == ' ' && !count(b, RK_I_HITS, i) &&
 	       !count(b, RK_I_LATENCY, i);
 	if (!*ret)
 		return 0;
-	h->object = number(b, RK_I_CODE_OBJECT, i, -1);
-	h->vaddr = number(b, RK_I_VADDR, i, -1);
+	h->object = rk_batch_int(b, RK_I_CODE_OBJECT, i, -1);
+	h->vaddr = rk_batch_int(b, RK_I_VADDR, i, -1);
 	return n ? set_kernel(h, name, n, err) : set_kernel(h, s + 2, len - 2, err);
 }
 
@@ -371,10 +358,10 @@ static int add_instruction(struct rk_hot *h, const struct rk_batch *b, size_t i,
 			   struct rk_error *err)
 {
 	struct rk_hot_cell key = { .from = RK_HOT_TRACE,
-				   .instruction = text(b, RK_I_INSTRUCTION, i),
-				   .source = text(b, RK_I_SOURCE_LINE, i),
-				   .vaddr = number(b, RK_I_VADDR, i, -1) };
-	int64_t object = number(b, RK_I_CODE_OBJECT, i, -1);
+				   .instruction = rk_batch_id(b, RK_I_INSTRUCTION, i),
+				   .source = rk_batch_id(b, RK_I_SOURCE_LINE, i),
+				   .vaddr = rk_batch_int(b, RK_I_VADDR, i, -1) };
+	int64_t object = rk_batch_int(b, RK_I_CODE_OBJECT, i, -1);
 	struct rk_hot_cell *c;
 	bool header;
 	int rc = begin_kernel(h, b, i, &header, err);

@@ -41,3 +41,6 @@ end
 "$ROCKIT" report sampled/7_pc_sampling_stochastic.csv --hotspots --top 2
 "$ROCKIT" report fix/run --hotspots
 "$ROCKIT" report fix/run --hotspots --format json
+# A row that is cut is one warning, though the report reads the file more than once.
+printf '1500,65535,1,"s_nop' >>sampled/7_pc_sampling_stochastic.csv
+"$ROCKIT" report sampled | tail -n 2
