@@ -1,0 +1,147 @@
+/* convert_trace.c - runs as traces through the library: ranks, disorder, failures on the way. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "rockit/rockit.h"
+#include "tap.h"
+#include "world.h"
+
+#define HEADER                                                                                 \
+	"Kind,Agent_Id,Queue_Id,Stream_Id,Thread_Id,Dispatch_Id,Kernel_Id,Kernel_Name,"        \
+	"Correlation_Id,Start_Timestamp,End_Timestamp,LDS_Block_Size,Scratch_Size,VGPR_Count," \
+	"Accum_VGPR_Count,SGPR_Count,Workgroup_Size_X,Workgroup_Size_Y,Workgroup_Size_Z,"      \
+	"Grid_Size_X,Grid_Size_Y,Grid_Size_Z\n"
+#define KERNEL(name, start, end) \
+	"KERNEL_DISPATCH,Agent 4,1,1,8,1,1," name ",1," start "," end ",0,0,8,0,8,64,1,1,64,1,1\n"
+
+/* Two ranks, whose processes have one pid. */
+static void make_job(struct world *w)
+{
+	world_text(w, "job/rank-0/7_kernel_trace.csv", HEADER KERNEL("a", "100", "200"));
+	world_text(w, "job/rank-2/7_kernel_trace.csv",
+		   HEADER KERNEL("b", "300", "400") KERNEL("c", "150", "160"));
+}
+
+static int convert(struct world *w, const char *in, const char *out, struct rk_convert_result *ret,
+		   struct rk_error *err)
+{
+	struct rk_run_options how = { .threads = 1 };
+	char from[128], to[128];
+	const char *paths[] = { from };
+	struct rk_convert_options what = { .out = to };
+	struct rk_run *run = NULL;
+	int rc;
+
+	snprintf(from, sizeof(from), "%s/%s", w->dir, in);
+	snprintf(to, sizeof(to), "%s/%s", w->dir, out);
+	rc = rk_run_open(paths, 1, &how, &run, err);
+	if (rc == 0)
+		rc = rk_run_convert(run, &what, ret, err);
+	rk_run_close(run);
+	return rc;
+}
+
+static const char *kernels_of(struct world *w, const char *name)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", w->dir, name);
+	return world_dump(w, path, RK_KERNELS,
+			  7 | UINT64_C(1) << RK_K_PID | UINT64_C(1) << RK_K_RANK);
+}
+
+TEST(a_job_of_two_ranks_is_one_trace)
+{
+	struct rk_convert_result result = { 0 };
+	struct rk_error err = { 0 };
+	struct world w;
+
+	world_open(&w, 1);
+	make_job(&w);
+	CHECK_I64(convert(&w, "job", "job.pftrace", &result, &err), 0);
+	CHECK_U64(result.rows, 3);
+	CHECK_STR(kernels_of(&w, "job.pftrace"),
+		  "kernel_name=c|start_ns=150|duration_ns=10|pid=7|rank=2\n"
+		  "kernel_name=a|start_ns=100|duration_ns=100|pid=7|rank=0\n"
+		  "kernel_name=b|start_ns=300|duration_ns=100|pid=7|rank=2\n");
+	world_close(&w);
+}
+
+TEST(a_job_of_two_ranks_is_an_archive_of_two_traces)
+{
+	static const char manifest[] =
+		"{\"perfetto_manifest\":{\"version\":1,\"files\":[\n"
+		"{\"path\":\"rank-00000.pftrace\",\"machine\":{\"name\":\"rank 0\"}},\n"
+		"{\"path\":\"rank-00002.pftrace\",\"machine\":{\"name\":\"rank 2\"}}]}}\n";
+	struct rk_convert_result result = { 0 };
+	struct rk_error err = { 0 };
+	char path[128], data[32768];
+	struct world w;
+	size_t len = 0;
+	FILE *f;
+
+	world_open(&w, 1);
+	make_job(&w);
+	CHECK_I64(convert(&w, "job", "job.tar", &result, &err), 0);
+	CHECK_U64(result.rows, 3);
+	CHECK_U64(result.files, 1);
+	snprintf(path, sizeof(path), "%s/job.tar", w.dir);
+	f = fopen(path, "rb");
+	if (CHECK(f != NULL)) {
+		len = fread(data, 1, sizeof(data), f);
+		fclose(f);
+	}
+	CHECK(len % 512 == 0 && len > 2048);
+	CHECK(memmem(data, len, manifest, sizeof(manifest) - 1) != NULL);
+	CHECK_STR(data, "rank-00000.pftrace");
+	world_close(&w);
+}
+
+TEST(rows_in_disorder_are_sorted_on_disk_for_a_trace)
+{
+	enum { ROWS = 200000 };
+	static char text[ROWS * 96 + 1024];
+	struct rk_convert_result result = { 0 };
+	struct rk_error err = { 0 };
+	struct world w;
+	size_t len;
+
+	len = (size_t)snprintf(text, sizeof(text), HEADER);
+	for (unsigned i = 0; i < ROWS; i++) /* the last first: no window is large enough */
+		len += (size_t)snprintf(text + len, sizeof(text) - len, KERNEL("k", "%u", "%u"),
+					10 * (ROWS - i), 10 * (ROWS - i) + 5);
+	world_open(&w, 1);
+	world_file(&w, "7_kernel_trace.csv", text, len);
+	CHECK_I64(convert(&w, "7_kernel_trace.csv", "t.pftrace", &result, &err), 0);
+	CHECK_U64(result.rows, ROWS);
+	CHECK(!strncmp(kernels_of(&w, "t.pftrace"),
+		       "kernel_name=k|start_ns=10|duration_ns=5|pid=7\n"
+		       "kernel_name=k|start_ns=20|duration_ns=5|pid=7\n",
+		       92));
+	world_close(&w);
+}
+
+/* Each failure is an error and leaves nothing, or costs a warning only. */
+TEST(an_archive_of_traces_survives_each_failed_allocation)
+{
+	struct world w;
+	bool failed = true;
+
+	world_open(&w, 1);
+	make_job(&w);
+	for (uint64_t n = 1; failed && n < 5000; n++) {
+		struct rk_convert_result result = { 0 };
+		struct rk_error err = { 0 };
+		int rc;
+
+		rk_alloc_fail_after(n);
+		rc = convert(&w, "job", "job.tar", &result, &err);
+		failed = rk_alloc_failed();
+		rk_alloc_fail_after(0);
+		CHECK(rc == 0 || (failed && rc == RK_E_NOMEM && err.code == RK_E_NOMEM));
+	}
+	CHECK(!failed);
+	world_close(&w);
+}
