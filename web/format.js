@@ -46,6 +46,15 @@ export function quantity(v) {
 	return digits(v);
 }
 
+export function joules(j) {
+	if (j === null || j === undefined || !Number.isFinite(j)) {
+		return "";
+	}
+	const [scale, unit] = [[1e6, "MJ"], [1e3, "kJ"], [1, "J"], [1e-3, "mJ"], [1e-6, "µJ"]]
+		.find(([s]) => Math.abs(j) >= s) || [1, "J"];
+	return `${j === 0 ? "0" : fixed(j / scale)} ${unit}`;
+}
+
 export function bytes(n) {
 	const names = ["B", "KB", "MB", "GB", "TB"];
 	let i = 0;

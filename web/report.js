@@ -3,9 +3,10 @@
 import { fromBase64, decodeChunks, inflate } from "./codec.js";
 import { applyTheme, kernelColor, nextTheme } from "./colors.js";
 import { grouped, printable } from "./format.js";
+import { hotspots } from "./hotspots.js";
 import { allMetrics, counterTable, deviceTable, verdictTable } from "./metrics.js";
 import { roofline } from "./roofline.js";
-import { callTable, cards, fileTable, ledger, recording, tableCounts, warnings } from "./sections.js";
+import { callTable, cards, energyTable, fileTable, ledger, ledgerLine, recording, tableCounts, warnings } from "./sections.js";
 import { element } from "./table.js";
 import { Timeline } from "./timeline.js";
 
@@ -100,8 +101,9 @@ async function jump(number) {
 }
 
 function summarySection(report, data, metrics, run) {
-	return [cards(report, data, metrics), warnings(report, run)?.root,
-		metrics?.trace.devices.length ? deviceTable(metrics.trace.devices).root : null];
+	return [cards(report, data, metrics), run && ledgerLine(run), warnings(report, run)?.root,
+		metrics?.trace.devices.length ? deviceTable(metrics.trace.devices).root : null,
+		report.energy?.devices.length ? energyTable(report.energy).root : null];
 }
 
 function recordingSection(run) {
@@ -124,10 +126,6 @@ function unjudged(all, judged) {
 	const advice = rest.find((k) => k.collect)?.collect;
 	return rest.length ? element("p", { class: "note" }, `Of ${grouped(rest.length)} kernels it is not known ` +
 		`what limits them: ${printable(rest[0].reason)}. `, advice ? element("code", {}, printable(advice)) : "") : null;
-}
-
-function hotspotSection(hotspots) {
-	return hotspots && page.hotspots?.(hotspots);
 }
 
 function plainTable(rows, title, caption, report) {
@@ -177,7 +175,7 @@ function start() {
 	});
 	section("roofline", () => metrics && roofline(metrics));
 	section("metrics", () => metricsSection(metrics, report));
-	section("hotspots", () => hotspotSection(read("hotspots-data")));
+	section("hotspots", () => hotspots(report.hotspots));
 	section("copies", () => plainTable(report.copies, "Direction", "Copies", report));
 	section("api", () => [plainTable(report.api, "Function", "API calls", report),
 		plainTable(report.memory, "Operation", "Memory operations", report),

@@ -1,6 +1,6 @@
 // sections.js - the parts of the page but the timeline: summary, ledger, tables of calls.
 
-import { bytes, duration, grouped, printable } from "./format.js";
+import { bytes, duration, grouped, joules, printable } from "./format.js";
 import { element, Table } from "./table.js";
 
 // A row of kernels, copies, calls or markers.
@@ -19,8 +19,19 @@ export function callColumns(title, by) {
 	return columns;
 }
 
+// What the samples of power say of each kernel, with how far off it may be.
+export function energyColumn() {
+	return { title: "Energy", number: true, value: (r) => r.energy_j,
+		show: (r) => r.energy_j === null || r.energy_j === undefined ? "" :
+			`${joules(r.energy_j)} ± ${joules(r.energy_error_j)}` };
+}
+
 export function callTable(rows, title, caption, report, options = {}) {
-	return new Table(rows, callColumns(title, report.by), { caption, ...options });
+	const columns = callColumns(title, report.by);
+	if (rows[0]?.energy_j !== undefined) {
+		columns.splice(3, 0, energyColumn());
+	}
+	return new Table(rows, columns, { caption, ...options });
 }
 
 function card(label, value, note) {
@@ -91,6 +102,28 @@ export function ledger(run) {
 	return out;
 }
 
+// Where the energy went: kernels, idle times, before the first kernel and after the last.
+export function energyTable(energy) {
+	const part = (title, key) => ({ title, number: true, value: (d) => d[key], show: (d) => joules(d[key]) });
+	return new Table(energy.devices, [
+		{ title: "Energy", wide: true, value: (d) => `${d.node ? `${d.node} ` : ""}GPU ${d.device ?? "?"}` },
+		part("Total", "total_j"), part("Kernels", "kernels_j"), part("±", "kernels_error_j"), part("Idle", "idle_j"),
+		part("Before", "before_j"), part("After", "after_j"),
+		{ title: "From", value: (d) => d.from },
+		{ title: "Samples", number: true, value: (d) => d.samples, show: (d) => grouped(d.samples) }],
+	{ caption: "Energy of the GPUs" });
+}
+
+// The ledger in a line.
+export function ledgerLine(run) {
+	const dropped = Object.keys(run.ledger?.dropped ?? {});
+	const tables = Object.entries(run.ledger?.delivered?.tables ?? {}).map(([k, n]) => `${grouped(n)} ${k}`);
+	return element("p", {}, `Recorded: ${printable(tables.join(", ")) || "nothing"}. `,
+		dropped.length ? element("strong", {}, `Asked for, and not delivered: ${printable(dropped.slice(0, 8).join(", "))}` +
+			`${dropped.length > 8 ? ` and ${dropped.length - 8} more` : ""}. `) : "All that was asked for came. ",
+		element("a", { href: "#recording" }, "Ledger"));
+}
+
 export function warnings(report, run) {
 	const rows = [...report.warnings.map((w) => ({ ...w, from: "reading" })),
 		...(run?.warnings ?? []).map((message) => ({ kind: "recording", count: 1, message }))];
@@ -99,7 +132,7 @@ export function warnings(report, run) {
 	}
 	return new Table(rows, [{ title: "Warning", value: (w) => w.kind },
 		{ title: "Count", number: true, value: (w) => w.count, show: (w) => grouped(w.count) },
-		{ title: "What", wide: true, value: (w) => w.message },
+		{ title: "What", prose: true, value: (w) => w.message },
 		{ title: "File", value: (w) => w.file && w.line ? `${w.file}:${w.line}` : w.file }],
 	{ caption: "Warnings" });
 }

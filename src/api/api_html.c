@@ -4,7 +4,6 @@
 
 #include "api/html_feed.h"
 #include "base/alloc.h"
-#include "base/list.h"
 #include "base/text.h"
 #include "session/secrets.h"
 
@@ -22,51 +21,11 @@ struct work {
 	/* with opt->redact: */
 	struct rk_redaction_self self;
 	struct rk_html_hide hide;
-	struct rk_list hidden; /* texts that stand in for others */
-	struct rk_run_file *files;
-	struct rk_warning *warnings;
 };
 
 static void hide_text(struct rk_bytes *out, const char *text, const void *arg)
 {
 	rk_redact_text(out, text, arg);
-}
-
-/* A text of the page's own, without what is hidden; NULL: no memory (w->hidden.bad). */
-static const char *hidden(struct work *w, const char *text)
-{
-	struct rk_bytes out;
-
-	rk_bytes_init(&out, 1 << 20);
-	hide_text(&out, text, &w->self.who);
-	rk_list_add(&w->hidden, out.bad ? "" : rk_bytes_str(&out));
-	w->hidden.bad = w->hidden.bad || out.bad;
-	rk_bytes_release(&out);
-	return w->hidden.bad ? NULL : w->hidden.v[w->hidden.n - 1];
-}
-
-/* Files and warnings name paths. */
-static int redact(struct work *w, struct rk_error *err)
-{
-	struct rk_report *r = &w->report;
-
-	w->files = rk_calloc(r->nfiles + 1, sizeof(*w->files));
-	w->warnings = rk_calloc(r->nwarnings + 1, sizeof(*w->warnings));
-	if (!w->files || !w->warnings)
-		return rk_fail_nomem(err);
-	for (size_t i = 0; i < r->nfiles; i++) {
-		w->files[i] = r->files[i];
-		w->files[i].path = hidden(w, r->files[i].path);
-		w->files[i].reason = hidden(w, r->files[i].reason);
-	}
-	for (size_t i = 0; i < r->nwarnings; i++) {
-		w->warnings[i] = r->warnings[i];
-		w->warnings[i].file = hidden(w, r->warnings[i].file);
-		w->warnings[i].message = hidden(w, r->warnings[i].message);
-	}
-	r->files = w->files;
-	r->warnings = w->warnings;
-	return w->hidden.bad ? rk_fail_nomem(err) : 0;
 }
 
 /* Of a run that cannot be read twice there is nothing but the first look. */
@@ -93,7 +52,7 @@ static int find_recording(struct work *w, struct rk_error *err)
 {
 	const char *path = first_file(w->run), *name = rk_base_name(path);
 	char *json = rk_strf("%.*srun.json", (int)(name - path), path);
-	int rc = json ? rk_html_run_json(json, w->hide, &w->recording, err) : rk_fail_nomem(err);
+	int rc = json ? rk_html_run_json(json, &w->recording, err) : rk_fail_nomem(err);
 
 	rk_free(json);
 	return rc;
@@ -212,9 +171,6 @@ static void work_release(struct work *w)
 	rk_report_free(w->made);
 	rk_free(w->title);
 	rk_free(w->recording);
-	rk_list_release(&w->hidden);
-	rk_free(w->files);
-	rk_free(w->warnings);
 }
 
 int rk_run_html(struct rk_run *run, const struct rk_html_options *opt, struct rk_html_result *ret,
@@ -234,10 +190,8 @@ int rk_run_html(struct rk_run *run, const struct rk_html_options *opt, struct rk
 		tell(&w);
 		w.report.warnings = rk_run_warnings(run, &w.report.nwarnings);
 		w.report.files = rk_run_files(run, &w.report.nfiles);
-		rc = opt->redact ? redact(&w, err) : 0;
-	}
-	if (rc == 0)
 		rc = write_page(&w, &did, err);
+	}
 	work_release(&w);
 	if (rc == 0 && ret)
 		*ret = did;

@@ -91,19 +91,6 @@ static void known(struct rk_json_out *j, const char *key, int64_t v)
 		rk_json_int(j, key, v);
 }
 
-static void put_node(struct rk_json_out *j, const struct rk_html_page *p, const char *node)
-{
-	struct rk_bytes plain;
-
-	rk_bytes_init(&plain, 1 << 20);
-	if (p->hide.put)
-		p->hide.put(&plain, node, p->hide.arg);
-	else
-		rk_bytes_puts(&plain, node);
-	rk_json_text(j, "node", rk_bytes_str(&plain));
-	rk_bytes_release(&plain);
-}
-
 static void put_lane(struct rk_json_out *j, const struct rk_html_page *p,
 		     const struct rk_lane *lane)
 {
@@ -113,7 +100,7 @@ static void put_lane(struct rk_json_out *j, const struct rk_html_page *p,
 	rk_json_text(j, "kind", kind_words[lane->kind]);
 	rk_json_bool(j, "folded", lane->folded);
 	if (node[0])
-		put_node(j, p, node);
+		rk_json_text(j, "node", node);
 	if (!lane->folded) {
 		known(j, "rank", lane->key.rank);
 		known(j, "device", lane->key.device);

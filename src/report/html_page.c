@@ -13,7 +13,7 @@ struct page {
 	const struct rk_html_page *p;
 	struct rk_output *out;
 	struct rk_bytes style, script;
-	struct rk_bytes part, json; /* scratch */
+	struct rk_bytes part, json, plain; /* scratch */
 };
 
 static int flush(struct page *g, struct rk_error *err)
@@ -69,6 +69,16 @@ static int put_blocks(struct page *g, struct rk_error *err)
 static int put_document(struct page *g, const char *id, const char *json, size_t len,
 			struct rk_error *err)
 {
+	struct rk_bytes *plain = &g->plain;
+
+	rk_bytes_clear(plain);
+	if (g->p->hide.put) {
+		rk_html_hide_json(plain, json, len, json == g->p->run, g->p->hide);
+		if (plain->bad)
+			return rk_fail_nomem(err);
+		json = (const char *)plain->data;
+		len = plain->len;
+	}
 	rk_bytes_printf(&g->part, "<script type=\"application/json\" id=\"%s\">", id);
 	rk_html_json(&g->part, json, len);
 	rk_bytes_puts(&g->part, "</script>\n");
@@ -155,11 +165,7 @@ static int put_data(struct page *g, struct rk_error *err)
 		rc = put_timeline(g, err);
 	if (rc == 0)
 		rc = put_metrics(g, err);
-	if (rc == 0)
-		rc = put_text(g, "run", g->p->run, err);
-	if (rc == 0)
-		rc = put_text(g, "energy-data", g->p->energy, err);
-	return rc < 0 ? rc : put_text(g, "hotspots-data", g->p->hotspots, err);
+	return rc < 0 ? rc : put_text(g, "run", g->p->run, err);
 }
 
 /* ---- the page ---- */
@@ -217,6 +223,7 @@ int rk_html_write(const struct rk_html_page *p, struct rk_output *out, struct rk
 	rk_bytes_init(&g.script, PART_MAX);
 	rk_bytes_init(&g.part, PART_MAX);
 	rk_bytes_init(&g.json, PART_MAX);
+	rk_bytes_init(&g.plain, PART_MAX);
 	rk_bytes_put(&g.style, style->text, style->len);
 	rk_html_script(&g.script);
 	rc = g.style.bad || g.script.bad ? rk_fail_nomem(err) : put_template(&g, frame->text, err);
@@ -224,5 +231,6 @@ int rk_html_write(const struct rk_html_page *p, struct rk_output *out, struct rk
 	rk_bytes_release(&g.script);
 	rk_bytes_release(&g.part);
 	rk_bytes_release(&g.json);
+	rk_bytes_release(&g.plain);
 	return rc;
 }

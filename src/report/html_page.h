@@ -39,10 +39,8 @@ struct rk_html_page {
 	const struct rk_curves *curves;
 	const struct rk_html_names *names;
 	const struct rk_strtab *strings;
-	struct rk_html_hide hide; /* for names of nodes */
+	struct rk_html_hide hide; /* for what names hosts, users and paths */
 	const char *run;          /* JSON about the recording, NULL: not known */
-	/* Further documents, JSON each; NULL where there is none. */
-	const char *hotspots, *energy;
 };
 
 int rk_html_write(const struct rk_html_page *p, struct rk_output *out, struct rk_error *err);
@@ -53,6 +51,13 @@ int rk_html_write(const struct rk_html_page *p, struct rk_output *out, struct rk
 void rk_html_text(struct rk_bytes *out, const char *s);
 /* JSON as it may stand in a script element. */
 void rk_html_json(struct rk_bytes *out, const char *json, size_t len);
+
+/*
+ * JSON with hidden texts (html_hide.c): those of keys that can name a path or a host, or all. Keys
+ * stay as they are.
+ */
+void rk_html_hide_json(struct rk_bytes *out, const char *json, size_t len, bool all,
+		       struct rk_html_hide hide);
 
 /* web/ (html_bundle.c). Made by cmake/web.cmake, sorted by name. */
 extern const struct rk_data_file rk_web_files[];
@@ -74,6 +79,6 @@ int64_t rk_html_origin(const struct rk_html_page *p, int64_t *ret_end);
 void rk_html_summary(struct rk_bytes *out, const struct rk_report *r);
 
 /* What of run.json is for readers of the page; NULL in *ret when it is no such file. */
-int rk_html_run_json(const char *path, struct rk_html_hide hide, char **ret, struct rk_error *err);
+int rk_html_run_json(const char *path, char **ret, struct rk_error *err);
 
 #endif

@@ -42,29 +42,10 @@ static const char *const *list_below(const char *const *list, const char *key)
 	return strcmp(key, "tool") == 0 ? of_tool : NULL;
 }
 
-/* Where it goes, and what is hidden on the way. */
-struct to {
-	struct rk_bytes *out, *plain;
-	struct rk_html_hide hide;
-};
+static void put_node(struct rk_bytes *out, const struct rk_tree *t, const char *const *list);
 
-static void put_text(const struct to *to, const char *text)
+static void put_children(struct rk_bytes *out, const struct rk_tree *t, const char *const *list)
 {
-	if (!to->hide.put) {
-		rk_json_string(to->out, text, strlen(text));
-		return;
-	}
-	rk_bytes_clear(to->plain);
-	to->hide.put(to->plain, text, to->hide.arg);
-	to->out->bad = to->out->bad || to->plain->bad;
-	rk_json_string(to->out, (const char *)to->plain->data, to->plain->len);
-}
-
-static void put_node(const struct to *to, const struct rk_tree *t, const char *const *list);
-
-static void put_children(const struct to *to, const struct rk_tree *t, const char *const *list)
-{
-	struct rk_bytes *out = to->out;
 	bool object = t->kind == RK_TREE_OBJECT, some = false;
 
 	rk_bytes_put_u8(out, object ? '{' : '[');
@@ -79,49 +60,46 @@ static void put_children(const struct to *to, const struct rk_tree *t, const cha
 			rk_json_string(out, c->key, strlen(c->key));
 			rk_bytes_put_u8(out, ':');
 		}
-		put_node(to, c, object ? list_below(list, c->key) : list);
+		put_node(out, c, object ? list_below(list, c->key) : list);
 	}
 	rk_bytes_put_u8(out, object ? '}' : ']');
 }
 
-static void put_node(const struct to *to, const struct rk_tree *t, const char *const *list)
+static void put_node(struct rk_bytes *out, const struct rk_tree *t, const char *const *list)
 {
 	switch (t->kind) {
 	case RK_TREE_OBJECT:
 	case RK_TREE_ARRAY:
-		put_children(to, t, list);
+		put_children(out, t, list);
 		break;
 	case RK_TREE_TEXT:
-		put_text(to, t->text);
+		rk_json_string(out, t->text, strlen(t->text));
 		break;
 	case RK_TREE_NULL:
-		rk_bytes_puts(to->out, "null");
+		rk_bytes_puts(out, "null");
 		break;
 	default:
-		rk_bytes_puts(to->out, t->text);
+		rk_bytes_puts(out, t->text);
 	}
 }
 
-int rk_html_run_json(const char *path, struct rk_html_hide hide, char **ret, struct rk_error *err)
+int rk_html_run_json(const char *path, char **ret, struct rk_error *err)
 {
 	struct rk_error why = { 0 };
 	struct rk_tree *t = NULL;
-	struct rk_bytes out, plain;
-	const struct to to = { &out, &plain, hide };
+	struct rk_bytes out;
 	int rc = rk_tree_load(path, &t, &why);
 
 	*ret = NULL;
 	if (rc < 0) /* no such file, or none of ours: the page does without */
 		return rc == RK_E_NOMEM ? rk_fail_nomem(err) : 0;
 	rk_bytes_init(&out, RUN_MAX);
-	rk_bytes_init(&plain, RUN_MAX);
 	rc = 0;
 	if (rk_tree_get(t, "ledger")) {
-		put_node(&to, t, of_run);
+		put_node(&out, t, of_run);
 		rc = rk_bytes_give(&out, ret, NULL, err);
 	}
 	rk_bytes_release(&out);
-	rk_bytes_release(&plain);
 	rk_tree_free(t);
 	return rc;
 }
