@@ -1,6 +1,6 @@
 // blocks.js - blocks of rows, decoded when they are looked at and forgotten when they are not.
 
-import { decodeBlock, fromBase64, inflate } from "./codec.js";
+import { decodeBlock, fromBase85, inflate } from "./codec.js";
 
 const KEPT = 300;
 const AT_ONCE = 4;
@@ -51,7 +51,7 @@ export class BlockStore {
 
 	async decode(block, text) {
 		try {
-			const rows = decodeBlock(await inflate(fromBase64(text)), block.start);
+			const rows = decodeBlock(await inflate(fromBase85(text)), block.start);
 			this.kept.set(block.id, rows);
 			if (this.kept.size > KEPT) {
 				this.kept.delete(this.kept.keys().next().value);

@@ -3,14 +3,27 @@
 const GUESSES = 4096;
 const SUB_ROWS = 16;
 
-export function fromBase64(text) {
-	if (Uint8Array.fromBase64) {
-		return Uint8Array.fromBase64(text);
-	}
-	const binary = atob(text);
-	const out = new Uint8Array(binary.length);
-	for (let i = 0; i < out.length; i++) {
-		out[i] = binary.charCodeAt(i);
+const DIGITS = new Uint8Array(128).fill(255);
+[...Array(94).keys()].map((i) => String.fromCharCode(33 + i)).filter((c) => !"\"&'-<=>\\`".includes(c))
+	.forEach((c, i) => { DIGITS[c.charCodeAt(0)] = i; });
+
+// Five digits are four bytes, as src/base/base85.h says; n < 5 digits at the end are n - 1.
+export function fromBase85(text) {
+	const whole = Math.floor(text.length / 5);
+	const rest = text.length % 5;
+	const out = new Uint8Array(whole * 4 + Math.max(0, rest - 1));
+	for (let group = 0, at = 0; at < text.length; group++, at += 5) {
+		let v = 0;
+		for (let i = 0; i < 5; i++) {
+			const digit = at + i < text.length ? DIGITS[text.charCodeAt(at + i) & 127] : 84;
+			if (digit === 255) {
+				throw new RangeError("the data of the page is damaged");
+			}
+			v = v * 85 + digit;
+		}
+		for (let i = 0; i < 4 && group * 4 + i < out.length; i++) {
+			out[group * 4 + i] = v >>> (24 - 8 * i);
+		}
 	}
 	return out;
 }

@@ -1,6 +1,6 @@
 // report.js - puts the page together.
 
-import { fromBase64, decodeChunks, inflate } from "./codec.js";
+import { fromBase85, decodeChunks, inflate } from "./codec.js";
 import { applyTheme, kernelColor, nextTheme } from "./colors.js";
 import { grouped, printable } from "./format.js";
 import { hotspots } from "./hotspots.js";
@@ -51,7 +51,7 @@ async function startTimeline(report, data) {
 			"No kernel, copy or marker of this run has times: there is no timeline."));
 		return null;
 	}
-	const chunks = await inflate(fromBase64(document.getElementById("chunks").textContent));
+	const chunks = await inflate(fromBase85(document.getElementById("chunks").textContent));
 	const lanes = decodeChunks(chunks, data.lanes.length);
 	page.timeline = new Timeline(root, data, lanes, namesOf(report, data.names));
 	root.append(...notes(data));

@@ -63,7 +63,7 @@ int rk_deflate(struct rk_bytes *out, const void *p, size_t len, const size_t *cu
 	/* raw: a window of -15 */
 	if (deflateInit2(&z, level, Z_DEFLATED, -15, 9, Z_DEFAULT_STRATEGY) != Z_OK)
 		return rk_fail_nomem(err);
-	done = pack(&z, out, p, len, cuts, ncuts);
+	done = pack(&z, out, len ? p : "", len, cuts, ncuts);
 	deflateEnd(&z);
 	if (!done)
 		out->bad = true;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/base64.h"
+#include "base/base85.h"
 #include "codec/deflate.h"
 
 enum {
@@ -244,7 +244,7 @@ int rk_html_block_pack(struct rk_html_packer *p, const struct rk_html_row *rows,
 	if (rc < 0)
 		return rc;
 	rk_bytes_clear(&ret->text);
-	rk_base64_put(&ret->text, p->packed.data, p->packed.len);
+	rk_base85_put(&ret->text, p->packed.data, p->packed.len);
 	if (ret->text.bad)
 		return rk_fail_nomem(err);
 	make_chunks(p, rows, n, ret);

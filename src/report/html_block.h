@@ -10,7 +10,7 @@
  * and its start is that of the block's first chunk. A duration is told as its distance from a
  * guess, which follows the durations of the same name. Both are signed: 0, -1, 1, -2, ... are 0, 1,
  * 2, 3. A column is a byte that says how many planes it has and then the planes, lowest first: a
- * byte of each value. All of it goes through DEFLATE and base64.
+ * byte of each value. All of it goes through DEFLATE and base 85.
  *
  * A chunk is the sum of some rows: what is drawn when the rows themselves are too small to be seen.
  * It ends after RK_HTML_CHUNK_ROWS, and before a gap that is long against it.

@@ -27,9 +27,14 @@ static bool begins(const char *line, size_t len, const char *word)
 	return len >= n && memcmp(line, word, n) == 0;
 }
 
-/* Imports stand on a line each, and nothing is exported by default or under another name. */
+/*
+ * Imports stand on a line each, nothing is exported by default or under another name, and no string
+ * goes over two lines.
+ */
 static void put_line(struct rk_bytes *out, const char *line, size_t len)
 {
+	for (; len && *line == '\t'; len--)
+		line++;
 	if (begins(line, len, "import "))
 		return;
 	if (begins(line, len, "export "))

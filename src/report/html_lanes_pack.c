@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/base64.h"
+#include "base/base85.h"
 #include "codec/deflate.h"
 #include "report/html_lanes_impl.h"
 
@@ -204,7 +204,7 @@ int rk_lanes_put_chunks(const struct rk_lanes *l, const uint32_t *order, int64_t
 		rc = raw.bad ? rk_fail_nomem(err) :
 			       rk_deflate(&packed, raw.data, raw.len, NULL, 0, LEVEL, err);
 	if (rc == 0)
-		rk_base64_put(out, packed.data, packed.len);
+		rk_base85_put(out, packed.data, packed.len);
 	rk_bytes_release(&raw);
 	rk_bytes_release(&packed);
 	return rc;

@@ -3,7 +3,7 @@
  *
  * The page needs nothing from outside, and its policy allows nothing else: the one script and the
  * one style sheet by their SHA-256. Data is text that no browser executes: JSON with every '<'
- * written as an escape, and base64.
+ * written as an escape, and base 85.
  */
 #ifndef RK_HTML_PAGE_H
 #define RK_HTML_PAGE_H

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/base64.h"
+#include "base/base85.h"
 #include "base/sha256.h"
 #include "codec/deflate.h"
 #include "tap.h"
@@ -86,6 +87,26 @@ TEST(base64_keeps_to_the_maximum)
 	rk_bytes_init(&out, 4);
 	rk_base64_put(&out, "abcd", 4);
 	CHECK(out.bad);
+	rk_bytes_release(&out);
+}
+
+static const char *base85_of(struct rk_bytes *out, const char *s, size_t len)
+{
+	rk_bytes_clear(out);
+	rk_base85_put(out, s, len);
+	return rk_bytes_str(out);
+}
+
+TEST(base85_has_five_digits_for_four_bytes)
+{
+	struct rk_bytes out;
+
+	rk_bytes_init(&out, 100);
+	CHECK_STR(base85_of(&out, "", 0), "");
+	CHECK_STR(base85_of(&out, "\0\0\0\0", 4), "!!!!!");
+	CHECK_STR(base85_of(&out, "\0\0\0\x54\0\0\0\x55", 8), "!!!!~!!!#!");
+	CHECK_STR(base85_of(&out, "\xff\xff\xff\xff", 4), "|?_1!");
+	CHECK_U64(strlen(base85_of(&out, "abcde", 5)), 7);
 	rk_bytes_release(&out);
 }
 

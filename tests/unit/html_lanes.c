@@ -12,26 +12,23 @@
 
 /* ---- a decoder of its own ---- */
 
-static uint8_t *from_base64(const struct rk_bytes *text, size_t *ret_len)
+static uint8_t *from_base85(const struct rk_bytes *text, size_t *ret_len)
 {
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	uint8_t *out = rk_alloc(text->len);
-	uint32_t v = 0;
+	static const char digits[] = "!#$%()*+,./0123456789:;?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_"
+				     "abcdefghijklmnopqrstuvwxyz{|}~";
+	uint8_t *out = rk_alloc(text->len + 5);
 	size_t n = 0;
 
-	for (size_t i = 0; i < text->len && text->data[i] != '='; i++) {
-		v = v << 6 | (uint32_t)(strchr(digits, text->data[i]) - digits);
-		if (i % 4 == 3) {
-			out[n++] = (uint8_t)(v >> 16);
-			out[n++] = (uint8_t)(v >> 8);
-			out[n++] = (uint8_t)v;
-		} else if (i + 1 == text->len || text->data[i + 1] == '=') {
-			v <<= 6 * (3 - i % 4);
-			out[n++] = (uint8_t)(v >> 16);
-			if (i % 4 == 2)
-				out[n++] = (uint8_t)(v >> 8);
-		}
+	for (size_t i = 0; i < text->len; i += 5) {
+		size_t left = text->len - i < 5 ? text->len - i : 5;
+		uint64_t v = 0;
+
+		for (size_t k = 0; k < 5; k++)
+			v = v * 85 +
+			    (k < left ? (uint64_t)(strchr(digits, text->data[i + k]) - digits) :
+					84);
+		for (size_t k = 0; k + 1 < left; k++)
+			out[n++] = (uint8_t)(v >> (24 - 8 * k));
 	}
 	*ret_len = n;
 	return out;
@@ -45,7 +42,7 @@ struct input {
 static void unpack(const struct rk_bytes *text, struct input *in)
 {
 	size_t len;
-	uint8_t *packed = from_base64(text, &len);
+	uint8_t *packed = from_base85(text, &len);
 	z_stream z = { .next_in = packed,
 		       .avail_in = (uInt)len,
 		       .next_out = in->raw,

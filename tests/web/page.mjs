@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "node:test";
 
-import { decodeBlock, decodeChunks, fromBase64, inflate, Reader, signed } from "../../web/codec.js";
+import { decodeBlock, decodeChunks, fromBase85, inflate, Reader, signed } from "../../web/codec.js";
 
 const { ROCKIT, GEN_TRACE } = process.env;
 const without = ROCKIT && GEN_TRACE ? false : "needs ROCKIT and GEN_TRACE";
@@ -20,13 +20,13 @@ function element(html, id) {
 async function rowsOf(html) {
 	const report = JSON.parse(element(html, "report"));
 	const data = JSON.parse(element(html, "timeline-data"));
-	const lanes = decodeChunks(await inflate(fromBase64(element(html, "chunks"))), data.lanes.length);
+	const lanes = decodeChunks(await inflate(fromBase85(element(html, "chunks"))), data.lanes.length);
 	const names = new Map(data.names.kernels.map((n, i) => [n, report.kernels[i].name]));
 	const out = [];
 	for (const [i, lane] of lanes.entries()) {
 		const { device, queue } = data.lanes[i];
 		for (const block of lane.blocks) {
-			const rows = decodeBlock(await inflate(fromBase64(element(html, `b${block.id}`))), block.start);
+			const rows = decodeBlock(await inflate(fromBase85(element(html, `b${block.id}`))), block.start);
 			assert.equal(rows.n, block.rows);
 			for (let k = 0; k < rows.n; k++) {
 				const start = BigInt(data.origin_ns) + BigInt(rows.start[k]);
@@ -60,6 +60,12 @@ test("data that ends too early is refused, not read past", () => {
 	assert.throws(() => new Reader(new Uint8Array([2, 1, 1])).column(2), RangeError);
 	assert.throws(() => decodeBlock(new Uint8Array(3), 0), RangeError);
 	assert.throws(() => decodeChunks(new Uint8Array([255, 255, 255, 255, 0, 0, 0, 0, 9]), 1), RangeError);
+});
+
+test("text of base 85 that is damaged is refused", () => {
+	assert.deepEqual([...fromBase85("")], []);
+	assert.throws(() => fromBase85("abc<d"), RangeError);
+	assert.equal(fromBase85("!!!!!!!").length, 5);
 });
 
 test("signed numbers", () => {
