@@ -268,7 +268,9 @@ def a_window_keeps_the_last_records(place):
     raw, env = with_layer(place, "limit=256K,window=1")
     assert execute([BUILD / "cl-rate", "async", "50000"], env).returncode == 0
     ids = sorted(int(r["dispatch_id"]) for r in rows(raw, "kernels"))
-    assert ids[-1] == 50100 and ids[0] > 20000, (ids[0], ids[-1])
+    # two threads record: a block that one of them has open may hold older records than the rest
+    assert ids[-5000:] == list(range(45101, 50101)), (ids[-5000], ids[-1])
+    assert ids[len(ids) // 2] > 25000 and len(ids) < 30000, (len(ids), ids[len(ids) // 2])
 
 
 # ---- a runtime that is made up ----
