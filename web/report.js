@@ -157,7 +157,12 @@ function themeButton() {
 		page.timeline?.redraw();
 	});
 	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => page.timeline?.redraw());
-	window.addEventListener("beforeprint", () => page.timeline?.draw());
+	const paint = (now) => {
+		applyTheme(now);
+		page.timeline?.draw();
+	};
+	window.addEventListener("beforeprint", () => paint("light"));
+	window.addEventListener("afterprint", () => paint(theme));
 }
 
 function start() {

@@ -63,9 +63,12 @@ export async function copyText(text) {
 // options: {caption, search, color(row), onpick(row), onfilter(rows or null)}.
 export class Table {
 	constructor(rows, columns, options) {
-		Object.assign(this, { rows, columns, options, by: -1, down: true, shown: PAGE, query: "" });
+		// on a phone names come first: what is behind them can be scrolled to
+		const narrow = matchMedia("(max-width: 700px)").matches;
+		const ordered = narrow ? [...columns.filter((c) => c.wide), ...columns.filter((c) => !c.wide)] : columns;
+		Object.assign(this, { rows, columns: ordered, options, by: -1, down: true, shown: PAGE, query: "" });
 		this.body = element("tbody");
-		this.heads = columns.map((c, i) => this.head(c, i));
+		this.heads = ordered.map((c, i) => this.head(c, i));
 		this.table = element("table", { class: "data" },
 			element("caption", {}, options.caption),
 			element("thead", {}, element("tr", {}, ...this.heads)), this.body);

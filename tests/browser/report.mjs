@@ -137,6 +137,20 @@ const failed = await all({
 		assert.ok(wide <= 380, `the page is ${wide} wide`);
 		await shot(page, "phone", true);
 	},
+	"on a phone names come first": async () => {
+		const p = await open(browser, "trace", { viewport: { width: 380, height: 740 } });
+		const first = await p.$eval("#kernels tbody tr", (r) => r.children[0].textContent);
+		assert.equal(first, report.kernels[0].name);
+		assert.deepEqual(p.complaints, []);
+		await p.close();
+	},
+	"paper is light, whatever the screen": async () => {
+		const themes = await page.evaluate(() => ["beforeprint", "afterprint"].map((kind) => {
+			window.dispatchEvent(new Event(kind));
+			return document.documentElement.getAttribute("data-theme");
+		}));
+		assert.deepEqual(themes, ["light", "dark"]);
+	},
 	"every table has a caption, every button a name, and the canvas can be reached": async () => {
 		const faults = await page.evaluate(() => [
 			...[...document.querySelectorAll("table.data")].filter((t) => !t.caption?.textContent),
