@@ -32,7 +32,7 @@ export function colorsOf(names) {
 	const out = new Array(names.count + 1).fill(OTHERS);
 	for (const kind of ["markers", "copies", "kernels"]) {
 		names[kind].forEach((number, i) => {
-			out[number] = kind === "kernels" ? kernelColor(i) : otherColor(kind, i);
+			out[number] = kind === "kernels" ? kernelColor(number) : otherColor(kind, i);
 		});
 	}
 	return out;

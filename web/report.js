@@ -81,13 +81,12 @@ function notes(data) {
 
 function kernelSection(report, data) {
 	const number = new Map(report.kernels.map((row, i) => [row, data.names.kernels[i]]));
-	const rank = new Map(report.kernels.map((row, i) => [row, i]));
 	if (!report.kernels.length) {
 		return element("p", {}, "This run has no kernels.");
 	}
 	page.kernels = callTable(report.kernels, "Kernel", "Kernels", report, {
 		search: "search",
-		color: (row) => kernelColor(rank.get(row)),
+		color: (row) => kernelColor(number.get(row)),
 		onpick: (row) => jump(number.get(row)),
 		onfilter: (rows) => page.timeline?.mark(rows && new Set(rows.map((r) => number.get(r)))),
 	});

@@ -37,6 +37,18 @@ static const struct rk_report_section *section_of(const struct rk_report *r, uns
 					 &r->markers;
 }
 
+/* Where the number of a row's name is kept, NULL when out of memory. */
+static uint32_t *number_of(struct rk_run *run, struct rk_idmap *numbers,
+			   const struct rk_report_row *row)
+{
+	uint32_t id = 0;
+
+	/* it is there already: this looks it up */
+	if (rk_strtab_add(run->ctx.names, row->name, strlen(row->name), &id, NULL) < 0)
+		return NULL;
+	return rk_idmap_at(numbers, id);
+}
+
 /* Equal names of one table have one number. */
 static int number_rows(struct rk_run *run, const struct rk_report_section *s,
 		       struct rk_html_names *n, unsigned kind, struct rk_error *err)
@@ -49,14 +61,11 @@ static int number_rows(struct rk_run *run, const struct rk_report_section *s,
 	if (!n->of[kind])
 		return rk_fail_nomem(err);
 	for (size_t i = 0; rc == 0 && i < n->n[kind]; i++) {
-		uint32_t id = 0, *number;
+		uint32_t *number = number_of(run, &known, &s->rows[i]);
 
-		rc = rk_strtab_add(run->ctx.names, s->rows[i].name, strlen(s->rows[i].name), &id,
-				   err);
-		number = rc < 0 ? NULL : rk_idmap_at(&known, id);
-		if (rc == 0 && !number)
+		if (!number)
 			rc = rk_fail_nomem(err);
-		if (rc == 0 && !*number)
+		else if (!*number)
 			*number = (uint32_t)++n->count;
 		if (rc == 0)
 			n->of[kind][i] = *number - 1;
@@ -97,17 +106,12 @@ struct feed {
 
 static inline int64_t number_at(const struct rk_batch *b, int f, size_t i)
 {
-	const struct rk_column *c = f < 0 ? NULL : &b->cols[f];
-
-	if (!c || !rk_column_has(c, i))
-		return UNKNOWN;
-	return b->schema->fields[f].type == RK_I32 ? ((const int32_t *)c->data)[i] :
-						     ((const int64_t *)c->data)[i];
+	return f < 0 ? UNKNOWN : rk_batch_int(b, (unsigned)f, i, UNKNOWN);
 }
 
 static inline uint32_t text_at(const struct rk_batch *b, int f, size_t i)
 {
-	return rk_column_has(&b->cols[f], i) ? ((const uint32_t *)b->cols[f].data)[i] : 0;
+	return rk_batch_id(b, (unsigned)f, i);
 }
 
 static bool goes_to_host(struct feed *f, uint32_t direction)
@@ -174,20 +178,15 @@ static int map_names(struct feed *f, const struct rk_report *r, const struct rk_
 		     struct rk_error *err)
 {
 	const struct rk_report_section *s = section_of(r, f->kind);
-	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < n->n[f->kind]; i++) {
-		uint32_t id = 0, *number;
+	for (size_t i = 0; i < n->n[f->kind]; i++) {
+		uint32_t *number = number_of(f->run, &f->numbers, &s->rows[i]);
 
-		rc = rk_strtab_add(f->run->ctx.names, s->rows[i].name, strlen(s->rows[i].name), &id,
-				   err);
-		number = rc < 0 ? NULL : rk_idmap_at(&f->numbers, id);
-		if (rc == 0 && !number)
-			rc = rk_fail_nomem(err);
-		if (rc == 0)
-			*number = n->of[f->kind][i] + 1;
+		if (!number)
+			return rk_fail_nomem(err);
+		*number = n->of[f->kind][i] + 1;
 	}
-	return rc;
+	return 0;
 }
 
 static int feed_rows(struct feed *f, bool spill, struct rk_error *err)

@@ -110,3 +110,22 @@ TEST(a_warning_lost_to_memory_does_no_harm)
 	CHECK_U64(n, 1);
 	rk_diag_free(d);
 }
+
+TEST(what_was_warned_of_is_not_counted_again)
+{
+	const struct rk_warning *list;
+	struct rk_diag *d = NULL;
+	size_t n;
+
+	CHECK(rk_diag_new(&d, NULL) == 0);
+	rk_diag_add(d, "short-row", "a", 3, 2, "x");
+	rk_diag_again(d);
+	rk_diag_add(d, "short-row", "a", 3, 2, "x");
+	rk_diag_add(d, "short-row", "b", 1, 5, "y");
+	rk_diag_add(d, "short-row", "b", 1, 5, "y");
+	list = rk_diag_list(d, &n);
+	CHECK_U64(n, 2);
+	CHECK_U64(list[0].count, 2);
+	CHECK_U64(list[1].count, 10);
+	rk_diag_free(d);
+}

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { groupCurves, firstPoint, valueAt } from "../../web/curves.js";
-import { kernelColor, mixed, nextTheme, textOn } from "../../web/colors.js";
+import { colorsOf, kernelColor, mixed, nextTheme, textOn } from "../../web/colors.js";
 import { laneLabels, layout } from "../../web/lanes.js";
 import { buildLevels, collect, Columns, rowAt } from "../../web/pyramid.js";
 import { LogScale } from "../../web/plot.js";
@@ -150,6 +150,9 @@ test("tables sort numbers as numbers and keep what is missing at the end", () =>
 test("neighbours in the table differ in colour, and text can be read on it", () => {
 	const first = Array.from({ length: 21 }, (_, i) => kernelColor(i));
 	assert.equal(new Set(first).size, 21);
+	const split = colorsOf({ kernels: [0, 1, 0], copies: [2], markers: [], count: 3 });
+	assert.deepEqual(split.slice(0, 2), [kernelColor(0), kernelColor(1)]);
+	assert.equal(split.length, 4);
 	assert.equal(mixed("#000000", 0.5), "#808080");
 	assert.equal(textOn("#ffffff"), "#000000");
 	assert.equal(textOn("#003355"), "#ffffff");
