@@ -40,6 +40,7 @@ struct rk_found {
 	int64_t pid;      /* its name begins with, -1 without */
 	uint64_t bytes;
 	uint64_t dev, ino;      /* of a regular file, else 0 */
+	bool made_here;         /* a trace that rockit wrote, found in a directory */
 	struct rk_reader *kept; /* a pipe: cannot be opened again */
 	/* of its counters, once rk_run_counter_names has looked: */
 	uint32_t *counters, *keys; /* names as recorded, and what they are joined under */
@@ -74,6 +75,12 @@ int rk_run_place(struct rk_found *f, const char *path, struct rk_error *err);
 /* Looks at every file (run_files.c) and settles which gives what (run_rule.c). */
 int rk_run_find(struct rk_run *run, const char *const *paths, size_t npaths, struct rk_error *err);
 int rk_run_settle(struct rk_run *run, struct rk_error *err);
+
+/*
+ * Fails when `out` is a file that the run was read from (run_spare.c). With `tables` the output is
+ * Parquet, and Parquet may be written again in its place.
+ */
+int rk_run_spare(const struct rk_run *run, const char *out, bool tables, struct rk_error *err);
 
 /* Tables that some file gives. */
 uint32_t rk_run_tables(const struct rk_run *run);

@@ -6,6 +6,8 @@
 #include "api/run.h"
 #include "base/alloc.h"
 #include "base/text.h"
+#include "format/writer.h"
+#include "io/file.h"
 
 static struct rk_found *new_found(struct rk_run *run, struct rk_error *err)
 {
@@ -33,6 +35,20 @@ static bool read_once(const char *path)
 	return !strcmp(path, "-") || (!stat(path, &st) && !S_ISREG(st.st_mode));
 }
 
+/* A trace that rockit wrote, plain: a view of what lies beside it. */
+static bool made_here(const char *path)
+{
+	struct rk_file *f = NULL;
+	char head[4096];
+	size_t len = 0;
+	bool ret = rk_file_open(path, &f, NULL) == 0 && f->seekable &&
+		   rk_file_pread(f, head, sizeof(head), 0, &len, NULL) == 0 &&
+		   rk_writer_made(head, len);
+
+	rk_file_close(f);
+	return ret;
+}
+
 /* `must`: the user named this very file, so that it must be one we know. */
 static int look_at(struct rk_run *run, const char *path, bool must, struct rk_error *err)
 {
@@ -58,6 +74,7 @@ static int look_at(struct rk_run *run, const char *path, bool must, struct rk_er
 	f->ops = r->ops;
 	f->tables = r->tables;
 	f->stats_of = r->stats_of;
+	f->made_here = !must && !read_once(path) && made_here(path);
 	if (read_once(path))
 		f->kept = r;
 	else

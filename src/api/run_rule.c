@@ -80,10 +80,26 @@ static bool same_process(const struct rk_found *a, const struct rk_found *b)
 	return !strcmp(a->group, b->group);
 }
 
-/* Whether `o` makes f's rows of table t superfluous. */
+/* Whether the folder of one is that of the other, or above it. */
+static bool lies_near(const struct rk_found *a, const struct rk_found *b)
+{
+	size_t na = (size_t)(rk_base_name(a->path) - a->path);
+	size_t nb = (size_t)(rk_base_name(b->path) - b->path);
+
+	return !strncmp(a->path, b->path, na < nb ? na : nb);
+}
+
+/*
+ * Whether `o` makes f's rows of table t superfluous. A trace that rockit wrote into the folder, under
+ * whatever name, was made from what is there.
+ */
 static bool replaces(const struct rk_found *o, const struct rk_found *f, enum rk_table t)
 {
-	if (o == f || !o->ops || !same_process(o, f))
+	if (o == f || !o->ops)
+		return false;
+	if (f->made_here && !o->made_here && lies_near(o, f))
+		return o->tables & RK_TABLE_BIT(t);
+	if (!same_process(o, f))
 		return false;
 	if (t == RK_STATS && !(o->tables & RK_TABLE_BIT(RK_STATS)))
 		return o->tables & described(f);
@@ -112,18 +128,26 @@ static const char *better_source(const struct rk_run *run, const struct rk_found
 	return best ? best->path : NULL;
 }
 
-/* The pass kernels are taken from: -1 when some file outside any pass has them. */
-static int kernel_pass(const struct rk_run *run)
+static int least_pass(const struct rk_run *run, bool made_here)
 {
 	int pass = INT32_MAX;
 
 	for (size_t i = 0; i < run->nfound; i++) {
 		const struct rk_found *f = &run->found[i];
 
-		if (f->ops && f->tables & RK_TABLE_BIT(RK_KERNELS) && f->pass < pass)
+		if (f->ops && f->made_here == made_here && f->tables & RK_TABLE_BIT(RK_KERNELS) &&
+		    f->pass < pass)
 			pass = f->pass;
 	}
 	return pass;
+}
+
+/* The pass kernels are taken from: -1 when some file outside any pass has them. */
+static int kernel_pass(const struct rk_run *run)
+{
+	int pass = least_pass(run, false);
+
+	return pass == INT32_MAX ? least_pass(run, true) : pass;
 }
 
 static void explain(struct rk_run *run, size_t i, const char *fmt, const char *arg)

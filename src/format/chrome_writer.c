@@ -536,6 +536,9 @@ static void chrome_close(struct rk_writer *base)
 	rk_free(c);
 }
 
+/* In this order and without a blank: so a file of ours is known. */
+static const char head[] = "{\"schemaVersion\":1,\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
+
 static int chrome_open(struct rk_output *out, const struct rk_schema *schema,
 		       struct rk_context *ctx, struct rk_writer **ret, struct rk_error *err)
 {
@@ -551,8 +554,7 @@ static int chrome_open(struct rk_output *out, const struct rk_schema *schema,
 	c->table = RK_NTABLES;
 	rk_bytes_init(&c->text, BUFFER_MAX);
 	rk_bytes_init(&c->name, BUFFER_MAX);
-	rk_bytes_puts(&c->text,
-		      "{\"schemaVersion\":1,\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+	rk_bytes_puts(&c->text, head);
 	rc = rk_tracks_init(&c->tracks, ctx->names, err);
 	if (rc == 0 && c->text.bad)
 		rc = rk_fail_nomem(err);
@@ -573,4 +575,6 @@ const struct rk_writer_ops rk_writer_chrome = {
 	.batch = chrome_batch,
 	.finish = chrome_finish,
 	.close = chrome_close,
+	.mark = head,
+	.mark_len = sizeof(head) - 1,
 };

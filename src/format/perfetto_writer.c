@@ -138,6 +138,12 @@ static int perfetto_open(struct rk_output *out, const struct rk_schema *schema,
 	return 0;
 }
 
+/*
+ * The first sequence as rk_pfw_sequence begins it: its number, flags, first packet, and the clock
+ * of our own as the default.
+ */
+static const char mark[] = "\x50\x01\x68\x01\xb8\x05\x01\xda\x03\x03\xd0\x03\x40";
+
 const struct rk_writer_ops rk_writer_perfetto = {
 	.name = "perfetto",
 	.help = "Perfetto trace, all tables that have times",
@@ -147,4 +153,6 @@ const struct rk_writer_ops rk_writer_perfetto = {
 	.batch = perfetto_batch,
 	.finish = perfetto_finish,
 	.close = perfetto_close,
+	.mark = mark,
+	.mark_len = sizeof(mark) - 1,
 };

@@ -36,6 +36,12 @@ struct rk_writer_ops {
 	/* After the last batch; writes what is held back. */
 	int (*finish)(struct rk_writer *w, struct rk_error *err);
 	void (*close)(struct rk_writer *w);
+	/*
+	 * Of a trace: bytes that stand near the start of each file that this writer made, and that
+	 * no other program writes so.
+	 */
+	const char *mark;
+	size_t mark_len;
 };
 
 /* The tables of a trace in the order they are written, RK_NTABLES at the end (writers.c). */
@@ -47,5 +53,7 @@ extern const struct rk_writer_ops *const rk_writers[];
 /* By name ("parquet") or by the suffix of a path; NULL when none fits. */
 const struct rk_writer_ops *rk_writer_by_name(const char *name);
 const struct rk_writer_ops *rk_writer_by_path(const char *path);
+/* Whether a file that begins so is a trace that rockit wrote. */
+bool rk_writer_made(const void *head, size_t len);
 
 #endif
