@@ -64,9 +64,12 @@ static int write_rows(struct job *j, struct rk_output **out, struct rk_error *er
 {
 	struct rk_source *rows = NULL;
 	struct rk_writer *w = NULL;
-	int rc = rk_run_sorted(j->run, j->table, j->spill, &rows, err);
+	bool tables = !strcmp(j->format->name, "parquet");
+	int rc = rk_run_spare(j->run, j->path, tables, err);
 
 	j->rows = 0;
+	if (rc == 0)
+		rc = rk_run_sorted(j->run, j->table, j->spill, &rows, err);
 	if (rc == 0)
 		rc = rk_output_open(j->path, out, err);
 	if (rc == 0)

@@ -146,6 +146,8 @@ int rk_run_convert_trace(struct rk_run *run, const struct rk_convert_options *op
 	spill_pipes(&j);
 	rc = path_of(opt, format, &path, err);
 	if (rc == 0)
+		rc = rk_run_spare(run, rk_bytes_str(&path), false, err);
+	if (rc == 0)
 		rc = rk_text_ends((const char *)path.data, path.len, ".tar") ?
 			     rk_trace_archive(&j, rk_bytes_str(&path), &files, err) :
 			     one_trace(&j, rk_bytes_str(&path), err);

@@ -75,6 +75,8 @@ static int profile(const struct settings *s, const char *input, struct rk_profil
 	rk_progress_begin(&progress, "diff", s->common.quiet);
 	rc = rk_run_open(&input, 1, &how, &run, &err);
 	if (rc == 0)
+		rc = rk_run_check_output(run, s->out, &err);
+	if (rc == 0)
 		rc = rk_run_profile(run, input, s->structure, ret, &err);
 	rk_progress_end(&progress);
 	if (run && s->common.verbose)

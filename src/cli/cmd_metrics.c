@@ -165,6 +165,8 @@ static int metrics(const struct settings *s, const char *const *inputs, size_t n
 	rk_progress_begin(&progress, "metrics", s->common.quiet);
 	rc = rk_run_open(inputs, ninputs, &how, &run, &err);
 	if (rc == 0)
+		rc = rk_run_check_output(run, s->out, &err);
+	if (rc == 0)
 		rc = compute(s, run, &m, &err);
 	rk_progress_end(&progress);
 	if (rc == 0 && s->per == PER_KERNEL)

@@ -70,6 +70,17 @@ static bool is_printed(const struct settings *s)
 	return !s->html || s->format >= 0 || s->out || s->hotspots;
 }
 
+static bool to_stdout(const char *path)
+{
+	return !path || strcmp(path, "-") == 0;
+}
+
+/* Two documents in one file are neither. */
+static bool is_mixed(const struct settings *s)
+{
+	return s->html && to_stdout(s->html) && is_printed(s) && to_stdout(s->out);
+}
+
 static int make(const struct settings *s, struct rk_run *run, struct results *ret,
 		struct rk_error *err)
 {
@@ -102,6 +113,10 @@ static int report(const struct settings *s, const char *const *inputs, size_t ni
 
 	rk_progress_begin(&progress, "report", s->common.quiet);
 	rc = rk_run_open(inputs, ninputs, &how, &run, &err);
+	if (rc == 0)
+		rc = rk_run_check_output(run, s->out, &err);
+	if (rc == 0)
+		rc = rk_run_check_output(run, s->html, &err);
 	if (rc == 0)
 		rc = make(s, run, &made, &err);
 	rk_progress_end(&progress);
@@ -143,6 +158,9 @@ static int report_run(int argc, char **argv)
 		return rc;
 	if (s.html && !s.html[0])
 		return say_misuse("report", "option '--html' takes the name of a file");
+	if (is_mixed(&s))
+		return say_misuse("report", "the page and the text cannot both go to stdout; "
+					    "give one of them a file");
 	if (n)
 		s.title = title_of(argv[0], n, title, sizeof(title));
 	if (n)
