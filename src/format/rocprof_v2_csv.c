@@ -63,9 +63,12 @@ static uint64_t op_needs(uint64_t want)
 }
 
 static const struct rk_wide_kind kinds[] = {
-	/* with Kernel_ID: rocprofv3's counters, rewritten by rocprof-compute */
+	/*
+	 * with Kernel_ID: rocprofv3's counters, rewritten by rocprof-compute; with duration_ns: a table
+	 * that rockit wrote, whose numbers are not counters
+	 */
 	{ .must = { "Dispatch_ID", "Kernel_Name", "Queue_ID", "PID", "TID", "Correlation_ID" },
-	  .must_not = { "Kernel_ID", "Counter_Name", "Agent_Id" },
+	  .must_not = { "Kernel_ID", "Counter_Name", "Agent_Id", "duration_ns" },
 	  .free_header = { "Kernel_Name" },
 	  .clock = "monotonic",
 	  .tables = { { RK_KERNELS, rk_rocprof_v2_columns, rk_wide_kernel_needs,
