@@ -192,14 +192,22 @@ static void put_where(struct chrome *c, const struct slice *s)
 	put_micro(&c->text, ",\"ts\":", s->start);
 }
 
+/* Viewers drop a slice that ends before it starts: it takes no time, what was recorded stands beside. */
+static void put_duration(struct chrome *c, int64_t duration)
+{
+	put_micro(&c->text, ",\"dur\":", duration < 0 ? 0 : duration);
+	rk_bytes_puts(&c->text, ",\"args\":{");
+	if (duration < 0)
+		put_micro(&c->text, "\"recorded dur\":", duration);
+}
+
 /* Up to the arguments; `text` ends before the name. */
 static void open_slice(struct chrome *c, const char *text, uint32_t name, const struct slice *s)
 {
 	begin_event(c, text);
 	put_name(c, ",\"name\":", name);
 	put_where(c, s);
-	put_micro(&c->text, ",\"dur\":", s->duration);
-	rk_bytes_puts(&c->text, ",\"args\":{");
+	put_duration(c, s->duration);
 }
 
 static void close_slice(struct chrome *c)
@@ -403,8 +411,7 @@ static int call(struct chrome *c, const struct rk_batch *b, size_t row, struct r
 	put_domain(c, rk_pfw_id(b, RK_A_DOMAIN, row));
 	put_name(c, ",\"name\":", rk_pfw_id(b, RK_A_FUNCTION, row));
 	put_where(c, &s);
-	put_micro(&c->text, ",\"dur\":", s.duration);
-	rk_bytes_puts(&c->text, ",\"args\":{");
+	put_duration(c, s.duration);
 	put_arg(&c->text, "\"correlation\":", s.correlation);
 	put_thread(c, &s, rk_pfw_i64(b, RK_A_TID, row));
 	close_slice(c);

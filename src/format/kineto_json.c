@@ -22,6 +22,7 @@ enum {
 	F_TID,
 	F_TS,
 	F_DUR,
+	F_RECORDED,
 	F_DEVICE,
 	F_STREAM,
 	F_CORRELATION,
@@ -44,6 +45,7 @@ static const struct rk_json_field fields[F_NFIELDS] = {
 	[F_TID] = { "tid", RK_JSON_AS_I64 },
 	[F_TS] = { "ts", RK_JSON_AS_MICRO },
 	[F_DUR] = { "dur", RK_JSON_AS_MICRO },
+	[F_RECORDED] = { "args/recorded dur", RK_JSON_AS_MICRO }, /* of rockit's: less than 0 */
 	[F_DEVICE] = { "args/device", RK_JSON_AS_I64 },
 	[F_STREAM] = { "args/stream", RK_JSON_AS_I64 },
 	[F_CORRELATION] = { "args/correlation", RK_JSON_AS_I64 },
@@ -135,7 +137,7 @@ static int kernel_row(struct chrome_scan *s, struct rk_error *err)
 	const struct rk_json_value *v = s->record.values;
 
 	rk_json_put_value(&s->rows, RK_K_START, &v[F_TS]);
-	rk_json_put_value(&s->rows, RK_K_DURATION, &v[F_DUR]);
+	rk_json_put_value(&s->rows, RK_K_DURATION, either(&v[F_RECORDED], &v[F_DUR]));
 	for (unsigned i = 0; i < 3; i++)
 		put_geometry(s, i);
 	rk_json_put_value(&s->rows, RK_K_REGS, &v[F_REGS]);
@@ -187,7 +189,7 @@ static int copy_row(struct chrome_scan *s, struct rk_error *err)
 	int rc = put_direction(s, &from, &to, err);
 
 	rk_json_put_value(&s->rows, RK_C_START, &v[F_TS]);
-	rk_json_put_value(&s->rows, RK_C_DURATION, &v[F_DUR]);
+	rk_json_put_value(&s->rows, RK_C_DURATION, either(&v[F_RECORDED], &v[F_DUR]));
 	rk_json_put_value(&s->rows, RK_C_BYTES, &v[F_BYTES]);
 	rk_json_put_value(&s->rows, RK_C_SRC, either(&v[F_FROM], from ? device : &none));
 	rk_json_put_value(&s->rows, RK_C_DST, either(&v[F_TO], to ? device : &none));
@@ -203,7 +205,7 @@ static int api_row(struct chrome_scan *s, struct rk_error *err)
 	int rc = rk_chrome_put_text(s, RK_A_DOMAIN, F_CAT, err);
 
 	rk_json_put_value(&s->rows, RK_A_START, &v[F_TS]);
-	rk_json_put_value(&s->rows, RK_A_DURATION, &v[F_DUR]);
+	rk_json_put_value(&s->rows, RK_A_DURATION, either(&v[F_RECORDED], &v[F_DUR]));
 	rk_json_put_value(&s->rows, RK_A_CORRELATION, &v[F_CORRELATION]);
 	rk_json_put_value(&s->rows, RK_A_PID, &v[F_PID]);
 	rk_json_put_value(&s->rows, RK_A_TID, either(&v[F_THREAD], &v[F_TID]));
@@ -219,7 +221,7 @@ static int marker_row(struct chrome_scan *s, struct rk_error *err)
 	int rc = rk_chrome_put_word(s, RK_R_KIND, gpu ? "gpu_range" : "range", err);
 
 	rk_json_put_value(&s->rows, RK_R_START, &v[F_TS]);
-	rk_json_put_value(&s->rows, RK_R_DURATION, &v[F_DUR]);
+	rk_json_put_value(&s->rows, RK_R_DURATION, either(&v[F_RECORDED], &v[F_DUR]));
 	if (gpu) {
 		rk_json_put_null(&s->rows, RK_R_PID);
 		rk_json_put_null(&s->rows, RK_R_TID);

@@ -108,6 +108,7 @@ TEST(chrome_times_below_zero_and_at_the_end_of_time_are_exact)
 {
 	struct trace_world t;
 	struct rk_builder *b;
+	char *text;
 
 	trace_open(&t, "t.json");
 	b = trace_rows(&t, rk_table_schema(RK_KERNELS), 3);
@@ -119,6 +120,11 @@ TEST(chrome_times_below_zero_and_at_the_end_of_time_are_exact)
 		  "kernel_name=before|start_ns=-1|duration_ns=2\n"
 		  "kernel_name=negative|start_ns=5|duration_ns=-7001\n"
 		  "kernel_name=last|start_ns=9223372036854775807|duration_ns=0\n");
+	/* a viewer drops what lasts less than nothing */
+	text = text_of(t.file);
+	CHECK(strstr(text, "\"dur\":0.000,\"args\":{\"recorded dur\":-7.001,") != NULL);
+	CHECK(!strstr(text, ",\"dur\":-"));
+	free(text);
 	trace_close(&t);
 }
 
