@@ -16,7 +16,6 @@ build: setup-build build-dev
 
 test: setup-test build-dev build-asan
 	ctest --preset dev -j $(JOBS)
-	ctest --preset leaks -j $(JOBS)
 	ctest --preset asan -j $(JOBS)
 
 # The same and more: 25 times the mutations, thread sanitizer, release build, a minute of fuzzing

@@ -12,6 +12,12 @@ if(NOT python)
   endif()
 endif()
 
+# Leaks are looked for where a test is one process of ours; the scripts' children are stopped and
+# traced by others.
+set(leaks)
+if(ROCKIT_SANITIZE MATCHES address AND NOT ROCKIT_FUZZ)
+  set(leaks ASAN_OPTIONS=detect_leaks=1)
+endif()
 file(GLOB unit_sources CONFIGURE_DEPENDS tests/unit/*.c)
 if(unit_sources)
   add_executable(rockit-unit ${unit_sources})
@@ -21,7 +27,7 @@ if(unit_sources)
                         Threads::Threads)
   add_dependencies(rockit-unit child-probe) # it plays the children
   add_test(NAME unit COMMAND rockit-unit)
-  set_tests_properties(unit PROPERTIES LABELS unit TIMEOUT 600)
+  set_tests_properties(unit PROPERTIES LABELS unit TIMEOUT 600 ENVIRONMENT "${leaks}" COST 1000)
 endif()
 
 # Tools of the tests, a program a file: tests/tools/gen_trace.c is gen-trace. Only gen-trace has
@@ -62,7 +68,7 @@ foreach(source ${fuzz_sources})
   list(FILTER inputs INCLUDE REGEX "/${name}$")
   add_test(NAME replay-${dash} COMMAND replay-${dash} ${inputs} ${seeds})
   set_tests_properties(replay-${dash} PROPERTIES LABELS fuzz-replay TIMEOUT 300
-                       FIXTURES_REQUIRED seeds)
+                       FIXTURES_REQUIRED seeds ENVIRONMENT "${leaks}")
   if(ROCKIT_FUZZ)
     add_executable(fuzz-${dash} ${source})
     target_link_libraries(fuzz-${dash} PRIVATE rockit_flags librockit PkgConfig::ROCKIT_DEPS)
