@@ -196,17 +196,17 @@ setup_page() {
 }
 
 venv_ready() {
-	build/venv/bin/python -c 'import duckdb, polars, pyarrow' 2>/dev/null
+	build/venv/bin/python -c 'import duckdb, polars, pyarrow, perfetto, google.protobuf' 2>/dev/null
 }
 
 setup_venv() {
 	venv_ready && return 0
-	echo "setup: making build/venv with duckdb, polars and pyarrow" >&2
+	echo "setup: making build/venv with duckdb, polars, pyarrow and perfetto" >&2
 	build/venv/bin/python -m pip --version >/dev/null 2>&1 ||
 		python3 -m venv --clear build/venv >>build/setup.log 2>&1
 	build/venv/bin/python -m pip install -q --disable-pip-version-check duckdb polars pyarrow \
-		>>build/setup.log 2>&1
-	venv_ready || echo "setup: no duckdb, polars and pyarrow (see build/setup.log):" \
+		perfetto protobuf >>build/setup.log 2>&1
+	venv_ready || echo "setup: no duckdb, polars, pyarrow and perfetto (see build/setup.log):" \
 		"tests that read with them are skipped" >&2
 }
 
