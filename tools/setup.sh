@@ -28,7 +28,7 @@ has_libstdcxx() { # gcc alone has no libstdc++.a to link with
 }
 
 has_opencl_loader() {
-	ls /usr/lib/*/libOpenCL.so /usr/lib*/libOpenCL.so
+	ls /usr/lib/*/libOpenCL.so /usr/lib*/libOpenCL.so 2>/dev/null | grep -q . # in either
 }
 
 has_opencl_driver() { # any will do: PoCL runs kernels on the CPU
