@@ -316,11 +316,6 @@ void rk_counter_set_release(struct rk_counter_set *set)
 	*set = (struct rk_counter_set){ 0 };
 }
 
-static int64_t value_or(const struct rk_column *c, size_t row, int64_t missing)
-{
-	return rk_column_has(c, row) ? ((const int64_t *)c->data)[row] : missing;
-}
-
 int rk_join_note(struct rk_matrix *m, struct rk_source *counters, struct rk_error *err)
 {
 	const struct rk_batch *b;
@@ -330,8 +325,8 @@ int rk_join_note(struct rk_matrix *m, struct rk_source *counters, struct rk_erro
 		for (size_t i = 0; i < b->nrows; i++) {
 			if (!rk_column_has(&b->cols[RK_N_DISPATCH], i))
 				continue;
-			rc = rk_matrix_note(m, value_or(&b->cols[RK_N_PID], i, -1),
-					    value_or(&b->cols[RK_N_DISPATCH], i, 0), err);
+			rc = rk_matrix_note(m, rk_batch_int(b, RK_N_PID, i, -1),
+					    rk_batch_int(b, RK_N_DISPATCH, i, 0), err);
 			if (rc < 0)
 				return rc;
 		}
@@ -414,8 +409,7 @@ static int fill_row(struct rk_matrix *m, const struct rk_counter_set *set, const
 	    !rk_column_has(value, i))
 		return 0;
 	return rk_join_put(m, set, ((const uint32_t *)name->data)[i],
-			   value_or(&b->cols[RK_N_PID], i, -1),
-			   value_or(&b->cols[RK_N_DISPATCH], i, 0),
+			   rk_batch_int(b, RK_N_PID, i, -1), rk_batch_int(b, RK_N_DISPATCH, i, 0),
 			   ((const double *)value->data)[i], err);
 }
 
@@ -474,8 +468,8 @@ static int join_row(struct join *j, const struct rk_batch *b, size_t row, struct
 	if (j->by_order)
 		rc = rk_matrix_row(j->m, -1, j->ordinal, &values, err);
 	else if (rk_column_has(&b->cols[RK_K_DISPATCH], row))
-		rc = rk_matrix_row(j->m, value_or(&b->cols[RK_K_PID], row, -1),
-				   value_or(&b->cols[RK_K_DISPATCH], row, 0), &values, err);
+		rc = rk_matrix_row(j->m, rk_batch_int(b, RK_K_PID, row, -1),
+				   rk_batch_int(b, RK_K_DISPATCH, row, 0), &values, err);
 	for (unsigned i = 0; rc >= 0 && i < j->set->n; i++) {
 		if (rc > 0 && !isnan(values[i]) && has_parts(j->m, &j->set->columns[i], values))
 			((double *)j->b.data[first + i])[row] = values[i];
