@@ -128,8 +128,6 @@ uint32_t rk_pfw_name(struct pf_writer *w, uint32_t id);
 uint32_t rk_pfw_domain(struct pf_writer *w, uint32_t id, bool *ret_exact);
 /* The iid of an annotation's text of n numbers, 0: too many (or no memory: buf.bad). */
 uint32_t rk_pfw_value(struct pf_writer *w, enum pf_note note, const int64_t *v, unsigned n);
-/* The same text into w->text. */
-void rk_pfw_value_text(struct pf_writer *w, enum pf_note note, const int64_t *v, unsigned n);
 /* The iid of the annotation for a joined counter. */
 uint32_t rk_pfw_counter_name(struct pf_writer *w, unsigned field, const char *name);
 

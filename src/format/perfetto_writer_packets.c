@@ -236,7 +236,8 @@ uint32_t rk_pfw_domain(struct pf_writer *w, uint32_t id, bool *ret_exact)
 	return *iid >> 1;
 }
 
-void rk_pfw_value_text(struct pf_writer *w, enum pf_note note, const int64_t *v, unsigned n)
+/* The text of a value into w->text. */
+static void value_text(struct pf_writer *w, enum pf_note note, const int64_t *v, unsigned n)
 {
 	static const char *const words[] = { "vgpr ", ", accum ", ", sgpr ", ", scratch ",
 					     ", lds " };
@@ -271,7 +272,7 @@ uint32_t rk_pfw_value(struct pf_writer *w, enum pf_note note, const int64_t *v, 
 				return 0;
 			}
 			if (i + 2 >= n) {
-				rk_pfw_value_text(w, note, v, n);
+				value_text(w, note, v, n);
 				if (w->text.bad ||
 				    !put_text(w, 29, (uint32_t)at, (const char *)w->text.data,
 					      w->text.len))

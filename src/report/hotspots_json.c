@@ -10,7 +10,8 @@ const char *rk_hotspot_from_name(enum rk_hotspot_from from)
 	return from == RK_FROM_PC_SAMPLES ? "pc_samples" : "thread_trace";
 }
 
-const char *rk_hotspot_weight_name(enum rk_hotspot_from from)
+/* What a weight is. */
+static const char *weight_name(enum rk_hotspot_from from)
 {
 	return from == RK_FROM_PC_SAMPLES ? "samples" : "cycles";
 }
@@ -50,7 +51,7 @@ static void put_stalls(struct rk_bytes *out, const struct rk_hotspot *s)
 static void put_numbers(struct rk_bytes *out, const struct rk_hotspot *s, enum rk_hotspot_from from,
 			double percent)
 {
-	put_count(out, rk_hotspot_weight_name(from), s->weight);
+	put_count(out, weight_name(from), s->weight);
 	put_percent(out, percent);
 	put_count(out, "stalled", s->stalled);
 	if (from == RK_FROM_PC_SAMPLES) {

@@ -5,9 +5,8 @@
 #include "base/bytes.h"
 #include "rockit/hotspots.h"
 
-/* "pc_samples", "thread_trace"; what a weight is: "samples", "cycles". */
+/* "pc_samples", "thread_trace" */
 const char *rk_hotspot_from_name(enum rk_hotspot_from from);
-const char *rk_hotspot_weight_name(enum rk_hotspot_from from);
 
 /* Each appends to `out`; whoever calls looks at out->bad. */
 void rk_hotspots_json(struct rk_bytes *out, const struct rk_hotspots *h);
