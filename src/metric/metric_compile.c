@@ -81,7 +81,7 @@ static int cycle(struct compiler *c, const struct active *first)
 static int remember(struct compiler *c, const struct rk_expr *term, bool inside,
 		    const struct rk_value *v)
 {
-	struct done *d = rk_expr_arena_alloc(c->m.arena, sizeof(*d));
+	struct done *d = rk_arena_alloc(c->m.arena, sizeof(*d));
 
 	if (!d)
 		return rk_fail_nomem(c->m.err);
@@ -295,7 +295,7 @@ int rk_program_add(struct rk_program *p, const struct rk_expr *e, const struct r
 	struct rk_error own = { 0 };
 	struct compiler c = { .m = { .program = p, .err = &own }, .names = names };
 	uint32_t before = p->nsteps, step;
-	int rc = rk_expr_arena_new(&c.m.arena, &own);
+	int rc = rk_arena_new(&c.m.arena, &own);
 
 	if (rc == 0)
 		rc = compile_whole(&c, e, &step);
@@ -306,6 +306,6 @@ int rk_program_add(struct rk_program *p, const struct rk_expr *e, const struct r
 	if (rc < 0 && err && !err->code)
 		*err = own;
 	rk_free(c.chain);
-	rk_expr_arena_free(c.m.arena);
+	rk_arena_free(c.m.arena);
 	return rc;
 }

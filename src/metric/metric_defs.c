@@ -161,7 +161,7 @@ static int read_tree(struct rk_metric_set *s, const struct rk_tree *root, const 
 	struct rk_metric_doc d = { s, NULL, err };
 	const struct rk_tree *sdk = rk_tree_get(root, "rocprofiler-sdk");
 
-	d.file = rk_expr_arena_text(s->arena, file, strlen(file));
+	d.file = rk_arena_text(s->arena, file, strlen(file));
 	if (!d.file)
 		return rk_fail_nomem(err);
 	if (sdk)
@@ -177,7 +177,7 @@ static int read_tree(struct rk_metric_set *s, const struct rk_tree *root, const 
 static int new_set(struct rk_metric_set **ret, struct rk_error *err)
 {
 	struct rk_metric_set *s = rk_calloc(1, sizeof(*s));
-	int rc = s ? rk_expr_arena_new(&s->arena, err) : rk_fail_nomem(err);
+	int rc = s ? rk_arena_new(&s->arena, err) : rk_fail_nomem(err);
 
 	if (rc < 0)
 		rk_free(s);
@@ -196,7 +196,7 @@ void rk_metric_set_free(struct rk_metric_set *s)
 	rk_metric_index_release(&s->by_id);
 	rk_metric_index_release(&s->by_name);
 	rk_metric_index_release(&s->by_kind);
-	rk_expr_arena_free(s->arena);
+	rk_arena_free(s->arena);
 	rk_free(s);
 }
 

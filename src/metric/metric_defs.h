@@ -62,7 +62,7 @@ struct rk_metric_set {
 	size_t nterms;
 	struct rk_metric_check *checks;
 	size_t nchecks;
-	struct rk_expr_arena *arena; /* texts and nodes */
+	struct rk_arena *arena; /* texts and nodes */
 	struct rk_metric_index by_id, by_name, by_kind;
 };
 

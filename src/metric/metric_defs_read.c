@@ -25,7 +25,7 @@ int rk_metric_fault(const struct rk_metric_doc *d, const struct rk_tree *at, con
 
 const char *rk_metric_text(const struct rk_metric_doc *d, const char *s)
 {
-	const char *copy = rk_expr_arena_text(d->set->arena, s, strlen(s));
+	const char *copy = rk_arena_text(d->set->arena, s, strlen(s));
 
 	if (!copy)
 		(void)rk_fail_nomem(d->err);
@@ -116,8 +116,8 @@ int rk_metric_case_add(const struct rk_metric_doc *d, const struct rk_metric_own
 	if (n == RK_METRIC_CASES_MAX)
 		return rk_metric_fault(d, at, "%s '%s': %s has more than %d cases", o->what, o->id,
 				       o->key, RK_METRIC_CASES_MAX);
-	c = rk_expr_arena_alloc(d->set->arena, sizeof(*c));
-	if (!c || !(c->target = rk_expr_arena_text(d->set->arena, target, len)))
+	c = rk_arena_alloc(d->set->arena, sizeof(*c));
+	if (!c || !(c->target = rk_arena_text(d->set->arena, target, len)))
 		return rk_fail_nomem(d->err);
 	c->expr = e;
 	c->next = *place;
@@ -182,7 +182,7 @@ static int read_archs(const struct rk_metric_doc *d, const struct rk_metric_owne
 	if (t->kind != RK_TREE_ARRAY || t->n == 0 || t->n > RK_METRIC_CASES_MAX)
 		return rk_metric_fault(d, t, "%s '%s': archs is no list of 1 to %d targets",
 				       o->what, o->id, RK_METRIC_CASES_MAX);
-	v = rk_expr_arena_alloc(d->set->arena, (t->n + 1) * sizeof(*v));
+	v = rk_arena_alloc(d->set->arena, (t->n + 1) * sizeof(*v));
 	if (!v)
 		return rk_fail_nomem(d->err);
 	RK_TREE_EACH(c, t)

@@ -15,7 +15,7 @@
 
 struct parser {
 	struct rk_lex lex;
-	struct rk_expr_arena *arena;
+	struct rk_arena *arena;
 	size_t nodes;
 	int depth;
 	struct rk_error *err;
@@ -103,7 +103,7 @@ static struct rk_expr *node(struct parser *p, enum rk_expr_op op)
 			p->lex.at + 1, RK_EXPR_NODES_MAX);
 		return NULL;
 	}
-	e = rk_expr_arena_alloc(p->arena, sizeof(*e));
+	e = rk_arena_alloc(p->arena, sizeof(*e));
 	if (!e) {
 		rk_fail_nomem(p->err);
 		return NULL;
@@ -149,7 +149,7 @@ static int copy_name(struct parser *p, struct rk_expr *e)
 {
 	if (p->lex.kind != RK_LEX_NAME)
 		return rk_lex_expected(&p->lex, "a name", p->err);
-	e->name = rk_expr_arena_text(p->arena, p->lex.text + p->lex.at, p->lex.n);
+	e->name = rk_arena_text(p->arena, p->lex.text + p->lex.at, p->lex.n);
 	return e->name ? 0 : rk_fail_nomem(p->err);
 }
 
@@ -269,7 +269,7 @@ static int reduce(struct parser *p, struct rk_expr *e)
 /* An index or a:b, added before *picks. */
 static int pick(struct parser *p, unsigned dim, const struct rk_expr_pick **picks)
 {
-	struct rk_expr_pick *k = rk_expr_arena_alloc(p->arena, sizeof(*k));
+	struct rk_expr_pick *k = rk_arena_alloc(p->arena, sizeof(*k));
 	size_t at = p->lex.at;
 	int rc;
 
@@ -447,8 +447,8 @@ static int expression(struct parser *p, const struct rk_expr **ret)
 	return rc;
 }
 
-int rk_expr_parse(struct rk_expr_arena *arena, const char *text, size_t len,
-		  const struct rk_expr **ret, struct rk_error *err)
+int rk_expr_parse(struct rk_arena *arena, const char *text, size_t len, const struct rk_expr **ret,
+		  struct rk_error *err)
 {
 	struct parser p = { .lex = { .text = text, .len = len }, .arena = arena, .err = err };
 	const struct rk_expr *e = NULL;

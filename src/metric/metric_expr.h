@@ -21,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/error.h"
 
 enum rk_expr_op {
@@ -88,19 +89,11 @@ enum {
 	RK_EXPR_NAME_MAX = 255
 };
 
-/* Holds the nodes and names of any number of expressions; all go at once. */
-struct rk_expr_arena;
-int rk_expr_arena_new(struct rk_expr_arena **ret, struct rk_error *err);
-void rk_expr_arena_free(struct rk_expr_arena *a); /* NULL is fine */
-/* Memory that goes with the arena, for what belongs to its expressions. Zeroed; NULL: none left. */
-void *rk_expr_arena_alloc(struct rk_expr_arena *a, size_t size);
-const char *rk_expr_arena_text(struct rk_expr_arena *a, const char *s, size_t len); /* a copy */
-
 /*
  * Errors say the place in `text`: "column 12: expected ')', found 'x'"; columns count bytes. The
  * text may hold anything and is not kept. *ret lives as long as the arena.
  */
-int rk_expr_parse(struct rk_expr_arena *arena, const char *text, size_t len,
-		  const struct rk_expr **ret, struct rk_error *err);
+int rk_expr_parse(struct rk_arena *arena, const char *text, size_t len, const struct rk_expr **ret,
+		  struct rk_error *err);
 
 #endif

@@ -20,7 +20,7 @@ struct work {
 	const struct rk_metric_set *set;
 	struct rk_metric_lookup lookup;
 	struct rk_names names;
-	struct rk_expr_arena *arena; /* of what is put together here */
+	struct rk_arena *arena; /* of what is put together here */
 	struct rk_metric_plan *plan;
 };
 
@@ -183,7 +183,7 @@ int rk_metric_plan_new(const struct rk_metric_set *set, const struct rk_metric_d
 		       struct rk_error *err)
 {
 	struct work w = { .set = set, .lookup = { set, device, NULL, names, inputs, "", NULL, 0 } };
-	int rc = rk_expr_arena_new(&w.arena, err);
+	int rc = rk_arena_new(&w.arena, err);
 
 	w.names = (struct rk_names){ &w.lookup, rk_metric_look_up };
 	if (rc == 0)
@@ -194,7 +194,7 @@ int rk_metric_plan_new(const struct rk_metric_set *set, const struct rk_metric_d
 	if (rc == 0)
 		rc = plan_fill(&w, err);
 	rk_free(w.lookup.instances);
-	rk_expr_arena_free(w.arena);
+	rk_arena_free(w.arena);
 	if (rc < 0)
 		rk_metric_plan_free(w.plan);
 	else

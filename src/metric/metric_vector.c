@@ -25,7 +25,7 @@ struct rk_element *rk_value_elements(struct rk_value_maker *m, size_t n)
 			ELEMENTS_MAX);
 		return NULL;
 	}
-	v = rk_expr_arena_alloc(m->arena, n * sizeof(*v));
+	v = rk_arena_alloc(m->arena, n * sizeof(*v));
 	if (v)
 		m->nelements += n;
 	else

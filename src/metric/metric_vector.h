@@ -27,7 +27,7 @@ struct rk_value {
 /* What the making of values needs; the elements live in the arena. */
 struct rk_value_maker {
 	struct rk_program *program;
-	struct rk_expr_arena *arena;
+	struct rk_arena *arena;
 	size_t nelements;     /* made so far: the work is bounded */
 	struct rk_error *err; /* never NULL, and clear at the start */
 };

@@ -93,7 +93,7 @@ static void compile(struct lines *l, struct rk_program *p)
 	run(p, results, n);
 }
 
-static void parse_lines(struct lines *l, struct rk_expr_arena *a, const char *text, size_t size)
+static void parse_lines(struct lines *l, struct rk_arena *a, const char *text, size_t size)
 {
 	while (size && l->n < LINES_MAX) {
 		const char *end = memchr(text, '\n', size);
@@ -110,7 +110,7 @@ static void parse_lines(struct lines *l, struct rk_expr_arena *a, const char *te
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct rk_expr_arena *a = NULL;
+	struct rk_arena *a = NULL;
 	struct rk_program *p = NULL;
 	struct rk_error err = { 0 };
 	struct lines l = { 0 };
@@ -120,11 +120,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		l.instances[i].dims[RK_DIM_XCC] = i / 3;
 		l.instances[i].dims[RK_DIM_INSTANCE] = i % 3;
 	}
-	if (rk_expr_arena_new(&a, &err) == 0 && rk_program_new(&p, &err) == 0) {
+	if (rk_arena_new(&a, &err) == 0 && rk_program_new(&p, &err) == 0) {
 		parse_lines(&l, a, (const char *)data, size);
 		compile(&l, p);
 	}
 	rk_program_free(p);
-	rk_expr_arena_free(a);
+	rk_arena_free(a);
 	return 0;
 }

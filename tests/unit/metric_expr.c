@@ -55,13 +55,13 @@ static void print_tree(struct rk_bytes *out, const struct rk_expr *e)
 
 static void tree_is(const char *text, const char *want)
 {
-	struct rk_expr_arena *arena = NULL;
+	struct rk_arena *arena = NULL;
 	const struct rk_expr *e = NULL;
 	struct rk_error err = { 0 };
 	struct rk_bytes out;
 
 	rk_bytes_init(&out, 1 << 16);
-	CHECK_I64(rk_expr_arena_new(&arena, &err), 0);
+	CHECK_I64(rk_arena_new(&arena, &err), 0);
 	CHECK_I64(rk_expr_parse(arena, text, strlen(text), &e, &err), 0);
 	CHECK_STR(err.message, "");
 	if (e)
@@ -69,21 +69,21 @@ static void tree_is(const char *text, const char *want)
 	rk_bytes_put_u8(&out, 0);
 	CHECK_STR((const char *)out.data, want);
 	rk_bytes_release(&out);
-	rk_expr_arena_free(arena);
+	rk_arena_free(arena);
 }
 
 static void fails_n(const char *text, size_t len, int code, const char *message)
 {
-	struct rk_expr_arena *arena = NULL;
+	struct rk_arena *arena = NULL;
 	const struct rk_expr *e = NULL;
 	struct rk_error err = { 0 };
 
-	CHECK_I64(rk_expr_arena_new(&arena, &err), 0);
+	CHECK_I64(rk_arena_new(&arena, &err), 0);
 	CHECK_I64(rk_expr_parse(arena, text, len, &e, &err), code);
 	CHECK_STR(err.message, message);
 	CHECK_I64(rk_expr_parse(arena, text, len, &e, NULL), code);
 	CHECK(e == NULL);
-	rk_expr_arena_free(arena);
+	rk_arena_free(arena);
 }
 
 static void fails(const char *text, const char *message)
@@ -255,16 +255,16 @@ static char *repeated(const char *part, size_t n, const char *middle, const char
 
 static int parse_code(const char *text, char *message, size_t size)
 {
-	struct rk_expr_arena *arena = NULL;
+	struct rk_arena *arena = NULL;
 	const struct rk_expr *e = NULL;
 	struct rk_error err = { 0 };
-	int rc = rk_expr_arena_new(&arena, &err);
+	int rc = rk_arena_new(&arena, &err);
 
 	if (rc == 0)
 		rc = rk_expr_parse(arena, text, strlen(text), &e, &err);
 	CHECK((rc == 0) == (e != NULL));
 	snprintf(message, size, "%s", err.message);
-	rk_expr_arena_free(arena);
+	rk_arena_free(arena);
 	return rc;
 }
 
@@ -301,26 +301,26 @@ TEST(nesting_size_and_names_have_bounds)
 
 TEST(an_arena_holds_what_belongs_to_its_expressions)
 {
-	struct rk_expr_arena *a = NULL;
+	struct rk_arena *a = NULL;
 	struct rk_error err = { 0 };
 	const char *text;
 	char *big;
 
-	CHECK_I64(rk_expr_arena_new(&a, &err), 0);
-	CHECK(rk_expr_arena_alloc(a, 0) != NULL);
-	text = rk_expr_arena_text(a, "gfx942 and more", 6);
-	big = rk_expr_arena_alloc(a, 100000);
+	CHECK_I64(rk_arena_new(&a, &err), 0);
+	CHECK(rk_arena_alloc(a, 0) != NULL);
+	text = rk_arena_text(a, "gfx942 and more", 6);
+	big = rk_arena_alloc(a, 100000);
 	CHECK(big && big[0] == 0 && big[99999] == 0);
 	memset(big, 1, 100000);
 	for (int i = 0; i < 1000; i++) {
-		double *d = rk_expr_arena_alloc(a, 24);
+		double *d = rk_arena_alloc(a, 24);
 
 		CHECK(d && (uintptr_t)d % _Alignof(max_align_t) == 0 && d[2] == 0);
 	}
 	CHECK_STR(text, "gfx942");
-	CHECK(rk_expr_arena_alloc(a, SIZE_MAX) == NULL);
-	rk_expr_arena_free(a);
-	rk_expr_arena_free(NULL);
+	CHECK(rk_arena_alloc(a, SIZE_MAX) == NULL);
+	rk_arena_free(a);
+	rk_arena_free(NULL);
 }
 
 TEST(every_allocation_of_the_parser_may_fail)

@@ -400,7 +400,7 @@ static int whole_way(double *ret)
 		data[c][0] = data[c][1] = cell(c, 0);
 		columns[c] = data[c];
 	}
-	rc = rk_expr_arena_new(&f.arena, &f.err);
+	rc = rk_arena_new(&f.arena, &f.err);
 	if (rc == 0)
 		rc = rk_program_new(&f.program, &f.err);
 	for (int i = 0; rc == 0 && i < 5; i++) {

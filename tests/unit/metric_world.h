@@ -13,7 +13,7 @@ enum { NCOLUMNS = 64, NTERMS = 80 };
 
 /* Names: a..h are columns 0..7; X, Y and others have instances; terms are set by tests. */
 struct fixture {
-	struct rk_expr_arena *arena;
+	struct rk_arena *arena;
 	struct rk_program *program;
 	struct rk_error err;
 	struct rk_names names;
@@ -114,14 +114,14 @@ static inline void setup(struct fixture *f)
 {
 	memset(f, 0, sizeof(*f));
 	f->names = (struct rk_names){ f, look_up };
-	CHECK_I64(rk_expr_arena_new(&f->arena, &f->err), 0);
+	CHECK_I64(rk_arena_new(&f->arena, &f->err), 0);
 	CHECK_I64(rk_program_new(&f->program, &f->err), 0);
 }
 
 static inline void teardown(struct fixture *f)
 {
 	rk_program_free(f->program);
-	rk_expr_arena_free(f->arena);
+	rk_arena_free(f->arena);
 }
 
 static inline const struct rk_expr *parse(struct fixture *f, const char *text)

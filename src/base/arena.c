@@ -1,10 +1,12 @@
-/* metric_arena.c - the memory of expressions: many small things that go at once. */
+/* arena.c - memory of many small things that go at once. */
+#include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/arena.h"
 #include "base/checked.h"
-#include "metric/metric_expr.h"
 
 enum { CHUNK_BYTES = 16 << 10 };
 
@@ -13,14 +15,14 @@ struct chunk {
 	_Alignas(max_align_t) unsigned char bytes[];
 };
 
-struct rk_expr_arena {
+struct rk_arena {
 	struct chunk *chunks; /* the first is the one being filled */
 	size_t used, size;    /* of it */
 };
 
-int rk_expr_arena_new(struct rk_expr_arena **ret, struct rk_error *err)
+int rk_arena_new(struct rk_arena **ret, struct rk_error *err)
 {
-	struct rk_expr_arena *a = rk_calloc(1, sizeof(*a));
+	struct rk_arena *a = rk_calloc(1, sizeof(*a));
 
 	if (!a)
 		return rk_fail_nomem(err);
@@ -28,7 +30,7 @@ int rk_expr_arena_new(struct rk_expr_arena **ret, struct rk_error *err)
 	return 0;
 }
 
-void rk_expr_arena_free(struct rk_expr_arena *a)
+void rk_arena_free(struct rk_arena *a)
 {
 	struct chunk *next;
 
@@ -42,7 +44,7 @@ void rk_expr_arena_free(struct rk_expr_arena *a)
 }
 
 /* A new chunk for `size` bytes and more. */
-static int grow(struct rk_expr_arena *a, size_t size)
+static int grow(struct rk_arena *a, size_t size)
 {
 	struct chunk *c;
 	size_t bytes;
@@ -57,7 +59,7 @@ static int grow(struct rk_expr_arena *a, size_t size)
 	return 0;
 }
 
-void *rk_expr_arena_alloc(struct rk_expr_arena *a, size_t size)
+void *rk_arena_alloc(struct rk_arena *a, size_t size)
 {
 	size_t rest;
 	void *p;
@@ -73,11 +75,28 @@ void *rk_expr_arena_alloc(struct rk_expr_arena *a, size_t size)
 	return memset(p, 0, size);
 }
 
-const char *rk_expr_arena_text(struct rk_expr_arena *a, const char *s, size_t len)
+const char *rk_arena_text(struct rk_arena *a, const char *s, size_t len)
 {
-	char *copy = rk_expr_arena_alloc(a, len + 1);
+	char *copy = rk_arena_alloc(a, len + 1);
 
 	if (copy)
 		memcpy(copy, s, len);
 	return copy;
+}
+
+const char *rk_arena_textf(struct rk_arena *a, const char *fmt, ...)
+{
+	va_list args;
+	char *text;
+	int len;
+
+	va_start(args, fmt);
+	len = vsnprintf(NULL, 0, fmt, args);
+	va_end(args);
+	if (len < 0 || !(text = rk_arena_alloc(a, (size_t)len + 1)))
+		return NULL;
+	va_start(args, fmt);
+	vsnprintf(text, (size_t)len + 1, fmt, args);
+	va_end(args);
+	return text;
 }

@@ -1,0 +1,112 @@
+/* pack.h - ROCm build artifacts as Python packages; indexes of packages; proof that they hold. */
+#ifndef ROCKIT_PACK_H
+#define ROCKIT_PACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rockit/error.h"
+#include "rockit/report.h"
+#include "rockit/warning.h"
+
+/* Zero it before use: 0 and NULL are the defaults. */
+struct rk_pack_options {
+	const char *artifact_dir;    /* must be given */
+	const char *dest_dir;        /* must be given to build: files go below dest_dir/dist */
+	const char *version;         /* NULL: that of the artifacts with ".dev0" */
+	const char *version_suffix;  /* appended to the names of platform folders */
+	const char *profiler_name;   /* NULL: rocm-sdk-profiler */
+	const char *target_families; /* comma or semicolon list; NULL: all there are */
+	const char *platform_tag;    /* NULL: linux_MACHINE of the ELF files */
+	int level; /* 1 to 12; 0 is the default (6), RK_PACK_STORED does not pack */
+	bool devel_xz;
+	bool runpath;  /* DT_RUNPATH instead of DT_RPATH */
+	unsigned jobs; /* 0: one for each core */
+	int64_t epoch; /* time of all members; 0: SOURCE_DATE_EPOCH is not looked at here, 1980 */
+	const char *tmpdir;
+	/* May be NULL; not 0 stops the build: RK_E_CANCELLED, and nothing is left behind. */
+	int (*progress)(void *arg, const char *what, uint64_t done, uint64_t total);
+	void *progress_arg;
+};
+
+enum { RK_PACK_STORED = -1 };
+
+/* What becomes of one file. */
+struct rk_pack_file {
+	const char *path; /* in the package */
+	const char *
+		action; /* "copy", "edit", "resolved", "launcher", "stub", "made", "dir", "link", "alias", "drop" */
+	const char *edit; /* what is changed, "" */
+	const char *reason;
+	const char *source; /* artifact and file, "" for what is made */
+	uint64_t size;      /* 0 when nothing is written */
+	unsigned mode;
+};
+
+struct rk_pack_package {
+	const char *logical, *dist, *family, *file; /* file: relative to dest_dir */
+	const struct rk_pack_file *files;
+	size_t nfiles;
+	uint64_t bytes; /* of all files before packing */
+};
+
+struct rk_pack;
+
+/* Reads everything, decides everything, writes nothing. */
+int rk_pack_new(const struct rk_pack_options *o, struct rk_pack **ret, struct rk_error *err);
+const struct rk_pack_package *rk_pack_packages(const struct rk_pack *p, size_t *ret_n);
+const struct rk_warning *rk_pack_warnings(const struct rk_pack *p, size_t *ret_n);
+const char *rk_pack_version(const struct rk_pack *p);
+/* The plan as text or JSON; *ret is the caller's (rk_text_free). */
+int rk_pack_render(const struct rk_pack *p, enum rk_report_format format, char **ret,
+		   size_t *ret_len, struct rk_error *err);
+/* Carries the plan out. Files appear whole, each when it is ready. */
+int rk_pack_build(struct rk_pack *p, struct rk_error *err);
+void rk_pack_free(struct rk_pack *p); /* NULL is fine */
+
+/* PEP 503 pages with hashes and PEP 658 metadata below dir/simple, for the packages in dir. */
+int rk_pack_index(const char *dir, size_t *ret_files, struct rk_error *err);
+
+/* One thing that does not hold. */
+struct rk_pack_finding {
+	const char *kind;    /* a stable word with dashes: "needed-unresolved" */
+	const char *package; /* file name of the wheel */
+	const char *path;    /* member, "" for the wheel as a whole */
+	const char *text;    /* one sentence */
+};
+
+struct rk_pack_proof {
+	struct rk_pack_finding *findings;
+	size_t nfindings;
+	size_t packages, files, libraries; /* looked at */
+	const char *glibc;                 /* highest version any file asks for, "" */
+	const char *platform_tag;          /* the manylinux tag that would hold, "" */
+};
+
+struct rk_pack_verify_options {
+	const char *const *paths; /* wheels, or folders of them */
+	size_t npaths;
+	unsigned jobs;
+	/* libraries that may come from the system, besides those of glibc and gcc; NULL at the end */
+	const char *const *system;
+};
+
+/* All wheels are taken as installed together. A wheel that cannot be read is a finding, too. */
+int rk_pack_verify(const struct rk_pack_verify_options *o, struct rk_pack_proof **ret,
+		   struct rk_error *err);
+int rk_pack_proof_render(const struct rk_pack_proof *p, enum rk_report_format format, char **ret,
+			 size_t *ret_len, struct rk_error *err);
+void rk_pack_proof_free(struct rk_pack_proof *p); /* NULL is fine */
+
+/* A framework's _rocm_init.py. `preload` NULL: PyTorch's list; `lock` NULL: no check of versions. */
+struct rk_rocm_init_options {
+	const char *preload;       /* short names, comma list */
+	const char *check_version; /* exact, or with * */
+	bool minor;                /* lock to major.minor and a wildcard */
+	bool fail;                 /* a mismatch is an error, not a warning */
+};
+int rk_rocm_init(const struct rk_rocm_init_options *o, char **ret, size_t *ret_len,
+		 struct rk_error *err);
+
+#endif

@@ -1,0 +1,35 @@
+/* zip_read.h - the members of a zip archive: its directory, checked, and their bytes. */
+#ifndef RK_ZIP_READ_H
+#define RK_ZIP_READ_H
+
+#include <stdbool.h>
+
+#include "io/file.h"
+
+struct rk_zip_entry {
+	const char *name; /* as written; may hold anything but NUL */
+	uint32_t mode;    /* of st_mode; 0 when the archive was not made on Unix */
+	uint16_t method;  /* 0 stored, 8 deflated */
+	uint32_t crc;
+	uint64_t size, packed, offset; /* offset of the local header */
+};
+
+struct rk_zip_file;
+
+/* Every number of the directory is checked against the file; overlapping members are refused. */
+int rk_zip_open(const char *path, struct rk_zip_file **ret, struct rk_error *err);
+const struct rk_zip_entry *rk_zip_entries(const struct rk_zip_file *z, size_t *ret_n);
+const struct rk_zip_entry *rk_zip_find(const struct rk_zip_file *z, const char *name);
+/*
+ * The member's bytes in pieces, in order: size and CRC are checked at the end. Bounded memory.
+ * `take` returns < 0 to stop. Several threads may read from one archive.
+ */
+int rk_zip_each_bytes(struct rk_zip_file *z, const struct rk_zip_entry *e,
+		      int (*take)(void *arg, const void *p, size_t len, struct rk_error *err),
+		      void *arg, struct rk_error *err);
+/* A whole small member; RK_E_LIMIT above max. Terminated by a NUL that is not counted. */
+int rk_zip_load(struct rk_zip_file *z, const struct rk_zip_entry *e, size_t max, char **ret,
+		size_t *ret_len, struct rk_error *err);
+void rk_zip_close(struct rk_zip_file *z); /* NULL is fine */
+
+#endif

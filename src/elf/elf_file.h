@@ -1,0 +1,46 @@
+/* elf_file.h - what a packager wants to know of an ELF file. */
+#ifndef RK_ELF_FILE_H
+#define RK_ELF_FILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+
+enum rk_elf_kind {
+	RK_ELF_NONE,   /* not ELF at all */
+	RK_ELF_EXE,    /* ET_EXEC, or ET_DYN with an interpreter or DF_1_PIE; static ones too */
+	RK_ELF_SHARED, /* any other ET_DYN */
+	RK_ELF_OTHER,  /* relocatable, core, device code (EM_AMDGPU) */
+};
+
+struct rk_elf_version {
+	const char *file, *name; /* "libc.so.6", "GLIBC_2.34" */
+};
+
+/* Texts are the arena's or point into `data`; absent ones are NULL. */
+struct rk_elf {
+	enum rk_elf_kind kind;
+	uint16_t machine;  /* EM_X86_64, EM_AARCH64, ... */
+	bool wide, little; /* 64 bits; byte order */
+	bool dynamic;      /* has a dynamic section: can have a RPATH */
+	const char *soname, *interpreter;
+	const char *rpath, *runpath; /* DT_RPATH, DT_RUNPATH */
+	const char **needed;
+	size_t nneeded;
+	const struct rk_elf_version *versions; /* wanted of other files */
+	size_t nversions;
+};
+
+/* 64 bytes are enough to say whether it is worth looking: RK_ELF_NONE or not. */
+bool rk_elf_is(const void *head, size_t len);
+
+/*
+ * `data` is the whole file, mapped or read; every offset in it is checked. Not ELF is no error.
+ * RK_E_FORMAT with the place for an ELF file that contradicts itself.
+ */
+int rk_elf_read(const void *data, size_t len, struct rk_arena *arena, struct rk_elf *ret,
+		struct rk_error *err);
+
+#endif

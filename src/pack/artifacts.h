@@ -1,0 +1,70 @@
+/* artifacts.h - what a ROCm build left: folders and archives NAME_COMPONENT_FAMILY, and their files. */
+#ifndef RK_ARTIFACTS_H
+#define RK_ARTIFACTS_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "pack/content.h"
+
+enum rk_component {
+	RK_COMPONENT_LIB,
+	RK_COMPONENT_RUN,
+	RK_COMPONENT_DBG,
+	RK_COMPONENT_DEV,
+	RK_COMPONENT_DOC,
+	RK_COMPONENT_TEST,
+	RK_NCOMPONENTS,
+};
+
+extern const char *const rk_component_names[]; /* by value, NULL at the end */
+
+enum rk_entry_kind { RK_ENTRY_FILE, RK_ENTRY_DIR, RK_ENTRY_LINK };
+
+/* A file of the install tree, as one stage of one artifact has it. */
+struct rk_entry {
+	const char *path; /* in the install tree: "lib/libx.so.1"; never absolute, no "." or ".." */
+	enum rk_entry_kind kind;
+	uint32_t mode;                  /* permission bits */
+	const char *link;               /* the text of a link, else NULL */
+	const struct rk_origin *origin; /* of a file, else NULL */
+	uint32_t stage;                 /* counts over all artifacts */
+	const struct rk_artifact *artifact;
+};
+
+struct rk_artifact {
+	const char *name, *family; /* "core-hip", "generic" */
+	enum rk_component component;
+	const char *label;        /* the folder's or archive's name */
+	struct rk_entry *entries; /* by stage, then by path (bytewise) */
+	size_t nentries;
+};
+
+struct rk_artifacts {
+	struct rk_arena *arena;
+	struct rk_spill *spill; /* NULL when there are no archives */
+	struct rk_artifact *v;  /* by name, component, family: never the order of the file system */
+	size_t n;
+	bool kpack;          /* flags.KPACK_SPLIT_ARTIFACTS of therock_manifest.json */
+	const char *version; /* of base's .info/version, or NULL */
+};
+
+/*
+ * Reads the names, links and sizes of all of them; of archives also the bytes, into a spill in
+ * `tmpdir`. What is passed over (no manifest, a name of another form) is a warning. An archive and a
+ * folder of one name, a member that leaves its stage, a name with NUL or of another kind than file, folder
+ * or link: errors that name the file.
+ */
+int rk_artifacts_open(const char *dir, const char *tmpdir, struct rk_diag *diag,
+		      struct rk_artifacts **ret, struct rk_error *err);
+void rk_artifacts_free(struct rk_artifacts *a); /* NULL is fine */
+
+/*
+ * The entry a link ends at, followed inside its own stage only. NULL: it dangles, leads out, or runs
+ * in a circle (*ret_why says which: static).
+ */
+const struct rk_entry *rk_artifacts_resolve(const struct rk_artifacts *a,
+					    const struct rk_entry *link, const char **ret_why);
+
+#endif

@@ -1,0 +1,68 @@
+/*
+ * content.h - what a file of a package will hold: ranges of other files, with edits, and bytes made
+ * here. Read at any place by any thread; nothing is copied before it goes into its package.
+ */
+#ifndef RK_CONTENT_H
+#define RK_CONTENT_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "elf/elf_edit.h"
+#include "io/spill.h"
+
+/* Where bytes come from: a path of its own, or a range of a spill with unpacked archives. */
+struct rk_origin {
+	const char *path; /* NULL: in the spill */
+	struct rk_spill *spill;
+	uint64_t offset; /* in the spill */
+	uint64_t size;
+	const char *name; /* what people know it by: "base_lib_generic.tar.xz: lib/x.so" */
+};
+
+enum rk_piece_kind { RK_PIECE_BYTES, RK_PIECE_ORIGIN, RK_PIECE_ZEROS };
+
+struct rk_piece {
+	enum rk_piece_kind kind;
+	uint64_t at, size; /* in the content; size is that after the edit */
+	const void *bytes;
+	const struct rk_origin *origin;
+	const struct rk_elf_edit *edit; /* NULL: as it is */
+};
+
+/* Pieces one after the other. */
+struct rk_content {
+	uint64_t size;
+	struct rk_piece *pieces;
+	size_t n, cap;
+};
+
+/* All memory is the arena's. */
+int rk_content_new(struct rk_arena *a, struct rk_content **ret, struct rk_error *err);
+int rk_content_bytes(struct rk_arena *a, struct rk_content *c, const void *p, size_t len,
+		     struct rk_error *err); /* borrowed, not copied */
+int rk_content_origin(struct rk_arena *a, struct rk_content *c, const struct rk_origin *o,
+		      const struct rk_elf_edit *edit, struct rk_error *err);
+int rk_content_zeros(struct rk_arena *a, struct rk_content *c, uint64_t n, struct rk_error *err);
+/* All pieces of `more` behind those of `c`. */
+int rk_content_append(struct rk_arena *a, struct rk_content *c, const struct rk_content *more,
+		      struct rk_error *err);
+
+/* For struct rk_zip_member: `content` is a struct rk_content. A file that has shrunk is an error. */
+int rk_content_read(const void *content, uint64_t offset, void *to, size_t len,
+		    struct rk_error *err);
+
+/* The first bytes of an origin, *ret_len < len only at its end. */
+int rk_origin_head(const struct rk_origin *o, void *to, size_t len, size_t *ret_len,
+		   struct rk_error *err);
+/* The whole of it mapped for reading, or read where it cannot be; close it with the same handle. */
+struct rk_origin_view {
+	const void *data;
+	size_t len;
+	void *map;
+	size_t map_len;
+};
+int rk_origin_view(const struct rk_origin *o, struct rk_origin_view *ret, struct rk_error *err);
+void rk_origin_view_close(struct rk_origin_view *v);
+
+#endif

@@ -1,0 +1,61 @@
+/*
+ * pack_meta.h - the files of a package that are made here: metadata, Python templates, RECORD. Bytes live
+ * in the plan's arena.
+ */
+#ifndef RK_PACK_META_H
+#define RK_PACK_META_H
+
+#include "base/bytes.h"
+#include "codec/zip_write.h"
+#include "pack/pack_plan.h"
+
+/* PEP 440: checks and normalises ("1.0-RC1" to "1.0rc1"). RK_E_USAGE says what is wrong. */
+int rk_pep440_normal(struct rk_arena *a, const char *version, const char **ret,
+		     struct rk_error *err);
+/* Lower case, runs of -_. become one `with`: "-" for PEP 503, "_" for file names. */
+const char *rk_pep503_name(struct rk_arena *a, const char *name, char with); /* NULL: no memory */
+
+/* A file to be: path in the wheel (or in the sdist below its folder), content, mode. */
+struct rk_made {
+	const char *path;
+	const struct rk_content *content;
+	uint32_t mode;
+};
+
+struct rk_made_list {
+	struct rk_made *v;
+	size_t n, cap;
+};
+
+/* The wheel's file name: "rocm_sdk_core-7.0-py3-none-linux_x86_64.whl"; `tag` is the platform tag. */
+const char *rk_wheel_name(struct rk_arena *a, const struct rk_dist *d, const char *version,
+			  const char *tag);
+/* Folder of its metadata: "rocm_sdk_core-7.0.dist-info". */
+const char *rk_dist_info_dir(struct rk_arena *a, const struct rk_dist *d, const char *version);
+
+/* Python files of the pure package, and the platform folder's __init__.py (not for device). */
+int rk_meta_python(struct rk_pack_plan *p, const struct rk_dist *d, struct rk_made_list *out,
+		   struct rk_error *err);
+/* METADATA, WHEEL, entry_points.txt where there are scripts, top_level.txt; RECORD is not among them. */
+int rk_meta_dist_info(struct rk_pack_plan *p, const struct rk_dist *d, const char *tag,
+		      struct rk_made_list *out, struct rk_error *err);
+/* One line of RECORD, quoted as csv asks for. */
+void rk_record_line(struct rk_bytes *out, const char *path, const uint8_t sha256[RK_SHA256_BYTES],
+		    uint64_t size);
+
+/* The members of the meta package's sdist, in order, below "rocm-VERSION/". */
+int rk_meta_sdist(struct rk_pack_plan *p, const struct rk_dist *d, struct rk_made_list *out,
+		  struct rk_error *err);
+/* The sdist itself: tar in gzip, the same bytes for the same members. */
+int rk_sdist_write(const char *path, const struct rk_made_list *members, int64_t epoch, int level,
+		   struct rk_error *err);
+
+/*
+ * devel: the items of `d` as one tar, links after what they point at where both are in it. `*ret` is
+ * pieces: headers made here, files by reference. With `xz` it is packed into a spill first.
+ */
+int rk_devel_tar(struct rk_pack_plan *p, const struct rk_dist *d, int64_t epoch, bool xz,
+		 unsigned threads, const char *tmpdir, const struct rk_content **ret,
+		 struct rk_spill **ret_spill, struct rk_error *err);
+
+#endif

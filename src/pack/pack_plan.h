@@ -1,0 +1,78 @@
+/*
+ * pack_plan.h - which file goes into which package, and what becomes of it. Data: nothing is written
+ * before all of it is known.
+ */
+#ifndef RK_PACK_PLAN_H
+#define RK_PACK_PLAN_H
+
+#include "rockit/pack.h"
+
+#include "pack/artifacts.h"
+#include "pack/content.h"
+#include "pack/pack_table.h"
+
+enum rk_pack_action {
+	RK_PACK_COPY,     /* as it is */
+	RK_PACK_EDIT,     /* ELF file with another run path */
+	RK_PACK_RESOLVED, /* a link: what it points at, copied */
+	RK_PACK_LAUNCHER, /* a link to a program: a launcher */
+	RK_PACK_STUB,     /* an alias library that programs dlopen */
+	RK_PACK_MADE,     /* metadata and Python files */
+	/* in the devel archive only: */
+	RK_PACK_DIR,
+	RK_PACK_LINK,
+	/* nothing is written: */
+	RK_PACK_ALIAS, /* another name of a library: devel has a link */
+	RK_PACK_DROP,
+};
+
+extern const char *const rk_pack_action_names[]; /* by value */
+
+struct rk_pack_item {
+	const char *path; /* in the install tree */
+	enum rk_pack_action action;
+	uint32_t mode;                    /* permission bits, owner may write */
+	const struct rk_content *content; /* NULL when nothing is written */
+	const char *link;                 /* RK_PACK_LINK: its text; RK_PACK_ALIAS: the SONAME */
+	const char
+		*edit; /* for people: "rpath '...' (segment, +312 bytes)", "runs ../lib/x", or "" */
+	const char *reason;           /* for people: "SONAME", "link to a program", ... */
+	const struct rk_entry *entry; /* NULL for what is made */
+};
+
+/* One distribution. */
+struct rk_dist {
+	const struct rk_pack_kind *kind;
+	const char *family;   /* "" when it has none */
+	const char *dist;     /* "rocm-sdk-libraries-gfx94X-dcgpu" */
+	const char *platform; /* folder of the platform tree: "_rocm_sdk_core"; "" for meta */
+	const char *module;   /* pure Python package: "rocm_sdk_core" */
+	const char *subdir;   /* below dist/: "" or the family */
+	uint16_t machine;     /* of its ELF files; 0 none */
+	struct rk_pack_item
+		*items; /* in the order of the wheel: files of a folder by name, then folders */
+	size_t n, cap;
+};
+
+struct rk_pack_plan {
+	struct rk_arena *arena;
+	struct rk_artifacts *artifacts;
+	const struct rk_pack_table *table;
+	struct rk_diag *diag;
+	bool kpack;
+	const char *version;   /* PEP 440, normalised */
+	const char *nonce;     /* --version-suffix, "" */
+	const char **families; /* of the artifacts, sorted; kpack: base targets */
+	size_t nfamilies;
+	uint16_t machine; /* of all ELF files; 0 when there are none */
+	struct rk_dist *
+		dists; /* in the order they are built: core, profiler, libraries, device, meta, devel */
+	size_t ndists;
+};
+
+/* `version` is already normal. Everything in *ret lives until rk_pack_plan_free. */
+int rk_pack_plan_make(const struct rk_pack_options *o, const char *version,
+		      struct rk_pack_plan **ret, struct rk_error *err);
+void rk_pack_plan_free(struct rk_pack_plan *p); /* NULL is fine */
+
+#endif
