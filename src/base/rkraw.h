@@ -83,7 +83,7 @@ enum rk_raw_kind { RK_RAW_DATA = 1, RK_RAW_DEFINITIONS = 2 };
 struct rk_raw_block {
 	uint32_t magic, state;
 	uint64_t published; /* payload bytes, and records in the upper 32 bits */
-	uint64_t sequence;  /* counts all blocks taken: higher is later */
+	uint64_t sequence;  /* counts all blocks taken: higher is later, wherever it lies */
 	uint32_t kind, tid;
 	uint32_t types; /* bit per tag that is in it (tags below 32) */
 	uint32_t unused;

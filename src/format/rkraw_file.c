@@ -1,8 +1,10 @@
 /* rkraw_file.c - header and blocks of a recorder's file; every byte of it may be wrong. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "format/rkraw_reader.h"
 
 /* ---- header ---- */
@@ -55,6 +57,8 @@ void rk_raw_file_release(struct raw_file *f)
 {
 	rk_file_close(f->file);
 	f->file = NULL;
+	rk_free(f->turns);
+	f->turns = NULL;
 }
 
 uint64_t rk_raw_pending(const struct rk_raw_header *h)
@@ -117,23 +121,32 @@ int rk_raw_block_read(struct raw_file *f, uint64_t index, uint8_t *buf, struct r
 
 /* ---- survey ---- */
 
-struct survey {
-	struct raw_file *f;
-	uint64_t lowest; /* sequence */
-};
-
-static void survey_data(struct survey *s, const struct rk_raw_block *b, uint64_t index)
+static int by_sequence(const void *a, const void *b)
 {
-	struct raw_file *f = s->f;
+	const struct raw_turn *x = a, *y = b;
 
+	if (x->sequence != y->sequence)
+		return x->sequence < y->sequence ? -1 : 1;
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* In a window any block may be the next. What has too many is read as it lies: order is for speed. */
+static int expect_turns(struct raw_file *f, struct rk_error *err)
+{
+	if (f->nblocks > RAW_MAX_TURNS)
+		return 0;
+	f->turns = rk_alloc((size_t)f->nblocks * sizeof(*f->turns));
+	return f->turns ? 0 : rk_fail_nomem(err);
+}
+
+static void survey_data(struct raw_file *f, const struct rk_raw_block *b, uint64_t index)
+{
 	f->used++;
 	f->open += b->state == RK_RAW_OPEN;
 	f->records += b->published >> 32;
 	f->types |= b->types;
-	if (b->sequence < s->lowest) {
-		s->lowest = b->sequence;
-		f->first = index;
-	}
+	if (f->turns)
+		f->turns[f->nturns++] = (struct raw_turn){ b->sequence, index };
 }
 
 int rk_raw_block_peek(struct raw_file *f, uint64_t index, struct rk_raw_block *ret,
@@ -155,10 +168,8 @@ int rk_raw_survey(struct raw_file *f, uint8_t *buf,
 				     struct rk_error *err),
 		  void *arg, struct rk_error *err)
 {
-	struct survey s = { f, UINT64_MAX };
-	int rc = 0;
+	int rc = expect_turns(f, err);
 
-	f->first = 1;
 	for (uint64_t i = 1; rc == 0 && i < f->nblocks; i++) {
 		struct rk_raw_block b;
 		enum raw_block_fate fate;
@@ -167,11 +178,13 @@ int rk_raw_survey(struct raw_file *f, uint8_t *buf,
 		if (rc == 0 && fate == RAW_GOOD && b.kind == RK_RAW_DEFINITIONS)
 			rc = rk_raw_block_read(f, i, buf, &b, &fate, err);
 		else if (rc == 0 && fate == RAW_GOOD)
-			survey_data(&s, &b, i);
+			survey_data(f, &b, i);
 		if (rc == 0 && fate == RAW_GOOD && b.kind == RK_RAW_DEFINITIONS)
 			rc = definitions(arg, buf + sizeof(b), (uint32_t)b.published, err);
 		f->damaged += rc == 0 && fate == RAW_DAMAGED;
 	}
+	if (f->nturns)
+		qsort(f->turns, f->nturns, sizeof(*f->turns), by_sequence);
 	return rc;
 }
 

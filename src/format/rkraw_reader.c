@@ -20,7 +20,7 @@ struct rkraw_source {
 	struct raw_rows rows;
 	struct rk_oddities odd;
 	uint8_t *buf;
-	uint64_t done; /* blocks that have been looked at, from the first in time */
+	uint64_t done; /* blocks that have been looked at */
 	struct rk_cursor c;
 	struct raw_history past;
 	size_t next_agent;
@@ -29,12 +29,9 @@ struct rkraw_source {
 
 /* ---- records of blocks ---- */
 
-/* In a window the first block in time may be any: from there to the end, then the others. */
-static uint64_t block_index(const struct rkraw *r, uint64_t n)
+static uint64_t blocks_in_order(const struct raw_file *f)
 {
-	uint64_t data = r->f.nblocks - 1, index = r->f.first - 1 + n;
-
-	return 1 + (index < data ? index : index - data);
+	return f->turns ? f->nturns : f->nblocks - 1;
 }
 
 /* The next block that has something for the table; 1: there is one, 0: no more. */
@@ -43,8 +40,8 @@ static int next_block(struct rkraw_source *s, struct rk_error *err)
 	uint32_t tags = rk_raw_tags_of(s->rows.table);
 	struct raw_file *f = &s->r->f;
 
-	while (s->done + 1 < f->nblocks) {
-		uint64_t index = block_index(s->r, s->done++);
+	while (s->done < blocks_in_order(f)) {
+		uint64_t n = s->done++, index = f->turns ? f->turns[n].index : 1 + n;
 		enum raw_block_fate fate;
 		struct rk_raw_block b;
 		int rc = rk_raw_block_peek(f, index, &b, &fate, err);

@@ -27,10 +27,16 @@ extern const struct rk_reader_ops rk_reader_rkraw;
 
 enum {
 	RAW_MAX_DEFINITIONS = 1 << 17,
-	RAW_MAX_CLOCKS = 256, /* devices with calibrations */
+	RAW_MAX_CLOCKS = 256,    /* devices with calibrations */
+	RAW_MAX_TURNS = 1 << 18, /* blocks that are put in order */
 };
 
 /* ---- rkraw_file.c: header and blocks ---- */
+
+/* When a block was taken, and where it is. */
+struct raw_turn {
+	uint64_t sequence, index;
+};
 
 struct raw_file {
 	struct rk_file *file;
@@ -38,7 +44,8 @@ struct raw_file {
 	bool sum_wrong, cut;
 	uint64_t nblocks; /* the header's counted; the last may be cut */
 	/* of all blocks, after rk_raw_survey */
-	uint64_t first;               /* the first data block in time */
+	struct raw_turn *turns; /* data blocks by sequence; NULL: as they lie */
+	uint64_t nturns;
 	uint64_t used, open, damaged; /* data blocks */
 	uint64_t records;             /* that data blocks say they have */
 	uint32_t types;
