@@ -1,10 +1,12 @@
 /*
  * recorder_block.c - blocks: taken by a thread, filled, sealed, handed on.
  *
- * States: FREE or SEALED -> TAKEN (one thread wins) -> OPEN -> SEALED. A block that is TAKEN when
- * the process dies holds nothing yet, or nothing any more. Only in a window are sealed blocks taken
- * again. The open block of a thread that ends is kept for the next thread, or short-lived threads
- * would use up a file with blocks of three records.
+ * States: FREE or SEALED -> TAKEN -> OPEN -> SEALED. A block that is TAKEN when the process dies
+ * holds nothing yet, or nothing any more. Only in a window are sealed blocks taken again, in the
+ * order of their sealing: whatever was recorded since the last of them was sealed is there, and
+ * besides what older records a block has that was open then. The open block of a thread that ends
+ * is kept for the next thread, or short-lived threads would use up a file with blocks of three
+ * records.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -27,6 +29,11 @@ void rk_rec_drop(struct rec_thread *t, enum rk_raw_reason why)
 
 /* ---- one block ---- */
 
+static uint64_t index_of(const struct rk_raw_block *b)
+{
+	return (uint64_t)((const uint8_t *)b - rk_rec.base) / rk_rec.block_bytes;
+}
+
 void rk_rec_block_begin(struct rk_raw_block *b, enum rk_raw_kind kind, uint32_t tid,
 			uint64_t sequence)
 {
@@ -42,49 +49,43 @@ void rk_rec_block_begin(struct rk_raw_block *b, enum rk_raw_kind kind, uint32_t 
 
 void rk_rec_block_seal(struct rk_raw_block *b)
 {
+	bool again = rk_rec.window && b->kind == RK_RAW_DATA;
+
 	b->sum = rk_raw_block_sum(b, b + 1, (uint32_t)b->published);
 	__atomic_store_n(&b->state, RK_RAW_SEALED, __ATOMIC_RELEASE);
 	rk_rec_clocks_last();
 	/* the file has it; the program's memory need not */
 	madvise(b, rk_rec.block_bytes, MADV_DONTNEED);
+	if (again)
+		rk_rec_sealed_put(index_of(b));
 }
 
-/* False: another thread has it. */
-static bool take_in_window(struct rk_raw_block *b)
+/* Each block once; then the one whose last record is the oldest. 0: all are being written. */
+static uint64_t index_in_window(uint64_t turn)
 {
-	uint32_t state = __atomic_load_n(&b->state, __ATOMIC_ACQUIRE);
+	uint64_t index = rk_rec.first_data + turn;
 
-	if (state != RK_RAW_FREE && state != RK_RAW_SEALED)
-		return false;
-	if (!__atomic_compare_exchange_n(&b->state, &state, RK_RAW_TAKEN, false, __ATOMIC_ACQ_REL,
-					 __ATOMIC_RELAXED))
-		return false;
-	if (state == RK_RAW_SEALED)
-		__atomic_fetch_add(&atomic_load(&rk_rec.header)->overwritten, b->published >> 32,
-				   __ATOMIC_RELAXED);
-	return true;
+	return index < rk_rec.nblocks ? index : rk_rec_sealed_get();
 }
 
-/* The oldest that nobody writes. */
 static struct rk_raw_block *next_in_window(uint32_t tid, enum rk_raw_reason *why)
 {
-	uint64_t n = rk_rec.nblocks - rk_rec.first_data;
+	uint64_t turn = atomic_fetch_add(&rk_rec.next, 1), index = index_in_window(turn);
+	struct rk_raw_block *b = rk_rec_block_at(index);
 
-	for (uint64_t i = 0; i < n; i++) {
-		uint64_t turn = atomic_fetch_add(&rk_rec.next, 1);
-		uint64_t index = rk_rec.first_data + turn % n;
-		struct rk_raw_block *b = rk_rec_block_at(index);
-
-		*why = RK_RAW_DISK;
-		if (index >= atomic_load(&rk_rec.reserved) && !rk_rec_file_grow(index, false))
-			return NULL;
-		*why = RK_RAW_BUSY;
-		if (take_in_window(b)) {
-			rk_rec_block_begin(b, RK_RAW_DATA, tid, turn + 1);
-			return b;
-		}
+	*why = RK_RAW_BUSY;
+	if (!index)
+		return NULL;
+	*why = RK_RAW_DISK;
+	if (index >= atomic_load(&rk_rec.reserved) && !rk_rec_file_grow(index, false)) {
+		rk_rec_sealed_put(index);
+		return NULL;
 	}
-	return NULL;
+	if (__atomic_exchange_n(&b->state, RK_RAW_TAKEN, __ATOMIC_ACQ_REL) == RK_RAW_SEALED)
+		__atomic_fetch_add(&atomic_load(&rk_rec.header)->overwritten, b->published >> 32,
+				   __ATOMIC_RELAXED);
+	rk_rec_block_begin(b, RK_RAW_DATA, tid, turn + 1);
+	return b;
 }
 
 struct rk_raw_block *rk_rec_block_take(enum rk_raw_kind kind, uint32_t tid, enum rk_raw_reason *why)
@@ -116,7 +117,7 @@ struct rk_raw_block *rk_rec_block_take(enum rk_raw_kind kind, uint32_t tid, enum
 
 static bool put_spare(struct rk_raw_block *b)
 {
-	uint32_t index = (uint32_t)((size_t)((uint8_t *)b - rk_rec.base) / rk_rec.block_bytes);
+	uint32_t index = (uint32_t)index_of(b);
 
 	for (unsigned i = 0; i < REC_SPARE; i++) {
 		uint32_t none = 0;

@@ -342,6 +342,12 @@ static bool map_file(int fd)
 	return false;
 }
 
+static void unmap_file(void)
+{
+	munmap(rk_rec.base, rk_rec.map_bytes);
+	rk_rec_sealed_close();
+}
+
 /* In a window an eighth is for definitions: nothing else would keep them from being overwritten. */
 static void divide(void)
 {
@@ -369,8 +375,8 @@ static bool set_up(int fd)
 	if (!map_file(fd))
 		return false;
 	divide();
-	if (!reserve_blocks(fd, 0, rk_rec.first_data)) {
-		munmap(rk_rec.base, rk_rec.map_bytes);
+	if ((rk_rec.window && !rk_rec_sealed_open()) || !reserve_blocks(fd, 0, rk_rec.first_data)) {
+		unmap_file();
 		return false;
 	}
 	return true;
@@ -385,7 +391,7 @@ static bool complete(int fd, size_t len, bool named)
 		fill_header((struct rk_raw_header *)(void *)rk_rec.base);
 		ok = named || give_name(fd, len);
 		if (!ok)
-			munmap(rk_rec.base, rk_rec.map_bytes);
+			unmap_file();
 	}
 	if (!ok && fd >= 0 && named)
 		unlink(rk_rec.path);
@@ -413,6 +419,6 @@ void rk_rec_file_forget(bool unmap)
 {
 	atomic_store(&rk_rec.header, NULL);
 	if (rk_rec.base && unmap)
-		munmap(rk_rec.base, rk_rec.map_bytes);
+		unmap_file();
 	rk_rec.base = NULL;
 }

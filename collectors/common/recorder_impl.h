@@ -79,9 +79,11 @@ struct recorder {
 	uint64_t nblocks,
 		first_data; /* the limit; before first_data: header, definitions (window) */
 	bool window;
-	_Atomic uint64_t next;     /* block to take next; window: turns */
-	_Atomic uint64_t reserved; /* blocks that have room on the disk */
-	atomic_int full;           /* 1 + enum rk_raw_reason: no more blocks */
+	_Atomic uint64_t next;                     /* block to take next; window: turns */
+	_Atomic uint64_t reserved;                 /* blocks that have room on the disk */
+	_Atomic uint64_t *sealed;                  /* window: see recorder_sealed.c */
+	_Atomic uint64_t sealed_first, sealed_end; /* numbers */
+	atomic_int full;                           /* 1 + enum rk_raw_reason: no more blocks */
 	_Atomic uint32_t spare[REC_SPARE];
 	atomic_uint nspare;
 	atomic_flag clocks; /* somebody writes header->last */
@@ -127,6 +129,15 @@ void rk_rec_block_begin(struct rk_raw_block *b, enum rk_raw_kind kind, uint32_t 
 			uint64_t sequence);
 void rk_rec_block_seal(struct rk_raw_block *b);
 void rk_rec_drop(struct rec_thread *t, enum rk_raw_reason why);
+
+/* ---- recorder_sealed.c: of a window ---- */
+
+bool rk_rec_sealed_open(void);
+void rk_rec_sealed_close(void);
+/* A block that was sealed, or could not be used after all. */
+void rk_rec_sealed_put(uint64_t index);
+/* The one that was sealed first, now the caller's; 0: there is none. */
+uint64_t rk_rec_sealed_get(void);
 
 /* ---- recorder_names.c ---- */
 
