@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "io/view.h"
 
 struct rk_spill {
 	int fd;
@@ -109,6 +110,11 @@ int rk_spill_read(struct rk_spill *s, uint64_t offset, void *p, size_t len, stru
 uint64_t rk_spill_size(const struct rk_spill *s)
 {
 	return s->size;
+}
+
+int rk_spill_fd(const struct rk_spill *s)
+{
+	return s->fd;
 }
 
 void rk_spill_free(struct rk_spill *s)

@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 #include "elf/elf_edit.h"
-#include "io/spill.h"
+#include "io/view.h"
 
 /* Where bytes come from: a path of its own, or a range of a spill with unpacked archives. */
 struct rk_origin {
@@ -55,14 +55,7 @@ int rk_content_read(const void *content, uint64_t offset, void *to, size_t len,
 /* The first bytes of an origin, *ret_len < len only at its end. */
 int rk_origin_head(const struct rk_origin *o, void *to, size_t len, size_t *ret_len,
 		   struct rk_error *err);
-/* The whole of it mapped for reading, or read where it cannot be; close it with the same handle. */
-struct rk_origin_view {
-	const void *data;
-	size_t len;
-	void *map;
-	size_t map_len;
-};
-int rk_origin_view(const struct rk_origin *o, struct rk_origin_view *ret, struct rk_error *err);
-void rk_origin_view_close(struct rk_origin_view *v);
+/* The whole of it in place; see io/view.h. */
+int rk_origin_view(const struct rk_origin *o, struct rk_view *ret, struct rk_error *err);
 
 #endif

@@ -1,0 +1,204 @@
+/* content.c - see content.h. */
+#include "pack/content.h"
+
+#include <string.h>
+
+#include "base/checked.h"
+
+/* ---- made ---- */
+
+int rk_content_new(struct rk_arena *a, struct rk_content **ret, struct rk_error *err)
+{
+	*ret = rk_arena_alloc(a, sizeof(**ret));
+	return *ret ? 0 : rk_fail_nomem(err);
+}
+
+/* An arena gives nothing back: the old list stays, half the size of the new. */
+static int grow(struct rk_arena *a, struct rk_content *c, struct rk_error *err)
+{
+	size_t cap = c->cap ? 2 * c->cap : 1;
+	struct rk_piece *pieces;
+
+	if (cap > SIZE_MAX / sizeof(*pieces) ||
+	    !(pieces = rk_arena_alloc(a, cap * sizeof(*pieces))))
+		return rk_fail_nomem(err);
+	if (c->n)
+		memcpy(pieces, c->pieces, c->n * sizeof(*pieces));
+	c->pieces = pieces;
+	c->cap = cap;
+	return 0;
+}
+
+static int add(struct rk_arena *a, struct rk_content *c, struct rk_piece piece,
+	       struct rk_error *err)
+{
+	uint64_t size;
+	int rc;
+
+	if (!piece.size)
+		return 0;
+	if (!rk_add(c->size, piece.size, &size))
+		return rk_fail(err, RK_E_LIMIT, "a file of the package would be too large");
+	if (c->n == c->cap && (rc = grow(a, c, err)) < 0)
+		return rc;
+	piece.at = c->size;
+	c->pieces[c->n++] = piece;
+	c->size = size;
+	return 0;
+}
+
+int rk_content_bytes(struct rk_arena *a, struct rk_content *c, const void *p, size_t len,
+		     struct rk_error *err)
+{
+	return add(a, c, (struct rk_piece){ .kind = RK_PIECE_BYTES, .size = len, .bytes = p }, err);
+}
+
+int rk_content_origin(struct rk_arena *a, struct rk_content *c, const struct rk_origin *o,
+		      const struct rk_elf_edit *edit, struct rk_error *err)
+{
+	struct rk_piece piece = { .kind = RK_PIECE_ORIGIN,
+				  .size = edit ? edit->new_size : o->size,
+				  .origin = o,
+				  .edit = edit };
+
+	return add(a, c, piece, err);
+}
+
+int rk_content_zeros(struct rk_arena *a, struct rk_content *c, uint64_t n, struct rk_error *err)
+{
+	return add(a, c, (struct rk_piece){ .kind = RK_PIECE_ZEROS, .size = n }, err);
+}
+
+int rk_content_append(struct rk_arena *a, struct rk_content *c, const struct rk_content *more,
+		      struct rk_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < more->n && rc == 0; i++)
+		rc = add(a, c, more->pieces[i], err);
+	return rc;
+}
+
+/* ---- read ---- */
+
+static int changed(const struct rk_origin *o, struct rk_error *err)
+{
+	return rk_fail(err, RK_E_IO, "'%s' was changed while it was packed", o->name);
+}
+
+static int read_path(const struct rk_origin *o, uint64_t offset, void *to, size_t len,
+		     struct rk_error *err)
+{
+	struct rk_file *f = NULL;
+	size_t n = 0;
+	int rc = rk_file_open(o->path, &f, err);
+
+	if (rc == 0 && (!f->seekable || f->size != o->size))
+		rc = changed(o, err);
+	if (rc == 0)
+		rc = rk_file_pread(f, to, len, offset, &n, err);
+	if (rc == 0 && n != len)
+		rc = changed(o, err);
+	rk_file_close(f);
+	return rc;
+}
+
+static int read_origin(const struct rk_origin *o, uint64_t offset, void *to, size_t len,
+		       struct rk_error *err)
+{
+	if (o->path)
+		return read_path(o, offset, to, len, err);
+	return rk_spill_read(o->spill, o->offset + offset, to, len, err);
+}
+
+/* Of an edited file: what it had there, as far as it went, and the edit over it. */
+static int read_edited(const struct rk_piece *p, uint64_t offset, void *to, size_t len,
+		       struct rk_error *err)
+{
+	uint64_t size = p->origin->size;
+	size_t old = offset >= size ? 0 : size - offset < len ? (size_t)(size - offset) : len;
+	int rc = old ? read_origin(p->origin, offset, to, old, err) : 0;
+
+	if (rc < 0)
+		return rc;
+	memset((char *)to + old, 0, len - old);
+	rk_elf_edit_apply(p->edit, offset, to, len);
+	return 0;
+}
+
+static int read_piece(const struct rk_piece *p, uint64_t offset, void *to, size_t len,
+		      struct rk_error *err)
+{
+	switch (p->kind) {
+	case RK_PIECE_BYTES:
+		memcpy(to, (const char *)p->bytes + offset, len);
+		return 0;
+	case RK_PIECE_ZEROS:
+		memset(to, 0, len);
+		return 0;
+	case RK_PIECE_ORIGIN:
+		break;
+	}
+	return p->edit ? read_edited(p, offset, to, len, err) :
+			 read_origin(p->origin, offset, to, len, err);
+}
+
+/* The piece that has the byte at `offset`. */
+static size_t find(const struct rk_content *c, uint64_t offset)
+{
+	size_t low = 0, high = c->n;
+
+	while (high - low > 1) {
+		size_t mid = low + (high - low) / 2;
+
+		if (c->pieces[mid].at <= offset)
+			low = mid;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+int rk_content_read(const void *content, uint64_t offset, void *to, size_t len,
+		    struct rk_error *err)
+{
+	const struct rk_content *c = content;
+	int rc = 0;
+
+	if (offset > c->size || len > c->size - offset)
+		return rk_fail(err, RK_E_USAGE, "a read behind the end of a file");
+	for (size_t i = find(c, offset), done = 0; done < len && rc == 0; i++) {
+		const struct rk_piece *p = &c->pieces[i];
+		uint64_t from = offset + done - p->at;
+		size_t n = p->size - from < len - done ? (size_t)(p->size - from) : len - done;
+
+		rc = read_piece(p, from, (char *)to + done, n, err);
+		done += n;
+	}
+	return rc;
+}
+
+/* ---- looked at ---- */
+
+int rk_origin_head(const struct rk_origin *o, void *to, size_t len, size_t *ret_len,
+		   struct rk_error *err)
+{
+	*ret_len = o->size < len ? (size_t)o->size : len;
+	return *ret_len ? read_origin(o, 0, to, *ret_len, err) : 0;
+}
+
+int rk_origin_view(const struct rk_origin *o, struct rk_view *ret, struct rk_error *err)
+{
+	struct rk_file *f = NULL;
+	int rc;
+
+	if (!o->path)
+		return rk_view_spill(o->spill, o->offset, (size_t)o->size, ret, err);
+	rc = rk_file_open(o->path, &f, err);
+	if (rc == 0 && (!f->seekable || f->size != o->size))
+		rc = changed(o, err);
+	if (rc == 0)
+		rc = rk_view_file(f, ret, err);
+	rk_file_close(f);
+	return rc;
+}
