@@ -23,10 +23,10 @@ struct rk_pack_options {
 	bool devel_xz;
 	bool runpath;  /* DT_RUNPATH instead of DT_RPATH */
 	unsigned jobs; /* 0: one for each core */
-	int64_t epoch; /* time of all members; 0: SOURCE_DATE_EPOCH is not looked at here, 1980 */
+	int64_t epoch; /* the time of all members, in seconds; 0: 1980-01-01 */
 	const char *tmpdir;
 	/* May be NULL; not 0 stops the build: RK_E_CANCELLED, and nothing is left behind. */
-	int (*progress)(void *arg, const char *what, uint64_t done, uint64_t total);
+	int (*progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg;
 };
 

@@ -70,7 +70,10 @@ struct rk_pack_plan {
 	size_t ndists;
 };
 
-/* `version` is already normal. Everything in *ret lives until rk_pack_plan_free. */
+/*
+ * `version` is already normal; NULL: that of the artifacts with ".dev0" (RK_E_USAGE when they have none).
+ * Everything in *ret lives until rk_pack_plan_free.
+ */
 int rk_pack_plan_make(const struct rk_pack_options *o, const char *version,
 		      struct rk_pack_plan **ret, struct rk_error *err);
 void rk_pack_plan_free(struct rk_pack_plan *p); /* NULL is fine */

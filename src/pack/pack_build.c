@@ -1,0 +1,225 @@
+/* pack_build.c - a plan carried out: wheels and sdists below the destination. */
+#include "pack/pack_build.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "codec/zip_write.h"
+
+/* One build under way. */
+struct build {
+	struct rk_pack_plan *plan;
+	const struct rk_pack_options *o;
+	const char *tag;
+	struct rk_pool *pool;
+	int64_t epoch;
+	int level;
+	uint64_t done, total; /* bytes, for progress */
+};
+
+static int on_progress(void *arg, uint64_t done)
+{
+	struct build *b = arg;
+
+	return b->o->progress(b->o->progress_arg, b->done + done, b->total);
+}
+
+/* ---- a wheel ---- */
+
+/* Members for the zip writer; the sums it finds are what RECORD says. */
+static int zip_members(struct rk_pack_plan *p, const struct rk_pack_members *from,
+		       struct rk_zip_member **ret, struct rk_error *err)
+{
+	struct rk_zip_member *v = rk_arena_alloc(p->arena, (from->n + 1) * sizeof(*v));
+
+	if (!v)
+		return rk_fail_nomem(err);
+	for (size_t i = 0; i < from->n; i++)
+		v[i] = (struct rk_zip_member){ .name = from->v[i].path,
+					       .mode = from->v[i].mode,
+					       .size = from->v[i].content->size,
+					       .read = rk_content_read,
+					       .arg = from->v[i].content };
+	*ret = v;
+	return 0;
+}
+
+static int add_record(struct build *b, const struct rk_dist *d, struct rk_zip *z,
+		      const struct rk_zip_member *members, size_t n, struct rk_error *err)
+{
+	const char *dir = rk_dist_info_dir(b->plan->arena, d, b->plan->version);
+	const char *name = dir ? rk_arena_textf(b->plan->arena, "%s/RECORD", dir) : NULL;
+	struct rk_zip_member record = { .name = name,
+					.mode = S_IFREG | 0644,
+					.read = rk_zip_read_memory };
+	struct rk_bytes text;
+	int rc;
+
+	rk_bytes_init(&text, (size_t)1 << 30);
+	for (size_t i = 0; i < n; i++)
+		rk_record_line(&text, members[i].name, members[i].sha256, members[i].size);
+	rk_bytes_printf(&text, "%s,,\n", name ? name : "");
+	record.size = text.len;
+	record.arg = text.data;
+	rc = text.bad || !name ? rk_fail_nomem(err) : rk_zip_add(z, &record, 1, err);
+	rk_bytes_release(&text);
+	return rc;
+}
+
+static int zip_all(struct build *b, const struct rk_dist *d, struct rk_output *out,
+		   const struct rk_pack_members *from, bool stored_last, struct rk_error *err)
+{
+	struct rk_zip_options zo = { .level = b->level, .epoch = b->epoch };
+	struct rk_zip_member *members = NULL;
+	struct rk_zip *z = NULL;
+	int rc;
+
+	if (b->o->progress) {
+		zo.progress = on_progress;
+		zo.progress_arg = b;
+	}
+	rc = zip_members(b->plan, from, &members, err);
+	if (rc == 0 && stored_last)
+		members[from->n - 1].stored = true;
+	if (rc == 0)
+		rc = rk_zip_new(out, b->pool, &zo, &z, err);
+	if (rc == 0)
+		rc = rk_zip_add(z, members, from->n, err);
+	if (rc == 0)
+		rc = add_record(b, d, z, members, from->n, err);
+	if (rc == 0)
+		rc = rk_zip_finish(z, err);
+	rk_zip_free(z);
+	return rc;
+}
+
+/* devel's tree travels as one file of its Python package; links cannot stand in a wheel. */
+static int add_inner(struct build *b, const struct rk_dist *d, struct rk_pack_members *members,
+		     struct rk_spill **ret, struct rk_error *err)
+{
+	struct rk_pack_plan *p = b->plan;
+	struct rk_pack_member *v = rk_arena_alloc(p->arena, (members->n + 1) * sizeof(*v));
+	struct rk_pack_member m = { .mode = S_IFREG | 0644 };
+	int rc;
+
+	m.path =
+		rk_arena_textf(p->arena, "%s/_devel.tar%s", d->module, b->o->devel_xz ? ".xz" : "");
+	if (!v || !m.path)
+		return rk_fail_nomem(err);
+	rc = rk_devel_tar(p, d, b->epoch, b->o->devel_xz, rk_pool_threads(b->pool), b->o->tmpdir,
+			  &m.content, ret, err);
+	if (rc < 0)
+		return rc;
+	memcpy(v, members->v, members->n * sizeof(*v));
+	v[members->n] = m;
+	*members = (struct rk_pack_members){ v, members->n + 1, members->n + 1 };
+	return 0;
+}
+
+static int build_wheel(struct build *b, const struct rk_dist *d, const char *path,
+		       struct rk_pack_members *members, struct rk_error *err)
+{
+	struct rk_output *out = NULL;
+	struct rk_spill *spill = NULL;
+	bool inner = d->kind->role == RK_PACK_DEVEL;
+	int rc = inner ? add_inner(b, d, members, &spill, err) : 0;
+
+	if (rc == 0)
+		rc = rk_output_open(path, &out, err);
+	if (rc == 0)
+		rc = zip_all(b, d, out, members, inner && b->o->devel_xz, err);
+	if (rc == 0)
+		rc = rk_output_commit(out, err);
+	else
+		rk_output_abort(out);
+	rk_spill_free(spill);
+	return rc;
+}
+
+/* ---- an sdist ---- */
+
+static int build_sdist(struct build *b, const char *path, const struct rk_pack_members *members,
+		       struct rk_error *err)
+{
+	struct rk_made_list list = { .n = members->n, .cap = members->n };
+
+	list.v = rk_arena_alloc(b->plan->arena, (members->n + 1) * sizeof(*list.v));
+	if (!list.v)
+		return rk_fail_nomem(err);
+	for (size_t i = 0; i < members->n; i++)
+		list.v[i] = (struct rk_made){ members->v[i].path, members->v[i].content,
+					      members->v[i].mode & 07777 };
+	return rk_sdist_write(path, &list, b->epoch, b->level ? b->level : 6, err);
+}
+
+/* ---- all of them ---- */
+
+int rk_pack_target(struct rk_pack_plan *p, const struct rk_dist *d, const char *tag,
+		   const char **ret, struct rk_error *err)
+{
+	const char *slash = *d->subdir ? "/" : "", *file;
+
+	file = d->kind->role == RK_PACK_META ?
+		       rk_arena_textf(p->arena, "%s-%s.tar.gz",
+				      rk_pep503_name(p->arena, d->dist, '_'), p->version) :
+		       rk_wheel_name(p->arena, d, p->version, tag);
+	*ret = file ? rk_arena_textf(p->arena, "dist/%s%s%s", d->subdir, slash, file) : NULL;
+	return *ret ? 0 : rk_fail_nomem(err);
+}
+
+static uint64_t bytes_of(const struct rk_pack_members *m)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < m->n; i++)
+		sum += m->v[i].content->size;
+	return sum;
+}
+
+static int build_dist(struct build *b, const struct rk_dist *d, struct rk_error *err)
+{
+	struct rk_pack_members members;
+	const char *target = NULL;
+	char *path = NULL, *folder = NULL;
+	int rc = rk_pack_target(b->plan, d, b->tag, &target, err);
+
+	if (rc < 0 || (rc = rk_pack_members(b->plan, d, b->tag, &members, err)) < 0)
+		return rc;
+	path = rk_strf("%s/%s", b->o->dest_dir, target);
+	folder = path ? rk_strndup(path, (size_t)(strrchr(path, '/') - path)) : NULL;
+	rc = folder ? rk_make_dirs(folder, err) : rk_fail_nomem(err);
+	if (rc == 0)
+		rc = d->kind->role == RK_PACK_META ? build_sdist(b, path, &members, err) :
+						     build_wheel(b, d, path, &members, err);
+	b->done += bytes_of(&members);
+	rk_free(folder);
+	rk_free(path);
+	return rc;
+}
+
+/* What will be packed: devel's archive counts its files. */
+static uint64_t bytes_of_plan(const struct rk_pack_plan *p)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < p->ndists; i++)
+		for (size_t k = 0; k < p->dists[i].n; k++)
+			sum += p->dists[i].items[k].content ? p->dists[i].items[k].content->size :
+							      0;
+	return sum;
+}
+
+int rk_pack_build_all(struct rk_pack_plan *p, const struct rk_pack_options *o, const char *tag,
+		      struct rk_error *err)
+{
+	struct build b = { .plan = p, .o = o, .tag = tag, .total = bytes_of_plan(p) };
+	int rc = rk_pool_new(o->jobs ? o->jobs : 1, &b.pool, err);
+
+	b.epoch = o->epoch ? o->epoch : RK_PACK_EPOCH;
+	b.level = o->level == RK_PACK_STORED ? 0 : o->level ? o->level : 6;
+	for (size_t i = 0; i < p->ndists && rc == 0; i++)
+		rc = build_dist(&b, &p->dists[i], err);
+	rk_pool_free(b.pool);
+	return rc;
+}
