@@ -1,0 +1,22 @@
+/* elf_put.h - the parts of a 64-bit little-endian ELF file, byte by byte, on a machine of any kind. */
+#ifndef RK_ELF_PUT_H
+#define RK_ELF_PUT_H
+
+#include <elf.h>
+
+#include "base/bytes.h"
+
+enum { RK_ELF_HEADER_BYTES = 64, RK_ELF_SEGMENT_BYTES = 56, RK_ELF_SECTION_BYTES = 64 };
+
+void rk_elf_put_u32(struct rk_bytes *out, uint32_t v);
+void rk_elf_put_u64(struct rk_bytes *out, uint64_t v);
+/* e_ident, sizes and e_version are filled here; segments follow the header. */
+void rk_elf_put_header(struct rk_bytes *out, const Elf64_Ehdr *h);
+void rk_elf_put_segments(struct rk_bytes *out, const Elf64_Phdr *p, size_t n);
+void rk_elf_put_sections(struct rk_bytes *out, const Elf64_Shdr *s, size_t n);
+/* Zeros up to a length. */
+void rk_elf_put_pad(struct rk_bytes *out, size_t len);
+/* The largest page a kernel of this machine may have. */
+uint64_t rk_elf_page(uint16_t machine);
+
+#endif

@@ -1,0 +1,164 @@
+/*
+ * launcher.c - an executable that starts another one: header, code of the machine, path.
+ *
+ * One segment holds all of it, read and execute. The address is fixed: stack and mappings are still
+ * at random places, and there is nothing in 1 KB of code to be found by its address. Section headers are
+ * there because strip makes rubbish of a file without.
+ */
+#include "elf/launcher.h"
+
+#include <string.h>
+
+#include "elf/elf_put.h"
+#include "elf/launcher_impl.h"
+
+enum {
+	BASE = 0x400000, /* a multiple of every page size */
+	NSEGMENTS = 2,
+	CODE_AT = RK_ELF_HEADER_BYTES + NSEGMENTS * RK_ELF_SEGMENT_BYTES,
+	NSECTIONS = 4,
+	SHSTRTAB = NSECTIONS - 1,
+	ALIGN = 8,
+};
+
+static const char section_names[] = "\0.text\0.rodata\0.shstrtab";
+
+enum { NAME_TEXT = 1, NAME_RODATA = 7, NAME_SHSTRTAB = 15 };
+
+/* Where things are in the file. */
+struct layout {
+	size_t texts, path, names, sections;
+};
+
+static const struct rk_launcher_code *code_of(uint16_t machine)
+{
+	switch (machine) {
+	case EM_X86_64:
+		return &rk_launcher_x86_64;
+	case EM_AARCH64:
+		return &rk_launcher_aarch64;
+	default:
+		return NULL;
+	}
+}
+
+static struct layout lay_out(const struct rk_launcher_code *c, size_t path_len)
+{
+	struct layout l;
+
+	l.texts = CODE_AT + c->ncode;
+	l.path = l.texts + c->ntexts;
+	l.names = l.path + path_len + 1;
+	l.sections = (l.names + sizeof(section_names) + ALIGN - 1) / ALIGN * ALIGN;
+	return l;
+}
+
+static void put_sections(struct rk_bytes *out, const struct layout *l)
+{
+	const Elf64_Shdr sections[NSECTIONS] = {
+		{ 0 },
+		{ .sh_name = NAME_TEXT,
+		  .sh_type = SHT_PROGBITS,
+		  .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
+		  .sh_addr = BASE + CODE_AT,
+		  .sh_offset = CODE_AT,
+		  .sh_size = l->texts - CODE_AT,
+		  .sh_addralign = 16 },
+		{ .sh_name = NAME_RODATA,
+		  .sh_type = SHT_PROGBITS,
+		  .sh_flags = SHF_ALLOC,
+		  .sh_addr = BASE + l->texts,
+		  .sh_offset = l->texts,
+		  .sh_size = l->names - l->texts,
+		  .sh_addralign = 1 },
+		{ .sh_name = NAME_SHSTRTAB,
+		  .sh_type = SHT_STRTAB,
+		  .sh_offset = l->names,
+		  .sh_size = sizeof(section_names),
+		  .sh_addralign = 1 },
+	};
+
+	rk_elf_put_sections(out, sections, NSECTIONS);
+}
+
+static void put_head(struct rk_bytes *out, uint16_t machine, const struct layout *l)
+{
+	const Elf64_Ehdr header = { .e_type = ET_EXEC,
+				    .e_machine = machine,
+				    .e_entry = BASE + CODE_AT,
+				    .e_phnum = NSEGMENTS,
+				    .e_shoff = l->sections,
+				    .e_shnum = NSECTIONS,
+				    .e_shstrndx = SHSTRTAB };
+	const Elf64_Phdr segments[NSEGMENTS] = {
+		{ .p_type = PT_LOAD,
+		  .p_flags = PF_R | PF_X,
+		  .p_vaddr = BASE,
+		  .p_paddr = BASE,
+		  .p_filesz = l->names,
+		  .p_memsz = l->names,
+		  .p_align = rk_elf_page(machine) },
+		{ .p_type = PT_GNU_STACK, .p_flags = PF_R | PF_W, .p_align = 16 },
+	};
+
+	rk_elf_put_header(out, &header);
+	rk_elf_put_segments(out, segments, NSEGMENTS);
+}
+
+static void put_launcher(struct rk_bytes *out, uint16_t machine, const char *relpath, size_t len)
+{
+	const struct rk_launcher_code *c = code_of(machine);
+	struct layout l = lay_out(c, len);
+
+	put_head(out, machine, &l);
+	rk_bytes_put(out, c->code, c->ncode);
+	rk_bytes_put(out, c->texts, c->ntexts);
+	rk_bytes_put(out, relpath, len + 1);
+	rk_bytes_put(out, section_names, sizeof(section_names));
+	rk_elf_put_pad(out, l.sections);
+	put_sections(out, &l);
+}
+
+int rk_launcher_make(uint16_t machine, const char *relpath, struct rk_bytes *out,
+		     struct rk_error *err)
+{
+	size_t len = strlen(relpath);
+
+	if (!code_of(machine))
+		return rk_fail(err, RK_E_UNSUPPORTED,
+			       "no launcher for ELF machine %u: x86-64 and AArch64 have one",
+			       machine);
+	if (!len || relpath[0] == '/')
+		return rk_fail(err, RK_E_USAGE, "a launcher needs a relative path, not '%s'",
+			       relpath);
+	if (len > RK_LAUNCHER_PATH_MAX)
+		return rk_fail(err, RK_E_LIMIT, "a launcher's path of %zu bytes is over %d", len,
+			       RK_LAUNCHER_PATH_MAX);
+	rk_bytes_clear(out);
+	put_launcher(out, machine, relpath, len);
+	return out->bad ? rk_fail_nomem(err) : 0;
+}
+
+const char *rk_launcher_target(const void *data, size_t len)
+{
+	static const uint16_t machines[] = { EM_X86_64, EM_AARCH64 };
+	const char *found = NULL;
+	struct rk_bytes again;
+
+	if (len > RK_LAUNCHER_BYTES_MAX)
+		return NULL;
+	rk_bytes_init(&again, RK_LAUNCHER_BYTES_MAX);
+	for (unsigned i = 0; !found && i < 2; i++) {
+		size_t at = lay_out(code_of(machines[i]), 0).path;
+		const char *path = (const char *)data + at;
+
+		if (at >= len || !memchr(path, '\0', len - at))
+			continue;
+		rk_bytes_clear(&again);
+		put_launcher(&again, machines[i], path, strlen(path));
+		if (!again.bad && again.len == len && !memcmp(again.data, data, len))
+			found = path;
+	}
+	rk_bytes_release(&again);
+	return found;
+}

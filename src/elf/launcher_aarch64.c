@@ -1,0 +1,153 @@
+/*
+ * launcher_aarch64.c - the launcher's machine code for AArch64.
+ *
+ * Each line has the bytes and what they are in the assembler's words. A test assembles these words again
+ * and compares. Texts follow the code, and the path follows the texts.
+ */
+#include "elf/launcher_impl.h"
+
+/* clang-format off */
+static const uint8_t code[] = {
+	/* x20: argv; x21: envp; x22: buffer of 4096 bytes; texts and digits lie below it */
+	0xe0, 0x03, 0x40, 0xf9,                         /* _start: ldr x0, [sp] */
+	0xf4, 0x23, 0x00, 0x91,                         /* add x20, sp, #8 */
+	0x95, 0x0e, 0x00, 0x8b,                         /* add x21, x20, x0, lsl #3 */
+	0xb5, 0x22, 0x00, 0x91,                         /* add x21, x21, #8 */
+	0xff, 0x07, 0x40, 0xd1,                         /* sub sp, sp, #4096 */
+	0xff, 0x03, 0x04, 0xd1,                         /* sub sp, sp, #256 */
+	0xf6, 0x03, 0x04, 0x91,                         /* add x22, sp, #256 */
+	/* x23: the path for the message, until there is a better one; x28: end of the buffer */
+	0xf7, 0x0c, 0x00, 0x70,                         /* adr x23, path */
+	0xdc, 0x06, 0x40, 0x91,                         /* add x28, x22, #4096 */
+
+	/* readlinkat(AT_FDCWD, "/proc/self/exe", buffer, 4096) */
+	0x60, 0x0c, 0x80, 0x92,                         /* mov x0, #-100 */
+	0x41, 0x0b, 0x00, 0x10,                         /* adr x1, exe */
+	0xe2, 0x03, 0x16, 0xaa,                         /* mov x2, x22 */
+	0x03, 0x00, 0x82, 0xd2,                         /* mov x3, #4096 */
+	0xc8, 0x09, 0x80, 0xd2,                         /* mov x8, #78 */
+	0x01, 0x00, 0x00, 0xd4,                         /* svc #0 */
+	0xc1, 0x02, 0x00, 0x8b,                         /* add x1, x22, x0 */
+	/* no answer, one that may have been cut, or "(unreachable)...": the name it was started by */
+	0x1f, 0x00, 0x00, 0xf1,                         /* cmp x0, #0 */
+	0xcd, 0x00, 0x00, 0x54,                         /* b.le execfn */
+	0x1f, 0x04, 0x40, 0xf1,                         /* cmp x0, #4096 */
+	0x8a, 0x00, 0x00, 0x54,                         /* b.ge execfn */
+	0xc2, 0x02, 0x40, 0x39,                         /* ldrb w2, [x22] */
+	0x5f, 0xbc, 0x00, 0x71,                         /* cmp w2, #'/' */
+	0x20, 0x02, 0x00, 0x54,                         /* b.eq cut */
+
+	/* AT_EXECFN stands in the auxiliary vector, behind the environment's NULL */
+	0xe2, 0x03, 0x15, 0xaa,                         /* execfn: mov x2, x21 */
+	0x40, 0x84, 0x40, 0xf8,                         /* env: ldr x0, [x2], #8 */
+	0xe0, 0xff, 0xff, 0xb5,                         /* cbnz x0, env */
+	0x40, 0x0c, 0xc1, 0xa8,                         /* aux: ldp x0, x3, [x2], #16 */
+	0x1f, 0x7c, 0x00, 0xf1,                         /* cmp x0, #31 */
+	0x80, 0x00, 0x00, 0x54,                         /* b.eq have */
+	0xa0, 0xff, 0xff, 0xb5,                         /* cbnz x0, aux */
+	/* ENOENT */
+	0x58, 0x00, 0x80, 0xd2,                         /* mov x24, #2 */
+	0x1e, 0x00, 0x00, 0x14,                         /* b fail */
+	0xe1, 0x03, 0x16, 0xaa,                         /* have: mov x1, x22 */
+	0x3f, 0x00, 0x1c, 0xeb,                         /* copy: cmp x1, x28 */
+	0x42, 0x03, 0x00, 0x54,                         /* b.hs long */
+	0x60, 0x14, 0x40, 0x38,                         /* ldrb w0, [x3], #1 */
+	0x20, 0x14, 0x00, 0x38,                         /* strb w0, [x1], #1 */
+	0x80, 0xff, 0xff, 0x35,                         /* cbnz w0, copy */
+	0x21, 0x04, 0x00, 0xd1,                         /* sub x1, x1, #1 */
+
+	/* x1: behind the last byte; back to behind the last slash */
+	0x3f, 0x00, 0x16, 0xeb,                         /* cut: cmp x1, x22 */
+	0xc0, 0x00, 0x00, 0x54,                         /* b.eq append */
+	0x20, 0xf0, 0x5f, 0x38,                         /* ldrb w0, [x1, #-1] */
+	0x1f, 0xbc, 0x00, 0x71,                         /* cmp w0, #'/' */
+	0x60, 0x00, 0x00, 0x54,                         /* b.eq append */
+	0x21, 0x04, 0x00, 0xd1,                         /* sub x1, x1, #1 */
+	0xfa, 0xff, 0xff, 0x17,                         /* b cut */
+
+	0xe3, 0x03, 0x17, 0xaa,                         /* append: mov x3, x23 */
+	0x3f, 0x00, 0x1c, 0xeb,                         /* more: cmp x1, x28 */
+	0x82, 0x01, 0x00, 0x54,                         /* b.hs long */
+	0x60, 0x14, 0x40, 0x38,                         /* ldrb w0, [x3], #1 */
+	0x20, 0x14, 0x00, 0x38,                         /* strb w0, [x1], #1 */
+	0x80, 0xff, 0xff, 0x35,                         /* cbnz w0, more */
+
+	/* execve(buffer, argv, envp) comes back only when it failed */
+	0xf7, 0x03, 0x16, 0xaa,                         /* mov x23, x22 */
+	0xe0, 0x03, 0x16, 0xaa,                         /* mov x0, x22 */
+	0xe1, 0x03, 0x14, 0xaa,                         /* mov x1, x20 */
+	0xe2, 0x03, 0x15, 0xaa,                         /* mov x2, x21 */
+	0xa8, 0x1b, 0x80, 0xd2,                         /* mov x8, #221 */
+	0x01, 0x00, 0x00, 0xd4,                         /* svc #0 */
+	0xf8, 0x03, 0x00, 0xcb,                         /* neg x24, x0 */
+	0x02, 0x00, 0x00, 0x14,                         /* b fail */
+
+	/* ENAMETOOLONG */
+	0x98, 0x04, 0x80, 0xd2,                         /* long: mov x24, #36 */
+
+	/* x24: the error; its decimal digits end at sp + 128 with a NUL */
+	0xe4, 0x03, 0x02, 0x91,                         /* fail: add x4, sp, #128 */
+	0x9f, 0x00, 0x00, 0x39,                         /* strb wzr, [x4] */
+	0x45, 0x01, 0x80, 0xd2,                         /* mov x5, #10 */
+	0x06, 0x0b, 0xc5, 0x9a,                         /* digit: udiv x6, x24, x5 */
+	0xc7, 0xe0, 0x05, 0x9b,                         /* msub x7, x6, x5, x24 */
+	0xe7, 0xc0, 0x00, 0x91,                         /* add x7, x7, #'0' */
+	0x87, 0xfc, 0x1f, 0x38,                         /* strb w7, [x4, #-1]! */
+	0xf8, 0x03, 0x06, 0xaa,                         /* mov x24, x6 */
+	0x78, 0xff, 0xff, 0xb5,                         /* cbnz x24, digit */
+
+	/* six texts: argv[0], ": cannot start ", path, " (error ", digits, ")\n" */
+	0xe9, 0x03, 0x00, 0x91,                         /* mov x9, sp */
+	0x81, 0x02, 0x40, 0xf9,                         /* ldr x1, [x20] */
+	/* no argv[0]: the path */
+	0x3f, 0x00, 0x00, 0xf1,                         /* cmp x1, #0 */
+	0xe1, 0x02, 0x81, 0x9a,                         /* csel x1, x23, x1, eq */
+	0x13, 0x00, 0x00, 0x94,                         /* bl put */
+	0x81, 0x03, 0x00, 0x70,                         /* adr x1, start */
+	0x11, 0x00, 0x00, 0x94,                         /* bl put */
+	0xe1, 0x03, 0x17, 0xaa,                         /* mov x1, x23 */
+	0x0f, 0x00, 0x00, 0x94,                         /* bl put */
+	0x81, 0x03, 0x00, 0x70,                         /* adr x1, error */
+	0x0d, 0x00, 0x00, 0x94,                         /* bl put */
+	0xe1, 0x03, 0x04, 0xaa,                         /* mov x1, x4 */
+	0x0b, 0x00, 0x00, 0x94,                         /* bl put */
+	0x61, 0x03, 0x00, 0x10,                         /* adr x1, end */
+	0x09, 0x00, 0x00, 0x94,                         /* bl put */
+
+	/* writev(2, texts, 6); exit_group(127) */
+	0x40, 0x00, 0x80, 0xd2,                         /* mov x0, #2 */
+	0xe1, 0x03, 0x00, 0x91,                         /* mov x1, sp */
+	0xc2, 0x00, 0x80, 0xd2,                         /* mov x2, #6 */
+	0x48, 0x08, 0x80, 0xd2,                         /* mov x8, #66 */
+	0x01, 0x00, 0x00, 0xd4,                         /* svc #0 */
+	0xe0, 0x0f, 0x80, 0xd2,                         /* mov x0, #127 */
+	0xc8, 0x0b, 0x80, 0xd2,                         /* mov x8, #94 */
+	0x01, 0x00, 0x00, 0xd4,                         /* svc #0 */
+
+	/* an iovec at x9 for the text at x1 */
+	0x00, 0x00, 0x80, 0xd2,                         /* put: mov x0, #0 */
+	0x22, 0x68, 0x60, 0x38,                         /* len: ldrb w2, [x1, x0] */
+	0x62, 0x00, 0x00, 0x34,                         /* cbz w2, done */
+	0x00, 0x04, 0x00, 0x91,                         /* add x0, x0, #1 */
+	0xfd, 0xff, 0xff, 0x17,                         /* b len */
+	0x21, 0x01, 0x81, 0xa8,                         /* done: stp x1, x0, [x9], #16 */
+	0xc0, 0x03, 0x5f, 0xd6,                         /* ret */
+};
+
+static const uint8_t texts[] = {
+	0x2f, 0x70, 0x72, 0x6f, 0x63, 0x2f, 0x73, 0x65,
+	0x6c, 0x66, 0x2f, 0x65, 0x78, 0x65, 0x00,       /* exe: .asciz "/proc/self/exe" */
+	0x3a, 0x20, 0x63, 0x61, 0x6e, 0x6e, 0x6f, 0x74,
+	0x20, 0x73, 0x74, 0x61, 0x72, 0x74, 0x20, 0x00, /* start: .asciz ": cannot start " */
+	0x20, 0x28, 0x65, 0x72, 0x72, 0x6f, 0x72, 0x20,
+	0x00,                                           /* error: .asciz " (error " */
+	0x29, 0x0a, 0x00,                               /* end: .asciz ")\n" */
+};
+/* clang-format on */
+
+const struct rk_launcher_code rk_launcher_aarch64 = {
+	.code = code,
+	.ncode = sizeof(code),
+	.texts = texts,
+	.ntexts = sizeof(texts),
+};
