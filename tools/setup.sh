@@ -158,6 +158,29 @@ setup_test() {
 	setup_venv
 	setup_trace_processor
 	setup_page
+	setup_pack
+}
+
+has_assembler() { # for a machine, also the one that this is
+	have "$1-linux-gnu-as" || { [ "$(uname -m)" = "$1" ] && have as; }
+}
+
+has_emulators() { # the machine needs none for itself
+	for machine in x86_64 aarch64; do
+		[ "$(uname -m)" = $machine ] || have qemu-$machine-static || have qemu-$machine || return 1
+	done
+}
+
+# Packages are made for machines of other kinds, too: their programs are assembled, linked and run.
+setup_pack() {
+	need binutils-x86-64-linux-gnu has_assembler x86_64
+	need binutils-aarch64-linux-gnu has_assembler aarch64
+	need qemu-user-static has_emulators
+	[ "$(uname -m)" = aarch64 ] || need libc6-arm64-cross test -e /usr/aarch64-linux-gnu/lib
+	[ "$(uname -m)" = x86_64 ] || need libc6-amd64-cross test -e /usr/x86_64-linux-gnu/lib
+	need elfutils have eu-elflint
+	need file have file
+	install_what_there_is
 }
 
 trace_processor_ready() {

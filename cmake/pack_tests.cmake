@@ -1,0 +1,26 @@
+# Tests of `rockit pack`, where it is built: programs of tests/tools/pack, scripts of tests/elf and
+# tests/pack. Label: pack.
+if(NOT PACK_FOUND)
+  return()
+endif()
+
+file(GLOB pack_tools CONFIGURE_DEPENDS tests/tools/pack/*.c)
+foreach(source ${pack_tools})
+  get_filename_component(name ${source} NAME_WE)
+  string(REPLACE "_" "-" name ${name})
+  add_executable(${name} ${source})
+  target_link_libraries(${name} PRIVATE rockit_flags librockit)
+endforeach()
+
+# tests/*/lib*.py are parts of other scripts; make_*.py make input.
+list(APPEND script_env MAKE_ELF=${PROJECT_BINARY_DIR}/make-elf
+     SHOW_ARGS=${PROJECT_BINARY_DIR}/show-args ROCKIT_CC=${CMAKE_C_COMPILER})
+foreach(folder elf pack)
+  file(GLOB scripts CONFIGURE_DEPENDS tests/${folder}/*.py)
+  list(FILTER scripts EXCLUDE REGEX "/(lib|make_)[^/]*\\.py$")
+  foreach(script ${scripts})
+    get_filename_component(name ${script} NAME_WE)
+    string(REPLACE "_" "-" name ${name})
+    rockit_script_test(${folder}-${name} pack 600 ${python} ${script})
+  endforeach()
+endforeach()
