@@ -22,6 +22,9 @@ extern const char *const rk_component_names[]; /* by value, NULL at the end */
 
 enum rk_entry_kind { RK_ENTRY_FILE, RK_ENTRY_DIR, RK_ENTRY_LINK };
 
+/* Links that no package gets: to an absolute path, and out of the tree by "..". */
+enum rk_link_fault { RK_LINK_FINE, RK_LINK_ABSOLUTE, RK_LINK_ESCAPES };
+
 /* A file of the install tree, as one stage of one artifact has it. */
 struct rk_entry {
 	const char *path; /* in the install tree: "lib/libx.so.1"; never absolute, no "." or ".." */
@@ -31,12 +34,16 @@ struct rk_entry {
 	const struct rk_origin *origin; /* of a file, else NULL */
 	uint32_t stage;                 /* counts over all artifacts */
 	const struct rk_artifact *artifact;
+	enum rk_link_fault fault; /* of a link */
+	bool hidden;              /* another one lay over it, and that was said */
 };
 
 struct rk_artifact {
 	const char *name, *family; /* "core-hip", "generic" */
 	enum rk_component component;
-	const char *label;        /* the folder's or archive's name */
+	const char *label; /* the folder's or archive's name */
+	bool archive;
+	bool read;                /* it was asked for: entries are there */
 	struct rk_entry *entries; /* by stage, then by path (bytewise) */
 	size_t nentries;
 };
@@ -46,18 +53,26 @@ struct rk_artifacts {
 	struct rk_spill *spill; /* NULL when there are no archives */
 	struct rk_artifact *v;  /* by name, component, family: never the order of the file system */
 	size_t n;
+	uint32_t nstages;    /* of all of them */
 	bool kpack;          /* flags.KPACK_SPLIT_ARTIFACTS of therock_manifest.json */
 	const char *version; /* of base's .info/version, or NULL */
 };
 
+/* Is this one wanted? The others are known by name and stay unread. `kpack` is that of the artifacts. */
+struct rk_artifact_filter {
+	bool (*want)(const void *arg, const struct rk_artifact *a, bool kpack);
+	const void *arg;
+};
+
 /*
- * Reads the names, links and sizes of all of them; of archives also the bytes, into a spill in
- * `tmpdir`. What is passed over (no manifest, a name of another form) is a warning. An archive and a
- * folder of one name, a member that leaves its stage, a name with NUL or of another kind than file, folder
- * or link: errors that name the file.
+ * Reads the names, links and sizes of those that `filter` (NULL: all) asks for; of archives also the
+ * bytes, into a spill in `tmpdir`. What is passed over (no manifest, a name of another form) is a warning, and
+ * so is a link that leads out. An archive and a folder of one name, an unknown component, a member
+ * outside of the listed stages, a name that is no UTF-8 or has control characters, a file of another
+ * kind than file, folder or link: errors that name the file.
  */
-int rk_artifacts_open(const char *dir, const char *tmpdir, struct rk_diag *diag,
-		      struct rk_artifacts **ret, struct rk_error *err);
+int rk_artifacts_open(const char *dir, const char *tmpdir, const struct rk_artifact_filter *filter,
+		      struct rk_diag *diag, struct rk_artifacts **ret, struct rk_error *err);
 void rk_artifacts_free(struct rk_artifacts *a); /* NULL is fine */
 
 /*
@@ -66,5 +81,13 @@ void rk_artifacts_free(struct rk_artifacts *a); /* NULL is fine */
  */
 const struct rk_entry *rk_artifacts_resolve(const struct rk_artifacts *a,
 					    const struct rk_entry *link, const char **ret_why);
+/* The same in any tree: `find` gives the entry of a path, or NULL. The root is an entry with the path "". */
+typedef const struct rk_entry *rk_entry_find_fn(const void *tree, const char *path);
+const struct rk_entry *rk_entry_resolve(rk_entry_find_fn *find, const void *tree,
+					const struct rk_entry *link, const char **ret_why);
+extern const char rk_link_dangles[], rk_link_absolute[], rk_link_leaves[], rk_link_circle[];
+
+/* "gfx942:xnack+" without its tail: bytes that count. */
+size_t rk_family_base(const char *family);
 
 #endif

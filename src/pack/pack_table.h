@@ -26,19 +26,28 @@ struct rk_pack_alias {
 	bool copy; /* the library again (it is preloaded), not a stub */
 };
 
+/* A link that is added where nothing has its path and its target is there. */
+struct rk_pack_link {
+	const char *path, *target;
+};
+
 struct rk_pack_script {
 	const char *name; /* "amdclang++" */
 	const char *path; /* what it starts: "lib/llvm/bin/amdclang++" */
 	bool plain;       /* never waits for the devel package to be expanded */
+	bool optional;    /* only where the program is among the files */
 };
 
 struct rk_pack_kind {
 	const char *logical; /* "core" */
 	enum rk_pack_role role;
-	bool required;
-	bool per_family;        /* legacy mode: one for each family */
+	bool required;          /* the meta package always asks for it */
+	bool must_exist;        /* without artifacts for it nothing is built */
+	bool per_family;        /* legacy mode: one for each family; device: one for each target */
 	const char *dist;       /* "rocm-sdk-libraries-{family}" */
-	const char *dist_kpack; /* "rocm-sdk-libraries" */
+	const char *dist_kpack; /* "rocm-sdk-libraries"; the same as dist where the table has none */
+	const char *module;     /* pure Python package; "" none; NULL: dist with '_' */
+	const char *overlays;   /* kind whose platform folder it fills; NULL: its own */
 	const char *summary;
 	struct rk_pack_take *takes;
 	size_t ntakes;
@@ -47,8 +56,13 @@ struct rk_pack_kind {
 	size_t nrpaths;
 	struct rk_pack_alias *aliases;
 	size_t naliases;
+	struct rk_pack_link *links;
+	size_t nlinks;
 	struct rk_pack_script *scripts;
 	size_t nscripts;
+	/* devel: names besides those that runtime packages take; names it never takes */
+	const char *const *also, *const *also_kpack, *const *never;
+	unsigned components, components_kpack;
 };
 
 struct rk_pack_table {
@@ -64,7 +78,27 @@ int rk_pack_table_load(struct rk_arena *a, const char *profiler, const struct rk
 		       struct rk_error *err);
 const struct rk_pack_kind *rk_pack_table_find(const struct rk_pack_table *t, const char *logical);
 
+/*
+ * The function of _cli.py behind a console script: '+' becomes 'p', all else but letters and digits
+ * '_' ("amdclang++" is amdclangpp). NULL: no memory.
+ */
+const char *rk_pack_script_function(struct rk_arena *a, const char *script);
+
+/*
+ * Names that follow from the kind, the family ("" none) and the suffix of platform folders: "rocm-sdk-core",
+ * "rocm_sdk_core", "_rocm_sdk_core". NULL: no memory. meta has no platform folder: "".
+ */
+const char *rk_pack_dist_name(struct rk_arena *a, const struct rk_pack_kind *k, bool kpack,
+			      const char *family);
+const char *rk_pack_module_name(struct rk_arena *a, const struct rk_pack_kind *k, bool kpack,
+				const char *family);
+const char *rk_pack_platform_name(struct rk_arena *a, const struct rk_pack_table *t,
+				  const struct rk_pack_kind *k, bool kpack, const char *family,
+				  const char *nonce);
+
 /* ** is any number of folders, also none, * and ? stay inside one; "x/ **" (no blank) is x and all below. */
 bool rk_pack_glob(const char *pattern, const char *path);
+/* Of a list that ends with NULL. */
+bool rk_pack_glob_any(const char *const *patterns, const char *path);
 
 #endif

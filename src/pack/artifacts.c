@@ -1,0 +1,375 @@
+/* artifacts.c - the folder of artifacts: which there are, in which order, and what they say of themselves. */
+#include "pack/artifacts.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "base/words.h"
+#include "codec/tree.h"
+#include "pack/artifacts_impl.h"
+
+#define ROCK_MANIFEST "share/therock/therock_manifest.json"
+#define ROCK_MANIFEST_PLACE "base_lib_generic/base/aux-overlay/stage/" ROCK_MANIFEST
+
+enum { SMALL_FILE_MAX = 1 << 20, VERSION_MAX = 64 };
+
+/* A child of the folder that may be an artifact. */
+struct child {
+	const char *name; /* as it is there */
+	size_t stem;      /* bytes of it without ".tar.xz" */
+	bool archive;
+};
+
+struct opener {
+	struct rk_artifacts *all;
+	const char *dir, *tmpdir;
+	const struct rk_artifact_filter *filter;
+	struct rk_diag *diag;
+	struct rk_error *err;
+	struct rk_artifact *v; /* as the file system gives them; settle() puts them in order */
+	size_t n, cap;
+};
+
+size_t rk_family_base(const char *family)
+{
+	return strcspn(family, ":");
+}
+
+static size_t stem_of(const char *name)
+{
+	static const char *const endings[] = { ".tar.xz", ".tar.zst", ".tar.gz", ".tar" };
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < sizeof(endings) / sizeof(*endings); i++)
+		if (rk_text_ends(name, len, endings[i]))
+			return len - strlen(endings[i]);
+	return 0;
+}
+
+/* Three parts without '_'; where they begin. */
+static bool split_name(const char *s, size_t len, size_t at[2])
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		if (s[i] != '_')
+			continue;
+		if (n == 2)
+			return false;
+		at[n++] = i + 1;
+	}
+	return n == 2 && at[0] > 1 && at[1] > at[0] + 1 && at[1] < len;
+}
+
+/* It becomes part of names of packages and folders. */
+static bool is_family(const char *s)
+{
+	if (*s == '-' || *s == '.' || *s == ':')
+		return false;
+	for (; *s; s++)
+		if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-.:+",
+			    *s))
+			return false;
+	return true;
+}
+
+static bool has_manifest(const struct opener *o, const char *name)
+{
+	const char *path =
+		rk_arena_textf(o->all->arena, "%s/%s/%s", o->dir, name, RK_ARTIFACT_MANIFEST);
+
+	return path && access(path, F_OK) == 0;
+}
+
+static int find_component(const char *s, size_t len)
+{
+	for (int i = 0; rk_component_names[i]; i++)
+		if (strlen(rk_component_names[i]) == len &&
+		    memcmp(rk_component_names[i], s, len) == 0)
+			return i;
+	return -1;
+}
+
+static int odd_name(struct opener *o, const char *name)
+{
+	rk_diag_add(o->diag, "artifact-name", "", 0, 1,
+		    "'%s' is not called NAME_COMPONENT_FAMILY: passed over", name);
+	return 0;
+}
+
+/* A folder that only looks like one is nobody's mistake. */
+static int odd_component(struct opener *o, const struct child *c, const size_t at[2])
+{
+	char word[64] = "";
+	size_t len = at[1] - 1 - at[0];
+	int rc;
+
+	if (!c->archive && !has_manifest(o, c->name))
+		return odd_name(o, c->name);
+	memcpy(word, c->name + at[0], len < sizeof(word) ? len : sizeof(word) - 1);
+	rc = rk_fail_unknown(o->err, "component", word, rk_component_names);
+	rk_error_at(o->err, c->name, 0, 0);
+	return rc;
+}
+
+static int append(struct opener *o, const struct child *c, const size_t at[2], int component)
+{
+	struct rk_artifact a = { .component = (enum rk_component)component,
+				 .label = c->name,
+				 .archive = c->archive };
+	void *p;
+
+	a.name = rk_arena_text(o->all->arena, c->name, at[0] - 1);
+	a.family = rk_arena_text(o->all->arena, c->name + at[1], c->stem - at[1]);
+	if (!a.name || !a.family)
+		return rk_fail_nomem(o->err);
+	if (!is_family(a.family))
+		return odd_name(o, c->name);
+	p = rk_grow(o->v, &o->cap, o->n + 1, sizeof(*o->v));
+	if (!p)
+		return rk_fail_nomem(o->err);
+	o->v = p;
+	o->v[o->n++] = a;
+	return 0;
+}
+
+static int add_child(struct opener *o, int dirfd, const char *name)
+{
+	struct child c = { .stem = stem_of(name) };
+	size_t at[2];
+	struct stat st;
+	int component;
+
+	if (name[0] == '.' || fstatat(dirfd, name, &st, 0))
+		return 0;
+	c.archive = S_ISREG(st.st_mode);
+	if (S_ISDIR(st.st_mode))
+		c.stem = strlen(name);
+	else if (!c.archive || !c.stem)
+		return 0;
+	c.name = rk_arena_text(o->all->arena, name, strlen(name));
+	if (!c.name)
+		return rk_fail_nomem(o->err);
+	if (!split_name(name, c.stem, at))
+		return odd_name(o, name);
+	component = find_component(name + at[0], at[1] - 1 - at[0]);
+	return component < 0 ? odd_component(o, &c, at) : append(o, &c, at, component);
+}
+
+static int list_children(struct opener *o)
+{
+	DIR *d = opendir(o->dir);
+	struct dirent *de;
+	int rc = 0;
+
+	if (!d)
+		return rk_fail_errno(o->err, errno, "cannot open the artifacts in '%s'", o->dir);
+	while (rc == 0 && (errno = 0, de = readdir(d)))
+		rc = add_child(o, dirfd(d), de->d_name);
+	if (rc == 0 && errno)
+		rc = rk_fail_errno(o->err, errno, "cannot read '%s'", o->dir);
+	closedir(d);
+	return rc;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct rk_artifact *x = a, *y = b;
+	int order = strcmp(x->name, y->name);
+
+	if (order == 0)
+		order = (int)x->component - (int)y->component;
+	if (order == 0)
+		order = strcmp(x->family, y->family);
+	return order ? order : strcmp(x->label, y->label);
+}
+
+/* Sorted, moved to the arena; two of one name are an error. */
+static int settle(struct opener *o)
+{
+	struct rk_artifacts *all = o->all;
+	struct rk_artifact *v = rk_arena_alloc(all->arena, (o->n + 1) * sizeof(*v));
+
+	if (!v)
+		return rk_fail_nomem(o->err);
+	if (o->n) {
+		memcpy(v, o->v, o->n * sizeof(*v));
+		qsort(v, o->n, sizeof(*v), by_name);
+	}
+	all->v = v;
+	all->n = o->n;
+	for (size_t i = 1; i < all->n; i++)
+		if (strcmp(v[i].name, v[i - 1].name) == 0 && v[i].component == v[i - 1].component &&
+		    strcmp(v[i].family, v[i - 1].family) == 0)
+			return rk_fail(o->err, RK_E_USAGE,
+				       "'%s' and '%s' in '%s' are the same artifact: remove one",
+				       v[i - 1].label, v[i].label, o->dir);
+	return 0;
+}
+
+static int read_artifact(struct opener *o, struct rk_artifact *a)
+{
+	struct artifact_reader r = {
+		.all = o->all, .artifact = a, .diag = o->diag, .tmpdir = o->tmpdir
+	};
+	int rc;
+
+	if (a->read)
+		return 0;
+	r.path = rk_arena_textf(o->all->arena, "%s/%s", o->dir, a->label);
+	if (!r.path)
+		return rk_fail_nomem(o->err);
+	rc = a->archive ? rk_artifact_read_archive(&r, o->err) :
+			  rk_artifact_read_folder(&r, o->err);
+	if (rc == 0)
+		rk_diag_add(o->diag, "no-manifest", a->label, 0, 1, "it has no '%s': passed over",
+			    RK_ARTIFACT_MANIFEST);
+	else if (rc > 0)
+		rc = rk_artifact_finish(&r, o->err);
+	rk_list_release(&r.stages);
+	rk_free(r.v);
+	return rc < 0 ? rc : 0;
+}
+
+static const struct rk_entry *find_file(const struct rk_artifact *a, const char *path)
+{
+	for (size_t i = 0; a && i < a->nentries; i++)
+		if (a->entries[i].kind == RK_ENTRY_FILE && strcmp(a->entries[i].path, path) == 0)
+			return &a->entries[i];
+	return NULL;
+}
+
+/* A small file's text; the caller frees it. */
+static int read_small(const struct rk_entry *e, char **ret, size_t *ret_len, struct rk_error *err)
+{
+	char *text;
+	int rc;
+
+	if (e->origin->size > SMALL_FILE_MAX)
+		return rk_fail(err, RK_E_LIMIT, "'%s' is too long", e->origin->name);
+	text = rk_alloc(SMALL_FILE_MAX);
+	if (!text)
+		return rk_fail_nomem(err);
+	rc = rk_origin_head(e->origin, text, SMALL_FILE_MAX, ret_len, err);
+	if (rc < 0)
+		rk_free(text);
+	else
+		*ret = text;
+	return rc;
+}
+
+static int read_rock_manifest(struct opener *o, const struct rk_artifact *base)
+{
+	const struct rk_entry *e = find_file(base, ROCK_MANIFEST);
+	struct rk_tree *root = NULL;
+	char *text = NULL;
+	size_t len;
+	int rc;
+
+	if (!e)
+		return rk_fail(o->err, RK_E_USAGE,
+			       "'%s/%s' is missing: this is no folder of ROCm artifacts", o->dir,
+			       ROCK_MANIFEST_PLACE);
+	rc = read_small(e, &text, &len, o->err);
+	if (rc == 0)
+		rc = rk_tree_parse_json(text, len, e->origin->name, &root, o->err);
+	if (rc == 0)
+		o->all->kpack = rk_tree_true(
+			rk_tree_get(rk_tree_get(root, "flags"), "KPACK_SPLIT_ARTIFACTS"));
+	rk_tree_free(root);
+	rk_free(text);
+	return rc;
+}
+
+static int read_version(struct opener *o, const struct rk_artifact *base)
+{
+	const struct rk_entry *e = find_file(base, ".info/version");
+	char *text = NULL;
+	size_t len = 0, n = 0;
+	int rc;
+
+	if (!e)
+		return 0;
+	rc = read_small(e, &text, &len, o->err);
+	if (rc < 0)
+		return rc;
+	while (n < len && n < VERSION_MAX && text[n] > 32 && text[n] < 127)
+		n++;
+	if (n)
+		o->all->version = rk_arena_text(o->all->arena, text, n);
+	rk_free(text);
+	return n && !o->all->version ? rk_fail_nomem(o->err) : 0;
+}
+
+/* base_lib_generic says how all of them are to be taken, so it comes first. */
+static int read_base(struct opener *o)
+{
+	struct rk_artifact *base = NULL;
+	int rc = 0;
+
+	for (size_t i = 0; i < o->all->n; i++) {
+		struct rk_artifact *a = &o->all->v[i];
+
+		if (strcmp(a->name, "base") == 0 && a->component == RK_COMPONENT_LIB &&
+		    strcmp(a->family, "generic") == 0)
+			base = a;
+	}
+	if (base)
+		rc = read_artifact(o, base);
+	if (rc == 0)
+		rc = read_rock_manifest(o, base);
+	return rc < 0 ? rc : read_version(o, base);
+}
+
+static int open_all(struct opener *o)
+{
+	const struct rk_artifact_filter *f = o->filter;
+	int rc = list_children(o);
+
+	if (rc < 0 || (rc = settle(o)) < 0 || (rc = read_base(o)) < 0)
+		return rc;
+	for (size_t i = 0; rc == 0 && i < o->all->n; i++)
+		if (!f || f->want(f->arg, &o->all->v[i], o->all->kpack))
+			rc = read_artifact(o, &o->all->v[i]);
+	return rc;
+}
+
+int rk_artifacts_open(const char *dir, const char *tmpdir, const struct rk_artifact_filter *filter,
+		      struct rk_diag *diag, struct rk_artifacts **ret, struct rk_error *err)
+{
+	struct opener o = {
+		.dir = dir, .tmpdir = tmpdir, .filter = filter, .diag = diag, .err = err
+	};
+	struct rk_arena *arena = NULL;
+	int rc = rk_arena_new(&arena, err);
+
+	if (rc < 0)
+		return rc;
+	o.all = rk_arena_alloc(arena, sizeof(*o.all));
+	if (!o.all) {
+		rk_arena_free(arena);
+		return rk_fail_nomem(err);
+	}
+	o.all->arena = arena;
+	rc = open_all(&o);
+	rk_free(o.v);
+	if (rc < 0)
+		rk_artifacts_free(o.all);
+	else
+		*ret = o.all;
+	return rc;
+}
+
+void rk_artifacts_free(struct rk_artifacts *a)
+{
+	if (!a)
+		return;
+	rk_spill_free(a->spill);
+	rk_arena_free(a->arena);
+}

@@ -1,0 +1,55 @@
+/* artifacts_impl.h - what the parts of the artifact reader share. */
+#ifndef RK_ARTIFACTS_IMPL_H
+#define RK_ARTIFACTS_IMPL_H
+
+#include "base/bytes.h"
+#include "base/list.h"
+#include "pack/artifacts.h"
+
+#define RK_ARTIFACT_MANIFEST "artifact_manifest.txt"
+
+enum {
+	RK_ARTIFACT_PATH_MAX = 4096,
+	RK_ARTIFACT_DEPTH_MAX = 128,
+	RK_ARTIFACT_ENTRIES_MAX = 2000000,
+	RK_ARTIFACT_STAGES_MAX = 10000,
+	RK_ARTIFACT_MANIFEST_MAX = 1 << 20,
+};
+
+/* One artifact while it is read. */
+struct artifact_reader {
+	struct rk_artifacts *all;
+	struct rk_artifact *artifact;
+	struct rk_diag *diag;
+	const char *path;      /* of the folder or archive */
+	const char *tmpdir;    /* for the spill */
+	struct rk_list stages; /* the manifest's lines */
+	uint32_t first_stage;  /* number of stages.v[0] */
+	struct rk_entry *v;    /* grows here, then goes to the arena */
+	size_t n, cap;
+};
+
+/*
+ * Is `name` (one name, or a path of them) fit to go into a package? Relative, no empty or dot
+ * parts, UTF-8, no control characters. `where` is for the error.
+ */
+int rk_artifact_check_path(const char *path, const char *where, struct rk_error *err);
+
+/* The lines of a manifest into r->stages, checked. */
+int rk_artifact_manifest(struct artifact_reader *r, const char *text, size_t len,
+			 struct rk_error *err);
+/* A new entry, zeroed but for artifact, path (copied) and stage. */
+int rk_artifact_add(struct artifact_reader *r, uint32_t stage, const char *path,
+		    struct rk_entry **ret, struct rk_error *err);
+/* Sorted, with folders that only their files told of; then r->artifact has them. */
+int rk_artifact_finish(struct artifact_reader *r, struct rk_error *err);
+
+/* 1: read; 0: it has no manifest. */
+int rk_artifact_read_folder(struct artifact_reader *r, struct rk_error *err);
+int rk_artifact_read_archive(struct artifact_reader *r, struct rk_error *err);
+
+/* The text and kind of a link, warned of where it leads out. */
+int rk_artifact_link(struct artifact_reader *r, struct rk_entry *e, const char *text,
+		     struct rk_error *err);
+
+#endif

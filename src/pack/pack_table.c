@@ -1,0 +1,339 @@
+/* pack_table.c - the package table out of data/pack/packages.json. */
+#include <string.h>
+
+#include "base/data.h"
+#include "base/words.h"
+#include "codec/tree.h"
+#include "pack/artifacts.h"
+#include "pack/pack_table.h"
+
+#define TABLE_FILE "pack/packages.json"
+
+struct table_reader {
+	struct rk_arena *arena;
+	struct rk_error *err;
+};
+
+static int fault(struct table_reader *r, const struct rk_tree *at, const char *what)
+{
+	int rc = rk_fail(r->err, RK_E_FORMAT, "package table: %s", what);
+
+	rk_error_at(r->err, TABLE_FILE, at ? at->line : 0, 0);
+	return rc;
+}
+
+/* A copy in the arena; *ret stays `missing` where the key is absent. */
+static int read_text(struct table_reader *r, const struct rk_tree *t, const char *key,
+		     const char *missing, const char **ret)
+{
+	const struct rk_tree *v = rk_tree_get(t, key);
+
+	*ret = missing;
+	if (!v)
+		return 0;
+	if (v->kind != RK_TREE_TEXT)
+		return fault(r, v, "a value is no text");
+	*ret = rk_arena_text(r->arena, v->text, strlen(v->text));
+	return *ret ? 0 : rk_fail_nomem(r->err);
+}
+
+static int read_needed(struct table_reader *r, const struct rk_tree *t, const char *key,
+		       const char **ret)
+{
+	int rc = read_text(r, t, key, NULL, ret);
+
+	return rc == 0 && !*ret ? fault(r, t, "a text is missing") : rc;
+}
+
+/* Room for the members of an array, one more for a NULL at the end; *ret_n 0 where it is absent. */
+static int read_room(struct table_reader *r, const struct rk_tree *list, size_t size, void *ret,
+		     size_t *ret_n)
+{
+	size_t n = list ? list->n : 0;
+	void *p = rk_arena_alloc(r->arena, (n + 1) * size);
+
+	if (list && list->kind != RK_TREE_ARRAY)
+		return fault(r, list, "a value is no list");
+	if (!p)
+		return rk_fail_nomem(r->err);
+	memcpy(ret, &p, sizeof(p));
+	*ret_n = n;
+	return 0;
+}
+
+static int read_names(struct table_reader *r, const struct rk_tree *t, const char *key,
+		      const char *const **ret)
+{
+	const struct rk_tree *list = rk_tree_get(t, key);
+	const char **v = NULL;
+	size_t n, i = 0;
+	int rc = read_room(r, list, sizeof(*v), &v, &n);
+
+	if (rc < 0)
+		return rc;
+	RK_TREE_EACH(c, list)
+	if (!(v[i++] = rk_arena_text(r->arena, c->text, strlen(c->text))))
+		return rk_fail_nomem(r->err);
+	*ret = v;
+	return 0;
+}
+
+static int read_components(struct table_reader *r, const struct rk_tree *t, const char *key,
+			   unsigned *ret)
+{
+	const struct rk_words words = { .what = "component",
+					.names = rk_component_names,
+					.n = RK_NCOMPONENTS };
+	unsigned all = 0, one;
+	int rc = 0;
+
+	RK_TREE_EACH(c, rk_tree_get(t, key))
+	{
+		rc = rk_words_parse(&words, c->text, &one, r->err);
+		if (rc < 0)
+			return rc;
+		all |= one;
+	}
+	*ret = all;
+	return 0;
+}
+
+static int read_takes(struct table_reader *r, const struct rk_tree *t, struct rk_pack_kind *k)
+{
+	const struct rk_tree *list = rk_tree_get(t, "take");
+	int rc = read_room(r, list, sizeof(*k->takes), &k->takes, &k->ntakes);
+	size_t i = 0;
+
+	RK_TREE_EACH(c, rc < 0 ? NULL : list)
+	{
+		struct rk_pack_take *take = &k->takes[i++];
+
+		if ((rc = read_names(r, c, "names", &take->names)) < 0 ||
+		    (rc = read_components(r, c, "components", &take->components)) < 0)
+			return rc;
+	}
+	return rc;
+}
+
+static int read_rpaths(struct table_reader *r, const struct rk_tree *t, struct rk_pack_kind *k)
+{
+	const struct rk_tree *list = rk_tree_get(t, "rpaths");
+	int rc = read_room(r, list, sizeof(*k->rpaths), &k->rpaths, &k->nrpaths);
+	size_t i = 0;
+
+	RK_TREE_EACH(c, rc < 0 ? NULL : list)
+	{
+		struct rk_pack_rpath *p = &k->rpaths[i++];
+
+		if ((rc = read_needed(r, c, "package", &p->kind)) < 0 ||
+		    (rc = read_needed(r, c, "dir", &p->dir)) < 0)
+			return rc;
+	}
+	return rc;
+}
+
+static int read_aliases(struct table_reader *r, const struct rk_tree *t, struct rk_pack_kind *k)
+{
+	const struct rk_tree *list = rk_tree_get(t, "aliases");
+	int rc = read_room(r, list, sizeof(*k->aliases), &k->aliases, &k->naliases);
+	size_t i = 0;
+
+	RK_TREE_EACH(c, rc < 0 ? NULL : list)
+	{
+		struct rk_pack_alias *a = &k->aliases[i++];
+
+		a->copy = rk_tree_true(rk_tree_get(c, "copy"));
+		if ((rc = read_needed(r, c, "pattern", &a->pattern)) < 0)
+			return rc;
+	}
+	return rc;
+}
+
+static int read_links(struct table_reader *r, const struct rk_tree *t, struct rk_pack_kind *k)
+{
+	const struct rk_tree *list = rk_tree_get(t, "links");
+	int rc = read_room(r, list, sizeof(*k->links), &k->links, &k->nlinks);
+	size_t i = 0;
+
+	RK_TREE_EACH(c, rc < 0 ? NULL : list)
+	{
+		struct rk_pack_link *l = &k->links[i++];
+
+		if ((rc = read_needed(r, c, "path", &l->path)) < 0 ||
+		    (rc = read_needed(r, c, "target", &l->target)) < 0)
+			return rc;
+	}
+	return rc;
+}
+
+static int read_scripts(struct table_reader *r, const struct rk_tree *t, struct rk_pack_kind *k)
+{
+	const struct rk_tree *list = rk_tree_get(t, "scripts");
+	int rc = read_room(r, list, sizeof(*k->scripts), &k->scripts, &k->nscripts);
+	size_t i = 0;
+
+	RK_TREE_EACH(c, rc < 0 ? NULL : list)
+	{
+		struct rk_pack_script *s = &k->scripts[i++];
+
+		s->plain = rk_tree_true(rk_tree_get(c, "plain"));
+		s->optional = rk_tree_true(rk_tree_get(c, "optional"));
+		if ((rc = read_needed(r, c, "name", &s->name)) < 0 ||
+		    (rc = read_needed(r, c, "path", &s->path)) < 0)
+			return rc;
+	}
+	return rc;
+}
+
+static int read_role(struct table_reader *r, const struct rk_tree *t, enum rk_pack_role *ret)
+{
+	static const char *const roles[] = { [RK_PACK_META] = "meta",
+					     [RK_PACK_RUNTIME] = "runtime",
+					     [RK_PACK_DEVICE] = "device",
+					     [RK_PACK_DEVEL] = "devel" };
+	const char *text = rk_tree_text(rk_tree_get(t, "role"), "");
+
+	for (size_t i = 0; i < sizeof(roles) / sizeof(*roles); i++) {
+		if (strcmp(text, roles[i]) == 0) {
+			*ret = (enum rk_pack_role)i;
+			return 0;
+		}
+	}
+	return fault(r, t, "unknown role");
+}
+
+static int read_titles(struct table_reader *r, const struct rk_tree *t, struct rk_pack_kind *k)
+{
+	int rc;
+
+	k->required = rk_tree_true(rk_tree_get(t, "required"));
+	k->must_exist = k->required || rk_tree_true(rk_tree_get(t, "must_exist"));
+	k->per_family = rk_tree_true(rk_tree_get(t, "per_family"));
+	if ((rc = read_role(r, t, &k->role)) < 0 ||
+	    (rc = read_needed(r, t, "logical", &k->logical)) < 0 ||
+	    (rc = read_needed(r, t, "dist", &k->dist)) < 0 ||
+	    (rc = read_text(r, t, "dist_kpack", k->dist, &k->dist_kpack)) < 0 ||
+	    (rc = read_text(r, t, "module", NULL, &k->module)) < 0 ||
+	    (rc = read_text(r, t, "overlays", NULL, &k->overlays)) < 0)
+		return rc;
+	return read_needed(r, t, "summary", &k->summary);
+}
+
+static int read_kind(struct table_reader *r, const struct rk_tree *t, struct rk_pack_kind *k)
+{
+	int rc;
+
+	if ((rc = read_titles(r, t, k)) < 0 || (rc = read_takes(r, t, k)) < 0 ||
+	    (rc = read_names(r, t, "include", &k->include)) < 0 ||
+	    (rc = read_names(r, t, "exclude", &k->exclude)) < 0 ||
+	    (rc = read_rpaths(r, t, k)) < 0 || (rc = read_aliases(r, t, k)) < 0 ||
+	    (rc = read_links(r, t, k)) < 0 || (rc = read_scripts(r, t, k)) < 0 ||
+	    (rc = read_names(r, t, "also", &k->also)) < 0 ||
+	    (rc = read_names(r, t, "also_kpack", &k->also_kpack)) < 0 ||
+	    (rc = read_names(r, t, "never", &k->never)) < 0 ||
+	    (rc = read_components(r, t, "components", &k->components)) < 0)
+		return rc;
+	return read_components(r, t, "components_kpack", &k->components_kpack);
+}
+
+static int read_table(struct table_reader *r, const struct rk_tree *root, struct rk_pack_table *t)
+{
+	const struct rk_tree *list = rk_tree_get(root, "packages");
+	int rc = read_room(r, list, sizeof(*t->kinds), &t->kinds, &t->n);
+	size_t i = 0;
+
+	RK_TREE_EACH(c, rc < 0 ? NULL : list)
+	if ((rc = read_kind(r, c, &t->kinds[i++])) < 0)
+		return rc;
+	return rc == 0 && !t->n ? fault(r, root, "it is empty") : rc;
+}
+
+static bool is_word(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+/* As the packaging standards have it: letters and digits, with single marks between them or not. */
+static bool is_dist_name(const char *s)
+{
+	size_t len = strlen(s);
+
+	if (!len || len > 100 || !is_word(s[0]) || !is_word(s[len - 1]))
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if (!is_word(s[i]) && !strchr("-_.", s[i]))
+			return false;
+	return true;
+}
+
+/* Names of packages are one when they differ in case and marks alone. */
+static bool same_dist(const char *a, const char *b)
+{
+	while (*a && *b) {
+		char x = *a, y = *b;
+
+		x = (char)(x >= 'A' && x <= 'Z' ? x + 32 : is_word(x) ? x : '-');
+		y = (char)(y >= 'A' && y <= 'Z' ? y + 32 : is_word(y) ? y : '-');
+		if (x != y)
+			return false;
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
+
+static int rename_profiler(struct table_reader *r, struct rk_pack_table *t, const char *name)
+{
+	struct rk_pack_kind *profiler = NULL;
+
+	if (!is_dist_name(name))
+		return rk_fail(r->err, RK_E_USAGE,
+			       "'%.100s' cannot be the name of a package (letters, digits, '-')",
+			       name);
+	for (size_t i = 0; i < t->n; i++) {
+		if (strcmp(t->kinds[i].logical, "profiler") == 0)
+			profiler = &t->kinds[i];
+		else if (same_dist(t->kinds[i].dist, name) ||
+			 same_dist(t->kinds[i].dist_kpack, name))
+			return rk_fail(r->err, RK_E_USAGE,
+				       "the profiler package cannot be called '%.100s': another is",
+				       name);
+	}
+	if (!profiler)
+		return fault(r, NULL, "there is no profiler");
+	profiler->dist = rk_arena_text(r->arena, name, strlen(name));
+	profiler->dist_kpack = profiler->dist;
+	return profiler->dist ? 0 : rk_fail_nomem(r->err);
+}
+
+int rk_pack_table_load(struct rk_arena *a, const char *profiler, const struct rk_pack_table **ret,
+		       struct rk_error *err)
+{
+	const struct rk_data_file *f = rk_data_find(TABLE_FILE);
+	struct table_reader r = { .arena = a, .err = err };
+	struct rk_pack_table *t = rk_arena_alloc(a, sizeof(*t));
+	struct rk_tree *root = NULL;
+	int rc;
+
+	if (!t)
+		return rk_fail_nomem(err);
+	if (!f)
+		return fault(&r, NULL, "it is not in this build");
+	rc = rk_tree_parse_json(f->text, f->len, TABLE_FILE, &root, err);
+	if (rc == 0)
+		rc = read_table(&r, root, t);
+	rk_tree_free(root);
+	if (rc == 0 && profiler)
+		rc = rename_profiler(&r, t, profiler);
+	if (rc == 0)
+		*ret = t;
+	return rc;
+}
+
+const struct rk_pack_kind *rk_pack_table_find(const struct rk_pack_table *t, const char *logical)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (strcmp(t->kinds[i].logical, logical) == 0)
+			return &t->kinds[i];
+	return NULL;
+}
