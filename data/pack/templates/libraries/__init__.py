@@ -1,0 +1,3 @@
+"""ROCm libraries; their files are in the folder @PLATFORM@ beside this package."""
+
+from ._dist_info import __version__

@@ -1,0 +1,1 @@
+"""Checks of an installation, run by `rocm-sdk test`."""

@@ -1,0 +1,3 @@
+"""rocprof-sys and rocprof-compute; their files are in the folder @PLATFORM@ beside this package."""
+
+from ._dist_info import __version__
