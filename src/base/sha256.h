@@ -2,6 +2,7 @@
 #ifndef RK_SHA256_H
 #define RK_SHA256_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,5 +20,10 @@ void rk_sha256_add(struct rk_sha256 *s, const void *p, size_t len);
 void rk_sha256_end(struct rk_sha256 *s, uint8_t ret[RK_SHA256_BYTES]);
 
 void rk_sha256(const void *p, size_t len, uint8_t ret[RK_SHA256_BYTES]);
+
+/* What does the work on this machine: "sha-ni", "armv8" or "plain". */
+const char *rk_sha256_by(void);
+/* Test hook: plain C, whatever the machine has. */
+void rk_sha256_force_plain(bool on);
 
 #endif

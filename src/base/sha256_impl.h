@@ -1,0 +1,21 @@
+/* sha256_impl.h - between sha256.c and what machines have instructions for. */
+#ifndef RK_SHA256_IMPL_H
+#define RK_SHA256_IMPL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* K of FIPS 180-4, section 4.2.2. */
+extern const uint32_t rk_sha256_k[64];
+
+/*
+ * Each puts n blocks of 64 bytes into the state h. May be called only where its `there` is true,
+ * which asks the processor; both are absent on other machines than their own.
+ */
+bool rk_sha256_x86_there(void);
+void rk_sha256_x86(uint32_t h[8], const uint8_t *p, size_t n);
+bool rk_sha256_arm_there(void);
+void rk_sha256_arm(uint32_t h[8], const uint8_t *p, size_t n);
+
+#endif
