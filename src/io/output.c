@@ -143,14 +143,18 @@ static void start_writeback(struct rk_output *o, size_t len)
 		sync_file_range(o->fd, (off_t)o->offset, (off_t)len, SYNC_FILE_RANGE_WRITE);
 }
 
+static const char *name_of(const struct rk_output *o)
+{
+	return o->spill ? "a temporary file" : o->path;
+}
+
 int rk_output_write(struct rk_output *o, const void *p, size_t len, struct rk_error *err)
 {
 	size_t done = 0;
 	ssize_t n;
 
 	if (refuse())
-		return rk_fail_errno(err, fail_errno, "cannot write '%s'",
-				     o->spill ? "a temporary file" : o->path);
+		return rk_fail_errno(err, fail_errno, "cannot write '%s'", name_of(o));
 	if (o->spill)
 		return write_spill(o, p, len, err);
 	while (done < len) {
@@ -169,6 +173,55 @@ int rk_output_write(struct rk_output *o, const void *p, size_t len, struct rk_er
 uint64_t rk_output_offset(const struct rk_output *o)
 {
 	return o->offset;
+}
+
+/* Whether the bytes from offset on, len of them, can be changed. */
+static int still_there(const struct rk_output *o, uint64_t offset, size_t len, struct rk_error *err)
+{
+	if (refuse())
+		return rk_fail_errno(err, fail_errno, "cannot write '%s'", name_of(o));
+	if (o->direct && !o->spill)
+		return rk_fail(err, RK_E_UNSUPPORTED, "cannot go back in '%s', which is not a file",
+			       name_of(o));
+	if (offset > o->offset || len > o->offset - offset)
+		return rk_fail(err, RK_E_USAGE, "'%s' is shorter than what is changed in it",
+			       name_of(o));
+	return 0;
+}
+
+int rk_output_patch(struct rk_output *o, uint64_t offset, const void *p, size_t len,
+		    struct rk_error *err)
+{
+	int rc = still_there(o, offset, len, err);
+	size_t done = 0;
+	ssize_t n;
+
+	if (rc < 0 || o->spill)
+		return rc < 0 ? rc : rk_spill_write(o->spill, offset, p, len, err);
+	while (done < len) {
+		n = pwrite(o->fd, (const char *)p + done, len - done, (off_t)(offset + done));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return rk_fail_errno(err, errno, "cannot write '%s'", o->path);
+		done += (size_t)n;
+	}
+	return 0;
+}
+
+int rk_output_rewind(struct rk_output *o, uint64_t offset, struct rk_error *err)
+{
+	int rc = still_there(o, offset, 0, err);
+
+	if (rc < 0)
+		return rc;
+	if (o->spill)
+		rc = rk_spill_resize(o->spill, offset, err);
+	else if (ftruncate(o->fd, (off_t)offset) || lseek(o->fd, (off_t)offset, SEEK_SET) < 0)
+		rc = rk_fail_errno(err, errno, "cannot write '%s'", o->path);
+	if (rc == 0)
+		o->offset = offset;
+	return rc;
 }
 
 /* Gives a nameless file a name; from here on abort must remove it. */

@@ -21,6 +21,13 @@ struct rk_spill;
 int rk_output_open_spill(struct rk_spill *spill, struct rk_output **ret, struct rk_error *err);
 int rk_output_write(struct rk_output *o, const void *p, size_t len, struct rk_error *err);
 uint64_t rk_output_offset(const struct rk_output *o); /* bytes written so far */
+/*
+ * Other bytes in place of some that were written; RK_E_UNSUPPORTED where they are gone (stdout, a
+ * pipe). rk_output_rewind forgets all that were written from `offset` on.
+ */
+int rk_output_patch(struct rk_output *o, uint64_t offset, const void *p, size_t len,
+		    struct rk_error *err);
+int rk_output_rewind(struct rk_output *o, uint64_t offset, struct rk_error *err);
 /* Flush, fsync, rename. Closes the output whatever the result. */
 int rk_output_commit(struct rk_output *o, struct rk_error *err);
 /* Without commit: nothing is left behind. NULL is fine. */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "io/spill.h"
 #include "tap.h"
 #include "world.h"
 
@@ -138,6 +139,72 @@ TEST(places_that_cannot_be_written_are_told)
 		CHECK(strstr(err.message, "Permission denied") != NULL);
 		chmod(w.dir, 0700);
 	}
+	world_close(&w);
+}
+
+TEST(written_bytes_can_be_changed_and_forgotten)
+{
+	struct rk_output *o = NULL;
+	struct rk_error err = { 0 };
+	struct world w;
+
+	world_open(&w, 1);
+	CHECK_I64(rk_output_open(path_in(&w, "out"), &o, NULL), 0);
+	CHECK_I64(rk_output_write(o, "hello world", 11, NULL), 0);
+	CHECK_I64(rk_output_patch(o, 6, "there", 5, NULL), 0);
+	CHECK_I64(rk_output_patch(o, 11, "", 0, NULL), 0);
+	CHECK_I64(rk_output_patch(o, 7, "there", 5, &err), RK_E_USAGE);
+	CHECK_I64(rk_output_patch(o, 12, "", 0, NULL), RK_E_USAGE);
+	CHECK_I64(rk_output_rewind(o, 12, NULL), RK_E_USAGE);
+	CHECK_U64(rk_output_offset(o), 11);
+	CHECK_I64(rk_output_rewind(o, 8, NULL), 0);
+	CHECK_U64(rk_output_offset(o), 8);
+	CHECK_I64(rk_output_write(o, "x!", 2, NULL), 0);
+	CHECK_I64(rk_output_commit(o, NULL), 0);
+	CHECK_STR(content(&w, "out"), "hello thx!");
+	world_close(&w);
+}
+
+TEST(a_spill_can_be_changed_through_its_output)
+{
+	struct rk_spill *s = NULL;
+	struct rk_output *o = NULL;
+	char text[7] = "";
+
+	CHECK(rk_spill_new(NULL, &s, NULL) == 0 && rk_output_open_spill(s, &o, NULL) == 0);
+	CHECK_I64(rk_output_write(o, "abcdefgh", 8, NULL), 0);
+	CHECK_I64(rk_output_patch(o, 1, "BC", 2, NULL), 0);
+	CHECK_I64(rk_output_rewind(o, 5, NULL), 0);
+	CHECK_I64(rk_output_write(o, "!", 1, NULL), 0);
+	CHECK_U64(rk_spill_size(s), 6);
+	CHECK_I64(rk_spill_read(s, 0, text, 6, NULL), 0);
+	CHECK_STR(text, "aBCde!");
+	CHECK_I64(rk_output_commit(o, NULL), 0);
+	rk_spill_free(s);
+}
+
+TEST(changes_that_fail_are_told)
+{
+	struct rk_output *o = NULL;
+	struct rk_error err = { 0 };
+	struct world w;
+
+	world_open(&w, 1);
+	CHECK_I64(rk_output_open("/dev/null", &o, NULL), 0);
+	CHECK_I64(rk_output_write(o, "x", 1, NULL), 0);
+	CHECK_I64(rk_output_patch(o, 0, "y", 1, &err), RK_E_UNSUPPORTED);
+	CHECK_STR(err.message, "cannot go back in '/dev/null', which is not a file");
+	CHECK_I64(rk_output_rewind(o, 0, NULL), RK_E_UNSUPPORTED);
+	rk_output_abort(o);
+	CHECK_I64(rk_output_open(path_in(&w, "out"), &o, NULL), 0);
+	CHECK_I64(rk_output_write(o, "x", 1, NULL), 0);
+	rk_output_fail_after(1, ENOSPC);
+	CHECK_I64(rk_output_patch(o, 0, "y", 1, NULL), RK_E_IO);
+	rk_output_fail_after(1, EIO);
+	CHECK_I64(rk_output_rewind(o, 0, NULL), RK_E_IO);
+	rk_output_fail_after(0, 0);
+	rk_output_abort(o);
+	CHECK_U64(world_entries(&w, "."), 0);
 	world_close(&w);
 }
 
