@@ -28,7 +28,10 @@ struct rk_zip_member {
 struct rk_zip_options {
 	int level;     /* 0 stored, 1 to 12 */
 	int64_t epoch; /* seconds: the time of every member; before 1980 is 1980 */
-	/* May be NULL. `done` of the bytes given to rk_zip_add so far; not 0 stops: RK_E_CANCELLED. */
+	/*
+	 * May be NULL. `done` of the bytes given to rk_zip_add so far; not 0 stops: RK_E_CANCELLED. Called
+	 * by any thread of the pool, by one at a time.
+	 */
 	int (*progress)(void *arg, uint64_t done);
 	void *progress_arg;
 };
@@ -38,7 +41,10 @@ struct rk_zip;
 /* `out` and `pool` are borrowed until rk_zip_finish. */
 int rk_zip_new(struct rk_output *out, struct rk_pool *pool, const struct rk_zip_options *o,
 	       struct rk_zip **ret, struct rk_error *err);
-/* Any number of times; members[] are written in order and may be let go afterwards. */
+/*
+ * Any number of times; members[] are written in order and may be let go afterwards. A member that does
+ * not shrink is stored. After a failure the archive is good for rk_zip_free alone.
+ */
 int rk_zip_add(struct rk_zip *z, struct rk_zip_member *members, size_t n, struct rk_error *err);
 /* The directory at the end; Zip64 where it must be. */
 int rk_zip_finish(struct rk_zip *z, struct rk_error *err);
