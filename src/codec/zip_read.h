@@ -7,18 +7,27 @@
 #include "io/file.h"
 
 struct rk_zip_entry {
-	const char *name; /* as written; may hold anything but NUL */
-	uint32_t mode;    /* of st_mode; 0 when the archive was not made on Unix */
-	uint16_t method;  /* 0 stored, 8 deflated */
+	const char *name; /* as written, terminated; may hold anything, NUL too */
+	size_t name_len;
+	bool utf8;     /* the archive says that the name is UTF-8: else other readers may differ */
+	uint32_t mode; /* of st_mode; 0 when the archive was not made on Unix */
+	uint16_t method; /* 0 stored, 8 deflated; others cannot be read */
 	uint32_t crc;
 	uint64_t size, packed, offset; /* offset of the local header */
+	uint64_t data;                 /* offset of the packed bytes */
 };
 
 struct rk_zip_file;
 
-/* Every number of the directory is checked against the file; overlapping members are refused. */
+/*
+ * Every number of the directory is checked against the file, each local header against the
+ * directory; members that overlap, are encrypted or unpack to more than deflate can pack are
+ * refused, and so is anything between the members and the end that programs read differently.
+ */
 int rk_zip_open(const char *path, struct rk_zip_file **ret, struct rk_error *err);
+/* In the order of the directory; names may be there twice. Borrowed. */
 const struct rk_zip_entry *rk_zip_entries(const struct rk_zip_file *z, size_t *ret_n);
+/* The first of this name. */
 const struct rk_zip_entry *rk_zip_find(const struct rk_zip_file *z, const char *name);
 /*
  * The member's bytes in pieces, in order: size and CRC are checked at the end. Bounded memory.
