@@ -103,10 +103,10 @@ static void do_block(char **v)
 	sigprocmask(SIG_BLOCK, &one, NULL);
 }
 
-/* Until so many signals were caught, 10 s at most. */
+/* Until so many signals were caught, 30 s at most. */
 static void do_await(char **v)
 {
-	for (long i = 0; i < 2000 && ncaught < number(v[0]); i++)
+	for (long i = 0; i < 6000 && ncaught < number(v[0]); i++)
 		nap_ms(5);
 	if (ncaught < number(v[0]))
 		_exit(97);

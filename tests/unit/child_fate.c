@@ -21,7 +21,7 @@ TEST(signals_that_reach_us_are_passed_on)
 		struct probe_process p;
 		char words[100], want[100];
 
-		snprintf(words, sizeof(words), "run 20000 catch %d say ready await 1 exit 3",
+		snprintf(words, sizeof(words), "run 60000 catch %d say ready await 1 exit 3",
 			 sigs[i]);
 		probe_start(&p, words, 0, NULL);
 		CHECK(probe_expect(&p, "ready\n"));
@@ -38,7 +38,7 @@ TEST(a_second_interrupt_is_passed_on_too)
 {
 	struct probe_process p;
 
-	probe_start(&p, "run 20000 catch 2 say ready await 2 exit 0", 0, NULL);
+	probe_start(&p, "run 60000 catch 2 say ready await 2 exit 0", 0, NULL);
 	CHECK(probe_expect(&p, "ready\n"));
 	kill(p.pid, SIGINT);
 	CHECK(probe_expect(&p, "caught 02\n"));
@@ -52,7 +52,7 @@ TEST(a_signal_that_reaches_another_thread_of_ours_is_passed_on)
 {
 	struct probe_process p;
 
-	probe_start(&p, "thread run 20000 catch 15 say ready await 1 exit 3", 0, NULL);
+	probe_start(&p, "thread run 60000 catch 15 say ready await 1 exit 3", 0, NULL);
 	CHECK(probe_expect(&p, "ready\n"));
 	kill(p.pid, SIGTERM);
 	CHECK_I64(probe_finish(&p), 3);
@@ -62,19 +62,22 @@ TEST(a_signal_that_reaches_another_thread_of_ours_is_passed_on)
 TEST(the_whole_group_gets_the_signal)
 {
 	struct probe_process p;
+	const char *first;
 
-	probe_start(&p, "run 20000 catch 15 fork 4 say ready await 1 await 1 sleep 200", 0, NULL);
+	probe_start(&p, "run 60000 catch 15 fork 4 say ready await 1 await 1 sleep 200", 0, NULL);
 	CHECK(probe_expect(&p, "ready\n"));
 	kill(p.pid, SIGTERM);
 	CHECK_I64(probe_finish(&p), 0);
-	CHECK(strstr(p.text, "caught 15\ncaught 15\n") != NULL);
+	/* both, before or after our own last line */
+	first = strstr(p.text, "caught 15\n");
+	CHECK(first && strstr(first + 1, "caught 15\n"));
 }
 
 TEST(a_child_that_dies_of_a_signal_we_passed_on_says_both)
 {
 	struct probe_process p;
 
-	probe_start(&p, "run 20000 say ready sleep 20000", 0, NULL);
+	probe_start(&p, "run 60000 say ready sleep 20000", 0, NULL);
 	CHECK(probe_expect(&p, "ready\n"));
 	kill(p.pid, SIGTERM);
 	CHECK_I64(probe_finish(&p), 143);
@@ -90,7 +93,7 @@ TEST(a_signal_that_was_ignored_before_us_ends_nobody)
 {
 	struct probe_process p;
 
-	probe_start(&p, "run 20000 say ready sleep 300 exit 6", 0, ignore_hangup);
+	probe_start(&p, "run 60000 say ready sleep 300 exit 6", 0, ignore_hangup);
 	CHECK(probe_expect(&p, "ready\n"));
 	kill(p.pid, SIGHUP);
 	CHECK_I64(probe_finish(&p), 6);
@@ -101,7 +104,7 @@ TEST(a_signal_that_was_ignored_before_us_reaches_a_child_that_wants_it)
 {
 	struct probe_process p;
 
-	probe_start(&p, "run 20000 catch 1 say ready await 1 exit 6", 0, ignore_hangup);
+	probe_start(&p, "run 60000 catch 1 say ready await 1 exit 6", 0, ignore_hangup);
 	CHECK(probe_expect(&p, "ready\n"));
 	kill(p.pid, SIGHUP);
 	CHECK_I64(probe_finish(&p), 6);
@@ -113,7 +116,7 @@ TEST(stop_and_continue_are_passed_on)
 	struct probe_process p;
 	int status;
 
-	probe_start(&p, "run 20000 catch 20 catch 18 say ready await 2 exit 0", 0, NULL);
+	probe_start(&p, "run 60000 catch 20 catch 18 say ready await 2 exit 0", 0, NULL);
 	CHECK(probe_expect(&p, "ready\n"));
 	kill(p.pid, SIGTSTP);
 	CHECK(probe_expect(&p, "caught 20\n"));
@@ -126,6 +129,20 @@ TEST(stop_and_continue_are_passed_on)
 }
 
 /* ---- time ---- */
+
+/* With a timeout of at least 200 ms in which the program gets as far as to say `text`. */
+static int run_until_said(struct probe *p, const char *text)
+{
+	int rc = 0;
+
+	for (uint64_t ms = 200; ms < 30000; ms *= 4) {
+		p->opt.timeout_ms = ms;
+		rc = probe_run(p);
+		if (rc < 0 || strstr(p->text, text))
+			break;
+	}
+	return rc;
+}
 
 TEST(a_timeout_ends_the_program)
 {
@@ -146,14 +163,13 @@ TEST(a_program_may_clean_up_in_the_time_of_grace)
 {
 	struct probe p;
 
-	probe_init(&p, "catch 15 await 1 sleep 100 say cleaned exit 12");
-	p.opt.timeout_ms = 200;
-	p.opt.grace_ms = 8000;
-	CHECK_I64(probe_run(&p), 0);
+	probe_init(&p, "catch 15 say there await 1 sleep 100 say cleaned exit 12");
+	p.opt.grace_ms = 30000;
+	CHECK_I64(run_until_said(&p, "there"), 0);
 	CHECK_I64(p.got.end, RK_CHILD_TIMED_OUT);
 	CHECK_I64(p.got.status, 12);
 	CHECK(!p.got.killed);
-	CHECK_STR(p.text, "caught 15\ncleaned\n");
+	CHECK_STR(p.text, "there\ncaught 15\ncleaned\n");
 	probe_release(&p);
 }
 
@@ -161,10 +177,9 @@ TEST(a_program_that_ignores_the_end_is_killed)
 {
 	struct probe p;
 
-	probe_init(&p, "ignore 15 say there sleep 20000");
-	p.opt.timeout_ms = 200;
+	probe_init(&p, "ignore 15 say there sleep 60000");
 	p.opt.grace_ms = 200;
-	CHECK_I64(probe_run(&p), 0);
+	CHECK_I64(run_until_said(&p, "there"), 0);
 	CHECK_I64(p.got.end, RK_CHILD_TIMED_OUT);
 	CHECK_I64(p.got.status, 137);
 	CHECK(p.got.killed && !p.got.left);
@@ -178,10 +193,9 @@ TEST(at_a_timeout_grandchildren_that_ignore_the_end_go_too)
 	struct probe p;
 
 	/* The leader obeys at once, its child does not. */
-	probe_init(&p, "fork 4 ignore 15 sleep 20000 sleep 20000");
-	p.opt.timeout_ms = 200;
+	probe_init(&p, "fork 6 ignore 15 say there sleep 60000 sleep 60000");
 	p.opt.grace_ms = 300;
-	CHECK_I64(probe_run(&p), 0);
+	CHECK_I64(run_until_said(&p, "there"), 0);
 	CHECK_I64(p.got.end, RK_CHILD_TIMED_OUT);
 	CHECK_I64(p.got.signal, SIGTERM);
 	CHECK(p.got.killed && !p.got.left);
@@ -194,7 +208,7 @@ TEST(a_stopped_program_is_ended_at_its_timeout)
 
 	probe_init(&p, "die 19 sleep 20000");
 	p.opt.timeout_ms = 200;
-	p.opt.grace_ms = 8000;
+	p.opt.grace_ms = 30000;
 	CHECK_I64(probe_run(&p), 0);
 	CHECK_I64(p.got.end, RK_CHILD_TIMED_OUT);
 	CHECK_I64(p.got.signal, SIGTERM);
@@ -217,13 +231,13 @@ TEST(processes_left_behind_are_left_alone)
 {
 	struct probe p;
 
-	probe_init(&p, "fork 4 sleep 700 exit 0 exit 3");
+	probe_init(&p, "fork 4 sleep 60000 exit 0 exit 3");
 	CHECK_I64(probe_run(&p), 0);
 	CHECK_I64(p.got.end, RK_CHILD_EXITED);
 	CHECK_I64(p.got.status, 3);
 	CHECK(p.got.left && !p.got.killed);
-	CHECK(p.got.end_ns - p.got.start_ns < 600000000);
-	CHECK_I64(kill(-p.got.pid, 0), 0);
+	CHECK(p.got.end_ns - p.got.start_ns < 50000000000);
+	CHECK_I64(kill(-p.got.pid, SIGKILL), 0);
 	probe_release(&p);
 }
 
@@ -233,7 +247,8 @@ TEST(ended_processes_that_nobody_has_waited_for_are_not_left)
 
 	/* Those without a parent become ours, as with an init that does not reap. */
 	CHECK(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
-	CHECK_I64(probe_words(&p, "fork 2 exit 0 sleep 100 exit 3"), 0);
+	/* 17 is SIGCHLD: the program ends after its child */
+	CHECK_I64(probe_words(&p, "catch 17 fork 2 exit 0 await 1 exit 3"), 0);
 	CHECK_I64(p.got.status, 3);
 	CHECK_I64(kill(-p.got.pid, 0), 0);
 	CHECK(!p.got.left);
@@ -258,8 +273,13 @@ TEST(the_tick_comes_ten_times_a_second)
 	probe_init(&p, "sleep 1050");
 	p.opt.tick = count_tick;
 	p.opt.arg = &n;
-	CHECK_I64(probe_run(&p), 0);
-	CHECK(n >= 5 && n <= 10);
+	/* on a busy machine ticks are left out, and the program takes longer */
+	for (int tries = 0; n < 5 && tries < 5; tries++) {
+		n = 0;
+		CHECK_I64(probe_run(&p), 0);
+		CHECK((int64_t)n <= (p.got.end_ns - p.got.start_ns) / 100000000);
+	}
+	CHECK(n >= 5);
 	probe_release(&p);
 }
 
@@ -269,7 +289,7 @@ TEST(the_child_gets_the_terminals_foreground)
 {
 	struct probe_process p;
 
-	probe_start(&p, "run 20000 foreground read exit 4", 1, NULL);
+	probe_start(&p, "run 60000 foreground read exit 4", 1, NULL);
 	CHECK(probe_expect(&p, "foreground\n"));
 	CHECK(write(p.fd, "typed\n", 6) == 6);
 	CHECK_I64(probe_finish(&p), 4);
@@ -280,7 +300,7 @@ TEST(an_interrupt_typed_at_the_terminal_reaches_the_child_once)
 {
 	struct probe_process p;
 
-	probe_start(&p, "run 20000 catch 2 say ready await 1 sleep 200 exit 5", 1, NULL);
+	probe_start(&p, "run 60000 catch 2 say ready await 1 sleep 200 exit 5", 1, NULL);
 	CHECK(probe_expect(&p, "ready\n"));
 	CHECK(write(p.fd, "\003", 1) == 1);
 	CHECK_I64(probe_finish(&p), 5);
@@ -291,11 +311,14 @@ TEST(we_stop_with_the_child_and_continue_it)
 {
 	struct probe_process p;
 
-	probe_start(&p, "shell run 20000 say ready sleep 300 foreground exit 6", 1, NULL);
+	probe_start(&p, "shell run 60000 say ready read foreground exit 6", 1, NULL);
 	CHECK(probe_expect(&p, "ready\n"));
 	CHECK(write(p.fd, "\032", 1) == 1);
+	CHECK(probe_expect(&p, "has the terminal\n"));
+	CHECK(write(p.fd, "typed\n", 6) == 6);
 	CHECK_I64(probe_finish(&p), 6);
-	CHECK_STR(p.text, "ready\nshell: stopped 20\nshell: it has the terminal\nforeground\n"
+	CHECK_STR(p.text, "ready\nshell: stopped 20\nshell: it has the terminal\n"
+			  "read typed\nforeground\n"
 			  "end exited status 6 signal 0 forwarded 0\nshell: it had the terminal\n");
 }
 
@@ -303,7 +326,7 @@ TEST(without_a_shell_a_stop_at_the_terminal_passes)
 {
 	struct probe_process p;
 
-	probe_start(&p, "run 20000 say ready sleep 300 exit 7", 1, NULL);
+	probe_start(&p, "run 60000 say ready sleep 300 exit 7", 1, NULL);
 	CHECK(probe_expect(&p, "ready\n"));
 	CHECK(write(p.fd, "\032", 1) == 1);
 	CHECK_I64(probe_finish(&p), 7);
@@ -328,7 +351,7 @@ TEST(in_a_script_the_foreground_stays_until_the_child_asks)
 {
 	struct probe_process p;
 
-	probe_start(&p, "run 20000 foreground read foreground exit 8", 1, in_a_script);
+	probe_start(&p, "run 60000 foreground read foreground exit 8", 1, in_a_script);
 	CHECK(probe_expect(&p, "background\n"));
 	CHECK(write(p.fd, "typed\n", 6) == 6);
 	CHECK_I64(probe_finish(&p), 8);
@@ -340,7 +363,7 @@ TEST(in_a_script_an_interrupt_at_the_terminal_reaches_the_child)
 {
 	struct probe_process p;
 
-	probe_start(&p, "run 20000 catch 2 say ready await 1 exit 9", 1, in_a_script);
+	probe_start(&p, "run 60000 catch 2 say ready await 1 exit 9", 1, in_a_script);
 	CHECK(probe_expect(&p, "ready\n"));
 	CHECK(write(p.fd, "\003", 1) == 1);
 	CHECK_I64(probe_finish(&p), 9);

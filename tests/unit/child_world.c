@@ -76,7 +76,7 @@ int probe_words(struct probe *p, const char *words)
 	int rc;
 
 	probe_init(p, words);
-	p->opt.timeout_ms = 30000;
+	p->opt.timeout_ms = 60000;
 	rc = probe_run(p);
 	probe_release(p);
 	return rc;
@@ -165,7 +165,7 @@ static int read_more(struct probe_process *p, int64_t until_ns)
 
 int probe_expect(struct probe_process *p, const char *text)
 {
-	int64_t until = rk_clock_steady_ns() + 10000000000;
+	int64_t until = rk_clock_steady_ns() + 30000000000;
 
 	while (!strstr(p->text, text))
 		if (read_more(p, until) <= 0)
@@ -175,7 +175,7 @@ int probe_expect(struct probe_process *p, const char *text)
 
 int probe_finish(struct probe_process *p)
 {
-	int64_t until = rk_clock_steady_ns() + 20000000000;
+	int64_t until = rk_clock_steady_ns() + 60000000000;
 	int status = 0, rc;
 
 	while ((rc = read_more(p, until)) > 0)
