@@ -83,7 +83,7 @@ class Run:
 
     def report(self):
         out = subprocess.run([ROCKIT, "report", "--format", "json", str(self.dir)],
-                             capture_output=True, text=True, timeout=60, check=True)
+                             capture_output=True, text=True, timeout=180, check=True)
         return json.loads(out.stdout)
 
 
@@ -113,7 +113,7 @@ class Place:
         keep.pop("ROCM_PATH", None)
         return keep
 
-    def rockit(self, *args, timeout=60, **env):
+    def rockit(self, *args, timeout=180, **env):
         return subprocess.run([ROCKIT, *map(str, args)], capture_output=True, text=True,
                               timeout=timeout, env=self.env(**env), stdin=subprocess.DEVNULL,
                               errors="replace")
@@ -145,5 +145,5 @@ def start(place, *args, app, **env):
 
 def interrupt(process, number=signal.SIGINT):
     process.send_signal(number)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=180)
     return process.returncode, out, err

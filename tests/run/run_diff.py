@@ -52,14 +52,14 @@ def record(place, name, *argv, **more):
     raw.mkdir()
     env = environment(OPENCL_LAYERS=str(LAYER), ROCKIT_COLLECT=f"dir={raw}", **more)
     done = subprocess.run([str(a) for a in argv or (EXAMPLE, 2)], env=env, capture_output=True,
-                          timeout=120, stdin=subprocess.DEVNULL, check=False)
+                          timeout=300, stdin=subprocess.DEVNULL, check=False)
     assert done.returncode == 0, done.stderr
     return raw
 
 
 def diff(*args):
     done = subprocess.run([ROCKIT, "diff", *map(str, args)], capture_output=True, text=True,
-                          timeout=120, check=False)
+                          timeout=300, check=False)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -178,7 +178,7 @@ def directories_of_rockit_run_compare(place):
     for name in ("one", "two"):
         done = subprocess.run([ROCKIT, "run", "--tool", "opencl", "-q", "-d",
                                str(place.path / name), "--", str(EXAMPLE), "2"],
-                              env=environment(), capture_output=True, text=True, timeout=120,
+                              env=environment(), capture_output=True, text=True, timeout=300,
                               check=False)
         assert done.returncode == 0, done.stderr
     status, out, err = structure(place.path / "one", place.path / "two")

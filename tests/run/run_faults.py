@@ -156,9 +156,15 @@ def glog_noise_is_no_failure(place):
 
 @test
 def a_program_that_hangs_is_ended_by_the_timeout_and_its_files_are_kept(place):
-    begin = time.monotonic()
-    run = fault(place, "hang-at-exit", "--timeout", "1", "-t", "kernel")
-    assert time.monotonic() - begin < 30
+    # Before the time is over the profiler must have written: a busy machine gets more of it.
+    place.rocm("7.0")
+    for seconds in (1, 5, 25):
+        begin = time.monotonic()
+        run = place.run("--timeout", seconds, "-t", "kernel", name=f"r{seconds}",
+                        ROCKIT_SIM_FAULT="hang-at-exit")
+        assert time.monotonic() - begin < 30 + seconds
+        if run.ledger["delivered"]["tables"].get("kernels"):
+            break
     assert run.status == 143, (run.status, run.err)
     assert "--timeout" in run.err, run.err
     assert run.json["passes"][0]["timed_out"] is True
@@ -180,7 +186,7 @@ def an_interrupt_reaches_the_program_and_ends_the_passes(place):
     process = start(place, "-d", directory, "-p", "compute", app=(
         "sh", "-c", f"trap 'trap \"\" INT; echo got it; exit 5' INT; touch {flag}\n"
         "while :; do sleep 0.05; done"))
-    for _ in range(200):
+    for _ in range(1200):
         if flag.exists():
             break
         time.sleep(0.05)
@@ -310,7 +316,7 @@ def a_limit_on_file_sizes_is_told_and_is_a_failure_of_ours(place):
     place.rocm("7.0")
     limit = f"ulimit -f 1; exec {ROCKIT} run --arch gfx942 -d r -- true"
     done = subprocess.run(["sh", "-c", limit], capture_output=True, text=True, env=place.env(),
-                          timeout=60)
+                          timeout=180)
     assert done.returncode == 125, (done.returncode, done.stderr)
     assert "File too large" in done.stderr, done.stderr
 
@@ -337,7 +343,7 @@ def a_reader_of_our_messages_that_goes_away_ends_nothing(place):
     read, write = os.pipe()
     os.close(read)
     done = subprocess.run([ROCKIT, "run", "--arch", "gfx942", "-p", "compute", "-d", "r", "--",
-                           "true"], stderr=write, env=place.env(), timeout=60,
+                           "true"], stderr=write, env=place.env(), timeout=180,
                           restore_signals=False)  # the profiler, too, writes to nobody
     os.close(write)
     assert done.returncode == 0, done
@@ -350,7 +356,7 @@ def a_reader_of_our_messages_that_goes_away_ends_nothing(place):
 def a_file_does_not_take_the_place_of_a_closed_stream(place):
     place.rocm("6.4")
     script = 'exec "$ROCKIT" run --library-trace miopen -d r -- sh -c "echo x >&2; exit 3" >&- 2>&-'
-    done = subprocess.run(["sh", "-c", script], env=place.env(ROCKIT=ROCKIT), timeout=20)
+    done = subprocess.run(["sh", "-c", script], env=place.env(ROCKIT=ROCKIT), timeout=180)
     assert done.returncode == 3, done
     assert json.loads(pathlib.Path("r/run.json").read_text())["state"] == "done"
 

@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import random
+import select
 import shutil
 import signal
 import struct
@@ -29,7 +30,7 @@ def settings(place, *more):
 
 def probe(place, *args, more=(), check=True):
     done = subprocess.run([PROBE, *map(str, args)], env=settings(place, *more), text=True,
-                          capture_output=True, timeout=120)
+                          capture_output=True, timeout=300)
     assert not check or done.returncode == 0, (done.returncode, done.stderr)
     assert done.stderr == "", done.stderr
     return done
@@ -47,7 +48,7 @@ def raw_files(place):
 def rows_of(path, kind="csv"):
     """Kernels of a file by their number, each checked against it; and what was said about it."""
     done = subprocess.run([ROCKIT, "convert", str(path), "-o", "-", "-f", kind, "-v"],
-                          capture_output=True, text=True, timeout=120)
+                          capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     seen = {}
     first = None
@@ -65,14 +66,18 @@ def rows_of(path, kind="csv"):
     return seen, done.stderr
 
 
-def kill_one(place, delay, threads, *more):
-    """Numbers the program told of before it was killed, and its file."""
+def kill_one(place, delay, threads, *more, least=0):
+    """
+    Numbers the program told of before it was killed, and its file. It is killed so many seconds after
+    it has told of `least`: how long that takes is the machine's affair.
+    """
     process = subprocess.Popen([PROBE, "told", "0", str(threads)], stdout=subprocess.PIPE,
                                env=settings(place, *more))
+    told = process.stdout.read(8 * least)
     os.set_blocking(process.stdout.fileno(), False)
-    told = b""
     end = time.monotonic() + delay
-    while time.monotonic() < end:
+    while (left := end - time.monotonic()) > 0:
+        select.select([process.stdout], [], [], left)
         told += process.stdout.read(1 << 16) or b""
     process.send_signal(signal.SIGKILL)
     process.wait()
@@ -86,7 +91,9 @@ def kill_one(place, delay, threads, *more):
 def what_was_told_of_survives_a_kill_at_any_time(place):
     rng = random.Random(5)
     total = 0
-    for number in range(200 if FULL else 20):
+    for number in range(200):
+        if total > 10000 and number >= 20 and not FULL:
+            break
         delay = rng.choice((0.01, 0.03, 0.08, 0.3)) * rng.random()
         threads = rng.choice((1, 1, 4))
         told, path = kill_one(place, delay, threads)
@@ -108,9 +115,9 @@ def what_was_told_of_survives_a_kill_at_any_time(place):
 def a_window_that_is_killed_has_the_newest_records(place):
     rng = random.Random(6)
     for _ in range(20 if FULL else 4):
-        told, path = kill_one(place, 0.2 + 0.2 * rng.random(), 1, "limit=256K", "window=1")
+        told, path = kill_one(place, 0.2 * rng.random(), 1, "limit=256K", "window=1", least=20000)
         seen, _ = rows_of(path)
-        assert len(told) > 10000 and 5000 < len(seen) < len(told), (len(told), len(seen))
+        assert 5000 < len(seen) < len(told), (len(told), len(seen))
         newest = max(seen)
         assert newest >= told[-1]
         assert sorted(seen) == list(range(newest - len(seen) + 1, newest + 1))
@@ -126,7 +133,7 @@ def a_record_is_small_and_ten_million_of_them_need_no_memory(place):
     if not sanitized():
         assert int(words[words.index("peak") + 1]) < 16 << 10, words
     report = subprocess.run([ROCKIT, "report", "--format", "json", str(path)], check=True,
-                            capture_output=True, timeout=120)
+                            capture_output=True, timeout=300)
     assert sum(k["calls"] for k in json.loads(report.stdout)["kernels"]) == count
 
 
@@ -137,7 +144,7 @@ def a_record_costs_few_instructions(place):
     count = 50000
     done = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
                            "--toggle-collect=kernel", PROBE, "run", str(count)], text=True,
-                          env=settings(place), capture_output=True, timeout=120)
+                          env=settings(place), capture_output=True, timeout=300)
     assert done.returncode == 0, done.stderr
     each = int(done.stderr.split("Collected :")[1].split()[0]) / count
     # 33 are the probe's own
@@ -182,7 +189,7 @@ def threads_signals_and_names_in_numbers(place):
         words = done.stdout.split()
         recorded = int(words[words.index("recorded") + 1])
         report = subprocess.run([ROCKIT, "report", "--format", "json", str(path)], check=True,
-                                capture_output=True, timeout=120)
+                                capture_output=True, timeout=300)
         calls = sum(k["calls"] for k in json.loads(report.stdout)["kernels"])
         assert calls == recorded and recorded in (rows or recorded, recorded), (verb, calls, recorded)
         assert rows is None or recorded == rows
@@ -194,12 +201,12 @@ def privately(script, place):
     where = ["unshare", "-m"] if os.geteuid() == 0 else ["unshare", "-rm"]
     try:
         if subprocess.run([*where, "mount", "-t", "tmpfs", "none", str(place.root)],
-                          capture_output=True, timeout=60).returncode:
+                          capture_output=True, timeout=180).returncode:
             return None
     except FileNotFoundError:
         return None
     return subprocess.run([*where, "sh", "-ec", script, PROBE, str(place.root), str(place.path)],
-                          capture_output=True, text=True, timeout=120)
+                          capture_output=True, text=True, timeout=300)
 
 
 @test
@@ -249,7 +256,7 @@ def packed_files_and_pipes_are_read_too(place):
     with open(path, "rb") as f:
         cat = subprocess.Popen(["cat"], stdin=f, stdout=subprocess.PIPE)
         done = subprocess.run([ROCKIT, "report", "--format", "json", "-"], stdin=cat.stdout,
-                              capture_output=True, text=True, timeout=60)
+                              capture_output=True, text=True, timeout=180)
         cat.wait()
     assert done.returncode == 0, done.stderr
     assert sum(k["calls"] for k in json.loads(done.stdout)["kernels"]) == 1000

@@ -393,7 +393,7 @@ TEST(the_files_of_the_sampler_become_rows_of_samples)
 	mi300x(&w, 0, 65536 * 1000, 5000000000);
 	card(&w, 1);
 	put(&w, 1, "mem_info_vram_used", "4096\n");
-	CHECK_I64(monitor(&w, RK_MONITOR_ALL, 1000, 0, &r), 0);
+	CHECK_I64(monitor(&w, RK_MONITOR_ALL, 60000, 0, &r), 0);
 	CHECK_U64(r.samples, 2);
 	CHECK_U64(r.gpus, 2);
 	CHECK_U64(r.metrics, RK_MONITOR_ALL);
@@ -440,7 +440,7 @@ TEST(a_metric_that_no_gpu_gives_is_named_and_has_no_file)
 	world_open(&w, 1);
 	card(&w, 3);
 	put(&w, 3, "gpu_busy_percent", "12\n");
-	CHECK_I64(monitor(&w, RK_MONITOR_POWER | RK_MONITOR_BUSY | RK_MONITOR_ENERGY, 1000, 0, &r),
+	CHECK_I64(monitor(&w, RK_MONITOR_POWER | RK_MONITOR_BUSY | RK_MONITOR_ENERGY, 60000, 0, &r),
 		  0);
 	CHECK_STR(r.note, "no GPU gives power, energy");
 	CHECK_U64(r.metrics, RK_MONITOR_BUSY);
@@ -533,7 +533,7 @@ TEST(a_sampler_that_cannot_write_gives_up_and_says_so)
 	signal(SIGXFSZ, SIG_IGN);
 	CHECK_I64(rk_monitor_start(&opt, &m, &w.err), 0);
 	limit_files(400);
-	for (int i = 0; i < 1000 && rk_monitor_alive(m); i++)
+	for (int i = 0; i < 6000 && rk_monitor_alive(m); i++)
 		nap(5);
 	CHECK(!rk_monitor_alive(m));
 	CHECK_I64(rk_monitor_stop(m, &r, &w.err), RK_E_IO);

@@ -16,5 +16,5 @@ for f in kill/*; do tail -c 1 "$f" | od -An -c; awk -F, '{ print NF }' "$f" | so
 cat kill.err
 # A signal goes on to the program.
 "$ROCKIT" monitor --interval 5 -q -d child -- sh -c \
-	'exec 2>/dev/null; trap "echo told; exit 9" TERM; while :; do sleep 0.02; done' &
-lines child; kill -TERM $!; wait $!; echo $?
+	'exec 2>/dev/null; trap "echo told; exit 9" TERM; : >armed; while :; do sleep 0.02; done' &
+lines child; until [ -e armed ]; do sleep 0.02; done; kill -TERM $!; wait $!; echo $?

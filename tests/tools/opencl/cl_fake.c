@@ -35,6 +35,16 @@ static unsigned asked(cl_command_queue q)
 	return (unsigned)p;
 }
 
+/* At most `enough`, if it is a matter of time: the layer's own thread may have some in its hands. */
+static int events_left(int enough)
+{
+	struct timespec t = { .tv_nsec = 1000000 };
+
+	for (int i = 0; i < 10000 && fake.live_events > enough; i++)
+		nanosleep(&t, NULL);
+	return fake.live_events;
+}
+
 static void launch(cl_command_queue q, cl_event *event)
 {
 	static cl_kernel k;
@@ -144,7 +154,7 @@ static void odd_events(void)
 	fake.without_times = false;
 	show("then", q);
 	cl->clReleaseCommandQueue(q);
-	printf("events left: %d\n", fake.live_events);
+	printf("events left: %d\n", events_left(0));
 }
 
 /* Markers whose times are all "not available", or 0, or left over from another command. */
@@ -161,7 +171,7 @@ static void idle(void)
 		cl->clEnqueueMarkerWithWaitList(q, 0, NULL, NULL);
 	cl->clFinish(q);
 	cl->clReleaseCommandQueue(q);
-	printf("events left: %d\n", fake.live_events);
+	printf("events left: %d\n", events_left(0));
 }
 
 static void timer(void)
@@ -238,7 +248,7 @@ static void barriers(void)
 	cl->clFinish(q);
 	cl->clReleaseEvent(e);
 	cl->clReleaseCommandQueue(q);
-	printf("events left: %d\n", fake.live_events);
+	printf("events left: %d\n", events_left(0));
 }
 
 static void of_vendor(cl_uint vendor)
@@ -278,7 +288,7 @@ static void hold(void)
 	printf("kept: %d\n", fake.live_events);
 	fake.hold = false;
 	cl->clFinish(q);
-	printf("left: %d\n", fake.live_events);
+	printf("left: %d\n", events_left(0));
 }
 
 static double seconds(void)
@@ -314,7 +324,7 @@ static void millions(void)
 	getrusage(RUSAGE_SELF, &after);
 	cl->clReleaseCommandQueue(q);
 	printf("{\"first_s\":%.3f,\"last_s\":%.3f,\"grown_kb\":%ld,\"left\":%d}\n", first, last,
-	       after.ru_maxrss - before.ru_maxrss, fake.live_events);
+	       after.ru_maxrss - before.ru_maxrss, events_left(1023));
 }
 
 static const struct {
