@@ -62,6 +62,7 @@ export async function open(browser, input, options = {}, ...more) {
 	}
 	const page = await browser.newPage({ viewport: options.viewport || { width: 1280, height: 900 },
 		colorScheme: options.scheme || "light" });
+	page.setDefaultTimeout(120000);
 	page.complaints = [];
 	page.requests = [];
 	page.on("console", (m) => ["error", "warning"].includes(m.type()) && page.complaints.push(m.text()));
