@@ -30,7 +30,7 @@ if(unit_sources)
                         Threads::Threads)
   add_dependencies(rockit-unit child-probe) # it plays the children
   add_test(NAME unit COMMAND rockit-unit)
-  set_tests_properties(unit PROPERTIES LABELS unit TIMEOUT 600 ENVIRONMENT "${leaks}" COST 1000)
+  set_tests_properties(unit PROPERTIES LABELS unit TIMEOUT 1200 ENVIRONMENT "${leaks}" COST 1000)
 endif()
 
 # Tools of the tests, a program a file: tests/tools/gen_trace.c is gen-trace. Only gen-trace has
@@ -99,7 +99,7 @@ if(TARGET rockit)
   list(FILTER scripts EXCLUDE REGEX "/lib[^/]*\\.sh$")
   foreach(script ${scripts})
     get_filename_component(name ${script} NAME_WE)
-    rockit_script_test(cli-${name} cli 300 sh ${script})
+    rockit_script_test(cli-${name} cli 600 sh ${script})
   endforeach()
   # Independent programs read what rockit wrote, and say what recorded profiler output holds.
   file(GLOB scripts CONFIGURE_DEPENDS tests/readers/*.py)

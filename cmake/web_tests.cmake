@@ -7,7 +7,7 @@ if(NOT ROCKIT_NODE OR NOT TARGET rockit)
 endif()
 
 file(GLOB scripts CONFIGURE_DEPENDS tests/web/*.mjs)
-rockit_script_test(web-modules web 120 ${ROCKIT_NODE} --test ${scripts})
+rockit_script_test(web-modules web 300 ${ROCKIT_NODE} --test ${scripts})
 # A browser does not look into rockit: once is enough.
 if(ROCKIT_SANITIZE)
   return()
@@ -16,7 +16,7 @@ file(GLOB scripts CONFIGURE_DEPENDS tests/browser/*.mjs)
 list(FILTER scripts EXCLUDE REGEX "/lib[^/]*\\.mjs$")
 foreach(script ${scripts})
   get_filename_component(name ${script} NAME_WE)
-  rockit_script_test(browser-${name} browser 300 ${ROCKIT_NODE} ${script})
+  rockit_script_test(browser-${name} browser 600 ${ROCKIT_NODE} ${script})
   set_property(TEST browser-${name} APPEND PROPERTY ENVIRONMENT
                GEN_COUNTERS=${PROJECT_BINARY_DIR}/gen-counters
                ROCKIT_SCREENSHOTS=${PROJECT_SOURCE_DIR}/build/screenshots)
