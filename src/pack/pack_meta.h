@@ -15,7 +15,7 @@ int rk_pep440_normal(struct rk_arena *a, const char *version, const char **ret,
 /* Lower case, runs of -_. become one `with`: "-" for PEP 503, "_" for file names. */
 const char *rk_pep503_name(struct rk_arena *a, const char *name, char with); /* NULL: no memory */
 
-/* A file to be: path in the wheel (or in the sdist below its folder), content, mode. */
+/* A file to be: path in the wheel or in the sdist, content, permission bits. */
 struct rk_made {
 	const char *path;
 	const struct rk_content *content;
@@ -33,20 +33,23 @@ const char *rk_wheel_name(struct rk_arena *a, const struct rk_dist *d, const cha
 /* Folder of its metadata: "rocm_sdk_core-7.0.dist-info". */
 const char *rk_dist_info_dir(struct rk_arena *a, const struct rk_dist *d, const char *version);
 
-/* Python files of the pure package, and the platform folder's __init__.py (not for device). */
+/*
+ * The platform folder's __init__.py and the Python files of the pure package. Of a device package, which has
+ * neither, the list of its files for the devel tree (.devel_links/TARGET.json in the platform folder).
+ */
 int rk_meta_python(struct rk_pack_plan *p, const struct rk_dist *d, struct rk_made_list *out,
 		   struct rk_error *err);
 /* METADATA, WHEEL, entry_points.txt where there are scripts, top_level.txt; RECORD is not among them. */
 int rk_meta_dist_info(struct rk_pack_plan *p, const struct rk_dist *d, const char *tag,
 		      struct rk_made_list *out, struct rk_error *err);
-/* One line of RECORD, quoted as csv asks for. */
+/* One line of RECORD, quoted as csv asks for. `sha256` NULL: RECORD's own, without sum and size. */
 void rk_record_line(struct rk_bytes *out, const char *path, const uint8_t sha256[RK_SHA256_BYTES],
 		    uint64_t size);
 
-/* The members of the meta package's sdist, in order, below "rocm-VERSION/". */
+/* The members of the meta package's sdist, in order; each path begins with "rocm-VERSION/". */
 int rk_meta_sdist(struct rk_pack_plan *p, const struct rk_dist *d, struct rk_made_list *out,
 		  struct rk_error *err);
-/* The sdist itself: tar in gzip, the same bytes for the same members. */
+/* The sdist itself: tar in gzip, the same bytes for the same members. level: 1 to 9, else 9. */
 int rk_sdist_write(const char *path, const struct rk_made_list *members, int64_t epoch, int level,
 		   struct rk_error *err);
 

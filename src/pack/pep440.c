@@ -1,0 +1,235 @@
+/*
+ * pep440.c - versions and names of Python packages in their one normal spelling.
+ *
+ * A version is [v][EPOCH!]N(.N)*[aN|bN|rcN][.postN][.devN][+local], each part with several spellings.
+ * Whoever compares file names compares bytes, so all of them must become one. Numbers are kept as text:
+ * they may be dates, or longer than any integer.
+ */
+#include <stdbool.h>
+#include <string.h>
+
+#include "pack/pack_meta.h"
+
+enum { VERSION_MAX = 128 };
+
+struct reader {
+	const char *at;
+	struct rk_bytes out;
+};
+
+/* A word that may stand there, and what it becomes. */
+struct spelling {
+	const char *word, *normal;
+};
+
+/* Longer words before those they begin with. */
+static const struct spelling pre_words[] = {
+	{ "alpha", "a" }, { "a", "a" },  { "beta", "b" }, { "b", "b" },   { "preview", "rc" },
+	{ "pre", "rc" },  { "c", "rc" }, { "rc", "rc" },  { NULL, NULL },
+};
+static const struct spelling post_words[] = {
+	{ "post", ".post" },
+	{ "rev", ".post" },
+	{ "r", ".post" },
+	{ NULL, NULL },
+};
+static const struct spelling dev_words[] = { { "dev", ".dev" }, { NULL, NULL } };
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static char lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool is_separator(char c)
+{
+	return c == '-' || c == '_' || c == '.';
+}
+
+static bool is_alnum(char c)
+{
+	return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'z');
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* Digits without zeros in front; none at all are 0. */
+static void number(struct reader *r)
+{
+	const char *from;
+
+	while (*r->at == '0' && is_digit(r->at[1]))
+		r->at++;
+	from = r->at;
+	while (is_digit(*r->at))
+		r->at++;
+	if (r->at == from)
+		rk_bytes_put_u8(&r->out, '0');
+	else
+		rk_bytes_put(&r->out, from, (size_t)(r->at - from));
+}
+
+static size_t word_at(const char *at, const char *word)
+{
+	size_t n = 0;
+
+	while (word[n] && lower(at[n]) == word[n])
+		n++;
+	return word[n] ? 0 : n;
+}
+
+/* [-_.]WORD[-_.]N, of which all but the word may be missing. */
+static bool marked(struct reader *r, const struct spelling *words)
+{
+	const char *at = r->at + is_separator(*r->at);
+	size_t len;
+
+	for (const struct spelling *w = words; w->word; w++) {
+		len = word_at(at, w->word);
+		if (!len)
+			continue;
+		r->at = at + len;
+		r->at += is_separator(*r->at);
+		rk_bytes_puts(&r->out, w->normal);
+		number(r);
+		return true;
+	}
+	return false;
+}
+
+/* Also "1.0-1", which is "1.0.post1". */
+static void post_part(struct reader *r)
+{
+	if (*r->at != '-' || !is_digit(r->at[1])) {
+		marked(r, post_words);
+		return;
+	}
+	r->at++;
+	rk_bytes_puts(&r->out, ".post");
+	number(r);
+}
+
+/* The epoch, of which 0 is not written, and the numbers with dots. */
+static bool release_part(struct reader *r)
+{
+	size_t begin = r->out.len;
+
+	if (!is_digit(*r->at))
+		return false;
+	number(r);
+	if (*r->at == '!' && is_digit(r->at[1])) {
+		if (r->out.len - begin == 1 && r->out.data && r->out.data[begin] == '0')
+			r->out.len = begin;
+		else
+			rk_bytes_put_u8(&r->out, '!');
+		r->at++;
+		number(r);
+	}
+	while (*r->at == '.' && is_digit(r->at[1])) {
+		rk_bytes_put_u8(&r->out, (uint8_t)*r->at++);
+		number(r);
+	}
+	return true;
+}
+
+/* One part of a local version: a number, or letters and digits. */
+static bool local_word(struct reader *r)
+{
+	const char *end = r->at;
+	bool digits = true;
+
+	for (; is_alnum(*end); end++)
+		digits &= is_digit(*end);
+	if (end == r->at)
+		return false;
+	if (digits)
+		number(r);
+	while (r->at < end)
+		rk_bytes_put_u8(&r->out, (uint8_t)lower(*r->at++));
+	return true;
+}
+
+static bool local_part(struct reader *r)
+{
+	rk_bytes_put_u8(&r->out, '+');
+	do {
+		r->at++;
+		if (!local_word(r))
+			return false;
+		if (is_separator(*r->at))
+			rk_bytes_put_u8(&r->out, '.');
+	} while (is_separator(*r->at));
+	return true;
+}
+
+/* What is wrong, in words that say what to do; the version is at most VERSION_MAX long. */
+static int no_version(struct rk_error *err, const char *version, const char *why)
+{
+	return rk_fail(err, RK_E_USAGE, "'%s' is not a version (PEP 440): %s", version, why);
+}
+
+static int read_version(struct reader *r, const char *version, struct rk_error *err)
+{
+	while (is_blank(*r->at))
+		r->at++;
+	r->at += lower(*r->at) == 'v';
+	if (!release_part(r))
+		return no_version(err, version, "it must begin with a number, as in 7.0.0rc1");
+	marked(r, pre_words);
+	post_part(r);
+	marked(r, dev_words);
+	if (*r->at == '+' && !local_part(r))
+		return no_version(err, version,
+				  "after the + come letters and digits, parted by dots");
+	while (is_blank(*r->at))
+		r->at++;
+	if (*r->at)
+		return rk_fail(err, RK_E_USAGE,
+			       "'%s' is not a version (PEP 440): '%s' has no meaning there; after "
+			       "the numbers may come aN, bN or rcN, .postN, .devN, +local",
+			       version, r->at);
+	return 0;
+}
+
+int rk_pep440_normal(struct rk_arena *a, const char *version, const char **ret,
+		     struct rk_error *err)
+{
+	struct reader r = { version, { 0 } };
+	const char *text = NULL;
+	int rc;
+
+	if (strlen(version) > VERSION_MAX)
+		return rk_fail(err, RK_E_USAGE,
+			       "a version of %zu bytes is too long for file names; %d are allowed",
+			       strlen(version), VERSION_MAX);
+	rk_bytes_init(&r.out, 4 * VERSION_MAX);
+	rc = read_version(&r, version, err);
+	if (rc == 0 && !r.out.bad)
+		text = rk_arena_text(a, (const char *)r.out.data, r.out.len);
+	if (rc == 0 && !text)
+		rc = rk_fail_nomem(err);
+	rk_bytes_release(&r.out);
+	if (rc == 0)
+		*ret = text;
+	return rc;
+}
+
+const char *rk_pep503_name(struct rk_arena *a, const char *name, char with)
+{
+	char *text = rk_arena_alloc(a, strlen(name) + 1), *to = text;
+
+	for (; text && *name; name++) {
+		if (!is_separator(*name))
+			*to++ = lower(*name);
+		else if (!is_separator(name[1]))
+			*to++ = with;
+	}
+	return text;
+}
