@@ -1,0 +1,360 @@
+/*
+ * devel_tar.c - the devel tree as one archive: headers made here, files by reference.
+ *
+ * Order: __init__.py, all folders (a folder before what is in it), files, links. Whoever unpacks it may
+ * turn a link into a hard link as soon as its target is there, so a link comes after all links on its
+ * way; only links that run in a circle have no such order.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/list.h"
+#include "codec/tar_write.h"
+#include "pack/meta_parts.h"
+
+#define INIT "__init__.py"
+
+enum { HEADERS_BYTES = 256 << 20, MAX_HOPS = 40 };
+
+struct devel {
+	struct rk_pack_plan *p;
+	const struct rk_dist *d;
+	int64_t epoch;
+	struct rk_content *out;
+	struct rk_bytes run;                /* headers that follow each other, not yet in `out` */
+	const struct rk_pack_item **sorted; /* by path */
+	bool *done;                         /* links that are written, as d->items */
+	struct rk_error *err;
+};
+
+static bool is_file(const struct rk_pack_item *it)
+{
+	return it->action <= RK_PACK_MADE && it->content;
+}
+
+static bool is_written(const struct rk_pack_item *it)
+{
+	return is_file(it) || it->action == RK_PACK_DIR || it->action == RK_PACK_LINK;
+}
+
+/* ---- lookup ---- */
+
+static int by_path(const void *a, const void *b)
+{
+	return strcmp((*(const struct rk_pack_item *const *)a)->path,
+		      (*(const struct rk_pack_item *const *)b)->path);
+}
+
+static int sort_items(struct devel *v)
+{
+	v->sorted = rk_calloc(v->d->n + 1, sizeof(*v->sorted));
+	v->done = rk_calloc(v->d->n + 1, sizeof(*v->done));
+	if (!v->sorted || !v->done)
+		return rk_fail_nomem(v->err);
+	for (size_t i = 0; i < v->d->n; i++)
+		v->sorted[i] = &v->d->items[i];
+	qsort(v->sorted, v->d->n, sizeof(*v->sorted), by_path);
+	return 0;
+}
+
+/* Items that are not written (another name of a library) may share a path with one that is. */
+static const struct rk_pack_item *find(const struct devel *v, const char *path)
+{
+	size_t lo = 0, hi = v->d->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (strcmp(v->sorted[mid]->path, path) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < v->d->n && !strcmp(v->sorted[lo]->path, path); lo++)
+		if (is_written(v->sorted[lo]))
+			return v->sorted[lo];
+	return NULL;
+}
+
+/* ---- members ---- */
+
+/* Moves the headers so far to the content. */
+static int flush(struct devel *v)
+{
+	const char *bytes;
+	int rc;
+
+	if (v->run.bad)
+		return rk_fail_nomem(v->err);
+	if (!v->run.len)
+		return 0;
+	bytes = rk_arena_text(v->p->arena, (const char *)v->run.data, v->run.len);
+	if (!bytes)
+		return rk_fail_nomem(v->err);
+	rc = rk_content_bytes(v->p->arena, v->out, bytes, v->run.len, v->err);
+	rk_bytes_clear(&v->run);
+	return rc;
+}
+
+static int put_header(struct devel *v, const char *path, enum rk_tar_type type, const char *link,
+		      unsigned mode, uint64_t size)
+{
+	const char *name = rk_arena_textf(v->p->arena, "%s/%s", v->d->platform, path);
+
+	if (!name)
+		return rk_fail_nomem(v->err);
+	rk_tar_put(&v->run, &(struct rk_tar_member){ name, type, link, mode, size, v->epoch });
+	return v->run.bad ? rk_fail_nomem(v->err) : 0;
+}
+
+static int put_file(struct devel *v, const struct rk_pack_item *it)
+{
+	int rc = put_header(v, it->path, RK_TAR_FILE, NULL, it->mode, it->content->size);
+
+	if (rc == 0)
+		rc = flush(v);
+	if (rc == 0)
+		rc = rk_content_append(v->p->arena, v->out, it->content, v->err);
+	if (rc == 0 && rk_tar_padding(it->content->size))
+		rc = rk_content_zeros(v->p->arena, v->out, rk_tar_padding(it->content->size),
+				      v->err);
+	return rc;
+}
+
+static int put_files(struct devel *v)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < v->d->n; i++)
+		if (is_file(&v->d->items[i]) && strcmp(v->d->items[i].path, INIT))
+			rc = put_file(v, &v->d->items[i]);
+	return rc;
+}
+
+/* ---- folders ---- */
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* A folder without an item of its own has one here all the same; a link or a file there is no folder. */
+static int put_folder(struct devel *v, const char *path)
+{
+	const struct rk_pack_item *it = find(v, path);
+
+	if (it && it->action != RK_PACK_DIR)
+		return rk_fail(v->err, RK_E_FORMAT,
+			       "'%s' is a %s in one artifact and a folder in another", path,
+			       it->action == RK_PACK_LINK ? "link" : "file");
+	return put_header(v, path, RK_TAR_DIR, NULL, it ? it->mode : 0755, 0);
+}
+
+/* All folders above a path, unless those of `before` are the same. */
+static void add_parents(struct rk_list *list, const char *path, const char *before)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (slash && !strncmp(path, before, (size_t)(slash - path) + 1) &&
+	    !strchr(before + (slash - path) + 1, '/'))
+		return;
+	for (slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/'))
+		rk_list_addn(list, path, (size_t)(slash - path));
+}
+
+static int put_sorted(struct devel *v, struct rk_list *list)
+{
+	int rc = 0;
+
+	if (list->bad)
+		return rk_fail_nomem(v->err);
+	if (list->n)
+		qsort(list->v, list->n, sizeof(*list->v), by_text);
+	for (size_t i = 0; rc == 0 && i < list->n; i++)
+		if (!i || strcmp(list->v[i], list->v[i - 1]))
+			rc = put_folder(v, list->v[i]);
+	return rc;
+}
+
+static int put_folders(struct devel *v)
+{
+	struct rk_list list = { 0 };
+	const char *before = "";
+	int rc;
+
+	for (size_t i = 0; i < v->d->n; i++) {
+		const struct rk_pack_item *it = v->sorted[i];
+
+		if (!is_written(it))
+			continue;
+		add_parents(&list, it->path, before);
+		before = it->path;
+		if (it->action == RK_PACK_DIR)
+			rk_list_add(&list, it->path);
+	}
+	rc = put_sorted(v, &list);
+	rk_list_release(&list);
+	return rc;
+}
+
+/* ---- links ---- */
+
+/* A path that is being followed: where it has come to, and what is left of the texts on the way. */
+struct walk {
+	struct rk_bytes at; /* in the tree, without a slash at its end */
+	const char *rest[MAX_HOPS];
+	size_t n;
+};
+
+/* The next part of the path, its length; 0 at the end. */
+static size_t next_part(struct walk *w, const char **ret)
+{
+	while (w->n) {
+		const char *s = w->rest[w->n - 1];
+		size_t len;
+
+		s += strspn(s, "/");
+		len = strcspn(s, "/");
+		w->rest[w->n - 1] = s + len;
+		*ret = s;
+		if (len)
+			return len;
+		w->n--;
+	}
+	return 0;
+}
+
+static void go_up(struct rk_bytes *at)
+{
+	while (at->len && at->data[--at->len] != '/')
+		;
+}
+
+/* One part further; false when it leads out of the tree. */
+static bool go(struct walk *w, const char *part, size_t len)
+{
+	if (len == 2 && !memcmp(part, "..", 2)) {
+		if (!w->at.len)
+			return false;
+		go_up(&w->at);
+	} else if (len != 1 || *part != '.') {
+		if (w->at.len)
+			rk_bytes_put_u8(&w->at, '/');
+		rk_bytes_put(&w->at, part, len);
+	}
+	return true;
+}
+
+/* The first link on the way of `it` that is not yet written, or NULL. */
+static const struct rk_pack_item *waits_for(const struct devel *v, struct walk *w,
+					    const struct rk_pack_item *it)
+{
+	const struct rk_pack_item *met;
+	const char *part, *at;
+	size_t len;
+
+	while ((len = next_part(w, &part)) && go(w, part, len)) {
+		at = rk_bytes_str(&w->at);
+		met = at && *at ? find(v, at) : NULL;
+		if (!met || met->action != RK_PACK_LINK)
+			continue;
+		if (met == it || w->n == MAX_HOPS)
+			return NULL;
+		if (!v->done[met - v->d->items])
+			return met;
+		go_up(&w->at);
+		w->rest[w->n++] = met->link;
+	}
+	return NULL;
+}
+
+static int is_ready(const struct devel *v, const struct rk_pack_item *it, bool *ret)
+{
+	const char *slash = strrchr(it->path, '/');
+	struct walk w = { .rest = { it->link }, .n = 1 };
+	bool bad;
+
+	rk_bytes_init(&w.at, HEADERS_BYTES);
+	if (slash)
+		rk_bytes_put(&w.at, it->path, (size_t)(slash - it->path));
+	*ret = *it->link == '/' || !waits_for(v, &w, it);
+	bad = w.at.bad;
+	rk_bytes_release(&w.at);
+	return bad ? rk_fail_nomem(v->err) : 0;
+}
+
+/* Writes the links that wait for nothing, with `all` also the others; *any: there were some. */
+static int put_ready(struct devel *v, bool all, bool *any)
+{
+	bool ready = all;
+	int rc = 0;
+
+	*any = false;
+	for (size_t i = 0; rc == 0 && i < v->d->n; i++) {
+		const struct rk_pack_item *it = &v->d->items[i];
+
+		if (it->action != RK_PACK_LINK || v->done[i])
+			continue;
+		if (!all)
+			rc = is_ready(v, it, &ready);
+		if (rc < 0 || !ready)
+			continue;
+		rc = put_header(v, it->path, RK_TAR_LINK, it->link, 0777, 0);
+		v->done[i] = true;
+		*any = true;
+	}
+	return rc;
+}
+
+static int put_links(struct devel *v)
+{
+	bool any = true;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && any && i < MAX_HOPS; i++)
+		rc = put_ready(v, false, &any);
+	return rc < 0 ? rc : put_ready(v, true, &any);
+}
+
+/* ---- all of it ---- */
+
+static int put_all(struct devel *v)
+{
+	int rc = sort_items(v);
+
+	if (rc == 0)
+		rc = rk_content_new(v->p->arena, &v->out, v->err);
+	if (rc == 0)
+		rc = put_header(v, INIT, RK_TAR_FILE, NULL, 0644, 0);
+	if (rc == 0)
+		rc = put_folders(v);
+	if (rc == 0)
+		rc = put_files(v);
+	if (rc == 0)
+		rc = put_links(v);
+	if (rc == 0)
+		rc = flush(v);
+	return rc < 0 ? rc : rk_content_zeros(v->p->arena, v->out, 2 * RK_TAR_BLOCK, v->err);
+}
+
+int rk_devel_tar(struct rk_pack_plan *p, const struct rk_dist *d, int64_t epoch, bool xz,
+		 unsigned threads, const char *tmpdir, const struct rk_content **ret,
+		 struct rk_spill **ret_spill, struct rk_error *err)
+{
+	struct devel v = { .p = p, .d = d, .epoch = rk_made_epoch(epoch), .err = err };
+	int rc;
+
+	rk_bytes_init(&v.run, HEADERS_BYTES);
+	rc = put_all(&v);
+	rk_bytes_release(&v.run);
+	rk_free(v.sorted);
+	rk_free(v.done);
+	if (rc == 0 && xz)
+		return rk_content_xz(p->arena, v.out, threads, tmpdir, ret, ret_spill, err);
+	if (rc < 0)
+		return rc;
+	*ret = v.out;
+	*ret_spill = NULL;
+	return 0;
+}
