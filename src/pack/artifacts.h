@@ -25,6 +25,8 @@ enum rk_entry_kind { RK_ENTRY_FILE, RK_ENTRY_DIR, RK_ENTRY_LINK };
 /* Links that no package gets: to an absolute path, and out of the tree by "..". */
 enum rk_link_fault { RK_LINK_FINE, RK_LINK_ABSOLUTE, RK_LINK_ESCAPES };
 
+struct rk_file_facts;
+
 /* A file of the install tree, as one stage of one artifact has it. */
 struct rk_entry {
 	const char *path; /* in the install tree: "lib/libx.so.1"; never absolute, no "." or ".." */
@@ -34,8 +36,9 @@ struct rk_entry {
 	const struct rk_origin *origin; /* of a file, else NULL */
 	uint32_t stage;                 /* counts over all artifacts */
 	const struct rk_artifact *artifact;
-	enum rk_link_fault fault; /* of a link */
-	bool hidden;              /* another one lay over it, and that was said */
+	enum rk_link_fault fault;          /* of a link */
+	bool said;                         /* there was a warning about it */
+	const struct rk_file_facts *facts; /* of a file, once somebody asked (pack_facts.c) */
 };
 
 struct rk_artifact {
@@ -86,6 +89,9 @@ typedef const struct rk_entry *rk_entry_find_fn(const void *tree, const char *pa
 const struct rk_entry *rk_entry_resolve(rk_entry_find_fn *find, const void *tree,
 					const struct rk_entry *link, const char **ret_why);
 extern const char rk_link_dangles[], rk_link_absolute[], rk_link_leaves[], rk_link_circle[];
+
+/* May a name with this text stand in a package? UTF-8, no control characters. */
+bool rk_artifact_name_fits(const char *s);
 
 /* "gfx942:xnack+" without its tail: bytes that count. */
 size_t rk_family_base(const char *family);

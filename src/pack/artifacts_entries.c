@@ -26,6 +26,13 @@ static bool has_control(const char *s)
 	return false;
 }
 
+bool rk_artifact_name_fits(const char *s)
+{
+	size_t len = strlen(s);
+
+	return !has_control(s) && rk_utf8_valid(s, len) == len;
+}
+
 static bool has_dots(const char *s)
 {
 	size_t n;

@@ -33,11 +33,13 @@ struct rk_pack_item {
 	enum rk_pack_action action;
 	uint32_t mode;                    /* permission bits, owner may write */
 	const struct rk_content *content; /* NULL when nothing is written */
-	const char *link;                 /* RK_PACK_LINK: its text; RK_PACK_ALIAS: the SONAME */
+	/* RK_PACK_LINK: its text; RK_PACK_ALIAS, and a stub or copy in place of one: the SONAME */
+	const char *link;
 	const char
 		*edit; /* for people: "rpath '...' (segment, +312 bytes)", "runs ../lib/x", or "" */
-	const char *reason;           /* for people: "SONAME", "link to a program", ... */
-	const struct rk_entry *entry; /* NULL for what is made */
+	const char *reason; /* for people: "SONAME", "link to a program", ... */
+	/* where the bytes come from (of a link that is resolved: its end), or what is left out; NULL: made */
+	const struct rk_entry *entry;
 };
 
 /* One distribution. */

@@ -26,7 +26,7 @@ struct rk_pack_alias {
 	bool copy; /* the library again (it is preloaded), not a stub */
 };
 
-/* A link that is added where nothing has its path and its target is there. */
+/* A name that is added where nothing has it and its target is there; both are paths in the tree. */
 struct rk_pack_link {
 	const char *path, *target;
 };

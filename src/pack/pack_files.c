@@ -1,0 +1,402 @@
+/* pack_files.c - items of a package: files as they are, with another run path, and made ones. */
+#include <elf.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "elf/launcher.h"
+#include "pack/pack_plan_impl.h"
+
+enum { RPATH_MAX = 16 << 10 };
+
+const char *const rk_pack_action_names[] = {
+	[RK_PACK_COPY] = "copy",         [RK_PACK_EDIT] = "edit", [RK_PACK_RESOLVED] = "resolved",
+	[RK_PACK_LAUNCHER] = "launcher", [RK_PACK_STUB] = "stub", [RK_PACK_MADE] = "made",
+	[RK_PACK_DIR] = "dir",           [RK_PACK_LINK] = "link", [RK_PACK_ALIAS] = "alias",
+	[RK_PACK_DROP] = "drop",
+};
+
+const char *rk_pack_text(struct rk_packing *k, const char *fmt, ...)
+{
+	char *text = NULL;
+	va_list args;
+	int len;
+
+	va_start(args, fmt);
+	len = vsnprintf(NULL, 0, fmt, args);
+	va_end(args);
+	if (len >= 0)
+		text = rk_arena_alloc(k->pl->p->arena, (size_t)len + 1);
+	if (!text) {
+		rk_fail_nomem(k->pl->err);
+		return NULL;
+	}
+	va_start(args, fmt);
+	vsnprintf(text, (size_t)len + 1, fmt, args);
+	va_end(args);
+	return text;
+}
+
+static struct rk_pack_item *grow(struct rk_packing *k)
+{
+	struct rk_dist *d = k->d;
+	size_t cap = d->cap ? 2 * d->cap : 64;
+	struct rk_pack_item *v;
+
+	if (d->n < d->cap)
+		return d->items;
+	v = rk_arena_alloc(k->pl->p->arena, cap * sizeof(*v));
+	if (!v)
+		return NULL;
+	if (d->n)
+		memcpy(v, d->items, d->n * sizeof(*v));
+	d->items = v;
+	d->cap = cap;
+	return v;
+}
+
+struct rk_pack_item *rk_pack_item_add(struct rk_packing *k, const char *path,
+				      enum rk_pack_action action, const char *reason)
+{
+	struct rk_pack_item *item = path && reason ? grow(k) : NULL;
+
+	if (!item) {
+		rk_fail_nomem(k->pl->err);
+		return NULL;
+	}
+	item = &k->d->items[k->d->n++];
+	*item = (struct rk_pack_item){
+		.path = path, .action = action, .mode = 0644, .edit = "", .reason = reason
+	};
+	return item;
+}
+
+int rk_pack_put_drop(struct rk_packing *k, const struct rk_entry *e, const char *reason)
+{
+	struct rk_pack_item *item = rk_pack_item_add(k, e->path, RK_PACK_DROP, reason);
+
+	if (!item)
+		return RK_E_NOMEM;
+	item->entry = e;
+	item->mode = 0;
+	return 0;
+}
+
+/* ---- ways between folders ---- */
+
+static size_t depth_of(const char *path)
+{
+	size_t n = 0;
+
+	for (; *path; path++)
+		n += *path == '/';
+	return n;
+}
+
+static void put_up(struct rk_bytes *out, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		rk_bytes_puts(out, i ? "/.." : "..");
+}
+
+/* The terminated text in the arena; NULL is said. */
+static const char *keep(struct rk_packing *k, struct rk_bytes *b)
+{
+	const char *text = b->bad ? NULL :
+				    rk_arena_text(k->pl->p->arena, (const char *)b->data, b->len);
+
+	if (!text)
+		rk_fail_nomem(k->pl->err);
+	rk_bytes_release(b);
+	return text;
+}
+
+const char *rk_pack_sibling(struct rk_packing *k, const char *path, const char *name)
+{
+	const char *slash = strrchr(path, '/');
+
+	return rk_pack_text(k, "%.*s%s", slash ? (int)(slash - path) + 1 : 0, path, name);
+}
+
+const char *rk_pack_relative(struct rk_packing *k, const char *from, const char *to)
+{
+	struct rk_bytes out;
+	size_t common = 0;
+
+	for (size_t i = 0; from[i] && from[i] == to[i]; i++)
+		if (from[i] == '/')
+			common = i + 1;
+	rk_bytes_init(&out, RPATH_MAX);
+	put_up(&out, depth_of(from + common));
+	if (out.len)
+		rk_bytes_puts(&out, "/");
+	rk_bytes_puts(&out, to + common);
+	return keep(k, &out);
+}
+
+/* ---- run paths ---- */
+
+static bool has_part(const struct rk_bytes *list, const char *part, size_t len)
+{
+	const char *s = (const char *)list->data;
+	size_t at = 0, n;
+
+	for (; at < list->len; at += n + 1) {
+		const char *colon = memchr(s + at, ':', list->len - at);
+
+		n = colon ? (size_t)(colon - s) - at : list->len - at;
+		if (n == len && memcmp(s + at, part, len) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Nothing twice, and no empty part: that would be whatever folder a program is started in. */
+static void put_part(struct rk_bytes *out, const char *part, size_t len)
+{
+	if (!len || out->bad || has_part(out, part, len))
+		return;
+	if (out->len)
+		rk_bytes_puts(out, ":");
+	rk_bytes_put(out, part, len);
+}
+
+static const char *platform_of(struct rk_packing *k, const char *logical)
+{
+	struct rk_pack_plan *p = k->pl->p;
+	const struct rk_pack_kind *kind = rk_pack_table_find(p->table, logical);
+
+	return kind ? rk_pack_platform_name(p->arena, p->table, kind, p->kpack, k->d->family,
+					    p->nonce) :
+		      NULL;
+}
+
+/* What the file has, then the folders of the packages it may need: "$ORIGIN/../../_rocm_sdk_core/lib". */
+static const char *rpath_for(struct rk_packing *k, const char *path, const char *old)
+{
+	struct rk_bytes out, part;
+	size_t n;
+
+	rk_bytes_init(&out, RPATH_MAX);
+	rk_bytes_init(&part, RPATH_MAX);
+	for (; *old; old += n + (old[n] == ':')) {
+		n = strcspn(old, ":");
+		put_part(&out, old, n);
+	}
+	for (size_t i = 0; i < k->d->kind->nrpaths; i++) {
+		const struct rk_pack_rpath *r = &k->d->kind->rpaths[i];
+		const char *platform = platform_of(k, r->kind);
+
+		rk_bytes_clear(&part);
+		rk_bytes_puts(&part, "$ORIGIN/");
+		put_up(&part, depth_of(path) + 1);
+		rk_bytes_printf(&part, "/%s/%s", platform ? platform : "", r->dir);
+		out.bad |= part.bad || !platform;
+		if (!out.bad)
+			put_part(&out, (const char *)part.data, part.len);
+	}
+	rk_bytes_release(&part);
+	return keep(k, &out);
+}
+
+static const char *edit_text(struct rk_packing *k, const struct rk_elf_edit *e, const char *rpath)
+{
+	static const char *const ways[] = { [RK_ELF_SAME] = "as it was",
+					    [RK_ELF_TAG] = "kind of entry",
+					    [RK_ELF_IN_PLACE] = "in place",
+					    [RK_ELF_ROOM] = "in free room",
+					    [RK_ELF_SEGMENT] = "new segment" };
+	const char *tag = k->pl->o->runpath ? "runpath" : "rpath";
+	unsigned long long more = e->new_size - e->old_size;
+
+	if (more)
+		return rk_pack_text(k, "%s '%s' (%s, +%llu bytes)", tag, rpath, ways[e->way], more);
+	return rk_pack_text(k, "%s '%s' (%s)", tag, rpath, ways[e->way]);
+}
+
+/* 1: *ret is the edit; 0: the file stays as it is, and that was said. */
+static int edit_file(struct rk_packing *k, const struct rk_entry *file, const char *rpath,
+		     struct rk_elf_edit *ret)
+{
+	enum rk_rpath_tag tag = k->pl->o->runpath ? RK_RUNPATH : RK_RPATH;
+	struct rk_error why = { 0 };
+	struct rk_view view = { 0 };
+	int rc = rk_origin_view(file->origin, &view, k->pl->err);
+
+	if (rc < 0)
+		return rc;
+	rc = rk_elf_edit(view.data, view.len, rpath, tag, k->pl->p->arena, ret, &why);
+	rk_view_close(&view);
+	if (rc == 0)
+		return ret->way != RK_ELF_SAME;
+	if (rc == RK_E_NOMEM)
+		return rk_fail_nomem(k->pl->err);
+	if (rc != RK_E_UNSUPPORTED) {
+		rk_fail(k->pl->err, rc, "cannot edit '%s': %.300s", file->origin->name,
+			why.message);
+		return rc;
+	}
+	rk_diag_add(k->pl->p->diag, "not-edited", file->artifact->label, 0, 1,
+		    "its '%s' keeps its run path: %.300s", file->path, why.message);
+	return 0;
+}
+
+/* ---- files ---- */
+
+static bool may_edit(const struct rk_file_facts *f)
+{
+	return f->type == RK_FILE_PROGRAM || f->type == RK_FILE_LIBRARY;
+}
+
+/* All host files of a package are for one machine: the launchers in it, and its tag, go by that. */
+static int check_machine(struct rk_packing *k, const struct rk_entry *file,
+			 const struct rk_file_facts *f)
+{
+	if (!f->machine)
+		return 0;
+	if (!k->d->machine) {
+		k->d->machine = f->machine;
+		k->machine_of = file->origin->name;
+	}
+	if (k->d->machine != f->machine)
+		return rk_fail(k->pl->err, RK_E_USAGE,
+			       "'%s' and '%s' are for different machines (%u and %u): one package "
+			       "cannot have both",
+			       k->machine_of, file->origin->name, k->d->machine, f->machine);
+	return 0;
+}
+
+static int set_content(struct rk_packing *k, struct rk_pack_item *item, const struct rk_entry *file,
+		       const struct rk_elf_edit *edit)
+{
+	struct rk_arena *a = k->pl->p->arena;
+	struct rk_content *c = NULL;
+	struct rk_elf_edit *kept = NULL;
+	int rc = rk_content_new(a, &c, k->pl->err);
+
+	if (rc == 0 && edit) {
+		kept = rk_arena_alloc(a, sizeof(*kept));
+		if (!kept)
+			return rk_fail_nomem(k->pl->err);
+		*kept = *edit;
+	}
+	if (rc == 0)
+		rc = rk_content_origin(a, c, file->origin, kept, k->pl->err);
+	item->content = c;
+	return rc;
+}
+
+static int edit_item(struct rk_packing *k, struct rk_pack_item *item, const struct rk_entry *file,
+		     const struct rk_file_facts *f, bool devel)
+{
+	const char *rpath = devel ? f->rpath : rpath_for(k, item->path, f->rpath);
+	struct rk_elf_edit edit = { 0 };
+	int rc;
+
+	if (!rpath)
+		return RK_E_NOMEM;
+	if (!*rpath)
+		return set_content(k, item, file, NULL);
+	rc = edit_file(k, file, devel ? NULL : rpath, &edit);
+	if (rc < 0)
+		return rc;
+	if (rc == 0)
+		return set_content(k, item, file, NULL);
+	if (item->action == RK_PACK_COPY)
+		item->action = RK_PACK_EDIT;
+	item->edit = edit_text(k, &edit, rpath);
+	return item->edit ? set_content(k, item, file, &edit) : RK_E_NOMEM;
+}
+
+/* Of a file that is simply there. */
+static const char *reason_of(const struct rk_file_facts *f)
+{
+	switch (f->type) {
+	case RK_FILE_STATIC:
+		return "static program: it has no run path";
+	case RK_FILE_PROGRAM:
+		return "program";
+	case RK_FILE_LIBRARY:
+		return "library";
+	default:
+		return *f->note ? f->note : "file";
+	}
+}
+
+int rk_pack_put_file(struct rk_packing *k, const char *path, const struct rk_entry *file,
+		     enum rk_pack_action action, const char *reason, bool devel)
+{
+	const struct rk_file_facts *f;
+	struct rk_pack_item *item;
+	int rc = rk_file_facts(k->pl->p, file, &f, k->pl->err);
+
+	if (rc < 0 || (!devel && (rc = check_machine(k, file, f)) < 0))
+		return rc;
+	item = rk_pack_item_add(k, path, action, *reason ? reason : reason_of(f));
+	if (!item)
+		return RK_E_NOMEM;
+	item->entry = file;
+	item->mode = file->mode & 0100 ? 0755 : 0644;
+	return may_edit(f) ? edit_item(k, item, file, f, devel) : set_content(k, item, file, NULL);
+}
+
+/* Bytes that were made, into the arena. */
+static int set_bytes(struct rk_packing *k, struct rk_pack_item *item, const struct rk_bytes *b)
+{
+	struct rk_arena *a = k->pl->p->arena;
+	struct rk_content *c = NULL;
+	void *copy = rk_arena_alloc(a, b->len);
+	int rc = rk_content_new(a, &c, k->pl->err);
+
+	if (rc < 0 || !copy)
+		return rk_fail_nomem(k->pl->err);
+	if (b->len)
+		memcpy(copy, b->data, b->len);
+	item->content = c;
+	return rk_content_bytes(a, c, copy, b->len, k->pl->err);
+}
+
+bool rk_pack_has_launcher(uint16_t machine)
+{
+	return machine == EM_X86_64 || machine == EM_AARCH64;
+}
+
+int rk_pack_put_launcher(struct rk_packing *k, const char *path, const struct rk_entry *program,
+			 uint16_t machine)
+{
+	const char *way = rk_pack_relative(k, path, program->path);
+	struct rk_pack_item *item;
+	struct rk_bytes out;
+	int rc;
+
+	if (!way)
+		return RK_E_NOMEM;
+	item = rk_pack_item_add(k, path, RK_PACK_LAUNCHER, "link to a program");
+	if (!item || !(item->edit = rk_pack_text(k, "runs '%s'", way)))
+		return RK_E_NOMEM;
+	rk_bytes_init(&out, RK_LAUNCHER_BYTES_MAX + RK_LAUNCHER_PATH_MAX);
+	rc = rk_launcher_make(machine, way, &out, k->pl->err);
+	if (rc == 0)
+		rc = set_bytes(k, item, &out);
+	rk_bytes_release(&out);
+	item->mode = 0755;
+	item->entry = program;
+	return rc;
+}
+
+int rk_pack_put_stub(struct rk_packing *k, struct rk_pack_item *item, const char *soname,
+		     uint16_t machine)
+{
+	const char *slash = strrchr(item->path, '/');
+	struct rk_bytes out;
+	int rc;
+
+	rk_bytes_init(&out, 1 << 20);
+	rc = rk_alias_library_make(machine, slash ? slash + 1 : item->path, soname, &out,
+				   k->pl->err);
+	if (rc == 0)
+		rc = set_bytes(k, item, &out);
+	rk_bytes_release(&out);
+	return rc;
+}

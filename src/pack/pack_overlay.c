@@ -1,0 +1,176 @@
+/* pack_overlay.c - the trees of several artifacts as one. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "pack/pack_plan_impl.h"
+
+const struct rk_entry *rk_overlay_find(const struct rk_overlay *t, const char *path)
+{
+	ptrdiff_t i = rk_path_map_find(&t->map, path, strlen(path));
+
+	return i < 0 ? NULL : t->v[i];
+}
+
+const struct rk_entry *rk_overlay_find_fn(const void *tree, const char *path)
+{
+	return rk_overlay_find(tree, path);
+}
+
+void rk_overlay_release(struct rk_overlay *t)
+{
+	rk_path_map_release(&t->map);
+	rk_free(t->v);
+	*t = (struct rk_overlay){ 0 };
+}
+
+/* 1: the same bytes; 0: others. */
+static int same_bytes(const struct rk_origin *a, const struct rk_origin *b, struct rk_error *err)
+{
+	struct rk_view x = { 0 }, y = { 0 };
+	int rc;
+
+	if (a->size != b->size)
+		return 0;
+	rc = rk_origin_view(a, &x, err);
+	if (rc == 0)
+		rc = rk_origin_view(b, &y, err);
+	if (rc == 0)
+		rc = x.len == y.len && (!x.len || memcmp(x.data, y.data, x.len) == 0);
+	rk_view_close(&x);
+	rk_view_close(&y);
+	return rc;
+}
+
+static int same(const struct rk_entry *a, const struct rk_entry *b, struct rk_error *err)
+{
+	if (a->kind != b->kind)
+		return 0;
+	switch (a->kind) {
+	case RK_ENTRY_FILE:
+		return same_bytes(a->origin, b->origin, err);
+	case RK_ENTRY_LINK:
+		return strcmp(a->link, b->link) == 0;
+	case RK_ENTRY_DIR:
+		break;
+	}
+	return 1;
+}
+
+static void say_overlap(struct rk_diag *diag, struct rk_entry *loser, const struct rk_entry *winner,
+			const char *how)
+{
+	if (!rk_entry_say(loser))
+		return;
+	rk_diag_add(diag, "overlap", winner->artifact->label, 0, 1, "its '%s' %s of '%s'",
+		    loser->path, how, loser->artifact->label);
+}
+
+static int add_entry(struct rk_overlay *t, struct rk_entry *e, struct rk_diag *diag,
+		     struct rk_error *err)
+{
+	ptrdiff_t i = rk_path_map_find(&t->map, e->path, strlen(e->path));
+	struct rk_entry **v;
+	int equal;
+
+	if (i >= 0) {
+		equal = same(t->v[i], e, err);
+		if (equal < 0)
+			return equal;
+		if (!equal)
+			say_overlap(diag, t->v[i], e, "takes the place of that");
+		t->v[i] = e;
+		return 0;
+	}
+	v = rk_grow(t->v, &t->cap, t->n + 1, sizeof(*v));
+	if (!v)
+		return rk_fail_nomem(err);
+	t->v = v;
+	t->v[t->n] = e;
+	return rk_path_map_put(&t->map, e->path, t->n++, err);
+}
+
+int rk_overlay_add(struct rk_overlay *t, const struct rk_artifact *a, const char *const *include,
+		   const char *const *exclude, bool dirs, struct rk_diag *diag,
+		   struct rk_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < a->nentries; i++) {
+		struct rk_entry *e = &a->entries[i];
+
+		if ((e->kind == RK_ENTRY_DIR && !dirs) ||
+		    (include && *include && !rk_pack_glob_any(include, e->path)) ||
+		    rk_pack_glob_any(exclude, e->path))
+			continue;
+		rc = add_entry(t, e, diag, err);
+	}
+	return rc;
+}
+
+static bool goes_deeper(const char *s, bool dir)
+{
+	return dir || strchr(s, '/');
+}
+
+int rk_pack_order(const char *a, bool a_dir, const char *b, bool b_dir)
+{
+	bool deep_a, deep_b;
+
+	for (; *a && *a == *b; a++, b++)
+		;
+	/* From the first byte that differs: who still has a folder to enter comes later. */
+	deep_a = goes_deeper(a, a_dir);
+	deep_b = goes_deeper(b, b_dir);
+	if (deep_a != deep_b)
+		return deep_a ? 1 : -1;
+	if (*a == *b)
+		return 0;
+	/* A name that ends is less than one that goes on. */
+	if (!*a || !*b)
+		return *a ? 1 : -1;
+	if (*a == '/' || *b == '/')
+		return *a == '/' ? -1 : 1;
+	return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
+}
+
+static int by_order(const void *a, const void *b)
+{
+	const struct rk_entry *x = *(struct rk_entry *const *)a, *y = *(struct rk_entry *const *)b;
+
+	return rk_pack_order(x->path, x->kind == RK_ENTRY_DIR, y->path, y->kind == RK_ENTRY_DIR);
+}
+
+/* What lies on the way to `e` and is no folder has to go. */
+static void clear_way(struct rk_overlay *t, const struct rk_entry *e, struct rk_diag *diag)
+{
+	for (const char *slash = strchr(e->path, '/'); slash; slash = strchr(slash + 1, '/')) {
+		ptrdiff_t i = rk_path_map_find(&t->map, e->path, (size_t)(slash - e->path));
+		struct rk_entry *met = i < 0 ? NULL : t->v[i];
+
+		if (!met || met->kind == RK_ENTRY_DIR)
+			continue;
+		say_overlap(diag, met, e, "is a folder, unlike that");
+		t->v[i] = NULL;
+	}
+}
+
+int rk_overlay_settle(struct rk_overlay *t, struct rk_diag *diag, struct rk_error *err)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		if (t->v[i])
+			clear_way(t, t->v[i], diag);
+	for (size_t i = 0; i < t->n; i++)
+		if (t->v[i])
+			t->v[kept++] = t->v[i];
+	t->n = kept;
+	if (t->n > 1)
+		qsort(t->v, t->n, sizeof(*t->v), by_order);
+	rk_path_map_release(&t->map);
+	for (size_t i = 0; i < t->n; i++)
+		if (rk_path_map_put(&t->map, t->v[i]->path, i, err) < 0)
+			return RK_E_NOMEM;
+	return 0;
+}

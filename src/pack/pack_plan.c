@@ -1,0 +1,542 @@
+/* pack_plan.c - which packages there are, and which artifacts each of them takes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/list.h"
+#include "base/text.h"
+#include "base/words.h"
+#include "pack/pack_meta.h"
+#include "pack/pack_plan_impl.h"
+
+enum { NONCE_MAX = 64, FAMILIES_MAX = 256 };
+
+static bool has_name(const char *const *names, const char *name)
+{
+	for (; names && *names; names++)
+		if (strcmp(*names, name) == 0)
+			return true;
+	return false;
+}
+
+/* ---- families ---- */
+
+static bool is_generic(const struct rk_artifact *a)
+{
+	return strcmp(a->family, "generic") == 0;
+}
+
+/* Is the artifact for this family? Its tail (":xnack+") does not count. */
+static bool is_of(const struct rk_artifact *a, const char *family)
+{
+	size_t n = rk_family_base(a->family);
+
+	return strlen(family) == n && memcmp(a->family, family, n) == 0;
+}
+
+static bool is_asked(const struct rk_list *asked, const struct rk_artifact *a)
+{
+	if (!asked->n || is_generic(a))
+		return true;
+	for (size_t i = 0; i < asked->n; i++)
+		if (is_of(a, asked->v[i]))
+			return true;
+	return false;
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* All there are, sorted, ended by NULL, whether asked for or not. */
+static int list_families(struct rk_planner *pl, const struct rk_artifacts *all, const char ***ret,
+			 size_t *ret_n)
+{
+	const char **v = rk_arena_alloc(pl->p->arena, (all->n + 1) * sizeof(*v));
+	size_t n = 0, kept = 0;
+
+	if (!v)
+		return rk_fail_nomem(pl->err);
+	for (size_t i = 0; i < all->n; i++) {
+		const char *f = all->v[i].family;
+
+		if (is_generic(&all->v[i]))
+			continue;
+		v[n] = rk_arena_text(pl->p->arena, f, rk_family_base(f));
+		if (!v[n++])
+			return rk_fail_nomem(pl->err);
+	}
+	if (n)
+		qsort(v, n, sizeof(*v), by_text);
+	for (size_t i = 0; i < n; i++)
+		if (!kept || strcmp(v[kept - 1], v[i]) != 0)
+			v[kept++] = v[i];
+	v[kept] = NULL;
+	*ret = v;
+	*ret_n = kept;
+	return 0;
+}
+
+/* Those of the plan: all, or the ones asked for. */
+static int choose_families(struct rk_planner *pl, const struct rk_list *asked)
+{
+	struct rk_pack_plan *p = pl->p;
+	const char **all = NULL;
+	size_t n = 0, kept = 0;
+	int rc = list_families(pl, p->artifacts, &all, &n);
+
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < asked->n; i++)
+		if (!has_name((const char *const *)all, asked->v[i]))
+			return n ? rk_fail_unknown(pl->err, "GPU family", asked->v[i],
+						   (const char *const *)all) :
+				   rk_fail(pl->err, RK_E_USAGE,
+					   "the artifacts are for no GPU family, so none can be "
+					   "chosen ('%s')",
+					   asked->v[i]);
+	for (size_t i = 0; i < n; i++)
+		if (!asked->n || rk_list_has(asked, all[i]))
+			all[kept++] = all[i];
+	if (kept > FAMILIES_MAX)
+		return rk_fail(pl->err, RK_E_LIMIT, "there are more than %d GPU families",
+			       FAMILIES_MAX);
+	p->families = all;
+	p->nfamilies = kept;
+	return 0;
+}
+
+/* ---- which artifacts ---- */
+
+static bool kind_takes(const struct rk_pack_kind *k, const struct rk_artifact *a)
+{
+	for (size_t i = 0; i < k->ntakes; i++)
+		if (k->takes[i].components >> a->component & 1 &&
+		    has_name(k->takes[i].names, a->name))
+			return true;
+	return false;
+}
+
+static bool kind_names(const struct rk_pack_kind *k, const char *name)
+{
+	for (size_t i = 0; i < k->ntakes; i++)
+		if (has_name(k->takes[i].names, name))
+			return true;
+	return false;
+}
+
+/* Devel's extra names, and its components. */
+static bool devel_has(const struct rk_pack_kind *k, const struct rk_artifact *a, bool kpack)
+{
+	unsigned components = kpack ? k->components_kpack : k->components;
+
+	return components >> a->component & 1 && !has_name(k->never, a->name);
+}
+
+static bool devel_also(const struct rk_pack_kind *k, const char *name, bool kpack)
+{
+	return has_name(k->also, name) || (kpack && has_name(k->also_kpack, name));
+}
+
+struct wanting {
+	const struct rk_pack_table *table;
+	const struct rk_list *families;
+};
+
+/* Might any package take it? What it cannot be for is not even read. */
+static bool is_wanted(const void *arg, const struct rk_artifact *a, bool kpack)
+{
+	const struct wanting *w = arg;
+	bool runtime = false, devel = false;
+
+	if (!is_asked(w->families, a))
+		return false;
+	for (size_t i = 0; i < w->table->n; i++) {
+		const struct rk_pack_kind *k = &w->table->kinds[i];
+
+		if (kind_takes(k, a))
+			return true;
+		runtime |= k->role == RK_PACK_RUNTIME && kind_names(k, a->name);
+	}
+	for (size_t i = 0; i < w->table->n; i++) {
+		const struct rk_pack_kind *k = &w->table->kinds[i];
+
+		if (k->role == RK_PACK_DEVEL && devel_has(k, a, kpack))
+			devel |= runtime || devel_also(k, a->name, kpack);
+	}
+	return devel;
+}
+
+static bool name_taken(const struct rk_planner *pl, const char *name)
+{
+	for (size_t i = 0; i < pl->p->artifacts->n; i++)
+		if (pl->taken[i] && strcmp(pl->p->artifacts->v[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static bool family_fits(const struct rk_dist *d, const struct rk_artifact *a, bool kpack)
+{
+	switch (d->kind->role) {
+	case RK_PACK_DEVICE:
+		return is_of(a, d->family);
+	case RK_PACK_RUNTIME:
+		if (!d->kind->per_family)
+			return true;
+		break;
+	default:
+		break;
+	}
+	return is_generic(a) || (!kpack && is_of(a, d->family));
+}
+
+static bool dist_takes(const struct rk_packing *k, const struct rk_artifact *a)
+{
+	const struct rk_pack_plan *p = k->pl->p;
+
+	if (!a->read || !family_fits(k->d, a, p->kpack))
+		return false;
+	if (k->d->kind->role != RK_PACK_DEVEL)
+		return kind_takes(k->d->kind, a);
+	return devel_has(k->d->kind, a, p->kpack) &&
+	       (name_taken(k->pl, a->name) || devel_also(k->d->kind, a->name, p->kpack));
+}
+
+/* ---- one package ---- */
+
+static int by_item_order(const void *a, const void *b)
+{
+	const struct rk_pack_item *x = a, *y = b;
+
+	return rk_pack_order(x->path, x->action == RK_PACK_DIR, y->path, y->action == RK_PACK_DIR);
+}
+
+static int index_items(struct rk_packing *k, struct rk_path_map *map)
+{
+	struct rk_dist *d = k->d;
+	int rc = 0;
+
+	if (d->n > 1)
+		qsort(d->items, d->n, sizeof(*d->items), by_item_order);
+	for (size_t i = 0; rc == 0 && d->kind->role == RK_PACK_RUNTIME && i < d->n; i++)
+		rc = rk_path_map_put(map, d->items[i].path, i, k->pl->err);
+	return rc;
+}
+
+/* How many artifacts it takes. */
+static int lay_out(struct rk_packing *k, size_t *ret_n)
+{
+	struct rk_pack_plan *p = k->pl->p;
+	const struct rk_pack_kind *kind = k->d->kind;
+	bool devel = kind->role == RK_PACK_DEVEL;
+	int rc = 0;
+
+	*ret_n = 0;
+	for (size_t i = 0; rc == 0 && i < p->artifacts->n; i++) {
+		if (!dist_takes(k, &p->artifacts->v[i]))
+			continue;
+		++*ret_n;
+		if (kind->role == RK_PACK_RUNTIME)
+			k->pl->taken[i] = true;
+		rc = rk_overlay_add(&k->tree, &p->artifacts->v[i], kind->include, kind->exclude,
+				    devel, p->diag, k->pl->err);
+	}
+	return rc < 0 ? rc : rk_overlay_settle(&k->tree, p->diag, k->pl->err);
+}
+
+static int fill(struct rk_packing *k)
+{
+	int rc;
+
+	switch (k->d->kind->role) {
+	case RK_PACK_META:
+		return 0;
+	case RK_PACK_DEVICE:
+		return rk_pack_device(k);
+	case RK_PACK_DEVEL:
+		return rk_pack_devel(k);
+	case RK_PACK_RUNTIME:
+		break;
+	}
+	rc = rk_pack_runtime(k);
+	if (rc == 0)
+		rc = rk_pack_add_links(k);
+	return rc < 0 ? rc : rk_pack_add_aliases(k);
+}
+
+static int missing(struct rk_packing *k)
+{
+	const struct rk_pack_kind *kind = k->d->kind;
+	char names[300] = "";
+	size_t len = 0;
+
+	for (size_t i = 0; i < kind->ntakes; i++)
+		for (size_t j = 0; kind->takes[i].names[j]; j++) {
+			const char *s = kind->takes[i].names[j];
+
+			if (len + strlen(s) + 3 >= sizeof(names))
+				break;
+			if (len) {
+				memcpy(names + len, ", ", 2);
+				len += 2;
+			}
+			memcpy(names + len, s, strlen(s));
+			len += strlen(s);
+		}
+	return rk_fail(k->pl->err, RK_E_USAGE,
+		       "'%s' has no artifact for the package '%s': it is made of lib or run of %s",
+		       k->pl->o->artifact_dir, k->d->dist, names);
+}
+
+static int check_all_machines(struct rk_packing *k)
+{
+	struct rk_pack_plan *p = k->pl->p;
+
+	if (!p->machine)
+		p->machine = k->d->machine;
+	if (k->d->machine && k->d->machine != p->machine)
+		return rk_fail(k->pl->err, RK_E_USAGE,
+			       "'%s' is for another machine (%u) than the packages before it (%u)",
+			       k->machine_of, k->d->machine, p->machine);
+	return 0;
+}
+
+/* The package at the end of the plan, when there is anything to put in it. */
+static int make_dist(struct rk_planner *pl, struct rk_dist *d)
+{
+	struct rk_packing k = { .pl = pl, .d = d };
+	size_t n = 0;
+	int rc = d->kind->role == RK_PACK_META ? 0 : lay_out(&k, &n);
+
+	if (rc == 0 && !n && d->kind->must_exist && d->kind->role != RK_PACK_META)
+		rc = missing(&k);
+	if (rc == 0 && (n || d->kind->role == RK_PACK_META)) {
+		rc = fill(&k);
+		if (rc == 0)
+			rc = check_all_machines(&k);
+		if (rc == 0)
+			rc = index_items(&k, &pl->by_path[pl->p->ndists]);
+		pl->p->ndists++;
+	}
+	rk_overlay_release(&k.tree);
+	return rc;
+}
+
+static int start_dist(struct rk_planner *pl, const struct rk_pack_kind *kind, const char *family,
+		      const char *subdir)
+{
+	struct rk_pack_plan *p = pl->p;
+	struct rk_dist *d = &p->dists[p->ndists];
+
+	*d = (struct rk_dist){ .kind = kind, .family = family, .subdir = subdir };
+	d->dist = rk_pack_dist_name(p->arena, kind, p->kpack, family);
+	d->module = rk_pack_module_name(p->arena, kind, p->kpack, family);
+	d->platform = rk_pack_platform_name(p->arena, p->table, kind, p->kpack, family, p->nonce);
+	if (!d->dist || !d->module || !d->platform)
+		return rk_fail_nomem(pl->err);
+	return make_dist(pl, d);
+}
+
+/* ---- all packages ---- */
+
+/* One for all, one for each family, or none: what it is in this mode. */
+static int make_kind(struct rk_planner *pl, const struct rk_pack_kind *kind)
+{
+	struct rk_pack_plan *p = pl->p;
+	bool split = p->nfamilies > 1 && !p->kpack;
+	bool each = kind->role == RK_PACK_DEVICE ? p->kpack :
+		    kind->role == RK_PACK_META   ? split :
+						   kind->per_family && !p->kpack && p->nfamilies;
+	bool apart = split && (kind->role == RK_PACK_META || kind->role == RK_PACK_DEVEL);
+	int rc = 0;
+
+	if (kind->role == RK_PACK_DEVICE && !p->kpack)
+		return 0;
+	if (!each && kind->per_family && kind->role == RK_PACK_RUNTIME && !p->kpack)
+		return 0; /* no family, so nothing is for one */
+	if (!each)
+		return start_dist(pl, kind, "", "");
+	for (size_t i = 0; rc == 0 && i < p->nfamilies; i++)
+		rc = start_dist(pl, kind, p->families[i], apart ? p->families[i] : "");
+	return rc;
+}
+
+static int make_role(struct rk_planner *pl, enum rk_pack_role role)
+{
+	const struct rk_pack_table *t = pl->p->table;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < t->n; i++)
+		if (t->kinds[i].role == role)
+			rc = make_kind(pl, &t->kinds[i]);
+	return rc;
+}
+
+static int make_all(struct rk_planner *pl)
+{
+	static const enum rk_pack_role order[] = { RK_PACK_RUNTIME, RK_PACK_DEVICE, RK_PACK_META,
+						   RK_PACK_DEVEL };
+	struct rk_pack_plan *p = pl->p;
+	size_t most = p->table->n * (p->nfamilies + 1);
+	int rc = 0;
+
+	p->dists = rk_arena_alloc(p->arena, most * sizeof(*p->dists));
+	pl->by_path = rk_calloc(most, sizeof(*pl->by_path));
+	pl->taken = rk_calloc(p->artifacts->n + 1, sizeof(*pl->taken));
+	if (!p->dists || !pl->by_path || !pl->taken)
+		rc = rk_fail_nomem(pl->err);
+	for (size_t i = 0; rc == 0 && i < sizeof(order) / sizeof(*order); i++)
+		rc = make_role(pl, order[i]);
+	for (size_t i = 0; pl->by_path && i < most; i++)
+		rk_path_map_release(&pl->by_path[i]);
+	rk_free(pl->by_path);
+	rk_free(pl->taken);
+	return rc;
+}
+
+static bool has_dist(const struct rk_pack_plan *p, const char *logical, const char *family)
+{
+	for (size_t i = 0; i < p->ndists; i++)
+		if (strcmp(p->dists[i].kind->logical, logical) == 0 &&
+		    strcmp(p->dists[i].family, family) == 0)
+			return true;
+	return false;
+}
+
+/* Families that were asked for by name have all that belongs to one. */
+static int check_asked(struct rk_planner *pl, const struct rk_list *asked)
+{
+	struct rk_pack_plan *p = pl->p;
+
+	if (!asked->n || !p->kpack)
+		return 0;
+	if (!has_dist(p, "libraries", ""))
+		return rk_fail(pl->err, RK_E_USAGE, "'%s' has no artifact for rocm-sdk-libraries",
+			       pl->o->artifact_dir);
+	for (size_t i = 0; i < asked->n; i++)
+		if (!has_dist(p, "device", asked->v[i]))
+			return rk_fail(pl->err, RK_E_USAGE,
+				       "'%s' has no artifact for rocm-sdk-device-%s",
+				       pl->o->artifact_dir, asked->v[i]);
+	return 0;
+}
+
+/* ---- the plan ---- */
+
+static int set_nonce(struct rk_planner *pl)
+{
+	const char *s = pl->o->version_suffix ? pl->o->version_suffix : "";
+	static const char fit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
+
+	if (strlen(s) > NONCE_MAX || s[strspn(s, fit)])
+		return rk_fail(
+			pl->err, RK_E_USAGE,
+			"the suffix '%.80s' cannot be part of a module's name (letters, digits, "
+			"'_')",
+			s);
+	pl->p->nonce = rk_arena_text(pl->p->arena, s, strlen(s));
+	return pl->p->nonce ? 0 : rk_fail_nomem(pl->err);
+}
+
+static int set_version(struct rk_planner *pl, const char *version)
+{
+	struct rk_pack_plan *p = pl->p;
+	const char *own;
+
+	if (version) {
+		p->version = rk_arena_text(p->arena, version, strlen(version));
+		return p->version ? 0 : rk_fail_nomem(pl->err);
+	}
+	if (!p->artifacts->version)
+		return rk_fail(pl->err, RK_E_USAGE,
+			       "the artifacts have no '.info/version': --version names one");
+	own = rk_arena_textf(p->arena, "%s.dev0", p->artifacts->version);
+	return own ? rk_pep440_normal(p->arena, own, &p->version, pl->err) : rk_fail_nomem(pl->err);
+}
+
+static int plan(struct rk_planner *pl, const char *version, const struct rk_list *asked)
+{
+	struct rk_pack_plan *p = pl->p;
+	struct wanting w = { .families = asked };
+	const struct rk_artifact_filter filter = { .want = is_wanted, .arg = &w };
+	int rc = rk_pack_table_load(p->arena, pl->o->profiler_name, &p->table, pl->err);
+
+	if (rc < 0 || (rc = set_nonce(pl)) < 0)
+		return rc;
+	w.table = p->table;
+	rc = rk_artifacts_open(pl->o->artifact_dir, pl->o->tmpdir, &filter, p->diag, &p->artifacts,
+			       pl->err);
+	if (rc < 0)
+		return rc;
+	p->kpack = p->artifacts->kpack;
+	if ((rc = set_version(pl, version)) < 0 || (rc = choose_families(pl, asked)) < 0 ||
+	    (rc = make_all(pl)) < 0)
+		return rc;
+	return check_asked(pl, asked);
+}
+
+/* As on the command line: "gfx942; gfx950", tails cut. */
+static int split_families(const char *text, struct rk_list *ret, struct rk_error *err)
+{
+	struct rk_list parts = { 0 };
+
+	rk_list_split(&parts, text ? text : "", ",; ");
+	for (size_t i = 0; i < parts.n; i++) {
+		parts.v[i][rk_family_base(parts.v[i])] = '\0';
+		rk_list_add_once(ret, parts.v[i]);
+	}
+	ret->bad |= parts.bad;
+	rk_list_release(&parts);
+	return ret->bad ? rk_fail_nomem(err) : 0;
+}
+
+static int plan_new(struct rk_pack_plan **ret, struct rk_error *err)
+{
+	struct rk_arena *arena = NULL;
+	struct rk_pack_plan *p;
+	int rc = rk_arena_new(&arena, err);
+
+	if (rc < 0)
+		return rc;
+	p = rk_arena_alloc(arena, sizeof(*p));
+	if (!p) {
+		rk_arena_free(arena);
+		return rk_fail_nomem(err);
+	}
+	p->arena = arena;
+	rc = rk_diag_new(&p->diag, err);
+	if (rc < 0)
+		rk_arena_free(arena);
+	else
+		*ret = p;
+	return rc;
+}
+
+int rk_pack_plan_make(const struct rk_pack_options *o, const char *version,
+		      struct rk_pack_plan **ret, struct rk_error *err)
+{
+	struct rk_planner pl = { .o = o, .err = err };
+	struct rk_list asked = { 0 };
+	int rc = plan_new(&pl.p, err);
+
+	if (rc == 0)
+		rc = split_families(o->target_families, &asked, err);
+	if (rc == 0)
+		rc = plan(&pl, version, &asked);
+	rk_list_release(&asked);
+	if (rc < 0)
+		rk_pack_plan_free(pl.p);
+	else
+		*ret = pl.p;
+	return rc;
+}
+
+void rk_pack_plan_free(struct rk_pack_plan *p)
+{
+	if (!p)
+		return;
+	rk_artifacts_free(p->artifacts);
+	rk_diag_free(p->diag);
+	rk_arena_free(p->arena);
+}

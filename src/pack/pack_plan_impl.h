@@ -1,0 +1,108 @@
+/* pack_plan_impl.h - what the parts of the planner share. */
+#ifndef RK_PACK_PLAN_IMPL_H
+#define RK_PACK_PLAN_IMPL_H
+
+#include "pack/pack_plan.h"
+#include "pack/path_map.h"
+
+/* ---- what a file is (pack_facts.c) ---- */
+
+enum rk_file_type {
+	RK_FILE_DATA,   /* no ELF, or not to be touched: device code, debug files, object files */
+	RK_FILE_STATIC, /* a program without a dynamic section */
+	RK_FILE_PROGRAM,
+	RK_FILE_LIBRARY,
+	RK_FILE_BROKEN, /* ELF that contradicts itself */
+};
+
+struct rk_file_facts {
+	enum rk_file_type type;
+	const char *note;   /* why it is left alone, or what is wrong with it; "" */
+	const char *soname; /* NULL: none that could be a file's name */
+	const char *rpath;  /* the one a loader goes by, "" */
+	uint16_t machine;   /* of what runs on the host, 64 bits; else 0 */
+};
+
+/* Of a file; looked at once. */
+int rk_file_facts(struct rk_pack_plan *p, const struct rk_entry *file,
+		  const struct rk_file_facts **ret, struct rk_error *err);
+
+/* True the first time: warnings are given once, though several packages may look at an entry. */
+bool rk_entry_say(const struct rk_entry *e);
+
+/* ---- trees laid over each other (pack_overlay.c) ---- */
+
+/* Zero it before use. */
+struct rk_overlay {
+	struct rk_entry **v; /* the rk_alloc'd list; NULL members have lost */
+	size_t n, cap;
+	struct rk_path_map map;
+};
+
+/* The entries of `a` that fit; the later one wins. `dirs`: folders too. */
+int rk_overlay_add(struct rk_overlay *t, const struct rk_artifact *a, const char *const *include,
+		   const char *const *exclude, bool dirs, struct rk_diag *diag,
+		   struct rk_error *err);
+/* After the last: a file cannot stay where something lies below it. Then in the order of wheels. */
+int rk_overlay_settle(struct rk_overlay *t, struct rk_diag *diag, struct rk_error *err);
+const struct rk_entry *rk_overlay_find(const struct rk_overlay *t, const char *path);
+rk_entry_find_fn rk_overlay_find_fn; /* `tree` is a struct rk_overlay */
+void rk_overlay_release(struct rk_overlay *t);
+
+/* Files of a folder by name, then its folders; a folder is `dir`. */
+int rk_pack_order(const char *a, bool a_dir, const char *b, bool b_dir);
+
+/* ---- one package ---- */
+
+struct rk_planner {
+	struct rk_pack_plan *p;
+	const struct rk_pack_options *o;
+	bool *taken;                 /* by artifact: a runtime package has it */
+	struct rk_path_map *by_path; /* by package: its items */
+	struct rk_error *err;
+};
+
+/* The one being filled. */
+struct rk_packing {
+	struct rk_planner *pl;
+	struct rk_dist *d;
+	struct rk_overlay tree;
+	const char *machine_of; /* the first file that has d->machine */
+};
+
+/* An empty item at the end, or NULL: no memory (said in pl->err). */
+struct rk_pack_item *rk_pack_item_add(struct rk_packing *k, const char *path,
+				      enum rk_pack_action action, const char *reason);
+/* A text of the arena; NULL is said in pl->err. */
+const char *rk_pack_text(struct rk_packing *k, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+/* `name` in the folder of `path`. */
+const char *rk_pack_sibling(struct rk_packing *k, const char *path, const char *name);
+/* `from` and `to` are paths of files: how to get from the folder of one to the other. */
+const char *rk_pack_relative(struct rk_packing *k, const char *from, const char *to);
+
+/*
+ * The bytes of `file` under the name `path`. ELF files get the run path of the package; `devel`: they
+ * keep theirs, only its kind changes.
+ */
+int rk_pack_put_file(struct rk_packing *k, const char *path, const struct rk_entry *file,
+		     enum rk_pack_action action, const char *reason, bool devel);
+bool rk_pack_has_launcher(uint16_t machine);
+int rk_pack_put_launcher(struct rk_packing *k, const char *path, const struct rk_entry *program,
+			 uint16_t machine);
+/* `item` becomes an empty library that brings `soname`. */
+int rk_pack_put_stub(struct rk_packing *k, struct rk_pack_item *item, const char *soname,
+		     uint16_t machine);
+/* The reason why nothing is written. */
+int rk_pack_put_drop(struct rk_packing *k, const struct rk_entry *e, const char *reason);
+
+/* All files of a runtime or device package, from k->tree. */
+int rk_pack_runtime(struct rk_packing *k);
+int rk_pack_device(struct rk_packing *k);
+/* Links and aliases that the table adds; items are not sorted yet. */
+int rk_pack_add_links(struct rk_packing *k);
+int rk_pack_add_aliases(struct rk_packing *k);
+/* From k->tree and the runtime packages before it. */
+int rk_pack_devel(struct rk_packing *k);
+
+#endif
