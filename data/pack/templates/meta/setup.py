@@ -14,7 +14,7 @@ import zipfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.join(HERE, "src")
-SUMMARY = "ROCm for Python: chooses, finds and checks the ROCm packages"
+SUMMARY = "Selects, installs and finds the ROCm packages for this machine"
 SCRIPT = "rocm-sdk = rocm_sdk.__main__:main"
 PYTHON = ">=3.8"
 

@@ -136,6 +136,19 @@ class _Record:
         self._file = file
 
 
+class _Member(tarfile.TarInfo):
+    """tarfile takes a damaged header for the end of the archive, unless it is the first one."""
+
+    @classmethod
+    def fromtarfile(cls, archive):
+        try:
+            return super().fromtarfile(archive)
+        except tarfile.EOFHeaderError:  # zeros: that is the end
+            raise
+        except tarfile.HeaderError as e:
+            raise ExpandError("'%s' is damaged: %s" % (archive.name, e))
+
+
 def _can_be_recorded(name: str) -> bool:
     """Installers read RECORD as UTF-8 text, line by line; the rest goes with its folder."""
     try:
@@ -208,7 +221,7 @@ class _Unpacker:
         _remove(self.into)  # of one that was killed
         self.into.mkdir()
         try:
-            with tarfile.open(str(self.archive), "r|*") as tar:
+            with tarfile.open(str(self.archive), "r|*", tarinfo=_Member) as tar:
                 for member in tar:
                     self._member(tar, member)
         except tarfile.TarError as e:
