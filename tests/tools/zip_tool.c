@@ -103,6 +103,21 @@ static void free_list(struct list *l)
 	free(l->m);
 }
 
+/* Peak memory in KB. Not by getrusage: there the parent counts, as it was before exec. */
+static uint64_t peak_kb(void)
+{
+	FILE *f = fopen("/proc/self/status", "r");
+	unsigned long kb = 0;
+	char line[256];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "VmHWM: %lu", &kb) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return kb;
+}
+
 static void say_cost(int64_t start_ns, const struct list *l, uint64_t packed)
 {
 	double wall = (double)(rk_clock_steady_ns() - start_ns) / 1e9, cpu;
@@ -118,7 +133,7 @@ static void say_cost(int64_t start_ns, const struct list *l, uint64_t packed)
 		"wall %.3f s, cpu %.3f s, %.1f MB/s of cpu, %" PRIu64 " -> %" PRIu64
 		" bytes (%.4f), rss %.1f MB\n",
 		wall, cpu, (double)bytes / 1e6 / cpu, bytes, packed,
-		bytes ? (double)packed / (double)bytes : 0, (double)u.ru_maxrss / 1024);
+		bytes ? (double)packed / (double)bytes : 0, (double)peak_kb() / 1024);
 }
 
 static int write_zip(const char *path, struct list *l, unsigned threads,
