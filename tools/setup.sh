@@ -180,6 +180,8 @@ setup_pack() {
 	[ "$(uname -m)" = x86_64 ] || need libc6-amd64-cross test -e /usr/x86_64-linux-gnu/lib
 	need elfutils have eu-elflint
 	need file have file
+	need libarchive-tools have bsdtar
+	need unzip have unzip
 	install_what_there_is
 }
 
