@@ -7,7 +7,7 @@
 #include "pack/pack_plan_impl.h"
 
 /* By number, since the list may move. */
-static ptrdiff_t find_item(struct rk_packing *k, const char *path)
+static ptrdiff_t find_item(struct rk_pack_work *k, const char *path)
 {
 	for (size_t i = 0; i < k->d->n; i++)
 		if (strcmp(k->d->items[i].path, path) == 0)
@@ -15,7 +15,7 @@ static ptrdiff_t find_item(struct rk_packing *k, const char *path)
 	return -1;
 }
 
-static int add_link(struct rk_packing *k, const struct rk_pack_link *l)
+static int add_link(struct rk_pack_work *k, const struct rk_pack_link *l)
 {
 	const struct rk_entry *end = rk_overlay_find(&k->tree, l->target);
 	ptrdiff_t i = find_item(k, l->path);
@@ -34,7 +34,7 @@ static int add_link(struct rk_packing *k, const struct rk_pack_link *l)
 	return rk_pack_put_file(k, l->path, end, RK_PACK_RESOLVED, "name that people know", false);
 }
 
-int rk_pack_add_links(struct rk_packing *k)
+int rk_pack_add_links(struct rk_pack_work *k)
 {
 	int rc = 0;
 
@@ -44,7 +44,7 @@ int rk_pack_add_links(struct rk_packing *k)
 }
 
 /* "lib/libx.so.1.2" without what follows ".so"; NULL: no memory. */
-static const char *unversioned(struct rk_packing *k, const char *path)
+static const char *unversioned(struct rk_pack_work *k, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	const char *so = strstr(slash ? slash : path, ".so.");
@@ -53,7 +53,7 @@ static const char *unversioned(struct rk_packing *k, const char *path)
 }
 
 /* The place for it: that of the alias which devel knows, or a new one; NULL: taken, or no memory. */
-static struct rk_pack_item *place_of(struct rk_packing *k, const char *path, const char *reason,
+static struct rk_pack_item *place_of(struct rk_pack_work *k, const char *path, const char *reason,
 				     bool *nomem)
 {
 	ptrdiff_t i = find_item(k, path);
@@ -72,7 +72,7 @@ static struct rk_pack_item *place_of(struct rk_packing *k, const char *path, con
 	return item;
 }
 
-static int add_alias(struct rk_packing *k, size_t real, const char *soname, uint16_t machine,
+static int add_alias(struct rk_pack_work *k, size_t real, const char *soname, uint16_t machine,
 		     bool copy)
 {
 	const char *path = unversioned(k, k->d->items[real].path);
@@ -100,7 +100,7 @@ static int add_alias(struct rk_packing *k, size_t real, const char *soname, uint
 }
 
 /* Only a library that is there under its SONAME has another name. */
-static int alias_of(struct rk_packing *k, const struct rk_pack_alias *a, size_t i)
+static int alias_of(struct rk_pack_work *k, const struct rk_pack_alias *a, size_t i)
 {
 	const struct rk_pack_item *item = &k->d->items[i];
 	const struct rk_file_facts *f;
@@ -117,7 +117,7 @@ static int alias_of(struct rk_packing *k, const struct rk_pack_alias *a, size_t 
 	return add_alias(k, i, f->soname, f->machine, a->copy);
 }
 
-int rk_pack_add_aliases(struct rk_packing *k)
+int rk_pack_add_aliases(struct rk_pack_work *k)
 {
 	const struct rk_pack_kind *kind = k->d->kind;
 	size_t n = k->d->n; /* those that are added have none themselves */

@@ -7,7 +7,7 @@
 #include "pack/pack_plan_impl.h"
 
 /* The first runtime package that has the path, of this family or of none. */
-static const struct rk_pack_item *find_runtime(struct rk_packing *k, const char *path,
+static const struct rk_pack_item *find_runtime(struct rk_pack_work *k, const char *path,
 					       const struct rk_dist **ret)
 {
 	struct rk_pack_plan *p = k->pl->p;
@@ -28,7 +28,7 @@ static const struct rk_pack_item *find_runtime(struct rk_packing *k, const char 
 	return NULL;
 }
 
-static int put_link(struct rk_packing *k, const struct rk_entry *e, const char *text,
+static int put_link(struct rk_pack_work *k, const struct rk_entry *e, const char *text,
 		    const char *reason)
 {
 	struct rk_pack_item *item = text ? rk_pack_item_add(k, e->path, RK_PACK_LINK, reason) :
@@ -43,7 +43,7 @@ static int put_link(struct rk_packing *k, const struct rk_entry *e, const char *
 }
 
 /* Out of the devel tree and into the package beside it. */
-static int put_outside(struct rk_packing *k, const struct rk_entry *e, const char *platform)
+static int put_outside(struct rk_pack_work *k, const struct rk_entry *e, const char *platform)
 {
 	size_t up = 1, at = 0;
 	char *text;
@@ -62,7 +62,7 @@ static int put_outside(struct rk_packing *k, const struct rk_entry *e, const cha
 	return put_link(k, e, text, "in a runtime package");
 }
 
-static int put_source_link(struct rk_packing *k, const struct rk_entry *e)
+static int put_source_link(struct rk_pack_work *k, const struct rk_entry *e)
 {
 	const char *why = "", *reason;
 
@@ -85,7 +85,7 @@ static int put_source_link(struct rk_packing *k, const struct rk_entry *e)
 }
 
 /* A library's other name: the SONAME beside it, where that is; else as the source has it. */
-static int put_alias(struct rk_packing *k, const struct rk_entry *e, const char *soname)
+static int put_alias(struct rk_pack_work *k, const struct rk_entry *e, const char *soname)
 {
 	const char *beside = rk_pack_sibling(k, e->path, soname);
 
@@ -98,7 +98,7 @@ static int put_alias(struct rk_packing *k, const struct rk_entry *e, const char 
 	return put_link(k, e, soname, "another name of the library");
 }
 
-static int put_file(struct rk_packing *k, const struct rk_entry *e)
+static int put_file(struct rk_pack_work *k, const struct rk_entry *e)
 {
 	const struct rk_file_facts *f;
 	int rc = rk_file_facts(k->pl->p, e, &f, k->pl->err);
@@ -111,7 +111,7 @@ static int put_file(struct rk_packing *k, const struct rk_entry *e)
 	return rk_pack_put_file(k, e->path, e, RK_PACK_COPY, "", true);
 }
 
-static int put_dir(struct rk_packing *k, const struct rk_entry *e)
+static int put_dir(struct rk_pack_work *k, const struct rk_entry *e)
 {
 	struct rk_pack_item *item = rk_pack_item_add(k, e->path, RK_PACK_DIR, "");
 
@@ -122,7 +122,7 @@ static int put_dir(struct rk_packing *k, const struct rk_entry *e)
 	return 0;
 }
 
-static int put_entry(struct rk_packing *k, const struct rk_entry *e)
+static int put_entry(struct rk_pack_work *k, const struct rk_entry *e)
 {
 	const struct rk_dist *d = NULL;
 	const struct rk_pack_item *item;
@@ -137,7 +137,7 @@ static int put_entry(struct rk_packing *k, const struct rk_entry *e)
 	return e->kind == RK_ENTRY_LINK ? put_source_link(k, e) : put_file(k, e);
 }
 
-int rk_pack_devel(struct rk_packing *k)
+int rk_pack_devel(struct rk_pack_work *k)
 {
 	int rc = 0;
 

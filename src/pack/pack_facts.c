@@ -57,9 +57,10 @@ static int take(struct rk_pack_plan *p, const struct rk_elf *elf, struct rk_file
 		f->note = elf->kind == RK_ELF_OTHER ? "object file or device code" : "";
 		return 0;
 	}
-	f->type = elf->kind == RK_ELF_SHARED ? RK_FILE_LIBRARY :
-		  elf->dynamic               ? RK_FILE_PROGRAM :
-					       RK_FILE_STATIC;
+	if (elf->kind == RK_ELF_SHARED)
+		f->type = RK_FILE_LIBRARY;
+	else /* without an interpreter nobody reads a run path, dynamic section or not */
+		f->type = elf->dynamic && elf->interpreter ? RK_FILE_PROGRAM : RK_FILE_STATIC;
 	f->machine = elf->wide ? elf->machine : 0;
 	if (elf->soname && elf->kind == RK_ELF_SHARED && is_file_name(elf->soname))
 		rc = keep_text(p, elf->soname, &f->soname, err);

@@ -17,7 +17,7 @@ const char *const rk_pack_action_names[] = {
 	[RK_PACK_DROP] = "drop",
 };
 
-const char *rk_pack_text(struct rk_packing *k, const char *fmt, ...)
+const char *rk_pack_text(struct rk_pack_work *k, const char *fmt, ...)
 {
 	char *text = NULL;
 	va_list args;
@@ -38,7 +38,7 @@ const char *rk_pack_text(struct rk_packing *k, const char *fmt, ...)
 	return text;
 }
 
-static struct rk_pack_item *grow(struct rk_packing *k)
+static struct rk_pack_item *grow(struct rk_pack_work *k)
 {
 	struct rk_dist *d = k->d;
 	size_t cap = d->cap ? 2 * d->cap : 64;
@@ -56,7 +56,7 @@ static struct rk_pack_item *grow(struct rk_packing *k)
 	return v;
 }
 
-struct rk_pack_item *rk_pack_item_add(struct rk_packing *k, const char *path,
+struct rk_pack_item *rk_pack_item_add(struct rk_pack_work *k, const char *path,
 				      enum rk_pack_action action, const char *reason)
 {
 	struct rk_pack_item *item = path && reason ? grow(k) : NULL;
@@ -72,7 +72,7 @@ struct rk_pack_item *rk_pack_item_add(struct rk_packing *k, const char *path,
 	return item;
 }
 
-int rk_pack_put_drop(struct rk_packing *k, const struct rk_entry *e, const char *reason)
+int rk_pack_put_drop(struct rk_pack_work *k, const struct rk_entry *e, const char *reason)
 {
 	struct rk_pack_item *item = rk_pack_item_add(k, e->path, RK_PACK_DROP, reason);
 
@@ -101,7 +101,7 @@ static void put_up(struct rk_bytes *out, size_t n)
 }
 
 /* The terminated text in the arena; NULL is said. */
-static const char *keep(struct rk_packing *k, struct rk_bytes *b)
+static const char *keep(struct rk_pack_work *k, struct rk_bytes *b)
 {
 	const char *text = b->bad ? NULL :
 				    rk_arena_text(k->pl->p->arena, (const char *)b->data, b->len);
@@ -112,14 +112,14 @@ static const char *keep(struct rk_packing *k, struct rk_bytes *b)
 	return text;
 }
 
-const char *rk_pack_sibling(struct rk_packing *k, const char *path, const char *name)
+const char *rk_pack_sibling(struct rk_pack_work *k, const char *path, const char *name)
 {
 	const char *slash = strrchr(path, '/');
 
 	return rk_pack_text(k, "%.*s%s", slash ? (int)(slash - path) + 1 : 0, path, name);
 }
 
-const char *rk_pack_relative(struct rk_packing *k, const char *from, const char *to)
+const char *rk_pack_relative(struct rk_pack_work *k, const char *from, const char *to)
 {
 	struct rk_bytes out;
 	size_t common = 0;
@@ -162,7 +162,7 @@ static void put_part(struct rk_bytes *out, const char *part, size_t len)
 	rk_bytes_put(out, part, len);
 }
 
-static const char *platform_of(struct rk_packing *k, const char *logical)
+static const char *platform_of(struct rk_pack_work *k, const char *logical)
 {
 	struct rk_pack_plan *p = k->pl->p;
 	const struct rk_pack_kind *kind = rk_pack_table_find(p->table, logical);
@@ -173,7 +173,7 @@ static const char *platform_of(struct rk_packing *k, const char *logical)
 }
 
 /* What the file has, then the folders of the packages it may need: "$ORIGIN/../../_rocm_sdk_core/lib". */
-static const char *rpath_for(struct rk_packing *k, const char *path, const char *old)
+static const char *rpath_for(struct rk_pack_work *k, const char *path, const char *old)
 {
 	struct rk_bytes out, part;
 	size_t n;
@@ -200,7 +200,7 @@ static const char *rpath_for(struct rk_packing *k, const char *path, const char 
 	return keep(k, &out);
 }
 
-static const char *edit_text(struct rk_packing *k, const struct rk_elf_edit *e, const char *rpath)
+static const char *edit_text(struct rk_pack_work *k, const struct rk_elf_edit *e, const char *rpath)
 {
 	static const char *const ways[] = { [RK_ELF_SAME] = "as it was",
 					    [RK_ELF_TAG] = "kind of entry",
@@ -216,7 +216,7 @@ static const char *edit_text(struct rk_packing *k, const struct rk_elf_edit *e, 
 }
 
 /* 1: *ret is the edit; 0: the file stays as it is, and that was said. */
-static int edit_file(struct rk_packing *k, const struct rk_entry *file, const char *rpath,
+static int edit_file(struct rk_pack_work *k, const struct rk_entry *file, const char *rpath,
 		     struct rk_elf_edit *ret)
 {
 	enum rk_rpath_tag tag = k->pl->o->runpath ? RK_RUNPATH : RK_RPATH;
@@ -250,7 +250,7 @@ static bool may_edit(const struct rk_file_facts *f)
 }
 
 /* All host files of a package are for one machine: the launchers in it, and its tag, go by that. */
-static int check_machine(struct rk_packing *k, const struct rk_entry *file,
+static int check_machine(struct rk_pack_work *k, const struct rk_entry *file,
 			 const struct rk_file_facts *f)
 {
 	if (!f->machine)
@@ -267,8 +267,8 @@ static int check_machine(struct rk_packing *k, const struct rk_entry *file,
 	return 0;
 }
 
-static int set_content(struct rk_packing *k, struct rk_pack_item *item, const struct rk_entry *file,
-		       const struct rk_elf_edit *edit)
+static int set_content(struct rk_pack_work *k, struct rk_pack_item *item,
+		       const struct rk_entry *file, const struct rk_elf_edit *edit)
 {
 	struct rk_arena *a = k->pl->p->arena;
 	struct rk_content *c = NULL;
@@ -287,7 +287,7 @@ static int set_content(struct rk_packing *k, struct rk_pack_item *item, const st
 	return rc;
 }
 
-static int edit_item(struct rk_packing *k, struct rk_pack_item *item, const struct rk_entry *file,
+static int edit_item(struct rk_pack_work *k, struct rk_pack_item *item, const struct rk_entry *file,
 		     const struct rk_file_facts *f, bool devel)
 {
 	const char *rpath = devel ? f->rpath : rpath_for(k, item->path, f->rpath);
@@ -324,7 +324,7 @@ static const char *reason_of(const struct rk_file_facts *f)
 	}
 }
 
-int rk_pack_put_file(struct rk_packing *k, const char *path, const struct rk_entry *file,
+int rk_pack_put_file(struct rk_pack_work *k, const char *path, const struct rk_entry *file,
 		     enum rk_pack_action action, const char *reason, bool devel)
 {
 	const struct rk_file_facts *f;
@@ -342,7 +342,7 @@ int rk_pack_put_file(struct rk_packing *k, const char *path, const struct rk_ent
 }
 
 /* Bytes that were made, into the arena. */
-static int set_bytes(struct rk_packing *k, struct rk_pack_item *item, const struct rk_bytes *b)
+static int set_bytes(struct rk_pack_work *k, struct rk_pack_item *item, const struct rk_bytes *b)
 {
 	struct rk_arena *a = k->pl->p->arena;
 	struct rk_content *c = NULL;
@@ -362,7 +362,7 @@ bool rk_pack_has_launcher(uint16_t machine)
 	return machine == EM_X86_64 || machine == EM_AARCH64;
 }
 
-int rk_pack_put_launcher(struct rk_packing *k, const char *path, const struct rk_entry *program,
+int rk_pack_put_launcher(struct rk_pack_work *k, const char *path, const struct rk_entry *program,
 			 uint16_t machine)
 {
 	const char *way = rk_pack_relative(k, path, program->path);
@@ -385,7 +385,7 @@ int rk_pack_put_launcher(struct rk_packing *k, const char *path, const struct rk
 	return rc;
 }
 
-int rk_pack_put_stub(struct rk_packing *k, struct rk_pack_item *item, const char *soname,
+int rk_pack_put_stub(struct rk_pack_work *k, struct rk_pack_item *item, const char *soname,
 		     uint16_t machine)
 {
 	const char *slash = strrchr(item->path, '/');

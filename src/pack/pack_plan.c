@@ -191,7 +191,7 @@ static bool family_fits(const struct rk_dist *d, const struct rk_artifact *a, bo
 	return is_generic(a) || (!kpack && is_of(a, d->family));
 }
 
-static bool dist_takes(const struct rk_packing *k, const struct rk_artifact *a)
+static bool dist_takes(const struct rk_pack_work *k, const struct rk_artifact *a)
 {
 	const struct rk_pack_plan *p = k->pl->p;
 
@@ -212,7 +212,7 @@ static int by_item_order(const void *a, const void *b)
 	return rk_pack_order(x->path, x->action == RK_PACK_DIR, y->path, y->action == RK_PACK_DIR);
 }
 
-static int index_items(struct rk_packing *k, struct rk_path_map *map)
+static int index_items(struct rk_pack_work *k, struct rk_path_map *map)
 {
 	struct rk_dist *d = k->d;
 	int rc = 0;
@@ -225,7 +225,7 @@ static int index_items(struct rk_packing *k, struct rk_path_map *map)
 }
 
 /* How many artifacts it takes. */
-static int lay_out(struct rk_packing *k, size_t *ret_n)
+static int lay_out(struct rk_pack_work *k, size_t *ret_n)
 {
 	struct rk_pack_plan *p = k->pl->p;
 	const struct rk_pack_kind *kind = k->d->kind;
@@ -245,7 +245,7 @@ static int lay_out(struct rk_packing *k, size_t *ret_n)
 	return rc < 0 ? rc : rk_overlay_settle(&k->tree, p->diag, k->pl->err);
 }
 
-static int fill(struct rk_packing *k)
+static int fill(struct rk_pack_work *k)
 {
 	int rc;
 
@@ -265,7 +265,7 @@ static int fill(struct rk_packing *k)
 	return rc < 0 ? rc : rk_pack_add_aliases(k);
 }
 
-static int missing(struct rk_packing *k)
+static int missing(struct rk_pack_work *k)
 {
 	const struct rk_pack_kind *kind = k->d->kind;
 	char names[300] = "";
@@ -289,7 +289,7 @@ static int missing(struct rk_packing *k)
 		       k->pl->o->artifact_dir, k->d->dist, names);
 }
 
-static int check_all_machines(struct rk_packing *k)
+static int check_all_machines(struct rk_pack_work *k)
 {
 	struct rk_pack_plan *p = k->pl->p;
 
@@ -305,7 +305,7 @@ static int check_all_machines(struct rk_packing *k)
 /* The package at the end of the plan, when there is anything to put in it. */
 static int make_dist(struct rk_planner *pl, struct rk_dist *d)
 {
-	struct rk_packing k = { .pl = pl, .d = d };
+	struct rk_pack_work k = { .pl = pl, .d = d };
 	size_t n = 0;
 	int rc = d->kind->role == RK_PACK_META ? 0 : lay_out(&k, &n);
 

@@ -9,7 +9,7 @@
 
 enum rk_file_type {
 	RK_FILE_DATA,   /* no ELF, or not to be touched: device code, debug files, object files */
-	RK_FILE_STATIC, /* a program without a dynamic section */
+	RK_FILE_STATIC, /* a program that no loader reads the run path of */
 	RK_FILE_PROGRAM,
 	RK_FILE_LIBRARY,
 	RK_FILE_BROKEN, /* ELF that contradicts itself */
@@ -63,7 +63,7 @@ struct rk_planner {
 };
 
 /* The one being filled. */
-struct rk_packing {
+struct rk_pack_work {
 	struct rk_planner *pl;
 	struct rk_dist *d;
 	struct rk_overlay tree;
@@ -71,38 +71,38 @@ struct rk_packing {
 };
 
 /* An empty item at the end, or NULL: no memory (said in pl->err). */
-struct rk_pack_item *rk_pack_item_add(struct rk_packing *k, const char *path,
+struct rk_pack_item *rk_pack_item_add(struct rk_pack_work *k, const char *path,
 				      enum rk_pack_action action, const char *reason);
 /* A text of the arena; NULL is said in pl->err. */
-const char *rk_pack_text(struct rk_packing *k, const char *fmt, ...)
+const char *rk_pack_text(struct rk_pack_work *k, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* `name` in the folder of `path`. */
-const char *rk_pack_sibling(struct rk_packing *k, const char *path, const char *name);
+const char *rk_pack_sibling(struct rk_pack_work *k, const char *path, const char *name);
 /* `from` and `to` are paths of files: how to get from the folder of one to the other. */
-const char *rk_pack_relative(struct rk_packing *k, const char *from, const char *to);
+const char *rk_pack_relative(struct rk_pack_work *k, const char *from, const char *to);
 
 /*
  * The bytes of `file` under the name `path`. ELF files get the run path of the package; `devel`: they
  * keep theirs, only its kind changes.
  */
-int rk_pack_put_file(struct rk_packing *k, const char *path, const struct rk_entry *file,
+int rk_pack_put_file(struct rk_pack_work *k, const char *path, const struct rk_entry *file,
 		     enum rk_pack_action action, const char *reason, bool devel);
 bool rk_pack_has_launcher(uint16_t machine);
-int rk_pack_put_launcher(struct rk_packing *k, const char *path, const struct rk_entry *program,
+int rk_pack_put_launcher(struct rk_pack_work *k, const char *path, const struct rk_entry *program,
 			 uint16_t machine);
 /* `item` becomes an empty library that brings `soname`. */
-int rk_pack_put_stub(struct rk_packing *k, struct rk_pack_item *item, const char *soname,
+int rk_pack_put_stub(struct rk_pack_work *k, struct rk_pack_item *item, const char *soname,
 		     uint16_t machine);
 /* The reason why nothing is written. */
-int rk_pack_put_drop(struct rk_packing *k, const struct rk_entry *e, const char *reason);
+int rk_pack_put_drop(struct rk_pack_work *k, const struct rk_entry *e, const char *reason);
 
 /* All files of a runtime or device package, from k->tree. */
-int rk_pack_runtime(struct rk_packing *k);
-int rk_pack_device(struct rk_packing *k);
+int rk_pack_runtime(struct rk_pack_work *k);
+int rk_pack_device(struct rk_pack_work *k);
 /* Links and aliases that the table adds; items are not sorted yet. */
-int rk_pack_add_links(struct rk_packing *k);
-int rk_pack_add_aliases(struct rk_packing *k);
+int rk_pack_add_links(struct rk_pack_work *k);
+int rk_pack_add_aliases(struct rk_pack_work *k);
 /* From k->tree and the runtime packages before it. */
-int rk_pack_devel(struct rk_packing *k);
+int rk_pack_devel(struct rk_pack_work *k);
 
 #endif

@@ -7,14 +7,15 @@
 #include "base/text.h"
 #include "pack/pack_plan_impl.h"
 
-static int broken(struct rk_packing *k, const struct rk_entry *file, const struct rk_file_facts *f)
+static int broken(struct rk_pack_work *k, const struct rk_entry *file,
+		  const struct rk_file_facts *f)
 {
 	return rk_fail(k->pl->err, RK_E_FORMAT, "'%s' is a broken ELF file: %.300s",
 		       file->origin->name, f->note);
 }
 
 /* Facts of what a link ends at; NULL in *ret_end: at no file. */
-static int end_of(struct rk_packing *k, const struct rk_entry *link,
+static int end_of(struct rk_pack_work *k, const struct rk_entry *link,
 		  const struct rk_entry **ret_end, const struct rk_file_facts **ret,
 		  const char **ret_why)
 {
@@ -33,7 +34,7 @@ static int end_of(struct rk_packing *k, const struct rk_entry *link,
 }
 
 /* Will the package have a library with this SONAME beside `path`? 1 yes, 0 no. */
-static int has_soname(struct rk_packing *k, const char *path, const char *soname)
+static int has_soname(struct rk_pack_work *k, const char *path, const char *soname)
 {
 	const char *where = rk_pack_sibling(k, path, soname), *why;
 	const struct rk_entry *e = where ? rk_overlay_find(&k->tree, where) : NULL;
@@ -55,7 +56,7 @@ static int has_soname(struct rk_packing *k, const char *path, const char *soname
 	return f->type == RK_FILE_LIBRARY && f->soname && rk_text_same(f->soname, soname);
 }
 
-static int put_alias(struct rk_packing *k, const struct rk_entry *e, const char *soname)
+static int put_alias(struct rk_pack_work *k, const struct rk_entry *e, const char *soname)
 {
 	struct rk_pack_item *item =
 		rk_pack_item_add(k, e->path, RK_PACK_ALIAS, "another name of the library");
@@ -69,7 +70,7 @@ static int put_alias(struct rk_packing *k, const struct rk_entry *e, const char 
 }
 
 /* A library goes by its SONAME alone, unless nothing has that name. */
-static int put_library(struct rk_packing *k, const struct rk_entry *file,
+static int put_library(struct rk_pack_work *k, const struct rk_entry *file,
 		       const struct rk_file_facts *f)
 {
 	int rc;
@@ -88,7 +89,7 @@ static int put_library(struct rk_packing *k, const struct rk_entry *file,
 				"library; nothing beside it has the name of its SONAME", false);
 }
 
-static int put_regular(struct rk_packing *k, const struct rk_entry *file)
+static int put_regular(struct rk_pack_work *k, const struct rk_entry *file)
 {
 	const struct rk_file_facts *f;
 	int rc = rk_file_facts(k->pl->p, file, &f, k->pl->err);
@@ -103,7 +104,7 @@ static int put_regular(struct rk_packing *k, const struct rk_entry *file)
 }
 
 /* A launcher needs its program in the same package. */
-static int put_program_link(struct rk_packing *k, const struct rk_entry *link,
+static int put_program_link(struct rk_pack_work *k, const struct rk_entry *link,
 			    const struct rk_entry *end, const struct rk_file_facts *f)
 {
 	const struct rk_entry *there = rk_overlay_find(&k->tree, end->path);
@@ -117,7 +118,7 @@ static int put_program_link(struct rk_packing *k, const struct rk_entry *link,
 }
 
 /* A link that leads nowhere; those that lead out were warned of when they were read. */
-static int drop_link(struct rk_packing *k, const struct rk_entry *link, const char *why)
+static int drop_link(struct rk_pack_work *k, const struct rk_entry *link, const char *why)
 {
 	if (why == rk_link_circle && rk_entry_say(link))
 		rk_diag_add(k->pl->p->diag, "looping-link", link->artifact->label, 0, 1,
@@ -125,7 +126,7 @@ static int drop_link(struct rk_packing *k, const struct rk_entry *link, const ch
 	return rk_pack_put_drop(k, link, rk_pack_text(k, "link '%s': %s", link->link, why));
 }
 
-static int put_link(struct rk_packing *k, const struct rk_entry *link)
+static int put_link(struct rk_pack_work *k, const struct rk_entry *link)
 {
 	const struct rk_file_facts *f = NULL;
 	const struct rk_entry *end;
@@ -155,7 +156,7 @@ static int put_link(struct rk_packing *k, const struct rk_entry *link)
 	return rk_pack_put_file(k, link->path, end, RK_PACK_RESOLVED, "link: its content", false);
 }
 
-int rk_pack_runtime(struct rk_packing *k)
+int rk_pack_runtime(struct rk_pack_work *k)
 {
 	int rc = 0;
 
@@ -171,7 +172,7 @@ int rk_pack_runtime(struct rk_packing *k)
 }
 
 /* Device packages lie over the libraries: every file as it is called, links as their content. */
-static int put_device(struct rk_packing *k, const struct rk_entry *e)
+static int put_device(struct rk_pack_work *k, const struct rk_entry *e)
 {
 	const struct rk_entry *end = e;
 	const struct rk_file_facts *f = NULL;
@@ -189,7 +190,7 @@ static int put_device(struct rk_packing *k, const struct rk_entry *e)
 				end == e ? "" : "link: its content", false);
 }
 
-int rk_pack_device(struct rk_packing *k)
+int rk_pack_device(struct rk_pack_work *k)
 {
 	int rc = 0;
 
