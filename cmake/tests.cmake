@@ -60,6 +60,9 @@ set_tests_properties(seeds PROPERTIES LABELS fuzz-replay FIXTURES_SETUP seeds)
 
 # Each fuzz target is always built with a main that replays files, and with libFuzzer on request.
 file(GLOB fuzz_sources CONFIGURE_DEPENDS tests/fuzz/fuzz_*.c)
+if(NOT PACK_FOUND)
+  list(FILTER fuzz_sources EXCLUDE REGEX "/fuzz_(elf|pack)[^/]*$")
+endif()
 file(GLOB corpora CONFIGURE_DEPENDS LIST_DIRECTORIES true tests/fuzz/corpus/*)
 foreach(source ${fuzz_sources})
   get_filename_component(name ${source} NAME_WE)

@@ -181,6 +181,7 @@ setup_pack() {
 	need elfutils have eu-elflint
 	need file have file
 	need libarchive-tools have bsdtar
+	need patchelf have patchelf
 	need unzip have unzip
 	install_what_there_is
 }

@@ -15,6 +15,8 @@ enum rk_elf_kind {
 	RK_ELF_OTHER,  /* relocatable, core, device code (EM_AMDGPU) */
 };
 
+enum { RK_ELF_TEXT_MAX = 1 << 16 }; /* bytes of any name, its end included */
+
 struct rk_elf_version {
 	const char *file, *name; /* "libc.so.6", "GLIBC_2.34" */
 };

@@ -1,0 +1,382 @@
+/* elf_edit_image.c - the headers of an ELF file in memory, and what became of them as patches. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "elf/elf_edit_impl.h"
+
+enum { MAX_SLOTS = 1 << 16, PAGE_SMALL = 4 << 10, PAGE_LARGE = 64 << 10 };
+/* No address space is larger; sums of two addresses below it do not overflow. */
+#define MAX_ADDRESS ((uint64_t)1 << 62)
+#define MAX_ALIGN ((uint64_t)1 << 32)
+
+static int unsupported(const struct elf_image *m, const char *why)
+{
+	return rk_fail(m->err, RK_E_UNSUPPORTED, "cannot edit this ELF file: %s", why);
+}
+
+static int broken(const struct elf_image *m, uint64_t offset, const char *what)
+{
+	int rc = rk_fail(m->err, RK_E_FORMAT, "broken ELF file: %s at byte %" PRIu64, what, offset);
+
+	if (m->err)
+		m->err->offset = offset;
+	return rc;
+}
+
+static int read_head(struct elf_image *m)
+{
+	if (m->len < EI_NIDENT || memcmp(m->data, ELFMAG, SELFMAG) != 0)
+		return broken(m, 0, "no header");
+	if (m->data[EI_CLASS] != ELFCLASS64)
+		return unsupported(m, "it is not of 64 bits");
+	if (m->data[EI_DATA] != ELFDATA2LSB)
+		return unsupported(m, "it has another byte order");
+	if (m->len < sizeof(m->head))
+		return broken(m, 0, "the header is cut short");
+	memcpy(&m->head, m->data, sizeof(m->head));
+	if (m->head.e_type != ET_DYN && m->head.e_type != ET_EXEC)
+		return unsupported(m, "it is neither program nor library");
+	if (m->head.e_machine == EM_AMDGPU)
+		return unsupported(m, "it is code of a device");
+	m->page = m->head.e_machine == EM_X86_64 ? PAGE_SMALL : PAGE_LARGE;
+	return 0;
+}
+
+static int read_segments(struct elf_image *m)
+{
+	size_t n = m->head.e_phnum;
+
+	if (n == 0)
+		return unsupported(m, "it has no program headers");
+	if (n >= PN_XNUM - 1)
+		return unsupported(m, "it has too many program headers");
+	if (m->head.e_phentsize != sizeof(Elf64_Phdr) ||
+	    !elf_fits(m->head.e_phoff, n * sizeof(Elf64_Phdr), m->len) ||
+	    m->head.e_phoff < sizeof(m->head))
+		return broken(m, m->head.e_phoff, "the program headers");
+	m->segments = rk_arena_alloc(m->arena, (n + 1) * sizeof(*m->segments));
+	if (!m->segments)
+		return rk_fail_nomem(m->err);
+	memcpy(m->segments, m->data + m->head.e_phoff, n * sizeof(*m->segments));
+	m->nsegments = n;
+	return 0;
+}
+
+static bool segment_is_sane(const struct elf_image *m, const Elf64_Phdr *p)
+{
+	if (p->p_type == PT_LOAD)
+		return elf_fits(p->p_offset, p->p_filesz, m->len) && p->p_filesz <= p->p_memsz &&
+		       elf_fits(p->p_vaddr, p->p_memsz, MAX_ADDRESS) && p->p_align <= MAX_ALIGN &&
+		       (p->p_align & (p->p_align - (p->p_align != 0))) == 0;
+	if (p->p_type == PT_INTERP || p->p_type == PT_NOTE || p->p_type == PT_DYNAMIC ||
+	    p->p_type == PT_GNU_PROPERTY || p->p_type == PT_PHDR)
+		return elf_fits(p->p_offset, p->p_filesz, m->len) &&
+		       elf_fits(p->p_vaddr, p->p_memsz, MAX_ADDRESS);
+	return true;
+}
+
+/* Loaders ask for segments in ascending order. */
+static int check_segments(struct elf_image *m)
+{
+	uint64_t end = 0;
+
+	for (size_t i = 0; i < m->nsegments; i++) {
+		const Elf64_Phdr *p = &m->segments[i];
+		uint64_t at = m->head.e_phoff + i * sizeof(*p);
+
+		if (!segment_is_sane(m, p))
+			return broken(m, at, "a segment is not in the file");
+		m->interpreter |= p->p_type == PT_INTERP;
+		if (p->p_type != PT_LOAD)
+			continue;
+		if (p->p_vaddr < end)
+			return broken(m, at, "segments overlap or are out of order");
+		end = p->p_vaddr + p->p_memsz;
+	}
+	return 0;
+}
+
+static int read_sections(struct elf_image *m)
+{
+	size_t n = m->head.e_shnum;
+
+	if (m->head.e_shoff == 0)
+		return 0;
+	if (n == 0 || n >= SHN_LORESERVE)
+		return unsupported(m, "it has too many sections");
+	if (m->head.e_shentsize != sizeof(Elf64_Shdr) ||
+	    !elf_fits(m->head.e_shoff, n * sizeof(Elf64_Shdr), m->len))
+		return broken(m, m->head.e_shoff, "the section headers are not in the file");
+	m->sections = rk_arena_alloc(m->arena, n * sizeof(*m->sections));
+	if (!m->sections)
+		return rk_fail_nomem(m->err);
+	memcpy(m->sections, m->data + m->head.e_shoff, n * sizeof(*m->sections));
+	m->nsections = n;
+	for (size_t i = 1; i < n; i++) {
+		const Elf64_Shdr *s = &m->sections[i];
+
+		if (s->sh_type != SHT_NOBITS && !elf_fits(s->sh_offset, s->sh_size, m->len))
+			return broken(m, m->head.e_shoff + i * sizeof(*s),
+				      "a section is not in the file");
+	}
+	return 0;
+}
+
+static const Elf64_Phdr *dynamic_segment(const struct elf_image *m)
+{
+	for (size_t i = 0; i < m->nsegments; i++)
+		if (m->segments[i].p_type == PT_DYNAMIC && m->segments[i].p_filesz)
+			return &m->segments[i];
+	return NULL;
+}
+
+/* A file of debug information has the headers, not the bytes. */
+static bool is_hollow(const struct elf_image *m, uint64_t dynamic)
+{
+	for (size_t i = 1; i < m->nsections; i++)
+		if (m->sections[i].sh_type == SHT_NOBITS && m->sections[i].sh_addr == dynamic)
+			return true;
+	return false;
+}
+
+static int read_entries(struct elf_image *m)
+{
+	const Elf64_Phdr *p = dynamic_segment(m);
+
+	if (!p || is_hollow(m, p->p_vaddr))
+		return unsupported(m, "it has no dynamic section (a static program?)");
+	m->nslots = (size_t)(p->p_filesz / sizeof(Elf64_Dyn));
+	if (m->nslots > MAX_SLOTS)
+		return unsupported(m, "its dynamic section is too large");
+	m->entries_at = p->p_offset;
+	m->entries = rk_arena_alloc(m->arena, (m->nslots + 1) * sizeof(*m->entries));
+	if (!m->entries)
+		return rk_fail_nomem(m->err);
+	memcpy(m->entries, m->data + m->entries_at, m->nslots * sizeof(*m->entries));
+	while (m->nentries < m->nslots && m->entries[m->nentries].d_tag != DT_NULL)
+		m->nentries++;
+	if (m->nentries == m->nslots)
+		return broken(m, m->entries_at, "the dynamic section has no end");
+	return 0;
+}
+
+/* The last one counts, as for a loader. */
+static bool entry_value(const struct elf_image *m, int64_t tag, uint64_t *ret)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < m->nentries; i++)
+		if (m->entries[i].d_tag == tag) {
+			*ret = m->entries[i].d_un.d_val;
+			found = true;
+		}
+	return found;
+}
+
+bool rk_elf_image_find(const struct elf_image *m, uint64_t address, uint64_t *ret_at,
+		       uint64_t *ret_left)
+{
+	for (size_t i = 0; i < m->nsegments; i++) {
+		const Elf64_Phdr *p = &m->segments[i];
+
+		if (p->p_type != PT_LOAD || address < p->p_vaddr ||
+		    address - p->p_vaddr >= p->p_filesz)
+			continue;
+		*ret_at = p->p_offset + (address - p->p_vaddr);
+		*ret_left = p->p_filesz - (address - p->p_vaddr);
+		return true;
+	}
+	return false;
+}
+
+static int find_strings_section(struct elf_image *m)
+{
+	for (size_t i = 1; i < m->nsections; i++) {
+		const Elf64_Shdr *s = &m->sections[i];
+
+		if (s->sh_type != SHT_STRTAB || !(s->sh_flags & SHF_ALLOC) ||
+		    s->sh_addr != m->strings_address)
+			continue;
+		if (s->sh_offset != m->strings_at)
+			return broken(m, m->head.e_shoff + i * sizeof(*s),
+				      "the string table's section is elsewhere");
+		m->strings_section = i;
+		return 0;
+	}
+	return m->sections ? unsupported(m, "its string table is no section") : 0;
+}
+
+static int find_strings(struct elf_image *m)
+{
+	uint64_t left = 0;
+
+	if (!entry_value(m, DT_STRTAB, &m->strings_address) ||
+	    !entry_value(m, DT_STRSZ, &m->nstrings))
+		return unsupported(m, "it has no dynamic string table");
+	if (!rk_elf_image_find(m, m->strings_address, &m->strings_at, &left) || m->nstrings > left)
+		return broken(m, 0, "the dynamic string table is not in a segment");
+	if (m->nstrings == 0 || m->data[m->strings_at + m->nstrings - 1] != 0)
+		return broken(m, m->strings_at, "the dynamic string table has no end");
+	return find_strings_section(m);
+}
+
+/* What is changed must be one thing only. */
+static int check_apart(struct elf_image *m)
+{
+	const uint64_t at[] = { 0, m->head.e_phoff, m->head.e_shoff, m->entries_at, m->strings_at };
+	const uint64_t size[] = { sizeof(m->head), m->nsegments * sizeof(*m->segments),
+				  m->nsections * sizeof(*m->sections),
+				  m->nslots * sizeof(*m->entries), m->nstrings };
+
+	for (size_t i = 0; i < 5; i++)
+		for (size_t k = 0; k < i; k++)
+			if (elf_meet(at[i], size[i], at[k], size[k]))
+				return broken(m, at[i], "tables overlap");
+	return 0;
+}
+
+/* A program that is its own loader has a dynamic section and nobody who reads its run path. */
+static int check_loaded(struct elf_image *m)
+{
+	uint64_t flags = 0;
+
+	entry_value(m, DT_FLAGS_1, &flags);
+	if (!m->interpreter && (m->head.e_type == ET_EXEC || (flags & DF_1_PIE)))
+		return unsupported(m, "a static program has no run path");
+	return 0;
+}
+
+int rk_elf_image_read(struct elf_image *m)
+{
+	int (*const steps[])(struct elf_image *) = { read_head,     read_segments, check_segments,
+						     read_sections, read_entries,  check_loaded,
+						     find_strings,  check_apart };
+	int rc = 0;
+
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && rc == 0; i++)
+		rc = steps[i](m);
+	return rc;
+}
+
+int rk_elf_image_patch(struct elf_image *m, uint64_t offset, const void *bytes, size_t len)
+{
+	if (m->npatches == m->cap_patches) {
+		size_t cap = m->cap_patches ? 2 * m->cap_patches : 32;
+		struct rk_elf_patch *p = rk_arena_alloc(m->arena, cap * sizeof(*p));
+
+		if (!p)
+			return rk_fail_nomem(m->err);
+		if (m->npatches)
+			memcpy(p, m->patches, m->npatches * sizeof(*p));
+		m->patches = p;
+		m->cap_patches = cap;
+	}
+	m->patches[m->npatches++] = (struct rk_elf_patch){ offset, bytes, len };
+	return 0;
+}
+
+/* Only what is not the same already. */
+static int patch_if_new(struct elf_image *m, uint64_t offset, const void *bytes, size_t len)
+{
+	if (elf_fits(offset, len, m->len) && memcmp(m->data + offset, bytes, len) == 0)
+		return 0;
+	return rk_elf_image_patch(m, offset, bytes, len);
+}
+
+static int patch_sections(struct elf_image *m)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < m->nsections && rc == 0; i++)
+		rc = patch_if_new(m, m->head.e_shoff + i * sizeof(Elf64_Shdr), &m->sections[i],
+				  sizeof(Elf64_Shdr));
+	return rc;
+}
+
+/* How far a section has moved. */
+static uint64_t distance_of(const struct elf_image *m, size_t section)
+{
+	Elf64_Shdr old;
+
+	memcpy(&old, m->data + m->head.e_shoff + section * sizeof(old), sizeof(old));
+	return m->sections[section].sh_addr - old.sh_addr;
+}
+
+/* Symbols of sections that have moved, such as the sections' own, for those who link or strip. */
+static int patch_symbols(struct elf_image *m, const Elf64_Shdr *table, const uint64_t *distances)
+{
+	int rc = 0;
+
+	for (uint64_t k = 0; k < table->sh_size / sizeof(Elf64_Sym) && rc == 0; k++) {
+		uint64_t at = table->sh_offset + k * sizeof(Elf64_Sym);
+		Elf64_Sym sym, *moved;
+
+		memcpy(&sym, m->data + at, sizeof(sym));
+		if (sym.st_shndx >= m->nsections || distances[sym.st_shndx] == 0)
+			continue;
+		moved = rk_arena_alloc(m->arena, sizeof(*moved));
+		if (!moved)
+			return rk_fail_nomem(m->err);
+		*moved = sym;
+		moved->st_value += distances[sym.st_shndx];
+		rc = rk_elf_image_patch(m, at, moved, sizeof(*moved));
+	}
+	return rc;
+}
+
+static int patch_symbol_tables(struct elf_image *m)
+{
+	uint64_t *distances = rk_arena_alloc(m->arena, m->nsections * sizeof(*distances)), any = 0;
+	int rc = 0;
+
+	if (!distances)
+		return rk_fail_nomem(m->err);
+	for (size_t i = 1; i < m->nsections; i++)
+		any |= distances[i] = distance_of(m, i);
+	for (size_t i = 1; i < m->nsections && rc == 0 && any; i++)
+		if (m->sections[i].sh_type == SHT_SYMTAB &&
+		    m->sections[i].sh_entsize == sizeof(Elf64_Sym))
+			rc = patch_symbols(m, &m->sections[i], distances);
+	return rc;
+}
+
+static int by_offset(const void *a, const void *b)
+{
+	uint64_t x = ((const struct rk_elf_patch *)a)->offset;
+	uint64_t y = ((const struct rk_elf_patch *)b)->offset;
+
+	return (x > y) - (x < y);
+}
+
+int rk_elf_image_finish(struct elf_image *m)
+{
+	Elf64_Ehdr *head = rk_arena_alloc(m->arena, sizeof(*head));
+	int rc;
+
+	if (!head)
+		return rk_fail_nomem(m->err);
+	*head = m->head;
+	rc = patch_if_new(m, 0, head, sizeof(*head));
+	if (rc == 0 && !m->table_in_tail)
+		rc = patch_if_new(m, m->head.e_phoff, m->segments,
+				  m->nsegments * sizeof(*m->segments));
+	if (rc == 0)
+		rc = patch_sections(m);
+	if (rc == 0 && m->nsections)
+		rc = patch_symbol_tables(m);
+	if (rc == 0)
+		rc = patch_if_new(m, m->entries_at, m->entries, m->nslots * sizeof(*m->entries));
+	if (rc < 0)
+		return rc;
+	if (m->npatches)
+		qsort(m->patches, m->npatches, sizeof(*m->patches), by_offset);
+	for (size_t i = 0; i < m->npatches; i++) {
+		const struct rk_elf_patch *p = &m->patches[i];
+		uint64_t limit = i + 1 < m->npatches ? p[1].offset : m->len;
+
+		if (!elf_fits(p->offset, p->len, limit))
+			return broken(m, p->offset, "tables overlap");
+	}
+	return 0;
+}

@@ -1,0 +1,106 @@
+/*
+ * elf_edit_impl.h - the parts of elf_edit.
+ *
+ * The headers and the dynamic section are read into an image, the ways change the image, and at the
+ * end what differs from the file becomes patches. String tables and moved sections are patches at
+ * once, or a part of the tail.
+ */
+#ifndef RK_ELF_EDIT_IMPL_H
+#define RK_ELF_EDIT_IMPL_H
+
+#include <elf.h>
+#include <stdbool.h>
+
+#include "elf/elf_edit.h"
+
+struct elf_image {
+	const uint8_t *data;
+	uint64_t len;
+	struct rk_arena *arena;
+	struct rk_error *err;
+	Elf64_Ehdr head;
+	Elf64_Phdr *segments; /* room for one more */
+	size_t nsegments;
+	Elf64_Shdr *sections; /* NULL: the file has none */
+	size_t nsections;
+	bool interpreter; /* a program: what starts it reads its program headers in memory */
+	/* of the dynamic section: used entries, and how many would fit */
+	Elf64_Dyn *entries;
+	size_t nentries, nslots;
+	uint64_t entries_at;
+	/* of the dynamic string table as it is in the file */
+	uint64_t strings_at, strings_address, nstrings;
+	size_t strings_section; /* 0: none */
+	uint64_t page;          /* the largest the machine may have */
+
+	/* the changes so far */
+	struct rk_elf_patch *patches;
+	size_t npatches, cap_patches;
+	uint8_t *tail;
+	uint64_t tail_at;
+	size_t ntail;
+	bool table_in_tail; /* the program headers are written there */
+};
+
+static inline bool elf_fits(uint64_t at, uint64_t size, uint64_t len)
+{
+	return at <= len && size <= len - at;
+}
+
+/* Do [a, a + na) and [b, b + nb) have a byte in common? The sums do not overflow. */
+static inline bool elf_meet(uint64_t a, uint64_t na, uint64_t b, uint64_t nb)
+{
+	return na && nb && a < b + nb && b < a + na;
+}
+
+/* `align` is a power of two; the caller has seen that it does not overflow. */
+static inline uint64_t elf_round_up(uint64_t v, uint64_t align)
+{
+	return (v + align - 1) & ~(align - 1);
+}
+
+static inline bool elf_is_run_path(const Elf64_Dyn *d)
+{
+	return d->d_tag == DT_RPATH || d->d_tag == DT_RUNPATH;
+}
+
+/* elf_edit_image.c */
+/* Reads and checks. RK_E_UNSUPPORTED or RK_E_FORMAT with the reason. */
+int rk_elf_image_read(struct elf_image *m);
+/* Where an address lies in the file; false when in no segment's bytes. */
+bool rk_elf_image_find(const struct elf_image *m, uint64_t address, uint64_t *ret_at,
+		       uint64_t *ret_left);
+/* Bytes over those at `offset`; borrowed, of the arena. */
+int rk_elf_image_patch(struct elf_image *m, uint64_t offset, const void *bytes, size_t len);
+/* Patches for what differs from the file; afterwards all are in order, none over another. */
+int rk_elf_image_finish(struct elf_image *m);
+
+/* elf_edit_users.c */
+/*
+ * Is [offset, offset + len] of the string table, a text and its end, used by the run path alone?
+ * False where that cannot be told.
+ */
+bool rk_elf_text_is_alone(const struct elf_image *m, uint64_t offset, uint64_t len);
+/* The most bytes that any dynamic symbol has, 0 when that cannot be told. */
+uint64_t rk_elf_largest_symbol(const struct elf_image *m);
+
+/* elf_edit_room.c */
+/* A table of strings that grows: the old one up to `keep`, then the text. */
+struct elf_strings {
+	uint64_t keep; /* where the text comes, counted from the table's beginning */
+	const char *text;
+	size_t text_size; /* with its end */
+};
+
+/* The whole of it; NULL: no memory. */
+uint8_t *rk_elf_strings_bytes(const struct elf_image *m, const struct elf_strings *s);
+/* From now on the table lies there. */
+void rk_elf_strings_moved(struct elf_image *m, const struct elf_strings *s, uint64_t at,
+			  uint64_t address);
+/* 1: the table has grown where a segment has room; 0: there is none. */
+int rk_elf_edit_room(struct elf_image *m, const struct elf_strings *s);
+
+/* elf_edit_segment.c */
+int rk_elf_edit_segment(struct elf_image *m, const struct elf_strings *s);
+
+#endif

@@ -1,0 +1,296 @@
+/* elf_edit_move.c - what lies behind the program headers, and how it moves elsewhere. */
+#include "elf/elf_edit_move.h"
+
+#include <string.h>
+
+enum { MAX_ALIGN = 64, MAX_GAP = 16, MAX_ROUNDS = 64 };
+
+static bool finds_by_header(const Elf64_Phdr *p)
+{
+	return p->p_type == PT_INTERP || p->p_type == PT_NOTE || p->p_type == PT_GNU_PROPERTY;
+}
+
+static const Elf64_Phdr *segment_around(const struct elf_image *m, uint64_t at, uint64_t size)
+{
+	for (size_t i = 0; i < m->nsegments; i++) {
+		const Elf64_Phdr *p = &m->segments[i];
+
+		if (p->p_type == PT_LOAD && at >= p->p_offset &&
+		    elf_fits(at - p->p_offset, size, p->p_filesz))
+			return p;
+	}
+	return NULL;
+}
+
+static bool is_interpreter(const struct elf_image *m, const Elf64_Shdr *s)
+{
+	for (size_t i = 0; i < m->nsegments; i++)
+		if (m->segments[i].p_type == PT_INTERP && m->segments[i].p_offset == s->sh_offset &&
+		    m->segments[i].p_filesz == s->sh_size)
+			return true;
+	return false;
+}
+
+static bool is_small_power(uint64_t align)
+{
+	return align <= MAX_ALIGN && (align == 0 || (align & (align - 1)) == 0);
+}
+
+/* Nothing but headers and dynamic entries knows where it is. */
+static bool may_move(const struct elf_image *m, const Elf64_Shdr *s)
+{
+	if (!(s->sh_flags & SHF_ALLOC) || (s->sh_flags & (SHF_WRITE | SHF_EXECINSTR | SHF_TLS)) ||
+	    !is_small_power(s->sh_addralign))
+		return false;
+	switch (s->sh_type) {
+	case SHT_NOTE:
+	case SHT_HASH:
+	case SHT_GNU_HASH:
+	case SHT_DYNSYM:
+	case SHT_GNU_versym:
+	case SHT_GNU_verneed:
+	case SHT_GNU_verdef:
+		return true;
+	case SHT_PROGBITS:
+		return is_interpreter(m, s);
+	default:
+		return false;
+	}
+}
+
+/* The string table is left where it is: it has a new place already. */
+static bool has_bytes(const struct elf_image *m, size_t i)
+{
+	return i != m->strings_section && m->sections[i].sh_type != SHT_NOBITS &&
+	       m->sections[i].sh_size != 0;
+}
+
+static bool is_inside(uint64_t at, uint64_t size, const struct elf_block *b)
+{
+	return at >= b->at && elf_fits(at - b->at, size, b->size);
+}
+
+static bool section_moves(const struct elf_image *m, size_t i, const struct elf_block *b)
+{
+	const Elf64_Shdr *s = &m->sections[i];
+
+	return i != m->strings_section && s->sh_type != SHT_NOBITS && (s->sh_flags & SHF_ALLOC) &&
+	       b->size && is_inside(s->sh_offset, s->sh_size, b) && s->sh_offset < b->at + b->size;
+}
+
+/* Takes [at, at + size) in; false when it begins before the bytes that are wanted. */
+static bool widen(struct elf_block *b, uint64_t first, uint64_t at, uint64_t size, bool *grown)
+{
+	uint64_t from = b->size && b->at < at ? b->at : at;
+	uint64_t to = b->size && b->at + b->size > at + size ? b->at + b->size : at + size;
+
+	if (at < first)
+		return false;
+	*grown |= b->size == 0 || from != b->at || to != b->at + b->size;
+	b->at = from;
+	b->size = to - from;
+	return true;
+}
+
+/* One round: all that has a byte in common with what is wanted or taken already. */
+static bool take_round(const struct elf_image *m, struct elf_block *b, uint64_t first,
+		       uint64_t need, bool *grown)
+{
+	uint64_t size = b->size && b->at + b->size > first + need ? b->at + b->size - first : need;
+
+	for (size_t i = 1; i < m->nsections; i++) {
+		const Elf64_Shdr *s = &m->sections[i];
+
+		if (!has_bytes(m, i) || !elf_meet(s->sh_offset, s->sh_size, first, size))
+			continue;
+		if (!may_move(m, s) || s->sh_addr - s->sh_offset != b->address ||
+		    !widen(b, first, s->sh_offset, s->sh_size, grown))
+			return false;
+		b->align = s->sh_addralign > b->align ? s->sh_addralign : b->align;
+	}
+	for (size_t i = 0; i < m->nsegments; i++) {
+		const Elf64_Phdr *p = &m->segments[i];
+
+		if (finds_by_header(p) && elf_meet(p->p_offset, p->p_filesz, first, size) &&
+		    !widen(b, first, p->p_offset, p->p_filesz, grown))
+			return false;
+	}
+	return true;
+}
+
+/* Is this byte in the block, or left over by an editor that fills with X or Z? */
+static bool is_free(const struct elf_image *m, const struct elf_block *b, uint64_t at)
+{
+	uint8_t c = m->data[at];
+
+	if ((b->size && at >= b->at && at < b->at + b->size) ||
+	    elf_meet(at, 1, m->strings_at, m->nstrings))
+		return true;
+	if (!m->sections) /* zeros may be a part of anything: padding between notes alone is known */
+		return c == 0 && b->size && at < b->at && b->at - at < MAX_GAP;
+	return c == 0 || c == 'X' || c == 'Z';
+}
+
+/* Nobody else's bytes, in the same segment as the table. */
+static bool is_clear(const struct elf_image *m, const struct elf_block *b, uint64_t first,
+		     uint64_t need)
+{
+	uint64_t end = b->size && b->at + b->size > first + need ? b->at + b->size : first + need;
+
+	if (elf_meet(first, end - first, m->entries_at, m->nslots * sizeof(*m->entries)) ||
+	    elf_meet(first, end - first, m->head.e_shoff, m->nsections * sizeof(*m->sections)))
+		return false;
+	for (uint64_t i = 0; i < need; i++)
+		if (!is_free(m, b, first + i))
+			return false;
+	return true;
+}
+
+/* Without section headers the sizes of tables are not known, so none may be in the way. */
+static bool entries_allow(const struct elf_image *m, uint64_t address, uint64_t size)
+{
+	if (m->sections)
+		return true;
+	for (size_t i = 0; i < m->nentries; i++)
+		switch (m->entries[i].d_tag) {
+		case DT_HASH:
+		case DT_GNU_HASH:
+		case DT_SYMTAB:
+		case DT_VERSYM:
+		case DT_VERNEED:
+		case DT_VERDEF:
+		case DT_RELA:
+		case DT_JMPREL:
+			if (elf_meet(m->entries[i].d_un.d_ptr, 1, address, size))
+				return false;
+			break;
+		default:
+			break;
+		}
+	return true;
+}
+
+/*
+ * A symbol that other files see was written about in code, which cannot be changed. A local one
+ * (a section's, an ABI note's) is for people, and moves.
+ */
+static bool symbols_allow(const struct elf_image *m, const struct elf_block *b)
+{
+	for (size_t i = 1; i < m->nsections; i++) {
+		const Elf64_Shdr *s = &m->sections[i];
+		Elf64_Sym sym;
+
+		if (s->sh_type != SHT_SYMTAB && s->sh_type != SHT_DYNSYM)
+			continue;
+		if (s->sh_entsize != sizeof(sym))
+			return false;
+		for (uint64_t k = 0; k < s->sh_size / sizeof(sym); k++) {
+			memcpy(&sym, m->data + s->sh_offset + k * sizeof(sym), sizeof(sym));
+			if (sym.st_shndx == SHN_UNDEF || sym.st_shndx >= m->nsections ||
+			    !section_moves(m, sym.st_shndx, b))
+				continue;
+			if (s->sh_type == SHT_DYNSYM || ELF64_ST_BIND(sym.st_info) != STB_LOCAL)
+				return false;
+		}
+	}
+	return true;
+}
+
+bool rk_elf_block_find(const struct elf_image *m, uint64_t limit, struct elf_block *ret)
+{
+	uint64_t first = m->head.e_phoff + m->nsegments * sizeof(*m->segments);
+	uint64_t need = sizeof(*m->segments);
+	const Elf64_Phdr *around =
+		segment_around(m, m->head.e_phoff, first - m->head.e_phoff + need);
+	struct elf_block b = { .align = 1, .free_to = first + need };
+	bool grown = true;
+
+	if (!around)
+		return false;
+	b.address = around->p_vaddr - around->p_offset; /* the distance, until the block is known */
+	for (size_t i = 0; grown; i++) {
+		grown = false;
+		if (!take_round(m, &b, first, need, &grown) || b.size > limit || i > MAX_ROUNDS)
+			return false;
+	}
+	if (!is_clear(m, &b, first, need) || (b.size && !segment_around(m, b.at, b.size)))
+		return false;
+	b.address += b.at;
+	if (!entries_allow(m, b.address, b.size) ||
+	    !entries_allow(m, b.address - b.at + first, need) || !symbols_allow(m, &b))
+		return false;
+	*ret = b;
+	return true;
+}
+
+/* What is left of a moved section in its old place is cleared, for those who pack the file. */
+static int clear_old(struct elf_image *m, const Elf64_Shdr *s, uint64_t from)
+{
+	uint64_t at = s->sh_offset > from ? s->sh_offset : from;
+	uint64_t end = s->sh_offset + s->sh_size;
+	uint8_t *zeros;
+
+	if (at >= end)
+		return 0;
+	zeros = rk_arena_alloc(m->arena, (size_t)(end - at));
+	return zeros ? rk_elf_image_patch(m, at, zeros, (size_t)(end - at)) : rk_fail_nomem(m->err);
+}
+
+static void move_entries(struct elf_image *m, const struct elf_block *b, uint64_t distance)
+{
+	for (size_t i = 0; i < m->nentries; i++)
+		switch (m->entries[i].d_tag) {
+		case DT_HASH:
+		case DT_GNU_HASH:
+		case DT_SYMTAB:
+		case DT_VERSYM:
+		case DT_VERNEED:
+		case DT_VERDEF:
+			if (elf_meet(m->entries[i].d_un.d_ptr, 1, b->address, b->size))
+				m->entries[i].d_un.d_ptr += distance;
+			break;
+		default:
+			break;
+		}
+}
+
+static int move_sections(struct elf_image *m, const struct elf_block *b, uint64_t at,
+			 uint64_t distance)
+{
+	Elf64_Shdr *old = m->sections, *s;
+	int rc = 0;
+
+	/* the old headers say which sections are in the block until all have been looked at */
+	s = rk_arena_alloc(m->arena, m->nsections * sizeof(*s));
+	if (!s)
+		return rk_fail_nomem(m->err);
+	if (m->nsections)
+		memcpy(s, old, m->nsections * sizeof(*s));
+	for (size_t i = 1; i < m->nsections && rc == 0; i++) {
+		if (!section_moves(m, i, b))
+			continue;
+		s[i].sh_offset += at - b->at;
+		s[i].sh_addr += distance;
+		rc = clear_old(m, &old[i], b->free_to);
+	}
+	if (m->nsections)
+		m->sections = s;
+	return rc;
+}
+
+int rk_elf_block_move(struct elf_image *m, const struct elf_block *b, uint64_t at, uint64_t address)
+{
+	uint64_t distance = address - b->address;
+
+	for (size_t i = 0; i < m->nsegments; i++) {
+		Elf64_Phdr *p = &m->segments[i];
+
+		if (!finds_by_header(p) || !is_inside(p->p_offset, p->p_filesz, b))
+			continue;
+		p->p_offset += at - b->at;
+		p->p_vaddr += distance;
+		p->p_paddr += distance;
+	}
+	move_entries(m, b, distance);
+	return move_sections(m, b, at, distance);
+}

@@ -1,0 +1,460 @@
+/*
+ * elf_file.c - what a packager wants to know of an ELF file.
+ *
+ * libelf brings single records (headers, entries) to this machine's form, whatever the width and
+ * byte order of the file; where they lie and whether they lie in the file is decided here, because
+ * opening a file with libelf trusts counts of section headers. What a loader uses is read: program
+ * headers and the dynamic section, never section headers, which a stripped file may lack.
+ */
+#include "elf/elf_file.h"
+
+#include <inttypes.h>
+#include <libelf.h>
+#include <string.h>
+
+#include "base/checked.h"
+
+enum { MAX_NEEDED = 1 << 14, MAX_VERSIONS = 1 << 16 };
+
+struct reader {
+	const uint8_t *data;
+	uint64_t len;
+	bool wide;
+	unsigned encoding; /* ELFDATA2LSB or ELFDATA2MSB */
+	struct rk_arena *arena;
+	struct rk_error *err;
+	Elf64_Ehdr head;
+	Elf64_Phdr *segments;       /* e_phnum of them */
+	uint64_t strings, nstrings; /* the dynamic string table: offset, bytes */
+};
+
+static int broken(const struct reader *r, uint64_t offset, const char *what)
+{
+	int rc = rk_fail(r->err, RK_E_FORMAT, "broken ELF file: %s at byte %" PRIu64, what, offset);
+
+	if (r->err)
+		r->err->offset = offset;
+	return rc;
+}
+
+static bool fits(uint64_t at, uint64_t size, uint64_t len)
+{
+	return at <= len && size <= len - at;
+}
+
+/* `size` bytes at `at` as this machine would have them; false when they are not in the file. */
+static bool translate(const struct reader *r, uint64_t at, size_t size, Elf_Type type, void *to)
+{
+	Elf_Data d = { .d_buf = to, .d_type = type, .d_size = size, .d_version = EV_CURRENT };
+	Elf_Data same = d;
+
+	if (!fits(at, size, r->len))
+		return false;
+	memcpy(to, r->data + at, size);
+	return (r->wide ? elf64_xlatetom(&same, &d, r->encoding) :
+			  elf32_xlatetom(&same, &d, r->encoding)) != NULL;
+}
+
+static bool get_head(const struct reader *r, Elf64_Ehdr *to)
+{
+	Elf32_Ehdr n;
+
+	if (r->wide)
+		return translate(r, 0, sizeof(*to), ELF_T_EHDR, to);
+	if (!translate(r, 0, sizeof(n), ELF_T_EHDR, &n))
+		return false;
+	*to = (Elf64_Ehdr){ .e_type = n.e_type,
+			    .e_machine = n.e_machine,
+			    .e_phoff = n.e_phoff,
+			    .e_shoff = n.e_shoff,
+			    .e_phentsize = n.e_phentsize,
+			    .e_phnum = n.e_phnum,
+			    .e_shentsize = n.e_shentsize,
+			    .e_shnum = n.e_shnum };
+	return true;
+}
+
+static bool get_segment(const struct reader *r, uint64_t at, Elf64_Phdr *to)
+{
+	Elf32_Phdr n;
+
+	if (r->wide)
+		return translate(r, at, sizeof(*to), ELF_T_PHDR, to);
+	if (!translate(r, at, sizeof(n), ELF_T_PHDR, &n))
+		return false;
+	*to = (Elf64_Phdr){ .p_type = n.p_type,
+			    .p_offset = n.p_offset,
+			    .p_vaddr = n.p_vaddr,
+			    .p_filesz = n.p_filesz,
+			    .p_memsz = n.p_memsz };
+	return true;
+}
+
+static bool get_entry(const struct reader *r, uint64_t at, Elf64_Dyn *to)
+{
+	Elf32_Dyn n;
+
+	if (r->wide)
+		return translate(r, at, sizeof(*to), ELF_T_DYN, to);
+	if (!translate(r, at, sizeof(n), ELF_T_DYN, &n))
+		return false;
+	to->d_tag = n.d_tag;
+	to->d_un.d_val = n.d_un.d_val;
+	return true;
+}
+
+static bool get_section(const struct reader *r, uint64_t at, Elf64_Shdr *to)
+{
+	Elf32_Shdr n;
+
+	if (r->wide)
+		return translate(r, at, sizeof(*to), ELF_T_SHDR, to);
+	if (!translate(r, at, sizeof(n), ELF_T_SHDR, &n))
+		return false;
+	*to = (Elf64_Shdr){ .sh_type = n.sh_type, .sh_addr = n.sh_addr };
+	return true;
+}
+
+static int read_segments(struct reader *r)
+{
+	size_t size = r->wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr), n = r->head.e_phnum;
+
+	if (n == 0)
+		return 0;
+	if (n == PN_XNUM)
+		return broken(r, 0, "more than 65534 program headers");
+	if (r->head.e_phentsize != size || !fits(r->head.e_phoff, n * size, r->len))
+		return broken(r, r->head.e_phoff, "the program headers are not in the file");
+	r->segments = rk_arena_alloc(r->arena, n * sizeof(*r->segments));
+	if (!r->segments)
+		return rk_fail_nomem(r->err);
+	for (size_t i = 0; i < n; i++)
+		get_segment(r, r->head.e_phoff + i * size, &r->segments[i]);
+	return 0;
+}
+
+static const Elf64_Phdr *segment_of(const struct reader *r, uint32_t type)
+{
+	for (size_t i = 0; r->segments && i < r->head.e_phnum; i++)
+		if (r->segments[i].p_type == type)
+			return &r->segments[i];
+	return NULL;
+}
+
+/* A file of debug information keeps the headers of the segments whose bytes it has not. */
+static bool is_hollow(const struct reader *r, const Elf64_Phdr *dynamic)
+{
+	size_t size = r->wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
+	Elf64_Shdr s;
+
+	if (r->head.e_shentsize != size)
+		return false;
+	for (uint64_t i = 0, at = r->head.e_shoff; i < r->head.e_shnum; i++, at += size) {
+		if (!fits(at, size, r->len) || !get_section(r, at, &s))
+			return false;
+		if (s.sh_type == SHT_NOBITS && s.sh_addr == dynamic->p_vaddr)
+			return true;
+	}
+	return false;
+}
+
+/* Where an address of the loaded file lies in it, and how many bytes of the segment follow. */
+static bool find_address(const struct reader *r, uint64_t address, uint64_t *ret_at,
+			 uint64_t *ret_left)
+{
+	for (size_t i = 0; i < r->head.e_phnum; i++) {
+		const Elf64_Phdr *p = &r->segments[i];
+
+		if (p->p_type != PT_LOAD || address < p->p_vaddr ||
+		    address - p->p_vaddr >= p->p_filesz || !fits(p->p_offset, p->p_filesz, r->len))
+			continue;
+		*ret_at = p->p_offset + (address - p->p_vaddr);
+		*ret_left = p->p_filesz - (address - p->p_vaddr);
+		return true;
+	}
+	return false;
+}
+
+static int read_text(const struct reader *r, uint64_t offset, const char **ret)
+{
+	uint64_t left = offset < r->nstrings ? r->nstrings - offset : 0;
+
+	left = left > RK_ELF_TEXT_MAX ? RK_ELF_TEXT_MAX : left;
+	if (left == 0 || !memchr(r->data + r->strings + offset, 0, (size_t)left))
+		return broken(r, r->strings, "a name is not in the string table, or too long");
+	*ret = (const char *)r->data + r->strings + offset;
+	return 0;
+}
+
+static int read_interpreter(const struct reader *r, struct rk_elf *e)
+{
+	const Elf64_Phdr *p = segment_of(r, PT_INTERP);
+
+	if (!p || p->p_filesz == 0)
+		return 0;
+	if (!fits(p->p_offset, p->p_filesz, r->len) ||
+	    !memchr(r->data + p->p_offset, 0, (size_t)p->p_filesz))
+		return broken(r, p->p_offset, "the interpreter's name is not in the file");
+	e->interpreter = (const char *)r->data + p->p_offset;
+	return 0;
+}
+
+/* What is collected from the dynamic section before names can be looked up. */
+struct entries {
+	const Elf64_Dyn *v;
+	size_t n, nneeded;
+	uint64_t strings, nstrings, versions, nversions, flags_1;
+	bool has_strings, has_versions;
+};
+
+static void note_entry(struct entries *e, const Elf64_Dyn *d)
+{
+	switch (d->d_tag) {
+	case DT_NEEDED:
+		e->nneeded++;
+		break;
+	case DT_STRTAB:
+		e->strings = d->d_un.d_ptr;
+		e->has_strings = true;
+		break;
+	case DT_STRSZ:
+		e->nstrings = d->d_un.d_val;
+		break;
+	case DT_VERNEED:
+		e->versions = d->d_un.d_ptr;
+		e->has_versions = true;
+		break;
+	case DT_VERNEEDNUM:
+		e->nversions = d->d_un.d_val;
+		break;
+	case DT_FLAGS_1:
+		e->flags_1 = d->d_un.d_val;
+		break;
+	default:
+		break;
+	}
+}
+
+static int read_entries(const struct reader *r, const Elf64_Phdr *p, struct entries *ret)
+{
+	size_t size = r->wide ? sizeof(Elf64_Dyn) : sizeof(Elf32_Dyn);
+	uint64_t max = p->p_filesz / size;
+	Elf64_Dyn *v;
+
+	if (!fits(p->p_offset, p->p_filesz, r->len))
+		return broken(r, p->p_offset, "the dynamic section is not in the file");
+	v = rk_arena_alloc(r->arena, (size_t)max * sizeof(*v));
+	if (!v)
+		return rk_fail_nomem(r->err);
+	ret->v = v;
+	for (uint64_t i = 0; i < max; i++) {
+		if (!get_entry(r, p->p_offset + i * size, &v[i]) || v[i].d_tag == DT_NULL)
+			break;
+		note_entry(ret, &v[i]);
+		ret->n++;
+	}
+	return 0;
+}
+
+static int find_strings(struct reader *r, const struct entries *d)
+{
+	uint64_t left = 0;
+
+	if (!d->has_strings)
+		return 0;
+	if (!find_address(r, d->strings, &r->strings, &left) || d->nstrings > left)
+		return broken(r, 0, "the dynamic string table is not in a segment");
+	r->nstrings = d->nstrings;
+	return 0;
+}
+
+static int read_names(const struct reader *r, const struct entries *d, struct rk_elf *e)
+{
+	int rc = 0;
+
+	if (d->nneeded > MAX_NEEDED)
+		return broken(r, 0, "more than 16384 needed libraries");
+	e->needed = rk_arena_alloc(r->arena, d->nneeded * sizeof(*e->needed));
+	if (!e->needed)
+		return rk_fail_nomem(r->err);
+	for (size_t i = 0; i < d->n && rc == 0; i++) {
+		uint64_t at = d->v[i].d_un.d_val;
+
+		if (d->v[i].d_tag == DT_NEEDED)
+			rc = read_text(r, at, &e->needed[e->nneeded++]);
+		else if (d->v[i].d_tag == DT_SONAME)
+			rc = read_text(r, at, &e->soname);
+		else if (d->v[i].d_tag == DT_RPATH)
+			rc = read_text(r, at, &e->rpath);
+		else if (d->v[i].d_tag == DT_RUNPATH)
+			rc = read_text(r, at, &e->runpath);
+	}
+	return rc;
+}
+
+/* Elf_Verneed and Elf_Vernaux have the same 16 bytes in files of either width. */
+struct need {
+	uint16_t count;
+	uint32_t name, aux, next;
+};
+
+static bool get_need(const struct reader *r, uint64_t at, struct need *to)
+{
+	uint16_t half[2];
+	uint32_t word[3];
+
+	if (!translate(r, at, sizeof(half), ELF_T_HALF, half) ||
+	    !translate(r, at + sizeof(half), sizeof(word), ELF_T_WORD, word))
+		return false;
+	*to = (struct need){ .count = half[1], .name = word[0], .aux = word[1], .next = word[2] };
+	return true;
+}
+
+/* hash, flags and other, name, next */
+static bool get_aux(const struct reader *r, uint64_t at, struct need *to)
+{
+	uint32_t word[2];
+
+	if (!translate(r, at + 8, sizeof(word), ELF_T_WORD, word) || !fits(at, 16, r->len))
+		return false;
+	*to = (struct need){ .name = word[0], .next = word[1] };
+	return true;
+}
+
+/* Those wanted of one file; counted alone when `to` is NULL. */
+static int read_aux(const struct reader *r, uint64_t at, const struct need *need,
+		    struct rk_elf_version *to, size_t *n)
+{
+	const char *file;
+	struct need aux;
+	int rc = read_text(r, need->name, &file);
+
+	at += need->aux;
+	for (uint16_t i = 0; i < need->count && rc == 0; i++, at += aux.next) {
+		if (!get_aux(r, at, &aux) || *n >= MAX_VERSIONS)
+			return broken(r, at, "the list of wanted versions");
+		if (to) {
+			to[*n].file = file;
+			rc = read_text(r, aux.name, &to[*n].name);
+		}
+		++*n;
+		if (aux.next == 0)
+			break;
+	}
+	return rc;
+}
+
+static int read_needs(const struct reader *r, uint64_t at, uint64_t count,
+		      struct rk_elf_version *to, size_t *n)
+{
+	struct need need;
+	int rc = 0;
+
+	for (uint64_t i = 0; i < count && rc == 0; i++, at += need.next) {
+		if (!get_need(r, at, &need) || i >= MAX_VERSIONS)
+			return broken(r, at, "the list of wanted versions");
+		rc = read_aux(r, at, &need, to, n);
+		if (need.next == 0)
+			break;
+	}
+	return rc;
+}
+
+static int read_versions(const struct reader *r, const struct entries *d, struct rk_elf *e)
+{
+	uint64_t at = 0, left = 0;
+	struct rk_elf_version *v;
+	size_t n = 0;
+	int rc;
+
+	if (!d->has_versions || d->nversions == 0)
+		return 0;
+	if (!find_address(r, d->versions, &at, &left))
+		return broken(r, 0, "the list of wanted versions is not in a segment");
+	rc = read_needs(r, at, d->nversions, NULL, &n);
+	if (rc < 0)
+		return rc;
+	v = rk_arena_alloc(r->arena, n * sizeof(*v));
+	if (!v)
+		return rk_fail_nomem(r->err);
+	e->versions = v;
+	return read_needs(r, at, d->nversions, v, &e->nversions);
+}
+
+static int read_dynamic(struct reader *r, struct rk_elf *e)
+{
+	const Elf64_Phdr *p = segment_of(r, PT_DYNAMIC);
+	struct entries d = { 0 };
+	int rc;
+
+	if (!p || p->p_filesz == 0 || is_hollow(r, p))
+		return 0;
+	e->dynamic = true;
+	rc = read_interpreter(r, e);
+	if (rc == 0)
+		rc = read_entries(r, p, &d);
+	if (rc == 0)
+		rc = find_strings(r, &d);
+	if (rc == 0)
+		rc = read_names(r, &d, e);
+	if (rc == 0)
+		rc = read_versions(r, &d, e);
+	if (d.flags_1 & DF_1_PIE)
+		e->kind = RK_ELF_EXE;
+	return rc;
+}
+
+static enum rk_elf_kind kind_of(const struct reader *r)
+{
+	uint16_t type = r->head.e_type;
+
+	if (r->head.e_machine == EM_AMDGPU || (type != ET_EXEC && type != ET_DYN))
+		return RK_ELF_OTHER;
+	return type == ET_EXEC || segment_of(r, PT_INTERP) ? RK_ELF_EXE : RK_ELF_SHARED;
+}
+
+bool rk_elf_is(const void *head, size_t len)
+{
+	return len >= SELFMAG && memcmp(head, ELFMAG, SELFMAG) == 0;
+}
+
+static int read_head(struct reader *r, struct rk_elf *e)
+{
+	const uint8_t *ident = r->data;
+
+	if (r->len < EI_NIDENT ||
+	    (ident[EI_CLASS] != ELFCLASS32 && ident[EI_CLASS] != ELFCLASS64) ||
+	    (ident[EI_DATA] != ELFDATA2LSB && ident[EI_DATA] != ELFDATA2MSB))
+		return broken(r, 0, "neither width nor byte order");
+	r->wide = e->wide = ident[EI_CLASS] == ELFCLASS64;
+	r->encoding = ident[EI_DATA];
+	e->little = ident[EI_DATA] == ELFDATA2LSB;
+	if (!get_head(r, &r->head))
+		return broken(r, 0, "the header is cut short");
+	e->machine = r->head.e_machine;
+	e->kind = kind_of(r); /* without segments: relocatable files and their like need none */
+	return 0;
+}
+
+int rk_elf_read(const void *data, size_t len, struct rk_arena *arena, struct rk_elf *ret,
+		struct rk_error *err)
+{
+	struct reader r = { .data = data, .len = len, .arena = arena, .err = err };
+	struct rk_elf e = { 0 };
+	int rc;
+
+	if (!rk_elf_is(data, len)) {
+		*ret = e;
+		return 0;
+	}
+	rc = read_head(&r, &e);
+	if (rc == 0 && e.kind != RK_ELF_OTHER)
+		rc = read_segments(&r);
+	if (rc == 0 && e.kind != RK_ELF_OTHER) {
+		e.kind = kind_of(&r);
+		rc = read_dynamic(&r, &e);
+	}
+	if (rc == 0)
+		*ret = e;
+	return rc;
+}

@@ -1,0 +1,141 @@
+/*
+ * elf_tool.c - what rockit reads of an ELF file, and what it makes of it.
+ *
+ *	elf-tool print FILE...
+ *	elf-tool edit FILE OUT RPATH rpath|runpath     RPATH "-" keeps the text
+ *
+ * Prints a line per fact, or how the file was edited and by how many bytes it has grown; exit
+ * status 3 when the file must stay as it is, 1 when it is broken.
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "elf/elf_edit.h"
+#include "elf/elf_file.h"
+
+enum { PIECE_BYTES = 1 << 20 };
+
+struct input {
+	const uint8_t *data;
+	size_t len;
+	mode_t mode;
+};
+
+static int view(const char *path, struct input *in)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	void *map;
+
+	if (fd < 0 || fstat(fd, &st) != 0 || st.st_size == 0)
+		return -1;
+	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	close(fd);
+	*in = (struct input){ map, (size_t)st.st_size, st.st_mode };
+	return map == MAP_FAILED ? -1 : 0;
+}
+
+static void print_text(const char *name, const char *value)
+{
+	if (value)
+		printf("%s %s\n", name, value);
+}
+
+static void print_elf(const struct rk_elf *e)
+{
+	static const char *const kinds[] = { "none", "program", "library", "other" };
+
+	printf("kind %s\nmachine %u\nbits %d\n", kinds[e->kind], e->machine, e->wide ? 64 : 32);
+	printf("dynamic %d\n", e->dynamic);
+	print_text("interpreter", e->interpreter);
+	print_text("soname", e->soname);
+	print_text("rpath", e->rpath);
+	print_text("runpath", e->runpath);
+	for (size_t i = 0; i < e->nneeded; i++)
+		print_text("needed", e->needed[i]);
+	for (size_t i = 0; i < e->nversions; i++)
+		printf("version %s %s\n", e->versions[i].file, e->versions[i].name);
+}
+
+static int print_file(const char *path, struct rk_arena *arena, struct rk_error *err)
+{
+	struct input in;
+	struct rk_elf e;
+
+	if (view(path, &in) != 0 || rk_elf_read(in.data, in.len, arena, &e, err) < 0)
+		return 1;
+	printf("file %s\n", path);
+	print_elf(&e);
+	munmap((void *)in.data, in.len);
+	return 0;
+}
+
+/* As the packager does: a piece of the old file at a time. */
+static int write_new(const struct input *in, const struct rk_elf_edit *e, const char *path)
+{
+	static uint8_t piece[PIECE_BYTES];
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, in->mode & 0777);
+
+	if (fd < 0 || ftruncate(fd, (off_t)e->new_size) != 0)
+		return 1;
+	for (uint64_t at = 0; at < e->new_size; at += PIECE_BYTES) {
+		uint64_t left = e->new_size - at;
+		size_t len = left < PIECE_BYTES ? (size_t)left : PIECE_BYTES;
+		size_t old = at >= in->len ? 0 : in->len - at < len ? (size_t)(in->len - at) : len;
+		size_t zeros = 0;
+
+		memcpy(piece, in->data + at, old);
+		rk_elf_edit_apply(e, at, piece, len);
+		while (zeros < len && piece[zeros] == 0)
+			zeros++;
+		/* holes stay holes */
+		if (zeros < len && pwrite(fd, piece, len, (off_t)at) != (ssize_t)len)
+			return 1;
+	}
+	return close(fd) != 0;
+}
+
+static int edit_file(char **argv, struct rk_arena *arena, struct rk_error *err)
+{
+	static const char *const ways[] = { "same", "tag", "in-place", "room", "segment" };
+	const char *text = strcmp(argv[4], "-") == 0 ? NULL : argv[4];
+	enum rk_rpath_tag tag = strcmp(argv[5], "rpath") == 0 ? RK_RPATH : RK_RUNPATH;
+	struct rk_elf_edit e;
+	struct input in;
+	int rc;
+
+	if (view(argv[2], &in) != 0)
+		return 1;
+	rc = rk_elf_edit(in.data, in.len, text, tag, arena, &e, err);
+	if (rc < 0)
+		return rc == RK_E_UNSUPPORTED ? 3 : 1;
+	printf("%s %" PRIu64 "\n", ways[e.way], e.new_size - e.old_size);
+	return write_new(&in, &e, argv[3]);
+}
+
+int main(int argc, char **argv)
+{
+	struct rk_error err = { 0 };
+	struct rk_arena *arena = NULL;
+	int rc = 2;
+
+	if (rk_arena_new(&arena, &err) < 0)
+		return 1;
+	if (argc >= 3 && strcmp(argv[1], "print") == 0)
+		for (int i = rc = 0; 2 + i < argc && rc == 0; i++)
+			rc = print_file(argv[2 + i], arena, &err);
+	else if (argc == 6 && strcmp(argv[1], "edit") == 0)
+		rc = edit_file(argv, arena, &err);
+	else
+		fputs("usage: elf-tool print FILE... | edit FILE OUT RPATH rpath|runpath\n",
+		      stderr);
+	if (err.code)
+		fprintf(stderr, "elf-tool: %s\n", err.message);
+	rk_arena_free(arena);
+	return rc;
+}
