@@ -90,7 +90,7 @@ static void put_link(struct rk_bytes *out, const struct rk_dist *d, const char *
 	rk_bytes_puts(out, "    {\n      \"relpath\": ");
 	rk_json_string(out, path, strlen(path));
 	rk_bytes_puts(out, ",\n      \"target\": ");
-	rk_json_string(out, (const char *)target.data, target.len);
+	rk_json_string(out, target.len ? (const char *)target.data : "", target.len);
 	rk_bytes_puts(out, "\n    }");
 	if (target.bad)
 		out->bad = true;
