@@ -2,8 +2,8 @@
  * devel_xz.c - a content packed by xz, in blocks of a fixed size.
  *
  * Always by the encoder for several threads: its blocks are the same whether one or many of them work.
- * A dictionary of 2 MiB instead of preset 6's 8 keeps one thread at about 40 MB, so that two fit into the
- * memory a packer may take; on trees of headers and scripts it costs some per cent.
+ * A dictionary of 2 MiB instead of preset 6's 8, and small blocks, keep a thread below 48 MB, so that two
+ * of them fit into the memory a packer may take.
  */
 #include <inttypes.h>
 #include <lzma.h>
@@ -14,7 +14,7 @@
 enum {
 	DICT_BYTES = 2 << 20,
 	BLOCK_BYTES = 8 << 20,
-	MEMORY_BYTES = 80 << 20,
+	MEMORY_BYTES = 100 << 20, /* as liblzma counts, which is more than is used */
 	CHUNK_BYTES = 256 << 10,
 };
 

@@ -6,7 +6,7 @@
 
 /* ---- templates ---- */
 
-enum { NWORDS = 7 };
+enum { NWORDS = 8 };
 
 struct word {
 	const char *key, *value;
@@ -46,6 +46,7 @@ static int make_words(struct word w[NWORDS], const struct rk_pack_plan *p, const
 	w[4] = (struct word){ "@FAMILY@", d->family };
 	w[5] = (struct word){ "@PROFILER_DIST@", dist };
 	w[6] = (struct word){ "@PROFILER_MODULE@", module };
+	w[7] = (struct word){ "@SUMMARY@", d->kind->summary ? d->kind->summary : "" };
 	return dist && module ? 0 : rk_fail_nomem(err);
 }
 
