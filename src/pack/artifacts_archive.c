@@ -185,6 +185,15 @@ static int remember(struct member_reader *m, const char *name, size_t at, struct
 	return key ? rk_path_map_put(&m->names, key, at, err) : rk_fail_nomem(err);
 }
 
+static bool is_deep(const char *path)
+{
+	size_t n = 0;
+
+	for (; *path; path++)
+		n += *path == '/';
+	return n > RK_ARTIFACT_DEPTH_MAX;
+}
+
 static int add_member(struct member_reader *m, struct rk_error *err)
 {
 	char name[RK_ARTIFACT_PATH_MAX];
@@ -199,6 +208,9 @@ static int add_member(struct member_reader *m, struct rk_error *err)
 	rc = rk_artifact_check_path(name, m->r->path, err);
 	if (rc < 0)
 		return rc;
+	if (is_deep(name))
+		return rk_fail(err, RK_E_LIMIT, "'%.100s...' in '%s' lies deeper than %d folders",
+			       name, m->r->path, RK_ARTIFACT_DEPTH_MAX);
 	stage = stage_of(m->r, name, &rest);
 	if (stage < 0)
 		return rk_fail(err, RK_E_FORMAT, "'%s' has '%.200s', which is in no stage of '%s'",

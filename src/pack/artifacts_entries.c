@@ -121,9 +121,10 @@ int rk_artifact_add(struct artifact_reader *r, uint32_t stage, const char *path,
 {
 	struct rk_entry *e;
 
-	if (r->n >= RK_ARTIFACT_ENTRIES_MAX)
-		return rk_fail(err, RK_E_LIMIT, "'%s' has more than %d files", r->path,
-			       RK_ARTIFACT_ENTRIES_MAX);
+	r->name_bytes += strlen(path);
+	if (r->n >= RK_ARTIFACT_ENTRIES_MAX || r->name_bytes > RK_ARTIFACT_NAMES_MAX)
+		return rk_fail(err, RK_E_LIMIT, "'%s' has more than %d files, or names of %d MB",
+			       r->path, RK_ARTIFACT_ENTRIES_MAX, RK_ARTIFACT_NAMES_MAX >> 20);
 	e = rk_grow(r->v, &r->cap, r->n + 1, sizeof(*e));
 	if (!e)
 		return rk_fail_nomem(err);

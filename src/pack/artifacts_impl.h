@@ -14,6 +14,7 @@ enum {
 	RK_ARTIFACT_ENTRIES_MAX = 2000000,
 	RK_ARTIFACT_STAGES_MAX = 10000,
 	RK_ARTIFACT_MANIFEST_MAX = 1 << 20,
+	RK_ARTIFACT_NAMES_MAX = 256 << 20, /* bytes of all names of one artifact */
 };
 
 /* One artifact while it is read. */
@@ -27,6 +28,7 @@ struct artifact_reader {
 	uint32_t first_stage;  /* number of stages.v[0] */
 	struct rk_entry *v;    /* grows here, then goes to the arena */
 	size_t n, cap;
+	size_t name_bytes;
 };
 
 /*

@@ -1,0 +1,51 @@
+/* fuzz_artifacts.c - any bytes as the archive of an artifact; then every link in it is followed. */
+#include <signal.h>
+#include <sys/resource.h>
+
+#include "base/alloc.h"
+#include "fuzz_file.h"
+#include "pack/artifacts_impl.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+enum { MOST_UNPACKED = 8 << 20 }; /* bombs fill somebody else's disk */
+
+static void limit(void)
+{
+	const struct rlimit r = { .rlim_cur = MOST_UNPACKED, .rlim_max = RLIM_INFINITY };
+	static int done;
+
+	if (done++)
+		return;
+	signal(SIGXFSZ, SIG_IGN);
+	setrlimit(RLIMIT_FSIZE, &r);
+}
+
+static void follow(const struct rk_artifacts *all, const struct rk_artifact *a)
+{
+	const char *why;
+
+	for (size_t i = 0; i < a->nentries; i++)
+		if (a->entries[i].kind == RK_ENTRY_LINK)
+			(void)rk_artifacts_resolve(all, &a->entries[i], &why);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	const char *path = len <= 1 << 20 ? fuzz_file(data, len) : NULL;
+	struct rk_artifact artifact = { .name = "x", .family = "generic", .label = "x" };
+	struct rk_artifacts all = { .v = &artifact, .n = 1 };
+	struct artifact_reader r = { .all = &all, .artifact = &artifact, .path = path };
+	struct rk_error err = { 0 };
+
+	limit();
+	if (path && !rk_arena_new(&all.arena, &err) && !rk_diag_new(&r.diag, &err) &&
+	    rk_artifact_read_archive(&r, &err) > 0 && !rk_artifact_finish(&r, &err))
+		follow(&all, &artifact);
+	rk_list_release(&r.stages);
+	rk_free(r.v);
+	rk_diag_free(r.diag);
+	rk_spill_free(all.spill);
+	rk_arena_free(all.arena);
+	return 0;
+}
