@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/pool.h"
 #include "base/text.h"
 #include "base/words.h"
 #include "codec/tree.h"
@@ -29,11 +30,14 @@ struct child {
 struct opener {
 	struct rk_artifacts *all;
 	const char *dir, *tmpdir;
+	unsigned jobs;
 	const struct rk_artifact_filter *filter;
+	struct artifact_spill *spill;
 	struct rk_diag *diag;
 	struct rk_error *err;
 	struct rk_artifact *v; /* as the file system gives them; settle() puts them in order */
 	size_t n, cap;
+	uint32_t nstages;
 };
 
 size_t rk_family_base(const char *family)
@@ -213,29 +217,121 @@ static int settle(struct opener *o)
 	return 0;
 }
 
-static int read_artifact(struct opener *o, struct rk_artifact *a)
-{
-	struct artifact_reader r = {
-		.all = o->all, .artifact = a, .diag = o->diag, .tmpdir = o->tmpdir
-	};
-	int rc;
+/* ---- reading ---- */
 
-	if (a->read)
-		return 0;
-	r.path = rk_arena_textf(o->all->arena, "%s/%s", o->dir, a->label);
-	if (!r.path)
-		return rk_fail_nomem(o->err);
-	rc = a->archive ? rk_artifact_read_archive(&r, o->err) :
-			  rk_artifact_read_folder(&r, o->err);
+/* One of them, by one thread; what is shared is put together afterwards, in order. */
+struct reading {
+	const struct opener *o;
+	struct rk_artifact *artifact;
+	struct rk_diag *diag;
+	struct rk_error err;
+	int rc;
+	uint32_t nstages;
+};
+
+static int read_entries(struct reading *g, struct artifact_reader *r)
+{
+	int rc = rk_arena_new(&g->artifact->arena, &g->err);
+
 	if (rc == 0)
-		rk_diag_add(o->diag, "no-manifest", a->label, 0, 1, "it has no '%s': passed over",
-			    RK_ARTIFACT_MANIFEST);
-	else if (rc > 0)
-		rc = rk_artifact_finish(&r, o->err);
+		rc = rk_diag_new(&g->diag, &g->err);
+	if (rc < 0)
+		return rc;
+	r->arena = g->artifact->arena;
+	r->diag = g->diag;
+	r->path = rk_arena_textf(r->arena, "%s/%s", g->o->dir, g->artifact->label);
+	if (!r->path)
+		return rk_fail_nomem(&g->err);
+	rc = g->artifact->archive ? rk_artifact_read_archive(r, &g->err) :
+				    rk_artifact_read_folder(r, &g->err);
+	if (rc == 0)
+		rk_diag_add(g->diag, "no-manifest", g->artifact->label, 0, 1,
+			    "it has no '%s': passed over", RK_ARTIFACT_MANIFEST);
+	return rc > 0 ? rk_artifact_finish(r, &g->err) : rc;
+}
+
+static void read_artifact(struct reading *g)
+{
+	struct artifact_reader r = { .artifact = g->artifact, .spill = g->o->spill };
+
+	g->rc = read_entries(g, &r);
+	g->nstages = (uint32_t)r.stages.n;
 	rk_list_release(&r.stages);
 	rk_free(r.v);
-	return rc < 0 ? rc : 0;
 }
+
+/* Stages are counted over all artifacts; warnings come in the order of artifacts. */
+static int settle_reading(struct opener *o, struct reading *g)
+{
+	const struct rk_warning *w;
+	size_t n = 0;
+
+	for (size_t i = 0; i < g->artifact->nentries; i++)
+		g->artifact->entries[i].stage += o->nstages;
+	o->nstages += g->nstages;
+	w = g->diag ? rk_diag_list(g->diag, &n) : NULL;
+	for (size_t i = 0; i < n; i++)
+		rk_diag_add(o->diag, w[i].kind, w[i].file, w[i].line, w[i].count, "%s",
+			    w[i].message);
+	rk_diag_free(g->diag);
+	if (g->rc < 0 && o->err && !o->err->code)
+		*o->err = g->err;
+	return g->rc;
+}
+
+static void read_task(void *arg, size_t i, unsigned worker)
+{
+	struct reading *g = arg;
+
+	(void)worker;
+	read_artifact(&g[i]);
+}
+
+/* The first error in the order of artifacts is the one that is told. */
+static int read_list(struct opener *o, struct reading *v, size_t n)
+{
+	struct rk_pool *pool = NULL;
+	int rc = rk_pool_new(o->jobs ? o->jobs : 1, &pool, o->err), one;
+
+	if (rc == 0)
+		rk_pool_run(pool, n, read_task, v);
+	for (size_t i = 0; i < n; i++) {
+		one = settle_reading(o, &v[i]);
+		rc = rc < 0 ? rc : one;
+	}
+	rk_pool_free(pool);
+	return rc;
+}
+
+static bool has_archive(const struct rk_artifacts *all)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (all->v[i].archive)
+			return true;
+	return false;
+}
+
+static int read_wanted(struct opener *o)
+{
+	const struct rk_artifact_filter *f = o->filter;
+	struct reading *v = rk_calloc(o->all->n + 1, sizeof(*v));
+	size_t n = 0;
+	int rc;
+
+	if (!v)
+		return rk_fail_nomem(o->err);
+	for (size_t i = 0; i < o->all->n; i++) {
+		struct rk_artifact *a = &o->all->v[i];
+
+		if (!a->arena && (!f || f->want(f->arg, a, o->all->kpack)))
+			v[n++] = (struct reading){ .o = o, .artifact = a };
+	}
+	rc = read_list(o, v, n);
+	rk_free(v);
+	return rc;
+}
+
+/* ---- what base says ---- */
 
 static const struct rk_entry *find_file(const struct rk_artifact *a, const char *path)
 {
@@ -320,8 +416,12 @@ static int read_base(struct opener *o)
 		    strcmp(a->family, "generic") == 0)
 			base = a;
 	}
-	if (base)
-		rc = read_artifact(o, base);
+	if (base) {
+		struct reading g = { .o = o, .artifact = base };
+
+		read_artifact(&g);
+		rc = settle_reading(o, &g);
+	}
 	if (rc == 0)
 		rc = read_rock_manifest(o, base);
 	return rc < 0 ? rc : read_version(o, base);
@@ -329,23 +429,30 @@ static int read_base(struct opener *o)
 
 static int open_all(struct opener *o)
 {
-	const struct rk_artifact_filter *f = o->filter;
 	int rc = list_children(o);
 
-	if (rc < 0 || (rc = settle(o)) < 0 || (rc = read_base(o)) < 0)
-		return rc;
-	for (size_t i = 0; rc == 0 && i < o->all->n; i++)
-		if (!f || f->want(f->arg, &o->all->v[i], o->all->kpack))
-			rc = read_artifact(o, &o->all->v[i]);
-	return rc;
+	if (rc == 0)
+		rc = settle(o);
+	if (rc == 0 && has_archive(o->all))
+		rc = rk_spill_new(o->tmpdir, &o->all->spill, o->err);
+	o->spill->file = o->all->spill;
+	if (rc == 0)
+		rc = read_base(o);
+	return rc < 0 ? rc : read_wanted(o);
 }
 
-int rk_artifacts_open(const char *dir, const char *tmpdir, const struct rk_artifact_filter *filter,
-		      struct rk_diag *diag, struct rk_artifacts **ret, struct rk_error *err)
+int rk_artifacts_open(const char *dir, const char *tmpdir, unsigned jobs,
+		      const struct rk_artifact_filter *filter, struct rk_diag *diag,
+		      struct rk_artifacts **ret, struct rk_error *err)
 {
-	struct opener o = {
-		.dir = dir, .tmpdir = tmpdir, .filter = filter, .diag = diag, .err = err
-	};
+	struct artifact_spill spill = { .lock = PTHREAD_MUTEX_INITIALIZER };
+	struct opener o = { .dir = dir,
+			    .tmpdir = tmpdir,
+			    .jobs = jobs,
+			    .filter = filter,
+			    .spill = &spill,
+			    .diag = diag,
+			    .err = err };
 	struct rk_arena *arena = NULL;
 	int rc = rk_arena_new(&arena, err);
 
@@ -370,6 +477,8 @@ void rk_artifacts_free(struct rk_artifacts *a)
 {
 	if (!a)
 		return;
+	for (size_t i = 0; i < a->n; i++)
+		rk_arena_free(a->v[i].arena);
 	rk_spill_free(a->spill);
 	rk_arena_free(a->arena);
 }

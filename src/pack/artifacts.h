@@ -47,6 +47,7 @@ struct rk_artifact {
 	const char *label; /* the folder's or archive's name */
 	bool archive;
 	bool read;                /* it was asked for: entries are there */
+	struct rk_arena *arena;   /* has the entries */
 	struct rk_entry *entries; /* by stage, then by path (bytewise) */
 	size_t nentries;
 };
@@ -56,7 +57,6 @@ struct rk_artifacts {
 	struct rk_spill *spill; /* NULL when there are no archives */
 	struct rk_artifact *v;  /* by name, component, family: never the order of the file system */
 	size_t n;
-	uint32_t nstages;    /* of all of them */
 	bool kpack;          /* flags.KPACK_SPLIT_ARTIFACTS of therock_manifest.json */
 	const char *version; /* of base's .info/version, or NULL */
 };
@@ -69,13 +69,14 @@ struct rk_artifact_filter {
 
 /*
  * Reads the names, links and sizes of those that `filter` (NULL: all) asks for; of archives also the
- * bytes, into a spill in `tmpdir`. What is passed over (no manifest, a name of another form) is a warning, and
+ * bytes, into a spill in `tmpdir`. Up to `jobs` of them are read side by side. What is passed over (no manifest, a name of another form) is a warning, and
  * so is a link that leads out. An archive and a folder of one name, an unknown component, a member
  * outside of the listed stages, a name that is no UTF-8 or has control characters, a file of another
  * kind than file, folder or link: errors that name the file.
  */
-int rk_artifacts_open(const char *dir, const char *tmpdir, const struct rk_artifact_filter *filter,
-		      struct rk_diag *diag, struct rk_artifacts **ret, struct rk_error *err);
+int rk_artifacts_open(const char *dir, const char *tmpdir, unsigned jobs,
+		      const struct rk_artifact_filter *filter, struct rk_diag *diag,
+		      struct rk_artifacts **ret, struct rk_error *err);
 void rk_artifacts_free(struct rk_artifacts *a); /* NULL is fine */
 
 /*

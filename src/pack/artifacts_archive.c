@@ -88,44 +88,52 @@ static bool leads_to_stage(const struct artifact_reader *r, const char *path)
 	return false;
 }
 
-static int need_spill(struct artifact_reader *r, struct rk_error *err)
+/* A range of the spill that is this member's alone. */
+static int reserve(struct artifact_spill *s, struct rk_origin *o, struct rk_error *err)
 {
-	return r->all->spill ? 0 : rk_spill_new(r->tmpdir, &r->all->spill, err);
-}
-
-/* All bytes of the member; libarchive says so when the archive ends before it. */
-static int copy_bytes(struct member_reader *m, struct rk_origin *o, struct rk_error *err)
-{
-	struct rk_spill *s = m->r->all->spill;
-	uint64_t at;
-	la_ssize_t n;
 	int rc;
 
-	o->offset = rk_spill_size(s);
-	while ((n = archive_read_data(m->a, m->block, BLOCK_BYTES)) > 0) {
-		rc = rk_spill_append(s, m->block, (size_t)n, &at, err);
-		if (rc < 0)
-			return rc;
-		o->size += (uint64_t)n;
+	pthread_mutex_lock(&s->lock);
+	o->spill = s->file;
+	o->offset = rk_spill_size(s->file);
+	rc = o->size > INT64_MAX - o->offset ?
+		     rk_fail(err, RK_E_LIMIT, "'%s' is too big", o->name) :
+		     rk_spill_resize(s->file, o->offset + o->size, err);
+	pthread_mutex_unlock(&s->lock);
+	return rc;
+}
+
+/* All bytes of the member, of which the header said how many there are. */
+static int copy_bytes(struct member_reader *m, struct rk_origin *o, struct rk_error *err)
+{
+	uint64_t done = 0;
+	la_ssize_t n = 0;
+	int rc = reserve(m->r->spill, o, err);
+
+	while (rc == 0 && (n = archive_read_data(m->a, m->block, BLOCK_BYTES)) > 0) {
+		if ((uint64_t)n > o->size - done)
+			break;
+		rc = rk_spill_write(o->spill, o->offset + done, m->block, (size_t)n, err);
+		done += (uint64_t)n;
 	}
-	return n < 0 ? failed(m, err) : 0;
+	if (rc < 0 || n < 0)
+		return rc < 0 ? rc : failed(m, err);
+	return done == o->size ?
+		       0 :
+		       rk_fail(err, RK_E_FORMAT, "'%s' is not as long as its header says", o->name);
 }
 
 static int add_file(struct member_reader *m, struct rk_entry *e, struct rk_error *err)
 {
-	struct rk_arena *a = m->r->all->arena;
+	struct rk_arena *a = m->r->arena;
 	struct rk_origin *o = rk_arena_alloc(a, sizeof(*o));
-	int rc;
 
 	if (!o || !(o->name = rk_arena_textf(a, "%s: %s", m->r->artifact->label, e->path)))
 		return rk_fail_nomem(err);
 	if (archive_entry_sparse_count(m->e) > 0)
 		return rk_fail(err, RK_E_UNSUPPORTED, "'%s' in '%s' is a sparse member: not read",
 			       e->path, m->r->path);
-	rc = need_spill(m->r, err);
-	if (rc < 0)
-		return rc;
-	o->spill = m->r->all->spill;
+	o->size = (uint64_t)archive_entry_size(m->e);
 	e->kind = RK_ENTRY_FILE;
 	e->origin = o;
 	return copy_bytes(m, o, err);
@@ -181,7 +189,7 @@ static int remember(struct member_reader *m, const char *name, size_t at, struct
 
 	if (m->r->v[at].kind != RK_ENTRY_FILE)
 		return 0;
-	key = rk_arena_text(m->r->all->arena, name, strlen(name));
+	key = rk_arena_text(m->r->arena, name, strlen(name));
 	return key ? rk_path_map_put(&m->names, key, at, err) : rk_fail_nomem(err);
 }
 
@@ -219,7 +227,7 @@ static int add_member(struct member_reader *m, struct rk_error *err)
 		return folder ? 0 :
 				rk_fail(err, RK_E_FORMAT, "the stage '%.200s' in '%s' is no folder",
 					name, m->r->path);
-	rc = rk_artifact_add(m->r, m->r->first_stage + (uint32_t)stage, rest, &e, err);
+	rc = rk_artifact_add(m->r, (uint32_t)stage, rest, &e, err);
 	if (rc < 0)
 		return rc;
 	e->mode = archive_entry_perm(m->e) & 0777;

@@ -110,9 +110,6 @@ int rk_artifact_manifest(struct artifact_reader *r, const char *text, size_t len
 		rc = add_stage(r, text + at, n, err);
 		at += n + 1;
 	}
-	r->first_stage = r->all->nstages;
-	if (rc == 0)
-		r->all->nstages += (uint32_t)r->stages.n;
 	return rc;
 }
 
@@ -131,7 +128,7 @@ int rk_artifact_add(struct artifact_reader *r, uint32_t stage, const char *path,
 	r->v = e;
 	e = &r->v[r->n];
 	*e = (struct rk_entry){ .artifact = r->artifact, .stage = stage };
-	e->path = rk_arena_text(r->all->arena, path, strlen(path));
+	e->path = rk_arena_text(r->arena, path, strlen(path));
 	if (!e->path)
 		return rk_fail_nomem(err);
 	r->n++;
@@ -228,7 +225,7 @@ int rk_artifact_finish(struct artifact_reader *r, struct rk_error *err)
 	if ((rc = drop_doubles(r, err)) < 0 || (rc = add_folders(r, err)) < 0)
 		return rc;
 	sort(r);
-	a->entries = rk_arena_alloc(r->all->arena, r->n * sizeof(*r->v));
+	a->entries = rk_arena_alloc(r->arena, r->n * sizeof(*r->v));
 	if (!a->entries)
 		return rk_fail_nomem(err);
 	if (r->n)

@@ -26,7 +26,7 @@ static int cannot(const struct folder_walk *w, int errnum, struct rk_error *err)
 static int add_file(struct folder_walk *w, const struct stat *st, struct rk_entry *e,
 		    struct rk_error *err)
 {
-	struct rk_arena *a = w->r->all->arena;
+	struct rk_arena *a = w->r->arena;
 	struct rk_origin *o = rk_arena_alloc(a, sizeof(*o));
 
 	if (!o)
@@ -162,7 +162,7 @@ static int open_stage(int fd, const char *stage)
 
 static int read_stage(struct artifact_reader *r, int fd, size_t i, struct rk_error *err)
 {
-	struct folder_walk w = { .r = r, .stage = r->first_stage + (uint32_t)i };
+	struct folder_walk w = { .r = r, .stage = (uint32_t)i };
 	int at = open_stage(fd, r->stages.v[i]);
 
 	if (at < 0 && errno == ENOENT) {
@@ -172,7 +172,7 @@ static int read_stage(struct artifact_reader *r, int fd, size_t i, struct rk_err
 	}
 	if (at < 0)
 		return rk_fail_errno(err, errno, "cannot read '%s/%s'", r->path, r->stages.v[i]);
-	w.top = rk_arena_textf(r->all->arena, "%s/%s", r->path, r->stages.v[i]);
+	w.top = rk_arena_textf(r->arena, "%s/%s", r->path, r->stages.v[i]);
 	if (!w.top) {
 		close(at);
 		return rk_fail_nomem(err);

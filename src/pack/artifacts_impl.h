@@ -2,6 +2,8 @@
 #ifndef RK_ARTIFACTS_IMPL_H
 #define RK_ARTIFACTS_IMPL_H
 
+#include <pthread.h>
+
 #include "base/bytes.h"
 #include "base/list.h"
 #include "pack/artifacts.h"
@@ -17,16 +19,21 @@ enum {
 	RK_ARTIFACT_NAMES_MAX = 256 << 20, /* bytes of all names of one artifact */
 };
 
-/* One artifact while it is read. */
+/* Where all archives go, whoever reads them. */
+struct artifact_spill {
+	struct rk_spill *file;
+	pthread_mutex_t lock; /* of its length; ranges are written without */
+};
+
+/* One artifact while it is read, by one thread. */
 struct artifact_reader {
-	struct rk_artifacts *all;
 	struct rk_artifact *artifact;
+	struct rk_arena *arena;
 	struct rk_diag *diag;
-	const char *path;      /* of the folder or archive */
-	const char *tmpdir;    /* for the spill */
-	struct rk_list stages; /* the manifest's lines */
-	uint32_t first_stage;  /* number of stages.v[0] */
-	struct rk_entry *v;    /* grows here, then goes to the arena */
+	struct artifact_spill *spill; /* for archives */
+	const char *path;             /* of the folder or archive */
+	struct rk_list stages;        /* the manifest's lines; entries have their index */
+	struct rk_entry *v;           /* grows here, then goes to the arena */
 	size_t n, cap;
 	size_t name_bytes;
 };

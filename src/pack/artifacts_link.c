@@ -173,7 +173,7 @@ int rk_artifact_link(struct artifact_reader *r, struct rk_entry *e, const char *
 			       label);
 	e->kind = RK_ENTRY_LINK;
 	e->mode = 0777;
-	e->link = rk_arena_text(r->all->arena, text, strlen(text));
+	e->link = rk_arena_text(r->arena, text, strlen(text));
 	if (!e->link)
 		return rk_fail_nomem(err);
 	if (text[0] == '/') {

@@ -465,8 +465,8 @@ static int plan(struct rk_planner *pl, const char *version, const struct rk_list
 	if (rc < 0 || (rc = set_nonce(pl)) < 0)
 		return rc;
 	w.table = p->table;
-	rc = rk_artifacts_open(pl->o->artifact_dir, pl->o->tmpdir, &filter, p->diag, &p->artifacts,
-			       pl->err);
+	rc = rk_artifacts_open(pl->o->artifact_dir, pl->o->tmpdir, pl->o->jobs, &filter, p->diag,
+			       &p->artifacts, pl->err);
 	if (rc < 0)
 		return rc;
 	p->kpack = p->artifacts->kpack;

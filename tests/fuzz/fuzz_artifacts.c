@@ -30,22 +30,31 @@ static void follow(const struct rk_artifacts *all, const struct rk_artifact *a)
 			(void)rk_artifacts_resolve(all, &a->entries[i], &why);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+static void read_archive(struct artifact_reader *r)
 {
-	const char *path = len <= 1 << 20 ? fuzz_file(data, len) : NULL;
-	struct rk_artifact artifact = { .name = "x", .family = "generic", .label = "x" };
-	struct rk_artifacts all = { .v = &artifact, .n = 1 };
-	struct artifact_reader r = { .all = &all, .artifact = &artifact, .path = path };
+	const struct rk_artifacts all = { .v = r->artifact, .n = 1 };
 	struct rk_error err = { 0 };
 
+	if (!rk_arena_new(&r->arena, &err) && !rk_diag_new(&r->diag, &err) &&
+	    !rk_spill_new(NULL, &r->spill->file, &err) && rk_artifact_read_archive(r, &err) > 0 &&
+	    !rk_artifact_finish(r, &err))
+		follow(&all, r->artifact);
+	rk_list_release(&r->stages);
+	rk_free(r->v);
+	rk_diag_free(r->diag);
+	rk_spill_free(r->spill->file);
+	rk_arena_free(r->arena);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	struct rk_artifact artifact = { .name = "x", .family = "generic", .label = "x" };
+	struct artifact_spill spill = { .lock = PTHREAD_MUTEX_INITIALIZER };
+	struct artifact_reader r = { .artifact = &artifact, .spill = &spill };
+
 	limit();
-	if (path && !rk_arena_new(&all.arena, &err) && !rk_diag_new(&r.diag, &err) &&
-	    rk_artifact_read_archive(&r, &err) > 0 && !rk_artifact_finish(&r, &err))
-		follow(&all, &artifact);
-	rk_list_release(&r.stages);
-	rk_free(r.v);
-	rk_diag_free(r.diag);
-	rk_spill_free(all.spill);
-	rk_arena_free(all.arena);
+	r.path = len <= 1 << 20 ? fuzz_file(data, len) : NULL;
+	if (r.path)
+		read_archive(&r);
 	return 0;
 }

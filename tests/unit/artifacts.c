@@ -19,7 +19,7 @@ static struct rk_artifacts *open_all(struct world *w)
 
 	rk_error_clear(&w->err);
 	rk_diag_reset(w->ctx.diag, 0);
-	rk_artifacts_open(artifacts_dir(w, dir), w->dir, NULL, w->ctx.diag, &a, &w->err);
+	rk_artifacts_open(artifacts_dir(w, dir), w->dir, 3, NULL, w->ctx.diag, &a, &w->err);
 	return a;
 }
 
@@ -463,7 +463,7 @@ TEST(artifacts_that_nobody_wants_are_not_read)
 
 	world_begin(&w);
 	world_text(&w, "a/z_lib_gfx9.tar.xz", "not even looked at");
-	CHECK(!rk_artifacts_open(artifacts_dir(&w, dir), NULL, &filter, w.ctx.diag, &a, &w.err));
+	CHECK(!rk_artifacts_open(artifacts_dir(&w, dir), NULL, 1, &filter, w.ctx.diag, &a, &w.err));
 	if (CHECK(a != NULL)) {
 		CHECK_U64(a->n, 3);
 		CHECK(a->v[0].read && !a->v[1].read && !a->v[2].read);
