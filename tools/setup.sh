@@ -156,6 +156,7 @@ setup_test() {
 	fi
 	have clang-format-14 || echo "setup: no clang-format-14 here: the format check is skipped" >&2
 	setup_venv
+	setup_nvml_header
 	setup_trace_processor
 	setup_page
 	setup_pack
@@ -237,6 +238,16 @@ setup_venv() {
 		perfetto protobuf >>build/setup.log 2>&1
 	venv_ready || echo "setup: no duckdb, polars, pyarrow and perfetto (see build/setup.log):" \
 		"tests that read with them are skipped" >&2
+}
+
+# NVIDIA's own header of its management library: what we declare ourselves is held against it.
+setup_nvml_header() {
+	[ -n "$(find build/nvml-headers -name nvml.h 2>/dev/null)" ] && return 0
+	(build/venv/bin/python -m pip download -q --disable-pip-version-check --no-deps \
+		--only-binary :all: -d build/nvml-headers nvidia-nvml-dev &&
+		build/venv/bin/python -m zipfile -e build/nvml-headers/nvidia_nvml_dev*.whl \
+			build/nvml-headers) >>build/setup.log 2>&1 ||
+		echo "setup: no header of NVML (see build/setup.log): its check is skipped" >&2
 }
 
 # For comparison in `make bench` alone.

@@ -1,4 +1,4 @@
-/* gpus.h - the GPUs of this machine, from sysfs alone. */
+/* gpus.h - the GPUs of this machine, from sysfs and NVIDIA's library. */
 #ifndef ROCKIT_GPUS_H
 #define ROCKIT_GPUS_H
 
@@ -15,7 +15,9 @@ struct rk_gpu {
 	const char *gfx;            /* "gfx942"; "" for others */
 	const char *pci;            /* "0000:c1:00.0" */
 	const char *driver;         /* "amdgpu" */
-	const char *partition;      /* "SPX/NPS1" */
+	const char *partition;      /* "SPX/NPS1"; "MIG" where an NVIDIA GPU is cut up */
+	const char *uuid;           /* "GPU-8a5d...", NVIDIA's */
+	const char *compute;        /* NVIDIA's compute capability, "9.0" */
 	int kfd_node, card, render; /* KFD node, /dev/dri/cardN, renderDN; -1 */
 	uint64_t gpu_id;            /* KFD's */
 	unsigned cu_count, simd_count, xcc, wave_size, max_sclk_mhz;
@@ -29,8 +31,9 @@ struct rk_gpus {
 };
 
 /*
- * `root` is put before /sys and /proc, for tests; NULL or "". No GPU at all is not an error. A
- * partition of a package (CPX, DPX) is a GPU with the address of its package.
+ * `root` is put before /sys, /proc and /usr/lib, for tests; NULL or "". No GPU at all is not an
+ * error. A partition of a package (CPX, DPX) is a GPU with the address of its package; instances of
+ * an NVIDIA GPU (MIG) are not listed.
  */
 int rk_gpus_find(const char *root, struct rk_gpus *ret, struct rk_error *err);
 void rk_gpus_release(struct rk_gpus *g);

@@ -1,4 +1,4 @@
-/* gpus.c - the GPUs of this machine, from sysfs alone. */
+/* gpus.c - the GPUs of this machine, from sysfs and NVIDIA's library. */
 #include "rockit/gpus.h"
 
 #include <inttypes.h>
@@ -283,6 +283,8 @@ static int pack(struct rk_gpus_found *f, struct rk_gpus *ret, struct rk_error *e
 		gpus[i].pci = texts[i].pci;
 		gpus[i].driver = texts[i].driver;
 		gpus[i].partition = texts[i].partition;
+		gpus[i].uuid = texts[i].uuid;
+		gpus[i].compute = texts[i].compute;
 	}
 	*ret = (struct rk_gpus){ .gpus = gpus, .n = f->n };
 	return 0;
@@ -298,6 +300,8 @@ int rk_gpus_find(const char *root, struct rk_gpus *ret, struct rk_error *err)
 		rc = find_drm(&f, err);
 	if (rc == 0)
 		rc = rk_gpus_find_kfd(&f, err);
+	if (rc == 0)
+		rc = rk_gpus_find_nvml(&f, err);
 	if (rc == 0 && f.n)
 		rc = pack(&f, ret, err);
 	else if (rc == 0)

@@ -1,4 +1,4 @@
-/* gpus_found.h - GPUs while they are put together from KFD, DRM and PCI. */
+/* gpus_found.h - GPUs while they are put together from KFD, DRM, PCI and NVML. */
 #ifndef RK_GPUS_FOUND_H
 #define RK_GPUS_FOUND_H
 
@@ -14,7 +14,7 @@ enum {
 
 /* The text of a GPU; its rk_gpu points here once all are found. */
 struct rk_gpu_text {
-	char name[128], gfx[24], pci[24], driver[32], partition[64];
+	char name[128], gfx[24], pci[24], driver[32], partition[64], uuid[96], compute[16];
 };
 
 struct rk_gpu_found {
@@ -39,5 +39,7 @@ int rk_gpus_add(struct rk_gpus_found *f, const struct rk_gpu_found *like, struct
 
 /* Adds what KFD's topology knows, joined by PCI address; a partition of a package is a GPU. */
 int rk_gpus_find_kfd(struct rk_gpus_found *f, struct rk_error *err);
+/* Adds what NVIDIA's management library knows, joined likewise; nothing where there is none. */
+int rk_gpus_find_nvml(struct rk_gpus_found *f, struct rk_error *err);
 
 #endif
