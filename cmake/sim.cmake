@@ -18,6 +18,21 @@ add_executable(rockit-sim ${sim_sources} ${sim_tables})
 target_include_directories(rockit-sim PRIVATE ${sim})
 target_link_libraries(rockit-sim PRIVATE rockit_flags PkgConfig::ROCKIT_DEPS m)
 
+# Stands in for NVIDIA's management library, as of today and as of long ago. Not sanitized: programs
+# that are not load it, too.
+foreach(release new old)
+  add_library(fake-nvml-${release} SHARED ${sim}/nvml/fake_nvml.c)
+  target_compile_definitions(fake-nvml-${release} PRIVATE _GNU_SOURCE
+                             $<$<STREQUAL:${release},old>:OLD>)
+  target_compile_options(fake-nvml-${release} PRIVATE -Wall -Wextra)
+  set_target_properties(fake-nvml-${release} PROPERTIES OUTPUT_NAME nvidia-ml SOVERSION 1
+                        LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/sim/nvml-${release})
+  if(TARGET rockit-unit)
+    add_dependencies(rockit-unit fake-nvml-${release})
+    target_compile_definitions(rockit-unit PRIVATE ROCKIT_SIM_DIR="${PROJECT_BINARY_DIR}/sim")
+  endif()
+endforeach()
+
 list(APPEND script_env ROCKIT_SIM=${PROJECT_BINARY_DIR}/rockit-sim)
 
 # rockit run against the stand-in: every preset, every release, every fault.
@@ -30,3 +45,4 @@ if(TARGET rockit)
     rockit_script_test(${name} run 1200 ${python} ${script})
   endforeach()
 endif()
+rockit_script_test(sim-nvml-layout sim 60 ${python} ${sim}/nvml/nvml_layout.py)

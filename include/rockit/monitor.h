@@ -22,7 +22,7 @@ struct rk_monitor_options {
 	const char *dir;      /* where the files go; it exists */
 	unsigned metrics;     /* RK_MONITOR_ bits */
 	unsigned interval_ms; /* 0: 100 */
-	const char *root;     /* put before /sys, for tests; NULL or "" */
+	const char *root;     /* put before /sys and /usr/lib, for tests; NULL or "" */
 	bool overwrite;       /* files that are there; else they are refused */
 };
 
@@ -33,7 +33,7 @@ struct rk_monitor_result {
 	unsigned metrics;       /* those that at least one GPU gave */
 	double cpu_percent;     /* of one core, over the whole time */
 	int64_t clock_error_ns; /* how far the two clocks of a sample may be apart */
-	char note[256];         /* what was asked and no GPU gives; "" */
+	char note[256];         /* what no GPU gives of what was asked, which GPU was lost; "" */
 };
 
 struct rk_monitor;

@@ -8,7 +8,8 @@
 #include "rockit/gpus.h"
 
 enum rk_reading {
-	RK_READ_POWER, /* W; over the time since the last reading where the driver counts energy */
+	/* W; over the time since the last reading where the driver counts energy finely enough */
+	RK_READ_POWER,
 	RK_READ_VRAM_USED,  /* bytes */
 	RK_READ_VRAM_TOTAL, /* bytes */
 	RK_READ_BUSY,       /* percent */
@@ -35,18 +36,20 @@ struct rk_monitor_ops {
 	bool (*takes)(const struct rk_gpu *gpu);
 	/*
 	 * Opens the files of one GPU for the readings in `want`, a bit each. A GPU that gives
-	 * nothing is no error: its readings say so. `root` is put before /sys.
+	 * nothing is no error: its readings say so. `root` is put before /sys and /usr/lib.
 	 */
 	int (*open)(const char *root, const struct rk_gpu *gpu, unsigned want,
 		    struct rk_monitor_source **ret, struct rk_error *err);
 	/* All readings of now; those not wanted are NAN. Always from one thread; allocates nothing. */
 	void (*read)(struct rk_monitor_source *s, struct rk_readings *ret);
+	/* May be NULL. True once the GPU has gone for good: no reading will come any more. */
+	bool (*lost)(const struct rk_monitor_source *s);
 	void (*close)(struct rk_monitor_source *s);
 };
 
 /* All kinds, NULL at the end (sampler.c). */
 extern const struct rk_monitor_ops *const rk_monitor_kinds[];
 
-extern const struct rk_monitor_ops rk_monitor_amdgpu;
+extern const struct rk_monitor_ops rk_monitor_amdgpu, rk_monitor_nvml;
 
 #endif

@@ -11,8 +11,8 @@
 #include "monitor/monitor_files.h"
 #include "rockit/gpus.h"
 
-/* NVML would be the next. */
-const struct rk_monitor_ops *const rk_monitor_kinds[] = { &rk_monitor_amdgpu, NULL };
+const struct rk_monitor_ops *const rk_monitor_kinds[] = { &rk_monitor_amdgpu, &rk_monitor_nvml,
+							  NULL };
 
 struct rk_monitor {
 	struct rk_monitor_source **sources;
@@ -167,7 +167,8 @@ static int add_gpus(struct rk_monitor *m, const char *root, const struct rk_gpus
 		return rc;
 	put_lack(m->result.note, sizeof(m->result.note), m->asked);
 	return rk_fail(err, RK_E_UNSUPPORTED,
-		       "%s (%zu found; AMD GPUs are sampled, through their driver amdgpu)",
+		       "%s (%zu found; AMD GPUs are sampled through their driver amdgpu, NVIDIA's "
+		       "through NVML)",
 		       m->result.note, gpus->n);
 }
 
@@ -256,6 +257,24 @@ bool rk_monitor_alive(struct rk_monitor *m)
 	return !ended;
 }
 
+/* "; GPU 1 was lost: ...", behind what else is to be noted. */
+static void put_lost(struct rk_monitor *m)
+{
+	char *note = m->result.note;
+	size_t size = sizeof(m->result.note), len = strlen(note);
+
+	for (size_t i = 0; i < m->n && len < size; i++) {
+		const struct rk_monitor_source *s = m->sources[i];
+
+		if (s->ops->lost && s->ops->lost(s))
+			len += (size_t)snprintf(
+				note + len, size - len,
+				"%sGPU %d was lost (see 'dmesg' for Xid): its later "
+				"readings are missing",
+				len ? "; " : "", m->gpus[i]);
+	}
+}
+
 int rk_monitor_stop(struct rk_monitor *m, struct rk_monitor_result *ret, struct rk_error *err)
 {
 	int rc;
@@ -268,6 +287,7 @@ int rk_monitor_stop(struct rk_monitor *m, struct rk_monitor_result *ret, struct 
 	pthread_cond_destroy(&m->wake);
 	pthread_mutex_destroy(&m->lock);
 	put_lack(m->result.note, sizeof(m->result.note), m->asked & ~m->result.metrics);
+	put_lost(m);
 	if (ret)
 		*ret = m->result;
 	rc = m->rc;

@@ -1,0 +1,193 @@
+/*
+ * nvml.c - sampling an NVIDIA GPU through the management library of its driver.
+ *
+ * A reading that the library refuses, or has no function for, is not given. With MIG on, the
+ * library gives no load, and power, energy, memory, clocks and temperature are those of the whole
+ * GPU: instances have no sensors of their own.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "monitor/monitor_source.h"
+#include "monitor/nvml_lib.h"
+
+/*
+ * The counter of energy says no time and moves in steps of up to a tenth of a second: closer
+ * readings would make a power of it that is wrong by as much as they are close. There the driver's
+ * own power stands, itself a mean over a second on most chips.
+ */
+static const int64_t least_mean_ns = 1000000000;
+/* Above, the counter has jumped. */
+static const double most_watts = 5000;
+
+struct nvml {
+	struct rk_monitor_source base;
+	struct rk_nvml lib; /* lib.lib NULL: none */
+	struct rk_nvml_device *device;
+	unsigned want;
+	bool lost;
+	/* The last reading of the counter of energy. */
+	double energy_j;
+	int64_t at_ns;
+	bool begun;
+};
+
+static bool nvml_takes(const struct rk_gpu *gpu)
+{
+	return strcmp(gpu->vendor, "NVIDIA") == 0;
+}
+
+/* v, or NAN after a call that failed. A GPU that is lost stays so until the machine starts anew. */
+static double given(struct nvml *g, int code, double v)
+{
+	if (code == RK_NVML_GPU_IS_LOST)
+		g->lost = true;
+	return code == RK_NVML_SUCCESS ? v : (double)NAN;
+}
+
+static double unless_zero(double v)
+{
+	return v > 0 ? v : (double)NAN;
+}
+
+/* The mean since the last reading; NAN when it cannot be told. */
+static double mean_power(struct nvml *g, double energy_j)
+{
+	int64_t now = rk_clock_steady_ns(), time = now - g->at_ns;
+	double watts = (energy_j - g->energy_j) * 1e9 / (double)time;
+	bool told = g->begun && time >= least_mean_ns && watts > 0 && watts <= most_watts;
+
+	g->begun = !isnan(energy_j);
+	g->energy_j = energy_j;
+	g->at_ns = now;
+	return told ? watts : (double)NAN;
+}
+
+static void read_power(struct nvml *g, struct rk_readings *ret)
+{
+	unsigned long long mj = 0;
+	unsigned mw = 0;
+	int code = RK_NVML_CALL(&g->lib, energy, g->device, &mj);
+	double watts;
+
+	ret->v[RK_READ_ENERGY] = unless_zero(given(g, code, (double)mj / 1e3));
+	watts = mean_power(g, ret->v[RK_READ_ENERGY]);
+	if (isnan(watts)) {
+		code = RK_NVML_CALL(&g->lib, power, g->device, &mw);
+		watts = given(g, code, (double)mw / 1e3);
+	}
+	ret->v[RK_READ_POWER] = unless_zero(watts);
+}
+
+static void read_memory(struct nvml *g, struct rk_readings *ret)
+{
+	double total, used;
+	int code;
+
+	if (rk_nvml_memory(&g->lib, g->device, &total, &used, &code)) {
+		ret->v[RK_READ_VRAM_TOTAL] = total;
+		ret->v[RK_READ_VRAM_USED] = used;
+	}
+	given(g, code, 0);
+}
+
+static void read_busy(struct nvml *g, struct rk_readings *ret)
+{
+	struct rk_nvml_utilization u = { 0 };
+	int code = RK_NVML_CALL(&g->lib, utilization, g->device, &u);
+
+	if (u.gpu <= 100)
+		ret->v[RK_READ_BUSY] = given(g, code, u.gpu);
+}
+
+static void read_clocks(struct nvml *g, struct rk_readings *ret)
+{
+	unsigned sm = 0, mem = 0;
+	int code = RK_NVML_CALL(&g->lib, clock, g->device, RK_NVML_CLOCK_SM, &sm);
+
+	ret->v[RK_READ_SCLK] = given(g, code, sm);
+	code = RK_NVML_CALL(&g->lib, clock, g->device, RK_NVML_CLOCK_MEM, &mem);
+	ret->v[RK_READ_MCLK] = given(g, code, mem);
+}
+
+/* The newer call first: NVIDIA has announced the end of the other. */
+static void read_temperature(struct nvml *g, struct rk_readings *ret)
+{
+	struct rk_nvml_temperature t = { .version = RK_NVML_STRUCT_VERSION(t, 1),
+					 .sensor = RK_NVML_TEMPERATURE_GPU };
+	unsigned old = 0;
+	int code = RK_NVML_CALL(&g->lib, temperature_v, g->device, &t);
+	double v = given(g, code, t.temperature);
+
+	if (isnan(v)) {
+		code = RK_NVML_CALL(&g->lib, temperature, g->device, t.sensor, &old);
+		v = given(g, code, old);
+	}
+	ret->v[RK_READ_TEMP] = v;
+}
+
+/* Each asks the driver once: only what is wanted is asked for. */
+static const struct part {
+	unsigned readings;
+	void (*read)(struct nvml *g, struct rk_readings *ret);
+} parts[] = {
+	{ 1u << RK_READ_POWER | 1u << RK_READ_ENERGY, read_power },
+	{ 1u << RK_READ_VRAM_USED | 1u << RK_READ_VRAM_TOTAL, read_memory },
+	{ 1u << RK_READ_BUSY, read_busy },
+	{ 1u << RK_READ_SCLK | 1u << RK_READ_MCLK, read_clocks },
+	{ 1u << RK_READ_TEMP, read_temperature },
+};
+
+static void nvml_read(struct rk_monitor_source *s, struct rk_readings *ret)
+{
+	struct nvml *g = (struct nvml *)s;
+
+	for (unsigned i = 0; i < RK_NREADINGS; i++)
+		ret->v[i] = (double)NAN;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (g->device && !g->lost && parts[i].readings & g->want)
+			parts[i].read(g, ret);
+	for (unsigned i = 0; i < RK_NREADINGS; i++)
+		if (!(g->want >> i & 1))
+			ret->v[i] = (double)NAN;
+}
+
+static bool nvml_lost(const struct rk_monitor_source *s)
+{
+	return ((const struct nvml *)s)->lost;
+}
+
+static void nvml_close(struct rk_monitor_source *s)
+{
+	struct nvml *g = (struct nvml *)s;
+
+	rk_nvml_close(&g->lib);
+	rk_free(g);
+}
+
+static int nvml_open(const char *root, const struct rk_gpu *gpu, unsigned want,
+		     struct rk_monitor_source **ret, struct rk_error *err)
+{
+	struct nvml *g = rk_calloc(1, sizeof(*g));
+
+	if (!g)
+		return rk_fail_nomem(err);
+	g->base.ops = &rk_monitor_nvml;
+	g->want = want;
+	if (rk_nvml_open(&g->lib, root) == 0 &&
+	    RK_NVML_CALL(&g->lib, by_pci, gpu->pci, &g->device) != RK_NVML_SUCCESS)
+		g->device = NULL;
+	*ret = &g->base;
+	return 0;
+}
+
+const struct rk_monitor_ops rk_monitor_nvml = {
+	.name = "nvml",
+	.takes = nvml_takes,
+	.open = nvml_open,
+	.read = nvml_read,
+	.lost = nvml_lost,
+	.close = nvml_close,
+};
