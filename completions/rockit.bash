@@ -2,18 +2,13 @@
 _rockit()
 {
 	local cur=${COMP_WORDS[COMP_CWORD]} word
-	local -a asked=("${COMP_WORDS[1]}" "${COMP_WORDS[COMP_CWORD - 1]}")
+	local -a asked=("${COMP_WORDS[@]:1:COMP_CWORD - 1}")
 
 	COMPREPLY=()
 	# Behind "--" stands another program's command line.
 	for ((word = 2; word < COMP_CWORD; word++)); do
 		[ "${COMP_WORDS[word]}" = -- ] && return
 	done
-	if [ "$COMP_CWORD" -eq 1 ]; then
-		asked=()
-	elif [ "$COMP_CWORD" -eq 2 ]; then
-		asked=("${COMP_WORDS[1]}")
-	fi
 	while IFS=$'\t' read -r word _; do
 		[[ $word == "$cur"* ]] && COMPREPLY+=("$word")
 	done < <("${COMP_WORDS[0]}" help --words -- "${asked[@]}" 2>/dev/null)

@@ -1,8 +1,7 @@
 # fish completion for rockit: the command itself knows what may follow.
 function __rockit_words
     set -l words (commandline -opc)
-    set -l asked $words[2]
-    test (count $words) -gt 2; and set asked $words[2] $words[-1]
+    set -l asked $words[2..-1]
     set -l offered
     # Behind "--" stands another program's command line.
     contains -- -- $words; or set offered ($words[1] help --words -- $asked 2>/dev/null)

@@ -57,24 +57,31 @@ static const char *topic_at(size_t i)
 /* Silent about verbs that are none: a shell asks while a word is being typed. */
 static int list_words(char **argv, int n)
 {
-	const struct rk_command *cmd = n ? rk_command_find(argv[0]) : NULL;
+	int words = 0;
+	const struct rk_command *cmd = n ? rk_command_at(argv, n, &words) : NULL;
 
 	if (cmd)
-		rk_options_words(cmd, n > 1 ? argv[1] : NULL);
+		rk_options_words(cmd, n > words ? argv[n - 1] : NULL);
 	for (const struct rk_command *const *c = rk_commands; !n && *c; c++)
 		printf("%s\t%s\n", (*c)->name, (*c)->summary);
 	return EXIT_DONE;
 }
 
-static int help_on(const char *topic)
+static int help_on(char **argv, int n)
 {
-	const struct rk_command *cmd = rk_command_find(topic);
-	const char *near;
+	int words = 0;
+	const struct rk_command *cmd = rk_command_at(argv, n, &words);
+	const char *topic = argv[0], *near;
 
 	if (strcmp(topic, "formats") == 0) {
 		list_formats();
 		return EXIT_DONE;
 	}
+	if (cmd && words < n && !cmd->verbs)
+		return say_misuse("help", "too many operands; see 'rockit help --help'");
+	if (cmd && words < n)
+		return say_misuse("help", "'%s' has no verb '%s'; see 'rockit help %s'", cmd->name,
+				  argv[words], cmd->name);
 	if (cmd) {
 		rk_command_help(cmd);
 		return EXIT_DONE;
@@ -104,12 +111,12 @@ static int help_run(int argc, char **argv)
 		return rc;
 	if (s.words)
 		return list_words(argv, n);
-	if (n > 1 || (n && s.all))
+	if (n > 2 || (n && s.all))
 		return say_misuse("help", "too many operands; see 'rockit help --help'");
 	if (s.all)
 		return help_on_all();
-	if (n == 1)
-		return help_on(argv[0]);
+	if (n)
+		return help_on(argv, n);
 	list_verbs();
 	return EXIT_DONE;
 }

@@ -22,16 +22,23 @@ struct rk_command {
 	const char *(*word)(size_t i);
 	/* argv[0] is the verb. Returns the exit status. */
 	int (*run)(int argc, char **argv);
+	/* A verb of verbs, "pack": its own ones, named "pack build"; NULL at the end. */
+	const struct rk_command *const *verbs;
 };
 
 extern const struct rk_command cmd_convert, cmd_counters, cmd_diff, cmd_doctor, cmd_help,
-	cmd_metrics, cmd_monitor, cmd_presets, cmd_report, cmd_run, cmd_version;
+	cmd_metrics, cmd_monitor, cmd_pack, cmd_presets, cmd_report, cmd_run, cmd_version;
 
 /* All verbs in the order of `rockit help`, NULL at the end (main.c). */
 extern const struct rk_command *const rk_commands[];
 
 const struct rk_command *rk_command_find(const char *name); /* NULL when unknown */
-void rk_command_help(const struct rk_command *cmd);         /* to stdout */
+/* The verb that `argv` (verb, perhaps a verb of that) names, and how many words that took; NULL: none. */
+const struct rk_command *rk_command_at(char *const *argv, int argc, int *ret_words);
+void rk_group_help(const struct rk_command *group); /* its verbs, to stdout */
+/* What a verb of verbs does: runs the one that comes next. */
+int rk_group_run(const struct rk_command *group, int argc, char **argv);
+void rk_command_help(const struct rk_command *cmd); /* to stdout */
 /* The i-th preset, for completion; NULL past the last (cmd_presets.c). */
 const char *rk_preset_word(size_t i);
 /* The verb that was probably meant, NULL when none is near. */

@@ -13,8 +13,9 @@
 #include "say.h"
 
 const struct rk_command *const rk_commands[] = {
-	&cmd_run,     &cmd_report,   &cmd_metrics, &cmd_diff, &cmd_convert, &cmd_doctor,
-	&cmd_presets, &cmd_counters, &cmd_monitor, &cmd_help, &cmd_version, NULL,
+	&cmd_run,    &cmd_report,  &cmd_metrics,  &cmd_diff,    &cmd_convert,
+	&cmd_doctor, &cmd_presets, &cmd_counters, &cmd_monitor, &cmd_pack,
+	&cmd_help,   &cmd_version, NULL,
 };
 
 enum { NCOMMANDS = sizeof(rk_commands) / sizeof(rk_commands[0]) };
@@ -40,8 +41,11 @@ void rk_command_help(const struct rk_command *cmd)
 {
 	printf("usage: rockit %s%s%s%s\n\n", cmd->name, cmd->options ? " [options]" : "",
 	       cmd->usage[0] ? " " : "", cmd->usage);
-	printf("%c%s.\n\noptions:\n", cmd->summary[0] - 'a' + 'A', cmd->summary + 1);
-	rk_options_help(cmd);
+	printf("%c%s.\n\n", cmd->summary[0] - 'a' + 'A', cmd->summary + 1);
+	if (cmd->verbs)
+		rk_group_help(cmd);
+	else
+		rk_options_help(cmd);
 	if (cmd->examples)
 		printf("\nexamples:\n%s", cmd->examples);
 }

@@ -240,6 +240,7 @@ void rk_options_help(const struct rk_command *cmd)
 {
 	const struct rk_opt *o;
 
+	puts("options:");
 	for (size_t i = 0; (o = option_at(cmd, i)) != NULL; i++) {
 		char left[64];
 
@@ -278,7 +279,9 @@ void rk_options_words(const struct rk_command *cmd, const char *before)
 	}
 	for (size_t i = 0; cmd->word && (word = cmd->word(i)) != NULL; i++)
 		puts(word);
-	for (size_t i = 0; (o = option_at(cmd, i)) != NULL; i++) {
+	for (size_t i = 0; cmd->verbs && cmd->verbs[i]; i++)
+		printf("%s\t%s\n", strrchr(cmd->verbs[i]->name, ' ') + 1, cmd->verbs[i]->summary);
+	for (size_t i = 0; !cmd->verbs && (o = option_at(cmd, i)) != NULL; i++) {
 		printf("--%s\t%s\n", o->name, o->help);
 		if (o->letter)
 			printf("-%c\t%s\n", o->letter, o->help);

@@ -123,13 +123,18 @@ static void say_warning(const char *verb, const struct rk_warning *w)
 	say_line(verb, text);
 }
 
+void say_warning_list(const char *verb, const struct rk_warning *w, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		say_warning(verb, &w[i]);
+}
+
 void say_warnings(const char *verb, const struct rk_run *run)
 {
 	size_t n = 0;
 	const struct rk_warning *w = rk_run_warnings(run, &n);
 
-	for (size_t i = 0; i < n; i++)
-		say_warning(verb, &w[i]);
+	say_warning_list(verb, w, n);
 }
 
 void say_files(const char *verb, const struct rk_run *run)

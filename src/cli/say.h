@@ -24,6 +24,7 @@ void say_to_nobody_too(void);
 
 /* One line for each kind of warning, with its count. */
 void say_warnings(const char *verb, const struct rk_run *run);
+void say_warning_list(const char *verb, const struct rk_warning *w, size_t n);
 /* One line for each file: used as what, or why not. */
 void say_files(const char *verb, const struct rk_run *run);
 

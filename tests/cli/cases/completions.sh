@@ -10,6 +10,10 @@ echo "report --by:"
 "$ROCKIT" help --words -- report --by
 echo "convert -f:"
 "$ROCKIT" help --words -- convert -f
+echo "pack:"
+"$ROCKIT" help --words -- pack | cut -f 1
+echo "pack build --devel-compression:"
+"$ROCKIT" help --words -- pack build --artifact-dir x --devel-compression
 echo "convert --output: anything"
 "$ROCKIT" help --words -- convert --output
 command -v bash >/dev/null || exit 0
@@ -24,3 +28,6 @@ offer report --top 3 --b
 offer report --by r
 offer convert --table ker
 offer report -- --b
+offer pack b
+offer pack build --dev
+offer pack build --rpath-tag ru

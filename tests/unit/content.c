@@ -1,0 +1,91 @@
+/* content.c - files of packages as pieces. */
+#include "pack/content.h"
+
+#include <string.h>
+
+#include "tap.h"
+#include "world.h"
+
+/* "hello " of a file, zeros, " world" of memory, the file again. */
+static void make(struct rk_arena *a, const struct rk_origin *o, struct rk_content **ret)
+{
+	CHECK_I64(rk_content_new(a, ret, NULL), 0);
+	CHECK_I64(rk_content_origin(a, *ret, o, NULL, NULL), 0);
+	CHECK_I64(rk_content_zeros(a, *ret, 2, NULL), 0);
+	CHECK_I64(rk_content_bytes(a, *ret, " world", 6, NULL), 0);
+	CHECK_I64(rk_content_bytes(a, *ret, "", 0, NULL), 0);
+	CHECK_I64(rk_content_origin(a, *ret, o, NULL, NULL), 0);
+}
+
+TEST(every_part_of_a_content_reads_as_the_whole_does)
+{
+	static const char whole[] = "hello\0\0 worldhello";
+	const size_t size = sizeof(whole) - 1;
+	struct rk_arena *a = NULL;
+	struct rk_content *c = NULL;
+	struct rk_origin o = { .size = 5, .name = "greeting" };
+	struct world w;
+	char buf[32];
+
+	world_open(&w, 1);
+	o.path = world_file(&w, "greeting", "hello", 5);
+	CHECK_I64(rk_arena_new(&a, NULL), 0);
+	make(a, &o, &c);
+	CHECK_U64(c->size, size);
+	for (size_t from = 0; from <= size; from++) {
+		for (size_t len = 0; from + len <= size; len++) {
+			CHECK_I64(rk_content_read(c, from, buf, len, NULL), 0);
+			CHECK_MEM(buf, whole + from, len);
+		}
+	}
+	CHECK_I64(rk_content_read(c, 1, buf, size, NULL), RK_E_USAGE);
+	rk_arena_free(a);
+	world_close(&w);
+}
+
+TEST(a_file_that_changes_its_size_is_told)
+{
+	struct rk_arena *a = NULL;
+	struct rk_content *c = NULL;
+	struct rk_origin o = { .size = 5, .name = "greeting" };
+	struct rk_error err = { 0 };
+	struct rk_view view = { 0 };
+	struct world w;
+	char buf[8];
+
+	world_open(&w, 1);
+	o.path = world_file(&w, "greeting", "hell", 4);
+	CHECK_I64(rk_arena_new(&a, NULL), 0);
+	make(a, &o, &c);
+	CHECK_I64(rk_content_read(c, 0, buf, 5, &err), RK_E_IO);
+	CHECK_STR(err.message, "'greeting' was changed while it was packed");
+	CHECK_I64(rk_origin_view(&o, &view, NULL), RK_E_IO);
+	rk_view_close(&view);
+	rk_arena_free(a);
+	world_close(&w);
+}
+
+TEST(a_part_of_a_spill_is_seen_in_place)
+{
+	struct rk_origin o = { .size = 3, .offset = 5000 };
+	struct rk_view view = { 0 };
+	struct world w;
+	uint64_t at;
+	char head[8];
+	size_t n = 0;
+
+	world_open(&w, 1);
+	CHECK_I64(rk_spill_new(w.dir, &o.spill, NULL), 0);
+	CHECK_I64(rk_spill_resize(o.spill, 5000, NULL), 0);
+	CHECK_I64(rk_spill_append(o.spill, "abc", 3, &at, NULL), 0);
+	CHECK_I64(rk_origin_view(&o, &view, NULL), 0);
+	CHECK_U64(view.len, 3);
+	CHECK_MEM(view.data, "abc", 3);
+	rk_view_close(&view);
+	CHECK_I64(rk_origin_head(&o, head, sizeof(head), &n, NULL), 0);
+	CHECK_U64(n, 3);
+	o.size = 4;
+	CHECK_I64(rk_origin_view(&o, &view, NULL), RK_E_IO);
+	rk_spill_free(o.spill);
+	world_close(&w);
+}
