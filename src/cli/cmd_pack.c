@@ -1,5 +1,4 @@
 /* cmd_pack.c - rockit pack, and rockit pack build. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,15 +74,14 @@ static int check(const struct settings *s, int operands, char **argv)
 /* Builds that are to be the same bytes everywhere agree on a time by this variable. */
 static int source_date(int64_t *ret)
 {
-	const char *text = getenv("SOURCE_DATE_EPOCH");
-	char *end;
-	long long v;
+	const char *text = getenv("SOURCE_DATE_EPOCH"), *at = text;
+	int64_t v = 0;
 
 	if (!text || !*text)
 		return -1;
-	errno = 0;
-	v = strtoll(text, &end, 10);
-	if (errno || *end || v < 0)
+	for (; *at >= '0' && *at <= '9' && v < INT64_C(1) << 40; at++)
+		v = 10 * v + (*at - '0');
+	if (*at)
 		return say_misuse("pack build", "SOURCE_DATE_EPOCH is '%s', not a time in seconds",
 				  text);
 	*ret = v;
