@@ -74,11 +74,13 @@ struct rk_pack_finding {
 	const char *package; /* file name of the wheel */
 	const char *path;    /* member, "" for the wheel as a whole */
 	const char *text;    /* one sentence */
+	bool note;           /* worth knowing, nothing is broken by it */
 };
 
 struct rk_pack_proof {
 	struct rk_pack_finding *findings;
-	size_t nfindings;
+	size_t nfindings;                  /* by package, path, kind */
+	size_t faults;                     /* those that are no notes: 0 when all holds */
 	size_t packages, files, libraries; /* looked at */
 	const char *glibc;                 /* highest version any file asks for, "" */
 	const char *platform_tag;          /* the manylinux tag that would hold, "" */

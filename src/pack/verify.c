@@ -1,0 +1,368 @@
+/* verify.c - proof that packages hold what they promise, alone and installed together. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "io/walk.h"
+#include "pack/verify_impl.h"
+
+/* The proof and the memory behind it. */
+struct owned_proof {
+	struct rk_pack_proof proof;
+	struct rk_arena *arena;
+};
+
+void rk_proof_stop(struct rk_proving *p, const struct rk_error *err)
+{
+	pthread_mutex_lock(&p->lock);
+	if (!p->rc) {
+		p->err = *err;
+		p->rc = err->code;
+	}
+	pthread_mutex_unlock(&p->lock);
+}
+
+static void stop_nomem(struct rk_proving *p)
+{
+	struct rk_error err = { 0 };
+
+	rk_fail_nomem(&err);
+	rk_proof_stop(p, &err);
+}
+
+const char *rk_proof_text(struct rk_proving *p, const char *s, size_t len)
+{
+	const char *copy;
+
+	pthread_mutex_lock(&p->lock);
+	copy = rk_arena_text(p->arena, s, len);
+	pthread_mutex_unlock(&p->lock);
+	if (!copy)
+		stop_nomem(p);
+	return copy;
+}
+
+/* ---- findings ---- */
+
+static bool push_finding(struct rk_proving *p, struct rk_pack_finding f)
+{
+	struct rk_pack_finding *v =
+		rk_grow(p->findings, &p->cap_findings, p->nfindings + 1, sizeof(*v));
+
+	if (!v)
+		return false;
+	p->findings = v;
+	f.path = rk_arena_text(p->arena, f.path, strlen(f.path));
+	f.text = rk_arena_text(p->arena, f.text, strlen(f.text));
+	if (!f.path || !f.text)
+		return false;
+	v[p->nfindings++] = f;
+	return true;
+}
+
+static void add_finding(struct rk_proving *p, struct rk_pack_finding f, const char *fmt,
+			va_list args)
+{
+	char text[2048];
+	bool ok;
+
+	vsnprintf(text, sizeof(text), fmt, args);
+	f.text = text;
+	pthread_mutex_lock(&p->lock);
+	ok = push_finding(p, f);
+	pthread_mutex_unlock(&p->lock);
+	if (!ok)
+		stop_nomem(p);
+}
+
+void rk_proof_fault(struct rk_proving *p, const char *kind, const struct rk_proof_package *w,
+		    const char *path, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	add_finding(p, (struct rk_pack_finding){ .kind = kind, .package = w->file, .path = path },
+		    fmt, args);
+	va_end(args);
+}
+
+void rk_proof_note(struct rk_proving *p, const char *kind, const struct rk_proof_package *w,
+		   const char *path, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	add_finding(p,
+		    (struct rk_pack_finding){
+			    .kind = kind, .package = w->file, .path = path, .note = true },
+		    fmt, args);
+	va_end(args);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct rk_pack_finding *x = a, *y = b;
+	int c = strcmp(x->package, y->package);
+
+	c = c ? c : strcmp(x->path, y->path);
+	c = c ? c : strcmp(x->kind, y->kind);
+	return c ? c : strcmp(x->text, y->text);
+}
+
+/* Sorted, and once where alternative sets gave the same. */
+static void tidy_findings(struct rk_proving *p)
+{
+	size_t n = 0;
+
+	if (p->nfindings)
+		qsort(p->findings, p->nfindings, sizeof(*p->findings), by_place);
+	for (size_t i = 0; i < p->nfindings; i++)
+		if (!n || by_place(&p->findings[n - 1], &p->findings[i]))
+			p->findings[n++] = p->findings[i];
+	p->nfindings = n;
+}
+
+/* ---- packages ---- */
+
+struct rk_proof_file *rk_proof_add(struct rk_proving *p, struct rk_proof_package *w)
+{
+	struct rk_proof_file *v = rk_grow(w->files, &w->cap, w->n + 1, sizeof(*v));
+
+	if (!v) {
+		stop_nomem(p);
+		return NULL;
+	}
+	w->files = v;
+	v[w->n] = (struct rk_proof_file){ .path = "", .package = (size_t)(w - p->packages) };
+	return &v[w->n++];
+}
+
+static bool is_wheel(const char *path)
+{
+	return rk_text_ends(path, strlen(path), ".whl");
+}
+
+static bool is_sdist(const char *path)
+{
+	return rk_text_ends(path, strlen(path), ".tar.gz");
+}
+
+static void add_package(struct rk_proving *p, const char *path, unsigned group)
+{
+	struct rk_proof_package *v =
+		rk_grow(p->packages, &p->cap_packages, p->npackages + 1, sizeof(*v));
+	const char *copy = v ? rk_proof_text(p, path, strlen(path)) : NULL;
+
+	if (!v) {
+		stop_nomem(p);
+		return;
+	}
+	p->packages = v;
+	if (!copy)
+		return;
+	v[p->npackages++] = (struct rk_proof_package){ .path = copy,
+						       .file = rk_base_name(copy),
+						       .group = group,
+						       .sdist = !is_wheel(copy),
+						       .name = "",
+						       .version = "",
+						       .tags = "",
+						       .platforms = "",
+						       .dist_info = "" };
+}
+
+/* Folders below hold alternatives (a family each): everything above goes with each of them. */
+static void add_folder(struct rk_proving *p, const char *dir, struct rk_error *err)
+{
+	struct rk_walk found = { 0 };
+	size_t top = strlen(dir), last = 0;
+	const char *before = NULL;
+
+	if (rk_walk_dir(dir, &found, err) < 0)
+		return;
+	while (top > 1 && dir[top - 1] == '/')
+		top--;
+	for (size_t i = 0; i < found.n; i++) {
+		const char *path = found.paths[i], *rest = path + top + 1;
+		size_t folder = (size_t)(rk_base_name(rest) - rest);
+
+		if (!is_wheel(path) && !is_sdist(path))
+			continue;
+		if (folder == 5 && !strncmp(rest, "dist/", 5))
+			folder = 0;
+		if (folder && (!before || folder != last || strncmp(before, rest, folder)))
+			p->groups++;
+		before = folder ? rest : before;
+		last = folder ? folder : last;
+		add_package(p, path, folder ? p->groups : 0);
+	}
+	rk_walk_release(&found);
+}
+
+static int collect(struct rk_proving *p, struct rk_error *err)
+{
+	for (size_t i = 0; i < p->o->npaths && p->rc == 0; i++) {
+		const char *path = p->o->paths[i];
+
+		if (rk_is_dir(path))
+			add_folder(p, path, err);
+		else if (is_wheel(path) || is_sdist(path))
+			add_package(p, path, 0);
+		else
+			rk_fail(err, RK_E_USAGE, "'%s' is no wheel, no .tar.gz and no folder",
+				path);
+		if (err->code)
+			return err->code;
+	}
+	if (p->rc == 0 && !p->npackages)
+		return rk_fail(err, RK_E_USAGE, "there are no packages to verify");
+	return 0;
+}
+
+static int by_file(const void *a, const void *b)
+{
+	const struct rk_proof_package *x = a, *y = b;
+	int c = strcmp(x->file, y->file);
+
+	c = c ? c : (x->group > y->group) - (x->group < y->group);
+	return c ? c : strcmp(x->path, y->path);
+}
+
+/* ---- the whole ---- */
+
+static void prove_alone(struct rk_proving *p)
+{
+	for (size_t i = 0; i < p->npackages && p->rc == 0; i++) {
+		struct rk_proof_package *w = &p->packages[i];
+
+		if (w->zip) {
+			rk_proof_wheel(p, w);
+			rk_proof_record(p, w);
+			rk_proof_tag(p, w);
+		}
+		rk_proof_scripts(p, w);
+	}
+}
+
+static void prove_together(struct rk_proving *p)
+{
+	for (unsigned g = p->groups ? 1 : 0; g <= p->groups && p->rc == 0; g++) {
+		struct rk_proof_set set = { 0 };
+
+		if (rk_proof_set_make(p, g, &set) == 0)
+			rk_proof_closure(p, &set);
+		rk_proof_set_release(&set);
+	}
+}
+
+static unsigned jobs(const struct rk_pack_verify_options *o)
+{
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return o->jobs ? o->jobs : n > 0 ? (unsigned)n : 1;
+}
+
+static void prove(struct rk_proving *p, struct rk_error *err)
+{
+	if (collect(p, err) < 0 || p->rc)
+		return;
+	qsort(p->packages, p->npackages, sizeof(*p->packages), by_file);
+	for (size_t i = 0; i < p->npackages; i++)
+		rk_proof_file_name(p, &p->packages[i]);
+	rk_proof_read(p);
+	prove_alone(p);
+	prove_together(p);
+	tidy_findings(p);
+}
+
+static bool is_library(const struct rk_proof_file *f)
+{
+	return f->elf && (f->elf->kind == RK_ELF_SHARED || f->elf->kind == RK_ELF_EXE);
+}
+
+static void count(struct rk_proving *p, struct rk_pack_proof *r)
+{
+	r->packages = p->npackages;
+	for (size_t i = 0; i < p->npackages; i++)
+		for (size_t k = 0; k < p->packages[i].n; k++) {
+			r->files += p->packages[i].files[k].kind == RK_PROOF_FILE;
+			r->libraries += is_library(&p->packages[i].files[k]);
+		}
+	for (size_t i = 0; i < p->nfindings; i++)
+		r->faults += !p->findings[i].note;
+}
+
+static int hand_over(struct rk_proving *p, struct rk_pack_proof **ret, struct rk_error *err)
+{
+	struct owned_proof *o = rk_calloc(1, sizeof(*o));
+	size_t bytes = p->nfindings * sizeof(*p->findings);
+	struct rk_pack_proof *r = &o->proof;
+
+	if (!o || !(r->findings = rk_arena_alloc(p->arena, bytes))) {
+		rk_free(o);
+		return rk_fail_nomem(err);
+	}
+	if (p->nfindings)
+		memcpy(r->findings, p->findings, bytes);
+	r->nfindings = p->nfindings;
+	count(p, r);
+	rk_proof_floor(p, r);
+	if (p->rc) {
+		rk_free(o);
+		return rk_fail_nomem(err);
+	}
+	o->arena = p->arena;
+	p->arena = NULL;
+	*ret = r;
+	return 0;
+}
+
+static void release(struct rk_proving *p)
+{
+	for (size_t i = 0; i < p->npackages; i++) {
+		rk_zip_close(p->packages[i].zip);
+		rk_free(p->packages[i].files);
+	}
+	rk_free(p->packages);
+	rk_free(p->findings);
+	rk_pool_free(p->pool);
+	rk_arena_free(p->arena);
+	pthread_mutex_destroy(&p->lock);
+}
+
+int rk_pack_verify(const struct rk_pack_verify_options *o, struct rk_pack_proof **ret,
+		   struct rk_error *err)
+{
+	struct rk_proving p = { .o = o };
+	struct rk_error why = { 0 };
+	int rc;
+
+	pthread_mutex_init(&p.lock, NULL);
+	rc = rk_arena_new(&p.arena, &why);
+	if (rc == 0)
+		rc = rk_pool_new(jobs(o), &p.pool, &why);
+	if (rc == 0)
+		prove(&p, &why);
+	if (!why.code && p.rc)
+		why = p.err;
+	if (!why.code)
+		hand_over(&p, ret, &why);
+	release(&p);
+	if (why.code && err && !err->code)
+		*err = why;
+	return why.code;
+}
+
+void rk_pack_proof_free(struct rk_pack_proof *p)
+{
+	struct owned_proof *o = (struct owned_proof *)p;
+
+	if (!o)
+		return;
+	rk_arena_free(o->arena);
+	rk_free(o);
+}

@@ -1,0 +1,337 @@
+/*
+ * verify_scripts.c - console scripts whose function exists, and names that Python can import.
+ *
+ * No Python is run: a function exists when a line of its module, not indented, defines, assigns or imports
+ * its name. A module that imports everything of another, or has its own __getattr__, is believed.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "pack/verify_impl.h"
+
+enum { NAME_MAX_BYTES = 255 };
+
+static bool word_start(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c & 0x80);
+}
+
+static bool word_byte(char c)
+{
+	return word_start(c) || (c >= '0' && c <= '9');
+}
+
+static size_t word(const char *s)
+{
+	size_t n = 0;
+
+	if (word_start(s[0]))
+		while (word_byte(s[n]))
+			n++;
+	return n;
+}
+
+static bool is_keyword(const char *s, size_t len)
+{
+	static const char *const words[] = {
+		"False",  "None",   "True",    "and",      "as",       "assert", "async",
+		"await",  "break",  "class",   "continue", "def",      "del",    "elif",
+		"else",   "except", "finally", "for",      "from",     "global", "if",
+		"import", "in",     "is",      "lambda",   "nonlocal", "not",    "or",
+		"pass",   "raise",  "return",  "try",      "while",    "with",   "yield",
+	};
+
+	for (unsigned i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (strlen(words[i]) == len && !strncmp(words[i], s, len))
+			return true;
+	return false;
+}
+
+static bool importable(const char *s, size_t len)
+{
+	return len && word(s) == len && !is_keyword(s, len);
+}
+
+/* ---- is a name defined ---- */
+
+static bool is_name(const char *at, const char *name, size_t len)
+{
+	return word(at) == len && !strncmp(at, name, len);
+}
+
+static const char *skip_blanks(const char *s)
+{
+	return s + strspn(s, " \t");
+}
+
+static const char *next_line(const char *line)
+{
+	const char *end = strchr(line, '\n');
+
+	return end ? end + 1 : NULL;
+}
+
+/* Any word of an import line that could be the name it binds: the last of "a as b". */
+static bool imports(const char *s, const char *name, size_t len)
+{
+	for (; *s && *s != '\n' && *s != '#'; s++) {
+		size_t n = word(s);
+
+		if (*s == '*')
+			return true;
+		if (!n)
+			continue;
+		if (is_name(s, name, len) && strncmp(skip_blanks(s + n), "as ", 3))
+			return true;
+		s += n - 1;
+	}
+	return false;
+}
+
+/* "a = ", "a: int = ", "a, b = ": the name before the first sign that is no comma. */
+static bool assigns(const char *s, const char *name, size_t len)
+{
+	for (;;) {
+		size_t n = word(s);
+		bool found = n && is_name(s, name, len);
+		const char *behind = skip_blanks(s + n);
+
+		if (!n)
+			return false;
+		if (found &&
+		    (*behind == ',' || *behind == ':' || (*behind == '=' && behind[1] != '=')))
+			return true;
+		if (*behind != ',' && *behind != '=')
+			return false;
+		s = skip_blanks(behind + 1);
+	}
+}
+
+/* What follows a word of the language, or NULL. */
+static const char *after(const char *s, const char *keyword)
+{
+	size_t n = strlen(keyword);
+
+	return !strncmp(s, keyword, n) && (s[n] == ' ' || s[n] == '\t') ? skip_blanks(s + n) : NULL;
+}
+
+static bool line_defines(const char *s, const char *name, size_t len)
+{
+	const char *rest = after(s, "async");
+
+	rest = rest ? rest : s;
+	s = after(rest, "def");
+	s = s ? s : after(rest, "class");
+	if (s)
+		return is_name(s, name, len) || is_name(s, "__getattr__", 11);
+	if ((s = after(rest, "import")) || (s = after(rest, "from")))
+		return imports(s, name, len);
+	return assigns(rest, name, len);
+}
+
+/* A parenthesis after import may go over several lines, which are indented. */
+static bool defines(const char *text, const char *name, size_t len)
+{
+	bool importing = false;
+
+	for (const char *line = text; line && *line; line = next_line(line)) {
+		if (importing || after(line, "from")) {
+			const char *open = strchr(line, '('), *end = strchr(line, '\n');
+
+			if (imports(line, name, len))
+				return true;
+			importing = importing || (open && (!end || open < end));
+			if (memchr(line, ')', end ? (size_t)(end - line) : strlen(line)))
+				importing = false;
+		} else if (line_defines(line, name, len)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- sources ---- */
+
+/* The module's text from a wheel (the caller's) or an sdist (copied); NULL: it is not there. */
+static char *source_at(struct rk_proving *p, struct rk_proof_package *w, const char *path)
+{
+	size_t len, n = strlen(path);
+
+	if (!w->sdist)
+		return rk_proof_load(p, w, path, &len);
+	for (size_t i = 0; i < w->n; i++) {
+		const char *have = w->files[i].path, *slash = strchr(have, '/');
+
+		/* below NAME-VERSION/ or NAME-VERSION/src/ */
+		if (!slash || !w->files[i].text)
+			continue;
+		slash += 1;
+		slash += strncmp(slash, "src/", 4) ? 0 : 4;
+		if (strlen(slash) == n && !strcmp(slash, path))
+			return rk_strdup(w->files[i].text);
+	}
+	return NULL;
+}
+
+static char *module_source(struct rk_proving *p, struct rk_proof_package *w, const char *module,
+			   size_t len)
+{
+	char path[NAME_MAX_BYTES + 1], file[NAME_MAX_BYTES + 32];
+	char *text = NULL;
+
+	if (len > NAME_MAX_BYTES)
+		return NULL;
+	for (size_t i = 0; i < len; i++)
+		path[i] = module[i] == '.' ? '/' : module[i];
+	path[len] = '\0';
+	for (unsigned i = 0; i < 2 && !text; i++) {
+		if (i == 0)
+			snprintf(file, sizeof(file), "%s.py", path);
+		else
+			snprintf(file, sizeof(file), "%s/__init__.py", path);
+		text = source_at(p, w, file);
+	}
+	return text;
+}
+
+/* ---- entry points ---- */
+
+static void check_target(struct rk_proving *p, struct rk_proof_package *w, const char *where,
+			 const char *script, size_t script_len, const char *target, size_t len)
+{
+	const char *colon = memchr(target, ':', len);
+	size_t module = colon ? (size_t)(colon - target) : 0;
+	const char *function = colon ? skip_blanks(colon + 1) : target;
+	size_t n = word(function);
+	char *text;
+
+	if (!module || !n || function + n > target + len) {
+		rk_proof_fault(p, "script-form", w, where, "'%.*s' is not 'module:function'",
+			       (int)len, target);
+		return;
+	}
+	while (module && target[module - 1] == ' ')
+		module--;
+	text = module_source(p, w, target, module);
+	if (!text)
+		rk_proof_fault(p, "script-module", w, where,
+			       "script '%.*s' is in the module '%.*s', which is not there",
+			       (int)script_len, script, (int)module, target);
+	else if (!defines(text, function, n))
+		rk_proof_fault(p, "script-function", w, where,
+			       "script '%.*s' calls '%.*s', which '%.*s' does not have",
+			       (int)script_len, script, (int)n, function, (int)module, target);
+	rk_free(text);
+}
+
+static void check_script(struct rk_proving *p, struct rk_proof_package *w, const char *where,
+			 const char *line, size_t len)
+{
+	const char *equals = memchr(line, '=', len), *target;
+	size_t name = equals ? (size_t)(equals - line) : 0;
+
+	while (name && line[name - 1] == ' ')
+		name--;
+	if (!name) {
+		rk_proof_fault(p, "script-form", w, where, "'%.*s' is not 'name = target'",
+			       (int)len, line);
+		return;
+	}
+	target = skip_blanks(equals + 1);
+	check_target(p, w, where, line, name, target,
+		     target < line + len ? (size_t)(line + len - target) : 0);
+}
+
+static void check_entry_points(struct rk_proving *p, struct rk_proof_package *w, const char *where,
+			       const char *text)
+{
+	bool scripts = false;
+
+	for (const char *line = text; line && *line; line = next_line(line)) {
+		const char *at = skip_blanks(line);
+		size_t len = strcspn(at, "\r\n");
+
+		if (!len || *at == '#' || *at == ';')
+			continue;
+		if (*at == '[')
+			scripts = !strncmp(at, "[console_scripts]", 17) ||
+				  !strncmp(at, "[gui_scripts]", 13);
+		else if (scripts)
+			check_script(p, w, where, at, len);
+	}
+}
+
+static void scripts_of_wheel(struct rk_proving *p, struct rk_proof_package *w)
+{
+	char path[RK_PROOF_PATH_MAX];
+	size_t len;
+	char *text;
+
+	snprintf(path, sizeof(path), "%sentry_points.txt", w->dist_info);
+	text = rk_proof_load(p, w, path, &len);
+	if (text)
+		check_entry_points(p, w, path, text);
+	rk_free(text);
+}
+
+static void scripts_of_sdist(struct rk_proving *p, struct rk_proof_package *w)
+{
+	for (size_t i = 0; i < w->n; i++)
+		if (w->files[i].text && rk_text_ends(w->files[i].path, strlen(w->files[i].path),
+						     ".egg-info/entry_points.txt"))
+			check_entry_points(p, w, w->files[i].path, w->files[i].text);
+}
+
+/* ---- names ---- */
+
+/* A folder at the top with Python files in it, or a module there. */
+static void check_import(struct rk_proving *p, struct rk_proof_package *w)
+{
+	for (size_t i = 0; i < w->n; i++) {
+		const char *path = w->files[i].path;
+		size_t len = strlen(path), top = strcspn(path, "/");
+		bool package = path[top] && !strcmp(path + top, "/__init__.py");
+		bool module = !path[top] && rk_text_ends(path, len, ".py");
+
+		top -= module ? 3 : 0;
+		if ((package || module) && !importable(path, top))
+			rk_proof_fault(p, "name-import", w, path,
+				       "Python cannot import '%.*s': it is no name", (int)top,
+				       path);
+	}
+}
+
+static void check_top_level(struct rk_proving *p, struct rk_proof_package *w)
+{
+	char path[RK_PROOF_PATH_MAX];
+	size_t len;
+	char *text;
+
+	snprintf(path, sizeof(path), "%stop_level.txt", w->dist_info);
+	text = rk_proof_load(p, w, path, &len);
+	for (const char *line = text; line && *line; line = next_line(line)) {
+		size_t n = strcspn(line, "\r\n");
+
+		if (n && !importable(line, n))
+			rk_proof_fault(p, "name-import", w, path,
+				       "Python cannot import '%.*s': it is no name", (int)n, line);
+	}
+	rk_free(text);
+}
+
+void rk_proof_scripts(struct rk_proving *p, struct rk_proof_package *w)
+{
+	if (w->sdist) {
+		scripts_of_sdist(p, w);
+		return;
+	}
+	if (!w->zip)
+		return;
+	check_import(p, w);
+	if (!w->dist_info[0])
+		return;
+	check_top_level(p, w);
+	scripts_of_wheel(p, w);
+}

@@ -1,0 +1,326 @@
+/* verify_wheel.c - what a wheel says of itself: its file name, METADATA and WHEEL. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "pack/pack_meta.h"
+#include "pack/verify_impl.h"
+
+/* ---- the file's name ---- */
+
+/* The distribution's name as PEP 503 has it, so that names can be compared. */
+static const char *normal(struct rk_proving *p, const char *name, size_t len)
+{
+	const char *copy = rk_proof_text(p, name, len);
+
+	return copy ? rk_pep503_name(p->arena, copy, '-') : NULL;
+}
+
+/* NAME-VERSION-PYTHON-ABI-PLATFORM, perhaps with a build number before PYTHON. */
+static bool split_wheel(struct rk_proving *p, struct rk_proof_package *w, size_t len)
+{
+	const char *at[7] = { w->file };
+	size_t n = 1;
+
+	for (const char *c = w->file; c < w->file + len; c++) {
+		if (*c == '-' && n == 6)
+			return false;
+		if (*c == '-')
+			at[n++] = c + 1;
+	}
+	if (n != 5 && n != 6)
+		return false;
+	at[n] = w->file + len + 1;
+	for (size_t i = 0; i < n; i++)
+		if (at[i + 1] - at[i] < 2)
+			return false;
+	w->name = normal(p, at[0], (size_t)(at[1] - at[0]) - 1);
+	w->version = rk_proof_text(p, at[1], (size_t)(at[2] - at[1]) - 1);
+	w->tags = rk_proof_text(p, at[n - 3], (size_t)(w->file + len - at[n - 3]));
+	w->platforms = rk_proof_text(p, at[n - 1], (size_t)(w->file + len - at[n - 1]));
+	return true;
+}
+
+static bool split_sdist(struct rk_proving *p, struct rk_proof_package *w, size_t len)
+{
+	const char *dash = memrchr(w->file, '-', len);
+
+	if (!dash || dash == w->file || dash + 1 == w->file + len)
+		return false;
+	w->name = normal(p, w->file, (size_t)(dash - w->file));
+	w->version = rk_proof_text(p, dash + 1, (size_t)(w->file + len - dash) - 1);
+	return true;
+}
+
+void rk_proof_file_name(struct rk_proving *p, struct rk_proof_package *w)
+{
+	size_t len = strlen(w->file);
+	bool ok = w->sdist ? split_sdist(p, w, len - strlen(".tar.gz")) :
+			     split_wheel(p, w, len - strlen(".whl"));
+
+	if (!ok)
+		rk_proof_fault(p, "file-name", w, "", "the file's name is not %s",
+			       w->sdist ? "NAME-VERSION.tar.gz" :
+					  "NAME-VERSION-PYTHON-ABI-PLATFORM.whl");
+	/* what could not be kept has stopped the whole */
+	w->name = w->name ? w->name : "";
+	w->version = w->version ? w->version : "";
+	w->tags = w->tags ? w->tags : "";
+	w->platforms = w->platforms ? w->platforms : "";
+}
+
+/* ---- texts ---- */
+
+const struct rk_proof_file *rk_proof_find(const struct rk_proof_package *w, const char *path)
+{
+	for (size_t i = 0; i < w->n; i++)
+		if (!strcmp(w->files[i].path, path))
+			return &w->files[i];
+	return NULL;
+}
+
+char *rk_proof_load(struct rk_proving *p, struct rk_proof_package *w, const char *name,
+		    size_t *ret_len)
+{
+	const struct rk_zip_entry *e = w->zip ? rk_zip_find(w->zip, name) : NULL;
+	struct rk_error err = { 0 };
+	char *text = NULL;
+	int rc;
+
+	if (!e)
+		return NULL;
+	rc = rk_zip_load(w->zip, e, RK_PROOF_TEXT_MAX, &text, ret_len, &err);
+	if (rc == RK_E_NOMEM)
+		rk_proof_stop(p, &err);
+	else if (rc == RK_E_LIMIT)
+		rk_proof_fault(p, "member-damaged", w, name, "%s", err.message);
+	return rc < 0 ? NULL : text; /* other damage was found when it was read for its sum */
+}
+
+/* The value of a header line at `line`, or NULL. */
+static const char *value_of(const char *line, const char *name, size_t *ret_len)
+{
+	size_t n = strlen(name), len = strcspn(line, "\r\n");
+
+	if (len <= n || !rk_text_iprefix(line, len, name) || line[n] != ':')
+		return NULL;
+	for (n++; n < len && line[n] == ' '; n++)
+		;
+	while (len > n && line[len - 1] == ' ')
+		len--;
+	*ret_len = len - n;
+	return line + n;
+}
+
+static const char *next_line(const char *line)
+{
+	const char *end = strchr(line, '\n');
+
+	return end ? end + 1 : line + strlen(line);
+}
+
+const char *rk_proof_header(struct rk_proving *p, const char *text, const char *name)
+{
+	for (const char *line = text; *line && *line != '\n' && *line != '\r';
+	     line = next_line(line)) {
+		size_t len;
+		const char *value = value_of(line, name, &len);
+
+		if (value)
+			return rk_proof_text(p, value, len);
+	}
+	return NULL;
+}
+
+/* ---- metadata ---- */
+
+/* The one folder NAME-VERSION.dist-info at the top. */
+static void find_dist_info(struct rk_proving *p, struct rk_proof_package *w)
+{
+	for (size_t i = 0; i < w->n; i++) {
+		const char *path = w->files[i].path, *slash = strchr(path, '/');
+		size_t len = slash ? (size_t)(slash - path) : 0;
+
+		if (!rk_text_ends(path, len, ".dist-info"))
+			continue;
+		if (!w->dist_info[0])
+			w->dist_info = rk_proof_text(p, path, len + 1);
+		else if (strncmp(w->dist_info, path, len + 1))
+			rk_proof_fault(p, "metadata-wrong", w, path,
+				       "a second folder with metadata, besides '%s'", w->dist_info);
+		if (!w->dist_info)
+			w->dist_info = "";
+	}
+	if (!w->dist_info[0])
+		rk_proof_fault(p, "metadata-missing", w, "", "there is no folder .dist-info");
+}
+
+/* A member of the metadata folder, which must be there; the caller's. */
+static char *load_info(struct rk_proving *p, struct rk_proof_package *w, const char *name,
+		       const char **ret_path)
+{
+	char path[RK_PROOF_PATH_MAX];
+	size_t len;
+	char *text;
+
+	snprintf(path, sizeof(path), "%s%s", w->dist_info, name);
+	*ret_path = rk_proof_text(p, path, strlen(path));
+	text = rk_proof_load(p, w, path, &len);
+	if (!text && !rk_zip_find(w->zip, path))
+		rk_proof_fault(p, "metadata-missing", w, path, "there is no %s", name);
+	return text;
+}
+
+static bool same_version(const char *a, const char *b)
+{
+	for (; *a && *b; a++, b++)
+		if (*a != *b && !(*a == '-' && *b == '_') && !(*a == '_' && *b == '-'))
+			return false;
+	return *a == *b;
+}
+
+static void check_metadata(struct rk_proving *p, struct rk_proof_package *w)
+{
+	const char *path, *name, *version, *form;
+	char *text = load_info(p, w, "METADATA", &path);
+
+	if (!text || !path) {
+		rk_free(text);
+		return;
+	}
+	name = rk_proof_header(p, text, "Name");
+	version = rk_proof_header(p, text, "Version");
+	form = rk_proof_header(p, text, "Metadata-Version");
+	if (!form || !name || !version)
+		rk_proof_fault(p, "metadata-wrong", w, path, "%s is missing",
+			       !form ? "Metadata-Version" :
+			       !name ? "Name" :
+				       "Version");
+	if (name && strcmp(normal(p, name, strlen(name)), w->name))
+		rk_proof_fault(p, "metadata-wrong", w, path,
+			       "name '%s' is not that of the file's name", name);
+	if (version && !same_version(version, w->version))
+		rk_proof_fault(p, "metadata-wrong", w, path,
+			       "version '%s' is not that of the file's name", version);
+	rk_free(text);
+}
+
+/* Tags are written out one by one: "py3-none-a.b" is py3-none-a and py3-none-b. */
+static bool has_tag(const struct rk_proof_package *w, const char *tag, size_t len)
+{
+	const char *have = w->tags, *dash = memrchr(tag, '-', len);
+	size_t head = dash ? (size_t)(dash - tag) + 1 : 0;
+
+	if (!head || strncmp(have, tag, head))
+		return false;
+	for (have += head; *have; have += strcspn(have, ".") + (have[strcspn(have, ".")] == '.'))
+		if (strcspn(have, ".") == len - head && !strncmp(have, tag + head, len - head))
+			return true;
+	return false;
+}
+
+static void check_tags(struct rk_proving *p, struct rk_proof_package *w, const char *path,
+		       const char *text)
+{
+	unsigned n = 0;
+
+	for (const char *line = text; *line; line = next_line(line)) {
+		size_t len;
+		const char *tag = value_of(line, "Tag", &len);
+
+		n += tag ? 1 : 0;
+		/* several Pythons in one tag are not taken apart here */
+		if (tag && !memchr(w->tags, '.', strcspn(w->tags, "-")) && !has_tag(w, tag, len))
+			rk_proof_fault(p, "wheel-wrong", w, path,
+				       "tag '%.*s' is not in the file's name", (int)len, tag);
+	}
+	if (!n)
+		rk_proof_fault(p, "wheel-wrong", w, path, "Tag is missing");
+}
+
+static bool has_programs(const struct rk_proof_package *w)
+{
+	for (size_t i = 0; i < w->n; i++)
+		if (w->files[i].elf && !w->files[i].inner &&
+		    (w->files[i].elf->kind == RK_ELF_EXE || w->files[i].elf->kind == RK_ELF_SHARED))
+			return true;
+	return false;
+}
+
+static void check_wheel_file(struct rk_proving *p, struct rk_proof_package *w)
+{
+	const char *path, *version, *pure;
+	char *text = load_info(p, w, "WHEEL", &path);
+
+	if (!text || !path) {
+		rk_free(text);
+		return;
+	}
+	version = rk_proof_header(p, text, "Wheel-Version");
+	pure = rk_proof_header(p, text, "Root-Is-Purelib");
+	if (!version || strncmp(version, "1.", 2))
+		rk_proof_fault(p, "wheel-wrong", w, path, "Wheel-Version is not 1.x");
+	if (!pure || (strcmp(pure, "true") && strcmp(pure, "false")))
+		rk_proof_fault(p, "wheel-wrong", w, path,
+			       "Root-Is-Purelib is neither true nor false");
+	else if (!strcmp(pure, "true") && has_programs(w))
+		rk_proof_note(p, "wheel-purelib", w, path,
+			      "Root-Is-Purelib is true, and there are programs or libraries");
+	check_tags(p, w, path, text);
+	rk_free(text);
+}
+
+/* ---- members twice ---- */
+
+static int by_path(const void *a, const void *b)
+{
+	return strcmp((*(const struct rk_proof_file *const *)a)->path,
+		      (*(const struct rk_proof_file *const *)b)->path);
+}
+
+static int by_letters(const void *a, const void *b)
+{
+	const char *x = (*(const struct rk_proof_file *const *)a)->path;
+	const char *y = (*(const struct rk_proof_file *const *)b)->path;
+	int c = strcasecmp(x, y);
+
+	return c ? c : strcmp(x, y);
+}
+
+static void check_twice(struct rk_proving *p, struct rk_proof_package *w)
+{
+	const struct rk_proof_file **v = rk_reallocn(NULL, w->n + 1, sizeof(*v));
+	struct rk_error err = { 0 };
+
+	if (!v) {
+		rk_fail_nomem(&err);
+		rk_proof_stop(p, &err);
+		return;
+	}
+	for (size_t i = 0; i < w->n; i++)
+		v[i] = &w->files[i];
+	if (w->n)
+		qsort(v, w->n, sizeof(*v), by_path);
+	for (size_t i = 1; i < w->n; i++)
+		if (v[i]->path[0] && !strcmp(v[i]->path, v[i - 1]->path))
+			rk_proof_fault(p, "member-twice", w, v[i]->path, "there is a second one");
+	if (w->n)
+		qsort(v, w->n, sizeof(*v), by_letters);
+	for (size_t i = 1; i < w->n; i++)
+		if (!strcasecmp(v[i]->path, v[i - 1]->path) && strcmp(v[i]->path, v[i - 1]->path))
+			rk_proof_note(p, "name-case", w, v[i]->path,
+				      "differs from '%s' by case alone", v[i - 1]->path);
+	rk_free(v);
+}
+
+void rk_proof_wheel(struct rk_proving *p, struct rk_proof_package *w)
+{
+	check_twice(p, w);
+	find_dist_info(p, w);
+	if (!w->dist_info[0])
+		return;
+	check_metadata(p, w);
+	check_wheel_file(p, w);
+}
