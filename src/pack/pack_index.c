@@ -1,0 +1,504 @@
+/*
+ * pack_index.c - a tree of pages that pip takes for a package index (PEP 503), with sums, and the
+ * metadata of wheels beside them (PEP 658, PEP 714).
+ *
+ * Packages lie in the folder, in dist/ below it, and in folders one level below either (a family each).
+ * Where such folders have different files of one name, a page could not tell them apart: then each gets
+ * a tree of its own, with the packages that are common, and the common tree goes without these.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/sha256.h"
+#include "base/text.h"
+#include "codec/zip_read.h"
+#include "io/output.h"
+#include "io/walk.h"
+#include "pack/pack_meta.h"
+
+enum {
+	PAGE_MAX_BYTES = 256 << 20,
+	METADATA_MAX_BYTES = 16 << 20,
+	BLOCK_BYTES = 256 << 10,
+	HEX_BYTES = 2 * RK_SHA256_BYTES + 1,
+};
+
+static const char generator[] = "<meta name=\"generator\" content=\"rockit pack index\">\n";
+
+struct package {
+	const char *path;     /* where it lies */
+	const char *relpath;  /* below the folder */
+	const char *file;     /* its name */
+	const char *project;  /* normalised */
+	const char *folder;   /* below the folder, with a slash behind; "" for what is common */
+	const char *requires; /* Requires-Python, or NULL */
+	char sum[HEX_BYTES], metadata[HEX_BYTES]; /* "": none */
+	bool differs;                             /* another folder has another file of this name */
+};
+
+struct indexing {
+	struct rk_arena *arena;
+	const char *dir;
+	struct package *v;
+	size_t n, cap;
+	struct rk_error *err;
+};
+
+static void hex(const uint8_t sum[RK_SHA256_BYTES], char to[HEX_BYTES])
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (unsigned i = 0; i < RK_SHA256_BYTES; i++) {
+		to[2 * i] = digits[sum[i] >> 4];
+		to[2 * i + 1] = digits[sum[i] & 15];
+	}
+	to[HEX_BYTES - 1] = '\0';
+}
+
+/* ---- which files ---- */
+
+static bool ends(const char *s, const char *end)
+{
+	return rk_text_ends(s, strlen(s), end);
+}
+
+/* NAME of NAME-VERSION...: up to the first dash (wheels), or the last before a digit (sdists). */
+static size_t name_length(const char *file)
+{
+	const char *at = NULL;
+
+	if (ends(file, ".whl"))
+		return strcspn(file, "-") < strlen(file) ? strcspn(file, "-") : 0;
+	if (!ends(file, ".tar.gz") && !ends(file, ".zip"))
+		return 0;
+	for (const char *c = file; (c = strchr(c, '-')); c++)
+		if (c[1] >= '0' && c[1] <= '9')
+			at = c;
+	return at ? (size_t)(at - file) : 0;
+}
+
+/* The folder below dir/ or dir/dist/ that makes a set of its own; NULL: too deep, or our pages. */
+static const char *folder_of(struct indexing *x, const char *relpath)
+{
+	const char *from = relpath, *slash;
+
+	if (!strncmp(from, "dist/", 5))
+		from += 5;
+	slash = strchr(from, '/');
+	if (!slash)
+		return "";
+	if (strchr(slash + 1, '/') || !strncmp(from, "simple/", 7))
+		return NULL;
+	return rk_arena_text(x->arena, relpath, (size_t)(slash - relpath) + 1);
+}
+
+static int add(struct indexing *x, const char *path, size_t top)
+{
+	const char *file = rk_base_name(path);
+	size_t name = name_length(file);
+	struct package *v = name ? rk_grow(x->v, &x->cap, x->n + 1, sizeof(*v)) : NULL;
+	struct package p = { 0 };
+
+	if (!name)
+		return 0;
+	if (!v)
+		return rk_fail_nomem(x->err);
+	x->v = v;
+	p.path = rk_arena_text(x->arena, path, strlen(path));
+	p.project = rk_arena_text(x->arena, file, name);
+	if (!p.path || !p.project || !(p.project = rk_pep503_name(x->arena, p.project, '-')))
+		return rk_fail_nomem(x->err);
+	p.relpath = p.path + top;
+	p.file = rk_base_name(p.path);
+	p.folder = folder_of(x, p.relpath);
+	if (p.folder)
+		v[x->n++] = p;
+	return 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct package *x = a, *y = b;
+	int c = strcmp(x->project, y->project);
+
+	c = c ? c : strcmp(x->file, y->file);
+	return c ? c : strcmp(x->relpath, y->relpath);
+}
+
+static int find_packages(struct indexing *x)
+{
+	struct rk_walk found = { 0 };
+	size_t top = strlen(x->dir);
+	int rc;
+
+	if (!rk_is_dir(x->dir))
+		return rk_fail(x->err, RK_E_USAGE, "'%s' is no folder", x->dir);
+	rc = rk_walk_dir(x->dir, &found, x->err);
+	while (top > 1 && x->dir[top - 1] == '/')
+		top--;
+	for (size_t i = 0; i < found.n && rc == 0; i++)
+		rc = add(x, found.paths[i], top + 1);
+	rk_walk_release(&found);
+	if (rc == 0 && !x->n)
+		rc = rk_fail(x->err, RK_E_USAGE, "there are no packages in '%s'", x->dir);
+	if (rc == 0)
+		qsort(x->v, x->n, sizeof(*x->v), by_name);
+	return rc;
+}
+
+/* ---- what is known of each ---- */
+
+static int sum_file(struct indexing *x, struct package *p)
+{
+	uint8_t *block = rk_alloc(BLOCK_BYTES), sum[RK_SHA256_BYTES];
+	struct rk_file *f = NULL;
+	struct rk_sha256 s;
+	size_t n = 1;
+	int rc = block ? rk_file_open(p->path, &f, x->err) : rk_fail_nomem(x->err);
+
+	rk_sha256_begin(&s);
+	while (rc == 0 && n) {
+		rc = rk_file_read(f, block, BLOCK_BYTES, &n, x->err);
+		if (rc == 0)
+			rk_sha256_add(&s, block, n);
+	}
+	rk_sha256_end(&s, sum);
+	hex(sum, p->sum);
+	rk_file_close(f);
+	rk_free(block);
+	return rc;
+}
+
+static const struct rk_zip_entry *metadata_of(struct rk_zip_file *z)
+{
+	size_t n;
+	const struct rk_zip_entry *e = rk_zip_entries(z, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		const char *slash = strchr(e[i].name, '/');
+
+		if (slash && !strcmp(slash, "/METADATA") &&
+		    rk_text_ends(e[i].name, (size_t)(slash - e[i].name), ".dist-info"))
+			return &e[i];
+	}
+	return NULL;
+}
+
+/* The value of Requires-Python, before the first empty line. */
+static int keep_requires(struct indexing *x, struct package *p, const char *text)
+{
+	static const char name[] = "Requires-Python:";
+
+	for (const char *line = text; line && *line && *line != '\n';) {
+		size_t len = strcspn(line, "\r\n");
+
+		if (rk_text_iprefix(line, len, name)) {
+			const char *value = line + sizeof(name) - 1;
+
+			while (*value == ' ')
+				value++;
+			p->requires = rk_arena_text(x->arena, value, (size_t)(line + len - value));
+			return p->requires ? 0 : rk_fail_nomem(x->err);
+		}
+		line = strchr(line, '\n');
+		line = line ? line + 1 : NULL;
+	}
+	return 0;
+}
+
+/* FILE.metadata, which pip asks for instead of the wheel. */
+static int write_metadata(struct indexing *x, struct package *p, const char *text, size_t len)
+{
+	const char *path = rk_arena_textf(x->arena, "%s.metadata", p->path);
+	uint8_t sum[RK_SHA256_BYTES];
+	int rc;
+
+	if (!path)
+		return rk_fail_nomem(x->err);
+	rc = rk_write_file(path, text, len, x->err);
+	rk_sha256(text, len, sum);
+	hex(sum, p->metadata);
+	return rc;
+}
+
+static int read_wheel(struct indexing *x, struct package *p)
+{
+	const struct rk_zip_entry *e;
+	struct rk_zip_file *z = NULL;
+	char *text = NULL;
+	size_t len = 0;
+	int rc = rk_zip_open(p->path, &z, x->err);
+
+	if (rc == 0 && !(e = metadata_of(z)))
+		rc = rk_fail(x->err, RK_E_FORMAT, "'%s' has no METADATA: it is no wheel", p->path);
+	else if (rc == 0)
+		rc = rk_zip_load(z, e, METADATA_MAX_BYTES, &text, &len, x->err);
+	rk_zip_close(z);
+	if (rc == 0)
+		rc = keep_requires(x, p, text);
+	if (rc == 0)
+		rc = write_metadata(x, p, text, len);
+	rk_error_at(rc < 0 ? x->err : NULL, p->path, 0, 0);
+	rk_free(text);
+	return rc;
+}
+
+static int learn(struct indexing *x)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < x->n && rc == 0; i++) {
+		rc = sum_file(x, &x->v[i]);
+		if (rc == 0 && ends(x->v[i].file, ".whl"))
+			rc = read_wheel(x, &x->v[i]);
+	}
+	for (size_t i = 1; i < x->n && rc == 0; i++)
+		if (!strcmp(x->v[i].file, x->v[i - 1].file) && strcmp(x->v[i].sum, x->v[i - 1].sum))
+			x->v[i].differs = x->v[i - 1].differs = true;
+	return rc;
+}
+
+/* ---- pages ---- */
+
+static void put_escaped(struct rk_bytes *out, const char *s)
+{
+	for (; *s; s++) {
+		if (strchr("&<>\"'", *s))
+			rk_bytes_printf(out, "&#%d;", *s);
+		else
+			rk_bytes_put_u8(out, (uint8_t)*s);
+	}
+}
+
+static void put_quoted(struct rk_bytes *out, const char *s)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "-._~/";
+
+	for (; *s; s++) {
+		if (strchr(plain, *s))
+			rk_bytes_put_u8(out, (uint8_t)*s);
+		else
+			rk_bytes_printf(out, "%%%02X", (unsigned char)*s);
+	}
+}
+
+static void begin_page(struct rk_bytes *out, const char *title)
+{
+	rk_bytes_puts(out, "<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n"
+			   "<meta name=\"pypi:repository-version\" content=\"1.0\">\n");
+	rk_bytes_puts(out, generator);
+	rk_bytes_puts(out, "<title>");
+	put_escaped(out, title);
+	rk_bytes_puts(out, "</title>\n</head>\n<body>\n");
+}
+
+static int end_page(struct indexing *x, struct rk_bytes *out, const char *dir)
+{
+	const char *path = rk_arena_textf(x->arena, "%s/index.html", dir);
+	int rc;
+
+	rk_bytes_puts(out, "</body>\n</html>\n");
+	if (out->bad || !path)
+		return rk_fail_nomem(x->err);
+	rc = rk_make_dirs(dir, x->err);
+	return rc < 0 ? rc : rk_write_file(path, (const char *)out->data, out->len, x->err);
+}
+
+/* `up`: the way from the page to the folder. */
+static void put_package(struct rk_bytes *out, const struct package *p, const char *up)
+{
+	rk_bytes_printf(out, "<a href=\"%s", up);
+	put_quoted(out, p->relpath);
+	rk_bytes_printf(out, "#sha256=%s\"", p->sum);
+	if (p->requires) {
+		rk_bytes_puts(out, " data-requires-python=\"");
+		put_escaped(out, p->requires);
+		rk_bytes_puts(out, "\"");
+	}
+	if (p->metadata[0])
+		rk_bytes_printf(out,
+				" data-dist-info-metadata=\"sha256=%s\" "
+				"data-core-metadata=\"sha256=%s\"",
+				p->metadata, p->metadata);
+	rk_bytes_puts(out, ">");
+	put_escaped(out, p->file);
+	rk_bytes_puts(out, "</a><br>\n");
+}
+
+/* One tree of pages: for the packages of `folder` and the common ones. */
+struct tree {
+	struct indexing *x;
+	const char *folder; /* "": the common tree */
+	const char *top;    /* where it goes */
+	const char *up;     /* from a project's page to the folder of all */
+};
+
+static bool listed(const struct tree *t, const struct package *p)
+{
+	return t->folder[0] ? !p->folder[0] || !strcmp(p->folder, t->folder) : !p->differs;
+}
+
+/* The same file in two folders is listed once. */
+static bool repeats(const struct tree *t, const struct package *p, const struct package *before)
+{
+	return before && !strcmp(p->file, before->file) && listed(t, before);
+}
+
+static int write_project(const struct tree *t, size_t from, size_t to, size_t *files)
+{
+	struct indexing *x = t->x;
+	const struct package *before = NULL;
+	const char *dir = rk_arena_textf(x->arena, "%s/%s", t->top, x->v[from].project);
+	struct rk_bytes out;
+	int rc;
+
+	if (!dir)
+		return rk_fail_nomem(x->err);
+	rk_bytes_init(&out, PAGE_MAX_BYTES);
+	begin_page(&out, x->v[from].project);
+	for (size_t i = from; i < to; i++) {
+		if (!listed(t, &x->v[i]) || repeats(t, &x->v[i], before))
+			continue;
+		put_package(&out, &x->v[i], t->up);
+		before = &x->v[i];
+		++*files;
+	}
+	rc = before ? end_page(x, &out, dir) : 0;
+	rk_bytes_release(&out);
+	return rc < 0 ? rc : before != NULL;
+}
+
+/* ---- pages of a former run ---- */
+
+/* True when the folder holds one file, a page of ours. */
+static bool is_ours(const char *dir, const char *page)
+{
+	char head[1024] = "";
+	struct rk_file *f = NULL;
+	struct dirent *e;
+	size_t n = 0;
+	bool alone = true;
+	DIR *d = opendir(dir);
+
+	while (d && (e = readdir(d)))
+		alone = alone && (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") ||
+				  !strcmp(e->d_name, "index.html"));
+	if (d)
+		closedir(d);
+	if (!d || !alone || rk_file_open(page, &f, NULL) < 0)
+		return false;
+	if (rk_file_read(f, head, sizeof(head) - 1, &n, NULL) < 0)
+		n = 0;
+	rk_file_close(f);
+	return n && memmem(head, n, generator, sizeof(generator) - 1);
+}
+
+static bool is_project(const struct tree *t, const char *name)
+{
+	for (size_t i = 0; i < t->x->n; i++)
+		if (!strcmp(t->x->v[i].project, name) && listed(t, &t->x->v[i]))
+			return true;
+	return false;
+}
+
+static int remove_stale(const struct tree *t)
+{
+	DIR *d = opendir(t->top);
+	struct dirent *e;
+	int rc = 0;
+
+	while (d && rc == 0 && (e = readdir(d))) {
+		const char *dir, *page;
+
+		if (e->d_name[0] == '.' || is_project(t, e->d_name))
+			continue;
+		dir = rk_arena_textf(t->x->arena, "%s/%s", t->top, e->d_name);
+		page = dir ? rk_arena_textf(t->x->arena, "%s/index.html", dir) : NULL;
+		if (!page)
+			rc = rk_fail_nomem(t->x->err);
+		else if (rk_is_dir(dir) && is_ours(dir, page) && (unlink(page) || rmdir(dir)))
+			rc = rk_fail_errno(t->x->err, errno, "cannot remove the old page '%s'",
+					   page);
+	}
+	if (d)
+		closedir(d);
+	return rc;
+}
+
+/* ---- trees ---- */
+
+static int write_tree(const struct tree *t, size_t *files)
+{
+	struct indexing *x = t->x;
+	struct rk_bytes root;
+	int rc = 0;
+
+	rk_bytes_init(&root, PAGE_MAX_BYTES);
+	begin_page(&root, "Simple index");
+	for (size_t i = 0, k; i < x->n && rc >= 0; i = k) {
+		for (k = i + 1; k < x->n && !strcmp(x->v[i].project, x->v[k].project); k++)
+			;
+		rc = write_project(t, i, k, files);
+		if (rc > 0)
+			rk_bytes_printf(&root, "<a href=\"%s/\">%s</a><br>\n", x->v[i].project,
+					x->v[i].project);
+	}
+	if (rc >= 0)
+		rc = end_page(x, &root, t->top);
+	rk_bytes_release(&root);
+	return rc < 0 ? rc : remove_stale(t);
+}
+
+/* The trees of folders that cannot share one. */
+static int write_folders(struct indexing *x)
+{
+	size_t files;
+	int rc = 0;
+
+	for (size_t i = 0; i < x->n && rc == 0; i++) {
+		struct tree t = { .x = x, .folder = x->v[i].folder };
+		bool seen = !x->v[i].differs || !t.folder[0];
+
+		for (size_t k = 0; k < i && !seen; k++)
+			seen = x->v[k].differs && !strcmp(x->v[k].folder, t.folder);
+		if (seen)
+			continue;
+		t.up = strncmp(t.folder, "dist/", 5) ? "../../../" : "../../../../";
+		t.top = rk_arena_textf(x->arena, "%s/%ssimple", x->dir, t.folder);
+		rc = t.top ? write_tree(&t, &files) : rk_fail_nomem(x->err);
+	}
+	return rc;
+}
+
+int rk_pack_index(const char *dir, size_t *ret_files, struct rk_error *err)
+{
+	struct rk_error mine = { 0 };
+	struct indexing x = { .dir = dir, .err = &mine };
+	struct tree all = { .x = &x, .folder = "", .up = "../../" };
+	size_t files = 0;
+	int rc = rk_arena_new(&x.arena, &mine);
+
+	if (rc == 0)
+		rc = find_packages(&x);
+	if (rc == 0)
+		rc = learn(&x);
+	if (rc == 0 && !(all.top = rk_arena_textf(x.arena, "%s/simple", dir)))
+		rc = rk_fail_nomem(&mine);
+	if (rc == 0)
+		rc = write_tree(&all, &files);
+	if (rc == 0)
+		rc = write_folders(&x);
+	if (rc == 0 && ret_files)
+		*ret_files = files;
+	rk_free(x.v);
+	rk_arena_free(x.arena);
+	if (rc < 0 && err && !err->code)
+		*err = mine;
+	return rc;
+}
