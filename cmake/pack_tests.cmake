@@ -14,7 +14,8 @@ endforeach()
 
 # tests/*/lib*.py are parts of other scripts; make_*.py make input.
 list(APPEND script_env ELF_TOOL=${PROJECT_BINARY_DIR}/elf-tool MAKE_ELF=${PROJECT_BINARY_DIR}/make-elf
-     SHOW_ARGS=${PROJECT_BINARY_DIR}/show-args ROCKIT_CC=${CMAKE_C_COMPILER})
+     PACK_PROVE=${PROJECT_BINARY_DIR}/pack-prove SHOW_ARGS=${PROJECT_BINARY_DIR}/show-args
+     ROCKIT_CC=${CMAKE_C_COMPILER})
 foreach(folder elf pack)
   file(GLOB scripts CONFIGURE_DEPENDS tests/${folder}/*.py)
   list(FILTER scripts EXCLUDE REGEX "/(lib|make_)[^/]*\\.py$")
