@@ -252,6 +252,8 @@ setup_nvml_header() {
 
 # For comparison in `make bench` alone.
 setup_bench() {
+	need patchelf have patchelf
+	install_what_there_is
 	build/venv/bin/python -c 'import pandas' 2>/dev/null ||
 		build/venv/bin/python -m pip install -q --disable-pip-version-check pandas \
 			>>build/setup.log 2>&1 || echo "setup: no pandas (see build/setup.log)" >&2

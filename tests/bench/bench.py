@@ -14,6 +14,7 @@ import sys
 import time
 
 import metrics
+import pack
 import pages
 import runs
 import traces
@@ -292,7 +293,7 @@ def parse_args():
     parser.add_argument("--rows", type=int, default=ROWS)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--full", action="store_true", help="16 times the rows as well")
-    parser.add_argument("--only", default="sorted,shuffled,report,diff,rocpd,json,metrics,traces,pages,runs,linear")
+    parser.add_argument("--only", default="sorted,shuffled,report,diff,rocpd,json,metrics,traces,pages,runs,linear,pack")
     return parser.parse_args()
 
 
@@ -312,6 +313,7 @@ def main():
         "pages": lambda: pages.run(bench, args.full),
         "runs": bench.runs,
         "linear": lambda: bench.linear([1, 4, 16] if args.full else [1, 4]),
+        "pack": lambda: pack.run(bench, args.full),
     }
     for name in args.only.split(","):
         try:
