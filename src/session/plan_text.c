@@ -134,10 +134,13 @@ int rk_plan_text(const struct rk_plan *p, struct rk_bytes *out)
 	rk_bytes_printf(out, "# %s", p->tool->name);
 	if (p->tool_version[0])
 		rk_bytes_printf(out, " %s", p->tool_version);
-	rk_bytes_puts(out, ", ");
-	put_plain(out, p->arch);
-	rk_bytes_printf(out, "%s, %zu run%s of the program\n# into ",
-			p->arch_assumed ? " (assumed)" : "", p->npasses,
+	/* Our own collectors ask for no counters of a chip. */
+	if (!p->tool->library || !p->arch_assumed) {
+		rk_bytes_puts(out, ", ");
+		put_plain(out, p->arch);
+		rk_bytes_puts(out, p->arch_assumed ? " (assumed)" : "");
+	}
+	rk_bytes_printf(out, ", %zu run%s of the program\n# into ", p->npasses,
 			p->npasses == 1 ? "" : "s");
 	put_plain(out, p->dir);
 	rk_bytes_put_u8(out, '\n');

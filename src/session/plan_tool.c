@@ -24,16 +24,32 @@ static int keep(char **at, const char *text, struct rk_error *err)
 	return *at ? 0 : rk_fail_nomem(err);
 }
 
+/* A GPU of NVIDIA with NVIDIA's driver: under nouveau there is no CUDA. */
+static bool has_cuda(const struct rk_gpus *gpus)
+{
+	for (size_t i = 0; i < gpus->n; i++)
+		if (!strcmp(gpus->gpus[i].vendor, "NVIDIA") &&
+		    !strcmp(gpus->gpus[i].driver, "nvidia"))
+			return true;
+	return false;
+}
+
+static bool is_cupti(const char *tool)
+{
+	return tool && !strcmp(tool, "cupti");
+}
+
 int rk_plan_arch(const struct rk_session_options *opt, struct rk_plan *p, struct rk_error *err)
 {
 	const char *known, *name = opt->arch;
 	struct rk_gpus gpus = { 0 };
 	int rc = 0;
 
-	if (!name) {
+	if (!name || is_cupti(opt->tool))
 		rc = rk_gpus_find(opt->root, &gpus, err);
+	p->cuda = has_cuda(&gpus);
+	if (!name)
 		name = rc == 0 ? rk_gpus_arch(&gpus) : "";
-	}
 	if (rc == 0 && !name[0]) {
 		p->arch_assumed = true;
 		name = ARCH_ASSUMED;
@@ -101,29 +117,62 @@ static int set_version(struct rk_plan *p, const char *told, const struct rk_tool
 	return keep(&p->tool_version, text, err);
 }
 
+/* The first that is found among AMD's profilers, or among our own collectors. */
+static const struct rk_tool_ops *choose_among(bool library, const struct rk_tools_found *found,
+					      struct rk_bytes *path)
+{
+	for (const struct rk_tool_ops *const *t = rk_tools; *t; t++)
+		if ((*t)->library == library && !is_cupti((*t)->name) && find_tool(*t, found, path))
+			return *t;
+	return NULL;
+}
+
+static const struct rk_tool_ops *choose_collector(const struct rk_plan *p,
+						  const struct rk_tools_found *found,
+						  struct rk_bytes *path)
+{
+	const struct rk_tool_ops *cupti = rk_tool_find("cupti");
+
+	if (p->cuda && cupti && find_tool(cupti, found, path))
+		return cupti;
+	return choose_among(true, found, path);
+}
+
 /*
- * With an AMD GPU (or a target that was named) an AMD profiler is first; without, our own collector
- * is: it works everywhere.
+ * With an AMD GPU (or a target that was named) an AMD profiler is first; without, our own
+ * collectors are: CUPTI's where there is NVIDIA's driver, else OpenCL's, which works everywhere.
  */
 static const struct rk_tool_ops *choose(const struct rk_session_options *opt, struct rk_plan *p,
 					const struct rk_tools_found *found, struct rk_bytes *path)
 {
-	for (int round = 0; round < 2; round++) {
-		bool library = (round == 0) == p->arch_assumed;
+	const struct rk_tool_ops *tool = NULL;
 
-		for (const struct rk_tool_ops *const *t = rk_tools; *t; t++)
-			if ((*t)->library == library && !(library && opt->arch) &&
-			    find_tool(*t, found, path))
-				return *t;
-	}
-	return NULL;
+	if (!p->arch_assumed)
+		tool = choose_among(false, found, path);
+	if (!tool && !opt->arch)
+		tool = choose_collector(p, found, path);
+	if (!tool && p->arch_assumed)
+		tool = choose_among(false, found, path);
+	return tool;
 }
 
+/* Where there are NVIDIA's GPUs alone, CUPTI is what everybody expects. */
 static void note_choice(struct rk_plan *p)
 {
-	if (p->tool->library)
-		rk_list_addf(&p->notes, "%s; OpenCL calls are traced ('rockit doctor' says more)",
-			     p->arch_assumed ? "no AMD GPU here" : "no AMD profiler here");
+	bool cupti = is_cupti(p->tool->name);
+
+	if (p->tool->library && !(cupti && p->arch_assumed))
+		rk_list_addf(&p->notes, "%s; %s ('rockit doctor' says more)",
+			     p->arch_assumed ? "no AMD GPU here" : "no AMD profiler here",
+			     cupti ? "CUDA programs are traced" : "OpenCL calls are traced");
+}
+
+/* A plan for another machine names a version. */
+static void note_no_cuda(const struct rk_session_options *opt, struct rk_plan *p)
+{
+	if (is_cupti(p->tool->name) && !p->cuda && !opt->tool_version)
+		rk_list_add(&p->notes, "no NVIDIA GPU with NVIDIA's driver here: the program runs, "
+				       "but nothing will be recorded of it");
 }
 
 /* Fills tool, path and version. */
@@ -140,6 +189,7 @@ static int from_found(const struct rk_session_options *opt, struct rk_plan *p,
 	there = find_tool(p->tool, found, path);
 	if (is_auto(opt->tool))
 		note_choice(p);
+	note_no_cuda(opt, p);
 	/* A plan for a version that is told needs nothing installed; running it will. */
 	if (!there && p->tool->library && !opt->tool_version)
 		return rk_fail(
