@@ -31,11 +31,11 @@ struct rk_pack_link {
 	const char *path, *target;
 };
 
+/* Only those whose program is among the files are in a package. */
 struct rk_pack_script {
 	const char *name; /* "amdclang++" */
 	const char *path; /* what it starts: "lib/llvm/bin/amdclang++" */
 	bool plain;       /* never waits for the devel package to be expanded */
-	bool optional;    /* only where the program is among the files */
 };
 
 struct rk_pack_kind {

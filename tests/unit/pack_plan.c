@@ -585,6 +585,53 @@ TEST(a_broken_elf_file_of_devel_alone_is_copied)
 	world_close(&w);
 }
 
+/* All of a plan as text. */
+static char *whole_plan(struct world *w)
+{
+	struct rk_pack_plan *p = artifacts_plan(w, NULL);
+	struct rk_bytes out;
+	char *text = NULL;
+
+	rk_bytes_init(&out, 1 << 20);
+	for (size_t i = 0; p && i < p->ndists; i++)
+		for (size_t j = 0; j < p->dists[i].n; j++) {
+			const struct rk_pack_item *item = &p->dists[i].items[j];
+
+			rk_bytes_printf(&out, "%s %s %s %s %s %o %s\n", p->dists[i].dist,
+					item->path, rk_pack_action_names[item->action], item->edit,
+					item->reason, item->mode, item->link ? item->link : "");
+		}
+	CHECK(!rk_bytes_give(&out, &text, NULL, NULL));
+	rk_pack_plan_free(p);
+	return text;
+}
+
+TEST(the_order_in_which_files_were_made_does_not_matter)
+{
+	static const char *const names[] = { "amd-llvm_lib_generic", "blas_lib_gfx9",
+					     "blas_dev_gfx11", "hipify_run_generic" };
+	char *texts[2];
+
+	for (size_t turn = 0; turn < 2; turn++) {
+		struct world w;
+
+		world_begin(&w, false);
+		for (size_t i = 0; i < 40; i++) {
+			size_t k = turn ? 39 - i : i;
+			char path[64];
+
+			snprintf(path, sizeof(path), "share/%zu/x%zu", k % 3, k);
+			artifact_text(&w, names[k % 4], path, "text");
+		}
+		texts[turn] = whole_plan(&w);
+		world_close(&w);
+	}
+	CHECK_STR(texts[1], texts[0]);
+	CHECK(strlen(texts[0]) > 1000);
+	rk_free(texts[0]);
+	rk_free(texts[1]);
+}
+
 TEST(a_plan_survives_the_loss_of_every_allocation)
 {
 	bool failed = true;
