@@ -204,7 +204,8 @@ static int pack_run(int argc, char **argv)
 	return rk_group_run(&cmd_pack, argc, argv);
 }
 
-static const struct rk_command *const verbs[] = { &cmd_pack_build, &cmd_pack_rocm_init, NULL };
+static const struct rk_command *const verbs[] = { &cmd_pack_build, &cmd_pack_verify,
+						  &cmd_pack_index, &cmd_pack_rocm_init, NULL };
 
 const struct rk_command cmd_pack = {
 	.name = "pack",

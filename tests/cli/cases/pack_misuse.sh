@@ -14,3 +14,7 @@ $ROCKIT pack build --artifact-dir x --dest-dir y
 $ROCKIT pack rocm-init --minor
 $ROCKIT pack rocm-init --preload amdhip64,rcll
 ls
+$ROCKIT pack verify
+$ROCKIT pack verify nowhere
+$ROCKIT pack index
+$ROCKIT pack index nowhere
