@@ -66,11 +66,31 @@ static int put_requirements(struct rk_bytes *out, const struct rk_pack_plan *p,
 	return rc;
 }
 
+/* A name is a part of lines and of files: families are folders of somebody's build. */
+static int check_name(const char *name, struct rk_error *err)
+{
+	static const char ends[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+	size_t n = strlen(name);
+	bool good = n && strchr(ends, name[0]) && strchr(ends, name[n - 1]);
+
+	for (size_t i = 0; good && i < n; i++)
+		good = strchr(ends, name[i]) || strchr("-_.", name[i]);
+	if (good)
+		return 0;
+	return rk_fail(
+		err, RK_E_USAGE,
+		"'%.100s' cannot be the name of a package: letters, digits and - _ . between "
+		"them",
+		name);
+}
+
 int rk_metadata_put(struct rk_bytes *out, const struct rk_pack_plan *p, const struct rk_dist *d,
 		    struct rk_error *err)
 {
-	int rc;
+	int rc = check_name(d->dist, err);
 
+	if (rc < 0)
+		return rc;
 	put_header(out, p, d);
 	rc = put_requirements(out, p, d, err);
 	return rc < 0 ? rc : put_readme(out, p, d, err);

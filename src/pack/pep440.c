@@ -175,8 +175,21 @@ static int no_version(struct rk_error *err, const char *version, const char *why
 	return rk_fail(err, RK_E_USAGE, "'%s' is not a version (PEP 440): %s", version, why);
 }
 
-static int read_version(struct reader *r, const char *version, struct rk_error *err)
+/* It may come from a file: an error has one line, of characters that can be shown. */
+static void put_shown(char to[VERSION_MAX + 1], const char *version)
 {
+	size_t i = 0;
+
+	for (; version[i]; i++)
+		to[i] = version[i] >= ' ' && version[i] <= '~' ? version[i] : '?';
+	to[i] = '\0';
+}
+
+static int read_version(struct reader *r, const char *given, struct rk_error *err)
+{
+	char version[VERSION_MAX + 1];
+
+	put_shown(version, given);
 	while (is_blank(*r->at))
 		r->at++;
 	r->at += lower(*r->at) == 'v';
@@ -194,8 +207,15 @@ static int read_version(struct reader *r, const char *version, struct rk_error *
 		return rk_fail(err, RK_E_USAGE,
 			       "'%s' is not a version (PEP 440): '%s' has no meaning there; after "
 			       "the numbers may come aN, bN or rcN, .postN, .devN, +local",
-			       version, r->at);
+			       version, version + (r->at - given));
 	return 0;
+}
+
+static int too_long(struct rk_error *err, size_t len)
+{
+	return rk_fail(err, RK_E_USAGE,
+		       "a version of %zu bytes is too long for file names; %d are allowed", len,
+		       VERSION_MAX);
 }
 
 int rk_pep440_normal(struct rk_arena *a, const char *version, const char **ret,
@@ -206,11 +226,12 @@ int rk_pep440_normal(struct rk_arena *a, const char *version, const char **ret,
 	int rc;
 
 	if (strlen(version) > VERSION_MAX)
-		return rk_fail(err, RK_E_USAGE,
-			       "a version of %zu bytes is too long for file names; %d are allowed",
-			       strlen(version), VERSION_MAX);
+		return too_long(err, strlen(version));
 	rk_bytes_init(&r.out, 4 * VERSION_MAX);
 	rc = read_version(&r, version, err);
+	/* ".post0" for an "r": it may have grown */
+	if (rc == 0 && r.out.len > VERSION_MAX)
+		rc = too_long(err, r.out.len);
 	if (rc == 0 && !r.out.bad)
 		text = rk_arena_text(a, (const char *)r.out.data, r.out.len);
 	if (rc == 0 && !text)

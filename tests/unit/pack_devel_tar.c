@@ -1,4 +1,4 @@
-/* devel_tar.c (tests) - the devel tree as an archive: order, links, long names, xz. */
+/* pack_devel_tar.c - the devel tree as an archive: order, links, long names, xz. */
 #include <lzma.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* wheel_meta.c (tests) - metadata and Python files of wheels, byte by byte. */
+/* pack_wheel_meta.c - metadata and Python files of wheels, byte by byte. */
 #include "meta_world.h"
 #include "rockit/rockit.h"
 
@@ -181,6 +181,25 @@ TEST(a_device_wheel_asks_for_the_libraries_of_its_version)
 	CHECK_STR(meta_find(&w, &l, "rocm_sdk_device_gfx942-7.0.dist-info/top_level.txt"),
 		  "_rocm_sdk_libraries\n");
 	meta_close(&w);
+}
+
+TEST(a_name_that_would_break_its_line_is_refused)
+{
+	static const char *const names[] = { "",           "rocm-", "-rocm", "rocm\nName: x",
+					     "rocm:xnack", "a/b",   "a b",   "rocm-gfx942+" };
+	struct meta_world w;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct rk_made_list l = { 0 };
+
+		meta_open(&w, false);
+		w.dists[CORE].dist = names[i];
+		CHECK_I64(rk_meta_dist_info(&w.plan, &w.dists[CORE], "any", &l, &w.err),
+			  RK_E_USAGE);
+		CHECK(strstr(w.err.message, "cannot be the name of a package"));
+		CHECK_U64(l.n, 0);
+		meta_close(&w);
+	}
 }
 
 /* ---- Python ---- */

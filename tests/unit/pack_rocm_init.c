@@ -1,4 +1,4 @@
-/* rocm_init.c (tests) - the _rocm_init.py of a framework. */
+/* pack_rocm_init.c - the _rocm_init.py of a framework. */
 #include <stdio.h>
 #include <string.h>
 

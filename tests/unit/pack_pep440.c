@@ -1,4 +1,4 @@
-/* pep440.c (tests) - versions in their normal spelling, what is none, and names. */
+/* pack_pep440.c - versions in their normal spelling, what is none, and names. */
 #include <stdio.h>
 #include <string.h>
 
@@ -138,10 +138,17 @@ TEST(what_is_no_version_is_refused_with_the_reason)
 		"the numbers may come aN, bN or rcN, .postN, .devN, +local");
 	CHECK_STR(refused("7.0+a..b"), "'7.0+a..b' is not a version (PEP 440): after the + come "
 				       "letters and digits, parted by dots");
+	CHECK_STR(refused("7.0\n\x1b[1m"),
+		  "'7.0??[1m' is not a version (PEP 440): '?[1m' has no meaning there; after the "
+		  "numbers may come aN, bN or rcN, .postN, .devN, +local");
 	memset(longest, '1', sizeof(longest));
 	longest[129] = '\0';
 	CHECK_STR(refused(longest),
 		  "a version of 129 bytes is too long for file names; 128 are allowed");
+	longest[126] = 'r'; /* .post1 */
+	longest[128] = '\0';
+	CHECK_STR(refused(longest),
+		  "a version of 132 bytes is too long for file names; 128 are allowed");
 }
 
 TEST(a_version_of_the_longest_kind_is_kept_whole)

@@ -1,4 +1,4 @@
-/* sdist.c (tests) - the source package of `rocm`: its files, what it asks for, the archive. */
+/* pack_sdist.c - the source package of `rocm`: its files, what it asks for, the archive. */
 #include <stdio.h>
 #include <unistd.h>
 #include <zlib.h>
