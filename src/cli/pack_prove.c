@@ -30,16 +30,19 @@ static const struct rk_opt verify_options[] = {
 
 enum { MOST_SYSTEM = 63 };
 
-/* Cuts `text` at its commas; what does not fit is told. */
+/* Cuts `text` at its commas and blanks; what does not fit is told. */
 static int system_names(char *text, const char **names)
 {
 	size_t n = 0;
 
-	for (char *at = strtok(text, ", "); at; at = strtok(NULL, ", ")) {
+	for (char *at = text + strspn(text, ", "); *at; at += strspn(at, ", ")) {
 		if (n == MOST_SYSTEM)
 			return say_misuse("pack verify", "'--system' takes at most %d names",
 					  MOST_SYSTEM);
 		names[n++] = at;
+		at += strcspn(at, ", ");
+		if (*at)
+			*at++ = '\0';
 	}
 	names[n] = NULL;
 	return -1;
