@@ -46,8 +46,8 @@ struct rk_doctor_options {
 };
 
 /*
- * Looks at files alone and starts no process. Nothing found is an answer: it fails only when
- * out of memory. *ret is owned by the caller.
+ * Looks at files, asks NVIDIA's library and starts no process. Nothing found is an answer: it
+ * fails only when out of memory. *ret is owned by the caller.
  */
 int rk_doctor_new(const struct rk_doctor_options *opt, struct rk_doctor **ret,
 		  struct rk_error *err);

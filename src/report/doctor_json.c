@@ -51,6 +51,8 @@ static void put_gpu(struct rk_json_out *j, const struct rk_gpu *g)
 	text_or_null(j, "pci", g->pci);
 	text_or_null(j, "driver", g->driver);
 	text_or_null(j, "partition", g->partition);
+	text_or_null(j, "compute", g->compute);
+	text_or_null(j, "uuid", g->uuid);
 	index_or_null(j, "kfd_node", g->kfd_node);
 	index_or_null(j, "card", g->card);
 	index_or_null(j, "render", g->render);

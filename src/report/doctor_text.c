@@ -172,8 +172,10 @@ static const char *gpu_cell(const struct rk_gpu *g, unsigned column, char number
 		return number;
 	case GPU_NAME:
 		return g->name;
-	case GPU_GFX:
-		return g->gfx;
+	case GPU_GFX: /* as compilers name it: 9.0 is sm_90 */
+		snprintf(number, 32, "sm_%.*s%s", (int)strcspn(g->compute, "."), g->compute,
+			 strchr(g->compute, '.') ? strchr(g->compute, '.') + 1 : "");
+		return g->compute[0] ? number : g->gfx;
 	case GPU_CUS:
 		snprintf(number, 32, "%u CUs", g->cu_count);
 		return g->cu_count ? number : "";

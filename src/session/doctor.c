@@ -28,6 +28,8 @@ static void look_around(struct rk_look *l)
 	rk_look_host(l);
 	rk_look_access(l);
 	rk_look_gpus(l);
+	rk_look_nvidia(l);
+	rk_look_cuda(l);
 	rk_look_opencl(l);
 	rk_look_environment(l);
 	rk_look_tools(l);

@@ -102,11 +102,9 @@ void rk_look_identify(struct rk_look *l)
 		snprintf(u->name, sizeof(u->name), "%s", name);
 }
 
-enum access_to { ALLOWED, DENIED, MISSING };
-
 struct device {
 	char shown[NAME_BYTES]; /* "/dev/kfd" */
-	enum access_to access;
+	enum rk_look_access access;
 	uint64_t gid;
 	unsigned mode;
 	bool in_group; /* of this session */
@@ -144,14 +142,23 @@ static void inspect(const struct rk_look *l, struct device *dev)
 	char full[RK_SYSFS_PATH];
 	struct stat st;
 
-	dev->access = MISSING;
+	dev->access = RK_LOOK_MISSING;
 	rk_sysfs_path(full, l->root, "%s", dev->shown);
 	if (stat(full, &st) < 0)
 		return;
 	dev->gid = st.st_gid;
 	dev->mode = st.st_mode & 0777;
 	dev->in_group = session_has(&l->user, st.st_gid);
-	dev->access = may_use(l, full, &st) ? ALLOWED : DENIED;
+	dev->access = may_use(l, full, &st) ? RK_LOOK_ALLOWED : RK_LOOK_DENIED;
+}
+
+enum rk_look_access rk_look_device(const struct rk_look *l, const char *path)
+{
+	struct device dev;
+
+	snprintf(dev.shown, sizeof(dev.shown), "%s", path);
+	inspect(l, &dev);
+	return dev.access;
 }
 
 static bool lists_user(const char *members, const char *name)
@@ -211,9 +218,9 @@ static void look_at_kfd(struct rk_look *l)
 	struct device dev = { .shown = "/dev/kfd" };
 
 	inspect(l, &dev);
-	if (dev.access == ALLOWED) {
+	if (dev.access == RK_LOOK_ALLOWED) {
 		rk_look_say(l, "kfd", RK_DOCTOR_OK, "/dev/kfd", "/dev/kfd can be read and written");
-	} else if (dev.access == DENIED) {
+	} else if (dev.access == RK_LOOK_DENIED) {
 		say_denied(l, "kfd", &dev);
 	} else {
 		rk_look_say(l, "kfd", RK_DOCTOR_BAD, "/dev/kfd",
@@ -247,9 +254,9 @@ static void look_at_render_nodes(struct rk_look *l)
 		nodes++;
 		snprintf(dev.shown, sizeof(dev.shown), "/dev/dri/renderD%d", gpu->render);
 		inspect(l, &dev);
-		if (dev.access == MISSING && nmissing++ == 0)
+		if (dev.access == RK_LOOK_MISSING && nmissing++ == 0)
 			missing = dev;
-		if (dev.access == DENIED && ndenied++ == 0)
+		if (dev.access == RK_LOOK_DENIED && ndenied++ == 0)
 			denied = dev;
 	}
 	if (nmissing)

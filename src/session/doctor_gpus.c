@@ -1,4 +1,4 @@
-/* doctor_gpus.c - GPUs: known to the driver, their power level, what NVIDIA's lets users do. */
+/* doctor_gpus.c - AMD's GPUs: known to the driver, their power level. */
 #include <stdio.h>
 #include <string.h>
 
@@ -91,65 +91,8 @@ static void look_at_power_levels(struct rk_look *l)
 			    all.forced, all.forced == 1 ? "" : "s", all.forced_level);
 }
 
-/* The number in "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  560.35.03  Release". */
-static void nvidia_version(const char *line, char *out, size_t size)
-{
-	out[0] = '\0';
-	for (const char *p = line; *p; p += strspn(p, " \t")) {
-		size_t len = strcspn(p, " \t");
-
-		if (strspn(p, "0123456789.") == len && memchr(p, '.', len) && len < size) {
-			memcpy(out, p, len);
-			out[len] = '\0';
-			return;
-		}
-		p += len;
-	}
-}
-
-static void look_at_nvidia_counters(struct rk_look *l)
-{
-	struct rk_bytes bytes;
-	const char *params = rk_look_read(l, "/proc/driver/nvidia/params", &bytes);
-	char only[8];
-
-	if (params && rk_sysfs_value(params, "RmProfilingAdminOnly", ':', only, sizeof(only))) {
-		bool closed = strcmp(only, "1") == 0 && l->user.uid != 0;
-
-		rk_look_say(l, "nvidia-counters", closed ? RK_DOCTOR_WARN : RK_DOCTOR_OK,
-			    "NVIDIA counters",
-			    closed ? "hardware counters are for administrators alone" :
-				     "hardware counters are open to this user");
-		if (closed)
-			rk_look_advise(
-				l, "write 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' "
-				   "into /etc/modprobe.d/nvidia-profiling.conf and restart");
-	}
-	rk_bytes_release(&bytes);
-}
-
-static void look_at_nvidia(struct rk_look *l)
-{
-	char line[LINE_BYTES], version[64];
-
-	if (!rk_look_count(l, "NVIDIA"))
-		return;
-	if (!rk_look_line(l, "/proc/driver/nvidia/version", line, sizeof(line))) {
-		rk_look_say(l, "nvidia-driver", RK_DOCTOR_WARN, "NVIDIA driver",
-			    "the driver is not loaded");
-		rk_look_advise(l, "install NVIDIA's driver, or give the container its devices "
-				  "(docker run --gpus all)");
-		return;
-	}
-	nvidia_version(line, version, sizeof(version));
-	rk_look_say(l, "nvidia-driver", RK_DOCTOR_OK, "NVIDIA driver", "%s%s is loaded",
-		    version[0] ? "version " : "it", version);
-	look_at_nvidia_counters(l);
-}
-
 void rk_look_gpus(struct rk_look *l)
 {
 	look_at_topology(l);
 	look_at_power_levels(l);
-	look_at_nvidia(l);
 }

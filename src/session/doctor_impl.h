@@ -39,6 +39,9 @@ struct rk_look {
 	struct rk_doctor *d;
 	size_t cap;  /* of d->checks */
 	bool opencl; /* OpenCL programs can be traced by our own collector */
+	bool nvidia; /* NVIDIA's driver is loaded */
+	int cuda;    /* the release of CUDA that it is for, 13000; 0: not known */
+	bool cupti;  /* CUDA programs can be traced by our own collector */
 	bool bad;    /* out of memory: from then on nothing is added */
 };
 
@@ -67,11 +70,17 @@ size_t rk_look_count(const struct rk_look *l, const char *vendor);
 /* The program that `rockit run` would use, NULL when there is none. */
 const struct rk_tool_found *rk_look_best(const struct rk_look *l);
 
+/* What this user may do with a device: by owner, group and mode, nothing is opened. */
+enum rk_look_access { RK_LOOK_ALLOWED, RK_LOOK_DENIED, RK_LOOK_MISSING };
+enum rk_look_access rk_look_device(const struct rk_look *l, const char *path);
+
 /* The parts, in the order of their checks. */
 void rk_look_identify(struct rk_look *l);
 void rk_look_host(struct rk_look *l);
 void rk_look_access(struct rk_look *l);
 void rk_look_gpus(struct rk_look *l);
+void rk_look_nvidia(struct rk_look *l);
+void rk_look_cuda(struct rk_look *l);
 void rk_look_opencl(struct rk_look *l);
 void rk_look_environment(struct rk_look *l);
 void rk_look_tools(struct rk_look *l);

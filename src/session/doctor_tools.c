@@ -59,7 +59,7 @@ static const char *installer(struct rk_look *l)
 /* Where there are NVIDIA's GPUs alone, ROCm is of no use. */
 static void look_for_nsys(struct rk_look *l)
 {
-	if (has_any(l, "nsys"))
+	if (l->cupti || has_any(l, "nsys"))
 		return;
 	rk_look_say(l, "no-profiler", RK_DOCTOR_INFO, "profilers",
 		    "Nsight Systems (nsys) was not found in PATH");
@@ -238,7 +238,7 @@ void rk_look_tools(struct rk_look *l)
 		look_at_releases(l, best);
 		look_at_python(l, best);
 		look_at_settings(l);
-	} else if (rk_look_count(l, "NVIDIA") && !rk_look_count(l, "AMD")) {
+	} else if ((l->nvidia || rk_look_count(l, "NVIDIA")) && !rk_look_count(l, "AMD")) {
 		look_for_nsys(l);
 	} else {
 		look_for_none(l);

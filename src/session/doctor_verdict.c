@@ -21,30 +21,45 @@ static const char *kind_of(const struct rk_gpu *gpu)
 	return gpu->gfx[0] ? gpu->gfx : gpu->name;
 }
 
-/* "8 x gfx942", "gfx1100 and 2 x gfx90a"; three kinds at most, then "and others". */
-static void name_gpus(const struct rk_look *l, char *out, size_t size)
+static bool is_of(const struct rk_gpu *gpu, const char *vendor)
 {
-	size_t len = 0;
+	return strcmp(gpu->vendor, vendor) == 0;
+}
+
+/* How many GPUs of a vendor are of the kind of GPU i; 0 when one before it is. */
+static size_t count_like(const struct rk_gpus *g, size_t i, const char *vendor)
+{
+	size_t n = 0;
+
+	for (size_t k = 0; k < g->n; k++) {
+		bool same = is_of(&g->gpus[k], vendor) &&
+			    strcmp(kind_of(&g->gpus[k]), kind_of(&g->gpus[i])) == 0;
+
+		if (same && k < i)
+			return 0;
+		n += same;
+	}
+	return n;
+}
+
+/* "8 x gfx942", "gfx1100 and 2 x gfx90a"; three kinds at most, then "and others". */
+static void name_gpus(const struct rk_look *l, const char *vendor, char *out, size_t size)
+{
+	const struct rk_gpus *g = &l->d->gpus;
+	size_t len = 0, n;
 	unsigned kinds = 0;
-	const struct rk_gpu *gpu, *other;
 
-	for (size_t i = 0; (gpu = rk_look_amd(l, i)) != NULL && len < size; i++) {
-		size_t before = 0, n = 0;
-
-		for (size_t k = 0; (other = rk_look_amd(l, k)) != NULL; k++) {
-			bool same = strcmp(kind_of(gpu), kind_of(other)) == 0;
-
-			before += same && k < i;
-			n += same;
-		}
-		if (before)
+	out[0] = '\0';
+	for (size_t i = 0; i < g->n && len < size; i++) {
+		n = is_of(&g->gpus[i], vendor) ? count_like(g, i, vendor) : 0;
+		if (!n)
 			continue;
 		if (++kinds > 3) {
 			snprintf(out + len, size - len, " and others");
 			return;
 		}
 		len += (size_t)snprintf(out + len, size - len, "%s%zu x %s",
-					kinds > 1 ? " and " : "", n, kind_of(gpu));
+					kinds > 1 ? " and " : "", n, kind_of(&g->gpus[i]));
 	}
 }
 
@@ -56,29 +71,28 @@ static void name_tool(const struct rk_tool_found *t, char *out, size_t size)
 	snprintf(out, size, "%s%s%s", t->name, version[0] ? " " : "", version);
 }
 
-static void judge(const struct rk_look *l, char *out, size_t size)
+/* Where there is no AMD GPU, what else can be done. */
+static bool judge_others(const struct rk_look *l, const char *tool, char *out, size_t size)
 {
 	const struct rk_doctor_check *bad = first_bad(l->d);
-	const struct rk_tool_found *best = rk_look_best(l);
-	char gpus[KIND_BYTES] = "", tool[KIND_BYTES] = "";
+	char gpus[KIND_BYTES];
 
-	name_gpus(l, gpus, sizeof(gpus));
-	if (best)
-		name_tool(best, tool, sizeof(tool));
-	if (gpus[0] && bad)
+	name_gpus(l, "NVIDIA", gpus, sizeof(gpus));
+	if (l->cupti && bad)
 		snprintf(out, size, "not ready: %s", bad->text);
-	else if (gpus[0])
-		snprintf(out, size, "ready: rockit run uses %s on %s", tool, gpus);
+	else if (l->cupti)
+		snprintf(out, size, "ready: rockit run traces CUDA programs on %s itself",
+			 gpus[0] ? gpus : "NVIDIA's GPUs");
 	else if (l->opencl)
 		snprintf(out, size,
 			 "ready for OpenCL programs: no AMD GPU here, so rockit run traces OpenCL "
 			 "itself; it plans runs for other machines, too (rockit run --dry-run)");
-	else if (best)
+	else if (tool[0])
 		snprintf(out, size,
 			 "not ready: %s is here, but no AMD GPU; rockit reads and converts files, "
 			 "and plans runs (rockit run --dry-run)",
 			 tool);
-	else if (rk_look_count(l, "NVIDIA"))
+	else if (gpus[0])
 		snprintf(
 			out, size,
 			"no AMD GPU here: for NVIDIA's, profile with nsys; rockit reads what 'nsys "
@@ -87,14 +101,32 @@ static void judge(const struct rk_look *l, char *out, size_t size)
 		snprintf(out, size,
 			 "no AMD GPU and no profiler here: rockit reads and converts files, and "
 			 "plans runs for other machines (rockit run --dry-run)");
-	l->d->ready = gpus[0] ? !bad : l->opencl;
+	return l->cupti ? !bad : l->opencl;
+}
+
+static bool judge(const struct rk_look *l, char *out, size_t size)
+{
+	const struct rk_doctor_check *bad = first_bad(l->d);
+	const struct rk_tool_found *best = rk_look_best(l);
+	char gpus[KIND_BYTES], tool[KIND_BYTES] = "";
+
+	name_gpus(l, "AMD", gpus, sizeof(gpus));
+	if (best)
+		name_tool(best, tool, sizeof(tool));
+	if (!gpus[0])
+		return judge_others(l, tool, out, size);
+	if (bad)
+		snprintf(out, size, "not ready: %s", bad->text);
+	else
+		snprintf(out, size, "ready: rockit run uses %s on %s", tool, gpus);
+	return !bad;
 }
 
 void rk_look_verdict(struct rk_look *l)
 {
 	char text[LINE_BYTES];
 
-	judge(l, text, sizeof(text));
+	l->d->ready = judge(l, text, sizeof(text));
 	l->d->verdict = rk_strdup(text);
 	l->bad |= !l->d->verdict;
 }
