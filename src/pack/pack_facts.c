@@ -46,6 +46,18 @@ static int keep_text(struct rk_pack_plan *p, const char *s, const char **ret, st
 	return *ret ? 0 : rk_fail_nomem(err);
 }
 
+/* Processors that run an operating system; all others run what is loaded onto them as data. */
+static bool is_host(uint16_t machine)
+{
+	static const uint16_t hosts[] = { EM_X86_64, EM_AARCH64, EM_386,  EM_ARM,
+					  EM_PPC64,  EM_RISCV,   EM_S390, 258 /* LoongArch */ };
+
+	for (size_t i = 0; i < sizeof(hosts) / sizeof(*hosts); i++)
+		if (hosts[i] == machine)
+			return true;
+	return false;
+}
+
 /* Texts of `elf` point into the view, which goes. */
 static int take(struct rk_pack_plan *p, const struct rk_elf *elf, struct rk_file_facts *f,
 		struct rk_error *err)
@@ -55,6 +67,10 @@ static int take(struct rk_pack_plan *p, const struct rk_elf *elf, struct rk_file
 
 	if (elf->kind != RK_ELF_EXE && elf->kind != RK_ELF_SHARED) {
 		f->note = elf->kind == RK_ELF_OTHER ? "object file or device code" : "";
+		return 0;
+	}
+	if (!is_host(elf->machine)) {
+		f->note = "code for another kind of processor";
 		return 0;
 	}
 	if (elf->kind == RK_ELF_SHARED)

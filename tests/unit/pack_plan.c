@@ -525,18 +525,26 @@ TEST(files_for_two_machines_cannot_be_in_one_package)
 TEST(device_code_and_text_are_never_edited)
 {
 	struct rk_pack_plan *p;
+	struct rk_bytes b;
 	struct world w;
 
 	world_begin(&w, false);
 	artifact_library(&w, "blas_lib_gfx9", "lib/x.hsaco", "x");
 	artifact_library(&w, "blas_lib_gfx9", "lib/x.co", "x");
 	artifact_library(&w, "blas_lib_gfx9", "lib/x.txt", "x");
+	library_bytes(&b, EM_X86_64, "other");
+	b.data[18] = EM_CUDA & 255;
+	artifact_file(&w, "blas_lib_gfx9", "lib/other", b.data, b.len, 0644);
+	rk_bytes_release(&b);
+	artifact_library(&w, "blas_lib_gfx9", "lib/libx.so", "libx.so");
 	p = artifacts_plan(&w, NULL);
 	if (CHECK(p != NULL)) {
 		CHECK_STR(plan_item(&w, p, "libraries", "lib/x.hsaco"), "copy|");
 		CHECK_STR(plan_find(p, "libraries", "lib/x.co")->reason, "device code");
 		CHECK_STR(plan_item(&w, p, "libraries", "lib/x.txt"), "copy|");
-		CHECK_U64(plan_dist(p, "libraries", "gfx9")->machine, 0);
+		CHECK_STR(plan_find(p, "libraries", "lib/other")->reason,
+			  "code for another kind of processor");
+		CHECK_U64(plan_dist(p, "libraries", "gfx9")->machine, EM_X86_64);
 	}
 	rk_pack_plan_free(p);
 	world_close(&w);
