@@ -342,7 +342,7 @@ int rk_devel_tar(struct rk_pack_plan *p, const struct rk_dist *d, int64_t epoch,
 		 unsigned threads, const char *tmpdir, const struct rk_content **ret,
 		 struct rk_spill **ret_spill, struct rk_error *err)
 {
-	struct devel v = { .p = p, .d = d, .epoch = rk_made_epoch(epoch), .err = err };
+	struct devel v = { .p = p, .d = d, .epoch = epoch, .err = err };
 	int rc;
 
 	rk_bytes_init(&v.run, HEADERS_BYTES);

@@ -13,12 +13,6 @@ enum { RK_META_BYTES = 16 << 20 }; /* of one made file */
 int rk_made_text(struct rk_arena *a, struct rk_made_list *out, const char *path,
 		 struct rk_bytes *text, struct rk_error *err);
 
-/* The time of members: 0 is the first that a zip archive can have, that of wheels. */
-static inline int64_t rk_made_epoch(int64_t epoch)
-{
-	return epoch ? epoch : 315532800;
-}
-
 /*
  * `from` packed by xz into a spill, which *ret refers to and which is the caller's. The same bytes for
  * any number of threads; memory is bounded, more threads than it allows are not used.
@@ -33,8 +27,6 @@ int rk_content_xz(struct rk_arena *a, const struct rk_content *from, unsigned th
 const char *rk_kind_dist(const struct rk_pack_plan *p, const struct rk_pack_kind *k,
 			 const char *family);
 bool rk_kind_of_family(const struct rk_pack_plan *p, const struct rk_pack_kind *k);
-/* Length without the tail ":xnack+". */
-size_t rk_family_len(const char *family);
 /* The families a distribution knows of: all, or of a restricted meta package its own. */
 size_t rk_dist_families(const struct rk_pack_plan *p, const struct rk_dist *d,
 			const char *const **ret);

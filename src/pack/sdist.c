@@ -162,8 +162,7 @@ static int put_member(struct rk_bytes *tar, const struct rk_made *m, int64_t epo
 		      struct rk_error *err)
 {
 	static const char zeros[RK_TAR_BLOCK];
-	struct rk_tar_member h = { m->path, RK_TAR_FILE,      NULL,
-				   m->mode, m->content->size, rk_made_epoch(epoch) };
+	struct rk_tar_member h = { m->path, RK_TAR_FILE, NULL, m->mode, m->content->size, epoch };
 	int rc;
 
 	rk_tar_put(tar, &h);

@@ -34,7 +34,7 @@ static int add(struct rk_arena *a, struct rk_extras *e, const char *extra, const
 /* "libraries-gfx94x-dcgpu": in the spelling that setuptools and pip compare. */
 static const char *extra_name(struct rk_arena *a, const char *logical, const char *tail)
 {
-	const char *text = rk_arena_textf(a, "%s-%.*s", logical, (int)rk_family_len(tail), tail);
+	const char *text = rk_arena_textf(a, "%s-%.*s", logical, (int)rk_family_base(tail), tail);
 
 	return text ? rk_pep503_name(a, text, '-') : NULL;
 }
@@ -42,10 +42,10 @@ static const char *extra_name(struct rk_arena *a, const char *logical, const cha
 /* Whether a family before it has the same packages. */
 static bool seen(const char *const *families, size_t i)
 {
-	size_t len = rk_family_len(families[i]);
+	size_t len = rk_family_base(families[i]);
 
 	for (size_t k = 0; k < i; k++)
-		if (rk_family_len(families[k]) == len && !strncmp(families[k], families[i], len))
+		if (rk_family_base(families[k]) == len && !strncmp(families[k], families[i], len))
 			return true;
 	return false;
 }

@@ -47,11 +47,6 @@ int rk_made_text(struct rk_arena *a, struct rk_made_list *out, const char *path,
 
 /* ---- names ---- */
 
-size_t rk_family_len(const char *family)
-{
-	return strcspn(family, ":");
-}
-
 bool rk_kind_of_family(const struct rk_pack_plan *p, const struct rk_pack_kind *k)
 {
 	return strstr(p->kpack ? k->dist_kpack : k->dist, "{family}") != NULL;
@@ -60,7 +55,7 @@ bool rk_kind_of_family(const struct rk_pack_plan *p, const struct rk_pack_kind *
 const char *rk_kind_dist(const struct rk_pack_plan *p, const struct rk_pack_kind *k,
 			 const char *family)
 {
-	const char *base = rk_arena_text(p->arena, family, rk_family_len(family));
+	const char *base = rk_arena_text(p->arena, family, rk_family_base(family));
 
 	return base ? rk_pack_dist_name(p->arena, k, p->kpack, base) : NULL;
 }

@@ -119,7 +119,7 @@ static int add_links(struct rk_pack_plan *p, const struct rk_dist *d, struct rk_
 		     struct rk_error *err)
 {
 	const char *name = rk_arena_textf(p->arena, ".devel_links/%.*s.json",
-					  (int)rk_family_len(d->family), d->family);
+					  (int)rk_family_base(d->family), d->family);
 	struct rk_bytes text;
 
 	if (!name)

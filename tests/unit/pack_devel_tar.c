@@ -109,7 +109,8 @@ static const char *archive(struct meta_world *w)
 	struct rk_spill *spill = NULL;
 	struct rk_bytes out;
 
-	CHECK_I64(rk_devel_tar(&w->plan, &w->dists[DEVEL], 0, false, 1, NULL, &c, &spill, &w->err),
+	CHECK_I64(rk_devel_tar(&w->plan, &w->dists[DEVEL], 315532800, false, 1, NULL, &c, &spill,
+			       &w->err),
 		  0);
 	CHECK(!spill);
 	if (!c)
@@ -264,7 +265,8 @@ TEST(a_file_below_a_link_is_refused)
 	items[0] = link_item("share/x", "../y");
 	items[1] = file_item(&w, "share/x/f", "");
 	set_items(&w, items, 2);
-	CHECK_I64(rk_devel_tar(&w.plan, &w.dists[DEVEL], 0, false, 1, NULL, &c, &spill, &w.err),
+	CHECK_I64(rk_devel_tar(&w.plan, &w.dists[DEVEL], 315532800, false, 1, NULL, &c, &spill,
+			       &w.err),
 		  RK_E_FORMAT);
 	CHECK_STR(w.err.message, "'share/x' is a link in one artifact and a folder in another");
 	CHECK(!c && !spill);
@@ -286,7 +288,9 @@ TEST(files_of_the_devel_archive_are_not_copied)
 	CHECK(rk_content_origin(w.plan.arena, huge, &origin, NULL, NULL) == 0);
 	item.content = huge;
 	set_items(&w, &item, 1);
-	CHECK_I64(rk_devel_tar(&w.plan, &w.dists[DEVEL], 0, false, 1, NULL, &c, &spill, &w.err), 0);
+	CHECK_I64(rk_devel_tar(&w.plan, &w.dists[DEVEL], 315532800, false, 1, NULL, &c, &spill,
+			       &w.err),
+		  0);
 	CHECK_U64(c->size, 512 + 512 + (UINT64_C(10) << 30) + 1024);
 	/* __init__.py's header is before it; more than 8 GiB are a binary number */
 	CHECK(rk_content_read(c, 512, h, sizeof(h), &w.err) == 0);
@@ -313,8 +317,8 @@ static const struct rk_content *packed(struct meta_world *w, unsigned threads,
 {
 	const struct rk_content *c = NULL;
 
-	CHECK_I64(rk_devel_tar(&w->plan, &w->dists[DEVEL], 0, true, threads, NULL, &c, spill,
-			       &w->err),
+	CHECK_I64(rk_devel_tar(&w->plan, &w->dists[DEVEL], 315532800, true, threads, NULL, &c,
+			       spill, &w->err),
 		  0);
 	CHECK_STR(w->err.message, "");
 	return c;
@@ -336,7 +340,8 @@ TEST(a_packed_devel_archive_is_the_same_for_any_number_of_threads)
 	meta_open(&w, false);
 	item = file_item(&w, "lines", text);
 	set_items(&w, &item, 1);
-	CHECK(rk_devel_tar(&w.plan, &w.dists[DEVEL], 0, false, 1, NULL, &plain, &none, NULL) == 0);
+	CHECK(rk_devel_tar(&w.plan, &w.dists[DEVEL], 315532800, false, 1, NULL, &plain, &none,
+			   NULL) == 0);
 	for (size_t i = 0; i < 3; i++) {
 		c[i] = packed(&w, threads[i], &spills[i]);
 		meta_text(&w, c[i]);
@@ -377,7 +382,8 @@ TEST(a_file_that_is_gone_while_it_is_packed_is_an_error)
 	CHECK(rk_content_origin(w.plan.arena, gone, &origin, NULL, NULL) == 0);
 	item.content = gone;
 	set_items(&w, &item, 1);
-	CHECK_I64(rk_devel_tar(&w.plan, &w.dists[DEVEL], 0, true, 1, NULL, &c, &spill, &w.err),
+	CHECK_I64(rk_devel_tar(&w.plan, &w.dists[DEVEL], 315532800, true, 1, NULL, &c, &spill,
+			       &w.err),
 		  RK_E_IO);
 	CHECK(!c && !spill && w.err.message[0]);
 	CHECK_I64(rk_devel_tar(&w.plan, &w.dists[CORE], 0, true, 1, "/nowhere", &c, &spill, NULL),
@@ -404,8 +410,8 @@ TEST(the_devel_archive_needs_memory)
 			items[3] = dir_item("e");
 			set_items(&w, items, 4);
 			rk_alloc_fail_after(n);
-			rc = rk_devel_tar(&w.plan, &w.dists[DEVEL], 0, xz, 1, NULL, &c, &spill,
-					  &w.err);
+			rc = rk_devel_tar(&w.plan, &w.dists[DEVEL], 315532800, xz, 1, NULL, &c,
+					  &spill, &w.err);
 			failed = rk_alloc_failed();
 			rk_alloc_fail_after(0);
 			CHECK_I64(rc, failed ? RK_E_NOMEM : 0);
