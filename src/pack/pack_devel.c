@@ -62,6 +62,19 @@ static int put_outside(struct rk_pack_work *k, const struct rk_entry *e, const c
 	return put_link(k, e, text, "in a runtime package");
 }
 
+static void say_link(struct rk_pack_work *k, const struct rk_entry *e, const char *why)
+{
+	const char *kind = why == rk_link_circle  ? "looping-link" :
+			   why == rk_link_dangles ? "dangling-link" :
+						    "escaping-link";
+
+	if (!e->fault &&
+	    rk_entry_say(e)) /* those with a fault were warned of when they were read */
+		rk_diag_add(k->pl->p->diag, kind, e->artifact->label, 0, 1,
+			    "'%s' -> '%s' %s: left out", e->path, e->link, why);
+}
+
+/* What points at nothing in the whole tree is of no use, and pip would not find it again to remove it. */
 static int put_source_link(struct rk_pack_work *k, const struct rk_entry *e)
 {
 	const char *why = "", *reason;
@@ -70,16 +83,7 @@ static int put_source_link(struct rk_pack_work *k, const struct rk_entry *e)
 		why = e->fault == RK_LINK_ABSOLUTE ? rk_link_absolute : rk_link_leaves;
 	else if (rk_entry_resolve(rk_overlay_find_fn, &k->tree, e, &why))
 		return put_link(k, e, e->link, "link");
-	if (why == rk_link_dangles) {
-		if (rk_entry_say(e))
-			rk_diag_add(k->pl->p->diag, "dangling-link", e->artifact->label, 0, 1,
-				    "'%s' points at nothing: '%s'", e->path, e->link);
-		return put_link(k, e, e->link, "link; it dangles");
-	}
-	if (!e->fault && rk_entry_say(e))
-		rk_diag_add(k->pl->p->diag,
-			    why == rk_link_circle ? "looping-link" : "escaping-link",
-			    e->artifact->label, 0, 1, "'%s' %s: left out", e->path, why);
+	say_link(k, e, why);
 	reason = rk_pack_text(k, "link '%s': %s", e->link, why);
 	return reason ? rk_pack_put_drop(k, e, reason) : RK_E_NOMEM;
 }
