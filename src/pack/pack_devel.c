@@ -70,11 +70,14 @@ static void say_link(struct rk_pack_work *k, const struct rk_entry *e, const cha
 
 	if (!e->fault &&
 	    rk_entry_say(e)) /* those with a fault were warned of when they were read */
-		rk_diag_add(k->pl->p->diag, kind, e->artifact->label, 0, 1,
-			    "'%s' -> '%s' %s: left out", e->path, e->link, why);
+		rk_diag_add(k->pl->p->diag, kind, e->artifact->label, 0, 1, "'%s' -> '%s' %s%s",
+			    e->path, e->link, why, why == rk_link_dangles ? "" : ": left out");
 }
 
-/* What points at nothing in the whole tree is of no use, and pip would not find it again to remove it. */
+/*
+ * A link may point at what only the merged tree has, or another package brings. One that points at nothing
+ * all the same is warned of, and stays as it was made.
+ */
 static int put_source_link(struct rk_pack_work *k, const struct rk_entry *e)
 {
 	const char *why = "", *reason;
@@ -84,6 +87,8 @@ static int put_source_link(struct rk_pack_work *k, const struct rk_entry *e)
 	else if (rk_entry_resolve(rk_overlay_find_fn, &k->tree, e, &why))
 		return put_link(k, e, e->link, "link");
 	say_link(k, e, why);
+	if (why == rk_link_dangles)
+		return put_link(k, e, e->link, "link; it dangles");
 	reason = rk_pack_text(k, "link '%s': %s", e->link, why);
 	return reason ? rk_pack_put_drop(k, e, reason) : RK_E_NOMEM;
 }
