@@ -266,14 +266,14 @@ static void task(void *arg, size_t i, unsigned worker)
 	if (!wait_for_slot(z, i))
 		return;
 	s->err = (struct rk_error){ 0 };
-	s->rc = rk_zip_pack_unit(z, &z->units[i], z->ndeflaters ? z->deflaters[worker] : NULL, s,
+	s->rc = rk_zip_pack_unit(z, &z->units[i], z->npackers ? z->packers[worker] : NULL, s,
 				 &s->err);
 	hand_over(z, i);
 }
 
 /* -- the archive -------------------------------------------------------------------------- */
 
-static int make_deflaters(struct rk_zip *z, struct rk_error *err)
+static int make_packers(struct rk_zip *z, struct rk_error *err)
 {
 	unsigned n = rk_pool_threads(z->pool);
 	int rc = 0;
@@ -281,13 +281,13 @@ static int make_deflaters(struct rk_zip *z, struct rk_error *err)
 	z->slot_bytes = RK_ZIP_PIECE + RK_ZIP_HEADER + RK_ZIP_MAX_NAME;
 	if (!z->o.level)
 		return 0;
-	z->deflaters = rk_calloc(n, sizeof(*z->deflaters));
-	if (!z->deflaters)
+	z->packers = rk_calloc(n, sizeof(*z->packers));
+	if (!z->packers)
 		return rk_fail_nomem(err);
-	for (; rc == 0 && z->ndeflaters < n; z->ndeflaters += rc == 0)
-		rc = rk_deflater_new(z->o.level, &z->deflaters[z->ndeflaters], err);
-	if (rc == 0 && rk_deflater_bound(z->deflaters[0], RK_ZIP_PIECE) > z->slot_bytes)
-		z->slot_bytes = rk_deflater_bound(z->deflaters[0], RK_ZIP_PIECE);
+	for (; rc == 0 && z->npackers < n; z->npackers += rc == 0)
+		rc = rk_packer_new(z->o.level, &z->packers[z->npackers], err);
+	if (rc == 0 && rk_packer_bound(z->packers[0], RK_ZIP_PIECE) > z->slot_bytes)
+		z->slot_bytes = rk_packer_bound(z->packers[0], RK_ZIP_PIECE);
 	return rc;
 }
 
@@ -325,7 +325,7 @@ int rk_zip_new(struct rk_output *out, struct rk_pool *pool, const struct rk_zip_
 	pthread_mutex_init(&z->lock, NULL);
 	pthread_cond_init(&z->moved, NULL);
 	rk_bytes_init(&z->directory, MAX_DIRECTORY);
-	rc = make_deflaters(z, err);
+	rc = make_packers(z, err);
 	if (rc == 0)
 		rc = make_slots(z, err);
 	if (rc < 0) {
@@ -367,9 +367,9 @@ void rk_zip_free(struct rk_zip *z)
 {
 	if (!z)
 		return;
-	for (unsigned i = 0; i < z->ndeflaters; i++)
-		rk_deflater_free(z->deflaters[i]);
-	rk_free(z->deflaters);
+	for (unsigned i = 0; i < z->npackers; i++)
+		rk_packer_free(z->packers[i]);
+	rk_free(z->packers);
 	for (size_t i = 0; z->slots && i < z->nslots; i++) {
 		rk_free(z->slots[i].in);
 		rk_free(z->slots[i].out);

@@ -5,7 +5,7 @@
 #include <pthread.h>
 
 #include "base/bytes.h"
-#include "codec/deflate_piece.h"
+#include "codec/deflate_effort.h"
 #include "codec/zip_write.h"
 
 /*
@@ -43,8 +43,8 @@ struct rk_zip {
 	struct rk_output *out;
 	struct rk_pool *pool;
 	struct rk_zip_options o;
-	struct rk_deflater **deflaters; /* one for each thread; NULL at level 0 */
-	unsigned ndeflaters;
+	struct rk_packer **packers; /* one for each thread; NULL at level 0 */
+	unsigned npackers;
 	struct rk_zip_slot *slots; /* unit i uses slot i % nslots */
 	size_t nslots, slot_bytes; /* slot_bytes: of each `out` */
 	struct rk_bytes directory;
@@ -67,7 +67,7 @@ struct rk_zip {
 };
 
 /* Fills slot->out (or leaves slot->in, for what is not packed), sums and sizes. Any thread. */
-int rk_zip_pack_unit(struct rk_zip *z, const struct rk_zip_unit *u, struct rk_deflater *d,
+int rk_zip_pack_unit(struct rk_zip *z, const struct rk_zip_unit *u, struct rk_packer *k,
 		     struct rk_zip_slot *slot, struct rk_error *err);
 int rk_zip_read(const struct rk_zip_member *m, uint64_t offset, void *to, size_t len,
 		struct rk_error *err);

@@ -17,7 +17,7 @@ bool rk_zip_packs(const struct rk_zip *z, const struct rk_zip_member *m)
 }
 
 /* One whole member behind those that are in the slot already: header and bytes. */
-static int pack_member(struct rk_zip *z, struct rk_zip_member *m, struct rk_deflater *d,
+static int pack_member(struct rk_zip *z, struct rk_zip_member *m, struct rk_packer *k,
 		       struct rk_zip_slot *slot, struct rk_error *err)
 {
 	size_t len = (size_t)m->size, packed = 0;
@@ -29,7 +29,7 @@ static int pack_member(struct rk_zip *z, struct rk_zip_member *m, struct rk_defl
 	rk_sha256(slot->in, len, m->sha256);
 	m->crc = rk_crc32(slot->in, len);
 	if (rk_zip_packs(z, m) && len > 1)
-		packed = rk_deflater_pack(d, slot->in, len, data, len - 1);
+		packed = rk_packer_whole(k, slot->in, len, data, len - 1);
 	if (!packed && len)
 		memcpy(data, slot->in, len); /* it does not shrink */
 	m->packed = packed ? packed : len;
@@ -38,7 +38,7 @@ static int pack_member(struct rk_zip *z, struct rk_zip_member *m, struct rk_defl
 	return 0;
 }
 
-static int pack_piece(struct rk_zip *z, const struct rk_zip_unit *u, struct rk_deflater *d,
+static int pack_piece(struct rk_zip *z, const struct rk_zip_unit *u, struct rk_packer *k,
 		      struct rk_zip_slot *slot, struct rk_error *err)
 {
 	const struct rk_zip_member *m = &z->members[u->first];
@@ -49,19 +49,19 @@ static int pack_piece(struct rk_zip *z, const struct rk_zip_unit *u, struct rk_d
 	slot->crc = rk_crc32(slot->in, u->len);
 	if (!rk_zip_packs(z, m))
 		return 0;
-	return rk_deflater_piece(d, slot->in, u->len, u->offset + u->len == m->size, slot->out,
-				 z->slot_bytes, &slot->out_len, err);
+	return rk_packer_piece(k, slot->in, u->len, u->offset + u->len == m->size, slot->out,
+			       z->slot_bytes, &slot->out_len, err);
 }
 
-int rk_zip_pack_unit(struct rk_zip *z, const struct rk_zip_unit *u, struct rk_deflater *d,
+int rk_zip_pack_unit(struct rk_zip *z, const struct rk_zip_unit *u, struct rk_packer *k,
 		     struct rk_zip_slot *slot, struct rk_error *err)
 {
 	int rc = 0;
 
 	slot->out_len = 0;
 	if (!u->count)
-		return pack_piece(z, u, d, slot, err);
+		return pack_piece(z, u, k, slot, err);
 	for (size_t i = 0; rc == 0 && i < u->count; i++)
-		rc = pack_member(z, &z->members[u->first + i], d, slot, err);
+		rc = pack_member(z, &z->members[u->first + i], k, slot, err);
 	return rc;
 }

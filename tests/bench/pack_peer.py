@@ -173,7 +173,15 @@ class Peer:
         for rel, path in tree.items():
             self.put(package, rel, path, stage)
             self.owner.setdefault(rel, platform)
+        if package == "profiler":
+            self.profiler_aliases(stage / "lib")
         self.wheel(package, stage.parent)
+
+    def profiler_aliases(self, folder):
+        """Links to the names without a version, which the wheel then holds as copies."""
+        for path in sorted(folder.glob("lib*.so.*")):
+            if path.name.startswith(("librocprof-sys", "libprofiler-hub")):
+                path.with_suffix("").symlink_to(path.name)
 
     # -- devel ------------------------------------------------------------------------------
 
