@@ -142,12 +142,13 @@ int rk_launcher_make(uint16_t machine, const char *relpath, struct rk_bytes *out
 const char *rk_launcher_target(const void *data, size_t len)
 {
 	static const uint16_t machines[] = { EM_X86_64, EM_AARCH64 };
+	uint8_t room[RK_LAUNCHER_BYTES_MAX];
+	/* never more than there is room for: no memory is asked for */
+	struct rk_bytes again = { .data = room, .cap = sizeof(room), .max = sizeof(room) };
 	const char *found = NULL;
-	struct rk_bytes again;
 
-	if (len > RK_LAUNCHER_BYTES_MAX)
+	if (len > sizeof(room))
 		return NULL;
-	rk_bytes_init(&again, RK_LAUNCHER_BYTES_MAX);
 	for (unsigned i = 0; !found && i < 2; i++) {
 		size_t at = lay_out(code_of(machines[i]), 0).path;
 		const char *path = (const char *)data + at;
@@ -159,6 +160,5 @@ const char *rk_launcher_target(const void *data, size_t len)
 		if (!again.bad && again.len == len && !memcmp(again.data, data, len))
 			found = path;
 	}
-	rk_bytes_release(&again);
 	return found;
 }

@@ -26,7 +26,17 @@ void rk_proof_stop(struct rk_proving *p, const struct rk_error *err)
 	pthread_mutex_unlock(&p->lock);
 }
 
-static void stop_nomem(struct rk_proving *p)
+bool rk_proof_stopped(struct rk_proving *p)
+{
+	bool stopped;
+
+	pthread_mutex_lock(&p->lock);
+	stopped = p->rc != 0;
+	pthread_mutex_unlock(&p->lock);
+	return stopped;
+}
+
+void rk_proof_nomem(struct rk_proving *p)
 {
 	struct rk_error err = { 0 };
 
@@ -42,7 +52,7 @@ const char *rk_proof_text(struct rk_proving *p, const char *s, size_t len)
 	copy = rk_arena_text(p->arena, s, len);
 	pthread_mutex_unlock(&p->lock);
 	if (!copy)
-		stop_nomem(p);
+		rk_proof_nomem(p);
 	return copy;
 }
 
@@ -76,7 +86,7 @@ static void add_finding(struct rk_proving *p, struct rk_pack_finding f, const ch
 	ok = push_finding(p, f);
 	pthread_mutex_unlock(&p->lock);
 	if (!ok)
-		stop_nomem(p);
+		rk_proof_nomem(p);
 }
 
 void rk_proof_fault(struct rk_proving *p, const char *kind, const struct rk_proof_package *w,
@@ -133,7 +143,7 @@ struct rk_proof_file *rk_proof_add(struct rk_proving *p, struct rk_proof_package
 	struct rk_proof_file *v = rk_grow(w->files, &w->cap, w->n + 1, sizeof(*v));
 
 	if (!v) {
-		stop_nomem(p);
+		rk_proof_nomem(p);
 		return NULL;
 	}
 	w->files = v;
@@ -158,7 +168,7 @@ static void add_package(struct rk_proving *p, const char *path, unsigned group)
 	const char *copy = v ? rk_proof_text(p, path, strlen(path)) : NULL;
 
 	if (!v) {
-		stop_nomem(p);
+		rk_proof_nomem(p);
 		return;
 	}
 	p->packages = v;

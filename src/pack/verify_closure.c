@@ -75,7 +75,7 @@ static void check_entry(struct closing *c, const char *entry, size_t len)
 		rk_proof_fault(c->p, "rpath-relative", c->w, c->f->path,
 			       "its run path has '%.*s', which does not begin with $ORIGIN",
 			       (int)len, entry);
-	else if (rk_proof_walk(c->s, c->f->path, rest, n, &end) == RK_WALK_LEAVES)
+	else if (rk_proof_walk(c->s, c->f->path, rest, n, &end) == RK_WAY_LEAVES)
 		rk_proof_fault(c->p, "rpath-escapes", c->w, c->f->path,
 			       "its run path has '%.*s', which leads out of site-packages",
 			       (int)len, entry);
@@ -108,7 +108,7 @@ static bool in_folder(const struct closing *c, const char *rest, size_t len, con
 	int n = snprintf(path, sizeof(path), "%.*s/%s", (int)len, rest, name);
 
 	return n > 0 && (size_t)n < sizeof(path) &&
-	       rk_proof_walk(c->s, c->f->path, path, (size_t)n, &found) == RK_WALK_THERE &&
+	       rk_proof_walk(c->s, c->f->path, path, (size_t)n, &found) == RK_WAY_THERE &&
 	       fits(c, found);
 }
 
@@ -167,19 +167,19 @@ static void check_link(struct closing *c)
 	static const struct {
 		const char *kind, *text;
 	} says[] = {
-		[RK_WALK_NOWHERE] = { "link-dangling", "points at '%s', which no package has" },
-		[RK_WALK_ABSOLUTE] = { "link-absolute", "points at '%s', a place of one machine" },
-		[RK_WALK_LEAVES] = { "link-escapes", "points at '%s', out of site-packages" },
-		[RK_WALK_CIRCLE] = { "link-circle", "points at '%s', and back to itself" },
+		[RK_WAY_NOWHERE] = { "link-dangling", "points at '%s', which no package has" },
+		[RK_WAY_ABSOLUTE] = { "link-absolute", "points at '%s', a place of one machine" },
+		[RK_WAY_LEAVES] = { "link-escapes", "points at '%s', out of site-packages" },
+		[RK_WAY_CIRCLE] = { "link-circle", "points at '%s', and back to itself" },
 	};
 	const char *link = c->f->link ? c->f->link : "";
 	const struct rk_proof_file *end = NULL;
 	enum rk_proof_walk how = link[0] == '/' ?
-					 RK_WALK_ABSOLUTE :
+					 RK_WAY_ABSOLUTE :
 					 rk_proof_walk(c->s, c->f->path, link, strlen(link), &end);
 	char text[RK_PROOF_PATH_MAX];
 
-	if (how != RK_WALK_THERE) {
+	if (how != RK_WAY_THERE) {
 		const char *form = says[how].text, *hole = strstr(form, "%s");
 
 		snprintf(text, sizeof(text), "%.*s%s%s", (int)(hole - form), form, link, hole + 2);
@@ -198,7 +198,7 @@ static void check_launcher(struct closing *c)
 	const char *target = c->f->launcher;
 	enum rk_proof_walk how = rk_proof_walk(c->s, c->f->path, target, strlen(target), &end);
 
-	if (how != RK_WALK_THERE || !end)
+	if (how != RK_WAY_THERE || !end)
 		rk_proof_fault(c->p, "launcher-target", c->w, c->f->path,
 			       "starts '%s', which is not there", target);
 	else if (!(end->mode & 0111))

@@ -95,6 +95,8 @@ void rk_proof_note(struct rk_proving *p, const char *kind, const struct rk_proof
 		   const char *path, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 /* Keeps the first error; any thread. */
 void rk_proof_stop(struct rk_proving *p, const struct rk_error *err);
+void rk_proof_nomem(struct rk_proving *p); /* the same: no memory */
+bool rk_proof_stopped(struct rk_proving *p);
 /* NULL: rk_proof_stop was called. Any thread. */
 const char *rk_proof_text(struct rk_proving *p, const char *s, size_t len);
 struct rk_proof_file *rk_proof_add(struct rk_proving *p, struct rk_proof_package *w);
@@ -143,13 +145,7 @@ struct rk_proof_set {
 	struct rk_path_map names; /* last parts of paths: number in v */
 };
 
-enum rk_proof_walk {
-	RK_WALK_THERE,
-	RK_WALK_NOWHERE,
-	RK_WALK_ABSOLUTE,
-	RK_WALK_LEAVES,
-	RK_WALK_CIRCLE
-};
+enum rk_proof_walk { RK_WAY_THERE, RK_WAY_NOWHERE, RK_WAY_ABSOLUTE, RK_WAY_LEAVES, RK_WAY_CIRCLE };
 
 /* verify_set.c: also says which paths are there twice. */
 int rk_proof_set_make(struct rk_proving *p, unsigned group, struct rk_proof_set *ret);

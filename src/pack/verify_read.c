@@ -173,7 +173,7 @@ static void read_member(void *arg, size_t i, unsigned worker)
 	int rc;
 
 	(void)worker;
-	if (t->p->rc)
+	if (rk_proof_stopped(t->p))
 		return;
 	rk_sha256_begin(&r.sum);
 	rc = rk_zip_each_bytes(t->w->zip, t->e, take, &r, &err);
@@ -200,7 +200,7 @@ static void read_archive(void *arg, size_t i, unsigned worker)
 	struct task *t = &((struct task *)arg)[i];
 
 	(void)worker;
-	if (t->spill && t->p->rc == 0)
+	if (t->spill && !rk_proof_stopped(t->p))
 		rk_proof_devel(t->p, t->w, t->e->name, t->spill);
 	rk_spill_free(t->spill);
 	t->spill = NULL;
@@ -279,11 +279,9 @@ static void add_member(struct rk_proving *p, struct rk_proof_package *w,
 {
 	struct task *v = rk_grow(list->v, &list->cap, list->n + 1, sizeof(*v));
 	struct rk_proof_file *f = v ? rk_proof_add(p, w) : NULL;
-	struct rk_error err = { 0 };
 
 	if (!v) {
-		rk_fail_nomem(&err);
-		rk_proof_stop(p, &err);
+		rk_proof_nomem(p);
 		return;
 	}
 	list->v = v;

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/base64.h"
 #include "base/num.h"
 #include "pack/verify_impl.h"
 
@@ -72,18 +71,20 @@ static unsigned row(char **at, char *cells[CELLS])
 
 /* ---- lines ---- */
 
+/* Base 64 with the letters of URLs, without padding. */
 static void sum_text(const uint8_t sha256[RK_SHA256_BYTES], char text[SUM_TEXT + 1])
 {
-	struct rk_bytes b;
+	static const char letters[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-	rk_bytes_init(&b, 64);
-	rk_base64_put(&b, sha256, RK_SHA256_BYTES);
-	memset(text, 0, SUM_TEXT + 1);
-	if (!b.bad)
-		memcpy(text, b.data, SUM_TEXT);
-	for (unsigned i = 0; i < SUM_TEXT; i++)
-		text[i] = text[i] == '+' ? '-' : text[i] == '/' ? '_' : text[i];
-	rk_bytes_release(&b);
+	for (unsigned i = 0; i < SUM_TEXT; i++) {
+		unsigned bit = 6 * i, at = bit / 8;
+		unsigned two = sha256[at] * 256u;
+
+		two |= at + 1 < RK_SHA256_BYTES ? sha256[at + 1] : 0;
+		text[i] = letters[two >> (10 - bit % 8) & 63];
+	}
+	text[SUM_TEXT] = '\0';
 }
 
 static void check_sum(struct record *r, const struct rk_proof_file *f, const char *sum,
@@ -171,10 +172,8 @@ static bool map_files(struct record *r)
 
 		r->listed[i] = k >= 0 && (size_t)k != i;
 	}
-	if (!r->listed) {
-		rk_fail_nomem(&err);
-		rk_proof_stop(r->p, &err);
-	}
+	if (!r->listed)
+		rk_proof_nomem(r->p);
 	return r->listed;
 }
 
@@ -190,6 +189,8 @@ void rk_proof_record(struct rk_proving *p, struct rk_proof_package *w)
 	snprintf(path, sizeof(path), "%sRECORD", w->dist_info);
 	r.path = path;
 	text = rk_proof_load(p, w, path, &len);
+	if (!text && rk_zip_find(w->zip, path))
+		return; /* reported when it was read */
 	if (!text)
 		rk_proof_fault(p, "record-absent", w, path, "there is no RECORD");
 	else if (strlen(text) != len)

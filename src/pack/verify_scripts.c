@@ -158,6 +158,7 @@ static bool defines(const char *text, const char *name, size_t len)
 static char *source_at(struct rk_proving *p, struct rk_proof_package *w, const char *path)
 {
 	size_t len, n = strlen(path);
+	char *copy;
 
 	if (!w->sdist)
 		return rk_proof_load(p, w, path, &len);
@@ -169,8 +170,12 @@ static char *source_at(struct rk_proving *p, struct rk_proof_package *w, const c
 			continue;
 		slash += 1;
 		slash += strncmp(slash, "src/", 4) ? 0 : 4;
-		if (strlen(slash) == n && !strcmp(slash, path))
-			return rk_strdup(w->files[i].text);
+		if (strlen(slash) != n || strcmp(slash, path))
+			continue;
+		copy = rk_strdup(w->files[i].text);
+		if (!copy)
+			rk_proof_nomem(p);
+		return copy;
 	}
 	return NULL;
 }
@@ -215,11 +220,11 @@ static void check_target(struct rk_proving *p, struct rk_proof_package *w, const
 	while (module && target[module - 1] == ' ')
 		module--;
 	text = module_source(p, w, target, module);
-	if (!text)
+	if (!text && !p->rc)
 		rk_proof_fault(p, "script-module", w, where,
 			       "script '%.*s' is in the module '%.*s', which is not there",
 			       (int)script_len, script, (int)module, target);
-	else if (!defines(text, function, n))
+	else if (text && !defines(text, function, n))
 		rk_proof_fault(p, "script-function", w, where,
 			       "script '%.*s' calls '%.*s', which '%.*s' does not have",
 			       (int)script_len, script, (int)n, function, (int)module, target);

@@ -161,16 +161,16 @@ static enum rk_proof_walk way_link(struct way *w, const char *link)
 	int n;
 
 	if (link[0] == '/')
-		return RK_WALK_ABSOLUTE;
+		return RK_WAY_ABSOLUTE;
 	if (++w->hops > MAX_HOPS)
-		return RK_WALK_CIRCLE;
+		return RK_WAY_CIRCLE;
 	n = snprintf(rest, sizeof(rest), "%s/%s", link, w->todo + w->at);
 	if (n < 0 || (size_t)n >= sizeof(rest))
-		return RK_WALK_NOWHERE;
+		return RK_WAY_NOWHERE;
 	memcpy(w->todo, rest, (size_t)n + 1);
 	w->at = 0;
 	way_up(w);
-	return RK_WALK_THERE;
+	return RK_WAY_THERE;
 }
 
 /* One part of the way. */
@@ -180,36 +180,36 @@ static enum rk_proof_walk way_step(struct way *w, const struct rk_proof_set *s, 
 	ptrdiff_t i;
 
 	if (!n || (n == 1 && part[0] == '.'))
-		return *ret ? RK_WALK_NOWHERE : RK_WALK_THERE;
+		return *ret ? RK_WAY_NOWHERE : RK_WAY_THERE;
 	if (n == 2 && !strncmp(part, "..", 2)) {
 		if (*ret || !w->len)
-			return *ret ? RK_WALK_NOWHERE : RK_WALK_LEAVES;
+			return *ret ? RK_WAY_NOWHERE : RK_WAY_LEAVES;
 		way_up(w);
-		return RK_WALK_THERE;
+		return RK_WAY_THERE;
 	}
 	if (*ret || !way_down(w, part, n))
-		return RK_WALK_NOWHERE;
+		return RK_WAY_NOWHERE;
 	i = rk_path_map_find(&s->map, w->done, w->len);
 	if (i < 0)
-		return RK_WALK_NOWHERE;
+		return RK_WAY_NOWHERE;
 	if ((size_t)i == s->any)
-		return RK_WALK_THERE;
+		return RK_WAY_THERE;
 	if (s->v[i]->kind == RK_PROOF_LINK)
 		return way_link(w, s->v[i]->link ? s->v[i]->link : "");
 	*ret = s->v[i];
-	return RK_WALK_THERE;
+	return RK_WAY_THERE;
 }
 
 enum rk_proof_walk rk_proof_walk(const struct rk_proof_set *s, const char *from, const char *rel,
 				 size_t rel_len, const struct rk_proof_file **ret)
 {
-	enum rk_proof_walk how = RK_WALK_THERE;
+	enum rk_proof_walk how = RK_WAY_THERE;
 	struct way w;
 
 	*ret = NULL;
 	if (!way_begin(&w, from, rel, rel_len))
-		return RK_WALK_NOWHERE;
-	while (how == RK_WALK_THERE && w.todo[w.at]) {
+		return RK_WAY_NOWHERE;
+	while (how == RK_WAY_THERE && w.todo[w.at]) {
 		const char *part = w.todo + w.at;
 		size_t n = strcspn(part, "/");
 

@@ -154,10 +154,6 @@ void rk_proof_floor(struct rk_proving *p, struct rk_pack_proof *ret)
 	if (m.glibc.major && !m.mixed && rk_proof_machine(m.machine))
 		ret->platform_tag = rk_arena_textf(p->arena, "manylinux_%u_%u_%s", floor.major,
 						   floor.minor, rk_proof_machine(m.machine));
-	if (!ret->glibc || !ret->platform_tag) {
-		struct rk_error err = { 0 };
-
-		rk_fail_nomem(&err);
-		rk_proof_stop(p, &err);
-	}
+	if (!ret->glibc || !ret->platform_tag)
+		rk_proof_nomem(p);
 }

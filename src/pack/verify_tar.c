@@ -32,18 +32,10 @@ static void damaged(struct tar *t)
 		       "the archive cannot be read: %.200s", why ? why : "it is damaged");
 }
 
-static void nomem(struct tar *t)
-{
-	struct rk_error err = { 0 };
-
-	rk_fail_nomem(&err);
-	rk_proof_stop(t->p, &err);
-}
-
 /* True: go on. */
 static bool next(struct tar *t)
 {
-	int rc = t->p->rc ? ARCHIVE_EOF : archive_read_next_header(t->a, &t->e);
+	int rc = rk_proof_stopped(t->p) ? ARCHIVE_EOF : archive_read_next_header(t->a, &t->e);
 
 	if (rc != ARCHIVE_EOF && rc < ARCHIVE_WARN)
 		damaged(t);
@@ -201,7 +193,7 @@ static bool open_tar(struct tar *t, int fd)
 	t->a = archive_read_new();
 	t->block = rk_alloc(BLOCK_BYTES);
 	if (!t->a || !t->block) {
-		nomem(t);
+		rk_proof_nomem(t->p);
 		return false;
 	}
 	if (archive_read_support_format_tar(t->a) < ARCHIVE_WARN ||

@@ -14,8 +14,11 @@
 static const char *normal(struct rk_proving *p, const char *name, size_t len)
 {
 	const char *copy = rk_proof_text(p, name, len);
+	const char *found = copy ? rk_pep503_name(p->arena, copy, '-') : NULL;
 
-	return copy ? rk_pep503_name(p->arena, copy, '-') : NULL;
+	if (!found)
+		rk_proof_nomem(p);
+	return found;
 }
 
 /* NAME-VERSION-PYTHON-ABI-PLATFORM, perhaps with a build number before PYTHON. */
@@ -183,7 +186,7 @@ static bool same_version(const char *a, const char *b)
 
 static void check_metadata(struct rk_proving *p, struct rk_proof_package *w)
 {
-	const char *path, *name, *version, *form;
+	const char *path, *name, *normalised, *version, *form;
 	char *text = load_info(p, w, "METADATA", &path);
 
 	if (!text || !path) {
@@ -198,7 +201,8 @@ static void check_metadata(struct rk_proving *p, struct rk_proof_package *w)
 			       !form ? "Metadata-Version" :
 			       !name ? "Name" :
 				       "Version");
-	if (name && strcmp(normal(p, name, strlen(name)), w->name))
+	normalised = name ? normal(p, name, strlen(name)) : NULL;
+	if (normalised && strcmp(normalised, w->name))
 		rk_proof_fault(p, "metadata-wrong", w, path,
 			       "name '%s' is not that of the file's name", name);
 	if (version && !same_version(version, w->version))
@@ -292,11 +296,9 @@ static int by_letters(const void *a, const void *b)
 static void check_twice(struct rk_proving *p, struct rk_proof_package *w)
 {
 	const struct rk_proof_file **v = rk_reallocn(NULL, w->n + 1, sizeof(*v));
-	struct rk_error err = { 0 };
 
 	if (!v) {
-		rk_fail_nomem(&err);
-		rk_proof_stop(p, &err);
+		rk_proof_nomem(p);
 		return;
 	}
 	for (size_t i = 0; i < w->n; i++)
