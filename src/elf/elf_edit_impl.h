@@ -81,6 +81,8 @@ int rk_elf_image_finish(struct elf_image *m);
  * False where that cannot be told.
  */
 bool rk_elf_text_is_alone(const struct elf_image *m, uint64_t offset, uint64_t len);
+/* Is the list of wanted versions either in the range of addresses as a whole, or not at all? */
+bool rk_elf_needs_whole(const struct elf_image *m, uint64_t address, uint64_t size);
 /* The most bytes that any dynamic symbol has, 0 when that cannot be told. */
 uint64_t rk_elf_largest_symbol(const struct elf_image *m);
 
@@ -97,8 +99,19 @@ uint8_t *rk_elf_strings_bytes(const struct elf_image *m, const struct elf_string
 /* From now on the table lies there. */
 void rk_elf_strings_moved(struct elf_image *m, const struct elf_strings *s, uint64_t at,
 			  uint64_t address);
+/* May this segment grow by n bytes? */
+bool rk_elf_has_room(const struct elf_image *m, const Elf64_Phdr *p, uint64_t n);
 /* 1: the table has grown where a segment has room; 0: there is none. */
 int rk_elf_edit_room(struct elf_image *m, const struct elf_strings *s);
+
+/* elf_edit_slide.c; 1: done, 0: it cannot be done so */
+struct elf_block;
+/* The sections between the program headers and the string table make room for one header. */
+int rk_elf_slide_headers(struct elf_image *m);
+/* Those between the string table and the segment's end make room for its text. */
+int rk_elf_slide_behind(struct elf_image *m, const struct elf_strings *s, Elf64_Phdr *p);
+/* A segment that has nothing but the string table at its end, by an earlier edit, is given up. */
+bool rk_elf_take_own_segment(struct elf_image *m, struct elf_block *ret);
 
 /* elf_edit_segment.c */
 int rk_elf_edit_segment(struct elf_image *m, const struct elf_strings *s);

@@ -1,8 +1,10 @@
-/* elf_edit_move.c - what lies behind the program headers, and how it moves elsewhere. */
+/* elf_edit_move.c - sections that can be elsewhere: which, and what must be told of it. */
 #include "elf/elf_edit_move.h"
 
 #include <string.h>
 
+/* of younger releases of elf.h */
+enum { SECTION_RELR = 19, ENTRY_RELR = 36 };
 enum { MAX_ALIGN = 64, MAX_GAP = 16, MAX_ROUNDS = 64 };
 
 static bool finds_by_header(const Elf64_Phdr *p)
@@ -50,6 +52,9 @@ static bool may_move(const struct elf_image *m, const Elf64_Shdr *s)
 	case SHT_GNU_versym:
 	case SHT_GNU_verneed:
 	case SHT_GNU_verdef:
+	case SHT_REL:
+	case SHT_RELA:
+	case SECTION_RELR:
 		return true;
 	case SHT_PROGBITS:
 		return is_interpreter(m, s);
@@ -146,28 +151,56 @@ static bool is_clear(const struct elf_image *m, const struct elf_block *b, uint6
 	return true;
 }
 
-/* Without section headers the sizes of tables are not known, so none may be in the way. */
-static bool entries_allow(const struct elf_image *m, uint64_t address, uint64_t size)
+/* Dynamic entries with the address of something that may move. */
+static bool is_address(const Elf64_Dyn *d)
 {
-	if (m->sections)
+	switch (d->d_tag) {
+	case DT_HASH:
+	case DT_GNU_HASH:
+	case DT_SYMTAB:
+	case DT_VERSYM:
+	case DT_VERNEED:
+	case DT_VERDEF:
+	case DT_REL:
+	case DT_RELA:
+	case DT_JMPREL:
+	case ENTRY_RELR:
 		return true;
-	for (size_t i = 0; i < m->nentries; i++)
-		switch (m->entries[i].d_tag) {
-		case DT_HASH:
-		case DT_GNU_HASH:
-		case DT_SYMTAB:
-		case DT_VERSYM:
-		case DT_VERNEED:
-		case DT_VERDEF:
-		case DT_RELA:
-		case DT_JMPREL:
-			if (elf_meet(m->entries[i].d_un.d_ptr, 1, address, size))
-				return false;
-			break;
-		default:
-			break;
-		}
-	return true;
+	default:
+		return false;
+	}
+}
+
+static bool is_in_section(const struct elf_image *m, const struct elf_block *b, uint64_t address)
+{
+	for (size_t i = 1; i < m->nsections; i++)
+		if (section_moves(m, i, b) && address >= m->sections[i].sh_addr &&
+		    address - m->sections[i].sh_addr < m->sections[i].sh_size)
+			return true;
+	return false;
+}
+
+/*
+ * Tables that entries point to are moved with their sections. Without section headers their sizes
+ * are not known, so none may be in the way; and none may hide in the string table.
+ */
+static bool entries_allow(const struct elf_image *m, const struct elf_block *b, uint64_t first,
+			  uint64_t need)
+{
+	for (size_t i = 0; i < m->nentries; i++) {
+		uint64_t address = m->entries[i].d_un.d_ptr;
+
+		if (!is_address(&m->entries[i]))
+			continue;
+		if (elf_meet(address, 1, m->strings_address, m->nstrings))
+			return false;
+		if ((elf_meet(address, 1, b->address, b->size) ||
+		     elf_meet(address, 1, first, need)) &&
+		    !is_in_section(m, b, address))
+			return false;
+	}
+	return rk_elf_needs_whole(m, b->address, b->size) &&
+	       rk_elf_needs_whole(m, m->strings_address, m->nstrings);
 }
 
 /*
@@ -216,8 +249,54 @@ bool rk_elf_block_find(const struct elf_image *m, uint64_t limit, struct elf_blo
 	if (!is_clear(m, &b, first, need) || (b.size && !segment_around(m, b.at, b.size)))
 		return false;
 	b.address += b.at;
-	if (!entries_allow(m, b.address, b.size) ||
-	    !entries_allow(m, b.address - b.at + first, need) || !symbols_allow(m, &b))
+	if (!entries_allow(m, &b, b.address - b.at + first, need) || !symbols_allow(m, &b))
+		return false;
+	*ret = b;
+	return true;
+}
+
+static bool sections_allow(const struct elf_image *m, struct elf_block *b, uint64_t distance)
+{
+	for (size_t i = 1; i < m->nsections; i++) {
+		const Elf64_Shdr *s = &m->sections[i];
+
+		if (!has_bytes(m, i) || !elf_meet(s->sh_offset, s->sh_size, b->at, b->size))
+			continue;
+		if (!may_move(m, s) || s->sh_addr - s->sh_offset != distance ||
+		    !is_inside(s->sh_offset, s->sh_size, b))
+			return false;
+		b->align = s->sh_addralign > b->align ? s->sh_addralign : b->align;
+	}
+	return true;
+}
+
+static bool segments_allow(const struct elf_image *m, const struct elf_block *b)
+{
+	for (size_t i = 0; i < m->nsegments; i++) {
+		const Elf64_Phdr *p = &m->segments[i];
+
+		if (p->p_type == PT_LOAD || !elf_fits(p->p_offset, p->p_filesz, m->len) ||
+		    !elf_meet(p->p_offset, p->p_filesz, b->at, b->size))
+			continue;
+		if (!finds_by_header(p) || !is_inside(p->p_offset, p->p_filesz, b))
+			return false;
+	}
+	return true;
+}
+
+bool rk_elf_block_take(const struct elf_image *m, uint64_t at, uint64_t size, struct elf_block *ret)
+{
+	const Elf64_Phdr *around = segment_around(m, at, size);
+	struct elf_block b = { .at = at, .size = size, .align = 1 };
+
+	if (!m->sections || !around || size == 0)
+		return false;
+	b.address = around->p_vaddr + (at - around->p_offset);
+	if (!sections_allow(m, &b, around->p_vaddr - around->p_offset) || !segments_allow(m, &b) ||
+	    elf_meet(at, size, m->entries_at, m->nslots * sizeof(*m->entries)) ||
+	    elf_meet(at, size, m->head.e_phoff, m->nsegments * sizeof(*m->segments)) ||
+	    elf_meet(at, size, m->head.e_shoff, m->nsections * sizeof(*m->sections)) ||
+	    !entries_allow(m, &b, b.address, 0) || !symbols_allow(m, &b))
 		return false;
 	*ret = b;
 	return true;
@@ -239,19 +318,9 @@ static int clear_old(struct elf_image *m, const Elf64_Shdr *s, uint64_t from)
 static void move_entries(struct elf_image *m, const struct elf_block *b, uint64_t distance)
 {
 	for (size_t i = 0; i < m->nentries; i++)
-		switch (m->entries[i].d_tag) {
-		case DT_HASH:
-		case DT_GNU_HASH:
-		case DT_SYMTAB:
-		case DT_VERSYM:
-		case DT_VERNEED:
-		case DT_VERDEF:
-			if (elf_meet(m->entries[i].d_un.d_ptr, 1, b->address, b->size))
-				m->entries[i].d_un.d_ptr += distance;
-			break;
-		default:
-			break;
-		}
+		if (is_address(&m->entries[i]) &&
+		    elf_meet(m->entries[i].d_un.d_ptr, 1, b->address, b->size))
+			m->entries[i].d_un.d_ptr += distance;
 }
 
 static int move_sections(struct elf_image *m, const struct elf_block *b, uint64_t at,
@@ -271,7 +340,8 @@ static int move_sections(struct elf_image *m, const struct elf_block *b, uint64_
 			continue;
 		s[i].sh_offset += at - b->at;
 		s[i].sh_addr += distance;
-		rc = clear_old(m, &old[i], b->free_to);
+		if (b->free_to)
+			rc = clear_old(m, &old[i], b->free_to);
 	}
 	if (m->nsections)
 		m->sections = s;

@@ -1,4 +1,4 @@
-/* elf_edit_move.h - what lies behind the program headers, and how it moves elsewhere. */
+/* elf_edit_move.h - sections that can be elsewhere: which, and what must be told of it. */
 #ifndef RK_ELF_EDIT_MOVE_H
 #define RK_ELF_EDIT_MOVE_H
 
@@ -8,7 +8,7 @@
 struct elf_block {
 	uint64_t at, size, align;
 	uint64_t address; /* of `at` in memory */
-	uint64_t free_to; /* the table of program headers may go up to here */
+	uint64_t free_to; /* what was behind this is cleared in the old place; 0: nothing is */
 };
 
 /*
@@ -16,6 +16,9 @@ struct elf_block {
  * the bytes are nobody's. False: something lies there that cannot move.
  */
 bool rk_elf_block_find(const struct elf_image *m, uint64_t limit, struct elf_block *ret);
+/* All of [at, at + size), when all that lies there can move. */
+bool rk_elf_block_take(const struct elf_image *m, uint64_t at, uint64_t size,
+		       struct elf_block *ret);
 /* Everything that points to it points to `at` and `address` from now on. */
 int rk_elf_block_move(struct elf_image *m, const struct elf_block *b, uint64_t at,
 		      uint64_t address);

@@ -98,7 +98,7 @@ static bool is_zero(const struct elf_image *m, uint64_t at, uint64_t n)
 }
 
 /* May this segment grow by n bytes? Only zeros are taken for nobody's. */
-static bool has_room(const struct elf_image *m, const Elf64_Phdr *p, uint64_t n)
+bool rk_elf_has_room(const struct elf_image *m, const Elf64_Phdr *p, uint64_t n)
 {
 	uint64_t end = p->p_offset + p->p_filesz, room;
 
@@ -137,7 +137,7 @@ static int grow_table(struct elf_image *m, const struct elf_strings *s)
 	for (size_t i = 0; i < m->nsegments; i++) {
 		Elf64_Phdr *p = &m->segments[i];
 
-		if (p->p_offset + p->p_filesz != end || !has_room(m, p, more))
+		if (p->p_offset + p->p_filesz != end || !rk_elf_has_room(m, p, more))
 			continue;
 		text = rk_arena_alloc(m->arena, s->text_size);
 		if (!text)
@@ -164,7 +164,8 @@ static int move_table(struct elf_image *m, const struct elf_strings *s, uint32_t
 		uint8_t *bytes;
 		int rc;
 
-		if (p->p_type != PT_LOAD || p->p_flags != flags || !has_room(m, p, pad + size))
+		if (p->p_type != PT_LOAD || p->p_flags != flags ||
+		    !rk_elf_has_room(m, p, pad + size))
 			continue;
 		bytes = rk_elf_strings_bytes(m, s);
 		if (!bytes)
@@ -176,10 +177,22 @@ static int move_table(struct elf_image *m, const struct elf_strings *s, uint32_t
 	return 0;
 }
 
+static int slide(struct elf_image *m, const struct elf_strings *s)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < m->nsegments && rc == 0; i++)
+		if (m->segments[i].p_type == PT_LOAD)
+			rc = rk_elf_slide_behind(m, s, &m->segments[i]);
+	return rc;
+}
+
 int rk_elf_edit_room(struct elf_image *m, const struct elf_strings *s)
 {
 	int rc = grow_table(m, s);
 
+	if (rc == 0)
+		rc = slide(m, s);
 	if (rc == 0)
 		rc = move_table(m, s, PF_R);
 	if (rc == 0)

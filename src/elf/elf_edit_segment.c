@@ -2,10 +2,10 @@
  * elf_edit_segment.c - one new read-only segment at the end of the file, with the longer string table.
  *
  * Its program header needs 56 bytes more. The table of headers stays where it is, because kernels
- * tell a program the table's address by the place in the file; so what lies behind the table, small
- * sections that are found through headers or dynamic entries alone, moves to the new segment.
- * A library's table is read by its place in the file: there PT_PHDR can be done without, and the
- * table itself may move.
+ * tell a program the table's address by the place in the file, and tools that strip a file expect it
+ * there; so what lies behind the table moves up into the string table's old place, or, small
+ * sections alone, to the new segment. A library's table is read by its place in the file: there
+ * PT_PHDR can be done without, and as a last resort the table itself moves.
  */
 #include <string.h>
 
@@ -23,6 +23,7 @@ struct new_segment {
 	enum slot slot;
 	struct elf_block block; /* what makes place for the header; size 0: nothing */
 	uint64_t at, address, align;
+	uint64_t gap;                            /* before it, in memory */
 	uint64_t block_at, table_at, strings_at; /* counted from `at` */
 	uint64_t size;
 };
@@ -43,11 +44,15 @@ static bool drop_segment(struct elf_image *m, uint32_t type)
 
 static int choose_slot(struct elf_image *m, struct new_segment *n)
 {
-	if (drop_segment(m, PT_NULL)) {
-		n->slot = SLOT_SPARE;
+	int rc;
+
+	n->slot = SLOT_SPARE;
+	if (rk_elf_take_own_segment(m, &n->block) || drop_segment(m, PT_NULL))
 		return 0;
-	}
 	n->slot = SLOT_GROW;
+	rc = rk_elf_slide_headers(m);
+	if (rc != 0)
+		return rc < 0 ? rc : 0;
 	if (rk_elf_block_find(m, m->interpreter ? MOVE_LARGE : MOVE_SMALL, &n->block))
 		return 0;
 	n->block.size = 0;
@@ -97,7 +102,7 @@ static void leave_pages(const struct elf_image *m, struct new_segment *n)
  */
 static void choose_address(const struct elf_image *m, struct new_segment *n)
 {
-	uint64_t end = 0, gap = rk_elf_largest_symbol(m);
+	uint64_t end = 0;
 
 	n->align = m->page;
 	for (size_t i = 0; i < m->nsegments; i++) {
@@ -108,7 +113,7 @@ static void choose_address(const struct elf_image *m, struct new_segment *n)
 		n->align = p->p_align > n->align ? p->p_align : n->align;
 		end = p->p_vaddr + p->p_memsz > end ? p->p_vaddr + p->p_memsz : end;
 	}
-	end += gap < MAX_GAP ? gap : 0;
+	end += n->gap < MAX_GAP ? n->gap : 0;
 	n->address = elf_round_up(end, n->align) + (n->at & (n->align - 1));
 }
 
@@ -188,6 +193,7 @@ int rk_elf_edit_segment(struct elf_image *m, const struct elf_strings *s)
 	if (m->nstrings > MAX_STRINGS)
 		return rk_fail(m->err, RK_E_UNSUPPORTED,
 			       "cannot edit this ELF file: its string table is too large to move");
+	n.gap = rk_elf_largest_symbol(m); /* while all is where the file has it */
 	rc = choose_slot(m, &n);
 	if (rc < 0)
 		return rc;

@@ -197,6 +197,42 @@ static bool needs_use(const struct elf_image *m, const struct span *s)
 	return false;
 }
 
+/* Counts a record of 16 bytes at an address as inside or outside. */
+static bool tell(uint64_t address, const struct span *s, bool *inside, bool *outside)
+{
+	bool in = address >= s->from && address < s->to;
+
+	*inside |= in;
+	*outside |= !in || s->to - address < sizeof(Elf64_Verneed);
+	return !(*inside && *outside);
+}
+
+bool rk_elf_needs_whole(const struct elf_image *m, uint64_t address, uint64_t size)
+{
+	const struct span s = { address, address + size };
+	bool inside = false, outside = false;
+	uint64_t at, n, aux;
+
+	if (!value_of(m, DT_VERNEED, &at) || !value_of(m, DT_VERNEEDNUM, &n))
+		return true;
+	for (uint64_t i = 0; i < n; i++) {
+		Elf64_Verneed v;
+		Elf64_Vernaux a = { .vna_next = 1 };
+
+		if (i >= MAX_CHAIN || !load(m, at, &v, sizeof(v)) ||
+		    !tell(at, &s, &inside, &outside))
+			return false;
+		aux = at + v.vn_aux;
+		for (uint32_t k = 0; k < v.vn_cnt && a.vna_next; k++, aux += a.vna_next)
+			if (!load(m, aux, &a, sizeof(a)) || !tell(aux, &s, &inside, &outside))
+				return false;
+		if (v.vn_next == 0)
+			break;
+		at += v.vn_next;
+	}
+	return true;
+}
+
 static bool definitions_use(const struct elf_image *m, const struct span *s)
 {
 	uint64_t address, n;

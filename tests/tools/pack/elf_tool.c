@@ -75,29 +75,35 @@ static int print_file(const char *path, struct rk_arena *arena, struct rk_error 
 	return 0;
 }
 
-/* As the packager does: a piece of the old file at a time. */
-static int write_new(const struct input *in, const struct rk_elf_edit *e, const char *path)
+/* One piece of the new file; holes stay holes. */
+static int copy_piece(int from, int to, const struct rk_elf_edit *e, uint64_t at)
 {
 	static uint8_t piece[PIECE_BYTES];
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, in->mode & 0777);
+	uint64_t left = e->new_size - at;
+	size_t len = left < PIECE_BYTES ? (size_t)left : PIECE_BYTES, zeros = 0;
 
-	if (fd < 0 || ftruncate(fd, (off_t)e->new_size) != 0)
+	if (pread(from, piece, len, (off_t)at) < 0)
 		return 1;
-	for (uint64_t at = 0; at < e->new_size; at += PIECE_BYTES) {
-		uint64_t left = e->new_size - at;
-		size_t len = left < PIECE_BYTES ? (size_t)left : PIECE_BYTES;
-		size_t old = at >= in->len ? 0 : in->len - at < len ? (size_t)(in->len - at) : len;
-		size_t zeros = 0;
+	rk_elf_edit_apply(e, at, piece, len);
+	while (zeros < len && piece[zeros] == 0)
+		zeros++;
+	return zeros < len && pwrite(to, piece, len, (off_t)at) != (ssize_t)len;
+}
 
-		memcpy(piece, in->data + at, old);
-		rk_elf_edit_apply(e, at, piece, len);
-		while (zeros < len && piece[zeros] == 0)
-			zeros++;
-		/* holes stay holes */
-		if (zeros < len && pwrite(fd, piece, len, (off_t)at) != (ssize_t)len)
-			return 1;
-	}
-	return close(fd) != 0;
+/* As the packager does: a piece of the old file at a time. */
+static int write_new(const char *old, const struct rk_elf_edit *e, const char *path, mode_t mode)
+{
+	int from = open(old, O_RDONLY | O_CLOEXEC);
+	int to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode & 0777);
+	int rc = from < 0 || to < 0 || ftruncate(to, (off_t)e->new_size) != 0;
+
+	for (uint64_t at = 0; at < e->new_size && rc == 0; at += PIECE_BYTES)
+		rc = copy_piece(from, to, e, at);
+	if (from >= 0)
+		close(from);
+	if (to >= 0)
+		rc |= close(to) != 0;
+	return rc;
 }
 
 static int edit_file(char **argv, struct rk_arena *arena, struct rk_error *err)
@@ -114,8 +120,9 @@ static int edit_file(char **argv, struct rk_arena *arena, struct rk_error *err)
 	rc = rk_elf_edit(in.data, in.len, text, tag, arena, &e, err);
 	if (rc < 0)
 		return rc == RK_E_UNSUPPORTED ? 3 : 1;
+	munmap((void *)in.data, in.len);
 	printf("%s %" PRIu64 "\n", ways[e.way], e.new_size - e.old_size);
-	return write_new(&in, &e, argv[3]);
+	return write_new(argv[2], &e, argv[3], in.mode);
 }
 
 int main(int argc, char **argv)
