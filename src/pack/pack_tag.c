@@ -104,8 +104,9 @@ static bool is_elf(const struct rk_pack_item *item)
 	char head[64];
 	size_t n = 0;
 
-	return (item->action == RK_PACK_COPY || item->action == RK_PACK_EDIT) && item->entry &&
-	       item->entry->origin &&
+	return (item->action == RK_PACK_COPY || item->action == RK_PACK_EDIT ||
+		item->action == RK_PACK_RESOLVED) &&
+	       item->entry && item->entry->origin &&
 	       rk_origin_head(item->entry->origin, head, sizeof(head), &n, NULL) == 0 &&
 	       rk_elf_is(head, n);
 }
