@@ -3,9 +3,10 @@
  *
  * Nothing is rewritten: a change is some bytes over old ones, or bytes behind the old end, so that a
  * library of gigabytes is edited while it is copied, in pieces. Ways, the first that does: the tag's
- * kind alone; the string in its old place; the string table moved to where a read-only segment has
- * room up to its end of page; one new read-only segment at the end of the file, whose program
- * header takes the place of small sections that move there as well (.interp, notes).
+ * kind alone; the text in its old place, or where the string table has it already; the string table
+ * longer where a read-only segment has room up to its end of page, with what lies behind it moved up
+ * or as a whole; one new read-only segment at the end of the file, for whose program header the
+ * sections before the string table move up into its old place.
  */
 #ifndef RK_ELF_EDIT_H
 #define RK_ELF_EDIT_H
