@@ -67,12 +67,11 @@ static bool segment_is_sane(const struct elf_image *m, const Elf64_Phdr *p)
 {
 	if (p->p_type == PT_LOAD)
 		return elf_fits(p->p_offset, p->p_filesz, m->len) && p->p_filesz <= p->p_memsz &&
-		       elf_fits(p->p_vaddr, p->p_memsz, MAX_ADDRESS) && p->p_align <= MAX_ALIGN &&
+		       p->p_align <= MAX_ALIGN &&
 		       (p->p_align & (p->p_align - (p->p_align != 0))) == 0;
 	if (p->p_type == PT_INTERP || p->p_type == PT_NOTE || p->p_type == PT_DYNAMIC ||
 	    p->p_type == PT_GNU_PROPERTY || p->p_type == PT_PHDR)
-		return elf_fits(p->p_offset, p->p_filesz, m->len) &&
-		       elf_fits(p->p_vaddr, p->p_memsz, MAX_ADDRESS);
+		return elf_fits(p->p_offset, p->p_filesz, m->len);
 	return true;
 }
 
@@ -87,6 +86,8 @@ static int check_segments(struct elf_image *m)
 
 		if (!segment_is_sane(m, p))
 			return broken(m, at, "a segment is not in the file");
+		if (!elf_fits(p->p_vaddr, p->p_memsz, MAX_ADDRESS))
+			return unsupported(m, "its addresses are too high");
 		m->interpreter |= p->p_type == PT_INTERP;
 		if (p->p_type != PT_LOAD)
 			continue;
