@@ -58,9 +58,11 @@ def _match(entry, root: Path) -> Optional[Path]:
     windows = sys.platform == "win32"
     pattern = entry.dll_pattern if windows else entry.so_pattern
     folder = root / (entry.windows_relpath if windows else entry.posix_relpath)
-    found = sorted(folder.glob(pattern)) if pattern else []
-    if found:
-        return found[0]
+    found = folder.glob(pattern) if pattern else []
+    # libx.so beside libx.so.1 only leads there.
+    best = min(found, key=lambda p: (p.suffix == ".so", p.name), default=None)
+    if best is not None:
+        return best
     if entry.optional or not pattern:
         return None
     raise FileNotFoundError(
