@@ -3,11 +3,13 @@
 import atexit
 import functools
 import json
+import lzma
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "elf"))
@@ -27,17 +29,40 @@ def shared():
     return pathlib.Path(path)
 
 
-@functools.lru_cache(None)
-def artifacts(mode="legacy", families=None, edge=True, archive=None):
-    """A tree of build artifacts. Absolute links are taken out: packing refuses them."""
-    families = families or FAMILIES[mode]
-    out = shared() / "-".join(filter(None, (mode, *families, "edge" * edge, archive)))
-    command = [sys.executable, SOURCE / "tests/pack/make_artifacts.py", "--out", out, "--size-mb",
-               "6", "--mode", mode, "--families", ",".join(families), "--jobs", "2", "--cc",
-               os.environ.get("ROCKIT_CC", "cc"), "--mtime", "1700000000"]
-    run(*command, *["--edge"] * edge, *(["--archive", archive] if archive else []))
-    for link in out.glob("hipfile_lib_generic/**/abs_link"):
-        link.unlink()
+def artifacts(mode="legacy"):
+    """A tree of build artifacts for two families."""
+    out = shared() / mode
+    if not out.exists():
+        run(sys.executable, SOURCE / "tests/pack/make_artifacts.py", "--out", out, "--size-mb", "6",
+            "--mode", mode, "--families", ",".join(FAMILIES[mode]), "--edge", "--jobs", "2", "--cc",
+            os.environ.get("ROCKIT_CC", "cc"), "--mtime", "1700000000")
+    return out
+
+
+def one_family(family):
+    """The artifacts of this family alone."""
+    out = shared() / f"legacy-{family}"
+    if not out.exists():
+        others = [f"*_{other}" for other in FAMILIES["legacy"] if other != family]
+        shutil.copytree(artifacts(), out, symlinks=True, copy_function=os.link,
+                        ignore=shutil.ignore_patterns(*others))
+    return out
+
+
+def archived(tree, out, how):
+    """The same artifacts as archives: the manifest comes first, links to folders are no folders."""
+    out.mkdir()
+    for artifact in sorted(tree.iterdir()):
+        path = out / f"{artifact.name}.tar"
+        with tarfile.open(path, "w") as tar:
+            names = [p.relative_to(artifact) for p in sorted(artifact.rglob("*"))]
+            for name in sorted(names, key=lambda n: n.name != "artifact_manifest.txt"):
+                tar.add(artifact / name, str(name), recursive=False)
+        if how == "xz":
+            pathlib.Path(f"{path}.xz").write_bytes(lzma.compress(path.read_bytes(), preset=0))
+            path.unlink()
+        else:
+            run(need("zstd"), "-q", "--rm", "-1", path)
     return out
 
 
@@ -62,10 +87,10 @@ def build(tree, dest, *args, **how):
 
 
 @functools.lru_cache(None)
-def packages(mode="legacy", *args, families=None, archive=None):
-    """Packages that several tests look at."""
-    name = "-".join(("packages", mode, *(families or ()), *args)).replace("/", "_")
-    return build(artifacts(mode, families, archive=archive), shared() / name, "--level", "1", *args)
+def packages(what="legacy", *args):
+    """Packages that several tests look at: of a mode, or of a family."""
+    tree = artifacts(what) if what in FAMILIES else one_family(what)
+    return build(tree, shared() / "-".join(("packages", what, *args)), "--level", "1", *args)
 
 
 @functools.lru_cache(None)
@@ -96,7 +121,7 @@ class Venv:
 
     def install(self, folders, *names, **env):
         links = [word for folder in folders for word in ("--find-links", folder)]
-        return self.pip("install", "-q", *links, *names, **env)
+        return self.pip("install", "-q", "--no-compile", *links, *names, **env)
 
     def installed(self):
         return {d["name"]: d["version"] for d in json.loads(self.pip("list", "--format", "json"))}
@@ -119,5 +144,5 @@ class Venv:
         return run(self.python, "-c", text, *args, env=environment(**env)).decode()
 
 
-__all__ = ["FAMILIES", "FULL", "ROCKIT", "SOURCE", "TEMPLATES", "Skip", "Venv", "artifacts", "build",
-           "environment", "main", "need", "pack", "packages", "run", "shared", "test"]
+__all__ = ["FAMILIES", "FULL", "ROCKIT", "SOURCE", "TEMPLATES", "Skip", "Venv", "archived", "artifacts",
+           "build", "environment", "main", "need", "one_family", "pack", "packages", "run", "shared", "test"]
