@@ -2,9 +2,9 @@
 # setup.sh build|test - install what is missing on Debian 12 or Ubuntu 24.04, and nothing else.
 #
 # "build" is what the compiler and `make run` need, an OpenCL that runs on the CPU included; "test"
-# adds clang, clang-format-14, a Python environment in build/venv with independent Parquet readers,
-# Perfetto's trace_processor, and Node with Chromium for the page of reports. Does nothing, fast, when
-# all is there.
+# adds clang, clang-format-14, a Python environment in build/venv with independent Parquet readers and
+# programs that look at wheels, Perfetto's trace_processor, and Node with Chromium for the page of
+# reports. Does nothing, fast, when all is there.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 what=${1:-build}
@@ -248,6 +248,18 @@ setup_nvml_header() {
 		build/venv/bin/python -m zipfile -e build/nvml-headers/nvidia_nvml_dev*.whl \
 			build/nvml-headers) >>build/setup.log 2>&1 ||
 		echo "setup: no header of NVML (see build/setup.log): its check is skipped" >&2
+}
+
+wheel_checks_ready() {
+	build/venv/bin/python -c 'import check_wheel_contents, twine' 2>/dev/null
+}
+
+setup_wheel_checks() {
+	wheel_checks_ready && return 0
+	build/venv/bin/python -m pip install -q --disable-pip-version-check check-wheel-contents twine \
+		>>build/setup.log 2>&1
+	wheel_checks_ready || echo "setup: no check-wheel-contents and twine (see build/setup.log):" \
+		"tests that ask them about wheels are skipped" >&2
 }
 
 # For comparison in `make bench` alone.
