@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include "base/alloc.h"
+#include "codec/deflate_piece.h"
 #include "codec/zip_read_impl.h"
 
 enum { IN_BYTES = 64 << 10, OUT_BYTES = 128 << 10 };
@@ -41,8 +42,8 @@ static int give(struct reading *r, const uint8_t *p, size_t len, struct rk_error
 {
 	if (len > r->e->size - r->given)
 		return bad_member(r, "it unpacks to more than it says", err);
+	r->crc = r->given ? rk_crc32_join(r->crc, rk_crc32(p, len), len) : rk_crc32(p, len);
 	r->given += len;
-	r->crc = (uint32_t)crc32(r->crc, p, (uInt)len);
 	return len ? r->take(r->arg, p, len, err) : 0;
 }
 
