@@ -83,14 +83,17 @@ struct rk_rec_device {
 	uint32_t name, vendor, driver; /* strings */
 	uint32_t compute_units, clock_mhz, wave_size;
 	uint64_t memory_bytes;
+	uint32_t arch; /* string: "sm_90", where the name does not tell; else 0 */
 };
 uint32_t rk_rec_device(const struct rk_rec_device *d);
 
 enum rk_rec_queue_flag { RK_REC_OUT_OF_ORDER = 1, RK_REC_PROFILING_FORCED = 2 };
 /* number: the collector's, from 0 in the order of making; never used again for another queue. */
 uint32_t rk_rec_queue(uint32_t device, uint32_t number, uint32_t flags);
+/* A queue that is the runtime's stream `number` in its context `context`. */
+uint32_t rk_rec_stream(uint32_t device, uint32_t number, uint32_t context);
 
-#define RK_REC_UNKNOWN UINT32_MAX /* of registers and bytes */
+#define RK_REC_UNKNOWN UINT32_MAX /* of registers, bytes and threads */
 
 struct rk_rec_function {
 	uint32_t name;   /* string */
@@ -117,7 +120,13 @@ uint32_t rk_rec_shape(const struct rk_rec_shape *s);
 void rk_rec_calibration(uint32_t device, int64_t device_ns, int64_t boot_ns, int64_t raw_ns,
 			int64_t error_ns);
 
+/* A sentence for whoever reads the file: what the collector could not record, and why. */
+void rk_rec_note(const char *text, size_t len);
+
 /* ---- records ---- */
+
+/* Records that the runtime says it has lost itself. */
+void rk_rec_source_lost(uint64_t n);
 
 /*
  * One more operation was handed to a device and will be recorded when it is over. After a crash
@@ -137,9 +146,10 @@ struct rk_rec_times {
 
 struct rk_rec_kernel {
 	uint32_t shape, queue; /* ids */
-	uint32_t tid;          /* the thread that launched it; 0: the calling one */
+	uint32_t tid;          /* the launching thread; 0: the calling one; or RK_REC_UNKNOWN */
 	uint64_t correlation;  /* the number of the operation, unique in the process */
 	struct rk_rec_times t;
+	uint64_t graph, graph_node; /* the runtime's numbers; graph 0: launched by itself */
 };
 /* Each of these is true when the record is in the file. */
 bool rk_rec_kernel(const struct rk_rec_kernel *k);
@@ -152,11 +162,14 @@ enum rk_rec_direction {
 	RK_REC_MAP,   /* device to host, where the runtime copies at all */
 	RK_REC_UNMAP, /* host to device, likewise */
 	RK_REC_MIGRATE,
+	RK_REC_HOST_TO_HOST,
+	RK_REC_PEER, /* from one device to another */
 };
 struct rk_rec_copy {
 	uint32_t direction, queue, tid;
 	uint64_t bytes, correlation;
 	struct rk_rec_times t;
+	uint32_t from, to; /* devices (ids), where direction and queue do not tell; else 0 */
 };
 bool rk_rec_copy(const struct rk_rec_copy *c);
 
@@ -171,11 +184,36 @@ bool rk_rec_sync(const struct rk_rec_sync *s);
 /* A call on the calling thread, in host times. correlation: of the operation it made; 0: none. */
 bool rk_rec_api(uint32_t function_name, int64_t start_ns, int64_t duration_ns,
 		uint64_t correlation);
+/* The same for a call that another thread made, told later. */
+struct rk_rec_call {
+	uint32_t name, domain; /* strings; domain 0: the collector's own */
+	uint32_t tid;          /* or RK_REC_UNKNOWN */
+	uint64_t correlation;
+	int64_t start_ns, duration_ns;
+};
+bool rk_rec_call(const struct rk_rec_call *c);
+
+/* What the program says about itself, in host times. */
+enum rk_rec_marker_kind { RK_REC_RANGE = 1, RK_REC_MARK = 2 };
+struct rk_rec_marker {
+	uint32_t kind, name, domain; /* strings; domain 0: none */
+	uint32_t tid;                /* 0: the calling one */
+	int64_t start_ns, duration_ns;
+};
+bool rk_rec_marker(const struct rk_rec_marker *m);
+
 /* A program was compiled. name: a string (its options, or the kernels it has). */
 bool rk_rec_build(uint32_t name, uint32_t device, int64_t start_ns, int64_t duration_ns);
 
 enum rk_rec_alloc_kind { RK_REC_ALLOC = 1, RK_REC_FREE = 2 };
 bool rk_rec_alloc(uint32_t kind, uint32_t device, uint64_t address, uint64_t bytes,
 		  int64_t start_ns, int64_t duration_ns);
+/* The same, told later: no duration. tid may be RK_REC_UNKNOWN. */
+struct rk_rec_memory {
+	uint32_t kind, device, tid;
+	uint64_t address, bytes, correlation;
+	int64_t start_ns;
+};
+bool rk_rec_memory(const struct rk_rec_memory *m);
 
 #endif

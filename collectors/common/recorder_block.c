@@ -17,14 +17,26 @@
 
 /* ---- loss ---- */
 
-void rk_rec_drop(struct rec_thread *t, enum rk_raw_reason why)
+static void count_lost(enum rk_raw_reason why, uint64_t n)
 {
 	struct rk_raw_header *h = atomic_load_explicit(&rk_rec.header, memory_order_acquire);
 
-	t->lost++;
-	atomic_fetch_add_explicit(&rk_rec.lost, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&rk_rec.lost, n, memory_order_relaxed);
 	if (h)
-		__atomic_fetch_add(&h->dropped[why], 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&h->dropped[why], n, __ATOMIC_RELAXED);
+}
+
+void rk_rec_drop(struct rec_thread *t, enum rk_raw_reason why)
+{
+	t->lost++;
+	count_lost(why, 1);
+}
+
+void rk_rec_source_lost(uint64_t n)
+{
+	/* in the child of a fork it would be counted in the parent's file */
+	if (rk_rec_on() && atomic_load_explicit(rk_rec.alive, memory_order_relaxed))
+		count_lost(RK_RAW_SOURCE, n);
 }
 
 /* ---- one block ---- */

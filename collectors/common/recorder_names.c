@@ -276,6 +276,8 @@ uint32_t rk_rec_device(const struct rk_rec_device *d)
 	put(&b, d->clock_mhz);
 	put(&b, d->wave_size);
 	put(&b, d->memory_bytes);
+	if (d->arch)
+		put(&b, d->arch);
 	return intern_body(RK_RAW_DEVICE, &b);
 }
 
@@ -288,6 +290,27 @@ uint32_t rk_rec_queue(uint32_t device, uint32_t number, uint32_t flags)
 	put(&b, number);
 	put(&b, flags);
 	return intern_body(RK_RAW_QUEUE, &b);
+}
+
+uint32_t rk_rec_stream(uint32_t device, uint32_t number, uint32_t context)
+{
+	struct body b;
+
+	b.end = b.bytes;
+	put(&b, device);
+	put(&b, number);
+	put(&b, 0);
+	put(&b, (uint64_t)context + 1);
+	return intern_body(RK_RAW_QUEUE, &b);
+}
+
+void rk_rec_note(const char *text, size_t len)
+{
+	struct body b;
+
+	b.end = b.bytes;
+	put(&b, rk_rec_string(text, len));
+	intern_body(RK_RAW_NOTE, &b);
 }
 
 /* One more, so that what is not known is 0. */

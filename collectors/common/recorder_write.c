@@ -44,7 +44,7 @@ static inline bool publish(struct rec_thread *t, enum rk_raw_tag tag, const uint
 static inline uint8_t *put_operation(struct rec_thread *t, uint8_t *p, uint32_t tid,
 				     uint64_t correlation)
 {
-	tid = tid ? tid : t->tid;
+	tid = tid == RK_REC_UNKNOWN ? 0 : tid ? tid : t->tid;
 	p = rk_rec_zigzag(p, (uint64_t)tid - t->prev_tid);
 	p = rk_rec_zigzag(p, correlation - t->correlation);
 	t->prev_tid = tid;
@@ -72,6 +72,19 @@ static inline uint8_t *put_host(struct rec_thread *t, uint8_t *p, int64_t start_
 	p = rk_rec_zigzag(p, (uint64_t)duration_ns);
 	t->host = (uint64_t)start_ns;
 	return p;
+}
+
+/* The thread of a record that another one tells, 0: not known; behind fields that all have. */
+static inline uint8_t *put_tid(uint8_t *p, uint32_t tid)
+{
+	return rk_rec_varint(p, tid == RK_REC_UNKNOWN ? 0 : tid);
+}
+
+/* Nodes are numbered from their graph's number in the upper half on. */
+static inline uint8_t *put_graph(uint8_t *p, uint64_t graph, uint64_t node)
+{
+	p = rk_rec_varint(p, graph);
+	return rk_rec_zigzag(p, node - (graph << 32));
 }
 
 /* ---- operations under way ---- */
@@ -125,7 +138,10 @@ bool rk_rec_kernel(const struct rk_rec_kernel *k)
 		p = rk_rec_varint(p, k->shape);
 		p = rk_rec_varint(p, k->queue);
 		p = put_operation(t, p, k->tid, k->correlation);
-		ok = publish(t, RK_RAW_KERNEL, put_times(t, p, &k->t));
+		p = put_times(t, p, &k->t);
+		if (k->graph)
+			p = put_graph(p, k->graph, k->graph_node);
+		ok = publish(t, RK_RAW_KERNEL, p);
 	}
 	ended(t);
 	return ok;
@@ -142,7 +158,10 @@ bool rk_rec_copy(const struct rk_rec_copy *c)
 		p = rk_rec_varint(p, c->queue);
 		p = rk_rec_varint(p, c->bytes);
 		p = put_operation(t, p, c->tid, c->correlation);
-		ok = publish(t, RK_RAW_COPY, put_times(t, p, &c->t));
+		p = put_times(t, p, &c->t);
+		if (c->from || c->to)
+			p = rk_rec_varint(rk_rec_varint(p, c->from), c->to);
+		ok = publish(t, RK_RAW_COPY, p);
 	}
 	ended(t);
 	return ok;
@@ -176,6 +195,34 @@ bool rk_rec_api(uint32_t function_name, int64_t start_ns, int64_t duration_ns, u
 	return publish(t, RK_RAW_API, put_host(t, p, start_ns, duration_ns));
 }
 
+bool rk_rec_call(const struct rk_rec_call *c)
+{
+	struct rec_thread *t = rk_rec_me();
+	uint8_t *p = prepare(t);
+
+	if (!p)
+		return false;
+	p = rk_rec_varint(p, c->name);
+	p = rk_rec_varint(p, c->correlation);
+	p = put_tid(put_host(t, p, c->start_ns, c->duration_ns), c->tid);
+	return publish(t, RK_RAW_API, rk_rec_varint(p, c->domain));
+}
+
+bool rk_rec_marker(const struct rk_rec_marker *m)
+{
+	struct rec_thread *t = rk_rec_me();
+	uint8_t *p = prepare(t);
+
+	if (!p)
+		return false;
+	p = rk_rec_varint(p, m->kind);
+	p = rk_rec_varint(p, m->name);
+	p = rk_rec_varint(p, m->domain);
+	p = rk_rec_varint(p, m->tid ? m->tid : t->tid);
+	p = rk_rec_zigzag(p, (uint64_t)m->start_ns);
+	return publish(t, RK_RAW_MARKER, rk_rec_zigzag(p, (uint64_t)m->duration_ns));
+}
+
 bool rk_rec_build(uint32_t name, uint32_t device, int64_t start_ns, int64_t duration_ns)
 {
 	struct rec_thread *t = rk_rec_me();
@@ -201,4 +248,19 @@ bool rk_rec_alloc(uint32_t kind, uint32_t device, uint64_t address, uint64_t byt
 	p = rk_rec_varint(p, address);
 	p = rk_rec_varint(p, bytes);
 	return publish(t, RK_RAW_ALLOC, put_host(t, p, start_ns, duration_ns));
+}
+
+bool rk_rec_memory(const struct rk_rec_memory *m)
+{
+	struct rec_thread *t = rk_rec_me();
+	uint8_t *p = prepare(t);
+
+	if (!p)
+		return false;
+	p = rk_rec_varint(p, m->kind);
+	p = rk_rec_varint(p, m->device);
+	p = rk_rec_varint(p, m->address);
+	p = rk_rec_varint(p, m->bytes);
+	p = put_tid(put_host(t, p, m->start_ns, 0), m->tid);
+	return publish(t, RK_RAW_ALLOC, rk_rec_varint(p, m->correlation));
 }

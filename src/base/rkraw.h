@@ -43,6 +43,7 @@ enum rk_raw_reason {
 	RK_RAW_REENTRY, /* a signal handler called during a call */
 	RK_RAW_NAMES,   /* definitions: no more room for them */
 	RK_RAW_BUSY,    /* window: every block is being written */
+	RK_RAW_SOURCE,  /* the vendor's runtime says that it lost them */
 	RK_RAW_REASONS = 8,
 };
 
@@ -98,25 +99,30 @@ _Static_assert(sizeof(struct rk_raw_header) < RK_RAW_BLOCK_MIN, "the header is i
  * Records in data blocks. TIMES is queued minus the queued of the record before it, then submit,
  * start and end, each minus the one before; a copy or marker whose queued is 0 is on the host's
  * clock. HOST is the same for a start on the host's clock, with a history of its own, then the
- * duration. CORR and TID are differences too.
+ * duration. CORR and TID are differences too; NODE is one against the graph's number in the upper
+ * 32 bits. A TID that comes to 0, or a tid of 0, is one that nobody knows. What is in brackets is
+ * there or not.
  */
 enum rk_raw_tag {
 	RK_RAW_THREAD = 1, /* tid */
-	RK_RAW_KERNEL,     /* shape, queue, TID, CORR, TIMES */
-	RK_RAW_COPY,       /* direction, queue, bytes, TID, CORR, TIMES */
+	RK_RAW_KERNEL,     /* shape, queue, TID, CORR, TIMES [, graph, NODE] */
+	RK_RAW_COPY,       /* direction, queue, bytes, TID, CORR, TIMES [, from, to (devices)] */
 	RK_RAW_SYNC,       /* name, queue, TID, CORR, TIMES */
-	RK_RAW_API,        /* name, correlation, HOST */
+	RK_RAW_API,        /* name, correlation, HOST [, tid, domain (string)] */
 	RK_RAW_BUILD,      /* name, device, HOST */
-	RK_RAW_ALLOC,      /* kind, device, address, bytes, HOST */
+	RK_RAW_ALLOC,      /* kind, device, address, bytes, HOST [, tid, correlation] */
 	RK_RAW_DROP,       /* how many records of this thread were lost before the next */
+	RK_RAW_MARKER,     /* kind, name, domain (string), tid, zigzag: start, duration */
 
-	/* In definition blocks; each but the last begins with its id. */
+	/* In definition blocks; each but CALIBRATION begins with its id. */
 	RK_RAW_STRING = 16, /* bytes up to the record's end */
-	RK_RAW_DEVICE,   /* number, type, name, vendor, driver, CUs, MHz, wave size, memory bytes */
-	RK_RAW_QUEUE,    /* device, number, flags */
-	RK_RAW_FUNCTION, /* name, device, regs + 1, private + 1, local + 1; 0: not known */
-	RK_RAW_SHAPE,    /* function, local bytes + 1, items x y z, group x y z */
+	/* number, type, name, vendor, driver, CUs, MHz, wave size, memory bytes [, arch (string)] */
+	RK_RAW_DEVICE,
+	RK_RAW_QUEUE,       /* device, number, flags [, context + 1] */
+	RK_RAW_FUNCTION,    /* name, device, regs + 1, private + 1, local + 1; 0: not known */
+	RK_RAW_SHAPE,       /* function, local bytes + 1, items x y z, group x y z */
 	RK_RAW_CALIBRATION, /* device, then zigzag: device ns, boot ns, raw ns, error ns */
+	RK_RAW_NOTE,        /* string: a sentence of the collector */
 };
 
 /* Not cryptographic: finds what a disk or a crash does to a block. Eight bytes at a time. */

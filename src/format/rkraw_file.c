@@ -198,10 +198,10 @@ static void odd_drops(const struct rk_raw_header *h, struct rk_oddities *odd)
 		rk_oddities_count(odd, "dropped-records", 0, all,
 				  "records lost: %" PRIu64 " at the limit, %" PRIu64
 				  " no disk, %" PRIu64 " in handlers, %" PRIu64 " names, %" PRIu64
-				  " all blocks busy",
+				  " all blocks busy, %" PRIu64 " by the runtime itself",
 				  h->dropped[RK_RAW_FULL], h->dropped[RK_RAW_DISK],
 				  h->dropped[RK_RAW_REENTRY], h->dropped[RK_RAW_NAMES],
-				  h->dropped[RK_RAW_BUSY]);
+				  h->dropped[RK_RAW_BUSY], h->dropped[RK_RAW_SOURCE]);
 	if (h->overwritten)
 		rk_oddities_count(odd, "overwritten-records", 0, h->overwritten,
 				  "the oldest records were overwritten: the file is a window");

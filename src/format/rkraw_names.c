@@ -19,6 +19,8 @@ static unsigned fields_of(uint8_t tag)
 		return 5;
 	case RK_RAW_SHAPE:
 		return 8;
+	case RK_RAW_NOTE:
+		return 1;
 	default:
 		return 0;
 	}
@@ -73,6 +75,19 @@ static int add_string(struct raw_names *n, struct raw_definition *d, struct rk_c
 	return 0;
 }
 
+/* What a collector has to say stands with what is odd about the file. */
+static void add_note(struct raw_names *n, uint64_t id)
+{
+	const struct raw_definition *d = rk_raw_name(n, id, RK_RAW_STRING);
+	const char *text;
+	size_t len;
+
+	if (!d)
+		return;
+	text = rk_strtab_borrow(n->ctx->names, (uint32_t)d->v[0], &len);
+	rk_oddities_count(n->odd, "collector", 0, 1, "%.*s", (int)len, text);
+}
+
 static int add_definition(struct raw_names *n, uint8_t tag, struct rk_cursor *c,
 			  struct rk_error *err)
 {
@@ -91,7 +106,11 @@ static int add_definition(struct raw_names *n, uint8_t tag, struct rk_cursor *c,
 		return err && err->code ? err->code : 0;
 	if (tag == RK_RAW_STRING)
 		return add_string(n, d, c, err);
+	if ((tag == RK_RAW_QUEUE || tag == RK_RAW_DEVICE) && rk_cursor_left(c))
+		read.v[fields] = rk_cursor_varint(c); /* one more than there was at first */
 	*d = read;
+	if (tag == RK_RAW_NOTE)
+		add_note(n, read.v[0]);
 	return 0;
 }
 

@@ -185,7 +185,9 @@ static int rkraw_scan(struct rk_reader *base, enum rk_table t, uint64_t want,
 				     .h = &r->f.h,
 				     .table = t,
 				     .want = want,
-				     .odd = &s->odd };
+				     .odd = &s->odd,
+				     .nvidia = !strncmp(r->f.h.collector, "cupti",
+							sizeof(r->f.h.collector)) };
 	s->buf = rk_alloc(r->f.h.block_bytes);
 	rc = s->buf ? rk_raw_rows_init(&s->rows, err) : rk_fail_nomem(err);
 	if (rc < 0) {

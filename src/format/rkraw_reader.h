@@ -10,7 +10,7 @@
  * Warnings: "unclean-end" (with the operations that were under way), "unfinished-operations",
  * "dropped-records", "overwritten-records", "damaged-block", "damaged-header", "damaged-record",
  * "cut-file", "unknown-record", "unknown-name", "uncalibrated-clock", "clock-drift",
- * "time-out-of-range", "number-out-of-range", "definition-limit".
+ * "time-out-of-range", "number-out-of-range", "definition-limit", "collector" (its own words).
  *
  * Everything but the reader and rk_rkraw_info is for rkraw_*.c only.
  */
@@ -77,8 +77,8 @@ void rk_raw_file_odd(const struct raw_file *f, struct rk_oddities *odd);
 /* ---- rkraw_names.c: definitions ---- */
 
 struct raw_definition {
-	uint32_t tag;  /* 0: none */
-	uint64_t v[9]; /* fields in their order, without the id; of a string its id in the run */
+	uint32_t tag;   /* 0: none */
+	uint64_t v[10]; /* fields in their order, without the id; of a string its id in the run */
 };
 
 struct raw_calibration {
@@ -137,6 +137,7 @@ struct raw_rows {
 	uint32_t node_id, source_id, boot_id, device_id, api_id, build_id, queue_id;
 	struct rk_oddities *odd;
 	bool nomem;
+	bool nvidia; /* CUPTI's: registers are no VGPRs */
 };
 
 /* A cell of the row that is being made; nothing when nobody wants the column. */
@@ -153,6 +154,8 @@ void rk_raw_rows_release(struct raw_rows *r);
 /* All rows of the two tables that come from the header and the definitions. */
 void rk_raw_process(struct raw_rows *r);
 void rk_raw_agents(struct raw_rows *r, size_t *next);
+/* "NVTX_RANGE", with the name of its domain behind a colon. */
+int64_t rk_raw_marker_kind(struct raw_rows *r, uint64_t kind, uint64_t domain);
 
 /* ---- rkraw_reader.c ---- */
 

@@ -54,7 +54,7 @@ static int64_t text(struct raw_rows *r, uint64_t id)
 static void put_common(struct raw_rows *r, unsigned pid, uint32_t tid)
 {
 	rk_raw_put(r, pid, r->h->pid);
-	rk_raw_put(r, pid + 1, tid);
+	rk_raw_put(r, pid + 1, tid ? (int64_t)tid : RAW_NONE);
 	rk_raw_put(r, pid + 2, r->node_id ? (int64_t)r->node_id : RAW_NONE);
 	rk_raw_put(r, pid + 3, r->h->rank < 0 ? RAW_NONE : r->h->rank);
 }
@@ -122,6 +122,11 @@ static int64_t number_of(const struct raw_definition *d, unsigned field)
 	return d ? small(d->v[field]) : RAW_NONE;
 }
 
+static int64_t device_number(const struct raw_rows *r, uint64_t id)
+{
+	return number_of(rk_raw_name(r->names, id, RK_RAW_DEVICE), 0);
+}
+
 /* ---- kernels ---- */
 
 static void put_geometry(struct raw_rows *r, const struct raw_definition *shape)
@@ -148,9 +153,21 @@ static void put_function(struct raw_rows *r, const struct raw_definition *shape,
 	regs = function ? known(function->v[2]) : RAW_NONE;
 	rk_raw_put(r, RK_K_NAME, function ? text(r, function->v[0]) : RAW_NONE);
 	rk_raw_put(r, RK_K_REGS, regs);
-	rk_raw_put(r, RK_K_VGPR, regs);
+	rk_raw_put(r, RK_K_VGPR, r->nvidia ? RAW_NONE : regs);
 	rk_raw_put(r, RK_K_SCRATCH, function ? known(function->v[3]) : RAW_NONE);
 	rk_raw_put(r, RK_K_SHARED_MEM, local);
+}
+
+/* Of kernels that a graph launched; the rest has neither. */
+static bool put_graph(struct raw_rows *r, struct rk_cursor *c)
+{
+	bool has = rk_cursor_left(c) > 0;
+	uint64_t graph = has ? rk_cursor_varint(c) : 0;
+	uint64_t node = has ? zigzag(c) + (graph << 32) : 0;
+
+	rk_raw_put(r, RK_K_GRAPH, graph && !c->bad ? small(graph) : RAW_NONE);
+	rk_raw_put(r, RK_K_GRAPH_NODE, graph && !c->bad ? small(node) : RAW_NONE);
+	return !c->bad;
 }
 
 static bool kernel(struct raw_rows *r, struct raw_history *past, struct rk_cursor *c)
@@ -162,7 +179,7 @@ static bool kernel(struct raw_rows *r, struct raw_history *past, struct rk_curso
 		rk_raw_name(r->names, shape ? shape->v[0] : id, RK_RAW_FUNCTION);
 	struct operation op = { .queue = rk_cursor_varint(c) };
 
-	if (!get_operation(r, past, c, &op))
+	if (!get_operation(r, past, c, &op) || !put_graph(r, c))
 		return false;
 	if (!function)
 		rk_oddities_count(r->odd, "unknown-name", 0, 1,
@@ -173,10 +190,12 @@ static bool kernel(struct raw_rows *r, struct raw_history *past, struct rk_curso
 	rk_raw_put(r, RK_K_DURATION, op.duration);
 	rk_raw_put(r, RK_K_STREAM, number_of(op.queue_def, 1));
 	rk_raw_put(r, RK_K_QUEUE, number_of(op.queue_def, 1));
+	rk_raw_put(r, RK_K_CONTEXT, op.queue_def ? known(op.queue_def->v[3]) : RAW_NONE);
 	rk_raw_put(r, RK_K_DEVICE, number_of(op.device_def, 0));
 	rk_raw_put(r, RK_K_WAVE_SIZE,
 		   op.device_def && op.device_def->v[7] ? number_of(op.device_def, 7) : RAW_NONE);
-	rk_raw_put(r, RK_K_DISPATCH, small(past->correlation));
+	/* kernels of one launch of a graph have one correlation: it numbers no dispatches */
+	rk_raw_put(r, RK_K_DISPATCH, r->nvidia ? RAW_NONE : small(past->correlation));
 	rk_raw_put(r, RK_K_CORRELATION, small(past->correlation));
 	rk_raw_put(r, RK_K_SOURCE, r->source_id);
 	rk_raw_put(r, RK_K_CLOCK, op.clock ? r->boot_id : r->device_id);
@@ -200,6 +219,8 @@ static const struct {
 	{ "MEMORY_MAP", true, false },
 	{ "MEMORY_UNMAP", false, true },
 	{ "MEMORY_MIGRATE", false, true },
+	{ "MEMORY_COPY_HOST_TO_HOST", false, false },
+	{ "MEMORY_COPY_PEER_TO_PEER", false, false },
 };
 
 static int64_t word(struct raw_rows *r, const char *s)
@@ -215,19 +236,25 @@ static bool copy(struct raw_rows *r, struct raw_history *past, struct rk_cursor 
 	uint64_t way = rk_cursor_varint(c);
 	struct operation op = { .queue = rk_cursor_varint(c), .may_be_timeless = true };
 	uint64_t bytes = rk_cursor_varint(c);
-	int64_t device;
+	int64_t from, to;
 
 	if (way >= sizeof(directions) / sizeof(directions[0]))
 		way = 0;
 	if (!get_operation(r, past, c, &op))
 		return false;
-	device = number_of(op.device_def, 0);
+	from = to = number_of(op.device_def, 0);
+	from = directions[way].from ? from : RAW_NONE;
+	to = directions[way].to ? to : RAW_NONE;
+	if (rk_cursor_left(c)) {
+		from = device_number(r, rk_cursor_varint(c));
+		to = device_number(r, rk_cursor_varint(c));
+	}
 	rk_raw_put(r, RK_C_DIRECTION, word(r, directions[way].word));
 	rk_raw_put(r, RK_C_START, op.start);
 	rk_raw_put(r, RK_C_DURATION, op.duration);
 	rk_raw_put(r, RK_C_BYTES, small(bytes));
-	rk_raw_put(r, RK_C_SRC, directions[way].from ? device : RAW_NONE);
-	rk_raw_put(r, RK_C_DST, directions[way].to ? device : RAW_NONE);
+	rk_raw_put(r, RK_C_SRC, from);
+	rk_raw_put(r, RK_C_DST, to);
 	rk_raw_put(r, RK_C_STREAM, number_of(op.queue_def, 1));
 	rk_raw_put(r, RK_C_CORRELATION, small(past->correlation));
 	put_common(r, RK_C_PID, past->tid);
@@ -251,20 +278,46 @@ static bool sync_row(struct raw_rows *r, struct raw_history *past, struct rk_cur
 	return true;
 }
 
+static bool marker(struct raw_rows *r, struct rk_cursor *c)
+{
+	uint64_t kind = rk_cursor_varint(c), name = rk_cursor_varint(c);
+	uint64_t domain = rk_cursor_varint(c);
+	uint32_t tid = (uint32_t)rk_cursor_varint(c);
+	int64_t start = (int64_t)zigzag(c), duration = (int64_t)zigzag(c);
+
+	if (c->bad)
+		return false;
+	rk_raw_put(r, RK_R_NAME, text(r, name));
+	rk_raw_put(r, RK_R_KIND, rk_raw_marker_kind(r, kind, domain));
+	rk_raw_put(r, RK_R_START, start);
+	rk_raw_put(r, RK_R_DURATION, duration);
+	put_common(r, RK_R_PID, tid);
+	r->b.nrows++;
+	return true;
+}
+
 /* Calls, and what was compiled. */
 static bool call(struct raw_rows *r, struct raw_history *past, struct rk_cursor *c, bool build)
 {
 	uint64_t name = rk_cursor_varint(c), second = rk_cursor_varint(c);
-	int64_t start, duration;
+	uint32_t tid = past->thread;
+	int64_t start, duration, domain = build ? r->build_id : r->api_id;
 
 	if (!get_host(past, c, &start, &duration))
 		return false;
-	rk_raw_put(r, RK_A_DOMAIN, build ? r->build_id : r->api_id);
+	if (!build && rk_cursor_left(c)) {
+		int64_t told;
+
+		tid = (uint32_t)rk_cursor_varint(c);
+		told = text(r, rk_cursor_varint(c));
+		domain = told == RAW_NONE ? domain : told;
+	}
+	rk_raw_put(r, RK_A_DOMAIN, domain);
 	rk_raw_put(r, RK_A_FUNCTION, text(r, name));
 	rk_raw_put(r, RK_A_START, start);
 	rk_raw_put(r, RK_A_DURATION, duration);
 	rk_raw_put(r, RK_A_CORRELATION, build || !second ? RAW_NONE : small(second));
-	put_common(r, RK_A_PID, past->thread);
+	put_common(r, RK_A_PID, tid);
 	r->b.nrows++;
 	return true;
 }
@@ -272,19 +325,25 @@ static bool call(struct raw_rows *r, struct raw_history *past, struct rk_cursor 
 static bool allocation(struct raw_rows *r, struct raw_history *past, struct rk_cursor *c)
 {
 	uint64_t kind = rk_cursor_varint(c), device = rk_cursor_varint(c);
-	uint64_t address = rk_cursor_varint(c), bytes = rk_cursor_varint(c);
+	uint64_t address = rk_cursor_varint(c), bytes = rk_cursor_varint(c), correlation = 0;
+	uint32_t tid = past->thread;
 	int64_t start, duration;
 
 	if (!get_host(past, c, &start, &duration))
 		return false;
+	if (rk_cursor_left(c)) {
+		tid = (uint32_t)rk_cursor_varint(c);
+		correlation = rk_cursor_varint(c);
+	}
 	rk_raw_put(r, RK_M_OPERATION,
 		   word(r, kind == 2 ? "MEMORY_ALLOCATION_FREE" : "MEMORY_ALLOCATION_ALLOCATE"));
 	rk_raw_put(r, RK_M_START, start);
 	rk_raw_put(r, RK_M_DURATION, duration);
 	rk_raw_put(r, RK_M_BYTES, small(bytes));
 	rk_raw_put(r, RK_M_ADDRESS, small(address));
-	rk_raw_put(r, RK_M_DEVICE, number_of(rk_raw_name(r->names, device, RK_RAW_DEVICE), 0));
-	put_common(r, RK_M_PID, past->thread);
+	rk_raw_put(r, RK_M_DEVICE, device_number(r, device));
+	rk_raw_put(r, RK_M_CORRELATION, correlation ? small(correlation) : RAW_NONE);
+	put_common(r, RK_M_PID, tid);
 	r->b.nrows++;
 	return true;
 }
@@ -299,7 +358,7 @@ uint32_t rk_raw_tags_of(enum rk_table t)
 	case RK_MEMCPY:
 		return 1u << RK_RAW_COPY;
 	case RK_MARKERS:
-		return 1u << RK_RAW_SYNC;
+		return 1u << RK_RAW_SYNC | 1u << RK_RAW_MARKER;
 	case RK_API:
 		return 1u << RK_RAW_API | 1u << RK_RAW_BUILD;
 	case RK_MEMALLOC:
@@ -341,6 +400,8 @@ bool rk_raw_rows_add(struct raw_rows *r, struct raw_history *past, uint8_t tag, 
 {
 	if (tag == RK_RAW_THREAD)
 		return thread(past, &c);
+	if (tag == RK_RAW_MARKER) /* no part of any history */
+		return r->table != RK_MARKERS || marker(r, &c);
 	if (tag < RK_RAW_KERNEL || tag > RK_RAW_ALLOC) {
 		if (tag != RK_RAW_DROP) /* the header has their sum */
 			rk_oddities_count(r->odd, "unknown-record", 0, 1,

@@ -5,6 +5,8 @@
 #include "base/bytes.h"
 #include "format/rkraw_reader.h"
 
+enum { RAW_KIND = 256 };
+
 #define BIT(field) (UINT64_C(1) << (field))
 
 /* Columns that no record says anything about: they get no memory at all. */
@@ -12,7 +14,7 @@ static uint64_t never(const struct raw_rows *r)
 {
 	static const uint64_t unknown[RK_NTABLES] = {
 		[RK_KERNELS] = BIT(RK_K_ACCUM_VGPR) | BIT(RK_K_SGPR) | BIT(RK_K_BARRIER),
-		[RK_MEMALLOC] = BIT(RK_M_FLAGS) | BIT(RK_M_CORRELATION),
+		[RK_MEMALLOC] = BIT(RK_M_FLAGS),
 		[RK_AGENTS] = BIT(RK_G_MAX_MCLK) | BIT(RK_G_XCC) | BIT(RK_G_SE_COUNT) |
 			      BIT(RK_G_SIMD_PER_CU) | BIT(RK_G_WAVES_PER_CU) |
 			      BIT(RK_G_L2_CHANNELS) | BIT(RK_G_HBM_CHANNELS) | BIT(RK_G_LDS_BANKS) |
@@ -67,7 +69,7 @@ int rk_raw_rows_init(struct raw_rows *r, struct rk_error *err)
 		{ "rkraw", 5, &r->source_id },
 		{ "boottime", 8, &r->boot_id },
 		{ "device", 6, &r->device_id },
-		{ "queue", 5, &r->queue_id },
+		{ r->nvidia ? "sync" : "queue", r->nvidia ? 4 : 5, &r->queue_id },
 		{ r->h->host, strnlen(r->h->host, sizeof(r->h->host)), &r->node_id },
 	};
 	int rc = rk_builder_init(&r->b, rk_table_schema(r->table), RK_BATCH_ROWS, err);
@@ -96,6 +98,21 @@ static int64_t intern(struct raw_rows *r, const char *text, size_t len)
 		return RAW_NONE;
 	r->nomem |= rk_strtab_add(r->ctx->names, text, len, &id, NULL) < 0;
 	return id;
+}
+
+int64_t rk_raw_marker_kind(struct raw_rows *r, uint64_t kind, uint64_t domain)
+{
+	const struct raw_definition *d = rk_raw_name(r->names, domain, RK_RAW_STRING);
+	const char *word = kind == 2 ? "NVTX_MARK" : "NVTX_RANGE", *name;
+	char buf[RAW_KIND];
+	size_t len;
+	int n;
+
+	if (!d)
+		return intern(r, word, strlen(word));
+	name = rk_strtab_borrow(r->ctx->names, (uint32_t)d->v[0], &len);
+	n = snprintf(buf, sizeof(buf), "%s:%.*s", word, (int)len, name);
+	return intern(r, buf, n < (int)sizeof(buf) ? (size_t)n : sizeof(buf) - 1);
 }
 
 /* The words of the command with blanks between them; without any, the program's file. */
@@ -159,11 +176,12 @@ static void agent(struct raw_rows *r, const struct raw_definition *d)
 	static const char *const types[] = { "OTHER", "GPU", "CPU", "OTHER" };
 	const char *type = types[d->v[1] < 4 ? d->v[1] : 0];
 	int64_t name = text(r, d->v[2]), code = gfx(r, name);
+	int64_t arch = code == RAW_NONE ? text(r, d->v[9]) : code;
 
 	rk_raw_put(r, RK_G_DEVICE, d->v[0] <= INT64_MAX ? (int64_t)d->v[0] : RAW_NONE);
 	rk_raw_put(r, RK_G_TYPE, intern(r, type, strlen(type)));
 	rk_raw_put(r, RK_G_NAME, name);
-	rk_raw_put(r, RK_G_GFX, code);
+	rk_raw_put(r, RK_G_GFX, arch);
 	rk_raw_put(r, RK_G_PRODUCT, code == RAW_NONE ? name : RAW_NONE);
 	rk_raw_put(r, RK_G_CU_COUNT, positive(d->v[5]));
 	rk_raw_put(r, RK_G_MAX_SCLK, positive(d->v[6]));

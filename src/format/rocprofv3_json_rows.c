@@ -378,13 +378,14 @@ static int memory_row(struct v3j_scan *s, struct rk_error *err)
 
 #define NAMES (V3J_BIT(V3J_METADATA) | V3J_BIT(V3J_AGENTS) | V3J_BIT(V3J_STRINGS))
 
-#define KERNELS(part, record_fields)                                                         \
-	{                                                                                    \
-		.table = RK_KERNELS,                                                         \
-		.gives = ~(B(RK_K_RANK) | B(RK_K_BARRIER) | B(RK_K_WAVE_SIZE)),              \
-		.parts = V3J_BIT(part), .names = NAMES | V3J_BIT(V3J_SYMBOLS),               \
-		.strings = V3J_NEED_RENAMED, .fields = record_fields, .nfields = KR_NFIELDS, \
-		.serves = kernel_serves, .row = kernel_row                                   \
+#define KERNELS(part, record_fields)                                                              \
+	{                                                                                         \
+		.table = RK_KERNELS,                                                              \
+		.gives = ~(B(RK_K_RANK) | B(RK_K_BARRIER) | B(RK_K_WAVE_SIZE) | B(RK_K_CONTEXT) | \
+			   B(RK_K_GRAPH) | B(RK_K_GRAPH_NODE)),                                   \
+		.parts = V3J_BIT(part), .names = NAMES | V3J_BIT(V3J_SYMBOLS),                    \
+		.strings = V3J_NEED_RENAMED, .fields = record_fields, .nfields = KR_NFIELDS,      \
+		.serves = kernel_serves, .row = kernel_row                                        \
 	}
 
 const struct v3j_table rk_v3j_kernels = KERNELS(V3J_DISPATCHES, kernel_fields);

@@ -34,9 +34,11 @@ static void one_of_each(void *arg)
 	uint32_t device = rk_rec_device(&d), queue = rk_rec_queue(device, 7, 0);
 	struct rk_rec_function f = { text("gemm"), device, 96, 16, 2048 };
 	struct rk_rec_shape s = { rk_rec_function(&f), 4096, { 1000, 3, 1 }, { 64, 2, 1 } };
-	struct rk_rec_kernel k = { rk_rec_shape(&s), queue, 55, 9, { 1000, 1100, 1300, 1750 } };
-	struct rk_rec_copy c = { RK_REC_DEVICE_TO_HOST,     queue, 56, 4096, 10,
-				 { 1500, 1500, 1600, 1900 } };
+	struct rk_rec_kernel k = {
+		rk_rec_shape(&s), queue, 55, 9, { 1000, 1100, 1300, 1750 }, 0, 0
+	};
+	struct rk_rec_copy c = { RK_REC_DEVICE_TO_HOST,      queue, 56, 4096, 10,
+				 { 1500, 1500, 1600, 1900 }, 0,     0 };
 	struct rk_rec_sync b = { text("clEnqueueBarrier"), queue, 56, 11, { 1, 1, 2, 2 } };
 
 	(void)arg;
@@ -79,6 +81,70 @@ TEST(one_record_of_each_kind_comes_back)
 	CHECK_STR(got, "device_id=2|type=GPU|name=gfx90a:xnack-|gfx=gfx90a|cu_count=104|"
 		       "max_sclk_mhz=1700|wave_size=64|memory_bytes=68719476736\n");
 	CHECK_STR(world_warnings(&w), "");
+	world_close(&w);
+}
+
+/* What a vendor's runtime tells later, and more of than others do. */
+static void told_later(void *arg)
+{
+	struct rk_rec_device d = { .number = 1, .type = RK_REC_GPU, .name = text("H200") };
+	uint32_t other, device, stream;
+
+	(void)arg;
+	other = rk_rec_device(&d);
+	d.number = 0;
+	d.arch = text("sm_90");
+	device = rk_rec_device(&d);
+	stream = rk_rec_stream(device, 13, 2);
+	struct rk_rec_function f = { text("k"), device, 32, 0, 0 };
+	struct rk_rec_kernel k = { .shape = rk_rec_function(&f),
+				   .queue = stream,
+				   .tid = RK_REC_UNKNOWN,
+				   .correlation = 5,
+				   .t = { 9, 9, 9, 10 },
+				   .graph = 12,
+				   .graph_node = (uint64_t)11 << 32 | 3 };
+	struct rk_rec_copy c = { .direction = RK_REC_PEER, .queue = stream, .from = device };
+	struct rk_rec_call call = { text("cudaMalloc"), text("CUDA_RUNTIME_API"), 77, 6, 100, 20 };
+	struct rk_rec_marker m = { RK_REC_RANGE, text("step"), text("NCCL"), 78, 300, 40 };
+	struct rk_rec_memory a = { RK_REC_FREE, other, RK_REC_UNKNOWN, 4096, 64, 8, 500 };
+
+	c.to = other;
+	rk_rec_calibration(device, 0, 0, 0, 1);
+	MUST(rk_rec_kernel(&k) && rk_rec_copy(&c) && rk_rec_call(&call) && rk_rec_marker(&m));
+	m = (struct rk_rec_marker){ RK_REC_MARK, text("now"), 0, 79, 310, 0 };
+	MUST(rk_rec_memory(&a) && rk_rec_marker(&m));
+	MUST(rk_rec_api(text("plain"), 110, 1, 7));
+	rk_rec_source_lost(3);
+	rk_rec_note("no copies: refused", 18);
+}
+
+TEST(records_that_are_told_later_come_back)
+{
+	struct world w;
+	const char *path;
+
+	world_open(&w, 1);
+	CHECK_I64(record(&w, "", told_later, NULL, &path), 0);
+	CHECK_STR(world_dump(&w, path, RK_KERNELS,
+			     UINT64_C(1) << RK_K_START | UINT64_C(1) << RK_K_STREAM |
+				     UINT64_C(1) << RK_K_TID | UINT64_C(7) << RK_K_CONTEXT),
+		  "start_ns=9|stream_id=13|context_id=2|graph_id=12|graph_node_id=47244640259\n");
+	CHECK_STR(world_dump(&w, path, RK_MEMCPY, 0x31),
+		  "direction=MEMORY_COPY_PEER_TO_PEER|src_device=0|dst_device=1\n");
+	CHECK_STR(world_dump(&w, path, RK_API, 0x1f),
+		  "domain=CUDA_RUNTIME_API|function=cudaMalloc|start_ns=100|duration_ns=20|"
+		  "correlation_id=6\ndomain=TEST_API|function=plain|start_ns=110|duration_ns=1|"
+		  "correlation_id=7\n");
+	CHECK_STR(world_dump(&w, path, RK_MARKERS, 0x2f),
+		  "name=step|kind=NVTX_RANGE:NCCL|start_ns=300|duration_ns=40|tid=78\n"
+		  "name=now|kind=NVTX_MARK|start_ns=310|duration_ns=0|tid=79\n");
+	CHECK_STR(world_dump(&w, path, RK_MEMALLOC, 0x2bf),
+		  "operation=MEMORY_ALLOCATION_FREE|start_ns=500|duration_ns=0|bytes=64|"
+		  "address=4096|device_id=1|correlation_id=8\n");
+	CHECK_STR(world_dump(&w, path, RK_AGENTS, 0xd),
+		  "device_id=1|name=H200\ndevice_id=0|name=H200|gfx=sm_90\n");
+	CHECK_STR(world_warnings(&w), "dropped-records:3 collector:1 ");
 	world_close(&w);
 }
 
@@ -143,8 +209,13 @@ static struct rk_rec_times odd_times(uint64_t n)
 
 static bool numbered(uint64_t n)
 {
-	struct rk_rec_kernel k = { shapes[n % SHAPES], queues[n % QUEUES], (uint32_t)(n % 77 + 1),
-				   n, odd_times(n) };
+	struct rk_rec_kernel k = { shapes[n % SHAPES],
+				   queues[n % QUEUES],
+				   (uint32_t)(n % 77 + 1),
+				   n,
+				   odd_times(n),
+				   0,
+				   0 };
 
 	return rk_rec_kernel(&k);
 }

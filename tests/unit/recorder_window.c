@@ -26,7 +26,7 @@ static void define(void)
 static bool plain(uint64_t n)
 {
 	int64_t at = (int64_t)n * 10;
-	struct rk_rec_kernel k = { shape, queue, 1, n, { at, at + 1, at + 2, at + 3 } };
+	struct rk_rec_kernel k = { shape, queue, 1, n, { at, at + 1, at + 2, at + 3 }, 0, 0 };
 
 	return rk_rec_kernel(&k);
 }

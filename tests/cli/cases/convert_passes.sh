@@ -15,7 +15,7 @@ row() { echo "$1,$1,\"Agent 1\",2,$2,$2,$3,5,\"$4\",64,0,0,12,4,32,\"$5\",$6,$10
 	row 3 11 1024 beta GRBM_COUNT 90
 } >run/pmc_2/host/11_counter_collection.csv
 "$ROCKIT" convert run -o kernels.csv
-cut -d, -f1,2,3,15,32- kernels.csv
+cut -d, -f1,2,3,15,35- kernels.csv
 # numbers that begin elsewhere but are as many are taken by order
 {
 	echo "$head"
@@ -24,4 +24,4 @@ cut -d, -f1,2,3,15,32- kernels.csv
 	row 7 11 512 beta GRBM_COUNT 90
 } >run/pmc_2/host/11_counter_collection.csv
 "$ROCKIT" convert run -o kernels.csv
-cut -d, -f1,2,3,15,32- kernels.csv
+cut -d, -f1,2,3,15,35- kernels.csv
