@@ -159,6 +159,7 @@ setup_test() {
 	setup_nvml_header
 	setup_trace_processor
 	setup_page
+	setup_cupti_headers
 	setup_pack
 }
 
@@ -185,6 +186,32 @@ setup_pack() {
 	need patchelf have patchelf
 	need unzip have unzip
 	install_what_there_is
+}
+
+# NVIDIA's headers of six releases, to compare the layouts that we declare ourselves with. Of each
+# package (11 to 14 MB) nothing but the headers is kept.
+cupti_packages='11.8:nvidia-cuda-cupti-cu11==11.8.87 12.0:nvidia-cuda-cupti-cu12==12.0.146
+	12.4:nvidia-cuda-cupti-cu12==12.4.127 12.9:nvidia-cuda-cupti-cu12==12.9.79
+	13.0:nvidia-cuda-cupti==13.0.85 13.4:nvidia-cuda-cupti==13.4.92 nvtx:nvidia-nvtx-cu12==12.9.79'
+
+setup_cupti_headers() {
+	for package in $cupti_packages; do
+		to=build/cupti-headers/${package%%:*}
+		[ -d "$to" ] && continue
+		echo "setup: putting the headers of ${package#*:} into $to" >&2
+		rm -rf build/cupti-headers/part && mkdir -p build/cupti-headers/part
+		build/venv/bin/python -m pip download -q --disable-pip-version-check --no-deps \
+			-d build/cupti-headers/part "${package#*:}" >>build/setup.log 2>&1 &&
+			(cd build/cupti-headers/part && python3 - <<-'END'
+				import glob, zipfile
+				with zipfile.ZipFile(glob.glob("*.whl")[0]) as wheel:
+				    wheel.extractall(members=[n for n in wheel.namelist() if "/include/" in n])
+			END
+			) >>build/setup.log 2>&1 &&
+			mv build/cupti-headers/part/nvidia/*/include "$to" ||
+			echo "setup: no ${package#*:} (see build/setup.log): its layouts are not compared" >&2
+	done
+	rm -rf build/cupti-headers/part
 }
 
 trace_processor_ready() {

@@ -1,0 +1,29 @@
+# The CUPTI collector (librockit-cupti.so): built wherever we are, for it needs nothing of CUDA.
+if(TARGET rockit_recorder)
+  file(GLOB cupti_sources CONFIGURE_DEPENDS collectors/cupti/*.c)
+  rockit_collector(rockit-cupti ${cupti_sources})
+  target_link_libraries(rockit-cupti PRIVATE ${CMAKE_DL_LIBS})
+  install(TARGETS rockit-cupti LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/rockit)
+endif()
+
+# A stand-in for the driver and for CUPTI, and a program that uses them. The libraries have the
+# names that everybody looks for; tests put them where they want them.
+if(ROCKIT_TESTS)
+  set(cuda ${PROJECT_SOURCE_DIR}/tests/sim/cuda)
+  set(place ${PROJECT_BINARY_DIR}/fake-cuda)
+  add_library(fake-cuda SHARED ${cuda}/fake_cuda.c)
+  set_target_properties(fake-cuda PROPERTIES OUTPUT_NAME cuda SOVERSION 1)
+  add_library(fake-cupti MODULE ${cuda}/fake_cupti.c)
+  add_library(fake-cupti-v2 MODULE ${cuda}/fake_cupti.c)
+  add_library(fake-cupti-lacking MODULE ${cuda}/fake_cupti.c)
+  target_compile_definitions(fake-cupti-v2 PRIVATE FAKE_V2)
+  target_compile_definitions(fake-cupti-lacking PRIVATE FAKE_LACKS)
+  add_executable(fake-cuda-app ${cuda}/fake_cuda_app.c)
+  target_link_libraries(fake-cuda-app PRIVATE fake-cuda)
+  foreach(part fake-cuda fake-cupti fake-cupti-v2 fake-cupti-lacking fake-cuda-app)
+    target_link_libraries(${part} PRIVATE rockit_flags Threads::Threads ${CMAKE_DL_LIBS})
+  endforeach()
+  set_target_properties(fake-cuda fake-cupti fake-cupti-v2 fake-cupti-lacking PROPERTIES
+                        LIBRARY_OUTPUT_DIRECTORY ${place} POSITION_INDEPENDENT_CODE ON)
+  rockit_script_test(cupti-layout sim 120 ${python} ${cuda}/cupti_layout.py)
+endif()

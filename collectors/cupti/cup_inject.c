@@ -1,0 +1,237 @@
+/*
+ * cup_inject.c - see cup.h: what the driver calls, and the beginning and end of everything.
+ *
+ * InitializeInjection() is called by cuInit() in the process to be watched. Whatever goes wrong
+ * here, CUDA starts as it would have, and one line says what is not recorded.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cup.h"
+
+#define FLUSH_MS 500
+#define NS_PER_S 1e9
+
+struct rk_cup rk_cup;
+static atomic_bool begun, child, started;
+static int64_t start_ns;
+
+RK_CUP_SHOWN int InitializeInjection(void);
+
+bool rk_cup_is_child(void)
+{
+	return atomic_load_explicit(&child, memory_order_relaxed);
+}
+
+/* CUDA does not work in the child of a fork, so there is nothing to record. */
+static void forked(void)
+{
+	atomic_store(&child, true);
+	rk_cup_thread_forked();
+}
+
+bool rk_cup_begin(void)
+{
+	bool on = rk_rec_start("cupti");
+
+	if (on && !atomic_exchange(&begun, true))
+		on = pthread_atfork(NULL, NULL, forked) == 0;
+	return on;
+}
+
+/* ---- the end ---- */
+
+/*
+ * There is one pair of callbacks in a process, and whoever registers last has it. It is found out
+ * when nothing comes back: CUPTI is made to write records of another kind, which need a buffer.
+ */
+static bool is_ours(void)
+{
+	struct rk_cup_traffic before, after;
+
+	rk_cup_buffer_traffic(&before);
+	rk_cup.f.cuptiActivityFlushAll(CUPTI_FLUSH_FORCED);
+	rk_cup_buffer_traffic(&after);
+	if (after.calls != before.calls || rk_cup.subscriber)
+		return true;
+	if (!rk_cup.f.cuptiActivityEnableAndDump ||
+	    rk_cup.f.cuptiActivityEnableAndDump(CUPTI_KIND_DEVICE) != CUPTI_OK)
+		return after.out == 0;
+	rk_cup.f.cuptiActivityFlushAll(CUPTI_FLUSH_FORCED);
+	rk_cup_buffer_traffic(&after);
+	return after.calls != before.calls;
+}
+
+void rk_cup_last(void)
+{
+	struct rk_cup_traffic t;
+
+	rk_cup_buffer_traffic(&t);
+	if (!is_ours())
+		rk_cup_say(
+			"CUPTI gives no records any more (somebody in the program took it over?): "
+			"kernels later than %.1f s after CUDA began are not recorded",
+			t.last_ns ? (double)(t.last_ns - start_ns) / NS_PER_S : 0.0);
+	rk_cup_buffer_read(true);
+}
+
+static void at_end(void)
+{
+	int before = errno;
+
+	if (!rk_cup_is_child() && !rk_cup_thread_end())
+		rk_cup_say("CUPTI did not give its last records back in time: kernels at the end "
+			   "are not recorded");
+	rk_rec_end();
+	errno = before;
+}
+
+/* ---- the beginning ---- */
+
+static void no_callback(void *user, int domain, uint32_t cbid, const void *data)
+{
+	(void)user;
+	(void)domain;
+	(void)cbid;
+	(void)data;
+}
+
+static bool can_share(void)
+{
+	const struct cupti *f = &rk_cup.f;
+
+	return rk_rec_flag("share", true) && f->cuptiSubscribe_v2 &&
+	       f->cuptiActivityRegisterCallbacks_v2 && f->cuptiActivityEnable_v2 &&
+	       f->cuptiActivityGetNextRecord_v2;
+}
+
+static bool held_by(const char *who)
+{
+	rk_cup_say("CUPTI is in use by %s: kernels are not recorded",
+		   who[0] ? who : "another profiler");
+	return false;
+}
+
+/* As one of several, where that can be. */
+static bool subscribe_shared(char *who, size_t bytes)
+{
+	struct cupti_subscriber_params p = { .bytes = sizeof(p),
+					     .name = "rockit",
+					     .old_name = who,
+					     .old_name_bytes = bytes,
+					     .allow_multiple = 1 };
+	cupti_subscriber s = NULL;
+
+	if (rk_cup.f.cuptiSubscribe_v2(&s, no_callback, NULL, &p) != CUPTI_OK)
+		return false;
+	rk_cup.subscriber = s;
+	return true;
+}
+
+/*
+ * Without subscribers' interface: is anybody there already? We do not stay: records come without
+ * a subscription, and a profiler in the program that wants one later gets it.
+ */
+static bool is_free(void)
+{
+	cupti_subscriber s = NULL;
+	cupti_result rc;
+
+	if (!rk_cup.f.cuptiSubscribe || !rk_cup.f.cuptiUnsubscribe)
+		return true;
+	rc = rk_cup.f.cuptiSubscribe(&s, no_callback, NULL);
+	if (rc == CUPTI_OK)
+		rk_cup.f.cuptiUnsubscribe(s);
+	return rc != CUPTI_MULTIPLE_SUBSCRIBERS;
+}
+
+static bool subscribe(void)
+{
+	char who[128] = "";
+
+	if (can_share() && subscribe_shared(who, sizeof(who) - 1))
+		return true;
+	return is_free() || held_by(who);
+}
+
+static cupti_result enable(int kind)
+{
+	return rk_cup.subscriber ? rk_cup.f.cuptiActivityEnable_v2(rk_cup.subscriber, kind, NULL) :
+				   rk_cup.f.cuptiActivityEnable(kind);
+}
+
+static bool enable_kinds(void)
+{
+	const struct {
+		int kind;
+		bool wanted;
+		const char *what;
+	} kinds[] = {
+		{ CUPTI_KIND_CONCURRENT_KERNEL, true, "kernels" },
+		{ CUPTI_KIND_MEMCPY, true, "copies" },
+		{ CUPTI_KIND_MEMCPY2, true, "copies between devices" },
+		{ CUPTI_KIND_MEMSET, true, "fills" },
+		{ CUPTI_KIND_SYNCHRONIZATION, rk_rec_flag("sync", true), "synchronisations" },
+		{ CUPTI_KIND_RUNTIME, rk_rec_flag("api", false), "calls of the runtime" },
+		{ CUPTI_KIND_DRIVER, rk_rec_flag("api", false), "calls of the driver" },
+		{ CUPTI_KIND_MEMORY2, rk_rec_flag("alloc", false), "allocations" },
+	};
+	char buf[32];
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		cupti_result rc = kinds[i].wanted ? enable(kinds[i].kind) : CUPTI_OK;
+
+		if (rc == CUPTI_MULTIPLE_SUBSCRIBERS && i == 0)
+			return held_by("");
+		if (rc != CUPTI_OK)
+			rk_cup_say("CUPTI refuses (%s): %s are not recorded", rk_cup_error(rc, buf),
+				   kinds[i].what);
+		if (rc != CUPTI_OK && i == 0)
+			return false;
+	}
+	return true;
+}
+
+static void set_period(void)
+{
+	char text[16];
+	uint32_t ms = 0;
+
+	rk_cup.flush_ms = FLUSH_MS;
+	if (rk_rec_setting("flush", text, sizeof(text))) {
+		for (const char *p = text; *p >= '0' && *p <= '9' && ms < 1000000; p++)
+			ms = ms * 10 + (uint32_t)(*p - '0');
+		rk_cup.flush_ms = ms;
+	}
+	if (rk_cup.flush_ms)
+		rk_cup.own_flush = !rk_cup.f.cuptiActivityFlushPeriod ||
+				   rk_cup.f.cuptiActivityFlushPeriod(rk_cup.flush_ms) != CUPTI_OK;
+}
+
+static void start(void)
+{
+	start_ns = rk_rec_now();
+	if (!rk_cup_begin() || !rk_cup_library_open() || !subscribe())
+		return;
+	if (rk_cup.f.cuptiSetThreadIdType)
+		rk_cup.f.cuptiSetThreadIdType(CUPTI_THREAD_ID_SYSTEM);
+	rk_cup_clock_start();
+	if (!rk_cup_buffer_register() || !enable_kinds())
+		return;
+	set_period();
+	if (!rk_cup_thread_start()) /* it works without, on the program's time */
+		rk_cup.own_flush = false;
+	atexit(at_end);
+}
+
+RK_CUP_SHOWN int InitializeInjection(void)
+{
+	int before = errno;
+
+	if (!atomic_exchange(&started, true))
+		start();
+	errno = before;
+	return 1;
+}
