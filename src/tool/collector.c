@@ -48,3 +48,13 @@ bool rk_collector_find(const char *library, struct rk_bytes *ret)
 			return true;
 	return false;
 }
+
+void rk_collector_put_value(struct rk_bytes *b, const char *s)
+{
+	for (; *s; s++) {
+		if (strchr(",%= \t\n", *s))
+			rk_bytes_printf(b, "%%%02X", (unsigned)(unsigned char)*s);
+		else
+			rk_bytes_put_u8(b, (uint8_t)*s);
+	}
+}

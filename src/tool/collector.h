@@ -11,4 +11,7 @@
  */
 bool rk_collector_find(const char *library, struct rk_bytes *ret);
 
+/* A value of ROCKIT_COLLECT: what parts the settings, and what escapes, as %XX. */
+void rk_collector_put_value(struct rk_bytes *b, const char *s);
+
 #endif

@@ -5,20 +5,10 @@
  */
 #include <string.h>
 
+#include "tool/collector.h"
 #include "tool/tool_impl.h"
 
 enum { HAS = RK_TRACE_KERNEL | RK_TRACE_MEMCPY | RK_TRACE_MARKER };
-
-/* A value of ROCKIT_COLLECT: what parts the settings, and what escapes, as %XX. */
-static void put_value(struct rk_bytes *b, const char *s)
-{
-	for (; *s; s++) {
-		if (strchr(",%= \t\n", *s))
-			rk_bytes_printf(b, "%%%02X", (unsigned)(unsigned char)*s);
-		else
-			rk_bytes_put_u8(b, (uint8_t)*s);
-	}
-}
 
 /* --tool-args are settings of the collector: "limit=4G window=1". */
 static void put_settings(const struct rk_want *want, struct rk_tool_command *c)
@@ -27,7 +17,7 @@ static void put_settings(const struct rk_want *want, struct rk_tool_command *c)
 
 	rk_bytes_init(&b, 1 << 16);
 	rk_bytes_puts(&b, "dir=");
-	put_value(&b, want->dir);
+	rk_collector_put_value(&b, want->dir);
 	/* Every call costs as much as the launch it makes: only for those who want all calls. */
 	if ((want->traces & RK_TRACE_HIP) && (want->traces & RK_TRACE_HSA))
 		rk_bytes_puts(&b, ",api=1");

@@ -11,17 +11,12 @@
 enum { MAX_FILE = 1 << 20 };
 
 /*
- * rocprof-compute and rocprof-sys answer other questions, so they come behind; our own collector is
- * for where there is no AMD profiler.
+ * rocprof-compute and rocprof-sys answer other questions, so they come behind; our own collectors
+ * are for where there is no AMD profiler.
  */
 const struct rk_tool_ops *const rk_tools[] = {
-	&rk_tool_rocprofv3,
-	&rk_tool_rocprofv2,
-	&rk_tool_rocprof,
-	&rk_tool_rocprof_compute,
-	&rk_tool_rocprof_sys,
-	&rk_tool_opencl,
-	NULL,
+	&rk_tool_rocprofv3,   &rk_tool_rocprofv2, &rk_tool_rocprof, &rk_tool_rocprof_compute,
+	&rk_tool_rocprof_sys, &rk_tool_opencl,    &rk_tool_cupti,   NULL,
 };
 
 const struct rk_tool_ops *rk_tool_find(const char *name)
