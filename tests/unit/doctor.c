@@ -53,6 +53,7 @@ static void begin(struct patient *p)
 		unsetenv(leads[i]);
 	*p = (struct patient){ .path = "/nowhere" };
 	world_open(&p->w, 1);
+	setenv("ROCKIT_COLLECTORS", p->w.dir, 1); /* the same, whatever was built */
 	user(p, "", "");
 	put(p, "proc/sys/kernel/osrelease", "6.8.0-51-generic\n");
 	put(p, "etc/os-release", "NAME=\"Ubuntu\"\nID=ubuntu\nID_LIKE=debian\n");
@@ -61,6 +62,7 @@ static void begin(struct patient *p)
 static void end(struct patient *p)
 {
 	rk_doctor_free(p->d);
+	unsetenv("ROCKIT_COLLECTORS");
 	world_close(&p->w);
 }
 
