@@ -13,7 +13,7 @@
 
 enum { SAMPLES = 4, SAMPLE_BYTES = 4096, SAMPLED = SAMPLES * SAMPLE_BYTES };
 enum { WORTH_LOOKING = 128 << 10, GAIN_PARTS = 170 };
-enum { LITTLE = 2, LEAST_SPLIT = 5 }; /* levels: 4 is not so much slower that looking pays */
+enum { LITTLE = 2, LEAST_SPLIT = 5 }; /* levels: at 4, looking gains no time and loses 0.3 % */
 enum { STORED_MAX = 65535, STORED_HEADER = 5 };
 
 enum effort { NONE, LESS, FULL };
