@@ -1,0 +1,152 @@
+"""loops.py WHAT - what the measurements run on the GPU, for PyTorch; prints one line of JSON.
+
+overhead [kineto]  50,000 times two tiny kernels, then 500 transformer-like blocks, each REPEATS times:
+                   seconds of each repetition; with `kineto` under PyTorch's own profiler.
+CASE [kineto]      eager, graphs, streams, processes: the names and counts of kernels, as Kineto saw
+                   them with `kineto`.
+"""
+import json
+import os
+import sys
+import time
+
+import torch
+
+REPEATS = int(os.environ.get("REPEATS", "5"))
+ITERATIONS = 50000
+BLOCKS = 500
+
+
+def profiler():
+    from torch.profiler import ProfilerActivity, profile
+    return profile(activities=[ProfilerActivity.CUDA])
+
+
+class Block(torch.nn.Module):
+    def __init__(self, width=1024, heads=16):
+        super().__init__()
+        self.norm1, self.norm2 = torch.nn.LayerNorm(width), torch.nn.LayerNorm(width)
+        self.attention = torch.nn.MultiheadAttention(width, heads, batch_first=True)
+        self.mlp = torch.nn.Sequential(torch.nn.Linear(width, 4 * width), torch.nn.GELU(),
+                                       torch.nn.Linear(4 * width, width))
+
+    def forward(self, x):
+        y = self.norm1(x)
+        x = x + self.attention(y, y, y, need_weights=False)[0]
+        return x + self.mlp(self.norm2(x))
+
+
+def tiny(x, n=ITERATIONS):
+    for _ in range(n):
+        x.add_(1.0)
+        x.mul_(0.5)
+
+
+def blocks(model, x, n=BLOCKS):
+    with torch.no_grad():
+        for _ in range(n):
+            x = model(x)
+
+
+def timed(function, *args):
+    torch.cuda.synchronize()
+    begin = time.perf_counter()
+    function(*args)
+    torch.cuda.synchronize()
+    return time.perf_counter() - begin
+
+
+def overhead(kineto):
+    x = torch.ones(256, device="cuda")
+    model = Block().cuda().half().eval()
+    y = torch.randn(8, 256, 1024, device="cuda", dtype=torch.half)
+    tiny(x, 1000)
+    blocks(model, y, 20)
+    out = {"tiny": [], "blocks": []}
+    for _ in range(REPEATS):
+        for name, function, args in (("tiny", tiny, (x,)), ("blocks", blocks, (model, y))):
+            if kineto:
+                with profiler():
+                    out[name].append(timed(function, *args))
+            else:
+                out[name].append(timed(function, *args))
+    return out
+
+
+def eager():
+    model = Block().cuda().half().eval()
+    blocks(model, torch.randn(8, 256, 1024, device="cuda", dtype=torch.half), 50)
+    tiny(torch.ones(256, device="cuda"), 2000)
+
+
+def graphs():
+    x = torch.ones(4096, device="cuda")
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        for _ in range(3):
+            tiny(x, 10)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        tiny(x, 10)
+    for _ in range(200):
+        graph.replay()
+
+
+def streams():
+    work = [torch.cuda.Stream() for _ in range(4)]
+    tensors = [torch.ones(1 << 20, device="cuda") for _ in work]
+    torch.cuda.synchronize()
+    for _ in range(200):
+        for stream, x in zip(work, tensors):
+            with torch.cuda.stream(stream):
+                x.mul_(1.5)
+                x.cpu()
+
+
+def child():
+    tiny(torch.ones(256, device="cuda"), 500)
+    torch.cuda.synchronize()
+
+
+def processes():
+    import torch.multiprocessing as mp
+    context = mp.get_context("spawn")
+    workers = [context.Process(target=child) for _ in range(3)]
+    for w in workers:
+        w.start()
+    for w in workers:
+        w.join()
+
+
+def kineto_kernels(prof):
+    """Names, calls and ns of GPU kernels as Kineto has them."""
+    found = {}
+    for event in prof.profiler.kineto_results.events():
+        if str(event.device_type()).endswith("CUDA") and event.name()[:6] not in ("Memcpy", "Memset"):
+            if event.name().startswith(("cuda", "cu", "Context Sync", "Stream Sync", "Event Sync", "Device Sync")):
+                continue
+            calls, total = found.get(event.name(), (0, 0))
+            duration = event.duration_ns() if hasattr(event, "duration_ns") else event.duration_us() * 1000
+            found[event.name()] = (calls + 1, total + duration)
+    return found
+
+
+def case(function, kineto):
+    if not kineto:
+        function()
+        torch.cuda.synchronize()
+        return {}
+    with profiler() as prof:
+        function()
+        torch.cuda.synchronize()
+    return {"kernels": kineto_kernels(prof)}
+
+
+def main():
+    what, kineto = sys.argv[1], "kineto" in sys.argv[2:]
+    result = overhead(kineto) if what == "overhead" else case(globals()[what], kineto)
+    print(json.dumps(result), flush=True)
+
+
+if __name__ == "__main__":
+    main()
