@@ -1,7 +1,9 @@
 """What the tests of packages share: artifacts, builds, Python environments."""
 
 import atexit
+import fcntl
 import functools
+import hashlib
 import json
 import lzma
 import os
@@ -30,13 +32,27 @@ def shared():
 
 
 def artifacts(mode="legacy"):
-    """A tree of build artifacts for two families."""
-    out = shared() / mode
-    if not out.exists():
-        run(sys.executable, SOURCE / "tests/pack/make_artifacts.py", "--out", out, "--size-mb", "6",
-            "--mode", mode, "--families", ",".join(FAMILIES[mode]), "--edge", "--jobs", "2", "--cc",
-            os.environ.get("ROCKIT_CC", "cc"), "--mtime", "1700000000")
+    """A tree of build artifacts for two families; made once for all scripts, and kept in the build."""
+    maker = SOURCE / "tests/pack/make_artifacts.py"
+    mark = hashlib.sha256(maker.read_bytes() + pathlib.Path(__file__).read_bytes()).hexdigest()[:8]
+    place = pathlib.Path.cwd().parent
+    out = (place if place.name == "scratch" else shared()) / f"artifacts-{mode}-{mark}"
+    with open(out.parent / "artifacts.lock", "w", encoding="utf-8") as lock:
+        fcntl.lockf(lock, fcntl.LOCK_EX)
+        if not out.exists():
+            half = out.with_suffix(".half")
+            run(sys.executable, maker, "--out", half, "--size-mb", "6", "--mode", mode, "--families",
+                ",".join(FAMILIES[mode]), "--edge", "--jobs", "2", "--force", "--cc",
+                os.environ.get("ROCKIT_CC", "cc"), "--mtime", "1700000000")
+            half.rename(out)
     return out
+
+
+def link_or_copy(source, to):
+    try:
+        os.link(source, to)
+    except OSError:
+        shutil.copy2(source, to)
 
 
 def one_family(family):
@@ -44,7 +60,7 @@ def one_family(family):
     out = shared() / f"legacy-{family}"
     if not out.exists():
         others = [f"*_{other}" for other in FAMILIES["legacy"] if other != family]
-        shutil.copytree(artifacts(), out, symlinks=True, copy_function=os.link,
+        shutil.copytree(artifacts(), out, symlinks=True, copy_function=link_or_copy,
                         ignore=shutil.ignore_patterns(*others))
     return out
 

@@ -31,7 +31,7 @@ import tempfile
 from pathlib import Path
 
 BLOBGEN_C = r"""
-/* blobgen SEED BYTES KIND OUT : pseudo machine code / tables / noise */
+/* blobgen [SEED BYTES KIND OUT]... : pseudo machine code / tables / noise */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,8 +42,7 @@ static inline uint64_t rnd(void) {
     s[0] = b; a ^= a << 23; a ^= a >> 18; a ^= b ^ (b >> 5); s[1] = a;
     return a + b;
 }
-int main(int c, char **v) {
-    if (c != 5) return 2;
+static int blob(char **v) {
     s[0] = strtoull(v[1], 0, 0) * 0x9E3779B97F4A7C15ull + 1; s[1] = 0xD1B54A32D192ED03ull ^ s[0];
     uint64_t n = strtoull(v[2], 0, 0); int kind = v[3][0];
     FILE *f = fopen(v[4], "wb"); if (!f) return 1;
@@ -72,6 +71,12 @@ int main(int c, char **v) {
         done += k;
     }
     return fclose(f) != 0;
+}
+int main(int c, char **v) {
+    if (c % 4 != 1) return 2;
+    for (; c > 4; c -= 4, v += 4)
+        if (blob(v)) return 1;
+    return 0;
 }
 """
 
@@ -352,9 +357,13 @@ class Builder:
     def cc(self, args):
         subprocess.run([self.a.cc, "-w"] + args, check=True)
 
-    def blob(self, path, nbytes, kind, key):
-        seed = int.from_bytes(hashlib.sha256(f"{self.a.seed}/{key}".encode()).digest()[:7], "little")
-        subprocess.run([str(self.tmp / "blobgen"), str(seed), str(int(nbytes)), kind, str(path)], check=True)
+    def blobs(self, wanted):
+        """Files of (path, size, kind, key), all by one process."""
+        args = []
+        for path, nbytes, kind, key in wanted:
+            seed = int.from_bytes(hashlib.sha256(f"{self.a.seed}/{key}".encode()).digest()[:7], "little")
+            args += [str(seed), str(int(nbytes)), kind, str(path)]
+        subprocess.run([str(self.tmp / "blobgen")] + args, check=True)
 
     # Link-time stand-ins: one tiny .so per library, so that link order, and
     # hence parallelism, does not matter; only SONAME ends up in DT_NEEDED.
@@ -382,7 +391,7 @@ class Builder:
     def asm_blob(self, nbytes, section, kind, key):
         tag = hashlib.md5(key.encode()).hexdigest()[:10]
         b = self.tmp / f"{tag}.bin"
-        self.blob(b, nbytes, kind, key)
+        self.blobs([(b, nbytes, kind, key)])
         flags = '"ax",%progbits' if section.startswith(".text") else '"a",%progbits'
         s = self.tmp / f"{tag}.S"
         s.write_text(f'.section {section},{flags}\n.balign 4096\n.globl blob_start\n.hidden blob_start\nblob_start:\n.incbin "{b}"\n.section .note.GNU-stack,"",%progbits\n')
@@ -442,8 +451,8 @@ class Builder:
         rng = random.Random(key)
         shares = [0.2 + rng.random() for _ in range(d.count)]
         total = d.weight * self.budget if d.weight else d.each * d.count
-        for i, s in enumerate(shares):
-            self.blob(w / d.pattern.format(i), max(16, total * s / sum(shares)), d.kind, f"{key}/{i}")
+        self.blobs([(w / d.pattern.format(i), max(16, total * s / sum(shares)), d.kind, f"{key}/{i}")
+                    for i, s in enumerate(shares)])
 
     def add(self, artdir, stagepath, items, key):
         stage = artdir / stagepath
