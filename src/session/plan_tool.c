@@ -65,8 +65,6 @@ static int tool_unknown(const char *name, struct rk_error *err)
 {
 	const char *names[16] = { NULL };
 
-	if (strcmp(name, "cupti") == 0)
-		return rk_fail(err, RK_E_UNSUPPORTED, "this rockit has no %s collector yet", name);
 	for (size_t i = 0; i < 15; i++)
 		names[i] = rk_tool_word(i);
 	return rk_fail_unknown(err, "tool", name, names);

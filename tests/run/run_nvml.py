@@ -128,4 +128,72 @@ def a_run_with_monitors_has_samples_of_nvidias_gpus(place):
     assert any("H200" in json.dumps(g) for g in gpus), done.json
 
 
+def collectors(place, *names):
+    """A folder with collectors; to plan a run they need not be any."""
+    folder = place.path / "collectors"
+    folder.mkdir(exist_ok=True)
+    for name in names:
+        (folder / f"librockit-{name}.so").touch()
+    return str(folder)
+
+
+def choice(place, *args, mode="", **env):
+    done = place.rockit("run", *args, "--dry-run", "--format", "json", "--", "./app",
+                        FAKE_NVML=mode, **env)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)["tool"]
+
+
+@test
+def nvidias_driver_makes_cupti_the_choice(place):
+    both = collectors(place, "cupti", "opencl")
+    assert choice(place, ROCKIT_COLLECTORS=both) == "opencl"
+    install(place)
+    assert choice(place, ROCKIT_COLLECTORS=both) == "cupti"
+    assert choice(place, mode="no-driver", ROCKIT_COLLECTORS=both) == "opencl"
+    assert choice(place, "--tool", "opencl", ROCKIT_COLLECTORS=both) == "opencl"
+    (place.path / "collectors" / "librockit-cupti.so").unlink()
+    assert choice(place, ROCKIT_COLLECTORS=both) == "opencl"
+
+
+@test
+def an_amd_profiler_comes_before_cupti_where_there_is_an_amd_gpu(place):
+    both = collectors(place, "cupti", "opencl")
+    install(place)
+    place.rocm("7.0")
+    assert choice(place, ROCKIT_COLLECTORS=both) == "cupti"
+    assert choice(place, "--arch", "gfx942", ROCKIT_COLLECTORS=both) == "rocprofv3"
+    node = place.root / "sys/class/kfd/kfd/topology/nodes/1"
+    node.mkdir(parents=True)
+    (node / "gpu_id").write_text("4711\n")
+    (node / "properties").write_text("simd_count 1216\nsimd_per_cu 4\nvendor_id 4098\n"
+                                     "gfx_target_version 90402\nlocation_id 256\n")
+    assert choice(place, ROCKIT_COLLECTORS=both) == "rocprofv3"
+
+
+@test
+def cupti_without_a_driver_is_a_note_and_the_program_runs(place):
+    done = place.rockit("run", "--tool", "cupti", "-d", place.path / "r", "--", "sh", "-c",
+                        "echo out; exit 3")
+    assert done.returncode == 3 and done.stdout == "out\n", (done.stdout, done.stderr)
+    assert "no NVIDIA GPU with NVIDIA's driver here" in done.stderr, done.stderr
+
+
+@test
+def the_doctor_says_what_cuda_needs(place):
+    install(place)
+    where = collectors(place, "cupti")
+    done = place.rockit("doctor", "--format", "json", ROCKIT_COLLECTORS=where)
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert said["verdict"]["ready"], said["verdict"]
+    assert said["verdict"]["text"].startswith("ready: rockit run traces CUDA programs on 2 x "
+                                              "NVIDIA H200"), said["verdict"]
+    assert said["gpus"][0]["compute"] == "9.0" and said["gpus"][1]["uuid"].startswith("GPU-")
+    status = {c["id"]: c["status"] for c in said["checks"]}
+    assert status["nvidia-driver"] == "ok" and status["cupti"] == "warn", status
+    text = place.rockit("doctor", ROCKIT_COLLECTORS=where).stdout
+    assert "NVIDIA H200" in text and "sm_90" in text, text
+
+
 sys.exit(librun.main())
