@@ -202,6 +202,15 @@ struct rk_rec_marker {
 };
 bool rk_rec_marker(const struct rk_rec_marker *m);
 
+/* What the hardware counted while a kernel ran. */
+struct rk_rec_counter {
+	uint32_t counter, kernel; /* strings; kernel 0: not known */
+	uint32_t device;          /* id */
+	uint64_t dispatch;        /* which kernel it was, from 1 */
+	double value;
+};
+bool rk_rec_counter(const struct rk_rec_counter *c);
+
 /* A program was compiled. name: a string (its options, or the kernels it has). */
 bool rk_rec_build(uint32_t name, uint32_t device, int64_t start_ns, int64_t duration_ns);
 

@@ -223,6 +223,22 @@ bool rk_rec_marker(const struct rk_rec_marker *m)
 	return publish(t, RK_RAW_MARKER, rk_rec_zigzag(p, (uint64_t)m->duration_ns));
 }
 
+bool rk_rec_counter(const struct rk_rec_counter *c)
+{
+	struct rec_thread *t = rk_rec_me();
+	uint8_t *p = prepare(t);
+	uint64_t bits;
+
+	if (!p)
+		return false;
+	memcpy(&bits, &c->value, sizeof(bits));
+	p = rk_rec_varint(p, c->counter);
+	p = rk_rec_varint(p, c->kernel);
+	p = rk_rec_varint(p, c->device);
+	p = rk_rec_varint(p, c->dispatch);
+	return publish(t, RK_RAW_COUNTER, rk_rec_varint(p, bits));
+}
+
 bool rk_rec_build(uint32_t name, uint32_t device, int64_t start_ns, int64_t duration_ns)
 {
 	struct rec_thread *t = rk_rec_me();

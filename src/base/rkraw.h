@@ -113,6 +113,7 @@ enum rk_raw_tag {
 	RK_RAW_ALLOC,      /* kind, device, address, bytes, HOST [, tid, correlation] */
 	RK_RAW_DROP,       /* how many records of this thread were lost before the next */
 	RK_RAW_MARKER,     /* kind, name, domain (string), tid, zigzag: start, duration */
+	RK_RAW_COUNTER, /* counter, kernel (strings), device, dispatch, value (a double's bits) */
 
 	/* In definition blocks; each but CALIBRATION begins with its id. */
 	RK_RAW_STRING = 16, /* bytes up to the record's end */

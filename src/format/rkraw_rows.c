@@ -1,5 +1,6 @@
 /* rkraw_rows.c - records of the recorder as rows of the standard tables. */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "format/rkraw_reader.h"
@@ -296,6 +297,31 @@ static bool marker(struct raw_rows *r, struct rk_cursor *c)
 	return true;
 }
 
+static bool counter(struct raw_rows *r, struct rk_cursor *c)
+{
+	uint64_t name = rk_cursor_varint(c), kernel_name = rk_cursor_varint(c);
+	uint64_t device = rk_cursor_varint(c), dispatch = rk_cursor_varint(c);
+	uint64_t bits = rk_cursor_varint(c);
+	double *value = r->cols[RK_N_VALUE], v;
+
+	if (c->bad)
+		return false;
+	memcpy(&v, &bits, sizeof(v));
+	rk_raw_put(r, RK_N_COUNTER, text(r, name));
+	rk_raw_put(r, RK_N_NAME, text(r, kernel_name));
+	rk_raw_put(r, RK_N_DEVICE, device_number(r, device));
+	rk_raw_put(r, RK_N_DISPATCH, small(dispatch));
+	rk_raw_put(r, RK_N_PID, r->h->pid);
+	rk_raw_put(r, RK_N_NODE, r->node_id ? (int64_t)r->node_id : RAW_NONE);
+	rk_raw_put(r, RK_N_RANK, r->h->rank < 0 ? RAW_NONE : r->h->rank);
+	if (value && isfinite(v))
+		value[r->b.nrows] = v;
+	else if (value)
+		r->nomem |= !rk_builder_null(&r->b, RK_N_VALUE, r->b.nrows);
+	r->b.nrows++;
+	return true;
+}
+
 /* Calls, and what was compiled. */
 static bool call(struct raw_rows *r, struct raw_history *past, struct rk_cursor *c, bool build)
 {
@@ -363,6 +389,8 @@ uint32_t rk_raw_tags_of(enum rk_table t)
 		return 1u << RK_RAW_API | 1u << RK_RAW_BUILD;
 	case RK_MEMALLOC:
 		return 1u << RK_RAW_ALLOC;
+	case RK_COUNTERS:
+		return 1u << RK_RAW_COUNTER;
 	default:
 		return 0;
 	}
@@ -402,6 +430,8 @@ bool rk_raw_rows_add(struct raw_rows *r, struct raw_history *past, uint8_t tag, 
 		return thread(past, &c);
 	if (tag == RK_RAW_MARKER) /* no part of any history */
 		return r->table != RK_MARKERS || marker(r, &c);
+	if (tag == RK_RAW_COUNTER)
+		return r->table != RK_COUNTERS || counter(r, &c);
 	if (tag < RK_RAW_KERNEL || tag > RK_RAW_ALLOC) {
 		if (tag != RK_RAW_DROP) /* the header has their sum */
 			rk_oddities_count(r->odd, "unknown-record", 0, 1,

@@ -15,6 +15,7 @@ static uint64_t never(const struct raw_rows *r)
 	static const uint64_t unknown[RK_NTABLES] = {
 		[RK_KERNELS] = BIT(RK_K_ACCUM_VGPR) | BIT(RK_K_SGPR) | BIT(RK_K_BARRIER),
 		[RK_MEMALLOC] = BIT(RK_M_FLAGS),
+		[RK_COUNTERS] = BIT(RK_N_INSTANCE) | BIT(RK_N_PASS),
 		[RK_AGENTS] = BIT(RK_G_MAX_MCLK) | BIT(RK_G_XCC) | BIT(RK_G_SE_COUNT) |
 			      BIT(RK_G_SIMD_PER_CU) | BIT(RK_G_WAVES_PER_CU) |
 			      BIT(RK_G_L2_CHANNELS) | BIT(RK_G_HBM_CHANNELS) | BIT(RK_G_LDS_BANKS) |
@@ -23,7 +24,7 @@ static uint64_t never(const struct raw_rows *r)
 	static const uint64_t rank[RK_NTABLES] = {
 		[RK_KERNELS] = BIT(RK_K_RANK),  [RK_MEMCPY] = BIT(RK_C_RANK),
 		[RK_MEMALLOC] = BIT(RK_M_RANK), [RK_API] = BIT(RK_A_RANK),
-		[RK_MARKERS] = BIT(RK_R_RANK),
+		[RK_MARKERS] = BIT(RK_R_RANK),  [RK_COUNTERS] = BIT(RK_N_RANK),
 	};
 
 	return unknown[r->table] | (r->h->rank < 0 ? rank[r->table] : 0);
