@@ -33,6 +33,13 @@ foreach(release new old)
   endif()
 endforeach()
 
+# The part of the CUPTI collector that needs no CUDA to be tested.
+if(TARGET rockit-unit)
+  target_sources(rockit-unit PRIVATE ${PROJECT_SOURCE_DIR}/collectors/cupti/cup_range.c)
+  target_include_directories(rockit-unit PRIVATE ${PROJECT_SOURCE_DIR}/collectors/cupti)
+  target_link_libraries(rockit-unit PRIVATE ${CMAKE_DL_LIBS})
+endif()
+
 list(APPEND script_env ROCKIT_SIM=${PROJECT_BINARY_DIR}/rockit-sim)
 
 # rockit run against the stand-in: every preset, every release, every fault.

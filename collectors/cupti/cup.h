@@ -15,6 +15,7 @@
  *   buffer  bytes of a buffer; default 1M
  *   share   0: never be one subscriber of several (CUDA 13.4 on); default 1
  *   cupti   the library, instead of looking for one
+ *   counters  metrics of CUPTI's range profiler with '+' between: these instead of everything else
  */
 #ifndef RK_CUP_H
 #define RK_CUP_H
@@ -99,6 +100,11 @@ void rk_cup_thread_wake(void);
 /* Lets it do `last` and waits for it, but not for ever; false: it hangs. */
 bool rk_cup_thread_end(void);
 void rk_cup_thread_forked(void);
+
+/* ---- counters instead of times (cup_launch.c) ---- */
+
+bool rk_cup_counters_wanted(void);
+void rk_cup_counters_start(void); /* says what is in the way */
 
 /* ---- the beginning and the end (cup_inject.c) ---- */
 

@@ -213,7 +213,13 @@ static void set_period(void)
 static void start(void)
 {
 	start_ns = rk_rec_now();
-	if (!rk_cup_begin() || !rk_cup_library_open() || !subscribe())
+	if (!rk_cup_begin() || !rk_cup_library_open())
+		return;
+	if (rk_cup_counters_wanted()) {
+		rk_cup_counters_start();
+		return;
+	}
+	if (!subscribe())
 		return;
 	if (rk_cup.f.cuptiSetThreadIdType)
 		rk_cup.f.cuptiSetThreadIdType(CUPTI_THREAD_ID_SYSTEM);

@@ -1,0 +1,329 @@
+/*
+ * cup_launch.c - see cup.h: counters instead of times. Each context is counted from its making on;
+ * launches are noted in the order in which they are made, which is that of the profiler's ranges.
+ *
+ * A launch holds the lock from its beginning to its end: the profiler runs kernels one after
+ * another anyway, and so the order is certain. Values are fetched before the launch after the last
+ * one that there is room for, around graphs, and when a context or the program ends.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cup.h"
+#include "cup_launch_abi.h"
+#include "cup_range.h"
+
+enum { MOST_METRICS = 64, MOST_CONTEXTS = 32, MOST_LAUNCHES = 64, LIST_BYTES = 8192 };
+
+struct session {
+	void *context;
+	struct rk_range *range;
+	uint32_t device;
+	uint32_t names[MOST_LAUNCHES]; /* strings, of the launches since the last drain */
+	size_t n;
+};
+
+static struct {
+	struct cupti_range f;
+	char list[LIST_BYTES]; /* the names of the metrics, each terminated */
+	const char *metrics[MOST_METRICS];
+	uint32_t ids[MOST_METRICS]; /* strings */
+	size_t n;
+	struct session sessions[MOST_CONTEXTS];
+	pthread_mutex_t lock;
+	uint64_t dispatch, unnamed, dropped;
+	bool refused; /* said why there are no counters */
+} all = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static _Thread_local unsigned inside;
+
+/* ---- settings ---- */
+
+/* "a+b+c": whatever comes after the last there is room for is left out. */
+static void take_metrics(void)
+{
+	for (char *p = all.list; *p && all.n < MOST_METRICS;) {
+		size_t len = strcspn(p, "+");
+		bool last = !p[len];
+
+		p[len] = '\0';
+		if (len) {
+			all.ids[all.n] = rk_rec_string(p, len);
+			all.metrics[all.n++] = p;
+		}
+		p += last ? len : len + 1;
+	}
+}
+
+bool rk_cup_counters_wanted(void)
+{
+	return rk_rec_setting("counters", all.list, sizeof(all.list)) && all.list[0];
+}
+
+/* ---- values ---- */
+
+static void put_row(void *user, size_t range, const double *values)
+{
+	struct session *s = user;
+	/* A graph has as many ranges as it likes; only one by one they can be named. */
+	uint32_t name = range < s->n ? s->names[range] : 0;
+
+	all.dispatch++;
+	all.unnamed += !name;
+	for (size_t i = 0; i < all.n; i++) {
+		const struct rk_rec_counter c = { .counter = all.ids[i],
+						  .kernel = name,
+						  .device = s->device,
+						  .dispatch = all.dispatch,
+						  .value = values[i] };
+
+		if (!isnan(values[i]))
+			rk_rec_counter(&c);
+	}
+}
+
+static void say_trouble(const char *what, const struct rk_range_trouble *t)
+{
+	const char *advice = rk_range_advice(t->code);
+	char buf[32];
+
+	if (all.refused)
+		return;
+	all.refused = true;
+	rk_cup_say("%s (%s: %s)%s%s%s%s", what, t->step, rk_cup_error(t->code, buf),
+		   t->what[0] ? ": " : "", t->what, advice[0] ? "; " : "", advice);
+}
+
+static void end_session(struct session *s)
+{
+	rk_range_close(s->range);
+	*s = (struct session){ 0 };
+}
+
+static void drain(struct session *s)
+{
+	struct rk_range_trouble t;
+	size_t ranges, dropped;
+	bool good = rk_range_drain(s->range, put_row, s, &ranges, &dropped, &t);
+
+	all.dropped += good ? dropped : s->n;
+	s->n = 0;
+	if (good)
+		return;
+	say_trouble("CUPTI counts no more: later kernels have no counters", &t);
+	end_session(s);
+}
+
+/* ---- contexts ---- */
+
+static struct session *session_of(const void *context)
+{
+	for (size_t i = 0; i < MOST_CONTEXTS; i++)
+		if (all.sessions[i].context == context)
+			return &all.sessions[i];
+	return NULL;
+}
+
+/* The chip may lack one: it is named, and the others are counted. */
+static bool drop_metric(const char *name)
+{
+	for (size_t i = 0; i < all.n; i++) {
+		if (strcmp(all.metrics[i], name) != 0)
+			continue;
+		rk_cup_say("this GPU has no counter '%s': it is left out", name);
+		all.n--;
+		memmove(&all.metrics[i], &all.metrics[i + 1], (all.n - i) * sizeof(*all.metrics));
+		memmove(&all.ids[i], &all.ids[i + 1], (all.n - i) * sizeof(*all.ids));
+		return true;
+	}
+	return false;
+}
+
+static bool any_session(void)
+{
+	for (size_t i = 0; i < MOST_CONTEXTS; i++)
+		if (all.sessions[i].context)
+			return true;
+	return false;
+}
+
+static void begin_session(void *context)
+{
+	struct session *s = session_of(NULL);
+	struct rk_range_trouble t = { 0 };
+
+	if (!s || !all.n)
+		return;
+	do {
+		s->range = rk_range_open(&all.f, context, all.metrics, all.n, MOST_LAUNCHES, &t);
+	} while (!s->range && t.what[0] && !any_session() && drop_metric(t.what) && all.n);
+	if (!s->range) {
+		say_trouble("no counters", &t);
+		return;
+	}
+	s->context = context;
+	s->device = rk_cup_device(rk_range_device(s->range));
+}
+
+static void on_context(uint32_t cbid, const struct cupti_resource *r)
+{
+	struct session *s = r->context ? session_of(r->context) : NULL;
+
+	if (cbid == CUPTI_CONTEXT_CREATED && !s && r->context) {
+		begin_session(r->context);
+	} else if (cbid == CUPTI_CONTEXT_ENDS && s) {
+		drain(s);
+		end_session(s);
+	}
+}
+
+/* ---- launches ---- */
+
+static bool is_graph(uint32_t cbid)
+{
+	return cbid == CUPTI_CALL_GRAPH || cbid == CUPTI_CALL_GRAPH_PTSZ;
+}
+
+static void on_enter(uint32_t cbid, const struct cupti_call *c)
+{
+	struct session *s = c->context ? session_of(c->context) : NULL;
+
+	if (s && s->n && (s->n == MOST_LAUNCHES || is_graph(cbid)))
+		drain(s);
+}
+
+static void on_exit_of(uint32_t cbid, const struct cupti_call *c)
+{
+	struct session *s = c->context ? session_of(c->context) : NULL;
+
+	if (!s || (c->result && *(const int *)c->result))
+		return;
+	if (is_graph(cbid))
+		drain(s);
+	else if (s->n < MOST_LAUNCHES)
+		s->names[s->n++] = c->symbol ? rk_rec_string(c->symbol, strlen(c->symbol)) : 0;
+}
+
+/* What the profiler itself calls on the way comes here, too: it is passed over. */
+static void on_launch(uint32_t cbid, const struct cupti_call *c)
+{
+	if (c->site == CUPTI_SITE_ENTER && inside++ == 0) {
+		pthread_mutex_lock(&all.lock);
+		on_enter(cbid, c);
+	} else if (c->site == CUPTI_SITE_EXIT && inside && --inside == 0) {
+		on_exit_of(cbid, c);
+		pthread_mutex_unlock(&all.lock);
+	}
+}
+
+static void on_call(void *user, int domain, uint32_t cbid, const void *data)
+{
+	int before = errno;
+
+	(void)user;
+	if (rk_cup_is_child())
+		return;
+	if (domain == CUPTI_CALLS_OF_DRIVER) {
+		on_launch(cbid, data);
+	} else if (domain == CUPTI_CALLS_OF_RESOURCES && !inside) {
+		inside++;
+		pthread_mutex_lock(&all.lock);
+		on_context(cbid, data);
+		pthread_mutex_unlock(&all.lock);
+		inside--;
+	}
+	errno = before;
+}
+
+/* ---- the beginning and the end ---- */
+
+/* A launch that hangs has the lock: then what it holds stays where it is. */
+static void at_end(void)
+{
+	if (!rk_cup_is_child() && pthread_mutex_trylock(&all.lock) == 0) {
+		inside++;
+		for (size_t i = 0; i < MOST_CONTEXTS; i++)
+			if (all.sessions[i].context && all.sessions[i].n)
+				drain(&all.sessions[i]);
+		inside--;
+		pthread_mutex_unlock(&all.lock);
+	}
+	if (all.dropped)
+		rk_rec_source_lost(all.dropped);
+	if (all.unnamed)
+		rk_cup_say("%llu ranges are of kernels that graphs launched: they have no name",
+			   (unsigned long long)all.unnamed);
+	rk_rec_end();
+}
+
+static bool enable(cupti_subscriber s, void *lib)
+{
+	static const struct {
+		int domain;
+		uint32_t cbid;
+	} wanted[] = {
+		{ CUPTI_CALLS_OF_RESOURCES, CUPTI_CONTEXT_CREATED },
+		{ CUPTI_CALLS_OF_RESOURCES, CUPTI_CONTEXT_ENDS },
+		{ CUPTI_CALLS_OF_DRIVER, CUPTI_CALL_LAUNCH },
+		{ CUPTI_CALLS_OF_DRIVER, CUPTI_CALL_LAUNCH_PTSZ },
+		{ CUPTI_CALLS_OF_DRIVER, CUPTI_CALL_COOPERATIVE },
+		{ CUPTI_CALLS_OF_DRIVER, CUPTI_CALL_COOPERATIVE_PTSZ },
+		{ CUPTI_CALLS_OF_DRIVER, CUPTI_CALL_LAUNCH_EX },
+		{ CUPTI_CALLS_OF_DRIVER, CUPTI_CALL_LAUNCH_EX_PTSZ },
+		{ CUPTI_CALLS_OF_DRIVER, CUPTI_CALL_GRAPH },
+		{ CUPTI_CALLS_OF_DRIVER, CUPTI_CALL_GRAPH_PTSZ },
+	};
+	cupti_result (*enable_one)(uint32_t on, cupti_subscriber, int domain, uint32_t cbid);
+	void *at = dlsym(lib, "cuptiEnableCallback");
+	bool good = at != NULL;
+
+	memcpy(&enable_one, &at, sizeof(at));
+	for (size_t i = 0; good && i < sizeof(wanted) / sizeof(wanted[0]); i++)
+		good = enable_one(1, s, wanted[i].domain, wanted[i].cbid) == CUPTI_OK;
+	return good;
+}
+
+/* The library that the functions of rk_cup.f are of. */
+static void *library(void)
+{
+	void *at = NULL;
+	Dl_info where;
+
+	memcpy(&at, &rk_cup.f.cuptiGetVersion, sizeof(at));
+	return at && dladdr(at, &where) && where.dli_fname ?
+		       dlopen(where.dli_fname, RTLD_NOW | RTLD_NOLOAD) :
+		       NULL;
+}
+
+void rk_cup_counters_start(void)
+{
+	void *lib = library();
+	const char *missing = lib ? rk_range_load(&all.f, lib) : "itself";
+	cupti_subscriber s = NULL;
+	cupti_result rc;
+
+	if (missing || !rk_cup.f.cuptiSubscribe) {
+		rk_cup_say("this CUPTI lacks %s: counters need CUDA 12.6 or later; none are "
+			   "recorded",
+			   missing ? missing : "cuptiSubscribe");
+		return;
+	}
+	take_metrics();
+	rc = rk_cup.f.cuptiSubscribe(&s, on_call, NULL);
+	if (rc != CUPTI_OK) {
+		char buf[32];
+
+		rk_cup_say("CUPTI is in use by another profiler (%s): no counters are recorded",
+			   rk_cup_error(rc, buf));
+		return;
+	}
+	rk_cup_clock_start();
+	if (!enable(s, lib))
+		rk_cup_say("CUPTI tells of no launches: no counters are recorded");
+	else
+		atexit(at_end);
+}

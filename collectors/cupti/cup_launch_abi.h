@@ -1,0 +1,43 @@
+/* cup_launch_abi.h - callbacks of CUPTI around launches and contexts, declared by ourselves. */
+#ifndef RK_CUP_LAUNCH_ABI_H
+#define RK_CUP_LAUNCH_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { CUPTI_SITE_ENTER = 0, CUPTI_SITE_EXIT = 1 };
+enum { CUPTI_CALLS_OF_DRIVER = 1, CUPTI_CALLS_OF_RESOURCES = 3 };
+enum { CUPTI_CONTEXT_CREATED = 1, CUPTI_CONTEXT_ENDS = 2 };
+
+/* Of the driver's calls, those that start kernels; _PTSZ with a stream of the thread's own. */
+enum {
+	CUPTI_CALL_LAUNCH = 307,
+	CUPTI_CALL_LAUNCH_PTSZ = 442,
+	CUPTI_CALL_COOPERATIVE = 477,
+	CUPTI_CALL_COOPERATIVE_PTSZ = 478,
+	CUPTI_CALL_GRAPH = 514,
+	CUPTI_CALL_GRAPH_PTSZ = 515,
+	CUPTI_CALL_LAUNCH_EX = 652,
+	CUPTI_CALL_LAUNCH_EX_PTSZ = 653,
+};
+
+/* CUpti_CallbackData */
+struct cupti_call {
+	int site;
+	const char *function;
+	const void *parameters;
+	void *result;       /* CUresult *, at the end of the call */
+	const char *symbol; /* of the kernel, mangled */
+	void *context;
+	uint32_t context_number;
+	uint64_t *data;
+	uint32_t correlation;
+};
+
+/* CUpti_ResourceData */
+struct cupti_resource {
+	void *context;
+	void *handle, *descriptor;
+};
+
+#endif
