@@ -116,13 +116,18 @@ static int make_pass(struct rk_plan *p, size_t i, struct rk_error *err)
 
 	if (rc < 0)
 		return rc;
+	if (pass->how.instead.n) {
+		rk_list_release(&pass->counters);
+		rk_list_append(&pass->counters, &pass->how.instead);
+	}
 	add_notes(p, &pass->how.notes);
 	/* Behind the tool's own, which has the last word over what preset and libraries want. */
 	add_env(pass, &p->want.env);
 	if (i == 0)
 		add_env(pass, &p->library_env);
 	note_kept(p, &pass->how.env);
-	return pass->how.argv.bad || pass->how.env.bad ? rk_fail_nomem(err) : 0;
+	return pass->how.argv.bad || pass->how.env.bad || pass->counters.bad ? rk_fail_nomem(err) :
+									       0;
 }
 
 static void take_counters(struct rk_list *l, const struct rk_counter_pass *c)
@@ -190,7 +195,8 @@ static void note_arch(struct rk_plan *p)
 
 int rk_plan_passes(struct rk_plan *p, struct rk_error *err)
 {
-	size_t ncounters = p->counters ? p->counters->npasses : 0;
+	size_t npacked = p->counters ? p->counters->npasses : 0;
+	size_t ncounters = p->tool->replays && npacked ? 1 : npacked;
 	bool alone = p->tool->one_run;
 	bool trace = p->want.traces || p->want.pc_wanted || !ncounters;
 	size_t at = 0;
@@ -208,10 +214,12 @@ int rk_plan_passes(struct rk_plan *p, struct rk_error *err)
 		return rk_fail_nomem(err);
 	if (trace || alone)
 		p->passes[at++].traces = p->want.traces;
-	for (size_t i = 0; i < ncounters; i++) {
-		take_counters(alone ? &p->own_counters : &p->passes[at].counters,
+	for (size_t i = 0; i < npacked; i++) {
+		bool more = p->tool->replays && i > 0;
+
+		take_counters(alone ? &p->own_counters : &p->passes[more ? at - 1 : at].counters,
 			      &p->counters->passes[i]);
-		if (!alone)
+		if (!alone && !more)
 			p->passes[at++].traces = RK_TRACE_KERNEL;
 	}
 	if (p->own_counters.bad)

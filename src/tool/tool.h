@@ -67,7 +67,8 @@ struct rk_tool_command {
 	struct rk_tool_file file; /* an input file it wants; path NULL: none */
 	unsigned delivers;        /* of want->traces, what this tool and version give */
 	bool counters, pc;        /* whether counters and PC samples will come, when wanted */
-	struct rk_list notes;     /* one sentence each: what was asked and will not come, and why */
+	struct rk_list instead; /* counters that answer for those wanted; empty: these themselves */
+	struct rk_list notes;   /* one sentence each: what was asked and will not come, and why */
 };
 void rk_tool_command_release(struct rk_tool_command *c);
 
@@ -77,6 +78,8 @@ struct rk_tool_ops {
 	const char *const *programs;
 	/* Takes no counter sets from us: one run, whatever is wanted. */
 	bool one_run;
+	/* Runs kernels as often as counters need it: all of them in one run of the program. */
+	bool replays;
 	/* A collector of ours: `programs` has a library, see collector.h, and no program. */
 	bool library;
 	/*

@@ -69,6 +69,7 @@ void rk_tool_command_release(struct rk_tool_command *c)
 	rk_list_release(&c->argv);
 	rk_list_release(&c->env);
 	rk_list_release(&c->notes);
+	rk_list_release(&c->instead);
 	rk_free(c->file.path);
 	rk_free(c->file.text);
 	*c = (struct rk_tool_command){ 0 };
@@ -133,7 +134,7 @@ bool rk_tool_is_plain(const char *regex)
 
 int rk_tool_end(struct rk_tool_command *c, struct rk_error *err)
 {
-	if (!c->argv.bad && !c->env.bad && !c->notes.bad)
+	if (!c->argv.bad && !c->env.bad && !c->notes.bad && !c->instead.bad)
 		return 0;
 	rk_tool_command_release(c);
 	return rk_fail_nomem(err);
