@@ -142,7 +142,7 @@ static int rkraw_next(struct rk_source *base, const struct rk_batch **batch, str
 
 	if (rc < 0)
 		return rc;
-	rk_builder_reset(&s->rows.b);
+	rk_raw_rows_reset(&s->rows);
 	if (s->rows.table == RK_AGENTS)
 		rk_raw_agents(&s->rows, &s->next_agent);
 	else if (s->rows.table == RK_PROCESSES && !s->over)
@@ -153,7 +153,7 @@ static int rkraw_next(struct rk_source *base, const struct rk_batch **batch, str
 		rc = rk_fail_nomem(err);
 	if (rc < 0)
 		return rc;
-	*batch = rk_builder_batch(&s->rows.b);
+	*batch = rk_raw_rows_batch(&s->rows);
 	if (!s->rows.b.nrows || s->rows.table == RK_PROCESSES)
 		tell(s);
 	return s->rows.b.nrows > 0;
@@ -307,6 +307,14 @@ static void fill_info(const struct raw_file *f, const struct raw_names *n,
 	}
 }
 
+static void find_note(const struct rk_oddities *odd, struct rk_rkraw_info *ret)
+{
+	_Static_assert(sizeof(ret->note) >= sizeof(odd->list[0].message), "room for the words");
+	for (unsigned i = 0; i < RK_ODDITIES; i++)
+		if (odd->list[i].kind && !strcmp(odd->list[i].kind, "collector"))
+			memcpy(ret->note, odd->list[i].message, sizeof(odd->list[i].message));
+}
+
 int rk_rkraw_info(const char *path, struct rk_rkraw_info *ret, struct rk_error *err)
 {
 	struct rk_context ctx = { 0 };
@@ -326,6 +334,7 @@ int rk_rkraw_info(const char *path, struct rk_rkraw_info *ret, struct rk_error *
 		goto out;
 	*ret = (struct rk_rkraw_info){ 0 };
 	fill_info(&f, n, ret);
+	find_note(&odd, ret);
 out:
 	rk_raw_file_release(&f);
 	if (n)

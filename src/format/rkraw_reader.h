@@ -133,6 +133,7 @@ struct raw_rows {
 	struct rk_builder b;
 	enum rk_table table;
 	uint64_t want;
+	uint64_t begun;         /* columns that have a value in this batch; the rest is absent */
 	void *cols[RAW_FIELDS]; /* of the builder; NULL: not wanted */
 	uint32_t node_id, source_id, boot_id, device_id, api_id, build_id, queue_id;
 	struct rk_oddities *odd;
@@ -144,6 +145,9 @@ struct raw_rows {
 void rk_raw_put(struct raw_rows *r, unsigned field, int64_t v);
 /* One record; at most one row. False when it is damaged. */
 bool rk_raw_rows_add(struct raw_rows *r, struct raw_history *past, uint8_t tag, struct rk_cursor c);
+/* A batch of the rows since the last reset. */
+const struct rk_batch *rk_raw_rows_batch(struct raw_rows *r);
+void rk_raw_rows_reset(struct raw_rows *r);
 /* Which tags have rows in a table. */
 uint32_t rk_raw_tags_of(enum rk_table t);
 
@@ -169,6 +173,7 @@ struct rk_rkraw_info {
 	uint64_t damaged_blocks;
 	uint64_t dropped_for[RK_RAW_REASONS]; /* by enum rk_raw_reason */
 	int64_t start_ns, end_ns;             /* CLOCK_BOOTTIME; end: the last that is known */
+	char note[160];                       /* the collector's own words, or "" */
 	int64_t clock_error_ns;               /* the largest of all devices; -1: none calibrated */
 };
 int rk_rkraw_info(const char *path, struct rk_rkraw_info *ret, struct rk_error *err);

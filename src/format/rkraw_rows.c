@@ -7,21 +7,34 @@
 
 /* ---- cells ---- */
 
+/* The first value of a column in a batch: what came before it is null. */
+static void begin_column(struct raw_rows *r, unsigned field)
+{
+	r->begun |= UINT64_C(1) << field;
+	for (size_t row = 0; row < r->b.nrows; row++)
+		r->nomem |= !rk_builder_null(&r->b, field, row);
+}
+
 void rk_raw_put(struct raw_rows *r, unsigned field, int64_t v)
 {
 	enum rk_type type = r->b.schema->fields[field].type;
 	size_t row = r->b.nrows;
 	void *col = r->cols[field];
+	bool begun = r->begun >> field & 1;
 
-	if (!col)
+	if (!col || (v == RAW_NONE && !begun))
 		return;
 	if (type == RK_I32 && v != RAW_NONE && v != (int32_t)v) {
 		rk_oddities_count(r->odd, "number-out-of-range", 0, 1,
 				  "a number does not fit its column; left empty");
 		v = RAW_NONE;
 	}
-	if (v == RAW_NONE)
+	if (!begun && v != RAW_NONE)
+		begin_column(r, field);
+	if (v == RAW_NONE && begun)
 		r->nomem |= !rk_builder_null(&r->b, field, row);
+	else if (v == RAW_NONE)
+		return;
 	else if (type == RK_I64)
 		((int64_t *)col)[row] = v;
 	else
@@ -453,4 +466,20 @@ bool rk_raw_rows_add(struct raw_rows *r, struct raw_history *past, uint8_t tag, 
 	default:
 		return call(r, past, &c, tag == RK_RAW_BUILD);
 	}
+}
+
+const struct rk_batch *rk_raw_rows_batch(struct raw_rows *r)
+{
+	const struct rk_batch *batch = rk_builder_batch(&r->b);
+
+	for (unsigned field = 0; field < r->b.schema->nfields; field++)
+		if (!(r->begun >> field & 1))
+			r->b.cols[field] = (struct rk_column){ 0 };
+	return batch;
+}
+
+void rk_raw_rows_reset(struct raw_rows *r)
+{
+	rk_builder_reset(&r->b);
+	r->begun = 0;
 }
