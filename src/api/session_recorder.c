@@ -21,9 +21,10 @@ static void add_lost(struct rk_session *s, const struct rk_rkraw_info *info)
 	static const char *const reasons[RK_RAW_REASONS] = {
 		[RK_RAW_FULL] = "the file had reached its limit (--tool-args limit=SIZE)",
 		[RK_RAW_DISK] = "the disk was full or could not be written",
-		[RK_RAW_REENTRY] = "a signal handler called OpenCL during a call",
+		[RK_RAW_REENTRY] = "a signal handler called during a call",
 		[RK_RAW_NAMES] = "there were too many names",
 		[RK_RAW_BUSY] = "every block was being written",
+		[RK_RAW_SOURCE] = "the vendor's runtime lost them itself",
 	};
 
 	for (unsigned i = 0; i < RK_RAW_REASONS; i++)
@@ -32,6 +33,13 @@ static void add_lost(struct rk_session *s, const struct rk_rkraw_info *info)
 			     reasons[i] ? reasons[i] : "reason not known");
 	if (info->pending)
 		drop(s, "operations", info->pending, "they were under way at the end");
+	if (info->note[0])
+		rk_list_set(&s->record.dropped, info->collector, info->note);
+	/* CUPTI has its records until it is flushed, and does not say how many there are. */
+	if (!info->clean && !strcmp(info->collector, "cupti"))
+		rk_list_set(&s->record.dropped, "end",
+			    "a process did not end in order: what CUPTI had not handed over "
+			    "(--tool-args flush=MS) is not there");
 }
 
 /* Kernels that a program launched and that are in no file are told, and so is the clocks' error. */

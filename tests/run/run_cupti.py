@@ -294,6 +294,8 @@ def the_child_of_a_fork_does_no_harm(place):
 
 @test
 def a_name_that_comes_to_lie_where_another_was_is_another(place):
+    if sanitizer() == "tsan":
+        raise librun.Skip("the program writes over what we have read, without telling")
     _, raw = alike(place, ["reload"], "flush=50")
     assert {r["kernel_name"] for r in rows(raw, "kernels")} == {"module_0", "module_1"}
 
@@ -455,6 +457,8 @@ def the_newest_that_the_driver_can_use_is_taken(place):
 @test
 def it_is_found_beside_the_programs_own_cuda(place):
     """As pip lays it out: .../cuda_runtime/lib and .../cuda_cupti/lib."""
+    if sanitizer() == "asan":
+        raise librun.Skip("nothing may be loaded before the sanitizer")
     runtime, cupti = (place.path / "nvidia" / n / "lib" for n in ("cuda_runtime", "cuda_cupti"))
     for folder in (runtime, cupti):
         folder.mkdir(parents=True)
@@ -544,9 +548,15 @@ def rockit_run_records_and_hands_the_status_on(place):
 def rockit_run_says_what_was_lost(place):
     done, directory = profiled(place, app=[APP, "run", 1000], mode="drop=7")
     run = json.loads((directory / "run.json").read_text())
-    assert done.returncode == 0 and "dropped-records" in json.dumps(run["ledger"]), run["ledger"]
+    assert done.returncode == 0
+    assert run["ledger"]["dropped"]["records"] == "171: the vendor's runtime lost them itself", run
     held, directory = profiled(place, "--force", app=[APP, "run", 10], mode="held")
     assert held.returncode == 0 and "CUPTI is in use" in held.stderr, held.stderr
+    ledger = json.loads((directory / "run.json").read_text())["ledger"]
+    assert ledger["dropped"]["cupti"].startswith("CUPTI is in use by another profiler"), ledger
+    left, directory = profiled(place, "--force", app=[APP, "leave", 10, 0])
+    ledger = json.loads((directory / "run.json").read_text())["ledger"]
+    assert left.returncode == 5 and "not handed over" in ledger["dropped"]["end"], ledger
 
 
 @test
@@ -570,7 +580,6 @@ def a_million_kernels_are_small_and_soon_converted(place):
         raise librun.Skip("in the full test, without sanitizers")
     directory = place.path / "million"
     env = environment(place)
-    env["ROCKIT_TEST_TIMES"] = "1"
     started = time.monotonic()
     child = subprocess.Popen([ROCKIT, "run", "--tool", "cupti", "-t", "kernel", "-d",
                               str(directory), "--", "sh", "-c",
