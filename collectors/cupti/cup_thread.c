@@ -13,7 +13,7 @@
 #include "cup.h"
 
 #define NS_PER_MS 1000000L
-#define END_MS 3000 /* how long the end of the program waits for us */
+#define END_MS 3000            /* how long the end of the program waits for us */
 #define STACK_BYTES (2u << 20) /* CUPTI works on it too */
 
 enum { NOT_STARTED, STARTED, ENDING, ENDED };
