@@ -76,7 +76,8 @@ static int of_kind(const struct rk_pack_plan *p, const struct rk_pack_kind *k,
 	size_t different = 0;
 	int rc;
 
-	if (k->role == RK_PACK_META || (own && !n))
+	/* device packages belong to libraries that are one package for all families */
+	if (k->role == RK_PACK_META || (own && !n) || (k->role == RK_PACK_DEVICE && !p->kpack))
 		return 0;
 	rc = add(p->arena, e, k->required ? "" : rk_pep503_name(p->arena, k->logical, '-'),
 		 rk_kind_dist(p, k, n ? families[0] : ""), err);

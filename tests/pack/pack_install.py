@@ -6,11 +6,13 @@ import functools
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tarfile
 
-from libpack import (FAMILIES, FULL, Skip, Venv, environment, main, pack, packages, run, shared, test)
+from libpack import (FAMILIES, FULL, Skip, Venv, artifacts, build, environment, main, pack, packages, run,
+                     shared, test)
 
 FAMILY = "gfx94X-dcgpu"
 EVERYTHING = "rocm[libraries,devel,profiler]"
@@ -207,6 +209,25 @@ def a_family_that_is_not_there_is_refused_on_installing(folder):
         assert "gfx000" in str(e) and FAMILY in str(e), e
     else:
         raise AssertionError("it was installed")
+
+
+@test
+def a_set_without_any_gpu_family_is_installed_all_the_same(folder):
+    """Core, devel and profiler alone: no family to choose, no extras for one."""
+    tree = folder / "artifacts"
+    shutil.copytree(artifacts(), tree, symlinks=True, copy_function=os.link,
+                    ignore=shutil.ignore_patterns("*_gfx*"))
+    dist = build(tree, folder / "out", "--level", "1")
+    venv = Venv(folder / "venv")
+    venv.install([dist], "rocm[devel,profiler]", ROCM_SDK_TARGET_FAMILY="gfx942")
+    info = metadata((next(venv.site.glob("rocm-*.dist-info")) / "METADATA").read_text())
+    assert metadata(members(next(dist.glob("rocm-*.tar.gz")))["PKG-INFO"]) == info
+    assert info["extras"] == {"devel", "profiler"}, info
+    assert "rocprof-compute" in venv.start("rocprof-compute", "--help")
+    said = venv.code("import rocm_sdk\ntry:\n    rocm_sdk.find_libraries('hipblas')\n"
+                     "except ModuleNotFoundError as e:\n    print(e)")
+    assert "no installed ROCm package has 'hipblas'" in said, said
+    assert "\nOK" in venv.start("rocm-sdk", "test")
 
 
 @test

@@ -124,11 +124,6 @@ TEST(the_sdist_of_several_families_has_extras_for_each_and_for_all)
 	CHECK_STR(meta_find(&w, &l, "rocm-7.0/src/rocm.egg-info/requires.txt"),
 		  "rocm-sdk-core==7.0\n"
 		  "\n[devel]\nrocm-sdk-devel==7.0\n"
-		  "\n[device]\nrocm-sdk-device-gfx110X-all==7.0\n"
-		  "\n[device-all]\nrocm-sdk-device-gfx110X-all==7.0\n"
-		  "rocm-sdk-device-gfx94X-dcgpu==7.0\n"
-		  "\n[device-gfx110x-all]\nrocm-sdk-device-gfx110X-all==7.0\n"
-		  "\n[device-gfx94x-dcgpu]\nrocm-sdk-device-gfx94X-dcgpu==7.0\n"
 		  "\n[libraries]\nrocm-sdk-libraries-gfx110X-all==7.0\n"
 		  "\n[libraries-all]\nrocm-sdk-libraries-gfx110X-all==7.0\n"
 		  "rocm-sdk-libraries-gfx94X-dcgpu==7.0\n"
@@ -138,14 +133,14 @@ TEST(the_sdist_of_several_families_has_extras_for_each_and_for_all)
 	check_info(&w, &l,
 		   META_HEAD "Provides-Extra: devel\n"
 			     "Requires-Dist: rocm-sdk-devel==7.0; extra == \"devel\"\n"
-			     "Provides-Extra: device\n"
-			     "Requires-Dist: rocm-sdk-device-gfx110X-all==7.0; "
-			     "extra == \"device\"\n"
-			     "Provides-Extra: device-all\n"
-			     "Requires-Dist: rocm-sdk-device-gfx110X-all==7.0; "
-			     "extra == \"device-all\"\n"
-			     "Requires-Dist: rocm-sdk-device-gfx94X-dcgpu==7.0; "
-			     "extra == \"device-all\"\n");
+			     "Provides-Extra: libraries\n"
+			     "Requires-Dist: rocm-sdk-libraries-gfx110X-all==7.0; "
+			     "extra == \"libraries\"\n"
+			     "Provides-Extra: libraries-all\n"
+			     "Requires-Dist: rocm-sdk-libraries-gfx110X-all==7.0; "
+			     "extra == \"libraries-all\"\n"
+			     "Requires-Dist: rocm-sdk-libraries-gfx94X-dcgpu==7.0; "
+			     "extra == \"libraries-all\"\n");
 	meta_close(&w);
 }
 
@@ -161,9 +156,6 @@ TEST(the_sdist_of_one_family_knows_only_that)
 		   META_HEAD
 		   "Provides-Extra: devel\n"
 		   "Requires-Dist: rocm-sdk-devel==7.0; extra == \"devel\"\n"
-		   "Provides-Extra: device\n"
-		   "Requires-Dist: rocm-sdk-device-gfx94X-dcgpu==7.0; "
-		   "extra == \"device\"\n"
 		   "Provides-Extra: libraries\n"
 		   "Requires-Dist: rocm-sdk-libraries-gfx94X-dcgpu==7.0; "
 		   "extra == \"libraries\"\n"

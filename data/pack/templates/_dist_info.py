@@ -63,6 +63,14 @@ class PackageEntry:
     def is_target_specific(self) -> bool:
         return "{target_family}" in self.dist_package_template
 
+    @property
+    def is_offered(self) -> bool:
+        """Whether this set may have the package: device packages belong to libraries that are one
+        package for all families, packages for one family to families."""
+        if self._platform_of is not None and ALL_PACKAGES[self._platform_of].is_target_specific:
+            return False
+        return bool(AVAILABLE_TARGET_FAMILIES) or not self.is_target_specific
+
     def get_dist_package_name(self, target_family: Optional[str] = None) -> str:
         """The distribution's name; a package for one family needs to be told which."""
         if not self.is_target_specific:
@@ -102,6 +110,8 @@ class PackageEntry:
 
         A folder without __init__.py is what is left of something else: not installed.
         """
+        if not self.is_offered:
+            return None
         spec = importlib.util.find_spec(self.get_py_package_name(target_family))
         return spec if spec is not None and spec.origin else None
 
@@ -186,9 +196,14 @@ def discover_current_target_family() -> Optional[str]:
     return None
 
 
-def determine_target_family() -> str:
-    """$ROCM_SDK_TARGET_FAMILY, or the GPU of this machine, or the default; found once per process."""
+def determine_target_family() -> Optional[str]:
+    """$ROCM_SDK_TARGET_FAMILY, or the GPU of this machine, or the default; found once per process.
+
+    None where there is nothing to choose: a set without packages for GPU families.
+    """
     global CACHED_TARGET_FAMILY
+    if not AVAILABLE_TARGET_FAMILIES:
+        return None
     if CACHED_TARGET_FAMILY is not None:
         return CACHED_TARGET_FAMILY
     asked = os.environ.get("ROCM_SDK_TARGET_FAMILY")
@@ -199,7 +214,7 @@ def determine_target_family() -> str:
             % (
                 "ROCM_SDK_TARGET_FAMILY=" if asked else "",
                 family,
-                ", ".join(AVAILABLE_TARGET_FAMILIES) or "(none)",
+                ", ".join(AVAILABLE_TARGET_FAMILIES),
             )
         )
     CACHED_TARGET_FAMILY = family
@@ -229,7 +244,7 @@ def build_per_target_extras() -> Dict[str, List[str]]:
     if len(targets) < 2:
         return extras
     for entry in ALL_PACKAGES.values():
-        if entry.required or not entry.is_target_specific:
+        if entry.required or not entry.is_target_specific or not entry.is_offered:
             continue
         everything = extras[entry.logical_name + "-all"] = []
         for target in targets:
@@ -242,12 +257,12 @@ def build_per_target_extras() -> Dict[str, List[str]]:
     return extras
 
 
-def build_extras(target_family: str) -> Dict[str, List[str]]:
+def build_extras(target_family: Optional[str]) -> Dict[str, List[str]]:
     """All extras of the `rocm` package: one for each optional package, and those per target."""
     extras = {
         entry.logical_name: [entry.get_dist_package_require(target_family)]
         for entry in ALL_PACKAGES.values()
-        if not entry.required
+        if not entry.required and entry.is_offered
     }
     extras.update(build_per_target_extras())
     return extras
