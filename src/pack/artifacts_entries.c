@@ -18,10 +18,21 @@ static int bad_name(const char *path, const char *where, const char *why, struct
 	return rk_fail(err, RK_E_FORMAT, "the name '%s' in '%s' %s", shown, where, why);
 }
 
+/* U+0080 to U+009F, U+2028 and U+2029: Python ends lines there, and installers read RECORD by lines. */
+static bool is_late_control(const char *s)
+{
+	unsigned char a = (unsigned char)s[0], b = a ? (unsigned char)s[1] : 0;
+
+	if (a == 0xc2)
+		return b >= 0x80 && b <= 0x9f;
+	return a == 0xe2 && b == 0x80 &&
+	       ((unsigned char)s[2] == 0xa8 || (unsigned char)s[2] == 0xa9);
+}
+
 static bool has_control(const char *s)
 {
 	for (; *s; s++)
-		if ((unsigned char)*s < 32 || *s == 127)
+		if ((unsigned char)*s < 32 || *s == 127 || is_late_control(s))
 			return true;
 	return false;
 }
