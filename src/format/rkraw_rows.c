@@ -41,6 +41,22 @@ void rk_raw_put(struct raw_rows *r, unsigned field, int64_t v)
 		((uint32_t *)col)[row] = (uint32_t)v;
 }
 
+/* The same for a number that need not be whole; what is not finite is none. */
+static void put_real(struct raw_rows *r, unsigned field, double v)
+{
+	double *col = r->cols[field];
+	bool begun = r->begun >> field & 1;
+
+	if (!col || (!isfinite(v) && !begun))
+		return;
+	if (!begun)
+		begin_column(r, field);
+	if (isfinite(v))
+		col[r->b.nrows] = v;
+	else
+		r->nomem |= !rk_builder_null(&r->b, field, r->b.nrows);
+}
+
 static int64_t small(uint64_t v)
 {
 	return v <= INT64_MAX ? (int64_t)v : RAW_NONE;
@@ -315,7 +331,7 @@ static bool counter(struct raw_rows *r, struct rk_cursor *c)
 	uint64_t name = rk_cursor_varint(c), kernel_name = rk_cursor_varint(c);
 	uint64_t device = rk_cursor_varint(c), dispatch = rk_cursor_varint(c);
 	uint64_t bits = rk_cursor_varint(c);
-	double *value = r->cols[RK_N_VALUE], v;
+	double v;
 
 	if (c->bad)
 		return false;
@@ -327,10 +343,7 @@ static bool counter(struct raw_rows *r, struct rk_cursor *c)
 	rk_raw_put(r, RK_N_PID, r->h->pid);
 	rk_raw_put(r, RK_N_NODE, r->node_id ? (int64_t)r->node_id : RAW_NONE);
 	rk_raw_put(r, RK_N_RANK, r->h->rank < 0 ? RAW_NONE : r->h->rank);
-	if (value && isfinite(v))
-		value[r->b.nrows] = v;
-	else if (value)
-		r->nomem |= !rk_builder_null(&r->b, RK_N_VALUE, r->b.nrows);
+	put_real(r, RK_N_VALUE, v);
 	r->b.nrows++;
 	return true;
 }
