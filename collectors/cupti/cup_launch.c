@@ -2,9 +2,11 @@
  * cup_launch.c - see cup.h: counters instead of times. Each context is counted from its making on;
  * launches are noted in the order in which they are made, which is that of the profiler's ranges.
  *
- * A launch holds the lock from its beginning to its end: the profiler runs kernels one after
- * another anyway, and so the order is certain. Values are fetched before the launch after the last
- * one that there is room for, around graphs, and when a context or the program ends.
+ * A launch holds the lock of its context from its beginning to its end: the profiler runs kernels
+ * one after another anyway, and so the order is certain. The lock of the table of contexts is never
+ * held while something is waited for: whoever makes a context may have locks of the driver. Values
+ * are fetched before the launch after the last one that there is room for, around graphs, and when
+ * a context or the program ends.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -20,7 +22,8 @@
 enum { MOST_METRICS = 64, MOST_CONTEXTS = 32, MOST_LAUNCHES = 64, LIST_BYTES = 8192 };
 
 struct session {
-	void *context;
+	_Atomic(void *) context; /* changed under the lock of the table */
+	pthread_mutex_t lock;    /* for all that follows */
 	struct rk_range *range;
 	uint32_t device;
 	uint32_t names[MOST_LAUNCHES]; /* strings, of the launches since the last drain */
@@ -34,12 +37,13 @@ static struct {
 	uint32_t ids[MOST_METRICS]; /* strings */
 	size_t n;
 	struct session sessions[MOST_CONTEXTS];
-	pthread_mutex_t lock;
-	uint64_t dispatch, unnamed, dropped;
-	bool refused; /* said why there are no counters */
+	pthread_mutex_t lock; /* of the table */
+	atomic_ullong dispatch, unnamed, dropped;
+	atomic_bool refused; /* said why there are no counters */
 } all = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static _Thread_local unsigned inside;
+static _Thread_local struct session *held; /* of the launch that this thread is in */
 
 /* ---- settings ---- */
 
@@ -71,14 +75,15 @@ static void put_row(void *user, size_t range, const double *values)
 	struct session *s = user;
 	/* A graph has as many ranges as it likes; only one by one they can be named. */
 	uint32_t name = range < s->n ? s->names[range] : 0;
+	uint64_t dispatch = atomic_fetch_add(&all.dispatch, 1) + 1;
 
-	all.dispatch++;
-	all.unnamed += !name;
+	if (!name)
+		atomic_fetch_add(&all.unnamed, 1);
 	for (size_t i = 0; i < all.n; i++) {
 		const struct rk_rec_counter c = { .counter = all.ids[i],
 						  .kernel = name,
 						  .device = s->device,
-						  .dispatch = all.dispatch,
+						  .dispatch = dispatch,
 						  .value = values[i] };
 
 		if (!isnan(values[i]))
@@ -91,41 +96,62 @@ static void say_trouble(const char *what, const struct rk_range_trouble *t)
 	const char *advice = rk_range_advice(t->code);
 	char buf[32];
 
-	if (all.refused)
+	if (atomic_exchange(&all.refused, true))
 		return;
-	all.refused = true;
 	rk_cup_say("%s (%s: %s)%s%s%s%s", what, t->step, rk_cup_error(t->code, buf),
 		   t->what[0] ? ": " : "", t->what, advice[0] ? "; " : "", advice);
 }
 
-static void end_session(struct session *s)
+/* What is behind the lock; the place in the table stays taken. */
+static void end_counting(struct session *s)
 {
 	rk_range_close(s->range);
-	*s = (struct session){ 0 };
+	s->range = NULL;
+	s->n = 0;
 }
 
 static void drain(struct session *s)
 {
 	struct rk_range_trouble t;
 	size_t ranges, dropped;
-	bool good = rk_range_drain(s->range, put_row, s, &ranges, &dropped, &t);
+	bool good;
 
-	all.dropped += good ? dropped : s->n;
+	if (!s->range)
+		return;
+	good = rk_range_drain(s->range, put_row, s, &ranges, &dropped, &t);
+	atomic_fetch_add(&all.dropped, good ? dropped : s->n);
 	s->n = 0;
 	if (good)
 		return;
 	say_trouble("CUPTI counts no more: later kernels have no counters", &t);
-	end_session(s);
+	end_counting(s);
 }
 
 /* ---- contexts ---- */
 
 static struct session *session_of(const void *context)
 {
-	for (size_t i = 0; i < MOST_CONTEXTS; i++)
-		if (all.sessions[i].context == context)
+	for (size_t i = 0; context && i < MOST_CONTEXTS; i++)
+		if (atomic_load(&all.sessions[i].context) == context)
 			return &all.sessions[i];
 	return NULL;
+}
+
+/* A place for a context; NULL when there is none, or it has one. */
+static struct session *claim(void *context)
+{
+	struct session *s = NULL;
+
+	pthread_mutex_lock(&all.lock);
+	for (size_t i = 0; !session_of(context) && i < MOST_CONTEXTS; i++) {
+		if (atomic_load(&all.sessions[i].context))
+			continue;
+		s = &all.sessions[i];
+		s->device = rk_cup_device(rk_range_device_of(&all.f, context));
+		atomic_store(&s->context, context);
+	}
+	pthread_mutex_unlock(&all.lock);
+	return s;
 }
 
 /* The chip may lack one: it is named, and the others are counted. */
@@ -143,42 +169,42 @@ static bool drop_metric(const char *name)
 	return false;
 }
 
-static bool any_session(void)
+/* Another context counts: the list is what it has been told. */
+static bool any_other(const struct session *s)
 {
 	for (size_t i = 0; i < MOST_CONTEXTS; i++)
-		if (all.sessions[i].context)
+		if (&all.sessions[i] != s && atomic_load(&all.sessions[i].context))
 			return true;
 	return false;
 }
 
-static void begin_session(void *context)
+static void begin_counting(struct session *s, void *context)
 {
-	struct session *s = session_of(NULL);
 	struct rk_range_trouble t = { 0 };
 
-	if (!s || !all.n)
-		return;
 	do {
 		s->range = rk_range_open(&all.f, context, all.metrics, all.n, MOST_LAUNCHES, &t);
-	} while (!s->range && t.what[0] && !any_session() && drop_metric(t.what) && all.n);
-	if (!s->range) {
+	} while (!s->range && t.what[0] && !any_other(s) && drop_metric(t.what) && all.n);
+	if (!s->range)
 		say_trouble("no counters", &t);
-		return;
-	}
-	s->context = context;
-	s->device = rk_cup_device(rk_range_device(s->range));
 }
 
 static void on_context(uint32_t cbid, const struct cupti_resource *r)
 {
-	struct session *s = r->context ? session_of(r->context) : NULL;
+	struct session *s = cbid == CUPTI_CONTEXT_CREATED && r->context ? claim(r->context) :
+									  session_of(r->context);
 
-	if (cbid == CUPTI_CONTEXT_CREATED && !s && r->context) {
-		begin_session(r->context);
-	} else if (cbid == CUPTI_CONTEXT_ENDS && s) {
+	if (!s)
+		return;
+	pthread_mutex_lock(&s->lock);
+	if (cbid == CUPTI_CONTEXT_CREATED) {
+		begin_counting(s, r->context);
+	} else {
 		drain(s);
-		end_session(s);
+		end_counting(s);
+		atomic_store(&s->context, NULL);
 	}
+	pthread_mutex_unlock(&s->lock);
 }
 
 /* ---- launches ---- */
@@ -190,34 +216,36 @@ static bool is_graph(uint32_t cbid)
 
 static void on_enter(uint32_t cbid, const struct cupti_call *c)
 {
-	struct session *s = c->context ? session_of(c->context) : NULL;
-
-	if (s && s->n && (s->n == MOST_LAUNCHES || is_graph(cbid)))
-		drain(s);
+	held = session_of(c->context);
+	if (!held)
+		return;
+	pthread_mutex_lock(&held->lock);
+	if (held->n && (held->n == MOST_LAUNCHES || is_graph(cbid)))
+		drain(held);
 }
 
-static void on_exit_of(uint32_t cbid, const struct cupti_call *c)
+static void on_leave(uint32_t cbid, const struct cupti_call *c)
 {
-	struct session *s = c->context ? session_of(c->context) : NULL;
+	struct session *s = held;
+	bool good = !c->result || !*(const int *)c->result;
 
-	if (!s || (c->result && *(const int *)c->result))
+	held = NULL;
+	if (!s)
 		return;
-	if (is_graph(cbid))
+	if (good && is_graph(cbid))
 		drain(s);
-	else if (s->n < MOST_LAUNCHES)
+	else if (good && s->range && s->n < MOST_LAUNCHES)
 		s->names[s->n++] = c->symbol ? rk_rec_string(c->symbol, strlen(c->symbol)) : 0;
+	pthread_mutex_unlock(&s->lock);
 }
 
 /* What the profiler itself calls on the way comes here, too: it is passed over. */
 static void on_launch(uint32_t cbid, const struct cupti_call *c)
 {
-	if (c->site == CUPTI_SITE_ENTER && inside++ == 0) {
-		pthread_mutex_lock(&all.lock);
+	if (c->site == CUPTI_SITE_ENTER && inside++ == 0)
 		on_enter(cbid, c);
-	} else if (c->site == CUPTI_SITE_EXIT && inside && --inside == 0) {
-		on_exit_of(cbid, c);
-		pthread_mutex_unlock(&all.lock);
-	}
+	else if (c->site == CUPTI_SITE_EXIT && inside && --inside == 0)
+		on_leave(cbid, c);
 }
 
 static void on_call(void *user, int domain, uint32_t cbid, const void *data)
@@ -231,9 +259,7 @@ static void on_call(void *user, int domain, uint32_t cbid, const void *data)
 		on_launch(cbid, data);
 	} else if (domain == CUPTI_CALLS_OF_RESOURCES && !inside) {
 		inside++;
-		pthread_mutex_lock(&all.lock);
 		on_context(cbid, data);
-		pthread_mutex_unlock(&all.lock);
 		inside--;
 	}
 	errno = before;
@@ -244,14 +270,17 @@ static void on_call(void *user, int domain, uint32_t cbid, const void *data)
 /* A launch that hangs has the lock: then what it holds stays where it is. */
 static void at_end(void)
 {
-	if (!rk_cup_is_child() && pthread_mutex_trylock(&all.lock) == 0) {
-		inside++;
-		for (size_t i = 0; i < MOST_CONTEXTS; i++)
-			if (all.sessions[i].context && all.sessions[i].n)
-				drain(&all.sessions[i]);
-		inside--;
-		pthread_mutex_unlock(&all.lock);
+	inside++;
+	for (size_t i = 0; i < MOST_CONTEXTS && !rk_cup_is_child(); i++) {
+		struct session *s = &all.sessions[i];
+
+		if (!atomic_load(&s->context) || pthread_mutex_trylock(&s->lock))
+			continue;
+		if (s->n)
+			drain(s);
+		pthread_mutex_unlock(&s->lock);
 	}
+	inside--;
 	if (all.dropped)
 		rk_rec_source_lost(all.dropped);
 	if (all.unnamed)
@@ -313,6 +342,8 @@ void rk_cup_counters_start(void)
 		return;
 	}
 	take_metrics();
+	for (size_t i = 0; i < MOST_CONTEXTS; i++)
+		pthread_mutex_init(&all.sessions[i].lock, NULL);
 	rc = rk_cup.f.cuptiSubscribe(&s, on_call, NULL);
 	if (rc != CUPTI_OK) {
 		char buf[32];

@@ -270,6 +270,13 @@ uint32_t rk_range_device(const struct rk_range *r)
 	return r->device;
 }
 
+uint32_t rk_range_device_of(const struct cupti_range *f, void *context)
+{
+	uint32_t device = 0;
+
+	return f->device(context, &device) ? 0 : device;
+}
+
 /* ---- the values ---- */
 
 static bool stop(struct rk_range *r, size_t *ret_dropped, struct rk_range_trouble *t)

@@ -32,6 +32,8 @@ struct rk_range *rk_range_open(const struct cupti_range *f, void *context, const
 size_t rk_range_passes(const struct rk_range *r);
 const char *rk_range_chip(const struct rk_range *r);
 uint32_t rk_range_device(const struct rk_range *r);
+/* The device of a context, 0 when CUPTI does not say. */
+uint32_t rk_range_device_of(const struct cupti_range *f, void *context);
 
 /*
  * Hands out the values of the kernels since the last time, in the order in which they ran, and goes

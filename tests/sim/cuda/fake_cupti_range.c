@@ -55,6 +55,7 @@ static callback_function *callback;
 static void *callback_user;
 static bool enabled[8][1024];
 static uint64_t launches, decodings;
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 
 static const char *mode(const char *word)
 {
@@ -87,10 +88,13 @@ static void on_launch(const struct fake_launch *l)
 			       .correlation = l->correlation };
 	uint32_t id = l->graph ? GRAPH_LAUNCH : LAUNCH;
 
+	/* nobody uses a context before it is made */
+	pthread_mutex_lock(&making);
 	if (!c->made) {
 		c->made = true;
 		tell(RESOURCE, CREATED, &resource);
 	}
+	pthread_mutex_unlock(&making);
 	tell(DRIVER_API, id, &d);
 	launches++;
 	if (c->started && c->n < c->most && c->n < MOST)
