@@ -51,6 +51,7 @@ static const char *const endings[] = {
 	".csv",
 	".json",
 	".db",
+	".rkraw", /* our own collectors': the process's number alone */
 };
 
 static size_t without_packing(const char *path)

@@ -51,12 +51,16 @@ bool rk_metric_is_name(const char *s)
 	return len && !s[len] && len <= RK_METRIC_ID_MAX;
 }
 
-/* "gfx942", "gfx11*", "*" */
+/* "gfx942", "gfx11*", "sm_90", "sm_*", "*" */
 static bool is_target(const char *s, size_t len)
 {
+	bool sm = len > 3 && strncmp(s, "sm_", 3) == 0;
+
 	if (len == 1 && s[0] == '*')
 		return true;
-	if (len < 4 || len > 15 || strncmp(s, "gfx", 3) != 0 || !is_digit(s[3]))
+	if (sm && len == 4 && s[3] == '*')
+		return true;
+	if (len < 4 || len > 15 || (!sm && strncmp(s, "gfx", 3) != 0) || !is_digit(s[3]))
 		return false;
 	for (size_t i = 4; i < len; i++)
 		if (!is_digit(s[i]) && !(s[i] >= 'a' && s[i] <= 'f') &&

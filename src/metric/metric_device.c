@@ -62,6 +62,22 @@ static bool parse_gfx(const char *text, char ret[16])
 	return true;
 }
 
+/* NVIDIA's, as its compilers name them: "sm_90", "sm_120". */
+static bool parse_sm(const char *text, char ret[16])
+{
+	size_t n = strncmp(text, "sm_", 3) == 0 ? strspn(text + 3, "0123456789") : 0;
+
+	if (n < 2 || n > 4 || text[3 + n])
+		return false;
+	snprintf(ret, 16, "%s", text);
+	return true;
+}
+
+static bool parse_target(const char *text, char ret[16])
+{
+	return parse_gfx(text, ret) || parse_sm(text, ret);
+}
+
 bool rk_metric_arch_parse(const char *text, char ret[16])
 {
 	struct rk_tree *table = NULL;
@@ -69,7 +85,7 @@ bool rk_metric_arch_parse(const char *text, char ret[16])
 	char bare[20];
 	bool found = false;
 
-	if (parse_gfx(text, ret))
+	if (parse_target(text, ret))
 		return true;
 	if (rk_products_load(&table, NULL) < 0)
 		return false;
@@ -114,7 +130,7 @@ void rk_metric_device_of_agent(const struct rk_batch *agents, size_t row,
 	if (!*product)
 		product = text(agents, RK_G_NAME, row, text_of, arg);
 	snprintf(ret->product, sizeof(ret->product), "%s", product);
-	if (!parse_gfx(text(agents, RK_G_GFX, row, text_of, arg), ret->arch) &&
+	if (!parse_target(text(agents, RK_G_GFX, row, text_of, arg), ret->arch) &&
 	    !rk_metric_arch_parse(product, ret->arch))
 		ret->arch[0] = '\0';
 	ret->source = "as the run tells";

@@ -184,6 +184,31 @@ def a_run_of_counters_alone_delivers_them(place):
     assert record["ledger"]["delivered"]["tables"]["counters"] == 200, record["ledger"]
 
 
+@test
+def counters_meet_the_kernels_of_the_other_pass_under_the_ids_of_metrics(place):
+    top = place.path / "both"
+    names = "lts__t_sector_hit_rate.pct+dram__bytes_read.sum+sm__inst_executed.sum"
+    for number, cupti, more in ((1, "libfake-cupti.so", ""),
+                                (2, "libfake-cupti-range.so", f",counters={names}")):
+        raw = top / f"pass_{number}"
+        raw.mkdir(parents=True)
+        env = environment(place, cupti=cupti)
+        env.update(CUDA_INJECTION64_PATH=str(COLLECTOR), ROCKIT_COLLECT=f"dir={raw}{more}")
+        done = execute([APP, "run", "8"], env)  # all on one device: the order is that of launches
+        assert done.returncode == 0, done.stderr
+    done = execute([ROCKIT, "metrics", "--format", "json", top], environment(place))
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["arch"] == "sm_90", found["arch"]
+    values = {m["id"]: m for m in found["metrics"]}
+    assert (values["l2_hit_pct"]["min"], values["l2_hit_pct"]["max"]) == (1, 8), values
+    assert values["sm_inst"]["avg"] == 2004.5, values["sm_inst"]
+    # bytes over ns are GB/s: 1001 bytes in 100 ns, 1002 in 110, ...
+    rates = [(1000 + n + 1) / (100 + n % 7 * 10) for n in range(8)]
+    assert abs(values["fabric_bw_rd_hbm"]["max"] - max(rates)) < 1e-9, values["fabric_bw_rd_hbm"]
+    assert "pass-mismatch" not in done.stderr + done.stdout
+
+
 if not COLLECTOR.exists() or not APP.exists():
     print("skip: the collector or its stand-ins were not built")
     sys.exit(SKIPPED)
