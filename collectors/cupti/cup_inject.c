@@ -25,9 +25,14 @@ bool rk_cup_is_child(void)
 	return atomic_load_explicit(&child, memory_order_relaxed);
 }
 
-/* CUDA does not work in the child of a fork, so there is nothing to record. */
+/*
+ * CUDA that was there before a fork does not work in the child, so there is nothing to record; a
+ * child that is the first to use it is like any other process.
+ */
 static void forked(void)
 {
+	if (!atomic_load(&started))
+		return;
 	atomic_store(&child, true);
 	rk_cup_thread_forked();
 }

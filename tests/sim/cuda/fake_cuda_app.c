@@ -9,6 +9,7 @@
  *	idle      initialises CUDA and does nothing
  *	silent    does not even do that
  *	fork      launches, then a child that tries to use what it has inherited
+ *	heir      marks of NVTX, then a child that is the first to use CUDA and does "run"
  *	spawn     starts itself twice with "run"
  *	leave     launches and _exit; sleeps COUNT2 ms before (third argument)
  *	abort     launches and abort, likewise
@@ -377,6 +378,20 @@ static int fork_verb(void)
 	return WEXITSTATUS(status) == 3 ? 0 : 1;
 }
 
+static int heir(void)
+{
+	int status = 0;
+	pid_t pid;
+
+	if (nvtx_begin())
+		CALL(core, 2, void (*)(const char *))("mark");
+	pid = fork();
+	if (!pid)
+		exit(cuInit(0) ? 9 : run());
+	waitpid(pid, &status, 0);
+	return WEXITSTATUS(status);
+}
+
 static int spawn(const char *self)
 {
 	char n[32];
@@ -517,5 +532,7 @@ int main(int argc, char **argv)
 		nthreads = (unsigned)third;
 	if (!strcmp(verb, "nvtx"))
 		return nvtx_verb();
+	if (!strcmp(verb, "heir"))
+		return heir();
 	return !strcmp(verb, "silent") ? 0 : with_cuda(verb, argv[0], third);
 }
