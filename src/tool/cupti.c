@@ -16,23 +16,21 @@ enum {
 
 /*
  * What NVIDIA's hardware answers to the question that a counter of AMD's is asked for, by the
- * beginnings of its names; the first that fits. Each of these is on every chip since Volta.
+ * beginnings of its names; the first that fits. CUPTI 13.0 knows all of these from Turing on (but
+ * for reads and writes apart on GB202) and runs a kernel twice for all of them together.
  */
-#define SM                                                     \
-	"sm__cycles_active.avg.pct_of_peak_sustained_elapsed+" \
-	"sm__warps_active.avg.pct_of_peak_sustained_active+sm__inst_executed.sum"
+#define SM                                                                         \
+	"sm__cycles_active.avg.pct_of_peak_sustained_elapsed+"                     \
+	"sm__warps_active.avg.pct_of_peak_sustained_active+sm__inst_executed.sum+" \
+	"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"
 #define L2 "lts__t_sector_hit_rate.pct"
 #define DRAM                                                  \
 	"dram__throughput.avg.pct_of_peak_sustained_elapsed+" \
 	"dram__bytes_read.sum+dram__bytes_write.sum"
-#define TENSOR "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"
 
 static const struct question {
 	const char *start, *metrics;
 } questions[] = {
-	{ "SQ_INSTS_VALU_MFMA", TENSOR },
-	{ "SQ_INSTS_MFMA", TENSOR },
-	{ "SQ_VALU_MFMA", TENSOR },
 	{ "SQ_", SM },
 	{ "GRBM_", "gpu__time_duration.sum+" SM },
 	{ "TCP_", "l1tex__t_sector_hit_rate.pct" },

@@ -155,6 +155,7 @@ def a_run_has_times_and_counters_of_two_runs_of_the_program(place):
     assert "lts__t_sector_hit_rate.pct" in passes[1]["env"]["ROCKIT_COLLECT"], passes[1]["env"]
     assert passes[1]["env"]["ROCKIT_COLLECT"].count("dram__bytes_read.sum") == 1
     assert "dram__bytes_read.sum" in passes[1]["counters"], passes[1]
+    assert any(c.startswith("sm__pipe_tensor") for c in passes[1]["counters"]), passes[1]
 
 
 @test
