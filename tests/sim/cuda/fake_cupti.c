@@ -135,6 +135,7 @@ static uint64_t time_of(const struct client *c)
 
 /* ---- buffers ---- */
 
+/* The completion may call us again: the lock is let go for it. */
 static void give_back(struct client *c)
 {
 	uint8_t *buffer = c->buffer;
@@ -160,14 +161,10 @@ static void fetch(struct client *c)
 
 	if (mode("mute"))
 		return;
-	pthread_mutex_unlock(&lock);
 	if (c->request_v2)
 		c->request_v2(&buffer, &size, &most, NULL);
 	else if (c->request)
 		c->request(&buffer, &size, &most);
-	pthread_mutex_lock(&lock);
-	if (c->buffer) /* another thread was faster: two are one too many for a stand-in */
-		give_back(c);
 	c->buffer = buffer;
 	c->size = size;
 	c->at = 0;
@@ -180,7 +177,7 @@ static void append(struct client *c, const void *record, size_t bytes)
 		c->dropped++;
 		return;
 	}
-	if (c->buffer && c->size - c->at < bytes + TAIL)
+	while (c->buffer && c->size - c->at < bytes + TAIL) /* others may have got one meanwhile */
 		give_back(c);
 	if (!c->buffer)
 		fetch(c);
