@@ -49,6 +49,8 @@ static const struct rk_opt build_options[] = {
 	{ "rpath-tag", 0, "KIND", "rpath or runpath in ELF files (default: rpath)", RK_OPT_CHOICE,
 	  AT(rpath), rpath_words },
 	{ "jobs", 'j', "N", "threads (default: one per CPU)", RK_OPT_NUMBER, AT(jobs), NULL },
+	{ "tmpdir", 0, "DIR", "for temporary files (default: $TMPDIR or /tmp)", RK_OPT_TEXT,
+	  AT(common.tmpdir), NULL },
 	{ "dry-run", 'n', NULL, "print each file, its package, its edit and why; write nothing",
 	  RK_OPT_FLAG, AT(dry_run), NULL },
 	RK_OPT_FORMAT(struct settings),
@@ -183,6 +185,7 @@ static int build_run(int argc, char **argv)
 	o.level = s.level ? (int)s.level : RK_PACK_STORED;
 	o.devel_xz = s.devel == 1;
 	o.runpath = s.rpath == 1;
+	o.tmpdir = s.common.tmpdir;
 	o.jobs = s.jobs ? (unsigned)s.jobs : cores();
 	return make(&s, &o);
 }

@@ -100,6 +100,8 @@ static int reserve(struct artifact_spill *s, struct rk_origin *o, struct rk_erro
 		     rk_fail(err, RK_E_LIMIT, "'%s' is too big", o->name) :
 		     rk_spill_resize(s->file, o->offset + o->size, err);
 	pthread_mutex_unlock(&s->lock);
+	if (rc < 0)
+		rk_error_at(err, o->name, 0, 0);
 	return rc;
 }
 

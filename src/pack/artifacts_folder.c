@@ -34,6 +34,9 @@ static int add_file(struct folder_walk *w, const struct stat *st, struct rk_entr
 	o->path = rk_arena_textf(a, "%s/%s", w->top, w->path);
 	o->name = rk_arena_textf(a, "%s: %s", w->r->artifact->label, w->path);
 	o->size = (uint64_t)st->st_size;
+	o->dev = (uint64_t)st->st_dev;
+	o->ino = (uint64_t)st->st_ino;
+	o->mtime_ns = rk_origin_time(st);
 	e->kind = RK_ENTRY_FILE;
 	e->origin = o;
 	return o->path && o->name ? 0 : rk_fail_nomem(err);
@@ -186,6 +189,7 @@ static int read_manifest(struct artifact_reader *r, int dir, struct rk_error *er
 	int fd = openat(dir, RK_ARTIFACT_MANIFEST, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	size_t len = 0;
 	ssize_t n = 1;
+	struct stat st;
 	char *text;
 	int rc;
 
@@ -194,6 +198,11 @@ static int read_manifest(struct artifact_reader *r, int dir, struct rk_error *er
 	if (fd < 0)
 		return rk_fail_errno(err, errno, "cannot open '%s/%s'", r->path,
 				     RK_ARTIFACT_MANIFEST);
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return rk_fail(err, RK_E_FORMAT, "'%s/%s' is no file", r->path,
+			       RK_ARTIFACT_MANIFEST);
+	}
 	text = rk_alloc(RK_ARTIFACT_MANIFEST_MAX);
 	while (text && len < RK_ARTIFACT_MANIFEST_MAX && n > 0)
 		if ((n = read(fd, text + len, RK_ARTIFACT_MANIFEST_MAX - len)) > 0)

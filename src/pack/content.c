@@ -2,6 +2,7 @@
 #include "pack/content.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/checked.h"
 
@@ -81,9 +82,27 @@ int rk_content_append(struct rk_arena *a, struct rk_content *c, const struct rk_
 
 /* ---- read ---- */
 
+int64_t rk_origin_time(const struct stat *st)
+{
+	return (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
+}
+
 static int changed(const struct rk_origin *o, struct rk_error *err)
 {
 	return rk_fail(err, RK_E_IO, "'%s' was changed while it was packed", o->name);
+}
+
+/* The file that was found, and nobody has written to it: not a link to another one by now, for example. */
+static bool is_same(const struct rk_origin *o, const struct rk_file *f)
+{
+	struct stat st;
+
+	if (!f->seekable || f->size != o->size)
+		return false;
+	if (!o->ino)
+		return true;
+	return fstat(f->fd, &st) == 0 && (uint64_t)st.st_dev == o->dev &&
+	       (uint64_t)st.st_ino == o->ino && rk_origin_time(&st) == o->mtime_ns;
 }
 
 static int read_path(const struct rk_origin *o, uint64_t offset, void *to, size_t len,
@@ -93,7 +112,7 @@ static int read_path(const struct rk_origin *o, uint64_t offset, void *to, size_
 	size_t n = 0;
 	int rc = rk_file_open(o->path, &f, err);
 
-	if (rc == 0 && (!f->seekable || f->size != o->size))
+	if (rc == 0 && !is_same(o, f))
 		rc = changed(o, err);
 	if (rc == 0)
 		rc = rk_file_pread(f, to, len, offset, &n, err);
@@ -195,7 +214,7 @@ int rk_origin_view(const struct rk_origin *o, struct rk_view *ret, struct rk_err
 	if (!o->path)
 		return rk_view_spill(o->spill, o->offset, (size_t)o->size, ret, err);
 	rc = rk_file_open(o->path, &f, err);
-	if (rc == 0 && (!f->seekable || f->size != o->size))
+	if (rc == 0 && !is_same(o, f))
 		rc = changed(o, err);
 	if (rc == 0)
 		rc = rk_view_file(f, ret, err);

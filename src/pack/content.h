@@ -17,6 +17,8 @@ struct rk_origin {
 	struct rk_spill *spill;
 	uint64_t offset; /* in the spill */
 	uint64_t size;
+	uint64_t dev, ino; /* of `path` when it was found; 0: not known */
+	int64_t mtime_ns;
 	const char *name; /* what people know it by: "base_lib_generic.tar.xz: lib/x.so" */
 };
 
@@ -51,6 +53,9 @@ int rk_content_append(struct rk_arena *a, struct rk_content *c, const struct rk_
 /* For struct rk_zip_member: `content` is a struct rk_content. A file that has shrunk is an error. */
 int rk_content_read(const void *content, uint64_t offset, void *to, size_t len,
 		    struct rk_error *err);
+
+struct stat;
+int64_t rk_origin_time(const struct stat *st); /* for mtime_ns */
 
 /* The first bytes of an origin, *ret_len < len only at its end. */
 int rk_origin_head(const struct rk_origin *o, void *to, size_t len, size_t *ret_len,

@@ -177,23 +177,39 @@ static uint64_t bytes_of(const struct rk_pack_members *m)
 	return sum;
 }
 
+/* Packages stay below the destination, and a link there could lead anywhere. */
+static int make_folder(char *path, size_t dest_len, struct rk_error *err)
+{
+	struct stat st;
+	int rc = 0;
+
+	for (char *s = path + dest_len + 1; rc == 0 && (s = strchr(s, '/')); *s++ = '/') {
+		*s = '\0';
+		if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
+			rc = rk_fail(err, RK_E_USAGE,
+				     "'%s' is a link: name the folder it leads to by --dest-dir",
+				     path);
+		else
+			rc = rk_make_dirs(path, err);
+	}
+	return rc;
+}
+
 static int build_dist(struct build *b, const struct rk_dist *d, struct rk_error *err)
 {
 	struct rk_pack_members members;
 	const char *target = NULL;
-	char *path = NULL, *folder = NULL;
+	char *path = NULL;
 	int rc = rk_pack_target(b->plan, d, b->tag, &target, err);
 
 	if (rc < 0 || (rc = rk_pack_members(b->plan, d, b->tag, &members, err)) < 0)
 		return rc;
 	path = rk_strf("%s/%s", b->o->dest_dir, target);
-	folder = path ? rk_strndup(path, (size_t)(strrchr(path, '/') - path)) : NULL;
-	rc = folder ? rk_make_dirs(folder, err) : rk_fail_nomem(err);
+	rc = path ? make_folder(path, strlen(b->o->dest_dir), err) : rk_fail_nomem(err);
 	if (rc == 0)
 		rc = d->kind->role == RK_PACK_META ? build_sdist(b, path, &members, err) :
 						     build_wheel(b, d, path, &members, err);
 	b->done += bytes_of(&members);
-	rk_free(folder);
 	rk_free(path);
 	return rc;
 }

@@ -90,6 +90,23 @@ static int add_entry(struct rk_overlay *t, struct rk_entry *e, struct rk_diag *d
 	return rk_path_map_put(&t->map, e->path, t->n++, err);
 }
 
+/* Packages have files of their own there, which are made. */
+static bool is_reserved(const char *path)
+{
+	static const char links[] = ".devel_links";
+	const size_t n = sizeof(links) - 1;
+
+	return strcmp(path, "__init__.py") == 0 ||
+	       (strncmp(path, links, n) == 0 && (!path[n] || path[n] == '/'));
+}
+
+static void say_reserved(struct rk_diag *diag, const struct rk_entry *e)
+{
+	if (e->kind != RK_ENTRY_DIR && rk_entry_say(e))
+		rk_diag_add(diag, "reserved-name", e->artifact->label, 0, 1,
+			    "'%s' is left out: packages have their own there", e->path);
+}
+
 int rk_overlay_add(struct rk_overlay *t, const struct rk_artifact *a, const char *const *include,
 		   const char *const *exclude, bool dirs, struct rk_diag *diag,
 		   struct rk_error *err)
@@ -103,7 +120,10 @@ int rk_overlay_add(struct rk_overlay *t, const struct rk_artifact *a, const char
 		    (include && *include && !rk_pack_glob_any(include, e->path)) ||
 		    rk_pack_glob_any(exclude, e->path))
 			continue;
-		rc = add_entry(t, e, diag, err);
+		if (is_reserved(e->path))
+			say_reserved(diag, e);
+		else
+			rc = add_entry(t, e, diag, err);
 	}
 	return rc;
 }

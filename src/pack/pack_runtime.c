@@ -10,8 +10,8 @@
 static int broken(struct rk_pack_work *k, const struct rk_entry *file,
 		  const struct rk_file_facts *f)
 {
-	return rk_fail(k->pl->err, RK_E_FORMAT, "'%s' is a broken ELF file: %.300s",
-		       file->origin->name, f->note);
+	return rk_fail(k->pl->err, RK_E_FORMAT, "'%s' cannot be packed: %.300s", file->origin->name,
+		       f->note);
 }
 
 /* Facts of what a link ends at; NULL in *ret_end: at no file. */

@@ -415,6 +415,16 @@ def nothing_is_written_outside_the_destination(folder):
 
 
 @test
+def a_link_in_the_destination_is_not_followed(folder):
+    (folder / "elsewhere").mkdir()
+    (folder / "out").mkdir()
+    (folder / "out/dist").symlink_to(folder / "elsewhere")
+    done = pack("build", "--artifact-dir", small(), "--dest-dir", folder / "out")
+    failed(done, "out/dist", "is a link", "--dest-dir")
+    assert list((folder / "elsewhere").iterdir()) == []
+
+
+@test
 def a_version_in_another_spelling_is_made_normal(folder):
     dist = build(small(), folder / "out", "--version", "7.0.0-RC1")
     assert (dist / "rocm-7.0.0rc1.tar.gz").exists(), list(dist.iterdir())

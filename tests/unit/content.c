@@ -1,7 +1,10 @@
 /* content.c - files of packages as pieces. */
 #include "pack/content.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "tap.h"
 #include "world.h"
@@ -61,6 +64,34 @@ TEST(a_file_that_changes_its_size_is_told)
 	CHECK_STR(err.message, "'greeting' was changed while it was packed");
 	CHECK_I64(rk_origin_view(&o, &view, NULL), RK_E_IO);
 	rk_view_close(&view);
+	rk_arena_free(a);
+	world_close(&w);
+}
+
+TEST(another_file_of_the_same_size_is_told)
+{
+	struct rk_arena *a = NULL;
+	struct rk_content *c = NULL;
+	struct rk_origin o = { .size = 5, .name = "greeting" };
+	struct rk_error err = { 0 };
+	struct stat st;
+	struct world w;
+	char buf[8], secret[512];
+
+	world_open(&w, 1);
+	snprintf(secret, sizeof(secret), "%s", world_file(&w, "secret", "other", 5));
+	o.path = world_file(&w, "greeting", "hello", 5);
+	CHECK_I64(stat(o.path, &st), 0);
+	o.dev = (uint64_t)st.st_dev;
+	o.ino = (uint64_t)st.st_ino;
+	o.mtime_ns = rk_origin_time(&st);
+	CHECK_I64(rk_arena_new(&a, NULL), 0);
+	make(a, &o, &c);
+	CHECK_I64(rk_content_read(c, 0, buf, 5, &err), 0);
+	CHECK_I64(unlink(o.path), 0);
+	CHECK_I64(symlink(secret, o.path), 0);
+	CHECK_I64(rk_content_read(c, 0, buf, 5, &err), RK_E_IO);
+	CHECK_STR(err.message, "'greeting' was changed while it was packed");
 	rk_arena_free(a);
 	world_close(&w);
 }

@@ -310,6 +310,27 @@ TEST(of_files_that_overlap_the_later_artifact_has_its_own)
 	world_close(&w);
 }
 
+TEST(files_that_packages_have_themselves_are_left_out)
+{
+	struct rk_pack_plan *p;
+	struct world w;
+
+	world_begin(&w, false);
+	artifact_text(&w, "hipify_lib_generic", "__init__.py", "import os");
+	artifact_text(&w, "hipify_lib_generic", ".devel_links/gfx9.json", "{}");
+	artifact_text(&w, "hipify_lib_generic", "share/__init__.py", "");
+	p = artifacts_plan(&w, NULL);
+	if (CHECK(p != NULL)) {
+		CHECK_STR(plan_item(&w, p, "core", "__init__.py"), "none");
+		CHECK_STR(plan_item(&w, p, "devel", "__init__.py"), "none");
+		CHECK_STR(plan_item(&w, p, "core", ".devel_links/gfx9.json"), "none");
+		CHECK_STR(plan_item(&w, p, "core", "share/__init__.py"), "copy|");
+		CHECK_STR(plan_warnings(&w, p), "reserved-name:2 ");
+	}
+	rk_pack_plan_free(p);
+	world_close(&w);
+}
+
 TEST(items_stand_in_the_order_of_wheels)
 {
 	static const char *const want[] = {
