@@ -67,19 +67,30 @@ static bool ends(const char *s, const char *end)
 	return rk_text_ends(s, strlen(s), end);
 }
 
+/* What pip can ask for: a file that is called otherwise is no package. */
+static size_t plain_length(const char *name, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._",
+			    name[i]))
+			return 0;
+	return len;
+}
+
 /* NAME of NAME-VERSION...: up to the first dash (wheels), or the last before a digit (sdists). */
 static size_t name_length(const char *file)
 {
 	const char *at = NULL;
 
 	if (ends(file, ".whl"))
-		return strcspn(file, "-") < strlen(file) ? strcspn(file, "-") : 0;
+		return plain_length(file,
+				    strcspn(file, "-") < strlen(file) ? strcspn(file, "-") : 0);
 	if (!ends(file, ".tar.gz") && !ends(file, ".zip"))
 		return 0;
 	for (const char *c = file; (c = strchr(c, '-')); c++)
 		if (c[1] >= '0' && c[1] <= '9')
 			at = c;
-	return at ? (size_t)(at - file) : 0;
+	return at ? plain_length(file, (size_t)(at - file)) : 0;
 }
 
 /* The folder below dir/ or dir/dist/ that makes a set of its own; NULL: too deep, or our pages. */

@@ -186,6 +186,18 @@ def families_with_different_files_of_one_name_get_pages_of_their_own(folder):
 
 
 @test
+def names_that_no_package_can_have_are_not_listed(folder):
+    """They would be markup in the pages."""
+    good = wheel(folder, "rkt_good")
+    for name in ("<b>x", 'x"onload=', "x&y", "a b"):
+        shutil.copy(good, folder / f"{name}-1.0-py3-none-any.whl")
+        (folder / f"{name}-1.0.tar.gz").write_bytes(b"x")
+    assert index(folder) == 1
+    assert [p.name for p in (folder / "simple").iterdir() if p.is_dir()] == ["rkt-good"]
+    assert "onload" not in (folder / "simple/index.html").read_text()
+
+
+@test
 def what_is_no_wheel_stops_it_and_nothing_is_half_written(folder):
     wheel(folder, "rkt_good")
     (folder / "bad-1.0-py3-none-any.whl").write_bytes(b"no zip")
