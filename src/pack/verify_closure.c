@@ -162,6 +162,23 @@ static bool loadable(const struct rk_proof_elf *e)
 
 /* ---- links and launchers ---- */
 
+/* By its text it stays in the tree it is in: nobody but the maker of that tree could have kept it whole. */
+static bool stays_in_tree(const char *path, const char *link)
+{
+	size_t depth = 0, n;
+
+	for (; *path; path++)
+		depth += *path == '/';
+	for (; *link; link += n + (link[n] == '/')) {
+		n = strcspn(link, "/");
+		if (n != 2 || memcmp(link, "..", 2) != 0)
+			depth += n && !(n == 1 && link[0] == '.');
+		else if (--depth == 0)
+			return false;
+	}
+	return true;
+}
+
 static void check_link(struct closing *c)
 {
 	static const struct {
@@ -183,7 +200,10 @@ static void check_link(struct closing *c)
 		const char *form = says[how].text, *hole = strstr(form, "%s");
 
 		snprintf(text, sizeof(text), "%.*s%s%s", (int)(hole - form), form, link, hole + 2);
-		rk_proof_fault(c->p, says[how].kind, c->w, c->f->path, "%s", text);
+		if (how == RK_WAY_NOWHERE && stays_in_tree(c->f->path, link))
+			rk_proof_note(c->p, says[how].kind, c->w, c->f->path, "%s", text);
+		else
+			rk_proof_fault(c->p, says[how].kind, c->w, c->f->path, "%s", text);
 		return;
 	}
 	/* a library that is loaded by this name searches from here */
