@@ -86,6 +86,8 @@ def main():
             place = at if variant == "rockit" else place
             for loop, values in result.items():
                 times[variant][loop] += values
+            print(f"# {turn} {variant}: " + ", ".join(f"{loop} {statistics.median(v):.4f} s"
+                                                      for loop, v in result.items()), file=sys.stderr)
     seen = report_of(args, place)
     print("| loop | how | seconds | 10-90 % | cost | 10-90 % |\n|---|---|---|---|---|---|")
     for loop in ("tiny", "blocks"):
