@@ -244,15 +244,6 @@ static void check_tags(struct rk_proving *p, struct rk_proof_package *w, const c
 		rk_proof_fault(p, "wheel-wrong", w, path, "Tag is missing");
 }
 
-static bool has_programs(const struct rk_proof_package *w)
-{
-	for (size_t i = 0; i < w->n; i++)
-		if (w->files[i].elf && !w->files[i].inner &&
-		    (w->files[i].elf->kind == RK_ELF_EXE || w->files[i].elf->kind == RK_ELF_SHARED))
-			return true;
-	return false;
-}
-
 static void check_wheel_file(struct rk_proving *p, struct rk_proof_package *w)
 {
 	const char *path, *version, *pure;
@@ -269,9 +260,6 @@ static void check_wheel_file(struct rk_proving *p, struct rk_proof_package *w)
 	if (!pure || (strcmp(pure, "true") && strcmp(pure, "false")))
 		rk_proof_fault(p, "wheel-wrong", w, path,
 			       "Root-Is-Purelib is neither true nor false");
-	else if (!strcmp(pure, "true") && has_programs(w))
-		rk_proof_note(p, "wheel-purelib", w, path,
-			      "Root-Is-Purelib is true, and there are programs or libraries");
 	check_tags(p, w, path, text);
 	rk_free(text);
 }

@@ -151,8 +151,9 @@ static void put_tool(struct rk_json_out *j, const struct rk_plan *p)
 	rk_json_text(j, "path", p->tool_path);
 	rk_json_close(j);
 	rk_json_text(j, "preset", p->want.preset ? p->want.preset->name : NULL);
-	rk_json_text(j, "arch", p->arch);
-	rk_json_bool(j, "arch_assumed", p->arch_assumed);
+	/* a chip that was only assumed says nothing about a run of our own collectors */
+	rk_json_text(j, "arch", p->tool->library && p->arch_assumed ? NULL : p->arch);
+	rk_json_bool(j, "arch_assumed", p->arch_assumed && !p->tool->library);
 }
 
 /* Words of the bits that are set. */

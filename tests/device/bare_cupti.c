@@ -15,7 +15,8 @@ static void CUPTIAPI requested(uint8_t **buffer, size_t *size, size_t *records)
 	*records = 0;
 }
 
-static void CUPTIAPI completed(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size, size_t used)
+static void CUPTIAPI completed(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size,
+			       size_t used)
 {
 	(void)context, (void)stream, (void)size, (void)used;
 	free(buffer);

@@ -223,7 +223,6 @@ def wrong_metadata_is_found(folder):
         ("wheel", "Wheel-Version: 1.0\nRoot-Is-Purelib: false\n", ("wheel-wrong", f"{info}/WHEEL")),
         ("wheel", "Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: py3-none-any\n",
          ("wheel-wrong", f"{info}/WHEEL")),
-        ("wheel", f"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: {TAG}\n", ("wheel-purelib", f"{info}/WHEEL")),
     )
     for number, (what, text, want) in enumerate(cases):
         w = core(folder)
