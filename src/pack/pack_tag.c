@@ -1,87 +1,17 @@
 /* pack_tag.c - platform tags: what a wheel promises of the machines it runs on. */
-#include <elf.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "base/num.h"
 #include "elf/elf_file.h"
+#include "pack/glibc.h"
 #include "pack/pack_build.h"
 
-static const char *machine_word(uint16_t machine)
-{
-	switch (machine) {
-	case EM_X86_64:
-		return "x86_64";
-	case EM_AARCH64:
-		return "aarch64";
-	}
-	return NULL;
-}
-
-/* ---- glibc ---- */
-
-struct glibc {
-	unsigned major, minor;
-};
-
-/* Digits as far as they go; false when there are none. */
-static bool digits(const char **at, unsigned *ret)
-{
-	const char *s = *at;
-
-	for (*ret = 0; *s >= '0' && *s <= '9' && *ret < 100000; s++)
-		*ret = 10 * *ret + (unsigned)(*s - '0');
-	if (s == *at)
-		return false;
-	*at = s;
-	return true;
-}
-
-/* "2.34", "2_34": two numbers and the byte between them. */
-static bool two_numbers(const char **at, char between, struct glibc *ret)
-{
-	if (!digits(at, &ret->major) || **at != between)
-		return false;
-	++*at;
-	return digits(at, &ret->minor);
-}
-
-/* What a tag promises; the old names are words for it. */
-static bool promised(const char *tag, struct glibc *ret)
-{
-	static const struct {
-		const char *word;
-		struct glibc floor;
-	} old[] = { { "manylinux1_", { 2, 5 } },
-		    { "manylinux2010_", { 2, 12 } },
-		    { "manylinux2014_", { 2, 17 } } };
-
-	for (size_t i = 0; i < sizeof(old) / sizeof(*old); i++)
-		if (!strncmp(tag, old[i].word, strlen(old[i].word))) {
-			*ret = old[i].floor;
-			return true;
-		}
-	if (strncmp(tag, "manylinux_", 10))
-		return false;
-	tag += 10;
-	return two_numbers(&tag, '_', ret) && *tag == '_';
-}
-
-static bool newer(const char *version, struct glibc floor)
-{
-	const char *at = version + 6;
-	struct glibc g;
-
-	return !strncmp(version, "GLIBC_", 6) && two_numbers(&at, '.', &g) &&
-	       (g.major > floor.major || (g.major == floor.major && g.minor > floor.minor));
-}
-
-static int check_item(const struct rk_pack_item *item, struct glibc floor, const char *tag,
+static int check_item(const struct rk_pack_item *item, struct rk_glibc floor, const char *tag,
 		      struct rk_error *err)
 {
 	struct rk_arena *arena = NULL;
 	struct rk_view view = { 0 };
 	struct rk_elf elf = { 0 };
+	struct rk_glibc wanted;
 	int rc = rk_arena_new(&arena, err);
 
 	if (rc == 0)
@@ -89,7 +19,7 @@ static int check_item(const struct rk_pack_item *item, struct glibc floor, const
 	if (rc == 0)
 		rc = rk_elf_read(view.data, view.len, arena, &elf, err);
 	for (size_t i = 0; rc == 0 && i < elf.nversions; i++)
-		if (newer(elf.versions[i].name, floor))
+		if (rk_glibc_of(elf.versions[i].name, &wanted) && rk_glibc_newer(wanted, floor))
 			rc = rk_fail(err, RK_E_USAGE,
 				     "'%s' wants %s of %s: more than %s promises (leave "
 				     "--platform-tag out, or name a newer one)",
@@ -111,7 +41,7 @@ static bool is_elf(const struct rk_pack_item *item)
 	       rk_elf_is(head, n);
 }
 
-static int check_floor(const struct rk_pack_plan *p, struct glibc floor, const char *tag,
+static int check_floor(const struct rk_pack_plan *p, struct rk_glibc floor, const char *tag,
 		       struct rk_error *err)
 {
 	int rc = 0;
@@ -143,8 +73,8 @@ static int check_form(const char *tag, const char *machine, struct rk_error *err
 
 int rk_pack_tag(struct rk_pack_plan *p, const char *asked, const char **ret, struct rk_error *err)
 {
-	const char *machine = machine_word(p->machine);
-	struct glibc floor;
+	const char *machine = rk_machine_word(p->machine);
+	struct rk_glibc floor;
 	int rc;
 
 	if (!asked) {
@@ -153,7 +83,7 @@ int rk_pack_tag(struct rk_pack_plan *p, const char *asked, const char **ret, str
 		return *ret ? 0 : rk_fail_nomem(err);
 	}
 	rc = check_form(asked, machine, err);
-	if (rc == 0 && promised(asked, &floor))
+	if (rc == 0 && rk_glibc_promised(asked, &floor))
 		rc = check_floor(p, floor, asked, err);
 	*ret = rk_arena_text(p->arena, asked, strlen(asked));
 	return rc < 0 ? rc : *ret ? 0 : rk_fail_nomem(err);

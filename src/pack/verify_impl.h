@@ -18,15 +18,12 @@
 #include "codec/zip_read.h"
 #include "elf/elf_file.h"
 #include "io/spill.h"
+#include "pack/glibc.h"
 #include "pack/path_map.h"
 
 enum {
 	RK_PROOF_PATH_MAX = 8192,
 	RK_PROOF_TEXT_MAX = 16 << 20, /* RECORD, METADATA, Python files */
-};
-
-struct rk_glibc {
-	unsigned major, minor;
 };
 
 /* What is kept of an ELF file. */
@@ -130,9 +127,6 @@ void rk_proof_record(struct rk_proving *p, struct rk_proof_package *w);
 void rk_proof_scripts(struct rk_proving *p, struct rk_proof_package *w);
 
 /* verify_tag.c: glibc and machines. */
-const char *rk_proof_machine(uint16_t machine);              /* "x86_64", or NULL */
-bool rk_glibc_of(const char *version, struct rk_glibc *ret); /* of "GLIBC_2.34" */
-bool rk_glibc_newer(struct rk_glibc a, struct rk_glibc b);
 void rk_proof_tag(struct rk_proving *p, struct rk_proof_package *w);
 /* The highest glibc of all, and the tag that would hold: texts of the arena. */
 void rk_proof_floor(struct rk_proving *p, struct rk_pack_proof *ret);

@@ -4,72 +4,6 @@
 
 #include "pack/verify_impl.h"
 
-const char *rk_proof_machine(uint16_t machine)
-{
-	return machine == EM_X86_64 ? "x86_64" : machine == EM_AARCH64 ? "aarch64" : NULL;
-}
-
-static bool digits(const char **at, unsigned *ret)
-{
-	const char *s = *at;
-
-	for (*ret = 0; *s >= '0' && *s <= '9' && *ret < 100000; s++)
-		*ret = 10 * *ret + (unsigned)(*s - '0');
-	if (s == *at)
-		return false;
-	*at = s;
-	return true;
-}
-
-static bool two_numbers(const char **at, char between, struct rk_glibc *ret)
-{
-	if (!digits(at, &ret->major) || **at != between)
-		return false;
-	++*at;
-	return digits(at, &ret->minor);
-}
-
-bool rk_glibc_of(const char *version, struct rk_glibc *ret)
-{
-	const char *at;
-
-	/* packed relocations: no number, and known to glibc from here on */
-	if (!strcmp(version, "GLIBC_ABI_DT_RELR")) {
-		*ret = (struct rk_glibc){ 2, 36 };
-		return true;
-	}
-	if (strncmp(version, "GLIBC_", 6))
-		return false;
-	at = version + 6;
-	return two_numbers(&at, '.', ret);
-}
-
-bool rk_glibc_newer(struct rk_glibc a, struct rk_glibc b)
-{
-	return a.major != b.major ? a.major > b.major : a.minor > b.minor;
-}
-
-/* What a tag promises; the old names are words for it. */
-static bool promised(const char *tag, struct rk_glibc *ret)
-{
-	static const struct {
-		const char *word;
-		struct rk_glibc floor;
-	} old[] = { { "manylinux1_", { 2, 5 } },
-		    { "manylinux2010_", { 2, 12 } },
-		    { "manylinux2014_", { 2, 17 } } };
-
-	for (unsigned i = 0; i < sizeof(old) / sizeof(*old); i++)
-		if (!strncmp(tag, old[i].word, strlen(old[i].word))) {
-			*ret = old[i].floor;
-			return true;
-		}
-	if (strncmp(tag, "manylinux_", 10))
-		return false;
-	tag += 10;
-	return two_numbers(&tag, '_', ret) && *tag == '_';
-}
-
 static bool ends_with_machine(const char *tag, size_t len, const char *machine)
 {
 	size_t m = strlen(machine);
@@ -86,14 +20,14 @@ static bool runs_here(const struct rk_proof_elf *e)
 static void check_file(struct rk_proving *p, struct rk_proof_package *w,
 		       const struct rk_proof_file *f, const char *tag, size_t len)
 {
-	const char *machine = rk_proof_machine(f->elf->machine);
+	const char *machine = rk_machine_word(f->elf->machine);
 	struct rk_glibc floor;
 
 	if (!machine || !ends_with_machine(tag, len, machine))
 		rk_proof_fault(p, "tag-machine", w, f->path,
 			       "is for %s, and the wheel is for '%.*s'",
 			       machine ? machine : "a machine of another kind", (int)len, tag);
-	else if (promised(tag, &floor) && rk_glibc_newer(f->elf->glibc, floor))
+	else if (rk_glibc_promised(tag, &floor) && rk_glibc_newer(f->elf->glibc, floor))
 		rk_proof_fault(p, "tag-glibc", w, f->path,
 			       "wants glibc %u.%u, and the wheel promises to need %u.%u ('%.*s')",
 			       f->elf->glibc.major, f->elf->glibc.minor, floor.major, floor.minor,
@@ -151,9 +85,9 @@ void rk_proof_floor(struct rk_proving *p, struct rk_pack_proof *ret)
 	/* no tag is older than these */
 	floor = m.machine == EM_AARCH64 ? (struct rk_glibc){ 2, 17 } : (struct rk_glibc){ 2, 5 };
 	floor = rk_glibc_newer(m.glibc, floor) ? m.glibc : floor;
-	if (m.glibc.major && !m.mixed && rk_proof_machine(m.machine))
+	if (m.glibc.major && !m.mixed && rk_machine_word(m.machine))
 		ret->platform_tag = rk_arena_textf(p->arena, "manylinux_%u_%u_%s", floor.major,
-						   floor.minor, rk_proof_machine(m.machine));
+						   floor.minor, rk_machine_word(m.machine));
 	if (!ret->glibc || !ret->platform_tag)
 		rk_proof_nomem(p);
 }

@@ -1,0 +1,20 @@
+/* glibc.h - which glibc files want and platform tags promise. */
+#ifndef RK_GLIBC_H
+#define RK_GLIBC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct rk_glibc {
+	unsigned major, minor;
+};
+
+bool rk_glibc_of(const char *version, struct rk_glibc *ret); /* of "GLIBC_2.34" */
+bool rk_glibc_newer(struct rk_glibc a, struct rk_glibc b);
+/* What a manylinux tag promises to need at most; false for other tags. */
+bool rk_glibc_promised(const char *tag, struct rk_glibc *ret);
+
+/* A machine as tags name it, "x86_64"; NULL: one that packages are not made for. */
+const char *rk_machine_word(uint16_t machine);
+
+#endif
