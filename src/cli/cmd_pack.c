@@ -94,7 +94,7 @@ static unsigned cores(void)
 {
 	long n = sysconf(_SC_NPROCESSORS_ONLN);
 
-	return n < 1 ? 1 : n > 64 ? 64 : (unsigned)n;
+	return n < 1 ? 1 : n > 32 ? 32 : (unsigned)n;
 }
 
 static int print_plan(const struct settings *s, const struct rk_pack *pack)

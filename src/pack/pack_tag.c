@@ -11,13 +11,18 @@ static int check_item(const struct rk_pack_item *item, struct rk_glibc floor, co
 	struct rk_arena *arena = NULL;
 	struct rk_view view = { 0 };
 	struct rk_elf elf = { 0 };
+	struct rk_error broken = { 0 };
 	struct rk_glibc wanted;
 	int rc = rk_arena_new(&arena, err);
 
 	if (rc == 0)
 		rc = rk_origin_view(item->entry->origin, &view, err);
 	if (rc == 0)
-		rc = rk_elf_read(view.data, view.len, arena, &elf, err);
+		rc = rk_elf_read(view.data, view.len, arena, &elf, &broken);
+	if (rc == RK_E_FORMAT) /* it was warned of, and nothing can load it */
+		rc = 0;
+	else if (rc < 0 && broken.code && err)
+		*err = broken;
 	for (size_t i = 0; rc == 0 && i < elf.nversions; i++)
 		if (rk_glibc_of(elf.versions[i].name, &wanted) && rk_glibc_newer(wanted, floor))
 			rc = rk_fail(err, RK_E_USAGE,

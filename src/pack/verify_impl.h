@@ -120,6 +120,9 @@ const char *rk_proof_header(struct rk_proving *p, const char *text, const char *
 /* The file of this path, or NULL. */
 const struct rk_proof_file *rk_proof_find(const struct rk_proof_package *w, const char *path);
 
+/* verify_read.c: no part of the path is empty, "." or "..". */
+bool rk_proof_plain_parts(const char *path);
+
 /* verify_record.c */
 void rk_proof_record(struct rk_proving *p, struct rk_proof_package *w);
 

@@ -208,6 +208,16 @@ static void read_archive(void *arg, size_t i, unsigned worker)
 
 /* ---- names ---- */
 
+/* U+0085, U+2028 and U+2029, or a control character. */
+static bool ends_line(const char *s)
+{
+	for (; *s; s++)
+		if ((unsigned char)*s < 32 || !strncmp(s, "\xc2\x85", 2) ||
+		    !strncmp(s, "\xe2\x80\xa8", 3) || !strncmp(s, "\xe2\x80\xa9", 3))
+			return true;
+	return false;
+}
+
 static const char *name_trouble(const struct rk_zip_entry *e, const char **ret_kind)
 {
 	*ret_kind = "name-bad";
@@ -219,6 +229,9 @@ static const char *name_trouble(const struct rk_zip_entry *e, const char **ret_k
 	for (const char *c = e->name; *c && !e->utf8; c++)
 		if (*c & 0x80)
 			return "the name is not marked as UTF-8: others read it as cp437";
+	*ret_kind = "name-bad";
+	if (ends_line(e->name))
+		return "the name has a character that ends a line of RECORD for Python";
 	*ret_kind = "name-backslash";
 	if (strchr(e->name, '\\'))
 		return "the name has a backslash in it, which some systems take for a slash";
@@ -227,7 +240,7 @@ static const char *name_trouble(const struct rk_zip_entry *e, const char **ret_k
 }
 
 /* Each part of the path must be one. */
-static bool plain_parts(const char *path)
+bool rk_proof_plain_parts(const char *path)
 {
 	while (*path) {
 		size_t n = strcspn(path, "/");
@@ -245,7 +258,7 @@ static bool check_name(struct rk_proving *p, struct rk_proof_package *w,
 {
 	const char *kind, *why = name_trouble(e, &kind);
 
-	if (!why && !plain_parts(e->name)) {
+	if (!why && !rk_proof_plain_parts(e->name)) {
 		kind = strstr(e->name, "..") ? "name-escapes" : "name-bad";
 		why = "the path has a part that is empty, '.' or '..'";
 	}

@@ -44,16 +44,7 @@ static bool next(struct tar *t)
 
 static bool good_path(const char *path)
 {
-	if (!path[0] || path[0] == '/')
-		return false;
-	while (*path) {
-		size_t n = strcspn(path, "/");
-
-		if (!n || (n == 1 && path[0] == '.') || (n == 2 && !strncmp(path, "..", 2)))
-			return false;
-		path += n + (path[n] == '/');
-	}
-	return true;
+	return path[0] && rk_proof_plain_parts(path);
 }
 
 /* The path without "./" and slashes behind it, checked; NULL: reported, or nothing to keep. */

@@ -224,6 +224,16 @@ def a_broken_library_is_named(folder):
 
 
 @test
+def a_broken_file_for_developers_is_no_hindrance_for_a_platform_tag(folder):
+    tree = own(folder)
+    stage = next(tree.glob("base_dev_generic/**/stage"))
+    (stage / "broken.so").write_bytes(b"\x7fELF\2\1\1" + b"\xff" * 20)
+    done = pack("build", "--artifact-dir", tree, "--dest-dir", folder / "out", "--platform-tag",
+                "manylinux_2_99_" + os.uname().machine)
+    assert done.returncode == 0 and "broken.so" in done.stderr, done
+
+
+@test
 def links_that_lead_out_or_nowhere_take_nothing_along(folder):
     """Dangling and looping links are left out; a file of this machine never gets into a package."""
     tree = own(folder)
