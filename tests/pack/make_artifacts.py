@@ -352,7 +352,8 @@ class Builder:
         self.links = []
         gen = self.tmp / "blobgen.c"
         gen.write_text(BLOBGEN_C)
-        self.cc([str(gen), "-O2", "-o", str(self.tmp / "blobgen")])
+        # It runs here, whatever the artifacts are for.
+        subprocess.run([a.host_cc, "-w", str(gen), "-O2", "-o", str(self.tmp / "blobgen")], check=True)
 
     def cc(self, args):
         subprocess.run([self.a.cc, "-w"] + args, check=True)
@@ -567,7 +568,8 @@ def main():
     p.add_argument("--mtime", type=int, help="set every mtime to this epoch second")
     p.add_argument("--seed", default="rockit")
     p.add_argument("--jobs", type=int, default=os.cpu_count())
-    p.add_argument("--cc", default=os.environ.get("CC", "gcc"))
+    p.add_argument("--cc", default=os.environ.get("CC", "gcc"), help="may be of another machine")
+    p.add_argument("--host-cc", default="cc")
     p.add_argument("--force", action="store_true")
     a = p.parse_args()
     a.families = [f for f in a.families.split(",") if f]
