@@ -96,7 +96,7 @@ static bool is_reserved(const char *path)
 	static const char links[] = ".devel_links";
 	const size_t n = sizeof(links) - 1;
 
-	return strcmp(path, "__init__.py") == 0 ||
+	return strcmp(path, "__init__.py") == 0 || strncmp(path, ".device-", 8) == 0 ||
 	       (strncmp(path, links, n) == 0 && (!path[n] || path[n] == '/'));
 }
 

@@ -97,38 +97,42 @@ static void put_link(struct rk_bytes *out, const struct rk_dist *d, const char *
 	rk_bytes_release(&target);
 }
 
-static void put_links(struct rk_bytes *out, const struct rk_pack_plan *p, const struct rk_dist *d)
+static void put_links(struct rk_bytes *out, const struct rk_pack_plan *p, const struct rk_dist *d,
+		      const char *marker)
 {
-	bool any = false;
-
 	rk_bytes_puts(out, "{\n  \"version\": ");
 	rk_json_string(out, p->version, strlen(p->version));
-	rk_bytes_puts(out, ",\n  \"links\": [");
+	rk_bytes_puts(out, ",\n  \"links\": [\n");
+	put_link(out, d, marker);
 	for (size_t i = 0; i < d->n; i++) {
 		if (d->items[i].action >= RK_PACK_MADE)
 			continue;
-		rk_bytes_puts(out, any ? ",\n" : "\n");
+		rk_bytes_puts(out, ",\n");
 		put_link(out, d, d->items[i].path);
-		any = true;
 	}
-	rk_bytes_puts(out, any ? "\n  ]\n}" : "]\n}");
+	rk_bytes_puts(out, "\n  ]\n}");
 }
 
-/* Uninstalled with the device package, so that nothing is left in a folder that others share. */
+/*
+ * In a folder that others share. The marker lies at its top: pip removes empty folders only below one
+ * from which it removes a file.
+ */
 static int add_links(struct rk_pack_plan *p, const struct rk_dist *d, struct rk_made_list *out,
 		     struct rk_error *err)
 {
-	const char *name = rk_arena_textf(p->arena, ".devel_links/%.*s.json",
-					  (int)rk_family_base(d->family), d->family);
+	int len = (int)rk_family_base(d->family);
+	const char *name = rk_arena_textf(p->arena, ".devel_links/%.*s.json", len, d->family);
+	const char *marker = rk_arena_textf(p->arena, ".device-%.*s", len, d->family);
 	struct rk_bytes text;
+	int rc;
 
-	if (!name)
+	if (!name || !marker)
 		return rk_fail_nomem(err);
-	for (size_t i = 0; i < d->n; i++)
-		if (!strcmp(d->items[i].path, name))
-			return 0;
+	rc = add_empty(p, out, below(p, d->platform, marker), err);
+	if (rc < 0)
+		return rc;
 	rk_bytes_init(&text, RK_META_BYTES);
-	put_links(&text, p, d);
+	put_links(&text, p, d, marker);
 	return rk_made_text(p->arena, out, below(p, d->platform, name), &text, err);
 }
 

@@ -197,6 +197,8 @@ def device_packages_come_and_go_beside_the_libraries(folder):
     venv.pip("uninstall", "-q", "-y", "rocm-sdk-device-gfx942")
     assert count() == 0 and any("gfx1100" in str(p) for p in tree.rglob("*"))
     venv.code("import rocm_sdk; rocm_sdk.preload_libraries('hipblas')")
+    # Those that share a folder, in either order: nothing is left of it.
+    venv.pip("uninstall", "-q", "-y", "rocm-sdk-libraries")
     assert venv.uninstall_all() == []
 
 

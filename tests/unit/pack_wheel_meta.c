@@ -313,11 +313,16 @@ TEST(a_device_wheel_lists_its_files_for_the_devel_tree)
 
 	meta_open(&w, true);
 	python(&w, DEVICE, &l);
-	CHECK_STR(meta_paths(&w, &l), "_rocm_sdk_libraries/.devel_links/gfx942.json\n");
-	CHECK_STR(meta_text(&w, l.v[0].content),
+	CHECK_STR(meta_paths(&w, &l), "_rocm_sdk_libraries/.device-gfx942\n"
+				      "_rocm_sdk_libraries/.devel_links/gfx942.json\n");
+	CHECK_STR(meta_text(&w, l.v[1].content),
 		  "{\n"
 		  "  \"version\": \"7.0\",\n"
 		  "  \"links\": [\n"
+		  "    {\n"
+		  "      \"relpath\": \".device-gfx942\",\n"
+		  "      \"target\": \"../_rocm_sdk_libraries/.device-gfx942\"\n"
+		  "    },\n"
 		  "    {\n"
 		  "      \"relpath\": \"lib/rocblas/library/a \\\"b\\\".co\",\n"
 		  "      \"target\": \"../../../../_rocm_sdk_libraries/lib/rocblas/library/"
@@ -331,8 +336,8 @@ TEST(a_device_wheel_lists_its_files_for_the_devel_tree)
 		  "}");
 	w.dists[DEVICE].n = 0;
 	python(&w, DEVICE, &none);
-	CHECK_STR(meta_text(&w, none.v[0].content),
-		  "{\n  \"version\": \"7.0\",\n  \"links\": []\n}");
+	CHECK_STR(meta_tail(meta_text(&w, none.v[1].content), "/.device"),
+		  "/.device-gfx942\"\n    }\n  ]\n}");
 	meta_close(&w);
 }
 
