@@ -68,6 +68,9 @@ int rk_artifact_check_path(const char *path, const char *where, struct rk_error 
 				err);
 	if (rk_utf8_valid(path, len) != len)
 		return bad_name(path, where, "is not UTF-8, which a wheel cannot hold", err);
+	if (strchr(path, '\\'))
+		return bad_name(path, where,
+				"has a backslash, which installers may take for a slash", err);
 	if (has_dots(path))
 		return bad_name(path, where, "does not stay below it", err);
 	return 0;

@@ -40,7 +40,7 @@ struct artifact_reader {
 
 /*
  * Is `name` (one name, or a path of them) fit to go into a package? Relative, no empty or dot
- * parts, UTF-8, no control characters. `where` is for the error.
+ * parts, UTF-8, no control characters, no backslash. `where` is for the error.
  */
 int rk_artifact_check_path(const char *path, const char *where, struct rk_error *err);
 

@@ -366,6 +366,7 @@ TEST(archives_that_reach_out_of_their_stages_are_refused)
 	REFUSED(RK_E_FORMAT, "control", MANIFEST, { STAGE "/a\nb", "", NULL, NULL, 0 });
 	REFUSED(RK_E_FORMAT, "control", MANIFEST, { STAGE "/a\xc2\x85", "", NULL, NULL, 0 });
 	REFUSED(RK_E_FORMAT, "control", MANIFEST, { STAGE "/a\xe2\x80\xa8", "", NULL, NULL, 0 });
+	REFUSED(RK_E_FORMAT, "backslash", MANIFEST, { STAGE "/a\\b", "", NULL, NULL, 0 });
 	REFUSED(RK_E_FORMAT, "UTF-8", MANIFEST, { STAGE "/a\xff", "", NULL, NULL, 0 });
 	REFUSED(RK_E_FORMAT, "is no folder", MANIFEST, { STAGE, "", NULL, NULL, 0 });
 	REFUSED(RK_E_FORMAT, "no file, folder or link", MANIFEST,
