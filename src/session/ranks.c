@@ -13,17 +13,20 @@
  * first where torchrun set it, which sets all three; alone it may be a node's.
  */
 static const struct family {
-	const char *rank, *local, *size;
-	bool whole; /* counts only with all three */
+	const char *rank, *local, *size, *launcher;
+	const char *step; /* differs from start to start within a job */
+	bool whole;       /* counts only with all three */
 } families[] = {
-	{ "ROCKIT_RANK", "ROCKIT_LOCAL_RANK", "ROCKIT_WORLD_SIZE", false },
-	{ "RANK", "LOCAL_RANK", "WORLD_SIZE", true },
-	{ "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_SIZE", false },
-	{ "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_SIZE", false },
-	{ "PMIX_RANK", "PMIX_LOCAL_RANK", "PMIX_SIZE", false },
-	{ "PMI_RANK", "MPI_LOCALRANKID", "PMI_SIZE", false },
-	{ "SLURM_PROCID", "SLURM_LOCALID", "SLURM_NTASKS", false },
-	{ "RANK", "LOCAL_RANK", "WORLD_SIZE", false },
+	{ "ROCKIT_RANK", "ROCKIT_LOCAL_RANK", "ROCKIT_WORLD_SIZE", "", "SLURM_STEP_ID", false },
+	{ "RANK", "LOCAL_RANK", "WORLD_SIZE", "torchrun", "TORCHELASTIC_RESTART_COUNT", true },
+	{ "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_SIZE", "openmpi",
+	  "PMIX_NAMESPACE", false },
+	{ "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_SIZE", "mvapich",
+	  "SLURM_STEP_ID", false },
+	{ "PMIX_RANK", "PMIX_LOCAL_RANK", "PMIX_SIZE", "pmix", "PMIX_NAMESPACE", false },
+	{ "PMI_RANK", "MPI_LOCALRANKID", "PMI_SIZE", "pmi", "SLURM_STEP_ID", false },
+	{ "SLURM_PROCID", "SLURM_LOCALID", "SLURM_NTASKS", "slurm", "SLURM_STEP_ID", false },
+	{ "RANK", "LOCAL_RANK", "WORLD_SIZE", "", "SLURM_STEP_ID", false },
 };
 enum { NFAMILIES = sizeof(families) / sizeof(families[0]) };
 
@@ -63,9 +66,68 @@ static int64_t first_number(char *const *envp, size_t at, bool local)
 	return v;
 }
 
+/* The first of these that is set and not empty; "" when none is. */
+static const char *first_text(char *const *envp, const char *const *names)
+{
+	for (; *names; names++) {
+		const char *text = rk_env_value(envp, *names);
+
+		if (text && text[0])
+			return text;
+	}
+	return "";
+}
+
+/*
+ * Launchers within launchers count on their own and differ in size. Two that count the same number
+ * of processes and do not agree on this one are worth a word; ROCKIT_RANK is meant as it is.
+ */
+static void find_contradiction(char *const *envp, size_t at, struct rk_rank *r)
+{
+	int64_t size = number_of(envp, families[at].size);
+
+	for (size_t i = at + 1; at && size > 1 && i < NFAMILIES; i++) {
+		int64_t rank = number_of(envp, families[i].rank);
+
+		if (!family_has_rank(envp, &families[i]) || rank == r->rank ||
+		    number_of(envp, families[i].size) != size)
+			continue;
+		r->contradicts = families[i].rank;
+		r->other_rank = rank;
+		return;
+	}
+}
+
+/* Whatever started this process within a job. Slurm's PMI is Slurm's. */
+static void name_start(char *const *envp, size_t at, struct rk_rank *r)
+{
+	static const char *const jobs[] = { "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID",
+					    NULL };
+	static const char *const runs[] = { "TORCHELASTIC_RUN_ID", "PMIX_NAMESPACE", NULL };
+	const char *const steps[] = { families[at].step, "SLURM_STEP_ID", NULL };
+	bool pmi = !strncmp(families[at].launcher, "pmi", 3);
+
+	r->launcher = pmi && family_has_rank(envp, &families[NFAMILIES - 2]) ?
+			      "slurm" :
+			      families[at].launcher;
+	r->job = first_text(envp, jobs);
+	if (!r->job[0]) /* torchrun says "none" for a run that was not named */
+		r->job = first_text(envp, runs + !strcmp(first_text(envp, runs), "none"));
+	r->step = r->job[0] ? first_text(envp, steps) : "";
+	if (!strcmp(r->step, r->job))
+		r->step = "";
+}
+
 struct rk_rank rk_rank_find(char *const *envp)
 {
-	struct rk_rank r = { .rank = -1, .variable = "" };
+	static const char *const nodes[] = { "SLURMD_NODENAME", NULL };
+	struct rk_rank r = { .rank = -1,
+			     .variable = "",
+			     .launcher = "",
+			     .job = "",
+			     .step = "",
+			     .contradicts = "",
+			     .other_rank = -1 };
 	size_t at = 0;
 
 	while (at < NFAMILIES && !family_has_rank(envp, &families[at]))
@@ -73,9 +135,15 @@ struct rk_rank rk_rank_find(char *const *envp)
 	if (at < NFAMILIES) {
 		r.rank = number_of(envp, families[at].rank);
 		r.variable = families[at].rank;
+		name_start(envp, at, &r);
+		find_contradiction(envp, at, &r);
 	}
 	r.local_rank = first_number(envp, at < NFAMILIES ? at : 0, true);
 	r.size = first_number(envp, at < NFAMILIES ? at : 0, false);
+	r.node_id = number_of(envp, "SLURM_NODEID");
+	if (r.node_id < 0)
+		r.node_id = number_of(envp, "GROUP_RANK"); /* torchrun's */
+	r.node = first_text(envp, nodes);
 	return r;
 }
 

@@ -8,10 +8,16 @@
 #include "base/error.h"
 #include "base/list.h"
 
-/* -1 where no variable says it. */
+/* -1 where no variable says it; text is borrowed from the environment, "" where there is none. */
 struct rk_rank {
 	int64_t rank, local_rank, size;
-	const char *variable; /* the one the rank came from; "" without */
+	int64_t node_id;        /* which of the job's nodes */
+	const char *variable;   /* the one the rank came from */
+	const char *launcher;   /* "slurm", "torchrun", "openmpi", ...; static */
+	const char *node;       /* the launcher's name for this machine */
+	const char *job, *step; /* together they name one start of all ranks; no step without job */
+	const char *contradicts; /* a variable that says another rank of as many; static */
+	int64_t other_rank;      /* what it says */
 };
 
 /* From an environment; values that are not whole numbers are passed over. */

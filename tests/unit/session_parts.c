@@ -69,6 +69,71 @@ TEST(workers_on_one_slurm_task_have_ranks_of_their_own)
 	CHECK_I64(rk_rank_find(pmi).size, 8);
 }
 
+TEST(job_node_and_launcher_are_told)
+{
+	char *slurm[] = { "SLURM_PROCID=3", "SLURM_STEP_ID=2", "SLURM_JOB_ID=77",
+			  "SLURM_NODEID=1", "SLURM_NTASKS=8",  "SLURMD_NODENAME=n2",
+			  "PMIX_RANK=3",    "PMIX_NAMESPACE=", NULL };
+	char *mpi[] = { "OMPI_COMM_WORLD_RANK=1", "OMPI_COMM_WORLD_SIZE=2", "PMIX_NAMESPACE=991",
+			"PMIX_RANK=1", NULL };
+	char *torch[] = { "RANK=1",
+			  "LOCAL_RANK=1",
+			  "WORLD_SIZE=2",
+			  "TORCHELASTIC_RUN_ID=none",
+			  "TORCHELASTIC_RESTART_COUNT=0",
+			  "GROUP_RANK=4",
+			  NULL };
+	struct rk_rank r = rk_rank_find(slurm);
+
+	CHECK_STR(r.job, "77");
+	CHECK_STR(r.step, "2");
+	CHECK_STR(r.node, "n2");
+	CHECK_I64(r.node_id, 1);
+	CHECK_STR(r.launcher, "slurm");
+	CHECK_STR(r.contradicts, "");
+	r = rk_rank_find(mpi);
+	CHECK_STR(r.launcher, "openmpi");
+	CHECK_STR(r.job, "991");
+	CHECK_STR(r.step, "");
+	r = rk_rank_find(torch);
+	CHECK_STR(r.launcher, "torchrun");
+	CHECK_STR(r.job, "");
+	CHECK_STR(r.step, "");
+	CHECK_I64(r.node_id, 4);
+}
+
+TEST(two_launchers_that_disagree_about_as_many_processes_are_named)
+{
+	char *clash[] = { "OMPI_COMM_WORLD_RANK=2",
+			  "OMPI_COMM_WORLD_SIZE=4",
+			  "SLURM_PROCID=1",
+			  "SLURM_STEP_ID=0",
+			  "SLURM_JOB_ID=1",
+			  "SLURM_NTASKS=4",
+			  NULL };
+	char *nested[] = { "OMPI_COMM_WORLD_RANK=2",
+			   "OMPI_COMM_WORLD_SIZE=4",
+			   "SLURM_PROCID=1",
+			   "SLURM_STEP_ID=0",
+			   "SLURM_JOB_ID=1",
+			   "SLURM_NTASKS=2",
+			   NULL };
+	char *said[] = { "ROCKIT_RANK=9",
+			 "ROCKIT_WORLD_SIZE=4",
+			 "SLURM_PROCID=1",
+			 "SLURM_STEP_ID=0",
+			 "SLURM_JOB_ID=1",
+			 "SLURM_NTASKS=4",
+			 NULL };
+	struct rk_rank r = rk_rank_find(clash);
+
+	CHECK_I64(r.rank, 2);
+	CHECK_STR(r.contradicts, "SLURM_PROCID");
+	CHECK_I64(r.other_rank, 1);
+	CHECK_STR(rk_rank_find(nested).contradicts, "");
+	CHECK_STR(rk_rank_find(said).contradicts, "");
+}
+
 TEST(a_batch_script_of_slurm_is_no_rank)
 {
 	char *batch[] = { "SLURM_PROCID=0", "SLURM_JOB_ID=1", NULL };
