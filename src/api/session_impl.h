@@ -13,6 +13,7 @@ struct rk_session {
 	struct rk_record record;
 	struct rk_session_hooks hooks;
 	struct rk_session_result *result;
+	bool stranded; /* what belongs in the target is still in the scratch */
 };
 
 /* Through the hooks; a warning is kept for run.json, too. */

@@ -4,8 +4,11 @@
 
 #include "api/session_impl.h"
 #include "base/alloc.h"
+#include "io/move_tree.h"
 #include "io/output.h"
+#include "session/claim.h"
 #include "session/run_dir.h"
+#include "session/scratch.h"
 
 int rk_session_plan(const struct rk_session_options *opt, struct rk_session **ret,
 		    struct rk_error *err)
@@ -32,7 +35,7 @@ void rk_session_free(struct rk_session *s)
 
 const char *rk_session_dir(const struct rk_session *s)
 {
-	return s->plan->dir;
+	return s->stranded ? s->plan->dir : s->plan->target;
 }
 
 const char *const *rk_session_notes(const struct rk_session *s, size_t *ret_n)
@@ -99,8 +102,30 @@ static void drop_monitors(struct rk_session *s, const char *why)
 	rk_session_warn(s, "monitor: %s", why);
 }
 
-/* One monitor a node: the first local rank's. */
-static void start_monitor(struct rk_session *s, struct rk_monitor **ret)
+/*
+ * One monitor a node: the first local rank's, or that of the first to come where no variable tells
+ * or that rank may run without us. *ret_lock is for rk_claim_node_end.
+ */
+static bool monitors_node(struct rk_session *s, char **ret_lock)
+{
+	const struct rk_plan *p = s->plan;
+	bool ours = p->rank.rank < 0 || p->rank.local_rank == 0;
+	char *top;
+
+	if (p->rank.rank >= 0 && (p->rank.local_rank < 0 || p->some_ranks)) {
+		top = rk_strdup(p->target);
+		if (top)
+			*strrchr(top, '/') = '\0';
+		ours = top && rk_claim_node(top, &p->rank, ret_lock);
+		rk_free(top);
+	}
+	if (!ours)
+		rk_list_set(&s->record.dropped, "monitors",
+			    "another rank samples this node for all");
+	return ours;
+}
+
+static void start_monitor(struct rk_session *s, char **ret_lock, struct rk_monitor **ret)
 {
 	const struct rk_plan *p = s->plan;
 	const struct rk_monitor_options opt = { .dir = p->dir,
@@ -112,12 +137,8 @@ static void start_monitor(struct rk_session *s, struct rk_monitor **ret)
 						.root = p->root };
 	struct rk_error err = { 0 };
 
-	if (!p->want.monitors)
+	if (!p->want.monitors || !monitors_node(s, ret_lock))
 		return;
-	if (p->rank.local_rank > 0) {
-		rk_list_set(&s->record.dropped, "monitors", "local rank 0 samples this node");
-		return;
-	}
 	if (rk_monitor_start(&opt, ret, &err) < 0)
 		drop_monitors(s, err.message);
 }
@@ -137,29 +158,68 @@ static void stop_monitor(struct rk_session *s, struct rk_monitor *m)
 
 static int make_dir(struct rk_session *s, struct rk_error *err)
 {
-	int rc = rk_run_dir_make(s->plan->dir, s->plan->force, err);
+	const struct rk_plan *p = s->plan;
+	bool claimed = p->rank.rank >= 0;
+	int rc = claimed ? rk_claim_rank(p->target, &p->rank, p->force, err) : 0;
 
+	if (rc < 0)
+		return rc;
+	rc = rk_run_dir_make(p->target, p->force, err);
+	if (rc == 0 && p->scratch)
+		rc = rk_scratch_make(p->scratch, err);
+	if (rc == 0 && p->scratch)
+		rc = rk_make_dirs(p->dir, err);
 	if (rc == 0)
-		rc = rk_run_dir_claim(s->plan->raw_dir, err);
-	if (rc == 0 && s->plan->want.libraries)
-		rc = rk_make_dirs(s->plan->library_dir, err);
+		rc = rk_run_dir_claim(p->raw_dir, err);
+	if (rc == 0 && p->want.libraries)
+		rc = rk_make_dirs(p->library_dir, err);
+	if (rc < 0 && claimed)
+		rk_claim_drop(p->target);
 	return rc;
+}
+
+/* In both places: the tables in the scratch are looked at before they go home. */
+static int write_record(struct rk_session *s, struct rk_error *err)
+{
+	const struct rk_plan *p = s->plan;
+	int rc = rk_record_write(&s->record, p, p->dir, err);
+
+	return rc == 0 && p->scratch ? rk_record_write(&s->record, p, p->target, err) : rc;
+}
+
+/* From the scratch to where the run belongs. What cannot be moved stays, and is still a run. */
+static void bring_home(struct rk_session *s)
+{
+	const struct rk_plan *p = s->plan;
+	struct rk_error err = { 0 };
+
+	if (!p->scratch)
+		return;
+	if (rk_move_tree(p->dir, p->target, RK_OWN_PREFIX "incoming", "run.json", &err) == 0) {
+		rk_remove_tree(p->scratch, NULL);
+		return;
+	}
+	s->stranded = true;
+	rk_session_warn(s, "the run stays in '%s': %s", p->dir, err.message);
+	rk_list_set(&s->record.dropped, "move", err.message);
 }
 
 static int run_profiled(struct rk_session *s, struct rk_error *err)
 {
 	const char *failed = "passes"; /* the part that an error belongs to */
 	struct rk_monitor *monitor = NULL;
+	char *lock = NULL;
 	int rc = make_dir(s, err), rc2;
 
 	s->record.start = rk_clock_pair_read();
 	if (rc == 0) /* a run that is killed shows what it was about */
-		rc = rk_record_write(&s->record, s->plan, err);
+		rc = write_record(s, err);
 	if (rc < 0)
 		return rc;
-	start_monitor(s, &monitor);
+	start_monitor(s, &lock, &monitor);
 	rc = rk_session_passes(s, err);
 	stop_monitor(s, monitor);
+	rk_claim_node_end(lock);
 	s->record.end = rk_clock_pair_read();
 	if (rc == 0) {
 		failed = "conversion";
@@ -169,7 +229,10 @@ static int run_profiled(struct rk_session *s, struct rk_error *err)
 	s->record.state = rc < 0 || s->result->passes_done < s->result->passes ? "stopped" : "done";
 	if (rc < 0 && err)
 		rk_list_set(&s->record.dropped, failed, err->message);
-	rc2 = rk_record_write(&s->record, s->plan, rc < 0 ? NULL : err);
+	bring_home(s);
+	if (s->stranded)
+		rk_record_write(&s->record, s->plan, s->plan->dir, NULL);
+	rc2 = rk_record_write(&s->record, s->plan, s->plan->target, rc < 0 ? NULL : err);
 	return rc < 0 ? rc : rc2;
 }
 
@@ -182,6 +245,7 @@ int rk_session_run(struct rk_session *s, const struct rk_session_hooks *hooks,
 					   .passes = (unsigned)s->plan->npasses };
 	s->hooks = hooks ? *hooks : (struct rk_session_hooks){ 0 };
 	s->result = ret;
+	s->stranded = false;
 	rk_record_release(&s->record); /* of an earlier run of this session */
 	rc = rk_record_init(&s->record, s->plan, err);
 	if (rc == 0)

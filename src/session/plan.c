@@ -1,29 +1,68 @@
 /* plan.c - see plan.h. */
 #include "session/plan.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "session/environment.h"
 #include "session/run_dir.h"
+#include "session/scratch.h"
 
 extern char **environ;
+
+/*
+ * Ranks that are told no directory meet in one that has the name of their start. *ret is NULL where
+ * there is nothing to say; else the caller's.
+ */
+static int common_dir(const struct rk_session_options *opt, struct rk_plan *p, char **ret,
+		      struct rk_error *err)
+{
+	const struct rk_rank *r = &p->rank;
+
+	*ret = NULL;
+	if (opt->dir || r->rank < 0)
+		return 0;
+	if (!r->job[0]) {
+		rk_list_add(&p->notes,
+			    "nothing names this job, so each rank has a run directory of "
+			    "its own; -d DIR gives them one");
+		return 0;
+	}
+	*ret = rk_strf("rockit_output/job-%s%s%s", r->job, r->step[0] ? "." : "", r->step);
+	if (!*ret)
+		return rk_fail_nomem(err);
+	for (char *c = *ret + strlen("rockit_output/"); *c; c++)
+		*c = (unsigned char)*c <= ' ' || *c == '/' ? '_' : *c;
+	return 0;
+}
 
 /* Under a launcher each rank has a folder of its own; a launcher in the command makes ranks. */
 static int plan_dirs(const struct rk_session_options *opt, struct rk_plan *p, struct rk_error *err)
 {
 	struct rk_bytes b;
-	int rc;
+	char *common = NULL;
+	int rc = common_dir(opt, p, &common, err);
 
 	rk_bytes_init(&b, 1 << 16);
-	rc = rk_run_dir_name(opt->dir, p->rank.rank, &b, err);
+	if (rc == 0)
+		rc = rk_run_dir_name(common ? common : opt->dir, p->rank.rank, &b, err);
 	if (rc == 0) {
-		p->dir = rk_strdup(rk_bytes_str(&b));
+		p->target = rk_strdup(rk_bytes_str(&b));
+		rc = p->target ? 0 : rk_fail_nomem(err);
+	}
+	if (rc == 0 && p->rank.rank >= 0 && p->chosen)
+		rc = rk_scratch_pick(environ, p->target, &p->notes, &p->scratch, err);
+	if (rc == 0) {
+		p->dir = p->scratch ? rk_strf("%s/%s", p->scratch, rk_base_name(p->target)) :
+				      rk_strdup(p->target);
 		p->raw_dir = p->dir ? rk_strf("%s/rocprof_raw", p->dir) : NULL;
 		p->library_dir = p->dir ? rk_strf("%s/library_logs", p->dir) : NULL;
 		rc = p->raw_dir && p->library_dir ? 0 : rk_fail_nomem(err);
 	}
 	rk_bytes_release(&b);
+	rk_free(common);
 	return rc;
 }
 
@@ -41,6 +80,13 @@ static int plan_rank(const struct rk_session_options *opt, struct rk_plan *p, st
 	if (opt->ranks && p->rank.rank < 0)
 		rk_list_add(&p->notes,
 			    "--ranks says nothing here: no launcher's rank variable is set");
+	if (p->rank.contradicts[0])
+		rk_list_addf(&p->notes,
+			     "%s says rank %" PRId64 " and %s says %" PRId64 " of as many: %s is "
+			     "taken; ROCKIT_RANK would settle it",
+			     p->rank.variable, p->rank.rank, p->rank.contradicts,
+			     p->rank.other_rank, p->rank.variable);
+	p->some_ranks = opt->ranks != NULL;
 	return rk_rank_chosen(p->rank.rank < 0 ? NULL : opt->ranks, p->rank.rank, &p->chosen, err);
 }
 
@@ -141,6 +187,8 @@ void rk_plan_free(struct rk_plan *p)
 	rk_free(p->tool_path);
 	rk_free(p->tool_version);
 	rk_free(p->arch);
+	rk_free(p->target);
+	rk_free(p->scratch);
 	rk_free(p->dir);
 	rk_free(p->raw_dir);
 	rk_free(p->library_dir);

@@ -50,6 +50,9 @@ struct rk_plan {
 	struct rk_rank rank;
 	bool chosen;          /* by --ranks; else the program runs without profiler */
 	const char *rank_key; /* as in struct rk_want; static */
+	bool some_ranks;      /* --ranks was given: local rank 0 may not be among them */
+	char *target;         /* where the run belongs in the end: dir, unless there is scratch */
+	char *scratch;        /* this node's own folder that holds dir meanwhile; NULL: none */
 	char *dir, *raw_dir, *library_dir;
 	char *root; /* before /sys, for tests; NULL: none */
 	char *kernel_regex;

@@ -44,6 +44,7 @@ int rk_record_init(struct rk_record *r, const struct rk_plan *p, struct rk_error
 void rk_record_release(struct rk_record *r);
 
 /* Writes <dir>/run.json, whole or not at all. */
-int rk_record_write(const struct rk_record *r, const struct rk_plan *p, struct rk_error *err);
+int rk_record_write(const struct rk_record *r, const struct rk_plan *p, const char *dir,
+		    struct rk_error *err);
 
 #endif

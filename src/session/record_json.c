@@ -102,6 +102,13 @@ static void put_environment(struct rk_json_out *j)
 	rk_list_release(&env);
 }
 
+/* Nothing where nothing is known. */
+static void put_text(struct rk_json_out *j, const char *key, const char *text)
+{
+	if (text[0])
+		rk_json_text(j, key, text);
+}
+
 static void put_place(struct rk_json_out *j, const struct rk_plan *p)
 {
 	struct utsname u;
@@ -109,6 +116,11 @@ static void put_place(struct rk_json_out *j, const struct rk_plan *p)
 
 	if (uname(&u) == 0) {
 		rk_json_text(j, "host", u.nodename);
+		/* nothing else hides the launcher's name for it */
+		rk_json_text(j, "node",
+			     !p->rank.node[0] ? u.nodename :
+			     p->redact        ? NULL :
+						p->rank.node);
 		rk_json_text(j, "kernel", u.release);
 		rk_json_text(j, "machine", u.machine);
 	}
@@ -117,6 +129,13 @@ static void put_place(struct rk_json_out *j, const struct rk_plan *p)
 		rk_json_int(j, "rank", p->rank.rank);
 		rk_json_text(j, "rank_variable", p->rank.variable);
 	}
+	if (p->scratch)
+		rk_json_text(j, "scratch", p->scratch);
+	put_text(j, "launcher", p->rank.launcher);
+	put_text(j, "job", p->rank.job);
+	put_text(j, "step", p->rank.step);
+	if (p->rank.node_id >= 0)
+		rk_json_int(j, "node_id", p->rank.node_id);
 	if (p->rank.local_rank >= 0)
 		rk_json_int(j, "local_rank", p->rank.local_rank);
 	if (p->rank.size >= 0)
@@ -316,9 +335,10 @@ static void put_document(struct rk_bytes *out, const struct rk_record *r, const 
 	rk_json_end(&j);
 }
 
-int rk_record_write(const struct rk_record *r, const struct rk_plan *p, struct rk_error *err)
+int rk_record_write(const struct rk_record *r, const struct rk_plan *p, const char *dir,
+		    struct rk_error *err)
 {
-	char *path = rk_strf("%s/run.json", p->dir);
+	char *path = rk_strf("%s/run.json", dir);
 	struct rk_bytes text, hidden, *out = p->redact ? &hidden : &text;
 	struct rk_redaction_self self;
 	int rc;

@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <ftw.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -15,10 +14,12 @@
 
 #include "base/alloc.h"
 #include "base/list.h"
+#include "io/move_tree.h"
 #include "io/output.h"
 #include "io/walk.h"
 #include "model/table.h"
 #include "monitor/monitor_files.h"
+#include "session/claim.h"
 #include "session/ranks.h"
 
 static int put_cwd(struct rk_bytes *b, struct rk_error *err)
@@ -102,7 +103,8 @@ static bool is_ours(const char *name)
 	for (size_t i = 0; i < RK_MONITOR_FILES; i++)
 		if (!strcmp(name, rk_monitor_file_names[i]))
 			return true;
-	return rk_rank_of_folder(name) >= 0 || is_table(name);
+	return rk_rank_of_folder(name) >= 0 || is_table(name) ||
+	       strncmp(name, RK_OWN_PREFIX, strlen(RK_OWN_PREFIX)) == 0;
 }
 
 /* A run leaves a run.json; the folder that holds ranks, or samples alone, has only our names. */
@@ -115,21 +117,13 @@ static bool was_run(const struct rk_list *names)
 	return ours || rk_list_has(names, "run.json");
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *f)
-{
-	(void)st;
-	(void)type;
-	(void)f;
-	return remove(path);
-}
-
 static int remove_all(const char *dir, const char *name, struct rk_error *err)
 {
 	char *path = rk_strf("%s/%s", dir, name);
 	int rc = path ? 0 : rk_fail_nomem(err);
 
-	if (path && nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS))
-		rc = rk_fail_errno(err, errno, "cannot remove '%s'", path);
+	if (path)
+		rc = rk_remove_tree(path, err);
 	rk_free(path);
 	return rc;
 }
@@ -150,7 +144,7 @@ static int take_over(const char *path, const struct rk_list *names, bool force,
 			       "leaves it alone; name another",
 			       path);
 	for (size_t i = 0; rc == 0 && i < names->n; i++)
-		if (is_ours(names->v[i]))
+		if (is_ours(names->v[i]) && strcmp(names->v[i], RK_CLAIM_NAME) != 0)
 			rc = remove_all(path, names->v[i], err);
 	return rc;
 }
@@ -162,7 +156,7 @@ int rk_run_dir_make(const char *path, bool force, struct rk_error *err)
 
 	if (rc == 0)
 		rc = list_names(path, &names, err);
-	if (rc == 0 && names.n)
+	if (rc == 0 && names.n > rk_list_has(&names, RK_CLAIM_NAME))
 		rc = take_over(path, &names, force, err);
 	rk_list_release(&names);
 	return rc;

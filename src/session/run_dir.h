@@ -16,7 +16,8 @@ int rk_run_dir_name(const char *dir, int64_t rank, struct rk_bytes *ret, struct 
 
 /*
  * Makes it, its parents too. One that holds something is refused, unless `force` is given and an
- * earlier run made it: then what that run left is removed, and nothing else.
+ * earlier run made it: then what that run left is removed, and nothing else. A claim (claim.h) is
+ * nothing, and stays.
  */
 int rk_run_dir_make(const char *path, bool force, struct rk_error *err);
 
