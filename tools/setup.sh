@@ -161,6 +161,7 @@ setup_test() {
 	setup_page
 	setup_cupti_headers
 	setup_pack
+	setup_launchers
 }
 
 has_assembler() { # for a machine, also the one that this is
@@ -185,6 +186,14 @@ setup_pack() {
 	need libarchive-tools have bsdtar
 	need patchelf have patchelf
 	need unzip have unzip
+	install_what_there_is
+}
+
+# A Slurm of two nodes and an OpenMPI, to be ranks under.
+setup_launchers() {
+	need munge test -x /usr/sbin/munged
+	need slurm-wlm test -x /usr/sbin/slurmctld
+	need openmpi-bin have mpirun
 	install_what_there_is
 }
 
