@@ -310,9 +310,9 @@ static int hand_over(struct rk_proving *p, struct rk_pack_proof **ret, struct rk
 {
 	struct owned_proof *o = rk_calloc(1, sizeof(*o));
 	size_t bytes = p->nfindings * sizeof(*p->findings);
-	struct rk_pack_proof *r = &o->proof;
+	struct rk_pack_proof *r = o ? &o->proof : NULL;
 
-	if (!o || !(r->findings = rk_arena_alloc(p->arena, bytes))) {
+	if (!r || !(r->findings = rk_arena_alloc(p->arena, bytes))) {
 		rk_free(o);
 		return rk_fail_nomem(err);
 	}
