@@ -1,0 +1,147 @@
+/*
+ * align.h - one clock for many ranks, from what they recorded, with a bound on the error.
+ *
+ * In a collective that needs everybody (all-reduce, all-gather, reduce-scatter, all-to-all, barrier)
+ * nobody ends before the last one has begun. Let D(t) be how far the clock of rank j is ahead of that
+ * of rank i when i's clock says t. A matched collective then says, in what was recorded,
+ *
+ *	D(end_i) >= start_j - end_i	and	D(start_i) <= end_j - start_i.
+ *
+ * Clocks are lines: D(t) = a + b t, |b| <= max_drift_ppm. Each match is two half planes of (a, b); what
+ * they leave is all that can be true, and is what the bound is made of: no distribution is assumed.
+ * U(t), the largest D(t) left, is convex and the smallest concave, so the distance of either to a line
+ * is largest at an end of the rank's time: two instants give a bound for all between. Within the band
+ * the estimate is a robust line through the differences of ends, which are nearly simultaneous.
+ * Snapshots of the realtime clock and messages are more half planes of the same kind.
+ *
+ * Ranks of one node share a clock. Nodes are compared with the reference's; those that share no
+ * collective with it, with a node that does, and bounds add up along the way.
+ *
+ * Nothing of a match has to be believed: those that contradict the rest are dropped, which can only
+ * widen a bound. Memory, besides the input: about 300 bytes per collective of one rank, and some
+ * hundred bytes per rank. Not thread safe within one call; calls share nothing.
+ */
+#ifndef RK_ALIGN_H
+#define RK_ALIGN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* What a collective of a kind says about times; decides nothing else. */
+enum rk_align_kind {
+	RK_ALIGN_ALL, /* nobody ends before everybody began */
+	RK_ALIGN_ROOTED, /* broadcast, reduce, gather, scatter: helps to match, says nothing of times */
+};
+
+/* 24 bytes; `sig` by rk_align_sig. start_ns <= end_ns, on the rank's clock. */
+struct rk_align_call {
+	int64_t start_ns, end_ns;
+	uint64_t sig; /* not 0 */
+};
+
+/*
+ * Equal for calls of different ranks that may be the same collective. `name`: id of the operation, the
+ * same on all ranks. `group`: the communicator, the same number on all its members, 0 when not known
+ * (then ranks of different communicators may be taken for members of one; what contradicts is dropped).
+ * `bytes`: -1 when not known on some rank, else of equal size on all.
+ */
+uint64_t rk_align_sig(enum rk_align_kind kind, uint64_t name, uint64_t group, int64_t bytes);
+
+/* The clock of the records and the realtime clock, read together. */
+struct rk_align_snapshot {
+	int64_t clock_ns, real_ns;
+	int64_t error_ns; /* of real_ns against UTC, the reading included; -1: not known, not used */
+};
+
+/* All borrowed for the call. */
+struct rk_align_input {
+	int64_t rank;                      /* for messages; unique */
+	uint32_t node;                     /* equal: one machine, one clock */
+	uint64_t job;                      /* 0: not known */
+	int64_t stamp_error_ns;            /* of this rank's times against its node's clock; >= 0 */
+	const struct rk_align_call *calls; /* by end_ns, ascending */
+	size_t ncalls;
+	const struct rk_align_snapshot *snapshots;
+	size_t nsnapshots;
+};
+
+/* Sent not before send_ns on the clock of input `from` (an index), there before recv_ns at `to`. */
+struct rk_align_message {
+	uint32_t from, to;
+	int64_t send_ns, recv_ns;
+};
+
+struct rk_align_options {
+	size_t reference;     /* index of an input */
+	double max_drift_ppm; /* between two clocks; 0: RK_ALIGN_DRIFT_PPM */
+	int64_t max_error_ns; /* a wider bound is "not alignable"; 0: RK_ALIGN_ERROR_NS */
+	const struct rk_align_message *messages; /* borrowed */
+	size_t nmessages;
+};
+
+enum {
+	RK_ALIGN_DRIFT_PPM = 250,
+	RK_ALIGN_ERROR_NS = 10000000,
+	RK_ALIGN_MAX_RANKS = 1 << 20,
+};
+
+enum rk_align_status {
+	RK_ALIGNED,
+	RK_ALIGN_OTHER_JOB,  /* than the reference */
+	RK_ALIGN_NO_COMMON,  /* no collective, snapshot or message leads to the reference */
+	RK_ALIGN_AMBIGUOUS,  /* several ways to match, equally good, at different offsets */
+	RK_ALIGN_CONTRADICT, /* no line fits what was matched: other runs, or no clock */
+	RK_ALIGN_JUMP,       /* the clock of this rank's node, or of the other's, jumps */
+	RK_ALIGN_WIDE,       /* error_ns is what would be the bound */
+	RK_ALIGN_BAD_TIMES,  /* out of order, ends before starts, or over 100 days */
+};
+
+enum rk_align_evidence {
+	RK_ALIGN_BY_NODE = 1, /* the reference's own clock */
+	RK_ALIGN_BY_CALLS = 2,
+	RK_ALIGN_BY_SNAPSHOTS = 4,
+	RK_ALIGN_BY_MESSAGES = 8,
+	RK_ALIGN_SNAPSHOTS_OFF = 16, /* contradict the collectives, and were not used */
+	RK_ALIGN_UNEVEN = 32, /* the clock was slewed; the bound holds the difference to a line */
+};
+
+/*
+ * local = ref + offset_ns + drift_ppm / 1e6 * (ref - base_ns). The offset is right within error_ns for
+ * all times between the rank's first and last record (first_error_ns and last_error_ns there; between
+ * them the bound is on the line that joins these). Without RK_ALIGNED only status, jump_* and matched
+ * say something, and error_ns with RK_ALIGN_WIDE.
+ */
+struct rk_align_rank {
+	enum rk_align_status status;
+	uint32_t evidence; /* enum rk_align_evidence, or'ed, along the whole way */
+	int64_t base_ns;   /* on the reference's clock */
+	int64_t offset_ns;
+	double drift_ppm;
+	int64_t error_ns, first_error_ns, last_error_ns;
+	int64_t spread_ns; /* median distance of ends from the line: jitter, not error; -1: none */
+	size_t matched, rejected; /* collectives: used, and matched but contradicting */
+	size_t via; /* index of the rank it was compared with; its own: the reference */
+	int64_t jump_at_ns, jump_ns; /* on this rank's clock; RK_ALIGN_JUMP */
+};
+
+/*
+ * `ret` has n places. Fails only on bad arguments (RK_E_USAGE) or without memory; what cannot be
+ * aligned is a status. The order of the inputs does not matter.
+ */
+int rk_align(const struct rk_align_input *in, size_t n, const struct rk_align_options *opt,
+	     struct rk_align_rank *ret, struct rk_error *err);
+
+/* A time of the rank on the reference's clock. */
+int64_t rk_align_to_reference(const struct rk_align_rank *r, int64_t local_ns);
+
+/*
+ * One sentence without a full stop on why a rank is not aligned, with its rank number and that of
+ * `via`; "" when it is. Terminated always.
+ */
+void rk_align_reason(const struct rk_align_rank *r, const struct rk_align_input *in, size_t index,
+		     char *text, size_t size);
+
+#endif
