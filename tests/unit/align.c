@@ -41,6 +41,7 @@ static struct align_job any_job(uint64_t seed)
 	j.vary = 0.02 + 0.3 * align_random(&dice);
 	j.wire_ns = pow(10, 4 + align_random(&dice));
 	j.jitter_ns = pow(10, 2.5 + 1.3 * align_random(&dice));
+	j.lag_ns = align_random(&dice) < 0.5 ? 0 : pow(10, 3 + 2 * align_random(&dice));
 	j.straggle = 0.05 * align_random(&dice);
 	j.miss = align_random(&dice) < 0.5 ? 0 : 0.05 * align_random(&dice);
 	j.extra = align_random(&dice) < 0.5 ? 0 : 0.03 * align_random(&dice);
@@ -156,6 +157,26 @@ TEST(align_ranks_of_a_node_share_their_clock)
 	for (size_t i = 5; i < 8; i++)
 		CHECK_I64(w.out[i].offset_ns, w.out[4].offset_ns);
 	align_world_close(&w);
+}
+
+/* Ends say that a rank is 80 us behind; the bound must not believe them. */
+TEST(align_a_rank_that_always_ends_late_is_within_the_bound)
+{
+	struct align_job j = plain;
+	struct align_world w;
+
+	size_t fooled = 0;
+
+	j.lag_ns = 80000;
+	for (uint64_t s = 1; s <= 20; s++) {
+		j.seed = s;
+		solve(&w, &j);
+		all_within(&w);
+		for (size_t i = 1; i < w.n; i++)
+			fooled += align_worst(&w, i, 0) > 4 * (double)w.out[i].spread_ns;
+		align_world_close(&w);
+	}
+	CHECK(fooled > 20); /* the case is what it says */
 }
 
 /* Times of a day of 1970 and of a machine that runs for a month. */

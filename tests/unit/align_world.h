@@ -19,6 +19,7 @@ struct align_job {
 	double offset_s, drift_ppm; /* largest, either way */
 	double step_ns, vary;       /* compute between two collectives; share of it that varies */
 	double wire_ns, jitter_ns;
+	double lag_ns;      /* a rank always ends later than it could, by at most so much */
 	double straggle;    /* how often a rank is late by milliseconds */
 	double miss, extra; /* how often a call is not recorded, or one of another kind is */
 	size_t miss_first, miss_last; /* at most so many calls */
@@ -41,7 +42,7 @@ struct align_world {
 	struct rk_align_input *in;
 	struct rk_align_rank *out;
 	struct align_clock *clocks; /* by rank; those of a node are equal */
-	double *ready, *arrive;
+	double *ready, *arrive, *lag;
 	double middle; /* when clocks jump and bend */
 };
 
@@ -120,7 +121,7 @@ static inline void align_collective(struct align_world *w, size_t k, uint64_t si
 		size_t skip = j->miss_first ? i * 7919 % (j->miss_first + 1) : 0;
 		size_t stop = all - (j->miss_last ? i * 104729 % (j->miss_last + 1) : 0);
 
-		w->ready[i] = last + align_tail(w, j->jitter_ns);
+		w->ready[i] = last + w->lag[i] + align_tail(w, j->jitter_ns);
 		if (k >= skip && k < stop && align_random(w) >= j->miss)
 			align_record(w, i, w->arrive[i], w->ready[i], sig);
 		if (align_random(w) < j->extra) {
@@ -161,6 +162,7 @@ static inline void align_world_open(struct align_world *w, const struct align_jo
 	w->clocks = calloc(w->n, sizeof(*w->clocks));
 	w->ready = calloc(w->n, sizeof(*w->ready));
 	w->arrive = calloc(w->n, sizeof(*w->arrive));
+	w->lag = calloc(w->n, sizeof(*w->lag));
 	w->middle = (double)all * job->step_ns / 2;
 	for (size_t i = 0; i < w->n; i++) {
 		w->in[i].rank = (int64_t)i;
@@ -169,6 +171,7 @@ static inline void align_world_open(struct align_world *w, const struct align_jo
 		w->in[i].calls = calloc(2 * all + 1, sizeof(struct rk_align_call));
 		w->clocks[i].offset = align_either(w, job->offset_s * 1e9);
 		w->clocks[i].drift = align_either(w, job->drift_ppm * 1e-6);
+		w->lag[i] = job->lag_ns > 0 ? job->lag_ns * align_random(w) : 0;
 		if (i % job->per_node)
 			w->clocks[i] = w->clocks[i - 1];
 	}
@@ -193,6 +196,7 @@ static inline void align_world_close(struct align_world *w)
 	free(w->clocks);
 	free(w->ready);
 	free(w->arrive);
+	free(w->lag);
 }
 
 static inline int align_world_solve(struct align_world *w, size_t reference, struct rk_error *err)
