@@ -143,10 +143,13 @@ static bool few_parts(struct rk_align_fit *f, size_t cut)
 
 void rk_align_explain(struct rk_align_fit *f, struct rk_align_edge *e)
 {
-	struct rk_align_line l = rk_align_robust(f->ends, f->nends, f->two->max_drift, f->numbers);
 	size_t windows = f->nends / 16 + 1, cut;
+	struct rk_align_line l;
 
 	e->status = RK_ALIGN_CONTRADICT;
+	if (f->nends == 0) /* messages alone */
+		return;
+	l = rk_align_robust(f->ends, f->nends, f->two->max_drift, f->numbers);
 	for (size_t w = 0; w < windows; w++)
 		if (f->nends * w / windows < f->nends * (w + 1) / windows)
 			mark_lonely(f, f->nends * w / windows, f->nends * (w + 1) / windows, &l);

@@ -21,6 +21,8 @@ enum {
 	PLACES = 5,          /* fingerprints that are tried */
 	NEAR_NS = 100000,    /* ends of one collective differ by less, most of the time */
 	WINDOW_NS = 1000000, /* and hardly ever by more */
+	STRIDE = 16,         /* calls that are stepped over one by one */
+	CROWD = 32,          /* calls within the window, either way, that are looked at */
 	LOST = 12,           /* calls without a partner, after which it is looked for anew */
 };
 
@@ -50,14 +52,30 @@ bool rk_align_match_equal(const struct rk_align_input *a, const struct rk_align_
 	return *ret_rc == 0;
 }
 
-/* The first call from `hint` on, or before it, that ends at t or later. */
+/* The first call that ends at t or later: near `hint`, most of the time, else by halving. */
 static size_t first_from(const struct rk_align_input *in, size_t hint, int64_t t)
 {
-	while (hint > 0 && in->calls[hint - 1].end_ns >= t)
+	size_t from = 0, to = in->ncalls;
+
+	for (int i = 0; i < STRIDE && hint > 0 && in->calls[hint - 1].end_ns >= t; i++)
 		hint--;
-	while (hint < in->ncalls && in->calls[hint].end_ns < t)
+	for (int i = 0; i < STRIDE && hint < to && in->calls[hint].end_ns < t; i++)
 		hint++;
-	return hint;
+	if (hint > 0 && in->calls[hint - 1].end_ns >= t)
+		to = hint - 1;
+	else
+		from = hint;
+	if (from == to || in->calls[from].end_ns >= t)
+		return from;
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (in->calls[middle].end_ns < t)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
 }
 
 struct candidate {
@@ -65,26 +83,35 @@ struct candidate {
 	int64_t distance, second; /* of the nearest and of the next of the same signature */
 };
 
-/* The call of `sig` that ends nearest to t, within `window`. at == ncalls: none. */
+static void consider(struct candidate *c, size_t at, int64_t distance)
+{
+	if (distance < c->distance) {
+		c->second = c->distance;
+		c->distance = distance;
+		c->at = at;
+	} else if (distance < c->second) {
+		c->second = distance;
+	}
+}
+
+/*
+ * The call of `sig` that ends nearest to t, within `window` and a bounded number of calls. at ==
+ * ncalls: none.
+ */
 static struct candidate nearest(const struct rk_align_input *in, uint64_t sig, int64_t t,
 				int64_t window, size_t *hint)
 {
+	const struct rk_align_call *v = in->calls;
 	struct candidate c = { in->ncalls, INT64_MAX, INT64_MAX };
+	size_t at = first_from(in, *hint, t);
 
-	*hint = first_from(in, *hint, t - window);
-	for (size_t i = *hint; i < in->ncalls && in->calls[i].end_ns <= t + window; i++) {
-		int64_t distance = llabs(in->calls[i].end_ns - t);
-
-		if (in->calls[i].sig != sig)
-			continue;
-		if (distance < c.distance) {
-			c.second = c.distance;
-			c.distance = distance;
-			c.at = i;
-		} else if (distance < c.second) {
-			c.second = distance;
-		}
-	}
+	*hint = at;
+	for (size_t i = at; i < in->ncalls && i - at < CROWD && v[i].end_ns <= t + window; i++)
+		if (v[i].sig == sig)
+			consider(&c, i, v[i].end_ns - t);
+	for (size_t i = at; i > 0 && at - i < CROWD && v[i - 1].end_ns >= t - window; i--)
+		if (v[i - 1].sig == sig)
+			consider(&c, i - 1, t - v[i - 1].end_ns);
 	return c;
 }
 

@@ -51,8 +51,8 @@ void rk_align_reason(const struct rk_align_rank *r, const struct rk_align_input 
 		break;
 	case RK_ALIGN_CONTRADICT:
 		snprintf(text, size,
-			 "collectives of rank %" PRId64 " and rank %" PRId64
-			 " contradict each other on any clock",
+			 "what rank %" PRId64 " and rank %" PRId64
+			 " recorded contradicts itself on any clock",
 			 me, other);
 		break;
 	case RK_ALIGN_JUMP:

@@ -206,6 +206,83 @@ TEST(align_bad_times_cost_one_rank)
 	align_world_close(&w);
 }
 
+static int by_end(const void *pa, const void *pb)
+{
+	const struct rk_align_call *a = pa, *b = pb;
+
+	return (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
+}
+
+/* Calls at any time at all, crowded or years apart, few signatures or many. */
+static void wild_calls(struct align_world *w, size_t rank)
+{
+	struct rk_align_call *c = calls_of(w, rank);
+	double scale = pow(10, 18.3 * align_random(w));
+	uint64_t kinds = 1 + (uint64_t)(100 * align_random(w) * align_random(w));
+
+	for (size_t k = 0; k < w->in[rank].ncalls; k++) {
+		c[k].end_ns = (int64_t)(scale * align_random(w));
+		c[k].start_ns = (int64_t)((double)c[k].end_ns * align_random(w));
+		c[k].sig = 2 + (uint64_t)((double)kinds * align_random(w));
+		if (c[k].start_ns > c[k].end_ns)
+			c[k].start_ns = c[k].end_ns;
+	}
+	qsort(c, w->in[rank].ncalls, sizeof(*c), by_end);
+}
+
+TEST(align_wild_times_give_an_answer_and_no_harm)
+{
+	for (uint64_t s = 1; s <= 150; s++) {
+		struct align_job j = two;
+		struct align_world w;
+
+		j.seed = s;
+		j.steps = 1 + s % 40;
+		j.snapshot_error_ns = s % 3 ? -1 : 1000000;
+		align_world_open(&w, &j);
+		for (size_t i = s % 2; i < 3; i++)
+			wild_calls(&w, i);
+		CHECK(align_world_solve(&w, 0, NULL) == 0);
+		for (size_t i = 0; i < 3; i++) {
+			CHECK(w.out[i].status != RK_ALIGNED || w.out[i].error_ns >= 0);
+			CHECK(w.out[i].status != RK_ALIGNED ||
+			      w.out[i].error_ns <= RK_ALIGN_ERROR_NS + 1);
+		}
+		align_world_close(&w);
+	}
+}
+
+/* Ten thousand calls at one instant: bounded work, not a cube of it. */
+TEST(align_a_crowd_of_calls_takes_no_time)
+{
+	struct align_job j = two;
+	struct align_world w;
+
+	j.steps = 1000;
+	align_world_open(&w, &j);
+	w.in[2].ncalls--;
+	for (size_t i = 0; i < 3; i++)
+		for (size_t k = 0; k < w.in[i].ncalls; k++)
+			calls_of(&w, i)[k] = (struct rk_align_call){ 5000, 5000, 2 };
+	CHECK(align_world_solve(&w, 0, NULL) == 0);
+	align_world_close(&w);
+}
+
+TEST(align_messages_that_contradict_each_other_are_no_evidence)
+{
+	struct rk_align_input in[2] = { { .rank = 0, .node = 0 }, { .rank = 1, .node = 1 } };
+	/* Both there before they were sent, whatever the clocks. */
+	const struct rk_align_message m[] = { { 0, 1, 5000, 4000 }, { 1, 0, 4500, 4600 } };
+	struct rk_align_options opt = { .messages = m, .nmessages = 2 };
+	struct rk_align_rank out[2];
+	char text[200];
+
+	CHECK(rk_align(in, 2, &opt, out, NULL) == 0);
+	CHECK_I64(out[1].status, RK_ALIGN_CONTRADICT);
+	rk_align_reason(&out[1], in, 1, text, sizeof(text));
+	CHECK_STR(text, "what rank 1 and rank 0 recorded contradicts itself on any clock");
+}
+
 TEST(align_refuses_nothing_and_a_reference_that_is_not_there)
 {
 	struct rk_align_input in = { 0 };
