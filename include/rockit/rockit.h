@@ -61,6 +61,15 @@ struct rk_convert_options {
 	const char *format;
 	/* NULL: kernels for a file, every table with rows for a directory or a trace */
 	const char *table;
+	/*
+	 * With `dataset`, `out` is a folder that gets TABLE/node=N/rank=R/part-K.parquet. Of `nshards`
+	 * processes (0: one) this is number `shard`, from 1; together they write what one would.
+	 */
+	bool dataset;
+	unsigned shard, nshards;
+	/* what the run was opened with: `out` of a data set may not be within. May be NULL, 0 */
+	const char *const *inputs;
+	size_t ninputs;
 };
 
 /* Rows written per table, in the order of the table names. */

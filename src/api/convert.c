@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "api/convert_trace.h"
+#include "api/dataset.h"
 #include "api/run.h"
 #include "api/run_energy.h"
 #include "base/alloc.h"
@@ -195,12 +196,14 @@ static int unknown_table(const char *name, struct rk_error *err)
 int rk_run_convert(struct rk_run *run, const struct rk_convert_options *opt,
 		   struct rk_convert_result *ret, struct rk_error *err)
 {
-	bool dir = strcmp(opt->out, "-") && is_directory(opt->out);
+	bool dir = opt->dataset || (strcmp(opt->out, "-") && is_directory(opt->out));
 	const struct rk_writer_ops *format = choose_format(opt, dir, err);
 	int table = opt->table ? rk_table_by_name(opt->table) : -1, rc;
 
 	if (!format)
 		return RK_E_USAGE;
+	if (opt->dataset && strcmp(format->name, "parquet") != 0)
+		return rk_fail(err, RK_E_USAGE, "a data set is of Parquet files");
 	if (opt->table && table < 0)
 		return unknown_table(opt->table, err);
 	rc = rk_run_check_clocks(run, err);
@@ -208,7 +211,9 @@ int rk_run_convert(struct rk_run *run, const struct rk_convert_options *opt,
 		rc = rk_run_energy_settle(run, err);
 	if (rc < 0)
 		return rc;
-	if (format->trace)
+	if (opt->dataset)
+		rc = rk_run_convert_dataset(run, opt, table, ret, err);
+	else if (format->trace)
 		rc = rk_run_convert_trace(run, opt, format, table, ret, err);
 	else
 		rc = dir ? convert_dir(run, opt, format, table, ret, err) :

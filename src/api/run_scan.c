@@ -1,6 +1,7 @@
 /* run_scan.c - one table of a run, over all its files. */
 #include <string.h>
 
+#include "api/dataset.h"
 #include "api/run.h"
 #include "api/run_energy.h"
 #include "base/alloc.h"
@@ -21,21 +22,21 @@ struct scan {
 
 /* Where the path of a file can say something its rows do not. */
 static const struct {
-	int pid, rank, pass;
+	int pid, rank, pass, node;
 } place[RK_NTABLES] = {
-	[RK_KERNELS] = { RK_K_PID, RK_K_RANK, -1 },
-	[RK_MEMCPY] = { RK_C_PID, RK_C_RANK, -1 },
-	[RK_MEMALLOC] = { RK_M_PID, RK_M_RANK, -1 },
-	[RK_API] = { RK_A_PID, RK_A_RANK, -1 },
-	[RK_MARKERS] = { RK_R_PID, RK_R_RANK, -1 },
-	[RK_COUNTERS] = { RK_N_PID, RK_N_RANK, RK_N_PASS },
-	[RK_SAMPLES] = { -1, -1, -1 },
-	[RK_PC_SAMPLES] = { RK_P_PID, RK_P_RANK, -1 },
-	[RK_LIBRARY_CALLS] = { RK_L_PID, RK_L_RANK, -1 },
-	[RK_AGENTS] = { -1, -1, -1 },
-	[RK_PROCESSES] = { -1, RK_O_RANK, -1 },
-	[RK_STATS] = { RK_T_PID, RK_T_RANK, -1 },
-	[RK_INSTRUCTIONS] = { -1, -1, -1 },
+	[RK_KERNELS] = { RK_K_PID, RK_K_RANK, -1, RK_K_NODE },
+	[RK_MEMCPY] = { RK_C_PID, RK_C_RANK, -1, RK_C_NODE },
+	[RK_MEMALLOC] = { RK_M_PID, RK_M_RANK, -1, RK_M_NODE },
+	[RK_API] = { RK_A_PID, RK_A_RANK, -1, RK_A_NODE },
+	[RK_MARKERS] = { RK_R_PID, RK_R_RANK, -1, RK_R_NODE },
+	[RK_COUNTERS] = { RK_N_PID, RK_N_RANK, RK_N_PASS, RK_N_NODE },
+	[RK_SAMPLES] = { -1, -1, -1, RK_S_NODE },
+	[RK_PC_SAMPLES] = { RK_P_PID, RK_P_RANK, -1, RK_P_NODE },
+	[RK_LIBRARY_CALLS] = { RK_L_PID, RK_L_RANK, -1, RK_L_NODE },
+	[RK_AGENTS] = { -1, -1, -1, RK_G_NODE },
+	[RK_PROCESSES] = { -1, RK_O_RANK, -1, RK_O_NODE },
+	[RK_STATS] = { RK_T_PID, RK_T_RANK, -1, RK_T_NODE },
+	[RK_INSTRUCTIONS] = { -1, -1, -1, -1 },
 };
 
 static unsigned stamp(struct rk_stamp *s, unsigned n, int field, int64_t value, uint64_t want)
@@ -50,12 +51,16 @@ static unsigned stamp(struct rk_stamp *s, unsigned n, int field, int64_t value, 
 static int open_rows(struct scan *s, struct rk_found *f, struct rk_error *err)
 {
 	struct rk_stamp stamps[RK_STAMPS_MAX];
+	uint32_t node;
 	unsigned n = 0;
-	int rc;
+	int rc = rk_hive_node(&s->run->ctx, f->path, &node, err);
 
+	if (rc < 0)
+		return rc;
 	n = stamp(stamps, n, place[s->table].pid, f->pid, s->want);
 	n = stamp(stamps, n, place[s->table].rank, f->rank, s->want);
 	n = stamp(stamps, n, place[s->table].pass, f->pass, s->want);
+	n = stamp(stamps, n, place[s->table].node, node ? (int64_t)node : -1, s->want);
 	rc = f->ops->scan(f->kept ? f->kept : s->reader, s->table, s->want, &s->rows, err);
 	if (rc == 0 && f->ops->serial)
 		rc = rk_ahead_open(s->rows, &s->run->ctx, &s->rows, err);

@@ -9,10 +9,13 @@
 #include "rockit/rockit.h"
 #include "say.h"
 
+enum { SHARDS_MAX = 65536 };
+
 struct settings {
 	struct rk_common common;
-	const char *out, *format, *table;
-	bool mangled, truncate;
+	const char *out, *format, *table, *shard_text;
+	bool mangled, truncate, dataset;
+	unsigned shard, nshards;
 };
 
 static const char *format_at(size_t i)
@@ -28,6 +31,10 @@ static const struct rk_opt options[] = {
 	  offsetof(struct settings, format), NULL, format_at },
 	{ "table", 0, "T", "table to write (default: kernels; all, for a directory or a trace)",
 	  RK_OPT_TEXT, offsetof(struct settings, table), NULL, rk_table_at },
+	{ "dataset", 0, NULL, "OUT is a data set: T/node=N/rank=R/part-K.parquet", RK_OPT_FLAG,
+	  offsetof(struct settings, dataset), NULL },
+	{ "shard", 0, "I/N", "write part I of N of the data set's ranks, I from 1", RK_OPT_TEXT,
+	  offsetof(struct settings, shard_text), NULL },
 	{ "mangled", 0, NULL, "keep kernel names as they were recorded", RK_OPT_FLAG,
 	  offsetof(struct settings, mangled), NULL },
 	{ "truncate", 0, NULL, "cut kernel names to the bare function name", RK_OPT_FLAG,
@@ -51,7 +58,55 @@ static int check_format(const char *format)
 	return say_misuse("convert", "unknown format '%s'; known: %s", format, known);
 }
 
-static int check(const struct settings *s, int ninputs)
+/* Digits up to `end`; 0 when there are none or the number is large. */
+static unsigned number(const char *p, const char *end)
+{
+	unsigned v = 0;
+
+	for (; p < end; p++) {
+		if (*p < '0' || *p > '9' || v > SHARDS_MAX)
+			return SHARDS_MAX + 1;
+		v = v * 10 + (unsigned)(*p - '0');
+	}
+	return v;
+}
+
+/* -1 to go on. */
+static int check_shard(struct settings *s)
+{
+	const char *text = s->shard_text, *slash = text ? strchr(text, '/') : NULL;
+
+	if (!text)
+		return -1;
+	if (!s->dataset)
+		return say_misuse("convert", "'--shard' is for a data set; add '--dataset'");
+	if (slash && slash > text && slash[1]) {
+		s->shard = number(text, slash);
+		s->nshards = number(slash + 1, slash + strlen(slash));
+	}
+	if (!s->nshards || s->nshards > SHARDS_MAX || s->shard > SHARDS_MAX)
+		return say_misuse("convert",
+				  "'--shard %s' is not I/N, two numbers with N from 1 to %d", text,
+				  SHARDS_MAX);
+	if (s->shard && s->shard <= s->nshards)
+		return -1;
+	return say_misuse("convert",
+			  "'--shard %s': shards count from 1 to N ('1/%u' to '%u/%u'; with Slurm "
+			  "'--array=1-%u')",
+			  text, s->nshards, s->nshards, s->nshards, s->nshards);
+}
+
+static int check_dataset(struct settings *s)
+{
+	if (s->dataset && s->format && strcmp(s->format, "parquet") != 0)
+		return say_misuse("convert", "a data set is of Parquet files, not '-f %s'",
+				  s->format);
+	if (s->dataset && strcmp(s->out, "-") == 0)
+		return say_misuse("convert", "a data set is a folder; add '-o DIR/'");
+	return check_shard(s);
+}
+
+static int check(struct settings *s, int ninputs)
 {
 	if (!ninputs)
 		return say_misuse("convert", "no INPUT; see 'rockit convert --help'");
@@ -59,7 +114,9 @@ static int check(const struct settings *s, int ninputs)
 		return say_misuse("convert", "no output: add '-o FILE', '-o DIR/' or '-o -'");
 	if (s->mangled && s->truncate)
 		return say_misuse("convert", "'--mangled' and '--truncate' exclude each other");
-	return s->format ? check_format(s->format) : -1;
+	if (s->format && check_format(s->format) >= 0)
+		return EXIT_MISUSE;
+	return check_dataset(s);
 }
 
 static int convert(const struct settings *s, char **inputs, size_t ninputs)
@@ -73,7 +130,12 @@ static int convert(const struct settings *s, char **inputs, size_t ninputs)
 					    .progress_arg = &progress };
 	const struct rk_convert_options what = { .out = s->out,
 						 .format = s->format,
-						 .table = s->table };
+						 .table = s->table,
+						 .dataset = s->dataset,
+						 .shard = s->shard,
+						 .nshards = s->nshards,
+						 .inputs = (const char *const *)inputs,
+						 .ninputs = ninputs };
 	struct rk_convert_result result = { 0 };
 	struct rk_error err = { 0 };
 	struct rk_run *run = NULL;
@@ -116,6 +178,8 @@ const struct rk_command cmd_convert = {
 		    "  rockit convert results.db -o tables/          one file per table\n"
 		    "  rockit convert trace.csv.zst -f csv -o - | head\n"
 		    "  rockit convert run/ -o run.pftrace            for ui.perfetto.dev\n"
-		    "  rockit convert job/ -o job.tar                a trace per rank\n",
+		    "  rockit convert job/ -o job.tar                a trace per rank\n"
+		    "  rockit convert job/ -o set/ --dataset         for DuckDB, Spark and others\n"
+		    "  rockit convert job/ -o set/ --dataset --shard 3/8\n",
 	.run = convert_run,
 };

@@ -23,5 +23,5 @@ try convert fix/kernels_7.0.csv -o ""
 try convert -o out.parquet
 try convert fix/kernels_7.0.csv -o out.x -f otf2
 try convert fix/kernels_7.0.csv -o out.csv --mangled --truncate
-try convert fix/kernels_7.0.csv -o out.csv --dataset
+try convert fix/kernels_7.0.csv -o out.csv --data-set
 ls

@@ -1,0 +1,358 @@
+/*
+ * dataset_write.c - one table of one rank into its files.
+ *
+ * As a rule all rows are of one rank on one node: one file, and batches go to it uncopied. Where rows
+ * name others, some files are open at a time, and further passes over the input write the rest.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/convert_trace.h"
+#include "api/dataset.h"
+#include "base/alloc.h"
+#include "format/writer.h"
+
+enum { OPEN_MAX_FILES = 4, KEYS_MAX = 1 << 16 };
+
+enum state { WAITING, OPEN, DONE };
+
+/* One folder that rows go to. */
+struct part {
+	uint32_t node; /* 0: not known */
+	int64_t rank;  /* INT64_MIN: not known */
+	enum state state;
+	struct rk_output *out;
+	struct rk_writer *w;
+	uint64_t rows;
+};
+
+struct pass {
+	struct rk_dataset *d;
+	struct rk_unit *u;
+	enum rk_table table;
+	struct rk_part_schema columns;
+	struct part *parts;
+	size_t nparts, cap_parts, open, last;
+	uint32_t *of; /* the part of each row of a batch */
+	size_t cap_of;
+	struct rk_column *cols;
+	uint64_t rows, files;
+	bool input; /* the failure is one of the input */
+};
+
+/* ---- files ---- */
+
+static void put_rank(struct rk_bytes *path, int64_t rank)
+{
+	if (rank == INT64_MIN)
+		rk_bytes_puts(path, RK_HIVE_NULL);
+	else
+		rk_bytes_printf(path, "%" PRId64, rank);
+}
+
+/* Rows that name another rank than their folder does stand beside that rank's own. */
+static void put_name(struct rk_bytes *path, const struct pass *p, const struct part *k)
+{
+	if (p->u->rank >= 0 && p->u->rank != k->rank)
+		rk_bytes_printf(path, "/part-0-in-rank-%" PRId64 ".parquet", p->u->rank);
+	else
+		rk_bytes_printf(path, "/part-%u.parquet", p->u->part);
+}
+
+static int open_output(struct pass *p, struct part *k, struct rk_error *err)
+{
+	size_t len;
+	const char *node = rk_strtab_borrow(p->d->run->ctx.names, k->node, &len), *text;
+	struct rk_bytes path;
+	int rc;
+
+	rk_bytes_init(&path, 1 << 16);
+	rk_bytes_printf(&path, "%s/%s/node=", p->d->out, rk_table_name(p->table));
+	rk_hive_put(&path, node, len);
+	rk_bytes_puts(&path, "/rank=");
+	put_rank(&path, k->rank);
+	text = rk_bytes_str(&path);
+	rc = text ? rk_make_dirs(text, err) : rk_fail_nomem(err);
+	put_name(&path, p, k);
+	text = rk_bytes_str(&path);
+	if (rc == 0)
+		rc = text ? rk_run_spare(p->d->run, text, false, err) : rk_fail_nomem(err);
+	if (rc == 0)
+		rc = rk_output_open(text, &k->out, err);
+	rk_bytes_release(&path);
+	return rc;
+}
+
+static int open_part(struct pass *p, struct part *k, struct rk_error *err)
+{
+	int rc = open_output(p, k, err);
+
+	if (rc == 0)
+		rc = rk_writer_by_name("parquet")->open(k->out, &p->columns.schema, &p->d->run->ctx,
+							&k->w, err);
+	k->rows = 0;
+	k->state = OPEN;
+	p->open++;
+	return rc;
+}
+
+static void drop_part(struct part *k, enum state state)
+{
+	if (k->w)
+		k->w->ops->close(k->w);
+	rk_output_abort(k->out);
+	k->w = NULL;
+	k->out = NULL;
+	k->state = state;
+}
+
+static int commit_part(struct pass *p, struct part *k, struct rk_error *err)
+{
+	struct rk_output *out = k->out;
+	int rc = k->w->ops->finish(k->w, err);
+
+	if (rc < 0)
+		return rc;
+	k->out = NULL;
+	drop_part(k, DONE);
+	p->rows += k->rows;
+	p->files++;
+	return rk_output_commit(out, err);
+}
+
+/* ---- rows ---- */
+
+static int add_part(struct pass *p, uint32_t node, int64_t rank, struct rk_error *err)
+{
+	struct part *v;
+
+	if (p->nparts == KEYS_MAX)
+		return rk_fail(err, RK_E_LIMIT, "rows of more than %d ranks", KEYS_MAX);
+	v = rk_grow(p->parts, &p->cap_parts, p->nparts + 1, sizeof(*v));
+	if (!v)
+		return rk_fail_nomem(err);
+	p->parts = v;
+	v[p->nparts] = (struct part){ .node = node, .rank = rank };
+	p->last = p->nparts++;
+	return 0;
+}
+
+/* p->last becomes the part of these. */
+static int find_part(struct pass *p, uint32_t node, int64_t rank, struct rk_error *err)
+{
+	for (size_t i = 0; i < p->nparts; i++) {
+		if (p->parts[i].node == node && p->parts[i].rank == rank) {
+			p->last = i;
+			return 0;
+		}
+	}
+	return add_part(p, node, rank, err);
+}
+
+static int part_of_row(struct pass *p, const struct rk_batch *b, size_t row, struct rk_error *err)
+{
+	int64_t none = p->u->rank >= 0 ? p->u->rank : INT64_MIN;
+	int64_t rank = p->columns.rank < 0 ? none :
+					     rk_batch_int(b, (unsigned)p->columns.rank, row, none);
+	uint32_t node = p->columns.node < 0 ? 0 : rk_batch_id(b, (unsigned)p->columns.node, row);
+	struct part *k = p->nparts ? &p->parts[p->last] : NULL;
+	int rc = 0;
+
+	if (!k || k->node != node || k->rank != rank)
+		rc = find_part(p, node, rank, err);
+	if (rc == 0 && p->parts[p->last].state == WAITING && p->open < OPEN_MAX_FILES)
+		rc = open_part(p, &p->parts[p->last], err);
+	return rc;
+}
+
+/* Sets p->of; *ret_same: all rows are of one part. */
+static int assign(struct pass *p, const struct rk_batch *b, bool *ret_same, struct rk_error *err)
+{
+	uint32_t *of = rk_grow(p->of, &p->cap_of, b->nrows, sizeof(*of));
+	int rc = of ? 0 : rk_fail_nomem(err);
+
+	p->of = of ? of : p->of;
+	*ret_same = true;
+	for (size_t i = 0; rc == 0 && i < b->nrows; i++) {
+		rc = part_of_row(p, b, i, err);
+		of[i] = (uint32_t)p->last;
+		*ret_same &= of[i] == of[0];
+	}
+	return rc;
+}
+
+static int put_all(struct pass *p, struct part *k, const struct rk_batch *b, struct rk_error *err)
+{
+	const struct rk_batch view = { &p->columns.schema, b->nrows, p->cols };
+
+	for (unsigned i = 0; i < p->columns.schema.nfields; i++)
+		p->cols[i] = b->cols[p->columns.from[i]];
+	k->rows += b->nrows;
+	return k->w->ops->batch(k->w, &view, err);
+}
+
+static int copy_column(struct rk_builder *to, unsigned field, const struct rk_column *from,
+		       const uint32_t *rows, size_t n)
+{
+	size_t size = rk_type_size(to->schema->fields[field].type);
+	uint8_t *v = from->data ? rk_builder_column(to, field) : NULL;
+
+	if (!from->data)
+		return 0;
+	for (size_t i = 0; v && i < n; i++) {
+		memcpy(v + i * size, (const uint8_t *)from->data + rows[i] * size, size);
+		if (!rk_column_has(from, rows[i]) && !rk_builder_null(to, field, i))
+			v = NULL;
+	}
+	return v ? 0 : RK_E_NOMEM;
+}
+
+static int put_rows(struct pass *p, struct part *k, const struct rk_batch *b, const uint32_t *rows,
+		    size_t n, struct rk_error *err)
+{
+	struct rk_builder some;
+	int rc = rk_builder_init(&some, &p->columns.schema, n, err);
+
+	if (rc < 0)
+		return rc;
+	for (unsigned i = 0; rc == 0 && i < p->columns.schema.nfields; i++)
+		rc = copy_column(&some, i, &b->cols[p->columns.from[i]], rows, n);
+	if (rc < 0)
+		rk_fail_nomem(err);
+	some.nrows = n;
+	k->rows += n;
+	if (rc == 0)
+		rc = k->w->ops->batch(k->w, rk_builder_batch(&some), err);
+	rk_builder_release(&some);
+	return rc;
+}
+
+static int put_mixed(struct pass *p, const struct rk_batch *b, struct rk_error *err)
+{
+	uint32_t *rows = rk_calloc(b->nrows, sizeof(*rows));
+	int rc = rows ? 0 : rk_fail_nomem(err);
+
+	for (size_t k = 0; rc == 0 && k < p->nparts; k++) {
+		size_t n = 0;
+
+		if (p->parts[k].state != OPEN)
+			continue;
+		for (size_t i = 0; i < b->nrows; i++)
+			if (p->of[i] == k)
+				rows[n++] = (uint32_t)i;
+		if (n)
+			rc = put_rows(p, &p->parts[k], b, rows, n, err);
+	}
+	rk_free(rows);
+	return rc;
+}
+
+static int put_batch(struct pass *p, const struct rk_batch *b, struct rk_error *err)
+{
+	bool same;
+	int rc = assign(p, b, &same, err);
+
+	if (rc < 0 || !b->nrows)
+		return rc;
+	if (!same)
+		return put_mixed(p, b, err);
+	if (p->parts[p->of[0]].state != OPEN)
+		return 0;
+	return put_all(p, &p->parts[p->of[0]], b, err);
+}
+
+/* ---- passes ---- */
+
+static int make_columns(struct pass *p, const struct rk_schema *rows, struct rk_error *err)
+{
+	if (p->cols)
+		return 0;
+	p->cols = rk_calloc(rows->nfields, sizeof(*p->cols));
+	return p->cols ? rk_part_schema_make(&p->columns, rows, err) : rk_fail_nomem(err);
+}
+
+static int pump(struct pass *p, bool spill, struct rk_error *err)
+{
+	struct rk_source *rows = NULL;
+	const struct rk_batch *b;
+	int rc = rk_run_sorted(p->d->run, p->table, spill, &rows, err), out = 0;
+
+	p->input = rc < 0;
+	if (rc == 0)
+		rc = out = make_columns(p, rows->schema, err);
+	while (rc >= 0 && (rc = rk_source_next(rows, &b, err)) > 0)
+		rc = out = put_batch(p, b, err);
+	p->input |= rc < 0 && out >= 0;
+	rk_source_close(rows);
+	return rc;
+}
+
+/* What was opened in this pass waits again. */
+static void undo(struct pass *p)
+{
+	for (size_t i = 0; i < p->nparts; i++)
+		if (p->parts[i].state == OPEN)
+			drop_part(&p->parts[i], WAITING);
+	p->open = 0;
+}
+
+static int commit(struct pass *p, struct rk_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < p->nparts; i++)
+		if (p->parts[i].state == OPEN)
+			rc = commit_part(p, &p->parts[i], err);
+	p->open = 0;
+	return rc;
+}
+
+static bool waits(const struct pass *p)
+{
+	for (size_t i = 0; i < p->nparts; i++)
+		if (p->parts[i].state == WAITING)
+			return true;
+	return false;
+}
+
+static int one_pass(struct pass *p, bool *spill, bool again, struct rk_error *err)
+{
+	struct rk_diag *diag = p->d->run->ctx.diag;
+	size_t warnings;
+	int rc;
+
+	rk_diag_list(diag, &warnings);
+	rc = pump(p, *spill, err);
+	if (rc == RK_E_UNSORTED && !*spill) {
+		undo(p);
+		rk_error_clear(err);
+		rk_diag_reset(diag, warnings);
+		*spill = true;
+		rc = pump(p, true, err);
+	}
+	if (again)
+		rk_diag_reset(diag, warnings);
+	return rc < 0 ? rc : commit(p, err);
+}
+
+int rk_dataset_write(struct rk_dataset *d, struct rk_unit *u, enum rk_table t, bool *ret_input,
+		     struct rk_error *err)
+{
+	struct pass p = { .d = d, .u = u, .table = t };
+	bool spill = false;
+	int rc = one_pass(&p, &spill, false, err);
+
+	while (rc == 0 && waits(&p))
+		rc = one_pass(&p, &spill, true, err);
+	undo(&p);
+	d->rows[t] += p.rows;
+	d->files[t] += p.files;
+	u->rows += p.rows;
+	*ret_input = rc < 0 && p.input && rc != RK_E_NOMEM && rc != RK_E_CANCELLED;
+	rk_part_schema_release(&p.columns);
+	rk_free(p.parts);
+	rk_free(p.of);
+	rk_free(p.cols);
+	return rc;
+}
