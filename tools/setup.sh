@@ -156,6 +156,7 @@ setup_test() {
 	fi
 	have clang-format-14 || echo "setup: no clang-format-14 here: the format check is skipped" >&2
 	setup_venv
+	setup_spark
 	setup_nvml_header
 	setup_trace_processor
 	setup_page
@@ -274,6 +275,16 @@ setup_venv() {
 		perfetto protobuf >>build/setup.log 2>&1
 	venv_ready || echo "setup: no duckdb, polars, pyarrow and perfetto (see build/setup.log):" \
 		"tests that read with them are skipped" >&2
+}
+
+# Spark answers the queries of docs/datasets.md; 320 MB, and a Java runtime.
+setup_spark() {
+	need default-jre-headless have java
+	install_what_there_is
+	build/venv/bin/python -c 'import pyspark' 2>/dev/null && return 0
+	build/venv/bin/python -m pip install -q --disable-pip-version-check 'pyspark<4' \
+		>>build/setup.log 2>&1 ||
+		echo "setup: no pyspark (see build/setup.log): Spark is left out of a test" >&2
 }
 
 # NVIDIA's own header of its management library: what we declare ourselves is held against it.
