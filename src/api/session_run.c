@@ -112,7 +112,7 @@ static bool monitors_node(struct rk_session *s, char **ret_lock)
 	bool ours = p->rank.rank < 0 || p->rank.local_rank == 0;
 	char *top;
 
-	if (p->rank.rank >= 0 && (p->rank.local_rank < 0 || p->some_ranks)) {
+	if (p->rank.rank >= 0 && (p->rank.local_rank < 0 || p->ranks)) {
 		top = rk_strdup(p->target);
 		if (top)
 			*strrchr(top, '/') = '\0';

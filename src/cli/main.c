@@ -14,8 +14,8 @@
 
 const struct rk_command *const rk_commands[] = {
 	&cmd_run,    &cmd_report,  &cmd_metrics,  &cmd_diff,    &cmd_convert,
-	&cmd_doctor, &cmd_presets, &cmd_counters, &cmd_monitor, &cmd_pack,
-	&cmd_help,   &cmd_version, NULL,
+	&cmd_doctor, &cmd_presets, &cmd_counters, &cmd_monitor, &cmd_slurm,
+	&cmd_pack,   &cmd_help,    &cmd_version,  NULL,
 };
 
 enum { NCOMMANDS = sizeof(rk_commands) / sizeof(rk_commands[0]) };

@@ -86,7 +86,6 @@ static int plan_rank(const struct rk_session_options *opt, struct rk_plan *p, st
 			     "taken; ROCKIT_RANK would settle it",
 			     p->rank.variable, p->rank.rank, p->rank.contradicts,
 			     p->rank.other_rank, p->rank.variable);
-	p->some_ranks = opt->ranks != NULL;
 	return rk_rank_chosen(p->rank.rank < 0 ? NULL : opt->ranks, p->rank.rank, &p->chosen, err);
 }
 
@@ -151,7 +150,8 @@ static int copy_options(const struct rk_session_options *opt, struct rk_plan *p,
 	p->keep_going = opt->keep_going;
 	p->baseline = opt->baseline;
 	p->redact = opt->redact;
-	return copy(&p->kernel_regex, opt->kernel_regex) && copy(&p->root, opt->root) ?
+	return copy(&p->kernel_regex, opt->kernel_regex) && copy(&p->ranks, opt->ranks) &&
+			       copy(&p->root, opt->root) ?
 		       0 :
 		       rk_fail_nomem(err);
 }
@@ -187,6 +187,7 @@ void rk_plan_free(struct rk_plan *p)
 	rk_free(p->tool_path);
 	rk_free(p->tool_version);
 	rk_free(p->arch);
+	rk_free(p->ranks);
 	rk_free(p->target);
 	rk_free(p->scratch);
 	rk_free(p->dir);

@@ -50,7 +50,7 @@ struct rk_plan {
 	struct rk_rank rank;
 	bool chosen;          /* by --ranks; else the program runs without profiler */
 	const char *rank_key; /* as in struct rk_want; static */
-	bool some_ranks;      /* --ranks was given: local rank 0 may not be among them */
+	char *ranks;          /* as --ranks was given; NULL: all */
 	char *target;         /* where the run belongs in the end: dir, unless there is scratch */
 	char *scratch;        /* this node's own folder that holds dir meanwhile; NULL: none */
 	char *dir, *raw_dir, *library_dir;
@@ -74,6 +74,9 @@ int rk_plan_arch(const struct rk_session_options *opt, struct rk_plan *p, struct
 int rk_plan_counters(struct rk_plan *p, struct rk_error *err);
 int rk_plan_tool(const struct rk_session_options *opt, struct rk_plan *p, struct rk_error *err);
 int rk_plan_passes(struct rk_plan *p, struct rk_error *err);
+/* The preset with the contexts over it; *ret is NULL where neither was named. */
+int rk_plan_preset(const struct rk_session_options *opt, struct rk_preset **ret,
+		   struct rk_error *err);
 void rk_request_release(struct rk_request *r);
 
 int rk_plan_text(const struct rk_plan *p, struct rk_bytes *out);

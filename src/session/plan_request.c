@@ -9,6 +9,8 @@
 #include "session/library_trace.h"
 #include "session/plan.h"
 
+extern char **environ;
+
 enum { CONTEXT_BYTES = 1 << 20 };
 
 static bool says_nothing(const struct rk_session_options *opt)
@@ -162,13 +164,19 @@ static void launch_by(const struct rk_preset *p, char *const *argv, struct rk_re
 	rk_list_release(&runner);
 }
 
+/* 'rockit slurm' has done what slurm{} and distributed{} ask for. */
+static bool is_launched(void)
+{
+	return rk_env_value(environ, "ROCKIT_LAUNCHED") != NULL;
+}
+
 static void note_context(const struct rk_preset *p, struct rk_list *notes)
 {
 	for (const char *const *n = p->notes; n && *n; n++)
 		rk_list_add(notes, *n);
 	for (const char *const *k = p->ignored; k && *k; k++)
 		rk_list_addf(notes, "'%s' of the context means nothing here", *k);
-	if (p->slurm && p->slurm[0])
+	if (p->slurm && p->slurm[0] && !is_launched())
 		rk_list_add(notes,
 			    "slurm{} says how to submit a job; this run is on this node alone");
 }
@@ -238,15 +246,21 @@ static char *counters_of(const struct rk_session_options *opt, const struct rk_p
 	return rk_strf("%s,@limits", preset->counters);
 }
 
+int rk_plan_preset(const struct rk_session_options *opt, struct rk_preset **ret,
+		   struct rk_error *err)
+{
+	int rc = base_preset(opt, ret, err);
+
+	return rc == 0 ? contexts(opt, ret, err) : rc;
+}
+
 int rk_plan_request(const struct rk_session_options *opt, struct rk_request *ret,
 		    struct rk_list *notes, struct rk_error *err)
 {
-	int rc = base_preset(opt, &ret->preset, err);
+	int rc = rk_plan_preset(opt, &ret->preset, err);
 
 	ret->interval_ms = opt->monitor_interval_ms;
 	ret->nothing_said = says_nothing(opt);
-	if (rc == 0)
-		rc = contexts(opt, &ret->preset, err);
 	if (rc == 0)
 		rc = choose_words(opt, ret->preset, ret, err);
 	if (rc < 0)
@@ -261,7 +275,7 @@ int rk_plan_request(const struct rk_session_options *opt, struct rk_request *ret
 	rc = check_tool_args(&ret->tool_args, err);
 	if (rc < 0)
 		return rc;
-	if (ret->preset && is_own(opt, ret->preset) && ret->preset->launcher[0])
+	if (ret->preset && is_own(opt, ret->preset) && ret->preset->launcher[0] && !is_launched())
 		launch_by(ret->preset, opt->argv, ret, notes);
 	else
 		rk_list_addv(&ret->command, opt->argv);

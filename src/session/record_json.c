@@ -131,6 +131,8 @@ static void put_place(struct rk_json_out *j, const struct rk_plan *p)
 	}
 	if (p->scratch)
 		rk_json_text(j, "scratch", p->scratch);
+	if (p->ranks)
+		rk_json_text(j, "ranks", p->ranks);
 	put_text(j, "launcher", p->rank.launcher);
 	put_text(j, "job", p->rank.job);
 	put_text(j, "step", p->rank.step);

@@ -21,11 +21,13 @@ APP = BUILD / "example-inference"
 SKIPPED = 77
 CACHE = tempfile.mkdtemp(prefix="rockit-pocl-")
 CLUSTER = None
+NAME = "a b #c \"it's\" \\ \\\\ d"
 
 
 def environment(place, **more):
-    env = place.env(POCL_CACHE_DIR=CACHE, **more)
-    env.update(CLUSTER.env if CLUSTER else {"PATH": libslurm.PATH})
+    env = place.env(POCL_CACHE_DIR=CACHE)
+    env.update(CLUSTER.env)
+    env.update(more)
     env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
     return env
 
@@ -171,6 +173,131 @@ def ranks_of_openmpi_have_a_folder_each(place):
     assert {(r["launcher"], r["size"]) for r in got.values()} == {("openmpi", 3)}
     assert [got[r]["local_rank"] for r in range(3)] == [0, 1, 2]
     assert len({r["job"] for r in got.values()}) == 1
+
+
+def slurm(place, verb, *args, timeout=120, **env):
+    return launch(place, ROCKIT, "slurm", verb, *args, timeout=timeout, **env)
+
+
+@test
+def a_submitted_job_is_waited_for_and_collected(place):
+    top = place.path / "job's dir"
+    words = ["a b", "$HOME", "it's", "", "-x", "line\nend", "cr\r\nlf", "\\", "\u00e9"]
+    script = 'printf "%s" "$SLURM_JOB_NAME" >name; printf "%s|" "$@" >>words.$SLURM_PROCID; ' + \
+        f"exec {APP} 2"
+    done = slurm(place, "submit", "--nodes", 2, "--ntasks-per-node", 2, "--gpus-per-node", 2,
+                 "--time", 5, "--partition", "main", "--job-name", NAME, "--wait", "-d", top,
+                 "--run-args", "--tool opencl", "--", "sh", "-c", script, "sh", *words)
+    assert done.returncode == 0, (done.stdout, done.stderr)
+    lines = done.stdout.splitlines()
+    assert lines[0].endswith("4 ranks of 4") and lines[1].startswith("n1: ranks 0-1: 2 done, "), lines
+    assert lines[2].startswith("n2: ranks 2-3: 2 done, ") and len(lines) == 3, lines
+    assert "RUNNING on n[1-2]" in done.stderr or "COMPLETED on n[1-2]" in done.stderr, done.stderr
+    got = ranks(top)
+    assert sorted(got) == [0, 1, 2, 3]
+    assert pathlib.Path("name").read_text() == NAME
+    for rank in range(4):
+        text = pathlib.Path(f"words.{rank}").read_bytes().decode()
+        assert text == "|".join(words) + "|", text
+    again = slurm(place, "submit", "-d", top, "--", APP)
+    assert again.returncode == 1 and "--force" in again.stderr, again.stderr
+    assert report(place, top)["kernel_rows"] > 0
+
+
+@test
+def a_job_of_mpirun_has_its_ranks_in_one_directory(place):
+    if not shutil.which("mpirun", path=libslurm.PATH):
+        raise Skip("no mpirun")
+    top = place.path / "job"
+    done = slurm(place, "submit", "--nodes", 2, "--ntasks-per-node", 2, "--launcher", "mpirun",
+                 "--launcher-args", "--allow-run-as-root", "--wait", "-d", top,
+                 "--run-args", "--tool opencl", "--format", "json", "--", APP, 2)
+    assert done.returncode == 0, (done.stdout, done.stderr, output_of(top))
+    parts = json.loads(done.stdout)
+    assert parts["whole"] and parts["size"] == 4 and len(parts["ranks"]) == 4, parts
+
+
+@test
+def a_context_with_slurm_and_torchrun_runs_end_to_end(place):
+    bin_dir = place.path / "bin"
+    bin_dir.mkdir()
+    torchrun = bin_dir / "torchrun"
+    torchrun.write_text("""#!/usr/bin/env python3
+import os, subprocess, sys
+given = dict(w[2:].split("=") for w in sys.argv[1:] if w.startswith("--") and "=" in w)
+here = int(os.environ["SLURM_NODEID"])
+each, nodes = int(given["nproc_per_node"]), int(given["nnodes"])
+assert given["rdzv_endpoint"].startswith("n1:"), given
+command = sys.argv[sys.argv.index("--no_python") + 1:]
+env = [dict(os.environ, RANK=str(here * each + i), LOCAL_RANK=str(i), WORLD_SIZE=str(each * nodes),
+            GROUP_RANK=str(here), TORCHELASTIC_RESTART_COUNT="0") for i in range(each)]
+started = [subprocess.Popen(command, env=e) for e in env]
+sys.exit(max(s.wait() for s in started))
+""")
+    torchrun.chmod(0o755)
+    context = {"slurm": {"partition": "main", "nodes": 2, "gpus_per_node": 2, "time": "00:05:00"},
+               "distributed": {"launcher": "torchrun", "nnodes": 2, "nproc_per_node": 2},
+               "tools": [{"name": "rocprofv3_lightweight"}]}
+    top = place.path / "job"
+    done = slurm(place, "submit", "--additional-context", json.dumps(context), "--wait", "-d", top,
+                 "--run-args", "--tool opencl", "--", APP, 2,
+                 PATH=f"{bin_dir}:{libslurm.PATH}")
+    assert done.returncode == 0, (done.stdout, done.stderr, output_of(top))
+    got = ranks(top)
+    assert sorted(got) == [0, 1, 2, 3], output_of(top)
+    assert {(r["launcher"], r["node_id"]) for r in got.values()} == {("torchrun", 0),
+                                                                    ("torchrun", 1)}
+
+
+def output_of(top):
+    return "".join(p.read_text(errors="replace") for p in top.glob("slurm-*.out"))
+
+
+@test
+def a_cancelled_job_is_told_with_what_it_left(place):
+    top = place.path / "job"
+    waiting = subprocess.Popen(
+        [ROCKIT, "slurm", "submit", "--nodes", "2", "--wait", "-d", str(top), "--run-args",
+         "--tool opencl", "--", "sh", "-c", f"{APP} 2; touch up.$SLURM_PROCID; sleep 60"],
+        env=environment(place), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    libslurm.Cluster.until(lambda: pathlib.Path("up.0").exists() and pathlib.Path("up.1").exists(),
+                           "ranks that run")
+    job = json.loads((top / ".rockit-job.json").read_text())["job"]
+    assert launch(place, "scancel", job).returncode == 0
+    out, err = waiting.communicate(timeout=60)
+    assert waiting.returncode not in (0, 2, 125), (out, err)
+    assert f"job {job}: CANCELLED" in err, err
+    assert "2 ranks of 2" in out, (out, err)
+    assert report(place, top)["kernel_rows"] > 0
+
+
+@test
+def an_interrupted_wait_leaves_the_job_alone(place):
+    top = place.path / "job"
+    waiting = subprocess.Popen(
+        [ROCKIT, "slurm", "submit", "--wait", "-d", str(top), "--run-args", "--tool opencl", "--",
+         "sh", "-c", f"touch up; sleep 1.5; exec {APP} 2"],
+        env=environment(place), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True)
+    libslurm.Cluster.until(pathlib.Path("up").exists, "rank that runs")
+    code, _, err = librun.interrupt(waiting)
+    job = json.loads((top / ".rockit-job.json").read_text())["job"]
+    assert code in (130, -2) and f"job {job} goes on" in err, (code, err)
+    libslurm.Cluster.until(lambda: ranks(top).get(0, {}).get("state") == "done", "end of the job")
+    assert slurm(place, "collect", top).returncode == 0
+
+
+@test
+def a_job_whose_program_fails_gives_its_status(place):
+    top = place.path / "job"
+    script = f'{APP} 2; [ "$SLURM_PROCID" != 1 ] || exit 7'
+    done = slurm(place, "submit", "--nodes", 2, "--wait", "-d", top, "--run-args", "--tool opencl",
+                 "--", "sh", "-c", script)
+    assert done.returncode == 7, (done.returncode, done.stdout, done.stderr)
+    assert "rank 1: failed: exit status 7" in done.stdout, done.stdout
+    shutil.rmtree(top / "rank-00000")
+    parts = slurm(place, "collect", "--format", "json", top)
+    assert parts.returncode == 1 and json.loads(parts.stdout)["missing"] == [0], parts.stdout
 
 
 def main():

@@ -1,0 +1,381 @@
+/* api_slurm.c - a job planned, handed to sbatch, and watched until it has ended. */
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/json_out.h"
+#include "base/num.h"
+#include "base/text.h"
+#include "io/child.h"
+#include "io/output.h"
+#include "rockit/session.h"
+#include "rockit/slurm.h"
+#include "session/plan.h"
+#include "session/run_dir.h"
+#include "session/slurm_parts.h"
+#include "session/slurm_script.h"
+
+enum { SCRIPT_MAX = 4 << 20, ANSWER_MAX = 64 << 10 };
+
+struct rk_slurm_job {
+	struct rk_bytes script;
+	char *dir, *ranks, *id;
+	uint64_t size;
+	bool force;
+};
+
+/* ---- plan ---- */
+
+static int own_path(char *path, size_t size, struct rk_error *err)
+{
+	ssize_t n = readlink("/proc/self/exe", path, size - 1);
+
+	if (n < 0)
+		return rk_fail_errno(err, errno,
+				     "cannot tell where rockit is; name it by --rockit");
+	path[n] = '\0';
+	return 0;
+}
+
+static int fill_job(struct rk_slurm_job *j, struct rk_slurm_options *o, struct rk_error *err)
+{
+	struct rk_bytes dir;
+	char self[4096];
+	int rc;
+
+	if (!o->dir || !o->dir[0])
+		return rk_fail(err, RK_E_USAGE, "no directory for the run: add '-d DIR'");
+	rk_bytes_init(&dir, 1 << 16);
+	rc = rk_run_dir_name(o->dir, -1, &dir, err);
+	if (rc == 0 && !o->rockit)
+		rc = own_path(self, sizeof(self), err);
+	if (rc == 0) {
+		o->rockit = o->rockit ? o->rockit : self;
+		j->dir = rk_strdup(rk_bytes_str(&dir));
+		j->ranks = o->ranks ? rk_strdup(o->ranks) : NULL;
+		o->dir = j->dir;
+		rc = j->dir && (j->ranks || !o->ranks) ? rk_slurm_write(o, &j->script, err) :
+							 rk_fail_nomem(err);
+	}
+	j->size = rk_slurm_size(o);
+	j->force = o->force;
+	rk_bytes_release(&dir);
+	return rc;
+}
+
+int rk_slurm_plan(const struct rk_slurm_options *opt, struct rk_slurm_job **ret,
+		  struct rk_error *err)
+{
+	const struct rk_session_options what = { .preset = opt->preset,
+						 .context = opt->context,
+						 .context_file = opt->context_file };
+	struct rk_slurm_job *j = rk_calloc(1, sizeof(*j));
+	struct rk_slurm_options o = *opt;
+	struct rk_preset *preset = NULL;
+	bool chosen;
+	int rc = j ? 0 : rk_fail_nomem(err);
+
+	if (rc == 0) {
+		rk_bytes_init(&j->script, SCRIPT_MAX);
+		rc = rk_rank_chosen(opt->ranks, 0, &chosen, err);
+	}
+	if (rc == 0 && (!opt->argv || !opt->argv[0] || !opt->argv[0][0]))
+		rc = rk_fail(err, RK_E_USAGE, "no program to run; put it behind '--'");
+	if (rc == 0)
+		rc = rk_plan_preset(&what, &preset, err);
+	if (rc == 0)
+		rc = rk_slurm_merge(&o, preset, err);
+	if (rc == 0)
+		rc = fill_job(j, &o, err);
+	rk_preset_free(preset);
+	if (rc < 0) {
+		rk_slurm_job_free(j);
+		return rc;
+	}
+	*ret = j;
+	return 0;
+}
+
+void rk_slurm_job_free(struct rk_slurm_job *j)
+{
+	if (!j)
+		return;
+	rk_bytes_release(&j->script);
+	rk_free(j->dir);
+	rk_free(j->ranks);
+	rk_free(j->id);
+	rk_free(j);
+}
+
+const char *rk_slurm_script(const struct rk_slurm_job *j, size_t *ret_len)
+{
+	*ret_len = j->script.len;
+	return (const char *)j->script.data;
+}
+
+const char *rk_slurm_dir(const struct rk_slurm_job *j)
+{
+	return j->dir;
+}
+
+/* ---- asking Slurm ---- */
+
+struct answer {
+	char text[4096]; /* the beginning of what it printed */
+	struct rk_child_result did;
+};
+
+/* What a command prints; its complaints go to our stderr unless `silent`. */
+static int ask(char *const *argv, bool silent, struct answer *ret, struct rk_error *err)
+{
+	struct rk_child_options opt = { .argv = argv, .timeout_ms = 60000, .err_fd = -1 };
+	int fd = memfd_create("rockit-answer", MFD_CLOEXEC), sink = -1, rc;
+	ssize_t n;
+
+	*ret = (struct answer){ .text = "" };
+	if (fd < 0)
+		return rk_fail_errno(err, errno, "no place for an answer");
+	if (silent)
+		sink = memfd_create("rockit-sink", MFD_CLOEXEC);
+	opt.out_fd = fd;
+	opt.err_fd = sink;
+	rc = rk_child_run(&opt, &ret->did, err);
+	n = pread(fd, ret->text, sizeof(ret->text) - 1, 0);
+	ret->text[n > 0 ? n : 0] = '\0';
+	close(fd);
+	if (sink >= 0)
+		close(sink);
+	return rc;
+}
+
+/* ---- submit ---- */
+
+static int refuse_full(const struct rk_slurm_job *j, struct rk_error *err)
+{
+	DIR *d = opendir(j->dir);
+	struct dirent *e;
+	bool full = false;
+
+	while (d && !full && (e = readdir(d)) != NULL)
+		full = rk_rank_of_folder(e->d_name) >= 0;
+	if (d)
+		closedir(d);
+	if (full && !j->force)
+		return rk_fail(
+			err, RK_E_IO,
+			"the directory '%s' holds ranks already; name another or add --force",
+			j->dir);
+	return 0;
+}
+
+static int write_in(const struct rk_slurm_job *j, const char *name, const void *text, size_t len,
+		    struct rk_error *err)
+{
+	char *path = rk_strf("%s/%s", j->dir, name);
+	int rc = path ? rk_write_file(path, text, len, err) : rk_fail_nomem(err);
+
+	rk_free(path);
+	return rc;
+}
+
+/* For `collect`, when nothing else may have come. */
+static int write_job(const struct rk_slurm_job *j, struct rk_error *err)
+{
+	struct rk_json_out out;
+	struct rk_bytes b;
+	int rc;
+
+	rk_bytes_init(&b, 1 << 16);
+	rk_json_begin(&out, &b);
+	rk_json_int(&out, "schema", 1);
+	rk_json_text(&out, "job", j->id);
+	rk_json_uint(&out, "size", j->size);
+	if (j->ranks)
+		rk_json_text(&out, "ranks", j->ranks);
+	rk_json_end(&out);
+	rc = b.bad ? rk_fail_nomem(err) : write_in(j, RK_SLURM_JOB_FILE, b.data, b.len, err);
+	rk_bytes_release(&b);
+	return rc;
+}
+
+/* "123" or "123;cluster". */
+static int take_id(struct rk_slurm_job *j, const struct answer *a, struct rk_error *err)
+{
+	size_t digits = strspn(a->text, "0123456789");
+
+	if (a->did.end == RK_CHILD_NOT_FOUND || a->did.end == RK_CHILD_NOT_EXECUTABLE)
+		return rk_fail(err, RK_E_UNSUPPORTED, "there is no Slurm here: %s", a->did.why);
+	if (a->did.status)
+		return rk_fail(err, RK_E_IO, "sbatch ended with status %d: nothing was submitted",
+			       a->did.status);
+	if (!digits)
+		return rk_fail(err, RK_E_IO, "sbatch did not say the number of the job");
+	j->id = rk_strf("%.*s", (int)digits, a->text);
+	return j->id ? 0 : rk_fail_nomem(err);
+}
+
+int rk_slurm_submit(struct rk_slurm_job *j, const char **ret_id, struct rk_error *err)
+{
+	char *path = rk_strf("%s/job.sh", j->dir);
+	char *argv[] = { "sbatch", "--parsable", path, NULL };
+	struct answer a;
+	int rc = path ? refuse_full(j, err) : rk_fail_nomem(err);
+
+	if (rc == 0)
+		rc = rk_make_dirs(j->dir, err);
+	if (rc == 0)
+		rc = write_in(j, "job.sh", j->script.data, j->script.len, err);
+	if (rc == 0)
+		rc = ask(argv, false, &a, err);
+	if (rc == 0)
+		rc = take_id(j, &a, err);
+	if (rc == 0)
+		rc = write_job(j, err);
+	if (rc == 0)
+		*ret_id = j->id;
+	rk_free(path);
+	return rc;
+}
+
+/* ---- wait ---- */
+
+struct job_state {
+	char state[64], where[256];
+	int code, signal;
+	bool known;
+};
+
+/* The value of " Name=" up to the next blank. */
+static void field(const char *text, const char *name, char *ret, size_t size)
+{
+	const char *at = strstr(text, name);
+	size_t len = at ? strcspn(at + strlen(name), " \n") : 0;
+
+	snprintf(ret, size, "%.*s", (int)(len < size ? len : size - 1),
+		 at ? at + strlen(name) : "");
+}
+
+static int number(const char *text, size_t len)
+{
+	int64_t v;
+
+	return rk_num_i64(text, len, &v) == RK_NUM_OK && v >= 0 && v < 65536 ? (int)v : 0;
+}
+
+static void take_code(struct job_state *s, const char *code)
+{
+	size_t n = strcspn(code, ":");
+
+	s->code = number(code, n);
+	s->signal = code[n] ? number(code + n + 1, strcspn(code + n + 1, " |\n")) : 0;
+}
+
+/* scontrol knows a job until some minutes after its end, sacct for ever, where there is one. */
+static int look(const char *id, struct job_state *s, int *ret_signal, struct rk_error *err)
+{
+	char *control[] = { "scontrol", "show", "job", "-o", (char *)id, NULL };
+	char *account[] = { "sacct",          "-n", "-X",       "-P", "-o",
+			    "State,ExitCode", "-j", (char *)id, NULL };
+	char code[32];
+	struct answer a;
+	int rc = ask(control, true, &a, err);
+
+	*s = (struct job_state){ .known = false };
+	*ret_signal = a.did.forwarded;
+	if (rc == 0 && a.did.status == 0) {
+		field(a.text, " JobState=", s->state, sizeof(s->state));
+		field(a.text, " NodeList=", s->where, sizeof(s->where));
+		field(a.text, " ExitCode=", code, sizeof(code));
+		take_code(s, code);
+	} else if (rc == 0) {
+		rc = ask(account, true, &a, err);
+		snprintf(s->state, sizeof(s->state), "%.*s", (int)strcspn(a.text, " |\n"), a.text);
+		take_code(s, a.text + strcspn(a.text, "|") + (strchr(a.text, '|') != NULL));
+	}
+	s->known = s->state[0] != '\0';
+	return rc;
+}
+
+static bool has_ended(const char *state)
+{
+	static const char *const words[] = { "PENDING",   "RUNNING",  "CONFIGURING", "COMPLETING",
+					     "SUSPENDED", "REQUEUED", "RESIZING",    "SIGNALING",
+					     "STAGE_OUT", "STOPPED",  "SPECIAL_EXIT" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (!strncmp(state, words[i], strlen(words[i])))
+			return false;
+	return true;
+}
+
+static int status_of(const struct job_state *s)
+{
+	int status = s->signal ? 128 + s->signal : s->code;
+
+	return status || !strncmp(s->state, "COMPLETED", 9) ? status : 1;
+}
+
+static bool wants_stop(const struct rk_slurm_hooks *h)
+{
+	return h && h->stop && h->stop(h->arg);
+}
+
+/* In short pieces, so that ^C is seen at once. */
+static void nap(const struct rk_slurm_hooks *h, unsigned ms)
+{
+	const struct timespec piece = { .tv_nsec = 50000000 };
+
+	for (unsigned t = 0; t < ms && !wants_stop(h); t += 50)
+		nanosleep(&piece, NULL);
+}
+
+static void tell(const struct rk_slurm_hooks *h, const char *id, const struct job_state *s,
+		 char *last, size_t size)
+{
+	char line[400];
+	bool somewhere = s->where[0] && strcmp(s->where, "(null)") != 0;
+
+	snprintf(line, sizeof(line), "job %s: %s%s%s", id, s->state, somewhere ? " on " : "",
+		 somewhere ? s->where : "");
+	if (!strcmp(line, last))
+		return;
+	snprintf(last, size, "%s", line);
+	if (h && h->say)
+		h->say(h->arg, line);
+}
+
+int rk_slurm_wait(const char *id, const struct rk_slurm_hooks *h, int *ret_status,
+		  struct rk_error *err)
+{
+	enum { FIRST_MS = 200, LAST_MS = 5000, MOST_UNKNOWN = 5 };
+	char last[400] = "";
+	unsigned ms = FIRST_MS, unknown = 0;
+
+	for (;;) {
+		struct job_state s;
+		int signal = 0, rc = look(id, &s, &signal, err);
+
+		if (rc < 0)
+			return rc;
+		if (signal || wants_stop(h))
+			return rk_fail(err, RK_E_CANCELLED, "job %s goes on", id);
+		unknown = s.known ? 0 : unknown + 1;
+		if (unknown >= MOST_UNKNOWN)
+			return rk_fail(err, RK_E_IO, "Slurm says nothing about job %s any more",
+				       id);
+		if (s.known)
+			tell(h, id, &s, last, sizeof(last));
+		if (s.known && has_ended(s.state)) {
+			*ret_status = status_of(&s);
+			return 0;
+		}
+		nap(h, ms);
+		ms = ms * 3 / 2 < LAST_MS ? ms * 3 / 2 : LAST_MS;
+	}
+}

@@ -1,0 +1,322 @@
+/* cmd_slurm.c - rockit slurm: script, submit and collect. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options.h"
+#include "print.h"
+#include "progress.h"
+#include "rockit/slurm.h"
+#include "say.h"
+
+static const struct rk_command cmd_slurm_script, cmd_slurm_submit, cmd_slurm_collect;
+
+enum { LAUNCHER_UNSAID, LAUNCHER_SRUN, LAUNCHER_TORCHRUN, LAUNCHER_MPIRUN };
+
+static const char *const launchers[] = { "auto", "srun", "torchrun", "mpirun", NULL };
+static const char *const formats[] = { "text", "json", NULL };
+
+struct settings {
+	struct rk_common common;
+	const char *preset, *context, *context_file, *time, *partition, *account, *qos, *constraint;
+	const char *job_name, *output, *launcher_args, *sbatch, *run_args, *ranks, *dir, *rockit;
+	uint64_t nodes, tasks, gpus;
+	int launcher, format;
+	bool exclusive, force, wait;
+};
+
+#define AT(member) offsetof(struct settings, member)
+
+/* What script and submit both take. */
+#define JOB_OPTIONS                                                                                  \
+	{ "preset",    'p',        "PRESET", "what to collect: see 'rockit presets'",                \
+	  RK_OPT_TEXT, AT(preset), NULL,     rk_preset_word },                                       \
+		{ "dir",       'd',     "DIR", "run directory, on a file system that all nodes see", \
+		  RK_OPT_TEXT, AT(dir), NULL },                                                      \
+		{ "nodes", 'N', "N", "machines (default: 1)", RK_OPT_NUMBER, AT(nodes), NULL },      \
+		{ "ntasks-per-node", 0,         "N", "ranks on each (default: one a GPU)",           \
+		  RK_OPT_NUMBER,     AT(tasks), NULL },                                              \
+		{ "gpus-per-node", 0, "N", "GPUs on each", RK_OPT_NUMBER, AT(gpus), NULL },          \
+		{ "time",      0,        "T", "limit, as sbatch takes it: minutes, H:M:S, D-H",      \
+		  RK_OPT_TEXT, AT(time), NULL },                                                     \
+		{ "partition", 0, "P", "of the cluster", RK_OPT_TEXT, AT(partition), NULL },         \
+		{ "launcher",   0,        "L", "srun (default), torchrun or mpirun", RK_OPT_CHOICE,  \
+		  AT(launcher), launchers },                                                         \
+		{ "launcher-args",                                                                   \
+		  0,                                                                                 \
+		  "ARGS",                                                                            \
+		  "more options for it, split as a shell would",                                     \
+		  RK_OPT_TEXT,                                                                       \
+		  AT(launcher_args),                                                                 \
+		  NULL },                                                                            \
+		{ "account", 0, "A", "who pays", RK_OPT_TEXT, AT(account), NULL },                   \
+		{ "qos", 0, "Q", "quality of service", RK_OPT_TEXT, AT(qos), NULL },                 \
+		{ "constraint",   0,   "C", "features that the nodes must have", RK_OPT_TEXT,        \
+		  AT(constraint), NULL },                                                            \
+		{ "exclusive",   0,   NULL, "share the nodes with nobody", RK_OPT_FLAG,              \
+		  AT(exclusive), NULL },                                                             \
+		{ "job-name",   0,   "NAME", "of the job (default: rockit)", RK_OPT_TEXT,            \
+		  AT(job_name), NULL },                                                              \
+		{ "output",    'o',                                                                  \
+		  "FILE",      "what the job prints (default: DIR/slurm-%j.out)",                    \
+		  RK_OPT_TEXT, AT(output),                                                           \
+		  NULL },                                                                            \
+		{ "sbatch",    0,          "ARGS", "more options of sbatch, split as a shell would", \
+		  RK_OPT_TEXT, AT(sbatch), NULL },                                                   \
+		{ "run-args",   0,   "ARGS", "more options of 'rockit run', the same", RK_OPT_TEXT,  \
+		  AT(run_args), NULL },                                                              \
+		{ "ranks",     0,                                                                    \
+		  "LIST",      "profile these ranks (0,8-15); others run as they are",               \
+		  RK_OPT_TEXT, AT(ranks),                                                            \
+		  NULL },                                                                            \
+		{ "additional-context",                                                              \
+		  0,                                                                                 \
+		  "JSON",                                                                            \
+		  "a madengine context, slurm{} included",                                           \
+		  RK_OPT_TEXT,                                                                       \
+		  AT(context),                                                                       \
+		  NULL },                                                                            \
+		{ "additional-context-file", 0,   "F", "the same from a file", RK_OPT_TEXT,          \
+		  AT(context_file),          NULL },                                                 \
+		{ "rockit",    0,          "PATH", "the command on the nodes (default: this one)",   \
+		  RK_OPT_TEXT, AT(rockit), NULL },                                                   \
+	{                                                                                            \
+		"force", 0, NULL, "take a directory that an earlier job has filled", RK_OPT_FLAG,    \
+			AT(force), NULL                                                              \
+	}
+
+static const struct rk_opt script_options[] = {
+	JOB_OPTIONS,
+	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
+};
+
+static const struct rk_opt submit_options[] = {
+	JOB_OPTIONS,
+	{ "wait", 'W', NULL, "until the job has ended, then collect; its status is ours",
+	  RK_OPT_FLAG, AT(wait), NULL },
+	{ "format", 'f', "FORMAT", "of what --wait collects: text or json", RK_OPT_CHOICE,
+	  AT(format), formats },
+	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
+};
+
+static const struct rk_opt collect_options[] = {
+	{ "format", 'f', "FORMAT", "text or json (default: text)", RK_OPT_CHOICE, AT(format),
+	  formats },
+	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
+};
+
+static int plan(const char *verb, const struct settings *s, char **argv, struct rk_slurm_job **ret)
+{
+	const struct rk_slurm_options o = {
+		.preset = s->preset,
+		.context = s->context,
+		.context_file = s->context_file,
+		.nodes = s->nodes,
+		.tasks_per_node = s->tasks,
+		.gpus_per_node = s->gpus,
+		.time = s->time,
+		.partition = s->partition,
+		.account = s->account,
+		.qos = s->qos,
+		.constraint = s->constraint,
+		.job_name = s->job_name,
+		.output = s->output,
+		.launcher = s->launcher == LAUNCHER_UNSAID ? NULL : launchers[s->launcher],
+		.launcher_args = s->launcher_args,
+		.sbatch_args = s->sbatch,
+		.run_args = s->run_args,
+		.ranks = s->ranks,
+		.dir = s->dir,
+		.rockit = s->rockit,
+		.exclusive = s->exclusive,
+		.force = s->force,
+		.argv = argv,
+	};
+	struct rk_error err = { 0 };
+
+	return rk_slurm_plan(&o, ret, &err) < 0 ? say_error(verb, &err) : -1;
+}
+
+static int begin(const struct rk_command *cmd, struct settings *s, int argc, char **argv,
+		 struct rk_slurm_job **ret)
+{
+	int n, rc = rk_options_parse(cmd, s, argc, argv, &n);
+
+	if (rc >= 0)
+		return rc;
+	argv[n] = NULL;
+	return plan(cmd->name, s, argv, ret);
+}
+
+/* ---- script ---- */
+
+static int script_run(int argc, char **argv)
+{
+	struct settings s = { .preset = NULL };
+	struct rk_slurm_job *job = NULL;
+	int rc = begin(&cmd_slurm_script, &s, argc, argv, &job);
+
+	if (rc < 0) {
+		size_t len;
+		const char *text = rk_slurm_script(job, &len);
+
+		fwrite(text, 1, len, stdout);
+		rc = EXIT_DONE;
+	}
+	rk_slurm_job_free(job);
+	return rc;
+}
+
+static const struct rk_command cmd_slurm_script = {
+	.name = "slurm script",
+	.summary = "print the batch script of a job that profiles a program on every node",
+	.usage = "-d DIR -- CMD ARGS",
+	.options = script_options,
+	.light = true,
+	.program = true,
+	.examples = "  rockit slurm script -p multi_gpu --nodes 2 --gpus-per-node 8 --time 1:00:00 "
+		    "-d prof -- ./app\n",
+	.run = script_run,
+};
+
+/* ---- collect ---- */
+
+static int collect(const char *verb, const char *dir, int format, bool *ret_whole)
+{
+	struct rk_slurm_parts *parts = NULL;
+	struct rk_error err = { 0 };
+	char *text = NULL;
+	size_t len = 0;
+	int status, rc = rk_slurm_collect(dir, &parts, &err);
+
+	if (rc == 0)
+		rc = rk_slurm_render(parts, format ? RK_REPORT_JSON : RK_REPORT_TEXT, &text, &len,
+				     &err);
+	status = rc < 0 ? say_error(verb, &err) : rk_print_text(verb, NULL, text, len);
+	*ret_whole = parts && rk_slurm_whole(parts);
+	rk_slurm_parts_free(parts);
+	return status;
+}
+
+static int collect_run(int argc, char **argv)
+{
+	struct settings s = { .preset = NULL };
+	bool whole = false;
+	int n, rc = rk_options_parse(&cmd_slurm_collect, &s, argc, argv, &n);
+
+	if (rc >= 0)
+		return rc;
+	if (n != 1)
+		return say_misuse("slurm collect", n ? "takes one DIR" : "no DIR with ranks");
+	rc = collect("slurm collect", argv[0], s.format, &whole);
+	return rc ? rc : whole ? EXIT_DONE : EXIT_FAILED;
+}
+
+static const struct rk_command cmd_slurm_collect = {
+	.name = "slurm collect",
+	.summary = "which ranks of a job are there, missing or failed, node by node",
+	.usage = "DIR",
+	.options = collect_options,
+	.light = true,
+	.examples = "  rockit slurm collect prof && rockit report --by rank prof\n",
+	.run = collect_run,
+};
+
+/* ---- submit ---- */
+
+static void say_state(void *arg, const char *line)
+{
+	if (!((const struct settings *)arg)->common.quiet)
+		say_note("slurm submit", line);
+}
+
+static bool interrupted(void *arg)
+{
+	(void)arg;
+	return rk_progress_signal() != 0;
+}
+
+/* ^C is for us alone: the job is Slurm's. */
+static int say_goes_on(const char *id, const char *dir)
+{
+	say_failure("slurm submit",
+		    "job %s goes on; 'rockit slurm collect %s' tells what has come, 'scancel %s' "
+		    "ends it",
+		    id, dir, id);
+	return 130;
+}
+
+static int wait_for(struct settings *s, const struct rk_slurm_job *job, const char *id)
+{
+	const struct rk_slurm_hooks hooks = { .say = say_state, .stop = interrupted, .arg = s };
+	struct rk_progress progress;
+	struct rk_error err = { 0 };
+	bool whole = false;
+	int status = 0, rc;
+
+	rk_progress_begin(&progress, "slurm submit", true);
+	rc = rk_slurm_wait(id, &hooks, &status, &err);
+	rk_progress_end(&progress);
+	if (rc == RK_E_CANCELLED)
+		return say_goes_on(id, rk_slurm_dir(job));
+	if (rc < 0)
+		return say_error("slurm submit", &err);
+	rc = collect("slurm submit", rk_slurm_dir(job), s->format, &whole);
+	return status ? status : rc ? rc : whole ? EXIT_DONE : EXIT_FAILED;
+}
+
+static int submit_run(int argc, char **argv)
+{
+	struct settings s = { .preset = NULL };
+	struct rk_slurm_job *job = NULL;
+	struct rk_error err = { 0 };
+	const char *id = NULL;
+	int rc = begin(&cmd_slurm_submit, &s, argc, argv, &job);
+
+	if (rc < 0 && rk_slurm_submit(job, &id, &err) < 0)
+		rc = say_error("slurm submit", &err);
+	if (rc < 0 && s.wait) {
+		say_state(&s, "submitted");
+		rc = wait_for(&s, job, id);
+	} else if (rc < 0) {
+		puts(id);
+		rc = EXIT_DONE;
+	}
+	rk_slurm_job_free(job);
+	return rc;
+}
+
+static const struct rk_command cmd_slurm_submit = {
+	.name = "slurm submit",
+	.summary = "the same, handed to sbatch; prints the number of the job",
+	.usage = "-d DIR -- CMD ARGS",
+	.options = submit_options,
+	.light = true,
+	.program = true,
+	.examples = "  rockit slurm submit --nodes 2 --gpus-per-node 8 --wait -d prof -- ./app\n"
+		    "  rockit slurm submit -p multinode --launcher torchrun --nodes 4 "
+		    "--gpus-per-node 8 -d prof -- python train.py\n",
+	.run = submit_run,
+};
+
+/* ---- the group ---- */
+
+static int slurm_run(int argc, char **argv)
+{
+	return rk_group_run(&cmd_slurm, argc, argv);
+}
+
+static const struct rk_command *const verbs[] = { &cmd_slurm_script, &cmd_slurm_submit,
+						  &cmd_slurm_collect, NULL };
+
+const struct rk_command cmd_slurm = {
+	.name = "slurm",
+	.summary = "profile a program on every node of a Slurm job, bring the parts together",
+	.usage = "VERB [options]",
+	.plain = true,
+	.examples = "  rockit slurm script --nodes 2 --gpus-per-node 8 -d prof -- ./app > job.sh\n"
+		    "  rockit slurm submit --nodes 2 --gpus-per-node 8 --wait -d prof -- ./app\n"
+		    "  rockit slurm collect prof\n",
+	.run = slurm_run,
+	.verbs = verbs,
+};

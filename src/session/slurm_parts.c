@@ -1,0 +1,298 @@
+/* slurm_parts.c - see slurm_parts.h. */
+#include "session/slurm_parts.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "codec/tree.h"
+#include "session/ranks.h"
+
+const char *rk_part_state_name(enum rk_part_state s)
+{
+	static const char *const names[] = { "done", "failed", "unfinished", "unreadable" };
+
+	return names[s];
+}
+
+static char *text_at(const struct rk_tree *t, const char *key)
+{
+	return rk_strdup(rk_tree_text(rk_tree_get(t, key), ""));
+}
+
+static int64_t number_at(const struct rk_tree *t, const char *key, int64_t missing)
+{
+	int64_t v;
+
+	return rk_tree_int(rk_tree_get(t, key), &v) ? v : missing;
+}
+
+/* What became of it, in the words of its run.json. */
+static void judge(struct rk_part *part, const struct rk_tree *t)
+{
+	const char *state = rk_tree_text(rk_tree_get(t, "state"), "");
+	const struct rk_tree *ledger = rk_tree_get(t, "ledger");
+	const struct rk_tree *dropped = rk_tree_get(ledger, "dropped");
+	const char *moved = rk_tree_text(rk_tree_get(dropped, "move"), NULL);
+	const char *scratch = rk_tree_text(rk_tree_get(t, "scratch"), "");
+
+	part->status = number_at(t, "exit_status", 0);
+	if (!strcmp(state, "running")) {
+		part->state = RK_PART_UNFINISHED;
+		part->why = scratch[0] ? rk_strf("what there is lies in '%s'", scratch) :
+					 rk_strdup("it runs, or was killed");
+	} else if (moved) {
+		part->state = RK_PART_FAILED;
+		part->why = rk_strf("it stays in '%s': %s", scratch, moved);
+	} else if (part->status) {
+		part->state = RK_PART_FAILED;
+		part->why = rk_strf("exit status %" PRId64, part->status);
+	} else {
+		part->state = !strcmp(state, "done") ? RK_PART_DONE : RK_PART_FAILED;
+		part->why = rk_strdup(part->state == RK_PART_DONE ? "" : "not all passes were run");
+	}
+}
+
+static int read_part(const char *dir, const char *name, struct rk_part *part,
+		     struct rk_error *ret_err)
+{
+	char *path = rk_strf("%s/%s/run.json", dir, name);
+	struct rk_error err = { 0 };
+	struct rk_tree *t = NULL;
+	const struct rk_tree *tables;
+	int rc = path ? rk_tree_load(path, &t, &err) : RK_E_NOMEM;
+
+	*part = (struct rk_part){ .rank = rk_rank_of_folder(name), .size = -1 };
+	if (rc == 0) {
+		judge(part, t);
+		tables = rk_tree_get(rk_tree_get(rk_tree_get(t, "ledger"), "delivered"), "tables");
+		part->kernels = (uint64_t)number_at(tables, "kernels", 0);
+		part->size = number_at(t, "size", -1);
+	} else {
+		part->state = RK_PART_UNREADABLE;
+		part->why = rk_strf("run.json: %s", err.message);
+	}
+	part->node = text_at(t, "node");
+	part->job = text_at(t, "job");
+	rk_tree_free(t);
+	rk_free(path);
+	return rc != RK_E_NOMEM && part->node && part->job && part->why ? 0 :
+									  rk_fail_nomem(ret_err);
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	int64_t x = ((const struct rk_part *)a)->rank, y = ((const struct rk_part *)b)->rank;
+
+	return (x > y) - (x < y);
+}
+
+static int list_folders(const char *dir, struct rk_list *ret, struct rk_error *err)
+{
+	DIR *d = opendir(dir);
+	struct dirent *e;
+
+	if (!d)
+		return rk_fail_errno(err, errno, "cannot read the directory '%s'", dir);
+	while ((e = readdir(d)) != NULL)
+		if (rk_rank_of_folder(e->d_name) >= 0)
+			rk_list_add(ret, e->d_name);
+	closedir(d);
+	if (ret->n > RK_SLURM_RANKS_MAX)
+		return rk_fail(err, RK_E_LIMIT, "more than %d ranks in '%s'", RK_SLURM_RANKS_MAX,
+			       dir);
+	return ret->bad ? rk_fail_nomem(err) : 0;
+}
+
+static int read_parts(struct rk_slurm_parts *p, struct rk_error *err)
+{
+	struct rk_list names = { 0 };
+	int rc = list_folders(p->dir, &names, err);
+
+	if (rc == 0) {
+		p->v = rk_calloc(names.n ? names.n : 1, sizeof(*p->v));
+		rc = p->v ? 0 : rk_fail_nomem(err);
+	}
+	for (; rc == 0 && p->n < names.n; p->n++)
+		rc = read_part(p->dir, names.v[p->n], &p->v[p->n], err);
+	rk_list_release(&names);
+	if (p->n)
+		qsort(p->v, p->n, sizeof(*p->v), by_rank);
+	return rc;
+}
+
+/* What was submitted says how many there should be, even where not one has come. */
+static int read_job(struct rk_slurm_parts *p, struct rk_error *err)
+{
+	char *path = rk_strf("%s/" RK_SLURM_JOB_FILE, p->dir);
+	struct rk_tree *t = NULL;
+	const char *ranks = NULL;
+	int rc = path ? rk_tree_load(path, &t, NULL) : RK_E_NOMEM;
+
+	if (rc == 0) {
+		p->size = number_at(t, "size", -1);
+		ranks = rk_tree_text(rk_tree_get(t, "ranks"), NULL);
+		p->ranks = ranks ? rk_strdup(ranks) : NULL;
+	}
+	p->job = text_at(t, "job");
+	rk_tree_free(t);
+	rk_free(path);
+	return rc != RK_E_NOMEM && p->job && (p->ranks || !ranks) ? 0 : rk_fail_nomem(err);
+}
+
+/* What no submitted job says: from the ranks that are there. */
+static int from_ranks(struct rk_slurm_parts *p, struct rk_error *err)
+{
+	bool said = p->size >= 0;
+
+	for (size_t i = 0; i < p->n; i++) {
+		if (!said && p->v[i].size > p->size)
+			p->size = p->v[i].size;
+		if (!p->job[0] && p->v[i].job[0]) {
+			rk_free(p->job);
+			p->job = rk_strdup(p->v[i].job);
+			if (!p->job)
+				return rk_fail_nomem(err);
+		}
+	}
+	return 0;
+}
+
+static void compare_jobs(struct rk_slurm_parts *p)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		const struct rk_part *v = &p->v[i];
+
+		if (v->job[0] && p->job[0] && strcmp(v->job, p->job) != 0)
+			rk_list_addf(&p->notes, "rank %" PRId64 " is of job %s, not of %s", v->rank,
+				     v->job, p->job);
+		if (p->size >= 0 && v->rank >= p->size)
+			rk_list_addf(&p->notes,
+				     "rank %" PRId64 " is one too many for a job of %" PRId64,
+				     v->rank, p->size);
+		if (i && v->rank == v[-1].rank)
+			rk_list_addf(&p->notes, "rank %" PRId64 " has two folders", v->rank);
+	}
+}
+
+static int find_missing(struct rk_slurm_parts *p, struct rk_error *err)
+{
+	int64_t most = p->size > RK_SLURM_RANKS_MAX ? RK_SLURM_RANKS_MAX : p->size;
+	size_t at = 0;
+
+	if (most <= 0)
+		return 0;
+	p->missing = rk_calloc((size_t)most, sizeof(*p->missing));
+	if (!p->missing)
+		return rk_fail_nomem(err);
+	for (int64_t r = 0; r < most; r++) {
+		bool wanted = true;
+
+		/* a list that cannot be read leaves nobody out */
+		if (rk_rank_chosen(p->ranks, r, &wanted, NULL) < 0)
+			wanted = true;
+		while (at < p->n && p->v[at].rank < r)
+			at++;
+		if (wanted && (at == p->n || p->v[at].rank != r))
+			p->missing[p->nmissing++] = r;
+	}
+	return 0;
+}
+
+/* The same for all ranks that were profiled; the others leave nothing. */
+static int read_choice(struct rk_slurm_parts *p, struct rk_error *err)
+{
+	char *path;
+	struct rk_tree *t = NULL;
+	const char *ranks;
+	int rc = 0;
+
+	if (p->ranks || !p->n)
+		return 0;
+	path = rk_strf("%s/rank-%05" PRId64 "/run.json", p->dir, p->v[0].rank);
+	rc = path ? rk_tree_load(path, &t, NULL) : RK_E_NOMEM;
+	if (rc == 0) {
+		ranks = rk_tree_text(rk_tree_get(t, "ranks"), NULL);
+		p->ranks = ranks ? rk_strdup(ranks) : NULL;
+		rc = ranks && !p->ranks ? RK_E_NOMEM : 0;
+	}
+	rk_tree_free(t);
+	rk_free(path);
+	return rc == RK_E_NOMEM ? rk_fail_nomem(err) : 0;
+}
+
+int rk_slurm_collect(const char *dir, struct rk_slurm_parts **ret, struct rk_error *err)
+{
+	struct rk_slurm_parts *p = rk_calloc(1, sizeof(*p));
+	int rc = p ? 0 : rk_fail_nomem(err);
+
+	if (rc == 0) {
+		p->size = -1;
+		p->dir = rk_strdup(dir);
+		rc = p->dir ? read_parts(p, err) : rk_fail_nomem(err);
+	}
+	if (rc == 0)
+		rc = read_job(p, err);
+	if (rc == 0)
+		rc = from_ranks(p, err);
+	if (rc == 0)
+		rc = read_choice(p, err);
+	if (rc == 0)
+		rc = find_missing(p, err);
+	if (rc == 0) {
+		compare_jobs(p);
+		rc = p->notes.bad ? rk_fail_nomem(err) : 0;
+	}
+	if (rc < 0) {
+		rk_slurm_parts_free(p);
+		return rc;
+	}
+	*ret = p;
+	return 0;
+}
+
+bool rk_slurm_whole(const struct rk_slurm_parts *p)
+{
+	bool whole = p->n && !p->nmissing && !p->notes.n;
+
+	for (size_t i = 0; i < p->n; i++)
+		whole = whole && p->v[i].state == RK_PART_DONE;
+	return whole;
+}
+
+void rk_slurm_parts_free(struct rk_slurm_parts *p)
+{
+	if (!p)
+		return;
+	for (size_t i = 0; p->v && i < p->n; i++) {
+		rk_free(p->v[i].node);
+		rk_free(p->v[i].job);
+		rk_free(p->v[i].why);
+	}
+	rk_free(p->v);
+	rk_free(p->missing);
+	rk_free(p->ranks);
+	rk_free(p->dir);
+	rk_free(p->job);
+	rk_list_release(&p->notes);
+	rk_free(p);
+}
+
+int rk_slurm_render(const struct rk_slurm_parts *p, enum rk_report_format format, char **ret_text,
+		    size_t *ret_len, struct rk_error *err)
+{
+	struct rk_bytes out;
+
+	if (format == RK_REPORT_CSV)
+		return rk_fail(err, RK_E_USAGE, "the parts of a job are text or JSON, not CSV");
+	rk_bytes_init(&out, 256 << 20);
+	if (format == RK_REPORT_JSON)
+		rk_slurm_parts_json(p, &out);
+	else
+		rk_slurm_parts_text(p, &out);
+	return rk_bytes_give(&out, ret_text, ret_len, err);
+}

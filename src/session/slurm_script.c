@@ -1,0 +1,339 @@
+/*
+ * slurm_script.c - see slurm_script.h.
+ *
+ * Two languages in one file: #SBATCH lines, which sbatch takes apart itself (blanks part words unless
+ * quoted, a backslash protects a quote or itself, '#' begins a comment, no line is continued), and commands
+ * for /bin/sh. Every rank is started under a rockit of its own, so each has a folder of its own.
+ */
+#include "session/slurm_script.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/list.h"
+#include "base/num.h"
+#include "base/text.h"
+#include "rockit/rockit.h"
+
+enum { MOST_NODES = 1000000, MOST_PER_NODE = 100000 };
+
+/* ---- what was asked ---- */
+
+static const char *value_of(const char *const *pairs, const char *key)
+{
+	size_t len = strlen(key);
+
+	for (; pairs && *pairs; pairs++)
+		if (!strncmp(*pairs, key, len) && (*pairs)[len] == '=')
+			return *pairs + len + 1;
+	return NULL;
+}
+
+static int take_number(uint64_t *at, const char *const *pairs, const char *key,
+		       struct rk_error *err)
+{
+	const char *text = value_of(pairs, key);
+
+	if (*at || !text)
+		return 0;
+	if (rk_num_u64(text, strlen(text), at) != RK_NUM_OK)
+		return rk_fail(err, RK_E_USAGE, "'%s' of the context is '%s', not a number", key,
+			       text);
+	return 0;
+}
+
+static void take_text(const char **at, const char *const *pairs, const char *key)
+{
+	const char *text = value_of(pairs, key);
+
+	if (!*at && text && text[0])
+		*at = text;
+}
+
+static bool is_yes(const char *text)
+{
+	return text && (!strcmp(text, "true") || !strcmp(text, "1") || !strcmp(text, "yes"));
+}
+
+static int take_preset(struct rk_slurm_options *o, const struct rk_preset *p, struct rk_error *err)
+{
+	int rc = take_number(&o->nodes, p->slurm, "nodes", err);
+
+	if (rc == 0)
+		rc = take_number(&o->gpus_per_node, p->slurm, "gpus_per_node", err);
+	if (rc == 0)
+		rc = take_number(&o->tasks_per_node, p->slurm, "ntasks_per_node", err);
+	take_text(&o->partition, p->slurm, "partition");
+	take_text(&o->time, p->slurm, "time");
+	take_text(&o->account, p->slurm, "account");
+	take_text(&o->qos, p->slurm, "qos");
+	take_text(&o->constraint, p->slurm, "constraint");
+	take_text(&o->dir, p->slurm, "output_dir");
+	o->exclusive = o->exclusive || is_yes(value_of(p->slurm, "exclusive"));
+	o->nodes = o->nodes ? o->nodes : p->nnodes;
+	o->tasks_per_node = o->tasks_per_node ? o->tasks_per_node : p->nproc_per_node;
+	if (!o->launcher && p->launcher[0])
+		o->launcher = p->launcher;
+	return rc;
+}
+
+static int check_launcher(const char *launcher, struct rk_error *err)
+{
+	if (!strcmp(launcher, "srun") || !strcmp(launcher, "torchrun") ||
+	    !strcmp(launcher, "mpirun"))
+		return 0;
+	return rk_fail(err, RK_E_USAGE, "launcher '%s': there are srun, torchrun and mpirun",
+		       launcher);
+}
+
+int rk_slurm_merge(struct rk_slurm_options *o, const struct rk_preset *p, struct rk_error *err)
+{
+	int rc = p ? take_preset(o, p, err) : 0;
+
+	if (rc < 0)
+		return rc;
+	o->nodes = o->nodes ? o->nodes : 1;
+	if (!o->tasks_per_node)
+		o->tasks_per_node = o->gpus_per_node ? o->gpus_per_node : 1;
+	o->launcher = o->launcher ? o->launcher : "srun";
+	o->job_name = o->job_name ? o->job_name : "rockit";
+	if (o->nodes > MOST_NODES || o->tasks_per_node > MOST_PER_NODE ||
+	    o->gpus_per_node > MOST_PER_NODE)
+		return rk_fail(err, RK_E_USAGE,
+			       "%" PRIu64 " nodes with %" PRIu64 " tasks and %" PRIu64
+			       " GPUs each are too many",
+			       o->nodes, o->tasks_per_node, o->gpus_per_node);
+	return check_launcher(o->launcher, err);
+}
+
+uint64_t rk_slurm_size(const struct rk_slurm_options *o)
+{
+	return o->nodes * o->tasks_per_node;
+}
+
+/* ---- #SBATCH ---- */
+
+static bool holds_control(const char *s)
+{
+	for (; *s; s++)
+		if ((unsigned char)*s < 0x20 || *s == 0x7f)
+			return true;
+	return false;
+}
+
+/* One option and its value, as one word. */
+static int put_sbatch(struct rk_bytes *out, const char *name, const char *value,
+		      struct rk_error *err)
+{
+	if (holds_control(value))
+		return rk_fail(err, RK_E_USAGE,
+			       "%s%s holds a line end or another control character: no #SBATCH "
+			       "line can say that",
+			       name[0] ? name : "an option of sbatch",
+			       name[0] ? "" : " (--sbatch)");
+	rk_bytes_printf(out, "#SBATCH %s%s", name, name[0] ? "=" : "");
+	if (value[0] && !value[strcspn(value, " #\"'\\")]) {
+		rk_bytes_printf(out, "%s\n", value);
+		return 0;
+	}
+	rk_bytes_put_u8(out, '"');
+	for (; *value; value++)
+		rk_bytes_printf(out, "%s%c", strchr("\"\\", *value) ? "\\" : "", *value);
+	rk_bytes_puts(out, "\"\n");
+	return 0;
+}
+
+static int put_texts(const struct rk_slurm_options *o, struct rk_bytes *out, struct rk_error *err)
+{
+	const struct {
+		const char *name, *value;
+	} all[] = {
+		{ "--job-name", o->job_name },
+		{ "--time", o->time },
+		{ "--partition", o->partition },
+		{ "--account", o->account },
+		{ "--qos", o->qos },
+		{ "--constraint", o->constraint },
+	};
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < sizeof(all) / sizeof(all[0]); i++)
+		if (all[i].value)
+			rc = put_sbatch(out, all[i].name, all[i].value, err);
+	return rc;
+}
+
+/* In file names of sbatch % begins a pattern. */
+static int put_output(const struct rk_slurm_options *o, struct rk_bytes *out, struct rk_error *err)
+{
+	struct rk_bytes name;
+	int rc;
+
+	if (o->output)
+		return put_sbatch(out, "--output", o->output, err);
+	rk_bytes_init(&name, 1 << 16);
+	for (const char *c = o->dir; *c; c++)
+		rk_bytes_printf(&name, "%s%c", *c == '%' ? "%" : "", *c);
+	rk_bytes_puts(&name, "/slurm-%j.out");
+	rc = rk_bytes_str(&name) ? put_sbatch(out, "--output", rk_bytes_str(&name), err) :
+				   rk_fail_nomem(err);
+	rk_bytes_release(&name);
+	return rc;
+}
+
+static int put_words(struct rk_bytes *out, const char *text, const char *option,
+		     int (*put)(struct rk_bytes *out, const char *word, struct rk_error *err),
+		     struct rk_error *err)
+{
+	struct rk_list words = { 0 };
+	int rc = 0;
+
+	if (text && !rk_list_split_words(&words, text))
+		rc = rk_fail(err, RK_E_USAGE, "a quote is left open in %s", option);
+	if (rc == 0 && words.bad)
+		rc = rk_fail_nomem(err);
+	for (size_t i = 0; rc == 0 && i < words.n; i++)
+		rc = put(out, words.v[i], err);
+	rk_list_release(&words);
+	return rc;
+}
+
+static int put_own(struct rk_bytes *out, const char *word, struct rk_error *err)
+{
+	if (word[0] != '-')
+		return rk_fail(err, RK_E_USAGE, "'%s' in --sbatch is no option; write --name=value",
+			       word);
+	return put_sbatch(out, "", word, err);
+}
+
+static int put_request(const struct rk_slurm_options *o, struct rk_bytes *out, struct rk_error *err)
+{
+	bool torch = !strcmp(o->launcher, "torchrun"); /* starts the others of its node itself */
+	int rc = put_texts(o, out, err);
+
+	if (rc == 0)
+		rc = put_output(o, out, err);
+	rk_bytes_printf(out, "#SBATCH --nodes=%" PRIu64 "\n", o->nodes);
+	rk_bytes_printf(out, "#SBATCH --ntasks-per-node=%" PRIu64 "\n",
+			torch ? 1 : o->tasks_per_node);
+	if (o->gpus_per_node)
+		rk_bytes_printf(out, "#SBATCH --gpus-per-node=%" PRIu64 "\n", o->gpus_per_node);
+	if (o->exclusive)
+		rk_bytes_puts(out, "#SBATCH --exclusive\n");
+	return rc == 0 ? put_words(out, o->sbatch_args, "--sbatch", put_own, err) : rc;
+}
+
+/* ---- commands ---- */
+
+/*
+ * In single quotes everything stands for itself, line ends too. A carriage return is spelled out:
+ * sbatch refuses a script in which one stands before a line end.
+ */
+void rk_sh_word(struct rk_bytes *out, const char *word)
+{
+	static const char safe[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				   "0123456789%+,-./:=@_";
+
+	if (word[0] && strspn(word, safe) == strlen(word)) {
+		rk_bytes_puts(out, word);
+		return;
+	}
+	rk_bytes_put_u8(out, '\'');
+	for (; *word; word++) {
+		if (*word == '\'')
+			rk_bytes_puts(out, "'\\''");
+		else if (*word == '\r')
+			rk_bytes_puts(out, "'\"$(printf '\\015')\"'");
+		else
+			rk_bytes_put_u8(out, (uint8_t)*word);
+	}
+	rk_bytes_put_u8(out, '\'');
+}
+
+static int put_word(struct rk_bytes *out, const char *word, struct rk_error *err)
+{
+	(void)err;
+	rk_bytes_puts(out, " \\\n\t");
+	rk_sh_word(out, word);
+	return 0;
+}
+
+static void put_pair(struct rk_bytes *out, const char *option, const char *value)
+{
+	if (!value)
+		return;
+	put_word(out, option, NULL);
+	rk_bytes_put_u8(out, ' ');
+	rk_sh_word(out, value);
+}
+
+static int put_run(const struct rk_slurm_options *o, struct rk_bytes *out, struct rk_error *err)
+{
+	int rc;
+
+	put_word(out, o->rockit, NULL);
+	rk_bytes_puts(out, " run");
+	put_pair(out, "--preset", o->preset);
+	put_pair(out, "--additional-context", o->context);
+	put_pair(out, "--additional-context-file", o->context_file);
+	put_pair(out, "--ranks", o->ranks);
+	put_pair(out, "--dir", o->dir);
+	if (o->force)
+		put_word(out, "--force", NULL);
+	rc = put_words(out, o->run_args, "--run-args", put_word, err);
+	put_word(out, "--", NULL);
+	for (char *const *word = o->argv; rc == 0 && *word; word++)
+		put_word(out, *word, NULL);
+	rk_bytes_put_u8(out, '\n');
+	return rc;
+}
+
+static void put_torchrun(const struct rk_slurm_options *o, struct rk_bytes *out)
+{
+	rk_bytes_puts(out, "head=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)\n"
+			   "port=$((20000 + SLURM_JOB_ID % 30000))\n");
+	rk_bytes_puts(out, "srun --ntasks-per-node=1 \\\n\ttorchrun \\\n"
+			   "\t--nnodes=\"$SLURM_JOB_NUM_NODES\"");
+	rk_bytes_printf(out, " --nproc_per_node=%" PRIu64, o->tasks_per_node);
+	rk_bytes_puts(out, " \\\n\t--rdzv_id=\"$SLURM_JOB_ID\" --rdzv_backend=c10d "
+			   "--rdzv_endpoint=\"$head:$port\"");
+}
+
+static int put_launcher(const struct rk_slurm_options *o, struct rk_bytes *out,
+			struct rk_error *err)
+{
+	bool torch = !strcmp(o->launcher, "torchrun");
+	int rc;
+
+	if (torch)
+		put_torchrun(o, out);
+	else if (!strcmp(o->launcher, "mpirun"))
+		rk_bytes_printf(out, "mpirun -np %" PRIu64, rk_slurm_size(o));
+	else
+		rk_bytes_printf(out, "srun --ntasks=%" PRIu64 " --ntasks-per-node=%" PRIu64,
+				rk_slurm_size(o), o->tasks_per_node);
+	rc = put_words(out, o->launcher_args, "--launcher-args", put_word, err);
+	if (torch) /* what it starts is rockit, not a script */
+		put_word(out, "--no_python", NULL);
+	return rc;
+}
+
+int rk_slurm_write(const struct rk_slurm_options *o, struct rk_bytes *out, struct rk_error *err)
+{
+	int rc;
+
+	rk_bytes_puts(out, "#!/bin/sh\n");
+	rc = put_request(o, out, err);
+	rk_bytes_puts(out, "#\n# made by rockit " ROCKIT_VERSION
+			   ": every rank of the program under a profiler of its own\n\n");
+	/* the launcher of a context is the one below, and not to be started again by each rank */
+	rk_bytes_puts(out, "ROCKIT_LAUNCHED=1\nexport ROCKIT_LAUNCHED\n");
+	if (rc == 0)
+		rc = put_launcher(o, out, err);
+	if (rc == 0)
+		rc = put_run(o, out, err);
+	if (rc == 0 && out->bad)
+		rc = rk_fail_nomem(err);
+	return rc;
+}

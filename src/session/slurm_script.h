@@ -1,0 +1,24 @@
+/* slurm_script.h - from a request for nodes to a batch script. */
+#ifndef RK_SLURM_SCRIPT_H
+#define RK_SLURM_SCRIPT_H
+
+#include "base/bytes.h"
+#include "rockit/preset.h"
+#include "rockit/slurm.h"
+
+/* What slurm{} and distributed{} of `p` (NULL: none) say and the options do not; borrowed from it. */
+int rk_slurm_merge(struct rk_slurm_options *o, const struct rk_preset *p, struct rk_error *err);
+
+/*
+ * The script. `o` is merged, with an absolute dir and a rockit. RK_E_USAGE for a value that no
+ * #SBATCH line can hold, and for words that cannot be told apart.
+ */
+int rk_slurm_write(const struct rk_slurm_options *o, struct rk_bytes *out, struct rk_error *err);
+
+/* How many ranks the job has. */
+uint64_t rk_slurm_size(const struct rk_slurm_options *o);
+
+/* One word for any POSIX shell, whatever it holds. */
+void rk_sh_word(struct rk_bytes *out, const char *word);
+
+#endif
