@@ -105,7 +105,8 @@ enum rk_align_evidence {
 	RK_ALIGN_BY_SNAPSHOTS = 4,
 	RK_ALIGN_BY_MESSAGES = 8,
 	RK_ALIGN_SNAPSHOTS_OFF = 16, /* contradict the collectives, and were not used */
-	RK_ALIGN_UNEVEN = 32, /* the clock was slewed; the bound holds the difference to a line */
+	RK_ALIGN_UNEVEN =
+		32, /* D is no line, or ends say so; the bound holds the difference to it */
 };
 
 /*

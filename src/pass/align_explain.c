@@ -133,6 +133,39 @@ static void mark_lonely(struct rk_align_fit *f, size_t from, size_t to,
 		f->out[f->ends[i].from] = fabs(beside(f, l, i) - middle) > 2000 + 6 * spread;
 }
 
+/* The middle of part s of n of the ends, beside the line. */
+static double part(struct rk_align_fit *f, const struct rk_align_line *l, size_t s, size_t n)
+{
+	size_t from = f->nends * s / n, to = f->nends * (s + 1) / n;
+
+	for (size_t i = from; i < to; i++)
+		f->numbers[i - from] = beside(f, l, i);
+	return rk_align_median(f->numbers, to - from);
+}
+
+/*
+ * Ends may shift with the work as well as with the clock, so this is no proof of anything; but a bound
+ * that is wider than it had to be is still true.
+ */
+double rk_align_bend(struct rk_align_fit *f, const struct rk_align_line *l)
+{
+	double middle[WINDOWS], most = 0, step = 0, jitter;
+	size_t n = f->nends / 8 < WINDOWS ? f->nends / 8 : WINDOWS;
+
+	if (n < 4)
+		return 0;
+	for (size_t s = 0; s < n; s++) {
+		middle[s] = part(f, l, s, n);
+		most = fmax(most, fabs(middle[s]));
+		step = s ? fmax(step, fabs(middle[s] - middle[s - 1])) : 0;
+	}
+	for (size_t s = 0, i = 0; s < n; s++)
+		for (; i < f->nends * (s + 1) / n; i++)
+			f->numbers[i] = fabs(beside(f, l, i) - middle[s]);
+	jitter = rk_align_median(f->numbers, f->nends);
+	return most > 3 * jitter + 500 ? most + step / 2 : 0;
+}
+
 /* Few parts, each with a line: a clock that jumped now and then. Many: no clock. */
 static bool few_parts(struct rk_align_fit *f, size_t cut)
 {

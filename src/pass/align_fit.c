@@ -30,7 +30,7 @@ static void high(struct rk_align_fit *f, int64_t t, int64_t d, double error, siz
 static void message(struct rk_align_fit *f, const struct rk_align_message *m, size_t from)
 {
 	const struct rk_align_input *in = f->two->in;
-	double error = (double)(in[m->from].stamp_error_ns + in[m->to].stamp_error_ns);
+	double error = (double)(in[m->from].stamp_error_ns + in[m->to].stamp_error_ns) + f->bend;
 
 	if (in[m->from].node == f->two->a->node)
 		high(f, m->send_ns, m->recv_ns - m->send_ns, error, from);
@@ -41,7 +41,7 @@ static void message(struct rk_align_fit *f, const struct rk_align_message *m, si
 void rk_align_gather(struct rk_align_fit *f, size_t from, size_t to, bool all)
 {
 	const struct rk_align_input *a = f->two->a, *b = f->two->b;
-	double error = (double)(a->stamp_error_ns + b->stamp_error_ns);
+	double error = (double)(a->stamp_error_ns + b->stamp_error_ns) + f->bend;
 
 	f->limits.nlow = f->limits.nhigh = 0;
 	for (size_t k = from; k < to; k++) {
@@ -84,6 +84,7 @@ static struct rk_align_line through_ends(struct rk_align_fit *f, double *ret_spr
 	struct rk_align_line line = { 0 };
 
 	f->nends = 0;
+	f->bend = 0;
 	*ret_spread = -1;
 	for (size_t k = 0; k < f->pairs->n; k++) {
 		const struct rk_align_call *ca = &f->two->a->calls[f->pairs->v[k].a];
@@ -162,7 +163,7 @@ static bool add_snapshots(struct rk_align_fit *f)
 
 			if (x->error_ns < 0 || y->error_ns < 0)
 				continue;
-			error += f->two->max_drift * fabs((double)apart);
+			error += f->two->max_drift * fabs((double)apart) + f->bend;
 			low(f, x->clock_ns, d, error, UINT32_MAX);
 			high(f, x->clock_ns, d, error, UINT32_MAX);
 			any = true;
@@ -180,7 +181,11 @@ static double reach(double v, struct rk_align_range r)
 	return fmax(r.max - v, v - r.min) + 1;
 }
 
-/* The estimate is the line through the ends where the band lets it, the band is the bound. */
+/*
+ * The estimate is the line through the ends where the band lets it, the band is the bound. Where D is
+ * a line and a rest of at most `bend`, the line fits limits that are wider by `bend`, and D is within
+ * `bend` of it.
+ */
 static void settle(struct rk_align_fit *f, const struct rk_align_band *band,
 		   const struct rk_align_line *guess, struct rk_align_edge *e)
 {
@@ -195,8 +200,9 @@ static void settle(struct rk_align_fit *f, const struct rk_align_band *band,
 	w = clamp(l.a + l.b * e->last, at_last);
 	e->line.b = e->last > e->first ? (w - v) / (e->last - e->first) : l.b;
 	e->line.a = v - e->line.b * e->first;
-	e->first_error = reach(v, at_first);
-	e->last_error = reach(w, at_last);
+	e->first_error = reach(v, at_first) + f->bend;
+	e->last_error = reach(w, at_last) + f->bend;
+	e->evidence |= f->bend > 0 ? RK_ALIGN_UNEVEN : 0u;
 	e->slope_error = fmax(band->slope_max - e->line.b, e->line.b - band->slope_min);
 	e->status = RK_ALIGNED;
 	if (fmax(e->first_error, e->last_error) > f->two->max_error)
@@ -262,6 +268,7 @@ static void fit(struct rk_align_fit *f, struct rk_align_edge *e)
 {
 	struct rk_align_line guess;
 	struct rk_align_band band;
+	bool refuted;
 
 	*e = (struct rk_align_edge){ .status = RK_ALIGN_NO_COMMON, .spread = -1 };
 	if (!set_base(f))
@@ -273,10 +280,17 @@ static void fit(struct rk_align_fit *f, struct rk_align_edge *e)
 	guess = through_ends(f, &e->spread);
 	band = band_of(f);
 	count(f, e);
-	if (f->limits.nlow && f->limits.nhigh && band.room < 0) {
+	refuted = f->limits.nlow && f->limits.nhigh && band.room < 0;
+	if (refuted)
 		rk_align_explain(f, e);
+	if (refuted && e->status != RK_ALIGNED && e->status != RK_ALIGN_WIDE)
 		return;
-	}
+	/* Only what no proof was found against is given the benefit of a bend. */
+	f->bend = f->nends ? rk_align_bend(f, &guess) : 0;
+	if (f->bend > 0)
+		band = band_of(f);
+	if (refuted && band.room < 0)
+		return;
 	with_snapshots(f, &band, e);
 	if (f->limits.nlow && f->limits.nhigh && band.room >= 0)
 		settle(f, &band, &guess, e);

@@ -109,10 +109,13 @@ struct rk_align_fit {
 	double *numbers;
 	unsigned char *out; /* by pair: contradicts */
 	size_t nends, room;
+	double bend; /* how far the difference of the clocks leaves a line, by what ends say */
 };
 
 /* The limits of pairs [from, to) that are not out; messages with them when `all`. */
 void rk_align_gather(struct rk_align_fit *f, size_t from, size_t to, bool all);
+/* What ends say of that; 0 when no more than their jitter. n <= nends points are looked at. */
+double rk_align_bend(struct rk_align_fit *f, const struct rk_align_line *l);
 /* No line fits: a jump, or a clock that was slewed, or no clock. Fills status, jump, error, line. */
 void rk_align_explain(struct rk_align_fit *f, struct rk_align_edge *e);
 

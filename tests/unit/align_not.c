@@ -147,6 +147,30 @@ TEST(align_a_clock_that_jumps_is_named_with_time_and_size)
 	}
 }
 
+/* Small enough for a line askew to fit: not proven, but not outside the bound either. */
+TEST(align_a_small_jump_is_named_or_within_the_bound)
+{
+	static const double sizes[] = { 5e3, 20e3, 50e3, 80e3, 110e3, -30e3, -80e3 };
+	size_t outside = 0;
+
+	for (size_t k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++)
+		for (uint64_t s = 1; s <= 30; s++) {
+			struct align_job j = two;
+			struct align_world w;
+
+			j.seed = s;
+			j.jump_rank = 2;
+			j.jump_ns = sizes[k];
+			align_world_open(&w, &j);
+			CHECK(align_world_solve(&w, 0, NULL) == 0);
+			CHECK(w.out[2].status == RK_ALIGNED || w.out[2].status == RK_ALIGN_JUMP);
+			outside += w.out[2].status == RK_ALIGNED &&
+				   align_worst(&w, 2, 0) > (double)w.out[2].error_ns;
+			align_world_close(&w);
+		}
+	CHECK(outside <= 2);
+}
+
 TEST(align_a_clock_that_was_slewed_has_a_wider_bound)
 {
 	for (uint64_t s = 1; s < 20; s++) {
