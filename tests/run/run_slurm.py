@@ -249,6 +249,20 @@ sys.exit(max(s.wait() for s in started))
                                                                     ("torchrun", 1)}
 
 
+@test
+def the_presets_for_many_gpus_run_end_to_end(place):
+    place.rocm("7.0")
+    for preset, nodes in (("multi_gpu", 1), ("multinode", 2)):
+        top = place.path / preset
+        done = slurm(place, "submit", "-p", preset, "--nodes", nodes, "--ntasks-per-node", 2,
+                     "--gpus-per-node", 2, "--wait", "-d", top, "--run-args", "--arch gfx942", "--",
+                     "true", PATH=f"{place.bin}:{libslurm.PATH}")
+        assert done.returncode == 0, (done.stdout, done.stderr, output_of(top))
+        assert report(place, top)["kernel_rows"] == 2 * nodes * librun.KERNELS, output_of(top)
+        read = place.rockit("report", top)
+        assert "job.sh" not in read.stderr and "slurm-" not in read.stderr, read.stderr
+
+
 def output_of(top):
     return "".join(p.read_text(errors="replace") for p in top.glob("slurm-*.out"))
 
