@@ -23,6 +23,7 @@ test: setup-test build-dev build-asan
 test-full: export ROCKIT_TEST_FULL = 1
 test-full: export ROCKIT_MUTATIONS = 5000
 test-full: test build-tsan build-release fuzz
+	ctest --preset asan-long -j $(JOBS)
 	ctest --preset tsan -j $(JOBS)
 	ctest --preset release -j $(JOBS)
 

@@ -278,7 +278,9 @@ setup_venv() {
 }
 
 # Spark answers the queries of docs/datasets.md; 320 MB, and a Java runtime.
+# 300 MB: for `make test-full` alone.
 setup_spark() {
+	[ -n "${ROCKIT_TEST_FULL:-}" ] || return 0
 	need default-jre-headless have java
 	install_what_there_is
 	build/venv/bin/python -c 'import pyspark' 2>/dev/null && return 0
