@@ -53,54 +53,50 @@ static uint32_t direction(uint8_t copy_kind)
 	return copy_kind < sizeof(directions) ? directions[copy_kind] : 0;
 }
 
+/* What copies and fills have in common; their records are laid out differently. */
+static void put_copy(struct rk_rec_copy c, uint64_t start, uint64_t end, uint32_t queue)
+{
+	rk_cup_clock_seen(start);
+	c.tid = RK_REC_UNKNOWN;
+	c.queue = queue;
+	c.t = times(start, end);
+	rk_rec_copy(&c);
+}
+
 static void copy(const void *record)
 {
 	const struct cupti_memcpy *r = record;
 	struct rk_rec_copy c = { .direction = direction(r->copy_kind),
-				 .tid = RK_REC_UNKNOWN,
 				 .bytes = r->bytes,
 				 .correlation = r->correlation };
 
-	if (timeless(r->start, r->end))
-		return;
-	rk_cup_clock_seen(r->start);
-	c.queue = rk_cup_stream(r->device, r->context, r->stream);
-	c.t = times(r->start, r->end);
-	rk_rec_copy(&c);
+	if (!timeless(r->start, r->end))
+		put_copy(c, r->start, r->end, rk_cup_stream(r->device, r->context, r->stream));
 }
 
 static void peer_copy(const void *record)
 {
 	const struct cupti_memcpy2 *r = record;
 	struct rk_rec_copy c = { .direction = RK_REC_PEER,
-				 .tid = RK_REC_UNKNOWN,
 				 .bytes = r->bytes,
 				 .correlation = r->correlation };
 
 	if (timeless(r->start, r->end))
 		return;
-	rk_cup_clock_seen(r->start);
-	c.queue = rk_cup_stream(r->device, r->context, r->stream);
-	c.t = times(r->start, r->end);
 	c.from = rk_cup_device(r->from_device);
 	c.to = rk_cup_device(r->to_device);
-	rk_rec_copy(&c);
+	put_copy(c, r->start, r->end, rk_cup_stream(r->device, r->context, r->stream));
 }
 
 static void fill(const void *record)
 {
 	const struct cupti_memset *r = record;
 	struct rk_rec_copy c = { .direction = RK_REC_FILL,
-				 .tid = RK_REC_UNKNOWN,
 				 .bytes = r->bytes,
 				 .correlation = r->correlation };
 
-	if (timeless(r->start, r->end))
-		return;
-	rk_cup_clock_seen(r->start);
-	c.queue = rk_cup_stream(r->device, r->context, r->stream);
-	c.t = times(r->start, r->end);
-	rk_rec_copy(&c);
+	if (!timeless(r->start, r->end))
+		put_copy(c, r->start, r->end, rk_cup_stream(r->device, r->context, r->stream));
 }
 
 static void sync_record(const void *record)
