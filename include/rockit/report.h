@@ -11,6 +11,7 @@
 
 struct rk_run_file; /* rockit.h */
 struct rk_hotspots; /* hotspots.h */
+struct rk_ranks;    /* ranks.h */
 
 struct rk_report_options {
 	const char *by; /* NULL, "device", "process", "stream" or "rank" */
@@ -99,6 +100,7 @@ struct rk_report {
 	size_t ncounters;
 	struct rk_report_energy energy;
 	struct rk_hotspots *hotspots; /* hotspots.h; NULL: no PC samples and no thread trace */
+	struct rk_ranks *ranks;       /* ranks.h; NULL: less than two ranks */
 	double median_error;          /* relative error of medians that are not exact; 0: all are */
 	const struct rk_run_file *files;
 	size_t nfiles;
