@@ -1,0 +1,50 @@
+/*
+ * rank_load.h - how the time of each rank went: computing, communicating, both at once, neither.
+ *
+ * The times are exact unions: an instant counts once however many kernels run. Rows of a rank that
+ * follow each other may be in any order; they are held, or go to a temporary file where they are
+ * many. Ranks whose rows are mixed with those of others must be in order of their starts, as
+ * everything is that rockit writes; one that is not has no unions, and that is told. Memory: one
+ * rank's rows up to RK_ORDER_HELD, and some numbers for each rank.
+ */
+#ifndef RK_RANK_LOAD_H
+#define RK_RANK_LOAD_H
+
+#include "model/context.h"
+#include "model/source.h"
+
+enum { RK_LOAD_RANKS = 1 << 17 }; /* rows of more ranks are left out, and that is told */
+
+/* Times in ns on the clock of the rank. */
+struct rk_load_line {
+	int64_t rank;
+	uint64_t kernels;          /* without barriers */
+	int64_t kernel_ns;         /* sum of durations; stops at INT64_MAX */
+	int64_t first_ns, last_ns; /* first start and last end; 0 without any times */
+	/* -1: not known, see above. compute + comm - both + idle == last - first */
+	int64_t compute_ns, comm_ns, both_ns, idle_ns;
+};
+
+struct rk_rank_load;
+
+/* ctx is borrowed. `communicates` is asked once for each name of a kernel. */
+int rk_rank_load_new(struct rk_context *ctx, bool (*communicates)(const char *name, size_t len),
+		     struct rk_rank_load **ret, struct rk_error *err);
+/* How many rows of a rank are held in memory; tests make it small. Before the first row. */
+void rk_rank_load_limit(struct rk_rank_load *l, size_t held);
+/* Columns of kernels that are looked at. */
+uint64_t rk_rank_load_wants(void);
+/*
+ * A batch of kernels. Barriers and rows without a rank are passed over; rows without times, or
+ * with times that cannot be, are counted and nothing else.
+ */
+int rk_rank_load_add(struct rk_rank_load *l, const struct rk_batch *b, struct rk_error *err);
+/* Once. By rank. *ret is the caller's: rk_free. */
+int rk_rank_load_finish(struct rk_rank_load *l, struct rk_load_line **ret, size_t *ret_n,
+			struct rk_error *err);
+void rk_rank_load_free(struct rk_rank_load *l); /* NULL is fine */
+
+/* Busiest rank / mean - 1, of the time that kernels compute; NaN where there is none. */
+double rk_rank_load_imbalance(const struct rk_load_line *lines, size_t n);
+
+#endif
