@@ -6,6 +6,7 @@
 
 #include "base/strtab.h"
 #include "pass/aggregate_map.h"
+#include "pass/comm_name.h"
 
 enum rk_rank_kind { RK_KIND_NOMEM, RK_KIND_COMPUTE, RK_KIND_COMM };
 
@@ -13,7 +14,7 @@ enum rk_rank_kind { RK_KIND_NOMEM, RK_KIND_COMPUTE, RK_KIND_COMM };
 struct rk_rank_class {
 	struct rk_idmap seen; /* enum rk_rank_kind by name, 0: not asked yet */
 	const struct rk_strtab *names;
-	bool (*communicates)(const char *name, size_t len);
+	bool (*communicates)(const char *name, size_t len); /* NULL: as comm_name.h says */
 };
 
 static inline enum rk_rank_kind rk_rank_class_of(struct rk_rank_class *c, uint32_t name)
@@ -26,7 +27,10 @@ static inline enum rk_rank_kind rk_rank_class_of(struct rk_rank_class *c, uint32
 		return RK_KIND_NOMEM;
 	if (!*at) {
 		text = rk_strtab_borrow(c->names, name, &len);
-		*at = c->communicates(text, len) ? RK_KIND_COMM : RK_KIND_COMPUTE;
+		*at = (c->communicates ? c->communicates(text, len) :
+					 rk_comm_of(text, len).kind != RK_COMM_NOT) ?
+			      RK_KIND_COMM :
+			      RK_KIND_COMPUTE;
 	}
 	return (enum rk_rank_kind) * at;
 }

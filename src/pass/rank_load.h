@@ -27,7 +27,7 @@ struct rk_load_line {
 
 struct rk_rank_load;
 
-/* ctx is borrowed. `communicates` is asked once for each name of a kernel. */
+/* ctx is borrowed. `communicates` is asked once for each name; NULL: comm_name.h. */
 int rk_rank_load_new(struct rk_context *ctx, bool (*communicates)(const char *name, size_t len),
 		     struct rk_rank_load **ret, struct rk_error *err);
 /* How many rows of a rank are held in memory; tests make it small. Before the first row. */

@@ -19,7 +19,7 @@ enum { RK_SPREAD_CELLS = 1 << 20 }; /* totals of a name and a rank: 16 bytes eac
 
 struct rk_rank_spread;
 
-/* ctx is borrowed. `communicates` is asked once for each name of a kernel. */
+/* ctx is borrowed. `communicates` is asked once for each name; NULL: comm_name.h. */
 int rk_rank_spread_new(struct rk_context *ctx, bool (*communicates)(const char *name, size_t len),
 		       struct rk_rank_spread **ret, struct rk_error *err);
 /* How many totals are kept; a power of two. Tests make it small. Before the first row. */

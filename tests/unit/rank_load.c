@@ -172,6 +172,30 @@ TEST(the_busiest_rank_makes_the_imbalance)
 	CHECK(isnan(rk_rank_load_imbalance(v + 1, 1)));
 }
 
+TEST(names_of_collectives_are_known)
+{
+	static const struct rank_row r[] = {
+		{ 0, 0, 10, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", false },
+		{ 0, 20, 10, "Cijk_Ailk_Bljk_gemm", false },
+	};
+	struct rk_load_line *v = NULL;
+	struct rk_rank_load *l = NULL;
+	struct rk_builder b;
+	struct world w;
+	size_t k = 0;
+
+	world_open(&w, 1);
+	rank_world_batch(&w, &b, r, COUNT(r));
+	CHECK_I64(rk_rank_load_new(&w.ctx, NULL, &l, NULL), 0);
+	CHECK_I64(rk_rank_load_add(l, rk_builder_batch(&b), NULL), 0);
+	CHECK_I64(rk_rank_load_finish(l, &v, &k, NULL), 0);
+	CHECK_STR(text_of(&w, v, k), "0: 2 of 20, 0..30, compute 10 comm 10 both 0 idle 10\n");
+	rk_free(v);
+	rk_rank_load_free(l);
+	rk_builder_release(&b);
+	world_close(&w);
+}
+
 enum { RANKS = 5, ROWS = 400, SPAN = 3000 };
 
 /* Instant by instant. */
