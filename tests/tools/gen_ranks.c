@@ -79,38 +79,29 @@ static int64_t number(const char *text)
 
 /* ---- settings ---- */
 
-#define NUMBERS(X)                                                                              \
-	X(ranks)                                                                                \
-	X(nodes)                                                                                \
-	X(kernels)                                                                              \
-	X(collectives)                                                                          \
-	X(copies)                                                                               \
-	X(groups)                                                                               \
-	X(global) X(skew_ms) X(drift_ppm) X(jitter_ns) X(step_ns) X(wire_ns) X(slow_ns) X(miss) \
-		X(overlap) X(seed)
-
 static bool set_number(struct settings *s, const char *name, int64_t v)
 {
-#define ONE(field)                       \
-	if (strcmp(name, #field) == 0) { \
-		s->field = (uint64_t)v;  \
-		return true;             \
+	const struct {
+		const char *name;
+		uint64_t *to;
+	} numbers[] = {
+		{ "ranks", &s->ranks },         { "nodes", &s->nodes },
+		{ "kernels", &s->kernels },     { "collectives", &s->collectives },
+		{ "copies", &s->copies },       { "groups", &s->groups },
+		{ "global", &s->global },       { "skew-ms", &s->skew_ms },
+		{ "drift-ppm", &s->drift_ppm }, { "jitter-ns", &s->jitter_ns },
+		{ "step-ns", &s->step_ns },     { "wire-ns", &s->wire_ns },
+		{ "slow-ns", &s->slow_ns },     { "miss", &s->miss },
+		{ "overlap", &s->overlap },     { "seed", &s->seed },
+	};
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		if (strcmp(name, numbers[i].name) == 0) {
+			*numbers[i].to = (uint64_t)v;
+			return true;
+		}
 	}
-	NUMBERS(ONE)
-#undef ONE
 	return false;
-}
-
-/* --skew-ms is the field skew_ms. */
-static void take_number(struct settings *s, const char *option, const char *value)
-{
-	char name[32];
-	size_t n = strlen(option);
-
-	for (size_t i = 0; i <= n && i < sizeof(name); i++)
-		name[i] = option[i] == '-' ? '_' : option[i];
-	if (n >= sizeof(name) || number(value) < 0 || !set_number(s, name, number(value)))
-		misuse();
 }
 
 static void parse(int argc, char **argv, struct settings *s)
@@ -133,9 +124,8 @@ static void parse(int argc, char **argv, struct settings *s)
 			s->slow = number(v);
 		else if (strcmp(o, "--ntp-ns") == 0)
 			s->ntp_ns = number(v);
-		else if (strncmp(o, "--", 2) == 0)
-			take_number(s, o + 2, v);
-		else
+		else if (strncmp(o, "--", 2) != 0 || number(v) < 0 ||
+			 !set_number(s, o + 2, number(v)))
 			misuse();
 	}
 	if (!s->out || !s->ranks || !s->nodes || s->nodes > s->ranks || !s->groups || !s->global ||
