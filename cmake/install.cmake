@@ -9,17 +9,7 @@ install(FILES ${public_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rockit)
 file(GLOB man_pages CONFIGURE_DEPENDS docs/man/*.1)
 install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 
-if(EXISTS ${PROJECT_SOURCE_DIR}/completions/rockit.bash)
-  install(FILES completions/rockit.bash RENAME rockit
-          DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-endif()
-if(EXISTS ${PROJECT_SOURCE_DIR}/completions/_rockit)
-  install(FILES completions/_rockit DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
-endif()
-if(EXISTS ${PROJECT_SOURCE_DIR}/completions/rockit.fish)
-  install(FILES completions/rockit.fish
-          DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
-endif()
+include(cmake/completion.cmake)
 
 # The prefix is found from the file's own place, so that `cmake --install --prefix` is right too.
 file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)

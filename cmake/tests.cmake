@@ -118,6 +118,16 @@ if(TARGET rockit)
   endforeach()
 endif()
 
+# The manual: what it says and shows is tried. Once is enough: it looks at words, not at memory.
+if(TARGET rockit AND NOT ROCKIT_SANITIZE)
+  file(GLOB scripts CONFIGURE_DEPENDS tests/docs/*.py)
+  list(FILTER scripts EXCLUDE REGEX "/lib[^/]*\\.py$")
+  foreach(script ${scripts})
+    get_filename_component(name ${script} NAME_WE)
+    rockit_script_test(docs-${name} docs 600 ${python} ${script})
+  endforeach()
+endif()
+
 include(cmake/web_tests.cmake)
 include(cmake/pack_tests.cmake)
 

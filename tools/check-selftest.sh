@@ -7,6 +7,16 @@ trap 'rm -rf "$temp"' EXIT
 status=0
 unset ROCKIT
 
+make_stub() { # a command with one option, and what its completion offers
+	cat >rockit-stub <<-END
+		#!/bin/sh
+		case \$1 in
+		completion) echo '_rockit() { COMPREPLY=(${1-}); }' ;;
+		*) printf '  --top N    rows to show\nexamples:\n  rockit show x    a remark\n' ;;
+		esac
+	END
+}
+
 make_tree() { # a good tree
 	rm -rf "$temp/tree"
 	mkdir -p "$temp/tree/src/base" "$temp/tree/src/io" "$temp/tree/src/model" \
@@ -19,8 +29,10 @@ make_tree() { # a good tree
 	printf '#include "base/b.h"\n#include "io/c.h"\n' >src/io/c.c
 	printf '#include "io/c.h"\n#include "model/m.h"\n' >src/format/f.c
 	printf '#include "rockit/a.h"\n' >src/cli/cmd_show.c
-	printf '.TH show 1\n.TP\n\\fB\\-\\-top\\fR N\nRows.\n' >docs/man/rockit-show.1
-	printf '#!/bin/sh\necho "  --top N    rows to show"\n' >rockit-stub
+	printf '.TH show 1 2026-01-01\n.SH VERBS\n.BR rockit\\-show (1)\n' >docs/man/rockit.1
+	printf '.TH show 1 2026-01-01\n.SH OPTIONS\n.TP\n\\fB\\-\\-top\\fR N\nRows.\n' >docs/man/rockit-show.1
+	printf '.SH EXAMPLES\n.nf\nrockit show x\n.fi\n' >>docs/man/rockit-show.1
+	make_stub --top
 	printf '#!/bin/sh\nexit 0\n' >script.sh
 	chmod +x rockit-stub
 }
@@ -77,12 +89,26 @@ fault format "odd layout"
 
 touch src/cli/cmd_other.c
 fault man "a verb without a page"
-printf '.TH gone 1\n' >docs/man/rockit-gone.1
+printf '.TH gone 1 2026-01-01\n' >docs/man/rockit-gone.1
 fault man "a page without a verb"
-printf '.TH show 1\n' >docs/man/rockit-show.1
+sed -i '/^.TP/,/^Rows/d' docs/man/rockit-show.1
 fault man "an option that the page lacks"
 printf '.TP\n\\-\\-bottom\n' >>docs/man/rockit-show.1
 fault man "an option that the command lacks"
+sed -i '/^rockit show/d' docs/man/rockit-show.1
+fault man "an example that the page lacks"
+printf '.TH show 1 2026-01-01\n' >docs/man/rockit.1
+fault man "a verb that the first page does not know"
+if command -v bash >/dev/null; then
+	make_stub
+	fault man "an option that completion lacks"
+	make_stub '--top --bottom'
+	fault man "an option that completion has alone"
+fi
+if command -v groff >/dev/null; then
+	printf '.SH BUGS\n.XX\n' >>docs/man/rockit-show.1
+	fault man "a page with a request that there is not"
+fi
 printf '#!/bin/sh\nexit 3\n' >rockit-stub
 fault man "a command without --help"
 

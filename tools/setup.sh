@@ -163,6 +163,17 @@ setup_test() {
 	setup_cupti_headers
 	setup_pack
 	setup_launchers
+	setup_shells
+}
+
+# Completion is tried in the shells it is for, and manual pages are rendered.
+setup_shells() {
+	need bash have bash
+	need zsh have zsh
+	need fish have fish
+	need groff-base have groff
+	need mandoc have mandoc
+	install_what_there_is
 }
 
 has_assembler() { # for a machine, also the one that this is

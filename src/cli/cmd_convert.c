@@ -174,6 +174,7 @@ const struct rk_command cmd_convert = {
 	.summary = "write profiler output as Parquet, CSV, JSON lines or a trace for viewers",
 	.usage = "INPUT... -o OUT",
 	.options = options,
+	.operands = RK_OPERANDS_FILES,
 	.examples = "  rockit convert 1234_kernel_trace.csv -o kernels.parquet\n"
 		    "  rockit convert results.db -o tables/          one file per table\n"
 		    "  rockit convert trace.csv.zst -f csv -o - | head\n"

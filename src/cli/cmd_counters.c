@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "offers.h"
 #include "options.h"
 #include "print.h"
 #include "rockit/counters.h"
@@ -19,11 +20,11 @@ struct settings {
 
 static const struct rk_opt options[] = {
 	{ "arch", 0, "GFX", "target, such as gfx942 (default: the first AMD GPU here)", RK_OPT_TEXT,
-	  offsetof(struct settings, arch), NULL },
+	  offsetof(struct settings, arch), NULL, rk_counters_arch },
 	{ "check", 0, NULL, "say which NAMEs exist there, and what to use instead", RK_OPT_FLAG,
 	  offsetof(struct settings, check), NULL },
-	{ "plan", 0, "SET", "spread a set, file or list over the fewest runs", RK_OPT_TEXT,
-	  offsetof(struct settings, plan), NULL },
+	{ "plan", 0, "SET,...", "spread a set, file or list over the fewest runs", RK_OPT_TEXT,
+	  offsetof(struct settings, plan), rk_offer_counters },
 	RK_OPT_FORMAT(struct settings),
 	RK_OPT_OUTPUT(struct settings),
 	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },

@@ -177,6 +177,7 @@ const struct rk_command cmd_diff = {
 	.summary = "say what changed between two runs, in parts that add up",
 	.usage = "A B | A... -- B...",
 	.options = options,
+	.operands = RK_OPERANDS_FILES,
 	.examples = "  rockit diff before/ after/\n"
 		    "  rockit diff a1/ a2/ a3/ -- b1/ b2/ b3/   repeated runs: noise is known\n"
 		    "  rockit diff main.parquet mine.parquet --gate 5 --format markdown\n"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "newest.h"
+#include "offers.h"
 #include "options.h"
 #include "print.h"
 #include "progress.h"
@@ -44,7 +45,7 @@ static const struct rk_opt options[] = {
 	  AT(normal), normal_words },
 	{ "kernel-regex", 0, "RE", "these kernels only", RK_OPT_TEXT, AT(kernel_regex), NULL },
 	{ "group", 'g', "LIST", "metrics of these groups only: l2,hbm,...", RK_OPT_TEXT, AT(groups),
-	  NULL },
+	  rk_offer_groups },
 	{ "all", 'a', NULL, "every metric of the kernels that are shown", RK_OPT_FLAG, AT(all),
 	  NULL },
 	{ "top", 'n', "N", "kernels in the text (default: 5; 0: all)", RK_OPT_NUMBER, AT(top),
@@ -205,6 +206,7 @@ const struct rk_command cmd_metrics = {
 	.summary = "say what limits each kernel: metrics, roofline, verdict",
 	.usage = "[INPUT...]",
 	.options = options,
+	.operands = RK_OPERANDS_FILES,
 	.examples = "  rockit metrics                       the newest run under rockit_output/\n"
 		    "  rockit metrics workloads/app/MI300X --top 3\n"
 		    "  rockit metrics run/ --kernel-regex gemm --group l2,fabric\n"

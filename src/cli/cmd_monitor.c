@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "offers.h"
 #include "options.h"
 #include "rockit/monitor.h"
 #include "rockit/report.h"
@@ -26,7 +27,7 @@ static const struct rk_opt options[] = {
 	{ "interval", 0, "MS", "milliseconds between samples (default: 100)", RK_OPT_NUMBER,
 	  offsetof(struct settings, interval_ms), NULL },
 	{ "metrics", 0, "LIST", "of power, vram, busy, clock, temp, energy (default: all)",
-	  RK_OPT_TEXT, offsetof(struct settings, metrics), NULL },
+	  RK_OPT_TEXT, offsetof(struct settings, metrics), NULL, rk_sensor_word },
 	{ "dir", 'd', "DIR", "where the files go (default: a new one in rockit_output)",
 	  RK_OPT_TEXT, offsetof(struct settings, dir), NULL },
 	{ "duration", 0, "S", "seconds to sample (default: until CMD or ^C ends it)", RK_OPT_TEXT,

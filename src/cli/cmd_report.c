@@ -174,6 +174,7 @@ const struct rk_command cmd_report = {
 	.summary = "say what took the time: kernels, copies, calls, markers",
 	.usage = "[INPUT...]",
 	.options = options,
+	.operands = RK_OPERANDS_FILES,
 	.examples = "  rockit report 1234_kernel_trace.csv\n"
 		    "  rockit report                        the newest run under rockit_output/\n"
 		    "  rockit report results.db --by device --top 5\n"

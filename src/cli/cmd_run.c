@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "offers.h"
 #include "options.h"
 #include "print.h"
 #include "progress.h"
@@ -29,20 +30,15 @@ struct settings {
 	int then, format;
 };
 
-static const char *monitor_at(size_t i)
-{
-	return rk_monitor_word((unsigned)i);
-}
-
 #define AT(member) offsetof(struct settings, member)
 
 static const struct rk_opt options[] = {
 	{ "preset", 'p', "PRESET", "what to collect: see 'rockit presets' (default: lightweight)",
 	  RK_OPT_TEXT, AT(preset), NULL, rk_preset_word },
 	{ "trace", 't', "LIST", "hip,hsa,kernel,memcpy,marker,rccl,scratch,alloc or sys",
-	  RK_OPT_TEXT, AT(traces), NULL },
+	  RK_OPT_TEXT, AT(traces), rk_offer_traces },
 	{ "counters", 'c', "LIST", "hardware counters, @categories or a set, with commas",
-	  RK_OPT_TEXT, AT(counters), NULL },
+	  RK_OPT_TEXT, AT(counters), rk_offer_counters },
 	{ "input", 'i', "FILE", "counters from a pmc: file or a rocprofv3 job file", RK_OPT_TEXT,
 	  AT(input), NULL },
 	{ "tool", 0, "TOOL",
@@ -55,8 +51,8 @@ static const struct rk_opt options[] = {
 	{ "tool-args", 0, "ARGS", "raw options for the profiler, split as a shell would",
 	  RK_OPT_TEXT, AT(tool_args), NULL },
 	{ "additional-context", 0, "JSON", "a madengine context", RK_OPT_TEXT, AT(context), NULL },
-	{ "additional-context-file", 0, "F", "the same from a file", RK_OPT_TEXT, AT(context_file),
-	  NULL },
+	{ "additional-context-file", 0, "FILE", "the same from a file", RK_OPT_TEXT,
+	  AT(context_file), NULL },
 	{ "dir", 'd', "DIR", "run directory (default: rockit_output/<time>-<pid>)", RK_OPT_TEXT,
 	  AT(dir), NULL },
 	{ "force", 0, NULL, "take a directory that an earlier run has filled", RK_OPT_FLAG,
@@ -66,13 +62,13 @@ static const struct rk_opt options[] = {
 	{ "keep-going", 0, NULL, "go on with the next pass when one fails", RK_OPT_FLAG,
 	  AT(keep_going), NULL },
 	{ "monitor", 0, "LIST", "power,vram,busy,clock,temp,energy, all or none", RK_OPT_TEXT,
-	  AT(monitor), NULL, monitor_at },
+	  AT(monitor), NULL, rk_sensor_word },
 	{ "monitor-interval", 0, "MS", "milliseconds between samples (default: 100)", RK_OPT_NUMBER,
 	  AT(interval), NULL },
 	{ "kernel-regex", 0, "RE", "counters of these kernels only", RK_OPT_TEXT, AT(kernel_regex),
 	  NULL },
 	{ "library-trace", 0, "LIST", "rocblas,hipblaslt,miopen,rccl, or none", RK_OPT_TEXT,
-	  AT(library_trace), NULL },
+	  AT(library_trace), rk_offer_libraries },
 	{ "ranks", 0, "LIST", "profile these ranks (0,8-15); others run as they are", RK_OPT_TEXT,
 	  AT(ranks), NULL },
 	{ "baseline", 0, NULL, "run once without profiler first, and say the ratio", RK_OPT_FLAG,

@@ -76,7 +76,7 @@ struct settings {
 		  RK_OPT_TEXT,                                                                       \
 		  AT(context),                                                                       \
 		  NULL },                                                                            \
-		{ "additional-context-file", 0,   "F", "the same from a file", RK_OPT_TEXT,          \
+		{ "additional-context-file", 0,   "FILE", "the same from a file", RK_OPT_TEXT,       \
 		  AT(context_file),          NULL },                                                 \
 		{ "rockit",    0,          "PATH", "the command on the nodes (default: this one)",   \
 		  RK_OPT_TEXT, AT(rockit), NULL },                                                   \
@@ -218,6 +218,7 @@ static const struct rk_command cmd_slurm_collect = {
 	.usage = "DIR",
 	.options = collect_options,
 	.light = true,
+	.operands = RK_OPERANDS_DIRS,
 	.examples = "  rockit slurm collect prof && rockit report --by rank prof\n",
 	.run = collect_run,
 };

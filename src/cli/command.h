@@ -9,6 +9,9 @@ struct rk_opt;
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_MISUSE = 2, EXIT_OWN = 125 };
 
+/* What completion offers where a verb takes operands and `word` says nothing. */
+enum rk_operands { RK_OPERANDS_NONE, RK_OPERANDS_FILES, RK_OPERANDS_DIRS };
+
 struct rk_command {
 	const char *name;
 	const char *summary;          /* one line, lower case */
@@ -17,7 +20,8 @@ struct rk_command {
 	bool plain;                   /* takes no common option but --help */
 	bool light;                   /* reads no traces: takes no --threads and no --tmpdir */
 	bool program;                 /* the first operand begins a command line that is not ours */
-	const char *examples;         /* whole lines, or NULL */
+	enum rk_operands operands;
+	const char *examples; /* whole lines, or NULL */
 	/* The i-th operand that completion offers, NULL past the end; may be NULL itself. */
 	const char *(*word)(size_t i);
 	/* argv[0] is the verb. Returns the exit status. */
@@ -26,8 +30,8 @@ struct rk_command {
 	const struct rk_command *const *verbs;
 };
 
-extern const struct rk_command cmd_convert, cmd_counters, cmd_diff, cmd_doctor, cmd_help,
-	cmd_metrics, cmd_monitor, cmd_pack, cmd_presets, cmd_report, cmd_run, cmd_slurm,
+extern const struct rk_command cmd_completion, cmd_convert, cmd_counters, cmd_diff, cmd_doctor,
+	cmd_help, cmd_metrics, cmd_monitor, cmd_pack, cmd_presets, cmd_report, cmd_run, cmd_slurm,
 	cmd_version;
 
 /* All verbs in the order of `rockit help`, NULL at the end (main.c). */

@@ -13,9 +13,9 @@
 #include "say.h"
 
 const struct rk_command *const rk_commands[] = {
-	&cmd_run,    &cmd_report,  &cmd_metrics,  &cmd_diff,    &cmd_convert,
-	&cmd_doctor, &cmd_presets, &cmd_counters, &cmd_monitor, &cmd_slurm,
-	&cmd_pack,   &cmd_help,    &cmd_version,  NULL,
+	&cmd_run,    &cmd_report,     &cmd_metrics,  &cmd_diff,    &cmd_convert,
+	&cmd_doctor, &cmd_presets,    &cmd_counters, &cmd_monitor, &cmd_slurm,
+	&cmd_pack,   &cmd_completion, &cmd_help,     &cmd_version, NULL,
 };
 
 enum { NCOMMANDS = sizeof(rk_commands) / sizeof(rk_commands[0]) };
@@ -68,6 +68,8 @@ const struct rk_command cmd_version = {
 	.summary = "print the version",
 	.usage = "",
 	.plain = true,
+	.examples = "  rockit version\n"
+		    "  rockit --version\n",
 	.run = version_run,
 };
 

@@ -34,8 +34,7 @@ static bool takes(const struct rk_command *cmd, const struct rk_opt *o)
 	return o->letter == 'h' || (!cmd->plain && !(cmd->light && heavy));
 }
 
-/* The i-th option of a verb, its own first; NULL past the end. */
-static const struct rk_opt *option_at(const struct rk_command *cmd, size_t i)
+const struct rk_opt *rk_option_at(const struct rk_command *cmd, size_t i)
 {
 	const struct rk_opt *o = cmd->options;
 
@@ -58,7 +57,7 @@ static int unknown_long(const struct rk_command *cmd, const char *name)
 	const char *words[MAX_OPTIONS + 1], *near;
 	size_t n = 0;
 
-	for (const struct rk_opt *o; n < MAX_OPTIONS && (o = option_at(cmd, n)) != NULL; n++)
+	for (const struct rk_opt *o; n < MAX_OPTIONS && (o = rk_option_at(cmd, n)) != NULL; n++)
 		words[n] = o->name;
 	words[n] = NULL;
 	near = rk_nearest(name, words);
@@ -136,7 +135,7 @@ static int parse_long(const struct rk_command *cmd, void *settings, const char *
 	const struct rk_opt *o;
 	char name[MAX_WORD + 1];
 
-	while ((o = option_at(cmd, i++)) != NULL)
+	while ((o = rk_option_at(cmd, i++)) != NULL)
 		if (strlen(o->name) == len && memcmp(o->name, text, len) == 0)
 			break;
 	if (!o) {
@@ -163,7 +162,7 @@ static int parse_letters(const struct rk_command *cmd, void *settings, const cha
 		const char *value = NULL;
 		size_t i = 0;
 
-		while ((o = option_at(cmd, i++)) != NULL)
+		while ((o = rk_option_at(cmd, i++)) != NULL)
 			if (o->letter == *text)
 				break;
 		if (!o)
@@ -241,7 +240,7 @@ void rk_options_help(const struct rk_command *cmd)
 	const struct rk_opt *o;
 
 	puts("options:");
-	for (size_t i = 0; (o = option_at(cmd, i)) != NULL; i++) {
+	for (size_t i = 0; (o = rk_option_at(cmd, i)) != NULL; i++) {
 		char left[64];
 
 		snprintf(left, sizeof(left), "%c%c%c --%s%s%s", o->letter ? '-' : ' ',
@@ -258,7 +257,7 @@ static const struct rk_opt *option_named(const struct rk_command *cmd, const cha
 {
 	const struct rk_opt *o;
 
-	for (size_t i = 0; word && (o = option_at(cmd, i)) != NULL; i++)
+	for (size_t i = 0; word && (o = rk_option_at(cmd, i)) != NULL; i++)
 		if ((word[0] == '-' && word[1] == '-' && !strcmp(word + 2, o->name)) ||
 		    (word[0] == '-' && o->letter && word[1] == o->letter && !word[2]))
 			return o;
@@ -281,7 +280,7 @@ void rk_options_words(const struct rk_command *cmd, const char *before)
 		puts(word);
 	for (size_t i = 0; cmd->verbs && cmd->verbs[i]; i++)
 		printf("%s\t%s\n", strrchr(cmd->verbs[i]->name, ' ') + 1, cmd->verbs[i]->summary);
-	for (size_t i = 0; !cmd->verbs && (o = option_at(cmd, i)) != NULL; i++) {
+	for (size_t i = 0; !cmd->verbs && (o = rk_option_at(cmd, i)) != NULL; i++) {
 		printf("--%s\t%s\n", o->name, o->help);
 		if (o->letter)
 			printf("-%c\t%s\n", o->letter, o->help);

@@ -21,11 +21,15 @@ enum rk_opt_kind {
 struct rk_opt {
 	const char *name; /* long name without dashes */
 	char letter;      /* 0: none */
-	const char *arg;  /* what stands for the argument in the help; NULL for flags */
+	/*
+	 * What stands for the argument in the help; NULL for flags. Shells offer files for FILE,
+	 * OUT and PATH, folders for DIR, and words with commas between them for LIST and "X,...".
+	 */
+	const char *arg;
 	const char *help;
 	enum rk_opt_kind kind;
 	size_t offset;              /* in the verb's settings */
-	const char *const *choices; /* ended by NULL */
+	const char *const *choices; /* ended by NULL; of RK_OPT_TEXT: for completion alone */
 	/* The i-th value that completion offers, NULL past the end; may be NULL itself. */
 	const char *(*word)(size_t i);
 };
@@ -47,6 +51,9 @@ struct rk_common {
  */
 int rk_options_parse(const struct rk_command *cmd, void *settings, int argc, char **argv,
 		     int *ret_operands);
+
+/* The i-th option of a verb, its own first; NULL past the end. */
+const struct rk_opt *rk_option_at(const struct rk_command *cmd, size_t i);
 
 /* The options of `cmd`, one per line, as the help shows them. */
 void rk_options_help(const struct rk_command *cmd);

@@ -98,6 +98,7 @@ const struct rk_command cmd_pack_verify = {
 	.usage = "DIR | WHEEL...",
 	.options = verify_options,
 	.light = true,
+	.operands = RK_OPERANDS_FILES,
 	.examples = "  rockit pack verify out/dist\n"
 		    "  rockit pack verify out/dist --system libdrm.so.2 --format json\n",
 	.run = verify_run,
@@ -128,6 +129,7 @@ const struct rk_command cmd_pack_index = {
 	.summary = "a package index (PEP 503, hashes, PEP 658) for a folder of packages",
 	.usage = "DIR",
 	.light = true,
+	.operands = RK_OPERANDS_DIRS,
 	.examples = "  rockit pack index out/dist\n"
 		    "  pip install rocm --index-url file://$PWD/out/dist/simple\n",
 	.run = index_run,

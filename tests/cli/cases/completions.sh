@@ -16,18 +16,13 @@ echo "pack build --devel-compression:"
 "$ROCKIT" help --words -- pack build --artifact-dir x --devel-compression
 echo "convert --output: anything"
 "$ROCKIT" help --words -- convert --output
-command -v bash >/dev/null || exit 0
-offer() { # words of a command line, the last being typed
-	bash -c '. "$CASES/../../completions/rockit.bash"
-		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
-		_rockit; echo "${COMPREPLY[*]}"' bash "$ROCKIT" "$@"
-}
-echo "bash:"
-offer conv
-offer report --top 3 --b
-offer report --by r
-offer convert --table ker
-offer report -- --b
-offer pack b
-offer pack build --dev
-offer pack build --rpath-tag ru
+echo "misuse:"
+"$ROCKIT" completion
+echo $?
+"$ROCKIT" completion fsh
+"$ROCKIT" completion tcsh
+"$ROCKIT" completion bash zsh
+"$ROCKIT" completion --top bash
+for shell in bash zsh fish; do
+	"$ROCKIT" completion $shell | grep -c "made by 'rockit completion $shell'"
+done

@@ -1,0 +1,16 @@
+/* offers.h - what shells offer for options that take a list; the options take more than this. */
+#ifndef RK_OFFERS_H
+#define RK_OFFERS_H
+
+#include <stddef.h>
+
+/* Each ended by NULL. tests/docs holds them against what the library and data/ have. */
+extern const char *const rk_offer_traces[];    /* run -t */
+extern const char *const rk_offer_libraries[]; /* run --library-trace */
+extern const char *const rk_offer_counters[];  /* run -c, counters --plan: sets and @categories */
+extern const char *const rk_offer_groups[];    /* metrics --group */
+
+/* The i-th thing that monitors sample, NULL past the end. */
+const char *rk_sensor_word(size_t i);
+
+#endif
