@@ -181,6 +181,6 @@ const struct rk_command cmd_convert = {
 		    "  rockit convert run/ -o run.pftrace            for ui.perfetto.dev\n"
 		    "  rockit convert job/ -o job.tar                a trace per rank\n"
 		    "  rockit convert job/ -o set/ --dataset         for DuckDB, Spark and others\n"
-		    "  rockit convert job/ -o set/ --dataset --shard 3/8\n",
+		    "  rockit convert job/ -o parts/ --dataset --shard 3/8\n",
 	.run = convert_run,
 };
