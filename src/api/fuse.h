@@ -13,22 +13,29 @@
 #include "pass/align.h"
 #include "rockit/ranks.h"
 
-/* A rank as its folder describes it. Text is owned by the members. */
+/*
+ * A rank as its folder describes it, or its rows where no folder does. Text is owned by the members.
+ * Folders that are left out (of another job, a second one of a rank) are no members: their rows are not
+ * read, and problems name them.
+ */
 struct rk_fuse_member {
 	int64_t rank, local_rank, size; /* local_rank, size: -1 unknown */
 	char *node, *job, *step;        /* "" unknown */
 	char *folder;                   /* "" when the rank is known from rows alone */
 	char *tool, *tool_version, *state;
+	uint32_t machine;       /* equal: one machine that was not started again, one clock */
 	int64_t status;         /* -1 unknown */
 	int64_t clock_error_ns; /* of its records against its node's clock, -1 unknown */
 	struct rk_align_snapshot snapshots[2];
 	unsigned nsnapshots;
-	bool usable; /* false: of another job, a duplicate: it is in no sum over ranks */
 };
 
 struct rk_fuse_members {
-	struct rk_fuse_member *v; /* by rank */
+	struct rk_fuse_member *v; /* by rank, each once */
 	size_t n, cap;
+	uint64_t size;                     /* of the job, 0 unknown */
+	size_t nodes;                      /* names of nodes, one more where some rank has none */
+	const char *job;                   /* of a member; "" unknown */
 	struct rk_ranks_problem *problems; /* text owned: rk_free */
 	size_t nproblems, cap_problems;
 };

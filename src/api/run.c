@@ -1,5 +1,5 @@
 /* run.c - a run: opened, looked at, closed. */
-#include "api/run.h"
+#include "api/run_ranks.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -85,6 +85,10 @@ void rk_run_close(struct rk_run *run)
 		rk_free(run->found[i].keys);
 		rk_free(run->found[i].program);
 	}
+	for (size_t i = 0; i < run->nrecords; i++)
+		rk_record_clear(&run->records[i]);
+	rk_free(run->records);
+	rk_run_places_free(run);
 	for (size_t i = 0; run->reasons && i < run->nfound; i++)
 		rk_free(run->reasons[i]);
 	rk_free(run->reasons);

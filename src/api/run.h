@@ -2,6 +2,7 @@
 #ifndef RK_RUN_H
 #define RK_RUN_H
 
+#include "api/run_records.h"
 #include "format/reader.h"
 #include "io/walk.h"
 #include "pass/join.h"
@@ -40,12 +41,15 @@ struct rk_found {
 	int64_t pid;      /* its name begins with, -1 without */
 	uint64_t bytes;
 	uint64_t dev, ino;      /* of a regular file, else 0 */
+	bool unreadable;        /* of a format that is known, and damaged */
 	bool made_here;         /* a trace that rockit wrote, found in a directory */
 	struct rk_reader *kept; /* a pipe: cannot be opened again */
 	/* of its counters, once rk_run_counter_names has looked: */
 	uint32_t *counters, *keys; /* names as recorded, and what they are joined under */
 	size_t ncounters;
-	const char *level; /* the level counter whose pass it is, "" for none */
+	const char *level;                  /* the level counter whose pass it is, "" for none */
+	const struct rk_run_record *record; /* that speaks of it, or NULL; the run's */
+	const char *left_out;               /* it gives nothing, and why: static; NULL: it may */
 };
 
 struct rk_energy; /* pass/energy.h */
@@ -55,6 +59,10 @@ struct rk_run {
 	struct rk_name_style style;
 	struct rk_found *found;
 	size_t nfound, cap_found;
+	struct rk_run_record *records; /* by folder, once all files were found */
+	size_t nrecords, cap_records;
+	struct rk_rank_place *places; /* by rank, the one that is used first (run_ranks.c) */
+	size_t nplaces, cap_places;
 	struct rk_run_file *files; /* the public view, made when asked */
 	char **reasons;
 	struct rk_run_options opt;

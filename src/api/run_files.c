@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "api/run.h"
+#include "api/run_ranks.h"
 #include "base/alloc.h"
 #include "base/text.h"
 #include "format/writer.h"
@@ -66,7 +66,8 @@ static int look_at(struct rk_run *run, const char *path, bool must, struct rk_er
 		return rc;
 	}
 	if (rc < 0) {
-		if (rc != RK_E_UNSUPPORTED)
+		f->unreadable = rc != RK_E_UNSUPPORTED;
+		if (f->unreadable)
 			rk_diag_add(run->ctx.diag, "unreadable-file", path, why.line, 1, "%s",
 				    why.message);
 		return 0;
@@ -121,6 +122,28 @@ static void pass_over_raw(const struct rk_walk *w, size_t at, bool *skip)
 		skip[i] |= !rk_text_ends(w->paths[i], strlen(w->paths[i]), ".parquet");
 }
 
+/* Whether folders of ranks lie below the one of path `at`. */
+static bool above_ranks(const struct rk_walk *w, size_t at)
+{
+	size_t len = dir_len(w->paths[at]), first = at;
+	bool above = false;
+
+	while (first > 0 && is_below(w->paths[first - 1], w->paths[at], len))
+		first--;
+	for (size_t i = first; i < w->n && is_below(w->paths[i], w->paths[at], len) && !above; i++)
+		above = rk_rank_prefix(w->paths[i]) > len + 1;
+	return above;
+}
+
+static int add_record(struct rk_run *run, const struct rk_walk *w, size_t at, struct rk_error *err)
+{
+	int rc = rk_records_add(run, w->paths[at], err);
+
+	if (rc == 0)
+		run->records[run->nrecords - 1].above = above_ranks(w, at);
+	return rc;
+}
+
 static int look_at_all(struct rk_run *run, const struct rk_walk *w, struct rk_error *err)
 {
 	bool *skip = rk_calloc(w->n ? w->n : 1, sizeof(*skip));
@@ -130,6 +153,8 @@ static int look_at_all(struct rk_run *run, const struct rk_walk *w, struct rk_er
 		bool record = rk_text_ends(w->paths[i], strlen(w->paths[i]), "/run.json");
 
 		skip[i] |= record;
+		if (record)
+			rc = add_record(run, w, i, err);
 		if (record || rk_text_ends(w->paths[i], strlen(w->paths[i]), "/" KERNELS_FILE))
 			pass_over_raw(w, i, skip);
 	}
@@ -171,13 +196,24 @@ static int look_in_dir(struct rk_run *run, const char *dir, struct rk_error *err
 	return rc == 0 && !known ? fail_nothing(run, dir, err) : rc;
 }
 
+static int look_at_file(struct rk_run *run, const char *path, struct rk_error *err)
+{
+	int rc = look_at(run, path, true, err);
+
+	return rc == 0 ? rk_records_near(run, path, err) : rc;
+}
+
 int rk_run_find(struct rk_run *run, const char *const *paths, size_t npaths, struct rk_error *err)
 {
 	int rc = npaths ? 0 : rk_fail(err, RK_E_USAGE, "no input given");
 
 	for (size_t i = 0; rc == 0 && i < npaths; i++)
 		rc = rk_is_dir(paths[i]) ? look_in_dir(run, paths[i], err) :
-					   look_at(run, paths[i], true, err);
+					   look_at_file(run, paths[i], err);
+	if (rc < 0)
+		return rc;
+	rk_records_settle(run);
+	rc = rk_run_places(run, err);
 	if (rc < 0)
 		return rc;
 	run->files = rk_calloc(run->nfound, sizeof(*run->files));

@@ -207,6 +207,7 @@ static char *program_of(const char *group)
 int rk_run_place(struct rk_found *f, const char *path, struct rk_error *err)
 {
 	int64_t pass = number_in_path(path, passes, true);
+	int64_t rank = number_in_path(path, ranks, false);
 	struct stat st;
 
 	f->path = rk_strdup(path);
@@ -216,7 +217,7 @@ int rk_run_place(struct rk_found *f, const char *path, struct rk_error *err)
 		return rk_fail_nomem(err);
 	f->stem = without_packing(path);
 	f->pass = pass > INT32_MAX ? -1 : (int)pass;
-	f->rank = number_in_path(path, ranks, false);
+	f->rank = rank > INT32_MAX ? -1 : rank;
 	f->pid = pid_of(path, f->group);
 	if (!stat(path, &st) && S_ISREG(st.st_mode)) {
 		f->bytes = (uint64_t)st.st_size;

@@ -180,8 +180,9 @@ static void settle_one(struct rk_run *run, size_t i, int pass)
 	struct rk_found *f = &run->found[i];
 	const char *better = f->ops ? copied_before(run, i) : NULL;
 
-	if (better) {
-		explain(run, i, "the same rows are in %s", better);
+	if (f->left_out || better) {
+		explain(run, i, f->left_out ? "%s" : "the same rows are in %s",
+			f->left_out ? f->left_out : better);
 		return;
 	}
 	for (unsigned t = 0; t < RK_NTABLES; t++) {

@@ -1,0 +1,419 @@
+/*
+ * fuse_members.c - which ranks a run has, and what is known of each.
+ *
+ * Of a rank whose folder is known nothing of its rows has to be read, but for the name of its node
+ * where neither run.json nor the path tells it: then the first rows do. Files that name no rank may
+ * have rows of many, as one table that was made of all of them: there the column is read.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/dataset.h"
+#include "api/fuse_problems.h"
+#include "api/run_ranks.h"
+#include "base/alloc.h"
+
+enum { MEMBERS_MAX = 1 << 16 };
+
+/* Clocks of one machine, read against the wall's, do not drift or step by more than this. */
+static const int64_t same_boot_ns = INT64_C(2000000000);
+
+/* ---- members ---- */
+
+static struct rk_fuse_member *new_member(struct rk_fuse_members *m, int64_t rank,
+					 struct rk_error *err)
+{
+	struct rk_fuse_member *v = rk_grow(m->v, &m->cap, m->n + 1, sizeof(*v));
+
+	if (!v) {
+		rk_fail_nomem(err);
+		return NULL;
+	}
+	m->v = v;
+	v += m->n++;
+	*v = (struct rk_fuse_member){
+		.rank = rank, .local_rank = -1, .size = -1, .status = -1, .clock_error_ns = -1
+	};
+	return v;
+}
+
+/* All texts of it: of `r`, which may be NULL. */
+static int set_texts(struct rk_fuse_member *v, const struct rk_run_record *r, const char *node,
+		     const char *folder, struct rk_error *err)
+{
+	char *const *t = r ? r->text : NULL;
+	const struct {
+		char **to;
+		const char *text;
+	} texts[] = {
+		{ &v->node, t && t[RK_REC_NODE][0] ? t[RK_REC_NODE] : node },
+		{ &v->folder, folder },
+		{ &v->job, t ? t[RK_REC_JOB] : "" },
+		{ &v->step, t ? t[RK_REC_STEP] : "" },
+		{ &v->tool, t ? t[RK_REC_TOOL] : "" },
+		{ &v->tool_version, t ? t[RK_REC_TOOL_VERSION] : "" },
+		{ &v->state, t ? t[RK_REC_STATE] : "" },
+	};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		*texts[i].to = rk_strdup(texts[i].text);
+		if (!*texts[i].to)
+			return rk_fail_nomem(err);
+	}
+	return 0;
+}
+
+static void set_numbers(struct rk_fuse_member *v, const struct rk_run_record *r)
+{
+	v->local_rank = r->local_rank;
+	v->size = r->size;
+	v->status = r->status;
+	v->clock_error_ns = r->clock_error_ns;
+	memcpy(v->snapshots, r->snapshots, sizeof(v->snapshots));
+	v->nsnapshots = r->nsnapshots;
+}
+
+/* The node that a place in a data set names, else ""; borrowed from the run. */
+static int node_of(struct rk_run *run, const struct rk_rank_place *p, const char **ret,
+		   struct rk_error *err)
+{
+	uint32_t node = 0;
+	char *path;
+	int rc;
+
+	*ret = "";
+	if (!p->hive)
+		return 0;
+	path = rk_strf("%s/", p->folder);
+	rc = path ? rk_hive_node(&run->ctx, path, &node, err) : rk_fail_nomem(err);
+	rk_free(path);
+	if (rc == 0)
+		*ret = rk_strtab_borrow(run->ctx.names, node, NULL);
+	return rc;
+}
+
+static int add_place(struct rk_run *run, struct rk_fuse_members *m, const struct rk_rank_place *p,
+		     struct rk_error *err)
+{
+	const struct rk_run_record *r = p->record && p->record->ours ? p->record : NULL;
+	struct rk_fuse_member *v = new_member(m, p->rank, err);
+	const char *node;
+	int rc = v ? node_of(run, p, &node, err) : RK_E_NOMEM;
+
+	if (rc < 0)
+		return rc;
+	if (r)
+		set_numbers(v, r);
+	return set_texts(v, r, node, p->hive ? "" : p->folder, err);
+}
+
+static int from_places(struct rk_run *run, struct rk_fuse_members *m, struct rk_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < run->nplaces; i++)
+		if (run->places[i].fate == RK_PLACE_USED && !run->places[i].again)
+			rc = add_place(run, m, &run->places[i], err);
+	return rc;
+}
+
+/* ---- rows ---- */
+
+static const struct look {
+	enum rk_table table;
+	unsigned rank, node;
+} looks[] = {
+	{ RK_KERNELS, RK_K_RANK, RK_K_NODE },
+	{ RK_MEMCPY, RK_C_RANK, RK_C_NODE },
+	{ RK_API, RK_A_RANK, RK_A_NODE },
+};
+enum { NLOOKS = sizeof(looks) / sizeof(looks[0]) };
+
+static struct rk_fuse_member *find(const struct rk_fuse_members *m, int64_t rank)
+{
+	size_t from = 0, to = m->n;
+
+	while (from < to) {
+		size_t mid = from + (to - from) / 2;
+
+		if (m->v[mid].rank < rank)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	return from < m->n && m->v[from].rank == rank ? &m->v[from] : NULL;
+}
+
+/* A new one goes to its place: rows come rank by rank, so there is seldom something to move. */
+static int add_rank(struct rk_fuse_members *m, int64_t rank, struct rk_error *err)
+{
+	struct rk_fuse_member v;
+	size_t at;
+	int rc;
+
+	if (rank < 0 || m->n == MEMBERS_MAX || find(m, rank))
+		return 0;
+	if (!new_member(m, rank, err))
+		return RK_E_NOMEM;
+	rc = set_texts(&m->v[m->n - 1], NULL, "", "", err);
+	v = m->v[m->n - 1];
+	for (at = m->n - 1; at && m->v[at - 1].rank > rank; at--)
+		m->v[at] = m->v[at - 1];
+	m->v[at] = v;
+	return rc;
+}
+
+static int name_node(struct rk_run *run, struct rk_fuse_members *m, int64_t rank, uint32_t node,
+		     struct rk_error *err)
+{
+	struct rk_fuse_member *v = find(m, rank);
+	char *name;
+
+	if (!v || v->node[0] || !node)
+		return 0;
+	name = rk_strdup(rk_strtab_borrow(run->ctx.names, node, NULL));
+	if (!name)
+		return rk_fail_nomem(err);
+	rk_free(v->node);
+	v->node = name;
+	return 0;
+}
+
+static int add_rows(struct rk_run *run, struct rk_fuse_members *m, const struct look *l,
+		    const struct rk_batch *b, struct rk_error *err)
+{
+	int64_t last = -1;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < b->nrows; i++) {
+		int64_t rank = rk_batch_int(b, l->rank, i, -1);
+
+		if (rank == last || rank < 0)
+			continue;
+		last = rank;
+		rc = add_rank(m, rank, err);
+		if (rc == 0 && rk_column_has(&b->cols[l->node], i))
+			rc = name_node(run, m, rank, rk_batch_id(b, l->node, i), err);
+	}
+	return rc;
+}
+
+/* Rows of one file, all or the first; the others are left alone meanwhile. */
+static int look_into(struct rk_run *run, struct rk_fuse_members *m, const struct look *l, size_t at,
+		     bool all, struct rk_error *err)
+{
+	uint64_t want = UINT64_C(1) << l->rank | UINT64_C(1) << l->node;
+	uint32_t *used = rk_calloc(run->nfound, sizeof(*used));
+	struct rk_error ignored = { 0 };
+	struct rk_source *rows = NULL;
+	const struct rk_batch *b;
+	int rc = used ? 0 : rk_fail_nomem(err);
+
+	for (size_t i = 0; rc == 0 && i < run->nfound; i++) {
+		used[i] = run->found[i].used;
+		run->found[i].used = i == at ? used[i] : 0;
+	}
+	if (rc == 0 && rk_run_scan(run, l->table, want, &rows, &ignored) == 0)
+		while (rc == 0 && rk_source_next(rows, &b, &ignored) > 0) {
+			rc = add_rows(run, m, l, b, err);
+			if (!all)
+				break;
+		}
+	rk_source_close(rows);
+	for (size_t i = 0; used && i < run->nfound; i++)
+		run->found[i].used = used[i];
+	rk_free(used);
+	/* damage is told by those who need the rows */
+	return rc == 0 && ignored.code == RK_E_NOMEM ? rk_fail_nomem(err) : rc;
+}
+
+/* Of files that name no rank, those that may have several; the trace of a process has one at most. */
+static bool may_hold_ranks(const struct rk_found *f, bool *ret_all)
+{
+	*ret_all = !strcmp(f->ops->name, "parquet");
+	return *ret_all || !strcmp(f->ops->name, "kineto-json");
+}
+
+static int from_rows(struct rk_run *run, struct rk_fuse_members *m, const struct look *l,
+		     bool *ret_found, struct rk_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < run->nfound; i++) {
+		const struct rk_found *f = &run->found[i];
+		const struct rk_fuse_member *v = f->rank >= 0 ? find(m, f->rank) : NULL;
+		bool all = false;
+
+		if (!(f->used >> l->table & 1) || (f->kept && f->kept->once))
+			continue;
+		*ret_found = true;
+		if (v ? !v->node[0] : may_hold_ranks(f, &all))
+			rc = look_into(run, m, l, i, all, err);
+	}
+	return rc;
+}
+
+/* ---- machines ---- */
+
+static const char *boot_of(const struct rk_run *run, const struct rk_fuse_member *v)
+{
+	const struct rk_rank_place *p = rk_run_place_of(run, v->rank);
+
+	return p && p->record && p->record->ours ? p->record->text[RK_REC_BOOT] : "";
+}
+
+/* The clock of the records against the wall's; false: not known. */
+static bool since_boot(const struct rk_fuse_member *v, int64_t *ret)
+{
+	if (!v->nsnapshots)
+		return false;
+	*ret = v->snapshots[0].real_ns - v->snapshots[0].clock_ns;
+	return true;
+}
+
+/* A rank by its machine: the id of the boot, or the name where that is not known. */
+struct home {
+	const char *key;
+	bool timed;
+	int64_t boot_ns;
+	struct rk_fuse_member *v;
+};
+
+static int by_home(const void *a, const void *b)
+{
+	const struct home *x = a, *y = b;
+	int order = strcmp(x->key, y->key);
+
+	if (order || x->timed != y->timed)
+		return order ? order : y->timed - x->timed;
+	return (x->boot_ns > y->boot_ns) - (x->boot_ns < y->boot_ns);
+}
+
+/*
+ * Two nodes may have one name, and a machine that was started again has another clock: ranks of one
+ * key that were booted at different times are of different machines.
+ */
+static bool one_machine(const struct home *a, const struct home *b)
+{
+	if (!a->key[0] || strcmp(a->key, b->key) != 0)
+		return false;
+	return !a->timed || !b->timed || b->boot_ns - a->boot_ns <= same_boot_ns;
+}
+
+static int number_machines(struct rk_run *run, struct rk_fuse_members *m, struct rk_error *err)
+{
+	struct home *homes = rk_calloc(m->n + 1, sizeof(*homes));
+	uint32_t machine = 0;
+
+	if (!homes)
+		return rk_fail_nomem(err);
+	for (size_t i = 0; i < m->n; i++) {
+		struct home *h = &homes[i];
+
+		*h = (struct home){ .key = boot_of(run, &m->v[i]), .v = &m->v[i] };
+		if (!h->key[0])
+			h->key = h->v->node;
+		h->timed = since_boot(h->v, &h->boot_ns);
+	}
+	if (m->n)
+		qsort(homes, m->n, sizeof(*homes), by_home);
+	for (size_t i = 0; i < m->n; i++) {
+		machine += i && !one_machine(&homes[i - 1], &homes[i]);
+		homes[i].v->machine = machine;
+	}
+	rk_free(homes);
+	return 0;
+}
+
+static int by_node(const void *a, const void *b)
+{
+	return strcmp((*(const struct rk_fuse_member *const *)a)->node,
+		      (*(const struct rk_fuse_member *const *)b)->node);
+}
+
+static int count_nodes(struct rk_fuse_members *m, struct rk_error *err)
+{
+	const struct rk_fuse_member **v = rk_calloc(m->n + 1, sizeof(*v));
+
+	if (!v)
+		return rk_fail_nomem(err);
+	for (size_t i = 0; i < m->n; i++)
+		v[i] = &m->v[i];
+	if (m->n)
+		qsort(v, m->n, sizeof(*v), by_node);
+	for (size_t i = 0; i < m->n; i++)
+		m->nodes += !i || by_node(&v[i - 1], &v[i]) != 0;
+	rk_free(v);
+	return 0;
+}
+
+/* ---- all of it ---- */
+
+static void describe_job(struct rk_fuse_members *m)
+{
+	m->job = "";
+	for (size_t i = 0; i < m->n; i++) {
+		if (!m->job[0])
+			m->job = m->v[i].job;
+		if (m->v[i].size > 0 && (uint64_t)m->v[i].size > m->size)
+			m->size = (uint64_t)m->v[i].size;
+	}
+}
+
+static int make(struct rk_run *run, struct rk_fuse_members *m, struct rk_error *err)
+{
+	bool found = false;
+	size_t warnings;
+	int rc = from_places(run, m, err);
+
+	/* what is odd about the files is told by the passes that use their rows */
+	rk_diag_list(run->ctx.diag, &warnings);
+	for (unsigned i = 0; rc == 0 && i < NLOOKS && !found; i++)
+		rc = from_rows(run, m, &looks[i], &found, err);
+	rk_diag_reset(run->ctx.diag, warnings);
+	if (rc == 0)
+		rc = number_machines(run, m, err);
+	if (rc == 0)
+		rc = count_nodes(m, err);
+	if (rc < 0)
+		return rc;
+	describe_job(m);
+	return rk_fuse_problems(run, m, err);
+}
+
+int rk_fuse_members(struct rk_run *run, struct rk_fuse_members *ret, struct rk_error *err)
+{
+	struct rk_fuse_members m = { .job = "" };
+	int rc = make(run, &m, err);
+
+	if (rc < 0)
+		rk_fuse_members_release(&m);
+	else
+		*ret = m;
+	return rc;
+}
+
+const struct rk_fuse_member *rk_fuse_member_of(const struct rk_fuse_members *m, int64_t rank)
+{
+	return find(m, rank);
+}
+
+void rk_fuse_members_release(struct rk_fuse_members *m)
+{
+	for (size_t i = 0; i < m->n; i++) {
+		struct rk_fuse_member *v = &m->v[i];
+
+		rk_free(v->node);
+		rk_free(v->job);
+		rk_free(v->step);
+		rk_free(v->folder);
+		rk_free(v->tool);
+		rk_free(v->tool_version);
+		rk_free(v->state);
+	}
+	for (size_t i = 0; i < m->nproblems; i++)
+		rk_free((char *)m->problems[i].text);
+	rk_free(m->v);
+	rk_free(m->problems);
+	*m = (struct rk_fuse_members){ .job = "" };
+}

@@ -1,0 +1,393 @@
+/* fuse_problems.c - see fuse_problems.h. */
+#include "api/fuse_problems.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/run_ranks.h"
+#include "base/alloc.h"
+
+enum { RANGES_MAX = 12, GROUPS_MAX = 4, TEXT_MAX = 8192 };
+
+/* ---- sentences ---- */
+
+void rk_rank_list_add(struct rk_rank_list *l, int64_t rank)
+{
+	int64_t *v = l->bad ? NULL : rk_grow(l->v, &l->cap, l->n + 1, sizeof(*v));
+
+	if (v) {
+		l->v = v;
+		v[l->n++] = rank;
+	} else {
+		l->bad = true;
+	}
+}
+
+void rk_rank_list_release(struct rk_rank_list *l)
+{
+	rk_free(l->v);
+	*l = (struct rk_rank_list){ .v = NULL };
+}
+
+void rk_rank_list_put(struct rk_bytes *b, const struct rk_rank_list *l)
+{
+	unsigned ranges = 0;
+
+	b->bad |= l->bad;
+	rk_bytes_puts(b, l->n == 1 ? "rank " : "ranks ");
+	for (size_t i = 0, to; i < l->n; i = to + 1) {
+		to = i;
+		while (to + 1 < l->n && l->v[to + 1] == l->v[to] + 1)
+			to++;
+		if (ranges++ == RANGES_MAX) {
+			rk_bytes_printf(b, ", ... (%zu in all)", l->n);
+			return;
+		}
+		rk_bytes_printf(b, "%s%" PRId64, i ? ", " : "", l->v[i]);
+		if (to > i)
+			rk_bytes_printf(b, to == i + 1 ? ", %" PRId64 : "-%" PRId64, l->v[to]);
+	}
+}
+
+int rk_problem_add(struct rk_fuse_members *m, const char *kind, const struct rk_rank_list *l,
+		   struct rk_bytes *b, struct rk_error *err)
+{
+	struct rk_ranks_problem *v =
+		rk_grow(m->problems, &m->cap_problems, m->nproblems + 1, sizeof(*v));
+	char *text = NULL;
+	int rc;
+
+	b->bad |= l->bad;
+	rc = rk_bytes_give(b, &text, NULL, err);
+	if (v)
+		m->problems = v;
+	if (rc < 0 || !v) {
+		rk_free(text);
+		return rk_fail_nomem(err);
+	}
+	v[m->nproblems++] = (struct rk_ranks_problem){
+		.kind = kind, .rank = l->n ? l->v[0] : -1, .count = l->n, .text = text
+	};
+	return 0;
+}
+
+/* ---- problems of single ranks, told together ---- */
+
+/* What a rank has in common with others of the same problem; NULL: it has none of it. */
+typedef const char *fault_of(const struct rk_rank_place *p);
+
+static const char *record_unreadable(const struct rk_rank_place *p)
+{
+	return p->record ? p->record->fault : NULL;
+}
+
+static bool is_ours(const struct rk_rank_place *p)
+{
+	return p->record && p->record->ours;
+}
+
+static const char *unfinished(const struct rk_rank_place *p)
+{
+	if (!is_ours(p) || strcmp(p->record->text[RK_REC_STATE], "running") != 0)
+		return NULL;
+	return p->record->text[RK_REC_SCRATCH];
+}
+
+static const char *stopped(const struct rk_rank_place *p)
+{
+	return is_ours(p) && !strcmp(p->record->text[RK_REC_STATE], "stopped") ? "" : NULL;
+}
+
+static const char *files_unreadable(const struct rk_rank_place *p)
+{
+	return p->unreadable ? "" : NULL;
+}
+
+static const char *without_kernels(const struct rk_rank_place *p)
+{
+	bool none = !(p->tables & RK_TABLE_BIT(RK_KERNELS));
+
+	return none || (is_ours(p) && p->record->kernels == 0) ? "" : NULL;
+}
+
+static const struct ask {
+	const char *kind;
+	fault_of *fault;
+	const char *one, *many; /* behind the ranks */
+	const char *detail;     /* before what they have in common, where that is not "" */
+} asks[] = {
+	{ "broken", record_unreadable, " has a run.json that cannot be read",
+	  " have a run.json that cannot be read", ": " },
+	{ "broken", unfinished,
+	  " did not finish: killed, cancelled, its node lost, or it still runs",
+	  " did not finish: killed, cancelled, their nodes lost, or they still run",
+	  "; what was recorded lies in " },
+	{ "broken", stopped, " was stopped before all of its passes were run",
+	  " were stopped before all of their passes were run", "" },
+	{ "broken", files_unreadable, " has files that are damaged or cut off, and are left out",
+	  " have files that are damaged or cut off, and are left out", "" },
+	{ "empty", without_kernels, " has no kernels", " have no kernels", "" },
+};
+enum { NASKS = sizeof(asks) / sizeof(asks[0]) };
+
+static bool counts(const struct rk_rank_place *p)
+{
+	return p->fate == RK_PLACE_USED && !p->again;
+}
+
+static int tell(struct rk_fuse_members *m, const struct ask *a, const char *common,
+		const struct rk_rank_list *l, struct rk_error *err)
+{
+	struct rk_bytes b;
+
+	rk_bytes_init(&b, TEXT_MAX);
+	rk_rank_list_put(&b, l);
+	rk_bytes_puts(&b, l->n == 1 ? a->one : a->many);
+	if (common[0])
+		rk_bytes_printf(&b, "%s%s", a->detail, common);
+	return rk_problem_add(m, a->kind, l, &b, err);
+}
+
+/* A sentence for each thing in common, up to a limit; then one for the rest. */
+static int ask_all(struct rk_run *run, struct rk_fuse_members *m, const struct ask *a,
+		   struct rk_error *err)
+{
+	bool *told = rk_calloc(run->nplaces + 1, sizeof(*told));
+	unsigned groups = 0;
+	int rc = told ? 0 : rk_fail_nomem(err);
+
+	for (size_t i = 0; rc == 0 && i < run->nplaces; i++) {
+		const char *common = counts(&run->places[i]) ? a->fault(&run->places[i]) : NULL;
+		struct rk_rank_list l = { .v = NULL };
+		bool rest;
+
+		if (!common || told[i])
+			continue;
+		rest = groups++ == GROUPS_MAX;
+		for (size_t k = i; k < run->nplaces; k++) {
+			const struct rk_rank_place *p = &run->places[k];
+			const char *same = counts(p) && !told[k] ? a->fault(p) : NULL;
+
+			if (!same || (!rest && strcmp(same, common) != 0))
+				continue;
+			told[k] = true;
+			rk_rank_list_add(&l, p->rank);
+		}
+		rc = tell(m, a, rest ? "" : common, &l, err);
+		rk_rank_list_release(&l);
+	}
+	rk_free(told);
+	return rc;
+}
+
+/* ---- what ranks have, and differ in ---- */
+
+static int by_rank(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* A rank and what it is grouped by. */
+struct labelled {
+	const char *label;
+	int64_t rank;
+};
+
+static int by_label(const void *a, const void *b)
+{
+	const struct labelled *x = a, *y = b;
+	int order = strcmp(x->label, y->label);
+
+	return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* "A on ranks 0-3, B on rank 4", of n that are sorted; false: all are alike. */
+static bool put_groups(struct rk_bytes *b, const struct labelled *v, size_t n)
+{
+	unsigned groups = 0;
+
+	for (size_t i = 0, to; i < n; i = to) {
+		struct rk_rank_list l = { .v = NULL };
+
+		for (to = i; to < n && !strcmp(v[to].label, v[i].label); to++)
+			rk_rank_list_add(&l, v[to].rank);
+		if (groups++ == GROUPS_MAX)
+			rk_bytes_puts(b, ", and others");
+		if (groups <= GROUPS_MAX) {
+			rk_bytes_printf(b, "%s%s on ", i ? ", " : "", v[i].label);
+			rk_rank_list_put(b, &l);
+		}
+		rk_rank_list_release(&l);
+	}
+	return groups > 1;
+}
+
+static int tell_groups(struct rk_fuse_members *m, const char *kind, const char *lead,
+		       struct labelled *v, size_t n, struct rk_error *err)
+{
+	struct rk_rank_list all = { .v = NULL };
+	struct rk_bytes b;
+	int rc = 0;
+
+	rk_bytes_init(&b, TEXT_MAX);
+	rk_bytes_puts(&b, lead);
+	if (n)
+		qsort(v, n, sizeof(*v), by_label);
+	if (put_groups(&b, v, n) || b.bad) {
+		for (size_t i = 0; i < n; i++)
+			rk_rank_list_add(&all, v[i].rank);
+		if (all.n)
+			qsort(all.v, all.n, sizeof(*all.v), by_rank);
+		rc = rk_problem_add(m, kind, &all, &b, err);
+	}
+	rk_rank_list_release(&all);
+	rk_bytes_release(&b);
+	return rc;
+}
+
+/* `which`: 0 the profiler and its version, 1 rockit's. */
+static int compare_versions(struct rk_run *run, struct rk_fuse_members *m, int which,
+			    struct rk_error *err)
+{
+	struct labelled *v = rk_calloc(run->nplaces + 1, sizeof(*v));
+	size_t n = 0;
+	int rc = v ? 0 : rk_fail_nomem(err);
+
+	for (size_t i = 0; rc == 0 && i < run->nplaces; i++) {
+		const struct rk_rank_place *p = &run->places[i];
+		char *const *text = counts(p) && is_ours(p) ? p->record->text : NULL;
+		char *label;
+
+		if (!text || !text[which ? RK_REC_ROCKIT : RK_REC_TOOL][0])
+			continue;
+		label = which ? rk_strf("rockit %s", text[RK_REC_ROCKIT]) :
+				rk_strf("%s %s", text[RK_REC_TOOL], text[RK_REC_TOOL_VERSION]);
+		if (!label)
+			rc = rk_fail_nomem(err);
+		else
+			v[n++] = (struct labelled){ label, p->rank };
+	}
+	if (rc == 0)
+		rc = tell_groups(m, "versions", "recorded by different versions: ", v, n, err);
+	for (size_t i = 0; i < n; i++)
+		rk_free((char *)v[i].label);
+	rk_free(v);
+	return rc;
+}
+
+/* ---- nodes ---- */
+
+static int by_node(const void *a, const void *b)
+{
+	const struct rk_fuse_member *x = *(const struct rk_fuse_member *const *)a;
+	const struct rk_fuse_member *y = *(const struct rk_fuse_member *const *)b;
+	int order = strcmp(x->node, y->node);
+
+	if (order)
+		return order;
+	if (x->machine != y->machine)
+		return x->machine < y->machine ? -1 : 1;
+	return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* Ranks from..to of one name are of several machines. */
+static int tell_clash(struct rk_fuse_members *m, const struct rk_fuse_member **v, size_t n,
+		      struct rk_error *err)
+{
+	struct rk_rank_list all = { .v = NULL }, l = { .v = NULL };
+	unsigned machines = 0;
+	struct rk_bytes b;
+	int rc;
+
+	rk_bytes_init(&b, TEXT_MAX);
+	rk_bytes_printf(&b,
+			"node '%s' is the name of several machines, or of one that was started "
+			"again: ",
+			v[0]->node);
+	for (size_t i = 0; i < n; i++) {
+		rk_rank_list_add(&all, v[i]->rank);
+		rk_rank_list_add(&l, v[i]->rank);
+		if (i + 1 < n && v[i + 1]->machine == v[i]->machine)
+			continue;
+		if (machines++ < GROUPS_MAX) {
+			rk_bytes_puts(&b, machines > 1 ? "; " : "");
+			rk_rank_list_put(&b, &l);
+		}
+		rk_rank_list_release(&l);
+	}
+	rk_bytes_puts(&b, machines > GROUPS_MAX ? "; ... have a clock each" : " have a clock each");
+	if (all.n)
+		qsort(all.v, all.n, sizeof(*all.v), by_rank);
+	rc = rk_problem_add(m, "nodes", &all, &b, err);
+	rk_rank_list_release(&l);
+	rk_rank_list_release(&all);
+	return rc;
+}
+
+static int compare_nodes(struct rk_fuse_members *m, struct rk_error *err)
+{
+	const struct rk_fuse_member **v = rk_calloc(m->n + 1, sizeof(*v));
+	int rc = v ? 0 : rk_fail_nomem(err);
+
+	for (size_t i = 0; rc == 0 && i < m->n; i++)
+		v[i] = &m->v[i];
+	if (rc == 0 && m->n)
+		qsort(v, m->n, sizeof(*v), by_node);
+	for (size_t i = 0, to; rc == 0 && i < m->n; i = to) {
+		for (to = i + 1; to < m->n && !strcmp(v[to]->node, v[i]->node); to++)
+			continue;
+		if (v[i]->node[0] && v[to - 1]->machine != v[i]->machine)
+			rc = tell_clash(m, v + i, to - i, err);
+	}
+	rk_free(v);
+	return rc;
+}
+
+/* ---- programs that failed ---- */
+
+static int tell_statuses(struct rk_fuse_members *m, struct rk_error *err)
+{
+	struct rk_rank_list l = { .v = NULL };
+	int64_t first = 0;
+	bool same = true;
+	struct rk_bytes b;
+	int rc = 0;
+
+	for (size_t i = 0; i < m->n; i++) {
+		const struct rk_fuse_member *v = &m->v[i];
+
+		if (v->status <= 0 || !strcmp(v->state, "running"))
+			continue;
+		first = l.n ? first : v->status;
+		same = same && v->status == first;
+		rk_rank_list_add(&l, v->rank);
+	}
+	if (l.n || l.bad) {
+		rk_bytes_init(&b, TEXT_MAX);
+		rk_bytes_puts(&b, "the program of ");
+		rk_rank_list_put(&b, &l);
+		rk_bytes_printf(&b, " ended with status %" PRId64, first);
+		if (first > 128 && first < 128 + 65)
+			rk_bytes_printf(&b, " (signal %" PRId64 ")", first - 128);
+		rk_bytes_puts(&b, same ? "" : " and others");
+		rc = rk_problem_add(m, "broken", &l, &b, err);
+	}
+	rk_rank_list_release(&l);
+	return rc;
+}
+
+int rk_fuse_problems(struct rk_run *run, struct rk_fuse_members *m, struct rk_error *err)
+{
+	int rc = rk_fuse_absent(run, m, err);
+
+	for (unsigned i = 0; rc == 0 && i < NASKS; i++)
+		rc = ask_all(run, m, &asks[i], err);
+	if (rc == 0)
+		rc = tell_statuses(m, err);
+	for (int which = 0; rc == 0 && which < 2; which++)
+		rc = compare_versions(run, m, which, err);
+	return rc < 0 ? rc : compare_nodes(m, err);
+}

@@ -1,0 +1,295 @@
+/* run_ranks.c - see run_ranks.h. */
+#include "api/run_ranks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/num.h"
+
+enum { JOBS_MAX = 64 };
+
+static const char *const fates[] = {
+	[RK_PLACE_USED] = NULL,
+	[RK_PLACE_OTHER_JOB] = "its rank is of another job than most",
+	[RK_PLACE_DUPLICATE] = "its rank has another folder, which is used",
+};
+
+/* ---- which there are ---- */
+
+/* Length of the part of `path` that names its place: up to the rank, or the node of a data set. */
+static size_t place_of(const char *path, const char **ret, bool *ret_hive)
+{
+	size_t len = rk_rank_prefix(path), from = len ? len - 1 : 0;
+
+	*ret = path;
+	while (from && path[from - 1] != '/')
+		from--;
+	*ret_hive = len && !strncmp(path + from, "rank=", 5);
+	if (!*ret_hive)
+		return len ? len - 1 : 0;
+	len = from ? from - 1 : 0; /* the slash before it */
+	from = len;
+	while (from && path[from - 1] != '/')
+		from--;
+	*ret = path + from;
+	return strncmp(path + from, "node=", 5) ? 0 : len - from;
+}
+
+/* The same of a file or folder; where its path names no rank, the record that does has the folder. */
+static size_t name_place(const char *path, const struct rk_run_record *record, const char **ret,
+			 bool *ret_hive)
+{
+	size_t len = place_of(path, ret, ret_hive);
+
+	if (len || *ret_hive || !record)
+		return len;
+	*ret = record->dir;
+	return strlen(record->dir) - (record->dir[0] != '\0');
+}
+
+static int add_place(struct rk_run *run, int64_t rank, const char *path,
+		     const struct rk_run_record *record, const struct rk_found *f,
+		     struct rk_error *err)
+{
+	struct rk_rank_place *v =
+		rk_grow(run->places, &run->cap_places, run->nplaces + 1, sizeof(*v));
+	const char *name;
+	bool hive;
+	size_t len = name_place(path, record, &name, &hive);
+
+	if (!v)
+		return rk_fail_nomem(err);
+	run->places = v;
+	v[run->nplaces] = (struct rk_rank_place){ .rank = rank,
+						  .folder = rk_strndup(name, len),
+						  .record = record,
+						  .order = run->nplaces,
+						  .tables = f ? f->tables : 0,
+						  .unreadable = f && f->unreadable,
+						  .hive = hive };
+	return v[run->nplaces++].folder ? 0 : rk_fail_nomem(err);
+}
+
+/* The rank of a record: of its folder, else as it says itself; -1: it is of no rank. */
+static int64_t rank_of(const struct rk_run_record *r)
+{
+	size_t len = rk_rank_prefix(r->dir);
+	const char *name = r->dir + (len ? len - 1 : 0);
+	int64_t v;
+
+	if (!len)
+		return r->above ? -1 : r->rank;
+	if (r->dir[len])
+		return -1; /* somewhere within it */
+	while (name > r->dir && name[-1] != '/')
+		name--;
+	name += 5;
+	return rk_num_i64(name, (size_t)(r->dir + len - 1 - name), &v) == RK_NUM_OK ? v : -1;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct rk_rank_place *x = a, *y = b;
+	int order;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	order = strcmp(x->folder, y->folder);
+	return order ? order : (x->order > y->order) - (x->order < y->order);
+}
+
+/* All that was added of one place becomes one. */
+static void merge(struct rk_run *run)
+{
+	size_t n = 0;
+
+	if (run->nplaces)
+		qsort(run->places, run->nplaces, sizeof(*run->places), by_rank);
+	for (size_t i = 0; i < run->nplaces; i++) {
+		struct rk_rank_place *p = &run->places[i], *last = n ? &run->places[n - 1] : NULL;
+
+		if (!last || last->rank != p->rank || strcmp(last->folder, p->folder) != 0) {
+			run->places[n++] = *p;
+			continue;
+		}
+		last->tables |= p->tables;
+		last->unreadable += p->unreadable;
+		last->record = last->record ? last->record : p->record;
+		rk_free(p->folder);
+	}
+	run->nplaces = n;
+}
+
+static int gather(struct rk_run *run, struct rk_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < run->nrecords; i++) {
+		const struct rk_run_record *r = &run->records[i];
+		int64_t rank = r->ours || r->fault ? rank_of(r) : -1;
+
+		if (rank >= 0)
+			rc = add_place(run, rank, r->dir, r, NULL, err);
+	}
+	for (size_t i = 0; rc == 0 && i < run->nfound; i++) {
+		const struct rk_found *f = &run->found[i];
+
+		if (f->rank >= 0 && (f->tables || f->unreadable))
+			rc = add_place(run, f->rank, f->path, f->record, f, err);
+	}
+	if (rc == 0)
+		merge(run);
+	return rc;
+}
+
+/* ---- which count ---- */
+
+static bool tells_job(const struct rk_rank_place *p)
+{
+	return p->record && p->record->ours &&
+	       (p->record->text[RK_REC_JOB][0] || p->record->size > 0);
+}
+
+bool rk_place_other_job(const struct rk_rank_place *a, const struct rk_rank_place *b)
+{
+	const struct rk_run_record *x = a->record, *y = b->record;
+	const char *job = x->text[RK_REC_JOB], *other = y->text[RK_REC_JOB];
+
+	if (job[0] && other[0] && strcmp(job, other) != 0)
+		return true;
+	return x->size > 0 && y->size > 0 && x->size != y->size;
+}
+
+/* A rank of the job that more than half of the ranks are of; NULL: there is no such job. */
+static const struct rk_rank_place *main_job(const struct rk_run *run)
+{
+	const struct rk_rank_place *jobs[JOBS_MAX];
+	size_t count[JOBS_MAX] = { 0 }, n = 0, all = 0;
+
+	for (size_t i = 0; i < run->nplaces; i++) {
+		const struct rk_rank_place *p = &run->places[i];
+		size_t at = 0;
+
+		if (!tells_job(p))
+			continue;
+		while (at < n && rk_place_other_job(jobs[at], p))
+			at++;
+		if (at == JOBS_MAX)
+			return NULL;
+		if (at == n)
+			jobs[n++] = p;
+		count[at]++;
+		all++;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (count[i] > 1 && count[i] * 2 > all)
+			return jobs[i];
+	return NULL;
+}
+
+static int worth(const struct rk_rank_place *p)
+{
+	bool ours = p->record && p->record->ours;
+	bool done = ours && !strcmp(p->record->text[RK_REC_STATE], "done");
+	bool kernels = p->tables & RK_TABLE_BIT(RK_KERNELS);
+
+	return (p->fate == RK_PLACE_USED) * 16 + kernels * 8 + (p->tables != 0) * 4 + done * 2 +
+	       ours;
+}
+
+/* Ranks, the one to use first, then the one that was found first. */
+static int by_worth(const void *a, const void *b)
+{
+	const struct rk_rank_place *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	if (worth(x) != worth(y))
+		return worth(x) > worth(y) ? -1 : 1;
+	return (x->order > y->order) - (x->order < y->order);
+}
+
+/*
+ * Without a record in either folder nothing says that they are two of one rank: other layouts
+ * count ranks within each node.
+ */
+static void choose(struct rk_run *run)
+{
+	const struct rk_rank_place *most = main_job(run);
+
+	for (size_t i = 0; most && i < run->nplaces; i++) {
+		struct rk_rank_place *p = &run->places[i];
+
+		if (tells_job(p) && rk_place_other_job(most, p))
+			p->fate = RK_PLACE_OTHER_JOB;
+	}
+	if (run->nplaces)
+		qsort(run->places, run->nplaces, sizeof(*run->places), by_worth);
+	for (size_t i = 1, first = 0; i < run->nplaces; i++) {
+		struct rk_rank_place *p = &run->places[i], *best = &run->places[first];
+
+		if (p->rank != best->rank) {
+			first = i;
+			continue;
+		}
+		if (p->fate != RK_PLACE_USED)
+			continue;
+		if (p->record || best->record)
+			p->fate = RK_PLACE_DUPLICATE;
+		else
+			p->again = true;
+	}
+}
+
+const struct rk_rank_place *rk_run_place_of(const struct rk_run *run, int64_t rank)
+{
+	size_t from = 0, to = run->nplaces;
+
+	while (from < to) {
+		size_t mid = from + (to - from) / 2;
+
+		if (run->places[mid].rank < rank)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	return from < run->nplaces && run->places[from].rank == rank ? &run->places[from] : NULL;
+}
+
+/* Its place gives nothing: neither does the file. */
+static void leave_out(struct rk_run *run, struct rk_found *f)
+{
+	const struct rk_rank_place *p = rk_run_place_of(run, f->rank);
+	const struct rk_rank_place *end = run->places + run->nplaces;
+	const char *name;
+	bool hive;
+	size_t len = name_place(f->path, f->record, &name, &hive);
+
+	for (; p && p < end && p->rank == f->rank; p++) {
+		if (strncmp(p->folder, name, len) != 0 || p->folder[len] || !fates[p->fate])
+			continue;
+		f->left_out = fates[p->fate];
+		f->tables = 0;
+	}
+}
+
+int rk_run_places(struct rk_run *run, struct rk_error *err)
+{
+	int rc = gather(run, err);
+
+	if (rc < 0)
+		return rc;
+	choose(run);
+	for (size_t i = 0; i < run->nfound; i++)
+		if (run->found[i].rank >= 0)
+			leave_out(run, &run->found[i]);
+	return 0;
+}
+
+void rk_run_places_free(struct rk_run *run)
+{
+	for (size_t i = 0; i < run->nplaces; i++)
+		rk_free(run->places[i].folder);
+	rk_free(run->places);
+}
