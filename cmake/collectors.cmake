@@ -11,12 +11,18 @@ if(recorder_sources)
                         C_VISIBILITY_PRESET hidden)
 endif()
 
-# Never unloaded (threads end through it), no symbol but its entry points, none missing.
+# Never unloaded (threads end through it), no symbol but its entry points, none missing. Our own
+# objects hide theirs; --exclude-libs does it for the compiler's, with linkers that know it.
+include(CheckLinkerFlag)
+check_linker_flag(C -Wl,--exclude-libs,ALL ROCKIT_HAVE_EXCLUDE_LIBS)
 function(rockit_collector name)
   add_library(${name} MODULE ${ARGN})
   target_link_libraries(${name} PRIVATE rockit_flags rockit_recorder Threads::Threads)
   set_target_properties(${name} PROPERTIES C_VISIBILITY_PRESET hidden)
-  target_link_options(${name} PRIVATE -Wl,-z,nodelete -Wl,--exclude-libs,ALL)
+  target_link_options(${name} PRIVATE -Wl,-z,nodelete)
+  if(ROCKIT_HAVE_EXCLUDE_LIBS)
+    target_link_options(${name} PRIVATE -Wl,--exclude-libs,ALL)
+  endif()
   if(NOT ROCKIT_SANITIZE) # their symbols come from the program
     target_link_options(${name} PRIVATE -Wl,-z,defs)
   endif()

@@ -331,13 +331,48 @@ setup_bench() {
 			>>build/setup.log 2>&1 || echo "setup: no pandas (see build/setup.log)" >&2
 }
 
+# zig as PyPI has it, 90 MB: a C compiler that links against any glibc, for what is handed to others
+# (cmake/zig-floor.cmake). What it keeps stays in the build folder.
+zig_version=0.15.2
+
+zig_ready() {
+	[ -x build/zig/zig-cc ] && [ "$(build/zig/zig version 2>/dev/null)" = $zig_version ]
+}
+
+setup_zig() {
+	zig_ready && return 0
+	echo "setup: putting zig $zig_version into build/zig" >&2
+	rm -rf build/zig
+	python3 -m venv build/zig >>build/setup.log 2>&1 &&
+		build/zig/bin/python -m pip install -q --disable-pip-version-check \
+			"ziglang==$zig_version" >>build/setup.log 2>&1 &&
+		(cd build/zig && ln -s lib/python3*/site-packages/ziglang/zig zig)
+	for tool in cc ar ranlib; do
+		cat >build/zig/zig-$tool <<-END
+			#!/bin/sh
+			export ZIG_GLOBAL_CACHE_DIR="\${0%/*}/cache" ZIG_LOCAL_CACHE_DIR="\${0%/*}/cache"
+			exec "\${0%/*}/zig" $tool "\$@"
+		END
+		chmod +x build/zig/zig-$tool
+	done
+	zig_ready || { echo "setup: no zig (see build/setup.log)" >&2 && exit 1; }
+}
+
+setup_floor() {
+	need python3 have python3
+	need python3-venv python3 -c 'import venv, ensurepip'
+	install_missing
+	setup_zig
+}
+
 mkdir -p build || exit 1
 case $what in
 build) setup_build ;;
 test) setup_build && setup_test ;;
 bench) setup_build && setup_test && setup_bench ;;
+floor) setup_build && setup_floor ;;
 *)
-	echo "usage: setup.sh build|test|bench" >&2
+	echo "usage: setup.sh build|test|bench|floor" >&2
 	exit 2
 	;;
 esac
