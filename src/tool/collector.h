@@ -6,8 +6,9 @@
 
 /*
  * The absolute path of a collector's library, into *ret; false when it is nowhere to be found, or
- * memory ran out (ret->bad). It lies in $ROCKIT_COLLECTORS, beside the command, or in
- * ../lib/rockit (or lib64, or Debian's lib/<triplet>) from there.
+ * memory ran out (ret->bad). It lies in $ROCKIT_COLLECTORS, or near librockit.so, or near the
+ * command: beside it, in rockit/ there, or in ../lib/rockit (or lib64, or Debian's lib/<triplet>).
+ * So an installed tree may be moved as a whole.
  */
 bool rk_collector_find(const char *library, struct rk_bytes *ret);
 
