@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "report/hotspots_parts.h"
+#include "report/ranks_parts.h"
 #include "report/report_parts.h"
 
 static void put_text(struct rk_bytes *out, const char *s)
@@ -166,6 +167,10 @@ void rk_report_json(struct rk_bytes *out, const struct rk_report *r)
 	rk_energy_json(out, &r->energy);
 	rk_bytes_puts(out, ",\n \"hotspots\":");
 	rk_hotspots_json_array(out, r->hotspots);
+	if (r->ranks) {
+		rk_bytes_puts(out, ",\n \"ranks\":");
+		rk_ranks_json(out, r->ranks);
+	}
 	put_files(out, r);
 	rk_warnings_json(out, r->warnings, r->nwarnings);
 	rk_bytes_puts(out, "\n}\n");

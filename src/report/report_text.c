@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "report/ranks_parts.h"
 #include "report/report_page.h"
 #include "report/report_parts.h"
 
@@ -188,6 +189,16 @@ static void put_section(struct page *p, enum rk_section which)
 	}
 }
 
+/* Of more durations than are kept singly a median comes from a histogram. */
+static void put_median_note(struct page *p)
+{
+	if (p->r->median_error > 0)
+		rk_bytes_printf(p->out,
+				"Medians of very many rows are counted in steps: at most %.2g %% "
+				"off\n",
+				100 * p->r->median_error);
+}
+
 static void value_cell(struct page *p, double v)
 {
 	if (!isfinite(v))
@@ -305,8 +316,11 @@ void rk_report_text(struct rk_bytes *out, const struct rk_report *r,
 	p.extremes = !opt->columns || opt->columns >= WIDE_COLUMNS;
 	put_source(&p);
 	start = out->len;
+	if (r->ranks)
+		rk_ranks_text(&p.page, r->ranks);
 	for (unsigned s = 0; s < RK_NSECTIONS; s++)
 		put_section(&p, (enum rk_section)s);
+	put_median_note(&p);
 	rk_energy_text(&p.page, &r->energy);
 	put_counters(&p);
 	put_other_tables(&p);

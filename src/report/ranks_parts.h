@@ -1,0 +1,40 @@
+/* ranks_parts.h - what a report says of a job of several ranks. */
+#ifndef RK_RANKS_PARTS_H
+#define RK_RANKS_PARTS_H
+
+#include "base/bytes.h"
+#include "base/list.h"
+#include "report/report_page.h"
+#include "rockit/ranks.h"
+
+enum { RK_RANKS_SHOWN = 32 }; /* lines of ranks in a text, unless more are asked for */
+
+/*
+ * Whether the job is balanced, who is waited for, how much communication is hidden, whether it is
+ * the wire: a sentence each, for what is known of them. Look at l->bad.
+ */
+void rk_ranks_say(struct rk_list *l, const struct rk_ranks *k);
+
+/* Lacks something: its program failed or was broken off, or there are no kernels of it. */
+bool rk_ranks_troubled(const struct rk_ranks_rank *r);
+/*
+ * Which ranks are worth a line when there is room for `limit` of them: those in trouble, those that
+ * compute longest and shortest, those that others wait for. shown[i] for all; false: no memory.
+ */
+bool rk_ranks_pick(const struct rk_ranks *k, size_t limit, bool *shown);
+/* How many rows of n a text shows: all with --top 0, else --top but not less than `least`. */
+size_t rk_ranks_limit(const struct rk_render_options *look, size_t n, size_t least);
+
+/* The columns a node takes, and a cell that is as wide. */
+size_t rk_ranks_node_columns(struct rk_page *p, const char *node);
+void rk_ranks_node_cell(struct rk_page *p, const char *node, size_t columns);
+
+/* The sections of a text. */
+void rk_ranks_text(struct rk_page *p, const struct rk_ranks *k);
+void rk_ranks_clocks_text(struct rk_page *p, const struct rk_ranks *k);
+void rk_ranks_tables_text(struct rk_page *p, const struct rk_ranks *k);
+
+/* The value of "ranks", after its key. */
+void rk_ranks_json(struct rk_bytes *out, const struct rk_ranks *k);
+
+#endif

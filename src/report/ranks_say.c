@@ -1,0 +1,157 @@
+/* ranks_say.c - what is to be known first about a job of several ranks, in sentences. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/ranks_parts.h"
+#include "report/report_parts.h"
+
+#define BALANCED 0.05 /* above the mean by no more: nobody would do something about it */
+#define MOSTLY (2.0 / 3)
+#define HARDLY 0.01
+
+struct sums {
+	double span, comm, both, wait, caused_most, late, wire;
+	const struct rk_ranks_rank *busiest, *waited_for;
+};
+
+static struct sums sums_of(const struct rk_ranks *k)
+{
+	struct sums s = { 0 };
+
+	for (size_t i = 0; i < k->nranks; i++) {
+		const struct rk_ranks_rank *r = &k->ranks[i];
+
+		if (r->compute_ns >= 0) {
+			s.span += (double)r->last_ns - (double)r->first_ns;
+			s.comm += (double)r->comm_ns;
+			s.both += (double)r->both_ns;
+		}
+		if (r->compute_ns > 0 && (!s.busiest || r->compute_ns > s.busiest->compute_ns))
+			s.busiest = r;
+		if (r->caused_ns > 0 && (!s.waited_for || r->caused_ns > s.waited_for->caused_ns))
+			s.waited_for = r;
+		s.wait += (double)r->wait_ns;
+	}
+	for (size_t i = 0; i < k->ncollectives; i++) {
+		s.late += (double)k->collectives[i].late_ns;
+		s.wire += (double)k->collectives[i].wire_ns;
+	}
+	return s;
+}
+
+/* "12.3 %", "0.4 %", "87 %": no more digits than say something. */
+static const char *percent(char text[16], double share)
+{
+	double v = share < 1e6 ? 100 * share : 1e8;
+
+	snprintf(text, 16, "%.*f %%", fabs(v) < 99.95 ? 1 : 0, v);
+	return text;
+}
+
+static void say_balance(struct rk_list *l, const struct rk_ranks *k, const struct sums *s)
+{
+	char text[16];
+
+	if (!s->busiest || !isfinite(k->imbalance))
+		return;
+	percent(text, k->imbalance);
+	if (k->imbalance <= BALANCED)
+		rk_list_addf(l,
+			     "balanced: rank %" PRId64
+			     ", the busiest, computes %s longer than the mean",
+			     s->busiest->rank, text);
+	else
+		rk_list_addf(l, "not balanced: rank %" PRId64 " computes %s longer than the mean",
+			     s->busiest->rank, text);
+}
+
+static void say_waiting(struct rk_list *l, const struct sums *s)
+{
+	const struct rk_ranks_rank *r = s->waited_for;
+	char share[16], of_time[16];
+
+	if (!r || s->wait <= 0)
+		return;
+	percent(share, (double)r->caused_ns / s->wait);
+	percent(of_time, s->span > 0 ? s->wait / s->span : 0);
+	if (s->span > 0 && s->wait / s->span < HARDLY)
+		rk_list_addf(l, "ranks hardly wait for each other: %s of their time", of_time);
+	else if ((double)r->caused_ns / s->wait < 0.5)
+		rk_list_addf(l,
+			     "no single straggler: ranks wait %s of their time, %s of it for rank "
+			     "%" PRId64 ", the most",
+			     of_time, share, r->rank);
+	else
+		rk_list_addf(l,
+			     "straggler: rank %" PRId64 ", last in %" PRIu64 " of %" PRIu64
+			     " collectives; ranks wait %s of their time, %s of it for this one",
+			     r->rank, r->last, r->collectives, of_time, share);
+}
+
+static void say_hidden(struct rk_list *l, const struct sums *s)
+{
+	char share[16], hidden[16];
+
+	if (s->comm <= 0 || s->span <= 0)
+		return;
+	rk_list_addf(l,
+		     "communication runs for %s of the ranks' time; %s of it is hidden behind "
+		     "compute",
+		     percent(share, s->comm / s->span), percent(hidden, s->both / s->comm));
+}
+
+static void say_wire(struct rk_list *l, const struct sums *s)
+{
+	double whole = s->late + s->wire;
+	char late[16], wire[16];
+
+	if (whole <= 0)
+		return;
+	percent(late, s->late / whole);
+	percent(wire, s->wire / whole);
+	if (s->late / whole > MOSTLY)
+		rk_list_addf(l,
+			     "it is not the wire: %s of the collectives' time passes until the "
+			     "last rank has come",
+			     late);
+	else if (s->wire / whole > MOSTLY)
+		rk_list_addf(l,
+			     "it is the wire: %s of the collectives' time passes after the last "
+			     "rank has come",
+			     wire);
+	else
+		rk_list_addf(l,
+			     "of the collectives' time %s passes until the last rank has come, "
+			     "%s on the wire",
+			     late, wire);
+}
+
+static void say_nodes(struct rk_list *l, const struct rk_ranks *k)
+{
+	struct rk_bytes text;
+
+	if (k->intra_ns <= 0 || k->inter_ns <= 0)
+		return;
+	rk_bytes_init(&text, 256);
+	rk_bytes_puts(&text, "collectives between nodes ");
+	rk_put_duration(&text, (double)k->inter_ns);
+	rk_bytes_puts(&text, ", within a node ");
+	rk_put_duration(&text, (double)k->intra_ns);
+	rk_bytes_puts(&text, ", summed over ranks");
+	rk_list_addn(l, (const char *)text.data, text.len);
+	l->bad |= text.bad;
+	rk_bytes_release(&text);
+}
+
+void rk_ranks_say(struct rk_list *l, const struct rk_ranks *k)
+{
+	struct sums s = sums_of(k);
+
+	say_balance(l, k, &s);
+	say_waiting(l, &s);
+	say_hidden(l, &s);
+	say_wire(l, &s);
+	say_nodes(l, k);
+}
