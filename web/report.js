@@ -5,6 +5,7 @@ import { applyTheme, kernelColor, nextTheme } from "./colors.js";
 import { grouped, printable } from "./format.js";
 import { hotspots } from "./hotspots.js";
 import { allMetrics, counterTable, deviceTable, verdictTable } from "./metrics.js";
+import { ranksSection } from "./ranks.js";
 import { roofline } from "./roofline.js";
 import { callTable, cards, energyTable, fileTable, ledger, ledgerLine, recording, tableCounts, warnings } from "./sections.js";
 import { element } from "./table.js";
@@ -171,6 +172,7 @@ function start() {
 	const run = read("run");
 	page.data = data;
 	section("summary", () => summarySection(report, data, metrics, run));
+	section("ranks", () => ranksSection(report.ranks));
 	section("kernels", () => kernelSection(report, data));
 	startTimeline(report, data).catch((error) => {
 		page.problems.push(`timeline: ${error.message}`);

@@ -9,7 +9,7 @@
 static const char *const modules[] = {
 	"format.js",   "codec.js",   "colors.js",   "view.js",   "pyramid.js",  "blocks.js",
 	"table.js",    "plot.js",    "lanes.js",    "curves.js", "timeline.js", "roofline.js",
-	"sections.js", "metrics.js", "hotspots.js", "report.js",
+	"sections.js", "metrics.js", "hotspots.js", "ranks.js",  "report.js",
 };
 
 const struct rk_data_file *rk_web_find(const char *name)

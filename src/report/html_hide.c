@@ -4,7 +4,8 @@
 #include "report/html_page.h"
 
 /* Whose texts may name a host, a user or a path. */
-static const char *const keys[] = { "path", "file", "message", "reason", "source", "node" };
+static const char *const keys[] = { "path",   "file", "message",   "reason",
+				    "source", "node", "clock_note" };
 
 static bool is_listed(const char *key, size_t len)
 {

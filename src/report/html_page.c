@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "report/metrics_parts.h"
 #include "report/report_parts.h"
+#include "rockit/ranks.h"
 
 enum { PART_MAX = 1 << 30 };
 
@@ -103,11 +104,17 @@ static size_t at_most(size_t n, size_t most)
 static int put_report(struct page *g, struct rk_error *err)
 {
 	struct rk_report r = *g->p->report;
+	struct rk_ranks job;
 
 	for (unsigned s = 0; s < RK_NSECTIONS; s++) {
 		struct rk_report_section *sec = rk_report_section(&r, (enum rk_section)s);
 
 		sec->nrows = at_most(sec->nrows, RK_HTML_TABLE_ROWS);
+	}
+	if (r.ranks) {
+		job = *r.ranks;
+		job.nspreads = at_most(job.nspreads, RK_HTML_TABLE_ROWS);
+		r.ranks = &job;
 	}
 	rk_report_json(&g->json, &r);
 	return put_json(g, "report", err);

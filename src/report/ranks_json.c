@@ -120,7 +120,7 @@ static void put_problem(struct rk_json_out *j, const struct rk_ranks_problem *p)
 	rk_json_text(j, "kind", p->kind);
 	known(j, "rank", p->rank);
 	rk_json_uint(j, "count", p->count);
-	rk_json_text(j, "text", p->text);
+	rk_json_text(j, "message", p->text);
 	rk_json_close(j);
 }
 
