@@ -5,8 +5,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "rockit/decls.h"
 #include "rockit/error.h"
 #include "rockit/report.h"
+
+RK_BEGIN_DECLS
 
 /* Static; "" where it does not apply. */
 struct rk_counter {
@@ -91,5 +94,7 @@ int rk_counter_plan_render(const struct rk_counter_plan *p, enum rk_report_forma
 			   char **ret_text, size_t *ret_len, struct rk_error *err);
 int rk_counter_checks_render(const struct rk_counter_plan *p, enum rk_report_format format,
 			     char **ret_text, size_t *ret_len, struct rk_error *err);
+
+RK_END_DECLS
 
 #endif

@@ -6,8 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rockit/decls.h"
 #include "rockit/error.h"
 #include "rockit/report.h"
+
+RK_BEGIN_DECLS
 
 struct rk_run;
 
@@ -171,5 +174,7 @@ enum rk_diff_format { RK_DIFF_TEXT, RK_DIFF_JSON, RK_DIFF_MARKDOWN };
 int rk_diff_render(const struct rk_diff *d, enum rk_diff_format format,
 		   const struct rk_render_options *look, char **ret_text, size_t *ret_len,
 		   struct rk_error *err);
+
+RK_END_DECLS
 
 #endif

@@ -5,10 +5,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "rockit/decls.h"
 #include "rockit/error.h"
 #include "rockit/gpus.h"
 #include "rockit/report.h"
 #include "rockit/tools.h"
+
+RK_BEGIN_DECLS
 
 enum rk_doctor_status {
 	RK_DOCTOR_OK,
@@ -60,5 +63,7 @@ void rk_doctor_free(struct rk_doctor *d); /* NULL is fine */
  */
 int rk_doctor_render(const struct rk_doctor *d, const struct rk_render_options *how, bool detail,
 		     char **ret_text, size_t *ret_len, struct rk_error *err);
+
+RK_END_DECLS
 
 #endif

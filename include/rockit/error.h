@@ -4,6 +4,10 @@
 
 #include <stdint.h>
 
+#include "rockit/decls.h"
+
+RK_BEGIN_DECLS
+
 enum rk_code {
 	RK_OK = 0,
 	RK_E_NOMEM = -1,       /* an allocation failed */
@@ -27,5 +31,7 @@ struct rk_error {
 	char file[256];    /* the file at fault, "" when none; the end of a long path */
 	char message[512]; /* one sentence: lower case, no full stop */
 };
+
+RK_END_DECLS
 
 #endif

@@ -5,7 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rockit/decls.h"
 #include "rockit/error.h"
+
+RK_BEGIN_DECLS
 
 /* Strings are owned by the list; "" and 0 (-1 where 0 means something) when not known. */
 struct rk_gpu {
@@ -39,5 +42,7 @@ int rk_gpus_find(const char *root, struct rk_gpus *ret, struct rk_error *err);
 void rk_gpus_release(struct rk_gpus *g);
 /* The gfx target of the first AMD GPU that has one, or "". */
 const char *rk_gpus_arch(const struct rk_gpus *g);
+
+RK_END_DECLS
 
 #endif

@@ -11,9 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rockit/decls.h"
 #include "rockit/error.h"
 #include "rockit/report.h"
 #include "rockit/warning.h"
+
+RK_BEGIN_DECLS
 
 struct rk_run;
 
@@ -80,5 +83,7 @@ void rk_hotspots_free(struct rk_hotspots *h); /* NULL is fine */
 /* look->top: kernels, and instructions and lines of each, in text. Freed by rk_text_free. */
 int rk_hotspots_render(const struct rk_hotspots *h, const struct rk_render_options *look,
 		       char **ret_text, size_t *ret_len, struct rk_error *err);
+
+RK_END_DECLS
 
 #endif

@@ -6,9 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rockit/decls.h"
 #include "rockit/error.h"
 #include "rockit/report.h"
 #include "rockit/warning.h"
+
+RK_BEGIN_DECLS
 
 struct rk_run;
 
@@ -200,5 +203,7 @@ int rk_metrics_render(const struct rk_metrics *m, const struct rk_metrics_look *
 int rk_metrics_write_dispatches(struct rk_run *run, const struct rk_metrics_options *opt,
 				const struct rk_metrics_look *how, const char *path,
 				struct rk_metrics **ret, struct rk_error *err);
+
+RK_END_DECLS
 
 #endif

@@ -6,7 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rockit/decls.h"
 #include "rockit/error.h"
+
+RK_BEGIN_DECLS
 
 enum rk_monitor_metric {
 	RK_MONITOR_POWER = 1u << 0,
@@ -84,5 +87,7 @@ int rk_monitor_attend(struct rk_monitor *m, char *const *argv, uint64_t duration
 /* What happened, as JSON; `program`: there was one. *ret_text is freed by rk_text_free. */
 int rk_monitor_json(const struct rk_monitor_end *end, const char *dir, bool program,
 		    char **ret_text, struct rk_error *err);
+
+RK_END_DECLS
 
 #endif

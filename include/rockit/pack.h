@@ -6,9 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rockit/decls.h"
 #include "rockit/error.h"
 #include "rockit/report.h"
 #include "rockit/warning.h"
+
+RK_BEGIN_DECLS
 
 /* Zero it before use: 0 and NULL are the defaults. */
 struct rk_pack_options {
@@ -110,5 +113,7 @@ struct rk_rocm_init_options {
 };
 int rk_rocm_init(const struct rk_rocm_init_options *o, char **ret, size_t *ret_len,
 		 struct rk_error *err);
+
+RK_END_DECLS
 
 #endif

@@ -6,8 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rockit/decls.h"
 #include "rockit/error.h"
 #include "rockit/report.h"
+
+RK_BEGIN_DECLS
 
 /* Lists of strings end with NULL and are never NULL; strings are "" when there is nothing. */
 struct rk_preset {
@@ -67,5 +70,7 @@ int rk_preset_from_context(const struct rk_preset *base, const char *text, size_
 int rk_presets_render(const struct rk_preset *const *presets, size_t n, bool full,
 		      enum rk_report_format format, char **ret_text, size_t *ret_len,
 		      struct rk_error *err);
+
+RK_END_DECLS
 
 #endif

@@ -12,6 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rockit/decls.h"
+
+RK_BEGIN_DECLS
+
 /* How the clock of a rank relates to that of the reference. */
 enum rk_ranks_clock {
 	RK_CLOCK_SAME,    /* the reference itself, or another rank of its node */
@@ -117,5 +121,7 @@ struct rk_ranks {
 	/* busiest rank / mean - 1, of compute_ns; NaN with no kernels */
 	double imbalance;
 };
+
+RK_END_DECLS
 
 #endif

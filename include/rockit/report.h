@@ -6,8 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rockit/decls.h"
 #include "rockit/error.h"
 #include "rockit/warning.h"
+
+RK_BEGIN_DECLS
 
 struct rk_run_file; /* rockit.h */
 struct rk_hotspots; /* hotspots.h */
@@ -152,5 +155,7 @@ struct rk_html_result {
  */
 int rk_run_html(struct rk_run *run, const struct rk_html_options *opt, struct rk_html_result *ret,
 		struct rk_error *err);
+
+RK_END_DECLS
 
 #endif

@@ -12,9 +12,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rockit/decls.h"
 #include "rockit/error.h"
 #include "rockit/report.h"
 #include "rockit/warning.h"
+
+RK_BEGIN_DECLS
 
 #define ROCKIT_VERSION "0.1.0"
 
@@ -89,5 +92,7 @@ int rk_run_report(struct rk_run *run, const struct rk_report_options *opt, struc
 const char *rk_table_at(size_t i);
 /* Names and one-line descriptions of the formats; NULL past the end. */
 const char *rk_format_name(bool writer, size_t i, const char **ret_help);
+
+RK_END_DECLS
 
 #endif

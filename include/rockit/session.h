@@ -12,8 +12,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rockit/decls.h"
 #include "rockit/error.h"
 #include "rockit/report.h"
+
+RK_BEGIN_DECLS
 
 /* NULL and 0 stand for "not said". All is copied. */
 struct rk_session_options {
@@ -78,5 +81,7 @@ struct rk_session_result {
  */
 int rk_session_run(struct rk_session *s, const struct rk_session_hooks *hooks,
 		   struct rk_session_result *ret, struct rk_error *err);
+
+RK_END_DECLS
 
 #endif

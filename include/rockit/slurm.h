@@ -6,8 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rockit/decls.h"
 #include "rockit/error.h"
 #include "rockit/report.h"
+
+RK_BEGIN_DECLS
 
 /* NULL and 0 stand for "not said": then slurm{} and distributed{} of preset and context count. */
 struct rk_slurm_options {
@@ -67,5 +70,7 @@ bool rk_slurm_whole(const struct rk_slurm_parts *p);
 int rk_slurm_render(const struct rk_slurm_parts *p, enum rk_report_format format, char **ret_text,
 		    size_t *ret_len, struct rk_error *err);
 void rk_slurm_parts_free(struct rk_slurm_parts *p); /* NULL is fine */
+
+RK_END_DECLS
 
 #endif

@@ -5,7 +5,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "rockit/decls.h"
 #include "rockit/error.h"
+
+RK_BEGIN_DECLS
 
 /* One program. Strings are owned by the list it stands in; "" when not known. */
 struct rk_tool_found {
@@ -28,5 +31,7 @@ void rk_tools_release(struct rk_tools_found *t);
 
 /* The i-th word for `tool` of a session: "auto", then the profilers. NULL past the last. */
 const char *rk_tool_word(size_t i);
+
+RK_END_DECLS
 
 #endif

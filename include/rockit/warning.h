@@ -4,6 +4,10 @@
 
 #include <stdint.h>
 
+#include "rockit/decls.h"
+
+RK_BEGIN_DECLS
+
 struct rk_warning {
 	const char *kind;    /* stable word: "short-row", "negative-duration", ... */
 	const char *file;    /* "" when it belongs to no single file */
@@ -11,5 +15,7 @@ struct rk_warning {
 	uint64_t count;      /* how often */
 	const char *message; /* one sentence about the first occurrence */
 };
+
+RK_END_DECLS
 
 #endif

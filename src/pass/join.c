@@ -105,7 +105,7 @@ int rk_counter_set_add(struct rk_counter_set *set, struct rk_context *ctx, uint3
 {
 	const struct rk_schema *kernels = rk_table_schema(RK_KERNELS);
 	const char *name = rk_strtab_borrow(ctx->names, id, NULL);
-	unsigned column;
+	unsigned column = 0;
 	int rc;
 
 	if (!*name || has(set, id))
