@@ -182,7 +182,7 @@ static const struct rk_writer_ops *choose_format(const struct rk_convert_options
 	return NULL;
 }
 
-static int unknown_table(const char *name, struct rk_error *err)
+int rk_unknown_table(const char *name, struct rk_error *err)
 {
 	char known[256];
 	size_t len = 0;
@@ -205,7 +205,7 @@ int rk_run_convert(struct rk_run *run, const struct rk_convert_options *opt,
 	if (opt->dataset && strcmp(format->name, "parquet") != 0)
 		return rk_fail(err, RK_E_USAGE, "a data set is of Parquet files");
 	if (opt->table && table < 0)
-		return unknown_table(opt->table, err);
+		return rk_unknown_table(opt->table, err);
 	rc = rk_run_check_clocks(run, err);
 	if (rc == 0 && (table == RK_KERNELS || table < 0))
 		rc = rk_run_energy_settle(run, err);

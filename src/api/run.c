@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/handle.h"
 #include "format/writer.h"
 #include "pass/energy.h"
 
@@ -22,16 +23,6 @@ static unsigned cpus(void)
 	return n < 1 ? 1 : n > MAX_DEFAULT_THREADS ? MAX_DEFAULT_THREADS : (unsigned)n;
 }
 
-/* One file's progress as a part of the whole. */
-static int progress(void *arg, uint64_t done, uint64_t total)
-{
-	struct rk_run *run = arg;
-
-	(void)total;
-	return run->opt.progress(run->opt.progress_arg, run->progress_before + done,
-				 run->progress_total);
-}
-
 static int make_context(struct rk_run *run, struct rk_error *err)
 {
 	struct rk_context *ctx = &run->ctx;
@@ -41,20 +32,23 @@ static int make_context(struct rk_run *run, struct rk_error *err)
 		rc = rk_diag_new(&ctx->diag, err);
 	if (rc == 0)
 		rc = rk_pool_new(run->opt.threads ? run->opt.threads : cpus(), &ctx->pool, err);
-	ctx->tmpdir = run->opt.tmpdir;
-	if (run->opt.progress) {
-		ctx->progress = progress;
-		ctx->progress_arg = run;
+	if (rc == 0 && run->opt.tmpdir) {
+		run->tmpdir = rk_strdup(run->opt.tmpdir);
+		rc = run->tmpdir ? 0 : rk_fail_nomem(err);
 	}
-	return rc;
+	ctx->tmpdir = run->opt.tmpdir = run->tmpdir;
+	return rc < 0 ? rc : rk_run_guard(run, err);
 }
 
 int rk_run_open(const char *const *paths, size_t npaths, const struct rk_run_options *opt,
 		struct rk_run **ret, struct rk_error *err)
 {
-	struct rk_run *run = rk_calloc(1, sizeof(*run));
+	struct rk_run *run;
 	int rc;
 
+	if (!ret || !npaths || !paths)
+		return rk_fail(err, RK_E_USAGE, "no input given");
+	run = rk_calloc(1, sizeof(*run));
 	if (!run)
 		return rk_fail_nomem(err);
 	if (opt)
@@ -65,18 +59,18 @@ int rk_run_open(const char *const *paths, size_t npaths, const struct rk_run_opt
 		rc = rk_run_find(run, paths, npaths, err);
 	if (rc == 0)
 		rc = rk_run_settle(run, err);
+	if (rc == 0)
+		rc = rk_handle_open(RK_HANDLE_RUN, run, err);
 	if (rc < 0) {
-		rk_run_close(run);
+		rk_run_destroy(run);
 		return rc;
 	}
 	*ret = run;
 	return 0;
 }
 
-void rk_run_close(struct rk_run *run)
+void rk_run_destroy(struct rk_run *run)
 {
-	if (!run)
-		return;
 	for (size_t i = 0; i < run->nfound; i++) {
 		rk_reader_close(run->found[i].kept);
 		rk_free(run->found[i].path);
@@ -102,6 +96,8 @@ void rk_run_close(struct rk_run *run)
 	rk_pool_free(run->ctx.pool);
 	rk_diag_free(run->ctx.diag);
 	rk_strtab_free(run->ctx.names);
+	rk_run_unguard(run);
+	rk_free(run->tmpdir);
 	rk_free(run);
 }
 

@@ -2,6 +2,8 @@
 #ifndef RK_RUN_H
 #define RK_RUN_H
 
+#include <pthread.h>
+
 #include "api/run_records.h"
 #include "format/reader.h"
 #include "io/walk.h"
@@ -66,6 +68,11 @@ struct rk_run {
 	struct rk_run_file *files; /* the public view, made when asked */
 	char **reasons;
 	struct rk_run_options opt;
+	char *tmpdir;                  /* of opt, own */
+	pthread_mutex_t lock;          /* held by whoever uses the run (run_guard.c) */
+	pthread_mutex_t progress_lock; /* held while opt.progress is called or changed */
+	bool guarded;                  /* both were made */
+	struct rk_run_late *late;      /* under progress_lock */
 	/* joined to kernels, whose schema it holds: as long as the run. NULL: none, or not asked */
 	struct rk_counter_set *counters;
 	struct rk_energy *energy; /* of its kernels, once that was settled; NULL: none */
@@ -77,6 +84,32 @@ struct rk_run {
 	uint64_t progress_before, progress_total;
 	size_t scanned; /* the file that the batch a scan gave last is from */
 };
+
+/* Makes the locks and the context's progress callback (run_guard.c), and undoes it. */
+int rk_run_guard(struct rk_run *run, struct rk_error *err);
+void rk_run_unguard(struct rk_run *run);
+void rk_run_destroy(struct rk_run *run); /* when nobody holds it */
+/* Around each call of the API. RK_E_USAGE: not an open run, or someone else is using it. */
+int rk_run_enter(const struct rk_run *run, struct rk_error *err);
+void rk_run_leave(const struct rk_run *run);
+/* Keeps a run that is open beyond the call, and lets it go. */
+void rk_run_hold(struct rk_run *run);
+void rk_run_unhold(struct rk_run *run);
+/* The lock alone, of a run that is held; waits. RK_E_USAGE within a progress callback. */
+int rk_run_wait(struct rk_run *run, struct rk_error *err);
+void rk_run_unlock(struct rk_run *run);
+
+/* Something that uses the run and is to be ended as soon as nobody else does. */
+struct rk_run_late {
+	void (*end)(void *arg);  /* with the lock */
+	void (*done)(void *arg); /* without; frees what `l` is part of, and may unhold the run */
+	void *arg;
+	struct rk_run_late *next;
+};
+/* At once, or by whoever has the lock: never waits. */
+void rk_run_later(struct rk_run *run, struct rk_run_late *l);
+
+int rk_unknown_table(const char *name, struct rk_error *err);
 
 /* Fills what the path says (run_place.c). */
 int rk_run_place(struct rk_found *f, const char *path, struct rk_error *err);

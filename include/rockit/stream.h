@@ -1,0 +1,113 @@
+/*
+ * stream.h - tables of a run as Arrow C streams, for whoever reads Arrow without a copy.
+ *
+ * The structs are those of the Arrow C data and stream interfaces; their layout never changes. A
+ * header of another library that declares them under the same guards may come before or after.
+ */
+#ifndef ROCKIT_STREAM_H
+#define ROCKIT_STREAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rockit/decls.h"
+#include "rockit/error.h"
+
+RK_BEGIN_DECLS
+
+#ifndef ARROW_C_DATA_INTERFACE
+#define ARROW_C_DATA_INTERFACE
+
+#define ARROW_FLAG_DICTIONARY_ORDERED 1
+#define ARROW_FLAG_NULLABLE 2
+#define ARROW_FLAG_MAP_KEYS_SORTED 4
+
+struct ArrowSchema {
+	const char *format;
+	const char *name;
+	const char *metadata;
+	int64_t flags;
+	int64_t n_children;
+	struct ArrowSchema **children;
+	struct ArrowSchema *dictionary;
+	void (*release)(struct ArrowSchema *);
+	void *private_data;
+};
+
+struct ArrowArray {
+	int64_t length;
+	int64_t null_count;
+	int64_t offset;
+	int64_t n_buffers;
+	int64_t n_children;
+	const void **buffers;
+	struct ArrowArray **children;
+	struct ArrowArray *dictionary;
+	void (*release)(struct ArrowArray *);
+	void *private_data;
+};
+
+#endif
+
+#ifndef ARROW_C_STREAM_INTERFACE
+#define ARROW_C_STREAM_INTERFACE
+
+struct ArrowArrayStream {
+	int (*get_schema)(struct ArrowArrayStream *, struct ArrowSchema *);
+	int (*get_next)(struct ArrowArrayStream *, struct ArrowArray *);
+	const char *(*get_last_error)(struct ArrowArrayStream *);
+	void (*release)(struct ArrowArrayStream *);
+	void *private_data;
+};
+
+#endif
+
+struct rk_run;
+
+/* Zero it, then fill in what matters. */
+struct rk_stream_options {
+	const char *table;          /* "kernels", ...; NULL: kernels */
+	const char *const *columns; /* these alone, in this order, NULL at the end; NULL: all */
+	size_t batch_rows;          /* rows of an array at most; 0: 131072 */
+	bool plain_strings;         /* utf8; else dictionary<int32, utf8> */
+	bool sorted;                /* in order of time, as files are written; else as recorded */
+	uint64_t reserved[8];       /* 0 */
+};
+
+/*
+ * One table, all files of the run together; a struct array per batch, every column nullable. A table
+ * that the run does not have is a stream without rows. Only the columns asked for are decoded. All
+ * columns of kernels includes its counters, and energy_j where it is known.
+ *
+ * Integers are int64 or int32, values double, texts as asked for, barrier bool. A dictionary only
+ * grows: an index means the same text in every array of a stream. Buffers are aligned to 64 bytes.
+ *
+ * The stream, its schema and its arrays are the caller's, each to be released once. They live
+ * independently: the run may be closed and the stream released while arrays are in use. A stream
+ * keeps what it needs of its run, so the run's files and threads go when both are closed.
+ *
+ * A stream belongs to one thread at a time; streams of one run may be read by several threads, one
+ * waiting for the other. Arrays and schemas may be used and released on any thread.
+ *
+ * get_next gives errno values: ENOMEM, EIO, EBADMSG (the file is damaged), ECANCELED (by the progress
+ * callback of the run), ENOTSUP, EOVERFLOW (a limit), EINVAL. After an error it gives the same again.
+ * get_last_error has the sentence with file and place: "x.csv:12: ...".
+ *
+ * Fails with RK_E_USAGE for an unknown table or column, or a column named twice; *ret is untouched.
+ */
+int rk_run_stream(struct rk_run *run, const struct rk_stream_options *opt,
+		  struct ArrowArrayStream *ret, struct rk_error *err);
+
+/*
+ * What went wrong with a stream of rk_run_stream, with file, line and offset; code 0 when nothing.
+ * Borrowed from the stream. NULL for a stream of someone else, and for one that was released.
+ */
+const struct rk_error *rk_stream_error(const struct ArrowArrayStream *stream);
+
+/* The i-th table that some file of the run can give, in the order of rk_table_at; NULL past the end. */
+const char *rk_run_table_at(const struct rk_run *run, size_t i);
+
+RK_END_DECLS
+
+#endif

@@ -1,0 +1,380 @@
+/* stream.c - a table of a run as an Arrow C stream. */
+#include "rockit/stream.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/run.h"
+#include "api/stream_array.h"
+#include "api/stream_impl.h"
+#include "api/stream_rows.h"
+#include "base/alloc.h"
+#include "rockit/nearest.h"
+
+enum { DEFAULT_ROWS = 1 << 17, FIRST_ROWS = RK_BATCH_ROWS, MAX_ROWS = 1 << 30 };
+
+struct stream {
+	struct rk_run *run; /* held */
+	struct rk_source *rows;
+	const struct rk_batch *pending; /* its rows from pending_at on are not taken yet */
+	size_t pending_at;
+	struct rk_stream_column *cols;
+	size_t ncols;
+	size_t batch_rows;
+	size_t cap, n; /* rows that the columns have room for; that they have */
+	size_t max_text;
+	bool ended;
+	struct rk_run_late late;
+	struct rk_error err;
+	char text[sizeof(struct rk_error) + 64];
+};
+
+static int errno_of(int code)
+{
+	switch (code) {
+	case RK_E_NOMEM:
+		return ENOMEM;
+	case RK_E_IO:
+		return EIO;
+	case RK_E_FORMAT:
+		return EBADMSG;
+	case RK_E_LIMIT:
+		return EOVERFLOW;
+	case RK_E_UNSUPPORTED:
+		return ENOTSUP;
+	case RK_E_CANCELLED:
+		return ECANCELED;
+	default:
+		return EINVAL;
+	}
+}
+
+/* Room for n more rows, as far as an array may have them. */
+static int make_room(struct stream *s, size_t n)
+{
+	size_t cap = s->cap ? s->cap : FIRST_ROWS;
+	int rc = 0;
+
+	while (cap < s->n + n && cap < s->batch_rows)
+		cap *= 4;
+	if (cap > s->batch_rows)
+		cap = s->batch_rows;
+	if (cap == s->cap)
+		return 0;
+	for (size_t i = 0; rc == 0 && i < s->ncols; i++)
+		rc = rk_stream_column_grow(&s->cols[i], s->n, cap, &s->err);
+	s->cap = cap;
+	return rc;
+}
+
+/* How many of n rows have texts that fit; 0 when the array must end before them. */
+static size_t fitting(const struct stream *s, size_t n)
+{
+	const struct rk_batch *b = s->pending;
+
+	for (size_t i = 0; i < s->ncols; i++)
+		while (n && !rk_stream_column_fits(&s->cols[i], s->run->ctx.names,
+						   &b->cols[s->cols[i].field], s->pending_at, s->n,
+						   n, s->max_text))
+			n /= 2;
+	return n;
+}
+
+/* 1: rows were taken; 0: no more fit. */
+static int take_pending(struct stream *s)
+{
+	const struct rk_batch *b = s->pending;
+	size_t n = b->nrows - s->pending_at;
+	int rc = 0;
+
+	if (n > s->batch_rows - s->n)
+		n = s->batch_rows - s->n;
+	n = fitting(s, n);
+	if (!n && !s->n)
+		return rk_fail(&s->err, RK_E_LIMIT, "a text of more than %zu bytes", s->max_text);
+	if (!n)
+		return 0;
+	rc = make_room(s, n);
+	for (size_t i = 0; rc == 0 && i < s->ncols; i++)
+		rc = rk_stream_column_add(&s->cols[i], s->run->ctx.names,
+					  &b->cols[s->cols[i].field], s->pending_at, s->n, n,
+					  s->cap, &s->err);
+	s->n += n;
+	s->pending_at += n;
+	if (s->pending_at == b->nrows)
+		s->pending = NULL;
+	return rc < 0 ? rc : 1;
+}
+
+static void end_rows(struct stream *s)
+{
+	rk_source_close(s->rows);
+	s->rows = NULL;
+	s->pending = NULL;
+	s->ended = true;
+}
+
+/* Until an array is full or the rows have ended. */
+static int fill(struct stream *s)
+{
+	int rc = 1;
+
+	while (rc > 0 && s->n < s->batch_rows && !s->ended) {
+		if (s->pending) {
+			rc = take_pending(s);
+			continue;
+		}
+		s->pending_at = 0;
+		rc = rk_source_next(s->rows, &s->pending, &s->err);
+		if (rc == 0) {
+			rk_run_tell_names(s->run);
+			end_rows(s);
+		}
+	}
+	return rc < 0 ? rc : 0;
+}
+
+static int hand_out(struct stream *s, struct ArrowArray *ret)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < s->ncols; i++)
+		if (s->cols[i].type == RK_STR && !s->cols[i].plain)
+			rc = rk_stream_column_freeze(&s->cols[i], s->run->ctx.names, &s->err);
+	if (rc == 0)
+		rc = rk_stream_array(s->cols, s->ncols, s->n, ret, &s->err);
+	for (size_t i = 0; i < s->ncols; i++)
+		rk_stream_column_reset(&s->cols[i]);
+	s->n = s->cap = 0;
+	return rc;
+}
+
+static int fail_stream(struct stream *s)
+{
+	if (s->rows)
+		end_rows(s);
+	s->ended = true;
+	return errno_of(s->err.code);
+}
+
+static int stream_get_next(struct ArrowArrayStream *stream, struct ArrowArray *ret)
+{
+	struct stream *s = stream->private_data;
+	int rc;
+
+	if (s->err.code)
+		return errno_of(s->err.code);
+	rc = rk_run_wait(s->run, &s->err);
+	if (rc < 0)
+		return errno_of(rc);
+	rc = fill(s);
+	if (rc == 0 && s->n)
+		rc = hand_out(s, ret);
+	else if (rc == 0)
+		ret->release = NULL;
+	if (rc < 0)
+		rc = fail_stream(s);
+	rk_run_unlock(s->run);
+	return rc;
+}
+
+static int stream_get_schema(struct ArrowArrayStream *stream, struct ArrowSchema *ret)
+{
+	struct stream *s = stream->private_data;
+
+	return rk_stream_schema(s->cols, s->ncols, ret, NULL) < 0 ? ENOMEM : 0;
+}
+
+static const char *stream_get_last_error(struct ArrowArrayStream *stream)
+{
+	struct stream *s = stream->private_data;
+	const struct rk_error *e = &s->err;
+
+	if (!e->code)
+		return NULL;
+	if (e->file[0] && e->line)
+		snprintf(s->text, sizeof(s->text), "%s:%" PRIu64 ": %s", e->file, e->line,
+			 e->message);
+	else if (e->file[0] && e->offset)
+		snprintf(s->text, sizeof(s->text), "%s: byte %" PRIu64 ": %s", e->file, e->offset,
+			 e->message);
+	else if (e->file[0] && !strstr(e->message, e->file))
+		snprintf(s->text, sizeof(s->text), "%s: %s", e->file, e->message);
+	else
+		snprintf(s->text, sizeof(s->text), "%s", e->message);
+	return s->text;
+}
+
+static void free_stream(struct stream *s)
+{
+	for (size_t i = 0; i < s->ncols; i++) {
+		rk_free((char *)s->cols[i].name);
+		rk_stream_column_release(&s->cols[i]);
+	}
+	rk_free(s->cols);
+	rk_free(s);
+}
+
+static void end_stream(void *arg)
+{
+	end_rows(arg);
+}
+
+static void done_stream(void *arg)
+{
+	struct stream *s = arg;
+	struct rk_run *run = s->run;
+
+	free_stream(s);
+	rk_run_unhold(run);
+}
+
+/* Whoever releases may hold a lock that a progress callback waits for: this never waits. */
+static void stream_release(struct ArrowArrayStream *stream)
+{
+	struct stream *s = stream->private_data;
+
+	stream->release = NULL;
+	stream->private_data = NULL;
+	s->late = (struct rk_run_late){ end_stream, done_stream, s, NULL };
+	rk_run_later(s->run, &s->late);
+}
+
+const struct rk_error *rk_stream_error(const struct ArrowArrayStream *stream)
+{
+	if (!stream || !stream->private_data || stream->release != stream_release)
+		return NULL;
+	return &((const struct stream *)stream->private_data)->err;
+}
+
+void rk_stream_limit_text(struct ArrowArrayStream *stream, size_t bytes)
+{
+	((struct stream *)stream->private_data)->max_text = bytes;
+}
+
+static int unknown_column(const struct rk_schema *schema, const char *name, struct rk_error *err)
+{
+	const char **words = rk_calloc(schema->nfields + 1, sizeof(*words)), *near;
+
+	for (unsigned f = 0; words && f < schema->nfields; f++)
+		words[f] = schema->fields[f].name;
+	near = words ? rk_nearest(name, words) : NULL;
+	rk_free(words);
+	return rk_fail(err, RK_E_USAGE, "no column '%.60s' in table %s%s%s%s", name,
+		       rk_table_name(schema->table), near ? "; did you mean '" : "",
+		       near ? near : "", near ? "'?" : "");
+}
+
+static int add_column(struct stream *s, unsigned field, bool plain, struct rk_error *err)
+{
+	const struct rk_field *f = &s->rows->schema->fields[field];
+	struct rk_stream_column *col = &s->cols[s->ncols];
+
+	*col = (struct rk_stream_column){ .name = rk_strdup(f->name),
+					  .type = f->type,
+					  .plain = plain && f->type == RK_STR,
+					  .field = field };
+	if (!col->name)
+		return rk_fail_nomem(err);
+	s->ncols++;
+	return 0;
+}
+
+static int add_named(struct stream *s, const char *name, bool plain, struct rk_error *err)
+{
+	const struct rk_schema *schema = s->rows->schema;
+	unsigned f = 0;
+
+	while (f < schema->nfields && strcmp(schema->fields[f].name, name) != 0)
+		f++;
+	if (f == schema->nfields)
+		return unknown_column(schema, name, err);
+	for (size_t i = 0; i < s->ncols; i++)
+		if (s->cols[i].field == f)
+			return rk_fail(err, RK_E_USAGE, "column '%s' is asked for twice", name);
+	return add_column(s, f, plain, err);
+}
+
+static int add_columns(struct stream *s, const struct rk_stream_options *opt, struct rk_error *err)
+{
+	unsigned nfields = s->rows->schema->nfields;
+	int rc = 0;
+
+	s->cols = rk_calloc(nfields, sizeof(*s->cols));
+	if (!s->cols)
+		return rk_fail_nomem(err);
+	for (size_t i = 0; rc == 0 && opt->columns && opt->columns[i]; i++)
+		rc = add_named(s, opt->columns[i], opt->plain_strings, err);
+	for (unsigned f = 0; rc == 0 && !opt->columns && f < nfields; f++)
+		rc = add_column(s, f, opt->plain_strings, err);
+	return rc;
+}
+
+/* On success the stream holds the run. */
+static int open_stream(struct rk_run *run, enum rk_table t, const struct rk_stream_options *opt,
+		       struct stream **ret, struct rk_error *err)
+{
+	struct stream *s = rk_calloc(1, sizeof(*s));
+	int rc;
+
+	if (!s)
+		return rk_fail_nomem(err);
+	s->run = run;
+	s->max_text = INT32_MAX;
+	s->batch_rows = opt->batch_rows ? opt->batch_rows : DEFAULT_ROWS;
+	if (s->batch_rows > MAX_ROWS)
+		s->batch_rows = MAX_ROWS;
+	rc = rk_stream_rows(run, t, opt, &s->rows, err);
+	if (rc == 0)
+		rc = add_columns(s, opt, err);
+	if (rc < 0) {
+		rk_source_close(s->rows);
+		free_stream(s);
+		return rc;
+	}
+	rk_run_hold(run);
+	*ret = s;
+	return 0;
+}
+
+int rk_run_stream(struct rk_run *run, const struct rk_stream_options *opt,
+		  struct ArrowArrayStream *ret, struct rk_error *err)
+{
+	const struct rk_stream_options plain = { 0 };
+	const char *table;
+	struct stream *s = NULL;
+	int t, rc;
+
+	opt = opt ? opt : &plain;
+	table = opt->table ? opt->table : "kernels";
+	t = rk_table_by_name(table);
+	if (!ret)
+		return rk_fail(err, RK_E_USAGE, "no stream to fill");
+	if (t < 0)
+		return rk_unknown_table(table, err);
+	rc = rk_run_enter(run, err);
+	if (rc < 0)
+		return rc;
+	rc = open_stream(run, (enum rk_table)t, opt, &s, err);
+	rk_run_leave(run);
+	if (rc == 0)
+		*ret = (struct ArrowArrayStream){ stream_get_schema, stream_get_next,
+						  stream_get_last_error, stream_release, s };
+	return rc;
+}
+
+const char *rk_run_table_at(const struct rk_run *run, size_t i)
+{
+	uint32_t tables = 0;
+
+	if (rk_run_enter((struct rk_run *)run, NULL) < 0)
+		return NULL;
+	tables = rk_run_tables(run);
+	rk_run_leave((struct rk_run *)run);
+	for (unsigned t = 0; t < RK_NTABLES; t++)
+		if (tables >> t & 1 && !i--)
+			return rk_table_name((enum rk_table)t);
+	return NULL;
+}
