@@ -33,10 +33,11 @@ struct rk_found {
 	size_t stem;                     /* length of the path without .gz, .xz or .zst */
 	const struct rk_reader_ops *ops; /* NULL: no format fits */
 	const char *stats_of;
-	uint32_t tables;  /* it can give */
-	uint32_t used;    /* it is asked for */
-	char *group;      /* files of one process: directory and name without the known ending */
-	char *program;    /* the same for every pass that the program was run for */
+	uint32_t tables; /* it can give */
+	uint32_t used;   /* it is asked for */
+	char *group;     /* files of one process: directory and name without the known ending */
+	char *program;   /* the same for every pass that the program was run for */
+	uint64_t group_hash, program_hash, stem_hash; /* of many files few are looked at closer */
 	unsigned ordinal; /* of the process among those of its program and pass */
 	int pass;         /* of pmc_N or pass_N in its path, -1 without */
 	int64_t rank;     /* of rank-N or rank=N in its path, -1 without */

@@ -11,6 +11,7 @@
 
 #include "api/run.h"
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "base/text.h"
 
 static bool named(const struct rk_found *f, const char *word)
@@ -77,7 +78,7 @@ static uint32_t described(const struct rk_found *f)
 
 static bool same_process(const struct rk_found *a, const struct rk_found *b)
 {
-	return !strcmp(a->group, b->group);
+	return a->group_hash == b->group_hash && !strcmp(a->group, b->group);
 }
 
 /* Whether the folder of one is that of the other, or above it. */
@@ -164,7 +165,8 @@ static bool is_copy(const struct rk_found *a, const struct rk_found *b)
 {
 	if (a->ino && a->ino == b->ino && a->dev == b->dev)
 		return true;
-	return a->stem == b->stem && !strncmp(a->path, b->path, a->stem);
+	return a->stem_hash == b->stem_hash && a->stem == b->stem &&
+	       !strncmp(a->path, b->path, a->stem);
 }
 
 static const char *copied_before(const struct rk_run *run, size_t i)
@@ -215,7 +217,8 @@ static void number_processes(struct rk_run *run)
 		for (size_t j = 0; j < i; j++) {
 			const struct rk_found *o = &run->found[j];
 
-			if (o->pass != f->pass || strcmp(o->program, f->program))
+			if (o->program_hash != f->program_hash || o->pass != f->pass ||
+			    strcmp(o->program, f->program))
 				continue;
 			f->ordinal = o->ordinal + (same_process(o, f) ? 0 : 1);
 			if (same_process(o, f))
@@ -256,6 +259,13 @@ static int adopt_raw(struct rk_run *run, struct rk_found *raw, struct rk_error *
 	return 0;
 }
 
+static void hash_names(struct rk_found *f)
+{
+	f->group_hash = rk_hash_bytes(f->group, strlen(f->group));
+	f->program_hash = rk_hash_bytes(f->program, strlen(f->program));
+	f->stem_hash = rk_hash_bytes(f->path, f->stem);
+}
+
 int rk_run_settle(struct rk_run *run, struct rk_error *err)
 {
 	int pass = kernel_pass(run), rc = 0;
@@ -264,7 +274,8 @@ int rk_run_settle(struct rk_run *run, struct rk_error *err)
 		rc = adopt_raw(run, &run->found[i], err);
 	if (rc < 0)
 		return rc;
-
+	for (size_t i = 0; i < run->nfound; i++)
+		hash_names(&run->found[i]);
 	number_processes(run);
 
 	for (size_t i = 0; i < run->nfound; i++) {
