@@ -201,8 +201,9 @@ static void digest_file(struct rk_bytes *b, const struct rk_found *f)
 {
 	const char *slash = strrchr(f->path, '/');
 
-	rk_bytes_printf(b, "%" PRId64 " %" PRIu32 " %" PRIu64 " %s\n", f->rank, f->used, f->bytes,
-			slash ? slash + 1 : f->path);
+	rk_bytes_printf(b, "%" PRId64 " %" PRIu32 " %" PRIu64 " %s %s\n", f->rank, f->used,
+			f->bytes, slash ? slash + 1 : f->path,
+			f->record ? f->record->text[RK_REC_NODE] : "");
 }
 
 /* All that decides what the files hold; the same wherever the input is mounted. */

@@ -182,11 +182,20 @@ static int fail_nothing(const struct rk_run *run, const char *dir, struct rk_err
 		       "no profiler output in '%s' (see 'rockit help formats')", dir);
 }
 
+/* A run's raw files are of its run.json, which lies beside their folder. */
+static int look_beside(struct rk_run *run, const char *dir, struct rk_error *err)
+{
+	return rk_text_ends(dir, strlen(dir), "/rocprof_raw") ? rk_records_near(run, dir, err) : 0;
+}
+
 static int look_in_dir(struct rk_run *run, const char *dir, struct rk_error *err)
 {
 	size_t before = run->nfound, known = 0;
 	struct rk_walk w = { 0 };
-	int rc = rk_walk_dir(dir, &w, err);
+	int rc = look_beside(run, dir, err);
+
+	if (rc == 0)
+		rc = rk_walk_dir(dir, &w, err);
 
 	if (rc == 0)
 		rc = look_at_all(run, &w, err);

@@ -39,33 +39,57 @@ static const struct {
 	[RK_INSTRUCTIONS] = { -1, -1, -1, -1 },
 };
 
-static unsigned stamp(struct rk_stamp *s, unsigned n, int field, int64_t value, uint64_t want)
+/* The stamps of a file's rows. */
+struct stamps {
+	struct rk_stamp v[RK_STAMPS_MAX];
+	unsigned n;
+	uint64_t want;
+};
+
+static void stamp(struct stamps *s, int field, int64_t value, bool over)
 {
-	if (field < 0 || value < 0 || !(want >> field & 1))
-		return n;
-	s[n] = (struct rk_stamp){ (unsigned)field, value };
-	return n + 1;
+	if (field < 0 || value < 0 || !(s->want >> field & 1))
+		return;
+	s->v[s->n++] = (struct rk_stamp){ (unsigned)field, value, over };
 }
 
-/* A file's rows of one table, with what its path says. */
+/*
+ * The node of a rank is what its launcher calls it, in all its tables: profilers may know the machine
+ * under another name.
+ */
+static int stamp_node(struct scan *s, const struct rk_found *f, struct stamps *to,
+		      struct rk_error *err)
+{
+	const char *name = f->record ? f->record->text[RK_REC_NODE] : "";
+	bool over = f->record && f->record->rank >= 0;
+	uint32_t node;
+	int rc = rk_hive_node(&s->run->ctx, f->path, &node, err);
+
+	if (rc == 0 && !node && name[0])
+		rc = rk_strtab_add(s->run->ctx.names, name, strlen(name), &node, err);
+	if (rc == 0 && node)
+		stamp(to, place[s->table].node, (int64_t)node, over);
+	return rc;
+}
+
+/* A file's rows of one table, with what its path says, and the run.json beside it. */
 static int open_rows(struct scan *s, struct rk_found *f, struct rk_error *err)
 {
-	struct rk_stamp stamps[RK_STAMPS_MAX];
-	uint32_t node;
-	unsigned n = 0;
-	int rc = rk_hive_node(&s->run->ctx, f->path, &node, err);
+	struct stamps stamps = { .want = s->want };
+	int rc = stamp_node(s, f, &stamps, err);
 
 	if (rc < 0)
 		return rc;
-	n = stamp(stamps, n, place[s->table].pid, f->pid, s->want);
-	n = stamp(stamps, n, place[s->table].rank, f->rank, s->want);
-	n = stamp(stamps, n, place[s->table].pass, f->pass, s->want);
-	n = stamp(stamps, n, place[s->table].node, node ? (int64_t)node : -1, s->want);
+	stamp(&stamps, place[s->table].pid, f->pid, false);
+	stamp(&stamps, place[s->table].rank, f->rank, false);
+	stamp(&stamps, place[s->table].pass, f->pass, false);
+	if (s->table == RK_PROCESSES && f->record)
+		stamp(&stamps, RK_O_LOCAL_RANK, f->record->local_rank, false);
 	rc = f->ops->scan(f->kept ? f->kept : s->reader, s->table, s->want, &s->rows, err);
 	if (rc == 0 && f->ops->serial)
 		rc = rk_ahead_open(s->rows, &s->run->ctx, &s->rows, err);
 	if (rc == 0)
-		rc = rk_stamp_open(s->rows, stamps, n, &s->rows, err);
+		rc = rk_stamp_open(s->rows, stamps.v, stamps.n, &s->rows, err);
 	if (rc == 0 && s->counters)
 		rc = rk_run_join(s->run, f, s->counters, &s->rows, err);
 	if (rc < 0)

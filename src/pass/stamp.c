@@ -54,7 +54,7 @@ static int stamp_next(struct rk_source *base, const struct rk_batch **batch, str
 		return rc;
 	memcpy(s->cols, b->cols, b->schema->nfields * sizeof(*s->cols));
 	for (unsigned i = 0; i < s->n; i++)
-		if (!s->cols[s->stamps[i].field].data)
+		if (s->stamps[i].over || !s->cols[s->stamps[i].field].data)
 			s->cols[s->stamps[i].field] = (struct rk_column){ .data = s->data[i] };
 	s->batch = (struct rk_batch){ b->schema, b->nrows, s->cols };
 	*batch = &s->batch;

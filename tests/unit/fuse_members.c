@@ -396,6 +396,37 @@ TEST(what_lies_above_ranks_speaks_of_none_of_them)
 	end(&j);
 }
 
+/* Rank and node of all kernels. */
+static const char *rows(struct job *j)
+{
+	uint64_t want = UINT64_C(1) << RK_K_RANK | UINT64_C(1) << RK_K_NODE;
+	struct rk_source *src = NULL;
+
+	forget(j);
+	CHECK_I64(look(j, &j->w.err), 0);
+	CHECK_I64(rk_run_scan(j->run, RK_KERNELS, want, &src, &j->w.err), 0);
+	j->w.ctx.names = j->run->ctx.names;
+	return world_drain(&j->w, src);
+}
+
+TEST(rows_have_the_node_and_the_rank_of_their_run_json)
+{
+	struct rk_strtab *names;
+	struct job j;
+
+	begin(&j);
+	names = j.w.ctx.names;
+	put_rank(&j, "a/rank-0", RECORD(",\"rank\":0,\"node\":\"n0\""));
+	put_rank(&j, "a/rank-1", RECORD(",\"rank\":1,\"node\":\"[host]\""));
+	put_rank(&j, "b", RECORD(",\"rank\":3,\"node\":\"n1\""));
+	put_rank(&j, "c", RECORD(",\"node\":\"n2\""));
+	put_rank(&j, "d", "{\"node\":\"of somebody else\"}");
+	world_text(&j.w, "a/run.json", RECORD(",\"node\":\"login\""));
+	CHECK_STR(rows(&j), "node=n0|rank=0\nrank=1\nnode=n1|rank=3\nnode=n2\n\n");
+	j.w.ctx.names = names;
+	end(&j);
+}
+
 TEST(run_json_of_any_shape_is_read_without_harm)
 {
 	static const char *const bad[] = {
