@@ -98,6 +98,10 @@ static int help_on_all(void)
 		if (c != rk_commands)
 			putchar('\n');
 		rk_command_help(*c);
+		for (size_t i = 0; (*c)->verbs && (*c)->verbs[i]; i++) {
+			putchar('\n');
+			rk_command_help((*c)->verbs[i]);
+		}
 	}
 	return EXIT_DONE;
 }
@@ -128,6 +132,7 @@ const struct rk_command cmd_help = {
 	.options = options,
 	.plain = true,
 	.examples = "  rockit help convert\n"
+		    "  rockit help pack build\n"
 		    "  rockit help formats\n",
 	.word = topic_at,
 	.run = help_run,
