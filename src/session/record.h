@@ -11,6 +11,8 @@
 struct rk_clock_pair {
 	int64_t boottime_ns, realtime_ns;
 	int64_t error_ns; /* how far apart the two may have been read */
+	/* of the wall's against UTC, as the daemon that keeps it says; -1: it is not kept */
+	int64_t realtime_error_ns;
 };
 struct rk_clock_pair rk_clock_pair_read(void);
 

@@ -42,6 +42,10 @@ static void put_clock(struct rk_json_out *j, const char *key, const struct rk_cl
 	rk_json_int(j, "boottime_ns", c->boottime_ns);
 	rk_json_int(j, "realtime_ns", c->realtime_ns);
 	rk_json_int(j, "error_ns", c->error_ns);
+	if (c->realtime_error_ns >= 0)
+		rk_json_int(j, "realtime_error_ns", c->realtime_error_ns);
+	else
+		rk_json_null(j, "realtime_error_ns");
 	rk_json_close(j);
 }
 
