@@ -165,12 +165,16 @@ struct judged {
 	uint32_t last;
 	bool sure;       /* who was the last */
 	bool inter_node; /* ranks of several */
-	int64_t error;
+	int64_t error, late_sure;
 };
 
 static struct judged judge(const struct match *m, const struct set *s)
 {
-	struct judged j = { s->v[0].start, s->v[0].start, s->v[0].end, s->v[0].at, true, false, 0 };
+	struct judged j = { .first = s->v[0].start,
+			    .come = s->v[0].start,
+			    .left = s->v[0].end,
+			    .last = s->v[0].at,
+			    .sure = true };
 
 	for (size_t i = 0; i < s->n; i++) {
 		const struct member *v = &s->v[i];
@@ -188,9 +192,11 @@ static struct judged judge(const struct match *m, const struct set *s)
 	for (size_t i = 0; i < s->n; i++) {
 		const struct member *v = &s->v[i];
 
-		if (v->at != j.last &&
-		    j.come - v->start <= comm_apart_ns(&m->in[v->at], &m->in[j.last]))
+		int64_t sure = j.come - v->start - comm_apart_ns(&m->in[v->at], &m->in[j.last]);
+
+		if (v->at != j.last && sure <= 0)
 			j.sure = false;
+		j.late_sure = sure > j.late_sure ? sure : j.late_sure;
 	}
 	j.left = j.left < j.come ? j.come : j.left;
 	j.error = j.inter_node ? j.error : 0;
@@ -227,6 +233,7 @@ static int add_instance(struct match *m, const struct set *s, struct rk_error *e
 	sum->inter_node |= j.inter_node;
 	sum->total_ns += j.left - j.first;
 	sum->late_ns += j.come - j.first;
+	sum->late_sure_ns += j.late_sure;
 	sum->wire_ns += wire;
 	sum->wait_ns += waited;
 	sum->wire_max_ns = fmax(sum->wire_max_ns, (double)wire);
@@ -393,14 +400,11 @@ static int sweep(struct match *m, struct rk_error *err)
 
 const char *rk_comm_verdict(const struct rk_comm_sum *s)
 {
-	double n = (double)s->calls, late = (double)s->late_ns / n,
-	       half = (double)s->total_ns / n / 2;
+	double half = (double)s->total_ns / 2;
 
-	if (!s->calls || s->total_ns <= 0)
-		return "even";
-	if (late - (double)s->error_ns > half)
+	if ((double)s->late_sure_ns > half)
 		return "late";
-	return late + (double)s->error_ns < half ? "wire" : "even";
+	return (double)s->late_ns + (double)s->calls * (double)s->error_ns < half ? "wire" : "even";
 }
 
 static void find_straggler(const struct match *m, struct row *r)

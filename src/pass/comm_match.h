@@ -48,6 +48,7 @@ struct rk_comm_sum {
 	uint64_t calls, unmatched, ranks;
 	bool inter_node;
 	int64_t total_ns, late_ns, wire_ns, wait_ns;
+	int64_t late_sure_ns; /* of late_ns: so much at least, however wrong the clocks are */
 	double wire_median_ns, wire_max_ns;
 	int64_t straggler;
 	uint64_t straggler_calls;
@@ -71,9 +72,9 @@ int rk_comm_match(const struct rk_comm_rank *in, size_t n, const struct rk_comm_
 void rk_comm_match_release(struct rk_comm_match *m);
 
 /*
- * "late": most of the time of an average instance goes by until the last has come, even if the clocks
- * are as wrong as they may be; "wire": most of it comes after that; "even": the error of the clocks is
- * too large to tell, or neither is more.
+ * "late": more than half of the time goes by until the last has come, even if the clocks are as wrong as
+ * they may be (those of a node never are); "wire": less than half of it, likewise; "even": the error of
+ * the clocks is too large to tell, or neither is more.
  */
 const char *rk_comm_verdict(const struct rk_comm_sum *s);
 
