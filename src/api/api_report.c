@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/fuse.h"
 #include "api/run_energy.h"
 #include "base/alloc.h"
 #include "format/reader.h"
@@ -76,6 +77,7 @@ struct work {
 	struct rk_agg_counter *counters;
 	size_t ncounters;
 	struct rk_energy *energy; /* of kernels; NULL: none */
+	struct rk_fuse *fuse;     /* NULL: less than two ranks */
 	struct rk_report *r;
 };
 
@@ -110,12 +112,15 @@ static int aggs_new(struct work *w, struct rk_error *err)
 static int add_table(struct work *w, const struct plan *p, struct rk_error *err)
 {
 	uint64_t want = bit(p->name) | bit(p->start) | bit(p->duration) | bit(p->barrier) |
-			bit(p->key[w->by]) | rk_times_needs(p->table);
+			bit(p->key[w->by]) | rk_times_needs(p->table) |
+			(w->fuse ? rk_fuse_wants(p->table) : 0);
 	struct rk_source *src = NULL;
 	int rc = rk_run_scan(w->run, p->table, want, &src, err);
 
 	if (rc == 0)
 		rc = rk_times_open(src, w->ctx, &src, err);
+	if (rc == 0 && w->fuse)
+		rc = rk_fuse_tap(w->fuse, &src, err);
 	if (rc < 0)
 		return rc;
 	rc = rk_agg_drain(w->aggs[p->section], src, err);
@@ -365,8 +370,14 @@ static int make_hotspots(struct work *w, uint32_t tables, struct rk_error *err)
 static int report_make(struct work *w, struct rk_error *err)
 {
 	uint32_t tables = rk_run_tables(w->run);
-	int rc = make_sections(w, tables, err);
+	int rc = rk_fuse_new(w->run, &w->fuse, err);
 
+	if (rc == 0 && !w->fuse)
+		rc = rk_run_check_clocks(w->run, err);
+	if (rc == 0)
+		rc = make_sections(w, tables, err);
+	if (rc == 0 && w->fuse)
+		rc = rk_fuse_finish(w->fuse, &w->r->ranks, err);
 	if (rc == 0 && tables & RK_TABLE_BIT(RK_COUNTERS))
 		rc = add_counters(w, err);
 	for (unsigned t = 0; t < RK_NTABLES && rc == 0; t++)
@@ -386,8 +397,6 @@ int rk_run_report(struct rk_run *run, const struct rk_report_options *opt, struc
 	struct work w = { .run = run, .ctx = rk_run_context(run) };
 	int rc = find_by(opt ? opt->by : NULL, &w.by, err);
 
-	if (rc == 0)
-		rc = rk_run_check_clocks(run, err);
 	if (rc < 0)
 		return rc;
 	w.r = rk_calloc(1, sizeof(*w.r));
@@ -410,6 +419,7 @@ out:
 		rk_agg_free(w.aggs[s]);
 	rk_free(w.counters);
 	rk_energy_free(w.energy);
+	rk_fuse_free(w.fuse);
 	return rc;
 }
 
@@ -421,6 +431,7 @@ void rk_report_free(struct rk_report *r)
 		rk_free(rk_report_section(r, (enum rk_section)s)->rows);
 	rk_free(r->energy.devices);
 	rk_hotspots_free(r->hotspots);
+	rk_ranks_free(r->ranks);
 	rk_free(r->counters);
 	rk_free(r->tables);
 	rk_free(r);
