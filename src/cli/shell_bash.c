@@ -50,7 +50,7 @@ static const char head[] =
 	"	local -a words=()\n"
 	"	while IFS=$'\\t' read -r word _; do\n"
 	"		words+=(\"$word\")\n"
-	"	done < <(eval \"${COMP_WORDS[0]}\" help --words -- run --preset 2>/dev/null)\n"
+	"	done < <(\"${COMP_WORDS[0]/#\\~/$HOME}\" help --words -- run --preset 2>/dev/null)\n"
 	"	__rockit_offer \"${words[@]}\"\n"
 	"}\n"
 	"\n"

@@ -11,7 +11,7 @@ static const char head[] =
 	"\n"
 	"# What depends on the machine is asked of the command itself.\n"
 	"_rockit_presets() {\n"
-	"	local -a words=(\"${(@f)$(_call_program presets $rockit help --words -- run --preset)}\")\n"
+	"	local -a words=(\"${(@f)$(${rockit/#\\~/$HOME} help --words -- run --preset 2>/dev/null)}\")\n"
 	"	_wanted presets expl preset compadd -a words\n"
 	"}\n\n";
 

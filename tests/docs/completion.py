@@ -27,6 +27,7 @@ LINES = [
     ("rockit convert --table ker", "rockit convert --table kernels"),
     ("rockit run --tool opencl -p lightw", "rockit run --tool opencl -p lightweight"),
     ("rockit run -p my", "rockit run -p my\\ own"),
+    ("~/bin/rockit run -p lightw", "~/bin/rockit run -p lightweight"),
     ("rockit presets my", "rockit presets my\\ own"),
     ("rockit run -p it", "rockit run -p it\\'s"),
     ("rockit run -c @cac", "rockit run -c @cache"),
@@ -50,7 +51,7 @@ LINES = [
 ]
 # Where nothing of ours may be offered: the line stays.
 STAYS = ["rockit report -- --hot", "rockit run -- ./app --pre", "rockit nosuch --he",
-         "rockit run --timeout x"]
+         "rockit run --timeout x", "$(touch made)/rockit run -p li"]
 
 
 class Completion(unittest.TestCase):
@@ -60,6 +61,8 @@ class Completion(unittest.TestCase):
         top = pathlib.Path(cls.place.name)
         cls.folder = top / "here"
         (cls.folder / "odd dir").mkdir(parents=True)
+        (cls.folder / "bin").mkdir()
+        (cls.folder / "bin/rockit").symlink_to(ROCKIT)
         for name in ("a b.csv", "x.csv"):
             (cls.folder / name).touch()
         presets = top / "config/rockit/presets"
@@ -98,6 +101,7 @@ class Completion(unittest.TestCase):
         for typed in STAYS:
             with self.subTest(typed=typed):
                 self.assertEqual(shell.complete(typed)[0].rstrip(), typed)
+        self.assertFalse((self.folder / "made").exists(), "what was typed was run before Enter")
 
     def options(self, name):
         shell = self.in_terminal(name)
