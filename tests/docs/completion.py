@@ -49,6 +49,13 @@ LINES = [
     ("rockit run -p memory cksum x", "rockit run -p memory cksum x.csv"),
     ("rockit run --timeout 3 -- cksum x", "rockit run --timeout 3 -- cksum x.csv"),
 ]
+# In shells that complete inside of quotes, too.
+QUOTED = [
+    ('rockit run -p "my', 'rockit run -p "my own"'),
+    ("rockit run -p 'my", "rockit run -p 'my own'"),
+    ("rockit run --preset=my\\ o", "rockit run --preset=my\\ own"),
+    ("rockit report do", "rockit report do\\$lar.csv"),
+]
 # Where nothing of ours may be offered: the line stays.
 STAYS = ["rockit report -- --hot", "rockit run -- ./app --pre", "rockit nosuch --he",
          "rockit run --timeout x", "$(touch made)/rockit run -p li"]
@@ -63,7 +70,7 @@ class Completion(unittest.TestCase):
         (cls.folder / "odd dir").mkdir(parents=True)
         (cls.folder / "bin").mkdir()
         (cls.folder / "bin/rockit").symlink_to(ROCKIT)
-        for name in ("a b.csv", "x.csv"):
+        for name in ("a b.csv", "x.csv", "do$lar.csv"):
             (cls.folder / name).touch()
         presets = top / "config/rockit/presets"
         presets.mkdir(parents=True)
@@ -94,7 +101,7 @@ class Completion(unittest.TestCase):
 
     def lines(self, name):
         shell = self.in_terminal(name)
-        for typed, want in LINES:
+        for typed, want in LINES + QUOTED:
             with self.subTest(typed=typed):
                 line, _ = shell.complete(typed)
                 self.assertEqual(line.rstrip(" ,="), want)
