@@ -21,6 +21,11 @@ struct span {
 	int64_t start, end;
 };
 
+struct first {
+	uint32_t domain;
+	int64_t at;
+};
+
 struct looked {
 	struct span *v; /* LOOK */
 	size_t n;
@@ -32,37 +37,60 @@ struct classes {
 	const struct rk_comm_op *op;
 	struct looked *looked;
 	struct span *spans;
-	int64_t *firsts;
+	struct first *firsts; /* by domain, then time */
+	size_t nfirsts;
 	uint32_t *leaders; /* rank of each set's leader */
 	size_t nleaders;
 };
 
-static int by_value(const void *a, const void *b)
+static int by_domain(const void *a, const void *b)
 {
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	const struct first *x = a, *y = b;
 
-	return (x > y) - (x < y);
+	if (x->domain != y->domain)
+		return x->domain < y->domain ? -1 : 1;
+	return (x->at > y->at) - (x->at < y->at);
 }
 
-/* When nine of ten ranks have begun: where all that is compared begins. */
-static int64_t begin(struct classes *c)
+static void find_firsts(struct classes *c)
 {
-	size_t n = 0;
-
 	for (size_t i = 0; i < c->n; i++) {
 		const struct rk_comm_rank *r = &c->in[i];
 
 		for (size_t k = 0; k < r->ncalls; k++) {
 			if (r->calls[k].sig == c->op->sig) {
-				c->firsts[n++] = comm_time(r, r->calls[k].start_ns);
+				c->firsts[c->nfirsts++] =
+					(struct first){ r->domain,
+							comm_time(r, r->calls[k].start_ns) };
 				break;
 			}
 		}
 	}
-	if (!n)
-		return INT64_MIN;
-	qsort(c->firsts, n, sizeof(*c->firsts), by_value);
-	return c->firsts[(n - 1) * 9 / 10];
+	if (c->nfirsts)
+		qsort(c->firsts, c->nfirsts, sizeof(*c->firsts), by_domain);
+}
+
+static size_t domain_from(const struct classes *c, uint64_t domain)
+{
+	size_t from = 0, to = c->nfirsts;
+
+	while (from < to) {
+		size_t mid = from + (to - from) / 2;
+
+		if (c->firsts[mid].domain < domain)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	return from;
+}
+
+/* When nine of ten ranks on this clock have begun: where all that is compared begins. */
+static int64_t begin(const struct classes *c, uint32_t domain)
+{
+	size_t from = domain_from(c, domain), to = domain_from(c, (uint64_t)domain + 1);
+
+	return from == to ? INT64_MIN : c->firsts[from + (to - from - 1) * 9 / 10].at;
 }
 
 static void look(struct classes *c, size_t i, int64_t from)
@@ -135,7 +163,6 @@ int rk_comm_classes(const struct rk_comm_rank *in, size_t n, const struct rk_com
 		    uint32_t *ret, size_t *ret_n, struct rk_error *err)
 {
 	struct classes c = { .in = in, .n = n, .op = op };
-	int64_t from;
 	int rc = 0;
 
 	c.looked = rk_calloc(n + 1, sizeof(*c.looked));
@@ -145,9 +172,9 @@ int rk_comm_classes(const struct rk_comm_rank *in, size_t n, const struct rk_com
 	if (!c.looked || !c.spans || !c.firsts || !c.leaders)
 		rc = rk_fail_nomem(err);
 	if (rc == 0) {
-		from = begin(&c);
+		find_firsts(&c);
 		for (size_t i = 0; i < n; i++)
-			look(&c, i, from);
+			look(&c, i, begin(&c, in[i].domain));
 		for (size_t i = 0; i < n; i++)
 			ret[i] = find_class(&c, i);
 		*ret_n = c.nleaders;

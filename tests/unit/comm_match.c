@@ -348,12 +348,21 @@ TEST(ranks_on_other_clocks_are_never_in_one_instance)
 	struct world w;
 
 	open_world(&w, &j);
-	for (size_t i = 0; i < 8; i++)
+	for (size_t i = 0; i < 8; i++) {
+		struct rk_align_call *c = (struct rk_align_call *)(uintptr_t)w.in[i].calls;
+
 		w.in[i].domain = i < 4 ? 0 : 1;
+		for (size_t k = 0; i < 4 && k < w.in[i].ncalls; k++) {
+			c[k].start_ns += INT64_C(1) << 50;
+			c[k].end_ns += INT64_C(1) << 50;
+		}
+	}
 	solve(&w, &m);
 	CHECK_U64(m.nsums, OPS);
-	for (size_t i = 0; i < m.nsums; i++)
+	for (size_t i = 0; i < m.nsums; i++) {
 		CHECK_U64(m.sums[i].ranks, 4);
+		CHECK_U64(m.sums[i].calls, 200);
+	}
 	for (size_t i = 0; i < 8; i++)
 		w.in[i].domain = (uint32_t)i;
 	rk_comm_match_release(&m);
