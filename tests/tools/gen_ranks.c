@@ -4,11 +4,12 @@
  *	gen-ranks -o DIR [--ranks N] [--nodes M] [--kernels K] [--collectives C] [--copies P]
  *	          [--groups G] [--global E] [--skew-ms S] [--drift-ppm D] [--jitter-ns J] [--step-ns T]
  *	          [--wire-ns W] [--slow RANK] [--slow-ns L] [--miss PERMILLE] [--overlap PERCENT]
- *	          [--ntp-ns E] [--generic] [--seed S] [--truth FILE]
+ *	          [--ntp-ns E] [--generic] [--same-names] [--seed S] [--truth FILE]
  *
  * Each of N ranks computes for a while that varies, comes to a collective, waits for the last, and all
  * leave together but for jitter. Ranks of a node share a clock: node 1's is S ms ahead of node 0's, those
- * of others are anywhere within that. With G groups, collectives are of a group but for every E-th.
+ * of others are anywhere within that. With G groups, collectives are of a group but for every E-th, which
+ * is of another operation unless all have the same names.
  * DIR/rank-NNNNN gets rocprof_kernels.parquet (K rows, C of them collectives), memcpy.parquet, run.json.
  */
 #include <inttypes.h>
@@ -32,7 +33,7 @@ struct settings {
 	uint64_t ranks, nodes, kernels, collectives, copies, groups, global;
 	uint64_t skew_ms, drift_ppm, jitter_ns, step_ns, wire_ns, slow_ns, miss, overlap, seed;
 	int64_t slow, ntp_ns;
-	bool generic;
+	bool generic, same_names;
 	const char *out, *truth;
 };
 
@@ -109,8 +110,8 @@ static void parse(int argc, char **argv, struct settings *s)
 	for (int i = 1; i < argc; i++) {
 		const char *o = argv[i], *v = i + 1 < argc ? argv[i + 1] : NULL;
 
-		if (strcmp(o, "--generic") == 0) {
-			s->generic = true;
+		if (strcmp(o, "--generic") == 0 || strcmp(o, "--same-names") == 0) {
+			*(o[2] == 'g' ? &s->generic : &s->same_names) = true;
 			continue;
 		}
 		if (!v)
@@ -356,6 +357,13 @@ static void put_kernel(struct rows *r, const struct world *w, uint64_t rank, uin
 	next_row(r);
 }
 
+static uint64_t operation(const struct world *w, uint64_t k)
+{
+	if (w->s.groups == 1 || w->s.same_names)
+		return k % COMM_NAMES;
+	return k % w->s.global == 0 ? COMM_NAMES - 1 : k % (COMM_NAMES - 1);
+}
+
 /* A step: kernels until the rank comes, the collective, and a kernel beside it. */
 static void put_step(struct rows *r, struct world *w, uint64_t rank, uint64_t k, int64_t *ready)
 {
@@ -375,7 +383,7 @@ static void put_step(struct rows *r, struct world *w, uint64_t rank, uint64_t k,
 				 on_clock(w, rank, from + slot / 10);
 	}
 	if (is_recorded(w, rank, k)) {
-		put_kernel(r, w, rank, w->comm[s->generic ? 0 : k % COMM_NAMES], came, left, true);
+		put_kernel(r, w, rank, w->comm[operation(w, k)], came, left, true);
 		t->comm_ns += on_clock(w, rank, left) - on_clock(w, rank, came);
 	}
 	if (s->overlap) {
