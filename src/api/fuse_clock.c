@@ -4,7 +4,7 @@
  * How exact a profiler's times are on the clock of their node is in run.json where the recorder said it;
  * else a microsecond is taken, as GPUs' clocks are brought to the host's by interpolation.
  */
-#include "api/fuse_clock.h"
+#include "api/fuse_clock_impl.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -16,19 +16,13 @@
 
 enum { STAMP_NS = 1000, TRIES = 4 };
 
-struct input {
-	struct rk_align_input *in;
-	struct rk_align_rank *out, *best;
-	size_t n;
-};
-
 static int64_t stamp_error(const struct rk_fuse_member *m)
 {
 	return m->clock_error_ns < 0 ? STAMP_NS : m->clock_error_ns;
 }
 
 static int input_make(const struct rk_fuse_members *m, const struct rk_fuse_calls *calls,
-		      struct input *i, struct rk_error *err)
+		      struct rk_clock_input *i, struct rk_error *err)
 {
 	const struct rk_calls_rank *ranks = rk_fuse_calls_ranks(calls);
 
@@ -52,7 +46,7 @@ static int input_make(const struct rk_fuse_members *m, const struct rk_fuse_call
 	return 0;
 }
 
-static void input_release(struct input *i)
+static void input_release(struct rk_clock_input *i)
 {
 	rk_free(i->in);
 	rk_free(i->out);
@@ -71,7 +65,7 @@ static size_t count_aligned(const struct rk_align_rank *r, size_t n)
 }
 
 /* The next rank, of a node that was no reference yet, that no reference so far relates to. */
-static size_t other_reference(const struct input *i, const size_t *tried, size_t ntried)
+static size_t other_reference(const struct rk_clock_input *i, const size_t *tried, size_t ntried)
 {
 	for (size_t k = 0; k < i->n; k++) {
 		bool known = i->best[k].status == RK_ALIGNED;
@@ -84,7 +78,7 @@ static size_t other_reference(const struct input *i, const size_t *tried, size_t
 	return i->n;
 }
 
-static int align_from(struct input *i, size_t reference, struct rk_error *err)
+static int align_from(struct rk_clock_input *i, size_t reference, struct rk_error *err)
 {
 	struct rk_align_options opt = { .reference = reference };
 
@@ -92,7 +86,7 @@ static int align_from(struct input *i, size_t reference, struct rk_error *err)
 }
 
 /* More than half of the ranks is good enough: nothing else can have more. */
-static int choose(struct input *i, size_t *ret, struct rk_error *err)
+static int choose(struct rk_clock_input *i, size_t *ret, struct rk_error *err)
 {
 	size_t tried[TRIES], n = 0, most = 0, at = 0;
 
@@ -138,7 +132,7 @@ static char *words_of(const struct rk_align_rank *r)
 	return rk_strdup(text);
 }
 
-static char *note_of(const struct input *in, size_t i, bool assumed)
+static char *note_of(const struct rk_clock_input *in, size_t i, bool assumed)
 {
 	const struct rk_align_rank *r = &in->best[i];
 	char text[256];
@@ -165,7 +159,7 @@ static void move_base(struct rk_align_rank *r, int64_t base)
 	r->base_ns = base;
 }
 
-static int64_t common_base(const struct input *in, size_t reference)
+static int64_t common_base(const struct rk_clock_input *in, size_t reference)
 {
 	const struct rk_align_input *r = &in->in[reference];
 
@@ -174,8 +168,8 @@ static int64_t common_base(const struct input *in, size_t reference)
 	return r->nsnapshots ? r->snapshots[0].clock_ns : in->best[reference].base_ns;
 }
 
-static int clock_make(struct rk_fuse_clocks *c, const struct input *in, size_t i, bool assumed,
-		      struct rk_error *err)
+static int clock_make(struct rk_fuse_clocks *c, const struct rk_clock_input *in, size_t i,
+		      bool assumed, struct rk_error *err)
 {
 	struct rk_fuse_clock *v = &c->v[i];
 
@@ -199,11 +193,13 @@ int rk_fuse_clocks(const struct rk_fuse_members *m, const struct rk_fuse_calls *
 		   struct rk_fuse_clocks *ret, struct rk_error *err)
 {
 	struct rk_fuse_clocks c = { .n = m->n };
-	struct input in = { .in = NULL };
+	struct rk_clock_input in = { .in = NULL };
 	int rc = input_make(m, calls, &in, err);
 
 	if (rc == 0)
 		rc = choose(&in, &c.reference, err);
+	if (rc == 0)
+		rc = rk_clock_by_ops(&in, c.reference, calls, err);
 	if (rc == 0) {
 		c.base_ns = common_base(&in, c.reference);
 		c.v = rk_calloc(m->n + 1, sizeof(*c.v));
