@@ -13,6 +13,8 @@
 #include <stdint.h>
 
 #include "rockit/decls.h"
+#include "rockit/error.h"
+#include "rockit/report.h"
 
 RK_BEGIN_DECLS
 
@@ -121,6 +123,10 @@ struct rk_ranks {
 	/* busiest rank / mean - 1, of compute_ns; NaN with no kernels */
 	double imbalance;
 };
+
+/* Without the rest of the report; CSV has a row for each rank. Freed by rk_text_free. */
+int rk_ranks_render(const struct rk_ranks *k, const struct rk_render_options *look, char **ret_text,
+		    size_t *ret_len, struct rk_error *err);
 
 RK_END_DECLS
 

@@ -9,6 +9,7 @@
 #include "progress.h"
 #include "rockit/counters.h"
 #include "rockit/hotspots.h"
+#include "rockit/ranks.h"
 #include "rockit/rockit.h"
 #include "say.h"
 
@@ -20,7 +21,7 @@ struct settings {
 	int by;     /* index into the words below; -1: none */
 	int format; /* enum rk_report_format; -1: not given */
 	const char *out, *html, *arch, *title;
-	bool hotspots, redact;
+	bool hotspots, ranks, redact;
 };
 
 static const char *const by_words[] = { "device", "process", "stream", "rank", NULL };
@@ -32,6 +33,8 @@ static const struct rk_opt options[] = {
 	  offsetof(struct settings, by), by_words },
 	{ "hotspots", 0, NULL, "instructions, lines and stall reasons of each kernel instead",
 	  RK_OPT_FLAG, offsetof(struct settings, hotspots), NULL },
+	{ "ranks", 0, NULL, "the ranks of a job instead: load, clocks, collectives, copies",
+	  RK_OPT_FLAG, offsetof(struct settings, ranks), NULL },
 	{ "html", 0, "FILE", "one page with tables, timeline, curves and metrics", RK_OPT_TEXT,
 	  offsetof(struct settings, html), NULL },
 	{ "redact", 0, NULL, "hide host, user and paths in the page", RK_OPT_FLAG,
@@ -59,7 +62,10 @@ static int print(const struct settings *s, const struct results *r)
 	int rc;
 
 	how.top = s->top;
-	rc = r->hotspots ? rk_hotspots_render(r->hotspots, &how, &text, &len, &err) :
+	if (s->ranks && !r->report->ranks)
+		return say_failure("report", "less than two ranks: there is nothing to compare");
+	rc = s->ranks    ? rk_ranks_render(r->report->ranks, &how, &text, &len, &err) :
+	     r->hotspots ? rk_hotspots_render(r->hotspots, &how, &text, &len, &err) :
 			   rk_report_render(r->report, &how, &text, &len, &err);
 	return rc < 0 ? say_error("report", &err) : rk_print_text("report", s->out, text, len);
 }
@@ -67,7 +73,7 @@ static int print(const struct settings *s, const struct results *r)
 /* A page alone prints nothing: it is the result. */
 static bool is_printed(const struct settings *s)
 {
-	return !s->html || s->format >= 0 || s->out || s->hotspots;
+	return !s->html || s->format >= 0 || s->out || s->hotspots || s->ranks;
 }
 
 static bool to_stdout(const char *path)
@@ -158,6 +164,8 @@ static int report_run(int argc, char **argv)
 		return rc;
 	if (s.html && !s.html[0])
 		return say_misuse("report", "option '--html' takes the name of a file");
+	if (s.hotspots && s.ranks)
+		return say_misuse("report", "'--hotspots' and '--ranks' are two reports");
 	if (is_mixed(&s))
 		return say_misuse("report", "the page and the text cannot both go to stdout; "
 					    "give one of them a file");
@@ -179,6 +187,7 @@ const struct rk_command cmd_report = {
 		    "  rockit report                        the newest run under rockit_output/\n"
 		    "  rockit report results.db --by device --top 5\n"
 		    "  rockit report run/ --hotspots\n"
+		    "  rockit report job/ --ranks           who is slow, who waits, on whom\n"
 		    "  rockit report run/ --format json -o report.json\n"
 		    "  rockit report run/ --html report.html\n",
 	.run = report_run,

@@ -36,5 +36,7 @@ void rk_ranks_tables_text(struct rk_page *p, const struct rk_ranks *k);
 
 /* The value of "ranks", after its key. */
 void rk_ranks_json(struct rk_bytes *out, const struct rk_ranks *k);
+/* A row for each rank. */
+void rk_ranks_csv(struct rk_bytes *out, const struct rk_ranks *k);
 
 #endif

@@ -446,6 +446,36 @@ TEST(ranks_as_json_hold_everything_and_null_for_what_is_not_known)
 	rk_tree_free(t);
 }
 
+TEST(ranks_alone_are_written_in_three_ways)
+{
+	struct rk_ranks_rank ranks[8];
+	struct rk_ranks k = job_of(ranks, 8);
+	struct rk_render_options how = { .format = RK_REPORT_CSV, .top = 20 };
+	char *text = NULL;
+	size_t len = 0;
+
+	in_trouble(ranks);
+	ranks[5].clock = RK_CLOCK_ALONE;
+	ranks[5].clock_note = "no, none";
+	CHECK_I64(rk_ranks_render(&k, &how, &text, &len, NULL), 0);
+	CHECK(strstr(text, "\n4,0,node-b,done,0,1004,100000000,5000000,125000000,60000000,50000000,"
+			   "10000000,20000000,100,1,28000000,1000000,aligned,-2999000000,1.25,812,"
+			   "\n") != NULL);
+	CHECK(strstr(text, ",alone,,,,\"no, none\"\n") != NULL);
+	CHECK(strstr(text, "\n6,2,node-b,done,0,0,100000000,,,,,,,0,1,") != NULL);
+	CHECK_U64(lines_with(text, "\n"), 9);
+	rk_text_free(text);
+	how.format = RK_REPORT_JSON;
+	CHECK_I64(rk_ranks_render(&k, &how, &text, &len, NULL), 0);
+	CHECK(strncmp(text, "{\"schema\":1,\n \"ranks\":{", 23) == 0);
+	CHECK_STR(text + len - 3, "}}\n");
+	rk_text_free(text);
+	how.format = RK_REPORT_TEXT;
+	CHECK_I64(rk_ranks_render(&k, &how, &text, &len, NULL), 0);
+	CHECK(strncmp(text, "Ranks: 8 of 10 on 2 nodes, job 4711\n", 36) == 0);
+	rk_text_free(text);
+}
+
 TEST(a_report_without_ranks_has_no_such_key)
 {
 	struct rk_report r = { 0 };
