@@ -140,8 +140,10 @@ static void say_nodes(struct rk_list *l, const struct rk_ranks *k)
 	rk_bytes_puts(&text, ", within a node ");
 	rk_put_duration(&text, (double)k->intra_ns);
 	rk_bytes_puts(&text, ", summed over ranks");
-	rk_list_addn(l, (const char *)text.data, text.len);
-	l->bad |= text.bad;
+	if (rk_bytes_str(&text))
+		rk_list_add(l, rk_bytes_str(&text));
+	else
+		l->bad = true;
 	rk_bytes_release(&text);
 }
 
