@@ -7,7 +7,7 @@
 #include "report/report_page.h"
 #include "rockit/ranks.h"
 
-enum { RK_RANKS_SHOWN = 32 }; /* lines of ranks in a text, unless more are asked for */
+enum { RK_RANKS_WHOLE = 32 }; /* so many lines of a text are not cut */
 
 /*
  * Whether the job is balanced, who is waited for, how much communication is hidden, whether it is
@@ -22,8 +22,10 @@ bool rk_ranks_troubled(const struct rk_ranks_rank *r);
  * compute longest and shortest, those that others wait for. shown[i] for all; false: no memory.
  */
 bool rk_ranks_pick(const struct rk_ranks *k, size_t limit, bool *shown);
-/* How many rows of n a text shows: all with --top 0, else --top but not less than `least`. */
-size_t rk_ranks_limit(const struct rk_render_options *look, size_t n, size_t least);
+/* How many rows of n a text shows: all when they are few, or with --top 0; else as --top says. */
+size_t rk_ranks_limit(const struct rk_render_options *look, size_t n);
+/* The rank that most of the waiting is for whose cause is known; -1: there is no such. */
+int64_t rk_ranks_straggler(const struct rk_ranks *k);
 
 /* The columns a node takes, and a cell that is as wide. */
 size_t rk_ranks_node_columns(struct rk_page *p, const char *node);

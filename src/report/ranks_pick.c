@@ -17,11 +17,9 @@ bool rk_ranks_troubled(const struct rk_ranks_rank *r)
 	return !r->kernels || r->status > 0 || (r->state[0] && strcmp(r->state, "done") != 0);
 }
 
-size_t rk_ranks_limit(const struct rk_render_options *look, size_t n, size_t least)
+size_t rk_ranks_limit(const struct rk_render_options *look, size_t n)
 {
-	size_t limit = look->top > least ? look->top : least;
-
-	return !look->top || n < limit ? n : limit;
+	return n <= RK_RANKS_WHOLE || !look->top || n < look->top ? n : look->top;
 }
 
 static int by_key(const void *pa, const void *pb)

@@ -10,9 +10,10 @@
 #define BALANCED 0.05 /* above the mean by no more: nobody would do something about it */
 #define MOSTLY (2.0 / 3)
 #define HARDLY 0.01
+#define LEAST_CAUSED 0.1
 
 struct sums {
-	double span, comm, both, wait, caused_most, late, wire;
+	double span, comm, both, wait, caused, late, wire;
 	const struct rk_ranks_rank *busiest, *waited_for;
 };
 
@@ -33,6 +34,7 @@ static struct sums sums_of(const struct rk_ranks *k)
 		if (r->caused_ns > 0 && (!s.waited_for || r->caused_ns > s.waited_for->caused_ns))
 			s.waited_for = r;
 		s.wait += (double)r->wait_ns;
+		s.caused += (double)r->caused_ns;
 	}
 	for (size_t i = 0; i < k->ncollectives; i++) {
 		s.late += (double)k->collectives[i].late_ns;
@@ -67,27 +69,45 @@ static void say_balance(struct rk_list *l, const struct rk_ranks *k, const struc
 			     s->busiest->rank, text);
 }
 
+/* Of waiting whose cause is known: where clocks are not certain enough, nobody is blamed. */
+static bool is_straggler(const struct sums *s)
+{
+	return s->waited_for && (double)s->waited_for->caused_ns >= s->caused / 2 &&
+	       (double)s->waited_for->caused_ns >= s->wait * LEAST_CAUSED;
+}
+
+int64_t rk_ranks_straggler(const struct rk_ranks *k)
+{
+	struct sums s = sums_of(k);
+
+	return is_straggler(&s) ? s.waited_for->rank : -1;
+}
+
 static void say_waiting(struct rk_list *l, const struct sums *s)
 {
 	const struct rk_ranks_rank *r = s->waited_for;
-	char share[16], of_time[16];
+	char share[16], of_time[16], rest[16], untold[80] = "";
 
 	if (!r || s->wait <= 0)
 		return;
 	percent(share, (double)r->caused_ns / s->wait);
 	percent(of_time, s->span > 0 ? s->wait / s->span : 0);
+	percent(rest, 1 - s->caused / s->wait);
+	if (s->caused < s->wait * (1 - LEAST_CAUSED))
+		snprintf(untold, sizeof(untold), "; for whom %s of it is, the clocks cannot tell",
+			 rest);
 	if (s->span > 0 && s->wait / s->span < HARDLY)
 		rk_list_addf(l, "ranks hardly wait for each other: %s of their time", of_time);
-	else if ((double)r->caused_ns / s->wait < 0.5)
+	else if (!is_straggler(s))
 		rk_list_addf(l,
 			     "no single straggler: ranks wait %s of their time, %s of it for rank "
-			     "%" PRId64 ", the most",
-			     of_time, share, r->rank);
+			     "%" PRId64 ", the most%s",
+			     of_time, share, r->rank, untold);
 	else
 		rk_list_addf(l,
 			     "straggler: rank %" PRId64 ", last in %" PRIu64 " of %" PRIu64
-			     " collectives; ranks wait %s of their time, %s of it for this one",
-			     r->rank, r->last, r->collectives, of_time, share);
+			     " collectives; ranks wait %s of their time, %s of it for this one%s",
+			     r->rank, r->last, r->collectives, of_time, share, untold);
 }
 
 static void say_hidden(struct rk_list *l, const struct sums *s)

@@ -180,7 +180,7 @@ void rk_ranks_clocks_text(struct rk_page *p, const struct rk_ranks *k)
 		return;
 	}
 	n = group_clocks(k, v);
-	limit = rk_ranks_limit(p->look, n, RK_RANKS_SHOWN);
+	limit = rk_ranks_limit(p->look, n);
 	p->out->bad |= !choose_clocks(v, n, limit);
 	rk_page_title(p, "Clocks");
 	if (k->reference >= 0)

@@ -152,27 +152,11 @@ static void put_rank(struct rk_page *p, const struct rk_ranks_rank *r, const str
 	rk_bytes_put_u8(p->out, '\n');
 }
 
-/* Whom others wait for the most, where that is worth a colour. */
-static int64_t straggler_of(const struct rk_ranks *k)
-{
-	double wait = 0, most = 0;
-	int64_t rank = -1;
-
-	for (size_t i = 0; i < k->nranks; i++) {
-		wait += (double)k->ranks[i].wait_ns;
-		if ((double)k->ranks[i].caused_ns > most) {
-			most = (double)k->ranks[i].caused_ns;
-			rank = k->ranks[i].rank;
-		}
-	}
-	return most >= wait / 2 ? rank : -1;
-}
-
 static void put_ranks(struct rk_page *p, const struct rk_ranks *k)
 {
-	size_t limit = rk_ranks_limit(p->look, k->nranks, RK_RANKS_SHOWN), left = k->nranks;
+	size_t limit = rk_ranks_limit(p->look, k->nranks), left = k->nranks;
 	bool *shown = rk_calloc(k->nranks, sizeof(*shown));
-	int64_t straggler = straggler_of(k);
+	int64_t straggler = rk_ranks_straggler(k);
 	struct widths w;
 
 	if (!shown || !rk_ranks_pick(k, limit, shown)) {
@@ -213,7 +197,7 @@ static void put_summary(struct rk_page *p, const struct rk_ranks *k)
 
 static void put_problems(struct rk_page *p, const struct rk_ranks *k)
 {
-	size_t shown = rk_ranks_limit(p->look, k->nproblems, RK_RANKS_SHOWN);
+	size_t shown = rk_ranks_limit(p->look, k->nproblems);
 
 	for (size_t i = 0; i < shown; i++) {
 		const char *text = k->problems[i].text;
