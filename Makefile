@@ -3,6 +3,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 DEMO_ROWS ?= 200000
 FUZZ_SECONDS ?= 60
+EPOCH = $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null || echo 0))
 
 all: build
 
@@ -19,10 +20,10 @@ test: setup-test build-dev build-asan
 	ctest --preset asan -j $(JOBS)
 
 # The same and more: 25 times the mutations, thread sanitizer, release build, a minute of fuzzing
-# per target.
+# per target; packages are made, installed on bare roots and run there.
 test-full: export ROCKIT_TEST_FULL = 1
 test-full: export ROCKIT_MUTATIONS = 5000
-test-full: test build-tsan build-release fuzz
+test-full: deb tarball tarball-aarch64 test build-tsan build-release fuzz
 	ctest --preset asan-long -j $(JOBS)
 	ctest --preset tsan -j $(JOBS)
 	ctest --preset release -j $(JOBS)
@@ -42,6 +43,21 @@ format: setup-test
 install: setup-build build-release
 	cmake --install build/release --prefix $(PREFIX)
 
+# For others: build/dist gets a package for this system, a folder for any Linux with glibc 2.28, and
+# a list of checksums. The same commit gives the same bytes.
+deb: export SOURCE_DATE_EPOCH ?= $(EPOCH)
+deb: setup-deb build-deb
+	cd build/deb && cpack -G DEB
+
+tarball: setup-floor build-floor
+	sh tools/make-tarball build/floor build/dist $(EPOCH)
+
+tarball-aarch64 tarball-x86_64: tarball-%: setup-floor build-floor-%
+	sh tools/make-tarball build/floor-$* build/dist $(EPOCH)
+
+dist: deb tarball
+	cd build/dist && sha256sum *.deb *.tar.gz >SHA256SUMS
+
 clean:
 	rm -rf build
 
@@ -53,4 +69,4 @@ build-%:
 	@cmake --build --preset $* -j $(JOBS)
 
 .NOTPARALLEL:
-.PHONY: all run build test test-full asan fuzz bench format install clean
+.PHONY: all run build test test-full asan fuzz bench format install deb tarball dist clean

@@ -1,4 +1,5 @@
-# Where things go: command, library, headers, manual pages, completions, pkg-config file.
+# Where things go: command, library, headers, manual pages, completions, pkg-config file, documents.
+# Collectors are installed where they are built. Nothing of it holds the prefix: the tree may be moved.
 if(TARGET rockit)
   install(TARGETS rockit RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
@@ -15,3 +16,11 @@ include(cmake/completion.cmake)
 file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/rockit.pc.in rockit.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/rockit.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+file(GLOB documents CONFIGURE_DEPENDS docs/*.md)
+install(FILES ${documents} DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs)
+# Libraries that were linked in bring their licenses.
+if(ROCKIT_FLOOR_DEPS)
+  install(DIRECTORY ${ROCKIT_FLOOR_DEPS}/licenses DESTINATION ${CMAKE_INSTALL_DOCDIR})
+endif()

@@ -40,7 +40,12 @@ endforeach()
 set(map ${PROJECT_SOURCE_DIR}/cmake/rockit.map)
 set_target_properties(librockit_shared PROPERTIES VERSION ${PROJECT_VERSION}
                       SOVERSION 1 LINK_DEPENDS ${map})
-target_link_options(librockit_shared PRIVATE -Wl,--version-script=${map} -Wl,-z,text)
+target_link_options(librockit_shared PRIVATE -Wl,--version-script=${map})
+include(CheckLinkerFlag)
+check_linker_flag(C -Wl,-z,text ROCKIT_HAVE_Z_TEXT) # zig's linker does it without being told
+if(ROCKIT_HAVE_Z_TEXT)
+  target_link_options(librockit_shared PRIVATE -Wl,-z,text)
+endif()
 if(NOT ROCKIT_SANITIZE) # their symbols come from the program
   target_link_options(librockit_shared PRIVATE -Wl,-z,defs)
 endif()

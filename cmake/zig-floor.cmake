@@ -19,8 +19,6 @@ if(NOT floor_inner)
   endif()
 endif()
 
-set(CMAKE_SYSTEM_NAME Linux)
-set(CMAKE_SYSTEM_PROCESSOR ${ROCKIT_FLOOR_MACHINE})
 set(CMAKE_C_COMPILER ${floor_build}/zig/zig-cc)
 set(CMAKE_C_COMPILER_TARGET ${ROCKIT_FLOOR_MACHINE}-linux-gnu.${ROCKIT_FLOOR_GLIBC})
 set(CMAKE_AR ${floor_build}/zig/zig-ar CACHE FILEPATH "")
@@ -41,8 +39,10 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 set(ENV{PKG_CONFIG_LIBDIR} ${ROCKIT_FLOOR_DEPS}/lib/pkgconfig)
 set(ENV{PKG_CONFIG_PATH} "")
 
-# Completion scripts are printed by the command itself: programs of another machine need an emulator.
+# Programs of another machine need an emulator: the command prints its own completion scripts.
 if(NOT floor_host STREQUAL ROCKIT_FLOOR_MACHINE)
+  set(CMAKE_SYSTEM_NAME Linux)
+  set(CMAKE_SYSTEM_PROCESSOR ${ROCKIT_FLOOR_MACHINE})
   find_program(ROCKIT_FLOOR_QEMU NAMES qemu-${ROCKIT_FLOOR_MACHINE}-static qemu-${ROCKIT_FLOOR_MACHINE})
   if(ROCKIT_FLOOR_QEMU AND EXISTS /usr/${ROCKIT_FLOOR_MACHINE}-linux-gnu/lib)
     set(CMAKE_CROSSCOMPILING_EMULATOR ${ROCKIT_FLOOR_QEMU} -L /usr/${ROCKIT_FLOOR_MACHINE}-linux-gnu)

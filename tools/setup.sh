@@ -164,6 +164,14 @@ setup_test() {
 	setup_pack
 	setup_launchers
 	setup_shells
+	setup_roots
+}
+
+# Bare roots to install packages on, for `make test-full` alone.
+setup_roots() {
+	[ -n "${ROCKIT_TEST_FULL:-}" ] || return 0
+	need debootstrap test -x /usr/sbin/debootstrap
+	install_what_there_is
 }
 
 # Completion is tried in the shells it is for, and manual pages are rendered.
@@ -358,6 +366,11 @@ setup_zig() {
 	zig_ready || { echo "setup: no zig (see build/setup.log)" >&2 && exit 1; }
 }
 
+setup_deb() { # reads what the programs need
+	need dpkg-dev have dpkg-shlibdeps
+	install_missing
+}
+
 setup_floor() {
 	need python3 have python3
 	need python3-venv python3 -c 'import venv, ensurepip'
@@ -371,8 +384,9 @@ build) setup_build ;;
 test) setup_build && setup_test ;;
 bench) setup_build && setup_test && setup_bench ;;
 floor) setup_build && setup_floor ;;
+deb) setup_build && setup_deb ;;
 *)
-	echo "usage: setup.sh build|test|bench|floor" >&2
+	echo "usage: setup.sh build|test|bench|deb|floor" >&2
 	exit 2
 	;;
 esac
