@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "rockit/decls.h"
 #include "rockit/error.h"
@@ -19,6 +20,7 @@ struct rk_counter {
 	bool derived;
 	/* Hardware counters of a derived one, ended by NULL (none: a constant); else NULL. */
 	const char *const *needs;
+	uint64_t reserved[4]; /* 0 */
 };
 
 /* Known targets ("gfx906", ...), NULL past the end. */
@@ -41,11 +43,13 @@ struct rk_counter_check {
 	enum rk_counter_status status;
 	const char *const *use; /* what to collect instead, ended by NULL; empty when nothing fits */
 	const char *reason;     /* one sentence; "" when OK */
+	uint64_t reserved[4];   /* 0 */
 };
 
 struct rk_counter_pass {
 	const char *const *counters; /* ended by NULL */
 	size_t n;
+	uint64_t reserved[2]; /* 0 */
 };
 
 /* Owned by the caller: rk_counter_plan_free. */

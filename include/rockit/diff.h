@@ -30,6 +30,7 @@ void rk_profile_free(struct rk_profile *p); /* NULL is fine */
 struct rk_diff_part {
 	const char *name; /* a stable word: "speed", "calls", "idle", ...; static */
 	int64_t a_ns, b_ns, delta_ns;
+	uint64_t reserved[2]; /* 0 */
 };
 
 enum { RK_DIFF_PARTS = 8 };
@@ -46,6 +47,7 @@ struct rk_diff_whole {
 	bool significant;
 	struct rk_diff_part parts[RK_DIFF_PARTS];
 	size_t nparts;
+	uint64_t reserved[4]; /* 0 */
 };
 
 enum rk_diff_match { RK_DIFF_SAME, RK_DIFF_RENAMED, RK_DIFF_APPEARED, RK_DIFF_VANISHED };
@@ -56,8 +58,9 @@ struct rk_diff_count {
 	uint64_t calls, calls_least, calls_most; /* of a run */
 	int64_t total_ns;
 	double mean_ns, median_ns;
-	double mad_ns;    /* median distance from the median */
-	double stddev_ns; /* of dispatches of equal grid and block */
+	double mad_ns;        /* median distance from the median */
+	double stddev_ns;     /* of dispatches of equal grid and block */
+	uint64_t reserved[4]; /* 0 */
 };
 
 /* Texts of the result are the result's. */
@@ -66,9 +69,10 @@ struct rk_diff_kernel {
 	struct rk_diff_count a, b;
 	/* delta == speed + calls: calls that both have, changed in mean; calls that one has more */
 	int64_t delta_ns, speed_ns, calls_ns;
-	double noise_ns;  /* of speed_ns, as above */
-	bool significant; /* beyond the noise, and at least 1 % of the larger total */
-	bool grids;       /* launched with other grids or blocks: see `grids` of the result */
+	double noise_ns;      /* of speed_ns, as above */
+	bool significant;     /* beyond the noise, and at least 1 % of the larger total */
+	bool grids;           /* launched with other grids or blocks: see `grids` of the result */
+	uint64_t reserved[4]; /* 0 */
 };
 
 /*
@@ -76,9 +80,10 @@ struct rk_diff_kernel {
  * kernel's launches changed by more than a tenth of all.
  */
 struct rk_diff_grid {
-	size_t kernel;   /* index in kernels */
-	char shape[112]; /* "grid 8x8x1 block 64x1x1" */
-	uint64_t a, b;   /* launches, of the first run of each side */
+	size_t kernel;        /* index in kernels */
+	char shape[112];      /* "grid 8x8x1 block 64x1x1" */
+	uint64_t a, b;        /* launches, of the first run of each side */
+	uint64_t reserved[2]; /* 0 */
 };
 
 /* Copies by direction, API calls by function, synchronisation by name. */
@@ -87,6 +92,7 @@ struct rk_diff_line {
 	uint64_t calls_a, calls_b;
 	int64_t bytes_a, bytes_b; /* of copies */
 	int64_t a_ns, b_ns, delta_ns;
+	uint64_t reserved[4]; /* 0 */
 };
 
 struct rk_diff_lines {
@@ -102,11 +108,13 @@ struct rk_diff_finding {
 	uint64_t at;      /* of a sequence: where they part, from 0 */
 	char *text;       /* one sentence */
 	char *around_a, *around_b; /* of a sequence: what stands there; else "" */
+	uint64_t reserved[4];      /* 0 */
 };
 
 struct rk_diff_queue {
 	uint64_t hash, length; /* of the sequence of kernels with their grids; stable */
 	bool a, b;             /* which side has it */
+	uint64_t reserved[2];  /* 0 */
 };
 
 struct rk_diff_structure {
@@ -117,6 +125,7 @@ struct rk_diff_structure {
 	size_t nfindings, left_out; /* past RK_DIFF_FINDINGS only counted */
 	struct rk_diff_queue *queues;
 	size_t nqueues;
+	uint64_t reserved[4]; /* 0 */
 };
 
 enum { RK_DIFF_FINDINGS = 1000 };
@@ -134,6 +143,7 @@ struct rk_diff_side {
 	uint64_t calls, untimed;
 	uint64_t copies;
 	int64_t bytes;
+	uint64_t reserved[4]; /* 0 */
 };
 
 struct rk_diff {
@@ -158,8 +168,9 @@ struct rk_diff {
 
 struct rk_diff_options {
 	bool gated;
-	double gate_percent; /* growth of GPU time that is still fine */
-	bool structure;      /* compare structure: profiles must have been made with it */
+	double gate_percent;  /* growth of GPU time that is still fine */
+	bool structure;       /* compare structure: profiles must have been made with it */
+	uint64_t reserved[8]; /* 0 */
 };
 
 /* na, nb >= 1. Owned by the caller: rk_diff_free. The profiles may be freed before it. */

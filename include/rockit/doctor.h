@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "rockit/decls.h"
 #include "rockit/error.h"
@@ -27,9 +28,10 @@ const char *rk_doctor_status_word(enum rk_doctor_status s);
 struct rk_doctor_check {
 	const char *id; /* a stable word with dashes: "kfd", "render-nodes" */
 	enum rk_doctor_status status;
-	char *subject; /* what was looked at: "/dev/kfd" */
-	char *text;    /* one sentence about it */
-	char *advice;  /* what to do, "" when there is nothing to do */
+	char *subject;        /* what was looked at: "/dev/kfd" */
+	char *text;           /* one sentence about it */
+	char *advice;         /* what to do, "" when there is nothing to do */
+	uint64_t reserved[4]; /* 0 */
 };
 
 struct rk_doctor {
@@ -46,6 +48,7 @@ struct rk_doctor_options {
 	const char *path;   /* instead of $PATH; NULL: $PATH */
 	char *const *env;   /* variables to look at, but for where profilers are; NULL: our own */
 	const char *tmpdir; /* where temporary files will go; NULL: $TMPDIR or /tmp */
+	uint64_t reserved[8]; /* 0 */
 };
 
 /*

@@ -25,11 +25,12 @@ enum rk_code {
  * error already set leaves it alone. NULL is accepted everywhere an error is taken.
  */
 struct rk_error {
-	int code;          /* one of enum rk_code */
-	uint64_t line;     /* 1-based line of the file, 0 when lines mean nothing */
-	uint64_t offset;   /* byte offset in the file, 0 when unknown */
-	char file[256];    /* the file at fault, "" when none; the end of a long path */
-	char message[512]; /* one sentence: lower case, no full stop */
+	int code;             /* one of enum rk_code */
+	uint64_t line;        /* 1-based line of the file, 0 when lines mean nothing */
+	uint64_t offset;      /* byte offset in the file, 0 when unknown */
+	char file[256];       /* the file at fault, "" when none; the end of a long path */
+	char message[512];    /* one sentence: lower case, no full stop */
+	uint64_t reserved[4]; /* 0 */
 };
 
 RK_END_DECLS

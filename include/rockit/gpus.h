@@ -25,12 +25,14 @@ struct rk_gpu {
 	uint64_t gpu_id;            /* KFD's */
 	unsigned cu_count, simd_count, xcc, wave_size, max_sclk_mhz;
 	uint64_t memory_bytes;
-	unsigned pci_device; /* device id: 0x74a1 */
+	unsigned pci_device;  /* device id: 0x74a1 */
+	uint64_t reserved[8]; /* 0 */
 };
 
 struct rk_gpus {
 	struct rk_gpu *gpus;
 	size_t n;
+	uint64_t reserved[2]; /* 0 */
 };
 
 /*

@@ -25,6 +25,7 @@ enum rk_hotspot_from { RK_FROM_PC_SAMPLES, RK_FROM_THREAD_TRACE };
 struct rk_hotspot_stall {
 	const char *reason; /* as the tool has it, without its prefix: "WAITCNT" */
 	uint64_t samples;
+	uint64_t reserved[2]; /* 0 */
 };
 
 /*
@@ -40,7 +41,8 @@ struct rk_hotspot {
 	uint64_t stalled;                /* samples with a stall reason, or cycles */
 	struct rk_hotspot_stall *stalls; /* of samples: most first */
 	size_t nstalls;
-	uint64_t hits, idle; /* of thread traces: how often it ran; cycles before it could */
+	uint64_t hits, idle;  /* of thread traces: how often it ran; cycles before it could */
+	uint64_t reserved[4]; /* 0 */
 };
 
 struct rk_hotspot_kernel {
@@ -54,6 +56,7 @@ struct rk_hotspot_kernel {
 	size_t ninstructions;
 	struct rk_hotspot *lines; /* likewise; those whose line is known */
 	size_t nlines;
+	uint64_t reserved[4]; /* 0 */
 };
 
 /* A kernel of the trace that no sample hit. */
@@ -61,6 +64,7 @@ struct rk_hotspot_silent {
 	const char *name;
 	uint64_t calls;
 	int64_t total_ns;
+	uint64_t reserved[2]; /* 0 */
 };
 
 /* Names and warnings are the run's: it lives no longer than the run. */

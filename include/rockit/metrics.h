@@ -25,10 +25,12 @@ struct rk_metric_value {
 	double weighted;      /* by the time of each dispatch; those without a time are left out */
 	double median;        /* of metrics whose definition asks for it, else NaN */
 	double peak, percent_of_peak;
+	uint64_t reserved[4]; /* 0 */
 };
 
 struct rk_metric_absent {
 	const char *id, *reason;
+	uint64_t reserved[2]; /* 0 */
 };
 
 /* A contradiction or a doubt in the data, told by name. */
@@ -37,6 +39,7 @@ struct rk_metric_flag {
 	const char *text; /* what it means and what to do */
 	uint64_t dispatches;
 	double worst; /* the largest factor by which the bound was passed; NaN where that says nothing */
+	uint64_t reserved[4]; /* 0 */
 };
 
 /* Facts about the chip. NaN or "": not known. */
@@ -45,15 +48,17 @@ struct rk_metric_device {
 	char product[64];   /* "MI300X_A1" */
 	const char *source; /* where the numbers are from, in words; static */
 	double cus, simds, ses, sqcs, banks, wslots, sclk, mclk, l2ch, hbmch, xcds, pipes, wave;
+	uint64_t reserved[8]; /* 0 */
 };
 
 /* A ceiling of the roofline. rate: GFLOP/s (GOP/s), bandwidth: GB/s. */
 struct rk_ceiling {
 	const char *name; /* "hbm", "l2", "l1", "lds"; "vector f32", "matrix f16", ... */
 	bool bandwidth;
-	double theory;     /* clock times width */
-	double measured;   /* by rocprof-compute's benchmark, NaN without */
-	double achievable; /* measured, or theory times what is usually reached */
+	double theory;        /* clock times width */
+	double measured;      /* by rocprof-compute's benchmark, NaN without */
+	double achievable;    /* measured, or theory times what is usually reached */
+	uint64_t reserved[4]; /* 0 */
 };
 
 enum rk_level { RK_LEVEL_LDS, RK_LEVEL_L1, RK_LEVEL_L2, RK_LEVEL_HBM, RK_NLEVELS };
@@ -65,6 +70,7 @@ struct rk_roof_point {
 	double intensity[RK_NLEVELS];  /* FLOP per byte of that level */
 	double attainable[RK_NLEVELS]; /* min(pipe, intensity * bandwidth), achievable figures */
 	double percent[RK_NLEVELS];    /* rate of attainable */
+	uint64_t reserved[4];          /* 0 */
 };
 
 /* One number that led to a verdict. */
@@ -72,6 +78,7 @@ struct rk_verdict_number {
 	const char *name; /* "hbm_pct", ... */
 	double value;
 	const char *unit;
+	uint64_t reserved[2]; /* 0 */
 };
 
 enum { RK_VERDICT_NUMBERS = 12 };
@@ -82,7 +89,8 @@ struct rk_verdict {
 	char reason[240]; /* a sentence with the numbers that decided */
 	struct rk_verdict_number numbers[RK_VERDICT_NUMBERS];
 	size_t nnumbers;
-	char collect[160]; /* what to collect next when the data do not suffice, else "" */
+	char collect[160];    /* what to collect next when the data do not suffice, else "" */
+	uint64_t reserved[4]; /* 0 */
 };
 
 struct rk_metric_kernel {
@@ -94,7 +102,8 @@ struct rk_metric_kernel {
 	struct rk_roof_point roof;
 	struct rk_metric_value *metrics; /* those that have a value, in the order of definition */
 	size_t nmetrics;
-	uint64_t *flags; /* per entry of rk_metrics.flags: dispatches of this kernel */
+	uint64_t *flags;      /* per entry of rk_metrics.flags: dispatches of this kernel */
+	uint64_t reserved[8]; /* 0 */
 };
 
 struct rk_verdict_share {
@@ -102,6 +111,7 @@ struct rk_verdict_share {
 	uint64_t kernels, calls;
 	int64_t total_ns;
 	double percent;
+	uint64_t reserved[4]; /* 0 */
 };
 
 /* What the trace alone says, over all devices (one line each in `devices`). Times in ns. */
@@ -120,12 +130,14 @@ struct rk_trace_device {
 	uint64_t launch_gaps;
 	int64_t launch_gap_ns;
 	double median_launch_gap_ns; /* NaN: none */
+	uint64_t reserved[8];        /* 0 */
 };
 
 struct rk_trace_facts {
 	struct rk_trace_device *devices;
 	size_t ndevices;
-	bool serialised; /* a profiler of counters ran kernels one by one: gaps are its own */
+	bool serialised;      /* a profiler of counters ran kernels one by one: gaps are its own */
+	uint64_t reserved[4]; /* 0 */
 };
 
 struct rk_metrics {
@@ -158,6 +170,7 @@ struct rk_metric_dispatch {
 	/* -1: not known */
 	int64_t dispatch_id, device_id, start_ns, duration_ns;
 	const double *values;
+	uint64_t reserved[4]; /* 0 */
 };
 
 struct rk_metrics_options {
@@ -174,6 +187,7 @@ struct rk_metrics_options {
 	int (*begin)(void *arg, const struct rk_metric_value *metrics, size_t n);
 	int (*dispatch)(void *arg, const struct rk_metric_dispatch *d);
 	void *arg;
+	uint64_t reserved[8]; /* 0 */
 };
 
 /* Owned by the caller: rk_metrics_free. Lives no longer than the run. */
@@ -188,6 +202,7 @@ struct rk_metrics_look {
 	bool all;                      /* every metric, not only those that say most */
 	bool absent;                   /* each absent metric with its reason, not only how many */
 	bool no_roofline;
+	uint64_t reserved[8]; /* 0 */
 };
 
 /* *ret_text is NUL-terminated and freed by rk_text_free. */

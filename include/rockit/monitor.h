@@ -27,6 +27,7 @@ struct rk_monitor_options {
 	unsigned interval_ms; /* 0: 100 */
 	const char *root;     /* put before /sys and /usr/lib, for tests; NULL or "" */
 	bool overwrite;       /* files that are there; else they are refused */
+	uint64_t reserved[8]; /* 0 */
 };
 
 struct rk_monitor_result {
@@ -37,6 +38,7 @@ struct rk_monitor_result {
 	double cpu_percent;     /* of one core, over the whole time */
 	int64_t clock_error_ns; /* how far the two clocks of a sample may be apart */
 	char note[256];         /* what no GPU gives of what was asked, which GPU was lost; "" */
+	uint64_t reserved[8];   /* 0 */
 };
 
 struct rk_monitor;
@@ -73,6 +75,7 @@ struct rk_monitor_end {
 	struct rk_error trouble; /* code 0, or why sampling ended early */
 	int status;              /* the program's, as a shell sees it: 126, 127, 128 + signal */
 	char why[512];           /* why it could not be started, or "" */
+	uint64_t reserved[8];    /* 0 */
 };
 
 /*

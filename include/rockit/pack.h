@@ -31,6 +31,7 @@ struct rk_pack_options {
 	/* May be NULL; not 0 stops the build: RK_E_CANCELLED, and nothing is left behind. */
 	int (*progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg;
+	uint64_t reserved[8]; /* 0 */
 };
 
 enum { RK_PACK_STORED = -1 };
@@ -45,13 +46,15 @@ struct rk_pack_file {
 	const char *source; /* artifact and file, "" for what is made */
 	uint64_t size;      /* 0 when nothing is written */
 	unsigned mode;
+	uint64_t reserved[2]; /* 0 */
 };
 
 struct rk_pack_package {
 	const char *logical, *dist, *family, *file; /* file: relative to dest_dir */
 	const struct rk_pack_file *files;
 	size_t nfiles;
-	uint64_t bytes; /* of all files before packing */
+	uint64_t bytes;       /* of all files before packing */
+	uint64_t reserved[4]; /* 0 */
 };
 
 struct rk_pack;
@@ -73,11 +76,12 @@ int rk_pack_index(const char *dir, size_t *ret_files, struct rk_error *err);
 
 /* One thing that does not hold. */
 struct rk_pack_finding {
-	const char *kind;    /* a stable word with dashes: "needed-unresolved" */
-	const char *package; /* file name of the wheel */
-	const char *path;    /* member, "" for the wheel as a whole */
-	const char *text;    /* one sentence */
-	bool note;           /* worth knowing, nothing is broken by it */
+	const char *kind;     /* a stable word with dashes: "needed-unresolved" */
+	const char *package;  /* file name of the wheel */
+	const char *path;     /* member, "" for the wheel as a whole */
+	const char *text;     /* one sentence */
+	bool note;            /* worth knowing, nothing is broken by it */
+	uint64_t reserved[4]; /* 0 */
 };
 
 struct rk_pack_proof {
@@ -95,6 +99,7 @@ struct rk_pack_verify_options {
 	unsigned jobs;
 	/* libraries that may come from the system, besides those of glibc and gcc; NULL at the end */
 	const char *const *system;
+	uint64_t reserved[8]; /* 0 */
 };
 
 /* All wheels are taken as installed together. A wheel that cannot be read is a finding, too. */
@@ -110,6 +115,7 @@ struct rk_rocm_init_options {
 	const char *check_version; /* exact, or with * */
 	bool minor;                /* lock to major.minor and a wildcard */
 	bool fail;                 /* a mismatch is an error, not a warning */
+	uint64_t reserved[8];      /* 0 */
 };
 int rk_rocm_init(const struct rk_rocm_init_options *o, char **ret, size_t *ret_len,
 		 struct rk_error *err);

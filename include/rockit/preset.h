@@ -53,6 +53,7 @@ void rk_preset_free(struct rk_preset *p); /* NULL is fine */
 struct rk_preset_names {
 	char **names; /* ended by NULL */
 	size_t n;
+	uint64_t reserved[2]; /* 0 */
 };
 int rk_preset_list(struct rk_preset_names *ret, struct rk_error *err);
 void rk_preset_names_release(struct rk_preset_names *n);

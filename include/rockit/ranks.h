@@ -51,6 +51,7 @@ struct rk_ranks_rank {
 	int64_t error_ns;       /* the largest that offset and drift may be wrong by */
 	const char *clock_by;   /* "node", "collectives", "snapshots", "messages", joined by ", " */
 	const char *clock_note; /* one sentence without a full stop, or "" */
+	uint64_t reserved[8];   /* 0 */
 };
 
 /* All matched instances of one operation (name, and ranks that take part). */
@@ -69,6 +70,7 @@ struct rk_ranks_collective {
 	uint64_t straggler_calls; /* in how many */
 	int64_t error_ns;         /* of the clocks that were compared, the largest */
 	const char *verdict;      /* "late", "wire" or "even"; one word, static */
+	uint64_t reserved[8];     /* 0 */
 };
 
 /* A kernel whose time differs between ranks. */
@@ -78,7 +80,8 @@ struct rk_ranks_spread {
 	int64_t min_ns, max_ns; /* total of a rank */
 	int64_t min_rank, max_rank;
 	double mean_ns;
-	double imbalance; /* max / mean - 1 */
+	double imbalance;     /* max / mean - 1 */
+	uint64_t reserved[4]; /* 0 */
 };
 
 /* Copies from one place to another. */
@@ -87,9 +90,10 @@ struct rk_ranks_copy {
 	const char *direction;
 	int64_t src, dst; /* device numbers; -1: host or not known */
 	uint64_t calls;
-	int64_t bytes;   /* -1: the source does not say */
-	int64_t time_ns; /* sum of durations */
-	double gb_per_s; /* NaN: not known */
+	int64_t bytes;        /* -1: the source does not say */
+	int64_t time_ns;      /* sum of durations */
+	double gb_per_s;      /* NaN: not known */
+	uint64_t reserved[4]; /* 0 */
 };
 
 /* What is wrong with the parts of the job; the rest stands. */
@@ -97,9 +101,10 @@ struct rk_ranks_problem {
 	const char *
 		kind; /* "missing", "duplicate", "other-job", "empty", "broken", "versions", "nodes",
 			     "clock"; static */
-	int64_t rank;     /* the first it is about, -1: none in particular */
-	uint64_t count;   /* of ranks */
-	const char *text; /* one sentence without a full stop */
+	int64_t rank;         /* the first it is about, -1: none in particular */
+	uint64_t count;       /* of ranks */
+	const char *text;     /* one sentence without a full stop */
+	uint64_t reserved[4]; /* 0 */
 };
 
 struct rk_ranks {

@@ -17,7 +17,8 @@ struct rk_hotspots; /* hotspots.h */
 struct rk_ranks;    /* ranks.h */
 
 struct rk_report_options {
-	const char *by; /* NULL, "device", "process", "stream" or "rank" */
+	const char *by;       /* NULL, "device", "process", "stream" or "rank" */
+	uint64_t reserved[8]; /* 0 */
 };
 
 /*
@@ -42,13 +43,15 @@ struct rk_report_row {
 	 */
 	double energy_j, energy_error_j;
 	int64_t energy_ns;
+	uint64_t reserved[8]; /* 0 */
 };
 
 struct rk_report_section {
 	struct rk_report_row *rows; /* by total, largest first, then by name */
 	size_t nrows;
 	uint64_t calls;
-	int64_t total_ns; /* without barriers */
+	int64_t total_ns;     /* without barriers */
+	uint64_t reserved[4]; /* 0 */
 };
 
 /* kernels + idle + before + after == total, exactly below 2 MJ. In joule. */
@@ -56,6 +59,7 @@ struct rk_report_joules {
 	double total, kernels, kernels_error;
 	double idle;          /* between kernels, and what rounding left */
 	double before, after; /* the first and the last kernel */
+	uint64_t reserved[2]; /* 0 */
 };
 
 /* A GPU whose energy or power was sampled. */
@@ -68,23 +72,27 @@ struct rk_report_energy_device {
 	double idle_w;      /* mean power of intervals without kernels; NaN: there were none */
 	bool used;          /* kernels ran on it */
 	struct rk_report_joules joules;
+	uint64_t reserved[4]; /* 0 */
 };
 
 struct rk_report_energy {
 	struct rk_report_joules joules; /* of the devices that were used */
 	struct rk_report_energy_device *devices;
-	size_t ndevices; /* 0: nothing is known about energy */
+	size_t ndevices;      /* 0: nothing is known about energy */
+	uint64_t reserved[4]; /* 0 */
 };
 
 struct rk_report_counter {
 	const char *name;
 	uint64_t rows;
 	double sum, min, max; /* NaN: not known */
+	uint64_t reserved[4]; /* 0 */
 };
 
 struct rk_report_table {
 	const char *name; /* "kernels", "memcpy", ... */
 	uint64_t rows;
+	uint64_t reserved[2]; /* 0 */
 };
 
 /* Names, files and warnings are the run's: the report lives no longer than the run. */
@@ -117,9 +125,10 @@ enum rk_report_format { RK_REPORT_TEXT, RK_REPORT_JSON, RK_REPORT_CSV };
 struct rk_render_options {
 	enum rk_report_format format;
 	bool color;
-	bool utf8;        /* false: nothing but ASCII */
-	unsigned columns; /* names are cut to fit; 0: they are not */
-	size_t top;       /* rows per section; 0: all */
+	bool utf8;            /* false: nothing but ASCII */
+	unsigned columns;     /* names are cut to fit; 0: they are not */
+	size_t top;           /* rows per section; 0: all */
+	uint64_t reserved[8]; /* 0 */
 };
 
 /* *ret_text is NUL-terminated and freed by rk_text_free. */
@@ -142,11 +151,13 @@ struct rk_html_options {
 	const char *arch;               /* as in rk_metrics_options; NULL: as the data say */
 	const char *kernel_regex;       /* the same */
 	bool redact;                    /* host, user and paths are hidden */
+	uint64_t reserved[8];           /* 0 */
 };
 
 struct rk_html_result {
-	uint64_t rows;  /* of the timeline: kernels, copies, markers */
-	uint64_t bytes; /* of the file */
+	uint64_t rows;        /* of the timeline: kernels, copies, markers */
+	uint64_t bytes;       /* of the file */
+	uint64_t reserved[8]; /* 0 */
 };
 
 /*

@@ -33,6 +33,7 @@ struct rk_run_options {
 	/* Called now and then with bytes read of bytes to read (0: unknown); nonzero cancels. */
 	int (*progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg;
+	uint64_t reserved[8]; /* 0 */
 };
 
 /*
@@ -51,7 +52,8 @@ struct rk_run_file {
 	const char *path;
 	const char *format; /* reader's name, "" when none fits */
 	bool used;
-	const char *reason; /* "" when used */
+	const char *reason;   /* "" when used */
+	uint64_t reserved[4]; /* 0 */
 };
 const struct rk_run_file *rk_run_files(const struct rk_run *run, size_t *ret_n);
 
@@ -73,12 +75,14 @@ struct rk_convert_options {
 	/* what the run was opened with: `out` of a data set may not be within. May be NULL, 0 */
 	const char *const *inputs;
 	size_t ninputs;
+	uint64_t reserved[8]; /* 0 */
 };
 
 /* Rows written per table, in the order of the table names. */
 struct rk_convert_result {
-	uint64_t rows;  /* all tables together */
-	unsigned files; /* files that appeared */
+	uint64_t rows;        /* all tables together */
+	unsigned files;       /* files that appeared */
+	uint64_t reserved[8]; /* 0 */
 };
 
 int rk_run_convert(struct rk_run *run, const struct rk_convert_options *opt,

@@ -39,6 +39,7 @@ struct rk_session_options {
 	bool verdicts;     /* a preset with counters collects those that verdicts need as well */
 	const char *root;  /* put before /sys and /opt, for tests */
 	char *const *argv; /* the program and its arguments, ended by NULL */
+	uint64_t reserved[16]; /* 0 */
 };
 
 struct rk_session;
@@ -63,6 +64,7 @@ struct rk_session_hooks {
 	/* Something is wrong with the result, a sentence; may be NULL. */
 	void (*warn)(void *arg, const char *line);
 	void *arg;
+	uint64_t reserved[8]; /* 0 */
 };
 
 struct rk_session_result {
@@ -72,6 +74,7 @@ struct rk_session_result {
 	bool usable;   /* there is something to report on */
 	uint64_t kernels;
 	unsigned passes_done, passes;
+	uint64_t reserved[8]; /* 0 */
 };
 
 /*

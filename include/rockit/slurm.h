@@ -28,7 +28,8 @@ struct rk_slurm_options {
 	const char *dir;           /* the run directory, seen by all nodes */
 	const char *rockit;        /* the command on the nodes; default: this one */
 	bool exclusive, force;
-	char *const *argv; /* the program and its arguments, ended by NULL */
+	char *const *argv;     /* the program and its arguments, ended by NULL */
+	uint64_t reserved[16]; /* 0 */
 };
 
 struct rk_slurm_job;
@@ -51,6 +52,7 @@ struct rk_slurm_hooks {
 	void (*say)(void *arg, const char *line); /* the job's state has changed; may be NULL */
 	bool (*stop)(void *arg);                  /* often: true ends the wait; may be NULL */
 	void *arg;
+	uint64_t reserved[8]; /* 0 */
 };
 
 /*

@@ -9,11 +9,12 @@
 RK_BEGIN_DECLS
 
 struct rk_warning {
-	const char *kind;    /* stable word: "short-row", "negative-duration", ... */
-	const char *file;    /* "" when it belongs to no single file */
-	uint64_t line;       /* first occurrence, 0 when unknown */
-	uint64_t count;      /* how often */
-	const char *message; /* one sentence about the first occurrence */
+	const char *kind;     /* stable word: "short-row", "negative-duration", ... */
+	const char *file;     /* "" when it belongs to no single file */
+	uint64_t line;        /* first occurrence, 0 when unknown */
+	uint64_t count;       /* how often */
+	const char *message;  /* one sentence about the first occurrence */
+	uint64_t reserved[4]; /* 0 */
 };
 
 RK_END_DECLS
