@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "report/html_page.h"
+#include "report/report_parts.h"
 #include "rockit/rockit.h"
 
 static const char *const kind_words[RK_NLANE_KINDS] = { "kernels", "copies", "markers" };
@@ -160,7 +161,7 @@ static void put_head(struct rk_json_out *j, const struct rk_html_page *p, int64_
 	rk_json_text(j, "origin_ns", text);
 	rk_json_int(j, "span_ns", end - origin);
 	if (p->report->timed)
-		rk_json_int(j, "kernel_span_ns", p->report->max_end_ns - p->report->min_start_ns);
+		rk_json_int(j, "kernel_span_ns", (int64_t)rk_report_span_ns(p->report));
 	rk_json_uint(j, "blocks", rk_lanes_blocks(p->lanes));
 	rk_json_uint(j, "folded_rows", rk_lanes_folded(p->lanes));
 	rk_json_uint(j, "left_out_rows", rk_lanes_left_out(p->lanes));

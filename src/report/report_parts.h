@@ -23,6 +23,9 @@ enum rk_section {
 
 const char *rk_section_key(enum rk_section s);   /* JSON: "kernels", "copies", ... */
 const char *rk_section_title(enum rk_section s); /* text: "Kernels", "API calls", ... */
+/* From the first start of a kernel to the last end, on one clock (report_span.c). */
+double rk_report_span_ns(const struct rk_report *r);
+
 struct rk_report_section *rk_report_section(const struct rk_report *r, enum rk_section s);
 /* Where the rows of a statistics file about `of` ("kernel", "api", ...) stand. */
 enum rk_section rk_section_of_stats(const char *of);

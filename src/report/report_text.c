@@ -160,7 +160,7 @@ static void put_totals(struct page *p, enum rk_section which, const struct rk_re
 	}
 	if (which == RK_SECTION_KERNELS && p->r->timed) {
 		rk_bytes_puts(p->out, " in a span of ");
-		rk_put_duration(p->out, (double)p->r->max_end_ns - (double)p->r->min_start_ns);
+		rk_put_duration(p->out, rk_report_span_ns(p->r));
 	}
 	rk_bytes_put_u8(p->out, '\n');
 }
