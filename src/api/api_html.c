@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "api/fuse_times.h"
 #include "api/html_feed.h"
 #include "base/alloc.h"
 #include "base/text.h"
@@ -115,6 +116,22 @@ static void tell(struct work *w)
 			    RK_HTML_TABLE_ROWS);
 }
 
+/* Ranks stand side by side on one clock. */
+static int feed(struct work *w, struct rk_error *err)
+{
+	struct rk_fuse_times *times = NULL;
+	int rc = rk_fuse_times_of(w->run, w->report.ranks, &times, err);
+
+	w->run->times = times;
+	if (rc == 0)
+		rc = rk_html_feed_lanes(w->run, &w->names, &w->report, &w->lanes, err);
+	if (rc == 0)
+		rc = rk_html_feed_curves(w->run, w->curves, err);
+	w->run->times = NULL;
+	rk_fuse_times_free(times);
+	return rc;
+}
+
 static int gather(struct work *w, struct rk_error *err)
 {
 	int rc = check_files(w->run, err);
@@ -124,9 +141,7 @@ static int gather(struct work *w, struct rk_error *err)
 	if (rc == 0)
 		rc = rk_html_names_make(w->run, &w->report, &w->names, err);
 	if (rc == 0)
-		rc = rk_html_feed_lanes(w->run, &w->names, &w->report, &w->lanes, err);
-	if (rc == 0)
-		rc = rk_html_feed_curves(w->run, w->curves, err);
+		rc = feed(w, err);
 	if (rc == 0)
 		rc = make_metrics(w, err);
 	if (rc == 0)

@@ -6,6 +6,7 @@
 
 #include "api/convert_trace.h"
 #include "api/dataset.h"
+#include "api/fuse_times.h"
 #include "api/run.h"
 #include "api/run_energy.h"
 #include "base/alloc.h"
@@ -33,6 +34,8 @@ int rk_run_sorted(struct rk_run *run, enum rk_table t, bool spill, struct rk_sou
 	int rc = t == RK_KERNELS ? rk_run_scan_kernels(run, &rows, err) :
 				   rk_run_scan(run, t, RK_WANT_ALL, &rows, err);
 
+	if (rc == 0)
+		rc = rk_fuse_times_open(run->times, &rows, err);
 	if (rc == 0)
 		rc = spill ? rk_sort_spill_open(rows, ctx, &rows, err) :
 			     rk_sort_window_open(rows, ctx, &rows, err);
@@ -206,7 +209,8 @@ int rk_run_convert(struct rk_run *run, const struct rk_convert_options *opt,
 		return rk_fail(err, RK_E_USAGE, "a data set is of Parquet files");
 	if (opt->table && table < 0)
 		return rk_unknown_table(opt->table, err);
-	rc = rk_run_check_clocks(run, err);
+	/* those of a trace are related, or told of */
+	rc = format->trace ? 0 : rk_run_check_clocks(run, err);
 	if (rc == 0 && (table == RK_KERNELS || table < 0))
 		rc = rk_run_energy_settle(run, err);
 	if (rc < 0)

@@ -4,8 +4,9 @@
  *
  * Each rank is a pass over the files that may have rows of it: where the path of a file names its
  * rank, the others are left alone. What a rank's trace becomes is kept in a temporary file, as an
- * archive has sizes before contents. Ranks of one node are files of one machine. Nothing is said of
- * the distance between clocks, as nothing is known of it.
+ * archive has sizes before contents. Ranks of one node are files of one machine. Rows of different
+ * nodes are on one clock where they could be brought to it (fuse_times.h); viewers pass over what the
+ * manifest says of that.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include <string.h>
 
 #include "api/convert_trace.h"
+#include "api/fuse_times.h"
 #include "base/alloc.h"
 #include "base/text.h"
 #include "codec/tar_write.h"
@@ -176,6 +178,25 @@ static void put_string(struct rk_bytes *out, const char *key, const char *s)
 	rk_json_string(out, s, strlen(s));
 }
 
+static void put_clock(struct rk_bytes *m, const struct rk_trace_job *j)
+{
+	struct rk_fuse_time t;
+
+	if (!j->run->times || j->rank < 0 || !rk_fuse_times_rank(j->run->times, j->rank, &t))
+		return;
+	if (t.clock == RK_CLOCK_ALONE) {
+		put_string(m, ",\"rockit_clock\":{\"not_aligned\":", t.note);
+		rk_bytes_puts(m, "}");
+		return;
+	}
+	rk_bytes_printf(m,
+			",\"rockit_clock\":{\"offset_ns\":%" PRId64 ",\"drift_ppm\":%.6f,"
+			"\"error_ns\":%" PRId64,
+			t.offset_ns, t.drift_ppm, t.error_ns);
+	put_string(m, ",\"by\":", t.by);
+	rk_bytes_puts(m, "}");
+}
+
 /* Without a machine's name all files would be of one machine. */
 static void put_file(struct rk_bytes *m, const struct rk_trace_job *j, const char *name, bool first)
 {
@@ -186,7 +207,9 @@ static void put_file(struct rk_bytes *m, const struct rk_trace_job *j, const cha
 	put_string(m, first ? "\n{\"path\":" : ",\n{\"path\":", name);
 	put_string(m, ",\"machine\":{\"name\":",
 		   j->node ? rk_strtab_borrow(j->run->ctx.names, j->node, NULL) : rank);
-	rk_bytes_puts(m, "}}");
+	rk_bytes_puts(m, "}");
+	put_clock(m, j);
+	rk_bytes_puts(m, "}");
 }
 
 static int write_members(struct rk_trace_job *j, const struct ranks *r, struct rk_output *tar,

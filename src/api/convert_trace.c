@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "api/fuse_times.h"
 #include "base/text.h"
 #include "io/spill.h"
 #include "pass/keep.h"
@@ -138,6 +139,7 @@ int rk_run_convert_trace(struct rk_run *run, const struct rk_convert_options *op
 	struct rk_trace_job j = {
 		.run = run, .format = format, .table = table, .rank = RK_RANK_ANY
 	};
+	struct rk_fuse_times *times = NULL;
 	unsigned files = 1;
 	struct rk_bytes path;
 	int rc;
@@ -148,10 +150,17 @@ int rk_run_convert_trace(struct rk_run *run, const struct rk_convert_options *op
 	if (rc == 0)
 		rc = rk_run_spare(run, rk_bytes_str(&path), false, err);
 	if (rc == 0)
+		rc = rk_fuse_times_new(run, &times, err);
+	if (rc == 0 && !times)
+		rc = rk_run_check_clocks(run, err);
+	run->times = times;
+	if (rc == 0)
 		rc = rk_text_ends((const char *)path.data, path.len, ".tar") ?
 			     rk_trace_archive(&j, rk_bytes_str(&path), &files, err) :
 			     one_trace(&j, rk_bytes_str(&path), err);
 	rk_bytes_release(&path);
+	run->times = NULL;
+	rk_fuse_times_free(times);
 	if (rc == 0)
 		*ret = (struct rk_convert_result){ j.rows, files };
 	return rc;

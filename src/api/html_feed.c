@@ -1,4 +1,5 @@
 /* html_feed.c - see html_feed.h. */
+#include "api/fuse_times.h"
 #include "api/html_feed.h"
 
 #include <string.h>
@@ -164,6 +165,8 @@ static int open_sorted(struct rk_run *run, enum rk_table t, uint64_t want, bool 
 	struct rk_source *rows;
 	int rc = rk_run_scan(run, t, want, &rows, err);
 
+	if (rc == 0)
+		rc = rk_fuse_times_open(run->times, &rows, err);
 	if (rc == 0)
 		rc = spill ? rk_sort_spill_open(rows, ctx, &rows, err) :
 			     rk_sort_window_open(rows, ctx, &rows, err);

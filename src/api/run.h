@@ -55,7 +55,8 @@ struct rk_found {
 	const char *left_out;               /* it gives nothing, and why: static; NULL: it may */
 };
 
-struct rk_energy; /* pass/energy.h */
+struct rk_energy;     /* pass/energy.h */
+struct rk_fuse_times; /* fuse_times.h */
 
 struct rk_run {
 	struct rk_context ctx;
@@ -83,7 +84,8 @@ struct rk_run {
 	bool counted; /* `counters` is settled */
 	bool named;   /* each file's counters are known */
 	uint64_t progress_before, progress_total;
-	size_t scanned; /* the file that the batch a scan gave last is from */
+	const struct rk_fuse_times *times; /* sorted rows are on one clock; NULL: as recorded */
+	size_t scanned;                    /* the file that the batch a scan gave last is from */
 };
 
 /* Makes the locks and the context's progress callback (run_guard.c), and undoes it. */

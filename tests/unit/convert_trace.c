@@ -73,8 +73,12 @@ TEST(a_job_of_two_ranks_is_an_archive_of_two_traces)
 {
 	static const char manifest[] =
 		"{\"perfetto_manifest\":{\"version\":1,\"files\":[\n"
-		"{\"path\":\"rank-00000.pftrace\",\"machine\":{\"name\":\"rank 0\"}},\n"
-		"{\"path\":\"rank-00002.pftrace\",\"machine\":{\"name\":\"rank 2\"}}]}}\n";
+		"{\"path\":\"rank-00000.pftrace\",\"machine\":{\"name\":\"rank 0\"},"
+		"\"rockit_clock\":{\"offset_ns\":0,\"drift_ppm\":0.000000,\"error_ns\":1000,"
+		"\"by\":\"node\"}},\n"
+		"{\"path\":\"rank-00002.pftrace\",\"machine\":{\"name\":\"rank 2\"},"
+		"\"rockit_clock\":{\"not_aligned\":\"rank 2 has nothing in common with rank 0: "
+		"no collective, clock snapshot or message\"}}]}}\n";
 	struct rk_convert_result result = { 0 };
 	struct rk_error err = { 0 };
 	char path[128], data[32768];
