@@ -22,8 +22,15 @@ if(ROCKIT_TESTS)
   target_compile_definitions(fake-cupti-lacking PRIVATE FAKE_LACKS)
   add_executable(fake-cuda-app ${cuda}/fake_cuda_app.c)
   target_link_libraries(fake-cuda-app PRIVATE fake-cuda)
+  # CUPTI to link with, found under the name that it has in programs.
+  add_library(fake-cupti-linked SHARED ${cuda}/fake_cupti.c)
+  set_target_properties(fake-cupti-linked PROPERTIES OUTPUT_NAME cupti SOVERSION 12
+                        LIBRARY_OUTPUT_DIRECTORY ${place}/linked POSITION_INDEPENDENT_CODE ON)
+  add_executable(fake-own-profiler ${cuda}/fake_own_profiler.c)
+  target_link_libraries(fake-own-profiler PRIVATE fake-cuda fake-cupti-linked)
+  target_link_options(fake-own-profiler PRIVATE -Wl,-z,relro,-z,now) # its slots are read-only
   foreach(part fake-cuda fake-cupti fake-cupti-v2 fake-cupti-lacking fake-cupti-range
-          fake-cuda-app)
+          fake-cuda-app fake-cupti-linked fake-own-profiler)
     target_link_libraries(${part} PRIVATE rockit_flags Threads::Threads ${CMAKE_DL_LIBS})
   endforeach()
   set_target_properties(fake-cuda fake-cupti fake-cupti-v2 fake-cupti-lacking fake-cupti-range PROPERTIES

@@ -11,7 +11,7 @@
  *   alloc   1: allocations; default 0
  *   sync    0: no synchronisations; default 1
  *   nvtx    0: no NVTX ranges; default 1
- *   flush   the most milliseconds that a record stays with CUPTI; default 500, 0: until the end
+ *   flush   the most milliseconds that a record stays with CUPTI; default 100, 0: until the end
  *   buffer  bytes of a buffer; default 1M
  *   share   0: never be one subscriber of several (CUDA 13.4 on); default 1
  *   cupti   the library, instead of looking for one
@@ -37,8 +37,7 @@ struct rk_cup {
 	struct cuda driver;
 	cupti_subscriber subscriber; /* NULL: the interface without subscribers */
 	uint32_t version;            /* of CUPTI, in its own numbers */
-	uint32_t flush_ms;
-	bool own_flush; /* CUPTI has no period of its own */
+	uint32_t flush_ms;           /* 0: not before the end */
 };
 extern struct rk_cup rk_cup;
 
@@ -101,6 +100,12 @@ void rk_cup_thread_wake(void);
 bool rk_cup_thread_end(void);
 void rk_cup_thread_forked(void);
 
+/* ---- a profiler in the program (cup_yield.c) ---- */
+
+/* From now on whoever of the libraries that are loaded registers with CUPTI gets it. */
+void rk_cup_yield_watch(void);
+bool rk_cup_yielded(void);
+
 /* ---- counters instead of times (cup_launch.c) ---- */
 
 bool rk_cup_counters_wanted(void);
@@ -111,5 +116,7 @@ void rk_cup_counters_start(void); /* says what is in the way */
 bool rk_cup_begin(void); /* makes the file; for whoever is first, driver or NVTX */
 void rk_cup_last(void);  /* what the thread does at the end */
 bool rk_cup_is_child(void);
+void rk_cup_switch_off(void); /* every kind of record that was switched on */
+double rk_cup_elapsed(void);  /* seconds since CUDA began */
 
 #endif

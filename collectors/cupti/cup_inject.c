@@ -11,7 +11,7 @@
 
 #include "cup.h"
 
-#define FLUSH_MS 500
+#define FLUSH_MS 100
 #define NS_PER_S 1e9
 
 struct rk_cup rk_cup;
@@ -74,7 +74,7 @@ void rk_cup_last(void)
 	struct rk_cup_traffic t;
 
 	rk_cup_buffer_traffic(&t);
-	if (!is_ours())
+	if (!rk_cup_yielded() && !is_ours())
 		rk_cup_say(
 			"CUPTI gives no records any more (somebody in the program took it over?): "
 			"kernels later than %.1f s after CUDA began are not recorded",
@@ -167,36 +167,55 @@ static cupti_result enable(int kind)
 				   rk_cup.f.cuptiActivityEnable(kind);
 }
 
+static struct kind {
+	int kind;
+	const char *setting; /* NULL: always wanted */
+	bool usual;          /* without that setting */
+	const char *what;
+	bool on;
+} kinds[] = {
+	{ CUPTI_KIND_CONCURRENT_KERNEL, NULL, true, "kernels", false },
+	{ CUPTI_KIND_MEMCPY, NULL, true, "copies", false },
+	{ CUPTI_KIND_MEMCPY2, NULL, true, "copies between devices", false },
+	{ CUPTI_KIND_MEMSET, NULL, true, "fills", false },
+	{ CUPTI_KIND_SYNCHRONIZATION, "sync", true, "synchronisations", false },
+	{ CUPTI_KIND_RUNTIME, "api", false, "calls of the runtime", false },
+	{ CUPTI_KIND_DRIVER, "api", false, "calls of the driver", false },
+	{ CUPTI_KIND_MEMORY2, "alloc", false, "allocations", false },
+};
+
+enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
+
 static bool enable_kinds(void)
 {
-	const struct {
-		int kind;
-		bool wanted;
-		const char *what;
-	} kinds[] = {
-		{ CUPTI_KIND_CONCURRENT_KERNEL, true, "kernels" },
-		{ CUPTI_KIND_MEMCPY, true, "copies" },
-		{ CUPTI_KIND_MEMCPY2, true, "copies between devices" },
-		{ CUPTI_KIND_MEMSET, true, "fills" },
-		{ CUPTI_KIND_SYNCHRONIZATION, rk_rec_flag("sync", true), "synchronisations" },
-		{ CUPTI_KIND_RUNTIME, rk_rec_flag("api", false), "calls of the runtime" },
-		{ CUPTI_KIND_DRIVER, rk_rec_flag("api", false), "calls of the driver" },
-		{ CUPTI_KIND_MEMORY2, rk_rec_flag("alloc", false), "allocations" },
-	};
 	char buf[32];
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		cupti_result rc = kinds[i].wanted ? enable(kinds[i].kind) : CUPTI_OK;
+	for (struct kind *k = kinds; k < kinds + KINDS; k++) {
+		bool wanted = k->setting ? rk_rec_flag(k->setting, k->usual) : true;
+		cupti_result rc = wanted ? enable(k->kind) : CUPTI_OK;
 
-		if (rc == CUPTI_MULTIPLE_SUBSCRIBERS && i == 0)
+		k->on = wanted && rc == CUPTI_OK;
+		if (rc == CUPTI_MULTIPLE_SUBSCRIBERS && k == kinds)
 			return held_by("");
 		if (rc != CUPTI_OK)
 			rk_cup_say("CUPTI refuses (%s): %s are not recorded", rk_cup_error(rc, buf),
-				   kinds[i].what);
-		if (rc != CUPTI_OK && i == 0)
+				   k->what);
+		if (rc != CUPTI_OK && k == kinds)
 			return false;
 	}
 	return true;
+}
+
+void rk_cup_switch_off(void)
+{
+	for (struct kind *k = kinds; rk_cup.f.cuptiActivityDisable && k < kinds + KINDS; k++)
+		if (k->on)
+			rk_cup.f.cuptiActivityDisable(k->kind);
+}
+
+double rk_cup_elapsed(void)
+{
+	return (double)(rk_rec_now() - start_ns) / NS_PER_S;
 }
 
 static void set_period(void)
@@ -210,9 +229,6 @@ static void set_period(void)
 			ms = ms * 10 + (uint32_t)(*p - '0');
 		rk_cup.flush_ms = ms;
 	}
-	if (rk_cup.flush_ms)
-		rk_cup.own_flush = !rk_cup.f.cuptiActivityFlushPeriod ||
-				   rk_cup.f.cuptiActivityFlushPeriod(rk_cup.flush_ms) != CUPTI_OK;
 }
 
 static void start(void)
@@ -232,8 +248,9 @@ static void start(void)
 	if (!rk_cup_buffer_register() || !enable_kinds())
 		return;
 	set_period();
-	if (!rk_cup_thread_start()) /* it works without, on the program's time */
-		rk_cup.own_flush = false;
+	rk_cup_thread_start(); /* without one it works on the program's time, and flushes at its end */
+	if (!rk_cup.subscriber)
+		rk_cup_yield_watch();
 	atexit(at_end);
 }
 

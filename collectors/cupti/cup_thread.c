@@ -36,13 +36,17 @@ static void nap(_Atomic uint32_t *word, uint32_t value, long ms)
 	syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &t, NULL, 0);
 }
 
-/* CUPTI's own period is better: its thread knows what is over. */
+/*
+ * Buffers whose records are all complete come back, full or not. CUPTI's own period would give full
+ * ones alone, which come anyway.
+ */
 static void flush(void)
 {
 	static int64_t last;
 	int64_t now = rk_rec_now();
 
-	if (!rk_cup.own_flush || now - last < (int64_t)rk_cup.flush_ms * NS_PER_MS)
+	if (!rk_cup.flush_ms || rk_cup_yielded() ||
+	    now - last < (int64_t)rk_cup.flush_ms * NS_PER_MS)
 		return;
 	last = now;
 	rk_cup.f.cuptiActivityFlushAll(0);

@@ -164,7 +164,7 @@ struct cupti_subscriber_params {
 	X(1, cupti_result, cuptiGetTimestamp, (uint64_t *))                                        \
 	X(0, cupti_result, cuptiGetResultString, (cupti_result, const char **))                    \
 	X(0, cupti_result, cuptiActivityRegisterTimestampCallback, (cupti_timestamp *))            \
-	X(0, cupti_result, cuptiActivityFlushPeriod, (uint32_t ms))                                \
+	X(0, cupti_result, cuptiActivityDisable, (int kind))                                       \
 	X(0, cupti_result, cuptiActivityEnableAndDump, (int kind))                                 \
 	X(0, cupti_result, cuptiSetThreadIdType, (int type))                                       \
 	X(0, cupti_result, cuptiGetCallbackName, (int domain, uint32_t cbid, const char **))       \

@@ -73,6 +73,8 @@ static void fill_rates(const struct rk_metric_roof *r, const struct rk_roof_kern
 		f->level_pct[i] = 100 * roof->bytes[i] / roof->time_ns / ceiling(r, levels[i]);
 	/* requests that hit count for L2, too */
 	f->level_pct[RK_LEVEL_L2] = larger(f->level_pct[RK_LEVEL_L2], percent_of_peak(k, "l2_bw"));
+	/* NVIDIA's says it itself */
+	f->level_pct[RK_LEVEL_HBM] = larger(f->level_pct[RK_LEVEL_HBM], value(k, "dram_busy_pct"));
 	f->flop_pct = NAN;
 	f->flop_pipe = "";
 	for (unsigned i = 0; rk_roof_pipes[i]; i++) {

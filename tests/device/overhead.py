@@ -2,9 +2,10 @@
 """overhead.py --rockit R --python P [--rounds N] [--cuda DIR] - what recording costs on an NVIDIA GPU.
 
 Four ways, in turns, each in a process of its own: as it is; CUPTI that throws its records away (the
-floor); rockit run --tool cupti; PyTorch's own profiler. Prints the median of all repetitions with the
-interval from the 10th to the 90th percentile, as a Markdown table, and what a kernel costs over the
-floor. Needs a GPU, PyTorch and a C compiler.
+floor); rockit run --tool cupti; PyTorch's own profiler. Prints the median of all repetitions and the 95 %
+interval of that median (processes drawn with replacement 2000 times: repetitions of one process are not
+independent), as a Markdown table, and what a kernel costs over the floor. Needs a GPU, PyTorch and a C
+compiler. --join adds the times that an earlier --json kept.
 """
 import argparse
 import json
@@ -15,6 +16,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 KERNELS = {"tiny": 100000}  # of one repetition; that of the blocks is counted
@@ -26,6 +28,21 @@ def percentile(values, p):
     low = int(at)
     high = min(low + 1, len(values) - 1)
     return values[low] + (values[high] - values[low]) * (at - low)
+
+
+def middle(processes):
+    return statistics.median(v for values in processes for v in values)
+
+
+def drawn(processes, random):
+    return [random.choice(processes) for _ in processes]
+
+
+def interval(statistic, *samples):
+    """Of a statistic of samples, each a list of processes, the middle 95 % of 2000 draws."""
+    source = random.Random(1)
+    found = [statistic(*(drawn(s, source) for s in samples)) for _ in range(2000)]
+    return percentile(found, 2.5), percentile(found, 97.5)
 
 
 def build_bare(cuda, folder):
@@ -61,10 +78,27 @@ def report_of(args, place):
 
 
 def row(name, loop, values, plain):
-    share = [100 * (v / plain - 1) for v in values]
-    return (f"| {loop} | {name} | {statistics.median(values):.4f} | {percentile(values, 10):.4f}-"
-            f"{percentile(values, 90):.4f} | {statistics.median(share):+.2f} % | "
-            f"{percentile(share, 10):+.2f} to {percentile(share, 90):+.2f} % |")
+    def cost(mine, base):
+        return 100 * (middle(mine) / middle(base) - 1)
+
+    low, high = interval(middle, values)
+    cells = [loop, name, f"{middle(values):.4f}", f"{low:.4f}-{high:.4f}"]
+    if values is not plain:
+        low, high = interval(cost, values, plain)
+        cells += [f"{cost(values, plain):+.2f} %", f"{low:+.2f} to {high:+.2f} %"]
+    else:
+        cells += ["", ""]
+    return "| " + " | ".join(cells) + " |"
+
+
+def differences(times, loop, kernels):
+    """What rockit costs more than the others, us a kernel."""
+    for other in ("bare", "kineto"):
+        def more(mine, theirs):
+            return 1e6 * (middle(mine) - middle(theirs)) / kernels
+        low, high = interval(more, times["rockit"][loop], times[other][loop])
+        value = more(times["rockit"][loop], times[other][loop])
+        print(f"{loop}: rockit - {other}: {value:+.3f} us a kernel ({low:+.3f} to {high:+.3f}), {kernels:.0f} kernels")
 
 
 def main():
@@ -74,32 +108,38 @@ def main():
     p.add_argument("--rounds", type=int, default=6)
     p.add_argument("--cuda", type=pathlib.Path, default=pathlib.Path("/usr/local/cuda"))
     p.add_argument("--json", type=pathlib.Path)
+    p.add_argument("--join", type=pathlib.Path)
+    p.add_argument("--seconds", type=float, default=3600, help="no round begins after that")
     args = p.parse_args()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="rockit-overhead-"))
     bare = build_bare(args.cuda, folder)
     variants = ["plain", "bare", "rockit", "kineto"]
     times = {v: {"tiny": [], "blocks": []} for v in variants}
+    if args.join:
+        times = json.loads(args.join.read_text())["times"]
     place = None
+    until = time.monotonic() + args.seconds
     for turn in range(args.rounds):
+        if time.monotonic() > until:
+            break
         for variant in random.Random(turn).sample(variants, len(variants)):
             result, at = run(variant, args, bare, folder, turn)
             place = at if variant == "rockit" else place
             for loop, values in result.items():
-                times[variant][loop] += values
+                times[variant][loop].append(values)
             print(f"# {turn} {variant}: " + ", ".join(f"{loop} {statistics.median(v):.4f} s"
                                                       for loop, v in result.items()), file=sys.stderr)
     seen = report_of(args, place)
-    print("| loop | how | seconds | 10-90 % | cost | 10-90 % |\n|---|---|---|---|---|---|")
+    print(f"{len(times['plain']['tiny'])} processes each, median and its 95 % interval\n"
+          "| loop | how | seconds | 95 % | cost | 95 % |\n|---|---|---|---|---|---|")
     for loop in ("tiny", "blocks"):
-        plain = statistics.median(times["plain"][loop])
         for variant in variants:
-            print(row(variant, loop, times[variant][loop], plain))
+            print(row(variant, loop, times[variant][loop], times["plain"][loop]))
     repeats = int(os.environ.get("REPEATS", "5"))
     tiny = KERNELS["tiny"]
     blocks = max(1, (seen["kernel_rows"] - repeats * tiny - 2000) / (repeats + 20 / 500))
     for loop, kernels in (("tiny", tiny), ("blocks", blocks)):
-        over = statistics.median(times["rockit"][loop]) - statistics.median(times["bare"][loop])
-        print(f"{loop}: {1e6 * over / kernels:.3f} us a kernel over bare CUPTI ({kernels:.0f} kernels)")
+        differences(times, loop, kernels)
     size = sum(f.stat().st_size for f in place.rglob("*.rkraw"))
     table = sum(f.stat().st_size for f in place.glob("*kernels.parquet"))
     rows = seen["kernel_rows"]

@@ -23,6 +23,7 @@ from librun import ROCKIT, test
 BUILD = pathlib.Path(ROCKIT).resolve().parent
 COLLECTOR = BUILD / "librockit-cupti.so"
 APP = BUILD / "fake-cuda-app"
+OWN_PROFILER = BUILD / "fake-own-profiler"
 FAKE = BUILD / "fake-cuda"
 FULL = os.environ.get("ROCKIT_TEST_FULL") == "1"
 KILLS = 100 if FULL else 10
@@ -343,8 +344,8 @@ def its_own_clock_is_brought_to_the_hosts(place):
 
 
 @test
-def without_a_period_of_its_own_our_thread_flushes(place):
-    raw, env = collected(place, "flush=50", mode="noperiod")
+def buffers_that_are_not_full_come_by_period(place):
+    raw, env = collected(place, "flush=50")
     done = execute([APP, "leave", 500, 400], env)
     assert done.returncode == 5
     compare(raw, truth_of(done))
@@ -417,6 +418,19 @@ def being_replaced_is_noticed(place):
     first = truth_of(done)
     assert count(r["kernel_name"] for r in rows(raw, "kernels")) == first["kernels"]
     done, raw = alike(place, ["early"], "flush=50", "took it over", name="early")
+
+
+@test
+def a_profiler_in_the_program_sees_all_it_would_see_alone(place):
+    plain = execute([OWN_PROFILER], environment(place))
+    assert json.loads(plain.stdout) == {"seen": 300, "others": 0, "unknown": 0, "late": 0}, plain
+    for settings in ("flush=0", "flush=50", "api=1,alloc=1"):
+        raw, env = collected(place, settings)
+        watched = execute([OWN_PROFILER], env)
+        same(plain, watched, "a profiler in the program takes CUPTI")
+        assert count(r["kernel_name"] for r in rows(raw, "kernels")) == {
+            "layernorm(float const*, float*, int)": 300}
+        shutil.rmtree(raw)
 
 
 @test
@@ -549,7 +563,7 @@ def rockit_run_records_and_hands_the_status_on(place):
     assert delivered["kernels"] == sum(truth["kernels"].values()) == 500, delivered
     assert delivered["memcpy"] == 50 and delivered["memalloc"] == 50, delivered
     assert delivered["api"] == 1300 and delivered["markers"] == 50, delivered
-    assert "flush=500" in json.dumps(run), "the period is told"
+    assert "flush=100" in json.dumps(run), "the period is told"
     compare(directory, truth)
 
 

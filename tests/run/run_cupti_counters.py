@@ -185,10 +185,9 @@ def a_run_of_counters_alone_delivers_them(place):
     assert record["ledger"]["delivered"]["tables"]["counters"] == 200, record["ledger"]
 
 
-@test
-def counters_meet_the_kernels_of_the_other_pass_under_the_ids_of_metrics(place):
+def both_passes(place, names):
+    """What `metrics` says of a pass for the times and one for the counters, 8 kernels each."""
     top = place.path / "both"
-    names = "lts__t_sector_hit_rate.pct+dram__bytes_read.sum+sm__inst_executed.sum"
     for number, cupti, more in ((1, "libfake-cupti.so", ""),
                                 (2, "libfake-cupti-range.so", f",counters={names}")):
         raw = top / f"pass_{number}"
@@ -199,7 +198,13 @@ def counters_meet_the_kernels_of_the_other_pass_under_the_ids_of_metrics(place):
         assert done.returncode == 0, done.stderr
     done = execute([ROCKIT, "metrics", "--format", "json", top], environment(place))
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
+    assert "pass-mismatch" not in done.stderr + done.stdout
+    return json.loads(done.stdout)
+
+
+@test
+def counters_meet_the_kernels_of_the_other_pass_under_the_ids_of_metrics(place):
+    found = both_passes(place, "lts__t_sector_hit_rate.pct+dram__bytes_read.sum+sm__inst_executed.sum")
     assert found["arch"] == "sm_90", found["arch"]
     values = {m["id"]: m for m in found["metrics"]}
     assert (values["l2_hit_pct"]["min"], values["l2_hit_pct"]["max"]) == (1, 8), values
@@ -207,7 +212,12 @@ def counters_meet_the_kernels_of_the_other_pass_under_the_ids_of_metrics(place):
     # bytes over ns are GB/s: 1001 bytes in 100 ns, 1002 in 110, ...
     rates = [(1000 + n + 1) / (100 + n % 7 * 10) for n in range(8)]
     assert abs(values["fabric_bw_rd_hbm"]["max"] - max(rates)) < 1e-9, values["fabric_bw_rd_hbm"]
-    assert "pass-mismatch" not in done.stderr + done.stdout
+
+
+@test
+def a_kernel_near_the_peak_of_the_memory_is_judged_by_it(place):
+    found = both_passes(place, "lts__t_sector_hit_rate.pct+dram__throughput.avg.pct_of_peak_sustained_elapsed")
+    assert {k["verdict"] for k in found["kernels"]} == {"memory:hbm"}, found["kernels"]
 
 
 if not COLLECTOR.exists() or not APP.exists():

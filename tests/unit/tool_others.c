@@ -223,7 +223,7 @@ TEST(cupti_is_told_by_the_environment_too)
 	CHECK_STR(wish_told(&w, "cupti", ""), "./app -n 4 2");
 	CHECK_STR(rk_list_value(&w.cmd.env, "CUDA_INJECTION64_PATH"), "cupti");
 	CHECK(!rk_list_value(&w.cmd.env, "NVTX_INJECTION64_PATH"));
-	CHECK_STR(rk_list_value(&w.cmd.env, "ROCKIT_COLLECT"), "dir=/out,flush=500");
+	CHECK_STR(rk_list_value(&w.cmd.env, "ROCKIT_COLLECT"), "dir=/out,flush=100");
 	CHECK_U64(w.cmd.delivers, RK_TRACE_KERNEL);
 	CHECK(strstr(wish_notes(&w), "no rccl trace: NCCL's ranges are markers") != NULL);
 	w.want.traces = RK_TRACE_SYS;
@@ -231,7 +231,7 @@ TEST(cupti_is_told_by_the_environment_too)
 	wish_told(&w, "cupti", "");
 	CHECK_STR(rk_list_value(&w.cmd.env, "NVTX_INJECTION64_PATH"), "cupti");
 	CHECK_STR(rk_list_value(&w.cmd.env, "ROCKIT_COLLECT"),
-		  "dir=/out,flush=50,flush=500,api=1,alloc=1");
+		  "dir=/out,flush=50,flush=100,api=1,alloc=1");
 	CHECK_U64(w.cmd.delivers,
 		  RK_TRACE_KERNEL | RK_TRACE_MEMCPY | RK_TRACE_MARKER | RK_TRACE_ALLOC);
 	wish_close(&w);

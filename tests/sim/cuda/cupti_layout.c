@@ -151,8 +151,8 @@ static inline void calls(void)
 	(void)cuptiGetVersion(&version);
 	(void)cuptiGetTimestamp(&time);
 	(void)cuptiActivityFlushAll(0);
-	(void)cuptiActivityFlushPeriod(1);
 	(void)cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMCPY);
+	(void)cuptiActivityDisable(CUPTI_ACTIVITY_KIND_MEMCPY);
 	(void)cuptiActivityEnableAndDump(CUPTI_ACTIVITY_KIND_DEVICE);
 	(void)cuptiActivityRegisterTimestampCallback((cupti_timestamp *)0);
 	(void)cuptiActivityGetNextRecord((uint8_t *)0, n = 0, (CUpti_Activity **)0);

@@ -7,7 +7,6 @@
  *		refuse=KIND   this kind cannot be enabled
  *		drop=N        every Nth record is dropped, and counted
  *		mute          never asks for a buffer; all is dropped and counted
- *		noperiod      no flush by period
  *		notime        the clock stays CUPTI's own (CLOCK_REALTIME)
  *		timeless=N    every Nth kernel has no times
  *		unknown       a record of an unknown kind before each other one
@@ -73,7 +72,6 @@ static struct client clients[1 + SUBSCRIBERS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool subscribed;
 static uint64_t made;
-static uint32_t period_ms;
 static const char *modes;
 
 /* ---- modes ---- */
@@ -386,6 +384,9 @@ int cuptiActivityRegisterTimestampCallback(uint64_t (*f)(void))
 {
 	if (mode("notime"))
 		return REFUSED;
+	for (unsigned kind = 0; kind < KINDS; kind++)
+		if (clients[0].enabled[kind])
+			return REFUSED;
 	clients[0].clock = f;
 	return OK;
 }
@@ -535,26 +536,6 @@ int cuptiActivityFlushAll(uint32_t flag)
 	return OK;
 }
 #endif
-
-static void *worker(void *unused)
-{
-	(void)unused;
-	for (;;) {
-		usleep(period_ms * 1000);
-		flush();
-	}
-	return NULL;
-}
-
-int cuptiActivityFlushPeriod(uint32_t ms)
-{
-	pthread_t thread;
-
-	if (mode("noperiod") || period_ms)
-		return REFUSED;
-	period_ms = ms;
-	return pthread_create(&thread, NULL, worker, NULL) ? REFUSED : OK;
-}
 
 int cuptiSubscribe(void **subscriber, void *callback, void *user)
 {
