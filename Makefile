@@ -3,7 +3,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 DEMO_ROWS ?= 200000
 FUZZ_SECONDS ?= 60
-EPOCH = $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null || echo 0))
+EPOCH := $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null || echo 0))
 
 all: build
 
@@ -45,9 +45,8 @@ install: setup-build build-release
 
 # For others: build/dist gets a package for this system, a folder for any Linux with glibc 2.28, and
 # a list of checksums. The same commit gives the same bytes.
-deb: export SOURCE_DATE_EPOCH ?= $(EPOCH)
 deb: setup-deb build-deb
-	cd build/deb && cpack -G DEB
+	cd build/deb && SOURCE_DATE_EPOCH=$(EPOCH) cpack -G DEB
 
 tarball: setup-floor build-floor
 	sh tools/make-tarball build/floor build/dist $(EPOCH)

@@ -22,7 +22,7 @@ check "the command says its version" in_root root rockit version
 check "it reads a trace" in_root root rockit report /tmp/trace --format json
 check "it writes Parquet" in_root root rockit convert /tmp/trace -o /tmp/out.parquet
 check "it finds its collectors" in_root root sh -c '
-	rockit run --tool opencl --dry-run -d /tmp/none -- true | grep -q /usr/lib/.*/rockit/librockit-opencl.so'
+	rockit run --tool opencl --dry-run -d /tmp/none -- true | grep -q /lib/.*/rockit/librockit-opencl.so'
 for collector in opencl cupti; do
 	# shellcheck disable=SC2016 # for the shell in there
 	check "the $collector collector can be loaded" in_root root sh -c '
