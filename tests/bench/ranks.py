@@ -93,6 +93,8 @@ def one_size(bench, ranks, first):
         size = size_of(top)
     finally:
         shutil.rmtree(top, ignore_errors=True)
+        truth.unlink(missing_ok=True)
+        out.unlink(missing_ok=True)
     wall, cpu, rss = best
     rows = ranks * KERNELS
     per_row = cpu / rows
