@@ -66,6 +66,12 @@ int rk_slurm_wait(const char *id, const struct rk_slurm_hooks *hooks, int *ret_s
 /* What is there of a job below `dir`. */
 struct rk_slurm_parts;
 int rk_slurm_collect(const char *dir, struct rk_slurm_parts **ret, struct rk_error *err);
+/*
+ * Relates the clocks of the ranks below `dir` and writes `dir`/run.json with what came of it; where a
+ * `rockit run` has left one, the member "fused" is added to it. Reads the ranks' kernels where they are
+ * of several machines. RK_E_UNSUPPORTED: there is nothing that can be read.
+ */
+int rk_slurm_record(const char *dir, struct rk_error *err);
 /* All ranks are there, ended, and ended well. */
 bool rk_slurm_whole(const struct rk_slurm_parts *p);
 /* Text or JSON; rk_text_free frees. */

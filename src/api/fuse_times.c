@@ -16,6 +16,7 @@ struct line {
 struct rk_fuse_times {
 	struct line *v; /* by rank */
 	size_t n;
+	int64_t reference;            /* a rank */
 	struct rk_fuse_clocks clocks; /* own the texts, where it has any */
 };
 
@@ -70,6 +71,8 @@ int rk_fuse_times_of(struct rk_run *run, const struct rk_ranks *r, struct rk_fus
 
 		rc = add_line(t, run, &pub, r->base_ns, k->node, err);
 	}
+	if (t)
+		t->reference = r->reference;
 	if (rc < 0)
 		rk_fuse_times_free(t);
 	else
@@ -175,6 +178,7 @@ static int times_make(struct rk_run *run, const struct rk_fuse_members *m,
 		rc = rk_fuse_clocks(m, calls, &t->clocks, err);
 	if (rc == 0) {
 		rk_fuse_clocks_tell(&t->clocks, m, run->ctx.diag);
+		t->reference = m->v[t->clocks.reference].rank;
 		rc = from_clocks(t, run, m, err);
 	}
 	rk_fuse_calls_free(calls);
@@ -258,6 +262,12 @@ bool rk_fuse_times_rank(const struct rk_fuse_times *t, int64_t rank, struct rk_f
 	if (l)
 		*ret = l->pub;
 	return l != NULL;
+}
+
+void rk_fuse_times_base(const struct rk_fuse_times *t, int64_t *ret_rank, int64_t *ret_base_ns)
+{
+	*ret_rank = t->reference;
+	*ret_base_ns = t->n ? t->v[0].to.base_ns : 0;
 }
 
 struct moved {

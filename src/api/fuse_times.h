@@ -32,6 +32,8 @@ int rk_fuse_times_of(struct rk_run *run, const struct rk_ranks *r, struct rk_fus
 		     struct rk_error *err);
 /* False: no such rank. */
 bool rk_fuse_times_rank(const struct rk_fuse_times *t, int64_t rank, struct rk_fuse_time *ret);
+/* The rank whose clock it is, and the moment on it for which offsets are stated. */
+void rk_fuse_times_base(const struct rk_fuse_times *t, int64_t *ret_rank, int64_t *ret_base_ns);
 /* Replaces *rows by the same on one clock. Takes it over, also on failure. */
 int rk_fuse_times_open(const struct rk_fuse_times *t, struct rk_source **rows,
 		       struct rk_error *err);

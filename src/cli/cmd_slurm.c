@@ -181,6 +181,19 @@ static const struct rk_command cmd_slurm_script = {
 
 /* ---- collect ---- */
 
+/* What is missing was told; that there is nothing to read of the rest is no news. */
+static void record(const char *verb, const char *dir)
+{
+	struct rk_error err = { 0 };
+	char line[sizeof(err.message) + 64];
+	int rc = rk_slurm_record(dir, &err);
+
+	if (rc == 0 || rc == RK_E_UNSUPPORTED)
+		return;
+	snprintf(line, sizeof(line), "the job has no run.json: %s", err.message);
+	say_note(verb, line);
+}
+
 static int collect(const char *verb, const char *dir, int format, bool *ret_whole)
 {
 	struct rk_slurm_parts *parts = NULL;
@@ -193,6 +206,8 @@ static int collect(const char *verb, const char *dir, int format, bool *ret_whol
 		rc = rk_slurm_render(parts, format ? RK_REPORT_JSON : RK_REPORT_TEXT, &text, &len,
 				     &err);
 	status = rc < 0 ? say_error(verb, &err) : rk_print_text(verb, NULL, text, len);
+	if (rc == 0)
+		record(verb, dir);
 	*ret_whole = parts && rk_slurm_whole(parts);
 	rk_slurm_parts_free(parts);
 	return status;

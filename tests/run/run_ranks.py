@@ -174,5 +174,28 @@ def the_span_in_words_is_on_one_clock(place):
     assert (place.path / "page.html").stat().st_size > 10000
 
 
+@test
+def collecting_a_job_leaves_its_clocks_in_run_json(place):
+    job = Job(place, "--slow", 1)
+    ranks = job.report()["ranks"]
+    done = place.rockit("slurm", "collect", job.dir)
+    assert done.returncode == 0, done.stderr
+    record = json.loads((job.dir / "run.json").read_text())
+    assert (record["state"], record["job"], record["size"]) == ("done", "4711", 8)
+    for got, said in zip(record["fused"]["ranks"], ranks, strict=True):
+        for key in ("rank", "node", "clock", "offset_ns", "drift_ppm", "error_ns"):
+            assert got[key] == said[key], (key, got, said)
+    # again, and beside what a run has left there
+    first = (job.dir / "run.json").read_text()
+    place.rockit("slurm", "collect", job.dir)
+    assert (job.dir / "run.json").read_text() == first
+    (job.dir / "run.json").write_text('{"schema": 1, "command": ["a", "}"]}')
+    for _ in range(2):
+        place.rockit("slurm", "collect", job.dir)
+        both = json.loads((job.dir / "run.json").read_text())
+        assert both["command"] == ["a", "}"] and both["fused"] == record["fused"]
+    assert job.report()["ranks"] == ranks
+
+
 if __name__ == "__main__":
     sys.exit(librun.main())

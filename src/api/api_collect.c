@@ -1,0 +1,191 @@
+/*
+ * api_collect.c - DIR/run.json of a job: its ranks, and their clocks against one of them.
+ *
+ * A job that was started by one `rockit run` has a run.json there already; to that one a member "fused"
+ * is added, the last one, so that it is found and replaced when the job is collected again.
+ */
+#include <string.h>
+
+#include "api/fuse.h"
+#include "api/fuse_times.h"
+#include "base/alloc.h"
+#include "base/json_out.h"
+#include "codec/tree.h"
+#include "io/file.h"
+#include "io/output.h"
+#include "rockit/slurm.h"
+
+enum { JSON_MAX = 256 << 20, OLD_MAX = 4 << 20 };
+
+#define MEMBER "\n \"fused\": {"
+
+static const char *const clock_names[] = {
+	[RK_CLOCK_SAME] = "same", [RK_CLOCK_ALIGNED] = "aligned", [RK_CLOCK_ALONE] = "alone"
+};
+
+/* Without times all ranks are of one machine. */
+static struct rk_fuse_time time_of(const struct rk_fuse_times *t, const struct rk_fuse_member *m)
+{
+	struct rk_fuse_time got = {
+		.rank = m->rank, .clock = RK_CLOCK_SAME, .by = "node", .note = ""
+	};
+
+	if (t)
+		rk_fuse_times_rank(t, m->rank, &got);
+	else
+		got.error_ns = m->clock_error_ns < 0 ? 0 : m->clock_error_ns;
+	return got;
+}
+
+static void put_rank(struct rk_json_out *j, const struct rk_fuse_member *m,
+		     const struct rk_fuse_time *t)
+{
+	rk_json_object_flat(j, NULL);
+	rk_json_int(j, "rank", m->rank);
+	rk_json_text(j, "node", m->node[0] ? m->node : NULL);
+	rk_json_text(j, "state", m->state[0] ? m->state : NULL);
+	rk_json_text(j, "clock", clock_names[t->clock]);
+	if (t->clock != RK_CLOCK_ALONE) {
+		rk_json_int(j, "offset_ns", t->offset_ns);
+		rk_json_real(j, "drift_ppm", t->drift_ppm);
+		rk_json_int(j, "error_ns", t->error_ns);
+		rk_json_text(j, "by", t->by);
+	}
+	if (t->note[0])
+		rk_json_text(j, t->clock == RK_CLOCK_ALONE ? "why" : "note", t->note);
+	rk_json_close(j);
+}
+
+static void put_problems(struct rk_json_out *j, const struct rk_fuse_members *m)
+{
+	rk_json_array(j, "problems");
+	for (size_t i = 0; i < m->nproblems; i++) {
+		const struct rk_ranks_problem *p = &m->problems[i];
+
+		rk_json_object_flat(j, NULL);
+		rk_json_text(j, "kind", p->kind);
+		if (p->rank >= 0)
+			rk_json_int(j, "rank", p->rank);
+		rk_json_uint(j, "count", p->count);
+		rk_json_text(j, "text", p->text);
+		rk_json_close(j);
+	}
+	rk_json_close(j);
+}
+
+static void put_fused(struct rk_json_out *j, const struct rk_fuse_members *m,
+		      const struct rk_fuse_times *t)
+{
+	int64_t reference = m->n ? m->v[0].rank : -1, base = 0;
+
+	if (t)
+		rk_fuse_times_base(t, &reference, &base);
+	rk_json_object(j, "fused");
+	rk_json_int(j, "reference", reference);
+	if (t)
+		rk_json_int(j, "base_ns", base);
+	else
+		rk_json_null(j, "base_ns");
+	rk_json_array(j, "ranks");
+	for (size_t i = 0; i < m->n; i++) {
+		const struct rk_fuse_time of = time_of(t, &m->v[i]);
+
+		put_rank(j, &m->v[i], &of);
+	}
+	rk_json_close(j);
+	put_problems(j, m);
+	rk_json_close(j);
+}
+
+static void put_job(struct rk_json_out *j, const struct rk_fuse_members *m)
+{
+	bool done = m->n && (!m->size || m->size == m->n);
+
+	for (size_t i = 0; i < m->n; i++)
+		done &= strcmp(m->v[i].state, "done") == 0;
+	rk_json_int(j, "schema", 1);
+	rk_json_text(j, "rockit", ROCKIT_VERSION);
+	rk_json_text(j, "state", done ? "done" : "stopped");
+	rk_json_text(j, "job", m->job[0] ? m->job : NULL);
+	if (m->size)
+		rk_json_uint(j, "size", m->size);
+	rk_json_uint(j, "nodes", m->nodes);
+}
+
+/* ---- what is there already ---- */
+
+/* Up to where the new member goes; nothing when there is no file, or one that is not ours to extend. */
+static int read_old(const char *path, struct rk_bytes *ret, struct rk_error *err)
+{
+	struct rk_tree *tree = NULL;
+	struct rk_file *f = NULL;
+	size_t len = 0;
+	char *text = rk_alloc(OLD_MAX), *at;
+	int rc = text ? 0 : rk_fail_nomem(err);
+
+	if (rc == 0 && rk_tree_load(path, &tree, NULL) == 0 && tree->kind == RK_TREE_OBJECT &&
+	    rk_tree_get(tree, "command") && rk_file_open(path, &f, NULL) == 0 &&
+	    rk_file_read(f, text, OLD_MAX - 1, &len, NULL) == 0) {
+		text[len] = '\0';
+		at = strstr(text, MEMBER);
+		at = at ? at : strrchr(text, '}');
+		while (at && at > text && strchr(" \n,", at[-1]))
+			at--;
+		rk_bytes_put(ret, text, at ? (size_t)(at - text) : 0);
+	}
+	rk_file_close(f);
+	rk_tree_free(tree);
+	rk_free(text);
+	return rc;
+}
+
+static int write_record(const char *path, const struct rk_fuse_members *m,
+			const struct rk_fuse_times *t, struct rk_error *err)
+{
+	struct rk_bytes text, fresh;
+	struct rk_json_out j;
+	int rc;
+
+	rk_bytes_init(&text, JSON_MAX);
+	rk_bytes_init(&fresh, JSON_MAX);
+	rc = read_old(path, &text, err);
+	rk_json_begin(&j, &fresh);
+	if (!text.len)
+		put_job(&j, m);
+	put_fused(&j, m, t);
+	rk_json_end(&j);
+	/* the new document without its brace, behind the old one's members */
+	if (text.len)
+		rk_bytes_puts(&text, ",");
+	if (fresh.len)
+		rk_bytes_put(&text, fresh.data + (text.len ? 1 : 0),
+			     fresh.len - (text.len ? 1 : 0));
+	if (rc == 0 && (text.bad || fresh.bad))
+		rc = rk_fail_nomem(err);
+	if (rc == 0)
+		rc = rk_write_file(path, (const char *)text.data, text.len, err);
+	rk_bytes_release(&text);
+	rk_bytes_release(&fresh);
+	return rc;
+}
+
+int rk_slurm_record(const char *dir, struct rk_error *err)
+{
+	char *path = rk_strf("%s/run.json", dir);
+	struct rk_fuse_members m = { .job = "" };
+	struct rk_fuse_times *times = NULL;
+	struct rk_run *run = NULL;
+	int rc = path ? rk_run_open(&dir, 1, NULL, &run, err) : rk_fail_nomem(err);
+
+	if (rc == 0)
+		rc = rk_fuse_members(run, &m, err);
+	if (rc == 0)
+		rc = rk_fuse_times_new(run, &times, err);
+	if (rc == 0 && m.n)
+		rc = write_record(path, &m, times, err);
+	rk_fuse_times_free(times);
+	rk_fuse_members_release(&m);
+	rk_run_close(run);
+	rk_free(path);
+	return rc;
+}
