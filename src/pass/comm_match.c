@@ -160,6 +160,9 @@ static int sets_of_op(struct match *m, size_t op, struct rk_error *err)
 
 /* ---- one instance ---- */
 
+/* After the last has come, nobody needs longer than so many times what the last needs. */
+#define WIRE_FACTOR 2
+
 struct judged {
 	int64_t first, come, left;
 	uint32_t last;
@@ -168,13 +171,56 @@ struct judged {
 	int64_t error, late_sure;
 };
 
+static int64_t duration(const struct member *v)
+{
+	return v->end - v->start;
+}
+
+/* By how much v came before `last`, at least; not more than 0: it may have come later. */
+static int64_t sure_wait(const struct match *m, const struct member *v, const struct member *last)
+{
+	int64_t clocks = last->start - v->start - comm_apart_ns(&m->in[v->at], &m->in[last->at]);
+	int64_t durations = duration(v) - WIRE_FACTOR * duration(last);
+
+	return clocks > durations ? clocks : durations;
+}
+
+/* Whether everybody else came before it, whatever the clocks; *most: the longest that one waited. */
+static bool is_last(const struct match *m, const struct set *s, uint32_t at, int64_t *most)
+{
+	const struct member *last = s->v;
+	bool sure = true;
+
+	while (last->at != at)
+		last++;
+	for (const struct member *v = s->v; v < s->v + s->n; v++) {
+		int64_t wait = v == last ? 0 : sure_wait(m, v, last);
+
+		sure = sure && (v == last || wait > 0);
+		*most = wait > *most ? wait : *most;
+	}
+	return sure;
+}
+
+/* The clocks may be wrong about who was the last; then it is the one that was in it for the shortest. */
+static void judge_durations(const struct match *m, const struct set *s, struct judged *j)
+{
+	const struct member *shortest = s->v;
+
+	for (const struct member *v = s->v; v < s->v + s->n; v++)
+		shortest = duration(v) < duration(shortest) ? v : shortest;
+	if (shortest->at != j->last && is_last(m, s, shortest->at, &j->late_sure)) {
+		j->last = shortest->at;
+		j->sure = true;
+	}
+}
+
 static struct judged judge(const struct match *m, const struct set *s)
 {
 	struct judged j = { .first = s->v[0].start,
 			    .come = s->v[0].start,
 			    .left = s->v[0].end,
-			    .last = s->v[0].at,
-			    .sure = true };
+			    .last = s->v[0].at };
 
 	for (size_t i = 0; i < s->n; i++) {
 		const struct member *v = &s->v[i];
@@ -189,15 +235,9 @@ static struct judged judge(const struct match *m, const struct set *s)
 		if (m->in[v->at].error_ns > j.error)
 			j.error = m->in[v->at].error_ns;
 	}
-	for (size_t i = 0; i < s->n; i++) {
-		const struct member *v = &s->v[i];
-
-		int64_t sure = j.come - v->start - comm_apart_ns(&m->in[v->at], &m->in[j.last]);
-
-		if (v->at != j.last && sure <= 0)
-			j.sure = false;
-		j.late_sure = sure > j.late_sure ? sure : j.late_sure;
-	}
+	j.sure = is_last(m, s, j.last, &j.late_sure);
+	if (!j.sure)
+		judge_durations(m, s, &j);
 	j.left = j.left < j.come ? j.come : j.left;
 	j.error = j.inter_node ? j.error : 0;
 	return j;

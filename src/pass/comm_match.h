@@ -12,8 +12,10 @@
  * than the rest of the instance) are put out of it again.
  *
  * An instance takes from the first start to the last end; until the last start it is `late`, from there
- * on `wire`. Who came last counts only where the others came earlier by more than the error of the
- * clocks that are compared; ranks of one node share a clock.
+ * on `wire`. Who came last counts only where that is sure: the others came earlier by more than the error
+ * of the clocks that are compared (ranks of one node share a clock), or were in it for more than twice as
+ * long. The last does not wait, and what is left to do after its coming takes nobody more than twice the
+ * time that it takes the last: so much is assumed, and it needs no clock.
  */
 #ifndef RK_COMM_MATCH_H
 #define RK_COMM_MATCH_H

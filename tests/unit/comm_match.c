@@ -341,6 +341,32 @@ TEST(a_difference_within_the_error_of_the_clocks_is_nobodys_fault)
 	close_world(&w);
 }
 
+TEST(who_is_in_it_for_the_shortest_was_the_last_whatever_the_clocks)
+{
+	struct job j = plain;
+	struct rk_comm_match m = { .lines = NULL };
+	struct world w;
+
+	j.slow = 3;
+	j.slow_ns = 400000;
+	j.apart = true;
+	open_world(&w, &j);
+	for (size_t i = 4; i < 8; i++) {
+		w.in[i].error_ns = 1000000;
+		w.clocks[i].offset_ns -= 20000; /* they seem to come later than they did */
+	}
+	solve(&w, &m);
+	for (size_t i = 0; i < m.nsums; i++) {
+		CHECK_I64(m.sums[i].straggler, 3);
+		CHECK(m.sums[i].straggler_calls * 10 > m.sums[i].calls * 9);
+		CHECK_STR(m.sums[i].verdict, "late");
+	}
+	for (size_t i = 0; i < 8; i++)
+		CHECK(m.lines[i].last <= w.truth[i].last);
+	rk_comm_match_release(&m);
+	close_world(&w);
+}
+
 TEST(ranks_on_other_clocks_are_never_in_one_instance)
 {
 	struct job j = plain;
