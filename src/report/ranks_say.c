@@ -13,7 +13,9 @@
 #define LEAST_CAUSED 0.1
 
 struct sums {
-	double span, comm, both, wait, caused, late, wire;
+	double span, comm, both, wait, caused;
+	double collectives, late;        /* time in all of them; of it, until the last had come */
+	double judged_late, judged_wire; /* time in those whose verdict it is */
 	const struct rk_ranks_rank *busiest, *waited_for;
 };
 
@@ -37,8 +39,14 @@ static struct sums sums_of(const struct rk_ranks *k)
 		s.caused += (double)r->caused_ns;
 	}
 	for (size_t i = 0; i < k->ncollectives; i++) {
-		s.late += (double)k->collectives[i].late_ns;
-		s.wire += (double)k->collectives[i].wire_ns;
+		const struct rk_ranks_collective *c = &k->collectives[i];
+
+		s.collectives += (double)c->total_ns;
+		s.late += (double)c->late_ns;
+		if (!strcmp(c->verdict, "late"))
+			s.judged_late += (double)c->total_ns;
+		if (!strcmp(c->verdict, "wire"))
+			s.judged_wire += (double)c->total_ns;
 	}
 	return s;
 }
@@ -122,30 +130,30 @@ static void say_hidden(struct rk_list *l, const struct sums *s)
 		     percent(share, s->comm / s->span), percent(hidden, s->both / s->comm));
 }
 
+/* The verdicts know how certain the clocks are. */
 static void say_wire(struct rk_list *l, const struct sums *s)
 {
-	double whole = s->late + s->wire;
 	char late[16], wire[16];
 
-	if (whole <= 0)
+	if (s->collectives <= 0)
 		return;
-	percent(late, s->late / whole);
-	percent(wire, s->wire / whole);
-	if (s->late / whole > MOSTLY)
+	percent(late, s->late / s->collectives);
+	percent(wire, 1 - s->late / s->collectives);
+	if (s->judged_late > MOSTLY * s->collectives)
 		rk_list_addf(l,
 			     "it is not the wire: %s of the collectives' time passes until the "
 			     "last rank has come",
 			     late);
-	else if (s->wire / whole > MOSTLY)
+	else if (s->judged_wire > MOSTLY * s->collectives)
 		rk_list_addf(l,
 			     "it is the wire: %s of the collectives' time passes after the last "
 			     "rank has come",
 			     wire);
 	else
 		rk_list_addf(l,
-			     "of the collectives' time %s passes until the last rank has come, "
-			     "%s on the wire",
-			     late, wire);
+			     "late ranks and the wire, both: of the collectives' time %s passes "
+			     "until the last rank has come, as far as the clocks can tell",
+			     late);
 }
 
 static void say_nodes(struct rk_list *l, const struct rk_ranks *k)

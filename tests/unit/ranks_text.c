@@ -363,6 +363,18 @@ TEST(waiting_for_many_names_no_straggler)
 	     "most\n");
 }
 
+TEST(neither_late_ranks_nor_the_wire_is_said_where_it_is_not_clear)
+{
+	struct rk_ranks_collective even = collectives[0];
+	struct rk_ranks k = { .job = "", .reference = -1, .collectives = &even, .ncollectives = 1 };
+
+	k.imbalance = NAN;
+	even.verdict = "even";
+	even.late_ns = 28 * MS;
+	says(&k, "late ranks and the wire, both: of the collectives' time 56.0 % passes until the "
+		 "last rank has come, as far as the clocks can tell\n");
+}
+
 TEST(whom_the_clocks_cannot_blame_is_not_blamed)
 {
 	struct rk_ranks_rank ranks[4];
