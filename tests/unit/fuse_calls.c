@@ -1,0 +1,330 @@
+/* fuse_calls.c - collectives of ranks out of their rows, and the clocks that follow from them. */
+#include "api/fuse_calls.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/fuse_clock.h"
+#include "base/alloc.h"
+#include "tap.h"
+#include "world.h"
+
+#define ALL_REDUCE "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
+
+struct row {
+	int64_t rank, start, duration;
+	const char *name;
+};
+
+/* Columns of a table, as fuse_calls.c sees them. */
+static void put_rows(struct world *w, struct rk_fuse_calls *c, enum rk_table t,
+		     const struct row *rows, size_t n, int want)
+{
+	const bool kernels = t == RK_KERNELS;
+	struct rk_builder b;
+
+	CHECK_I64(rk_builder_init(&b, rk_table_schema(t), n, NULL), 0);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t name = 0;
+
+		rk_strtab_add(w->ctx.names, rows[i].name, strlen(rows[i].name), &name, NULL);
+		((uint32_t *)rk_builder_column(&b, kernels ? RK_K_NAME : RK_A_FUNCTION))[i] = name;
+		((int64_t *)rk_builder_column(&b, kernels ? RK_K_START : RK_A_START))[i] =
+			rows[i].start;
+		((int64_t *)rk_builder_column(&b, kernels ? RK_K_DURATION : RK_A_DURATION))[i] =
+			rows[i].duration;
+		((int32_t *)rk_builder_column(&b, kernels ? RK_K_RANK : RK_A_RANK))[i] =
+			(int32_t)rows[i].rank;
+		b.nrows++;
+	}
+	CHECK_I64(rk_fuse_calls_add(c, rk_builder_batch(&b), &w->err), want);
+	rk_builder_release(&b);
+}
+
+#define PUT(w, c, t, rows) put_rows(w, c, t, rows, sizeof(rows) / sizeof((rows)[0]), 0)
+
+static struct rk_fuse_calls *calls_of(struct world *w, const int64_t *ranks, size_t n)
+{
+	struct rk_fuse_calls *c = NULL;
+
+	CHECK_I64(rk_fuse_calls_new(&w->ctx, ranks, n, &c, &w->err), 0);
+	return c;
+}
+
+static const char *label(struct world *w, const struct rk_fuse_calls *c, size_t op)
+{
+	return rk_strtab_borrow(w->ctx.names, rk_fuse_calls_op(c, op)->label, NULL);
+}
+
+TEST(kernels_that_communicate_are_calls_of_their_rank_by_end)
+{
+	static const int64_t ranks[] = { 3, 9 };
+	static const struct row rows[] = {
+		{ 3, 500, 100, ALL_REDUCE },
+		{ 3, 100, 50, "gemm" },
+		{ 3, 300, 400, ALL_REDUCE },
+		{ 9, 100, -5, ALL_REDUCE },
+		{ 9, 100, 70, "ncclDevKernel_Broadcast_RING_LL" },
+		{ 4, 100, 70, ALL_REDUCE },
+		{ 9, INT64_MAX, 70, ALL_REDUCE },
+	};
+	const struct rk_calls_rank *r;
+	struct rk_fuse_calls *c;
+	struct world w;
+
+	world_open(&w, 1);
+	c = calls_of(&w, ranks, 2);
+	PUT(&w, c, RK_KERNELS, rows);
+	rk_fuse_calls_finish(c);
+	r = rk_fuse_calls_ranks(c);
+	CHECK_U64(r[0].n, 2);
+	CHECK_I64(r[0].v[0].end_ns, 600);
+	CHECK_I64(r[0].v[1].end_ns, 700);
+	CHECK_U64(r[1].n, 1);
+	CHECK(r[0].v[0].sig == r[0].v[1].sig && r[1].v[0].sig != r[0].v[0].sig);
+	CHECK_STR(label(&w, c, 0), "AllReduce Sum f32 RING LL");
+	CHECK(rk_fuse_calls_op(c, 0)->all && !rk_fuse_calls_op(c, 1)->all);
+	CHECK(!rk_fuse_calls_op(c, 2) && !rk_fuse_calls_assumed(c));
+	rk_fuse_calls_by_start(c);
+	CHECK_I64(r[0].v[0].start_ns, 300);
+	rk_fuse_calls_free(c);
+	world_close(&w);
+}
+
+TEST(queued_functions_are_done_when_the_device_was_waited_for)
+{
+	static const int64_t ranks[] = { 0 };
+	static const struct row rows[] = {
+		{ 0, 100, 10, "ncclAllReduce" },
+		{ 0, 120, 10, "hipStreamSynchronize" },
+		{ 0, 105, 200, "hipDeviceSynchronize" }, /* began before the call was over */
+		{ 0, 400, 50, "hipDeviceSynchronize" },
+		{ 0, 430, 10, "ncclAllGather" }, /* nobody waits for it */
+		{ 0, 300, 20, "MPI_Barrier" },
+	};
+	const struct rk_calls_rank *r;
+	struct rk_fuse_calls *c;
+	struct world w;
+
+	world_open(&w, 1);
+	c = calls_of(&w, ranks, 1);
+	PUT(&w, c, RK_API, rows);
+	rk_fuse_calls_finish(c);
+	r = rk_fuse_calls_ranks(c);
+	CHECK(r[0].host);
+	CHECK_U64(r[0].n, 2);
+	CHECK_I64(r[0].v[0].start_ns, 300);
+	CHECK_I64(r[0].v[0].end_ns, 320);
+	CHECK_I64(r[0].v[1].start_ns, 100);
+	CHECK_I64(r[0].v[1].end_ns, 450);
+	CHECK(!rk_fuse_calls_op(c, 0)->waits);
+	rk_fuse_calls_free(c);
+	world_close(&w);
+}
+
+TEST(functions_of_a_rank_with_kernels_only_tell_what_those_may_be)
+{
+	static const int64_t ranks[] = { 0, 1 };
+	static const struct row kernels[] = { { 0, 100, 10, "ncclDevKernel_Generic_1(int)" },
+					      { 1, 100, 10, "ncclDevKernel_SendRecv(int)" } };
+	static const struct row all[] = { { 0, 90, 5, "ncclAllReduce" } };
+	static const struct row one[] = { { 0, 90, 5, "ncclBroadcast" } };
+	struct rk_fuse_calls *c;
+	struct world w;
+
+	world_open(&w, 1);
+	for (int other = 0; other < 2; other++) {
+		c = calls_of(&w, ranks, 2);
+		PUT(&w, c, RK_KERNELS, kernels);
+		PUT(&w, c, RK_API, all);
+		if (other)
+			PUT(&w, c, RK_API, one);
+		rk_fuse_calls_finish(c);
+		CHECK_U64(rk_fuse_calls_ranks(c)[0].n, 1);
+		CHECK(rk_fuse_calls_op(c, 0)->all == !other);
+		CHECK(rk_fuse_calls_assumed(c) == !other);
+		CHECK_U64(rk_fuse_calls_ranks(c)[1].n, 0);
+		CHECK_U64(rk_fuse_calls_op(c, 1)->left_out, 1);
+		rk_fuse_calls_free(c);
+	}
+	world_close(&w);
+}
+
+TEST(past_the_limit_the_first_and_the_last_calls_are_kept)
+{
+	static const int64_t ranks[] = { 0 };
+	const struct rk_calls_rank *r;
+	struct rk_fuse_calls *c;
+	struct world w;
+
+	world_open(&w, 1);
+	c = calls_of(&w, ranks, 1);
+	rk_fuse_calls_limit(c, 10);
+	for (int64_t i = 0; i < 103; i++) {
+		const struct row one[] = { { 0, i * 100, 50, ALL_REDUCE } };
+
+		PUT(&w, c, RK_KERNELS, one);
+	}
+	rk_fuse_calls_finish(c);
+	r = rk_fuse_calls_ranks(c);
+	CHECK_U64(r[0].n, 10);
+	for (int64_t i = 0; i < 10; i++)
+		CHECK_I64(r[0].v[i].start_ns, (i < 5 ? i : 93 + i) * 100);
+	CHECK_U64(world_warned(&w, "collectives-left-out"), 93);
+	rk_fuse_calls_free(c);
+	world_close(&w);
+}
+
+TEST(fuse_calls_every_allocation_may_fail)
+{
+	static const int64_t ranks[] = { 0, 1 };
+	static const struct row rows[] = { { 0, 100, 10, ALL_REDUCE },
+					   { 1, 100, 10, "ncclDevKernel_Generic_1" } };
+	bool failed = true;
+
+	for (uint64_t n = 1; failed && n < 200; n++) {
+		struct rk_fuse_calls *c = NULL;
+		struct world w;
+		int rc;
+
+		world_open(&w, 1);
+		/* names and columns are there before it can fail */
+		c = calls_of(&w, ranks, 2);
+		PUT(&w, c, RK_KERNELS, rows);
+		rk_fuse_calls_free(c);
+		c = NULL;
+		rk_alloc_fail_after(n);
+		rc = rk_fuse_calls_new(&w.ctx, ranks, 2, &c, &w.err);
+		failed = rk_alloc_failed();
+		rk_alloc_fail_after(0);
+		CHECK_I64(rc, failed ? RK_E_NOMEM : 0);
+		rk_fuse_calls_free(c);
+		world_close(&w);
+	}
+	CHECK(!failed);
+}
+
+/* ---- clocks ---- */
+
+enum { STEPS = 60 };
+
+static const int64_t four[] = { 0, 1, 2, 3 };
+
+/* Ranks [from, n) on machines of their own; each is `ahead[i]` before the true time. */
+static void play(struct world *w, struct rk_fuse_calls *c, const int64_t *ahead, size_t from,
+		 size_t n)
+{
+	struct row rows[STEPS];
+
+	for (size_t i = from; i < n; i++) {
+		for (size_t k = 0; k < STEPS; k++) {
+			int64_t step = 1000000000 + (int64_t)k * 1000000;
+			int64_t late = (int64_t)((i * 7 + k * 13) % 50) * 1000;
+
+			rows[k] = (struct row){ (int64_t)i, step + late + ahead[i], 60000 - late,
+						ALL_REDUCE };
+		}
+		PUT(w, c, RK_KERNELS, rows);
+	}
+}
+
+static void members_of(struct rk_fuse_members *m, struct rk_fuse_member *v, size_t n)
+{
+	*m = (struct rk_fuse_members){ .v = v, .n = n, .job = "" };
+	for (size_t i = 0; i < n; i++)
+		v[i] = (struct rk_fuse_member){ .rank = (int64_t)i,
+						.node = i < 2 ? "a" : "b",
+						.machine = (uint32_t)i,
+						.clock_error_ns = 0 };
+}
+
+TEST(ranks_on_machines_of_their_own_get_offsets_at_one_moment)
+{
+	static const int64_t ahead[] = { 0, 5000000, -7000, 123456789 };
+	struct rk_fuse_member v[4];
+	struct rk_fuse_members m;
+	struct rk_fuse_clocks clocks = { .v = NULL };
+	struct rk_fuse_calls *c;
+	struct world w;
+
+	world_open(&w, 1);
+	c = calls_of(&w, four, 4);
+	play(&w, c, ahead, 0, 4);
+	rk_fuse_calls_finish(c);
+	members_of(&m, v, 4);
+	CHECK_I64(rk_fuse_clocks(&m, c, &clocks, &w.err), 0);
+	CHECK_U64(clocks.reference, 0);
+	CHECK_U64(clocks.alone, 0);
+	for (size_t i = 0; clocks.v && i < 4; i++) {
+		const struct rk_fuse_clock *k = &clocks.v[i];
+
+		CHECK(k->clock == (i ? RK_CLOCK_ALIGNED : RK_CLOCK_SAME));
+		CHECK_I64(k->to.base_ns, clocks.base_ns);
+		CHECK(llabs(k->to.offset_ns - ahead[i]) <= k->to.error_ns);
+		CHECK(k->to.error_ns < 100000);
+		CHECK_STR(k->by, i ? "collectives" : "node");
+		CHECK_STR(k->note, "");
+	}
+	rk_fuse_clocks_tell(&clocks, &m, w.ctx.diag);
+	CHECK_U64(world_warned(&w, "several-clocks"), 0);
+	rk_fuse_clocks_release(&clocks);
+	rk_fuse_calls_free(c);
+	world_close(&w);
+}
+
+/* The first rank has no collectives: another one relates to more of them. */
+TEST(the_reference_is_who_relates_to_most)
+{
+	static const int64_t ahead[] = { 0, 5000000, -7000, 123456789 };
+	struct rk_fuse_member v[4];
+	struct rk_fuse_members m;
+	struct rk_fuse_clocks clocks = { .v = NULL };
+	struct rk_fuse_calls *c;
+	struct world w;
+
+	world_open(&w, 1);
+	c = calls_of(&w, four, 4);
+	play(&w, c, ahead, 1, 4);
+	rk_fuse_calls_finish(c);
+	members_of(&m, v, 4);
+	CHECK_I64(rk_fuse_clocks(&m, c, &clocks, &w.err), 0);
+	CHECK_U64(clocks.reference, 1);
+	CHECK_U64(clocks.alone, 1);
+	CHECK(clocks.v && clocks.v[0].clock == RK_CLOCK_ALONE && clocks.v[0].note[0]);
+	rk_fuse_clocks_tell(&clocks, &m, w.ctx.diag);
+	CHECK_U64(world_warned(&w, "several-clocks"), 1);
+	rk_fuse_clocks_release(&clocks);
+	rk_fuse_calls_free(c);
+	world_close(&w);
+}
+
+TEST(fuse_clocks_every_allocation_may_fail)
+{
+	static const int64_t ahead[] = { 0, 5000000, -7000, 123456789 };
+	struct rk_fuse_member v[4];
+	struct rk_fuse_members m;
+	struct rk_fuse_calls *c;
+	struct world w;
+	bool failed = true;
+
+	world_open(&w, 1);
+	c = calls_of(&w, four, 4);
+	play(&w, c, ahead, 0, 4);
+	rk_fuse_calls_finish(c);
+	members_of(&m, v, 4);
+	for (uint64_t n = 1; failed && n < 2000; n++) {
+		struct rk_fuse_clocks clocks = { .v = NULL };
+		struct rk_error err = { 0 };
+		int rc;
+
+		rk_alloc_fail_after(n);
+		rc = rk_fuse_clocks(&m, c, &clocks, &err);
+		failed = rk_alloc_failed();
+		rk_alloc_fail_after(0);
+		CHECK_I64(rc, failed ? RK_E_NOMEM : 0);
+		rk_fuse_clocks_release(&clocks);
+	}
+	CHECK(!failed);
+	rk_fuse_calls_free(c);
+	world_close(&w);
+}
