@@ -37,6 +37,12 @@ fuzz: setup-test build-fuzz
 bench: setup-bench build-release
 	build/venv/bin/python tests/bench/bench.py --build build/release --work build/bench $(BENCH)
 
+# The Python package in build/dist, for any Linux with glibc 2.28. WHEEL=release: for this one alone;
+# WHEEL=floor-aarch64: for ARM.
+WHEEL ?= floor
+wheel: $(if $(filter floor%,$(WHEEL)),setup-floor,setup-build) build-$(WHEEL)
+	python3 tools/make-wheel --from build/$(WHEEL)
+
 format: setup-test
 	sh tools/format.sh
 
@@ -68,4 +74,4 @@ build-%:
 	@cmake --build --preset $* -j $(JOBS)
 
 .NOTPARALLEL:
-.PHONY: all run build test test-full asan fuzz bench format install deb tarball dist clean
+.PHONY: all run build test test-full asan fuzz bench wheel format install deb tarball dist clean

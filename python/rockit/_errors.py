@@ -1,0 +1,135 @@
+"""What goes wrong, as exceptions that say which file and where in it."""
+
+from __future__ import annotations
+
+import errno
+import os
+from typing import Optional, Type
+
+# enum rk_code of rockit/error.h
+NOMEM, IO, FORMAT, LIMIT, USAGE, UNSUPPORTED, UNSORTED, CANCELLED = range(-1, -9, -1)
+
+_WORDS = {
+    NOMEM: "nomem",
+    IO: "io",
+    FORMAT: "format",
+    LIMIT: "limit",
+    USAGE: "usage",
+    UNSUPPORTED: "unsupported",
+    UNSORTED: "unsorted",
+    CANCELLED: "cancelled",
+}
+
+
+class Error(Exception):
+    """Anything that rockit refuses or cannot do.
+
+    `code` is a stable word ("io", "format", "usage", ...), `message` one sentence, `path` the file
+    at fault or None, `line` its line counted from 1, `offset` the byte in it; None where unknown.
+    """
+
+    code: str
+    message: str
+    path: Optional[str]
+    line: Optional[int]
+    offset: Optional[int]
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        code: str = "usage",
+        path: Optional[str] = None,
+        line: Optional[int] = None,
+        offset: Optional[int] = None,
+    ) -> None:
+        super().__init__(message)
+        self.message, self.code = message, code
+        self.path, self.line, self.offset = path, line, offset
+
+    def __str__(self) -> str:
+        if self.path and self.line:
+            return f"{self.path}:{self.line}: {self.message}"
+        if self.path and self.offset:
+            return f"{self.path}: byte {self.offset}: {self.message}"
+        if self.path and self.path not in self.message:
+            return f"{self.path}: {self.message}"
+        return self.message
+
+
+class FileError(Error, OSError):
+    """The operating system refused: open, read, write, rename."""
+
+
+class InputNotFoundError(FileError, FileNotFoundError):
+    """There is no such file."""
+
+
+class InputPermissionError(FileError, PermissionError):
+    """It may not be read, or not be written there."""
+
+
+class FormatError(Error, ValueError):
+    """The bytes are not what the format asks for."""
+
+
+class UsageError(Error, ValueError):
+    """Something was asked for that makes no sense; the message names the nearest that does."""
+
+
+class ClosedError(UsageError):
+    """The run was closed, or belongs to the process that this one was forked from."""
+
+
+class LimitError(Error, RuntimeError):
+    """A stated limit was passed."""
+
+
+class UnsupportedError(Error, NotImplementedError):
+    """Understood, but not in this build or version."""
+
+
+class OutOfMemoryError(Error, MemoryError):
+    """An allocation failed."""
+
+
+class CancelledError(Error, RuntimeError):
+    """The progress callback asked to stop."""
+
+
+_CLASSES = {
+    NOMEM: OutOfMemoryError,
+    IO: FileError,
+    FORMAT: FormatError,
+    LIMIT: LimitError,
+    USAGE: UsageError,
+    UNSUPPORTED: UnsupportedError,
+    CANCELLED: CancelledError,
+}
+
+
+def make(code: int, message: str, path: str = "", line: int = 0, offset: int = 0) -> Error:
+    """The exception for a struct rk_error."""
+    kind: Type[Error] = _CLASSES.get(code, Error)
+    number = None
+    if code == IO:
+        # The library keeps the sentence, not the number.
+        for candidate, special in (
+            (errno.ENOENT, InputNotFoundError),
+            (errno.EACCES, InputPermissionError),
+            (errno.EPERM, InputPermissionError),
+            (errno.ENOSPC, FileError),
+        ):
+            if message.endswith(os.strerror(candidate)):
+                kind, number = special, candidate
+                break
+    made = kind(
+        message,
+        code=_WORDS.get(code, str(code)),
+        path=path or None,
+        line=line or None,
+        offset=offset or None,
+    )
+    if isinstance(made, OSError):
+        made.errno, made.filename, made.strerror = number, path or None, message
+    return made

@@ -1,0 +1,453 @@
+"""The C library: where it is, its structs and calls, its errors as exceptions.
+
+Calls release the interpreter lock. One that is long is made in another thread, while the main one
+waits where ^C reaches it, and asks `progress` now and then whether to go on.
+"""
+
+from __future__ import annotations
+
+import ctypes as C
+import itertools
+import json
+import os
+import threading
+from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, TypeVar, Union
+
+from . import _errors
+
+Path = Union[str, "os.PathLike[str]", bytes, "os.PathLike[bytes]"]
+Progress = Callable[[int, int], Any]
+T = TypeVar("T")
+
+TEXT, JSON, CSV = range(3)  # enum rk_report_format
+
+
+class Struct(C.Structure):
+    """A struct of the library; tests compare its layout with what the C compiler says."""
+
+
+class RkError(Struct):
+    _fields_ = [
+        ("code", C.c_int),
+        ("line", C.c_uint64),
+        ("offset", C.c_uint64),
+        ("file", C.c_char * 256),
+        ("message", C.c_char * 512),
+        ("reserved", C.c_uint64 * 4),
+    ]
+
+
+PROGRESS = C.CFUNCTYPE(C.c_int, C.c_void_p, C.c_uint64, C.c_uint64)
+LINE = C.CFUNCTYPE(None, C.c_void_p, C.c_char_p)
+
+
+class RkRunOptions(Struct):
+    _fields_ = [
+        ("threads", C.c_uint),
+        ("tmpdir", C.c_char_p),
+        ("mangled", C.c_bool),
+        ("truncate", C.c_bool),
+        ("hide_secrets", C.c_bool),
+        ("redact", C.c_bool),
+        ("progress", PROGRESS),
+        ("progress_arg", C.c_void_p),
+        ("reserved", C.c_uint64 * 8),
+    ]
+
+
+class RkRunFile(Struct):
+    _fields_ = [
+        ("path", C.c_char_p),
+        ("format", C.c_char_p),
+        ("used", C.c_bool),
+        ("reason", C.c_char_p),
+        ("reserved", C.c_uint64 * 4),
+    ]
+
+
+class RkWarning(Struct):
+    _fields_ = [
+        ("kind", C.c_char_p),
+        ("file", C.c_char_p),
+        ("line", C.c_uint64),
+        ("count", C.c_uint64),
+        ("message", C.c_char_p),
+        ("reserved", C.c_uint64 * 4),
+    ]
+
+
+class RkConvertOptions(Struct):
+    _fields_ = [
+        ("out", C.c_char_p),
+        ("format", C.c_char_p),
+        ("table", C.c_char_p),
+        ("dataset", C.c_bool),
+        ("shard", C.c_uint),
+        ("nshards", C.c_uint),
+        ("inputs", C.POINTER(C.c_char_p)),
+        ("ninputs", C.c_size_t),
+        ("reserved", C.c_uint64 * 8),
+    ]
+
+
+class RkConvertResult(Struct):
+    _fields_ = [("rows", C.c_uint64), ("files", C.c_uint), ("reserved", C.c_uint64 * 8)]
+
+
+class RkReportOptions(Struct):
+    _fields_ = [("by", C.c_char_p), ("reserved", C.c_uint64 * 8)]
+
+
+class RkRenderOptions(Struct):
+    _fields_ = [
+        ("format", C.c_int),
+        ("color", C.c_bool),
+        ("utf8", C.c_bool),
+        ("columns", C.c_uint),
+        ("top", C.c_size_t),
+        ("reserved", C.c_uint64 * 8),
+    ]
+
+
+class RkHtmlOptions(Struct):
+    _fields_ = [
+        ("path", C.c_char_p),
+        ("title", C.c_char_p),
+        ("report", C.c_void_p),
+        ("by", C.c_char_p),
+        ("arch", C.c_char_p),
+        ("kernel_regex", C.c_char_p),
+        ("redact", C.c_bool),
+        ("reserved", C.c_uint64 * 8),
+    ]
+
+
+class RkMetricsOptions(Struct):
+    _fields_ = [
+        ("arch", C.c_char_p),
+        ("sysinfo", C.c_char_p),
+        ("metrics", C.c_char_p),
+        ("kernel_regex", C.c_char_p),
+        ("normal", C.c_int),
+        ("begin", C.c_void_p),
+        ("dispatch", C.c_void_p),
+        ("arg", C.c_void_p),
+        ("reserved", C.c_uint64 * 8),
+    ]
+
+
+class RkMetricsLook(Struct):
+    _fields_ = [
+        ("look", RkRenderOptions),
+        ("groups", C.c_char_p),
+        ("all", C.c_bool),
+        ("absent", C.c_bool),
+        ("no_roofline", C.c_bool),
+        ("reserved", C.c_uint64 * 8),
+    ]
+
+
+class RkDiffOptions(Struct):
+    _fields_ = [
+        ("gated", C.c_bool),
+        ("gate_percent", C.c_double),
+        ("structure", C.c_bool),
+        ("reserved", C.c_uint64 * 8),
+    ]
+
+
+class RkSessionOptions(Struct):
+    _fields_ = [
+        *[
+            (name, C.c_char_p)
+            for name in (
+                "preset traces counters tool tool_version arch tool_args context context_file dir "
+                "monitor library_trace kernel_regex ranks"
+            ).split()
+        ],
+        ("monitor_interval_ms", C.c_uint64),
+        ("timeout_s", C.c_uint64),
+        ("force", C.c_bool),
+        ("keep_going", C.c_bool),
+        ("baseline", C.c_bool),
+        ("redact", C.c_bool),
+        ("verdicts", C.c_bool),
+        ("root", C.c_char_p),
+        ("argv", C.POINTER(C.c_char_p)),
+        ("reserved", C.c_uint64 * 16),
+    ]
+
+
+class RkSessionHooks(Struct):
+    _fields_ = [("say", LINE), ("warn", LINE), ("arg", C.c_void_p), ("reserved", C.c_uint64 * 8)]
+
+
+class RkSessionResult(Struct):
+    _fields_ = [
+        ("status", C.c_int),
+        ("ran", C.c_bool),
+        ("profiled", C.c_bool),
+        ("usable", C.c_bool),
+        ("kernels", C.c_uint64),
+        ("passes_done", C.c_uint),
+        ("passes", C.c_uint),
+        ("reserved", C.c_uint64 * 8),
+    ]
+
+
+class RkPresetNames(Struct):
+    _fields_ = [("names", C.POINTER(C.c_char_p)), ("n", C.c_size_t), ("reserved", C.c_uint64 * 2)]
+
+
+class RkStreamOptions(Struct):
+    _fields_ = [
+        ("table", C.c_char_p),
+        ("columns", C.POINTER(C.c_char_p)),
+        ("batch_rows", C.c_size_t),
+        ("plain_strings", C.c_bool),
+        ("sorted", C.c_bool),
+        ("reserved", C.c_uint64 * 8),
+    ]
+
+
+_ERR = C.POINTER(RkError)
+_TEXT = [C.POINTER(C.c_void_p), C.POINTER(C.c_size_t)]
+_NAMES = C.POINTER(C.c_char_p)
+_P, _S, _N, _INT = C.c_void_p, C.c_char_p, C.c_size_t, C.c_int
+
+# Name: (result, arguments). Handles and results are void *; an out handle is void **.
+_CALLS: Dict[str, Any] = {
+    "rk_run_open": (_INT, [_NAMES, _N, C.POINTER(RkRunOptions), C.POINTER(_P), _ERR]),
+    "rk_run_close": (None, [_P]),
+    "rk_run_check_output": (_INT, [_P, _S, _ERR]),
+    "rk_run_files": (C.POINTER(RkRunFile), [_P, C.POINTER(_N)]),
+    "rk_run_warnings": (C.POINTER(RkWarning), [_P, C.POINTER(_N)]),
+    "rk_run_convert": (_INT, [_P, C.POINTER(RkConvertOptions), C.POINTER(RkConvertResult), _ERR]),
+    "rk_run_stream": (_INT, [_P, C.POINTER(RkStreamOptions), _P, _ERR]),
+    "rk_stream_error": (_ERR, [_P]),
+    "rk_run_table_at": (_S, [_P, _N]),
+    "rk_table_at": (_S, [_N]),
+    "rk_run_report": (_INT, [_P, C.POINTER(RkReportOptions), C.POINTER(_P), _ERR]),
+    "rk_report_render": (_INT, [_P, C.POINTER(RkRenderOptions), *_TEXT, _ERR]),
+    "rk_report_free": (None, [_P]),
+    "rk_text_free": (None, [_P]),
+    "rk_run_html": (_INT, [_P, C.POINTER(RkHtmlOptions), _P, _ERR]),
+    "rk_run_metrics": (_INT, [_P, C.POINTER(RkMetricsOptions), C.POINTER(_P), _ERR]),
+    "rk_metrics_render": (_INT, [_P, C.POINTER(RkMetricsLook), *_TEXT, _ERR]),
+    "rk_metrics_free": (None, [_P]),
+    "rk_run_hotspots": (_INT, [_P, C.POINTER(_P), _ERR]),
+    "rk_hotspots_render": (_INT, [_P, C.POINTER(RkRenderOptions), *_TEXT, _ERR]),
+    "rk_hotspots_free": (None, [_P]),
+    "rk_run_profile": (_INT, [_P, _S, C.c_bool, C.POINTER(_P), _ERR]),
+    "rk_profile_free": (None, [_P]),
+    "rk_diff_make": (
+        _INT,
+        [C.POINTER(_P), _N, C.POINTER(_P), _N, C.POINTER(RkDiffOptions), C.POINTER(_P), _ERR],
+    ),
+    "rk_diff_render": (_INT, [_P, _INT, C.POINTER(RkRenderOptions), *_TEXT, _ERR]),
+    "rk_diff_free": (None, [_P]),
+    "rk_session_plan": (_INT, [C.POINTER(RkSessionOptions), C.POINTER(_P), _ERR]),
+    "rk_session_render": (_INT, [_P, _INT, *_TEXT, _ERR]),
+    "rk_session_dir": (_S, [_P]),
+    "rk_session_run": (_INT, [_P, C.POINTER(RkSessionHooks), C.POINTER(RkSessionResult), _ERR]),
+    "rk_session_free": (None, [_P]),
+    "rk_preset_list": (_INT, [C.POINTER(RkPresetNames), _ERR]),
+    "rk_preset_names_release": (None, [C.POINTER(RkPresetNames)]),
+    "rk_preset_load": (_INT, [_S, C.POINTER(_P), _ERR]),
+    "rk_preset_free": (None, [_P]),
+    "rk_presets_render": (_INT, [C.POINTER(_P), _N, C.c_bool, _INT, *_TEXT, _ERR]),
+    "rk_counters_arch": (_S, [_N]),
+    "rk_counters_render": (_INT, [_S, _NAMES, _N, _INT, *_TEXT, C.POINTER(_N), _ERR]),
+    "rk_counters_plan": (_INT, [_S, _S, C.POINTER(_P), _ERR]),
+    "rk_counter_plan_render": (_INT, [_P, _INT, *_TEXT, _ERR]),
+    "rk_counter_plan_free": (None, [_P]),
+    "rk_doctor_new": (_INT, [_P, C.POINTER(_P), _ERR]),
+    "rk_doctor_render": (_INT, [_P, C.POINTER(RkRenderOptions), C.c_bool, *_TEXT, _ERR]),
+    "rk_doctor_free": (None, [_P]),
+}
+
+_lock = threading.Lock()
+_library: Optional[C.CDLL] = None
+
+
+def native_dir() -> str:
+    """Where a wheel has the command, the library and the collectors."""
+    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "_native")
+
+
+def _find() -> str:
+    named = os.environ.get("ROCKIT_LIBRARY")
+    if named:
+        return named
+    bundled = os.path.join(native_dir(), "lib", "librockit.so.1")
+    return bundled if os.path.exists(bundled) else "librockit.so.1"
+
+
+def _load() -> C.CDLL:
+    path = _find()
+    try:
+        found = C.CDLL(path)
+        for name, (result, arguments) in _CALLS.items():
+            function = getattr(found, name)
+            function.restype, function.argtypes = result, arguments
+    except (OSError, AttributeError) as why:
+        raise _errors.UnsupportedError(
+            f"cannot use the library '{path}': {why}; install the wheel again, or name another "
+            "in ROCKIT_LIBRARY",
+            code="unsupported",
+        ) from why
+    return found
+
+
+def lib() -> Any:
+    """The library, loaded by the first who asks."""
+    global _library
+    if _library is None:
+        with _lock:
+            if _library is None:
+                _library = _load()
+    return _library
+
+
+# ---- progress: one callback for all, never freed, found again by number ----
+
+_watchers: Dict[int, "Watch"] = {}
+_numbers = itertools.count(1)
+
+
+class Call:
+    """One call of the library: whether it is to stop, and what a callback raised meanwhile."""
+
+    def __init__(self) -> None:
+        self.stop = False
+        self.raised: Optional[BaseException] = None
+
+
+class Watch:
+    """Between a run and whoever wants to stop what it does: the user's callback, and ^C."""
+
+    def __init__(self, progress: Optional[Progress] = None) -> None:
+        self.progress = progress
+        self.call = Call()  # the one that the run is at
+        self.number = next(_numbers)
+        _watchers[self.number] = self
+
+    def forget(self) -> None:
+        _watchers.pop(self.number, None)
+
+
+def _ask(number: int, done: int, total: int) -> int:
+    watch = None
+    try:
+        watch = _watchers.get(number)
+        if watch is None:
+            return 0
+        # Only False stops: a function that returns nothing does not mean to.
+        return int(watch.call.stop or (watch.progress is not None and watch.progress(done, total) is False))
+    except BaseException as raised:  # it must pass through C code
+        if watch is not None:
+            watch.call.raised = raised
+        return 1
+
+
+ask = PROGRESS(_ask)
+_GRACE_S = 10  # for a call that was told to stop: it asks many times a second
+
+
+def interruptible(function: Callable[[], T], call: Call) -> T:
+    """function(), in another thread where this is the main one.
+
+    Signals are handled in the main thread alone. Inside a callback from C they would come up where
+    nothing can catch them: at its very beginning.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return function()
+    got: List[T] = []
+    failed: List[BaseException] = []
+    done = threading.Event()
+
+    def work() -> None:
+        try:
+            got.append(function())
+        except BaseException as why:
+            failed.append(why)
+        finally:
+            done.set()
+
+    worker = threading.Thread(target=work, name="rockit", daemon=True)
+    try:
+        try:
+            worker.start()
+        except RuntimeError:  # the interpreter is ending
+            return function()
+        while not done.is_set():
+            done.wait()
+    except BaseException:
+        call.stop = True
+        if worker.ident is not None:
+            done.wait(_GRACE_S)
+        raise
+    if failed:
+        raise failed[0]
+    return got[0]
+
+
+def raise_for(err: RkError, watch: Optional[Watch] = None) -> None:
+    if watch is not None and watch.call.raised is not None:
+        raise watch.call.raised
+    raise error_of(err)
+
+
+def error_of(err: RkError) -> _errors.Error:
+    return _errors.make(err.code, text_of(err.message), text_of(err.file), err.line, err.offset)
+
+
+def check(rc: int, err: RkError, watch: Optional[Watch] = None) -> None:
+    """Raises when a call has failed."""
+    if rc < 0:
+        raise_for(err, watch)
+
+
+# ---- texts ----
+
+
+def text_of(raw: Optional[bytes]) -> str:
+    """What the library says: paths and names may hold any bytes."""
+    return (raw or b"").decode("utf-8", "surrogateescape")
+
+
+def bytes_of(text: Optional[Path]) -> Optional[bytes]:
+    """A text or path for the library; None stays NULL."""
+    if text is None:
+        return None
+    raw = os.fsencode(text)
+    if b"\0" in raw:
+        raise _errors.UsageError(f"a zero byte in {text!r}", code="usage")
+    return raw
+
+
+def list_of(texts: Iterable[Path]) -> Any:
+    """A char *[] with NULL at its end."""
+    raw: List[Optional[bytes]] = [bytes_of(t) for t in texts]
+    return (C.c_char_p * (len(raw) + 1))(*raw, None)
+
+
+def words_of(words: Union[str, Sequence[str], None]) -> Optional[bytes]:
+    """A list as the library takes it: with commas."""
+    if words is None or isinstance(words, str):
+        return bytes_of(words)
+    return bytes_of(",".join(words))
+
+
+def rendered(call: Callable[..., int], *args: Any) -> bytes:
+    """What a renderer gives: it is called with `args` and where the text goes."""
+    text, length, err = C.c_void_p(), C.c_size_t(), RkError()
+    check(call(*args, C.byref(text), C.byref(length), C.byref(err)), err)
+    try:
+        return C.string_at(text, length.value) if text else b""
+    finally:
+        lib().rk_text_free(text)
+
+
+def parsed(raw: bytes) -> Any:
+    return json.loads(raw.decode("utf-8", "replace"))
