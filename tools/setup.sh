@@ -156,6 +156,7 @@ setup_test() {
 	fi
 	have clang-format-14 || echo "setup: no clang-format-14 here: the format check is skipped" >&2
 	setup_venv
+	setup_wheel_checks
 	setup_spark
 	setup_nvml_header
 	setup_trace_processor
@@ -282,17 +283,17 @@ setup_page() {
 }
 
 venv_ready() {
-	build/venv/bin/python -c 'import duckdb, polars, pyarrow, perfetto, google.protobuf' 2>/dev/null
+	build/venv/bin/python -c 'import duckdb, pandas, polars, pyarrow, perfetto, google.protobuf' 2>/dev/null
 }
 
 setup_venv() {
 	venv_ready && return 0
-	echo "setup: making build/venv with duckdb, polars, pyarrow and perfetto" >&2
+	echo "setup: making build/venv with duckdb, pandas, polars, pyarrow and perfetto" >&2
 	build/venv/bin/python -m pip --version >/dev/null 2>&1 ||
 		python3 -m venv --clear build/venv >>build/setup.log 2>&1
-	build/venv/bin/python -m pip install -q --disable-pip-version-check duckdb polars pyarrow \
-		perfetto protobuf >>build/setup.log 2>&1
-	venv_ready || echo "setup: no duckdb, polars, pyarrow and perfetto (see build/setup.log):" \
+	build/venv/bin/python -m pip install -q --disable-pip-version-check duckdb pandas \
+		polars pyarrow perfetto protobuf >>build/setup.log 2>&1
+	venv_ready || echo "setup: no duckdb, pandas, polars, pyarrow and perfetto (see build/setup.log):" \
 		"tests that read with them are skipped" >&2
 }
 
@@ -319,24 +320,23 @@ setup_nvml_header() {
 }
 
 wheel_checks_ready() {
-	build/venv/bin/python -c 'import check_wheel_contents, twine' 2>/dev/null
+	build/venv/bin/python -c 'import check_wheel_contents, mypy, twine' 2>/dev/null
 }
 
+# Programs that look at wheels and at Python's types; 80 MB: for `make test-full` alone.
 setup_wheel_checks() {
+	[ -n "${ROCKIT_TEST_FULL:-}" ] || return 0
 	wheel_checks_ready && return 0
-	build/venv/bin/python -m pip install -q --disable-pip-version-check check-wheel-contents twine \
-		>>build/setup.log 2>&1
-	wheel_checks_ready || echo "setup: no check-wheel-contents and twine (see build/setup.log):" \
-		"tests that ask them about wheels are skipped" >&2
+	build/venv/bin/python -m pip install -q --disable-pip-version-check check-wheel-contents mypy \
+		twine >>build/setup.log 2>&1
+	wheel_checks_ready || echo "setup: no check-wheel-contents, mypy and twine (see" \
+		"build/setup.log): tests that ask them are skipped" >&2
 }
 
 # For comparison in `make bench` alone.
 setup_bench() {
 	need patchelf have patchelf
 	install_what_there_is
-	build/venv/bin/python -c 'import pandas' 2>/dev/null ||
-		build/venv/bin/python -m pip install -q --disable-pip-version-check pandas \
-			>>build/setup.log 2>&1 || echo "setup: no pandas (see build/setup.log)" >&2
 }
 
 # zig as PyPI has it, 90 MB: a C compiler that links against any glibc, for what is handed to others
