@@ -16,6 +16,7 @@ import time
 import metrics
 import pack
 import pages
+import pyframes
 import ranks
 import runs
 import traces
@@ -294,7 +295,7 @@ def parse_args():
     parser.add_argument("--rows", type=int, default=ROWS)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--full", action="store_true", help="16 times the rows as well")
-    parser.add_argument("--only", default="sorted,shuffled,report,diff,rocpd,json,metrics,traces,pages,runs,linear,pack,ranks")
+    parser.add_argument("--only", default="sorted,shuffled,report,diff,rocpd,json,metrics,traces,pages,runs,linear,pack,ranks,python")
     return parser.parse_args()
 
 
@@ -316,6 +317,7 @@ def main():
         "linear": lambda: bench.linear([1, 4, 16] if args.full else [1, 4]),
         "pack": lambda: pack.run(bench, args.full),
         "ranks": lambda: ranks.run(bench),
+        "python": lambda: pyframes.run(bench),
     }
     for name in args.only.split(","):
         try:
