@@ -4,6 +4,7 @@
 Each heading of the third order has to be what some format string of the sources can print. Where an
 entry has an example, the example is typed, and prints the message of its heading.
 """
+import ast
 import os
 import pathlib
 import re
@@ -51,7 +52,22 @@ def pattern_of(literal):
     return out + re.escape(literal[at:]), fixed
 
 
+def python_strings(text):
+    """Texts of a Python source; what is put into them is %s."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.JoinedStr):
+            yield "".join(part.value.replace("%", "%%") if isinstance(part, ast.Constant) else "%s"
+                          for part in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value.replace("%", "%%")
+
+
 def formats():
+    for path in sorted((ROOT / "python/rockit").glob("*.py")):
+        for text in python_strings(path.read_text()):
+            pattern, fixed = pattern_of(text)
+            if fixed >= FEWEST:
+                yield re.compile(pattern, re.S)
     for folder in ("src", "collectors"):
         for path in sorted((ROOT / folder).rglob("*.c")):
             for literal in strings(path.read_text()):

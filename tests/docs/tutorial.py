@@ -88,6 +88,8 @@ class Bash:
 def lacking(need, env):
     if need == "duckdb":
         return subprocess.run(["python3", "-c", "import duckdb"], env=env, capture_output=True).returncode
+    if need == "python":
+        return not pathlib.Path(env["ROCKIT_LIBRARY"]).exists()
     if need == "no-gpu":
         run = subprocess.run([ROCKIT, "doctor", "--format", "json"], env=env, capture_output=True, text=True)
         return bool(json.loads(run.stdout)["gpus"])
@@ -103,7 +105,8 @@ def surroundings(folder):
     env = {k: v for k, v in os.environ.items() if not k.startswith(("SLURM", "OMPI", "PMI", "ROCKIT"))}
     python = pathlib.Path(os.environ.get("ROCKIT_PYTHON") or "/usr/bin/python3").parent
     env.update(PATH=f"{ROCKIT.parent}:{python}:/usr/bin:/bin", ROCKIT_SRC=str(ROOT), HOME=folder, COLUMNS="100",
-               LC_ALL="C.UTF-8")
+               LC_ALL="C.UTF-8", PYTHONPATH=str(ROOT / "python"), PYTHONDONTWRITEBYTECODE="1",
+               ROCKIT_LIBRARY=str(ROCKIT.parent / "librockit.so"))
     env.pop("RANK", None)
     return env
 
