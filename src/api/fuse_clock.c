@@ -86,7 +86,8 @@ static int align_from(struct rk_clock_input *i, size_t reference, struct rk_erro
 }
 
 /* More than half of the ranks is good enough: nothing else can have more. */
-static int choose(struct rk_clock_input *i, size_t *ret, struct rk_error *err)
+static int choose(struct rk_clock_input *i, const struct rk_fuse_calls *calls, size_t *ret,
+		  struct rk_error *err)
 {
 	size_t tried[TRIES], n = 0, most = 0, at = 0;
 
@@ -94,6 +95,8 @@ static int choose(struct rk_clock_input *i, size_t *ret, struct rk_error *err)
 		size_t aligned;
 		int rc = align_from(i, at, err);
 
+		if (rc == 0)
+			rc = rk_clock_by_ops(i, at, calls, err);
 		if (rc < 0)
 			return rc;
 		aligned = count_aligned(i->out, i->n);
@@ -197,9 +200,7 @@ int rk_fuse_clocks(const struct rk_fuse_members *m, const struct rk_fuse_calls *
 	int rc = input_make(m, calls, &in, err);
 
 	if (rc == 0)
-		rc = choose(&in, &c.reference, err);
-	if (rc == 0)
-		rc = rk_clock_by_ops(&in, c.reference, calls, err);
+		rc = choose(&in, calls, &c.reference, err);
 	if (rc == 0) {
 		c.base_ns = common_base(&in, c.reference);
 		c.v = rk_calloc(m->n + 1, sizeof(*c.v));

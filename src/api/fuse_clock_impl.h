@@ -11,7 +11,7 @@ struct rk_clock_input {
 	size_t n;
 };
 
-/* Ranks that `best` has not aligned to `reference`, by the calls of one operation. */
+/* Ranks that `out` has not aligned to `reference`, by the calls of one operation. */
 int rk_clock_by_ops(struct rk_clock_input *i, size_t reference, const struct rk_fuse_calls *calls,
 		    struct rk_error *err);
 

@@ -109,7 +109,7 @@ static int try_op(struct ops *o, const struct rk_clock_input *i, size_t referenc
 	}
 	rc = rk_align(o->in, i->n, &opt, o->out, err);
 	for (size_t k = 0; rc == 0 && k < i->n; k++)
-		if (i->best[k].status != RK_ALIGNED && o->in[k].ncalls &&
+		if (i->out[k].status != RK_ALIGNED && o->in[k].ncalls &&
 		    o->out[k].status == RK_ALIGNED && widen(&o->out[k], &i->in[k], &o->in[k]))
 			take(o, i, k);
 	return rc;
@@ -118,7 +118,7 @@ static int try_op(struct ops *o, const struct rk_clock_input *i, size_t referenc
 static bool is_needed(const struct rk_clock_input *i)
 {
 	for (size_t k = 0; k < i->n; k++)
-		if (i->best[k].status != RK_ALIGNED && i->in[k].ncalls)
+		if (i->out[k].status != RK_ALIGNED && i->in[k].ncalls)
 			return true;
 	return false;
 }
@@ -142,7 +142,7 @@ int rk_clock_by_ops(struct rk_clock_input *i, size_t reference, const struct rk_
 	}
 	for (size_t k = 0; rc == 0 && k < i->n; k++)
 		if (o.found[k].status == RK_ALIGNED && !o.doubt[k])
-			i->best[k] = o.found[k];
+			i->out[k] = o.found[k];
 	ops_close(&o);
 	return rc;
 }
