@@ -157,6 +157,9 @@ struct rk_diff {
 	struct rk_diff_grid *grids;
 	size_t ngrids;
 	struct rk_diff_lines copies, calls;
+	/* kernels of each rank ("rank 3"), of runs that have several; `rank` is their sum */
+	struct rk_diff_lines ranks;
+	struct rk_diff_whole rank;
 	struct rk_diff_structure structure;
 	bool gated;
 	double gate_percent;

@@ -55,11 +55,13 @@ static const char *label_of(const struct rk_run *run, const char *label)
 	return label ? label : "";
 }
 
-static int fill(struct rk_run *run, struct rk_profiler *p, struct rk_error *err)
+static int fill(struct rk_run *run, const struct rk_fuse_members *m, struct rk_profiler *p,
+		struct rk_error *err)
 {
 	static const enum rk_table tables[] = { RK_STATS, RK_KERNELS, RK_MEMCPY, RK_API,
 						RK_MARKERS };
-	int rc = rk_run_check_clocks(run, err);
+	/* machines of ranks are known better than by the names of their nodes */
+	int rc = m->n > 1 ? 0 : rk_run_check_clocks(run, err);
 
 	for (size_t i = 0; rc == 0 && i < sizeof(tables) / sizeof(tables[0]); i++)
 		if (rk_run_tables(run) & RK_TABLE_BIT(tables[i]))
@@ -70,24 +72,29 @@ static int fill(struct rk_run *run, struct rk_profiler *p, struct rk_error *err)
 int rk_run_profile(struct rk_run *run, const char *label, bool structure, struct rk_profile **ret,
 		   struct rk_error *err)
 {
+	struct rk_fuse_members ranks = { .job = "" };
 	struct rk_profile *made = NULL;
 	struct rk_profiler *p = NULL;
 	int rc = rk_profiler_new(rk_run_context(run), structure, &p, err);
 
+	rk_run_tolerate(run);
 	if (rc == 0)
-		rc = fill(run, p, err);
+		rc = rk_fuse_members(run, &ranks, err);
+	if (rc == 0)
+		rc = fill(run, &ranks, p, err);
 	if (rc == 0)
 		rc = rk_profiler_finish(p, label_of(run, label), &made, err);
 	if (rc == 0)
-		rc = rk_run_doubts(run, made->calls, &made->doubts, &made->slips, err);
+		rc = rk_run_doubts(run, &ranks, made->calls, &made->doubts, &made->slips, err);
+	/* busy and idle are of one clock */
+	if (rc == 0 && (has_several_clocks(run) || rk_run_several_machines(&ranks)))
+		made->time.known = false;
+	rk_fuse_members_release(&ranks);
 	rk_profiler_free(p);
 	if (rc < 0) {
 		rk_profile_free(made);
 		return rc;
 	}
-	/* busy and idle are of one clock */
-	if (has_several_clocks(run))
-		made->time.known = false;
 	rk_run_tell_names(run);
 	*ret = made;
 	return 0;
@@ -158,6 +165,27 @@ static void add_count_doubt(struct rk_list *out, const struct rk_side *a, const 
 			     a->calls, b->calls);
 }
 
+/* Ranks go by their numbers; those of one side alone are what another job would be. */
+static void add_rank_doubt(struct rk_list *out, const struct rk_diff *d, bool b)
+{
+	const char *first = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->ranks.n; i++) {
+		const struct rk_diff_line *l = &d->ranks.v[i];
+
+		if (b ? l->calls_a : l->calls_b)
+			continue;
+		first = first ? first : l->name;
+		n++;
+	}
+	if (n == 1)
+		rk_list_addf(out, "%s has kernels in %c alone", first, b ? 'B' : 'A');
+	else if (n)
+		rk_list_addf(out, "%zu ranks of %zu have kernels in %c alone", n, d->ranks.n,
+			     b ? 'B' : 'A');
+}
+
 /* Everything that is incomplete, and the first reason not to judge; NULL: none. */
 struct reasons {
 	const char *gate, *structure;
@@ -175,6 +203,8 @@ static struct reasons list_doubts(const struct rk_diff_work *w, const struct rk_
 		add_time_doubts(out, &w->a, "A");
 		add_time_doubts(out, &w->b, "B");
 		add_count_doubt(out, &w->a, &w->b);
+		add_rank_doubt(out, w->d, false);
+		add_rank_doubt(out, w->d, true);
 	}
 	timely = out->n;
 	add_doubts(out, &w->a, "A", true);
@@ -375,6 +405,7 @@ void rk_diff_free(struct rk_diff *d)
 	rk_free(d->grids);
 	rk_free(d->copies.v);
 	rk_free(d->calls.v);
+	rk_free(d->ranks.v);
 	rk_structure_release(&d->structure);
 	rk_list_release(&r->texts);
 	rk_list_release(&r->doubts);

@@ -195,6 +195,7 @@ int rk_run_html(struct rk_run *run, const struct rk_html_options *opt, struct rk
 	struct rk_html_result did = { 0 };
 	int rc;
 
+	rk_run_tolerate(run);
 	if (opt->redact) {
 		rk_redaction_self(&w.self);
 		w.hide = (struct rk_html_hide){ hide_text, &w.self.who };

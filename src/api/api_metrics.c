@@ -461,6 +461,9 @@ int rk_run_metrics(struct rk_run *run, const struct rk_metrics_options *opt,
 	struct context c = { .work = { .run = run, .opt = opt ? opt : &nothing } };
 	int rc = rk_run_check_clocks(run, err);
 
+	rk_run_tolerate(run);
+	if (rc == 0)
+		rc = rk_run_warn_ranks(run, err);
 	if (rc == 0)
 		rc = prepare(&c, err);
 	if (rc == 0)

@@ -397,6 +397,7 @@ int rk_run_report(struct rk_run *run, const struct rk_report_options *opt, struc
 	struct work w = { .run = run, .ctx = rk_run_context(run) };
 	int rc = find_by(opt ? opt->by : NULL, &w.by, err);
 
+	rk_run_tolerate(run);
 	if (rc < 0)
 		return rc;
 	w.r = rk_calloc(1, sizeof(*w.r));

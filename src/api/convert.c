@@ -211,6 +211,8 @@ int rk_run_convert(struct rk_run *run, const struct rk_convert_options *opt,
 		return rk_unknown_table(opt->table, err);
 	/* those of a trace are related, or told of */
 	rc = format->trace ? 0 : rk_run_check_clocks(run, err);
+	if (rc == 0)
+		rc = rk_run_warn_ranks(run, err);
 	if (rc == 0 && (table == RK_KERNELS || table < 0))
 		rc = rk_run_energy_settle(run, err);
 	if (rc < 0)

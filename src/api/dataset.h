@@ -37,7 +37,7 @@ struct rk_dataset {
 	uint64_t rows[RK_NTABLES], files[RK_NTABLES];
 };
 
-/* Units, shards and fingerprint (dataset_plan.c). Warns of ranks that are missing or come twice. */
+/* Units, shards and fingerprint (dataset_plan.c). */
 int rk_dataset_plan(struct rk_dataset *d, struct rk_error *err);
 /* Only files of `u` give rows until rk_dataset_unmask. */
 void rk_dataset_mask(struct rk_dataset *d, const struct rk_unit *u);

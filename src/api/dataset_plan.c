@@ -13,7 +13,7 @@
 #include "base/alloc.h"
 #include "base/sha256.h"
 
-enum { UNITS_MAX = 1 << 16, NAMED_MAX = 8 };
+enum { UNITS_MAX = 1 << 16 };
 
 static bool is_of(const struct rk_found *f, const struct rk_unit *u)
 {
@@ -141,60 +141,6 @@ static int share_out(struct rk_dataset *d, struct rk_error *err)
 	return rc;
 }
 
-/* ---- what is odd ---- */
-
-/* Length of a path up to the folder that names the rank. */
-static size_t rank_folder(const char *path)
-{
-	size_t found = 0;
-
-	for (const char *p = path, *slash; (slash = strchr(p, '/')); p = slash + 1)
-		if (!strncmp(p, "rank-", 5) || !strncmp(p, "rank=", 5))
-			found = (size_t)(slash - path);
-	return found;
-}
-
-/* rank-3 of two jobs is not one rank; rank=3 of each table of a data set is. */
-static void warn_twice(struct rk_dataset *d, const struct rk_unit *u)
-{
-	size_t len = rank_folder(u->path);
-
-	for (size_t i = 0; i < d->run->nfound; i++) {
-		const struct rk_found *f = &d->run->found[i];
-
-		if (f->rank != u->rank || !f->used || strstr(f->path, "/rank=") ||
-		    (rank_folder(f->path) == len && !strncmp(f->path, u->path, len)))
-			continue;
-		rk_diag_add(d->run->ctx.diag, "duplicate-rank", f->path, 0, 1,
-			    "rank %" PRId64 " is in '%.*s' too; their rows are in one file",
-			    u->rank, (int)len, u->path);
-		return;
-	}
-}
-
-static void warn_missing(struct rk_dataset *d)
-{
-	int64_t next = 0;
-	uint64_t missing = 0;
-	char list[128] = "";
-	size_t len = 0;
-
-	for (size_t i = 0; i < d->nunits && d->units[i].rank >= 0; i++) {
-		int64_t rank = d->units[i].rank;
-
-		for (int64_t r = next; r < rank && missing + (uint64_t)(r - next) < NAMED_MAX; r++)
-			len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%" PRId64,
-						len ? ", " : "", r);
-		missing += (uint64_t)(rank - next);
-		next = rank + 1;
-	}
-	if (missing)
-		rk_diag_add(d->run->ctx.diag, "missing-ranks", "", 0, 1,
-			    "%" PRIu64 " rank%s not there: %s%s", missing,
-			    missing == 1 ? " is" : "s are", list,
-			    missing > NAMED_MAX ? ", ..." : "");
-}
-
 /* ---- fingerprint ---- */
 
 static void digest_file(struct rk_bytes *b, const struct rk_found *f)
@@ -252,11 +198,6 @@ int rk_dataset_plan(struct rk_dataset *d, struct rk_error *err)
 	d->used = rc == 0 ? rk_calloc(d->run->nfound + 1, sizeof(*d->used)) : NULL;
 	if (rc == 0 && !d->used)
 		rc = rk_fail_nomem(err);
-	for (size_t i = 0; rc == 0 && i < d->nunits; i++)
-		if (d->units[i].rank >= 0 && d->units[i].shard == d->shard)
-			warn_twice(d, &d->units[i]);
-	if (rc == 0)
-		warn_missing(d);
 	return rc;
 }
 

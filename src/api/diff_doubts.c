@@ -120,10 +120,32 @@ static int recorded(const struct rk_run *run, struct rk_list *ret, struct rk_err
 	return rc;
 }
 
-int rk_run_doubts(struct rk_run *run, uint64_t rows, struct rk_list *doubts, struct rk_list *slips,
-		  struct rk_error *err)
+/* ---- ranks ---- */
+
+/* What is wrong with a job's ranks. Other versions, or names of nodes, change no sum. */
+static void ranks(const struct rk_fuse_members *m, struct rk_list *ret)
 {
-	int rc = recorded(run, doubts, err);
+	static const char *const harmless[] = { "versions", "nodes", "empty" };
+
+	for (size_t i = 0; i < m->nproblems; i++)
+		if (!BEGINS(m->problems[i].kind, harmless))
+			rk_list_addf(ret, "%s", m->problems[i].text);
+}
+
+bool rk_run_several_machines(const struct rk_fuse_members *m)
+{
+	for (size_t i = 1; i < m->n; i++)
+		if (m->v[i].machine != m->v[0].machine)
+			return true;
+	return false;
+}
+
+int rk_run_doubts(struct rk_run *run, const struct rk_fuse_members *m, uint64_t rows,
+		  struct rk_list *doubts, struct rk_list *slips, struct rk_error *err)
+{
+	int rc = m->n ? 0 : recorded(run, doubts, err);
+
+	ranks(m, doubts);
 
 	warned(run, rows, doubts, slips);
 	return rc == 0 && (doubts->bad || slips->bad) ? rk_fail_nomem(err) : rc;

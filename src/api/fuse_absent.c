@@ -51,6 +51,8 @@ static int tell_missing(struct rk_run *run, struct rk_fuse_members *m, struct rk
 	struct rk_bytes b;
 	int rc = 0;
 
+	if (run->some_ranks)
+		return 0;
 	if (most <= RANKS_MAX)
 		find_missing(run, m, most, &l);
 	rk_bytes_init(&b, TEXT_MAX);

@@ -360,9 +360,9 @@ static void describe_job(struct rk_fuse_members *m)
 	}
 }
 
-static int make(struct rk_run *run, struct rk_fuse_members *m, struct rk_error *err)
+static int make(struct rk_run *run, bool rows, struct rk_fuse_members *m, struct rk_error *err)
 {
-	bool found = false;
+	bool found = !rows;
 	size_t warnings;
 	int rc = from_places(run, m, err);
 
@@ -384,12 +384,42 @@ static int make(struct rk_run *run, struct rk_fuse_members *m, struct rk_error *
 int rk_fuse_members(struct rk_run *run, struct rk_fuse_members *ret, struct rk_error *err)
 {
 	struct rk_fuse_members m = { .job = "" };
-	int rc = make(run, &m, err);
+	int rc = make(run, true, &m, err);
 
 	if (rc < 0)
 		rk_fuse_members_release(&m);
 	else
 		*ret = m;
+	return rc;
+}
+
+/* Of each kind of problem the kind of warning. */
+static const char *warning_of(const char *kind)
+{
+	static const char *const kinds[][2] = {
+		{ "missing", "missing-ranks" }, { "duplicate", "duplicate-rank" },
+		{ "other-job", "other-job" },   { "broken", "broken-rank" },
+		{ "empty", "empty-rank" },      { "versions", "rank-versions" },
+		{ "nodes", "node-names" },
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!strcmp(kind, kinds[i][0]))
+			return kinds[i][1];
+	return "rank-problem";
+}
+
+int rk_run_warn_ranks(struct rk_run *run, struct rk_error *err)
+{
+	struct rk_fuse_members m = { .job = "" };
+	int rc = make(run, false, &m, err);
+
+	/* what a single run is like, others tell; but not that it was one of many */
+	for (size_t i = 0; rc == 0 && i < m.nproblems; i++)
+		if (run->nplaces > 1 || !strcmp(m.problems[i].kind, "missing"))
+			rk_diag_add(run->ctx.diag, warning_of(m.problems[i].kind), "", 0, 1, "%s",
+				    m.problems[i].text);
+	rk_fuse_members_release(&m);
 	return rc;
 }
 

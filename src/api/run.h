@@ -45,6 +45,7 @@ struct rk_found {
 	uint64_t bytes;
 	uint64_t dev, ino;      /* of a regular file, else 0 */
 	bool unreadable;        /* of a format that is known, and damaged */
+	bool damaged;           /* the same, but seen only when its rows were read */
 	bool made_here;         /* a trace that rockit wrote, found in a directory */
 	struct rk_reader *kept; /* a pipe: cannot be opened again */
 	/* of its counters, once rk_run_counter_names has looked: */
@@ -85,6 +86,8 @@ struct rk_run {
 	bool named;   /* each file's counters are known */
 	uint64_t progress_before, progress_total;
 	const struct rk_fuse_times *times; /* sorted rows are on one clock; NULL: as recorded */
+	bool some_ranks;                   /* the user named ranks himself: none is missing */
+	bool tolerant;                     /* see rk_run_tolerate */
 	size_t scanned;                    /* the file that the batch a scan gave last is from */
 };
 
@@ -126,6 +129,12 @@ int rk_run_settle(struct rk_run *run, struct rk_error *err);
  */
 int rk_run_spare(const struct rk_run *run, const char *out, bool tables, struct rk_error *err);
 
+/*
+ * From now on, damage that is found while rows of one of several ranks are read ends that file and is
+ * told as a warning; the other ranks stand.
+ */
+void rk_run_tolerate(struct rk_run *run);
+
 /* Tables that some file gives. */
 uint32_t rk_run_tables(const struct rk_run *run);
 /* All rows of one table over all files: names cleaned, what the path says filled in. */
@@ -141,6 +150,11 @@ int rk_run_hide_open(struct rk_source *rows, struct rk_run *run, struct rk_sourc
 		     struct rk_error *err);
 /* Warns when rows come from several nodes, each with a clock of its own (run_clocks.c). */
 int rk_run_check_clocks(struct rk_run *run, struct rk_error *err);
+/*
+ * Warns of ranks that are missing, left out, broken and so on (fuse_members.c), for commands whose
+ * result has no place for it.
+ */
+int rk_run_warn_ranks(struct rk_run *run, struct rk_error *err);
 /* Warns when there were more distinct names than are kept: some rows stand under stand-ins. */
 void rk_run_tell_names(struct rk_run *run);
 /* False when some file of the table can be read only once. */

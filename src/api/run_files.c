@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "format/writer.h"
 #include "io/file.h"
+#include "session/ranks.h"
 
 static struct rk_found *new_found(struct rk_run *run, struct rk_error *err)
 {
@@ -49,6 +50,16 @@ static bool made_here(const char *path)
 	return ret;
 }
 
+/* Tables and databases are never empty. */
+static bool is_cut_off(const char *path)
+{
+	size_t len = strlen(path);
+	struct stat st;
+
+	return (rk_text_ends(path, len, ".parquet") || rk_text_ends(path, len, ".db")) &&
+	       !stat(path, &st) && S_ISREG(st.st_mode) && !st.st_size;
+}
+
 /* `must`: the user named this very file, so that it must be one we know. */
 static int look_at(struct rk_run *run, const char *path, bool must, struct rk_error *err)
 {
@@ -64,6 +75,10 @@ static int look_at(struct rk_run *run, const char *path, bool must, struct rk_er
 		if (err)
 			*err = why;
 		return rc;
+	}
+	if (rc == RK_E_UNSUPPORTED && is_cut_off(path)) {
+		rk_error_clear(&why);
+		rc = rk_fail(&why, RK_E_FORMAT, "the file is empty: it was cut off");
 	}
 	if (rc < 0) {
 		f->unreadable = rc != RK_E_UNSUPPORTED;
@@ -212,10 +227,19 @@ static int look_at_file(struct rk_run *run, const char *path, struct rk_error *e
 	return rc == 0 ? rk_records_near(run, path, err) : rc;
 }
 
+/* A folder of a rank, or something in it, or what a run is just being made of. */
+static bool names_rank(const char *path)
+{
+	return rk_rank_prefix(path) || rk_rank_of_folder(rk_base_name(path)) >= 0 ||
+	       !strcmp(rk_base_name(path), "rocprof_raw");
+}
+
 int rk_run_find(struct rk_run *run, const char *const *paths, size_t npaths, struct rk_error *err)
 {
 	int rc = npaths ? 0 : rk_fail(err, RK_E_USAGE, "no input given");
 
+	for (size_t i = 0; i < npaths; i++)
+		run->some_ranks |= names_rank(paths[i]);
 	for (size_t i = 0; rc == 0 && i < npaths; i++)
 		rc = rk_is_dir(paths[i]) ? look_in_dir(run, paths[i], err) :
 					   look_at_file(run, paths[i], err);

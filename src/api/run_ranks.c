@@ -135,7 +135,7 @@ static int gather(struct rk_run *run, struct rk_error *err)
 	for (size_t i = 0; rc == 0 && i < run->nfound; i++) {
 		const struct rk_found *f = &run->found[i];
 
-		if (f->rank >= 0 && (f->tables || f->unreadable))
+		if (f->rank >= 0)
 			rc = add_place(run, f->rank, f->path, f->record, f, err);
 	}
 	if (rc == 0)

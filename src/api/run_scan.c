@@ -116,6 +116,25 @@ static void close_file(struct scan *s)
 	s->reader = NULL;
 }
 
+void rk_run_tolerate(struct rk_run *run)
+{
+	run->tolerant = run->nplaces > 1;
+}
+
+/* True: the failure is one of the file, it was told, and the next file is to be read. */
+static bool tolerated(struct scan *s, int rc, struct rk_error *err)
+{
+	struct rk_found *f = &s->run->found[s->at - 1];
+
+	if (rc != RK_E_FORMAT || !s->run->tolerant || f->rank < 0)
+		return false;
+	f->damaged = true;
+	rk_diag_most(s->run->ctx.diag, "damaged-file", f->path, err ? err->line : 0, 1,
+		     err ? err->message : "damaged");
+	rk_error_clear(err);
+	return true;
+}
+
 /* 1: s->rows is the next file's; 0: there is none. */
 static int next_file(struct scan *s, struct rk_error *err)
 {
@@ -123,12 +142,16 @@ static int next_file(struct scan *s, struct rk_error *err)
 
 	while (s->at < run->nfound) {
 		struct rk_found *f = &run->found[s->at++];
+		int rc;
 
-		if (f->used >> s->table & 1) {
-			int rc = open_file(s, f, err);
-
-			return rc < 0 ? rc : 1;
-		}
+		if (!(f->used >> s->table & 1))
+			continue;
+		rc = open_file(s, f, err);
+		if (rc == 0)
+			return 1;
+		if (!tolerated(s, rc, err))
+			return rc;
+		close_file(s);
 	}
 	return 0;
 }
@@ -154,7 +177,7 @@ static int scan_next(struct rk_source *base, const struct rk_batch **batch, stru
 			*batch = &s->batch;
 			s->run->scanned = s->at - 1;
 		}
-		if (rc)
+		if (rc > 0 || (rc < 0 && !tolerated(s, rc, err)))
 			return rc;
 		s->run->progress_before += s->run->found[s->at - 1].bytes;
 		close_file(s);

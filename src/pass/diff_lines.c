@@ -1,4 +1,6 @@
 /* diff_lines.c - copies by direction, API calls by function, markers by kind. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,6 +120,34 @@ int rk_lines_add_stats(struct rk_profiler *p, enum rk_line_kind kind, uint32_t i
 	return 0;
 }
 
+/* Rows of a rank come together, as a rule. */
+static int find_rank(struct rk_profiler *p, int64_t rank, struct rk_error *err)
+{
+	char name[32];
+	uint32_t id;
+	int len = snprintf(name, sizeof(name), "rank %" PRId64, rank);
+	int rc = rk_strtab_add(p->ctx->names, name, (size_t)len, &id, err);
+
+	if (rc == 0)
+		rc = line_of(&p->lines[RK_LINES_RANKS], id, &p->rank_at, err);
+	p->rank = rank;
+	p->lines[RK_LINES_RANKS].known = true;
+	return rc;
+}
+
+int rk_lines_add_rank(struct rk_profiler *p, int64_t rank, int64_t duration, struct rk_error *err)
+{
+	struct rk_line_sums *s = &p->lines[RK_LINES_RANKS];
+	int rc = s->known && rank == p->rank ? 0 : find_rank(p, rank, err);
+
+	if (rc < 0 || p->rank_at >= s->n)
+		return rc;
+	s->v[p->rank_at].calls++;
+	s->v[p->rank_at].total_ns = rk_profile_sum(s->v[p->rank_at].total_ns,
+						   rk_profile_clamp(duration > 0 ? duration : 0));
+	return 0;
+}
+
 static int by_name(const void *pa, const void *pb)
 {
 	const struct rk_profile_line *a = pa, *b = pb;
@@ -149,9 +179,10 @@ static int give(const struct rk_profiler *p, const struct rk_line_sums *s,
 
 int rk_lines_finish(struct rk_profiler *p, struct rk_profile *ret, struct rk_error *err)
 {
-	struct rk_profile_lines *lines[RK_NLINES] = { &ret->copies, &ret->api, &ret->markers };
+	struct rk_profile_lines *lines[RK_NLINES] = { &ret->copies, &ret->api, &ret->markers,
+						      &ret->ranks };
 	static const char *const words[RK_NLINES] = { "directions of copies", "API functions",
-						      "kinds of markers" };
+						      "kinds of markers", "ranks" };
 	int rc = 0;
 
 	for (unsigned i = 0; rc == 0 && i < RK_NLINES; i++) {

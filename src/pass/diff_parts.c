@@ -337,6 +337,9 @@ int rk_diff_parts(struct rk_diff_work *w, struct rk_error *err)
 	if (rc == 0)
 		rc = make_lines(w, &a->api, &b->api, a->api.known && b->api.known, &d->calls,
 				&d->api, err);
+	if (rc == 0 && (a->ranks.n > 1 || b->ranks.n > 1))
+		rc = make_lines(w, &a->ranks, &b->ranks, a->ranks.known && b->ranks.known,
+				&d->ranks, &d->rank, err);
 	if (rc < 0)
 		return rc;
 	whole_make(&d->gpu, true, a->total_ns, b->total_ns, rk_noise_of_total(a, b));

@@ -77,7 +77,7 @@ uint64_t rk_profiler_wants(const struct rk_profiler *p, enum rk_table t)
 		return BIT(RK_K_NAME) | BIT(RK_K_START) | BIT(RK_K_DURATION) | BIT(RK_K_GRID_X) |
 		       BIT(RK_K_GRID_Y) | BIT(RK_K_GRID_Z) | BIT(RK_K_BLOCK_X) | BIT(RK_K_BLOCK_Y) |
 		       BIT(RK_K_BLOCK_Z) | BIT(RK_K_ITEMS_X) | BIT(RK_K_ITEMS_Y) |
-		       BIT(RK_K_ITEMS_Z) | BIT(RK_K_BARRIER) |
+		       BIT(RK_K_ITEMS_Z) | BIT(RK_K_BARRIER) | BIT(RK_K_RANK) |
 		       (p->structure ? rk_launches_wants() : 0);
 	if (t == RK_STATS)
 		return BIT(RK_T_OF) | BIT(RK_T_NAME) | BIT(RK_T_CALLS) | BIT(RK_T_TOTAL) |
@@ -249,6 +249,8 @@ static int add_kernel(struct rk_profiler *p, const struct rk_batch *b,
 	rc = shape_add(p, name, &shape, duration, &at, err);
 	if (rc == 0)
 		rc = place(p, &b->cols[RK_K_START], row, duration, RK_QUEUE_NONE, err);
+	if (rc == 0 && rk_column_has(&b->cols[RK_K_RANK], row))
+		rc = rk_lines_add_rank(p, rk_batch_int(b, RK_K_RANK, row, -1), duration, err);
 	if (rc == 0 && p->structure)
 		rc = rk_launches_add(&p->launches, b, row, at, err);
 	return rc;

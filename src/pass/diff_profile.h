@@ -90,6 +90,7 @@ struct rk_profile {
 	bool rows; /* single kernels were read, not only statistics of them */
 	struct rk_profile_time time;
 	struct rk_profile_lines copies, api, markers;
+	struct rk_profile_lines ranks; /* kernels of each, where rows tell it */
 	bool structure;
 	struct rk_profile_queue *queues; /* by hash and length */
 	size_t nqueues;

@@ -325,6 +325,7 @@ void rk_profile_free(struct rk_profile *p)
 	lines_free(&p->copies);
 	lines_free(&p->api);
 	lines_free(&p->markers);
+	lines_free(&p->ranks);
 	rk_free(p->queues);
 	rk_free(p->symbols);
 	rk_list_release(&p->doubts);

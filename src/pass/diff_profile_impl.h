@@ -36,7 +36,13 @@ struct rk_line_sums {
 	uint64_t lost; /* rows past the limit */
 };
 
-enum rk_line_kind { RK_LINES_COPIES, RK_LINES_API, RK_LINES_MARKERS, RK_NLINES };
+enum rk_line_kind {
+	RK_LINES_COPIES,
+	RK_LINES_API,
+	RK_LINES_MARKERS,
+	RK_LINES_RANKS, /* kernels, by rank */
+	RK_NLINES
+};
 
 /* Launches by queue (diff_queues.c). */
 struct rk_launches {
@@ -65,6 +71,8 @@ struct rk_profiler {
 	int64_t unplaced_ns;
 	uint64_t rows, lost_names, lost_shapes;
 	struct rk_line_sums lines[RK_NLINES];
+	int64_t rank; /* of the kernel before, and where it stands in its lines */
+	size_t rank_at;
 	struct rk_launches launches;
 };
 
@@ -90,6 +98,8 @@ int rk_lines_add(struct rk_profiler *p, const struct rk_batch *b, struct rk_erro
 /* One row of ready-made statistics. */
 int rk_lines_add_stats(struct rk_profiler *p, enum rk_line_kind kind, uint32_t id, uint64_t calls,
 		       int64_t total_ns, struct rk_error *err);
+/* A kernel of a rank. */
+int rk_lines_add_rank(struct rk_profiler *p, int64_t rank, int64_t duration, struct rk_error *err);
 int rk_lines_finish(struct rk_profiler *p, struct rk_profile *ret, struct rk_error *err);
 
 /* ---- queues (diff_queues.c) ---- */

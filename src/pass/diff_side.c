@@ -222,9 +222,11 @@ static int by_name(const void *pa, const void *pb)
 	return strcmp((*a)->name, (*b)->name);
 }
 
-static const struct rk_profile_lines *lines_of(const struct rk_profile *p, bool api)
+enum which { COPIES, API, RANKS };
+
+static const struct rk_profile_lines *lines_of(const struct rk_profile *p, enum which which)
 {
-	return api ? &p->api : &p->copies;
+	return which == COPIES ? &p->copies : which == API ? &p->api : &p->ranks;
 }
 
 static void line_make(struct rk_side_line *ret, const struct rk_profile_line *const *l, size_t n,
@@ -242,7 +244,7 @@ static void line_make(struct rk_side_line *ret, const struct rk_profile_line *co
 				      mean_get(&total) };
 }
 
-static int make_lines(const struct rk_side *s, bool api, struct rk_side_lines *ret,
+static int make_lines(const struct rk_side *s, enum which which, struct rk_side_lines *ret,
 		      struct rk_error *err)
 {
 	const struct rk_profile_line **list;
@@ -250,7 +252,7 @@ static int make_lines(const struct rk_side *s, bool api, struct rk_side_lines *r
 
 	ret->known = true;
 	for (size_t r = 0; r < s->runs; r++)
-		n += lines_of(s->profiles[r], api)->n;
+		n += lines_of(s->profiles[r], which)->n;
 	list = rk_calloc(n, sizeof(*list));
 	ret->v = rk_calloc(n, sizeof(*ret->v));
 	if (!list || !ret->v) {
@@ -259,7 +261,7 @@ static int make_lines(const struct rk_side *s, bool api, struct rk_side_lines *r
 	}
 	n = 0;
 	for (size_t r = 0; r < s->runs; r++) {
-		const struct rk_profile_lines *l = lines_of(s->profiles[r], api);
+		const struct rk_profile_lines *l = lines_of(s->profiles[r], which);
 
 		ret->known &= l->known;
 		for (size_t i = 0; i < l->n; i++)
@@ -286,8 +288,10 @@ int rk_side_make(const struct rk_profile *const *p, size_t n, struct rk_side *re
 	make_time(ret);
 	rc = make_names(ret, err);
 	if (rc == 0)
-		rc = make_lines(ret, false, &ret->copies, err);
-	return rc < 0 ? rc : make_lines(ret, true, &ret->api, err);
+		rc = make_lines(ret, COPIES, &ret->copies, err);
+	if (rc == 0)
+		rc = make_lines(ret, API, &ret->api, err);
+	return rc < 0 ? rc : make_lines(ret, RANKS, &ret->ranks, err);
 }
 
 void rk_side_release(struct rk_side *s)
@@ -295,4 +299,5 @@ void rk_side_release(struct rk_side *s)
 	rk_free(s->names);
 	rk_free(s->copies.v);
 	rk_free(s->api.v);
+	rk_free(s->ranks.v);
 }

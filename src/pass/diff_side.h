@@ -49,7 +49,7 @@ struct rk_side {
 	int64_t total_ns;
 	struct rk_sample totals, walls; /* by run */
 	struct rk_profile_time time;
-	struct rk_side_lines copies, api;
+	struct rk_side_lines copies, api, ranks;
 };
 
 /* Borrows the profiles. Zeroed before; released also after a failure. */

@@ -205,6 +205,8 @@ void rk_diff_json(struct rk_bytes *out, const struct rk_diff *d)
 	put_whole(&j, "copy", &d->copy);
 	put_whole(&j, "api", &d->api);
 	put_kernels(&j, d);
+	if (d->ranks.n)
+		put_lines(&j, "ranks", &d->ranks, false);
 	put_lines(&j, "copies", &d->copies, true);
 	put_lines(&j, "api_calls", &d->calls, false);
 	put_structure(&j, &d->structure);

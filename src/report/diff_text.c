@@ -389,6 +389,7 @@ void rk_diff_text(struct rk_bytes *out, const struct rk_diff *d,
 		put_kernels(&p);
 		put_renamed(&p);
 		put_grids(&p);
+		put_lines(&p, "Ranks (GPU time)", &d->ranks, &d->rank);
 		put_lines(&p, "Copies", &d->copies, &d->copy);
 		put_lines(&p, "API calls (host time)", &d->calls, &d->api);
 		put_structure(&p);
