@@ -37,7 +37,8 @@ struct rk_fuse_members {
 	size_t nodes;                      /* names of nodes, one more where some rank has none */
 	const char *job;                   /* of a member; "" unknown */
 	struct rk_ranks_problem *problems; /* text owned: rk_free */
-	size_t nproblems, cap_problems;
+	const char **warnings;             /* what each is called as a warning of its own; static */
+	size_t nproblems, cap_problems, cap_warnings;
 };
 
 /* The ranks of the run's files; n is 0 or 1 where it is not a job of several. */

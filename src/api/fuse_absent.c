@@ -67,7 +67,7 @@ static int tell_missing(struct rk_run *run, struct rk_fuse_members *m, struct rk
 			rk_bytes_printf(&b, "; the highest is rank %" PRId64, last);
 	}
 	if (b.len || b.bad)
-		rc = rk_problem_add(m, "missing", &l, &b, err);
+		rc = rk_problem_add(m, "missing", "missing-ranks", &l, &b, err);
 	rk_rank_list_release(&l);
 	rk_bytes_release(&b);
 	return rc;
@@ -130,7 +130,8 @@ static int tell_twice(struct rk_run *run, struct rk_fuse_members *m, const struc
 	else
 		rk_bytes_printf(&b, "'%s'%s is used, '%s' is not (%s)", used->folder,
 				l->n > 1 ? " and so on" : "", p->folder, why_not(p, used));
-	return rk_problem_add(m, "duplicate", l, &b, err);
+	return rk_problem_add(m, "duplicate", p->again ? "ambiguous-rank" : "duplicate-rank", l, &b,
+			      err);
 }
 
 static int tell_all_twice(struct rk_run *run, struct rk_fuse_members *m, struct rk_error *err)
@@ -219,7 +220,8 @@ static int tell_other_jobs(struct rk_run *run, struct rk_fuse_members *m, bool l
 		rk_bytes_puts(&b, ", others of ");
 		put_job(&b, most);
 		rk_bytes_puts(&b, left_out ? ", and left out" : "; all are counted");
-		rc = rk_problem_add(m, "other-job", &l, &b, err);
+		rc = rk_problem_add(m, "other-job", left_out ? "other-job" : "several-jobs", &l, &b,
+				    err);
 	}
 	rk_rank_list_release(&l);
 	return rc;
@@ -242,7 +244,7 @@ static int tell_too_many(struct rk_fuse_members *m, struct rk_error *err)
 				l.n == 1 ? " is too many for a job of %" PRIu64 :
 					   " are too many for a job of %" PRIu64,
 				m->size);
-		rc = rk_problem_add(m, "other-job", &l, &b, err);
+		rc = rk_problem_add(m, "other-job", "too-many-ranks", &l, &b, err);
 	}
 	rk_rank_list_release(&l);
 	return rc;
@@ -273,7 +275,7 @@ static int tell_renamed(struct rk_run *run, struct rk_fuse_members *m, struct rk
 					       " have the run.json of other ranks");
 		rk_bytes_printf(&b, " ('%s': rank %" PRId64 "); the names of folders count",
 				first->folder, first->record->rank);
-		rc = rk_problem_add(m, "broken", &l, &b, err);
+		rc = rk_problem_add(m, "broken", "renamed-rank", &l, &b, err);
 	}
 	rk_rank_list_release(&l);
 	return rc;

@@ -300,6 +300,23 @@ static bool one_machine(const struct home *a, const struct home *b)
 	return !a->timed || !b->timed || b->boot_ns - a->boot_ns <= same_boot_ns;
 }
 
+/* Numbers in the order of their first ranks, from 0 on. */
+static int order_machines(struct rk_fuse_members *m, uint32_t last, struct rk_error *err)
+{
+	uint32_t *number = rk_calloc((size_t)last + 1, sizeof(*number)), n = 0;
+
+	if (!number)
+		return rk_fail_nomem(err);
+	for (size_t i = 0; i < m->n; i++) {
+		uint32_t *at = &number[m->v[i].machine];
+
+		*at = *at ? *at : ++n;
+		m->v[i].machine = *at - 1;
+	}
+	rk_free(number);
+	return 0;
+}
+
 static int number_machines(struct rk_run *run, struct rk_fuse_members *m, struct rk_error *err)
 {
 	struct home *homes = rk_calloc(m->n + 1, sizeof(*homes));
@@ -322,7 +339,7 @@ static int number_machines(struct rk_run *run, struct rk_fuse_members *m, struct
 		homes[i].v->machine = machine;
 	}
 	rk_free(homes);
-	return 0;
+	return order_machines(m, machine, err);
 }
 
 static int by_node(const void *a, const void *b)
@@ -393,22 +410,6 @@ int rk_fuse_members(struct rk_run *run, struct rk_fuse_members *ret, struct rk_e
 	return rc;
 }
 
-/* Of each kind of problem the kind of warning. */
-static const char *warning_of(const char *kind)
-{
-	static const char *const kinds[][2] = {
-		{ "missing", "missing-ranks" }, { "duplicate", "duplicate-rank" },
-		{ "other-job", "other-job" },   { "broken", "broken-rank" },
-		{ "empty", "empty-rank" },      { "versions", "rank-versions" },
-		{ "nodes", "node-names" },
-	};
-
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (!strcmp(kind, kinds[i][0]))
-			return kinds[i][1];
-	return "rank-problem";
-}
-
 int rk_run_warn_ranks(struct rk_run *run, struct rk_error *err)
 {
 	struct rk_fuse_members m = { .job = "" };
@@ -417,7 +418,7 @@ int rk_run_warn_ranks(struct rk_run *run, struct rk_error *err)
 	/* what a single run is like, others tell; but not that it was one of many */
 	for (size_t i = 0; rc == 0 && i < m.nproblems; i++)
 		if (run->nplaces > 1 || !strcmp(m.problems[i].kind, "missing"))
-			rk_diag_add(run->ctx.diag, warning_of(m.problems[i].kind), "", 0, 1, "%s",
+			rk_diag_add(run->ctx.diag, m.warnings[i], "", 0, 1, "%s",
 				    m.problems[i].text);
 	rk_fuse_members_release(&m);
 	return rc;
@@ -445,5 +446,6 @@ void rk_fuse_members_release(struct rk_fuse_members *m)
 		rk_free((char *)m->problems[i].text);
 	rk_free(m->v);
 	rk_free(m->problems);
+	rk_free(m->warnings);
 	*m = (struct rk_fuse_members){ .job = "" };
 }

@@ -50,9 +50,11 @@ void rk_rank_list_put(struct rk_bytes *b, const struct rk_rank_list *l)
 	}
 }
 
-int rk_problem_add(struct rk_fuse_members *m, const char *kind, const struct rk_rank_list *l,
-		   struct rk_bytes *b, struct rk_error *err)
+int rk_problem_add(struct rk_fuse_members *m, const char *kind, const char *warning,
+		   const struct rk_rank_list *l, struct rk_bytes *b, struct rk_error *err)
 {
+	const char **warnings =
+		rk_grow(m->warnings, &m->cap_warnings, m->nproblems + 1, sizeof(*warnings));
 	struct rk_ranks_problem *v =
 		rk_grow(m->problems, &m->cap_problems, m->nproblems + 1, sizeof(*v));
 	char *text = NULL;
@@ -62,10 +64,13 @@ int rk_problem_add(struct rk_fuse_members *m, const char *kind, const struct rk_
 	rc = rk_bytes_give(b, &text, NULL, err);
 	if (v)
 		m->problems = v;
-	if (rc < 0 || !v) {
+	if (warnings)
+		m->warnings = warnings;
+	if (rc < 0 || !v || !warnings) {
 		rk_free(text);
 		return rk_fail_nomem(err);
 	}
+	warnings[m->nproblems] = warning;
 	v[m->nproblems++] = (struct rk_ranks_problem){
 		.kind = kind, .rank = l->n ? l->v[0] : -1, .count = l->n, .text = text
 	};
@@ -112,22 +117,23 @@ static const char *without_kernels(const struct rk_rank_place *p)
 }
 
 static const struct ask {
-	const char *kind;
+	const char *kind, *warning;
 	fault_of *fault;
 	const char *one, *many; /* behind the ranks */
 	const char *detail;     /* before what they have in common, where that is not "" */
 } asks[] = {
-	{ "broken", record_unreadable, " has a run.json that cannot be read",
+	{ "broken", "damaged-record", record_unreadable, " has a run.json that cannot be read",
 	  " have a run.json that cannot be read", ": " },
-	{ "broken", unfinished,
+	{ "broken", "unfinished-rank", unfinished,
 	  " did not finish: killed, cancelled, its node lost, or it still runs",
 	  " did not finish: killed, cancelled, their nodes lost, or they still run",
 	  "; what was recorded lies in " },
-	{ "broken", stopped, " was stopped before all of its passes were run",
+	{ "broken", "stopped-rank", stopped, " was stopped before all of its passes were run",
 	  " were stopped before all of their passes were run", "" },
-	{ "broken", files_unreadable, " has files that are damaged or cut off, and are left out",
+	{ "broken", "damaged-rank", files_unreadable,
+	  " has files that are damaged or cut off, and are left out",
 	  " have files that are damaged or cut off, and are left out", "" },
-	{ "empty", without_kernels, " has no kernels", " have no kernels", "" },
+	{ "empty", "empty-rank", without_kernels, " has no kernels", " have no kernels", "" },
 };
 enum { NASKS = sizeof(asks) / sizeof(asks[0]) };
 
@@ -146,7 +152,7 @@ static int tell(struct rk_fuse_members *m, const struct ask *a, const char *comm
 	rk_bytes_puts(&b, l->n == 1 ? a->one : a->many);
 	if (common[0])
 		rk_bytes_printf(&b, "%s%s", a->detail, common);
-	return rk_problem_add(m, a->kind, l, &b, err);
+	return rk_problem_add(m, a->kind, a->warning, l, &b, err);
 }
 
 /* A sentence for each thing in common, up to a limit; then one for the rest. */
@@ -225,15 +231,15 @@ static bool put_groups(struct rk_bytes *b, const struct labelled *v, size_t n)
 	return groups > 1;
 }
 
-static int tell_groups(struct rk_fuse_members *m, const char *kind, const char *lead,
-		       struct labelled *v, size_t n, struct rk_error *err)
+static int tell_groups(struct rk_fuse_members *m, const char *warning, struct labelled *v, size_t n,
+		       struct rk_error *err)
 {
 	struct rk_rank_list all = { .v = NULL };
 	struct rk_bytes b;
 	int rc = 0;
 
 	rk_bytes_init(&b, TEXT_MAX);
-	rk_bytes_puts(&b, lead);
+	rk_bytes_puts(&b, "recorded by different versions: ");
 	if (n)
 		qsort(v, n, sizeof(*v), by_label);
 	if (put_groups(&b, v, n) || b.bad) {
@@ -241,7 +247,7 @@ static int tell_groups(struct rk_fuse_members *m, const char *kind, const char *
 			rk_rank_list_add(&all, v[i].rank);
 		if (all.n)
 			qsort(all.v, all.n, sizeof(*all.v), by_rank);
-		rc = rk_problem_add(m, kind, &all, &b, err);
+		rc = rk_problem_add(m, "versions", warning, &all, &b, err);
 	}
 	rk_rank_list_release(&all);
 	rk_bytes_release(&b);
@@ -271,7 +277,7 @@ static int compare_versions(struct rk_run *run, struct rk_fuse_members *m, int w
 			v[n++] = (struct labelled){ label, p->rank };
 	}
 	if (rc == 0)
-		rc = tell_groups(m, "versions", "recorded by different versions: ", v, n, err);
+		rc = tell_groups(m, which ? "rockit-versions" : "tool-versions", v, n, err);
 	for (size_t i = 0; i < n; i++)
 		rk_free((char *)v[i].label);
 	rk_free(v);
@@ -313,15 +319,16 @@ static int tell_clash(struct rk_fuse_members *m, const struct rk_fuse_member **v
 		if (i + 1 < n && v[i + 1]->machine == v[i]->machine)
 			continue;
 		if (machines++ < GROUPS_MAX) {
-			rk_bytes_puts(&b, machines > 1 ? "; " : "");
+			rk_bytes_puts(&b, machines > 1 ? " and " : "");
 			rk_rank_list_put(&b, &l);
 		}
 		rk_rank_list_release(&l);
 	}
-	rk_bytes_puts(&b, machines > GROUPS_MAX ? "; ... have a clock each" : " have a clock each");
+	rk_bytes_puts(&b, machines > GROUPS_MAX ? " and others have a clock each" :
+						  " have a clock each");
 	if (all.n)
 		qsort(all.v, all.n, sizeof(*all.v), by_rank);
-	rc = rk_problem_add(m, "nodes", &all, &b, err);
+	rc = rk_problem_add(m, "nodes", "node-names", &all, &b, err);
 	rk_rank_list_release(&l);
 	rk_rank_list_release(&all);
 	return rc;
@@ -373,7 +380,7 @@ static int tell_statuses(struct rk_fuse_members *m, struct rk_error *err)
 		if (first > 128 && first < 128 + 65)
 			rk_bytes_printf(&b, " (signal %" PRId64 ")", first - 128);
 		rk_bytes_puts(&b, same ? "" : " and others");
-		rc = rk_problem_add(m, "broken", &l, &b, err);
+		rc = rk_problem_add(m, "broken", "failed-rank", &l, &b, err);
 	}
 	rk_rank_list_release(&l);
 	return rc;

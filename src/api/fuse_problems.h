@@ -17,9 +17,9 @@ void rk_rank_list_release(struct rk_rank_list *l);
 /* "rank 3", "ranks 0, 3-5"; of very many the first, and how many there are. */
 void rk_rank_list_put(struct rk_bytes *b, const struct rk_rank_list *l);
 
-/* One more, about `l`, with the text of `b`, which is released. `kind` is static. */
-int rk_problem_add(struct rk_fuse_members *m, const char *kind, const struct rk_rank_list *l,
-		   struct rk_bytes *b, struct rk_error *err);
+/* One more, about `l`, with the text of `b`, which is released. `kind` and `warning` are static. */
+int rk_problem_add(struct rk_fuse_members *m, const char *kind, const char *warning,
+		   const struct rk_rank_list *l, struct rk_bytes *b, struct rk_error *err);
 
 /* All that places, records and members tell. Members are settled before. */
 int rk_fuse_problems(struct rk_run *run, struct rk_fuse_members *m, struct rk_error *err);

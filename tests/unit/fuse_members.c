@@ -328,7 +328,7 @@ TEST(one_name_for_two_machines_is_two_clocks)
 		 RECORD(",\"node\":\"m\"" CLOCK("9000000000", "1700000000000000000")));
 	CHECK_I64(look(&j, &j.w.err), 0);
 	CHECK_STR(problems(&j), "nodes 0 3: node 'n' is the name of several machines, or of one "
-				"that was started again: rank 2; ranks 0, 1 have a clock each");
+				"that was started again: ranks 0, 1 and rank 2 have a clock each");
 	CHECK(j.m.v[0].machine == j.m.v[1].machine);
 	CHECK(j.m.v[2].machine != j.m.v[0].machine && j.m.v[2].machine != j.m.v[3].machine);
 	CHECK_U64(j.m.nodes, 2);
