@@ -4,9 +4,12 @@
 Every ELF file of the tarballs and wheels in build/dist and of build/floor*: the versions that it
 asks for, and the libraries. For `make test-full`, which makes them first; elsewhere skipped.
 """
+import hashlib
 import os
 import pathlib
+import platform
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -72,6 +75,37 @@ def check(name, path, machine):
     return not found
 
 
+def runs_emulated(archive, folder):
+    """The command of another machine's tarball says its version, where there is an emulator."""
+    machine = next(m for m in MACHINES if m in archive.name)
+    qemu = shutil.which(f"qemu-{machine}-static") or shutil.which(f"qemu-{machine}")
+    libraries = pathlib.Path(f"/usr/{machine}-linux-gnu")
+    if machine == platform.machine() or not qemu or not libraries.exists():
+        return []
+    command = next(pathlib.Path(folder).glob("*/bin/rockit"))
+    done = subprocess.run([qemu, "-L", libraries, command, "version"], capture_output=True,
+                          text=True, check=False)
+    good = done.returncode == 0 and done.stdout.startswith("rockit ")
+    print(f"{'ok  ' if good else 'FAIL'} {archive.name} runs under {qemu}{done.stderr}")
+    return [good]
+
+
+def packed_again(archive):
+    """A tarball that is packed again from the same build has the same bytes."""
+    build = BUILD / "floor"
+    if platform.machine() not in archive.name or not (build / "CMakeCache.txt").exists():
+        return []
+    sums = []
+    for _ in range(2):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run(["sh", BUILD.parent / "tools/make-tarball", build, folder, "86400"],
+                           check=True, capture_output=True)
+            made = next(pathlib.Path(folder).glob("*.tar.gz"))
+            sums.append(hashlib.sha256(made.read_bytes()).hexdigest())
+    print(f"{'ok  ' if sums[0] == sums[1] else 'FAIL'} {archive.name} is the same when packed again")
+    return [sums[0] == sums[1]]
+
+
 def self_test():
     """A program of this system is seen to be above the floor or to be an old system's."""
     libc = next(pathlib.Path("/").glob("lib*/*/libc.so.6"), None) or pathlib.Path("/lib64/libc.so.6")
@@ -98,6 +132,8 @@ def main():
                 assert wanted in names, f"{archive.name} has no {wanted}"
             assert any(n.startswith("librockit.so") for n in names), f"{archive.name}: no library"
             results += [check(f"{archive.name}: {p.relative_to(folder)}", p, machine) for p in files]
+            if archive.suffix == ".gz":
+                results += runs_emulated(archive, folder) + packed_again(archive)
     print(f"{sum(results)} passed, {len(results) - sum(results)} failed")
     return 0 if results and all(results) else 1
 
