@@ -23,7 +23,7 @@ test: setup-test build-dev build-asan
 # per target; packages are made, installed on bare roots and run there.
 test-full: export ROCKIT_TEST_FULL = 1
 test-full: export ROCKIT_MUTATIONS = 5000
-test-full: deb tarball tarball-aarch64 test build-tsan build-release fuzz
+test-full: deb tarball tarball-aarch64 wheel test build-tsan build-release fuzz
 	ctest --preset asan-long -j $(JOBS)
 	ctest --preset tsan -j $(JOBS)
 	ctest --preset release -j $(JOBS)
@@ -41,7 +41,7 @@ bench: setup-bench build-release
 # WHEEL=floor-aarch64: for ARM.
 WHEEL ?= floor
 wheel: $(if $(filter floor%,$(WHEEL)),setup-floor,setup-build) build-$(WHEEL)
-	python3 tools/make-wheel --from build/$(WHEEL)
+	SOURCE_DATE_EPOCH=$(EPOCH) python3 tools/make-wheel --from build/$(WHEEL)
 
 format: setup-test
 	sh tools/format.sh
@@ -60,8 +60,8 @@ tarball: setup-floor build-floor
 tarball-aarch64 tarball-x86_64: tarball-%: setup-floor build-floor-%
 	sh tools/make-tarball build/floor-$* build/dist $(EPOCH)
 
-dist: deb tarball
-	cd build/dist && sha256sum *.deb *.tar.gz >SHA256SUMS
+dist: deb tarball wheel
+	cd build/dist && sha256sum *.deb *.tar.gz *.whl >SHA256SUMS
 
 clean:
 	rm -rf build
