@@ -1,6 +1,8 @@
 /* fuse_calls.c - see fuse_calls.h. */
 #include "api/fuse_calls.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +21,8 @@ struct op {
 	struct rk_calls_op pub;
 	enum rk_comm_kind kind;
 	bool host, queued;
+	int64_t grid;  /* of one that is told from others by its size; -1: any */
+	uint32_t next; /* the next of the same name and another size, 0: none */
 };
 
 struct rk_fuse_calls {
@@ -47,8 +51,8 @@ uint64_t rk_fuse_calls_wants(enum rk_table t)
 
 	if (!f->duration)
 		return 0;
-	return UINT64_C(1) << f->name | UINT64_C(1) << f->start | UINT64_C(1) << f->duration |
-	       UINT64_C(1) << f->rank;
+	return (t == RK_KERNELS ? UINT64_C(1) << RK_K_GRID_X : 0) | UINT64_C(1) << f->name |
+	       UINT64_C(1) << f->start | UINT64_C(1) << f->duration | UINT64_C(1) << f->rank;
 }
 
 int rk_fuse_calls_new(struct rk_context *ctx, const int64_t *ranks, size_t n,
@@ -94,7 +98,9 @@ static int add_op(struct rk_fuse_calls *c, uint32_t label, struct rk_comm comm, 
 	if (!v)
 		return rk_fail_nomem(err);
 	c->ops = v;
-	v[c->nops] = (struct op){ .kind = comm.kind, .host = comm.host, .queued = comm.queued };
+	v[c->nops] = (struct op){
+		.kind = comm.kind, .host = comm.host, .queued = comm.queued, .grid = -1
+	};
 	v[c->nops].pub = (struct rk_calls_op){ .label = label,
 					       .any = comm.kind == RK_COMM_ANY,
 					       .waits = !comm.queued };
@@ -128,6 +134,36 @@ static int look_up(struct rk_fuse_calls *c, uint32_t name, uint32_t *ret, struct
 	*ret = *known;
 	if (*known == NAME_NOTHING)
 		*known = 0;
+	return rc;
+}
+
+/*
+ * A kernel that does not say what it does: all ranks of a communicator launch it with as many
+ * workgroups, and other communicators and operations mostly with others.
+ */
+static int by_grid(struct rk_fuse_calls *c, uint32_t *what, int64_t grid, struct rk_error *err)
+{
+	uint32_t at = *what, first = *what, label;
+	struct rk_comm comm = { .kind = RK_COMM_ANY };
+	char words[320];
+	int rc;
+
+	while (at && c->ops[at - NAME_OPS].grid != grid)
+		at = c->ops[at - NAME_OPS].next;
+	if (at || grid <= 0) {
+		*what = at ? at : first;
+		return 0;
+	}
+	snprintf(words, sizeof(words), "%s, %" PRId64 " workgroups",
+		 rk_strtab_borrow(c->ctx->names, c->ops[first - NAME_OPS].pub.label, NULL), grid);
+	rc = rk_strtab_add(c->ctx->names, words, strlen(words), &label, err);
+	if (rc == 0)
+		rc = add_op(c, label, comm, what, err);
+	if (rc == 0 && *what != NAME_NOTHING) {
+		c->ops[*what - NAME_OPS].grid = grid;
+		c->ops[*what - NAME_OPS].next = c->ops[first - NAME_OPS].next;
+		c->ops[first - NAME_OPS].next = *what;
+	}
 	return rc;
 }
 
@@ -235,6 +271,12 @@ static int add_row(struct rk_fuse_calls *c, const struct rk_batch *b, size_t i, 
 	if (!r || duration < 0 || call.start_ns < 0 ||
 	    !rk_add_i64(call.start_ns, duration, &call.end_ns))
 		return 0;
+	if (t == RK_KERNELS && what >= NAME_OPS && c->ops[what - NAME_OPS].kind == RK_COMM_ANY) {
+		int rc = by_grid(c, &what, rk_batch_int(b, RK_K_GRID_X, i, -1), err);
+
+		if (rc < 0 || what == NAME_NOTHING)
+			return rc;
+	}
 	return add_call(c, r, what, t == RK_KERNELS, &call, err);
 }
 

@@ -6,6 +6,8 @@
  * from their start to the end of the next hipDeviceSynchronize or its like, for it is done by then. Such
  * calls relate clocks, and say nothing about waiting.
  *
+ * Kernels whose names do not say which operation they are count as different ones when their grids differ.
+ *
  * Memory: 24 bytes for each call, up to RK_CALLS_MAX of all ranks together. Of a rank that has more than
  * its share the first and the last are kept, as many of each.
  */

@@ -337,8 +337,9 @@ static void next_row(struct rows *r)
 }
 
 static void put_kernel(struct rows *r, const struct world *w, uint64_t rank, uint32_t name,
-		       int64_t from, int64_t to, bool comm)
+		       int64_t from, int64_t to, int64_t grid)
 {
+	const bool comm = grid > 0;
 	int64_t start = on_clock(w, rank, from), end = on_clock(w, rank, to);
 	uint64_t device = rank - first_rank_of(w, node_of(w, rank));
 
@@ -346,7 +347,7 @@ static void put_kernel(struct rows *r, const struct world *w, uint64_t rank, uin
 	set(r, RK_K_START, start);
 	set(r, RK_K_DURATION, end - start);
 	for (unsigned i = 0; i < 3; i++) {
-		set(r, RK_K_GRID_X + i, i ? 1 : 64);
+		set(r, RK_K_GRID_X + i, i ? 1 : comm ? grid : 64);
 		set(r, RK_K_BLOCK_X + i, i ? 1 : 256);
 	}
 	set(r, RK_K_STREAM, comm);
@@ -378,16 +379,16 @@ static void put_step(struct rows *r, struct world *w, uint64_t rank, uint64_t k,
 		int64_t slot = (came - *ready) / (int64_t)n, from = *ready + slot * (int64_t)i;
 
 		put_kernel(r, w, rank, w->compute[i % COMPUTE_NAMES], from + slot / 10,
-			   from + slot * 9 / 10, false);
+			   from + slot * 9 / 10, 0);
 		t->compute_ns += on_clock(w, rank, from + slot * 9 / 10) -
 				 on_clock(w, rank, from + slot / 10);
 	}
 	if (is_recorded(w, rank, k)) {
-		put_kernel(r, w, rank, w->comm[operation(w, k)], came, left, true);
+		put_kernel(r, w, rank, w->comm[operation(w, k)], came, left, 8 << operation(w, k));
 		t->comm_ns += on_clock(w, rank, left) - on_clock(w, rank, came);
 	}
 	if (s->overlap) {
-		put_kernel(r, w, rank, w->compute[0], came, came + beside, false);
+		put_kernel(r, w, rank, w->compute[0], came, came + beside, 0);
 		beside = on_clock(w, rank, came + beside) - on_clock(w, rank, came);
 		t->compute_ns += beside;
 		t->both_ns += is_recorded(w, rank, k) ? beside : 0;
@@ -404,7 +405,7 @@ static int64_t put_kernels(struct world *w, uint64_t rank)
 	for (uint64_t k = 0; k < w->s.collectives; k++)
 		put_step(&r, w, rank, k, &ready);
 	for (uint64_t i = 0; !w->s.collectives && i < w->s.kernels; i++, ready += 10000)
-		put_kernel(&r, w, rank, w->compute[i % COMPUTE_NAMES], ready, ready + 8000, false);
+		put_kernel(&r, w, rank, w->compute[i % COMPUTE_NAMES], ready, ready + 8000, 0);
 	rows_close(&r);
 	return ready;
 }
