@@ -66,6 +66,10 @@ function notes(data) {
 	if (data.folded_rows) {
 		say(`${grouped(data.folded_rows)} rows are of further queues, streams or threads and share one lane.`);
 	}
+	if (data.left_out_ranks) {
+		say(`${grouped(data.left_out_ranks)} ranks are not in the timeline: it has those in trouble, those that ` +
+			"compute longest and shortest, and those that others wait for.");
+	}
 	if (data.left_out_rows) {
 		say(`${grouped(data.left_out_rows)} rows have times that cannot be shown.`);
 	}

@@ -110,6 +110,11 @@ static void tell(struct work *w)
 		rk_diag_add(d, "time-not-shown", "", 0, out,
 			    "rows that lasted more than 26 days, or more than 73 years from time "
 			    "0; left out of the timeline");
+	if (rk_html_ranks_left_out(w->report.ranks))
+		rk_diag_add(d, "timeline-ranks", "", 0, rk_html_ranks_left_out(w->report.ranks),
+			    "ranks that the timeline has no room for; it has %d: those in trouble, "
+			    "those that compute longest and shortest, those that others wait for",
+			    RK_HTML_RANKS);
 	if (w->report.kernels.nrows > RK_HTML_TABLE_ROWS)
 		rk_diag_add(d, "many-names", "", 0, w->report.kernels.nrows,
 			    "names of kernels; the page lists the first %d by time",
@@ -159,6 +164,8 @@ static int write_page(struct work *w, struct rk_html_result *ret, struct rk_erro
 					   .names = &w->names,
 					   .strings = w->run->ctx.names,
 					   .hide = w->hide,
+					   .left_out_ranks =
+						   rk_html_ranks_left_out(w->report.ranks),
 					   .run = w->recording };
 	struct rk_output *out = NULL;
 	int rc = rk_output_open(w->opt->path, &out, err);

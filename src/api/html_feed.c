@@ -7,7 +7,9 @@
 #include "base/alloc.h"
 #include "pass/aggregate_map.h"
 #include "pass/ahead.h"
+#include "pass/keep.h"
 #include "pass/sort.h"
+#include "report/ranks_parts.h"
 
 #define BIT(f) (UINT64_C(1) << (f))
 
@@ -93,8 +95,15 @@ void rk_html_names_release(struct rk_html_names *n)
 
 /* ---- lanes ---- */
 
+/* Ranks whose rows are shown, ascending. v NULL: all. */
+struct shown {
+	int64_t *v;
+	size_t n;
+};
+
 struct feed {
 	struct rk_run *run;
+	const struct shown *shown;
 	const struct plan *plan;
 	enum rk_html_kind kind;
 	struct rk_lanes *lanes;
@@ -157,14 +166,17 @@ static uint64_t wants(const struct plan *p)
 	return bits;
 }
 
-/* Rows of a table by time, see convert.c. */
+/* Rows of a table by time, see convert.c; `rank` is the column that `shown` is about. */
 static int open_sorted(struct rk_run *run, enum rk_table t, uint64_t want, bool spill,
-		       struct rk_source **ret, struct rk_error *err)
+		       const struct shown *shown, unsigned rank, struct rk_source **ret,
+		       struct rk_error *err)
 {
 	struct rk_context *ctx = &run->ctx;
 	struct rk_source *rows;
 	int rc = rk_run_scan(run, t, want, &rows, err);
 
+	if (rc == 0 && shown && shown->v)
+		rc = rk_keep_some_open(rows, rank, shown->v, shown->n, true, &rows, err);
 	if (rc == 0)
 		rc = rk_fuse_times_open(run->times, &rows, err);
 	if (rc == 0)
@@ -196,7 +208,8 @@ static int feed_rows(struct feed *f, bool spill, struct rk_error *err)
 {
 	const struct rk_batch *b;
 	struct rk_source *rows = NULL;
-	int rc = open_sorted(f->run, f->plan->table, wants(f->plan), spill, &rows, err);
+	int rc = open_sorted(f->run, f->plan->table, wants(f->plan), spill, f->shown,
+			     (unsigned)f->plan->rank, &rows, err);
 
 	if (rc < 0)
 		return rc;
@@ -211,10 +224,11 @@ static int feed_rows(struct feed *f, bool spill, struct rk_error *err)
 }
 
 static int feed_table(struct rk_run *run, enum rk_html_kind kind, const struct rk_html_names *names,
-		      const struct rk_report *r, bool spill, struct rk_lanes *lanes,
-		      struct rk_error *err)
+		      const struct rk_report *r, const struct shown *shown, bool spill,
+		      struct rk_lanes *lanes, struct rk_error *err)
 {
 	struct feed f = { .run = run,
+			  .shown = shown,
 			  .plan = &plans[kind],
 			  .kind = kind,
 			  .lanes = lanes,
@@ -233,15 +247,15 @@ static int feed_table(struct rk_run *run, enum rk_html_kind kind, const struct r
 
 /* All tables, each as `spill` says. RK_E_UNSORTED: *ret_kind needs the other way. */
 static int try_lanes(struct rk_run *run, const struct rk_html_names *names,
-		     const struct rk_report *r, const bool *spill, struct rk_lanes **ret,
-		     unsigned *ret_kind, struct rk_error *err)
+		     const struct rk_report *r, const struct shown *shown, const bool *spill,
+		     struct rk_lanes **ret, unsigned *ret_kind, struct rk_error *err)
 {
 	struct rk_lanes *l = NULL;
 	unsigned k = 0;
 	int rc = rk_lanes_new(&run->ctx, names->count, &l, err);
 
 	for (; rc == 0 && k < RK_NLANE_KINDS; k++)
-		rc = feed_table(run, (enum rk_html_kind)k, names, r, spill[k], l, err);
+		rc = feed_table(run, (enum rk_html_kind)k, names, r, shown, spill[k], l, err);
 	if (rc == 0)
 		rc = rk_lanes_finish(l, err);
 	if (rc < 0) {
@@ -253,21 +267,50 @@ static int try_lanes(struct rk_run *run, const struct rk_html_names *names,
 	return 0;
 }
 
+/* Of very many ranks those that are worth a look. */
+static int choose_ranks(const struct rk_ranks *k, struct shown *ret, struct rk_error *err)
+{
+	bool *picked;
+
+	if (!rk_html_ranks_left_out(k))
+		return 0;
+	picked = rk_calloc(k->nranks, sizeof(*picked));
+	ret->v = rk_calloc(RK_HTML_RANKS, sizeof(*ret->v));
+	if (!picked || !ret->v || !rk_ranks_pick(k, RK_HTML_RANKS, picked)) {
+		rk_free(picked);
+		return rk_fail_nomem(err);
+	}
+	for (size_t i = 0; i < k->nranks && ret->n < RK_HTML_RANKS; i++)
+		if (picked[i])
+			ret->v[ret->n++] = k->ranks[i].rank;
+	rk_free(picked);
+	return 0;
+}
+
+size_t rk_html_ranks_left_out(const struct rk_ranks *k)
+{
+	return k && k->nranks > RK_HTML_RANKS ? k->nranks - RK_HTML_RANKS : 0;
+}
+
 /* Rows that are nearly in order are sorted as they come; a table that is not is read again. */
 int rk_html_feed_lanes(struct rk_run *run, const struct rk_html_names *names,
 		       const struct rk_report *r, struct rk_lanes **ret, struct rk_error *err)
 {
 	bool spill[RK_NLANE_KINDS] = { false };
+	struct shown shown = { 0 };
 	unsigned kind;
-	int rc;
+	int rc = choose_ranks(r->ranks, &shown, err);
 
-	for (;;) {
-		rc = try_lanes(run, names, r, spill, ret, &kind, err);
+	while (rc == 0) {
+		rc = try_lanes(run, names, r, &shown, spill, ret, &kind, err);
 		if (rc != RK_E_UNSORTED || spill[kind])
-			return rc;
+			break; /* done, or failed */
 		rk_error_clear(err);
 		spill[kind] = true;
+		rc = 0;
 	}
+	rk_free(shown.v);
+	return rc;
 }
 
 /* ---- curves ---- */
@@ -300,7 +343,7 @@ int rk_html_feed_curves(struct rk_run *run, struct rk_curves *ret, struct rk_err
 
 	if (!(rk_run_tables(run) & RK_TABLE_BIT(RK_SAMPLES)))
 		return 0;
-	rc = open_sorted(run, RK_SAMPLES, RK_WANT_ALL, true, &rows, err);
+	rc = open_sorted(run, RK_SAMPLES, RK_WANT_ALL, true, NULL, 0, &rows, err);
 	if (rc < 0)
 		return rc;
 	while ((rc = rk_source_next(rows, &b, err)) > 0) {

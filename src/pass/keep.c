@@ -1,4 +1,4 @@
-/* keep.c - the rows of one rank. */
+/* keep.c - the rows of one rank, or of some. */
 #include "pass/keep.h"
 
 #include <string.h>
@@ -9,19 +9,47 @@ struct keep {
 	struct rk_source base;
 	struct rk_source *rows;
 	unsigned field;
-	int64_t value;
+	int64_t value; /* where there is one */
+	const int64_t *values;
+	size_t n;
 	bool null;
+	/* what came last, and whether it is one of them: rows of a rank follow each other */
+	int64_t last;
+	bool last_kept, looked;
 	struct rk_builder b;
 	bool made; /* `b` has been initialised, for b.cap rows */
 	uint32_t *at;
 	size_t cap;
 };
 
-static bool is_kept(const struct keep *k, const struct rk_column *c, size_t row)
+static bool is_one(const struct keep *k, int64_t value)
 {
+	size_t low = 0, high = k->n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (k->values[mid] < value)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < k->n && k->values[low] == value;
+}
+
+static bool is_kept(struct keep *k, const struct rk_column *c, size_t row)
+{
+	int64_t value;
+
 	if (!rk_column_has(c, row))
 		return k->null;
-	return !k->null && ((const int32_t *)c->data)[row] == k->value;
+	value = ((const int32_t *)c->data)[row];
+	if (!k->looked || value != k->last) {
+		k->last_kept = is_one(k, value);
+		k->last = value;
+		k->looked = true;
+	}
+	return k->last_kept;
 }
 
 /* Which rows are kept; how many, or < 0. */
@@ -106,8 +134,8 @@ static void keep_close(struct rk_source *base)
 	rk_free(k);
 }
 
-int rk_keep_open(struct rk_source *rows, unsigned field, int64_t value, bool null,
-		 struct rk_source **ret, struct rk_error *err)
+int rk_keep_some_open(struct rk_source *rows, unsigned field, const int64_t *values, size_t n,
+		      bool null, struct rk_source **ret, struct rk_error *err)
 {
 	static const struct rk_source_ops ops = { .next = keep_next, .close = keep_close };
 	struct keep *k = rk_calloc(1, sizeof(*k));
@@ -120,8 +148,23 @@ int rk_keep_open(struct rk_source *rows, unsigned field, int64_t value, bool nul
 	k->base = (struct rk_source){ &ops, rows->schema };
 	k->rows = rows;
 	k->field = field;
-	k->value = value;
+	k->values = values;
+	k->n = n;
 	k->null = null;
 	*ret = &k->base;
 	return 0;
+}
+
+int rk_keep_open(struct rk_source *rows, unsigned field, int64_t value, bool null,
+		 struct rk_source **ret, struct rk_error *err)
+{
+	int rc = rk_keep_some_open(rows, field, NULL, 0, null, ret, err);
+	struct keep *k = (struct keep *)*ret;
+
+	if (rc == 0 && !null) {
+		k->value = value;
+		k->values = &k->value;
+		k->n = 1;
+	}
+	return rc;
 }

@@ -1,4 +1,4 @@
-/* keep.h - the rows of one rank: those with a given number in one column. */
+/* keep.h - the rows of one rank, or of some: those with given numbers in one column. */
 #ifndef RK_KEEP_H
 #define RK_KEEP_H
 
@@ -11,5 +11,9 @@
  */
 int rk_keep_open(struct rk_source *rows, unsigned field, int64_t value, bool null,
 		 struct rk_source **ret, struct rk_error *err);
+
+/* As above, with any of `values`, ascending and borrowed; with `null`, those that have none as well. */
+int rk_keep_some_open(struct rk_source *rows, unsigned field, const int64_t *values, size_t n,
+		      bool null, struct rk_source **ret, struct rk_error *err);
 
 #endif

@@ -166,6 +166,7 @@ static void put_head(struct rk_json_out *j, const struct rk_html_page *p, int64_
 	rk_json_uint(j, "folded_rows", rk_lanes_folded(p->lanes));
 	rk_json_uint(j, "left_out_rows", rk_lanes_left_out(p->lanes));
 	rk_json_uint(j, "left_out_samples", p->curves->left_out);
+	rk_json_uint(j, "left_out_ranks", p->left_out_ranks);
 }
 
 int rk_html_timeline_json(const struct rk_html_page *p, const uint32_t *order, int64_t origin,

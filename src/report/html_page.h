@@ -41,6 +41,7 @@ struct rk_html_page {
 	const struct rk_strtab *strings;
 	struct rk_html_hide hide; /* for what names hosts, users and paths */
 	const char *run;          /* JSON about the recording, NULL: not known */
+	size_t left_out_ranks;    /* of the timeline */
 };
 
 int rk_html_write(const struct rk_html_page *p, struct rk_output *out, struct rk_error *err);

@@ -80,6 +80,21 @@ def a_row_for_each_rank_as_csv(place):
 
 
 @test
+def a_page_of_very_many_ranks_has_a_timeline_of_some(place):
+    subprocess.run([GEN_RANKS, "-o", place.path / "many", "--ranks", "80", "--nodes", "10", "--kernels", "100",
+                    "--collectives", "10", "--slow", "71"], check=True)
+    done = place.rockit("report", place.path / "many", "--html", place.path / "page.html")
+    assert done.returncode == 0 and "16 times" in done.stderr and "timeline" in done.stderr, done.stderr
+    page = (place.path / "page.html").read_text()
+    data = json.loads(page.split('id="timeline-data">')[1].split("</script>")[0])
+    ranks = {lane["rank"] for lane in data["lanes"]}
+    assert len(ranks) == 64 and 71 in ranks and data["left_out_ranks"] == 16, ranks
+    assert sum(lane["rows"] for lane in data["lanes"]) == 64 * 100 and not data["folded_rows"]
+    report = json.loads(page.split('id="report">')[1].split("</script>")[0])
+    assert len(report["ranks"]["ranks"]) == 80 and report["kernel_rows"] == 8000
+
+
+@test
 def threads_change_nothing(place):
     job, _ = make(place)
     assert ranks_of(place, job, "--threads", "1") == ranks_of(place, job, "--threads", "3")

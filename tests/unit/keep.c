@@ -49,6 +49,37 @@ static const char *kept(struct world *w, struct ranks *r, int64_t rank, bool nul
 	return world_drain(w, rows);
 }
 
+static const char *kept_some(struct world *w, struct ranks *r, const int64_t *ranks, size_t n)
+{
+	struct rk_source *rows;
+
+	r->at = 0;
+	w->text.len = 0;
+	rows = world_source(rk_table_schema(RK_MARKERS), make, r);
+	if (!CHECK(rk_keep_some_open(rows, RK_R_RANK, ranks, n, n > 1, &rows, &w->err) == 0))
+		return "";
+	return world_drain(w, rows);
+}
+
+TEST(rows_of_some_ranks_are_kept_with_those_of_none)
+{
+	static const int64_t first[] = { 0 }, both[] = { -4, 0, 1, 9 }, none[] = { 5 };
+	struct ranks r = { .at = 0 };
+	struct world w;
+	size_t lines = 0;
+
+	world_open(&w, 1);
+	CHECK(rk_builder_init(&r.b, rk_table_schema(RK_MARKERS), 6, NULL) == 0);
+	CHECK_STR(kept_some(&w, &r, first, 1),
+		  "name=|start_ns=0|rank=0\nname=|start_ns=3|rank=0\n");
+	CHECK_STR(kept_some(&w, &r, none, 1), "");
+	for (const char *at = kept_some(&w, &r, both, 4); *at; at++)
+		lines += *at == '\n';
+	CHECK_U64(lines, 18);
+	rk_builder_release(&r.b);
+	world_close(&w);
+}
+
 TEST(rows_of_one_rank_are_kept_and_no_others)
 {
 	struct ranks r = { .at = 0 };
