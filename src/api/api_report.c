@@ -374,6 +374,8 @@ static int report_make(struct work *w, struct rk_error *err)
 
 	if (rc == 0 && !w->fuse)
 		rc = rk_run_check_clocks(w->run, err);
+	if (rc == 0 && !w->fuse)
+		rc = rk_run_warn_ranks(w->run, err);
 	if (rc == 0)
 		rc = make_sections(w, tables, err);
 	if (rc == 0 && w->fuse)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/fuse_clock.h"
+#include "api/fuse_problems.h"
 #include "base/alloc.h"
 #include "pass/copy_matrix.h"
 #include "pass/rank_load.h"
@@ -359,6 +360,9 @@ static int owner_make(struct rk_fuse *f, struct owner *o, struct rk_error *err)
 	r->job = o->members.job;
 	r->reference = o->members.v[o->clocks.reference].rank;
 	r->base_ns = o->clocks.base_ns;
+	rc = rk_fuse_damaged(f->run, &o->members, err);
+	if (rc < 0)
+		return rc;
 	r->problems = o->members.problems;
 	r->nproblems = o->members.nproblems;
 	rk_fuse_clocks_tell(&o->clocks, &o->members, f->run->ctx.diag);

@@ -43,6 +43,9 @@ struct rk_fuse_members {
 
 /* The ranks of the run's files; n is 0 or 1 where it is not a job of several. */
 int rk_fuse_members(struct rk_run *run, struct rk_fuse_members *ret, struct rk_error *err);
+/* The same without a look at rows: of files that name no rank nothing is known. */
+int rk_fuse_members_by_folder(struct rk_run *run, struct rk_fuse_members *ret,
+			      struct rk_error *err);
 void rk_fuse_members_release(struct rk_fuse_members *m);
 /* NULL: no such rank. */
 const struct rk_fuse_member *rk_fuse_member_of(const struct rk_fuse_members *m, int64_t rank);

@@ -410,10 +410,22 @@ int rk_fuse_members(struct rk_run *run, struct rk_fuse_members *ret, struct rk_e
 	return rc;
 }
 
-int rk_run_warn_ranks(struct rk_run *run, struct rk_error *err)
+int rk_fuse_members_by_folder(struct rk_run *run, struct rk_fuse_members *ret, struct rk_error *err)
 {
 	struct rk_fuse_members m = { .job = "" };
 	int rc = make(run, false, &m, err);
+
+	if (rc < 0)
+		rk_fuse_members_release(&m);
+	else
+		*ret = m;
+	return rc;
+}
+
+int rk_run_warn_ranks(struct rk_run *run, struct rk_error *err)
+{
+	struct rk_fuse_members m = { .job = "" };
+	int rc = rk_fuse_members_by_folder(run, &m, err);
 
 	/* what a single run is like, others tell; but not that it was one of many */
 	for (size_t i = 0; rc == 0 && i < m.nproblems; i++)

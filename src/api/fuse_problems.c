@@ -398,3 +398,32 @@ int rk_fuse_problems(struct rk_run *run, struct rk_fuse_members *m, struct rk_er
 		rc = compare_versions(run, m, which, err);
 	return rc < 0 ? rc : compare_nodes(m, err);
 }
+
+int rk_fuse_damaged(struct rk_run *run, struct rk_fuse_members *m, struct rk_error *err)
+{
+	static const struct ask damaged = {
+		"broken",
+		"damaged-rows",
+		NULL,
+		" has tables that are damaged; rows before the damage count",
+		" have tables that are damaged; rows before the damage count",
+		""
+	};
+	struct rk_rank_list l = { .v = NULL }, once = { .v = NULL };
+	int rc = 0;
+
+	for (size_t i = 0; i < run->nfound; i++)
+		if (run->found[i].damaged && run->found[i].rank >= 0)
+			rk_rank_list_add(&l, run->found[i].rank);
+	if (l.n)
+		qsort(l.v, l.n, sizeof(*l.v), by_rank);
+	for (size_t i = 0; i < l.n; i++)
+		if (!i || l.v[i] != l.v[i - 1])
+			rk_rank_list_add(&once, l.v[i]);
+	once.bad |= l.bad;
+	if (once.n || once.bad)
+		rc = tell(m, &damaged, "", &once, err);
+	rk_rank_list_release(&l);
+	rk_rank_list_release(&once);
+	return rc;
+}

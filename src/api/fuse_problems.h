@@ -23,6 +23,8 @@ int rk_problem_add(struct rk_fuse_members *m, const char *kind, const char *warn
 
 /* All that places, records and members tell. Members are settled before. */
 int rk_fuse_problems(struct rk_run *run, struct rk_fuse_members *m, struct rk_error *err);
+/* Damage that was found only when rows were read. */
+int rk_fuse_damaged(struct rk_run *run, struct rk_fuse_members *m, struct rk_error *err);
 /* Of them: ranks that are missing, come twice or are of another job (fuse_absent.c). */
 int rk_fuse_absent(struct rk_run *run, struct rk_fuse_members *m, struct rk_error *err);
 

@@ -5,7 +5,7 @@
  * clock, however many processes wrote them; rows of several nodes are not, and nothing in their
  * files says how far apart the clocks are. That is told instead of guessed.
  */
-#include "api/run.h"
+#include "api/fuse.h"
 
 enum { MAX_NODES = 64 };
 
@@ -42,12 +42,42 @@ static int find_nodes(struct rk_run *run, struct nodes *ret, struct rk_error *er
 	return rc;
 }
 
+static void warn(struct rk_run *run, size_t n, const char *one, const char *other)
+{
+	rk_diag_add(run->ctx.diag, "several-clocks", "", 0, 1,
+		    "%zu nodes (%s, %s%s) have a clock each; their times cannot be compared", n,
+		    one, other, n > 2 ? ", ..." : "");
+}
+
+/* Of ranks whose machines are known; false: they are not. Names of nodes are told, machines count. */
+static bool machines_known(struct rk_run *run, const struct rk_fuse_members *m)
+{
+	const struct rk_fuse_member *other = NULL;
+	uint32_t last = 0;
+
+	for (size_t i = 0; i < m->n; i++) {
+		if (!m->v[i].node[0])
+			return false;
+		last = m->v[i].machine > last ? m->v[i].machine : last;
+		if (!other && m->v[i].machine != m->v[0].machine)
+			other = &m->v[i];
+	}
+	if (other)
+		warn(run, (size_t)last + 1, m->v[0].node, other->node);
+	return m->n > 1;
+}
+
 int rk_run_check_clocks(struct rk_run *run, struct rk_error *err)
 {
+	struct rk_fuse_members members = { .job = "" };
 	struct nodes nodes = { .n = 0 };
 	size_t warnings;
-	int rc;
+	int rc = rk_fuse_members_by_folder(run, &members, err);
+	bool known = rc == 0 && machines_known(run, &members);
 
+	rk_fuse_members_release(&members);
+	if (rc < 0 || known)
+		return rc;
 	if (!(rk_run_tables(run) >> RK_PROCESSES & 1) || !rk_run_rescannable(run, RK_PROCESSES))
 		return 0;
 	/* what is odd about the files is told by the passes that use their rows */
@@ -55,10 +85,7 @@ int rk_run_check_clocks(struct rk_run *run, struct rk_error *err)
 	rc = find_nodes(run, &nodes, err);
 	rk_diag_reset(run->ctx.diag, warnings);
 	if (rc == 0 && nodes.n > 1)
-		rk_diag_add(run->ctx.diag, "several-clocks", "", 0, 1,
-			    "%u nodes (%s, %s%s) have a clock each; their times cannot be compared",
-			    nodes.n, rk_strtab_borrow(run->ctx.names, nodes.ids[0], NULL),
-			    rk_strtab_borrow(run->ctx.names, nodes.ids[1], NULL),
-			    nodes.n > 2 ? ", ..." : "");
+		warn(run, nodes.n, rk_strtab_borrow(run->ctx.names, nodes.ids[0], NULL),
+		     rk_strtab_borrow(run->ctx.names, nodes.ids[1], NULL));
 	return rc;
 }

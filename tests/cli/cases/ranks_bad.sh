@@ -11,7 +11,9 @@ job() { # a job of four that is whole
 	rm -rf job && for r in 0 1 2 3; do rank job/rank-0000$r $r n$((r / 2)) done; done
 }
 rows() {
-	"$ROCKIT" report --format json "$@" 2>/dev/null | sed -n 's/.*"kernel_rows":\([0-9]*\).*/\1 kernels/p'
+	"$ROCKIT" report --format json "$@" >report.json 2>/dev/null
+	sed -n 's/.*"kernel_rows":\([0-9]*\).*/\1 kernels/p' report.json
+	sed -n '/"problems"/,$p' report.json | grep -o '"kind": *"[a-z-]*"'
 }
 say() { # what is wrong, as a conversion tells it, and what a report counts
 	echo "# $1"
