@@ -20,7 +20,8 @@ install(FILES ${PROJECT_BINARY_DIR}/rockit.pc DESTINATION ${CMAKE_INSTALL_LIBDIR
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 file(GLOB documents CONFIGURE_DEPENDS docs/*.md)
 install(FILES ${documents} DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs)
-# Libraries that were linked in bring their licenses.
+# Libraries that were linked in bring their licenses, also into the wheel.
 if(ROCKIT_FLOOR_DEPS)
+  file(CREATE_LINK ${ROCKIT_FLOOR_DEPS}/licenses ${PROJECT_BINARY_DIR}/licenses SYMBOLIC)
   install(DIRECTORY ${ROCKIT_FLOOR_DEPS}/licenses DESTINATION ${CMAKE_INSTALL_DOCDIR})
 endif()

@@ -1,5 +1,5 @@
 #!/bin/sh
-# floor_root.sh - the tarball runs, from where it is unpacked, on systems that are older than this.
+# floor_root.sh - tarball and wheel run, from where they are unpacked, on a system older than this.
 #
 # Debian 11 has glibc 2.31, with threads and dlopen in libraries of their own as in 2.28. Of a
 # system with 2.28 itself no packages are left on the mirrors: for that floor.py reads versions.
@@ -8,7 +8,7 @@
 machine=$(uname -m)
 tarball=$(find "$dist" -name "rockit-*-linux-$machine.tar.gz" 2>/dev/null | sort | tail -n 1)
 [ -n "$tarball" ] || skip "no tarball: make tarball"
-make_root bullseye root
+make_root bullseye root python3
 
 mkdir -p "root/opt/some where"
 tar -C "root/opt/some where" --strip-components=1 -xf "$tarball"
@@ -38,4 +38,15 @@ done
 check "the library can be loaded" in_root root sh -c '
 	ln -sf "'"$top"'/lib/librockit.so.1" /tmp/l.so && out=$(LD_PRELOAD=/tmp/l.so /bin/true 2>&1) &&
 	test -z "$out"'
+
+wheel=$(find "$dist" -name "rockit-*-manylinux*_$machine.whl" 2>/dev/null | sort | tail -n 1)
+if [ -n "$wheel" ]; then
+	mkdir root/tmp/wheel
+	cp "$wheel" root/tmp/rockit.whl
+	check "the wheel unpacks" in_root root python3 -m zipfile -e /tmp/rockit.whl /tmp/wheel
+	check "an old Python reads a trace with it" in_root root env PYTHONPATH=/tmp/wheel python3 -c '
+import rockit
+with rockit.open("/tmp/trace") as run:
+    assert len(run["kernels"]) == 500, len(run["kernels"])'
+fi
 finish root

@@ -38,17 +38,18 @@ mirror_of() { # where this system's packages come from
 		/etc/apt/sources.list.d/ubuntu.sources 2>/dev/null | head -n 1
 }
 
-# make_root RELEASE FOLDER - a copy of its bare root; skips the test where none can be made.
+# make_root RELEASE FOLDER [PACKAGE] - a copy of its bare root, with a package more; skips the test
+# where none can be made.
 make_root() {
 	[ "${ROCKIT_TEST_FULL:-}" = 1 ] || skip "for make test-full"
 	[ "$(id -u)" = 0 ] || skip "not root"
 	command -v debootstrap >/dev/null || skip "no debootstrap"
 	unshare -m true 2>/dev/null || skip "no mounts of our own"
-	kept=$source_dir/build/roots/$1.tar
+	kept=$source_dir/build/roots/$1${3:+-$3}.tar
 	if [ ! -e "$kept" ]; then
 		mkdir -p "$source_dir/build/roots"
 		rm -rf root-part
-		debootstrap --variant=minbase "$1" root-part "$(mirror_of)" >debootstrap.log 2>&1 || {
+		debootstrap --variant=minbase ${3:+"--include=$3"} "$1" root-part "$(mirror_of)" >debootstrap.log 2>&1 || {
 			tail -n 3 debootstrap.log
 			rm -rf root-part
 			skip "no root of $1 to be had"
