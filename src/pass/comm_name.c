@@ -277,8 +277,8 @@ void rk_comm_label(const char *name, size_t len, char *text, size_t size)
 	snprintf(text, size, "%s%s%.*s", c.op, rest.len ? " " : "",
 		 (int)(rest.len < 200 ? rest.len : 200), rest.s);
 	/* names of others are known by their underscores */
-	at = strlen(c.op) + 1;
-	if (begins(rest, "cross_") || c.host || at >= size)
+	at = strlen(c.op);
+	if (begins(rest, "cross_") || c.host || at >= strlen(text))
 		return;
 	for (char *s = text + at; *s; s++)
 		if (*s == '_')

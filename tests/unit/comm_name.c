@@ -143,8 +143,11 @@ TEST(labels_fit_their_place)
 		rk_comm_label(name, sizeof(name) - 1, text, size);
 		CHECK_U64(strlen(text), size - 1);
 	}
+	/* nothing behind the end is touched */
+	memset(text, '_', sizeof(text));
 	rk_comm_label("gemm", 4, text, sizeof(text));
 	CHECK_STR(text, "");
+	CHECK_MEM(text + 1, "___________", sizeof(text) - 1);
 }
 
 TEST(functions_that_wait_for_a_device_are_known)
