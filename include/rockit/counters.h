@@ -31,6 +31,22 @@ const char *rk_counters_arch_find(const char *name);
 const struct rk_counter *rk_counters_at(const char *arch, size_t i);
 const struct rk_counter *rk_counters_find(const char *arch, const char *name);
 
+/* Names of their own: rk_counter_names_release. */
+struct rk_counter_names {
+	char **names; /* NULL at the end */
+	size_t n;
+	uint64_t reserved[2]; /* 0 */
+};
+/* Categories of counters by subject: "instructions", "waves", "memory", "cache", ... */
+int rk_counters_categories(struct rk_counter_names *ret, struct rk_error *err);
+/*
+ * What a category has on a target, as "@memory" of a spec would ask for it. RK_E_USAGE names the
+ * nearest category when there is none of that name.
+ */
+int rk_counters_of_category(const char *arch, const char *category, struct rk_counter_names *ret,
+			    struct rk_error *err);
+void rk_counter_names_release(struct rk_counter_names *n); /* NULL is fine */
+
 /* What became of one requested name on a target. */
 enum rk_counter_status {
 	RK_COUNTER_OK,      /* exists as written */

@@ -2,6 +2,7 @@
 #ifndef ROCKIT_ERROR_H
 #define ROCKIT_ERROR_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "rockit/decls.h"
@@ -32,6 +33,14 @@ struct rk_error {
 	char message[512];    /* one sentence: lower case, no full stop */
 	uint64_t reserved[4]; /* 0 */
 };
+
+/*
+ * The error in one line with its place, "trace.csv:12: ...", NUL-terminated and cut to `size`. "" when
+ * there is none. Returns `buf`.
+ */
+const char *rk_error_text(const struct rk_error *err, char *buf, size_t size);
+/* "format", "usage", ...: a stable word for a code of enum rk_code; "unknown" for others. */
+const char *rk_code_word(int code);
 
 RK_END_DECLS
 

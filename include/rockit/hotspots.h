@@ -67,7 +67,7 @@ struct rk_hotspot_silent {
 	uint64_t reserved[2]; /* 0 */
 };
 
-/* Names and warnings are the run's: it lives no longer than the run. */
+/* It keeps what it needs of the run, which may be closed before it is freed. */
 struct rk_hotspots {
 	struct rk_hotspot_kernel *kernels; /* samples before traces; by weight, largest first */
 	size_t nkernels;
@@ -77,7 +77,8 @@ struct rk_hotspots {
 	uint64_t samples, cycles; /* weight of all */
 	const struct rk_warning *warnings;
 	size_t nwarnings;
-	void *memory[2]; /* what the pointers above point into */
+	void *memory[2];    /* what the pointers above point into */
+	struct rk_run *run; /* kept; not to be used */
 };
 
 /* Owned by the caller: rk_hotspots_free. A run without samples and traces gives no kernels. */

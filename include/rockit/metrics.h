@@ -190,7 +190,10 @@ struct rk_metrics_options {
 	uint64_t reserved[8]; /* 0 */
 };
 
-/* Owned by the caller: rk_metrics_free. Lives no longer than the run. */
+/*
+ * Owned by the caller: rk_metrics_free. It keeps what it needs of the run, which may be closed
+ * before.
+ */
 int rk_run_metrics(struct rk_run *run, const struct rk_metrics_options *opt,
 		   struct rk_metrics **ret, struct rk_error *err);
 void rk_metrics_free(struct rk_metrics *m); /* NULL is fine */

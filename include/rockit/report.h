@@ -13,6 +13,7 @@
 RK_BEGIN_DECLS
 
 struct rk_run_file; /* rockit.h */
+struct rk_run;
 struct rk_hotspots; /* hotspots.h */
 struct rk_ranks;    /* ranks.h */
 
@@ -95,7 +96,7 @@ struct rk_report_table {
 	uint64_t reserved[2]; /* 0 */
 };
 
-/* Names, files and warnings are the run's: the report lives no longer than the run. */
+/* It keeps what it needs of the run, which may be closed before it is freed. */
 struct rk_report {
 	uint64_t kernel_rows;    /* of a statistics file: the sum of its calls */
 	int64_t sum_duration_ns; /* of the kernels, barriers included */
@@ -117,6 +118,7 @@ struct rk_report {
 	size_t nfiles;
 	const struct rk_warning *warnings;
 	size_t nwarnings;
+	struct rk_run *run; /* kept; not to be used */
 };
 
 enum rk_report_format { RK_REPORT_TEXT, RK_REPORT_JSON, RK_REPORT_CSV };
@@ -140,8 +142,6 @@ void rk_text_free(char *text);
 int rk_text_save(const char *path, const char *text, size_t len, struct rk_error *err);
 
 void rk_report_free(struct rk_report *r); /* NULL is fine */
-
-struct rk_run;
 
 struct rk_html_options {
 	const char *path;               /* the file; "-" is stdout */

@@ -2,8 +2,9 @@
  * rockit.h - the library: open profiler output as one run, convert it, report on it.
  *
  * Nothing here prints or exits. Calls return 0 or a negative enum rk_code with `err` filled
- * (NULL is accepted). One run belongs to one thread at a time; runs do not share anything.
- * The API is 0.x: free to change until it is declared stable.
+ * (NULL is accepted). A run is used by one thread at a time: while one does, calls of another fail
+ * with RK_E_USAGE. Runs do not share anything. NULL and closed handles are RK_E_USAGE, or NULL and 0
+ * from functions that have no error; docs/api.md has the rules that all headers share.
  */
 #ifndef ROCKIT_ROCKIT_H
 #define ROCKIT_ROCKIT_H
@@ -21,6 +22,9 @@ RK_BEGIN_DECLS
 
 #define ROCKIT_VERSION "0.1.0"
 
+/* Of the library that is linked, as ROCKIT_VERSION is of the header. */
+const char *rk_version(void);
+
 struct rk_run;
 
 struct rk_run_options {
@@ -30,7 +34,11 @@ struct rk_run_options {
 	bool truncate;      /* kernel names cut to the bare function name */
 	bool hide_secrets;  /* in the command lines of processes */
 	bool redact;        /* with hide_secrets: host, user and paths in them as well */
-	/* Called now and then with bytes read of bytes to read (0: unknown); nonzero cancels. */
+	/*
+	 * Called now and then with bytes read of bytes to read (0: unknown); nonzero cancels. May be
+	 * called from a thread of the library, one call at a time, and not after the run was closed.
+	 * Calls on its own run fail; it may close the run and release streams.
+	 */
 	int (*progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg;
 	uint64_t reserved[8]; /* 0 */
@@ -42,7 +50,11 @@ struct rk_run_options {
  */
 int rk_run_open(const char *const *paths, size_t npaths, const struct rk_run_options *opt,
 		struct rk_run **ret, struct rk_error *err);
-void rk_run_close(struct rk_run *run); /* NULL is fine */
+/*
+ * NULL and a run that is closed are fine. Results and streams that are still there keep what they
+ * need of it.
+ */
+void rk_run_close(struct rk_run *run);
 
 /* Fails with RK_E_USAGE when the file `out` is one that the run is read from: it would be lost. */
 int rk_run_check_output(const struct rk_run *run, const char *out, struct rk_error *err);
@@ -78,13 +90,13 @@ struct rk_convert_options {
 	uint64_t reserved[8]; /* 0 */
 };
 
-/* Rows written per table, in the order of the table names. */
 struct rk_convert_result {
 	uint64_t rows;        /* all tables together */
 	unsigned files;       /* files that appeared */
 	uint64_t reserved[8]; /* 0 */
 };
 
+/* `ret` may be NULL. */
 int rk_run_convert(struct rk_run *run, const struct rk_convert_options *opt,
 		   struct rk_convert_result *ret, struct rk_error *err);
 

@@ -58,6 +58,27 @@ const char *const *rk_session_notes(const struct rk_session *s, size_t *ret_n);
 /* Known trouble of this tool, release and chip. Borrowed. */
 const char *const *rk_session_hazards(const struct rk_session *s, size_t *ret_n);
 
+/* One run of the program, as it would be started. All is the session's. */
+struct rk_planned_pass {
+	const char *what;            /* "trace", "counters", "PC samples and trace" */
+	const char *dir;             /* where its files go */
+	const char *const *argv;     /* the profiler's command line, NULL at the end */
+	const char *const *env;      /* NAME=VALUE beyond what is inherited, NULL at the end */
+	const char *const *counters; /* NULL at the end */
+	uint64_t reserved[4];        /* 0 */
+};
+
+struct rk_planned {
+	const char *tool, *tool_path, *tool_version; /* "" when not known */
+	const char *arch;                            /* "gfx942", ""; assumed where none is seen */
+	bool profiled; /* false: a rank that was not chosen, the program runs alone */
+	const struct rk_planned_pass *passes;
+	size_t npasses;
+};
+
+/* What running it would do: commands are built and nothing is started. Borrowed. */
+const struct rk_planned *rk_session_planned(const struct rk_session *s);
+
 struct rk_session_hooks {
 	/* A line about what happens now ("pass 1 of 3: trace"); may be NULL. */
 	void (*say)(void *arg, const char *line);
@@ -84,6 +105,27 @@ struct rk_session_result {
  */
 int rk_session_run(struct rk_session *s, const struct rk_session_hooks *hooks,
 		   struct rk_session_result *ret, struct rk_error *err);
+
+/*
+ * Sessions for the usual questions, planned as by rk_session_plan. `base` has the program and all
+ * that is the same whatever the question; what a function is about is filled in where base is silent.
+ */
+
+/*
+ * A kernel by its name, a regular expression (NULL: all): times, and counters of the categories waves
+ * and instructions. Where the profiler filters counters alone, the times are of all kernels.
+ */
+int rk_session_for_kernel(const struct rk_session_options *base, const char *kernel,
+			  struct rk_session **ret, struct rk_error *err);
+/* Traffic and bandwidth of memory: counters of the categories memory and cache. */
+int rk_session_for_memory(const struct rk_session_options *base, struct rk_session **ret,
+			  struct rk_error *err);
+/* How busy the compute units are: counters of the category compute_unit. */
+int rk_session_for_compute_unit(const struct rk_session_options *base, struct rk_session **ret,
+				struct rk_error *err);
+/* rocprof-compute (Omniperf) on the target `arch`, "gfx942"; NULL: as base says, or what is here. */
+int rk_session_for_rocprof_compute(const struct rk_session_options *base, const char *arch,
+				   struct rk_session **ret, struct rk_error *err);
 
 RK_END_DECLS
 

@@ -8,6 +8,7 @@
 
 #include "rockit/decls.h"
 #include "rockit/error.h"
+#include "rockit/report.h"
 
 RK_BEGIN_DECLS
 
@@ -30,7 +31,24 @@ struct rk_tools_found {
 	uint64_t reserved[2]; /* 0 */
 };
 
-void rk_tools_release(struct rk_tools_found *t);
+struct rk_tools_options {
+	const char *root;     /* put before the places to look in, for tests; NULL or "" */
+	const char *path;     /* instead of $PATH; NULL: $PATH */
+	uint64_t reserved[8]; /* 0 */
+};
+
+/*
+ * Looks in PATH, $ROCM_PATH, /opt/rocm* and the site-packages of ROCm wheels; starts no process.
+ * Nothing found is no error. `opt` may be NULL.
+ */
+int rk_tools_find(const struct rk_tools_options *opt, struct rk_tools_found *ret,
+		  struct rk_error *err);
+/* The program that --tool NAME would run, "rocprof-compute" by its old name, too; NULL: none. */
+const struct rk_tool_found *rk_tools_best(const struct rk_tools_found *t, const char *tool);
+/* As text, JSON or CSV; *ret_text is NUL-terminated and freed by rk_text_free. */
+int rk_tools_render(const struct rk_tools_found *t, enum rk_report_format format, char **ret_text,
+		    size_t *ret_len, struct rk_error *err);
+void rk_tools_release(struct rk_tools_found *t); /* NULL is fine */
 
 /* The i-th word for `tool` of a session: "auto", then the profilers. NULL past the last. */
 const char *rk_tool_word(size_t i);

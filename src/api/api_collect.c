@@ -9,6 +9,7 @@
 #include "api/fuse.h"
 #include "api/fuse_times.h"
 #include "base/alloc.h"
+#include "base/handle.h"
 #include "base/json_out.h"
 #include "codec/tree.h"
 #include "io/file.h"
@@ -171,12 +172,16 @@ static int write_record(const char *path, const struct rk_fuse_members *m,
 
 int rk_slurm_record(const char *dir, struct rk_error *err)
 {
-	char *path = rk_strf("%s/run.json", dir);
 	struct rk_fuse_members m = { .job = "" };
 	struct rk_fuse_times *times = NULL;
 	struct rk_run *run = NULL;
-	int rc = path ? rk_run_open(&dir, 1, NULL, &run, err) : rk_fail_nomem(err);
+	char *path;
+	int rc;
 
+	if (!dir)
+		return rk_misuse(__func__, err);
+	path = rk_strf("%s/run.json", dir);
+	rc = path ? rk_run_open(&dir, 1, NULL, &run, err) : rk_fail_nomem(err);
 	if (rc == 0)
 		rc = rk_fuse_members(run, &m, err);
 	if (rc == 0)

@@ -6,6 +6,7 @@
 
 #include "api/diff_doubts.h"
 #include "base/alloc.h"
+#include "base/handle.h"
 #include "pass/diff_noise.h"
 #include "pass/diff_parts.h"
 #include "pass/diff_structure.h"
@@ -69,8 +70,8 @@ static int fill(struct rk_run *run, const struct rk_fuse_members *m, struct rk_p
 	return rc;
 }
 
-int rk_run_profile(struct rk_run *run, const char *label, bool structure, struct rk_profile **ret,
-		   struct rk_error *err)
+static int profile_of(struct rk_run *run, const char *label, bool structure,
+		      struct rk_profile **ret, struct rk_error *err)
 {
 	struct rk_fuse_members ranks = { .job = "" };
 	struct rk_profile *made = NULL;
@@ -98,6 +99,21 @@ int rk_run_profile(struct rk_run *run, const char *label, bool structure, struct
 	rk_run_tell_names(run);
 	*ret = made;
 	return 0;
+}
+
+int rk_run_profile(struct rk_run *run, const char *label, bool structure, struct rk_profile **ret,
+		   struct rk_error *err)
+{
+	int rc;
+
+	if (!ret)
+		return rk_misuse(__func__, err);
+	rc = rk_run_enter(run, __func__, err);
+	if (rc < 0)
+		return rc;
+	rc = profile_of(run, label, structure, ret, err);
+	rk_run_leave(run);
+	return rc;
 }
 
 /* ---- sides and doubts ---- */
@@ -369,9 +385,29 @@ static int compare(struct rk_diff_work *w, struct result *r, const struct rk_dif
 	return rc;
 }
 
-int rk_diff_make(const struct rk_profile *const *a, size_t na, const struct rk_profile *const *b,
-		 size_t nb, const struct rk_diff_options *opt, struct rk_diff **ret,
-		 struct rk_error *err)
+static void destroy_diff(void *p)
+{
+	struct result *r = p;
+	struct rk_diff *d = p; /* its first member */
+
+	if (!r)
+		return;
+	rk_free(d->kernels);
+	rk_free(d->grids);
+	rk_free(d->copies.v);
+	rk_free(d->calls.v);
+	rk_free(d->ranks.v);
+	rk_structure_release(&d->structure);
+	rk_list_release(&r->texts);
+	rk_list_release(&r->doubts);
+	rk_list_release(&r->labels_a);
+	rk_list_release(&r->labels_b);
+	rk_free(r);
+}
+
+static int diff_of(const struct rk_profile *const *a, size_t na, const struct rk_profile *const *b,
+		   size_t nb, const struct rk_diff_options *opt, struct rk_diff **ret,
+		   struct rk_error *err)
 {
 	static const struct rk_diff_options nothing;
 	struct result *r = rk_calloc(1, sizeof(*r));
@@ -387,39 +423,75 @@ int rk_diff_make(const struct rk_profile *const *a, size_t na, const struct rk_p
 	rk_free(w.pairs);
 	if (r)
 		r->texts = w.texts;
+	if (rc == 0)
+		rc = rk_handle_open(RK_HANDLE_DIFF, r, destroy_diff, err);
 	if (rc < 0) {
-		rk_diff_free(r ? &r->d : NULL);
+		destroy_diff(r);
 		return rc;
 	}
 	*ret = &r->d;
 	return 0;
 }
 
+/* All of them, or, when one is no profile, none. */
+static int use_profiles(const struct rk_profile *const *p, size_t n, const char *fn,
+			struct rk_error *err)
+{
+	for (size_t i = 0; i < n; i++) {
+		int rc = rk_handle_use(RK_HANDLE_PROFILE, p[i], fn, err);
+
+		if (rc == 0)
+			continue;
+		while (i--)
+			rk_handle_drop(p[i]);
+		return rc;
+	}
+	return 0;
+}
+
+static void drop_profiles(const struct rk_profile *const *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		rk_handle_drop(p[i]);
+}
+
+int rk_diff_make(const struct rk_profile *const *a, size_t na, const struct rk_profile *const *b,
+		 size_t nb, const struct rk_diff_options *opt, struct rk_diff **ret,
+		 struct rk_error *err)
+{
+	int rc;
+
+	if (!a || !b || !na || !nb || !ret)
+		return rk_misuse(__func__, err);
+	rc = RK_CHECK_OPTIONS(opt, __func__, err);
+	if (rc == 0)
+		rc = use_profiles(a, na, __func__, err);
+	if (rc < 0)
+		return rc;
+	rc = use_profiles(b, nb, __func__, err);
+	if (rc == 0) {
+		rc = diff_of(a, na, b, nb, opt, ret, err);
+		drop_profiles(b, nb);
+	}
+	drop_profiles(a, na);
+	return rc;
+}
+
 void rk_diff_free(struct rk_diff *d)
 {
-	struct result *r = (struct result *)d; /* d is its first member */
-
-	if (!d)
-		return;
-	rk_free(d->kernels);
-	rk_free(d->grids);
-	rk_free(d->copies.v);
-	rk_free(d->calls.v);
-	rk_free(d->ranks.v);
-	rk_structure_release(&d->structure);
-	rk_list_release(&r->texts);
-	rk_list_release(&r->doubts);
-	rk_list_release(&r->labels_a);
-	rk_list_release(&r->labels_b);
-	rk_free(r);
+	rk_handle_close(RK_HANDLE_DIFF, d);
 }
 
 int rk_diff_render(const struct rk_diff *d, enum rk_diff_format format,
 		   const struct rk_render_options *look, char **ret_text, size_t *ret_len,
 		   struct rk_error *err)
 {
+	static const struct rk_render_options plain;
 	struct rk_bytes out;
 
+	if (!d || !ret_text)
+		return rk_misuse(__func__, err);
+	look = look ? look : &plain;
 	rk_bytes_init(&out, TEXT_MAX_BYTES);
 	if (format == RK_DIFF_JSON)
 		rk_diff_json(&out, d);

@@ -4,6 +4,7 @@
 #include "api/hotspots_impl.h"
 #include "api/run.h"
 #include "base/alloc.h"
+#include "base/handle.h"
 #include "pass/aggregate.h"
 #include "pass/aggregate_map.h"
 #include "report/hotspots_parts.h"
@@ -189,39 +190,82 @@ static int add_trace(struct rk_run *run, struct rk_hotspots *h, struct rk_error 
 	return rc;
 }
 
-int rk_run_hotspots(struct rk_run *run, struct rk_hotspots **ret, struct rk_error *err)
+static void destroy_hotspots(void *p)
 {
-	struct rk_hotspots *h = rk_calloc(1, sizeof(*h));
-	int rc = h ? fill(run, h, err) : rk_fail_nomem(err);
+	struct rk_hotspots *h = p;
 
-	if (rc == 0)
-		rc = add_trace(run, h, err);
-	if (rc < 0) {
-		rk_hotspots_free(h);
-		return rc;
-	}
-	rk_run_tell_names(run);
-	h->warnings = rk_run_warnings(run, &h->nwarnings);
-	*ret = h;
-	return 0;
-}
-
-void rk_hotspots_free(struct rk_hotspots *h)
-{
 	if (!h)
 		return;
 	rk_free(h->memory[0]);
 	rk_free(h->memory[1]);
 	rk_free(h->kernels);
 	rk_free(h->silent);
+	rk_free((void *)h->warnings);
+	if (h->run)
+		rk_handle_drop(h->run);
 	rk_free(h);
+}
+
+/* What is the run's stays with it: the result keeps it. */
+static int give(struct rk_run *run, struct rk_hotspots *h, struct rk_error *err)
+{
+	int rc = rk_run_copy_warnings(run, &h->warnings, &h->nwarnings, err);
+
+	if (rc == 0)
+		rc = rk_handle_open(RK_HANDLE_HOTSPOTS, h, destroy_hotspots, err);
+	if (rc < 0)
+		return rc;
+	rk_handle_keep(run);
+	h->run = run;
+	return 0;
+}
+
+static int hotspots_of(struct rk_run *run, struct rk_hotspots **ret, struct rk_error *err)
+{
+	struct rk_hotspots *h = rk_calloc(1, sizeof(*h));
+	int rc = h ? fill(run, h, err) : rk_fail_nomem(err);
+
+	if (rc == 0)
+		rc = add_trace(run, h, err);
+	if (rc == 0) {
+		rk_run_tell_names(run);
+		rc = give(run, h, err);
+	}
+	if (rc < 0) {
+		destroy_hotspots(h);
+		return rc;
+	}
+	*ret = h;
+	return 0;
+}
+
+int rk_run_hotspots(struct rk_run *run, struct rk_hotspots **ret, struct rk_error *err)
+{
+	int rc;
+
+	if (!ret)
+		return rk_misuse(__func__, err);
+	if (rk_run_enter(run, __func__, err) < 0)
+		return RK_E_USAGE;
+	rc = hotspots_of(run, ret, err);
+	rk_run_leave(run);
+	return rc;
+}
+
+void rk_hotspots_free(struct rk_hotspots *h)
+{
+	rk_handle_close(RK_HANDLE_HOTSPOTS, h);
 }
 
 int rk_hotspots_render(const struct rk_hotspots *h, const struct rk_render_options *look,
 		       char **ret_text, size_t *ret_len, struct rk_error *err)
 {
+	static const struct rk_render_options plain;
 	struct rk_bytes out;
 
+	if (!h || !ret_text)
+		return rk_misuse(__func__, err);
+	look = look ? look : &plain;
 	rk_bytes_init(&out, TEXT_MAX_BYTES);
 	if (look->format == RK_REPORT_JSON)
 		rk_hotspots_json(&out, h);

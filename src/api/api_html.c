@@ -5,6 +5,7 @@
 #include "api/fuse_times.h"
 #include "api/html_feed.h"
 #include "base/alloc.h"
+#include "base/handle.h"
 #include "base/text.h"
 #include "session/secrets.h"
 
@@ -195,8 +196,8 @@ static void work_release(struct work *w)
 	rk_free(w->recording);
 }
 
-int rk_run_html(struct rk_run *run, const struct rk_html_options *opt, struct rk_html_result *ret,
-		struct rk_error *err)
+static int html_of(struct rk_run *run, const struct rk_html_options *opt,
+		   struct rk_html_result *ret, struct rk_error *err)
 {
 	struct work w = { .run = run, .opt = opt };
 	struct rk_html_result did = { 0 };
@@ -218,5 +219,19 @@ int rk_run_html(struct rk_run *run, const struct rk_html_options *opt, struct rk
 	work_release(&w);
 	if (rc == 0 && ret)
 		*ret = did;
+	return rc;
+}
+
+int rk_run_html(struct rk_run *run, const struct rk_html_options *opt, struct rk_html_result *ret,
+		struct rk_error *err)
+{
+	int rc;
+
+	if (!opt || !opt->path)
+		return rk_misuse(__func__, err);
+	if (RK_CHECK_OPTIONS(opt, __func__, err) < 0 || rk_run_enter(run, __func__, err) < 0)
+		return RK_E_USAGE;
+	rc = html_of(run, opt, ret, err);
+	rk_run_leave(run);
 	return rc;
 }

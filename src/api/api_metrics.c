@@ -5,6 +5,7 @@
 
 #include "api/metrics_impl.h"
 #include "base/alloc.h"
+#include "base/handle.h"
 #include "metric/metric_verdict.h"
 #include "pass/times.h"
 
@@ -454,8 +455,8 @@ static void context_release(struct context *c)
 	rk_free(c->at);
 }
 
-int rk_run_metrics(struct rk_run *run, const struct rk_metrics_options *opt,
-		   struct rk_metrics **ret, struct rk_error *err)
+static int metrics_of(struct rk_run *run, const struct rk_metrics_options *opt,
+		      struct rk_metrics **ret, struct rk_error *err)
 {
 	static const struct rk_metrics_options nothing;
 	struct context c = { .work = { .run = run, .opt = opt ? opt : &nothing } };
@@ -477,5 +478,22 @@ int rk_run_metrics(struct rk_run *run, const struct rk_metrics_options *opt,
 	if (rc == 0)
 		rc = rk_metric_result(&c.work, ret, err);
 	context_release(&c);
+	return rc;
+}
+
+int rk_run_metrics(struct rk_run *run, const struct rk_metrics_options *opt,
+		   struct rk_metrics **ret, struct rk_error *err)
+{
+	struct rk_run_callback c;
+	int rc;
+
+	if (!ret)
+		return rk_misuse(__func__, err);
+	if (RK_CHECK_OPTIONS(opt, __func__, err) < 0 || rk_run_enter(run, __func__, err) < 0)
+		return RK_E_USAGE;
+	rk_run_call_back(&c, run);
+	rc = metrics_of(run, opt, ret, err);
+	rk_run_called_back(&c);
+	rk_run_leave(run);
 	return rc;
 }

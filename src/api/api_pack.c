@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/diag.h"
+#include "base/handle.h"
 #include "pack/pack_build.h"
 #include "report/pack_page.h"
 
@@ -103,12 +104,27 @@ static int show(struct rk_pack *k, struct rk_error *err)
 
 /* ---- public ---- */
 
+static void destroy_pack(void *arg)
+{
+	struct rk_pack *p = arg;
+
+	rk_pack_plan_free(p->plan);
+	rk_arena_free(p->arena);
+	rk_free(p->packages);
+	rk_free(p);
+}
+
 int rk_pack_new(const struct rk_pack_options *o, struct rk_pack **ret, struct rk_error *err)
 {
-	struct rk_pack *k = rk_calloc(1, sizeof(*k));
+	struct rk_pack *k;
 	const char *version = NULL;
 	int rc;
 
+	if (!o || !o->artifact_dir || !ret)
+		return rk_misuse(__func__, err);
+	if (RK_CHECK_OPTIONS(o, __func__, err) < 0)
+		return RK_E_USAGE;
+	k = rk_calloc(1, sizeof(*k));
 	if (!k)
 		return rk_fail_nomem(err);
 	k->o = *o;
@@ -121,38 +137,68 @@ int rk_pack_new(const struct rk_pack_options *o, struct rk_pack **ret, struct rk
 		rc = rk_pack_tag(k->plan, k->o.platform_tag, &k->tag, err);
 	if (rc == 0)
 		rc = show(k, err);
-	if (rc == 0) {
+	if (rc == 0)
+		rc = rk_handle_open(RK_HANDLE_PACK, k, destroy_pack, err);
+	if (rc == 0)
 		*ret = k;
-		k = NULL;
-	}
-	rk_pack_free(k);
+	else
+		destroy_pack(k);
 	return rc;
 }
 
 const struct rk_pack_package *rk_pack_packages(const struct rk_pack *p, size_t *ret_n)
 {
+	const struct rk_pack_package *packages;
+
+	if (!ret_n)
+		return NULL;
+	*ret_n = 0;
+	if (!rk_handle_hold(RK_HANDLE_PACK, p))
+		return NULL;
 	*ret_n = p->npackages;
-	return p->packages;
+	packages = p->packages;
+	rk_handle_drop(p);
+	return packages;
 }
 
 const struct rk_warning *rk_pack_warnings(const struct rk_pack *p, size_t *ret_n)
 {
-	return rk_diag_list(p->plan->diag, ret_n);
+	const struct rk_warning *list;
+
+	if (!ret_n)
+		return NULL;
+	*ret_n = 0;
+	if (!rk_handle_hold(RK_HANDLE_PACK, p))
+		return NULL;
+	list = rk_diag_list(p->plan->diag, ret_n);
+	rk_handle_drop(p);
+	return list;
 }
 
 const char *rk_pack_version(const struct rk_pack *p)
 {
-	return p->plan->version;
+	const char *version;
+
+	if (!rk_handle_hold(RK_HANDLE_PACK, p))
+		return NULL;
+	version = p->plan->version;
+	rk_handle_drop(p);
+	return version;
 }
 
 int rk_pack_render(const struct rk_pack *p, enum rk_report_format format, char **ret,
 		   size_t *ret_len, struct rk_error *err)
 {
-	struct rk_pack_page page = { .version = p->plan->version,
-				     .packages = p->packages,
-				     .npackages = p->npackages };
+	struct rk_pack_page page;
 	struct rk_bytes out;
 
+	if (!ret)
+		return rk_misuse(__func__, err);
+	if (rk_handle_use(RK_HANDLE_PACK, p, __func__, err) < 0)
+		return RK_E_USAGE;
+	page = (struct rk_pack_page){ .version = p->plan->version,
+				      .packages = p->packages,
+				      .npackages = p->npackages };
 	page.warnings = rk_pack_warnings(p, &page.nwarnings);
 	rk_bytes_init(&out, PAGE_MAX_BYTES);
 	if (format == RK_REPORT_JSON)
@@ -161,22 +207,25 @@ int rk_pack_render(const struct rk_pack *p, enum rk_report_format format, char *
 		rk_pack_page_csv(&out, &page);
 	else
 		rk_pack_page_text(&out, &page);
+	rk_handle_drop(p);
 	return rk_bytes_give(&out, ret, ret_len, err);
 }
 
 int rk_pack_build(struct rk_pack *p, struct rk_error *err)
 {
-	if (!p->o.dest_dir)
-		return rk_fail(err, RK_E_USAGE, "no folder to put packages into");
-	return rk_pack_build_all(p->plan, &p->o, p->tag, err);
+	int rc = rk_handle_use(RK_HANDLE_PACK, p, __func__, err);
+
+	if (rc < 0)
+		return rc;
+	if (p->o.dest_dir)
+		rc = rk_pack_build_all(p->plan, &p->o, p->tag, err);
+	else
+		rc = rk_fail(err, RK_E_USAGE, "no folder to put packages into");
+	rk_handle_drop(p);
+	return rc;
 }
 
 void rk_pack_free(struct rk_pack *p)
 {
-	if (!p)
-		return;
-	rk_pack_plan_free(p->plan);
-	rk_arena_free(p->arena);
-	rk_free(p->packages);
-	rk_free(p);
+	rk_handle_close(RK_HANDLE_PACK, p);
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/handle.h"
 #include "report/ranks_parts.h"
 #include "rockit/ranks.h"
 
@@ -10,9 +11,13 @@ enum { TEXT_MAX_BYTES = 1 << 30 };
 int rk_ranks_render(const struct rk_ranks *k, const struct rk_render_options *opt, char **ret_text,
 		    size_t *ret_len, struct rk_error *err)
 {
+	static const struct rk_render_options plain;
 	struct rk_bytes out;
 	struct rk_page page;
 
+	if (!k || !ret_text)
+		return rk_misuse(__func__, err);
+	opt = opt ? opt : &plain;
 	rk_bytes_init(&out, TEXT_MAX_BYTES);
 	if (opt->format == RK_REPORT_JSON) {
 		rk_bytes_puts(&out, "{\"schema\":1,\n \"ranks\":");

@@ -6,6 +6,7 @@
 #include "api/fuse.h"
 #include "api/run_energy.h"
 #include "base/alloc.h"
+#include "base/handle.h"
 #include "format/reader.h"
 #include "io/output.h"
 #include "pass/aggregate.h"
@@ -393,8 +394,40 @@ static int report_make(struct work *w, struct rk_error *err)
 	return rc < 0 ? rc : make_tables(w, err);
 }
 
-int rk_run_report(struct rk_run *run, const struct rk_report_options *opt, struct rk_report **ret,
-		  struct rk_error *err)
+static void destroy_report(void *p)
+{
+	struct rk_report *r = p;
+
+	for (unsigned s = 0; s < RK_NSECTIONS; s++)
+		rk_free(rk_report_section(r, (enum rk_section)s)->rows);
+	rk_free(r->energy.devices);
+	rk_hotspots_free(r->hotspots);
+	rk_ranks_free(r->ranks);
+	rk_free(r->counters);
+	rk_free(r->tables);
+	rk_free((void *)r->warnings);
+	if (r->run)
+		rk_handle_drop(r->run);
+	rk_free(r);
+}
+
+/* What is the run's stays with it: the report keeps it. */
+static int give(struct work *w, struct rk_error *err)
+{
+	int rc = rk_run_copy_warnings(w->run, &w->r->warnings, &w->r->nwarnings, err);
+
+	w->r->files = rk_run_files(w->run, &w->r->nfiles);
+	if (rc == 0)
+		rc = rk_handle_open(RK_HANDLE_REPORT, w->r, destroy_report, err);
+	if (rc < 0)
+		return rc;
+	rk_handle_keep(w->run);
+	w->r->run = w->run;
+	return 0;
+}
+
+static int report_run(struct rk_run *run, const struct rk_report_options *opt,
+		      struct rk_report **ret, struct rk_error *err)
 {
 	struct work w = { .run = run, .ctx = rk_run_context(run) };
 	int rc = find_by(opt ? opt->by : NULL, &w.by, err);
@@ -408,16 +441,15 @@ int rk_run_report(struct rk_run *run, const struct rk_report_options *opt, struc
 	w.r->stats_of = rk_run_stats_of(run);
 	w.r->by = w.by ? by_names[w.by] : NULL;
 	rc = report_make(&w, err);
-	if (rc < 0) {
-		rk_report_free(w.r);
-		goto out;
+	if (rc == 0) {
+		make_totals(&w);
+		rk_run_tell_names(run);
+		rc = give(&w, err);
 	}
-	make_totals(&w);
-	rk_run_tell_names(run);
-	w.r->files = rk_run_files(run, &w.r->nfiles);
-	w.r->warnings = rk_run_warnings(run, &w.r->nwarnings);
-	*ret = w.r;
-out:
+	if (rc == 0)
+		*ret = w.r;
+	else
+		destroy_report(w.r);
 	for (unsigned s = 0; s < RK_NSECTIONS; s++)
 		rk_agg_free(w.aggs[s]);
 	rk_free(w.counters);
@@ -426,25 +458,34 @@ out:
 	return rc;
 }
 
+int rk_run_report(struct rk_run *run, const struct rk_report_options *opt, struct rk_report **ret,
+		  struct rk_error *err)
+{
+	int rc;
+
+	if (!ret)
+		return rk_misuse(__func__, err);
+	if (RK_CHECK_OPTIONS(opt, __func__, err) < 0 || rk_run_enter(run, __func__, err) < 0)
+		return RK_E_USAGE;
+	rc = report_run(run, opt, ret, err);
+	rk_run_leave(run);
+	return rc;
+}
+
 void rk_report_free(struct rk_report *r)
 {
-	if (!r)
-		return;
-	for (unsigned s = 0; s < RK_NSECTIONS; s++)
-		rk_free(rk_report_section(r, (enum rk_section)s)->rows);
-	rk_free(r->energy.devices);
-	rk_hotspots_free(r->hotspots);
-	rk_ranks_free(r->ranks);
-	rk_free(r->counters);
-	rk_free(r->tables);
-	rk_free(r);
+	rk_handle_close(RK_HANDLE_REPORT, r);
 }
 
 int rk_report_render(const struct rk_report *r, const struct rk_render_options *opt,
 		     char **ret_text, size_t *ret_len, struct rk_error *err)
 {
+	static const struct rk_render_options plain;
 	struct rk_bytes out;
 
+	if (!r || !ret_text)
+		return rk_misuse(__func__, err);
+	opt = opt ? opt : &plain;
 	rk_bytes_init(&out, TEXT_MAX_BYTES);
 	if (opt->format == RK_REPORT_JSON)
 		rk_report_json(&out, r);
@@ -462,5 +503,7 @@ void rk_text_free(char *text)
 
 int rk_text_save(const char *path, const char *text, size_t len, struct rk_error *err)
 {
+	if (!path || (len && !text))
+		return rk_misuse(__func__, err);
 	return rk_write_file(path, text, len, err);
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/handle.h"
 #include "base/json_out.h"
 #include "base/num.h"
 #include "base/text.h"
@@ -69,8 +70,21 @@ static int fill_job(struct rk_slurm_job *j, struct rk_slurm_options *o, struct r
 	return rc;
 }
 
-int rk_slurm_plan(const struct rk_slurm_options *opt, struct rk_slurm_job **ret,
-		  struct rk_error *err)
+static void destroy_job(void *p)
+{
+	struct rk_slurm_job *j = p;
+
+	if (!j)
+		return;
+	rk_bytes_release(&j->script);
+	rk_free(j->dir);
+	rk_free(j->ranks);
+	rk_free(j->id);
+	rk_free(j);
+}
+
+static int plan_job(const struct rk_slurm_options *opt, struct rk_slurm_job **ret,
+		    struct rk_error *err)
 {
 	const struct rk_session_options what = { .preset = opt->preset,
 						 .context = opt->context,
@@ -94,34 +108,55 @@ int rk_slurm_plan(const struct rk_slurm_options *opt, struct rk_slurm_job **ret,
 	if (rc == 0)
 		rc = fill_job(j, &o, err);
 	rk_preset_free(preset);
+	if (rc == 0)
+		rc = rk_handle_open(RK_HANDLE_SLURM_JOB, j, destroy_job, err);
 	if (rc < 0) {
-		rk_slurm_job_free(j);
+		destroy_job(j);
 		return rc;
 	}
 	*ret = j;
 	return 0;
 }
 
+int rk_slurm_plan(const struct rk_slurm_options *opt, struct rk_slurm_job **ret,
+		  struct rk_error *err)
+{
+	if (!opt || !ret)
+		return rk_misuse(__func__, err);
+	if (RK_CHECK_OPTIONS(opt, __func__, err) < 0)
+		return RK_E_USAGE;
+	return plan_job(opt, ret, err);
+}
+
 void rk_slurm_job_free(struct rk_slurm_job *j)
 {
-	if (!j)
-		return;
-	rk_bytes_release(&j->script);
-	rk_free(j->dir);
-	rk_free(j->ranks);
-	rk_free(j->id);
-	rk_free(j);
+	rk_handle_close(RK_HANDLE_SLURM_JOB, j);
 }
 
 const char *rk_slurm_script(const struct rk_slurm_job *j, size_t *ret_len)
 {
+	const char *text;
+
+	if (!ret_len)
+		return NULL;
+	*ret_len = 0;
+	if (!rk_handle_hold(RK_HANDLE_SLURM_JOB, j))
+		return NULL;
 	*ret_len = j->script.len;
-	return (const char *)j->script.data;
+	text = (const char *)j->script.data;
+	rk_handle_drop(j);
+	return text;
 }
 
 const char *rk_slurm_dir(const struct rk_slurm_job *j)
 {
-	return j->dir;
+	const char *dir;
+
+	if (!rk_handle_hold(RK_HANDLE_SLURM_JOB, j))
+		return NULL;
+	dir = j->dir;
+	rk_handle_drop(j);
+	return dir;
 }
 
 /* ---- asking Slurm ---- */
@@ -220,7 +255,7 @@ static int take_id(struct rk_slurm_job *j, const struct answer *a, struct rk_err
 	return j->id ? 0 : rk_fail_nomem(err);
 }
 
-int rk_slurm_submit(struct rk_slurm_job *j, const char **ret_id, struct rk_error *err)
+static int submit(struct rk_slurm_job *j, const char **ret_id, struct rk_error *err)
 {
 	char *path = rk_strf("%s/job.sh", j->dir);
 	char *argv[] = { "sbatch", "--parsable", path, NULL };
@@ -240,6 +275,20 @@ int rk_slurm_submit(struct rk_slurm_job *j, const char **ret_id, struct rk_error
 	if (rc == 0)
 		*ret_id = j->id;
 	rk_free(path);
+	return rc;
+}
+
+int rk_slurm_submit(struct rk_slurm_job *j, const char **ret_id, struct rk_error *err)
+{
+	int rc;
+
+	if (!ret_id)
+		return rk_misuse(__func__, err);
+	rc = rk_handle_use(RK_HANDLE_SLURM_JOB, j, __func__, err);
+	if (rc < 0)
+		return rc;
+	rc = submit(j, ret_id, err);
+	rk_handle_drop(j);
 	return rc;
 }
 
@@ -357,6 +406,8 @@ int rk_slurm_wait(const char *id, const struct rk_slurm_hooks *h, int *ret_statu
 	char last[400] = "";
 	unsigned ms = FIRST_MS, unknown = 0;
 
+	if (!id || !ret_status)
+		return rk_misuse(__func__, err);
 	for (;;) {
 		struct job_state s;
 		int signal = 0, rc = look(id, &s, &signal, err);

@@ -10,6 +10,7 @@
 #include "api/run.h"
 #include "api/run_energy.h"
 #include "base/alloc.h"
+#include "base/handle.h"
 #include "base/text.h"
 #include "format/writer.h"
 #include "pass/ahead.h"
@@ -196,8 +197,8 @@ int rk_unknown_table(const char *name, struct rk_error *err)
 	return rk_fail(err, RK_E_USAGE, "unknown table '%s'; known are %s", name, known);
 }
 
-int rk_run_convert(struct rk_run *run, const struct rk_convert_options *opt,
-		   struct rk_convert_result *ret, struct rk_error *err)
+static int convert_run(struct rk_run *run, const struct rk_convert_options *opt,
+		       struct rk_convert_result *ret, struct rk_error *err)
 {
 	bool dir = opt->dataset || (strcmp(opt->out, "-") && is_directory(opt->out));
 	const struct rk_writer_ops *format = choose_format(opt, dir, err);
@@ -225,5 +226,22 @@ int rk_run_convert(struct rk_run *run, const struct rk_convert_options *opt,
 		rc = dir ? convert_dir(run, opt, format, table, ret, err) :
 			   convert_file(run, opt, format, table, ret, err);
 	rk_run_tell_names(run);
+	return rc;
+}
+
+int rk_run_convert(struct rk_run *run, const struct rk_convert_options *opt,
+		   struct rk_convert_result *ret, struct rk_error *err)
+{
+	struct rk_convert_result did = { 0 };
+	int rc;
+
+	if (!opt || !opt->out)
+		return rk_misuse(__func__, err);
+	if (RK_CHECK_OPTIONS(opt, __func__, err) < 0 || rk_run_enter(run, __func__, err) < 0)
+		return RK_E_USAGE;
+	rc = convert_run(run, opt, &did, err);
+	rk_run_leave(run);
+	if (rc == 0 && ret)
+		*ret = did;
 	return rc;
 }

@@ -1,5 +1,6 @@
 /* metrics_render.c - metrics as text, JSON or CSV. */
 #include "base/error.h"
+#include "base/handle.h"
 #include "base/list.h"
 #include "report/metrics_parts.h"
 
@@ -8,9 +9,13 @@ enum { TEXT_MAX_BYTES = 1 << 30 };
 int rk_metrics_render(const struct rk_metrics *m, const struct rk_metrics_look *how,
 		      char **ret_text, size_t *ret_len, struct rk_error *err)
 {
+	static const struct rk_metrics_look plain;
 	struct rk_list groups = { 0 };
 	struct rk_bytes out;
 
+	if (!m || !ret_text)
+		return rk_misuse(__func__, err);
+	how = how ? how : &plain;
 	rk_bytes_init(&out, TEXT_MAX_BYTES);
 	if (how->groups)
 		rk_list_split(&groups, how->groups, ", ");

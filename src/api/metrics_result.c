@@ -6,6 +6,7 @@
 #include "api/metrics_impl.h"
 #include "api/metrics_judge.h"
 #include "base/alloc.h"
+#include "base/handle.h"
 
 /* A result, and what its texts belong to. */
 struct owned {
@@ -13,6 +14,7 @@ struct owned {
 	struct rk_metric_set *set;
 	struct rk_metric_plan **plans;
 	size_t nplans;
+	struct rk_run *run; /* kept: names are its */
 };
 
 struct build {
@@ -446,39 +448,12 @@ static void take_over(struct rk_metric_work *w, struct owned *o)
 	w->trace = (struct rk_trace_facts){ 0 };
 }
 
-int rk_metric_result(struct rk_metric_work *w, struct rk_metrics **ret, struct rk_error *err)
+static void destroy_metrics(void *p)
 {
-	struct owned *o = rk_calloc(1, sizeof(*o));
-	struct build b = { .w = w, .m = o ? &o->pub : NULL };
-	int rc = o ? build_all(&b, err) : rk_fail_nomem(err);
+	struct owned *o = p;
+	struct rk_metrics *m = p; /* its first member */
 
-	for (size_t i = 0; b.roofs && i < w->kinds.n; i++)
-		rk_free(b.roofs[i].ceilings);
-	rk_free(b.roofs);
-	rk_free(b.rows);
-	rk_free(b.flag_of);
-	if (rc < 0) {
-		rk_metrics_free(b.m);
-		return rc;
-	}
-	if (w->sums.full)
-		rk_diag_add(w->run->ctx.diag, "many-kernels", "", 0, 1,
-			    "too many distinct kernels; the later ones count together as '(other "
-			    "kernels)'");
-	take_over(w, o);
-	o->pub.normal = w->opt->normal;
-	o->pub.dispatches = w->rows;
-	rk_run_tell_names(w->run);
-	o->pub.warnings = rk_run_warnings(w->run, &o->pub.nwarnings);
-	*ret = &o->pub;
-	return 0;
-}
-
-void rk_metrics_free(struct rk_metrics *m)
-{
-	struct owned *o = (struct owned *)m;
-
-	if (!m)
+	if (!o)
 		return;
 	for (size_t i = 0; i < m->nkernels; i++) {
 		rk_free(m->kernels[i].metrics);
@@ -496,5 +471,49 @@ void rk_metrics_free(struct rk_metrics *m)
 	rk_free(m->ceilings);
 	rk_free(m->verdicts);
 	rk_free(m->trace.devices);
+	rk_free((void *)m->warnings);
+	if (o->run)
+		rk_handle_drop(o->run);
 	rk_free(o);
+}
+
+int rk_metric_result(struct rk_metric_work *w, struct rk_metrics **ret, struct rk_error *err)
+{
+	struct owned *o = rk_calloc(1, sizeof(*o));
+	struct build b = { .w = w, .m = o ? &o->pub : NULL };
+	int rc = o ? build_all(&b, err) : rk_fail_nomem(err);
+
+	for (size_t i = 0; b.roofs && i < w->kinds.n; i++)
+		rk_free(b.roofs[i].ceilings);
+	rk_free(b.roofs);
+	rk_free(b.rows);
+	rk_free(b.flag_of);
+	if (rc < 0) {
+		destroy_metrics(b.m);
+		return rc;
+	}
+	if (w->sums.full)
+		rk_diag_add(w->run->ctx.diag, "many-kernels", "", 0, 1,
+			    "too many distinct kernels; the later ones count together as '(other "
+			    "kernels)'");
+	take_over(w, o);
+	o->pub.normal = w->opt->normal;
+	o->pub.dispatches = w->rows;
+	rk_run_tell_names(w->run);
+	rc = rk_run_copy_warnings(w->run, &o->pub.warnings, &o->pub.nwarnings, err);
+	if (rc == 0)
+		rc = rk_handle_open(RK_HANDLE_METRICS, o, destroy_metrics, err);
+	if (rc < 0) {
+		destroy_metrics(o);
+		return rc;
+	}
+	rk_handle_keep(w->run);
+	o->run = w->run;
+	*ret = &o->pub;
+	return 0;
+}
+
+void rk_metrics_free(struct rk_metrics *m)
+{
+	rk_handle_close(RK_HANDLE_METRICS, m);
 }

@@ -1,6 +1,8 @@
 /* metrics_stream.c - the metrics of each dispatch, written while they are computed. */
+#include "api/run.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/handle.h"
 #include "base/list.h"
 #include "io/output.h"
 #include "report/metrics_parts.h"
@@ -91,9 +93,9 @@ static int compute(struct stream *s, struct rk_run *run, const struct rk_metrics
 	return rc;
 }
 
-int rk_metrics_write_dispatches(struct rk_run *run, const struct rk_metrics_options *opt,
-				const struct rk_metrics_look *how, const char *path,
-				struct rk_metrics **ret, struct rk_error *err)
+static int write_dispatches(struct rk_run *run, const struct rk_metrics_options *opt,
+			    const struct rk_metrics_look *how, const char *path,
+			    struct rk_metrics **ret, struct rk_error *err)
 {
 	struct stream s = { .json = how->look.format == RK_REPORT_JSON };
 	struct rk_metrics *m = NULL;
@@ -120,5 +122,22 @@ int rk_metrics_write_dispatches(struct rk_run *run, const struct rk_metrics_opti
 	rk_free(s.metrics);
 	rk_bytes_release(&s.out);
 	rk_list_release(&s.groups);
+	return rc;
+}
+
+int rk_metrics_write_dispatches(struct rk_run *run, const struct rk_metrics_options *opt,
+				const struct rk_metrics_look *how, const char *path,
+				struct rk_metrics **ret, struct rk_error *err)
+{
+	static const struct rk_metrics_options nothing;
+	int rc;
+
+	if (!how || !path)
+		return rk_misuse(__func__, err);
+	if (RK_CHECK_OPTIONS(opt, __func__, err) < 0 || RK_CHECK_OPTIONS(how, __func__, err) < 0 ||
+	    rk_run_enter(run, __func__, err) < 0)
+		return RK_E_USAGE;
+	rc = write_dispatches(run, opt ? opt : &nothing, how, path, ret, err);
+	rk_run_leave(run);
 	return rc;
 }

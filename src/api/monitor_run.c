@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/handle.h"
 #include "io/child.h"
 #include "io/output.h"
 #include "io/walk.h"
@@ -77,10 +78,14 @@ static void undo_dirs(const char *path, size_t there)
 int rk_monitor_open(const struct rk_monitor_options *opt, struct rk_monitor **ret, char *path,
 		    size_t path_size, struct rk_error *err)
 {
-	struct rk_monitor_options here = *opt;
+	struct rk_monitor_options here;
 	size_t there = 0;
-	int rc = name_dir(opt->dir, path, path_size, err);
+	int rc;
 
+	if (!opt || !ret || !path)
+		return rk_misuse(__func__, err);
+	here = *opt;
+	rc = name_dir(opt->dir, path, path_size, err);
 	if (rc < 0)
 		return rc;
 	there = existing(path);
@@ -166,6 +171,8 @@ int rk_monitor_attend(struct rk_monitor *m, char *const *argv, uint64_t duration
 	struct attendance a = { .m = m, .duration_ms = duration_ms, .end = ret };
 	int rc = 0;
 
+	if (!ret || (!m && !argv))
+		return rk_misuse(__func__, err);
 	*ret = (struct rk_monitor_end){ 0 };
 	if (argv)
 		rc = run_program(&a, argv, err);

@@ -17,14 +17,16 @@ int rk_pack_new(const struct rk_pack_options *o, struct rk_pack **ret, struct rk
 const struct rk_pack_package *rk_pack_packages(const struct rk_pack *p, size_t *ret_n)
 {
 	(void)p;
-	*ret_n = 0;
+	if (ret_n)
+		*ret_n = 0;
 	return NULL;
 }
 
 const struct rk_warning *rk_pack_warnings(const struct rk_pack *p, size_t *ret_n)
 {
 	(void)p;
-	*ret_n = 0;
+	if (ret_n)
+		*ret_n = 0;
 	return NULL;
 }
 

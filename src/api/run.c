@@ -46,8 +46,10 @@ int rk_run_open(const char *const *paths, size_t npaths, const struct rk_run_opt
 	struct rk_run *run;
 	int rc;
 
-	if (!ret || !npaths || !paths)
-		return rk_fail(err, RK_E_USAGE, "no input given");
+	if (!ret || (npaths && !paths))
+		return rk_misuse(__func__, err);
+	if (RK_CHECK_OPTIONS(opt, __func__, err) < 0)
+		return RK_E_USAGE;
 	run = rk_calloc(1, sizeof(*run));
 	if (!run)
 		return rk_fail_nomem(err);
@@ -60,7 +62,7 @@ int rk_run_open(const char *const *paths, size_t npaths, const struct rk_run_opt
 	if (rc == 0)
 		rc = rk_run_settle(run, err);
 	if (rc == 0)
-		rc = rk_handle_open(RK_HANDLE_RUN, run, err);
+		rc = rk_handle_open(RK_HANDLE_RUN, run, rk_run_destroy, err);
 	if (rc < 0) {
 		rk_run_destroy(run);
 		return rc;
@@ -69,8 +71,10 @@ int rk_run_open(const char *const *paths, size_t npaths, const struct rk_run_opt
 	return 0;
 }
 
-void rk_run_destroy(struct rk_run *run)
+void rk_run_destroy(void *p)
 {
+	struct rk_run *run = p;
+
 	for (size_t i = 0; i < run->nfound; i++) {
 		rk_reader_close(run->found[i].kept);
 		rk_free(run->found[i].path);
@@ -99,6 +103,11 @@ void rk_run_destroy(struct rk_run *run)
 	rk_run_unguard(run);
 	rk_free(run->tmpdir);
 	rk_free(run);
+}
+
+const char *rk_version(void)
+{
+	return ROCKIT_VERSION;
 }
 
 uint32_t rk_run_tables(const struct rk_run *run)
@@ -144,13 +153,47 @@ void rk_run_tell_names(struct rk_run *run)
 
 const struct rk_warning *rk_run_warnings(const struct rk_run *run, size_t *ret_n)
 {
-	return rk_diag_list(run->ctx.diag, ret_n);
+	const struct rk_warning *list;
+
+	if (!ret_n)
+		return NULL;
+	*ret_n = 0;
+	if (rk_run_enter(run, __func__, NULL) < 0)
+		return NULL;
+	list = rk_diag_list(run->ctx.diag, ret_n);
+	rk_run_leave(run);
+	return list;
+}
+
+int rk_run_copy_warnings(const struct rk_run *run, const struct rk_warning **ret, size_t *ret_n,
+			 struct rk_error *err)
+{
+	size_t n;
+	const struct rk_warning *list = rk_diag_list(run->ctx.diag, &n);
+	struct rk_warning *copy = rk_calloc(n + 1, sizeof(*copy));
+
+	if (!copy)
+		return rk_fail_nomem(err);
+	if (n)
+		memcpy(copy, list, n * sizeof(*copy));
+	*ret = copy;
+	*ret_n = n;
+	return 0;
 }
 
 const struct rk_run_file *rk_run_files(const struct rk_run *run, size_t *ret_n)
 {
+	const struct rk_run_file *files;
+
+	if (!ret_n)
+		return NULL;
+	*ret_n = 0;
+	if (rk_run_enter(run, __func__, NULL) < 0)
+		return NULL;
 	*ret_n = run->files ? run->nfound : 0;
-	return run->files;
+	files = run->files;
+	rk_run_leave(run);
+	return files;
 }
 
 const char *rk_table_at(size_t i)

@@ -94,21 +94,31 @@ struct rk_run {
 /* Makes the locks and the context's progress callback (run_guard.c), and undoes it. */
 int rk_run_guard(struct rk_run *run, struct rk_error *err);
 void rk_run_unguard(struct rk_run *run);
-void rk_run_destroy(struct rk_run *run); /* when nobody holds it */
+void rk_run_destroy(void *run); /* when nobody holds it */
 /* Around each call of the API. RK_E_USAGE: not an open run, or someone else is using it. */
-int rk_run_enter(const struct rk_run *run, struct rk_error *err);
+int rk_run_enter(const struct rk_run *run, const char *fn, struct rk_error *err);
 void rk_run_leave(const struct rk_run *run);
-/* Keeps a run that is open beyond the call, and lets it go. */
-void rk_run_hold(struct rk_run *run);
-void rk_run_unhold(struct rk_run *run);
-/* The lock alone, of a run that is held; waits. RK_E_USAGE within a progress callback. */
+/* The warnings so far as an array of its own, whose texts are the run's. */
+int rk_run_copy_warnings(const struct rk_run *run, const struct rk_warning **ret, size_t *ret_n,
+			 struct rk_error *err);
+/*
+ * Between the two a callback of the user's may be called on this thread: it cannot enter the run, nor
+ * can those that it calls.
+ */
+struct rk_run_callback {
+	const struct rk_run *run;
+	const struct rk_run_callback *outer;
+};
+void rk_run_call_back(struct rk_run_callback *c, const struct rk_run *run);
+void rk_run_called_back(const struct rk_run_callback *c);
+/* The lock alone, of a run that is held (base/handle.h); waits. RK_E_USAGE within a progress callback. */
 int rk_run_wait(struct rk_run *run, struct rk_error *err);
 void rk_run_unlock(struct rk_run *run);
 
 /* Something that uses the run and is to be ended as soon as nobody else does. */
 struct rk_run_late {
 	void (*end)(void *arg);  /* with the lock */
-	void (*done)(void *arg); /* without; frees what `l` is part of, and may unhold the run */
+	void (*done)(void *arg); /* without; frees what `l` is part of, and may drop the run */
 	void *arg;
 	struct rk_run_late *next;
 };

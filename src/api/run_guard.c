@@ -9,23 +9,43 @@
 
 #include "base/handle.h"
 
-/* The run whose progress callback this thread is in. */
-static _Thread_local const struct rk_run *calling_back;
+/* The callbacks that this thread is in, the innermost first. */
+static _Thread_local const struct rk_run_callback *callbacks;
+
+void rk_run_call_back(struct rk_run_callback *c, const struct rk_run *run)
+{
+	*c = (struct rk_run_callback){ run, callbacks };
+	callbacks = c;
+}
+
+void rk_run_called_back(const struct rk_run_callback *c)
+{
+	callbacks = c->outer;
+}
+
+static bool calls_back(const struct rk_run *run)
+{
+	const struct rk_run_callback *c = callbacks;
+
+	while (c && c->run != run)
+		c = c->outer;
+	return c != NULL;
+}
 
 static int progress(void *arg, uint64_t done, uint64_t total)
 {
 	struct rk_run *run = arg;
-	const struct rk_run *before = calling_back;
+	struct rk_run_callback c;
 	int stop = 0;
 
 	(void)total;
 	pthread_mutex_lock(&run->progress_lock);
 	if (run->opt.progress) {
-		calling_back = run;
+		rk_run_call_back(&c, run);
 		/* one file's progress as a part of the whole */
 		stop = run->opt.progress(run->opt.progress_arg, run->progress_before + done,
 					 run->progress_total);
-		calling_back = before;
+		rk_run_called_back(&c);
 	}
 	pthread_mutex_unlock(&run->progress_lock);
 	return stop;
@@ -71,28 +91,23 @@ void rk_run_unguard(struct rk_run *run)
 
 static int fail_callback(struct rk_error *err)
 {
-	return rk_fail(err, RK_E_USAGE, "a progress callback cannot use its own run");
+	return rk_fail(err, RK_E_USAGE, "a callback cannot use its own run");
 }
 
-void rk_run_unhold(struct rk_run *run)
-{
-	if (rk_handle_drop(run))
-		rk_run_destroy(run);
-}
-
-int rk_run_enter(const struct rk_run *run, struct rk_error *err)
+int rk_run_enter(const struct rk_run *run, const char *fn, struct rk_error *err)
 {
 	struct rk_run *r = (struct rk_run *)run;
+	int rc = 0;
 
-	if (!rk_handle_hold(RK_HANDLE_RUN, run))
-		return rk_fail(err, RK_E_USAGE, "no open run: it is NULL or was closed");
-	if (calling_back == run || pthread_mutex_trylock(&r->lock)) {
-		rk_run_unhold(r);
-		return calling_back == run ?
-			       fail_callback(err) :
-			       rk_fail(err, RK_E_USAGE, "the run is in use by another thread");
-	}
-	return 0;
+	if (rk_handle_use(RK_HANDLE_RUN, run, fn, err) < 0)
+		return RK_E_USAGE;
+	if (calls_back(run))
+		rc = fail_callback(err);
+	else if (pthread_mutex_trylock(&r->lock))
+		rc = rk_fail(err, RK_E_USAGE, "%s: the run is in use by another thread", fn);
+	if (rc < 0)
+		rk_handle_drop(r);
+	return rc;
 }
 
 /* Those that are waiting to be ended. */
@@ -137,7 +152,7 @@ void rk_run_unlock(struct rk_run *run)
 	do {
 		end_late(run);
 	} while (some_late(run) && !pthread_mutex_trylock(&run->lock));
-	rk_run_unhold(run);
+	rk_handle_drop(run);
 }
 
 void rk_run_later(struct rk_run *run, struct rk_run_late *l)
@@ -147,9 +162,9 @@ void rk_run_later(struct rk_run *run, struct rk_run_late *l)
 	l->next = run->late;
 	run->late = l;
 	pthread_mutex_unlock(&run->progress_lock);
-	if (calling_back != run && !pthread_mutex_trylock(&run->lock))
+	if (!calls_back(run) && !pthread_mutex_trylock(&run->lock))
 		rk_run_unlock(run);
-	rk_run_unhold(run);
+	rk_handle_drop(run);
 }
 
 void rk_run_leave(const struct rk_run *run)
@@ -157,17 +172,12 @@ void rk_run_leave(const struct rk_run *run)
 	struct rk_run *r = (struct rk_run *)run;
 
 	rk_run_unlock(r);
-	rk_run_unhold(r);
-}
-
-void rk_run_hold(struct rk_run *run)
-{
-	rk_handle_hold(RK_HANDLE_RUN, run);
+	rk_handle_drop(r);
 }
 
 int rk_run_wait(struct rk_run *run, struct rk_error *err)
 {
-	if (calling_back == run)
+	if (calls_back(run))
 		return fail_callback(err);
 	pthread_mutex_lock(&run->lock);
 	return 0;
@@ -182,5 +192,5 @@ void rk_run_close(struct rk_run *run)
 	run->opt.progress = NULL;
 	pthread_mutex_unlock(&run->progress_lock);
 	rk_handle_close(RK_HANDLE_RUN, run);
-	rk_run_unhold(run);
+	rk_handle_drop(run);
 }

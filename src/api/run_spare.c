@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "api/run.h"
+#include "base/handle.h"
 
 /* Tables that rockit wrote hold the same rows when they are written again. */
 static bool is_tables(const struct rk_found *f)
@@ -31,5 +32,14 @@ int rk_run_spare(const struct rk_run *run, const char *out, bool tables, struct 
 
 int rk_run_check_output(const struct rk_run *run, const char *out, struct rk_error *err)
 {
-	return rk_run_spare(run, out, false, err);
+	int rc;
+
+	if (!out)
+		return rk_misuse(__func__, err);
+	rc = rk_run_enter(run, __func__, err);
+	if (rc < 0)
+		return rc;
+	rc = rk_run_spare(run, out, false, err);
+	rk_run_leave(run);
+	return rc;
 }

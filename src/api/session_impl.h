@@ -2,6 +2,8 @@
 #ifndef RK_SESSION_IMPL_H
 #define RK_SESSION_IMPL_H
 
+#include <stdatomic.h>
+
 #include "rockit/rockit.h"
 #include "rockit/session.h"
 
@@ -14,6 +16,9 @@ struct rk_session {
 	struct rk_session_hooks hooks;
 	struct rk_session_result *result;
 	bool stranded; /* what belongs in the target is still in the scratch */
+	atomic_flag running;
+	struct rk_planned view; /* of the plan, for others */
+	struct rk_planned_pass *view_passes;
 };
 
 /* Through the hooks; a warning is kept for run.json, too. */

@@ -4,20 +4,75 @@
 
 #include "api/session_impl.h"
 #include "base/alloc.h"
+#include "base/handle.h"
 #include "io/move_tree.h"
 #include "io/output.h"
 #include "session/claim.h"
 #include "session/run_dir.h"
 #include "session/scratch.h"
 
+static const char *const nothing[] = { NULL };
+
+static void destroy_session(void *p)
+{
+	struct rk_session *s = p;
+
+	if (!s)
+		return;
+	rk_record_release(&s->record);
+	rk_plan_free(s->plan);
+	rk_free(s->view_passes);
+	rk_free(s);
+}
+
+/* The plan as others see it: all of it is the plan's. */
+static int make_view(struct rk_session *s, struct rk_error *err)
+{
+	const struct rk_plan *p = s->plan;
+
+	s->view_passes = rk_calloc(p->npasses + 1, sizeof(*s->view_passes));
+	if (!s->view_passes)
+		return rk_fail_nomem(err);
+	for (size_t i = 0; i < p->npasses; i++) {
+		const struct rk_plan_pass *pass = &p->passes[i];
+
+		s->view_passes[i] = (struct rk_planned_pass){
+			.what = pass->what,
+			.dir = pass->dir,
+			.argv = (const char *const *)pass->how.argv.v,
+			.env = pass->how.env.n ? (const char *const *)pass->how.env.v : nothing,
+			.counters = pass->counters.n ? (const char *const *)pass->counters.v :
+						       nothing,
+		};
+	}
+	s->view = (struct rk_planned){ .tool = p->tool ? p->tool->name : "",
+				       .tool_path = p->tool_path ? p->tool_path : "",
+				       .tool_version = p->tool_version ? p->tool_version : "",
+				       .arch = p->arch ? p->arch : "",
+				       .profiled = p->chosen,
+				       .passes = s->view_passes,
+				       .npasses = p->npasses };
+	return 0;
+}
+
 int rk_session_plan(const struct rk_session_options *opt, struct rk_session **ret,
 		    struct rk_error *err)
 {
-	struct rk_session *s = rk_calloc(1, sizeof(*s));
-	int rc = s ? rk_plan_make(opt, &s->plan, err) : rk_fail_nomem(err);
+	struct rk_session *s;
+	int rc;
 
+	if (!opt || !ret)
+		return rk_misuse(__func__, err);
+	if (RK_CHECK_OPTIONS(opt, __func__, err) < 0)
+		return RK_E_USAGE;
+	s = rk_calloc(1, sizeof(*s));
+	rc = s ? rk_plan_make(opt, &s->plan, err) : rk_fail_nomem(err);
+	if (rc == 0)
+		rc = make_view(s, err);
+	if (rc == 0)
+		rc = rk_handle_open(RK_HANDLE_SESSION, s, destroy_session, err);
 	if (rc < 0) {
-		rk_free(s);
+		destroy_session(s);
 		return rc;
 	}
 	*ret = s;
@@ -26,28 +81,54 @@ int rk_session_plan(const struct rk_session_options *opt, struct rk_session **re
 
 void rk_session_free(struct rk_session *s)
 {
-	if (!s)
-		return;
-	rk_record_release(&s->record);
-	rk_plan_free(s->plan);
-	rk_free(s);
+	rk_handle_close(RK_HANDLE_SESSION, s);
 }
 
 const char *rk_session_dir(const struct rk_session *s)
 {
-	return s->stranded ? s->plan->dir : s->plan->target;
+	const char *dir;
+
+	if (!rk_handle_hold(RK_HANDLE_SESSION, s))
+		return NULL;
+	dir = s->stranded ? s->plan->dir : s->plan->target;
+	rk_handle_drop(s);
+	return dir;
+}
+
+static const char *const *list_of(const struct rk_session *s, bool notes, size_t *ret_n)
+{
+	const char *const *v;
+
+	if (!ret_n)
+		return NULL;
+	*ret_n = 0;
+	if (!rk_handle_hold(RK_HANDLE_SESSION, s))
+		return NULL;
+	*ret_n = notes ? s->plan->notes.n : s->plan->hazards.n;
+	v = (const char *const *)(notes ? s->plan->notes.v : s->plan->hazards.v);
+	rk_handle_drop(s);
+	return v;
 }
 
 const char *const *rk_session_notes(const struct rk_session *s, size_t *ret_n)
 {
-	*ret_n = s->plan->notes.n;
-	return (const char *const *)s->plan->notes.v;
+	return list_of(s, true, ret_n);
 }
 
 const char *const *rk_session_hazards(const struct rk_session *s, size_t *ret_n)
 {
-	*ret_n = s->plan->hazards.n;
-	return (const char *const *)s->plan->hazards.v;
+	return list_of(s, false, ret_n);
+}
+
+const struct rk_planned *rk_session_planned(const struct rk_session *s)
+{
+	const struct rk_planned *view;
+
+	if (!rk_handle_hold(RK_HANDLE_SESSION, s))
+		return NULL;
+	view = &s->view;
+	rk_handle_drop(s);
+	return view;
 }
 
 int rk_session_render(const struct rk_session *s, enum rk_report_format format, char **ret_text,
@@ -55,13 +136,18 @@ int rk_session_render(const struct rk_session *s, enum rk_report_format format, 
 {
 	struct rk_bytes out;
 
+	if (!ret_text)
+		return rk_misuse(__func__, err);
 	if (format == RK_REPORT_CSV)
 		return rk_fail(err, RK_E_USAGE, "a plan is text or JSON, not CSV");
+	if (rk_handle_use(RK_HANDLE_SESSION, s, __func__, err) < 0)
+		return RK_E_USAGE;
 	rk_bytes_init(&out, 64 << 20);
 	if (format == RK_REPORT_JSON)
 		rk_plan_json(s->plan, &out);
 	else
 		rk_plan_text(s->plan, &out);
+	rk_handle_drop(s);
 	return rk_bytes_give(&out, ret_text, ret_len, err);
 }
 
@@ -236,8 +322,8 @@ static int run_profiled(struct rk_session *s, struct rk_error *err)
 	return rc < 0 ? rc : rc2;
 }
 
-int rk_session_run(struct rk_session *s, const struct rk_session_hooks *hooks,
-		   struct rk_session_result *ret, struct rk_error *err)
+static int run(struct rk_session *s, const struct rk_session_hooks *hooks,
+	       struct rk_session_result *ret, struct rk_error *err)
 {
 	int rc;
 
@@ -253,4 +339,26 @@ int rk_session_run(struct rk_session *s, const struct rk_session_hooks *hooks,
 	if (rc < 0)
 		return rc;
 	return s->plan->chosen ? run_profiled(s, err) : run_plain(s, err);
+}
+
+int rk_session_run(struct rk_session *s, const struct rk_session_hooks *hooks,
+		   struct rk_session_result *ret, struct rk_error *err)
+{
+	int rc;
+
+	if (!ret)
+		return rk_misuse(__func__, err);
+	rc = RK_CHECK_OPTIONS(hooks, __func__, err);
+	if (rc == 0)
+		rc = rk_handle_use(RK_HANDLE_SESSION, s, __func__, err);
+	if (rc < 0)
+		return rc;
+	if (atomic_flag_test_and_set(&s->running))
+		rc = rk_fail(err, RK_E_USAGE, "the session is running already");
+	else {
+		rc = run(s, hooks, ret, err);
+		atomic_flag_clear(&s->running);
+	}
+	rk_handle_drop(s);
+	return rc;
 }

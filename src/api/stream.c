@@ -2,8 +2,6 @@
 #include "rockit/stream.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "api/run.h"
@@ -11,6 +9,7 @@
 #include "api/stream_impl.h"
 #include "api/stream_rows.h"
 #include "base/alloc.h"
+#include "base/handle.h"
 #include "rockit/nearest.h"
 
 enum { DEFAULT_ROWS = 1 << 17, FIRST_ROWS = RK_BATCH_ROWS, MAX_ROWS = 1 << 30 };
@@ -194,16 +193,7 @@ static const char *stream_get_last_error(struct ArrowArrayStream *stream)
 
 	if (!e->code)
 		return NULL;
-	if (e->file[0] && e->line)
-		snprintf(s->text, sizeof(s->text), "%s:%" PRIu64 ": %s", e->file, e->line,
-			 e->message);
-	else if (e->file[0] && e->offset)
-		snprintf(s->text, sizeof(s->text), "%s: byte %" PRIu64 ": %s", e->file, e->offset,
-			 e->message);
-	else if (e->file[0] && !strstr(e->message, e->file))
-		snprintf(s->text, sizeof(s->text), "%s: %s", e->file, e->message);
-	else
-		snprintf(s->text, sizeof(s->text), "%s", e->message);
+	rk_error_text(e, s->text, sizeof(s->text));
 	return s->text;
 }
 
@@ -228,7 +218,7 @@ static void done_stream(void *arg)
 	struct rk_run *run = s->run;
 
 	free_stream(s);
-	rk_run_unhold(run);
+	rk_handle_drop(run);
 }
 
 /* Whoever releases may hold a lock that a progress callback waits for: this never waits. */
@@ -334,7 +324,7 @@ static int open_stream(struct rk_run *run, enum rk_table t, const struct rk_stre
 		free_stream(s);
 		return rc;
 	}
-	rk_run_hold(run);
+	rk_handle_keep(run);
 	*ret = s;
 	return 0;
 }
@@ -351,10 +341,12 @@ int rk_run_stream(struct rk_run *run, const struct rk_stream_options *opt,
 	table = opt->table ? opt->table : "kernels";
 	t = rk_table_by_name(table);
 	if (!ret)
-		return rk_fail(err, RK_E_USAGE, "no stream to fill");
+		return rk_misuse(__func__, err);
+	if (RK_CHECK_OPTIONS(opt, __func__, err) < 0)
+		return RK_E_USAGE;
 	if (t < 0)
 		return rk_unknown_table(table, err);
-	rc = rk_run_enter(run, err);
+	rc = rk_run_enter(run, __func__, err);
 	if (rc < 0)
 		return rc;
 	rc = open_stream(run, (enum rk_table)t, opt, &s, err);
@@ -369,10 +361,10 @@ const char *rk_run_table_at(const struct rk_run *run, size_t i)
 {
 	uint32_t tables = 0;
 
-	if (rk_run_enter((struct rk_run *)run, NULL) < 0)
+	if (rk_run_enter(run, __func__, NULL) < 0)
 		return NULL;
 	tables = rk_run_tables(run);
-	rk_run_leave((struct rk_run *)run);
+	rk_run_leave(run);
 	for (unsigned t = 0; t < RK_NTABLES; t++)
 		if (tables >> t & 1 && !i--)
 			return rk_table_name((enum rk_table)t);

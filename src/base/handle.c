@@ -2,15 +2,14 @@
 #include "base/handle.h"
 
 #include <pthread.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "base/alloc.h"
 
 enum { BUCKETS = 256 }; /* 8 bits of a product */
 
 struct entry {
-	const void *h;
+	void *h;
+	void (*destroy)(void *h);
 	enum rk_handle_kind kind;
 	bool closed;
 	size_t holders;
@@ -38,19 +37,25 @@ static struct entry *find_open(enum rk_handle_kind kind, const void *h)
 	return e && e->kind == kind && !e->closed ? e : NULL;
 }
 
-/* Takes the entry out when it is of no more use; true: it was. */
-static bool settle(struct entry **at)
+/* The entry, taken out, when it is of no more use. */
+static struct entry *settle(struct entry **at)
 {
 	struct entry *e = *at;
 
 	if (!e->closed || e->holders)
-		return false;
+		return NULL;
 	*at = e->next;
-	rk_free(e);
-	return true;
+	return e;
 }
 
-int rk_handle_open(enum rk_handle_kind kind, const void *h, struct rk_error *err)
+static void destroy(struct entry *e)
+{
+	if (e && e->destroy)
+		e->destroy(e->h);
+	rk_free(e);
+}
+
+int rk_handle_open(enum rk_handle_kind kind, void *h, void (*how)(void *h), struct rk_error *err)
 {
 	struct entry *e = rk_alloc(sizeof(*e)), **at;
 
@@ -58,7 +63,7 @@ int rk_handle_open(enum rk_handle_kind kind, const void *h, struct rk_error *err
 		return rk_fail_nomem(err);
 	pthread_mutex_lock(&lock);
 	at = find(h);
-	*e = (struct entry){ .h = h, .kind = kind, .next = *at };
+	*e = (struct entry){ .h = h, .destroy = how, .kind = kind, .next = *at };
 	*at = e;
 	pthread_mutex_unlock(&lock);
 	return 0;
@@ -76,6 +81,20 @@ bool rk_handle_hold(enum rk_handle_kind kind, const void *h)
 	return e != NULL;
 }
 
+int rk_handle_use(enum rk_handle_kind kind, const void *h, const char *fn, struct rk_error *err)
+{
+	static const char *const names[RK_NHANDLES] = {
+		"run",      "profile", "diff",         "report", "metrics",
+		"hotspots", "session", "counter plan", "doctor", "preset",
+		"monitor",  "pack",    "proof",        "job",    "job's parts",
+	};
+
+	if (rk_handle_hold(kind, h))
+		return 0;
+	return rk_fail(err, RK_E_USAGE, "%s: no open %s: it is NULL or was closed", fn,
+		       names[kind]);
+}
+
 void rk_handle_keep(const void *h)
 {
 	pthread_mutex_lock(&lock);
@@ -83,40 +102,60 @@ void rk_handle_keep(const void *h)
 	pthread_mutex_unlock(&lock);
 }
 
-bool rk_handle_drop(const void *h)
+void rk_handle_drop(const void *h)
 {
-	struct entry **at;
-	bool last;
+	struct entry **at, *e;
 
 	pthread_mutex_lock(&lock);
 	at = find(h);
 	(*at)->holders--;
-	last = settle(at);
+	e = settle(at);
 	pthread_mutex_unlock(&lock);
-	return last;
+	destroy(e);
 }
 
-bool rk_handle_close(enum rk_handle_kind kind, const void *h)
+void rk_handle_close(enum rk_handle_kind kind, const void *h)
 {
 	struct entry *e;
-	bool last = false;
 
 	pthread_mutex_lock(&lock);
 	e = find_open(kind, h);
 	if (e) {
 		e->closed = true;
-		last = settle(find(h));
+		e = settle(find(h));
 	}
 	pthread_mutex_unlock(&lock);
-	return last;
+	destroy(e);
 }
 
-bool rk_handle_is(enum rk_handle_kind kind, const void *h)
+bool rk_handle_take(enum rk_handle_kind kind, const void *h)
 {
-	bool is;
+	struct entry *e;
 
 	pthread_mutex_lock(&lock);
-	is = find_open(kind, h) != NULL;
+	e = find_open(kind, h);
+	if (e && !e->holders)
+		*find(h) = e->next;
+	else
+		e = NULL;
 	pthread_mutex_unlock(&lock);
-	return is;
+	rk_free(e);
+	return e != NULL;
+}
+
+int rk_misuse(const char *fn, struct rk_error *err)
+{
+	return rk_fail(err, RK_E_USAGE, "%s: an argument is NULL that must not be", fn);
+}
+
+int rk_check_reserved(const uint64_t *v, size_t n, const char *fn, struct rk_error *err)
+{
+	for (size_t i = 0; i < n; i++)
+		if (v[i])
+			return rk_fail(
+				err, RK_E_USAGE,
+				"%s: reserved words of the options are not 0: zero the struct "
+				"before use; options of a later release mean nothing here",
+				fn);
+	return 0;
 }

@@ -46,9 +46,9 @@ const char *rk_nearest(const char *word, const char *const *words)
 {
 	const char *best = NULL;
 	/* Two slips, but not in a word so short that everything is two slips away. */
-	size_t limit = smaller(2, strlen(word) / 2);
+	size_t limit = word ? smaller(2, strlen(word) / 2) : 0;
 
-	for (; *words; words++) {
+	for (; word && words && *words; words++) {
 		size_t d = rk_word_distance(word, *words, false);
 
 		if (d > limit || (best && d == limit))

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/handle.h"
 #include "base/list.h"
 #include "base/num.h"
 #include "monitor/gpu_names.h"
@@ -294,7 +295,7 @@ int rk_gpus_find(const char *root, struct rk_gpus *ret, struct rk_error *err)
 {
 	struct rk_gpus_found f = { .root = root ? root : "" };
 	struct rk_gpus none = { 0 };
-	int rc = find_pci(&f, err);
+	int rc = ret ? find_pci(&f, err) : rk_misuse("rk_gpus_find", err);
 
 	if (rc == 0)
 		rc = find_drm(&f, err);
@@ -312,13 +313,15 @@ int rk_gpus_find(const char *root, struct rk_gpus *ret, struct rk_error *err)
 
 void rk_gpus_release(struct rk_gpus *g)
 {
+	if (!g)
+		return;
 	rk_free(g->gpus);
 	*g = (struct rk_gpus){ 0 };
 }
 
 const char *rk_gpus_arch(const struct rk_gpus *g)
 {
-	for (size_t i = 0; i < g->n; i++)
+	for (size_t i = 0; g && i < g->n; i++)
 		if (g->gpus[i].gfx[0])
 			return g->gpus[i].gfx;
 	return "";

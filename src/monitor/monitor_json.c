@@ -1,5 +1,6 @@
 /* monitor_json.c - what the sampler did, as JSON. */
 #include "base/error.h"
+#include "base/handle.h"
 #include "base/json_out.h"
 #include "rockit/monitor.h"
 
@@ -8,10 +9,13 @@ enum { TEXT_MAX = 1 << 16 };
 int rk_monitor_json(const struct rk_monitor_end *end, const char *dir, bool program,
 		    char **ret_text, struct rk_error *err)
 {
-	const struct rk_monitor_result *r = &end->samples;
+	const struct rk_monitor_result *r;
 	struct rk_json_out j;
 	struct rk_bytes out;
 
+	if (!end || !ret_text)
+		return rk_misuse(__func__, err);
+	r = &end->samples;
 	rk_bytes_init(&out, TEXT_MAX);
 	rk_json_begin(&j, &out);
 	rk_json_int(&j, "schema", 1);

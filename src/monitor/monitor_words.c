@@ -1,4 +1,5 @@
 /* monitor_words.c - the names of what is sampled. */
+#include "base/handle.h"
 #include "base/words.h"
 #include "rockit/monitor.h"
 
@@ -17,5 +18,7 @@ const char *rk_monitor_word(unsigned i)
 
 int rk_monitor_parse(const char *text, unsigned *ret, struct rk_error *err)
 {
+	if (!text || !ret)
+		return rk_misuse(__func__, err);
 	return rk_words_parse(&metrics, text, ret, err);
 }

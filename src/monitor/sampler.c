@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/handle.h"
 #include "monitor/monitor_files.h"
 #include "rockit/gpus.h"
 
@@ -222,15 +223,24 @@ static int start_thread(struct rk_monitor *m, struct rk_error *err)
 int rk_monitor_start(const struct rk_monitor_options *opt, struct rk_monitor **ret,
 		     struct rk_error *err)
 {
-	struct rk_monitor *m = rk_calloc(1, sizeof(*m));
-	unsigned interval = opt->interval_ms ? opt->interval_ms : 100;
+	struct rk_monitor *m;
+	unsigned interval;
 	int rc;
 
+	if (!opt || !opt->dir || !ret)
+		return rk_misuse(__func__, err);
+	if (RK_CHECK_OPTIONS(opt, __func__, err) < 0)
+		return RK_E_USAGE;
+	m = rk_calloc(1, sizeof(*m));
 	if (!m)
 		return rk_fail_nomem(err);
+	interval = opt->interval_ms ? opt->interval_ms : 100;
 	m->interval_ns = (int64_t)interval * 1000000;
 	m->asked = opt->metrics & RK_MONITOR_ALL;
-	rc = find_gpus(m, opt->root, err);
+	/* only rk_monitor_stop ends it */
+	rc = rk_handle_open(RK_HANDLE_MONITOR, m, NULL, err);
+	if (rc == 0)
+		rc = find_gpus(m, opt->root, err);
 	if (rc == 0) {
 		m->result.gpus = (unsigned)m->n;
 		rc = rk_monitor_files_open(&m->files, opt->dir, opt->overwrite, m->result.metrics,
@@ -238,11 +248,13 @@ int rk_monitor_start(const struct rk_monitor_options *opt, struct rk_monitor **r
 	}
 	if (rc == 0)
 		rc = start_thread(m, err);
-	if (rc < 0)
+	if (rc < 0) {
+		rk_handle_take(RK_HANDLE_MONITOR, m);
 		free_monitor(m);
-	else
-		*ret = m;
-	return rc;
+		return rc;
+	}
+	*ret = m;
+	return 0;
 }
 
 /* ---- stop ---- */
@@ -251,9 +263,12 @@ bool rk_monitor_alive(struct rk_monitor *m)
 {
 	bool ended;
 
+	if (!rk_handle_hold(RK_HANDLE_MONITOR, m))
+		return false;
 	pthread_mutex_lock(&m->lock);
 	ended = m->ended;
 	pthread_mutex_unlock(&m->lock);
+	rk_handle_drop(m);
 	return !ended;
 }
 
@@ -279,6 +294,9 @@ int rk_monitor_stop(struct rk_monitor *m, struct rk_monitor_result *ret, struct 
 {
 	int rc;
 
+	if (!rk_handle_take(RK_HANDLE_MONITOR, m))
+		return rk_fail(err, RK_E_USAGE, "%s: no monitor: it is NULL or was stopped",
+			       __func__);
 	pthread_mutex_lock(&m->lock);
 	m->stop = true;
 	pthread_cond_signal(&m->wake);

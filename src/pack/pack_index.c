@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/handle.h"
 #include "base/sha256.h"
 #include "base/text.h"
 #include "codec/zip_read.h"
@@ -493,8 +494,11 @@ int rk_pack_index(const char *dir, size_t *ret_files, struct rk_error *err)
 	struct indexing x = { .dir = dir, .err = &mine };
 	struct tree all = { .x = &x, .folder = "", .up = "../../" };
 	size_t files = 0;
-	int rc = rk_arena_new(&x.arena, &mine);
+	int rc;
 
+	if (!dir)
+		return rk_misuse(__func__, err);
+	rc = rk_arena_new(&x.arena, &mine);
 	if (rc == 0)
 		rc = find_packages(&x);
 	if (rc == 0)

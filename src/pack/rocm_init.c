@@ -1,6 +1,7 @@
 /* rocm_init.c - the _rocm_init.py that a framework built against these packages carries. */
 #include <string.h>
 
+#include "base/handle.h"
 #include "base/list.h"
 #include "base/words.h"
 #include "pack/meta_parts.h"
@@ -167,8 +168,13 @@ int rk_rocm_init(const struct rk_rocm_init_options *o, char **ret, size_t *ret_l
 {
 	struct rk_arena *a = NULL;
 	struct rk_bytes out;
-	int rc = rk_arena_new(&a, err);
+	int rc;
 
+	if (!o || !ret)
+		return rk_misuse(__func__, err);
+	if (RK_CHECK_OPTIONS(o, __func__, err) < 0)
+		return RK_E_USAGE;
+	rc = rk_arena_new(&a, err);
 	rk_bytes_init(&out, RK_META_BYTES);
 	if (rc == 0)
 		rc = make(a, o, &out, err);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/handle.h"
 #include "base/text.h"
 #include "io/walk.h"
 #include "pack/verify_impl.h"
@@ -306,6 +307,14 @@ static void count(struct rk_proving *p, struct rk_pack_proof *r)
 		r->faults += !p->findings[i].note;
 }
 
+static void destroy_proof(void *p)
+{
+	struct owned_proof *o = p;
+
+	rk_arena_free(o->arena);
+	rk_free(o);
+}
+
 static int hand_over(struct rk_proving *p, struct rk_pack_proof **ret, struct rk_error *err)
 {
 	struct owned_proof *o = rk_calloc(1, sizeof(*o));
@@ -321,7 +330,7 @@ static int hand_over(struct rk_proving *p, struct rk_pack_proof **ret, struct rk
 	r->nfindings = p->nfindings;
 	count(p, r);
 	rk_proof_floor(p, r);
-	if (p->rc) {
+	if (p->rc || rk_handle_open(RK_HANDLE_PROOF, o, destroy_proof, err) < 0) {
 		rk_free(o);
 		return rk_fail_nomem(err);
 	}
@@ -351,6 +360,10 @@ int rk_pack_verify(const struct rk_pack_verify_options *o, struct rk_pack_proof 
 	struct rk_error why = { 0 };
 	int rc;
 
+	if (!o || (o->npaths && !o->paths) || !ret)
+		return rk_misuse(__func__, err);
+	if (RK_CHECK_OPTIONS(o, __func__, err) < 0)
+		return RK_E_USAGE;
 	pthread_mutex_init(&p.lock, NULL);
 	rc = rk_arena_new(&p.arena, &why);
 	if (rc == 0)
@@ -369,10 +382,5 @@ int rk_pack_verify(const struct rk_pack_verify_options *o, struct rk_pack_proof 
 
 void rk_pack_proof_free(struct rk_pack_proof *p)
 {
-	struct owned_proof *o = (struct owned_proof *)p;
-
-	if (!o)
-		return;
-	rk_arena_free(o->arena);
-	rk_free(o);
+	rk_handle_close(RK_HANDLE_PROOF, p);
 }

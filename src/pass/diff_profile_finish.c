@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/handle.h"
 #include "base/hash.h"
 #include "pass/diff_profile_impl.h"
 #include "pass/timeline_sweep.h"
@@ -287,26 +288,6 @@ static int fill(struct rk_profiler *p, struct rk_profile *ret, struct rk_error *
 	return rc == 0 && (ret->doubts.bad || ret->slips.bad) ? rk_fail_nomem(err) : rc;
 }
 
-int rk_profiler_finish(struct rk_profiler *p, const char *label, struct rk_profile **ret,
-		       struct rk_error *err)
-{
-	struct rk_profile *made = rk_calloc(1, sizeof(*made));
-	int rc;
-
-	if (!made)
-		return rk_fail_nomem(err);
-	made->label = rk_strdup(label);
-	made->structure = p->structure;
-	made->rows = p->rows > 0;
-	rc = made->label ? fill(p, made, err) : rk_fail_nomem(err);
-	if (rc < 0) {
-		rk_profile_free(made);
-		return rc;
-	}
-	*ret = made;
-	return 0;
-}
-
 static void lines_free(struct rk_profile_lines *l)
 {
 	for (size_t i = 0; i < l->n; i++)
@@ -314,10 +295,10 @@ static void lines_free(struct rk_profile_lines *l)
 	rk_free(l->v);
 }
 
-void rk_profile_free(struct rk_profile *p)
+static void destroy_profile(void *arg)
 {
-	if (!p)
-		return;
+	struct rk_profile *p = arg;
+
 	for (size_t i = 0; i < p->nnames; i++)
 		rk_free(p->names[i].text);
 	rk_free(p->names);
@@ -332,4 +313,31 @@ void rk_profile_free(struct rk_profile *p)
 	rk_list_release(&p->slips);
 	rk_free(p->label);
 	rk_free(p);
+}
+
+int rk_profiler_finish(struct rk_profiler *p, const char *label, struct rk_profile **ret,
+		       struct rk_error *err)
+{
+	struct rk_profile *made = rk_calloc(1, sizeof(*made));
+	int rc;
+
+	if (!made)
+		return rk_fail_nomem(err);
+	made->label = rk_strdup(label);
+	made->structure = p->structure;
+	made->rows = p->rows > 0;
+	rc = made->label ? fill(p, made, err) : rk_fail_nomem(err);
+	if (rc == 0)
+		rc = rk_handle_open(RK_HANDLE_PROFILE, made, destroy_profile, err);
+	if (rc < 0) {
+		destroy_profile(made);
+		return rc;
+	}
+	*ret = made;
+	return 0;
+}
+
+void rk_profile_free(struct rk_profile *p)
+{
+	rk_handle_close(RK_HANDLE_PROFILE, p);
 }

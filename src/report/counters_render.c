@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/handle.h"
 #include "base/text.h"
 #include "report/counters_parts.h"
 
@@ -60,6 +61,8 @@ int rk_counters_render(const char *arch, const char *const *words, size_t n,
 	const struct rk_counter *c;
 	struct rk_bytes out;
 
+	if (!arch || (n && !words) || !ret_text || (unsigned)format > RK_REPORT_CSV)
+		return rk_misuse(__func__, err);
 	if (!shown.arch)
 		return rk_fail(err, RK_E_USAGE, "unknown target '%s'", arch);
 	shown.counters = rk_calloc(rk_counters_count(arch) + 1, sizeof(struct rk_counter *));
@@ -68,7 +71,8 @@ int rk_counters_render(const char *arch, const char *const *words, size_t n,
 	for (size_t i = 0; (c = rk_counters_at(arch, i)) != NULL; i++)
 		if (wanted(c, words, n))
 			shown.counters[shown.n++] = c;
-	*ret_count = shown.n;
+	if (ret_count)
+		*ret_count = shown.n;
 	rk_bytes_init(&out, TEXT_MAX_BYTES);
 	forms[format](&out, &shown);
 	rk_free((void *)shown.counters);
@@ -83,6 +87,8 @@ int rk_counters_render_targets(enum rk_report_format format, char **ret_text, si
 							    rk_counters_targets_csv };
 	struct rk_bytes out;
 
+	if (!ret_text || (unsigned)format > RK_REPORT_CSV)
+		return rk_misuse(__func__, err);
 	rk_bytes_init(&out, TEXT_MAX_BYTES);
 	forms[format](&out);
 	return rk_bytes_give(&out, ret_text, ret_len, err);
@@ -96,6 +102,8 @@ int rk_counter_plan_render(const struct rk_counter_plan *p, enum rk_report_forma
 	};
 	struct rk_bytes out;
 
+	if (!p || !ret_text || (unsigned)format > RK_REPORT_CSV)
+		return rk_misuse(__func__, err);
 	rk_bytes_init(&out, TEXT_MAX_BYTES);
 	forms[format](&out, p);
 	return rk_bytes_give(&out, ret_text, ret_len, err);
@@ -109,6 +117,8 @@ int rk_counter_checks_render(const struct rk_counter_plan *p, enum rk_report_for
 	};
 	struct rk_bytes out;
 
+	if (!p || !ret_text || (unsigned)format > RK_REPORT_CSV)
+		return rk_misuse(__func__, err);
 	rk_bytes_init(&out, TEXT_MAX_BYTES);
 	forms[format](&out, p);
 	return rk_bytes_give(&out, ret_text, ret_len, err);

@@ -1,5 +1,6 @@
 /* doctor_render.c - what the doctor found, in the form that was asked for. */
 #include "base/error.h"
+#include "base/handle.h"
 #include "report/doctor_parts.h"
 
 enum { TEXT_MAX_BYTES = 64 << 20 };
@@ -7,8 +8,12 @@ enum { TEXT_MAX_BYTES = 64 << 20 };
 int rk_doctor_render(const struct rk_doctor *d, const struct rk_render_options *how, bool detail,
 		     char **ret_text, size_t *ret_len, struct rk_error *err)
 {
+	static const struct rk_render_options plain;
 	struct rk_bytes out;
 
+	if (!d || !ret_text)
+		return rk_misuse(__func__, err);
+	how = how ? how : &plain;
 	rk_bytes_init(&out, TEXT_MAX_BYTES);
 	if (how->format == RK_REPORT_JSON)
 		rk_doctor_json(&out, d);

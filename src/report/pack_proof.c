@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/handle.h"
 #include "base/json_out.h"
 #include "base/text.h"
 
@@ -114,6 +115,8 @@ int rk_pack_proof_render(const struct rk_pack_proof *p, enum rk_report_format fo
 {
 	struct rk_bytes out;
 
+	if (!p || !ret)
+		return rk_misuse(__func__, err);
 	rk_bytes_init(&out, TEXT_MAX_BYTES);
 	if (format == RK_REPORT_JSON)
 		put_json(&out, p);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/handle.h"
 #include "base/json_out.h"
 #include "base/text.h"
 #include "report/presets_parts.h"
@@ -158,6 +159,11 @@ int rk_presets_render(const struct rk_preset *const *presets, size_t n, bool ful
 {
 	struct rk_bytes out;
 
+	if ((n && !presets) || (full && !n) || !ret_text)
+		return rk_misuse(__func__, err);
+	for (size_t i = 0; i < n; i++)
+		if (!presets[i])
+			return rk_misuse(__func__, err);
 	rk_bytes_init(&out, TEXT_MAX_BYTES);
 	if (format == RK_REPORT_JSON)
 		rk_presets_json(&out, presets, n, full);

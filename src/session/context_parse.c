@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/handle.h"
 #include "base/text.h"
 #include "rockit/nearest.h"
 #include "session/context_impl.h"
@@ -201,8 +202,11 @@ int rk_preset_from_context(const struct rk_preset *base, const char *text, size_
 {
 	struct rk_tree *root = NULL;
 	struct rk_draft *d = NULL;
-	int rc = check_quotes(text, len, name, err);
+	int rc;
 
+	if (!text || !name || !ret)
+		return rk_misuse(__func__, err);
+	rc = check_quotes(text, len, name, err);
 	if (rc == 0)
 		rc = rk_tree_parse_json(text, len, name, &root, err);
 	if (rc == 0)

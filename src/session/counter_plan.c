@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/handle.h"
 #include "base/list.h"
 #include "base/words.h"
 #include "rockit/counters.h"
@@ -18,9 +19,10 @@ struct plan {
 	size_t checks_max;
 };
 
-void rk_counter_plan_free(struct rk_counter_plan *p)
+static void destroy_plan(void *arg)
 {
-	struct plan *plan = (struct plan *)p;
+	struct plan *plan = arg;
+	struct rk_counter_plan *p = arg; /* its first member */
 
 	if (!p)
 		return;
@@ -33,6 +35,11 @@ void rk_counter_plan_free(struct rk_counter_plan *p)
 	rk_free(plan->hashes);
 	rk_list_release(&plan->texts);
 	rk_free(plan);
+}
+
+void rk_counter_plan_free(struct rk_counter_plan *p)
+{
+	rk_handle_close(RK_HANDLE_COUNTER_PLAN, p);
 }
 
 /* A copy that lives as long as the plan; NULL when out of memory. */
@@ -155,12 +162,17 @@ int rk_counters_check(const char *arch, const char *const *names, size_t n,
 	const struct rk_counter_target *target;
 	const struct rk_counter_table *t;
 	struct plan *p = NULL;
-	int rc = begin(arch, &t, &target, &p, err);
+	int rc;
 
+	if (!arch || (n && !names) || !ret)
+		return rk_misuse(__func__, err);
+	rc = begin(arch, &t, &target, &p, err);
 	for (size_t i = 0; rc == 0 && i < n; i++)
 		rc = check_all(p, t, target, names[i], err);
+	if (rc == 0)
+		rc = rk_handle_open(RK_HANDLE_COUNTER_PLAN, p, destroy_plan, err);
 	if (rc < 0) {
-		rk_counter_plan_free((struct rk_counter_plan *)p);
+		destroy_plan(p);
 		return rc;
 	}
 	p->pub.optimal = true;
@@ -285,12 +297,17 @@ int rk_counters_plan(const char *arch, const char *spec, struct rk_counter_plan 
 	const struct rk_counter_target *target;
 	const struct rk_counter_table *t;
 	struct plan *p = NULL;
-	int rc = begin(arch, &t, &target, &p, err);
+	int rc;
 
+	if (!arch || !spec || !ret)
+		return rk_misuse(__func__, err);
+	rc = begin(arch, &t, &target, &p, err);
 	if (rc == 0)
 		rc = make_plan(p, t, target, spec, err);
+	if (rc == 0)
+		rc = rk_handle_open(RK_HANDLE_COUNTER_PLAN, p, destroy_plan, err);
 	if (rc < 0) {
-		rk_counter_plan_free((struct rk_counter_plan *)p);
+		destroy_plan(p);
 		return rc;
 	}
 	*ret = &p->pub;

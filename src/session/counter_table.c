@@ -130,7 +130,8 @@ const char *rk_counters_arch(size_t i)
 const char *rk_counters_arch_find(const char *name)
 {
 	const struct rk_counter_table *t = rk_counter_table_get(NULL);
-	const struct rk_counter_target *target = t ? rk_counter_table_target_find(t, name) : NULL;
+	const struct rk_counter_target *target = t && name ? rk_counter_table_target_find(t, name) :
+							     NULL;
 
 	return target ? target->name : NULL;
 }
@@ -138,7 +139,8 @@ const char *rk_counters_arch_find(const char *name)
 const struct rk_counter *rk_counters_at(const char *arch, size_t i)
 {
 	const struct rk_counter_table *t = rk_counter_table_get(NULL);
-	const struct rk_counter_target *target = t ? rk_counter_table_target_find(t, arch) : NULL;
+	const struct rk_counter_target *target = t && arch ? rk_counter_table_target_find(t, arch) :
+							     NULL;
 
 	return target && i < target->ncounters ? &t->entries[target->counters[i]].pub : NULL;
 }
@@ -146,9 +148,10 @@ const struct rk_counter *rk_counters_at(const char *arch, size_t i)
 const struct rk_counter *rk_counters_find(const char *arch, const char *name)
 {
 	const struct rk_counter_table *t = rk_counter_table_get(NULL);
-	const struct rk_counter_target *target = t ? rk_counter_table_target_find(t, arch) : NULL;
+	const struct rk_counter_target *target = t && arch ? rk_counter_table_target_find(t, arch) :
+							     NULL;
 	const struct rk_counter_entry *e =
-		target ? rk_counter_table_find(t, target, rk_piece_of(name)) : NULL;
+		target && name ? rk_counter_table_find(t, target, rk_piece_of(name)) : NULL;
 
 	return e ? &e->pub : NULL;
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/handle.h"
 #include "session/doctor_impl.h"
 #include "tool/detect.h"
 
@@ -50,33 +51,10 @@ static int fill(struct rk_look *l, struct rk_error *err)
 	return l->bad ? rk_fail_nomem(err) : 0;
 }
 
-int rk_doctor_new(const struct rk_doctor_options *opt, struct rk_doctor **ret, struct rk_error *err)
+static void destroy_doctor(void *p)
 {
-	static const struct rk_doctor_options plain;
-	struct rk_look *l = rk_calloc(1, sizeof(*l));
-	struct rk_doctor *d = rk_calloc(1, sizeof(*d));
-	int rc;
+	struct rk_doctor *d = p;
 
-	if (!l || !d) {
-		rk_free(l);
-		rk_free(d);
-		return rk_fail_nomem(err);
-	}
-	l->d = d;
-	prepare(l, opt ? opt : &plain);
-	rc = fill(l, err);
-	rk_free(l);
-	if (rc < 0)
-		rk_doctor_free(d);
-	else
-		*ret = d;
-	return rc;
-}
-
-void rk_doctor_free(struct rk_doctor *d)
-{
-	if (!d)
-		return;
 	for (size_t i = 0; i < d->nchecks; i++) {
 		rk_free(d->checks[i].subject);
 		rk_free(d->checks[i].text);
@@ -89,9 +67,45 @@ void rk_doctor_free(struct rk_doctor *d)
 	rk_free(d);
 }
 
+int rk_doctor_new(const struct rk_doctor_options *opt, struct rk_doctor **ret, struct rk_error *err)
+{
+	static const struct rk_doctor_options plain;
+	struct rk_look *l;
+	struct rk_doctor *d;
+	int rc;
+
+	if (!ret)
+		return rk_misuse(__func__, err);
+	if (RK_CHECK_OPTIONS(opt, __func__, err) < 0)
+		return RK_E_USAGE;
+	l = rk_calloc(1, sizeof(*l));
+	d = rk_calloc(1, sizeof(*d));
+	if (!l || !d) {
+		rk_free(l);
+		rk_free(d);
+		return rk_fail_nomem(err);
+	}
+	l->d = d;
+	prepare(l, opt ? opt : &plain);
+	rc = fill(l, err);
+	rk_free(l);
+	if (rc == 0)
+		rc = rk_handle_open(RK_HANDLE_DOCTOR, d, destroy_doctor, err);
+	if (rc < 0)
+		destroy_doctor(d);
+	else
+		*ret = d;
+	return rc;
+}
+
+void rk_doctor_free(struct rk_doctor *d)
+{
+	rk_handle_close(RK_HANDLE_DOCTOR, d);
+}
+
 const char *rk_doctor_status_word(enum rk_doctor_status s)
 {
 	static const char *const words[] = { "ok", "info", "warn", "bad" };
 
-	return words[s];
+	return (unsigned)s <= RK_DOCTOR_BAD ? words[s] : "";
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/handle.h"
 #include "base/num.h"
 #include "rockit/monitor.h"
 #include "session/library_trace.h"
@@ -57,9 +58,14 @@ void rk_draft_free(struct rk_draft *d)
 	rk_free(d);
 }
 
+static void destroy_preset(void *p)
+{
+	rk_draft_free(p);
+}
+
 void rk_preset_free(struct rk_preset *p)
 {
-	rk_draft_free((struct rk_draft *)p);
+	rk_handle_close(RK_HANDLE_PRESET, p);
 }
 
 int rk_draft_set(struct rk_draft *d, enum rk_draft_text t, const char *value, struct rk_error *err)
@@ -175,6 +181,10 @@ int rk_draft_seal(struct rk_draft *d, struct rk_preset **ret, struct rk_error *e
 	d->preset.launcher = launcher ? launcher : "";
 	d->preset.nproc_per_node = number_of(launch, "nproc_per_node");
 	d->preset.nnodes = number_of(launch, "nnodes");
+	if (rk_handle_open(RK_HANDLE_PRESET, &d->preset, destroy_preset, err) < 0) {
+		rk_draft_free(d);
+		return RK_E_NOMEM;
+	}
 	*ret = &d->preset;
 	return 0;
 }

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/data.h"
+#include "base/handle.h"
 #include "base/text.h"
 #include "rockit/nearest.h"
 #include "session/preset_draft.h"
@@ -252,7 +253,7 @@ static int load(const char *name, const char *within, unsigned depth, struct rk_
 
 int rk_preset_load(const char *name, struct rk_preset **ret, struct rk_error *err)
 {
-	return load(name, "", 0, ret, err);
+	return name && ret ? load(name, "", 0, ret, err) : rk_misuse(__func__, err);
 }
 
 int rk_preset_builtin(const char *name, struct rk_preset **ret, struct rk_error *err)
@@ -296,6 +297,8 @@ int rk_preset_list(struct rk_preset_names *ret, struct rk_error *err)
 	struct rk_list l = { 0 };
 	int rc;
 
+	if (!ret)
+		return rk_misuse(__func__, err);
 	rk_list_addv(&l, (char *const *)order);
 	rc = l.bad ? rk_fail_nomem(err) : add_user(&l, err);
 	if (rc < 0) {
@@ -308,8 +311,11 @@ int rk_preset_list(struct rk_preset_names *ret, struct rk_error *err)
 
 void rk_preset_names_release(struct rk_preset_names *n)
 {
-	struct rk_list l = { n->names, n->n, n->n, false };
+	struct rk_list l;
 
+	if (!n)
+		return;
+	l = (struct rk_list){ n->names, n->n, n->n, false };
 	rk_list_release(&l);
 	*n = (struct rk_preset_names){ 0 };
 }

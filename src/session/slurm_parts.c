@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/handle.h"
 #include "codec/tree.h"
 #include "session/ranks.h"
 
@@ -225,11 +226,35 @@ static int read_choice(struct rk_slurm_parts *p, struct rk_error *err)
 	return rc == RK_E_NOMEM ? rk_fail_nomem(err) : 0;
 }
 
+static void destroy_parts(void *arg)
+{
+	struct rk_slurm_parts *p = arg;
+
+	if (!p)
+		return;
+	for (size_t i = 0; p->v && i < p->n; i++) {
+		rk_free(p->v[i].node);
+		rk_free(p->v[i].job);
+		rk_free(p->v[i].why);
+	}
+	rk_free(p->v);
+	rk_free(p->missing);
+	rk_free(p->ranks);
+	rk_free(p->dir);
+	rk_free(p->job);
+	rk_list_release(&p->notes);
+	rk_free(p);
+}
+
 int rk_slurm_collect(const char *dir, struct rk_slurm_parts **ret, struct rk_error *err)
 {
-	struct rk_slurm_parts *p = rk_calloc(1, sizeof(*p));
-	int rc = p ? 0 : rk_fail_nomem(err);
+	struct rk_slurm_parts *p;
+	int rc;
 
+	if (!dir || !ret)
+		return rk_misuse(__func__, err);
+	p = rk_calloc(1, sizeof(*p));
+	rc = p ? 0 : rk_fail_nomem(err);
 	if (rc == 0) {
 		p->size = -1;
 		p->dir = rk_strdup(dir);
@@ -247,8 +272,10 @@ int rk_slurm_collect(const char *dir, struct rk_slurm_parts **ret, struct rk_err
 		compare_jobs(p);
 		rc = p->notes.bad ? rk_fail_nomem(err) : 0;
 	}
+	if (rc == 0)
+		rc = rk_handle_open(RK_HANDLE_SLURM_PARTS, p, destroy_parts, err);
 	if (rc < 0) {
-		rk_slurm_parts_free(p);
+		destroy_parts(p);
 		return rc;
 	}
 	*ret = p;
@@ -257,42 +284,40 @@ int rk_slurm_collect(const char *dir, struct rk_slurm_parts **ret, struct rk_err
 
 bool rk_slurm_whole(const struct rk_slurm_parts *p)
 {
-	bool whole = p->n && !p->nmissing && !p->notes.n;
+	bool whole;
 
+	if (!rk_handle_hold(RK_HANDLE_SLURM_PARTS, p))
+		return false;
+	whole = p->n && !p->nmissing && !p->notes.n;
 	for (size_t i = 0; i < p->n; i++)
 		whole = whole && p->v[i].state == RK_PART_DONE;
+	rk_handle_drop(p);
 	return whole;
 }
 
 void rk_slurm_parts_free(struct rk_slurm_parts *p)
 {
-	if (!p)
-		return;
-	for (size_t i = 0; p->v && i < p->n; i++) {
-		rk_free(p->v[i].node);
-		rk_free(p->v[i].job);
-		rk_free(p->v[i].why);
-	}
-	rk_free(p->v);
-	rk_free(p->missing);
-	rk_free(p->ranks);
-	rk_free(p->dir);
-	rk_free(p->job);
-	rk_list_release(&p->notes);
-	rk_free(p);
+	rk_handle_close(RK_HANDLE_SLURM_PARTS, p);
 }
 
 int rk_slurm_render(const struct rk_slurm_parts *p, enum rk_report_format format, char **ret_text,
 		    size_t *ret_len, struct rk_error *err)
 {
 	struct rk_bytes out;
+	int rc;
 
+	if (!ret_text)
+		return rk_misuse(__func__, err);
 	if (format == RK_REPORT_CSV)
 		return rk_fail(err, RK_E_USAGE, "the parts of a job are text or JSON, not CSV");
+	rc = rk_handle_use(RK_HANDLE_SLURM_PARTS, p, __func__, err);
+	if (rc < 0)
+		return rc;
 	rk_bytes_init(&out, 256 << 20);
 	if (format == RK_REPORT_JSON)
 		rk_slurm_parts_json(p, &out);
 	else
 		rk_slurm_parts_text(p, &out);
+	rk_handle_drop(p);
 	return rk_bytes_give(&out, ret_text, ret_len, err);
 }

@@ -183,6 +183,8 @@ int rk_detect(const struct rk_detect_options *opt, struct rk_tools_found *ret, s
 
 void rk_tools_release(struct rk_tools_found *t)
 {
+	if (!t)
+		return;
 	for (size_t i = 0; i < t->n; i++)
 		free_found(&t->tools[i]);
 	rk_free(t->tools);
