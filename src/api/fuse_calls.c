@@ -268,8 +268,8 @@ static int add_row(struct rk_fuse_calls *c, const struct rk_batch *b, size_t i, 
 	struct rk_align_call call = { .start_ns = rk_batch_int(b, (unsigned)f->start, i, -1) };
 	struct rk_calls_rank *r = rank < 0 ? NULL : rank_of(c, rank);
 
-	if (!r || duration < 0 || call.start_ns < 0 ||
-	    !rk_add_i64(call.start_ns, duration, &call.end_ns))
+	if (!r || duration < 0 || duration > RK_COMM_LONGEST_NS || call.start_ns < 0 ||
+	    !rk_add_i64(call.start_ns, duration, &call.end_ns) || call.end_ns >= RK_COMM_TIME_MAX)
 		return 0;
 	if (t == RK_KERNELS && what >= NAME_OPS && c->ops[what - NAME_OPS].kind == RK_COMM_ANY) {
 		int rc = by_grid(c, &what, rk_batch_int(b, RK_K_GRID_X, i, -1), err);

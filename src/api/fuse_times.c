@@ -7,6 +7,8 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 
+#define TIME_MAX (INT64_C(1) << 60) /* ns: so that no sum of two overflows */
+
 struct line {
 	struct rk_fuse_time pub;
 	struct rk_align_rank to;
@@ -303,6 +305,9 @@ static void move_row(struct moved *m, const struct fields *f, const struct rk_ba
 	int64_t start = rk_batch_int(b, (unsigned)f->start, i, 0), end;
 	int64_t duration = f->duration < 0 ? 0 : rk_batch_int(b, (unsigned)f->duration, i, 0);
 
+	/* times that cannot be stay that way */
+	if (start < 0 || start >= TIME_MAX || duration >= TIME_MAX)
+		l = NULL;
 	m->start[i] = l ? rk_align_to_reference(&l->to, start) : start;
 	if (f->duration < 0)
 		return;

@@ -243,6 +243,13 @@ static struct judged judge(const struct match *m, const struct set *s)
 	return j;
 }
 
+/* Stops at the most: what files say may be of any size. */
+static void add_ns(int64_t *sum, int64_t ns)
+{
+	if (__builtin_add_overflow(*sum, ns, sum))
+		*sum = INT64_MAX;
+}
+
 static int64_t add_members(struct match *m, const struct set *s, const struct judged *j, bool all)
 {
 	int64_t waited = 0;
@@ -252,11 +259,11 @@ static int64_t add_members(struct match *m, const struct set *s, const struct ju
 		struct rk_comm_line *line = &m->ret->lines[v->at];
 
 		line->collectives++;
-		*(j->inter_node ? &m->ret->inter_ns : &m->ret->intra_ns) += v->end - v->start;
+		add_ns(j->inter_node ? &m->ret->inter_ns : &m->ret->intra_ns, v->end - v->start);
 		if (!all)
 			continue;
-		line->wait_ns += j->come - v->start;
-		waited += j->come - v->start;
+		add_ns(&line->wait_ns, j->come - v->start);
+		add_ns(&waited, j->come - v->start);
 	}
 	return waited;
 }
@@ -271,17 +278,17 @@ static int add_instance(struct match *m, const struct set *s, struct rk_error *e
 
 	sum->calls++;
 	sum->inter_node |= j.inter_node;
-	sum->total_ns += j.left - j.first;
-	sum->late_ns += j.come - j.first;
-	sum->late_sure_ns += j.late_sure;
-	sum->wire_ns += wire;
-	sum->wait_ns += waited;
+	add_ns(&sum->total_ns, j.left - j.first);
+	add_ns(&sum->late_ns, j.come - j.first);
+	add_ns(&sum->late_sure_ns, j.late_sure);
+	add_ns(&sum->wire_ns, wire);
+	add_ns(&sum->wait_ns, waited);
 	sum->wire_max_ns = fmax(sum->wire_max_ns, (double)wire);
 	sum->error_ns = j.error > sum->error_ns ? j.error : sum->error_ns;
 	if (all && j.sure) {
 		row->last[j.last]++;
 		m->ret->lines[j.last].last++;
-		m->ret->lines[j.last].caused_ns += waited;
+		add_ns(&m->ret->lines[j.last].caused_ns, waited);
 	}
 	return rk_durations_add(&m->store, &row->wires, wire) ? 0 : rk_fail_nomem(err);
 }

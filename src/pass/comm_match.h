@@ -22,6 +22,10 @@
 
 #include "pass/align.h"
 
+/* Calls start and end in [0, RK_COMM_TIME_MAX), and last at most RK_COMM_LONGEST_NS. */
+#define RK_COMM_TIME_MAX (INT64_C(1) << 60)
+#define RK_COMM_LONGEST_NS INT64_C(8640000000000000) /* 100 days */
+
 /* Borrowed for the call. */
 struct rk_comm_rank {
 	int64_t rank;
@@ -29,7 +33,7 @@ struct rk_comm_rank {
 	uint32_t domain;                   /* equal: `clock` brings both to one clock */
 	const struct rk_align_rank *clock; /* NULL: its times are on the clock of the domain */
 	int64_t error_ns;                  /* of the clock, >= 0 */
-	const struct rk_align_call *calls; /* by start_ns, ascending */
+	const struct rk_align_call *calls; /* by start_ns, ascending; see RK_COMM_TIME_MAX */
 	size_t ncalls;
 };
 

@@ -5,7 +5,7 @@
 static double on_reference(const struct rk_ranks *r, const struct rk_ranks_rank *k,
 			   int64_t local_ns)
 {
-	double since = (double)(local_ns - k->offset_ns - r->base_ns);
+	double since = (double)local_ns - (double)k->offset_ns - (double)r->base_ns;
 
 	return since / (1 + k->drift_ppm * 1e-6);
 }
@@ -13,7 +13,7 @@ static double on_reference(const struct rk_ranks *r, const struct rk_ranks_rank 
 /* Over ranks whose clocks are known against each other; of a single one it is exact. */
 double rk_report_span_ns(const struct rk_report *r)
 {
-	double first = 0, last = 0, span = (double)(r->max_end_ns - r->min_start_ns);
+	double first = 0, last = 0, span = (double)r->max_end_ns - (double)r->min_start_ns;
 	bool moved = false, any = false;
 
 	for (size_t i = 0; r->ranks && i < r->ranks->nranks; i++) {

@@ -402,6 +402,28 @@ TEST(ranks_on_other_clocks_are_never_in_one_instance)
 	close_world(&w);
 }
 
+TEST(sums_of_the_longest_calls_stop_at_the_most)
+{
+	enum { CALLS = 1200 };
+	struct rk_align_call *calls = calloc(CALLS, sizeof(*calls));
+	struct rk_comm_rank in[2] = { { .rank = 0, .calls = calls, .ncalls = CALLS },
+				      { .rank = 1, .calls = calls, .ncalls = CALLS } };
+	struct rk_comm_op op = { 1, true };
+	struct rk_comm_match m = { .lines = NULL };
+	struct rk_error err = { 0 };
+
+	/* one after another there is no room for so many; all at once a rank is in many */
+	for (int64_t i = 0; i < CALLS; i++)
+		calls[i] = (struct rk_align_call){ i / 12 * RK_COMM_LONGEST_NS,
+						   (i / 12 + 1) * RK_COMM_LONGEST_NS, 1 };
+	CHECK_I64(rk_comm_match(in, 2, &op, 1, &m, &err), 0);
+	CHECK_U64(m.nsums, 1);
+	for (size_t i = 0; i < m.nsums; i++)
+		CHECK(m.sums[i].total_ns >= 0 && m.sums[i].wire_ns >= 0 && m.intra_ns >= 0);
+	rk_comm_match_release(&m);
+	free(calls);
+}
+
 TEST(nothing_to_match_is_no_trouble)
 {
 	struct rk_comm_match m = { .lines = NULL };

@@ -75,6 +75,7 @@ TEST(both_ends_of_a_row_come_to_the_clock_of_the_reference)
 	put_kernel(&f, 6, 9000, 10);
 	put_kernel(&f, 5, 9000, 10); /* no such rank */
 	put_kernel(&f, -1, 9000, 10);
+	put_kernel(&f, 4, INT64_MAX, 10); /* no time that can be */
 	rows = world_source(rk_table_schema(RK_KERNELS), give, &f);
 	CHECK_I64(rk_fuse_times_open(t, &rows, &w.err), 0);
 	CHECK_STR(world_drain(&w, rows), "start_ns=5000|duration_ns=10|rank=0\n"
@@ -83,7 +84,8 @@ TEST(both_ends_of_a_row_come_to_the_clock_of_the_reference)
 					 "start_ns=5000|duration_ns=-3|rank=4\n"
 					 "start_ns=9000|duration_ns=10|rank=6\n"
 					 "start_ns=9000|duration_ns=10|rank=5\n"
-					 "start_ns=9000|duration_ns=10\n");
+					 "start_ns=9000|duration_ns=10\n"
+					 "start_ns=9223372036854775807|duration_ns=10|rank=4\n");
 	rk_builder_release(&f.b);
 	rk_fuse_times_free(t);
 	world_close(&w);
