@@ -56,7 +56,10 @@ int rk_run_open(const char *const *paths, size_t npaths, const struct rk_run_opt
  */
 void rk_run_close(struct rk_run *run);
 
-/* Fails with RK_E_USAGE when the file `out` is one that the run is read from: it would be lost. */
+/*
+ * Fails with RK_E_USAGE when the file `out` is one that the run is read from: it would be lost. NULL
+ * and "-" are standard output.
+ */
 int rk_run_check_output(const struct rk_run *run, const char *out, struct rk_error *err);
 
 /* What was found: each file, whether it is used, and why not. Borrowed. */

@@ -32,11 +32,8 @@ int rk_run_spare(const struct rk_run *run, const char *out, bool tables, struct 
 
 int rk_run_check_output(const struct rk_run *run, const char *out, struct rk_error *err)
 {
-	int rc;
+	int rc = rk_run_enter(run, __func__, err);
 
-	if (!out)
-		return rk_misuse(__func__, err);
-	rc = rk_run_enter(run, __func__, err);
 	if (rc < 0)
 		return rc;
 	rc = rk_run_spare(run, out, false, err);
