@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         UnsupportedError,
         UsageError,
     )
-    from ._info import Counter, Doctor, counters, doctor, presets, tools, version
+    from ._info import Counter, Doctor, counter_passes, counters, doctor, presets, tools, version
     from ._results import Diff, Hotspots, KernelStats, Metrics, Report
     from ._run import Run, RunFile, RunWarning, convert, diff, metrics, open, report
     from ._session import Pass, Plan, Result, plan, run
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _PLACES = {
     "_errors": "CancelledError ClosedError Error FileError FormatError InputNotFoundError "
     "InputPermissionError LimitError OutOfMemoryError UnsupportedError UsageError",
-    "_info": "Counter Doctor counters doctor presets tools version",
+    "_info": "Counter Doctor counter_passes counters doctor presets tools version",
     "_results": "Diff Hotspots KernelStats Metrics Report",
     "_run": "Run RunFile RunWarning convert diff metrics open report",
     "_session": "Pass Plan Result plan run",
@@ -78,6 +78,7 @@ __all__ = [
     "UnsupportedError",
     "UsageError",
     "convert",
+    "counter_passes",
     "counters",
     "diff",
     "doctor",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes as C
 from dataclasses import dataclass
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Dict, List, Optional, Sequence, Union
 
 from . import _native
 from ._results import Document, pick
@@ -102,8 +102,9 @@ def counters(arch: str, *words: str) -> List[Counter]:
     return [pick(Counter, c) for c in _native.parsed(_native.rendered(render))["counters"]]
 
 
-def counter_passes(arch: str, counters: Sequence[str]) -> List[List[str]]:
-    """How the program would be run for these counters: a list of counters for each run."""
+def counter_passes(arch: str, counters: Union[str, Sequence[str]]) -> List[List[str]]:
+    """How often the program would be run for these counters, and which are collected each time.
+    Names, "@category", sets ("memory_bound") and files of them."""
     lib, made, err = _native.lib(), C.c_void_p(), _native.RkError()
     spec = _native.words_of(counters)
     _native.check(lib.rk_counters_plan(_native.bytes_of(arch), spec, C.byref(made), C.byref(err)), err)

@@ -388,7 +388,7 @@ def interruptible(function: Callable[[], T], call: Call) -> T:
             done.wait(_GRACE_S)
         raise
     if failed:
-        raise failed[0]
+        raise failed.pop()  # not kept: it has our frame, and that has it
     return got[0]
 
 

@@ -190,6 +190,8 @@ def presets_counters_and_plans_need_nothing_installed(_):
     waves = rockit.counters("gfx942", "SQ_WAVES")
     assert waves[0].name == "SQ_WAVES" and waves[0].block == "SQ" and not waves[0].derived
     assert len(rockit.counters("gfx942")) > len(waves)
+    assert rockit.counter_passes("gfx942", ["SQ_WAVES", "SQ_WAVES"]) == [["SQ_WAVES"]]
+    assert len(rockit.counter_passes("gfx942", "compute_bound")) == 2
     plan = rockit.plan(["./app", "-x"], preset="compute", tool="rocprofv3", tool_version="6.4", arch="gfx942")
     assert plan.tool == "rocprofv3" and len(plan.passes) == 3
     assert plan.passes[0].argv[-2:] == ["./app", "-x"] and plan.passes[1].counters[0] == "SQ_WAVES"
@@ -222,6 +224,10 @@ def errors_say_file_and_place_and_are_known_kinds(folder):
     raises(rockit.Error, rockit.open, broken)
     (folder / "nonsense").write_text("nothing that any profiler writes\n")
     raises(rockit.Error, rockit.open, folder / "nonsense")
+    text = '{"rocprofiler-sdk-tool":[{"metadata":{"pid":7},"buffer_records":{"kernel_dispatch":[{"a":]}}]}'
+    (folder / "results.json").write_text(text)
+    why = raises(rockit.FormatError, rockit.open, folder / "results.json")
+    assert text.index(":]") <= why.offset <= len(text) and f"results.json: byte {why.offset}: " in str(why)
     raises(rockit.UsageError, rockit.open, "a\0b")
     raises(rockit.Error, rockit.open, [])
     raises(TypeError, rockit.open, 7)
