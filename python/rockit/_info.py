@@ -11,14 +11,8 @@ from ._results import Document, pick
 
 
 def version() -> str:
-    """The release of the library, or of the package where an older library does not say."""
-    function = getattr(_native.lib(), "rk_version", None)
-    if function is None:
-        from importlib.metadata import version as of_package
-
-        return of_package("rockit")
-    function.restype = C.c_char_p
-    return _native.text_of(function())
+    """The release of the library."""
+    return _native.text_of(_native.lib().rk_version())
 
 
 class Doctor(Document):

@@ -217,6 +217,7 @@ _P, _S, _N, _INT = C.c_void_p, C.c_char_p, C.c_size_t, C.c_int
 
 # Name: (result, arguments). Handles and results are void *; an out handle is void **.
 _CALLS: Dict[str, Any] = {
+    "rk_version": (_S, []),
     "rk_run_open": (_INT, [_NAMES, _N, C.POINTER(RkRunOptions), C.POINTER(_P), _ERR]),
     "rk_run_close": (None, [_P]),
     "rk_run_check_output": (_INT, [_P, _S, _ERR]),
