@@ -14,8 +14,19 @@ include(cmake/completion.cmake)
 
 # The prefix is found from the file's own place, so that `cmake --install --prefix` is right too.
 file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-configure_file(cmake/rockit.pc.in rockit.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/rockit.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+list(JOIN rockit_modules " " rockit_modules)
+foreach(pc rockit rockit-static)
+  configure_file(cmake/${pc}.pc.in ${pc}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${pc}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
+
+include(CMakePackageConfigHelpers)
+set(cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/rockit)
+file(RELATIVE_PATH cmake_to_prefix /${cmake_dir} /)
+configure_file(cmake/rockit-config.cmake.in rockit-config.cmake @ONLY)
+write_basic_package_version_file(rockit-config-version.cmake COMPATIBILITY SameMajorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/rockit-config.cmake
+              ${PROJECT_BINARY_DIR}/rockit-config-version.cmake DESTINATION ${cmake_dir})
 
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 file(GLOB documents CONFIGURE_DEPENDS docs/*.md)

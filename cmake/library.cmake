@@ -37,9 +37,10 @@ foreach(library librockit librockit_shared)
   target_link_libraries(${library} PRIVATE rockit_flags ${rockit_needs})
 endforeach()
 
+set(rockit_soversion 1)
 set(map ${PROJECT_SOURCE_DIR}/cmake/rockit.map)
 set_target_properties(librockit_shared PROPERTIES VERSION ${PROJECT_VERSION}
-                      SOVERSION 1 LINK_DEPENDS ${map})
+                      SOVERSION ${rockit_soversion} LINK_DEPENDS ${map})
 target_link_options(librockit_shared PRIVATE -Wl,--version-script=${map})
 include(CheckLinkerFlag)
 check_linker_flag(C -Wl,-z,text ROCKIT_HAVE_Z_TEXT) # zig's linker does it without being told

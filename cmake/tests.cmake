@@ -131,6 +131,7 @@ endif()
 include(cmake/web_tests.cmake)
 include(cmake/pack_tests.cmake)
 include(cmake/install_tests.cmake)
+include(cmake/abi_tests.cmake)
 include(cmake/python.cmake)
 
 foreach(check layers banned format man tree)
