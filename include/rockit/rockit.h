@@ -20,7 +20,10 @@
 
 RK_BEGIN_DECLS
 
-#define ROCKIT_VERSION "0.1.0"
+#define ROCKIT_VERSION "1.0.0"
+#define ROCKIT_VERSION_MAJOR 1
+#define ROCKIT_VERSION_MINOR 0
+#define ROCKIT_VERSION_PATCH 0
 
 /* Of the library that is linked, as ROCKIT_VERSION is of the header. */
 const char *rk_version(void);

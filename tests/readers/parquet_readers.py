@@ -90,7 +90,7 @@ def read_duckdb(path):
 def check_statistics(name, path, columns):
     """Null counts, smallest and largest values, sizes and the sort order, chunk by chunk."""
     meta = pq.ParquetFile(path).metadata
-    check(meta.created_by == "rockit 0.1.0", f"{name}: created_by {meta.created_by}")
+    check(meta.created_by == "rockit 1.0.0", f"{name}: created_by {meta.created_by}")
     check(meta.metadata[b"rockit.schema"] == b"1", f"{name}: schema number")
     check(b"rockit.table" in meta.metadata, f"{name}: table name")
     first = 0
