@@ -18,7 +18,8 @@ enum {
 	CLOCK_COLUMNS = 3 * (OFFSET_COLUMNS + 1) + RANK_COLUMNS + 1 + 2,
 };
 
-#define NOTICED 0.01 /* an imbalance below is not worth a line */
+#define DRIFT_SHOWN 0.005 /* ppm */
+#define NOTICED 0.01      /* an imbalance below is not worth a line */
 
 static size_t at_least(size_t a, size_t b)
 {
@@ -83,11 +84,21 @@ struct clocks {
 	bool shown;
 };
 
+/* Nothing that a line of ours would show. */
+static bool near(double a, double b, double error)
+{
+	return fabs(a - b) <= 1 + error / 100;
+}
+
 static bool same_clock(const struct rk_ranks_rank *a, const struct rk_ranks_rank *b)
 {
-	return a->clock == b->clock && a->offset_ns == b->offset_ns && a->error_ns == b->error_ns &&
-	       a->drift_ppm == b->drift_ppm && b->rank == a->rank + 1 &&
-	       strcmp(a->node, b->node) == 0 && strcmp(a->clock_note, b->clock_note) == 0;
+	double error = (double)(a->error_ns > 0 ? a->error_ns : 0);
+
+	return a->clock == b->clock && b->rank == a->rank + 1 && strcmp(a->node, b->node) == 0 &&
+	       strcmp(a->clock_note, b->clock_note) == 0 &&
+	       near((double)a->offset_ns, (double)b->offset_ns, error) &&
+	       near((double)a->error_ns, (double)b->error_ns, error) &&
+	       fabs(a->drift_ppm - b->drift_ppm) < DRIFT_SHOWN;
 }
 
 static size_t group_clocks(const struct rk_ranks *k, struct clocks *v)
@@ -392,7 +403,7 @@ static int by_time(const void *pa, const void *pb)
 
 static void put_copies(struct rk_page *p, const struct rk_ranks *k)
 {
-	size_t shown = p->look->top && p->look->top < k->ncopies ? p->look->top : k->ncopies;
+	size_t shown = half_top(p, k->ncopies);
 	const struct rk_ranks_copy **order = rk_calloc(k->ncopies, sizeof(*order));
 	struct copy_widths w = { .node = strlen("Node") };
 	uint64_t most = 0;

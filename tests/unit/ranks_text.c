@@ -292,6 +292,24 @@ TEST(where_all_are_in_trouble_half_the_lines_are_theirs)
 	CHECK(shown[0] && shown[15] && shown[99] && shown[98]);
 }
 
+TEST(ranks_of_a_node_whose_clock_is_all_but_the_same_share_a_line)
+{
+	struct rk_ranks_rank ranks[8];
+	struct rk_ranks k = job_of(ranks, 8);
+	char *text;
+
+	ranks[5].offset_ns += 5;
+	ranks[6].drift_ppm += 1e-4;
+	ranks[6].error_ns += 3;
+	text = text_of(&k, (struct rk_render_options){ .top = 20 });
+	CHECK(strstr(text, "\n          4-7     -2.999 s") != NULL);
+	rk_free(text);
+	ranks[6].offset_ns += 900;
+	text = text_of(&k, (struct rk_render_options){ .top = 20 });
+	CHECK(strstr(text, "\n          4-5     -2.999 s") != NULL);
+	rk_free(text);
+}
+
 TEST(clocks_that_are_least_certain_are_shown)
 {
 	static struct rk_ranks_rank ranks[200];
