@@ -23,13 +23,17 @@ set(CMAKE_C_COMPILER ${floor_build}/zig/zig-cc)
 set(CMAKE_C_COMPILER_TARGET ${ROCKIT_FLOOR_MACHINE}-linux-gnu.${ROCKIT_FLOOR_GLIBC})
 set(CMAKE_AR ${floor_build}/zig/zig-ar CACHE FILEPATH "")
 set(CMAKE_RANLIB ${floor_build}/zig/zig-ranlib CACHE FILEPATH "")
-# Any processor, not the one that this is, and no name of the folder that this was built in. The
-# warnings are those of a newer clang than the one that the tree is kept clean with.
-set(CMAKE_C_FLAGS_INIT "-mcpu=baseline -ffile-prefix-map=${CMAKE_SOURCE_DIR}=. \
+# Any processor, not the one that this is; no sanitizer, which zig adds unasked when it does not
+# optimise; no name of the folder that this was built in. The warnings are those of a newer clang
+# than the one that the tree is kept clean with.
+set(CMAKE_C_FLAGS_INIT "-mcpu=baseline -fno-sanitize=undefined -ffile-prefix-map=${CMAKE_SOURCE_DIR}=. \
 -Wno-enum-float-conversion -Wno-enum-compare-conditional")
+# zig's own runtime library has a memcpy, an exp and others that would be taken instead of those of
+# the C library, which are faster by far and exact. gcc's has what compilers need and no more.
 foreach(kind EXE SHARED MODULE)
-  set(CMAKE_${kind}_LINKER_FLAGS_INIT -s)
+  set(CMAKE_${kind}_LINKER_FLAGS_INIT "-s -rtlib=none")
 endforeach()
+set(CMAKE_C_STANDARD_LIBRARIES ${ROCKIT_FLOOR_DEPS}/lib/libgcc.a)
 set(ROCKIT_LIBSTDCXX ${ROCKIT_FLOOR_DEPS}/lib/libstdc++.a)
 set(ROCKIT_FLOOR_SOURCES ${CMAKE_CURRENT_LIST_DIR}/floor/elf_error.c)
 

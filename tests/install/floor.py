@@ -45,6 +45,9 @@ def faults(path):
             yield f"looks for libraries in {where}"
     if "(TEXTREL)" in dynamic:
         yield "has text relocations"
+    asked = set(re.findall(r" UND (\w+)@GLIBC", readelf(path, "--dyn-syms")))
+    if "memcpy" not in asked:  # a linker may bring slower ones
+        yield "has a memcpy of its own"
 
 
 def is_elf(path):
