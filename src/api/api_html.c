@@ -1,11 +1,13 @@
 /* api_html.c - a run as one page of HTML. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "api/fuse_times.h"
 #include "api/html_feed.h"
 #include "base/alloc.h"
 #include "base/handle.h"
+#include "base/list.h"
 #include "base/text.h"
 #include "session/secrets.h"
 
@@ -22,6 +24,7 @@ struct work {
 	char *title, *recording;
 	/* with opt->redact: */
 	struct rk_redaction_self self;
+	struct rk_list nodes;
 	struct rk_html_hide hide;
 };
 
@@ -88,14 +91,50 @@ static int make_report(struct work *w, struct rk_error *err)
 	return 0;
 }
 
+/* The machines of a job are hosts, too. */
+static int hide_nodes(struct work *w, struct rk_error *err)
+{
+	const struct rk_ranks *k = w->report.ranks;
+
+	for (size_t i = 0; w->opt->redact && k && i < k->nranks; i++)
+		if (k->ranks[i].node[0])
+			rk_list_add_once(&w->nodes, k->ranks[i].node);
+	w->self.who.nodes = w->nodes.v;
+	w->self.who.nnodes = w->nodes.n;
+	return w->nodes.bad ? rk_fail_nomem(err) : 0;
+}
+
+/* Devices of several machines are named with theirs. */
+static int hide_devices(struct work *w, struct rk_error *err)
+{
+	struct rk_trace_facts *t = &w->metrics->trace;
+	struct rk_bytes name;
+	bool bad;
+
+	rk_bytes_init(&name, 1000);
+	for (size_t i = 0; w->opt->redact && i < t->ndevices && !name.bad; i++) {
+		rk_bytes_clear(&name);
+		rk_redact_text(&name, t->devices[i].name, &w->self.who);
+		if (rk_bytes_str(&name))
+			snprintf(t->devices[i].name, sizeof(t->devices[i].name), "%.47s",
+				 rk_bytes_str(&name));
+	}
+	bad = name.bad;
+	rk_bytes_release(&name);
+	return bad ? rk_fail_nomem(err) : 0;
+}
+
 static int make_metrics(struct work *w, struct rk_error *err)
 {
 	const struct rk_metrics_options what = { .arch = w->opt->arch,
 						 .kernel_regex = w->opt->kernel_regex };
 
+	int rc;
+
 	if (!(rk_run_tables(w->run) & RK_TABLE_BIT(RK_KERNELS)))
 		return 0;
-	return rk_run_metrics(w->run, &what, &w->metrics, err);
+	rc = rk_run_metrics(w->run, &what, &w->metrics, err);
+	return rc < 0 ? rc : hide_devices(w, err);
 }
 
 static void tell(struct work *w)
@@ -145,6 +184,8 @@ static int gather(struct work *w, struct rk_error *err)
 	if (rc == 0)
 		rc = make_report(w, err);
 	if (rc == 0)
+		rc = hide_nodes(w, err);
+	if (rc == 0)
 		rc = rk_html_names_make(w->run, &w->report, &w->names, err);
 	if (rc == 0)
 		rc = feed(w, err);
@@ -192,6 +233,7 @@ static void work_release(struct work *w)
 	rk_html_names_release(&w->names);
 	rk_metrics_free(w->metrics);
 	rk_report_free(w->made);
+	rk_list_release(&w->nodes);
 	rk_free(w->title);
 	rk_free(w->recording);
 }

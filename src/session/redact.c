@@ -34,15 +34,31 @@ static size_t host_at(const char *text, const char *at, const char *host)
 	return len ? len : word_at(text, at, host, strcspn(host, "."));
 }
 
-/* Appends from..to, a part of `text`, with the names of host and user replaced. */
+/* Which of the nodes is at `at`, from 1 on; 0: none. */
+static size_t node_at(const char *text, const char *at, const struct rk_redaction *who,
+		      size_t *ret_len)
+{
+	for (size_t i = 0; i < who->nnodes; i++) {
+		*ret_len = host_at(text, at, who->nodes[i]);
+		if (*ret_len)
+			return i + 1;
+	}
+	return 0;
+}
+
+/* Appends from..to, a part of `text`, with the names of hosts and user replaced. */
 static void put_words(struct rk_bytes *out, const char *text, const char *from, const char *to,
 		      const struct rk_redaction *who)
 {
 	while (from < to) {
-		size_t host = host_at(text, from, who->host);
+		size_t host = host_at(text, from, who->host), at = 0;
 		size_t user = who->user ? word_at(text, from, who->user, strlen(who->user)) : 0;
+		size_t node = node_at(text, from, who, &at);
 
-		if (host && from + host <= to) {
+		if (node && from + at <= to) {
+			rk_bytes_printf(out, "[node %zu]", node);
+			from += at;
+		} else if (host && from + host <= to) {
 			rk_bytes_puts(out, "[host]");
 			from += host;
 		} else if (user && from + user <= to) {

@@ -38,6 +38,9 @@ void rk_secrets_variables(const struct rk_list *set, struct rk_list *ret);
 /* Borrowed; NULL or "" for what is not known. */
 struct rk_redaction {
 	const char *host, *user, *home;
+	/* Other machines of a job; the n-th becomes "[node n]", n from 1. */
+	char *const *nodes;
+	size_t nnodes;
 };
 
 /*

@@ -95,6 +95,17 @@ def a_page_of_very_many_ranks_has_a_timeline_of_some(place):
 
 
 @test
+def a_redacted_page_names_no_node(place):
+    job, _ = make(place)
+    (job / "rank-00001/run.json").write_text("{")
+    for options in ((), ("--redact",)):
+        place.rockit("report", "-q", job, "--html", place.path / "page.html", *options)
+        page = (place.path / "page.html").read_text()
+        assert ("node000" in page) == (not options), options
+    assert "[node 1]" in page and "[node 2]" in page
+
+
+@test
 def threads_change_nothing(place):
     job, _ = make(place)
     assert ranks_of(place, job, "--threads", "1") == ranks_of(place, job, "--threads", "3")

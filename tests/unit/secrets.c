@@ -295,6 +295,22 @@ TEST(paths_host_and_user_are_redacted)
 	}
 }
 
+TEST(machines_of_a_job_are_numbered)
+{
+	static char *const nodes[] = { "node12.example.org", "gpu-7" };
+	struct rk_redaction who = alice;
+	struct rk_bytes out;
+
+	who.nodes = nodes;
+	who.nnodes = 2;
+	rk_bytes_init(&out, 1000);
+	rk_redact_text(&out, "gpu-7 and node12, not gpu-70 or mynode12; alice in /gpu-7/x/gpu-7",
+		       &who);
+	CHECK_STR(rk_bytes_str(&out),
+		  "[node 2] and [node 1], not gpu-70 or mynode12; [user] in /.../[node 2]");
+	rk_bytes_release(&out);
+}
+
 TEST(what_is_not_known_of_us_is_not_redacted)
 {
 	static const struct rk_redaction nobody = { NULL, "", "/" };
