@@ -6,3 +6,5 @@ foreach(name abi consumers)
   rockit_script_test(abi-${name} abi 300 ${python} ${PROJECT_SOURCE_DIR}/tests/abi/${name}.py)
   set_property(TEST abi-${name} APPEND PROPERTY ENVIRONMENT ROCKIT_CC=${CMAKE_C_COMPILER})
 endforeach()
+# cmake --install writes a list into the build folder: one at a time.
+set_property(TEST abi-consumers PROPERTY RESOURCE_LOCK cmake-install)

@@ -3,7 +3,17 @@
 if(TARGET rockit)
   install(TARGETS rockit RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
-install(TARGETS librockit librockit_shared ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+# With the other libraries linked in (cmake/zig-floor.cmake), the shared library needs none of them,
+# and an archive would be of no use.
+set(libraries librockit_shared)
+set(pkg_configs rockit)
+if(ROCKIT_FLOOR_DEPS)
+  set(rockit_modules)
+else()
+  list(APPEND libraries librockit)
+  list(APPEND pkg_configs rockit-static)
+endif()
+install(TARGETS ${libraries} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES ${public_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rockit)
 
@@ -15,7 +25,7 @@ include(cmake/completion.cmake)
 # The prefix is found from the file's own place, so that `cmake --install --prefix` is right too.
 file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 list(JOIN rockit_modules " " rockit_modules)
-foreach(pc rockit rockit-static)
+foreach(pc ${pkg_configs})
   configure_file(cmake/${pc}.pc.in ${pc}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${pc}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()

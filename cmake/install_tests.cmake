@@ -16,3 +16,5 @@ foreach(name deb_root floor_root)
   rockit_script_test(${dashed} "install;long" 1200 sh
                      ${PROJECT_SOURCE_DIR}/tests/install/${name}.sh)
 endforeach()
+# cmake --install writes a list into the build folder: one at a time.
+set_property(TEST install-tree PROPERTY RESOURCE_LOCK cmake-install)

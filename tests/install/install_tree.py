@@ -148,13 +148,30 @@ def test_a_moved_tree_records_an_opencl_program(place, tree):
     assert record_example(place, place / "moved") > 0
 
 
-def test_the_tarball_records_an_opencl_program(place, _):
-    tarballs = (SOURCE / "build/dist").glob(f"rockit-*-linux-{platform.machine()}.tar.gz")
-    tarball = next(tarballs, None)
-    if os.environ.get("ROCKIT_TEST_FULL") != "1" or not tarball:
+def unpacked_tarball(place):
+    """The tarball of this release and machine, where there is one."""
+    version = run(os.environ["ROCKIT"], "version").split()[1]
+    name = f"rockit-{version}-linux-{platform.machine()}"
+    tarball = SOURCE / "build/dist" / f"{name}.tar.gz"
+    if os.environ.get("ROCKIT_TEST_FULL") != "1" or not tarball.exists():
         raise Skip("for make test-full")
     run("tar", "-C", place, "-xf", tarball)
-    assert record_example(place, place / tarball.name.removesuffix(".tar.gz")) > 0
+    return place / name
+
+
+def test_the_tarball_records_an_opencl_program(place, _):
+    assert record_example(place, unpacked_tarball(place)) > 0
+
+
+def test_programs_are_linked_with_the_tarball_by_pkg_config(place, _):
+    """No library of this system is asked for: all is linked in."""
+    lib = unpacked_tarball(place) / "lib"
+    pc = {"PKG_CONFIG_LIBDIR": str(lib / "pkgconfig")}
+    flags = run("pkg-config", "--cflags", "--libs", "rockit", env=clean_env(**pc)).split()
+    (place / "probe.c").write_text(PROBE)
+    run(COMPILER, place / "probe.c", "-o", place / "probe", *flags)
+    assert run(place / "probe", env=clean_env(LD_LIBRARY_PATH=str(lib)))
+    assert not list(lib.glob("*.a")) and not (lib / "pkgconfig/rockit-static.pc").exists()
 
 
 TESTS = [f for name, f in list(globals().items()) if name.startswith("test_")]
