@@ -3,7 +3,7 @@
 
     ROCKIT=... python tests/readers/dataset.py
 
-Needs gen-trace beside $ROCKIT. DuckDB, polars and pyarrow are asked; Spark where pyspark and Java
+Needs gen-trace and gen-ranks beside $ROCKIT. DuckDB, polars and pyarrow are asked; Spark where pyspark and Java
 are there. Exits 77 (skipped) where one of the first three is missing.
 """
 
@@ -32,6 +32,7 @@ ROCKIT = os.path.abspath(os.environ["ROCKIT"])
 GEN = os.path.join(os.path.dirname(ROCKIT), "gen-trace")
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "datasets.md"
 RANKS = 6
+BY_COLLECTIVE = "straggler of each collective, all of them"
 failures = 0
 
 
@@ -79,6 +80,18 @@ def numbers(rows):
     """Engines differ in how wide a sum is, and in what they call it."""
     return [tuple(round(float(v), 9) if isinstance(v, float) else
                   v if v is None or isinstance(v, str) else int(v) for v in row) for row in rows]
+
+
+def shaped(name, rows):
+    """Of the collectives of a job, how often each rank is the straggler of each kernel."""
+    rows = numbers(rows)
+    if name != BY_COLLECTIVE:
+        return rows
+    count = collections.defaultdict(collections.Counter)
+    for kernel, _, rank, ranks, _ in rows:
+        count[kernel][rank] += 1
+        check(ranks == RANKS, f"{kernel}: {ranks} ranks in a collective")
+    return sorted((sum(c.values()), c.most_common(1)[0][0]) for c in count.values())
 
 
 def expected(job):
@@ -134,7 +147,7 @@ def ask_duckdb(sql, folder, want):
     db = duckdb.connect()
     db.execute(sql["duckdb: view"].replace("'set/", f"'{folder}/"))
     for name, rows in want.items():
-        same(f"duckdb: {name}", numbers(db.execute(sql[name]).fetchall()), rows)
+        same(f"duckdb: {name}", shaped(name, db.execute(sql[name]).fetchall()), rows)
     db.close()
 
 
@@ -155,7 +168,7 @@ def ask_spark(sql, folder, want):
     spark.sql(sql["spark: view"].replace("'set/", f"'{folder}/"))
     for name, rows in want.items():
         got = [tuple(row) for row in spark.sql(sql[name]).collect()]
-        same(f"spark: {name}", numbers(got), rows)
+        same(f"spark: {name}", shaped(name, got), rows)
     spark.stop()
     print("# Spark was asked")
 
@@ -254,6 +267,32 @@ def check_again(folder, want_report):
     check(any(node for rank, node in nodes if rank == 4), "no node of rank 4")
 
 
+def check_fused(sql, temp):
+    """A job whose rank 4 is late: engines name the stragglers of the report, which has its clocks related."""
+    job, folder = temp / "late", temp / "late-set"
+    subprocess.run([os.path.join(os.path.dirname(ROCKIT), "gen-ranks"), "-o", job, "--ranks", str(RANKS),
+                    "--nodes", "2", "--kernels", "3000", "--collectives", "200", "--slow", "4",
+                    "--slow-ns", "300000", "--overlap", "0"], check=True)
+    rockit("convert", job, "-o", folder, "--dataset", "-q")
+    said = json.loads(rockit("report", job, "--ranks", "--format", "json", "-q").stdout)["ranks"]
+    _, want = expected(job)
+    ranks = said["ranks"]
+    want = {
+        "top kernels": want["top kernels"],
+        "time by rank": [(r["rank"], r["kernels"], r["kernel_ns"], r["last_ns"] - r["first_ns"])
+                         for r in ranks],
+        "stragglers": sorted(((r["rank"], r["comm_ns"], r["compute_ns"]) for r in ranks),
+                             key=lambda row: (row[1], row[0])),
+        BY_COLLECTIVE: sorted((c["calls"], c["straggler"]) for c in said["collectives"]),
+    }
+    same("straggler", {c["straggler"] for c in said["collectives"]}, {4})
+    same("the first of those that are waited for", want["stragglers"][0][0], 4)
+    sql = {**sql, BY_COLLECTIVE: sql["straggler of each collective"].rsplit("LIMIT", 1)[0]}
+    ask_duckdb(sql, folder, want)
+    if os.environ.get("ROCKIT_TEST_FULL"):
+        ask_spark(sql, folder, want)
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         temp = pathlib.Path(name)
@@ -272,6 +311,7 @@ def main():
         check_shards(job, folder, temp)
         check_columns(job, folder, temp)
         check_again(folder, report)
+        check_fused(sql, temp)
     print("failed" if failures else "ok: engines and report agree")
     return 1 if failures else 0
 
