@@ -13,7 +13,7 @@
 
 RK_BEGIN_DECLS
 
-/* Zero it before use: 0 and NULL are the defaults. */
+/* Zero it before use: 0 and NULL are the defaults. Texts are borrowed until rk_pack_free. */
 struct rk_pack_options {
 	const char *artifact_dir;    /* must be given */
 	const char *dest_dir;        /* must be given to build: files go below dest_dir/dist */

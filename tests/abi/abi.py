@@ -194,11 +194,24 @@ def check_other_machine():
         yield f"aarch64: {fault}"
 
 
+def check_page():
+    """docs/api.md names every header, and nothing that is not there."""
+    page = (SOURCE / "docs/api.md").read_text()
+    known = functions() | {name for name, _ in structs()}
+    known |= set(re.findall(r"\b(?:struct|enum) (rk_\w+)", "".join(map(text_of, HEADERS))))
+    for name in sorted(set(re.findall(r"\brk_\w+", page)) - known):
+        yield f"docs/api.md: no {name}"
+    for header in HEADERS:
+        if f"`{header.name}`" not in page and header.name != "decls.h":
+            yield f"docs/api.md: nothing about {header.name}"
+
+
 def main():
     if "--update" in sys.argv[1:]:
         faults = check_layout(True)
     else:
-        faults = [*check_layout(False), *check_symbols(), *check_headers(), *check_other_machine()]
+        faults = [*check_layout(False), *check_symbols(), *check_headers(), *check_page(),
+                  *check_other_machine()]
     for fault in faults:
         print(f"FAIL {fault}")
     if not faults:
