@@ -75,7 +75,8 @@ struct rk_run {
 	pthread_mutex_t lock;          /* held by whoever uses the run (run_guard.c) */
 	pthread_mutex_t progress_lock; /* held while opt.progress is called or changed */
 	bool guarded;                  /* both were made */
-	struct rk_run_late *late;      /* under progress_lock */
+	struct rk_run_late *late;      /* under a lock that nobody holds for long */
+	pthread_mutex_t late_lock;
 	/* joined to kernels, whose schema it holds: as long as the run. NULL: none, or not asked */
 	struct rk_counter_set *counters;
 	struct rk_energy *energy; /* of its kernels, once that was settled; NULL: none */

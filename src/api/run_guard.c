@@ -73,6 +73,7 @@ int rk_run_guard(struct rk_run *run, struct rk_error *err)
 		pthread_mutex_destroy(&run->lock);
 		return rk_fail_nomem(err);
 	}
+	pthread_mutex_init(&run->late_lock, NULL);
 	run->guarded = true;
 	if (run->opt.progress) {
 		run->ctx.progress = progress;
@@ -87,6 +88,7 @@ void rk_run_unguard(struct rk_run *run)
 		return;
 	pthread_mutex_destroy(&run->lock);
 	pthread_mutex_destroy(&run->progress_lock);
+	pthread_mutex_destroy(&run->late_lock);
 }
 
 static int fail_callback(struct rk_error *err)
@@ -115,10 +117,10 @@ static struct rk_run_late *take_late(struct rk_run *run)
 {
 	struct rk_run_late *list;
 
-	pthread_mutex_lock(&run->progress_lock);
+	pthread_mutex_lock(&run->late_lock);
 	list = run->late;
 	run->late = NULL;
-	pthread_mutex_unlock(&run->progress_lock);
+	pthread_mutex_unlock(&run->late_lock);
 	return list;
 }
 
@@ -139,9 +141,9 @@ static bool some_late(struct rk_run *run)
 {
 	bool some;
 
-	pthread_mutex_lock(&run->progress_lock);
+	pthread_mutex_lock(&run->late_lock);
 	some = run->late != NULL;
-	pthread_mutex_unlock(&run->progress_lock);
+	pthread_mutex_unlock(&run->late_lock);
 	return some;
 }
 
@@ -158,10 +160,10 @@ void rk_run_unlock(struct rk_run *run)
 void rk_run_later(struct rk_run *run, struct rk_run_late *l)
 {
 	rk_handle_keep(run);
-	pthread_mutex_lock(&run->progress_lock);
+	pthread_mutex_lock(&run->late_lock);
 	l->next = run->late;
 	run->late = l;
-	pthread_mutex_unlock(&run->progress_lock);
+	pthread_mutex_unlock(&run->late_lock);
 	if (!calls_back(run) && !pthread_mutex_trylock(&run->lock))
 		rk_run_unlock(run);
 	rk_handle_drop(run);
