@@ -86,19 +86,12 @@ int say_failure(const char *verb, const char *fmt, ...)
 
 int say_error(const char *verb, const struct rk_error *err)
 {
-	char text[LINE_BYTES], where[512] = "";
+	char text[LINE_BYTES];
 
 	/* Whoever pressed ^C knows. */
 	if (err->code == RK_E_CANCELLED)
 		return EXIT_FAILED;
-	if (err->file[0] && err->line)
-		snprintf(where, sizeof(where), "%s:%" PRIu64 ": ", err->file, err->line);
-	else if (err->file[0] && err->offset)
-		snprintf(where, sizeof(where), "%s: byte %" PRIu64 ": ", err->file, err->offset);
-	/* "cannot open 'x': ..." names its file already. */
-	else if (err->file[0] && !strstr(err->message, err->file))
-		snprintf(where, sizeof(where), "%s: ", err->file);
-	snprintf(text, sizeof(text), "%s%s", where, err->message);
+	rk_error_text(err, text, sizeof(text));
 	say_line(verb, text);
 	return err->code == RK_E_USAGE ? EXIT_MISUSE : EXIT_FAILED;
 }
