@@ -8,3 +8,4 @@ foreach(name abi consumers)
 endforeach()
 # cmake --install writes a list into the build folder: one at a time.
 set_property(TEST abi-consumers PROPERTY RESOURCE_LOCK cmake-install)
+rockit_script_test(abi-valgrind abi 900 sh ${PROJECT_SOURCE_DIR}/tests/abi/api_valgrind.sh)

@@ -168,10 +168,11 @@ setup_test() {
 	setup_roots
 }
 
-# Bare roots to install packages on, for `make test-full` alone.
+# Bare roots to install packages on, and what else is for `make test-full` alone.
 setup_roots() {
 	[ -n "${ROCKIT_TEST_FULL:-}" ] || return 0
 	need debootstrap test -x /usr/sbin/debootstrap
+	need valgrind have valgrind # the API, with all that it links
 	install_what_there_is
 }
 
