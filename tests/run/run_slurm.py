@@ -69,8 +69,12 @@ def four_ranks_on_two_nodes_have_a_folder_each(place):
     for number, run in got.items():
         assert (run["rank"], run["size"], run["launcher"]) == (number, 4, "slurm"), run
         assert run["state"] == "done" and run["node_id"] == (0 if run["node"] == "n1" else 1)
-    kernels = report(place, top)["kernels"]
+    said = report(place, top)
+    kernels = said["kernels"]
     assert {k["rank"] for k in kernels} == {0, 1, 2, 3}
+    # both nodes are this machine, and run.json says so
+    assert said["ranks"]["nodes"] == 2 and not said["ranks"]["problems"], said["ranks"]
+    assert {r["clock"] for r in said["ranks"]["ranks"]} == {"same"}, said["ranks"]["ranks"]
     assert len({sum(k["calls"] for k in kernels if k["rank"] == r) for r in range(4)}) == 1
 
 
@@ -142,7 +146,9 @@ def a_killed_rank_costs_nothing_of_the_others(place):
     got = ranks(top)
     assert sorted(got) == [0, 1, 2, 3]
     assert [got[r]["state"] for r in range(4)] == ["done", "done", "running", "done"], done.stderr
-    kernels = report(place, top)["kernels"]
+    said = report(place, top)
+    assert [(p["kind"], p["rank"]) for p in said["ranks"]["problems"]] == [("broken", 2)], said["ranks"]
+    kernels = said["kernels"]
     calls = {r: sum(k["calls"] for k in kernels if k["rank"] == r) for r in range(4)}
     assert len(set(calls.values())) == 1 and calls[0] > 0, calls
 
@@ -282,7 +288,12 @@ def a_cancelled_job_is_told_with_what_it_left(place):
     assert waiting.returncode not in (0, 2, 125), (out, err)
     assert f"job {job}: CANCELLED" in err, err
     assert "2 ranks of 2" in out, (out, err)
-    assert report(place, top)["kernel_rows"] > 0
+    said = report(place, top)
+    assert said["kernel_rows"] > 0
+    assert {(p["kind"], p["count"]) for p in said["ranks"]["problems"]} == {("broken", 2)}, said["ranks"]
+    shutil.rmtree(top / "rank-00000")
+    told = place.rockit("report", top).stderr
+    assert "rank 0 of 2 is missing" in told, told
 
 
 @test
