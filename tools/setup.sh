@@ -1,10 +1,10 @@
 #!/bin/sh
-# setup.sh build|test - install what is missing on Debian 12 or Ubuntu 24.04, and nothing else.
+# setup.sh build|test|bench|deb|floor - install what is missing on Debian 12 or Ubuntu 24.04, and nothing else.
 #
 # "build" is what the compiler and `make run` need, an OpenCL that runs on the CPU included; "test"
 # adds clang, clang-format-14, a Python environment in build/venv with independent Parquet readers and
 # programs that look at wheels, Perfetto's trace_processor, and Node with Chromium for the page of
-# reports. Does nothing, fast, when all is there.
+# reports; "deb" and "floor" are for what is handed to others. Does nothing, fast, when all is there.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 what=${1:-build}
