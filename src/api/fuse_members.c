@@ -121,11 +121,11 @@ static int from_places(struct rk_run *run, struct rk_fuse_members *m, struct rk_
 
 static const struct look {
 	enum rk_table table;
-	unsigned rank, node;
+	unsigned rank, node, start;
 } looks[] = {
-	{ RK_KERNELS, RK_K_RANK, RK_K_NODE },
-	{ RK_MEMCPY, RK_C_RANK, RK_C_NODE },
-	{ RK_API, RK_A_RANK, RK_A_NODE },
+	{ RK_KERNELS, RK_K_RANK, RK_K_NODE, RK_K_START },
+	{ RK_MEMCPY, RK_C_RANK, RK_C_NODE, RK_C_START },
+	{ RK_API, RK_A_RANK, RK_A_NODE, RK_A_START },
 };
 enum { NLOOKS = sizeof(looks) / sizeof(looks[0]) };
 
@@ -163,15 +163,15 @@ static int add_rank(struct rk_fuse_members *m, int64_t rank, struct rk_error *er
 	return rc;
 }
 
-static int name_node(struct rk_run *run, struct rk_fuse_members *m, int64_t rank, uint32_t node,
+static int name_node(struct rk_fuse_members *m, int64_t rank, const char *node,
 		     struct rk_error *err)
 {
 	struct rk_fuse_member *v = find(m, rank);
 	char *name;
 
-	if (!v || v->node[0] || !node)
+	if (!v || v->node[0])
 		return 0;
-	name = rk_strdup(rk_strtab_borrow(run->ctx.names, node, NULL));
+	name = rk_strdup(node);
 	if (!name)
 		return rk_fail_nomem(err);
 	rk_free(v->node);
@@ -179,8 +179,21 @@ static int name_node(struct rk_run *run, struct rk_fuse_members *m, int64_t rank
 	return 0;
 }
 
+/*
+ * Ranks of a launcher within the command are on the machine where rockit ran, or on others. Clocks since
+ * boot differ by more than a run takes: what happened while it ran, by the clock here, was here.
+ */
+static bool was_here(const struct rk_run_record *r, int64_t start_ns)
+{
+	const int64_t slack_ns = INT64_C(1000000000);
+
+	return r && r->nsnapshots == 2 && start_ns >= r->snapshots[0].clock_ns - slack_ns &&
+	       start_ns <= r->snapshots[1].clock_ns + slack_ns;
+}
+
 static int add_rows(struct rk_run *run, struct rk_fuse_members *m, const struct look *l,
-		    const struct rk_batch *b, struct rk_error *err)
+		    const struct rk_run_record *above, const struct rk_batch *b,
+		    struct rk_error *err)
 {
 	int64_t last = -1;
 	int rc = 0;
@@ -193,7 +206,12 @@ static int add_rows(struct rk_run *run, struct rk_fuse_members *m, const struct 
 		last = rank;
 		rc = add_rank(m, rank, err);
 		if (rc == 0 && rk_column_has(&b->cols[l->node], i))
-			rc = name_node(run, m, rank, rk_batch_id(b, l->node, i), err);
+			rc = name_node(m, rank,
+				       rk_strtab_borrow(run->ctx.names, rk_batch_id(b, l->node, i),
+							NULL),
+				       err);
+		else if (rc == 0 && was_here(above, rk_batch_int(b, l->start, i, -1)))
+			rc = name_node(m, rank, above->text[RK_REC_NODE], err);
 	}
 	return rc;
 }
@@ -202,7 +220,9 @@ static int add_rows(struct rk_run *run, struct rk_fuse_members *m, const struct 
 static int look_into(struct rk_run *run, struct rk_fuse_members *m, const struct look *l, size_t at,
 		     bool all, struct rk_error *err)
 {
-	uint64_t want = UINT64_C(1) << l->rank | UINT64_C(1) << l->node;
+	const struct rk_run_record *above = rk_record_above(run, run->found[at].path);
+	uint64_t want = UINT64_C(1) << l->rank | UINT64_C(1) << l->node |
+			(above ? UINT64_C(1) << l->start : 0);
 	uint32_t *used = rk_calloc(run->nfound, sizeof(*used));
 	struct rk_error ignored = { 0 };
 	struct rk_source *rows = NULL;
@@ -215,7 +235,7 @@ static int look_into(struct rk_run *run, struct rk_fuse_members *m, const struct
 	}
 	if (rc == 0 && rk_run_scan(run, l->table, want, &rows, &ignored) == 0)
 		while (rc == 0 && rk_source_next(rows, &b, &ignored) > 0) {
-			rc = add_rows(run, m, l, b, err);
+			rc = add_rows(run, m, l, above, b, err);
 			if (!all)
 				break;
 		}

@@ -274,6 +274,17 @@ static const struct rk_run_record *nearest(const struct rk_run *run, const char 
 	}
 }
 
+const struct rk_run_record *rk_record_above(const struct rk_run *run, const char *path)
+{
+	for (size_t len = dir_len(path);; len--) {
+		const struct rk_run_record *r =
+			!len || path[len - 1] == '/' ? find(run, path, len) : NULL;
+
+		if ((r && r->ours && r->above) || !len)
+			return r && r->ours && r->above ? r : NULL;
+	}
+}
+
 void rk_records_settle(struct rk_run *run)
 {
 	drop_doubles(run);

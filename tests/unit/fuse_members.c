@@ -427,6 +427,31 @@ TEST(rows_have_the_node_and_the_rank_of_their_run_json)
 	end(&j);
 }
 
+TEST(ranks_of_a_launcher_in_the_command_are_here_when_their_times_are)
+{
+	struct job j;
+
+	begin(&j);
+	put_rank(&j, "rank-0/rocprof_raw", NULL);
+	put_rank(&j, "rank-1/rocprof_raw", NULL);
+	world_text(
+		&j.w, "run.json",
+		RECORD(",\"node\":\"n\",\"clocks\":{\"start\":{\"boottime_ns\":50,\"realtime_ns\":9"
+		       "},\"end\":{\"boottime_ns\":5000,\"realtime_ns\":9000}}"));
+	CHECK_I64(look(&j, &j.w.err), 0);
+	CHECK_STR(j.m.v[1].node, "n");
+	CHECK(j.m.v[0].machine == j.m.v[1].machine);
+	forget(&j);
+	world_text(
+		&j.w, "run.json",
+		RECORD(",\"node\":\"n\",\"clocks\":{\"start\":{\"boottime_ns\":9000000000,"
+		       "\"realtime_ns\":9},\"end\":{\"boottime_ns\":9900000000,\"realtime_ns\":9000}}"));
+	CHECK_I64(look(&j, &j.w.err), 0);
+	CHECK_STR(j.m.v[1].node, "");
+	CHECK(j.m.v[0].machine != j.m.v[1].machine);
+	end(&j);
+}
+
 TEST(run_json_of_any_shape_is_read_without_harm)
 {
 	static const char *const bad[] = {
