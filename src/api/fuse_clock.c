@@ -30,7 +30,8 @@ static int input_make(const struct rk_fuse_members *m, const struct rk_fuse_call
 	i->in = rk_calloc(m->n + 1, sizeof(*i->in));
 	i->out = rk_calloc(m->n + 1, sizeof(*i->out));
 	i->best = rk_calloc(m->n + 1, sizeof(*i->best));
-	if (!i->in || !i->out || !i->best)
+	i->loose = rk_calloc(m->n + 1, sizeof(*i->loose));
+	if (!i->in || !i->out || !i->best || !i->loose)
 		return rk_fail_nomem(err);
 	for (size_t k = 0; k < m->n; k++) {
 		const struct rk_fuse_member *v = &m->v[k];
@@ -43,7 +44,7 @@ static int input_make(const struct rk_fuse_members *m, const struct rk_fuse_call
 						    .snapshots = v->snapshots,
 						    .nsnapshots = v->nsnapshots };
 	}
-	return 0;
+	return rk_clock_jitter(i, err);
 }
 
 static void input_release(struct rk_clock_input *i)
@@ -51,6 +52,7 @@ static void input_release(struct rk_clock_input *i)
 	rk_free(i->in);
 	rk_free(i->out);
 	rk_free(i->best);
+	rk_free(i->loose);
 }
 
 /* ---- the reference ---- */
@@ -78,11 +80,19 @@ static size_t other_reference(const struct rk_clock_input *i, const size_t *trie
 	return i->n;
 }
 
+/* What is aligned by collectives that are not one is not aligned. */
 static int align_from(struct rk_clock_input *i, size_t reference, struct rk_error *err)
 {
 	struct rk_align_options opt = { .reference = reference };
+	int rc = rk_align(i->in, i->n, &opt, i->out, err);
 
-	return rk_align(i->in, i->n, &opt, i->out, err);
+	for (size_t k = 0; rc == 0 && k < i->n; k++) {
+		if (rk_clock_is_loose(i, &i->out[k], k)) {
+			i->out[k].status = RK_ALIGN_CONTRADICT;
+			i->loose[k] = true;
+		}
+	}
+	return rc;
 }
 
 /* More than half of the ranks is good enough: nothing else can have more. */
@@ -141,6 +151,10 @@ static char *note_of(const struct rk_clock_input *in, size_t i, bool assumed)
 	char text[256];
 
 	rk_align_reason(r, in->in, i, text, sizeof(text));
+	if (r->status == RK_ALIGN_CONTRADICT && in->loose[i])
+		return rk_strf("collectives of rank %" PRId64 " and rank %" PRId64
+			       " do not end together: they may be of different communicators",
+			       in->in[i].rank, in->in[r->via].rank);
 	if (r->status != RK_ALIGNED)
 		return rk_strdup(text);
 	if (r->evidence & RK_ALIGN_SNAPSHOTS_OFF)

@@ -102,6 +102,21 @@ def collectives_of_each_node_beside_those_of_all_do_not_spoil_the_clocks(place):
 
 
 @test
+def nodes_in_step_with_each_other_are_not_taken_for_one_collective(place):
+    """Collectives of each node match in order, and fit a clock that is wrong by what one is behind."""
+    aligned = 0
+    for options in (("--groups", 2, "--global", 3), ("--groups", 2, "--global", 2), ("--groups", 4),
+                    ("--groups", 2, "--global", 4, "--wire-ns", 400000)):
+        for seed in (2, 5):
+            job = Job(place, "--same-names", "--slow", 3, "--collectives", 600, "--kernels", 1200,
+                      "--seed", seed, *options, name=f"job{options[1]}{options[-1]}{seed}")
+            for r in job.report()["ranks"]:
+                assert r["clock"] == "alone" or job.wrong_by(r["rank"]) <= r["error_ns"], (options, r)
+                aligned += r["clock"] == "aligned"
+    assert aligned >= 16, aligned
+
+
+@test
 def kernels_that_do_not_name_their_operation_are_good_enough(place):
     job = Job(place, "--generic", "--slow", 2)
     ranks = job.report()
