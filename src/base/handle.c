@@ -12,11 +12,13 @@ struct entry {
 	void (*destroy)(void *h);
 	enum rk_handle_kind kind;
 	bool closed;
+	bool taken; /* whoever took it waits for the holders and ends it */
 	size_t holders;
 	struct entry *next;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t dropped = PTHREAD_COND_INITIALIZER;
 static struct entry *buckets[BUCKETS];
 
 /* Where the entry of h is linked, or would be. */
@@ -42,7 +44,7 @@ static struct entry *settle(struct entry **at)
 {
 	struct entry *e = *at;
 
-	if (!e->closed || e->holders)
+	if (!e->closed || e->taken || e->holders)
 		return NULL;
 	*at = e->next;
 	return e;
@@ -109,6 +111,8 @@ void rk_handle_drop(const void *h)
 	pthread_mutex_lock(&lock);
 	at = find(h);
 	(*at)->holders--;
+	if ((*at)->taken)
+		pthread_cond_broadcast(&dropped);
 	e = settle(at);
 	pthread_mutex_unlock(&lock);
 	destroy(e);
@@ -134,10 +138,12 @@ bool rk_handle_take(enum rk_handle_kind kind, const void *h)
 
 	pthread_mutex_lock(&lock);
 	e = find_open(kind, h);
-	if (e && !e->holders)
+	if (e)
+		e->closed = e->taken = true;
+	while (e && e->holders)
+		pthread_cond_wait(&dropped, &lock);
+	if (e)
 		*find(h) = e->next;
-	else
-		e = NULL;
 	pthread_mutex_unlock(&lock);
 	rk_free(e);
 	return e != NULL;

@@ -48,7 +48,10 @@ void rk_handle_keep(const void *h);
 void rk_handle_drop(const void *h);
 /* What is no open handle is passed over: closing twice does nothing. */
 void rk_handle_close(enum rk_handle_kind kind, const void *h);
-/* As close, of a handle that its caller ends himself: it is not destroyed. False: not open. */
+/*
+ * As close, of a handle that its caller ends himself: it is not destroyed. Waits for those who hold it;
+ * nobody does any more when it returns. False: not open.
+ */
 bool rk_handle_take(enum rk_handle_kind kind, const void *h);
 
 /* RK_E_USAGE: `fn` was called with NULL where something is needed. */
