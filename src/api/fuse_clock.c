@@ -100,13 +100,17 @@ static int choose(struct rk_clock_input *i, const struct rk_fuse_calls *calls, s
 		  struct rk_error *err)
 {
 	size_t tried[TRIES], n = 0, most = 0, at = 0;
+	bool parted = false;
 
 	while (n < TRIES && at < i->n && most * 2 <= i->n) {
 		size_t aligned;
 		int rc = align_from(i, at, err);
 
-		if (rc == 0)
+		/* many searches: once, from where there is something to compare with */
+		if (rc == 0 && !parted && i->in[at].ncalls) {
 			rc = rk_clock_by_ops(i, at, calls, err);
+			parted = true;
+		}
 		if (rc < 0)
 			return rc;
 		aligned = count_aligned(i->out, i->n);
