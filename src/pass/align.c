@@ -448,6 +448,17 @@ static int grow(struct tree *t, struct rk_error *err)
 	return rc < 0 ? rc : spread_from(t, &next, err);
 }
 
+/* Whether something of it was compared: what the others of its node contradict, it does not. */
+static bool has_part(const struct tree *t, size_t i)
+{
+	const struct rk_align_input *in = &t->in[i];
+	bool part = in->ncalls || t->nmessages;
+
+	for (size_t k = 0; k < in->nsnapshots && !part; k++)
+		part = in->snapshots[k].error_ns >= 0;
+	return part;
+}
+
 static void hand_out(struct tree *t, size_t i)
 {
 	const struct node *n = &t->nodes[t->node_of[i]];
@@ -459,7 +470,7 @@ static void hand_out(struct tree *t, size_t i)
 		return;
 	if (n->aligned)
 		*r = n->rank;
-	else if (n->any && n->failures)
+	else if (n->any && n->failures && has_part(t, i))
 		r->status = n->edge.status;
 	if (n->aligned)
 		r->status = RK_ALIGNED;

@@ -307,6 +307,37 @@ TEST(align_messages_that_contradict_each_other_are_no_evidence)
 	CHECK_STR(text, "what rank 1 and rank 0 recorded contradicts itself on any clock");
 }
 
+/* A rank that recorded nothing contradicts nothing, whatever the others of its node do. */
+TEST(align_a_rank_without_calls_has_nothing_in_common)
+{
+	size_t contradict = 0;
+	char text[200];
+
+	for (uint64_t s = 10; s < 30; s++) {
+		struct align_job j = two;
+		struct align_world w, other;
+
+		align_world_open(&w, &two);
+		j.seed = s;
+		align_world_open(&other, &j);
+		memcpy(calls_of(&w, 2), other.in[2].calls,
+		       other.in[2].ncalls * sizeof(struct rk_align_call));
+		w.in[1].node = w.in[2].node;
+		w.in[1].ncalls = 0;
+		CHECK(align_world_solve(&w, 0, NULL) == 0);
+		contradict += w.out[2].status == RK_ALIGN_CONTRADICT;
+		if (w.out[2].status != RK_ALIGNED)
+			CHECK_I64(w.out[1].status, RK_ALIGN_NO_COMMON);
+		rk_align_reason(&w.out[1], w.in, 1, text, sizeof(text));
+		if (w.out[2].status != RK_ALIGNED)
+			CHECK_STR(text, "rank 1 has nothing in common with rank 0: no collective, "
+					"clock snapshot or message");
+		align_world_close(&w);
+		align_world_close(&other);
+	}
+	CHECK(contradict > 0);
+}
+
 TEST(align_refuses_nothing_and_a_reference_that_is_not_there)
 {
 	struct rk_align_input in = { 0 };
