@@ -141,7 +141,7 @@ export function ranksSection(job) {
 	}
 	const known = job.ranks.filter(rankShares);
 	return [element("p", {}, `${grouped(job.ranks.length)}${job.size && job.size !== job.ranks.length ?
-		` of ${grouped(job.size)}` : ""} ranks on ${grouped(job.nodes)} ${job.nodes === 1 ? "node" : "nodes"}` +
+		` of ${grouped(job.size)}` : ""} ranks${job.nodes ? ` on ${grouped(job.nodes)} ${job.nodes === 1 ? "node" : "nodes"}` : ""}` +
 		`${job.job ? `, job ${printable(job.job)}` : ""}.`),
 	tableOf(problemTable, job.problems),
 	job.summary.length ? element("ul", {}, ...job.summary.map((s) => element("li", {}, printable(s)))) : null,

@@ -109,7 +109,7 @@ struct rk_ranks_problem {
 
 struct rk_ranks {
 	uint64_t size;               /* of the job as the launcher said it, 0 unknown */
-	size_t nodes;                /* that have ranks here */
+	size_t nodes;                /* by name, that have ranks here; 0: no name is known */
 	const char *job;             /* "" not known */
 	int64_t reference;           /* the rank whose clock is compared with, -1 none */
 	int64_t base_ns;             /* on its clock */

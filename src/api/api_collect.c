@@ -110,7 +110,8 @@ static void put_job(struct rk_json_out *j, const struct rk_fuse_members *m)
 	rk_json_text(j, "job", m->job[0] ? m->job : NULL);
 	if (m->size)
 		rk_json_uint(j, "size", m->size);
-	rk_json_uint(j, "nodes", m->nodes);
+	if (m->nodes)
+		rk_json_uint(j, "nodes", m->nodes);
 }
 
 /* ---- what is there already ---- */

@@ -34,7 +34,7 @@ struct rk_fuse_members {
 	struct rk_fuse_member *v; /* by rank, each once */
 	size_t n, cap;
 	uint64_t size;                     /* of the job, 0 unknown */
-	size_t nodes;                      /* names of nodes, one more where some rank has none */
+	size_t nodes;                      /* names of nodes; 0: none is known */
 	const char *job;                   /* of a member; "" unknown */
 	struct rk_ranks_problem *problems; /* text owned: rk_free */
 	const char **warnings;             /* what each is called as a warning of its own; static */

@@ -379,7 +379,7 @@ static int count_nodes(struct rk_fuse_members *m, struct rk_error *err)
 	if (m->n)
 		qsort(v, m->n, sizeof(*v), by_node);
 	for (size_t i = 0; i < m->n; i++)
-		m->nodes += !i || by_node(&v[i - 1], &v[i]) != 0;
+		m->nodes += v[i]->node[0] && (!i || by_node(&v[i - 1], &v[i]) != 0);
 	rk_free(v);
 	return 0;
 }

@@ -140,7 +140,10 @@ static void put_head(struct rk_json_out *j, const struct rk_ranks *k)
 		rk_json_uint(j, "size", k->size);
 	else
 		rk_json_null(j, "size");
-	rk_json_uint(j, "nodes", k->nodes);
+	if (k->nodes)
+		rk_json_uint(j, "nodes", k->nodes);
+	else
+		rk_json_null(j, "nodes");
 	rk_json_text(j, "job", or_null(k->job));
 	rk_json_real(j, "imbalance", k->imbalance);
 	rk_json_int(j, "intra_ns", k->intra_ns);

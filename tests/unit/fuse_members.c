@@ -133,6 +133,26 @@ TEST(a_whole_job_has_its_facts_and_no_problems)
 	end(&j);
 }
 
+TEST(a_rank_whose_node_is_not_known_is_no_node_more)
+{
+	struct job j;
+
+	begin(&j);
+	put_rank(&j, "rank-00000", RECORD(",\"rank\":0,\"node\":\"a\""));
+	put_rank(&j, "rank-00001", RECORD(",\"rank\":1,\"node\":\"b\""));
+	put_rank(&j, "rank-00002", "{");
+	CHECK_I64(look(&j, &j.w.err), 0);
+	CHECK_U64(j.m.n, 3);
+	CHECK_U64(j.m.nodes, 2);
+	end(&j);
+	begin(&j);
+	put_rank(&j, "rank-00000", NULL);
+	put_rank(&j, "rank-00001", NULL);
+	CHECK_I64(look(&j, &j.w.err), 0);
+	CHECK_U64(j.m.nodes, 0);
+	end(&j);
+}
+
 TEST(ranks_that_are_not_there_are_named_in_ranges)
 {
 	struct job j;
