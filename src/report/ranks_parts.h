@@ -26,6 +26,11 @@ bool rk_ranks_pick(const struct rk_ranks *k, size_t limit, bool *shown);
 size_t rk_ranks_limit(const struct rk_render_options *look, size_t n);
 /* The rank that most of the waiting is for whose cause is known; -1: there is no such. */
 int64_t rk_ranks_straggler(const struct rk_ranks *k);
+/*
+ * The ranks of a node, or a few, that nearly all of it is for: adds what to call them, and returns what
+ * they caused, in ns; 0: there are no such. Look at out->bad.
+ */
+double rk_ranks_stragglers(struct rk_bytes *out, const struct rk_ranks *k);
 
 /* The columns a node takes, and a cell that is as wide. */
 size_t rk_ranks_node_columns(struct rk_page *p, const char *node);

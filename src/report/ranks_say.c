@@ -17,15 +17,17 @@ struct sums {
 	double collectives, late;        /* time in all of them; of it, until the last had come */
 	double judged_late, judged_wire; /* time in those whose verdict it is */
 	const struct rk_ranks_rank *busiest, *waited_for;
+	bool absent; /* ranks are missing or have no kernels: waiting for them looks like the wire */
 };
 
 static struct sums sums_of(const struct rk_ranks *k)
 {
-	struct sums s = { 0 };
+	struct sums s = { .absent = k->size > k->nranks };
 
 	for (size_t i = 0; i < k->nranks; i++) {
 		const struct rk_ranks_rank *r = &k->ranks[i];
 
+		s.absent |= !r->kernels;
 		if (r->compute_ns >= 0) {
 			s.span += (double)r->last_ns - (double)r->first_ns;
 			s.comm += (double)r->comm_ns;
@@ -91,7 +93,27 @@ int64_t rk_ranks_straggler(const struct rk_ranks *k)
 	return is_straggler(&s) ? s.waited_for->rank : -1;
 }
 
-static void say_waiting(struct rk_list *l, const struct sums *s)
+/* False: there are no several that are waited for. */
+static bool say_several(struct rk_list *l, const struct rk_ranks *k, const struct sums *s,
+			const char *of_time, const char *untold)
+{
+	struct rk_bytes who;
+	double caused;
+	char share[16];
+
+	rk_bytes_init(&who, 4096);
+	caused = rk_ranks_stragglers(&who, k);
+	if (caused > 0 && caused >= s->wait * LEAST_CAUSED && rk_bytes_str(&who))
+		rk_list_addf(l, "stragglers: %s; ranks wait %s of their time, %s of it for these%s",
+			     rk_bytes_str(&who), of_time, percent(share, caused / s->wait), untold);
+	else
+		caused = 0;
+	l->bad |= who.bad;
+	rk_bytes_release(&who);
+	return caused > 0;
+}
+
+static void say_waiting(struct rk_list *l, const struct rk_ranks *k, const struct sums *s)
 {
 	const struct rk_ranks_rank *r = s->waited_for;
 	char share[16], of_time[16], rest[16], untold[80] = "";
@@ -106,6 +128,8 @@ static void say_waiting(struct rk_list *l, const struct sums *s)
 			 rest);
 	if (s->span > 0 && s->wait / s->span < HARDLY)
 		rk_list_addf(l, "ranks hardly wait for each other: %s of their time", of_time);
+	else if (!is_straggler(s) && say_several(l, k, s, of_time, untold))
+		return;
 	else if (!is_straggler(s))
 		rk_list_addf(l,
 			     "no single straggler: ranks wait %s of their time, %s of it for rank "
@@ -144,6 +168,12 @@ static void say_wire(struct rk_list *l, const struct sums *s)
 			     "it is not the wire: %s of the collectives' time passes until the "
 			     "last rank has come",
 			     late);
+	else if (s->judged_wire > MOSTLY * s->collectives && s->absent)
+		rk_list_addf(
+			l,
+			"it is the wire, or ranks that are not here: %s of the collectives' time "
+			"passes after the last that is has come",
+			wire);
 	else if (s->judged_wire > MOSTLY * s->collectives)
 		rk_list_addf(l,
 			     "it is the wire: %s of the collectives' time passes after the last "
@@ -152,8 +182,8 @@ static void say_wire(struct rk_list *l, const struct sums *s)
 	else
 		rk_list_addf(l,
 			     "late ranks and the wire, both: of the collectives' time %s passes "
-			     "until the last rank has come, as far as the clocks can tell",
-			     late);
+			     "until the last rank has come, as far as the clocks%s can tell",
+			     late, s->absent ? " and the ranks that are here" : "");
 }
 
 static void say_nodes(struct rk_list *l, const struct rk_ranks *k)
@@ -180,7 +210,7 @@ void rk_ranks_say(struct rk_list *l, const struct rk_ranks *k)
 	struct sums s = sums_of(k);
 
 	say_balance(l, k, &s);
-	say_waiting(l, &s);
+	say_waiting(l, k, &s);
 	say_hidden(l, &s);
 	say_wire(l, &s);
 	say_nodes(l, k);

@@ -351,6 +351,7 @@ TEST(a_job_that_is_even_is_said_to_be)
 		ranks[i].wait_ns = MS / 10;
 		ranks[i].caused_ns = MS / 10;
 	}
+	k.size = 4;
 	k.imbalance = 0.0025;
 	k.ncollectives = 1;
 	k.collectives = &collectives[1];
@@ -379,6 +380,75 @@ TEST(waiting_for_many_names_no_straggler)
 	says(&k,
 	     "no single straggler: ranks wait 8.3 % of their time, 30.0 % of it for rank 3, the "
 	     "most\n");
+}
+
+/* Ranks wait 10 ms each: for some of them 18 ms in all, for the others 1 ms. */
+static struct rk_ranks waiting_for(struct rk_ranks_rank *ranks, size_t n, uint64_t late)
+{
+	struct rk_ranks k = job_of(ranks, n);
+
+	for (size_t i = 0; i < n; i++) {
+		ranks[i].wait_ns = 10 * MS;
+		ranks[i].caused_ns = late >> i & 1 ? 18 * MS : MS;
+		ranks[i].comm_ns = ranks[i].both_ns = 0;
+	}
+	k.imbalance = NAN;
+	k.ncollectives = 0;
+	k.intra_ns = 0;
+	return k;
+}
+
+TEST(some_slow_ranks_are_named_together)
+{
+	struct rk_ranks_rank ranks[16];
+	struct rk_ranks k = waiting_for(ranks, 8, 1 << 1 | 1 << 6);
+
+	ranks[1].caused_ns = ranks[6].caused_ns = 36 * MS;
+	says(&k, "stragglers: ranks 1 and 6; ranks wait 8.3 % of their time, 90.0 % of it for "
+		 "these\n");
+	CHECK_I64(rk_ranks_straggler(&k), -1);
+	/* half of a node: its ranks, not the node */
+	ranks[6].caused_ns = MS;
+	ranks[2].caused_ns = 36 * MS;
+	says(&k, "stragglers: ranks 1-2; ranks wait 8.3 % of their time, 90.0 % of it for these\n");
+	/* every third is not some of them */
+	k = waiting_for(ranks, 6, 1 << 1 | 1 << 5);
+	says(&k,
+	     "no single straggler: ranks wait 8.3 % of their time, 30.0 % of it for rank 1, the "
+	     "most; for whom 33.3 % of it is, the clocks cannot tell\n");
+}
+
+TEST(a_slow_node_is_named_by_its_ranks)
+{
+	struct rk_ranks_rank ranks[8];
+	struct rk_ranks k = waiting_for(ranks, 8, 0xf0);
+
+	says(&k,
+	     "stragglers: the ranks of one node, 4-7; ranks wait 8.3 % of their time, 90.0 % of "
+	     "it for these\n");
+	/* a node with nearly all ranks is waited for most in any job */
+	for (size_t i = 0; i < 8; i++)
+		ranks[i].node = i ? "node-b" : "node-a";
+	says(&k,
+	     "no single straggler: ranks wait 8.3 % of their time, 22.5 % of it for rank 4, the "
+	     "most\n");
+	for (size_t i = 0; i < 8; i++)
+		ranks[i].node = "";
+	says(&k,
+	     "no single straggler: ranks wait 8.3 % of their time, 22.5 % of it for rank 4, the "
+	     "most\n");
+}
+
+/* Waiting for one that left no records looks like a slow wire. */
+TEST(the_wire_is_not_blamed_alone_where_ranks_are_missing)
+{
+	struct rk_ranks k = { .size = 8, .job = "", .reference = -1, .imbalance = NAN };
+
+	k.collectives = &collectives[1];
+	k.ncollectives = 1;
+	says(&k,
+	     "it is the wire, or ranks that are not here: 100 % of the collectives' time passes "
+	     "after the last that is has come\n");
 }
 
 TEST(neither_late_ranks_nor_the_wire_is_said_where_it_is_not_clear)
