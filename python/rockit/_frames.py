@@ -32,7 +32,8 @@ class Columns:
 
     def _numbers(self, owner: Owned, a: ArrowArray, at: int, kind: str) -> Any:
         end = a.offset + a.length
-        if not a.buffers[at]:
+        # Columns without any value share one buffer of zeros: not to be written to.
+        if not a.buffers[at] or a.null_count == a.length:
             return self.numpy.zeros(a.length, kind)
         return self.numpy.asarray(_View(owner, a.buffers[at], end, kind))[a.offset :]
 
@@ -51,7 +52,7 @@ class Columns:
         field = self.fields[i]
         if field.format == "b":
             parts = [
-                self._bits(o, a, 1) if a.buffers[1] else self.numpy.zeros(a.length, bool)
+                self._bits(o, a, 1) if a.buffers[1] and a.null_count < a.length else self.numpy.zeros(a.length, bool)
                 for o, a in self._parts(i)
             ]
             return self._joined(parts, "|b1")
@@ -72,6 +73,13 @@ class Columns:
                 any_missing = any_missing or bool(parts[-1].any())
         return self._joined(parts, "|b1") if any_missing else None
 
+    def codes(self, i: int) -> Any:
+        """Places in words(), -1 where there is no text."""
+        if all(a.null_count == a.length for _, a in self._parts(i)):
+            return self.numpy.full(self.rows, -1, "i1")
+        codes, missing = self.values(i), self.missing(i)
+        return codes if missing is None else self.numpy.where(missing, self.numpy.int32(-1), codes)
+
     def words(self, i: int) -> List[str]:
         """The texts of a dictionary: it only grows, so the last batch has them all."""
         parts = self._parts(i)
@@ -80,16 +88,14 @@ class Columns:
 
 def _text_column(pandas: Any, columns: Columns, i: int, categories: bool) -> Any:
     numpy, field = columns.numpy, columns.fields[i]
-    missing = columns.missing(i)
     if field.dictionary:
-        codes, words = columns.values(i), columns.words(i)
-        if missing is not None:
-            codes = numpy.where(missing, numpy.int32(-1), codes)
+        codes, words = columns.codes(i), columns.words(i)
         if categories:
             return pandas.Categorical.from_codes(codes, categories=pandas.Index(words, dtype=object))
         return numpy.array([*words, None], dtype=object)[codes]
     flat: List[Any] = [t for _, a in columns._parts(i) for t in texts(a)]
     made = numpy.array(flat, dtype=object)
+    missing = columns.missing(i)
     if missing is not None:
         made[missing] = None
     return made
@@ -122,14 +128,10 @@ def to_numpy(fields: Sequence[Field], batches: Sequence[Owned]) -> Dict[str, Any
     columns = Columns(fields, batches)
     made: Dict[str, Any] = {}
     for i, field in enumerate(fields):
-        missing = columns.missing(i)
         if field.dictionary:
-            codes = columns.values(i)
-            if missing is not None:
-                codes = columns.numpy.where(missing, columns.numpy.int32(-1), codes)
-            made[field.name] = columns.numpy.array([*columns.words(i), None], dtype=object)[codes]
+            made[field.name] = columns.numpy.array([*columns.words(i), None], dtype=object)[columns.codes(i)]
             continue
-        values = columns.values(i)
+        missing, values = columns.missing(i), columns.values(i)
         made[field.name] = values if missing is None else columns.numpy.ma.array(values, mask=missing)
     return made
 

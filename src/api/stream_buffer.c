@@ -12,7 +12,7 @@
 
 #include "base/alloc.h"
 
-enum { MAP_FROM = 4 << 20, PAGE = 4096 };
+enum { MAP_FROM = 2 << 20, PAGE = 4096 };
 
 static struct rk_buffer *started(struct rk_buffer *b, uint8_t *data, size_t size, size_t mapped)
 {
