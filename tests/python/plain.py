@@ -47,7 +47,7 @@ def the_import_takes_less_than_30_ms(_):
 def the_library_is_loaded_by_the_first_call(_):
     assert said(script("import rockit, sys; print(int('ctypes' in sys.modules))")) == 0
     best = cpu_ms("rockit.version()")
-    assert best < 100, f"{best} ms"
+    assert best < 200, f"{best} ms"
 
 
 @test
@@ -462,7 +462,7 @@ def an_interrupt_ends_long_calls_at_once(folder):
         got = said(script(INTERRUPT, source, out, what, env={**os.environ, "AFTER": "0.15"}))
         assert got[0] == "interrupted" and got[2] == 300000, (what, got)
         # A block of text takes milliseconds; the limit is for machines with much else to do.
-        assert got[1] < 2, (what, got)
+        assert got[1] < 5, (what, got)
 
 
 if __name__ == "__main__":
