@@ -11,23 +11,39 @@
 #define MOSTLY (2.0 / 3)
 #define HARDLY 0.01
 #define LEAST_CAUSED 0.1
+#define FAR_MORE 1.5 /* than others */
 
 struct sums {
 	double span, comm, both, wait, caused;
 	double collectives, late;        /* time in all of them; of it, until the last had come */
 	double judged_late, judged_wire; /* time in those whose verdict it is */
 	const struct rk_ranks_rank *busiest, *waited_for;
-	bool absent; /* ranks are missing or have no kernels: waiting for them looks like the wire */
+	size_t meeting;     /* ranks in collectives */
+	const char *unseen; /* whose coming is not: waiting for them looks like the wire; or NULL */
 };
+
+/* Of a rank on a clock of its own only what it does with others of its node is compared. */
+static const char *unseen_of(const struct rk_ranks *k)
+{
+	bool absent = k->size > k->nranks, alone = false;
+
+	for (size_t i = 0; i < k->nranks; i++) {
+		absent |= !k->ranks[i].kernels;
+		alone |= k->ranks[i].collectives && k->ranks[i].clock == RK_CLOCK_ALONE;
+	}
+	if (absent)
+		return alone ? "ranks that are not here or on other clocks" :
+			       "ranks that are not here";
+	return alone ? "ranks on other clocks" : NULL;
+}
 
 static struct sums sums_of(const struct rk_ranks *k)
 {
-	struct sums s = { .absent = k->size > k->nranks };
+	struct sums s = { .unseen = unseen_of(k) };
 
 	for (size_t i = 0; i < k->nranks; i++) {
 		const struct rk_ranks_rank *r = &k->ranks[i];
 
-		s.absent |= !r->kernels;
 		if (r->compute_ns >= 0) {
 			s.span += (double)r->last_ns - (double)r->first_ns;
 			s.comm += (double)r->comm_ns;
@@ -37,6 +53,7 @@ static struct sums sums_of(const struct rk_ranks *k)
 			s.busiest = r;
 		if (r->caused_ns > 0 && (!s.waited_for || r->caused_ns > s.waited_for->caused_ns))
 			s.waited_for = r;
+		s.meeting += r->collectives > 0;
 		s.wait += (double)r->wait_ns;
 		s.caused += (double)r->caused_ns;
 	}
@@ -79,11 +96,16 @@ static void say_balance(struct rk_list *l, const struct rk_ranks *k, const struc
 			     s->busiest->rank, text);
 }
 
-/* Of waiting whose cause is known: where clocks are not certain enough, nobody is blamed. */
+/*
+ * Of waiting whose cause is known: where clocks are not certain enough, nobody is blamed. Of two ranks
+ * one causes half of it in any job.
+ */
 static bool is_straggler(const struct sums *s)
 {
-	return s->waited_for && (double)s->waited_for->caused_ns >= s->caused / 2 &&
-	       (double)s->waited_for->caused_ns >= s->wait * LEAST_CAUSED;
+	double caused = s->waited_for ? (double)s->waited_for->caused_ns : 0;
+
+	return caused > 0 && caused >= s->caused / 2 && caused >= s->wait * LEAST_CAUSED &&
+	       caused * (double)s->meeting >= s->caused * FAR_MORE;
 }
 
 int64_t rk_ranks_straggler(const struct rk_ranks *k)
@@ -168,12 +190,12 @@ static void say_wire(struct rk_list *l, const struct sums *s)
 			     "it is not the wire: %s of the collectives' time passes until the "
 			     "last rank has come",
 			     late);
-	else if (s->judged_wire > MOSTLY * s->collectives && s->absent)
+	else if (s->judged_wire > MOSTLY * s->collectives && s->unseen)
 		rk_list_addf(
 			l,
-			"it is the wire, or ranks that are not here: %s of the collectives' time "
-			"passes after the last that is has come",
-			wire);
+			"it is the wire, or %s: %s of the collectives' time passes after the last "
+			"of the others has come",
+			s->unseen, wire);
 	else if (s->judged_wire > MOSTLY * s->collectives)
 		rk_list_addf(l,
 			     "it is the wire: %s of the collectives' time passes after the last "
@@ -183,7 +205,7 @@ static void say_wire(struct rk_list *l, const struct sums *s)
 		rk_list_addf(l,
 			     "late ranks and the wire, both: of the collectives' time %s passes "
 			     "until the last rank has come, as far as the clocks%s can tell",
-			     late, s->absent ? " and the ranks that are here" : "");
+			     late, s->unseen ? " and the ranks that can be compared" : "");
 }
 
 static void say_nodes(struct rk_list *l, const struct rk_ranks *k)

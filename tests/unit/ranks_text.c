@@ -448,7 +448,36 @@ TEST(the_wire_is_not_blamed_alone_where_ranks_are_missing)
 	k.ncollectives = 1;
 	says(&k,
 	     "it is the wire, or ranks that are not here: 100 % of the collectives' time passes "
-	     "after the last that is has come\n");
+	     "after the last of the others has come\n");
+}
+
+/* Those that cannot be compared are as good as missing. */
+TEST(the_wire_is_not_blamed_alone_where_clocks_are_not_related)
+{
+	struct rk_ranks_rank ranks[4];
+	struct rk_ranks k = waiting_for(ranks, 4, 0);
+
+	for (size_t i = 0; i < 4; i++)
+		ranks[i].wait_ns = ranks[i].caused_ns = 0;
+	k.size = 4;
+	k.collectives = &collectives[1];
+	k.ncollectives = 1;
+	ranks[3].clock = RK_CLOCK_ALONE;
+	says(&k, "it is the wire, or ranks on other clocks: 100 % of the collectives' time passes "
+		 "after the last of the others has come\n");
+}
+
+TEST(of_two_ranks_that_wait_for_each_other_none_is_a_straggler)
+{
+	struct rk_ranks_rank ranks[2];
+	struct rk_ranks k = waiting_for(ranks, 2, 0);
+
+	ranks[1].caused_ns = 12 * MS;
+	ranks[0].caused_ns = 8 * MS;
+	CHECK_I64(rk_ranks_straggler(&k), -1);
+	ranks[1].caused_ns = 16 * MS;
+	ranks[0].caused_ns = 4 * MS;
+	CHECK_I64(rk_ranks_straggler(&k), 1);
 }
 
 TEST(neither_late_ranks_nor_the_wire_is_said_where_it_is_not_clear)
