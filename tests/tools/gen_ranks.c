@@ -3,8 +3,8 @@
  *
  *	gen-ranks -o DIR [--ranks N] [--nodes M] [--kernels K] [--collectives C] [--copies P]
  *	          [--groups G] [--global E] [--skew-ms S] [--drift-ppm D] [--jitter-ns J] [--step-ns T]
- *	          [--wire-ns W] [--slow RANK] [--slow-ns L] [--miss PERMILLE] [--overlap PERCENT]
- *	          [--ntp-ns E] [--generic] [--same-names] [--seed S] [--truth FILE]
+ *	          [--wire-ns W] [--slow RANK] [--slow-count N] [--slow-ns L] [--miss PERMILLE]
+ *	          [--overlap PERCENT] [--ntp-ns E] [--generic] [--same-names] [--seed S] [--truth FILE]
  *
  * Each of N ranks computes for a while that varies, comes to a collective, waits for the last, and all
  * leave together but for jitter. Ranks of a node share a clock: node 1's is S ms ahead of node 0's, those
@@ -31,7 +31,8 @@ enum { COMPUTE_NAMES = 20, COMM_NAMES = 3, BASE_S = 1000000 };
 
 struct settings {
 	uint64_t ranks, nodes, kernels, collectives, copies, groups, global;
-	uint64_t skew_ms, drift_ppm, jitter_ns, step_ns, wire_ns, slow_ns, miss, overlap, seed;
+	uint64_t skew_ms, drift_ppm, jitter_ns, step_ns, wire_ns, slow_ns, slow_count, miss,
+		overlap, seed;
 	int64_t slow, ntp_ns;
 	bool generic, same_names;
 	const char *out, *truth;
@@ -92,8 +93,9 @@ static bool set_number(struct settings *s, const char *name, int64_t v)
 		{ "global", &s->global },       { "skew-ms", &s->skew_ms },
 		{ "drift-ppm", &s->drift_ppm }, { "jitter-ns", &s->jitter_ns },
 		{ "step-ns", &s->step_ns },     { "wire-ns", &s->wire_ns },
-		{ "slow-ns", &s->slow_ns },     { "miss", &s->miss },
-		{ "overlap", &s->overlap },     { "seed", &s->seed },
+		{ "slow-ns", &s->slow_ns },     { "slow-count", &s->slow_count },
+		{ "miss", &s->miss },           { "overlap", &s->overlap },
+		{ "seed", &s->seed },
 	};
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
@@ -174,6 +176,11 @@ static uint64_t group_of(const struct world *w, uint64_t rank, uint64_t k)
 	return k % w->s.global == 0 ? 0 : rank * w->s.groups / w->s.ranks;
 }
 
+static bool is_slow(const struct settings *s, int64_t rank)
+{
+	return s->slow >= 0 && rank >= s->slow && rank - s->slow < (int64_t)s->slow_count;
+}
+
 static int64_t arrive(const struct world *w, uint64_t rank, uint64_t k, int64_t ready)
 {
 	const struct settings *s = &w->s;
@@ -181,7 +188,7 @@ static int64_t arrive(const struct world *w, uint64_t rank, uint64_t k, int64_t 
 
 	return ready + (int64_t)(step * (0.9 + 0.2 * chance(w, CH_STEP, k, 0))) +
 	       tail(chance(w, CH_ARRIVE, rank, k), step / 50) +
-	       (s->slow == (int64_t)rank ? (int64_t)s->slow_ns : 0);
+	       (is_slow(s, (int64_t)rank) ? (int64_t)s->slow_ns : 0);
 }
 
 static int64_t leave(const struct world *w, uint64_t rank, uint64_t k)
@@ -601,6 +608,7 @@ int main(int argc, char **argv)
 				  .wire_ns = 50000,
 				  .slow = -1,
 				  .slow_ns = 300000,
+				  .slow_count = 1,
 				  .ntp_ns = -1,
 				  .seed = 1 } };
 
