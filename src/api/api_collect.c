@@ -5,6 +5,7 @@
  * is added, the last one, so that it is found and replaced when the job is collected again.
  */
 #include <string.h>
+#include <sys/stat.h>
 
 #include "api/fuse.h"
 #include "api/fuse_times.h"
@@ -125,7 +126,7 @@ static int read_old(const char *path, struct rk_bytes *ret, struct rk_error *err
 	char *text = rk_alloc(OLD_MAX), *at;
 	int rc = text ? 0 : rk_fail_nomem(err);
 
-	if (rc == 0 && rk_tree_load(path, &tree, NULL) == 0 && tree->kind == RK_TREE_OBJECT &&
+	if (rc == 0 && rk_tree_load_found(path, &tree, NULL) == 0 && tree->kind == RK_TREE_OBJECT &&
 	    rk_tree_get(tree, "command") && rk_file_open(path, &f, NULL) == 0 &&
 	    rk_file_read(f, text, OLD_MAX - 1, &len, NULL) == 0) {
 		text[len] = '\0';
@@ -146,8 +147,11 @@ static int write_record(const char *path, const struct rk_fuse_members *m,
 {
 	struct rk_bytes text, fresh;
 	struct rk_json_out j;
+	struct stat st;
 	int rc;
 
+	if (!stat(path, &st) && !S_ISREG(st.st_mode))
+		return rk_fail(err, RK_E_IO, "'%s' is in the way: it is no file", path);
 	rk_bytes_init(&text, JSON_MAX);
 	rk_bytes_init(&fresh, JSON_MAX);
 	rc = read_old(path, &text, err);

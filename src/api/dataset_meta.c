@@ -49,7 +49,7 @@ static int check_part(const struct rk_dataset *d, const char *path, struct rk_er
 {
 	struct rk_tree *root = NULL;
 	struct rk_error why = { 0 };
-	int rc = rk_tree_load(path, &root, &why);
+	int rc = rk_tree_load_found(path, &root, &why);
 	bool same = false;
 
 	if (rc == RK_E_NOMEM)

@@ -46,6 +46,8 @@ int rk_tree_parse_yaml(const char *text, size_t len, const char *name, struct rk
 		       struct rk_error *err);
 /* .yaml and .yml are YAML, all else JSON. */
 int rk_tree_load(const char *path, struct rk_tree **ret, struct rk_error *err);
+/* The same of a file that was found, not named: a pipe or a device is refused and never waited for. */
+int rk_tree_load_found(const char *path, struct rk_tree **ret, struct rk_error *err);
 void rk_tree_free(struct rk_tree *root); /* NULL is fine */
 
 /* All of these take NULL for `t` and then find nothing. */

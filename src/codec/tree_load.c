@@ -1,5 +1,6 @@
 /* tree_load.c - a small document from a file. */
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/text.h"
@@ -41,5 +42,17 @@ int rk_tree_load(const char *path, struct rk_tree **ret, struct rk_error *err)
 	rc = yaml ? rk_tree_parse_yaml(text, len, path, ret, err) :
 		    rk_tree_parse_json(text, len, path, ret, err);
 	rk_free(text);
+	return rc;
+}
+
+int rk_tree_load_found(const char *path, struct rk_tree **ret, struct rk_error *err)
+{
+	struct stat st;
+	int rc;
+
+	if (stat(path, &st) || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
+		return rk_tree_load(path, ret, err);
+	rc = rk_fail(err, RK_E_FORMAT, "a pipe or a device, not a file");
+	rk_error_at(err, path, 0, 0);
 	return rc;
 }

@@ -65,13 +65,15 @@ static int read_part(const char *dir, const char *name, struct rk_part *part,
 	struct rk_error err = { 0 };
 	struct rk_tree *t = NULL;
 	const struct rk_tree *tables;
-	int rc = path ? rk_tree_load(path, &t, &err) : RK_E_NOMEM;
+	int64_t kernels;
+	int rc = path ? rk_tree_load_found(path, &t, &err) : RK_E_NOMEM;
 
 	*part = (struct rk_part){ .rank = rk_rank_of_folder(name), .size = -1 };
 	if (rc == 0) {
 		judge(part, t);
 		tables = rk_tree_get(rk_tree_get(rk_tree_get(t, "ledger"), "delivered"), "tables");
-		part->kernels = (uint64_t)number_at(tables, "kernels", 0);
+		kernels = number_at(tables, "kernels", 0);
+		part->kernels = kernels > 0 ? (uint64_t)kernels : 0;
 		part->size = number_at(t, "size", -1);
 	} else {
 		part->state = RK_PART_UNREADABLE;
@@ -132,7 +134,7 @@ static int read_job(struct rk_slurm_parts *p, struct rk_error *err)
 	char *path = rk_strf("%s/" RK_SLURM_JOB_FILE, p->dir);
 	struct rk_tree *t = NULL;
 	const char *ranks = NULL;
-	int rc = path ? rk_tree_load(path, &t, NULL) : RK_E_NOMEM;
+	int rc = path ? rk_tree_load_found(path, &t, NULL) : RK_E_NOMEM;
 
 	if (rc == 0) {
 		p->size = number_at(t, "size", -1);
@@ -215,7 +217,7 @@ static int read_choice(struct rk_slurm_parts *p, struct rk_error *err)
 	if (p->ranks || !p->n)
 		return 0;
 	path = rk_strf("%s/rank-%05" PRId64 "/run.json", p->dir, p->v[0].rank);
-	rc = path ? rk_tree_load(path, &t, NULL) : RK_E_NOMEM;
+	rc = path ? rk_tree_load_found(path, &t, NULL) : RK_E_NOMEM;
 	if (rc == 0) {
 		ranks = rk_tree_text(rk_tree_get(t, "ranks"), NULL);
 		p->ranks = ranks ? rk_strdup(ranks) : NULL;

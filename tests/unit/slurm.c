@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "io/child.h"
@@ -278,6 +279,30 @@ TEST(ranks_that_were_not_asked_for_are_not_missing)
 	/* nothing came, and what was submitted says how much should have */
 	world_text(&w, ".rockit-job.json", "{\"job\":\"12\",\"size\":2}");
 	CHECK(strstr(collected(&w, &whole), "job 12: 3 ranks of 2") != NULL);
+	world_close(&w);
+}
+
+/* Whoever can write to the folder may put anything there: nothing is waited for. */
+TEST(a_record_that_is_no_file_is_not_read)
+{
+	struct world w;
+	bool whole;
+	char path[600];
+
+	world_open(&w, 1);
+	part(&w, 0,
+	     "\"node\":\"n1\",\"size\":2,\"state\":\"done\",\"ledger\":{\"delivered\":{"
+	     "\"tables\":{\"kernels\":-5}}}");
+	part(&w, 1, "");
+	snprintf(path, sizeof(path), "%s/rank-00001/run.json", w.dir);
+	CHECK(unlink(path) == 0 && symlink("/dev/zero", path) == 0);
+	snprintf(path, sizeof(path), "%s/.rockit-job.json", w.dir);
+	CHECK(symlink("/dev/zero", path) == 0);
+	CHECK_STR(strchr(collected(&w, &whole), '\n'),
+		  "\nn1: rank 0: 1 done, 0 kernels\n"
+		  "(unknown node): rank 1: 1 unreadable, 0 kernels\n"
+		  "rank 1: unreadable: run.json: a pipe or a device, not a file\n");
+	CHECK(!whole);
 	world_close(&w);
 }
 
