@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from typing import Optional, Type
+from typing import Any, Optional, Type
 
 # enum rk_code of rockit/error.h
 NOMEM, IO, FORMAT, LIMIT, USAGE, UNSUPPORTED, UNSORTED, CANCELLED = range(-1, -9, -1)
@@ -47,6 +47,11 @@ class Error(Exception):
         self.message, self.code = message, code
         self.path, self.line, self.offset = path, line, offset
 
+    def __reduce__(self) -> Any:
+        # OSError keeps its numbers where pickle does not look.
+        system = {k: getattr(self, k) for k in ("errno", "filename", "strerror") if isinstance(self, OSError)}
+        return type(self), self.args, {**self.__dict__, **system}
+
     def __str__(self) -> str:
         if self.path and self.line:
             return f"{self.path}:{self.line}: {self.message}"
@@ -60,13 +65,23 @@ class Error(Exception):
 class FileError(Error, OSError):
     """The operating system refused: open, read, write, rename."""
 
+    _number: Optional[int] = None
+
+    def __init__(self, message: str = "", **where: Any) -> None:
+        super().__init__(message, **where)
+        self.errno, self.filename, self.strerror = self._number, self.path, message
+
 
 class InputNotFoundError(FileError, FileNotFoundError):
     """There is no such file."""
 
+    _number = errno.ENOENT
+
 
 class InputPermissionError(FileError, PermissionError):
     """It may not be read, or not be written there."""
+
+    _number = errno.EACCES
 
 
 class FormatError(Error, ValueError):
@@ -130,6 +145,6 @@ def make(code: int, message: str, path: str = "", line: int = 0, offset: int = 0
         line=line or None,
         offset=offset or None,
     )
-    if isinstance(made, OSError):
-        made.errno, made.filename, made.strerror = number, path or None, message
+    if isinstance(made, OSError) and number is not None:
+        made.errno = number
     return made

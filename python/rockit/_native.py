@@ -330,6 +330,7 @@ class Watch:
     def __init__(self, progress: Optional[Progress] = None) -> None:
         self.progress = progress
         self.call = Call()  # the one that the run is at
+        self.thread = 0  # that `progress` is called in just now; it may be one of the library's
         self.number = next(_numbers)
         _watchers[self.number] = self
 
@@ -343,12 +344,18 @@ def _ask(number: int, done: int, total: int) -> int:
         watch = _watchers.get(number)
         if watch is None:
             return 0
+        if watch.call.stop or watch.progress is None:
+            return int(watch.call.stop)
+        watch.thread = threading.get_ident()
         # Only False stops: a function that returns nothing does not mean to.
-        return int(watch.call.stop or (watch.progress is not None and watch.progress(done, total) is False))
+        return int(watch.progress(done, total) is False)
     except BaseException as raised:  # it must pass through C code
         if watch is not None:
             watch.call.raised = raised
         return 1
+    finally:
+        if watch is not None:
+            watch.thread = 0
 
 
 ask = PROGRESS(_ask)

@@ -10,7 +10,7 @@ import stat
 import sys
 import threading
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, TypeVar, Union
+from typing import Any, Callable, Dict, Iterator, List, NoReturn, Optional, Sequence, TypeVar, Union
 
 from . import _errors, _native
 from ._native import Path, Progress
@@ -98,7 +98,7 @@ class Run:
     @contextlib.contextmanager
     def _holding(self) -> Iterator[None]:
         """One call at a time; one from inside another (a progress callback) could only wait for itself."""
-        if self._owner == threading.get_ident():
+        if threading.get_ident() in (self._owner, self._watch.thread):
             raise _errors.UsageError(f"the run '{self.name}' is in the middle of a call", code="usage")
         with self._lock:
             self._owner = threading.get_ident()
@@ -128,7 +128,7 @@ class Run:
             with self._using(call) as handle:
                 return function(handle)
 
-        if self._owner == threading.get_ident():
+        if threading.get_ident() in (self._owner, self._watch.thread):
             return work()  # and that says no
         return _native.interruptible(work, call)
 
@@ -155,6 +155,10 @@ class Run:
         except KeyboardInterrupt:  # it would be lost here: later, then
             _thread.interrupt_main()
 
+    def __reduce__(self) -> NoReturn:
+        # A copy would share the handle, and close it.
+        raise TypeError(f"{self!r} cannot be copied or pickled: open its path again")
+
     def __repr__(self) -> str:
         return f"<rockit.Run {self.name!r}{'' if self._handle is not None else ', closed'}>"
 
@@ -174,6 +178,12 @@ class Run:
 
     def __getitem__(self, name: str) -> Table:
         return self.table(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.tables
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.tables)
 
     @property
     def tables(self) -> List[str]:
@@ -278,6 +288,8 @@ class Run:
 
     def html(self, path: Path, *, title: Optional[str] = None, redact: bool = False) -> None:
         """The whole run as one page that needs nothing but itself."""
+        if os.fsencode(path) == b"-":
+            raise _errors.UsageError("path is a file", code="usage")
         options = _native.RkHtmlOptions(path=_native.bytes_of(path), title=_native.bytes_of(title), redact=redact)
         err = _native.RkError()
 

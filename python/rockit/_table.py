@@ -140,7 +140,7 @@ class Table:
 
     def __len__(self) -> int:
         if self._rows is None:
-            self._batches(one=self.columns[0])
+            self._batches(one=self.columns[0] if self.columns else None)
         return self._rows or 0
 
     def __bool__(self) -> bool:
@@ -148,7 +148,7 @@ class Table:
 
     def select(self, *columns: str) -> "Table":
         """The same table with these columns alone; the others are not even decoded."""
-        return Table(self._run, self.name, columns, self._sorted)
+        return self._run.table(self.name, columns, sorted=self._sorted)
 
     # ---- Arrow's protocols ----
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """rockit in a Python that has nothing else: runs, tables, errors, and what would crash others."""
 
+import copy
 import gc
 import os
 import pickle
@@ -135,6 +136,25 @@ def columns_can_be_chosen(folder):
         assert "duration" in str(why)
         raises(ValueError, run.table, "kernels", "duration_ns")
         assert "kernels" in str(raises(rockit.UsageError, run.table, "kernel"))
+        raises(rockit.UsageError, run["kernels"].select, "durration_ns")
+        assert len(run["kernels"].select()) == 1000 and run["kernels"].select().to_dict() == {}
+
+
+@test
+def a_run_is_asked_for_its_tables_as_a_mapping_is(folder):
+    with rockit.open(traces(folder)) as run:
+        assert list(run) == run.tables and "kernels" in run and "kernel" not in run and 0 not in run
+        assert all(run[name].name == name for name in run)
+
+
+@test
+def a_run_has_no_copies(folder):
+    with rockit.open(trace(folder)) as run:
+        for use in (copy.copy, copy.deepcopy, pickle.dumps):
+            assert "again" in str(raises(TypeError, use, run))
+        raises(TypeError, pickle.dumps, run["kernels"])
+        gc.collect()
+        assert len(run["kernels"]) == 1000
 
 
 @test
@@ -176,6 +196,7 @@ def conversions_write_whole_files(folder):
         assert run["kernels"].to_dict()["start_ns"] == other.table("kernels", sorted=True).to_dict()["start_ns"]
         run.html(folder / "page.html")
         raises(rockit.UsageError, run.convert, "-")
+        raises(rockit.UsageError, run.html, "-")
         raises(rockit.UsageError, run.convert, out.with_suffix(".unknown"))
         raises(rockit.UsageError, other.convert, source)  # it would be lost
     assert (folder / "page.html").read_text().startswith("<!")
@@ -209,6 +230,10 @@ def errors_say_file_and_place_and_are_known_kinds(folder):
     missing = raises(FileNotFoundError, rockit.open, folder / "no.csv")
     assert isinstance(missing, rockit.FileError) and missing.code == "io" and "no.csv" in str(missing)
     assert missing.errno == 2
+    again = pickle.loads(pickle.dumps(missing))
+    assert (again.errno, again.filename, again.path) == (2, missing.path, missing.path)
+    nothing = raises(FileNotFoundError, rockit.RocprofWrapper(folder / "none").parse_results)
+    assert nothing.errno == 2 and nothing.filename == str(folder / "none")
     broken = folder / "k.parquet"
     rockit.convert(trace(folder), broken)
     data = bytearray(broken.read_bytes())
@@ -411,8 +436,10 @@ def progress_is_told_and_can_stop(folder):
     def nosy(done, total):
         run.report()
 
-    with rockit.open(source, progress=nosy) as run:
-        assert "middle" in str(raises(rockit.UsageError, run["kernels"].to_dict))
+    # A database is read by a thread of the library, which is told apart from those that may wait.
+    for path in (source, database(folder, 20000)):
+        with rockit.open(path, threads=2, progress=nosy) as run:
+            assert "middle" in str(raises(rockit.UsageError, run["kernels"].to_dict))
 
 
 @test
