@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes as C
 import os
 import signal
@@ -20,7 +21,6 @@ Words = Union[str, Sequence[str]]
 _LISTS = ("traces", "counters", "monitor", "library_trace", "ranks")
 _TEXTS = (
     "preset",
-    "tool",
     "tool_version",
     "arch",
     "tool_args",
@@ -113,7 +113,9 @@ def _settings(command: Words, options: Dict[str, Any]) -> Dict[str, Any]:
     for name, value in options.items():
         if value is None:
             continue
-        if name in _LISTS:
+        if name == "tool":
+            made[name] = [value] if isinstance(value, str) else [str(v) for v in value]
+        elif name in _LISTS:
             made[name] = value if isinstance(value, str) else ",".join(str(v) for v in value)
         elif name in _TEXTS:
             made[name] = os.fsdecode(value)
@@ -132,10 +134,19 @@ def _whole(name: str, value: float) -> int:
 
 
 def session(settings: Mapping[str, Any]) -> C.c_void_p:
-    """A planned session; freed by rk_session_free."""
+    """A planned session, with the first of its tools that is here; freed by rk_session_free."""
+    tools = settings.get("tool") or [None]
+    for tool in tools[:-1]:
+        with contextlib.suppress(_errors.UnsupportedError):
+            return _planned(settings, tool)
+    return _planned(settings, tools[-1])
+
+
+def _planned(settings: Mapping[str, Any], tool: Optional[str]) -> C.c_void_p:
     argv = _native.list_of(settings["argv"])
     options = _native.RkSessionOptions(
         argv=C.cast(argv, C.POINTER(C.c_char_p)),
+        tool=_native.bytes_of(tool),
         timeout_s=settings.get("timeout", 0),
         monitor_interval_ms=settings.get("monitor_interval_ms", 0),
     )
@@ -155,7 +166,7 @@ def plan(
     preset: Optional[str] = None,
     traces: Optional[Words] = None,
     counters: Optional[Words] = None,
-    tool: Optional[str] = None,
+    tool: Optional[Words] = None,
     tool_version: Optional[str] = None,
     arch: Optional[str] = None,
     tool_args: Optional[str] = None,
@@ -203,7 +214,7 @@ def run(
     preset: Optional[str] = None,
     traces: Optional[Words] = None,
     counters: Optional[Words] = None,
-    tool: Optional[str] = None,
+    tool: Optional[Words] = None,
     tool_version: Optional[str] = None,
     arch: Optional[str] = None,
     tool_args: Optional[str] = None,
@@ -232,14 +243,27 @@ def run(
     What the program does is in the result, its failure too. An exception is what rockit itself
     could not do: no such preset, no profiler, a directory that is taken; FileNotFoundError and
     PermissionError when the program could not be started. `timeout` is seconds for
-    each pass, then SIGTERM, then SIGKILL. Lists may be texts with commas. `cwd`, `env`, `stdin`,
-    `stdout` and `stderr` are the program's, as for subprocess.run(). ^C goes to the program; what
+    each pass, then SIGTERM, then SIGKILL. Lists may be texts with commas; of a list of tools the
+    first that is installed is taken. `cwd`, `env`, `stdin`,
+    `stdout` and `stderr` are the program's, as for subprocess.run(); `dir` is relative to the
+    caller's directory all the same, where it is given. ^C goes to the program; what
     it has left is collected before KeyboardInterrupt is raised.
     """
     given = dict(locals())
     ours = {k: given.pop(k) for k in ("cwd", "env", "stdin", "stdout", "stderr")}
     settings = _settings(given.pop("command"), given)
+    if cwd is not None:
+        _from_here(settings)
     return _in_process(settings, ours)
+
+
+def _from_here(settings: Dict[str, Any]) -> None:
+    """`cwd` is the program's: files that the caller names are where the caller is."""
+    for name in ("dir", "context_file", "preset", "counters"):
+        value = settings.get(name)
+        # What has no such file is a preset or a list of counters.
+        if value and (name == "dir" or os.path.isfile(value)):
+            settings[name] = os.path.abspath(value)
 
 
 def _in_process(settings: Mapping[str, Any], how: Dict[str, Any]) -> Result:
@@ -261,7 +285,7 @@ def _in_process(settings: Mapping[str, Any], how: Dict[str, Any]) -> Result:
         lines = [json.loads(line) for line in said]
     if interrupted is not None:
         raise interrupted
-    return _result(lines)
+    return _result(lines, settings["argv"][0])
 
 
 def _has_terminal() -> bool:
@@ -291,7 +315,7 @@ def _wait(child: "subprocess.Popen[bytes]") -> Optional[BaseException]:
             raise
 
 
-def _result(lines: Sequence[Dict[str, Any]]) -> Result:
+def _result(lines: Sequence[Dict[str, Any]], program: str) -> Result:
     notes = [line["say"] for line in lines if "say" in line]
     warnings = [line["warn"] for line in lines if "warn" in line]
     unable = 0
@@ -299,7 +323,7 @@ def _result(lines: Sequence[Dict[str, Any]]) -> Result:
         unable = line.get("unable", unable)
         if "error" in line and unable:
             kind = _errors.InputNotFoundError if unable == 127 else _errors.InputPermissionError
-            raise kind(line["error"][1], code="io")
+            raise kind(line["error"][1], code="io", path=program)
         if "error" in line:
             raise _errors.make(*line["error"])
         if "result" in line:

@@ -30,13 +30,17 @@ COLUMNS = [
     "stream_id",
 ]
 
+# By its name it is for these, whatever GPU is found; else what rockit chooses.
+TOOLS = ["rocprofv3", "rocprofv2", "rocprof", "auto"]
+
 
 class RocprofWrapper:
     """Profiles commands into one directory.
 
     `output_dir` gets rocprof_raw/ with the profiler's own files, rocprof_kernels.parquet, and
     run.json; a second profile() replaces what the first has left there. `hip_trace` and
-    `hsa_trace` record those calls; kernels are recorded always. `stats` is for compatibility: the
+    `hsa_trace` record those calls; kernels are recorded always. The profiler is rocprofv3,
+    rocprofv2 or rocprof, as installed, unless `tool` says another. `stats` is for compatibility: the
     statistics are computed from the trace, by run.report() or statistics().
     """
 
@@ -60,7 +64,7 @@ class RocprofWrapper:
             traces.append("hip")
         if self.hsa_trace:
             traces.append("hsa")
-        settings: Dict[str, Any] = {"traces": traces, "force": True, **self.options, **options}
+        settings: Dict[str, Any] = {"traces": traces, "force": True, "tool": TOOLS, **self.options, **options}
         self.result = run(command, timeout=timeout, dir=self.output_dir, **settings)
         return self.result
 

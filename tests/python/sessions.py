@@ -57,7 +57,8 @@ def its_status_and_streams_are_its_own(folder):
 @test
 def a_program_that_cannot_be_started_is_an_exception_like_that_of_subprocess(folder):
     where = place(folder)
-    assert "/nowhere/to/be" in str(raises(FileNotFoundError, run, where, ["/nowhere/to/be/found"]))
+    why = raises(FileNotFoundError, run, where, ["/nowhere/to/be/found"])
+    assert "/nowhere/to/be" in str(why) and why.errno == 2 and why.filename == "/nowhere/to/be/found"
     (folder / "text").write_text("no program")
     raises(PermissionError, run, where, [folder / "text"], force=True)
 
@@ -158,6 +159,29 @@ def the_wrapper_profiles_and_parses(folder):
     profiler.profile(["true"], env=where.env(), **OPTIONS, **QUIET)
     assert len(rockit.RocprofWrapper(folder / "profiler_output").parse_results()) == KERNELS
     raises(FileNotFoundError, rockit.RocprofWrapper(folder / "nothing").parse_results)
+
+
+@test
+def the_wrapper_takes_rocprof_where_no_gpu_is_seen(folder):
+    for release, tools in (("6.4", []), ("5.7", ["rocprof"])):
+        (folder / release).mkdir()
+        where = Place(folder / release)
+        where.rocm(release, *tools)
+        profiler = rockit.RocprofWrapper(folder / release / "out")
+        result = profiler.profile(["true"], 60, env=where.env(), **QUIET)
+        assert result.ok and len(profiler.parse_results()) == result.kernels > 0, result
+
+
+@test
+def the_directory_is_the_callers_and_not_the_programs(folder):
+    where = place(folder)
+    (folder / "elsewhere").mkdir()
+    (folder / "mine.json").write_text('{"name": "mine", "description": "d", "traces": ["kernel"]}')
+    os.chdir(folder)
+    result = run(where, ["sh", "-c", "pwd"], dir="here", preset="./mine.json", cwd="elsewhere",
+                 stdout=(folder / "said").open("w"))
+    assert result.ok and result.dir == str(folder / "here"), result
+    assert (folder / "said").read_text().splitlines()[-1] == str(folder / "elsewhere")
 
 
 @test
