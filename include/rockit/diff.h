@@ -171,7 +171,7 @@ struct rk_diff {
 
 struct rk_diff_options {
 	bool gated;
-	double gate_percent;  /* growth of GPU time that is still fine */
+	double gate_percent;  /* growth of GPU time that is still fine; from 0 on */
 	bool structure;       /* compare structure: profiles must have been made with it */
 	uint64_t reserved[8]; /* 0 */
 };

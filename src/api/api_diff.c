@@ -464,6 +464,9 @@ int rk_diff_make(const struct rk_profile *const *a, size_t na, const struct rk_p
 	if (!a || !b || !na || !nb || !ret)
 		return rk_misuse(__func__, err);
 	rc = RK_CHECK_OPTIONS(opt, __func__, err);
+	/* Nothing is beyond NaN: such a gate would let everything pass. */
+	if (rc == 0 && opt && opt->gated && !(opt->gate_percent >= 0))
+		rc = rk_fail(err, RK_E_USAGE, "a gate is a percentage from 0 on");
 	if (rc == 0)
 		rc = use_profiles(a, na, __func__, err);
 	if (rc < 0)

@@ -1,4 +1,5 @@
 /* diff_judge.c - gates, structure, and what happens without memory. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -44,6 +45,23 @@ TEST(a_gate_is_passed_or_not)
 	CHECK(gate(1000, 1051, 40, 40) == RK_DIFF_BEYOND);
 	CHECK(gate(1000, 500, 40, 40) == RK_DIFF_WITHIN);
 	CHECK(gate(1000, 1000, 40, 80) == RK_DIFF_BEYOND);
+}
+
+TEST(a_gate_that_means_nothing_is_refused)
+{
+	static const double bad[] = { NAN, -1, -INFINITY };
+	struct launch x[40];
+	const struct rk_profile *p = diff_profile_of(x, program(x, 40, 1000));
+
+	for (size_t i = 0; i < 3; i++) {
+		const struct rk_diff_options opt = { .gated = true, .gate_percent = bad[i] };
+		struct rk_error err = { 0 };
+		struct rk_diff *d = NULL;
+
+		CHECK_I64(rk_diff_make(&p, 1, &p, 1, &opt, &d, &err), RK_E_USAGE);
+		CHECK(!d);
+	}
+	rk_profile_free((struct rk_profile *)p);
 }
 
 TEST(a_gate_needs_data)
