@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "api/fuse.h"
+#include "api/fuse_problems.h"
 #include "api/fuse_times.h"
 #include "base/alloc.h"
 #include "base/handle.h"
@@ -191,6 +192,8 @@ int rk_slurm_record(const char *dir, struct rk_error *err)
 		rc = rk_fuse_members(run, &m, err);
 	if (rc == 0)
 		rc = rk_fuse_times_new(run, &times, err);
+	if (rc == 0)
+		rc = rk_fuse_damaged(run, &m, err);
 	if (rc == 0 && m.n)
 		rc = write_record(path, &m, times, err);
 	rk_fuse_times_free(times);

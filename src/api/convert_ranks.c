@@ -26,7 +26,8 @@ enum { RANKS_MAX = 1 << 16 };
 struct ranks {
 	int64_t *v;
 	size_t n, cap;
-	bool none; /* rows without a rank */
+	bool none;   /* rows without a rank */
+	size_t lost; /* that could not be read whole */
 };
 
 /* ---- which ranks there are ---- */
@@ -212,10 +213,22 @@ static void put_file(struct rk_bytes *m, const struct rk_trace_job *j, const cha
 	rk_bytes_puts(m, "}");
 }
 
-static int write_members(struct rk_trace_job *j, const struct ranks *r, struct rk_output *tar,
+/* A rank that turns out to be damaged costs itself, not the others; unless there are none. */
+static bool is_left_out(struct rk_trace_job *j, struct ranks *r, const struct rk_error *why)
+{
+	if (why->code != RK_E_FORMAT || ++r->lost == r->n + r->none)
+		return false;
+	rk_diag_add(j->run->ctx.diag, "unreadable-rank", why->file, why->line, 1,
+		    "%s; the trace of rank %" PRId64 " is not in the archive", why->message,
+		    j->rank);
+	return true;
+}
+
+static int write_members(struct rk_trace_job *j, struct ranks *r, struct rk_output *tar,
 			 struct rk_bytes *m, struct rk_error *err)
 {
 	struct pf_map pids = { 0 };
+	struct rk_error why = { 0 };
 	uint64_t rows = 0;
 	char name[64];
 	int rc = 0;
@@ -225,17 +238,23 @@ static int write_members(struct rk_trace_job *j, const struct ranks *r, struct r
 		j->rank = i < r->n ? r->v[i] : RK_RANK_NONE;
 		j->member = (uint32_t)i;
 		member_name(j->rank, name, sizeof(name));
-		rc = add_trace(j, tar, name, err);
-		put_file(m, j, name, !i);
+		rc = add_trace(j, tar, name, &why);
+		if (rc < 0 && is_left_out(j, r, &why)) {
+			rc = 0;
+			continue;
+		}
+		put_file(m, j, name, i == r->lost);
 		rows += j->rows;
 	}
+	if (rc < 0 && err)
+		*err = why;
 	j->rows = rows;
 	j->pids = NULL;
 	rk_pf_map_release(&pids);
 	return rc;
 }
 
-static int write_archive(struct rk_trace_job *j, const struct ranks *r, struct rk_output *tar,
+static int write_archive(struct rk_trace_job *j, struct ranks *r, struct rk_output *tar,
 			 struct rk_error *err)
 {
 	struct rk_bytes text;
@@ -284,10 +303,15 @@ int rk_trace_archive(struct rk_trace_job *j, const char *path, unsigned *ret_fil
 	if (rc == 0)
 		rc = write_archive(j, &r, tar, err);
 	rk_free(r.v);
-	if (rc == 0) {
-		*ret_files = 1;
-		return rk_output_commit(tar, err);
+	if (rc < 0) {
+		rk_output_abort(tar);
+		return rc;
 	}
-	rk_output_abort(tar);
+	*ret_files = 1;
+	rc = rk_output_commit(tar, err);
+	if (rc == 0 && r.lost)
+		rc = rk_fail(err, RK_E_FORMAT,
+			     "%zu rank%s could not be read whole; the others are in '%s'", r.lost,
+			     r.lost == 1 ? "" : "s", path);
 	return rc;
 }

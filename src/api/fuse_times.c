@@ -148,6 +148,7 @@ static int read_calls(struct rk_run *run, const struct rk_fuse_members *m,
 		      struct rk_fuse_calls **ret, struct rk_error *err)
 {
 	int64_t *ranks = rk_calloc(m->n + 1, sizeof(*ranks));
+	bool tolerant = run->tolerant;
 	size_t warnings;
 	int rc = ranks ? 0 : rk_fail_nomem(err);
 
@@ -155,11 +156,13 @@ static int read_calls(struct rk_run *run, const struct rk_fuse_members *m,
 		ranks[i] = m->v[i].rank;
 	if (rc == 0)
 		rc = rk_fuse_calls_new(&run->ctx, ranks, m->n, ret, err);
-	/* what is odd about the files is told by the passes that write their rows */
+	/* what is odd about the files, damage too, is told by the passes that write their rows */
 	rk_diag_list(run->ctx.diag, &warnings);
+	rk_run_tolerate(run);
 	for (size_t i = 0; rc == 0 && i < sizeof(tables) / sizeof(tables[0]); i++)
 		if (rk_run_tables(run) >> tables[i] & 1 && (!i || !all_have_calls(*ret, m->n)))
 			rc = read_table(run, tables[i], *ret, err);
+	run->tolerant = tolerant;
 	rk_diag_reset(run->ctx.diag, warnings);
 	rk_free(ranks);
 	if (rc == 0)

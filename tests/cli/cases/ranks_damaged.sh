@@ -15,3 +15,17 @@ sed -n '/^Ranks/,$p' text
 "$ROCKIT" report --html page.html -q job && grep -c '<html' page.html
 "$ROCKIT" convert job -o all.parquet; echo $?
 ls all.parquet 2>&1
+"$ROCKIT" convert job -o job.tar; echo $?
+tar -tf job.tar
+tar -xOf job.tar perfetto_manifest.json | grep -o '"path":"[^"]*"'
+# a job is collected all the same
+for r in 0 1 2; do
+	echo "{\"schema\":1,\"rockit\":\"1.0.0\",\"state\":\"done\",\"job\":\"7\",\"node\":\"n$r\",\"rank\":$r,\"size\":3}" \
+		>job/rank-$r/run.json
+done
+"$ROCKIT" slurm collect job >/dev/null; echo $?
+grep -o "\"kind\": \"broken\", .*" job/run.json
+# nothing is left
+rm -r job/rank-0 job/rank-2
+"$ROCKIT" convert job -o none.tar; echo $?
+ls none.tar 2>&1
