@@ -11,6 +11,7 @@ enum {
 	CONVERTED_UINT_8 = 11,
 	CONVERTED_UINT_64 = 14,
 	LOGICAL_INTEGER = 10,
+	LOGICAL_NULL = 11,
 };
 
 /* One SchemaElement. */
@@ -18,15 +19,16 @@ struct element {
 	const char *name;
 	size_t name_len;
 	int64_t physical, repetition, children;
-	bool is_unsigned;
+	bool is_unsigned, is_null;
 };
 
-/* LogicalType is a union: one field, of which only INTEGER tells something. */
+/* LogicalType is a union: one field, of which only INTEGER and NULL tell something. */
 static void parse_logical(struct rk_thrift_reader *r, struct element *e)
 {
 	struct rk_thrift_field f = { 0 }, g = { 0 };
 
 	while (rk_thrift_next(r, &f)) {
+		e->is_null |= f.id == LOGICAL_NULL;
 		if (f.id != LOGICAL_INTEGER || !rk_thrift_struct(r, &f)) {
 			rk_thrift_skip(r, &f);
 			continue;
@@ -88,6 +90,7 @@ static int add_leaf(struct rk_pq_footer *f, const struct element *e, size_t dept
 	leaf->optional = e->repetition == RK_PQ_OPTIONAL;
 	leaf->nested = depth > 1 || e->repetition == RK_PQ_REPEATED;
 	leaf->is_unsigned = e->is_unsigned;
+	leaf->is_null = e->is_null;
 	return 0;
 }
 

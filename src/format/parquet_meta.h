@@ -58,6 +58,7 @@ struct rk_pq_leaf {
 	int physical;
 	bool optional;
 	bool is_unsigned; /* INT32 and INT64 with an unsigned logical type */
+	bool is_null;     /* holds nothing; its physical type means nothing */
 	bool nested;
 };
 

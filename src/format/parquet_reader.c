@@ -211,10 +211,14 @@ static int match_fields(struct rk_pq_reader *r, bool *known, struct rk_error *er
 		r->leaf_of[i] = at;
 		if (at < 0)
 			continue;
+		known[at] = true;
+		if (r->footer.leaves[at].is_null) {
+			r->leaf_of[i] = -1; /* as pandas writes a text that no row has */
+			continue;
+		}
 		rc = check_type(&std->fields[i], &r->footer.leaves[at], err);
 		if (rc < 0)
 			return rc;
-		known[at] = true;
 	}
 	return 0;
 }

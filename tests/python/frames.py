@@ -66,6 +66,18 @@ def pandas_has_the_same_values(folder):
 
 
 @test
+def what_others_wrote_of_a_frame_is_read_again(folder):
+    with rockit.open(trace(folder)) as run:
+        table = run["kernels"]
+        want = table.to_dict()
+        table.to_pandas().to_parquet(folder / "pandas.parquet")  # columns of nothing, too
+        table.to_polars().write_parquet(folder / "polars.parquet")
+    for path in folder.glob("*.parquet"):
+        with rockit.open(path) as again:
+            assert again["kernels"].to_dict() == want, path
+
+
+@test
 def integers_that_are_missing_somewhere_stay_integers(folder):
     with rockit.open(holes(folder)) as run:
         frame = run["kernels"].to_pandas()
