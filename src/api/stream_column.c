@@ -116,9 +116,12 @@ bool rk_stream_column_fits(const struct rk_stream_column *col, const struct rk_s
 			   const struct rk_column *c, size_t from, size_t at, size_t n,
 			   size_t max_bytes)
 {
-	size_t have = col->values ? (size_t)offsets(col)[at] : 0;
+	size_t have;
 
-	return !col->plain || text_bytes(names, c, from, n) <= max_bytes - have;
+	if (!col->plain)
+		return true;
+	have = col->values ? (size_t)offsets(col)[at] : 0;
+	return text_bytes(names, c, from, n) <= max_bytes - have;
 }
 
 static bool add_plain(struct rk_stream_column *col, const struct rk_strtab *names,
