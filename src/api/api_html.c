@@ -9,6 +9,7 @@
 #include "base/handle.h"
 #include "base/list.h"
 #include "base/text.h"
+#include "codec/tree.h"
 #include "session/secrets.h"
 
 /* Everything a page is made of. */
@@ -91,11 +92,31 @@ static int make_report(struct work *w, struct rk_error *err)
 	return 0;
 }
 
-/* The machines of a job are hosts, too. */
+/* Where it was recorded is seldom where the page is made. */
+static int hide_host(struct work *w, struct rk_error *err)
+{
+	struct rk_tree *t = NULL;
+	const char *host;
+	int rc;
+
+	if (!w->opt->redact || !w->recording)
+		return 0;
+	rc = rk_tree_parse_json(w->recording, strlen(w->recording), "run.json", &t, err);
+	host = rk_tree_text(rk_tree_get(t, "host"), "");
+	if (rc == 0 && host[0])
+		rk_list_add(&w->nodes, host);
+	rk_tree_free(t);
+	return rc;
+}
+
+/* The machines of a job are hosts, too; behind the host, whose name may begin with a node's. */
 static int hide_nodes(struct work *w, struct rk_error *err)
 {
 	const struct rk_ranks *k = w->report.ranks;
+	int rc = hide_host(w, err);
 
+	if (rc < 0)
+		return rc;
 	for (size_t i = 0; w->opt->redact && k && i < k->nranks; i++)
 		if (k->ranks[i].node[0])
 			rk_list_add_once(&w->nodes, k->ranks[i].node);
@@ -184,6 +205,8 @@ static int gather(struct work *w, struct rk_error *err)
 	if (rc == 0)
 		rc = make_report(w, err);
 	if (rc == 0)
+		rc = find_recording(w, err);
+	if (rc == 0)
 		rc = hide_nodes(w, err);
 	if (rc == 0)
 		rc = rk_html_names_make(w->run, &w->report, &w->names, err);
@@ -191,8 +214,6 @@ static int gather(struct work *w, struct rk_error *err)
 		rc = feed(w, err);
 	if (rc == 0)
 		rc = make_metrics(w, err);
-	if (rc == 0)
-		rc = find_recording(w, err);
 	return rc < 0 ? rc : make_title(w, err);
 }
 
