@@ -132,3 +132,40 @@ double rk_ranks_stragglers(struct rk_bytes *out, const struct rk_ranks *k)
 	rk_free(v);
 	return caused;
 }
+
+/* ---- where the clocks cannot tell ---- */
+
+static double mean_wait(const struct rk_ranks *k)
+{
+	double sum = 0, n = 0;
+
+	for (size_t i = 0; i < k->nranks; i++) {
+		n += k->ranks[i].collectives > 0;
+		sum += (double)k->ranks[i].wait_ns;
+	}
+	return n > 0 ? sum / n : 0;
+}
+
+size_t rk_ranks_never_waiting(struct rk_bytes *out, const struct rk_ranks *k,
+			      const struct rk_ranks_rank *one)
+{
+	const struct rk_ranks_rank *v[FEW];
+	double most = mean_wait(k) / 2;
+	bool there = !one;
+	size_t n = 0;
+
+	for (size_t i = 0; i < k->nranks; i++) {
+		const struct rk_ranks_rank *r = &k->ranks[i];
+
+		if (!r->collectives || (double)r->wait_ns >= most)
+			continue;
+		if (n == FEW)
+			return 0;
+		v[n++] = r;
+		there |= r == one;
+	}
+	if (!there || n > k->nranks / ONE_IN)
+		return 0;
+	put_numbers(out, v, n);
+	return n;
+}

@@ -31,6 +31,12 @@ int64_t rk_ranks_straggler(const struct rk_ranks *k);
  * they caused, in ns; 0: there are no such. Look at out->bad.
  */
 double rk_ranks_stragglers(struct rk_bytes *out, const struct rk_ranks *k);
+/*
+ * The few, `one` (or NULL) among them, that wait less than half as long as the mean: whoever comes last does not
+ * wait. Adds their numbers; returns how many there are, 0: none, or too many to mean something.
+ */
+size_t rk_ranks_never_waiting(struct rk_bytes *out, const struct rk_ranks *k,
+			      const struct rk_ranks_rank *one);
 
 /* The columns a node takes, and a cell that is as wide. */
 size_t rk_ranks_node_columns(struct rk_page *p, const char *node);

@@ -135,14 +135,36 @@ static bool say_several(struct rk_list *l, const struct rk_ranks *k, const struc
 	return caused > 0;
 }
 
+/* False: there is nobody. Where clocks tell of most of the waiting, they have told already. */
+static bool say_likely(struct rk_list *l, const struct rk_ranks *k, const struct sums *s,
+		       const char *of_time, const char *untold)
+{
+	struct rk_bytes who;
+	size_t n = 0;
+
+	if (s->caused >= s->wait / 2)
+		return false;
+	rk_bytes_init(&who, 4096);
+	n = rk_ranks_never_waiting(&who, k, s->waited_for);
+	if (n && rk_bytes_str(&who))
+		rk_list_addf(l,
+			     "likely straggler%s: rank%s %s, waiting less than half as long as the "
+			     "mean; ranks wait %s of their time%s",
+			     n > 1 ? "s" : "", n > 1 ? "s" : "", rk_bytes_str(&who), of_time,
+			     untold);
+	l->bad |= who.bad;
+	rk_bytes_release(&who);
+	return n > 0;
+}
+
 static void say_waiting(struct rk_list *l, const struct rk_ranks *k, const struct sums *s)
 {
 	const struct rk_ranks_rank *r = s->waited_for;
 	char share[16], of_time[16], rest[16], untold[80] = "";
 
-	if (!r || s->wait <= 0)
+	if (s->wait <= 0)
 		return;
-	percent(share, (double)r->caused_ns / s->wait);
+	percent(share, r ? (double)r->caused_ns / s->wait : 0);
 	percent(of_time, s->span > 0 ? s->wait / s->span : 0);
 	percent(rest, 1 - s->caused / s->wait);
 	if (s->caused < s->wait * (1 - LEAST_CAUSED))
@@ -150,18 +172,20 @@ static void say_waiting(struct rk_list *l, const struct rk_ranks *k, const struc
 			 rest);
 	if (s->span > 0 && s->wait / s->span < HARDLY)
 		rk_list_addf(l, "ranks hardly wait for each other: %s of their time", of_time);
-	else if (!is_straggler(s) && say_several(l, k, s, of_time, untold))
+	else if (is_straggler(s))
+		rk_list_addf(l,
+			     "straggler: rank %" PRId64 ", last in %" PRIu64 " of %" PRIu64
+			     " collectives; ranks wait %s of their time, %s of it for this one%s",
+			     r->rank, r->last, r->collectives, of_time, share, untold);
+	else if (say_several(l, k, s, of_time, untold) || say_likely(l, k, s, of_time, untold))
 		return;
-	else if (!is_straggler(s))
+	else if (r)
 		rk_list_addf(l,
 			     "no single straggler: ranks wait %s of their time, %s of it for rank "
 			     "%" PRId64 ", the most%s",
 			     of_time, share, r->rank, untold);
 	else
-		rk_list_addf(l,
-			     "straggler: rank %" PRId64 ", last in %" PRIu64 " of %" PRIu64
-			     " collectives; ranks wait %s of their time, %s of it for this one%s",
-			     r->rank, r->last, r->collectives, of_time, share, untold);
+		rk_list_addf(l, "ranks wait %s of their time%s", of_time, untold);
 }
 
 static void say_hidden(struct rk_list *l, const struct sums *s)

@@ -439,6 +439,38 @@ TEST(a_slow_node_is_named_by_its_ranks)
 	     "most\n");
 }
 
+/* Clocks that are known within more than ranks are late by still tell who hardly ever waits. */
+TEST(where_clocks_tell_little_those_who_never_wait_are_likely_stragglers)
+{
+	struct rk_ranks_rank ranks[8];
+	struct rk_ranks k = waiting_for(ranks, 8, 0);
+
+	for (size_t i = 0; i < 8; i++)
+		ranks[i].caused_ns = i == 5 ? 3 * MS : 2 * MS;
+	ranks[5].wait_ns = 2 * MS;
+	says(&k, "likely straggler: rank 5, waiting less than half as long as the mean; ranks wait "
+		 "7.5 % of their time; for whom 76.4 % of it is, the clocks cannot tell\n");
+	ranks[4].wait_ns = 2 * MS;
+	says(&k, "likely stragglers: ranks 4-5, waiting less than half as long as the mean; ranks "
+		 "wait 6.7 % of their time; for whom 73.4 % of it is, the clocks cannot tell\n");
+	/* or nothing */
+	for (size_t i = 0; i < 8; i++)
+		ranks[i].caused_ns = 0;
+	says(&k, "likely stragglers: ranks 4-5, waiting less than half as long as the mean; ranks "
+		 "wait 6.7 % of their time; for whom 100 % of it is, the clocks cannot tell\n");
+	ranks[3].wait_ns = ranks[4].wait_ns = ranks[5].wait_ns = 8 * MS;
+	says(&k,
+	     "ranks wait 7.7 % of their time; for whom 100 % of it is, the clocks cannot tell\n");
+	/* what is known is of another one */
+	ranks[3].wait_ns = 10 * MS;
+	ranks[4].wait_ns = ranks[5].wait_ns = 2 * MS;
+	for (size_t i = 0; i < 8; i++)
+		ranks[i].caused_ns = i == 5 ? 3 * MS : 2 * MS;
+	ranks[3].caused_ns = 4 * MS;
+	says(&k, "no single straggler: ranks wait 6.7 % of their time, 6.2 % of it for rank 3, the "
+		 "most; for whom 70.3 % of it is, the clocks cannot tell\n");
+}
+
 /* Waiting for one that left no records looks like a slow wire. */
 TEST(the_wire_is_not_blamed_alone_where_ranks_are_missing)
 {
