@@ -235,7 +235,7 @@ int rk_run_convert(struct rk_run *run, const struct rk_convert_options *opt,
 	struct rk_convert_result did = { 0 };
 	int rc;
 
-	if (!opt || !opt->out)
+	if (!opt || !opt->out || !rk_texts_there(opt->inputs, opt->ninputs))
 		return rk_misuse(__func__, err);
 	if (RK_CHECK_OPTIONS(opt, __func__, err) < 0 || rk_run_enter(run, __func__, err) < 0)
 		return RK_E_USAGE;

@@ -46,7 +46,7 @@ int rk_run_open(const char *const *paths, size_t npaths, const struct rk_run_opt
 	struct rk_run *run;
 	int rc;
 
-	if (!ret || (npaths && !paths))
+	if (!ret || !rk_texts_there(paths, npaths))
 		return rk_misuse(__func__, err);
 	if (RK_CHECK_OPTIONS(opt, __func__, err) < 0)
 		return RK_E_USAGE;

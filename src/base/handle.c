@@ -154,6 +154,15 @@ int rk_misuse(const char *fn, struct rk_error *err)
 	return rk_fail(err, RK_E_USAGE, "%s: an argument is NULL that must not be", fn);
 }
 
+bool rk_texts_there(const char *const *texts, size_t n)
+{
+	size_t i = 0;
+
+	while (texts && i < n && texts[i])
+		i++;
+	return i == n;
+}
+
 int rk_check_reserved(const uint64_t *v, size_t n, const char *fn, struct rk_error *err)
 {
 	for (size_t i = 0; i < n; i++)

@@ -56,6 +56,8 @@ bool rk_handle_take(enum rk_handle_kind kind, const void *h);
 
 /* RK_E_USAGE: `fn` was called with NULL where something is needed. */
 int rk_misuse(const char *fn, struct rk_error *err);
+/* All of n texts are there: neither the list is NULL, where n > 0, nor one of them. */
+bool rk_texts_there(const char *const *texts, size_t n);
 /* RK_E_USAGE: the words that later releases may use are not 0, so the options were not zeroed. */
 int rk_check_reserved(const uint64_t *v, size_t n, const char *fn, struct rk_error *err);
 /* 0 or RK_E_USAGE for options that may be NULL. */

@@ -360,7 +360,7 @@ int rk_pack_verify(const struct rk_pack_verify_options *o, struct rk_pack_proof 
 	struct rk_error why = { 0 };
 	int rc;
 
-	if (!o || (o->npaths && !o->paths) || !ret)
+	if (!o || !rk_texts_there(o->paths, o->npaths) || !ret)
 		return rk_misuse(__func__, err);
 	if (RK_CHECK_OPTIONS(o, __func__, err) < 0)
 		return RK_E_USAGE;

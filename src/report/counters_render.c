@@ -61,7 +61,7 @@ int rk_counters_render(const char *arch, const char *const *words, size_t n,
 	const struct rk_counter *c;
 	struct rk_bytes out;
 
-	if (!arch || (n && !words) || !ret_text || (unsigned)format > RK_REPORT_CSV)
+	if (!arch || !rk_texts_there(words, n) || !ret_text || (unsigned)format > RK_REPORT_CSV)
 		return rk_misuse(__func__, err);
 	if (!shown.arch)
 		return rk_fail(err, RK_E_USAGE, "unknown target '%s'", arch);

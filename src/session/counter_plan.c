@@ -164,7 +164,7 @@ int rk_counters_check(const char *arch, const char *const *names, size_t n,
 	struct plan *p = NULL;
 	int rc;
 
-	if (!arch || (n && !names) || !ret)
+	if (!arch || !rk_texts_there(names, n) || !ret)
 		return rk_misuse(__func__, err);
 	rc = begin(arch, &t, &target, &p, err);
 	for (size_t i = 0; rc == 0 && i < n; i++)

@@ -170,6 +170,28 @@ TEST(null_is_refused_by_presets_and_counters)
 	world_close(&w);
 }
 
+TEST(null_within_a_list_is_refused)
+{
+	const char *const texts[] = { "SQ_WAVES", NULL };
+	const struct rk_convert_options to = { .out = "/nowhere/", .inputs = texts, .ninputs = 2 };
+	const struct rk_pack_verify_options wheels = { .paths = texts, .npaths = 2 };
+	struct rk_counter_plan *plan;
+	struct rk_pack_proof *proof;
+	struct rk_run *run;
+	char *text;
+	struct world w;
+
+	world_open(&w, 1);
+	REFUSED(rk_run_open, texts, 2, NULL, &run, &w.err);
+	REFUSED(rk_counters_check, "gfx942", texts, 2, &plan, &w.err);
+	REFUSED(rk_counters_render, "gfx942", texts, 2, RK_REPORT_TEXT, &text, NULL, NULL, &w.err);
+	CHECK(rk_pack_verify(&wheels, &proof, NULL) < 0);
+	run = open_run(&w);
+	REFUSED(rk_run_convert, run, &to, NULL, &w.err);
+	rk_run_close(run);
+	world_close(&w);
+}
+
 TEST(null_is_refused_by_the_rest)
 {
 	struct rk_monitor_end end;
