@@ -24,23 +24,21 @@ static const char *chosen(const struct rk_run *run)
 	return NULL;
 }
 
-static void find_missing(const struct rk_run *run, const struct rk_fuse_members *m, int64_t most,
-			 struct rk_rank_list *ret)
+static int find_missing(const struct rk_run *run, const struct rk_fuse_members *m, size_t most,
+			struct rk_rank_list *ret, struct rk_error *err)
 {
-	const char *list = chosen(run);
+	bool *wanted = rk_calloc(most + 1, sizeof(*wanted));
+	int rc = wanted ? rk_ranks_chosen(chosen(run), most, wanted, err) : rk_fail_nomem(err);
 	size_t at = 0;
 
-	for (int64_t r = 0; r < most; r++) {
-		bool wanted = true;
-
-		while (at < m->n && m->v[at].rank < r)
+	for (size_t r = 0; rc == 0 && r < most; r++) {
+		while (at < m->n && m->v[at].rank < (int64_t)r)
 			at++;
-		if (at < m->n && m->v[at].rank == r)
-			continue;
-		/* a list that cannot be read leaves nobody out */
-		if (rk_rank_chosen(list, r, &wanted, NULL) < 0 || wanted)
-			rk_rank_list_add(ret, r);
+		if (wanted[r] && (at == m->n || m->v[at].rank != (int64_t)r))
+			rk_rank_list_add(ret, (int64_t)r);
 	}
+	rk_free(wanted);
+	return rc;
 }
 
 static int tell_missing(struct rk_run *run, struct rk_fuse_members *m, struct rk_error *err)
@@ -53,8 +51,8 @@ static int tell_missing(struct rk_run *run, struct rk_fuse_members *m, struct rk
 
 	if (run->some_ranks)
 		return 0;
-	if (most <= RANKS_MAX)
-		find_missing(run, m, most, &l);
+	if (most > 0 && most <= RANKS_MAX)
+		rc = find_missing(run, m, (size_t)most, &l, err);
 	rk_bytes_init(&b, TEXT_MAX);
 	if (most > RANKS_MAX) {
 		rk_bytes_printf(&b, "only %zu ranks of %" PRId64 " are here", m->n, most);
@@ -66,7 +64,7 @@ static int tell_missing(struct rk_run *run, struct rk_fuse_members *m, struct rk
 		if (!m->size)
 			rk_bytes_printf(&b, "; the highest is rank %" PRId64, last);
 	}
-	if (b.len || b.bad)
+	if (rc == 0 && (b.len || b.bad))
 		rc = rk_problem_add(m, "missing", "missing-ranks", &l, &b, err);
 	rk_rank_list_release(&l);
 	rk_bytes_release(&b);

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "codec/tree.h"
 
-enum { TEXT_MAX = 255 };
+enum { TEXT_MAX = 255, RANKS_MAX = 8192 };
 
 /* ---- one of them ---- */
 
@@ -26,12 +26,12 @@ static const struct {
 };
 
 /* Whole characters of it, and nothing that a terminal would obey. */
-static char *plain(const char *text)
+static char *plain(const char *text, size_t most)
 {
 	size_t len = strlen(text);
 	char *ret;
 
-	len = rk_utf8_valid(text, len > TEXT_MAX ? TEXT_MAX : len);
+	len = rk_utf8_valid(text, len > most ? most : len);
 	ret = rk_strndup(text, len);
 	for (size_t i = 0; ret && i < len; i++)
 		if ((unsigned char)ret[i] < ' ' || ret[i] == 0x7f)
@@ -39,12 +39,21 @@ static char *plain(const char *text)
 	return ret;
 }
 
+/* Half a number would be another rank. */
+static void cut_at_comma(char *list, size_t most)
+{
+	char *comma = list && strlen(list) == most ? strrchr(list, ',') : NULL;
+
+	if (comma)
+		*comma = '\0';
+}
+
 /* A name that `run --redact` took away is none: all nodes would be one. */
-static char *text_of(const struct rk_tree *t)
+static char *text_of(const struct rk_tree *t, size_t most)
 {
 	bool fits = t && (t->kind == RK_TREE_TEXT || t->kind == RK_TREE_NUMBER);
 
-	return plain(fits && strcmp(t->text, "[host]") != 0 ? t->text : "");
+	return plain(fits && strcmp(t->text, "[host]") != 0 ? t->text : "", most);
 }
 
 static int64_t number_of(const struct rk_tree *t, int64_t most)
@@ -99,10 +108,12 @@ static int read_texts(const struct rk_tree *t, struct rk_run_record *r, struct r
 	for (unsigned i = 0; i < RK_REC_NTEXTS; i++) {
 		const struct rk_tree *in = texts[i].object ? rk_tree_get(t, texts[i].object) : t;
 
-		r->text[i] = text_of(rk_tree_get(in, texts[i].key));
+		r->text[i] = text_of(rk_tree_get(in, texts[i].key),
+				     i == RK_REC_RANKS ? RANKS_MAX : TEXT_MAX);
 		if (!r->text[i])
 			return rk_fail_nomem(err);
 	}
+	cut_at_comma(r->text[RK_REC_RANKS], RANKS_MAX);
 	return 0;
 }
 
@@ -115,7 +126,7 @@ static int read_tree(int rc, const struct rk_error *why, struct rk_tree *t,
 							NULL;
 	const struct rk_tree *root = fault || !is_ours(t) ? NULL : t;
 
-	ret->fault = fault ? plain(fault) : NULL;
+	ret->fault = fault ? plain(fault, TEXT_MAX) : NULL;
 	ret->ours = root != NULL;
 	read_numbers(root, ret);
 	rc = rc == RK_E_NOMEM || (fault && !ret->fault) ? rk_fail_nomem(err) : 0;

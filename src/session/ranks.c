@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/num.h"
 #include "base/text.h"
 
@@ -192,6 +193,32 @@ int rk_rank_chosen(const char *list, int64_t rank, bool *ret, struct rk_error *e
 		*ret = *ret || (rank >= from && rank <= to);
 		p += len + (p[len] == ',');
 	}
+	return 0;
+}
+
+int rk_ranks_chosen(const char *list, size_t n, bool *ret, struct rk_error *err)
+{
+	int64_t *edges = rk_calloc(n + 1, sizeof(*edges)), inside = 0; /* begins less ends */
+	bool all = !list || !*list;
+
+	if (!edges)
+		return rk_fail_nomem(err);
+	for (const char *p = list; !all && *p;) {
+		size_t len = strcspn(p, ",");
+		int64_t from, to;
+
+		all = !parse_range(p, len, &from, &to);
+		if (!all && (uint64_t)from < n) {
+			edges[from]++;
+			edges[(uint64_t)to < n ? (size_t)to + 1 : n]--;
+		}
+		p += len + (p[len] == ',');
+	}
+	for (size_t i = 0; i < n; i++) {
+		inside += edges[i];
+		ret[i] = all || inside > 0;
+	}
+	rk_free(edges);
 	return 0;
 }
 

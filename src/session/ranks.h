@@ -28,6 +28,11 @@ int64_t rk_rank_of_folder(const char *name);
 
 /* Whether `rank` is in "0,8-15"; *ret is true for everything when list is NULL. */
 int rk_rank_chosen(const char *list, int64_t rank, bool *ret, struct rk_error *err);
+/*
+ * The same for ranks 0 to n - 1 at once; a list that cannot be read leaves nobody out. Time grows with n
+ * and with the list, not with both.
+ */
+int rk_ranks_chosen(const char *list, size_t n, bool *ret, struct rk_error *err);
 
 /*
  * What a launcher inside the command sets for its workers: "RANK" for torchrun and its like,

@@ -184,47 +184,46 @@ static void compare_jobs(struct rk_slurm_parts *p)
 
 static int find_missing(struct rk_slurm_parts *p, struct rk_error *err)
 {
-	int64_t most = p->size > RK_SLURM_RANKS_MAX ? RK_SLURM_RANKS_MAX : p->size;
+	size_t most = p->size > RK_SLURM_RANKS_MAX ? RK_SLURM_RANKS_MAX :
+		      p->size > 0                  ? (size_t)p->size :
+						     0;
+	bool *wanted = rk_calloc(most + 1, sizeof(*wanted));
 	size_t at = 0;
+	int rc;
 
-	if (most <= 0)
-		return 0;
-	p->missing = rk_calloc((size_t)most, sizeof(*p->missing));
-	if (!p->missing)
-		return rk_fail_nomem(err);
-	for (int64_t r = 0; r < most; r++) {
-		bool wanted = true;
-
-		/* a list that cannot be read leaves nobody out */
-		if (rk_rank_chosen(p->ranks, r, &wanted, NULL) < 0)
-			wanted = true;
-		while (at < p->n && p->v[at].rank < r)
+	p->missing = rk_calloc(most + 1, sizeof(*p->missing));
+	rc = wanted && p->missing ? rk_ranks_chosen(p->ranks, most, wanted, err) :
+				    rk_fail_nomem(err);
+	for (size_t r = 0; rc == 0 && r < most; r++) {
+		while (at < p->n && p->v[at].rank < (int64_t)r)
 			at++;
-		if (wanted && (at == p->n || p->v[at].rank != r))
-			p->missing[p->nmissing++] = r;
+		if (wanted[r] && (at == p->n || p->v[at].rank != (int64_t)r))
+			p->missing[p->nmissing++] = (int64_t)r;
 	}
-	return 0;
+	rk_free(wanted);
+	return rc;
 }
 
 /* The same for all ranks that were profiled; the others leave nothing. */
 static int read_choice(struct rk_slurm_parts *p, struct rk_error *err)
 {
-	char *path;
 	struct rk_tree *t = NULL;
 	const char *ranks;
 	int rc = 0;
 
-	if (p->ranks || !p->n)
-		return 0;
-	path = rk_strf("%s/rank-%05" PRId64 "/run.json", p->dir, p->v[0].rank);
-	rc = path ? rk_tree_load_found(path, &t, NULL) : RK_E_NOMEM;
-	if (rc == 0) {
-		ranks = rk_tree_text(rk_tree_get(t, "ranks"), NULL);
-		p->ranks = ranks ? rk_strdup(ranks) : NULL;
-		rc = ranks && !p->ranks ? RK_E_NOMEM : 0;
+	for (size_t i = 0; !p->ranks && !t && i < p->n && rc != RK_E_NOMEM; i++) {
+		char *path = rk_strf("%s/rank-%05" PRId64 "/run.json", p->dir, p->v[i].rank);
+
+		if (p->v[i].state != RK_PART_UNREADABLE)
+			rc = path ? rk_tree_load_found(path, &t, NULL) : RK_E_NOMEM;
+		rk_free(path);
+	}
+	ranks = rk_tree_text(rk_tree_get(t, "ranks"), NULL);
+	if (ranks) {
+		p->ranks = rk_strdup(ranks);
+		rc = p->ranks ? rc : RK_E_NOMEM;
 	}
 	rk_tree_free(t);
-	rk_free(path);
 	return rc == RK_E_NOMEM ? rk_fail_nomem(err) : 0;
 }
 

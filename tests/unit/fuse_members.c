@@ -133,6 +133,31 @@ TEST(a_whole_job_has_its_facts_and_no_problems)
 	end(&j);
 }
 
+/* Every eighth of 1,024 ranks: more text than other members of a record have. */
+TEST(a_long_list_of_ranks_is_not_cut)
+{
+	char list[1024] = "0", record[2048];
+	struct job j;
+
+	for (int i = 8; i < 1024; i += 8)
+		snprintf(list + strlen(list), sizeof(list) - strlen(list), ",%d", i);
+	begin(&j);
+	for (int i = 0; i < 1016; i += 8) {
+		char folder[32];
+
+		snprintf(folder, sizeof(folder), "rank-%05d", i);
+		snprintf(
+			record, sizeof(record),
+			"{\"schema\":1,\"rockit\":\"1\",\"state\":\"done\",\"job\":\"7\",\"rank\":%d,"
+			"\"size\":1024,\"node\":\"a\",\"ranks\":\"%s\"}",
+			i, list);
+		put_rank(&j, folder, record);
+	}
+	CHECK_I64(look(&j, &j.w.err), 0);
+	CHECK_STR(problems(&j), "missing 1016 1: rank 1016 of 1024 is missing");
+	end(&j);
+}
+
 TEST(a_rank_whose_node_is_not_known_is_no_node_more)
 {
 	struct job j;

@@ -161,6 +161,21 @@ TEST(ranks_are_chosen_by_a_list_of_ranges)
 	}
 }
 
+TEST(all_ranks_of_a_list_are_chosen_at_once)
+{
+	static const char *const lists[] = { NULL,    "",      "0,8-15",         "3,3-5,4-4,9",
+					     "15-20", "17-18", "1,,b",           "5-3",
+					     "0-2,1", "7,",    "0-4000000000000" };
+	bool chosen[16], one;
+
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		CHECK_I64(rk_ranks_chosen(lists[i], 16, chosen, NULL), 0);
+		for (int64_t r = 0; r < 16; r++)
+			CHECK(chosen[r] == (rk_rank_chosen(lists[i], r, &one, NULL) < 0 || one));
+	}
+	CHECK_I64(rk_ranks_chosen("1", 0, chosen, NULL), 0);
+}
+
 static const char *key_of(const char *line)
 {
 	struct rk_list l = { 0 };

@@ -272,6 +272,10 @@ TEST(ranks_that_were_not_asked_for_are_not_missing)
 	part(&w, 5, "\"node\":\"n1\",\"ranks\":\"2,5\"," DONE);
 	collected(&w, &whole);
 	CHECK(whole);
+	/* one that cannot be read does not hide what the others say */
+	world_text(&w, "rank-00002/run.json", "{");
+	CHECK(!strstr(collected(&w, &whole), "missing"));
+	part(&w, 2, "\"node\":\"n1\",\"ranks\":\"2,5\"," DONE);
 	part(&w, 9, "\"job\":\"8\"," DONE);
 	CHECK(strstr(collected(&w, &whole),
 		     "rank 9 is of job 8, not of 7\nrank 9 is one too many"));
