@@ -87,7 +87,9 @@ static int align_from(struct rk_clock_input *i, size_t reference, struct rk_erro
 	int rc = rk_align(i->in, i->n, &opt, i->out, err);
 
 	for (size_t k = 0; rc == 0 && k < i->n; k++) {
-		if (rk_clock_is_loose(i, &i->out[k], k)) {
+		if (rk_clock_is_chance(i, &i->out[k], k)) {
+			i->out[k].status = RK_ALIGN_NO_COMMON;
+		} else if (rk_clock_is_loose(i, &i->out[k], k)) {
 			i->out[k].status = RK_ALIGN_CONTRADICT;
 			i->loose[k] = true;
 		}

@@ -18,6 +18,9 @@ int rk_clock_jitter(struct rk_clock_input *i, struct rk_error *err);
 /* Whether the collectives that aligned a rank scatter more than those of a node. */
 bool rk_clock_is_loose(const struct rk_clock_input *i, const struct rk_align_rank *r, size_t rank);
 
+/* Whether nothing but a few of its many collectives aligned a rank. */
+bool rk_clock_is_chance(const struct rk_clock_input *i, const struct rk_align_rank *r, size_t rank);
+
 /* Ranks that `out` has not aligned to `reference`, by the calls of one operation. */
 int rk_clock_by_ops(struct rk_clock_input *i, size_t reference, const struct rk_fuse_calls *calls,
 		    struct rk_error *err);

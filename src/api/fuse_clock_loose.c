@@ -4,7 +4,8 @@
  * Nodes that run the same steps, one somewhat behind the other, have collectives of their own that match
  * in order, and fit a clock that is wrong by as much as one is behind. What tells them from real ones is
  * how their ends scatter about the line: by the noise of the steps, not by that of one collective. How
- * much the latter is can be seen within a node, where one clock is certain.
+ * much the latter is can be seen within a node, where one clock is certain. And two or three that match,
+ * of many that do not, say nothing.
  */
 #include <stdlib.h>
 
@@ -17,6 +18,7 @@ enum {
 	FACTOR = 10, /* over several nodes ends scatter so much more, and not more than that */
 	MORE_NS = 5000,
 	FAR_NS = 1000000, /* further apart, calls are different ones */
+	CHANCE = 3,       /* of many calls so few match by chance */
 };
 
 static int by_value(const void *a, const void *b)
@@ -80,6 +82,16 @@ static int jitter_make(const struct rk_clock_input *i, int64_t *ret, struct rk_e
 	}
 	rk_free(room);
 	return 0;
+}
+
+bool rk_clock_is_chance(const struct rk_clock_input *i, const struct rk_align_rank *r, size_t rank)
+{
+	const struct rk_align_input *a = &i->in[rank], *b = &i->in[r->via];
+	size_t calls = a->ncalls < b->ncalls ? a->ncalls : b->ncalls;
+
+	return r->status == RK_ALIGNED && r->evidence & RK_ALIGN_BY_CALLS &&
+	       !(r->evidence & (RK_ALIGN_BY_SNAPSHOTS | RK_ALIGN_BY_MESSAGES)) &&
+	       r->matched <= CHANCE && r->matched < calls;
 }
 
 bool rk_clock_is_loose(const struct rk_clock_input *i, const struct rk_align_rank *r, size_t rank)

@@ -199,6 +199,7 @@ static bool is_sound(const struct ops *o, size_t k, const struct filter *f)
 	const struct rk_align_rank *r = &o->out[k];
 
 	return r->status == RK_ALIGNED && !rk_clock_is_loose(o->i, r, k) &&
+	       !rk_clock_is_chance(o->i, r, k) &&
 	       (f->how == ANY || (r->matched >= SURE && r->rejected * 20 <= r->matched));
 }
 
