@@ -154,6 +154,11 @@ static int by_grid(struct rk_fuse_calls *c, uint32_t *what, int64_t grid, struct
 		*what = at ? at : first;
 		return 0;
 	}
+	if (c->nops == RK_CALLS_OPS) { /* no label for what will not be kept */
+		c->names_left++;
+		*what = NAME_NOTHING;
+		return 0;
+	}
 	snprintf(words, sizeof(words), "%s, %" PRId64 " workgroups",
 		 rk_strtab_borrow(c->ctx->names, c->ops[first - NAME_OPS].pub.label, NULL), grid);
 	rc = rk_strtab_add(c->ctx->names, words, strlen(words), &label, err);

@@ -91,6 +91,39 @@ TEST(kernels_that_communicate_are_calls_of_their_rank_by_end)
 	world_close(&w);
 }
 
+/* Sizes of kernels that do not say what they are: as many as files say, and names have a limit. */
+TEST(more_sizes_than_operations_take_no_names)
+{
+	enum { SIZES = 3 * RK_CALLS_OPS };
+	static const int64_t ranks[] = { 0 };
+	static const char name[] = "ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096ul>)";
+	struct rk_fuse_calls *c;
+	struct rk_builder b;
+	struct world w;
+	uint32_t id = 0;
+
+	world_open(&w, 1);
+	c = calls_of(&w, ranks, 1);
+	CHECK_I64(rk_strtab_add(w.ctx.names, name, strlen(name), &id, NULL), 0);
+	CHECK_I64(rk_builder_init(&b, rk_table_schema(RK_KERNELS), SIZES, NULL), 0);
+	for (int32_t i = 0; i < SIZES; i++) {
+		((uint32_t *)rk_builder_column(&b, RK_K_NAME))[i] = id;
+		((int64_t *)rk_builder_column(&b, RK_K_START))[i] = 100 * i;
+		((int64_t *)rk_builder_column(&b, RK_K_DURATION))[i] = 50;
+		((int32_t *)rk_builder_column(&b, RK_K_RANK))[i] = 0;
+		((int32_t *)rk_builder_column(&b, RK_K_GRID_X))[i] = i + 1;
+		b.nrows++;
+	}
+	CHECK_I64(rk_fuse_calls_add(c, rk_builder_batch(&b), &w.err), 0);
+	CHECK(rk_fuse_calls_op(c, RK_CALLS_OPS - 1) && !rk_fuse_calls_op(c, RK_CALLS_OPS));
+	CHECK(rk_strtab_count(w.ctx.names) <= RK_CALLS_OPS + 4);
+	rk_fuse_calls_finish(c);
+	CHECK_U64(rk_fuse_calls_ranks(c)[0].n, RK_CALLS_OPS - 1);
+	rk_builder_release(&b);
+	rk_fuse_calls_free(c);
+	world_close(&w);
+}
+
 TEST(queued_functions_are_done_when_the_device_was_waited_for)
 {
 	static const int64_t ranks[] = { 0 };
