@@ -495,6 +495,8 @@ int rk_diff_render(const struct rk_diff *d, enum rk_diff_format format,
 	if (!d || !ret_text)
 		return rk_misuse(__func__, err);
 	look = look ? look : &plain;
+	if (rk_check_enum((unsigned)format, RK_DIFF_MARKDOWN, __func__, err) < 0)
+		return RK_E_USAGE;
 	rk_bytes_init(&out, TEXT_MAX_BYTES);
 	if (format == RK_DIFF_JSON)
 		rk_diff_json(&out, d);

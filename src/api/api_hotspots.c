@@ -266,6 +266,8 @@ int rk_hotspots_render(const struct rk_hotspots *h, const struct rk_render_optio
 	if (!h || !ret_text)
 		return rk_misuse(__func__, err);
 	look = look ? look : &plain;
+	if (rk_check_enum((unsigned)look->format, RK_REPORT_CSV, __func__, err) < 0)
+		return RK_E_USAGE;
 	rk_bytes_init(&out, TEXT_MAX_BYTES);
 	if (look->format == RK_REPORT_JSON)
 		rk_hotspots_json(&out, h);

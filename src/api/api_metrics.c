@@ -489,7 +489,9 @@ int rk_run_metrics(struct rk_run *run, const struct rk_metrics_options *opt,
 
 	if (!ret)
 		return rk_misuse(__func__, err);
-	if (RK_CHECK_OPTIONS(opt, __func__, err) < 0 || rk_run_enter(run, __func__, err) < 0)
+	if (RK_CHECK_OPTIONS(opt, __func__, err) < 0 ||
+	    (opt && rk_check_enum((unsigned)opt->normal, RK_PER_SECOND, __func__, err) < 0) ||
+	    rk_run_enter(run, __func__, err) < 0)
 		return RK_E_USAGE;
 	rk_run_call_back(&c, run);
 	rc = metrics_of(run, opt, ret, err);

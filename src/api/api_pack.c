@@ -194,6 +194,8 @@ int rk_pack_render(const struct rk_pack *p, enum rk_report_format format, char *
 
 	if (!ret)
 		return rk_misuse(__func__, err);
+	if (rk_check_enum((unsigned)format, RK_REPORT_CSV, __func__, err) < 0)
+		return RK_E_USAGE;
 	if (rk_handle_use(RK_HANDLE_PACK, p, __func__, err) < 0)
 		return RK_E_USAGE;
 	page = (struct rk_pack_page){ .version = p->plan->version,

@@ -18,6 +18,8 @@ int rk_ranks_render(const struct rk_ranks *k, const struct rk_render_options *op
 	if (!k || !ret_text)
 		return rk_misuse(__func__, err);
 	opt = opt ? opt : &plain;
+	if (rk_check_enum((unsigned)opt->format, RK_REPORT_CSV, __func__, err) < 0)
+		return RK_E_USAGE;
 	rk_bytes_init(&out, TEXT_MAX_BYTES);
 	if (opt->format == RK_REPORT_JSON) {
 		rk_bytes_puts(&out, "{\"schema\":1,\n \"ranks\":");

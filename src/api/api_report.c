@@ -486,6 +486,8 @@ int rk_report_render(const struct rk_report *r, const struct rk_render_options *
 	if (!r || !ret_text)
 		return rk_misuse(__func__, err);
 	opt = opt ? opt : &plain;
+	if (rk_check_enum((unsigned)opt->format, RK_REPORT_CSV, __func__, err) < 0)
+		return RK_E_USAGE;
 	rk_bytes_init(&out, TEXT_MAX_BYTES);
 	if (opt->format == RK_REPORT_JSON)
 		rk_report_json(&out, r);

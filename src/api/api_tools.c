@@ -96,6 +96,8 @@ int rk_tools_render(const struct rk_tools_found *t, enum rk_report_format format
 
 	if (!t || !ret_text)
 		return rk_misuse(__func__, err);
+	if (rk_check_enum((unsigned)format, RK_REPORT_CSV, __func__, err) < 0)
+		return RK_E_USAGE;
 	rk_bytes_init(&out, TEXT_MAX_BYTES);
 	if (format == RK_REPORT_JSON)
 		put_json(&out, t);

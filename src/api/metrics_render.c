@@ -16,6 +16,8 @@ int rk_metrics_render(const struct rk_metrics *m, const struct rk_metrics_look *
 	if (!m || !ret_text)
 		return rk_misuse(__func__, err);
 	how = how ? how : &plain;
+	if (rk_check_enum((unsigned)how->look.format, RK_REPORT_CSV, __func__, err) < 0)
+		return RK_E_USAGE;
 	rk_bytes_init(&out, TEXT_MAX_BYTES);
 	if (how->groups)
 		rk_list_split(&groups, how->groups, ", ");

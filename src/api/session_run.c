@@ -138,6 +138,8 @@ int rk_session_render(const struct rk_session *s, enum rk_report_format format, 
 
 	if (!ret_text)
 		return rk_misuse(__func__, err);
+	if (rk_check_enum((unsigned)format, RK_REPORT_CSV, __func__, err) < 0)
+		return RK_E_USAGE;
 	if (format == RK_REPORT_CSV)
 		return rk_fail(err, RK_E_USAGE, "a plan is text or JSON, not CSV");
 	if (rk_handle_use(RK_HANDLE_SESSION, s, __func__, err) < 0)

@@ -163,6 +163,13 @@ bool rk_texts_there(const char *const *texts, size_t n)
 	return i == n;
 }
 
+int rk_check_enum(unsigned value, unsigned last, const char *fn, struct rk_error *err)
+{
+	if (value <= last)
+		return 0;
+	return rk_fail(err, RK_E_USAGE, "%s: %u is not a value that this release knows", fn, value);
+}
+
 int rk_check_reserved(const uint64_t *v, size_t n, const char *fn, struct rk_error *err)
 {
 	for (size_t i = 0; i < n; i++)

@@ -60,6 +60,8 @@ int rk_misuse(const char *fn, struct rk_error *err);
 bool rk_texts_there(const char *const *texts, size_t n);
 /* RK_E_USAGE: the words that later releases may use are not 0, so the options were not zeroed. */
 int rk_check_reserved(const uint64_t *v, size_t n, const char *fn, struct rk_error *err);
+/* RK_E_USAGE: a value of an enum past the `last` that this release knows. */
+int rk_check_enum(unsigned value, unsigned last, const char *fn, struct rk_error *err);
 /* 0 or RK_E_USAGE for options that may be NULL. */
 #define RK_CHECK_OPTIONS(o, fn, err)                                                              \
 	((o) ? rk_check_reserved((o)->reserved, sizeof((o)->reserved) / sizeof((o)->reserved[0]), \

@@ -61,8 +61,10 @@ int rk_counters_render(const char *arch, const char *const *words, size_t n,
 	const struct rk_counter *c;
 	struct rk_bytes out;
 
-	if (!arch || !rk_texts_there(words, n) || !ret_text || (unsigned)format > RK_REPORT_CSV)
+	if (!arch || !rk_texts_there(words, n) || !ret_text)
 		return rk_misuse(__func__, err);
+	if (rk_check_enum((unsigned)format, RK_REPORT_CSV, __func__, err) < 0)
+		return RK_E_USAGE;
 	if (!shown.arch)
 		return rk_fail(err, RK_E_USAGE, "unknown target '%s'", arch);
 	shown.counters = rk_calloc(rk_counters_count(arch) + 1, sizeof(struct rk_counter *));
@@ -87,8 +89,10 @@ int rk_counters_render_targets(enum rk_report_format format, char **ret_text, si
 							    rk_counters_targets_csv };
 	struct rk_bytes out;
 
-	if (!ret_text || (unsigned)format > RK_REPORT_CSV)
+	if (!ret_text)
 		return rk_misuse(__func__, err);
+	if (rk_check_enum((unsigned)format, RK_REPORT_CSV, __func__, err) < 0)
+		return RK_E_USAGE;
 	rk_bytes_init(&out, TEXT_MAX_BYTES);
 	forms[format](&out);
 	return rk_bytes_give(&out, ret_text, ret_len, err);
@@ -102,8 +106,10 @@ int rk_counter_plan_render(const struct rk_counter_plan *p, enum rk_report_forma
 	};
 	struct rk_bytes out;
 
-	if (!p || !ret_text || (unsigned)format > RK_REPORT_CSV)
+	if (!p || !ret_text)
 		return rk_misuse(__func__, err);
+	if (rk_check_enum((unsigned)format, RK_REPORT_CSV, __func__, err) < 0)
+		return RK_E_USAGE;
 	rk_bytes_init(&out, TEXT_MAX_BYTES);
 	forms[format](&out, p);
 	return rk_bytes_give(&out, ret_text, ret_len, err);
@@ -117,8 +123,10 @@ int rk_counter_checks_render(const struct rk_counter_plan *p, enum rk_report_for
 	};
 	struct rk_bytes out;
 
-	if (!p || !ret_text || (unsigned)format > RK_REPORT_CSV)
+	if (!p || !ret_text)
 		return rk_misuse(__func__, err);
+	if (rk_check_enum((unsigned)format, RK_REPORT_CSV, __func__, err) < 0)
+		return RK_E_USAGE;
 	rk_bytes_init(&out, TEXT_MAX_BYTES);
 	forms[format](&out, p);
 	return rk_bytes_give(&out, ret_text, ret_len, err);

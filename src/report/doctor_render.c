@@ -14,6 +14,8 @@ int rk_doctor_render(const struct rk_doctor *d, const struct rk_render_options *
 	if (!d || !ret_text)
 		return rk_misuse(__func__, err);
 	how = how ? how : &plain;
+	if (rk_check_enum((unsigned)how->format, RK_REPORT_CSV, __func__, err) < 0)
+		return RK_E_USAGE;
 	rk_bytes_init(&out, TEXT_MAX_BYTES);
 	if (how->format == RK_REPORT_JSON)
 		rk_doctor_json(&out, d);

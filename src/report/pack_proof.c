@@ -117,6 +117,8 @@ int rk_pack_proof_render(const struct rk_pack_proof *p, enum rk_report_format fo
 
 	if (!p || !ret)
 		return rk_misuse(__func__, err);
+	if (rk_check_enum((unsigned)format, RK_REPORT_CSV, __func__, err) < 0)
+		return RK_E_USAGE;
 	rk_bytes_init(&out, TEXT_MAX_BYTES);
 	if (format == RK_REPORT_JSON)
 		put_json(&out, p);

@@ -164,6 +164,8 @@ int rk_presets_render(const struct rk_preset *const *presets, size_t n, bool ful
 	for (size_t i = 0; i < n; i++)
 		if (!presets[i])
 			return rk_misuse(__func__, err);
+	if (rk_check_enum((unsigned)format, RK_REPORT_CSV, __func__, err) < 0)
+		return RK_E_USAGE;
 	rk_bytes_init(&out, TEXT_MAX_BYTES);
 	if (format == RK_REPORT_JSON)
 		rk_presets_json(&out, presets, n, full);

@@ -309,6 +309,8 @@ int rk_slurm_render(const struct rk_slurm_parts *p, enum rk_report_format format
 
 	if (!ret_text)
 		return rk_misuse(__func__, err);
+	if (rk_check_enum((unsigned)format, RK_REPORT_CSV, __func__, err) < 0)
+		return RK_E_USAGE;
 	if (format == RK_REPORT_CSV)
 		return rk_fail(err, RK_E_USAGE, "the parts of a job are text or JSON, not CSV");
 	rc = rk_handle_use(RK_HANDLE_SLURM_PARTS, p, __func__, err);

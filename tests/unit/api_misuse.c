@@ -241,6 +241,38 @@ TEST(null_is_refused_by_the_rest)
 	world_close(&w);
 }
 
+/* An older library must not take the format of a later release for text. */
+TEST(values_of_a_later_release_are_refused)
+{
+	const enum rk_report_format later = (enum rk_report_format)99;
+	const struct rk_render_options how = { .format = later };
+	const struct rk_metrics_options normal = { .normal = (enum rk_normal)99 };
+	const struct rk_metrics_look look = { .look = how };
+	struct rk_tools_found tools = { 0 };
+	struct rk_metrics *m = NULL;
+	struct rk_report *r = NULL;
+	char *text = NULL;
+	struct world w;
+	struct rk_run *run;
+
+	world_open(&w, 1);
+	run = open_run(&w);
+	CHECK_I64(rk_run_report(run, NULL, &r, &w.err), 0);
+	CHECK_I64(rk_run_metrics(run, NULL, &m, &w.err), 0);
+	REFUSED(rk_report_render, r, &how, &text, NULL, &w.err);
+	REFUSED(rk_metrics_render, m, &look, &text, NULL, &w.err);
+	rk_metrics_free(m);
+	m = NULL;
+	REFUSED(rk_run_metrics, run, &normal, &m, &w.err);
+	REFUSED(rk_tools_render, &tools, later, &text, NULL, &w.err);
+	REFUSED(rk_presets_render, NULL, 0, false, later, &text, NULL, &w.err);
+	REFUSED(rk_counters_render_targets, later, &text, NULL, &w.err);
+	CHECK(!text && !m);
+	rk_report_free(r);
+	rk_run_close(run);
+	world_close(&w);
+}
+
 TEST(options_that_were_not_zeroed_are_refused)
 {
 	struct rk_run_options how;
