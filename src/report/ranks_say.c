@@ -200,36 +200,54 @@ static void say_hidden(struct rk_list *l, const struct sums *s)
 		     percent(share, s->comm / s->span), percent(hidden, s->both / s->comm));
 }
 
-/* The verdicts know how certain the clocks are. */
-static void say_wire(struct rk_list *l, const struct sums *s)
+static void say_unclear(struct rk_list *l, const struct sums *s, double late)
 {
-	char late[16], wire[16];
+	char text[16];
 
-	if (s->collectives <= 0)
-		return;
-	percent(late, s->late / s->collectives);
-	percent(wire, 1 - s->late / s->collectives);
-	if (s->judged_late > MOSTLY * s->collectives)
+	if (late > MOSTLY)
 		rk_list_addf(l,
-			     "it is not the wire: %s of the collectives' time passes until the "
-			     "last rank has come",
-			     late);
-	else if (s->judged_wire > MOSTLY * s->collectives && s->unseen)
-		rk_list_addf(
-			l,
-			"it is the wire, or %s: %s of the collectives' time passes after the last "
-			"of the others has come",
-			s->unseen, wire);
-	else if (s->judged_wire > MOSTLY * s->collectives)
+			     "probably not the wire: %s of the collectives' time passes until the "
+			     "last rank has come, but the clocks are not certain enough",
+			     percent(text, late));
+	else if (late < 1 - MOSTLY)
 		rk_list_addf(l,
-			     "it is the wire: %s of the collectives' time passes after the last "
-			     "rank has come",
-			     wire);
+			     "probably the wire%s%s: %s of the collectives' time passes after the "
+			     "last rank has come, but the clocks are not certain enough",
+			     s->unseen ? ", or " : "", s->unseen ? s->unseen : "",
+			     percent(text, 1 - late));
 	else
 		rk_list_addf(l,
 			     "late ranks and the wire, both: of the collectives' time %s passes "
 			     "until the last rank has come, as far as the clocks%s can tell",
-			     late, s->unseen ? " and the ranks that can be compared" : "");
+			     percent(text, late),
+			     s->unseen ? " and the ranks that can be compared" : "");
+}
+
+/* The verdicts know how certain the clocks are. */
+static void say_wire(struct rk_list *l, const struct sums *s)
+{
+	double late = s->collectives > 0 ? s->late / s->collectives : 0;
+	char text[16];
+
+	if (s->collectives <= 0)
+		return;
+	if (s->judged_late > MOSTLY * s->collectives)
+		rk_list_addf(l,
+			     "it is not the wire: %s of the collectives' time passes until the "
+			     "last rank has come",
+			     percent(text, late));
+	else if (s->judged_wire > MOSTLY * s->collectives && s->unseen)
+		rk_list_addf(l,
+			     "it is the wire, or %s: %s of the collectives' time passes after the "
+			     "last of the others has come",
+			     s->unseen, percent(text, 1 - late));
+	else if (s->judged_wire > MOSTLY * s->collectives)
+		rk_list_addf(l,
+			     "it is the wire: %s of the collectives' time passes after the last "
+			     "rank has come",
+			     percent(text, 1 - late));
+	else
+		say_unclear(l, s, late);
 }
 
 static void say_nodes(struct rk_list *l, const struct rk_ranks *k)

@@ -522,6 +522,16 @@ TEST(neither_late_ranks_nor_the_wire_is_said_where_it_is_not_clear)
 	even.late_ns = 28 * MS;
 	says(&k, "late ranks and the wire, both: of the collectives' time 56.0 % passes until the "
 		 "last rank has come, as far as the clocks can tell\n");
+	even.late_ns = 40 * MS;
+	says(&k,
+	     "probably not the wire: 80.0 % of the collectives' time passes until the last rank "
+	     "has come, but the clocks are not certain enough\n");
+	even.late_ns = 0;
+	says(&k, "probably the wire: 100 % of the collectives' time passes after the last rank has "
+		 "come, but the clocks are not certain enough\n");
+	k.size = 4;
+	says(&k, "probably the wire, or ranks that are not here: 100 % of the collectives' time "
+		 "passes after the last rank has come, but the clocks are not certain enough\n");
 }
 
 TEST(whom_the_clocks_cannot_blame_is_not_blamed)
