@@ -136,7 +136,8 @@ class Hotspots(Document):
 
     @property
     def kernels(self) -> List[Dict[str, Any]]:
-        return list(self.data["kernels"])
+        """Each with its instructions, source lines and stall reasons."""
+        return list(self.data["hotspots"])
 
 
 class Diff(Document):

@@ -185,6 +185,21 @@ def report_metrics_and_diff_are_plain_data(folder):
     with rockit.open(a) as run:
         assert rockit.diff([run, b], [a]).data["a"]["runs"] == 2
     raises(rockit.UsageError, rockit.diff, a, [])
+    raises(rockit.UsageError, rockit.diff, a, b, gate=float("nan"))
+
+
+@test
+def every_property_of_a_document_is_in_it(folder):
+    (folder / "1_pc_sampling_host_trap.csv").write_text(
+        '"Sample_Timestamp","Exec_Mask","Dispatch_Id","Instruction","Instruction_Comment","Correlation_Id"\n'
+        '1100,65535,1,"s_waitcnt vmcnt(0)","/src/gemm.cpp:12",1\n')
+    with rockit.open(traces(folder)) as run:
+        hot = run.hotspots()
+        documents = run.report(), run.metrics(arch="gfx942"), hot, rockit.diff(run, run, gate=5), rockit.doctor()
+    for one in documents:
+        for name in dir(type(one)):
+            getattr(one, name)
+    assert hot["samples"] == 1 and len(hot.kernels) == 1, hot.data
 
 
 @test
