@@ -57,12 +57,30 @@ static void destroy(struct entry *e)
 	rk_free(e);
 }
 
+/* A process that was forked while another thread was here could not open anything. */
+static void before_fork(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void after_fork(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+static void watch_forks(void)
+{
+	pthread_atfork(before_fork, after_fork, after_fork);
+}
+
 int rk_handle_open(enum rk_handle_kind kind, void *h, void (*how)(void *h), struct rk_error *err)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct entry *e = rk_alloc(sizeof(*e)), **at;
 
 	if (!e)
 		return rk_fail_nomem(err);
+	pthread_once(&once, watch_forks);
 	pthread_mutex_lock(&lock);
 	at = find(h);
 	*e = (struct entry){ .h = h, .destroy = how, .kind = kind, .next = *at };

@@ -2,6 +2,8 @@
 #include "base/handle.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tap.h"
@@ -97,4 +99,42 @@ TEST(many_handles_are_told_apart)
 		rk_handle_close(RK_HANDLE_RUN, &things[i]);
 	}
 	CHECK_U64(destroyed, 3000);
+}
+
+static atomic_bool enough;
+
+static void *hold_and_drop(void *h)
+{
+	while (!enough) {
+		if (rk_handle_hold(RK_HANDLE_RUN, h))
+			rk_handle_drop(h);
+	}
+	return NULL;
+}
+
+TEST(a_process_that_was_forked_beside_busy_threads_has_handles_too)
+{
+	struct rk_error err = { 0 };
+	pthread_t thread;
+	int thing = 0;
+
+	enough = false;
+	CHECK_I64(rk_handle_open(RK_HANDLE_RUN, &thing, destroy, &err), 0);
+	CHECK_I64(pthread_create(&thread, NULL, hold_and_drop, &thing), 0);
+	for (int i = 0; i < 100; i++) {
+		pid_t child = fork();
+		int status = 0;
+
+		if (child == 0) {
+			alarm(10); /* a lock that nobody opens */
+			_exit(rk_handle_hold(RK_HANDLE_RUN, &thing) ? 0 : 1);
+		}
+		CHECK(child > 0 && waitpid(child, &status, 0) == child);
+		CHECK_I64(status, 0);
+		if (status)
+			break;
+	}
+	enough = true;
+	CHECK_I64(pthread_join(thread, NULL), 0);
+	rk_handle_close(RK_HANDLE_RUN, &thing);
 }
