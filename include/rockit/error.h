@@ -17,8 +17,7 @@ enum rk_code {
 	RK_E_LIMIT = -4,       /* a stated limit was passed */
 	RK_E_USAGE = -5,       /* the caller asked for something that makes no sense */
 	RK_E_UNSUPPORTED = -6, /* understood, but this build or version cannot do it */
-	RK_E_UNSORTED = -7,    /* internal: a streaming sort met a row behind its window */
-	RK_E_CANCELLED = -8,   /* the progress callback asked to stop */
+	RK_E_CANCELLED = -8,   /* the progress callback asked to stop; no call returns -7 */
 };
 
 /*

@@ -77,8 +77,7 @@ struct rk_hotspots {
 	uint64_t samples, cycles; /* weight of all */
 	const struct rk_warning *warnings;
 	size_t nwarnings;
-	void *memory[2];    /* what the pointers above point into */
-	struct rk_run *run; /* kept; not to be used */
+	void *memory[2], *kept; /* the library's own */
 };
 
 /* Owned by the caller: rk_hotspots_free. A run without samples and traces gives no kernels. */

@@ -118,7 +118,7 @@ struct rk_report {
 	size_t nfiles;
 	const struct rk_warning *warnings;
 	size_t nwarnings;
-	struct rk_run *run; /* kept; not to be used */
+	void *kept; /* the library's own */
 };
 
 enum rk_report_format { RK_REPORT_TEXT, RK_REPORT_JSON, RK_REPORT_CSV };

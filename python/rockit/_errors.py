@@ -7,7 +7,8 @@ import os
 from typing import Any, Optional, Type
 
 # enum rk_code of rockit/error.h
-NOMEM, IO, FORMAT, LIMIT, USAGE, UNSUPPORTED, UNSORTED, CANCELLED = range(-1, -9, -1)
+NOMEM, IO, FORMAT, LIMIT, USAGE, UNSUPPORTED = range(-1, -7, -1)
+CANCELLED = -8
 
 _WORDS = {
     NOMEM: "nomem",
@@ -16,7 +17,6 @@ _WORDS = {
     LIMIT: "limit",
     USAGE: "usage",
     UNSUPPORTED: "unsupported",
-    UNSORTED: "unsorted",
     CANCELLED: "cancelled",
 }
 

@@ -201,8 +201,8 @@ static void destroy_hotspots(void *p)
 	rk_free(h->kernels);
 	rk_free(h->silent);
 	rk_free((void *)h->warnings);
-	if (h->run)
-		rk_handle_drop(h->run);
+	if (h->kept)
+		rk_handle_drop(h->kept);
 	rk_free(h);
 }
 
@@ -216,7 +216,7 @@ static int give(struct rk_run *run, struct rk_hotspots *h, struct rk_error *err)
 	if (rc < 0)
 		return rc;
 	rk_handle_keep(run);
-	h->run = run;
+	h->kept = run;
 	return 0;
 }
 

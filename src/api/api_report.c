@@ -406,8 +406,8 @@ static void destroy_report(void *p)
 	rk_free(r->counters);
 	rk_free(r->tables);
 	rk_free((void *)r->warnings);
-	if (r->run)
-		rk_handle_drop(r->run);
+	if (r->kept)
+		rk_handle_drop(r->kept);
 	rk_free(r);
 }
 
@@ -422,7 +422,7 @@ static int give(struct work *w, struct rk_error *err)
 	if (rc < 0)
 		return rc;
 	rk_handle_keep(w->run);
-	w->r->run = w->run;
+	w->r->kept = w->run;
 	return 0;
 }
 

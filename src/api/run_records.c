@@ -261,11 +261,6 @@ static const struct rk_run_record *find(const struct rk_run *run, const char *di
 	return NULL;
 }
 
-const struct rk_run_record *rk_record_in(const struct rk_run *run, const char *dir, size_t len)
-{
-	return find(run, dir, len);
-}
-
 /*
  * From the file outwards. What lies above the folder of a rank is of the launcher, or of the whole
  * job, and says nothing of one rank.

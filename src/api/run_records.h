@@ -60,7 +60,5 @@ int rk_records_near(struct rk_run *run, const char *path, struct rk_error *err);
 void rk_records_settle(struct rk_run *run);
 /* The one that lies above the folders of ranks of which the file, or its rows, are; NULL: none. */
 const struct rk_run_record *rk_record_above(const struct rk_run *run, const char *path);
-/* The one that speaks of the folder `dir` (with its slash), or NULL. */
-const struct rk_run_record *rk_record_in(const struct rk_run *run, const char *dir, size_t len);
 
 #endif

@@ -25,9 +25,8 @@ const char *rk_error_text(const struct rk_error *err, char *buf, size_t size)
 
 const char *rk_code_word(int code)
 {
-	static const char *const words[] = { "ok",          "nomem",    "io",
-					     "format",      "limit",    "usage",
-					     "unsupported", "unsorted", "cancelled" };
+	static const char *const words[] = { "ok",    "nomem",       "io",      "format",   "limit",
+					     "usage", "unsupported", "unknown", "cancelled" };
 	size_t n = sizeof(words) / sizeof(words[0]);
 
 	return code <= 0 && (size_t)-code < n ? words[-code] : "unknown";
