@@ -50,7 +50,8 @@ if(TARGET rockit)
     get_filename_component(name ${script} NAME_WE)
     string(REPLACE "_" "-" name ${name})
     set(label run)
-    if(name STREQUAL run-opencl) # real programs on a real runtime: under ASan in test-full
+    # real programs on a real runtime, every preset under every release: under ASan in test-full
+    if(name MATCHES "^run-(opencl|presets)$")
       set(label run long)
     endif()
     rockit_script_test(${name} "${label}" 1200 ${python} ${script})

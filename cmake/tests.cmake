@@ -55,11 +55,17 @@ target_sources(gen-trace PRIVATE ${gen_sources})
 # Small files of every kind the generator knows: every replay reads them besides its corpus.
 set(seeds ${PROJECT_BINARY_DIR}/seeds)
 file(MAKE_DIRECTORY ${seeds})
-add_test(NAME seeds COMMAND gen-trace --rows 12 --dir ${seeds} --api --rocpd ${seeds}/small.db)
-set_tests_properties(seeds PROPERTIES LABELS fuzz-replay FIXTURES_SETUP seeds)
+if(ROCKIT_SANITIZE)
+  add_test(NAME seeds COMMAND gen-trace --rows 12 --dir ${seeds} --api --rocpd ${seeds}/small.db)
+  set_tests_properties(seeds PROPERTIES LABELS fuzz-replay FIXTURES_SETUP seeds)
+endif()
 
-# Each fuzz target is always built with a main that replays files, and with libFuzzer on request.
+# Each fuzz target is built with a main that replays files wherever there are sanitizers to see what goes
+# wrong, and with libFuzzer on request.
 file(GLOB fuzz_sources CONFIGURE_DEPENDS tests/fuzz/fuzz_*.c)
+if(NOT ROCKIT_SANITIZE)
+  set(fuzz_sources)
+endif()
 if(NOT PACK_FOUND)
   list(FILTER fuzz_sources EXCLUDE REGEX "/fuzz_(elf|pack)[^/]*$")
 endif()

@@ -93,9 +93,9 @@ install_missing() {
 		fi
 	done
 	# shellcheck disable=SC2086 # a list of names
-	if ! apt install -y --no-install-recommends $missing >build/setup.log 2>&1; then
+	if ! apt install -y --no-install-recommends $missing >>build/setup.log 2>&1; then
 		# Old package lists name versions that are gone.
-		apt update && apt install -y --no-install-recommends $missing >build/setup.log 2>&1 || {
+		apt update && apt install -y --no-install-recommends $missing >>build/setup.log 2>&1 || {
 			tail -n 5 build/setup.log >&2
 			echo "setup: apt-get install failed:$missing" >&2
 			exit 1
@@ -155,17 +155,23 @@ setup_test() {
 		install_missing
 	fi
 	have clang-format-14 || echo "setup: no clang-format-14 here: the format check is skipped" >&2
-	setup_venv
-	setup_wheel_checks
-	setup_spark
-	setup_nvml_header
+	setup_python & # from another registry, while apt has something to do
+	python=$!
 	setup_trace_processor
 	setup_page
-	setup_cupti_headers
 	setup_pack
 	setup_launchers
 	setup_shells
 	setup_roots
+	wait $python
+	setup_spark
+}
+
+setup_python() {
+	setup_venv
+	setup_wheel_checks
+	setup_nvml_header
+	setup_cupti_headers
 }
 
 # Bare roots to install packages on, and what else is for `make test-full` alone.

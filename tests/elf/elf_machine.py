@@ -22,7 +22,7 @@ import traceback
 import lib_elf
 
 TOPS = ("/usr", "/lib", "/bin")
-SAMPLE = 50
+SAMPLE = 20
 SAMPLE_BYTES = 32 << 20  # larger files in the full run alone
 PATCHELF_BYTES = STRIP_BYTES = 128 << 20
 MORE = ":".join("$ORIGIN/../../_rocm_sdk_core/" + d
