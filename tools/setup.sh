@@ -284,7 +284,11 @@ setup_page() {
 	[ -e build/node/node_modules/playwright-core/package.json ] && return 0
 	echo "setup: putting playwright-core into build/node" >&2
 	mkdir -p build/node
-	have npm && npm install --silent --no-audit --no-fund --prefix build/node playwright-core@1.65.0 \
+	playwright=1.65.0
+	case $(node --version 2>/dev/null) in # Debian 12 has Node.js 18: the last but few for it
+	v18.*) playwright=1.55.0 ;;
+	esac
+	have npm && npm install --silent --no-audit --no-fund --prefix build/node playwright-core@$playwright \
 		>>build/setup.log 2>&1 ||
 		echo "setup: no playwright-core (see build/setup.log): tests in a browser are skipped" >&2
 }

@@ -4,9 +4,22 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Duplex } from "node:stream";
 import test from "node:test";
+import { createInflateRaw } from "node:zlib";
 
 import { decodeBlock, decodeChunks, fromBase85, inflate, Reader, signed } from "../../web/codec.js";
+
+// Browsers have it; Node.js 18 does not know this format.
+try {
+	new DecompressionStream("deflate-raw");
+} catch {
+	globalThis.DecompressionStream = class {
+		constructor() {
+			return Duplex.toWeb(createInflateRaw());
+		}
+	};
+}
 
 const { ROCKIT, GEN_TRACE } = process.env;
 const without = ROCKIT && GEN_TRACE ? false : "needs ROCKIT and GEN_TRACE";
