@@ -15,7 +15,10 @@ run: setup-build
 
 build: setup-build build-dev
 
-test: setup-test build-dev build-asan
+# What the tests need is fetched while the compiler is at work.
+test: setup-build
+	@sh tools/setup.sh test & setup=$$!; $(MAKE) --no-print-directory build-dev && wait $$setup
+	@$(MAKE) --no-print-directory build-dev build-asan
 	ctest --preset dev -j $(JOBS)
 	ctest --preset asan -j $(JOBS)
 
