@@ -11,7 +11,8 @@
  *   alloc   1: allocations; default 0
  *   sync    0: no synchronisations; default 1
  *   nvtx    0: no NVTX ranges; default 1
- *   flush   the most milliseconds that a record stays with CUPTI; default 100, 0: until the end
+ *   flush   milliseconds after which buffers whose kernels are all done are fetched, full or not;
+ *           default 100, 0: at the end
  *   buffer  bytes of a buffer; default 1M
  *   share   0: never be one subscriber of several (CUDA 13.4 on); default 1
  *   cupti   the library, instead of looking for one

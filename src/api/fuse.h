@@ -47,8 +47,6 @@ int rk_fuse_members(struct rk_run *run, struct rk_fuse_members *ret, struct rk_e
 int rk_fuse_members_by_folder(struct rk_run *run, struct rk_fuse_members *ret,
 			      struct rk_error *err);
 void rk_fuse_members_release(struct rk_fuse_members *m);
-/* NULL: no such rank. */
-const struct rk_fuse_member *rk_fuse_member_of(const struct rk_fuse_members *m, int64_t rank);
 
 struct rk_fuse;
 
@@ -58,7 +56,7 @@ int rk_fuse_new(struct rk_run *run, struct rk_fuse **ret, struct rk_error *err);
 uint64_t rk_fuse_wants(enum rk_table t);
 /* Replaces *rows by the same, each batch looked at on its way. Takes it over, also on failure. */
 int rk_fuse_tap(struct rk_fuse *f, struct rk_source **rows, struct rk_error *err);
-/* Once, when all rows went by. *ret is one allocation's owner: rk_ranks_free. */
+/* Once, when all rows went by. *ret is the caller's: rk_ranks_free. */
 int rk_fuse_finish(struct rk_fuse *f, struct rk_ranks **ret, struct rk_error *err);
 void rk_fuse_free(struct rk_fuse *f);   /* NULL is fine */
 void rk_ranks_free(struct rk_ranks *r); /* NULL is fine; names are the run's, texts are its own */

@@ -456,11 +456,6 @@ int rk_run_warn_ranks(struct rk_run *run, struct rk_error *err)
 	return rc;
 }
 
-const struct rk_fuse_member *rk_fuse_member_of(const struct rk_fuse_members *m, int64_t rank)
-{
-	return find(m, rank);
-}
-
 void rk_fuse_members_release(struct rk_fuse_members *m)
 {
 	for (size_t i = 0; i < m->n; i++) {

@@ -11,7 +11,7 @@
 enum {
 	CALLS = RK_TRACE_HIP | RK_TRACE_HSA, /* together: whoever wants every call */
 	HAS = RK_TRACE_KERNEL | RK_TRACE_MEMCPY | RK_TRACE_MARKER | RK_TRACE_ALLOC,
-	FLUSH_MS = 100, /* what is lost at most when the program is killed */
+	FLUSH_MS = 100, /* what is done for longer than that is not lost, see rockit-run(1) */
 };
 
 /*
