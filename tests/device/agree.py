@@ -5,12 +5,12 @@ Each case is run twice: under rockit and under Kineto. Names and counts of kerne
 times within SPREAD of each other. Several processes: the kernels of all of them. A C program: as many
 kernels as it says it has launched.
 """
-import argparse
 import json
 import pathlib
 import subprocess
 import sys
-import tempfile
+
+import libdevice
 
 HERE = pathlib.Path(__file__).resolve().parent
 SPREAD = 0.25
@@ -64,24 +64,11 @@ def c_case(args, folder):
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    p.add_argument("--rockit", required=True)
-    p.add_argument("--python", default=sys.executable)
-    p.add_argument("--nvcc", default="/usr/local/cuda/bin/nvcc")
-    args = p.parse_args()
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="rockit-agree-"))
-    failed = 0
+    args, folder = libdevice.arguments(__doc__, "agree")
     cases = {name: (lambda n=name: kineto_case(args, folder, n)) for name in ("eager", "graphs", "streams")}
     cases["processes"] = lambda: processes_case(args, folder)
     cases["c program"] = lambda: c_case(args, folder)
-    for name, run in cases.items():
-        try:
-            print(f"ok   {name}: {run()}", flush=True)
-        except Exception as e:  # noqa: BLE001 - the next case is tried
-            failed += 1
-            print(f"FAIL {name}: {e}", flush=True)
-    print(f"{len(cases) - failed} passed, {failed} failed")
-    return 1 if failed else 0
+    return libdevice.tell(cases)
 
 
 if __name__ == "__main__":

@@ -6,12 +6,12 @@ apart), and the kernels that were done are recorded. What CUPTI has not given ba
 that ends by _exit at once (the child of "fork") and with a context that a fault has broken. Then PyTorch's
 profiler inside the recorded program: it must see what it sees alone, at the times it should.
 """
-import argparse
 import json
 import pathlib
 import subprocess
 import sys
-import tempfile
+
+import libdevice
 
 HERE = pathlib.Path(__file__).resolve().parent
 FATES = {"return": 1000, "_exit": 1000, "kill": 1000, "abort": 1000, "memory": 100, "reset": 200,
@@ -52,25 +52,12 @@ def compare(args, place, command, at_least):
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    p.add_argument("--rockit", required=True)
-    p.add_argument("--python", default=sys.executable)
-    p.add_argument("--nvcc", default="/usr/local/cuda/bin/nvcc")
-    args = p.parse_args()
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="rockit-fates-"))
-    program = folder / "fates"
+    args, folder = libdevice.arguments(__doc__, "fates")
+    program = folder / "program"
     subprocess.run([args.nvcc, "-o", program, HERE / "fates.cu"], check=True)
-    cases = {fate: ([program, fate], n) for fate, n in FATES.items()}
-    cases["profiler of PyTorch"] = ([args.python, "-c", TAKEN], 500)
-    failed = 0
-    for number, (name, (command, n)) in enumerate(cases.items()):
-        try:
-            print(f"ok   {name}: {compare(args, folder / str(number), command, n)}", flush=True)
-        except Exception as e:  # noqa: BLE001 - the next case is tried
-            failed += 1
-            print(f"FAIL {name}: {e}", flush=True)
-    print(f"{len(cases) - failed} passed, {failed} failed")
-    return 1 if failed else 0
+    cases = {fate: (lambda f=fate, n=n: compare(args, folder / f, [program, f], n)) for fate, n in FATES.items()}
+    cases["profiler of PyTorch"] = lambda: compare(args, folder / "taken", [args.python, "-c", TAKEN], 500)
+    return libdevice.tell(cases)
 
 
 if __name__ == "__main__":
