@@ -39,6 +39,8 @@ struct rk_cup {
 	cupti_subscriber subscriber; /* NULL: the interface without subscribers */
 	uint32_t version;            /* of CUPTI, in its own numbers */
 	uint32_t flush_ms;           /* 0: not before the end */
+	bool calls;                  /* all calls are wanted */
+	bool waits;                  /* calls that synchronise are told by their numbers */
 };
 extern struct rk_cup rk_cup;
 
@@ -77,6 +79,15 @@ void rk_cup_device_each(void (*f)(uint32_t id, void *user), void *user);
 bool rk_cup_record(const struct cupti_record *r, size_t bytes);
 /* The shape of a launch (cup_kernel.c). */
 uint32_t rk_cup_kernel_shape(const struct cupti_kernel *k);
+
+/* ---- synchronisations (cup_sync.c) ---- */
+
+/* Has the calls that synchronise recorded; false: CUPTI cannot, but has records of another kind. */
+bool rk_cup_sync_by_calls(void);
+void rk_cup_sync_off(void);
+/* Of the reading thread: either is written down, a call if it is one that synchronises. */
+void rk_cup_sync_record(const struct cupti_sync *r);
+void rk_cup_sync_call(const struct cupti_api *r);
 
 /* ---- buffers (cup_buffer.c) ---- */
 

@@ -98,10 +98,11 @@ void rk_cup_clock_calibrate(bool last)
 void rk_cup_clock_seen(uint64_t cupti_ns)
 {
 	int64_t t = (int64_t)cupti_ns;
-	bool hosts = t >= clock_state.start_ns - NS_PER_S && t <= rk_rec_now() + NS_PER_S;
+	bool hosts;
 
 	if (atomic_load(&clock_state.kind) != NOT_SEEN)
 		return;
+	hosts = t >= clock_state.start_ns - NS_PER_S && t <= rk_rec_now() + NS_PER_S;
 	atomic_store(&clock_state.kind, clock_state.asked && hosts ? HOSTS : CUPTIS);
 	rk_cup_clock_calibrate(true);
 }

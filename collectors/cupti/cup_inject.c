@@ -186,12 +186,20 @@ static struct kind {
 
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
+static bool is_wanted(const struct kind *k)
+{
+	if (k->setting && !rk_rec_flag(k->setting, k->usual))
+		return false;
+	return k->kind != CUPTI_KIND_SYNCHRONIZATION || !rk_cup_sync_by_calls();
+}
+
 static bool enable_kinds(void)
 {
 	char buf[32];
 
+	rk_cup.calls = rk_rec_flag("api", false);
 	for (struct kind *k = kinds; k < kinds + KINDS; k++) {
-		bool wanted = k->setting ? rk_rec_flag(k->setting, k->usual) : true;
+		bool wanted = is_wanted(k);
 		cupti_result rc = wanted ? enable(k->kind) : CUPTI_OK;
 
 		k->on = wanted && rc == CUPTI_OK;
@@ -208,6 +216,7 @@ static bool enable_kinds(void)
 
 void rk_cup_switch_off(void)
 {
+	rk_cup_sync_off();
 	for (struct kind *k = kinds; rk_cup.f.cuptiActivityDisable && k < kinds + KINDS; k++)
 		if (k->on)
 			rk_cup.f.cuptiActivityDisable(k->kind);

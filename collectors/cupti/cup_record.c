@@ -101,24 +101,12 @@ static void fill(const void *record)
 
 static void sync_record(const void *record)
 {
-	static const char *const names[] = {
-		"synchronization",
-		[CUPTI_SYNC_EVENT] = "event synchronize",
-		[CUPTI_SYNC_STREAM_WAIT_EVENT] = "stream wait event",
-		[CUPTI_SYNC_STREAM] = "stream synchronize",
-		[CUPTI_SYNC_CONTEXT] = "context synchronize",
-	};
 	const struct cupti_sync *r = record;
-	const char *name = names[r->type < sizeof(names) / sizeof(names[0]) ? r->type : 0];
-	struct rk_rec_sync s = { .tid = RK_REC_UNKNOWN, .correlation = r->correlation };
 
 	if (timeless(r->start, r->end))
 		return;
 	rk_cup_clock_seen(r->start);
-	s.name = rk_rec_string(name, strlen(name));
-	s.queue = rk_cup_stream_of(r->context, r->stream);
-	s.t = (struct rk_rec_times){ 0, 0, rk_cup_clock_host(r->start), rk_cup_clock_host(r->end) };
-	rk_rec_sync(&s);
+	rk_cup_sync_record(r);
 }
 
 /* ---- calls ---- */
@@ -161,6 +149,10 @@ static void call(const void *record)
 	if (timeless(r->start, r->end))
 		return;
 	rk_cup_clock_seen(r->start);
+	if (rk_cup.waits)
+		rk_cup_sync_call(r);
+	if (!rk_cup.calls)
+		return;
 	c.name = call_name(runtime ? CUPTI_DOMAIN_RUNTIME : CUPTI_DOMAIN_DRIVER, r->cbid);
 	c.domain = runtime ? RK_CUP_STRING("CUDA_RUNTIME_API") : RK_CUP_STRING("CUDA_DRIVER_API");
 	c.start_ns = rk_cup_clock_host(r->start);

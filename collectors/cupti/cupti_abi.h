@@ -58,6 +58,25 @@ enum {
 	CUPTI_SYNC_CONTEXT,
 };
 
+/* The functions that synchronise, by the numbers that calls have. */
+enum {
+	CUPTI_DRIVER_cuCtxSynchronize = 17,
+	CUPTI_DRIVER_cuEventSynchronize = 121,
+	CUPTI_DRIVER_cuStreamSynchronize = 126,
+	CUPTI_DRIVER_cuStreamWaitEvent = 295,
+	CUPTI_DRIVER_cuStreamWaitEvent_ptsz = 436,
+	CUPTI_DRIVER_cuStreamSynchronize_ptsz = 440,
+	CUPTI_DRIVER_cuCtxSynchronize_v2 = 800, /* CUDA 13.0 on */
+	CUPTI_RUNTIME_cudaThreadSynchronize = 126,
+	CUPTI_RUNTIME_cudaStreamSynchronize = 131,
+	CUPTI_RUNTIME_cudaEventSynchronize = 137,
+	CUPTI_RUNTIME_cudaStreamWaitEvent = 147,
+	CUPTI_RUNTIME_cudaDeviceSynchronize = 165,
+	CUPTI_RUNTIME_cudaStreamSynchronize_ptsz = 239,
+	CUPTI_RUNTIME_cudaStreamWaitEvent_ptsz = 247,
+	CUPTI_RUNTIME_cudaExecutionCtxSynchronize = 534, /* CUDA 13.1 on */
+};
+
 enum { CUPTI_MEMORY_ALLOCATION = 1, CUPTI_MEMORY_RELEASE = 2 };
 enum { CUPTI_DOMAIN_DRIVER = 1, CUPTI_DOMAIN_RUNTIME = 2 };
 enum { CUPTI_FLUSH_FORCED = 1, CUPTI_THREAD_ID_SYSTEM = 1, CUPTI_ATTR_TIMESTAMP = 22 };
@@ -166,6 +185,8 @@ struct cupti_subscriber_params {
 	X(0, cupti_result, cuptiActivityRegisterTimestampCallback, (cupti_timestamp *))            \
 	X(0, cupti_result, cuptiActivityDisable, (int kind))                                       \
 	X(0, cupti_result, cuptiActivityEnableAndDump, (int kind))                                 \
+	X(0, cupti_result, cuptiActivityEnableDriverApi, (uint32_t cbid, uint8_t on))              \
+	X(0, cupti_result, cuptiActivityEnableRuntimeApi, (uint32_t cbid, uint8_t on))             \
 	X(0, cupti_result, cuptiSetThreadIdType, (int type))                                       \
 	X(0, cupti_result, cuptiGetCallbackName, (int domain, uint32_t cbid, const char **))       \
 	X(0, cupti_result, cuptiSubscribe, (cupti_subscriber *, cupti_callback *, void *))         \
@@ -175,6 +196,10 @@ struct cupti_subscriber_params {
 	X(0, cupti_result, cuptiActivityRegisterCallbacks_v2,                                      \
 	  (cupti_subscriber, cupti_requested2 *, cupti_completed2 *))                              \
 	X(0, cupti_result, cuptiActivityEnable_v2, (cupti_subscriber, int kind, void *config))     \
+	X(0, cupti_result, cuptiActivityEnableDriverApi_v2,                                        \
+	  (cupti_subscriber, uint32_t cbid, uint8_t on))                                           \
+	X(0, cupti_result, cuptiActivityEnableRuntimeApi_v2,                                       \
+	  (cupti_subscriber, uint32_t cbid, uint8_t on))                                           \
 	X(0, cupti_result, cuptiActivityGetNextRecord_v2,                                          \
 	  (cupti_subscriber, uint8_t *, size_t, struct cupti_record **))                           \
 	X(0, cupti_result, cuptiActivityGetNumDroppedRecords_v2,                                   \

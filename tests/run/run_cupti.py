@@ -48,6 +48,10 @@ def sanitizer():
     return "asan" if b"__asan_init" in data else "tsan" if b"__tsan_init" in data else None
 
 
+def library_of(release):
+    return "libfake-cupti-old.so" if release in ("11.8", "12.0", "12.4") else "libfake-cupti.so"
+
+
 def fake_cuda(place, release="12.9", library="libfake-cupti.so"):
     """A folder with the driver and CUPTI of a release, and the variables that name it."""
     folder = place.path / f"cuda-{release}-{library}"
@@ -58,12 +62,12 @@ def fake_cuda(place, release="12.9", library="libfake-cupti.so"):
     return folder
 
 
-def environment(place, release="12.9", mode="", library="libfake-cupti.so", **more):
+def environment(place, release="12.9", mode="", library=None, **more):
     env = {k: v for k, v in os.environ.items()
            if not k.startswith(("CUDA_", "NVTX_", "ROCKIT_COLLECT", "FAKE_"))}
     env.update(FAKE_CUPTI_RELEASE=release, FAKE_CUPTI_MODE=mode, HOME=str(place.path),
                FAKE_CUDA_DRIVER=DRIVERS.get(release, "12090"),
-               LD_LIBRARY_PATH=str(fake_cuda(place, release, library)))
+               LD_LIBRARY_PATH=str(fake_cuda(place, release, library or library_of(release))))
     env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
     env.update(more)
     return env
@@ -224,8 +228,10 @@ def calls_and_allocations_come_on_request(place):
     calls = rows(raw, "api")
     pid = json.loads(done.stdout)["pid"]
     assert count((r["domain"], r["function"]) for r in calls) == {
-        ("CUDA_RUNTIME_API", "cudaLaunchKernel"): 1300,
-        ("CUDA_DRIVER_API", "cuLaunchKernel"): 1300}
+        ("CUDA_RUNTIME_API", "cudaLaunchKernel"): 1200, ("CUDA_DRIVER_API", "cuLaunchKernel"): 1200,
+        ("CUDA_RUNTIME_API", "cudaStreamSynchronize"): 25, ("CUDA_DRIVER_API", "cuStreamSynchronize"): 25,
+        ("CUDA_RUNTIME_API", "cudaDeviceSynchronize"): 25, ("CUDA_DRIVER_API", "cuCtxSynchronize"): 25,
+        ("CUDA_RUNTIME_API", "unknown"): 50, ("CUDA_DRIVER_API", "unknown"): 50}
     assert {r["tid"] for r in calls} == {str(pid)}
     assert {r["correlation_id"] for r in rows(raw, "kernels")} < {
         r["correlation_id"] for r in calls}
@@ -234,6 +240,41 @@ def calls_and_allocations_come_on_request(place):
     assert count(r["operation"] for r in found) == {"MEMORY_ALLOCATION_ALLOCATE": 50,
                                                     "MEMORY_ALLOCATION_FREE": 50}
     assert {r["device_id"] for r in found} == {"1"} and found[0]["bytes"] == "4096"
+
+
+WAITS = {name: 25 for name in ("event synchronize", "stream wait event", "stream synchronize",
+                               "context synchronize")}
+
+
+def waits_of(place, **more):
+    """Names of synchronisations, and whether the thread is known: it is when calls tell of them."""
+    done, raw = alike(place, ["run", 1000], **more)
+    found = rows(raw, "markers")
+    shutil.rmtree(raw)
+    pid = str(json.loads(done.stdout)["pid"])
+    assert {r["tid"] for r in found} <= {pid, ""}, found[:3]
+    return count(r["name"] for r in found), {r["tid"] == pid for r in found}
+
+
+@test
+def synchronisations_are_single_calls_where_cupti_can_record_these(place):
+    for release in ("12.9", "13.0", "13.4"):
+        assert waits_of(place, release=release) == (WAITS, {True}), release
+    assert waits_of(place, release="13.4", library="libfake-cupti-v2.so") == (WAITS, {True})
+
+
+@test
+def synchronisations_are_records_of_their_own_where_it_cannot(place):
+    assert waits_of(place, release="12.4") == (WAITS, {False})
+    assert waits_of(place, mode="whole") == (WAITS, {False})
+
+
+@test
+def calls_that_were_not_asked_for_are_not_there(place):
+    _, raw = alike(place, ["run", 100])
+    report = subprocess.run([ROCKIT, "report", "--format", "json", str(raw)], capture_output=True,
+                            text=True, check=True)
+    assert json.loads(report.stdout)["tables"]["api"] == 0
 
 
 @test
@@ -572,7 +613,7 @@ def rockit_run_says_what_was_lost(place):
     done, directory = profiled(place, app=[APP, "run", 1000], mode="drop=7")
     run = json.loads((directory / "run.json").read_text())
     assert done.returncode == 0
-    assert run["ledger"]["dropped"]["records"] == "171: the vendor's runtime lost them itself", run
+    assert run["ledger"]["dropped"]["records"] == "185: the vendor's runtime lost them itself", run
     held, directory = profiled(place, "--force", app=[APP, "run", 10], mode="held")
     assert held.returncode == 0 and "CUPTI is in use" in held.stderr, held.stderr
     ledger = json.loads((directory / "run.json").read_text())["ledger"]

@@ -7,7 +7,9 @@
 
 #include <cupti_activity.h>
 #include <cupti_callbacks.h>
+#include <cupti_driver_cbid.h>
 #include <cupti_result.h>
+#include <cupti_runtime_cbid.h>
 #include <cupti_version.h>
 
 #include "cupti_abi.h"
@@ -129,6 +131,27 @@ NUMBER(CUPTI_SYNC_EVENT, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE)
 NUMBER(CUPTI_SYNC_STREAM_WAIT_EVENT, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT)
 NUMBER(CUPTI_SYNC_STREAM, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE)
 NUMBER(CUPTI_SYNC_CONTEXT, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE)
+#define WAIT(domain, name, version) \
+	NUMBER(CUPTI_##domain##_##name, CUPTI_##domain##_TRACE_CBID_##name##version)
+WAIT(DRIVER, cuCtxSynchronize, )
+WAIT(DRIVER, cuEventSynchronize, )
+WAIT(DRIVER, cuStreamSynchronize, )
+WAIT(DRIVER, cuStreamWaitEvent, )
+WAIT(DRIVER, cuStreamWaitEvent_ptsz, )
+WAIT(DRIVER, cuStreamSynchronize_ptsz, )
+WAIT(RUNTIME, cudaThreadSynchronize, _v3020)
+WAIT(RUNTIME, cudaStreamSynchronize, _v3020)
+WAIT(RUNTIME, cudaEventSynchronize, _v3020)
+WAIT(RUNTIME, cudaStreamWaitEvent, _v3020)
+WAIT(RUNTIME, cudaDeviceSynchronize, _v3020)
+WAIT(RUNTIME, cudaStreamSynchronize_ptsz, _v7000)
+WAIT(RUNTIME, cudaStreamWaitEvent_ptsz, _v7000)
+#if CUPTI_API_VERSION >= 130000
+WAIT(DRIVER, cuCtxSynchronize_v2, )
+#endif
+#if CUPTI_API_VERSION >= 130100
+WAIT(RUNTIME, cudaExecutionCtxSynchronize, _v13010)
+#endif
 NUMBER(CUPTI_MEMORY_ALLOCATION, CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION)
 NUMBER(CUPTI_MEMORY_RELEASE, CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE)
 NUMBER(CUPTI_DOMAIN_DRIVER, CUPTI_CB_DOMAIN_DRIVER_API)
@@ -163,6 +186,14 @@ static inline void calls(void)
 	(void)cuptiUnsubscribe((CUpti_SubscriberHandle)0);
 }
 
+#if CUPTI_API_VERSION >= 24
+static inline void single_calls(void)
+{
+	(void)cuptiActivityEnableDriverApi((uint32_t)0, (uint8_t)1);
+	(void)cuptiActivityEnableRuntimeApi((uint32_t)0, (uint8_t)1);
+}
+#endif
+
 #ifdef SHARED
 NUMBER(CUPTI_ATTR_TIMESTAMP, CUPTI_ACTIVITY_ATTR_TIMESTAMP_CALLBACK)
 FIELD(cupti_subscriber_params, bytes, CUpti_SubscriberParams, structSize)
@@ -183,6 +214,8 @@ static inline void shared_calls(CUpti_SubscriberHandle s)
 	(void)cuptiActivitySetAttribute_v2(s, CUPTI_ACTIVITY_ATTR_TIMESTAMP_CALLBACK, &n,
 					   (void *)0);
 	(void)cuptiGetTimestamp_v2(s, &time);
+	(void)cuptiActivityEnableDriverApi_v2(s, (uint32_t)0, (uint8_t)1);
+	(void)cuptiActivityEnableRuntimeApi_v2(s, (uint32_t)0, (uint8_t)1);
 }
 #endif
 

@@ -5,6 +5,7 @@
  *	FAKE_CUPTI_MODE=word,...    what goes wrong:
  *		held[=NAME]   somebody else has subscribed: error 39
  *		refuse=KIND   this kind cannot be enabled
+ *		whole         calls cannot be enabled one by one
  *		drop=N        every Nth record is dropped, and counted
  *		mute          never asks for a buffer; all is dropped and counted
  *		notime        the clock stays CUPTI's own (CLOCK_REALTIME)
@@ -15,7 +16,8 @@
  *		hang          the last flush does not return
  *		late          a buffer comes back when the process ends, after all of its handlers
  *
- * Built with FAKE_V2 it has the interface with subscribers, with FAKE_LACKS it lacks a function.
+ * Built with FAKE_V2 it has the interface with subscribers, with FAKE_OLD it lacks what came with 12.6,
+ * and with FAKE_LACKS a function that there always was.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -37,7 +39,7 @@
 enum { OK = 0, NO_MORE = 12, REFUSED = 14, BAD_KIND = 21, HELD = 39 };
 enum { MEMCPY = 1, MEMSET, DRIVER = 4, RUNTIME, DEVICE = 8, KERNEL = 10, MEMCPY2 = 22 };
 enum { SYNC = 38, MEMORY2 = 49, UNKNOWN = 200, KINDS = 256, SUBSCRIBERS = 4, UNKNOWN_BYTES = 16 };
-enum { RECORD_MAX = 256, TAIL = 8 };
+enum { RECORD_MAX = 256, TAIL = 8, CALLS = 1024 };
 
 typedef void request1(uint8_t **, size_t *, size_t *);
 typedef void complete1(void *, uint32_t, uint8_t *, size_t, size_t);
@@ -46,7 +48,7 @@ typedef void complete2(uint8_t *, size_t, size_t, void *);
 
 /* Whoever takes records: number 0 is the interface without subscribers. */
 struct client {
-	bool used, enabled[KINDS];
+	bool used, enabled[KINDS], single[2][CALLS]; /* calls of the driver, of the runtime */
 	request1 *request;
 	complete1 *complete;
 	request2 *request_v2;
@@ -227,6 +229,23 @@ static void fill_kernel(uint8_t *r, const struct fake_launch *l, uint64_t start)
 	put32(r, FAKE_KERNEL_GRAPH, l->graph);
 }
 
+struct api_call {
+	uint32_t cbid, correlation;
+	uint64_t duration_ns;
+};
+
+static bool wants(const struct client *c, uint32_t kind, const void *what)
+{
+	if (!c->used)
+		return false;
+	if (kind == RUNTIME || kind == DRIVER) {
+		const struct api_call *call = what;
+
+		return c->enabled[kind] || c->single[kind == RUNTIME][call->cbid];
+	}
+	return c->enabled[kind];
+}
+
 /* Each client that has the kind gets the record that `fill` makes of `what`. */
 static void each(uint32_t kind, size_t bytes, void (*fill)(uint8_t *, const void *, uint64_t),
 		 const void *what)
@@ -235,7 +254,7 @@ static void each(uint32_t kind, size_t bytes, void (*fill)(uint8_t *, const void
 	for (struct client *c = clients; c < clients + 1 + SUBSCRIBERS; c++) {
 		uint8_t record[RECORD_MAX];
 
-		if (!c->used || !c->enabled[kind])
+		if (!wants(c, kind, what))
 			continue;
 		memset(record, 0xa5, sizeof(record)); /* fields that nobody should look at */
 		put32(record, 0, kind);
@@ -321,11 +340,6 @@ static void alloc_hook(const struct fake_alloc *a)
 	each(MEMORY2, release->memory, alloc_record, a);
 }
 
-struct api_call {
-	uint32_t cbid, correlation;
-	uint64_t duration_ns;
-};
-
 static void call_record(uint8_t *r, const void *what, uint64_t now)
 {
 	const struct api_call *c = what;
@@ -398,8 +412,23 @@ int cuptiSetThreadIdType(int type)
 
 int cuptiGetCallbackName(int domain, uint32_t cbid, const char **name)
 {
-	*name = domain == 2 ? "cudaLaunchKernel_v7000" : "cuLaunchKernel";
-	return cbid == 211 || cbid == 307 ? OK : REFUSED;
+	static const struct {
+		int domain;
+		uint32_t cbid;
+		const char *name;
+	} known[] = {
+		{ 2, 211, "cudaLaunchKernel_v7000" },      { 1, 307, "cuLaunchKernel" },
+		{ 2, 131, "cudaStreamSynchronize_v3020" }, { 1, 126, "cuStreamSynchronize" },
+		{ 2, 165, "cudaDeviceSynchronize_v3020" }, { 1, 17, "cuCtxSynchronize" },
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (known[i].domain == domain && known[i].cbid == cbid) {
+			*name = known[i].name;
+			return OK;
+		}
+	}
+	return REFUSED;
 }
 
 int cuptiActivityRegisterCallbacks(request1 *request, complete1 *complete)
@@ -439,6 +468,32 @@ int cuptiActivityDisable(int kind)
 	pthread_mutex_unlock(&lock);
 	return OK;
 }
+
+#ifndef FAKE_OLD
+static int enable_call(struct client *c, bool runtime, uint32_t cbid, uint8_t on)
+{
+	if (cbid >= CALLS || mode("whole"))
+		return REFUSED;
+	/* 13.0 and 13.1 brought these: a number that is beyond a release's is memory of others */
+	if (cbid == (runtime ? 534 : 800) && release->api < (runtime ? 130100u : 130000u))
+		abort();
+	hook();
+	pthread_mutex_lock(&lock);
+	c->single[runtime][cbid] = on;
+	pthread_mutex_unlock(&lock);
+	return OK;
+}
+
+int cuptiActivityEnableDriverApi(uint32_t cbid, uint8_t on)
+{
+	return enable_call(&clients[0], false, cbid, on);
+}
+
+int cuptiActivityEnableRuntimeApi(uint32_t cbid, uint8_t on)
+{
+	return enable_call(&clients[0], true, cbid, on);
+}
+#endif
 
 static void device_record(uint8_t *r, const void *what, uint64_t now)
 {
@@ -600,6 +655,16 @@ int cuptiActivityEnable_v2(void *subscriber, int kind, void *config)
 {
 	(void)config;
 	return enable(subscriber, kind);
+}
+
+int cuptiActivityEnableDriverApi_v2(void *subscriber, uint32_t cbid, uint8_t on)
+{
+	return enable_call(subscriber, false, cbid, on);
+}
+
+int cuptiActivityEnableRuntimeApi_v2(void *subscriber, uint32_t cbid, uint8_t on)
+{
+	return enable_call(subscriber, true, cbid, on);
 }
 
 int cuptiActivityGetNextRecord_v2(void *subscriber, uint8_t *buffer, size_t valid, void **record)
