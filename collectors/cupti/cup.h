@@ -9,7 +9,7 @@
  * Settings (see recorder.h for the common ones):
  *   api     1: record calls of the runtime and the driver too; default 0
  *   alloc   1: allocations; default 0
- *   sync    0: no synchronisations; default 1
+ *   sync    0: no synchronisations; default 1 (cup_sync.c: what they cost)
  *   nvtx    0: no NVTX ranges; default 1
  *   flush   milliseconds after which buffers whose kernels are all done are fetched, full or not;
  *           default 100, 0: at the end

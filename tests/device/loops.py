@@ -1,20 +1,18 @@
-"""loops.py WHAT - what the measurements run on the GPU, for PyTorch; prints one line of JSON.
+"""loops.py WHAT - what the measurements run on the GPU, for PyTorch.
 
-overhead [kineto]  50,000 times two tiny kernels, then 500 transformer-like blocks, each REPEATS times:
-                   seconds of each repetition; with `kineto` under PyTorch's own profiler.
-CASE [kineto]      eager, graphs, streams, processes: the names and counts of kernels, as Kineto saw
-                   them with `kineto`.
+pieces [kineto]    for each line on standard input, `tiny N` (N times two tiny kernels) or `blocks N` (N
+                   transformer-like blocks), the seconds it took, as a line; with `kineto` all of it under
+                   PyTorch's own profiler.
+CASE [kineto]      eager, graphs, streams, processes: one line of JSON; with `kineto` the names and counts
+                   of kernels as Kineto saw them.
 """
+import contextlib
 import json
 import os
 import sys
 import time
 
 import torch
-
-REPEATS = int(os.environ.get("REPEATS", "5"))
-ITERATIONS = 50000
-BLOCKS = 500
 
 
 def profiler():
@@ -36,13 +34,13 @@ class Block(torch.nn.Module):
         return x + self.mlp(self.norm2(x))
 
 
-def tiny(x, n=ITERATIONS):
+def tiny(x, n):
     for _ in range(n):
         x.add_(1.0)
         x.mul_(0.5)
 
 
-def blocks(model, x, n=BLOCKS):
+def blocks(model, x, n):
     with torch.no_grad():
         for _ in range(n):
             x = model(x)
@@ -56,22 +54,21 @@ def timed(function, *args):
     return time.perf_counter() - begin
 
 
-def overhead(kineto):
+def pieces(kineto):
+    """Another process had the GPU before: a part of each piece goes before what is timed."""
     x = torch.ones(256, device="cuda")
-    model = Block().cuda().half().eval()
     y = torch.randn(16, 512, 2048, device="cuda", dtype=torch.half)
-    tiny(x, 1000)
-    blocks(model, y, 20)
-    out = {"tiny": [], "blocks": []}
-    # Kineto sorts its events out when it ends, for seconds: fewer repetitions
-    for _ in range(1 if kineto else REPEATS):
-        for name, function, args in (("tiny", tiny, (x,)), ("blocks", blocks, (model, y))):
-            if kineto:
-                with profiler():
-                    out[name].append(timed(function, *args))
-            else:
-                out[name].append(timed(function, *args))
-    return out
+    with torch.device("cuda"):
+        model = Block().half().eval()
+    loops = {"tiny": lambda n: tiny(x, n), "blocks": lambda n: blocks(model, y, n)}
+    watching = profiler() if kineto else contextlib.nullcontext()
+    watching.__enter__()
+    for line in sys.stdin:
+        name, n = line.split()
+        loops[name](int(n) // 10)
+        print(timed(loops[name], int(n)), flush=True)
+    if kineto:
+        os._exit(0)  # what it has seen it would sort out for seconds, and nobody wants it
 
 
 def eager():
@@ -145,8 +142,10 @@ def case(function, kineto):
 
 def main():
     what, kineto = sys.argv[1], "kineto" in sys.argv[2:]
-    result = overhead(kineto) if what == "overhead" else case(globals()[what], kineto)
-    print(json.dumps(result), flush=True)
+    if what == "pieces":
+        pieces(kineto)
+    else:
+        print(json.dumps(case(globals()[what], kineto)), flush=True)
 
 
 if __name__ == "__main__":
