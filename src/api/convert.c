@@ -119,6 +119,43 @@ static bool is_directory(const char *out)
 	return (len && out[len - 1] == '/') || rk_is_dir(out);
 }
 
+/* Whether a table that some file could give has a row. */
+static bool has_rows(struct rk_run *run, enum rk_table t)
+{
+	struct rk_source *rows = NULL;
+	const struct rk_batch *b;
+	int rc;
+
+	if (!(rk_run_tables(run) >> t & 1) || !rk_run_rescannable(run, t))
+		return rk_run_tables(run) >> t & 1;
+	rc = rk_run_scan(run, t, 0, &rows, NULL);
+	while (rc >= 0 && (rc = rk_source_next(rows, &b, NULL)) > 0 && !b->nrows)
+		;
+	rk_source_close(rows);
+	return rc > 0;
+}
+
+/* A table without rows looks like a run in which nothing happened: what does have rows is named. */
+static void warn_empty(struct rk_run *run, enum rk_table empty)
+{
+	struct rk_bytes there;
+	size_t warnings;
+
+	rk_diag_again(run->ctx.diag);
+	rk_diag_list(run->ctx.diag, &warnings);
+	rk_bytes_init(&there, 1024);
+	for (unsigned t = 0; t < RK_NTABLES; t++)
+		if (t != (unsigned)empty && has_rows(run, t))
+			rk_bytes_printf(&there, "%s--table %s", there.len ? ", " : "",
+					rk_table_name(t));
+	rk_diag_reset(run->ctx.diag, warnings); /* of this look alone */
+	if (there.len && rk_bytes_str(&there))
+		rk_diag_add(run->ctx.diag, "empty-table", "", 0, 1,
+			    "no rows for the table '%s'; there are some for %s",
+			    rk_table_name(empty), rk_bytes_str(&there));
+	rk_bytes_release(&there);
+}
+
 static int convert_file(struct rk_run *run, const struct rk_convert_options *opt,
 			const struct rk_writer_ops *format, int table,
 			struct rk_convert_result *ret, struct rk_error *err)
@@ -129,6 +166,8 @@ static int convert_file(struct rk_run *run, const struct rk_convert_options *opt
 			 .path = opt->out };
 	int rc = write_table(&j, true, err);
 
+	if (rc == 0 && !j.rows)
+		warn_empty(run, j.table);
 	if (rc == 0)
 		*ret = (struct rk_convert_result){ j.rows, 1 };
 	return rc;
@@ -156,6 +195,8 @@ static int convert_dir(struct rk_run *run, const struct rk_convert_options *opt,
 		sum.files += j.rows > 0;
 	}
 	rk_bytes_release(&path);
+	if (rc == 0 && table >= 0 && !sum.rows)
+		warn_empty(run, (enum rk_table)table);
 	if (rc == 0)
 		*ret = sum;
 	return rc;
