@@ -110,11 +110,6 @@ static bool is_python(const char *word)
 	return strncmp(rk_base_name(word), "python", 6) == 0;
 }
 
-static bool is_script(const char *word)
-{
-	return rk_text_ends(word, strlen(word), ".py");
-}
-
 static void put_torchrun(struct rk_list *l, const struct rk_preset *p)
 {
 	rk_list_add(l, "torchrun");
@@ -143,7 +138,8 @@ static void launch_by(const struct rk_preset *p, char *const *argv, struct rk_re
 			    "the command has a launcher of its own: distributed{} is not used");
 		rk_list_append(&r->command, &given);
 	} else if (strcmp(p->launcher, "torchrun") == 0 && argv[0] &&
-		   (is_script(argv[0]) || (is_python(argv[0]) && argv[1] && argv[1][0] != '-'))) {
+		   (rk_is_python_script(argv[0]) ||
+		    (is_python(argv[0]) && argv[1] && argv[1][0] != '-'))) {
 		rk_list_append(&r->command, &runner);
 		rk_list_addv(&r->command, argv + is_python(argv[0]));
 	} else {

@@ -247,3 +247,8 @@ const char *rk_launcher_key(const struct rk_list *command)
 				       NULL;
 	return NULL;
 }
+
+bool rk_is_python_script(const char *word)
+{
+	return rk_text_ends(word, strlen(word), ".py");
+}

@@ -39,5 +39,7 @@ int rk_ranks_chosen(const char *list, size_t n, bool *ret, struct rk_error *err)
  * "mpi" for mpirun and srun; NULL when the command is no launcher.
  */
 const char *rk_launcher_key(const struct rk_list *command);
+/* "train.py": a word that torchrun takes as a program, and nobody else. */
+bool rk_is_python_script(const char *word);
 
 #endif

@@ -15,6 +15,7 @@
 #include "base/num.h"
 #include "base/text.h"
 #include "rockit/rockit.h"
+#include "session/ranks.h"
 
 enum { MOST_NODES = 1000000, MOST_PER_NODE = 100000 };
 
@@ -268,6 +269,15 @@ static void put_pair(struct rk_bytes *out, const char *option, const char *value
 	rk_sh_word(out, value);
 }
 
+/* Told --no_python, torchrun does not put it before a script: what it starts is rockit. */
+static void put_python(const struct rk_slurm_options *o, struct rk_bytes *out)
+{
+	if (strcmp(o->launcher, "torchrun") != 0 || !rk_is_python_script(o->argv[0]))
+		return;
+	put_word(out, "python3", NULL);
+	put_word(out, "-u", NULL);
+}
+
 static int put_run(const struct rk_slurm_options *o, struct rk_bytes *out, struct rk_error *err)
 {
 	int rc;
@@ -283,6 +293,7 @@ static int put_run(const struct rk_slurm_options *o, struct rk_bytes *out, struc
 		put_word(out, "--force", NULL);
 	rc = put_words(out, o->run_args, "--run-args", put_word, err);
 	put_word(out, "--", NULL);
+	put_python(o, out);
 	for (char *const *word = o->argv; rc == 0 && *word; word++)
 		put_word(out, *word, NULL);
 	rk_bytes_put_u8(out, '\n');

@@ -155,6 +155,27 @@ TEST(torchrun_starts_one_task_a_node_and_meets_on_the_first)
 	world_close(&w);
 }
 
+/* Ranks of srun and mpirun are started as they are told. */
+TEST(torchrun_puts_python_before_a_script)
+{
+	static const char want[] = "--\0python3\0-u\0it's train.py\0-x";
+	char *argv[] = { "it's train.py", "-x", NULL }, got[4096];
+	struct rk_slurm_options o = { .launcher = "torchrun", .argv = argv };
+	struct world w;
+	size_t n;
+
+	world_open(&w, 1);
+	fake_launchers(&w);
+	n = run_script(&w, script_of(&w, o), got, sizeof(got));
+	if (CHECK(n > sizeof(want)))
+		CHECK_MEM(got + n - sizeof(want), want, sizeof(want));
+	o.launcher = "srun";
+	CHECK(!strstr(script_of(&w, o), "python3"));
+	o = (struct rk_slurm_options){ .launcher = "torchrun" };
+	CHECK(!strstr(script_of(&w, o), "python3"));
+	world_close(&w);
+}
+
 TEST(what_no_sbatch_line_can_say_is_refused)
 {
 	const struct rk_slurm_options bad[] = {

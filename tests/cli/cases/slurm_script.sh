@@ -5,3 +5,4 @@ r -N 2 --ntasks-per-node 4 --launcher mpirun --account me --qos low --constraint
 	--job-name 'a "b" c' -o out.txt --sbatch '--mem=0 "--comment=x y"' --ranks 0,4-7 --force -d /p -- app
 r --additional-context '{"slurm":{"nodes":2,"gpus_per_node":4,"partition":"amd-rccl"},
 	"distributed":{"launcher":"torchrun","nnodes":2,"nproc_per_node":4}}' -d /p -- python train.py
+r --launcher torchrun --nodes 2 --gpus-per-node 4 -d /p -- train.py --lr 1 | tail -n 5
