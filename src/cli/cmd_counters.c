@@ -30,7 +30,23 @@ static const struct rk_opt options[] = {
 	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
 };
 
-static int list_targets(const struct settings *s)
+static bool has_amd(const struct rk_gpus *gpus)
+{
+	for (size_t i = 0; i < gpus->n; i++)
+		if (!strcmp(gpus->gpus[i].vendor, "AMD"))
+			return true;
+	return false;
+}
+
+/* Why there is no target to answer for. */
+static const char *why_none(const struct rk_gpus *gpus)
+{
+	return has_amd(gpus) ? "the AMD GPU here does not say its gfx target (it is not in "
+			       "/sys/class/kfd)" :
+			       "no AMD GPU here";
+}
+
+static int list_targets(const struct settings *s, const struct rk_gpus *gpus)
 {
 	struct rk_error err = { 0 };
 	char *text = NULL;
@@ -40,8 +56,8 @@ static int list_targets(const struct settings *s)
 	if (rc < 0)
 		return say_error("counters", &err);
 	if (!s->common.quiet)
-		fputs("rockit counters: no AMD GPU here; for one of these targets give --arch\n",
-		      stderr);
+		fprintf(stderr, "rockit counters: %s; for one of these targets give --arch\n",
+			why_none(gpus));
 	return rk_print_text("counters", s->out, text, len);
 }
 
@@ -125,10 +141,11 @@ static int answer_here(struct settings *s, const char *const *words, size_t n)
 	if (s->arch[0])
 		rc = answer(s, words, n);
 	else if (s->plan || s->check || n)
-		rc = say_misuse("counters", "no AMD GPU here; name a target with --arch, such as "
-					    "'--arch gfx942'");
+		rc = say_misuse("counters",
+				"%s; name a target with --arch, such as '--arch gfx942'",
+				why_none(&gpus));
 	else
-		rc = list_targets(s);
+		rc = list_targets(s, &gpus);
 	rk_gpus_release(&gpus);
 	return rc;
 }

@@ -41,7 +41,8 @@ struct rk_plan {
 	struct rk_version version;
 	char *tool_path, *tool_version; /* the version as it was given or found; "" */
 	char *arch;
-	bool arch_assumed;                /* no GPU was seen and none was named */
+	bool arch_assumed;                /* no GPU's target was seen and none was named */
+	bool amd;                         /* there is a GPU of AMD, perhaps of unknown target */
 	bool cuda;                        /* there is a GPU of NVIDIA with its own driver */
 	struct rk_counter_plan *counters; /* NULL: none */
 	struct rk_list own_counters; /* of a tool that makes its own passes: all that are wanted */

@@ -186,7 +186,14 @@ static void note_output_options(struct rk_plan *p)
 /* Counters that will be asked for are of some chip: it must be said when that is a guess. */
 static void note_arch(struct rk_plan *p)
 {
-	if (p->arch_assumed && p->counters && !p->tool->library)
+	if (!p->arch_assumed || p->tool->library)
+		return;
+	if (p->amd)
+		rk_list_addf(&p->notes,
+			     "the AMD GPU here does not say its gfx target (it is not in "
+			     "/sys/class/kfd): taken for %s; --arch GFX names another",
+			     p->arch);
+	else if (p->counters)
 		rk_list_addf(
 			&p->notes,
 			"no AMD GPU is seen here: counters are chosen for %s; --arch GFX names another",

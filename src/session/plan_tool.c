@@ -24,6 +24,15 @@ static int keep(char **at, const char *text, struct rk_error *err)
 	return *at ? 0 : rk_fail_nomem(err);
 }
 
+/* A GPU of AMD, whether or not KFD says its gfx target: in a container there may be no KFD. */
+static bool has_amd(const struct rk_gpus *gpus)
+{
+	for (size_t i = 0; i < gpus->n; i++)
+		if (!strcmp(gpus->gpus[i].vendor, "AMD"))
+			return true;
+	return false;
+}
+
 /* A GPU of NVIDIA with NVIDIA's driver: under nouveau there is no CUDA. */
 static bool has_cuda(const struct rk_gpus *gpus)
 {
@@ -47,6 +56,7 @@ int rk_plan_arch(const struct rk_session_options *opt, struct rk_plan *p, struct
 
 	if (!name || is_cupti(opt->tool))
 		rc = rk_gpus_find(opt->root, &gpus, err);
+	p->amd = has_amd(&gpus);
 	p->cuda = has_cuda(&gpus);
 	if (!name)
 		name = rc == 0 ? rk_gpus_arch(&gpus) : "";
@@ -139,13 +149,14 @@ static const struct rk_tool_ops *choose_collector(const struct rk_plan *p,
 /*
  * With an AMD GPU (or a target that was named) an AMD profiler is first; without, our own
  * collectors are: CUPTI's where there is NVIDIA's driver, else OpenCL's, which works everywhere.
+ * An AMD GPU without a target beside NVIDIA's driver is one for the screen.
  */
 static const struct rk_tool_ops *choose(const struct rk_session_options *opt, struct rk_plan *p,
 					const struct rk_tools_found *found, struct rk_bytes *path)
 {
 	const struct rk_tool_ops *tool = NULL;
 
-	if (!p->arch_assumed)
+	if (!p->arch_assumed || (p->amd && !p->cuda))
 		tool = choose_among(false, found, path);
 	if (!tool && !opt->arch)
 		tool = choose_collector(p, found, path);
@@ -161,7 +172,8 @@ static void note_choice(struct rk_plan *p)
 
 	if (p->tool->library && !(cupti && p->arch_assumed))
 		rk_list_addf(&p->notes, "%s; %s ('rockit doctor' says more)",
-			     p->arch_assumed ? "no AMD GPU here" : "no AMD profiler here",
+			     p->arch_assumed && !p->amd ? "no AMD GPU here" :
+							  "no AMD profiler here",
 			     cupti ? "CUDA programs are traced" : "OpenCL calls are traced");
 }
 

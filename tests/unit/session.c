@@ -293,6 +293,24 @@ TEST(a_session_samples_the_gpus_and_records_them)
 	place_close(&p);
 }
 
+TEST(a_gpu_without_a_target_is_a_gpu)
+{
+	char *argv[] = { "true", NULL }, *text;
+	struct rk_session_options opt;
+	struct place p;
+
+	place_open(&p);
+	put_gpu(&p);
+	opt = options(&p, argv);
+	opt.tool = opt.arch = NULL;
+	text = plan_of(&opt);
+	CHECK(strncmp(text, "# rocprofv3 6.4.0, gfx942 (assumed)", 35) == 0);
+	CHECK(strstr(text, "# note: the AMD GPU here does not say its gfx target") != NULL);
+	CHECK(strstr(text, "no AMD GPU") == NULL);
+	rk_text_free(text);
+	place_close(&p);
+}
+
 TEST(a_machine_without_gpu_is_no_failure_of_the_monitor)
 {
 	char *argv[] = { "true", NULL }, text[65536];
