@@ -39,6 +39,14 @@ int rk_plan_counters(struct rk_plan *p, struct rk_error *err)
 	if (rc < 0)
 		return rc;
 	note_job_file(p);
+	return 0;
+}
+
+/* Of a tool that takes no counters from us they say nothing. */
+static void note_counters(struct rk_plan *p)
+{
+	if (!p->counters || p->tool->one_run)
+		return;
 	for (size_t i = 0; i < p->counters->nchecks; i++) {
 		const struct rk_counter_check *c = &p->counters->checks[i];
 
@@ -47,7 +55,6 @@ int rk_plan_counters(struct rk_plan *p, struct rk_error *err)
 	}
 	if (!p->counters->npasses)
 		rk_list_addf(&p->notes, "none of the counters exists on %s", p->arch);
-	return 0;
 }
 
 /* The folder of pass i: of its own when there are several. */
@@ -210,6 +217,7 @@ int rk_plan_passes(struct rk_plan *p, struct rk_error *err)
 	int rc = library_env(p, err);
 
 	note_arch(p);
+	note_counters(p);
 	if (rc < 0)
 		return rc;
 	if (trace && !alone)

@@ -145,7 +145,8 @@ int rk_plan_text(const struct rk_plan *p, struct rk_bytes *out)
 	put_plain(out, p->dir);
 	rk_bytes_put_u8(out, '\n');
 	put_names(out, "# variables taken away:", &p->unset);
-	put_renamed(out, p->counters);
+	if (!p->tool->one_run) /* else it takes no counters from us */
+		put_renamed(out, p->counters);
 	for (size_t i = 0; i < p->notes.n; i++) {
 		rk_bytes_puts(out, "# note: ");
 		put_plain(out, p->notes.v[i]);

@@ -45,6 +45,18 @@ static void put_filter(const struct rk_want *want, struct rk_tool_command *c)
 	rk_list_add(&c->argv, want->kernel_regex);
 }
 
+/* Its formulas are for Instinct, and from 7.13 on for the APUs of gfx115x. */
+static bool knows(struct rk_version v, const struct rk_want *want)
+{
+	static const char *const all[] = { "gfx906", "gfx908", "gfx90a", "gfx94", "gfx95" };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (rk_tool_arch_is(want, all[i]))
+			return true;
+	return !want->arch || !*want->arch ||
+	       (rk_tool_arch_is(want, "gfx115") && !rk_version_before(v, 7, 13));
+}
+
 static int command(const char *path, struct rk_version v, const struct rk_want *want,
 		   struct rk_tool_command *ret, struct rk_error *err)
 {
@@ -65,6 +77,9 @@ static int command(const char *path, struct rk_version v, const struct rk_want *
 		rk_list_add(
 			&ret->notes,
 			"no PC sampling: rocprof-compute is not asked for it; --tool rocprofv3 does it");
+	if (!knows(v, want))
+		rk_list_addf(&ret->notes, "rocprof-compute does not know %s: use rocprofv3",
+			     want->arch);
 	return rk_tool_finish(ret, want, "--", err);
 }
 

@@ -92,6 +92,7 @@ struct rk_tool_ops {
 
 /* Ended by NULL. The order is the order of choice for --tool auto. */
 extern const struct rk_tool_ops *const rk_tools[];
-const struct rk_tool_ops *rk_tool_find(const char *name); /* NULL when unknown */
+/* By its name or an older one, omniperf or omnitrace; NULL when unknown. */
+const struct rk_tool_ops *rk_tool_find(const char *name);
 
 #endif

@@ -19,8 +19,17 @@ const struct rk_tool_ops *const rk_tools[] = {
 	&rk_tool_rocprof_sys, &rk_tool_opencl,    &rk_tool_cupti,   NULL,
 };
 
+/* What scripts still call them. */
+static const char *today(const char *name)
+{
+	if (!strcmp(name, "omniperf"))
+		return "rocprof-compute";
+	return strcmp(name, "omnitrace") ? name : "rocprof-sys";
+}
+
 const struct rk_tool_ops *rk_tool_find(const char *name)
 {
+	name = today(name);
 	for (const struct rk_tool_ops *const *t = rk_tools; *t; t++)
 		if (!strcmp((*t)->name, name))
 			return *t;

@@ -311,6 +311,26 @@ TEST(a_gpu_without_a_target_is_a_gpu)
 	place_close(&p);
 }
 
+TEST(counters_that_a_tool_does_not_take_need_no_other_name)
+{
+	char *argv[] = { "true", NULL }, *text;
+	struct rk_session_options opt;
+	struct place p;
+
+	place_open(&p);
+	opt = options(&p, argv);
+	opt.tool = "omniperf";
+	opt.tool_version = "6.4";
+	opt.arch = "gfx1100";
+	opt.counters = "memory";
+	text = plan_of(&opt);
+	CHECK(strncmp(text, "# rocprof-compute 6.4, gfx1100", 30) == 0);
+	CHECK(strstr(text, "rocprof-compute does not know gfx1100") != NULL);
+	CHECK(strstr(text, "instead") == NULL && strstr(text, "# note: counter ") == NULL);
+	rk_text_free(text);
+	place_close(&p);
+}
+
 TEST(a_machine_without_gpu_is_no_failure_of_the_monitor)
 {
 	char *argv[] = { "true", NULL }, text[65536];

@@ -155,6 +155,36 @@ TEST(rocprof_compute_has_a_path_and_from_7_13_a_directory)
 	wish_close(&w);
 }
 
+TEST(chips_that_rocprof_compute_has_no_formulas_for_are_named)
+{
+	static const struct {
+		const char *arch, *release;
+		bool known;
+	} all[] = {
+		{ "gfx90a", "6.4", true },    { "gfx942", "7.0", true }, { "gfx950", "", true },
+		{ "gfx1151", "7.13", true },  { "gfx1151", "", true },   { "", "7.0", true },
+		{ "gfx1151", "7.0", false },  { "gfx1100", "", false },  { "gfx90c", "", false },
+		{ "gfx1201", "7.13", false },
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		struct wish w;
+
+		wish_open(&w, RK_TRACE_KERNEL);
+		w.want.arch = all[i].arch;
+		wish_told(&w, "rocprof-compute", all[i].release);
+		CHECK(!strstr(wish_notes(&w), "rocprof-compute does not know gfx") == all[i].known);
+		wish_close(&w);
+	}
+}
+
+TEST(tools_are_known_by_their_old_names)
+{
+	CHECK(rk_tool_find("omniperf") == rk_tool_find("rocprof-compute"));
+	CHECK(rk_tool_find("omnitrace") == rk_tool_find("rocprof-sys"));
+	CHECK(!rk_tool_find("omni"));
+}
+
 TEST(rocprof_sys_samples_and_traces)
 {
 	struct wish w;
