@@ -12,6 +12,7 @@
 extern char **environ;
 
 enum { CONTEXT_BYTES = 1 << 20 };
+enum { INTERVAL_MS = 100 }; /* as of the sampler that is told nothing */
 
 static bool says_nothing(const struct rk_session_options *opt)
 {
@@ -263,6 +264,8 @@ int rk_plan_request(const struct rk_session_options *opt, struct rk_request *ret
 		return rc;
 	if (ret->preset)
 		from_preset(opt, ret, notes);
+	if (!ret->interval_ms)
+		ret->interval_ms = INTERVAL_MS;
 	ret->counters = counters_of(opt, ret->preset, notes);
 	if (!ret->counters)
 		return rk_fail_nomem(err);

@@ -1,7 +1,9 @@
 /* plan_text.c - a plan to read, to paste, or as JSON. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/json_out.h"
+#include "rockit/monitor.h"
 #include "session/plan.h"
 
 static bool steers(char c)
@@ -129,6 +131,21 @@ static void put_renamed(struct rk_bytes *out, const struct rk_counter_plan *c)
 	}
 }
 
+static void put_monitor(struct rk_bytes *out, const struct rk_plan *p)
+{
+	const char *separator = "# sampled meanwhile: ";
+
+	if (!p->want.monitors)
+		return;
+	for (unsigned i = 0; rk_monitor_word(i); i++) {
+		if (!(p->want.monitors >> i & 1))
+			continue;
+		rk_bytes_printf(out, "%s%s", separator, rk_monitor_word(i));
+		separator = ", ";
+	}
+	rk_bytes_printf(out, " every %" PRIu64 " ms\n", p->want.interval_ms);
+}
+
 int rk_plan_text(const struct rk_plan *p, struct rk_bytes *out)
 {
 	rk_bytes_printf(out, "# %s", p->tool->name);
@@ -144,6 +161,7 @@ int rk_plan_text(const struct rk_plan *p, struct rk_bytes *out)
 			p->npasses == 1 ? "" : "s");
 	put_plain(out, p->dir);
 	rk_bytes_put_u8(out, '\n');
+	put_monitor(out, p);
 	put_names(out, "# variables taken away:", &p->unset);
 	if (!p->tool->one_run) /* else it takes no counters from us */
 		put_renamed(out, p->counters);
@@ -176,6 +194,22 @@ static void pass_json(struct rk_json_out *j, const struct rk_plan_pass *pass)
 	rk_json_close(j);
 }
 
+static void monitor_json(struct rk_json_out *j, const struct rk_plan *p)
+{
+	if (!p->want.monitors) {
+		rk_json_null(j, "monitor");
+		return;
+	}
+	rk_json_object_flat(j, "monitor");
+	rk_json_array_flat(j, "metrics");
+	for (unsigned i = 0; rk_monitor_word(i); i++)
+		if (p->want.monitors >> i & 1)
+			rk_json_text(j, NULL, rk_monitor_word(i));
+	rk_json_close(j);
+	rk_json_uint(j, "interval_ms", p->want.interval_ms);
+	rk_json_close(j);
+}
+
 int rk_plan_json(const struct rk_plan *p, struct rk_bytes *out)
 {
 	struct rk_json_out j;
@@ -191,6 +225,7 @@ int rk_plan_json(const struct rk_plan *p, struct rk_bytes *out)
 	for (size_t i = 0; i < p->npasses; i++)
 		pass_json(&j, &p->passes[i]);
 	rk_json_close(&j);
+	monitor_json(&j, p);
 	rk_json_list(&j, "unset", &p->unset);
 	rk_json_list(&j, "notes", &p->notes);
 	rk_json_list(&j, "hazards", &p->hazards);

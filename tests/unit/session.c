@@ -311,6 +311,30 @@ TEST(a_gpu_without_a_target_is_a_gpu)
 	place_close(&p);
 }
 
+TEST(a_plan_says_what_is_sampled_and_how_often)
+{
+	char *argv[] = { "true", NULL }, *text;
+	struct rk_session_options opt;
+	struct place p;
+
+	place_open(&p);
+	opt = options(&p, argv);
+	text = plan_of(&opt);
+	CHECK(strstr(text, "sampled") == NULL);
+	rk_text_free(text);
+	opt.monitor = "power,vram";
+	text = plan_of(&opt);
+	CHECK(strstr(text, "# sampled meanwhile: power, vram every 100 ms\n") != NULL);
+	rk_text_free(text);
+	opt.monitor = NULL;
+	opt.context = "{\"tools\": [{\"name\": \"gpu_info_power_profiler\", "
+		      "\"env_vars\": {\"POWER_SAMPLING_RATE\": \"0.25\"}}]}";
+	text = plan_of(&opt);
+	CHECK(strstr(text, "# sampled meanwhile: power every 250 ms\n") != NULL);
+	rk_text_free(text);
+	place_close(&p);
+}
+
 TEST(counters_that_a_tool_does_not_take_need_no_other_name)
 {
 	char *argv[] = { "true", NULL }, *text;
