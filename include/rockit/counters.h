@@ -101,7 +101,8 @@ int rk_counters_check(const char *arch, const char *const *names, size_t n,
 
 /*
  * The counters of a target whose name holds one of the `n` words, or whose description has a word
- * that begins so, whatever the case; without words, all. *ret_count: how many.
+ * that begins so, whatever the case; of a word "@category" its counters; without words, all.
+ * *ret_count: how many.
  */
 int rk_counters_render(const char *arch, const char *const *words, size_t n,
 		       enum rk_report_format format, char **ret_text, size_t *ret_len,

@@ -178,7 +178,9 @@ const struct rk_command cmd_counters = {
 	.usage = "[WORD... | --check NAME... | --plan SET]",
 	.options = options,
 	.light = true,
+	.more = RK_COUNTER_WORDS_HELP,
 	.examples = "  rockit counters --arch gfx942 lds     counters about LDS\n"
+		    "  rockit counters --arch gfx942 @cache  counters of a category\n"
 		    "  rockit counters --arch gfx942 --check L2CacheHit SQ_WAVES\n"
 		    "  rockit counters --arch gfx90a --plan memory_bound\n"
 		    "  rockit counters --plan @cache,@stalls,SQ_WAVES --format json\n"

@@ -310,6 +310,7 @@ const struct rk_command cmd_run = {
 	.usage = "-- CMD ARGS",
 	.options = options,
 	.program = true,
+	.more = RK_COUNTER_WORDS_HELP,
 	.examples = "  rockit run -- ./app\n"
 		    "  rockit run -p memory -- python infer.py\n"
 		    "  rockit run -p full --kernel-regex gemm --then metrics -- ./app\n"

@@ -21,6 +21,7 @@ struct rk_command {
 	bool light;                   /* reads no traces: takes no --threads and no --tmpdir */
 	bool program;                 /* the first operand begins a command line that is not ours */
 	enum rk_operands operands;
+	const char *more;     /* what the help says behind the options: whole lines, or NULL */
 	const char *examples; /* whole lines, or NULL */
 	/* The i-th operand that completion offers, NULL past the end; may be NULL itself. */
 	const char *(*word)(size_t i);

@@ -46,6 +46,8 @@ void rk_command_help(const struct rk_command *cmd)
 		rk_group_help(cmd);
 	else
 		rk_options_help(cmd);
+	if (cmd->more)
+		printf("\n%s", cmd->more);
 	if (cmd->examples)
 		printf("\nexamples:\n%s", cmd->examples);
 }

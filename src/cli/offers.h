@@ -10,6 +10,13 @@ extern const char *const rk_offer_libraries[]; /* run --library-trace */
 extern const char *const rk_offer_counters[];  /* run -c, counters --plan: sets and @categories */
 extern const char *const rk_offer_groups[];    /* metrics --group */
 
+/* rk_offer_counters for people who ask for help. */
+#define RK_COUNTER_WORDS_HELP                                                                   \
+	"categories:  @instructions @waves @memory @cache @compute_unit @lds @stalls @limits\n" \
+	"             @resources; 'rockit counters @cache' lists one\n"                         \
+	"sets:        compute_bound memory_bound communication_bound full_profile\n"            \
+	"             instruction_mix\n"
+
 /* The i-th thing that monitors sample, NULL past the end. */
 const char *rk_sensor_word(size_t i);
 

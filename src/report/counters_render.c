@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "report/counters_parts.h"
 
-enum { TEXT_MAX_BYTES = 16 << 20 };
+enum { TEXT_MAX_BYTES = 16 << 20, SPEC_MAX_BYTES = 1 << 16 };
 
 const char *rk_counter_status_word(enum rk_counter_status s)
 {
@@ -42,6 +42,33 @@ static bool holds(const char *text, const char *word, bool whole)
 	return word[0] == '\0';
 }
 
+/* Those of the "@category" words, planned as for -c; *ret is NULL where there is no such word. */
+static int of_categories(const char *arch, const char *const *words, size_t n,
+			 struct rk_counter_plan **ret, struct rk_error *err)
+{
+	struct rk_bytes spec;
+	int rc = 0;
+
+	rk_bytes_init(&spec, SPEC_MAX_BYTES);
+	for (size_t i = 0; i < n; i++)
+		if (words[i][0] == '@')
+			rk_bytes_printf(&spec, "%s%s", spec.len ? "," : "", words[i]);
+	if (spec.bad || spec.len)
+		rc = rk_bytes_str(&spec) ? rk_counters_plan(arch, rk_bytes_str(&spec), ret, err) :
+					   rk_fail_nomem(err);
+	rk_bytes_release(&spec);
+	return rc;
+}
+
+static bool planned(const struct rk_counter_plan *p, const char *name)
+{
+	for (size_t i = 0; p && i < p->npasses; i++)
+		for (size_t k = 0; k < p->passes[i].n; k++)
+			if (!strcmp(p->passes[i].counters[k], name))
+				return true;
+	return false;
+}
+
 static bool wanted(const struct rk_counter *c, const char *const *words, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -58,8 +85,10 @@ int rk_counters_render(const char *arch, const char *const *words, size_t n,
 		rk_counters_text, rk_counters_json, rk_counters_csv
 	};
 	struct rk_counters_shown shown = { .arch = rk_counters_arch_find(arch) };
+	struct rk_counter_plan *named = NULL;
 	const struct rk_counter *c;
 	struct rk_bytes out;
+	int rc;
 
 	if (!arch || !rk_texts_there(words, n) || !ret_text)
 		return rk_misuse(__func__, err);
@@ -67,12 +96,16 @@ int rk_counters_render(const char *arch, const char *const *words, size_t n,
 		return RK_E_USAGE;
 	if (!shown.arch)
 		return rk_fail(err, RK_E_USAGE, "unknown target '%s'", arch);
+	rc = of_categories(arch, words, n, &named, err);
+	if (rc < 0)
+		return rc;
 	shown.counters = rk_calloc(rk_counters_count(arch) + 1, sizeof(struct rk_counter *));
+	for (size_t i = 0; shown.counters && (c = rk_counters_at(arch, i)) != NULL; i++)
+		if (wanted(c, words, n) || planned(named, c->name))
+			shown.counters[shown.n++] = c;
+	rk_counter_plan_free(named);
 	if (!shown.counters)
 		return rk_fail_nomem(err);
-	for (size_t i = 0; (c = rk_counters_at(arch, i)) != NULL; i++)
-		if (wanted(c, words, n))
-			shown.counters[shown.n++] = c;
 	if (ret_count)
 		*ret_count = shown.n;
 	rk_bytes_init(&out, TEXT_MAX_BYTES);

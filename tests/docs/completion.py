@@ -163,6 +163,9 @@ class Completion(unittest.TestCase):
         sets |= {"@" + line.split()[0] for line in lines if line and line[0] != "#"}
         self.assertEqual(set(offered("run", "-c")), sets)
         self.assertEqual(set(offered("counters", "--plan")), sets)
+        for verb in ("run", "counters"):
+            told = re.search(r"^categories:(.*?);.*?^sets:(.*?)\n\n", out(ROCKIT, verb, "--help"), re.M | re.S)
+            self.assertEqual(set(" ".join(told.groups()).split()), sets)
         groups = re.findall(r'"group":\s*"(\w+)"',
                             "".join(p.read_text() for p in (ROOT / "data/metrics").glob("*.json")))
         self.assertEqual(set(offered("metrics", "--group")), set(groups))
