@@ -131,11 +131,13 @@ const char *rk_run_stats_of(const struct rk_run *run)
 	if (rk_run_tables(run) != RK_TABLE_BIT(RK_STATS))
 		return NULL;
 	for (size_t i = 0; i < run->nfound; i++) {
+		const char *its = run->found[i].stats_of;
+
 		if (!run->found[i].used)
 			continue;
-		if (of && strcmp(of, run->found[i].stats_of))
+		if (!its || (of && strcmp(of, its)))
 			return NULL;
-		of = run->found[i].stats_of;
+		of = its;
 	}
 	/* to the outside, statistics of markers and of allocations are of calls */
 	if (of && (!strcmp(of, "marker") || !strcmp(of, "memory")))

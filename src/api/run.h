@@ -47,6 +47,8 @@ struct rk_found {
 	bool unreadable;        /* of a format that is known, and damaged */
 	bool damaged;           /* the same, but seen only when its rows were read */
 	bool made_here;         /* a trace that rockit wrote, found in a directory */
+	bool in_dir;            /* nobody named this very file */
+	int table_here;         /* in a directory, a table as `convert` writes it there; -1: not */
 	struct rk_reader *kept; /* a pipe: cannot be opened again */
 	/* of its counters, once rk_run_counter_names has looked: */
 	uint32_t *counters, *keys; /* names as recorded, and what they are joined under */

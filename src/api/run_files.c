@@ -25,7 +25,7 @@ static struct rk_found *new_found(struct rk_run *run, struct rk_error *err)
 		run->cap_found = cap;
 	}
 	found = &run->found[run->nfound++];
-	*found = (struct rk_found){ .pass = -1, .rank = -1, .pid = -1 };
+	*found = (struct rk_found){ .pass = -1, .rank = -1, .pid = -1, .table_here = -1 };
 	return found;
 }
 
@@ -48,6 +48,21 @@ static bool made_here(const char *path)
 
 	rk_file_close(f);
 	return ret;
+}
+
+/* api.parquet and its like: the table of what is in this folder and below. */
+static int table_here(const struct rk_found *f)
+{
+	const char *name = rk_base_name(f->path);
+
+	for (int t = 0; !strcmp(f->ops->name, "parquet") && t < RK_NTABLES; t++) {
+		size_t len = strlen(rk_table_name((enum rk_table)t));
+
+		if (!strncmp(name, rk_table_name((enum rk_table)t), len) &&
+		    !strcmp(name + len, ".parquet"))
+			return t;
+	}
+	return -1;
 }
 
 /* Tables and databases are never empty. */
@@ -90,6 +105,8 @@ static int look_at(struct rk_run *run, const char *path, bool must, struct rk_er
 	f->ops = r->ops;
 	f->tables = r->tables;
 	f->stats_of = r->stats_of;
+	f->in_dir = !must;
+	f->table_here = must ? -1 : table_here(f);
 	f->made_here = !must && !read_once(path) && made_here(path);
 	if (read_once(path))
 		f->kept = r;

@@ -56,6 +56,12 @@ static enum rk_rank_of_source source_of(const struct rk_found *f, enum rk_table 
 	return RK_SOURCE_TRACE;
 }
 
+/* Of a Parquet only its rows tell what they are about. */
+static bool is_about(const struct rk_found *f, const char *word)
+{
+	return f->stats_of && !strcmp(f->stats_of, word);
+}
+
 /* Statistics stand for rows of the table they describe; of domains for every table. */
 static uint32_t described(const struct rk_found *f)
 {
@@ -71,7 +77,7 @@ static uint32_t described(const struct rk_found *f)
 	};
 
 	for (size_t i = 0; i < sizeof(what) / sizeof(what[0]); i++)
-		if (!strcmp(f->stats_of, what[i].of))
+		if (is_about(f, what[i].of))
 			return what[i].tables;
 	return UINT32_MAX & ~RK_TABLE_BIT(RK_STATS);
 }
@@ -90,6 +96,14 @@ static bool lies_near(const struct rk_found *a, const struct rk_found *b)
 	return !strncmp(a->path, b->path, na < nb ? na : nb);
 }
 
+/* Whether `o` is the table that was written of f's folder. Asked for each pair of files. */
+static bool is_table_of(const struct rk_found *o, const struct rk_found *f, enum rk_table t)
+{
+	return o->table_here == (int)t && f->in_dir && f->table_here < 0 &&
+	       source_of(f, t) != RK_SOURCE_PARQUET &&
+	       !strncmp(o->path, f->path, (size_t)(rk_base_name(o->path) - o->path));
+}
+
 /*
  * Whether `o` makes f's rows of table t superfluous. A trace that rockit wrote into the folder, under
  * whatever name, was made from what is there.
@@ -100,6 +114,8 @@ static bool replaces(const struct rk_found *o, const struct rk_found *f, enum rk
 		return false;
 	if (f->made_here && !o->made_here && lies_near(o, f))
 		return o->tables & RK_TABLE_BIT(t);
+	if (is_table_of(o, f, t))
+		return true;
 	if (!same_process(o, f))
 		return false;
 	if (t == RK_STATS && !(o->tables & RK_TABLE_BIT(RK_STATS)))
@@ -118,7 +134,7 @@ static const char *better_source(const struct rk_run *run, const struct rk_found
 				 enum rk_table t)
 {
 	const struct rk_found *best = NULL;
-	enum rk_table of = t == RK_STATS && !strcmp(f->stats_of, "kernel") ? RK_KERNELS : t;
+	enum rk_table of = t == RK_STATS && is_about(f, "kernel") ? RK_KERNELS : t;
 
 	for (size_t i = 0; i < run->nfound; i++) {
 		const struct rk_found *o = &run->found[i];

@@ -3,3 +3,8 @@
 "$ROCKIT" report -q --format json fix/kernel_stats.csv | grep -E 'kernel_rows|stats_of|gemm|fill'
 "$ROCKIT" report --format json fix/domain_stats.csv | grep -E 'kernel_rows|stats_of|HIP_API'
 "$ROCKIT" report --format csv fix/domain_stats.csv
+# as Parquet only the rows know what they are about
+mkdir both && cp fix/kernel_stats.csv fix/domain_stats.csv both/
+"$ROCKIT" convert -q both -o both/
+"$ROCKIT" report -q both/stats.parquet
+"$ROCKIT" report -q both
