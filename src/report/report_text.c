@@ -155,7 +155,7 @@ static void put_totals(struct page *p, enum rk_section which, const struct rk_re
 	rk_put_grouped(p->out, s->nrows);
 	rk_bytes_printf(p->out, " %s%s", p->r->by ? "group" : "name", s->nrows == 1 ? "" : "s");
 	if (s->total_ns) {
-		rk_bytes_puts(p->out, which == RK_SECTION_KERNELS ? ", GPU busy " : ", ");
+		rk_bytes_puts(p->out, which == RK_SECTION_KERNELS ? ", kernel time " : ", ");
 		rk_put_duration(p->out, (double)s->total_ns);
 	}
 	if (which == RK_SECTION_KERNELS && p->r->timed) {

@@ -177,7 +177,7 @@ TEST(report_as_text_is_aligned_and_safe)
 		text_of(put_text, &r),
 		"a.csv, 1 not used (rocprofv3-csv)\n"
 		"\n"
-		"Kernels: 1,206 calls of 4 names, GPU busy 4.000 ms in a span of 9.000 ms\n"
+		"Kernels: 1,206 calls of 4 names, kernel time 4.000 ms in a span of 9.000 ms\n"
 		" Time%                Total  Calls      Mean    Median       Min       Max  Name\n"
 		" 75.00 ##########  3.000 ms  1,200  2.500 us  2.400 us  1.000 us  9.999 us  "
 		"void gemm<float>(int)\n"
