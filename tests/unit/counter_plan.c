@@ -89,7 +89,8 @@ TEST(memory_bound_is_renamed_for_gfx942)
 		"TCC_HIT_sum TCC_MISS_sum TCP_TCC_READ_REQ_sum TCP_TCC_WRITE_REQ_sum "
 		"TCP_TCC_ATOMIC_WITH_RET_REQ_sum TCP_TCC_ATOMIC_WITHOUT_RET_REQ_sum "
 		"TCC_EA0_RDREQ_32B_sum TCC_EA0_WRREQ_64B_sum SQ_INSTS_SMEM SQ_LDS_BANK_CONFLICT | "
-		"TCC_EA0_RDREQ_LEVEL_sum TCC_EA0_WRREQ_LEVEL_sum");
+		"TCC_EA0_RDREQ_LEVEL_sum TCC_EA0_WRREQ_LEVEL_sum TCC_EA0_RDREQ_sum "
+		"TCC_EA0_WRREQ_sum TCP_TOTAL_CACHE_ACCESSES_sum");
 	CHECK_STR(joined(check_of(p, "L2CacheHit")->use), "TCC_HIT_sum TCC_MISS_sum");
 	CHECK(check_of(p, "L2CacheHit")->status == RK_COUNTER_RENAMED);
 	rk_counter_plan_free(p);
@@ -103,7 +104,8 @@ TEST(memory_bound_keeps_its_names_on_gfx90a)
 		  "L2CacheHit TCC_HIT_sum TCC_MISS_sum TCP_TCC_READ_REQ_sum TCP_TCC_WRITE_REQ_sum "
 		  "TCP_TCC_ATOMIC_WITH_RET_REQ_sum TCP_TCC_ATOMIC_WITHOUT_RET_REQ_sum "
 		  "TCC_EA_RDREQ_32B_sum TCC_EA_WRREQ_64B_sum SQ_INSTS_SMEM SQ_LDS_BANK_CONFLICT | "
-		  "TCC_EA_RDREQ_LEVEL_sum TCC_EA_WRREQ_LEVEL_sum");
+		  "TCC_EA_RDREQ_LEVEL_sum TCC_EA_WRREQ_LEVEL_sum TCC_EA_RDREQ_sum "
+		  "TCC_EA_WRREQ_sum TCP_TOTAL_CACHE_ACCESSES_sum");
 	for (size_t i = 0; i < p->nchecks; i++)
 		CHECK(p->checks[i].status == RK_COUNTER_OK);
 	rk_counter_plan_free(p);
@@ -261,6 +263,27 @@ TEST(every_category_has_counters_on_every_target)
 			rk_counter_plan_free(p);
 		}
 	}
+}
+
+/* Everything that the metric of that name is made of. */
+TEST(sets_about_caches_have_what_a_hit_rate_of_l1_needs)
+{
+	static const char *const archs[] = { "gfx908", "gfx90a", "gfx942", "gfx950" };
+	static const char *const sets[] = { "memory_bound", "@cache" };
+	static const char *const needed[] = { "TCP_TOTAL_CACHE_ACCESSES_sum",
+					      "TCP_TCC_READ_REQ_sum", "TCP_TCC_WRITE_REQ_sum",
+					      "TCP_TCC_ATOMIC_WITH_RET_REQ_sum",
+					      "TCP_TCC_ATOMIC_WITHOUT_RET_REQ_sum" };
+
+	for (size_t a = 0; a < sizeof(archs) / sizeof(archs[0]); a++)
+		for (size_t s = 0; s < sizeof(sets) / sizeof(sets[0]); s++) {
+			struct rk_counter_plan *p = plan_of(archs[a], sets[s]);
+
+			CHECK_U64(p->npasses, 2);
+			for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
+				CHECK(times_planned(p, needed[i]) == 1);
+			rk_counter_plan_free(p);
+		}
 }
 
 TEST(what_keeps_waves_away_costs_no_run_beside_the_limits)
