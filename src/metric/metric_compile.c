@@ -11,6 +11,8 @@
 
 /* Each level of brackets may hold a sum, a product in it, and a sign or a function in that. */
 enum { DEPTH_MAX = 4 * RK_EXPR_DEPTH_MAX };
+/* Second choices in an expression: terms of terms of them would be tried exponentially often. */
+enum { CHOICES_MAX = 256 };
 
 /* A term whose expression is being compiled, and the one that it stands in. */
 struct active {
@@ -34,7 +36,7 @@ struct compiler {
 	size_t nchain, chain_cap;
 	const struct active *active;
 	struct done *done;
-	int depth;
+	int depth, choices;
 };
 
 /* `inside`: in a reduce or a select, where names are vectors. */
@@ -184,6 +186,25 @@ static int accumulate(struct compiler *c, const struct rk_expr *e, bool inside,
 	return rk_value_binary(&c->m, RK_STEP_MUL, ret, &quarter, ret);
 }
 
+/* What the first one left in the program is dead: no result needs it. */
+static int choose(struct compiler *c, const struct rk_expr *e, bool inside, struct rk_value *ret)
+{
+	size_t bottom = c->nchain;
+	struct rk_error why;
+	int rc = compile(c, e->a, inside, ret);
+
+	if (rc != RK_E_UNSUPPORTED || c->choices == CHOICES_MAX)
+		return rc;
+	c->choices++;
+	c->nchain = bottom;
+	why = *c->m.err;
+	*c->m.err = (struct rk_error){ 0 };
+	rc = compile(c, e->b, inside, ret);
+	if (rc == RK_E_UNSUPPORTED)
+		*c->m.err = why; /* what is wanted first is what to collect */
+	return rc;
+}
+
 /* Everything but the operations on two values. */
 static int operand(struct compiler *c, const struct rk_expr *e, bool inside, struct rk_value *ret)
 {
@@ -200,6 +221,8 @@ static int operand(struct compiler *c, const struct rk_expr *e, bool inside, str
 		return named(c, e->name, RK_USE_LEVEL, -1, inside, ret);
 	case RK_EXPR_ACCUMULATE:
 		return accumulate(c, e, inside, ret);
+	case RK_EXPR_OR:
+		return choose(c, e, inside, ret);
 	case RK_EXPR_MAX0:
 		rc = compile(c, e->a, inside, &v);
 		return rc < 0 ? rc : rk_value_max0(&c->m, &v, ret);

@@ -210,6 +210,12 @@ static int max_of(struct parser *p, struct rk_expr *e)
 	return two(p, e);
 }
 
+static int or_of(struct parser *p, struct rk_expr *e)
+{
+	e->op = RK_EXPR_OR;
+	return two(p, e);
+}
+
 static int level(struct parser *p, struct rk_expr *e)
 {
 	int rc = copy_name(p, e);
@@ -323,13 +329,10 @@ static const struct function {
 	const char *name;
 	int (*parse)(struct parser *p, struct rk_expr *e);
 } functions[] = {
-	{ "MAX0", max0 },
-	{ "min", min_of },
-	{ "max", max_of },
-	{ "LVL", level },
-	{ "reduce", reduce },
-	{ "select", select_of },
-	{ "accumulate", accumulate },
+	{ "MAX0", max0 },        { "min", min_of },
+	{ "max", max_of },       { "or", or_of },
+	{ "LVL", level },        { "reduce", reduce },
+	{ "select", select_of }, { "accumulate", accumulate },
 };
 
 /* `name` has been read, and "(" is the current word; `at` is where the name stood. */
@@ -347,8 +350,8 @@ static int call(struct parser *p, struct rk_expr *e, size_t at)
 		return expect(p, ')');
 	}
 	return rk_fail(p->err, RK_E_FORMAT,
-		       "column %zu: unknown function '%.48s' (known: MAX0, min, max, LVL, reduce, "
-		       "select, accumulate)",
+		       "column %zu: unknown function '%.48s' (known: MAX0, min, max, or, LVL, "
+		       "reduce, select, accumulate)",
 		       at + 1, e->name);
 }
 

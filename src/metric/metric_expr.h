@@ -6,14 +6,15 @@
  *   expr   := term { ("+"|"-") term }
  *   term   := factor { ("*"|"/") factor }
  *   factor := NUMBER | NAME [ "[" INTEGER "]" ] | "-" factor | "(" expr ")"
- *           | "MAX0" "(" expr ")" | ("min"|"max") "(" expr "," expr ")" | "LVL" "(" NAME ")"
+ *           | "MAX0" "(" expr ")" | ("min"|"max"|"or") "(" expr "," expr ")" | "LVL" "(" NAME ")"
  *           | "reduce" "(" expr "," OP [ "," "[" DIM { "," DIM } "]" ] ")"
  *           | "select" "(" expr "," "[" DIM "=" "[" SEL { "," SEL } "]" { "," ... } "]" ")"
  *           | "accumulate" "(" NAME "," ("NONE"|"LOW_RES"|"HIGH_RES") ")"
  *
  * NUMBER is a decimal with fraction and exponent. NAME is [A-Za-z_][A-Za-z0-9_.]*. "// ..." and
  * white space are skipped. OP is sum, min, max or avr. SEL is an index or a range "a:b". Words of
- * functions are names where no "(" follows.
+ * functions are names where no "(" follows. or(a, b) is a wherever all of its names are known, and b
+ * elsewhere: what was recorded decides, not the values.
  */
 #ifndef RK_METRIC_EXPR_H
 #define RK_METRIC_EXPR_H
@@ -38,6 +39,7 @@ enum rk_expr_op {
 	RK_EXPR_REDUCE,     /* `reduce` over `dims`, 0: all */
 	RK_EXPR_SELECT,     /* of `a`, those with the indices in `picks`, in every dim of them */
 	RK_EXPR_ACCUMULATE, /* of `name`, by `reduce` */
+	RK_EXPR_OR,         /* `a`, or `b` where a name in `a` is missing */
 };
 
 enum rk_expr_dim {

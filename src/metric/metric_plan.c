@@ -11,7 +11,7 @@
 
 static const char *const normals[] = {
 	[RK_PER_KERNEL] = "1",
-	[RK_PER_WAVE] = "SQ_WAVES",
+	[RK_PER_WAVE] = "waves",
 	[RK_PER_CYCLE] = "G",
 	[RK_PER_SECOND] = "T/1e9",
 };

@@ -11,9 +11,9 @@
 #include "base/num.h"
 #include "tap.h"
 
-static const char *const op_names[] = { "num",    "name",   "+",         "-",    "*",
-					"/",      "min",    "max",       "MAX0", "LVL",
-					"reduce", "select", "accumulate" };
+static const char *const op_names[] = { "num",    "name",   "+",          "-",    "*",
+					"/",      "min",    "max",        "MAX0", "LVL",
+					"reduce", "select", "accumulate", "or" };
 static const char *const how_names[] = { "sum", "min", "max", "avr", "NONE", "LOW", "HIGH" };
 
 /* (op a b), so that a test sees the tree; the recursion is that of the tests' own texts. */
@@ -159,6 +159,7 @@ TEST(functions_take_what_they_take)
 	tree_is("MAX0(a-b)", "(MAX0 (- a b))");
 	tree_is("min(a,max(b,c+1))", "(min a (max b (+ c 1)))");
 	tree_is("LVL(SQ_LEVEL_WAVES)/G", "(/ (LVL SQ_LEVEL_WAVES) G)");
+	tree_is("1+or(a*b, or(c, d))", "(+ 1 (or (* a b) (or c d)))");
 	tree_is("accumulate(SQ_IFETCH_LEVEL,HIGH_RES)", "(accumulate HIGH SQ_IFETCH_LEVEL)");
 	tree_is("accumulate(X, LOW_RES) + accumulate(X,NONE)",
 		"(+ (accumulate LOW X) (accumulate NONE X))");
@@ -220,8 +221,9 @@ TEST(unknown_words_are_told_with_the_known_ones)
 	      "column 15: unknown dimension 'XCC' (known: DIMENSION_XCC, DIMENSION_AID, "
 	      "DIMENSION_SHADER_ENGINE, DIMENSION_AGENT, DIMENSION_SHADER_ARRAY, DIMENSION_WGP, "
 	      "DIMENSION_INSTANCE)");
-	fails("avg(a,b)", "column 1: unknown function 'avg' (known: MAX0, min, max, LVL, reduce, "
-			  "select, accumulate)");
+	fails("or(a)", "column 5: expected ',', found ')'");
+	fails("avg(a,b)", "column 1: unknown function 'avg' (known: MAX0, min, max, or, LVL, "
+			  "reduce, select, accumulate)");
 }
 
 TEST(selections_are_read_to_the_bracket)

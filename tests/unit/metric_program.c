@@ -242,6 +242,39 @@ TEST(terms_stand_for_their_expressions)
 	teardown(&f);
 }
 
+TEST(a_second_choice_counts_where_the_first_was_not_recorded)
+{
+	gives("or(a,b)", 1);
+	gives("or(SQ_X,b)", 2);
+	gives("or(a*(b+SQ_X),c)+d", 7); /* what was begun in vain leaves nothing behind */
+	gives("h-or(SQ_X,or(SQ_Y,b))-a", 5);
+	gives("reduce(or(SQ_X,X),max)", 16);
+	gives("or(a-a,b)", 0);
+	gives("or(a/(b-b),c)", (double)NAN); /* values do not decide */
+	refused("or(SQ_X,SQ_Y)", "SQ_X was not collected");
+	refused("or(SQ_X,a)+SQ_Z", "SQ_Z was not collected");
+}
+
+/* 2^70 ways, if each were gone. */
+TEST(choices_of_choices_are_not_tried_for_ever)
+{
+	static char names[NTERMS][8];
+	struct fixture f;
+	unsigned r = 0;
+
+	setup(&f);
+	for (size_t i = 0; i < 70; i++) {
+		char text[40];
+
+		snprintf(names[i], sizeof(names[i]), "t%zu", i);
+		snprintf(text, sizeof(text), i ? "or(t%zu,t%zu)" : "SQ_X", i - 1, i - 1);
+		add_term(&f, names[i], text);
+	}
+	CHECK_I64(add(&f, "t69", &r), RK_E_UNSUPPORTED);
+	CHECK(f.look_ups < 2000);
+	teardown(&f);
+}
+
 TEST(terms_that_lead_back_to_themselves_are_refused)
 {
 	struct fixture f;
