@@ -127,6 +127,8 @@ static const char *unknown_name(const struct rk_metric_set *s, const struct rk_e
 		return is_given(e->name) || is_counter(arch, e->name) ? NULL : e->name;
 	}
 	why = unknown_name(s, e->a, arch);
+	if (e->op == RK_EXPR_OR)
+		return why && unknown_name(s, e->b, arch) ? why : NULL;
 	return why ? why : unknown_name(s, e->b, arch);
 }
 
@@ -154,6 +156,32 @@ TEST(every_shipped_formula_has_its_counters_on_some_target)
 			CHECK_STR(missing, NULL);
 		}
 	}
+	rk_metric_set_free(s);
+}
+
+/* Names in second choices, which no formula misses when they are misspelt. */
+TEST(second_choices_are_counters_of_some_target)
+{
+	struct rk_metric_set *s = shipped();
+	size_t n = 0;
+
+	for (size_t i = 0; s && i < s->ndefs + s->nterms; i++) {
+		const struct rk_metric_case *c = i < s->ndefs ? s->defs[i].expr :
+								s->terms[i - s->ndefs].expr;
+
+		for (; c; c = c->next) {
+			const struct rk_expr *e = c->expr;
+
+			for (; e; e = e->op == RK_EXPR_OR ? e->b : e->a)
+				if (e->op == RK_EXPR_OR && ++n)
+					CHECK_STR(unknown_name(s, e->b,
+							       strncmp(c->target, "gfx1", 4) ?
+								       "gfx90a" :
+								       "gfx1100"),
+						  NULL);
+		}
+	}
+	CHECK(n > 20);
 	rk_metric_set_free(s);
 }
 
