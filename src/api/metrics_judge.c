@@ -87,6 +87,16 @@ static void fill_rates(const struct rk_metric_roof *r, const struct rk_roof_kern
 	}
 }
 
+/* FETCH_SIZE without WRITE_SIZE, as it is often recorded. */
+static void fill_side(const struct rk_metric_kernel *k, struct rk_verdict_facts *f)
+{
+	double reads = percent_of_peak(k, "fabric_read_bw");
+	double writes = percent_of_peak(k, "fabric_write_bw");
+
+	f->side = isnan(reads) ? "writes" : "reads";
+	f->side_pct = !isnan(f->level_pct[RK_LEVEL_HBM]) ? NAN : isnan(reads) ? writes : reads;
+}
+
 /* Of reads and of writes, those that are not too few to matter. */
 static double remote_share(const struct rk_metric_kernel *k)
 {
@@ -164,6 +174,7 @@ void rk_metric_judge(const struct rk_metric_work *w, const struct rk_metric_roof
 
 	fill_roof(g, (double)times->total_ns, &roof);
 	fill_rates(r, &roof, k, &f);
+	fill_side(k, &f);
 	fill_links(k, &f);
 	fill_waits(k, &f);
 	rk_roof_place(r->ceilings, r->n, &roof, &k->roof);

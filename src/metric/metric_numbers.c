@@ -11,6 +11,7 @@ static const struct entry {
 } entries[] = {
 #define AT(f) offsetof(struct rk_verdict_facts, f)
 	{ "hbm_pct", "%", AT(level_pct[RK_LEVEL_HBM]), RK_ABOUT_MEMORY },
+	{ "hbm_side_pct", "%", AT(side_pct), RK_ABOUT_MEMORY },
 	{ "dep_wait_pct", "%", AT(dep_wait_pct), RK_ABOUT_WAITS },
 	{ "mean_ns", "ns", AT(mean_ns), RK_ABOUT_TIME },
 	{ "occupancy_pct", "%", AT(occupancy_pct), RK_ABOUT_WAITS },

@@ -164,6 +164,16 @@ static bool memory_limits(struct trial *t)
 	return says(t, memory_names[t->level]);
 }
 
+/* What comes on top can only add to it. */
+static bool one_side_limits(struct trial *t)
+{
+	if (!leads(t, t->f.side_pct, t->comp))
+		return false;
+	say(t, "its %s alone take HBM to %s %% of peak, %s", t->f.side, put(t->f.side_pct).text,
+	    put_compute(t, "").text);
+	return says(t, memory_names[RK_LEVEL_HBM]);
+}
+
 static bool says_compute(struct trial *t)
 {
 	return says(t, t->matrix ? "compute:mfma" : "compute:valu");
@@ -278,7 +288,10 @@ static bool nothing_known(struct trial *t)
 {
 	if (!isnan(t->mem) || !isnan(t->comp) || !isnan(t->f.dep_wait_pct))
 		return false;
-	if (t->f.counters || t->f.others)
+	if (!isnan(t->f.side_pct))
+		say(t, "its %s alone take HBM to %s %% of peak, and nothing else was collected",
+		    t->f.side, put(t->f.side_pct).text);
+	else if (t->f.counters || t->f.others)
 		say(t, "the counters that were collected do not tell what limits it%s",
 		    put_hint(t));
 	else
@@ -311,6 +324,7 @@ static const struct rule {
 	{ communicates, 0, false, RK_ABOUT_LINKS },
 	{ is_balanced, 0, false, RK_ABOUT_MEMORY },
 	{ memory_limits, NEEDS_COMPUTE | NEEDS_MEMORY, false, RK_ABOUT_MEMORY },
+	{ one_side_limits, NEEDS_COMPUTE | NEEDS_MEMORY, false, RK_ABOUT_MEMORY },
 	{ compute_limits, NEEDS_MEMORY, false, RK_ABOUT_COMPUTE },
 	{ launch_limits, NEEDS_COMPUTE | NEEDS_MEMORY, false, RK_ABOUT_TIME },
 	{ latency_limits, NEEDS_COMPUTE | NEEDS_MEMORY, false, RK_ABOUT_WAITS },
@@ -389,6 +403,7 @@ static void prepare(struct trial *t)
 	f->name = f->name ? f->name : "";
 	f->arch = f->arch ? f->arch : "";
 	f->flop_pipe = f->flop_pipe ? f->flop_pipe : "";
+	f->side = f->side ? f->side : "";
 	rk_verdict_facts_clean(f);
 	find_memory(t);
 	find_compute(t);

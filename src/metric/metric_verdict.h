@@ -23,6 +23,8 @@ struct rk_verdict_facts {
 	uint64_t calls;
 	double mean_ns, median_ns;
 	double level_pct[RK_NLEVELS]; /* bandwidth of each level */
+	double side_pct;              /* of HBM, where only reads or only writes are known, and */
+	const char *side;             /* which: "reads", "writes" */
 	double flop_pct;              /* largest share of a pipe's peak, and which: */
 	const char *flop_pipe;        /* "" when none */
 	double valu_busy_pct, mfma_busy_pct;

@@ -24,6 +24,7 @@ static double *numbers_of(struct rk_verdict_facts *f, size_t i)
 		&f->level_pct[RK_LEVEL_L1],
 		&f->level_pct[RK_LEVEL_L2],
 		&f->level_pct[RK_LEVEL_HBM],
+		&f->side_pct,
 		&f->flop_pct,
 		&f->valu_busy_pct,
 		&f->mfma_busy_pct,
@@ -54,7 +55,9 @@ static double *numbers_of(struct rk_verdict_facts *f, size_t i)
 
 static struct rk_verdict_facts nothing(void)
 {
-	struct rk_verdict_facts f = { .name = "k", .arch = "gfx942", .flop_pipe = "" };
+	struct rk_verdict_facts f = {
+		.name = "k", .arch = "gfx942", .flop_pipe = "", .side = "reads"
+	};
 
 	for (size_t i = 0; numbers_of(&f, i); i++)
 		*numbers_of(&f, i) = NAN;
@@ -247,6 +250,25 @@ TEST(memory_and_compute_are_weighed)
 		f.valu_busy_pct = cases[i].comp;
 		CHECK_STR(judge(&f).name, cases[i].name);
 	}
+}
+
+TEST(reads_alone_may_be_enough_to_say_memory)
+{
+	struct rk_verdict_facts f = nothing();
+
+	f.counters = true;
+	f.sclk = 1700;
+	f.side_pct = 65;
+	check(&f, "memory:hbm", "its reads alone take HBM to 65 % of peak, compute not known",
+	      LIMITS);
+	f.side_pct = 14;
+	check(&f, "unusable",
+	      "its reads alone take HBM to 14 % of peak, and nothing else was collected", LIMITS);
+	CHECK_STR(judge(&f).numbers[2].name, "hbm_side_pct");
+	f.valu_busy_pct = 70; /* with the writes it may be balanced */
+	check(&f, "compute:valu", "VALU busy at 70 %, memory not known", LIMITS);
+	f.valu_busy_pct = 40;
+	CHECK_STR(judge(&f).name, "mixed"); /* nor is it known to be far behind */
 }
 
 TEST(the_level_nearest_to_its_peak_gives_the_name)
