@@ -66,12 +66,33 @@ class Formulas:
             raise Missing(name)
         return self.evaluate(text)
 
-    def evaluate(self, text):
+    def settled(self, text):
+        """With a or b in the place of or(a,b): the first that has all its names."""
+        while found := re.search(r"\bor\(", text):
+            depth, at, comma = 0, found.end(), 0
+            while depth >= 0:
+                depth += {"(": 1, ")": -1}.get(text[at], 0)
+                comma = comma or (at if depth == 0 and text[at] == "," else 0)
+                at += 1
+            first, second = text[found.end():comma], text[comma + 1:at - 1]
+            try:
+                self.names_of(self.settled(first))
+            except Missing:
+                first = second
+            text = f"{text[:found.start()]}({first}){text[at:]}"
+        return text
+
+    def names_of(self, text):
         names = {"MAX0": lambda x: np.maximum(x, 0)}
         for name in set(NAME.findall(re.sub(r"\d[\d.]*(e[+-]?\d+)?", " ", text))) - {"MAX0"}:
             if name == "LVL":
                 raise Missing(text)
             names[name.replace(".", "__")] = self.value(name)
+        return names
+
+    def evaluate(self, text):
+        text = self.settled(text)
+        names = self.names_of(text)
         return eval(NAME.sub(lambda m: m[0].replace(".", "__"), text), names)  # our own data
 
     def all(self):

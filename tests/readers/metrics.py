@@ -24,7 +24,7 @@ import sys
 
 ROCKIT = os.environ.get("ROCKIT", "rockit")
 DATA = pathlib.Path(__file__).resolve().parents[2] / "data" / "metrics"
-NORMALS = {"per_kernel": "1", "per_wave": "SQ_WAVES", "per_cycle": "G", "per_second": "T/1e9"}
+NORMALS = {"per_kernel": "1", "per_wave": "waves", "per_cycle": "G", "per_second": "T/1e9"}
 FIXED = ("Grid_Size", "Workgroup_Size", "Arch_VGPR", "Accum_VGPR", "SGPR", "LDS_Per_Workgroup",
          "Scratch_Per_Workitem")
 # What formulas call columns of sysinfo.csv.
@@ -101,11 +101,28 @@ class Parser:
         assert self.take(")"), self.left
         return inner
 
+    def part(self, end):
+        """What comes before the sign `end` of this depth, taken out with it, not yet looked up."""
+        depth, inner = 0, Parser("", self.find, self.level)
+        inner.left.clear()
+        while depth or self.left[0] != ("sign", end):
+            depth += {("sign", "("): 1, ("sign", ")"): -1}.get(self.left[0], 0)
+            inner.left.append(self.left.pop(0))
+        self.left.pop(0)
+        inner.left.append(("end", ""))
+        return inner
+
     def call(self, word):
         if word == "LVL":
             name = self.left.pop(0)[1]
             assert self.take(")")
             return self.level(name)
+        if word == "or":
+            first, second = self.part(","), self.part(")")
+            try:
+                return first.whole()
+            except Absent:
+                return second.whole()
         assert word == "MAX0", word
         inner = self.closed()
         return lambda d: max(inner(d), 0.0) if inner(d) == inner(d) else math.nan
