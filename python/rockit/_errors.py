@@ -101,7 +101,7 @@ class LimitError(Error, RuntimeError):
 
 
 class UnsupportedError(Error, NotImplementedError):
-    """Understood, but not in this build or version."""
+    """Not in this build or version; of paths: nothing there is of a format that it knows."""
 
 
 class OutOfMemoryError(Error, MemoryError):

@@ -41,7 +41,7 @@ class RocprofWrapper:
     run.json; a second profile() replaces what the first has left there. `hip_trace` and
     `hsa_trace` record those calls; kernels are recorded always. The profiler is rocprofv3,
     rocprofv2 or rocprof, as installed, unless `tool` says another. `stats` is for compatibility: the
-    statistics are computed from the trace, by run.report() or statistics().
+    statistics are computed from the trace, by open().report().
     """
 
     def __init__(
@@ -73,7 +73,10 @@ class RocprofWrapper:
         return _open(self.result.dir if self.result else self.output_dir)
 
     def parse_results(self) -> "Union[pandas.DataFrame, Table]":
-        """The kernels with twelve columns: a DataFrame where pandas is installed, else a Table."""
+        """The kernels with twelve columns: a DataFrame where pandas is installed, else a Table.
+
+        Without rows where the program launched none; result.warnings says why.
+        """
         if self.result is None and not os.path.exists(self.output_dir):
             raise _errors.InputNotFoundError(
                 f"nothing in '{self.output_dir}': profile() comes first", code="io", path=self.output_dir

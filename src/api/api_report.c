@@ -368,6 +368,21 @@ static int make_hotspots(struct work *w, uint32_t tables, struct rk_error *err)
 	return rk_run_hotspots(w->run, &w->r->hotspots, err);
 }
 
+/* Of an empty run its run.json may say why. */
+static void tell_why_empty(struct work *w)
+{
+	const struct rk_run *run = w->run;
+
+	for (unsigned t = 0; t < RK_NTABLES; t++)
+		if (w->rows[t])
+			return;
+	for (size_t i = 0; i < run->nrecords; i++)
+		if (run->records[i].text[RK_REC_WARNING][0])
+			rk_diag_add(w->ctx->diag, "nothing-recorded", run->records[i].dir, 0, 1,
+				    "nothing was recorded: %s",
+				    run->records[i].text[RK_REC_WARNING]);
+}
+
 static int report_make(struct work *w, struct rk_error *err)
 {
 	uint32_t tables = rk_run_tables(w->run);
@@ -391,6 +406,8 @@ static int report_make(struct work *w, struct rk_error *err)
 		rc = make_counters(w, err);
 	if (rc == 0)
 		rc = make_hotspots(w, tables, err);
+	if (rc == 0)
+		tell_why_empty(w);
 	return rc < 0 ? rc : make_tables(w, err);
 }
 

@@ -197,11 +197,28 @@ static int look_at_all(struct rk_run *run, const struct rk_walk *w, struct rk_er
 	return rc;
 }
 
+/* What run.json says was wrong with the run of this directory; NULL: nothing, or there is none. */
+static const char *why_nothing(const struct rk_run *run, const char *dir)
+{
+	size_t len = strlen(dir);
+
+	while (len > 1 && dir[len - 1] == '/')
+		len--;
+	for (size_t i = 0; i < run->nrecords; i++) {
+		const struct rk_run_record *r = &run->records[i];
+
+		if (r->ours && is_below(r->dir, dir, len) && !r->dir[len + 1])
+			return r->text[RK_REC_WARNING][0] ? r->text[RK_REC_WARNING] : NULL;
+	}
+	return NULL;
+}
+
 /* Nothing to read; where a file could not be read, it is the one to name. */
 static int fail_nothing(const struct rk_run *run, const char *dir, struct rk_error *err)
 {
 	size_t n;
 	const struct rk_warning *w = rk_diag_list(run->ctx.diag, &n);
+	const char *why = why_nothing(run, dir);
 
 	for (size_t i = 0; i < n; i++) {
 		if (strcmp(w[i].kind, "unreadable-file") != 0)
@@ -210,6 +227,8 @@ static int fail_nothing(const struct rk_run *run, const char *dir, struct rk_err
 		rk_error_at(err, w[i].file, w[i].line, 0);
 		return RK_E_FORMAT;
 	}
+	if (why)
+		return rk_fail(err, RK_E_UNSUPPORTED, "no profiler output in '%s': %s", dir, why);
 	return rk_fail(err, RK_E_UNSUPPORTED,
 		       "no profiler output in '%s' (see 'rockit help formats')", dir);
 }

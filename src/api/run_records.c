@@ -11,18 +11,19 @@
 #include "base/text.h"
 #include "codec/tree.h"
 
-enum { TEXT_MAX = 255, RANKS_MAX = 8192 };
+enum { TEXT_MAX = 255, WARNING_MAX = 1000, RANKS_MAX = 8192 };
 
 /* ---- one of them ---- */
 
 static const struct {
-	const char *object, *key; /* object: NULL for the root */
+	const char *object, *key; /* object: NULL for the root; key: NULL for the first of a list */
 } texts[RK_REC_NTEXTS] = {
-	[RK_REC_NODE] = { NULL, "node" },     [RK_REC_BOOT] = { NULL, "boot_id" },
-	[RK_REC_JOB] = { NULL, "job" },       [RK_REC_STEP] = { NULL, "step" },
-	[RK_REC_RANKS] = { NULL, "ranks" },   [RK_REC_STATE] = { NULL, "state" },
-	[RK_REC_TOOL] = { "tool", "name" },   [RK_REC_TOOL_VERSION] = { "tool", "version" },
-	[RK_REC_ROCKIT] = { NULL, "rockit" }, [RK_REC_SCRATCH] = { NULL, "scratch" },
+	[RK_REC_NODE] = { NULL, "node" },        [RK_REC_BOOT] = { NULL, "boot_id" },
+	[RK_REC_JOB] = { NULL, "job" },          [RK_REC_STEP] = { NULL, "step" },
+	[RK_REC_RANKS] = { NULL, "ranks" },      [RK_REC_STATE] = { NULL, "state" },
+	[RK_REC_TOOL] = { "tool", "name" },      [RK_REC_TOOL_VERSION] = { "tool", "version" },
+	[RK_REC_ROCKIT] = { NULL, "rockit" },    [RK_REC_SCRATCH] = { NULL, "scratch" },
+	[RK_REC_WARNING] = { "warnings", NULL },
 };
 
 /* Whole characters of it, and nothing that a terminal would obey. */
@@ -107,9 +108,13 @@ static int read_texts(const struct rk_tree *t, struct rk_run_record *r, struct r
 {
 	for (unsigned i = 0; i < RK_REC_NTEXTS; i++) {
 		const struct rk_tree *in = texts[i].object ? rk_tree_get(t, texts[i].object) : t;
+		const struct rk_tree *at = texts[i].key ? rk_tree_get(in, texts[i].key) :
+					   in           ? in->first :
+							  NULL;
 
-		r->text[i] = text_of(rk_tree_get(in, texts[i].key),
-				     i == RK_REC_RANKS ? RANKS_MAX : TEXT_MAX);
+		r->text[i] = text_of(at, i == RK_REC_RANKS   ? RANKS_MAX :
+					 i == RK_REC_WARNING ? WARNING_MAX :
+							       TEXT_MAX);
 		if (!r->text[i])
 			return rk_fail_nomem(err);
 	}

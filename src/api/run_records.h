@@ -28,6 +28,7 @@ enum rk_record_text {
 	RK_REC_TOOL_VERSION,
 	RK_REC_ROCKIT,
 	RK_REC_SCRATCH,
+	RK_REC_WARNING, /* the first of what was wrong with the result */
 	RK_REC_NTEXTS,
 };
 

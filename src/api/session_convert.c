@@ -123,6 +123,8 @@ int rk_session_convert(struct rk_session *s, struct rk_error *err)
 	if (rc == 0 && inputs.n)
 		rc = write_tables(s, &inputs, &why);
 	made = rc == 0 && inputs.n;
+	if (rc == 0)
+		rc = rk_session_empty_kernels(s, &why);
 	rc = forgive(s, rc, &why, err);
 	if (rc == 0 && made)
 		rc = look_back(s, err);

@@ -33,6 +33,8 @@ int rk_session_alone(struct rk_session *s, struct rk_child_result *ret, struct r
 int rk_session_passes(struct rk_session *s, struct rk_error *err);
 /* Raw files to Parquet; what came of them into the ledger. */
 int rk_session_convert(struct rk_session *s, struct rk_error *err);
+/* Where no kernels came, their table without rows. */
+int rk_session_empty_kernels(const struct rk_session *s, struct rk_error *err);
 void rk_session_ledger(struct rk_session *s, const struct rk_report *r);
 /* The same of the files of our own collectors: lost records, error of the clocks. */
 void rk_session_recorders(struct rk_session *s);

@@ -80,6 +80,17 @@ def what_rockit_cannot_do_is_an_exception(folder):
 
 
 @test
+def what_the_command_says_is_in_the_notes(folder):
+    where = place(folder)
+    counters = folder / "input.txt"
+    counters.write_text("pmc: SQ_WAVES TCP_READ\n")
+    planned = rockit.plan(["true"], counters=str(counters), arch="gfx906", tool="rocprofv3", tool_version="6.4")
+    result = run(where, ["true"], counters=str(counters), arch="gfx906")
+    assert any("TCP_READ" in note for note in planned.notes), planned
+    assert result.notes[: len(planned.notes)] == planned.notes, (planned.notes, result.notes)
+
+
+@test
 def the_program_finds_signals_as_anyone_would(folder):
     # Python ignores SIGPIPE; `yes` would go on for ever.
     where = place(folder)
@@ -159,6 +170,16 @@ def the_wrapper_profiles_and_parses(folder):
     profiler.profile(["true"], env=where.env(), **OPTIONS, **QUIET)
     assert len(rockit.RocprofWrapper(folder / "profiler_output").parse_results()) == KERNELS
     raises(FileNotFoundError, rockit.RocprofWrapper(folder / "nothing").parse_results)
+
+
+@test
+def the_wrapper_parses_a_run_without_kernels(folder):
+    where = place(folder)
+    profiler = rockit.RocprofWrapper(folder / "out")
+    result = profiler.profile(["true"], 60, env=where.env(ROCKIT_SIM_FAULT="no-output"), **OPTIONS, **QUIET)
+    assert result.status == 0 and not result.usable and any("wrote no file" in w for w in result.warnings), result
+    kernels = profiler.parse_results()
+    assert list(kernels.columns) == COLUMNS and len(kernels) == 0
 
 
 @test

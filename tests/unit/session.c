@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include "rockit/rockit.h"
 
 #include "base/alloc.h"
 #include "base/list.h"
@@ -102,6 +105,72 @@ TEST(a_session_ends_with_tables_and_a_record)
 	CHECK(world_has(&p.w, "run/run.json"));
 	CHECK(world_has(&p.w, "run/rocprof_kernels.parquet"));
 	CHECK_U64(p.warned.n, 0);
+	place_close(&p);
+}
+
+/* The warning of this kind in a report over the run's directory, "" without. */
+static void warned_of(struct place *p, const char *kind, char *buf, size_t size)
+{
+	const char *dir = p->dir;
+	const struct rk_report_options plain = { 0 };
+	struct rk_report *r = NULL;
+	struct rk_run *opened = NULL;
+	struct rk_error err = { 0 };
+
+	buf[0] = '\0';
+	if (CHECK_I64(rk_run_open(&dir, 1, NULL, &opened, &err), 0) &&
+	    CHECK_I64(rk_run_report(opened, &plain, &r, &err), 0)) {
+		CHECK_U64(r->kernel_rows, 0);
+		for (size_t i = 0; i < r->nwarnings; i++)
+			if (!strcmp(r->warnings[i].kind, kind))
+				snprintf(buf, size, "%s", r->warnings[i].message);
+	}
+	rk_report_free(r);
+	rk_run_close(opened);
+}
+
+TEST(a_run_without_kernels_has_their_table_without_rows_and_says_why)
+{
+	char *argv[] = { "true", NULL }, why[512], path[160];
+	const char *dir;
+	struct rk_session_result did = { 0 };
+	struct rk_error err = { 0 };
+	struct rk_run *opened = NULL;
+	struct rk_session_options opt;
+	struct place p;
+
+	place_open(&p);
+	chmod(world_text(&p.w, "opt/rocm-6.4.0/bin/rocprofv3", "#!/bin/sh\n"), 0755);
+	opt = options(&p, argv);
+	CHECK_I64(run(&p, &opt, &did, &err), 0);
+	CHECK(did.ran && !did.usable);
+	CHECK(world_has(&p.w, "run/rocprof_kernels.parquet"));
+	warned_of(&p, "nothing-recorded", why, sizeof(why));
+	CHECK(!strncmp(why, "nothing was recorded: rocprofv3 wrote no file in pass 1", 55));
+	/* without the table, run.json is still there to tell */
+	snprintf(path, sizeof(path), "%s/rocprof_kernels.parquet", p.dir);
+	unlink(path);
+	dir = p.dir;
+	CHECK_I64(rk_run_open(&dir, 1, NULL, &opened, &err), RK_E_UNSUPPORTED);
+	CHECK(strstr(err.message, "run': rocprofv3 wrote no file in pass 1") != NULL);
+	place_close(&p);
+}
+
+TEST(a_run_that_was_broken_off_has_no_table_that_says_there_was_nothing)
+{
+	char *argv[] = { "true", NULL };
+	struct rk_session_result did = { 0 };
+	struct rk_error err = { 0 };
+	struct rk_session_options opt;
+	struct place p;
+
+	place_open(&p);
+	chmod(world_text(&p.w, "opt/rocm-6.4.0/bin/rocprofv3", "#!/bin/sh\nexit 3\n"), 0755);
+	opt = options(&p, argv);
+	opt.counters = "SQ_WAVES"; /* a second pass, which is not reached */
+	CHECK_I64(run(&p, &opt, &did, &err), 0);
+	CHECK(did.ran && !did.usable && did.passes_done < did.passes);
+	CHECK(!world_has(&p.w, "run/rocprof_kernels.parquet"));
 	place_close(&p);
 }
 
