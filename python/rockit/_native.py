@@ -250,6 +250,7 @@ _CALLS: Dict[str, Any] = {
     "rk_session_plan": (_INT, [C.POINTER(RkSessionOptions), C.POINTER(_P), _ERR]),
     "rk_session_render": (_INT, [_P, _INT, *_TEXT, _ERR]),
     "rk_session_dir": (_S, [_P]),
+    "rk_session_notes": (C.POINTER(_S), [_P, C.POINTER(C.c_size_t)]),
     "rk_session_run": (_INT, [_P, C.POINTER(RkSessionHooks), C.POINTER(RkSessionResult), _ERR]),
     "rk_session_free": (None, [_P]),
     "rk_preset_list": (_INT, [C.POINTER(RkPresetNames), _ERR]),

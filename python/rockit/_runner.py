@@ -23,6 +23,10 @@ def _run(settings: Dict[str, Any], fd: int) -> None:
 
     made = _session.session(settings)
     lib, did, err = _native.lib(), _native.RkSessionResult(), _native.RkError()
+    count = C.c_size_t()
+    notes = lib.rk_session_notes(made, C.byref(count))
+    for i in range(count.value):  # the session itself says only what happens while it runs
+        _say(fd, say=_native.text_of(notes[i]))
     hooks = _native.RkSessionHooks(
         say=_native.LINE(lambda _, line: _say(fd, say=_native.text_of(line))),
         warn=_native.LINE(lambda _, line: _say(fd, warn=_native.text_of(line))),

@@ -62,7 +62,8 @@ class Result:
     """A program that was profiled.
 
     `status` is the program's own exit status (128 + N when a signal ended it); `usable` says
-    whether there is something to report on.
+    whether there is something to report on. `notes` and `warnings` are what `rockit run` prints:
+    what was asked and will not come, what happens, what is wrong with the result.
     """
 
     status: int
