@@ -26,6 +26,7 @@ struct checked {
 	double file;
 	int64_t other_first, other_last, shift; /* shift: added to its ids to get the kernels' */
 	uint64_t mismatches;
+	uint32_t odd; /* name of the first of them */
 };
 
 /* Work-items in all, in 32 bits as the counter files have it; 0 when not known. */
@@ -127,7 +128,8 @@ static int check_other(struct checked *c, const struct rk_batch *b, size_t row,
 
 	if (rc > 0 && agrees(c, known, rk_batch_id(b, RK_K_NAME, row), items_at(b, row)))
 		return 0;
-	c->mismatches++;
+	if (!c->mismatches++)
+		c->odd = rk_batch_id(b, RK_K_NAME, row);
 	return rc > 0 ? rk_matrix_put(c->m, -1, id, c->refused, c->file, err) : rc;
 }
 
@@ -179,7 +181,9 @@ static int add_file(struct checked *c, struct rk_found *o, bool same, struct rk_
 	if (rc == 0 && !same && c->mismatches)
 		rk_diag_add(c->run->ctx.diag, "pass-mismatch", o->path, 0, c->mismatches,
 			    "dispatches are not the kernel, or not of the grid, that the kernels "
-			    "table has under their number; their counters are not joined");
+			    "table has under their number; their counters are not joined: first "
+			    "'%.120s'",
+			    rk_strtab_borrow(c->run->ctx.names, c->odd, NULL));
 	if (rc == 0)
 		rc = each_row(c, o, RK_COUNTERS, BIT(RK_N_COUNTER) | BIT(RK_N_VALUE), put_counter,
 			      err);

@@ -87,12 +87,14 @@ static void read_numbers(const struct rk_tree *t, struct rk_run_record *r)
 {
 	const struct rk_tree *ledger = rk_tree_get(t, "ledger"), *clocks = rk_tree_get(t, "clocks");
 	const struct rk_tree *tables = rk_tree_get(rk_tree_get(ledger, "delivered"), "tables");
+	const struct rk_tree *repaired = rk_tree_get(rk_tree_get(ledger, "repaired"), "rows");
 
 	r->rank = number_of(rk_tree_get(t, "rank"), INT32_MAX);
 	r->local_rank = number_of(rk_tree_get(t, "local_rank"), INT32_MAX);
 	r->size = number_of(rk_tree_get(t, "size"), INT32_MAX);
 	r->status = number_of(rk_tree_get(t, "exit_status"), INT32_MAX);
 	r->kernels = number_of(rk_tree_get(tables, "kernels"), INT64_MAX);
+	r->mismatches = number_of(rk_tree_get(repaired, "pass-mismatch"), INT64_MAX);
 	r->clock_error_ns = number_of(rk_tree_get(ledger, "clock_error_ns"), INT64_MAX / 4);
 	r->nsnapshots = 0;
 	read_snapshot(rk_tree_get(clocks, "start"), r);

@@ -40,7 +40,8 @@ struct rk_run_record {
 	bool above;  /* folders of ranks lie below it: it is of whoever started them */
 	char *text[RK_REC_NTEXTS];
 	int64_t rank, local_rank, size, status;
-	int64_t kernels; /* rows that were delivered */
+	int64_t kernels;    /* rows that were delivered */
+	int64_t mismatches; /* dispatches whose counters could not be joined to them */
 	int64_t clock_error_ns;
 	struct rk_align_snapshot snapshots[2];
 	unsigned nsnapshots;

@@ -282,6 +282,17 @@ static void hash_names(struct rk_found *f)
 	f->stem_hash = rk_hash_bytes(f->path, f->stem);
 }
 
+/* The tables of a session do not show what could not be joined to them: its record does. */
+static void recall_mismatches(struct rk_run *run, const struct rk_found *f)
+{
+	if (f->used & RK_TABLE_BIT(RK_KERNELS) && f->record && f->record->mismatches > 0 &&
+	    source_of(f, RK_KERNELS) == RK_SOURCE_PARQUET)
+		rk_diag_add(run->ctx.diag, "pass-mismatch", "", 0, (uint64_t)f->record->mismatches,
+			    "a dispatch was another kernel, or of another grid, in the run that "
+			    "counted: its counters were not joined; 'warnings' in run.json names "
+			    "the first");
+}
+
 int rk_run_settle(struct rk_run *run, struct rk_error *err)
 {
 	int pass = kernel_pass(run), rc = 0;
@@ -298,6 +309,7 @@ int rk_run_settle(struct rk_run *run, struct rk_error *err)
 		struct rk_found *f = &run->found[i];
 
 		settle_one(run, i, pass);
+		recall_mismatches(run, f);
 		run->files[i] = (struct rk_run_file){
 			.path = f->path,
 			.format = f->ops ? f->ops->name : "",

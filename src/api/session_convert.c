@@ -28,8 +28,13 @@ static void keep_warnings(struct rk_session *s, struct rk_run *run)
 	const struct rk_warning *w = rk_run_warnings(run, &n);
 
 	for (size_t i = 0; i < n; i++) {
+		char times[40] = "";
+
+		if (w[i].count > 1)
+			snprintf(times, sizeof(times), " (%" PRIu64 " times)", w[i].count);
 		count_repairs(&s->record.repaired, w[i].kind, w[i].count);
-		rk_session_warn(s, "%s%s%s", w[i].file, w[i].file[0] ? ": " : "", w[i].message);
+		rk_session_warn(s, "%s%s%s%s", w[i].file, w[i].file[0] ? ": " : "", w[i].message,
+				times);
 	}
 }
 

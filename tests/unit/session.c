@@ -456,17 +456,19 @@ TEST(the_same_repair_in_two_files_is_one_entry_of_the_ledger)
 	struct place p;
 
 	place_open(&p);
-	snprintf(script, sizeof(script),
-		 "for n in 8 9; do printf '%s\nKERNEL_DISPATCH,1,1,k,10,20\nKERNEL_DISPATCH,1\n"
-		 "KERNEL_DISPATCH,1,1,k,30,40\n' >%s/rocprof_raw/${n}_kernel_trace.csv; done",
-		 header, p.dir);
+	snprintf(
+		script, sizeof(script),
+		"for n in 8 9; do printf '%s\nKERNEL_DISPATCH,1,1,k,10,20\nKERNEL_DISPATCH,1\n"
+		"KERNEL_DISPATCH,2\nKERNEL_DISPATCH,1,1,k,30,40\n' >%s/rocprof_raw/${n}_kernel_trace.csv; done",
+		header, p.dir);
 	opt = options(&p, argv);
 	CHECK_I64(run(&p, &opt, &did, &err), 0);
 	content(&p, "run/run.json", text, sizeof(text));
 	rows = strstr(text, "\"repaired\"");
 	CHECK(rows != NULL);
-	CHECK_U64(rows ? times(rows, "\"short-row\": 2") : 0, 1);
+	CHECK_U64(rows ? times(rows, "\"short-row\": 4") : 0, 1);
 	CHECK_U64(rows ? times(rows, "short-row\"") : 0, 1);
+	CHECK_U64(times(text, " (2 times)\""), 2);
 	place_close(&p);
 }
 
