@@ -41,6 +41,18 @@ for version in VERSIONS:
 
 
 @test
+def categories_of_memory_give_bandwidth_and_hits(place):
+    place.rocm("7.0")
+    run = place.run("-c", "@memory,@cache")
+    assert run.status == 0, run.err
+    found = metrics(place, run.dir)
+    ids = {m["id"] for m in found["metrics"] if m["avg"] is not None}
+    wanted = {"fabric_read_bw", "fabric_write_bw", "fabric_bw", "l1_hit_pct", "l2_hit_pct"}
+    assert wanted <= ids, wanted - ids
+    assert all(k["verdict"] != "unusable" for k in found["kernels"]), found["kernels"]
+
+
+@test
 def counters_that_were_typed_stay_as_they_were_typed(place):
     plan = place.plan("-c", "SQ_WAVES", "--then", "metrics", "--arch", "gfx942", "--tool",
                       "rocprofv3", "--tool-version", "7.0")
