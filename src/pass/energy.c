@@ -425,6 +425,11 @@ double rk_energy_of_kernel(struct rk_energy *e, const struct rk_batch *b, size_t
 	return (double)part.units / RK_ENERGY_UNITS;
 }
 
+int64_t rk_energy_device_number(const struct rk_energy *e, size_t curve)
+{
+	return rk_energy_devices_number(&e->devices, curve);
+}
+
 const struct rk_energy_curve *rk_energy_curves(const struct rk_energy *e, size_t *ret_n)
 {
 	*ret_n = e->devices.n;

@@ -49,6 +49,8 @@ double rk_energy_of_kernel(struct rk_energy *e, const struct rk_batch *b, size_t
 
 /* Devices that were sampled, in the order of node and number. Borrowed. */
 const struct rk_energy_curve *rk_energy_curves(const struct rk_energy *e, size_t *ret_n);
+/* The number of that curve's GPU in kernels and agents, which may be another; -1: not known. */
+int64_t rk_energy_device_number(const struct rk_energy *e, size_t curve);
 void rk_energy_free(struct rk_energy *e); /* NULL is fine */
 
 #endif

@@ -187,6 +187,23 @@ size_t rk_energy_devices_place(const struct rk_energy_devices *d, uint32_t kerne
 	return kernel < d->nplaces ? d->places[kernel] : RK_ENERGY_NOWHERE;
 }
 
+int64_t rk_energy_devices_number(const struct rk_energy_devices *d, size_t curve)
+{
+	const struct rk_energy_curve *c = &d->curves[curve];
+
+	for (size_t i = 0; i < d->nplaces; i++)
+		if (d->places[i] == curve)
+			return d->kernels.v[i].c;
+	for (size_t i = 0; i < d->nagents; i++) {
+		const struct rk_energy_agent *a = &d->agents[i];
+
+		if (a->gpu && same_node(a->node, c->node) &&
+		    place_of_agent(d, a->node, a->device) == c->device)
+			return a->device;
+	}
+	return -1;
+}
+
 size_t rk_energy_devices_find(struct rk_energy_devices *d, uint32_t node, int64_t device)
 {
 	uint32_t at;

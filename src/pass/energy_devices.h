@@ -38,6 +38,8 @@ int rk_energy_devices_kernel(struct rk_energy_devices *d, uint32_t node, int64_t
 /* After the last of all these: finds where kernels belong. Curves may move. */
 int rk_energy_devices_settle(struct rk_energy_devices *d, struct rk_error *err);
 size_t rk_energy_devices_place(const struct rk_energy_devices *d, uint32_t kernel);
+/* The number that kernels, or else agents, have for the GPU of a curve; -1: not known. */
+int64_t rk_energy_devices_number(const struct rk_energy_devices *d, size_t curve);
 /* Of a device that some kernel had. */
 size_t rk_energy_devices_find(struct rk_energy_devices *d, uint32_t node, int64_t device);
 

@@ -322,6 +322,8 @@ TEST(energy_of_agents_that_are_numbered_behind_the_cpus)
 	rk_builder_release(&b);
 	CHECK_I64(rk_energy_finish(e, NULL), 0);
 	CHECK(joule(rk_energy_of_group(e, word(&w, "a"), false, 0).units) == 2);
+	for (size_t d = 0; d < 3; d++)
+		CHECK_I64(rk_energy_device_number(e, d), (int64_t)d + 1);
 	rk_energy_free(e);
 	world_close(&w);
 }
