@@ -106,7 +106,8 @@ export function ledger(run) {
 export function energyTable(energy) {
 	const part = (title, key) => ({ title, number: true, value: (d) => d[key], show: (d) => joules(d[key]) });
 	return new Table(energy.devices, [
-		{ title: "Energy", wide: true, value: (d) => `${d.node ? `${d.node} ` : ""}GPU ${d.device ?? "?"}` },
+		{ title: "Energy", wide: true, value: (d) => `${d.node ? `${d.node} ` : ""}GPU ${d.device ?? "?"}` +
+			((d.kernels_device ?? null) === null ? "" : ` (device ${d.kernels_device})`) },
 		part("Total", "total_j"), part("Kernels", "kernels_j"), part("±", "kernels_error_j"), part("Idle", "idle_j"),
 		part("Before", "before_j"), part("After", "after_j"),
 		{ title: "From", value: (d) => d.from },

@@ -78,7 +78,9 @@ struct work {
 	struct rk_agg_counter *counters;
 	size_t ncounters;
 	struct rk_energy *energy; /* of kernels; NULL: none */
-	struct rk_fuse *fuse;     /* NULL: less than two ranks */
+	struct rk_sample_stats samples;
+	struct rk_report_own *own; /* r->kept */
+	struct rk_fuse *fuse;      /* NULL: less than two ranks */
 	struct rk_report *r;
 };
 
@@ -217,6 +219,28 @@ static int count_rows(struct work *w, enum rk_table t, struct rk_error *err)
 	return rc;
 }
 
+static int add_samples(struct work *w, struct rk_error *err)
+{
+	const struct rk_batch *b;
+	struct rk_source *src = NULL;
+	int rc = rk_run_scan(w->run, RK_SAMPLES, RK_WANT_ALL, &src, err);
+
+	if (rc < 0)
+		return rc;
+	while ((rc = rk_source_next(src, &b, err)) > 0) {
+		w->rows[RK_SAMPLES] += b->nrows;
+		rc = rk_sample_stats_add(&w->samples, b, err);
+		if (rc < 0)
+			break;
+	}
+	rk_source_close(src);
+	if (w->samples.left_out)
+		rk_diag_add(w->ctx->diag, "samples-not-shown", "", 0, w->samples.left_out,
+			    "samples of more than %d quantities are not in the report",
+			    RK_SAMPLE_STATS_MAX);
+	return rc < 0 ? rc : rk_report_samples_make(&w->samples, w->ctx->names, w->own, err);
+}
+
 static void widen(struct rk_report *r, struct rk_agg_span span)
 {
 	if (!span.known)
@@ -344,7 +368,7 @@ static int make_sections(struct work *w, uint32_t tables, struct rk_error *err)
 		rk_run_energy(w->run, w->by ? plans[0].key[w->by] : RK_AGG_NO_KEY, &w->energy, err);
 
 	if (rc == 0)
-		rc = rk_report_energy_make(w->energy, w->ctx->names, &w->r->energy, err);
+		rc = rk_report_energy_make(w->energy, w->ctx->names, &w->r->energy, w->own, err);
 	if (rc == 0)
 		rc = aggs_new(w, err);
 	if (rc == 0 && tables & RK_TABLE_BIT(RK_STATS))
@@ -398,9 +422,11 @@ static int report_make(struct work *w, struct rk_error *err)
 		rc = rk_fuse_finish(w->fuse, &w->r->ranks, err);
 	if (rc == 0 && tables & RK_TABLE_BIT(RK_COUNTERS))
 		rc = add_counters(w, err);
+	if (rc == 0 && tables & RK_TABLE_BIT(RK_SAMPLES))
+		rc = add_samples(w, err);
 	for (unsigned t = 0; t < RK_NTABLES && rc == 0; t++)
 		if (tables & RK_TABLE_BIT(t) && t != RK_STATS && t != RK_COUNTERS &&
-		    !in_plans((enum rk_table)t))
+		    t != RK_SAMPLES && !in_plans((enum rk_table)t))
 			rc = count_rows(w, (enum rk_table)t, err);
 	if (rc == 0)
 		rc = make_counters(w, err);
@@ -414,6 +440,7 @@ static int report_make(struct work *w, struct rk_error *err)
 static void destroy_report(void *p)
 {
 	struct rk_report *r = p;
+	struct rk_report_own *own = r->kept;
 
 	for (unsigned s = 0; s < RK_NSECTIONS; s++)
 		rk_free(rk_report_section(r, (enum rk_section)s)->rows);
@@ -423,8 +450,13 @@ static void destroy_report(void *p)
 	rk_free(r->counters);
 	rk_free(r->tables);
 	rk_free((void *)r->warnings);
-	if (r->kept)
-		rk_handle_drop(r->kept);
+	if (own && own->run)
+		rk_handle_drop(own->run);
+	if (own) {
+		rk_free(own->samples);
+		rk_free(own->numbers);
+	}
+	rk_free(own);
 	rk_free(r);
 }
 
@@ -439,7 +471,7 @@ static int give(struct work *w, struct rk_error *err)
 	if (rc < 0)
 		return rc;
 	rk_handle_keep(w->run);
-	w->r->kept = w->run;
+	w->own->run = w->run;
 	return 0;
 }
 
@@ -455,9 +487,10 @@ static int report_run(struct rk_run *run, const struct rk_report_options *opt,
 	w.r = rk_calloc(1, sizeof(*w.r));
 	if (!w.r)
 		return rk_fail_nomem(err);
+	w.r->kept = w.own = rk_calloc(1, sizeof(*w.own));
 	w.r->stats_of = rk_run_stats_of(run);
 	w.r->by = w.by ? by_names[w.by] : NULL;
-	rc = report_make(&w, err);
+	rc = w.own ? report_make(&w, err) : rk_fail_nomem(err);
 	if (rc == 0) {
 		make_totals(&w);
 		rk_run_tell_names(run);
@@ -471,6 +504,7 @@ static int report_run(struct rk_run *run, const struct rk_report_options *opt,
 		rk_agg_free(w.aggs[s]);
 	rk_free(w.counters);
 	rk_energy_free(w.energy);
+	rk_sample_stats_release(&w.samples);
 	rk_fuse_free(w.fuse);
 	return rc;
 }

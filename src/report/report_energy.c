@@ -60,7 +60,8 @@ static void add(struct rk_report_joules *sum, const struct rk_report_joules *j)
 }
 
 int rk_report_energy_make(const struct rk_energy *e, const struct rk_strtab *names,
-			  struct rk_report_energy *ret, struct rk_error *err)
+			  struct rk_report_energy *ret, struct rk_report_own *own,
+			  struct rk_error *err)
 {
 	const struct rk_energy_curve *c;
 	size_t n;
@@ -69,7 +70,8 @@ int rk_report_energy_make(const struct rk_energy *e, const struct rk_strtab *nam
 		return 0;
 	c = rk_energy_curves(e, &n);
 	ret->devices = rk_calloc(n, sizeof(*ret->devices));
-	if (!ret->devices)
+	own->numbers = rk_calloc(n, sizeof(*own->numbers));
+	if (!ret->devices || !own->numbers)
 		return rk_fail_nomem(err);
 	for (size_t i = 0; i < n; i++) {
 		struct rk_report_energy_device *d = &ret->devices[ret->ndevices];
@@ -79,7 +81,7 @@ int rk_report_energy_make(const struct rk_energy *e, const struct rk_strtab *nam
 		device_fill(d, &c[i], names);
 		if (d->used)
 			add(&ret->joules, &d->joules);
-		ret->ndevices++;
+		own->numbers[ret->ndevices++] = rk_energy_device_number(e, i);
 	}
 	return 0;
 }
@@ -116,10 +118,13 @@ static void joules_json(struct rk_bytes *out, const struct rk_report_joules *v)
 	}
 }
 
-static void device_json(struct rk_bytes *out, const struct rk_report_energy_device *d)
+static void device_json(struct rk_bytes *out, const struct rk_report_energy_device *d,
+			int64_t number)
 {
 	rk_bytes_put_u8(out, '{');
 	put_real(out, "device", d->device < 0 ? NAN : (double)d->device);
+	rk_bytes_put_u8(out, ',');
+	put_real(out, "kernels_device", number < 0 ? NAN : (double)number);
 	rk_bytes_puts(out, ",\"node\":");
 	if (d->node[0])
 		rk_json_string(out, d->node, strlen(d->node));
@@ -134,7 +139,13 @@ static void device_json(struct rk_bytes *out, const struct rk_report_energy_devi
 	rk_bytes_put_u8(out, '}');
 }
 
-void rk_energy_json(struct rk_bytes *out, const struct rk_report_energy *e)
+static int64_t number_of(const struct rk_report_own *own, size_t device)
+{
+	return own && own->numbers ? own->numbers[device] : -1;
+}
+
+void rk_energy_json(struct rk_bytes *out, const struct rk_report_energy *e,
+		    const struct rk_report_own *own)
 {
 	if (!e->ndevices) {
 		rk_bytes_puts(out, "null");
@@ -145,7 +156,7 @@ void rk_energy_json(struct rk_bytes *out, const struct rk_report_energy *e)
 	rk_bytes_puts(out, ",\n  \"devices\":[");
 	for (size_t i = 0; i < e->ndevices; i++) {
 		rk_bytes_puts(out, i ? ",\n   " : "\n   ");
-		device_json(out, &e->devices[i]);
+		device_json(out, &e->devices[i], number_of(own, i));
 	}
 	rk_bytes_puts(out, "]}");
 }
@@ -197,16 +208,19 @@ static void put_joules(struct rk_page *p, const struct rk_report_joules *j)
 	put_part(p->out, ", after ", j->after, "");
 }
 
-static void put_name(struct rk_page *p, const struct rk_report_energy_device *d)
+/* Samples count GPUs; kernels often count CPUs along with them: "GPU 0 (device 1)". */
+static void put_name(struct rk_page *p, const struct rk_report_energy_device *d, int64_t number)
 {
 	rk_bytes_puts(p->out, "  ");
 	rk_put_printable(p->out, d->node, strlen(d->node), p->look->utf8);
-	rk_bytes_printf(p->out, "%sdevice ", d->node[0] ? " " : "");
+	rk_bytes_printf(p->out, "%sGPU ", d->node[0] ? " " : "");
 	if (d->device < 0)
 		rk_bytes_puts(p->out, "?");
 	else
 		rk_put_integer(p->out, d->device);
-	rk_bytes_puts(p->out, d->used ? " " : " (no kernels) ");
+	if (number >= 0)
+		rk_bytes_printf(p->out, " (device %" PRId64 ")", number);
+	rk_bytes_puts(p->out, d->used ? " " : " without kernels ");
 }
 
 static void put_source(struct rk_page *p, const struct rk_report_energy_device *d)
@@ -217,7 +231,8 @@ static void put_source(struct rk_page *p, const struct rk_report_energy_device *
 	rk_put_duration(p->out, d->interval_ns);
 }
 
-void rk_energy_text(struct rk_page *p, const struct rk_report_energy *e)
+void rk_energy_text(struct rk_page *p, const struct rk_report_energy *e,
+		    const struct rk_report_own *own)
 {
 	if (!e->ndevices)
 		return;
@@ -228,7 +243,7 @@ void rk_energy_text(struct rk_page *p, const struct rk_report_energy *e)
 		put_source(p, &e->devices[0]);
 	rk_bytes_put_u8(p->out, '\n');
 	for (size_t i = 0; e->ndevices > 1 && i < e->ndevices; i++) {
-		put_name(p, &e->devices[i]);
+		put_name(p, &e->devices[i], number_of(own, i));
 		if (e->devices[i].used)
 			put_joules(p, &e->devices[i].joules);
 		else

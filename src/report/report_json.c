@@ -164,7 +164,9 @@ void rk_report_json(struct rk_bytes *out, const struct rk_report *r)
 	put_sections(out, r);
 	put_counters(out, r);
 	rk_bytes_puts(out, ",\n \"energy\":");
-	rk_energy_json(out, &r->energy);
+	rk_energy_json(out, &r->energy, r->kept);
+	rk_bytes_puts(out, ",\n \"samples\":");
+	rk_samples_json(out, r->kept);
 	rk_bytes_puts(out, ",\n \"hotspots\":");
 	rk_hotspots_json_array(out, r->hotspots);
 	if (r->ranks) {

@@ -47,7 +47,13 @@ void rk_page_bar(struct rk_page *p, double share);
 /* The rest of the line: a name, safe to print, cut to what the terminal has left. */
 void rk_page_rest(struct rk_page *p, const char *name, size_t used);
 
+struct rk_report_own; /* report_parts.h; may be NULL */
+
+/* What was sampled, a line for each quantity of each GPU. */
+void rk_samples_text(struct rk_page *p, const struct rk_report_own *own);
+
 /* What the devices drew, a line each; nothing when nothing is known. */
-void rk_energy_text(struct rk_page *p, const struct rk_report_energy *e);
+void rk_energy_text(struct rk_page *p, const struct rk_report_energy *e,
+		    const struct rk_report_own *own);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/strtab.h"
 #include "pass/aggregate.h"
 #include "pass/energy.h"
+#include "pass/sample_stats.h"
 #include "rockit/rockit.h"
 
 /* The sections in the order they are shown. */
@@ -37,15 +38,40 @@ int rk_section_make(const struct rk_agg_row *rows, size_t n, const struct rk_str
 /* Rows of the kernels, parallel to `rows`, get their energy. e NULL: none. */
 void rk_report_energy_rows(struct rk_energy *e, const struct rk_agg_row *rows,
 			   struct rk_report_section *kernels);
-/* Fills *ret (zeroed). Freed by rk_free(ret->devices). */
+/* Fills *ret (zeroed), and own->numbers. Freed by rk_free(ret->devices), rk_free(own->numbers). */
+struct rk_report_own;
 int rk_report_energy_make(const struct rk_energy *e, const struct rk_strtab *names,
-			  struct rk_report_energy *ret, struct rk_error *err);
+			  struct rk_report_energy *ret, struct rk_report_own *own,
+			  struct rk_error *err);
 /* Energy of one call, as far as it was measured; NaN: not known. */
 double rk_energy_per_call(const struct rk_report_row *row);
 /* A value of "energy", after its key: an object, or null. */
-void rk_energy_json(struct rk_bytes *out, const struct rk_report_energy *e);
+void rk_energy_json(struct rk_bytes *out, const struct rk_report_energy *e,
+		    const struct rk_report_own *own);
 /* "12.34 mJ": four significant digits, nJ to MJ; "-" when it is not finite. */
 void rk_put_energy(struct rk_bytes *out, double joule);
+
+/* One sampled quantity of one GPU. */
+struct rk_report_sample {
+	const char *metric, *unit, *node; /* "" when not known */
+	int64_t device;                   /* place among the GPUs of its node; -1: not known */
+	uint64_t samples;
+	double mean, min, max; /* mean NaN: it would say nothing */
+};
+
+/* What a report has beside its public part: rk_report.kept, NULL where it was put together by hand. */
+struct rk_report_own {
+	void *run; /* kept open */
+	struct rk_report_sample *samples;
+	size_t nsamples;
+	int64_t *numbers; /* of energy.devices: what kernels call each of them; -1: not known */
+};
+
+/* Fills the samples of *ret. Freed by rk_free(ret->samples). */
+int rk_report_samples_make(const struct rk_sample_stats *s, const struct rk_strtab *names,
+			   struct rk_report_own *ret, struct rk_error *err);
+/* A value of "samples", after its key: an array. own NULL: it is empty. */
+void rk_samples_json(struct rk_bytes *out, const struct rk_report_own *own);
 
 /* Each appends to `out`; whoever calls looks at out->bad. */
 void rk_report_json(struct rk_bytes *out, const struct rk_report *r);

@@ -243,11 +243,12 @@ static void put_other_tables(struct page *p)
 {
 	static const char *const in_sections[] = { "kernels", "memcpy",   "memalloc", "api",
 						   "markers", "counters", "stats" };
-	bool first = true;
+	const struct rk_report_own *own = p->r->kept;
+	bool first = true, sampled = own && own->nsamples;
 
 	for (size_t i = 0; i < p->r->ntables; i++) {
 		const struct rk_report_table *t = &p->r->tables[i];
-		bool shown = t->rows == 0;
+		bool shown = t->rows == 0 || (sampled && strcmp("samples", t->name) == 0);
 
 		for (size_t k = 0; k < sizeof(in_sections) / sizeof(in_sections[0]); k++)
 			shown |= strcmp(in_sections[k], t->name) == 0;
@@ -321,7 +322,8 @@ void rk_report_text(struct rk_bytes *out, const struct rk_report *r,
 	for (unsigned s = 0; s < RK_NSECTIONS; s++)
 		put_section(&p, (enum rk_section)s);
 	put_median_note(&p);
-	rk_energy_text(&p.page, &r->energy);
+	rk_energy_text(&p.page, &r->energy, r->kept);
+	rk_samples_text(&p.page, r->kept);
 	put_counters(&p);
 	put_other_tables(&p);
 	if (out->len == start)

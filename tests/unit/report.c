@@ -132,6 +132,7 @@ TEST(report_as_json_has_the_keys_of_the_contract)
 		" \"counters\":[\n"
 		"  {\"name\":\"SQ_WAVES\",\"rows\":2,\"sum\":24,\"min\":8,\"max\":16}],\n"
 		" \"energy\":null,\n"
+		" \"samples\":[],\n"
 		" \"hotspots\":[],\n"
 		" \"files\":[\n"
 		"  {\"path\":\"a.csv\",\"format\":\"rocprofv3-csv\",\"used\":true,\"reason\":null},\n"

@@ -43,7 +43,7 @@ timestamp_ns,time,energy(J) GPU0,energy(J) GPU1
 end
 printf '"Node_Id","Agent_Type","Cu_Count","Simd_Count","Name"\n0,"CPU",8,0,"cpu"\n1,"GPU",304,1216,"gfx942"\n2,"GPU",304,1216,"gfx942"\n' >counter/7_agent_info.csv
 "$ROCKIT" report counter
-"$ROCKIT" report counter --format json | sed -n '/"kernels":\[/,/]/p; /"energy":/,/]}/p; /"warnings"/,$p'
+"$ROCKIT" report counter --format json | sed -n '/"kernels":\[/,/]/p; /"energy":/,/]}/p; /"samples":\[/,/]/p; /"warnings"/,$p'
 
 # Samples of another clock.
 cp power/7_kernel_trace.csv elsewhere
