@@ -16,7 +16,7 @@ function parts(lane) {
 		out.push(`rank ${lane.rank}`);
 	}
 	if (lane.kind !== "markers") {
-		out.push(lane.device === undefined ? "GPU" : `GPU ${lane.device}`);
+		out.push(lane.device === undefined ? "GPU" : `device ${lane.device}`);
 	}
 	if (lane.pid !== undefined) {
 		out.push(`pid ${lane.pid}`);

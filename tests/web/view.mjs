@@ -122,7 +122,7 @@ test("labels say what differs", () => {
 		{ kind: "kernels", device: 1, pid: 7, queue: 2, stream: 5 }, { kind: "copies", device: 1 },
 		{ kind: "kernels", folded: true }];
 	const labels = laneLabels(lanes).map((l) => `${l.group}/${l.own}`);
-	assert.deepEqual(labels, ["GPU 0 · pid 7/queue 1", "GPU 1 · pid 7/queue 2 · stream 5", "GPU 1/copies",
+	assert.deepEqual(labels, ["device 0 · pid 7/queue 1", "device 1 · pid 7/queue 2 · stream 5", "device 1/copies",
 		"others/kernels of all other lanes"]);
 	assert.deepEqual(layout([10, 20], 5), { places: [{ y: 5, height: 10 }, { y: 15, height: 20 }], height: 35 });
 });
