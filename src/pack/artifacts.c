@@ -102,8 +102,8 @@ static int find_component(const char *s, size_t len)
 
 static int odd_name(struct opener *o, const char *name)
 {
-	rk_diag_add(o->diag, "artifact-name", "", 0, 1,
-		    "'%s' is not called NAME_COMPONENT_FAMILY: passed over", name);
+	rk_diag_add(o->diag, "artifact-name", name, 0, 1,
+		    "its name is not NAME_COMPONENT_FAMILY: passed over");
 	return 0;
 }
 
@@ -114,9 +114,13 @@ static int odd_component(struct opener *o, const struct child *c, const size_t a
 	size_t len = at[1] - 1 - at[0];
 	int rc;
 
-	if (!c->archive && !has_manifest(o, c->name))
-		return odd_name(o, c->name);
 	memcpy(word, c->name + at[0], len < sizeof(word) ? len : sizeof(word) - 1);
+	if (!c->archive && !has_manifest(o, c->name)) {
+		rk_diag_add(o->diag, "artifact-name", c->name, 0, 1,
+			    "there is no component '%s', and it has no '%s': passed over", word,
+			    RK_ARTIFACT_MANIFEST);
+		return 0;
+	}
 	rc = rk_fail_unknown(o->err, "component", word, rk_component_names);
 	rk_error_at(o->err, c->name, 0, 0);
 	return rc;
@@ -133,8 +137,11 @@ static int append(struct opener *o, const struct child *c, const size_t at[2], i
 	a.family = rk_arena_text(o->all->arena, c->name + at[1], c->stem - at[1]);
 	if (!a.name || !a.family)
 		return rk_fail_nomem(o->err);
-	if (!is_family(a.family))
-		return odd_name(o, c->name);
+	if (!is_family(a.family)) {
+		rk_diag_add(o->diag, "artifact-name", c->name, 0, 1,
+			    "'%s' cannot be the name of a GPU family: passed over", a.family);
+		return 0;
+	}
 	p = rk_grow(o->v, &o->cap, o->n + 1, sizeof(*o->v));
 	if (!p)
 		return rk_fail_nomem(o->err);
@@ -166,18 +173,32 @@ static int add_child(struct opener *o, int dirfd, const char *name)
 	return component < 0 ? odd_component(o, &c, at) : append(o, &c, at, component);
 }
 
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* In order, so that warnings come in one. */
 static int list_children(struct opener *o)
 {
 	DIR *d = opendir(o->dir);
+	struct rk_list names = { 0 };
 	struct dirent *de;
 	int rc = 0;
 
 	if (!d)
 		return rk_fail_errno(o->err, errno, "cannot open the artifacts in '%s'", o->dir);
-	while (rc == 0 && (errno = 0, de = readdir(d)))
-		rc = add_child(o, dirfd(d), de->d_name);
-	if (rc == 0 && errno)
+	while ((errno = 0, de = readdir(d)))
+		rk_list_add(&names, de->d_name);
+	if (errno)
 		rc = rk_fail_errno(o->err, errno, "cannot read '%s'", o->dir);
+	else if (names.bad)
+		rc = rk_fail_nomem(o->err);
+	else if (names.n)
+		qsort(names.v, names.n, sizeof(*names.v), by_text);
+	for (size_t i = 0; rc == 0 && i < names.n; i++)
+		rc = add_child(o, dirfd(d), names.v[i]);
+	rk_list_release(&names);
 	closedir(d);
 	return rc;
 }

@@ -177,6 +177,7 @@ TEST(what_is_no_artifact_is_passed_over_with_a_warning)
 {
 	struct rk_artifacts *a;
 	struct world w;
+	size_t n;
 
 	world_begin(&w);
 	world_text(&w, "a/two_parts/x", "");
@@ -189,6 +190,12 @@ TEST(what_is_no_artifact_is_passed_over_with_a_warning)
 	if (CHECK(a != NULL))
 		CHECK_U64(a->n, 4);
 	CHECK_U64(world_warned(&w, "artifact-name"), 4);
+	CHECK_STR(rk_diag_list(w.ctx.diag, &n)[0].file, "a_lib_generic_more");
+	CHECK_STR(rk_diag_list(w.ctx.diag, &n)[1].file, "bad_lib_gfx 9");
+	CHECK(strstr(rk_diag_list(w.ctx.diag, &n)[1].message, "'gfx 9'") != NULL);
+	CHECK_STR(rk_diag_list(w.ctx.diag, &n)[2].file, "my_old_things");
+	CHECK(strstr(rk_diag_list(w.ctx.diag, &n)[2].message, "no component 'old'") != NULL);
+	CHECK_STR(rk_diag_list(w.ctx.diag, &n)[3].file, "two_parts");
 	CHECK_U64(world_warned(&w, "no-manifest"), 1);
 	CHECK_U64(world_warned(&w, "no-stage"), 1);
 	rk_artifacts_free(a);
