@@ -365,5 +365,72 @@ def a_read_only_installation_is_an_error_without_a_traceback(folder):
         site.record.parent.chmod(0o755)
 
 
+# Of somebody else: whoever runs the tests may be root, so opening RECORD is told to fail.
+FOREIGN = """
+import sys, unittest
+from rocm_sdk import _devel
+def no(self):
+    raise PermissionError(13, "Permission denied", str(self.path))
+_devel._Record.__enter__ = no
+"""
+
+
+def foreign(site, text):
+    return subprocess.run([sys.executable, "-c", FOREIGN + text], env=site.env(), capture_output=True,
+                          text=True, check=False)
+
+
+@test
+def what_belongs_to_somebody_else_has_to_be_unpacked_by_him(folder):
+    site = Site(folder / "site", usual())
+    done = foreign(site, "from rocm_sdk.__main__ import main; main(['path', '--root'])")
+    assert done.returncode == 1 and "Traceback" not in done.stderr, done
+    assert "'rocm-sdk init' once" in done.stderr and str(site.path) in done.stderr, done.stderr
+    done = foreign(site, "print(_devel.find_tool_root('core', True))")
+    assert done.stdout == "core\n" and done.returncode == 0, done
+    lines = done.stderr.splitlines()
+    assert len(lines) == 1 and lines[0].startswith("rocm-sdk: ") and "'rocm-sdk init' once" in lines[0], lines
+    site.expand()
+    done = foreign(site, "print(_devel.find_tool_root('core', True))")
+    assert done.stdout.strip() == str(site.tree) and not done.stderr, done
+
+
+def check_devel(site, prefix=""):
+    """The checks of the development files: what failed, and how many were skipped."""
+    text = """
+from rocm_sdk.tests import devel_test
+suite = unittest.TestLoader().loadTestsFromModule(devel_test)
+done = unittest.TextTestRunner(stream=sys.stderr).run(suite)
+print(*[t.id().split(".")[-1] for t, _ in done.failures], len(done.errors), len(done.skipped))
+"""
+    return subprocess.run([sys.executable, "-c", (prefix or "import sys, unittest") + text], env=site.env(),
+                          capture_output=True, text=True, check=False)
+
+
+@test
+def a_check_fails_where_they_cannot_be_unpacked(folder):
+    done = check_devel(Site(folder / "site", usual()), FOREIGN)
+    assert done.stdout == "test_development_files_are_unpacked 0 8\n", done
+    assert "'rocm-sdk init' once" in done.stderr, done.stderr
+
+
+@test
+def a_check_fails_where_they_are_for_another_family(folder):
+    site = Site(folder / "site", usual())
+    name = "test_they_are_for_the_family_of_the_other_packages"
+    assert name not in check_devel(site).stdout.split()
+    with open(site.path / "rocm_sdk_devel/_dist_info.py", "a", encoding="utf-8") as info:
+        info.write("THIS_TARGET_FAMILY = 'gfx90a'\n")
+    done = check_devel(site)
+    assert name in done.stdout.split() and "is for gfx90a" in done.stderr, done
+
+
+@test
+def without_core_the_checks_say_so(folder):
+    done = Site(folder / "site", usual()).tool("test")
+    assert done.returncode == 1 and "rocm-sdk-core is not installed" in done.stderr, done
+    assert "Traceback" not in done.stderr, done.stderr
+
+
 if __name__ == "__main__":
     main()

@@ -44,14 +44,18 @@ def _version(args) -> None:
     print(_dist_info.__version__)
 
 
-def _targets(args) -> None:
+def _core_folder() -> Path:
     spec = _dist_info.ALL_PACKAGES["core"].get_py_package()
     if spec is None:
         raise Failure(
             "the package rocm-sdk-core is not installed: pip install 'rocm==%s'"
             % _dist_info.__version__
         )
-    path = Path(spec.origin).parent / "share" / "therock" / "dist_info.json"
+    return Path(spec.origin).parent
+
+
+def _targets(args) -> None:
+    path = _core_folder() / "share" / "therock" / "dist_info.json"
     try:
         print(json.loads(path.read_text(encoding="utf-8"))["dist_amdgpu_targets"])
     except (OSError, ValueError, KeyError, TypeError) as e:
@@ -77,6 +81,7 @@ def _test_modules() -> List[str]:
 def _test(args) -> None:
     import unittest
 
+    _core_folder()  # without it nothing else works
     suite = unittest.TestLoader().loadTestsFromNames(_test_modules())
     runner = unittest.TextTestRunner(stream=sys.stdout, verbosity=2)
     if not runner.run(suite).wasSuccessful():

@@ -8,6 +8,7 @@ killed is no harm to the next. All of it is written down in RECORD before, for p
 
 import contextlib
 import csv
+import errno
 import fcntl
 import importlib.util
 import io
@@ -15,6 +16,7 @@ import json
 import os
 import re
 import shutil
+import sys
 import tarfile
 import warnings
 from pathlib import Path
@@ -392,6 +394,18 @@ def get_devel_root(expand: bool = True) -> Path:
         return place.tree
     if place.is_expanded() and not _device_work(place, True):
         return place.tree
+    try:
+        return _expand_all(place)
+    except OSError as e:
+        if e.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise
+        raise ExpandError(
+            "'%s' cannot be written: whoever installed the packages there has to run "
+            "'rocm-sdk init' once, for everybody (%s)" % (place.site, e)
+        )
+
+
+def _expand_all(place: _Place) -> Path:
     with _Record(_record_of(place.site, "rocm-sdk-devel")) as record:
         if not place.is_expanded():
             if not place.archives():
@@ -416,7 +430,7 @@ def find_tool_root(core: Path, expand: bool) -> Path:
         return core
     except (ExpandError, OSError) as e:
         if expand:
-            warnings.warn("the development files of ROCm cannot be unpacked: %s" % e)
+            print("rocm-sdk: the development files of ROCm are not used: %s" % e, file=sys.stderr)
         return core
 
 

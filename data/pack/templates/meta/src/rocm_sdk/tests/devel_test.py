@@ -1,5 +1,7 @@
 """Checks of the development files; they are unpacked for it."""
 
+import contextlib
+import importlib
 import os
 import unittest
 from pathlib import Path
@@ -7,10 +9,42 @@ from pathlib import Path
 from .. import _devel, _dist_info
 from . import utils
 
-ROOT = _devel.get_devel_root()
+ROOT = None  # once it is unpacked
+
+
+def setUpModule():
+    global ROOT
+    with contextlib.suppress(_devel.ExpandError, OSError):  # the first test tells it
+        ROOT = _devel.get_devel_root()
+
+
+class UnpackedTest(unittest.TestCase):
+    def test_development_files_are_unpacked(self):
+        try:
+            _devel.get_devel_root()
+        except (_devel.ExpandError, OSError) as e:
+            said = str(e)
+        else:
+            return
+        self.fail(said)
+
+    def test_they_are_for_the_family_of_the_other_packages(self):
+        """A package of the same version for another family is not replaced by pip."""
+        info = importlib.import_module("rocm_sdk_devel._dist_info")
+        family = _dist_info.determine_target_family()
+        if info.THIS_TARGET_FAMILY not in (None, family):
+            self.fail(
+                "rocm-sdk-devel is for %s, the other packages are for %s: uninstall it, and "
+                "install 'rocm[devel]==%s' again"
+                % (info.THIS_TARGET_FAMILY, family, _dist_info.__version__)
+            )
 
 
 class DevelTest(unittest.TestCase):
+    def setUp(self):
+        if ROOT is None:
+            self.skipTest("they are not unpacked")
+
     def test_folder_is_beside_rocm_sdk(self):
         utils.check_beside_rocm_sdk(self, ROOT)
 
