@@ -73,6 +73,14 @@ void rk_pack_free(struct rk_pack *p); /* NULL is fine */
 
 /* PEP 503 pages with hashes and PEP 658 metadata below dir/simple, for the packages in dir. */
 int rk_pack_index(const char *dir, size_t *ret_files, struct rk_error *err);
+/*
+ * The same, and `each` (may be NULL) hears of every tree of pages. Where folders below have different packages of
+ * one name, a page cannot hold both: the tree in `dir` goes without these (`apart` of them), and each such folder
+ * has a tree of its own with all that is common. Called in order, `dir` first, when all are written.
+ */
+int rk_pack_index_trees(const char *dir,
+			void (*each)(void *arg, const char *tree, size_t packages, size_t apart),
+			void *arg, struct rk_error *err);
 
 /* One thing that does not hold. */
 struct rk_pack_finding {

@@ -60,6 +60,14 @@ int rk_pack_index(const char *dir, size_t *ret_files, struct rk_error *err)
 	return absent(err);
 }
 
+int rk_pack_index_trees(const char *dir,
+			void (*each)(void *arg, const char *tree, size_t packages, size_t apart),
+			void *arg, struct rk_error *err)
+{
+	(void)dir, (void)each, (void)arg;
+	return absent(err);
+}
+
 int rk_pack_verify(const struct rk_pack_verify_options *o, struct rk_pack_proof **ret,
 		   struct rk_error *err)
 {

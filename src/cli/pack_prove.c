@@ -106,21 +106,32 @@ const struct rk_command cmd_pack_verify = {
 
 /* ---- index ---- */
 
+static void print_tree(void *arg, const char *tree, size_t packages, size_t apart)
+{
+	const struct rk_common *common = arg;
+
+	if (common->quiet)
+		return;
+	printf("%zu package%s in ", packages, packages == 1 ? "" : "s");
+	say_safely(stdout, tree);
+	if (apart)
+		printf(", without %zu that differ from folder to folder; for pip take one of:",
+		       apart);
+	putchar('\n');
+}
+
 static int index_run(int argc, char **argv)
 {
 	struct rk_common common = { .help = false };
 	struct rk_error err = { 0 };
-	size_t files = 0;
 	int n, rc = rk_options_parse(&cmd_pack_index, &common, argc, argv, &n);
 
 	if (rc >= 0)
 		return rc;
 	if (n != 1)
 		return say_misuse("pack index", n ? "takes one DIR" : "no DIR with packages");
-	if (rk_pack_index(argv[0], &files, &err) < 0)
+	if (rk_pack_index_trees(argv[0], print_tree, &common, &err) < 0)
 		return say_error("pack index", &err);
-	if (!common.quiet)
-		printf("%zu packages in %s/simple\n", files, argv[0]);
 	return EXIT_DONE;
 }
 

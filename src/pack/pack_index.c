@@ -20,6 +20,7 @@
 #include "codec/zip_read.h"
 #include "io/output.h"
 #include "io/walk.h"
+#include "pack/pack_index_old.h"
 #include "pack/pack_meta.h"
 
 enum {
@@ -28,8 +29,6 @@ enum {
 	BLOCK_BYTES = 256 << 10,
 	HEX_BYTES = 2 * RK_SHA256_BYTES + 1,
 };
-
-static const char generator[] = "<meta name=\"generator\" content=\"rockit pack index\">\n";
 
 struct package {
 	const char *path;     /* where it lies */
@@ -42,11 +41,19 @@ struct package {
 	bool differs;                             /* another folder has another file of this name */
 };
 
+/* A tree that was written. */
+struct told {
+	const char *tree;
+	size_t packages, apart;
+};
+
 struct indexing {
 	struct rk_arena *arena;
 	const char *dir;
 	struct package *v;
 	size_t n, cap;
+	struct told *told;
+	size_t ntold, cap_told;
 	struct rk_error *err;
 };
 
@@ -304,7 +311,7 @@ static void begin_page(struct rk_bytes *out, const char *title)
 {
 	rk_bytes_puts(out, "<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n"
 			   "<meta name=\"pypi:repository-version\" content=\"1.0\">\n");
-	rk_bytes_puts(out, generator);
+	rk_bytes_puts(out, RK_INDEX_GENERATOR);
 	rk_bytes_puts(out, "<title>");
 	put_escaped(out, title);
 	rk_bytes_puts(out, "</title>\n</head>\n<body>\n");
@@ -388,29 +395,6 @@ static int write_project(const struct tree *t, size_t from, size_t to, size_t *f
 
 /* ---- pages of a former run ---- */
 
-/* True when the folder holds one file, a page of ours. */
-static bool is_ours(const char *dir, const char *page)
-{
-	char head[1024] = "";
-	struct rk_file *f = NULL;
-	struct dirent *e;
-	size_t n = 0;
-	bool alone = true;
-	DIR *d = opendir(dir);
-
-	while (d && (e = readdir(d)))
-		alone = alone && (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") ||
-				  !strcmp(e->d_name, "index.html"));
-	if (d)
-		closedir(d);
-	if (!d || !alone || rk_file_open(page, &f, NULL) < 0)
-		return false;
-	if (rk_file_read(f, head, sizeof(head) - 1, &n, NULL) < 0)
-		n = 0;
-	rk_file_close(f);
-	return n && memmem(head, n, generator, sizeof(generator) - 1);
-}
-
 static bool is_project(const struct tree *t, const char *name)
 {
 	for (size_t i = 0; i < t->x->n; i++)
@@ -434,7 +418,8 @@ static int remove_stale(const struct tree *t)
 		page = dir ? rk_arena_textf(t->x->arena, "%s/index.html", dir) : NULL;
 		if (!page)
 			rc = rk_fail_nomem(t->x->err);
-		else if (rk_is_dir(dir) && is_ours(dir, page) && (unlink(page) || rmdir(dir)))
+		else if (rk_is_dir(dir) && rk_index_is_ours(dir, page) &&
+			 (unlink(page) || rmdir(dir)))
 			rc = rk_fail_errno(t->x->err, errno, "cannot remove the old page '%s'",
 					   page);
 	}
@@ -467,10 +452,24 @@ static int write_tree(const struct tree *t, size_t *files)
 	return rc < 0 ? rc : remove_stale(t);
 }
 
+/* Writes the tree, and keeps what is to be told of it. */
+static int note_tree(const struct tree *t)
+{
+	struct indexing *x = t->x;
+	struct told *v = rk_grow(x->told, &x->cap_told, x->ntold + 1, sizeof(*v));
+
+	if (!v)
+		return rk_fail_nomem(x->err);
+	x->told = v;
+	v[x->ntold] = (struct told){ .tree = t->top };
+	for (size_t i = 0; i < x->n && !t->folder[0]; i++)
+		v[x->ntold].apart += x->v[i].differs;
+	return write_tree(t, &v[x->ntold++].packages);
+}
+
 /* The trees of folders that cannot share one. */
 static int write_folders(struct indexing *x)
 {
-	size_t files;
 	int rc = 0;
 
 	for (size_t i = 0; i < x->n && rc == 0; i++) {
@@ -483,17 +482,27 @@ static int write_folders(struct indexing *x)
 			continue;
 		t.up = strncmp(t.folder, "dist/", 5) ? "../../../" : "../../../../";
 		t.top = rk_arena_textf(x->arena, "%s/%ssimple", x->dir, t.folder);
-		rc = t.top ? write_tree(&t, &files) : rk_fail_nomem(x->err);
+		rc = t.top ? note_tree(&t) : rk_fail_nomem(x->err);
 	}
 	return rc;
 }
 
-int rk_pack_index(const char *dir, size_t *ret_files, struct rk_error *err)
+static int write_trees(struct indexing *x)
+{
+	struct tree all = { .x = x, .folder = "", .up = "../../" };
+	int rc;
+
+	all.top = rk_arena_textf(x->arena, "%s/simple", x->dir);
+	rc = all.top ? note_tree(&all) : rk_fail_nomem(x->err);
+	return rc < 0 ? rc : write_folders(x);
+}
+
+int rk_pack_index_trees(const char *dir,
+			void (*each)(void *arg, const char *tree, size_t packages, size_t apart),
+			void *arg, struct rk_error *err)
 {
 	struct rk_error mine = { 0 };
 	struct indexing x = { .dir = dir, .err = &mine };
-	struct tree all = { .x = &x, .folder = "", .up = "../../" };
-	size_t files = 0;
 	int rc;
 
 	if (!dir)
@@ -502,18 +511,41 @@ int rk_pack_index(const char *dir, size_t *ret_files, struct rk_error *err)
 	if (rc == 0)
 		rc = find_packages(&x);
 	if (rc == 0)
+		rc = rk_index_check_whole(x.arena, dir, &mine);
+	if (rc == 0)
 		rc = learn(&x);
-	if (rc == 0 && !(all.top = rk_arena_textf(x.arena, "%s/simple", dir)))
-		rc = rk_fail_nomem(&mine);
 	if (rc == 0)
-		rc = write_tree(&all, &files);
-	if (rc == 0)
-		rc = write_folders(&x);
-	if (rc == 0 && ret_files)
-		*ret_files = files;
+		rc = write_trees(&x);
+	for (size_t i = 0; i < x.ntold && rc == 0 && each; i++)
+		each(arg, x.told[i].tree, x.told[i].packages, x.told[i].apart);
+	rk_free(x.told);
 	rk_free(x.v);
 	rk_arena_free(x.arena);
 	if (rc < 0 && err && !err->code)
 		*err = mine;
+	return rc;
+}
+
+struct first {
+	size_t packages;
+	bool known;
+};
+
+static void keep_first(void *arg, const char *tree, size_t packages, size_t apart)
+{
+	struct first *f = arg;
+
+	(void)tree, (void)apart;
+	if (!f->known)
+		*f = (struct first){ packages, true };
+}
+
+int rk_pack_index(const char *dir, size_t *ret_files, struct rk_error *err)
+{
+	struct first first = { 0 };
+	int rc = rk_pack_index_trees(dir, keep_first, &first, err);
+
+	if (rc == 0 && ret_files)
+		*ret_files = first.packages;
 	return rc;
 }

@@ -186,6 +186,24 @@ def families_with_different_files_of_one_name_get_pages_of_their_own(folder):
 
 
 @test
+def every_tree_is_named_and_none_loses_what_it_has_from_above(folder):
+    dist = folder / "dist"
+    wheel(dist, "rkt_core")
+    for family in ("gfx1", "gfx2"):
+        wheel(dist / family, "rkt_devel", data=family.encode())
+    said = run(os.environ["ROCKIT"], "pack", "index", dist).decode().splitlines()
+    assert [line.split(",")[0] for line in said] == [
+        f"1 package in {dist}/simple", f"2 packages in {dist}/gfx1/simple", f"2 packages in {dist}/gfx2/simple"]
+    assert "without 2 that" in said[0], said
+    before = tree_of(dist)
+    done = subprocess.run([PROVE, "--index", dist / "gfx1"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "part of the index of a folder above" in done.stderr, done
+    assert tree_of(dist) == before
+    shutil.rmtree(dist / "gfx1/simple")
+    assert index(dist / "gfx1") == 1
+
+
+@test
 def names_that_no_package_can_have_are_not_listed(folder):
     """They would be markup in the pages."""
     good = wheel(folder, "rkt_good")

@@ -235,6 +235,7 @@ TEST(null_is_refused_by_the_rest)
 	CHECK(rk_pack_verify(NULL, &proof, NULL) < 0 && rk_pack_index(NULL, NULL, NULL) < 0);
 	CHECK(rk_pack_proof_render(NULL, RK_REPORT_TEXT, &text, NULL, NULL) < 0);
 	CHECK(rk_rocm_init(NULL, &text, NULL, NULL) < 0);
+	CHECK(rk_pack_index_trees(NULL, NULL, NULL, NULL) < 0);
 	CHECK(!rk_pack_packages(NULL, &n) && !rk_pack_warnings(NULL, NULL));
 	rk_pack_free(NULL);
 	rk_pack_proof_free(NULL);
