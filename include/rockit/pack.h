@@ -57,12 +57,22 @@ struct rk_pack_package {
 	uint64_t reserved[4]; /* 0 */
 };
 
+/* Something of the artifacts that is in no package. */
+struct rk_pack_left {
+	const char *artifact; /* its folder or archive */
+	const char *path;     /* in the install tree; "": all of the artifact, which was not read */
+	const char *reason;
+	uint64_t reserved[4]; /* 0 */
+};
+
 struct rk_pack;
 
 /* Reads everything, decides everything, writes nothing. */
 int rk_pack_new(const struct rk_pack_options *o, struct rk_pack **ret, struct rk_error *err);
 const struct rk_pack_package *rk_pack_packages(const struct rk_pack *p, size_t *ret_n);
 const struct rk_warning *rk_pack_warnings(const struct rk_pack *p, size_t *ret_n);
+/* By artifact, reason and path; folders are not among them. */
+const struct rk_pack_left *rk_pack_left_out(const struct rk_pack *p, size_t *ret_n);
 const char *rk_pack_version(const struct rk_pack *p);
 /* The plan as text or JSON; *ret is the caller's (rk_text_free). */
 int rk_pack_render(const struct rk_pack *p, enum rk_report_format format, char **ret,

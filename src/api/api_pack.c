@@ -175,6 +175,21 @@ const struct rk_warning *rk_pack_warnings(const struct rk_pack *p, size_t *ret_n
 	return list;
 }
 
+const struct rk_pack_left *rk_pack_left_out(const struct rk_pack *p, size_t *ret_n)
+{
+	const struct rk_pack_left *list;
+
+	if (!ret_n)
+		return NULL;
+	*ret_n = 0;
+	if (!rk_handle_hold(RK_HANDLE_PACK, p))
+		return NULL;
+	list = p->plan->left;
+	*ret_n = p->plan->nleft;
+	rk_handle_drop(p);
+	return list;
+}
+
 const char *rk_pack_version(const struct rk_pack *p)
 {
 	const char *version;
@@ -200,7 +215,9 @@ int rk_pack_render(const struct rk_pack *p, enum rk_report_format format, char *
 		return RK_E_USAGE;
 	page = (struct rk_pack_page){ .version = p->plan->version,
 				      .packages = p->packages,
-				      .npackages = p->npackages };
+				      .npackages = p->npackages,
+				      .left = p->plan->left,
+				      .nleft = p->plan->nleft };
 	page.warnings = rk_pack_warnings(p, &page.nwarnings);
 	rk_bytes_init(&out, PAGE_MAX_BYTES);
 	if (format == RK_REPORT_JSON)

@@ -30,6 +30,14 @@ const struct rk_warning *rk_pack_warnings(const struct rk_pack *p, size_t *ret_n
 	return NULL;
 }
 
+const struct rk_pack_left *rk_pack_left_out(const struct rk_pack *p, size_t *ret_n)
+{
+	(void)p;
+	if (ret_n)
+		*ret_n = 0;
+	return NULL;
+}
+
 const char *rk_pack_version(const struct rk_pack *p)
 {
 	(void)p;

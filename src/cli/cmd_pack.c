@@ -97,15 +97,38 @@ static unsigned cores(void)
 	return n < 1 ? 1 : n > 32 ? 32 : (unsigned)n;
 }
 
+/* Files that are in no package, one line each; `whole`: artifacts, too. */
+static void print_left_files(const struct rk_pack *pack, bool whole)
+{
+	size_t n = 0;
+	const struct rk_pack_left *l = rk_pack_left_out(pack, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (!*l[i].path && !whole)
+			continue;
+		printf("left out: ");
+		say_safely(stdout, l[i].artifact);
+		if (*l[i].path) {
+			printf(": ");
+			say_safely(stdout, l[i].path);
+		}
+		printf("; %s\n", l[i].reason);
+	}
+}
+
 static int print_plan(const struct settings *s, const struct rk_pack *pack)
 {
 	struct rk_error err = { 0 };
 	char *text = NULL;
 	size_t len = 0;
+	int status;
 
 	if (rk_pack_render(pack, (enum rk_report_format)s->format, &text, &len, &err) < 0)
 		return say_error("pack build", &err);
-	return rk_print_text("pack build", NULL, text, len);
+	status = rk_print_text("pack build", NULL, text, len);
+	if (!status && s->common.verbose && s->format == RK_REPORT_TEXT)
+		print_left_files(pack, false); /* the plan has the others */
+	return status;
 }
 
 static uint64_t size_of(const char *dest, const char *file)
@@ -119,6 +142,19 @@ static uint64_t size_of(const char *dest, const char *file)
 	return (uint64_t)st.st_size;
 }
 
+/* How much is in no package, in one line. */
+static void print_left(const struct rk_pack *pack)
+{
+	size_t n = 0, whole = 0;
+	const struct rk_pack_left *l = rk_pack_left_out(pack, &n);
+
+	for (size_t i = 0; i < n; i++)
+		whole += !*l[i].path;
+	if (n)
+		printf("left out: %zu artifact%s, %zu file%s of others ('-v' names them)\n", whole,
+		       whole == 1 ? "" : "s", n - whole, n - whole == 1 ? "" : "s");
+}
+
 /* What was made, one line each. */
 static void print_result(const struct settings *s, const struct rk_pack *pack)
 {
@@ -130,6 +166,10 @@ static void print_result(const struct settings *s, const struct rk_pack *pack)
 		printf("  %.1f MB of %.1f\n", (double)size_of(s->dest, p[i].file) / 1e6,
 		       (double)p[i].bytes / 1e6);
 	}
+	if (s->common.verbose)
+		print_left_files(pack, true);
+	else
+		print_left(pack);
 }
 
 static int make(const struct settings *s, const struct rk_pack_options *o)

@@ -38,6 +38,8 @@ struct rk_entry {
 	const struct rk_artifact *artifact;
 	enum rk_link_fault fault;          /* of a link */
 	bool said;                         /* there was a warning about it */
+	unsigned uses;                     /* packages that have it (pack_left.c) */
+	const char *left;                  /* why one has not, for people; NULL: no rule takes it */
 	const struct rk_file_facts *facts; /* of a file, once somebody asked (pack_facts.c) */
 };
 

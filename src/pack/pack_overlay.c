@@ -60,6 +60,7 @@ static int same(const struct rk_entry *a, const struct rk_entry *b, struct rk_er
 static void say_overlap(struct rk_diag *diag, struct rk_entry *loser, const struct rk_entry *winner,
 			const char *how)
 {
+	rk_pack_lost(loser, "another artifact has something else of this name");
 	if (!rk_entry_say(loser))
 		return;
 	rk_diag_add(diag, "overlap", winner->artifact->label, 0, 1, "its '%s' %s of '%s'",
@@ -77,7 +78,9 @@ static int add_entry(struct rk_overlay *t, struct rk_entry *e, struct rk_diag *d
 		equal = same(t->v[i], e, err);
 		if (equal < 0)
 			return equal;
-		if (!equal)
+		if (equal)
+			t->v[i]->uses++; /* its bytes are there */
+		else
 			say_overlap(diag, t->v[i], e, "takes the place of that");
 		t->v[i] = e;
 		return 0;
@@ -100,8 +103,9 @@ static bool is_reserved(const char *path)
 	       (strncmp(path, links, n) == 0 && (!path[n] || path[n] == '/'));
 }
 
-static void say_reserved(struct rk_diag *diag, const struct rk_entry *e)
+static void say_reserved(struct rk_diag *diag, struct rk_entry *e)
 {
+	rk_pack_lost(e, "packages have their own file of this name");
 	if (e->kind != RK_ENTRY_DIR && rk_entry_say(e))
 		rk_diag_add(diag, "reserved-name", e->artifact->label, 0, 1,
 			    "'%s' is left out: packages have their own there", e->path);

@@ -168,6 +168,26 @@ static bool is_wanted(const void *arg, const struct rk_artifact *a, bool kpack)
 	return devel;
 }
 
+/* Why it was not read. */
+static const char *unread(struct rk_planner *pl, const void *arg, const struct rk_artifact *a)
+{
+	const struct wanting *w = arg;
+	struct rk_arena *arena = pl->p->arena;
+	bool kpack = pl->p->kpack, named = false;
+
+	if (!is_asked(w->families, a))
+		return "its GPU family was not asked for";
+	if (is_wanted(w, a, kpack))
+		return "it has no manifest";
+	for (size_t i = 0; i < w->table->n; i++)
+		named |= kind_names(&w->table->kinds[i], a->name) ||
+			 devel_also(&w->table->kinds[i], a->name, kpack);
+	if (!named)
+		return rk_arena_textf(arena, "no package takes '%s'", a->name);
+	return rk_arena_textf(arena, "no package takes '%s' of '%s'",
+			      rk_component_names[a->component], a->name);
+}
+
 static bool name_taken(const struct rk_planner *pl, const char *name)
 {
 	for (size_t i = 0; i < pl->p->artifacts->n; i++)
@@ -313,6 +333,10 @@ static int make_dist(struct rk_planner *pl, struct rk_dist *d)
 		rc = missing(&k);
 	if (rc == 0 && (n || d->kind->role == RK_PACK_META)) {
 		rc = fill(&k);
+		if (rc == 0)
+			rk_pack_mark(&k);
+		if (rc == 0)
+			rk_pack_say_scripts(&k);
 		if (rc == 0)
 			rc = check_all_machines(&k);
 		if (rc == 0)
@@ -471,9 +495,9 @@ static int plan(struct rk_planner *pl, const char *version, const struct rk_list
 		return rc;
 	p->kpack = p->artifacts->kpack;
 	if ((rc = set_version(pl, version)) < 0 || (rc = choose_families(pl, asked)) < 0 ||
-	    (rc = make_all(pl)) < 0)
+	    (rc = make_all(pl)) < 0 || (rc = check_asked(pl, asked)) < 0)
 		return rc;
-	return check_asked(pl, asked);
+	return rk_pack_list_left(pl, unread, &w);
 }
 
 /* As on the command line: "gfx942; gfx950", tails cut. */

@@ -66,7 +66,9 @@ struct rk_pack_plan {
 	const char *nonce;     /* --version-suffix, "" */
 	const char **families; /* of the artifacts, sorted; kpack: base targets */
 	size_t nfamilies;
-	uint16_t machine; /* of all ELF files; 0 when there are none */
+	uint16_t machine;                /* of all ELF files; 0 when there are none */
+	const struct rk_pack_left *left; /* what is in no package */
+	size_t nleft;
 	struct rk_dist *
 		dists; /* in the order they are built: core, profiler, libraries, device, meta, devel */
 	size_t ndists;

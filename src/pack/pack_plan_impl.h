@@ -105,4 +105,18 @@ int rk_pack_add_aliases(struct rk_pack_work *k);
 /* From k->tree and the runtime packages before it. */
 int rk_pack_devel(struct rk_pack_work *k);
 
+/* ---- what is in no package (pack_left.c) ---- */
+
+/* Which entries of k->tree the package has, now that it is filled. */
+void rk_pack_mark(struct rk_pack_work *k);
+/* The entry lost its place in a tree; `why` is static. */
+void rk_pack_lost(struct rk_entry *e, const char *why);
+/* A warning that names the scripts of the table whose programs the package has not. */
+void rk_pack_say_scripts(struct rk_pack_work *k);
+/* After all packages: the list. `unread` says why an artifact was not read; NULL: no memory. */
+int rk_pack_list_left(struct rk_planner *pl,
+		      const char *(*unread)(struct rk_planner *pl, const void *arg,
+					    const struct rk_artifact *a),
+		      const void *arg);
+
 #endif

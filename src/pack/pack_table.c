@@ -177,6 +177,7 @@ static int read_scripts(struct table_reader *r, const struct rk_tree *t, struct 
 		struct rk_pack_script *s = &k->scripts[i++];
 
 		s->plain = rk_tree_true(rk_tree_get(c, "plain"));
+		s->required = rk_tree_true(rk_tree_get(c, "required"));
 		if ((rc = read_needed(r, c, "name", &s->name)) < 0 ||
 		    (rc = read_needed(r, c, "path", &s->path)) < 0)
 			return rc;

@@ -129,6 +129,9 @@ void rk_proof_record(struct rk_proving *p, struct rk_proof_package *w);
 /* verify_scripts.c: entry points of a wheel or an sdist, names that Python can import. */
 void rk_proof_scripts(struct rk_proving *p, struct rk_proof_package *w);
 
+/* verify_promised.c: scripts that a package of its kind should have. */
+void rk_proof_promised(struct rk_proving *p, struct rk_proof_package *w);
+
 /* verify_tag.c: glibc and machines. */
 void rk_proof_tag(struct rk_proving *p, struct rk_proof_package *w);
 /* The highest glibc of all, and the tag that would hold: texts of the arena. */

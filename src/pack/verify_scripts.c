@@ -339,4 +339,5 @@ void rk_proof_scripts(struct rk_proving *p, struct rk_proof_package *w)
 		return;
 	check_top_level(p, w);
 	scripts_of_wheel(p, w);
+	rk_proof_promised(p, w);
 }

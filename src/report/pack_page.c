@@ -28,6 +28,25 @@ static void put_file(struct rk_bytes *out, const struct rk_pack_file *f)
 	rk_bytes_put_u8(out, '\n');
 }
 
+/* One line for each artifact and reason. */
+static void put_left(struct rk_bytes *out, const struct rk_pack_left *v, size_t n)
+{
+	size_t same = 0;
+
+	for (size_t i = 0; i < n; i += same) {
+		for (same = 1; i + same < n && !strcmp(v[i].artifact, v[i + same].artifact) &&
+			       !strcmp(v[i].reason, v[i + same].reason);)
+			same++;
+		rk_bytes_puts(out, "  ");
+		rk_put_printable(out, v[i].artifact, strlen(v[i].artifact), true);
+		if (*v[i].path)
+			rk_bytes_printf(out, ": %zu file%s; %s\n", same, same == 1 ? "" : "s",
+					v[i].reason);
+		else
+			rk_bytes_printf(out, ": all of it; %s\n", v[i].reason);
+	}
+}
+
 void rk_pack_page_text(struct rk_bytes *out, const struct rk_pack_page *p)
 {
 	for (size_t i = 0; i < p->npackages; i++) {
@@ -38,6 +57,9 @@ void rk_pack_page_text(struct rk_bytes *out, const struct rk_pack_page *p)
 		for (size_t f = 0; f < k->nfiles; f++)
 			put_file(out, &k->files[f]);
 	}
+	if (p->nleft)
+		rk_bytes_puts(out, "\nleft out:\n");
+	put_left(out, p->left, p->nleft);
 }
 
 /* ---- for programs ---- */
@@ -76,6 +98,15 @@ static void package_json(struct rk_json_out *j, const struct rk_pack_package *k)
 	rk_json_close(j);
 }
 
+static void left_json(struct rk_json_out *j, const struct rk_pack_left *l)
+{
+	rk_json_object_flat(j, NULL);
+	rk_json_text(j, "artifact", l->artifact);
+	rk_json_text(j, "path", *l->path ? l->path : NULL);
+	rk_json_text(j, "reason", l->reason);
+	rk_json_close(j);
+}
+
 static void warning_json(struct rk_json_out *j, const struct rk_warning *w)
 {
 	rk_json_object_flat(j, NULL);
@@ -96,6 +127,10 @@ void rk_pack_page_json(struct rk_bytes *out, const struct rk_pack_page *p)
 	rk_json_array(&j, "packages");
 	for (size_t i = 0; i < p->npackages; i++)
 		package_json(&j, &p->packages[i]);
+	rk_json_close(&j);
+	rk_json_array(&j, "left_out");
+	for (size_t i = 0; i < p->nleft; i++)
+		left_json(&j, &p->left[i]);
 	rk_json_close(&j);
 	rk_json_array(&j, "warnings");
 	for (size_t i = 0; i < p->nwarnings; i++)

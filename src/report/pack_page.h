@@ -9,6 +9,8 @@ struct rk_pack_page {
 	const char *version;
 	const struct rk_pack_package *packages;
 	size_t npackages;
+	const struct rk_pack_left *left;
+	size_t nleft;
 	const struct rk_warning *warnings;
 	size_t nwarnings;
 };

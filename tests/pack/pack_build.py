@@ -5,6 +5,7 @@ import contextlib
 import functools
 import hashlib
 import io
+import json
 import os
 import pathlib
 import resource
@@ -178,6 +179,45 @@ def a_dry_run_writes_nothing_and_names_every_file(folder):
     for words in ("rocm_sdk_core-", "_rocm_sdk_core/lib/librocm-core.so.1", "rocm_sdk_profiler-",
                   "_rocm_sdk_profiler/bin/rocprof-compute", "rocm_sdk_devel-", "setup.py"):
         assert words in done.stdout, words
+
+
+@test
+def a_profiler_that_is_missing_is_named_by_build_and_verify(folder):
+    tree = own(folder)
+    for path in tree.glob("rocprofiler-compute_*"):
+        shutil.rmtree(path)
+    for more in ((), ("--dry-run",), ("--profiler-name", "rocm-profiler")):
+        done = pack("build", "--artifact-dir", tree, "--dest-dir", folder / "out", *more)
+        assert done.returncode == 0, done.stderr
+        assert "made without rocprof-compute: no artifact has its program" in done.stderr, done.stderr
+    for name in ("rocm_sdk_profiler", "rocm_profiler"):
+        done = pack("verify", next((folder / "out/dist").glob(f"{name}-*.whl")))
+        assert done.returncode == 1, done
+        assert "there is no 'rocprof-compute', which this package is for" in done.stdout, done.stdout
+    assert "this package is for" not in pack("verify", packages("gfx94X-dcgpu")).stdout
+
+
+@test
+def what_gets_into_no_package_is_told(folder):
+    tree = own(folder)
+    shutil.copytree(artifacts() / "rdc_lib_generic", tree / "rdc_lib_generic", symlinks=True)
+    stage = next(tree.glob("rocprofiler-systems_run_generic/**/stage"))
+    for name in ("bin/omnitrace-run", "etc/rocprof-sys.cfg"):
+        (stage / name).parent.mkdir(exist_ok=True)
+        (stage / name).write_text("x")
+    plan = "build", "--artifact-dir", tree, "--dry-run"
+    left = pack(*plan).stdout.split("\nleft out:\n")[1]
+    assert "  rdc_lib_generic: all of it; no package takes 'rdc'\n" in left, left
+    assert "  rocprofiler-systems_run_generic: 2 files; no package takes files of this name\n" in left, left
+    assert "omnitrace" not in left
+    assert "rocprofiler-systems_run_generic: bin/omnitrace-run; no" in pack(*plan, "-v").stdout
+    listed = json.loads(pack(*plan, "--format", "json").stdout)["left_out"]
+    assert {"artifact": "rocprofiler-systems_run_generic", "path": "etc/rocprof-sys.cfg",
+            "reason": "no package takes files of this name"} in listed, listed
+    make = "build", "--artifact-dir", tree, "--dest-dir", folder / "out"
+    assert "left out: 1 artifact, 2 files of others" in pack(*make).stdout
+    assert "left out: rdc_lib_generic; no package takes 'rdc'\n" in pack(*make, "-v").stdout
+    assert pack(*make, "-q").stdout == ""
 
 
 @test

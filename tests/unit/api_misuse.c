@@ -237,6 +237,7 @@ TEST(null_is_refused_by_the_rest)
 	CHECK(rk_rocm_init(NULL, &text, NULL, NULL) < 0);
 	CHECK(rk_pack_index_trees(NULL, NULL, NULL, NULL) < 0);
 	CHECK(!rk_pack_packages(NULL, &n) && !rk_pack_warnings(NULL, NULL));
+	CHECK(!rk_pack_left_out(NULL, &n) && !n && !rk_pack_left_out(NULL, NULL));
 	rk_pack_free(NULL);
 	rk_pack_proof_free(NULL);
 	world_close(&w);

@@ -140,7 +140,8 @@ const char *plan_warnings(struct world *w, const struct rk_pack_plan *p)
 
 	rk_bytes_clear(&w->text);
 	for (size_t i = 0; i < n; i++)
-		rk_bytes_printf(&w->text, "%s:%d ", v[i].kind, (int)v[i].count);
+		if (strcmp(v[i].kind, "no-program"))
+			rk_bytes_printf(&w->text, "%s:%d ", v[i].kind, (int)v[i].count);
 	return rk_bytes_str(&w->text);
 }
 

@@ -23,7 +23,9 @@ void library_bytes(struct rk_bytes *out, uint16_t machine, const char *soname);
 
 const char *artifacts_dir(struct world *w, char path[512]);
 
-/* The plan, or NULL with w->err. Its warnings as "kind:count ". */
+/*
+ * The plan, or NULL with w->err. Its warnings as "kind:count ", without that of programs: hardly any is here.
+ */
 struct rk_pack_plan *artifacts_plan(struct world *w, const struct rk_pack_options *o);
 const char *plan_warnings(struct world *w, const struct rk_pack_plan *p);
 const struct rk_dist *plan_dist(const struct rk_pack_plan *p, const char *logical,

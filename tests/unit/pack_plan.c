@@ -500,6 +500,82 @@ TEST(a_package_that_must_exist_says_what_it_is_made_of)
 	world_close(&w);
 }
 
+TEST(programs_that_a_package_should_have_are_missed)
+{
+	const struct rk_warning *v;
+	struct rk_pack_plan *p;
+	struct world w;
+	size_t n = 0;
+
+	world_begin(&w, false);
+	for (const char *const *s = (const char *const[]){ "avail", "attach", "causal",
+							   "instrument", "run", "sample", NULL };
+	     *s; s++) {
+		char path[64];
+
+		snprintf(path, sizeof(path), "bin/rocprof-sys-%s", *s);
+		artifact_program(&w, "rocprofiler-systems_run_generic", path);
+	}
+	p = artifacts_plan(&w, NULL);
+	v = p ? rk_diag_list(p->diag, &n) : NULL;
+	if (CHECK_U64(n, 2)) {
+		CHECK_STR(v[0].kind, "no-program");
+		CHECK_STR(v[0].file, "rocm-sdk-core");
+		CHECK(strstr(v[0].message, "made without amd-smi, amdclang, amdclang++, ") != NULL);
+		CHECK(strstr(v[0].message, ": no artifact has their programs") != NULL);
+		CHECK_STR(v[1].file, "rocm-sdk-profiler");
+		CHECK_STR(v[1].message,
+			  "made without rocprof-compute: no artifact has its program");
+	}
+	rk_pack_plan_free(p);
+	world_close(&w);
+}
+
+TEST(what_is_in_no_package_is_listed_with_the_reason)
+{
+	static const char *const expected[][3] = {
+		{ "blas_lib_gfx942", "", "its GPU family was not asked for" },
+		{ "core-hip_lib_generic", "share/abs",
+		  "a link to a folder, to nothing or out of the tree" },
+		{ "core-hip_lib_generic", "__init__.py",
+		  "packages have their own file of this name" },
+		{ "rdc_lib_generic", "", "no package takes 'rdc'" },
+		{ "rocprofiler-compute_run_generic", "bin/rocprof-compute",
+		  "another artifact has something else of this name" },
+		{ "rocprofiler-systems_dev_generic", "",
+		  "no package takes 'dev' of 'rocprofiler-systems'" },
+		{ "rocprofiler-systems_run_generic", "bin/omnitrace",
+		  "no package takes files of this name" },
+	};
+	struct rk_pack_options o = { .target_families = "gfx1100" };
+	struct rk_pack_plan *p;
+	struct world w;
+
+	world_begin(&w, false);
+	artifact_text(&w, "blas_lib_gfx942", "lib/x", "");
+	artifact_text(&w, "blas_lib_gfx1100", "lib/x", "");
+	artifact_text(&w, "rdc_lib_generic", "lib/x", "");
+	artifact_text(&w, "core-hip_lib_generic", "lib/fine", "");
+	artifact_text(&w, "core-hip_lib_generic", "__init__.py", "");
+	artifact_link(&w, "core-hip_lib_generic", "share/abs", "/etc/hostname");
+	artifact_link(&w, "core-hip_lib_generic", "share/only_in_devel", "nowhere");
+	artifact_text(&w, "rocprofiler-systems_dev_generic", "include/x.h", "");
+	artifact_text(&w, "rocprofiler-compute_run_generic", "bin/rocprof-compute", "1");
+	artifact_text(&w, "rocprofiler-compute_run_generic", "bin/rocprof-same", "x");
+	artifact_text(&w, "rocprofiler-systems_run_generic", "bin/rocprof-compute", "2");
+	artifact_text(&w, "rocprofiler-systems_run_generic", "bin/rocprof-same", "x");
+	artifact_text(&w, "rocprofiler-systems_run_generic", "bin/omnitrace", "");
+	p = artifacts_plan(&w, &o);
+	if (CHECK(p != NULL) && CHECK_U64(p->nleft, sizeof(expected) / sizeof(*expected)))
+		for (size_t i = 0; i < p->nleft; i++) {
+			CHECK_STR(p->left[i].artifact, expected[i][0]);
+			CHECK_STR(p->left[i].path, expected[i][1]);
+			CHECK_STR(p->left[i].reason, expected[i][2]);
+		}
+	rk_pack_plan_free(p);
+	world_close(&w);
+}
+
 TEST(a_suffix_that_no_module_can_have_is_refused)
 {
 	struct rk_pack_options o = { .version_suffix = "a/b" };
