@@ -309,6 +309,7 @@ const struct rk_command cmd_run = {
 	.summary = "run a program under the profiler that is installed",
 	.usage = "-- CMD ARGS",
 	.options = options,
+	.foreign = rk_rocprof_options,
 	.program = true,
 	.more = RK_COUNTER_WORDS_HELP,
 	.examples = "  rockit run -- ./app\n"

@@ -12,14 +12,21 @@ enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_MISUSE = 2, EXIT_OWN = 125 };
 /* What completion offers where a verb takes operands and `word` says nothing. */
 enum rk_operands { RK_OPERANDS_NONE, RK_OPERANDS_FILES, RK_OPERANDS_DIRS };
 
+/* An option of another program that people type here, and what it is called or done by here. */
+struct rk_foreign {
+	const char *name; /* without dashes; NULL at the end of a table */
+	const char *here;
+};
+
 struct rk_command {
 	const char *name;
 	const char *summary;          /* one line, lower case */
 	const char *usage;            /* what follows "rockit NAME", e.g. "INPUT... -o OUT" */
 	const struct rk_opt *options; /* its own, ended by a NULL name; the common ones are added */
-	bool plain;                   /* takes no common option but --help */
-	bool light;                   /* reads no traces: takes no --threads and no --tmpdir */
-	bool program;                 /* the first operand begins a command line that is not ours */
+	const struct rk_foreign *foreign; /* of rocprof; NULL: none */
+	bool plain;                       /* takes no common option but --help */
+	bool light;                       /* reads no traces: takes no --threads and no --tmpdir */
+	bool program; /* the first operand begins a command line that is not ours */
 	enum rk_operands operands;
 	const char *more;     /* what the help says behind the options: whole lines, or NULL */
 	const char *examples; /* whole lines, or NULL */

@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "command.h"
+
 /* Each ended by NULL. tests/docs holds them against what the library and data/ have. */
 extern const char *const rk_offer_traces[];    /* run -t */
 extern const char *const rk_offer_libraries[]; /* run --library-trace */
@@ -16,6 +18,9 @@ extern const char *const rk_offer_groups[];    /* metrics --group */
 	"             @resources; 'rockit counters @cache' lists one\n"                         \
 	"sets:        compute_bound memory_bound communication_bound full_profile\n"            \
 	"             instruction_mix\n"
+
+/* Options of rocprof, rocprofv2 and rocprofv3 as 'rockit run' has them. */
+extern const struct rk_foreign rk_rocprof_options[];
 
 /* The i-th thing that monitors sample, NULL past the end. */
 const char *rk_sensor_word(size_t i);

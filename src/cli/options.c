@@ -57,6 +57,11 @@ static int unknown_long(const struct rk_command *cmd, const char *name)
 	const char *words[MAX_OPTIONS + 1], *near;
 	size_t n = 0;
 
+	for (const struct rk_foreign *f = cmd->foreign; f && f->name; f++)
+		if (!strcmp(f->name, name))
+			return say_misuse(cmd->name,
+					  "unknown option '--%s'; here rocprof's --%s is %s", name,
+					  name, f->here);
 	for (const struct rk_opt *o; n < MAX_OPTIONS && (o = rk_option_at(cmd, n)) != NULL; n++)
 		words[n] = o->name;
 	words[n] = NULL;

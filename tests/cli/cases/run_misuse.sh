@@ -26,3 +26,7 @@ try --timeout soon -- true
 try -d '' -- true
 try memory -- true
 try -- true
+# what rocprof calls otherwise
+for option in hip-trace sys-trace hsa-trace kernel-trace roctx-trace stats pmc=SQ_WAVES; do
+	try --$option -- true
+done
