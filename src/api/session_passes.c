@@ -8,12 +8,15 @@
 #include "api/session_impl.h"
 #include "base/alloc.h"
 #include "io/output.h"
+#include "session/counter_sets.h"
 #include "session/environment.h"
 #include "session/library_stderr.h"
 #include "session/library_trace.h"
 #include "session/run_dir.h"
 
 extern char **environ;
+
+enum { RENAMED_SHOWN = 4 };
 
 /* In whole sentences what is odd about how a process ended; nothing when nothing is. */
 static void tell_end(struct rk_session *s, const char *who, const struct rk_child_result *c)
@@ -179,6 +182,42 @@ static int run_pass(struct rk_session *s, size_t i, struct rk_error *err)
 	return rc;
 }
 
+/* Names that somebody typed, or has in a file; those of presets and shipped sets are ours. */
+static bool typed_counters(const struct rk_plan *p)
+{
+	const char *preset = p->want.preset ? p->want.preset->counters : "";
+
+	return p->counters && !p->tool->library && !p->tool->one_run &&
+	       !(preset[0] && !strncmp(p->want.counters, preset, strlen(preset))) &&
+	       !rk_counter_set_find(p->want.counters);
+}
+
+/* The plan shows each, and run.json has them: here one line, so that nobody looks for the name. */
+static void say_renamed(struct rk_session *s)
+{
+	const struct rk_counter_plan *c = s->plan->counters;
+	struct rk_bytes line;
+	size_t n = 0;
+
+	if (!typed_counters(s->plan))
+		return;
+	rk_bytes_init(&line, 4096);
+	for (size_t i = 0; i < c->nchecks; i++) {
+		if (c->checks[i].status != RK_COUNTER_RENAMED || n++ >= RENAMED_SHOWN)
+			continue;
+		rk_bytes_puts(&line, n > 1 ? ", " : "");
+		for (const char *const *u = c->checks[i].use; *u; u++)
+			rk_bytes_printf(&line, "%s%s", u > c->checks[i].use ? " and " : "", *u);
+		rk_bytes_printf(&line, " for %s", c->checks[i].asked);
+	}
+	if (n > RENAMED_SHOWN)
+		rk_bytes_printf(&line, " and %zu more", n - RENAMED_SHOWN);
+	if (n && rk_bytes_str(&line))
+		rk_session_say(s, "counters under the names that %s has: %s", c->arch,
+			       rk_bytes_str(&line));
+	rk_bytes_release(&line);
+}
+
 static void announce(struct rk_session *s, size_t i)
 {
 	const struct rk_plan *p = s->plan;
@@ -207,6 +246,7 @@ int rk_session_passes(struct rk_session *s, struct rk_error *err)
 	int rc = s->plan->baseline ? run_baseline(s, err) : 0;
 	bool on = rc == 0 && (!s->plan->baseline || goes_on(s, &s->record.baseline));
 
+	say_renamed(s);
 	for (; rc == 0 && on && i < n; i++) {
 		announce(s, i);
 		rc = run_pass(s, i, err);

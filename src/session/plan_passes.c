@@ -3,7 +3,7 @@
  *
  * Times and counters never come from one run where both are wanted: counters serialise the kernels
  * and change their times. So there is one pass for the trace and one for each packed set of
- * counters; a request for counters alone has its kernels' times from the counter pass.
+ * counters; a request for counters alone has its kernels' times from the counter pass, and is told so.
  */
 #include <string.h>
 
@@ -222,6 +222,10 @@ int rk_plan_passes(struct rk_plan *p, struct rk_error *err)
 		return rc;
 	if (trace && !alone)
 		trace_something(p);
+	else if (!alone)
+		rk_list_add(&p->notes,
+			    "counters alone are asked for: kernel times are of a run "
+			    "with counters, not real ones; -t kernel adds a run for times");
 	note_output_options(p);
 	p->npasses = alone ? 1 : (size_t)trace + ncounters;
 	p->passes = rk_calloc(p->npasses, sizeof(*p->passes));

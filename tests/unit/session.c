@@ -243,6 +243,63 @@ static char *plan_of(const struct rk_session_options *opt)
 	return text ? text : rk_strdup("");
 }
 
+static bool has_line(const struct rk_list *l, const char *begin)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (!strncmp(l->v[i], begin, strlen(begin)))
+			return true;
+	return false;
+}
+
+TEST(counters_that_were_typed_are_told_under_their_other_names)
+{
+	static const char begin[] = "counters under the names that gfx942 has: ";
+	char *argv[] = { "true", NULL };
+	struct rk_session_result did = { 0 };
+	struct rk_error err = { 0 };
+	struct rk_session_options opt;
+	struct place p;
+
+	place_open(&p);
+	opt = options(&p, argv);
+	opt.counters = "TCP_READ,SQ_WAVES,L2CacheHit";
+	opt.force = true;
+	CHECK_I64(run(&p, &opt, &did, &err), 0);
+	CHECK(has_line(&p.said, "counters under the names that gfx942 has: TCP_TOTAL_READ for "
+				"TCP_READ, TCC_HIT_sum and TCC_MISS_sum for L2CacheHit"));
+	/* those of presets and sets nobody has typed */
+	rk_list_release(&p.said);
+	opt.counters = NULL;
+	opt.preset = "memory";
+	CHECK_I64(run(&p, &opt, &did, &err), 0);
+	opt.preset = NULL;
+	opt.counters = "memory";
+	CHECK_I64(run(&p, &opt, &did, &err), 0);
+	CHECK(p.said.n > 0 && !has_line(&p.said, begin));
+	place_close(&p);
+}
+
+TEST(counters_alone_are_told_not_to_give_real_times)
+{
+	static const char note[] =
+		"# note: counters alone are asked for: kernel times are of a run";
+	char *argv[] = { "true", NULL }, *text;
+	struct rk_session_options opt;
+	struct place p;
+
+	place_open(&p);
+	opt = options(&p, argv);
+	opt.counters = "SQ_WAVES";
+	text = plan_of(&opt); /* with the kernels' trace */
+	CHECK(strstr(text, note) == NULL);
+	rk_text_free(text);
+	opt.traces = NULL;
+	text = plan_of(&opt);
+	CHECK(strstr(text, note) != NULL);
+	rk_text_free(text);
+	place_close(&p);
+}
+
 TEST(a_variable_that_the_user_has_set_is_told_in_the_plan)
 {
 	char *argv[] = { "true", NULL }, *text;
