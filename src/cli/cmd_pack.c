@@ -145,14 +145,20 @@ static uint64_t size_of(const char *dest, const char *file)
 /* How much is in no package, in one line. */
 static void print_left(const struct rk_pack *pack)
 {
-	size_t n = 0, whole = 0;
+	size_t n = 0, whole = 0, files;
 	const struct rk_pack_left *l = rk_pack_left_out(pack, &n);
 
 	for (size_t i = 0; i < n; i++)
 		whole += !*l[i].path;
-	if (n)
-		printf("left out: %zu artifact%s, %zu file%s of others ('-v' names them)\n", whole,
-		       whole == 1 ? "" : "s", n - whole, n - whole == 1 ? "" : "s");
+	files = n - whole;
+	if (!n)
+		return;
+	printf("left out: ");
+	if (whole)
+		printf("%zu artifact%s%s", whole, whole == 1 ? "" : "s", files ? ", " : "");
+	if (files)
+		printf("%zu file%s%s", files, files == 1 ? "" : "s", whole ? " of others" : "");
+	printf(" ('-v' names them)\n");
 }
 
 /* What was made, one line each. */

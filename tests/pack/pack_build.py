@@ -218,6 +218,8 @@ def what_gets_into_no_package_is_told(folder):
     assert "left out: 1 artifact, 2 files of others" in pack(*make).stdout
     assert "left out: rdc_lib_generic; no package takes 'rdc'\n" in pack(*make, "-v").stdout
     assert pack(*make, "-q").stdout == ""
+    shutil.rmtree(tree / "rdc_lib_generic")
+    assert "\nleft out: 2 files ('-v' names them)\n" in pack(*make).stdout
 
 
 @test
