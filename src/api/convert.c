@@ -9,6 +9,7 @@
 #include "api/fuse_times.h"
 #include "api/run.h"
 #include "api/run_energy.h"
+#include "api/stream_rows.h"
 #include "base/alloc.h"
 #include "base/handle.h"
 #include "base/text.h"
@@ -87,16 +88,22 @@ static int write_rows(struct job *j, struct rk_output **out, struct rk_error *er
 	return rc;
 }
 
-/* In a stream first; when rows come too late for that, again with a sort on disk. */
+/*
+ * In a stream first; when rows come too late for that, again with a sort on disk. What has gone down a pipe
+ * does not come back: there it is found out before.
+ */
 static int write_table(struct job *j, bool empty_too, struct rk_error *err)
 {
 	struct rk_output *out = NULL;
 	size_t warnings;
-	int rc;
+	int rc = 0;
 
 	rk_diag_list(j->run->ctx.diag, &warnings);
 	j->spill = !rk_run_rescannable(j->run, j->table);
-	rc = write_rows(j, &out, err);
+	if (rk_output_is_direct(j->path))
+		rc = rk_rows_choose_sort(j->run, j->table, &j->spill, err);
+	if (rc == 0)
+		rc = write_rows(j, &out, err);
 	if (rc == RK_E_UNSORTED) {
 		rk_output_abort(out);
 		out = NULL;

@@ -65,11 +65,13 @@ static int write_table(struct rk_trace_job *j, enum rk_table t, struct rk_writer
 	return rc;
 }
 
-/* A pipe cannot be read again when its rows turn out to be in disorder. */
-static void spill_pipes(struct rk_trace_job *j)
+/* A pipe cannot be read again when its rows turn out to be in disorder, nor written again. */
+static void spill_pipes(struct rk_trace_job *j, const char *out)
 {
+	bool direct = !rk_is_dir(out) && rk_output_is_direct(out);
+
 	for (const enum rk_table *t = rk_trace_tables; *t < RK_NTABLES; t++)
-		if (!rk_run_rescannable(j->run, *t))
+		if (direct || !rk_run_rescannable(j->run, *t))
 			j->spill |= RK_TABLE_BIT(*t);
 }
 
@@ -145,7 +147,7 @@ int rk_run_convert_trace(struct rk_run *run, const struct rk_convert_options *op
 	int rc;
 
 	rk_bytes_init(&path, 1 << 16);
-	spill_pipes(&j);
+	spill_pipes(&j, opt->out);
 	rc = path_of(opt, format, &path, err);
 	if (rc == 0)
 		rc = rk_run_spare(run, rk_bytes_str(&path), false, err);

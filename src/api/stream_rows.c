@@ -107,6 +107,14 @@ static int choose_sort(struct rk_run *run, const struct wish *w, bool *spill, st
 	return 0;
 }
 
+int rk_rows_choose_sort(struct rk_run *run, enum rk_table t, bool *spill, struct rk_error *err)
+{
+	const struct rk_stream_options whole = { .sorted = true };
+	const struct wish w = wish_of(t, &whole);
+
+	return choose_sort(run, &w, spill, err);
+}
+
 static int sort(struct rk_run *run, bool spill, struct rk_source **rows, struct rk_error *err)
 {
 	int rc = spill ? rk_sort_spill_open(*rows, &run->ctx, rows, err) :

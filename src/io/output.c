@@ -66,15 +66,19 @@ static int open_nameless(const char *path)
 	return fd;
 }
 
-static int open_temp(struct rk_output *o, struct rk_error *err)
+bool rk_output_is_direct(const char *path)
 {
 	struct stat st;
 
+	return !strcmp(path, "-") || (!stat(path, &st) && !S_ISREG(st.st_mode));
+}
+
+static int open_temp(struct rk_output *o, struct rk_error *err)
+{
 	if (!strcmp(o->path, "-"))
 		return dup(STDOUT_FILENO);
-	if (!stat(o->path, &st) && !S_ISREG(st.st_mode))
+	if (o->direct)
 		return open(o->path, O_WRONLY | O_CLOEXEC);
-	o->direct = false;
 	o->fd = open_nameless(o->path);
 	if (o->fd >= 0)
 		return o->fd;
@@ -93,7 +97,7 @@ int rk_output_open(const char *path, struct rk_output **ret, struct rk_error *er
 
 	if (!o)
 		return rk_fail_nomem(err);
-	o->direct = true;
+	o->direct = rk_output_is_direct(path);
 	o->fd = -1;
 	o->path = rk_strdup(path);
 	if (!o->path) {

@@ -15,6 +15,7 @@
  */
 struct rk_output;
 
+bool rk_output_is_direct(const char *path);
 int rk_output_open(const char *path, struct rk_output **ret, struct rk_error *err);
 /* An output into a spill, which is borrowed: what a writer makes, kept for later. */
 struct rk_spill;
