@@ -19,13 +19,35 @@ static void put_header(struct rk_bytes *out, const struct rk_pack_plan *p, const
 		rk_bytes_printf(out, "Requires-Python: %s\n", python_floor);
 }
 
+/* The README is for a package with all it is for: what this one has not. */
+static void put_absent(struct rk_bytes *out, const struct rk_dist *d)
+{
+	const char *between = "\nThis build is without `";
+
+	for (size_t i = 0; i < d->kind->nscripts; i++) {
+		const struct rk_pack_script *s = &d->kind->scripts[i];
+
+		if (!s->required || rk_script_works(d, s))
+			continue;
+		rk_bytes_printf(out, "%s%s", between, s->name);
+		between = "`, `";
+	}
+	if (between[0] == '`')
+		rk_bytes_puts(out, "`.\n");
+}
+
 static int put_readme(struct rk_bytes *out, const struct rk_pack_plan *p, const struct rk_dist *d,
 		      struct rk_error *err)
 {
 	const char *name = rk_arena_textf(p->arena, "%s/README.md", d->kind->logical);
 
+	int rc;
+
 	rk_bytes_puts(out, "Description-Content-Type: text/markdown\n\n");
-	return name ? rk_template_put(out, p, d, name, err) : rk_fail_nomem(err);
+	rc = name ? rk_template_put(out, p, d, name, err) : rk_fail_nomem(err);
+	if (rc == 0)
+		put_absent(out, d);
+	return rc;
 }
 
 /* Files for a GPU are of no use without the libraries they belong to, of the same version. */

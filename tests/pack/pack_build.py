@@ -191,7 +191,11 @@ def a_profiler_that_is_missing_is_named_by_build_and_verify(folder):
         assert done.returncode == 0, done.stderr
         assert "made without rocprof-compute: no artifact has its program" in done.stderr, done.stderr
     for name in ("rocm_sdk_profiler", "rocm_profiler"):
-        done = pack("verify", next((folder / "out/dist").glob(f"{name}-*.whl")))
+        path = next((folder / "out/dist").glob(f"{name}-*.whl"))
+        with zipfile.ZipFile(path) as wheel:
+            text = next(wheel.read(n).decode() for n in wheel.namelist() if n.endswith("/METADATA"))
+        assert text.endswith("\n\nThis build is without `rocprof-compute`.\n"), text
+        done = pack("verify", path)
         assert done.returncode == 1, done
         assert "there is no 'rocprof-compute', which this package is for" in done.stdout, done.stdout
     assert "this package is for" not in pack("verify", packages("gfx94X-dcgpu")).stdout
