@@ -37,6 +37,8 @@ struct chrome_reader {
 	struct rk_context *ctx;
 	bool known;                /* a pass has been through all of the document */
 	uint64_t rows[RK_NTABLES]; /* events of each table, once known */
+	bool asked;                /* Kineto: `processes` are those of the document */
+	struct rk_json_pairs processes;
 };
 
 struct chrome_scan {

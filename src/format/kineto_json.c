@@ -3,7 +3,11 @@
  *
  * Operators of the framework (cat "cpu_op") and Python frames are no table of ours and are passed
  * over. Times are decimal microseconds since baseTimeNanoseconds, which is not added: the profiler's
- * own viewer shows them as they are. A GPU event's pid is its device, so it names no process.
+ * own viewer shows them as they are.
+ *
+ * A GPU event's pid is its device, so it names no process; but the profiler records the process it is
+ * in and no other. Whose events a document holds is asked before rows that need it are read: the GPU's
+ * may come first.
  */
 #include <string.h>
 
@@ -17,8 +21,9 @@ extern const struct rk_reader_ops rk_reader_kineto_json;
 enum {
 	F_PH,
 	F_CAT,
-	F_NAME,
 	F_PID,
+	F_NASKED, /* fields that tell processes come first */
+	F_NAME = F_NASKED,
 	F_TID,
 	F_TS,
 	F_DUR,
@@ -40,8 +45,8 @@ enum {
 static const struct rk_json_field fields[F_NFIELDS] = {
 	[F_PH] = { "ph", RK_JSON_AS_TEXT },
 	[F_CAT] = { "cat", RK_JSON_AS_TEXT, true },
-	[F_NAME] = { "name", RK_JSON_AS_TEXT },
 	[F_PID] = { "pid", RK_JSON_AS_I64 },
+	[F_NAME] = { "name", RK_JSON_AS_TEXT },
 	[F_TID] = { "tid", RK_JSON_AS_I64 },
 	[F_TS] = { "ts", RK_JSON_AS_MICRO },
 	[F_DUR] = { "dur", RK_JSON_AS_MICRO },
@@ -101,6 +106,81 @@ static enum rk_table table_of(struct chrome_scan *s)
 	return RK_NTABLES;
 }
 
+/* ---- processes ---- */
+
+/* Frames of Python are left out: some have no process. */
+static enum rk_table names_process(struct chrome_scan *s)
+{
+	const struct rk_json_value *v = &s->record.values[F_CAT];
+	const char *cat = rk_json_record_text(&s->record, F_CAT);
+
+	if (v->has != RK_JSON_HAS)
+		return RK_NTABLES;
+	if (table_of(s) == RK_API || rk_text_ieq(cat, v->len, "user_annotation") ||
+	    rk_text_ieq(cat, v->len, "cpu_op") || rk_text_ieq(cat, v->len, "operator"))
+		return RK_PROCESSES;
+	return RK_NTABLES;
+}
+
+static int add_process(struct chrome_scan *s, struct rk_error *err)
+{
+	const struct rk_json_value *pid = &s->record.values[F_PID];
+	struct rk_json_pairs *p = &s->r->processes;
+
+	if (pid->has != RK_JSON_HAS || pid->i <= 0 || rk_json_pairs_find(p, (uint64_t)pid->i))
+		return 0;
+	return rk_json_pairs_add(p, (uint64_t)pid->i, 0, err);
+}
+
+static const struct chrome_format asking = {
+	.ops = &rk_reader_kineto_json,
+	.source = "",
+	.clock = "",
+	.fields = fields,
+	.nfields = F_NASKED,
+	.table_of = names_process,
+	.row = add_process,
+};
+
+static int ask_processes(struct chrome_reader *r, struct rk_error *err)
+{
+	struct chrome_reader ask = { .format = &asking, .in = r->in, .ctx = r->ctx };
+	const struct rk_batch *batch;
+	struct rk_source *s = NULL;
+	int rc = rk_chrome_scan(&ask.base, RK_PROCESSES, 0, &s, err);
+
+	if (rc == 0)
+		rc = rk_source_next(s, &batch, err);
+	rk_source_close(s);
+	rk_json_pairs_release(&r->processes);
+	r->processes = ask.processes;
+	r->asked = rc == 0;
+	return rc;
+}
+
+/*
+ * Of an event of a GPU. Several processes are in traces that were put together: rockit's own have the
+ * process in place of the device. For others nothing says it: correlation ids are a process's own.
+ */
+static void put_process(struct chrome_scan *s, unsigned field)
+{
+	const struct rk_json_value *pid = &s->record.values[F_PID];
+	const struct rk_json_value *device = &s->record.values[F_DEVICE];
+	struct rk_json_pairs *p = &s->r->processes;
+
+	if (!rk_json_wants(&s->rows, field))
+		return;
+	if (p->n == 1)
+		rk_json_put(&s->rows, field, (int64_t)p->p[0].key);
+	else if (pid->has == RK_JSON_HAS && device->has == RK_JSON_HAS && device->i != pid->i &&
+		 rk_json_pairs_find(p, (uint64_t)pid->i))
+		rk_json_put(&s->rows, field, pid->i);
+	else
+		rk_json_put_null(&s->rows, field);
+}
+
+/* ---- rows ---- */
+
 static void put_rank(struct chrome_scan *s, unsigned field)
 {
 	if (s->has_rank)
@@ -145,6 +225,7 @@ static int kernel_row(struct chrome_scan *s, struct rk_error *err)
 	rk_json_put_value(&s->rows, RK_K_STREAM, either(&v[F_STREAM], &v[F_TID]));
 	rk_json_put_value(&s->rows, RK_K_DEVICE, either(&v[F_DEVICE], &v[F_PID]));
 	rk_json_put_value(&s->rows, RK_K_CORRELATION, &v[F_CORRELATION]);
+	put_process(s, RK_K_PID);
 	put_rank(s, RK_K_RANK);
 	rk_json_put_id(&s->rows, RK_K_SOURCE, s->source_id);
 	rk_json_put_id(&s->rows, RK_K_CLOCK, s->clock_id);
@@ -195,6 +276,7 @@ static int copy_row(struct chrome_scan *s, struct rk_error *err)
 	rk_json_put_value(&s->rows, RK_C_DST, either(&v[F_TO], to ? device : &none));
 	rk_json_put_value(&s->rows, RK_C_STREAM, either(&v[F_STREAM], &v[F_TID]));
 	rk_json_put_value(&s->rows, RK_C_CORRELATION, &v[F_CORRELATION]);
+	put_process(s, RK_C_PID);
 	put_rank(s, RK_C_RANK);
 	return rc;
 }
@@ -223,7 +305,7 @@ static int marker_row(struct chrome_scan *s, struct rk_error *err)
 	rk_json_put_value(&s->rows, RK_R_START, &v[F_TS]);
 	rk_json_put_value(&s->rows, RK_R_DURATION, either(&v[F_RECORDED], &v[F_DUR]));
 	if (gpu) {
-		rk_json_put_null(&s->rows, RK_R_PID);
+		put_process(s, RK_R_PID);
 		rk_json_put_null(&s->rows, RK_R_TID);
 	} else {
 		rk_json_put_value(&s->rows, RK_R_PID, &v[F_PID]);
@@ -325,13 +407,14 @@ static const struct chrome_format format = {
 	.clock = "unknown",
 	.fields = fields,
 	.nfields = F_NFIELDS,
-	.gives = { [RK_KERNELS] =
-			   B(RK_K_NAME) | B(RK_K_START) | B(RK_K_DURATION) | B(RK_K_GRID_X) |
-			   B(RK_K_GRID_Y) | B(RK_K_GRID_Z) | B(RK_K_BLOCK_X) | B(RK_K_BLOCK_Y) |
-			   B(RK_K_BLOCK_Z) | B(RK_K_REGS) | B(RK_K_SHARED_MEM) | B(RK_K_STREAM) |
-			   B(RK_K_DEVICE) | B(RK_K_CORRELATION) | B(RK_K_RANK) | B(RK_K_ITEMS_X) |
-			   B(RK_K_ITEMS_Y) | B(RK_K_ITEMS_Z) | B(RK_K_SOURCE) | B(RK_K_CLOCK),
-		   [RK_MEMCPY] = ~(B(RK_C_PID) | B(RK_C_TID) | B(RK_C_NODE)),
+	.gives = { [RK_KERNELS] = B(RK_K_NAME) | B(RK_K_START) | B(RK_K_DURATION) | B(RK_K_GRID_X) |
+				  B(RK_K_GRID_Y) | B(RK_K_GRID_Z) | B(RK_K_BLOCK_X) |
+				  B(RK_K_BLOCK_Y) | B(RK_K_BLOCK_Z) | B(RK_K_REGS) |
+				  B(RK_K_SHARED_MEM) | B(RK_K_STREAM) | B(RK_K_DEVICE) |
+				  B(RK_K_CORRELATION) | B(RK_K_PID) | B(RK_K_RANK) |
+				  B(RK_K_ITEMS_X) | B(RK_K_ITEMS_Y) | B(RK_K_ITEMS_Z) |
+				  B(RK_K_SOURCE) | B(RK_K_CLOCK),
+		   [RK_MEMCPY] = ~(B(RK_C_TID) | B(RK_C_NODE)),
 		   [RK_API] = ~B(RK_A_NODE),
 		   [RK_MARKERS] = ~B(RK_R_NODE),
 		   [RK_AGENTS] = B(RK_G_DEVICE) | B(RK_G_TYPE) | B(RK_G_NAME) | B(RK_G_PRODUCT) |
@@ -369,12 +452,24 @@ static int kineto_open(struct rk_instream *in, struct rk_context *ctx, struct rk
 	return rk_chrome_open(&format, false, in, ctx, ret, err);
 }
 
+static int kineto_scan(struct rk_reader *base, enum rk_table t, uint64_t want,
+		       struct rk_source **ret, struct rk_error *err)
+{
+	static const uint64_t pid[RK_NTABLES] = {
+		[RK_KERNELS] = B(RK_K_PID), [RK_MEMCPY] = B(RK_C_PID), [RK_MARKERS] = B(RK_R_PID)
+	};
+	struct chrome_reader *r = (struct chrome_reader *)base;
+	int rc = want & pid[t] && !r->asked ? ask_processes(r, err) : 0;
+
+	return rc < 0 ? rc : rk_chrome_scan(base, t, want, ret, err);
+}
+
 const struct rk_reader_ops rk_reader_kineto_json = {
 	.name = "kineto-json",
 	.help = "traces of PyTorch's profiler (Chrome JSON of Kineto), AMD and NVIDIA",
 	.probe = kineto_probe,
 	.open = kineto_open,
-	.scan = rk_chrome_scan,
+	.scan = kineto_scan,
 	.close = rk_chrome_close,
 	.serial = true,
 };

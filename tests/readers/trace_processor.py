@@ -163,6 +163,33 @@ def whole_curves(parquet, curves):
     check(counters and all(name in by_name for (name,) in counters), f"counters: {sorted(by_name)}")
 
 
+# ---- PyTorch's traces: events of a GPU do not say whose they are ----
+
+def torch_events():
+    for i in range(1, 41):  # before their calls, as Kineto may write them
+        args = {"device": 0, "stream": 7, "correlation": i}
+        yield {"cat": "kernel" if i % 4 else "gpu_memcpy", "name": f"k{i}", "pid": 0, "tid": 7,
+               "ts": 1000 + 10 * i, "dur": 5, "args": args}
+    for i in range(11, 61):
+        yield {"cat": "cuda_runtime", "name": "launch", "pid": 4711, "tid": 4712, "ts": 5 * i, "dur": 2,
+               "args": {"correlation": i}}
+
+
+def torch_flows(work):
+    path = work / "torch.json"
+    path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": [{"ph": "X", **e} for e in torch_events()]}))
+    rockit("convert", path, "-o", work / "torch.pftrace", "-q")
+    rockit("convert", path, "-o", work / "torch-out.json", "-q")
+    Parquet(path, work / "torch")
+    joined = sum(duckdb.sql(f"from '{work}/torch/{table}.parquet' join '{work}/torch/api.parquet' "
+                            "using (pid, correlation_id) select count(*)").fetchall()[0][0]
+                 for table in ("rocprof_kernels", "memcpy"))
+    same(joined, 30, "kernels and copies with the call that caused them")
+    flows = "select count(*) from flow"
+    got = ask([(work / "torch.pftrace", [flows]), (work / "torch-out.json", [flows])])
+    same(got, [[[[30]]], [[[30]]]], "arrows in what PyTorch recorded")
+
+
 # ---- several ranks ----
 
 def ranks(work):
@@ -258,6 +285,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
         whole_run(work)
+        torch_flows(work)
         ranks(work)
         odd(work)
         data = os.environ.get("ROCKIT_RECORDED_DATA")

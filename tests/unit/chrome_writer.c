@@ -92,11 +92,11 @@ TEST(chrome_events_are_read_back)
 		world_dump(&t.w, t.file, RK_KERNELS, RK_WANT_ALL),
 		"kernel_name=k\"<>\\\x01|start_ns=1392205578819696|duration_ns=6301|grid_x=2|"
 		"grid_y=3|grid_z=4|block_x=5|block_y=6|block_z=7|regs=32|shared_mem=0|stream_id=3|"
-		"device_id=0|correlation_id=9|grid_items_x=10|grid_items_y=18|grid_items_z=28|"
+		"device_id=0|correlation_id=9|pid=7|grid_items_x=10|grid_items_y=18|grid_items_z=28|"
 		"source=kineto-json|clock=unknown\n");
 	CHECK_STR(world_dump(&t.w, t.file, RK_MEMCPY, RK_WANT_ALL),
 		  "direction=MEMORY_COPY_HOST_TO_DEVICE|start_ns=1001|duration_ns=7|"
-		  "bytes=1099511627776|dst_device=4|stream_id=2\n");
+		  "bytes=1099511627776|dst_device=4|stream_id=2|pid=7\n");
 	CHECK_STR(
 		world_dump(&t.w, t.file, RK_API, RK_WANT_ALL),
 		"domain=HIP_API|function=launch|start_ns=10|duration_ns=5|correlation_id=9|pid=7|tid=8\n"

@@ -34,10 +34,15 @@ static void reads_as(const char *text, enum rk_table t, const char *want, const 
 	      "\"queued\":0,\"device\":2,\"context\":1,\"stream\":7,\"correlation\":675771," \
 	      "\"registers per thread\":16,\"shared memory\":128,\"blocks per SM\":135.5,"   \
 	      "\"grid\":[17888,2,1],\"block\":[128,4,1],\"est. achieved occupancy %\":100")
-#define KERNEL_ROW                                                                              \
+#define OP(pid)                                                                \
+	"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"aten::mul\",\"pid\":" pid \
+	",\"ts\":1,\"dur\":2}"
+#define KERNEL_ROW KERNEL_ROW_OF("")
+#define KERNEL_ROW_OF(pid)                                                                      \
 	"kernel_name=k<1, 2>(int)|start_ns=1428625731622250|duration_ns=18112|grid_x=17888|"    \
 	"grid_y=2|grid_z=1|block_x=128|block_y=4|block_z=1|regs=16|shared_mem=128|stream_id=7|" \
-	"device_id=2|correlation_id=675771|grid_items_x=2289664|grid_items_y=8|grid_items_z=1|" \
+	"device_id=2|correlation_id=675771|" pid                                                \
+	"grid_items_x=2289664|grid_items_y=8|grid_items_z=1|"                                   \
 	"source=kineto-json|clock=unknown\n"
 
 TEST(kineto_kernels_have_grids_and_registers)
@@ -48,7 +53,41 @@ TEST(kineto_kernels_have_grids_and_registers)
 			"\"Input Dims\":[[1],[]]") "," KERNEL
 						   ",{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":25},"
 						   "{\"ph\":\"f\",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"ts\":1}"),
-		RK_KERNELS, KERNEL_ROW, "");
+		RK_KERNELS, KERNEL_ROW_OF("pid=25|"), "");
+}
+
+TEST(kineto_kernels_are_of_the_process_whose_events_stand_beside_them)
+{
+	reads_as(KINETO(KERNEL "," OP("31")), RK_KERNELS, KERNEL_ROW_OF("pid=31|"), "");
+	reads_as(KINETO(KERNEL "," EVENT("cuda_runtime", "f", "1", "2", "")), RK_KERNELS,
+		 KERNEL_ROW_OF("pid=25|"), "");
+	reads_as(KINETO(EVENT("gpu_memset", "Memset", "3", "1", "") "," OP("31")), RK_MEMCPY,
+		 "direction=Memset|start_ns=3000|duration_ns=1000|dst_device=25|stream_id=26|"
+		 "pid=31\n",
+		 "");
+}
+
+TEST(kineto_events_without_a_process_name_none)
+{
+	reads_as(KINETO(KERNEL "," OP("0") "," OP("\"Spans\"") "," OP("-4")), RK_KERNELS,
+		 KERNEL_ROW, "");
+	reads_as(KINETO(KERNEL ",{\"ph\":\"X\",\"cat\":\"python_function\",\"pid\":7},"
+			       "{\"ph\":\"X\",\"pid\":8},{\"ph\":\"X\",\"cat\":null,\"pid\":9}"),
+		 RK_KERNELS, KERNEL_ROW, "");
+}
+
+TEST(kineto_kernels_of_several_processes_say_their_own_or_none)
+{
+	reads_as(KINETO(OP("31") "," KERNEL "," OP("32")), RK_KERNELS, KERNEL_ROW, "");
+	/* as in a trace that rockit wrote: the device is among the arguments */
+	reads_as(KINETO(OP("31") "," KERNEL "," OP("25")), RK_KERNELS, KERNEL_ROW_OF("pid=25|"),
+		 "");
+	/* a device whose number is that of a process */
+	reads_as(KINETO(OP("31") "," OP("25") "," EVENT("kernel", "k", "1", "2", "\"device\":25")),
+		 RK_KERNELS,
+		 "kernel_name=k|start_ns=1000|duration_ns=2000|stream_id=26|device_id=25|"
+		 "source=kineto-json|clock=unknown\n",
+		 "");
 }
 
 TEST(kineto_may_be_a_bare_array)
@@ -151,7 +190,8 @@ TEST(kineto_annotations_are_markers)
 		 RK_MARKERS,
 		 "name=ProfilerStep#6|kind=range|start_ns=1000|duration_ns=2000|pid=25|tid=26|"
 		 "rank=3\n"
-		 "name=ProfilerStep#6|kind=gpu_range|start_ns=2000|duration_ns=2000|rank=3\n",
+		 "name=ProfilerStep#6|kind=gpu_range|start_ns=2000|duration_ns=2000|pid=25|"
+		 "rank=3\n",
 		 "");
 }
 
@@ -317,7 +357,8 @@ TEST(v1_json_that_begins_with_a_comma_is_named)
 
 TEST(chrome_json_survives_every_failed_allocation)
 {
-	static const char *const texts[] = { KINETO(KERNEL), V1(V1_EVENT("7", "k", "")) };
+	static const char *const texts[] = { KINETO(OP("31") "," KERNEL),
+					     V1(V1_EVENT("7", "k", "")) };
 	struct world w;
 
 	world_open(&w, 1);
