@@ -139,10 +139,8 @@ static bool type_fits(enum rk_type type, int physical)
 		return physical == RK_PQ_BYTE_ARRAY;
 	case RK_BOOL:
 		return physical == RK_PQ_BOOLEAN;
-	case RK_F64:
-		return is_number(physical);
 	default:
-		return physical == RK_PQ_INT32 || physical == RK_PQ_INT64;
+		return is_number(physical);
 	}
 }
 

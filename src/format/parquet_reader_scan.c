@@ -1,5 +1,6 @@
 /* parquet_reader_scan.c - row group by row group, the wanted columns side by side. */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -23,6 +24,7 @@ struct scan {
 	struct rk_pq_group group;
 	size_t group_at, group_no; /* next one */
 	uint64_t rows_left;        /* of the current group */
+	uint64_t rows_done;        /* in batches before this one */
 	struct rk_column *out;
 	struct rk_batch batch;
 	uint32_t levels[RK_PQ_STEP];
@@ -118,6 +120,50 @@ static int check_range(const struct column *c, enum rk_type type, const uint64_t
 	return 0;
 }
 
+static bool is_real(const struct rk_pq_leaf *leaf)
+{
+	return leaf->physical == RK_PQ_FLOAT || leaf->physical == RK_PQ_DOUBLE;
+}
+
+static int no_integer(const struct column *c, uint64_t row, double v, struct rk_error *err)
+{
+	if (fabs(v) <= 0x1p53)
+		return rk_fail(err, RK_E_FORMAT,
+			       "column '%s', row %" PRIu64 ": %.17g is no integer",
+			       c->pages.leaf->name, row, v);
+	return rk_fail(err, RK_E_FORMAT,
+		       "column '%s', row %" PRIu64 ": %.17g is past 2^53, where a floating point "
+		       "number is no exact integer; write the column as integers",
+		       c->pages.leaf->name, row, v);
+}
+
+/*
+ * As pandas makes of integers some of which are null: doubles, and NaN where there is none. Of the
+ * rows from `at` of the batch *present have a value, in `words` without gaps.
+ */
+static int to_integers(struct scan *s, const struct column *c, size_t at, size_t rows,
+		       size_t *present, struct rk_error *err)
+{
+	const bool all = *present == rows;
+	size_t from = 0, to = 0;
+
+	for (size_t i = 0; from < *present; i++) {
+		double v;
+
+		if (!all && !s->levels[i])
+			continue;
+		memcpy(&v, &s->words[from++], 8);
+		s->levels[i] = isnan(v) ? 0u : 1u;
+		if (isnan(v))
+			continue;
+		if (!(fabs(v) <= 0x1p53) || trunc(v) != v)
+			return no_integer(c, s->rows_done + at + i + 1, v, err);
+		s->words[to++] = (uint64_t)(int64_t)v;
+	}
+	*present = to;
+	return 0;
+}
+
 static void to_doubles(const struct rk_pq_leaf *leaf, uint64_t *words, size_t n)
 {
 	if (leaf->physical != RK_PQ_INT32 && leaf->physical != RK_PQ_INT64)
@@ -192,6 +238,10 @@ static int fill_some(struct scan *s, struct column *c, size_t at, size_t n, size
 
 	if (rows < 0)
 		return rows;
+	if ((type == RK_I32 || type == RK_I64) && is_real(c->pages.leaf))
+		rc = to_integers(s, c, at, (size_t)rows, &k, err);
+	if (rc < 0)
+		return rc;
 	if (type == RK_I32 || (type == RK_I64 && c->pages.leaf->is_unsigned))
 		rc = check_range(c, type, s->words, k, err);
 	else if (type == RK_F64)
@@ -267,6 +317,7 @@ static int scan_next(struct rk_source *source, const struct rk_batch **batch, st
 		return rc;
 	}
 	s->rows_left -= n;
+	s->rows_done += n;
 	s->batch.nrows = n;
 	*batch = &s->batch;
 	return 1;

@@ -350,11 +350,28 @@ def check_foreign(fixture, folder):
             expect_foreign(fixture, f"duckdb {codec} {version}", path, table)
 
 
+def check_pandas(fixture, folder):
+    """Integers with nulls are doubles in a data frame, and are written as such."""
+    try:
+        import pandas  # noqa: F401
+    except ImportError:
+        return
+    path = os.path.join(folder, "pandas.parquet")
+    columns = {"pid": pyarrow.int64(), "rank": pyarrow.int32()}
+    table = foreign_table(20000).drop_columns(["pid"])
+    for name, kind in columns.items():
+        table = table.append_column(name, pyarrow.array([i if i % 3 else None for i in range(20000)], kind))
+    table.to_pandas().to_parquet(path)
+    check(str(pq.read_schema(path).field("rank").type) == "double", "pandas writes doubles")
+    expect_foreign(fixture, "pyarrow pandas", path, table)
+
+
 def check_refused(fixture, folder):
     path = os.path.join(folder, "refused.parquet")
     base = {"kernel_name": ["a"], "start_ns": [1], "duration_ns": [2]}
     for extra, word in (({"grid_x": [2**31]}, "out of range"), ({"tags": [[1, 2]]}, "nested"),
-                        ({"pid": ["text"]}, "BYTE_ARRAY"), ({"codec": [1]}, "codec")):
+                        ({"pid": ["text"]}, "BYTE_ARRAY"), ({"pid": [1.5]}, "row 1: 1.5 is no integer"),
+                        ({"codec": [1]}, "codec")):
         codec = "brotli" if word == "codec" else "snappy"
         pq.write_table(pyarrow.table({**base, **extra}), path, compression=codec)
         run = subprocess.run([fixture, "read", path], capture_output=True, text=True)
@@ -370,6 +387,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         check_written(fixture, folder)
         check_foreign(fixture, folder)
+        check_pandas(fixture, folder)
         check_refused(fixture, folder)
     print("failed" if failures else "ok")
     return 1 if failures else 0

@@ -208,6 +208,77 @@ TEST(parquet_files_of_before_a_table_grew_are_read)
 	check_round_trip(&older, 20, 20, older_agents);
 }
 
+static double odd_real = 1; /* what row 9000 of the column `rank` has */
+
+/* Integers, or what pandas makes of them where some are null: NaN stands for those. */
+static bool reals(const struct parquet_world *w, const struct rk_schema *s, unsigned field,
+		  size_t row, uint64_t *ret)
+{
+	const bool real = s->fields[field].type == RK_F64;
+	double v = field == RK_K_RANK ? (double)(row % 1000) - 7 : -0x1p53;
+
+	(void)w;
+	if (field != RK_K_RANK && field != RK_K_PID && field != RK_K_TID)
+		return false;
+	v = field == RK_K_RANK && row == 9000 ? odd_real : v;
+	if (row % 5 == 3 || (field == RK_K_TID && row < 9000))
+		v = (double)NAN;
+	if (isnan(v) && (!real || row % 2))
+		return false;
+	if (real)
+		memcpy(ret, &v, 8);
+	else
+		*ret = (uint64_t)(int64_t)v;
+	return true;
+}
+
+static void write_reals(struct parquet_world *w)
+{
+	struct rk_field fields[RK_K_NFIELDS];
+	struct rk_schema schema = *rk_table_schema(RK_KERNELS);
+	struct rk_error err = { 0 };
+
+	memcpy(fields, schema.fields, sizeof(fields));
+	fields[RK_K_RANK].type = fields[RK_K_PID].type = fields[RK_K_TID].type = RK_F64;
+	schema.fields = fields;
+	CHECK_I64(parquet_world_write(w, &schema, 20000, 8192, reals, &err), 0);
+}
+
+TEST(parquet_doubles_are_read_where_integers_are_due_and_no_digit_is_lost)
+{
+	static const struct {
+		double v;
+		const char *says;
+	} bad[] = { { 0.5, "column 'rank', row 9001: 0.5 is no integer" },
+		    { 0x1p54, "column 'rank', row 9001: 18014398509481984 is past 2^53, where a "
+			      "floating point number is no exact integer; write the column as "
+			      "integers" },
+		    { (double)-INFINITY, "column 'rank', row 9001: -inf is past 2^53, where a "
+					 "floating point number is no exact integer; write the "
+					 "column as integers" },
+		    { 0x1p31, "column 'rank': 2147483648 (2147483648) is out of range" } };
+	struct parquet_world w;
+	struct rk_error err = { 0 };
+	size_t got = 0, wrong = 1;
+
+	parquet_world_open(&w);
+	write_reals(&w);
+	CHECK_I64(parquet_world_read(&w, RK_WANT_ALL, reals, &got, &wrong, &err), 0);
+	CHECK_STR(err.message, "");
+	CHECK_U64(got, 20000);
+	CHECK_U64(wrong, 0);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		odd_real = bad[i].v;
+		write_reals(&w);
+		odd_real = 1;
+		err = (struct rk_error){ 0 };
+		CHECK_I64(parquet_world_read(&w, RK_WANT_ALL, reals, &got, &wrong, &err),
+			  RK_E_FORMAT);
+		CHECK_STR(err.message, bad[i].says);
+	}
+	parquet_world_close(&w);
+}
+
 TEST(parquet_scan_leaves_out_what_is_not_wanted)
 {
 	const uint64_t want = 1u << RK_K_START | 1u << RK_K_GRID_X;
