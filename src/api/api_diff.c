@@ -37,17 +37,6 @@ static int add_table(struct rk_run *run, struct rk_profiler *p, enum rk_table t,
 	return rc;
 }
 
-static bool has_several_clocks(const struct rk_run *run)
-{
-	size_t n = 0;
-	const struct rk_warning *w = rk_diag_list(run->ctx.diag, &n);
-
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(w[i].kind, "several-clocks") == 0)
-			return true;
-	return false;
-}
-
 static const char *label_of(const struct rk_run *run, const char *label)
 {
 	for (size_t i = 0; !label && i < run->nfound; i++)
@@ -67,6 +56,8 @@ static int fill(struct rk_run *run, const struct rk_fuse_members *m, struct rk_p
 	for (size_t i = 0; rc == 0 && i < sizeof(tables) / sizeof(tables[0]); i++)
 		if (rk_run_tables(run) & RK_TABLE_BIT(tables[i]))
 			rc = add_table(run, p, tables[i], err);
+	if (rc == 0 && m->n <= 1)
+		rk_run_tell_clocks(run);
 	return rc;
 }
 
@@ -88,7 +79,7 @@ static int profile_of(struct rk_run *run, const char *label, bool structure,
 	if (rc == 0)
 		rc = rk_run_doubts(run, &ranks, made->calls, &made->doubts, &made->slips, err);
 	/* busy and idle are of one clock */
-	if (rc == 0 && (has_several_clocks(run) || rk_run_several_machines(&ranks)))
+	if (rc == 0 && (rk_run_has_several_clocks(run) || rk_run_several_machines(&ranks)))
 		made->time.known = false;
 	rk_fuse_members_release(&ranks);
 	rk_profiler_free(p);

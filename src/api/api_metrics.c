@@ -476,6 +476,8 @@ static int metrics_of(struct rk_run *run, const struct rk_metrics_options *opt,
 	if (rc == 0)
 		rc = add_measures(&c.work, err);
 	if (rc == 0)
+		rk_run_tell_clocks(run);
+	if (rc == 0)
 		rc = rk_metric_result(&c.work, ret, err);
 	context_release(&c);
 	return rc;

@@ -434,6 +434,8 @@ static int report_make(struct work *w, struct rk_error *err)
 		rc = make_hotspots(w, tables, err);
 	if (rc == 0)
 		tell_why_empty(w);
+	if (rc == 0 && !w->fuse)
+		rk_run_tell_clocks(w->run);
 	return rc < 0 ? rc : make_tables(w, err);
 }
 

@@ -273,6 +273,8 @@ static int convert_run(struct rk_run *run, const struct rk_convert_options *opt,
 	else
 		rc = dir ? convert_dir(run, opt, format, table, ret, err) :
 			   convert_file(run, opt, format, table, ret, err);
+	if (rc == 0 && !format->trace)
+		rk_run_tell_clocks(run);
 	rk_run_tell_names(run);
 	return rc;
 }

@@ -162,6 +162,8 @@ int rk_run_convert_trace(struct rk_run *run, const struct rk_convert_options *op
 			     one_trace(&j, rk_bytes_str(&path), err);
 	rk_bytes_release(&path);
 	run->times = NULL;
+	if (rc == 0 && !times)
+		rk_run_tell_clocks(run);
 	rk_fuse_times_free(times);
 	if (rc == 0)
 		*ret = (struct rk_convert_result){ j.rows, files };

@@ -56,6 +56,8 @@ struct rk_found {
 	const char *level;                  /* the level counter whose pass it is, "" for none */
 	const struct rk_run_record *record; /* that speaks of it, or NULL; the run's */
 	const char *left_out;               /* it gives nothing, and why: static; NULL: it may */
+	bool clocked;                       /* kernels were read, and there were several files: */
+	uint32_t clock;                     /* what they call their clock, 0: nothing */
 };
 
 struct rk_energy;     /* pass/energy.h */
@@ -163,6 +165,10 @@ int rk_run_hide_open(struct rk_source *rows, struct rk_run *run, struct rk_sourc
 		     struct rk_error *err);
 /* Warns when rows come from several nodes, each with a clock of its own (run_clocks.c). */
 int rk_run_check_clocks(struct rk_run *run, struct rk_error *err);
+/* The same of files, once their kernels were read, where nobody has related their clocks. */
+void rk_run_tell_clocks(struct rk_run *run);
+/* Whether one of both has warned. */
+bool rk_run_has_several_clocks(const struct rk_run *run);
 /*
  * Warns of ranks that are missing, left out, broken and so on (fuse_members.c), for commands whose
  * result has no place for it.

@@ -4,7 +4,11 @@
  * rocprofv3 stamps everything with the time since boot of its node. Rows of one node are on one
  * clock, however many processes wrote them; rows of several nodes are not, and nothing in their
  * files says how far apart the clocks are. That is told instead of guessed.
+ *
+ * Other profilers have other clocks, and what counts from an unknown time has one in each file.
  */
+#include <string.h>
+
 #include "api/fuse.h"
 
 enum { MAX_NODES = 64 };
@@ -88,4 +92,66 @@ int rk_run_check_clocks(struct rk_run *run, struct rk_error *err)
 		warn(run, nodes.n, rk_strtab_borrow(run->ctx.names, nodes.ids[0], NULL),
 		     rk_strtab_borrow(run->ctx.names, nodes.ids[1], NULL));
 	return rc;
+}
+
+/* ---- files ---- */
+
+static const char *word_of(const struct rk_run *run, const struct rk_found *f)
+{
+	return f->clock ? rk_strtab_borrow(run->ctx.names, f->clock, NULL) : "unknown";
+}
+
+/* Of a machine that was started again, or of another one. */
+static bool other_boot(const struct rk_found *a, const struct rk_found *b)
+{
+	const char *x = a->record ? a->record->text[RK_REC_BOOT] : "";
+	const char *y = b->record ? b->record->text[RK_REC_BOOT] : "";
+
+	return x[0] && y[0] && strcmp(x, y) != 0;
+}
+
+/* Parquet may be parts of what was one file. */
+static bool apart(const struct rk_run *run, const struct rk_found *a, const struct rk_found *b)
+{
+	const char *x = word_of(run, a), *y = word_of(run, b);
+	bool parts = rk_run_has_columns(a) && rk_run_has_columns(b);
+
+	if (!strcmp(a->group, b->group))
+		return false;
+	return strcmp(x, y) != 0 || (!strcmp(x, "unknown") && !parts) || other_boot(a, b);
+}
+
+bool rk_run_has_several_clocks(const struct rk_run *run)
+{
+	size_t n = 0;
+	const struct rk_warning *w = rk_diag_list(run->ctx.diag, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(w[i].kind, "several-clocks"))
+			return true;
+	return false;
+}
+
+void rk_run_tell_clocks(struct rk_run *run)
+{
+	const struct rk_found *first = NULL;
+
+	if (rk_run_has_several_clocks(run))
+		return;
+	for (size_t i = 0; i < run->nfound; i++) {
+		const struct rk_found *f = &run->found[i];
+
+		if (!f->clocked)
+			continue;
+		if (first && apart(run, first, f)) {
+			rk_diag_add(
+				run->ctx.diag, "several-clocks", "", 0, 1,
+				"the times of '%s' (clock: %s) and '%s' (clock: %s%s) cannot be "
+				"compared; no span or gap between files means anything",
+				first->path, word_of(run, first), f->path, word_of(run, f),
+				other_boot(first, f) ? ", of another boot" : "");
+			return;
+		}
+		first = first ? first : f;
+	}
 }

@@ -18,6 +18,7 @@ struct scan {
 	struct rk_source *rows;
 	const struct rk_counter_set *counters; /* joined to kernels; NULL: nothing is */
 	struct rk_batch batch;
+	bool several; /* files give kernels: their clocks are looked at */
 };
 
 /* Where the path of a file can say something its rows do not. */
@@ -156,6 +157,15 @@ static int next_file(struct scan *s, struct rk_error *err)
 	return 0;
 }
 
+static void note_clock(struct scan *s, const struct rk_batch *b)
+{
+	struct rk_found *f = &s->run->found[s->at - 1];
+	const struct rk_column *clock = &b->cols[RK_K_CLOCK];
+
+	f->clocked = true;
+	f->clock = rk_column_has(clock, 0) ? ((const uint32_t *)clock->data)[0] : 0;
+}
+
 static int scan_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
 {
 	struct scan *s = (struct scan *)base;
@@ -176,6 +186,8 @@ static int scan_next(struct rk_source *base, const struct rk_batch **batch, stru
 				(struct rk_batch){ base->schema, (*batch)->nrows, (*batch)->cols };
 			*batch = &s->batch;
 			s->run->scanned = s->at - 1;
+			if (s->several && s->batch.nrows)
+				note_clock(s, *batch);
 		}
 		if (rc > 0 || (rc < 0 && !tolerated(s, rc, err)))
 			return rc;
@@ -225,6 +237,15 @@ static void begin_progress(struct rk_run *run, enum rk_table t)
 			run->progress_total += run->found[i].bytes;
 }
 
+static bool several_give_kernels(const struct rk_run *run)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; n < 2 && i < run->nfound; i++)
+		n += run->found[i].used >> RK_KERNELS & 1;
+	return n > 1;
+}
+
 static int open_scan(struct rk_run *run, enum rk_table t, uint64_t want,
 		     const struct rk_counter_set *counters, struct rk_source **ret,
 		     struct rk_error *err)
@@ -238,7 +259,8 @@ static int open_scan(struct rk_run *run, enum rk_table t, uint64_t want,
 		(struct rk_source){ &scan_ops, counters ? &counters->schema : rk_table_schema(t) };
 	s->run = run;
 	s->table = t;
-	s->want = want;
+	s->several = t == RK_KERNELS && several_give_kernels(run);
+	s->want = s->several ? want | UINT64_C(1) << RK_K_CLOCK : want;
 	s->counters = counters;
 	begin_progress(run, t);
 	if (t == RK_STATS && stats_of_kernels(run))

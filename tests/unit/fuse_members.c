@@ -441,10 +441,11 @@ TEST(what_lies_above_ranks_speaks_of_none_of_them)
 	end(&j);
 }
 
-/* Rank and node of all kernels. */
+/* Rank, node and clock of all kernels. */
 static const char *rows(struct job *j)
 {
-	uint64_t want = UINT64_C(1) << RK_K_RANK | UINT64_C(1) << RK_K_NODE;
+	uint64_t want = UINT64_C(1) << RK_K_RANK | UINT64_C(1) << RK_K_NODE |
+			UINT64_C(1) << RK_K_CLOCK;
 	struct rk_source *src = NULL;
 
 	forget(j);
@@ -467,7 +468,9 @@ TEST(rows_have_the_node_and_the_rank_of_their_run_json)
 	put_rank(&j, "c", RECORD(",\"node\":\"n2\""));
 	put_rank(&j, "d", "{\"node\":\"of somebody else\"}");
 	world_text(&j.w, "a/run.json", RECORD(",\"node\":\"login\""));
-	CHECK_STR(rows(&j), "node=n0|rank=0\nrank=1\nnode=n1|rank=3\nnode=n2\n\n");
+	CHECK_STR(rows(&j), "node=n0|rank=0|clock=boottime\nrank=1|clock=boottime\n"
+			    "node=n1|rank=3|clock=boottime\nnode=n2|clock=boottime\n"
+			    "clock=boottime\n");
 	j.w.ctx.names = names;
 	end(&j);
 }
