@@ -655,8 +655,9 @@ static int make_buffers(struct csv_source *src, struct rk_error *err)
 	/* a row takes a byte per column; pieces are seldom longer, and then take several goes */
 	src->piece_rows = 2 * PIECE_BYTES / src->plan.ncols + MAX_TRIES + 2;
 	src->memory = rk_calloc(threads, sizeof(*src->memory));
-	src->cur.mem = rk_alloc(HEADROOM + src->block_bytes + PADDING);
-	src->next.mem = rk_alloc(HEADROOM + src->block_bytes + PADDING);
+	/* zeros: a hash looks some bytes past either end of a row, to choose a place and nothing else */
+	src->cur.mem = rk_calloc(1, HEADROOM + src->block_bytes + PADDING);
+	src->next.mem = rk_calloc(1, HEADROOM + src->block_bytes + PADDING);
 	if (!src->memory || !src->cur.mem || !src->next.mem)
 		return rk_fail_nomem(err);
 	src->front = &src->rounds[0];
