@@ -36,7 +36,7 @@ struct rk_pack_script {
 	const char *name; /* "amdclang++" */
 	const char *path; /* what it starts: "lib/llvm/bin/amdclang++" */
 	bool plain;       /* never waits for the devel package to be expanded */
-	bool required;    /* what the package is for: `verify` insists on it */
+	bool required;    /* what the package is for: its description tells when it is absent */
 };
 
 struct rk_pack_kind {

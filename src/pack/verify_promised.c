@@ -53,31 +53,24 @@ static bool has_script(const char *text, const char *name)
 	return false;
 }
 
-/* What the package is for is a fault; the rest may well be no part of a build. */
+/* A note: what is there holds, and a build without some of them is nobody's mistake. */
 static void check_scripts(struct rk_proving *p, struct rk_proof_package *w,
 			  const struct rk_pack_kind *kind, const char *where, const char *text)
 {
-	struct rk_bytes others;
+	struct rk_bytes absent;
 	const char *list;
 
-	rk_bytes_init(&others, 1 << 16);
-	for (size_t i = 0; i < kind->nscripts; i++) {
-		const struct rk_pack_script *s = &kind->scripts[i];
-
-		if (has_script(text, s->name))
-			continue;
-		if (s->required)
-			rk_proof_fault(p, "script-absent", w, where,
-				       "there is no '%s', which this package is for", s->name);
-		else
-			rk_bytes_printf(&others, "%s%s", others.len ? ", " : "", s->name);
-	}
-	list = rk_bytes_str(&others);
+	rk_bytes_init(&absent, 1 << 16);
+	for (size_t i = 0; i < kind->nscripts; i++)
+		if (!has_script(text, kind->scripts[i].name))
+			rk_bytes_printf(&absent, "%s%s", absent.len ? ", " : "",
+					kind->scripts[i].name);
+	list = rk_bytes_str(&absent);
 	if (!list)
 		rk_proof_nomem(p);
 	else if (*list)
 		rk_proof_note(p, "script-absent", w, where, "made without %s", list);
-	rk_bytes_release(&others);
+	rk_bytes_release(&absent);
 }
 
 static const struct rk_pack_kind *kind_of(struct rk_proving *p, struct rk_proof_package *w)
