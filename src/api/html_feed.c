@@ -148,6 +148,8 @@ static int add_row(struct feed *f, const struct rk_batch *b, size_t i, struct rk
 		return rk_fail_nomem(err);
 	if (!rk_column_has(&b->cols[p->start], i) || number_at(b, p->duration, i) < 0)
 		return 0;
+	if (!number_at(b, p->start, i) && !number_at(b, p->duration, i))
+		return 0; /* at 0 for no time: not known */
 	if (f->kind == RK_LANE_COPIES && goes_to_host(f, name))
 		key.device = number_at(b, RK_C_SRC, i);
 	return rk_lanes_add(f->lanes, f->kind, &key, number_at(b, p->start, i),

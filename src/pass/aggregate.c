@@ -30,6 +30,7 @@ struct rk_agg {
 	uint64_t rows, turned_away;
 	uint64_t held, exact_max; /* durations so far; how many are kept singly */
 	struct rk_agg_span span;
+	bool nowhere; /* some row starts and ends at 0 */
 	struct rk_durations_store store;
 };
 
@@ -74,7 +75,7 @@ uint64_t rk_agg_rows(const struct rk_agg *a)
 
 struct rk_agg_span rk_agg_span(const struct rk_agg *a)
 {
-	return a->span;
+	return a->span.known || !a->nowhere ? a->span : (struct rk_agg_span){ .known = true };
 }
 
 static struct group *group_append(struct rk_agg *a, uint32_t name, bool keyed, int64_t key)
@@ -229,9 +230,9 @@ static struct rk_column column(const struct rk_batch *b, int field)
 	return field < 0 ? (struct rk_column){ NULL, NULL } : b->cols[field];
 }
 
-static void span_add(struct rk_agg_span *span, struct rk_column start, struct rk_column dur,
-		     size_t nrows)
+static void span_add(struct rk_agg *a, struct rk_column start, struct rk_column dur, size_t nrows)
 {
+	struct rk_agg_span *span = &a->span;
 	const int64_t *s = start.data, *d = dur.data;
 	int64_t first = span->known ? span->start_ns : INT64_MAX;
 	int64_t last = span->known ? span->end_ns : INT64_MIN;
@@ -243,6 +244,10 @@ static void span_add(struct rk_agg_span *span, struct rk_column start, struct rk
 		if (!rk_column_has(&start, i) || !rk_column_has(&dur, i) || d[i] < 0 ||
 		    __builtin_add_overflow(s[i], d[i], &end))
 			continue;
+		if (!s[i] && !d[i]) {
+			a->nowhere = true;
+			continue;
+		}
 		first = s[i] < first ? s[i] : first;
 		last = end > last ? end : last;
 		known = true;
@@ -317,7 +322,7 @@ int rk_agg_add(struct rk_agg *a, const struct rk_batch *b, struct rk_error *err)
 	if (rc < 0)
 		return rc;
 	a->rows += b->nrows;
-	span_add(&a->span, column(b, a->fields.start), dur, b->nrows);
+	span_add(a, column(b, a->fields.start), dur, b->nrows);
 	return 0;
 }
 

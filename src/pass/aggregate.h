@@ -33,7 +33,10 @@ struct rk_agg_row {
 	bool median_exact;
 };
 
-/* Earliest start and latest end of the rows that have them. */
+/*
+ * Earliest start and latest end of the rows that have them. Profilers write 0 for both when they do not
+ * know them: such rows count only when there are no others.
+ */
 struct rk_agg_span {
 	bool known;
 	int64_t start_ns, end_ns;

@@ -172,9 +172,9 @@ static bool times_of(struct rk_rank_load *l, const struct rk_batch *b, size_t i,
 	if (!rk_column_has(start, i) || !rk_column_has(dur, i))
 		return false;
 	d = ((const int64_t *)dur->data)[i];
-	if (d < 0)
-		return false;
 	ret->start = ((const int64_t *)start->data)[i];
+	if (d < 0 || (!d && !ret->start)) /* at 0 for no time: not known */
+		return false;
 	if (ret->start >= -TIME_MAX && rk_add_i64(ret->start, d, &ret->end) && ret->end <= TIME_MAX)
 		return true;
 	l->far++;

@@ -9,7 +9,8 @@
  * direction says that they are devices; one that names none belongs to the device of its node and
  * rank when there is only one with kernels. A queue is one of a process on a device; where queues
  * are not recorded, streams are taken for them. Kernels on one queue that touch or overlap have no
- * launch gap between them. What takes no time is counted and is part of the span, nothing else.
+ * launch gap between them. What takes no time is counted and is part of the span, nothing else;
+ * at time 0 it is no part of the span either: profilers write 0 for what they do not know.
  */
 #ifndef RK_TIMELINE_H
 #define RK_TIMELINE_H

@@ -89,7 +89,8 @@ bool rk_sweep_add(struct rk_sweep *w, const struct rk_stretch *s)
 	struct rk_sweep_device *d = &w->devices[s->device];
 	bool copy = s->queue == RK_QUEUE_COPY;
 
-	if (!d->begun)
+	/* what starts and ends at 0 has no known time: the span begins with the first that has one */
+	if (!d->begun || (!d->first && !d->last))
 		begin(d, s->start);
 	d->last = later(d->last, s->end);
 	d->facts.copies += copy;

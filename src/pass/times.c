@@ -27,7 +27,7 @@ struct times {
 	struct rk_source *rows;
 	struct rk_context *ctx;
 	int start, duration;
-	uint64_t negative, zero, overlapping, late;
+	uint64_t negative, zero, nowhere, overlapping, late;
 	/* kernels only: */
 	struct held *held, *sorted;
 	struct rk_sort_key *keys; /* twice HELD: sorting needs as much again */
@@ -188,7 +188,8 @@ static void look_at_full(struct times *t, const struct rk_batch *b)
 			continue;
 		}
 		t->negative += duration[i] < 0;
-		t->zero += duration[i] == 0;
+		t->zero += duration[i] == 0 && start[i];
+		t->nowhere += duration[i] == 0 && !start[i];
 	}
 }
 
@@ -196,17 +197,19 @@ static void look_at_row(struct times *t, const struct rk_batch *b, size_t i)
 {
 	const struct rk_column *start = &b->cols[t->start], *duration = &b->cols[t->duration];
 	const struct rk_column *device = &b->cols[RK_K_DEVICE], *queue = &b->cols[RK_K_QUEUE];
-	int64_t d;
+	int64_t d, at;
 
 	if (!rk_column_has(duration, i) || !rk_column_has(start, i))
 		return;
 	d = ((const int64_t *)duration->data)[i];
+	at = ((const int64_t *)start->data)[i];
 	t->negative += d < 0;
 	if (!t->held)
 		return;
-	t->zero += d == 0;
+	t->zero += d == 0 && at;
+	t->nowhere += d == 0 && !at;
 	if (d > 0 && rk_column_has(queue, i))
-		look_at_kernel(t, ((const int64_t *)start->data)[i], d,
+		look_at_kernel(t, at, d,
 			       place(b, i,
 				     rk_column_has(device, i) ? ((const int64_t *)device->data)[i] :
 								-1),
@@ -236,6 +239,10 @@ static void tell(struct times *t)
 	if (t->zero)
 		rk_diag_add(t->ctx->diag, "zero-duration", "", 0, t->zero,
 			    "kernels that take no time");
+	if (t->nowhere)
+		rk_diag_add(t->ctx->diag, "no-times", "", 0, t->nowhere,
+			    "kernels that start and end at time 0: when they ran is not known; "
+			    "left out of spans");
 	if (t->overlapping)
 		rk_diag_add(t->ctx->diag, "overlapping-kernels", "", 0, t->overlapping,
 			    "kernels that start before the one ahead on the same queue has ended%s",

@@ -9,7 +9,7 @@
  * Passes rows on and counts, for tables with a start and a duration: negative durations, and for
  * kernels also zero ones and kernels that begin before the one ahead of them on the same queue has
  * ended. At the end the counts go to ctx->diag as "negative-duration", "zero-duration",
- * "overlapping-kernels". Rows need not be in order: the last 16384 are put in order before queues
+ * "no-times" (zero, and at time 0), "overlapping-kernels". Rows need not be in order: the last 16384 are put in order before queues
  * are compared; when some come later than that, the overlaps are said to be at least so many.
  * Other tables pass through. Takes over `rows`, also on failure.
  */

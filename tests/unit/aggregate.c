@@ -134,6 +134,25 @@ TEST(rows_without_times_count_as_calls_only)
 	world_close(&w);
 }
 
+TEST(rows_at_0_that_take_no_time_are_part_of_the_span_only_when_alone)
+{
+	const struct event ev[] = { { "a", 0, 0, 0, 0 }, { "a", 20, 7, 0, 0 } };
+	struct rk_agg_span span;
+	struct world w;
+
+	world_open(&w, &plain);
+	CHECK(!rk_agg_span(w.agg).known);
+	CHECK(add(&w, ev, 1, NULL) == 0);
+	span = rk_agg_span(w.agg);
+	CHECK(span.known && !span.start_ns && !span.end_ns);
+	CHECK(add(&w, ev, 2, NULL) == 0);
+	span = rk_agg_span(w.agg);
+	CHECK(span.known);
+	CHECK_I64(span.start_ns, 20);
+	CHECK_I64(span.end_ns, 27);
+	world_close(&w);
+}
+
 TEST(keys_split_groups_and_a_missing_key_is_its_own)
 {
 	const struct event ev[] = {

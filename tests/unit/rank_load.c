@@ -111,6 +111,17 @@ TEST(rows_of_a_rank_may_come_in_any_order)
 	      "");
 }
 
+TEST(kernels_at_time_0_that_take_no_time_have_no_place)
+{
+	static const struct rank_row r[] = {
+		{ 0, 100, 10, "gemm", false },
+		{ 0, 0, 0, "lost", false },
+		{ 0, 150, 10, "gemm", false },
+	};
+
+	gives(r, COUNT(r), "0: 3 of 20, 100..160, compute 20 comm 0 both 0 idle 40\n", "");
+}
+
 TEST(ranks_may_be_mixed_when_each_is_in_order)
 {
 	static const struct rank_row r[] = {
@@ -239,11 +250,12 @@ TEST(unions_are_what_counting_each_instant_gives)
 		size_t k = 0;
 
 		for (size_t i = 0; i < COUNT(rows); i++)
-			rows[i] = (struct rank_row){ (int64_t)(i / ROWS),
-						     (int64_t)(world_random(&seed) % SPAN),
-						     (int64_t)(world_random(&seed) % (round + 1)),
-						     world_random(&seed) % 3 ? "gemm" : "nccl",
-						     false };
+			rows[i] =
+				(struct rank_row){ (int64_t)(i / ROWS),
+						   (int64_t)(1 + world_random(&seed) % (SPAN - 1)),
+						   (int64_t)(world_random(&seed) % (round + 1)),
+						   world_random(&seed) % 3 ? "gemm" : "nccl",
+						   false };
 		world_open(&w, 1);
 		/* 64 held rows: most of a rank goes to the temporary file */
 		CHECK_I64(load(&w, rows, COUNT(rows), 64, &v, &k), 0);

@@ -262,6 +262,21 @@ TEST(what_takes_no_time_is_counted_and_parts_nothing)
 		   "longest 100 at 100; launch 1 10 10");
 }
 
+TEST(what_starts_and_ends_at_0_is_no_part_of_the_span)
+{
+	static const struct row r[] = { { 200, 10, 0, 1, 0, 0, 0, 0, 0, 0, 0 },
+					{ 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0 },
+					{ 0, 0, 0, NONE, TO_DEVICE, 9, 0, 0, 0, 0, 0 },
+					{ 220, 10, 0, 1, 0, 0, 0, 0, 0, 0, 0 } };
+
+	one_device(r, 4,
+		   "device 0: span 30 busy 20 sum 20 idle 10 copy 0 overlap 0; 3+1; gaps 1 longest "
+		   "10 at 210; launch 1 10 10");
+	one_device(r + 1, 2,
+		   "device 0: span 0 busy 0 sum 0 idle 0 copy 0 overlap 0; 1+1; gaps 0 longest 0 "
+		   "at 0; launch 0 0 -1");
+}
+
 TEST(rows_without_times_negative_ones_and_barriers_are_passed_over)
 {
 	static const struct row r[] = { { NONE, 10, 0, 1, 0, 0, 0, 0, 0, 0, 0 },
@@ -481,7 +496,7 @@ static void random_rows(struct row *rows, size_t n, uint64_t *seed)
 
 	for (size_t i = 0; i < n; i++)
 		rows[i] = (struct row){
-			.start = (int64_t)(world_random(seed) % RANGE),
+			.start = (int64_t)(1 + world_random(seed) % (RANGE - 1)),
 			.duration = (int64_t)(world_random(seed) % (uint64_t)longest),
 			.device = (int64_t)(world_random(seed) % DEVICES),
 			.queue = (int64_t)(world_random(seed) % QUEUES),

@@ -85,6 +85,19 @@ TEST(negative_and_zero_durations_are_counted)
 	world_close(&w);
 }
 
+TEST(kernels_at_time_0_that_take_no_time_are_told_of)
+{
+	static const struct kernel k[] = { { 0, 0, 1, 1, 0 },
+					   { 0, 5, 1, 1, 0 },
+					   { 0, 0, NONE, NONE, 0 } };
+	struct world w;
+
+	world_open(&w, 1);
+	CHECK_STR(warned(&w, k, 1, false), "no-times:1 ");
+	CHECK_STR(warned(&w, k, 3, false), "no-times:2 ");
+	world_close(&w);
+}
+
 TEST(kernels_overlap_only_on_their_own_queue)
 {
 	static const struct kernel apart[] = { { 100, 50, 1, 1, 0 },
