@@ -19,9 +19,12 @@ static const int passed_on[] = { SIGINT, SIGTERM, SIGQUIT, SIGHUP };
 /* The real tools are inside the application: what hits them hits it. */
 static void pass_on(int signal_number)
 {
+	int before = errno;
+
 	last_passed = signal_number;
 	if (app_pid > 0)
 		kill((pid_t)app_pid, signal_number);
+	errno = before;
 }
 
 static void handlers(void (*fn)(int), struct sigaction old[])

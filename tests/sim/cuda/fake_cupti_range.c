@@ -54,7 +54,8 @@ static struct context {
 static callback_function *callback;
 static void *callback_user;
 static bool enabled[8][1024];
-static uint64_t launches, decodings;
+static _Atomic uint64_t launches;
+static uint64_t decodings;
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 
 static const char *mode(const char *word)
@@ -87,6 +88,7 @@ static void on_launch(const struct fake_launch *l)
 			       .context_uid = l->context,
 			       .correlation = l->correlation };
 	uint32_t id = l->graph ? GRAPH_LAUNCH : LAUNCH;
+	uint64_t now;
 
 	/* nobody uses a context before it is made */
 	pthread_mutex_lock(&making);
@@ -96,9 +98,9 @@ static void on_launch(const struct fake_launch *l)
 	}
 	pthread_mutex_unlock(&making);
 	tell(DRIVER_API, id, &d);
-	launches++;
+	now = ++launches;
 	if (c->started && c->n < c->most && c->n < MOST)
-		c->values[c->n++] = launches;
+		c->values[c->n++] = now;
 	d.site = 1;
 	tell(DRIVER_API, id, &d);
 }
