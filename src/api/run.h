@@ -3,6 +3,7 @@
 #define RK_RUN_H
 
 #include <pthread.h>
+#include <time.h>
 
 #include "api/run_records.h"
 #include "format/reader.h"
@@ -44,6 +45,7 @@ struct rk_found {
 	int64_t pid;      /* its name begins with, -1 without */
 	uint64_t bytes;
 	uint64_t dev, ino;      /* of a regular file, else 0 */
+	struct timespec mtime;  /* likewise */
 	bool unreadable;        /* of a format that is known, and damaged */
 	bool damaged;           /* the same, but seen only when its rows were read */
 	bool made_here;         /* a trace that rockit wrote, found in a directory */

@@ -223,6 +223,7 @@ int rk_run_place(struct rk_found *f, const char *path, struct rk_error *err)
 		f->bytes = (uint64_t)st.st_size;
 		f->dev = (uint64_t)st.st_dev;
 		f->ino = (uint64_t)st.st_ino;
+		f->mtime = st.st_mtim;
 	}
 	return 0;
 }

@@ -96,11 +96,20 @@ static bool lies_near(const struct rk_found *a, const struct rk_found *b)
 	return !strncmp(a->path, b->path, na < nb ? na : nb);
 }
 
-/* Whether `o` is the table that was written of f's folder. Asked for each pair of files. */
+static bool is_newer(const struct rk_found *a, const struct rk_found *b)
+{
+	return a->mtime.tv_sec != b->mtime.tv_sec ? a->mtime.tv_sec > b->mtime.tv_sec :
+						    a->mtime.tv_nsec > b->mtime.tv_nsec;
+}
+
+/*
+ * Whether `o` is the table that was written of f's folder; what came later is not in it. Asked for each pair
+ * of files.
+ */
 static bool is_table_of(const struct rk_found *o, const struct rk_found *f, enum rk_table t)
 {
-	return o->table_here == (int)t && f->in_dir && f->table_here < 0 &&
-	       source_of(f, t) != RK_SOURCE_PARQUET &&
+	return o->table_here == (int)t && o->tables & RK_TABLE_BIT(t) && f->in_dir &&
+	       f->table_here < 0 && !is_newer(f, o) && source_of(f, t) != RK_SOURCE_PARQUET &&
 	       !strncmp(o->path, f->path, (size_t)(rk_base_name(o->path) - o->path));
 }
 
@@ -282,11 +291,20 @@ static void hash_names(struct rk_found *f)
 	f->stem_hash = rk_hash_bytes(f->path, f->stem);
 }
 
-/* The tables of a session do not show what could not be joined to them: its record does. */
+static bool recalls(const struct rk_found *f)
+{
+	return f->used & RK_TABLE_BIT(RK_KERNELS) && f->record && f->record->mismatches > 0 &&
+	       source_of(f, RK_KERNELS) == RK_SOURCE_PARQUET;
+}
+
+/* The tables of a session do not show what could not be joined to them: its record does, once. */
 static void recall_mismatches(struct rk_run *run, const struct rk_found *f)
 {
-	if (f->used & RK_TABLE_BIT(RK_KERNELS) && f->record && f->record->mismatches > 0 &&
-	    source_of(f, RK_KERNELS) == RK_SOURCE_PARQUET)
+	bool told = false;
+
+	for (const struct rk_found *o = run->found; recalls(f) && !told && o < f; o++)
+		told = recalls(o) && o->record == f->record;
+	if (recalls(f) && !told)
 		rk_diag_add(run->ctx.diag, "pass-mismatch", "", 0, (uint64_t)f->record->mismatches,
 			    "a dispatch was another kernel, or of another grid, in the run that "
 			    "counted: its counters were not joined; 'warnings' in run.json names "

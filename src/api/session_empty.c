@@ -53,10 +53,11 @@ int rk_session_empty_kernels(const struct rk_session *s, struct rk_error *err)
 	int rc;
 
 	/*
-	 * A rank without tables is told of by those who read the job; a run that was broken off may
-	 * have had kernels.
+	 * A rank without tables is told of by those who read the job; a run that was broken off, or whose
+	 * program or profiler failed, may have had kernels.
 	 */
-	if (p->rank.rank >= 0 || p->rank_key || s->result->passes_done < s->result->passes)
+	if (p->rank.rank >= 0 || p->rank_key || s->result->status ||
+	    s->result->passes_done < s->result->passes)
 		return 0;
 	path = rk_strf("%s/%s.parquet", p->dir, rk_table_file(RK_KERNELS));
 	rc = path ? 0 : rk_fail_nomem(err);

@@ -80,6 +80,7 @@ def a_profiler_that_fails_is_told_by_its_status(place):
     run = fault(place, "traceback", version="6.4")
     assert run.status == 1, run.err
     assert "wrote no file" in run.err, run.err
+    assert not list(run.dir.glob("*kernels.parquet")), "who knows whether there were none"
 
 
 @test
