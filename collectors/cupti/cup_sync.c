@@ -36,7 +36,7 @@ static const struct wait {
 enum {
 	DRIVER_WAITS = sizeof(driver_waits) / sizeof(driver_waits[0]),
 	RUNTIME_WAITS = sizeof(runtime_waits) / sizeof(runtime_waits[0]),
-	THREADS = 256,
+	RECENT = 4096,
 };
 
 /* ---- switching on and off ---- */
@@ -129,15 +129,15 @@ static const struct wait *find(const struct cupti_api *r)
 }
 
 /*
- * The runtime's function calls the driver's, and both records have one number: it is one wait. A thread
- * waits for one thing at a time.
+ * The runtime's function calls the driver's, and both records have one number: it is one wait. They are
+ * written one after the other, but other threads write in between.
  */
 static bool is_new(const struct cupti_api *r)
 {
 	static struct {
 		uint32_t thread, correlation;
-	} seen[THREADS];
-	unsigned i = r->thread % THREADS;
+	} seen[RECENT];
+	unsigned i = r->correlation % RECENT;
 
 	if (seen[i].thread == r->thread && seen[i].correlation == r->correlation)
 		return false;

@@ -112,7 +112,9 @@ static void print_left_files(const struct rk_pack *pack, bool whole)
 			printf(": ");
 			say_safely(stdout, l[i].path);
 		}
-		printf("; %s\n", l[i].reason);
+		printf("; ");
+		say_safely(stdout, l[i].reason);
+		printf("\n");
 	}
 }
 

@@ -40,10 +40,11 @@ static void put_left(struct rk_bytes *out, const struct rk_pack_left *v, size_t 
 		rk_bytes_puts(out, "  ");
 		rk_put_printable(out, v[i].artifact, strlen(v[i].artifact), true);
 		if (*v[i].path)
-			rk_bytes_printf(out, ": %zu file%s; %s\n", same, same == 1 ? "" : "s",
-					v[i].reason);
+			rk_bytes_printf(out, ": %zu file%s; ", same, same == 1 ? "" : "s");
 		else
-			rk_bytes_printf(out, ": all of it; %s\n", v[i].reason);
+			rk_bytes_puts(out, ": all of it; ");
+		rk_put_printable(out, v[i].reason, strlen(v[i].reason), true);
+		rk_bytes_put_u8(out, '\n');
 	}
 }
 

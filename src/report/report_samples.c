@@ -114,7 +114,7 @@ static void value_cell(struct rk_page *p, double v, const char *unit)
 	} else if (!strcmp(unit, "J")) {
 		rk_put_energy(&p->cell, v);
 	} else {
-		rk_bytes_printf(&p->cell, fabs(v) < 1e6 ? "%.4g" : "%.6g", v);
+		rk_bytes_printf(&p->cell, fabs(v) < 1e3 ? "%.4g" : "%.0f", v);
 		rk_bytes_puts(&p->cell, unit[0] ? " " : "");
 		rk_put_printable(&p->cell, unit, strnlen(unit, 8), p->look->utf8);
 	}

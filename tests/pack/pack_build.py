@@ -220,7 +220,9 @@ def what_gets_into_no_package_is_told(folder):
     assert "left out: 1 artifact, 2 files of others" in pack(*make).stdout
     assert "left out: rdc_lib_generic; no package takes 'rdc'\n" in pack(*make, "-v").stdout
     assert pack(*make, "-q").stdout == ""
-    shutil.rmtree(tree / "rdc_lib_generic")
+    (tree / "rdc_lib_generic").rename(tree / "ev\x1b[31mil_lib_generic")
+    assert "\x1b" not in pack(*plan).stdout + pack(*plan, "-v").stdout
+    shutil.rmtree(tree / "ev\x1b[31mil_lib_generic")
     assert "\nleft out: 2 files ('-v' names them)\n" in pack(*make).stdout
 
 
