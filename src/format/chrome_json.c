@@ -248,7 +248,6 @@ void rk_chrome_close(struct rk_reader *base)
 {
 	struct chrome_reader *r = (struct chrome_reader *)base;
 
-	rk_json_pairs_release(&r->processes);
 	rk_instream_close(r->in);
 	rk_free(r);
 }

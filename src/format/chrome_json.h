@@ -37,8 +37,9 @@ struct chrome_reader {
 	struct rk_context *ctx;
 	bool known;                /* a pass has been through all of the document */
 	uint64_t rows[RK_NTABLES]; /* events of each table, once known */
-	bool asked;                /* Kineto: `processes` are those of the document */
-	struct rk_json_pairs processes;
+	/* Kineto: the first process of the document (0: none), and whether it has others. */
+	bool asked, several;
+	int64_t process;
 };
 
 struct chrome_scan {

@@ -122,14 +122,18 @@ static enum rk_table names_process(struct chrome_scan *s)
 	return RK_NTABLES;
 }
 
-static int add_process(struct chrome_scan *s, struct rk_error *err)
+static int note_process(struct chrome_scan *s, struct rk_error *err)
 {
 	const struct rk_json_value *pid = &s->record.values[F_PID];
-	struct rk_json_pairs *p = &s->r->processes;
+	struct chrome_reader *r = s->r;
 
-	if (pid->has != RK_JSON_HAS || pid->i <= 0 || rk_json_pairs_find(p, (uint64_t)pid->i))
+	(void)err;
+	if (pid->has != RK_JSON_HAS || pid->i <= 0)
 		return 0;
-	return rk_json_pairs_add(p, (uint64_t)pid->i, 0, err);
+	if (!r->process)
+		r->process = pid->i;
+	r->several |= pid->i != r->process;
+	return 0;
 }
 
 static const struct chrome_format asking = {
@@ -139,7 +143,7 @@ static const struct chrome_format asking = {
 	.fields = fields,
 	.nfields = F_NASKED,
 	.table_of = names_process,
-	.row = add_process,
+	.row = note_process,
 };
 
 static int ask_processes(struct chrome_reader *r, struct rk_error *err)
@@ -152,29 +156,46 @@ static int ask_processes(struct chrome_reader *r, struct rk_error *err)
 	if (rc == 0)
 		rc = rk_source_next(s, &batch, err);
 	rk_source_close(s);
-	rk_json_pairs_release(&r->processes);
-	r->processes = ask.processes;
+	r->process = ask.process;
+	r->several = ask.several;
 	r->asked = rc == 0;
 	return rc;
 }
 
 /*
- * Of an event of a GPU. Several processes are in traces that were put together: rockit's own have the
- * process in place of the device. For others nothing says it: correlation ids are a process's own.
+ * The pid of a GPU event is a process where it is none of the devices named beside it: rockit's own
+ * traces are so, also of processes that have nothing but kernels.
+ */
+static bool has_own_process(const struct chrome_scan *s)
+{
+	static const unsigned char devices[] = { F_DEVICE, F_FROM, F_TO };
+	const struct rk_json_value *v = s->record.values, *pid = &v[F_PID];
+	bool some = false;
+
+	if (pid->has != RK_JSON_HAS || pid->i <= 0)
+		return false;
+	for (size_t i = 0; i < sizeof(devices); i++) {
+		if (v[devices[i]].has != RK_JSON_HAS)
+			continue;
+		if (v[devices[i]].i == pid->i)
+			return false;
+		some = true;
+	}
+	return some;
+}
+
+/*
+ * Of an event of a GPU. Where several processes are in one trace nothing else says whose it is:
+ * correlation ids are a process's own.
  */
 static void put_process(struct chrome_scan *s, unsigned field)
 {
-	const struct rk_json_value *pid = &s->record.values[F_PID];
-	const struct rk_json_value *device = &s->record.values[F_DEVICE];
-	struct rk_json_pairs *p = &s->r->processes;
-
 	if (!rk_json_wants(&s->rows, field))
 		return;
-	if (p->n == 1)
-		rk_json_put(&s->rows, field, (int64_t)p->p[0].key);
-	else if (pid->has == RK_JSON_HAS && device->has == RK_JSON_HAS && device->i != pid->i &&
-		 rk_json_pairs_find(p, (uint64_t)pid->i))
-		rk_json_put(&s->rows, field, pid->i);
+	if (has_own_process(s))
+		rk_json_put(&s->rows, field, s->record.values[F_PID].i);
+	else if (s->r->process && !s->r->several)
+		rk_json_put(&s->rows, field, s->r->process);
 	else
 		rk_json_put_null(&s->rows, field);
 }

@@ -1,6 +1,7 @@
 /* kineto_json.c - PyTorch's traces and rocprof v1's results.json: Chrome events, table by table. */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/alloc.h"
 #include "format/chrome_json.h"
@@ -26,14 +27,16 @@ static void reads_as(const char *text, enum rk_table t, const char *want, const 
 	"{\"schemaVersion\":1,\"deviceProperties\":[{\"id\":0,\"name\":\"AMD Instinct MI300X\"," \
 	"\"totalGlobalMem\":206141652992,\"warpSize\":64,\"numSms\":304}],"                      \
 	"\"baseTimeNanoseconds\":1775078550000000000,\"traceEvents\":[" events "]}"
-#define EVENT(cat, name, ts, dur, args)                                                            \
-	"{\"ph\":\"X\",\"cat\":\"" cat "\",\"name\":\"" name "\",\"pid\":25,\"tid\":26,\"ts\":" ts \
-	",\"dur\":" dur ",\"args\":{" args "}}"
-#define KERNEL                                                                               \
-	EVENT("kernel", "k<1, 2>(int)", "1428625731622.25", "18.112",                        \
-	      "\"queued\":0,\"device\":2,\"context\":1,\"stream\":7,\"correlation\":675771," \
-	      "\"registers per thread\":16,\"shared memory\":128,\"blocks per SM\":135.5,"   \
-	      "\"grid\":[17888,2,1],\"block\":[128,4,1],\"est. achieved occupancy %\":100")
+#define EVENT(cat, name, ts, dur, args) EVENT_OF("25", cat, name, ts, dur, args)
+#define EVENT_OF(pid, cat, name, ts, dur, args)                                \
+	"{\"ph\":\"X\",\"cat\":\"" cat "\",\"name\":\"" name "\",\"pid\":" pid \
+	",\"tid\":26,\"ts\":" ts ",\"dur\":" dur ",\"args\":{" args "}}"
+#define KERNEL KERNEL_OF("2") /* its device, as the profiler writes it */
+#define KERNEL_OF(pid)                                                                          \
+	EVENT_OF(pid, "kernel", "k<1, 2>(int)", "1428625731622.25", "18.112",                   \
+		 "\"queued\":0,\"device\":2,\"context\":1,\"stream\":7,\"correlation\":675771," \
+		 "\"registers per thread\":16,\"shared memory\":128,\"blocks per SM\":135.5,"   \
+		 "\"grid\":[17888,2,1],\"block\":[128,4,1],\"est. achieved occupancy %\":100")
 #define OP(pid)                                                                \
 	"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"aten::mul\",\"pid\":" pid \
 	",\"ts\":1,\"dur\":2}"
@@ -80,14 +83,46 @@ TEST(kineto_kernels_of_several_processes_say_their_own_or_none)
 {
 	reads_as(KINETO(OP("31") "," KERNEL "," OP("32")), RK_KERNELS, KERNEL_ROW, "");
 	/* as in a trace that rockit wrote: the device is among the arguments */
-	reads_as(KINETO(OP("31") "," KERNEL "," OP("25")), RK_KERNELS, KERNEL_ROW_OF("pid=25|"),
-		 "");
+	reads_as(KINETO(OP("31") "," KERNEL_OF("25") "," OP("25")), RK_KERNELS,
+		 KERNEL_ROW_OF("pid=25|"), "");
 	/* a device whose number is that of a process */
 	reads_as(KINETO(OP("31") "," OP("25") "," EVENT("kernel", "k", "1", "2", "\"device\":25")),
 		 RK_KERNELS,
 		 "kernel_name=k|start_ns=1000|duration_ns=2000|stream_id=26|device_id=25|"
 		 "source=kineto-json|clock=unknown\n",
 		 "");
+}
+
+TEST(kineto_processes_may_have_nothing_but_kernels_and_copies)
+{
+	reads_as(KINETO(OP("31") "," KERNEL_OF("31") "," KERNEL_OF("25") "," KERNEL), RK_KERNELS,
+		 KERNEL_ROW_OF("pid=31|") KERNEL_ROW_OF("pid=25|") KERNEL_ROW_OF("pid=31|"), "");
+	reads_as(KINETO(KERNEL_OF("25")), RK_KERNELS, KERNEL_ROW_OF("pid=25|"), "");
+	/* rockit's copies have no device but where they are from and go */
+	reads_as(KINETO(OP("31") "," EVENT("gpu_memcpy", "c", "3", "1", "\"toDevice\":4") "," EVENT(
+			 "gpu_memcpy", "c", "3", "1", "\"fromDevice\":25,\"toDevice\":4")),
+		 RK_MEMCPY,
+		 "direction=c|start_ns=3000|duration_ns=1000|dst_device=4|stream_id=26|pid=25\n"
+		 "direction=c|start_ns=3000|duration_ns=1000|src_device=25|dst_device=4|"
+		 "stream_id=26|pid=31\n",
+		 "");
+	/* not known: rockit writes 0 */
+	reads_as(KINETO(OP("31") "," KERNEL_OF("0")), RK_KERNELS, KERNEL_ROW_OF("pid=31|"), "");
+}
+
+TEST(kineto_processes_without_end_take_no_time)
+{
+	enum { N = 50000 };
+	static char text[N * 48 + 1000];
+	size_t len = (size_t)snprintf(text, sizeof(text), "[%s", KERNEL);
+	clock_t begin = clock();
+
+	for (int i = N; i; i--)
+		len += (size_t)snprintf(text + len, sizeof(text) - len,
+					",{\"ph\":\"X\",\"cat\":\"cpu_op\",\"pid\":%d}", i);
+	snprintf(text + len, sizeof(text) - len, "]");
+	reads_as(text, RK_KERNELS, KERNEL_ROW, "");
+	CHECK((double)(clock() - begin) / CLOCKS_PER_SEC < 5);
 }
 
 TEST(kineto_may_be_a_bare_array)
@@ -144,20 +179,21 @@ TEST(kineto_times_that_do_not_fit_are_counted)
 		 "bad-number:1 number-out-of-range:1 ");
 }
 
+#define GPU_1(cat, name, ts, dur, args) EVENT_OF("1", cat, name, ts, dur, "\"device\":1" args)
+
 TEST(kineto_copies_have_directions)
 {
 	reads_as(
-		KINETO(EVENT("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", "1", "2", "\"device\":1,\"stream\":7,\"correlation\":5,\"bytes\":4096") "," EVENT(
+		KINETO(GPU_1("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", "1", "2", ",\"stream\":7,\"correlation\":5,\"bytes\":4096") "," GPU_1(
 			"gpu_memcpy", "Memcpy PtoP (Device -> Device)", "2", "2",
-			"\"device\":1,\"fromDevice\":1,\"toDevice\":3,\"bytes\":8") "," EVENT("gpu_memset",
-											      "Memset (Device)",
-											      "3",
-											      "0.5",
-											      "\"device\":1") "," EVENT("gpu_memcpy",
-															"CopyDeviceToHost",
-															"4",
-															"1",
-															"\"device\":1")),
+			",\"fromDevice\":1,\"toDevice\":3,\"bytes\":8") "," GPU_1("gpu_memset",
+										  "Memset (Device)",
+										  "3", "0.5",
+										  "") "," GPU_1("gpu_memcpy",
+												"CopyDeviceToHost",
+												"4",
+												"1",
+												"")),
 		RK_MEMCPY,
 		"direction=MEMORY_COPY_HOST_TO_DEVICE|start_ns=1000|duration_ns=2000|bytes=4096|"
 		"dst_device=1|stream_id=7|correlation_id=5\n"
