@@ -125,16 +125,24 @@ static bool is_real(const struct rk_pq_leaf *leaf)
 	return leaf->physical == RK_PQ_FLOAT || leaf->physical == RK_PQ_DOUBLE;
 }
 
+/* Past it not every integer is a number of the type: digits may be lost. */
+static double exact_limit(const struct column *c)
+{
+	return c->pages.leaf->physical == RK_PQ_FLOAT ? 0x1p24 : 0x1p53;
+}
+
 static int no_integer(const struct column *c, uint64_t row, double v, struct rk_error *err)
 {
-	if (fabs(v) <= 0x1p53)
+	const bool single = c->pages.leaf->physical == RK_PQ_FLOAT;
+
+	if (isinf(v) || fabs(v) <= exact_limit(c))
 		return rk_fail(err, RK_E_FORMAT,
 			       "column '%s', row %" PRIu64 ": %.17g is no integer",
 			       c->pages.leaf->name, row, v);
 	return rk_fail(err, RK_E_FORMAT,
-		       "column '%s', row %" PRIu64 ": %.17g is past 2^53, where a floating point "
+		       "column '%s', row %" PRIu64 ": %.17g is past 2^%d, where a %sfloating point "
 		       "number is no exact integer; write the column as integers",
-		       c->pages.leaf->name, row, v);
+		       c->pages.leaf->name, row, v, single ? 24 : 53, single ? "32-bit " : "");
 }
 
 /*
@@ -145,6 +153,7 @@ static int to_integers(struct scan *s, const struct column *c, size_t at, size_t
 		       size_t *present, struct rk_error *err)
 {
 	const bool all = *present == rows;
+	const double limit = exact_limit(c);
 	size_t from = 0, to = 0;
 
 	for (size_t i = 0; from < *present; i++) {
@@ -156,7 +165,7 @@ static int to_integers(struct scan *s, const struct column *c, size_t at, size_t
 		s->levels[i] = isnan(v) ? 0u : 1u;
 		if (isnan(v))
 			continue;
-		if (!(fabs(v) <= 0x1p53) || trunc(v) != v)
+		if (!(fabs(v) <= limit) || trunc(v) != v)
 			return no_integer(c, s->rows_done + at + i + 1, v, err);
 		s->words[to++] = (uint64_t)(int64_t)v;
 	}
