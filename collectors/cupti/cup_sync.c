@@ -11,60 +11,54 @@
 
 /* What the functions wait for. */
 static const struct wait {
+	uint32_t kind; /* of the call's record */
 	uint32_t cbid;
 	uint32_t since; /* a release of CUPTI; older ones are not asked for a number beyond theirs */
 	uint32_t type;
-} driver_waits[] = {
-	{ CUPTI_DRIVER_cuCtxSynchronize, 0, CUPTI_SYNC_CONTEXT },
-	{ CUPTI_DRIVER_cuCtxSynchronize_v2, 130000, CUPTI_SYNC_CONTEXT },
-	{ CUPTI_DRIVER_cuEventSynchronize, 0, CUPTI_SYNC_EVENT },
-	{ CUPTI_DRIVER_cuStreamSynchronize, 0, CUPTI_SYNC_STREAM },
-	{ CUPTI_DRIVER_cuStreamSynchronize_ptsz, 0, CUPTI_SYNC_STREAM },
-	{ CUPTI_DRIVER_cuStreamWaitEvent, 0, CUPTI_SYNC_STREAM_WAIT_EVENT },
-	{ CUPTI_DRIVER_cuStreamWaitEvent_ptsz, 0, CUPTI_SYNC_STREAM_WAIT_EVENT },
-}, runtime_waits[] = {
-	{ CUPTI_RUNTIME_cudaDeviceSynchronize, 0, CUPTI_SYNC_CONTEXT },
-	{ CUPTI_RUNTIME_cudaThreadSynchronize, 0, CUPTI_SYNC_CONTEXT },
-	{ CUPTI_RUNTIME_cudaExecutionCtxSynchronize, 130100, CUPTI_SYNC_CONTEXT },
-	{ CUPTI_RUNTIME_cudaEventSynchronize, 0, CUPTI_SYNC_EVENT },
-	{ CUPTI_RUNTIME_cudaStreamSynchronize, 0, CUPTI_SYNC_STREAM },
-	{ CUPTI_RUNTIME_cudaStreamSynchronize_ptsz, 0, CUPTI_SYNC_STREAM },
-	{ CUPTI_RUNTIME_cudaStreamWaitEvent, 0, CUPTI_SYNC_STREAM_WAIT_EVENT },
-	{ CUPTI_RUNTIME_cudaStreamWaitEvent_ptsz, 0, CUPTI_SYNC_STREAM_WAIT_EVENT },
+} waits[] = {
+#define DRIVER(name) CUPTI_KIND_DRIVER, CUPTI_DRIVER_##name
+#define RUNTIME(name) CUPTI_KIND_RUNTIME, CUPTI_RUNTIME_##name
+	{ DRIVER(cuCtxSynchronize), 0, CUPTI_SYNC_CONTEXT },
+	{ DRIVER(cuCtxSynchronize_v2), 130000, CUPTI_SYNC_CONTEXT },
+	{ DRIVER(cuEventSynchronize), 0, CUPTI_SYNC_EVENT },
+	{ DRIVER(cuStreamSynchronize), 0, CUPTI_SYNC_STREAM },
+	{ DRIVER(cuStreamSynchronize_ptsz), 0, CUPTI_SYNC_STREAM },
+	{ DRIVER(cuStreamWaitEvent), 0, CUPTI_SYNC_STREAM_WAIT_EVENT },
+	{ DRIVER(cuStreamWaitEvent_ptsz), 0, CUPTI_SYNC_STREAM_WAIT_EVENT },
+	{ RUNTIME(cudaDeviceSynchronize), 0, CUPTI_SYNC_CONTEXT },
+	{ RUNTIME(cudaThreadSynchronize), 0, CUPTI_SYNC_CONTEXT },
+	{ RUNTIME(cudaExecutionCtxSynchronize), 130100, CUPTI_SYNC_CONTEXT },
+	{ RUNTIME(cudaEventSynchronize), 0, CUPTI_SYNC_EVENT },
+	{ RUNTIME(cudaStreamSynchronize), 0, CUPTI_SYNC_STREAM },
+	{ RUNTIME(cudaStreamSynchronize_ptsz), 0, CUPTI_SYNC_STREAM },
+	{ RUNTIME(cudaStreamWaitEvent), 0, CUPTI_SYNC_STREAM_WAIT_EVENT },
+	{ RUNTIME(cudaStreamWaitEvent_ptsz), 0, CUPTI_SYNC_STREAM_WAIT_EVENT },
 };
 
-enum {
-	DRIVER_WAITS = sizeof(driver_waits) / sizeof(driver_waits[0]),
-	RUNTIME_WAITS = sizeof(runtime_waits) / sizeof(runtime_waits[0]),
-	RECENT = 4096,
-};
+enum { WAITS = sizeof(waits) / sizeof(waits[0]), RECENT = 4096 };
 
 /* ---- switching on and off ---- */
 
-static cupti_result driver_call(uint32_t cbid, bool on)
+static cupti_result switch_call(const struct wait *w, bool on)
 {
-	return rk_cup.subscriber ?
-		       rk_cup.f.cuptiActivityEnableDriverApi_v2(rk_cup.subscriber, cbid, on) :
-		       rk_cup.f.cuptiActivityEnableDriverApi(cbid, on);
-}
+	const struct cupti *f = &rk_cup.f;
+	bool runtime = w->kind == CUPTI_KIND_RUNTIME;
 
-static cupti_result runtime_call(uint32_t cbid, bool on)
-{
-	return rk_cup.subscriber ?
-		       rk_cup.f.cuptiActivityEnableRuntimeApi_v2(rk_cup.subscriber, cbid, on) :
-		       rk_cup.f.cuptiActivityEnableRuntimeApi(cbid, on);
+	if (rk_cup.subscriber)
+		return (runtime ?
+				f->cuptiActivityEnableRuntimeApi_v2 :
+				f->cuptiActivityEnableDriverApi_v2)(rk_cup.subscriber, w->cbid, on);
+	return (runtime ? f->cuptiActivityEnableRuntimeApi :
+			  f->cuptiActivityEnableDriverApi)(w->cbid, on);
 }
 
 static bool switch_calls(bool on)
 {
 	bool good = true;
 
-	for (const struct wait *w = driver_waits; w < driver_waits + DRIVER_WAITS; w++)
+	for (const struct wait *w = waits; w < waits + WAITS; w++)
 		if (rk_cup.version >= w->since)
-			good &= driver_call(w->cbid, on) == CUPTI_OK;
-	for (const struct wait *w = runtime_waits; w < runtime_waits + RUNTIME_WAITS; w++)
-		if (rk_cup.version >= w->since)
-			good &= runtime_call(w->cbid, on) == CUPTI_OK;
+			good &= switch_call(w, on) == CUPTI_OK;
 	return good;
 }
 
@@ -119,11 +113,8 @@ void rk_cup_sync_record(const struct cupti_sync *r)
 
 static const struct wait *find(const struct cupti_api *r)
 {
-	bool runtime = r->kind == CUPTI_KIND_RUNTIME;
-	const struct wait *w = runtime ? runtime_waits : driver_waits;
-
-	for (unsigned n = runtime ? RUNTIME_WAITS : DRIVER_WAITS; n; n--, w++)
-		if (w->cbid == r->cbid)
+	for (const struct wait *w = waits; w < waits + WAITS; w++)
+		if (w->kind == r->kind && w->cbid == r->cbid)
 			return w;
 	return NULL;
 }

@@ -193,12 +193,15 @@ static int choose(struct compiler *c, const struct rk_expr *e, bool inside, stru
 	struct rk_error why;
 	int rc = compile(c, e->a, inside, ret);
 
-	if (rc != RK_E_UNSUPPORTED || c->choices == CHOICES_MAX)
+	if (rc != RK_E_UNSUPPORTED)
 		return rc;
-	c->choices++;
-	c->nchain = bottom;
 	why = *c->m.err;
 	*c->m.err = (struct rk_error){ 0 };
+	if (c->choices == CHOICES_MAX)
+		return rk_fail(c->m.err, RK_E_UNSUPPORTED,
+			       "the expression needs the second of more than %d or()", CHOICES_MAX);
+	c->choices++;
+	c->nchain = bottom;
 	rc = compile(c, e->b, inside, ret);
 	if (rc == RK_E_UNSUPPORTED)
 		*c->m.err = why; /* what is wanted first is what to collect */

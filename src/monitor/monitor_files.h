@@ -7,6 +7,7 @@
 #include "rockit/monitor.h"
 
 enum { RK_MONITOR_FILES = 3 };
+enum { RK_MONITOR_INTERVAL_MS = 100 }; /* where nobody says another */
 
 /* Their names within the directory. */
 extern const char *const rk_monitor_file_names[RK_MONITOR_FILES];

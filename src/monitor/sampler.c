@@ -234,7 +234,7 @@ int rk_monitor_start(const struct rk_monitor_options *opt, struct rk_monitor **r
 	m = rk_calloc(1, sizeof(*m));
 	if (!m)
 		return rk_fail_nomem(err);
-	interval = opt->interval_ms ? opt->interval_ms : 100;
+	interval = opt->interval_ms ? opt->interval_ms : RK_MONITOR_INTERVAL_MS;
 	m->interval_ns = (int64_t)interval * 1000000;
 	m->asked = opt->metrics & RK_MONITOR_ALL;
 	/* only rk_monitor_stop ends it */

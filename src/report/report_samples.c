@@ -64,9 +64,9 @@ int rk_report_samples_make(const struct rk_sample_stats *s, const struct rk_strt
 	return 0;
 }
 
-static void put_text(struct rk_bytes *out, const char *key, const char *text)
+static void put_text(struct rk_bytes *out, const char *before, const char *text)
 {
-	rk_bytes_printf(out, "%s\"%s\":", *key == 'm' ? "{" : ",", key);
+	rk_bytes_puts(out, before);
 	if (text[0])
 		rk_json_string(out, text, strlen(text));
 	else
@@ -85,10 +85,9 @@ void rk_samples_json(struct rk_bytes *out, const struct rk_report_own *own)
 	for (size_t i = 0; own && i < own->nsamples; i++) {
 		const struct rk_report_sample *s = &own->samples[i];
 
-		rk_bytes_puts(out, i ? ",\n  " : "\n  ");
-		put_text(out, "metric", s->metric);
-		put_text(out, "unit", s->unit);
-		put_text(out, "node", s->node);
+		put_text(out, i ? ",\n  {\"metric\":" : "\n  {\"metric\":", s->metric);
+		put_text(out, ",\"unit\":", s->unit);
+		put_text(out, ",\"node\":", s->node);
 		put_real(out, "device", s->device < 0 ? NAN : (double)s->device);
 		rk_bytes_printf(out, ",\"samples\":%" PRIu64, s->samples);
 		put_real(out, "mean", s->mean);

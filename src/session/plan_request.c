@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "io/file.h"
+#include "monitor/monitor_files.h"
 #include "rockit/monitor.h"
 #include "session/library_trace.h"
 #include "session/plan.h"
@@ -12,7 +13,6 @@
 extern char **environ;
 
 enum { CONTEXT_BYTES = 1 << 20 };
-enum { INTERVAL_MS = 100 }; /* as of the sampler that is told nothing */
 
 static bool says_nothing(const struct rk_session_options *opt)
 {
@@ -265,7 +265,7 @@ int rk_plan_request(const struct rk_session_options *opt, struct rk_request *ret
 	if (ret->preset)
 		from_preset(opt, ret, notes);
 	if (!ret->interval_ms)
-		ret->interval_ms = INTERVAL_MS;
+		ret->interval_ms = RK_MONITOR_INTERVAL_MS;
 	ret->counters = counters_of(opt, ret->preset, notes);
 	if (!ret->counters)
 		return rk_fail_nomem(err);

@@ -255,6 +255,16 @@ TEST(a_second_choice_counts_where_the_first_was_not_recorded)
 	refused("or(SQ_X,a)+SQ_Z", "SQ_Z was not collected");
 }
 
+TEST(an_expression_of_too_many_choices_says_so)
+{
+	char text[8192] = "0";
+	size_t len = 1;
+
+	for (unsigned i = 0; i < 300; i++)
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "+or(SQ_X,a)");
+	refused(text, "the expression needs the second of more than 256 or()");
+}
+
 /* 2^70 ways, if each were gone. */
 TEST(choices_of_choices_are_not_tried_for_ever)
 {
