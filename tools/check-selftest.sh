@@ -19,15 +19,15 @@ make_stub() { # a command with one option, and what its completion offers
 
 make_tree() { # a good tree
 	rm -rf "$temp/tree"
-	mkdir -p "$temp/tree/src/base" "$temp/tree/src/io" "$temp/tree/src/model" \
-		"$temp/tree/src/format" "$temp/tree/src/cli" "$temp/tree/include/rockit" \
+	mkdir -p "$temp/tree/src/base" "$temp/tree/src/io" "$temp/tree/src/codec" \
+		"$temp/tree/src/read" "$temp/tree/src/cli" "$temp/tree/include/rockit" \
 		"$temp/tree/docs/man" "$temp/tree/tests"
 	cd "$temp/tree" || exit 1
 	cp "$tools/../.clang-format" .
 	echo '/* a.h - strcpy(a, b) and malloc( in a comment are fine. */' >include/rockit/a.h
 	printf '#include "rockit/a.h"\n' >src/base/b.c
 	printf '#include "base/b.h"\n#include "io/c.h"\n' >src/io/c.c
-	printf '#include "io/c.h"\n#include "model/m.h"\n' >src/format/f.c
+	printf '#include "codec/m.h"\n#include "io/c.h"\n' >src/read/f.c
 	printf '#include "rockit/a.h"\n' >src/cli/cmd_show.c
 	printf '.TH show 1 2026-01-01\n.SH VERBS\n.BR rockit\\-show (1)\n' >docs/man/rockit.1
 	printf '.TH show 1 2026-01-01\n.SH OPTIONS\n.TP\n\\fB\\-\\-top\\fR N\nRows.\n' >docs/man/rockit-show.1
@@ -64,7 +64,7 @@ done
 
 printf '#include "io/c.h"\n' >src/base/b.c
 fault layers "an include upwards"
-printf '#include "model/m.h"\n' >src/io/c.c
+printf '#include "write/w.h"\n' >src/read/f.c
 fault layers "an include of a neighbour"
 printf '#include "base/b.h"\n' >src/cli/cmd_show.c
 fault layers "the command includes the inside"
