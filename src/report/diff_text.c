@@ -68,7 +68,7 @@ static void put_head(struct page *p)
 	rk_page_paint(&p->page, RK_BOLD);
 	rk_page_paint(&p->page, color);
 	rk_put_diff_verdict(p->out, d);
-	rk_page_paint(&p->page, RK_PLAIN);
+	rk_page_paint(&p->page, RK_NORMAL);
 	rk_bytes_put_u8(p->out, '\n');
 	rk_put_diff_wall(p->out, d);
 	rk_bytes_put_u8(p->out, '\n');
@@ -177,7 +177,7 @@ static void put_kernel(struct page *p, const struct rk_diff_kernel *k, double mo
 	change_cell(p, k->delta_ns);
 	rk_bytes_printf(p->out, " %c", rk_diff_mark(k));
 	rk_page_bar(&p->page, share_of(k->delta_ns, most));
-	rk_page_paint(&p->page, color[0] ? RK_PLAIN : "");
+	rk_page_paint(&p->page, color[0] ? RK_NORMAL : "");
 	put_calls(p, k);
 	rk_page_time(&p->page, k->a.mean_ns);
 	rk_bytes_puts(p->out, p->look->utf8 ? " →" : " >");
@@ -197,7 +197,7 @@ static void put_heading(struct page *p)
 	rk_bytes_puts(&p->page.cell, "B");
 	rk_page_left(&p->page, RK_PAGE_TIME);
 	rk_bytes_puts(p->out, "  Kernel\n");
-	rk_page_paint(&p->page, RK_PLAIN);
+	rk_page_paint(&p->page, RK_NORMAL);
 }
 
 static void put_kernels(struct page *p)
@@ -369,7 +369,7 @@ static void put_end(struct page *p)
 	rk_page_paint(&p->page, d->verdict == RK_DIFF_WITHIN ? RK_GREEN : RK_RED);
 	rk_bytes_puts(p->out, d->verdict == RK_DIFF_UNKNOWN ? "cannot say: " : "");
 	put_name(p, d->reason);
-	rk_page_paint(&p->page, RK_PLAIN);
+	rk_page_paint(&p->page, RK_NORMAL);
 	rk_bytes_put_u8(p->out, '\n');
 }
 

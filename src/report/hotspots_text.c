@@ -54,7 +54,7 @@ static void put_totals(struct page *p)
 	rk_bytes_put_u8(p->out, '\n');
 	rk_page_paint(&p->page, RK_BOLD);
 	put_name(p, k->name);
-	rk_page_paint(&p->page, RK_PLAIN);
+	rk_page_paint(&p->page, RK_NORMAL);
 	rk_bytes_puts(p->out, "\n  ");
 	rk_put_grouped(p->out, k->sum.weight);
 	rk_bytes_printf(p->out, " %s, %.2f %% of all",
@@ -88,7 +88,7 @@ static void put_heading(struct page *p, size_t columns, const char *what)
 		rk_page_word(&p->page, "Hits", columns);
 	}
 	rk_bytes_printf(p->out, "  %s", what);
-	rk_page_paint(&p->page, RK_PLAIN);
+	rk_page_paint(&p->page, RK_NORMAL);
 	rk_bytes_put_u8(p->out, '\n');
 }
 
@@ -170,7 +170,7 @@ static void put_spots(struct page *p, const char *what, const struct rk_hotspot 
 		return;
 	rk_page_paint(&p->page, RK_DIM);
 	rk_bytes_printf(p->out, "%6.2f  and %zu more", share(rest, p->k->sum.weight), n - shown);
-	rk_page_paint(&p->page, RK_PLAIN);
+	rk_page_paint(&p->page, RK_NORMAL);
 	rk_bytes_put_u8(p->out, '\n');
 }
 

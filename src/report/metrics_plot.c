@@ -225,7 +225,7 @@ static void put_field_row(struct plot *t, int row)
 		else
 			rk_bytes_put_u8(page->out, (uint8_t)what);
 		if (mark)
-			rk_page_paint(page, RK_PLAIN);
+			rk_page_paint(page, RK_NORMAL);
 	}
 	rk_bytes_put_u8(page->out, '\n');
 }
@@ -274,7 +274,7 @@ static void put_legend(struct plot *t)
 	rk_page_paint(page, RK_BOLD);
 	rk_bytes_printf(page->out, "   %9s %9s %9s %6s  %-12s  Kernel", "GFLOP/s", "FLOP/B", "roof",
 			"%", "Pipe");
-	rk_page_paint(page, RK_PLAIN);
+	rk_page_paint(page, RK_NORMAL);
 	rk_bytes_put_u8(page->out, '\n');
 	for (size_t i = 0; i < marks(t->p); i++) {
 		const struct rk_metric_kernel *k = &t->p->m->kernels[i];

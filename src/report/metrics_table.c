@@ -119,7 +119,7 @@ static void put_group_title(struct rk_metrics_page *p, const char *name)
 	rk_bytes_put_u8(p->page.out, ' ');
 	rk_page_paint(&p->page, RK_BOLD);
 	rk_put_printable(p->page.out, title, strlen(title), p->page.look->utf8);
-	rk_page_paint(&p->page, RK_PLAIN);
+	rk_page_paint(&p->page, RK_NORMAL);
 	if (g && strcmp(g->title, name) != 0)
 		rk_bytes_printf(p->page.out, " (%s)", name);
 	rk_bytes_put_u8(p->page.out, '\n');
@@ -151,7 +151,7 @@ static void put_heading(struct rk_metrics_page *p, const struct rk_metric_kernel
 	rk_page_word(&p->page, "Max", VALUE_COLUMNS - 1);
 	rk_bytes_printf(p->page.out, "  %-*s", UNIT_COLUMNS, "Unit");
 	rk_page_word(&p->page, "% of peak", 9);
-	rk_page_paint(&p->page, RK_PLAIN);
+	rk_page_paint(&p->page, RK_NORMAL);
 	rk_bytes_put_u8(p->page.out, '\n');
 }
 
@@ -176,7 +176,7 @@ static void put_table(struct rk_metrics_page *p, const struct rk_metric_kernel *
 		return;
 	rk_page_paint(&p->page, RK_DIM);
 	rk_bytes_printf(p->page.out, " and %zu more (--all, or --group)", k->nmetrics - n);
-	rk_page_paint(&p->page, RK_PLAIN);
+	rk_page_paint(&p->page, RK_NORMAL);
 	rk_bytes_put_u8(p->page.out, '\n');
 }
 

@@ -120,7 +120,7 @@ static void put_device(struct rk_metrics_page *p, const struct rk_metric_device 
 
 	rk_page_paint(&p->page, RK_BOLD);
 	put_device_name(p, d);
-	rk_page_paint(&p->page, RK_PLAIN);
+	rk_page_paint(&p->page, RK_NORMAL);
 	put_fact(out, &gap, d->cus, d->cus == 1 ? "CU" : "CUs");
 	if (d->xcds > 1)
 		put_fact(out, &gap, d->xcds, "XCDs");
@@ -177,7 +177,7 @@ static void put_share(struct rk_metrics_page *p, double percent)
 		rk_bytes_printf(p->page.out, "%6.2f", percent);
 	else
 		rk_bytes_puts(p->page.out, "     -");
-	rk_page_paint(&p->page, heat[0] ? RK_PLAIN : "");
+	rk_page_paint(&p->page, heat[0] ? RK_NORMAL : "");
 }
 
 static void put_kernel_row(struct rk_metrics_page *p, const struct rk_metric_kernel *k,
@@ -191,7 +191,7 @@ static void put_kernel_row(struct rk_metrics_page *p, const struct rk_metric_ker
 	rk_page_paint(&p->page, RK_BOLD);
 	rk_bytes_puts(&p->page.cell, k->verdict.name);
 	rk_page_left(&p->page, w->verdict);
-	rk_page_paint(&p->page, RK_PLAIN);
+	rk_page_paint(&p->page, RK_NORMAL);
 	rk_page_rest(&p->page, k->name[0] ? k->name : "(no name)", w->before_name);
 }
 
@@ -205,7 +205,7 @@ static void put_kernel_flags(struct rk_metrics_page *p, const struct rk_metric_k
 		rk_bytes_puts(p->page.out, "! ");
 		rk_put_printable(p->page.out, p->m->flags[i].kind, strlen(p->m->flags[i].kind),
 				 p->page.look->utf8);
-		rk_page_paint(&p->page, RK_PLAIN);
+		rk_page_paint(&p->page, RK_NORMAL);
 		rk_bytes_puts(p->page.out, " in ");
 		put_plural(p->page.out, k->flags[i], "dispatch", "es");
 		rk_bytes_put_u8(p->page.out, '\n');
@@ -245,7 +245,7 @@ static void put_kernels(struct rk_metrics_page *p)
 	rk_page_word(&p->page, "Total", RK_PAGE_TIME);
 	rk_page_word(&p->page, "Mean", RK_PAGE_TIME);
 	rk_bytes_printf(p->page.out, "  %-*s  Kernel", (int)w.verdict, "Limited by");
-	rk_page_paint(&p->page, RK_PLAIN);
+	rk_page_paint(&p->page, RK_NORMAL);
 	rk_bytes_put_u8(p->page.out, '\n');
 	for (size_t i = 0; i < p->shown; i++)
 		put_kernel(p, i, &w);
@@ -256,7 +256,7 @@ static void put_kernels(struct rk_metrics_page *p)
 	rk_page_paint(&p->page, RK_DIM);
 	rk_bytes_printf(p->page.out, "%6.2f  and %zu more (--top 0 shows all)", rest,
 			p->m->nkernels - p->shown);
-	rk_page_paint(&p->page, RK_PLAIN);
+	rk_page_paint(&p->page, RK_NORMAL);
 	rk_bytes_put_u8(p->page.out, '\n');
 }
 
@@ -331,7 +331,7 @@ static void put_trace(struct rk_metrics_page *p)
 	rk_page_word(&p->page, "Max idle", RK_PAGE_TIME);
 	rk_page_word(&p->page, "Gaps", 8);
 	rk_page_word(&p->page, "Median", RK_PAGE_TIME);
-	rk_page_paint(&p->page, RK_PLAIN);
+	rk_page_paint(&p->page, RK_NORMAL);
 	rk_bytes_put_u8(p->page.out, '\n');
 	for (size_t i = 0; i < t->ndevices; i++)
 		put_trace_row(p, &t->devices[i], width);
@@ -342,7 +342,7 @@ static void put_flag(struct rk_metrics_page *p, const struct rk_metric_flag *f)
 	rk_page_paint(&p->page, RK_YELLOW);
 	rk_bytes_puts(p->page.out, "! ");
 	rk_put_printable(p->page.out, f->kind, strlen(f->kind), p->page.look->utf8);
-	rk_page_paint(&p->page, RK_PLAIN);
+	rk_page_paint(&p->page, RK_NORMAL);
 	rk_bytes_puts(p->page.out, " in ");
 	put_plural(p->page.out, f->dispatches, "dispatch", "es");
 	if (isfinite(f->worst) && f->worst >= 1.0005) {

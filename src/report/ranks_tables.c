@@ -47,7 +47,7 @@ static void put_more(struct rk_page *p, size_t n, const char *what)
 	rk_bytes_puts(p->out, "  and ");
 	rk_put_grouped(p->out, n);
 	rk_bytes_printf(p->out, " more%s", what);
-	rk_page_paint(p, RK_PLAIN);
+	rk_page_paint(p, RK_NORMAL);
 	rk_bytes_put_u8(p->out, '\n');
 }
 
@@ -72,7 +72,7 @@ static void rank_cell(struct rk_page *p, int64_t rank, size_t columns)
 static void end_heading(struct rk_page *p, const char *last)
 {
 	rk_bytes_printf(p->out, "  %s", last);
-	rk_page_paint(p, RK_PLAIN);
+	rk_page_paint(p, RK_NORMAL);
 	rk_bytes_put_u8(p->out, '\n');
 }
 
@@ -156,7 +156,7 @@ static void put_clock(struct rk_page *p, const struct clocks *c, const struct rk
 	if (r->clock == RK_CLOCK_ALONE) {
 		rk_page_paint(p, RK_YELLOW);
 		rk_page_word(p, "not alignable", 2 * OFFSET_COLUMNS + RANK_COLUMNS + 2);
-		rk_page_paint(p, RK_PLAIN);
+		rk_page_paint(p, RK_NORMAL);
 		rk_page_rest(p, r->clock_note, CLOCK_COLUMNS);
 		return;
 	}
@@ -231,7 +231,7 @@ static void put_collective(struct rk_page *p, const struct rk_ranks_collective *
 
 	rk_page_paint(p, hue);
 	rk_page_word(p, c->verdict, SHARE_COLUMNS);
-	rk_page_paint(p, hue[0] ? RK_PLAIN : "");
+	rk_page_paint(p, hue[0] ? RK_NORMAL : "");
 	rk_page_count(p, c->calls, calls);
 	rk_page_count(p, c->ranks, RANK_COLUMNS);
 	rk_page_word(p, c->inter_node ? "nodes" : "node", SHARE_COLUMNS);

@@ -94,7 +94,7 @@ static void put_heading(struct rk_page *p, const struct widths *w)
 	rk_page_word(p, "Caused", RK_PAGE_TIME);
 	if (w->wide)
 		rk_page_word(p, "Last", w->last);
-	rk_page_paint(p, RK_PLAIN);
+	rk_page_paint(p, RK_NORMAL);
 	rk_bytes_put_u8(p->out, '\n');
 }
 
@@ -126,7 +126,7 @@ static void put_note(struct rk_page *p, const struct rk_ranks_rank *r)
 	}
 	if (r->status > 0)
 		rk_bytes_printf(p->out, "  exit %" PRId64, r->status);
-	rk_page_paint(p, RK_PLAIN);
+	rk_page_paint(p, RK_NORMAL);
 }
 
 static void put_rank(struct rk_page *p, const struct rk_ranks_rank *r, const struct widths *w,
@@ -135,7 +135,7 @@ static void put_rank(struct rk_page *p, const struct rk_ranks_rank *r, const str
 	rk_page_paint(p, r->rank == straggler ? RK_RED : "");
 	rk_put_integer(&p->cell, r->rank);
 	rk_page_right(p, w->rank);
-	rk_page_paint(p, r->rank == straggler ? RK_PLAIN : "");
+	rk_page_paint(p, r->rank == straggler ? RK_NORMAL : "");
 	rk_ranks_node_cell(p, r->node, w->node);
 	rk_page_count(p, r->kernels, w->kernels);
 	rk_page_time(p, known(r->compute_ns));
@@ -180,7 +180,7 @@ static void put_ranks(struct rk_page *p, const struct rk_ranks *k)
 	rk_put_grouped(p->out, left);
 	rk_bytes_puts(p->out, " more, neither slowest nor fastest nor waited for most; "
 			      "all: --top 0, or --format json");
-	rk_page_paint(p, RK_PLAIN);
+	rk_page_paint(p, RK_NORMAL);
 	rk_bytes_put_u8(p->out, '\n');
 }
 
@@ -204,7 +204,7 @@ static void put_problems(struct rk_page *p, const struct rk_ranks *k)
 
 		rk_page_paint(p, RK_YELLOW);
 		rk_bytes_printf(p->out, "  %s: ", k->problems[i].kind);
-		rk_page_paint(p, RK_PLAIN);
+		rk_page_paint(p, RK_NORMAL);
 		rk_put_printable(p->out, text, strlen(text), p->look->utf8);
 		rk_bytes_put_u8(p->out, '\n');
 	}

@@ -35,7 +35,7 @@ void rk_page_title(struct rk_page *p, const char *title)
 	rk_bytes_put_u8(p->out, '\n');
 	rk_page_paint(p, RK_BOLD);
 	rk_bytes_puts(p->out, title);
-	rk_page_paint(p, RK_PLAIN);
+	rk_page_paint(p, RK_NORMAL);
 }
 
 static size_t cell_columns(const struct rk_page *p)

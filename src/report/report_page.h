@@ -10,7 +10,7 @@
 #define RK_RED "\033[31m"
 #define RK_GREEN "\033[32m"
 #define RK_YELLOW "\033[33m"
-#define RK_PLAIN "\033[0m"
+#define RK_NORMAL "\033[0m"
 
 enum {
 	RK_PAGE_TIME = 9,  /* "999.9 us" and a little air */

@@ -169,7 +169,7 @@ static void put_heading(struct rk_page *p, size_t gpu, size_t count)
 	rk_page_word(p, "Peak", VALUE_COLUMNS);
 	rk_page_word(p, "Min", VALUE_COLUMNS);
 	rk_bytes_puts(p->out, "  Quantity");
-	rk_page_paint(p, RK_PLAIN);
+	rk_page_paint(p, RK_NORMAL);
 	rk_bytes_put_u8(p->out, '\n');
 }
 

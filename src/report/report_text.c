@@ -80,7 +80,7 @@ static void put_heading(struct page *p, const struct widths *w)
 		rk_page_word(&p->page, by, w->key);
 	}
 	rk_bytes_puts(p->out, "  Name");
-	rk_page_paint(&p->page, RK_PLAIN);
+	rk_page_paint(&p->page, RK_NORMAL);
 	rk_bytes_put_u8(p->out, '\n');
 }
 
@@ -121,7 +121,7 @@ static void put_row(struct page *p, const struct rk_report_row *row, const struc
 	else
 		rk_bytes_puts(p->out, "     -");
 	rk_page_bar(&p->page, share && w->most > 0 ? row->percent / w->most : 0);
-	rk_page_paint(&p->page, heat[0] ? RK_PLAIN : "");
+	rk_page_paint(&p->page, heat[0] ? RK_NORMAL : "");
 	rk_page_time(&p->page, row->timed ? (double)row->total_ns : NAN);
 	rk_page_count(&p->page, row->calls, w->calls);
 	rk_page_time(&p->page, row->mean_ns);
@@ -184,7 +184,7 @@ static void put_section(struct page *p, enum rk_section which)
 	if (shown < s->nrows) {
 		rk_page_paint(&p->page, RK_DIM);
 		rk_bytes_printf(p->out, "%6.2f  and %zu more", rest, s->nrows - shown);
-		rk_page_paint(&p->page, RK_PLAIN);
+		rk_page_paint(&p->page, RK_NORMAL);
 		rk_bytes_put_u8(p->out, '\n');
 	}
 }
@@ -222,7 +222,7 @@ static void put_counters(struct page *p)
 	rk_bytes_puts(
 		p->out,
 		"         Rows           Sum          Mean           Min           Max  Name");
-	rk_page_paint(&p->page, RK_PLAIN);
+	rk_page_paint(&p->page, RK_NORMAL);
 	rk_bytes_put_u8(p->out, '\n');
 	for (size_t i = 0; i < shown; i++) {
 		const struct rk_report_counter *c = &p->r->counters[i];
