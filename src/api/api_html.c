@@ -8,9 +8,9 @@
 #include "base/alloc.h"
 #include "base/handle.h"
 #include "base/list.h"
+#include "base/secrets.h"
 #include "base/text.h"
 #include "codec/tree.h"
-#include "session/secrets.h"
 
 /* Everything a page is made of. */
 struct work {

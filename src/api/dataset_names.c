@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "api/dataset.h"
-#include "base/sha256.h"
+#include "base/sha256/sha256.h"
 
 enum { VALUE_MAX = 200, KEPT = 50 };
 

@@ -11,7 +11,7 @@
 
 #include "api/dataset.h"
 #include "base/alloc.h"
-#include "base/sha256.h"
+#include "base/sha256/sha256.h"
 
 enum { UNITS_MAX = 1 << 16 };
 

@@ -3,7 +3,7 @@
 
 #include "api/run.h"
 #include "base/alloc.h"
-#include "session/secrets.h"
+#include "base/secrets.h"
 
 enum { COMMAND_BYTES_MAX = 16 << 20 };
 

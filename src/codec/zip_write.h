@@ -8,7 +8,7 @@
 #define RK_ZIP_WRITE_H
 
 #include "base/pool.h"
-#include "base/sha256.h"
+#include "base/sha256/sha256.h"
 #include "io/output.h"
 
 struct rk_zip_member {

@@ -15,7 +15,7 @@
 
 #include "base/alloc.h"
 #include "base/handle.h"
-#include "base/sha256.h"
+#include "base/sha256/sha256.h"
 #include "base/text.h"
 #include "codec/zip_read.h"
 #include "io/output.h"

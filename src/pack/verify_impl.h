@@ -14,7 +14,7 @@
 
 #include "base/arena.h"
 #include "base/pool.h"
-#include "base/sha256.h"
+#include "base/sha256/sha256.h"
 #include "codec/zip_read.h"
 #include "elf/elf_file.h"
 #include "io/spill.h"

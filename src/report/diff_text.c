@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/report_page.h"
 #include "base/text.h"
 #include "report/diff_pages.h"
-#include "report/report_page.h"
 #include "report/report_parts.h"
 
 enum {

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/report_page.h"
 #include "report/hotspots_parts.h"
-#include "report/report_page.h"
 #include "report/report_parts.h"
 
 enum { REASON = 24, HEAD_REASONS = 5 };

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/base64.h"
-#include "base/sha256.h"
+#include "base/sha256/sha256.h"
 #include "report/html_page.h"
 
 /* A module comes after those it imports. */

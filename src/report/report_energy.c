@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/report_page.h"
 #include "base/text.h"
-#include "report/report_page.h"
 #include "report/report_parts.h"
 
 static double joule(int64_t units)

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/report_page.h"
 #include "base/text.h"
-#include "report/report_page.h"
 #include "report/report_parts.h"
 
 enum {

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/report_page.h"
 #include "report/ranks_parts.h"
-#include "report/report_page.h"
 #include "report/report_parts.h"
 
 enum {

@@ -8,13 +8,13 @@
 #include "base/alloc.h"
 #include "base/json_out.h"
 #include "base/num.h"
-#include "base/sha256.h"
+#include "base/secrets.h"
+#include "base/sha256/sha256.h"
 #include "io/file.h"
 #include "io/output.h"
 #include "rockit/rockit.h"
 #include "session/library_trace.h"
 #include "session/record.h"
-#include "session/secrets.h"
 
 extern char **environ;
 

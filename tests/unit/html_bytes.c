@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/base64.h"
 #include "base/base85.h"
-#include "base/sha256.h"
+#include "base/sha256/sha256.h"
 #include "codec/deflate.h"
 #include "tap.h"
 

@@ -1,5 +1,5 @@
 /* secrets.c - what is hidden of arguments, environments and places, and what is not. */
-#include "session/secrets.h"
+#include "base/secrets.h"
 
 #include <stdio.h>
 #include <stdlib.h>

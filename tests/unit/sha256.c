@@ -1,5 +1,5 @@
 /* sha256.c - sums in parts: any cut, any length, by the machine's instructions and in plain C. */
-#include "base/sha256.h"
+#include "base/sha256/sha256.h"
 
 #include <stdio.h>
 #include <string.h>

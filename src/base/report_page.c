@@ -1,5 +1,5 @@
 /* report_page.c - see report_page.h. */
-#include "report/report_page.h"
+#include "base/report_page.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* secrets.c - finds secrets in argument vectors and environments by their names and looks. */
-#include "session/secrets.h"
+#include "base/secrets.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* sha256.c - see sha256.h. Names of variables as in FIPS 180-4, section 6.2. */
-#include "base/sha256.h"
+#include "base/sha256/sha256.h"
 
 #include <stdatomic.h>
 #include <string.h>
 
-#include "base/sha256_impl.h"
+#include "base/sha256/sha256_impl.h"
 
 enum { BLOCK = RK_SHA256_BLOCK, LENGTH_AT = BLOCK - 8 };
 

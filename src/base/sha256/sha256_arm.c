@@ -3,7 +3,7 @@
  *
  * Compilers before clang 16 know the instructions only in a build for machines that all have them.
  */
-#include "base/sha256_impl.h"
+#include "base/sha256/sha256_impl.h"
 
 #if defined(__aarch64__) && defined(__clang__) && __clang_major__ < 16 && \
 	!defined(__ARM_FEATURE_SHA2)

@@ -4,7 +4,7 @@
  * The state is kept as two vectors, ABEF and CDGH (highest word first); sha256rnds2 does two rounds
  * with the two lowest words of its third operand, w + k, and exchanges the parts of the vectors.
  */
-#include "base/sha256_impl.h"
+#include "base/sha256/sha256_impl.h"
 
 #ifdef __x86_64__
 #include <cpuid.h>

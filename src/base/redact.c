@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "session/secrets.h"
+#include "base/secrets.h"
 
 static bool is_word(char c)
 {
