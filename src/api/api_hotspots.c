@@ -5,9 +5,9 @@
 #include "api/run.h"
 #include "base/alloc.h"
 #include "base/handle.h"
-#include "pass/aggregate.h"
-#include "pass/aggregate_map.h"
 #include "report/hotspots_parts.h"
+#include "table/aggregate.h"
+#include "table/aggregate_map.h"
 
 enum { TEXT_MAX_BYTES = 1 << 30 };
 

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/handle.h"
 #include "metric/metric_verdict.h"
-#include "pass/times.h"
+#include "table/times.h"
 
 #define BIT(f) (UINT64_C(1) << (f))
 

@@ -9,10 +9,10 @@
 #include "base/handle.h"
 #include "format/reader.h"
 #include "io/output.h"
-#include "pass/aggregate.h"
-#include "pass/times.h"
 #include "report/report_parts.h"
 #include "rockit/hotspots.h"
+#include "table/aggregate.h"
+#include "table/times.h"
 
 enum { TEXT_MAX_BYTES = 1 << 30 };
 

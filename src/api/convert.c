@@ -14,9 +14,9 @@
 #include "base/handle.h"
 #include "base/text.h"
 #include "format/writer.h"
-#include "pass/ahead.h"
-#include "pass/sort.h"
-#include "pass/times.h"
+#include "table/ahead.h"
+#include "table/sort.h"
+#include "table/times.h"
 
 /* One table on its way into one file. */
 struct job {

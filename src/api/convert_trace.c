@@ -6,7 +6,7 @@
 #include "api/fuse_times.h"
 #include "base/text.h"
 #include "io/spill.h"
-#include "pass/keep.h"
+#include "table/keep.h"
 
 /* Which column tells the rank and the node. */
 static const struct {

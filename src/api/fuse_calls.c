@@ -8,8 +8,8 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "pass/aggregate_map.h"
 #include "pass/comm_name.h"
+#include "table/aggregate_map.h"
 
 /* What a name is: 0 not looked at, then these, then the number of the operation behind them. */
 enum { NAME_NOTHING = 1, NAME_WAIT, NAME_OPS };

@@ -14,10 +14,10 @@
 #ifndef RK_FUSE_CALLS_H
 #define RK_FUSE_CALLS_H
 
-#include "model/context.h"
-#include "model/source.h"
 #include "pass/align.h"
 #include "pass/comm_match.h"
+#include "table/context.h"
+#include "table/source.h"
 
 enum { RK_CALLS_MAX = 12 << 20, RK_CALLS_OPS = 1024 };
 

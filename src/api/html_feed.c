@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "pass/aggregate_map.h"
-#include "pass/ahead.h"
-#include "pass/keep.h"
-#include "pass/sort.h"
 #include "report/ranks_parts.h"
+#include "table/aggregate_map.h"
+#include "table/ahead.h"
+#include "table/keep.h"
+#include "table/sort.h"
 
 #define BIT(f) (UINT64_C(1) << (f))
 

@@ -6,9 +6,9 @@
 #include "metric/metric_device.h"
 #include "metric/metric_plan.h"
 #include "metric/metric_roofline.h"
-#include "pass/aggregate.h"
-#include "pass/aggregate_map.h"
 #include "pass/timeline.h"
+#include "table/aggregate.h"
+#include "table/aggregate_map.h"
 
 /* ---- devices (metrics_devices.c) ---- */
 

@@ -8,9 +8,9 @@
 #include "api/run_records.h"
 #include "format/reader.h"
 #include "io/walk.h"
-#include "pass/join.h"
-#include "pass/names.h"
 #include "rockit/rockit.h"
+#include "table/join.h"
+#include "table/names.h"
 
 /* Which source of a table wins where a process left several: the lower. */
 enum rk_rank_of_source {

@@ -5,8 +5,8 @@
 #include "api/run.h"
 #include "api/run_energy.h"
 #include "base/alloc.h"
-#include "pass/ahead.h"
-#include "pass/stamp.h"
+#include "table/ahead.h"
+#include "table/stamp.h"
 
 struct scan {
 	struct rk_source base;

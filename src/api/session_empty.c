@@ -9,7 +9,7 @@
 #include "api/session_impl.h"
 #include "base/alloc.h"
 #include "format/writer.h"
-#include "model/table.h"
+#include "table/table.h"
 
 static int make_context(struct rk_context *ctx, struct rk_error *err)
 {

@@ -4,7 +4,7 @@
 
 #include "api/stream_buffer.h"
 #include "base/strtab.h"
-#include "model/batch.h"
+#include "table/batch.h"
 
 /* Texts in the order they came; they outlive the arrays that were made so far. */
 struct rk_stream_dict {

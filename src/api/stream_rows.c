@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "api/run_energy.h"
-#include "pass/ahead.h"
-#include "pass/sort.h"
-#include "pass/times.h"
+#include "table/ahead.h"
+#include "table/sort.h"
+#include "table/times.h"
 
 /* What is to be read. */
 struct wish {

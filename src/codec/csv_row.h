@@ -11,7 +11,7 @@
 
 #include "base/strtab.h"
 #include "codec/csv_header.h"
-#include "model/batch.h"
+#include "table/batch.h"
 
 enum rk_cell {
 	RK_CELL_SKIP,      /* not wanted; holds no comma */

@@ -4,8 +4,8 @@
 
 #include "codec/csv_row.h"
 #include "codec/instream.h"
-#include "model/context.h"
-#include "model/source.h"
+#include "table/context.h"
+#include "table/source.h"
 
 struct rk_csv_scan {
 	struct rk_instream *in; /* borrowed; rewound when the scan begins */

@@ -2,8 +2,8 @@
 #ifndef RK_DISPATCH_ONCE_H
 #define RK_DISPATCH_ONCE_H
 
-#include "model/context.h"
-#include "model/source.h"
+#include "table/context.h"
+#include "table/source.h"
 
 /*
  * Passes on the first row of each (pid, dispatch_id). Rows without a dispatch id all pass. The

@@ -3,8 +3,8 @@
 #define RK_READER_H
 
 #include "codec/instream.h"
-#include "model/context.h"
-#include "model/source.h"
+#include "table/context.h"
+#include "table/source.h"
 
 /* Every reader's struct begins with this. */
 struct rk_reader {

@@ -9,8 +9,8 @@
 #define RK_WRITER_H
 
 #include "io/output.h"
-#include "model/context.h"
-#include "model/source.h"
+#include "table/context.h"
+#include "table/source.h"
 
 struct rk_writer {
 	const struct rk_writer_ops *ops;

@@ -3,8 +3,8 @@
 #define RK_METRIC_DEVICE_H
 
 #include "base/error.h"
-#include "model/batch.h"
 #include "rockit/metrics.h"
+#include "table/batch.h"
 
 /* All unknown. */
 void rk_metric_device_clear(struct rk_metric_device *d);

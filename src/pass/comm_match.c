@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "pass/comm_match_impl.h"
-#include "pass/median.h"
+#include "table/median.h"
 
 struct member {
 	int64_t start, end;

@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "pass/timeline_keys.h"
+#include "table/timeline_keys.h"
 
 #define BIT(f) (UINT64_C(1) << (f))
 

@@ -7,9 +7,9 @@
 #ifndef RK_COPY_MATRIX_H
 #define RK_COPY_MATRIX_H
 
-#include "model/context.h"
-#include "model/source.h"
 #include "rockit/ranks.h"
+#include "table/context.h"
+#include "table/source.h"
 
 enum { RK_COPY_CELLS = 1 << 16 }; /* copies between more places are left out, and that is told */
 

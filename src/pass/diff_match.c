@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "pass/names.h"
+#include "table/names.h"
 
 /* ---- base names ---- */
 

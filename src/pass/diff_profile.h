@@ -6,9 +6,9 @@
 #define RK_DIFF_PROFILE_H
 
 #include "base/list.h"
-#include "model/context.h"
-#include "model/source.h"
 #include "rockit/diff.h"
+#include "table/context.h"
+#include "table/source.h"
 
 /* Past these, rows stand under one name, or are left out of the sequences, and that is told. */
 enum {

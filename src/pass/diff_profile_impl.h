@@ -2,11 +2,11 @@
 #ifndef RK_DIFF_PROFILE_IMPL_H
 #define RK_DIFF_PROFILE_IMPL_H
 
-#include "pass/aggregate_map.h"
 #include "pass/diff_profile.h"
-#include "pass/median.h"
-#include "pass/timeline_keys.h"
-#include "pass/timeline_order.h"
+#include "table/aggregate_map.h"
+#include "table/median.h"
+#include "table/timeline_keys.h"
+#include "table/timeline_order.h"
 
 #define RK_SHAPE_NONE UINT32_MAX /* past the limit */
 

@@ -10,8 +10,8 @@
 #include "base/checked.h"
 #include "base/text.h"
 #include "pass/energy_devices.h"
-#include "pass/timeline_keys.h"
-#include "pass/timeline_order.h"
+#include "table/timeline_keys.h"
+#include "table/timeline_order.h"
 
 #define BIT(f) (UINT64_C(1) << (f))
 #define TIME_MAX (INT64_MAX / 2) /* so that any span fits */

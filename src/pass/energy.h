@@ -12,10 +12,10 @@
 #ifndef RK_ENERGY_H
 #define RK_ENERGY_H
 
-#include "model/context.h"
-#include "model/source.h"
-#include "pass/aggregate.h"
 #include "pass/energy_curve.h"
+#include "table/aggregate.h"
+#include "table/context.h"
+#include "table/source.h"
 
 enum {
 	RK_ENERGY_SAMPLES = 1 << 18, /* past these every second one is left out */

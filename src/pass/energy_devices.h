@@ -4,7 +4,7 @@
 
 #include "base/strtab.h"
 #include "pass/energy_curve.h"
-#include "pass/timeline_keys.h"
+#include "table/timeline_keys.h"
 
 #define RK_ENERGY_NOWHERE SIZE_MAX
 

@@ -8,8 +8,8 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "codec/tree.h"
-#include "pass/matrix.h"
-#include "pass/timeline_keys.h"
+#include "table/matrix.h"
+#include "table/timeline_keys.h"
 
 #define BIT(f) (UINT64_C(1) << (f))
 

@@ -8,9 +8,9 @@
 #ifndef RK_HOTSPOTS_H
 #define RK_HOTSPOTS_H
 
-#include "model/context.h"
-#include "model/source.h"
-#include "pass/names.h"
+#include "table/context.h"
+#include "table/names.h"
+#include "table/source.h"
 
 enum { RK_HOT_CELLS = 1 << 17 };
 

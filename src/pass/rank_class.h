@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 #include "base/strtab.h"
-#include "pass/aggregate_map.h"
 #include "pass/comm_name.h"
+#include "table/aggregate_map.h"
 
 enum rk_rank_kind { RK_KIND_NOMEM, RK_KIND_COMPUTE, RK_KIND_COMM };
 

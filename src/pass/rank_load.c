@@ -7,8 +7,8 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "pass/rank_class.h"
-#include "pass/timeline_keys.h"
-#include "pass/timeline_order.h"
+#include "table/timeline_keys.h"
+#include "table/timeline_order.h"
 
 #define BIT(f) (UINT64_C(1) << (f))
 

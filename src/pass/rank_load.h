@@ -10,8 +10,8 @@
 #ifndef RK_RANK_LOAD_H
 #define RK_RANK_LOAD_H
 
-#include "model/context.h"
-#include "model/source.h"
+#include "table/context.h"
+#include "table/source.h"
 
 enum { RK_LOAD_RANKS = 1 << 17 }; /* rows of more ranks are left out, and that is told */
 

@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "pass/rank_class.h"
 #include "pass/rank_load.h"
-#include "pass/timeline_keys.h"
+#include "table/timeline_keys.h"
 
 #define BIT(f) (UINT64_C(1) << (f))
 

@@ -11,9 +11,9 @@
 #ifndef RK_RANK_SPREAD_H
 #define RK_RANK_SPREAD_H
 
-#include "model/context.h"
-#include "model/source.h"
 #include "rockit/ranks.h"
+#include "table/context.h"
+#include "table/source.h"
 
 enum { RK_SPREAD_CELLS = 1 << 20 }; /* totals of a name and a rank: 16 bytes each, and a hash */
 

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/alloc.h"
-#include "model/table.h"
+#include "table/table.h"
 
 /* NULL with *ret_rc 0: there are too many already. */
 static struct rk_sample_stat *stat_of(struct rk_sample_stats *s, const struct rk_batch *b, size_t i,

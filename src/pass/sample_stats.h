@@ -2,8 +2,8 @@
 #ifndef RK_SAMPLE_STATS_H
 #define RK_SAMPLE_STATS_H
 
-#include "model/source.h"
-#include "pass/timeline_keys.h"
+#include "table/source.h"
+#include "table/timeline_keys.h"
 
 enum { RK_SAMPLE_STATS_MAX = 1 << 14 }; /* quantities of all GPUs; further ones are left out */
 

@@ -10,9 +10,9 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/text.h"
-#include "pass/timeline_keys.h"
-#include "pass/timeline_order.h"
 #include "pass/timeline_sweep.h"
+#include "table/timeline_keys.h"
+#include "table/timeline_order.h"
 
 #define BIT(f) (UINT64_C(1) << (f))
 

@@ -15,9 +15,9 @@
 #ifndef RK_TIMELINE_H
 #define RK_TIMELINE_H
 
-#include "model/context.h"
-#include "model/source.h"
 #include "rockit/metrics.h"
+#include "table/context.h"
+#include "table/source.h"
 
 /* Past these, rows are left out (devices) or have no launch gaps (queues), and that is told. */
 enum { RK_TIMELINE_DEVICES = 1024, RK_TIMELINE_QUEUES = 65536 };

@@ -8,9 +8,9 @@
 #ifndef RK_TIMELINE_SWEEP_H
 #define RK_TIMELINE_SWEEP_H
 
-#include "pass/median.h"
-#include "pass/timeline_order.h"
 #include "rockit/metrics.h"
+#include "table/median.h"
+#include "table/timeline_order.h"
 
 #define RK_QUEUE_NONE (UINT32_MAX - 1) /* a kernel whose queue is not known */
 #define RK_QUEUE_COPY UINT32_MAX       /* not a kernel */

@@ -11,9 +11,9 @@
 #define RK_HTML_LANES_H
 
 #include "io/output.h"
-#include "model/context.h"
-#include "pass/timeline_keys.h"
 #include "report/html_block.h"
+#include "table/context.h"
+#include "table/timeline_keys.h"
 
 enum rk_html_kind { RK_LANE_KERNELS, RK_LANE_COPIES, RK_LANE_MARKERS, RK_NLANE_KINDS };
 

@@ -6,10 +6,10 @@
 
 #include "base/bytes.h"
 #include "base/strtab.h"
-#include "pass/aggregate.h"
 #include "pass/energy.h"
 #include "pass/sample_stats.h"
 #include "rockit/rockit.h"
+#include "table/aggregate.h"
 
 /* The sections in the order they are shown. */
 enum rk_section {

@@ -17,10 +17,10 @@
 #include "io/move_tree.h"
 #include "io/output.h"
 #include "io/walk.h"
-#include "model/table.h"
 #include "monitor/monitor_files.h"
 #include "session/claim.h"
 #include "session/ranks.h"
+#include "table/table.h"
 
 static int put_cwd(struct rk_bytes *b, struct rk_error *err)
 {

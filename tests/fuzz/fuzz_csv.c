@@ -3,9 +3,9 @@
 
 #include "format/reader.h"
 #include "fuzz_file.h"
-#include "pass/names.h"
-#include "pass/sort.h"
-#include "pass/times.h"
+#include "table/names.h"
+#include "table/sort.h"
+#include "table/times.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "format/writer.h"
-#include "model/batch.h"
+#include "table/batch.h"
 
 /* What grows with the clocks of a kernel, and what with its waves; how much of it. */
 enum basis { CLOCK, WAVE };

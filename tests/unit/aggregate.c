@@ -1,5 +1,5 @@
 /* aggregate.c - rows with equal names added up. */
-#include "pass/aggregate.h"
+#include "table/aggregate.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* join.c - sets of counters as columns, and values on their way into them. */
-#include "pass/join.h"
+#include "table/join.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "pass/keep.h"
+#include "table/keep.h"
 #include "tap.h"
 #include "world.h"
 

@@ -1,5 +1,5 @@
 /* matrix.c - counter values by dispatch: what was put comes back, the rest is missing. */
-#include "pass/matrix.h"
+#include "table/matrix.h"
 
 #include <math.h>
 

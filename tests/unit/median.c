@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "pass/median.h"
+#include "table/median.h"
 #include "tap.h"
 
 static double middle(const int64_t *v, size_t n, bool fold)

@@ -1,5 +1,5 @@
 /* names.c - kernel names as people read them. */
-#include "pass/names.h"
+#include "table/names.h"
 
 #include <stdio.h>
 #include <stdlib.h>

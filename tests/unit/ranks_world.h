@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "model/table.h"
+#include "table/table.h"
 #include "tap.h"
 #include "world.h"
 

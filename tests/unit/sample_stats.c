@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "model/table.h"
+#include "table/table.h"
 #include "tap.h"
 
 struct sample {

@@ -1,10 +1,10 @@
 /* sort.c - both ways of sorting against a model: order, stability, every value and every null. */
-#include "model/context.h"
+#include "table/context.h"
 
 /* The sort on disk once more with a store so small that its runs are merged in two steps. */
 #define RK_SORT_WINDOW_BYTES (64 << 10)
 #define rk_sort_spill_open small_spill_open
-#include "../../src/pass/sort_spill.c"
+#include "table/sort_spill.c"
 #undef rk_sort_spill_open
 #undef RK_SORT_WINDOW_BYTES
 

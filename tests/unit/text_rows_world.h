@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 #include "format/text_rows.h"
-#include "model/batch.h"
+#include "table/batch.h"
 #include "tap.h"
 
 struct text_world {

@@ -8,8 +8,8 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "pass/timeline_keys.h"
-#include "pass/timeline_order.h"
+#include "table/timeline_keys.h"
+#include "table/timeline_order.h"
 #include "tap.h"
 #include "world.h"
 

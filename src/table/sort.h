@@ -2,8 +2,8 @@
 #ifndef RK_SORT_H
 #define RK_SORT_H
 
-#include "model/context.h"
-#include "model/source.h"
+#include "table/context.h"
+#include "table/source.h"
 
 /*
  * Two ways. The window holds back some 100 000 rows and gives them in order; it is nearly free

@@ -1,8 +1,8 @@
 /* aggregate_counters.c - hardware counter values by counter name. */
 #include <math.h>
 
-#include "pass/aggregate.h"
-#include "pass/aggregate_map.h"
+#include "table/aggregate.h"
+#include "table/aggregate_map.h"
 
 struct counters {
 	struct rk_idmap by_name;

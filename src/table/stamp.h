@@ -2,8 +2,8 @@
 #ifndef RK_STAMP_H
 #define RK_STAMP_H
 
-#include "model/context.h"
-#include "model/source.h"
+#include "table/context.h"
+#include "table/source.h"
 
 enum { RK_STAMPS_MAX = 5 };
 

@@ -2,8 +2,8 @@
 #ifndef RK_AHEAD_H
 #define RK_AHEAD_H
 
-#include "model/context.h"
-#include "model/source.h"
+#include "table/context.h"
+#include "table/source.h"
 
 /*
  * While the user works on some batches, the pool takes the next ones from `rows` and keeps copies.

@@ -1,5 +1,5 @@
 /* aggregate.c - see aggregate.h. */
-#include "pass/aggregate.h"
+#include "table/aggregate.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
-#include "pass/aggregate_map.h"
+#include "table/aggregate_map.h"
 
 struct group {
 	struct rk_durations times;

@@ -7,7 +7,7 @@
  * fits, because a column appears, begins a new run: each run keeps its own. More than MAX_FAN_IN
  * runs are first merged into longer ones.
  */
-#include "pass/sort.h"
+#include "table/sort.h"
 
 #include <string.h>
 

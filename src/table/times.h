@@ -2,8 +2,8 @@
 #ifndef RK_TIMES_H
 #define RK_TIMES_H
 
-#include "model/context.h"
-#include "model/source.h"
+#include "table/context.h"
+#include "table/source.h"
 
 /*
  * Passes rows on and counts, for tables with a start and a duration: negative durations, and for

@@ -2,9 +2,9 @@
 #ifndef RK_AGGREGATE_H
 #define RK_AGGREGATE_H
 
-#include "model/context.h"
-#include "model/source.h"
-#include "pass/median.h"
+#include "table/context.h"
+#include "table/median.h"
+#include "table/source.h"
 
 enum { RK_AGG_MAX_GROUPS = 1 << 17 }; /* of one aggregation; past it rows go to one last group */
 

@@ -1,5 +1,5 @@
 /* batch.c - a batch being filled. */
-#include "model/batch.h"
+#include "table/batch.h"
 
 #include <string.h>
 

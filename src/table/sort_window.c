@@ -5,7 +5,7 @@
  * window is sorted and three quarters of it handed out; the last row handed out is the mark that no
  * later row may be before. At the end of the input everything left is handed out.
  */
-#include "pass/sort.h"
+#include "table/sort.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* join.c - kernels with the hardware counters of each dispatch as columns. */
-#include "pass/join.h"
+#include "table/join.h"
 
 #include <math.h>
 #include <stdlib.h>

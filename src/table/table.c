@@ -1,5 +1,5 @@
 /* table.c - the standard tables. */
-#include "model/table.h"
+#include "table/table.h"
 
 #include <string.h>
 

@@ -2,9 +2,9 @@
 #ifndef RK_JOIN_H
 #define RK_JOIN_H
 
-#include "model/context.h"
-#include "model/source.h"
-#include "pass/matrix.h"
+#include "table/context.h"
+#include "table/matrix.h"
+#include "table/source.h"
 
 enum { RK_JOIN_MAX_COUNTERS = 1024 };
 

@@ -3,7 +3,7 @@
 #define RK_BATCH_H
 
 #include "base/error.h"
-#include "model/table.h"
+#include "table/table.h"
 
 enum { RK_BATCH_ROWS = 8192 };
 

@@ -1,5 +1,5 @@
 /* aggregate_map.c - see aggregate_map.h. */
-#include "pass/aggregate_map.h"
+#include "table/aggregate_map.h"
 
 #include <string.h>
 

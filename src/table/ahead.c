@@ -1,5 +1,5 @@
 /* ahead.c - a source that works ahead of its user, on another thread. */
-#include "pass/ahead.h"
+#include "table/ahead.h"
 
 #include <string.h>
 

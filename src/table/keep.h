@@ -2,8 +2,8 @@
 #ifndef RK_KEEP_H
 #define RK_KEEP_H
 
-#include "model/context.h"
-#include "model/source.h"
+#include "table/context.h"
+#include "table/source.h"
 
 /*
  * Rows whose int32 field `field` is `value`, or, with `null`, those that have none. Batches that are

@@ -1,5 +1,5 @@
 /* names.c - kernel names as people read them, as a pass. */
-#include "pass/names.h"
+#include "table/names.h"
 
 #include <string.h>
 

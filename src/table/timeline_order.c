@@ -1,11 +1,11 @@
 /* timeline_order.c - see timeline_order.h. */
-#include "pass/timeline_order.h"
+#include "table/timeline_order.h"
 
 #include <string.h>
 
 #include "base/alloc.h"
 #include "io/spill.h"
-#include "pass/sort.h"
+#include "table/sort.h"
 
 enum { FIRST_CAP = 1024, MAX_FAN_IN = 64 };
 

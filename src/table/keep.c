@@ -1,5 +1,5 @@
 /* keep.c - the rows of one rank, or of some. */
-#include "pass/keep.h"
+#include "table/keep.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 #define RK_NAMES_H
 
 #include "base/bytes.h"
-#include "model/context.h"
-#include "model/source.h"
+#include "table/context.h"
+#include "table/source.h"
 
 struct rk_name_style {
 	bool mangled;  /* leave _Z names as they are */

@@ -5,7 +5,7 @@
  * stored with the bits of one particular NaN flipped, so that a zero read back is that NaN: what
  * was never put is missing without having been written.
  */
-#include "pass/matrix.h"
+#include "table/matrix.h"
 
 #include <string.h>
 

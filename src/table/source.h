@@ -2,7 +2,7 @@
 #ifndef RK_SOURCE_H
 #define RK_SOURCE_H
 
-#include "model/batch.h"
+#include "table/batch.h"
 
 struct rk_source;
 

@@ -3,7 +3,7 @@
 
 #include "base/demangle.h"
 #include "base/text.h"
-#include "pass/names.h"
+#include "table/names.h"
 
 static size_t strip_suffix(const char *s, size_t len)
 {

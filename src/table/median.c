@@ -1,5 +1,5 @@
 /* median.c - see median.h. */
-#include "pass/median.h"
+#include "table/median.h"
 
 #include <math.h>
 #include <string.h>

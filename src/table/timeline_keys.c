@@ -1,5 +1,5 @@
 /* timeline_keys.c - see timeline_keys.h. */
-#include "pass/timeline_keys.h"
+#include "table/timeline_keys.h"
 
 #include "base/alloc.h"
 #include "base/hash.h"

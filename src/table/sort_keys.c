@@ -1,5 +1,5 @@
 /* sort_keys.c - stable sorting of keys by radix, eleven bits at a time. */
-#include "pass/sort.h"
+#include "table/sort.h"
 
 #include <string.h>
 

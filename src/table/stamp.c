@@ -1,5 +1,5 @@
 /* stamp.c - constants for columns that a file leaves out. */
-#include "pass/stamp.h"
+#include "table/stamp.h"
 
 #include <string.h>
 

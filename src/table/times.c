@@ -1,12 +1,12 @@
 /* times.c - what is odd about durations, counted. */
-#include "pass/times.h"
+#include "table/times.h"
 
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/hash.h"
-#include "pass/sort.h"
+#include "table/sort.h"
 
 enum { HELD = 16384, QUEUE_SLOTS = 4096, RECENT = 16, MAX_QUEUES = QUEUE_SLOTS / 2 };
 
