@@ -13,7 +13,7 @@
 #include "base/alloc.h"
 #include "base/handle.h"
 #include "base/json_out.h"
-#include "codec/tree.h"
+#include "codec/json/tree.h"
 #include "io/file.h"
 #include "io/output.h"
 #include "rockit/slurm.h"

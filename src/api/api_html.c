@@ -10,7 +10,7 @@
 #include "base/list.h"
 #include "base/secrets.h"
 #include "base/text.h"
-#include "codec/tree.h"
+#include "codec/json/tree.h"
 
 /* Everything a page is made of. */
 struct work {

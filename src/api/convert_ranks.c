@@ -15,9 +15,9 @@
 
 #include "api/convert_trace.h"
 #include "api/fuse_times.h"
+#include "archive/tar_write.h"
 #include "base/alloc.h"
 #include "base/text.h"
-#include "codec/tar_write.h"
 #include "format/perfetto_reader.h"
 #include "io/spill.h"
 

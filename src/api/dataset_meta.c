@@ -13,7 +13,7 @@
 #include "api/dataset.h"
 #include "base/alloc.h"
 #include "base/json_out.h"
-#include "codec/tree.h"
+#include "codec/json/tree.h"
 #include "io/output.h"
 
 static bool is_dots(const char *name)

@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "codec/tree.h"
+#include "codec/json/tree.h"
 
 /* Beginnings of warnings that mean lost rows; nobody knows how many. */
 static const char *const losses[] = {

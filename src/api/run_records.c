@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/num.h"
 #include "base/text.h"
-#include "codec/tree.h"
+#include "codec/json/tree.h"
 
 enum { TEXT_MAX = 255, WARNING_MAX = 1000, RANKS_MAX = 8192 };
 

@@ -1,7 +1,7 @@
 /*
  * run_records.h - what the run.json in the folders of a run say: who recorded what, where and when.
  *
- * Written by rockit, but files come from anywhere: sizes and depth are bounded by codec/tree.h, each
+ * Written by rockit, but files come from anywhere: sizes and depth are bounded by codec/json/tree.h, each
  * value is used only when it has the type and the range it should have, and text is kept short and
  * without control characters.
  */

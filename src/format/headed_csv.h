@@ -2,7 +2,7 @@
 #ifndef RK_HEADED_CSV_H
 #define RK_HEADED_CSV_H
 
-#include "codec/csv_scan.h"
+#include "codec/csv/csv_scan.h"
 #include "format/reader.h"
 
 /* The first member of such a reader. */

@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "base/num.h"
 #include "base/text.h"
-#include "codec/csv_header.h"
+#include "codec/csv/csv_header.h"
 #include "codec/lines.h"
 #include "format/oddities.h"
 #include "format/reader.h"

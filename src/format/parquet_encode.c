@@ -13,8 +13,8 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "codec/parquet_delta.h"
-#include "codec/parquet_rle.h"
+#include "codec/parquet/parquet_delta.h"
+#include "codec/parquet/parquet_rle.h"
 #include "codec/thrift.h"
 
 enum {

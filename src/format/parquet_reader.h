@@ -2,7 +2,7 @@
 #ifndef RK_PARQUET_READER_H
 #define RK_PARQUET_READER_H
 
-#include "format/parquet_page.h"
+#include "codec/parquet/parquet_page.h"
 #include "format/reader.h"
 
 struct rk_pq_reader {

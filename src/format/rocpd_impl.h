@@ -3,7 +3,7 @@
 #define RK_ROCPD_IMPL_H
 
 #include "base/bytes.h"
-#include "codec/sqlite_db.h"
+#include "codec/sqlite/sqlite_db.h"
 #include "format/rocpd.h"
 
 /*

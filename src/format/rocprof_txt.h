@@ -6,7 +6,7 @@
 #ifndef RK_ROCPROF_TXT_H
 #define RK_ROCPROF_TXT_H
 
-#include "codec/csv_split.h"
+#include "codec/csv/csv_split.h"
 #include "codec/lines.h"
 #include "format/reader.h"
 

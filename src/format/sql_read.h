@@ -9,7 +9,7 @@
 #ifndef RK_SQL_READ_H
 #define RK_SQL_READ_H
 
-#include "codec/sqlite_db.h"
+#include "codec/sqlite/sqlite_db.h"
 #include "format/reader.h"
 
 #define SQL_NONE INT64_MIN /* no value */

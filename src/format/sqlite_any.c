@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "codec/sqlite_db.h"
+#include "codec/sqlite/sqlite_db.h"
 #include "format/reader.h"
 
 extern const struct rk_reader_ops rk_reader_sqlite_any;

@@ -2,7 +2,7 @@
 #ifndef RK_METRIC_DEFS_IMPL_H
 #define RK_METRIC_DEFS_IMPL_H
 
-#include "codec/tree.h"
+#include "codec/json/tree.h"
 #include "metric/metric_defs.h"
 
 /* A document being read. */

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
-#include "codec/tree.h"
+#include "codec/json/tree.h"
 
 struct rk_limits {
 	double simds_per_cu, simds_per_cu_rdna;

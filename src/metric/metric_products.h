@@ -2,7 +2,7 @@
 #ifndef RK_METRIC_PRODUCTS_H
 #define RK_METRIC_PRODUCTS_H
 
-#include "codec/tree.h"
+#include "codec/json/tree.h"
 #include "rockit/metrics.h"
 
 /* The whole table; freed by rk_tree_free. */

@@ -12,7 +12,7 @@
 #include "base/pool.h"
 #include "base/text.h"
 #include "base/words.h"
-#include "codec/tree.h"
+#include "codec/json/tree.h"
 #include "pack/artifacts_impl.h"
 
 #define ROCK_MANIFEST "share/therock/therock_manifest.json"

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "archive/tar_write.h"
 #include "base/alloc.h"
 #include "base/list.h"
-#include "codec/tar_write.h"
 #include "pack/meta_parts.h"
 
 #define INIT "__init__.py"

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "archive/zip_write.h"
 #include "base/alloc.h"
-#include "codec/zip_write.h"
 
 /* One build under way. */
 struct build {

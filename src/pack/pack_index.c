@@ -13,11 +13,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "archive/zip_read.h"
 #include "base/alloc.h"
 #include "base/handle.h"
 #include "base/sha256/sha256.h"
 #include "base/text.h"
-#include "codec/zip_read.h"
 #include "io/output.h"
 #include "io/walk.h"
 #include "pack/pack_index_old.h"

@@ -5,8 +5,8 @@
 #ifndef RK_PACK_META_H
 #define RK_PACK_META_H
 
+#include "archive/zip_write.h"
 #include "base/bytes.h"
-#include "codec/zip_write.h"
 #include "pack/pack_plan.h"
 
 /* PEP 440: checks and normalises ("1.0-RC1" to "1.0rc1"). RK_E_USAGE says what is wrong. */

@@ -3,7 +3,7 @@
 
 #include "base/data.h"
 #include "base/words.h"
-#include "codec/tree.h"
+#include "codec/json/tree.h"
 #include "pack/artifacts.h"
 #include "pack/pack_table.h"
 

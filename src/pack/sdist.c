@@ -3,10 +3,10 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "archive/tar_write.h"
 #include "base/alloc.h"
 #include "base/data.h"
 #include "codec/deflate.h"
-#include "codec/tar_write.h"
 #include "pack/meta_parts.h"
 
 enum { SDIST_BYTES = 64 << 20, GZIP_LEVEL = 9 };

@@ -12,10 +12,10 @@
 
 #include "rockit/pack.h"
 
+#include "archive/zip_read.h"
 #include "base/arena.h"
 #include "base/pool.h"
 #include "base/sha256/sha256.h"
-#include "codec/zip_read.h"
 #include "elf/elf_file.h"
 #include "io/spill.h"
 #include "pack/glibc.h"

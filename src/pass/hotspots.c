@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
-#include "codec/tree.h"
+#include "codec/json/tree.h"
 #include "table/matrix.h"
 #include "table/timeline_keys.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "codec/tree.h"
+#include "codec/json/tree.h"
 #include "report/html_page.h"
 
 enum { RUN_MAX = 8 << 20 };

@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/text.h"
-#include "codec/tree.h"
+#include "codec/json/tree.h"
 #include "io/file.h"
 #include "session/counter_text.h"
 

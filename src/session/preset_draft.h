@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/list.h"
-#include "codec/tree.h"
+#include "codec/json/tree.h"
 #include "rockit/preset.h"
 
 /* Strings of struct rk_preset, and lists; preset_draft.c says where each stands. */

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "codec/deflate_join.h"
+#include "archive/deflate_join.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

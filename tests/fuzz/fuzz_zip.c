@@ -1,7 +1,7 @@
 /* fuzz_zip.c - any bytes as a zip archive: its directory, and all its members. */
 #include <stdlib.h>
 
-#include "codec/zip_read.h"
+#include "archive/zip_read.h"
 #include "fuzz_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

@@ -15,9 +15,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "archive/deflate_piece.h"
+#include "archive/zip_write.h"
 #include "base/clock.h"
-#include "codec/deflate_piece.h"
-#include "codec/zip_write.h"
 
 struct list {
 	struct rk_zip_member *m;

@@ -1,5 +1,5 @@
 /* deflate_effort.c - bytes that are packed already are copied, and all others still unpack. */
-#include "codec/deflate_effort.h"
+#include "archive/deflate_effort.h"
 
 #include <stdlib.h>
 #include <string.h>

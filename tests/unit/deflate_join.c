@@ -1,12 +1,12 @@
 /* deflate_join.c - streams packed apart become one, and what is no stream is refused. */
-#include "codec/deflate_join.h"
+#include "archive/deflate_join.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
+#include "archive/deflate_piece.h"
 #include "base/alloc.h"
-#include "codec/deflate_piece.h"
 #include "tap.h"
 #include "world.h"
 

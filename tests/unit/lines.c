@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "codec/csv_split.h"
+#include "codec/csv/csv_split.h"
 #include "tap.h"
 #include "world.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "codec/tree.h"
+#include "codec/json/tree.h"
 #include "report/metrics_parts.h"
 #include "tap.h"
 

@@ -7,8 +7,8 @@
 
 #include "rockit/pack.h"
 
+#include "archive/zip_write.h"
 #include "base/alloc.h"
-#include "codec/zip_write.h"
 #include "elf/launcher.h"
 #include "pack/pack_meta.h"
 #include "tap.h"

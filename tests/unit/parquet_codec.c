@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codec/parquet_delta.h"
-#include "codec/parquet_rle.h"
+#include "codec/parquet/parquet_delta.h"
+#include "codec/parquet/parquet_rle.h"
 #include "codec/snappy.h"
 #include "codec/thrift.h"
 #include "tap.h"

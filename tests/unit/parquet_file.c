@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <math.h>
 
+#include "codec/parquet/parquet_meta.h"
 #include "codec/thrift.h"
-#include "format/parquet_meta.h"
 #include "parquet_world.h"
 
 static uint64_t mixed(uint64_t a, uint64_t b)

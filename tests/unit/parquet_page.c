@@ -5,8 +5,8 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "codec/parquet/parquet_page.h"
 #include "codec/thrift.h"
-#include "format/parquet_page.h"
 #include "tap.h"
 
 /* A file that is one chunk: a page with a header of our making. */

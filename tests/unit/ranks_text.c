@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "codec/tree.h"
+#include "codec/json/tree.h"
 #include "report/ranks_parts.h"
 #include "report/report_parts.h"
 #include "tap.h"

@@ -1,5 +1,5 @@
 /* sqlite_db.c (test) - opening, describing and reading databases. */
-#include "codec/sqlite_db.h"
+#include "codec/sqlite/sqlite_db.h"
 
 #include <stdio.h>
 #include <string.h>

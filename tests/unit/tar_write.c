@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "archive/tar_write.h"
 #include "base/alloc.h"
-#include "codec/tar_write.h"
 #include "tap.h"
 #include "world.h"
 

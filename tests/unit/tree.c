@@ -1,5 +1,5 @@
 /* tree.c - small JSON and YAML documents. */
-#include "codec/tree.h"
+#include "codec/json/tree.h"
 
 #include <string.h>
 

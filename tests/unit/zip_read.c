@@ -1,5 +1,5 @@
 /* zip_read.c - zip archives: members, Zip64, and every way to lie about them. */
-#include "codec/zip_read.h"
+#include "archive/zip_read.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* zip_write.c - archives byte by byte, the same with any number of threads, and every failure. */
-#include "codec/zip_write.h"
+#include "archive/zip_write.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -7,8 +7,8 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "archive/deflate_piece.h"
 #include "base/alloc.h"
-#include "codec/deflate_piece.h"
 #include "io/spill.h"
 #include "tap.h"
 #include "world.h"

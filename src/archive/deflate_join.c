@@ -1,0 +1,405 @@
+/*
+ * deflate_join.c - see deflate_join.h.
+ *
+ * A compressor marks the last block of what it is given, in a bit whose place it does not tell. To
+ * find it, all blocks are walked through: symbols are decoded as far as it takes to know how long
+ * they are, and nothing is put out. That takes a small part of the time that packing does.
+ *
+ * Bits are taken from the low end of a 64-bit word, which always has enough for one step: codes of
+ * literals and the length behind them (15 bits, 5 more), a distance (15 and 13 more). Behind the
+ * end of the bytes come zeros; a walk that has used them has failed.
+ */
+#include "archive/deflate_join.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum { STORED, FIXED, DYNAMIC };
+enum { MAX_BITS = 15, LITERALS = 288, DISTANCES = 32, PRECODES = 19 };
+enum { INDEX_BITS = 10, PRECODE_BITS = 7 }; /* of tables */
+
+/*
+ * An entry of a table: the low bits are how many bits the symbol takes, with those that follow its
+ * code. Of literals as many as the index holds are one entry, with what comes behind them.
+ */
+enum {
+	TAKE = 63, /* what a shift of 64 bits looks at: taking them needs no mask */
+	IS_END = 64,
+	IS_LONG = 128,              /* longer than the index, or no code at all */
+	IS_MATCH = 1 << INDEX_BITS, /* a distance follows: where their table begins */
+};
+
+/* A code in order of its words, for those longer than a table's index. */
+struct code {
+	uint16_t count[MAX_BITS + 1]; /* words of each length */
+	uint16_t symbols[LITERALS];   /* by word */
+};
+
+/* What is still to come. */
+struct bits {
+	const uint8_t *p;
+	size_t len, at; /* at: the next byte to load; past len when zeros have been */
+	uint64_t bits;
+	unsigned n; /* of them that are to be used; some behind may be right, too */
+};
+
+struct walk {
+	struct bits b;
+	struct code literal, distance;
+	uint16_t table[2 << INDEX_BITS]; /* of literals and lengths, then of distances */
+	uint16_t precodes[1 << PRECODE_BITS];
+};
+
+/* -- bits --------------------------------------------------------------------------------- */
+
+static inline void refill(struct bits *w)
+{
+	uint64_t more;
+
+	if (w->at + 8 <= w->len) {
+		memcpy(&more, w->p + w->at, 8); /* both machines we know are little endian */
+		w->bits |= more << w->n;
+		w->at += (63 - w->n) >> 3;
+		w->n |= 56;
+		return;
+	}
+	while (w->n <= 56) {
+		w->bits |= (uint64_t)(w->at < w->len ? w->p[w->at] : 0) << w->n;
+		w->at++;
+		w->n += 8;
+	}
+}
+
+static inline void take(struct bits *w, unsigned n)
+{
+	w->bits >>= n;
+	w->n -= n;
+}
+
+/* At most 16 bits as a number. */
+static unsigned number(struct bits *w, unsigned n)
+{
+	unsigned v;
+
+	refill(w);
+	v = (unsigned)w->bits & ((1u << n) - 1);
+	take(w, n);
+	return v;
+}
+
+static uint64_t place(const struct bits *w)
+{
+	return 8 * (uint64_t)w->at - w->n;
+}
+
+static bool overrun(const struct bits *w)
+{
+	return place(w) > 8 * (uint64_t)w->len;
+}
+
+/* -- codes -------------------------------------------------------------------------------- */
+
+/* What a symbol is when its word has `len` bits: an entry of a table. */
+typedef uint16_t entry_fn(unsigned symbol, unsigned len);
+
+static uint16_t literal_entry(unsigned symbol, unsigned len)
+{
+	unsigned extra;
+
+	if (symbol < 256)
+		return (uint16_t)len;
+	if (symbol == 256)
+		return (uint16_t)(len | IS_END);
+	/* 257 to 264 and 285 have no extra bits, of the others each four have one more */
+	extra = symbol < 265 || symbol >= 285 ? 0 : (symbol - 261) / 4;
+	return symbol > 285 ? IS_LONG : (uint16_t)((len + extra) | IS_MATCH);
+}
+
+static uint16_t distance_entry(unsigned symbol, unsigned len)
+{
+	unsigned extra = symbol < 4 ? 0 : symbol / 2 - 1;
+
+	return symbol > 29 ? IS_LONG : (uint16_t)(len + extra);
+}
+
+/* Symbols of the precode are wanted themselves. */
+static uint16_t precode_entry(unsigned symbol, unsigned len)
+{
+	return (uint16_t)(symbol << 10 | len);
+}
+
+/*
+ * Counts and symbols in order. False for lengths that no code has: more words than bits can tell
+ * apart, or fewer, but for a code of one word or none.
+ */
+static bool order(struct code *c, const uint8_t *lens, unsigned n)
+{
+	uint16_t next[MAX_BITS + 2] = { 0 };
+	int left = 1, used;
+
+	memset(c->count, 0, sizeof(c->count));
+	for (unsigned i = 0; i < n; i++)
+		c->count[lens[i]]++;
+	used = (int)n - c->count[0];
+	c->count[0] = 0;
+	for (unsigned len = 1; len <= MAX_BITS; len++) {
+		left = 2 * left - c->count[len];
+		if (left < 0)
+			return false;
+		next[len + 1] = (uint16_t)(next[len] + c->count[len]);
+	}
+	for (unsigned i = 0; i < n; i++)
+		if (lens[i])
+			c->symbols[next[lens[i]]++] = (uint16_t)i;
+	return left == 0 || used == 0 || (used == 1 && c->count[1] == 1);
+}
+
+/* Words come from the highest bit down, the index of a table from the lowest up. */
+static unsigned reversed(unsigned word, unsigned len)
+{
+	unsigned r = 0;
+
+	for (; len; len--, word >>= 1)
+		r = r << 1 | (word & 1);
+	return r;
+}
+
+static void fill(const struct code *c, entry_fn *entry, uint16_t *table, unsigned bits)
+{
+	unsigned word = 0, s = 0;
+
+	for (unsigned i = 0; i < 1u << bits; i++)
+		table[i] = IS_LONG;
+	for (unsigned len = 1; len <= bits; len++, word <<= 1) {
+		for (unsigned k = 0; k < c->count[len]; k++, word++) {
+			uint16_t e = entry(c->symbols[s++], len);
+
+			for (unsigned i = reversed(word, len); i < 1u << bits; i += 1u << len)
+				table[i] = e;
+		}
+	}
+}
+
+/* Puts together what one index holds: literals, and the length or the end behind them. */
+static void chain(uint16_t *table)
+{
+	static const unsigned size = 1u << INDEX_BITS;
+	uint16_t single[1 << INDEX_BITS];
+
+	memcpy(single, table, sizeof(single));
+	for (unsigned i = 0; i < size; i++) {
+		unsigned e = single[i], used = e, next;
+
+		while (e < INDEX_BITS) { /* literals so far: e bits of the index */
+			next = single[i >> e];
+			/* a length's extra bits lie behind its code and need not be known */
+			if (next & IS_LONG || e + (next & TAKE) > INDEX_BITS)
+				break;
+			used = e + next;
+			e = next & (IS_MATCH | IS_END) ? TAKE : used;
+		}
+		table[i] = (uint16_t)used;
+	}
+}
+
+/* The entry of a word longer than a table's index; IS_LONG: there is none. */
+static unsigned long_entry(const struct code *c, entry_fn *entry, uint64_t bits)
+{
+	unsigned word = 0, first = 0, s = 0;
+
+	for (unsigned len = 1; len <= MAX_BITS; len++) {
+		word |= (unsigned)(bits >> (len - 1)) & 1;
+		if (word - first < c->count[len])
+			return entry(c->symbols[s + word - first], len);
+		s += c->count[len];
+		first = (first + c->count[len]) << 1;
+		word <<= 1;
+	}
+	return IS_LONG;
+}
+
+/* -- blocks ------------------------------------------------------------------------------- */
+
+static bool make_tables(struct walk *w, const uint8_t *lens, unsigned nliterals,
+			unsigned ndistances)
+{
+	if (!order(&w->literal, lens, nliterals) ||
+	    !order(&w->distance, lens + nliterals, ndistances))
+		return false;
+	fill(&w->literal, literal_entry, w->table, INDEX_BITS);
+	chain(w->table);
+	fill(&w->distance, distance_entry, w->table + IS_MATCH, INDEX_BITS);
+	return true;
+}
+
+static bool fixed_tables(struct walk *w)
+{
+	uint8_t lens[LITERALS + DISTANCES];
+
+	memset(lens, 8, 144);
+	memset(lens + 144, 9, 112);
+	memset(lens + 256, 7, 24);
+	memset(lens + 280, 8, 8);
+	memset(lens + LITERALS, 5, DISTANCES);
+	return make_tables(w, lens, LITERALS, DISTANCES);
+}
+
+/* The precode's own lengths come in an order of their own, the rarest last. */
+static bool read_precode(struct walk *w, unsigned n)
+{
+	static const uint8_t at[PRECODES] = { 16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
+					      11, 4,  12, 3, 13, 2, 14, 1, 15 };
+	uint8_t lens[PRECODES] = { 0 };
+	struct code c;
+
+	for (unsigned i = 0; i < n; i++)
+		lens[at[i]] = (uint8_t)number(&w->b, 3);
+	if (!order(&c, lens, PRECODES))
+		return false;
+	fill(&c, precode_entry, w->precodes, PRECODE_BITS);
+	return true;
+}
+
+/* One symbol of the precode: a length, or how often one is repeated. 0: no such symbol. */
+static unsigned read_run(struct walk *w, uint8_t last, uint8_t *ret)
+{
+	unsigned e, symbol;
+
+	refill(&w->b);
+	e = w->precodes[w->b.bits % (1 << PRECODE_BITS)];
+	if (e == IS_LONG)
+		return 0;
+	take(&w->b, e & TAKE);
+	symbol = e >> 10;
+	*ret = symbol < 16 ? (uint8_t)symbol : symbol == 16 ? last : 0;
+	return symbol < 16  ? 1 :
+	       symbol == 16 ? 3 + number(&w->b, 2) :
+	       symbol == 17 ? 3 + number(&w->b, 3) :
+			      11 + number(&w->b, 7);
+}
+
+static bool dynamic_tables(struct walk *w)
+{
+	uint8_t lens[LITERALS + DISTANCES + 138], last = 0;
+	unsigned nliterals = 257 + number(&w->b, 5), ndistances = 1 + number(&w->b, 5);
+	unsigned total = nliterals + ndistances, n;
+
+	if (nliterals > 286 || ndistances > 30 || !read_precode(w, 4 + number(&w->b, 4)))
+		return false;
+	for (unsigned i = 0; i < total; i += n) {
+		n = read_run(w, last, &last);
+		if (!n || overrun(&w->b) || i + n > total)
+			return false;
+		memset(lens + i, last, n);
+	}
+	return lens[256] && make_tables(w, lens, nliterals, ndistances);
+}
+
+/* A word that a table does not have, because it is too long, or because there is none such. */
+static __attribute__((noinline)) unsigned long_word(const struct walk *w, unsigned before,
+						    uint64_t bits)
+{
+	if (before & IS_MATCH)
+		return long_entry(&w->distance, distance_entry, bits);
+	return long_entry(&w->literal, literal_entry, bits);
+}
+
+/* The entry behind the entry `before`: it alone says which table is next, without a branch. */
+static inline unsigned step(struct bits *b, const struct walk *w, unsigned before)
+{
+	unsigned e = w->table[b->bits % (1 << INDEX_BITS) | (before & IS_MATCH)];
+
+	if (__builtin_expect(e & IS_LONG, 0)) {
+		refill(b);
+		e = long_word(w, before, b->bits);
+		take(b, e & TAKE);
+		refill(b);
+		return e;
+	}
+	take(b, e & TAKE);
+	return e;
+}
+
+/*
+ * Two steps for each filling: behind a distance there is none, so they take at most 10 and 13 bits,
+ * and 10 and 5, of 56, which leaves enough for the next index.
+ */
+static bool walk_symbols(struct walk *w)
+{
+	struct bits b = w->b;
+	unsigned e = 0;
+
+	do {
+		refill(&b);
+		e = step(&b, w, e);
+		if (e & (IS_END | IS_LONG))
+			break;
+		e = step(&b, w, e);
+	} while (!(e & (IS_END | IS_LONG)) && b.at <= b.len + 8);
+	w->b = b;
+	return (e & (IS_END | IS_LONG)) == IS_END;
+}
+
+static bool skip_stored(struct bits *w)
+{
+	uint64_t at = (place(w) + 7) / 8;
+	const uint8_t *p = w->p + at;
+	unsigned n;
+
+	if (at > w->len || w->len - at < 4)
+		return false;
+	n = p[0] | (unsigned)p[1] << 8;
+	if ((n ^ 0xffff) != (p[2] | (unsigned)p[3] << 8) || w->len - at - 4 < n)
+		return false;
+	w->at = (size_t)at + 4 + n;
+	w->bits = 0;
+	w->n = 0;
+	return true;
+}
+
+static bool skip_block(struct walk *w, unsigned kind)
+{
+	if (kind == STORED)
+		return skip_stored(&w->b);
+	return (kind == FIXED ? fixed_tables(w) : kind == DYNAMIC && dynamic_tables(w)) &&
+	       walk_symbols(w) && !overrun(&w->b);
+}
+
+int rk_deflate_find_last(const void *p, size_t len, struct rk_deflate_place *ret,
+			 struct rk_error *err)
+{
+	struct walk w;
+	uint64_t header;
+	unsigned bits;
+
+	w.b = (struct bits){ .p = p, .len = len }; /* the tables are made where they are used */
+	do {
+		header = place(&w.b);
+		bits = number(&w.b, 3);
+		if (overrun(&w.b) || !skip_block(&w, bits >> 1))
+			return rk_fail(err, RK_E_FORMAT, "a deflate stream of %zu bytes is broken",
+				       len);
+	} while (!(bits & 1));
+	*ret = (struct rk_deflate_place){ .last = header, .end = place(&w.b) };
+	return 0;
+}
+
+int rk_deflate_open(uint8_t *p, size_t *len, struct rk_error *err)
+{
+	struct rk_deflate_place at;
+	size_t end;
+	int rc = rk_deflate_find_last(p, *len, &at, err);
+
+	if (rc < 0)
+		return rc;
+	p[at.last / 8] &= (uint8_t) ~(1u << at.last % 8);
+	end = (size_t)((at.end + 7) / 8);
+	if (at.end % 8) /* the rest of the byte may be anything */
+		p[end - 1] &= (uint8_t)((1u << at.end % 8) - 1);
+	/* the new block's header is three zero bits, then come zeros up to a byte */
+	if (at.end % 8 == 0 || at.end % 8 > 5)
+		p[end++] = 0;
+	memcpy(p + end, "\0\0\xff\xff", 4);
+	*len = end + 4;
+	return 0;
+}
