@@ -13,10 +13,10 @@
 #include "base/alloc.h"
 #include "base/handle.h"
 #include "base/text.h"
-#include "format/writer.h"
 #include "table/ahead.h"
 #include "table/sort.h"
 #include "table/times.h"
+#include "write/writer.h"
 
 /* One table on its way into one file. */
 struct job {

@@ -18,8 +18,8 @@
 #include "archive/tar_write.h"
 #include "base/alloc.h"
 #include "base/text.h"
-#include "format/perfetto_reader.h"
 #include "io/spill.h"
+#include "read/perfetto/perfetto_reader.h"
 
 enum { RANKS_MAX = 1 << 16 };
 

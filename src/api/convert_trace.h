@@ -3,7 +3,7 @@
 #define RK_CONVERT_TRACE_H
 
 #include "api/run.h"
-#include "format/writer.h"
+#include "write/writer.h"
 
 /* Rows of one table in order of their times (convert.c); kernels with their counters. */
 int rk_run_sorted(struct rk_run *run, enum rk_table t, bool spill, struct rk_source **ret,

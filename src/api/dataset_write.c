@@ -11,7 +11,7 @@
 #include "api/convert_trace.h"
 #include "api/dataset.h"
 #include "base/alloc.h"
-#include "format/writer.h"
+#include "write/writer.h"
 
 enum { OPEN_MAX_FILES = 4, KEYS_MAX = 1 << 16 };
 

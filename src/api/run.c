@@ -7,8 +7,8 @@
 
 #include "base/alloc.h"
 #include "base/handle.h"
-#include "format/writer.h"
 #include "pass/energy.h"
+#include "write/writer.h"
 
 /* Each thread has memory of its own: more than this would break the promise of 64 MB. */
 enum { MAX_DEFAULT_THREADS = 16 };

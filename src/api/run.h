@@ -6,8 +6,8 @@
 #include <time.h>
 
 #include "api/run_records.h"
-#include "format/reader.h"
 #include "io/walk.h"
+#include "read/reader.h"
 #include "rockit/rockit.h"
 #include "table/join.h"
 #include "table/names.h"

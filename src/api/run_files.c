@@ -6,9 +6,9 @@
 #include "api/run_ranks.h"
 #include "base/alloc.h"
 #include "base/text.h"
-#include "format/writer.h"
 #include "io/file.h"
 #include "session/ranks.h"
+#include "write/writer.h"
 
 static struct rk_found *new_found(struct rk_run *run, struct rk_error *err)
 {

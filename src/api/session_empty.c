@@ -8,8 +8,8 @@
 
 #include "api/session_impl.h"
 #include "base/alloc.h"
-#include "format/writer.h"
 #include "table/table.h"
+#include "write/writer.h"
 
 static int make_context(struct rk_context *ctx, struct rk_error *err)
 {

@@ -5,8 +5,8 @@
 
 #include "api/session_impl.h"
 #include "base/text.h"
-#include "format/rkraw_reader.h"
 #include "io/walk.h"
+#include "read/rkraw/rkraw_reader.h"
 
 static void drop(struct rk_session *s, const char *what, uint64_t n, const char *why)
 {

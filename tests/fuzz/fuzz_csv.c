@@ -1,8 +1,8 @@
 /* fuzz_csv.c - any bytes as a file: every table of it drained, with the passes on top. */
 #include <stdlib.h>
 
-#include "format/reader.h"
 #include "fuzz_file.h"
+#include "read/reader.h"
 #include "table/names.h"
 #include "table/sort.h"
 #include "table/times.h"

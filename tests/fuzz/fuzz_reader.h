@@ -2,8 +2,8 @@
 #ifndef RK_FUZZ_READER_H
 #define RK_FUZZ_READER_H
 
-#include "format/reader.h"
 #include "fuzz_file.h"
+#include "read/reader.h"
 
 /* A run of a million nulls takes a dozen bytes and is no damage. */
 enum { FUZZ_MOST_BATCHES = 64 };

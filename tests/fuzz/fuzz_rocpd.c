@@ -1,6 +1,6 @@
 /* fuzz_rocpd.c - any bytes as a database file, every table drained. */
-#include "format/rocpd.h"
 #include "fuzz_reader.h"
+#include "read/rocpd/rocpd.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/writer.h"
 #include "table/batch.h"
+#include "write/writer.h"
 
 /* What grows with the clocks of a kernel, and what with its waves; how much of it. */
 enum basis { CLOCK, WAVE };

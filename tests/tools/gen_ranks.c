@@ -21,7 +21,7 @@
 #include "base/alloc.h"
 #include "base/json_out.h"
 #include "base/num.h"
-#include "format/writer.h"
+#include "write/writer.h"
 
 extern const struct rk_writer_ops rk_writer_parquet;
 

@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "base/alloc.h"
-#include "format/chrome_json.h"
+#include "read/kineto/chrome_json.h"
 #include "tap.h"
 #include "world.h"
 

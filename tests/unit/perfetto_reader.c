@@ -1,5 +1,5 @@
 /* perfetto_reader.c (test) - traces as rocprofv3 writes them, made here field by field. */
-#include "format/perfetto_reader.h"
+#include "read/perfetto/perfetto_reader.h"
 
 #include <string.h>
 

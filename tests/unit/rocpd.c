@@ -1,5 +1,5 @@
 /* rocpd.c (test) - what the reader makes of databases old, new, merged and odd. */
-#include "format/rocpd.h"
+#include "read/rocpd/rocpd.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "base/bytes.h"
-#include "format/rocpd.h"
+#include "read/rocpd/rocpd.h"
 
 struct fixture {
 	char dir[64];   /* private, removed by fixture_end */

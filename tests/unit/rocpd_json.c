@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "format/rocpd_impl.h"
+#include "read/rocpd/rocpd_impl.h"
 #include "tap.h"
 
 static struct rocpd_span span(const char *s)

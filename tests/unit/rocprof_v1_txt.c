@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "format/rocprof_txt.h"
+#include "read/rocprof_v1/rocprof_txt.h"
 #include "tap.h"
 #include "world.h"
 

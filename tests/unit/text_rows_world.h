@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "format/text_rows.h"
 #include "table/batch.h"
 #include "tap.h"
+#include "write/text_rows.h"
 
 struct text_world {
 	struct rk_context ctx;

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "format/writer.h"
 #include "tap.h"
 #include "world.h"
+#include "write/writer.h"
 
 enum { TRACE_ROWS = 4096, TRACE_BATCHES = 8 };
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/bytes.h"
-#include "format/reader.h"
+#include "read/reader.h"
 
 struct world {
 	struct rk_context ctx;

@@ -15,8 +15,8 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "format/reader.h"
-#include "format/writer.h"
+#include "read/reader.h"
+#include "write/writer.h"
 
 extern const struct rk_writer_ops rk_writer_parquet;
 extern const struct rk_reader_ops rk_reader_parquet;

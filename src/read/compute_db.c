@@ -1,0 +1,229 @@
+/*
+ * compute_db.c - the analysis database of rocprof-compute.
+ *
+ * compute_dispatch gives kernels, compute_pcsampling samples per instruction, and the system
+ * information of a workload, which is JSON, the GPU and the command. The metrics are averages over
+ * all dispatches of a kernel: there is no standard table for them, and they are not read.
+ */
+#include "read/rocpd/rocpd_impl.h"
+#include "read/sql_read.h"
+
+extern const struct rk_reader_ops rk_reader_compute_db;
+
+enum { KERNEL_NAMES }; /* lookup */
+
+enum { K_KERNEL, K_DISPATCH, K_DEVICE, K_START, K_END, K_NCOLUMNS };
+
+static const struct sql_column dispatch_columns[K_NCOLUMNS] = {
+	[K_KERNEL] = SQL_INT("kernel_uuid", SQL_BIT(RK_K_NAME)),
+	[K_DISPATCH] = SQL_INT("dispatch_id", SQL_BIT(RK_K_DISPATCH)),
+	[K_DEVICE] = SQL_INT("gpu_id", SQL_BIT(RK_K_DEVICE)),
+	[K_START] = SQL_INT("start_timestamp", SQL_BIT(RK_K_START) | SQL_BIT(RK_K_DURATION)),
+	[K_END] = SQL_INT("end_timestamp", SQL_BIT(RK_K_DURATION)),
+};
+
+static int dispatch_row(struct sql_scan *s, size_t row)
+{
+	rk_sql_put_times(s, row, RK_K_START, RK_K_DURATION, K_START, K_END);
+	if (rk_sql_wants(s, RK_K_NAME))
+		rk_sql_put(s, RK_K_NAME, row,
+			   rk_sql_name(s, KERNEL_NAMES, rk_sql_cell(s, K_KERNEL)));
+	rk_sql_put(s, RK_K_DISPATCH, row, rk_sql_cell(s, K_DISPATCH));
+	rk_sql_put(s, RK_K_DEVICE, row, rk_sql_cell(s, K_DEVICE));
+	return 1;
+}
+
+static const struct sql_part dispatch_parts[] = {
+	{ "compute_dispatch", dispatch_columns, K_NCOLUMNS, dispatch_row, NULL, NULL },
+};
+
+enum { P_KERNEL, P_SOURCE, P_INSTRUCTION, P_COUNT, P_STALL, P_NCOLUMNS };
+
+static const struct sql_column sample_columns[P_NCOLUMNS] = {
+	[P_KERNEL] = SQL_INT("kernel_uuid", SQL_BIT(RK_P_NAME)),
+	[P_SOURCE] = SQL_TEXT("source", SQL_BIT(RK_P_SOURCE_LINE)),
+	[P_INSTRUCTION] = SQL_TEXT("instruction", SQL_BIT(RK_P_INSTRUCTION)),
+	[P_COUNT] = SQL_INT("count", SQL_BIT(RK_P_WAVE_COUNT)),
+	[P_STALL] = SQL_TEXT("stall_reason", SQL_BIT(RK_P_STALL)),
+};
+
+/* One row stands for all samples of an instruction: there is no time, and count are the waves. */
+static int sample_row(struct sql_scan *s, size_t row)
+{
+	if (rk_sql_wants(s, RK_P_NAME))
+		rk_sql_put(s, RK_P_NAME, row,
+			   rk_sql_name(s, KERNEL_NAMES, rk_sql_cell(s, P_KERNEL)));
+	rk_sql_put_column(s, RK_P_SOURCE_LINE, row, P_SOURCE);
+	rk_sql_put_column(s, RK_P_INSTRUCTION, row, P_INSTRUCTION);
+	rk_sql_put_column(s, RK_P_STALL, row, P_STALL);
+	rk_sql_put(s, RK_P_WAVE_COUNT, row, rk_sql_cell(s, P_COUNT));
+	return 1;
+}
+
+static const struct sql_part sample_parts[] = {
+	{ "compute_pcsampling", sample_columns, P_NCOLUMNS, sample_row, NULL, NULL },
+};
+
+#define GPU_FIELDS                                                                             \
+	(SQL_BIT(RK_G_TYPE) | SQL_BIT(RK_G_NAME) | SQL_BIT(RK_G_GFX) | SQL_BIT(RK_G_PRODUCT) | \
+	 SQL_BIT(RK_G_CU_COUNT) | SQL_BIT(RK_G_MAX_SCLK) | SQL_BIT(RK_G_MAX_MCLK) |            \
+	 SQL_BIT(RK_G_XCC) | SQL_BIT(RK_G_WAVE_SIZE) | SQL_BIT(RK_G_SE_COUNT) |                \
+	 SQL_BIT(RK_G_SIMD_PER_CU) | SQL_BIT(RK_G_WAVES_PER_CU) | SQL_BIT(RK_G_L2_CHANNELS) |  \
+	 SQL_BIT(RK_G_HBM_CHANNELS) | SQL_BIT(RK_G_LDS_BANKS) | SQL_BIT(RK_G_SQC_COUNT) |      \
+	 SQL_BIT(RK_G_PIPES))
+
+static const struct sql_column gpu_columns[] = { SQL_TEXT("sys_info_extdata", GPU_FIELDS) };
+static const struct sql_column command_columns[] = {
+	SQL_TEXT("sys_info_extdata", SQL_BIT(RK_O_COMMAND)),
+};
+
+static struct rocpd_span system_information(const struct rk_sqlite_cursor *c)
+{
+	struct rocpd_span json;
+
+	json.s = rk_sqlite_text(c, 0, &json.len);
+	if (!json.s)
+		json.len = 0;
+	return json;
+}
+
+/* *ret owns the text; false when there is none. */
+static bool json_text(struct rocpd_span json, const char *key, struct rk_bytes *ret)
+{
+	struct rocpd_span value;
+
+	rk_bytes_init(ret, 1 << 16);
+	return rk_rocpd_json_field(json, key, &value) && rk_rocpd_json_text(value, ret) && ret->len;
+}
+
+static void put_json_text(struct sql_scan *s, unsigned field, size_t row, struct rocpd_span json,
+			  const char *key)
+{
+	struct rk_bytes text;
+	bool has = json_text(json, key, &text);
+
+	if (text.bad)
+		rk_fail_nomem(&s->error);
+	else
+		rk_sql_put_text(s, field, row, has ? (const char *)text.data : NULL, text.len);
+	rk_bytes_release(&text);
+}
+
+static int64_t json_number(struct rocpd_span json, const char *key)
+{
+	struct rocpd_span value;
+	int64_t v;
+
+	if (!rk_rocpd_json_field(json, key, &value) || !rk_rocpd_json_i64(value, &v))
+		return SQL_NONE;
+	return v;
+}
+
+static const struct {
+	unsigned field;
+	const char *key;
+} gpu_numbers[] = {
+	{ RK_G_CU_COUNT, "cu_per_gpu" },        { RK_G_MAX_SCLK, "max_sclk" },
+	{ RK_G_MAX_MCLK, "max_mclk" },          { RK_G_XCC, "num_xcd" },
+	{ RK_G_WAVE_SIZE, "wave_size" },        { RK_G_SE_COUNT, "se_per_gpu" },
+	{ RK_G_SIMD_PER_CU, "simd_per_cu" },    { RK_G_WAVES_PER_CU, "max_waves_per_cu" },
+	{ RK_G_L2_CHANNELS, "total_l2_chan" },  { RK_G_HBM_CHANNELS, "num_hbm_channels" },
+	{ RK_G_LDS_BANKS, "lds_banks_per_cu" }, { RK_G_SQC_COUNT, "sqc_per_gpu" },
+	{ RK_G_PIPES, "pipes_per_gpu" },
+};
+
+static int gpu_row(struct sql_scan *s, size_t row)
+{
+	struct rocpd_span json = system_information(s->c);
+
+	rk_sql_put_word(s, RK_G_TYPE, row, "GPU");
+	put_json_text(s, RK_G_NAME, row, json, "gpu_arch");
+	put_json_text(s, RK_G_GFX, row, json, "gpu_arch");
+	put_json_text(s, RK_G_PRODUCT, row, json, "gpu_model");
+	for (size_t i = 0; i < sizeof(gpu_numbers) / sizeof(gpu_numbers[0]); i++)
+		rk_sql_put(s, gpu_numbers[i].field, row, json_number(json, gpu_numbers[i].key));
+	return 1;
+}
+
+static int command_row(struct sql_scan *s, size_t row)
+{
+	put_json_text(s, RK_O_COMMAND, row, system_information(s->c), "command");
+	return 1;
+}
+
+static const struct sql_part gpu_parts[] = {
+	{ "compute_workload", gpu_columns, 1, gpu_row, NULL, NULL },
+};
+static const struct sql_part command_parts[] = {
+	{ "compute_workload", command_columns, 1, command_row, NULL, NULL },
+};
+
+/* Of the first workload: a database is made of the output of one run. */
+static int find_host(struct sql_reader *r, struct rk_error *err)
+{
+	static const struct rk_sqlite_column column = { "sys_info_extdata", RK_SQLITE_TEXT };
+	const struct rk_sqlite_table *t = rk_sql_table(r, "compute_workload");
+	struct rk_sqlite_cursor *c = NULL;
+	struct rk_error cause = { 0 };
+	struct rk_bytes text = { 0 };
+	uint32_t id;
+	int rc = 0;
+
+	if (!t)
+		return 0;
+	rc = rk_sqlite_cursor_open(r->db, t, &column, 1, RK_SQLITE_STORED, &c, &cause);
+	if (rc == 0)
+		rc = rk_sqlite_cursor_step(c, &cause);
+	if (rc > 0 && json_text(system_information(c), "hostname", &text)) {
+		rc = rk_strtab_add(r->ctx->names, (const char *)text.data, text.len, &id, &cause);
+		r->node = rc < 0 ? SQL_NONE : (int64_t)id;
+	}
+	if (text.bad)
+		rc = rk_fail_nomem(&cause);
+	rk_bytes_release(&text);
+	rk_sqlite_cursor_close(c);
+	return rk_sql_damage(r, &cause, rc, err);
+}
+
+static const struct sql_plan plans[] = {
+	{ RK_KERNELS, RK_K_NODE, dispatch_parts, 1 },
+	{ RK_PC_SAMPLES, RK_P_NODE, sample_parts, 1 },
+	{ RK_AGENTS, RK_G_NODE, gpu_parts, 1 },
+	{ RK_PROCESSES, RK_O_NODE, command_parts, 1 },
+};
+
+static const struct sql_format format = {
+	.ops = &rk_reader_compute_db,
+	.source = "rocprof-compute-db",
+	.clock = "unknown",
+	.what = "rocprof-compute",
+	.plans = plans,
+	.nplans = sizeof(plans) / sizeof(plans[0]),
+	.lookups = { [KERNEL_NAMES] = { "compute_kernel", "kernel_uuid", "kernel_name" } },
+	.opened = find_host,
+};
+
+static int compute_probe(const void *head, size_t len, bool whole, const char *file_name)
+{
+	static const char *const marks[] = { "CREATE TABLE compute_" };
+
+	(void)whole;
+	(void)file_name;
+	return rk_sql_has_mark(head, len, marks, 1) ? 96 : 0;
+}
+
+static int compute_open(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
+			struct rk_error *err)
+{
+	return rk_sql_open(&format, in, ctx, ret, err);
+}
+
+const struct rk_reader_ops rk_reader_compute_db = {
+	.name = "rocprof-compute-db",
+	.help = "analysis database of rocprof-compute",
+	.probe = compute_probe,
+	.open = compute_open,
+	.scan = rk_sql_scan,
+	.close = rk_sql_close,
+	.serial = true,
+};

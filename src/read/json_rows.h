@@ -1,0 +1,119 @@
+/*
+ * json_rows.h - what the readers of JSON traces share: rows from records, look-ups, warnings.
+ *
+ * A reader's scan is a struct that begins with rk_json_scan. Fields that nobody wants cost nothing:
+ * their column is NULL and every put is a test.
+ */
+#ifndef RK_JSON_ROWS_H
+#define RK_JSON_ROWS_H
+
+#include "codec/json/json_record.h"
+#include "read/reader.h"
+
+struct rk_json_scan {
+	struct rk_source base;
+	struct rk_instream *in;
+	struct rk_context *ctx;
+	struct rk_json *json;
+	struct rk_builder b;
+	void *col[64]; /* values of each wanted field, NULL for the others */
+	bool nomem;    /* a null could not be marked */
+	bool ended;
+	uint64_t wrong, range, wrong_at, range_at; /* values that were no number, or too large */
+	const char *wrong_field, *range_field;
+};
+
+/* Rewinds `in`. `gives`: the fields that rows may have. */
+int rk_json_scan_init(struct rk_json_scan *s, struct rk_instream *in, struct rk_context *ctx,
+		      enum rk_table t, uint64_t fields, struct rk_error *err);
+void rk_json_scan_release(struct rk_json_scan *s);
+
+/*
+ * `rc` is how reading ended. The end of the content inside the document is a warning, and 0; so is
+ * what was taken in stride. Every other error is handed on with the file's name.
+ */
+int rk_json_scan_end(struct rk_json_scan *s, int rc, struct rk_error *err);
+/* The same for a reader that has only a stream. */
+int rk_json_stream_end(struct rk_json *j, struct rk_instream *in, struct rk_context *ctx, int rc,
+		       struct rk_error *err);
+/* Tells the progress callback; RK_E_CANCELLED when it says so. */
+int rk_json_scan_progress(struct rk_json_scan *s, struct rk_error *err);
+/* Gives out the rows so far: 1 with *batch, or 0. */
+int rk_json_scan_batch(struct rk_json_scan *s, const struct rk_batch **batch);
+
+void rk_json_put_null(struct rk_json_scan *s, unsigned field);
+/* An int32 field that cannot hold v is null and counted. */
+void rk_json_put_large(struct rk_json_scan *s, unsigned field, int64_t v);
+void rk_json_count_wrong(struct rk_json_scan *s, unsigned field, enum rk_json_has has);
+/* Interned; a text of no bytes is a name as well. */
+int rk_json_put_text(struct rk_json_scan *s, unsigned field, const char *text, size_t len,
+		     struct rk_error *err);
+
+static inline bool rk_json_wants(const struct rk_json_scan *s, unsigned field)
+{
+	return s->col[field] != NULL;
+}
+
+/* In the row that is being filled, which is row b.nrows. */
+static inline void rk_json_put(struct rk_json_scan *s, unsigned field, int64_t v)
+{
+	void *col = s->col[field];
+
+	if (!col)
+		return;
+	if (s->b.schema->fields[field].type == RK_I64)
+		((int64_t *)col)[s->b.nrows] = v;
+	else if (v >= INT32_MIN && v <= INT32_MAX)
+		((int32_t *)col)[s->b.nrows] = (int32_t)v;
+	else
+		rk_json_put_large(s, field, v);
+}
+
+static inline void rk_json_put_id(struct rk_json_scan *s, unsigned field, uint32_t id)
+{
+	if (s->col[field])
+		((uint32_t *)s->col[field])[s->b.nrows] = id;
+}
+
+/* A number of a record; absent and unreadable ones are null. */
+static inline void rk_json_put_value(struct rk_json_scan *s, unsigned field,
+				     const struct rk_json_value *v)
+{
+	if (!s->col[field])
+		return;
+	if (v->has == RK_JSON_HAS) {
+		rk_json_put(s, field, v->i);
+		return;
+	}
+	if (v->has != RK_JSON_ABSENT)
+		rk_json_count_wrong(s, field, v->has);
+	rk_json_put_null(s, field);
+}
+
+/* Start and end -> start and duration; either is null when it is not known. */
+void rk_json_put_times(struct rk_json_scan *s, unsigned start, unsigned duration,
+		       const struct rk_json_value *from, const struct rk_json_value *to);
+/* Work-items and the size of a workgroup -> workgroups, rounded up. */
+void rk_json_put_grid(struct rk_json_scan *s, unsigned field, const struct rk_json_value *items,
+		      const struct rk_json_value *block);
+
+/* ---- numbers to numbers: agents, kernels, correlation ids ---- */
+
+struct rk_json_pair {
+	uint64_t key;
+	int64_t value;
+};
+
+struct rk_json_pairs {
+	struct rk_json_pair *p;
+	size_t n, cap;
+	bool unsorted;
+	uint64_t lost; /* not added: the limit of a million pairs was reached */
+};
+
+int rk_json_pairs_add(struct rk_json_pairs *p, uint64_t key, int64_t value, struct rk_error *err);
+/* NULL when there is none. Of equal keys one counts. Borrowed until the next add. */
+int64_t *rk_json_pairs_find(struct rk_json_pairs *p, uint64_t key);
+void rk_json_pairs_release(struct rk_json_pairs *p);
+
+#endif

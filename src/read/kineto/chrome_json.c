@@ -1,0 +1,253 @@
+/* chrome_json.c - the walk through Chrome's trace events. */
+#include "read/kineto/chrome_json.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+
+const char *rk_chrome_begin(const char *head, size_t len)
+{
+	const char *p = head, *end = head + len;
+
+	if (len >= 3 && !memcmp(p, "\xef\xbb\xbf", 3))
+		p += 3;
+	while (p < end && (*p == ' ' || *p == '\t' || *p == '\r' || *p == '\n'))
+		p++;
+	return p < end ? p : NULL;
+}
+
+bool rk_chrome_has(const char *head, size_t len, const char *text)
+{
+	return memmem(head, len, text, strlen(text)) != NULL;
+}
+
+bool rk_chrome_is(const struct chrome_scan *s, unsigned from, const char *word)
+{
+	const struct rk_json_value *v = &s->record.values[from];
+
+	return v->has == RK_JSON_HAS && v->len == strlen(word) &&
+	       !memcmp(rk_json_record_text(&s->record, from), word, v->len);
+}
+
+int rk_chrome_put_text(struct chrome_scan *s, unsigned field, unsigned from, struct rk_error *err)
+{
+	if (s->record.values[from].has != RK_JSON_HAS) {
+		rk_json_put_null(&s->rows, field);
+		return 0;
+	}
+	return rk_json_put_text(&s->rows, field, rk_json_record_text(&s->record, from),
+				s->record.values[from].len, err);
+}
+
+int rk_chrome_put_word(struct chrome_scan *s, unsigned field, const char *word,
+		       struct rk_error *err)
+{
+	return rk_json_put_text(&s->rows, field, word, strlen(word), err);
+}
+
+/* Asked as soon as the event says what it is: most are of another table. */
+static bool keep(void *arg, const struct rk_json_record *r)
+{
+	struct chrome_scan *s = arg;
+	enum rk_table t = s->r->format->table_of(s);
+
+	(void)r;
+	return t == s->table || (t == RK_NTABLES && s->r->format->note);
+}
+
+/* An event that was read, or given up once it was known to be another table's. */
+static int take_event(struct chrome_scan *s, struct rk_error *err)
+{
+	const struct chrome_format *f = s->r->format;
+	enum rk_table t = f->table_of(s);
+	int rc = 0;
+
+	if (t < RK_NTABLES)
+		s->seen[t]++;
+	else if (f->note && !s->record.dropped)
+		rc = f->note(s, err);
+	if (t != s->table || s->record.dropped || t == RK_NTABLES)
+		return rc;
+	rc = f->row(s, err);
+	if (rc > 0)
+		s->rows.b.nrows++;
+	if (rc >= 0 && s->rows.nomem)
+		rc = rk_fail_nomem(err);
+	return rc < 0 ? rc : 0;
+}
+
+static int on_event(struct chrome_scan *s, int kind, struct rk_error *err)
+{
+	int rc = 0;
+
+	if (kind == RK_JSON_ARRAY)
+		return rk_json_skip_rest(s->rows.json, err);
+	if (kind != RK_JSON_OBJECT)
+		return 0;
+	rc = rk_json_record_read(&s->record, s->rows.json, err);
+	return rc < 0 ? rc : take_event(s, err);
+}
+
+static int on_member(struct chrome_scan *s, const struct rk_json_token *key, struct rk_error *err)
+{
+	static const char events[] = "traceEvents";
+	struct rk_json_token tok;
+	int rc = 0;
+
+	if (key->len == sizeof(events) - 1 && !memcmp(key->text, events, key->len)) {
+		rc = rk_json_next(s->rows.json, &tok, err);
+		if (rc == RK_JSON_ARRAY)
+			s->level = 2;
+		else if (rc == RK_JSON_OBJECT)
+			rc = rk_json_skip_rest(s->rows.json, err);
+		return rc < 0 ? rc : 0;
+	}
+	if (s->r->format->member)
+		rc = s->r->format->member(s, key, err);
+	return rc ? rc : rk_json_skip_value(s->rows.json, err);
+}
+
+/* 1: go on; 0: the document has ended. */
+static int step(struct chrome_scan *s, struct rk_error *err)
+{
+	struct rk_json_token tok;
+	int rc = 0, kind = rk_json_next(s->rows.json, &tok, err);
+
+	if (kind <= RK_JSON_END)
+		return kind;
+	if (kind == RK_JSON_ARRAY_END || kind == RK_JSON_OBJECT_END)
+		s->level = rk_json_depth(s->rows.json) ? 1 : 0;
+	else if (s->level == 2)
+		rc = on_event(s, kind, err);
+	else if (s->level == 0)
+		s->level = kind == RK_JSON_ARRAY ? 2 : 1;
+	else if (kind == RK_JSON_KEY)
+		rc = on_member(s, &tok, err);
+	return rc < 0 ? rc : 1;
+}
+
+static void remember(struct chrome_scan *s)
+{
+	memcpy(s->r->rows, s->seen, sizeof(s->seen));
+	s->r->known = true;
+}
+
+static int chrome_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
+{
+	struct chrome_scan *s = (struct chrome_scan *)base;
+	int rc = s->rows.ended ? 0 : rk_json_scan_progress(&s->rows, err);
+
+	rk_builder_reset(&s->rows.b);
+	if (s->r->known && s->table < RK_NTABLES && !s->r->rows[s->table])
+		return 0;
+	/* a member may give several rows at once: room for them is left by `member` */
+	while (rc >= 0 && !s->rows.ended && s->rows.b.nrows < s->rows.b.cap) {
+		rc = step(s, err);
+		if (rc > 0)
+			continue;
+		rc = rk_json_scan_end(&s->rows, rc, err);
+		if (rc == 0)
+			remember(s);
+	}
+	return rc < 0 ? rc : rk_json_scan_batch(&s->rows, batch);
+}
+
+static void chrome_source_close(struct rk_source *base)
+{
+	struct chrome_scan *s = (struct chrome_scan *)base;
+
+	rk_json_pairs_release(&s->lanes);
+	rk_json_record_release(&s->record);
+	rk_json_scan_release(&s->rows);
+	rk_free(s);
+}
+
+static const struct rk_source_ops chrome_source_ops = { .next = chrome_next,
+							.close = chrome_source_close };
+
+static int open_scan(struct chrome_scan *s, uint64_t want, struct rk_error *err)
+{
+	const struct chrome_format *f = s->r->format;
+	struct rk_strtab *names = s->r->ctx->names;
+	bool rows = s->table < RK_NTABLES;
+	int rc = rk_json_scan_init(&s->rows, s->r->in, s->r->ctx, rows ? s->table : RK_KERNELS,
+				   rows ? want & f->gives[s->table] : 0, err);
+
+	rk_json_record_init(&s->record, f->fields, f->nfields, UINT64_MAX);
+	s->record.keep = keep;
+	s->record.arg = s;
+	if (rc == 0)
+		rc = rk_strtab_add(names, f->source, strlen(f->source), &s->source_id, err);
+	if (rc == 0)
+		rc = rk_strtab_add(names, f->clock, strlen(f->clock), &s->clock_id, err);
+	return rc;
+}
+
+int rk_chrome_scan(struct rk_reader *base, enum rk_table t, uint64_t want, struct rk_source **ret,
+		   struct rk_error *err)
+{
+	struct chrome_scan *s = rk_calloc(1, sizeof(*s));
+	int rc;
+
+	if (!s)
+		return rk_fail_nomem(err);
+	s->r = (struct chrome_reader *)base;
+	s->table = t;
+	s->rows.base.ops = &chrome_source_ops;
+	rc = open_scan(s, want, err);
+	if (rc < 0) {
+		chrome_source_close(&s->rows.base);
+		return rc;
+	}
+	*ret = &s->rows.base;
+	return 0;
+}
+
+/* One pass that makes no rows. */
+static int count_rows(struct chrome_reader *r, struct rk_error *err)
+{
+	const struct rk_batch *batch;
+	struct rk_source *s = NULL;
+	int rc = rk_instream_keep(r->in, r->ctx->tmpdir, err);
+
+	if (rc == 0)
+		rc = rk_chrome_scan(&r->base, RK_NTABLES, 0, &s, err);
+	if (rc == 0)
+		rc = rk_source_next(s, &batch, err);
+	rk_source_close(s);
+	return rc;
+}
+
+int rk_chrome_open(const struct chrome_format *format, bool count, struct rk_instream *in,
+		   struct rk_context *ctx, struct rk_reader **ret, struct rk_error *err)
+{
+	struct chrome_reader *r = rk_calloc(1, sizeof(*r));
+	int rc;
+
+	if (!r)
+		return rk_fail_nomem(err);
+	r->base.ops = format->ops;
+	r->format = format;
+	r->in = in;
+	r->ctx = ctx;
+	rc = count ? count_rows(r, err) : 0;
+	if (rc < 0) {
+		rk_free(r);
+		return rc;
+	}
+	for (unsigned t = 0; t < RK_NTABLES; t++)
+		if (format->gives[t] && (!count || r->rows[t]))
+			r->base.tables |= RK_TABLE_BIT(t);
+	if (!r->base.tables)
+		r->base.tables = RK_TABLE_BIT(RK_KERNELS);
+	*ret = &r->base;
+	return 0;
+}
+
+void rk_chrome_close(struct rk_reader *base)
+{
+	struct chrome_reader *r = (struct chrome_reader *)base;
+
+	rk_instream_close(r->in);
+	rk_free(r);
+}

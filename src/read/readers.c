@@ -1,0 +1,135 @@
+/* readers.c - the list of formats that can be read, and the choice among them. */
+#include "read/reader.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+
+extern const struct rk_reader_ops rk_reader_parquet, rk_reader_rocpd, rk_reader_rocprofv3_csv;
+extern const struct rk_reader_ops rk_reader_samples_csv, rk_reader_roofline_csv,
+	rk_reader_sysinfo_csv, rk_reader_rocprof_v1_txt, rk_reader_library_csv;
+extern const struct rk_reader_ops rk_reader_nsys_sqlite, rk_reader_rocprof_v1_db,
+	rk_reader_compute_db, rk_reader_nvtx_csv, rk_reader_nvprof_csv, rk_reader_perfetto,
+	rk_reader_sqlite_any;
+extern const struct rk_reader_ops rk_reader_rocprof_v1_csv, rk_reader_rocprof_v2_csv,
+	rk_reader_rocprof_compute_csv;
+extern const struct rk_reader_ops rk_reader_rocprofv3_json, rk_reader_kineto_json,
+	rk_reader_rocprof_v1_json;
+extern const struct rk_reader_ops rk_reader_rkraw;
+
+const struct rk_reader_ops *const rk_readers[] = {
+	&rk_reader_rocpd,
+	&rk_reader_rocprofv3_csv,
+	&rk_reader_rocprof_v1_csv,
+	&rk_reader_rocprof_v2_csv,
+	&rk_reader_rocprof_compute_csv,
+	&rk_reader_parquet,
+	&rk_reader_samples_csv,
+	&rk_reader_roofline_csv,
+	&rk_reader_sysinfo_csv,
+	&rk_reader_library_csv,
+	&rk_reader_rocprof_v1_txt,
+	&rk_reader_nsys_sqlite,
+	&rk_reader_rocprof_v1_db,
+	&rk_reader_compute_db,
+	&rk_reader_nvtx_csv,
+	&rk_reader_nvprof_csv,
+	&rk_reader_rocprofv3_json,
+	&rk_reader_kineto_json,
+	&rk_reader_rocprof_v1_json,
+	&rk_reader_perfetto,
+	&rk_reader_rkraw,
+	&rk_reader_sqlite_any,
+	NULL,
+};
+
+/* 0, or RK_E_NOMEM; *ret is NULL when no reader knows it. */
+static int best_reader(const void *head, size_t len, const char *path,
+		       const struct rk_reader_ops **ret)
+{
+	const char *name = rk_base_name(path);
+	int score = 0;
+
+	*ret = NULL;
+	for (const struct rk_reader_ops *const *r = rk_readers; *r; r++) {
+		int s = (*r)->probe(head, len, len < (64 << 10), name);
+
+		if (s < 0)
+			return s;
+		if (s > score) {
+			score = s;
+			*ret = *r;
+		}
+	}
+	return 0;
+}
+
+static int choose(struct rk_instream *in, const struct rk_reader_ops **ret, struct rk_error *err)
+{
+	const char *path = rk_instream_path(in);
+	const void *head;
+	size_t len;
+	int rc = rk_instream_head(in, &head, &len, err);
+
+	if (rc < 0)
+		return rc;
+	if (!len)
+		return rk_fail(err, RK_E_UNSUPPORTED, "'%s' is empty", path);
+	rc = best_reader(head, len, path, ret);
+	if (rc < 0)
+		return rk_fail_nomem(err);
+	if (!*ret)
+		return rk_fail(err, RK_E_UNSUPPORTED,
+			       "'%s' is not a format rockit knows (see 'rockit help formats')",
+			       path);
+	return 0;
+}
+
+/* One table of a pipe can be streamed; for more its content is needed again. */
+static int settle_pipe(struct rk_instream *in, struct rk_reader *r, struct rk_context *ctx,
+		       struct rk_error *err)
+{
+	if (rk_instream_rewindable(in))
+		return 0;
+	r->once = __builtin_popcount(r->tables) == 1;
+	return r->once ? 0 : rk_instream_keep(in, ctx->tmpdir, err);
+}
+
+int rk_reader_open_as(const char *path, const struct rk_reader_ops *ops, struct rk_context *ctx,
+		      struct rk_reader **ret, struct rk_error *err)
+{
+	struct rk_instream *in;
+	struct rk_reader *r = NULL;
+	int rc = rk_instream_open(path, &in, err);
+
+	if (rc < 0)
+		return rc;
+	if (!ops)
+		rc = choose(in, &ops, err);
+	if (rc == 0)
+		rc = ops->open(in, ctx, &r, err);
+	if (rc < 0)
+		rk_instream_close(in);
+	else
+		rc = settle_pipe(in, r, ctx, err);
+	if (rc < 0) {
+		rk_error_at(err, path, 0, 0);
+		rk_reader_close(r);
+		return rc;
+	}
+	*ret = r;
+	return 0;
+}
+
+int rk_reader_open(const char *path, struct rk_context *ctx, struct rk_reader **ret,
+		   struct rk_error *err)
+{
+	return rk_reader_open_as(path, NULL, ctx, ret, err);
+}
+
+void rk_reader_close(struct rk_reader *r)
+{
+	if (r)
+		r->ops->close(r);
+}

@@ -1,0 +1,498 @@
+/* rkraw_rows.c - records of the recorder as rows of the standard tables. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "read/rkraw/rkraw_reader.h"
+
+/* ---- cells ---- */
+
+/* The first value of a column in a batch: what came before it is null. */
+static void begin_column(struct raw_rows *r, unsigned field)
+{
+	r->begun |= UINT64_C(1) << field;
+	for (size_t row = 0; row < r->b.nrows; row++)
+		r->nomem |= !rk_builder_null(&r->b, field, row);
+}
+
+void rk_raw_put(struct raw_rows *r, unsigned field, int64_t v)
+{
+	enum rk_type type = r->b.schema->fields[field].type;
+	size_t row = r->b.nrows;
+	void *col = r->cols[field];
+	bool begun = r->begun >> field & 1;
+
+	if (!col || (v == RAW_NONE && !begun))
+		return;
+	if (type == RK_I32 && v != RAW_NONE && v != (int32_t)v) {
+		rk_oddities_count(r->odd, "number-out-of-range", 0, 1,
+				  "a number does not fit its column; left empty");
+		v = RAW_NONE;
+	}
+	if (!begun && v != RAW_NONE)
+		begin_column(r, field);
+	if (v == RAW_NONE && begun)
+		r->nomem |= !rk_builder_null(&r->b, field, row);
+	else if (v == RAW_NONE)
+		return;
+	else if (type == RK_I64)
+		((int64_t *)col)[row] = v;
+	else
+		((uint32_t *)col)[row] = (uint32_t)v;
+}
+
+/* The same for a number that need not be whole; what is not finite is none. */
+static void put_real(struct raw_rows *r, unsigned field, double v)
+{
+	double *col = r->cols[field];
+	bool begun = r->begun >> field & 1;
+
+	if (!col || (!isfinite(v) && !begun))
+		return;
+	if (!begun)
+		begin_column(r, field);
+	if (isfinite(v))
+		col[r->b.nrows] = v;
+	else
+		r->nomem |= !rk_builder_null(&r->b, field, r->b.nrows);
+}
+
+static int64_t small(uint64_t v)
+{
+	return v <= INT64_MAX ? (int64_t)v : RAW_NONE;
+}
+
+/* Numbers that are one more than they mean, 0 for not known. */
+static int64_t known(uint64_t v)
+{
+	return v ? small(v - 1) : RAW_NONE;
+}
+
+/* A string's id in the run. */
+static int64_t text(struct raw_rows *r, uint64_t id)
+{
+	const struct raw_definition *d = rk_raw_name(r->names, id, RK_RAW_STRING);
+
+	if (d)
+		return (int64_t)d->v[0];
+	if (id)
+		rk_oddities_count(r->odd, "unknown-name", 0, 1,
+				  "a record names what is not defined; left empty");
+	return RAW_NONE;
+}
+
+static void put_common(struct raw_rows *r, unsigned pid, uint32_t tid)
+{
+	rk_raw_put(r, pid, r->h->pid);
+	rk_raw_put(r, pid + 1, tid ? (int64_t)tid : RAW_NONE);
+	rk_raw_put(r, pid + 2, r->node_id ? (int64_t)r->node_id : RAW_NONE);
+	rk_raw_put(r, pid + 3, r->h->rank < 0 ? RAW_NONE : r->h->rank);
+}
+
+/* ---- differences ---- */
+
+static uint64_t zigzag(struct rk_cursor *c)
+{
+	uint64_t v = rk_cursor_varint(c);
+
+	return v >> 1 ^ (0 - (v & 1));
+}
+
+struct operation {
+	uint64_t queue;
+	const struct raw_definition *queue_def, *device_def;
+	const struct raw_clock *clock;
+	bool may_be_timeless;    /* not queued: its times are the host's */
+	int64_t start, duration; /* RAW_NONE: out of range */
+};
+
+/* TID and CORR, then TIMES, turned into the time since boot. */
+static bool get_operation(struct raw_rows *r, struct raw_history *past, struct rk_cursor *c,
+			  struct operation *op)
+{
+	uint64_t start, end;
+
+	past->tid += (uint32_t)zigzag(c);
+	past->correlation += zigzag(c);
+	past->queued += zigzag(c);
+	start = past->queued + zigzag(c);
+	start += zigzag(c);
+	end = start + zigzag(c);
+	if (c->bad)
+		return false;
+	op->queue_def = rk_raw_name(r->names, op->queue, RK_RAW_QUEUE);
+	op->device_def = op->queue_def ? rk_raw_name(r->names, op->queue_def->v[0], RK_RAW_DEVICE) :
+					 NULL;
+	op->clock = op->queue_def ? rk_raw_clock(r->names, op->queue_def->v[0]) : NULL;
+	if (op->may_be_timeless && !past->queued)
+		op->clock = NULL;
+	else if (!op->clock)
+		rk_oddities_count(r->odd, "uncalibrated-clock", 0, 1,
+				  "times of a device that was not compared with the host's clock");
+	op->duration = (int64_t)(end - start);
+	if (!rk_raw_time(op->clock, (int64_t)start, &op->start)) {
+		rk_oddities_count(r->odd, "time-out-of-range", 0, 1,
+				  "a time cannot be told in 64 bits; left empty");
+		op->start = op->duration = RAW_NONE;
+	}
+	return true;
+}
+
+static bool get_host(struct raw_history *past, struct rk_cursor *c, int64_t *start,
+		     int64_t *duration)
+{
+	past->host += zigzag(c);
+	*start = (int64_t)past->host;
+	*duration = (int64_t)zigzag(c);
+	return !c->bad;
+}
+
+static int64_t number_of(const struct raw_definition *d, unsigned field)
+{
+	return d ? small(d->v[field]) : RAW_NONE;
+}
+
+static int64_t device_number(const struct raw_rows *r, uint64_t id)
+{
+	return number_of(rk_raw_name(r->names, id, RK_RAW_DEVICE), 0);
+}
+
+/* ---- kernels ---- */
+
+static void put_geometry(struct raw_rows *r, const struct raw_definition *shape)
+{
+	for (unsigned i = 0; i < 3; i++) {
+		int64_t items = shape ? small(shape->v[2 + i]) : RAW_NONE;
+		int64_t group = shape && shape->v[5 + i] ? small(shape->v[5 + i]) : RAW_NONE;
+		bool both = items != RAW_NONE && group != RAW_NONE;
+
+		rk_raw_put(r, RK_K_ITEMS_X + i, items);
+		rk_raw_put(r, RK_K_BLOCK_X + i, group);
+		rk_raw_put(r, RK_K_GRID_X + i,
+			   both ? items / group + (items % group != 0) : RAW_NONE);
+	}
+}
+
+static void put_function(struct raw_rows *r, const struct raw_definition *shape,
+			 const struct raw_definition *function)
+{
+	int64_t local = shape ? known(shape->v[1]) : RAW_NONE, regs;
+
+	if (local == RAW_NONE && function)
+		local = known(function->v[4]);
+	regs = function ? known(function->v[2]) : RAW_NONE;
+	rk_raw_put(r, RK_K_NAME, function ? text(r, function->v[0]) : RAW_NONE);
+	rk_raw_put(r, RK_K_REGS, regs);
+	rk_raw_put(r, RK_K_VGPR, r->nvidia ? RAW_NONE : regs);
+	rk_raw_put(r, RK_K_SCRATCH, function ? known(function->v[3]) : RAW_NONE);
+	rk_raw_put(r, RK_K_SHARED_MEM, local);
+}
+
+/* Of kernels that a graph launched; the rest has neither. */
+static bool put_graph(struct raw_rows *r, struct rk_cursor *c)
+{
+	bool has = rk_cursor_left(c) > 0;
+	uint64_t graph = has ? rk_cursor_varint(c) : 0;
+	uint64_t node = has ? zigzag(c) + (graph << 32) : 0;
+
+	rk_raw_put(r, RK_K_GRAPH, graph && !c->bad ? small(graph) : RAW_NONE);
+	rk_raw_put(r, RK_K_GRAPH_NODE, graph && !c->bad ? small(node) : RAW_NONE);
+	return !c->bad;
+}
+
+static bool kernel(struct raw_rows *r, struct raw_history *past, struct rk_cursor *c)
+{
+	uint64_t id = rk_cursor_varint(c);
+	const struct raw_definition *shape = rk_raw_name(r->names, id, RK_RAW_SHAPE);
+	/* where there was no room for the shape, the function stands in */
+	const struct raw_definition *function =
+		rk_raw_name(r->names, shape ? shape->v[0] : id, RK_RAW_FUNCTION);
+	struct operation op = { .queue = rk_cursor_varint(c) };
+
+	if (!get_operation(r, past, c, &op) || !put_graph(r, c))
+		return false;
+	if (!function)
+		rk_oddities_count(r->odd, "unknown-name", 0, 1,
+				  "a record names what is not defined; left empty");
+	put_function(r, shape, function);
+	put_geometry(r, shape);
+	rk_raw_put(r, RK_K_START, op.start);
+	rk_raw_put(r, RK_K_DURATION, op.duration);
+	rk_raw_put(r, RK_K_STREAM, number_of(op.queue_def, 1));
+	rk_raw_put(r, RK_K_QUEUE, number_of(op.queue_def, 1));
+	rk_raw_put(r, RK_K_CONTEXT, op.queue_def ? known(op.queue_def->v[3]) : RAW_NONE);
+	rk_raw_put(r, RK_K_DEVICE, number_of(op.device_def, 0));
+	rk_raw_put(r, RK_K_WAVE_SIZE,
+		   op.device_def && op.device_def->v[7] ? number_of(op.device_def, 7) : RAW_NONE);
+	/* kernels of one launch of a graph have one correlation: it numbers no dispatches */
+	rk_raw_put(r, RK_K_DISPATCH, r->nvidia ? RAW_NONE : small(past->correlation));
+	rk_raw_put(r, RK_K_CORRELATION, small(past->correlation));
+	rk_raw_put(r, RK_K_SOURCE, r->source_id);
+	rk_raw_put(r, RK_K_CLOCK, op.clock ? r->boot_id : r->device_id);
+	put_common(r, RK_K_PID, past->tid);
+	r->b.nrows++;
+	return true;
+}
+
+/* ---- copies and the rest ---- */
+
+/* By enum rk_rec_direction of the recorder: which ends are the device. */
+static const struct {
+	const char *word;
+	bool from, to;
+} directions[] = {
+	{ "MEMORY_COPY_UNKNOWN", false, false },
+	{ "MEMORY_COPY_HOST_TO_DEVICE", false, true },
+	{ "MEMORY_COPY_DEVICE_TO_HOST", true, false },
+	{ "MEMORY_COPY_DEVICE_TO_DEVICE", true, true },
+	{ "MEMORY_FILL", false, true },
+	{ "MEMORY_MAP", true, false },
+	{ "MEMORY_UNMAP", false, true },
+	{ "MEMORY_MIGRATE", false, true },
+	{ "MEMORY_COPY_HOST_TO_HOST", false, false },
+	{ "MEMORY_COPY_PEER_TO_PEER", false, false },
+};
+
+static int64_t word(struct raw_rows *r, const char *s)
+{
+	uint32_t id = 0;
+
+	r->nomem |= rk_strtab_add(r->ctx->names, s, strlen(s), &id, NULL) < 0;
+	return id;
+}
+
+static bool copy(struct raw_rows *r, struct raw_history *past, struct rk_cursor *c)
+{
+	uint64_t way = rk_cursor_varint(c);
+	struct operation op = { .queue = rk_cursor_varint(c), .may_be_timeless = true };
+	uint64_t bytes = rk_cursor_varint(c);
+	int64_t from, to;
+
+	if (way >= sizeof(directions) / sizeof(directions[0]))
+		way = 0;
+	if (!get_operation(r, past, c, &op))
+		return false;
+	from = to = number_of(op.device_def, 0);
+	from = directions[way].from ? from : RAW_NONE;
+	to = directions[way].to ? to : RAW_NONE;
+	if (rk_cursor_left(c)) {
+		from = device_number(r, rk_cursor_varint(c));
+		to = device_number(r, rk_cursor_varint(c));
+	}
+	rk_raw_put(r, RK_C_DIRECTION, word(r, directions[way].word));
+	rk_raw_put(r, RK_C_START, op.start);
+	rk_raw_put(r, RK_C_DURATION, op.duration);
+	rk_raw_put(r, RK_C_BYTES, small(bytes));
+	rk_raw_put(r, RK_C_SRC, from);
+	rk_raw_put(r, RK_C_DST, to);
+	rk_raw_put(r, RK_C_STREAM, number_of(op.queue_def, 1));
+	rk_raw_put(r, RK_C_CORRELATION, small(past->correlation));
+	put_common(r, RK_C_PID, past->tid);
+	r->b.nrows++;
+	return true;
+}
+
+static bool sync_row(struct raw_rows *r, struct raw_history *past, struct rk_cursor *c)
+{
+	uint64_t name = rk_cursor_varint(c);
+	struct operation op = { .queue = rk_cursor_varint(c), .may_be_timeless = true };
+
+	if (!get_operation(r, past, c, &op))
+		return false;
+	rk_raw_put(r, RK_R_NAME, text(r, name));
+	rk_raw_put(r, RK_R_KIND, r->queue_id);
+	rk_raw_put(r, RK_R_START, op.start);
+	rk_raw_put(r, RK_R_DURATION, op.duration);
+	put_common(r, RK_R_PID, past->tid);
+	r->b.nrows++;
+	return true;
+}
+
+static bool marker(struct raw_rows *r, struct rk_cursor *c)
+{
+	uint64_t kind = rk_cursor_varint(c), name = rk_cursor_varint(c);
+	uint64_t domain = rk_cursor_varint(c);
+	uint32_t tid = (uint32_t)rk_cursor_varint(c);
+	int64_t start = (int64_t)zigzag(c), duration = (int64_t)zigzag(c);
+
+	if (c->bad)
+		return false;
+	rk_raw_put(r, RK_R_NAME, text(r, name));
+	rk_raw_put(r, RK_R_KIND, rk_raw_marker_kind(r, kind, domain));
+	rk_raw_put(r, RK_R_START, start);
+	rk_raw_put(r, RK_R_DURATION, duration);
+	put_common(r, RK_R_PID, tid);
+	r->b.nrows++;
+	return true;
+}
+
+static bool counter(struct raw_rows *r, struct rk_cursor *c)
+{
+	uint64_t name = rk_cursor_varint(c), kernel_name = rk_cursor_varint(c);
+	uint64_t device = rk_cursor_varint(c), dispatch = rk_cursor_varint(c);
+	uint64_t bits = rk_cursor_varint(c);
+	double v;
+
+	if (c->bad)
+		return false;
+	memcpy(&v, &bits, sizeof(v));
+	rk_raw_put(r, RK_N_COUNTER, text(r, name));
+	rk_raw_put(r, RK_N_NAME, text(r, kernel_name));
+	rk_raw_put(r, RK_N_DEVICE, device_number(r, device));
+	rk_raw_put(r, RK_N_DISPATCH, small(dispatch));
+	rk_raw_put(r, RK_N_PID, r->h->pid);
+	rk_raw_put(r, RK_N_NODE, r->node_id ? (int64_t)r->node_id : RAW_NONE);
+	rk_raw_put(r, RK_N_RANK, r->h->rank < 0 ? RAW_NONE : r->h->rank);
+	put_real(r, RK_N_VALUE, v);
+	r->b.nrows++;
+	return true;
+}
+
+/* Calls, and what was compiled. */
+static bool call(struct raw_rows *r, struct raw_history *past, struct rk_cursor *c, bool build)
+{
+	uint64_t name = rk_cursor_varint(c), second = rk_cursor_varint(c);
+	uint32_t tid = past->thread;
+	int64_t start, duration, domain = build ? r->build_id : r->api_id;
+
+	if (!get_host(past, c, &start, &duration))
+		return false;
+	if (!build && rk_cursor_left(c)) {
+		int64_t told;
+
+		tid = (uint32_t)rk_cursor_varint(c);
+		told = text(r, rk_cursor_varint(c));
+		domain = told == RAW_NONE ? domain : told;
+	}
+	rk_raw_put(r, RK_A_DOMAIN, domain);
+	rk_raw_put(r, RK_A_FUNCTION, text(r, name));
+	rk_raw_put(r, RK_A_START, start);
+	rk_raw_put(r, RK_A_DURATION, duration);
+	rk_raw_put(r, RK_A_CORRELATION, build || !second ? RAW_NONE : small(second));
+	put_common(r, RK_A_PID, tid);
+	r->b.nrows++;
+	return true;
+}
+
+static bool allocation(struct raw_rows *r, struct raw_history *past, struct rk_cursor *c)
+{
+	uint64_t kind = rk_cursor_varint(c), device = rk_cursor_varint(c);
+	uint64_t address = rk_cursor_varint(c), bytes = rk_cursor_varint(c), correlation = 0;
+	uint32_t tid = past->thread;
+	int64_t start, duration;
+
+	if (!get_host(past, c, &start, &duration))
+		return false;
+	if (rk_cursor_left(c)) {
+		tid = (uint32_t)rk_cursor_varint(c);
+		correlation = rk_cursor_varint(c);
+	}
+	rk_raw_put(r, RK_M_OPERATION,
+		   word(r, kind == 2 ? "MEMORY_ALLOCATION_FREE" : "MEMORY_ALLOCATION_ALLOCATE"));
+	rk_raw_put(r, RK_M_START, start);
+	rk_raw_put(r, RK_M_DURATION, duration);
+	rk_raw_put(r, RK_M_BYTES, small(bytes));
+	rk_raw_put(r, RK_M_ADDRESS, small(address));
+	rk_raw_put(r, RK_M_DEVICE, device_number(r, device));
+	rk_raw_put(r, RK_M_CORRELATION, correlation ? small(correlation) : RAW_NONE);
+	put_common(r, RK_M_PID, tid);
+	r->b.nrows++;
+	return true;
+}
+
+/* ---- records ---- */
+
+uint32_t rk_raw_tags_of(enum rk_table t)
+{
+	switch (t) {
+	case RK_KERNELS:
+		return 1u << RK_RAW_KERNEL;
+	case RK_MEMCPY:
+		return 1u << RK_RAW_COPY;
+	case RK_MARKERS:
+		return 1u << RK_RAW_SYNC | 1u << RK_RAW_MARKER;
+	case RK_API:
+		return 1u << RK_RAW_API | 1u << RK_RAW_BUILD;
+	case RK_MEMALLOC:
+		return 1u << RK_RAW_ALLOC;
+	case RK_COUNTERS:
+		return 1u << RK_RAW_COUNTER;
+	default:
+		return 0;
+	}
+}
+
+/* The history of a record that has no row here: differences are against it all the same. */
+static bool pass_over(struct raw_history *past, uint8_t tag, struct rk_cursor *c)
+{
+	static const uint8_t before[RK_RAW_ALLOC + 1] = {
+		[RK_RAW_KERNEL] = 2, [RK_RAW_COPY] = 3,  [RK_RAW_SYNC] = 2,
+		[RK_RAW_API] = 2,    [RK_RAW_BUILD] = 2, [RK_RAW_ALLOC] = 4,
+	};
+
+	for (unsigned i = 0; i < before[tag]; i++)
+		rk_cursor_varint(c);
+	if (tag >= RK_RAW_API) {
+		past->host += zigzag(c);
+		return !c->bad;
+	}
+	past->tid += (uint32_t)zigzag(c);
+	past->correlation += zigzag(c);
+	past->queued += zigzag(c);
+	return !c->bad;
+}
+
+static bool thread(struct raw_history *past, struct rk_cursor *c)
+{
+	uint32_t tid = (uint32_t)rk_cursor_varint(c);
+
+	*past = (struct raw_history){ .thread = tid, .tid = tid };
+	return !c->bad;
+}
+
+bool rk_raw_rows_add(struct raw_rows *r, struct raw_history *past, uint8_t tag, struct rk_cursor c)
+{
+	if (tag == RK_RAW_THREAD)
+		return thread(past, &c);
+	if (tag == RK_RAW_MARKER) /* no part of any history */
+		return r->table != RK_MARKERS || marker(r, &c);
+	if (tag == RK_RAW_COUNTER)
+		return r->table != RK_COUNTERS || counter(r, &c);
+	if (tag < RK_RAW_KERNEL || tag > RK_RAW_ALLOC) {
+		if (tag != RK_RAW_DROP) /* the header has their sum */
+			rk_oddities_count(r->odd, "unknown-record", 0, 1,
+					  "a record of kind %u, which this rockit does not know",
+					  tag);
+		return true;
+	}
+	if (!(rk_raw_tags_of(r->table) >> tag & 1))
+		return pass_over(past, tag, &c);
+	switch (tag) {
+	case RK_RAW_KERNEL:
+		return kernel(r, past, &c);
+	case RK_RAW_COPY:
+		return copy(r, past, &c);
+	case RK_RAW_SYNC:
+		return sync_row(r, past, &c);
+	case RK_RAW_ALLOC:
+		return allocation(r, past, &c);
+	default:
+		return call(r, past, &c, tag == RK_RAW_BUILD);
+	}
+}
+
+const struct rk_batch *rk_raw_rows_batch(struct raw_rows *r)
+{
+	const struct rk_batch *batch = rk_builder_batch(&r->b);
+
+	for (unsigned field = 0; field < r->b.schema->nfields; field++)
+		if (!(r->begun >> field & 1))
+			r->b.cols[field] = (struct rk_column){ 0 };
+	return batch;
+}
+
+void rk_raw_rows_reset(struct raw_rows *r)
+{
+	rk_builder_reset(&r->b);
+	r->begun = 0;
+}

@@ -1,0 +1,281 @@
+/*
+ * rocpd_counters.c - rocpd_pmc_event as the counters table.
+ *
+ * The file has a row for each hardware instance of a counter; we give their sum, one row for each
+ * dispatch and counter. Both the counter rows and the dispatches are read in the order of the
+ * event they belong to and walked side by side. The writer leaves them in that order; where one
+ * table turns out not to be, SQLite sorts it (on disk, past its cache).
+ */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "read/rocpd/rocpd_scan.h"
+
+enum { P_EVENT, P_PMC, P_VALUE, P_SAMPLE, P_NCOLUMNS };
+/* s->c stands on the dispatch. */
+enum { Q_KERNEL = COL_OWN, Q_DISPATCH, Q_NCOLUMNS };
+enum { MAX_GROUP = 1 << 16 };
+
+struct sum {
+	int64_t counter; /* name */
+	double value;
+};
+
+struct counters {
+	struct rk_sqlite_cursor *pmc; /* on the first row of the next group when `ahead` */
+	bool ahead, pmc_end, dispatch_end;
+	int64_t event;          /* of the row ahead */
+	int64_t dispatch_event; /* of the row s->c stands on */
+	struct sum *group;      /* of one dispatch */
+	size_t ngroup, cap, given;
+	size_t last; /* index found last */
+	uint64_t orphans, spm;
+};
+
+/* True when the values of `column` never go down; null counts as the lowest. */
+static int ascends(struct rocpd_scan *s, const struct rk_sqlite_table *t,
+		   const struct rk_sqlite_column *column, bool *ret, struct rk_error *err)
+{
+	struct rk_sqlite_cursor *c = NULL;
+	struct rk_error cause = { 0 };
+	int64_t v, last = INT64_MIN;
+	int rc, step = 0;
+
+	*ret = true;
+	rc = rk_sqlite_cursor_open(s->r->db, t, column, 1, RK_SQLITE_STORED, &c, &cause);
+	while (!rc && *ret && (step = rk_sqlite_cursor_step(c, &cause)) > 0) {
+		v = INT64_MIN;
+		rk_sqlite_i64(c, 0, &v);
+		*ret = v >= last;
+		last = v;
+	}
+	rk_sqlite_cursor_close(c);
+	if (step == RK_E_FORMAT) /* reported by the pass that reads the rows */
+		return 0;
+	return rk_rocpd_damage(s->r, &cause, rc < 0 ? rc : step, err);
+}
+
+static int open_in_order(struct rocpd_scan *s, const struct rk_sqlite_table *t,
+			 const struct rk_sqlite_column *columns, size_t n, unsigned by,
+			 struct rk_sqlite_cursor **ret, struct rk_error *err)
+{
+	struct rk_error cause = { 0 };
+	bool sorted;
+	int rc = ascends(s, t, &columns[by], &sorted, err);
+
+	if (rc < 0)
+		return rc;
+	rc = rk_sqlite_cursor_open(s->r->db, t, columns, n, sorted ? RK_SQLITE_STORED : (int)by,
+				   ret, &cause);
+	return rk_rocpd_damage(s->r, &cause, rc, err);
+}
+
+static int enter(struct rocpd_scan *s, struct rk_error *err)
+{
+	static const struct rk_sqlite_column pmc[P_NCOLUMNS] = {
+		[P_EVENT] = { .name = "event_id" },
+		[P_PMC] = { .name = "pmc_id" },
+		[P_VALUE] = { "value", RK_SQLITE_REAL },
+		[P_SAMPLE] = { .name = "sample_id" },
+	};
+	static const struct rk_sqlite_column dispatch[Q_NCOLUMNS] = {
+		[COL_NID] = { .name = "nid" },
+		[COL_PID] = { .name = "pid" },
+		[COL_AGENT] = { .name = "agent_id" },
+		[COL_TRACK] = { .name = "track_id" },
+		[COL_EVENT] = { .name = "event_id" },
+		[Q_KERNEL] = { .name = "kernel_id" },
+		[Q_DISPATCH] = { .name = "dispatch_id" },
+	};
+	const struct rocpd_set *set = &s->r->sets[s->set];
+	struct counters *k = rk_calloc(1, sizeof(*k));
+	int rc = 0;
+
+	if (!k)
+		return rk_fail_nomem(err);
+	s->own = k;
+	if (set->tables[ROCPD_PMC_EVENT] && set->tables[ROCPD_DISPATCH])
+		rc = open_in_order(s, set->tables[ROCPD_PMC_EVENT], pmc, P_NCOLUMNS, P_EVENT,
+				   &k->pmc, err);
+	if (!rc && k->pmc)
+		rc = open_in_order(s, set->tables[ROCPD_DISPATCH], dispatch, Q_NCOLUMNS, COL_EVENT,
+				   &s->c, err);
+	k->pmc_end = !k->pmc;
+	k->dispatch_end = !s->c;
+	k->dispatch_event = INT64_MIN;
+	return rc;
+}
+
+static void leave(struct rocpd_scan *s)
+{
+	struct counters *k = s->own;
+	const char *path = rk_instream_path(s->r->in);
+
+	if (!k)
+		return;
+	if (k->orphans)
+		rk_diag_add(s->r->ctx->diag, "counter-without-dispatch", path, 0, k->orphans,
+			    "counter values that belong to no kernel are left out");
+	if (k->spm)
+		rk_diag_add(s->r->ctx->diag, "spm-sample", path, 0, k->spm,
+			    "counter samples over time are left out");
+	rk_sqlite_cursor_close(k->pmc);
+	rk_free(k->group);
+	rk_free(k);
+	s->own = NULL;
+}
+
+/* The next counter row into `ahead` and `event`, or pmc_end. */
+static int step_pmc(struct rocpd_scan *s, struct counters *k, struct rk_error *err)
+{
+	int64_t sample;
+	int rc;
+
+	do {
+		rc = rk_sqlite_cursor_step(k->pmc, &s->cause);
+		if (rc <= 0) {
+			k->pmc_end = true;
+			k->ahead = false;
+			return rk_rocpd_damage(s->r, &s->cause, rc, err);
+		}
+		rc = rk_sqlite_i64(k->pmc, P_SAMPLE, &sample) == RK_CELL_NULL;
+		k->spm += rc == 0;
+	} while (rc == 0);
+	k->event = ROCPD_NONE;
+	if (rk_sqlite_i64(k->pmc, P_EVENT, &k->event) == RK_CELL_WRONG)
+		s->wrong++;
+	k->ahead = true;
+	return 0;
+}
+
+/* Moves s->c to the dispatch of `event`; false when there is none. */
+static bool find_dispatch(struct rocpd_scan *s, struct counters *k, int64_t event)
+{
+	int rc = 1;
+
+	while (!k->dispatch_end && k->dispatch_event < event) {
+		rc = rk_sqlite_cursor_step(s->c, &s->cause);
+		k->dispatch_end = rc <= 0;
+		if (rc < 0)
+			rk_rocpd_damage(s->r, &s->cause, rc, &s->error);
+		k->dispatch_event = rc > 0 ? rk_rocpd_cell(s, COL_EVENT) : INT64_MAX;
+	}
+	return !k->dispatch_end && event != ROCPD_NONE && k->dispatch_event == event;
+}
+
+/* Instances of one counter mostly follow each other, so the search begins where the last ended. */
+static struct sum *sum_of(struct counters *k, int64_t counter, struct rk_error *err)
+{
+	struct sum *grown;
+
+	for (size_t i = 0; i < k->ngroup; i++) {
+		size_t at = (k->last + i) % k->ngroup;
+
+		if (k->group[at].counter == counter) {
+			k->last = at;
+			return &k->group[at];
+		}
+	}
+	if (k->ngroup == MAX_GROUP) {
+		rk_fail(err, RK_E_LIMIT, "one dispatch has more than %d counters", MAX_GROUP);
+		return NULL;
+	}
+	if (k->ngroup == k->cap) {
+		grown = rk_reallocn(k->group, k->cap ? k->cap * 2 : 64, sizeof(*grown));
+		if (!grown) {
+			rk_fail_nomem(err);
+			return NULL;
+		}
+		k->group = grown;
+		k->cap = k->cap ? k->cap * 2 : 64;
+	}
+	k->last = k->ngroup++;
+	k->group[k->last] = (struct sum){ .counter = counter };
+	return &k->group[k->last];
+}
+
+static void add_value(struct rocpd_scan *s, struct counters *k)
+{
+	int64_t pmc = ROCPD_NONE;
+	double value = 0;
+	struct sum *sum;
+
+	if (rk_sqlite_i64(k->pmc, P_PMC, &pmc) == RK_CELL_WRONG)
+		s->wrong++;
+	if (rk_sqlite_f64(k->pmc, P_VALUE, &value) == RK_CELL_WRONG)
+		s->wrong++;
+	sum = sum_of(k, rk_rocpd_resolve(s, ROCPD_PMC, pmc, DIM_PMC_NAME), &s->error);
+	if (sum)
+		sum->value += value;
+}
+
+/* All counter rows of the next event; those of no dispatch are counted and dropped. */
+static int read_group(struct rocpd_scan *s, struct counters *k, struct rk_error *err)
+{
+	int64_t event = k->event;
+	bool known = find_dispatch(s, k, event);
+	int rc = 0;
+
+	k->ngroup = k->given = k->last = 0;
+	while (!rc && !s->error.code && k->ahead && k->event == event) {
+		if (known)
+			add_value(s, k);
+		else
+			k->orphans++;
+		rc = step_pmc(s, k, err);
+	}
+	return rc;
+}
+
+static void put_row(struct rocpd_scan *s, size_t row, const struct sum *sum)
+{
+	int64_t kernel = rk_rocpd_cell(s, Q_KERNEL), name;
+
+	name = rk_rocpd_resolve(s, ROCPD_SYMBOL, kernel, DIM_SYMBOL_NAME);
+	if (name == ROCPD_NONE || name == 0)
+		name = rk_rocpd_resolve(s, ROCPD_SYMBOL, kernel, DIM_SYMBOL_DISPLAY);
+	rk_rocpd_put(s, RK_N_NAME, row, name);
+	rk_rocpd_put(s, RK_N_DISPATCH, row, rk_rocpd_cell(s, Q_DISPATCH));
+	rk_rocpd_put(s, RK_N_COUNTER, row, sum->counter);
+	if (rk_rocpd_wants(s, RK_N_VALUE))
+		((double *)s->col[RK_N_VALUE])[row] = sum->value;
+	rk_rocpd_put(s, RK_N_DEVICE, row,
+		     rk_rocpd_resolve_or_id(s, ROCPD_AGENT, rk_rocpd_place(s, COL_AGENT)));
+	rk_rocpd_put(s, RK_N_PID, row,
+		     rk_rocpd_resolve_or_id(s, ROCPD_PROCESS, rk_rocpd_place(s, COL_PID)));
+	rk_rocpd_put(s, RK_N_NODE, row,
+		     rk_rocpd_resolve(s, ROCPD_NODE, rk_rocpd_place(s, COL_NID), 0));
+}
+
+static int fill(struct rocpd_scan *s, struct rk_error *err)
+{
+	struct counters *k = s->own;
+	int rc = 0;
+
+	if (!k) {
+		rc = enter(s, err);
+		k = s->own;
+		if (!rc && !k->pmc_end)
+			rc = step_pmc(s, k, err);
+	}
+	while (!rc && !s->error.code && s->b.nrows < s->b.cap) {
+		if (k->given < k->ngroup)
+			put_row(s, s->b.nrows++, &k->group[k->given++]);
+		else if (k->ahead)
+			rc = read_group(s, k, err);
+		else
+			return 0;
+	}
+	if (s->error.code && err && !err->code)
+		*err = s->error;
+	return s->error.code ? s->error.code : rc < 0 ? rc : 1;
+}
+
+const struct rocpd_plan rk_rocpd_counters = {
+	.table = RK_COUNTERS,
+	.gives = ROCPD_BIT(RK_N_DISPATCH) | ROCPD_BIT(RK_N_NAME) | ROCPD_BIT(RK_N_COUNTER) |
+		 ROCPD_BIT(RK_N_VALUE) | ROCPD_BIT(RK_N_DEVICE) | ROCPD_BIT(RK_N_PID) |
+		 ROCPD_BIT(RK_N_NODE),
+	.fill = fill,
+	.leave = leave,
+};

@@ -1,0 +1,181 @@
+/*
+ * rocprofv3_json.h - between the parts of the rocprofv3 JSON reader.
+ *
+ * {"rocprofiler-sdk-tool": [{metadata, agents, counters, strings, kernel_symbols, ...,
+ * callback_records: {counter_collection}, buffer_records: {kernel_dispatch, hip_api, ...}}]}: what
+ * gives numbers their names comes before the records, so one pass over the file gives one table.
+ */
+#ifndef RK_ROCPROFV3_JSON_H
+#define RK_ROCPROFV3_JSON_H
+
+#include "read/json_rows.h"
+
+/* Members of a process, and of its records. */
+enum v3j_part {
+	V3J_PROCESS, /* a process begins */
+	V3J_METADATA,
+	V3J_AGENTS,
+	V3J_COUNTERS,
+	V3J_STRINGS,
+	V3J_SYMBOLS,
+	V3J_COUNTER_COLLECTION,
+	V3J_DISPATCHES,
+	V3J_COPIES,
+	V3J_ALLOCATIONS,
+	V3J_SCRATCH,
+	V3J_API,
+	V3J_MARKERS,
+	V3J_PC_SAMPLES,
+	V3J_OTHER,
+	V3J_NPARTS
+};
+
+#define V3J_BIT(part) (1u << (part))
+
+/* Where the walk through the document is. The value of the part it stopped at is due. */
+struct v3j_walk {
+	struct rk_json *json;
+	unsigned level; /* 0: outside, 1: document, 2: list of processes, 3: process, 4: records */
+	size_t nth;     /* parts met so far */
+};
+
+/* 1: *part; 0: the document has ended; < 0: error. The caller takes the value before the next call. */
+int rk_v3j_walk(struct v3j_walk *w, enum v3j_part *part, struct rk_error *err);
+
+/* ---- rocprofv3_json_names.c: what numbers mean ---- */
+
+struct v3j_symbol {
+	uint32_t at, len; /* of the name in `text` */
+	uint32_t id;      /* of the name in the run's table; UINT32_MAX: not used so far */
+	int32_t vgpr, accum_vgpr, sgpr;
+};
+
+/* Operations of one kind of record. */
+struct v3j_kind {
+	uint32_t name;     /* "HIP_RUNTIME_API" */
+	uint32_t first, n; /* in `operations` */
+};
+
+/* One process. */
+struct v3j_names {
+	struct rk_context *ctx;
+	int64_t pid;
+	uint32_t node; /* name of the host */
+	bool has_pid, has_node;
+	struct rk_json_pairs agents;   /* handle -> node id */
+	struct rk_json_pairs counters; /* handle -> name */
+	struct rk_json_pairs kernels;  /* kernel id -> index in symbols */
+	struct rk_json_pairs markers;  /* correlation id -> text */
+	struct rk_json_pairs renamed;  /* external correlation id -> kernel name */
+	struct v3j_symbol *symbols;
+	size_t nsymbols, symbols_cap;
+	struct rk_bytes text; /* names of kernels, of which most are never launched */
+	struct v3j_kind *kinds;
+	size_t nkinds, kinds_cap;
+	uint32_t *operations;
+	size_t noperations, operations_cap;
+	uint32_t *instructions, *comments; /* of PC samples, by index */
+	size_t ninstructions, instructions_cap, ncomments, comments_cap;
+	uint64_t lost; /* entries past the limits */
+};
+
+/* Which names a table needs; of V3J_STRINGS, which lists. */
+enum {
+	V3J_NEED_OPERATIONS = 1,
+	V3J_NEED_MARKERS = 2,
+	V3J_NEED_RENAMED = 4,
+	V3J_NEED_PC = 8,
+};
+
+void rk_v3j_names_clear(struct v3j_names *n);
+/* Takes the value of `part`; `needs` says which strings. */
+int rk_v3j_names_read(struct v3j_names *n, struct rk_json *j, enum v3j_part part, unsigned needs,
+		      struct rk_error *err);
+/* Counts what did not fit as a warning "lookup-limit". */
+void rk_v3j_names_tell(struct v3j_names *n, const char *file);
+/* 0 for what has no name (""). */
+uint32_t rk_v3j_kind_name(const struct v3j_names *n, const struct rk_json_value *kind);
+uint32_t rk_v3j_operation(const struct v3j_names *n, const struct rk_json_value *kind,
+			  const struct rk_json_value *operation);
+/* NULL when the kernel is not known; id UINT32_MAX when out of memory. */
+const struct v3j_symbol *rk_v3j_symbol(struct v3j_names *n, const struct rk_json_value *kernel_id,
+				       struct rk_error *err);
+
+/* ---- rocprofv3_json_rows.c: one record, one row (counters: several) ---- */
+
+enum { V3J_SUMS_MAX = 4096 };
+
+struct v3j_sum {
+	uint64_t counter;
+	double value;
+	bool any;
+};
+
+struct v3j_scan {
+	struct rk_json_scan rows;
+	struct v3j_reader *r;
+	const struct v3j_table *table;
+	struct v3j_walk walk;
+	struct v3j_names names;
+	struct rk_json_record record;
+	bool names_ready; /* read before the first record */
+	bool in_records;  /* a list of records of this process has begun */
+	bool in_part;     /* between the records of `part` */
+	enum v3j_part part;
+	uint32_t source_id, clock_id;
+	struct v3j_sum *sums; /* of the dispatch, one per counter */
+	size_t nsums, sums_given;
+};
+
+/* How one standard table is made. */
+struct v3j_table {
+	enum rk_table table;
+	uint64_t gives;   /* its fields that the file can say */
+	uint32_t parts;   /* whose records are its rows */
+	uint32_t names;   /* parts to read first */
+	unsigned strings; /* V3J_NEED_... */
+	const struct rk_json_field *fields;
+	unsigned nfields;
+	const uint64_t *serves; /* for each field of the record: the table's fields that need it */
+	/* A row from s->record: 1 made, 0 none. */
+	int (*row)(struct v3j_scan *s, struct rk_error *err);
+};
+
+extern const struct v3j_table rk_v3j_kernels, rk_v3j_dispatches_of_counters, rk_v3j_api,
+	rk_v3j_markers, rk_v3j_memcpy, rk_v3j_memalloc, rk_v3j_counters, rk_v3j_pc_samples,
+	rk_v3j_agents, rk_v3j_processes;
+
+/* Null where the process is not known. */
+void rk_v3j_put_who(struct v3j_scan *s, unsigned node, unsigned pid);
+/* A name that is not known (0) is null. */
+void rk_v3j_put_name(struct v3j_scan *s, unsigned field, uint32_t id);
+/* Handles are opaque; agents are known by their node's number. */
+void rk_v3j_put_agent(struct v3j_scan *s, unsigned field, const struct rk_json_value *handle);
+
+/* records[] of a dispatch's counters into the sums of the scan at `scan`. */
+int rk_v3j_read_sums(void *scan, struct rk_json *j, struct rk_error *err);
+/* The row of the next sum that was not given. */
+int rk_v3j_counter_row(struct v3j_scan *s, struct rk_error *err);
+
+/* ---- rocprofv3_json.c ---- */
+
+struct v3j_seen {
+	uint64_t end; /* of the part's value */
+	enum v3j_part part;
+	bool rows;
+};
+
+struct v3j_reader {
+	struct rk_reader base;
+	struct rk_instream *in;
+	struct rk_context *ctx;
+	struct v3j_seen *seen; /* by the first look at the file, in order */
+	size_t nseen, seen_cap;
+	bool counters_only; /* kernels are known from counter records alone */
+	size_t nprocesses;
+	bool late_names; /* some names come after the records that need them: keys were sorted */
+};
+
+extern const struct rk_reader_ops rk_reader_rocprofv3_json;
+
+#endif

@@ -1,0 +1,384 @@
+/* rocprofv3_json_names.c - agents, kernels, operations and texts that records name by number. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "read/rocprofv3/rocprofv3_json.h"
+
+enum {
+	SYMBOLS_MAX = 1 << 18,
+	OPERATIONS_MAX = 1 << 18,
+	TEXT_BYTES_MAX = 16 << 20,
+};
+
+void rk_v3j_names_clear(struct v3j_names *n)
+{
+	struct rk_context *ctx = n->ctx;
+
+	rk_json_pairs_release(&n->agents);
+	rk_json_pairs_release(&n->counters);
+	rk_json_pairs_release(&n->kernels);
+	rk_json_pairs_release(&n->markers);
+	rk_json_pairs_release(&n->renamed);
+	rk_bytes_release(&n->text);
+	rk_free(n->symbols);
+	rk_free(n->kinds);
+	rk_free(n->operations);
+	rk_free(n->instructions);
+	rk_free(n->comments);
+	*n = (struct v3j_names){ .ctx = ctx };
+	rk_bytes_init(&n->text, TEXT_BYTES_MAX);
+}
+
+/* Room for one more of `size` bytes; false when there is none, `lost` or err says why. */
+static bool grow(void *list, size_t n, size_t *cap, size_t size, size_t max, uint64_t *lost,
+		 int *rc, struct rk_error *err)
+{
+	void *old, *p;
+	size_t more = *cap ? *cap * 2 : 64;
+
+	*rc = 0;
+	if (n < *cap)
+		return true;
+	if (n >= max) {
+		++*lost;
+		return false;
+	}
+	memcpy(&old, list, sizeof(old));
+	p = rk_reallocn(old, more, size);
+	if (!p) {
+		*rc = rk_fail_nomem(err);
+		return false;
+	}
+	memcpy(list, &p, sizeof(p));
+	*cap = more;
+	return true;
+}
+
+static int intern(struct v3j_names *n, const struct rk_json_record *r, unsigned field, uint32_t *id,
+		  struct rk_error *err)
+{
+	*id = 0;
+	if (r->values[field].has != RK_JSON_HAS)
+		return 0;
+	return rk_strtab_add(n->ctx->names, rk_json_record_text(r, field), r->values[field].len, id,
+			     err);
+}
+
+static int on_metadata(void *arg, struct rk_json_record *r, struct rk_error *err)
+{
+	struct v3j_names *n = arg;
+
+	n->has_pid = r->values[0].has == RK_JSON_HAS;
+	n->pid = r->values[0].i;
+	n->has_node = r->values[1].has == RK_JSON_HAS && r->values[1].len;
+	return intern(n, r, 1, &n->node, err);
+}
+
+static int on_agent(void *arg, struct rk_json_record *r, struct rk_error *err)
+{
+	struct v3j_names *n = arg;
+
+	if (r->values[0].has != RK_JSON_HAS || r->values[1].has != RK_JSON_HAS)
+		return 0;
+	return rk_json_pairs_add(&n->agents, (uint64_t)r->values[0].i, r->values[1].i, err);
+}
+
+static int add_text(struct rk_json_pairs *p, struct v3j_names *n, struct rk_json_record *r,
+		    struct rk_error *err)
+{
+	uint32_t id;
+	int rc = intern(n, r, 1, &id, err);
+
+	if (rc < 0 || r->values[0].has != RK_JSON_HAS || r->values[1].has != RK_JSON_HAS)
+		return rc;
+	return rk_json_pairs_add(p, (uint64_t)r->values[0].i, id, err);
+}
+
+static int on_counter(void *arg, struct rk_json_record *r, struct rk_error *err)
+{
+	struct v3j_names *n = arg;
+
+	return add_text(&n->counters, n, r, err);
+}
+
+static int on_marker(void *arg, struct rk_json_record *r, struct rk_error *err)
+{
+	struct v3j_names *n = arg;
+
+	return add_text(&n->markers, n, r, err);
+}
+
+static int on_renamed(void *arg, struct rk_json_record *r, struct rk_error *err)
+{
+	struct v3j_names *n = arg;
+
+	return add_text(&n->renamed, n, r, err);
+}
+
+enum { SYM_ID, SYM_NAME, SYM_PLAIN, SYM_VGPR, SYM_ACCUM, SYM_SGPR, SYM_NFIELDS };
+
+static int32_t small(const struct rk_json_value *v)
+{
+	return v->has == RK_JSON_HAS && v->i >= 0 && v->i <= INT32_MAX ? (int32_t)v->i : -1;
+}
+
+/* Files hold every kernel of every library, and launch few: names wait here until they are used. */
+static int keep_name(struct v3j_names *n, const struct rk_json_record *r, struct v3j_symbol *s,
+		     struct rk_error *err)
+{
+	unsigned field = r->values[SYM_NAME].has == RK_JSON_HAS ? SYM_NAME : SYM_PLAIN;
+	size_t len = r->values[field].has == RK_JSON_HAS ? r->values[field].len : 0;
+
+	if (len > TEXT_BYTES_MAX - n->text.len)
+		return intern(n, r, field, &s->id, err);
+	s->at = (uint32_t)n->text.len;
+	s->len = (uint32_t)len;
+	s->id = UINT32_MAX;
+	if (len)
+		rk_bytes_put(&n->text, rk_json_record_text(r, field), len);
+	return n->text.bad ? rk_fail_nomem(err) : 0;
+}
+
+static int on_symbol(void *arg, struct rk_json_record *r, struct rk_error *err)
+{
+	struct v3j_names *n = arg;
+	struct v3j_symbol s = { .vgpr = small(&r->values[SYM_VGPR]),
+				.accum_vgpr = small(&r->values[SYM_ACCUM]),
+				.sgpr = small(&r->values[SYM_SGPR]) };
+	int rc;
+
+	if (r->values[SYM_ID].has != RK_JSON_HAS || !r->values[SYM_ID].i)
+		return 0; /* kernel 0 fills holes */
+	if (!grow(&n->symbols, n->nsymbols, &n->symbols_cap, sizeof(s), SYMBOLS_MAX, &n->lost, &rc,
+		  err))
+		return rc;
+	rc = keep_name(n, r, &s, err);
+	if (rc == 0)
+		rc = rk_json_pairs_add(&n->kernels, (uint64_t)r->values[SYM_ID].i,
+				       (int64_t)n->nsymbols, err);
+	if (rc == 0)
+		n->symbols[n->nsymbols++] = s;
+	return rc;
+}
+
+/* Strings of the array that is due or open, interned one after another. */
+static int string_list(struct v3j_names *n, struct rk_json *j, uint32_t **list, size_t *count,
+		       size_t *cap, struct rk_error *err)
+{
+	struct rk_json_token tok;
+	int kind, rc = 0;
+
+	while (rc == 0 && (kind = rk_json_next(j, &tok, err)) != RK_JSON_ARRAY_END) {
+		if (kind < 0)
+			return kind;
+		if (kind == RK_JSON_OBJECT || kind == RK_JSON_ARRAY)
+			rc = rk_json_skip_rest(j, err);
+		if (rc < 0 ||
+		    !grow(list, *count, cap, sizeof(**list), OPERATIONS_MAX, &n->lost, &rc, err))
+			continue;
+		(*list)[*count] = 0;
+		if (kind == RK_JSON_STRING)
+			rc = rk_strtab_add(n->ctx->names, tok.text, tok.len, &(*list)[*count], err);
+		++*count;
+	}
+	return rc;
+}
+
+static int on_operations(void *arg, struct rk_json *j, struct rk_error *err)
+{
+	struct v3j_names *n = arg;
+
+	return string_list(n, j, &n->operations, &n->noperations, &n->operations_cap, err);
+}
+
+/* {kind, operations[]}; its place in the list is the kind's number. */
+static int on_kind(void *arg, struct rk_json_record *r, struct rk_error *err)
+{
+	struct v3j_names *n = arg;
+	struct v3j_kind k = { 0 };
+	int rc;
+
+	if (!grow(&n->kinds, n->nkinds, &n->kinds_cap, sizeof(k), OPERATIONS_MAX, &n->lost, &rc,
+		  err))
+		return rc;
+	rc = intern(n, r, 0, &k.name, err);
+	if (n->nkinds)
+		k.first = n->kinds[n->nkinds - 1].first + n->kinds[n->nkinds - 1].n;
+	k.n = (uint32_t)n->noperations - k.first;
+	n->kinds[n->nkinds++] = k;
+	return rc;
+}
+
+static const struct rk_json_field metadata_fields[] = {
+	{ "pid", RK_JSON_AS_I64 },
+	{ "node/hostname", RK_JSON_AS_TEXT },
+};
+static const struct rk_json_field agent_fields[] = {
+	{ "id/handle", RK_JSON_AS_U64 },
+	{ "node_id", RK_JSON_AS_I64 },
+};
+static const struct rk_json_field counter_fields[] = {
+	{ "id/handle", RK_JSON_AS_U64 },
+	{ "name", RK_JSON_AS_TEXT },
+};
+static const struct rk_json_field symbol_fields[SYM_NFIELDS] = {
+	[SYM_ID] = { "kernel_id", RK_JSON_AS_I64 },
+	[SYM_NAME] = { "formatted_kernel_name", RK_JSON_AS_TEXT },
+	[SYM_PLAIN] = { "kernel_name", RK_JSON_AS_TEXT },
+	[SYM_VGPR] = { "arch_vgpr_count", RK_JSON_AS_I64 },
+	[SYM_ACCUM] = { "accum_vgpr_count", RK_JSON_AS_I64 },
+	[SYM_SGPR] = { "sgpr_count", RK_JSON_AS_I64 },
+};
+static const struct rk_json_field pair_fields[] = {
+	{ "key", RK_JSON_AS_U64 },
+	{ "value", RK_JSON_AS_TEXT },
+};
+static const struct rk_json_field kind_fields[] = {
+	{ "kind", RK_JSON_AS_TEXT },
+	{ "operations", RK_JSON_AS_LIST },
+};
+
+static int read_each(struct v3j_names *n, struct rk_json *j, const struct rk_json_field *fields,
+		     unsigned nfields,
+		     int (*each)(void *arg, struct rk_json_record *r, struct rk_error *err),
+		     struct rk_error *err)
+{
+	struct rk_json_record r;
+	int rc;
+
+	rk_json_record_init(&r, fields, nfields, UINT64_MAX);
+	r.list = on_operations;
+	r.arg = n;
+	rc = rk_json_record_each(&r, j, each, n, err);
+	rk_json_record_release(&r);
+	return rc;
+}
+
+static bool is(const struct rk_json_token *tok, const char *word)
+{
+	return tok->len == strlen(word) && !memcmp(tok->text, word, tok->len);
+}
+
+static int read_list(struct v3j_names *n, struct rk_json *j, bool comments, struct rk_error *err)
+{
+	struct rk_json_token tok;
+	int kind = rk_json_next(j, &tok, err);
+
+	if (kind == RK_JSON_OBJECT)
+		return rk_json_skip_rest(j, err);
+	if (kind != RK_JSON_ARRAY)
+		return kind < 0 ? kind : 0;
+	if (comments)
+		return string_list(n, j, &n->comments, &n->ncomments, &n->comments_cap, err);
+	return string_list(n, j, &n->instructions, &n->ninstructions, &n->instructions_cap, err);
+}
+
+/* The lists of {"strings": {...}} and of {"correlation_id": {...}} in it. */
+static int string_member(struct v3j_names *n, struct rk_json *j, const struct rk_json_token *key,
+			 unsigned needs, struct rk_error *err)
+{
+	if (needs & V3J_NEED_OPERATIONS && is(key, "buffer_records"))
+		return read_each(n, j, kind_fields, 2, on_kind, err);
+	if (needs & V3J_NEED_MARKERS && is(key, "marker_api"))
+		return read_each(n, j, pair_fields, 2, on_marker, err);
+	if (needs & V3J_NEED_RENAMED && is(key, "external"))
+		return read_each(n, j, pair_fields, 2, on_renamed, err);
+	if (needs & V3J_NEED_PC && is(key, "pc_sample_instructions"))
+		return read_list(n, j, false, err);
+	if (needs & V3J_NEED_PC && is(key, "pc_sample_comments"))
+		return read_list(n, j, true, err);
+	return rk_json_skip_value(j, err);
+}
+
+static int read_strings(struct v3j_names *n, struct rk_json *j, unsigned needs,
+			struct rk_error *err)
+{
+	unsigned depth = rk_json_depth(j);
+	struct rk_json_token tok;
+	int kind, rc = 0;
+
+	do {
+		kind = rk_json_next(j, &tok, err);
+		if (kind < 0)
+			return kind;
+		if (kind == RK_JSON_ARRAY)
+			rc = rk_json_skip_rest(j, err);
+		/* correlation_id is an object: go on inside */
+		if (kind == RK_JSON_KEY && !is(&tok, "correlation_id"))
+			rc = string_member(n, j, &tok, needs, err);
+	} while (rc == 0 && rk_json_depth(j) > depth);
+	return rc;
+}
+
+int rk_v3j_names_read(struct v3j_names *n, struct rk_json *j, enum v3j_part part, unsigned needs,
+		      struct rk_error *err)
+{
+	switch (part) {
+	case V3J_METADATA:
+		return read_each(n, j, metadata_fields, 2, on_metadata, err);
+	case V3J_AGENTS:
+		return read_each(n, j, agent_fields, 2, on_agent, err);
+	case V3J_COUNTERS:
+		return read_each(n, j, counter_fields, 2, on_counter, err);
+	case V3J_SYMBOLS:
+		return read_each(n, j, symbol_fields, SYM_NFIELDS, on_symbol, err);
+	case V3J_STRINGS:
+		return read_strings(n, j, needs, err);
+	default:
+		return rk_json_skip_value(j, err);
+	}
+}
+
+void rk_v3j_names_tell(struct v3j_names *n, const char *file)
+{
+	uint64_t lost = n->lost + n->agents.lost + n->counters.lost + n->kernels.lost +
+			n->markers.lost + n->renamed.lost;
+
+	if (lost)
+		rk_diag_most(n->ctx->diag, "lookup-limit", file, 0, lost,
+			     "more names than are kept in memory; the rest is left empty");
+}
+
+static const struct v3j_kind *kind_of(const struct v3j_names *n, const struct rk_json_value *kind)
+{
+	if (kind->has != RK_JSON_HAS || kind->i < 0 || (uint64_t)kind->i >= n->nkinds)
+		return NULL;
+	return &n->kinds[kind->i];
+}
+
+uint32_t rk_v3j_kind_name(const struct v3j_names *n, const struct rk_json_value *kind)
+{
+	const struct v3j_kind *k = kind_of(n, kind);
+
+	return k ? k->name : 0;
+}
+
+uint32_t rk_v3j_operation(const struct v3j_names *n, const struct rk_json_value *kind,
+			  const struct rk_json_value *operation)
+{
+	const struct v3j_kind *k = kind_of(n, kind);
+
+	if (!k || operation->has != RK_JSON_HAS || operation->i < 0 || operation->i >= k->n)
+		return 0;
+	return n->operations[k->first + (uint64_t)operation->i];
+}
+
+const struct v3j_symbol *rk_v3j_symbol(struct v3j_names *n, const struct rk_json_value *kernel_id,
+				       struct rk_error *err)
+{
+	const int64_t *at = NULL;
+	struct v3j_symbol *s;
+
+	if (kernel_id->has == RK_JSON_HAS)
+		at = rk_json_pairs_find(&n->kernels, (uint64_t)kernel_id->i);
+	if (!at)
+		return NULL;
+	s = &n->symbols[*at];
+	if (s->id == UINT32_MAX) {
+		const char *text = s->len ? (const char *)n->text.data + s->at : "";
+
+		if (rk_strtab_add(n->ctx->names, text, s->len, &s->id, err) < 0)
+			s->id = UINT32_MAX;
+	}
+	return s;
+}

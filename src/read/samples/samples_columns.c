@@ -1,0 +1,203 @@
+/*
+ * samples_columns.c - what the columns of a sampler's file are: madengine's and rockit's own, which
+ * have a column a GPU, and those of amd-smi, rocm-smi and scripts around them, which have a row a
+ * GPU.
+ */
+#include "read/samples/samples_csv.h"
+
+#include <string.h>
+
+#include "base/num.h"
+#include "base/text.h"
+
+#define MIB 1048576.0
+
+struct known {
+	const char *name, *metric, *unit;
+	double scale;
+};
+
+/*
+ * Columns that give a standard metric. Where a file has several sources of one, the first in the
+ * row that has a value gives it: MI300 has no edge temperature, so the junction's stands in. The
+ * others keep their own names.
+ * amd-smi counts memory in units of 2^20 and calls them MB, and so does rockit's own sampler.
+ */
+static const struct known known[] = {
+	{ "Power(Watt)", "power_w", "W", 1 },
+	{ "vram_used(MB)", "vram_used_bytes", "B", MIB },
+	{ "vram_total(MB)", "vram_total_bytes", "B", MIB },
+	{ "vram(%)", "vram_percent", "%", 1 },
+	{ "energy(J)", "energy_j", "J", 1 },
+	{ "busy(%)", "busy_percent", "%", 1 },
+	{ "sclk(MHz)", "sclk_mhz", "MHz", 1 },
+	{ "mclk(MHz)", "mclk_mhz", "MHz", 1 },
+	{ "temp(C)", "temp_c", "C", 1 },
+	{ "power_watts", "power_w", "W", 1 },
+	{ "power_w", "power_w", "W", 1 },
+	{ "socket_power", "power_w", "W", 1 },
+	{ "current_socket_power", "power_w", "W", 1 },
+	{ "average_socket_power", "power_w", "W", 1 },
+	{ "power_usage", "power_w", "W", 1 },
+	{ "Current Socket Graphics Package Power (W)", "power_w", "W", 1 },
+	{ "Average Graphics Package Power (W)", "power_w", "W", 1 },
+	{ "total_energy_consumption", "energy_j", "J", 1 },
+	{ "vram_used_bytes", "vram_used_bytes", "B", 1 },
+	{ "vram_total_bytes", "vram_total_bytes", "B", 1 },
+	{ "VRAM Total Used Memory (B)", "vram_used_bytes", "B", 1 },
+	{ "VRAM Total Memory (B)", "vram_total_bytes", "B", 1 },
+	{ "used_vram", "vram_used_bytes", "B", MIB },
+	{ "total_vram", "vram_total_bytes", "B", MIB },
+	{ "vram_used", "vram_used_bytes", "B", MIB },
+	{ "vram_total", "vram_total_bytes", "B", MIB },
+	{ "gpu_use_percent", "busy_percent", "%", 1 },
+	{ "GPU use (%)", "busy_percent", "%", 1 },
+	{ "busy_percent", "busy_percent", "%", 1 },
+	{ "gfx_activity", "busy_percent", "%", 1 },
+	{ "gfx_0_clk", "sclk_mhz", "MHz", 1 },
+	{ "sclk clock speed:", "sclk_mhz", "MHz", 1 },
+	{ "sclk_mhz", "sclk_mhz", "MHz", 1 },
+	{ "mem_0_clk", "mclk_mhz", "MHz", 1 },
+	{ "mclk clock speed:", "mclk_mhz", "MHz", 1 },
+	{ "mclk_mhz", "mclk_mhz", "MHz", 1 },
+	{ "edge", "temp_c", "C", 1 },
+	{ "temp_c", "temp_c", "C", 1 },
+	{ "temp_edge_celsius", "temp_c", "C", 1 },
+	{ "Temperature (Sensor edge) (C)", "temp_c", "C", 1 },
+	{ "hotspot", "temp_c", "C", 1 },
+	{ "temp_junction_celsius", "temp_c", "C", 1 },
+	{ "Temperature (Sensor junction) (C)", "temp_c", "C", 1 },
+};
+
+/* Units of the others, by how their names end. */
+static const struct {
+	const char *ending, *unit;
+} units[] = {
+	{ "_clk", "MHz" },       { "_activity", "%" }, { "_percent", "%" }, { "(%)", "%" },
+	{ "_watts", "W" },       { "(W)", "W" },       { "_power", "W" },   { "_voltage", "mV" },
+	{ "_celsius", "C" },     { "(C)", "C" },       { "_bytes", "B" },   { "(B)", "B" },
+	{ "_temperature", "C" }, { "(MHz)", "MHz" },
+};
+
+static const char *unit_of(struct rk_csv_span name)
+{
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (rk_text_ends(name.p, name.len, units[i].ending))
+			return units[i].unit;
+	return NULL;
+}
+
+static const struct known *find(struct rk_csv_span name)
+{
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (rk_text_ieq(name.p, name.len, known[i].name))
+			return &known[i];
+	return NULL;
+}
+
+/* "Power(Watt) GPU12": the device, and the name cut to "Power(Watt)". */
+static bool take_gpu(struct rk_csv_span *name, int64_t *device)
+{
+	size_t n = name->len;
+
+	while (n && name->p[n - 1] >= '0' && name->p[n - 1] <= '9')
+		n--;
+	if (n == name->len || n < 5 || memcmp(name->p + n - 3, "GPU", 3) != 0 ||
+	    rk_num_i64(name->p + n, name->len - n, device) != RK_NUM_OK)
+		return false;
+	*name = rk_csv_trim(name->p, n - 3);
+	return name->len && name->p[name->len - 1] == ')';
+}
+
+static enum rk_sample_role role_of(struct rk_csv_span name, bool has_ns)
+{
+	if (rk_text_ieq(name.p, name.len, "timestamp_ns"))
+		return RK_SAMPLE_NS;
+	if (rk_text_ieq(name.p, name.len, "timestamp") || rk_text_ieq(name.p, name.len, "time"))
+		return has_ns ? RK_SAMPLE_SKIP : RK_SAMPLE_WHEN;
+	if (rk_text_ieq(name.p, name.len, "device") || rk_text_ieq(name.p, name.len, "gpu"))
+		return RK_SAMPLE_DEVICE;
+	return RK_SAMPLE_VALUE;
+}
+
+/* amd-smi's `mem` is a temperature beside `hotspot`, and a load elsewhere. */
+static const char *odd_unit(const struct rk_samples_header *h, struct rk_csv_span name)
+{
+	if (!rk_text_ieq(name.p, name.len, "mem"))
+		return unit_of(name);
+	return rk_samples_header_find(h, "hotspot") >= 0 ? "C" : NULL;
+}
+
+void rk_samples_classify(const struct rk_samples_header *h, unsigned col,
+			 struct rk_sample_column *ret)
+{
+	struct rk_csv_span name = h->names[col];
+	const struct known *k;
+
+	*ret = (struct rk_sample_column){ .device = -1, .scale = 1 };
+	ret->role = role_of(name, h->has_ns);
+	if (ret->role != RK_SAMPLE_VALUE)
+		return;
+	ret->watts = take_gpu(&name, &ret->device) && !h->has_ns && name.p[0] == 'P';
+	ret->own = name;
+	ret->unit = odd_unit(h, name);
+	k = find(name);
+	/* beside a load in percent, gfx_activity is a count that only grows */
+	if (k && !strcmp(k->name, "gfx_activity") &&
+	    rk_samples_header_find(h, "gpu_use_percent") >= 0) {
+		ret->unit = NULL;
+	} else if (k) {
+		ret->metric = k->metric;
+		ret->unit = k->unit;
+		ret->scale = k->scale;
+	}
+}
+
+/* Every column is a time, or a value whose name says of which GPU; or there is a device column. */
+static bool is_samples(const struct rk_samples_header *h)
+{
+	struct rk_sample_column c;
+	unsigned devices = 0, named = 0, standard = 0, values = 0;
+
+	for (unsigned i = 0; i < h->ncols; i++) {
+		rk_samples_classify(h, i, &c);
+		devices += c.role == RK_SAMPLE_DEVICE;
+		values += c.role == RK_SAMPLE_VALUE;
+		named += c.role == RK_SAMPLE_VALUE && c.device >= 0;
+		standard += c.role == RK_SAMPLE_VALUE && c.metric;
+	}
+	return standard && (named ? named == values && !devices : devices == 1);
+}
+
+static int samples_probe(const void *head, size_t len, bool whole, const char *file_name)
+{
+	struct rk_samples_header h;
+	bool yes;
+	int rc = rk_samples_header_parse(head, len, &h, NULL);
+
+	(void)whole;
+	(void)file_name;
+	if (rc < 0)
+		return rc;
+	yes = is_samples(&h);
+	rk_samples_header_release(&h);
+	return yes ? 90 : 0;
+}
+
+extern const struct rk_reader_ops rk_reader_samples_csv;
+
+static int samples_open(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
+			struct rk_error *err)
+{
+	return rk_samples_open(in, ctx, &rk_reader_samples_csv, rk_samples_classify, ret, err);
+}
+
+const struct rk_reader_ops rk_reader_samples_csv = {
+	.name = "samples-csv",
+	.help = "power, VRAM and temperature samples: rockit, madengine, amd-smi, rocm-smi",
+	.probe = samples_probe,
+	.open = samples_open,
+	.scan = rk_samples_scan,
+	.close = rk_samples_close,
+	.serial = true,
+};

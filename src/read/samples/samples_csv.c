@@ -1,0 +1,531 @@
+/* samples_csv.c - files of samples: each value of a row becomes a row of the samples table. */
+#include "read/samples/samples_csv.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/num.h"
+#include "base/text.h"
+#include "codec/lines.h"
+
+/* What can be odd about a file; the texts stand in `oddities`. */
+enum odd {
+	SHORT_ROW,
+	LONG_ROW,
+	HUGE_ROW,
+	CUT_ROW,
+	REPEATED_HEADER,
+	BAD_NUMBER,
+	BAD_TIME,
+	DAMAGED_TIME,
+	BAD_DEVICE,
+	NO_ZONE,
+	SMALL_POWER,
+	NODD
+};
+
+static const struct {
+	const char *kind, *text;
+} oddities[NODD] = {
+	{ "short-row", "row has fewer cells than the header; the others taken as missing" },
+	{ "long-row", "row has more cells than the header; passed over" },
+	{ "huge-row", "row is longer than 1 MiB; passed over" },
+	{ "cut-row", "the file ends inside this row; passed over" },
+	{ "repeated-header", "the header stands here again; passed over" },
+	{ "bad-number", "cell is not a number; taken as missing" },
+	{ "bad-time", "time cannot be read; taken as missing" },
+	{ "damaged-time", "time has lost digits (saved by a spreadsheet?); not used for timing" },
+	{ "bad-device", "device cannot be read; taken as missing" },
+	{ "time-without-zone", "wall-clock times without a zone; taken as UTC" },
+	{ "small-power", "power below 5 W throughout: madengine divides amd-smi's watts by 1000; "
+			 "values kept as written" },
+};
+
+/* A column with its texts interned. */
+struct column {
+	struct rk_sample_column c;
+	uint32_t metric, own, unit; /* ids; unit 0: none */
+};
+
+struct reader {
+	struct rk_reader base;
+	struct rk_instream *in;
+	struct rk_context *ctx;
+	struct column *cols;
+	unsigned ncols;
+	char *first; /* the header line, to know it again */
+};
+
+struct note {
+	uint64_t count, line;
+};
+
+/* Between two calls it stands at one value of one row. */
+struct source {
+	struct rk_source base;
+	struct reader *r;
+	struct rk_lines lines;
+	struct rk_builder b;
+	struct rk_csv_span *cells; /* of the row; one more than there are columns */
+	bool *gave;                /* by column: it has given a value in this row */
+	unsigned ncells, col;      /* col: the next to be looked at */
+	bool begun;                /* the header has been passed */
+	bool has_time, has_device;
+	int64_t time, device;
+	struct rk_csv_span list; /* what is left of a list-valued cell */
+	unsigned index;          /* of its next element */
+	double most_watts;
+	struct note notes[NODD];
+};
+
+static void note(struct source *s, enum odd what)
+{
+	if (!s->notes[what].count++)
+		s->notes[what].line = s->lines.number;
+}
+
+/* ---- header ---- */
+
+static bool blank_line(const char *p, size_t len)
+{
+	return !rk_csv_trim(p, len).len;
+}
+
+int rk_samples_header_parse(const char *head, size_t len, struct rk_samples_header *ret,
+			    struct rk_error *err)
+{
+	const char *end = head + len, *line = head;
+	size_t n = 0;
+	struct rk_samples_header h = { 0 };
+
+	if (len >= 3 && !memcmp(head, "\xef\xbb\xbf", 3))
+		head += 3;
+	do {
+		if (!rk_lines_take(&head, end, &line, &n))
+			break;
+	} while (blank_line(line, n));
+	h.names = rk_alloc((RK_SAMPLES_MAX_COLUMNS + 1) * sizeof(*h.names));
+	if (!h.names)
+		return rk_fail_nomem(err);
+	h.ncols = rk_csv_split(line, n, h.names, RK_SAMPLES_MAX_COLUMNS);
+	if (h.ncols > RK_SAMPLES_MAX_COLUMNS)
+		h.ncols = 0;
+	h.has_ns = rk_samples_header_find(&h, "timestamp_ns") >= 0;
+	*ret = h;
+	return 0;
+}
+
+void rk_samples_header_release(struct rk_samples_header *h)
+{
+	rk_free(h->names);
+	*h = (struct rk_samples_header){ 0 };
+}
+
+int rk_samples_header_find(const struct rk_samples_header *h, const char *name)
+{
+	for (unsigned i = 0; i < h->ncols; i++)
+		if (rk_text_ieq(h->names[i].p, h->names[i].len, name))
+			return (int)i;
+	return -1;
+}
+
+/* ---- open ---- */
+
+static int intern(struct rk_context *ctx, const char *p, size_t len, uint32_t *ret,
+		  struct rk_error *err)
+{
+	return rk_strtab_add(ctx->names, p, len, ret, err);
+}
+
+static int make_column(struct reader *r, const struct rk_samples_header *h, unsigned i,
+		       rk_sample_classify *classify, struct rk_error *err)
+{
+	struct column *c = &r->cols[i];
+	int rc = 0;
+
+	classify(h, i, &c->c);
+	if (c->c.role != RK_SAMPLE_VALUE)
+		return 0;
+	rc = intern(r->ctx, c->c.own.p, c->c.own.len, &c->own, err);
+	c->metric = c->own;
+	if (rc == 0 && c->c.metric)
+		rc = intern(r->ctx, c->c.metric, strlen(c->c.metric), &c->metric, err);
+	if (rc == 0 && c->c.unit)
+		rc = intern(r->ctx, c->c.unit, strlen(c->c.unit), &c->unit, err);
+	c->c.own.p = NULL; /* the header's text is not kept */
+	return rc;
+}
+
+static int make_columns(struct reader *r, rk_sample_classify *classify, struct rk_error *err)
+{
+	struct rk_samples_header h = { 0 };
+	const void *head;
+	const char *end;
+	size_t len;
+	int rc = rk_instream_head(r->in, &head, &len, err);
+
+	if (rc == 0)
+		rc = rk_samples_header_parse(head, len, &h, err);
+	if (rc < 0)
+		return rc;
+	r->ncols = h.ncols;
+	r->cols = rk_calloc(h.ncols, sizeof(*r->cols));
+	end = h.ncols ? h.names[h.ncols - 1].p + h.names[h.ncols - 1].len : NULL;
+	r->first = end ? rk_strndup(h.names[0].p, (size_t)(end - h.names[0].p)) : NULL;
+	if (!r->cols || !r->first)
+		rc = rk_fail_nomem(err);
+	for (unsigned i = 0; rc == 0 && i < h.ncols; i++)
+		rc = make_column(r, &h, i, classify, err);
+	rk_samples_header_release(&h);
+	return rc;
+}
+
+int rk_samples_open(struct rk_instream *in, struct rk_context *ctx, const struct rk_reader_ops *ops,
+		    rk_sample_classify *classify, struct rk_reader **ret, struct rk_error *err)
+{
+	struct reader *r = rk_calloc(1, sizeof(*r));
+	int rc;
+
+	if (!r)
+		return rk_fail_nomem(err);
+	r->base.ops = ops;
+	r->base.tables = RK_TABLE_BIT(RK_SAMPLES);
+	r->in = in;
+	r->ctx = ctx;
+	rc = make_columns(r, classify, err);
+	if (rc < 0) {
+		r->in = NULL; /* the caller's on failure */
+		rk_samples_close(&r->base);
+		return rc;
+	}
+	*ret = &r->base;
+	return 0;
+}
+
+void rk_samples_close(struct rk_reader *base)
+{
+	struct reader *r = (struct reader *)base;
+
+	rk_instream_close(r->in);
+	rk_free(r->cols);
+	rk_free(r->first);
+	rk_free(r);
+}
+
+/* ---- rows ---- */
+
+static bool is_header(const struct source *s, const char *p, size_t len)
+{
+	struct rk_csv_span line = rk_csv_trim(p, len);
+	size_t n = strlen(s->r->first);
+	bool quoted = line.len && *line.p == '"';
+
+	/* `first` begins inside the quotes of the first name, if there are any */
+	return line.len >= n + quoted && !memcmp(line.p + quoted, s->r->first, n);
+}
+
+/* The time of the row from one of its cells. */
+static void read_time(struct source *s, struct rk_csv_span c, enum rk_sample_role role)
+{
+	enum rk_when kind = RK_WHEN_BAD;
+	enum rk_num num;
+
+	if (role == RK_SAMPLE_WHEN) {
+		kind = rk_samples_when(c, &s->time);
+	} else {
+		num = rk_num_i64(c.p, c.len, &s->time);
+		kind = num == RK_NUM_OK      ? RK_WHEN_UTC :
+		       num == RK_NUM_SCIENCE ? RK_WHEN_LOST :
+		       num == RK_NUM_EMPTY   ? RK_WHEN_NONE :
+					       RK_WHEN_BAD;
+	}
+	s->has_time = kind == RK_WHEN_UTC || kind == RK_WHEN_LOCAL;
+	if (kind == RK_WHEN_BAD || kind == RK_WHEN_LOST)
+		note(s, kind == RK_WHEN_BAD ? BAD_TIME : DAMAGED_TIME);
+	if (kind == RK_WHEN_LOCAL)
+		note(s, NO_ZONE);
+}
+
+static void read_row_columns(struct source *s)
+{
+	s->has_time = s->has_device = false;
+	for (unsigned i = 0; i < s->ncells; i++) {
+		const struct rk_sample_column *c = &s->r->cols[i].c;
+
+		if (c->role == RK_SAMPLE_NS || c->role == RK_SAMPLE_WHEN)
+			read_time(s, s->cells[i], c->role);
+		if (c->role != RK_SAMPLE_DEVICE || !s->cells[i].len)
+			continue;
+		s->has_device = rk_samples_device(s->cells[i], &s->device);
+		if (!s->has_device)
+			note(s, BAD_DEVICE);
+	}
+}
+
+/* How many cells the row has, of which the first are in s->cells. */
+static unsigned split_row(struct source *s, const char *p, size_t len)
+{
+	unsigned n = s->r->ncols, got = rk_csv_split(p, len, s->cells, n);
+
+	/* one trailing comma more than the header has is an empty cell nobody named */
+	if (got > n && p[len - 1] == ',')
+		got = rk_csv_split(p, len - 1, s->cells, n);
+	return got;
+}
+
+/* False: the row is passed over. */
+static bool take_row(struct source *s, const char *p, size_t len)
+{
+	unsigned n = s->r->ncols, got;
+
+	if (!s->begun || is_header(s, p, len)) {
+		if (s->begun)
+			note(s, REPEATED_HEADER);
+		s->begun = true; /* the first line that is not blank is the header */
+		return false;
+	}
+	got = split_row(s, p, len);
+	if (got > n || (got < n && !s->lines.ended)) {
+		note(s, got > n ? LONG_ROW : CUT_ROW);
+		return false;
+	}
+	if (got < n)
+		note(s, SHORT_ROW);
+	s->ncells = got;
+	s->col = 0;
+	memset(s->gave, 0, n * sizeof(*s->gave));
+	read_row_columns(s);
+	return true;
+}
+
+/* 1: a row with its cells; 0: the end. */
+static int next_row(struct source *s, struct rk_error *err)
+{
+	const char *p;
+	size_t len;
+	int rc;
+
+	s->ncells = s->col = 0;
+	while ((rc = rk_lines_next(&s->lines, &p, &len, err)) > 0)
+		if (!blank_line(p, len) && take_row(s, p, len))
+			return 1;
+	return rc;
+}
+
+/* Whether a column before this one has given its standard metric. */
+static bool given_before(const struct source *s, unsigned col)
+{
+	const struct column *cols = s->r->cols;
+
+	if (cols[col].metric == cols[col].own)
+		return false;
+	for (unsigned i = 0; i < col; i++)
+		if (s->gave[i] && cols[i].metric == cols[col].metric &&
+		    cols[i].c.device == cols[col].c.device)
+			return true;
+	return false;
+}
+
+/* "name[3]" for an element of a list; a name of unusual length is cut. */
+static int element_name(struct source *s, uint32_t *id, struct rk_error *err)
+{
+	char text[256];
+	size_t len;
+	const char *name = rk_strtab_borrow(s->r->ctx->names, *id, &len);
+
+	if (len > sizeof(text) - 24)
+		len = sizeof(text) - 24;
+	memcpy(text, name, len);
+	text[len++] = '[';
+	len += rk_num_put_i64(text + len, s->index);
+	text[len++] = ']';
+	return intern(s->r->ctx, text, len, id, err);
+}
+
+static int put(struct source *s, unsigned field, const void *v, bool has, struct rk_error *err)
+{
+	size_t size = rk_type_size(s->b.schema->fields[field].type);
+	char *data = rk_builder_column(&s->b, field);
+
+	if (!data)
+		return rk_fail_nomem(err);
+	if (has)
+		memcpy(data + s->b.nrows * size, v, size);
+	else if (!rk_builder_null(&s->b, field, s->b.nrows))
+		return rk_fail_nomem(err);
+	return 0;
+}
+
+static int put_value(struct source *s, unsigned col, double v, bool element, struct rk_error *err)
+{
+	const struct column *c = &s->r->cols[col];
+	uint32_t metric = given_before(s, col) ? c->own : c->metric;
+	int64_t device = c->c.device >= 0 ? c->c.device : s->device;
+	int rc = element ? element_name(s, &metric, err) : 0;
+
+	if (c->c.watts && v > s->most_watts)
+		s->most_watts = v;
+	v *= c->c.scale;
+	s->gave[col] = true;
+	if (rc == 0)
+		rc = put(s, RK_S_TIME, &s->time, s->has_time, err);
+	if (rc == 0)
+		rc = put(s, RK_S_DEVICE, &device, c->c.device >= 0 || s->has_device, err);
+	if (rc == 0)
+		rc = put(s, RK_S_METRIC, &metric, true, err);
+	if (rc == 0)
+		rc = put(s, RK_S_VALUE, &v, true, err);
+	if (rc == 0)
+		rc = put(s, RK_S_UNIT, &c->unit, c->unit != 0, err);
+	s->b.nrows += rc == 0;
+	return rc;
+}
+
+/* The next element of a list; false when there is none. */
+static bool next_element(struct source *s, struct rk_csv_span *ret)
+{
+	const char *comma;
+	size_t len;
+
+	if (!s->list.p)
+		return false;
+	comma = memchr(s->list.p, ',', s->list.len);
+	len = comma ? (size_t)(comma - s->list.p) : s->list.len;
+	*ret = rk_csv_trim(s->list.p, len);
+	if (ret->len >= 2 && ret->p[0] == '\'' && ret->p[ret->len - 1] == '\'')
+		*ret = rk_csv_trim(ret->p + 1, ret->len - 2);
+	s->list.len -= comma ? len + 1 : len;
+	s->list.p = comma ? comma + 1 : NULL;
+	return true;
+}
+
+static int take_value(struct source *s, unsigned col, struct rk_csv_span cell, bool element,
+		      struct rk_error *err)
+{
+	double v = 0;
+
+	switch (rk_samples_value(cell, &v)) {
+	case RK_VALUE_OK:
+		return put_value(s, col, v, element, err);
+	case RK_VALUE_BAD:
+		note(s, BAD_NUMBER);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/* The rest of a list first, then the next cell. */
+static int step(struct source *s, struct rk_error *err)
+{
+	struct rk_csv_span c;
+	int rc;
+
+	if (next_element(s, &c)) {
+		rc = take_value(s, s->col - 1, c, true, err);
+		s->index++;
+		return rc;
+	}
+	c = s->cells[s->col++];
+	if (s->r->cols[s->col - 1].c.role != RK_SAMPLE_VALUE)
+		return 0;
+	if (c.len < 2 || c.p[0] != '[' || c.p[c.len - 1] != ']')
+		return take_value(s, s->col - 1, c, false, err);
+	s->list = (struct rk_csv_span){ c.p + 1, c.len - 2 };
+	s->index = 0;
+	return 0;
+}
+
+/* ---- source ---- */
+
+static void tell(struct source *s)
+{
+	struct note *n = s->notes;
+
+	n[HUGE_ROW] = (struct note){ s->lines.huge, s->lines.huge_line };
+	if (s->most_watts > 0 && s->most_watts < 5)
+		n[SMALL_POWER] = (struct note){ 1, 0 };
+	for (unsigned i = 0; i < NODD; i++)
+		if (n[i].count)
+			rk_diag_most(s->r->ctx->diag, oddities[i].kind, rk_instream_path(s->r->in),
+				     n[i].line, n[i].count, oddities[i].text);
+}
+
+static int progress(const struct source *s, struct rk_error *err)
+{
+	struct rk_context *ctx = s->r->ctx;
+	uint64_t done, total;
+
+	if (!ctx->progress)
+		return 0;
+	rk_instream_progress(s->r->in, &done, &total);
+	return ctx->progress(ctx->progress_arg, done, total) ?
+		       rk_fail(err, RK_E_CANCELLED, "cancelled") :
+		       0;
+}
+
+static int samples_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
+{
+	struct source *s = (struct source *)base;
+	int rc = progress(s, err);
+
+	rk_builder_reset(&s->b);
+	while (rc >= 0 && s->b.nrows < s->b.cap) {
+		if (s->list.p || s->col < s->ncells) {
+			rc = step(s, err);
+			continue;
+		}
+		rc = next_row(s, err);
+		if (rc == 0)
+			break;
+	}
+	if (rc < 0) {
+		rk_error_at(err, rk_instream_path(s->r->in), s->lines.number, 0);
+		return rc;
+	}
+	if (!s->b.nrows)
+		tell(s);
+	*batch = rk_builder_batch(&s->b);
+	return s->b.nrows != 0;
+}
+
+static void samples_source_close(struct rk_source *base)
+{
+	struct source *s = (struct source *)base;
+
+	rk_lines_release(&s->lines);
+	rk_builder_release(&s->b);
+	rk_free(s->cells);
+	rk_free(s->gave);
+	rk_free(s);
+}
+
+static const struct rk_source_ops samples_source_ops = { .next = samples_next,
+							 .close = samples_source_close };
+
+int rk_samples_scan(struct rk_reader *base, enum rk_table t, uint64_t want, struct rk_source **ret,
+		    struct rk_error *err)
+{
+	struct reader *r = (struct reader *)base;
+	struct source *s = rk_calloc(1, sizeof(*s));
+	int rc;
+
+	(void)want; /* five columns: none is worth leaving out */
+	if (!s)
+		return rk_fail_nomem(err);
+	s->base = (struct rk_source){ &samples_source_ops, rk_table_schema(t) };
+	s->r = r;
+	s->cells = rk_calloc((size_t)r->ncols + 1, sizeof(*s->cells));
+	s->gave = rk_calloc((size_t)r->ncols + 1, sizeof(*s->gave));
+	rc = s->cells && s->gave ? 0 : rk_fail_nomem(err);
+	if (rc == 0)
+		rc = rk_builder_init(&s->b, s->base.schema, RK_BATCH_ROWS, err);
+	if (rc == 0)
+		rc = rk_lines_begin(&s->lines, r->in, err);
+	if (rc < 0) {
+		samples_source_close(&s->base);
+		return rc;
+	}
+	*ret = &s->base;
+	return 0;
+}

@@ -1,0 +1,85 @@
+/*
+ * samples_csv.h - between the parts of the readers for samples: power, memory, temperature.
+ *
+ * A row of such a file holds many values, of one device (a `device` or `gpu` column) or of all of
+ * them (a column a GPU). Each value becomes a row of the samples table.
+ */
+#ifndef RK_SAMPLES_CSV_H
+#define RK_SAMPLES_CSV_H
+
+#include "codec/csv/csv_split.h"
+#include "read/reader.h"
+
+enum { RK_SAMPLES_MAX_COLUMNS = 4096 };
+
+enum rk_sample_role {
+	RK_SAMPLE_SKIP,
+	RK_SAMPLE_NS,   /* the row's time in ns */
+	RK_SAMPLE_WHEN, /* the row's time in seconds since 1970, or as a date */
+	RK_SAMPLE_DEVICE,
+	RK_SAMPLE_VALUE,
+};
+
+/* The names of a header, borrowed from its text. */
+struct rk_samples_header {
+	struct rk_csv_span *names;
+	unsigned ncols;
+	bool has_ns; /* there is a column timestamp_ns */
+};
+
+struct rk_sample_column {
+	enum rk_sample_role role;
+	int64_t device;         /* which the column's name says, -1: the row's */
+	const char *metric;     /* static; NULL, or given by a column before: the own name */
+	struct rk_csv_span own; /* the name without its GPU */
+	const char *unit;       /* static, NULL: none */
+	double scale;
+	bool watts; /* as madengine writes them */
+};
+
+/* What a column is. `h` is the whole header: some names mean one thing beside others. */
+typedef void rk_sample_classify(const struct rk_samples_header *h, unsigned col,
+				struct rk_sample_column *ret);
+
+/* The first line that is not blank, cut into names; 0 columns when it is no header. */
+int rk_samples_header_parse(const char *head, size_t len, struct rk_samples_header *ret,
+			    struct rk_error *err);
+void rk_samples_header_release(struct rk_samples_header *h);
+/* The column of that name in any case, or -1. */
+int rk_samples_header_find(const struct rk_samples_header *h, const char *name);
+
+/* A reader over such a file; scan and close go with it. */
+int rk_samples_open(struct rk_instream *in, struct rk_context *ctx, const struct rk_reader_ops *ops,
+		    rk_sample_classify *classify, struct rk_reader **ret, struct rk_error *err);
+int rk_samples_scan(struct rk_reader *r, enum rk_table t, uint64_t want, struct rk_source **ret,
+		    struct rk_error *err);
+void rk_samples_close(struct rk_reader *r);
+
+/* samples_columns.c: power, VRAM, clocks and so on. */
+void rk_samples_classify(const struct rk_samples_header *h, unsigned col,
+			 struct rk_sample_column *ret);
+
+/* samples_values.c */
+enum rk_when {
+	RK_WHEN_NONE,  /* no text, or N/A */
+	RK_WHEN_UTC,   /* exact */
+	RK_WHEN_LOCAL, /* a date without a zone, taken as UTC */
+	RK_WHEN_LOST,  /* digits were lost ("1.7E+09") */
+	RK_WHEN_BAD,
+};
+
+/* Seconds with an optional fraction, or YYYY-MM-DD[T ]HH:MM:SS[.fraction][Z or offset]. */
+enum rk_when rk_samples_when(struct rk_csv_span c, int64_t *ret_ns);
+
+enum rk_value {
+	RK_VALUE_NONE, /* empty, N/A or a word of state such as ENABLED */
+	RK_VALUE_OK,
+	RK_VALUE_BAD,
+};
+
+/* A number, also in parentheses and with a unit behind it: "(132Mhz)", "35.0 W". */
+enum rk_value rk_samples_value(struct rk_csv_span c, double *ret);
+/* 3, card3, GPU 3: the number. False where there is none. */
+bool rk_samples_device(struct rk_csv_span c, int64_t *ret);
+
+#endif

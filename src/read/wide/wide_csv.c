@@ -1,0 +1,291 @@
+/* wide_csv.c - files with a row per dispatch, over the formats that have such. */
+#include "read/wide/wide_csv.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "read/dispatch_once.h"
+
+#define BIT(f) (UINT64_C(1) << (f))
+
+enum { MAX_HEADER_BYTES = 1 << 20, PROBE_BYTES = 4096 };
+
+struct wide_reader {
+	struct rk_reader base;
+	struct rk_instream *in;
+	struct rk_context *ctx;
+	const struct rk_wide_kind *kind;
+	struct rk_csv_header header;
+	struct rk_wide_columns columns; /* of a kind with counters */
+	struct rk_wide_scan scan;
+};
+
+static bool has_all(const struct rk_csv_header *h, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n && names[i]; i++)
+		if (rk_csv_header_find(h, names[i]) < 0)
+			return false;
+	return true;
+}
+
+static bool has_any(const struct rk_csv_header *h, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n && names[i]; i++)
+		if (rk_csv_header_find(h, names[i]) >= 0)
+			return true;
+	return false;
+}
+
+static const struct rk_wide_kind *kind_of(const struct rk_wide_format *f,
+					  const struct rk_csv_header *h)
+{
+	for (const struct rk_wide_kind *k = f->kinds; k->ntables; k++)
+		if (has_all(h, k->must, 6) && !has_any(h, k->must_not, 6))
+			return k;
+	return NULL;
+}
+
+/*
+ * The first columns tell what a file is. A header of thousands of counters costs time to read at
+ * each look and may be longer than the head, so only a piece of it is read, if that can be.
+ */
+int rk_wide_probe(const struct rk_wide_format *f, const void *head, size_t len, bool whole)
+{
+	const struct rk_wide_kind *kind;
+	struct rk_csv_header h;
+	int rc = rk_csv_header_parse(head, len < PROBE_BYTES ? len : PROBE_BYTES, true, &h, NULL);
+
+	(void)whole;
+	if (rc == RK_E_FORMAT && len > PROBE_BYTES) /* cut inside quotes */
+		rc = rk_csv_header_parse(head, len, true, &h, NULL);
+	if (rc < 0)
+		return rc == RK_E_NOMEM ? rc : 0;
+	kind = kind_of(f, &h);
+	rk_csv_header_release(&h);
+	return kind ? 90 : 0;
+}
+
+void rk_wide_close(struct rk_reader *base)
+{
+	struct wide_reader *r = (struct wide_reader *)base;
+
+	rk_wide_columns_release(&r->columns);
+	rk_csv_header_release(&r->header);
+	rk_instream_close(r->in);
+	rk_free(r);
+}
+
+/* The header from the file itself, where the head does not hold all of it. */
+static int long_header(struct wide_reader *r, struct rk_error *err)
+{
+	char *text = rk_alloc(MAX_HEADER_BYTES);
+	size_t len = 0;
+	int rc = text ? 0 : rk_fail_nomem(err);
+
+	if (rc == 0 && !rk_instream_rewindable(r->in))
+		rc = rk_instream_keep(r->in, r->ctx->tmpdir, err);
+	if (rc == 0)
+		rc = rk_instream_rewind(r->in, err);
+	if (rc == 0)
+		rc = rk_instream_read(r->in, text, MAX_HEADER_BYTES, &len, err);
+	if (rc == 0)
+		rc = rk_csv_header_parse(text, len, len < MAX_HEADER_BYTES, &r->header, err);
+	rk_free(text);
+	return rc;
+}
+
+static unsigned cells_in(const char *p, const char *end)
+{
+	unsigned n = 1;
+	bool quoted = false;
+
+	for (; p < end; p++) {
+		if (*p == '"')
+			quoted = !quoted;
+		n += *p == ',' && !quoted;
+	}
+	return n;
+}
+
+/* Cells of the first row, 0 when it is not there as a whole. */
+static unsigned cells_of_first_row(const char *p, const char *end)
+{
+	while (p < end && (*p == '\n' || *p == '\r'))
+		p++;
+	for (const char *nl = p; nl < end; nl++)
+		if (*nl == '\n')
+			return cells_in(p, nl);
+	return 0;
+}
+
+static void drop_column(struct rk_csv_header *h, const char *name)
+{
+	int col = rk_csv_header_find(h, name);
+
+	rk_free(h->names[col]);
+	h->ncols--;
+	memmove(&h->names[col], &h->names[col + 1], (h->ncols - (unsigned)col) * sizeof(*h->names));
+}
+
+/* ROCm 6.1's rocprofv2 named sig and obj in the header of rows that have neither. */
+static void drop_absent(struct wide_reader *r, const char *head, size_t len)
+{
+	const char *const *absent = r->kind->absent;
+
+	if (!absent[0] || r->header.bytes >= len || !has_all(&r->header, absent, 2))
+		return;
+	if (cells_of_first_row(head + r->header.bytes, head + len) + 2 != r->header.ncols)
+		return;
+	drop_column(&r->header, absent[0]);
+	drop_column(&r->header, absent[1]);
+}
+
+static int read_header(struct wide_reader *r, const struct rk_wide_format *f, struct rk_error *err)
+{
+	const void *head = NULL;
+	size_t len = 0;
+	int rc = rk_instream_head(r->in, &head, &len, err);
+
+	if (rc < 0)
+		return rc;
+	rc = rk_csv_header_parse(head, len, len < (64 << 10), &r->header, err);
+	if (rc == RK_E_FORMAT && len >= (64 << 10))
+		rc = long_header(r, err);
+	if (rc < 0)
+		return rc;
+	r->kind = kind_of(f, &r->header);
+	if (!r->kind)
+		return rk_fail(err, RK_E_FORMAT, "the header is not one of %s", f->ops->name);
+	drop_absent(r, head, len);
+	return 0;
+}
+
+static int intern(struct rk_context *ctx, const char *text, uint32_t *ret, struct rk_error *err)
+{
+	return rk_strtab_add(ctx->names, text, strlen(text), ret, err);
+}
+
+static int set_strings(struct wide_reader *r, struct rk_error *err)
+{
+	const struct rk_wide_kind *k = r->kind;
+	int rc = intern(r->ctx, r->base.ops->name, &r->scan.v3.source_id, err);
+
+	if (rc == 0)
+		rc = intern(r->ctx, k->clock ? k->clock : "unknown", &r->scan.v3.clock_id, err);
+	if (rc == 0 && k->barriers)
+		rc = intern(r->ctx, "<barrier packet>", &r->scan.barrier_id, err);
+	if (rc == 0 && k->stats) {
+		r->base.stats_of = "kernel";
+		rc = intern(r->ctx, "kernel", &r->scan.v3.stats_of_id, err);
+	}
+	r->scan.barriers = k->barriers;
+	r->scan.wrapped = k->wrapped;
+	r->scan.v3.ctx = r->ctx;
+	r->scan.v3.file = rk_instream_path(r->in);
+	return rc;
+}
+
+static void set_tables(struct wide_reader *r)
+{
+	for (unsigned i = 0; i < r->kind->ntables; i++)
+		r->base.tables |= RK_TABLE_BIT(r->kind->tables[i].table);
+	if (r->columns.ncounters)
+		r->base.tables |= RK_TABLE_BIT(RK_COUNTERS);
+}
+
+int rk_wide_open(const struct rk_wide_format *f, struct rk_instream *in, struct rk_context *ctx,
+		 struct rk_reader **ret, struct rk_error *err)
+{
+	struct wide_reader *r = rk_calloc(1, sizeof(*r));
+	int rc;
+
+	if (!r)
+		return rk_fail_nomem(err);
+	r->base.ops = f->ops;
+	r->in = in;
+	r->ctx = ctx;
+	rc = read_header(r, f, err);
+	if (rc == 0 && r->kind->counters)
+		rc = rk_wide_columns_make(&r->header, r->kind->tables[0].binds, &r->columns, err);
+	if (rc == 0)
+		rc = set_strings(r, err);
+	if (rc < 0) {
+		r->in = NULL; /* the caller's on failure */
+		rk_wide_close(&r->base);
+		return rc;
+	}
+	set_tables(r);
+	*ret = &r->base;
+	return 0;
+}
+
+/* A size that the file does not have in x is not 1 in y and z. */
+static uint64_t without_sizes(const struct rk_csv_header *h, uint64_t want)
+{
+	static const char *const grids[] = { "grd", "Grid_Size", NULL };
+	static const char *const blocks[] = { "wgr", "Workgroup_Size", NULL };
+	bool grid = has_any(h, grids, 3), block = has_any(h, blocks, 3);
+
+	if (!grid)
+		want &= ~(BIT(RK_K_ITEMS_Y) | BIT(RK_K_ITEMS_Z));
+	if (!block)
+		want &= ~(BIT(RK_K_BLOCK_Y) | BIT(RK_K_BLOCK_Z));
+	if (!grid || !block)
+		want &= ~(BIT(RK_K_GRID_Y) | BIT(RK_K_GRID_Z));
+	return want;
+}
+
+static int open_counters(struct wide_reader *r, uint64_t want, struct rk_csv_scan *scan,
+			 struct rk_source **ret, struct rk_error *err)
+{
+	struct rk_source *rows;
+	int rc;
+
+	scan->binds = r->columns.counters;
+	scan->schema = &r->columns.schema;
+	scan->want = want & BIT(RK_N_NAME) ? UINT64_MAX : ~BIT(RK_W_NAME);
+	rc = rk_csv_scan_open(scan, r->ctx, &rows, err);
+	if (rc < 0)
+		return rc;
+	return rk_wide_pivot_open(rows, &r->columns, r->ctx, want, ret, err);
+}
+
+static int open_table(struct wide_reader *r, const struct rk_v3_table *t, uint64_t want,
+		      struct rk_csv_scan *scan, struct rk_source **ret, struct rk_error *err)
+{
+	bool once = t->table == RK_KERNELS && !r->base.repeats &&
+		    (r->kind->once || r->columns.per_xcc);
+	int rc;
+
+	if (t->table == RK_KERNELS)
+		want = without_sizes(&r->header, want);
+	r->scan.v3.want = want;
+	scan->binds = r->columns.kernels ? r->columns.kernels : t->binds;
+	scan->schema = rk_table_schema(t->table);
+	scan->want = t->needs ? t->needs(want) : want;
+	scan->finish = t->finish;
+	scan->arg = &r->scan;
+	if (once)
+		scan->want |= BIT(RK_K_DISPATCH) | BIT(RK_K_PID);
+	rc = rk_csv_scan_open(scan, r->ctx, ret, err);
+	if (rc == 0 && once)
+		rc = rk_dispatch_once_open(*ret, r->ctx, r->scan.v3.file, ret, err);
+	return rc;
+}
+
+int rk_wide_scan(struct rk_reader *base, enum rk_table t, uint64_t want, struct rk_source **ret,
+		 struct rk_error *err)
+{
+	struct wide_reader *r = (struct wide_reader *)base;
+	const struct rk_wide_kind *k = r->kind;
+	struct rk_csv_scan scan = { .in = r->in, .header = &r->header };
+
+	for (unsigned i = 0; i < 2 && !scan.free_header; i++)
+		if (k->free_header[i] && rk_csv_header_find(&r->header, k->free_header[i]) >= 0)
+			scan.free_header = k->free_header[i];
+	for (unsigned i = 0; i < k->ntables; i++)
+		if (k->tables[i].table == t)
+			return open_table(r, &k->tables[i], want, &scan, ret, err);
+	return open_counters(r, want, &scan, ret, err);
+}

@@ -1,0 +1,558 @@
+/*
+ * parquet_encode.c - a page of values into bytes: which encoding, how, and compressed or not.
+ *
+ * Integers: a dictionary where values repeat, differences where they do not, plain where neither
+ * helps. Doubles: a dictionary or plain. Strings: a dictionary unless nearly every row has a
+ * text of its own. Booleans: runs and bits. The choice is made again for each page; once a
+ * dictionary has not paid, it is left alone until the chunk ends.
+ */
+#include "write/parquet/parquet_encode.h"
+
+#include <string.h>
+#include <zstd.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "codec/parquet/parquet_delta.h"
+#include "codec/parquet/parquet_rle.h"
+#include "codec/thrift.h"
+
+enum {
+	ZSTD_LEVEL = 1,
+	ZSTD_MIN_BYTES = 64, /* less is not worth a frame */
+	ZSTD_REST = 7,       /* pages left alone after one that did not shrink */
+	DICT_REST = 7,       /* chunks left alone after one without dictionary */
+	NARROW_BITS = 8,     /* indices this narrow need no comparison with differences */
+	LEVELS_MAX = RK_PQ_PAGE_ROWS / 8 + RK_PQ_PAGE_ROWS / 64 * 8 + 64,
+	TEXT_MAX_BYTES = 512 << 20,
+};
+
+/* A page's values in the form that was chosen. */
+struct encoded {
+	enum rk_pq_encoding encoding;
+	const uint8_t *data;
+	size_t len;
+};
+
+int rk_pq_scratch_init(struct rk_pq_scratch *s, struct rk_error *err)
+{
+	*s = (struct rk_pq_scratch){ 0 };
+	rk_bytes_init(&s->body, TEXT_MAX_BYTES);
+	rk_bytes_init(&s->head, 4096);
+	rk_bytes_init(&s->zout, ZSTD_COMPRESSBOUND(TEXT_MAX_BYTES));
+	rk_bytes_init(&s->seen, UINT32_MAX);
+	s->packed_cap = rk_delta_bound(RK_PQ_PAGE_ROWS);
+	if (s->packed_cap < rk_rle_bound(RK_PQ_PAGE_ROWS, 32) + 8)
+		s->packed_cap = rk_rle_bound(RK_PQ_PAGE_ROWS, 32) + 8;
+	s->idx = rk_alloc(RK_PQ_PAGE_ROWS * sizeof(*s->idx));
+	s->table = rk_alloc(RK_PQ_PAGE_ROWS * sizeof(*s->table));
+	s->packed = rk_alloc(s->packed_cap);
+	s->alt = rk_alloc(s->packed_cap);
+	s->zstd = ZSTD_createCCtx();
+	if (s->idx && s->table && s->packed && s->alt && s->zstd)
+		return 0;
+	rk_pq_scratch_release(s);
+	return rk_fail_nomem(err);
+}
+
+void rk_pq_scratch_release(struct rk_pq_scratch *s)
+{
+	rk_free(s->idx);
+	rk_free(s->table);
+	rk_free(s->packed);
+	rk_free(s->alt);
+	rk_bytes_release(&s->body);
+	rk_bytes_release(&s->head);
+	rk_bytes_release(&s->zout);
+	rk_bytes_release(&s->seen);
+	ZSTD_freeCCtx(s->zstd);
+	*s = (struct rk_pq_scratch){ 0 };
+}
+
+void rk_pq_column_init(struct rk_pq_column *c, enum rk_type type, struct rk_strtab *names)
+{
+	*c = (struct rk_pq_column){ .type = type, .names = names };
+	rk_bytes_init(&c->data, INT32_MAX);
+	rk_bytes_init(&c->dict_page, INT32_MAX);
+}
+
+void rk_pq_column_release(struct rk_pq_column *c)
+{
+	rk_free(c->vals);
+	rk_free(c->valid);
+	rk_free(c->pages);
+	rk_bytes_release(&c->data);
+	rk_bytes_release(&c->dict_page);
+	rk_pq_dict_release(&c->dict);
+}
+
+void rk_pq_column_reset(struct rk_pq_column *c)
+{
+	if (c->dict_off && !c->dict.used)
+		c->dict_rest = c->dict_rest ? c->dict_rest - 1 : DICT_REST;
+	c->dict_off = c->type != RK_STR && c->dict_rest > 0;
+	rk_pq_dict_clear(&c->dict);
+	rk_bytes_clear(&c->data);
+	rk_bytes_clear(&c->dict_page);
+	memset(c->count, 0, sizeof(c->count));
+	c->npages = 0;
+	c->rows = c->null_rows = c->raw_bytes = 0;
+	c->range.set = c->compressed = c->no_range = false;
+}
+
+/* The page compressed, when that saves an eighth or `always`; otherwise as it is. */
+static struct encoded squeeze(struct rk_pq_scratch *s, struct encoded e, bool always)
+{
+	size_t bound = ZSTD_compressBound(e.len), got;
+
+	rk_bytes_clear(&s->zout);
+	if (!rk_bytes_reserve(&s->zout, bound))
+		return e;
+	got = ZSTD_compressCCtx(s->zstd, s->zout.data, bound, e.data, e.len, ZSTD_LEVEL);
+	if (ZSTD_isError(got) || (!always && got > e.len - e.len / 8))
+		return e;
+	return (struct encoded){ .encoding = e.encoding, .data = s->zout.data, .len = got };
+}
+
+static bool add_page(struct rk_pq_column *c, const struct rk_pq_page *page)
+{
+	if (c->npages == c->cap_pages) {
+		size_t cap = c->cap_pages ? c->cap_pages * 2 : 8;
+		struct rk_pq_page *p = rk_reallocn(c->pages, cap, sizeof(*p));
+
+		if (!p)
+			return false;
+		c->pages = p;
+		c->cap_pages = cap;
+	}
+	c->pages[c->npages++] = *page;
+	return true;
+}
+
+/* What the page header says about a data page (version 2). */
+struct page_sizes {
+	size_t rows, nulls;
+	size_t levels, raw, stored; /* bytes */
+};
+
+static void put_page_header(struct rk_bytes *out, enum rk_pq_encoding encoding,
+			    const struct page_sizes *p)
+{
+	struct rk_thrift_writer w;
+
+	rk_bytes_clear(out);
+	rk_thrift_begin(&w, out);
+	rk_thrift_put_i32(&w, 1, RK_PQ_DATA_PAGE_V2);
+	rk_thrift_put_i32(&w, 2, (int32_t)(p->levels + p->raw));
+	rk_thrift_put_i32(&w, 3, (int32_t)(p->levels + p->stored));
+	rk_thrift_put_struct(&w, 8);
+	rk_thrift_put_i32(&w, 1, (int32_t)p->rows);
+	rk_thrift_put_i32(&w, 2, (int32_t)p->nulls);
+	rk_thrift_put_i32(&w, 3, (int32_t)p->rows);
+	rk_thrift_put_i32(&w, 4, (int32_t)encoding);
+	rk_thrift_put_i32(&w, 5, (int32_t)p->levels);
+	rk_thrift_put_i32(&w, 6, 0);
+	rk_thrift_put_bool(&w, 7, p->stored != p->raw);
+	rk_thrift_end(&w);
+	rk_thrift_end(&w);
+}
+
+/* Header, levels and values behind the chunk's other pages. */
+static int put_page(struct rk_pq_column *c, struct rk_pq_scratch *s, struct encoded raw,
+		    struct encoded stored, const uint8_t *levels, struct page_sizes size,
+		    const struct rk_pq_range *range)
+{
+	struct rk_pq_page page = {
+		.offset = c->data.len,
+		.first_row = c->rows,
+		.nulls = size.nulls,
+		.all_null = size.nulls == size.rows,
+		.range = *range,
+	};
+
+	size.raw = raw.len;
+	size.stored = stored.len;
+	put_page_header(&s->head, raw.encoding, &size);
+	rk_bytes_put(&c->data, s->head.data, s->head.len);
+	rk_bytes_put(&c->data, levels, size.levels);
+	rk_bytes_put(&c->data, stored.data, stored.len);
+	page.bytes = (uint32_t)(c->data.len - page.offset);
+	if (s->head.bad || c->data.bad || !add_page(c, &page))
+		return RK_E_NOMEM;
+	c->rows += size.rows;
+	c->null_rows += size.nulls;
+	c->raw_bytes += s->head.len + size.levels + raw.len;
+	c->count[raw.encoding]++;
+	c->compressed |= stored.len != raw.len;
+	rk_pq_range_join(&c->range, range, c->type, c->names);
+	return 0;
+}
+
+/* Any number of rows without a value take a dozen bytes. */
+static int put_null_page(struct rk_pq_column *c, struct rk_pq_scratch *s)
+{
+	uint8_t levels[16];
+	struct page_sizes size = { .rows = c->pending, .nulls = c->pending };
+	struct encoded nothing = { .encoding = RK_PQ_PLAIN, .data = levels };
+	struct rk_pq_range none = { 0 };
+
+	size.levels = rk_rle_encode_run(levels, 0, c->pending, 1);
+	c->pending = 0;
+	return put_page(c, s, nothing, nothing, levels, size, &none);
+}
+
+static struct encoded plain_numbers(const struct rk_pq_column *c)
+{
+	return (struct encoded){
+		.encoding = RK_PQ_PLAIN,
+		.data = c->vals,
+		.len = c->nvals * rk_type_size(c->type),
+	};
+}
+
+static unsigned index_width(const struct rk_pq_dict *d)
+{
+	/* Readers differ on a width of 0, all take 1. */
+	return d->n > 2 ? rk_bits_width(d->n - 1) : 1;
+}
+
+/* Index pages begin with a byte that says how wide the indices are. */
+static struct encoded indices(struct rk_pq_column *c, struct rk_pq_scratch *s, size_t runs)
+{
+	unsigned width = index_width(&c->dict);
+	size_t len = 1;
+
+	s->packed[0] = (uint8_t)width;
+	if (runs == 1)
+		len += rk_rle_encode_run(s->packed + 1, s->idx[0], c->nvals, width);
+	else
+		len += rk_rle_encode(s->packed + 1, s->idx, c->nvals, width, runs < c->nvals / 4);
+	c->dict.used = c->dict.n;
+	return (struct encoded){ .encoding = RK_PQ_RLE_DICTIONARY, .data = s->packed, .len = len };
+}
+
+static struct encoded differences(const struct rk_pq_column *c, struct rk_pq_scratch *s)
+{
+	struct encoded e = { .encoding = RK_PQ_DELTA_BINARY_PACKED, .data = s->alt };
+
+	if (c->type == RK_I64)
+		e.len = rk_delta_encode64(s->alt, (const int64_t *)(const void *)c->vals, c->nvals);
+	else
+		e.len = rk_delta_encode32(s->alt, (const int32_t *)(const void *)c->vals, c->nvals);
+	return e;
+}
+
+/* Bytes that a dictionary takes for this page: indices, and half of what it grew by. */
+static size_t dict_cost(const struct rk_pq_column *c, size_t runs, uint32_t before)
+{
+	size_t packed = c->nvals * index_width(&c->dict) / 8;
+	size_t by_run = runs * 4;
+
+	return (packed < by_run ? packed : by_run) +
+	       (size_t)(c->dict.n - before) * rk_type_size(c->type) / 2;
+}
+
+/* Whether the page's integers lie so close together that a table can take the hash's place. */
+static struct rk_pq_span narrow_span(const struct rk_pq_column *c, const struct rk_pq_scratch *s,
+				     const struct rk_pq_range *range)
+{
+	struct rk_pq_span span = { .table = s->table };
+
+	if (c->type == RK_F64 || range->max - range->min >= RK_PQ_PAGE_ROWS)
+		return span;
+	/* A span of 32-bit numbers must not cross zero, where their unsigned values jump. */
+	if (c->type == RK_I32 && (int64_t)range->min < 0)
+		return span;
+	span.base = range->min;
+	span.len = (size_t)(range->max - range->min) + 1;
+	return span;
+}
+
+static int encode_numbers(struct rk_pq_column *c, struct rk_pq_scratch *s,
+			  const struct rk_pq_range *range, struct encoded *ret)
+{
+	const size_t size = rk_type_size(c->type);
+	const uint32_t before = c->dict.n;
+	const struct rk_pq_span span = narrow_span(c, s, range);
+	struct encoded other = plain_numbers(c);
+	size_t runs = 1, distinct = c->nvals;
+	bool constant = !memcmp(c->vals, c->vals + size, (c->nvals - 1) * size);
+	int rc = 1;
+
+	if (constant)
+		distinct = 1;
+	if (!c->dict_off)
+		rc = rk_pq_dict_map(&c->dict, c->vals, distinct, size, c->nvals / 2 + 1, &span,
+				    s->idx, &runs);
+	if (rc < 0)
+		return rc;
+	if (rc == 0 && (runs == 1 || index_width(&c->dict) <= NARROW_BITS)) {
+		*ret = indices(c, s, runs);
+		return 0;
+	}
+	if (c->type != RK_F64) {
+		struct encoded delta = differences(c, s);
+
+		if (delta.len < other.len)
+			other = delta;
+	}
+	if (rc == 0 && dict_cost(c, runs, before) <= other.len) {
+		*ret = indices(c, s, runs);
+		return 0;
+	}
+	c->dict_off = true;
+	if (!c->dict.used)
+		rk_pq_dict_release(&c->dict);
+	*ret = other;
+	return 0;
+}
+
+static void number_range(struct rk_pq_column *c, struct rk_pq_range *range)
+{
+	const void *v = c->vals;
+	size_t n = c->nvals;
+
+	if (c->type == RK_I64)
+		rk_pq_range_i64(range, v, n);
+	else if (c->type == RK_I32)
+		rk_pq_range_i32(range, v, n);
+	else if (c->type == RK_BOOL)
+		rk_pq_range_bool(range, v, n);
+	else if (!rk_pq_range_f64(range, v, n))
+		c->no_range = true;
+}
+
+/* Names may hold any bytes, the STRING type may not: new entries are replaced by valid text. */
+static int repair_entries(struct rk_pq_column *c, struct rk_pq_scratch *s, uint32_t first)
+{
+	for (uint32_t i = first; i < c->dict.n; i++) {
+		size_t len;
+		const char *text = rk_strtab_borrow(c->names, (uint32_t)c->dict.vals[i], &len);
+		uint32_t id;
+
+		if (rk_utf8_valid(text, len) == len)
+			continue;
+		rk_bytes_clear(&s->body);
+		rk_utf8_repair(&s->body, text, len);
+		if (s->body.bad ||
+		    rk_strtab_add(c->names, (const char *)s->body.data, s->body.len, &id, NULL) < 0)
+			return RK_E_NOMEM;
+		c->dict.vals[i] = id;
+	}
+	return 0;
+}
+
+static int string_range(struct rk_pq_column *c, struct rk_pq_scratch *s, size_t distinct,
+			struct rk_pq_range *range)
+{
+	rk_bytes_clear(&s->seen);
+	if (!rk_bytes_reserve(&s->seen, c->dict.n))
+		return RK_E_NOMEM;
+	memset(s->seen.data, 0, c->dict.n);
+	for (size_t i = 0; i < distinct; i++)
+		s->seen.data[s->idx[i]] = 1;
+	rk_pq_range_str(range, c->names, c->dict.vals, s->seen.data, c->dict.n);
+	return 0;
+}
+
+static void put_text(struct rk_bytes *out, const struct rk_strtab *names, uint64_t id)
+{
+	size_t len;
+	const char *text = rk_strtab_borrow(names, (uint32_t)id, &len);
+	const uint32_t head = (uint32_t)len;
+
+	rk_bytes_put(out, &head, 4);
+	rk_bytes_put(out, text, len);
+}
+
+static size_t text_bytes(const struct rk_pq_column *c, const uint64_t *ids, const uint32_t *idx,
+			 size_t n)
+{
+	size_t sum = 0, len;
+
+	for (size_t i = 0; i < n; i++) {
+		rk_strtab_borrow(c->names, (uint32_t)ids[idx ? idx[i] : i], &len);
+		sum += len + 4;
+	}
+	return sum;
+}
+
+/* A page of texts of their own is no larger than the dictionary that it makes unnecessary. */
+static bool unlike(const struct rk_pq_column *c, const struct rk_pq_scratch *s, uint32_t before,
+		   size_t n)
+{
+	size_t fresh = c->dict.n - before, as_text, as_dict;
+
+	if (fresh < 64 || fresh < n / 4 * 3)
+		return false;
+	as_text = text_bytes(c, c->dict.vals, s->idx, n);
+	as_dict = text_bytes(c, c->dict.vals + before, NULL, fresh) + n * index_width(&c->dict) / 8;
+	return as_text < as_dict;
+}
+
+static int encode_strings(struct rk_pq_column *c, struct rk_pq_scratch *s, struct encoded *ret,
+			  struct rk_pq_range *range)
+{
+	const uint32_t before = c->dict.n, names = rk_strtab_count(c->names);
+	const struct rk_pq_span span = {
+		.table = s->table,
+		.len = names <= RK_PQ_PAGE_ROWS ? names : 0,
+	};
+	size_t runs, n = c->nvals;
+	int rc;
+
+	if (!memcmp(c->vals, c->vals + 4, (n - 1) * 4))
+		n = 1;
+	rc = rk_pq_dict_map(&c->dict, c->vals, n, 4, n, &span, s->idx, &runs);
+	if (rc == 0)
+		rc = repair_entries(c, s, before);
+	if (rc == 0)
+		rc = string_range(c, s, n, range);
+	if (rc < 0)
+		return rc;
+	if (!c->dict_off && !unlike(c, s, before, n)) {
+		*ret = indices(c, s, runs);
+		return 0;
+	}
+	c->dict_off = true;
+	rk_bytes_clear(&s->body);
+	for (size_t i = 0; i < c->nvals; i++)
+		put_text(&s->body, c->names, c->dict.vals[s->idx[n == 1 ? 0 : i]]);
+	*ret = (struct encoded){ .data = s->body.data, .len = s->body.len };
+	return s->body.bad ? RK_E_NOMEM : 0;
+}
+
+/* Bits, as runs where they are, behind their length. */
+static struct encoded encode_bools(struct rk_pq_column *c, struct rk_pq_scratch *s)
+{
+	uint64_t *bits = (uint64_t *)(void *)s->alt;
+	uint32_t len;
+
+	memset(bits, 0, RK_PQ_PAGE_ROWS / 8);
+	for (size_t i = 0; i < c->nvals; i++)
+		bits[i / 64] |= (uint64_t)(c->vals[i] & 1) << i % 64;
+	len = (uint32_t)rk_rle_encode_bitmap(s->packed + 4, bits, c->nvals);
+	memcpy(s->packed, &len, 4);
+	return (struct encoded){ .encoding = RK_PQ_RLE, .data = s->packed, .len = len + 4 };
+}
+
+static int encode_values(struct rk_pq_column *c, struct rk_pq_scratch *s, struct encoded *ret,
+			 struct rk_pq_range *range)
+{
+	if (c->type == RK_STR)
+		return encode_strings(c, s, ret, range);
+	number_range(c, range);
+	if (c->type != RK_BOOL)
+		return encode_numbers(c, s, range, ret);
+	*ret = encode_bools(c, s);
+	return 0;
+}
+
+/* Bits that did not shrink will not shrink a page later either: most pages resemble their
+ * neighbours, and trying costs more than packing did. */
+static struct encoded maybe_squeeze(struct rk_pq_column *c, struct rk_pq_scratch *s,
+				    struct encoded raw)
+{
+	struct encoded stored;
+
+	if (raw.len < ZSTD_MIN_BYTES)
+		return raw;
+	if (c->zstd_rest) {
+		c->zstd_rest--;
+		return raw;
+	}
+	stored = squeeze(s, raw, false);
+	if (stored.len == raw.len)
+		c->zstd_rest = ZSTD_REST;
+	return stored;
+}
+
+static int flush(struct rk_pq_column *c, struct rk_pq_scratch *s)
+{
+	uint8_t levels[LEVELS_MAX];
+	struct page_sizes size = { .rows = c->nvals + c->nulls, .nulls = c->nulls };
+	struct rk_pq_range range = { 0 };
+	struct encoded raw = { 0 };
+	int rc = 0;
+
+	if (!c->nvals) {
+		c->pending += c->nulls;
+		return 0;
+	}
+	if (c->pending)
+		rc = put_null_page(c, s);
+	if (rc == 0)
+		rc = encode_values(c, s, &raw, &range);
+	if (rc < 0)
+		return rc;
+	if (c->nulls)
+		size.levels = rk_rle_encode_bitmap(levels, c->valid, size.rows);
+	else
+		size.levels = rk_rle_encode_run(levels, 1, size.rows, 1);
+	return put_page(c, s, raw, maybe_squeeze(c, s, raw), levels, size, &range);
+}
+
+void rk_pq_column_flush(struct rk_pq_column *c, struct rk_pq_scratch *s)
+{
+	c->rc = flush(c, s);
+	c->nvals = c->nulls = 0;
+}
+
+static int put_dict_page(struct rk_pq_column *c, struct rk_pq_scratch *s, struct encoded raw)
+{
+	struct encoded stored = raw;
+	struct rk_thrift_writer w;
+
+	if (c->compressed || raw.len >= ZSTD_MIN_BYTES) {
+		stored = squeeze(s, raw, c->compressed);
+		if (c->compressed && stored.data == raw.data)
+			return RK_E_NOMEM;
+	}
+	c->compressed |= stored.data != raw.data;
+	rk_thrift_begin(&w, &c->dict_page);
+	rk_thrift_put_i32(&w, 1, RK_PQ_DICTIONARY_PAGE);
+	rk_thrift_put_i32(&w, 2, (int32_t)raw.len);
+	rk_thrift_put_i32(&w, 3, (int32_t)stored.len);
+	rk_thrift_put_struct(&w, 7);
+	rk_thrift_put_i32(&w, 1, (int32_t)c->dict.used);
+	rk_thrift_put_i32(&w, 2, RK_PQ_PLAIN);
+	rk_thrift_end(&w);
+	rk_thrift_end(&w);
+	c->raw_bytes += c->dict_page.len + raw.len;
+	rk_bytes_put(&c->dict_page, stored.data, stored.len);
+	return c->dict_page.bad ? RK_E_NOMEM : 0;
+}
+
+static int finish(struct rk_pq_column *c, struct rk_pq_scratch *s)
+{
+	const size_t size = rk_type_size(c->type);
+	int rc;
+
+	if (c->pending) {
+		rc = put_null_page(c, s);
+		if (rc < 0)
+			return rc;
+	}
+	rk_bytes_clear(&s->body);
+	for (uint32_t i = 0; i < c->dict.used; i++) {
+		if (c->type == RK_STR)
+			put_text(&s->body, c->names, c->dict.vals[i]);
+		else
+			rk_bytes_put(&s->body, &c->dict.vals[i], size);
+	}
+	if (s->body.bad)
+		return RK_E_NOMEM;
+	if (c->dict.used) {
+		rc = put_dict_page(c, s,
+				   (struct encoded){ .data = s->body.data, .len = s->body.len });
+		if (rc < 0)
+			return rc;
+	}
+	c->codec = c->compressed ? RK_PQ_ZSTD : RK_PQ_UNCOMPRESSED;
+	return 0;
+}
+
+void rk_pq_column_finish(struct rk_pq_column *c, struct rk_pq_scratch *s)
+{
+	c->rc = finish(c, s);
+}

@@ -1,0 +1,224 @@
+/*
+ * perfetto_writer.h - a run as a Perfetto trace of TrackEvents. For perfetto_writer*.c only.
+ *
+ * Each table is a packet sequence of its own: its names are interned, and its times count from the
+ * packet before (an incremental clock, tied to BOOTTIME by a snapshot), so a time takes two or three
+ * bytes. For that, packets must be in order of their times: begins are, as rows come in that order,
+ * and ends wait in a heap until a begin passes them. Within a packet, what is the same from slice to
+ * slice stands first and what changes last, which is what gzip likes.
+ *
+ * Warnings: "no-time", "time-out-of-range", "track-limit", "lane-limit", "allocation-limit".
+ */
+#ifndef RK_PERFETTO_WRITER_H
+#define RK_PERFETTO_WRITER_H
+
+#include "base/bytes.h"
+#include "write/trace_tracks.h"
+#include "write/writer.h"
+
+extern const struct rk_writer_ops rk_writer_perfetto;
+
+/* Debug annotations; the name's iid is 1 + its place. */
+enum pf_note {
+	PF_NOTE_GRID,
+	PF_NOTE_BLOCK,
+	PF_NOTE_REGS,
+	PF_NOTE_SHARED_MEM,
+	PF_NOTE_SCRATCH,
+	PF_NOTE_RESOURCES, /* vector, accumulation and scalar registers, scratch, LDS as one text */
+	PF_NOTE_DEVICE,
+	PF_NOTE_QUEUE,
+	PF_NOTE_STREAM,
+	PF_NOTE_DISPATCH,
+	PF_NOTE_CORRELATION,
+	PF_NOTE_VGPR,
+	PF_NOTE_ACCUM,
+	PF_NOTE_SGPR,
+	PF_NOTE_WAVE_SIZE,
+	PF_NOTE_ITEMS,
+	PF_NOTE_BARRIER,
+	PF_NOTE_TID,
+	PF_NOTE_BEGIN,
+	PF_NOTE_END,
+	PF_NOTE_BYTES,
+	PF_NOTE_SRC,
+	PF_NOTE_DST,
+	PF_NOTE_ADDRESS,
+	PF_NOTE_FLAGS,
+	PF_NOTE_DOMAIN,
+	PF_NOTE_KIND,
+	PF_NNOTES
+};
+
+/* Categories that are always there; the names of API domains come behind them. */
+enum pf_category { PF_CAT_KERNEL = 1, PF_CAT_COPY, PF_CAT_MEMORY, PF_CAT_MARKER, PF_NCATS };
+
+enum pf_event_type { PF_EVENT_BEGIN = 1, PF_EVENT_END, PF_EVENT_INSTANT, PF_EVENT_COUNTER };
+
+/* A slice whose end has not been written. */
+struct pf_open {
+	int64_t end;
+	uint64_t order; /* of ends at one time the slice that began last ends first */
+	uint32_t track;
+	uint32_t device; /* its counters fall to zero with it; 0: it has none */
+};
+
+/* Names of one sequence: id -> iid. */
+struct pf_iids {
+	uint32_t *v;
+	size_t cap;
+	uint32_t n; /* handed out */
+};
+
+struct pf_writer {
+	struct rk_writer base;
+	struct rk_output *out;
+	struct rk_context *ctx;
+	struct rk_bytes buf, text;
+	struct rk_tracks tracks;
+
+	enum rk_table table; /* RK_NTABLES: none yet */
+	uint32_t sequence;
+	bool ticking; /* the sequence has begun */
+	int64_t clock;
+	struct pf_iids names, domains;
+	struct pf_map values; /* of annotations that are interned texts */
+	/* joined counters: (0, field) -> iid of the annotation, (1 + device, field) -> track */
+	struct pf_map counters;
+	uint32_t ncounter_names;
+	unsigned nfields; /* of kernels, counters included */
+
+	struct pf_open *heap;
+	size_t nheap, cap_heap;
+	uint64_t order;
+	uint32_t *rows; /* the order in which a batch's rows are written */
+	size_t cap_rows;
+
+	/* correlation ids of what ran on a device: a bit each */
+	struct pf_map page_at;
+	uint64_t (*pages)[64];
+	size_t npages, cap_pages;
+	bool pages_full;
+
+	/* sizes of allocations, to know what a release gives back */
+	struct pf_map alloc_at;
+	int64_t *alloc_bytes;
+	size_t nallocs, cap_allocs;
+	bool allocs_full;
+
+	struct pf_map agents; /* (node, device) -> name */
+	struct pf_map commands;
+
+	uint64_t no_time, out_of_range, crowded;
+};
+
+/* ---- perfetto_writer_packets.c ---- */
+
+/* A packet with an event that is being written: annotations are appended at p. */
+struct pf_event {
+	uint8_t *packet, *event, *p;
+};
+
+enum { PF_EVENT_ROOM = 2048 }; /* bytes of an event without its counters and texts */
+
+/* Begins the sequence of the writer's table at `time`, unless it has begun. */
+int rk_pfw_sequence(struct pf_writer *w, int64_t time, struct rk_error *err);
+/* The iid of a name, of an API domain's category; 0: no memory. Written when they are new. */
+uint32_t rk_pfw_name(struct pf_writer *w, uint32_t id);
+uint32_t rk_pfw_domain(struct pf_writer *w, uint32_t id, bool *ret_exact);
+/* The iid of an annotation's text of n numbers, 0: too many (or no memory: buf.bad). */
+uint32_t rk_pfw_value(struct pf_writer *w, enum pf_note note, const int64_t *v, unsigned n);
+/* The iid of the annotation for a joined counter. */
+uint32_t rk_pfw_counter_name(struct pf_writer *w, unsigned field, const char *name);
+
+/* False: no memory. `extra`: bytes beside PF_EVENT_ROOM. */
+bool rk_pfw_open(struct pf_writer *w, struct pf_event *e, enum pf_event_type type, uint32_t track,
+		 uint32_t category, uint32_t name, size_t extra);
+void rk_pfw_close(struct pf_writer *w, struct pf_event *e, int64_t time);
+void rk_pfw_count(struct pf_writer *w, uint32_t track, int64_t time, double value);
+
+static inline uint8_t *rk_pfw_note(uint8_t *p, uint32_t iid, int64_t v)
+{
+	uint8_t *note = rk_pb_open(p, 4); /* TrackEvent.debug_annotations */
+
+	p = rk_pb_put_uint(note, 1, iid);
+	p = rk_pb_put_uint(p, v < 0 ? 4 : 3, (uint64_t)v); /* int_value, uint_value */
+	return rk_pb_close(note, p);
+}
+
+/* ---- perfetto_writer_tracks.c ---- */
+
+/* Describes the track, and those above it, unless that is done; false: no memory. */
+bool rk_pfw_describe(struct pf_writer *w, uint32_t track);
+/* A counter's track; `unit` as people write it ("W", "bytes"). 0: no memory. */
+uint32_t rk_pfw_counter(struct pf_writer *w, uint32_t parent, uint32_t process, int64_t key,
+			const char *name, const char *unit);
+int rk_pfw_agents(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err);
+int rk_pfw_processes(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err);
+
+/* ---- perfetto_writer_slices.c ---- */
+
+struct pf_slice_at {
+	int64_t start, end;
+	uint32_t track, device;
+	bool instant; /* no lane was left for it, or it has no length by its nature */
+	bool odd;     /* its times must be written out */
+};
+
+/* Ends of slices up to `time` are written. */
+void rk_pfw_end_until(struct pf_writer *w, int64_t time);
+/* Of a row with these times, on a lane of s->track; 1: begin it, 0: it cannot be shown. */
+int rk_pfw_place(struct pf_writer *w, int64_t start, int64_t duration, bool nest,
+		 struct pf_slice_at *s, struct rk_error *err);
+/* The process of a row; 0: nothing is known of it, or no memory (buf.bad). */
+uint32_t rk_pfw_process(struct pf_writer *w, const struct rk_batch *b, unsigned pid, unsigned rank,
+			unsigned node, size_t row);
+/* Annotations with the row's times where the slice cannot show them. */
+uint8_t *rk_pfw_odd_times(uint8_t *p, const struct pf_slice_at *s);
+/* The arrow from a call to what it caused. */
+uint8_t *rk_pfw_flow(const struct pf_writer *w, uint8_t *p, uint32_t process, int64_t correlation);
+static inline uint8_t *rk_pfw_note_if(uint8_t *p, enum pf_note note, int64_t v)
+{
+	return v == PF_NONE ? p : rk_pfw_note(p, note + 1u, v);
+}
+
+/* Writes down what ran under a correlation id; asks for it. */
+void rk_pfw_ran(struct pf_writer *w, uint32_t process, int64_t correlation);
+bool rk_pfw_did_run(const struct pf_writer *w, uint32_t process, int64_t correlation);
+
+/* ---- perfetto_writer_rows.c, perfetto_writer_calls.c ---- */
+
+int rk_pfw_kernels(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err);
+int rk_pfw_copies(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err);
+int rk_pfw_memory(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err);
+int rk_pfw_calls(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err);
+int rk_pfw_markers(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err);
+int rk_pfw_samples(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err);
+
+int rk_pfw_flush(struct pf_writer *w, bool all, struct rk_error *err);
+
+/* ---- values of a batch ---- */
+
+static inline int64_t rk_pfw_i64(const struct rk_batch *b, unsigned field, size_t row)
+{
+	const struct rk_column *c = &b->cols[field];
+
+	return rk_column_has(c, row) ? ((const int64_t *)c->data)[row] : PF_NONE;
+}
+
+static inline int64_t rk_pfw_i32(const struct rk_batch *b, unsigned field, size_t row)
+{
+	const struct rk_column *c = &b->cols[field];
+
+	return rk_column_has(c, row) ? ((const int32_t *)c->data)[row] : PF_NONE;
+}
+
+/* A name's id, 0 (the empty name) for none. */
+static inline uint32_t rk_pfw_id(const struct rk_batch *b, unsigned field, size_t row)
+{
+	const struct rk_column *c = &b->cols[field];
+
+	return rk_column_has(c, row) ? ((const uint32_t *)c->data)[row] : 0;
+}
+
+#endif

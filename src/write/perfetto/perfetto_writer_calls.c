@@ -1,0 +1,330 @@
+/* perfetto_writer_calls.c - what threads did: API calls, markers, allocations; and samples. */
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "write/perfetto/perfetto_writer.h"
+
+enum { RUN_MAX = 64, ALLOCS_MAX = 1 << 18 };
+
+typedef int row_fn(struct pf_writer *w, const struct rk_batch *b, size_t row, struct rk_error *err);
+
+/* ---- order ---- */
+
+/* Rows that start together, the longest first: what lies inside another must begin after it. */
+static void longest_first(const struct rk_batch *b, unsigned duration, uint32_t *rows, size_t n)
+{
+	for (size_t i = 1; i < n && n <= RUN_MAX; i++) {
+		uint32_t row = rows[i];
+		int64_t d = rk_pfw_i64(b, duration, row);
+		size_t at = i;
+
+		for (; at && rk_pfw_i64(b, duration, rows[at - 1]) < d; at--)
+			rows[at] = rows[at - 1];
+		rows[at] = row;
+	}
+}
+
+static int in_order(struct pf_writer *w, const struct rk_batch *b, unsigned start,
+		    unsigned duration, struct rk_error *err)
+{
+	uint32_t *rows = rk_grow(w->rows, &w->cap_rows, b->nrows, sizeof(*rows));
+	size_t from = 0;
+
+	if (!rows)
+		return rk_fail_nomem(err);
+	w->rows = rows;
+	for (size_t i = 0; i < b->nrows; i++) {
+		rows[i] = (uint32_t)i;
+		if (i && rk_pfw_i64(b, start, i) != rk_pfw_i64(b, start, from)) {
+			longest_first(b, duration, rows + from, i - from);
+			from = i;
+		}
+	}
+	longest_first(b, duration, rows + from, b->nrows - from);
+	return 0;
+}
+
+static int each_row(struct pf_writer *w, const struct rk_batch *b, unsigned start,
+		    unsigned duration, row_fn *put, struct rk_error *err)
+{
+	int rc = in_order(w, b, start, duration, err);
+
+	for (size_t i = 0; rc == 0 && i < b->nrows; i++) {
+		rc = put(w, b, w->rows[i], err);
+		if (rc == 0)
+			rc = rk_pfw_flush(w, false, err);
+	}
+	return rc;
+}
+
+static uint32_t thread_of(struct pf_writer *w, uint32_t process, int64_t tid)
+{
+	return rk_tracks_child(&w->tracks, rk_tracks_of(&w->tracks, process), process,
+			       RK_TRACK_THREAD, tid);
+}
+
+/* Below a thread, so that its slices need not agree with those of the calls. */
+static uint32_t beside_calls(struct pf_writer *w, uint32_t process, int64_t tid,
+			     enum rk_track_kind kind)
+{
+	uint32_t thread = thread_of(w, process, tid);
+
+	return thread ? rk_tracks_child(&w->tracks, thread, process, kind, RK_TRACK_NONE) : 0;
+}
+
+/* A text of the run's as an annotation, written in full. */
+static uint8_t *put_string(const struct pf_writer *w, uint8_t *p, enum pf_note note, uint32_t id)
+{
+	size_t len;
+	const char *text = rk_strtab_borrow(w->ctx->names, id, &len);
+	uint8_t *a = rk_pb_open(p, 4);
+
+	p = rk_pb_put_uint(a, 1, note + 1u);
+	p = rk_pb_put_bytes(p, 6, text, len); /* string_value */
+	return rk_pb_close(a, p);
+}
+
+static size_t text_len(const struct pf_writer *w, uint32_t id)
+{
+	size_t len;
+
+	rk_strtab_borrow(w->ctx->names, id, &len);
+	return len;
+}
+
+/* Slices of rest tracks do not say their thread otherwise. */
+static int64_t tid_of(const struct pf_writer *w, uint32_t track, int64_t tid)
+{
+	return w->tracks.v[track].rest ? tid : PF_NONE;
+}
+
+/* ---- calls ---- */
+
+static void put_call(struct pf_writer *w, const struct rk_batch *b, size_t row, uint32_t process,
+		     const struct pf_slice_at *s)
+{
+	int64_t correlation = rk_pfw_i64(b, RK_A_CORRELATION, row);
+	uint32_t name = rk_pfw_name(w, rk_pfw_id(b, RK_A_FUNCTION, row));
+	uint32_t domain = rk_pfw_id(b, RK_A_DOMAIN, row);
+	bool exact = true;
+	uint32_t category = rk_pfw_domain(w, domain, &exact);
+	struct pf_event e;
+
+	if (!rk_pfw_open(w, &e, s->instant ? PF_EVENT_INSTANT : PF_EVENT_BEGIN, s->track, category,
+			 name, exact ? 0 : text_len(w, domain)))
+		return;
+	if (!exact && domain)
+		e.p = put_string(w, e.p, PF_NOTE_DOMAIN, domain);
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_TID, tid_of(w, s->track, rk_pfw_i64(b, RK_A_TID, row)));
+	e.p = rk_pfw_odd_times(e.p, s);
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_CORRELATION, correlation);
+	if (correlation > 0 && rk_pfw_did_run(w, process, correlation))
+		e.p = rk_pfw_flow(w, e.p, process, correlation);
+	rk_pfw_close(w, &e, s->start);
+}
+
+static int call(struct pf_writer *w, const struct rk_batch *b, size_t row, struct rk_error *err)
+{
+	uint32_t process = rk_pfw_process(w, b, RK_A_PID, RK_A_RANK, RK_A_NODE, row);
+	struct pf_slice_at s = { .track = thread_of(w, process, rk_pfw_i64(b, RK_A_TID, row)) };
+	int rc = rk_pfw_place(w, rk_pfw_i64(b, RK_A_START, row), rk_pfw_i64(b, RK_A_DURATION, row),
+			      true, &s, err);
+
+	if (rc > 0)
+		put_call(w, b, row, process, &s);
+	return rc < 0 ? rc : 0;
+}
+
+int rk_pfw_calls(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err)
+{
+	return each_row(w, b, RK_A_START, RK_A_DURATION, call, err);
+}
+
+/* ---- markers ---- */
+
+static bool is_word(const struct pf_writer *w, uint32_t id, const char *word)
+{
+	return !strcmp(rk_strtab_borrow(w->ctx->names, id, NULL), word);
+}
+
+static int marker(struct pf_writer *w, const struct rk_batch *b, size_t row, struct rk_error *err)
+{
+	uint32_t process = rk_pfw_process(w, b, RK_R_PID, RK_R_RANK, RK_R_NODE, row);
+	int64_t tid = rk_pfw_i64(b, RK_R_TID, row), duration = rk_pfw_i64(b, RK_R_DURATION, row);
+	uint32_t kind = rk_pfw_id(b, RK_R_KIND, row), name;
+	bool mark = is_word(w, kind, "mark") && duration <= 0;
+	struct pf_slice_at s = { .track = beside_calls(w, process, tid, RK_TRACK_MARKERS),
+				 .instant = mark };
+	struct pf_event e;
+	int rc = rk_pfw_place(w, rk_pfw_i64(b, RK_R_START, row), duration, true, &s, err);
+
+	if (rc <= 0)
+		return rc;
+	name = rk_pfw_name(w, rk_pfw_id(b, RK_R_NAME, row));
+	if (!rk_pfw_open(w, &e, s.instant ? PF_EVENT_INSTANT : PF_EVENT_BEGIN, s.track,
+			 PF_CAT_MARKER, name, text_len(w, kind)))
+		return rk_fail_nomem(err);
+	if (kind && !mark && !is_word(w, kind, "range"))
+		e.p = put_string(w, e.p, PF_NOTE_KIND, kind);
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_TID, tid_of(w, s.track, tid));
+	e.p = rk_pfw_odd_times(e.p, &s);
+	rk_pfw_close(w, &e, s.start);
+	return 0;
+}
+
+int rk_pfw_markers(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err)
+{
+	return each_row(w, b, RK_R_START, RK_R_DURATION, marker, err);
+}
+
+/* ---- allocations: a slice each, and what is allocated of a device as a curve ---- */
+
+static bool is_release(const struct pf_writer *w, uint32_t operation)
+{
+	size_t len;
+	const char *text = rk_strtab_borrow(w->ctx->names, operation, &len);
+
+	return memmem(text, len, "FREE", 4) || memmem(text, len, "Free", 4) ||
+	       memmem(text, len, "free", 4);
+}
+
+/* Where the size under an address is kept; NULL: there is no room for one more. */
+static int64_t *size_at(struct pf_writer *w, uint32_t process, int64_t address)
+{
+	int64_t at = rk_pf_map_get(&w->alloc_at, process, (uint64_t)address);
+	int64_t *sizes;
+
+	if (at >= 0)
+		return &w->alloc_bytes[at];
+	if (w->nallocs >= ALLOCS_MAX) {
+		w->allocs_full = true;
+		return NULL;
+	}
+	sizes = rk_grow(w->alloc_bytes, &w->cap_allocs, w->nallocs + 1, sizeof(*sizes));
+	if (sizes)
+		w->alloc_bytes = sizes;
+	if (!sizes ||
+	    !rk_pf_map_put(&w->alloc_at, process, (uint64_t)address, (uint32_t)w->nallocs)) {
+		w->buf.bad = true;
+		return NULL;
+	}
+	sizes[w->nallocs] = 0;
+	return &sizes[w->nallocs++];
+}
+
+/* How many bytes more are allocated after the row. */
+static int64_t change(struct pf_writer *w, const struct rk_batch *b, size_t row, uint32_t process)
+{
+	int64_t bytes = rk_pfw_i64(b, RK_M_BYTES, row), address = rk_pfw_i64(b, RK_M_ADDRESS, row);
+	bool release = is_release(w, rk_pfw_id(b, RK_M_OPERATION, row));
+	int64_t *size = address == PF_NONE ? NULL : size_at(w, process, address), was;
+
+	bytes = bytes < 0 ? 0 : bytes;
+	if (!release) {
+		if (size)
+			*size = bytes;
+		return bytes;
+	}
+	was = size && *size ? *size : bytes;
+	if (size)
+		*size = 0;
+	return -was;
+}
+
+static int count_memory(struct pf_writer *w, const struct rk_batch *b, size_t row, uint32_t process,
+			int64_t time, struct rk_error *err)
+{
+	uint32_t device = rk_tracks_child(&w->tracks, rk_tracks_of(&w->tracks, process), process,
+					  RK_TRACK_DEVICE, rk_pfw_i64(b, RK_M_DEVICE, row));
+	uint32_t track = device ? rk_pfw_counter(w, device, process, -1, "allocated", "bytes") : 0;
+	uint64_t *sum;
+
+	if (!track)
+		return rk_fail_nomem(err);
+	sum = &w->tracks.v[track].owner; /* of this track: bytes so far */
+	*sum += (uint64_t)change(w, b, row, process);
+	if (!w->allocs_full)
+		rk_pfw_count(w, track, time, (double)(int64_t)*sum);
+	return 0;
+}
+
+static int allocation(struct pf_writer *w, const struct rk_batch *b, size_t row,
+		      struct rk_error *err)
+{
+	uint32_t process = rk_pfw_process(w, b, RK_M_PID, RK_M_RANK, RK_M_NODE, row), name;
+	int64_t tid = rk_pfw_i64(b, RK_M_TID, row);
+	struct pf_slice_at s = { .track = beside_calls(w, process, tid, RK_TRACK_MEMORY) };
+	struct pf_event e;
+	int rc = rk_pfw_place(w, rk_pfw_i64(b, RK_M_START, row), rk_pfw_i64(b, RK_M_DURATION, row),
+			      true, &s, err);
+
+	if (rc <= 0)
+		return rc;
+	name = rk_pfw_name(w, rk_pfw_id(b, RK_M_OPERATION, row));
+	if (!rk_pfw_open(w, &e, s.instant ? PF_EVENT_INSTANT : PF_EVENT_BEGIN, s.track,
+			 PF_CAT_MEMORY, name, 0))
+		return rk_fail_nomem(err);
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_DEVICE, rk_pfw_i64(b, RK_M_DEVICE, row));
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_FLAGS, rk_pfw_i64(b, RK_M_FLAGS, row));
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_BYTES, rk_pfw_i64(b, RK_M_BYTES, row));
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_ADDRESS, rk_pfw_i64(b, RK_M_ADDRESS, row));
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_TID, tid_of(w, s.track, tid));
+	e.p = rk_pfw_odd_times(e.p, &s);
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_CORRELATION, rk_pfw_i64(b, RK_M_CORRELATION, row));
+	rk_pfw_close(w, &e, s.start);
+	return count_memory(w, b, row, process, s.start, err);
+}
+
+int rk_pfw_memory(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err)
+{
+	return each_row(w, b, RK_M_START, RK_M_DURATION, allocation, err);
+}
+
+/* ---- samples ---- */
+
+static int sample(struct pf_writer *w, const struct rk_batch *b, size_t row, struct rk_error *err)
+{
+	const struct rk_column *value = &b->cols[RK_S_VALUE];
+	int64_t time = rk_pfw_i64(b, RK_S_TIME, row);
+	uint32_t metric = rk_pfw_id(b, RK_S_METRIC, row), unit = rk_pfw_id(b, RK_S_UNIT, row);
+	int64_t process =
+		rk_tracks_process(&w->tracks, PF_NONE, PF_NONE, rk_pfw_id(b, RK_S_NODE, row));
+	uint32_t device, track;
+
+	if (time < 0 || !rk_column_has(value, row) ||
+	    !isfinite(((const double *)value->data)[row])) {
+		w->no_time += time == PF_NONE;
+		w->out_of_range += time < 0 && time != PF_NONE;
+		return 0;
+	}
+	if (w->ticking && time < w->clock)
+		return rk_fail(err, RK_E_UNSORTED, "rows are not in order of their times");
+	if (process < 0 || rk_pfw_sequence(w, time, err) < 0)
+		return rk_fail_nomem(err);
+	device = rk_tracks_child(&w->tracks, rk_tracks_of(&w->tracks, (uint32_t)process),
+				 (uint32_t)process, RK_TRACK_SENSORS,
+				 rk_pfw_i64(b, RK_S_DEVICE, row));
+	track = device ? rk_pfw_counter(w, device, (uint32_t)process,
+					(int64_t)((uint64_t)metric << 32 | unit),
+					rk_strtab_borrow(w->ctx->names, metric, NULL),
+					rk_strtab_borrow(w->ctx->names, unit, NULL)) :
+			 0;
+	if (!track)
+		return rk_fail_nomem(err);
+	rk_pfw_count(w, track, time, ((const double *)value->data)[row]);
+	return 0;
+}
+
+int rk_pfw_samples(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < b->nrows; i++) {
+		rc = sample(w, b, i, err);
+		if (rc == 0)
+			rc = rk_pfw_flush(w, false, err);
+	}
+	return rc;
+}

@@ -1,0 +1,322 @@
+/* perfetto_writer_rows.c - what ran on devices: kernels with their counters, copies. */
+#include <math.h>
+
+#include "write/perfetto/perfetto_writer.h"
+
+enum { COUNTER_ROOM = 32 }; /* bytes of a counter's annotation */
+
+/* A thread that is not the one named by the track. */
+static int64_t other_thread(struct pf_writer *w, uint32_t track, int64_t tid)
+{
+	struct rk_track *t = &w->tracks.v[track];
+
+	if (!t->told && !t->rest)
+		t->tid = tid;
+	return t->tid == tid ? PF_NONE : tid;
+}
+
+/* ---- kernels ---- */
+
+/* Numbers of a kernel that are texts: interned before the event is begun, as they seldom change. */
+struct texts {
+	uint32_t grid, block, resources, items;
+	bool apart; /* resources are not all known: each by itself */
+};
+
+/* Up to the first that is not known; how many. */
+static unsigned three(const struct rk_batch *b, unsigned field, size_t row, int64_t *v)
+{
+	unsigned n = 0;
+
+	while (n < 3 && (v[n] = rk_pfw_i32(b, field + n, row)) != PF_NONE)
+		n++;
+	return n;
+}
+
+static uint32_t text_of(struct pf_writer *w, enum pf_note note, const int64_t *v, unsigned n)
+{
+	return n ? rk_pfw_value(w, note, v, n) : 0;
+}
+
+/* Work-items are workgroups times their size, unless the row says otherwise. */
+static bool usual_items(const int64_t *grid, const int64_t *block, const int64_t *items)
+{
+	for (unsigned i = 0; i < 3; i++)
+		if (grid[i] * block[i] != items[i])
+			return false;
+	return true;
+}
+
+static void intern_texts(struct pf_writer *w, const struct rk_batch *b, size_t row, struct texts *t)
+{
+	int64_t grid[3], block[3], items[3], r[5];
+	unsigned ngrid = three(b, RK_K_GRID_X, row, grid);
+	unsigned nblock = three(b, RK_K_BLOCK_X, row, block);
+	unsigned nitems = three(b, RK_K_ITEMS_X, row, items);
+
+	*t = (struct texts){ .grid = text_of(w, PF_NOTE_GRID, grid, ngrid),
+			     .block = text_of(w, PF_NOTE_BLOCK, block, nblock) };
+	if (nitems && (ngrid < 3 || nblock < 3 || nitems < 3 || !usual_items(grid, block, items)))
+		t->items = text_of(w, PF_NOTE_ITEMS, items, nitems);
+	r[0] = rk_pfw_i32(b, RK_K_VGPR, row);
+	r[1] = rk_pfw_i32(b, RK_K_ACCUM_VGPR, row);
+	r[2] = rk_pfw_i32(b, RK_K_SGPR, row);
+	r[3] = rk_pfw_i32(b, RK_K_SCRATCH, row);
+	r[4] = rk_pfw_i32(b, RK_K_SHARED_MEM, row);
+	for (unsigned i = 0; i < 5; i++)
+		t->apart = t->apart || r[i] < 0;
+	if (!t->apart)
+		t->resources = rk_pfw_value(w, PF_NOTE_RESOURCES, r, 5);
+	t->apart = !t->resources;
+}
+
+static uint8_t *put_text(uint8_t *p, enum pf_note note, uint32_t value)
+{
+	uint8_t *a;
+
+	if (!value)
+		return p;
+	a = rk_pb_open(p, 4);
+	p = rk_pb_put_uint(a, 1, note + 1);
+	p = rk_pb_put_uint(p, 17, value); /* string_value_iid */
+	return rk_pb_close(a, p);
+}
+
+/* A zero stands in the text of resources; by itself a value is there to be seen. */
+static uint8_t *put_resources(uint8_t *p, const struct rk_batch *b, size_t row,
+			      const struct texts *t)
+{
+	int64_t shared = rk_pfw_i32(b, RK_K_SHARED_MEM, row);
+	int64_t scratch = rk_pfw_i32(b, RK_K_SCRATCH, row);
+
+	p = rk_pfw_note_if(p, PF_NOTE_REGS, rk_pfw_i32(b, RK_K_REGS, row));
+	if (t->apart || shared)
+		p = rk_pfw_note_if(p, PF_NOTE_SHARED_MEM, shared);
+	if (t->apart || scratch)
+		p = rk_pfw_note_if(p, PF_NOTE_SCRATCH, scratch);
+	if (!t->apart)
+		return put_text(p, PF_NOTE_RESOURCES, t->resources);
+	p = rk_pfw_note_if(p, PF_NOTE_VGPR, rk_pfw_i32(b, RK_K_VGPR, row));
+	p = rk_pfw_note_if(p, PF_NOTE_ACCUM, rk_pfw_i32(b, RK_K_ACCUM_VGPR, row));
+	return rk_pfw_note_if(p, PF_NOTE_SGPR, rk_pfw_i32(b, RK_K_SGPR, row));
+}
+
+static uint8_t *put_rare(uint8_t *p, const struct rk_batch *b, size_t row)
+{
+	const struct rk_column *barrier = &b->cols[RK_K_BARRIER];
+
+	if (rk_column_has(barrier, row) && ((const uint8_t *)barrier->data)[row])
+		p = rk_pfw_note(p, PF_NOTE_BARRIER + 1, 1);
+	return rk_pfw_note_if(p, PF_NOTE_WAVE_SIZE, rk_pfw_i32(b, RK_K_WAVE_SIZE, row));
+}
+
+/* What is the same for most launches of a kernel. */
+static uint8_t *put_launch(uint8_t *p, const struct rk_batch *b, size_t row, const struct texts *t)
+{
+	int64_t queue = rk_pfw_i64(b, RK_K_QUEUE, row), stream = rk_pfw_i32(b, RK_K_STREAM, row);
+
+	p = put_text(p, PF_NOTE_GRID, t->grid);
+	p = put_text(p, PF_NOTE_BLOCK, t->block);
+	p = put_text(p, PF_NOTE_ITEMS, t->items);
+	p = put_resources(p, b, row, t);
+	p = put_rare(p, b, row);
+	p = rk_pfw_note_if(p, PF_NOTE_DEVICE, rk_pfw_i64(b, RK_K_DEVICE, row));
+	p = rk_pfw_note_if(p, PF_NOTE_QUEUE, queue);
+	return stream == queue ? p : rk_pfw_note_if(p, PF_NOTE_STREAM, stream);
+}
+
+static double counter_at(const struct rk_batch *b, unsigned field, size_t row)
+{
+	const struct rk_column *c = &b->cols[field];
+
+	return rk_column_has(c, row) ? ((const double *)c->data)[row] : NAN;
+}
+
+/* Annotations of doubles: the exact values, and what the reader takes for counters. */
+static uint8_t *put_counters(struct pf_writer *w, uint8_t *p, const struct rk_batch *b, size_t row)
+{
+	for (unsigned f = RK_K_NFIELDS; f < b->schema->nfields; f++) {
+		double v = counter_at(b, f, row);
+		uint8_t *a;
+
+		if (!isfinite(v))
+			continue;
+		a = rk_pb_open(p, 4);
+		p = rk_pb_put_uint(a, 1, (uint64_t)rk_pf_map_get(&w->counters, 0, f));
+		p = rk_pb_close(a, rk_pb_put_double(p, 5, v)); /* double_value */
+	}
+	return p;
+}
+
+/* The same as curves of the device. */
+static void count_kernel(struct pf_writer *w, const struct rk_batch *b, size_t row,
+			 const struct pf_slice_at *s)
+{
+	uint32_t process = w->tracks.v[s->device].process;
+
+	w->tracks.v[s->device].owner = w->order;
+	for (unsigned f = RK_K_NFIELDS; f < b->schema->nfields; f++) {
+		double v = counter_at(b, f, row);
+		uint32_t track;
+
+		if (!isfinite(v))
+			continue;
+		track = rk_pfw_counter(w, s->device, process, f, b->schema->fields[f].name, "");
+		if (!track || !rk_pf_map_put(&w->counters, 1 + (uint64_t)s->device, f, track)) {
+			w->buf.bad = true;
+			return;
+		}
+		rk_pfw_count(w, track, s->start, v);
+	}
+}
+
+static uint32_t queue_track(struct pf_writer *w, const struct rk_batch *b, size_t row,
+			    uint32_t process, uint32_t device)
+{
+	int64_t queue = rk_pfw_i64(b, RK_K_QUEUE, row);
+
+	if (queue != PF_NONE)
+		return rk_tracks_child(&w->tracks, device, process, RK_TRACK_QUEUE, queue);
+	return rk_tracks_child(&w->tracks, device, process, RK_TRACK_STREAM,
+			       rk_pfw_i32(b, RK_K_STREAM, row));
+}
+
+static void put_kernel(struct pf_writer *w, const struct rk_batch *b, size_t row, uint32_t process,
+		       const struct pf_slice_at *s, int64_t tid)
+{
+	size_t ncounters = b->schema->nfields - RK_K_NFIELDS;
+	int64_t correlation = rk_pfw_i64(b, RK_K_CORRELATION, row);
+	uint32_t name = rk_pfw_name(w, rk_pfw_id(b, RK_K_NAME, row));
+	struct pf_event e;
+	struct texts t;
+
+	intern_texts(w, b, row, &t);
+	for (unsigned f = RK_K_NFIELDS; f < b->schema->nfields; f++)
+		rk_pfw_counter_name(w, f, b->schema->fields[f].name);
+	if (!rk_pfw_open(w, &e, s->instant ? PF_EVENT_INSTANT : PF_EVENT_BEGIN, s->track,
+			 PF_CAT_KERNEL, name, ncounters * COUNTER_ROOM))
+		return;
+	e.p = put_launch(e.p, b, row, &t);
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_TID, tid);
+	e.p = rk_pfw_odd_times(e.p, s);
+	e.p = put_counters(w, e.p, b, row);
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_DISPATCH, rk_pfw_i64(b, RK_K_DISPATCH, row));
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_CORRELATION, correlation);
+	if (correlation > 0 && w->base.tables >> RK_API & 1) {
+		e.p = rk_pfw_flow(w, e.p, process, correlation);
+		rk_pfw_ran(w, process, correlation);
+	}
+	rk_pfw_close(w, &e, s->start);
+}
+
+static int kernel(struct pf_writer *w, const struct rk_batch *b, size_t row, struct rk_error *err)
+{
+	uint32_t process = rk_pfw_process(w, b, RK_K_PID, RK_K_RANK, RK_K_NODE, row);
+	uint32_t device = rk_tracks_child(&w->tracks, rk_tracks_of(&w->tracks, process), process,
+					  RK_TRACK_DEVICE, rk_pfw_i64(b, RK_K_DEVICE, row));
+	struct pf_slice_at s = { 0 };
+	int64_t tid;
+	int rc;
+
+	if (!device)
+		return rk_fail_nomem(err);
+	s.track = queue_track(w, b, row, process, device);
+	s.device = b->schema->nfields > RK_K_NFIELDS ? device : 0;
+	if (!s.track)
+		return rk_fail_nomem(err);
+	tid = other_thread(w, s.track, rk_pfw_i64(b, RK_K_TID, row));
+	rc = rk_pfw_place(w, rk_pfw_i64(b, RK_K_START, row), rk_pfw_i64(b, RK_K_DURATION, row),
+			  false, &s, err);
+	if (rc <= 0)
+		return rc;
+	put_kernel(w, b, row, process, &s, tid);
+	if (s.device)
+		count_kernel(w, b, row, &s);
+	return 0;
+}
+
+int rk_pfw_kernels(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err)
+{
+	int rc = 0;
+
+	w->nfields = b->schema->nfields;
+	for (size_t i = 0; rc == 0 && i < b->nrows; i++) {
+		rc = kernel(w, b, i, err);
+		if (rc == 0)
+			rc = rk_pfw_flush(w, false, err);
+	}
+	return rc;
+}
+
+/* ---- copies ---- */
+
+/* To the device it goes to; from the one it comes from where the other end is the host. */
+static int64_t device_of(const struct pf_writer *w, const struct rk_batch *b, size_t row)
+{
+	int64_t src = rk_pfw_i64(b, RK_C_SRC, row), dst = rk_pfw_i64(b, RK_C_DST, row);
+	size_t len;
+	const char *text = rk_strtab_borrow(w->ctx->names, rk_pfw_id(b, RK_C_DIRECTION, row), &len);
+	bool to_host = len >= 8 && !memcmp(text + len - 8, "_TO_HOST", 8);
+
+	if (dst == PF_NONE || (to_host && src != PF_NONE))
+		return src;
+	return dst;
+}
+
+static void put_copy(struct pf_writer *w, const struct rk_batch *b, size_t row, uint32_t process,
+		     const struct pf_slice_at *s, int64_t tid)
+{
+	int64_t correlation = rk_pfw_i64(b, RK_C_CORRELATION, row);
+	uint32_t name = rk_pfw_name(w, rk_pfw_id(b, RK_C_DIRECTION, row));
+	struct pf_event e;
+
+	if (!rk_pfw_open(w, &e, s->instant ? PF_EVENT_INSTANT : PF_EVENT_BEGIN, s->track,
+			 PF_CAT_COPY, name, 0))
+		return;
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_SRC, rk_pfw_i64(b, RK_C_SRC, row));
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_DST, rk_pfw_i64(b, RK_C_DST, row));
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_STREAM, rk_pfw_i64(b, RK_C_STREAM, row));
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_TID, tid);
+	e.p = rk_pfw_odd_times(e.p, s);
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_BYTES, rk_pfw_i64(b, RK_C_BYTES, row));
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_CORRELATION, correlation);
+	if (correlation > 0 && w->base.tables >> RK_API & 1) {
+		e.p = rk_pfw_flow(w, e.p, process, correlation);
+		rk_pfw_ran(w, process, correlation);
+	}
+	rk_pfw_close(w, &e, s->start);
+}
+
+static int copy(struct pf_writer *w, const struct rk_batch *b, size_t row, struct rk_error *err)
+{
+	uint32_t process = rk_pfw_process(w, b, RK_C_PID, RK_C_RANK, RK_C_NODE, row);
+	uint32_t device = rk_tracks_child(&w->tracks, rk_tracks_of(&w->tracks, process), process,
+					  RK_TRACK_DEVICE, device_of(w, b, row));
+	struct pf_slice_at s = { 0 };
+	int64_t tid;
+	int rc;
+
+	if (device)
+		s.track = rk_tracks_child(&w->tracks, device, process, RK_TRACK_COPIES,
+					  rk_pfw_i64(b, RK_C_STREAM, row));
+	if (!s.track)
+		return rk_fail_nomem(err);
+	tid = other_thread(w, s.track, rk_pfw_i64(b, RK_C_TID, row));
+	rc = rk_pfw_place(w, rk_pfw_i64(b, RK_C_START, row), rk_pfw_i64(b, RK_C_DURATION, row),
+			  false, &s, err);
+	if (rc > 0)
+		put_copy(w, b, row, process, &s, tid);
+	return rc < 0 ? rc : 0;
+}
+
+int rk_pfw_copies(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < b->nrows; i++) {
+		rc = copy(w, b, i, err);
+		if (rc == 0)
+			rc = rk_pfw_flush(w, false, err);
+	}
+	return rc;
+}

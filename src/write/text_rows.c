@@ -1,0 +1,249 @@
+/* text_rows.c - see text_rows.h. */
+#include "write/text_rows.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/num.h"
+#include "base/text.h"
+
+enum {
+	FLUSH_BYTES = 256 << 10,
+	NUMBER_BYTES = 32, /* the longest number */
+	NAME_CELLS = 16384,
+	NAME_BYTES_MAX = 2 << 20,
+	ROW_MAX_BYTES = 64 << 20,
+};
+
+struct rk_name_cell {
+	uint32_t from, len; /* in `name_text` */
+	bool made;
+};
+
+/*
+ * Most columns of most batches are all null, so what stands before each cell that is not (commas,
+ * or keys with null) is put together once per batch. A row is then frame, cell, frame, cell, ...,
+ * last frame.
+ */
+struct rk_frame_cell {
+	unsigned field;
+	size_t from, len; /* in `frame` */
+};
+
+int rk_text_rows_open(enum rk_text_style style, const struct rk_writer_ops *ops,
+		      struct rk_output *out, const struct rk_schema *schema, struct rk_context *ctx,
+		      struct rk_writer **ret, struct rk_error *err)
+{
+	struct rk_text_rows *t = rk_calloc(1, sizeof(*t));
+
+	if (!t)
+		return rk_fail_nomem(err);
+	*t = (struct rk_text_rows){ .base = { .ops = ops },
+				    .style = style,
+				    .out = out,
+				    .schema = schema,
+				    .names = ctx->names };
+	rk_bytes_init(&t->text, FLUSH_BYTES + ROW_MAX_BYTES);
+	rk_bytes_init(&t->frame, ROW_MAX_BYTES);
+	rk_bytes_init(&t->name_text, 16 * NAME_BYTES_MAX);
+	t->cells = rk_calloc(schema->nfields + 1, sizeof(*t->cells));
+	t->names_made = rk_calloc(NAME_CELLS, sizeof(*t->names_made));
+	if (!t->cells || !t->names_made ||
+	    !rk_bytes_reserve(&t->text, FLUSH_BYTES + FLUSH_BYTES / 16)) {
+		rk_text_rows_close(&t->base);
+		return rk_fail_nomem(err);
+	}
+	*ret = &t->base;
+	return 0;
+}
+
+static int flush(struct rk_text_rows *t, struct rk_error *err)
+{
+	int rc;
+
+	if (t->text.bad)
+		return rk_fail_nomem(err);
+	rc = t->text.len ? rk_output_write(t->out, t->text.data, t->text.len, err) : 0;
+	rk_bytes_clear(&t->text);
+	return rc;
+}
+
+/* What stands before the value of `field`; `null` when the value is fixed, too. */
+static void put_frame(struct rk_text_rows *t, unsigned field, bool null)
+{
+	const char *name = t->schema->fields[field].name;
+
+	if (t->style == RK_ROWS_CSV) {
+		if (field)
+			rk_bytes_put_u8(&t->frame, ',');
+		return;
+	}
+	rk_bytes_put_u8(&t->frame, field ? ',' : '{');
+	rk_json_string(&t->frame, name, strlen(name));
+	rk_bytes_puts(&t->frame, null ? ":null" : ":");
+}
+
+/* Fills `cells` and `frame` for a batch; returns the number of cells, the last frame after them. */
+static size_t make_frames(struct rk_text_rows *t, const struct rk_batch *b)
+{
+	size_t n = 0, from = 0;
+
+	rk_bytes_clear(&t->frame);
+	for (unsigned i = 0; i < t->schema->nfields; i++) {
+		put_frame(t, i, !b->cols[i].data);
+		if (!b->cols[i].data)
+			continue;
+		t->cells[n++] = (struct rk_frame_cell){ i, from, t->frame.len - from };
+		from = t->frame.len;
+	}
+	rk_bytes_puts(&t->frame, t->style == RK_ROWS_CSV ? "\n" : "}\n");
+	t->cells[n] = (struct rk_frame_cell){ 0, from, t->frame.len - from };
+	return n;
+}
+
+/* Text of fixed length; the room is there. */
+static void put_raw(struct rk_bytes *out, const void *p, size_t len)
+{
+	memcpy(out->data + out->len, p, len);
+	out->len += len;
+}
+
+/*
+ * The name as a cell, made once: traces have few names and many rows. NULL when there is no room
+ * for one more, or no memory: then it is made each time.
+ */
+static const struct rk_name_cell *name_cell(struct rk_text_rows *t, uint32_t id)
+{
+	struct rk_name_cell *cell = id < NAME_CELLS ? &t->names_made[id] : NULL;
+	const char *s;
+	size_t len;
+
+	if (!cell || cell->made)
+		return cell;
+	s = rk_strtab_borrow(t->names, id, &len);
+	if (len > NAME_BYTES_MAX || t->name_text.len > NAME_BYTES_MAX)
+		return NULL;
+	cell->from = (uint32_t)t->name_text.len;
+	if (t->style == RK_ROWS_CSV)
+		rk_csv_cell(&t->name_text, s, len);
+	else
+		rk_json_string(&t->name_text, s, len);
+	cell->len = (uint32_t)(t->name_text.len - cell->from);
+	cell->made = !t->name_text.bad;
+	return cell->made ? cell : NULL;
+}
+
+/* `room` for what else may stand in the row is kept. */
+static void put_name(struct rk_text_rows *t, uint32_t id, size_t room)
+{
+	const struct rk_name_cell *cell = name_cell(t, id);
+	const char *s;
+	size_t len;
+
+	if (cell) {
+		if (rk_bytes_reserve(&t->text, cell->len + room))
+			put_raw(&t->text, t->name_text.data + cell->from, cell->len);
+		return;
+	}
+	s = rk_strtab_borrow(t->names, id, &len);
+	if (t->style == RK_ROWS_CSV)
+		rk_csv_cell(&t->text, s, len);
+	else
+		rk_json_string(&t->text, s, len);
+	rk_bytes_reserve(&t->text, room);
+}
+
+/* Neither format has a word for "not a number"; it is written as missing. */
+static void put_f64(struct rk_text_rows *t, double v)
+{
+	if (isfinite(v))
+		t->text.len += rk_num_put_f64((char *)t->text.data + t->text.len, v);
+	else if (t->style == RK_ROWS_JSONL)
+		put_raw(&t->text, "null", 4);
+}
+
+static void put_value(struct rk_text_rows *t, enum rk_type type, const void *data, size_t row,
+		      size_t room)
+{
+	char *end = (char *)t->text.data + t->text.len;
+
+	switch (type) {
+	case RK_I64:
+		t->text.len += rk_num_put_i64(end, ((const int64_t *)data)[row]);
+		break;
+	case RK_I32:
+		t->text.len += rk_num_put_i64(end, ((const int32_t *)data)[row]);
+		break;
+	case RK_F64:
+		put_f64(t, ((const double *)data)[row]);
+		break;
+	case RK_STR:
+		put_name(t, ((const uint32_t *)data)[row], room);
+		break;
+	case RK_BOOL:
+		if (((const uint8_t *)data)[row])
+			put_raw(&t->text, "true", 4);
+		else
+			put_raw(&t->text, "false", 5);
+		break;
+	}
+}
+
+/* Room for all that is not a name is made first, so that most cells need not ask. */
+static void put_row(struct rk_text_rows *t, const struct rk_batch *b, size_t ncells, size_t row)
+{
+	const struct rk_frame_cell *last = &t->cells[ncells];
+	size_t room = t->frame.len + ncells * NUMBER_BYTES;
+
+	rk_bytes_reserve(&t->text, room);
+	for (const struct rk_frame_cell *c = t->cells; c < last; c++) {
+		const struct rk_column *col = &b->cols[c->field];
+
+		if (t->text.bad)
+			return;
+		put_raw(&t->text, t->frame.data + c->from, c->len);
+		if (rk_column_has(col, row))
+			put_value(t, t->schema->fields[c->field].type, col->data, row, room);
+		else if (t->style == RK_ROWS_JSONL)
+			put_raw(&t->text, "null", 4);
+	}
+	if (!t->text.bad)
+		put_raw(&t->text, t->frame.data + last->from, last->len);
+}
+
+int rk_text_rows_batch(struct rk_writer *w, const struct rk_batch *b, struct rk_error *err)
+{
+	struct rk_text_rows *t = (struct rk_text_rows *)w;
+	size_t ncells = make_frames(t, b);
+	int rc;
+
+	if (t->frame.bad)
+		return rk_fail_nomem(err);
+	for (size_t row = 0; row < b->nrows; row++) {
+		put_row(t, b, ncells, row);
+		if (t->text.len < FLUSH_BYTES && !t->text.bad)
+			continue;
+		rc = flush(t, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+int rk_text_rows_finish(struct rk_writer *w, struct rk_error *err)
+{
+	return flush((struct rk_text_rows *)w, err);
+}
+
+void rk_text_rows_close(struct rk_writer *w)
+{
+	struct rk_text_rows *t = (struct rk_text_rows *)w;
+
+	rk_bytes_release(&t->text);
+	rk_bytes_release(&t->frame);
+	rk_bytes_release(&t->name_text);
+	rk_free(t->names_made);
+	rk_free(t->cells);
+	rk_free(t);
+}

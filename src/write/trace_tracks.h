@@ -1,0 +1,98 @@
+/*
+ * trace_tracks.h - the tracks of a trace that is being written.
+ *
+ * A tree: processes, below them threads and devices, below those queues and the like. Slices that
+ * share a track must not cross, so a track has lanes: its own, and further ones beside it for
+ * slices that do not fit. On a queue a slice fits when none is open; on a thread it may lie inside
+ * one that is. Rows come in order of their start.
+ *
+ * Memory is bounded: past RK_TRACKS_MAX tracks further ones share one track per kind, and past
+ * RK_LANES_MAX lanes a slice has no place (RK_TRACK_FULL). Both are counted.
+ */
+#ifndef RK_TRACE_TRACKS_H
+#define RK_TRACE_TRACKS_H
+
+#include "base/bytes.h"
+#include "base/strtab.h"
+#include "read/perfetto/perfetto_reader.h"
+
+enum { RK_TRACKS_MAX = 1 << 15, RK_LANES_MAX = 256, RK_LANE_DEPTH = 128 };
+
+#define RK_TRACK_NONE PF_NONE /* a key that is not known */
+#define RK_TRACK_FULL UINT32_MAX
+
+enum rk_track_kind {
+	RK_TRACK_PROCESS,
+	RK_TRACK_THREAD,  /* key: tid */
+	RK_TRACK_MARKERS, /* of a thread */
+	RK_TRACK_MEMORY,  /* of a thread */
+	RK_TRACK_DEVICE,  /* key: its number */
+	RK_TRACK_QUEUE,   /* of a device; key: its number */
+	RK_TRACK_STREAM,  /* the same where queues are not known */
+	RK_TRACK_COPIES,  /* of a device; key: stream */
+	RK_TRACK_SENSORS, /* a device of a node; key: its number */
+	RK_TRACK_COUNTER, /* key: what the writer likes */
+	RK_TRACK_NKINDS
+};
+
+struct rk_track {
+	enum rk_track_kind kind;
+	uint32_t parent;  /* 0: none */
+	uint32_t process; /* index of struct rk_track_process */
+	uint32_t lane;    /* 0: its own, 1..: beside it */
+	uint32_t next;    /* the lane beside it, 0: none */
+	int64_t key;
+	int64_t tid;    /* of its first slice; for writers */
+	uint64_t owner; /* for writers */
+	bool rest;      /* shared by all that came past the limit */
+	bool told;      /* for writers: it has been described */
+	int64_t *ends;  /* of open slices, the innermost last */
+	uint32_t nends, cap;
+};
+
+struct rk_track_process {
+	int64_t pid, rank; /* RK_TRACK_NONE: not known */
+	uint32_t node;     /* name, 0: not known */
+	int64_t shown_pid; /* no two processes have the same; 0: not known */
+	uint64_t flow;     /* no two processes have the same upper half */
+	uint32_t track;
+};
+
+struct rk_tracks {
+	const struct rk_strtab *names;
+	struct rk_track *v; /* v[0] is none; ids are places */
+	size_t n, cap;
+	struct rk_track_process *processes; /* processes[0]: nothing is known */
+	size_t nprocesses, cap_processes;
+	struct pf_map at, pids;
+	struct pf_map *others; /* pids of other traces: pid -> member; NULL: there are none */
+	uint32_t member;       /* this trace */
+	uint32_t rest[RK_TRACK_NKINDS];
+	uint64_t shared; /* tracks that were asked for and not made, as often as asked */
+};
+
+int rk_tracks_init(struct rk_tracks *t, const struct rk_strtab *names, struct rk_error *err);
+void rk_tracks_release(struct rk_tracks *t);
+
+/* Index of the process; < 0: no memory. node: a name's id, 0 for none. */
+int64_t rk_tracks_process(struct rk_tracks *t, int64_t pid, int64_t rank, uint32_t node);
+/* A track below `parent` (0: none), made when it is new; 0: no memory. */
+uint32_t rk_tracks_child(struct rk_tracks *t, uint32_t parent, uint32_t process,
+			 enum rk_track_kind kind, int64_t key);
+/* The track of a process, 0 when nothing is known of it. */
+static inline uint32_t rk_tracks_of(const struct rk_tracks *t, uint32_t process)
+{
+	return t->processes[process].track;
+}
+
+/* The lane of `track` for a slice from start to end; 0: no memory. */
+uint32_t rk_tracks_lane(struct rk_tracks *t, uint32_t track, int64_t start, int64_t end, bool nest);
+/* Nothing is open any more: before rows of another table. */
+void rk_tracks_settle(struct rk_tracks *t);
+
+/* How a track is called, without its lane, and with it ("queue 1 (2)"). Appended to `out`. */
+void rk_tracks_name(const struct rk_tracks *t, uint32_t track, struct rk_bytes *out);
+/* "pid 7, rank 3, node n1", what is known of it. */
+void rk_tracks_place(const struct rk_tracks *t, uint32_t process, struct rk_bytes *out);
+
+#endif
