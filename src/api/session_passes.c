@@ -7,8 +7,8 @@
 
 #include "api/session_impl.h"
 #include "base/alloc.h"
+#include "counters/counter_sets.h"
 #include "io/output.h"
-#include "session/counter_sets.h"
 #include "session/environment.h"
 #include "session/library_stderr.h"
 #include "session/library_trace.h"

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "counters/counter_file.h"
 #include "rockit/counters.h"
-#include "session/counter_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

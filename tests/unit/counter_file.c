@@ -1,5 +1,5 @@
 /* counter_file.c - counters from users' files, good and bad. */
-#include "session/counter_file.h"
+#include "counters/counter_file.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* counter_pack.c - packing against all packings there are. */
-#include "session/counter_pack.h"
+#include "counters/counter_pack.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "counters/counter_table.h"
 #include "rockit/counters.h"
-#include "session/counter_table.h"
 #include "tap.h"
 #include "world.h"
 

@@ -1,5 +1,5 @@
 /* counter_table.c - the table of counters: the shipped one, and damaged ones. */
-#include "session/counter_table.h"
+#include "counters/counter_table.h"
 
 #include <pthread.h>
 #include <stdio.h>

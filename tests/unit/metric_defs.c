@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "session/counter_table.h"
+#include "counters/counter_table.h"
 #include "tap.h"
 #include "world.h"
 

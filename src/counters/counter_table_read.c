@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/num.h"
-#include "session/counter_table_impl.h"
+#include "counters/counter_table_impl.h"
 
 /* Keeps a copy; NULL when the pool is full, which only a wrong estimate of its size can cause. */
 static const char *keep2(struct rk_counter_table *t, struct rk_piece p, const char *more)

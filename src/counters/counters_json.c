@@ -3,7 +3,7 @@
 
 #include "base/json_out.h"
 #include "base/text.h"
-#include "report/counters_parts.h"
+#include "counters/counters_parts.h"
 
 /* Words as a flat array; NULL is an empty one. */
 static void put_words(struct rk_json_out *j, const char *key, const char *const *words)

@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "counters/counter_text.h"
 #include "rockit/counters.h"
-#include "session/counter_text.h"
 
 enum {
 	RK_TARGETS_MAX = 64, /* a bit each */

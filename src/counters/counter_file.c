@@ -1,13 +1,13 @@
 /* counter_file.c - see counter_file.h. */
-#include "session/counter_file.h"
+#include "counters/counter_file.h"
 
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/text.h"
 #include "codec/json/tree.h"
+#include "counters/counter_text.h"
 #include "io/file.h"
-#include "session/counter_text.h"
 
 static const char separators[] = " \t\r,";
 

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/handle.h"
 #include "base/text.h"
-#include "report/counters_parts.h"
+#include "counters/counters_parts.h"
 
 enum { TEXT_MAX_BYTES = 16 << 20, SPEC_MAX_BYTES = 1 << 16 };
 

@@ -1,9 +1,9 @@
 /* counter_category.c - counters by subject, for those who ask the library. */
 #include "base/alloc.h"
 #include "base/handle.h"
+#include "counters/counter_sets.h"
 #include "rockit/counters.h"
 #include "rockit/nearest.h"
-#include "session/counter_sets.h"
 
 /* Takes over the list. */
 static int give(struct rk_list *l, struct rk_counter_names *ret, struct rk_error *err)

@@ -3,7 +3,7 @@
 #define RK_COUNTER_RESOLVE_H
 
 #include "base/list.h"
-#include "session/counter_table.h"
+#include "counters/counter_table.h"
 
 /* A name as it may be written: NAME, NAME[3], NAME:device=0, or both. */
 struct rk_counter_word {

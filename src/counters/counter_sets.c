@@ -1,5 +1,5 @@
 /* counter_sets.c - see counter_sets.h. */
-#include "session/counter_sets.h"
+#include "counters/counter_sets.h"
 
 #include <string.h>
 

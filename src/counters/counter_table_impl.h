@@ -2,7 +2,7 @@
 #ifndef RK_COUNTER_TABLE_IMPL_H
 #define RK_COUNTER_TABLE_IMPL_H
 
-#include "session/counter_table.h"
+#include "counters/counter_table.h"
 
 enum { RK_GENERATIONS_MAX = 8, RK_GROUPS_MAX = 32 };
 

@@ -1,12 +1,12 @@
 /* counter_table.c - finding targets and counters; the public list of them. */
-#include "session/counter_table.h"
+#include "counters/counter_table.h"
 
 #include <pthread.h>
 #include <string.h>
 
 #include "base/data.h"
 #include "base/text.h"
-#include "session/counter_table_impl.h"
+#include "counters/counter_table_impl.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rk_counter_table *shipped; /* kept until the process ends */

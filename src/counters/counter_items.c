@@ -1,10 +1,10 @@
 /* counter_items.c - see counter_items.h. */
-#include "session/counter_items.h"
+#include "counters/counter_items.h"
 
 #include <string.h>
 
 #include "base/alloc.h"
-#include "session/counter_resolve.h"
+#include "counters/counter_resolve.h"
 
 enum { ITEM_REGISTERS_MAX = 64 };
 

@@ -6,7 +6,7 @@
  * that takes more runs than the lower bound, the larger items are searched through for fewer:
  * single registers never matter there beyond their number, since blocks are independent.
  */
-#include "session/counter_pack.h"
+#include "counters/counter_pack.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 
 #include "base/data.h"
 #include "base/list.h"
-#include "session/counter_table.h"
+#include "counters/counter_table.h"
 
 /* The i-th shipped set, NULL past the end. Its text is of `pmc:` lines. */
 const struct rk_data_file *rk_counter_set_at(size_t i);

@@ -1,7 +1,7 @@
 /* counters_text.c - counters for people. */
 #include <string.h>
 
-#include "report/counters_parts.h"
+#include "counters/counters_parts.h"
 #include "report/report_parts.h"
 
 enum { PAD_MAX = 64 };

@@ -6,10 +6,10 @@
 #include "base/handle.h"
 #include "base/list.h"
 #include "base/words.h"
+#include "counters/counter_ask.h"
+#include "counters/counter_items.h"
+#include "counters/counter_resolve.h"
 #include "rockit/counters.h"
-#include "session/counter_ask.h"
-#include "session/counter_items.h"
-#include "session/counter_resolve.h"
 
 /* The public part first; strings of the plan are in `texts`. */
 struct plan {

@@ -1,5 +1,5 @@
 /* counter_resolve.c - see counter_resolve.h; the rules are in data/counters/renames.txt. */
-#include "session/counter_resolve.h"
+#include "counters/counter_resolve.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #define RK_COUNTER_ASK_H
 
 #include "base/list.h"
-#include "session/counter_table.h"
+#include "counters/counter_table.h"
 
 /*
  * `spec` as in rk_counters_plan. Adds names in order, perhaps twice, and beside each where it

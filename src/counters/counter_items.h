@@ -2,8 +2,8 @@
 #ifndef RK_COUNTER_ITEMS_H
 #define RK_COUNTER_ITEMS_H
 
-#include "session/counter_pack.h"
-#include "session/counter_table.h"
+#include "counters/counter_pack.h"
+#include "counters/counter_table.h"
 
 /* A name that is collected, and with which item. */
 struct rk_listed {

@@ -1,5 +1,5 @@
 /* counter_ask.c - see counter_ask.h. */
-#include "session/counter_ask.h"
+#include "counters/counter_ask.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -7,9 +7,9 @@
 #include "base/nearest.h"
 #include "base/text.h"
 #include "base/words.h"
-#include "session/counter_file.h"
-#include "session/counter_resolve.h"
-#include "session/counter_sets.h"
+#include "counters/counter_file.h"
+#include "counters/counter_resolve.h"
+#include "counters/counter_sets.h"
 
 struct asked {
 	const struct rk_counter_table *table;

@@ -1,5 +1,5 @@
 /* counter_text.c - see counter_text.h. */
-#include "session/counter_text.h"
+#include "counters/counter_text.h"
 
 #include <string.h>
 
