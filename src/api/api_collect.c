@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 
 #include "api/fuse.h"
-#include "api/fuse_problems.h"
 #include "api/fuse_times.h"
 #include "base/alloc.h"
 #include "base/handle.h"
@@ -17,6 +16,7 @@
 #include "io/file.h"
 #include "io/output.h"
 #include "rockit/slurm.h"
+#include "run/fuse_problems.h"
 
 enum { JSON_MAX = 256 << 20, OLD_MAX = 4 << 20 };
 

@@ -2,10 +2,10 @@
 #include <string.h>
 
 #include "api/hotspots_impl.h"
-#include "api/run.h"
 #include "base/alloc.h"
 #include "base/handle.h"
 #include "report/hotspots_parts.h"
+#include "run/run.h"
 #include "table/aggregate.h"
 #include "table/aggregate_map.h"
 

@@ -4,13 +4,13 @@
 #include <string.h>
 
 #include "api/fuse.h"
-#include "api/run_energy.h"
 #include "base/alloc.h"
 #include "base/handle.h"
 #include "io/output.h"
 #include "read/reader.h"
 #include "report/report_parts.h"
 #include "rockit/hotspots.h"
+#include "run/run_energy.h"
 #include "table/aggregate.h"
 #include "table/times.h"
 

@@ -2,7 +2,7 @@
 #ifndef RK_CONVERT_TRACE_H
 #define RK_CONVERT_TRACE_H
 
-#include "api/run.h"
+#include "run/run.h"
 #include "write/writer.h"
 
 /* Rows of one table in order of their times (convert.c); kernels with their counters. */

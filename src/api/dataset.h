@@ -8,7 +8,7 @@
 #ifndef RK_DATASET_H
 #define RK_DATASET_H
 
-#include "api/run.h"
+#include "run/run.h"
 
 /* What Hive, and all who read its folders, call a value that is null. */
 #define RK_HIVE_NULL "__HIVE_DEFAULT_PARTITION__"

@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "api/fuse_clock.h"
-#include "api/fuse_problems.h"
 #include "base/alloc.h"
 #include "pass/copy_matrix.h"
 #include "pass/rank_load.h"
 #include "pass/rank_spread.h"
+#include "run/fuse_problems.h"
 
 struct rk_fuse {
 	struct rk_run *run;

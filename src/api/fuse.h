@@ -9,9 +9,9 @@
 #ifndef RK_FUSE_H
 #define RK_FUSE_H
 
-#include "api/run.h"
 #include "pass/align.h"
 #include "rockit/ranks.h"
+#include "run/run.h"
 
 /*
  * A rank as its folder describes it, or its rows where no folder does. Text is owned by the members.

@@ -7,8 +7,8 @@
 #ifndef RK_FUSE_TIMES_H
 #define RK_FUSE_TIMES_H
 
-#include "api/run.h"
 #include "rockit/ranks.h"
+#include "run/run.h"
 
 struct rk_fuse_times;
 

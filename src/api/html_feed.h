@@ -2,9 +2,9 @@
 #ifndef RK_HTML_FEED_H
 #define RK_HTML_FEED_H
 
-#include "api/run.h"
 #include "report/html_page.h"
 #include "rockit/ranks.h"
+#include "run/run.h"
 
 /* Numbers for the names of the report's tables. Freed by rk_html_names_release. */
 int rk_html_names_make(struct rk_run *run, const struct rk_report *r, struct rk_html_names *ret,

@@ -2,11 +2,11 @@
 #ifndef RK_METRICS_IMPL_H
 #define RK_METRICS_IMPL_H
 
-#include "api/run.h"
 #include "metric/metric_device.h"
 #include "metric/metric_plan.h"
 #include "metric/metric_roofline.h"
 #include "pass/timeline.h"
+#include "run/run.h"
 #include "table/aggregate.h"
 #include "table/aggregate_map.h"
 

@@ -1,11 +1,11 @@
 /* metrics_stream.c - the metrics of each dispatch, written while they are computed. */
-#include "api/run.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/handle.h"
 #include "base/list.h"
 #include "io/output.h"
 #include "report/metrics_parts.h"
+#include "run/run.h"
 
 enum { PIECE_BYTES = 256 << 10, ROW_MAX_BYTES = 64 << 20 };
 

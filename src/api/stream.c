@@ -4,13 +4,13 @@
 #include <errno.h>
 #include <string.h>
 
-#include "api/run.h"
 #include "api/stream_array.h"
 #include "api/stream_impl.h"
 #include "api/stream_rows.h"
 #include "base/alloc.h"
 #include "base/handle.h"
 #include "rockit/nearest.h"
+#include "run/run.h"
 
 enum { DEFAULT_ROWS = 1 << 17, FIRST_ROWS = RK_BATCH_ROWS, MAX_ROWS = 1 << 30 };
 

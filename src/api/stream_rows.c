@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "api/run_energy.h"
+#include "run/run_energy.h"
 #include "table/ahead.h"
 #include "table/sort.h"
 #include "table/times.h"

@@ -6,9 +6,9 @@
 
 #include "base/bytes.h"
 #include "base/strtab.h"
-#include "pass/energy.h"
 #include "pass/sample_stats.h"
 #include "rockit/rockit.h"
+#include "run/energy.h"
 #include "table/aggregate.h"
 
 /* The sections in the order they are shown. */

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "session/ranks.h"
+#include "run/ranks.h"
 
 /* Begins the names of everything that only organises a run directory; readers pass over these. */
 #define RK_OWN_PREFIX ".rockit-"

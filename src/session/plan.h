@@ -11,7 +11,7 @@
 
 #include "base/bytes.h"
 #include "base/list.h"
-#include "session/ranks.h"
+#include "run/ranks.h"
 #include "tool/tool.h"
 
 /* What is wanted, whatever tool will do it: options over context over preset. */

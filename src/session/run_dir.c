@@ -18,8 +18,8 @@
 #include "io/output.h"
 #include "io/walk.h"
 #include "monitor/monitor_files.h"
+#include "run/ranks.h"
 #include "session/claim.h"
-#include "session/ranks.h"
 #include "table/table.h"
 
 static int put_cwd(struct rk_bytes *b, struct rk_error *err)

@@ -11,7 +11,7 @@
 #include "base/alloc.h"
 #include "base/handle.h"
 #include "codec/json/tree.h"
-#include "session/ranks.h"
+#include "run/ranks.h"
 
 const char *rk_part_state_name(enum rk_part_state s)
 {

@@ -15,7 +15,7 @@
 #include "base/num.h"
 #include "base/text.h"
 #include "rockit/rockit.h"
-#include "session/ranks.h"
+#include "run/ranks.h"
 
 enum { MOST_NODES = 1000000, MOST_PER_NODE = 100000 };
 

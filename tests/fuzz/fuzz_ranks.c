@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "api/fuse.h"
-#include "api/run_ranks.h"
 #include "base/alloc.h"
+#include "run/run_ranks.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -1,5 +1,5 @@
 /* energy.c - energy of kernels: by hand, and against a model that is too simple to be wrong. */
-#include "pass/energy.h"
+#include "run/energy.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "api/fuse.h"
-#include "api/run_ranks.h"
 #include "base/alloc.h"
+#include "run/run_ranks.h"
 #include "tap.h"
 #include "world.h"
 

@@ -4,8 +4,8 @@
 
 #include "base/bytes.h"
 #include "io/output.h"
+#include "run/ranks.h"
 #include "session/environment.h"
-#include "session/ranks.h"
 #include "session/run_dir.h"
 #include "tap.h"
 #include "world.h"

@@ -1,5 +1,5 @@
 /* run_energy.c - samples of energy and power meet the kernels of a run. */
-#include "api/run_energy.h"
+#include "run/run_energy.h"
 
 #include <math.h>
 #include <string.h>

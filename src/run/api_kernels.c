@@ -1,8 +1,8 @@
 /* api_kernels.c - kernels one by one. */
 #include "rockit/kernels.h"
 
-#include "api/run.h"
 #include "base/handle.h"
+#include "run/run.h"
 
 static const unsigned wanted[] = {
 	RK_K_NAME,        RK_K_START,   RK_K_DURATION, RK_K_GRID_X,  RK_K_GRID_Y,

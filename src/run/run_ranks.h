@@ -8,7 +8,7 @@
 #ifndef RK_RUN_RANKS_H
 #define RK_RUN_RANKS_H
 
-#include "api/run.h"
+#include "run/run.h"
 
 enum rk_place_fate {
 	RK_PLACE_USED,

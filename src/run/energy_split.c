@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "pass/energy_curve.h"
+#include "run/energy_curve.h"
 
 __extension__ typedef __int128 wide;
 

@@ -1,5 +1,5 @@
 /* run.c - a run: opened, looked at, closed. */
-#include "api/run_ranks.h"
+#include "run/run_ranks.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/handle.h"
-#include "pass/energy.h"
+#include "run/energy.h"
 #include "write/writer.h"
 
 /* Each thread has memory of its own: more than this would break the promise of 64 MB. */

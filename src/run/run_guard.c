@@ -5,7 +5,7 @@
  * the run is in use, as is a progress callback; streams, whose users do not know of each other, wait.
  * Calls that the library makes itself within a call are on the same thread and pass.
  */
-#include "api/run.h"
+#include "run/run.h"
 
 #include "base/handle.h"
 

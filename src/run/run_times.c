@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "api/run.h"
+#include "run/run.h"
 
 #define BIT(f) (UINT64_C(1) << (f))
 

@@ -2,11 +2,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "api/fuse_problems.h"
-#include "api/run_ranks.h"
 #include "base/alloc.h"
 #include "base/text.h"
-#include "session/ranks.h"
+#include "run/fuse_problems.h"
+#include "run/ranks.h"
+#include "run/run_ranks.h"
 
 enum { TEXT_MAX = 8192, RANKS_MAX = 1 << 16, GROUPS_MAX = 4 };
 

@@ -1,5 +1,5 @@
 /* run_ranks.c - see run_ranks.h. */
-#include "api/run_ranks.h"
+#include "run/run_ranks.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /* fuse_problems.c - see fuse_problems.h. */
-#include "api/fuse_problems.h"
+#include "run/fuse_problems.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/run_ranks.h"
 #include "base/alloc.h"
+#include "run/run_ranks.h"
 
 enum { RANGES_MAX = 12, GROUPS_MAX = 4, TEXT_MAX = 8192 };
 

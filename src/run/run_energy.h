@@ -2,8 +2,8 @@
 #ifndef RK_RUN_ENERGY_H
 #define RK_RUN_ENERGY_H
 
-#include "api/run.h"
-#include "pass/energy.h"
+#include "run/energy.h"
+#include "run/run.h"
 
 /*
  * *ret is the caller's; NULL where no energy or power was sampled while kernels ran. `key` as in

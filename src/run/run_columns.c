@@ -1,8 +1,8 @@
 /* run_columns.c - a file whose counters are columns: each put where the run's schema has it. */
 #include <string.h>
 
-#include "api/run.h"
 #include "base/alloc.h"
+#include "run/run.h"
 
 struct feed {
 	unsigned column, field; /* of the set; of the file */

@@ -12,7 +12,7 @@
 #ifndef RK_ENERGY_H
 #define RK_ENERGY_H
 
-#include "pass/energy_curve.h"
+#include "run/energy_curve.h"
 #include "table/aggregate.h"
 #include "table/context.h"
 #include "table/source.h"

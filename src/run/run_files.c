@@ -3,11 +3,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "api/run_ranks.h"
 #include "base/alloc.h"
 #include "base/text.h"
 #include "io/file.h"
-#include "session/ranks.h"
+#include "run/ranks.h"
+#include "run/run_ranks.h"
 #include "write/writer.h"
 
 static struct rk_found *new_found(struct rk_run *run, struct rk_error *err)

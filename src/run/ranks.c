@@ -1,5 +1,5 @@
 /* ranks.c - see ranks.h. */
-#include "session/ranks.h"
+#include "run/ranks.h"
 
 #include <string.h>
 

@@ -1,15 +1,15 @@
 /* run_records.c - see run_records.h. */
-#include "api/run_records.h"
+#include "run/run_records.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "api/run.h"
 #include "base/alloc.h"
 #include "base/num.h"
 #include "base/text.h"
 #include "codec/json/tree.h"
+#include "run/run.h"
 
 enum { TEXT_MAX = 255, WARNING_MAX = 1000, RANKS_MAX = 8192 };
 

@@ -3,7 +3,7 @@
 #define RK_ENERGY_DEVICES_H
 
 #include "base/strtab.h"
-#include "pass/energy_curve.h"
+#include "run/energy_curve.h"
 #include "table/timeline_keys.h"
 
 #define RK_ENERGY_NOWHERE SIZE_MAX

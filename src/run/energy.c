@@ -1,5 +1,5 @@
 /* energy.c - see energy.h. */
-#include "pass/energy.h"
+#include "run/energy.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/text.h"
-#include "pass/energy_devices.h"
+#include "run/energy_devices.h"
 #include "table/timeline_keys.h"
 #include "table/timeline_order.h"
 

@@ -4,10 +4,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "api/run.h"
 #include "base/alloc.h"
 #include "base/num.h"
 #include "base/text.h"
+#include "run/run.h"
 
 /* Endings behind a process's prefix, longest first where one ends another. */
 static const char *const endings[] = {

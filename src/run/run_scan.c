@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "api/dataset.h"
-#include "api/run.h"
-#include "api/run_energy.h"
 #include "base/alloc.h"
+#include "run/run.h"
+#include "run/run_energy.h"
 #include "table/ahead.h"
 #include "table/stamp.h"
 

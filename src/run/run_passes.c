@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "api/run.h"
+#include "run/run.h"
 
 #define BIT(f) (UINT64_C(1) << (f))
 

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "api/dataset.h"
-#include "api/fuse_problems.h"
-#include "api/run_ranks.h"
 #include "base/alloc.h"
+#include "run/fuse_problems.h"
+#include "run/run_ranks.h"
 
 enum { MEMBERS_MAX = 1 << 16 };
 

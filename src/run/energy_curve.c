@@ -1,5 +1,5 @@
 /* energy_curve.c - samples of a device become intervals of known energy. */
-#include "pass/energy_curve.h"
+#include "run/energy_curve.h"
 
 #include <math.h>
 #include <stdlib.h>

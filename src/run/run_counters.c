@@ -8,9 +8,9 @@
  */
 #include <string.h>
 
-#include "api/run.h"
 #include "base/alloc.h"
 #include "metric/metric_names.h"
+#include "run/run.h"
 
 #define BIT(f) (UINT64_C(1) << (f))
 

@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/run.h"
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "run/run.h"
 
 static bool named(const struct rk_found *f, const char *word)
 {

@@ -5,10 +5,10 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "api/run_records.h"
 #include "io/walk.h"
 #include "read/reader.h"
 #include "rockit/rockit.h"
+#include "run/run_records.h"
 #include "table/join.h"
 #include "table/names.h"
 
@@ -62,7 +62,7 @@ struct rk_found {
 	uint32_t clock;                     /* what they call their clock, 0: nothing */
 };
 
-struct rk_energy;     /* pass/energy.h */
+struct rk_energy;     /* run/energy.h */
 struct rk_fuse_times; /* fuse_times.h */
 
 struct rk_run {

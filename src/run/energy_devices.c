@@ -1,11 +1,11 @@
 /* energy_devices.c - see energy_devices.h. */
-#include "pass/energy_devices.h"
+#include "run/energy_devices.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "pass/energy.h"
+#include "run/energy.h"
 
 void rk_energy_devices_init(struct rk_energy_devices *d, const struct rk_strtab *names)
 {

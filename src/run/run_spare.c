@@ -2,8 +2,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "api/run.h"
 #include "base/handle.h"
+#include "run/run.h"
 
 /* Tables that rockit wrote hold the same rows when they are written again. */
 static bool is_tables(const struct rk_found *f)

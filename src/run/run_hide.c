@@ -1,9 +1,9 @@
 /* run_hide.c - command lines without the secrets in them, as a pass over the table of processes. */
 #include <string.h>
 
-#include "api/run.h"
 #include "base/alloc.h"
 #include "base/secrets.h"
+#include "run/run.h"
 
 enum { COMMAND_BYTES_MAX = 16 << 20 };
 
