@@ -3,7 +3,7 @@
 
 #include "base/json_out.h"
 #include "base/text.h"
-#include "report/doctor_parts.h"
+#include "doctor/doctor_parts.h"
 
 /* What is not known is null. */
 static void text_or_null(struct rk_json_out *j, const char *key, const char *s)

@@ -4,7 +4,7 @@
 
 #include "base/list.h"
 #include "base/num.h"
-#include "session/doctor_impl.h"
+#include "doctor/doctor_impl.h"
 #include "tool/detect.h"
 #include "tool/tool.h"
 

@@ -1,7 +1,7 @@
 /* doctor_environment.c - variables that this shell hands on and that change what is measured. */
 #include <string.h>
 
-#include "session/doctor_impl.h"
+#include "doctor/doctor_impl.h"
 
 enum { MOST = 32 }; /* variables that are spoken of; a hostile environment has no end */
 

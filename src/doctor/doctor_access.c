@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/num.h"
-#include "session/doctor_impl.h"
+#include "doctor/doctor_impl.h"
 
 enum { NAME_BYTES = 64, LINE_BYTES = 128, NOBODY = 65534 };
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "doctor/doctor_impl.h"
 #include "monitor/nvml_lib.h"
-#include "session/doctor_impl.h"
 
 enum { LINE_BYTES = 256, CAP_SYS_ADMIN = 21, MOST_DEVICES = 64 };
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "session/doctor_impl.h"
+#include "doctor/doctor_impl.h"
 
 enum { TEXT_MAX_BYTES = 64 << 10 };
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "session/doctor_impl.h"
+#include "doctor/doctor_impl.h"
 
 enum { LINE_BYTES = 256, PATH_BYTES = 128 };
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "report/doctor_parts.h"
+#include "doctor/doctor_parts.h"
 #include "report/report_parts.h"
 
 enum {

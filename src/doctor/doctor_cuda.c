@@ -8,7 +8,7 @@
 
 #include "base/num.h"
 #include "base/text.h"
-#include "session/doctor_impl.h"
+#include "doctor/doctor_impl.h"
 #include "tool/collector.h"
 
 enum { MOST = 16, NAME_BYTES = 64 };

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/num.h"
-#include "session/doctor_impl.h"
+#include "doctor/doctor_impl.h"
 
 #define GIB (UINT64_C(1) << 30)
 

@@ -1,7 +1,7 @@
 /* doctor_render.c - what the doctor found, in the form that was asked for. */
 #include "base/error.h"
 #include "base/handle.h"
-#include "report/doctor_parts.h"
+#include "doctor/doctor_parts.h"
 
 enum { TEXT_MAX_BYTES = 64 << 20 };
 

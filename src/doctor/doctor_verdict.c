@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "session/doctor_impl.h"
+#include "doctor/doctor_impl.h"
 
 enum { LINE_BYTES = 1024, KIND_BYTES = 160 };
 

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/handle.h"
-#include "session/doctor_impl.h"
+#include "doctor/doctor_impl.h"
 #include "tool/detect.h"
 
 static const char *first_set(const char *a, const char *b, const char *otherwise)

@@ -1,7 +1,7 @@
 /* doctor_hazards.c - known faults of the profilers that are here, on the GPUs that are here. */
 #include <string.h>
 
-#include "session/doctor_impl.h"
+#include "doctor/doctor_impl.h"
 #include "tool/detect.h"
 #include "tool/hazards.h"
 #include "tool/tool.h"

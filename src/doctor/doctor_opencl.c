@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "session/doctor_impl.h"
+#include "doctor/doctor_impl.h"
 #include "tool/collector.h"
 
 /* Names of the drivers the loader knows, "pocl, amdocl64"; 0 for none. */
