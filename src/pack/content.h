@@ -8,8 +8,8 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
-#include "elf/elf_edit.h"
 #include "io/view.h"
+#include "pack/elf/elf_edit.h"
 
 /* Where bytes come from: a path of its own, or a range of a spill with unpacked archives. */
 struct rk_origin {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "elf/launcher.h"
+#include "pack/elf/launcher.h"
 #include "pack/pack_plan_impl.h"
 
 enum { RPATH_MAX = 16 << 10 };

@@ -12,7 +12,7 @@ BYTES = re.compile(r"^\t((?:0x[0-9a-f]{2},\s*)+)(?:/\* (.*) \*/)?$")
 def listing_of(machine):
     """The bytes of the C file, and the assembler's words for them with a label for the path."""
     data, words, waiting = bytearray(), [], False
-    for line in (SOURCE / f"src/elf/launcher_{machine}.c").read_text().splitlines():
+    for line in (SOURCE / f"src/pack/elf/launcher_{machine}.c").read_text().splitlines():
         match = BYTES.match(line)
         if not match:
             assert "0x" not in line, line

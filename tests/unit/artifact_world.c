@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "elf/launcher.h"
+#include "pack/elf/launcher.h"
 #include "tap.h"
 
 const char *artifacts_dir(struct world *w, char path[512])

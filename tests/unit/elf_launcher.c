@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "elf/launcher.h"
+#include "pack/elf/launcher.h"
 #include "tap.h"
 
 TEST(a_launcher_is_known_again_with_its_path)

@@ -7,8 +7,8 @@
 
 #include "artifact_world.h"
 #include "base/alloc.h"
-#include "elf/elf_file.h"
-#include "elf/launcher.h"
+#include "pack/elf/elf_file.h"
+#include "pack/elf/launcher.h"
 #include "tap.h"
 
 #define CORE_RPATHS(up)                                         \

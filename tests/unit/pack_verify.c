@@ -9,7 +9,7 @@
 
 #include "archive/zip_write.h"
 #include "base/alloc.h"
-#include "elf/launcher.h"
+#include "pack/elf/launcher.h"
 #include "pack/pack_meta.h"
 #include "tap.h"
 #include "world.h"

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "elf/launcher.h"
 #include "io/file.h"
 #include "io/output.h"
+#include "pack/elf/launcher.h"
 
 static uint16_t machine_of(const char *name)
 {

@@ -9,8 +9,8 @@
  */
 #include <string.h>
 
-#include "elf/elf_edit_impl.h"
-#include "elf/elf_edit_move.h"
+#include "pack/elf/elf_edit_impl.h"
+#include "pack/elf/elf_edit_move.h"
 
 enum { TAIL_ALIGN = 16, MOVE_SMALL = 4 << 10, MOVE_LARGE = 16 << 20 };
 #define MAX_STRINGS ((uint64_t)256 << 20)

@@ -5,12 +5,12 @@
  * at random places, and there is nothing in 1 KB of code to be found by its address. Section headers are
  * there because strip makes rubbish of a file without.
  */
-#include "elf/launcher.h"
+#include "pack/elf/launcher.h"
 
 #include <string.h>
 
-#include "elf/elf_put.h"
-#include "elf/launcher_impl.h"
+#include "pack/elf/elf_put.h"
+#include "pack/elf/launcher_impl.h"
 
 enum {
 	BASE = 0x400000, /* a multiple of every page size */

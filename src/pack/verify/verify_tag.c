@@ -2,7 +2,7 @@
 #include <elf.h>
 #include <string.h>
 
-#include "pack/verify_impl.h"
+#include "pack/verify/verify_impl.h"
 
 static bool ends_with_machine(const char *tag, size_t len, const char *machine)
 {

@@ -6,7 +6,7 @@
  * opening a file with libelf trusts counts of section headers. What a loader uses is read: program
  * headers and the dynamic section, never section headers, which a stripped file may lack.
  */
-#include "elf/elf_file.h"
+#include "pack/elf/elf_file.h"
 
 #include <inttypes.h>
 #include <libelf.h>

@@ -2,7 +2,7 @@
 #ifndef RK_ELF_EDIT_MOVE_H
 #define RK_ELF_EDIT_MOVE_H
 
-#include "elf/elf_edit_impl.h"
+#include "pack/elf/elf_edit_impl.h"
 
 /* Whole sections and notes, moved as they lie. */
 struct elf_block {

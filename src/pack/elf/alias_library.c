@@ -7,8 +7,8 @@
  */
 #include <string.h>
 
-#include "elf/elf_put.h"
-#include "elf/launcher.h"
+#include "pack/elf/elf_put.h"
+#include "pack/elf/launcher.h"
 
 enum {
 	NSEGMENTS = 4,

@@ -1,5 +1,5 @@
 /* elf_edit_move.c - sections that can be elsewhere: which, and what must be told of it. */
-#include "elf/elf_edit_move.h"
+#include "pack/elf/elf_edit_move.h"
 
 #include <string.h>
 

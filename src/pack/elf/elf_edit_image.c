@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "elf/elf_edit_impl.h"
+#include "pack/elf/elf_edit_impl.h"
 
 enum { MAX_SLOTS = 1 << 16, PAGE_SMALL = 4 << 10, PAGE_LARGE = 64 << 10 };
 /* No address space is larger; sums of two addresses below it do not overflow. */

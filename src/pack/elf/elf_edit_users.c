@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "elf/elf_edit_impl.h"
+#include "pack/elf/elf_edit_impl.h"
 
 enum { MAX_CHAIN = 1 << 16 };
 

@@ -9,7 +9,7 @@
 #include "base/handle.h"
 #include "base/text.h"
 #include "io/walk.h"
-#include "pack/verify_impl.h"
+#include "pack/verify/verify_impl.h"
 
 /* The proof and the memory behind it. */
 struct owned_proof {

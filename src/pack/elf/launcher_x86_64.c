@@ -4,7 +4,7 @@
  * Each line has the bytes and what they are in the assembler's words. A test assembles these words again
  * and compares. Texts follow the code, and the path follows the texts.
  */
-#include "elf/launcher_impl.h"
+#include "pack/elf/launcher_impl.h"
 
 /* clang-format off */
 static const uint8_t code[] = {

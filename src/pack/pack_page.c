@@ -1,5 +1,5 @@
 /* pack_page.c - see pack_page.h. */
-#include "report/pack_page.h"
+#include "pack/pack_page.h"
 
 #include <inttypes.h>
 #include <string.h>

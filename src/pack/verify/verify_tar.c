@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "io/view.h"
-#include "pack/verify_impl.h"
+#include "pack/verify/verify_impl.h"
 
 enum { BLOCK_BYTES = 256 << 10, MEMORY_BYTES = 4 << 20 };
 

@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "pack/verify_impl.h"
+#include "pack/verify/verify_impl.h"
 
 enum { MAX_HOPS = 40 };
 

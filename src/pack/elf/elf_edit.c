@@ -1,10 +1,10 @@
 /* elf_edit.c - another RPATH for an ELF file: which way, and its one entry. */
-#include "elf/elf_edit.h"
+#include "pack/elf/elf_edit.h"
 
 #include <string.h>
 
-#include "elf/elf_edit_impl.h"
-#include "elf/elf_file.h"
+#include "pack/elf/elf_edit_impl.h"
+#include "pack/elf/elf_file.h"
 
 enum { MAX_RUN_PATHS = 16 };
 

@@ -1,5 +1,5 @@
 /* elf_put.c - the parts of a 64-bit little-endian ELF file, byte by byte. */
-#include "elf/elf_put.h"
+#include "pack/elf/elf_put.h"
 
 static void put(struct rk_bytes *out, uint64_t v, unsigned bytes)
 {

@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 #include "pack/pack_table.h"
-#include "pack/verify_impl.h"
+#include "pack/verify/verify_impl.h"
 
 struct closing {
 	struct rk_proving *p;

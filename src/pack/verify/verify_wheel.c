@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "pack/pack_meta.h"
-#include "pack/verify_impl.h"
+#include "pack/verify/verify_impl.h"
 
 /* ---- the file's name ---- */
 

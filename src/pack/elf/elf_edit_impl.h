@@ -11,7 +11,7 @@
 #include <elf.h>
 #include <stdbool.h>
 
-#include "elf/elf_edit.h"
+#include "pack/elf/elf_edit.h"
 
 struct elf_image {
 	const uint8_t *data;

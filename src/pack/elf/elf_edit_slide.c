@@ -8,8 +8,8 @@
  */
 #include <string.h>
 
-#include "elf/elf_edit_impl.h"
-#include "elf/elf_edit_move.h"
+#include "pack/elf/elf_edit_impl.h"
+#include "pack/elf/elf_edit_move.h"
 
 enum { MAX_BEHIND = 2 << 20, MAX_BEFORE = 8 << 20 };
 

@@ -9,7 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "pack/verify_impl.h"
+#include "pack/verify/verify_impl.h"
 
 enum { NAME_MAX_BYTES = 255 };
 

@@ -9,9 +9,9 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "elf/launcher.h"
 #include "io/view.h"
-#include "pack/verify_impl.h"
+#include "pack/elf/launcher.h"
+#include "pack/verify/verify_impl.h"
 
 enum { KEEP_BYTES = 4 << 20 };
 

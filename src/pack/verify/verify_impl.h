@@ -16,8 +16,8 @@
 #include "base/arena.h"
 #include "base/pool.h"
 #include "base/sha256/sha256.h"
-#include "elf/elf_file.h"
 #include "io/spill.h"
+#include "pack/elf/elf_file.h"
 #include "pack/glibc.h"
 #include "pack/path_map.h"
 

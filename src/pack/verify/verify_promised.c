@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "pack/pack_table.h"
-#include "pack/verify_impl.h"
+#include "pack/verify/verify_impl.h"
 
 /* "NAME/_dist_info.py" at the top of the wheel, or NULL. */
 static const char *find_info(const struct rk_proof_package *w)

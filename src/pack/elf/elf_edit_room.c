@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "elf/elf_edit_impl.h"
+#include "pack/elf/elf_edit_impl.h"
 
 enum { TABLE_ALIGN = 8 };
 

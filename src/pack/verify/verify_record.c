@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/num.h"
-#include "pack/verify_impl.h"
+#include "pack/verify/verify_impl.h"
 
 enum { CELLS = 3, SUM_TEXT = 43 }; /* 32 bytes in base 64 without padding */
 

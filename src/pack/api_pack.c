@@ -7,7 +7,7 @@
 #include "base/diag.h"
 #include "base/handle.h"
 #include "pack/pack_build.h"
-#include "report/pack_page.h"
+#include "pack/pack_page.h"
 
 struct rk_pack {
 	struct rk_pack_options o;
