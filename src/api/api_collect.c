@@ -7,14 +7,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "api/fuse.h"
-#include "api/fuse_times.h"
 #include "base/alloc.h"
 #include "base/handle.h"
 #include "base/json_out.h"
 #include "codec/json/tree.h"
 #include "io/file.h"
 #include "io/output.h"
+#include "ranks/fuse.h"
+#include "ranks/fuse_times.h"
 #include "rockit/slurm.h"
 #include "run/fuse_problems.h"
 

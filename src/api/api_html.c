@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/fuse_times.h"
 #include "api/html_feed.h"
 #include "base/alloc.h"
 #include "base/handle.h"
@@ -11,6 +10,7 @@
 #include "base/secrets.h"
 #include "base/text.h"
 #include "codec/json/tree.h"
+#include "ranks/fuse_times.h"
 
 /* Everything a page is made of. */
 struct work {

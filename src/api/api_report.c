@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/fuse.h"
 #include "base/alloc.h"
 #include "base/handle.h"
 #include "io/output.h"
+#include "ranks/fuse.h"
 #include "read/reader.h"
 #include "report/report_parts.h"
 #include "rockit/hotspots.h"

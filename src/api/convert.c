@@ -6,11 +6,11 @@
 
 #include "api/convert_trace.h"
 #include "api/dataset.h"
-#include "api/fuse_times.h"
 #include "api/stream_rows.h"
 #include "base/alloc.h"
 #include "base/handle.h"
 #include "base/text.h"
+#include "ranks/fuse_times.h"
 #include "run/run.h"
 #include "run/run_energy.h"
 #include "table/ahead.h"

@@ -14,11 +14,11 @@
 #include <string.h>
 
 #include "api/convert_trace.h"
-#include "api/fuse_times.h"
 #include "archive/tar_write.h"
 #include "base/alloc.h"
 #include "base/text.h"
 #include "io/spill.h"
+#include "ranks/fuse_times.h"
 #include "read/perfetto/perfetto_reader.h"
 
 enum { RANKS_MAX = 1 << 16 };

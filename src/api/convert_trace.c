@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "api/fuse_times.h"
 #include "base/text.h"
 #include "io/spill.h"
+#include "ranks/fuse_times.h"
 #include "table/keep.h"
 
 /* Which column tells the rank and the node. */

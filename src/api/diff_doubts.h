@@ -2,8 +2,8 @@
 #ifndef RK_DIFF_DOUBTS_H
 #define RK_DIFF_DOUBTS_H
 
-#include "api/fuse.h"
 #include "base/list.h"
+#include "ranks/fuse.h"
 
 /*
  * Once its tables were read, with `rows` kernels in them: a sentence for each reason not to trust

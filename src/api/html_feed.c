@@ -1,11 +1,11 @@
 /* html_feed.c - see html_feed.h. */
-#include "api/fuse_times.h"
 #include "api/html_feed.h"
+#include "ranks/fuse_times.h"
 
 #include <string.h>
 
 #include "base/alloc.h"
-#include "report/ranks_parts.h"
+#include "ranks/ranks_parts.h"
 #include "table/aggregate_map.h"
 #include "table/ahead.h"
 #include "table/keep.h"

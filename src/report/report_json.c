@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "ranks/ranks_parts.h"
 #include "report/hotspots_parts.h"
-#include "report/ranks_parts.h"
 #include "report/report_parts.h"
 
 static void put_text(struct rk_bytes *out, const char *s)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/report_page.h"
-#include "report/ranks_parts.h"
+#include "ranks/ranks_parts.h"
 #include "report/report_parts.h"
 
 enum {

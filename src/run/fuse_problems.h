@@ -2,8 +2,8 @@
 #ifndef RK_FUSE_PROBLEMS_H
 #define RK_FUSE_PROBLEMS_H
 
-#include "api/fuse.h"
 #include "base/bytes.h"
+#include "ranks/fuse.h"
 
 /* Ranks that a sentence is about, ascending. Zero it before use. */
 struct rk_rank_list {

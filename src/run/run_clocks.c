@@ -9,7 +9,7 @@
  */
 #include <string.h>
 
-#include "api/fuse.h"
+#include "ranks/fuse.h"
 
 enum { MAX_NODES = 64 };
 

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "pass/align.h"
+#include "ranks/align.h"
 
 struct rk_run;
 

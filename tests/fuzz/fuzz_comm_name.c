@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pass/comm_name.h"
+#include "ranks/comm_name.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/fuse.h"
 #include "base/alloc.h"
+#include "ranks/fuse.h"
 #include "run/run_ranks.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

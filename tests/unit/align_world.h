@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pass/align.h"
+#include "ranks/align.h"
 
 struct align_job {
 	size_t ranks, per_node, steps, per_step;

@@ -1,5 +1,5 @@
 /* comm_match.c - instances of collectives over ranks, against jobs whose truth is known. */
-#include "pass/comm_match.h"
+#include "ranks/comm_match.h"
 
 #include <math.h>
 #include <stdlib.h>

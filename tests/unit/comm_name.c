@@ -1,5 +1,5 @@
 /* comm_name.c - what communicates, by names that profilers recorded. */
-#include "pass/comm_name.h"
+#include "ranks/comm_name.h"
 
 #include <string.h>
 

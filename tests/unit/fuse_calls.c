@@ -1,11 +1,11 @@
 /* fuse_calls.c - collectives of ranks out of their rows, and the clocks that follow from them. */
-#include "api/fuse_calls.h"
+#include "ranks/fuse_calls.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/fuse_clock.h"
 #include "base/alloc.h"
+#include "ranks/fuse_clock.h"
 #include "tap.h"
 #include "world.h"
 

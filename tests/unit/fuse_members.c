@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/fuse.h"
 #include "base/alloc.h"
+#include "ranks/fuse.h"
 #include "run/run_ranks.h"
 #include "tap.h"
 #include "world.h"

@@ -1,11 +1,11 @@
 /* fuse_times.c - rows on one clock, and reports of ranks when memory is short. */
-#include "api/fuse_times.h"
+#include "ranks/fuse_times.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "api/fuse.h"
 #include "base/alloc.h"
+#include "ranks/fuse.h"
 #include "tap.h"
 #include "world.h"
 

@@ -1,5 +1,5 @@
 /* rank_load.c - what ranks spent their time on. */
-#include "pass/rank_load.h"
+#include "ranks/rank_load.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "codec/json/tree.h"
-#include "report/ranks_parts.h"
+#include "ranks/ranks_parts.h"
 #include "report/report_parts.h"
 #include "tap.h"
 

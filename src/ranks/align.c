@@ -1,0 +1,541 @@
+/* align.c - nodes are compared along a tree from the reference, and ranks get what their node has. */
+#include "ranks/align.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "ranks/align_impl.h"
+
+enum {
+	SIGS = 48, /* different ones of a rank that are remembered; with more, all are tried */
+	TRIES = 4, /* comparisons of two nodes, and nodes that a node is compared with in vain */
+};
+
+#define TIME_MAX (INT64_C(1) << 61)        /* ns: so that no difference of differences overflows */
+#define SPAN_MAX INT64_C(8640000000000000) /* ns: 100 days, exact in a double */
+#define STAMP_ERROR_MAX (INT64_C(1) << 40)
+
+struct sigs {
+	uint64_t v[SIGS];
+	size_t n;
+	bool more;
+};
+
+struct node {
+	size_t from, to; /* of tree.order */
+	int64_t first, last;
+	bool aligned, any; /* any: some rank of it can be used */
+	size_t via;        /* rank that it was compared with */
+	unsigned failures;
+	struct rk_align_edge edge; /* why not, or to `via` */
+	/* To the reference, when aligned. */
+	struct rk_align_rank rank;
+	double r_first,
+		r_last; /* of its records, on the reference's clock, to base_ns of the rank */
+	double slope_error;
+};
+
+struct tree {
+	const struct rk_align_input *in;
+	const struct rk_align_options *opt;
+	struct rk_align_rank *ret;
+	size_t n, nnodes, nmessages;
+	size_t *order; /* inputs by node, then rank */
+	struct node *nodes;
+	size_t *node_of; /* by input */
+	struct sigs *sigs;
+	struct rk_align_message *messages; /* between nodes, by node */
+	size_t *queue;
+	size_t nqueue;
+};
+
+/* -- what is there --------------------------------------------------------------------- */
+
+static bool good_time(int64_t t)
+{
+	return t >= 0 && t < TIME_MAX;
+}
+
+static bool good_calls(const struct rk_align_input *in)
+{
+	for (size_t k = 0; k < in->ncalls; k++) {
+		const struct rk_align_call *c = &in->calls[k];
+
+		if (!good_time(c->start_ns) || !good_time(c->end_ns) || c->start_ns > c->end_ns)
+			return false;
+		if (k && c->end_ns < c[-1].end_ns)
+			return false;
+	}
+	return in->ncalls == 0 ||
+	       in->calls[in->ncalls - 1].end_ns - in->calls[0].start_ns <= SPAN_MAX;
+}
+
+static bool good_input(const struct rk_align_input *in)
+{
+	for (size_t k = 0; k < in->nsnapshots; k++)
+		if (!good_time(in->snapshots[k].clock_ns) || !good_time(in->snapshots[k].real_ns) ||
+		    in->snapshots[k].error_ns > TIME_MAX)
+			return false;
+	return in->ncalls < UINT32_MAX && in->stamp_error_ns >= 0 &&
+	       in->stamp_error_ns <= STAMP_ERROR_MAX && good_calls(in);
+}
+
+static void note_sig(struct sigs *s, uint64_t sig)
+{
+	size_t from = 0, to = s->n;
+
+	while (from < to) {
+		size_t middle = (from + to) / 2;
+
+		if (s->v[middle] == sig)
+			return;
+		if (s->v[middle] < sig)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	if (s->n == SIGS) {
+		s->more = true;
+		return;
+	}
+	memmove(&s->v[from + 1], &s->v[from], (s->n - from) * sizeof(s->v[0]));
+	s->v[from] = sig;
+	s->n++;
+}
+
+static bool common_sig(const struct sigs *a, const struct sigs *b)
+{
+	size_t i = 0, j = 0;
+
+	if ((a->more && b->n) || (b->more && a->n))
+		return true;
+	while (i < a->n && j < b->n) {
+		if (a->v[i] == b->v[j])
+			return true;
+		if (a->v[i] < b->v[j])
+			i++;
+		else
+			j++;
+	}
+	return false;
+}
+
+/* qsort has no argument for it: keys are sorted with what they need. */
+struct place {
+	uint32_t node;
+	int64_t rank;
+	size_t at;
+};
+
+static int by_node(const void *pa, const void *pb)
+{
+	const struct place *a = pa, *b = pb;
+
+	if (a->node != b->node)
+		return a->node < b->node ? -1 : 1;
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
+	return (a->at > b->at) - (a->at < b->at);
+}
+
+static int set_order(struct tree *t, struct rk_error *err)
+{
+	struct place *p = rk_reallocn(NULL, t->n, sizeof(*p));
+
+	if (!p)
+		return rk_fail_nomem(err);
+	for (size_t i = 0; i < t->n; i++)
+		p[i] = (struct place){ t->in[i].node, t->in[i].rank, i };
+	qsort(p, t->n, sizeof(*p), by_node);
+	for (size_t i = 0; i < t->n; i++) {
+		if (i == 0 || p[i].node != p[i - 1].node)
+			t->nodes[t->nnodes++] = (struct node){ .from = i };
+		t->order[i] = p[i].at;
+		t->node_of[p[i].at] = t->nnodes - 1;
+		t->nodes[t->nnodes - 1].to = i + 1;
+	}
+	rk_free(p);
+	return 0;
+}
+
+static void widen(struct node *n, int64_t first, int64_t last)
+{
+	if (!n->any || first < n->first)
+		n->first = first;
+	if (!n->any || last > n->last)
+		n->last = last;
+	n->any = true;
+}
+
+/* The time of a node's records; snapshots count only where there is nothing else. */
+static void look_at(struct tree *t, size_t i)
+{
+	const struct rk_align_input *in = &t->in[i];
+	struct node *n = &t->nodes[t->node_of[i]];
+	uint64_t job = t->in[t->opt->reference].job;
+
+	t->ret[i] = (struct rk_align_rank){ .status = RK_ALIGN_NO_COMMON, .spread_ns = -1 };
+	t->ret[i].via = t->opt->reference;
+	if (!good_input(in))
+		t->ret[i].status = RK_ALIGN_BAD_TIMES;
+	else if (job && in->job && in->job != job)
+		t->ret[i].status = RK_ALIGN_OTHER_JOB;
+	if (t->ret[i].status != RK_ALIGN_NO_COMMON)
+		return;
+	for (size_t k = 0; k < in->ncalls; k++) {
+		if (k == 0 || in->calls[k].sig != in->calls[k - 1].sig)
+			note_sig(&t->sigs[i], in->calls[k].sig);
+		widen(n, in->calls[k].start_ns, in->calls[k].end_ns);
+	}
+	for (size_t k = 0; k < in->nsnapshots && in->ncalls == 0; k++)
+		widen(n, in->snapshots[k].clock_ns, in->snapshots[k].clock_ns);
+}
+
+static bool usable(const struct tree *t, size_t i)
+{
+	return t->ret[i].status == RK_ALIGN_NO_COMMON;
+}
+
+/* -- messages --------------------------------------------------------------------------- */
+
+struct letter {
+	size_t a, b; /* nodes, a < b */
+	struct rk_align_message m;
+};
+
+static int by_nodes(const void *pa, const void *pb)
+{
+	const struct letter *a = pa, *b = pb;
+
+	if (a->a != b->a)
+		return a->a < b->a ? -1 : 1;
+	if (a->b != b->b)
+		return a->b < b->b ? -1 : 1;
+	return (a->m.send_ns > b->m.send_ns) - (a->m.send_ns < b->m.send_ns);
+}
+
+static bool between_nodes(const struct tree *t, const struct rk_align_message *m)
+{
+	return usable(t, m->from) && usable(t, m->to) && good_time(m->send_ns) &&
+	       good_time(m->recv_ns) && t->node_of[m->from] != t->node_of[m->to];
+}
+
+static int set_messages(struct tree *t, struct rk_error *err)
+{
+	size_t n = t->opt->nmessages;
+	struct letter *v = rk_reallocn(NULL, n + 1, sizeof(*v));
+
+	t->messages = rk_reallocn(NULL, n + 1, sizeof(*t->messages));
+	for (size_t i = 0; v && t->messages && i < n; i++) {
+		const struct rk_align_message *m = &t->opt->messages[i];
+		size_t a, b;
+
+		if (!between_nodes(t, m))
+			continue;
+		a = t->node_of[m->from];
+		b = t->node_of[m->to];
+		v[t->nmessages++] = (struct letter){ a < b ? a : b, a < b ? b : a, *m };
+		widen(&t->nodes[a], m->send_ns, m->send_ns);
+		widen(&t->nodes[b], m->recv_ns, m->recv_ns);
+	}
+	if (v && t->messages) {
+		qsort(v, t->nmessages, sizeof(*v), by_nodes);
+		for (size_t i = 0; i < t->nmessages; i++)
+			t->messages[i] = v[i].m;
+	}
+	rk_free(v);
+	return v && t->messages ? 0 : rk_fail_nomem(err);
+}
+
+/* Order of message i's nodes against (a, b), a < b. */
+static int against(const struct tree *t, size_t i, size_t a, size_t b)
+{
+	size_t x = t->node_of[t->messages[i].from], y = t->node_of[t->messages[i].to];
+	size_t low = x < y ? x : y, high = x < y ? y : x;
+
+	if (low != a)
+		return low < a ? -1 : 1;
+	return (high > b) - (high < b);
+}
+
+/* The first message whose nodes are not before (a, b). */
+static size_t message_at(const struct tree *t, size_t a, size_t b, int beyond)
+{
+	size_t from = 0, to = t->nmessages;
+
+	while (from < to) {
+		size_t middle = (from + to) / 2;
+
+		if (against(t, middle, a, b) < beyond)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+/* -- the tree --------------------------------------------------------------------------- */
+
+static bool better(const struct rk_align_edge *a, const struct rk_align_edge *b)
+{
+	if (a->status != b->status)
+		return a->status == RK_ALIGNED ||
+		       (b->status == RK_ALIGN_NO_COMMON && a->status != RK_ALIGN_NO_COMMON);
+	if (a->status != RK_ALIGNED)
+		return a->matched > b->matched;
+	return a->first_error + a->last_error < b->first_error + b->last_error;
+}
+
+struct attempt {
+	struct rk_align_edge edge;
+	size_t via;
+	unsigned tried, worked;
+	bool by_snapshots; /* they alone are enough to try */
+};
+
+static int try_ranks(struct tree *t, struct rk_align_two *two, size_t i, size_t j,
+		     struct attempt *at, struct rk_error *err)
+{
+	bool snapshots = t->in[i].nsnapshots && t->in[j].nsnapshots && at->by_snapshots;
+	struct rk_align_edge e;
+	int rc;
+
+	if (!usable(t, i) || !usable(t, j))
+		return 0;
+	if (!common_sig(&t->sigs[i], &t->sigs[j]) && !two->nmessages && !snapshots)
+		return 0;
+	two->a = &t->in[i];
+	two->b = &t->in[j];
+	rc = rk_align_compare(two, &e, err);
+	if (rc < 0)
+		return rc;
+	if (at->tried++ == 0 || better(&e, &at->edge)) {
+		at->edge = e;
+		at->via = i;
+	}
+	at->worked += e.status == RK_ALIGNED;
+	return 0;
+}
+
+/* Ranks of node a with ranks of node b, those in the same place first. */
+static int try_nodes(struct tree *t, size_t a, size_t b, struct attempt *at, struct rk_error *err)
+{
+	const struct node *na = &t->nodes[a], *nb = &t->nodes[b];
+	size_t low = a < b ? a : b, high = a < b ? b : a;
+	size_t first = message_at(t, low, high, 0), mine = na->to - na->from;
+	struct rk_align_two two = {
+		.in = t->in,
+		.messages = t->messages + first,
+		.nmessages = message_at(t, low, high, 1) - first,
+		.b_first = nb->first,
+		.b_last = nb->last,
+		.max_drift =
+			(t->opt->max_drift_ppm > 0 ? t->opt->max_drift_ppm : RK_ALIGN_DRIFT_PPM) /
+			1e6,
+		.max_error = (double)(t->opt->max_error_ns > 0 ? t->opt->max_error_ns :
+								 RK_ALIGN_ERROR_NS),
+	};
+	int rc = 0;
+
+	for (size_t shift = 0; shift < mine; shift++)
+		for (size_t k = nb->from; rc == 0 && k < nb->to; k++) {
+			size_t i = na->from + (k - nb->from + shift) % mine;
+
+			if (at->tried < TRIES && at->worked < 2)
+				rc = try_ranks(t, &two, t->order[i], t->order[k], at, err);
+		}
+	return rc;
+}
+
+/* The bound of an aligned node at a time of the reference's clock, to its base. */
+static double error_at(const struct node *n, double r)
+{
+	double span = n->r_last - n->r_first;
+	double x = span > 0 ? (r - n->r_first) / span : 0;
+
+	if (r < n->r_first)
+		return (double)n->rank.first_error_ns + (n->r_first - r) * n->slope_error;
+	if (r > n->r_last)
+		return (double)n->rank.last_error_ns + (r - n->r_last) * n->slope_error;
+	return (double)n->rank.first_error_ns * (1 - x) + (double)n->rank.last_error_ns * x;
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* b's clock to a's, and a's to the reference's: lines one after the other. */
+static void join(const struct node *a, struct node *b, const struct rk_align_edge *e)
+{
+	const struct rk_align_rank *ra = &a->rank;
+	struct rk_align_rank *r = &b->rank;
+	int64_t a_first = e->base + llround(e->first), a_last = e->base + llround(e->last);
+	double drift = ra->drift_ppm / 1e6, from, to;
+
+	r->base_ns = rk_align_to_reference(ra, a_first);
+	r->offset_ns = a_first - r->base_ns + e->diff + llround(e->line.a + e->line.b * e->first);
+	r->drift_ppm = 1e6 * (drift + e->line.b + drift * e->line.b);
+	b->r_first = 0;
+	b->r_last = (double)(rk_align_to_reference(ra, a_last) - r->base_ns);
+	from = error_at(a, (double)(r->base_ns - ra->base_ns));
+	to = error_at(a, (double)(r->base_ns - ra->base_ns) + b->r_last);
+	r->first_error_ns = (int64_t)ceil((e->first_error + from) * 1.001) + 2;
+	r->last_error_ns = (int64_t)ceil((e->last_error + to) * 1.001) + 2;
+	r->error_ns = larger(r->first_error_ns, r->last_error_ns);
+	b->slope_error = a->slope_error + e->slope_error;
+	r->evidence = (ra->evidence | e->evidence) & ~(uint32_t)RK_ALIGN_BY_NODE;
+}
+
+static int visit(struct tree *t, size_t a, size_t b, bool by_snapshots, struct rk_error *err)
+{
+	struct attempt at = { .by_snapshots = by_snapshots };
+	struct node *nb = &t->nodes[b];
+	int64_t most = t->opt->max_error_ns > 0 ? t->opt->max_error_ns : RK_ALIGN_ERROR_NS;
+	int rc;
+
+	if (nb->aligned || !nb->any || nb->failures >= TRIES)
+		return 0;
+	rc = try_nodes(t, a, b, &at, err);
+	if (rc < 0 || at.tried == 0)
+		return rc;
+	if (at.edge.status == RK_ALIGNED) {
+		join(&t->nodes[a], nb, &at.edge);
+		if (nb->rank.error_ns > most)
+			at.edge.status = RK_ALIGN_WIDE;
+	}
+	if (at.edge.status == RK_ALIGNED) {
+		nb->aligned = true;
+		t->queue[t->nqueue++] = b;
+	}
+	nb->failures += at.edge.status != RK_ALIGNED && at.edge.status != RK_ALIGN_NO_COMMON;
+	if (nb->failures <= 1 || nb->aligned) {
+		nb->edge = at.edge;
+		nb->via = at.via;
+	}
+	return 0;
+}
+
+static int spread_from(struct tree *t, size_t *next, struct rk_error *err)
+{
+	int rc = 0;
+
+	for (; rc == 0 && *next < t->nqueue; ++*next)
+		for (size_t b = 0; rc == 0 && b < t->nnodes; b++)
+			rc = visit(t, t->queue[*next], b, false, err);
+	return rc;
+}
+
+/* First by what is sharp; realtime clocks only for what is left, straight to the reference. */
+static int grow(struct tree *t, struct rk_error *err)
+{
+	size_t root = t->node_of[t->opt->reference], next = 0;
+	struct node *n = &t->nodes[root];
+	int rc;
+
+	n->aligned = true;
+	n->via = t->opt->reference;
+	n->rank = (struct rk_align_rank){ .base_ns = n->first, .evidence = RK_ALIGN_BY_NODE };
+	n->r_last = (double)(n->last - n->first);
+	n->edge.spread = -1;
+	t->queue[t->nqueue++] = root;
+	rc = spread_from(t, &next, err);
+	for (size_t b = 0; rc == 0 && b < t->nnodes; b++)
+		if (!t->nodes[b].failures)
+			rc = visit(t, root, b, true, err);
+	return rc < 0 ? rc : spread_from(t, &next, err);
+}
+
+/* Whether something of it was compared: what the others of its node contradict, it does not. */
+static bool has_part(const struct tree *t, size_t i)
+{
+	const struct rk_align_input *in = &t->in[i];
+	bool part = in->ncalls || t->nmessages;
+
+	for (size_t k = 0; k < in->nsnapshots && !part; k++)
+		part = in->snapshots[k].error_ns >= 0;
+	return part;
+}
+
+static void hand_out(struct tree *t, size_t i)
+{
+	const struct node *n = &t->nodes[t->node_of[i]];
+	struct rk_align_rank *r = &t->ret[i];
+	int64_t stamp = t->in[i].stamp_error_ns;
+	double wide = fmax(n->edge.first_error, n->edge.last_error);
+
+	if (!usable(t, i))
+		return;
+	if (n->aligned)
+		*r = n->rank;
+	else if (n->any && n->failures && has_part(t, i))
+		r->status = n->edge.status;
+	if (n->aligned)
+		r->status = RK_ALIGNED;
+	if (r->status == RK_ALIGN_WIDE)
+		r->error_ns =
+			larger(n->rank.error_ns, wide < 9e18 ? (int64_t)ceil(wide) : INT64_MAX);
+	if (r->status == RK_ALIGNED) {
+		r->error_ns += stamp;
+		r->first_error_ns += stamp;
+		r->last_error_ns += stamp;
+	}
+	r->via = n->aligned || n->failures ? n->via : t->opt->reference;
+	r->spread_ns = n->edge.spread < 0 ? -1 : llround(n->edge.spread);
+	r->matched = n->edge.matched;
+	r->rejected = n->edge.rejected;
+	r->jump_at_ns = n->edge.jump_at;
+	r->jump_ns = n->edge.jump;
+}
+
+static int make_room(struct tree *t, struct rk_error *err)
+{
+	t->order = rk_calloc(t->n, sizeof(*t->order));
+	t->node_of = rk_calloc(t->n, sizeof(*t->node_of));
+	t->queue = rk_calloc(t->n, sizeof(*t->queue));
+	t->nodes = rk_calloc(t->n, sizeof(*t->nodes));
+	t->sigs = rk_calloc(t->n, sizeof(*t->sigs));
+	if (!t->order || !t->node_of || !t->queue || !t->nodes || !t->sigs)
+		return rk_fail_nomem(err);
+	return set_order(t, err);
+}
+
+static int check_arguments(size_t n, const struct rk_align_options *opt, struct rk_error *err)
+{
+	if (n == 0 || n > RK_ALIGN_MAX_RANKS)
+		return rk_fail(err, RK_E_USAGE, "cannot align %zu ranks", n);
+	if (opt->reference >= n)
+		return rk_fail(err, RK_E_USAGE, "the reference is none of the %zu ranks", n);
+	for (size_t i = 0; i < opt->nmessages; i++)
+		if (opt->messages[i].from >= n || opt->messages[i].to >= n)
+			return rk_fail(err, RK_E_USAGE, "message %zu names no rank", i);
+	return 0;
+}
+
+int rk_align(const struct rk_align_input *in, size_t n, const struct rk_align_options *opt,
+	     struct rk_align_rank *ret, struct rk_error *err)
+{
+	struct tree t = { .in = in, .opt = opt, .ret = ret, .n = n };
+	int rc = check_arguments(n, opt, err);
+
+	if (rc < 0)
+		return rc;
+	rc = make_room(&t, err);
+	for (size_t i = 0; rc == 0 && i < n; i++)
+		look_at(&t, i);
+	if (rc == 0)
+		rc = set_messages(&t, err);
+	if (rc == 0 && usable(&t, opt->reference))
+		rc = grow(&t, err);
+	for (size_t i = 0; rc == 0 && i < n; i++)
+		hand_out(&t, i);
+	rk_free(t.messages);
+	rk_free(t.sigs);
+	rk_free(t.nodes);
+	rk_free(t.queue);
+	rk_free(t.node_of);
+	rk_free(t.order);
+	return rc;
+}

@@ -1,0 +1,375 @@
+/*
+ * align_match.c - which calls of two ranks are the same collective.
+ *
+ * When both ranks have the same sequence of signatures, call k is call k; whether that is true is seen
+ * from times. Else: programs repeat themselves, so signatures alone cannot tell a rank that misses the
+ * first step from one that misses the last. But the time between collectives varies from step to step
+ * by more than ends of one collective differ, so some calls in a row are a fingerprint: each call of
+ * the other rank is tried as the partner of the first of them, and the difference of clocks that makes
+ * most of the others fall on partners wins, if no other does nearly as well. From there the match is
+ * continued both ways, following the drift.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "ranks/align_impl.h"
+
+enum {
+	CHUNK = 48,          /* calls of a fingerprint */
+	FEW = 8,             /* of them that decide whether it is worth to go on */
+	PLACES = 5,          /* fingerprints that are tried */
+	NEAR_NS = 100000,    /* ends of one collective differ by less, most of the time */
+	WINDOW_NS = 1000000, /* and hardly ever by more */
+	STRIDE = 16,         /* calls that are stepped over one by one */
+	CROWD = 32,          /* calls within the window, either way, that are looked at */
+	LOST = 12,           /* calls without a partner, after which it is looked for anew */
+};
+
+static int add(struct rk_align_pairs *p, size_t a, size_t b, struct rk_error *err)
+{
+	void *grown = rk_grow(p->v, &p->cap, p->n + 1, sizeof(*p->v));
+
+	if (!grown)
+		return rk_fail_nomem(err);
+	p->v = grown;
+	p->v[p->n++] = (struct rk_align_pair){ (uint32_t)a, (uint32_t)b };
+	return 0;
+}
+
+bool rk_align_match_equal(const struct rk_align_input *a, const struct rk_align_input *b,
+			  struct rk_align_pairs *p, struct rk_error *err, int *ret_rc)
+{
+	p->n = 0;
+	*ret_rc = 0;
+	if (a->ncalls != b->ncalls || a->ncalls == 0)
+		return false;
+	for (size_t k = 0; k < a->ncalls; k++)
+		if (a->calls[k].sig != b->calls[k].sig)
+			return false;
+	for (size_t k = 0; k < a->ncalls && *ret_rc == 0; k++)
+		*ret_rc = add(p, k, k, err);
+	return *ret_rc == 0;
+}
+
+/* The first call that ends at t or later: near `hint`, most of the time, else by halving. */
+static size_t first_from(const struct rk_align_input *in, size_t hint, int64_t t)
+{
+	size_t from = 0, to = in->ncalls;
+
+	for (int i = 0; i < STRIDE && hint > 0 && in->calls[hint - 1].end_ns >= t; i++)
+		hint--;
+	for (int i = 0; i < STRIDE && hint < to && in->calls[hint].end_ns < t; i++)
+		hint++;
+	if (hint > 0 && in->calls[hint - 1].end_ns >= t)
+		to = hint - 1;
+	else
+		from = hint;
+	if (from == to || in->calls[from].end_ns >= t)
+		return from;
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (in->calls[middle].end_ns < t)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+struct candidate {
+	size_t at;
+	int64_t distance, second; /* of the nearest and of the next of the same signature */
+};
+
+static void consider(struct candidate *c, size_t at, int64_t distance)
+{
+	if (distance < c->distance) {
+		c->second = c->distance;
+		c->distance = distance;
+		c->at = at;
+	} else if (distance < c->second) {
+		c->second = distance;
+	}
+}
+
+/*
+ * The call of `sig` that ends nearest to t, within `window` and a bounded number of calls. at ==
+ * ncalls: none.
+ */
+static struct candidate nearest(const struct rk_align_input *in, uint64_t sig, int64_t t,
+				int64_t window, size_t *hint)
+{
+	const struct rk_align_call *v = in->calls;
+	struct candidate c = { in->ncalls, INT64_MAX, INT64_MAX };
+	size_t at = first_from(in, *hint, t);
+
+	*hint = at;
+	for (size_t i = at; i < in->ncalls && i - at < CROWD && v[i].end_ns <= t + window; i++)
+		if (v[i].sig == sig)
+			consider(&c, i, v[i].end_ns - t);
+	for (size_t i = at; i > 0 && at - i < CROWD && v[i - 1].end_ns >= t - window; i--)
+		if (v[i - 1].sig == sig)
+			consider(&c, i - 1, t - v[i - 1].end_ns);
+	return c;
+}
+
+/* How well calls [from, to) of b fall on calls of a when the clocks differ by `diff`. */
+static double score(const struct rk_align_input *a, const struct rk_align_input *b, size_t from,
+		    size_t to, int64_t diff, int64_t near, size_t hint)
+{
+	double sum = 0;
+
+	for (size_t k = from; k < to; k++) {
+		const struct rk_align_call *c = &b->calls[k];
+		struct candidate one = nearest(a, c->sig, c->end_ns - diff, near, &hint);
+
+		if (one.at < a->ncalls)
+			sum += 1 - (double)one.distance / (double)near;
+		if (k - from + 1 == FEW && sum < FEW / 4)
+			break;
+	}
+	return sum;
+}
+
+struct found {
+	double best, second; /* scores */
+	int64_t diff;
+	size_t a, b;
+};
+
+/* The best partner for b's call `from`, among a's calls from `a_from` on. */
+static struct found fingerprint(const struct rk_align_input *a, const struct rk_align_input *b,
+				size_t from, size_t to, size_t a_from, double max_drift)
+{
+	struct found f = { 0 };
+	int64_t span = b->calls[to - 1].end_ns - b->calls[from].end_ns;
+	int64_t near = NEAR_NS + (int64_t)(max_drift * (double)span);
+
+	for (size_t i = a_from; i < a->ncalls; i++) {
+		int64_t diff = b->calls[from].end_ns - a->calls[i].end_ns;
+		double s;
+
+		if (a->calls[i].sig != b->calls[from].sig)
+			continue;
+		s = score(a, b, from, to, diff, near, i);
+		if (s > f.best) {
+			if (llabs(diff - f.diff) > near)
+				f.second = f.best;
+			f = (struct found){ s, f.second, diff, i, from };
+		} else if (s > f.second && llabs(diff - f.diff) > near) {
+			f.second = s;
+		}
+	}
+	return f;
+}
+
+static bool decided(const struct found *f, size_t calls)
+{
+	return f->best >= 0.5 * (double)calls && f->second < 0.75 * f->best;
+}
+
+/*
+ * The best of fingerprints at several places. One is enough when nearly all of it fell on partners.
+ * Else its first call may be one that the other rank has not, and what was found an accident; so the
+ * best counts, and one at another difference that is nearly as good counts against it.
+ */
+static struct found best_of(const struct rk_align_input *a, const struct rk_align_input *b,
+			    size_t n, double max_drift)
+{
+	struct found best = { 0 };
+
+	for (size_t i = 0; i < PLACES && best.best < 0.85 * (double)n; i++) {
+		size_t from = (b->ncalls - n) * i / (PLACES - 1);
+		struct found f = fingerprint(a, b, from, from + n, 0, max_drift);
+		int64_t apart = llabs(b->calls[from].end_ns - b->calls[best.b].end_ns);
+		int64_t same = 2 * NEAR_NS + (int64_t)(max_drift * (double)apart);
+		bool other = best.best > 0 && llabs(f.diff - best.diff) > same;
+
+		if (f.best > best.best) {
+			f.second = fmax(f.second, other ? best.best : 0);
+			best = f;
+		} else if (other) {
+			best.second = fmax(best.second, f.best);
+		}
+	}
+	return best;
+}
+
+/* What the walk from a found place on knows. */
+struct walk {
+	const struct rk_align_input *a, *b;
+	double max_drift;
+	double diff; /* the clocks' difference, followed; relative to `base` */
+	int64_t base, last_end;
+	size_t a_last;
+	bool any;
+};
+
+/* Follows the difference, slowly, and no faster than clocks drift. */
+static void follow(struct walk *w, const struct rk_align_call *b, int64_t late)
+{
+	double room = w->max_drift * (double)llabs(b->end_ns - w->last_end) + 100;
+
+	w->diff += fmin(fmax((double)late / 4, -room), room);
+	w->last_end = b->end_ns;
+}
+
+/* True when call k of b has a partner, beyond the last one in direction `step`. */
+static bool one_step(struct walk *w, size_t k, int step, size_t *hint, size_t *ret_a)
+{
+	const struct rk_align_call *c = &w->b->calls[k];
+	int64_t want = c->end_ns - w->base - (int64_t)w->diff;
+	struct candidate one = nearest(w->a, c->sig, want, WINDOW_NS, hint);
+
+	if (one.at == w->a->ncalls || one.second / 3 < one.distance)
+		return false;
+	if (w->any && (step > 0 ? one.at <= w->a_last : one.at >= w->a_last))
+		return false;
+	follow(w, c, want - w->a->calls[one.at].end_ns);
+	w->a_last = *ret_a = one.at;
+	w->any = true;
+	return true;
+}
+
+static int backwards(struct walk w, const struct found *f, struct rk_align_pairs *p,
+		     struct rk_error *err)
+{
+	size_t hint = f->a, at;
+	int rc = 0;
+
+	w.any = true;
+	w.a_last = f->a;
+	for (size_t k = f->b; rc == 0 && k-- > 0;)
+		if (one_step(&w, k, -1, &hint, &at))
+			rc = add(p, at, k, err);
+	for (size_t i = 0; i < p->n / 2; i++) {
+		struct rk_align_pair swap = p->v[i];
+
+		p->v[i] = p->v[p->n - 1 - i];
+		p->v[p->n - 1 - i] = swap;
+	}
+	return rc;
+}
+
+/* Behind where partners were lost: the same fingerprint at another difference is a jump. */
+static bool look_anew(struct walk *w, size_t k, struct rk_align_pairs *p)
+{
+	size_t to = k + CHUNK < w->b->ncalls ? k + CHUNK : w->b->ncalls;
+	struct found f;
+
+	if (to - k < FEW)
+		return false;
+	f = fingerprint(w->a, w->b, k, to, w->a_last + 1, w->max_drift);
+	if (!decided(&f, to - k) || llabs(f.diff - w->base - (int64_t)w->diff) < WINDOW_NS / 2)
+		return false;
+	p->lost = true;
+	p->lost_at = w->last_end;
+	p->jump = f.diff - w->base - (int64_t)w->diff;
+	return true;
+}
+
+static int forwards(struct walk w, const struct found *f, struct rk_align_pairs *p,
+		    struct rk_error *err)
+{
+	size_t hint = f->a, at, without = 0;
+	int rc = 0;
+
+	w.any = f->a > 0;
+	w.a_last = f->a - w.any;
+	for (size_t k = f->b; rc == 0 && k < w.b->ncalls; k++) {
+		if (one_step(&w, k, 1, &hint, &at)) {
+			rc = add(p, at, k, err);
+			without = 0;
+		} else if (++without == LOST && w.any && look_anew(&w, k, p)) {
+			break;
+		}
+	}
+	return rc;
+}
+
+/* Walks both ways from the best fingerprint. */
+static int search(const struct rk_align_input *a, const struct rk_align_input *b, double max_drift,
+		  struct rk_align_pairs *p, struct rk_error *err)
+{
+	size_t n = b->ncalls < CHUNK ? b->ncalls : CHUNK;
+	struct walk w = { .a = a, .b = b, .max_drift = max_drift };
+	struct found f;
+	int rc;
+
+	if (a->ncalls == 0 || n == 0)
+		return 0;
+	f = best_of(a, b, n, max_drift);
+	p->ambiguous = !decided(&f, n) && f.best >= 0.5 * (double)n;
+	if (!decided(&f, n))
+		return 0;
+	w.base = f.diff;
+	w.last_end = b->calls[f.b].end_ns;
+	rc = backwards(w, &f, p, err);
+	return rc < 0 ? rc : forwards(w, &f, p, err);
+}
+
+/* A rank's calls of signatures that the other has too, and where they stand among all. */
+struct shared {
+	struct rk_align_input in;
+	struct rk_align_call *calls;
+	uint32_t *at;
+};
+
+/* A set of signatures: open addressing, half full at most, 0 is an empty place (and no signature). */
+static size_t place_of(const uint64_t *set, size_t mask, uint64_t sig)
+{
+	size_t i = (size_t)(sig >> 1) & mask;
+
+	while (set[i] && set[i] != sig)
+		i = (i + 1) & mask;
+	return i;
+}
+
+static int set_shared(struct shared *s, const struct rk_align_input *in,
+		      const struct rk_align_input *other, struct rk_error *err)
+{
+	size_t mask = 15;
+	uint64_t *set;
+
+	while (mask / 2 < other->ncalls)
+		mask = 2 * mask + 1;
+	set = rk_calloc(mask + 1, sizeof(*set));
+	s->calls = rk_reallocn(NULL, in->ncalls + 1, sizeof(*s->calls));
+	s->at = rk_reallocn(NULL, in->ncalls + 1, sizeof(*s->at));
+	s->in = *in;
+	s->in.calls = s->calls;
+	s->in.ncalls = 0;
+	for (size_t k = 0; set && k < other->ncalls; k++)
+		set[place_of(set, mask, other->calls[k].sig)] = other->calls[k].sig;
+	for (size_t k = 0; set && s->calls && s->at && k < in->ncalls; k++)
+		if (set[place_of(set, mask, in->calls[k].sig)]) {
+			s->at[s->in.ncalls] = (uint32_t)k;
+			s->calls[s->in.ncalls++] = in->calls[k];
+		}
+	rk_free(set);
+	return set && s->calls && s->at ? 0 : rk_fail_nomem(err);
+}
+
+int rk_align_match_search(const struct rk_align_input *a, const struct rk_align_input *b,
+			  double max_drift, struct rk_align_pairs *p, struct rk_error *err)
+{
+	struct shared sa = { 0 }, sb = { 0 };
+	int rc;
+
+	p->n = 0;
+	p->ambiguous = p->lost = false;
+	rc = set_shared(&sa, a, b, err);
+	if (rc == 0)
+		rc = set_shared(&sb, b, a, err);
+	if (rc == 0)
+		rc = search(&sa.in, &sb.in, max_drift, p, err);
+	for (size_t i = 0; rc == 0 && i < p->n; i++)
+		p->v[i] = (struct rk_align_pair){ sa.at[p->v[i].a], sb.at[p->v[i].b] };
+	rk_free(sa.calls);
+	rk_free(sa.at);
+	rk_free(sb.calls);
+	rk_free(sb.at);
+	return rc;
+}

@@ -1,0 +1,588 @@
+/* comm_match.c - see comm_match.h. */
+#include "ranks/comm_match.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "ranks/comm_match_impl.h"
+#include "table/median.h"
+
+struct member {
+	int64_t start, end;
+	uint32_t at; /* of its rank in the input */
+};
+
+/* What is added up: an operation and a number of ranks. */
+struct row {
+	size_t op, size;
+	struct rk_comm_sum sum;
+	struct rk_durations wires;
+	uint32_t *last; /* by rank: how often it was */
+};
+
+/* The ranks that are together in an operation, and the instance they are in right now. */
+struct set {
+	size_t op, size, row;
+	struct member *v; /* `size` of them */
+	size_t n;
+	int64_t min_end;
+	uint64_t epoch; /* of the instance, from 1 */
+};
+
+/* The place of a rank in the instance of its set. */
+struct seat {
+	uint64_t epoch;
+	uint32_t at;
+};
+
+struct head {
+	int64_t start;
+	uint32_t at;
+};
+
+struct match {
+	const struct rk_comm_rank *in;
+	size_t n;
+	const struct rk_comm_op *ops;
+	size_t nops;
+	uint32_t *sets_of; /* by operation and rank: number of the set */
+	struct seat *seats;
+	struct set *sets;
+	size_t nsets, cap_sets;
+	struct row *rows;
+	size_t nrows, cap_rows;
+	uint64_t *lost;  /* by operation: calls of ranks that are with nobody */
+	uint32_t *slots; /* hash table of operations + 1 by sig */
+	size_t nslots;
+	struct head *heap;
+	size_t nheap, *next;
+	struct rk_durations_store store;
+	struct rk_comm_match *ret;
+};
+
+/* ---- operations by sig ---- */
+
+static int slots_make(struct match *m, struct rk_error *err)
+{
+	m->nslots = 16;
+	while (m->nslots < 2 * m->nops)
+		m->nslots *= 2;
+	m->slots = rk_calloc(m->nslots, sizeof(*m->slots));
+	if (!m->slots)
+		return rk_fail_nomem(err);
+	for (size_t i = 0; i < m->nops; i++) {
+		size_t at = rk_hash_u64(m->ops[i].sig) & (m->nslots - 1);
+
+		while (m->slots[at])
+			at = (at + 1) & (m->nslots - 1);
+		m->slots[at] = (uint32_t)i + 1;
+	}
+	return 0;
+}
+
+/* m->nops: none. */
+static size_t op_of(const struct match *m, uint64_t sig)
+{
+	size_t at = rk_hash_u64(sig) & (m->nslots - 1);
+
+	for (; m->slots[at]; at = (at + 1) & (m->nslots - 1))
+		if (m->ops[m->slots[at] - 1].sig == sig)
+			return m->slots[at] - 1;
+	return m->nops;
+}
+
+/* ---- sets ---- */
+
+static int row_find(struct match *m, size_t op, size_t size, size_t *ret, struct rk_error *err)
+{
+	struct row *r;
+
+	for (size_t i = m->nrows; i--;) {
+		if (m->rows[i].op == op && m->rows[i].size == size) {
+			*ret = i;
+			return 0;
+		}
+	}
+	r = rk_grow(m->rows, &m->cap_rows, m->nrows + 1, sizeof(*r));
+	if (!r)
+		return rk_fail_nomem(err);
+	m->rows = r;
+	r += m->nrows;
+	*r = (struct row){ .op = op, .size = size };
+	r->sum.op = op;
+	r->sum.ranks = size;
+	r->last = rk_calloc(m->n, sizeof(*r->last));
+	if (!r->last)
+		return rk_fail_nomem(err);
+	*ret = m->nrows++;
+	return 0;
+}
+
+static int set_make(struct match *m, struct set *s, struct rk_error *err)
+{
+	int rc;
+
+	if (s->size < 2)
+		return 0;
+	s->v = rk_calloc(s->size, sizeof(*s->v));
+	rc = s->v ? row_find(m, s->op, s->size, &s->row, err) : rk_fail_nomem(err);
+	s->epoch = 1;
+	return rc;
+}
+
+static int sets_of_op(struct match *m, size_t op, struct rk_error *err)
+{
+	uint32_t *of = m->sets_of + op * m->n;
+	size_t n = 0, first = m->nsets;
+	struct set *v;
+	int rc = rk_comm_classes(m->in, m->n, &m->ops[op], of, &n, err);
+
+	if (rc < 0)
+		return rc;
+	v = rk_grow(m->sets, &m->cap_sets, m->nsets + n, sizeof(*v));
+	if (!v)
+		return rk_fail_nomem(err);
+	m->sets = v;
+	memset(v + first, 0, n * sizeof(*v));
+	m->nsets += n;
+	for (size_t i = 0; i < m->n; i++) {
+		of[i] += (uint32_t)first;
+		v[of[i]].op = op;
+		v[of[i]].size++;
+	}
+	for (size_t i = first; rc == 0 && i < m->nsets; i++)
+		rc = set_make(m, &v[i], err);
+	return rc;
+}
+
+/* ---- one instance ---- */
+
+/* After the last has come, nobody needs longer than so many times what the last needs. */
+#define WIRE_FACTOR 2
+
+struct judged {
+	int64_t first, come, left;
+	uint32_t last;
+	bool sure;       /* who was the last */
+	bool inter_node; /* ranks of several */
+	int64_t error, late_sure;
+};
+
+static int64_t duration(const struct member *v)
+{
+	return v->end - v->start;
+}
+
+/* By how much v came before `last`, at least; not more than 0: it may have come later. */
+static int64_t sure_wait(const struct match *m, const struct member *v, const struct member *last)
+{
+	int64_t clocks = last->start - v->start - comm_apart_ns(&m->in[v->at], &m->in[last->at]);
+	int64_t durations = duration(v) - WIRE_FACTOR * duration(last);
+
+	return clocks > durations ? clocks : durations;
+}
+
+/* Whether everybody else came before it, whatever the clocks; *most: the longest that one waited. */
+static bool is_last(const struct match *m, const struct set *s, uint32_t at, int64_t *most)
+{
+	const struct member *last = s->v;
+	bool sure = true;
+
+	while (last->at != at)
+		last++;
+	for (const struct member *v = s->v; v < s->v + s->n; v++) {
+		int64_t wait = v == last ? 0 : sure_wait(m, v, last);
+
+		sure = sure && (v == last || wait > 0);
+		*most = wait > *most ? wait : *most;
+	}
+	return sure;
+}
+
+/* The clocks may be wrong about who was the last; then it is the one that was in it for the shortest. */
+static void judge_durations(const struct match *m, const struct set *s, struct judged *j)
+{
+	const struct member *shortest = s->v;
+
+	for (const struct member *v = s->v; v < s->v + s->n; v++)
+		shortest = duration(v) < duration(shortest) ? v : shortest;
+	if (shortest->at != j->last && is_last(m, s, shortest->at, &j->late_sure)) {
+		j->last = shortest->at;
+		j->sure = true;
+	}
+}
+
+static struct judged judge(const struct match *m, const struct set *s)
+{
+	struct judged j = { .first = s->v[0].start,
+			    .come = s->v[0].start,
+			    .left = s->v[0].end,
+			    .last = s->v[0].at };
+
+	for (size_t i = 0; i < s->n; i++) {
+		const struct member *v = &s->v[i];
+
+		j.first = v->start < j.first ? v->start : j.first;
+		j.left = v->end > j.left ? v->end : j.left;
+		if (v->start > j.come) {
+			j.come = v->start;
+			j.last = v->at;
+		}
+		j.inter_node |= m->in[v->at].node != m->in[s->v[0].at].node;
+		if (m->in[v->at].error_ns > j.error)
+			j.error = m->in[v->at].error_ns;
+	}
+	j.sure = is_last(m, s, j.last, &j.late_sure);
+	if (!j.sure)
+		judge_durations(m, s, &j);
+	j.left = j.left < j.come ? j.come : j.left;
+	j.error = j.inter_node ? j.error : 0;
+	return j;
+}
+
+/* Stops at the most: what files say may be of any size. */
+static void add_ns(int64_t *sum, int64_t ns)
+{
+	if (__builtin_add_overflow(*sum, ns, sum))
+		*sum = INT64_MAX;
+}
+
+static int64_t add_members(struct match *m, const struct set *s, const struct judged *j, bool all)
+{
+	int64_t waited = 0;
+
+	for (size_t i = 0; i < s->n; i++) {
+		const struct member *v = &s->v[i];
+		struct rk_comm_line *line = &m->ret->lines[v->at];
+
+		line->collectives++;
+		add_ns(j->inter_node ? &m->ret->inter_ns : &m->ret->intra_ns, v->end - v->start);
+		if (!all)
+			continue;
+		add_ns(&line->wait_ns, j->come - v->start);
+		add_ns(&waited, j->come - v->start);
+	}
+	return waited;
+}
+
+static int add_instance(struct match *m, const struct set *s, struct rk_error *err)
+{
+	bool all = m->ops[s->op].all;
+	struct row *row = &m->rows[s->row];
+	struct rk_comm_sum *sum = &row->sum;
+	struct judged j = judge(m, s);
+	int64_t waited = add_members(m, s, &j, all), wire = j.left - j.come;
+
+	sum->calls++;
+	sum->inter_node |= j.inter_node;
+	add_ns(&sum->total_ns, j.left - j.first);
+	add_ns(&sum->late_ns, j.come - j.first);
+	add_ns(&sum->late_sure_ns, j.late_sure);
+	add_ns(&sum->wire_ns, wire);
+	add_ns(&sum->wait_ns, waited);
+	sum->wire_max_ns = fmax(sum->wire_max_ns, (double)wire);
+	sum->error_ns = j.error > sum->error_ns ? j.error : sum->error_ns;
+	if (all && j.sure) {
+		row->last[j.last]++;
+		m->ret->lines[j.last].last++;
+		add_ns(&m->ret->lines[j.last].caused_ns, waited);
+	}
+	return rk_durations_add(&m->store, &row->wires, wire) ? 0 : rk_fail_nomem(err);
+}
+
+/* Most of the set must have been there: else it is something else that only looks like it. */
+static int set_close(struct match *m, struct set *s, struct rk_error *err)
+{
+	int rc = 0;
+
+	if (s->n >= 2 && s->n * 2 > s->size)
+		rc = add_instance(m, s, err);
+	else
+		m->rows[s->row].sum.unmatched += s->n;
+	s->n = 0;
+	s->epoch++;
+	return rc;
+}
+
+/* ---- calls as they come ---- */
+
+static struct seat *seat_of(const struct match *m, const struct set *s, uint32_t rank)
+{
+	return &m->seats[s->op * m->n + rank];
+}
+
+static void sit(const struct match *m, struct set *s, const struct member *c)
+{
+	struct seat *seat = seat_of(m, s, c->at);
+
+	seat->epoch = s->epoch;
+	seat->at = (uint32_t)s->n;
+	s->min_end = !s->n || c->end < s->min_end ? c->end : s->min_end;
+	s->v[s->n++] = *c;
+}
+
+static size_t count_over(const struct set *s, int64_t before)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		n += s->v[i].end < before;
+	return n;
+}
+
+/* Those that were over before the others came are put out. */
+static void put_out(struct match *m, struct set *s, int64_t before)
+{
+	size_t n = s->n;
+
+	s->n = 0;
+	s->epoch++;
+	for (size_t i = 0; i < n; i++) {
+		struct member keep = s->v[i];
+
+		if (keep.end < before)
+			m->rows[s->row].sum.unmatched++;
+		else
+			sit(m, s, &keep);
+	}
+}
+
+static int come(struct match *m, struct set *s, const struct member *c, struct rk_error *err)
+{
+	const struct seat *seat = seat_of(m, s, c->at);
+	bool there = seat->epoch == s->epoch;
+	int64_t before = c->start - comm_touch_ns(&m->in[c->at]);
+	int rc = 0;
+
+	/* a rank that is in two at once: which of them is this one? */
+	if (there && s->v[seat->at].end > c->start) {
+		m->rows[s->row].sum.unmatched++;
+		return 0;
+	}
+	if (s->n && (there || s->min_end < before)) {
+		int64_t over_at = there ? c->start : before;
+		size_t over = count_over(s, over_at) + (there && s->v[seat->at].end == c->start);
+
+		if (s->n == s->size || over * 2 >= s->n)
+			rc = set_close(m, s, err);
+		else
+			put_out(m, s, there ? c->start + 1 : before);
+	}
+	sit(m, s, c);
+	return rc;
+}
+
+/* ---- all ranks in order of time ---- */
+
+static void sift(struct head *h, size_t n, size_t at)
+{
+	struct head moving = h[at];
+
+	for (;;) {
+		size_t child = 2 * at + 1;
+
+		if (child + 1 < n && h[child + 1].start < h[child].start)
+			child++;
+		if (child >= n || h[child].start >= moving.start)
+			break;
+		h[at] = h[child];
+		at = child;
+	}
+	h[at] = moving;
+}
+
+static bool head_of(const struct match *m, uint32_t at, struct head *ret)
+{
+	const struct rk_comm_rank *r = &m->in[at];
+
+	if (m->next[at] == r->ncalls)
+		return false;
+	*ret = (struct head){ comm_time(r, r->calls[m->next[at]].start_ns), at };
+	return true;
+}
+
+static void heap_make(struct match *m)
+{
+	for (size_t i = 0; i < m->n; i++)
+		m->nheap += head_of(m, (uint32_t)i, &m->heap[m->nheap]);
+	for (size_t i = m->nheap / 2; i--;)
+		sift(m->heap, m->nheap, i);
+}
+
+static int sweep(struct match *m, struct rk_error *err)
+{
+	int rc = 0;
+
+	heap_make(m);
+	while (rc == 0 && m->nheap) {
+		struct head h = m->heap[0];
+		const struct rk_comm_rank *r = &m->in[h.at];
+		const struct rk_align_call *c = &r->calls[m->next[h.at]++];
+		size_t op = op_of(m, c->sig);
+
+		if (!head_of(m, h.at, &m->heap[0]))
+			m->heap[0] = m->heap[--m->nheap];
+		if (m->nheap)
+			sift(m->heap, m->nheap, 0);
+		if (op < m->nops) {
+			struct set *s = &m->sets[m->sets_of[op * m->n + h.at]];
+			const struct member me = { h.start, comm_time(r, c->end_ns), h.at };
+
+			if (s->size < 2)
+				m->lost[op]++;
+			else
+				rc = come(m, s, &me, err);
+		}
+	}
+	for (size_t i = 0; rc == 0 && i < m->nsets; i++)
+		if (m->sets[i].n)
+			rc = set_close(m, &m->sets[i], err);
+	return rc;
+}
+
+/* ---- sums ---- */
+
+const char *rk_comm_verdict(const struct rk_comm_sum *s)
+{
+	double half = (double)s->total_ns / 2;
+
+	if ((double)s->late_sure_ns > half)
+		return "late";
+	return (double)s->late_ns + (double)s->calls * (double)s->error_ns < half ? "wire" : "even";
+}
+
+static void find_straggler(const struct match *m, struct row *r)
+{
+	r->sum.straggler = -1;
+	for (size_t i = 0; i < m->n; i++) {
+		if (r->last[i] > r->sum.straggler_calls) {
+			r->sum.straggler_calls = r->last[i];
+			r->sum.straggler = m->in[i].rank;
+		}
+	}
+}
+
+/* To the row of the operation that has the most calls. */
+static int add_lost(struct match *m, size_t op, struct rk_error *err)
+{
+	size_t best = m->nrows;
+	int rc = 0;
+
+	if (!m->lost[op])
+		return 0;
+	for (size_t i = 0; i < m->nrows; i++)
+		if (m->rows[i].op == op &&
+		    (best == m->nrows || m->rows[i].sum.calls > m->rows[best].sum.calls))
+			best = i;
+	if (best == m->nrows)
+		rc = row_find(m, op, 1, &best, err);
+	if (rc == 0)
+		m->rows[best].sum.unmatched += m->lost[op];
+	return rc;
+}
+
+static int by_wait(const void *a, const void *b)
+{
+	const struct rk_comm_sum *x = a, *y = b;
+
+	if (x->wait_ns != y->wait_ns)
+		return x->wait_ns < y->wait_ns ? 1 : -1;
+	if (x->total_ns != y->total_ns)
+		return x->total_ns < y->total_ns ? 1 : -1;
+	if (x->op != y->op)
+		return x->op < y->op ? -1 : 1;
+	return (x->ranks > y->ranks) - (x->ranks < y->ranks);
+}
+
+static int sums_make(struct match *m, struct rk_error *err)
+{
+	struct rk_comm_match *ret = m->ret;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < m->nops; i++)
+		rc = add_lost(m, i, err);
+	ret->sums = rc == 0 ? rk_calloc(m->nrows + 1, sizeof(*ret->sums)) : NULL;
+	if (!ret->sums)
+		return rc < 0 ? rc : rk_fail_nomem(err);
+	for (size_t i = 0; i < m->nrows; i++) {
+		struct row *r = &m->rows[i];
+
+		if (!r->sum.calls && !r->sum.unmatched)
+			continue;
+		if (!rk_durations_settle(&m->store, &r->wires))
+			return rk_fail_nomem(err);
+		if (!rk_durations_median(&r->wires, &r->sum.wire_median_ns))
+			r->sum.wire_median_ns = NAN;
+		r->sum.wire_max_ns = r->sum.calls ? r->sum.wire_max_ns : NAN;
+		find_straggler(m, r);
+		r->sum.verdict = rk_comm_verdict(&r->sum);
+		ret->sums[ret->nsums++] = r->sum;
+	}
+	qsort(ret->sums, ret->nsums, sizeof(*ret->sums), by_wait);
+	return 0;
+}
+
+static int match_open(struct match *m, struct rk_error *err)
+{
+	size_t cells = m->n * m->nops;
+
+	m->sets_of = rk_calloc(cells + 1, sizeof(*m->sets_of));
+	m->seats = rk_calloc(cells + 1, sizeof(*m->seats));
+	m->lost = rk_calloc(m->nops + 1, sizeof(*m->lost));
+	m->heap = rk_calloc(m->n + 1, sizeof(*m->heap));
+	m->next = rk_calloc(m->n + 1, sizeof(*m->next));
+	m->ret->lines = rk_calloc(m->n + 1, sizeof(*m->ret->lines));
+	m->store.max_pages = RK_MEDIAN_MAX_PAGES;
+	if (!m->sets_of || !m->seats || !m->lost || !m->heap || !m->next || !m->ret->lines)
+		return rk_fail_nomem(err);
+	return slots_make(m, err);
+}
+
+static void match_close(struct match *m)
+{
+	for (size_t i = 0; i < m->nsets; i++)
+		rk_free(m->sets[i].v);
+	for (size_t i = 0; i < m->nrows; i++) {
+		rk_free(m->rows[i].last);
+		rk_durations_release(&m->rows[i].wires);
+	}
+	rk_free(m->sets_of);
+	rk_free(m->seats);
+	rk_free(m->sets);
+	rk_free(m->rows);
+	rk_free(m->lost);
+	rk_free(m->slots);
+	rk_free(m->heap);
+	rk_free(m->next);
+}
+
+int rk_comm_match(const struct rk_comm_rank *in, size_t n, const struct rk_comm_op *ops,
+		  size_t nops, struct rk_comm_match *ret, struct rk_error *err)
+{
+	struct rk_comm_match got = { .lines = NULL };
+	struct match m = { .in = in, .n = n, .ops = ops, .nops = nops, .ret = &got };
+	int rc = match_open(&m, err);
+
+	for (size_t i = 0; rc == 0 && i < nops; i++)
+		rc = sets_of_op(&m, i, err);
+	if (rc == 0)
+		rc = sweep(&m, err);
+	if (rc == 0)
+		rc = sums_make(&m, err);
+	match_close(&m);
+	if (rc < 0)
+		rk_comm_match_release(&got);
+	else
+		*ret = got;
+	return rc;
+}
+
+void rk_comm_match_release(struct rk_comm_match *m)
+{
+	rk_free(m->lines);
+	rk_free(m->sums);
+	*m = (struct rk_comm_match){ .lines = NULL };
+}

@@ -1,0 +1,180 @@
+/* copy_matrix.c - see copy_matrix.h. */
+#include "ranks/copy_matrix.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "table/timeline_keys.h"
+
+#define BIT(f) (UINT64_C(1) << (f))
+
+struct cell {
+	uint64_t calls;
+	int64_t time_ns;
+	bool sized; /* some copy has bytes */
+	int64_t bytes;
+	int64_t sized_ns; /* time of those */
+};
+
+struct rk_copy_matrix {
+	struct rk_context *ctx;
+	struct rk_keys keys; /* node and direction, source, destination */
+	struct cell *cells;  /* by number */
+	size_t cap;
+	uint64_t turned_away;
+	/* which ends are devices, by the direction that came last */
+	uint32_t direction;
+	bool from, to;
+};
+
+int rk_copy_matrix_new(struct rk_context *ctx, struct rk_copy_matrix **ret, struct rk_error *err)
+{
+	struct rk_copy_matrix *m = rk_calloc(1, sizeof(*m));
+
+	if (!m)
+		return rk_fail_nomem(err);
+	m->ctx = ctx;
+	m->keys.max = RK_COPY_CELLS;
+	m->direction = UINT32_MAX;
+	*ret = m;
+	return 0;
+}
+
+void rk_copy_matrix_free(struct rk_copy_matrix *m)
+{
+	if (!m)
+		return;
+	rk_keys_release(&m->keys);
+	rk_free(m->cells);
+	rk_free(m);
+}
+
+uint64_t rk_copy_matrix_wants(void)
+{
+	return BIT(RK_C_DIRECTION) | BIT(RK_C_DURATION) | BIT(RK_C_BYTES) | BIT(RK_C_SRC) |
+	       BIT(RK_C_DST) | BIT(RK_C_NODE);
+}
+
+/* An agent that is the host has a number too: only the direction tells it from a device. */
+static void look_at_direction(struct rk_copy_matrix *m, uint32_t id)
+{
+	const char *word;
+
+	if (id == m->direction)
+		return;
+	word = rk_strtab_borrow(m->ctx->names, id, NULL);
+	m->from = !strstr(word, "HOST_TO");
+	m->to = !strstr(word, "TO_HOST");
+	m->direction = id;
+}
+
+static int cell_of(struct rk_copy_matrix *m, const struct rk_batch *b, size_t i, struct cell **ret,
+		   struct rk_error *err)
+{
+	uint32_t direction = rk_batch_id(b, RK_C_DIRECTION, i), number;
+	struct cell *cells;
+	struct rk_key3 key = { .a = (int64_t)rk_batch_id(b, RK_C_NODE, i) << 32 | direction };
+	int rc;
+
+	look_at_direction(m, direction);
+	key.b = m->from ? rk_batch_int(b, RK_C_SRC, i, -1) : -1;
+	key.c = m->to ? rk_batch_int(b, RK_C_DST, i, -1) : -1;
+	rc = rk_keys_number(&m->keys, key, &number, err);
+	*ret = NULL;
+	if (rc < 0 || number == RK_COPY_CELLS)
+		return rc;
+	if (m->cap < m->keys.cap) {
+		cells = rk_reallocn(m->cells, m->keys.cap, sizeof(*cells));
+		if (!cells)
+			return rk_fail_nomem(err);
+		memset(cells + m->cap, 0, (m->keys.cap - m->cap) * sizeof(*cells));
+		m->cells = cells;
+		m->cap = m->keys.cap;
+	}
+	*ret = &m->cells[number];
+	return 0;
+}
+
+static void add_to(int64_t *sum, int64_t v)
+{
+	if (!rk_add_i64(*sum, v, sum))
+		*sum = INT64_MAX;
+}
+
+int rk_copy_matrix_add(struct rk_copy_matrix *m, const struct rk_batch *b, struct rk_error *err)
+{
+	for (size_t i = 0; i < b->nrows; i++) {
+		int64_t dur = rk_batch_int(b, RK_C_DURATION, i, 0);
+		int64_t bytes = rk_batch_int(b, RK_C_BYTES, i, -1);
+		struct cell *c;
+		int rc = cell_of(m, b, i, &c, err);
+
+		if (rc < 0)
+			return rc;
+		if (!c) {
+			m->turned_away++;
+			continue;
+		}
+		dur = dur < 0 ? 0 : dur;
+		c->calls++;
+		add_to(&c->time_ns, dur);
+		if (bytes < 0)
+			continue;
+		c->sized = true;
+		add_to(&c->bytes, bytes);
+		add_to(&c->sized_ns, dur);
+	}
+	return 0;
+}
+
+static struct rk_ranks_copy copy_of(const struct rk_copy_matrix *m, const struct rk_key3 *k,
+				    const struct cell *c)
+{
+	const struct rk_strtab *names = m->ctx->names;
+
+	return (struct rk_ranks_copy){
+		.node = rk_strtab_borrow(names, (uint32_t)(k->a >> 32), NULL),
+		.direction = rk_strtab_borrow(names, (uint32_t)k->a, NULL),
+		.src = k->b < 0 ? -1 : k->b,
+		.dst = k->c < 0 ? -1 : k->c,
+		.calls = c->calls,
+		.bytes = c->sized ? c->bytes : -1,
+		.time_ns = c->time_ns,
+		/* bytes per ns are GB per s */
+		.gb_per_s = c->sized_ns ? (double)c->bytes / (double)c->sized_ns : NAN,
+	};
+}
+
+static int by_place(const void *pa, const void *pb)
+{
+	const struct rk_ranks_copy *a = pa, *b = pb;
+	int order = strcmp(a->node, b->node);
+
+	if (!order)
+		order = (a->src > b->src) - (a->src < b->src);
+	if (!order)
+		order = (a->dst > b->dst) - (a->dst < b->dst);
+	return order ? order : strcmp(a->direction, b->direction);
+}
+
+int rk_copy_matrix_finish(struct rk_copy_matrix *m, struct rk_ranks_copy **ret, size_t *ret_n,
+			  struct rk_error *err)
+{
+	struct rk_ranks_copy *v = rk_calloc(m->keys.n, sizeof(*v));
+
+	if (!v)
+		return rk_fail_nomem(err);
+	for (size_t i = 0; i < m->keys.n; i++)
+		v[i] = copy_of(m, &m->keys.v[i], &m->cells[i]);
+	qsort(v, m->keys.n, sizeof(*v), by_place);
+	if (m->turned_away)
+		rk_diag_add(m->ctx->diag, "many-copy-places", "", 0, m->turned_away,
+			    "copies between more than %d places; left out of the table of copies",
+			    RK_COPY_CELLS);
+	*ret = v;
+	*ret_n = m->keys.n;
+	return 0;
+}

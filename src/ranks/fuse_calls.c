@@ -1,0 +1,449 @@
+/* fuse_calls.c - see fuse_calls.h. */
+#include "ranks/fuse_calls.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "ranks/comm_name.h"
+#include "table/aggregate_map.h"
+
+/* What a name is: 0 not looked at, then these, then the number of the operation behind them. */
+enum { NAME_NOTHING = 1, NAME_WAIT, NAME_OPS };
+
+/* `sig` of a call before finish: the number of its operation from 1, or that of a wait. */
+#define SIG_WAIT UINT64_MAX
+
+struct op {
+	struct rk_calls_op pub;
+	enum rk_comm_kind kind;
+	bool host, queued;
+	int64_t grid;  /* of one that is told from others by its size; -1: any */
+	uint32_t next; /* the next of the same name and another size, 0: none */
+};
+
+struct rk_fuse_calls {
+	struct rk_context *ctx;
+	struct rk_calls_rank *ranks;
+	size_t nranks, share;
+	size_t at; /* rank of the row before */
+	struct rk_idmap names, labels;
+	struct op *ops;
+	size_t nops, cap_ops;
+	uint64_t names_left, dropped; /* operations past the limit; calls that were not kept */
+	bool assumed;
+};
+
+static const struct fields {
+	int name, start, duration, rank;
+} fields[RK_NTABLES] = {
+	[RK_KERNELS] = { RK_K_NAME, RK_K_START, RK_K_DURATION, RK_K_RANK },
+	[RK_API] = { RK_A_FUNCTION, RK_A_START, RK_A_DURATION, RK_A_RANK },
+	[RK_MARKERS] = { RK_R_NAME, RK_R_START, RK_R_DURATION, RK_R_RANK },
+};
+
+uint64_t rk_fuse_calls_wants(enum rk_table t)
+{
+	const struct fields *f = &fields[t];
+
+	if (!f->duration)
+		return 0;
+	return (t == RK_KERNELS ? UINT64_C(1) << RK_K_GRID_X : 0) | UINT64_C(1) << f->name |
+	       UINT64_C(1) << f->start | UINT64_C(1) << f->duration | UINT64_C(1) << f->rank;
+}
+
+int rk_fuse_calls_new(struct rk_context *ctx, const int64_t *ranks, size_t n,
+		      struct rk_fuse_calls **ret, struct rk_error *err)
+{
+	struct rk_fuse_calls *c = rk_calloc(1, sizeof(*c));
+
+	if (!c)
+		return rk_fail_nomem(err);
+	c->ctx = ctx;
+	c->nranks = n;
+	c->share = RK_CALLS_MAX / (n ? n : 1);
+	c->share = c->share < 64 ? 64 : c->share & ~(size_t)1;
+	c->ranks = rk_calloc(n + 1, sizeof(*c->ranks));
+	if (!c->ranks) {
+		rk_free(c);
+		return rk_fail_nomem(err);
+	}
+	for (size_t i = 0; i < n; i++)
+		c->ranks[i].rank = ranks[i];
+	*ret = c;
+	return 0;
+}
+
+void rk_fuse_calls_limit(struct rk_fuse_calls *c, size_t calls)
+{
+	c->share = calls < 2 ? 2 : calls & ~(size_t)1;
+}
+
+/* ---- names ---- */
+
+static int add_op(struct rk_fuse_calls *c, uint32_t label, struct rk_comm comm, uint32_t *ret,
+		  struct rk_error *err)
+{
+	struct op *v;
+
+	if (c->nops == RK_CALLS_OPS) {
+		c->names_left++;
+		*ret = NAME_NOTHING;
+		return 0;
+	}
+	v = rk_grow(c->ops, &c->cap_ops, c->nops + 1, sizeof(*v));
+	if (!v)
+		return rk_fail_nomem(err);
+	c->ops = v;
+	v[c->nops] = (struct op){
+		.kind = comm.kind, .host = comm.host, .queued = comm.queued, .grid = -1
+	};
+	v[c->nops].pub = (struct rk_calls_op){ .label = label,
+					       .any = comm.kind == RK_COMM_ANY,
+					       .waits = !comm.queued };
+	*ret = NAME_OPS + (uint32_t)c->nops++;
+	return 0;
+}
+
+/* Kernels of one label are one operation, whatever else their names hold. */
+static int look_up(struct rk_fuse_calls *c, uint32_t name, uint32_t *ret, struct rk_error *err)
+{
+	size_t len;
+	const char *text = rk_strtab_borrow(c->ctx->names, name, &len);
+	struct rk_comm comm = rk_comm_of(text, len);
+	uint32_t label, *known;
+	char words[256];
+	int rc;
+
+	*ret = rk_comm_is_wait(text, len) ? NAME_WAIT : NAME_NOTHING;
+	if (comm.kind == RK_COMM_NOT)
+		return 0;
+	rk_comm_label(text, len, words, sizeof(words));
+	rc = rk_strtab_add(c->ctx->names, words, strlen(words), &label, err);
+	if (rc < 0)
+		return rc;
+	known = rk_idmap_at(&c->labels, label);
+	if (!known)
+		return rk_fail_nomem(err);
+	/* a function and a kernel may have one label; what a rank waits in is only one of them */
+	if (!*known || c->ops[*known - NAME_OPS].host != comm.host)
+		rc = add_op(c, label, comm, known, err);
+	*ret = *known;
+	if (*known == NAME_NOTHING)
+		*known = 0;
+	return rc;
+}
+
+/*
+ * A kernel that does not say what it does: all ranks of a communicator launch it with as many
+ * workgroups, and other communicators and operations mostly with others.
+ */
+static int by_grid(struct rk_fuse_calls *c, uint32_t *what, int64_t grid, struct rk_error *err)
+{
+	uint32_t at = *what, first = *what, label;
+	struct rk_comm comm = { .kind = RK_COMM_ANY };
+	char words[320];
+	int rc;
+
+	while (at && c->ops[at - NAME_OPS].grid != grid)
+		at = c->ops[at - NAME_OPS].next;
+	if (at || grid <= 0) {
+		*what = at ? at : first;
+		return 0;
+	}
+	if (c->nops == RK_CALLS_OPS) { /* no label for what will not be kept */
+		c->names_left++;
+		*what = NAME_NOTHING;
+		return 0;
+	}
+	snprintf(words, sizeof(words), "%s, %" PRId64 " workgroups",
+		 rk_strtab_borrow(c->ctx->names, c->ops[first - NAME_OPS].pub.label, NULL), grid);
+	rc = rk_strtab_add(c->ctx->names, words, strlen(words), &label, err);
+	if (rc == 0)
+		rc = add_op(c, label, comm, what, err);
+	if (rc == 0 && *what != NAME_NOTHING) {
+		c->ops[*what - NAME_OPS].grid = grid;
+		c->ops[*what - NAME_OPS].next = c->ops[first - NAME_OPS].next;
+		c->ops[first - NAME_OPS].next = *what;
+	}
+	return rc;
+}
+
+static int what_is(struct rk_fuse_calls *c, uint32_t name, uint32_t *ret, struct rk_error *err)
+{
+	uint32_t *at = rk_idmap_at(&c->names, name);
+	int rc = at ? 0 : rk_fail_nomem(err);
+
+	if (rc == 0 && !*at)
+		rc = look_up(c, name, at, err);
+	if (rc == 0)
+		*ret = *at;
+	return rc;
+}
+
+/* ---- rows ---- */
+
+/* NULL: not one of ours. */
+static struct rk_calls_rank *rank_of(struct rk_fuse_calls *c, int64_t rank)
+{
+	size_t from = 0, to = c->nranks;
+
+	if (c->at < c->nranks && c->ranks[c->at].rank == rank)
+		return &c->ranks[c->at];
+	while (from < to) {
+		size_t mid = from + (to - from) / 2;
+
+		if (c->ranks[mid].rank < rank)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	if (from == c->nranks || c->ranks[from].rank != rank)
+		return NULL;
+	c->at = from;
+	return &c->ranks[from];
+}
+
+static int make_room(struct rk_fuse_calls *c, struct rk_calls_rank *r, struct rk_error *err)
+{
+	size_t cap = r->cap < 32 ? 64 : 2 * r->cap;
+	struct rk_align_call *v;
+
+	cap = cap > c->share ? c->share : cap;
+	v = rk_reallocn(r->v, cap, sizeof(*v));
+	if (!v)
+		return rk_fail_nomem(err);
+	r->v = v;
+	r->cap = cap;
+	return 0;
+}
+
+/* The first half of the share stays; the second goes round. */
+static int keep(struct rk_fuse_calls *c, struct rk_calls_rank *r, const struct rk_align_call *call,
+		struct rk_error *err)
+{
+	size_t half = c->share / 2;
+
+	r->seen++;
+	if (r->n == c->share) {
+		r->v[half + r->ring] = *call;
+		r->ring = (r->ring + 1) % half;
+		c->dropped++;
+		return 0;
+	}
+	if (r->n == r->cap && make_room(c, r, err) < 0)
+		return RK_E_NOMEM;
+	r->v[r->n++] = *call;
+	return 0;
+}
+
+static int add_call(struct rk_fuse_calls *c, struct rk_calls_rank *r, uint32_t what, bool kernels,
+		    const struct rk_align_call *times, struct rk_error *err)
+{
+	struct op *op = what == NAME_WAIT ? NULL : &c->ops[what - NAME_OPS];
+	struct rk_align_call call = *times;
+
+	if (!kernels && r->n && !r->host) {
+		/* it has kernels: functions only tell what they may be */
+		r->others |= op && op->host &&
+			     (op->kind == RK_COMM_ROOTED || op->kind == RK_COMM_PAIR);
+		return 0;
+	}
+	if (op && op->host == kernels)
+		return 0;
+	if (op && op->kind == RK_COMM_PAIR) {
+		op->pub.left_out += !op->queued;
+		return 0;
+	}
+	r->host = !kernels;
+	call.sig = op ? what - NAME_OPS + 1 : SIG_WAIT;
+	return keep(c, r, &call, err);
+}
+
+static int add_row(struct rk_fuse_calls *c, const struct rk_batch *b, size_t i, uint32_t what,
+		   struct rk_error *err)
+{
+	enum rk_table t = b->schema->table;
+	const struct fields *f = &fields[t];
+	int64_t rank = rk_batch_int(b, (unsigned)f->rank, i, -1);
+	int64_t duration = rk_batch_int(b, (unsigned)f->duration, i, -1);
+	struct rk_align_call call = { .start_ns = rk_batch_int(b, (unsigned)f->start, i, -1) };
+	struct rk_calls_rank *r = rank < 0 ? NULL : rank_of(c, rank);
+
+	if (!r || duration < 0 || duration > RK_COMM_LONGEST_NS || call.start_ns < 0 ||
+	    !rk_add_i64(call.start_ns, duration, &call.end_ns) || call.end_ns >= RK_COMM_TIME_MAX)
+		return 0;
+	if (t == RK_KERNELS && what >= NAME_OPS && c->ops[what - NAME_OPS].kind == RK_COMM_ANY) {
+		int rc = by_grid(c, &what, rk_batch_int(b, RK_K_GRID_X, i, -1), err);
+
+		if (rc < 0 || what == NAME_NOTHING)
+			return rc;
+	}
+	return add_call(c, r, what, t == RK_KERNELS, &call, err);
+}
+
+int rk_fuse_calls_add(struct rk_fuse_calls *c, const struct rk_batch *b, struct rk_error *err)
+{
+	const struct fields *f = &fields[b->schema->table];
+	const struct rk_column *names = &b->cols[f->name];
+	int rc = 0;
+
+	if (!f->duration || !names->data)
+		return 0;
+	for (size_t i = 0; rc == 0 && i < b->nrows; i++) {
+		uint32_t name = ((const uint32_t *)names->data)[i], what;
+
+		if (!rk_column_has(names, i))
+			continue;
+		rc = what_is(c, name, &what, err);
+		if (rc == 0 && what != NAME_NOTHING)
+			rc = add_row(c, b, i, what, err);
+	}
+	return rc;
+}
+
+/* ---- afterwards ---- */
+
+static int by_start(const void *a, const void *b)
+{
+	const struct rk_align_call *x = a, *y = b;
+
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
+}
+
+static int by_end(const void *a, const void *b)
+{
+	const struct rk_align_call *x = a, *y = b;
+
+	if (x->end_ns != y->end_ns)
+		return x->end_ns < y->end_ns ? -1 : 1;
+	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+}
+
+/* Nearly always they are in order. */
+static void sort_calls(struct rk_calls_rank *r, int (*order)(const void *a, const void *b))
+{
+	for (size_t i = 1; i < r->n; i++) {
+		if (order(&r->v[i - 1], &r->v[i]) > 0) {
+			qsort(r->v, r->n, sizeof(*r->v), order);
+			return;
+		}
+	}
+}
+
+static size_t next_wait(const struct rk_calls_rank *r, size_t i)
+{
+	while (i < r->n && r->v[i].sig != SIG_WAIT)
+		i++;
+	return i;
+}
+
+/* What was queued is done when the next wait that began afterwards has ended; else it is left out. */
+static void end_queued(struct rk_fuse_calls *c, struct rk_calls_rank *r)
+{
+	size_t wait = r->n, n = 0;
+
+	sort_calls(r, by_start);
+	for (size_t i = r->n; i--;) {
+		struct rk_align_call *v = &r->v[i];
+		size_t w = wait;
+
+		if (v->sig == SIG_WAIT)
+			wait = i;
+		if (v->sig == SIG_WAIT || !c->ops[v->sig - 1].queued)
+			continue;
+		while (w < r->n && r->v[w].start_ns < v->end_ns)
+			w = next_wait(r, w + 1);
+		if (w == r->n)
+			v->sig = 0;
+		else
+			v->end_ns = r->v[w].end_ns;
+	}
+	for (size_t i = 0; i < r->n; i++)
+		if (r->v[i].sig && r->v[i].sig != SIG_WAIT)
+			r->v[n++] = r->v[i];
+	r->n = n;
+}
+
+/*
+ * RCCL runs everything in kernels that do not say what they do. They are taken for operations that need
+ * everybody unless functions were recorded that do not.
+ */
+static void settle_ops(struct rk_fuse_calls *c)
+{
+	bool others = false;
+
+	for (size_t i = 0; i < c->nranks; i++)
+		others |= c->ranks[i].others;
+	for (size_t i = 0; i < c->nops; i++) {
+		struct op *o = &c->ops[i];
+
+		o->pub.all = o->kind == RK_COMM_ALL || (o->kind == RK_COMM_ANY && !others);
+		c->assumed |= o->kind == RK_COMM_ANY && !others;
+		if (o->kind != RK_COMM_PAIR)
+			o->pub.sig = rk_align_sig(o->pub.all ? RK_ALIGN_ALL : RK_ALIGN_ROOTED,
+						  o->pub.label * 2 + o->host, 0, -1);
+	}
+}
+
+void rk_fuse_calls_finish(struct rk_fuse_calls *c)
+{
+	settle_ops(c);
+	for (size_t i = 0; i < c->nranks; i++) {
+		struct rk_calls_rank *r = &c->ranks[i];
+
+		if (r->host)
+			end_queued(c, r);
+		for (size_t k = 0; k < r->n; k++)
+			r->v[k].sig = c->ops[r->v[k].sig - 1].pub.sig;
+		sort_calls(r, by_end);
+	}
+	if (c->dropped)
+		rk_diag_add(c->ctx->diag, "collectives-left-out", "", 0, c->dropped,
+			    "collectives between the first and the last %zu of a rank were not "
+			    "compared with those of others",
+			    c->share / 2);
+	if (c->names_left)
+		rk_diag_add(c->ctx->diag, "collectives-left-out", "", 0, c->names_left,
+			    "names of collectives past the first %d are not known apart",
+			    RK_CALLS_OPS);
+}
+
+void rk_fuse_calls_by_start(struct rk_fuse_calls *c)
+{
+	for (size_t i = 0; i < c->nranks; i++)
+		sort_calls(&c->ranks[i], by_start);
+}
+
+const struct rk_calls_rank *rk_fuse_calls_ranks(const struct rk_fuse_calls *c)
+{
+	return c->ranks;
+}
+
+const struct rk_calls_op *rk_fuse_calls_op(const struct rk_fuse_calls *c, size_t i)
+{
+	return i < c->nops ? &c->ops[i].pub : NULL;
+}
+
+bool rk_fuse_calls_assumed(const struct rk_fuse_calls *c)
+{
+	return c->assumed;
+}
+
+void rk_fuse_calls_free(struct rk_fuse_calls *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < c->nranks; i++)
+		rk_free(c->ranks[i].v);
+	rk_idmap_release(&c->names);
+	rk_idmap_release(&c->labels);
+	rk_free(c->ops);
+	rk_free(c->ranks);
+	rk_free(c);
+}

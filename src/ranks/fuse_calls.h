@@ -1,0 +1,64 @@
+/*
+ * fuse_calls.h - the collectives of each rank, gathered while its rows go by.
+ *
+ * Kernels where the rank has kernels that communicate. Else functions: those that return when the
+ * operation is done (MPI, ncclCommInitRank) with their own times; those that only queue it (ncclAllReduce)
+ * from their start to the end of the next hipDeviceSynchronize or its like, for it is done by then. Such
+ * calls relate clocks, and say nothing about waiting.
+ *
+ * Kernels whose names do not say which operation they are count as different ones when their grids differ.
+ *
+ * Memory: 24 bytes for each call, up to RK_CALLS_MAX of all ranks together. Of a rank that has more than
+ * its share the first and the last are kept, as many of each.
+ */
+#ifndef RK_FUSE_CALLS_H
+#define RK_FUSE_CALLS_H
+
+#include "ranks/align.h"
+#include "ranks/comm_match.h"
+#include "table/context.h"
+#include "table/source.h"
+
+enum { RK_CALLS_MAX = 12 << 20, RK_CALLS_OPS = 1024 };
+
+struct rk_calls_op {
+	uint32_t label;    /* of the run's names */
+	uint64_t sig;      /* after finish; 0: its calls are not kept */
+	bool all;          /* nobody leaves before everybody has come */
+	bool any;          /* its name does not say which operation it is */
+	bool waits;        /* a rank in it waits for others */
+	uint64_t left_out; /* calls that are not kept: sends and receives */
+};
+
+struct rk_calls_rank {
+	int64_t rank;
+	struct rk_align_call *v; /* after finish: by end_ns */
+	size_t n, cap, ring;     /* ring: where the oldest of the last ones is */
+	uint64_t seen;
+	bool host;   /* they are functions */
+	bool others; /* functions of other kinds than those that need everybody were called */
+};
+
+struct rk_fuse_calls;
+
+/* ctx is borrowed; ranks ascending. */
+int rk_fuse_calls_new(struct rk_context *ctx, const int64_t *ranks, size_t n,
+		      struct rk_fuse_calls **ret, struct rk_error *err);
+/* How many calls of a rank are kept; tests make it small. Before the first row. */
+void rk_fuse_calls_limit(struct rk_fuse_calls *c, size_t calls);
+uint64_t rk_fuse_calls_wants(enum rk_table t);
+/* Rows of kernels, then api, then markers; those of ranks that are not known are passed over. */
+int rk_fuse_calls_add(struct rk_fuse_calls *c, const struct rk_batch *b, struct rk_error *err);
+/* Once, after the last row. Warns of calls that were not kept. */
+void rk_fuse_calls_finish(struct rk_fuse_calls *c);
+/* By start_ns, for comm_match.h; rk_align is done with them. */
+void rk_fuse_calls_by_start(struct rk_fuse_calls *c);
+/* Borrowed; one for each rank, in their order. */
+const struct rk_calls_rank *rk_fuse_calls_ranks(const struct rk_fuse_calls *c);
+/* NULL: there are no more. */
+const struct rk_calls_op *rk_fuse_calls_op(const struct rk_fuse_calls *c, size_t i);
+/* Operations whose names do not say what they are were taken for some that need everybody. */
+bool rk_fuse_calls_assumed(const struct rk_fuse_calls *c);
+void rk_fuse_calls_free(struct rk_fuse_calls *c); /* NULL is fine */
+
+#endif

@@ -1,0 +1,398 @@
+/* fuse_times.c - see fuse_times.h. */
+#include "ranks/fuse_times.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "ranks/fuse_clock.h"
+
+#define TIME_MAX (INT64_C(1) << 60) /* ns: so that no sum of two overflows */
+
+struct line {
+	struct rk_fuse_time pub;
+	struct rk_align_rank to;
+	uint32_t node; /* name */
+};
+
+struct rk_fuse_times {
+	struct line *v; /* by rank */
+	size_t n;
+	int64_t reference;            /* a rank */
+	struct rk_fuse_clocks clocks; /* own the texts, where it has any */
+};
+
+/* ---- which clocks ---- */
+
+static int add_line(struct rk_fuse_times *t, struct rk_run *run, const struct rk_fuse_time *pub,
+		    int64_t base, const char *node, struct rk_error *err)
+{
+	struct line *l = &t->v[t->n];
+
+	*l = (struct line){ .pub = *pub };
+	l->to = (struct rk_align_rank){ .base_ns = base,
+					.offset_ns = pub->offset_ns,
+					.drift_ppm = pub->drift_ppm };
+	t->n++;
+	return rk_strtab_add(run->ctx.names, node, strlen(node), &l->node, err);
+}
+
+static int times_alloc(size_t n, struct rk_fuse_times **ret, struct rk_error *err)
+{
+	struct rk_fuse_times *t = rk_calloc(1, sizeof(*t));
+
+	if (t)
+		t->v = rk_calloc(n + 1, sizeof(*t->v));
+	if (!t || !t->v) {
+		rk_free(t);
+		return rk_fail_nomem(err);
+	}
+	*ret = t;
+	return 0;
+}
+
+static bool has_moved(const struct rk_ranks *r)
+{
+	for (size_t i = 0; r && i < r->nranks; i++)
+		if (r->ranks[i].clock == RK_CLOCK_ALIGNED)
+			return true;
+	return false;
+}
+
+int rk_fuse_times_of(struct rk_run *run, const struct rk_ranks *r, struct rk_fuse_times **ret,
+		     struct rk_error *err)
+{
+	struct rk_fuse_times *t = NULL;
+	int rc = has_moved(r) ? times_alloc(r->nranks, &t, err) : 0;
+
+	for (size_t i = 0; rc == 0 && t && i < r->nranks; i++) {
+		const struct rk_ranks_rank *k = &r->ranks[i];
+		const struct rk_fuse_time pub = { k->rank,      k->clock,     k->offset_ns,
+						  k->error_ns,  k->drift_ppm, k->clock_by,
+						  k->clock_note };
+
+		rc = add_line(t, run, &pub, r->base_ns, k->node, err);
+	}
+	if (t)
+		t->reference = r->reference;
+	if (rc < 0)
+		rk_fuse_times_free(t);
+	else
+		*ret = t;
+	return rc;
+}
+
+static int from_clocks(struct rk_fuse_times *t, struct rk_run *run, const struct rk_fuse_members *m,
+		       struct rk_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < m->n; i++) {
+		const struct rk_fuse_clock *c = &t->clocks.v[i];
+		struct rk_fuse_time pub = {
+			.rank = m->v[i].rank, .clock = c->clock, .by = c->by, .note = c->note
+		};
+
+		if (c->clock != RK_CLOCK_ALONE) {
+			pub.offset_ns = c->to.offset_ns;
+			pub.error_ns = c->to.error_ns;
+			pub.drift_ppm = c->to.drift_ppm;
+		}
+		rc = add_line(t, run, &pub, t->clocks.base_ns, m->v[i].node, err);
+	}
+	return rc;
+}
+
+/* ---- reading for it ---- */
+
+static const enum rk_table tables[] = { RK_KERNELS, RK_API, RK_MARKERS };
+
+static bool needs_reading(struct rk_run *run, const struct rk_fuse_members *m)
+{
+	bool several = false;
+
+	for (size_t i = 1; i < m->n; i++)
+		several |= m->v[i].machine != m->v[0].machine;
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+		several &= rk_run_rescannable(run, tables[i]);
+	return several;
+}
+
+static bool all_have_calls(const struct rk_fuse_calls *c, size_t n)
+{
+	const struct rk_calls_rank *r = rk_fuse_calls_ranks(c);
+
+	for (size_t i = 0; i < n; i++)
+		if (!r[i].n)
+			return false;
+	return true;
+}
+
+static int read_table(struct rk_run *run, enum rk_table t, struct rk_fuse_calls *calls,
+		      struct rk_error *err)
+{
+	struct rk_source *rows = NULL;
+	const struct rk_batch *b;
+	int rc = rk_run_scan(run, t, rk_fuse_calls_wants(t), &rows, err);
+
+	while (rc >= 0 && (rc = rk_source_next(rows, &b, err)) > 0) {
+		rc = rk_fuse_calls_add(calls, b, err);
+		if (rc < 0)
+			break;
+	}
+	rk_source_close(rows);
+	return rc;
+}
+
+static int read_calls(struct rk_run *run, const struct rk_fuse_members *m,
+		      struct rk_fuse_calls **ret, struct rk_error *err)
+{
+	int64_t *ranks = rk_calloc(m->n + 1, sizeof(*ranks));
+	bool tolerant = run->tolerant;
+	size_t warnings;
+	int rc = ranks ? 0 : rk_fail_nomem(err);
+
+	for (size_t i = 0; rc == 0 && i < m->n; i++)
+		ranks[i] = m->v[i].rank;
+	if (rc == 0)
+		rc = rk_fuse_calls_new(&run->ctx, ranks, m->n, ret, err);
+	/* what is odd about the files, damage too, is told by the passes that write their rows */
+	rk_diag_list(run->ctx.diag, &warnings);
+	rk_run_tolerate(run);
+	for (size_t i = 0; rc == 0 && i < sizeof(tables) / sizeof(tables[0]); i++)
+		if (rk_run_tables(run) >> tables[i] & 1 && (!i || !all_have_calls(*ret, m->n)))
+			rc = read_table(run, tables[i], *ret, err);
+	run->tolerant = tolerant;
+	rk_diag_reset(run->ctx.diag, warnings);
+	rk_free(ranks);
+	if (rc == 0)
+		rk_fuse_calls_finish(*ret);
+	return rc;
+}
+
+static int times_make(struct rk_run *run, const struct rk_fuse_members *m,
+		      struct rk_fuse_times **ret, struct rk_error *err)
+{
+	struct rk_fuse_calls *calls = NULL;
+	struct rk_fuse_times *t = NULL;
+	int rc = read_calls(run, m, &calls, err);
+
+	if (rc == 0)
+		rc = times_alloc(m->n, &t, err);
+	if (rc == 0)
+		rc = rk_fuse_clocks(m, calls, &t->clocks, err);
+	if (rc == 0) {
+		rk_fuse_clocks_tell(&t->clocks, m, run->ctx.diag);
+		t->reference = m->v[t->clocks.reference].rank;
+		rc = from_clocks(t, run, m, err);
+	}
+	rk_fuse_calls_free(calls);
+	if (rc < 0)
+		rk_fuse_times_free(t);
+	else
+		*ret = t;
+	return rc;
+}
+
+int rk_fuse_times_new(struct rk_run *run, struct rk_fuse_times **ret, struct rk_error *err)
+{
+	struct rk_fuse_members m = { .job = "" };
+	int rc = rk_fuse_members(run, &m, err);
+
+	*ret = NULL;
+	if (rc == 0 && needs_reading(run, &m))
+		rc = times_make(run, &m, ret, err);
+	rk_fuse_members_release(&m);
+	return rc;
+}
+
+void rk_fuse_times_free(struct rk_fuse_times *t)
+{
+	if (!t)
+		return;
+	rk_fuse_clocks_release(&t->clocks);
+	rk_free(t->v);
+	rk_free(t);
+}
+
+/* ---- rows ---- */
+
+static const struct fields {
+	int start, duration, rank, node; /* rank < 0: by node */
+} fields[RK_NTABLES] = {
+	[RK_KERNELS] = { RK_K_START, RK_K_DURATION, RK_K_RANK, RK_K_NODE },
+	[RK_MEMCPY] = { RK_C_START, RK_C_DURATION, RK_C_RANK, RK_C_NODE },
+	[RK_MEMALLOC] = { RK_M_START, RK_M_DURATION, RK_M_RANK, RK_M_NODE },
+	[RK_API] = { RK_A_START, RK_A_DURATION, RK_A_RANK, RK_A_NODE },
+	[RK_MARKERS] = { RK_R_START, RK_R_DURATION, RK_R_RANK, RK_R_NODE },
+	[RK_SAMPLES] = { RK_S_TIME, -1, -1, RK_S_NODE },
+};
+
+static const struct line *line_of(const struct rk_fuse_times *t, int64_t rank)
+{
+	size_t from = 0, to = t->n;
+
+	while (from < to) {
+		size_t mid = from + (to - from) / 2;
+
+		if (t->v[mid].pub.rank < rank)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	return from < t->n && t->v[from].pub.rank == rank ? &t->v[from] : NULL;
+}
+
+/* Ranks of a node have one clock; one that was named twice has none that is known. */
+static const struct line *line_of_node(const struct rk_fuse_times *t, uint32_t node)
+{
+	const struct line *found = NULL;
+
+	for (size_t i = 0; node && i < t->n; i++) {
+		const struct line *l = &t->v[i];
+
+		if (l->node != node)
+			continue;
+		if (found && found->pub.offset_ns != l->pub.offset_ns)
+			return NULL;
+		found = l;
+	}
+	return found;
+}
+
+bool rk_fuse_times_rank(const struct rk_fuse_times *t, int64_t rank, struct rk_fuse_time *ret)
+{
+	const struct line *l = line_of(t, rank);
+
+	if (l)
+		*ret = l->pub;
+	return l != NULL;
+}
+
+void rk_fuse_times_base(const struct rk_fuse_times *t, int64_t *ret_rank, int64_t *ret_base_ns)
+{
+	*ret_rank = t->reference;
+	*ret_base_ns = t->n ? t->v[0].to.base_ns : 0;
+}
+
+struct moved {
+	struct rk_source base;
+	struct rk_source *rows;
+	const struct rk_fuse_times *times;
+	struct rk_column *cols;
+	int64_t *start, *duration;
+	size_t cap_start, cap_duration;
+	struct rk_batch batch;
+	int64_t rank; /* and node of the row before, with its clock */
+	uint32_t node;
+	const struct line *line;
+};
+
+static const struct line *clock_of(struct moved *m, const struct fields *f,
+				   const struct rk_batch *b, size_t i)
+{
+	int64_t rank = f->rank < 0 ? -1 : rk_batch_int(b, (unsigned)f->rank, i, -1);
+	uint32_t node = rank < 0 ? rk_batch_id(b, (unsigned)f->node, i) : 0;
+
+	if (rank != m->rank || node != m->node) {
+		m->line = rank < 0 ? line_of_node(m->times, node) : line_of(m->times, rank);
+		m->rank = rank;
+		m->node = node;
+	}
+	return m->line && m->line->pub.clock == RK_CLOCK_ALIGNED ? m->line : NULL;
+}
+
+static void move_row(struct moved *m, const struct fields *f, const struct rk_batch *b, size_t i)
+{
+	const struct line *l = clock_of(m, f, b, i);
+	int64_t start = rk_batch_int(b, (unsigned)f->start, i, 0), end;
+	int64_t duration = f->duration < 0 ? 0 : rk_batch_int(b, (unsigned)f->duration, i, 0);
+
+	/* times that cannot be stay that way */
+	if (start < 0 || start >= TIME_MAX || duration >= TIME_MAX)
+		l = NULL;
+	m->start[i] = l ? rk_align_to_reference(&l->to, start) : start;
+	if (f->duration < 0)
+		return;
+	/* what ends before it starts stays that odd */
+	if (l && duration > 0 && rk_add_i64(start, duration, &end))
+		duration = rk_align_to_reference(&l->to, end) - m->start[i];
+	m->duration[i] = duration;
+}
+
+static int make_room(struct moved *m, size_t n, struct rk_error *err)
+{
+	int64_t *start = rk_grow(m->start, &m->cap_start, n, sizeof(*start)), *duration;
+
+	if (!start)
+		return rk_fail_nomem(err);
+	m->start = start;
+	duration = rk_grow(m->duration, &m->cap_duration, n, sizeof(*duration));
+	if (!duration)
+		return rk_fail_nomem(err);
+	m->duration = duration;
+	return 0;
+}
+
+static int moved_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
+{
+	struct moved *m = (struct moved *)base;
+	const struct fields *f = &fields[base->schema->table];
+	const struct rk_batch *b;
+	int rc = rk_source_next(m->rows, &b, err);
+
+	if (rc <= 0)
+		return rc;
+	if (!b->cols[f->start].data) {
+		*batch = b;
+		return rc;
+	}
+	if (make_room(m, b->nrows, err) < 0)
+		return RK_E_NOMEM;
+	for (size_t i = 0; i < b->nrows; i++)
+		move_row(m, f, b, i);
+	memcpy(m->cols, b->cols, base->schema->nfields * sizeof(*m->cols));
+	m->cols[f->start].data = m->start;
+	if (f->duration >= 0 && b->cols[f->duration].data)
+		m->cols[f->duration].data = m->duration;
+	m->batch = (struct rk_batch){ base->schema, b->nrows, m->cols };
+	*batch = &m->batch;
+	return rc;
+}
+
+static void moved_close(struct rk_source *base)
+{
+	struct moved *m = (struct moved *)base;
+
+	rk_source_close(m->rows);
+	rk_free(m->cols);
+	rk_free(m->start);
+	rk_free(m->duration);
+	rk_free(m);
+}
+
+static const struct rk_source_ops moved_ops = { .next = moved_next, .close = moved_close };
+
+int rk_fuse_times_open(const struct rk_fuse_times *t, struct rk_source **rows, struct rk_error *err)
+{
+	const struct rk_schema *schema = (*rows)->schema;
+	struct moved *m;
+
+	if (!t || !fields[schema->table].node)
+		return 0;
+	m = rk_calloc(1, sizeof(*m));
+	if (m)
+		m->cols = rk_calloc(schema->nfields, sizeof(*m->cols));
+	if (!m || !m->cols) {
+		rk_free(m);
+		rk_source_close(*rows);
+		*rows = NULL;
+		return rk_fail_nomem(err);
+	}
+	m->base = (struct rk_source){ &moved_ops, schema };
+	m->rows = *rows;
+	m->times = t;
+	m->rank = -2;
+	*rows = &m->base;
+	return 0;
+}

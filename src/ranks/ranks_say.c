@@ -1,0 +1,281 @@
+/* ranks_say.c - what is to be known first about a job of several ranks, in sentences. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ranks/ranks_parts.h"
+#include "report/report_parts.h"
+
+#define BALANCED 0.05 /* above the mean by no more: nobody would do something about it */
+#define MOSTLY (2.0 / 3)
+#define HARDLY 0.01
+#define LEAST_CAUSED 0.1
+#define FAR_MORE 1.5 /* than others */
+
+struct sums {
+	double span, comm, both, wait, caused;
+	double collectives, late;        /* time in all of them; of it, until the last had come */
+	double judged_late, judged_wire; /* time in those whose verdict it is */
+	const struct rk_ranks_rank *busiest, *waited_for;
+	size_t meeting;     /* ranks in collectives */
+	const char *unseen; /* whose coming is not: waiting for them looks like the wire; or NULL */
+};
+
+/* Of a rank on a clock of its own only what it does with others of its node is compared. */
+static const char *unseen_of(const struct rk_ranks *k)
+{
+	bool absent = k->size > k->nranks, alone = false;
+
+	for (size_t i = 0; i < k->nranks; i++) {
+		absent |= !k->ranks[i].kernels;
+		alone |= k->ranks[i].collectives && k->ranks[i].clock == RK_CLOCK_ALONE;
+	}
+	if (absent)
+		return alone ? "ranks that are not here or on other clocks" :
+			       "ranks that are not here";
+	return alone ? "ranks on other clocks" : NULL;
+}
+
+static struct sums sums_of(const struct rk_ranks *k)
+{
+	struct sums s = { .unseen = unseen_of(k) };
+
+	for (size_t i = 0; i < k->nranks; i++) {
+		const struct rk_ranks_rank *r = &k->ranks[i];
+
+		if (r->compute_ns >= 0) {
+			s.span += (double)r->last_ns - (double)r->first_ns;
+			s.comm += (double)r->comm_ns;
+			s.both += (double)r->both_ns;
+		}
+		if (r->compute_ns > 0 && (!s.busiest || r->compute_ns > s.busiest->compute_ns))
+			s.busiest = r;
+		if (r->caused_ns > 0 && (!s.waited_for || r->caused_ns > s.waited_for->caused_ns))
+			s.waited_for = r;
+		s.meeting += r->collectives > 0;
+		s.wait += (double)r->wait_ns;
+		s.caused += (double)r->caused_ns;
+	}
+	for (size_t i = 0; i < k->ncollectives; i++) {
+		const struct rk_ranks_collective *c = &k->collectives[i];
+
+		s.collectives += (double)c->total_ns;
+		s.late += (double)c->late_ns;
+		if (!strcmp(c->verdict, "late"))
+			s.judged_late += (double)c->total_ns;
+		if (!strcmp(c->verdict, "wire"))
+			s.judged_wire += (double)c->total_ns;
+	}
+	return s;
+}
+
+/* "12.3 %", "0.4 %", "87 %": no more digits than say something. */
+static const char *percent(char text[16], double share)
+{
+	double v = share < 1e6 ? 100 * share : 1e8;
+
+	snprintf(text, 16, "%.*f %%", fabs(v) < 99.95 ? 1 : 0, v);
+	return text;
+}
+
+static void say_balance(struct rk_list *l, const struct rk_ranks *k, const struct sums *s)
+{
+	char text[16];
+
+	if (!s->busiest || !isfinite(k->imbalance))
+		return;
+	percent(text, k->imbalance);
+	if (k->imbalance <= BALANCED)
+		rk_list_addf(l,
+			     "balanced: rank %" PRId64
+			     ", the busiest, computes %s longer than the mean",
+			     s->busiest->rank, text);
+	else
+		rk_list_addf(l, "not balanced: rank %" PRId64 " computes %s longer than the mean",
+			     s->busiest->rank, text);
+}
+
+/*
+ * Of waiting whose cause is known: where clocks are not certain enough, nobody is blamed. Of two ranks
+ * one causes half of it in any job.
+ */
+static bool is_straggler(const struct sums *s)
+{
+	double caused = s->waited_for ? (double)s->waited_for->caused_ns : 0;
+
+	return caused > 0 && caused >= s->caused / 2 && caused >= s->wait * LEAST_CAUSED &&
+	       caused * (double)s->meeting >= s->caused * FAR_MORE;
+}
+
+int64_t rk_ranks_straggler(const struct rk_ranks *k)
+{
+	struct sums s = sums_of(k);
+
+	return is_straggler(&s) ? s.waited_for->rank : -1;
+}
+
+/* False: there are no several that are waited for. */
+static bool say_several(struct rk_list *l, const struct rk_ranks *k, const struct sums *s,
+			const char *of_time, const char *untold)
+{
+	struct rk_bytes who;
+	double caused;
+	char share[16];
+
+	rk_bytes_init(&who, 4096);
+	caused = rk_ranks_stragglers(&who, k);
+	if (caused > 0 && caused >= s->wait * LEAST_CAUSED && rk_bytes_str(&who))
+		rk_list_addf(l, "stragglers: %s; ranks wait %s of their time, %s of it for these%s",
+			     rk_bytes_str(&who), of_time, percent(share, caused / s->wait), untold);
+	else
+		caused = 0;
+	l->bad |= who.bad;
+	rk_bytes_release(&who);
+	return caused > 0;
+}
+
+/* False: there is nobody. Where clocks tell of most of the waiting, they have told already. */
+static bool say_likely(struct rk_list *l, const struct rk_ranks *k, const struct sums *s,
+		       const char *of_time, const char *untold)
+{
+	struct rk_bytes who;
+	size_t n = 0;
+
+	if (s->caused >= s->wait / 2)
+		return false;
+	rk_bytes_init(&who, 4096);
+	n = rk_ranks_never_waiting(&who, k, s->waited_for);
+	if (n && rk_bytes_str(&who))
+		rk_list_addf(l,
+			     "likely straggler%s: rank%s %s, waiting less than half as long as the "
+			     "mean; ranks wait %s of their time%s",
+			     n > 1 ? "s" : "", n > 1 ? "s" : "", rk_bytes_str(&who), of_time,
+			     untold);
+	l->bad |= who.bad;
+	rk_bytes_release(&who);
+	return n > 0;
+}
+
+static void say_waiting(struct rk_list *l, const struct rk_ranks *k, const struct sums *s)
+{
+	const struct rk_ranks_rank *r = s->waited_for;
+	char share[16], of_time[16], rest[16], untold[80] = "";
+
+	if (s->wait <= 0)
+		return;
+	percent(share, r ? (double)r->caused_ns / s->wait : 0);
+	percent(of_time, s->span > 0 ? s->wait / s->span : 0);
+	percent(rest, 1 - s->caused / s->wait);
+	if (s->caused < s->wait * (1 - LEAST_CAUSED))
+		snprintf(untold, sizeof(untold), "; for whom %s of it is, the clocks cannot tell",
+			 rest);
+	if (s->span > 0 && s->wait / s->span < HARDLY)
+		rk_list_addf(l, "ranks hardly wait for each other: %s of their time", of_time);
+	else if (is_straggler(s))
+		rk_list_addf(l,
+			     "straggler: rank %" PRId64 ", last in %" PRIu64 " of %" PRIu64
+			     " collectives; ranks wait %s of their time, %s of it for this one%s",
+			     r->rank, r->last, r->collectives, of_time, share, untold);
+	else if (say_several(l, k, s, of_time, untold) || say_likely(l, k, s, of_time, untold))
+		return;
+	else if (r)
+		rk_list_addf(l,
+			     "no single straggler: ranks wait %s of their time, %s of it for rank "
+			     "%" PRId64 ", the most%s",
+			     of_time, share, r->rank, untold);
+	else
+		rk_list_addf(l, "ranks wait %s of their time%s", of_time, untold);
+}
+
+static void say_hidden(struct rk_list *l, const struct sums *s)
+{
+	char share[16], hidden[16];
+
+	if (s->comm <= 0 || s->span <= 0)
+		return;
+	rk_list_addf(l,
+		     "communication runs for %s of the ranks' time; %s of it is hidden behind "
+		     "compute",
+		     percent(share, s->comm / s->span), percent(hidden, s->both / s->comm));
+}
+
+static void say_unclear(struct rk_list *l, const struct sums *s, double late)
+{
+	char text[16];
+
+	if (late > MOSTLY)
+		rk_list_addf(l,
+			     "probably not the wire: %s of the collectives' time passes until the "
+			     "last rank has come, but the clocks are not certain enough",
+			     percent(text, late));
+	else if (late < 1 - MOSTLY)
+		rk_list_addf(l,
+			     "probably the wire%s%s: %s of the collectives' time passes after the "
+			     "last rank has come, but the clocks are not certain enough",
+			     s->unseen ? ", or " : "", s->unseen ? s->unseen : "",
+			     percent(text, 1 - late));
+	else
+		rk_list_addf(l,
+			     "late ranks and the wire, both: of the collectives' time %s passes "
+			     "until the last rank has come, as far as the clocks%s can tell",
+			     percent(text, late),
+			     s->unseen ? " and the ranks that can be compared" : "");
+}
+
+/* The verdicts know how certain the clocks are. */
+static void say_wire(struct rk_list *l, const struct sums *s)
+{
+	double late = s->collectives > 0 ? s->late / s->collectives : 0;
+	char text[16];
+
+	if (s->collectives <= 0)
+		return;
+	if (s->judged_late > MOSTLY * s->collectives)
+		rk_list_addf(l,
+			     "it is not the wire: %s of the collectives' time passes until the "
+			     "last rank has come",
+			     percent(text, late));
+	else if (s->judged_wire > MOSTLY * s->collectives && s->unseen)
+		rk_list_addf(l,
+			     "it is the wire, or %s: %s of the collectives' time passes after the "
+			     "last of the others has come",
+			     s->unseen, percent(text, 1 - late));
+	else if (s->judged_wire > MOSTLY * s->collectives)
+		rk_list_addf(l,
+			     "it is the wire: %s of the collectives' time passes after the last "
+			     "rank has come",
+			     percent(text, 1 - late));
+	else
+		say_unclear(l, s, late);
+}
+
+static void say_nodes(struct rk_list *l, const struct rk_ranks *k)
+{
+	struct rk_bytes text;
+
+	if (k->intra_ns <= 0 || k->inter_ns <= 0)
+		return;
+	rk_bytes_init(&text, 256);
+	rk_bytes_puts(&text, "collectives between nodes ");
+	rk_put_duration(&text, (double)k->inter_ns);
+	rk_bytes_puts(&text, ", within a node ");
+	rk_put_duration(&text, (double)k->intra_ns);
+	rk_bytes_puts(&text, ", summed over ranks");
+	if (rk_bytes_str(&text))
+		rk_list_add(l, rk_bytes_str(&text));
+	else
+		l->bad = true;
+	rk_bytes_release(&text);
+}
+
+void rk_ranks_say(struct rk_list *l, const struct rk_ranks *k)
+{
+	struct sums s = sums_of(k);
+
+	say_balance(l, k, &s);
+	say_waiting(l, k, &s);
+	say_hidden(l, &s);
+	say_wire(l, &s);
+	say_nodes(l, k);
+}
