@@ -5,7 +5,7 @@
 #include "metric/metric_device.h"
 #include "metric/metric_plan.h"
 #include "metric/metric_roofline.h"
-#include "pass/timeline.h"
+#include "report/timeline.h"
 #include "run/run.h"
 #include "table/aggregate.h"
 #include "table/aggregate_map.h"

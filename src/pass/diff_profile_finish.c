@@ -7,7 +7,7 @@
 #include "base/handle.h"
 #include "base/hash.h"
 #include "pass/diff_profile_impl.h"
-#include "pass/timeline_sweep.h"
+#include "report/timeline_sweep.h"
 
 /* A spread does not get better with more: so many durations are looked at, evenly taken. */
 enum { SAMPLES = 1024, SAMPLES_LEAST = 8 };

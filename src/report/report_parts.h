@@ -6,7 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/strtab.h"
-#include "pass/sample_stats.h"
+#include "report/sample_stats.h"
 #include "rockit/rockit.h"
 #include "run/energy.h"
 #include "table/aggregate.h"

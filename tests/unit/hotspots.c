@@ -1,5 +1,5 @@
 /* hotspots.c - instructions, lines and stall reasons: by hand, by counting, from files. */
-#include "pass/hotspots.h"
+#include "report/hotspots.h"
 
 #include <stdio.h>
 #include <stdlib.h>

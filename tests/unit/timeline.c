@@ -1,5 +1,5 @@
 /* timeline.c - when devices are busy, idle, copying, waiting for a launch. */
-#include "pass/timeline.h"
+#include "report/timeline.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* timeline_sweep.c - see timeline_sweep.h. */
-#include "pass/timeline_sweep.h"
+#include "report/timeline_sweep.h"
 
 #include <math.h>
 

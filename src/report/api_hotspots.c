@@ -1,9 +1,9 @@
 /* api_hotspots.c - samples and thread traces of a run as hotspots, and those as text. */
 #include <string.h>
 
-#include "api/hotspots_impl.h"
 #include "base/alloc.h"
 #include "base/handle.h"
+#include "report/hotspots_impl.h"
 #include "report/hotspots_parts.h"
 #include "run/run.h"
 #include "table/aggregate.h"

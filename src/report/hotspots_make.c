@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/hotspots_impl.h"
 #include "base/alloc.h"
+#include "report/hotspots_impl.h"
 
 static const char rest[] = "(past the limit)";
 

@@ -1,5 +1,5 @@
 /* sample_stats.c - see sample_stats.h. */
-#include "pass/sample_stats.h"
+#include "report/sample_stats.h"
 
 #include <math.h>
 

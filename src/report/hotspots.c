@@ -1,5 +1,5 @@
 /* hotspots.c - see hotspots.h. */
-#include "pass/hotspots.h"
+#include "report/hotspots.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* timeline.c - see timeline.h. */
-#include "pass/timeline.h"
+#include "report/timeline.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/text.h"
-#include "pass/timeline_sweep.h"
+#include "report/timeline_sweep.h"
 #include "table/timeline_keys.h"
 #include "table/timeline_order.h"
 

@@ -3,7 +3,7 @@
 #define RK_HOTSPOTS_IMPL_H
 
 #include "base/strtab.h"
-#include "pass/hotspots.h"
+#include "report/hotspots.h"
 #include "rockit/hotspots.h"
 
 /* Fills *ret (zeroed) except for what the trace says. On failure rk_hotspots_free still fits. */
