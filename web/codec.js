@@ -1,4 +1,4 @@
-// codec.js - what src/report/html_block.h describes, read back.
+// codec.js - what src/html/html_block.h describes, read back.
 
 const GUESSES = 4096;
 const SUB_ROWS = 16;

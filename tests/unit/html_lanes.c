@@ -5,8 +5,8 @@
 #include <zlib.h>
 
 #include "base/alloc.h"
-#include "report/html_curves.h"
-#include "report/html_lanes.h"
+#include "html/html_curves.h"
+#include "html/html_lanes.h"
 #include "tap.h"
 #include "world.h"
 

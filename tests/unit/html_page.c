@@ -4,8 +4,8 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "html/html_page.h"
 #include "io/file.h"
-#include "report/html_page.h"
 #include "rockit/rockit.h"
 #include "tap.h"
 #include "world.h"

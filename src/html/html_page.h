@@ -9,9 +9,9 @@
 #define RK_HTML_PAGE_H
 
 #include "base/data.h"
+#include "html/html_curves.h"
+#include "html/html_lanes.h"
 #include "io/output.h"
-#include "report/html_curves.h"
-#include "report/html_lanes.h"
 #include "rockit/metrics.h"
 #include "rockit/report.h"
 

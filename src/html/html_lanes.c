@@ -1,10 +1,10 @@
 /* html_lanes.c - see html_lanes.h. */
-#include "report/html_lanes.h"
+#include "html/html_lanes.h"
 
 #include <string.h>
 
 #include "base/alloc.h"
-#include "report/html_lanes_impl.h"
+#include "html/html_lanes_impl.h"
 
 /* Times that can be subtracted from each other. */
 #define FAR (INT64_C(1) << 61)

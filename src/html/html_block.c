@@ -1,5 +1,5 @@
 /* html_block.c - see html_block.h. */
-#include "report/html_block.h"
+#include "html/html_block.h"
 
 #include <string.h>
 

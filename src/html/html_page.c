@@ -1,5 +1,5 @@
 /* html_page.c - see html_page.h. */
-#include "report/html_page.h"
+#include "html/html_page.h"
 
 #include <string.h>
 

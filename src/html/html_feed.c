@@ -1,5 +1,5 @@
 /* html_feed.c - see html_feed.h. */
-#include "api/html_feed.h"
+#include "html/html_feed.h"
 #include "ranks/fuse_times.h"
 
 #include <string.h>

@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "codec/json/tree.h"
-#include "report/html_page.h"
+#include "html/html_page.h"
 
 enum { RUN_MAX = 8 << 20 };
 

@@ -10,8 +10,8 @@
 #ifndef RK_HTML_LANES_H
 #define RK_HTML_LANES_H
 
+#include "html/html_block.h"
 #include "io/output.h"
-#include "report/html_block.h"
 #include "table/context.h"
 #include "table/timeline_keys.h"
 

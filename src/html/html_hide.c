@@ -1,7 +1,7 @@
 /* html_hide.c - a JSON document without what is not for everybody. */
 #include <string.h>
 
-#include "report/html_page.h"
+#include "html/html_page.h"
 
 /* Whose texts may name a host, a user or a path. */
 static const char *const keys[] = { "path",   "file", "message",   "reason",

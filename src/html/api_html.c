@@ -3,13 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/html_feed.h"
 #include "base/alloc.h"
 #include "base/handle.h"
 #include "base/list.h"
 #include "base/secrets.h"
 #include "base/text.h"
 #include "codec/json/tree.h"
+#include "html/html_feed.h"
 #include "ranks/fuse_times.h"
 
 /* Everything a page is made of. */

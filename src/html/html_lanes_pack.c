@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/base85.h"
 #include "codec/deflate.h"
-#include "report/html_lanes_impl.h"
+#include "html/html_lanes_impl.h"
 
 enum {
 	TEXT_MAX = 4 << 20, /* of one block: eight bytes a value and base64 stay below */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "report/html_page.h"
+#include "html/html_page.h"
 #include "report/report_parts.h"
 #include "rockit/rockit.h"
 

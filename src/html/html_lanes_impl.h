@@ -2,8 +2,8 @@
 #ifndef RK_HTML_LANES_IMPL_H
 #define RK_HTML_LANES_IMPL_H
 
+#include "html/html_lanes.h"
 #include "io/spill.h"
-#include "report/html_lanes.h"
 
 enum {
 	RK_LANES_MAX = RK_LANES_KERNELS + 2 * RK_LANES_OTHER + RK_NLANE_KINDS,

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "report/html_page.h"
+#include "html/html_page.h"
 #include "report/report_parts.h"
 
 enum { SHOWN = 20, NAME_MAX_BYTES = 400 };

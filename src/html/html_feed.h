@@ -2,7 +2,7 @@
 #ifndef RK_HTML_FEED_H
 #define RK_HTML_FEED_H
 
-#include "report/html_page.h"
+#include "html/html_page.h"
 #include "rockit/ranks.h"
 #include "run/run.h"
 

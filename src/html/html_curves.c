@@ -1,5 +1,5 @@
 /* html_curves.c - see html_curves.h. */
-#include "report/html_curves.h"
+#include "html/html_curves.h"
 
 #include <math.h>
 

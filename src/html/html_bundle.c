@@ -3,7 +3,7 @@
 
 #include "base/base64.h"
 #include "base/sha256/sha256.h"
-#include "report/html_page.h"
+#include "html/html_page.h"
 
 /* A module comes after those it imports. */
 static const char *const modules[] = {
