@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "report/metrics_parts.h"
+#include "metrics/metrics_parts.h"
 #include "report/report_parts.h"
 #include "rockit/ranks.h"
 

@@ -1,5 +1,5 @@
 /* metric_device.c (test) - what is known of a chip. */
-#include "metric/metric_device.h"
+#include "metrics/metric_device.h"
 
 #include <math.h>
 #include <stdio.h>

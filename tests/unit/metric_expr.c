@@ -1,5 +1,5 @@
 /* metric_expr.c - expressions, and what is said about those that are none. */
-#include "metric/metric_expr.h"
+#include "metrics/formula/metric_expr.h"
 
 #include <locale.h>
 #include <stdio.h>

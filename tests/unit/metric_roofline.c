@@ -1,12 +1,12 @@
 /* metric_roofline.c (test) - ceilings of chips and kernels below them. */
-#include "metric/metric_roofline.h"
+#include "metrics/metric_roofline.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "metric/metric_device.h"
+#include "metrics/metric_device.h"
 #include "tap.h"
 #include "world.h"
 

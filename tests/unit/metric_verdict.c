@@ -1,5 +1,5 @@
 /* metric_verdict.c - what limits a kernel: each rule, their order, and what is not known. */
-#include "metric/metric_verdict.h"
+#include "metrics/metric_verdict.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/data.h"
-#include "metric/metric_limits.h"
+#include "metrics/metric_limits.h"
 #include "tap.h"
 
 #define LIMITS "rockit run -c @limits --then metrics -- PROGRAM"

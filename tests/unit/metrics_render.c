@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "codec/json/tree.h"
-#include "report/metrics_parts.h"
+#include "metrics/metrics_parts.h"
 #include "tap.h"
 
 static struct rk_metric_value hot_metrics[] = {

@@ -1,0 +1,93 @@
+/*
+ * metric_defs.h - metric definitions: data/metrics, a user's file, rocprofiler-sdk's counters.
+ *
+ * A document of ours:
+ *
+ *   {"schema": 1,
+ *    "terms":   {"G": "GRBM_GUI_ACTIVE/xcds", "to_l2": {"gfx942": "...", "*": "..."}},
+ *    "metrics": [{"id": "l2_hit_pct", "group": "l2", "unit": "%", "help": "...",
+ *                 "expr": "..." or {"gfx90a": "...", "*": "..."},     "*": all other targets
+ *                 "archs": ["gfx90a", ...],                  only these; without: those of expr
+ *                 "peak": "..." or {...}, "pass": "SQ_INST_LEVEL_VMEM", "agg": "median"}],
+ *    "checks":  [{"kind": "window-ratio", "over": "...", "under": "...", "slack": 0.1,
+ *                 "archs": [...], "text": "..."}]}
+ *
+ * A target may be written with * at its end: "gfx10*"; a case may name several: "gfx10* gfx11*". The
+ * closest fits: gfx942, gfx94*, gfx9*, *. Only id and expr are needed. One of rocprofiler-sdk is a
+ * counter_defs.yaml: its derived counters become metrics of the group "sdk", and terms.
+ */
+#ifndef RK_METRIC_DEFS_H
+#define RK_METRIC_DEFS_H
+
+#include <stdbool.h>
+
+#include "metrics/formula/metric_expr.h"
+#include "metrics/formula/metric_index.h"
+
+/* The expressions of one thing, target by target; the first that fits. */
+struct rk_metric_case {
+	const char *target; /* "gfx942", "gfx11*", "*" */
+	const struct rk_expr *expr;
+	struct rk_metric_case *next;
+};
+
+struct rk_metric_def {
+	const char *id, *group, *unit, *help;
+	const struct rk_metric_case *expr, *peak; /* peak: NULL without */
+	const char *const *archs; /* NULL: wherever expr has a case; ends with NULL */
+	const char *pass; /* names are first looked for in the pass with this level counter; "" */
+	bool median;
+	const char *file; /* where it is from */
+};
+
+struct rk_metric_term {
+	const char *name;
+	const struct rk_metric_case *expr;
+	const char *file;
+};
+
+/* Told when over > under * (1 + slack). */
+struct rk_metric_check {
+	const char *kind, *text;
+	const struct rk_metric_case *over, *under;
+	const char *const *archs; /* as above */
+	double slack;
+	const char *file;
+};
+
+struct rk_metric_set {
+	struct rk_metric_def *defs;
+	size_t ndefs;
+	struct rk_metric_term *terms;
+	size_t nterms;
+	struct rk_metric_check *checks;
+	size_t nchecks;
+	struct rk_arena *arena; /* texts and nodes */
+	struct rk_metric_index by_id, by_name, by_kind;
+};
+
+enum {
+	RK_METRICS_MAX = 4096, /* definitions, terms, checks */
+	RK_METRIC_ID_MAX = 96,
+	RK_METRIC_TEXT_MAX = 1000, /* bytes of a help or of a check's text */
+	RK_METRIC_CASES_MAX = 64,
+};
+
+/* The shipped definitions, and `file` (NULL: none) over them: equal ids and names replace. */
+int rk_metric_set_load(const char *file, struct rk_metric_set **ret, struct rk_error *err);
+/*
+ * From text alone, without the shipped ones: for tests and fuzzing. `name` is for errors; it ends in
+ * .yaml or .yml when the text is YAML.
+ */
+int rk_metric_set_parse(const char *text, size_t len, const char *name, struct rk_metric_set **ret,
+			struct rk_error *err);
+void rk_metric_set_free(struct rk_metric_set *s); /* NULL is fine */
+
+/* NULL: not defined for this target. */
+const struct rk_expr *rk_metric_case_for(const struct rk_metric_case *c, const char *arch);
+bool rk_metric_archs_has(const char *const *archs, const char *arch); /* true when archs is NULL */
+const struct rk_metric_def *rk_metric_def_find(const struct rk_metric_set *s, const char *id);
+const struct rk_expr *rk_metric_term_for(const struct rk_metric_set *s, const char *name,
+					 const char *arch);
+
+#endif

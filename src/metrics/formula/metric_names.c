@@ -1,0 +1,388 @@
+/*
+ * metric_names.c - see metric_names.h.
+ *
+ * Every counter is known by its name in its pass and by its name anywhere; X[i] is also a member of
+ * the group X, in its pass and anywhere. All of these are keys of one index: a letter for the kind,
+ * the pass, a zero byte, the name.
+ */
+#include "metrics/formula/metric_names.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/num.h"
+#include "base/text.h"
+#include "metrics/formula/metric_index.h"
+
+enum { KEY_MAX = 2 * RK_COUNTER_NAME_MAX + 3 };
+
+/* Kinds of keys. Anywhere: the pass is left out, and the first that came stands. */
+enum { ONE_IN_PASS = 'p', ONE_ANYWHERE = 'a', GROUP_IN_PASS = 'P', GROUP_ANYWHERE = 'A' };
+
+struct member {
+	int64_t index;
+	uint32_t id;
+};
+
+struct entry {
+	char *key;
+	struct member *members; /* of single counters one */
+	uint32_t *ids;          /* the same by columns, once sorted; room for all members */
+	int64_t *indices;
+	size_t n, cap;
+	bool sorted;
+};
+
+struct rk_counter_names {
+	struct entry *entries;
+	size_t n, cap;
+	struct rk_metric_index index;
+};
+
+int rk_counter_names_new(struct rk_counter_names **ret, struct rk_error *err)
+{
+	*ret = rk_calloc(1, sizeof(**ret));
+	return *ret ? 0 : rk_fail_nomem(err);
+}
+
+void rk_counter_names_free(struct rk_counter_names *n)
+{
+	if (!n)
+		return;
+	for (size_t i = 0; i < n->n; i++) {
+		rk_free(n->entries[i].key);
+		rk_free(n->entries[i].members);
+		rk_free(n->entries[i].ids);
+		rk_free(n->entries[i].indices);
+	}
+	rk_free(n->entries);
+	rk_metric_index_release(&n->index);
+	rk_free(n);
+}
+
+/* 0: too long to be a name in a formula. */
+static size_t make_key(char key[KEY_MAX], char kind, const char *pass, const char *name, size_t len)
+{
+	size_t plen = strlen(pass);
+
+	if (plen > RK_COUNTER_NAME_MAX || len > RK_COUNTER_NAME_MAX)
+		return 0;
+	key[0] = kind;
+	memcpy(key + 1, pass, plen + 1);
+	memcpy(key + plen + 2, name, len);
+	return plen + 2 + len;
+}
+
+static struct entry *find(const struct rk_counter_names *n, char kind, const char *pass,
+			  const char *name, size_t len)
+{
+	char key[KEY_MAX];
+	size_t klen = make_key(key, kind, pass, name, len), at;
+
+	return klen && rk_metric_index_find(&n->index, key, klen, &at) ? &n->entries[at] : NULL;
+}
+
+static struct entry *add_entry(struct rk_counter_names *n, const char *key, size_t klen)
+{
+	struct entry *e, *more;
+	char *copy;
+
+	if (n->n == n->cap) {
+		more = rk_reallocn(n->entries, n->cap ? n->cap * 2 : 64, sizeof(*more));
+		if (!more)
+			return NULL;
+		n->entries = more;
+		n->cap = n->cap ? n->cap * 2 : 64;
+	}
+	copy = rk_strndup(key, klen);
+	if (!copy)
+		return NULL;
+	e = &n->entries[n->n];
+	*e = (struct entry){ .key = copy, .sorted = true };
+	if (!rk_metric_index_add(&n->index, copy, klen, n->n)) {
+		rk_free(copy);
+		return NULL;
+	}
+	n->n++;
+	return e;
+}
+
+static int add_member(struct entry *e, int64_t index, uint32_t id)
+{
+	size_t cap = e->cap ? e->cap * 2 : 1;
+	void *p;
+
+	if (e->n == e->cap) {
+		if (!(p = rk_reallocn(e->members, cap, sizeof(*e->members))))
+			return -1;
+		e->members = p;
+		if (!(p = rk_reallocn(e->ids, cap, sizeof(*e->ids))))
+			return -1;
+		e->ids = p;
+		if (!(p = rk_reallocn(e->indices, cap, sizeof(*e->indices))))
+			return -1;
+		e->indices = p;
+		e->cap = cap;
+	}
+	e->members[e->n++] = (struct member){ index, id };
+	e->sorted = false;
+	return 0;
+}
+
+/* Into the entry of that key, which is made when it is not there. */
+static int put(struct rk_counter_names *n, const char *key, size_t klen, int64_t index, uint32_t id)
+{
+	size_t at;
+	struct entry *e = rk_metric_index_find(&n->index, key, klen, &at) ? &n->entries[at] :
+									    add_entry(n, key, klen);
+
+	return e ? add_member(e, index, id) : -1;
+}
+
+/* Of "X[12]" the length of X and 12; else -1, and the whole length. */
+static int64_t split(const char *name, size_t *ret_len)
+{
+	size_t len = strlen(name), open = len;
+	int64_t v;
+
+	*ret_len = len;
+	if (len < 4 || name[len - 1] != ']')
+		return -1;
+	while (open > 0 && name[open - 1] != '[')
+		open--;
+	if (open < 2 || strspn(name + open, "0123456789") != len - 1 - open || len - 1 - open > 9 ||
+	    rk_num_i64(name + open, len - 1 - open, &v) != RK_NUM_OK)
+		return -1;
+	*ret_len = open - 1;
+	return v;
+}
+
+/* One scope of a counter: by its name, and in its group when it is an instance. */
+static int add_to(struct rk_counter_names *n, bool anywhere, const char *pass, const char *name,
+		  uint32_t id)
+{
+	char key[KEY_MAX];
+	const char *scope = anywhere ? "" : pass;
+	size_t base,
+		klen = make_key(key, anywhere ? ONE_ANYWHERE : ONE_IN_PASS, scope, name,
+				strlen(name)),
+		at;
+	int64_t index = split(name, &base);
+
+	if (!klen || rk_metric_index_find(&n->index, key, klen, &at))
+		return 0;
+	if (put(n, key, klen, index, id) < 0)
+		return -1;
+	if (index < 0)
+		return 0;
+	klen = make_key(key, anywhere ? GROUP_ANYWHERE : GROUP_IN_PASS, scope, name, base);
+	return put(n, key, klen, index, id);
+}
+
+int rk_counter_names_add(struct rk_counter_names *n, const char *name, const char *pass,
+			 uint32_t id, struct rk_error *err)
+{
+	if (add_to(n, false, pass, name, id) < 0 || add_to(n, true, pass, name, id) < 0)
+		return rk_fail_nomem(err);
+	return 0;
+}
+
+static int by_index(const void *a, const void *b)
+{
+	const struct member *x = a, *y = b;
+
+	return (x->index > y->index) - (x->index < y->index);
+}
+
+static bool give(struct entry *e, struct rk_counter_match *ret)
+{
+	if (!e || e->n == 0)
+		return false;
+	if (!e->sorted) {
+		qsort(e->members, e->n, sizeof(*e->members), by_index);
+		for (size_t i = 0; i < e->n; i++) {
+			e->ids[i] = e->members[i].id;
+			e->indices[i] = e->members[i].index;
+		}
+		e->sorted = true;
+	}
+	*ret = (struct rk_counter_match){ e->ids, e->indices, e->n };
+	return true;
+}
+
+/* Where to look: a pass, or anywhere when it is NULL. */
+static bool one(struct rk_counter_names *n, const char *pass, const char *name, size_t len,
+		struct rk_counter_match *ret)
+{
+	return give(find(n, pass ? ONE_IN_PASS : ONE_ANYWHERE, pass ? pass : "", name, len), ret);
+}
+
+static bool group(struct rk_counter_names *n, const char *pass, const char *name, size_t len,
+		  struct rk_counter_match *ret)
+{
+	return give(find(n, pass ? GROUP_IN_PASS : GROUP_ANYWHERE, pass ? pass : "", name, len),
+		    ret);
+}
+
+enum form { SUM_FIRST, INSTANCES_FIRST, EXACT };
+
+/* X_sum, the X[i], X; or the X[i] first. */
+static bool forms_of(struct rk_counter_names *n, const char *pass, const char *base, size_t len,
+		     enum form form, struct rk_counter_match *ret)
+{
+	char sum[RK_COUNTER_NAME_MAX + 8];
+	int slen = snprintf(sum, sizeof(sum), "%.*s_sum", (int)len, base);
+
+	if (form == INSTANCES_FIRST && group(n, pass, base, len, ret))
+		return true;
+	return one(n, pass, sum, (size_t)slen, ret) || group(n, pass, base, len, ret) ||
+	       one(n, pass, base, len, ret);
+}
+
+static bool reduced(const char *name, size_t len)
+{
+	return rk_text_ends(name, len, "_max") || rk_text_ends(name, len, "_min") ||
+	       rk_text_ends(name, len, "_avr");
+}
+
+/* One spelling in one scope. */
+static bool in_scope(struct rk_counter_names *n, const char *pass, const char *name, enum form form,
+		     struct rk_counter_match *ret)
+{
+	size_t len = strlen(name);
+
+	if (form == EXACT || reduced(name, len))
+		return one(n, pass, name, len, ret);
+	if (rk_text_ends(name, len, "_sum") && len > 4)
+		len -= 4;
+	return forms_of(n, pass, name, len, form, ret);
+}
+
+/*
+ * The ways to write a name: "EA.X" is TCC_EA_X or TCC_EA0_X, the target's own way first, and each
+ * of these stands in for the other.
+ */
+static size_t spell(const char *arch, const char *name, char out[2][RK_COUNTER_NAME_MAX + 1])
+{
+	static const char *const prefix[2] = { "TCC_EA_", "TCC_EA0_" };
+	bool newer = strcmp(arch, "gfx908") == 0 || strncmp(arch, "gfx94", 5) == 0 ||
+		     strncmp(arch, "gfx95", 5) == 0;
+	const char *rest = NULL;
+
+	if (strlen(name) + strlen(prefix[1]) > RK_COUNTER_NAME_MAX)
+		return 0;
+	if (strncmp(name, "EA.", 3) == 0)
+		rest = name + 3;
+	for (int i = 0; i < 2; i++)
+		if (strncmp(name, prefix[i], strlen(prefix[i])) == 0) {
+			rest = name + strlen(prefix[i]);
+			newer = i == 1;
+		}
+	if (!rest) {
+		snprintf(out[0], RK_COUNTER_NAME_MAX + 1, "%s", name);
+		return 1;
+	}
+	snprintf(out[0], RK_COUNTER_NAME_MAX + 1, "%s%s", prefix[newer], rest);
+	snprintf(out[1], RK_COUNTER_NAME_MAX + 1, "%s%s", prefix[!newer], rest);
+	return 2;
+}
+
+void rk_counter_name_spell(const char *arch, const char *name, char ret[RK_COUNTER_NAME_MAX + 1])
+{
+	char ways[2][RK_COUNTER_NAME_MAX + 1];
+
+	snprintf(ret, RK_COUNTER_NAME_MAX + 1, "%s", spell(arch, name, ways) ? ways[0] : name);
+}
+
+static bool look(struct rk_counter_names *n, const char *pass,
+		 const char (*names)[RK_COUNTER_NAME_MAX + 1], size_t count, enum form form,
+		 struct rk_counter_match *ret)
+{
+	for (size_t i = 0; i < count; i++)
+		if (in_scope(n, pass, names[i], form, ret))
+			return true;
+	return false;
+}
+
+/* The pass that was asked for, the passes that are none of a level counter, anywhere. */
+static void look_everywhere(struct rk_counter_names *n, const char *arch, const char *name,
+			    const char *pass, enum form form, struct rk_counter_match *ret)
+{
+	char names[2][RK_COUNTER_NAME_MAX + 1];
+	size_t count = spell(arch, name, names);
+	const char(*ways)[RK_COUNTER_NAME_MAX + 1] = (const char(*)[RK_COUNTER_NAME_MAX + 1]) names;
+
+	*ret = (struct rk_counter_match){ 0 };
+	if (pass[0] && look(n, pass, ways, count, form, ret))
+		return;
+	if (!look(n, "", ways, count, form, ret))
+		(void)look(n, NULL, ways, count, form, ret);
+}
+
+void rk_counter_names_find(struct rk_counter_names *n, const char *arch, const char *name,
+			   const char *pass, struct rk_counter_match *ret)
+{
+	look_everywhere(n, arch, name, pass, SUM_FIRST, ret);
+}
+
+void rk_counter_names_find_instances(struct rk_counter_names *n, const char *arch, const char *name,
+				     const char *pass, struct rk_counter_match *ret)
+{
+	look_everywhere(n, arch, name, pass, INSTANCES_FIRST, ret);
+}
+
+void rk_counter_names_find_one(struct rk_counter_names *n, const char *arch, const char *name,
+			       int64_t index, struct rk_counter_match *ret)
+{
+	char full[RK_COUNTER_NAME_MAX + 1];
+	int len = snprintf(full, sizeof(full), "%s[%lld]", name, (long long)index);
+
+	*ret = (struct rk_counter_match){ 0 };
+	if (len > 0 && (size_t)len < sizeof(full))
+		look_everywhere(n, arch, full, "", EXACT, ret);
+}
+
+void rk_counter_names_find_level(struct rk_counter_names *n, const char *arch, const char *name,
+				 struct rk_counter_match *ret)
+{
+	char full[RK_COUNTER_NAME_MAX + 1];
+	int len = snprintf(full, sizeof(full), "%s_ACCUM", name);
+
+	*ret = (struct rk_counter_match){ 0 };
+	if (len < 0 || (size_t)len >= sizeof(full))
+		return;
+	look_everywhere(n, arch, full, "", SUM_FIRST, ret);
+	if (ret->n == 0 && name[0])
+		(void)in_scope(n, name, RK_LEVEL_ACCUMULATOR, SUM_FIRST, ret);
+}
+
+/* SQ_LEVEL_WAVES, SQ_INST_LEVEL_LDS, SQ_IFETCH_LEVEL; levels of other blocks need no accumulator. */
+static bool is_level(const char *name)
+{
+	return strncmp(name, "SQ_", 3) == 0 && strstr(name, "_LEVEL") != NULL &&
+	       !rk_text_ends(name, strlen(name), "_ACCUM");
+}
+
+const char *rk_level_of_pass(const char *const *names, size_t n)
+{
+	const char *only = NULL, *before = NULL;
+	size_t levels = 0;
+	bool accumulates = false;
+
+	for (size_t i = 0; i < n; i++) {
+		if (is_level(names[i])) {
+			only = names[i];
+			levels++;
+		}
+		if (strcmp(names[i], RK_LEVEL_ACCUMULATOR) != 0)
+			continue;
+		accumulates = true;
+		/* It adds up what is programmed right before it. */
+		before = i > 0 && is_level(names[i - 1]) ? names[i - 1] : NULL;
+	}
+	if (!accumulates)
+		return NULL;
+	return before ? before : levels == 1 ? only : NULL;
+}

@@ -1,0 +1,75 @@
+/* metric_plan.h - which metrics can be had from what was recorded, compiled for one chip. */
+#ifndef RK_METRIC_PLAN_H
+#define RK_METRIC_PLAN_H
+
+#include "metrics/formula/metric_defs.h"
+#include "metrics/formula/metric_names.h"
+#include "metrics/formula/metric_program.h"
+#include "rockit/metrics.h"
+
+/* The columns of every plan: these of the kernels table, then counters. */
+enum rk_metric_column {
+	RK_MC_TIME,  /* ns */
+	RK_MC_GRID,  /* work-items */
+	RK_MC_GROUP, /* work-items of a workgroup */
+	RK_MC_VGPR,
+	RK_MC_AGPR,
+	RK_MC_SGPR,
+	RK_MC_LDS,
+	RK_MC_SCRATCH,
+	RK_MC_NFIXED
+};
+
+/* One column of counters: what was recorded under these ids, added up. */
+struct rk_metric_input {
+	char *name; /* as the formula has it */
+	uint32_t *ids;
+	size_t n;
+};
+
+/* Shared by the plans of a run. Zero it before use. */
+struct rk_metric_inputs {
+	struct rk_metric_input *v;
+	size_t n, cap;
+};
+void rk_metric_inputs_release(struct rk_metric_inputs *in);
+
+struct rk_metric_output {
+	const struct rk_metric_def *def;
+	unsigned result;
+	double peak; /* NaN: none */
+};
+
+/* Sums over the dispatches of a kernel that the roofline and the verdict are made from. */
+enum rk_metric_total {
+	RK_TOTAL_BYTES,                             /* RK_NLEVELS of them */
+	RK_TOTAL_OPS = RK_TOTAL_BYTES + RK_NLEVELS, /* 16: in the order of rk_roof_pipes */
+	RK_NTOTALS = RK_TOTAL_OPS + 16,
+};
+
+#define RK_NO_RESULT UINT32_MAX
+
+/* Results of a check: by how much the bound is passed (met when positive), and how many fold. */
+struct rk_metric_bound {
+	unsigned margin, factor; /* or RK_NO_RESULT */
+};
+
+struct rk_metric_plan {
+	struct rk_metric_device device;
+	struct rk_program *program;
+	struct rk_metric_output *outputs; /* in the order of definition */
+	size_t noutputs;
+	struct rk_metric_absent *absent; /* reasons are the plan's */
+	size_t nabsent;
+	struct rk_metric_bound *checks; /* per check of the set */
+	unsigned totals[RK_NTOTALS];    /* results or RK_NO_RESULT */
+};
+
+/* `set`, `names` and `inputs` must outlive the plan; `inputs` grows by what it needs. */
+int rk_metric_plan_new(const struct rk_metric_set *set, const struct rk_metric_device *device,
+		       enum rk_normal normal, struct rk_counter_names *names,
+		       struct rk_metric_inputs *inputs, struct rk_metric_plan **ret,
+		       struct rk_error *err);
+void rk_metric_plan_free(struct rk_metric_plan *p); /* NULL is fine */
+
+#endif

@@ -1,0 +1,205 @@
+/* metric_roofline.c - ceilings of a chip, and where a kernel stands below them. */
+#include "metrics/metric_roofline.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "metrics/formula/metric_products.h"
+
+static const char *const level_names[RK_NLEVELS] = {
+	[RK_LEVEL_LDS] = "lds",
+	[RK_LEVEL_L1] = "l1",
+	[RK_LEVEL_L2] = "l2",
+	[RK_LEVEL_HBM] = "hbm",
+};
+
+const char *const rk_roof_pipes[] = {
+	"vector f16",  "vector f32", "vector f64", "matrix f16", "matrix bf16", "matrix f8",
+	"matrix f6f4", "matrix f32", "matrix f64", "matrix i8",  "matrix xf32", NULL,
+};
+enum { NPIPES = sizeof(rk_roof_pipes) / sizeof(rk_roof_pipes[0]) - 1 };
+_Static_assert((int)NPIPES <= 16, "room in rk_roof_kernel.flops");
+
+static const char i8[] = "matrix i8";
+
+/* As they are shown. Of "mall" and "vector f32 packed" no counter tells what went through them. */
+static const char *const ceiling_names[] = {
+	"lds",         "l1",         "l2",          "mall",
+	"hbm",         "vector f16", "vector f32",  "vector f32 packed",
+	"vector f64",  "matrix f16", "matrix bf16", "matrix f8",
+	"matrix f6f4", "matrix f32", "matrix f64",  "matrix xf32",
+	"matrix i8",
+};
+enum { NCEILINGS = sizeof(ceiling_names) / sizeof(ceiling_names[0]) };
+
+/* MHz times what is moved per clock, in thousands of millions. */
+static double level_theory(const struct rk_metric_device *d, const struct rk_tree *target,
+			   const char *name)
+{
+	double width = rk_products_number(target, name);
+
+	if (!strcmp(name, "hbm"))
+		return width * d->mclk * d->hbmch / 1000;
+	if (!strcmp(name, "l2"))
+		return width * d->sclk * d->l2ch / 1000;
+	return width * d->sclk * d->cus / 1000;
+}
+
+/* "vector f32" stands as "f32" in "vector". */
+static double pipe_theory(const struct rk_metric_device *d, const struct rk_tree *target,
+			  const char *name)
+{
+	static const char *const kinds[] = { "vector", "matrix" };
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (rk_text_iprefix(name, strlen(name), kinds[i]))
+			return rk_products_number(rk_tree_get(target, kinds[i]), name + 7) *
+			       d->sclk * d->cus / 1000;
+	return NAN;
+}
+
+static double mean_of(const char *column, const struct rk_roof_measure *m, size_t n)
+{
+	double sum = 0;
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (m[i].value > 0 && isfinite(m[i].value) && rk_text_same(m[i].name, column)) {
+			sum += m[i].value;
+			count++;
+		}
+	}
+	return count && isfinite(sum) ? sum / (double)count : NAN;
+}
+
+/* Versions of the tool name a column differently: the first that was measured. */
+static double measured_of(const struct rk_tree *facts, const struct rk_roof_measure *m, size_t n)
+{
+	RK_TREE_EACH(column, rk_tree_get(facts, "columns"))
+	{
+		double v = mean_of(rk_tree_text(column, ""), m, n);
+
+		if (!isnan(v))
+			return v;
+	}
+	return NAN;
+}
+
+static struct rk_ceiling ceiling(const struct rk_tree *table, const struct rk_metric_device *d,
+				 const char *name, const struct rk_roof_measure *m, size_t n)
+{
+	const struct rk_tree *target = rk_products_target(table, d->arch);
+	const struct rk_tree *facts = rk_tree_get(rk_tree_get(table, "ceilings"), name);
+	struct rk_ceiling c = { .name = name, .measured = measured_of(facts, m, n) };
+
+	c.bandwidth = !strchr(name, ' ');
+	c.theory = c.bandwidth ? level_theory(d, target, name) : pipe_theory(d, target, name);
+	c.achievable = isnan(c.measured) ? c.theory * rk_products_number(facts, "usual") :
+					   c.measured;
+	return c;
+}
+
+int rk_roof_ceilings(const struct rk_metric_device *d, const struct rk_roof_measure *measured,
+		     size_t n, struct rk_ceiling **ret, size_t *ret_n, struct rk_error *err)
+{
+	struct rk_tree *table = NULL;
+	struct rk_ceiling *list;
+	size_t count = 0;
+	int rc = rk_products_load(&table, err);
+
+	if (rc < 0)
+		return rc;
+	list = rk_calloc(NCEILINGS, sizeof(*list));
+	if (!list) {
+		rk_tree_free(table);
+		return rk_fail_nomem(err);
+	}
+	for (size_t i = 0; i < NCEILINGS; i++) {
+		struct rk_ceiling c = ceiling(table, d, ceiling_names[i], measured, n);
+
+		if (!isnan(c.theory) || !isnan(c.measured))
+			list[count++] = c;
+	}
+	rk_tree_free(table);
+	*ret = list;
+	*ret_n = count;
+	return 0;
+}
+
+/* ---- a kernel below them ---- */
+
+/* What is not a finite number above nothing is not known. */
+static double ratio(double a, double b)
+{
+	double v = b > 0 ? a / b : NAN;
+
+	return isfinite(v) ? v : NAN;
+}
+
+static double height(const struct rk_ceiling *c, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(c[i].name, name))
+			return isnan(c[i].achievable) ? c[i].theory : c[i].achievable;
+	return NAN;
+}
+
+static const char *busiest(const struct rk_ceiling *c, size_t n, const struct rk_roof_kernel *k)
+{
+	const char *pipe = "";
+	double most = 0;
+
+	for (size_t i = 0; i < NPIPES; i++) {
+		double share = ratio(k->flops[i], height(c, n, rk_roof_pipes[i]));
+
+		if (share > most) {
+			most = share;
+			pipe = rk_roof_pipes[i];
+		}
+	}
+	return pipe;
+}
+
+/* Operations of the kind that the pipe does; NaN when none of them was counted. */
+static double operations(const struct rk_roof_kernel *k, bool integers)
+{
+	double sum = 0;
+	bool any = false;
+
+	for (size_t i = 0; i < NPIPES; i++) {
+		if (isnan(k->flops[i]) || !strcmp(rk_roof_pipes[i], i8) != integers)
+			continue;
+		sum += k->flops[i];
+		any = true;
+	}
+	return any ? sum : NAN;
+}
+
+/* A quotient just above 1 can round to 1; the two statements shall not contradict. */
+static double percent_of(double rate, double attainable)
+{
+	double p = 100 * ratio(rate, attainable);
+
+	return rate > attainable && p <= 100 ? nextafter(100, 200) : p;
+}
+
+void rk_roof_place(const struct rk_ceiling *ceilings, size_t n, const struct rk_roof_kernel *k,
+		   struct rk_roof_point *ret)
+{
+	double flops, top;
+
+	ret->pipe = busiest(ceilings, n, k);
+	flops = operations(k, !strcmp(ret->pipe, i8));
+	top = height(ceilings, n, ret->pipe);
+	ret->rate = ratio(flops, k->time_ns);
+	for (size_t l = 0; l < RK_NLEVELS; l++) {
+		double slope;
+
+		ret->intensity[l] = ratio(flops, k->bytes[l]);
+		slope = ret->intensity[l] * height(ceilings, n, level_names[l]);
+		ret->attainable[l] = isnan(slope) || isnan(top) ? NAN : fmin(top, slope);
+		ret->percent[l] = percent_of(ret->rate, ret->attainable[l]);
+	}
+}

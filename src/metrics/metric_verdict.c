@@ -1,0 +1,433 @@
+/* metric_verdict.c - see metric_verdict.h. */
+#include "metrics/metric_verdict.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "metrics/formula/metric_numbers.h"
+#include "metrics/metric_limits.h"
+
+/* What a missing input would have to be collected for, in the mask of a rule. */
+enum { NEEDS_MEMORY = 1, NEEDS_COMPUTE = 2, NEEDS_WAIT = 4 };
+
+/* A kernel before the rules. */
+struct trial {
+	struct rk_verdict_facts f; /* without what is not a number */
+	const struct rk_limits *l;
+	struct rk_verdict *v;
+	double mem; /* of the level that is nearest to its peak */
+	enum rk_level level;
+	double comp, fill, simds;
+	char pipe[48];  /* what comp is of, in words */
+	bool matrix;    /* comp is of the matrix units */
+	bool resources; /* which of the chip's resources is used up should be collected */
+};
+
+static const char *const level_words[RK_NLEVELS] = { "LDS", "L1", "L2", "HBM" };
+static const char *const memory_names[RK_NLEVELS] = { "memory:lds", "memory:l1", "memory:l2",
+						      "memory:hbm" };
+
+/* A number in a sentence: enough digits to see where it stands, never a page of them. */
+struct word {
+	char text[16];
+};
+
+static struct word put(double v)
+{
+	struct word w;
+
+	snprintf(w.text, sizeof(w.text),
+		 fabs(v) < 9.95 ? "%.2g" :
+		 fabs(v) < 1e6  ? "%.0f" :
+				  "%.3g",
+		 v);
+	return w;
+}
+
+/* "HBM at 53 % of peak", or that it is not known. */
+struct phrase {
+	char text[80];
+};
+
+static struct phrase put_share(const char *what, double pct, const char *of)
+{
+	struct phrase p;
+
+	if (isnan(pct))
+		snprintf(p.text, sizeof(p.text), "%s not known", what);
+	else
+		snprintf(p.text, sizeof(p.text), "%s at %s %%%s", what, put(pct).text, of);
+	return p;
+}
+
+static struct phrase put_memory(const struct trial *t, const char *of)
+{
+	return put_share(isnan(t->mem) ? "memory" : level_words[t->level], t->mem, of);
+}
+
+static struct phrase put_compute(const struct trial *t, const char *of)
+{
+	return put_share(isnan(t->comp) ? "compute" : t->pipe, t->comp, of);
+}
+
+static bool says(struct trial *t, const char *name)
+{
+	t->v->name = name;
+	return true;
+}
+
+__attribute__((format(printf, 2, 3))) static void say(struct trial *t, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(t->v->reason, sizeof(t->v->reason), fmt, ap);
+	va_end(ap);
+}
+
+static bool untimed(struct trial *t)
+{
+	if (t->f.timed)
+		return false;
+	say(t, "no dispatch has a time above 0");
+	return says(t, "unusable");
+}
+
+/* What a run did not record the user may know. */
+static const char *put_hint(const struct trial *t)
+{
+	return t->f.unnamed ? "; --arch names the chip" : "";
+}
+
+static bool uncounted(struct trial *t)
+{
+	if (!t->f.counters)
+		return false;
+	if (t->f.waves == 0)
+		say(t, "SQ_WAVES is 0: the counters could not be read ('rockit doctor' looks for "
+		       "the cause)");
+	else if (isnan(t->f.cycles) && isnan(t->f.sclk))
+		say(t, "neither cycles (GRBM_GUI_ACTIVE) nor the clock of the chip are known%s",
+		    put_hint(t));
+	else
+		return false;
+	return says(t, "unusable");
+}
+
+static bool too_few_waves(struct trial *t)
+{
+	if (!(t->fill < t->l->fill))
+		return false;
+	say(t, "fewer waves than SIMDs (%s for %s): most of the chip has nothing to do",
+	    put(t->f.waves).text, put(t->simds).text);
+	return says(t, "launch");
+}
+
+static bool communicates(struct trial *t)
+{
+	double hbm = t->f.level_pct[RK_LEVEL_HBM];
+
+	if (rk_limits_communication(t->l, t->f.name))
+		say(t, "its name is that of a collective or a transfer between GPUs");
+	else if (t->f.remote_pct >= t->l->remote_pct && hbm >= t->l->remote_hbm_pct)
+		say(t, "%s %% of its reads or writes leave the chip, HBM at %s %% of peak",
+		    put(t->f.remote_pct).text, put(hbm).text);
+	else if (t->f.link_stall_pct >= t->l->link_stall_pct)
+		say(t, "L2 waits for PCIe and xGMI %s %% of its busy time",
+		    put(t->f.link_stall_pct).text);
+	else
+		return false;
+	return says(t, "communication");
+}
+
+static bool is_balanced(struct trial *t)
+{
+	if (!(t->mem >= t->l->high_pct && t->comp >= t->l->high_pct))
+		return false;
+	say(t, "both are high: %s, %s", put_memory(t, " of peak").text, put_compute(t, "").text);
+	return says(t, "balanced");
+}
+
+/* High by itself, or half way there with a clear lead over the other. */
+static bool leads(const struct trial *t, double own, double other)
+{
+	return own >= t->l->high_pct || (own >= t->l->lead_pct && own >= t->l->lead_factor * other);
+}
+
+static bool memory_limits(struct trial *t)
+{
+	if (!leads(t, t->mem, t->comp))
+		return false;
+	say(t, "%s, %s", put_memory(t, " of peak").text, put_compute(t, "").text);
+	return says(t, memory_names[t->level]);
+}
+
+/* What comes on top can only add to it. */
+static bool one_side_limits(struct trial *t)
+{
+	if (!leads(t, t->f.side_pct, t->comp))
+		return false;
+	say(t, "its %s alone take HBM to %s %% of peak, %s", t->f.side, put(t->f.side_pct).text,
+	    put_compute(t, "").text);
+	return says(t, memory_names[RK_LEVEL_HBM]);
+}
+
+static bool says_compute(struct trial *t)
+{
+	return says(t, t->matrix ? "compute:mfma" : "compute:valu");
+}
+
+static bool compute_limits(struct trial *t)
+{
+	if (!leads(t, t->comp, t->mem))
+		return false;
+	say(t, "%s, %s", put_compute(t, "").text, put_memory(t, " of peak").text);
+	return says_compute(t);
+}
+
+static bool launch_limits(struct trial *t)
+{
+	if (t->f.mean_ns < t->l->short_ns)
+		say(t, "takes %s us on average, hardly more than a launch costs",
+		    put(t->f.mean_ns / 1000).text);
+	else if (t->f.gap_share > t->l->gap_share && t->f.median_ns < t->l->gap_median_ns)
+		say(t,
+		    "launch gaps are %s %% of the time of its queue, and it takes %s us (median)",
+		    put(t->f.gap_share * 100).text, put(t->f.median_ns / 1000).text);
+	else
+		return false;
+	return says(t, "launch");
+}
+
+/* What keeps waves from being there: the resource that is used up most. */
+static void put_resource(struct trial *t, char *to, size_t size)
+{
+	const struct {
+		const char *word;
+		double pct;
+	} all[] = {
+		{ "wave slots", t->f.no_waveslot_pct },   { "vector registers", t->f.no_vgpr_pct },
+		{ "scalar registers", t->f.no_sgpr_pct }, { "LDS", t->f.no_lds_pct },
+		{ "barriers", t->f.no_barrier_pct },
+	};
+	size_t most = 0;
+
+	for (size_t i = 1; i < sizeof(all) / sizeof(all[0]); i++)
+		if (!(all[i].pct <= all[most].pct) && !isnan(all[i].pct))
+			most = i;
+	if (isnan(all[most].pct)) {
+		t->resources = true;
+		snprintf(to, size, "occupancy is %s %%", put(t->f.occupancy_pct).text);
+	} else if (all[most].pct > 0) {
+		snprintf(to, size, "occupancy is %s %%, short of %s (%s %%)",
+			 put(t->f.occupancy_pct).text, all[most].word, put(all[most].pct).text);
+	} else {
+		snprintf(to, size,
+			 "occupancy is %s %% and nothing is used up: few waves are started",
+			 put(t->f.occupancy_pct).text);
+	}
+}
+
+/* Why waves wait, as far as that is known: "" or ": ...". */
+static void put_why(struct trial *t, char *to, size_t size)
+{
+	char why[120];
+
+	if (t->f.occupancy_pct < t->l->occupancy_pct)
+		put_resource(t, why, sizeof(why));
+	else if (t->f.issue_wait_pct >= t->l->issue_wait_pct)
+		snprintf(why, sizeof(why), "%s %% is waiting for a turn to issue",
+			 put(t->f.issue_wait_pct).text);
+	else if (t->f.lanes_on < t->l->lanes_on)
+		snprintf(why, sizeof(why), "lanes diverge, %s of 64 work", put(t->f.lanes_on).text);
+	else if (!isnan(t->f.vmem_latency))
+		snprintf(why, sizeof(why), "a memory instruction takes %s clocks",
+			 put(t->f.vmem_latency).text);
+	else
+		why[0] = '\0';
+	snprintf(to, size, "%s%s", *why ? ": " : "", why);
+}
+
+static bool latency_limits(struct trial *t)
+{
+	char why[128];
+
+	if (!(t->f.dep_wait_pct >= t->l->dep_wait_pct))
+		return false;
+	put_why(t, why, sizeof(why));
+	say(t, "waves wait %s %% of their time for results%s; %s", put(t->f.dep_wait_pct).text, why,
+	    put_memory(t, " of peak").text);
+	return says(t, "latency");
+}
+
+/* Only operations and bytes were counted: on which side of the ridge? */
+static bool intensity_decides(struct trial *t)
+{
+	double x = t->f.intensity, ridge = t->f.ridge, factor = t->l->ridge_factor;
+	struct word ix = put(x), ir = put(ridge);
+
+	if (!(x >= 0 && ridge > 0) || !isnan(t->f.dep_wait_pct) || !isnan(t->f.valu_busy_pct) ||
+	    !isnan(t->f.mfma_busy_pct))
+		return false;
+	if (x < ridge / factor) {
+		say(t, "%s FLOP per byte of HBM, far below the ridge at %s", ix.text, ir.text);
+		return says(t, memory_names[RK_LEVEL_HBM]);
+	}
+	if (x > ridge * factor) {
+		say(t, "%s FLOP per byte of HBM, far above the ridge at %s", ix.text, ir.text);
+		t->matrix = !strncmp(t->f.flop_pipe, "matrix", 6);
+		return says_compute(t);
+	}
+	say(t, "%s FLOP per byte of HBM, near the ridge at %s", ix.text, ir.text);
+	return says(t, "balanced");
+}
+
+static bool nothing_known(struct trial *t)
+{
+	if (!isnan(t->mem) || !isnan(t->comp) || !isnan(t->f.dep_wait_pct))
+		return false;
+	if (!isnan(t->f.side_pct))
+		say(t, "its %s alone take HBM to %s %% of peak, and nothing else was collected",
+		    t->f.side, put(t->f.side_pct).text);
+	else if (t->f.counters || t->f.others)
+		say(t, "the counters that were collected do not tell what limits it%s",
+		    put_hint(t));
+	else
+		say(t, "no counters were collected for it");
+	return says(t, "unusable");
+}
+
+static bool is_mixed(struct trial *t)
+{
+	char waits[64] = "waits not known";
+
+	if (!isnan(t->f.dep_wait_pct))
+		snprintf(waits, sizeof(waits), "waits %s %% of wave time",
+			 put(t->f.dep_wait_pct).text);
+	say(t, "nothing stands out: %s, %s, %s", put_memory(t, " of peak").text,
+	    put_compute(t, "").text, waits);
+	return says(t, "mixed");
+}
+
+/* In order; `needs`: inputs that would have let an earlier rule fire, or this one say more. */
+static const struct rule {
+	bool (*fires)(struct trial *t);
+	unsigned needs;
+	bool again; /* whatever was collected, it has to be done again */
+	enum rk_verdict_about about;
+} rules[] = {
+	{ untimed, 0, true, RK_ABOUT_TIME },
+	{ uncounted, 0, true, RK_ABOUT_WAVES },
+	{ too_few_waves, 0, false, RK_ABOUT_WAVES },
+	{ communicates, 0, false, RK_ABOUT_LINKS },
+	{ is_balanced, 0, false, RK_ABOUT_MEMORY },
+	{ memory_limits, NEEDS_COMPUTE | NEEDS_MEMORY, false, RK_ABOUT_MEMORY },
+	{ one_side_limits, NEEDS_COMPUTE | NEEDS_MEMORY, false, RK_ABOUT_MEMORY },
+	{ compute_limits, NEEDS_MEMORY, false, RK_ABOUT_COMPUTE },
+	{ launch_limits, NEEDS_COMPUTE | NEEDS_MEMORY, false, RK_ABOUT_TIME },
+	{ latency_limits, NEEDS_COMPUTE | NEEDS_MEMORY, false, RK_ABOUT_WAITS },
+	{ intensity_decides, NEEDS_WAIT, false, RK_ABOUT_ROOF },
+	{ nothing_known, NEEDS_COMPUTE | NEEDS_MEMORY | NEEDS_WAIT, false, RK_ABOUT_TIME },
+	{ is_mixed, NEEDS_COMPUTE | NEEDS_MEMORY | NEEDS_WAIT, false, RK_ABOUT_MEMORY },
+};
+
+/* Of HBM is asked for even where other levels are known: it is the one that matters most. */
+static unsigned missing(const struct trial *t)
+{
+	unsigned m = 0;
+
+	if (isnan(t->f.level_pct[RK_LEVEL_HBM]) && rk_limits_has(t->l->memory, t->f.arch))
+		m |= NEEDS_MEMORY;
+	if (isnan(t->comp) && rk_limits_has(t->l->compute, t->f.arch))
+		m |= NEEDS_COMPUTE;
+	if (isnan(t->f.dep_wait_pct) && rk_limits_has(t->l->wait, t->f.arch))
+		m |= NEEDS_WAIT;
+	return m;
+}
+
+static const char *what_to_collect(const struct trial *t, const struct rule *r)
+{
+	if (t->resources && rk_limits_has(t->l->used_up, t->f.arch))
+		return t->l->collect_resources;
+	if (r->again || r->needs & missing(t))
+		return t->l->collect_limits;
+	if (!t->f.counters && r->needs)
+		return t->l->collect_other;
+	return "";
+}
+
+static void find_memory(struct trial *t)
+{
+	t->mem = NAN;
+	t->level = RK_LEVEL_HBM;
+	for (int i = RK_NLEVELS - 1; i >= 0; i--) {
+		double pct = t->f.level_pct[i];
+
+		if (isnan(pct) || pct <= t->mem)
+			continue;
+		t->mem = pct;
+		t->level = (enum rk_level)i;
+	}
+}
+
+static void claim(struct trial *t, double pct, const char *words, bool matrix)
+{
+	if (!isfinite(pct) || pct <= t->comp)
+		return;
+	t->comp = pct;
+	t->matrix = matrix;
+	snprintf(t->pipe, sizeof(t->pipe), "%s", words);
+}
+
+/*
+ * Busy shares are of the cycles between the profiler's packets, which may be many times those of
+ * the kernel: the window ratio brings them back to the kernel's own time.
+ */
+static void find_compute(struct trial *t)
+{
+	double window = t->f.window_ratio > 1 ? t->f.window_ratio : 1;
+
+	t->comp = NAN;
+	claim(t, t->f.flop_pct, *t->f.flop_pipe ? t->f.flop_pipe : "operations",
+	      !strncmp(t->f.flop_pipe, "matrix", 6));
+	claim(t, t->f.valu_busy_pct * window, "VALU busy", false);
+	claim(t, t->f.mfma_busy_pct * window, "MFMA busy", true);
+}
+
+static void prepare(struct trial *t)
+{
+	struct rk_verdict_facts *f = &t->f;
+
+	f->name = f->name ? f->name : "";
+	f->arch = f->arch ? f->arch : "";
+	f->flop_pipe = f->flop_pipe ? f->flop_pipe : "";
+	f->side = f->side ? f->side : "";
+	rk_verdict_facts_clean(f);
+	find_memory(t);
+	find_compute(t);
+	t->simds = f->cus *
+		   (strncmp(f->arch, "gfx1", 4) ? t->l->simds_per_cu : t->l->simds_per_cu_rdna);
+	t->fill = f->waves >= 0 && t->simds > 0 ? f->waves / t->simds : NAN;
+	if (isinf(t->fill))
+		t->fill = NAN;
+}
+
+void rk_verdict_judge(const struct rk_verdict_facts *f, struct rk_verdict *ret)
+{
+	struct rk_error err = { 0 };
+	struct trial t = { .f = *f, .l = rk_limits_borrow(&err), .v = ret };
+	const struct rule *r = rules;
+
+	*ret = (struct rk_verdict){ .name = "unusable" };
+	if (!t.l) {
+		say(&t, "%s", err.message);
+		return;
+	}
+	prepare(&t);
+	while (!r->fires(&t))
+		r++; /* the last one always does */
+	snprintf(ret->collect, sizeof(ret->collect), "%s", what_to_collect(&t, r));
+	rk_verdict_numbers(&t.f, t.comp, t.fill, r->about, ret);
+}

@@ -1,0 +1,219 @@
+/* metrics_devices.c - the chips that ran the kernels. */
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "metrics/metrics_impl.h"
+
+static const char *text_of(void *arg, uint32_t id)
+{
+	return rk_strtab_borrow(arg, id, NULL);
+}
+
+static bool is_gpu(const struct rk_batch *b, size_t row, struct rk_strtab *names)
+{
+	const struct rk_column *type = &b->cols[RK_G_TYPE];
+
+	return !rk_column_has(type, row) ||
+	       strcmp(rk_strtab_borrow(names, ((const uint32_t *)type->data)[row], NULL), "CPU") !=
+		       0;
+}
+
+static int kind_add(struct rk_kinds *k, const struct rk_metric_device *d, unsigned *ret,
+		    struct rk_error *err)
+{
+	struct rk_metric_device *v;
+	size_t i = 0;
+
+	while (i < k->n && !rk_metric_device_equal(&k->v[i], d))
+		i++;
+	*ret = (unsigned)i;
+	if (i < k->n)
+		return 0;
+	if (k->n == RK_KINDS_MAX)
+		return rk_fail(err, RK_E_LIMIT,
+			       "more than %d kinds of devices; --sysinfo names a file that "
+			       "describes the one meant",
+			       RK_KINDS_MAX);
+	v = rk_grow(k->v, &k->cap, k->n + 1, sizeof(*v));
+	if (!v)
+		return rk_fail_nomem(err);
+	k->v = v;
+	v[k->n++] = *d;
+	return 0;
+}
+
+/* What the user says goes before what the file says. */
+static int finish_device(const struct rk_metrics_options *opt, struct rk_metric_device *d,
+			 struct rk_error *err)
+{
+	if (opt->arch && !rk_metric_arch_parse(opt->arch, d->arch))
+		return rk_fail(
+			err, RK_E_USAGE,
+			"'%s' is no target that rockit knows; one of gfx906, gfx908, gfx90a, "
+			"gfx942, gfx950, gfx1030, gfx1100, gfx1201, ...",
+			opt->arch);
+	/* "MI300X" says more than its target */
+	if (opt->arch && !*d->product && strncmp(opt->arch, "gfx", 3) != 0)
+		snprintf(d->product, sizeof(d->product), "%s", opt->arch);
+	return rk_metric_device_complete(d, err);
+}
+
+static int agent_add(struct rk_kinds *k, struct rk_run *run, const struct rk_metrics_options *opt,
+		     const struct rk_batch *b, size_t row, struct rk_error *err)
+{
+	const struct rk_column *id = &b->cols[RK_G_DEVICE], *node = &b->cols[RK_G_NODE];
+	struct rk_kind_agent a = { .any = !rk_column_has(id, row),
+				   .device = -1,
+				   .file = run->scanned },
+			     *agents;
+	struct rk_metric_device d;
+	int rc;
+
+	rk_metric_device_clear(&d);
+	rk_metric_device_of_agent(b, row, text_of, run->ctx.names, &d);
+	rc = finish_device(opt, &d, err);
+	if (rc == 0)
+		rc = kind_add(k, &d, &a.kind, err);
+	if (rc < 0)
+		return rc;
+	if (!a.any)
+		a.device = ((const int64_t *)id->data)[row];
+	if (rk_column_has(node, row))
+		a.node = ((const uint32_t *)node->data)[row];
+	agents = rk_grow(k->agents, &k->cap_agents, k->nagents + 1, sizeof(*agents));
+	if (!agents)
+		return rk_fail_nomem(err);
+	k->agents = agents;
+	agents[k->nagents++] = a;
+	return 0;
+}
+
+/* cpu: agents that are none of a GPU, instead of those that are. */
+static int agents_of(struct rk_run *run, const struct rk_metrics_options *opt, bool anywhere,
+		     bool cpu, struct rk_kinds *k, struct rk_error *err)
+{
+	const struct rk_batch *b;
+	struct rk_source *rows;
+	int rc = rk_run_scan(run, RK_AGENTS, RK_WANT_ALL, &rows, err);
+
+	if (rc < 0)
+		return rc;
+	while ((rc = rk_source_next(rows, &b, err)) > 0) {
+		for (size_t i = 0; rc >= 0 && i < b->nrows; i++)
+			if (is_gpu(b, i, run->ctx.names) != cpu)
+				rc = agent_add(k, run, opt, b, i, err);
+		if (rc < 0)
+			break;
+	}
+	for (size_t i = 0; anywhere && i < k->nagents; i++)
+		k->agents[i].node = 0;
+	rk_source_close(rows);
+	return rc;
+}
+
+/*
+ * A file that the user names describes the devices of all nodes: by their numbers, and by its first
+ * those it has not.
+ */
+static int agents_of_file(const struct rk_metrics_options *opt, struct rk_kinds *k,
+			  struct rk_error *err)
+{
+	const struct rk_run_options how = { .threads = 1 };
+	struct rk_run *run = NULL;
+	int rc = rk_run_open(&opt->sysinfo, 1, &how, &run, err);
+
+	if (rc == 0)
+		rc = agents_of(run, opt, true, false, k, err);
+	rk_run_close(run);
+	if (rc == 0 && !k->nagents)
+		rc = rk_fail(err, RK_E_FORMAT,
+			     "'%s' describes no GPU; a sysinfo.csv of rocprof-compute or an "
+			     "agent_info.csv of rocprofv3 does",
+			     opt->sysinfo);
+	return rc;
+}
+
+int rk_kinds_find(struct rk_run *run, const struct rk_metrics_options *opt, struct rk_kinds *ret,
+		  struct rk_error *err)
+{
+	struct rk_metric_device d;
+	unsigned kind;
+	int rc;
+
+	ret->reading = SIZE_MAX;
+	ret->described = opt->sysinfo;
+	rc = opt->sysinfo ? agents_of_file(opt, ret, err) :
+			    agents_of(run, opt, false, false, ret, err);
+	/* OpenCL runs kernels on CPUs, too */
+	if (rc == 0 && !ret->n && !opt->arch)
+		rc = agents_of(run, opt, false, true, ret, err);
+	if (rc < 0 || ret->n)
+		return rc;
+	rk_metric_device_clear(&d);
+	rc = finish_device(opt, &d, err);
+	return rc < 0 ? rc : kind_add(ret, &d, &kind, err);
+}
+
+/* Folders that two files have in common, and whether one process wrote both. */
+static size_t nearness(const struct rk_found *a, const struct rk_found *b)
+{
+	size_t folders = 0;
+
+	for (size_t i = 0; a->path[i] && a->path[i] == b->path[i]; i++)
+		folders += a->path[i] == '/';
+	return 2 * folders + !strcmp(a->group, b->group);
+}
+
+void rk_kinds_turn_to(struct rk_kinds *k, const struct rk_run *run, size_t file)
+{
+	const struct rk_found *to = &run->found[file];
+	size_t most = 0;
+
+	if (k->n < 2 || k->described || k->reading == file)
+		return;
+	k->reading = file;
+	for (size_t i = 0; i < k->nagents; i++) {
+		size_t near = nearness(&run->found[k->agents[i].file], to);
+
+		most = near > most ? near : most;
+	}
+	for (size_t i = 0; i < k->nagents; i++)
+		k->agents[i].near = nearness(&run->found[k->agents[i].file], to) == most;
+}
+
+/* The agent of that number, or one that stands for all; NULL: neither is there. */
+static const struct rk_kind_agent *agent_of(const struct rk_kinds *k, int64_t device, uint32_t node,
+					    bool near)
+{
+	const struct rk_kind_agent *any = NULL;
+
+	for (size_t i = 0; i < k->nagents; i++) {
+		const struct rk_kind_agent *a = &k->agents[i];
+
+		if ((near && !a->near) || (a->node && node && a->node != node))
+			continue;
+		if (!a->any && a->device == device)
+			return a;
+		if (a->any && !any)
+			any = a;
+	}
+	return any;
+}
+
+unsigned rk_kind_of(const struct rk_kinds *k, int64_t device, uint32_t node)
+{
+	const struct rk_kind_agent *a = agent_of(k, device, node, true);
+
+	if (!a)
+		a = agent_of(k, device, node, false);
+	return a ? a->kind : k->nagents ? k->agents[0].kind : 0;
+}
+
+void rk_kinds_release(struct rk_kinds *k)
+{
+	rk_free(k->v);
+	rk_free(k->agents);
+	*k = (struct rk_kinds){ 0 };
+}

@@ -1,0 +1,327 @@
+/*
+ * metrics_plot.c - the roofline on a terminal: rate over arithmetic intensity, both logarithmic.
+ *
+ * One level of memory is drawn, the outermost for which something is known; JSON has them all.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "metrics/metrics_parts.h"
+#include "report/report_parts.h"
+
+enum {
+	ROWS = 16,
+	COLUMNS_MAX = 100,
+	COLUMNS_DEFAULT = 78,
+	COLUMNS_MIN = 30,
+	AXIS = 8,   /* columns of the labels at the left */
+	MARKS = 26, /* a to z */
+	PIPES = 4,
+	DECADES_MAX = 12,
+};
+
+struct plot {
+	struct rk_metrics_page *p;
+	enum rk_level level;
+	double bandwidth; /* achievable, GB/s */
+	const struct rk_ceiling *pipes[PIPES];
+	size_t npipes;
+	double x0, x1, y0, y1; /* powers of ten */
+	size_t columns;        /* of the field */
+	char field[ROWS][COLUMNS_MAX];
+};
+
+static const struct rk_ceiling *ceiling(const struct rk_metrics *m, const char *name)
+{
+	for (size_t i = 0; i < m->nceilings; i++)
+		if (strcmp(m->ceilings[i].name, name) == 0 && m->ceilings[i].achievable > 0)
+			return &m->ceilings[i];
+	return NULL;
+}
+
+static size_t marks(const struct rk_metrics_page *p)
+{
+	return p->shown < MARKS ? p->shown : MARKS;
+}
+
+/* On a logarithmic scale only what is above 0 has a place. */
+static bool is_placed(const struct rk_roof_point *r, enum rk_level l)
+{
+	return isfinite(r->rate) && r->rate > 0 && isfinite(r->intensity[l]) && r->intensity[l] > 0;
+}
+
+static bool choose_level(struct plot *t)
+{
+	const struct rk_metrics_page *p = t->p;
+
+	for (int l = RK_NLEVELS - 1; l >= 0; l--) {
+		const struct rk_ceiling *c = ceiling(p->m, rk_level_name((enum rk_level)l));
+
+		for (size_t i = 0; c && i < marks(p); i++) {
+			if (!is_placed(&p->m->kernels[i].roof, (enum rk_level)l))
+				continue;
+			t->level = (enum rk_level)l;
+			t->bandwidth = c->achievable;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The pipes that the kernels are held against, each once. */
+static void choose_pipes(struct plot *t)
+{
+	const struct rk_metrics *m = t->p->m;
+
+	for (size_t i = 0; i < marks(t->p) && t->npipes < PIPES; i++) {
+		const char *name = m->kernels[i].roof.pipe;
+		const struct rk_ceiling *c = name && name[0] ? ceiling(m, name) : NULL;
+		bool there = !c;
+
+		for (size_t k = 0; k < t->npipes; k++)
+			there |= t->pipes[k] == c;
+		if (!there)
+			t->pipes[t->npipes++] = c;
+	}
+}
+
+static void widen(double *low, double *high, double v)
+{
+	double e = log10(v);
+
+	if (!isfinite(e))
+		return;
+	*low = e < *low ? e : *low;
+	*high = e > *high ? e : *high;
+}
+
+/* INFINITY without a pipe: then nothing is above the slope. */
+static double top_pipe(const struct plot *t)
+{
+	double top = t->npipes ? 0 : INFINITY;
+
+	for (size_t i = 0; i < t->npipes; i++)
+		top = fmax(top, t->pipes[i]->achievable);
+	return top;
+}
+
+/* Whole decades around the points and the bends of the roof. */
+static void choose_range(struct plot *t)
+{
+	t->x0 = t->y0 = INFINITY;
+	t->x1 = t->y1 = -INFINITY;
+	for (size_t i = 0; i < marks(t->p); i++) {
+		const struct rk_roof_point *r = &t->p->m->kernels[i].roof;
+
+		if (!is_placed(r, t->level))
+			continue;
+		widen(&t->x0, &t->x1, r->intensity[t->level]);
+		widen(&t->y0, &t->y1, r->rate);
+		widen(&t->y0, &t->y1, fmin(t->bandwidth * r->intensity[t->level], top_pipe(t)));
+	}
+	for (size_t i = 0; i < t->npipes; i++) {
+		widen(&t->x0, &t->x1, t->pipes[i]->achievable / t->bandwidth);
+		widen(&t->y0, &t->y1, t->pipes[i]->achievable);
+	}
+	t->x0 = floor(t->x0 - 0.3);
+	t->x1 = ceil(t->x1 + 0.3);
+	t->y0 = floor(t->y0);
+	t->y1 = ceil(t->y1 + 0.05);
+	if (t->x1 - t->x0 > DECADES_MAX)
+		t->x0 = t->x1 - DECADES_MAX;
+	if (t->y1 - t->y0 > DECADES_MAX)
+		t->y0 = t->y1 - DECADES_MAX;
+}
+
+/* The row of a rate, from 0 at the top; what is off the field is -1. */
+static int row_of(const struct plot *t, double rate)
+{
+	double at = (t->y1 - log10(rate)) / (t->y1 - t->y0) * (ROWS - 1);
+
+	return at > -0.5 && at < ROWS - 0.5 ? (int)(at + 0.5) : -1;
+}
+
+static double intensity_at(const struct plot *t, size_t column)
+{
+	return pow(10, t->x0 + (t->x1 - t->x0) * (double)column / (double)(t->columns - 1));
+}
+
+static void draw_roof(struct plot *t)
+{
+	double top = top_pipe(t);
+
+	for (size_t c = 0; c < t->columns; c++) {
+		double slope = t->bandwidth * intensity_at(t, c);
+		int row = slope <= top ? row_of(t, slope) : -1;
+
+		if (row >= 0)
+			t->field[row][c] = '/';
+		for (size_t i = 0; i < t->npipes; i++) {
+			row = row_of(t, t->pipes[i]->achievable);
+			if (row >= 0 && slope >= t->pipes[i]->achievable)
+				t->field[row][c] = '-';
+		}
+	}
+}
+
+/* A point beyond the field stands at its edge. */
+static void draw_points(struct plot *t)
+{
+	for (size_t i = marks(t->p); i-- > 0;) {
+		const struct rk_roof_point *r = &t->p->m->kernels[i].roof;
+		double x, y;
+
+		if (!is_placed(r, t->level))
+			continue;
+		x = (log10(r->intensity[t->level]) - t->x0) / (t->x1 - t->x0);
+		y = (t->y1 - log10(r->rate)) / (t->y1 - t->y0);
+		x = fmin(fmax(x, 0), 1) * (double)(t->columns - 1);
+		y = fmin(fmax(y, 0), 1) * (ROWS - 1);
+		t->field[(int)(y + 0.5)][(int)(x + 0.5)] = (char)('a' + i);
+	}
+}
+
+/* "10T" for 10^4 GFLOP/s. */
+static void power_label(struct rk_bytes *out, int power)
+{
+	static const char units[] = "num kMGTPEZ";
+	int third = (int)floor(power / 3.0) + 3;
+
+	if (third < 0 || third > 10) {
+		rk_bytes_printf(out, "1e%d", power);
+		return;
+	}
+	rk_bytes_printf(out, "%s",
+			power - (third - 3) * 3 == 0 ? "1" :
+			power - (third - 3) * 3 == 1 ? "10" :
+						       "100");
+	if (units[third] != ' ')
+		rk_bytes_put_u8(out, (uint8_t)units[third]);
+}
+
+static void put_field_row(struct plot *t, int row)
+{
+	struct rk_page *page = &t->p->page;
+	size_t end = t->columns;
+
+	/* A label stands in the row that a whole decade falls into. */
+	for (int e = (int)t->y0; e <= (int)t->y1; e++)
+		if (row_of(t, pow(10, e)) == row && !page->cell.len)
+			power_label(&page->cell, e + 9);
+	rk_page_right(page, AXIS - 2);
+	rk_bytes_puts(page->out, page->look->utf8 ? " │" : " |");
+	while (end && t->field[row][end - 1] == ' ')
+		end--;
+	for (size_t c = 0; c < end; c++) {
+		char what = t->field[row][c];
+		bool mark = what >= 'a' && what <= 'z';
+
+		if (mark)
+			rk_page_paint(page, RK_BOLD);
+		if (page->look->utf8 && what == '/')
+			rk_bytes_puts(page->out, "╱");
+		else if (page->look->utf8 && what == '-')
+			rk_bytes_puts(page->out, "─");
+		else
+			rk_bytes_put_u8(page->out, (uint8_t)what);
+		if (mark)
+			rk_page_paint(page, RK_NORMAL);
+	}
+	rk_bytes_put_u8(page->out, '\n');
+}
+
+static void put_x_axis(struct plot *t)
+{
+	struct rk_page *page = &t->p->page;
+	size_t at = 0;
+
+	rk_page_spaces(page, AXIS);
+	rk_bytes_puts(page->out, page->look->utf8 ? "└" : "+");
+	for (size_t c = 0; c < t->columns; c++)
+		rk_bytes_puts(page->out, page->look->utf8 ? "─" : "-");
+	rk_bytes_put_u8(page->out, '\n');
+	rk_page_spaces(page, AXIS + 1);
+	for (int e = (int)t->x0; e <= (int)t->x1; e++) {
+		size_t want = (size_t)((e - t->x0) / (t->x1 - t->x0) * (double)(t->columns - 1));
+
+		rk_bytes_printf(&page->cell, "%g", pow(10, e));
+		if ((at && want < at + 1) || want + page->cell.len > t->columns) {
+			rk_bytes_clear(&page->cell);
+			continue;
+		}
+		rk_page_spaces(page, want - at);
+		rk_bytes_put(page->out, page->cell.data, page->cell.len);
+		at = want + page->cell.len;
+		rk_bytes_clear(&page->cell);
+	}
+	rk_bytes_put_u8(page->out, '\n');
+}
+
+static void put_ceiling(struct rk_bytes *out, const struct rk_ceiling *c, const char *unit)
+{
+	rk_bytes_printf(out, "  %s: ", c->name);
+	rk_put_value(out, c->achievable);
+	rk_bytes_printf(out, " %s %s, ", unit,
+			isfinite(c->measured) ? "measured" : "usually reached");
+	rk_put_value(out, c->theory);
+	rk_bytes_puts(out, " in theory\n");
+}
+
+static void put_legend(struct plot *t)
+{
+	struct rk_page *page = &t->p->page;
+
+	rk_page_paint(page, RK_BOLD);
+	rk_bytes_printf(page->out, "   %9s %9s %9s %6s  %-12s  Kernel", "GFLOP/s", "FLOP/B", "roof",
+			"%", "Pipe");
+	rk_page_paint(page, RK_NORMAL);
+	rk_bytes_put_u8(page->out, '\n');
+	for (size_t i = 0; i < marks(t->p); i++) {
+		const struct rk_metric_kernel *k = &t->p->m->kernels[i];
+
+		if (!is_placed(&k->roof, t->level))
+			continue;
+		rk_bytes_printf(page->out, " %c", (int)('a' + i));
+		rk_put_value(&page->cell, k->roof.rate);
+		rk_page_right(page, 9);
+		rk_put_value(&page->cell, k->roof.intensity[t->level]);
+		rk_page_right(page, 9);
+		rk_put_value(&page->cell, k->roof.attainable[t->level]);
+		rk_page_right(page, 9);
+		if (isfinite(k->roof.percent[t->level]))
+			rk_bytes_printf(&page->cell, "%.1f", k->roof.percent[t->level]);
+		else
+			rk_bytes_puts(&page->cell, "-");
+		rk_page_right(page, 6);
+		rk_bytes_printf(page->out, "  %-12s",
+				k->roof.pipe && k->roof.pipe[0] ? k->roof.pipe : "-");
+		rk_page_rest(page, k->name[0] ? k->name : "(no name)", 2 + 10 * 3 + 7 + 14 + 2);
+	}
+}
+
+void rk_metrics_plot(struct rk_metrics_page *p)
+{
+	struct plot t = { .p = p };
+	size_t width = p->page.look->columns ? p->page.look->columns : COLUMNS_DEFAULT;
+	const struct rk_ceiling *level;
+
+	if (!choose_level(&t))
+		return;
+	choose_pipes(&t);
+	choose_range(&t);
+	width = width < COLUMNS_MIN ? COLUMNS_MIN : width > COLUMNS_MAX ? COLUMNS_MAX : width;
+	t.columns = width - AXIS - 2;
+	memset(t.field, ' ', sizeof(t.field));
+	draw_roof(&t);
+	draw_points(&t);
+	level = ceiling(p->m, rk_level_name(t.level));
+	rk_page_title(&p->page, "Roofline");
+	rk_bytes_printf(p->page.out, ": FLOP/s over FLOP per byte of %s\n", level->name);
+	for (int row = 0; row < ROWS; row++)
+		put_field_row(&t, row);
+	put_x_axis(&t);
+	put_ceiling(p->page.out, level, "GB/s");
+	for (size_t i = 0; i < t.npipes; i++)
+		put_ceiling(p->page.out, t.pipes[i], "GFLOP/s");
+	put_legend(&t);
+}
