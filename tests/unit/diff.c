@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "diff/diff_match.h"
+#include "diff/diff_noise.h"
 #include "diff_world.h"
-#include "pass/diff_match.h"
-#include "pass/diff_noise.h"
 
 enum { ROWS = 120, RUNS = 3 };
 

@@ -2,7 +2,7 @@
 #ifndef RK_DIFF_WORLD_H
 #define RK_DIFF_WORLD_H
 
-#include "pass/diff_profile.h"
+#include "diff/diff_profile.h"
 #include "tap.h"
 #include "world.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "pass/diff_parts.h"
+#include "diff/diff_parts.h"
 
 static int by_shape(const void *pa, const void *pb)
 {

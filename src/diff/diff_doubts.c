@@ -1,5 +1,5 @@
 /* diff_doubts.c - see diff_doubts.h. */
-#include "api/diff_doubts.h"
+#include "diff/diff_doubts.h"
 
 #include <inttypes.h>
 #include <string.h>

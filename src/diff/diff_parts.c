@@ -1,12 +1,12 @@
 /* diff_parts.c - see diff_parts.h. */
-#include "pass/diff_parts.h"
+#include "diff/diff_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "pass/diff_noise.h"
+#include "diff/diff_noise.h"
 
 /* Below this share of the larger total nothing is called significant. */
 #define LEAST_SHARE 0.01

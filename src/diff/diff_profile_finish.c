@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/handle.h"
 #include "base/hash.h"
-#include "pass/diff_profile_impl.h"
+#include "diff/diff_profile_impl.h"
 #include "report/timeline_sweep.h"
 
 /* A spread does not get better with more: so many durations are looked at, evenly taken. */

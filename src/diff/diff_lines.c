@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "pass/diff_profile_impl.h"
+#include "diff/diff_profile_impl.h"
 
 #define BIT(f) (UINT64_C(1) << (f))
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/diff_pages.h"
+#include "diff/diff_pages.h"
 #include "report/report_parts.h"
 
 void rk_put_change(struct rk_bytes *out, int64_t ns)

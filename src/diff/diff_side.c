@@ -1,5 +1,5 @@
 /* diff_side.c - see diff_side.h. */
-#include "pass/diff_side.h"
+#include "diff/diff_side.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/diff_doubts.h"
 #include "base/alloc.h"
 #include "base/handle.h"
-#include "pass/diff_noise.h"
-#include "pass/diff_parts.h"
-#include "pass/diff_structure.h"
-#include "report/diff_pages.h"
+#include "diff/diff_doubts.h"
+#include "diff/diff_noise.h"
+#include "diff/diff_pages.h"
+#include "diff/diff_parts.h"
+#include "diff/diff_structure.h"
 
 /* Kernels without times above which a total says nothing. */
 #define UNTIMED_MAX 0.01

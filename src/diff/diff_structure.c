@@ -1,5 +1,5 @@
 /* diff_structure.c - see diff_structure.h. */
-#include "pass/diff_structure.h"
+#include "diff/diff_structure.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "pass/diff_parts.h"
+#include "diff/diff_parts.h"
 
 enum { SENTENCE = 256 };
 

@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes.h"
-#include "pass/diff_structure.h"
+#include "diff/diff_structure.h"
 
 /* Launches shown before and behind the first difference; queues that are compared one by one. */
 enum { AROUND = 2, TRIED = 64, NAME_SHOWN = 80, LINE_MAX_BYTES = 4096 };

@@ -2,7 +2,7 @@
 #ifndef RK_DIFF_PROFILE_IMPL_H
 #define RK_DIFF_PROFILE_IMPL_H
 
-#include "pass/diff_profile.h"
+#include "diff/diff_profile.h"
 #include "table/aggregate_map.h"
 #include "table/median.h"
 #include "table/timeline_keys.h"

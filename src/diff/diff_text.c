@@ -6,7 +6,7 @@
 
 #include "base/report_page.h"
 #include "base/text.h"
-#include "report/diff_pages.h"
+#include "diff/diff_pages.h"
 #include "report/report_parts.h"
 
 enum {

@@ -5,7 +5,7 @@
 #ifndef RK_DIFF_SIDE_H
 #define RK_DIFF_SIDE_H
 
-#include "pass/diff_profile.h"
+#include "diff/diff_profile.h"
 
 /* Values of several runs: how many, their mean, and squared distances from it. */
 struct rk_sample {

@@ -18,7 +18,7 @@
 #define RK_DIFF_PARTS_H
 
 #include "base/list.h"
-#include "pass/diff_match.h"
+#include "diff/diff_match.h"
 
 struct rk_diff_work {
 	struct rk_side a, b;

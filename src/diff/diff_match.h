@@ -10,7 +10,7 @@
 #define RK_DIFF_MATCH_H
 
 #include "base/bytes.h"
-#include "pass/diff_side.h"
+#include "diff/diff_side.h"
 
 /* Of one base name and side, at most so many of those left over are tried, the longest first. */
 enum { RK_MATCH_TRIED = 64 };

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "report/diff_pages.h"
+#include "diff/diff_pages.h"
 #include "report/report_parts.h"
 
 enum { ROWS_SHOWN = 20, NAME_SHOWN = 120 };

@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
-#include "pass/diff_profile_impl.h"
+#include "diff/diff_profile_impl.h"
 
 struct rk_shape_columns rk_shape_columns(const struct rk_batch *b)
 {

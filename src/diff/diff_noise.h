@@ -2,7 +2,7 @@
 #ifndef RK_DIFF_NOISE_H
 #define RK_DIFF_NOISE_H
 
-#include "pass/diff_match.h"
+#include "diff/diff_match.h"
 
 /*
  * Student's t: what a mean is off by, in standard errors, in 1 of 100 cases to either side

@@ -5,7 +5,7 @@
 #ifndef RK_DIFF_STRUCTURE_H
 #define RK_DIFF_STRUCTURE_H
 
-#include "pass/diff_profile.h"
+#include "diff/diff_profile.h"
 
 /*
  * Adds what differs to ret->findings; queues of both sides to ret->queues. Profiles must have

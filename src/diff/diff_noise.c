@@ -1,5 +1,5 @@
 /* diff_noise.c - see diff_noise.h. */
-#include "pass/diff_noise.h"
+#include "diff/diff_noise.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "pass/diff_profile_impl.h"
+#include "diff/diff_profile_impl.h"
 #include "report/timeline_sweep.h"
 
 #define BIT(f) (UINT64_C(1) << (f))

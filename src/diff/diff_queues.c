@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
-#include "pass/diff_profile_impl.h"
+#include "diff/diff_profile_impl.h"
 
 #define BIT(f) (UINT64_C(1) << (f))
 

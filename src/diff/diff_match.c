@@ -1,5 +1,5 @@
 /* diff_match.c - see diff_match.h. */
-#include "pass/diff_match.h"
+#include "diff/diff_match.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "base/json_out.h"
-#include "report/diff_pages.h"
+#include "diff/diff_pages.h"
 #include "report/report_parts.h"
 
 static void put_side(struct rk_json_out *j, const char *key, const struct rk_diff_side *s)
