@@ -1,8 +1,8 @@
 /* dataset_names.c - values in the names of folders, as Hive writes them. */
 #include <string.h>
 
-#include "api/dataset.h"
 #include "base/sha256/sha256.h"
+#include "convert/dataset.h"
 
 enum { VALUE_MAX = 200, KEPT = 50 };
 

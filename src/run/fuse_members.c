@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/dataset.h"
 #include "base/alloc.h"
+#include "convert/dataset.h"
 #include "run/fuse_problems.h"
 #include "run/run_ranks.h"
 

@@ -1,8 +1,8 @@
 /* run_scan.c - one table of a run, over all its files. */
 #include <string.h>
 
-#include "api/dataset.h"
 #include "base/alloc.h"
+#include "convert/dataset.h"
 #include "run/run.h"
 #include "run/run_energy.h"
 #include "table/ahead.h"

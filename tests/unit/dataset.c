@@ -1,5 +1,5 @@
 /* dataset.c - data sets through the library: names of folders, ranks, shards, failures on the way. */
-#include "api/dataset.h"
+#include "convert/dataset.h"
 
 #include <stdio.h>
 #include <string.h>

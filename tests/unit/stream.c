@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/stream_bits.h"
-#include "api/stream_impl.h"
 #include "base/alloc.h"
+#include "convert/stream_bits.h"
+#include "convert/stream_impl.h"
 #include "rockit/rockit.h"
 #include "tap.h"
 #include "unit/arrow_world.h"

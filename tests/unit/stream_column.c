@@ -1,5 +1,5 @@
 /* stream_column.c - columns read of their buffers what is theirs. */
-#include "api/stream_column.h"
+#include "convert/stream_column.h"
 
 #include <sys/mman.h>
 

@@ -1,8 +1,8 @@
 /* stream_schema.c - the columns of a stream as an Arrow schema. */
 #include <string.h>
 
-#include "api/stream_array.h"
 #include "base/alloc.h"
+#include "convert/stream_array.h"
 
 /* What a schema owns besides itself. */
 struct owned {

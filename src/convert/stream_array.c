@@ -1,10 +1,10 @@
 /* stream_array.c - filled columns as Arrow arrays that own their buffers. */
-#include "api/stream_array.h"
+#include "convert/stream_array.h"
 
 #include <string.h>
 
-#include "api/stream_bits.h"
 #include "base/alloc.h"
+#include "convert/stream_bits.h"
 
 enum { MAX_BUFFERS = 3 }; /* validity, offsets, text */
 

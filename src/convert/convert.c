@@ -4,12 +4,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "api/convert_trace.h"
-#include "api/dataset.h"
-#include "api/stream_rows.h"
 #include "base/alloc.h"
 #include "base/handle.h"
 #include "base/text.h"
+#include "convert/convert_trace.h"
+#include "convert/dataset.h"
+#include "convert/stream_rows.h"
 #include "ranks/fuse_times.h"
 #include "run/run.h"
 #include "run/run_energy.h"

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/convert_trace.h"
-#include "api/dataset.h"
 #include "base/alloc.h"
+#include "convert/convert_trace.h"
+#include "convert/dataset.h"
 #include "write/writer.h"
 
 enum { OPEN_MAX_FILES = 4, KEYS_MAX = 1 << 16 };

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/dataset.h"
 #include "base/alloc.h"
 #include "base/sha256/sha256.h"
+#include "convert/dataset.h"
 
 enum { UNITS_MAX = 1 << 16 };
 

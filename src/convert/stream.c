@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <string.h>
 
-#include "api/stream_array.h"
-#include "api/stream_impl.h"
-#include "api/stream_rows.h"
 #include "base/alloc.h"
 #include "base/handle.h"
+#include "convert/stream_array.h"
+#include "convert/stream_impl.h"
+#include "convert/stream_rows.h"
 #include "rockit/nearest.h"
 #include "run/run.h"
 

@@ -1,10 +1,10 @@
 /* stream_column.c - rows of a run's batches become values, validity and texts of an Arrow array. */
-#include "api/stream_column.h"
+#include "convert/stream_column.h"
 
 #include <string.h>
 
-#include "api/stream_bits.h"
 #include "base/alloc.h"
+#include "convert/stream_bits.h"
 
 /* Bytes of `rows` rows; bits are whole words, offsets one more than rows. */
 static size_t value_bytes(const struct rk_stream_column *col, size_t rows)

@@ -1,5 +1,5 @@
 /* stream_bits.c - parts of bitmaps filled, copied, counted. */
-#include "api/stream_bits.h"
+#include "convert/stream_bits.h"
 
 /* The k lowest bits of `word` to bits [at, at + k), which are within one word. */
 static void put(uint64_t *to, size_t at, uint64_t word, size_t k)

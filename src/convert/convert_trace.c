@@ -1,5 +1,5 @@
 /* convert_trace.c - all tables of a run that have times, one after another into one writer. */
-#include "api/convert_trace.h"
+#include "convert/convert_trace.h"
 
 #include <string.h>
 

@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/convert_trace.h"
 #include "archive/tar_write.h"
 #include "base/alloc.h"
 #include "base/text.h"
+#include "convert/convert_trace.h"
 #include "io/spill.h"
 #include "ranks/fuse_times.h"
 #include "read/perfetto/perfetto_reader.h"

@@ -10,10 +10,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "api/dataset.h"
 #include "base/alloc.h"
 #include "base/json_out.h"
 #include "codec/json/tree.h"
+#include "convert/dataset.h"
 #include "io/output.h"
 
 static bool is_dots(const char *name)

@@ -2,8 +2,8 @@
 #ifndef RK_STREAM_COLUMN_H
 #define RK_STREAM_COLUMN_H
 
-#include "api/stream_buffer.h"
 #include "base/strtab.h"
+#include "convert/stream_buffer.h"
 #include "table/batch.h"
 
 /* Texts in the order they came; they outlive the arrays that were made so far. */

@@ -1,8 +1,8 @@
 /* dataset_parts.c - the columns of a data set's files: what the folders say is not in them. */
 #include <string.h>
 
-#include "api/dataset.h"
 #include "base/alloc.h"
+#include "convert/dataset.h"
 
 static int field_named(const struct rk_schema *s, const char *name, enum rk_type type)
 {

@@ -1,5 +1,5 @@
 /* stream_rows.c - the rows that a stream is made of: as recorded, or in order of time. */
-#include "api/stream_rows.h"
+#include "convert/stream_rows.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* dataset.c - convert --dataset: ranks one by one, each table into folders by node and rank. */
-#include "api/dataset.h"
+#include "convert/dataset.h"
 
 #include <inttypes.h>
 #include <limits.h>

@@ -5,7 +5,7 @@
  * column of a whole table is filled once from end to end, and would spend a third of that time on
  * being given small ones.
  */
-#include "api/stream_buffer.h"
+#include "convert/stream_buffer.h"
 
 #include <string.h>
 #include <sys/mman.h>

@@ -2,7 +2,7 @@
 #ifndef RK_STREAM_ARRAY_H
 #define RK_STREAM_ARRAY_H
 
-#include "api/stream_column.h"
+#include "convert/stream_column.h"
 #include "rockit/stream.h"
 
 /* On failure *ret is untouched; out of memory is the only one. */
