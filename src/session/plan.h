@@ -1,6 +1,6 @@
 /*
  * plan.h - what a session is going to do, as plain data. Made by plan.c from options, printed by
- * plan_text.c, carried out by src/api/session_run.c.
+ * plan_text.c, carried out by src/session/session_run.c.
  */
 #ifndef RK_PLAN_H
 #define RK_PLAN_H

@@ -10,7 +10,7 @@
 #include "io/child.h"
 #include "io/file.h"
 #include "rockit/rockit.h"
-#include "session/slurm_script.h"
+#include "slurm/slurm_script.h"
 #include "tap.h"
 #include "world.h"
 

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/presets_parts.h"
 #include "report/report_parts.h"
+#include "session/presets_parts.h"
 
 enum { LABEL_COLUMNS = 14, WIDTH = 96 };
 

@@ -2,7 +2,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "api/session_impl.h"
+#include "session/session_impl.h"
 
 enum { LINE_BYTES = 1024 };
 

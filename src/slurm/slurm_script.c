@@ -5,7 +5,7 @@
  * quoted, a backslash protects a quote or itself, '#' begins a comment, no line is continued), and commands
  * for /bin/sh. Every rank is started under a rockit of its own, so each has a folder of its own.
  */
-#include "session/slurm_script.h"
+#include "slurm/slurm_script.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/json_out.h"
-#include "session/slurm_parts.h"
+#include "slurm/slurm_parts.h"
 
 /* "0,8-15", as --ranks takes it. `at` gives the i-th number. */
 static void put_ranges(struct rk_bytes *out, const int64_t *v, size_t n)

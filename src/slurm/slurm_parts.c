@@ -1,5 +1,5 @@
 /* slurm_parts.c - see slurm_parts.h. */
-#include "session/slurm_parts.h"
+#include "slurm/slurm_parts.h"
 
 #include <dirent.h>
 #include <errno.h>

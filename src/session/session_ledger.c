@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "api/session_impl.h"
+#include "session/session_impl.h"
 
 /* Whose function a name is. */
 static unsigned owner_of(const char *name)

@@ -2,7 +2,6 @@
 #include <limits.h>
 #include <string.h>
 
-#include "api/session_impl.h"
 #include "base/alloc.h"
 #include "base/handle.h"
 #include "io/move_tree.h"
@@ -10,6 +9,7 @@
 #include "session/claim.h"
 #include "session/run_dir.h"
 #include "session/scratch.h"
+#include "session/session_impl.h"
 
 static const char *const nothing[] = { NULL };
 

@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/session_impl.h"
 #include "base/text.h"
 #include "io/walk.h"
 #include "read/rkraw/rkraw_reader.h"
+#include "session/session_impl.h"
 
 static void drop(struct rk_session *s, const char *what, uint64_t n, const char *why)
 {

@@ -5,7 +5,7 @@
 #include "base/handle.h"
 #include "base/json_out.h"
 #include "base/text.h"
-#include "report/presets_parts.h"
+#include "session/presets_parts.h"
 
 enum { TEXT_MAX_BYTES = 16 << 20 };
 

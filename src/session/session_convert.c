@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/session_impl.h"
 #include "base/alloc.h"
 #include "base/num.h"
 #include "session/collect.h"
 #include "session/library_trace.h"
+#include "session/session_impl.h"
 
 /* A kind of repair may be needed in several files. */
 static void count_repairs(struct rk_list *l, const char *kind, uint64_t count)

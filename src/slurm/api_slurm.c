@@ -19,8 +19,8 @@
 #include "rockit/slurm.h"
 #include "session/plan.h"
 #include "session/run_dir.h"
-#include "session/slurm_parts.h"
-#include "session/slurm_script.h"
+#include "slurm/slurm_parts.h"
+#include "slurm/slurm_script.h"
 
 enum { SCRIPT_MAX = 4 << 20, ANSWER_MAX = 64 << 10 };
 

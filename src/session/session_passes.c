@@ -5,7 +5,6 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "api/session_impl.h"
 #include "base/alloc.h"
 #include "counters/counter_sets.h"
 #include "io/output.h"
@@ -13,6 +12,7 @@
 #include "session/library_stderr.h"
 #include "session/library_trace.h"
 #include "session/run_dir.h"
+#include "session/session_impl.h"
 
 extern char **environ;
 

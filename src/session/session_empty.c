@@ -6,8 +6,8 @@
  */
 #include <unistd.h>
 
-#include "api/session_impl.h"
 #include "base/alloc.h"
+#include "session/session_impl.h"
 #include "table/table.h"
 #include "write/writer.h"
 
