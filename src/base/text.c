@@ -217,3 +217,42 @@ void rk_csv_cell(struct rk_bytes *out, const char *s, size_t len)
 	}
 	rk_bytes_put_u8(out, '"');
 }
+
+static bool is_control(char c)
+{
+	return (unsigned char)c < 0x20 || c == 0x7f;
+}
+
+static bool has_control(const char *word)
+{
+	for (; *word; word++)
+		if (is_control(*word) && *word != '\n' && *word != '\t')
+			return true;
+	return false;
+}
+
+void rk_shell_word(struct rk_bytes *out, enum rk_shell_use use, const char *word)
+{
+	static const char safe[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				   "0123456789%+,-./:=@_";
+	bool escapes = use == RK_SHELL_SHOWN && has_control(word);
+
+	if (word[0] && strspn(word, safe) == strlen(word)) {
+		rk_bytes_puts(out, word);
+		return;
+	}
+	rk_bytes_puts(out, escapes ? "$'" : "'");
+	for (; *word; word++) {
+		if (escapes && is_control(*word))
+			rk_bytes_printf(out, "\\%03o", (unsigned)(unsigned char)*word);
+		else if (escapes && strchr("'\\", *word))
+			rk_bytes_printf(out, "\\%c", *word);
+		else if (*word == '\'')
+			rk_bytes_puts(out, "'\\''");
+		else if (use == RK_SHELL_SCRIPT && *word == '\r')
+			rk_bytes_puts(out, "'\"$(printf '\\015')\"'");
+		else
+			rk_bytes_put_u8(out, (uint8_t)*word);
+	}
+	rk_bytes_put_u8(out, '\'');
+}

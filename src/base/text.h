@@ -28,6 +28,14 @@ size_t rk_utf8_fit(const char *s, size_t len, size_t columns);
 
 /* "..." with JSON escapes, quotes included; invalid UTF-8 becomes U+FFFD. */
 void rk_json_string(struct rk_bytes *out, const char *s, size_t len);
+/*
+ * One word of a shell command, quoted only where it must be. SHOWN is for people: control characters
+ * are spelled $'\033', so that a terminal shows them and bash and zsh take them. SCRIPT is for any
+ * POSIX shell; only a carriage return is spelled out, because sbatch refuses a script that has one
+ * before a line end.
+ */
+enum rk_shell_use { RK_SHELL_SHOWN, RK_SHELL_SCRIPT };
+void rk_shell_word(struct rk_bytes *out, enum rk_shell_use use, const char *word);
 /* One CSV cell by RFC 4180: quoted only when it holds a comma, quote, CR or LF. */
 void rk_csv_cell(struct rk_bytes *out, const char *s, size_t len);
 

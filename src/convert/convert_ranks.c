@@ -15,11 +15,11 @@
 
 #include "archive/tar_write.h"
 #include "base/alloc.h"
+#include "base/map.h"
 #include "base/text.h"
 #include "convert/convert_trace.h"
 #include "io/spill.h"
 #include "ranks/fuse_times.h"
-#include "read/perfetto/perfetto_reader.h"
 
 enum { RANKS_MAX = 1 << 16 };
 
@@ -227,7 +227,7 @@ static bool is_left_out(struct rk_trace_job *j, struct ranks *r, const struct rk
 static int write_members(struct rk_trace_job *j, struct ranks *r, struct rk_output *tar,
 			 struct rk_bytes *m, struct rk_error *err)
 {
-	struct pf_map pids = { 0 };
+	struct rk_map pids = { 0 };
 	struct rk_error why = { 0 };
 	uint64_t rows = 0;
 	char name[64];
@@ -250,7 +250,7 @@ static int write_members(struct rk_trace_job *j, struct ranks *r, struct rk_outp
 		*err = why;
 	j->rows = rows;
 	j->pids = NULL;
-	rk_pf_map_release(&pids);
+	rk_map_release(&pids);
 	return rc;
 }
 

@@ -26,7 +26,7 @@ struct rk_trace_job {
 	uint32_t spill; /* tables that must be sorted on disk */
 	uint64_t rows;
 	uint32_t node;       /* name of the first node that a row names, 0: none does */
-	struct pf_map *pids; /* of an archive: see struct rk_writer */
+	struct rk_map *pids; /* of an archive: see struct rk_writer */
 	uint32_t member;
 };
 

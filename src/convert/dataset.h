@@ -8,10 +8,9 @@
 #ifndef RK_DATASET_H
 #define RK_DATASET_H
 
+#include "run/hive.h"
 #include "run/run.h"
 
-/* What Hive, and all who read its folders, call a value that is null. */
-#define RK_HIVE_NULL "__HIVE_DEFAULT_PARTITION__"
 #define RK_DATASET_META "_rockit"
 
 struct rk_unit {
@@ -64,11 +63,6 @@ void rk_part_schema_release(struct rk_part_schema *s);
  */
 int rk_dataset_write(struct rk_dataset *d, struct rk_unit *u, enum rk_table t, bool *ret_input,
 		     struct rk_error *err);
-
-/* The value of a Hive folder: letters, digits and "._-" as they are, else %XX (dataset_names.c). */
-void rk_hive_put(struct rk_bytes *out, const char *value, size_t len);
-/* The name behind "node=" in a path as an id; 0 without. */
-int rk_hive_node(struct rk_context *ctx, const char *path, uint32_t *ret, struct rk_error *err);
 
 /* Takes OUT for this plan, or says why not (dataset_meta.c); then what became of it. */
 int rk_dataset_claim(const struct rk_dataset *d, struct rk_error *err);

@@ -1,8 +1,8 @@
 /* counters_text.c - counters for people. */
 #include <string.h>
 
+#include "base/page.h"
 #include "counters/counters_parts.h"
-#include "report/report_parts.h"
 
 enum { PAD_MAX = 64 };
 

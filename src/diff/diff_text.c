@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/report_page.h"
+#include "base/page.h"
 #include "base/text.h"
 #include "diff/diff_pages.h"
 #include "report/report_parts.h"

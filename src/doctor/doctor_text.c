@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/page.h"
 #include "base/text.h"
 #include "doctor/doctor_parts.h"
-#include "report/report_parts.h"
 
 enum {
 	MOST_COLUMNS = 100,

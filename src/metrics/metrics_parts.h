@@ -5,7 +5,7 @@
 #include "base/bytes.h"
 #include "base/json_out.h"
 #include "base/list.h"
-#include "base/report_page.h"
+#include "base/page.h"
 #include "rockit/metrics.h"
 
 /* "lds", "l1", "l2", "hbm" */

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/json_out.h"
+#include "base/page.h"
 #include "base/text.h"
-#include "report/report_parts.h"
 
 /* ---- for people ---- */
 

@@ -29,6 +29,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "run/run_records.h"
 
 /* What a collective of a kind says about times; decides nothing else. */
 enum rk_align_kind {
@@ -49,12 +50,6 @@ struct rk_align_call {
  * `bytes`: -1 when not known on some rank, else of equal size on all.
  */
 uint64_t rk_align_sig(enum rk_align_kind kind, uint64_t name, uint64_t group, int64_t bytes);
-
-/* The clock of the records and the realtime clock, read together. */
-struct rk_align_snapshot {
-	int64_t clock_ns, real_ns;
-	int64_t error_ns; /* of real_ns against UTC, the reading included; -1: not known, not used */
-};
 
 /* All borrowed for the call. */
 struct rk_align_input {

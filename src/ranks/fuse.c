@@ -10,7 +10,7 @@
 #include "ranks/fuse_clock.h"
 #include "ranks/rank_load.h"
 #include "ranks/rank_spread.h"
-#include "run/fuse_problems.h"
+#include "run/members.h"
 
 struct rk_fuse {
 	struct rk_run *run;

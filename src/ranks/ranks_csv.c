@@ -2,9 +2,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/page.h"
 #include "base/text.h"
 #include "ranks/ranks_parts.h"
-#include "report/report_parts.h"
 
 /* What is not known is an empty cell. */
 static void known(struct rk_bytes *out, int64_t v, bool is)

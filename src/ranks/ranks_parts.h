@@ -4,7 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/list.h"
-#include "base/report_page.h"
+#include "base/page.h"
 #include "rockit/ranks.h"
 
 enum { RK_RANKS_WHOLE = 32 }; /* so many lines of a text are not cut */

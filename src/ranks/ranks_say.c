@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/page.h"
 #include "ranks/ranks_parts.h"
-#include "report/report_parts.h"
 
 #define BALANCED 0.05 /* above the mean by no more: nobody would do something about it */
 #define MOSTLY (2.0 / 3)

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/page.h"
 #include "base/text.h"
 #include "ranks/ranks_parts.h"
-#include "report/report_parts.h"
 
 enum {
 	WIDE_COLUMNS = 110, /* narrower terminals see no bar and fewer columns */

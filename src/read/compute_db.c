@@ -115,7 +115,7 @@ static int64_t json_number(struct rocpd_span json, const char *key)
 	int64_t v;
 
 	if (!rk_rocpd_json_field(json, key, &value) || !rk_rocpd_json_i64(value, &v))
-		return SQL_NONE;
+		return RK_NONE;
 	return v;
 }
 
@@ -176,7 +176,7 @@ static int find_host(struct sql_reader *r, struct rk_error *err)
 		rc = rk_sqlite_cursor_step(c, &cause);
 	if (rc > 0 && json_text(system_information(c), "hostname", &text)) {
 		rc = rk_strtab_add(r->ctx->names, (const char *)text.data, text.len, &id, &cause);
-		r->node = rc < 0 ? SQL_NONE : (int64_t)id;
+		r->node = rc < 0 ? RK_NONE : (int64_t)id;
 	}
 	if (text.bad)
 		rc = rk_fail_nomem(&cause);

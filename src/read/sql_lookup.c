@@ -22,7 +22,7 @@ static int text_of_row(struct sql_lookup *l, const struct rk_sqlite_cursor *c, i
 	uint32_t id;
 	int rc;
 
-	*ret = SQL_NONE;
+	*ret = RK_NONE;
 	if (!text)
 		return 0;
 	rc = rk_strtab_add(l->r->ctx->names, text, len, &id, err);
@@ -88,7 +88,7 @@ static int open_lookup(struct sql_lookup *l, const struct sql_lookup_def *def, s
 	if (!l->pairs)
 		return rk_fail_nomem(err);
 	for (size_t i = 0; i < SQL_CACHE; i++)
-		l->pairs[i].key = SQL_NONE;
+		l->pairs[i].key = RK_NONE;
 	return rk_sqlite_cursor_open(l->r->db, t, columns, 2, RK_SQLITE_FROM_KEY, &l->c, err);
 }
 
@@ -96,7 +96,7 @@ static int open_lookup(struct sql_lookup *l, const struct sql_lookup_def *def, s
 static int seek(struct sql_lookup *l, int64_t key, int64_t *ret, struct rk_error *err)
 {
 	struct sql_pair *place = &l->pairs[rk_hash_u64((uint64_t)key) % SQL_CACHE];
-	int64_t found = 0, value = SQL_NONE;
+	int64_t found = 0, value = RK_NONE;
 	int rc = 0;
 
 	if (place->key != key) {
@@ -117,11 +117,11 @@ int64_t rk_sql_lookup(struct sql_lookup *l, struct sql_reader *r, const struct s
 {
 	struct sql_pair wanted = { .key = key }, *found;
 	struct rk_error cause = { 0 };
-	int64_t value = SQL_NONE;
+	int64_t value = RK_NONE;
 	int rc = 0;
 
-	if (key == SQL_NONE)
-		return SQL_NONE;
+	if (key == RK_NONE)
+		return RK_NONE;
 	l->r = r;
 	if (!l->open)
 		rc = open_lookup(l, def, &cause);
@@ -129,7 +129,7 @@ int64_t rk_sql_lookup(struct sql_lookup *l, struct sql_reader *r, const struct s
 		rc = seek(l, key, &value, &cause);
 	else if (rc == 0 && l->n) {
 		found = bsearch(&wanted, l->pairs, l->n, sizeof(*l->pairs), compare_pairs);
-		value = found ? found->value : SQL_NONE;
+		value = found ? found->value : RK_NONE;
 	}
 	rk_sql_damage(r, &cause, rc, err);
 	return value;

@@ -104,7 +104,7 @@ int rk_sql_open(const struct sql_format *f, struct rk_instream *in, struct rk_co
 	r->format = f;
 	r->in = in;
 	r->ctx = ctx;
-	r->node = SQL_NONE;
+	r->node = RK_NONE;
 	rc = open_database(r, err);
 	if (rc < 0) {
 		free_reader(r);

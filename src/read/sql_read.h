@@ -12,7 +12,6 @@
 #include "codec/sqlite/sqlite_db.h"
 #include "read/reader.h"
 
-#define SQL_NONE INT64_MIN /* no value */
 #define SQL_ALWAYS UINT64_MAX
 #define SQL_BIT(f) (UINT64_C(1) << (f))
 
@@ -85,7 +84,7 @@ struct sql_reader {
 	struct rk_sqlite *db;
 	struct rk_sqlite_table *tables;
 	size_t ntables;
-	int64_t node; /* id of the host's name, the same in all rows; SQL_NONE: unknown */
+	int64_t node; /* id of the host's name, the same in all rows; RK_NONE: unknown */
 };
 
 /* Behind the reader's open, scan and close. */
@@ -115,7 +114,7 @@ struct sql_lookup {
 	size_t n;  /* of all rows */
 };
 
-/* The text's id, SQL_NONE when there is none; failures are left in *err. */
+/* The text's id, RK_NONE when there is none; failures are left in *err. */
 int64_t rk_sql_lookup(struct sql_lookup *l, struct sql_reader *r, const struct sql_lookup_def *def,
 		      int64_t key, struct rk_error *err);
 void rk_sql_lookup_close(struct sql_lookup *l);
@@ -145,16 +144,16 @@ static inline bool rk_sql_wants(const struct sql_scan *s, unsigned field)
 	return s->col[field] != NULL;
 }
 
-/* The value of column `i`, SQL_NONE for null and what is no number. */
+/* The value of column `i`, RK_NONE for null and what is no number. */
 int64_t rk_sql_cell(struct sql_scan *s, unsigned i);
-/* SQL_NONE is null; what an int32 column cannot hold is null and counted. */
+/* RK_NONE is null; what an int32 column cannot hold is null and counted. */
 void rk_sql_put(struct sql_scan *s, unsigned field, size_t row, int64_t v);
 void rk_sql_put_f64(struct sql_scan *s, unsigned field, size_t row, unsigned col);
 /* NULL is null. */
 void rk_sql_put_text(struct sql_scan *s, unsigned field, size_t row, const char *text, size_t len);
 void rk_sql_put_word(struct sql_scan *s, unsigned field, size_t row, const char *word);
 void rk_sql_put_column(struct sql_scan *s, unsigned field, size_t row, unsigned col);
-/* The text that id `key` stands for in lookup `which`, or SQL_NONE. */
+/* The text that id `key` stands for in lookup `which`, or RK_NONE. */
 int64_t rk_sql_name(struct sql_scan *s, unsigned which, int64_t key);
 /* Start and duration of columns that hold start and end. */
 void rk_sql_put_times(struct sql_scan *s, size_t row, unsigned start, unsigned duration,

@@ -7,7 +7,7 @@
 
 int64_t rk_sql_cell(struct sql_scan *s, unsigned i)
 {
-	int64_t v = SQL_NONE;
+	int64_t v = RK_NONE;
 
 	if (rk_sqlite_i64(s->c, i, &v) == RK_CELL_WRONG)
 		s->wrong++;
@@ -33,7 +33,7 @@ void rk_sql_put(struct sql_scan *s, unsigned field, size_t row, int64_t v)
 
 	if (!col)
 		return;
-	if (v == SQL_NONE)
+	if (v == RK_NONE)
 		put_null(s, field, row);
 	else if (s->b.schema->fields[field].type == RK_I64)
 		((int64_t *)col)[row] = v;
@@ -94,13 +94,13 @@ int64_t rk_sql_name(struct sql_scan *s, unsigned which, int64_t key)
 void rk_sql_put_times(struct sql_scan *s, size_t row, unsigned start, unsigned duration,
 		      unsigned start_col, unsigned end_col)
 {
-	int64_t from = rk_sql_cell(s, start_col), to, dur = SQL_NONE;
+	int64_t from = rk_sql_cell(s, start_col), to, dur = RK_NONE;
 
 	rk_sql_put(s, start, row, from);
 	if (!rk_sql_wants(s, duration))
 		return;
 	to = rk_sql_cell(s, end_col);
-	if (from != SQL_NONE && to != SQL_NONE && !rk_sub_i64(to, from, &dur))
+	if (from != RK_NONE && to != RK_NONE && !rk_sub_i64(to, from, &dur))
 		out_of_range(s, duration, row);
 	else
 		rk_sql_put(s, duration, row, dur);
@@ -240,7 +240,7 @@ static int put_constant(struct sql_scan *s, unsigned field, int64_t id, struct r
 {
 	uint32_t *col;
 
-	if (!(s->want & SQL_BIT(field)) || id == SQL_NONE)
+	if (!(s->want & SQL_BIT(field)) || id == RK_NONE)
 		return 0;
 	col = rk_builder_column(&s->b, field);
 	if (!col)

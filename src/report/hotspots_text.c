@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/report_page.h"
+#include "base/page.h"
 #include "report/hotspots_parts.h"
 #include "report/report_parts.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/report_page.h"
+#include "base/page.h"
 #include "base/text.h"
 #include "report/report_parts.h"
 

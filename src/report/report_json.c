@@ -127,25 +127,6 @@ static void put_files(struct rk_bytes *out, const struct rk_report *r)
 	rk_bytes_put_u8(out, ']');
 }
 
-void rk_warnings_json(struct rk_bytes *out, const struct rk_warning *warnings, size_t n)
-{
-	rk_bytes_puts(out, ",\n \"warnings\":[");
-	for (size_t i = 0; i < n; i++) {
-		const struct rk_warning *w = &warnings[i];
-
-		next_line(out, i);
-		rk_bytes_puts(out, "{\"kind\":");
-		put_text(out, w->kind);
-		key(out, "file");
-		put_text(out, w->file[0] ? w->file : NULL);
-		put_if(out, "line", (int64_t)w->line, w->line != 0);
-		rk_bytes_printf(out, ",\"count\":%" PRIu64 ",\"message\":", w->count);
-		put_text(out, w->message);
-		rk_bytes_put_u8(out, '}');
-	}
-	rk_bytes_put_u8(out, ']');
-}
-
 void rk_report_json(struct rk_bytes *out, const struct rk_report *r)
 {
 	rk_bytes_printf(out, "{\"schema\":1,\n \"kernel_rows\":%" PRIu64, r->kernel_rows);

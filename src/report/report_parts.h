@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "base/bytes.h"
+#include "base/page.h"
 #include "base/strtab.h"
 #include "report/sample_stats.h"
 #include "rockit/rockit.h"
@@ -79,20 +79,12 @@ void rk_report_csv(struct rk_bytes *out, const struct rk_report *r);
 void rk_report_text(struct rk_bytes *out, const struct rk_report *r,
 		    const struct rk_render_options *opt);
 
-/* ,"warnings":[...] */
-void rk_warnings_json(struct rk_bytes *out, const struct rk_warning *warnings, size_t n);
+struct rk_page;
+/* What was sampled, a line for each quantity of each GPU. */
+void rk_samples_text(struct rk_page *p, const struct rk_report_own *own);
 
-/* A double as JSON and CSV want it: shortest form, `missing` when it is not finite. */
-void rk_put_number(struct rk_bytes *out, double v, const char *missing);
-void rk_put_integer(struct rk_bytes *out, int64_t v);
-/* "12.34 us": four significant digits, ns to s. */
-void rk_put_duration(struct rk_bytes *out, double ns);
-/* "1,234,567" */
-void rk_put_grouped(struct rk_bytes *out, uint64_t v);
-/*
- * Text that is safe on a terminal: control characters as \xNN, bytes that are not UTF-8 as
- * U+FFFD, and what steers the direction of text too; in ASCII only, "?" for all else.
- */
-void rk_put_printable(struct rk_bytes *out, const char *s, size_t len, bool utf8);
+/* What the devices drew, a line each; nothing when nothing is known. */
+void rk_energy_text(struct rk_page *p, const struct rk_report_energy *e,
+		    const struct rk_report_own *own);
 
 #endif

@@ -172,7 +172,7 @@ void rk_run_tell_clocks(struct rk_run *run);
 /* Whether one of both has warned. */
 bool rk_run_has_several_clocks(const struct rk_run *run);
 /*
- * Warns of ranks that are missing, left out, broken and so on (fuse_members.c), for commands whose
+ * Warns of ranks that are missing, left out, broken and so on (members.c), for commands whose
  * result has no place for it.
  */
 int rk_run_warn_ranks(struct rk_run *run, struct rk_error *err);
@@ -183,6 +183,10 @@ bool rk_run_rescannable(const struct rk_run *run, enum rk_table t);
 struct rk_context *rk_run_context(struct rk_run *run);
 /* What the statistics describe when there is nothing but one kind of them, else NULL. */
 const char *rk_run_stats_of(const struct rk_run *run);
+
+#define RK_LEVEL_ACCUMULATOR "SQ_ACCUM_PREV_HIRES"
+/* The level counter of a pass, given the names of all counters in it; NULL: it is none. */
+const char *rk_level_of_pass(const char *const *names, size_t n);
 
 /* The columns of a Parquet file behind those of kernels are counters (run_counters.c). */
 bool rk_run_has_columns(const struct rk_found *f);

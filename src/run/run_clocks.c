@@ -9,7 +9,7 @@
  */
 #include <string.h>
 
-#include "ranks/fuse.h"
+#include "run/members.h"
 
 enum { MAX_NODES = 64 };
 

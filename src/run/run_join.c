@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "metrics/formula/metric_names.h"
 #include "run/run.h"
 
 #define BIT(f) (UINT64_C(1) << (f))

@@ -13,7 +13,6 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "ranks/align.h"
 
 struct rk_run;
 
@@ -30,6 +29,12 @@ enum rk_record_text {
 	RK_REC_SCRATCH,
 	RK_REC_WARNING, /* the first of what was wrong with the result */
 	RK_REC_NTEXTS,
+};
+
+/* The clock of the records and the realtime clock, read together. */
+struct rk_align_snapshot {
+	int64_t clock_ns, real_ns;
+	int64_t error_ns; /* of real_ns against UTC, the reading included; -1: not known, not used */
 };
 
 /* -1 and "" where it does not say. */

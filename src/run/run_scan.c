@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "convert/dataset.h"
+#include "run/hive.h"
 #include "run/run.h"
 #include "run/run_energy.h"
 #include "table/ahead.h"

@@ -16,7 +16,7 @@
 #include "ranks/fuse.h"
 #include "ranks/fuse_times.h"
 #include "rockit/slurm.h"
-#include "run/fuse_problems.h"
+#include "run/members.h"
 
 enum { JSON_MAX = 256 << 20, OLD_MAX = 4 << 20 };
 

@@ -83,7 +83,4 @@ void rk_request_release(struct rk_request *r);
 int rk_plan_text(const struct rk_plan *p, struct rk_bytes *out);
 int rk_plan_json(const struct rk_plan *p, struct rk_bytes *out);
 
-/* One word as it can be pasted into a shell: quoted only where it must be. */
-void rk_shell_word(struct rk_bytes *out, const char *word);
-
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/json_out.h"
+#include "base/text.h"
 #include "rockit/monitor.h"
 #include "session/plan.h"
 
@@ -22,50 +23,6 @@ static void put_plain(struct rk_bytes *out, const char *text)
 	}
 }
 
-/* $'...', which not every shell knows, but a terminal shows it as it is. */
-static void put_escaped(struct rk_bytes *out, const char *word)
-{
-	rk_bytes_puts(out, "$'");
-	for (; *word; word++) {
-		if (steers(*word))
-			rk_bytes_printf(out, "\\%03o", (unsigned)(unsigned char)*word);
-		else
-			rk_bytes_printf(out, "%s%c", strchr("'\\", *word) ? "\\" : "", *word);
-	}
-	rk_bytes_put_u8(out, '\'');
-}
-
-static bool needs_escapes(const char *word)
-{
-	for (; *word; word++)
-		if (steers(*word) && *word != '\n' && *word != '\t')
-			return true;
-	return false;
-}
-
-void rk_shell_word(struct rk_bytes *out, const char *word)
-{
-	static const char safe[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-				   "0123456789%+,-./:=@_";
-
-	if (word[0] && strspn(word, safe) == strlen(word)) {
-		rk_bytes_puts(out, word);
-		return;
-	}
-	if (needs_escapes(word)) {
-		put_escaped(out, word);
-		return;
-	}
-	rk_bytes_put_u8(out, '\'');
-	for (; *word; word++) {
-		if (*word == '\'')
-			rk_bytes_puts(out, "'\\''");
-		else
-			rk_bytes_put_u8(out, (uint8_t)*word);
-	}
-	rk_bytes_put_u8(out, '\'');
-}
-
 /* NAME='value': only the value may need quotes. */
 static void put_assignment(struct rk_bytes *out, const char *entry)
 {
@@ -74,7 +31,7 @@ static void put_assignment(struct rk_bytes *out, const char *entry)
 	rk_bytes_put(out, entry, len);
 	rk_bytes_put_u8(out, '=');
 	if (entry[len])
-		rk_shell_word(out, entry + len + 1);
+		rk_shell_word(out, RK_SHELL_SHOWN, entry + len + 1);
 }
 
 static void put_command(struct rk_bytes *out, const struct rk_tool_command *c)
@@ -85,7 +42,7 @@ static void put_command(struct rk_bytes *out, const struct rk_tool_command *c)
 	}
 	for (size_t i = 0; i < c->argv.n; i++) {
 		rk_bytes_puts(out, i ? " " : "");
-		rk_shell_word(out, c->argv.v[i]);
+		rk_shell_word(out, RK_SHELL_SHOWN, c->argv.v[i]);
 	}
 	rk_bytes_put_u8(out, '\n');
 }

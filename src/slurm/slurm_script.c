@@ -227,36 +227,11 @@ static int put_request(const struct rk_slurm_options *o, struct rk_bytes *out, s
 
 /* ---- commands ---- */
 
-/*
- * In single quotes everything stands for itself, line ends too. A carriage return is spelled out:
- * sbatch refuses a script in which one stands before a line end.
- */
-void rk_sh_word(struct rk_bytes *out, const char *word)
-{
-	static const char safe[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-				   "0123456789%+,-./:=@_";
-
-	if (word[0] && strspn(word, safe) == strlen(word)) {
-		rk_bytes_puts(out, word);
-		return;
-	}
-	rk_bytes_put_u8(out, '\'');
-	for (; *word; word++) {
-		if (*word == '\'')
-			rk_bytes_puts(out, "'\\''");
-		else if (*word == '\r')
-			rk_bytes_puts(out, "'\"$(printf '\\015')\"'");
-		else
-			rk_bytes_put_u8(out, (uint8_t)*word);
-	}
-	rk_bytes_put_u8(out, '\'');
-}
-
 static int put_word(struct rk_bytes *out, const char *word, struct rk_error *err)
 {
 	(void)err;
 	rk_bytes_puts(out, " \\\n\t");
-	rk_sh_word(out, word);
+	rk_shell_word(out, RK_SHELL_SCRIPT, word);
 	return 0;
 }
 
@@ -266,7 +241,7 @@ static void put_pair(struct rk_bytes *out, const char *option, const char *value
 		return;
 	put_word(out, option, NULL);
 	rk_bytes_put_u8(out, ' ');
-	rk_sh_word(out, value);
+	rk_shell_word(out, RK_SHELL_SCRIPT, value);
 }
 
 /* Told --no_python, torchrun does not put it before a script: what it starts is rockit. */

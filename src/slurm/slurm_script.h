@@ -18,7 +18,4 @@ int rk_slurm_write(const struct rk_slurm_options *o, struct rk_bytes *out, struc
 /* How many ranks the job has. */
 uint64_t rk_slurm_size(const struct rk_slurm_options *o);
 
-/* One word for any POSIX shell, whatever it holds. */
-void rk_sh_word(struct rk_bytes *out, const char *word);
-
 #endif

@@ -39,6 +39,9 @@ enum rk_table {
 
 #define RK_TABLE_BIT(t) (1u << (t))
 
+/* "No value" where an int64_t has to say so by itself. */
+#define RK_NONE INT64_MIN
+
 struct rk_field {
 	const char *name;
 	enum rk_type type;

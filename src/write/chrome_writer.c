@@ -39,7 +39,7 @@ struct chrome {
 struct slice {
 	uint32_t process, track;
 	int64_t start, duration;
-	int64_t correlation; /* of a flow, PF_NONE: none */
+	int64_t correlation; /* of a flow, RK_NONE: none */
 };
 
 /* ---- pieces ---- */
@@ -61,7 +61,7 @@ static void put_comma(struct rk_bytes *out)
 /* An argument, `key` with quotes and colon; one that is not known is left out. */
 static void put_arg(struct rk_bytes *out, const char *key, int64_t v)
 {
-	if (v == PF_NONE)
+	if (v == RK_NONE)
 		return;
 	put_comma(out);
 	put_int(out, key, v);
@@ -167,11 +167,11 @@ static int place(struct chrome *c, struct slice *s, bool nest, struct rk_error *
 
 	if (!s->track)
 		return rk_fail_nomem(err);
-	if (s->start == PF_NONE) {
+	if (s->start == RK_NONE) {
 		c->no_time++;
 		return 0;
 	}
-	s->duration = s->duration == PF_NONE ? 0 : s->duration;
+	s->duration = s->duration == RK_NONE ? 0 : s->duration;
 	if (s->duration < 0 || !rk_add_i64(s->start, s->duration, &end))
 		end = s->start;
 	lane = rk_tracks_lane(&c->tracks, s->track, s->start, end, nest);
@@ -238,14 +238,14 @@ static void put_thread(struct chrome *c, const struct slice *s, int64_t tid)
 static void put_three(struct chrome *c, const struct rk_batch *b, size_t row, unsigned field,
 		      const char *key)
 {
-	if (rk_pfw_i32(b, field, row) == PF_NONE)
+	if (rk_pfw_i32(b, field, row) == RK_NONE)
 		return;
 	put_comma(&c->text);
 	rk_bytes_puts(&c->text, key);
 	for (unsigned i = 0; i < 3; i++) {
 		int64_t v = rk_pfw_i32(b, field + i, row);
 
-		put_int(&c->text, i ? "," : "[", v == PF_NONE ? 1 : v);
+		put_int(&c->text, i ? "," : "[", v == RK_NONE ? 1 : v);
 	}
 	rk_bytes_put_u8(&c->text, ']');
 }
@@ -305,7 +305,7 @@ static int kernel(struct chrome *c, const struct rk_batch *b, size_t row, struct
 			   .correlation = rk_pfw_i64(b, RK_K_CORRELATION, row) };
 	int rc;
 
-	s.track = queue == PF_NONE ? device_track(c, process, device, RK_TRACK_STREAM, stream) :
+	s.track = queue == RK_NONE ? device_track(c, process, device, RK_TRACK_STREAM, stream) :
 				     device_track(c, process, device, RK_TRACK_QUEUE, queue);
 	rc = place(c, &s, false, err);
 	if (rc <= 0)
@@ -338,7 +338,7 @@ static int copy(struct chrome *c, const struct rk_batch *b, size_t row, struct r
 			   .correlation = rk_pfw_i64(b, RK_C_CORRELATION, row) };
 	int rc;
 
-	s.track = device_track(c, process, dst == PF_NONE ? src : dst, RK_TRACK_COPIES, stream);
+	s.track = device_track(c, process, dst == RK_NONE ? src : dst, RK_TRACK_COPIES, stream);
 	rc = place(c, &s, false, err);
 	if (rc <= 0)
 		return rc;
@@ -364,8 +364,7 @@ static int allocation(struct chrome *c, const struct rk_batch *b, size_t row, st
 	int rc;
 
 	if (thread)
-		s.track = rk_tracks_child(&c->tracks, thread, process, RK_TRACK_MEMORY,
-					  RK_TRACK_NONE);
+		s.track = rk_tracks_child(&c->tracks, thread, process, RK_TRACK_MEMORY, RK_NONE);
 	rc = place(c, &s, true, err);
 	if (rc <= 0)
 		return rc;
@@ -430,8 +429,7 @@ static int marker(struct chrome *c, const struct rk_batch *b, size_t row, struct
 	int rc;
 
 	if (thread)
-		s.track = rk_tracks_child(&c->tracks, thread, process, RK_TRACK_MARKERS,
-					  RK_TRACK_NONE);
+		s.track = rk_tracks_child(&c->tracks, thread, process, RK_TRACK_MARKERS, RK_NONE);
 	rc = place(c, &s, true, err);
 	if (rc <= 0)
 		return rc;
@@ -447,20 +445,20 @@ static int sample(struct chrome *c, const struct rk_batch *b, size_t row, struct
 	const struct rk_column *value = &b->cols[RK_S_VALUE];
 	uint32_t unit = rk_pfw_id(b, RK_S_UNIT, row), metric = rk_pfw_id(b, RK_S_METRIC, row);
 	int64_t time = rk_pfw_i64(b, RK_S_TIME, row), device = rk_pfw_i64(b, RK_S_DEVICE, row);
-	int64_t p = rk_tracks_process(&c->tracks, PF_NONE, PF_NONE, rk_pfw_id(b, RK_S_NODE, row));
+	int64_t p = rk_tracks_process(&c->tracks, RK_NONE, RK_NONE, rk_pfw_id(b, RK_S_NODE, row));
 	char digits[32];
 
 	if (p < 0)
 		return rk_fail_nomem(err);
-	if (time == PF_NONE || !rk_column_has(value, row) ||
+	if (time == RK_NONE || !rk_column_has(value, row) ||
 	    !isfinite(((const double *)value->data)[row])) {
-		c->no_time += time == PF_NONE;
+		c->no_time += time == RK_NONE;
 		return 0;
 	}
 	describe_process(c, (uint32_t)p);
 	rk_bytes_clear(&c->name);
 	rk_bytes_puts(&c->name, rk_strtab_borrow(c->ctx->names, metric, NULL));
-	if (device != PF_NONE)
+	if (device != RK_NONE)
 		rk_bytes_printf(&c->name, " of GPU %" PRId64, device);
 	if (unit)
 		rk_bytes_printf(&c->name, " (%s)", rk_strtab_borrow(c->ctx->names, unit, NULL));

@@ -40,11 +40,10 @@ static int add_process(struct rk_tracks *t, struct rk_track_process p, struct rk
 int rk_tracks_init(struct rk_tracks *t, const struct rk_strtab *names, struct rk_error *err)
 {
 	*t = (struct rk_tracks){ .names = names };
-	add(t, (struct rk_track){ .key = RK_TRACK_NONE });
+	add(t, (struct rk_track){ .key = RK_NONE });
 	if (!t->n)
 		return rk_fail_nomem(err);
-	return add_process(t, (struct rk_track_process){ RK_TRACK_NONE, RK_TRACK_NONE, 0, 0, 0, 0 },
-			   err);
+	return add_process(t, (struct rk_track_process){ RK_NONE, RK_NONE, 0, 0, 0, 0 }, err);
 }
 
 void rk_tracks_release(struct rk_tracks *t)
@@ -53,8 +52,8 @@ void rk_tracks_release(struct rk_tracks *t)
 		rk_free(t->v[i].ends);
 	rk_free(t->v);
 	rk_free(t->processes);
-	rk_pf_map_release(&t->at);
-	rk_pf_map_release(&t->pids);
+	rk_map_release(&t->at);
+	rk_map_release(&t->pids);
 }
 
 /* The one that further tracks of its kind share. */
@@ -62,10 +61,9 @@ static uint32_t rest_of(struct rk_tracks *t, enum rk_track_kind kind)
 {
 	t->shared++;
 	if (!t->rest[kind])
-		t->rest[kind] = add(t, (struct rk_track){ .kind = kind,
-							  .key = RK_TRACK_NONE,
-							  .tid = RK_TRACK_NONE,
-							  .rest = true });
+		t->rest[kind] = add(
+			t, (struct rk_track){
+				   .kind = kind, .key = RK_NONE, .tid = RK_NONE, .rest = true });
 	return t->rest[kind];
 }
 
@@ -73,7 +71,7 @@ uint32_t rk_tracks_child(struct rk_tracks *t, uint32_t parent, uint32_t process,
 			 enum rk_track_kind kind, int64_t key)
 {
 	uint64_t a = (uint64_t)parent << 24 ^ (uint64_t)process << 8 ^ kind;
-	int64_t at = rk_pf_map_get(&t->at, a, (uint64_t)key);
+	int64_t at = rk_map_get(&t->at, a, (uint64_t)key);
 	uint32_t made;
 
 	if (at >= 0)
@@ -84,8 +82,8 @@ uint32_t rk_tracks_child(struct rk_tracks *t, uint32_t parent, uint32_t process,
 					 .parent = parent,
 					 .process = process,
 					 .key = key,
-					 .tid = RK_TRACK_NONE });
-	return made && rk_pf_map_put(&t->at, a, (uint64_t)key, made) ? made : 0;
+					 .tid = RK_NONE });
+	return made && rk_map_put(&t->at, a, (uint64_t)key, made) ? made : 0;
 }
 
 /* ---- processes ---- */
@@ -111,23 +109,23 @@ static uint64_t flow_of(const struct rk_tracks *t, int64_t pid, int64_t rank, ui
 /* An attempt that was given up may have taken it for this very trace. */
 static bool is_taken(const struct rk_tracks *t, int64_t pid)
 {
-	int64_t by = t->others ? rk_pf_map_get(t->others, 0, (uint64_t)pid) : -1;
+	int64_t by = t->others ? rk_map_get(t->others, 0, (uint64_t)pid) : -1;
 
-	return rk_pf_map_get(&t->pids, 0, (uint64_t)pid) >= 0 || (by >= 0 && by != t->member);
+	return rk_map_get(&t->pids, 0, (uint64_t)pid) >= 0 || (by >= 0 && by != t->member);
 }
 
 /* Viewers know a process by its pid alone; ranks of several nodes may have the same. < 0: no memory. */
 static int64_t show_pid(struct rk_tracks *t, int64_t pid)
 {
-	if (pid == RK_TRACK_NONE)
+	if (pid == RK_NONE)
 		return 0;
 	if (pid <= 0 || pid > INT32_MAX || is_taken(t, pid))
 		pid = FIRST_MADE_PID + (int64_t)t->nprocesses;
 	while (is_taken(t, pid))
 		pid += PROCESSES_MAX;
-	if (t->others && !rk_pf_map_put(t->others, 0, (uint64_t)pid, t->member))
+	if (t->others && !rk_map_put(t->others, 0, (uint64_t)pid, t->member))
 		return -1;
-	return rk_pf_map_put(&t->pids, 0, (uint64_t)pid, 1) ? pid : -1;
+	return rk_map_put(&t->pids, 0, (uint64_t)pid, 1) ? pid : -1;
 }
 
 static int64_t make_process(struct rk_tracks *t, int64_t pid, int64_t rank, uint32_t node)
@@ -144,7 +142,7 @@ static int64_t make_process(struct rk_tracks *t, int64_t pid, int64_t rank, uint
 	p.track = add(t, (struct rk_track){ .kind = RK_TRACK_PROCESS,
 					    .process = (uint32_t)at,
 					    .key = pid,
-					    .tid = RK_TRACK_NONE });
+					    .tid = RK_NONE });
 	if (!p.track || p.shown_pid < 0 || add_process(t, p, NULL) < 0)
 		return -1;
 	return (int64_t)at;
@@ -152,18 +150,18 @@ static int64_t make_process(struct rk_tracks *t, int64_t pid, int64_t rank, uint
 
 int64_t rk_tracks_process(struct rk_tracks *t, int64_t pid, int64_t rank, uint32_t node)
 {
-	uint32_t r = rank == RK_TRACK_NONE ? 1u << 31 : (uint32_t)rank;
+	uint32_t r = rank == RK_NONE ? 1u << 31 : (uint32_t)rank;
 	uint64_t a = UINT64_C(1) << 63 | (uint64_t)node << 32 |
 		     r; /* ids of names have 24 bits or so */
 	int64_t at;
 
-	if (pid == RK_TRACK_NONE && rank == RK_TRACK_NONE && !node)
+	if (pid == RK_NONE && rank == RK_NONE && !node)
 		return 0;
-	at = rk_pf_map_get(&t->at, a, (uint64_t)pid);
+	at = rk_map_get(&t->at, a, (uint64_t)pid);
 	if (at >= 0)
 		return at;
 	at = make_process(t, pid, rank, node);
-	if (at >= 0 && !rk_pf_map_put(&t->at, a, (uint64_t)pid, (uint32_t)at))
+	if (at >= 0 && !rk_map_put(&t->at, a, (uint64_t)pid, (uint32_t)at))
 		at = -1;
 	return at;
 }
@@ -243,11 +241,11 @@ void rk_tracks_place(const struct rk_tracks *t, uint32_t process, struct rk_byte
 	const struct rk_track_process *p = &t->processes[process];
 	const char *comma = "";
 
-	if (p->pid != RK_TRACK_NONE) {
+	if (p->pid != RK_NONE) {
 		rk_bytes_printf(out, "pid %" PRId64, p->pid);
 		comma = ", ";
 	}
-	if (p->rank != RK_TRACK_NONE) {
+	if (p->rank != RK_NONE) {
 		rk_bytes_printf(out, "%srank %" PRId64, comma, p->rank);
 		comma = ", ";
 	}
@@ -277,7 +275,7 @@ void rk_tracks_name(const struct rk_tracks *t, uint32_t track, struct rk_bytes *
 
 	if (v->rest)
 		rk_bytes_puts(out, words[v->kind].rest);
-	else if (v->key == RK_TRACK_NONE || (v->kind == RK_TRACK_THREAD && v->lane))
+	else if (v->key == RK_NONE || (v->kind == RK_TRACK_THREAD && v->lane))
 		rk_bytes_puts(out, words[v->kind].alone);
 	else
 		rk_bytes_printf(out, "%s %" PRId64, words[v->kind].word, v->key);

@@ -13,12 +13,12 @@
 #define RK_TRACE_TRACKS_H
 
 #include "base/bytes.h"
+#include "base/map.h"
 #include "base/strtab.h"
-#include "read/perfetto/perfetto_reader.h"
+#include "table/table.h"
 
 enum { RK_TRACKS_MAX = 1 << 15, RK_LANES_MAX = 256, RK_LANE_DEPTH = 128 };
 
-#define RK_TRACK_NONE PF_NONE /* a key that is not known */
 #define RK_TRACK_FULL UINT32_MAX
 
 enum rk_track_kind {
@@ -51,7 +51,7 @@ struct rk_track {
 };
 
 struct rk_track_process {
-	int64_t pid, rank; /* RK_TRACK_NONE: not known */
+	int64_t pid, rank; /* RK_NONE: not known */
 	uint32_t node;     /* name, 0: not known */
 	int64_t shown_pid; /* no two processes have the same; 0: not known */
 	uint64_t flow;     /* no two processes have the same upper half */
@@ -64,8 +64,8 @@ struct rk_tracks {
 	size_t n, cap;
 	struct rk_track_process *processes; /* processes[0]: nothing is known */
 	size_t nprocesses, cap_processes;
-	struct pf_map at, pids;
-	struct pf_map *others; /* pids of other traces: pid -> member; NULL: there are none */
+	struct rk_map at, pids;
+	struct rk_map *others; /* pids of other traces: pid -> member; NULL: there are none */
 	uint32_t member;       /* this trace */
 	uint32_t rest[RK_TRACK_NKINDS];
 	uint64_t shared; /* tracks that were asked for and not made, as often as asked */

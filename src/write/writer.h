@@ -16,7 +16,7 @@ struct rk_writer {
 	const struct rk_writer_ops *ops;
 	/* of a trace, set by the caller after open: */
 	uint32_t tables;     /* that will come */
-	struct pf_map *pids; /* shown in other traces of an archive: pid -> member; NULL: alone */
+	struct rk_map *pids; /* shown in other traces of an archive: pid -> member; NULL: alone */
 	uint32_t member;     /* this one's number there */
 };
 

@@ -357,32 +357,3 @@ void rk_counter_names_find_level(struct rk_counter_names *n, const char *arch, c
 	if (ret->n == 0 && name[0])
 		(void)in_scope(n, name, RK_LEVEL_ACCUMULATOR, SUM_FIRST, ret);
 }
-
-/* SQ_LEVEL_WAVES, SQ_INST_LEVEL_LDS, SQ_IFETCH_LEVEL; levels of other blocks need no accumulator. */
-static bool is_level(const char *name)
-{
-	return strncmp(name, "SQ_", 3) == 0 && strstr(name, "_LEVEL") != NULL &&
-	       !rk_text_ends(name, strlen(name), "_ACCUM");
-}
-
-const char *rk_level_of_pass(const char *const *names, size_t n)
-{
-	const char *only = NULL, *before = NULL;
-	size_t levels = 0;
-	bool accumulates = false;
-
-	for (size_t i = 0; i < n; i++) {
-		if (is_level(names[i])) {
-			only = names[i];
-			levels++;
-		}
-		if (strcmp(names[i], RK_LEVEL_ACCUMULATOR) != 0)
-			continue;
-		accumulates = true;
-		/* It adds up what is programmed right before it. */
-		before = i > 0 && is_level(names[i - 1]) ? names[i - 1] : NULL;
-	}
-	if (!accumulates)
-		return NULL;
-	return before ? before : levels == 1 ? only : NULL;
-}

@@ -13,10 +13,10 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "run/run.h"
 
 /* Longer names are in no formula: they are passed over. */
 enum { RK_COUNTER_NAME_MAX = 255 };
-#define RK_LEVEL_ACCUMULATOR "SQ_ACCUM_PREV_HIRES"
 
 /* The counters of a run by name. `id` is whatever the caller knows them by. */
 struct rk_counter_names;
@@ -53,8 +53,5 @@ void rk_counter_names_find_one(struct rk_counter_names *n, const char *arch, con
 /* The integral of level counter `name`. */
 void rk_counter_names_find_level(struct rk_counter_names *n, const char *arch, const char *name,
 				 struct rk_counter_match *ret);
-
-/* The level counter of a pass, given the names of all counters in it; NULL: it is none. */
-const char *rk_level_of_pass(const char *const *names, size_t n);
 
 #endif

@@ -99,12 +99,12 @@ static int gpu_row(struct sql_scan *s, size_t row)
 {
 	int64_t device = rk_sql_cell(s, G_CUDA), hz = rk_sql_cell(s, G_CLOCK);
 
-	rk_sql_put(s, RK_G_DEVICE, row, device == SQL_NONE ? rk_sql_cell(s, G_ID) : device);
+	rk_sql_put(s, RK_G_DEVICE, row, device == RK_NONE ? rk_sql_cell(s, G_ID) : device);
 	rk_sql_put_word(s, RK_G_TYPE, row, "GPU");
 	rk_sql_put_column(s, RK_G_NAME, row, G_NAME);
 	rk_sql_put_column(s, RK_G_PRODUCT, row, G_NAME);
 	rk_sql_put(s, RK_G_CU_COUNT, row, rk_sql_cell(s, G_SMS));
-	rk_sql_put(s, RK_G_MAX_SCLK, row, hz == SQL_NONE ? SQL_NONE : hz / 1000000);
+	rk_sql_put(s, RK_G_MAX_SCLK, row, hz == RK_NONE ? RK_NONE : hz / 1000000);
 	rk_sql_put(s, RK_G_WAVE_SIZE, row, rk_sql_cell(s, G_WARP));
 	rk_sql_put(s, RK_G_MEMORY, row, rk_sql_cell(s, G_MEMORY));
 	return 1;
@@ -126,7 +126,7 @@ static int process_row(struct sql_scan *s, size_t row)
 {
 	int64_t pid = rk_sql_cell(s, O_PID);
 
-	rk_sql_put(s, RK_O_PID, row, pid == SQL_NONE ? rk_nsys_pid(rk_sql_cell(s, O_GLOBAL)) : pid);
+	rk_sql_put(s, RK_O_PID, row, pid == RK_NONE ? rk_nsys_pid(rk_sql_cell(s, O_GLOBAL)) : pid);
 	rk_sql_put_column(s, RK_O_COMMAND, row, O_NAME);
 	return 1;
 }

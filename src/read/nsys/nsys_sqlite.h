@@ -16,12 +16,12 @@ enum { NSYS_STRINGS }; /* lookup: StringIds */
 /* Ids of processes and threads are packed: 8 bits hardware, 8 VM, 24 process, 24 thread. */
 static inline int64_t rk_nsys_pid(int64_t global)
 {
-	return global == SQL_NONE ? SQL_NONE : global >> 24 & 0xffffff;
+	return global == RK_NONE ? RK_NONE : global >> 24 & 0xffffff;
 }
 
 static inline int64_t rk_nsys_tid(int64_t global)
 {
-	return global == SQL_NONE ? SQL_NONE : global & 0xffffff;
+	return global == RK_NONE ? RK_NONE : global & 0xffffff;
 }
 
 extern const struct sql_part rk_nsys_kernels[1], rk_nsys_copies[2];

@@ -49,7 +49,7 @@ static void put_geometry(struct sql_scan *s, size_t row)
 {
 	for (unsigned i = 0; i < 3; i++) {
 		int64_t grid = rk_sql_cell(s, K_GRID + i), block = rk_sql_cell(s, K_BLOCK + i);
-		int64_t items = SQL_NONE;
+		int64_t items = RK_NONE;
 
 		rk_sql_put(s, RK_K_GRID_X + i, row, grid);
 		rk_sql_put(s, RK_K_BLOCK_X + i, row, block);
@@ -63,21 +63,21 @@ static void put_shared_memory(struct sql_scan *s, size_t row)
 {
 	int64_t fixed = rk_sql_cell(s, K_STATIC), dynamic = rk_sql_cell(s, K_DYNAMIC), sum = fixed;
 
-	if (fixed == SQL_NONE)
+	if (fixed == RK_NONE)
 		sum = dynamic;
-	else if (dynamic != SQL_NONE && !rk_add_i64(fixed, dynamic, &sum))
+	else if (dynamic != RK_NONE && !rk_add_i64(fixed, dynamic, &sum))
 		sum = INT64_MAX;
 	rk_sql_put(s, RK_K_SHARED_MEM, row, sum);
 }
 
 static int kernel_row(struct sql_scan *s, size_t row)
 {
-	int64_t name = SQL_NONE;
+	int64_t name = RK_NONE;
 
 	rk_sql_put_times(s, row, RK_K_START, RK_K_DURATION, K_START, K_END);
 	if (rk_sql_wants(s, RK_K_NAME))
 		name = rk_sql_name(s, NSYS_STRINGS, rk_sql_cell(s, K_DEMANGLED));
-	if (rk_sql_wants(s, RK_K_NAME) && name == SQL_NONE)
+	if (rk_sql_wants(s, RK_K_NAME) && name == RK_NONE)
 		name = rk_sql_name(s, NSYS_STRINGS, rk_sql_cell(s, K_SHORT));
 	rk_sql_put(s, RK_K_NAME, row, name);
 	put_geometry(s, row);
@@ -167,8 +167,8 @@ static int copy_row(struct sql_scan *s, size_t row)
 		kind = 0;
 	put_common(s, row);
 	rk_sql_put_word(s, RK_C_DIRECTION, row, kinds[kind].word);
-	rk_sql_put(s, RK_C_SRC, row, src == SQL_NONE && kinds[kind].from_device ? device : src);
-	rk_sql_put(s, RK_C_DST, row, dst == SQL_NONE && kinds[kind].to_device ? device : dst);
+	rk_sql_put(s, RK_C_SRC, row, src == RK_NONE && kinds[kind].from_device ? device : src);
+	rk_sql_put(s, RK_C_DST, row, dst == RK_NONE && kinds[kind].to_device ? device : dst);
 	return 1;
 }
 
@@ -176,7 +176,7 @@ static int memset_row(struct sql_scan *s, size_t row)
 {
 	put_common(s, row);
 	rk_sql_put_word(s, RK_C_DIRECTION, row, "MEMORY_SET");
-	rk_sql_put(s, RK_C_SRC, row, SQL_NONE);
+	rk_sql_put(s, RK_C_SRC, row, RK_NONE);
 	rk_sql_put(s, RK_C_DST, row, rk_sql_cell(s, C_DEVICE));
 	return 1;
 }

@@ -130,7 +130,7 @@ static void take_snapshot(struct pf_sequence *q, struct rk_cursor snapshot)
 	}
 }
 
-/* The event's time in ns, or PF_NONE. An incremental clock's time counts from the one before. */
+/* The event's time in ns, or RK_NONE. An incremental clock's time counts from the one before. */
 static int64_t time_of(struct pf_state *s, struct pf_sequence *q, const struct packet *p)
 {
 	uint32_t id = p->clock ? p->clock : q->default_clock;
@@ -138,7 +138,7 @@ static int64_t time_of(struct pf_state *s, struct pf_sequence *q, const struct p
 	uint64_t t = p->timestamp;
 
 	if (!p->has_timestamp)
-		return PF_NONE;
+		return RK_NONE;
 	if (k && k->incremental) {
 		k->last += t;
 		t = k->last;
@@ -148,7 +148,7 @@ static int64_t time_of(struct pf_state *s, struct pf_sequence *q, const struct p
 	if (t <= INT64_MAX)
 		return (int64_t)t;
 	rk_pf_warn(s, "time-out-of-range", "a time past 2^63 ns; left empty");
-	return PF_NONE;
+	return RK_NONE;
 }
 
 /* ---- sequence ---- */
@@ -215,7 +215,7 @@ unsigned rk_pf_numbers(const uint8_t *text, size_t len, int64_t *ret, unsigned n
 		for (; i < len && text[i] >= '0' && text[i] <= '9'; i++)
 			fits = fits && !__builtin_mul_overflow(v, 10, &v) &&
 			       !__builtin_add_overflow(v, text[i] - '0', &v);
-		ret[count++] = fits ? v : PF_NONE;
+		ret[count++] = fits ? v : RK_NONE;
 	}
 	return count;
 }
@@ -230,7 +230,7 @@ static bool begins(const struct rk_pb_field *f, const char *word)
 /* rocprofv3's names: STREAM [ 1 ], COMPUTE Agent [4] QUEUE [2] GPU, THREAD 0 (4711). */
 static void take_track_name(struct pf_track *t, const struct rk_pb_field *f)
 {
-	int64_t v[2] = { PF_NONE, PF_NONE };
+	int64_t v[2] = { RK_NONE, RK_NONE };
 
 	if (f->wire == RK_PB_BYTES)
 		rk_pf_numbers(f->data, f->len, v, 2);
@@ -261,7 +261,7 @@ static int64_t number_behind(const struct rk_pb_field *f, const char *word)
 	const uint8_t *node = memmem(f->data, f->len, "node ", 5);
 	size_t len = node ? (size_t)(node - f->data) : f->len;
 	const uint8_t *at = memmem(f->data, len, word, strlen(word));
-	int64_t v = PF_NONE;
+	int64_t v = RK_NONE;
 
 	if (at)
 		rk_pf_numbers(at, len - (size_t)(at - f->data), &v, 1);
@@ -295,7 +295,7 @@ static int take_description(struct pf_state *s, struct pf_track *t, const struct
 	at += sizeof(node) - 1;
 	rc = rk_strtab_add(s->ctx->names, (const char *)at, (size_t)(f->data + f->len - at), &id,
 			   err);
-	t->node = rc == 0 ? id : PF_NONE;
+	t->node = rc == 0 ? id : RK_NONE;
 	return rc;
 }
 
@@ -328,7 +328,7 @@ static int take_descriptor(struct pf_state *s, struct rk_cursor descriptor, stru
 
 static void inherit_one(int64_t *value, int64_t of_track)
 {
-	if (*value == PF_NONE)
+	if (*value == RK_NONE)
 		*value = of_track;
 }
 
@@ -342,7 +342,7 @@ static void inherit(const struct pf_state *s, const struct pf_track *t, int64_t 
 		inherit_one(&values[PF_TID], t->tid);
 		inherit_one(&values[PF_RANK], t->rank);
 		inherit_one(&values[PF_NODE], t->node);
-		at = t->parent ? rk_pf_map_get(&s->track_at, 0, t->parent) : -1;
+		at = t->parent ? rk_map_get(&s->track_at, 0, t->parent) : -1;
 		if (at < 0)
 			break;
 		t = &s->tracks[at];
@@ -414,9 +414,9 @@ static void keep_value(struct pf_slice *slice, unsigned what, const struct rk_pb
 	else if (f->number == 5) {
 		double d = rk_pb_double(f);
 
-		*to = d > -9e15 && d < 9e15 ? (int64_t)d : PF_NONE;
+		*to = d > -9e15 && d < 9e15 ? (int64_t)d : RK_NONE;
 	} else
-		*to = f->value <= INT64_MAX || f->number == 4 ? (int64_t)f->value : PF_NONE;
+		*to = f->value <= INT64_MAX || f->number == 4 ? (int64_t)f->value : RK_NONE;
 }
 
 static int keep_counter(struct pf_slice *slice, uint32_t name, double value, struct rk_error *err)
@@ -500,7 +500,7 @@ static int begin_slice(struct pf_state *s, const struct pf_sequence *q, struct p
 		return err->code;
 	}
 	slice->start = time;
-	slice->name = e->name < 0 ? PF_NONE : e->name;
+	slice->name = e->name < 0 ? RK_NONE : e->name;
 	slice->category = e->category < 0 ? 0 : (uint32_t)e->category;
 	slice->instant = e->type == INSTANT;
 	slice->wanted = is_wanted(s, slice->category);
@@ -509,7 +509,7 @@ static int begin_slice(struct pf_state *s, const struct pf_sequence *q, struct p
 			rc = take_annotation(s, q, slice, rk_pb_message(&f), err);
 	if (slice->wanted)
 		inherit(s, t, slice->values);
-	if (slice->values[PF_PID] == PF_NONE)
+	if (slice->values[PF_PID] == RK_NONE)
 		slice->values[PF_PID] = p->pid;
 	return rc < 0 ? rc : 1;
 }
@@ -550,7 +550,7 @@ static int take_event(struct pf_state *s, struct pf_sequence *q, const struct pa
 int rk_pf_packet(struct pf_state *s, const uint8_t *data, size_t len, struct rk_error *err)
 {
 	struct rk_cursor c = rk_cursor_over(data, len);
-	struct packet p = { .pid = PF_NONE };
+	struct packet p = { .pid = RK_NONE };
 	struct rk_error local = { 0 };
 	struct pf_sequence *q;
 	struct rk_pb_field f;

@@ -175,7 +175,7 @@ static int close_one(struct perfetto_source *s, struct rk_error *err)
 	if (s->state.tracks[s->closing].open->wanted)
 		rk_diag_add(s->state.ctx->diag, "unclosed-slice", s->state.path, 0, 1,
 			    "a slice has no end");
-	rc = rk_pf_slice_end(&s->state, &s->state.tracks[s->closing], PF_NONE, err);
+	rc = rk_pf_slice_end(&s->state, &s->state.tracks[s->closing], RK_NONE, err);
 	return rc < 0 ? rc : 1;
 }
 

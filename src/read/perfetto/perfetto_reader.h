@@ -18,13 +18,12 @@
 #ifndef RK_PERFETTO_READER_H
 #define RK_PERFETTO_READER_H
 
+#include "base/map.h"
 #include "codec/protobuf.h"
 #include "read/oddities.h"
 #include "read/reader.h"
 
 extern const struct rk_reader_ops rk_reader_perfetto;
-
-#define PF_NONE INT64_MIN /* no value */
 
 /* Limits on what is held at a time. */
 enum {
@@ -37,21 +36,6 @@ enum {
 };
 
 /* ---- perfetto_state.c: what earlier packets said ---- */
-
-/* Open addressing; keys are pairs, values 32 bits. */
-struct pf_map {
-	struct pf_place {
-		uint64_t a, b;
-		uint32_t value; /* 1 + the value, 0: empty */
-	} * places;
-	size_t n, mask;
-};
-
-/* The value, or -1. */
-int64_t rk_pf_map_get(const struct pf_map *m, uint64_t a, uint64_t b);
-/* Sets it; false when out of memory. */
-bool rk_pf_map_put(struct pf_map *m, uint64_t a, uint64_t b, uint32_t value);
-void rk_pf_map_release(struct pf_map *m);
 
 /* Clocks of one sequence: those it defines by a snapshot. */
 enum { PF_CLOCKS = 4, PF_FIRST_OWN_CLOCK = 64 };
@@ -116,8 +100,8 @@ struct pf_counter {
 
 struct pf_slice {
 	struct pf_slice *outer; /* the slice it lies in */
-	int64_t start;          /* PF_NONE: unknown */
-	int64_t name;           /* id, PF_NONE: unknown */
+	int64_t start;          /* RK_NONE: unknown */
+	int64_t name;           /* id, RK_NONE: unknown */
 	uint32_t category;      /* id */
 	bool wanted, instant;
 	struct pf_counter *counters;
@@ -139,13 +123,13 @@ struct pf_state {
 	struct rk_oddities odd;
 	bool counters; /* keep the counters of kernels */
 	enum rk_table table;
-	struct pf_map sequence_at, track_at, names;
+	struct rk_map sequence_at, track_at, names;
 	bool names_full;
 	struct pf_sequence *sequences;
 	struct pf_track *tracks;
 	size_t nsequences, ntracks, nslices;
 	struct pf_slice *spare;
-	/* called for each slice that is over and wanted; end PF_NONE: unknown */
+	/* called for each slice that is over and wanted; end RK_NONE: unknown */
 	int (*emit)(void *arg, const struct pf_slice *s, const struct pf_track *t, int64_t end,
 		    struct rk_error *err);
 	void *arg;

@@ -34,37 +34,37 @@ static void put(struct pf_rows *r, unsigned field, int64_t v)
 	if (!(r->want >> field & 1))
 		return;
 	col = rk_builder_column(&r->b, field);
-	if (type == RK_I32 && v != PF_NONE && v != (int32_t)v) {
+	if (type == RK_I32 && v != RK_NONE && v != (int32_t)v) {
 		r->range++;
-		v = PF_NONE;
+		v = RK_NONE;
 	}
-	if (!col || (v == PF_NONE && !rk_builder_null(&r->b, field, row)))
+	if (!col || (v == RK_NONE && !rk_builder_null(&r->b, field, row)))
 		rk_fail_nomem(&r->error);
-	else if (v != PF_NONE && type == RK_I64)
+	else if (v != RK_NONE && type == RK_I64)
 		((int64_t *)col)[row] = v;
-	else if (v != PF_NONE)
+	else if (v != RK_NONE)
 		((uint32_t *)col)[row] = (uint32_t)v;
 }
 
 static int64_t either(int64_t a, int64_t b)
 {
-	return a == PF_NONE ? b : a;
+	return a == RK_NONE ? b : a;
 }
 
 /* The annotations' times where both are there: the slice's edges may have been moved. */
 static void put_times(struct pf_rows *r, const struct pf_slice *s, int64_t end, unsigned start,
 		      unsigned duration)
 {
-	int64_t from = s->start, to = end, dur = PF_NONE;
+	int64_t from = s->start, to = end, dur = RK_NONE;
 
-	if (s->values[PF_BEGIN] != PF_NONE && s->values[PF_END] != PF_NONE) {
+	if (s->values[PF_BEGIN] != RK_NONE && s->values[PF_END] != RK_NONE) {
 		from = s->values[PF_BEGIN];
 		to = s->values[PF_END];
 	}
 	put(r, start, from);
-	if (from != PF_NONE && to != PF_NONE && !rk_sub_i64(to, from, &dur)) {
+	if (from != RK_NONE && to != RK_NONE && !rk_sub_i64(to, from, &dur)) {
 		r->range++;
-		dur = PF_NONE;
+		dur = RK_NONE;
 	}
 	put(r, duration, dur);
 }
@@ -72,15 +72,15 @@ static void put_times(struct pf_rows *r, const struct pf_slice *s, int64_t end, 
 /* Workgroups, as rockit writes them; work-items are as many times their size. */
 static bool put_grid(struct pf_rows *r, const struct pf_slice *s)
 {
-	if (s->values[PF_GRID] == PF_NONE)
+	if (s->values[PF_GRID] == RK_NONE)
 		return false;
 	for (unsigned i = 0; i < 3; i++) {
 		int64_t block = s->values[PF_BLOCK + i], grid = s->values[PF_GRID + i];
 		int64_t items = s->values[PF_ITEMS + i];
 
-		if (items == PF_NONE && grid != PF_NONE && block != PF_NONE &&
+		if (items == RK_NONE && grid != RK_NONE && block != RK_NONE &&
 		    __builtin_mul_overflow(grid, block, &items))
-			items = PF_NONE;
+			items = RK_NONE;
 		put(r, RK_K_BLOCK_X + i, block);
 		put(r, RK_K_ITEMS_X + i, items);
 		put(r, RK_K_GRID_X + i, grid);
@@ -97,14 +97,14 @@ static void put_geometry(struct pf_rows *r, const struct pf_slice *s)
 		int64_t block = s->values[PF_BLOCK + i], items = s->values[PF_ITEMS + i];
 		bool known;
 
-		if (i && block == PF_NONE && s->values[PF_BLOCK] != PF_NONE)
+		if (i && block == RK_NONE && s->values[PF_BLOCK] != RK_NONE)
 			block = 1;
-		if (i && items == PF_NONE && s->values[PF_ITEMS] != PF_NONE)
+		if (i && items == RK_NONE && s->values[PF_ITEMS] != RK_NONE)
 			items = 1;
 		known = block > 0 && items >= 0;
 		put(r, RK_K_BLOCK_X + i, block);
 		put(r, RK_K_ITEMS_X + i, items);
-		put(r, RK_K_GRID_X + i, known ? items / block + (items % block != 0) : PF_NONE);
+		put(r, RK_K_GRID_X + i, known ? items / block + (items % block != 0) : RK_NONE);
 	}
 }
 
@@ -112,7 +112,7 @@ static void put_registers(struct pf_rows *r, const struct pf_slice *s)
 {
 	int64_t vgpr = s->values[PF_VGPR], accum = s->values[PF_ACCUM], regs = vgpr;
 
-	if (vgpr != PF_NONE && accum != PF_NONE && !rk_add_i64(vgpr, accum, &regs))
+	if (vgpr != RK_NONE && accum != RK_NONE && !rk_add_i64(vgpr, accum, &regs))
 		regs = INT64_MAX;
 	put(r, RK_K_REGS, either(s->values[PF_REGS], regs));
 	put(r, RK_K_VGPR, vgpr);
@@ -176,8 +176,8 @@ static int64_t direction(struct pf_rows *r, int64_t name)
 	const char *text;
 	size_t len;
 
-	if (name == PF_NONE)
-		return PF_NONE;
+	if (name == RK_NONE)
+		return RK_NONE;
 	text = rk_strtab_borrow(r->ctx->names, (uint32_t)name, &len);
 	if (!rk_text_ends(text, len, "_TO_HOST") && !rk_text_ends(text, len, "_TO_DEVICE"))
 		return name;
@@ -244,7 +244,7 @@ static int64_t domain(struct pf_rows *r, uint32_t category)
 
 static void call(struct pf_rows *r, const struct pf_slice *s, const struct pf_track *t, int64_t end)
 {
-	if (s->values[PF_DOMAIN] != PF_NONE)
+	if (s->values[PF_DOMAIN] != RK_NONE)
 		put(r, RK_A_DOMAIN, s->values[PF_DOMAIN]);
 	else if (r->want >> RK_A_DOMAIN & 1)
 		put(r, RK_A_DOMAIN, domain(r, s->category));

@@ -2,56 +2,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/hash.h"
 #include "base/text.h"
 #include "read/perfetto/perfetto_reader.h"
-
-static size_t place_of(const struct pf_map *m, uint64_t a, uint64_t b)
-{
-	size_t i = rk_hash_u64(a * 31 + rk_hash_u64(b)) & m->mask;
-
-	while (m->places[i].value && (m->places[i].a != a || m->places[i].b != b))
-		i = (i + 1) & m->mask;
-	return i;
-}
-
-int64_t rk_pf_map_get(const struct pf_map *m, uint64_t a, uint64_t b)
-{
-	return m->n ? (int64_t)m->places[place_of(m, a, b)].value - 1 : -1;
-}
-
-static bool grow(struct pf_map *m)
-{
-	struct pf_map big = { .mask = m->places ? m->mask * 2 + 1 : 63, .n = m->n };
-
-	big.places = rk_calloc(big.mask + 1, sizeof(*big.places));
-	if (!big.places)
-		return false;
-	for (size_t i = 0; m->places && i <= m->mask; i++)
-		if (m->places[i].value)
-			big.places[place_of(&big, m->places[i].a, m->places[i].b)] = m->places[i];
-	rk_free(m->places);
-	*m = big;
-	return true;
-}
-
-bool rk_pf_map_put(struct pf_map *m, uint64_t a, uint64_t b, uint32_t value)
-{
-	struct pf_place *p;
-
-	if ((!m->places || m->n * 2 > m->mask) && !grow(m))
-		return false;
-	p = &m->places[place_of(m, a, b)];
-	m->n += !p->value;
-	*p = (struct pf_place){ a, b, value + 1 };
-	return true;
-}
-
-void rk_pf_map_release(struct pf_map *m)
-{
-	rk_free(m->places);
-	*m = (struct pf_map){ 0 };
-}
 
 void rk_pf_warn(struct pf_state *s, const char *kind, const char *message)
 {
@@ -75,7 +27,7 @@ static bool room(void **array, size_t n, size_t size)
 struct pf_sequence *rk_pf_sequence(struct pf_state *s, uint32_t id, bool *ret_new,
 				   struct rk_error *err)
 {
-	int64_t at = rk_pf_map_get(&s->sequence_at, 0, id);
+	int64_t at = rk_map_get(&s->sequence_at, 0, id);
 	void *array = s->sequences;
 
 	*ret_new = at < 0;
@@ -90,7 +42,7 @@ struct pf_sequence *rk_pf_sequence(struct pf_state *s, uint32_t id, bool *ret_ne
 		return NULL;
 	}
 	s->sequences = array;
-	if (!rk_pf_map_put(&s->sequence_at, 0, id, (uint32_t)s->nsequences)) {
+	if (!rk_map_put(&s->sequence_at, 0, id, (uint32_t)s->nsequences)) {
 		rk_fail_nomem(err);
 		return NULL;
 	}
@@ -100,7 +52,7 @@ struct pf_sequence *rk_pf_sequence(struct pf_state *s, uint32_t id, bool *ret_ne
 
 struct pf_track *rk_pf_track(struct pf_state *s, uint64_t uuid, struct rk_error *err)
 {
-	int64_t at = rk_pf_map_get(&s->track_at, 0, uuid);
+	int64_t at = rk_map_get(&s->track_at, 0, uuid);
 	void *array = s->tracks;
 
 	if (at >= 0)
@@ -114,17 +66,17 @@ struct pf_track *rk_pf_track(struct pf_state *s, uint64_t uuid, struct rk_error 
 		return NULL;
 	}
 	s->tracks = array;
-	if (!rk_pf_map_put(&s->track_at, 0, uuid, (uint32_t)s->ntracks)) {
+	if (!rk_map_put(&s->track_at, 0, uuid, (uint32_t)s->ntracks)) {
 		rk_fail_nomem(err);
 		return NULL;
 	}
-	s->tracks[s->ntracks] = (struct pf_track){ .pid = PF_NONE,
-						   .tid = PF_NONE,
-						   .stream = PF_NONE,
-						   .agent = PF_NONE,
-						   .queue = PF_NONE,
-						   .rank = PF_NONE,
-						   .node = PF_NONE };
+	s->tracks[s->ntracks] = (struct pf_track){ .pid = RK_NONE,
+						   .tid = RK_NONE,
+						   .stream = RK_NONE,
+						   .agent = RK_NONE,
+						   .queue = RK_NONE,
+						   .rank = RK_NONE,
+						   .node = RK_NONE };
 	return &s->tracks[s->ntracks++];
 }
 
@@ -144,9 +96,9 @@ struct pf_slice *rk_pf_slice(struct pf_state *s, struct pf_track *t, struct rk_e
 		rk_fail_nomem(err);
 		return NULL;
 	}
-	*slice = (struct pf_slice){ .outer = t->open, .start = PF_NONE, .name = PF_NONE };
+	*slice = (struct pf_slice){ .outer = t->open, .start = RK_NONE, .name = RK_NONE };
 	for (unsigned i = 0; i < PF_NVALUES; i++)
-		slice->values[i] = PF_NONE;
+		slice->values[i] = RK_NONE;
 	t->open = slice;
 	s->nslices++;
 	return slice;
@@ -185,9 +137,9 @@ void rk_pf_state_release(struct pf_state *s)
 	free_slices(s->spare);
 	rk_free(s->tracks);
 	rk_free(s->sequences);
-	rk_pf_map_release(&s->sequence_at);
-	rk_pf_map_release(&s->track_at);
-	rk_pf_map_release(&s->names);
+	rk_map_release(&s->sequence_at);
+	rk_map_release(&s->track_at);
+	rk_map_release(&s->names);
 }
 
 static const struct {
@@ -273,20 +225,20 @@ static uint64_t names_key(const struct pf_state *s, const struct pf_sequence *q,
 /* Forgets the names that sequences dropped; where that does not help, it is not tried again. */
 static bool forget_names(struct pf_state *s)
 {
-	struct pf_map kept = { 0 };
+	struct rk_map kept = { 0 };
 	bool ok = true;
 
 	for (size_t i = 0; ok && i <= s->names.mask; i++) {
-		const struct pf_place *p = &s->names.places[i];
+		const struct rk_map_slot *p = &s->names.slots[i];
 
 		if (p->value && (uint32_t)(p->a >> 8) == s->sequences[p->a >> 40].generation)
-			ok = rk_pf_map_put(&kept, p->a, p->b, p->value - 1);
+			ok = rk_map_put(&kept, p->a, p->b, p->value - 1);
 	}
 	if (!ok) {
-		rk_pf_map_release(&kept);
+		rk_map_release(&kept);
 		return false;
 	}
-	rk_pf_map_release(&s->names);
+	rk_map_release(&s->names);
 	s->names = kept;
 	s->names_full = kept.n > PF_MAX_NAMES / 2;
 	return true;
@@ -308,7 +260,7 @@ int rk_pf_intern(struct pf_state *s, const struct pf_sequence *q, enum pf_intern
 		rc = rk_pf_annotation(s, text, len, &id, err);
 	else
 		rc = rk_strtab_add(s->ctx->names, (const char *)text, len, &id, err);
-	if (rc == 0 && !rk_pf_map_put(&s->names, names_key(s, q, kind), iid, id))
+	if (rc == 0 && !rk_map_put(&s->names, names_key(s, q, kind), iid, id))
 		rc = rk_fail_nomem(err);
 	return rc;
 }
@@ -316,5 +268,5 @@ int rk_pf_intern(struct pf_state *s, const struct pf_sequence *q, enum pf_intern
 int64_t rk_pf_interned(const struct pf_state *s, const struct pf_sequence *q, enum pf_intern kind,
 		       uint64_t iid)
 {
-	return rk_pf_map_get(&s->names, names_key(s, q, kind), iid);
+	return rk_map_get(&s->names, names_key(s, q, kind), iid);
 }

@@ -116,8 +116,6 @@ int64_t rk_raw_clock_error(const struct raw_clock *c);
 
 /* ---- rkraw_rows.c: records as rows ---- */
 
-#define RAW_NONE INT64_MIN /* no value */
-
 /* What differences are against. */
 struct raw_history {
 	uint64_t queued, host, correlation;

@@ -22,18 +22,18 @@ void rk_raw_put(struct raw_rows *r, unsigned field, int64_t v)
 	void *col = r->cols[field];
 	bool begun = r->begun >> field & 1;
 
-	if (!col || (v == RAW_NONE && !begun))
+	if (!col || (v == RK_NONE && !begun))
 		return;
-	if (type == RK_I32 && v != RAW_NONE && v != (int32_t)v) {
+	if (type == RK_I32 && v != RK_NONE && v != (int32_t)v) {
 		rk_oddities_count(r->odd, "number-out-of-range", 0, 1,
 				  "a number does not fit its column; left empty");
-		v = RAW_NONE;
+		v = RK_NONE;
 	}
-	if (!begun && v != RAW_NONE)
+	if (!begun && v != RK_NONE)
 		begin_column(r, field);
-	if (v == RAW_NONE && begun)
+	if (v == RK_NONE && begun)
 		r->nomem |= !rk_builder_null(&r->b, field, row);
-	else if (v == RAW_NONE)
+	else if (v == RK_NONE)
 		return;
 	else if (type == RK_I64)
 		((int64_t *)col)[row] = v;
@@ -59,13 +59,13 @@ static void put_real(struct raw_rows *r, unsigned field, double v)
 
 static int64_t small(uint64_t v)
 {
-	return v <= INT64_MAX ? (int64_t)v : RAW_NONE;
+	return v <= INT64_MAX ? (int64_t)v : RK_NONE;
 }
 
 /* Numbers that are one more than they mean, 0 for not known. */
 static int64_t known(uint64_t v)
 {
-	return v ? small(v - 1) : RAW_NONE;
+	return v ? small(v - 1) : RK_NONE;
 }
 
 /* A string's id in the run. */
@@ -78,15 +78,15 @@ static int64_t text(struct raw_rows *r, uint64_t id)
 	if (id)
 		rk_oddities_count(r->odd, "unknown-name", 0, 1,
 				  "a record names what is not defined; left empty");
-	return RAW_NONE;
+	return RK_NONE;
 }
 
 static void put_common(struct raw_rows *r, unsigned pid, uint32_t tid)
 {
 	rk_raw_put(r, pid, r->h->pid);
-	rk_raw_put(r, pid + 1, tid ? (int64_t)tid : RAW_NONE);
-	rk_raw_put(r, pid + 2, r->node_id ? (int64_t)r->node_id : RAW_NONE);
-	rk_raw_put(r, pid + 3, r->h->rank < 0 ? RAW_NONE : r->h->rank);
+	rk_raw_put(r, pid + 1, tid ? (int64_t)tid : RK_NONE);
+	rk_raw_put(r, pid + 2, r->node_id ? (int64_t)r->node_id : RK_NONE);
+	rk_raw_put(r, pid + 3, r->h->rank < 0 ? RK_NONE : r->h->rank);
 }
 
 /* ---- differences ---- */
@@ -103,7 +103,7 @@ struct operation {
 	const struct raw_definition *queue_def, *device_def;
 	const struct raw_clock *clock;
 	bool may_be_timeless;    /* not queued: its times are the host's */
-	int64_t start, duration; /* RAW_NONE: out of range */
+	int64_t start, duration; /* RK_NONE: out of range */
 };
 
 /* TID and CORR, then TIMES, turned into the time since boot. */
@@ -133,7 +133,7 @@ static bool get_operation(struct raw_rows *r, struct raw_history *past, struct r
 	if (!rk_raw_time(op->clock, (int64_t)start, &op->start)) {
 		rk_oddities_count(r->odd, "time-out-of-range", 0, 1,
 				  "a time cannot be told in 64 bits; left empty");
-		op->start = op->duration = RAW_NONE;
+		op->start = op->duration = RK_NONE;
 	}
 	return true;
 }
@@ -149,7 +149,7 @@ static bool get_host(struct raw_history *past, struct rk_cursor *c, int64_t *sta
 
 static int64_t number_of(const struct raw_definition *d, unsigned field)
 {
-	return d ? small(d->v[field]) : RAW_NONE;
+	return d ? small(d->v[field]) : RK_NONE;
 }
 
 static int64_t device_number(const struct raw_rows *r, uint64_t id)
@@ -162,29 +162,29 @@ static int64_t device_number(const struct raw_rows *r, uint64_t id)
 static void put_geometry(struct raw_rows *r, const struct raw_definition *shape)
 {
 	for (unsigned i = 0; i < 3; i++) {
-		int64_t items = shape ? small(shape->v[2 + i]) : RAW_NONE;
-		int64_t group = shape && shape->v[5 + i] ? small(shape->v[5 + i]) : RAW_NONE;
-		bool both = items != RAW_NONE && group != RAW_NONE;
+		int64_t items = shape ? small(shape->v[2 + i]) : RK_NONE;
+		int64_t group = shape && shape->v[5 + i] ? small(shape->v[5 + i]) : RK_NONE;
+		bool both = items != RK_NONE && group != RK_NONE;
 
 		rk_raw_put(r, RK_K_ITEMS_X + i, items);
 		rk_raw_put(r, RK_K_BLOCK_X + i, group);
 		rk_raw_put(r, RK_K_GRID_X + i,
-			   both ? items / group + (items % group != 0) : RAW_NONE);
+			   both ? items / group + (items % group != 0) : RK_NONE);
 	}
 }
 
 static void put_function(struct raw_rows *r, const struct raw_definition *shape,
 			 const struct raw_definition *function)
 {
-	int64_t local = shape ? known(shape->v[1]) : RAW_NONE, regs;
+	int64_t local = shape ? known(shape->v[1]) : RK_NONE, regs;
 
-	if (local == RAW_NONE && function)
+	if (local == RK_NONE && function)
 		local = known(function->v[4]);
-	regs = function ? known(function->v[2]) : RAW_NONE;
-	rk_raw_put(r, RK_K_NAME, function ? text(r, function->v[0]) : RAW_NONE);
+	regs = function ? known(function->v[2]) : RK_NONE;
+	rk_raw_put(r, RK_K_NAME, function ? text(r, function->v[0]) : RK_NONE);
 	rk_raw_put(r, RK_K_REGS, regs);
-	rk_raw_put(r, RK_K_VGPR, r->nvidia ? RAW_NONE : regs);
-	rk_raw_put(r, RK_K_SCRATCH, function ? known(function->v[3]) : RAW_NONE);
+	rk_raw_put(r, RK_K_VGPR, r->nvidia ? RK_NONE : regs);
+	rk_raw_put(r, RK_K_SCRATCH, function ? known(function->v[3]) : RK_NONE);
 	rk_raw_put(r, RK_K_SHARED_MEM, local);
 }
 
@@ -195,8 +195,8 @@ static bool put_graph(struct raw_rows *r, struct rk_cursor *c)
 	uint64_t graph = has ? rk_cursor_varint(c) : 0;
 	uint64_t node = has ? zigzag(c) + (graph << 32) : 0;
 
-	rk_raw_put(r, RK_K_GRAPH, graph && !c->bad ? small(graph) : RAW_NONE);
-	rk_raw_put(r, RK_K_GRAPH_NODE, graph && !c->bad ? small(node) : RAW_NONE);
+	rk_raw_put(r, RK_K_GRAPH, graph && !c->bad ? small(graph) : RK_NONE);
+	rk_raw_put(r, RK_K_GRAPH_NODE, graph && !c->bad ? small(node) : RK_NONE);
 	return !c->bad;
 }
 
@@ -220,12 +220,12 @@ static bool kernel(struct raw_rows *r, struct raw_history *past, struct rk_curso
 	rk_raw_put(r, RK_K_DURATION, op.duration);
 	rk_raw_put(r, RK_K_STREAM, number_of(op.queue_def, 1));
 	rk_raw_put(r, RK_K_QUEUE, number_of(op.queue_def, 1));
-	rk_raw_put(r, RK_K_CONTEXT, op.queue_def ? known(op.queue_def->v[3]) : RAW_NONE);
+	rk_raw_put(r, RK_K_CONTEXT, op.queue_def ? known(op.queue_def->v[3]) : RK_NONE);
 	rk_raw_put(r, RK_K_DEVICE, number_of(op.device_def, 0));
 	rk_raw_put(r, RK_K_WAVE_SIZE,
-		   op.device_def && op.device_def->v[7] ? number_of(op.device_def, 7) : RAW_NONE);
+		   op.device_def && op.device_def->v[7] ? number_of(op.device_def, 7) : RK_NONE);
 	/* kernels of one launch of a graph have one correlation: it numbers no dispatches */
-	rk_raw_put(r, RK_K_DISPATCH, r->nvidia ? RAW_NONE : small(past->correlation));
+	rk_raw_put(r, RK_K_DISPATCH, r->nvidia ? RK_NONE : small(past->correlation));
 	rk_raw_put(r, RK_K_CORRELATION, small(past->correlation));
 	rk_raw_put(r, RK_K_SOURCE, r->source_id);
 	rk_raw_put(r, RK_K_CLOCK, op.clock ? r->boot_id : r->device_id);
@@ -273,8 +273,8 @@ static bool copy(struct raw_rows *r, struct raw_history *past, struct rk_cursor 
 	if (!get_operation(r, past, c, &op))
 		return false;
 	from = to = number_of(op.device_def, 0);
-	from = directions[way].from ? from : RAW_NONE;
-	to = directions[way].to ? to : RAW_NONE;
+	from = directions[way].from ? from : RK_NONE;
+	to = directions[way].to ? to : RK_NONE;
 	if (rk_cursor_left(c)) {
 		from = device_number(r, rk_cursor_varint(c));
 		to = device_number(r, rk_cursor_varint(c));
@@ -341,8 +341,8 @@ static bool counter(struct raw_rows *r, struct rk_cursor *c)
 	rk_raw_put(r, RK_N_DEVICE, device_number(r, device));
 	rk_raw_put(r, RK_N_DISPATCH, small(dispatch));
 	rk_raw_put(r, RK_N_PID, r->h->pid);
-	rk_raw_put(r, RK_N_NODE, r->node_id ? (int64_t)r->node_id : RAW_NONE);
-	rk_raw_put(r, RK_N_RANK, r->h->rank < 0 ? RAW_NONE : r->h->rank);
+	rk_raw_put(r, RK_N_NODE, r->node_id ? (int64_t)r->node_id : RK_NONE);
+	rk_raw_put(r, RK_N_RANK, r->h->rank < 0 ? RK_NONE : r->h->rank);
 	put_real(r, RK_N_VALUE, v);
 	r->b.nrows++;
 	return true;
@@ -362,13 +362,13 @@ static bool call(struct raw_rows *r, struct raw_history *past, struct rk_cursor 
 
 		tid = (uint32_t)rk_cursor_varint(c);
 		told = text(r, rk_cursor_varint(c));
-		domain = told == RAW_NONE ? domain : told;
+		domain = told == RK_NONE ? domain : told;
 	}
 	rk_raw_put(r, RK_A_DOMAIN, domain);
 	rk_raw_put(r, RK_A_FUNCTION, text(r, name));
 	rk_raw_put(r, RK_A_START, start);
 	rk_raw_put(r, RK_A_DURATION, duration);
-	rk_raw_put(r, RK_A_CORRELATION, build || !second ? RAW_NONE : small(second));
+	rk_raw_put(r, RK_A_CORRELATION, build || !second ? RK_NONE : small(second));
 	put_common(r, RK_A_PID, tid);
 	r->b.nrows++;
 	return true;
@@ -394,7 +394,7 @@ static bool allocation(struct raw_rows *r, struct raw_history *past, struct rk_c
 	rk_raw_put(r, RK_M_BYTES, small(bytes));
 	rk_raw_put(r, RK_M_ADDRESS, small(address));
 	rk_raw_put(r, RK_M_DEVICE, device_number(r, device));
-	rk_raw_put(r, RK_M_CORRELATION, correlation ? small(correlation) : RAW_NONE);
+	rk_raw_put(r, RK_M_CORRELATION, correlation ? small(correlation) : RK_NONE);
 	put_common(r, RK_M_PID, tid);
 	r->b.nrows++;
 	return true;

@@ -96,7 +96,7 @@ static int64_t intern(struct raw_rows *r, const char *text, size_t len)
 	uint32_t id = 0;
 
 	if (!len)
-		return RAW_NONE;
+		return RK_NONE;
 	r->nomem |= rk_strtab_add(r->ctx->names, text, len, &id, NULL) < 0;
 	return id;
 }
@@ -140,9 +140,9 @@ void rk_raw_process(struct raw_rows *r)
 	rk_raw_put(r, RK_O_PID, h->pid);
 	rk_raw_put(r, RK_O_PPID, h->ppid);
 	rk_raw_put(r, RK_O_COMMAND, command(r));
-	rk_raw_put(r, RK_O_RANK, h->rank < 0 ? RAW_NONE : h->rank);
-	rk_raw_put(r, RK_O_LOCAL_RANK, h->local_rank < 0 ? RAW_NONE : h->local_rank);
-	rk_raw_put(r, RK_O_NODE, r->node_id ? (int64_t)r->node_id : RAW_NONE);
+	rk_raw_put(r, RK_O_RANK, h->rank < 0 ? RK_NONE : h->rank);
+	rk_raw_put(r, RK_O_LOCAL_RANK, h->local_rank < 0 ? RK_NONE : h->local_rank);
+	rk_raw_put(r, RK_O_NODE, r->node_id ? (int64_t)r->node_id : RK_NONE);
 	rk_raw_put(r, RK_O_START, h->start.boot_ns);
 	rk_raw_put(r, RK_O_END, end);
 	r->b.nrows++;
@@ -152,12 +152,12 @@ static int64_t text(const struct raw_rows *r, uint64_t id)
 {
 	const struct raw_definition *d = rk_raw_name(r->names, id, RK_RAW_STRING);
 
-	return d ? (int64_t)d->v[0] : RAW_NONE;
+	return d ? (int64_t)d->v[0] : RK_NONE;
 }
 
 static int64_t positive(uint64_t v)
 {
-	return v && v <= INT64_MAX ? (int64_t)v : RAW_NONE;
+	return v && v <= INT64_MAX ? (int64_t)v : RK_NONE;
 }
 
 /* "gfx90a:sramecc+" is gfx90a; other names say nothing. */
@@ -166,10 +166,10 @@ static int64_t gfx(struct raw_rows *r, int64_t name)
 	const char *s;
 	size_t len;
 
-	if (name == RAW_NONE)
-		return RAW_NONE;
+	if (name == RK_NONE)
+		return RK_NONE;
 	s = rk_strtab_borrow(r->ctx->names, (uint32_t)name, &len);
-	return len > 3 && !memcmp(s, "gfx", 3) ? intern(r, s, strcspn(s, ":")) : RAW_NONE;
+	return len > 3 && !memcmp(s, "gfx", 3) ? intern(r, s, strcspn(s, ":")) : RK_NONE;
 }
 
 static void agent(struct raw_rows *r, const struct raw_definition *d)
@@ -177,18 +177,18 @@ static void agent(struct raw_rows *r, const struct raw_definition *d)
 	static const char *const types[] = { "OTHER", "GPU", "CPU", "OTHER" };
 	const char *type = types[d->v[1] < 4 ? d->v[1] : 0];
 	int64_t name = text(r, d->v[2]), code = gfx(r, name);
-	int64_t arch = code == RAW_NONE ? text(r, d->v[9]) : code;
+	int64_t arch = code == RK_NONE ? text(r, d->v[9]) : code;
 
-	rk_raw_put(r, RK_G_DEVICE, d->v[0] <= INT64_MAX ? (int64_t)d->v[0] : RAW_NONE);
+	rk_raw_put(r, RK_G_DEVICE, d->v[0] <= INT64_MAX ? (int64_t)d->v[0] : RK_NONE);
 	rk_raw_put(r, RK_G_TYPE, intern(r, type, strlen(type)));
 	rk_raw_put(r, RK_G_NAME, name);
 	rk_raw_put(r, RK_G_GFX, arch);
-	rk_raw_put(r, RK_G_PRODUCT, code == RAW_NONE ? name : RAW_NONE);
+	rk_raw_put(r, RK_G_PRODUCT, code == RK_NONE ? name : RK_NONE);
 	rk_raw_put(r, RK_G_CU_COUNT, positive(d->v[5]));
 	rk_raw_put(r, RK_G_MAX_SCLK, positive(d->v[6]));
 	rk_raw_put(r, RK_G_WAVE_SIZE, positive(d->v[7]));
 	rk_raw_put(r, RK_G_MEMORY, positive(d->v[8]));
-	rk_raw_put(r, RK_G_NODE, r->node_id ? (int64_t)r->node_id : RAW_NONE);
+	rk_raw_put(r, RK_G_NODE, r->node_id ? (int64_t)r->node_id : RK_NONE);
 	r->b.nrows++;
 }
 

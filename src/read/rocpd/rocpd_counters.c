@@ -141,7 +141,7 @@ static int step_pmc(struct rocpd_scan *s, struct counters *k, struct rk_error *e
 		rc = rk_sqlite_i64(k->pmc, P_SAMPLE, &sample) == RK_CELL_NULL;
 		k->spm += rc == 0;
 	} while (rc == 0);
-	k->event = ROCPD_NONE;
+	k->event = RK_NONE;
 	if (rk_sqlite_i64(k->pmc, P_EVENT, &k->event) == RK_CELL_WRONG)
 		s->wrong++;
 	k->ahead = true;
@@ -160,7 +160,7 @@ static bool find_dispatch(struct rocpd_scan *s, struct counters *k, int64_t even
 			rk_rocpd_damage(s->r, &s->cause, rc, &s->error);
 		k->dispatch_event = rc > 0 ? rk_rocpd_cell(s, COL_EVENT) : INT64_MAX;
 	}
-	return !k->dispatch_end && event != ROCPD_NONE && k->dispatch_event == event;
+	return !k->dispatch_end && event != RK_NONE && k->dispatch_event == event;
 }
 
 /* Instances of one counter mostly follow each other, so the search begins where the last ended. */
@@ -196,7 +196,7 @@ static struct sum *sum_of(struct counters *k, int64_t counter, struct rk_error *
 
 static void add_value(struct rocpd_scan *s, struct counters *k)
 {
-	int64_t pmc = ROCPD_NONE;
+	int64_t pmc = RK_NONE;
 	double value = 0;
 	struct sum *sum;
 
@@ -232,7 +232,7 @@ static void put_row(struct rocpd_scan *s, size_t row, const struct sum *sum)
 	int64_t kernel = rk_rocpd_cell(s, Q_KERNEL), name;
 
 	name = rk_rocpd_resolve(s, ROCPD_SYMBOL, kernel, DIM_SYMBOL_NAME);
-	if (name == ROCPD_NONE || name == 0)
+	if (name == RK_NONE || name == 0)
 		name = rk_rocpd_resolve(s, ROCPD_SYMBOL, kernel, DIM_SYMBOL_DISPLAY);
 	rk_rocpd_put(s, RK_N_NAME, row, name);
 	rk_rocpd_put(s, RK_N_DISPATCH, row, rk_rocpd_cell(s, Q_DISPATCH));

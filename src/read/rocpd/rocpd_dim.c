@@ -120,7 +120,7 @@ static int add_row(struct rocpd_dim *d, int64_t key, size_t *ret, struct rk_erro
 	}
 	*ret = *slot - 1;
 	for (unsigned i = 0; i < d->def->width; i++)
-		d->rows[*ret * d->def->width + i] = ROCPD_NONE;
+		d->rows[*ret * d->def->width + i] = RK_NONE;
 	return 0;
 }
 

@@ -56,7 +56,6 @@ int rk_rocpd_damage(struct rocpd *r, struct rk_error *cause, int rc, struct rk_e
 /* ---- rocpd_dim.c: what an id means, looked up once and remembered ---- */
 
 enum { ROCPD_DIM_WIDTH = 7 };
-#define ROCPD_NONE INT64_MIN /* no value */
 
 /* Columns of the dims, in their order. Texts are ids in the run's table of names. */
 enum { DIM_NODE_HOSTNAME };

@@ -36,14 +36,14 @@ static int64_t json_number(struct rocpd_span json, const char *key)
 	int64_t v;
 
 	if (!rk_rocpd_json_field(json, key, &value) || !rk_rocpd_json_i64(value, &v))
-		return ROCPD_NONE;
+		return RK_NONE;
 	return v;
 }
 
 /* Memory of an agent: all its banks together, and the fastest of their clocks. */
 static void put_banks(struct rocpd_scan *s, size_t row, struct rocpd_span json)
 {
-	int64_t bytes = ROCPD_NONE, clock = ROCPD_NONE;
+	int64_t bytes = RK_NONE, clock = RK_NONE;
 	struct rocpd_span banks, bank;
 
 	if (rk_rocpd_json_field(json, "mem_banks", &banks)) {
@@ -67,7 +67,7 @@ static int64_t engines(struct rocpd_span json)
 	int64_t arrays = json_number(json, "array_count");
 	int64_t each = json_number(json, "simd_arrays_per_engine");
 
-	return arrays > 0 && each > 0 ? arrays / each : ROCPD_NONE;
+	return arrays > 0 && each > 0 ? arrays / each : RK_NONE;
 }
 
 static void put_json(struct rocpd_scan *s, size_t row)
@@ -93,7 +93,7 @@ static int agent_row(struct rocpd_scan *s, size_t row)
 	const char *name;
 	size_t len;
 
-	rk_rocpd_put(s, RK_G_DEVICE, row, index == ROCPD_NONE ? rk_rocpd_cell(s, G_ID) : index);
+	rk_rocpd_put(s, RK_G_DEVICE, row, index == RK_NONE ? rk_rocpd_cell(s, G_ID) : index);
 	put_column_text(s, RK_G_TYPE, row, G_TYPE);
 	put_column_text(s, RK_G_NAME, row, G_NAME);
 	put_column_text(s, RK_G_PRODUCT, row, G_PRODUCT);
@@ -135,7 +135,7 @@ static int process_row(struct rocpd_scan *s, size_t row)
 {
 	int64_t pid = rk_rocpd_cell(s, COL_PID);
 
-	rk_rocpd_put(s, RK_O_PID, row, pid == ROCPD_NONE ? rk_rocpd_cell(s, O_ID) : pid);
+	rk_rocpd_put(s, RK_O_PID, row, pid == RK_NONE ? rk_rocpd_cell(s, O_ID) : pid);
 	rk_rocpd_put(s, RK_O_PPID, row, rk_rocpd_cell(s, O_PPID));
 	put_column_text(s, RK_O_COMMAND, row, O_COMMAND);
 	rk_rocpd_put(s, RK_O_START, row, rk_rocpd_cell(s, COL_START));

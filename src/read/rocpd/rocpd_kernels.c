@@ -53,7 +53,7 @@ static void put_symbol(struct rocpd_scan *s, size_t row)
 	int64_t id = rk_rocpd_cell(s, D_KERNEL), name, vgpr, accum, regs;
 
 	name = rk_rocpd_resolve(s, ROCPD_SYMBOL, id, DIM_SYMBOL_NAME);
-	if (name == ROCPD_NONE || name == 0) /* 0 is "" */
+	if (name == RK_NONE || name == 0) /* 0 is "" */
 		name = rk_rocpd_resolve(s, ROCPD_SYMBOL, id, DIM_SYMBOL_DISPLAY);
 	rk_rocpd_put(s, RK_K_NAME, row, name);
 	if (!(s->want & SYMBOL_FIELDS & ~ROCPD_BIT(RK_K_NAME)))
@@ -61,7 +61,7 @@ static void put_symbol(struct rocpd_scan *s, size_t row)
 	vgpr = rk_rocpd_resolve(s, ROCPD_SYMBOL, id, DIM_SYMBOL_VGPR);
 	accum = rk_rocpd_resolve(s, ROCPD_SYMBOL, id, DIM_SYMBOL_ACCUM);
 	regs = vgpr;
-	if (vgpr != ROCPD_NONE && accum != ROCPD_NONE && __builtin_add_overflow(vgpr, accum, &regs))
+	if (vgpr != RK_NONE && accum != RK_NONE && __builtin_add_overflow(vgpr, accum, &regs))
 		regs = INT64_MAX;
 	rk_rocpd_put(s, RK_K_REGS, row, regs);
 	rk_rocpd_put(s, RK_K_VGPR, row, vgpr);
@@ -80,7 +80,7 @@ static void put_geometry(struct rocpd_scan *s, size_t row)
 		rk_rocpd_put(s, RK_K_BLOCK_X + i, row, block);
 		rk_rocpd_put(s, RK_K_ITEMS_X + i, row, items);
 		rk_rocpd_put(s, RK_K_GRID_X + i, row,
-			     known ? items / block + (items % block != 0) : ROCPD_NONE);
+			     known ? items / block + (items % block != 0) : RK_NONE);
 	}
 }
 

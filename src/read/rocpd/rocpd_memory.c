@@ -26,7 +26,7 @@ static void put_direction(struct rocpd_scan *s, size_t row)
 {
 	int64_t id = rk_rocpd_resolve(s, ROCPD_STRING, rk_rocpd_cell(s, C_NAME), DIM_STRING_TEXT);
 
-	if (id == ROCPD_NONE)
+	if (id == RK_NONE)
 		rk_rocpd_put_null(s, RK_C_DIRECTION, row);
 	else
 		rk_rocpd_put(s, RK_C_DIRECTION, row, id);
@@ -142,7 +142,7 @@ static void put_flags(struct rocpd_scan *s, size_t row)
 
 	json.s = rk_sqlite_text(s->c, A_EXTDATA, &json.len);
 	if (!json.s || !rk_rocpd_json_field(json, "flags", &value) || !rk_rocpd_json_i64(value, &v))
-		v = ROCPD_NONE;
+		v = RK_NONE;
 	rk_rocpd_put(s, RK_M_FLAGS, row, v);
 }
 

@@ -49,13 +49,13 @@ static const struct rocpd_column marker_sample[S_NCOLUMNS] = {
 	[COL_EVENT] = ROCPD_INT("event_id", ROCPD_ALWAYS),
 };
 
-/* The event's category as a name; ROCPD_NONE without. */
+/* The event's category as a name; RK_NONE without. */
 static int64_t category_of(struct rocpd_scan *s, const struct rk_sqlite_cursor *event)
 {
-	int64_t id = ROCPD_NONE;
+	int64_t id = RK_NONE;
 
 	if (!event || rk_sqlite_i64(event, EVENT_CATEGORY, &id) != RK_CELL_VALUE)
-		return ROCPD_NONE;
+		return RK_NONE;
 	return rk_rocpd_resolve(s, ROCPD_STRING, id, DIM_STRING_TEXT);
 }
 
@@ -64,7 +64,7 @@ static bool category_begins(struct rocpd_scan *s, int64_t category, const char *
 	size_t len;
 	const char *text;
 
-	if (category == ROCPD_NONE)
+	if (category == RK_NONE)
 		return false;
 	text = rk_strtab_borrow(s->r->ctx->names, (uint32_t)category, &len);
 	return rk_text_iprefix(text, len, prefix);
@@ -91,7 +91,7 @@ static int64_t sample_name(struct rocpd_scan *s)
 static int api_row(struct rocpd_scan *s, size_t row)
 {
 	const struct rk_sqlite_cursor *event = rk_rocpd_event(s);
-	int64_t category = category_of(s, event), stack = ROCPD_NONE;
+	int64_t category = category_of(s, event), stack = RK_NONE;
 	bool sample = is_sample(s);
 
 	if (category_begins(s, category, "MARKER_"))

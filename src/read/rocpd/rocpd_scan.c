@@ -25,7 +25,7 @@ static const int64_t *find_row(struct rocpd_scan *s, enum rocpd_what what, int64
 {
 	const int64_t *row = NULL;
 
-	if (id != ROCPD_NONE)
+	if (id != RK_NONE)
 		rk_rocpd_dim_get(&s->dims[what], id, &row, &s->error);
 	return row;
 }
@@ -34,14 +34,14 @@ int64_t rk_rocpd_resolve(struct rocpd_scan *s, enum rocpd_what what, int64_t id,
 {
 	const int64_t *row = find_row(s, what, id);
 
-	return row ? row[i] : ROCPD_NONE;
+	return row ? row[i] : RK_NONE;
 }
 
 int64_t rk_rocpd_resolve_or_id(struct rocpd_scan *s, enum rocpd_what what, int64_t id)
 {
 	int64_t v = rk_rocpd_resolve(s, what, id, 0);
 
-	return v == ROCPD_NONE ? id : v;
+	return v == RK_NONE ? id : v;
 }
 
 int64_t rk_rocpd_place(struct rocpd_scan *s, unsigned col)
@@ -55,7 +55,7 @@ int64_t rk_rocpd_place(struct rocpd_scan *s, unsigned col)
 	if (rk_sqlite_has_column(s->c, col))
 		return rk_rocpd_cell(s, col);
 	if (!rk_sqlite_has_column(s->c, COL_TRACK))
-		return ROCPD_NONE;
+		return RK_NONE;
 	return rk_rocpd_resolve(s, ROCPD_TRACK, rk_rocpd_cell(s, COL_TRACK), track_value[col]);
 }
 
@@ -75,13 +75,13 @@ void rk_rocpd_put_who(struct rocpd_scan *s, size_t row, unsigned node, unsigned 
 void rk_rocpd_put_times(struct rocpd_scan *s, size_t row, unsigned start, unsigned duration,
 			unsigned end_col)
 {
-	int64_t from = rk_rocpd_cell(s, COL_START), to, dur = ROCPD_NONE;
+	int64_t from = rk_rocpd_cell(s, COL_START), to, dur = RK_NONE;
 
 	rk_rocpd_put(s, start, row, from);
 	if (!rk_rocpd_wants(s, duration))
 		return;
 	to = rk_rocpd_cell(s, end_col);
-	if (from != ROCPD_NONE && to != ROCPD_NONE && !rk_sub_i64(to, from, &dur))
+	if (from != RK_NONE && to != RK_NONE && !rk_sub_i64(to, from, &dur))
 		rk_rocpd_out_of_range(s, duration, row);
 	else
 		rk_rocpd_put(s, duration, row, dur);
@@ -103,7 +103,7 @@ const struct rk_sqlite_cursor *rk_rocpd_event(struct rocpd_scan *s)
 {
 	int64_t id = rk_rocpd_cell(s, COL_EVENT);
 
-	if (id == ROCPD_NONE || rk_rocpd_events_find(&s->events, id, &s->error) <= 0)
+	if (id == RK_NONE || rk_rocpd_events_find(&s->events, id, &s->error) <= 0)
 		return NULL;
 	return s->events.c;
 }
@@ -111,7 +111,7 @@ const struct rk_sqlite_cursor *rk_rocpd_event(struct rocpd_scan *s)
 void rk_rocpd_put_correlation(struct rocpd_scan *s, unsigned field, size_t row)
 {
 	const struct rk_sqlite_cursor *event;
-	int64_t v = ROCPD_NONE;
+	int64_t v = RK_NONE;
 
 	if (!rk_rocpd_wants(s, field))
 		return;

@@ -104,24 +104,24 @@ static inline bool rk_rocpd_wants(const struct rocpd_scan *s, unsigned field)
 	return s->col[field] != NULL;
 }
 
-/* The value of column `i` in the current row, ROCPD_NONE for null and what is no number. */
+/* The value of column `i` in the current row, RK_NONE for null and what is no number. */
 static inline int64_t rk_rocpd_cell(struct rocpd_scan *s, unsigned i)
 {
-	int64_t v = ROCPD_NONE;
+	int64_t v = RK_NONE;
 
 	if (rk_sqlite_i64(s->c, i, &v) == RK_CELL_WRONG)
 		s->wrong++;
 	return v;
 }
 
-/* ROCPD_NONE is null; what an int32 column cannot hold is null and counted. */
+/* RK_NONE is null; what an int32 column cannot hold is null and counted. */
 static inline void rk_rocpd_put(struct rocpd_scan *s, unsigned field, size_t row, int64_t v)
 {
 	void *col = s->col[field];
 
 	if (!col)
 		return;
-	if (v == ROCPD_NONE)
+	if (v == RK_NONE)
 		rk_rocpd_put_null(s, field, row);
 	else if (s->b.schema->fields[field].type == RK_I64)
 		((int64_t *)col)[row] = v;
@@ -133,7 +133,7 @@ static inline void rk_rocpd_put(struct rocpd_scan *s, unsigned field, size_t row
 		rk_rocpd_out_of_range(s, field, row);
 }
 
-/* Value `i` of the row of table `what` that has this id; ROCPD_NONE when there is none. */
+/* Value `i` of the row of table `what` that has this id; RK_NONE when there is none. */
 int64_t rk_rocpd_resolve(struct rocpd_scan *s, enum rocpd_what what, int64_t id, unsigned i);
 /* As resolve, but an id that is not in the table stands for itself. */
 int64_t rk_rocpd_resolve_or_id(struct rocpd_scan *s, enum rocpd_what what, int64_t id);

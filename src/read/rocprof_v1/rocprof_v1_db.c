@@ -120,19 +120,19 @@ static void put_geometry(struct sql_scan *s, size_t row)
 
 	rk_sql_put(s, RK_K_BLOCK_X, row, block);
 	rk_sql_put(s, RK_K_ITEMS_X, row, items);
-	rk_sql_put(s, RK_K_GRID_X, row, known ? items / block + (items % block != 0) : SQL_NONE);
+	rk_sql_put(s, RK_K_GRID_X, row, known ? items / block + (items % block != 0) : RK_NONE);
 	for (size_t i = 0; i < sizeof(ones) / sizeof(ones[0]); i++)
-		rk_sql_put(s, ones[i], row, items == SQL_NONE ? SQL_NONE : 1);
+		rk_sql_put(s, ones[i], row, items == RK_NONE ? RK_NONE : 1);
 }
 
 static void put_registers(struct sql_scan *s, size_t row)
 {
 	int64_t vgpr = rk_sql_cell(s, K_VGPR), accum = rk_sql_cell(s, K_ACCUM), regs;
 
-	if (vgpr == SQL_NONE)
+	if (vgpr == RK_NONE)
 		vgpr = rk_sql_cell(s, K_OLD_VGPR);
 	regs = vgpr;
-	if (vgpr != SQL_NONE && accum != SQL_NONE && __builtin_add_overflow(vgpr, accum, &regs))
+	if (vgpr != RK_NONE && accum != RK_NONE && __builtin_add_overflow(vgpr, accum, &regs))
 		regs = INT64_MAX;
 	rk_sql_put(s, RK_K_REGS, row, regs);
 	rk_sql_put(s, RK_K_VGPR, row, vgpr);
@@ -150,7 +150,7 @@ static void put_kernel(struct sql_scan *s, size_t row)
 		rk_sql_put(s, RK_K_BARRIER, row, is_barrier(s, K_NAME));
 	rk_sql_put(s, RK_K_DEVICE, row, rk_sql_cell(s, K_DEVICE));
 	rk_sql_put(s, RK_K_QUEUE, row, rk_sql_cell(s, K_QUEUE));
-	rk_sql_put(s, RK_K_STREAM, row, stream == SQL_NONE ? rk_sql_cell(s, K_QUEUE) : stream);
+	rk_sql_put(s, RK_K_STREAM, row, stream == RK_NONE ? rk_sql_cell(s, K_QUEUE) : stream);
 	rk_sql_put(s, RK_K_DISPATCH, row, rk_sql_cell(s, K_DISPATCH));
 	rk_sql_put(s, RK_K_CORRELATION, row, rk_sql_cell(s, K_CORRELATION));
 	rk_sql_put(s, RK_K_SHARED_MEM, row, rk_sql_cell(s, K_LDS));
@@ -173,7 +173,7 @@ static int64_t process_of(struct sql_scan *s, unsigned pid, unsigned proc, unsig
 {
 	if (rk_sqlite_has_column(s->c, proc))
 		return rk_sql_cell(s, proc);
-	return rk_sqlite_has_column(s->c, section) ? rk_sql_cell(s, pid) : SQL_NONE;
+	return rk_sqlite_has_column(s->c, section) ? rk_sql_cell(s, pid) : RK_NONE;
 }
 
 static int ops_row(struct sql_scan *s, size_t row)
@@ -182,7 +182,7 @@ static int ops_row(struct sql_scan *s, size_t row)
 
 	put_kernel(s, row);
 	rk_sql_put(s, RK_K_PID, row, process_of(s, K_PID, K_PROC, K_SECTION));
-	rk_sql_put(s, RK_K_TID, row, threads ? rk_sql_cell(s, K_TID) : SQL_NONE);
+	rk_sql_put(s, RK_K_TID, row, threads ? rk_sql_cell(s, K_TID) : RK_NONE);
 	return 1;
 }
 
@@ -227,7 +227,7 @@ static int copy_row(struct sql_scan *s, size_t row)
 
 	rk_sql_put_times(s, row, RK_C_START, RK_C_DURATION, C_START, C_END);
 	put_unquoted(s, RK_C_DIRECTION, row, C_NAME);
-	rk_sql_put(s, RK_C_STREAM, row, stream == SQL_NONE ? rk_sql_cell(s, C_QUEUE) : stream);
+	rk_sql_put(s, RK_C_STREAM, row, stream == RK_NONE ? rk_sql_cell(s, C_QUEUE) : stream);
 	rk_sql_put(s, RK_C_CORRELATION, row, rk_sql_cell(s, C_INDEX));
 	rk_sql_put(s, RK_C_PID, row, process_of(s, C_PID, C_PROC, C_SECTION));
 	return 1;
@@ -284,7 +284,7 @@ static bool is_mark(struct sql_scan *s)
 {
 	int64_t from = rk_sql_cell(s, R_START), to = rk_sql_cell(s, R_END);
 
-	return from == to || (from != SQL_NONE && from < INT64_MAX && to == from + 1);
+	return from == to || (from != RK_NONE && from < INT64_MAX && to == from + 1);
 }
 
 static int roctx_row(struct sql_scan *s, size_t row)

@@ -95,11 +95,11 @@ static int perfetto_finish(struct rk_writer *base, struct rk_error *err)
 static void perfetto_close(struct rk_writer *base)
 {
 	struct pf_writer *w = (struct pf_writer *)base;
-	struct pf_map *maps[] = { &w->values,   &w->counters, &w->page_at,
+	struct rk_map *maps[] = { &w->values,   &w->counters, &w->page_at,
 				  &w->alloc_at, &w->agents,   &w->commands };
 
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
-		rk_pf_map_release(maps[i]);
+		rk_map_release(maps[i]);
 	rk_tracks_release(&w->tracks);
 	rk_bytes_release(&w->buf);
 	rk_bytes_release(&w->text);

@@ -13,6 +13,7 @@
 #define RK_PERFETTO_WRITER_H
 
 #include "base/bytes.h"
+#include "codec/protobuf.h"
 #include "write/trace_tracks.h"
 #include "write/writer.h"
 
@@ -82,9 +83,9 @@ struct pf_writer {
 	bool ticking; /* the sequence has begun */
 	int64_t clock;
 	struct pf_iids names, domains;
-	struct pf_map values; /* of annotations that are interned texts */
+	struct rk_map values; /* of annotations that are interned texts */
 	/* joined counters: (0, field) -> iid of the annotation, (1 + device, field) -> track */
-	struct pf_map counters;
+	struct rk_map counters;
 	uint32_t ncounter_names;
 	unsigned nfields; /* of kernels, counters included */
 
@@ -95,19 +96,19 @@ struct pf_writer {
 	size_t cap_rows;
 
 	/* correlation ids of what ran on a device: a bit each */
-	struct pf_map page_at;
+	struct rk_map page_at;
 	uint64_t (*pages)[64];
 	size_t npages, cap_pages;
 	bool pages_full;
 
 	/* sizes of allocations, to know what a release gives back */
-	struct pf_map alloc_at;
+	struct rk_map alloc_at;
 	int64_t *alloc_bytes;
 	size_t nallocs, cap_allocs;
 	bool allocs_full;
 
-	struct pf_map agents; /* (node, device) -> name */
-	struct pf_map commands;
+	struct rk_map agents; /* (node, device) -> name */
+	struct rk_map commands;
 
 	uint64_t no_time, out_of_range, crowded;
 };
@@ -179,7 +180,7 @@ uint8_t *rk_pfw_odd_times(uint8_t *p, const struct pf_slice_at *s);
 uint8_t *rk_pfw_flow(const struct pf_writer *w, uint8_t *p, uint32_t process, int64_t correlation);
 static inline uint8_t *rk_pfw_note_if(uint8_t *p, enum pf_note note, int64_t v)
 {
-	return v == PF_NONE ? p : rk_pfw_note(p, note + 1u, v);
+	return v == RK_NONE ? p : rk_pfw_note(p, note + 1u, v);
 }
 
 /* Writes down what ran under a correlation id; asks for it. */
@@ -203,14 +204,14 @@ static inline int64_t rk_pfw_i64(const struct rk_batch *b, unsigned field, size_
 {
 	const struct rk_column *c = &b->cols[field];
 
-	return rk_column_has(c, row) ? ((const int64_t *)c->data)[row] : PF_NONE;
+	return rk_column_has(c, row) ? ((const int64_t *)c->data)[row] : RK_NONE;
 }
 
 static inline int64_t rk_pfw_i32(const struct rk_batch *b, unsigned field, size_t row)
 {
 	const struct rk_column *c = &b->cols[field];
 
-	return rk_column_has(c, row) ? ((const int32_t *)c->data)[row] : PF_NONE;
+	return rk_column_has(c, row) ? ((const int32_t *)c->data)[row] : RK_NONE;
 }
 
 /* A name's id, 0 (the empty name) for none. */

@@ -71,7 +71,7 @@ static uint32_t beside_calls(struct pf_writer *w, uint32_t process, int64_t tid,
 {
 	uint32_t thread = thread_of(w, process, tid);
 
-	return thread ? rk_tracks_child(&w->tracks, thread, process, kind, RK_TRACK_NONE) : 0;
+	return thread ? rk_tracks_child(&w->tracks, thread, process, kind, RK_NONE) : 0;
 }
 
 /* A text of the run's as an annotation, written in full. */
@@ -97,7 +97,7 @@ static size_t text_len(const struct pf_writer *w, uint32_t id)
 /* Slices of rest tracks do not say their thread otherwise. */
 static int64_t tid_of(const struct pf_writer *w, uint32_t track, int64_t tid)
 {
-	return w->tracks.v[track].rest ? tid : PF_NONE;
+	return w->tracks.v[track].rest ? tid : RK_NONE;
 }
 
 /* ---- calls ---- */
@@ -193,7 +193,7 @@ static bool is_release(const struct pf_writer *w, uint32_t operation)
 /* Where the size under an address is kept; NULL: there is no room for one more. */
 static int64_t *size_at(struct pf_writer *w, uint32_t process, int64_t address)
 {
-	int64_t at = rk_pf_map_get(&w->alloc_at, process, (uint64_t)address);
+	int64_t at = rk_map_get(&w->alloc_at, process, (uint64_t)address);
 	int64_t *sizes;
 
 	if (at >= 0)
@@ -205,8 +205,7 @@ static int64_t *size_at(struct pf_writer *w, uint32_t process, int64_t address)
 	sizes = rk_grow(w->alloc_bytes, &w->cap_allocs, w->nallocs + 1, sizeof(*sizes));
 	if (sizes)
 		w->alloc_bytes = sizes;
-	if (!sizes ||
-	    !rk_pf_map_put(&w->alloc_at, process, (uint64_t)address, (uint32_t)w->nallocs)) {
+	if (!sizes || !rk_map_put(&w->alloc_at, process, (uint64_t)address, (uint32_t)w->nallocs)) {
 		w->buf.bad = true;
 		return NULL;
 	}
@@ -219,7 +218,7 @@ static int64_t change(struct pf_writer *w, const struct rk_batch *b, size_t row,
 {
 	int64_t bytes = rk_pfw_i64(b, RK_M_BYTES, row), address = rk_pfw_i64(b, RK_M_ADDRESS, row);
 	bool release = is_release(w, rk_pfw_id(b, RK_M_OPERATION, row));
-	int64_t *size = address == PF_NONE ? NULL : size_at(w, process, address), was;
+	int64_t *size = address == RK_NONE ? NULL : size_at(w, process, address), was;
 
 	bytes = bytes < 0 ? 0 : bytes;
 	if (!release) {
@@ -290,13 +289,13 @@ static int sample(struct pf_writer *w, const struct rk_batch *b, size_t row, str
 	int64_t time = rk_pfw_i64(b, RK_S_TIME, row);
 	uint32_t metric = rk_pfw_id(b, RK_S_METRIC, row), unit = rk_pfw_id(b, RK_S_UNIT, row);
 	int64_t process =
-		rk_tracks_process(&w->tracks, PF_NONE, PF_NONE, rk_pfw_id(b, RK_S_NODE, row));
+		rk_tracks_process(&w->tracks, RK_NONE, RK_NONE, rk_pfw_id(b, RK_S_NODE, row));
 	uint32_t device, track;
 
 	if (time < 0 || !rk_column_has(value, row) ||
 	    !isfinite(((const double *)value->data)[row])) {
-		w->no_time += time == PF_NONE;
-		w->out_of_range += time < 0 && time != PF_NONE;
+		w->no_time += time == RK_NONE;
+		w->out_of_range += time < 0 && time != RK_NONE;
 		return 0;
 	}
 	if (w->ticking && time < w->clock)

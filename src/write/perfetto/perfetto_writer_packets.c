@@ -121,8 +121,8 @@ static void forget_names(struct pf_writer *w)
 	w->names.n = 0;
 	w->domains.n = PF_NCATS - 1;
 	w->ncounter_names = PF_NNOTES;
-	rk_pf_map_release(&w->values);
-	rk_pf_map_release(&w->counters);
+	rk_map_release(&w->values);
+	rk_map_release(&w->counters);
 }
 
 int rk_pfw_sequence(struct pf_writer *w, int64_t time, struct rk_error *err)
@@ -262,12 +262,12 @@ uint32_t rk_pfw_value(struct pf_writer *w, enum pf_note note, const int64_t *v, 
 		uint64_t a = key << 32 | (uint64_t)i << 24 | (uint64_t)(n & 0xff);
 		uint64_t b = (uint64_t)(uint32_t)v[i] << 32 | (i + 1 < n ? (uint32_t)v[i + 1] : 0);
 
-		at = rk_pf_map_get(&w->values, a, b);
+		at = rk_map_get(&w->values, a, b);
 		if (at < 0) {
 			at = (int64_t)w->values.n + 1;
 			if (w->values.n >= VALUES_MAX)
 				return 0;
-			if (!rk_pf_map_put(&w->values, a, b, (uint32_t)at)) {
+			if (!rk_map_put(&w->values, a, b, (uint32_t)at)) {
 				w->buf.bad = true;
 				return 0;
 			}
@@ -286,13 +286,13 @@ uint32_t rk_pfw_value(struct pf_writer *w, enum pf_note note, const int64_t *v, 
 
 uint32_t rk_pfw_counter_name(struct pf_writer *w, unsigned field, const char *name)
 {
-	int64_t at = rk_pf_map_get(&w->counters, 0, field);
+	int64_t at = rk_map_get(&w->counters, 0, field);
 
 	if (at >= 0)
 		return (uint32_t)at;
 	w->ncounter_names++;
 	if (!put_text(w, 3, w->ncounter_names, name, strlen(name)) ||
-	    !rk_pf_map_put(&w->counters, 0, field, w->ncounter_names))
+	    !rk_map_put(&w->counters, 0, field, w->ncounter_names))
 		w->buf.bad = true;
 	return w->ncounter_names;
 }

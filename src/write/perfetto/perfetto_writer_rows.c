@@ -12,7 +12,7 @@ static int64_t other_thread(struct pf_writer *w, uint32_t track, int64_t tid)
 
 	if (!t->told && !t->rest)
 		t->tid = tid;
-	return t->tid == tid ? PF_NONE : tid;
+	return t->tid == tid ? RK_NONE : tid;
 }
 
 /* ---- kernels ---- */
@@ -28,7 +28,7 @@ static unsigned three(const struct rk_batch *b, unsigned field, size_t row, int6
 {
 	unsigned n = 0;
 
-	while (n < 3 && (v[n] = rk_pfw_i32(b, field + n, row)) != PF_NONE)
+	while (n < 3 && (v[n] = rk_pfw_i32(b, field + n, row)) != RK_NONE)
 		n++;
 	return n;
 }
@@ -142,7 +142,7 @@ static uint8_t *put_counters(struct pf_writer *w, uint8_t *p, const struct rk_ba
 		if (!isfinite(v))
 			continue;
 		a = rk_pb_open(p, 4);
-		p = rk_pb_put_uint(a, 1, (uint64_t)rk_pf_map_get(&w->counters, 0, f));
+		p = rk_pb_put_uint(a, 1, (uint64_t)rk_map_get(&w->counters, 0, f));
 		p = rk_pb_close(a, rk_pb_put_double(p, 5, v)); /* double_value */
 	}
 	return p;
@@ -162,7 +162,7 @@ static void count_kernel(struct pf_writer *w, const struct rk_batch *b, size_t r
 		if (!isfinite(v))
 			continue;
 		track = rk_pfw_counter(w, s->device, process, f, b->schema->fields[f].name, "");
-		if (!track || !rk_pf_map_put(&w->counters, 1 + (uint64_t)s->device, f, track)) {
+		if (!track || !rk_map_put(&w->counters, 1 + (uint64_t)s->device, f, track)) {
 			w->buf.bad = true;
 			return;
 		}
@@ -175,7 +175,7 @@ static uint32_t queue_track(struct pf_writer *w, const struct rk_batch *b, size_
 {
 	int64_t queue = rk_pfw_i64(b, RK_K_QUEUE, row);
 
-	if (queue != PF_NONE)
+	if (queue != RK_NONE)
 		return rk_tracks_child(&w->tracks, device, process, RK_TRACK_QUEUE, queue);
 	return rk_tracks_child(&w->tracks, device, process, RK_TRACK_STREAM,
 			       rk_pfw_i32(b, RK_K_STREAM, row));
@@ -258,7 +258,7 @@ static int64_t device_of(const struct pf_writer *w, const struct rk_batch *b, si
 	const char *text = rk_strtab_borrow(w->ctx->names, rk_pfw_id(b, RK_C_DIRECTION, row), &len);
 	bool to_host = len >= 8 && !memcmp(text + len - 8, "_TO_HOST", 8);
 
-	if (dst == PF_NONE || (to_host && src != PF_NONE))
+	if (dst == RK_NONE || (to_host && src != RK_NONE))
 		return src;
 	return dst;
 }

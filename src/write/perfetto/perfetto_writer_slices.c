@@ -54,7 +54,7 @@ static void end_counters(struct pf_writer *w, const struct pf_open *o)
 	if (!o->device || w->tracks.v[o->device].owner != o->order)
 		return;
 	for (unsigned field = RK_K_NFIELDS; field < w->nfields; field++) {
-		int64_t track = rk_pf_map_get(&w->counters, 1 + (uint64_t)o->device, field);
+		int64_t track = rk_map_get(&w->counters, 1 + (uint64_t)o->device, field);
 
 		if (track > 0)
 			rk_pfw_count(w, (uint32_t)track, o->end, 0);
@@ -80,11 +80,11 @@ void rk_pfw_end_until(struct pf_writer *w, int64_t time)
 /* The times as they can be shown; false: they cannot. */
 static bool take_times(struct pf_writer *w, int64_t start, int64_t duration, struct pf_slice_at *s)
 {
-	if (start == PF_NONE) {
+	if (start == RK_NONE) {
 		w->no_time++;
 		return false;
 	}
-	duration = duration == PF_NONE ? 0 : duration;
+	duration = duration == RK_NONE ? 0 : duration;
 	if (start < 0 || !rk_add_i64(start, duration, &s->end)) {
 		w->out_of_range++;
 		return false;
@@ -136,7 +136,7 @@ int rk_pfw_place(struct pf_writer *w, int64_t start, int64_t duration, bool nest
 void rk_pfw_ran(struct pf_writer *w, uint32_t process, int64_t correlation)
 {
 	uint64_t at = (uint64_t)correlation >> PAGE_BITS;
-	int64_t page = rk_pf_map_get(&w->page_at, process, at);
+	int64_t page = rk_map_get(&w->page_at, process, at);
 	unsigned bit = (unsigned)correlation & ((1u << PAGE_BITS) - 1);
 	uint64_t(*pages)[64];
 
@@ -148,7 +148,7 @@ void rk_pfw_ran(struct pf_writer *w, uint32_t process, int64_t correlation)
 			for (unsigned i = 0; i < 64; i++)
 				pages[page][i] = 0;
 		}
-		if (page >= 0 && rk_pf_map_put(&w->page_at, process, at, (uint32_t)page))
+		if (page >= 0 && rk_map_put(&w->page_at, process, at, (uint32_t)page))
 			w->npages++;
 		else
 			page = -1;
@@ -161,7 +161,7 @@ void rk_pfw_ran(struct pf_writer *w, uint32_t process, int64_t correlation)
 
 bool rk_pfw_did_run(const struct pf_writer *w, uint32_t process, int64_t correlation)
 {
-	int64_t page = rk_pf_map_get(&w->page_at, process, (uint64_t)correlation >> PAGE_BITS);
+	int64_t page = rk_map_get(&w->page_at, process, (uint64_t)correlation >> PAGE_BITS);
 	unsigned bit = (unsigned)correlation & ((1u << PAGE_BITS) - 1);
 
 	if (page < 0)

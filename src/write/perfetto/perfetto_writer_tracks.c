@@ -57,17 +57,17 @@ static uint64_t agent_key(uint32_t node)
 /* "rank 3 on n1: 4711 ./a.out", as much of it as is known. */
 static void process_name(struct pf_writer *w, const struct rk_track_process *p)
 {
-	int64_t command = rk_pf_map_get(&w->commands, (uint64_t)p->node << 32 | (uint32_t)p->rank,
-					(uint64_t)p->pid);
+	int64_t command = rk_map_get(&w->commands, (uint64_t)p->node << 32 | (uint32_t)p->rank,
+				     (uint64_t)p->pid);
 	struct rk_bytes *out = &w->text;
 	const char *text;
 	size_t len;
 
-	if (p->rank != RK_TRACK_NONE)
+	if (p->rank != RK_NONE)
 		rk_bytes_printf(out, "rank %" PRId64 " ", p->rank);
 	if (p->node)
 		rk_bytes_printf(out, "on %s ", rk_strtab_borrow(w->ctx->names, p->node, NULL));
-	if (p->pid != RK_TRACK_NONE)
+	if (p->pid != RK_NONE)
 		rk_bytes_printf(out, "process %" PRId64 " ", p->pid);
 	if (command > 0) {
 		text = rk_strtab_borrow(w->ctx->names, (uint32_t)command, &len);
@@ -127,10 +127,10 @@ static void put_thread(struct pf_writer *w, struct descriptor *d, const struct r
 static void put_agent(struct pf_writer *w, const struct rk_track *t)
 {
 	uint32_t node = w->tracks.processes[t->process].node;
-	int64_t agent = rk_pf_map_get(&w->agents, agent_key(node), (uint64_t)t->key);
+	int64_t agent = rk_map_get(&w->agents, agent_key(node), (uint64_t)t->key);
 
 	if (agent < 0)
-		agent = rk_pf_map_get(&w->agents, agent_key(0), (uint64_t)t->key);
+		agent = rk_map_get(&w->agents, agent_key(0), (uint64_t)t->key);
 	if (agent > 0)
 		rk_bytes_printf(&w->text, " %s",
 				rk_strtab_borrow(w->ctx->names, (uint32_t)agent, NULL));
@@ -140,7 +140,7 @@ static void put_place_of_thread(struct pf_writer *w, const struct rk_track *t)
 {
 	int64_t tid = t->kind == RK_TRACK_THREAD ? t->key : t->tid;
 
-	if (tid != RK_TRACK_NONE && !t->rest)
+	if (tid != RK_NONE && !t->rest)
 		rk_bytes_printf(&w->text, "thread %" PRId64, tid);
 }
 
@@ -255,8 +255,8 @@ int rk_pfw_agents(struct pf_writer *w, const struct rk_batch *b, struct rk_error
 		uint32_t node = rk_pfw_id(b, RK_G_NODE, i);
 		uint32_t name = first_of(b, i, RK_G_PRODUCT, RK_G_GFX, RK_G_NAME);
 
-		if (name && (!rk_pf_map_put(&w->agents, agent_key(node), device, name) ||
-			     !rk_pf_map_put(&w->agents, agent_key(0), device, name)))
+		if (name && (!rk_map_put(&w->agents, agent_key(node), device, name) ||
+			     !rk_map_put(&w->agents, agent_key(0), device, name)))
 			return rk_fail_nomem(err);
 	}
 	return 0;
@@ -270,8 +270,7 @@ int rk_pfw_processes(struct pf_writer *w, const struct rk_batch *b, struct rk_er
 		uint32_t node = rk_pfw_id(b, RK_O_NODE, i);
 		uint32_t command = rk_pfw_id(b, RK_O_COMMAND, i);
 
-		if (command &&
-		    !rk_pf_map_put(&w->commands, (uint64_t)node << 32 | rank, pid, command))
+		if (command && !rk_map_put(&w->commands, (uint64_t)node << 32 | rank, pid, command))
 			return rk_fail_nomem(err);
 	}
 	return 0;

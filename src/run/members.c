@@ -1,5 +1,5 @@
 /*
- * fuse_members.c - which ranks a run has, and what is known of each.
+ * members.c - which ranks a run has, and what is known of each.
  *
  * Of a rank whose folder is known nothing of its rows has to be read, but for the name of its node
  * where neither run.json nor the path tells it: then the first rows do. Files that name no rank may
@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "convert/dataset.h"
-#include "run/fuse_problems.h"
+#include "run/hive.h"
+#include "run/members.h"
 #include "run/run_ranks.h"
 
 enum { MEMBERS_MAX = 1 << 16 };

@@ -1,8 +1,8 @@
-/* dataset_names.c - values in the names of folders, as Hive writes them. */
+/* hive.c - see hive.h. */
 #include <string.h>
 
 #include "base/sha256/sha256.h"
-#include "convert/dataset.h"
+#include "run/hive.h"
 
 enum { VALUE_MAX = 200, KEPT = 50 };
 

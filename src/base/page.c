@@ -1,10 +1,9 @@
-/* report_page.c - see report_page.h. */
-#include "base/report_page.h"
+/* page.c - see page.h. */
+#include "base/page.h"
 
 #include <string.h>
 
 #include "base/text.h"
-#include "report/report_parts.h"
 
 enum { CELL_MAX_BYTES = 64 << 10 };
 

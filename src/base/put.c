@@ -1,10 +1,13 @@
-/* report_put.c - numbers and names as a report shows them. */
+/* put.c - numbers and names as a report shows them. */
 #include <math.h>
 #include <string.h>
 
+#include "base/handle.h"
 #include "base/num.h"
+#include "base/page.h"
 #include "base/text.h"
-#include "report/report_parts.h"
+
+enum { RENDER_MAX_BYTES = 1 << 30 };
 
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
@@ -118,4 +121,46 @@ void rk_put_printable(struct rk_bytes *out, const char *s, size_t len, bool utf8
 			i++;
 		}
 	}
+}
+
+void rk_warnings_json(struct rk_bytes *out, const struct rk_warning *warnings, size_t n)
+{
+	rk_bytes_puts(out, ",\n \"warnings\":[");
+	for (size_t i = 0; i < n; i++) {
+		const struct rk_warning *w = &warnings[i];
+
+		rk_bytes_puts(out, i ? ",\n  {\"kind\":" : "\n  {\"kind\":");
+		rk_json_string(out, w->kind, strlen(w->kind));
+		rk_bytes_puts(out, ",\"file\":");
+		if (w->file[0])
+			rk_json_string(out, w->file, strlen(w->file));
+		else
+			rk_bytes_puts(out, "null");
+		rk_bytes_puts(out, ",\"line\":");
+		if (w->line)
+			rk_bytes_printf(out, "%" PRIu64, w->line);
+		else
+			rk_bytes_puts(out, "null");
+		rk_bytes_printf(out, ",\"count\":%" PRIu64 ",\"message\":", w->count);
+		rk_json_string(out, w->message, strlen(w->message));
+		rk_bytes_put_u8(out, '}');
+	}
+	rk_bytes_put_u8(out, ']');
+}
+
+int rk_render(rk_form *const forms[RK_NFORMS], const void *what,
+	      const struct rk_render_options *look, char **ret_text, size_t *ret_len,
+	      const char *fn, struct rk_error *err)
+{
+	static const struct rk_render_options plain;
+	struct rk_bytes out;
+
+	if (!what || !ret_text)
+		return rk_misuse(fn, err);
+	look = look ? look : &plain;
+	if (rk_check_enum((unsigned)look->format, RK_NFORMS - 1, fn, err) < 0)
+		return RK_E_USAGE;
+	rk_bytes_init(&out, RENDER_MAX_BYTES);
+	forms[look->format](&out, what, look);
+	return rk_bytes_give(&out, ret_text, ret_len, err);
 }

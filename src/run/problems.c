@@ -1,5 +1,5 @@
-/* fuse_problems.c - see fuse_problems.h. */
-#include "run/fuse_problems.h"
+/* problems.c - what is wrong with the parts of a job, as sentences. */
+#include "run/members.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
-/* fuse_absent.c - ranks that are missing, that come twice, and that are of another job. */
+/* absent.c - ranks that are missing, that come twice, and that are of another job. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "run/fuse_problems.h"
+#include "run/members.h"
 #include "run/ranks.h"
 #include "run/run_ranks.h"
 

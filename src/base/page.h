@@ -1,9 +1,46 @@
-/* report_page.h - what pages for people are made of: cells, bars, colours, names cut to fit. */
-#ifndef RK_REPORT_PAGE_H
-#define RK_REPORT_PAGE_H
+/* page.h - what reports are made of: numbers and names, cells, bars, colours, names cut to fit. */
+#ifndef RK_PAGE_H
+#define RK_PAGE_H
+
+#include <inttypes.h>
 
 #include "base/bytes.h"
-#include "rockit/report.h"
+#include "rockit/rockit.h"
+
+/* ---- numbers and names (put.c) ---- */
+
+/* ,"warnings":[...] */
+void rk_warnings_json(struct rk_bytes *out, const struct rk_warning *warnings, size_t n);
+
+/* A double as JSON and CSV want it: shortest form, `missing` when it is not finite. */
+void rk_put_number(struct rk_bytes *out, double v, const char *missing);
+void rk_put_integer(struct rk_bytes *out, int64_t v);
+/* "12.34 us": four significant digits, ns to s. */
+void rk_put_duration(struct rk_bytes *out, double ns);
+/* "1,234,567" */
+void rk_put_grouped(struct rk_bytes *out, uint64_t v);
+/*
+ * Text that is safe on a terminal: control characters as \xNN, bytes that are not UTF-8 as
+ * U+FFFD, and what steers the direction of text too; in ASCII only, "?" for all else.
+ */
+void rk_put_printable(struct rk_bytes *out, const char *s, size_t len, bool utf8);
+
+/* ---- one result in several forms (put.c) ---- */
+
+/* Writes `what` down; whoever calls looks at out->bad. */
+typedef void rk_form(struct rk_bytes *out, const void *what, const struct rk_render_options *look);
+
+enum { RK_NFORMS = 3 }; /* by enum rk_report_format: text, JSON, CSV */
+
+/*
+ * The body of the rk_*_render functions: checks arguments, picks the form and hands out the text.
+ * `fn` is the caller's __func__, `look` NULL for plain text.
+ */
+int rk_render(rk_form *const forms[RK_NFORMS], const void *what,
+	      const struct rk_render_options *look, char **ret_text, size_t *ret_len,
+	      const char *fn, struct rk_error *err);
+
+/* ---- text tables (page.c) ---- */
 
 #define RK_BOLD "\033[1m"
 #define RK_DIM "\033[2m"
@@ -46,14 +83,5 @@ size_t rk_page_count_columns(uint64_t most, const char *title);
 void rk_page_bar(struct rk_page *p, double share);
 /* The rest of the line: a name, safe to print, cut to what the terminal has left. */
 void rk_page_rest(struct rk_page *p, const char *name, size_t used);
-
-struct rk_report_own; /* report_parts.h; may be NULL */
-
-/* What was sampled, a line for each quantity of each GPU. */
-void rk_samples_text(struct rk_page *p, const struct rk_report_own *own);
-
-/* What the devices drew, a line each; nothing when nothing is known. */
-void rk_energy_text(struct rk_page *p, const struct rk_report_energy *e,
-		    const struct rk_report_own *own);
 
 #endif
