@@ -12,6 +12,18 @@ if(NOT python)
   endif()
 endif()
 
+# Limits are for a machine that is busy with other things; sanitizers make programs slower.
+set(slow 1)
+if(ROCKIT_SANITIZE MATCHES thread)
+  set(slow 8)
+elseif(ROCKIT_SANITIZE)
+  set(slow 4)
+endif()
+function(rockit_test_limit name seconds)
+  math(EXPR limit "${seconds} * ${slow}")
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${limit})
+endfunction()
+
 # Leaks are looked for where a test is one process of ours; the scripts' children are stopped and
 # traced by others.
 set(leaks)
@@ -29,8 +41,13 @@ if(unit_sources)
   target_link_libraries(rockit-unit PRIVATE rockit_flags librockit PkgConfig::ROCKIT_DEPS
                         Threads::Threads)
   add_dependencies(rockit-unit child-probe) # it plays the children
-  add_test(NAME unit COMMAND rockit-unit)
-  set_tests_properties(unit PROPERTIES LABELS unit TIMEOUT 1200 ENVIRONMENT "${leaks}" COST 1000)
+  # In pieces, so that all cores have something to do; each takes some seconds.
+  set(shards 12)
+  foreach(shard RANGE 1 ${shards})
+    add_test(NAME unit-${shard} COMMAND rockit-unit --shard ${shard}/${shards})
+    set_tests_properties(unit-${shard} PROPERTIES LABELS unit ENVIRONMENT "${leaks}" COST 100)
+    rockit_test_limit(unit-${shard} 300)
+  endforeach()
 endif()
 
 # Tools of the tests, a program a file: tests/tools/gen_trace.c is gen-trace. Only gen-trace has
@@ -79,8 +96,9 @@ foreach(source ${fuzz_sources})
   set(inputs ${corpora})
   list(FILTER inputs INCLUDE REGEX "/${name}$")
   add_test(NAME replay-${dash} COMMAND replay-${dash} ${inputs} ${seeds})
-  set_tests_properties(replay-${dash} PROPERTIES LABELS fuzz-replay TIMEOUT 300
-                       FIXTURES_REQUIRED seeds ENVIRONMENT "${leaks}")
+  set_tests_properties(replay-${dash} PROPERTIES LABELS fuzz-replay FIXTURES_REQUIRED seeds
+                       ENVIRONMENT "${leaks}")
+  rockit_test_limit(replay-${dash} 300)
   if(ROCKIT_FUZZ)
     add_executable(fuzz-${dash} ${source})
     target_link_libraries(fuzz-${dash} PRIVATE rockit_flags librockit PkgConfig::ROCKIT_DEPS)
@@ -96,8 +114,9 @@ function(rockit_script_test name label timeout)
   set(folder ${PROJECT_BINARY_DIR}/scratch/${name})
   file(MAKE_DIRECTORY ${folder})
   add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY ${folder})
-  set_tests_properties(${name} PROPERTIES LABELS "${label}" TIMEOUT ${timeout}
-                       SKIP_RETURN_CODE 77 ENVIRONMENT "${script_env}")
+  set_tests_properties(${name} PROPERTIES LABELS "${label}" SKIP_RETURN_CODE 77
+                       ENVIRONMENT "${script_env}")
+  rockit_test_limit(${name} ${timeout})
 endfunction()
 
 include(cmake/sim.cmake)
