@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
+
 void *rk_alloc(size_t size);            /* NULL when out of memory; size 0 gives a block */
 void *rk_calloc(size_t n, size_t size); /* zeroed; NULL also when n * size overflows */
 void *rk_realloc(void *p, size_t size); /* on NULL the old block is still there */
@@ -24,5 +26,18 @@ char *rk_strf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void rk_alloc_fail_after(uint64_t n);
 /* True once the armed failure has happened. */
 int rk_alloc_failed(void);
+
+/* ---- arenas: many small things that are freed together; one thread at a time ---- */
+
+struct rk_arena;
+
+int rk_arena_new(struct rk_arena **ret, struct rk_error *err);
+void rk_arena_free(struct rk_arena *a); /* NULL is fine */
+/* Memory that goes with the arena. Zeroed; NULL: none left. */
+void *rk_arena_alloc(struct rk_arena *a, size_t size);
+const char *rk_arena_text(struct rk_arena *a, const char *s, size_t len); /* a copy */
+/* A text as by printf. */
+const char *rk_arena_textf(struct rk_arena *a, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
 #endif

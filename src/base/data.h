@@ -3,6 +3,7 @@
 #define RK_DATA_H
 
 #include <stddef.h>
+#include <string.h>
 
 struct rk_data_file {
 	const char *name; /* path below data/: "presets/memory.json" */
@@ -13,6 +14,13 @@ struct rk_data_file {
 /* Sorted by name; ended by an entry whose name is NULL. Made by cmake/embed.cmake. */
 extern const struct rk_data_file rk_data_files[];
 
-const struct rk_data_file *rk_data_find(const char *name); /* NULL when there is none */
+/* NULL when there is none. */
+static inline const struct rk_data_file *rk_data_find(const char *name)
+{
+	for (const struct rk_data_file *f = rk_data_files; f->name; f++)
+		if (strcmp(f->name, name) == 0)
+			return f;
+	return NULL;
+}
 
 #endif

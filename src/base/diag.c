@@ -40,16 +40,11 @@ static struct rk_warning *find(struct rk_diag *d, const char *kind, const char *
 static struct rk_warning *append(struct rk_diag *d, const char *kind, const char *file,
 				 const char *message)
 {
-	size_t cap = d->cap ? d->cap * 2 : 16;
-	struct rk_warning *w;
+	struct rk_warning *w = rk_grow(d->list, &d->cap, d->n + 1, sizeof(*w));
 
-	if (d->n == d->cap) {
-		w = rk_reallocn(d->list, cap, sizeof(*w));
-		if (!w)
-			return NULL;
-		d->list = w;
-		d->cap = cap;
-	}
+	if (!w)
+		return NULL;
+	d->list = w;
 	w = &d->list[d->n];
 	*w = (struct rk_warning){ .kind = rk_strdup(kind),
 				  .file = rk_strdup(file),

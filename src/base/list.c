@@ -12,19 +12,16 @@ enum { LIST_MAX = 1 << 20, TEXT_MAX = 16 << 20 };
 /* Takes `s`, which may be NULL: out of memory. */
 static void push(struct rk_list *l, char *s)
 {
-	if (s && !l->bad && l->n + 2 > l->cap) {
-		size_t cap = l->cap ? l->cap * 2 : 16;
-		char **v = cap > LIST_MAX ? NULL : rk_reallocn(l->v, cap, sizeof(*v));
+	char **v = NULL;
 
-		l->bad = !v;
-		l->v = v ? v : l->v;
-		l->cap = v ? cap : l->cap;
-	}
-	if (!s || l->bad) {
+	if (s && !l->bad && l->n + 2 <= LIST_MAX)
+		v = rk_grow(l->v, &l->cap, l->n + 2, sizeof(*v));
+	if (!v) {
 		rk_free(s);
 		l->bad = true;
 		return;
 	}
+	l->v = v;
 	l->v[l->n++] = s;
 	l->v[l->n] = NULL;
 }

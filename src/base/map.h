@@ -1,8 +1,9 @@
 /*
- * map.h - hash tables: a map of integer pairs, and an index over rows that the caller keeps.
+ * map.h - hashes and hash tables: a map of integer pairs, and an index over rows that the caller
+ * keeps.
  *
- * Both use open addressing and are at most half full. Zero them before use. They never shrink and
- * nothing is taken out. Hashes are seeded per process (hash.h), so input cannot choose collisions.
+ * Both tables use open addressing and are at most half full. Zero them before use. They never
+ * shrink and nothing is taken out. Hashes are seeded per process, so input cannot choose collisions.
  */
 #ifndef RK_MAP_H
 #define RK_MAP_H
@@ -11,7 +12,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/hash.h"
+extern uint64_t rk_hash_seed; /* set once by rk_strtab_new; any value is right */
+
+static inline uint64_t rk_hash_mix(uint64_t a, uint64_t b)
+{
+	__extension__ typedef unsigned __int128 u128;
+	u128 m = (u128)a * b;
+
+	return (uint64_t)m ^ (uint64_t)(m >> 64);
+}
+
+static inline uint64_t rk_hash_u64(uint64_t v)
+{
+	return rk_hash_mix(v ^ rk_hash_seed, 0x9e3779b97f4a7c15u);
+}
+
+uint64_t rk_hash_bytes(const void *p, size_t len);
 
 /* (a, b) -> 32 bits. */
 struct rk_map {

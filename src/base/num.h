@@ -1,4 +1,4 @@
-/* num.h - numbers from text, exactly: never through double, never past the end. */
+/* num.h - checked arithmetic; numbers from text, exactly: never through double, never past the end. */
 #ifndef RK_NUM_H
 #define RK_NUM_H
 
@@ -26,5 +26,27 @@ enum rk_num rk_num_f64(const char *s, size_t len, double *ret);
 size_t rk_num_put_i64(char *out, int64_t v);
 /* Shortest text that reads back as the same double; `out` at least 32 bytes, not terminated. */
 size_t rk_num_put_f64(char *out, double v);
+
+/* ---- arithmetic: each returns true when the result is exact ---- */
+
+static inline bool rk_mul(size_t a, size_t b, size_t *ret)
+{
+	return !__builtin_mul_overflow(a, b, ret);
+}
+
+static inline bool rk_add(size_t a, size_t b, size_t *ret)
+{
+	return !__builtin_add_overflow(a, b, ret);
+}
+
+static inline bool rk_add_i64(int64_t a, int64_t b, int64_t *ret)
+{
+	return !__builtin_add_overflow(a, b, ret);
+}
+
+static inline bool rk_sub_i64(int64_t a, int64_t b, int64_t *ret)
+{
+	return !__builtin_sub_overflow(a, b, ret);
+}
 
 #endif

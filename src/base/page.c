@@ -1,11 +1,172 @@
 /* page.c - see page.h. */
 #include "base/page.h"
 
+#include <math.h>
 #include <string.h>
 
+#include "base/handle.h"
+#include "base/num.h"
 #include "base/text.h"
 
-enum { CELL_MAX_BYTES = 64 << 10 };
+enum { RENDER_MAX_BYTES = 1 << 30, CELL_MAX_BYTES = 64 << 10 };
+
+#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
+
+void rk_put_number(struct rk_bytes *out, double v, const char *missing)
+{
+	char text[32];
+
+	if (isfinite(v))
+		rk_bytes_put(out, text, rk_num_put_f64(text, v));
+	else
+		rk_bytes_puts(out, missing);
+}
+
+void rk_put_integer(struct rk_bytes *out, int64_t v)
+{
+	char text[24];
+
+	rk_bytes_put(out, text, rk_num_put_i64(text, v));
+}
+
+void rk_put_duration(struct rk_bytes *out, double ns)
+{
+	static const struct {
+		const char *unit;
+		double ns;
+	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
+	size_t u = 0;
+	double v;
+
+	if (!isfinite(ns)) {
+		rk_bytes_puts(out, "-");
+		return;
+	}
+	/* 999.95 would be written as 1000: it belongs to the next unit. */
+	while (u < 3 && fabs(ns) / units[u].ns >= 999.95)
+		u++;
+	v = ns / units[u].ns;
+	if (u == 0 && v == floor(v))
+		rk_bytes_printf(out, "%.0f ns", v);
+	else
+		rk_bytes_printf(out, "%.*f %s",
+				v < 9.9995 ? 3 :
+				v < 99.995 ? 2 :
+				v < 999.95 ? 1 :
+					     0,
+				v, units[u].unit);
+}
+
+void rk_put_grouped(struct rk_bytes *out, uint64_t v)
+{
+	char text[32];
+	size_t at = sizeof(text);
+	unsigned digits = 0;
+
+	do {
+		if (digits && digits % 3 == 0)
+			text[--at] = ',';
+		text[--at] = (char)('0' + v % 10);
+		v /= 10;
+		digits++;
+	} while (v);
+	rk_bytes_put(out, text + at, sizeof(text) - at);
+}
+
+/* U+0080 to U+009F steer a terminal; U+200E.., U+202A.. and U+2066.. turn the text around. */
+static bool steers(const unsigned char *p, size_t len)
+{
+	if (len >= 2 && p[0] == 0xc2 && p[1] < 0xa0)
+		return true;
+	if (len < 3 || p[0] != 0xe2)
+		return false;
+	return (p[1] == 0x80 && (p[2] == 0x8e || p[2] == 0x8f || (p[2] >= 0xa8 && p[2] <= 0xae))) ||
+	       (p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9);
+}
+
+static size_t sequence_length(unsigned char lead)
+{
+	return lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+}
+
+/* One well-formed character. */
+static void put_character(struct rk_bytes *out, const unsigned char *p, size_t len, bool utf8)
+{
+	if (*p < 0x20 || *p == 0x7f)
+		rk_bytes_printf(out, "\\x%02x", *p);
+	else if (*p < 0x80)
+		rk_bytes_put_u8(out, *p);
+	else if (!utf8)
+		rk_bytes_put_u8(out, '?');
+	else if (steers(p, len))
+		rk_bytes_puts(out, REPLACEMENT);
+	else
+		rk_bytes_put(out, p, sequence_length(*p));
+}
+
+void rk_put_printable(struct rk_bytes *out, const char *s, size_t len, bool utf8)
+{
+	size_t i = 0;
+
+	while (i < len) {
+		size_t end = i + rk_utf8_valid(s + i, len - i);
+
+		while (i < end) {
+			const unsigned char *p = (const unsigned char *)s + i;
+
+			put_character(out, p, end - i, utf8);
+			i += sequence_length(*p);
+		}
+		if (i < len) {
+			rk_bytes_puts(out, utf8 ? REPLACEMENT : "?");
+			i++;
+		}
+	}
+}
+
+void rk_warnings_json(struct rk_bytes *out, const struct rk_warning *warnings, size_t n)
+{
+	rk_bytes_puts(out, ",\n \"warnings\":[");
+	for (size_t i = 0; i < n; i++) {
+		const struct rk_warning *w = &warnings[i];
+
+		rk_bytes_puts(out, i ? ",\n  {\"kind\":" : "\n  {\"kind\":");
+		rk_json_string(out, w->kind, strlen(w->kind));
+		rk_bytes_puts(out, ",\"file\":");
+		if (w->file[0])
+			rk_json_string(out, w->file, strlen(w->file));
+		else
+			rk_bytes_puts(out, "null");
+		rk_bytes_puts(out, ",\"line\":");
+		if (w->line)
+			rk_bytes_printf(out, "%" PRIu64, w->line);
+		else
+			rk_bytes_puts(out, "null");
+		rk_bytes_printf(out, ",\"count\":%" PRIu64 ",\"message\":", w->count);
+		rk_json_string(out, w->message, strlen(w->message));
+		rk_bytes_put_u8(out, '}');
+	}
+	rk_bytes_put_u8(out, ']');
+}
+
+int rk_render(rk_form *const forms[RK_NFORMS], const void *what,
+	      const struct rk_render_options *look, char **ret_text, size_t *ret_len,
+	      const char *fn, struct rk_error *err)
+{
+	static const struct rk_render_options plain;
+	struct rk_bytes out;
+
+	if (!what || !ret_text)
+		return rk_misuse(fn, err);
+	look = look ? look : &plain;
+	if (rk_check_enum((unsigned)look->format, RK_NFORMS - 1, fn, err) < 0)
+		return RK_E_USAGE;
+	rk_bytes_init(&out, RENDER_MAX_BYTES);
+	forms[look->format](&out, what, look);
+	return rk_bytes_give(&out, ret_text, ret_len, err);
+}
+
+/* ---- text tables ---- */
 
 void rk_page_begin(struct rk_page *p, struct rk_bytes *out, const struct rk_render_options *look)
 {

@@ -1,4 +1,4 @@
-/* page.h - what reports are made of: numbers and names, cells, bars, colours, names cut to fit. */
+/* page.h - the parts of reports: numbers and names, cells, bars, colours, names cut to fit. */
 #ifndef RK_PAGE_H
 #define RK_PAGE_H
 
@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "rockit/rockit.h"
 
-/* ---- numbers and names (put.c) ---- */
+/* ---- numbers and names ---- */
 
 /* ,"warnings":[...] */
 void rk_warnings_json(struct rk_bytes *out, const struct rk_warning *warnings, size_t n);
@@ -25,7 +25,7 @@ void rk_put_grouped(struct rk_bytes *out, uint64_t v);
  */
 void rk_put_printable(struct rk_bytes *out, const char *s, size_t len, bool utf8);
 
-/* ---- one result in several forms (put.c) ---- */
+/* ---- one result in several forms ---- */
 
 /* Writes `what` down; whoever calls looks at out->bad. */
 typedef void rk_form(struct rk_bytes *out, const void *what, const struct rk_render_options *look);
@@ -40,7 +40,7 @@ int rk_render(rk_form *const forms[RK_NFORMS], const void *what,
 	      const struct rk_render_options *look, char **ret_text, size_t *ret_len,
 	      const char *fn, struct rk_error *err);
 
-/* ---- text tables (page.c) ---- */
+/* ---- text tables ---- */
 
 #define RK_BOLD "\033[1m"
 #define RK_DIM "\033[2m"

@@ -5,7 +5,8 @@
  * text in chunks that are only added. The slot array is open addressing over entry ids + 1;
  * when it gets half full a larger one is built and published, and the old one is kept until the
  * end because a reader may still be looking at it (all old ones together are smaller than the
- * current). A look-up that misses takes the lock and looks again before it adds.
+ * current). A look-up that misses takes the lock and looks again before it adds. The table is its own,
+ * not rk_index of map.h, because look-ups run without a lock while another thread adds.
  */
 #include "base/strtab.h"
 
@@ -16,7 +17,7 @@
 #include <sys/random.h>
 
 #include "base/alloc.h"
-#include "base/hash.h"
+#include "base/map.h"
 
 enum {
 	BLOCK = 1024,

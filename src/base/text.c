@@ -256,3 +256,66 @@ void rk_shell_word(struct rk_bytes *out, enum rk_shell_use use, const char *word
 	}
 	rk_bytes_put_u8(out, '\'');
 }
+
+/* ---- bytes as text ---- */
+
+static const char digits64[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/* Three bytes, of which `n` are there, as four digits64. */
+static void put_group64(uint8_t *to, const uint8_t *from, size_t n)
+{
+	uint32_t v = (uint32_t)from[0] << 16;
+
+	v |= n > 1 ? (uint32_t)from[1] << 8 : 0;
+	v |= n > 2 ? from[2] : 0u;
+	to[0] = (uint8_t)digits64[v >> 18];
+	to[1] = (uint8_t)digits64[v >> 12 & 63];
+	to[2] = n > 1 ? (uint8_t)digits64[v >> 6 & 63] : '=';
+	to[3] = n > 2 ? (uint8_t)digits64[v & 63] : '=';
+}
+
+void rk_base64_put(struct rk_bytes *out, const void *p, size_t len)
+{
+	const uint8_t *from = p;
+	size_t groups = len / 3 + (len % 3 != 0);
+
+	if (groups > SIZE_MAX / 4 || !rk_bytes_reserve(out, groups * 4)) {
+		out->bad = true;
+		return;
+	}
+	for (size_t i = 0; i < len; i += 3) {
+		put_group64(out->data + out->len, from + i, len - i < 3 ? len - i : 3);
+		out->len += 4;
+	}
+}
+
+static const char digits85[85 + 1] = "!#$%()*+,./0123456789:;?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_"
+				     "abcdefghijklmnopqrstuvwxyz{|}~";
+
+/* Four bytes as five digits; missing bytes count as 0, and the last digits are then not wanted. */
+static void put_group85(uint8_t *to, const uint8_t *from, size_t n)
+{
+	uint32_t v = 0;
+
+	for (size_t i = 0; i < 4; i++)
+		v = v << 8 | (i < n ? from[i] : 0u);
+	for (size_t i = 5; i-- > 0; v /= 85)
+		to[i] = (uint8_t)digits85[v % 85];
+}
+
+void rk_base85_put(struct rk_bytes *out, const void *p, size_t len)
+{
+	const uint8_t *from = p;
+	size_t groups = len / 4 + 1;
+
+	if (groups > SIZE_MAX / 5 || !rk_bytes_reserve(out, groups * 5)) {
+		out->bad = true;
+		return;
+	}
+	for (size_t i = 0; i < len; i += 4) {
+		size_t n = len - i < 4 ? len - i : 4;
+
+		put_group85(out->data + out->len, from + i, n);
+		out->len += n + 1;
+	}
+}

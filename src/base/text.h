@@ -39,4 +39,13 @@ void rk_shell_word(struct rk_bytes *out, enum rk_shell_use use, const char *word
 /* One CSV cell by RFC 4180: quoted only when it holds a comma, quote, CR or LF. */
 void rk_csv_cell(struct rk_bytes *out, const char *s, size_t len);
 
+/* Appends bytes in base64 (RFC 4648, section 4), with padding and without line ends. */
+void rk_base64_put(struct rk_bytes *out, const void *p, size_t len);
+/*
+ * Appends bytes in base 85: four bytes as five digits, a fourth more where base64 needs a third. The
+ * digits are ASCII from '!' to '~', in that order, without the nine that mean something to HTML, to
+ * scripts or to a shell: " & ' - < = > \ `. The last n < 4 bytes become n + 1 digits.
+ */
+void rk_base85_put(struct rk_bytes *out, const void *p, size_t len);
+
 #endif

@@ -2,6 +2,11 @@
 #ifndef RK_WORDS_H
 #define RK_WORDS_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "rockit/nearest.h"
+
 #include "base/error.h"
 
 /* What to say of a word that people try: "did you mean 'marker'?". */
@@ -27,5 +32,13 @@ const char *rk_words_at(const struct rk_words *w, unsigned i);
  */
 int rk_fail_unknown(struct rk_error *err, const char *what, const char *word,
 		    const char *const *names);
+
+enum { RK_WORD_MAX = 63 };
+
+/*
+ * Letters put in, left out, changed or swapped with the next. Words longer than RK_WORD_MAX are
+ * RK_WORD_MAX apart. `any_case`: "sq_waves" is "SQ_WAVES".
+ */
+size_t rk_word_distance(const char *a, const char *b, bool any_case);
 
 #endif

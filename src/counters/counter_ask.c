@@ -4,7 +4,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/nearest.h"
 #include "base/text.h"
 #include "base/words.h"
 #include "counters/counter_file.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/data.h"
-#include "base/nearest.h"
+#include "base/words.h"
 
 enum { NAME_MAX_BYTES = 128 };
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/checked.h"
+#include "base/num.h"
 #include "diff/diff_profile_impl.h"
 #include "report/timeline_sweep.h"
 

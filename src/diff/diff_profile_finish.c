@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/handle.h"
-#include "base/hash.h"
+#include "base/map.h"
 #include "diff/diff_profile_impl.h"
 #include "report/timeline_sweep.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/hash.h"
+#include "base/map.h"
 #include "diff/diff_profile_impl.h"
 
 #define BIT(f) (UINT64_C(1) << (f))

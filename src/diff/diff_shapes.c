@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/hash.h"
+#include "base/map.h"
 #include "diff/diff_profile_impl.h"
 
 struct rk_shape_columns rk_shape_columns(const struct rk_batch *b)

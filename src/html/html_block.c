@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/base85.h"
+#include "base/text.h"
 #include "codec/deflate.h"
 
 enum {

@@ -1,8 +1,8 @@
 /* html_bundle.c - the files of web/ as one style sheet and one script. */
 #include <string.h>
 
-#include "base/base64.h"
 #include "base/sha256/sha256.h"
+#include "base/text.h"
 #include "html/html_page.h"
 
 /* A module comes after those it imports. */

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/base85.h"
+#include "base/text.h"
 #include "codec/deflate.h"
 #include "html/html_lanes_impl.h"
 

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "base/arena.h"
+#include "base/alloc.h"
 #include "base/diag.h"
 #include "pack/content.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/checked.h"
+#include "base/num.h"
 
 /* ---- made ---- */
 

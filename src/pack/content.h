@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "base/arena.h"
+#include "base/alloc.h"
 #include "io/view.h"
 #include "pack/elf/elf_edit.h"
 

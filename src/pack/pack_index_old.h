@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "base/arena.h"
+#include "base/alloc.h"
 #include "base/error.h"
 
 /* Every page has this line, by which it is known. */

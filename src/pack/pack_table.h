@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "base/arena.h"
+#include "base/alloc.h"
 #include "base/error.h"
 
 enum rk_pack_role { RK_PACK_META, RK_PACK_RUNTIME, RK_PACK_DEVICE, RK_PACK_DEVEL };

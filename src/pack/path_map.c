@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/hash.h"
+#include "base/map.h"
 
 struct rk_path_slot {
 	const char *path; /* NULL: free */

@@ -1,7 +1,6 @@
 /* wheel_meta.c - names of wheels and of what is in them; scripts, lines of RECORD. */
 #include <string.h>
 
-#include "base/base64.h"
 #include "base/text.h"
 #include "pack/meta_parts.h"
 

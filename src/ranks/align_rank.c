@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/hash.h"
+#include "base/map.h"
 #include "ranks/align.h"
 
 uint64_t rk_align_sig(enum rk_align_kind kind, uint64_t name, uint64_t group, int64_t bytes)

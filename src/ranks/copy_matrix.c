@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/checked.h"
+#include "base/num.h"
 #include "table/timeline_keys.h"
 
 #define BIT(f) (UINT64_C(1) << (f))

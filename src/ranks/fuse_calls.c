@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/checked.h"
+#include "base/num.h"
 #include "ranks/comm_name.h"
 #include "table/aggregate_map.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/checked.h"
+#include "base/num.h"
 #include "ranks/fuse_clock.h"
 
 #define TIME_MAX (INT64_C(1) << 60) /* ns: so that no sum of two overflows */

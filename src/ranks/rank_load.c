@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/checked.h"
+#include "base/num.h"
 #include "ranks/rank_class.h"
 #include "table/timeline_keys.h"
 #include "table/timeline_order.h"

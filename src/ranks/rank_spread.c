@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/checked.h"
-#include "base/hash.h"
+#include "base/map.h"
+#include "base/num.h"
 #include "ranks/rank_class.h"
 #include "ranks/rank_load.h"
 #include "table/timeline_keys.h"

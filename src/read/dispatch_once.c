@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/hash.h"
+#include "base/map.h"
 
 enum { FIRST_SLOTS = 1024, MAX_SLOTS = 1 << 22 };
 

@@ -1,7 +1,7 @@
 /* nvtx_csv.c - NVTX push/pop ranges as `nsys stats --report nvtx_pushpop_trace` writes them. */
 #include <string.h>
 
-#include "base/checked.h"
+#include "base/num.h"
 #include "read/headed_csv.h"
 
 extern const struct rk_reader_ops rk_reader_nvtx_csv;

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/hash.h"
+#include "base/map.h"
 #include "read/sql_read.h"
 
 enum { MAX_WHOLE_ROWS = 1 << 18 };

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/checked.h"
+#include "base/num.h"
 #include "read/sql_read.h"
 
 int64_t rk_sql_cell(struct sql_scan *s, unsigned i)

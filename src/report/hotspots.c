@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/hash.h"
+#include "base/map.h"
 #include "codec/json/tree.h"
 #include "table/matrix.h"
 #include "table/timeline_keys.h"

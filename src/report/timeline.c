@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/checked.h"
+#include "base/num.h"
 #include "base/text.h"
 #include "report/timeline_sweep.h"
 #include "table/timeline_keys.h"

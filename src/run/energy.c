@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/checked.h"
+#include "base/num.h"
 #include "base/text.h"
 #include "run/energy_devices.h"
 #include "table/timeline_keys.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/hash.h"
+#include "base/map.h"
 #include "session/library_impl.h"
 
 enum { BYTES_MAX = 64 << 20, SLOTS_FIRST = 1024 };

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/hash.h"
+#include "base/map.h"
 #include "table/aggregate_map.h"
 
 struct group {

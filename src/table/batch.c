@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/checked.h"
+#include "base/num.h"
 
 static size_t bitmap_words(size_t rows)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/hash.h"
+#include "base/map.h"
 
 enum { FIRST_SLOTS = 256, COLLECT_MAX = 1 << 20, MASK_BITS = 48 /* that a double holds */ };
 

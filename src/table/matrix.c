@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/checked.h"
+#include "base/num.h"
 #include "io/spill.h"
 
 enum { MAX_PROCESSES = 1024, BLOCKS = 32, BLOCK_BYTES = 32 << 10, SLACK_ROWS = 1 << 20 };

@@ -2,7 +2,7 @@
 #include "table/timeline_keys.h"
 
 #include "base/alloc.h"
-#include "base/hash.h"
+#include "base/map.h"
 
 enum { FIRST_CAP = 64 };
 

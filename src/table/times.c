@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/checked.h"
-#include "base/hash.h"
+#include "base/map.h"
+#include "base/num.h"
 #include "table/sort.h"
 
 enum { HELD = 16384, QUEUE_SLOTS = 4096, RECENT = 16, MAX_QUEUES = QUEUE_SLOTS / 2 };

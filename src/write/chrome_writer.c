@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/checked.h"
 #include "base/num.h"
 #include "base/text.h"
 #include "write/perfetto/perfetto_writer.h"

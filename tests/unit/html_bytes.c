@@ -4,9 +4,8 @@
 #include <zlib.h>
 
 #include "base/alloc.h"
-#include "base/base64.h"
-#include "base/base85.h"
 #include "base/sha256/sha256.h"
+#include "base/text.h"
 #include "codec/deflate.h"
 #include "tap.h"
 

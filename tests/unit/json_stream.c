@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/hash.h"
+#include "base/map.h"
 #include "tap.h"
 #include "world.h"
 

@@ -1,5 +1,5 @@
 /* nearest.c - the word that was meant. */
-#include "base/nearest.h"
+#include "base/words.h"
 
 #include "tap.h"
 

@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
+#include "base/alloc.h"
 #include "base/error.h"
 
 enum rk_expr_op {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/hash.h"
+#include "base/map.h"
 #include "metrics/formula/metric_program_impl.h"
 
 enum { FIRST_STEPS = 64, FIRST_HEADS = 128, FIRST_RESULTS = 32, FIRST_COLUMNS = 32 };

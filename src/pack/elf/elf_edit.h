@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
+#include "base/alloc.h"
 #include "base/error.h"
 
 enum rk_rpath_tag { RK_RPATH, RK_RUNPATH };

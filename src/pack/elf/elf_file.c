@@ -12,7 +12,7 @@
 #include <libelf.h>
 #include <string.h>
 
-#include "base/checked.h"
+#include "base/num.h"
 
 enum { MAX_NEEDED = 1 << 14, MAX_VERSIONS = 1 << 16 };
 

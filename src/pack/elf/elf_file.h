@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/arena.h"
+#include "base/alloc.h"
 #include "base/error.h"
 
 enum rk_elf_kind {

@@ -13,7 +13,7 @@
 #include "rockit/pack.h"
 
 #include "archive/zip_read.h"
-#include "base/arena.h"
+#include "base/alloc.h"
 #include "base/pool.h"
 #include "base/sha256/sha256.h"
 #include "io/spill.h"

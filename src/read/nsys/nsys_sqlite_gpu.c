@@ -1,5 +1,5 @@
 /* nsys_sqlite_gpu.c - what ran on the GPU: kernels, copies, memsets. */
-#include "base/checked.h"
+#include "base/num.h"
 #include "read/nsys/nsys_sqlite.h"
 
 enum {

@@ -1,7 +1,7 @@
 /* perfetto_rows.c - slices as rows of the standard tables. */
 #include <string.h>
 
-#include "base/checked.h"
+#include "base/num.h"
 #include "base/text.h"
 #include "read/perfetto/perfetto_reader.h"
 

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/hash.h"
+#include "base/map.h"
 #include "read/rocpd/rocpd_impl.h"
 
 struct rocpd_dim_def {

@@ -1,7 +1,7 @@
 /* rocpd_info.c - rocpd_info_agent and rocpd_info_process as the agents and processes tables. */
 #include <string.h>
 
-#include "base/checked.h"
+#include "base/num.h"
 #include "base/text.h"
 #include "read/rocpd/rocpd_scan.h"
 

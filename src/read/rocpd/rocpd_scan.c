@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/checked.h"
+#include "base/num.h"
 
 enum { MAX_TEXT_BYTES = 16 << 20 };
 

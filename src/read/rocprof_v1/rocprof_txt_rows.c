@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/checked.h"
+#include "base/num.h"
 #include "base/text.h"
 #include "read/rocprof_v1/rocprof_txt.h"
 

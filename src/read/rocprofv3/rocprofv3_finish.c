@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "base/checked.h"
+#include "base/num.h"
 #include "base/text.h"
 
 static int make_null(struct rk_builder *b, unsigned field, size_t row, struct rk_error *err)

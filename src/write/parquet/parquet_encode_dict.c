@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/hash.h"
+#include "base/map.h"
 #include "write/parquet/parquet_encode.h"
 
 enum {

@@ -1,6 +1,6 @@
 /* perfetto_writer_slices.c - where a slice goes, ends in their order, and who caused what. */
 #include "base/alloc.h"
-#include "base/checked.h"
+#include "base/num.h"
 #include "write/perfetto/perfetto_writer.h"
 
 enum {
