@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "codec/json/tree.h"
+#include "run/run_json.h"
 
 /* Beginnings of warnings that mean lost rows; nobody knows how many. */
 static const char *const losses[] = {
@@ -62,16 +62,15 @@ static void warned(const struct rk_run *run, uint64_t rows, struct rk_list *doub
 
 static void look_at_record(const struct rk_tree *t, const char *path, struct rk_list *ret)
 {
-	const char *state = rk_tree_text(rk_tree_get(t, "state"), "");
+	const char *state = rk_tree_text(rk_run_json_at(t, RK_RUN_STATE), "");
 	int64_t status = 0;
 
-	/* another program's run.json has none */
-	if (!rk_tree_get(t, "ledger"))
+	if (!rk_run_json_recorded(t))
 		return;
 	if (strcmp(state, "done") != 0)
 		rk_list_addf(ret, "the run was broken off or is still going on (%s says '%s')",
 			     path, state);
-	if (rk_tree_int(rk_tree_get(t, "exit_status"), &status) && status)
+	if (rk_tree_int(rk_run_json_at(t, RK_RUN_EXIT_STATUS), &status) && status)
 		rk_list_addf(ret, "the program ended with status %" PRId64 " (%s)", status, path);
 }
 
@@ -85,7 +84,7 @@ static int records_above(const char *path, struct rk_list *seen, struct rk_error
 
 		while (len && path[len - 1] != '/')
 			len--;
-		record = rk_strf("%.*srun.json", (int)len, path);
+		record = rk_strf("%.*s" RK_RUN_JSON, (int)len, path);
 		if (!record)
 			return rk_fail_nomem(err);
 		if (access(record, R_OK) == 0)
@@ -110,7 +109,7 @@ static int recorded(const struct rk_run *run, struct rk_list *ret, struct rk_err
 		struct rk_tree *t = NULL;
 
 		/* a file of that name that is no such record is not ours to judge */
-		if (rk_tree_load(seen.v[i], &t, &ignored) == 0)
+		if (rk_run_json_load(seen.v[i], &t, &ignored) == 0)
 			look_at_record(t, seen.v[i], ret);
 		else if (ignored.code == RK_E_NOMEM)
 			rc = rk_fail_nomem(err);

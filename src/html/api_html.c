@@ -8,9 +8,9 @@
 #include "base/list.h"
 #include "base/secrets.h"
 #include "base/text.h"
-#include "codec/json/tree.h"
 #include "html/html_feed.h"
 #include "ranks/fuse_times.h"
+#include "run/run_json.h"
 
 /* Everything a page is made of. */
 struct work {
@@ -57,7 +57,7 @@ static const char *first_file(const struct rk_run *run)
 static int find_recording(struct work *w, struct rk_error *err)
 {
 	const char *path = first_file(w->run), *name = rk_base_name(path);
-	char *json = rk_strf("%.*srun.json", (int)(name - path), path);
+	char *json = rk_strf("%.*s" RK_RUN_JSON, (int)(name - path), path);
 	int rc = json ? rk_html_run_json(json, &w->recording, err) : rk_fail_nomem(err);
 
 	rk_free(json);
@@ -101,8 +101,8 @@ static int hide_host(struct work *w, struct rk_error *err)
 
 	if (!w->opt->redact || !w->recording)
 		return 0;
-	rc = rk_tree_parse_json(w->recording, strlen(w->recording), "run.json", &t, err);
-	host = rk_tree_text(rk_tree_get(t, "host"), "");
+	rc = rk_tree_parse_json(w->recording, strlen(w->recording), RK_RUN_JSON, &t, err);
+	host = rk_tree_text(rk_run_json_at(t, RK_RUN_HOST), "");
 	if (rc == 0 && host[0])
 		rk_list_add(&w->nodes, host);
 	rk_tree_free(t);

@@ -9,42 +9,56 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "codec/json/tree.h"
 #include "html/html_page.h"
+#include "run/run_json.h"
 
 enum { RUN_MAX = 8 << 20 };
 
-static const char *const of_run[] = { "rockit",  "state",      "command",  "exit_status",
-				      "tool",    "preset",     "arch",     "host",
-				      "gpus",    "start_time", "end_time", "rank",
-				      "passes",  "baseline",   "ledger",   "notes",
-				      "hazards", "warnings",   NULL };
-static const char *const of_pass[] = { "what",   "counters",      "ran",     "status",
-				       "signal", "timed_out",     "seconds", "files",
-				       "bytes",  "max_rss_bytes", NULL };
-static const char *const of_tool[] = { "name", "version", NULL };
+struct keys {
+	const enum rk_run_key *v;
+	size_t n;
+};
 
-static bool listed(const char *const *list, const char *key)
+static const enum rk_run_key run_keys[] = {
+	RK_RUN_ROCKIT,   RK_RUN_STATE,   RK_RUN_COMMAND,  RK_RUN_EXIT_STATUS, RK_RUN_TOOL,
+	RK_RUN_PRESET,   RK_RUN_ARCH,    RK_RUN_HOST,     RK_RUN_GPUS,        RK_RUN_START_TIME,
+	RK_RUN_END_TIME, RK_RUN_RANK,    RK_RUN_PASSES,   RK_RUN_BASELINE,    RK_RUN_LEDGER,
+	RK_RUN_NOTES,    RK_RUN_HAZARDS, RK_RUN_WARNINGS,
+};
+static const enum rk_run_key pass_keys[] = {
+	RK_RUN_PASS_WHAT,   RK_RUN_PASS_COUNTERS,  RK_RUN_PASS_RAN,     RK_RUN_PASS_STATUS,
+	RK_RUN_PASS_SIGNAL, RK_RUN_PASS_TIMED_OUT, RK_RUN_PASS_SECONDS, RK_RUN_PASS_FILES,
+	RK_RUN_PASS_BYTES,  RK_RUN_PASS_MAX_RSS,
+};
+static const enum rk_run_key tool_keys[] = { RK_RUN_TOOL_NAME, RK_RUN_TOOL_VERSION };
+
+static const struct keys of_run = { run_keys, sizeof(run_keys) / sizeof(run_keys[0]) };
+static const struct keys of_pass = { pass_keys, sizeof(pass_keys) / sizeof(pass_keys[0]) };
+static const struct keys of_tool = { tool_keys, sizeof(tool_keys) / sizeof(tool_keys[0]) };
+
+/* NULL lists all. */
+static bool listed(const struct keys *list, const char *key)
 {
-	for (; list && *list; list++)
-		if (strcmp(*list, key) == 0)
+	for (size_t i = 0; list && i < list->n; i++)
+		if (strcmp(rk_run_key(list->v[i]), key) == 0)
 			return true;
 	return !list;
 }
 
 /* Which members of the object under `key` are for the page; NULL: all. */
-static const char *const *list_below(const char *const *list, const char *key)
+static const struct keys *list_below(const struct keys *list, const char *key)
 {
-	if (list != of_run)
+	if (list != &of_run)
 		return list;
-	if (strcmp(key, "passes") == 0 || strcmp(key, "baseline") == 0)
-		return of_pass;
-	return strcmp(key, "tool") == 0 ? of_tool : NULL;
+	if (strcmp(key, rk_run_key(RK_RUN_PASSES)) == 0 ||
+	    strcmp(key, rk_run_key(RK_RUN_BASELINE)) == 0)
+		return &of_pass;
+	return strcmp(key, rk_run_key(RK_RUN_TOOL)) == 0 ? &of_tool : NULL;
 }
 
-static void put_node(struct rk_bytes *out, const struct rk_tree *t, const char *const *list);
+static void put_node(struct rk_bytes *out, const struct rk_tree *t, const struct keys *list);
 
-static void put_children(struct rk_bytes *out, const struct rk_tree *t, const char *const *list)
+static void put_children(struct rk_bytes *out, const struct rk_tree *t, const struct keys *list)
 {
 	bool object = t->kind == RK_TREE_OBJECT, some = false;
 
@@ -65,7 +79,7 @@ static void put_children(struct rk_bytes *out, const struct rk_tree *t, const ch
 	rk_bytes_put_u8(out, object ? '}' : ']');
 }
 
-static void put_node(struct rk_bytes *out, const struct rk_tree *t, const char *const *list)
+static void put_node(struct rk_bytes *out, const struct rk_tree *t, const struct keys *list)
 {
 	switch (t->kind) {
 	case RK_TREE_OBJECT:
@@ -88,15 +102,15 @@ int rk_html_run_json(const char *path, char **ret, struct rk_error *err)
 	struct rk_error why = { 0 };
 	struct rk_tree *t = NULL;
 	struct rk_bytes out;
-	int rc = rk_tree_load(path, &t, &why);
+	int rc = rk_run_json_load(path, &t, &why);
 
 	*ret = NULL;
 	if (rc < 0) /* no such file, or none of ours: the page does without */
 		return rc == RK_E_NOMEM ? rk_fail_nomem(err) : 0;
 	rk_bytes_init(&out, RUN_MAX);
 	rc = 0;
-	if (rk_tree_get(t, "ledger")) {
-		put_node(&out, t, of_run);
+	if (rk_run_json_recorded(t)) {
+		put_node(&out, t, &of_run);
 		rc = rk_bytes_give(&out, ret, NULL, err);
 	}
 	rk_bytes_release(&out);

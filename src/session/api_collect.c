@@ -2,7 +2,7 @@
  * api_collect.c - DIR/run.json of a job: its ranks, and their clocks against one of them.
  *
  * A job that was started by one `rockit run` has a run.json there already; to that one a member "fused"
- * is added, the last one, so that it is found and replaced when the job is collected again.
+ * is added; when the job is collected again, it replaces the earlier one.
  */
 #include <string.h>
 #include <sys/stat.h>
@@ -10,17 +10,14 @@
 #include "base/alloc.h"
 #include "base/handle.h"
 #include "base/json_out.h"
-#include "codec/json/tree.h"
-#include "io/file.h"
 #include "io/output.h"
 #include "ranks/fuse.h"
 #include "ranks/fuse_times.h"
 #include "rockit/slurm.h"
 #include "run/members.h"
+#include "run/run_json.h"
 
-enum { JSON_MAX = 256 << 20, OLD_MAX = 4 << 20 };
-
-#define MEMBER "\n \"fused\": {"
+enum { JSON_MAX = 256 << 20 };
 
 static const char *const clock_names[] = {
 	[RK_CLOCK_SAME] = "same", [RK_CLOCK_ALIGNED] = "aligned", [RK_CLOCK_ALONE] = "alone"
@@ -83,7 +80,7 @@ static void put_fused(struct rk_json_out *j, const struct rk_fuse_members *m,
 
 	if (t)
 		rk_fuse_times_base(t, &reference, &base);
-	rk_json_object(j, "fused");
+	rk_json_object(j, rk_run_key(RK_RUN_FUSED));
 	rk_json_int(j, "reference", reference);
 	if (t)
 		rk_json_int(j, "base_ns", base);
@@ -107,40 +104,13 @@ static void put_job(struct rk_json_out *j, const struct rk_fuse_members *m)
 	for (size_t i = 0; i < m->n; i++)
 		done &= strcmp(m->v[i].state, "done") == 0;
 	rk_json_int(j, "schema", 1);
-	rk_json_text(j, "rockit", ROCKIT_VERSION);
-	rk_json_text(j, "state", done ? "done" : "stopped");
-	rk_json_text(j, "job", m->job[0] ? m->job : NULL);
+	rk_json_text(j, rk_run_key(RK_RUN_ROCKIT), ROCKIT_VERSION);
+	rk_json_text(j, rk_run_key(RK_RUN_STATE), done ? "done" : "stopped");
+	rk_json_text(j, rk_run_key(RK_RUN_JOB), m->job[0] ? m->job : NULL);
 	if (m->size)
-		rk_json_uint(j, "size", m->size);
+		rk_json_uint(j, rk_run_key(RK_RUN_SIZE), m->size);
 	if (m->nodes)
 		rk_json_uint(j, "nodes", m->nodes);
-}
-
-/* ---- what is there already ---- */
-
-/* Up to where the new member goes; nothing when there is no file, or one that is not ours to extend. */
-static int read_old(const char *path, struct rk_bytes *ret, struct rk_error *err)
-{
-	struct rk_tree *tree = NULL;
-	struct rk_file *f = NULL;
-	size_t len = 0;
-	char *text = rk_alloc(OLD_MAX), *at;
-	int rc = text ? 0 : rk_fail_nomem(err);
-
-	if (rc == 0 && rk_tree_load_found(path, &tree, NULL) == 0 && tree->kind == RK_TREE_OBJECT &&
-	    rk_tree_get(tree, "command") && rk_file_open(path, &f, NULL) == 0 &&
-	    rk_file_read(f, text, OLD_MAX - 1, &len, NULL) == 0) {
-		text[len] = '\0';
-		at = strstr(text, MEMBER);
-		at = at ? at : strrchr(text, '}');
-		while (at && at > text && strchr(" \n,", at[-1]))
-			at--;
-		rk_bytes_put(ret, text, at ? (size_t)(at - text) : 0);
-	}
-	rk_file_close(f);
-	rk_tree_free(tree);
-	rk_free(text);
-	return rc;
 }
 
 static int write_record(const char *path, const struct rk_fuse_members *m,
@@ -155,7 +125,7 @@ static int write_record(const char *path, const struct rk_fuse_members *m,
 		return rk_fail(err, RK_E_IO, "'%s' is in the way: it is no file", path);
 	rk_bytes_init(&text, JSON_MAX);
 	rk_bytes_init(&fresh, JSON_MAX);
-	rc = read_old(path, &text, err);
+	rc = rk_run_json_without(path, RK_RUN_FUSED, &text, err);
 	rk_json_begin(&j, &fresh);
 	if (!text.len)
 		put_job(&j, m);
@@ -186,7 +156,7 @@ int rk_slurm_record(const char *dir, struct rk_error *err)
 
 	if (!dir)
 		return rk_misuse(__func__, err);
-	path = rk_strf("%s/run.json", dir);
+	path = rk_strf("%s/" RK_RUN_JSON, dir);
 	rc = path ? rk_run_open(&dir, 1, NULL, &run, err) : rk_fail_nomem(err);
 	if (rc == 0)
 		rc = rk_fuse_members(run, &m, err);

@@ -13,6 +13,7 @@
 #include "io/file.h"
 #include "io/output.h"
 #include "rockit/rockit.h"
+#include "run/run_json.h"
 #include "session/library_trace.h"
 #include "session/record.h"
 
@@ -39,13 +40,13 @@ static void put_clock(struct rk_json_out *j, const char *key, const struct rk_cl
 		return;
 	}
 	rk_json_object_flat(j, key);
-	rk_json_int(j, "boottime_ns", c->boottime_ns);
-	rk_json_int(j, "realtime_ns", c->realtime_ns);
-	rk_json_int(j, "error_ns", c->error_ns);
+	rk_json_int(j, rk_run_key(RK_RUN_BOOTTIME), c->boottime_ns);
+	rk_json_int(j, rk_run_key(RK_RUN_REALTIME), c->realtime_ns);
+	rk_json_int(j, rk_run_key(RK_RUN_READ_ERROR), c->error_ns);
 	if (c->realtime_error_ns >= 0)
-		rk_json_int(j, "realtime_error_ns", c->realtime_error_ns);
+		rk_json_int(j, rk_run_key(RK_RUN_REALTIME_ERROR), c->realtime_error_ns);
 	else
-		rk_json_null(j, "realtime_error_ns");
+		rk_json_null(j, rk_run_key(RK_RUN_REALTIME_ERROR));
 	rk_json_close(j);
 }
 
@@ -56,15 +57,15 @@ static double seconds_of(const struct rk_child_result *c)
 
 static void put_child(struct rk_json_out *j, const struct rk_child_result *c)
 {
-	rk_json_int(j, "status", c->status);
-	rk_json_int(j, "signal", c->signal);
-	rk_json_bool(j, "timed_out", c->end == RK_CHILD_TIMED_OUT);
+	rk_json_int(j, rk_run_key(RK_RUN_PASS_STATUS), c->status);
+	rk_json_int(j, rk_run_key(RK_RUN_PASS_SIGNAL), c->signal);
+	rk_json_bool(j, rk_run_key(RK_RUN_PASS_TIMED_OUT), c->end == RK_CHILD_TIMED_OUT);
 	rk_json_int(j, "start_ns", c->start_ns);
 	rk_json_int(j, "end_ns", c->end_ns);
-	rk_json_real(j, "seconds", seconds_of(c));
+	rk_json_real(j, rk_run_key(RK_RUN_PASS_SECONDS), seconds_of(c));
 	rk_json_real(j, "user_seconds", (double)c->user_ns / 1e9);
 	rk_json_real(j, "system_seconds", (double)c->system_ns / 1e9);
-	rk_json_uint(j, "max_rss_bytes", c->max_rss_bytes);
+	rk_json_uint(j, rk_run_key(RK_RUN_PASS_MAX_RSS), c->max_rss_bytes);
 	rk_json_int(j, "pid", c->pid);
 }
 
@@ -83,18 +84,18 @@ static void put_pass(struct rk_json_out *j, const struct rk_plan_pass *plan,
 	struct rk_list env = { 0 };
 
 	rk_json_object(j, NULL);
-	rk_json_text(j, "what", plan->what);
+	rk_json_text(j, rk_run_key(RK_RUN_PASS_WHAT), plan->what);
 	put_hidden(j, "argv", &plan->how.argv);
 	rk_secrets_variables(&plan->how.env, &env);
 	rk_json_pairs(j, "env", &env);
 	rk_list_release(&env);
 	rk_json_text(j, "dir", plan->dir);
-	rk_json_list(j, "counters", &plan->counters);
-	rk_json_bool(j, "ran", did->ran);
+	rk_json_list(j, rk_run_key(RK_RUN_PASS_COUNTERS), &plan->counters);
+	rk_json_bool(j, rk_run_key(RK_RUN_PASS_RAN), did->ran);
 	if (did->ran) {
 		put_child(j, &did->child);
-		rk_json_uint(j, "files", did->files);
-		rk_json_uint(j, "bytes", did->bytes);
+		rk_json_uint(j, rk_run_key(RK_RUN_PASS_FILES), did->files);
+		rk_json_uint(j, rk_run_key(RK_RUN_PASS_BYTES), did->bytes);
 	}
 	rk_json_close(j);
 }
@@ -131,7 +132,7 @@ static void put_boot(struct rk_json_out *j)
 		rk_sha256(id, len, digest);
 		for (unsigned i = 0; i < 8; i++)
 			snprintf(text + 2 * i, 3, "%02x", (unsigned)digest[i]);
-		rk_json_text(j, "boot_id", text);
+		rk_json_text(j, rk_run_key(RK_RUN_BOOT), text);
 	}
 	rk_file_close(f);
 }
@@ -142,9 +143,9 @@ static void put_place(struct rk_json_out *j, const struct rk_plan *p)
 	char cwd[4096];
 
 	if (uname(&u) == 0) {
-		rk_json_text(j, "host", u.nodename);
+		rk_json_text(j, rk_run_key(RK_RUN_HOST), u.nodename);
 		/* nothing else hides the launcher's name for it */
-		rk_json_text(j, "node",
+		rk_json_text(j, rk_run_key(RK_RUN_NODE),
 			     !p->rank.node[0] ? u.nodename :
 			     p->redact        ? NULL :
 						p->rank.node);
@@ -154,28 +155,28 @@ static void put_place(struct rk_json_out *j, const struct rk_plan *p)
 	put_boot(j);
 	rk_json_text(j, "directory", getcwd(cwd, sizeof(cwd)) ? cwd : NULL);
 	if (p->rank.rank >= 0) {
-		rk_json_int(j, "rank", p->rank.rank);
+		rk_json_int(j, rk_run_key(RK_RUN_RANK), p->rank.rank);
 		rk_json_text(j, "rank_variable", p->rank.variable);
 	}
 	if (p->scratch)
-		rk_json_text(j, "scratch", p->scratch);
+		rk_json_text(j, rk_run_key(RK_RUN_SCRATCH), p->scratch);
 	if (p->ranks)
-		rk_json_text(j, "ranks", p->ranks);
+		rk_json_text(j, rk_run_key(RK_RUN_RANKS), p->ranks);
 	put_text(j, "launcher", p->rank.launcher);
-	put_text(j, "job", p->rank.job);
-	put_text(j, "step", p->rank.step);
+	put_text(j, rk_run_key(RK_RUN_JOB), p->rank.job);
+	put_text(j, rk_run_key(RK_RUN_STEP), p->rank.step);
 	if (p->rank.node_id >= 0)
 		rk_json_int(j, "node_id", p->rank.node_id);
 	if (p->rank.local_rank >= 0)
-		rk_json_int(j, "local_rank", p->rank.local_rank);
+		rk_json_int(j, rk_run_key(RK_RUN_LOCAL_RANK), p->rank.local_rank);
 	if (p->rank.size >= 0)
-		rk_json_int(j, "size", p->rank.size);
+		rk_json_int(j, rk_run_key(RK_RUN_SIZE), p->rank.size);
 }
 
 /* Samples go by the index, traces by KFD's node: this is where the two meet. */
 static void put_gpus(struct rk_json_out *j, const struct rk_gpus *g)
 {
-	rk_json_array(j, "gpus");
+	rk_json_array(j, rk_run_key(RK_RUN_GPUS));
 	for (size_t i = 0; i < g->n; i++) {
 		const struct rk_gpu *gpu = &g->gpus[i];
 
@@ -194,14 +195,15 @@ static void put_gpus(struct rk_json_out *j, const struct rk_gpus *g)
 
 static void put_tool(struct rk_json_out *j, const struct rk_plan *p)
 {
-	rk_json_object_flat(j, "tool");
-	rk_json_text(j, "name", p->tool->name);
-	rk_json_text(j, "version", p->tool_version);
+	rk_json_object_flat(j, rk_run_key(RK_RUN_TOOL));
+	rk_json_text(j, rk_run_key(RK_RUN_TOOL_NAME), p->tool->name);
+	rk_json_text(j, rk_run_key(RK_RUN_TOOL_VERSION), p->tool_version);
 	rk_json_text(j, "path", p->tool_path);
 	rk_json_close(j);
-	rk_json_text(j, "preset", p->want.preset ? p->want.preset->name : NULL);
+	rk_json_text(j, rk_run_key(RK_RUN_PRESET), p->want.preset ? p->want.preset->name : NULL);
 	/* a chip that was only assumed says nothing about a run of our own collectors */
-	rk_json_text(j, "arch", p->tool->library && p->arch_assumed ? NULL : p->arch);
+	rk_json_text(j, rk_run_key(RK_RUN_ARCH),
+		     p->tool->library && p->arch_assumed ? NULL : p->arch);
 	rk_json_bool(j, "arch_assumed", p->arch_assumed && !p->tool->library);
 }
 
@@ -249,8 +251,8 @@ static void put_counts(struct rk_json_out *j, const char *key, const struct rk_l
 
 static void put_delivered(struct rk_json_out *j, const struct rk_record *r)
 {
-	rk_json_object(j, "delivered");
-	put_counts(j, "tables", &r->tables);
+	rk_json_object(j, rk_run_key(RK_RUN_DELIVERED));
+	put_counts(j, rk_run_key(RK_RUN_DELIVERED_TABLES), &r->tables);
 	put_counts(j, "traces", &r->traces);
 	rk_json_list(j, "counters", &r->counters);
 	if (r->monitored) {
@@ -282,8 +284,8 @@ static void put_renamed(struct rk_json_out *j, const struct rk_plan *p)
 
 static void put_repaired(struct rk_json_out *j, const struct rk_record *r, const struct rk_plan *p)
 {
-	rk_json_object(j, "repaired");
-	put_counts(j, "rows", &r->repaired);
+	rk_json_object(j, rk_run_key(RK_RUN_REPAIRED));
+	put_counts(j, rk_run_key(RK_RUN_REPAIRED_ROWS), &r->repaired);
 	rk_json_object(j, "counters");
 	put_renamed(j, p);
 	rk_json_close(j);
@@ -318,12 +320,12 @@ static void put_ledger(struct rk_json_out *j, const struct rk_record *r, const s
 	int64_t error = r->start.error_ns > r->end.error_ns ? r->start.error_ns : r->end.error_ns;
 
 	error = r->clock_error_ns > error ? r->clock_error_ns : error;
-	rk_json_object(j, "ledger");
+	rk_json_object(j, rk_run_key(RK_RUN_LEDGER));
 	put_asked(j, p);
 	put_delivered(j, r);
-	rk_json_pairs(j, "dropped", &r->dropped);
+	rk_json_pairs(j, rk_run_key(RK_RUN_DROPPED), &r->dropped);
 	put_repaired(j, r, p);
-	rk_json_int(j, "clock_error_ns", error);
+	rk_json_int(j, rk_run_key(RK_RUN_CLOCK_ERROR), error);
 	put_overhead(j, r, p);
 	rk_json_close(j);
 }
@@ -334,41 +336,41 @@ static void put_document(struct rk_bytes *out, const struct rk_record *r, const 
 
 	rk_json_begin(&j, out);
 	rk_json_int(&j, "schema", 1);
-	rk_json_text(&j, "rockit", ROCKIT_VERSION);
-	rk_json_text(&j, "state", r->state);
-	put_hidden(&j, "command", &p->want.command);
-	rk_json_int(&j, "exit_status", r->status);
+	rk_json_text(&j, rk_run_key(RK_RUN_ROCKIT), ROCKIT_VERSION);
+	rk_json_text(&j, rk_run_key(RK_RUN_STATE), r->state);
+	put_hidden(&j, rk_run_key(RK_RUN_COMMAND), &p->want.command);
+	rk_json_int(&j, rk_run_key(RK_RUN_EXIT_STATUS), r->status);
 	put_tool(&j, p);
 	put_place(&j, p);
 	put_gpus(&j, &r->gpus);
-	put_time(&j, "start_time", &r->start);
-	put_time(&j, "end_time", &r->end);
-	rk_json_object(&j, "clocks");
+	put_time(&j, rk_run_key(RK_RUN_START_TIME), &r->start);
+	put_time(&j, rk_run_key(RK_RUN_END_TIME), &r->end);
+	rk_json_object(&j, rk_run_key(RK_RUN_CLOCKS));
 	rk_json_text(&j, "traces", "CLOCK_BOOTTIME");
-	put_clock(&j, "start", &r->start);
-	put_clock(&j, "end", &r->end);
+	put_clock(&j, rk_run_key(RK_RUN_CLOCKS_START), &r->start);
+	put_clock(&j, rk_run_key(RK_RUN_CLOCKS_END), &r->end);
 	rk_json_close(&j);
 	put_environment(&j);
-	rk_json_array(&j, "passes");
+	rk_json_array(&j, rk_run_key(RK_RUN_PASSES));
 	for (size_t i = 0; i < p->npasses; i++)
 		put_pass(&j, &p->passes[i], &r->passes[i]);
 	rk_json_close(&j);
 	if (r->baseline_ran) {
-		rk_json_object_flat(&j, "baseline");
+		rk_json_object_flat(&j, rk_run_key(RK_RUN_BASELINE));
 		put_child(&j, &r->baseline);
 		rk_json_close(&j);
 	}
 	put_ledger(&j, r, p);
-	rk_json_list(&j, "notes", &p->notes);
-	rk_json_list(&j, "hazards", &p->hazards);
-	rk_json_list(&j, "warnings", &r->warnings);
+	rk_json_list(&j, rk_run_key(RK_RUN_NOTES), &p->notes);
+	rk_json_list(&j, rk_run_key(RK_RUN_HAZARDS), &p->hazards);
+	rk_json_list(&j, rk_run_key(RK_RUN_WARNINGS), &r->warnings);
 	rk_json_end(&j);
 }
 
 int rk_record_write(const struct rk_record *r, const struct rk_plan *p, const char *dir,
 		    struct rk_error *err)
 {
-	char *path = rk_strf("%s/run.json", dir);
+	char *path = rk_strf("%s/" RK_RUN_JSON, dir);
 	struct rk_bytes text, hidden, *out = p->redact ? &hidden : &text;
 	struct rk_redaction_self self;
 	int rc;

@@ -19,6 +19,7 @@
 #include "io/walk.h"
 #include "monitor/monitor_files.h"
 #include "run/ranks.h"
+#include "run/run_json.h"
 #include "session/claim.h"
 #include "table/table.h"
 
@@ -94,7 +95,7 @@ static bool is_table(const char *name)
 /* What a run makes in its directory. */
 static bool is_ours(const char *name)
 {
-	static const char *const names[] = { "run.json", "rocprof_raw", "library_logs",
+	static const char *const names[] = { RK_RUN_JSON, "rocprof_raw", "library_logs",
 					     "library_trace.csv", "report.html" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -114,7 +115,7 @@ static bool was_run(const struct rk_list *names)
 
 	for (size_t i = 0; i < names->n; i++)
 		ours = ours && is_ours(names->v[i]);
-	return ours || rk_list_has(names, "run.json");
+	return ours || rk_list_has(names, RK_RUN_JSON);
 }
 
 static int remove_all(const char *dir, const char *name, struct rk_error *err)

@@ -6,6 +6,7 @@
 #include "base/handle.h"
 #include "io/move_tree.h"
 #include "io/output.h"
+#include "run/run_json.h"
 #include "session/claim.h"
 #include "session/run_dir.h"
 #include "session/scratch.h"
@@ -283,13 +284,13 @@ static void bring_home(struct rk_session *s)
 
 	if (!p->scratch)
 		return;
-	if (rk_move_tree(p->dir, p->target, RK_OWN_PREFIX "incoming", "run.json", &err) == 0) {
+	if (rk_move_tree(p->dir, p->target, RK_OWN_PREFIX "incoming", RK_RUN_JSON, &err) == 0) {
 		rk_remove_tree(p->scratch, NULL);
 		return;
 	}
 	s->stranded = true;
 	rk_session_warn(s, "the run stays in '%s': %s", p->dir, err.message);
-	rk_list_set(&s->record.dropped, "move", err.message);
+	rk_list_set(&s->record.dropped, rk_run_key(RK_RUN_DROPPED_MOVE), err.message);
 }
 
 static int run_profiled(struct rk_session *s, struct rk_error *err)

@@ -12,6 +12,7 @@
 #include "base/handle.h"
 #include "codec/json/tree.h"
 #include "run/ranks.h"
+#include "run/run_json.h"
 
 const char *rk_part_state_name(enum rk_part_state s)
 {
@@ -20,28 +21,27 @@ const char *rk_part_state_name(enum rk_part_state s)
 	return names[s];
 }
 
-static char *text_at(const struct rk_tree *t, const char *key)
+/* Of a run.json; the file of a submitted job has the same keys. */
+static char *text_at(const struct rk_tree *t, enum rk_run_key k)
 {
-	return rk_strdup(rk_tree_text(rk_tree_get(t, key), ""));
+	return rk_strdup(rk_tree_text(rk_run_json_at(t, k), ""));
 }
 
-static int64_t number_at(const struct rk_tree *t, const char *key, int64_t missing)
+static int64_t number_at(const struct rk_tree *t, enum rk_run_key k, int64_t missing)
 {
 	int64_t v;
 
-	return rk_tree_int(rk_tree_get(t, key), &v) ? v : missing;
+	return rk_tree_int(rk_run_json_at(t, k), &v) ? v : missing;
 }
 
 /* What became of it, in the words of its run.json. */
 static void judge(struct rk_part *part, const struct rk_tree *t)
 {
-	const char *state = rk_tree_text(rk_tree_get(t, "state"), "");
-	const struct rk_tree *ledger = rk_tree_get(t, "ledger");
-	const struct rk_tree *dropped = rk_tree_get(ledger, "dropped");
-	const char *moved = rk_tree_text(rk_tree_get(dropped, "move"), NULL);
-	const char *scratch = rk_tree_text(rk_tree_get(t, "scratch"), "");
+	const char *state = rk_tree_text(rk_run_json_at(t, RK_RUN_STATE), "");
+	const char *moved = rk_tree_text(rk_run_json_at(t, RK_RUN_DROPPED_MOVE), NULL);
+	const char *scratch = rk_tree_text(rk_run_json_at(t, RK_RUN_SCRATCH), "");
 
-	part->status = number_at(t, "exit_status", 0);
+	part->status = number_at(t, RK_RUN_EXIT_STATUS, 0);
 	if (!strcmp(state, "running")) {
 		part->state = RK_PART_UNFINISHED;
 		part->why = scratch[0] ? rk_strf("what there is lies in '%s'", scratch) :
@@ -61,26 +61,24 @@ static void judge(struct rk_part *part, const struct rk_tree *t)
 static int read_part(const char *dir, const char *name, struct rk_part *part,
 		     struct rk_error *ret_err)
 {
-	char *path = rk_strf("%s/%s/run.json", dir, name);
+	char *path = rk_strf("%s/%s/" RK_RUN_JSON, dir, name);
 	struct rk_error err = { 0 };
 	struct rk_tree *t = NULL;
-	const struct rk_tree *tables;
 	int64_t kernels;
-	int rc = path ? rk_tree_load_found(path, &t, &err) : RK_E_NOMEM;
+	int rc = path ? rk_run_json_load(path, &t, &err) : RK_E_NOMEM;
 
 	*part = (struct rk_part){ .rank = rk_rank_of_folder(name), .size = -1 };
 	if (rc == 0) {
 		judge(part, t);
-		tables = rk_tree_get(rk_tree_get(rk_tree_get(t, "ledger"), "delivered"), "tables");
-		kernels = number_at(tables, "kernels", 0);
+		kernels = number_at(t, RK_RUN_DELIVERED_KERNELS, 0);
 		part->kernels = kernels > 0 ? (uint64_t)kernels : 0;
-		part->size = number_at(t, "size", -1);
+		part->size = number_at(t, RK_RUN_SIZE, -1);
 	} else {
 		part->state = RK_PART_UNREADABLE;
-		part->why = rk_strf("run.json: %s", err.message);
+		part->why = rk_strf(RK_RUN_JSON ": %s", err.message);
 	}
-	part->node = text_at(t, "node");
-	part->job = text_at(t, "job");
+	part->node = text_at(t, RK_RUN_NODE);
+	part->job = text_at(t, RK_RUN_JOB);
 	rk_tree_free(t);
 	rk_free(path);
 	return rc != RK_E_NOMEM && part->node && part->job && part->why ? 0 :
@@ -137,11 +135,11 @@ static int read_job(struct rk_slurm_parts *p, struct rk_error *err)
 	int rc = path ? rk_tree_load_found(path, &t, NULL) : RK_E_NOMEM;
 
 	if (rc == 0) {
-		p->size = number_at(t, "size", -1);
-		ranks = rk_tree_text(rk_tree_get(t, "ranks"), NULL);
+		p->size = number_at(t, RK_RUN_SIZE, -1);
+		ranks = rk_tree_text(rk_run_json_at(t, RK_RUN_RANKS), NULL);
 		p->ranks = ranks ? rk_strdup(ranks) : NULL;
 	}
-	p->job = text_at(t, "job");
+	p->job = text_at(t, RK_RUN_JOB);
 	rk_tree_free(t);
 	rk_free(path);
 	return rc != RK_E_NOMEM && p->job && (p->ranks || !ranks) ? 0 : rk_fail_nomem(err);
@@ -212,13 +210,13 @@ static int read_choice(struct rk_slurm_parts *p, struct rk_error *err)
 	int rc = 0;
 
 	for (size_t i = 0; !p->ranks && !t && i < p->n && rc != RK_E_NOMEM; i++) {
-		char *path = rk_strf("%s/rank-%05" PRId64 "/run.json", p->dir, p->v[i].rank);
+		char *path = rk_strf("%s/rank-%05" PRId64 "/" RK_RUN_JSON, p->dir, p->v[i].rank);
 
 		if (p->v[i].state != RK_PART_UNREADABLE)
-			rc = path ? rk_tree_load_found(path, &t, NULL) : RK_E_NOMEM;
+			rc = path ? rk_run_json_load(path, &t, NULL) : RK_E_NOMEM;
 		rk_free(path);
 	}
-	ranks = rk_tree_text(rk_tree_get(t, "ranks"), NULL);
+	ranks = rk_tree_text(rk_run_json_at(t, RK_RUN_RANKS), NULL);
 	if (ranks) {
 		p->ranks = rk_strdup(ranks);
 		rc = p->ranks ? rc : RK_E_NOMEM;

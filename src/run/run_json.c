@@ -1,0 +1,320 @@
+/* run_json.c - see run_json.h. */
+#include "run/run_json.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "io/file.h"
+
+enum { TEXT_MAX = 255, WARNING_MAX = 1000, RANKS_MAX = 8192 };
+
+/* A key at the root is its own parent. */
+static const struct {
+	const char *name;
+	enum rk_run_key in;
+} keys[] = {
+	[RK_RUN_ROCKIT] = { "rockit", RK_RUN_ROCKIT },
+	[RK_RUN_STATE] = { "state", RK_RUN_STATE },
+	[RK_RUN_COMMAND] = { "command", RK_RUN_COMMAND },
+	[RK_RUN_EXIT_STATUS] = { "exit_status", RK_RUN_EXIT_STATUS },
+	[RK_RUN_TOOL] = { "tool", RK_RUN_TOOL },
+	[RK_RUN_TOOL_NAME] = { "name", RK_RUN_TOOL },
+	[RK_RUN_TOOL_VERSION] = { "version", RK_RUN_TOOL },
+	[RK_RUN_PRESET] = { "preset", RK_RUN_PRESET },
+	[RK_RUN_ARCH] = { "arch", RK_RUN_ARCH },
+	[RK_RUN_HOST] = { "host", RK_RUN_HOST },
+	[RK_RUN_NODE] = { "node", RK_RUN_NODE },
+	[RK_RUN_BOOT] = { "boot_id", RK_RUN_BOOT },
+	[RK_RUN_RANK] = { "rank", RK_RUN_RANK },
+	[RK_RUN_SCRATCH] = { "scratch", RK_RUN_SCRATCH },
+	[RK_RUN_RANKS] = { "ranks", RK_RUN_RANKS },
+	[RK_RUN_JOB] = { "job", RK_RUN_JOB },
+	[RK_RUN_STEP] = { "step", RK_RUN_STEP },
+	[RK_RUN_LOCAL_RANK] = { "local_rank", RK_RUN_LOCAL_RANK },
+	[RK_RUN_SIZE] = { "size", RK_RUN_SIZE },
+	[RK_RUN_GPUS] = { "gpus", RK_RUN_GPUS },
+	[RK_RUN_START_TIME] = { "start_time", RK_RUN_START_TIME },
+	[RK_RUN_END_TIME] = { "end_time", RK_RUN_END_TIME },
+	[RK_RUN_CLOCKS] = { "clocks", RK_RUN_CLOCKS },
+	[RK_RUN_CLOCKS_START] = { "start", RK_RUN_CLOCKS },
+	[RK_RUN_CLOCKS_END] = { "end", RK_RUN_CLOCKS },
+	[RK_RUN_PASSES] = { "passes", RK_RUN_PASSES },
+	[RK_RUN_BASELINE] = { "baseline", RK_RUN_BASELINE },
+	[RK_RUN_LEDGER] = { "ledger", RK_RUN_LEDGER },
+	[RK_RUN_DELIVERED] = { "delivered", RK_RUN_LEDGER },
+	[RK_RUN_DELIVERED_TABLES] = { "tables", RK_RUN_DELIVERED },
+	[RK_RUN_DELIVERED_KERNELS] = { "kernels", RK_RUN_DELIVERED_TABLES },
+	[RK_RUN_DROPPED] = { "dropped", RK_RUN_LEDGER },
+	[RK_RUN_DROPPED_MOVE] = { "move", RK_RUN_DROPPED },
+	[RK_RUN_REPAIRED] = { "repaired", RK_RUN_LEDGER },
+	[RK_RUN_REPAIRED_ROWS] = { "rows", RK_RUN_REPAIRED },
+	[RK_RUN_REPAIRED_MISMATCHES] = { "pass-mismatch", RK_RUN_REPAIRED_ROWS },
+	[RK_RUN_CLOCK_ERROR] = { "clock_error_ns", RK_RUN_LEDGER },
+	[RK_RUN_NOTES] = { "notes", RK_RUN_NOTES },
+	[RK_RUN_HAZARDS] = { "hazards", RK_RUN_HAZARDS },
+	[RK_RUN_WARNINGS] = { "warnings", RK_RUN_WARNINGS },
+	[RK_RUN_FUSED] = { "fused", RK_RUN_FUSED },
+	[RK_RUN_BOOTTIME] = { "boottime_ns", RK_RUN_BOOTTIME },
+	[RK_RUN_REALTIME] = { "realtime_ns", RK_RUN_REALTIME },
+	[RK_RUN_READ_ERROR] = { "error_ns", RK_RUN_READ_ERROR },
+	[RK_RUN_REALTIME_ERROR] = { "realtime_error_ns", RK_RUN_REALTIME_ERROR },
+	[RK_RUN_PASS_WHAT] = { "what", RK_RUN_PASS_WHAT },
+	[RK_RUN_PASS_COUNTERS] = { "counters", RK_RUN_PASS_COUNTERS },
+	[RK_RUN_PASS_RAN] = { "ran", RK_RUN_PASS_RAN },
+	[RK_RUN_PASS_STATUS] = { "status", RK_RUN_PASS_STATUS },
+	[RK_RUN_PASS_SIGNAL] = { "signal", RK_RUN_PASS_SIGNAL },
+	[RK_RUN_PASS_TIMED_OUT] = { "timed_out", RK_RUN_PASS_TIMED_OUT },
+	[RK_RUN_PASS_SECONDS] = { "seconds", RK_RUN_PASS_SECONDS },
+	[RK_RUN_PASS_FILES] = { "files", RK_RUN_PASS_FILES },
+	[RK_RUN_PASS_BYTES] = { "bytes", RK_RUN_PASS_BYTES },
+	[RK_RUN_PASS_MAX_RSS] = { "max_rss_bytes", RK_RUN_PASS_MAX_RSS },
+};
+
+const char *rk_run_key(enum rk_run_key k)
+{
+	return keys[k].name;
+}
+
+const struct rk_tree *rk_run_json_at(const struct rk_tree *root, enum rk_run_key k)
+{
+	return rk_tree_get(keys[k].in == k ? root : rk_run_json_at(root, keys[k].in), keys[k].name);
+}
+
+bool rk_run_json_recorded(const struct rk_tree *root)
+{
+	return rk_run_json_at(root, RK_RUN_LEDGER) != NULL;
+}
+
+int rk_run_json_load(const char *path, struct rk_tree **ret, struct rk_error *err)
+{
+	return rk_tree_load_found(path, ret, err);
+}
+
+/* ---- editing ---- */
+
+/*
+ * Finds a member of the outermost object: from the quote of its key to the comma or brace behind it.
+ * Without such a member both are the closing brace. The text has been parsed before, so that counting
+ * brackets outside of strings is enough. False when there is no closing brace.
+ */
+static bool find_member(const char *text, size_t len, const char *key, size_t *ret_start,
+			size_t *ret_end)
+{
+	size_t nkey = strlen(key), depth = 0, start = 0;
+	bool in_text = false, found = false;
+
+	for (size_t i = 0; i < len; i++) {
+		char c = text[i];
+
+		if (in_text) {
+			i += c == '\\';
+			in_text = c != '"';
+			continue;
+		}
+		if (c == '"') {
+			in_text = true;
+			if (depth == 1 && !start) {
+				start = i;
+				found = len - i > nkey + 1 && !memcmp(text + i + 1, key, nkey) &&
+					text[i + 1 + nkey] == '"';
+			}
+		} else if (c == '{' || c == '[') {
+			depth++;
+		} else if (depth == 1 && (c == ',' || c == '}')) {
+			if (found || c == '}') {
+				*ret_start = found ? start : i;
+				*ret_end = i;
+				return true;
+			}
+			start = 0;
+		} else if (depth && (c == '}' || c == ']')) {
+			depth--;
+		}
+	}
+	return false;
+}
+
+static size_t trimmed(const char *text, size_t len)
+{
+	while (len && (text[len - 1] == ' ' || text[len - 1] == '\n' || text[len - 1] == ','))
+		len--;
+	return len;
+}
+
+int rk_run_json_without(const char *path, enum rk_run_key k, struct rk_bytes *ret,
+			struct rk_error *err)
+{
+	struct rk_tree *tree = NULL;
+	struct rk_file *f = NULL;
+	size_t len = 0, start, end, last;
+	char *text = rk_alloc(RK_TREE_BYTES_MAX);
+
+	if (!text)
+		return rk_fail_nomem(err);
+	if (rk_run_json_load(path, &tree, NULL) < 0 || tree->kind != RK_TREE_OBJECT ||
+	    !rk_run_json_at(tree, RK_RUN_COMMAND) || rk_file_open(path, &f, NULL) < 0 ||
+	    rk_file_read(f, text, RK_TREE_BYTES_MAX, &len, NULL) < 0 ||
+	    !find_member(text, len, rk_run_key(k), &start, &end))
+		goto out;
+	start = trimmed(text, start);
+	rk_bytes_put(ret, text, start);
+	for (last = len; last > end && text[last - 1] != '}'; last--)
+		;
+	if (last > end + 1) { /* members behind it, from their comma on */
+		if (start && text[start - 1] == '{')
+			end++;
+		rk_bytes_put(ret, text + end, trimmed(text + end, last - 1 - end));
+	}
+out:
+	rk_file_close(f);
+	rk_tree_free(tree);
+	rk_free(text);
+	return 0;
+}
+
+/* ---- the record ---- */
+
+static const enum rk_run_key texts[RK_REC_NTEXTS] = {
+	[RK_REC_NODE] = RK_RUN_NODE,        [RK_REC_BOOT] = RK_RUN_BOOT,
+	[RK_REC_JOB] = RK_RUN_JOB,          [RK_REC_STEP] = RK_RUN_STEP,
+	[RK_REC_RANKS] = RK_RUN_RANKS,      [RK_REC_STATE] = RK_RUN_STATE,
+	[RK_REC_TOOL] = RK_RUN_TOOL_NAME,   [RK_REC_TOOL_VERSION] = RK_RUN_TOOL_VERSION,
+	[RK_REC_ROCKIT] = RK_RUN_ROCKIT,    [RK_REC_SCRATCH] = RK_RUN_SCRATCH,
+	[RK_REC_WARNING] = RK_RUN_WARNINGS,
+};
+
+/* Whole characters of it, and nothing that a terminal would obey. */
+static char *plain(const char *text, size_t most)
+{
+	size_t len = strlen(text);
+	char *ret;
+
+	len = rk_utf8_valid(text, len > most ? most : len);
+	ret = rk_strndup(text, len);
+	for (size_t i = 0; ret && i < len; i++)
+		if ((unsigned char)ret[i] < ' ' || ret[i] == 0x7f)
+			ret[i] = '?';
+	return ret;
+}
+
+static int read_texts(const struct rk_tree *root, struct rk_run_record *r, struct rk_error *err)
+{
+	char *comma;
+
+	for (unsigned i = 0; i < RK_REC_NTEXTS; i++) {
+		const struct rk_tree *t = rk_run_json_at(root, texts[i]);
+		const char *text = "";
+		size_t most = TEXT_MAX;
+
+		if (i == RK_REC_RANKS)
+			most = RANKS_MAX;
+		if (i == RK_REC_WARNING) {
+			most = WARNING_MAX;
+			t = t ? t->first : NULL;
+		}
+		/* a name that `run --redact` hid is none: all nodes would be one */
+		if (t && (t->kind == RK_TREE_TEXT || t->kind == RK_TREE_NUMBER) &&
+		    strcmp(t->text, "[host]") != 0)
+			text = t->text;
+		r->text[i] = plain(text, most);
+		if (!r->text[i])
+			return rk_fail_nomem(err);
+	}
+	/* half a number would be another rank */
+	comma = strlen(r->text[RK_REC_RANKS]) == RANKS_MAX ? strrchr(r->text[RK_REC_RANKS], ',') :
+							     NULL;
+	if (comma)
+		*comma = '\0';
+	return 0;
+}
+
+static int64_t number_at(const struct rk_tree *root, enum rk_run_key k, int64_t most)
+{
+	const struct rk_tree *t = rk_run_json_at(root, k);
+	int64_t v;
+
+	return t && t->kind == RK_TREE_NUMBER && rk_tree_int(t, &v) && v >= 0 && v <= most ? v : -1;
+}
+
+/*
+ * A pair counts with both its clocks. How far the wall's clock was from the true time is known only
+ * where it was asked for; how well the two were read together adds to it.
+ */
+static void read_snapshot(const struct rk_tree *t, struct rk_run_record *r)
+{
+	struct rk_align_snapshot s = {
+		.clock_ns = number_at(t, RK_RUN_BOOTTIME, INT64_MAX / 2),
+		.real_ns = number_at(t, RK_RUN_REALTIME, INT64_MAX / 2),
+	};
+	int64_t read_ns = number_at(t, RK_RUN_READ_ERROR, INT64_MAX / 4);
+	int64_t wall_ns = number_at(t, RK_RUN_REALTIME_ERROR, INT64_MAX / 4);
+
+	if (s.clock_ns < 0 || s.real_ns <= 0)
+		return;
+	s.error_ns = read_ns >= 0 && wall_ns >= 0 ? read_ns + wall_ns : -1;
+	r->snapshots[r->nsnapshots++] = s;
+}
+
+static void read_numbers(const struct rk_tree *root, struct rk_run_record *r)
+{
+	r->rank = number_at(root, RK_RUN_RANK, INT32_MAX);
+	r->local_rank = number_at(root, RK_RUN_LOCAL_RANK, INT32_MAX);
+	r->size = number_at(root, RK_RUN_SIZE, INT32_MAX);
+	r->status = number_at(root, RK_RUN_EXIT_STATUS, INT32_MAX);
+	r->kernels = number_at(root, RK_RUN_DELIVERED_KERNELS, INT64_MAX);
+	r->mismatches = number_at(root, RK_RUN_REPAIRED_MISMATCHES, INT64_MAX);
+	r->clock_error_ns = number_at(root, RK_RUN_CLOCK_ERROR, INT64_MAX / 4);
+	r->nsnapshots = 0;
+	read_snapshot(rk_run_json_at(root, RK_RUN_CLOCKS_START), r);
+	read_snapshot(rk_run_json_at(root, RK_RUN_CLOCKS_END), r);
+}
+
+/* `rc`, `why` and `t` are the outcome of parsing it; `t` is taken over. */
+static int read_record(int rc, const struct rk_error *why, struct rk_tree *t,
+		       struct rk_run_record *ret, struct rk_error *err)
+{
+	const char *fault = NULL;
+
+	if (rc < 0)
+		fault = why->message;
+	else if (t->kind != RK_TREE_OBJECT)
+		fault = "not a JSON object";
+	ret->ours = !fault && (rk_run_json_at(t, RK_RUN_ROCKIT) || rk_run_json_recorded(t) ||
+			       rk_run_json_at(t, RK_RUN_RANK));
+	ret->fault = fault ? plain(fault, TEXT_MAX) : NULL;
+	read_numbers(ret->ours ? t : NULL, ret);
+	if (rc == RK_E_NOMEM || (fault && !ret->fault))
+		rc = rk_fail_nomem(err);
+	else
+		rc = read_texts(ret->ours ? t : NULL, ret, err);
+	rk_tree_free(t);
+	return rc;
+}
+
+int rk_record_parse(const char *text, size_t len, struct rk_run_record *ret, struct rk_error *err)
+{
+	struct rk_error why = { 0 };
+	struct rk_tree *t = NULL;
+	int rc = rk_tree_parse_json(text, len, RK_RUN_JSON, &t, &why);
+
+	return read_record(rc, &why, t, ret, err);
+}
+
+int rk_record_load(const char *path, struct rk_run_record *ret, struct rk_error *err)
+{
+	struct rk_error why = { 0 };
+	struct rk_tree *t = NULL;
+	int rc = rk_run_json_load(path, &t, &why);
+
+	return read_record(rc, &why, t, ret, err);
+}
+
+void rk_record_clear(struct rk_run_record *r)
+{
+	for (unsigned i = 0; i < RK_REC_NTEXTS; i++)
+		rk_free(r->text[i]);
+	rk_free(r->dir);
+	rk_free(r->fault);
+	*r = (struct rk_run_record){ .dir = NULL };
+}

@@ -1,0 +1,138 @@
+/*
+ * run_json.h - run.json, the record that `rockit run` leaves beside a run's files: the names of its
+ * values, reading and editing.
+ *
+ * rockit writes it (session/record_json.c), but the file may come from anywhere: sizes and depth are
+ * bounded by codec/json/tree.h, and the record below uses a value only when its type and range are
+ * right, keeps text short and replaces control characters.
+ */
+#ifndef RK_RUN_JSON_H
+#define RK_RUN_JSON_H
+
+#include "base/bytes.h"
+#include "codec/json/tree.h"
+
+#define RK_RUN_JSON "run.json"
+
+/* The values that some reader uses. Others are known to the writer only. */
+enum rk_run_key {
+	RK_RUN_ROCKIT,
+	RK_RUN_STATE,
+	RK_RUN_COMMAND,
+	RK_RUN_EXIT_STATUS,
+	RK_RUN_TOOL,
+	RK_RUN_TOOL_NAME,
+	RK_RUN_TOOL_VERSION,
+	RK_RUN_PRESET,
+	RK_RUN_ARCH,
+	RK_RUN_HOST,
+	RK_RUN_NODE,
+	RK_RUN_BOOT, /* a digest of the kernel's boot id: equal on one machine with one clock */
+	RK_RUN_RANK,
+	RK_RUN_SCRATCH,
+	RK_RUN_RANKS, /* to be profiled, "0,8-15"; missing: all */
+	RK_RUN_JOB,
+	RK_RUN_STEP,
+	RK_RUN_LOCAL_RANK,
+	RK_RUN_SIZE,
+	RK_RUN_GPUS,
+	RK_RUN_START_TIME,
+	RK_RUN_END_TIME,
+	RK_RUN_CLOCKS,
+	RK_RUN_CLOCKS_START,
+	RK_RUN_CLOCKS_END,
+	RK_RUN_PASSES,
+	RK_RUN_BASELINE,
+	RK_RUN_LEDGER,
+	RK_RUN_DELIVERED,
+	RK_RUN_DELIVERED_TABLES,
+	RK_RUN_DELIVERED_KERNELS,
+	RK_RUN_DROPPED,
+	RK_RUN_DROPPED_MOVE,
+	RK_RUN_REPAIRED,
+	RK_RUN_REPAIRED_ROWS,
+	RK_RUN_REPAIRED_MISMATCHES,
+	RK_RUN_CLOCK_ERROR,
+	RK_RUN_NOTES,
+	RK_RUN_HAZARDS,
+	RK_RUN_WARNINGS,
+	RK_RUN_FUSED, /* of a job: its ranks and their clocks */
+	/* of CLOCKS_START and CLOCKS_END */
+	RK_RUN_BOOTTIME,
+	RK_RUN_REALTIME,
+	RK_RUN_READ_ERROR,
+	RK_RUN_REALTIME_ERROR,
+	/* of each of PASSES, and of BASELINE */
+	RK_RUN_PASS_WHAT,
+	RK_RUN_PASS_COUNTERS,
+	RK_RUN_PASS_RAN,
+	RK_RUN_PASS_STATUS,
+	RK_RUN_PASS_SIGNAL,
+	RK_RUN_PASS_TIMED_OUT,
+	RK_RUN_PASS_SECONDS,
+	RK_RUN_PASS_FILES,
+	RK_RUN_PASS_BYTES,
+	RK_RUN_PASS_MAX_RSS,
+};
+
+/* Its name in the file. */
+const char *rk_run_key(enum rk_run_key k);
+/* The value below `root`, or NULL. Those of clocks and passes are looked up in theirs. */
+const struct rk_tree *rk_run_json_at(const struct rk_tree *root, enum rk_run_key k);
+/* Whether it has a ledger: a file of that name that some other program wrote does not. */
+bool rk_run_json_recorded(const struct rk_tree *root);
+/* A pipe or a device is refused and never waited for. */
+int rk_run_json_load(const char *path, struct rk_tree **ret, struct rk_error *err);
+
+/*
+ * Puts the text of the document at `path` into `ret`, without its closing brace and without member
+ * `k`: ready for a comma and a new last member. Nothing where there is no file, or it is not a run's.
+ */
+int rk_run_json_without(const char *path, enum rk_run_key k, struct rk_bytes *ret,
+			struct rk_error *err);
+
+/* ---- what readers of a run need of it, checked ---- */
+
+enum rk_record_text {
+	RK_REC_NODE,
+	RK_REC_BOOT,
+	RK_REC_JOB,
+	RK_REC_STEP,
+	RK_REC_RANKS,
+	RK_REC_STATE,
+	RK_REC_TOOL,
+	RK_REC_TOOL_VERSION,
+	RK_REC_ROCKIT,
+	RK_REC_SCRATCH,
+	RK_REC_WARNING, /* the first of what was wrong with the result */
+	RK_REC_NTEXTS,
+};
+
+/* The clock of the records and the realtime clock, read together. */
+struct rk_align_snapshot {
+	int64_t clock_ns, real_ns;
+	int64_t error_ns; /* of real_ns against UTC, the reading included; -1: not known, not used */
+};
+
+/* -1 and "" where it does not say. */
+struct rk_run_record {
+	char *dir;   /* its folder, with the slash */
+	char *fault; /* why it cannot be read; NULL: it could */
+	bool ours;   /* false: unreadable, or some other program's file of that name */
+	bool above;  /* folders of ranks lie below it: it is of whoever started them */
+	char *text[RK_REC_NTEXTS];
+	int64_t rank, local_rank, size, status;
+	int64_t kernels;    /* rows that were delivered */
+	int64_t mismatches; /* dispatches whose counters could not be joined to them */
+	int64_t clock_error_ns;
+	struct rk_align_snapshot snapshots[2];
+	unsigned nsnapshots;
+};
+
+/* Of the text of a run.json; `ret` is zeroed or filled as above. Fails with RK_E_NOMEM alone. */
+int rk_record_parse(const char *text, size_t len, struct rk_run_record *ret, struct rk_error *err);
+/* The same of a file; one that cannot be read is a record with a fault. */
+int rk_record_load(const char *path, struct rk_run_record *ret, struct rk_error *err);
+void rk_record_clear(struct rk_run_record *r);
+
+#endif
