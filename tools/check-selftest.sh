@@ -74,6 +74,16 @@ cp src/base/b.c src/io/b.c
 fault layers "two files of one name"
 mkdir src/attic && touch src/attic/x.c
 fault layers "a folder without a floor"
+printf 'const struct rk_reader_ops rk_reader_x = { 0 };\n' >src/read/f.c
+printf 'extern const struct rk_reader_ops rk_reader_x;\n' >src/read/readers.c
+expect layers pass "a reader in its file and in the list"
+mkdir src/run && printf 'int f(void) {\n\treturn g(&rk_reader_x);\n}\n' >src/run/x.c
+fault layers "a reader that is named elsewhere"
+mkdir src/run
+printf 'int f(struct rk_found *f) {\n\treturn h("%%s", f->ops->name); /* strcmp(f->ops->name) */\n}\n' >src/run/x.c
+expect layers pass "a reader's name in a message"
+printf 'int f(struct rk_found *f) {\n\treturn !strstr(f->ops->name, "json");\n}\n' >src/run/x.c
+fault layers "a decision by a reader's name"
 
 printf 'void f(char *a) {\n\tstrcpy(a, "x");\n}\n' >src/cli/x.c
 fault banned "strcpy in the command"

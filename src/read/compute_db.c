@@ -218,6 +218,10 @@ static int compute_open(struct rk_instream *in, struct rk_context *ctx, struct r
 	return rk_sql_open(&format, in, ctx, ret, err);
 }
 
+static const struct rk_db_sign signs[] = { { "compute_dispatch", 80 },
+					   { "compute_workload", 80 },
+					   { 0 } };
+
 const struct rk_reader_ops rk_reader_compute_db = {
 	.name = "rocprof-compute-db",
 	.help = "analysis database of rocprof-compute",
@@ -226,4 +230,5 @@ const struct rk_reader_ops rk_reader_compute_db = {
 	.scan = rk_sql_scan,
 	.close = rk_sql_close,
 	.serial = true,
+	.db_signs = signs,
 };

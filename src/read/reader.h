@@ -15,6 +15,39 @@ struct rk_reader {
 	const char *stats_of; /* RK_STATS: "kernel", "api", "copy" or "domain"; else NULL */
 };
 
+/*
+ * Several files of one process may have rows of the same table. The file with the lowest class gives
+ * them; of one class all do.
+ */
+enum rk_precedence {
+	RK_PRECEDENCE_BY_TABLES, /* no class: one of TRACE, COUNTERS, STATS, by the tables it has */
+	RK_PRECEDENCE_PARQUET,
+	RK_PRECEDENCE_ROCPD,
+	RK_PRECEDENCE_TRACE,
+	RK_PRECEDENCE_JSON,
+	RK_PRECEDENCE_PERFETTO, /* rocprofv3 moves the edges of kernels that overlap */
+	RK_PRECEDENCE_V1_DB,
+	RK_PRECEDENCE_TEXT,         /* raw traces of rocprof v1, joined */
+	RK_PRECEDENCE_TEXT_PART,    /* the same, of one process */
+	RK_PRECEDENCE_TEXT_RESULTS, /* its kernels where there is no trace of operations */
+	RK_PRECEDENCE_TEXT_RESULTS_PART,
+	RK_PRECEDENCE_COUNTERS,
+	RK_PRECEDENCE_STATS,
+};
+
+/* Which ranks the rows of a file may name when its path names none. */
+enum rk_rows_rank {
+	RK_ROWS_NO_RANK,
+	RK_ROWS_ONE_RANK,   /* the first rows tell it */
+	RK_ROWS_MANY_RANKS, /* each row may name another */
+};
+
+/* A table by which a SQLite file is recognised. */
+struct rk_db_sign {
+	const char *prefix; /* of the table's name, in any case; NULL ends the list */
+	int score;          /* how surely the file is this format, as for probe */
+};
+
 struct rk_reader_ops {
 	const char *name; /* stable word for -v and JSON: "rocprofv3-csv" */
 	const char *help; /* one line for `rockit help formats` */
@@ -38,12 +71,37 @@ struct rk_reader_ops {
 	void (*close)(struct rk_reader *r);
 	/* Its sources use one thread only: they may be drained on another than the caller's. */
 	bool serial;
+
+	/* What follows is asked when the files of a run are put together. All of it may be left out. */
+
+	enum rk_precedence precedence;
+	/* The class where it depends on the file's name or on the table; NULL: `precedence`. */
+	enum rk_precedence (*precedence_of)(const char *file_name, enum rk_table t);
+	/*
+	 * Its files are tables that rockit writes: counters are columns of kernels, a file may be written
+	 * again in its own place, and <table>.parquet in a folder was made of what is in the folder.
+	 */
+	bool own_tables;
+	/* Kernels have a row per pass of counters: see rk_reader.repeats. */
+	bool repeats_dispatches;
+	enum rk_rows_rank rows_rank;
+	/*
+	 * A part of a path: files below the reader's file whose path has it are raw data of the same
+	 * process. NULL: there are none.
+	 */
+	const char *raw_folder;
+	/* SQLite files whose beginning does not tell whose they are: how sqlite_any.c knows. May be NULL. */
+	const struct rk_db_sign *db_signs;
 };
 
 #define RK_WANT_ALL UINT64_MAX
 
-/* All formats, NULL at the end (readers.c). */
-extern const struct rk_reader_ops *const rk_readers[];
+/* The formats in their order (readers.c); NULL behind the last. */
+const struct rk_reader_ops *rk_reader_at(size_t i);
+/* NULL: there is no such format. For tests: other code asks the fields above, never the name. */
+const struct rk_reader_ops *rk_reader_by_name(const char *name);
+/* One more format behind the others, until this is called with NULL. Not while other threads read. */
+void rk_readers_add_for_test(const struct rk_reader_ops *ops);
 
 /*
  * Opens path, unpacks, asks each reader's probe, opens with the best. RK_E_UNSUPPORTED with

@@ -6,60 +6,80 @@
 #include "base/alloc.h"
 #include "base/text.h"
 
-extern const struct rk_reader_ops rk_reader_parquet, rk_reader_rocpd, rk_reader_rocprofv3_csv;
-extern const struct rk_reader_ops rk_reader_samples_csv, rk_reader_roofline_csv,
-	rk_reader_sysinfo_csv, rk_reader_rocprof_v1_txt, rk_reader_library_csv;
-extern const struct rk_reader_ops rk_reader_nsys_sqlite, rk_reader_rocprof_v1_db,
-	rk_reader_compute_db, rk_reader_nvtx_csv, rk_reader_nvprof_csv, rk_reader_perfetto,
-	rk_reader_sqlite_any;
-extern const struct rk_reader_ops rk_reader_rocprof_v1_csv, rk_reader_rocprof_v2_csv,
-	rk_reader_rocprof_compute_csv;
-extern const struct rk_reader_ops rk_reader_rocprofv3_json, rk_reader_kineto_json,
-	rk_reader_rocprof_v1_json;
-extern const struct rk_reader_ops rk_reader_rkraw;
+/* Every format, in the order in which `rockit help formats` lists them: rk_reader_<word>. */
+#define READERS(X)             \
+	X(rocpd)               \
+	X(rocprofv3_csv)       \
+	X(rocprof_v1_csv)      \
+	X(rocprof_v2_csv)      \
+	X(rocprof_compute_csv) \
+	X(parquet)             \
+	X(samples_csv)         \
+	X(roofline_csv)        \
+	X(sysinfo_csv)         \
+	X(library_csv)         \
+	X(rocprof_v1_txt)      \
+	X(nsys_sqlite)         \
+	X(rocprof_v1_db)       \
+	X(compute_db)          \
+	X(nvtx_csv)            \
+	X(nvprof_csv)          \
+	X(rocprofv3_json)      \
+	X(kineto_json)         \
+	X(rocprof_v1_json)     \
+	X(perfetto)            \
+	X(rkraw)               \
+	X(sqlite_any)
 
-const struct rk_reader_ops *const rk_readers[] = {
-	&rk_reader_rocpd,
-	&rk_reader_rocprofv3_csv,
-	&rk_reader_rocprof_v1_csv,
-	&rk_reader_rocprof_v2_csv,
-	&rk_reader_rocprof_compute_csv,
-	&rk_reader_parquet,
-	&rk_reader_samples_csv,
-	&rk_reader_roofline_csv,
-	&rk_reader_sysinfo_csv,
-	&rk_reader_library_csv,
-	&rk_reader_rocprof_v1_txt,
-	&rk_reader_nsys_sqlite,
-	&rk_reader_rocprof_v1_db,
-	&rk_reader_compute_db,
-	&rk_reader_nvtx_csv,
-	&rk_reader_nvprof_csv,
-	&rk_reader_rocprofv3_json,
-	&rk_reader_kineto_json,
-	&rk_reader_rocprof_v1_json,
-	&rk_reader_perfetto,
-	&rk_reader_rkraw,
-	&rk_reader_sqlite_any,
-	NULL,
-};
+#define DECLARE(word) extern const struct rk_reader_ops rk_reader_##word;
+#define ADDRESS(word) &rk_reader_##word,
+
+READERS(DECLARE)
+
+static const struct rk_reader_ops *const readers[] = { READERS(ADDRESS) };
+static const struct rk_reader_ops *extra; /* of a test */
+
+const struct rk_reader_ops *rk_reader_at(size_t i)
+{
+	size_t n = sizeof(readers) / sizeof(readers[0]);
+
+	if (i < n)
+		return readers[i];
+	return i == n ? extra : NULL;
+}
+
+const struct rk_reader_ops *rk_reader_by_name(const char *name)
+{
+	const struct rk_reader_ops *ops;
+
+	for (size_t i = 0; (ops = rk_reader_at(i)) != NULL; i++)
+		if (!strcmp(ops->name, name))
+			break;
+	return ops;
+}
+
+void rk_readers_add_for_test(const struct rk_reader_ops *ops)
+{
+	extra = ops;
+}
 
 /* 0, or RK_E_NOMEM; *ret is NULL when no reader knows it. */
 static int best_reader(const void *head, size_t len, const char *path,
 		       const struct rk_reader_ops **ret)
 {
 	const char *name = rk_base_name(path);
+	const struct rk_reader_ops *ops;
 	int score = 0;
 
 	*ret = NULL;
-	for (const struct rk_reader_ops *const *r = rk_readers; *r; r++) {
-		int s = (*r)->probe(head, len, len < (64 << 10), name);
+	for (size_t i = 0; (ops = rk_reader_at(i)) != NULL; i++) {
+		int s = ops->probe(head, len, len < (64 << 10), name);
 
 		if (s < 0)
 			return s;
 		if (s > score) {
 			score = s;
-			*ret = *r;
+			*ret = ops;
 		}
 	}
 	return 0;

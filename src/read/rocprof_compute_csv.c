@@ -106,4 +106,6 @@ const struct rk_reader_ops rk_reader_rocprof_compute_csv = {
 	.open = compute_open,
 	.scan = rk_wide_scan,
 	.close = rk_wide_close,
+	.precedence_of = rk_wide_precedence,
+	.repeats_dispatches = true,
 };

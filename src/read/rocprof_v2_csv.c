@@ -115,4 +115,5 @@ const struct rk_reader_ops rk_reader_rocprof_v2_csv = {
 	.open = v2_open,
 	.scan = rk_wide_scan,
 	.close = rk_wide_close,
+	.precedence_of = rk_wide_precedence,
 };

@@ -11,24 +11,6 @@
 #include "read/reader.h"
 
 extern const struct rk_reader_ops rk_reader_sqlite_any;
-extern const struct rk_reader_ops rk_reader_rocpd, rk_reader_nsys_sqlite, rk_reader_rocprof_v1_db,
-	rk_reader_compute_db;
-
-/* Beginnings of names of tables, the surest first. */
-static const struct {
-	const char *name;
-	const struct rk_reader_ops *reader;
-} owners[] = {
-	{ "rocpd_", &rk_reader_rocpd },
-	{ "CUPTI_ACTIVITY_KIND_", &rk_reader_nsys_sqlite },
-	{ "NVTX_EVENTS", &rk_reader_nsys_sqlite },
-	{ "compute_dispatch", &rk_reader_compute_db },
-	{ "compute_workload", &rk_reader_compute_db },
-	{ "KERN", &rk_reader_rocprof_v1_db },
-	{ "OPS", &rk_reader_rocprof_v1_db },
-	{ "HIP", &rk_reader_rocprof_v1_db },
-	{ "HSA", &rk_reader_rocprof_v1_db },
-};
 
 static int any_probe(const void *head, size_t len, bool whole, const char *file_name)
 {
@@ -39,13 +21,27 @@ static int any_probe(const void *head, size_t len, bool whole, const char *file_
 	return len >= sizeof(magic) && !memcmp(head, magic, sizeof(magic)) ? 30 : 0;
 }
 
+static bool has_table(const struct rk_sqlite_table *tables, size_t n, const char *prefix)
+{
+	for (size_t i = 0; i < n; i++)
+		if (rk_text_iprefix(tables[i].name, strlen(tables[i].name), prefix))
+			return true;
+	return false;
+}
+
+/* The reader that is surest that these tables are its own, or NULL. */
 static const struct rk_reader_ops *owner_of(const struct rk_sqlite_table *tables, size_t n)
 {
-	for (size_t k = 0; k < sizeof(owners) / sizeof(owners[0]); k++)
-		for (size_t i = 0; i < n; i++)
-			if (rk_text_iprefix(tables[i].name, strlen(tables[i].name), owners[k].name))
-				return owners[k].reader;
-	return NULL;
+	const struct rk_reader_ops *ops, *best = NULL;
+	int score = 0;
+
+	for (size_t i = 0; (ops = rk_reader_at(i)) != NULL; i++)
+		for (const struct rk_db_sign *s = ops->db_signs; s && s->prefix; s++)
+			if (s->score > score && has_table(tables, n, s->prefix)) {
+				score = s->score;
+				best = ops;
+			}
+	return best;
 }
 
 static int any_open(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,

@@ -250,8 +250,8 @@ static int look_into(struct rk_run *run, struct rk_fuse_members *m, const struct
 /* Of files that name no rank, those that may have several; the trace of a process has one at most. */
 static bool may_hold_ranks(const struct rk_found *f, bool *ret_all)
 {
-	*ret_all = !strcmp(f->ops->name, "parquet");
-	return *ret_all || !strcmp(f->ops->name, "kineto-json");
+	*ret_all = f->ops->rows_rank == RK_ROWS_MANY_RANKS;
+	return f->ops->rows_rank != RK_ROWS_NO_RANK;
 }
 
 static int from_rows(struct rk_run *run, struct rk_fuse_members *m, const struct look *l,

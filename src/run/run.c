@@ -205,13 +205,18 @@ const char *rk_table_at(size_t i)
 
 const char *rk_format_name(bool writer, size_t i, const char **ret_help)
 {
+	const struct rk_reader_ops *reader;
 	size_t n = 0;
 
-	while (n < i && (writer ? rk_writers[n] != NULL : rk_readers[n] != NULL))
+	if (!writer) {
+		reader = rk_reader_at(i);
+		if (reader && ret_help)
+			*ret_help = reader->help;
+		return reader ? reader->name : NULL;
+	}
+	while (n < i && rk_writers[n])
 		n++;
-	if (writer ? !rk_writers[n] : !rk_readers[n])
-		return NULL;
-	if (ret_help)
-		*ret_help = writer ? rk_writers[n]->help : rk_readers[n]->help;
-	return writer ? rk_writers[n]->name : rk_readers[n]->name;
+	if (rk_writers[n] && ret_help)
+		*ret_help = rk_writers[n]->help;
+	return rk_writers[n] ? rk_writers[n]->name : NULL;
 }

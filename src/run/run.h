@@ -12,22 +12,6 @@
 #include "table/join.h"
 #include "table/names.h"
 
-/* Which source of a table wins where a process left several: the lower. */
-enum rk_rank_of_source {
-	RK_SOURCE_PARQUET,
-	RK_SOURCE_ROCPD,
-	RK_SOURCE_TRACE,
-	RK_SOURCE_JSON,
-	RK_SOURCE_PERFETTO, /* rocprofv3 moves the edges of kernels that overlap */
-	RK_SOURCE_V1_DB,
-	RK_SOURCE_TEXT,         /* raw traces of rocprof v1, joined */
-	RK_SOURCE_TEXT_PART,    /* the same, of one process */
-	RK_SOURCE_TEXT_RESULTS, /* its kernels where there is no trace of operations */
-	RK_SOURCE_TEXT_RESULTS_PART,
-	RK_SOURCE_COUNTERS,
-	RK_SOURCE_STATS,
-};
-
 /* One file that was looked at. */
 struct rk_found {
 	char *path;

@@ -162,7 +162,7 @@ static int look_into(struct rk_run *run, struct rk_found *f, bool columns, struc
 
 bool rk_run_has_columns(const struct rk_found *f)
 {
-	return f->used >> RK_KERNELS & 1 && !f->kept && !strcmp(f->ops->name, "parquet");
+	return f->used >> RK_KERNELS & 1 && !f->kept && f->ops->own_tables;
 }
 
 /* Whether some kernels take the counters of a file: those of our own Parquet have theirs. */

@@ -55,7 +55,7 @@ static int table_here(const struct rk_found *f)
 {
 	const char *name = rk_base_name(f->path);
 
-	for (int t = 0; !strcmp(f->ops->name, "parquet") && t < RK_NTABLES; t++) {
+	for (int t = 0; f->ops->own_tables && t < RK_NTABLES; t++) {
 		size_t len = strlen(rk_table_name((enum rk_table)t));
 
 		if (!strncmp(name, rk_table_name((enum rk_table)t), len) &&

@@ -199,7 +199,7 @@ static int matrix_of(struct rk_run *run, struct rk_found *f, const struct rk_cou
 /* A long file of rocprof-compute: kernels and the counters of all passes in the same rows. */
 static bool has_repeats(const struct rk_found *f)
 {
-	return rk_run_has_counters(f) && !strcmp(f->ops->name, "rocprof-compute-csv");
+	return rk_run_has_counters(f) && f->ops->repeats_dispatches;
 }
 
 int rk_run_join(struct rk_run *run, struct rk_found *f, const struct rk_counter_set *set,

@@ -19,41 +19,19 @@ static bool named(const struct rk_found *f, const char *word)
 	return strstr(rk_base_name(f->path), word) != NULL;
 }
 
-static enum rk_rank_of_source text_source(const struct rk_found *f)
+static enum rk_precedence precedence_of(const struct rk_found *f, enum rk_table t)
 {
-	const char *name = rk_base_name(f->path);
-	bool part = *name >= '0' && *name <= '9';
+	enum rk_precedence p = f->ops->precedence;
 
-	if (strstr(name, "results.txt"))
-		return part ? RK_SOURCE_TEXT_RESULTS_PART : RK_SOURCE_TEXT_RESULTS;
-	return part ? RK_SOURCE_TEXT_PART : RK_SOURCE_TEXT;
-}
-
-static enum rk_rank_of_source source_of(const struct rk_found *f, enum rk_table t)
-{
-	if (!strcmp(f->ops->name, "parquet"))
-		return RK_SOURCE_PARQUET;
-	if (!strcmp(f->ops->name, "rocpd"))
-		return RK_SOURCE_ROCPD;
-	if (strstr(f->ops->name, "json"))
-		return RK_SOURCE_JSON;
-	if (!strcmp(f->ops->name, "perfetto"))
-		return RK_SOURCE_PERFETTO;
-	if (!strcmp(f->ops->name, "rocprof-v1-db"))
-		return RK_SOURCE_V1_DB;
-	if (!strcmp(f->ops->name, "rocprof-txt"))
-		return text_source(f);
-	/* names of dispatches and nothing else */
-	if (t == RK_KERNELS && named(f, "pmc_dispatch_info"))
-		return RK_SOURCE_STATS;
-	/* rocprofv2: names and times; its results have sizes and registers as well */
-	if (t == RK_KERNELS && named(f, "hcc_ops_trace_"))
-		return RK_SOURCE_JSON;
+	if (f->ops->precedence_of)
+		p = f->ops->precedence_of(rk_base_name(f->path), t);
+	if (p != RK_PRECEDENCE_BY_TABLES)
+		return p;
 	if (f->tables & RK_TABLE_BIT(RK_STATS))
-		return RK_SOURCE_STATS;
+		return RK_PRECEDENCE_STATS;
 	if (t == RK_KERNELS && f->tables & RK_TABLE_BIT(RK_COUNTERS))
-		return RK_SOURCE_COUNTERS;
-	return RK_SOURCE_TRACE;
+		return RK_PRECEDENCE_COUNTERS;
+	return RK_PRECEDENCE_TRACE;
 }
 
 /* Of a Parquet only its rows tell what they are about. */
@@ -109,7 +87,7 @@ static bool is_newer(const struct rk_found *a, const struct rk_found *b)
 static bool is_table_of(const struct rk_found *o, const struct rk_found *f, enum rk_table t)
 {
 	return o->table_here == (int)t && o->tables & RK_TABLE_BIT(t) && f->in_dir &&
-	       f->table_here < 0 && !is_newer(f, o) && source_of(f, t) != RK_SOURCE_PARQUET &&
+	       f->table_here < 0 && !is_newer(f, o) && !f->ops->own_tables &&
 	       !strncmp(o->path, f->path, (size_t)(rk_base_name(o->path) - o->path));
 }
 
@@ -132,10 +110,10 @@ static bool replaces(const struct rk_found *o, const struct rk_found *f, enum rk
 	if (!(o->tables & RK_TABLE_BIT(t)))
 		return false;
 	/* one program, run once per counter file: any of them has all its dispatches */
-	if (t == RK_KERNELS && source_of(o, t) == RK_SOURCE_COUNTERS &&
-	    source_of(f, t) == RK_SOURCE_COUNTERS)
+	if (t == RK_KERNELS && precedence_of(o, t) == RK_PRECEDENCE_COUNTERS &&
+	    precedence_of(f, t) == RK_PRECEDENCE_COUNTERS)
 		return named(o, "pmc_perf") != named(f, "pmc_perf") ? named(o, "pmc_perf") : o < f;
-	return source_of(o, t) < source_of(f, t);
+	return precedence_of(o, t) < precedence_of(f, t);
 }
 
 /* The best file that has f's rows of table t, or NULL: then f is asked for them. */
@@ -148,7 +126,7 @@ static const char *better_source(const struct rk_run *run, const struct rk_found
 	for (size_t i = 0; i < run->nfound; i++) {
 		const struct rk_found *o = &run->found[i];
 
-		if (replaces(o, f, t) && (!best || source_of(o, of) < source_of(best, of)))
+		if (replaces(o, f, t) && (!best || precedence_of(o, of) < precedence_of(best, of)))
 			best = o;
 	}
 	return best ? best->path : NULL;
@@ -252,12 +230,12 @@ static void number_processes(struct rk_run *run)
 	}
 }
 
-/* How deep the folder of `o`, a result of rocprof v1, is above the raw file; 0: it is not. */
+/* How deep the folder of `o`, whose process left raw files, is above this one; 0: it is not. */
 static size_t lies_above(const struct rk_found *o, const struct rk_found *raw)
 {
 	size_t dir = (size_t)(rk_base_name(o->path) - o->path);
 
-	if (!o->ops || strncmp(o->ops->name, "rocprof-v1", 10) != 0)
+	if (!o->ops || !o->ops->raw_folder || !strstr(raw->path, o->ops->raw_folder))
 		return 0;
 	return strncmp(o->path, raw->path, dir) == 0 ? dir : 0;
 }
@@ -271,7 +249,7 @@ static int adopt_raw(struct rk_run *run, struct rk_found *raw, struct rk_error *
 	const struct rk_found *owner = NULL;
 	char *group;
 
-	for (size_t i = 0; strstr(raw->path, "/rpl_data_") && i < run->nfound; i++)
+	for (size_t i = 0; i < run->nfound; i++)
 		if (lies_above(&run->found[i], raw) > (owner ? lies_above(owner, raw) : 0))
 			owner = &run->found[i];
 	if (!owner)
@@ -294,7 +272,7 @@ static void hash_names(struct rk_found *f)
 static bool recalls(const struct rk_found *f)
 {
 	return f->used & RK_TABLE_BIT(RK_KERNELS) && f->record && f->record->mismatches > 0 &&
-	       source_of(f, RK_KERNELS) == RK_SOURCE_PARQUET;
+	       f->ops->own_tables;
 }
 
 /* The tables of a session do not show what could not be joined to them: its record does, once. */

@@ -5,12 +5,6 @@
 #include "base/handle.h"
 #include "run/run.h"
 
-/* Tables that rockit wrote hold the same rows when they are written again. */
-static bool is_tables(const struct rk_found *f)
-{
-	return f->ops && !strcmp(f->ops->name, "parquet");
-}
-
 int rk_run_spare(const struct rk_run *run, const char *out, bool tables, struct rk_error *err)
 {
 	struct stat st;
@@ -22,7 +16,8 @@ int rk_run_spare(const struct rk_run *run, const char *out, bool tables, struct 
 
 		if (f->ino != (uint64_t)st.st_ino || f->dev != (uint64_t)st.st_dev)
 			continue;
-		if (f->made_here || (tables && is_tables(f)))
+		/* tables that rockit wrote hold the same rows when they are written again */
+		if (f->made_here || (tables && f->ops && f->ops->own_tables))
 			continue;
 		return rk_fail(err, RK_E_USAGE,
 			       "'%s' is an input and would be lost; write to another file", out);

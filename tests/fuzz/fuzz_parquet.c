@@ -3,13 +3,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-extern const struct rk_reader_ops rk_reader_parquet;
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	const char *path = fuzz_file(data, len);
 
 	if (path)
-		fuzz_read(&rk_reader_parquet, path);
+		fuzz_read(rk_reader_by_name("parquet"), path);
 	return 0;
 }

@@ -38,7 +38,7 @@ static void read_file(const char *path)
 	if (rk_strtab_new(1 << 20, &ctx.names, &err) || rk_diag_new(&ctx.diag, &err) ||
 	    rk_instream_open(path, &in, &err))
 		goto out;
-	if (rk_reader_rkraw.open(in, &ctx, &r, &err)) {
+	if (rk_reader_by_name("rkraw")->open(in, &ctx, &r, &err)) {
 		rk_instream_close(in);
 		goto out;
 	}
@@ -87,7 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	uint8_t *copy = rk_alloc(len + 1);
 
-	rk_reader_rkraw.probe(data, len, true, "x");
+	rk_reader_by_name("rkraw")->probe(data, len, true, "x");
 	give(data, len);
 	if (copy) {
 		memcpy(copy, data, len);

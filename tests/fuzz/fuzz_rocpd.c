@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 	if (!path)
 		return 0;
-	fuzz_read(&rk_reader_rocpd, path);
+	fuzz_read(rk_reader_by_name("rocpd"), path);
 	unlink(path);
 	return 0;
 }

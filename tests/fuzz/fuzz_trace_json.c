@@ -3,22 +3,19 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-extern const struct rk_reader_ops rk_reader_rocprofv3_json, rk_reader_kineto_json,
-	rk_reader_rocprof_v1_json;
-
 enum { HEAD_BYTES = 64 << 10 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	static const struct rk_reader_ops *const all[] = { &rk_reader_rocprofv3_json,
-							   &rk_reader_kineto_json,
-							   &rk_reader_rocprof_v1_json };
+	static const char *const names[] = { "rocprofv3-json", "kineto-json", "rocprof-v1-json" };
 	size_t head = len < HEAD_BYTES ? len : HEAD_BYTES;
 	const char *path = fuzz_file(data, len);
 
-	for (unsigned i = 0; path && i < sizeof(all) / sizeof(all[0]); i++) {
-		all[i]->probe(data, head, head == len, "fuzz.json");
-		fuzz_read(all[i], path);
+	for (unsigned i = 0; path && i < sizeof(names) / sizeof(names[0]); i++) {
+		const struct rk_reader_ops *ops = rk_reader_by_name(names[i]);
+
+		ops->probe(data, head, head == len, "fuzz.json");
+		fuzz_read(ops, path);
 	}
 	return 0;
 }

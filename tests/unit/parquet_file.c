@@ -586,9 +586,11 @@ TEST(parquet_footers_longer_than_the_file_are_refused)
 
 TEST(parquet_probe_knows_the_magic)
 {
-	CHECK(rk_reader_parquet.probe("PAR1....", 8, true, "x") == 100);
-	CHECK(rk_reader_parquet.probe("PAR", 3, true, "x.parquet") == 0);
-	CHECK(rk_reader_parquet.probe("PARE....", 8, true, "x.parquet") == 0);
+	const struct rk_reader_ops *ops = rk_reader_by_name("parquet");
+
+	CHECK(ops->probe("PAR1....", 8, true, "x") == 100);
+	CHECK(ops->probe("PAR", 3, true, "x.parquet") == 0);
+	CHECK(ops->probe("PARE....", 8, true, "x.parquet") == 0);
 }
 
 TEST(parquet_writer_in_want_of_memory_fails_cleanly)

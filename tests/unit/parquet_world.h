@@ -13,8 +13,6 @@
 #include "write/writer.h"
 
 extern const struct rk_writer_ops rk_writer_parquet;
-extern const struct rk_reader_ops rk_reader_parquet;
-
 struct parquet_world {
 	struct rk_context ctx;
 	char path[64];
@@ -166,18 +164,18 @@ static inline int parquet_world_read(struct parquet_world *w, uint64_t want, par
 
 	if (rc < 0)
 		return rc;
-	rc = rk_reader_parquet.open(in, &w->ctx, &r, err);
+	rc = rk_reader_by_name("parquet")->open(in, &w->ctx, &r, err);
 	if (rc < 0) {
 		rk_instream_close(in);
 		return rc;
 	}
-	rc = rk_reader_parquet.scan(r, (enum rk_table)__builtin_ctz(r->tables), want, &s, err);
+	rc = r->ops->scan(r, (enum rk_table)__builtin_ctz(r->tables), want, &s, err);
 	while (rc >= 0 && (rc = rk_source_next(s, &b, err)) == 1) {
 		wrong += parquet_world_compare(w, b, rows, want, value);
 		rows += b->nrows;
 	}
 	rk_source_close(s);
-	rk_reader_parquet.close(r);
+	r->ops->close(r);
 	if (ret_rows)
 		*ret_rows = rows;
 	if (ret_wrong)

@@ -237,7 +237,7 @@ int rig_open_in(struct rig *r, const char *path, const char *tmpdir)
 	if (!rc)
 		rc = rk_instream_open(path, &in, &r->err);
 	if (!rc)
-		rc = rk_reader_rocpd.open(in, &r->ctx, &r->reader, &r->err);
+		rc = rk_reader_by_name("rocpd")->open(in, &r->ctx, &r->reader, &r->err);
 	if (rc < 0)
 		rk_instream_close(in);
 	return rc;
@@ -277,7 +277,7 @@ const char *rig_dump(struct rig *r, enum rk_table t, uint64_t want)
 {
 	struct rk_source *s = NULL;
 	const struct rk_batch *b = NULL;
-	int rc = r->reader ? rk_reader_rocpd.scan(r->reader, t, want, &s, &r->err) : RK_E_USAGE;
+	int rc = r->reader ? r->reader->ops->scan(r->reader, t, want, &s, &r->err) : RK_E_USAGE;
 
 	rk_bytes_clear(&r->text);
 	while (!rc && (rc = rk_source_next(s, &b, &r->err)) > 0) {
@@ -298,7 +298,7 @@ int64_t rig_count(struct rig *r, enum rk_table t)
 	struct rk_source *s = NULL;
 	const struct rk_batch *b = NULL;
 	int64_t n = 0;
-	int rc = r->reader ? rk_reader_rocpd.scan(r->reader, t, RK_WANT_ALL, &s, &r->err) :
+	int rc = r->reader ? r->reader->ops->scan(r->reader, t, RK_WANT_ALL, &s, &r->err) :
 			     RK_E_USAGE;
 
 	while (!rc && (rc = rk_source_next(s, &b, &r->err)) > 0) {
@@ -324,7 +324,7 @@ uint64_t rig_warnings(const struct rig *r, const char *kind)
 void rig_close(struct rig *r)
 {
 	if (r->reader)
-		rk_reader_rocpd.close(r->reader);
+		r->reader->ops->close(r->reader);
 	rk_diag_free(r->ctx.diag);
 	rk_strtab_free(r->ctx.names);
 	rk_bytes_release(&r->text);

@@ -493,4 +493,6 @@ const struct rk_reader_ops rk_reader_kineto_json = {
 	.scan = kineto_scan,
 	.close = rk_chrome_close,
 	.serial = true,
+	.precedence = RK_PRECEDENCE_JSON,
+	.rows_rank = RK_ROWS_ONE_RANK,
 };

@@ -3,6 +3,8 @@
 
 #include "base/text.h"
 
+extern const struct rk_reader_ops rk_reader_nsys_sqlite;
+
 enum { A_START, A_END, A_CLASS, A_TID, A_CORRELATION, A_NAME, A_NCOLUMNS };
 
 #define CALL_COLUMNS(class_name)                                                    \
@@ -203,6 +205,10 @@ static int nsys_open(struct rk_instream *in, struct rk_context *ctx, struct rk_r
 	return rk_sql_open(&format, in, ctx, ret, err);
 }
 
+static const struct rk_db_sign signs[] = { { "CUPTI_ACTIVITY_KIND_", 90 },
+					   { "NVTX_EVENTS", 90 },
+					   { 0 } };
+
 const struct rk_reader_ops rk_reader_nsys_sqlite = {
 	.name = "nsys-sqlite",
 	.help = "SQLite exports of Nsight Systems",
@@ -211,4 +217,5 @@ const struct rk_reader_ops rk_reader_nsys_sqlite = {
 	.scan = rk_sql_scan,
 	.close = rk_sql_close,
 	.serial = true,
+	.db_signs = signs,
 };

@@ -9,8 +9,6 @@
  * and memsets, CUDA calls, NVTX ranges and marks, GPUs, processes. Kernel names are demangledName,
  * else shortName. Times count from the beginning of the capture: clock "unknown".
  */
-extern const struct rk_reader_ops rk_reader_nsys_sqlite;
-
 enum { NSYS_STRINGS }; /* lookup: StringIds */
 
 /* Ids of processes and threads are packed: 8 bits hardware, 8 VM, 24 process, 24 thread. */

@@ -298,4 +298,7 @@ const struct rk_reader_ops rk_reader_parquet = {
 	.scan = parquet_scan,
 	.close = parquet_close,
 	.serial = true,
+	.precedence = RK_PRECEDENCE_PARQUET,
+	.own_tables = true,
+	.rows_rank = RK_ROWS_MANY_RANKS,
 };

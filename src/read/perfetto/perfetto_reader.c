@@ -6,6 +6,8 @@
 
 #include "base/alloc.h"
 
+extern const struct rk_reader_ops rk_reader_perfetto;
+
 enum { BLOCK = 256 << 10, PACKET = 1 }; /* Trace.packet */
 
 struct perfetto {
@@ -343,4 +345,5 @@ const struct rk_reader_ops rk_reader_perfetto = {
 	.scan = perfetto_scan,
 	.close = perfetto_close,
 	.serial = true,
+	.precedence = RK_PRECEDENCE_PERFETTO,
 };

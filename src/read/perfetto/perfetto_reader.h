@@ -23,8 +23,6 @@
 #include "read/oddities.h"
 #include "read/reader.h"
 
-extern const struct rk_reader_ops rk_reader_perfetto;
-
 /* Limits on what is held at a time. */
 enum {
 	PF_MAX_PACKET = 16 << 20,

@@ -5,6 +5,8 @@
 
 #include "base/alloc.h"
 
+extern const struct rk_reader_ops rk_reader_rkraw;
+
 struct rkraw {
 	struct rk_reader base;
 	struct rk_instream *in;

@@ -23,8 +23,6 @@
 #include "read/oddities.h"
 #include "read/reader.h"
 
-extern const struct rk_reader_ops rk_reader_rkraw;
-
 enum {
 	RAW_MAX_DEFINITIONS = 1 << 17,
 	RAW_MAX_CLOCKS = 256,    /* devices with calibrations */

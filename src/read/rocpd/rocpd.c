@@ -6,6 +6,8 @@
 #include "base/alloc.h"
 #include "read/rocpd/rocpd_scan.h"
 
+extern const struct rk_reader_ops rk_reader_rocpd;
+
 static const char magic[16] = "SQLite format 3";
 
 static int rocpd_probe(const void *head, size_t len, bool whole, const char *file_name)
@@ -138,6 +140,8 @@ static void rocpd_close(struct rk_reader *reader)
 	rk_instream_close(in);
 }
 
+static const struct rk_db_sign signs[] = { { "rocpd_", 100 }, { 0 } };
+
 const struct rk_reader_ops rk_reader_rocpd = {
 	.name = "rocpd",
 	.help = "SQLite database of rocprofv3 (ROCm 7.0 and later)",
@@ -146,4 +150,6 @@ const struct rk_reader_ops rk_reader_rocpd = {
 	.scan = rocpd_scan,
 	.close = rocpd_close,
 	.serial = true,
+	.precedence = RK_PRECEDENCE_ROCPD,
+	.db_signs = signs,
 };

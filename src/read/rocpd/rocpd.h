@@ -9,6 +9,4 @@
  * file has a table for it. Warnings: "hot-wal", "damaged-database", "wrong-type", "out-of-range",
  * "counter-without-dispatch", "spm-sample", "lookup-limit".
  */
-extern const struct rk_reader_ops rk_reader_rocpd;
-
 #endif

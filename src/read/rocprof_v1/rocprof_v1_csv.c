@@ -69,4 +69,6 @@ const struct rk_reader_ops rk_reader_rocprof_v1_csv = {
 	.open = v1_open,
 	.scan = rk_wide_scan,
 	.close = rk_wide_close,
+	.precedence_of = rk_wide_precedence,
+	.raw_folder = "/rpl_data_",
 };

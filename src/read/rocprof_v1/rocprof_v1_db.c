@@ -390,6 +390,11 @@ static int v1_open(struct rk_instream *in, struct rk_context *ctx, struct rk_rea
 	return rk_sql_open(&format, in, ctx, ret, err);
 }
 
+/* Short words: any other sign counts more. */
+static const struct rk_db_sign signs[] = {
+	{ "KERN", 50 }, { "OPS", 50 }, { "HIP", 50 }, { "HSA", 50 }, { 0 }
+};
+
 const struct rk_reader_ops rk_reader_rocprof_v1_db = {
 	.name = "rocprof-v1-db",
 	.help = "results.db of rocprof (v1)",
@@ -398,4 +403,7 @@ const struct rk_reader_ops rk_reader_rocprof_v1_db = {
 	.scan = rk_sql_scan,
 	.close = rk_sql_close,
 	.serial = true,
+	.precedence = RK_PRECEDENCE_V1_DB,
+	.raw_folder = "/rpl_data_",
+	.db_signs = signs,
 };

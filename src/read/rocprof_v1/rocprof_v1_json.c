@@ -396,4 +396,6 @@ const struct rk_reader_ops rk_reader_rocprof_v1_json = {
 	.scan = rk_chrome_scan,
 	.close = rk_chrome_close,
 	.serial = true,
+	.precedence = RK_PRECEDENCE_JSON,
+	.raw_folder = "/rpl_data_",
 };

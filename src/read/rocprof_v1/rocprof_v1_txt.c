@@ -208,6 +208,17 @@ static int txt_scan(struct rk_reader *base, enum rk_table t, uint64_t want, stru
 	return 0;
 }
 
+/* Files of one process begin with its number; those without one hold the rows of all. */
+static enum rk_precedence txt_precedence(const char *file_name, enum rk_table t)
+{
+	bool part = *file_name >= '0' && *file_name <= '9';
+
+	(void)t;
+	if (strstr(file_name, "results.txt"))
+		return part ? RK_PRECEDENCE_TEXT_RESULTS_PART : RK_PRECEDENCE_TEXT_RESULTS;
+	return part ? RK_PRECEDENCE_TEXT_PART : RK_PRECEDENCE_TEXT;
+}
+
 const struct rk_reader_ops rk_reader_rocprof_v1_txt = {
 	.name = "rocprof-txt",
 	.help = "raw text traces of rocprof and roctracer, and what rocprofv2 prints",
@@ -216,4 +227,5 @@ const struct rk_reader_ops rk_reader_rocprof_v1_txt = {
 	.scan = txt_scan,
 	.close = txt_close,
 	.serial = true,
+	.precedence_of = txt_precedence,
 };

@@ -8,6 +8,8 @@
 #include "read/dispatch_once.h"
 #include "read/stats_kind.h"
 
+extern const struct rk_reader_ops rk_reader_rocprofv3_csv;
+
 struct v3_reader {
 	struct rk_reader base;
 	struct rk_instream *in;

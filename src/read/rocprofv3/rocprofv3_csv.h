@@ -34,7 +34,6 @@ struct rk_v3_kind {
 	unsigned ntables;
 };
 
-extern const struct rk_reader_ops rk_reader_rocprofv3_csv;
 extern const struct rk_v3_kind rk_v3_kinds[]; /* ends with .name NULL */
 
 /* Finishers (rocprofv3_finish.c): derive what the file does not say outright. */

@@ -6,6 +6,8 @@
 #include "base/alloc.h"
 #include "base/text.h"
 
+extern const struct rk_reader_ops rk_reader_rocprofv3_json;
+
 enum { SEEN_MAX = 1 << 16 };
 
 static const char top_key[] = "rocprofiler-sdk-tool";
@@ -485,4 +487,5 @@ const struct rk_reader_ops rk_reader_rocprofv3_json = {
 	.scan = v3j_scan_open,
 	.close = v3j_close,
 	.serial = true,
+	.precedence = RK_PRECEDENCE_JSON,
 };

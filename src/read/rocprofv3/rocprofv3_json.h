@@ -176,6 +176,4 @@ struct v3j_reader {
 	bool late_names; /* some names come after the records that need them: keys were sorted */
 };
 
-extern const struct rk_reader_ops rk_reader_rocprofv3_json;
-
 #endif

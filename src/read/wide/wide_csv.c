@@ -289,3 +289,14 @@ int rk_wide_scan(struct rk_reader *base, enum rk_table t, uint64_t want, struct 
 			return open_table(r, &k->tables[i], want, &scan, ret, err);
 	return open_counters(r, want, &scan, ret, err);
 }
+
+enum rk_precedence rk_wide_precedence(const char *file_name, enum rk_table t)
+{
+	/* rocprof-compute: names of dispatches and nothing else */
+	if (t == RK_KERNELS && strstr(file_name, "pmc_dispatch_info"))
+		return RK_PRECEDENCE_STATS;
+	/* rocprofv2: names and times; its results have sizes and registers as well */
+	if (t == RK_KERNELS && strstr(file_name, "hcc_ops_trace_"))
+		return RK_PRECEDENCE_JSON;
+	return RK_PRECEDENCE_BY_TABLES;
+}

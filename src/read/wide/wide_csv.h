@@ -44,6 +44,7 @@ int rk_wide_open(const struct rk_wide_format *f, struct rk_instream *in, struct 
 int rk_wide_scan(struct rk_reader *r, enum rk_table t, uint64_t want, struct rk_source **ret,
 		 struct rk_error *err);
 void rk_wide_close(struct rk_reader *r);
+enum rk_precedence rk_wide_precedence(const char *file_name, enum rk_table t);
 
 /* For kernels with sizes in one number; every field that another is made from. */
 uint64_t rk_wide_kernel_needs(uint64_t want);

@@ -19,8 +19,6 @@
 #include "write/writer.h"
 
 extern const struct rk_writer_ops rk_writer_parquet;
-extern const struct rk_reader_ops rk_reader_parquet;
-
 enum { BATCH = 3000, MAX_FIELDS = 256, POOL = 40 };
 
 static void die(const char *what, const struct rk_error *err)
@@ -426,10 +424,10 @@ static void read_back(const char *path, struct rk_context *ctx)
 	int rc;
 
 	rk_bytes_init(&text, 1 << 30);
-	if (rk_instream_open(path, &in, &err) < 0 || rk_reader_parquet.open(in, ctx, &r, &err) < 0)
+	if (rk_instream_open(path, &in, &err) < 0 ||
+	    rk_reader_by_name("parquet")->open(in, ctx, &r, &err) < 0)
 		die(path, &err);
-	if (rk_reader_parquet.scan(r, (enum rk_table)__builtin_ctz(r->tables), RK_WANT_ALL, &s,
-				   &err) < 0)
+	if (r->ops->scan(r, (enum rk_table)__builtin_ctz(r->tables), RK_WANT_ALL, &s, &err) < 0)
 		die(path, &err);
 	print_header(stdout, &text, s->schema);
 	while ((rc = rk_source_next(s, &b, &err)) == 1)
@@ -437,7 +435,7 @@ static void read_back(const char *path, struct rk_context *ctx)
 	if (rc < 0)
 		die(path, &err);
 	rk_source_close(s);
-	rk_reader_parquet.close(r);
+	r->ops->close(r);
 	rk_bytes_release(&text);
 }
 
