@@ -72,6 +72,10 @@ printf '#include "base/b.h"\n' >include/rockit/a.h
 fault layers "a public header includes the inside"
 cp src/base/b.c src/io/b.c
 fault layers "two files of one name"
+mkdir src/read/x && cp src/base/b.c src/read/x/b.c
+expect layers pass "a sub-folder carries the name"
+cp src/base/b.c src/read/b.c
+fault layers "two files of one name in a room"
 mkdir src/attic && touch src/attic/x.c
 fault layers "a folder without a floor"
 printf 'const struct rk_reader_ops rk_reader_x = { 0 };\n' >src/read/f.c
