@@ -1,6 +1,10 @@
-/* doctor.c - see rockit/doctor.h: a look at everything, and what comes of it. */
+/* doctor.c - see rockit/doctor.h: looks at everything and gives a verdict. */
 #include "rockit/doctor.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -9,45 +13,303 @@
 #include "doctor/doctor_impl.h"
 #include "tool/detect.h"
 
-static const char *first_set(const char *a, const char *b, const char *otherwise)
+/* ---- reading the machine, writing down checks ---- */
+
+enum { TEXT_MAX_BYTES = 64 << 10, VERDICT_BYTES = 1024, KIND_BYTES = 160 };
+
+/* Owned text, or NULL with l->bad. A text past the limit counts as out of memory. */
+static char *format(struct rk_look *l, const char *fmt, va_list ap)
 {
-	return a && a[0] ? a : b && b[0] ? b : otherwise;
+	va_list again;
+	char *text = NULL;
+	int len;
+
+	va_copy(again, ap);
+	len = vsnprintf(NULL, 0, fmt, again);
+	va_end(again);
+	if (len >= 0 && len < TEXT_MAX_BYTES)
+		text = rk_alloc((size_t)len + 1);
+	if (text)
+		vsnprintf(text, (size_t)len + 1, fmt, ap);
+	l->bad |= !text;
+	return text;
 }
+
+void rk_look_say(struct rk_look *l, const char *id, enum rk_doctor_status status,
+		 const char *subject, const char *fmt, ...)
+{
+	struct rk_doctor_check *c;
+	va_list ap;
+
+	if (l->bad)
+		return;
+	c = rk_grow(l->d->checks, &l->cap, l->d->nchecks + 1, sizeof(*c));
+	if (!c) {
+		l->bad = true;
+		return;
+	}
+	l->d->checks = c;
+	c += l->d->nchecks++;
+	*c = (struct rk_doctor_check){ .id = id, .status = status };
+	va_start(ap, fmt);
+	c->text = format(l, fmt, ap);
+	va_end(ap);
+	c->subject = rk_strdup(subject);
+	c->advice = rk_strdup("");
+	l->bad |= !c->subject || !c->advice;
+}
+
+void rk_look_advise(struct rk_look *l, const char *fmt, ...)
+{
+	struct rk_doctor_check *c;
+	va_list ap;
+
+	if (l->bad)
+		return;
+	c = &l->d->checks[l->d->nchecks - 1];
+	rk_free(c->advice);
+	va_start(ap, fmt);
+	c->advice = format(l, fmt, ap);
+	va_end(ap);
+}
+
+bool rk_look_exists(const struct rk_look *l, const char *path)
+{
+	char full[RK_SYSFS_PATH];
+
+	rk_sysfs_path(full, l->root, "%s", path);
+	return access(full, F_OK) == 0;
+}
+
+/* Until the end, an error or the limit. A file of /proc may refuse to be read. */
+static void read_all(int fd, struct rk_bytes *out)
+{
+	char block[4096];
+	ssize_t n;
+
+	while (out->len < RK_LOOK_FILE_MAX_BYTES) {
+		n = read(fd, block, sizeof(block));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return;
+		rk_bytes_put(out, block, (size_t)n);
+	}
+}
+
+const char *rk_look_read(struct rk_look *l, const char *path, struct rk_bytes *out)
+{
+	char full[RK_SYSFS_PATH];
+	const char *text;
+	int fd;
+
+	rk_bytes_init(out, 2 * (size_t)RK_LOOK_FILE_MAX_BYTES);
+	rk_sysfs_path(full, l->root, "%s", path);
+	/* Without blocking: it may be a pipe. */
+	fd = open(full, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return NULL;
+	read_all(fd, out);
+	close(fd);
+	text = rk_bytes_str(out);
+	l->bad |= !text;
+	return text;
+}
+
+bool rk_look_line(const struct rk_look *l, const char *path, char *out, size_t size)
+{
+	char full[RK_SYSFS_PATH];
+
+	rk_sysfs_path(full, l->root, "%s", path);
+	rk_sysfs_read(full, out, size);
+	out[strcspn(out, "\n")] = '\0';
+	return out[0] != '\0';
+}
+
+const char *rk_look_env(const struct rk_look *l, const char *name)
+{
+	return rk_env_value(l->env, name);
+}
+
+bool rk_look_program(const struct rk_look *l, const char *name)
+{
+	char full[RK_SYSFS_PATH];
+	struct stat st;
+
+	for (const char *p = l->path; *p; p += strspn(p, ":")) {
+		size_t len = strcspn(p, ":");
+		int n = snprintf(full, sizeof(full), "%.*s/%s", (int)len, p, name);
+
+		p += len;
+		if (n > 0 && (size_t)n < sizeof(full) && stat(full, &st) == 0 &&
+		    S_ISREG(st.st_mode) && access(full, X_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+const struct rk_gpu *rk_look_amd(const struct rk_look *l, size_t i)
+{
+	for (size_t k = 0; k < l->d->gpus.n; k++)
+		if (strcmp(l->d->gpus.gpus[k].vendor, "AMD") == 0 && i-- == 0)
+			return &l->d->gpus.gpus[k];
+	return NULL;
+}
+
+size_t rk_look_count(const struct rk_look *l, const char *vendor)
+{
+	size_t n = 0;
+
+	for (size_t k = 0; k < l->d->gpus.n; k++)
+		n += strcmp(l->d->gpus.gpus[k].vendor, vendor) == 0;
+	return n;
+}
+
+/* ---- the verdict ---- */
+
+static const struct rk_doctor_check *first_bad(const struct rk_doctor *d)
+{
+	for (size_t i = 0; i < d->nchecks; i++)
+		if (d->checks[i].status == RK_DOCTOR_BAD)
+			return &d->checks[i];
+	return NULL;
+}
+
+/* GPUs are told apart by target, or by name where no driver gives a target. */
+static const char *kind_of(const struct rk_gpu *gpu)
+{
+	return gpu->gfx[0] ? gpu->gfx : gpu->name;
+}
+
+/* How many GPUs of a vendor are of the kind of GPU i; 0 when one before it is. */
+static size_t count_like(const struct rk_gpus *g, size_t i, const char *vendor)
+{
+	size_t n = 0;
+
+	for (size_t k = 0; k < g->n; k++) {
+		bool same = strcmp(g->gpus[k].vendor, vendor) == 0 &&
+			    strcmp(kind_of(&g->gpus[k]), kind_of(&g->gpus[i])) == 0;
+
+		if (same && k < i)
+			return 0;
+		n += same;
+	}
+	return n;
+}
+
+/* "8 x gfx942", "gfx1100 and 2 x gfx90a"; three kinds at most, then "and others". */
+static void name_gpus(const struct rk_look *l, const char *vendor, char *out, size_t size)
+{
+	const struct rk_gpus *g = &l->d->gpus;
+	size_t len = 0, n;
+	unsigned kinds = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; i < g->n && len < size; i++) {
+		if (strcmp(g->gpus[i].vendor, vendor) != 0)
+			continue;
+		n = count_like(g, i, vendor);
+		if (!n)
+			continue;
+		if (++kinds > 3) {
+			snprintf(out + len, size - len, " and others");
+			return;
+		}
+		len += (size_t)snprintf(out + len, size - len, "%s%zu x %s",
+					kinds > 1 ? " and " : "", n, kind_of(&g->gpus[i]));
+	}
+}
+
+/* Where there is no AMD GPU, what else can be done. */
+static bool judge_others(const struct rk_look *l, const char *tool, char *out, size_t size)
+{
+	const struct rk_doctor_check *bad = first_bad(l->d);
+	char gpus[KIND_BYTES];
+
+	name_gpus(l, "NVIDIA", gpus, sizeof(gpus));
+	if (l->cupti && bad)
+		snprintf(out, size, "not ready: %s", bad->text);
+	else if (l->cupti)
+		snprintf(out, size, "ready: rockit run traces CUDA programs on %s itself",
+			 gpus[0] ? gpus : "NVIDIA's GPUs");
+	else if (l->opencl)
+		snprintf(out, size,
+			 "ready for OpenCL programs: no AMD GPU here, so rockit run traces OpenCL "
+			 "itself; it plans runs for other machines, too (rockit run --dry-run)");
+	else if (tool[0])
+		snprintf(out, size,
+			 "not ready: %s is here, but no AMD GPU; rockit reads and converts files, "
+			 "and plans runs (rockit run --dry-run)",
+			 tool);
+	else if (gpus[0])
+		snprintf(
+			out, size,
+			"no AMD GPU here: for NVIDIA's, profile with nsys; rockit reads what 'nsys "
+			"export --type sqlite' writes");
+	else
+		snprintf(out, size,
+			 "no AMD GPU and no profiler here: rockit reads and converts files, and "
+			 "plans runs for other machines (rockit run --dry-run)");
+	return l->cupti ? !bad : l->opencl;
+}
+
+static bool judge(const struct rk_look *l, char *out, size_t size)
+{
+	const struct rk_doctor_check *bad = first_bad(l->d);
+	const struct rk_tool_found *best = rk_look_best(l);
+	char gpus[KIND_BYTES], tool[KIND_BYTES] = "";
+
+	name_gpus(l, "AMD", gpus, sizeof(gpus));
+	if (best) {
+		/* "rocprofv3 7.0.2": its ROCm release where that is known, else its own. */
+		const char *version = best->rocm[0] ? best->rocm : best->version;
+
+		snprintf(tool, sizeof(tool), "%s%s%s", best->name, version[0] ? " " : "", version);
+	}
+	if (!gpus[0])
+		return judge_others(l, tool, out, size);
+	if (bad)
+		snprintf(out, size, "not ready: %s", bad->text);
+	else
+		snprintf(out, size, "ready: rockit run uses %s on %s", tool, gpus);
+	return !bad;
+}
+
+/* ---- all of it ---- */
 
 static void prepare(struct rk_look *l, const struct rk_doctor_options *opt)
 {
-	l->root = first_set(opt->root, NULL, "");
+	l->root = opt->root ? opt->root : "";
 	l->env = opt->env ? opt->env : environ;
-	l->path = opt->path ? opt->path : first_set(rk_look_env(l, "PATH"), NULL, "");
-	l->tmpdir = first_set(opt->tmpdir, rk_look_env(l, "TMPDIR"), "/tmp");
+	l->path = opt->path ? opt->path : rk_look_env(l, "PATH");
+	if (!l->path)
+		l->path = "";
+	l->tmpdir = opt->tmpdir;
+	if (!l->tmpdir || !l->tmpdir[0])
+		l->tmpdir = rk_look_env(l, "TMPDIR");
+	if (!l->tmpdir || !l->tmpdir[0])
+		l->tmpdir = "/tmp";
 }
 
-/* The order is that of the checks: what a later one needs was found by an earlier one. */
-static void look_around(struct rk_look *l)
-{
-	rk_look_identify(l);
-	rk_look_host(l);
-	rk_look_access(l);
-	rk_look_gpus(l);
-	rk_look_nvidia(l);
-	rk_look_cuda(l);
-	rk_look_opencl(l);
-	rk_look_environment(l);
-	rk_look_tools(l);
-	rk_look_hazards(l);
-	rk_look_verdict(l);
-}
-
-static int fill(struct rk_look *l, struct rk_error *err)
+static int look_around(struct rk_look *l, struct rk_error *err)
 {
 	const struct rk_detect_options where = { .root = l->root, .path = l->path };
+	char verdict[VERDICT_BYTES];
 	int rc = rk_gpus_find(l->root, &l->d->gpus, err);
 
-	if (rc == 0)
-		rc = rk_detect(&where, &l->d->tools, err);
 	if (rc < 0)
 		return rc;
-	look_around(l);
+	rc = rk_detect(&where, &l->d->tools, err);
+	if (rc < 0)
+		return rc;
+	/* In the order of the checks; later ones use what earlier ones found. */
+	rk_look_host(l);
+	rk_look_gpus(l);
+	rk_look_environment(l);
+	rk_look_tools(l);
+	l->d->ready = judge(l, verdict, sizeof(verdict));
+	l->d->verdict = rk_strdup(verdict);
+	l->bad |= !l->d->verdict;
 	return l->bad ? rk_fail_nomem(err) : 0;
 }
 
@@ -87,7 +349,7 @@ int rk_doctor_new(const struct rk_doctor_options *opt, struct rk_doctor **ret, s
 	}
 	l->d = d;
 	prepare(l, opt ? opt : &plain);
-	rc = fill(l, err);
+	rc = look_around(l, err);
 	rk_free(l);
 	if (rc == 0)
 		rc = rk_handle_open(RK_HANDLE_DOCTOR, d, destroy_doctor, err);

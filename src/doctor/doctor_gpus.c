@@ -1,10 +1,25 @@
-/* doctor_gpus.c - AMD's GPUs: known to the driver, their power level. */
+/* doctor_gpus.c - the GPUs and what drives them: AMD, NVIDIA, CUDA, OpenCL. */
+#include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/num.h"
+#include "base/text.h"
 #include "doctor/doctor_impl.h"
+#include "monitor/nvml_lib.h"
+#include "tool/collector.h"
 
-enum { LINE_BYTES = 256, PATH_BYTES = 128 };
+/* ---- AMD's GPUs ---- */
+
+enum {
+	LINE_BYTES = 256,
+	PATH_BYTES = 128,
+	NAME_BYTES = 64,
+	CAP_SYS_ADMIN = 21,
+	MOST_DEVICES = 64,
+	MOST_CUPTIS = 16,
+};
 
 /* gfx10, gfx11 and gfx12 are RDNA, but gfx125x is not. */
 static bool is_rdna(const char *gfx)
@@ -12,24 +27,17 @@ static bool is_rdna(const char *gfx)
 	return strncmp(gfx, "gfx1", 4) == 0 && strlen(gfx) == 7 && strncmp(gfx, "gfx125", 6) != 0;
 }
 
-static size_t count_compute(const struct rk_look *l)
-{
-	const struct rk_gpu *gpu;
-	size_t n = 0;
-
-	for (size_t i = 0; (gpu = rk_look_amd(l, i)) != NULL; i++)
-		n += gpu->kfd_node >= 0;
-	return n;
-}
-
 /* amdgpu drives more chips than ROCm computes on. */
 static void look_at_topology(struct rk_look *l)
 {
-	enum rk_doctor_status status = count_compute(l) ? RK_DOCTOR_INFO : RK_DOCTOR_BAD;
+	enum rk_doctor_status status = RK_DOCTOR_BAD;
 	const struct rk_gpu *gpu;
 
 	if (!rk_look_exists(l, "/sys/module/amdgpu"))
 		return;
+	for (size_t i = 0; (gpu = rk_look_amd(l, i)) != NULL; i++)
+		if (gpu->kfd_node >= 0)
+			status = RK_DOCTOR_INFO;
 	for (size_t i = 0; (gpu = rk_look_amd(l, i)) != NULL; i++)
 		if (gpu->kfd_node < 0)
 			rk_look_say(l, "not-compute", status, gpu->pci[0] ? gpu->pci : "GPU",
@@ -56,9 +64,10 @@ static void sort_level(const struct rk_gpu *gpu, const char *level, struct level
 	}
 }
 
-static void read_levels(struct rk_look *l, struct levels *all)
+static void look_at_power_levels(struct rk_look *l)
 {
 	char path[PATH_BYTES], level[LINE_BYTES];
+	struct levels all = { 0 };
 	const struct rk_gpu *gpu;
 
 	for (size_t i = 0; (gpu = rk_look_amd(l, i)) != NULL; i++) {
@@ -68,15 +77,8 @@ static void read_levels(struct rk_look *l, struct levels *all)
 			 "/sys/class/drm/card%d/device/power_dpm_force_performance_level",
 			 gpu->card);
 		if (rk_look_line(l, path, level, sizeof(level)))
-			sort_level(gpu, level, all);
+			sort_level(gpu, level, &all);
 	}
-}
-
-static void look_at_power_levels(struct rk_look *l)
-{
-	struct levels all = { 0 };
-
-	read_levels(l, &all);
 	if (all.gated) {
 		rk_look_say(l, "power-level", RK_DOCTOR_WARN, "power level",
 			    "hardware counters of %zu RDNA GPU%s may read 0 while the power level "
@@ -91,8 +93,546 @@ static void look_at_power_levels(struct rk_look *l)
 			    all.forced, all.forced == 1 ? "" : "s", all.forced_level);
 }
 
+/* ---- NVIDIA's driver ---- */
+
+#define GPU_CONTAINER \
+	"start the container with the GPUs (docker run --gpus all, apptainer exec --nv)"
+
+/* An AMD GPU is profiled first: beside one, no fault of NVIDIA's stops a run. */
+static enum rk_doctor_status worst(const struct rk_look *l)
+{
+	return rk_look_count(l, "AMD") ? RK_DOCTOR_WARN : RK_DOCTOR_BAD;
+}
+
+/* The number in "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  560.35.03  Release". */
+static void version_in(const char *line, char *out, size_t size)
+{
+	out[0] = '\0';
+	for (const char *p = line; *p; p += strspn(p, " \t")) {
+		size_t len = strcspn(p, " \t");
+
+		if (strspn(p, "0123456789.") == len && memchr(p, '.', len) && len < size) {
+			memcpy(out, p, len);
+			out[len] = '\0';
+			return;
+		}
+		p += len;
+	}
+}
+
+/* The kernel's part and the library come in one package, but a container may have one of them. */
+static void say_no_nvml(struct rk_look *l, int code)
+{
+	if (code == RK_NVML_NO_LIBRARY) {
+		rk_look_say(l, "nvml", RK_DOCTOR_WARN, "libnvidia-ml.so.1",
+			    "not found: power, memory and clocks cannot be sampled");
+		rk_look_advise(l, "%s",
+			       l->container ? "give the container the driver's tools as well: "
+					      "NVIDIA_DRIVER_CAPABILITIES=compute,utility" :
+					      "install the libraries of the driver's own release");
+	} else if (code == RK_NVML_VERSION_MISMATCH) {
+		rk_look_say(l, "nvml", worst(l), "libnvidia-ml.so.1",
+			    "the driver's libraries are of another release than its kernel "
+			    "module: no CUDA program runs");
+		rk_look_advise(l, "restart, or load the module anew: the driver was updated while "
+				  "it was in use");
+	} else {
+		rk_look_say(l, "nvml", RK_DOCTOR_WARN, "libnvidia-ml.so.1",
+			    "NVML refuses to begin (error %d): power, memory and clocks cannot be "
+			    "sampled",
+			    code);
+		rk_look_advise(l, "see what nvidia-smi says");
+	}
+}
+
+struct seen {
+	unsigned gpus, lost, sleeping, mig;
+};
+
+static void look_at_gpu(const struct rk_nvml *n, unsigned i, struct seen *s)
+{
+	struct rk_nvml_device *d = NULL;
+	unsigned on = 1, mig = 0, pending;
+	int code = RK_NVML_CALL(n, by_index, i, &d);
+
+	if (code == RK_NVML_SUCCESS)
+		code = RK_NVML_CALL(n, persistence, d, &on);
+	s->gpus++;
+	s->lost += code == RK_NVML_GPU_IS_LOST;
+	s->sleeping += code == RK_NVML_SUCCESS && !on;
+	if (d && RK_NVML_CALL(n, mig, d, &mig, &pending) == RK_NVML_SUCCESS)
+		s->mig += mig != 0;
+}
+
+static void say_seen(struct rk_look *l, const struct seen *s)
+{
+	if (s->lost) {
+		rk_look_say(l, "nvidia-lost", s->lost == s->gpus ? worst(l) : RK_DOCTOR_WARN,
+			    "NVIDIA GPUs", "%u of %u are lost: they have fallen off their bus",
+			    s->lost, s->gpus);
+		rk_look_advise(l, "look for 'Xid' in dmesg, and restart the machine");
+	}
+	if (s->mig)
+		rk_look_say(l, "mig", RK_DOCTOR_INFO, "MIG",
+			    "on %u of %u GPUs: programs run on parts of them; power, energy, "
+			    "memory, clocks and temperature are sampled of whole GPUs, load is not",
+			    s->mig, s->gpus);
+	if (s->sleeping) {
+		rk_look_say(l, "nvidia-persistence", RK_DOCTOR_INFO, "persistence mode",
+			    "off on %u of %u GPUs: the first use after a rest takes seconds longer",
+			    s->sleeping, s->gpus);
+		rk_look_advise(l, "sudo nvidia-smi -pm 1, or run nvidia-persistenced");
+	}
+}
+
+/* The driver by its library; its code when that cannot be had. */
+static int ask_nvml(struct rk_look *l, char *version, size_t size, struct seen *s)
+{
+	struct rk_nvml n;
+	unsigned count = 0;
+	int code = rk_nvml_open(&n, l->root), cuda = 0;
+
+	if (code)
+		return code;
+	if (RK_NVML_CALL(&n, driver_version, version, (unsigned)size))
+		version[0] = '\0';
+	if (RK_NVML_CALL(&n, cuda_version, &cuda) == RK_NVML_SUCCESS && cuda > 0)
+		l->cuda = cuda;
+	if (RK_NVML_CALL(&n, count, &count))
+		count = 0;
+	for (unsigned i = 0; i < count && i < MOST_DEVICES; i++)
+		look_at_gpu(&n, i, s);
+	rk_nvml_close(&n);
+	return 0;
+}
+
+static void say_device(struct rk_look *l, const char *path, enum rk_look_access access)
+{
+	if (access == RK_LOOK_DENIED) {
+		rk_look_say(l, "nvidia-devices", worst(l), path,
+			    "this user may not read and write %s", path);
+		rk_look_advise(l, "ask the administrator: the driver's default is mode 0666 "
+				  "(NVreg_DeviceFileMode); under Slurm, ask for a GPU (--gpus)");
+	} else {
+		rk_look_say(l, "nvidia-devices", RK_DOCTOR_WARN, path,
+			    "%s does not exist: no program can compute on the GPU", path);
+		rk_look_advise(l, "%s",
+			       l->container ? GPU_CONTAINER : "sudo nvidia-modprobe -c 0 -u");
+	}
+}
+
+/* Made when they are first used, but not in a container. Only the first fault is reported. */
+static void look_at_nvidia_devices(struct rk_look *l)
+{
+	static const char *const shared[] = { "/dev/nvidiactl", "/dev/nvidia-uvm" };
+	char path[32];
+	unsigned gpus = 0;
+	enum rk_look_access access;
+
+	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++) {
+		access = rk_look_device(l, shared[i]);
+		if (access != RK_LOOK_ALLOWED) {
+			say_device(l, shared[i], access);
+			return;
+		}
+	}
+	for (unsigned i = 0; i < MOST_DEVICES; i++) {
+		snprintf(path, sizeof(path), "/dev/nvidia%u", i);
+		access = rk_look_device(l, path);
+		if (access == RK_LOOK_DENIED) {
+			say_device(l, path, access);
+			return;
+		}
+		gpus += access == RK_LOOK_ALLOWED;
+	}
+	if (gpus)
+		rk_look_say(l, "nvidia-devices", RK_DOCTOR_OK, "/dev/nvidia*",
+			    "%u GPU%s can be read and written", gpus, gpus == 1 ? "" : "s");
+	else
+		say_device(l, "/dev/nvidia0", RK_LOOK_MISSING);
+}
+
+/* Bit 21 of "CapEff:\t000001ffffffffff"; root outside of a container has them all. */
+static bool is_admin(struct rk_look *l)
+{
+	struct rk_bytes bytes;
+	const char *status = rk_look_read(l, "/proc/self/status", &bytes);
+	char text[32];
+	uint64_t caps = 0;
+	bool known = status && rk_sysfs_value(status, "CapEff", ':', text, sizeof(text));
+
+	for (const char *p = text; known && *p; p++) {
+		const char *digits = "0123456789abcdef", *at = strchr(digits, *p);
+
+		known = at != NULL;
+		caps = caps << 4 | (uint64_t)(at ? at - digits : 0);
+	}
+	rk_bytes_release(&bytes);
+	return known ? caps >> CAP_SYS_ADMIN & 1 : l->user.uid == 0;
+}
+
+static void look_at_counters(struct rk_look *l)
+{
+	struct rk_bytes bytes;
+	const char *params = rk_look_read(l, "/proc/driver/nvidia/params", &bytes);
+	char only[8];
+	bool closed, admin = is_admin(l);
+
+	if (params && rk_sysfs_value(params, "RmProfilingAdminOnly", ':', only, sizeof(only))) {
+		closed = strcmp(only, "1") == 0 && !admin;
+		rk_look_say(l, "nvidia-counters", closed ? RK_DOCTOR_WARN : RK_DOCTOR_OK,
+			    "NVIDIA counters",
+			    closed ? "hardware counters are for administrators alone" :
+				     "hardware counters are open to this user");
+		if (closed)
+			rk_look_advise(l, "%s%s",
+				       l->container ? "start the container with "
+						      "--cap-add=SYS_ADMIN, or on the host " :
+						      "",
+				       "write 'options nvidia "
+				       "NVreg_RestrictProfilingToAdminUsers=0' into "
+				       "/etc/modprobe.d/nvidia-profiling.conf and restart");
+	}
+	rk_bytes_release(&bytes);
+}
+
+static void look_at_nvidia(struct rk_look *l)
+{
+	char line[LINE_BYTES], version[RK_NVML_VERSION_BYTES] = "";
+	struct seen seen = { 0 };
+	bool module = rk_look_line(l, "/proc/driver/nvidia/version", line, sizeof(line));
+	int code = ask_nvml(l, version, sizeof(version), &seen);
+
+	if (!module && code && !rk_look_count(l, "NVIDIA"))
+		return;
+	/* gVisor and WSL have the library and nothing in /proc. */
+	l->nvidia = code == 0 || (module && code != RK_NVML_DRIVER_NOT_LOADED);
+	if (!l->nvidia) {
+		rk_look_say(l, "nvidia-driver", RK_DOCTOR_WARN, "NVIDIA driver",
+			    "the driver is not loaded");
+		rk_look_advise(l, "%s",
+			       l->container ?
+				       GPU_CONTAINER :
+				       "install NVIDIA's driver, or load it: sudo modprobe nvidia");
+		return;
+	}
+	if (!version[0] && module)
+		version_in(line, version, sizeof(version));
+	rk_look_say(l, "nvidia-driver", RK_DOCTOR_OK, "NVIDIA driver", "%s%s is loaded",
+		    version[0] ? "version " : "it", version);
+	if (l->cuda)
+		rk_look_say(l, "cuda-driver", RK_DOCTOR_OK, "CUDA",
+			    "the driver is for programs of CUDA %d.%d and older", l->cuda / 1000,
+			    l->cuda % 1000 / 10);
+	if (code)
+		say_no_nvml(l, code);
+	say_seen(l, &seen);
+	if (!rk_look_exists(l, "/dev/dxg")) /* of WSL */
+		look_at_nvidia_devices(l);
+	look_at_counters(l);
+}
+
+/* ---- CUDA programs ---- */
+
+#define RELEASES "CUDA 11.8 to 13"
+
+/* Releases of CUPTI that were found: "13 (/usr/local/cuda/extras/CUPTI/lib64)". */
+struct found {
+	struct rk_list dirs;
+	int majors[MOST_CUPTIS];
+	size_t n;
+};
+
+/* "libcupti.so.13" is 13, "libcupti.so.11.8" is 11; 0 for all others, "libcupti.so.2025.3.1" too. */
+static int major_of(const char *name)
+{
+	static const char start[] = "libcupti.so.";
+	const char *number = name + sizeof(start) - 1;
+	uint64_t v;
+
+	if (strncmp(name, start, sizeof(start) - 1) != 0 ||
+	    rk_num_u64(number, strcspn(number, "."), &v) != RK_NUM_OK || v < 9 || v > 99)
+		return 0;
+	return (int)v;
+}
+
+static void look_in(struct rk_look *l, const char *dir, struct found *f)
+{
+	struct rk_list names = { 0 };
+	char full[RK_SYSFS_PATH];
+
+	rk_sysfs_path(full, l->root, "%s", dir);
+	if (rk_sysfs_list(full, &names, NULL) < 0)
+		l->bad = true;
+	for (size_t i = 0; i < names.n; i++) {
+		int major = major_of(names.v[i]);
+
+		if (!major || f->n == MOST_CUPTIS || f->dirs.n != f->n)
+			continue;
+		rk_list_add(&f->dirs, dir);
+		f->majors[f->n++] = major;
+		break;
+	}
+	l->bad |= names.bad || f->dirs.bad;
+	rk_list_release(&names);
+}
+
+/* The places below one folder of a toolkit. */
+static void look_in_toolkit(struct rk_look *l, const char *dir, struct found *f)
+{
+	static const char *const below[] = { "extras/CUPTI/lib64", "lib64", "lib" };
+	char path[RK_SYSFS_PATH];
+	size_t before = f->n;
+
+	for (size_t i = 0; i < sizeof(below) / sizeof(below[0]) && f->n == before; i++) {
+		rk_sysfs_path(path, "", "%s/%s", dir, below[i]);
+		if (path[0])
+			look_in(l, path, f);
+	}
+}
+
+/* pip's packages bring CUPTI along, under one name up to CUDA 12 and under another since. */
+static void look_in_python(struct rk_look *l, const char *prefix, struct found *f)
+{
+	static const char *const packages[] = { "site-packages", "dist-packages" };
+	static const char *const below[] = { "cuda_cupti", "cu13" };
+	struct rk_list names = { 0 };
+	char path[RK_SYSFS_PATH];
+
+	rk_sysfs_path(path, l->root, "%s/lib", prefix);
+	if (path[0] && rk_sysfs_list(path, &names, NULL) < 0)
+		l->bad = true;
+	for (size_t i = 0; i < names.n; i++)
+		for (unsigned k = 0; k < 4 && !strncmp(names.v[i], "python3", 7); k++) {
+			rk_sysfs_path(path, "", "%s/lib/%s/%s/nvidia/%s/lib", prefix, names.v[i],
+				      packages[k / 2], below[k % 2]);
+			if (path[0])
+				look_in(l, path, f);
+		}
+	l->bad |= names.bad;
+	rk_list_release(&names);
+}
+
+/* "/opt/torch/.venv/bin" among the folders of programs: where its Python has its packages. */
+static void look_beside_programs(struct rk_look *l, struct found *f)
+{
+	char prefix[RK_SYSFS_PATH];
+
+	for (const char *p = l->path; *p; p += strspn(p, ":")) {
+		size_t len = strcspn(p, ":");
+
+		if (rk_text_ends(p, len, "/bin") && len < sizeof(prefix)) {
+			memcpy(prefix, p, len - 4);
+			prefix[len - 4] = '\0';
+			look_in_python(l, prefix, f);
+		}
+		p += len;
+	}
+}
+
+static void look_for_toolkits(struct rk_look *l, struct found *f)
+{
+	static const char *const variables[] = { "CUDA_HOME", "CUDA_PATH" };
+	struct rk_list names = { 0 };
+	char path[RK_SYSFS_PATH];
+
+	for (size_t i = 0; i < 2; i++)
+		if (rk_look_env(l, variables[i]))
+			look_in_toolkit(l, rk_look_env(l, variables[i]), f);
+	rk_sysfs_path(path, l->root, "/usr/local");
+	if (rk_sysfs_list(path, &names, NULL) < 0)
+		l->bad = true;
+	for (size_t i = 0; i < names.n; i++) {
+		if (strncmp(names.v[i], "cuda", 4) != 0)
+			continue;
+		rk_sysfs_path(path, "", "/usr/local/%s", names.v[i]);
+		if (path[0])
+			look_in_toolkit(l, path, f);
+	}
+	look_in_toolkit(l, "/opt/cuda", f);
+	l->bad |= names.bad;
+	rk_list_release(&names);
+}
+
+static void look_for_cupti(struct rk_look *l, struct found *f)
+{
+	const char *venv = rk_look_env(l, "VIRTUAL_ENV"), *conda = rk_look_env(l, "CONDA_PREFIX");
+
+	look_for_toolkits(l, f);
+#if defined(__x86_64__)
+	look_in(l, "/usr/lib/x86_64-linux-gnu", f);
+#elif defined(__aarch64__)
+	look_in(l, "/usr/lib/aarch64-linux-gnu", f);
+#endif
+	look_in(l, "/usr/lib64", f);
+	if (venv)
+		look_in_python(l, venv, f);
+	if (conda) {
+		look_in_python(l, conda, f);
+		look_in_toolkit(l, conda, f);
+	}
+	look_beside_programs(l, f);
+}
+
+static void say_cupti(struct rk_look *l, const struct found *f)
+{
+	int best = -1; /* the newest that the driver can work with */
+
+	for (size_t i = 0; i < f->n; i++)
+		if ((!l->cuda || f->majors[i] <= l->cuda / 1000) &&
+		    (best < 0 || f->majors[i] > f->majors[best]))
+			best = (int)i;
+	if (best >= 0) {
+		rk_look_say(l, "cupti", RK_DOCTOR_OK, "CUPTI", "of CUDA %d in '%s'%s",
+			    f->majors[best], f->dirs.v[best],
+			    f->n > 1 ? ", and elsewhere; a program's own comes first" : "");
+	} else if (f->n) {
+		rk_look_say(l, "cupti", RK_DOCTOR_WARN, "CUPTI",
+			    "of CUDA %d in '%s', which the driver, of CUDA %d.%d, cannot work with",
+			    f->majors[0], f->dirs.v[0], l->cuda / 1000, l->cuda % 1000 / 10);
+		rk_look_advise(l, "update the driver, or install the toolkit of CUDA %d",
+			       l->cuda / 1000);
+	} else {
+		rk_look_say(l, "cupti", RK_DOCTOR_WARN, "CUPTI",
+			    "not found in a toolkit or in Python's packages: programs that do not "
+			    "bring it along are not traced");
+		rk_look_advise(l,
+			       "install the toolkit's package (cuda-cupti-13-0 or its like), or: "
+			       "pip install nvidia-cuda-cupti; " RELEASES " are known");
+	}
+}
+
+/* Other users of CUPTI. */
+static const struct other {
+	const char *name;
+	const char *text, *advice;
+} others[] = {
+	{ "nv-hostengine",
+	  "DCGM is running: while it measures, nobody else can have hardware counters; kernels can "
+	  "be traced",
+	  "for counters: dcgmi profile --pause, and --resume afterwards" },
+	{ "nsys", "Nsight Systems is running: programs under it cannot be traced by others", "" },
+	{ "ncu", "Nsight Compute is running: it has the hardware counters for itself", "" },
+};
+
+static void say_other(struct rk_look *l, const char *comm, const char *pid, unsigned *said)
+{
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		if (strcmp(comm, others[i].name) != 0 || *said >> i & 1)
+			continue;
+		*said |= 1u << i;
+		rk_look_say(l, "cupti-user", RK_DOCTOR_WARN, comm, "%s (process %s)",
+			    others[i].text, pid);
+		if (others[i].advice[0])
+			rk_look_advise(l, "%s", others[i].advice);
+	}
+}
+
+static void look_for_cupti_users(struct rk_look *l)
+{
+	struct rk_list pids = { 0 };
+	char path[RK_SYSFS_PATH], comm[NAME_BYTES];
+	unsigned said = 0;
+
+	rk_sysfs_path(path, l->root, "/proc");
+	if (rk_sysfs_list(path, &pids, NULL) < 0)
+		l->bad = true;
+	for (size_t i = 0; i < pids.n; i++) {
+		if (pids.v[i][strspn(pids.v[i], "0123456789")])
+			continue;
+		rk_sysfs_path(path, "", "/proc/%s/comm", pids.v[i]);
+		if (rk_look_line(l, path, comm, sizeof(comm)))
+			say_other(l, comm, pids.v[i], &said);
+	}
+	l->bad |= pids.bad;
+	rk_list_release(&pids);
+}
+
+static void say_collector(struct rk_look *l)
+{
+	struct rk_bytes path;
+
+	rk_bytes_init(&path, PATH_MAX);
+	l->cupti = rk_collector_find("librockit-cupti.so", &path);
+	l->bad |= path.bad;
+	rk_bytes_release(&path);
+	if (l->cupti) {
+		rk_look_say(l, "cuda", RK_DOCTOR_OK, "CUDA programs", "rockit traces them itself");
+		return;
+	}
+	rk_look_say(l, "cuda", RK_DOCTOR_INFO, "CUDA programs",
+		    "this rockit has no librockit-cupti.so");
+	rk_look_advise(l, "build it again: it needs nothing of CUDA");
+}
+
+static void look_at_cuda(struct rk_look *l)
+{
+	struct found f = { .n = 0 };
+
+	if (!l->nvidia)
+		return;
+	say_collector(l);
+	look_for_cupti(l, &f);
+	if (!l->bad)
+		say_cupti(l, &f);
+	look_for_cupti_users(l);
+	rk_list_release(&f.dirs);
+}
+
+/* ---- OpenCL ---- */
+
+/* Names of the drivers the loader knows, "pocl, amdocl64"; 0 for none. */
+static size_t name_drivers(struct rk_look *l, struct rk_bytes *out)
+{
+	struct rk_list files = { 0 };
+	char dir[RK_SYSFS_PATH];
+	size_t n = 0;
+
+	rk_sysfs_path(dir, l->root, "/etc/OpenCL/vendors");
+	if (rk_sysfs_list(dir, &files, NULL) < 0)
+		l->bad = true;
+	for (size_t i = 0; i < files.n; i++) {
+		size_t len = strlen(files.v[i]);
+
+		if (rk_text_ends(files.v[i], len, ".icd"))
+			rk_bytes_printf(out, "%s%.*s", n++ ? ", " : "", (int)len - 4, files.v[i]);
+	}
+	rk_list_release(&files);
+	return n;
+}
+
+static void look_at_opencl(struct rk_look *l)
+{
+	struct rk_bytes path, names;
+	bool collector;
+	size_t drivers;
+
+	rk_bytes_init(&path, 1 << 16);
+	rk_bytes_init(&names, 1 << 12);
+	collector = rk_collector_find("librockit-opencl.so", &path);
+	drivers = name_drivers(l, &names);
+	l->opencl = collector && drivers;
+	l->bad |= path.bad || names.bad;
+	if (l->opencl) {
+		rk_look_say(l, "opencl", RK_DOCTOR_OK, "OpenCL", "rockit traces it itself on %s",
+			    rk_bytes_str(&names) ? rk_bytes_str(&names) : "any driver");
+	} else if (collector) {
+		rk_look_say(l, "opencl", RK_DOCTOR_INFO, "OpenCL", "no driver is installed");
+		rk_look_advise(l, "sudo apt install pocl-opencl-icd runs it on the CPU");
+	} else {
+		rk_look_say(l, "opencl", RK_DOCTOR_INFO, "OpenCL",
+			    "this rockit has no librockit-opencl.so");
+		rk_look_advise(l, "install opencl-headers and build it again");
+	}
+	rk_bytes_release(&path);
+	rk_bytes_release(&names);
+}
+
 void rk_look_gpus(struct rk_look *l)
 {
 	look_at_topology(l);
 	look_at_power_levels(l);
+	look_at_nvidia(l);
+	look_at_cuda(l);
+	look_at_opencl(l);
 }

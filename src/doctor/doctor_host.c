@@ -1,5 +1,7 @@
-/* doctor_host.c - the machine itself: kernel, driver, container, limits, room for files. */
+/* doctor_host.c - the machine and this user: kernel, container, limits, access, environment. */
+#include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -7,9 +9,17 @@
 #include "base/num.h"
 #include "doctor/doctor_impl.h"
 
+/* ---- the machine ---- */
+
 #define GIB (UINT64_C(1) << 30)
 
-enum { LINE_BYTES = 256, FEW_FILES = 1024 };
+enum {
+	LINE_BYTES = 256,
+	NAME_BYTES = 64,
+	FEW_FILES = 1024,
+	NOBODY = 65534,
+	MOST_VARIABLES = 32, /* that are reported; a hostile environment has no end */
+};
 
 static const struct rk_look_container docker = {
 	.name = "Docker",
@@ -38,7 +48,7 @@ static const struct rk_look_container other_container = {
 	.devices = "give the container the devices /dev/kfd and /dev/dri",
 };
 
-/* The first that holds decides; Kubernetes runs its containers by one of the others. */
+/* The first match wins: Kubernetes runs its containers by one of the others. */
 static const struct rk_look_container *find_container(struct rk_look *l)
 {
 	static const struct {
@@ -70,23 +80,6 @@ static const struct rk_look_container *find_container(struct rk_look *l)
 	}
 	rk_bytes_release(&bytes);
 	return found;
-}
-
-static void look_at_container(struct rk_look *l)
-{
-	l->container = find_container(l);
-	if (l->container)
-		rk_look_say(l, "container", RK_DOCTOR_INFO, "container",
-			    "this is %s: only the devices and groups that it was given are here",
-			    l->container->name);
-}
-
-static void look_at_kernel(struct rk_look *l)
-{
-	char release[LINE_BYTES];
-
-	if (rk_look_line(l, "/proc/sys/kernel/osrelease", release, sizeof(release)))
-		rk_look_say(l, "kernel", RK_DOCTOR_INFO, "kernel", "Linux %s", release);
 }
 
 /* The driver matters where there is a GPU for it; elsewhere its absence needs no advice. */
@@ -175,14 +168,409 @@ static void look_at_space(struct rk_look *l, const char *subject, const char *di
 		rk_look_advise(l, "%s", advice);
 }
 
+/* ---- who we are, and which devices we may use ---- */
+
+static uint64_t number(const char *s, size_t len, uint64_t otherwise)
+{
+	uint64_t v;
+
+	return rk_num_u64(s, len, &v) == RK_NUM_OK ? v : otherwise;
+}
+
+static void add_group(struct rk_look_user *u, uint64_t gid)
+{
+	if (u->ngroups < RK_LOOK_MAX_GROUPS)
+		u->groups[u->ngroups++] = gid;
+}
+
+/* The second number of "Uid:" and "Gid:" is the effective one. */
+static uint64_t effective(const char *status, const char *key, uint64_t otherwise)
+{
+	char line[LINE_BYTES];
+	const char *p = line;
+
+	rk_sysfs_value(status, key, ':', line, sizeof(line));
+	p += strcspn(p, " \t");
+	p += strspn(p, " \t");
+	return number(p, strcspn(p, " \t"), otherwise);
+}
+
+/* All numbers of the line "Groups:", however long it is. */
+static void add_groups(struct rk_look_user *u, const char *status)
+{
+	const char *p = strstr(status, "\nGroups:");
+
+	if (!p)
+		return;
+	for (p += strlen("\nGroups:"); *p && *p != '\n';) {
+		size_t len;
+
+		p += strspn(p, " \t");
+		len = strcspn(p, " \t\n");
+		if (len)
+			add_group(u, number(p, len, UINT64_MAX));
+		p += len;
+	}
+}
+
+/*
+ * A field of a line of /etc/passwd or /etc/group, "a:b:c:d", whose third field is `id`, into
+ * `out`; false when no line has that id.
+ */
+static bool field_by_id(struct rk_look *l, const char *file, uint64_t id, unsigned field, char *out,
+			size_t size)
+{
+	struct rk_bytes bytes;
+	const char *text = rk_look_read(l, file, &bytes);
+	bool found = false;
+
+	for (const char *line = text; line && *line && !found;) {
+		const char *f[4] = { line, "", "", "" };
+		size_t end = strcspn(line, "\n"), len;
+
+		for (unsigned i = 1; i < 4; i++) {
+			const char *colon = memchr(f[i - 1], ':', (size_t)(line + end - f[i - 1]));
+
+			if (!colon)
+				break;
+			f[i] = colon + 1;
+		}
+		found = f[3][0] && number(f[2], strcspn(f[2], ":\n"), UINT64_MAX) == id;
+		if (found) {
+			len = strcspn(f[field], field < 3 ? ":\n" : "\n");
+			snprintf(out, size, "%.*s", (int)(len < size ? len : size), f[field]);
+		}
+		line += end + (line[end] == '\n');
+	}
+	rk_bytes_release(&bytes);
+	return found;
+}
+
+/* From files rather than from the C library: the same answer in a test, and no network. */
+static void identify(struct rk_look *l)
+{
+	struct rk_look_user *u = &l->user;
+	struct rk_bytes bytes;
+	const char *status = rk_look_read(l, "/proc/self/status", &bytes);
+	const char *name = rk_look_env(l, "USER");
+
+	u->uid = effective(status ? status : "", "Uid", geteuid());
+	add_group(u, effective(status ? status : "", "Gid", getegid()));
+	add_groups(u, status ? status : "");
+	rk_bytes_release(&bytes);
+	if (!field_by_id(l, "/etc/passwd", u->uid, 0, u->name, sizeof(u->name)) && name)
+		snprintf(u->name, sizeof(u->name), "%s", name);
+}
+
+struct device {
+	char shown[NAME_BYTES]; /* "/dev/kfd" */
+	enum rk_look_access access;
+	uint64_t gid;
+	unsigned mode;
+	bool in_group; /* of this session */
+};
+
+static bool session_has(const struct rk_look_user *u, uint64_t gid)
+{
+	for (size_t i = 0; i < u->ngroups; i++)
+		if (u->groups[i] == gid)
+			return true;
+	return false;
+}
+
+/*
+ * By owner, group and mode alone under a root of tests; on a real machine the kernel is asked,
+ * which also knows about access lists. Nothing is opened: that would wake a sleeping GPU.
+ */
+static bool may_use(const struct rk_look *l, const char *full, const struct stat *st)
+{
+	const struct rk_look_user *u = &l->user;
+
+	if (!l->root[0])
+		return faccessat(AT_FDCWD, full, R_OK | W_OK, AT_EACCESS) == 0;
+	if (u->uid == 0)
+		return true;
+	if (u->uid == st->st_uid)
+		return (st->st_mode & 0600) == 0600;
+	if (session_has(u, st->st_gid))
+		return (st->st_mode & 0060) == 0060;
+	return (st->st_mode & 0006) == 0006;
+}
+
+static void inspect(const struct rk_look *l, struct device *dev)
+{
+	char full[RK_SYSFS_PATH];
+	struct stat st;
+
+	dev->access = RK_LOOK_MISSING;
+	rk_sysfs_path(full, l->root, "%s", dev->shown);
+	if (stat(full, &st) < 0)
+		return;
+	dev->gid = st.st_gid;
+	dev->mode = st.st_mode & 0777;
+	dev->in_group = session_has(&l->user, st.st_gid);
+	dev->access = may_use(l, full, &st) ? RK_LOOK_ALLOWED : RK_LOOK_DENIED;
+}
+
+enum rk_look_access rk_look_device(const struct rk_look *l, const char *path)
+{
+	struct device dev;
+
+	snprintf(dev.shown, sizeof(dev.shown), "%s", path);
+	inspect(l, &dev);
+	return dev.access;
+}
+
+static bool lists_user(const char *members, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *p = members; len && *p; p += strspn(p, ",")) {
+		size_t n = strcspn(p, ",");
+
+		if (n == len && memcmp(p, name, len) == 0)
+			return true;
+		p += n;
+	}
+	return false;
+}
+
+/* Which of the ways to get at the device is the right one. */
+static void advise_access(struct rk_look *l, const struct device *dev, const char *group)
+{
+	char members[4096] = "";
+	const char *user = l->user.name[0] ? l->user.name : "$USER";
+
+	field_by_id(l, "/etc/group", dev->gid, 3, members, sizeof(members));
+	if ((dev->mode & 0060) != 0060 || dev->in_group)
+		rk_look_advise(l,
+			       "ask the administrator for a udev rule that gives the device to a "
+			       "group, with mode 0660 (ROCm's packages bring one)");
+	else if (l->container && l->container->group && dev->gid == NOBODY)
+		rk_look_advise(l, "%s of the group that owns the device on the host",
+			       l->container->group);
+	else if (l->container && l->container->group)
+		rk_look_advise(l, "%s %" PRIu64, l->container->group, dev->gid);
+	else if (lists_user(members, user))
+		rk_look_advise(l,
+			       "log in again: '%s' was added to group '%s' after this session "
+			       "began",
+			       user, group);
+	else
+		rk_look_advise(l, "sudo usermod -aG %s %s, then log in again", group, user);
+}
+
+static void say_denied(struct rk_look *l, const char *id, const struct device *dev)
+{
+	char group[NAME_BYTES];
+
+	if (!field_by_id(l, "/etc/group", dev->gid, 0, group, sizeof(group)))
+		snprintf(group, sizeof(group), "%" PRIu64, dev->gid);
+	rk_look_say(l, id, RK_DOCTOR_BAD, dev->shown,
+		    "%s%s%s may not read and write %s: it belongs to group '%s' with mode %04o",
+		    l->user.name[0] ? "user '" : "this user", l->user.name,
+		    l->user.name[0] ? "'" : "", dev->shown, group, dev->mode);
+	advise_access(l, dev, group);
+}
+
+static void look_at_kfd(struct rk_look *l)
+{
+	struct device dev = { .shown = "/dev/kfd" };
+
+	inspect(l, &dev);
+	if (dev.access == RK_LOOK_ALLOWED) {
+		rk_look_say(l, "kfd", RK_DOCTOR_OK, "/dev/kfd", "/dev/kfd can be read and written");
+	} else if (dev.access == RK_LOOK_DENIED) {
+		say_denied(l, "kfd", &dev);
+	} else {
+		rk_look_say(l, "kfd", RK_DOCTOR_BAD, "/dev/kfd",
+			    "/dev/kfd does not exist: no program can compute on the GPU");
+		rk_look_advise(l, "%s",
+			       l->container ? l->container->devices :
+					      "load amdgpu with compute support: the kernel needs "
+					      "CONFIG_HSA_AMD, or the package amdgpu-dkms");
+	}
+}
+
+/* One check for all of them, which names the first that is wrong. */
+static void look_at_render_nodes(struct rk_look *l)
+{
+	struct device dev, missing = { .shown = "" }, denied = { .shown = "" };
+	size_t nodes = 0, nmissing = 0, ndenied = 0;
+	const struct rk_gpu *gpu;
+
+	for (size_t i = 0; (gpu = rk_look_amd(l, i)) != NULL; i++) {
+		if (gpu->render < 0)
+			continue;
+		nodes++;
+		snprintf(dev.shown, sizeof(dev.shown), "/dev/dri/renderD%d", gpu->render);
+		inspect(l, &dev);
+		if (dev.access == RK_LOOK_MISSING && nmissing++ == 0)
+			missing = dev;
+		if (dev.access == RK_LOOK_DENIED && ndenied++ == 0)
+			denied = dev;
+	}
+	if (nmissing) {
+		rk_look_say(l, "render-nodes", nmissing == nodes ? RK_DOCTOR_BAD : RK_DOCTOR_WARN,
+			    "render nodes",
+			    "%zu of %zu GPUs have no render node here: '%s' does not exist",
+			    nmissing, nodes, missing.shown);
+		if (l->container)
+			rk_look_advise(l, "%s", l->container->devices);
+	}
+	if (ndenied)
+		say_denied(l, "render-nodes", &denied);
+	if (nodes && !nmissing && !ndenied)
+		rk_look_say(l, "render-nodes", RK_DOCTOR_OK, "render nodes",
+			    "%zu of %zu can be read and written", nodes, nodes);
+}
+
+static void look_at_devices(struct rk_look *l)
+{
+	/* Without the driver there are no devices: fix the driver first. */
+	if (!rk_look_exists(l, "/sys/module/amdgpu") || !rk_look_count(l, "AMD"))
+		return;
+	look_at_kfd(l);
+	look_at_render_nodes(l);
+}
+
 void rk_look_host(struct rk_look *l)
 {
-	look_at_kernel(l);
-	look_at_container(l);
+	char release[LINE_BYTES];
+
+	identify(l);
+	if (rk_look_line(l, "/proc/sys/kernel/osrelease", release, sizeof(release)))
+		rk_look_say(l, "kernel", RK_DOCTOR_INFO, "kernel", "Linux %s", release);
+	l->container = find_container(l);
+	if (l->container)
+		rk_look_say(l, "container", RK_DOCTOR_INFO, "container",
+			    "this is %s: only the devices and groups that it was given are here",
+			    l->container->name);
 	look_at_driver(l);
 	look_at_limits(l);
 	look_at_space(l, "this directory", ".",
 		      "run where there is room, or name another place: rockit run -d DIR");
 	look_at_space(l, "temporary files", l->tmpdir,
 		      "make room there, or set TMPDIR to another place");
+	look_at_devices(l);
+}
+
+/* ---- variables that change what is measured ---- */
+
+static size_t count_words(const char *list)
+{
+	size_t n = 0;
+
+	for (const char *p = list; *p; p += strcspn(p, ",")) {
+		p += strspn(p, ",");
+		n += *p != '\0';
+	}
+	return n;
+}
+
+static void look_at_visible(struct rk_look *l, const char *name, const char *vendor)
+{
+	const char *value = rk_look_env(l, name);
+	size_t all = rk_look_count(l, vendor), seen;
+
+	if (!value || !all)
+		return;
+	seen = value[0] == '-' ? 0 : count_words(value);
+	if (seen == 0) {
+		rk_look_say(l, "visible-devices", RK_DOCTOR_WARN, name,
+			    "%s='%s' hides every GPU from programs", name, value);
+		rk_look_advise(l, "unset %s", name);
+	} else {
+		rk_look_say(l, "visible-devices", RK_DOCTOR_INFO, name,
+			    "%s='%s': programs see %zu of the %zu GPUs at most", name, value,
+			    seen < all ? seen : all, all);
+	}
+}
+
+static void look_at_all_visible(struct rk_look *l)
+{
+	static const char *const names[] = { "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
+					     "GPU_DEVICE_ORDINAL" };
+	/* HIP listens to CUDA's variable as well. */
+	const char *vendor = rk_look_count(l, "NVIDIA") ? "NVIDIA" : "AMD";
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		look_at_visible(l, names[i], "AMD");
+	look_at_visible(l, "CUDA_VISIBLE_DEVICES", vendor);
+	if (rk_look_env(l, names[0]) && rk_look_env(l, names[1]) && rk_look_count(l, "AMD"))
+		rk_look_say(l, "visible-devices", RK_DOCTOR_INFO, names[1],
+			    "%s counts within what %s leaves over", names[1], names[0]);
+}
+
+/* What a variable does. A name that ends in '_' is a prefix. */
+static const struct variable {
+	const char *name;
+	const char *value; /* only where its value holds this; NULL: always */
+	enum rk_doctor_status status;
+	const char *text;
+	bool unset; /* the advice is to unset it */
+} variables[] = {
+	{ "ROCPROFILER_METRICS_PATH", NULL, RK_DOCTOR_WARN,
+	  "the definitions of counters come from there, not from ROCm's own file", true },
+	{ "ROCPROF_", NULL, RK_DOCTOR_INFO,
+	  "steers rocprofv3; rockit run clears it, a rocprofv3 of your own would heed it", false },
+	{ "HSA_TOOLS_LIB", NULL, RK_DOCTOR_WARN,
+	  "puts a tool into every ROCm program: two profilers disturb each other", true },
+	{ "ROCP_TOOL_", NULL, RK_DOCTOR_WARN,
+	  "puts a tool into every ROCm program: two profilers disturb each other", true },
+	{ "ROCP_", NULL, RK_DOCTOR_WARN, "steers rocprof v1 and rocprofv2", true },
+	{ "LD_PRELOAD", "prof", RK_DOCTOR_WARN,
+	  "puts a profiler into every program: two profilers disturb each other", true },
+	{ "LD_PRELOAD", "trace", RK_DOCTOR_WARN,
+	  "puts a tracer into every program: two profilers disturb each other", true },
+	{ "LD_PRELOAD", NULL, RK_DOCTOR_INFO,
+	  "is loaded into every program, the profiler's own library after it", false },
+	{ "HSA_OVERRIDE_GFX_VERSION", NULL, RK_DOCTOR_WARN,
+	  "makes ROCm take the GPU for another one: its counters do not fit", true },
+	{ "AMD_SERIALIZE_KERNEL", NULL, RK_DOCTOR_WARN,
+	  "makes kernels wait for each other: times are not those of a plain run", true },
+	{ "HIP_LAUNCH_BLOCKING", NULL, RK_DOCTOR_WARN,
+	  "makes every launch wait for its kernel: times are not those of a plain run", true },
+	{ "CUDA_LAUNCH_BLOCKING", NULL, RK_DOCTOR_WARN,
+	  "makes every launch wait for its kernel: times are not those of a plain run", true },
+	{ "AMD_LOG_LEVEL", NULL, RK_DOCTOR_WARN, "makes HIP write a log: times suffer", true },
+	{ "CUDA_INJECTION64_PATH", NULL, RK_DOCTOR_WARN,
+	  "puts a tool into every CUDA program: two profilers disturb each other", true },
+};
+
+static const struct variable *known_variable(const char *entry, size_t len)
+{
+	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+		const struct variable *v = &variables[i];
+		size_t n = strlen(v->name);
+		bool fits = v->name[n - 1] == '_' ? len > n : len == n;
+
+		if (fits && memcmp(entry, v->name, n) == 0 &&
+		    (!v->value || strstr(entry + len + 1, v->value)))
+			return v;
+	}
+	return NULL;
+}
+
+void rk_look_environment(struct rk_look *l)
+{
+	unsigned n = 0;
+	char name[128];
+
+	look_at_all_visible(l);
+	for (char *const *e = l->env; *e && n < MOST_VARIABLES; e++) {
+		size_t len = strcspn(*e, "=");
+		const struct variable *v = (*e)[len] ? known_variable(*e, len) : NULL;
+
+		/* Empty and "0" switch most of these off; a path is never that. */
+		if (!v || !(*e)[len + 1] || strcmp(*e + len + 1, "0") == 0)
+			continue;
+		len = len < sizeof(name) ? len : sizeof(name) - 1;
+		memcpy(name, *e, len);
+		name[len] = '\0';
+		rk_look_say(l, "environment", v->status, name, "%s %s", name, v->text);
+		if (v->unset)
+			rk_look_advise(l, "unset %s", name);
+		n++;
+	}
 }

@@ -1,4 +1,4 @@
-/* doctor_impl.h - what the parts of the doctor share: a place to look in, a place to say it. */
+/* doctor_impl.h - what the parts of the doctor share: reading the machine, reporting checks. */
 #ifndef RK_DOCTOR_IMPL_H
 #define RK_DOCTOR_IMPL_H
 
@@ -75,16 +75,9 @@ enum rk_look_access { RK_LOOK_ALLOWED, RK_LOOK_DENIED, RK_LOOK_MISSING };
 enum rk_look_access rk_look_device(const struct rk_look *l, const char *path);
 
 /* The parts, in the order of their checks. */
-void rk_look_identify(struct rk_look *l);
 void rk_look_host(struct rk_look *l);
-void rk_look_access(struct rk_look *l);
 void rk_look_gpus(struct rk_look *l);
-void rk_look_nvidia(struct rk_look *l);
-void rk_look_cuda(struct rk_look *l);
-void rk_look_opencl(struct rk_look *l);
 void rk_look_environment(struct rk_look *l);
 void rk_look_tools(struct rk_look *l);
-void rk_look_hazards(struct rk_look *l);
-void rk_look_verdict(struct rk_look *l);
 
 #endif

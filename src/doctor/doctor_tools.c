@@ -1,4 +1,4 @@
-/* doctor_tools.c - the profilers: which is used, whether it can work, what to install. */
+/* doctor_tools.c - the profilers: which is used, whether it can work, its known faults. */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,7 +6,10 @@
 #include "base/num.h"
 #include "doctor/doctor_impl.h"
 #include "tool/detect.h"
+#include "tool/hazards.h"
 #include "tool/tool.h"
+
+/* ---- installed profilers ---- */
 
 enum { LINE_BYTES = 256 };
 
@@ -108,27 +111,23 @@ static void look_for_others(struct rk_look *l, const struct rk_tool_found *best)
 {
 	bool compute = has_any(l, "rocprof-compute") || has_any(l, "omniperf");
 	bool systems = has_any(l, "rocprof-sys-") || has_any(l, "omnitrace");
-	const char *package = compute ? "rocprofiler-systems" :
-			      systems ? "rocprofiler-compute" :
-					"rocprofiler-compute rocprofiler-systems";
+	const char *package = "rocprofiler-compute rocprofiler-systems";
+	const char *missing = "rocprof-compute and rocprof-sys are";
 	struct rk_version v = { 0 };
 
 	if (compute && systems)
 		return;
+	if (compute) {
+		package = "rocprofiler-systems";
+		missing = "rocprof-sys is";
+	} else if (systems) {
+		package = "rocprofiler-compute";
+		missing = "rocprof-compute is";
+	}
 	if (rk_version_parse(best->rocm, &v) && rk_version_since(v, 7, 13))
 		package = "amdrocm-profiler";
-	rk_look_say(l, "other-profilers", RK_DOCTOR_INFO, "profilers", "%s not installed",
-		    compute ? "rocprof-sys is" :
-		    systems ? "rocprof-compute is" :
-			      "rocprof-compute and rocprof-sys are");
+	rk_look_say(l, "other-profilers", RK_DOCTOR_INFO, "profilers", "%s not installed", missing);
 	rk_look_advise(l, "%s %s, or: pip install 'rocm[profiler]'", installer(l), package);
-}
-
-static void list_releases(const struct rk_look *l, struct rk_list *ret)
-{
-	for (size_t i = 0; i < l->d->tools.n; i++)
-		if (l->d->tools.tools[i].rocm[0])
-			rk_list_add_once(ret, l->d->tools.tools[i].rocm);
 }
 
 /* The release under $ROCM_PATH, "" when it is not set or has no tool. */
@@ -178,7 +177,9 @@ static void look_at_releases(struct rk_look *l, const struct rk_tool_found *best
 {
 	struct rk_list all = { 0 };
 
-	list_releases(l, &all);
+	for (size_t i = 0; i < l->d->tools.n; i++)
+		if (l->d->tools.tools[i].rocm[0])
+			rk_list_add_once(&all, l->d->tools.tools[i].rocm);
 	l->bad |= all.bad;
 	if (all.n > 1)
 		say_releases(l, &all, best);
@@ -228,7 +229,7 @@ static void look_at_settings(struct rk_look *l)
 	}
 }
 
-void rk_look_tools(struct rk_look *l)
+static void look_at_installed(struct rk_look *l)
 {
 	const struct rk_tool_found *best = rk_look_best(l);
 
@@ -242,5 +243,108 @@ void rk_look_tools(struct rk_look *l)
 		look_for_nsys(l);
 	} else {
 		look_for_none(l);
+	}
+}
+
+/* ---- known faults ---- */
+
+/* The newest release whose options and files are known; later ones are spoken to like it. */
+enum { NEWEST_MAJOR = 10, NEWEST_MINOR = 0 };
+
+static struct rk_version release_of(const struct rk_tool_found *t)
+{
+	struct rk_version v = { 0 };
+
+	rk_version_parse(t->rocm, &v);
+	return v;
+}
+
+/* A successor of rocprofv3 by name, or a release that came out after this rockit. */
+static void look_at_newer(struct rk_look *l)
+{
+	for (size_t i = 0; i < l->d->tools.n; i++) {
+		const struct rk_tool_found *t = &l->d->tools.tools[i];
+		bool successor = strncmp(t->name, "rocprofv", 8) == 0 && t->name[8] > '3';
+		struct rk_version v = release_of(t);
+
+		if (!t->first)
+			continue;
+		if (successor)
+			rk_look_say(l, "newer", RK_DOCTOR_INFO, t->name,
+				    "%s is newer than this rockit, which cannot drive it", t->name);
+		else if (strcmp(t->name, "rocprofv3") == 0 && rk_version_known(v) &&
+			 rk_version_since(v, NEWEST_MAJOR, NEWEST_MINOR + 1))
+			rk_look_say(
+				l, "newer", RK_DOCTOR_INFO, t->name,
+				"ROCm %s is newer than this rockit: rocprofv3 is told what that "
+				"of ROCm %d.%d understood",
+				t->rocm, NEWEST_MAJOR, NEWEST_MINOR);
+	}
+}
+
+/* What holds for every release and chip is a rule; what holds here and not elsewhere, a warning. */
+static bool is_special(const struct rk_hazard *h)
+{
+	return h->arch[0] || rk_version_known(h->from) || rk_version_known(h->until);
+}
+
+/*
+ * The power level was looked at itself, for RDNA's counters (doctor_gpus.c): what holds for the
+ * chip whatever its level would only repeat it, or be wrong.
+ */
+static bool is_seen_to(const struct rk_hazard *h)
+{
+	return strstr(h->text, "STABLE_STD") != NULL;
+}
+
+/* Several chips, or two names of one, may meet the same. */
+static bool is_said(const struct rk_look *l, const char *tool, const char *text)
+{
+	for (size_t i = 0; i < l->d->nchecks; i++)
+		if (strcmp(l->d->checks[i].subject, tool) == 0 &&
+		    strcmp(l->d->checks[i].text, text) == 0)
+			return true;
+	return false;
+}
+
+static void look_at_chip(struct rk_look *l, const char *tool, struct rk_version v, const char *gfx)
+{
+	const struct rk_hazard *h;
+	size_t at = 0;
+
+	while (!l->bad && (h = rk_hazards_next(tool, v, gfx, &at)) != NULL)
+		if (!is_seen_to(h) && !is_said(l, tool, h->text))
+			rk_look_say(l, "hazard", is_special(h) ? RK_DOCTOR_WARN : RK_DOCTOR_INFO,
+				    tool, "%s", h->text);
+}
+
+static void look_at_faults(struct rk_look *l, const char *tool, struct rk_version v)
+{
+	const struct rk_gpu *gpu;
+
+	/* What holds for every chip, before what holds for some. */
+	look_at_chip(l, tool, v, "");
+	for (size_t i = 0; (gpu = rk_look_amd(l, i)) != NULL; i++)
+		look_at_chip(l, tool, v, gpu->gfx);
+}
+
+/* Of the three rocprofs only the one that is used; the two others answer other questions. */
+static bool is_passed_over(const struct rk_look *l, const char *tool,
+			   const struct rk_tool_found *found)
+{
+	bool old = strcmp(tool, "rocprofv2") == 0 || strcmp(tool, "rocprof") == 0;
+
+	return old && found != rk_look_best(l);
+}
+
+void rk_look_tools(struct rk_look *l)
+{
+	look_at_installed(l);
+	look_at_newer(l);
+	for (const struct rk_tool_ops *const *t = rk_tools; *t; t++) {
+		const struct rk_tool_found *found = rk_detect_best(&l->d->tools, (*t)->name);
+
+		if (found && found->usable && !is_passed_over(l, (*t)->name, found))
+			look_at_faults(l, (*t)->name, release_of(found));
 	}
 }
