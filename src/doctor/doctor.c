@@ -11,7 +11,6 @@
 #include "base/alloc.h"
 #include "base/handle.h"
 #include "doctor/doctor_impl.h"
-#include "tool/detect.h"
 
 /* ---- reading the machine, writing down checks ---- */
 
@@ -293,13 +292,13 @@ static void prepare(struct rk_look *l, const struct rk_doctor_options *opt)
 
 static int look_around(struct rk_look *l, struct rk_error *err)
 {
-	const struct rk_detect_options where = { .root = l->root, .path = l->path };
+	const struct rk_tools_options where = { .root = l->root, .path = l->path };
 	char verdict[VERDICT_BYTES];
 	int rc = rk_gpus_find(l->root, &l->d->gpus, err);
 
 	if (rc < 0)
 		return rc;
-	rc = rk_detect(&where, &l->d->tools, err);
+	rc = rk_tools_find(&where, &l->d->tools, err);
 	if (rc < 0)
 		return rc;
 	/* In the order of the checks; later ones use what earlier ones found. */

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "doctor/doctor_impl.h"
 #include "monitor/nvml_lib.h"
-#include "tool/collector.h"
+#include "tool/tool.h"
 
 /* ---- AMD's GPUs ---- */
 

@@ -5,8 +5,6 @@
 #include "base/list.h"
 #include "base/num.h"
 #include "doctor/doctor_impl.h"
-#include "tool/detect.h"
-#include "tool/hazards.h"
 #include "tool/tool.h"
 
 /* ---- installed profilers ---- */
@@ -25,7 +23,7 @@ static bool has_any(const struct rk_look *l, const char *prefix)
 const struct rk_tool_found *rk_look_best(const struct rk_look *l)
 {
 	for (const struct rk_tool_ops *const *t = rk_tools; *t; t++) {
-		const struct rk_tool_found *found = rk_detect_best(&l->d->tools, (*t)->name);
+		const struct rk_tool_found *found = rk_tools_best(&l->d->tools, (*t)->name);
 
 		if (found && found->usable)
 			return found;
@@ -342,7 +340,7 @@ void rk_look_tools(struct rk_look *l)
 	look_at_installed(l);
 	look_at_newer(l);
 	for (const struct rk_tool_ops *const *t = rk_tools; *t; t++) {
-		const struct rk_tool_found *found = rk_detect_best(&l->d->tools, (*t)->name);
+		const struct rk_tool_found *found = rk_tools_best(&l->d->tools, (*t)->name);
 
 		if (found && found->usable && !is_passed_over(l, (*t)->name, found))
 			look_at_faults(l, (*t)->name, release_of(found));

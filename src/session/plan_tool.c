@@ -5,10 +5,8 @@
 #include "base/words.h"
 #include "rockit/gpus.h"
 #include "rockit/rockit.h"
+#include "rockit/tools.h"
 #include "session/plan.h"
-#include "tool/collector.h"
-#include "tool/detect.h"
-#include "tool/hazards.h"
 
 /* When no GPU is to be seen the counters have to be of some chip: the one most people have. */
 #define ARCH_ASSUMED "gfx942"
@@ -84,7 +82,7 @@ static int tool_unknown(const char *name, struct rk_error *err)
 static bool find_tool(const struct rk_tool_ops *t, const struct rk_tools_found *found,
 		      struct rk_bytes *path)
 {
-	const struct rk_tool_found *best = t->library ? NULL : rk_detect_best(found, t->name);
+	const struct rk_tool_found *best = t->library ? NULL : rk_tools_best(found, t->name);
 
 	rk_bytes_clear(path);
 	if (t->library)
@@ -98,7 +96,7 @@ static bool find_tool(const struct rk_tool_ops *t, const struct rk_tools_found *
 static int tool_missing(const char *name, const struct rk_tools_found *found, struct rk_error *err)
 {
 	for (const struct rk_tool_ops *const *t = rk_tools; *t; t++)
-		if (!(*t)->library && rk_detect_best(found, (*t)->name))
+		if (!(*t)->library && rk_tools_best(found, (*t)->name))
 			return rk_fail(err, RK_E_UNSUPPORTED,
 				       "%s is not installed, but %s is: add '--tool %s', or see "
 				       "'rockit doctor' for what to install",
@@ -215,9 +213,8 @@ static int from_found(const struct rk_session_options *opt, struct rk_plan *p,
 	if (rc == 0 && p->tool->library)
 		return keep(&p->tool_version,
 			    opt->tool_version ? opt->tool_version : ROCKIT_VERSION, err);
-	return rc < 0 ?
-		       rc :
-		       set_version(p, opt->tool_version, rk_detect_best(found, p->tool->name), err);
+	return rc < 0 ? rc :
+			set_version(p, opt->tool_version, rk_tools_best(found, p->tool->name), err);
 }
 
 static void find_hazards(struct rk_plan *p)
@@ -232,7 +229,7 @@ static void find_hazards(struct rk_plan *p)
 
 int rk_plan_tool(const struct rk_session_options *opt, struct rk_plan *p, struct rk_error *err)
 {
-	const struct rk_detect_options where = { .root = opt->root };
+	const struct rk_tools_options where = { .root = opt->root };
 	struct rk_tools_found found = { 0 };
 	struct rk_bytes path;
 	int rc = 0;
@@ -241,7 +238,7 @@ int rk_plan_tool(const struct rk_session_options *opt, struct rk_plan *p, struct
 	if (!is_auto(opt->tool) && !rk_tool_find(opt->tool))
 		rc = tool_unknown(opt->tool, err);
 	if (rc == 0)
-		rc = rk_detect(&where, &found, err);
+		rc = rk_tools_find(&where, &found, err);
 	if (rc == 0)
 		rc = from_found(opt, p, &found, &path, err);
 	rk_tools_release(&found);

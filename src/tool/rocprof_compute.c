@@ -3,8 +3,6 @@
  *
  * It runs the program some twenty times by itself and collects the counters of its own metrics.
  */
-#include <string.h>
-
 #include "tool/tool_impl.h"
 
 /* 7.13 replaced --path by a directory with keys; --name is then not used, but asked for. */
@@ -22,12 +20,7 @@ static void put_directory(struct rk_version v, const struct rk_want *want,
 		return;
 	}
 	rk_list_add(&c->argv, "--output-directory");
-	if (!want->rank_key)
-		rk_list_add(&c->argv, want->dir);
-	else if (!strcmp(want->rank_key, "mpi"))
-		rk_list_addf(&c->argv, "%s/rank-%%rank%%", want->dir);
-	else
-		rk_list_addf(&c->argv, "%s/rank-%%env{%s}%%", want->dir, want->rank_key);
+	rk_tool_put_rank_dir(c, want);
 }
 
 /* -k takes parts of names, several words long: another option must follow. */

@@ -13,42 +13,23 @@ enum {
 	HAS = RK_TRACE_HIP | RK_TRACE_KERNEL | RK_TRACE_MEMCPY | RK_TRACE_MARKER | RK_TRACE_SCRATCH
 };
 
-static bool is_omnitrace(const char *path)
-{
-	return !strncmp(rk_base_name(path), "omnitrace", 9);
-}
-
-/* -o takes a second word, a prefix: another option must follow. */
-static void put_directory(const struct rk_want *want, struct rk_tool_command *c)
-{
-	rk_list_add(&c->argv, "-o");
-	if (!want->rank_key)
-		rk_list_add(&c->argv, want->dir);
-	else if (!strcmp(want->rank_key, "mpi"))
-		rk_list_addf(&c->argv, "%s/rank-%%rank%%", want->dir);
-	else
-		rk_list_addf(&c->argv, "%s/rank-%%env{%s}%%", want->dir, want->rank_key);
-}
-
-/* One file per process, and no folder of the time of day. */
-static void put_environment(const char *prefix, bool rocpd, struct rk_tool_command *c)
-{
-	rk_list_addf(&c->env, "%s_USE_PID=ON", prefix);
-	rk_list_addf(&c->env, "%s_TIME_OUTPUT=OFF", prefix);
-	if (rocpd)
-		rk_list_addf(&c->env, "%s_USE_ROCPD=ON", prefix);
-}
-
 static int command(const char *path, struct rk_version v, const struct rk_want *want,
 		   struct rk_tool_command *ret, struct rk_error *err)
 {
-	bool old = is_omnitrace(path);
+	bool old = !strncmp(rk_base_name(path), "omnitrace", 9);
+	const char *prefix = old ? "OMNITRACE" : "ROCPROFSYS";
 
 	rk_list_add(&ret->argv, path);
-	put_directory(want, ret);
+	/* -o takes a second word, a prefix: another option must follow. */
+	rk_list_add(&ret->argv, "-o");
+	rk_tool_put_rank_dir(ret, want);
 	rk_list_add(&ret->argv, "-T");
 	rk_list_add(&ret->argv, "-D");
-	put_environment(old ? "OMNITRACE" : "ROCPROFSYS", !old && rk_version_since(v, 7, 0), ret);
+	/* One file per process, and no folder of the time of day. */
+	rk_list_addf(&ret->env, "%s_USE_PID=ON", prefix);
+	rk_list_addf(&ret->env, "%s_TIME_OUTPUT=OFF", prefix);
+	if (!old && rk_version_since(v, 7, 0))
+		rk_list_addf(&ret->env, "%s_USE_ROCPD=ON", prefix);
 	ret->delivers = want->traces & HAS;
 	rk_tool_no_traces(ret, want->traces & ~(unsigned)HAS,
 			  "rocprof-sys traces HIP calls, kernels, copies, markers and scratch");

@@ -2,15 +2,129 @@
  * rocprofv3.c - the command line of rocprofv3, 6.2 to the newest.
  *
  * Its options changed with every release and an unknown one ends it with status 2, so each option
- * that we use stands in a table with its first release. Boolean options are always bare: their
- * optional value would swallow the next word. Options that take several words are followed by
- * another option. All before `--` is rocprofv3's, the rest the program's.
+ * that we use is in a table with its first release. Boolean options are always bare: their optional
+ * value would swallow the next word. Options that take several words are followed by another
+ * option. All before `--` is for rocprofv3, the rest for the program.
  */
 #include <inttypes.h>
 #include <string.h>
 
-#include "tool/pc_sampling.h"
 #include "tool/tool_impl.h"
+
+/* ---- PC sampling: what a chip and a release can do ---- */
+
+enum {
+	HOST_TRAP_US = 1000,         /* every wave of the GPU is sampled at each trap */
+	STOCHASTIC_CYCLES = 1 << 20, /* half a millisecond; only powers of two are taken */
+	STOCHASTIC_LEAST = 1 << 8,
+};
+
+struct pc_choice {
+	const char *method, *unit; /* static */
+	uint64_t interval;         /* microseconds or cycles */
+};
+
+/* MI200 traps; MI300 and later also sample in hardware. The rest of the chips do neither. */
+static bool can_trap(const struct rk_want *want)
+{
+	return rk_tool_arch_is(want, "gfx90a") || rk_tool_arch_is(want, "gfx94") ||
+	       rk_tool_arch_is(want, "gfx95");
+}
+
+static bool can_sample(const struct rk_want *want, struct rk_version v)
+{
+	return rk_version_since(v, 7, 0) &&
+	       (rk_tool_arch_is(want, "gfx94") || rk_tool_arch_is(want, "gfx95"));
+}
+
+static bool arch_known(const struct rk_want *want)
+{
+	return want->arch && *want->arch;
+}
+
+static uint64_t power_of_two(uint64_t v)
+{
+	uint64_t p = STOCHASTIC_LEAST;
+
+	while (p < v && p < UINT64_C(1) << 62)
+		p <<= 1;
+	return p;
+}
+
+static void stochastic(const struct rk_pc_sampling *pc, struct pc_choice *ret,
+		       struct rk_list *notes)
+{
+	uint64_t cycles = pc->interval ? power_of_two(pc->interval) : STOCHASTIC_CYCLES;
+
+	ret->method = "stochastic";
+	ret->unit = "cycles";
+	/* An interval in another unit means nothing in cycles. */
+	if (pc->unit && strcmp(pc->unit, "cycles") != 0) {
+		cycles = STOCHASTIC_CYCLES;
+		rk_list_addf(notes,
+			     "stochastic PC sampling counts cycles, not %s: every %" PRIu64
+			     " cycles",
+			     pc->unit, cycles);
+	} else if (pc->interval && cycles != pc->interval) {
+		rk_list_addf(notes,
+			     "PC sampling interval %" PRIu64 " becomes %" PRIu64
+			     ": the hardware takes powers of two",
+			     pc->interval, cycles);
+	}
+	ret->interval = cycles;
+}
+
+static void host_trap(const struct rk_pc_sampling *pc, bool asked, struct pc_choice *ret,
+		      struct rk_list *notes)
+{
+	ret->method = "host_trap";
+	ret->unit = "time";
+	ret->interval = asked && pc->interval ? pc->interval : HOST_TRAP_US;
+	if (asked && pc->unit && strcmp(pc->unit, "time") != 0) {
+		ret->interval = HOST_TRAP_US;
+		rk_list_addf(notes,
+			     "host_trap PC sampling counts time, not %s: every %" PRIu64 " us",
+			     pc->unit, ret->interval);
+	}
+}
+
+/*
+ * Settles want->pc for release `v` and want->arch. False when it cannot be had there: rocprofv3
+ * would end the program at its start. `notes` gets what was changed or refused.
+ */
+static bool choose_pc(struct rk_version v, const struct rk_want *want, struct pc_choice *ret,
+		      struct rk_list *notes)
+{
+	const struct rk_pc_sampling *pc = want->pc;
+	bool traps = pc->method && !strcmp(pc->method, "host_trap");
+	bool samples = pc->method && !strcmp(pc->method, "stochastic");
+
+	if (rk_version_before(v, 6, 4)) {
+		rk_list_add(notes, "no PC sampling: rocprofv3 has it from ROCm 6.4 on");
+		return false;
+	}
+	if (arch_known(want) && !can_trap(want)) {
+		rk_list_addf(notes,
+			     "no PC sampling: %s cannot do it (gfx90a, gfx94x and gfx95x can)",
+			     want->arch);
+		return false;
+	}
+	/* A unit tells the method when none is named. */
+	if (!pc->method && pc->unit && !strcmp(pc->unit, "time"))
+		traps = true;
+	if (!traps &&
+	    (can_sample(want, v) || (samples && !arch_known(want) && rk_version_since(v, 7, 0)))) {
+		stochastic(pc, ret, notes);
+		return true;
+	}
+	if (samples)
+		rk_list_addf(notes, "PC sampling by host_trap: stochastic needs ROCm 7.0 and "
+				    "gfx94x or gfx95x");
+	host_trap(pc, !samples, ret, notes);
+	return true;
+}
+
+/* ---- the command line ---- */
 
 /* In the order of the RK_TRACE_ bits. */
 static const struct trace_option {
@@ -48,22 +162,18 @@ static void put_traces(struct rk_version v, const struct rk_want *want, struct r
 }
 
 /*
- * Releases before 7.13 put ROCTx messages into SQL as they are: a quote or a semicolon in one
- * makes the database's writer abort at exit, and everything is lost. CSV survives any message.
- */
-static bool markers_break_rocpd(struct rk_version v, unsigned given)
-{
-	return (given & RK_TRACE_MARKER) && rk_version_before(v, 7, 13);
-}
-
-/*
- * csv on 6.x, which knows no rocpd; rocpd from 7.0 on. PC samples stand in csv only; with both,
+ * csv on 6.x, which knows no rocpd; rocpd from 7.0 on. PC samples are in csv only; with both,
  * the rest still comes from the database, which alone has the sizes of copies.
  */
 static void put_formats(struct rk_version v, const struct rk_want *want, struct rk_tool_command *c)
 {
-	bool broken = rk_version_since(v, 7, 0) && markers_break_rocpd(v, c->delivers);
-	bool rocpd = rk_version_since(v, 7, 0) && !broken, csv = !rocpd || c->pc;
+	bool has_rocpd = rk_version_since(v, 7, 0);
+	/*
+	 * Before 7.13 ROCTx messages are put into SQL as they are: a quote or a semicolon in one
+	 * makes the database's writer abort at exit, and everything is lost. CSV survives them.
+	 */
+	bool broken = has_rocpd && rk_version_before(v, 7, 13) && (c->delivers & RK_TRACE_MARKER);
+	bool rocpd = has_rocpd && !broken, csv = !rocpd || c->pc;
 
 	if (want->stats && csv && c->delivers) /* without a trace --stats is an error */
 		rk_list_add(&c->argv, "--stats");
@@ -84,7 +194,7 @@ static void put_formats(struct rk_version v, const struct rk_want *want, struct 
 }
 
 /*
- * 6.2 has no --pmc: a file with one line is its way, only that the results then stand in a folder
+ * 6.2 has no --pmc: a file with one line is its way, only that the results are then in a folder
  * pmc_1. The sources of 6.3 gained the option in the last weeks before its release.
  */
 static void put_counters(struct rk_version v, const struct rk_want *want, struct rk_tool_command *c)
@@ -105,9 +215,9 @@ static void put_counters(struct rk_version v, const struct rk_want *want, struct
 static void put_pc_sampling(struct rk_version v, const struct rk_want *want,
 			    struct rk_tool_command *c)
 {
-	struct rk_pc_choice pc;
+	struct pc_choice pc;
 
-	if (!want->pc || !rk_pc_choose(v, want, &pc, &c->notes))
+	if (!want->pc || !choose_pc(v, want, &pc, &c->notes))
 		return;
 	c->pc = true;
 	rk_list_add(&c->argv, "--pc-sampling-beta-enabled");
@@ -117,18 +227,6 @@ static void put_pc_sampling(struct rk_version v, const struct rk_want *want,
 	rk_list_add(&c->argv, pc.unit);
 	rk_list_add(&c->argv, "--pc-sampling-interval");
 	rk_list_addf(&c->argv, "%" PRIu64, pc.interval);
-}
-
-/* As one word: an expression may begin with a dash. */
-static void put_regex(const struct rk_want *want, struct rk_tool_command *c)
-{
-	if (!want->kernel_regex)
-		return;
-	if (c->counters)
-		rk_list_addf(&c->argv, "--kernel-include-regex=%s", want->kernel_regex);
-	if (c->delivers & RK_TRACE_KERNEL)
-		rk_list_add(&c->notes, "rocprofv3 filters kernels for counters only: the trace has "
-				       "all kernels");
 }
 
 /* The expansion takes capitals, digits and underscores. */
@@ -182,7 +280,11 @@ static int command(const char *path, struct rk_version v, const struct rk_want *
 	put_traces(v, want, ret);
 	put_pc_sampling(v, want, ret);
 	put_counters(v, want, ret);
-	put_regex(want, ret);
+	if (want->kernel_regex && ret->counters) /* as one word: it may begin with a dash */
+		rk_list_addf(&ret->argv, "--kernel-include-regex=%s", want->kernel_regex);
+	if (want->kernel_regex && (ret->delivers & RK_TRACE_KERNEL))
+		rk_list_add(&ret->notes, "rocprofv3 filters kernels for counters only: the trace "
+					 "has all kernels");
 	put_formats(v, want, ret);
 	put_names(v, want, ret);
 	return rk_tool_finish(ret, want, "--", err);

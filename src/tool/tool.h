@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/list.h"
 #include "tool/version.h"
@@ -80,7 +81,7 @@ struct rk_tool_ops {
 	bool one_run;
 	/* Runs kernels as often as counters need it: all of them in one run of the program. */
 	bool replays;
-	/* A collector of ours: `programs` has a library, see collector.h, and no program. */
+	/* A collector of ours: `programs` has a library, see rk_collector_find, and no program. */
 	bool library;
 	/*
 	 * Fills *ret for `path` (the program) of release `v`. RK_E_USAGE when the wish cannot be
@@ -94,5 +95,13 @@ struct rk_tool_ops {
 extern const struct rk_tool_ops *const rk_tools[];
 /* By its name or an older one, omniperf or omnitrace; NULL when unknown. */
 const struct rk_tool_ops *rk_tool_find(const char *name);
+
+/*
+ * The absolute path of a collector's library, into *ret; false when it is not found, or memory ran
+ * out (ret->bad). It is in $ROCKIT_COLLECTORS, or near librockit.so, or near the command: beside
+ * it, in rockit/ there, or in ../lib/rockit (or lib64, or Debian's lib/<triplet>). So an installed
+ * tree may be moved as a whole.
+ */
+bool rk_collector_find(const char *library, struct rk_bytes *ret);
 
 #endif

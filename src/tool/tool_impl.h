@@ -2,7 +2,6 @@
 #ifndef RK_TOOL_IMPL_H
 #define RK_TOOL_IMPL_H
 
-#include "base/bytes.h"
 #include "tool/tool.h"
 
 extern const struct rk_tool_ops rk_tool_rocprofv3, rk_tool_rocprofv2, rk_tool_rocprof,
@@ -19,8 +18,11 @@ void rk_tool_no_traces(struct rk_tool_command *c, unsigned bits, const char *why
 /* <dir>/counters.txt with one line of counters, and `more` (other lines, may be "") behind. */
 void rk_tool_counter_file(struct rk_tool_command *c, const struct rk_want *want, const char *more);
 
-/* A regular expression that is plain text, fit for tools that look for a part of the name. */
+/* Without any special character of a regular expression: fit for tools that match substrings. */
 bool rk_tool_is_plain(const char *regex);
+
+/* want->dir; with a launcher the folder of the rank below it, in keys that ROCm's tools expand. */
+void rk_tool_put_rank_dir(struct rk_tool_command *c, const struct rk_want *want);
 
 /*
  * --tool-args, `separator` ("--", or NULL where the tool takes none) and the program. Releases

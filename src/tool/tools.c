@@ -1,9 +1,11 @@
-/* tools.c - the profilers we drive, and what their files share. */
+/* tools.c - the profilers we drive, what their files share, and the list of installed ones. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/bytes.h"
+#include "base/json_out.h"
+#include "base/page.h"
+#include "base/text.h"
 #include "base/words.h"
 #include "rockit/tools.h"
 #include "tool/tool_impl.h"
@@ -19,17 +21,13 @@ const struct rk_tool_ops *const rk_tools[] = {
 	&rk_tool_rocprof_sys, &rk_tool_opencl,    &rk_tool_cupti,   NULL,
 };
 
-/* What scripts still call them. */
-static const char *today(const char *name)
-{
-	if (!strcmp(name, "omniperf"))
-		return "rocprof-compute";
-	return strcmp(name, "omnitrace") ? name : "rocprof-sys";
-}
-
 const struct rk_tool_ops *rk_tool_find(const char *name)
 {
-	name = today(name);
+	/* What scripts still call them. */
+	if (!strcmp(name, "omniperf"))
+		name = "rocprof-compute";
+	else if (!strcmp(name, "omnitrace"))
+		name = "rocprof-sys";
 	for (const struct rk_tool_ops *const *t = rk_tools; *t; t++)
 		if (!strcmp((*t)->name, name))
 			return *t;
@@ -135,10 +133,19 @@ void rk_tool_counter_file(struct rk_tool_command *c, const struct rk_want *want,
 	rk_bytes_release(&path);
 }
 
-/* Without any character that means something in a regular expression. */
 bool rk_tool_is_plain(const char *regex)
 {
 	return *regex && !strpbrk(regex, "\\^$.|?*+()[]{} ,\t\n-");
+}
+
+void rk_tool_put_rank_dir(struct rk_tool_command *c, const struct rk_want *want)
+{
+	if (!want->rank_key)
+		rk_list_add(&c->argv, want->dir);
+	else if (!strcmp(want->rank_key, "mpi"))
+		rk_list_addf(&c->argv, "%s/rank-%%rank%%", want->dir);
+	else
+		rk_list_addf(&c->argv, "%s/rank-%%env{%s}%%", want->dir, want->rank_key);
 }
 
 int rk_tool_end(struct rk_tool_command *c, struct rk_error *err)
@@ -157,4 +164,83 @@ int rk_tool_finish(struct rk_tool_command *c, const struct rk_want *want, const 
 		rk_list_add(&c->argv, separator);
 	rk_list_append(&c->argv, want->app);
 	return rk_tool_end(c, err);
+}
+
+/* ---- the installed profilers as text, JSON and CSV ---- */
+
+static void put_text(struct rk_bytes *out, const void *what, const struct rk_render_options *look)
+{
+	const struct rk_tools_found *t = what;
+
+	(void)look;
+	if (!t->n)
+		rk_bytes_puts(out, "no profiler is installed here\n");
+	for (size_t i = 0; i < t->n; i++) {
+		const struct rk_tool_found *f = &t->tools[i];
+
+		rk_bytes_printf(out, "%-16s %-10s %s%s%s\n", f->name,
+				f->version[0] ? f->version : "-", f->path,
+				f->first ? "" : " (another one comes first)",
+				f->usable ? "" : " (cannot be executed)");
+	}
+}
+
+static void put_json(struct rk_bytes *out, const void *what, const struct rk_render_options *look)
+{
+	const struct rk_tools_found *t = what;
+	struct rk_json_out j;
+
+	(void)look;
+	rk_json_begin(&j, out);
+	rk_json_int(&j, "schema", 1);
+	rk_json_array(&j, "tools");
+	for (size_t i = 0; i < t->n; i++) {
+		const struct rk_tool_found *f = &t->tools[i];
+
+		rk_json_object(&j, NULL);
+		rk_json_text(&j, "name", f->name);
+		rk_json_text(&j, "path", f->path);
+		rk_json_text(&j, "version", f->version);
+		rk_json_text(&j, "rocm", f->rocm);
+		rk_json_text(&j, "place", f->place);
+		rk_json_text(&j, "options", f->options);
+		rk_json_bool(&j, "first", f->first);
+		rk_json_bool(&j, "usable", f->usable);
+		rk_json_close(&j);
+	}
+	rk_json_close(&j);
+	rk_json_end(&j);
+}
+
+static void put_cell(struct rk_bytes *out, const char *text, char after)
+{
+	rk_csv_cell(out, text, strlen(text));
+	rk_bytes_put_u8(out, (uint8_t)after);
+}
+
+static void put_csv(struct rk_bytes *out, const void *what, const struct rk_render_options *look)
+{
+	const struct rk_tools_found *t = what;
+
+	(void)look;
+	rk_bytes_puts(out, "name,path,version,rocm,first,usable\n");
+	for (size_t i = 0; i < t->n; i++) {
+		const struct rk_tool_found *f = &t->tools[i];
+
+		put_cell(out, f->name, ',');
+		put_cell(out, f->path, ',');
+		put_cell(out, f->version, ',');
+		put_cell(out, f->rocm, ',');
+		put_cell(out, f->first ? "true" : "false", ',');
+		put_cell(out, f->usable ? "true" : "false", '\n');
+	}
+}
+
+int rk_tools_render(const struct rk_tools_found *t, enum rk_report_format format, char **ret_text,
+		    size_t *ret_len, struct rk_error *err)
+{
+	static rk_form *const forms[RK_NFORMS] = { put_text, put_json, put_csv };
+	const struct rk_render_options look = { .format = format };
+
+	return rk_render(forms, t, &look, ret_text, ret_len, __func__, err);
 }

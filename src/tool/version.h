@@ -1,10 +1,11 @@
-/* version.h - releases of ROCm and of its profilers. */
+/* version.h - releases of ROCm and of its profilers, and their known faults. */
 #ifndef RK_VERSION_H
 #define RK_VERSION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
-/* A ROCm release: 7.0.2 is { 7, 0, 2 }. All zero: not known, which is taken for the newest. */
+/* A ROCm release: 7.0.2 is { 7, 0, 2 }. All zero: not known, treated as the newest. */
 struct rk_version {
 	int major, minor, patch;
 };
@@ -22,5 +23,21 @@ int rk_version_compare(struct rk_version a, struct rk_version b);
 bool rk_version_since(struct rk_version v, int major, int minor);
 bool rk_version_before(struct rk_version v, int major, int minor); /* the opposite */
 bool rk_version_known(struct rk_version v);
+
+/* What is known to go wrong with a tool, a release or a chip. Static. */
+struct rk_hazard {
+	const char *tool;              /* "rocprofv3", ... */
+	struct rk_version from, until; /* ROCm releases [from, until); zero: open */
+	const char *arch;              /* what the gfx target begins with; "" for all */
+	const char *text;              /* what happens and what to do, in one line */
+};
+
+/*
+ * The next hazard that applies at or after *at (start with 0, which is moved on), NULL at the end.
+ * An unknown release meets only what is still open, an unknown or empty `arch` only what applies to
+ * all chips.
+ */
+const struct rk_hazard *rk_hazards_next(const char *tool, struct rk_version v, const char *arch,
+					size_t *at);
 
 #endif

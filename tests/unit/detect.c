@@ -1,5 +1,5 @@
 /* detect.c - profilers that are installed, in trees made for the test. */
-#include "tool/detect.h"
+#include "rockit/tools.h"
 
 #include <ftw.h>
 #include <limits.h>
@@ -96,11 +96,11 @@ static void put_link(struct tree *t, const char *name, const char *target)
 static const char *detect(struct tree *t, const char *path)
 {
 	static char text[8192];
-	struct rk_detect_options opt = { .root = t->root, .path = path };
+	struct rk_tools_options opt = { .root = t->root, .path = path };
 	size_t at = 0;
 
 	rk_tools_release(&t->found);
-	CHECK(rk_detect(&opt, &t->found, &t->err) == 0);
+	CHECK(rk_tools_find(&opt, &t->found, &t->err) == 0);
 	text[0] = '\0';
 	for (size_t i = 0; i < t->found.n && at < sizeof(text); i++) {
 		const struct rk_tool_found *f = &t->found.tools[i];
@@ -127,7 +127,7 @@ TEST(nothing_installed_is_an_answer)
 
 	tree_open(&t);
 	CHECK_STR(detect(&t, ""), "");
-	CHECK(rk_detect_best(&t.found, "rocprofv3") == NULL);
+	CHECK(rk_tools_best(&t.found, "rocprofv3") == NULL);
 	CHECK_STR(detect(&t, "/no/such/place::relative"), "");
 	tree_close(&t);
 }
@@ -146,7 +146,7 @@ TEST(releases_below_opt_are_found_newest_first_and_once)
 	CHECK_STR(detect(&t, ""), "rocprofv3*|1.0.0|7.0.2|/opt/rocm\n"
 				  "rocprofv3||7.13.0|/opt/rocm-7.13.0\n"
 				  "rocprofv3||6.2.4|/opt/rocm-6.2.4\n");
-	best = rk_detect_best(&t.found, "rocprofv3");
+	best = rk_tools_best(&t.found, "rocprofv3");
 	CHECK(best && strstr(best->path, "/opt/rocm/bin/rocprofv3"));
 	CHECK_STR(best->options, "has rccl trace, --pmc, alloc trace, PC sampling by host_trap, "
 				 "stochastic, rocpd, thread trace; lacks attach, several --pmc");
@@ -238,7 +238,7 @@ TEST(the_larger_tools_tell_their_own_versions)
 	CHECK_STR(detect(&t, ""), "rocprof*|2.0.60403|6.4.3|/opt/rocm-6.4.3\n"
 				  "rocprof-compute*|3.1.1|6.4.3|/opt/rocm-6.4.3\n"
 				  "rocprof-sys-sample*|1.0.2|6.4.3|/opt/rocm-6.4.3\n");
-	best = rk_detect_best(&t.found, "rocprof-sys");
+	best = rk_tools_best(&t.found, "rocprof-sys");
 	CHECK(best && !strcmp(best->name, "rocprof-sys-sample"));
 	tree_close(&t);
 }
@@ -282,7 +282,7 @@ TEST(a_newer_rocprof_is_named_and_not_guessed_at)
 	put(&t, "opt/rocm-12.0.0/bin/rocprofv4", "");
 	CHECK_STR(detect(&t, ""), "rocprofv4*||12.0.0|/opt/rocm-12.0.0\n");
 	CHECK_STR(t.found.tools[0].options, "newer than this rockit knows");
-	CHECK(rk_detect_best(&t.found, "rocprofv3") == NULL);
+	CHECK(rk_tools_best(&t.found, "rocprofv3") == NULL);
 	tree_close(&t);
 }
 
@@ -295,9 +295,9 @@ TEST(omniperf_stands_in_for_rocprof_compute)
 	put(&t, "opt/rocm-6.2.0/bin/omniperf", "");
 	put(&t, "opt/rocm-6.2.0/libexec/omniperf/VERSION", "2.0.1");
 	detect(&t, "");
-	best = rk_detect_best(&t.found, "rocprof-compute");
+	best = rk_tools_best(&t.found, "rocprof-compute");
 	CHECK(best && !strcmp(best->name, "omniperf") && !strcmp(best->version, "2.0.1"));
-	CHECK(rk_detect_best(&t.found, "no such tool") == NULL);
+	CHECK(rk_tools_best(&t.found, "no such tool") == NULL);
 	tree_close(&t);
 }
 
@@ -309,13 +309,13 @@ TEST(each_failed_allocation_of_a_search_is_an_error)
 	tree_open(&t);
 	put_rocm(&t, "opt/rocm-7.0.0", "7.0.0");
 	for (uint64_t n = 1; failed && n < 1000; n++) {
-		struct rk_detect_options opt = { .root = t.root, .path = "/bin" };
+		struct rk_tools_options opt = { .root = t.root, .path = "/bin" };
 		struct rk_tools_found found = { 0 };
 		struct rk_error err = { 0 };
 		int rc;
 
 		rk_alloc_fail_after(n);
-		rc = rk_detect(&opt, &found, &err);
+		rc = rk_tools_find(&opt, &found, &err);
 		failed = rk_alloc_failed();
 		rk_alloc_fail_after(0);
 		CHECK(failed ? rc == RK_E_NOMEM && err.code == RK_E_NOMEM : rc == 0);
@@ -336,7 +336,7 @@ TEST(a_search_takes_milliseconds)
 		int64_t ms;
 
 		clock_gettime(CLOCK_MONOTONIC, &a);
-		CHECK(rk_detect(NULL, &found, NULL) == 0);
+		CHECK(rk_tools_find(NULL, &found, NULL) == 0);
 		clock_gettime(CLOCK_MONOTONIC, &b);
 		rk_tools_release(&found);
 		ms = (b.tv_sec - a.tv_sec) * 1000 + (b.tv_nsec - a.tv_nsec) / 1000000;

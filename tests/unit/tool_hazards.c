@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "tap.h"
-#include "tool/hazards.h"
 #include "tool/tool.h"
 
 static bool warned(const char *tool, const char *version, const char *arch, const char *part)

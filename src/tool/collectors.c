@@ -1,0 +1,276 @@
+/*
+ * collectors.c - our own collectors, libraries that are loaded into the program. It is started as it
+ * is; variables say the rest.
+ *
+ * OpenCL: a layer that the loader puts between the program and every OpenCL runtime, whatever the
+ * device. CUDA: a library that the driver of NVIDIA loads, which takes its records from CUPTI.
+ */
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tool/tool_impl.h"
+
+/* ---- finding them ---- */
+
+static bool is_there(const char *dir, const char *below, const char *library, struct rk_bytes *ret)
+{
+	const char *path;
+
+	rk_bytes_clear(ret);
+	rk_bytes_printf(ret, "%s/%s%s", dir, below, library);
+	path = rk_bytes_str(ret);
+	return path && path[0] == '/' && access(path, R_OK) == 0;
+}
+
+/*
+ * The file that this code is in: the shared library, or the program where the library is part of
+ * it. The loader knows a program by no name but argv[0], which need not be a path.
+ */
+static bool own_file(char path[PATH_MAX])
+{
+	struct link_map *map = NULL;
+	Dl_info info;
+
+	if (!dladdr1((void *)(uintptr_t)rk_collector_find, &info, (void **)&map, RTLD_DL_LINKMAP) ||
+	    !map || !map->l_name || !map->l_name[0])
+		return false;
+	return realpath(map->l_name, path) != NULL;
+}
+
+/* Cuts `file` to its directory. */
+static bool find_near(char *file, const char *library, struct rk_bytes *ret)
+{
+	static const char *const below[] = {
+		"",
+		"rockit/",
+		"../lib/rockit/",
+		"../lib64/rockit/",
+#if defined(__x86_64__)
+		"../lib/x86_64-linux-gnu/rockit/"
+	};
+#elif defined(__aarch64__)
+		"../lib/aarch64-linux-gnu/rockit/"
+	};
+#endif
+	char *slash = strrchr(file, '/');
+
+	if (!slash)
+		return false;
+	*slash = '\0';
+	for (size_t i = 0; i < sizeof(below) / sizeof(below[0]) && !ret->bad; i++)
+		if (is_there(file, below[i], library, ret))
+			return true;
+	return false;
+}
+
+bool rk_collector_find(const char *library, struct rk_bytes *ret)
+{
+	const char *named = getenv("ROCKIT_COLLECTORS");
+	char path[PATH_MAX];
+	ssize_t n;
+
+	if (named && named[0])
+		return is_there(named, "", library, ret);
+	/* The library first: its collectors are of its version, whoever loaded it. */
+	if (own_file(path) && find_near(path, library, ret))
+		return true;
+	n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	if (n <= 0)
+		return false;
+	path[n] = '\0';
+	return find_near(path, library, ret);
+}
+
+/* A value of ROCKIT_COLLECT: the characters that separate settings, and %, as %XX. */
+static void put_value(struct rk_bytes *b, const char *s)
+{
+	for (; *s; s++) {
+		if (strchr(",%= \t\n", *s))
+			rk_bytes_printf(b, "%%%02X", (unsigned)(unsigned char)*s);
+		else
+			rk_bytes_put_u8(b, (uint8_t)*s);
+	}
+}
+
+/* ---- OpenCL ---- */
+
+enum { OPENCL_HAS = RK_TRACE_KERNEL | RK_TRACE_MEMCPY | RK_TRACE_MARKER };
+
+/* --tool-args are settings of the collector: "limit=4G window=1". */
+static void put_opencl_settings(const struct rk_want *want, struct rk_tool_command *c)
+{
+	struct rk_bytes b;
+
+	rk_bytes_init(&b, 1 << 16);
+	rk_bytes_puts(&b, "dir=");
+	put_value(&b, want->dir);
+	/* Every call costs as much as the launch it makes: only for those who want all calls. */
+	if ((want->traces & RK_TRACE_HIP) && (want->traces & RK_TRACE_HSA))
+		rk_bytes_puts(&b, ",api=1");
+	for (size_t i = 0; want->extra && i < want->extra->n; i++)
+		rk_bytes_printf(&b, ",%s", want->extra->v[i]);
+	if (rk_bytes_str(&b))
+		rk_list_set(&c->env, "ROCKIT_COLLECT", rk_bytes_str(&b));
+	c->env.bad = c->env.bad || b.bad;
+	rk_bytes_release(&b);
+}
+
+static int opencl_command(const char *path, struct rk_version v, const struct rk_want *want,
+			  struct rk_tool_command *ret, struct rk_error *err)
+{
+	(void)v;
+	if (strpbrk(path, ":"))
+		return rk_fail(err, RK_E_USAGE,
+			       "the loader takes no layer whose path has a colon: '%s'", path);
+	rk_list_append(&ret->argv, want->app);
+	rk_list_set(&ret->env, "OPENCL_LAYERS", path);
+	put_opencl_settings(want, ret);
+	ret->delivers = want->traces & OPENCL_HAS;
+	rk_tool_no_traces(ret, want->traces & ~(unsigned)OPENCL_HAS, "OpenCL has none");
+	if (rk_tool_wants_counters(want))
+		rk_list_add(&ret->notes, "no counters: OpenCL has none");
+	if (want->pc)
+		rk_list_add(&ret->notes, "no PC sampling: OpenCL has none");
+	if (want->kernel_regex)
+		rk_list_add(&ret->notes, "all kernels: the filter is for counters");
+	return rk_tool_end(ret, err);
+}
+
+static const char *const opencl_programs[] = { "librockit-opencl.so", NULL };
+
+const struct rk_tool_ops rk_tool_opencl = {
+	.name = "opencl",
+	.programs = opencl_programs,
+	.one_run = true,
+	.library = true,
+	.command = opencl_command,
+};
+
+/* ---- CUDA ---- */
+
+enum {
+	CALLS = RK_TRACE_HIP | RK_TRACE_HSA, /* together: whoever wants every call */
+	CUPTI_HAS = RK_TRACE_KERNEL | RK_TRACE_MEMCPY | RK_TRACE_MARKER | RK_TRACE_ALLOC,
+	FLUSH_MS = 100, /* what is done for longer than that is not lost, see rockit-run(1) */
+};
+
+/*
+ * What NVIDIA's hardware answers to the question that a counter of AMD's is asked for, by the
+ * beginnings of its names; the first that fits. CUPTI 13.0 knows all of these from Turing on (but
+ * for reads and writes apart on GB202) and runs a kernel twice for all of them together.
+ */
+#define SM                                                                         \
+	"sm__cycles_active.avg.pct_of_peak_sustained_elapsed+"                     \
+	"sm__warps_active.avg.pct_of_peak_sustained_active+sm__inst_executed.sum+" \
+	"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"
+#define L2 "lts__t_sector_hit_rate.pct"
+#define DRAM                                                  \
+	"dram__throughput.avg.pct_of_peak_sustained_elapsed+" \
+	"dram__bytes_read.sum+dram__bytes_write.sum"
+
+static const struct question {
+	const char *start, *metrics;
+} questions[] = {
+	{ "SQ_", SM },
+	{ "GRBM_", "gpu__time_duration.sum+" SM },
+	{ "TCP_", "l1tex__t_sector_hit_rate.pct" },
+	{ "TCC_EA", DRAM },
+	{ "TCC_", L2 },
+	{ "GL2C_", L2 },
+	{ "FETCH_SIZE", DRAM },
+	{ "WRITE_SIZE", DRAM },
+	{ "", SM },
+};
+
+static const char *metrics_for(const char *counter)
+{
+	size_t i = 0;
+
+	while (strncmp(counter, questions[i].start, strlen(questions[i].start)) != 0)
+		i++;
+	return questions[i].metrics;
+}
+
+/* Each once. */
+static void choose_metrics(const struct rk_list *counters, struct rk_list *ret)
+{
+	for (size_t i = 0; i < counters->n; i++) {
+		for (const char *p = metrics_for(counters->v[i]); *p; p += strspn(p, "+")) {
+			char name[80];
+			size_t len = strcspn(p, "+");
+
+			snprintf(name, sizeof(name), "%.*s", (int)len, p);
+			rk_list_add_once(ret, name);
+			p += len;
+		}
+	}
+}
+
+static void put_cupti_settings(const struct rk_want *want, struct rk_tool_command *c)
+{
+	struct rk_bytes b;
+
+	rk_bytes_init(&b, 1 << 16);
+	rk_bytes_puts(&b, "dir=");
+	put_value(&b, want->dir);
+	for (size_t i = 0; want->extra && i < want->extra->n; i++) /* the first of a name counts */
+		rk_bytes_printf(&b, ",%s", want->extra->v[i]);
+	for (size_t i = 0; i < c->instead.n; i++)
+		rk_bytes_printf(&b, "%s%s", i ? "+" : ",counters=", c->instead.v[i]);
+	rk_bytes_printf(&b, ",flush=%d", FLUSH_MS);
+	/* Every call costs as much as the launch it makes: only for those who want all calls. */
+	if ((want->traces & CALLS) == CALLS)
+		rk_bytes_puts(&b, ",api=1");
+	if (want->traces & RK_TRACE_ALLOC)
+		rk_bytes_puts(&b, ",alloc=1");
+	if (rk_bytes_str(&b))
+		rk_list_set(&c->env, "ROCKIT_COLLECT", rk_bytes_str(&b));
+	c->env.bad = c->env.bad || b.bad;
+	rk_bytes_release(&b);
+}
+
+static int cupti_command(const char *path, struct rk_version v, const struct rk_want *want,
+			 struct rk_tool_command *ret, struct rk_error *err)
+{
+	(void)v;
+	rk_list_append(&ret->argv, want->app);
+	rk_list_set(&ret->env, "CUDA_INJECTION64_PATH", path);
+	if (want->traces & RK_TRACE_MARKER)
+		rk_list_set(&ret->env, "NVTX_INJECTION64_PATH", path);
+	ret->counters = rk_tool_wants_counters(want);
+	if (ret->counters)
+		choose_metrics(want->counters, &ret->instead);
+	put_cupti_settings(want, ret);
+	if (ret->counters) {
+		/* Counted kernels run one by one and several times: no traces, their times would
+		 * be of no use. */
+		rk_list_add(&ret->notes, "counters are NVIDIA's, for the same questions: see "
+					 "rockit-run(1)");
+	} else {
+		ret->delivers = want->traces & CUPTI_HAS;
+		rk_tool_no_traces(ret, want->traces & CALLS,
+				  "this is CUDA, whose calls come where both are wanted");
+		rk_tool_no_traces(ret, want->traces & RK_TRACE_RCCL, "NCCL's ranges are markers");
+		rk_tool_no_traces(ret, want->traces & RK_TRACE_SCRATCH, "CUPTI has none");
+	}
+	if (want->pc)
+		rk_list_add(&ret->notes, "no PC sampling: this collector has none");
+	if (want->kernel_regex)
+		rk_list_add(&ret->notes, "all kernels: this collector has no filter");
+	return rk_tool_end(ret, err);
+}
+
+static const char *const cupti_programs[] = { "librockit-cupti.so", NULL };
+
+const struct rk_tool_ops rk_tool_cupti = {
+	.name = "cupti",
+	.programs = cupti_programs,
+	.replays = true,
+	.library = true,
+	.command = cupti_command,
+};
