@@ -4,11 +4,367 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/bytes.h"
+#include "base/handle.h"
 #include "base/text.h"
 #include "base/words.h"
-#include "counters/counter_file.h"
+#include "codec/json/tree.h"
 #include "counters/counter_resolve.h"
-#include "counters/counter_sets.h"
+#include "io/file.h"
+#include "rockit/nearest.h"
+
+/* ---- files ---- */
+
+/* What may be in "NAME", "NAME[3]", "NAME:device=0" and "@category". */
+static bool name_letter(char c)
+{
+	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+	       (c && strchr("_[]:=@", c));
+}
+
+static int add_words(struct rk_list *names, struct rk_piece words, struct rk_error *err)
+{
+	struct rk_piece word;
+
+	while (rk_piece_word(&words, " \t\r,", &word)) {
+		size_t ok = 0;
+
+		while (ok < word.len && name_letter(word.s[ok]))
+			ok++;
+		if (ok < word.len || word.len > RK_COUNTER_NAME_BYTES_MAX)
+			return rk_fail(err, RK_E_FORMAT, "this is no name of a counter");
+		if (names->n == RK_COUNTER_NAMES_MAX)
+			return rk_fail(err, RK_E_LIMIT, "more than %d counters",
+				       RK_COUNTER_NAMES_MAX);
+		rk_list_addn(names, word.s, word.len);
+		if (names->bad)
+			return rk_fail_nomem(err);
+	}
+	return 0;
+}
+
+static int read_line(struct rk_list *names, struct rk_piece line, struct rk_error *err)
+{
+	static const char *const others[] = { "range", "gpu", "kernel", "hip", "hsa" };
+	struct rk_piece key, rest;
+
+	if (!line.len)
+		return 0;
+	if (rk_piece_split(line, ':', &key, &rest)) {
+		key = rk_piece_trim(key);
+		if (rk_piece_is(key, "pmc"))
+			return add_words(names, rest, err);
+		for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+			if (rk_piece_is(key, others[i]))
+				return 0;
+	}
+	return rk_fail(err, RK_E_FORMAT, "not a 'pmc: NAMES' line");
+}
+
+static int read_text(const char *text, size_t len, const char *name, struct rk_list *names,
+		     struct rk_error *err)
+{
+	struct rk_piece rest = { .s = text, .len = len }, line;
+
+	for (uint64_t number = 1; rk_piece_line(&rest, &line); number++) {
+		int rc = read_line(names, line, err);
+
+		if (rc < 0) {
+			rk_error_at(err, name, number, 0);
+			return rc;
+		}
+	}
+	return 0;
+}
+
+/* A list of names, a list of such lists, or names in one string. */
+static int read_pmc(const struct rk_tree *t, const char *name, struct rk_list *names,
+		    struct rk_error *err)
+{
+	int rc = 0;
+
+	if (t->kind == RK_TREE_ARRAY) {
+		RK_TREE_EACH(c, t)
+		{
+			rc = read_pmc(c, name, names, err);
+			if (rc < 0)
+				return rc;
+		}
+		return 0;
+	}
+	if (t->kind == RK_TREE_TEXT)
+		rc = add_words(names, rk_piece_of(t->text), err);
+	else if (t->kind != RK_TREE_NULL)
+		rc = rk_fail(err, RK_E_FORMAT, "'pmc' is a list of names");
+	if (rc < 0)
+		rk_error_at(err, name, t->line, 0);
+	return rc;
+}
+
+static int read_job(const struct rk_tree *job, const char *name, struct rk_list *names,
+		    struct rk_error *err)
+{
+	static const char *const keys[] = { "pmc", "pmc_groups", "pmc-groups" };
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		const struct rk_tree *pmc = rk_tree_get(job, keys[i]);
+		int rc = pmc ? read_pmc(pmc, name, names, err) : 0;
+
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int read_tree(const char *text, size_t len, bool yaml, const char *name,
+		     struct rk_list *names, struct rk_error *err)
+{
+	struct rk_tree *root = NULL;
+	int rc = yaml ? rk_tree_parse_yaml(text, len, name, &root, err) :
+			rk_tree_parse_json(text, len, name, &root, err);
+
+	if (rc == 0)
+		rc = read_job(root, name, names, err);
+	if (rc == 0) {
+		RK_TREE_EACH(job, rk_tree_get(root, "jobs"))
+		{
+			rc = read_job(job, name, names, err);
+			if (rc < 0)
+				break;
+		}
+	}
+	rk_tree_free(root);
+	return rc;
+}
+
+static int read_any(const char *text, size_t len, const char *name, struct rk_list *names,
+		    struct rk_error *err)
+{
+	size_t nlen = strlen(name), at = 0;
+	char first;
+
+	while (at < len && strchr(" \t\r\n", text[at]))
+		at++;
+	first = at < len ? text[at] : '\0';
+	if (rk_text_ends(name, nlen, ".yaml") || rk_text_ends(name, nlen, ".yml"))
+		return read_tree(text, len, true, name, names, err);
+	if (rk_text_ends(name, nlen, ".json") || first == '{')
+		return read_tree(text, len, false, name, names, err);
+	if (first == '<')
+		return rk_fail(err, RK_E_UNSUPPORTED,
+			       "XML of rocprof is not read; write its counters as 'pmc: NAMES'");
+	return read_text(text, len, name, names, err);
+}
+
+int rk_counter_file_parse(const char *text, size_t len, const char *name, struct rk_list *names,
+			  struct rk_error *err)
+{
+	size_t before = names->n;
+	int rc;
+
+	if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
+		text += 3;
+		len -= 3;
+	}
+	rc = read_any(text, len, name, names, err);
+	if (rc == 0 && names->n == before)
+		rc = rk_fail(err, RK_E_FORMAT, "no counters in it; a line is 'pmc: NAMES'");
+	if (rc < 0)
+		rk_error_at(err, name, 0, 0);
+	return rc;
+}
+
+static int read_bytes(struct rk_file *f, struct rk_bytes *b, struct rk_error *err)
+{
+	size_t got = 1;
+
+	while (got && b->len <= RK_COUNTER_FILE_BYTES_MAX) {
+		int rc;
+
+		if (!rk_bytes_reserve(b, 1 << 16))
+			return rk_fail_nomem(err);
+		rc = rk_file_read(f, b->data + b->len, 1 << 16, &got, err);
+		if (rc < 0)
+			return rc;
+		b->len += got;
+	}
+	if (b->len > RK_COUNTER_FILE_BYTES_MAX)
+		return rk_fail(err, RK_E_LIMIT, "larger than 1 MiB: not a list of counters");
+	return 0;
+}
+
+int rk_counter_file_read(const char *path, struct rk_list *names, struct rk_error *err)
+{
+	struct rk_file *f = NULL;
+	struct rk_bytes b;
+	int rc = rk_file_open(path, &f, err);
+
+	if (rc < 0)
+		return rc;
+	rk_bytes_init(&b, RK_COUNTER_FILE_BYTES_MAX + (2 << 16));
+	rc = read_bytes(f, &b, err);
+	if (rc < 0)
+		rk_error_at(err, path, 0, 0);
+	else
+		rc = rk_counter_file_parse((const char *)b.data, b.len, path, names, err);
+	rk_bytes_release(&b);
+	rk_file_close(f);
+	return rc;
+}
+
+/* ---- shipped sets ---- */
+
+static const char folder[] = "counters/", ending[] = ".txt";
+
+/* "memory_bound" of a set. */
+static struct rk_piece set_name(const struct rk_data_file *set)
+{
+	struct rk_piece p = rk_piece_of(set->name + sizeof(folder) - 1);
+
+	p.len -= sizeof(ending) - 1;
+	return p;
+}
+
+/* Every .txt file of the folder but the three that rockit itself needs. */
+static bool is_set(const struct rk_data_file *f)
+{
+	static const char *const others[] = { "table", "renames", "categories" };
+
+	if (strncmp(f->name, folder, sizeof(folder) - 1) != 0 ||
+	    !rk_text_ends(f->name, strlen(f->name), ending))
+		return false;
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (rk_piece_is(set_name(f), others[i]))
+			return false;
+	return true;
+}
+
+const struct rk_data_file *rk_counter_set_find(const char *name)
+{
+	for (const struct rk_data_file *f = rk_data_files; f->name; f++) {
+		struct rk_piece full, shorter, rest;
+
+		if (!is_set(f))
+			continue;
+		full = set_name(f);
+		rk_piece_split(full, '_', &shorter, &rest);
+		if (rk_piece_is(full, name) || rk_piece_is(shorter, name))
+			return f;
+	}
+	return NULL;
+}
+
+/* ---- categories ---- */
+
+static struct rk_piece categories(void)
+{
+	const struct rk_data_file *f = rk_data_find("counters/categories.txt");
+
+	return (struct rk_piece){ .s = f ? f->text : "", .len = f ? f->len : 0 };
+}
+
+/* Of "A/B/C" the first that the target has. */
+static void add_first(const struct rk_counter_table *t, const struct rk_counter_target *target,
+		      struct rk_piece choices, struct rk_list *names)
+{
+	struct rk_piece name;
+
+	while (rk_piece_word(&choices, "/", &name)) {
+		const struct rk_counter_entry *e = rk_counter_table_find(t, target, name);
+
+		if (e) {
+			rk_list_add_once(names, e->pub.name);
+			return;
+		}
+	}
+}
+
+/* Adds the counters of a category (without '@') that the target has; false: no such category. */
+static bool category_add(const struct rk_counter_table *t, const struct rk_counter_target *target,
+			 const char *name, struct rk_list *names)
+{
+	struct rk_piece text = categories(), line, word;
+
+	while (rk_piece_line(&text, &line)) {
+		if (!rk_piece_word(&line, " ", &word) || !rk_text_ieq(word.s, word.len, name))
+			continue;
+		while (rk_piece_word(&line, " ", &word))
+			add_first(t, target, word, names);
+		return true;
+	}
+	return false;
+}
+
+/* Adds the names of all categories, each after `prefix`. */
+static void category_names(const char *prefix, struct rk_list *names)
+{
+	struct rk_piece text = categories(), line, word;
+
+	while (rk_piece_line(&text, &line))
+		if (rk_piece_word(&line, " ", &word))
+			rk_list_addf(names, "%s%.*s", prefix, (int)word.len, word.s);
+}
+
+/* Takes over the list. */
+static int give(struct rk_list *l, struct rk_counter_names *ret, struct rk_error *err)
+{
+	if (l->bad) {
+		rk_list_release(l);
+		return rk_fail_nomem(err);
+	}
+	*ret = (struct rk_counter_names){ .names = l->v, .n = l->n };
+	return 0;
+}
+
+int rk_counters_categories(struct rk_counter_names *ret, struct rk_error *err)
+{
+	struct rk_list l = { 0 };
+
+	if (!ret)
+		return rk_misuse(__func__, err);
+	category_names("", &l);
+	return give(&l, ret, err);
+}
+
+int rk_counters_of_category(const char *arch, const char *category, struct rk_counter_names *ret,
+			    struct rk_error *err)
+{
+	const struct rk_counter_target *target;
+	const struct rk_counter_table *t;
+	struct rk_list l = { 0 };
+	const char *near;
+	int rc;
+
+	if (!arch || !category || !ret)
+		return rk_misuse(__func__, err);
+	t = rk_counter_table_get(err);
+	if (!t)
+		return RK_E_NOMEM;
+	target = rk_counter_table_target_find(t, arch);
+	if (!target)
+		return rk_fail(err, RK_E_USAGE, "unknown target '%s'", arch);
+	if (category_add(t, target, category, &l))
+		return give(&l, ret, err);
+	category_names("", &l);
+	near = l.bad ? NULL : rk_nearest(category, (const char *const *)l.v);
+	rc = rk_fail(err, RK_E_USAGE, "no category '%.60s'%s%s%s", category,
+		     near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+	rk_list_release(&l);
+	return rc;
+}
+
+void rk_counter_names_release(struct rk_counter_names *n)
+{
+	struct rk_list l;
+
+	if (!n)
+		return;
+	l = (struct rk_list){ .v = n->names, .n = n->n, .cap = n->n };
+	rk_list_release(&l);
+	*n = (struct rk_counter_names){ 0 };
+}
+
+/* ---- what the user wrote ---- */
 
 struct asked {
 	const struct rk_counter_table *table;
@@ -16,34 +372,19 @@ struct asked {
 	struct rk_list *names, *origins;
 };
 
-static int unknown_category(const char *name, struct rk_error *err)
-{
-	struct rk_list words = { 0 }, all = { 0 };
-	int rc;
-
-	rk_counter_category_names(&all);
-	for (size_t i = 0; i < all.n; i++)
-		rk_list_addf(&words, "@%s", all.v[i]);
-	rc = all.bad || words.bad || !words.n ?
-		     rk_fail_nomem(err) :
-		     rk_fail_unknown(err, "category", name, (const char *const *)words.v);
-	rk_list_release(&all);
-	rk_list_release(&words);
-	return rc;
-}
-
-/* A word that is no counter's name and like none: it may have been meant as a set's. */
+/* A word that is not a counter's name nor like one: it may have been meant as a set's. */
 static int unknown_word(const char *name, struct rk_error *err)
 {
 	struct rk_list words = { 0 };
-	const struct rk_data_file *set;
 	const char *near;
 	int rc;
 
-	for (size_t i = 0; (set = rk_counter_set_at(i)) != NULL; i++) {
-		struct rk_piece p = rk_counter_set_name(set);
+	for (const struct rk_data_file *f = rk_data_files; f->name; f++) {
+		if (is_set(f)) {
+			struct rk_piece p = set_name(f);
 
-		rk_list_addn(&words, p.s, p.len);
+			rk_list_addn(&words, p.s, p.len);
+		}
 	}
 	near = words.n ? rk_nearest(name, (const char *const *)words.v) : NULL;
 	if (words.bad)
@@ -74,36 +415,27 @@ int rk_counter_ask_unknown(const struct rk_counter_target *target, const char *n
 	return rc;
 }
 
-static void add(const struct asked *a, const char *name, const char *origin)
-{
-	rk_list_add(a->names, name);
-	rk_list_add(a->origins, origin);
-}
-
-static int room(const struct asked *a, struct rk_error *err)
-{
-	if (a->names->bad || a->origins->bad)
-		return rk_fail_nomem(err);
-	if (a->names->n > RK_COUNTER_NAMES_MAX)
-		return rk_fail(err, RK_E_LIMIT, "more than %d counters", RK_COUNTER_NAMES_MAX);
-	return 0;
-}
-
 static int add_category(const struct asked *a, const char *word, const char *origin,
 			struct rk_error *err)
 {
 	struct rk_list names = { 0 };
-	int rc;
+	int rc = 0;
 
-	if (!rk_counter_category_add(a->table, a->target, word + 1, &names)) {
-		rc = unknown_category(word, err);
+	if (category_add(a->table, a->target, word + 1, &names)) {
+		for (size_t i = 0; i < names.n; i++) {
+			rk_list_add(a->names, names.v[i]);
+			rk_list_add(a->origins, origin);
+		}
+		if (names.bad)
+			rc = rk_fail_nomem(err);
+	} else {
+		category_names("@", &names);
+		rc = names.bad || !names.n ?
+			     rk_fail_nomem(err) :
+			     rk_fail_unknown(err, "category", word, (const char *const *)names.v);
 		if (origin[0])
 			rk_error_at(err, origin, 0, 0);
-		return rc;
 	}
-	for (size_t i = 0; i < names.n; i++)
-		add(a, names.v[i], origin);
-	rc = names.bad ? rk_fail_nomem(err) : room(a, err);
 	rk_list_release(&names);
 	return rc;
 }
@@ -111,41 +443,32 @@ static int add_category(const struct asked *a, const char *word, const char *ori
 static int add_name(const struct asked *a, const char *word, const char *origin,
 		    struct rk_error *err)
 {
-	if (word[0] == '@')
-		return add_category(a, word, origin, err);
-	add(a, word, origin);
-	return room(a, err);
+	if (word[0] == '@') {
+		int rc = add_category(a, word, origin, err);
+
+		if (rc < 0)
+			return rc;
+	} else {
+		rk_list_add(a->names, word);
+		rk_list_add(a->origins, origin);
+	}
+	if (a->names->bad || a->origins->bad)
+		return rk_fail_nomem(err);
+	if (a->names->n > RK_COUNTER_NAMES_MAX)
+		return rk_fail(err, RK_E_LIMIT, "more than %d counters", RK_COUNTER_NAMES_MAX);
+	return 0;
 }
 
-/* Takes over what a file or a set holds. */
-static int add_all(const struct asked *a, struct rk_list *names, const char *origin,
-		   struct rk_error *err)
-{
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && i < names->n; i++)
-		rc = add_name(a, names->v[i], origin, err);
-	return rc;
-}
-
-static int add_set(const struct asked *a, const struct rk_data_file *set, struct rk_error *err)
-{
-	struct rk_list names = { 0 };
-	int rc = rk_counter_file_parse(set->text, set->len, set->name, &names, err);
-
-	if (rc == 0)
-		rc = add_all(a, &names, "", err);
-	rk_list_release(&names);
-	return rc;
-}
-
-static int add_file(const struct asked *a, const char *path, struct rk_error *err)
+/* Adds the names of a set, or of the file `path` when `set` is NULL. */
+static int add_file(const struct asked *a, const struct rk_data_file *set, const char *path,
+		    struct rk_error *err)
 {
 	struct rk_list names = { 0 };
-	int rc = rk_counter_file_read(path, &names, err);
+	int rc = set ? rk_counter_file_parse(set->text, set->len, set->name, &names, err) :
+		       rk_counter_file_read(path, &names, err);
 
-	if (rc == 0)
-		rc = add_all(a, &names, path, err);
+	for (size_t i = 0; rc == 0 && i < names.n; i++)
+		rc = add_name(a, names.v[i], set ? "" : path, err);
 	rk_list_release(&names);
 	return rc;
 }
@@ -157,7 +480,7 @@ static bool is_file(const char *path)
 	return stat(path, &st) == 0 && !S_ISDIR(st.st_mode);
 }
 
-/* By its looks: an error then speaks of a file that is not there. */
+/* By its looks: the error is then about a missing file. */
 static bool like_file(const char *word)
 {
 	static const char *const endings[] = { ".txt", ".yaml", ".yml", ".json", ".xml" };
@@ -176,10 +499,8 @@ static int add_word(const struct asked *a, const char *word, struct rk_error *er
 		return rk_fail(err, RK_E_USAGE, "a name of %zu bytes is no counter", strlen(word));
 	if (word[0] != '@' && rk_counter_table_any(a->table, rk_counter_word_of(word).name))
 		return add_name(a, word, "", err);
-	if (set)
-		return add_set(a, set, err);
-	if (word[0] != '@' && (like_file(word) || is_file(word)))
-		return add_file(a, word, err);
+	if (set || (word[0] != '@' && (like_file(word) || is_file(word))))
+		return add_file(a, set, word, err);
 	return add_name(a, word, "", err);
 }
 
@@ -196,9 +517,9 @@ int rk_counter_ask(const struct rk_counter_table *t, const struct rk_counter_tar
 	struct rk_list words = { 0 };
 	int rc = 0;
 
-	/* A path may hold commas and blanks. */
+	/* A path may contain commas and blanks. */
 	if (strpbrk(spec, ", ") && is_file(spec))
-		return add_file(&a, spec, err);
+		return add_file(&a, NULL, spec, err);
 	rk_list_split(&words, spec, ", \t\n");
 	if (words.bad)
 		rc = rk_fail_nomem(err);

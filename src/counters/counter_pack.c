@@ -33,11 +33,10 @@ struct solver {
 	uint16_t *parent; /* per item: the one it comes along with, or itself */
 	struct run *runs;
 	size_t nruns;
-	uint32_t *run_of;                    /* per item, of the packing that is being made */
-	size_t singles[RK_PACK_BLOCKS_MAX];  /* registers outside of all groups */
-	size_t distinct[RK_PACK_BLOCKS_MAX]; /* registers in all */
-	size_t total[RK_PACK_BLOCKS_MAX];    /* places taken over all runs */
-	size_t nodes, target;                /* of the search */
+	uint32_t *run_of;                   /* per item, of the packing that is being made */
+	size_t singles[RK_PACK_BLOCKS_MAX]; /* registers outside of all groups */
+	size_t total[RK_PACK_BLOCKS_MAX];   /* places taken over all runs */
+	size_t nodes, target;               /* of the search */
 };
 
 static bool has(const struct run *r, uint16_t reg)
@@ -112,30 +111,23 @@ static void clear_runs(struct solver *s)
 	s->nruns = 0;
 }
 
-/* The run that shares most with the item; a new one when it fits in none. */
-static size_t best_run(struct solver *s, const struct rk_pack_item *item)
+/* Into the run that shares most with the item; a new one when it fits in none. */
+static void place_anywhere(struct solver *s, size_t item)
 {
 	size_t best = s->nruns, most = 0;
 
 	for (size_t i = 0; i < s->nruns; i++) {
 		size_t shared;
 
-		if (!fits(s->p, &s->runs[i], item, &shared))
+		if (!fits(s->p, &s->runs[i], &s->p->items[item], &shared))
 			continue;
 		if (best == s->nruns || shared > most) {
 			best = i;
 			most = shared;
 		}
 	}
-	return best;
-}
-
-static void place_anywhere(struct solver *s, size_t item)
-{
-	size_t at = best_run(s, &s->p->items[item]);
-
-	place(s, at, item);
-	if (at == s->nruns)
+	place(s, best, item);
+	if (best == s->nruns)
 		s->nruns++;
 }
 
@@ -335,8 +327,10 @@ static void join_singles(struct solver *s, uint16_t *first)
 	}
 }
 
-static void count_distinct(struct solver *s)
+/* The lower bound that each block gives by itself. */
+static size_t bound(const struct solver *s)
 {
+	size_t distinct[RK_PACK_BLOCKS_MAX] = { 0 }, most = s->p->nitems > 0;
 	uint64_t seen[WORDS] = { 0 };
 
 	for (size_t i = 0; i < s->p->nitems; i++) {
@@ -344,18 +338,12 @@ static void count_distinct(struct solver *s)
 			uint16_t reg = s->p->items[i].registers[j];
 			uint64_t bit = UINT64_C(1) << reg % 64;
 
-			s->distinct[s->p->registers[reg].block] += !(seen[reg / 64] & bit);
+			distinct[s->p->registers[reg].block] += !(seen[reg / 64] & bit);
 			seen[reg / 64] |= bit;
 		}
 	}
-}
-
-static size_t bound(const struct solver *s)
-{
-	size_t most = s->p->nitems > 0;
-
 	for (size_t b = 0; b < s->p->nblocks; b++) {
-		size_t runs = (s->distinct[b] + s->p->limits[b] - 1) / s->p->limits[b];
+		size_t runs = (distinct[b] + s->p->limits[b] - 1) / s->p->limits[b];
 
 		most = runs > most ? runs : most;
 	}
@@ -388,37 +376,31 @@ static void improve(struct solver *s, struct rk_pack_result *ret)
 	place_greedily(s);
 }
 
-static int make_solver(struct solver *s, uint16_t **first, struct rk_error *err)
-{
-	size_t n = s->p->nitems;
-
-	s->groups = rk_calloc(n + 1, sizeof(*s->groups));
-	s->order = rk_calloc(n + 1, sizeof(*s->order));
-	s->parent = rk_calloc(n + 1, sizeof(*s->parent));
-	s->runs = rk_calloc(n + 1, sizeof(*s->runs));
-	*first = rk_calloc(s->p->nregisters + 1, sizeof(**first));
-	return s->groups && s->order && s->parent && s->runs && *first ? 0 : rk_fail_nomem(err);
-}
-
 int rk_pack_solve(const struct rk_pack_problem *p, struct rk_pack_result *ret, struct rk_error *err)
 {
 	struct solver s = { .p = p, .run_of = ret->run_of };
-	uint16_t *first = NULL;
-	int rc;
+	uint16_t *first;
+	int rc = 0;
 
 	if (p->nregisters > RK_PACK_REGISTERS_MAX || p->nblocks > RK_PACK_BLOCKS_MAX ||
 	    p->nitems > RK_PACK_ITEMS_MAX)
 		return rk_fail(err, RK_E_LIMIT, "too many counters to plan at once");
-	rc = make_solver(&s, &first, err);
-	if (rc == 0) {
-		sort_items(&s);
-		join_singles(&s, first);
-		count_distinct(&s);
-		ret->lower_bound = bound(&s);
-		place_greedily(&s);
-		improve(&s, ret);
-		ret->nruns = s.nruns;
+	s.groups = rk_calloc(p->nitems + 1, sizeof(*s.groups));
+	s.order = rk_calloc(p->nitems + 1, sizeof(*s.order));
+	s.parent = rk_calloc(p->nitems + 1, sizeof(*s.parent));
+	s.runs = rk_calloc(p->nitems + 1, sizeof(*s.runs));
+	first = rk_calloc(p->nregisters + 1, sizeof(*first));
+	if (!s.groups || !s.order || !s.parent || !s.runs || !first) {
+		rc = rk_fail_nomem(err);
+		goto out;
 	}
+	sort_items(&s);
+	join_singles(&s, first);
+	ret->lower_bound = bound(&s);
+	place_greedily(&s);
+	improve(&s, ret);
+	ret->nruns = s.nruns;
+out:
 	rk_free(s.groups);
 	rk_free(s.order);
 	rk_free(s.parent);

@@ -1,22 +1,331 @@
 /* counter_plan.c - the public calls that say what exists, and how many runs it costs. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/handle.h"
 #include "base/list.h"
+#include "base/map.h"
 #include "base/words.h"
 #include "counters/counter_ask.h"
-#include "counters/counter_items.h"
+#include "counters/counter_pack.h"
 #include "counters/counter_resolve.h"
+#include "counters/counter_table.h"
 #include "rockit/counters.h"
+
+/* ---- counters as items to pack: which registers they take ---- */
+
+enum { ITEM_REGISTERS_MAX = 64 };
+
+/* A name that is collected, and with which item. */
+struct listed {
+	const char *name; /* borrowed */
+	size_t item;
+};
+
+/* One register: a hardware counter, as it is or accumulated. */
+struct reg {
+	const struct rk_counter_entry *counter;
+	uint8_t how; /* enum rk_accumulate */
+};
+
+struct items {
+	const struct rk_counter_table *table;
+	const struct rk_counter_target *target;
+	struct reg what[RK_PACK_REGISTERS_MAX];
+	struct rk_pack_register registers[RK_PACK_REGISTERS_MAX]; /* beside `what` */
+	size_t nregisters;
+	const char *blocks[RK_PACK_BLOCKS_MAX];
+	unsigned limits[RK_PACK_BLOCKS_MAX];
+	size_t nblocks;
+	struct rk_pack_item *items;
+	size_t nitems, items_cap;
+	struct listed *listed;
+	size_t nlisted, listed_cap;
+	struct rk_index by_name; /* of listed: thousands of channels may be asked for */
+};
+
+/* Registers of an item that is being put together. */
+struct draft {
+	uint16_t registers[ITEM_REGISTERS_MAX];
+	size_t n;
+};
+
+static void free_items(struct items *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->nitems; i++)
+		rk_free(s->items[i].registers);
+	rk_free(s->items);
+	rk_free(s->listed);
+	rk_index_release(&s->by_name);
+	rk_free(s);
+}
+
+static const struct rk_counter_entry *entry_of(const struct items *s, const char *name)
+{
+	return rk_counter_table_find(s->table, s->target, rk_counter_word_of(name).name);
+}
+
+static int too_many(struct rk_error *err)
+{
+	return rk_fail(err, RK_E_LIMIT, "too many counters to plan at once");
+}
+
+static uint16_t find_register(const struct items *s, const struct rk_counter_entry *e,
+			      enum rk_accumulate how)
+{
+	for (size_t i = 0; i < s->nregisters; i++)
+		if (s->what[i].counter == e && s->what[i].how == how)
+			return (uint16_t)i;
+	return RK_PACK_NONE;
+}
+
+static int new_register(struct items *s, const struct rk_counter_entry *e, enum rk_accumulate how,
+			const char *block, unsigned limit, struct rk_error *err)
+{
+	size_t b = 0;
+
+	if (s->nregisters == RK_PACK_REGISTERS_MAX)
+		return too_many(err);
+	while (b < s->nblocks && strcmp(s->blocks[b], block) != 0)
+		b++;
+	if (b == RK_PACK_BLOCKS_MAX)
+		return too_many(err);
+	if (b == s->nblocks) {
+		s->blocks[b] = block;
+		s->limits[b] = limit;
+		s->nblocks++;
+	}
+	s->what[s->nregisters] = (struct reg){ .counter = e, .how = (uint8_t)how };
+	s->registers[s->nregisters] =
+		(struct rk_pack_register){ .block = (uint8_t)b, .clash = RK_PACK_NONE };
+	return (int)s->nregisters++;
+}
+
+/* Adds a register to the draft once. */
+static int draft_add(struct draft *d, int reg, struct rk_error *err)
+{
+	if (reg < 0)
+		return reg;
+	for (size_t i = 0; i < d->n; i++)
+		if (d->registers[i] == reg)
+			return 0;
+	if (d->n == ITEM_REGISTERS_MAX)
+		return too_many(err);
+	d->registers[d->n++] = (uint16_t)reg;
+	return 0;
+}
+
+static int hardware(struct items *s, const struct rk_counter_entry *e, enum rk_accumulate how,
+		    struct rk_error *err)
+{
+	uint16_t reg = find_register(s, e, how);
+
+	if (reg != RK_PACK_NONE)
+		return reg;
+	return new_register(s, e, how, e->pub.block,
+			    rk_counter_table_limit(s->table, s->target, e->pub.block), err);
+}
+
+/*
+ * The accumulator of a level counter takes a place beside it. Both resolutions of one level
+ * counter in one run would have the second add up the first.
+ */
+static int accumulator(struct items *s, const struct rk_counter_entry *e, enum rk_accumulate how,
+		       struct rk_error *err)
+{
+	int reg = hardware(s, e, how, err);
+	uint16_t other;
+
+	if (reg < 0)
+		return reg;
+	other = find_register(s, e,
+			      how == RK_ACCUMULATE_HIGH ? RK_ACCUMULATE_LOW : RK_ACCUMULATE_HIGH);
+	if (other != RK_PACK_NONE) {
+		s->registers[reg].clash = other;
+		s->registers[other].clash = (uint16_t)reg;
+	}
+	return reg;
+}
+
+/* All registers that a counter needs. */
+static int draft_counter(struct items *s, const struct rk_counter_entry *e, struct draft *d,
+			 struct rk_error *err)
+{
+	if (!e->pub.derived)
+		return draft_add(d, hardware(s, e, RK_ACCUMULATE_NO, err), err);
+	for (size_t i = 0; e->pub.needs[i]; i++) {
+		const struct rk_counter_entry *in = entry_of(s, e->pub.needs[i]);
+		enum rk_accumulate how = (enum rk_accumulate)e->accumulate[i];
+		int rc = draft_add(d, hardware(s, in, RK_ACCUMULATE_NO, err), err);
+
+		if (rc == 0 && how != RK_ACCUMULATE_NO)
+			rc = draft_add(d, accumulator(s, in, how, err), err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+/* Where a name is listed, or NULL. */
+static const struct listed *listed(const struct items *s, const char *name)
+{
+	uint64_t hash = rk_hash_bytes(name, strlen(name));
+	size_t at;
+
+	for (uint32_t i = rk_index_first(&s->by_name, hash, &at); i != RK_INDEX_NONE;
+	     i = rk_index_next(&s->by_name, hash, &at))
+		if (strcmp(s->listed[i].name, name) == 0)
+			return &s->listed[i];
+	return NULL;
+}
+
+/* An accumulator may be listed in several items. */
+static int list_name(struct items *s, const char *name, size_t item, struct rk_error *err)
+{
+	struct listed *more = rk_grow(s->listed, &s->listed_cap, s->nlisted + 1, sizeof(*more));
+
+	if (!more)
+		return rk_fail_nomem(err);
+	s->listed = more;
+	if (!rk_index_add(&s->by_name, rk_hash_bytes(name, strlen(name)), (uint32_t)s->nlisted))
+		return rk_fail_nomem(err);
+	s->listed[s->nlisted++] = (struct listed){ .name = name, .item = item };
+	return 0;
+}
+
+/* Gives item `at` the registers of the draft. */
+static int set_item(struct items *s, size_t at, const struct draft *d, struct rk_error *err)
+{
+	uint16_t *registers = rk_alloc((d->n + 1) * sizeof(*registers));
+
+	if (!registers)
+		return rk_fail_nomem(err);
+	memcpy(registers, d->registers, d->n * sizeof(*registers));
+	rk_free(s->items[at].registers);
+	s->items[at] = (struct rk_pack_item){ .registers = registers, .n = d->n };
+	return 0;
+}
+
+static int new_item(struct items *s, const struct draft *d, struct rk_error *err)
+{
+	struct rk_pack_item *more;
+	int rc;
+
+	if (s->nitems == RK_PACK_ITEMS_MAX)
+		return too_many(err);
+	more = rk_grow(s->items, &s->items_cap, s->nitems + 1, sizeof(*more));
+	if (!more)
+		return rk_fail_nomem(err);
+	s->items = more;
+	s->items[s->nitems] = (struct rk_pack_item){ .n = 0 };
+	rc = set_item(s, s->nitems, d, err);
+	return rc < 0 ? rc : (int)s->nitems++;
+}
+
+static bool draft_fits(const struct items *s, struct draft *d)
+{
+	const struct rk_pack_problem p = {
+		.registers = s->registers,
+		.nregisters = s->nregisters,
+		.limits = s->limits,
+		.nblocks = s->nblocks,
+	};
+	const struct rk_pack_item item = { .registers = d->registers, .n = d->n };
+
+	return rk_pack_fits(&p, &item);
+}
+
+/*
+ * Adds names that exist on the target (a suffix as in counter_resolve.h is fine), to be collected
+ * in one run when they fit there. Names that were added before are not added again, and bring the
+ * rest to where they are. *ret_fits is false, and nothing is added, for a counter that alone needs
+ * more than the GPU has. Names are borrowed and must outlive the items.
+ */
+static int add_names(struct items *s, const char *const *names, bool *ret_fits,
+		     struct rk_error *err)
+{
+	const struct listed *first = NULL;
+	struct draft d = { .n = 0 };
+	size_t at;
+	int rc = 0;
+
+	for (size_t i = 0; names[i] && !first; i++)
+		first = listed(s, names[i]);
+	if (first) {
+		at = first->item;
+		d.n = s->items[at].n;
+		memcpy(d.registers, s->items[at].registers, d.n * sizeof(*d.registers));
+	}
+	for (size_t i = 0; names[i]; i++) {
+		if (listed(s, names[i]))
+			continue;
+		rc = draft_counter(s, entry_of(s, names[i]), &d, err);
+		if (rc < 0)
+			return rc;
+	}
+	*ret_fits = draft_fits(s, &d);
+	if (!*ret_fits) {
+		if (!names[0] || !names[1])
+			return 0;
+		for (size_t i = 0; rc == 0 && names[i]; i++) {
+			const char *const one[] = { names[i], NULL };
+
+			rc = add_names(s, one, ret_fits, err);
+		}
+		return rc;
+	}
+	rc = first ? set_item(s, at, &d, err) : new_item(s, &d, err);
+	if (rc < 0)
+		return rc;
+	if (!first)
+		at = (size_t)rc;
+	rc = 0;
+	for (size_t i = 0; rc == 0 && names[i]; i++)
+		if (!listed(s, names[i]))
+			rc = list_name(s, names[i], at, err);
+	return rc;
+}
+
+/* An accumulator (SQ_ACCUM_PREV...) right after the level counter it adds up. */
+static bool is_accumulator(const struct items *s, const char *name, const char *before)
+{
+	const struct rk_counter_entry *level = before ? entry_of(s, before) : NULL;
+
+	return strncmp(name, "SQ_ACCUM_PREV", 13) == 0 && level && strstr(before, "LEVEL") &&
+	       strcmp(level->pub.block, "SQ") == 0 && s->nlisted &&
+	       strcmp(s->listed[s->nlisted - 1].name, before) == 0;
+}
+
+/* It joins the item of that level counter, which is the last one listed. */
+static int accumulate(struct items *s, const char *name, struct rk_error *err)
+{
+	size_t at = s->listed[s->nlisted - 1].item;
+	const struct rk_counter_entry *level = entry_of(s, s->listed[s->nlisted - 1].name);
+	enum rk_accumulate how = strstr(name, "HIRES") ? RK_ACCUMULATE_HIGH : RK_ACCUMULATE_LOW;
+	struct draft d = { .n = s->items[at].n };
+	int rc;
+
+	memcpy(d.registers, s->items[at].registers, d.n * sizeof(*d.registers));
+	rc = draft_add(&d, accumulator(s, level, how, err), err);
+	if (rc < 0)
+		return rc;
+	/* Two of one name in a run could not be told apart: as if it were a block with one place. */
+	rc = draft_add(&d, new_register(s, NULL, RK_ACCUMULATE_NO, name, 1, err), err);
+	if (rc == 0)
+		rc = set_item(s, at, &d, err);
+	return rc < 0 ? rc : list_name(s, name, at, err);
+}
+
+/* ---- the plan ---- */
 
 /* The public part first; strings of the plan are in `texts`. */
 struct plan {
 	struct rk_counter_plan pub;
 	struct rk_list texts;
-	uint64_t *hashes; /* of the names that were asked for, beside the checks */
-	size_t checks_max;
+	struct rk_index by_name; /* of the checks: the names that were asked for */
+	size_t checks_cap;
 };
 
 static void destroy_plan(void *arg)
@@ -32,7 +341,7 @@ static void destroy_plan(void *arg)
 		rk_free((void *)p->passes[i].counters);
 	rk_free(p->checks);
 	rk_free(p->passes);
-	rk_free(plan->hashes);
+	rk_index_release(&plan->by_name);
 	rk_list_release(&plan->texts);
 	rk_free(plan);
 }
@@ -51,57 +360,43 @@ static const char *own(struct plan *p, const char *text)
 
 static struct rk_counter_check *find_check(const struct plan *p, const char *asked)
 {
-	uint64_t hash = rk_name_hash(asked);
+	uint64_t hash = rk_hash_bytes(asked, strlen(asked));
+	size_t at;
 
-	for (size_t i = 0; i < p->pub.nchecks; i++)
-		if (p->hashes[i] == hash && strcmp(p->pub.checks[i].asked, asked) == 0)
+	for (uint32_t i = rk_index_first(&p->by_name, hash, &at); i != RK_INDEX_NONE;
+	     i = rk_index_next(&p->by_name, hash, &at))
+		if (strcmp(p->pub.checks[i].asked, asked) == 0)
 			return &p->pub.checks[i];
 	return NULL;
-}
-
-static struct rk_counter_check *new_check(struct plan *p)
-{
-	if (p->pub.nchecks == p->checks_max) {
-		size_t max = p->checks_max ? p->checks_max * 2 : 32;
-		struct rk_counter_check *more = rk_reallocn(p->pub.checks, max, sizeof(*more));
-		uint64_t *hashes = rk_reallocn(p->hashes, max, sizeof(*hashes));
-
-		p->pub.checks = more ? more : p->pub.checks;
-		p->hashes = hashes ? hashes : p->hashes;
-		if (!more || !hashes)
-			return NULL;
-		p->checks_max = max;
-	}
-	return &p->pub.checks[p->pub.nchecks];
 }
 
 /* An answer in the plan's own memory. */
 static int add_check(struct plan *p, const char *asked, const struct rk_counter_answer *a,
 		     struct rk_error *err)
 {
-	struct rk_counter_check *c = new_check(p);
-	const char **use = c ? rk_calloc(a->use.n + 1, sizeof(*use)) : NULL;
+	struct rk_counter_check *c =
+		rk_grow(p->pub.checks, &p->checks_cap, p->pub.nchecks + 1, sizeof(*c));
+	const char **use;
 
+	if (!c)
+		return rk_fail_nomem(err);
+	p->pub.checks = c;
+	use = rk_calloc(a->use.n + 1, sizeof(*use));
 	if (!use)
 		return rk_fail_nomem(err);
-	c->use = use;
-	c->status = a->status;
-	c->asked = own(p, asked);
-	c->reason = own(p, a->reason);
-	p->hashes[p->pub.nchecks++] = rk_name_hash(asked);
+	c += p->pub.nchecks++;
+	*c = (struct rk_counter_check){
+		.asked = own(p, asked),
+		.status = a->status,
+		.use = use,
+		.reason = own(p, a->reason),
+	};
 	for (size_t i = 0; i < a->use.n; i++)
 		use[i] = own(p, a->use.v[i]);
-	return p->texts.bad ? rk_fail_nomem(err) : 0;
-}
-
-static int unknown_target(const struct rk_counter_table *t, const char *arch, struct rk_error *err)
-{
-	const char *names[RK_TARGETS_MAX + 1] = { NULL };
-	const struct rk_counter_target *target;
-
-	for (size_t i = 0; (target = rk_counter_table_target(t, i)) != NULL; i++)
-		names[i] = target->name;
-	return rk_fail_unknown(err, "target", arch, names);
+	if (p->texts.bad || !rk_index_add(&p->by_name, rk_hash_bytes(asked, strlen(asked)),
+					  (uint32_t)p->pub.nchecks - 1))
+		return rk_fail_nomem(err);
+	return 0;
 }
 
 /* Where the plan is being made: *p is not NULL once the target is known. */
@@ -114,8 +409,14 @@ static int begin(const char *arch, const struct rk_counter_table **table,
 	if (!*table)
 		return err && err->code ? err->code : RK_E_NOMEM;
 	*target = rk_counter_table_target_find(*table, arch);
-	if (!*target)
-		return unknown_target(*table, arch, err);
+	if (!*target) {
+		const char *names[RK_TARGETS_MAX + 1] = { NULL };
+		const struct rk_counter_target *t;
+
+		for (size_t i = 0; (t = rk_counter_table_target(*table, i)) != NULL; i++)
+			names[i] = t->name;
+		return rk_fail_unknown(err, "target", arch, names);
+	}
 	p = rk_calloc(1, sizeof(*p));
 	if (!p)
 		return rk_fail_nomem(err);
@@ -180,42 +481,8 @@ int rk_counters_check(const char *arch, const char *const *names, size_t n,
 	return 0;
 }
 
-/* One requested name to the items; an accumulator goes with the level counter before it. */
-static int add_item(struct rk_counter_items *items, struct rk_counter_check *c, const char *before,
-		    struct rk_error *err)
-{
-	bool fits = true;
-	int rc;
-
-	if (c->status == RK_COUNTER_MISSING)
-		return 0;
-	if (!c->use[1] && rk_counter_items_accumulator(items, c->use[0], before))
-		return rk_counter_items_accumulate(items, c->use[0], err);
-	rc = rk_counter_items_add(items, c->use, &fits, err);
-	if (rc == 0 && !fits) {
-		c->status = RK_COUNTER_MISSING;
-		c->reason = "needs more counters of a block at once than the GPU has";
-	}
-	return rc;
-}
-
-static int make_items(const struct plan *p, const struct rk_list *names,
-		      struct rk_counter_items *items, struct rk_error *err)
-{
-	const char *before = NULL;
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && i < names->n; i++) {
-		struct rk_counter_check *c = find_check(p, names->v[i]);
-
-		rc = add_item(items, c, before, err);
-		before = c->status == RK_COUNTER_MISSING ? NULL : c->use[0];
-	}
-	return rc;
-}
-
 /* The names of run `at`, in the order they were asked for. */
-static int fill_pass(struct rk_counter_pass *pass, const struct rk_counter_items *items,
+static int fill_pass(struct rk_counter_pass *pass, const struct items *items,
 		     const uint32_t *run_of, size_t at, struct rk_error *err)
 {
 	const char **names;
@@ -233,23 +500,7 @@ static int fill_pass(struct rk_counter_pass *pass, const struct rk_counter_items
 	return 0;
 }
 
-static int make_passes(struct plan *p, const struct rk_counter_items *items,
-		       const struct rk_pack_result *r, struct rk_error *err)
-{
-	int rc = 0;
-
-	p->pub.lower_bound = r->lower_bound;
-	p->pub.optimal = r->optimal;
-	p->pub.passes = rk_calloc(r->nruns + 1, sizeof(*p->pub.passes));
-	if (!p->pub.passes)
-		return rk_fail_nomem(err);
-	p->pub.npasses = r->nruns;
-	for (size_t i = 0; rc == 0 && i < r->nruns; i++)
-		rc = fill_pass(&p->pub.passes[i], items, r->run_of, i, err);
-	return rc;
-}
-
-static int pack(struct plan *p, const struct rk_counter_items *items, struct rk_error *err)
+static int pack(struct plan *p, const struct items *items, struct rk_error *err)
 {
 	const struct rk_pack_problem problem = {
 		.registers = items->registers,
@@ -266,26 +517,77 @@ static int pack(struct plan *p, const struct rk_counter_items *items, struct rk_
 	if (!r.run_of)
 		return rk_fail_nomem(err);
 	rc = rk_pack_solve(&problem, &r, err);
-	if (rc == 0)
-		rc = make_passes(p, items, &r, err);
+	if (rc < 0)
+		goto out;
+	p->pub.lower_bound = r.lower_bound;
+	p->pub.optimal = r.optimal;
+	p->pub.passes = rk_calloc(r.nruns + 1, sizeof(*p->pub.passes));
+	if (!p->pub.passes) {
+		rc = rk_fail_nomem(err);
+		goto out;
+	}
+	p->pub.npasses = r.nruns;
+	for (size_t i = 0; rc == 0 && i < r.nruns; i++)
+		rc = fill_pass(&p->pub.passes[i], items, r.run_of, i, err);
+out:
 	rk_free(r.run_of);
 	return rc;
+}
+
+/* The requested names as items; an accumulator goes with the level counter before it. */
+static int make_items(const struct plan *p, const struct rk_list *names, struct items *items,
+		      struct rk_error *err)
+{
+	const char *before = NULL;
+
+	for (size_t i = 0; i < names->n; i++) {
+		struct rk_counter_check *c = find_check(p, names->v[i]);
+		bool fits = true;
+		int rc;
+
+		if (c->status == RK_COUNTER_MISSING) {
+			before = NULL;
+			continue;
+		}
+		if (!c->use[1] && is_accumulator(items, c->use[0], before))
+			rc = accumulate(items, c->use[0], err);
+		else
+			rc = add_names(items, c->use, &fits, err);
+		if (rc < 0)
+			return rc;
+		before = c->use[0];
+		if (!fits) {
+			c->status = RK_COUNTER_MISSING;
+			c->reason = "needs more counters of a block at once than the GPU has";
+			before = NULL;
+		}
+	}
+	return 0;
 }
 
 static int make_plan(struct plan *p, const struct rk_counter_table *t,
 		     const struct rk_counter_target *target, const char *spec, struct rk_error *err)
 {
-	struct rk_counter_items items = { .table = t, .target = target };
 	struct rk_list names = { 0 }, origins = { 0 };
+	struct items *items = NULL;
 	int rc = rk_counter_ask(t, target, spec, &names, &origins, err);
 
 	for (size_t i = 0; rc == 0 && i < names.n; i++)
 		rc = check_name(p, t, target, names.v[i], origins.v[i], err);
+	if (rc < 0)
+		goto out;
+	items = rk_calloc(1, sizeof(*items));
+	if (!items) {
+		rc = rk_fail_nomem(err);
+		goto out;
+	}
+	items->table = t;
+	items->target = target;
+	rc = make_items(p, &names, items, err);
 	if (rc == 0)
-		rc = make_items(p, &names, &items, err);
-	if (rc == 0)
-		rc = pack(p, &items, err);
-	rk_counter_items_release(&items);
+		rc = pack(p, items, err);
+out:
+	free_items(items);
 	rk_list_release(&names);
 	rk_list_release(&origins);
 	return rc;

@@ -83,8 +83,11 @@ static void answer(const struct question *q, enum rk_counter_status status, stru
 		     memcmp(why.s, nowhere, sizeof(nowhere) - 1) == 0;
 
 	q->answer->status = status;
-	snprintf(q->answer->reason, sizeof(q->answer->reason), "%s%s%s%.*s", plain ? "" : "not on ",
-		 plain ? "" : q->target->name, plain ? "" : ": ", (int)why.len, why.s);
+	if (plain)
+		snprintf(q->answer->reason, sizeof(q->answer->reason), "%.*s", (int)why.len, why.s);
+	else
+		snprintf(q->answer->reason, sizeof(q->answer->reason), "not on %s: %.*s",
+			 q->target->name, (int)why.len, why.s);
 }
 
 /* NAME_sum where only NAME is defined: profilers add up instances when they write. */
@@ -180,15 +183,6 @@ static bool try_rules(const struct question *q, bool *ret_known)
 	return false;
 }
 
-/* NAME_sum of an input if there is one, since a ratio is one of sums. */
-static void use_input(const struct question *q, const char *name)
-{
-	char text[NAME_MAX_BYTES];
-
-	snprintf(text, sizeof(text), "%s_sum", name);
-	use(q, rk_piece_of(here(q, rk_piece_of(text)) ? text : name));
-}
-
 /* A derived counter of other targets whose inputs are all here. */
 static bool try_inputs(const struct question *q, const struct rk_counter_entry *elsewhere)
 {
@@ -197,8 +191,13 @@ static bool try_inputs(const struct question *q, const struct rk_counter_entry *
 	for (const char *const *n = elsewhere->pub.needs; *n; n++)
 		if (!here(q, rk_piece_of(*n)))
 			return false;
-	for (const char *const *n = elsewhere->pub.needs; *n; n++)
-		use_input(q, *n);
+	for (const char *const *n = elsewhere->pub.needs; *n; n++) {
+		char sum[NAME_MAX_BYTES];
+
+		/* NAME_sum of an input if there is one, since a ratio is one of sums. */
+		snprintf(sum, sizeof(sum), "%s_sum", *n);
+		use(q, rk_piece_of(here(q, rk_piece_of(sum)) ? sum : *n));
+	}
 	answer(q, RK_COUNTER_RENAMED, rk_piece_of("its inputs are, the rest is arithmetic"));
 	return true;
 }
@@ -272,30 +271,6 @@ static void answer_missing(const struct question *q, const struct rk_counter_ent
 	answer(q, RK_COUNTER_MISSING, rk_piece_of("no GPU has it"));
 }
 
-static void resolve(const struct question *q)
-{
-	const struct rk_counter_entry *e = here(q, q->word.name);
-	bool known;
-
-	if (e && !(q->word.instance && e->pub.derived)) {
-		use(q, q->word.name);
-		q->answer->status = RK_COUNTER_OK;
-		return;
-	}
-	if (e) {
-		q->answer->status = RK_COUNTER_MISSING;
-		snprintf(q->answer->reason, sizeof(q->answer->reason),
-			 "a derived counter has no instances");
-		return;
-	}
-	if (try_without_sum(q) || try_rules(q, &known))
-		return;
-	e = rk_counter_table_any(q->table, q->word.name);
-	if (e && try_inputs(q, e))
-		return;
-	answer_missing(q, e, known);
-}
-
 int rk_counter_resolve(const struct rk_counter_table *t, const struct rk_counter_target *target,
 		       const char *asked, struct rk_counter_answer *ret, struct rk_error *err)
 {
@@ -305,7 +280,19 @@ int rk_counter_resolve(const struct rk_counter_table *t, const struct rk_counter
 		.word = rk_counter_word_of(asked),
 		.answer = ret,
 	};
+	const struct rk_counter_entry *e = here(&q, q.word.name);
+	bool known;
 
-	resolve(&q);
+	if (e && !(q.word.instance && e->pub.derived)) {
+		use(&q, q.word.name);
+		ret->status = RK_COUNTER_OK;
+	} else if (e) {
+		ret->status = RK_COUNTER_MISSING;
+		snprintf(ret->reason, sizeof(ret->reason), "a derived counter has no instances");
+	} else if (!try_without_sum(&q) && !try_rules(&q, &known)) {
+		e = rk_counter_table_any(t, q.word.name);
+		if (!e || !try_inputs(&q, e))
+			answer_missing(&q, e, known);
+	}
 	return ret->use.bad ? rk_fail_nomem(err) : 0;
 }

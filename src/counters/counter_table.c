@@ -1,32 +1,483 @@
-/* counter_table.c - finding targets and counters; the public list of them. */
+/* counter_table.c - reads data/counters/table.txt, whose head explains its lines, and finds in it. */
 #include "counters/counter_table.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/data.h"
+#include "base/num.h"
 #include "base/text.h"
-#include "counters/counter_table_impl.h"
+
+enum { GENERATIONS_MAX = 8, GROUPS_MAX = 32 };
+
+struct group {
+	const char *name;
+	uint64_t targets;
+};
+
+struct generation {
+	const char *name;
+	const char *blocks[RK_BLOCKS_MAX];
+	unsigned limits[RK_BLOCKS_MAX];
+	size_t nblocks;
+};
+
+/* Names, texts and lists of inputs lie in three pools whose size is known from the text. */
+struct rk_counter_table {
+	struct rk_counter_target targets[RK_TARGETS_MAX];
+	struct group groups[GROUPS_MAX];
+	struct generation generations[GENERATIONS_MAX];
+	size_t ntargets, ngroups, ngenerations;
+	struct rk_counter_entry *entries;
+	size_t nentries, entries_max;
+	char *text;
+	size_t text_len, text_max;
+	const char **inputs;
+	uint8_t *accumulate; /* beside inputs */
+	size_t ninputs, inputs_max;
+	uint16_t *index; /* of all targets, one after the other */
+};
+
+struct rk_piece rk_piece_of(const char *s)
+{
+	return (struct rk_piece){ .s = s, .len = strlen(s) };
+}
+
+bool rk_piece_is(struct rk_piece p, const char *word)
+{
+	return p.len == strlen(word) && memcmp(p.s, word, p.len) == 0;
+}
+
+static bool blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+struct rk_piece rk_piece_trim(struct rk_piece p)
+{
+	while (p.len && blank(p.s[0])) {
+		p.s++;
+		p.len--;
+	}
+	while (p.len && blank(p.s[p.len - 1]))
+		p.len--;
+	return p;
+}
+
+bool rk_piece_split(struct rk_piece p, char c, struct rk_piece *before, struct rk_piece *after)
+{
+	const char *at = p.len ? memchr(p.s, c, p.len) : NULL;
+	size_t len = at ? (size_t)(at - p.s) : p.len;
+
+	*before = (struct rk_piece){ .s = p.s, .len = len };
+	*after = (struct rk_piece){ .s = p.s + len + !!at, .len = p.len - len - !!at };
+	return at != NULL;
+}
+
+bool rk_piece_line(struct rk_piece *text, struct rk_piece *ret)
+{
+	struct rk_piece comment;
+
+	if (!text->len)
+		return false;
+	rk_piece_split(*text, '\n', ret, text);
+	rk_piece_split(*ret, '#', ret, &comment);
+	*ret = rk_piece_trim(*ret);
+	return true;
+}
+
+bool rk_piece_word(struct rk_piece *p, const char *separators, struct rk_piece *ret)
+{
+	size_t at = 0, end;
+
+	/* A NUL in a file is a letter, not the end that strchr would see in it. */
+	while (at < p->len && p->s[at] && strchr(separators, p->s[at]))
+		at++;
+	for (end = at; end < p->len && !(p->s[end] && strchr(separators, p->s[end]));)
+		end++;
+	*ret = (struct rk_piece){ .s = p->s + at, .len = end - at };
+	*p = (struct rk_piece){ .s = p->s + end, .len = p->len - end };
+	return ret->len > 0;
+}
+
+/* Keeps a copy; NULL when the pool is full, which only a wrong estimate of its size can cause. */
+static const char *keep2(struct rk_counter_table *t, struct rk_piece p, const char *more)
+{
+	size_t extra = strlen(more);
+	char *at = t->text + t->text_len;
+
+	if (p.len + extra + 1 > t->text_max - t->text_len)
+		return NULL;
+	memcpy(at, p.s, p.len);
+	memcpy(at + p.len, more, extra + 1);
+	t->text_len += p.len + extra + 1;
+	return at;
+}
+
+static const char *keep(struct rk_counter_table *t, struct rk_piece p)
+{
+	return keep2(t, p, "");
+}
+
+static int bad_line(struct rk_error *err, const char *what)
+{
+	return rk_fail(err, RK_E_FORMAT, "%s", what);
+}
+
+static int generation_index(struct rk_counter_table *t, struct rk_piece name, unsigned *ret,
+			    struct rk_error *err)
+{
+	for (unsigned i = 0; i < t->ngenerations; i++) {
+		if (rk_piece_is(name, t->generations[i].name)) {
+			*ret = i;
+			return 0;
+		}
+	}
+	if (t->ngenerations == GENERATIONS_MAX)
+		return bad_line(err, "too many generations");
+	*ret = (unsigned)t->ngenerations;
+	t->generations[t->ngenerations].name = keep(t, name);
+	t->ngenerations += t->generations[t->ngenerations].name != NULL;
+	return 0;
+}
+
+static int read_target(struct rk_counter_table *t, struct rk_piece rest, struct rk_error *err)
+{
+	struct rk_counter_target *target = &t->targets[t->ntargets];
+	struct rk_piece name, generation, product;
+	size_t n = 0;
+
+	if (t->ntargets == RK_TARGETS_MAX)
+		return bad_line(err, "too many targets");
+	if (!rk_piece_word(&rest, " ", &name) || !rk_piece_word(&rest, " ", &generation))
+		return bad_line(err, "a target needs a name and a generation");
+	if (name.len < 4 || memcmp(name.s, "gfx", 3) != 0)
+		return bad_line(err, "a target is called gfx...");
+	target->name = keep(t, name);
+	while (n < RK_PRODUCTS_MAX && rk_piece_word(&rest, " ", &product))
+		target->products[n++] = keep(t, product);
+	t->ntargets += target->name != NULL;
+	return generation_index(t, generation, &target->generation, err);
+}
+
+/* Names of targets and groups as bits; 0 when there is none or one is not known. */
+static uint64_t read_targets(const struct rk_counter_table *t, struct rk_piece names)
+{
+	struct rk_piece word;
+	uint64_t all = 0;
+
+	while (rk_piece_word(&names, " ", &word)) {
+		uint64_t bits = 0;
+
+		for (size_t i = 0; i < t->ntargets; i++)
+			if (rk_piece_is(word, t->targets[i].name))
+				bits |= UINT64_C(1) << i;
+		for (size_t i = 0; i < t->ngroups; i++)
+			if (rk_piece_is(word, t->groups[i].name))
+				bits |= t->groups[i].targets;
+		if (!bits)
+			return 0;
+		all |= bits;
+	}
+	return all;
+}
+
+static int read_group(struct rk_counter_table *t, struct rk_piece rest, struct rk_error *err)
+{
+	struct group *g = &t->groups[t->ngroups];
+	struct rk_piece name;
+
+	if (t->ngroups == GROUPS_MAX)
+		return bad_line(err, "too many groups");
+	if (!rk_piece_word(&rest, " ", &name))
+		return bad_line(err, "a group needs a name");
+	g->name = keep(t, name);
+	g->targets = read_targets(t, rest);
+	if (!g->targets)
+		return bad_line(err, "a group of unknown targets");
+	t->ngroups += g->name != NULL;
+	return 0;
+}
+
+static int read_limit(struct rk_counter_table *t, struct rk_piece rest, struct rk_error *err)
+{
+	struct generation *g;
+	struct rk_piece name, block, number;
+	unsigned i = 0;
+	uint64_t v;
+	int rc;
+
+	if (!rk_piece_word(&rest, " ", &name))
+		return bad_line(err, "limits of which generation?");
+	rc = generation_index(t, name, &i, err);
+	if (rc < 0)
+		return rc;
+	g = &t->generations[i];
+	while (rk_piece_word(&rest, " ", &block)) {
+		if (!rk_piece_split(block, '=', &block, &number) || g->nblocks == RK_BLOCKS_MAX ||
+		    rk_num_u64(number.s, number.len, &v) != RK_NUM_OK || v == 0 || v > 64)
+			return bad_line(err, "a limit is BLOCK=N, N from 1 to 64");
+		g->blocks[g->nblocks] = keep(t, block);
+		g->limits[g->nblocks] = (unsigned)v;
+		g->nblocks += g->blocks[g->nblocks] != NULL;
+	}
+	return 0;
+}
+
+static struct rk_counter_entry *new_entry(struct rk_counter_table *t)
+{
+	return t->nentries < t->entries_max ? &t->entries[t->nentries++] : NULL;
+}
+
+static int no_room(struct rk_error *err)
+{
+	return rk_fail(err, RK_E_LIMIT, "the table of counters is too large");
+}
+
+/* Adds one input to the list that is being written; `name` NULL ends it. */
+static bool put_input(struct rk_counter_table *t, const char *name, enum rk_accumulate how)
+{
+	if (t->ninputs == t->inputs_max)
+		return false;
+	t->inputs[t->ninputs] = name;
+	t->accumulate[t->ninputs++] = (uint8_t)how;
+	return true;
+}
+
+/* The words after "=": inputs of a derived counter, perhaps none. */
+static int read_inputs(struct rk_counter_table *t, struct rk_counter_entry *e,
+		       struct rk_piece words, struct rk_error *err)
+{
+	struct rk_piece word, name, suffix;
+
+	e->pub.derived = true;
+	e->pub.block = "";
+	e->pub.needs = t->inputs + t->ninputs;
+	e->accumulate = t->accumulate + t->ninputs;
+	while (rk_piece_word(&words, " ", &word)) {
+		enum rk_accumulate how = RK_ACCUMULATE_NO;
+		const char *kept;
+
+		if (rk_piece_split(word, '@', &name, &suffix))
+			how = rk_piece_is(suffix, "HIGH") ? RK_ACCUMULATE_HIGH : RK_ACCUMULATE_LOW;
+		kept = keep(t, name);
+		if (!kept || !put_input(t, kept, how))
+			return no_room(err);
+	}
+	return put_input(t, NULL, RK_ACCUMULATE_NO) ? 0 : no_room(err);
+}
+
+/* NAME_sum of a hardware counter. */
+static int add_sum(struct rk_counter_table *t, const struct rk_counter_entry *of,
+		   struct rk_error *err)
+{
+	struct rk_counter_entry *e = new_entry(t);
+
+	if (!e)
+		return no_room(err);
+	*e = (struct rk_counter_entry){ .targets = of->targets };
+	e->pub.name = keep2(t, rk_piece_of(of->pub.name), "_sum");
+	e->pub.description = keep2(t, rk_piece_of(of->pub.description), ", all instances");
+	if (!e->pub.name || !e->pub.description)
+		return no_room(err);
+	return read_inputs(t, e, rk_piece_of(of->pub.name), err);
+}
+
+static int read_constant(struct rk_counter_table *t, struct rk_piece rest, struct rk_error *err)
+{
+	struct rk_counter_entry *e = new_entry(t);
+	struct rk_piece name, text;
+
+	if (!e)
+		return no_room(err);
+	if (!rk_piece_split(rest, '|', &name, &text))
+		return bad_line(err, "a constant needs a text");
+	*e = (struct rk_counter_entry){ .targets = UINT64_MAX };
+	e->pub.name = keep(t, rk_piece_trim(name));
+	e->pub.description = keep(t, rk_piece_trim(text));
+	if (!e->pub.name || !e->pub.description)
+		return no_room(err);
+	return read_inputs(t, e, (struct rk_piece){ .s = "", .len = 0 }, err);
+}
+
+/* NAME | BLOCK [+] or = INPUTS | TARGETS | TEXT */
+static int read_counter(struct rk_counter_table *t, struct rk_piece line, struct rk_error *err)
+{
+	struct rk_counter_entry *e = new_entry(t);
+	struct rk_piece name, kind, targets, text, block, plus;
+
+	if (!e)
+		return no_room(err);
+	if (!rk_piece_split(line, '|', &name, &kind) ||
+	    !rk_piece_split(kind, '|', &kind, &targets) ||
+	    !rk_piece_split(targets, '|', &targets, &text))
+		return bad_line(err, "a counter is NAME | BLOCK | TARGETS | TEXT");
+	kind = rk_piece_trim(kind);
+	*e = (struct rk_counter_entry){ .targets = read_targets(t, targets) };
+	if (!e->targets)
+		return bad_line(err, "a counter of unknown targets");
+	e->pub.name = keep(t, rk_piece_trim(name));
+	e->pub.description = keep(t, rk_piece_trim(text));
+	if (!e->pub.name || !e->pub.description)
+		return no_room(err);
+	if (kind.len && kind.s[0] == '=')
+		return read_inputs(t, e, (struct rk_piece){ kind.s + 1, kind.len - 1 }, err);
+	if (!rk_piece_word(&kind, " ", &block))
+		return bad_line(err, "a counter needs a block");
+	e->pub.block = keep(t, block);
+	if (!e->pub.block)
+		return no_room(err);
+	return rk_piece_word(&kind, " ", &plus) ? add_sum(t, e, err) : 0;
+}
+
+static int read_line(struct rk_counter_table *t, struct rk_piece line, struct rk_error *err)
+{
+	struct rk_piece rest = line, word;
+
+	if (!rk_piece_word(&rest, " ", &word))
+		return 0;
+	if (rk_piece_is(word, "target"))
+		return read_target(t, rest, err);
+	if (rk_piece_is(word, "group"))
+		return read_group(t, rest, err);
+	if (rk_piece_is(word, "limit"))
+		return read_limit(t, rest, err);
+	if (rk_piece_is(word, "constant"))
+		return read_constant(t, rest, err);
+	return read_counter(t, line, err);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct rk_counter_entry *x = a, *y = b;
+
+	return strcmp(x->pub.name, y->pub.name);
+}
+
+/* No target has a name twice, and every input is a hardware counter wherever it is needed. */
+static int check_entries(const struct rk_counter_table *t, struct rk_error *err)
+{
+	for (size_t i = 0; i < t->nentries; i++) {
+		const struct rk_counter_entry *e = &t->entries[i];
+
+		for (size_t j = i + 1; j < t->nentries && by_name(e, e + (j - i)) == 0; j++)
+			if (e->targets & t->entries[j].targets)
+				return rk_fail(err, RK_E_FORMAT, "'%s' is there twice",
+					       e->pub.name);
+		for (const char *const *n = e->pub.needs; n && *n; n++) {
+			const struct rk_counter_entry *in =
+				rk_counter_table_any(t, rk_piece_of(*n));
+
+			if (!in || in->pub.derived || (e->targets & ~in->targets))
+				return rk_fail(err, RK_E_FORMAT,
+					       "'%s' needs '%s', which is no hardware counter",
+					       e->pub.name, *n);
+		}
+	}
+	return 0;
+}
+
+/* For each target the entries it has. */
+static int make_index(struct rk_counter_table *t, struct rk_error *err)
+{
+	uint16_t *at;
+
+	t->index = rk_calloc(t->ntargets * t->nentries + 1, sizeof(*t->index));
+	if (!t->index)
+		return rk_fail_nomem(err);
+	at = t->index;
+	for (size_t i = 0; i < t->ntargets; i++) {
+		t->targets[i].counters = at;
+		for (size_t j = 0; j < t->nentries; j++)
+			if (t->entries[j].targets >> i & 1)
+				*at++ = (uint16_t)j;
+		t->targets[i].ncounters = (size_t)(at - t->targets[i].counters);
+	}
+	return 0;
+}
+
+/* Sizes of the pools: every line may become two counters, every blank part two inputs. */
+static int make_pools(struct rk_counter_table *t, const char *text, size_t len,
+		      struct rk_error *err)
+{
+	size_t lines = 1, blanks = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		lines += text[i] == '\n';
+		blanks += text[i] == ' ';
+	}
+	if (len > 1 << 20 || lines > INT16_MAX)
+		return no_room(err);
+	t->entries_max = 2 * lines;
+	t->text_max = 3 * len + 32 * lines;
+	t->inputs_max = blanks + 4 * lines;
+	t->entries = rk_calloc(t->entries_max, sizeof(*t->entries));
+	t->text = rk_alloc(t->text_max);
+	t->inputs = rk_calloc(t->inputs_max, sizeof(*t->inputs));
+	t->accumulate = rk_calloc(t->inputs_max, 1);
+	if (!t->entries || !t->text || !t->inputs || !t->accumulate)
+		return rk_fail_nomem(err);
+	return 0;
+}
+
+int rk_counter_table_parse(const char *text, size_t len, struct rk_counter_table **ret,
+			   struct rk_error *err)
+{
+	struct rk_piece rest = { .s = text, .len = len }, line;
+	struct rk_counter_table *t = rk_calloc(1, sizeof(*t));
+	int rc;
+
+	if (!t)
+		return rk_fail_nomem(err);
+	rc = make_pools(t, text, len, err);
+	if (rc < 0)
+		goto out;
+	for (uint64_t number = 1; rk_piece_line(&rest, &line); number++) {
+		rc = read_line(t, line, err);
+		if (rc < 0) {
+			rk_error_at(err, "counters/table.txt", number, 0);
+			goto out;
+		}
+	}
+	qsort(t->entries, t->nentries, sizeof(*t->entries), by_name);
+	rc = check_entries(t, err);
+	if (rc == 0)
+		rc = make_index(t, err);
+out:
+	if (rc < 0)
+		rk_counter_table_free(t);
+	else
+		*ret = t;
+	return rc;
+}
+
+void rk_counter_table_free(struct rk_counter_table *t)
+{
+	if (!t)
+		return;
+	rk_free(t->entries);
+	rk_free(t->text);
+	rk_free(t->inputs);
+	rk_free(t->accumulate);
+	rk_free(t->index);
+	rk_free(t);
+}
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rk_counter_table *shipped; /* kept until the process ends */
 
-static int load(struct rk_error *err)
-{
-	const struct rk_data_file *f = rk_data_find("counters/table.txt");
-
-	if (!f)
-		return rk_fail(err, RK_E_FORMAT, "this build has no table of counters");
-	return rk_counter_table_parse(f->text, f->len, &shipped, err);
-}
-
 const struct rk_counter_table *rk_counter_table_get(struct rk_error *err)
 {
+	const struct rk_data_file *f = rk_data_find("counters/table.txt");
 	const struct rk_counter_table *t;
 
 	pthread_mutex_lock(&lock);
-	if (!shipped)
-		(void)load(err); /* without memory now, with more the next time */
+	if (!shipped && !f)
+		(void)rk_fail(err, RK_E_FORMAT, "this build has no table of counters");
+	else if (!shipped) /* tried again the next time where memory was short */
+		(void)rk_counter_table_parse(f->text, f->len, &shipped, err);
 	t = shipped;
 	pthread_mutex_unlock(&lock);
 	return t;
@@ -63,7 +514,7 @@ const struct rk_counter_target *rk_counter_table_target_find(const struct rk_cou
 unsigned rk_counter_table_limit(const struct rk_counter_table *t,
 				const struct rk_counter_target *target, const char *block)
 {
-	const struct rk_counter_generation *g = &t->generations[target->generation];
+	const struct generation *g = &t->generations[target->generation];
 
 	for (size_t i = 0; i < g->nblocks; i++)
 		if (strcmp(g->blocks[i], block) == 0)
@@ -127,31 +578,37 @@ const char *rk_counters_arch(size_t i)
 	return target ? target->name : NULL;
 }
 
+/* The shipped table, and the target of any usual spelling in it; NULL: there is none. */
+static const struct rk_counter_target *shipped_target(const char *arch,
+						      const struct rk_counter_table **ret)
+{
+	*ret = rk_counter_table_get(NULL);
+	return *ret && arch ? rk_counter_table_target_find(*ret, arch) : NULL;
+}
+
 const char *rk_counters_arch_find(const char *name)
 {
-	const struct rk_counter_table *t = rk_counter_table_get(NULL);
-	const struct rk_counter_target *target = t && name ? rk_counter_table_target_find(t, name) :
-							     NULL;
+	const struct rk_counter_table *t;
+	const struct rk_counter_target *target = shipped_target(name, &t);
 
 	return target ? target->name : NULL;
 }
 
 const struct rk_counter *rk_counters_at(const char *arch, size_t i)
 {
-	const struct rk_counter_table *t = rk_counter_table_get(NULL);
-	const struct rk_counter_target *target = t && arch ? rk_counter_table_target_find(t, arch) :
-							     NULL;
+	const struct rk_counter_table *t;
+	const struct rk_counter_target *target = shipped_target(arch, &t);
 
 	return target && i < target->ncounters ? &t->entries[target->counters[i]].pub : NULL;
 }
 
 const struct rk_counter *rk_counters_find(const char *arch, const char *name)
 {
-	const struct rk_counter_table *t = rk_counter_table_get(NULL);
-	const struct rk_counter_target *target = t && arch ? rk_counter_table_target_find(t, arch) :
-							     NULL;
-	const struct rk_counter_entry *e =
-		target && name ? rk_counter_table_find(t, target, rk_piece_of(name)) : NULL;
+	const struct rk_counter_table *t;
+	const struct rk_counter_target *target = shipped_target(arch, &t);
+	const struct rk_counter_entry *e = NULL;
 
+	if (target && name)
+		e = rk_counter_table_find(t, target, rk_piece_of(name));
 	return e ? &e->pub : NULL;
 }

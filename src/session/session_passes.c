@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "counters/counter_sets.h"
+#include "counters/counter_ask.h"
 #include "io/output.h"
 #include "session/environment.h"
 #include "session/library_stderr.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "counters/counter_file.h"
+#include "counters/counter_ask.h"
 #include "rockit/counters.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

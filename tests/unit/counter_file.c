@@ -1,5 +1,5 @@
 /* counter_file.c - counters from users' files, good and bad. */
-#include "counters/counter_file.h"
+#include "counters/counter_ask.h"
 
 #include <stdio.h>
 #include <string.h>
