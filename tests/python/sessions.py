@@ -6,7 +6,6 @@ import pathlib
 import signal
 import subprocess
 import sys
-import time
 
 import rockit
 from libpy import COLUMNS, Skip, main, raises, said, script, test
@@ -94,19 +93,16 @@ def what_the_command_says_is_in_the_notes(folder):
 def the_program_finds_signals_as_anyone_would(folder):
     # Python ignores SIGPIPE; `yes` would go on for ever.
     where = place(folder)
-    started = time.monotonic()
     result = run(where, ["sh", "-c", "grep SigIgn /proc/self/status; yes | head -n 1; exit 0"],
-                 stdout=open(folder / "out", "wb"), timeout=30)
-    assert result.status == 0 and time.monotonic() - started < 30
+                 stdout=open(folder / "out", "wb"), timeout=300)
+    assert result.status == 0, result
     ignored = int((folder / "out").read_text().split()[1], 16)
     assert not ignored & (1 << (signal.SIGPIPE - 1)), hex(ignored)
 
 
 @test
 def a_timeout_ends_the_program(folder):
-    started = time.monotonic()
-    result = run(place(folder), ["sh", "-c", "sleep 60"], timeout=0.5)
-    assert time.monotonic() - started < 40
+    result = run(place(folder), ["sh", "-c", "sleep 3600"], timeout=0.5)
     assert result.status in (124, 143), result
     assert any("time" in w for w in result.warnings + result.notes), result
 
