@@ -46,6 +46,10 @@ WHEEL ?= floor
 wheel: $(if $(filter floor%,$(WHEEL)),setup-floor,setup-build) build-$(WHEEL)
 	SOURCE_DATE_EPOCH=$(EPOCH) python3 tools/make-wheel --from build/$(WHEEL)
 
+# docs/img: pictures of the manual, made in a real browser.
+pictures: setup-test build-release
+	ROCKIT=build/release/rockit APP=build/release/example-inference node tools/pictures.mjs
+
 format: setup-test
 	sh tools/format.sh
 
@@ -77,4 +81,4 @@ build-%:
 	@cmake --build --preset $* -j $(JOBS)
 
 .NOTPARALLEL:
-.PHONY: all run build test test-full asan fuzz bench wheel format install deb tarball dist clean
+.PHONY: all run build test test-full asan fuzz bench wheel pictures format install deb tarball dist clean

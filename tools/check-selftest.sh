@@ -134,6 +134,10 @@ head -c 1000001 /dev/zero | tr '\0' a >big.txt
 fault tree "a big file"
 printf 'a\0b' >blob
 fault tree "a binary file"
+mkdir -p docs/img && printf '\211PNG\0' >docs/img/page.png
+expect tree pass "a picture of the manual"
+head -c 300001 /dev/zero >>docs/img/page.png
+fault tree "a big picture"
 printf 'if true; then\n' >x.sh
 fault tree "a script that does not parse"
 
