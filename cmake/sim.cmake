@@ -29,7 +29,6 @@ foreach(release new old)
                         LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/sim/nvml-${release})
   if(TARGET rockit-unit)
     add_dependencies(rockit-unit fake-nvml-${release})
-    target_compile_definitions(rockit-unit PRIVATE ROCKIT_SIM_DIR="${PROJECT_BINARY_DIR}/sim")
   endif()
 endforeach()
 

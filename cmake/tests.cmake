@@ -37,7 +37,11 @@ endif()
 if(unit_sources)
   add_executable(rockit-unit ${unit_sources})
   target_include_directories(rockit-unit PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-  target_compile_definitions(rockit-unit PRIVATE ROCKIT_TESTS_DIR="${PROJECT_SOURCE_DIR}/tests")
+  # Only where they are used: the other objects are the same in every folder, which compiler caches like.
+  set_source_files_properties(tests/unit/metric_golden.c PROPERTIES COMPILE_DEFINITIONS
+                              ROCKIT_TESTS_DIR="${PROJECT_SOURCE_DIR}/tests")
+  set_source_files_properties(tests/unit/nvml.c tests/unit/doctor_nvidia.c PROPERTIES COMPILE_DEFINITIONS
+                              ROCKIT_SIM_DIR="${PROJECT_BINARY_DIR}/sim")
   target_link_libraries(rockit-unit PRIVATE rockit_flags librockit PkgConfig::ROCKIT_DEPS
                         Threads::Threads)
   add_dependencies(rockit-unit child-probe) # it plays the children
