@@ -1,11 +1,14 @@
 /* align.c - nodes are compared along a tree from the reference, and ranks get what their node has. */
 #include "ranks/align.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/map.h"
 #include "ranks/align_impl.h"
 
 enum {
@@ -58,8 +61,15 @@ static bool good_time(int64_t t)
 	return t >= 0 && t < TIME_MAX;
 }
 
-static bool good_calls(const struct rk_align_input *in)
+static bool good_input(const struct rk_align_input *in)
 {
+	for (size_t k = 0; k < in->nsnapshots; k++)
+		if (!good_time(in->snapshots[k].clock_ns) || !good_time(in->snapshots[k].real_ns) ||
+		    in->snapshots[k].error_ns > TIME_MAX)
+			return false;
+	if (in->ncalls >= UINT32_MAX || in->stamp_error_ns < 0 ||
+	    in->stamp_error_ns > STAMP_ERROR_MAX)
+		return false;
 	for (size_t k = 0; k < in->ncalls; k++) {
 		const struct rk_align_call *c = &in->calls[k];
 
@@ -70,16 +80,6 @@ static bool good_calls(const struct rk_align_input *in)
 	}
 	return in->ncalls == 0 ||
 	       in->calls[in->ncalls - 1].end_ns - in->calls[0].start_ns <= SPAN_MAX;
-}
-
-static bool good_input(const struct rk_align_input *in)
-{
-	for (size_t k = 0; k < in->nsnapshots; k++)
-		if (!good_time(in->snapshots[k].clock_ns) || !good_time(in->snapshots[k].real_ns) ||
-		    in->snapshots[k].error_ns > TIME_MAX)
-			return false;
-	return in->ncalls < UINT32_MAX && in->stamp_error_ns >= 0 &&
-	       in->stamp_error_ns <= STAMP_ERROR_MAX && good_calls(in);
 }
 
 static void note_sig(struct sigs *s, uint64_t sig)
@@ -140,12 +140,19 @@ static int by_node(const void *pa, const void *pb)
 	return (a->at > b->at) - (a->at < b->at);
 }
 
-static int set_order(struct tree *t, struct rk_error *err)
+static int tree_make(struct tree *t, struct rk_error *err)
 {
 	struct place *p = rk_reallocn(NULL, t->n, sizeof(*p));
 
-	if (!p)
+	t->order = rk_calloc(t->n, sizeof(*t->order));
+	t->node_of = rk_calloc(t->n, sizeof(*t->node_of));
+	t->queue = rk_calloc(t->n, sizeof(*t->queue));
+	t->nodes = rk_calloc(t->n, sizeof(*t->nodes));
+	t->sigs = rk_calloc(t->n, sizeof(*t->sigs));
+	if (!p || !t->order || !t->node_of || !t->queue || !t->nodes || !t->sigs) {
+		rk_free(p);
 		return rk_fail_nomem(err);
+	}
 	for (size_t i = 0; i < t->n; i++)
 		p[i] = (struct place){ t->in[i].node, t->in[i].rank, i };
 	qsort(p, t->n, sizeof(*p), by_node);
@@ -216,37 +223,33 @@ static int by_nodes(const void *pa, const void *pb)
 	return (a->m.send_ns > b->m.send_ns) - (a->m.send_ns < b->m.send_ns);
 }
 
-static bool between_nodes(const struct tree *t, const struct rk_align_message *m)
-{
-	return usable(t, m->from) && usable(t, m->to) && good_time(m->send_ns) &&
-	       good_time(m->recv_ns) && t->node_of[m->from] != t->node_of[m->to];
-}
-
+/* Keeps the messages between different nodes, by node. */
 static int set_messages(struct tree *t, struct rk_error *err)
 {
 	size_t n = t->opt->nmessages;
 	struct letter *v = rk_reallocn(NULL, n + 1, sizeof(*v));
 
 	t->messages = rk_reallocn(NULL, n + 1, sizeof(*t->messages));
-	for (size_t i = 0; v && t->messages && i < n; i++) {
+	if (!v || !t->messages) {
+		rk_free(v);
+		return rk_fail_nomem(err);
+	}
+	for (size_t i = 0; i < n; i++) {
 		const struct rk_align_message *m = &t->opt->messages[i];
-		size_t a, b;
+		size_t a = t->node_of[m->from], b = t->node_of[m->to];
 
-		if (!between_nodes(t, m))
+		if (!usable(t, m->from) || !usable(t, m->to) || !good_time(m->send_ns) ||
+		    !good_time(m->recv_ns) || a == b)
 			continue;
-		a = t->node_of[m->from];
-		b = t->node_of[m->to];
 		v[t->nmessages++] = (struct letter){ a < b ? a : b, a < b ? b : a, *m };
 		widen(&t->nodes[a], m->send_ns, m->send_ns);
 		widen(&t->nodes[b], m->recv_ns, m->recv_ns);
 	}
-	if (v && t->messages) {
-		qsort(v, t->nmessages, sizeof(*v), by_nodes);
-		for (size_t i = 0; i < t->nmessages; i++)
-			t->messages[i] = v[i].m;
-	}
+	qsort(v, t->nmessages, sizeof(*v), by_nodes);
+	for (size_t i = 0; i < t->nmessages; i++)
+		t->messages[i] = v[i].m;
 	rk_free(v);
-	return v && t->messages ? 0 : rk_fail_nomem(err);
+	return 0;
 }
 
 /* Order of message i's nodes against (a, b), a < b. */
@@ -468,19 +471,17 @@ static void hand_out(struct tree *t, size_t i)
 
 	if (!usable(t, i))
 		return;
-	if (n->aligned)
+	if (n->aligned) {
 		*r = n->rank;
-	else if (n->any && n->failures && has_part(t, i))
-		r->status = n->edge.status;
-	if (n->aligned)
 		r->status = RK_ALIGNED;
-	if (r->status == RK_ALIGN_WIDE)
-		r->error_ns =
-			larger(n->rank.error_ns, wide < 9e18 ? (int64_t)ceil(wide) : INT64_MAX);
-	if (r->status == RK_ALIGNED) {
 		r->error_ns += stamp;
 		r->first_error_ns += stamp;
 		r->last_error_ns += stamp;
+	} else if (n->any && n->failures && has_part(t, i)) {
+		r->status = n->edge.status;
+		if (r->status == RK_ALIGN_WIDE)
+			r->error_ns = larger(n->rank.error_ns,
+					     wide < 9e18 ? (int64_t)ceil(wide) : INT64_MAX);
 	}
 	r->via = n->aligned || n->failures ? n->via : t->opt->reference;
 	r->spread_ns = n->edge.spread < 0 ? -1 : llround(n->edge.spread);
@@ -490,20 +491,12 @@ static void hand_out(struct tree *t, size_t i)
 	r->jump_ns = n->edge.jump;
 }
 
-static int make_room(struct tree *t, struct rk_error *err)
+int rk_align(const struct rk_align_input *in, size_t n, const struct rk_align_options *opt,
+	     struct rk_align_rank *ret, struct rk_error *err)
 {
-	t->order = rk_calloc(t->n, sizeof(*t->order));
-	t->node_of = rk_calloc(t->n, sizeof(*t->node_of));
-	t->queue = rk_calloc(t->n, sizeof(*t->queue));
-	t->nodes = rk_calloc(t->n, sizeof(*t->nodes));
-	t->sigs = rk_calloc(t->n, sizeof(*t->sigs));
-	if (!t->order || !t->node_of || !t->queue || !t->nodes || !t->sigs)
-		return rk_fail_nomem(err);
-	return set_order(t, err);
-}
+	struct tree t = { .in = in, .opt = opt, .ret = ret, .n = n };
+	int rc;
 
-static int check_arguments(size_t n, const struct rk_align_options *opt, struct rk_error *err)
-{
 	if (n == 0 || n > RK_ALIGN_MAX_RANKS)
 		return rk_fail(err, RK_E_USAGE, "cannot align %zu ranks", n);
 	if (opt->reference >= n)
@@ -511,26 +504,19 @@ static int check_arguments(size_t n, const struct rk_align_options *opt, struct 
 	for (size_t i = 0; i < opt->nmessages; i++)
 		if (opt->messages[i].from >= n || opt->messages[i].to >= n)
 			return rk_fail(err, RK_E_USAGE, "message %zu names no rank", i);
-	return 0;
-}
-
-int rk_align(const struct rk_align_input *in, size_t n, const struct rk_align_options *opt,
-	     struct rk_align_rank *ret, struct rk_error *err)
-{
-	struct tree t = { .in = in, .opt = opt, .ret = ret, .n = n };
-	int rc = check_arguments(n, opt, err);
-
+	rc = tree_make(&t, err);
 	if (rc < 0)
-		return rc;
-	rc = make_room(&t, err);
-	for (size_t i = 0; rc == 0 && i < n; i++)
+		goto out;
+	for (size_t i = 0; i < n; i++)
 		look_at(&t, i);
-	if (rc == 0)
-		rc = set_messages(&t, err);
-	if (rc == 0 && usable(&t, opt->reference))
+	rc = set_messages(&t, err);
+	if (rc < 0)
+		goto out;
+	if (usable(&t, opt->reference))
 		rc = grow(&t, err);
 	for (size_t i = 0; rc == 0 && i < n; i++)
 		hand_out(&t, i);
+out:
 	rk_free(t.messages);
 	rk_free(t.sigs);
 	rk_free(t.nodes);
@@ -538,4 +524,73 @@ int rk_align(const struct rk_align_input *in, size_t n, const struct rk_align_op
 	rk_free(t.node_of);
 	rk_free(t.order);
 	return rc;
+}
+
+/* ---- one rank: what goes into an alignment and what comes out ---- */
+
+uint64_t rk_align_sig(enum rk_align_kind kind, uint64_t name, uint64_t group, int64_t bytes)
+{
+	uint64_t h = rk_hash_mix(name ^ UINT64_C(0x9e3779b97f4a7c15), UINT64_C(0xd6e8feb86659fd93));
+
+	h = rk_hash_mix(h ^ group, UINT64_C(0xa0761d6478bd642f));
+	h = rk_hash_mix(h ^ (uint64_t)bytes, UINT64_C(0xe7037ed1a0b428db));
+	h &= ~UINT64_C(1);
+	return (h ? h : 2) | (kind == RK_ALIGN_ROOTED);
+}
+
+int64_t rk_align_to_reference(const struct rk_align_rank *r, int64_t local_ns)
+{
+	int64_t since = local_ns - r->offset_ns - r->base_ns;
+	double drift = r->drift_ppm / 1e6;
+
+	return r->base_ns + since - llround((double)since * (drift / (1 + drift)));
+}
+
+void rk_align_reason(const struct rk_align_rank *r, const struct rk_align_input *in, size_t index,
+		     char *text, size_t size)
+{
+	int64_t me = in[index].rank, other = in[r->via].rank;
+
+	switch (r->status) {
+	case RK_ALIGNED:
+		snprintf(text, size, "%s", "");
+		break;
+	case RK_ALIGN_OTHER_JOB:
+		snprintf(text, size, "rank %" PRId64 " is of another job than rank %" PRId64, me,
+			 other);
+		break;
+	case RK_ALIGN_NO_COMMON:
+		snprintf(text, size,
+			 "rank %" PRId64 " has nothing in common with rank %" PRId64
+			 ": no collective, clock snapshot or message",
+			 me, other);
+		break;
+	case RK_ALIGN_AMBIGUOUS:
+		snprintf(text, size,
+			 "collectives of rank %" PRId64 " match those of rank %" PRId64
+			 " in several ways",
+			 me, other);
+		break;
+	case RK_ALIGN_CONTRADICT:
+		snprintf(text, size,
+			 "what rank %" PRId64 " and rank %" PRId64
+			 " recorded contradicts itself on any clock",
+			 me, other);
+		break;
+	case RK_ALIGN_JUMP:
+		snprintf(text, size,
+			 "the clock of rank %" PRId64 " (or of rank %" PRId64 ") jumps by %" PRId64
+			 " ns at %" PRId64,
+			 me, other, r->jump_ns, r->jump_at_ns);
+		break;
+	case RK_ALIGN_WIDE:
+		snprintf(text, size,
+			 "the clock of rank %" PRId64 " is only known within %" PRId64 " ns", me,
+			 r->error_ns);
+		break;
+	case RK_ALIGN_BAD_TIMES:
+		snprintf(text, size, "times of rank %" PRId64 " are out of order or out of range",
+			 me);
+		break;
+	}
 }

@@ -6,39 +6,314 @@
 #include "base/alloc.h"
 #include "ranks/align_impl.h"
 
-enum {
-	SLACK_NS = 2000, /* an end this near to the line is never an outlier */
-	RUN = 8,         /* outliers in a row are no outliers */
-	ROUNDS = 48,     /* of dropping the worst */
+/* D(t) is at least (or at most) d. */
+struct limit {
+	double t, d;
+	uint32_t from; /* the pair that it comes from, UINT32_MAX: none */
 };
 
-static void low(struct rk_align_fit *f, int64_t t, int64_t d, double error, size_t from)
+struct limits {
+	struct limit *low, *high; /* by t after band_of */
+	size_t nlow, nhigh;
+};
+
+/* Of all lines between the limits. */
+struct band {
+	struct rk_align_line best; /* the one furthest from all limits */
+	double room;               /* its distance to them; below 0: no line fits */
+	double slope_min, slope_max;
+};
+
+/* The smallest and the largest value at a time. */
+struct range {
+	double min, max;
+};
+
+static double distance(const struct rk_align_line *l, const struct limit *p)
 {
-	f->limits.low[f->limits.nlow++] = (struct rk_align_limit){ (double)(t - f->base),
-								   (double)(d - f->diff) - error,
-								   (uint32_t)from };
+	return p->d - l->a - l->b * p->t;
 }
 
-static void high(struct rk_align_fit *f, int64_t t, int64_t d, double error, size_t from)
+/* ---- all lines between limits ---- */
+
+/*
+ * For a slope b the lines that fit have an intercept between lo(b) = max(d - b t) of the lower limits
+ * and hi(b) = min(d - b t) of the upper ones. hi - lo is concave in b, so the slopes that fit are an
+ * interval, found by bisection from the slope with most room; and the largest value at T for a slope,
+ * hi(b) + b T, is concave too. Only corners of the hulls of the limits count: some tens of thousands.
+ */
+
+/* Halvings or thirdings of a slope below 1e-3 on times below 1e16 ns: to far less than 1 ns. */
+enum { STEPS = 72, SEGMENTS = 32 };
+
+static int by_t(const void *pa, const void *pb)
 {
-	f->limits.high[f->limits.nhigh++] = (struct rk_align_limit){ (double)(t - f->base),
-								     (double)(d - f->diff) + error,
-								     (uint32_t)from };
+	const struct limit *a = pa, *b = pb;
+
+	if (a->t != b->t)
+		return a->t < b->t ? -1 : 1;
+	return (a->d > b->d) - (a->d < b->d);
 }
 
-/* A message from a to b cannot be there before it was sent: D >= ..., and the other way round. */
-static void message(struct rk_align_fit *f, const struct rk_align_message *m, size_t from)
+static void in_order(struct limit *v, size_t n)
 {
-	const struct rk_align_input *in = f->two->in;
-	double error = (double)(in[m->from].stamp_error_ns + in[m->to].stamp_error_ns) + f->bend;
-
-	if (in[m->from].node == f->two->a->node)
-		high(f, m->send_ns, m->recv_ns - m->send_ns, error, from);
-	else
-		low(f, m->recv_ns, m->send_ns - m->recv_ns, error, from);
+	for (size_t i = 1; i < n; i++)
+		if (v[i].t < v[i - 1].t) {
+			qsort(v, n, sizeof(*v), by_t);
+			return;
+		}
 }
 
-void rk_align_gather(struct rk_align_fit *f, size_t from, size_t to, bool all)
+/* Whether q lies on or below (side 1; above for -1) the line from p to r, and so is no corner. */
+static bool inside(struct limit p, struct limit q, struct limit r, double side)
+{
+	return side * ((q.d - p.d) * (r.t - p.t) - (r.d - p.d) * (q.t - p.t)) <= 0;
+}
+
+/* Corners of the upper (side 1) or lower (-1) hull of n limits by t. */
+static size_t hull(const struct limit *v, size_t n, double side, struct limit *ret)
+{
+	size_t k = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (k && ret[k - 1].t == v[i].t) {
+			if (side * (v[i].d - ret[k - 1].d) <= 0)
+				continue;
+			k--;
+		}
+		while (k > 1 && inside(ret[k - 2], ret[k - 1], v[i], side))
+			k--;
+		ret[k++] = v[i];
+	}
+	return k;
+}
+
+/* The limits that matter; *ret points into scratch. */
+static void hulls_of(struct limits *l, struct limit *scratch, struct limits *ret)
+{
+	in_order(l->low, l->nlow);
+	in_order(l->high, l->nhigh);
+	ret->low = scratch;
+	ret->nlow = hull(l->low, l->nlow, 1, ret->low);
+	ret->high = scratch + ret->nlow;
+	ret->nhigh = hull(l->high, l->nhigh, -1, ret->high);
+}
+
+static double lo_of(const struct limits *h, double b)
+{
+	double m = -INFINITY;
+
+	for (size_t i = 0; i < h->nlow; i++)
+		m = fmax(m, h->low[i].d - b * h->low[i].t);
+	return m;
+}
+
+static double hi_of(const struct limits *h, double b)
+{
+	double m = INFINITY;
+
+	for (size_t i = 0; i < h->nhigh; i++)
+		m = fmin(m, h->high[i].d - b * h->high[i].t);
+	return m;
+}
+
+static double room_at(const struct limits *h, double b)
+{
+	return hi_of(h, b) - lo_of(h, b);
+}
+
+static double widest(const struct limits *h, double from, double to)
+{
+	for (int i = 0; i < STEPS; i++) {
+		double p = from + (to - from) / 3, q = to - (to - from) / 3;
+
+		if (room_at(h, p) < room_at(h, q))
+			from = p;
+		else
+			to = q;
+	}
+	return (from + to) / 2;
+}
+
+/* The slope nearest to `bad`, if that has no room, that is still as good as `good`. */
+static double last_good(const struct limits *h, double good, double bad)
+{
+	if (room_at(h, bad) >= 0)
+		return bad;
+	for (int i = 0; i < STEPS; i++) {
+		double middle = (good + bad) / 2;
+
+		if (room_at(h, middle) >= 0)
+			good = middle;
+		else
+			bad = middle;
+	}
+	return bad;
+}
+
+/*
+ * Lines with |slope| <= max_drift. `scratch` has room for nlow + nhigh limits. Sorts the limits; there
+ * must be some of both kinds.
+ */
+static struct band band_of(struct limits *l, double max_drift, struct limit *scratch)
+{
+	struct limits h;
+	struct band band = { .slope_min = -max_drift, .slope_max = max_drift };
+
+	hulls_of(l, scratch, &h);
+	band.best.b = widest(&h, -max_drift, max_drift);
+	band.best.a = (hi_of(&h, band.best.b) + lo_of(&h, band.best.b)) / 2;
+	band.room = room_at(&h, band.best.b) / 2;
+	if (band.room < 0)
+		return band;
+	band.slope_min = last_good(&h, band.best.b, -max_drift);
+	band.slope_max = last_good(&h, band.best.b, max_drift);
+	return band;
+}
+
+/* The largest (side 1) or smallest (-1) value at t. */
+static double extreme(const struct limits *h, const struct band *b, double t, double side)
+{
+	double from = b->slope_min, to = b->slope_max, most = -INFINITY;
+
+	for (int i = 0; i < STEPS; i++) {
+		double p = from + (to - from) / 3, q = to - (to - from) / 3;
+		double vp = side * ((side > 0 ? hi_of(h, p) : lo_of(h, p)) + p * t);
+		double vq = side * ((side > 0 ? hi_of(h, q) : lo_of(h, q)) + q * t);
+
+		most = fmax(most, fmax(vp, vq));
+		if (vp < vq)
+			from = p;
+		else
+			to = q;
+	}
+	return side * most;
+}
+
+/* After band_of with room >= 0. */
+static struct range range_at(const struct limits *hulls, const struct band *b, double t)
+{
+	return (struct range){ extreme(hulls, b, t, -1), extreme(hulls, b, t, 1) };
+}
+
+/* Puts the k-th smallest at k, no larger before it, no smaller behind (Hoare's selection). */
+static void select_kth(double *v, size_t n, size_t k)
+{
+	size_t from = 0, to = n - 1;
+
+	while (from < to) {
+		double pivot = v[k];
+		size_t i = from, j = to;
+
+		for (;;) {
+			while (v[i] < pivot)
+				i++;
+			while (v[j] > pivot)
+				j--;
+			if (i <= j) {
+				double swap = v[i];
+
+				v[i++] = v[j];
+				v[j] = swap;
+				if (j == 0)
+					break;
+				j--;
+			}
+			if (i > j)
+				break;
+		}
+		if (j < k)
+			from = i;
+		if (k < i)
+			to = j;
+	}
+}
+
+/* Reorders v; n > 0. */
+static double median(double *v, size_t n)
+{
+	double low;
+
+	select_kth(v, n, n / 2);
+	if (n % 2)
+		return v[n / 2];
+	low = v[0];
+	for (size_t i = 1; i < n / 2; i++)
+		low = fmax(low, v[i]);
+	return low + (v[n / 2] - low) / 2;
+}
+
+/* The middle of the slopes between all two of the points. */
+static double middle_slope(const struct limit *p, size_t n)
+{
+	double slopes[SEGMENTS * (SEGMENTS - 1) / 2];
+	size_t k = 0;
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = i + 1; j < n; j++)
+			if (p[j].t > p[i].t)
+				slopes[k++] = (p[j].d - p[i].d) / (p[j].t - p[i].t);
+	return k ? median(slopes, k) : 0;
+}
+
+/*
+ * Theil-Sen over the medians of segments: a quarter of all points may be wrong. n > 0 points by t;
+ * `scratch` for n doubles.
+ */
+static struct rk_align_line robust_line(const struct limit *points, size_t n, double max_drift,
+					double *scratch)
+{
+	struct limit middle[SEGMENTS];
+	size_t segments = n < SEGMENTS ? n : SEGMENTS;
+	struct rk_align_line line;
+	double rest[SEGMENTS];
+
+	for (size_t s = 0; s < segments; s++) {
+		size_t from = n * s / segments, to = n * (s + 1) / segments;
+
+		for (size_t i = from; i < to; i++)
+			scratch[i - from] = points[i].d;
+		middle[s].d = median(scratch, to - from);
+		middle[s].t = (points[from].t + points[to - 1].t) / 2;
+	}
+	line.b = fmin(fmax(middle_slope(middle, segments), -max_drift), max_drift);
+	for (size_t s = 0; s < segments; s++)
+		rest[s] = middle[s].d - line.b * middle[s].t;
+	line.a = median(rest, segments);
+	return line;
+}
+
+/* ---- limits of one comparison ---- */
+
+/* Limits and points of one comparison. */
+struct fit {
+	const struct rk_align_two *two;
+	const struct rk_align_pairs *pairs;
+	int64_t base, diff;
+	struct limits limits, hulls;
+	struct limit *scratch, *ends; /* ends: one per pair that says something */
+	double *numbers;
+	unsigned char *out; /* by pair: contradicts */
+	size_t nends;
+	double bend; /* how far the difference of the clocks leaves a line, by what ends say */
+};
+
+static void low(struct fit *f, int64_t t, int64_t d, double error, size_t from)
+{
+	f->limits.low[f->limits.nlow++] = (struct limit){ (double)(t - f->base),
+							  (double)(d - f->diff) - error,
+							  (uint32_t)from };
+}
+
+static void high(struct fit *f, int64_t t, int64_t d, double error, size_t from)
+{
+	f->limits.high[f->limits.nhigh++] = (struct limit){ (double)(t - f->base),
+							    (double)(d - f->diff) + error,
+							    (uint32_t)from };
+}
+
+/* The limits of pairs [from, to) that are not out; messages too when `all`. */
+static void gather(struct fit *f, size_t from, size_t to, bool all)
 {
 	const struct rk_align_input *a = f->two->a, *b = f->two->b;
 	double error = (double)(a->stamp_error_ns + b->stamp_error_ns) + f->bend;
@@ -53,17 +328,214 @@ void rk_align_gather(struct rk_align_fit *f, size_t from, size_t to, bool all)
 		low(f, ca->end_ns, cb->start_ns - ca->end_ns, error, k);
 		high(f, ca->start_ns, cb->end_ns - ca->start_ns, error, k);
 	}
-	for (size_t k = 0; all && k < f->two->nmessages; k++)
-		message(f, &f->two->messages[k], UINT32_MAX);
+	for (size_t k = 0; all && k < f->two->nmessages; k++) {
+		const struct rk_align_message *m = &f->two->messages[k];
+		const struct rk_align_input *in = f->two->in;
+
+		/* a message cannot arrive before it was sent: D >= ..., and the other way round */
+		error = (double)(in[m->from].stamp_error_ns + in[m->to].stamp_error_ns) + f->bend;
+		if (in[m->from].node == a->node)
+			high(f, m->send_ns, m->recv_ns - m->send_ns, error, UINT32_MAX);
+		else
+			low(f, m->recv_ns, m->send_ns - m->recv_ns, error, UINT32_MAX);
+	}
 }
 
-static double distance(const struct rk_align_line *l, const struct rk_align_limit *p)
+/* ---- when no line fits ---- */
+
+/*
+ * The longest part from the beginning that a line fits, and the longest after it: when what both say of
+ * the clocks where they meet has nothing in common, a clock jumped there. When it has, the clock was
+ * slewed: D is continuous, but no line. Then the bound comes from limits near each instant.
+ */
+
+enum {
+	WINDOWS = 32,
+	PARTS = 4,
+	SURE_NS = 5000, /* a smaller jump is not told from a bend */
+};
+
+/* Whether a line fits pairs [from, to). */
+static bool fits(struct fit *f, size_t from, size_t to, struct band *band)
 {
-	return p->d - l->a - l->b * p->t;
+	gather(f, from, to, false);
+	if (!f->limits.nlow)
+		return true;
+	*band = band_of(&f->limits, f->two->max_drift, f->scratch);
+	return band->room >= 0;
 }
+
+/* The largest `to` for which one does. A part of what fits does too, so halving finds it. */
+static size_t longest(struct fit *f, size_t from)
+{
+	size_t good = from, bad = f->pairs->n + 1;
+	struct band band;
+
+	while (bad - good > 1) {
+		size_t middle = good + (bad - good) / 2;
+
+		if (fits(f, from, middle, &band))
+			good = middle;
+		else
+			bad = middle;
+	}
+	return good;
+}
+
+static struct range range_around(struct fit *f, size_t from, size_t to, double t)
+{
+	struct band band = { 0 };
+
+	if (!fits(f, from, to, &band) || !f->limits.nlow)
+		return (struct range){ -INFINITY, INFINITY };
+	hulls_of(&f->limits, f->scratch, &f->hulls);
+	return range_at(&f->hulls, &band, t);
+}
+
+/* Whether the clocks' difference before and after pair `cut` has nothing in common. */
+static bool jumps(struct fit *f, size_t cut, struct rk_align_edge *e)
+{
+	const struct rk_align_call *before = &f->two->b->calls[f->pairs->v[cut - 1].b];
+	const struct rk_align_call *a = &f->two->a->calls[f->pairs->v[cut].a];
+	double t = (double)(a->start_ns - f->base);
+	struct range left = range_around(f, 0, cut, t);
+	struct range right = range_around(f, cut, longest(f, cut), t);
+	double gap = fmax(right.min - left.max, left.min - right.max);
+
+	if (gap < SURE_NS)
+		return false;
+	e->status = RK_ALIGN_JUMP;
+	e->jump_at = before->end_ns;
+	e->jump = (int64_t)((right.min + right.max) / 2 - (left.min + left.max) / 2);
+	return true;
+}
+
+/* What limits of pairs [from, to) leave above and below the line. False when nothing. */
+static bool near(struct fit *f, size_t from, size_t to, const struct rk_align_line *l,
+		 double *error)
+{
+	double lo = -INFINITY, hi = INFINITY;
+
+	gather(f, from, to, false);
+	for (size_t i = 0; i < f->limits.nlow; i++) {
+		const struct limit *p = &f->limits.low[i], *q = &f->limits.high[i];
+
+		lo = fmax(lo, p->d - l->a - l->b * p->t);
+		hi = fmin(hi, q->d - l->a - l->b * q->t);
+	}
+	if (lo > hi)
+		return false;
+	if (f->limits.nlow)
+		*error = fmax(*error, fmax(hi, -lo));
+	return true;
+}
+
+/*
+ * A line through the ends, and for each window what its own limits allow. Windows meet, and D changes
+ * little in one, so twice the slack that a line for all would need covers what happens within.
+ */
+static void fit_bent(struct fit *f, struct rk_align_edge *e)
+{
+	struct band all;
+	double error = 0;
+
+	fits(f, 0, f->pairs->n, &all);
+	e->line = all.best;
+	for (size_t w = 0; w < WINDOWS; w++)
+		if (!near(f, f->pairs->n * w / WINDOWS, f->pairs->n * (w + 1) / WINDOWS, &e->line,
+			  &error))
+			return;
+	error += 2 * fmax(-all.room, 0);
+	e->first_error = e->last_error = error;
+	e->slope_error = f->two->max_drift;
+	e->evidence |= RK_ALIGN_UNEVEN;
+	e->status = error > f->two->max_error ? RK_ALIGN_WIDE : RK_ALIGNED;
+}
+
+/* Single ends that lie far from those around them are out; a clock that moves takes all with it. */
+static void mark_lonely(struct fit *f, size_t from, size_t to, const struct rk_align_line *l)
+{
+	double middle, spread;
+
+	for (size_t i = from; i < to; i++)
+		f->numbers[i - from] = distance(l, &f->ends[i]);
+	middle = median(f->numbers, to - from);
+	for (size_t i = from; i < to; i++)
+		f->numbers[i - from] = fabs(distance(l, &f->ends[i]) - middle);
+	spread = median(f->numbers, to - from);
+	for (size_t i = from; i < to; i++)
+		f->out[f->ends[i].from] = fabs(distance(l, &f->ends[i]) - middle) >
+					  2000 + 6 * spread;
+}
+
+/*
+ * How far the difference of the clocks leaves the line, judged by ends; 0 when no more than their jitter.
+ * Ends may shift with the work as well as with the clock, so this proves nothing; but a bound that is
+ * wider than necessary is still true.
+ */
+static double bend_of(struct fit *f, const struct rk_align_line *l)
+{
+	double middle[WINDOWS], most = 0, step = 0, jitter;
+	size_t n = f->nends / 8 < WINDOWS ? f->nends / 8 : WINDOWS;
+
+	if (n < 4)
+		return 0;
+	for (size_t s = 0; s < n; s++) {
+		size_t from = f->nends * s / n, to = f->nends * (s + 1) / n;
+
+		for (size_t i = from; i < to; i++)
+			f->numbers[i - from] = distance(l, &f->ends[i]);
+		middle[s] = median(f->numbers, to - from);
+		most = fmax(most, fabs(middle[s]));
+		step = s ? fmax(step, fabs(middle[s] - middle[s - 1])) : 0;
+	}
+	for (size_t s = 0, i = 0; s < n; s++)
+		for (; i < f->nends * (s + 1) / n; i++)
+			f->numbers[i] = fabs(distance(l, &f->ends[i]) - middle[s]);
+	jitter = median(f->numbers, f->nends);
+	return most > 3 * jitter + 500 ? most + step / 2 : 0;
+}
+
+/* No line fits: a jump, a clock that was slewed, or no clock. Sets status, jump, errors, line. */
+static void explain(struct fit *f, struct rk_align_edge *e)
+{
+	size_t windows = f->nends / 16 + 1, cut, to;
+	struct rk_align_line l;
+
+	e->status = RK_ALIGN_CONTRADICT;
+	if (f->nends == 0) /* messages alone */
+		return;
+	l = robust_line(f->ends, f->nends, f->two->max_drift, f->numbers);
+	for (size_t w = 0; w < windows; w++) {
+		size_t from = f->nends * w / windows;
+
+		to = f->nends * (w + 1) / windows;
+		if (from < to)
+			mark_lonely(f, from, to, &l);
+	}
+	cut = longest(f, 0);
+	if (cut < 4 || cut >= f->pairs->n)
+		return;
+	/* Few parts, each with a line: a clock that jumped now and then. Many: no clock. */
+	to = cut;
+	for (int parts = 1; parts < PARTS && to < f->pairs->n; parts++)
+		to = longest(f, to);
+	if (to >= f->pairs->n && jumps(f, cut, e))
+		return;
+	if (f->pairs->n >= (size_t)4 * WINDOWS)
+		fit_bent(f, e);
+}
+
+/* ---- the fit ---- */
+
+enum {
+	SLACK_NS = 2000, /* an end this near to the line is never an outlier */
+	RUN = 8,         /* outliers in a row are no outliers */
+	ROUNDS = 48,     /* of dropping the worst */
+};
 
 /* Marks pairs whose ends lie far from the line, unless there are many in a row. */
-static void mark_far(struct rk_align_fit *f, const struct rk_align_line *line, double far)
+static void mark_far(struct fit *f, const struct rk_align_line *line, double far)
 {
 	size_t run = 0, longest = 0;
 
@@ -79,7 +551,7 @@ static void mark_far(struct rk_align_fit *f, const struct rk_align_line *line, d
 }
 
 /* Pairs of calls that need everybody become points; the others are out from the start. */
-static struct rk_align_line through_ends(struct rk_align_fit *f, double *ret_spread)
+static struct rk_align_line through_ends(struct fit *f, double *ret_spread)
 {
 	struct rk_align_line line = { 0 };
 
@@ -92,24 +564,24 @@ static struct rk_align_line through_ends(struct rk_align_fit *f, double *ret_spr
 
 		f->out[k] = (ca->sig & 1) != RK_ALIGN_ALL;
 		if (!f->out[k])
-			f->ends[f->nends++] = (struct rk_align_limit){
-				(double)(ca->end_ns - f->base),
-				(double)(cb->end_ns - ca->end_ns - f->diff), (uint32_t)k
-			};
+			f->ends[f->nends++] =
+				(struct limit){ (double)(ca->end_ns - f->base),
+						(double)(cb->end_ns - ca->end_ns - f->diff),
+						(uint32_t)k };
 	}
 	if (f->nends == 0)
 		return line;
-	line = rk_align_robust(f->ends, f->nends, f->two->max_drift, f->numbers);
+	line = robust_line(f->ends, f->nends, f->two->max_drift, f->numbers);
 	for (size_t i = 0; i < f->nends; i++)
 		f->numbers[i] = fabs(distance(&line, &f->ends[i]));
-	*ret_spread = rk_align_median(f->numbers, f->nends);
+	*ret_spread = median(f->numbers, f->nends);
 	if (f->nends > 3)
 		mark_far(f, &line, SLACK_NS + 6 * *ret_spread);
 	return line;
 }
 
 /* Of the limits that the best line breaks, the worst: their pairs are out. */
-static size_t drop_worst(struct rk_align_fit *f, const struct rk_align_band *band)
+static size_t drop_worst(struct fit *f, const struct band *band)
 {
 	double worst = -0.999 * band->room;
 	size_t n = 0;
@@ -126,18 +598,18 @@ static size_t drop_worst(struct rk_align_fit *f, const struct rk_align_band *ban
 }
 
 /* Drops what contradicts as long as it is little. What was dropped is kept in mind by `out`. */
-static struct rk_align_band band_of(struct rk_align_fit *f)
+static struct band consistent_band(struct fit *f)
 {
-	struct rk_align_band band = { .room = -INFINITY };
+	struct band band = { .room = -INFINITY };
 	size_t dropped = 0, most = f->nends / 50 + (f->nends > 4 ? 2 : 0);
 
 	for (int i = 0; i < ROUNDS; i++) {
 		size_t n;
 
-		rk_align_gather(f, 0, f->pairs->n, true);
+		gather(f, 0, f->pairs->n, true);
 		if (!f->limits.nlow || !f->limits.nhigh)
 			break;
-		band = rk_align_band(&f->limits, f->two->max_drift, f->scratch);
+		band = band_of(&f->limits, f->two->max_drift, f->scratch);
 		if (band.room >= 0 || dropped >= most)
 			break;
 		n = drop_worst(f, &band);
@@ -148,11 +620,45 @@ static struct rk_align_band band_of(struct rk_align_fit *f)
 	return band;
 }
 
-/* The realtime clocks of both, read at different times, and what they may be wrong by. */
-static bool add_snapshots(struct rk_align_fit *f)
+static double clamp(double v, struct range r)
+{
+	return fmin(fmax(v, r.min), r.max);
+}
+
+/*
+ * The estimate is the line through the ends where the band lets it, the band is the bound. Where D is
+ * a line and a rest of at most `bend`, the line fits limits that are wider by `bend`, and D is within
+ * `bend` of it.
+ */
+static void settle(struct fit *f, const struct band *band, const struct rk_align_line *guess,
+		   struct rk_align_edge *e)
+{
+	struct range at_first, at_last;
+	struct rk_align_line l = f->nends ? *guess : band->best;
+	double v, w;
+
+	hulls_of(&f->limits, f->scratch, &f->hulls);
+	at_first = range_at(&f->hulls, band, e->first);
+	at_last = range_at(&f->hulls, band, e->last);
+	v = clamp(l.a + l.b * e->first, at_first);
+	w = clamp(l.a + l.b * e->last, at_last);
+	e->line.b = e->last > e->first ? (w - v) / (e->last - e->first) : l.b;
+	e->line.a = v - e->line.b * e->first;
+	e->first_error = fmax(at_first.max - v, v - at_first.min) + 1 + f->bend;
+	e->last_error = fmax(at_last.max - w, w - at_last.min) + 1 + f->bend;
+	e->evidence |= f->bend > 0 ? RK_ALIGN_UNEVEN : 0u;
+	e->slope_error = fmax(band->slope_max - e->line.b, e->line.b - band->slope_min);
+	e->status = RK_ALIGNED;
+	if (fmax(e->first_error, e->last_error) > f->two->max_error)
+		e->status = RK_ALIGN_WIDE;
+}
+
+/* Adds the realtime clocks of both, read at different times, unless they contradict the rest. */
+static void with_snapshots(struct fit *f, struct band *band, struct rk_align_edge *e)
 {
 	const struct rk_align_input *a = f->two->a, *b = f->two->b;
-	bool any = false;
+	size_t nlow = f->limits.nlow, nhigh = f->limits.nhigh;
+	struct band both;
 
 	for (size_t i = 0; i < a->nsnapshots; i++)
 		for (size_t j = 0; j < b->nsnapshots; j++) {
@@ -166,71 +672,23 @@ static bool add_snapshots(struct rk_align_fit *f)
 			error += f->two->max_drift * fabs((double)apart) + f->bend;
 			low(f, x->clock_ns, d, error, UINT32_MAX);
 			high(f, x->clock_ns, d, error, UINT32_MAX);
-			any = true;
 		}
-	return any;
-}
-
-static double clamp(double v, struct rk_align_range r)
-{
-	return fmin(fmax(v, r.min), r.max);
-}
-
-static double reach(double v, struct rk_align_range r)
-{
-	return fmax(r.max - v, v - r.min) + 1;
-}
-
-/*
- * The estimate is the line through the ends where the band lets it, the band is the bound. Where D is
- * a line and a rest of at most `bend`, the line fits limits that are wider by `bend`, and D is within
- * `bend` of it.
- */
-static void settle(struct rk_align_fit *f, const struct rk_align_band *band,
-		   const struct rk_align_line *guess, struct rk_align_edge *e)
-{
-	struct rk_align_range at_first, at_last;
-	struct rk_align_line l = f->nends ? *guess : band->best;
-	double v, w;
-
-	rk_align_hulls(&f->limits, f->scratch, &f->hulls);
-	at_first = rk_align_range_at(&f->hulls, band, e->first);
-	at_last = rk_align_range_at(&f->hulls, band, e->last);
-	v = clamp(l.a + l.b * e->first, at_first);
-	w = clamp(l.a + l.b * e->last, at_last);
-	e->line.b = e->last > e->first ? (w - v) / (e->last - e->first) : l.b;
-	e->line.a = v - e->line.b * e->first;
-	e->first_error = reach(v, at_first) + f->bend;
-	e->last_error = reach(w, at_last) + f->bend;
-	e->evidence |= f->bend > 0 ? RK_ALIGN_UNEVEN : 0u;
-	e->slope_error = fmax(band->slope_max - e->line.b, e->line.b - band->slope_min);
-	e->status = RK_ALIGNED;
-	if (fmax(e->first_error, e->last_error) > f->two->max_error)
-		e->status = RK_ALIGN_WIDE;
-}
-
-static void with_snapshots(struct rk_align_fit *f, struct rk_align_band *band,
-			   struct rk_align_edge *e)
-{
-	size_t nlow = f->limits.nlow, nhigh = f->limits.nhigh;
-	struct rk_align_band both;
-
-	if (!add_snapshots(f))
+	if (f->limits.nlow == nlow)
 		return;
-	both = rk_align_band(&f->limits, f->two->max_drift, f->scratch);
+	both = band_of(&f->limits, f->two->max_drift, f->scratch);
 	if (both.room >= 0) {
 		*band = both;
 		e->evidence |= RK_ALIGN_BY_SNAPSHOTS;
 		return;
 	}
-	/* Sorting mixed them with the others: gather anew. */
+	/* Sorting mixed them with the others: gather again. */
 	e->evidence |= RK_ALIGN_SNAPSHOTS_OFF;
 	if (nlow && nhigh)
-		rk_align_gather(f, 0, f->pairs->n, true);
+		gather(f, 0, f->pairs->n, true);
 }
 
 /* Where differences are counted from, so that doubles are exact. False when nothing is known. */
-static bool set_base(struct rk_align_fit *f)
+static bool set_base(struct fit *f)
 {
 	const struct rk_align_input *a = f->two->a, *b = f->two->b;
 
@@ -253,21 +711,10 @@ static bool set_base(struct rk_align_fit *f)
 	return true;
 }
 
-static void count(const struct rk_align_fit *f, struct rk_align_edge *e)
-{
-	e->matched = f->nends;
-	e->rejected = 0;
-	for (size_t i = 0; i < f->nends; i++)
-		e->rejected += f->out[f->ends[i].from];
-	e->matched -= e->rejected;
-	e->evidence |= e->matched ? RK_ALIGN_BY_CALLS : 0u;
-	e->evidence |= f->two->nmessages ? RK_ALIGN_BY_MESSAGES : 0u;
-}
-
-static void fit(struct rk_align_fit *f, struct rk_align_edge *e)
+static void fit(struct fit *f, struct rk_align_edge *e)
 {
 	struct rk_align_line guess;
-	struct rk_align_band band;
+	struct band band;
 	bool refuted;
 
 	*e = (struct rk_align_edge){ .status = RK_ALIGN_NO_COMMON, .spread = -1 };
@@ -278,50 +725,26 @@ static void fit(struct rk_align_fit *f, struct rk_align_edge *e)
 	e->first = (double)(f->two->b_first - f->diff - f->base);
 	e->last = (double)(f->two->b_last - f->diff - f->base);
 	guess = through_ends(f, &e->spread);
-	band = band_of(f);
-	count(f, e);
+	band = consistent_band(f);
+	for (size_t i = 0; i < f->nends; i++)
+		e->rejected += f->out[f->ends[i].from];
+	e->matched = f->nends - e->rejected;
+	e->evidence |= e->matched ? RK_ALIGN_BY_CALLS : 0u;
+	e->evidence |= f->two->nmessages ? RK_ALIGN_BY_MESSAGES : 0u;
 	refuted = f->limits.nlow && f->limits.nhigh && band.room < 0;
 	if (refuted)
-		rk_align_explain(f, e);
+		explain(f, e);
 	if (refuted && e->status != RK_ALIGNED && e->status != RK_ALIGN_WIDE)
 		return;
 	/* Only what no proof was found against is given the benefit of a bend. */
-	f->bend = f->nends ? rk_align_bend(f, &guess) : 0;
+	f->bend = f->nends ? bend_of(f, &guess) : 0;
 	if (f->bend > 0)
-		band = band_of(f);
+		band = consistent_band(f);
 	if (refuted && band.room < 0)
 		return;
 	with_snapshots(f, &band, e);
 	if (f->limits.nlow && f->limits.nhigh && band.room >= 0)
 		settle(f, &band, &guess, e);
-}
-
-static int make_room(struct rk_align_fit *f, struct rk_error *err)
-{
-	const struct rk_align_two *t = f->two;
-	size_t calls = t->a->ncalls < t->b->ncalls ? t->a->ncalls : t->b->ncalls;
-	size_t n = calls + t->nmessages + t->a->nsnapshots * t->b->nsnapshots + 1;
-
-	f->limits.low = rk_reallocn(NULL, n, sizeof(*f->limits.low));
-	f->limits.high = rk_reallocn(NULL, n, sizeof(*f->limits.high));
-	f->scratch = rk_reallocn(NULL, 2 * n, sizeof(*f->scratch));
-	f->ends = rk_reallocn(NULL, n, sizeof(*f->ends));
-	f->numbers = rk_reallocn(NULL, n, sizeof(*f->numbers));
-	f->out = rk_calloc(n, 1);
-	f->room = n;
-	if (!f->limits.low || !f->limits.high || !f->scratch || !f->ends || !f->numbers || !f->out)
-		return rk_fail_nomem(err);
-	return 0;
-}
-
-static void release(struct rk_align_fit *f)
-{
-	rk_free(f->limits.low);
-	rk_free(f->limits.high);
-	rk_free(f->scratch);
-	rk_free(f->ends);
-	rk_free(f->numbers);
-	rk_free(f->out);
 }
 
 /* Good enough to look no further: a line fits all but little of it, and clocks agree. */
@@ -332,49 +755,55 @@ static bool convincing(const struct rk_align_edge *e)
 	       e->rejected <= (e->matched + e->rejected) / 4;
 }
 
-/* The search found matches that cannot all be true, or none. */
-static void judge(const struct rk_align_pairs *p, struct rk_align_edge *e)
-{
-	if (p->lost) {
-		e->status = RK_ALIGN_JUMP;
-		e->jump_at = p->lost_at;
-		e->jump = p->jump;
-	} else if (p->ambiguous && e->status == RK_ALIGN_NO_COMMON) {
-		e->status = RK_ALIGN_AMBIGUOUS;
-	}
-}
-
-static int searched(struct rk_align_fit *f, struct rk_align_pairs *p, struct rk_align_edge *ret,
-		    struct rk_error *err)
-{
-	struct rk_align_edge e;
-	int rc = rk_align_match_search(f->two->a, f->two->b, f->two->max_drift, p, err);
-
-	if (rc < 0)
-		return rc;
-	fit(f, &e);
-	judge(p, &e);
-	/* Of two ways to fail, that of the plain order unless the search saw more. */
-	if (ret->matched == 0 || e.status == RK_ALIGNED || e.status == RK_ALIGN_JUMP)
-		if (ret->status != RK_ALIGNED || e.status == RK_ALIGNED)
-			*ret = e;
-	return 0;
-}
-
 int rk_align_compare(const struct rk_align_two *two, struct rk_align_edge *ret,
 		     struct rk_error *err)
 {
 	struct rk_align_pairs p = { 0 };
-	struct rk_align_fit f = { .two = two, .pairs = &p };
+	struct fit f = { .two = two, .pairs = &p };
+	const struct rk_align_input *a = two->a, *b = two->b;
+	size_t calls = a->ncalls < b->ncalls ? a->ncalls : b->ncalls;
+	size_t n = calls + two->nmessages + a->nsnapshots * b->nsnapshots + 1;
+	struct rk_align_edge e;
 	int rc;
 
 	*ret = (struct rk_align_edge){ .status = RK_ALIGN_NO_COMMON, .spread = -1 };
-	rc = make_room(&f, err);
-	if (rc == 0 && rk_align_match_equal(two->a, two->b, &p, err, &rc))
+	f.limits.low = rk_reallocn(NULL, n, sizeof(*f.limits.low));
+	f.limits.high = rk_reallocn(NULL, n, sizeof(*f.limits.high));
+	f.scratch = rk_reallocn(NULL, 2 * n, sizeof(*f.scratch));
+	f.ends = rk_reallocn(NULL, n, sizeof(*f.ends));
+	f.numbers = rk_reallocn(NULL, n, sizeof(*f.numbers));
+	f.out = rk_calloc(n, 1);
+	if (!f.limits.low || !f.limits.high || !f.scratch || !f.ends || !f.numbers || !f.out) {
+		rc = rk_fail_nomem(err);
+		goto out;
+	}
+	if (rk_align_match_equal(a, b, &p, err, &rc))
 		fit(&f, ret);
-	if (rc == 0 && !convincing(ret))
-		rc = searched(&f, &p, ret, err);
+	if (rc < 0 || convincing(ret))
+		goto out;
+	rc = rk_align_match_search(a, b, two->max_drift, &p, err);
+	if (rc < 0)
+		goto out;
+	fit(&f, &e);
+	/* The search found matches that cannot all be true, or none. */
+	if (p.lost) {
+		e.status = RK_ALIGN_JUMP;
+		e.jump_at = p.lost_at;
+		e.jump = p.jump;
+	} else if (p.ambiguous && e.status == RK_ALIGN_NO_COMMON) {
+		e.status = RK_ALIGN_AMBIGUOUS;
+	}
+	/* Of two ways to fail, that of the plain order unless the search saw more. */
+	if (ret->matched == 0 || e.status == RK_ALIGNED || e.status == RK_ALIGN_JUMP)
+		if (ret->status != RK_ALIGNED || e.status == RK_ALIGNED)
+			*ret = e;
+out:
 	rk_free(p.v);
-	release(&f);
+	rk_free(f.limits.low);
+	rk_free(f.limits.high);
+	rk_free(f.scratch);
+	rk_free(f.ends);
+	rk_free(f.numbers);
+	rk_free(f.out);
 	return rc;
 }

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/map.h"
 #include "ranks/align_impl.h"
 
 enum {
@@ -207,27 +208,22 @@ struct walk {
 	bool any;
 };
 
-/* Follows the difference, slowly, and no faster than clocks drift. */
-static void follow(struct walk *w, const struct rk_align_call *b, int64_t late)
-{
-	double room = w->max_drift * (double)llabs(b->end_ns - w->last_end) + 100;
-
-	w->diff += fmin(fmax((double)late / 4, -room), room);
-	w->last_end = b->end_ns;
-}
-
 /* True when call k of b has a partner, beyond the last one in direction `step`. */
 static bool one_step(struct walk *w, size_t k, int step, size_t *hint, size_t *ret_a)
 {
 	const struct rk_align_call *c = &w->b->calls[k];
 	int64_t want = c->end_ns - w->base - (int64_t)w->diff;
 	struct candidate one = nearest(w->a, c->sig, want, WINDOW_NS, hint);
+	double room;
 
 	if (one.at == w->a->ncalls || one.second / 3 < one.distance)
 		return false;
 	if (w->any && (step > 0 ? one.at <= w->a_last : one.at >= w->a_last))
 		return false;
-	follow(w, c, want - w->a->calls[one.at].end_ns);
+	/* Follow the difference slowly, and no faster than clocks drift. */
+	room = w->max_drift * (double)llabs(c->end_ns - w->last_end) + 100;
+	w->diff += fmin(fmax((double)(want - w->a->calls[one.at].end_ns) / 4, -room), room);
+	w->last_end = c->end_ns;
 	w->a_last = *ret_a = one.at;
 	w->any = true;
 	return true;
@@ -317,39 +313,32 @@ struct shared {
 	uint32_t *at;
 };
 
-/* A set of signatures: open addressing, half full at most, 0 is an empty place (and no signature). */
-static size_t place_of(const uint64_t *set, size_t mask, uint64_t sig)
-{
-	size_t i = (size_t)(sig >> 1) & mask;
-
-	while (set[i] && set[i] != sig)
-		i = (i + 1) & mask;
-	return i;
-}
-
 static int set_shared(struct shared *s, const struct rk_align_input *in,
 		      const struct rk_align_input *other, struct rk_error *err)
 {
-	size_t mask = 15;
-	uint64_t *set;
+	struct rk_map sigs = { 0 };
+	int rc = 0;
 
-	while (mask / 2 < other->ncalls)
-		mask = 2 * mask + 1;
-	set = rk_calloc(mask + 1, sizeof(*set));
 	s->calls = rk_reallocn(NULL, in->ncalls + 1, sizeof(*s->calls));
 	s->at = rk_reallocn(NULL, in->ncalls + 1, sizeof(*s->at));
 	s->in = *in;
 	s->in.calls = s->calls;
 	s->in.ncalls = 0;
-	for (size_t k = 0; set && k < other->ncalls; k++)
-		set[place_of(set, mask, other->calls[k].sig)] = other->calls[k].sig;
-	for (size_t k = 0; set && s->calls && s->at && k < in->ncalls; k++)
-		if (set[place_of(set, mask, in->calls[k].sig)]) {
+	if (!s->calls || !s->at)
+		return rk_fail_nomem(err);
+	for (size_t k = 0; k < other->ncalls; k++)
+		if (!rk_map_put(&sigs, other->calls[k].sig, 0, 0)) {
+			rc = rk_fail_nomem(err);
+			goto out;
+		}
+	for (size_t k = 0; k < in->ncalls; k++)
+		if (rk_map_get(&sigs, in->calls[k].sig, 0) == 0) {
 			s->at[s->in.ncalls] = (uint32_t)k;
 			s->calls[s->in.ncalls++] = in->calls[k];
 		}
-	rk_free(set);
-	return set && s->calls && s->at ? 0 : rk_fail_nomem(err);
+out:
+	rk_map_release(&sigs);
+	return rc;
 }
 
 int rk_align_match_search(const struct rk_align_input *a, const struct rk_align_input *b,
@@ -361,12 +350,15 @@ int rk_align_match_search(const struct rk_align_input *a, const struct rk_align_
 	p->n = 0;
 	p->ambiguous = p->lost = false;
 	rc = set_shared(&sa, a, b, err);
-	if (rc == 0)
-		rc = set_shared(&sb, b, a, err);
-	if (rc == 0)
-		rc = search(&sa.in, &sb.in, max_drift, p, err);
+	if (rc < 0)
+		goto out;
+	rc = set_shared(&sb, b, a, err);
+	if (rc < 0)
+		goto out;
+	rc = search(&sa.in, &sb.in, max_drift, p, err);
 	for (size_t i = 0; rc == 0 && i < p->n; i++)
 		p->v[i] = (struct rk_align_pair){ sa.at[p->v[i].a], sb.at[p->v[i].b] };
+out:
 	rk_free(sa.calls);
 	rk_free(sa.at);
 	rk_free(sb.calls);
