@@ -7,8 +7,213 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
-#include "ranks/comm_match_impl.h"
 #include "table/median.h"
+
+/* Clocks may be wrong by so much and more, but then calls that follow each other would touch. */
+#define TOUCH_NS INT64_C(10000)
+
+static int64_t touch_ns(const struct rk_comm_rank *r)
+{
+	return r->error_ns < TOUCH_NS ? r->error_ns : TOUCH_NS;
+}
+
+static int64_t common_time(const struct rk_comm_rank *r, int64_t ns)
+{
+	return r->clock ? rk_align_to_reference(r->clock, ns) : ns;
+}
+
+/* What two clocks may be apart; ranks of a node have the same. */
+static int64_t apart_ns(const struct rk_comm_rank *a, const struct rk_comm_rank *b)
+{
+	return a->node == b->node ? 0 : a->error_ns + b->error_ns;
+}
+
+/* ---- which ranks stay together in an operation ---- */
+
+/*
+ * Each set has a leader, its first rank. A rank joins the set of a leader with which it is together, the
+ * newest first, as ranks next to each other are mostly in one communicator; else it leads a new one.
+ * Some calls of each are compared, all from about the same time.
+ */
+enum {
+	LOOK = 256,     /* calls of a rank that are compared */
+	EARLY = 32,     /* after so many a bad match is given up */
+	TOGETHER = 90,  /* percent of calls that must meet */
+	LEADERS = 4096, /* that a rank is compared with */
+};
+
+struct span {
+	int64_t start, end;
+};
+
+struct first {
+	uint32_t domain;
+	int64_t at;
+};
+
+struct looked {
+	struct span *v; /* LOOK */
+	size_t n;
+};
+
+struct classes {
+	const struct rk_comm_rank *in;
+	size_t n;
+	const struct rk_comm_op *op;
+	struct looked *looked;
+	struct span *spans;
+	struct first *firsts; /* by domain, then time */
+	size_t nfirsts;
+	uint32_t *leaders; /* rank of each set's leader */
+	size_t nleaders;
+};
+
+static int by_domain(const void *a, const void *b)
+{
+	const struct first *x = a, *y = b;
+
+	if (x->domain != y->domain)
+		return x->domain < y->domain ? -1 : 1;
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+static void find_firsts(struct classes *c)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		const struct rk_comm_rank *r = &c->in[i];
+
+		for (size_t k = 0; k < r->ncalls; k++) {
+			if (r->calls[k].sig == c->op->sig) {
+				c->firsts[c->nfirsts++] =
+					(struct first){ r->domain,
+							common_time(r, r->calls[k].start_ns) };
+				break;
+			}
+		}
+	}
+	if (c->nfirsts)
+		qsort(c->firsts, c->nfirsts, sizeof(*c->firsts), by_domain);
+}
+
+static size_t domain_from(const struct classes *c, uint64_t domain)
+{
+	size_t from = 0, to = c->nfirsts;
+
+	while (from < to) {
+		size_t mid = from + (to - from) / 2;
+
+		if (c->firsts[mid].domain < domain)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	return from;
+}
+
+/* When nine of ten ranks on this clock have begun: where all that is compared begins. */
+static int64_t compared_from(const struct classes *c, uint32_t domain)
+{
+	size_t from = domain_from(c, domain), to = domain_from(c, (uint64_t)domain + 1);
+
+	return from == to ? INT64_MIN : c->firsts[from + (to - from - 1) * 9 / 10].at;
+}
+
+static void look_at_calls(struct classes *c, size_t i, int64_t from)
+{
+	const struct rk_comm_rank *r = &c->in[i];
+	struct looked *l = &c->looked[i];
+
+	*l = (struct looked){ .v = c->spans + i * LOOK };
+	for (size_t k = 0; k < r->ncalls && l->n < LOOK; k++) {
+		struct span s;
+
+		if (r->calls[k].sig != c->op->sig)
+			continue;
+		s.start = common_time(r, r->calls[k].start_ns);
+		s.end = common_time(r, r->calls[k].end_ns);
+		if (s.end >= from)
+			l->v[l->n++] = s;
+	}
+}
+
+/* Calls before the other one's first and after its last are no sign: a recording may be shorter. */
+static bool together(const struct classes *c, size_t x, size_t y)
+{
+	const struct looked *a = &c->looked[x], *b = &c->looked[y];
+	int64_t touch = touch_ns(&c->in[x]) + touch_ns(&c->in[y]);
+	int64_t apart = apart_ns(&c->in[x], &c->in[y]);
+	size_t i = 0, j = 0, met = 0, near = 0, na = 0, nb = 0;
+
+	while (i < a->n && j < b->n) {
+		if (a->v[i].end + touch < b->v[j].start) {
+			na += j > 0;
+			i++;
+		} else if (b->v[j].end + touch < a->v[i].start) {
+			nb += i > 0;
+			j++;
+		} else {
+			int64_t da = a->v[i].end - a->v[i].start;
+			int64_t db = b->v[j].end - b->v[j].start;
+			int64_t most = (da < db ? da : db) / 2;
+
+			most = most < apart ? apart : most;
+			near += llabs(a->v[i].end - b->v[j].end) <= most;
+			met++, na++, nb++, i++, j++;
+		}
+		if ((na > EARLY || nb > EARLY) && met * 2 < na)
+			return false;
+	}
+	return met && met * 100 >= (na > nb ? na : nb) * TOGETHER &&
+	       (!c->op->all || near * 2 >= met);
+}
+
+static uint32_t find_class(struct classes *c, size_t i)
+{
+	size_t tries = 0;
+
+	for (size_t k = c->nleaders; k-- && tries < LEADERS; tries++) {
+		uint32_t leader = c->leaders[k];
+
+		if (c->in[leader].domain == c->in[i].domain && together(c, leader, i))
+			return (uint32_t)k;
+	}
+	c->leaders[c->nleaders] = (uint32_t)i;
+	return (uint32_t)c->nleaders++;
+}
+
+/*
+ * ret[i]: number of the set that rank i is in for this operation, from 0, ranks without calls included;
+ * *ret_n sets.
+ */
+static int classes_of(const struct rk_comm_rank *in, size_t n, const struct rk_comm_op *op,
+		      uint32_t *ret, size_t *ret_n, struct rk_error *err)
+{
+	struct classes c = { .in = in, .n = n, .op = op };
+	int rc = 0;
+
+	c.looked = rk_calloc(n + 1, sizeof(*c.looked));
+	c.spans = rk_calloc(n + 1, LOOK * sizeof(*c.spans));
+	c.firsts = rk_calloc(n + 1, sizeof(*c.firsts));
+	c.leaders = rk_calloc(n + 1, sizeof(*c.leaders));
+	if (!c.looked || !c.spans || !c.firsts || !c.leaders) {
+		rc = rk_fail_nomem(err);
+		goto out;
+	}
+	find_firsts(&c);
+	for (size_t i = 0; i < n; i++)
+		look_at_calls(&c, i, compared_from(&c, in[i].domain));
+	for (size_t i = 0; i < n; i++)
+		ret[i] = find_class(&c, i);
+	*ret_n = c.nleaders;
+out:
+	rk_free(c.looked);
+	rk_free(c.spans);
+	rk_free(c.firsts);
+	rk_free(c.leaders);
+	return rc;
+}
+
+/* ---- instances ---- */
 
 struct member {
 	int64_t start, end;
@@ -54,45 +259,13 @@ struct match {
 	size_t nsets, cap_sets;
 	struct row *rows;
 	size_t nrows, cap_rows;
-	uint64_t *lost;  /* by operation: calls of ranks that are with nobody */
-	uint32_t *slots; /* hash table of operations + 1 by sig */
-	size_t nslots;
+	uint64_t *lost;       /* by operation: calls of ranks that are with nobody */
+	struct rk_map by_sig; /* operations */
 	struct head *heap;
 	size_t nheap, *next;
 	struct rk_durations_store store;
 	struct rk_comm_match *ret;
 };
-
-/* ---- operations by sig ---- */
-
-static int slots_make(struct match *m, struct rk_error *err)
-{
-	m->nslots = 16;
-	while (m->nslots < 2 * m->nops)
-		m->nslots *= 2;
-	m->slots = rk_calloc(m->nslots, sizeof(*m->slots));
-	if (!m->slots)
-		return rk_fail_nomem(err);
-	for (size_t i = 0; i < m->nops; i++) {
-		size_t at = rk_hash_u64(m->ops[i].sig) & (m->nslots - 1);
-
-		while (m->slots[at])
-			at = (at + 1) & (m->nslots - 1);
-		m->slots[at] = (uint32_t)i + 1;
-	}
-	return 0;
-}
-
-/* m->nops: none. */
-static size_t op_of(const struct match *m, uint64_t sig)
-{
-	size_t at = rk_hash_u64(sig) & (m->nslots - 1);
-
-	for (; m->slots[at]; at = (at + 1) & (m->nslots - 1))
-		if (m->ops[m->slots[at] - 1].sig == sig)
-			return m->slots[at] - 1;
-	return m->nops;
-}
 
 /* ---- sets ---- */
 
@@ -121,24 +294,12 @@ static int row_find(struct match *m, size_t op, size_t size, size_t *ret, struct
 	return 0;
 }
 
-static int set_make(struct match *m, struct set *s, struct rk_error *err)
-{
-	int rc;
-
-	if (s->size < 2)
-		return 0;
-	s->v = rk_calloc(s->size, sizeof(*s->v));
-	rc = s->v ? row_find(m, s->op, s->size, &s->row, err) : rk_fail_nomem(err);
-	s->epoch = 1;
-	return rc;
-}
-
 static int sets_of_op(struct match *m, size_t op, struct rk_error *err)
 {
 	uint32_t *of = m->sets_of + op * m->n;
 	size_t n = 0, first = m->nsets;
 	struct set *v;
-	int rc = rk_comm_classes(m->in, m->n, &m->ops[op], of, &n, err);
+	int rc = classes_of(m->in, m->n, &m->ops[op], of, &n, err);
 
 	if (rc < 0)
 		return rc;
@@ -153,12 +314,26 @@ static int sets_of_op(struct match *m, size_t op, struct rk_error *err)
 		v[of[i]].op = op;
 		v[of[i]].size++;
 	}
-	for (size_t i = first; rc == 0 && i < m->nsets; i++)
-		rc = set_make(m, &v[i], err);
-	return rc;
+	for (struct set *s = v + first; s < v + m->nsets; s++) {
+		s->epoch = 1;
+		if (s->size < 2)
+			continue;
+		s->v = rk_calloc(s->size, sizeof(*s->v));
+		if (!s->v)
+			return rk_fail_nomem(err);
+		rc = row_find(m, s->op, s->size, &s->row, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
 }
 
 /* ---- one instance ---- */
+
+static int64_t duration(const struct member *v)
+{
+	return v->end - v->start;
+}
 
 /* After the last has come, nobody needs longer than so many times what the last needs. */
 #define WIRE_FACTOR 2
@@ -171,15 +346,10 @@ struct judged {
 	int64_t error, late_sure;
 };
 
-static int64_t duration(const struct member *v)
-{
-	return v->end - v->start;
-}
-
 /* By how much v came before `last`, at least; not more than 0: it may have come later. */
 static int64_t sure_wait(const struct match *m, const struct member *v, const struct member *last)
 {
-	int64_t clocks = last->start - v->start - comm_apart_ns(&m->in[v->at], &m->in[last->at]);
+	int64_t clocks = last->start - v->start - apart_ns(&m->in[v->at], &m->in[last->at]);
 	int64_t durations = duration(v) - WIRE_FACTOR * duration(last);
 
 	return clocks > durations ? clocks : durations;
@@ -200,19 +370,6 @@ static bool is_last(const struct match *m, const struct set *s, uint32_t at, int
 		*most = wait > *most ? wait : *most;
 	}
 	return sure;
-}
-
-/* The clocks may be wrong about who was the last; then it is the one that was in it for the shortest. */
-static void judge_durations(const struct match *m, const struct set *s, struct judged *j)
-{
-	const struct member *shortest = s->v;
-
-	for (const struct member *v = s->v; v < s->v + s->n; v++)
-		shortest = duration(v) < duration(shortest) ? v : shortest;
-	if (shortest->at != j->last && is_last(m, s, shortest->at, &j->late_sure)) {
-		j->last = shortest->at;
-		j->sure = true;
-	}
 }
 
 static struct judged judge(const struct match *m, const struct set *s)
@@ -236,8 +393,17 @@ static struct judged judge(const struct match *m, const struct set *s)
 			j.error = m->in[v->at].error_ns;
 	}
 	j.sure = is_last(m, s, j.last, &j.late_sure);
-	if (!j.sure)
-		judge_durations(m, s, &j);
+	if (!j.sure) {
+		/* the clocks may be wrong; then the last is the one that was in it for the shortest */
+		const struct member *shortest = s->v;
+
+		for (const struct member *v = s->v; v < s->v + s->n; v++)
+			shortest = duration(v) < duration(shortest) ? v : shortest;
+		if (shortest->at != j.last && is_last(m, s, shortest->at, &j.late_sure)) {
+			j.last = shortest->at;
+			j.sure = true;
+		}
+	}
 	j.left = j.left < j.come ? j.come : j.left;
 	j.error = j.inter_node ? j.error : 0;
 	return j;
@@ -324,15 +490,6 @@ static void sit(const struct match *m, struct set *s, const struct member *c)
 	s->v[s->n++] = *c;
 }
 
-static size_t count_over(const struct set *s, int64_t before)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < s->n; i++)
-		n += s->v[i].end < before;
-	return n;
-}
-
 /* Those that were over before the others came are put out. */
 static void put_out(struct match *m, struct set *s, int64_t before)
 {
@@ -354,7 +511,7 @@ static int come(struct match *m, struct set *s, const struct member *c, struct r
 {
 	const struct seat *seat = seat_of(m, s, c->at);
 	bool there = seat->epoch == s->epoch;
-	int64_t before = c->start - comm_touch_ns(&m->in[c->at]);
+	int64_t before = c->start - touch_ns(&m->in[c->at]);
 	int rc = 0;
 
 	/* a rank that is in two at once: which of them is this one? */
@@ -364,8 +521,10 @@ static int come(struct match *m, struct set *s, const struct member *c, struct r
 	}
 	if (s->n && (there || s->min_end < before)) {
 		int64_t over_at = there ? c->start : before;
-		size_t over = count_over(s, over_at) + (there && s->v[seat->at].end == c->start);
+		size_t over = there && s->v[seat->at].end == c->start;
 
+		for (size_t i = 0; i < s->n; i++)
+			over += s->v[i].end < over_at;
 		if (s->n == s->size || over * 2 >= s->n)
 			rc = set_close(m, s, err);
 		else
@@ -400,36 +559,31 @@ static bool head_of(const struct match *m, uint32_t at, struct head *ret)
 
 	if (m->next[at] == r->ncalls)
 		return false;
-	*ret = (struct head){ comm_time(r, r->calls[m->next[at]].start_ns), at };
+	*ret = (struct head){ common_time(r, r->calls[m->next[at]].start_ns), at };
 	return true;
-}
-
-static void heap_make(struct match *m)
-{
-	for (size_t i = 0; i < m->n; i++)
-		m->nheap += head_of(m, (uint32_t)i, &m->heap[m->nheap]);
-	for (size_t i = m->nheap / 2; i--;)
-		sift(m->heap, m->nheap, i);
 }
 
 static int sweep(struct match *m, struct rk_error *err)
 {
 	int rc = 0;
 
-	heap_make(m);
+	for (size_t i = 0; i < m->n; i++)
+		m->nheap += head_of(m, (uint32_t)i, &m->heap[m->nheap]);
+	for (size_t i = m->nheap / 2; i--;)
+		sift(m->heap, m->nheap, i);
 	while (rc == 0 && m->nheap) {
 		struct head h = m->heap[0];
 		const struct rk_comm_rank *r = &m->in[h.at];
 		const struct rk_align_call *c = &r->calls[m->next[h.at]++];
-		size_t op = op_of(m, c->sig);
+		int64_t op = rk_map_get(&m->by_sig, c->sig, 0);
 
 		if (!head_of(m, h.at, &m->heap[0]))
 			m->heap[0] = m->heap[--m->nheap];
 		if (m->nheap)
 			sift(m->heap, m->nheap, 0);
-		if (op < m->nops) {
-			struct set *s = &m->sets[m->sets_of[op * m->n + h.at]];
-			const struct member me = { h.start, comm_time(r, c->end_ns), h.at };
+		if (op >= 0) {
+			struct set *s = &m->sets[m->sets_of[(size_t)op * m->n + h.at]];
+			const struct member me = { h.start, common_time(r, c->end_ns), h.at };
 
 			if (s->size < 2)
 				m->lost[op]++;
@@ -454,17 +608,6 @@ const char *rk_comm_verdict(const struct rk_comm_sum *s)
 	return (double)s->late_ns + (double)s->calls * (double)s->error_ns < half ? "wire" : "even";
 }
 
-static void find_straggler(const struct match *m, struct row *r)
-{
-	r->sum.straggler = -1;
-	for (size_t i = 0; i < m->n; i++) {
-		if (r->last[i] > r->sum.straggler_calls) {
-			r->sum.straggler_calls = r->last[i];
-			r->sum.straggler = m->in[i].rank;
-		}
-	}
-}
-
 /* To the row of the operation that has the most calls. */
 static int add_lost(struct match *m, size_t op, struct rk_error *err)
 {
@@ -479,9 +622,10 @@ static int add_lost(struct match *m, size_t op, struct rk_error *err)
 			best = i;
 	if (best == m->nrows)
 		rc = row_find(m, op, 1, &best, err);
-	if (rc == 0)
-		m->rows[best].sum.unmatched += m->lost[op];
-	return rc;
+	if (rc < 0)
+		return rc;
+	m->rows[best].sum.unmatched += m->lost[op];
+	return 0;
 }
 
 static int by_wait(const void *a, const void *b)
@@ -500,13 +644,16 @@ static int by_wait(const void *a, const void *b)
 static int sums_make(struct match *m, struct rk_error *err)
 {
 	struct rk_comm_match *ret = m->ret;
-	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < m->nops; i++)
-		rc = add_lost(m, i, err);
-	ret->sums = rc == 0 ? rk_calloc(m->nrows + 1, sizeof(*ret->sums)) : NULL;
+	for (size_t i = 0; i < m->nops; i++) {
+		int rc = add_lost(m, i, err);
+
+		if (rc < 0)
+			return rc;
+	}
+	ret->sums = rk_calloc(m->nrows + 1, sizeof(*ret->sums));
 	if (!ret->sums)
-		return rc < 0 ? rc : rk_fail_nomem(err);
+		return rk_fail_nomem(err);
 	for (size_t i = 0; i < m->nrows; i++) {
 		struct row *r = &m->rows[i];
 
@@ -517,7 +664,13 @@ static int sums_make(struct match *m, struct rk_error *err)
 		if (!rk_durations_median(&r->wires, &r->sum.wire_median_ns))
 			r->sum.wire_median_ns = NAN;
 		r->sum.wire_max_ns = r->sum.calls ? r->sum.wire_max_ns : NAN;
-		find_straggler(m, r);
+		r->sum.straggler = -1;
+		for (size_t k = 0; k < m->n; k++) {
+			if (r->last[k] > r->sum.straggler_calls) {
+				r->sum.straggler_calls = r->last[k];
+				r->sum.straggler = m->in[k].rank;
+			}
+		}
 		r->sum.verdict = rk_comm_verdict(&r->sum);
 		ret->sums[ret->nsums++] = r->sum;
 	}
@@ -538,7 +691,10 @@ static int match_open(struct match *m, struct rk_error *err)
 	m->store.max_pages = RK_MEDIAN_MAX_PAGES;
 	if (!m->sets_of || !m->seats || !m->lost || !m->heap || !m->next || !m->ret->lines)
 		return rk_fail_nomem(err);
-	return slots_make(m, err);
+	for (size_t i = 0; i < m->nops; i++)
+		if (!rk_map_put(&m->by_sig, m->ops[i].sig, 0, (uint32_t)i))
+			return rk_fail_nomem(err);
+	return 0;
 }
 
 static void match_close(struct match *m)
@@ -554,7 +710,7 @@ static void match_close(struct match *m)
 	rk_free(m->sets);
 	rk_free(m->rows);
 	rk_free(m->lost);
-	rk_free(m->slots);
+	rk_map_release(&m->by_sig);
 	rk_free(m->heap);
 	rk_free(m->next);
 }

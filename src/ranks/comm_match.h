@@ -3,7 +3,7 @@
  *
  * Calls of one operation whose times share an instant on the common clock are one instance: nobody
  * leaves before the last has come. Communicators are not recorded, so ranks that take part in the same
- * instances are found first (comm_class.c): two ranks are together in an operation when nearly each call
+ * instances are found first: two ranks are together in an operation when nearly each call
  * of one has a call of the other at the same time, and both end together. A rank that is with nobody has
  * unmatched calls: nothing is guessed.
  *
