@@ -26,30 +26,11 @@ bool rk_ranks_pick(const struct rk_ranks *k, size_t limit, bool *shown);
 size_t rk_ranks_limit(const struct rk_render_options *look, size_t n);
 /* The rank that most of the waiting is for whose cause is known; -1: there is no such. */
 int64_t rk_ranks_straggler(const struct rk_ranks *k);
-/*
- * The ranks of a node, or a few, that nearly all of it is for: adds what to call them, and returns what
- * they caused, in ns; 0: there are no such. Look at out->bad.
- */
-double rk_ranks_stragglers(struct rk_bytes *out, const struct rk_ranks *k);
-/*
- * The few, `one` (or NULL) among them, that wait less than half as long as the mean: whoever comes last does not
- * wait. Adds their numbers; returns how many there are, 0: none, or too many to mean something.
- */
-size_t rk_ranks_never_waiting(struct rk_bytes *out, const struct rk_ranks *k,
-			      const struct rk_ranks_rank *one);
-
-/* The columns a node takes, and a cell that is as wide. */
-size_t rk_ranks_node_columns(struct rk_page *p, const char *node);
-void rk_ranks_node_cell(struct rk_page *p, const char *node, size_t columns);
 
 /* The sections of a text. */
 void rk_ranks_text(struct rk_page *p, const struct rk_ranks *k);
-void rk_ranks_clocks_text(struct rk_page *p, const struct rk_ranks *k);
-void rk_ranks_tables_text(struct rk_page *p, const struct rk_ranks *k);
 
 /* The value of "ranks", after its key. */
 void rk_ranks_json(struct rk_bytes *out, const struct rk_ranks *k);
-/* A row for each rank. */
-void rk_ranks_csv(struct rk_bytes *out, const struct rk_ranks *k);
 
 #endif

@@ -1,11 +1,240 @@
-/* ranks_say.c - what is to be known first about a job of several ranks, in sentences. */
+/* ranks_say.c - what is to be known first about a job of several ranks: sentences, and which ranks to show. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/page.h"
 #include "ranks/ranks_parts.h"
+
+enum order { SLOWEST, WAITED_FOR, FASTEST, NORDERS };
+
+struct entry {
+	int64_t key;
+	size_t at;
+};
+
+bool rk_ranks_troubled(const struct rk_ranks_rank *r)
+{
+	return !r->kernels || r->status > 0 || (r->state[0] && strcmp(r->state, "done") != 0);
+}
+
+size_t rk_ranks_limit(const struct rk_render_options *look, size_t n)
+{
+	return n <= RK_RANKS_WHOLE || !look->top || n < look->top ? n : look->top;
+}
+
+static int by_key(const void *pa, const void *pb)
+{
+	const struct entry *a = pa, *b = pb;
+
+	if (a->key != b->key)
+		return a->key > b->key ? -1 : 1;
+	return a->at < b->at ? -1 : a->at > b->at;
+}
+
+bool rk_ranks_pick(const struct rk_ranks *k, size_t limit, bool *shown)
+{
+	struct entry *orders[NORDERS], *all = rk_calloc(NORDERS * k->nranks, sizeof(*all));
+	size_t left = limit;
+
+	if (!all)
+		return false;
+	for (size_t i = 0; i < k->nranks; i++) {
+		/* room is kept for the others: a job that was cancelled has trouble on all */
+		shown[i] = k->nranks <= limit ||
+			   (left > limit / 2 && rk_ranks_troubled(&k->ranks[i]));
+		left -= left && shown[i];
+	}
+	for (unsigned o = 0; o < NORDERS; o++) {
+		orders[o] = all + o * k->nranks;
+		for (size_t i = 0; i < k->nranks; i++) {
+			int64_t compute = k->ranks[i].compute_ns;
+			const int64_t keys[] = { [SLOWEST] = compute,
+						 [WAITED_FOR] = k->ranks[i].caused_ns,
+						 [FASTEST] = -compute };
+
+			orders[o][i] = (struct entry){ keys[o], i };
+		}
+		qsort(orders[o], k->nranks, sizeof(*all), by_key);
+	}
+	/* one of each order in turn, until there are enough */
+	for (size_t i = 0; i < k->nranks; i++) {
+		for (unsigned o = 0; o < NORDERS && left; o++) {
+			size_t at = orders[o][i].at;
+
+			if (o == WAITED_FOR && orders[o][i].key <= 0)
+				continue;
+			left -= !shown[at];
+			shown[at] = true;
+		}
+	}
+	rk_free(all);
+	return true;
+}
+
+/* ---- whom a job waits for when it is more than one rank ---- */
+
+/*
+ * A slow node, or some slow GPUs, come last in turns: each of their ranks is to blame for a part of the
+ * waiting, and none for most of it.
+ */
+
+#define NEARLY_ALL 0.75
+
+enum { FEW = 8, ONE_IN = 4 }; /* not more than so many, and not more than every fourth */
+
+typedef const struct rk_ranks_rank *const *ranks_in;
+
+static int by_caused(const void *pa, const void *pb)
+{
+	const struct rk_ranks_rank *a = *(ranks_in)pa, *b = *(ranks_in)pb;
+
+	if (a->caused_ns != b->caused_ns)
+		return a->caused_ns > b->caused_ns ? -1 : 1;
+	return (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+static int by_rank(const void *pa, const void *pb)
+{
+	const struct rk_ranks_rank *a = *(ranks_in)pa, *b = *(ranks_in)pb;
+
+	return (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+static int by_node(const void *pa, const void *pb)
+{
+	int order = strcmp((*(ranks_in)pa)->node, (*(ranks_in)pb)->node);
+
+	return order ? order : by_rank(pa, pb);
+}
+
+static double sum_of(const struct rk_ranks_rank **v, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += (double)v[i]->caused_ns;
+	return sum;
+}
+
+/* How many of v, by caused, it takes for nearly all of the waiting; 0: too many to be named. */
+static size_t count_few(const struct rk_ranks_rank **v, size_t n, double all)
+{
+	size_t few = 1;
+
+	while (few < n && few <= FEW && sum_of(v, few) < NEARLY_ALL * all)
+		few++;
+	return few > 1 && few <= FEW && few <= n / ONE_IN ? few : 0;
+}
+
+/*
+ * The node, as ranks [*from, *from + count) of v by node, that nearly all of the waiting is for, and far
+ * more of it than it has ranks; 0: there is none.
+ */
+static size_t count_node(const struct rk_ranks_rank **v, size_t n, double all, size_t *from)
+{
+	for (size_t i = 0, to; i < n; i = to) {
+		double sum;
+
+		for (to = i + 1; to < n && !strcmp(v[to]->node, v[i]->node);)
+			to++;
+		sum = sum_of(v + i, to - i);
+		*from = i;
+		if (v[i]->node[0] && to - i > 1 && sum >= NEARLY_ALL * all &&
+		    sum * (double)n >= 1.5 * all * (double)(to - i))
+			return to - i;
+	}
+	return 0;
+}
+
+static void put_numbers(struct rk_bytes *out, const struct rk_ranks_rank **v, size_t n)
+{
+	for (size_t i = 0, to; i < n; i = to) {
+		for (to = i + 1; to < n && v[to]->rank == v[to - 1]->rank + 1;)
+			to++;
+		if (i)
+			rk_bytes_puts(out, to == n ? " and " : ", ");
+		rk_put_integer(out, v[i]->rank);
+		if (to > i + 1)
+			rk_bytes_printf(out, "-%" PRId64, v[to - 1]->rank);
+	}
+}
+
+/*
+ * The ranks of a node, or a few, that nearly all of the waiting is for: adds what to call them, and
+ * returns what they caused, in ns; 0: none. Look at out->bad.
+ */
+static double name_stragglers(struct rk_bytes *out, const struct rk_ranks *k)
+{
+	const struct rk_ranks_rank **v = rk_calloc(k->nranks + 1, sizeof(*v));
+	size_t few, node, from = 0, n = k->nranks;
+	double all, caused = 0;
+
+	if (!v) {
+		out->bad = true;
+		return 0;
+	}
+	for (size_t i = 0; i < n; i++)
+		v[i] = &k->ranks[i];
+	all = sum_of(v, n);
+	qsort(v, n, sizeof(*v), by_caused);
+	few = count_few(v, n, all);
+	qsort(v, n, sizeof(*v), by_node);
+	node = count_node(v, n, all, &from);
+	if (node && (!few || few * 2 > node)) {
+		rk_bytes_puts(out, "the ranks of one node, ");
+		caused = sum_of(v + from, node);
+		put_numbers(out, v + from, node);
+	} else if (few) {
+		qsort(v, n, sizeof(*v), by_caused);
+		qsort(v, few, sizeof(*v), by_rank);
+		rk_bytes_puts(out, "ranks ");
+		caused = sum_of(v, few);
+		put_numbers(out, v, few);
+	}
+	rk_free(v);
+	return caused;
+}
+
+/* ---- where the clocks cannot tell ---- */
+
+/*
+ * The few, `one` (or NULL) among them, that wait less than half as long as the mean: the last to come
+ * does not wait. Adds their numbers; returns how many there are, 0: none, or too many to mean something.
+ */
+static size_t name_never_waiting(struct rk_bytes *out, const struct rk_ranks *k,
+				 const struct rk_ranks_rank *one)
+{
+	const struct rk_ranks_rank *v[FEW];
+	double sum = 0, waiting = 0, most;
+	bool there = !one;
+	size_t n = 0;
+
+	for (size_t i = 0; i < k->nranks; i++) {
+		waiting += k->ranks[i].collectives > 0;
+		sum += (double)k->ranks[i].wait_ns;
+	}
+	most = waiting > 0 ? sum / waiting / 2 : 0;
+	for (size_t i = 0; i < k->nranks; i++) {
+		const struct rk_ranks_rank *r = &k->ranks[i];
+
+		if (!r->collectives || (double)r->wait_ns >= most)
+			continue;
+		if (n == FEW)
+			return 0;
+		v[n++] = r;
+		there |= r == one;
+	}
+	if (!there || n > k->nranks / ONE_IN)
+		return 0;
+	put_numbers(out, v, n);
+	return n;
+}
+
+/* ---- sentences ---- */
 
 #define BALANCED 0.05 /* above the mean by no more: nobody would do something about it */
 #define MOSTLY (2.0 / 3)
@@ -124,7 +353,7 @@ static bool say_several(struct rk_list *l, const struct rk_ranks *k, const struc
 	char share[16];
 
 	rk_bytes_init(&who, 4096);
-	caused = rk_ranks_stragglers(&who, k);
+	caused = name_stragglers(&who, k);
 	if (caused > 0 && caused >= s->wait * LEAST_CAUSED && rk_bytes_str(&who))
 		rk_list_addf(l, "stragglers: %s; ranks wait %s of their time, %s of it for these%s",
 			     rk_bytes_str(&who), of_time, percent(share, caused / s->wait), untold);
@@ -145,7 +374,7 @@ static bool say_likely(struct rk_list *l, const struct rk_ranks *k, const struct
 	if (s->caused >= s->wait / 2)
 		return false;
 	rk_bytes_init(&who, 4096);
-	n = rk_ranks_never_waiting(&who, k, s->waited_for);
+	n = name_never_waiting(&who, k, s->waited_for);
 	if (n && rk_bytes_str(&who))
 		rk_list_addf(l,
 			     "likely straggler%s: rank%s %s, waiting less than half as long as the "

@@ -1,5 +1,7 @@
-/* ranks_text.c - a job of several ranks for people: what is wrong, who works and who waits. */
+/* ranks_text.c - a job of several ranks for people: what is wrong, who works and who waits, and tables. */
+#include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -8,25 +10,39 @@
 #include "ranks/ranks_parts.h"
 
 enum {
-	WIDE_COLUMNS = 110, /* narrower terminals see no bar and fewer columns */
+	BAR_COLUMNS = 110,  /* narrower terminals see no bar and fewer columns of ranks */
+	WIDE_COLUMNS = 100, /* and of the other tables */
 	NODE_COLUMNS = 24,  /* a longer node is cut */
 	NODE_NARROW = 12,
-	SHARE_COLUMNS = 7,
 	STATE_MAX = 40,
+	OFFSET_COLUMNS = 12,
+	PERCENT_COLUMNS = 7,
+	SHARE_COLUMNS = 6,
+	RANK_COLUMNS = 7,
+	RATE_COLUMNS = 8,
+	CLOCK_COLUMNS = 3 * (OFFSET_COLUMNS + 1) + RANK_COLUMNS + 1 + 2,
 };
+
+#define DRIFT_SHOWN 0.005 /* ppm */
+#define NOTICED 0.01      /* an imbalance below is not worth a line */
+
+static size_t at_least(size_t a, size_t b)
+{
+	return a > b ? a : b;
+}
+
+static bool wide(const struct rk_page *p)
+{
+	return !p->look->columns || p->look->columns >= WIDE_COLUMNS;
+}
 
 static bool narrow(const struct rk_page *p)
 {
-	return p->look->columns && p->look->columns < WIDE_COLUMNS;
+	return p->look->columns && p->look->columns < BAR_COLUMNS;
 }
 
-struct widths {
-	size_t rank, node, kernels, last;
-	bool wide;
-	double most; /* longest compute */
-};
-
-size_t rk_ranks_node_columns(struct rk_page *p, const char *node)
+/* The columns that a node takes. */
+static size_t node_columns(struct rk_page *p, const char *node)
 {
 	size_t most = narrow(p) ? NODE_NARROW : NODE_COLUMNS, n;
 
@@ -37,7 +53,7 @@ size_t rk_ranks_node_columns(struct rk_page *p, const char *node)
 	return n < most ? n : most;
 }
 
-void rk_ranks_node_cell(struct rk_page *p, const char *node, size_t columns)
+static void node_cell(struct rk_page *p, const char *node, size_t columns)
 {
 	rk_put_printable(&p->cell, node[0] ? node : "-", strlen(node[0] ? node : "-"),
 			 p->look->utf8);
@@ -49,10 +65,389 @@ void rk_ranks_node_cell(struct rk_page *p, const char *node, size_t columns)
 	rk_page_left(p, columns);
 }
 
-static size_t at_least(size_t a, size_t b)
+/* These tables stand beside that of the kernels: half as long is enough. */
+static size_t half_top(const struct rk_page *p, size_t n)
 {
-	return a > b ? a : b;
+	size_t limit = (p->look->top + 1) / 2;
+
+	return !p->look->top || n < limit ? n : limit;
 }
+
+static void put_more(struct rk_page *p, size_t n, const char *what)
+{
+	if (!n)
+		return;
+	rk_page_paint(p, RK_DIM);
+	rk_bytes_puts(p->out, "  and ");
+	rk_put_grouped(p->out, n);
+	rk_bytes_printf(p->out, " more%s", what);
+	rk_page_paint(p, RK_NORMAL);
+	rk_bytes_put_u8(p->out, '\n');
+}
+
+static void share_cell(struct rk_page *p, double share)
+{
+	if (isfinite(share))
+		rk_bytes_printf(&p->cell, "%.1f", 100 * share);
+	else
+		rk_bytes_puts(&p->cell, "-");
+	rk_page_right(p, SHARE_COLUMNS);
+}
+
+static void rank_cell(struct rk_page *p, int64_t rank, size_t columns)
+{
+	if (rank < 0)
+		rk_bytes_puts(&p->cell, "-");
+	else
+		rk_put_integer(&p->cell, rank);
+	rk_page_right(p, columns);
+}
+
+static void end_heading(struct rk_page *p, const char *last)
+{
+	rk_bytes_printf(p->out, "  %s", last);
+	rk_page_paint(p, RK_NORMAL);
+	rk_bytes_put_u8(p->out, '\n');
+}
+
+/* ---- clocks ---- */
+
+/* Ranks beside each other of which the same is to be said. */
+struct clocks {
+	const struct rk_ranks_rank *first, *last;
+	bool shown;
+};
+
+/* Those that could not be related first, then the least certain. */
+static int by_doubt(const void *pa, const void *pb)
+{
+	const struct rk_ranks_rank *a = (*(struct clocks *const *)pa)->first;
+	const struct rk_ranks_rank *b = (*(struct clocks *const *)pb)->first;
+
+	if (a->clock != b->clock)
+		return a->clock > b->clock ? -1 : 1;
+	if (a->error_ns != b->error_ns)
+		return a->error_ns > b->error_ns ? -1 : 1;
+	return a->rank < b->rank ? -1 : 1;
+}
+
+static bool same_clock(const struct rk_ranks_rank *a, const struct rk_ranks_rank *b)
+{
+	/* so much is not seen in a line of ours */
+	double near = 1 + (double)(a->error_ns > 0 ? a->error_ns : 0) / 100;
+
+	return a->clock == b->clock && b->rank == a->rank + 1 && strcmp(a->node, b->node) == 0 &&
+	       strcmp(a->clock_note, b->clock_note) == 0 &&
+	       fabs((double)a->offset_ns - (double)b->offset_ns) <= near &&
+	       fabs((double)a->error_ns - (double)b->error_ns) <= near &&
+	       fabs(a->drift_ppm - b->drift_ppm) < DRIFT_SHOWN;
+}
+
+static void put_clock(struct rk_page *p, const struct clocks *c, const struct rk_ranks *k)
+{
+	const struct rk_ranks_rank *r = c->first;
+	bool reference = r->rank <= k->reference && k->reference <= c->last->rank;
+	const char *by = r->clock_by;
+
+	rk_put_integer(&p->cell, r->rank);
+	if (c->last != r)
+		rk_bytes_printf(&p->cell, "-%" PRId64, c->last->rank);
+	rk_page_right(p, OFFSET_COLUMNS);
+	if (r->clock == RK_CLOCK_ALONE) {
+		rk_page_paint(p, RK_YELLOW);
+		rk_page_word(p, "not alignable", 2 * OFFSET_COLUMNS + RANK_COLUMNS + 2);
+		rk_page_paint(p, RK_NORMAL);
+		rk_page_rest(p, r->clock_note, CLOCK_COLUMNS);
+		return;
+	}
+	rk_put_duration(&p->cell, (double)r->offset_ns);
+	rk_page_right(p, OFFSET_COLUMNS);
+	rk_put_duration(&p->cell, r->error_ns < 0 ? NAN : (double)r->error_ns);
+	rk_page_right(p, OFFSET_COLUMNS);
+	rk_bytes_printf(&p->cell, "%.3f", r->drift_ppm);
+	rk_page_right(p, RANK_COLUMNS);
+	if (reference)
+		by = "reference";
+	else if (r->clock == RK_CLOCK_SAME)
+		by = "the same clock";
+	rk_page_rest(p, by, CLOCK_COLUMNS);
+}
+
+static void put_clocks(struct rk_page *p, const struct rk_ranks *k)
+{
+	struct clocks *v = NULL, **order = NULL;
+	size_t n = 0, limit, same = 0;
+
+	while (same < k->nranks && k->ranks[same].clock == RK_CLOCK_SAME)
+		same++;
+	if (same == k->nranks)
+		return;
+	v = rk_calloc(k->nranks, sizeof(*v));
+	order = rk_calloc(k->nranks, sizeof(struct clocks *));
+	if (!v || !order) {
+		p->out->bad = true;
+		goto out;
+	}
+	for (size_t i = 0; i < k->nranks; i++) {
+		const struct rk_ranks_rank *r = &k->ranks[i];
+
+		if (n && same_clock(v[n - 1].last, r))
+			v[n - 1].last = r;
+		else
+			v[n++] = (struct clocks){ r, r, true };
+	}
+	limit = rk_ranks_limit(p->look, n);
+	for (size_t i = 0; i < n; i++)
+		order[i] = &v[i];
+	qsort(order, n, sizeof(struct clocks *), by_doubt);
+	for (size_t i = limit; i < n; i++)
+		order[i]->shown = false;
+	rk_page_title(p, "Clocks");
+	if (k->reference >= 0)
+		rk_bytes_printf(p->out, ": against that of rank %" PRId64, k->reference);
+	rk_bytes_put_u8(p->out, '\n');
+	rk_page_paint(p, RK_BOLD);
+	rk_page_word(p, "Rank", OFFSET_COLUMNS);
+	rk_page_word(p, "Offset", OFFSET_COLUMNS);
+	rk_page_word(p, p->look->utf8 ? "±" : "+-", OFFSET_COLUMNS);
+	rk_page_word(p, "ppm", RANK_COLUMNS);
+	end_heading(p, "By");
+	for (size_t i = 0; i < n; i++)
+		if (v[i].shown)
+			put_clock(p, &v[i], k);
+	put_more(p, n - limit, ", that are more certain; all: --top 0, or --format json");
+out:
+	rk_free(order);
+	rk_free(v);
+}
+
+/* ---- collectives ---- */
+
+static void put_collective(struct rk_page *p, const struct rk_ranks_collective *c, size_t calls)
+{
+	const char *hue = "";
+
+	if (!strcmp(c->verdict, "late"))
+		hue = RK_RED;
+	else if (!strcmp(c->verdict, "wire"))
+		hue = RK_YELLOW;
+	rk_page_paint(p, hue);
+	rk_page_word(p, c->verdict, SHARE_COLUMNS);
+	rk_page_paint(p, hue[0] ? RK_NORMAL : "");
+	rk_page_count(p, c->calls, calls);
+	rk_page_count(p, c->ranks, RANK_COLUMNS);
+	rk_page_word(p, c->inter_node ? "nodes" : "node", SHARE_COLUMNS);
+	rk_page_time(p, (double)c->total_ns);
+	share_cell(p, c->total_ns ? (double)c->late_ns / (double)c->total_ns : NAN);
+	rk_page_time(p, (double)c->wait_ns);
+	rk_page_time(p, c->wire_median_ns);
+	if (wide(p))
+		rk_page_time(p, c->wire_max_ns);
+	if (c->straggler < 0 || !c->calls)
+		rk_bytes_puts(&p->cell, "-");
+	else /* "3 (81%)" */
+		rk_bytes_printf(&p->cell, "%" PRId64 " (%.0f%%)", c->straggler,
+				100 * (double)c->straggler_calls / (double)c->calls);
+	rk_page_right(p, OFFSET_COLUMNS);
+	rk_page_rest(p, c->name, 79 + calls + (wide(p) ? 10u : 0));
+}
+
+static void put_collectives(struct rk_page *p, const struct rk_ranks *k)
+{
+	size_t shown = half_top(p, k->ncollectives), calls;
+	uint64_t most = 0, matched = 0, unmatched = 0;
+
+	if (!k->ncollectives)
+		return;
+	for (size_t i = 0; i < k->ncollectives; i++) {
+		most = k->collectives[i].calls > most ? k->collectives[i].calls : most;
+		matched += k->collectives[i].calls;
+		unmatched += k->collectives[i].unmatched;
+	}
+	calls = rk_page_count_columns(most, "Calls");
+	rk_page_title(p, "Collectives");
+	rk_bytes_puts(p->out, ": ");
+	rk_put_grouped(p->out, matched);
+	rk_bytes_puts(p->out, " matched over ranks");
+	if (unmatched) {
+		rk_bytes_puts(p->out, ", ");
+		rk_put_grouped(p->out, unmatched);
+		rk_bytes_puts(p->out, " calls of single ranks that could not be");
+	}
+	rk_bytes_put_u8(p->out, '\n');
+	rk_page_paint(p, RK_BOLD);
+	rk_page_word(p, "Is", SHARE_COLUMNS);
+	rk_page_word(p, "Calls", calls);
+	rk_page_word(p, "Ranks", RANK_COLUMNS);
+	rk_page_word(p, "Over", SHARE_COLUMNS);
+	rk_page_word(p, "Total", RK_PAGE_TIME);
+	rk_page_word(p, "Late%", SHARE_COLUMNS);
+	rk_page_word(p, "Waits", RK_PAGE_TIME);
+	rk_page_word(p, "Wire med.", RK_PAGE_TIME);
+	if (wide(p))
+		rk_page_word(p, "Wire max", RK_PAGE_TIME);
+	rk_page_word(p, "Straggler", OFFSET_COLUMNS);
+	end_heading(p, "Operation");
+	for (size_t i = 0; i < shown; i++)
+		put_collective(p, &k->collectives[i], calls);
+	put_more(p, k->ncollectives - shown, "");
+}
+
+/* ---- imbalance ---- */
+
+static void put_spread(struct rk_page *p, const struct rk_ranks_spread *s)
+{
+	share_cell(p, s->imbalance);
+	rk_page_time(p, (double)s->max_ns - s->mean_ns);
+	rk_page_time(p, s->mean_ns);
+	rk_page_time(p, (double)s->max_ns);
+	rank_cell(p, s->max_rank, RANK_COLUMNS);
+	if (wide(p)) {
+		rk_page_time(p, (double)s->min_ns);
+		rank_cell(p, s->min_rank, RANK_COLUMNS);
+	}
+	rk_page_count(p, s->ranks, RANK_COLUMNS);
+	rk_page_rest(p, s->name, 57 + (wide(p) ? 18u : 0));
+}
+
+static void put_spreads(struct rk_page *p, const struct rk_ranks *k)
+{
+	size_t noticed = 0, shown;
+
+	if (!k->nspreads)
+		return;
+	for (size_t i = 0; i < k->nspreads; i++)
+		noticed += k->spreads[i].imbalance >= NOTICED;
+	shown = half_top(p, noticed);
+	rk_page_title(p, "Imbalance");
+	if (!noticed) {
+		rk_bytes_puts(p->out,
+			      ": no kernel takes 1 % longer on one rank than on the mean\n");
+		return;
+	}
+	rk_bytes_puts(p->out, ": kernels by what the slowest rank takes above the mean\n");
+	rk_page_paint(p, RK_BOLD);
+	rk_page_word(p, "Imb.%", SHARE_COLUMNS);
+	rk_page_word(p, "Above", RK_PAGE_TIME);
+	rk_page_word(p, "Mean", RK_PAGE_TIME);
+	rk_page_word(p, "Most", RK_PAGE_TIME);
+	rk_page_word(p, "rank", RANK_COLUMNS);
+	if (wide(p)) {
+		rk_page_word(p, "Least", RK_PAGE_TIME);
+		rk_page_word(p, "rank", RANK_COLUMNS);
+	}
+	rk_page_word(p, "Ranks", RANK_COLUMNS);
+	end_heading(p, "Name");
+	for (size_t i = 0, left = shown; i < k->nspreads && left; i++) {
+		if (k->spreads[i].imbalance < NOTICED)
+			continue;
+		put_spread(p, &k->spreads[i]);
+		left--;
+	}
+	put_more(p, noticed - shown, "");
+}
+
+/* ---- copies ---- */
+
+/* Decimal, as rates of links are given: "1.234 GB"; "-" when it is not known. */
+static void bytes_cell(struct rk_page *p, int64_t bytes)
+{
+	static const char *const units[] = { "B", "kB", "MB", "GB", "TB", "PB" };
+	double v = (double)bytes;
+	size_t u = 0;
+	int digits = 0;
+
+	for (; v >= 999.95 && u < 5; u++)
+		v /= 1000;
+	if (u)
+		digits = 1 + (v < 99.995) + (v < 9.9995);
+	if (bytes < 0)
+		rk_bytes_puts(&p->cell, "-");
+	else
+		rk_bytes_printf(&p->cell, "%.*f %s", digits, v, units[u]);
+	rk_page_right(p, RK_PAGE_TIME);
+}
+
+struct copy_widths {
+	size_t calls, node;
+};
+
+static void put_copy(struct rk_page *p, const struct rk_ranks_copy *c, const struct copy_widths *w)
+{
+	static const char common[] = "MEMORY_COPY_"; /* before every one of them */
+	const char *direction = c->direction;
+
+	if (!strncmp(direction, common, sizeof(common) - 1))
+		direction += sizeof(common) - 1;
+	node_cell(p, c->node, w->node);
+	rank_cell(p, c->src, RANK_COLUMNS);
+	rank_cell(p, c->dst, RANK_COLUMNS);
+	rk_page_count(p, c->calls, w->calls);
+	bytes_cell(p, c->bytes);
+	rk_page_time(p, (double)c->time_ns);
+	if (isfinite(c->gb_per_s))
+		rk_bytes_printf(&p->cell, "%.3g", c->gb_per_s);
+	else
+		rk_bytes_puts(&p->cell, "-");
+	rk_page_right(p, RATE_COLUMNS);
+	rk_page_rest(p, direction, 49 + w->node + w->calls);
+}
+
+static int by_time(const void *pa, const void *pb)
+{
+	const struct rk_ranks_copy *a = *(const struct rk_ranks_copy *const *)pa;
+	const struct rk_ranks_copy *b = *(const struct rk_ranks_copy *const *)pb;
+
+	if (a->time_ns != b->time_ns)
+		return a->time_ns > b->time_ns ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+static void put_copies(struct rk_page *p, const struct rk_ranks *k)
+{
+	size_t shown = half_top(p, k->ncopies);
+	const struct rk_ranks_copy **order = rk_calloc(k->ncopies, sizeof(*order));
+	struct copy_widths w = { .node = strlen("Node") };
+	uint64_t most = 0;
+
+	if (!order || !k->ncopies) {
+		p->out->bad |= !order;
+		rk_free(order);
+		return;
+	}
+	for (size_t i = 0; i < k->ncopies; i++) {
+		most = k->copies[i].calls > most ? k->copies[i].calls : most;
+		w.node = at_least(w.node, node_columns(p, k->copies[i].node));
+		order[i] = &k->copies[i];
+	}
+	if (shown < k->ncopies) /* the longest; else where they are looked for */
+		qsort(order, k->ncopies, sizeof(*order), by_time);
+	w.calls = rk_page_count_columns(most, "Calls");
+	rk_page_title(p, "Copies by device");
+	rk_bytes_put_u8(p->out, '\n');
+	rk_page_paint(p, RK_BOLD);
+	rk_bytes_puts(&p->cell, "Node");
+	rk_page_left(p, w.node);
+	rk_page_word(p, "From", RANK_COLUMNS);
+	rk_page_word(p, "To", RANK_COLUMNS);
+	rk_page_word(p, "Calls", w.calls);
+	rk_page_word(p, "Bytes", RK_PAGE_TIME);
+	rk_page_word(p, "Time", RK_PAGE_TIME);
+	rk_page_word(p, "GB/s", RATE_COLUMNS);
+	end_heading(p, "Direction");
+	for (size_t i = 0; i < shown; i++)
+		put_copy(p, order[i], &w);
+	put_more(p, k->ncopies - shown, "");
+	rk_free(order);
+}
+
+/* ---- ranks ---- */
+
+struct widths {
+	size_t rank, node, kernels, last;
+	bool wide;
+	double most; /* longest compute */
+};
 
 static struct widths measure(struct rk_page *p, const struct rk_ranks *k, const bool *shown)
 {
@@ -67,7 +462,7 @@ static struct widths measure(struct rk_page *p, const struct rk_ranks *k, const 
 		rank = at_least(rank, (uint64_t)r->rank);
 		kernels = at_least(kernels, r->kernels);
 		last = at_least(last, r->last);
-		w.node = at_least(w.node, rk_ranks_node_columns(p, r->node));
+		w.node = at_least(w.node, node_columns(p, r->node));
 		if ((double)r->compute_ns > w.most)
 			w.most = (double)r->compute_ns;
 	}
@@ -88,8 +483,8 @@ static void put_heading(struct rk_page *p, const struct widths *w)
 	if (w->wide)
 		rk_page_spaces(p, 1 + RK_PAGE_BAR);
 	rk_page_word(p, "Comm", RK_PAGE_TIME);
-	rk_page_word(p, "Hidden%", SHARE_COLUMNS);
-	rk_page_word(p, "Idle%", SHARE_COLUMNS);
+	rk_page_word(p, "Hidden%", PERCENT_COLUMNS);
+	rk_page_word(p, "Idle%", PERCENT_COLUMNS);
 	rk_page_word(p, "Waits", RK_PAGE_TIME);
 	rk_page_word(p, "Caused", RK_PAGE_TIME);
 	if (w->wide)
@@ -98,13 +493,13 @@ static void put_heading(struct rk_page *p, const struct widths *w)
 	rk_bytes_put_u8(p->out, '\n');
 }
 
-static void share_cell(struct rk_page *p, double part, double whole)
+static void percent_cell(struct rk_page *p, double part, double whole)
 {
 	if (part >= 0 && whole > 0)
 		rk_bytes_printf(&p->cell, "%.1f", 100 * part / whole);
 	else
 		rk_bytes_puts(&p->cell, "-");
-	rk_page_right(p, SHARE_COLUMNS);
+	rk_page_right(p, PERCENT_COLUMNS);
 }
 
 static double known(int64_t ns)
@@ -136,14 +531,14 @@ static void put_rank(struct rk_page *p, const struct rk_ranks_rank *r, const str
 	rk_put_integer(&p->cell, r->rank);
 	rk_page_right(p, w->rank);
 	rk_page_paint(p, r->rank == straggler ? RK_NORMAL : "");
-	rk_ranks_node_cell(p, r->node, w->node);
+	node_cell(p, r->node, w->node);
 	rk_page_count(p, r->kernels, w->kernels);
 	rk_page_time(p, known(r->compute_ns));
 	if (w->wide)
 		rk_page_bar(p, w->most > 0 ? (double)r->compute_ns / w->most : 0);
 	rk_page_time(p, known(r->comm_ns));
-	share_cell(p, (double)r->both_ns, (double)r->comm_ns);
-	share_cell(p, (double)r->idle_ns, (double)r->last_ns - (double)r->first_ns);
+	percent_cell(p, (double)r->both_ns, (double)r->comm_ns);
+	percent_cell(p, (double)r->idle_ns, (double)r->last_ns - (double)r->first_ns);
 	rk_page_time(p, r->collectives ? (double)r->wait_ns : NAN);
 	rk_page_time(p, r->collectives ? (double)r->caused_ns : NAN);
 	if (w->wide)
@@ -173,26 +568,9 @@ static void put_ranks(struct rk_page *p, const struct rk_ranks *k)
 		left--;
 	}
 	rk_free(shown);
-	if (!left)
-		return;
-	rk_page_paint(p, RK_DIM);
-	rk_bytes_puts(p->out, "  and ");
-	rk_put_grouped(p->out, left);
-	rk_bytes_puts(p->out, " more, neither slowest nor fastest nor waited for most; "
-			      "all: --top 0, or --format json");
-	rk_page_paint(p, RK_NORMAL);
-	rk_bytes_put_u8(p->out, '\n');
-}
-
-static void put_summary(struct rk_page *p, const struct rk_ranks *k)
-{
-	struct rk_list says = { 0 };
-
-	rk_ranks_say(&says, k);
-	for (size_t i = 0; i < says.n; i++)
-		rk_bytes_printf(p->out, "  %s\n", says.v[i]);
-	p->out->bad |= says.bad;
-	rk_list_release(&says);
+	put_more(p, left,
+		 ", neither slowest nor fastest nor waited for most; "
+		 "all: --top 0, or --format json");
 }
 
 static void put_problems(struct rk_page *p, const struct rk_ranks *k)
@@ -214,6 +592,8 @@ static void put_problems(struct rk_page *p, const struct rk_ranks *k)
 
 void rk_ranks_text(struct rk_page *p, const struct rk_ranks *k)
 {
+	struct rk_list says = { 0 };
+
 	rk_page_title(p, "Ranks");
 	rk_bytes_puts(p->out, ": ");
 	rk_put_grouped(p->out, k->nranks);
@@ -232,9 +612,15 @@ void rk_ranks_text(struct rk_page *p, const struct rk_ranks *k)
 	}
 	rk_bytes_put_u8(p->out, '\n');
 	put_problems(p, k);
-	put_summary(p, k);
+	rk_ranks_say(&says, k);
+	for (size_t i = 0; i < says.n; i++)
+		rk_bytes_printf(p->out, "  %s\n", says.v[i]);
+	p->out->bad |= says.bad;
+	rk_list_release(&says);
 	if (k->nranks)
 		put_ranks(p, k);
-	rk_ranks_clocks_text(p, k);
-	rk_ranks_tables_text(p, k);
+	put_clocks(p, k);
+	put_collectives(p, k);
+	put_spreads(p, k);
+	put_copies(p, k);
 }

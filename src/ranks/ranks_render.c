@@ -1,6 +1,16 @@
-/* ranks_json.c - a job of several ranks as JSON. */
+/* ranks_render.c - the ranks of a job, without the rest of a report: as text, JSON and CSV. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/bytes.h"
 #include "base/json_out.h"
+#include "base/page.h"
+#include "base/text.h"
 #include "ranks/ranks_parts.h"
+#include "rockit/ranks.h"
+
+/* by enum rk_ranks_clock */
+static const char *const clock_words[] = { "same", "aligned", "alone" };
 
 static const char *or_null(const char *s)
 {
@@ -18,9 +28,7 @@ static void known(struct rk_json_out *j, const char *key, int64_t v)
 
 static void put_clock(struct rk_json_out *j, const struct rk_ranks_rank *r)
 {
-	static const char *const words[] = { "same", "aligned", "alone" };
-
-	rk_json_text(j, "clock", words[r->clock]);
+	rk_json_text(j, "clock", clock_words[r->clock]);
 	if (r->clock == RK_CLOCK_ALONE) {
 		rk_json_null(j, "offset_ns");
 		rk_json_null(j, "drift_ppm");
@@ -172,4 +180,92 @@ void rk_ranks_json(struct rk_bytes *out, const struct rk_ranks *k)
 	rk_json_end(&j);
 	if (!out->bad)
 		out->len--; /* the line goes on */
+}
+
+/* ---- CSV: a row for each rank ---- */
+
+/* What is not cell_known is an empty cell. */
+static void cell_known(struct rk_bytes *out, int64_t v, bool is)
+{
+	rk_bytes_put_u8(out, ',');
+	if (is)
+		rk_put_integer(out, v);
+}
+
+static void cell_text(struct rk_bytes *out, const char *s)
+{
+	rk_bytes_put_u8(out, ',');
+	rk_csv_cell(out, s, strlen(s));
+}
+
+static void put_row(struct rk_bytes *out, const struct rk_ranks_rank *r)
+{
+	bool timed = r->kernels != 0, related = r->clock != RK_CLOCK_ALONE;
+
+	rk_put_integer(out, r->rank);
+	cell_known(out, r->local_rank, r->local_rank >= 0);
+	cell_text(out, r->node);
+	cell_text(out, r->state);
+	cell_known(out, r->status, r->status >= 0);
+	rk_bytes_printf(out, ",%" PRIu64, r->kernels);
+	cell_known(out, r->kernel_ns, true);
+	cell_known(out, r->first_ns, timed);
+	cell_known(out, r->last_ns, timed);
+	cell_known(out, r->compute_ns, r->compute_ns >= 0);
+	cell_known(out, r->comm_ns, r->comm_ns >= 0);
+	cell_known(out, r->both_ns, r->both_ns >= 0);
+	cell_known(out, r->idle_ns, r->idle_ns >= 0);
+	rk_bytes_printf(out, ",%" PRIu64 ",%" PRIu64, r->collectives, r->last);
+	cell_known(out, r->wait_ns, true);
+	cell_known(out, r->caused_ns, true);
+	rk_bytes_printf(out, ",%s", clock_words[r->clock]);
+	cell_known(out, r->offset_ns, related);
+	rk_bytes_put_u8(out, ',');
+	if (related)
+		rk_put_number(out, r->drift_ppm, "");
+	cell_known(out, r->error_ns, related && r->error_ns >= 0);
+	cell_text(out, r->clock_note);
+	rk_bytes_put_u8(out, '\n');
+}
+
+static void csv_form(struct rk_bytes *out, const void *what, const struct rk_render_options *look)
+{
+	const struct rk_ranks *k = what;
+
+	(void)look;
+	rk_bytes_puts(out, "rank,local_rank,node,state,status,kernels,kernel_ns,first_ns,last_ns,"
+			   "compute_ns,comm_ns,both_ns,idle_ns,collectives,last,wait_ns,caused_ns,"
+			   "clock,offset_ns,drift_ppm,error_ns,clock_note\n");
+	for (size_t i = 0; i < k->nranks; i++)
+		put_row(out, &k->ranks[i]);
+}
+
+/* ---- all forms ---- */
+
+static void text_form(struct rk_bytes *out, const void *k, const struct rk_render_options *look)
+{
+	struct rk_page page;
+
+	rk_page_begin(&page, out, look);
+	rk_ranks_text(&page, k);
+	rk_page_end(&page);
+	/* the empty line before the first title */
+	if (out->len)
+		memmove(out->data, out->data + 1, --out->len);
+}
+
+static void json_form(struct rk_bytes *out, const void *k, const struct rk_render_options *look)
+{
+	(void)look;
+	rk_bytes_puts(out, "{\"schema\":1,\n \"ranks\":");
+	rk_ranks_json(out, k);
+	rk_bytes_puts(out, "}\n");
+}
+
+int rk_ranks_render(const struct rk_ranks *k, const struct rk_render_options *opt, char **ret_text,
+		    size_t *ret_len, struct rk_error *err)
+{
+	static rk_form *const forms[RK_NFORMS] = { text_form, json_form, csv_form };
+
+	return rk_render(forms, k, opt, ret_text, ret_len, __func__, err);
 }
