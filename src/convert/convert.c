@@ -10,7 +10,7 @@
 #include "convert/convert_trace.h"
 #include "convert/dataset.h"
 #include "convert/stream_rows.h"
-#include "ranks/fuse_times.h"
+#include "ranks/gather.h"
 #include "run/run.h"
 #include "run/run_energy.h"
 #include "table/ahead.h"

@@ -19,7 +19,7 @@
 #include "base/text.h"
 #include "convert/convert_trace.h"
 #include "io/spill.h"
-#include "ranks/fuse_times.h"
+#include "ranks/gather.h"
 
 enum { RANKS_MAX = 1 << 16 };
 

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "io/spill.h"
-#include "ranks/fuse_times.h"
+#include "ranks/gather.h"
 #include "table/keep.h"
 
 /* Which column tells the rank and the node. */

@@ -3,7 +3,7 @@
 #define RK_DIFF_DOUBTS_H
 
 #include "base/list.h"
-#include "ranks/fuse.h"
+#include "ranks/gather.h"
 
 /*
  * Once its tables were read, with `rows` kernels in them: a sentence for each reason not to trust

@@ -9,7 +9,7 @@
 #include "base/secrets.h"
 #include "base/text.h"
 #include "html/html_feed.h"
-#include "ranks/fuse_times.h"
+#include "ranks/gather.h"
 #include "run/run_json.h"
 
 /* Everything a page is made of. */

@@ -1,6 +1,6 @@
 /* html_feed.c - see html_feed.h. */
 #include "html/html_feed.h"
-#include "ranks/fuse_times.h"
+#include "ranks/gather.h"
 
 #include <string.h>
 

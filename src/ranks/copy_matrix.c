@@ -1,5 +1,5 @@
-/* copy_matrix.c - see copy_matrix.h. */
-#include "ranks/copy_matrix.h"
+/* copy_matrix.c - see rank_load.h. */
+#include "ranks/rank_load.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -76,6 +76,7 @@ static int cell_of(struct rk_copy_matrix *m, const struct rk_batch *b, size_t i,
 {
 	uint32_t direction = rk_batch_id(b, RK_C_DIRECTION, i), number;
 	struct cell *cells;
+	size_t had;
 	struct rk_key3 key = { .a = (int64_t)rk_batch_id(b, RK_C_NODE, i) << 32 | direction };
 	int rc;
 
@@ -86,14 +87,12 @@ static int cell_of(struct rk_copy_matrix *m, const struct rk_batch *b, size_t i,
 	*ret = NULL;
 	if (rc < 0 || number == RK_COPY_CELLS)
 		return rc;
-	if (m->cap < m->keys.cap) {
-		cells = rk_reallocn(m->cells, m->keys.cap, sizeof(*cells));
-		if (!cells)
-			return rk_fail_nomem(err);
-		memset(cells + m->cap, 0, (m->keys.cap - m->cap) * sizeof(*cells));
-		m->cells = cells;
-		m->cap = m->keys.cap;
-	}
+	had = m->cap;
+	cells = rk_grow(m->cells, &m->cap, (size_t)number + 1, sizeof(*cells));
+	if (!cells)
+		return rk_fail_nomem(err);
+	memset(cells + had, 0, (m->cap - had) * sizeof(*cells));
+	m->cells = cells;
 	*ret = &m->cells[number];
 	return 0;
 }
@@ -130,24 +129,6 @@ int rk_copy_matrix_add(struct rk_copy_matrix *m, const struct rk_batch *b, struc
 	return 0;
 }
 
-static struct rk_ranks_copy copy_of(const struct rk_copy_matrix *m, const struct rk_key3 *k,
-				    const struct cell *c)
-{
-	const struct rk_strtab *names = m->ctx->names;
-
-	return (struct rk_ranks_copy){
-		.node = rk_strtab_borrow(names, (uint32_t)(k->a >> 32), NULL),
-		.direction = rk_strtab_borrow(names, (uint32_t)k->a, NULL),
-		.src = k->b < 0 ? -1 : k->b,
-		.dst = k->c < 0 ? -1 : k->c,
-		.calls = c->calls,
-		.bytes = c->sized ? c->bytes : -1,
-		.time_ns = c->time_ns,
-		/* bytes per ns are GB per s */
-		.gb_per_s = c->sized_ns ? (double)c->bytes / (double)c->sized_ns : NAN,
-	};
-}
-
 static int by_place(const void *pa, const void *pb)
 {
 	const struct rk_ranks_copy *a = pa, *b = pb;
@@ -167,8 +148,22 @@ int rk_copy_matrix_finish(struct rk_copy_matrix *m, struct rk_ranks_copy **ret, 
 
 	if (!v)
 		return rk_fail_nomem(err);
-	for (size_t i = 0; i < m->keys.n; i++)
-		v[i] = copy_of(m, &m->keys.v[i], &m->cells[i]);
+	for (size_t i = 0; i < m->keys.n; i++) {
+		const struct rk_key3 *k = &m->keys.v[i];
+		const struct cell *c = &m->cells[i];
+
+		v[i] = (struct rk_ranks_copy){
+			.node = rk_strtab_borrow(m->ctx->names, (uint32_t)(k->a >> 32), NULL),
+			.direction = rk_strtab_borrow(m->ctx->names, (uint32_t)k->a, NULL),
+			.src = k->b < 0 ? -1 : k->b,
+			.dst = k->c < 0 ? -1 : k->c,
+			.calls = c->calls,
+			.bytes = c->sized ? c->bytes : -1,
+			.time_ns = c->time_ns,
+			/* bytes per ns are GB per s */
+			.gb_per_s = c->sized_ns ? (double)c->bytes / (double)c->sized_ns : NAN,
+		};
+	}
 	qsort(v, m->keys.n, sizeof(*v), by_place);
 	if (m->turned_away)
 		rk_diag_add(m->ctx->diag, "many-copy-places", "", 0, m->turned_away,

@@ -3,10 +3,13 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
+#include "base/map.h"
 #include "base/num.h"
-#include "ranks/rank_class.h"
+#include "ranks/comm_name.h"
+#include "table/aggregate_map.h"
 #include "table/timeline_keys.h"
 #include "table/timeline_order.h"
 
@@ -16,6 +19,44 @@
 #define TIME_MAX (INT64_MAX / 2)
 
 #define NOBODY UINT32_MAX
+
+enum kind { KIND_UNKNOWN, KIND_COMPUTE, KIND_COMM };
+
+/* Whether kernels communicate: asked once for each name. */
+struct class
+{
+	struct rk_idmap seen; /* enum kind by name */
+	const struct rk_strtab *names;
+	bool (*communicates)(const char *name, size_t len); /* NULL: as comm_name.h says */
+};
+
+/* KIND_UNKNOWN: out of memory. */
+static enum kind kind_of(struct class *c, uint32_t name)
+{
+	uint32_t *at = rk_idmap_at(&c->seen, name);
+	const char *text;
+	size_t len;
+	bool comm;
+
+	if (!at)
+		return KIND_UNKNOWN;
+	if (!*at) {
+		text = rk_strtab_borrow(c->names, name, &len);
+		comm = c->communicates ? c->communicates(text, len) :
+					 rk_comm_of(text, len).kind != RK_COMM_NOT;
+		*at = comm ? KIND_COMM : KIND_COMPUTE;
+	}
+	return (enum kind) * at;
+}
+
+static bool is_barrier(const struct rk_batch *b, size_t i)
+{
+	const struct rk_column *c = &b->cols[RK_K_BARRIER];
+
+	return rk_column_has(c, i) && ((const uint8_t *)c->data)[i];
+}
+
+/* ---- how the time of each rank went ---- */
 
 /*
  * Since starts never go back, all that came so far covers, from the present start on, the time up
@@ -37,7 +78,7 @@ struct rank {
 
 struct rk_rank_load {
 	struct rk_context *ctx;
-	struct rk_rank_class class;
+	struct class class;
 	struct rk_keys keys; /* ranks */
 	struct rank *ranks;  /* by number in keys */
 	size_t cap;
@@ -86,11 +127,6 @@ uint64_t rk_rank_load_wants(void)
 	       BIT(RK_K_BARRIER);
 }
 
-static int64_t later(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 /*
  * New for one kind is what lies behind its `until`; of that the other kind covers what lies before
  * its own. What a later row of the other kind covers as well is found when that row comes.
@@ -105,7 +141,7 @@ static void sweep_add(struct sweep *s, const struct rk_stretch *t)
 		s->until[0] = s->until[1] = t->start;
 	}
 	s->mark = t->start;
-	from = later(t->start, s->until[k]);
+	from = t->start > s->until[k] ? t->start : s->until[k];
 	if (t->end <= from)
 		return;
 	s->busy[k] += t->end - from;
@@ -130,37 +166,30 @@ static int settle(struct rk_rank_load *l, struct rk_error *err)
 	return rc;
 }
 
-static int begin_rank(struct rk_rank_load *l, uint32_t number, struct rk_error *err)
-{
-	struct rank *ranks;
-	int rc = settle(l, err);
-
-	if (rc < 0)
-		return rc;
-	if (number >= l->cap) {
-		ranks = rk_grow(l->ranks, &l->cap, (size_t)number + 1, sizeof(*ranks));
-		if (!ranks)
-			return rk_fail_nomem(err);
-		l->ranks = ranks;
-	}
-	l->ranks[number] = (struct rank){ 0 };
-	l->current = number;
-	return rk_order_new(l->ctx->tmpdir, l->held, &l->order, err);
-}
-
-/* NOBODY: there are too many. */
-static int rank_of(struct rk_rank_load *l, int64_t rank, uint32_t *ret, struct rk_error *err)
+/* The number of a rank; of a new one the rows begin. NOBODY: there are too many. */
+static int load_rank(struct rk_rank_load *l, int64_t rank, uint32_t *ret, struct rk_error *err)
 {
 	size_t before = l->keys.n;
+	struct rank *ranks;
 	int rc = rk_keys_number(&l->keys, (struct rk_key3){ rank, 0, 0 }, ret, err);
 
 	if (rc < 0)
 		return rc;
-	if (l->keys.n > before)
-		return begin_rank(l, *ret, err);
-	if (*ret == RK_LOAD_RANKS)
-		*ret = NOBODY;
-	return 0;
+	if (l->keys.n == before) {
+		if (*ret == RK_LOAD_RANKS)
+			*ret = NOBODY;
+		return 0;
+	}
+	rc = settle(l, err);
+	if (rc < 0)
+		return rc;
+	ranks = rk_grow(l->ranks, &l->cap, (size_t)*ret + 1, sizeof(*ranks));
+	if (!ranks)
+		return rk_fail_nomem(err);
+	l->ranks = ranks;
+	l->ranks[*ret] = (struct rank){ 0 };
+	l->current = *ret;
+	return rk_order_new(l->ctx->tmpdir, l->held, &l->order, err);
 }
 
 static bool times_of(struct rk_rank_load *l, const struct rk_batch *b, size_t i,
@@ -181,32 +210,27 @@ static bool times_of(struct rk_rank_load *l, const struct rk_batch *b, size_t i,
 	return false;
 }
 
-static void count(struct rank *r, const struct rk_stretch *s)
-{
-	if (!rk_add_i64(r->kernel_ns, s->end - s->start, &r->kernel_ns))
-		r->kernel_ns = INT64_MAX;
-	if (!r->timed || s->start < r->first)
-		r->first = s->start;
-	if (!r->timed || s->end > r->last)
-		r->last = s->end;
-	r->timed = true;
-}
-
-static int add_row(struct rk_rank_load *l, const struct rk_batch *b, size_t i, uint32_t number,
-		   struct rk_error *err)
+static int load_row(struct rk_rank_load *l, const struct rk_batch *b, size_t i, uint32_t number,
+		    struct rk_error *err)
 {
 	struct rank *r = &l->ranks[number];
 	struct rk_stretch s = { .device = number };
-	enum rk_rank_kind kind;
+	enum kind kind;
 
 	r->kernels++;
 	if (!times_of(l, b, i, &s))
 		return 0;
-	count(r, &s);
-	kind = rk_rank_class_of(&l->class, rk_batch_id(b, RK_K_NAME, i));
-	if (kind == RK_KIND_NOMEM)
+	if (!rk_add_i64(r->kernel_ns, s.end - s.start, &r->kernel_ns))
+		r->kernel_ns = INT64_MAX;
+	if (!r->timed || s.start < r->first)
+		r->first = s.start;
+	if (!r->timed || s.end > r->last)
+		r->last = s.end;
+	r->timed = true;
+	kind = kind_of(&l->class, rk_batch_id(b, RK_K_NAME, i));
+	if (kind == KIND_UNKNOWN)
 		return rk_fail_nomem(err);
-	s.queue = kind == RK_KIND_COMM;
+	s.queue = kind == KIND_COMM;
 	if (number == l->current)
 		return rk_order_add(l->order, &s, err);
 	if (r->sweep.begun && s.start < r->sweep.mark)
@@ -214,11 +238,6 @@ static int add_row(struct rk_rank_load *l, const struct rk_batch *b, size_t i, u
 	else
 		sweep_add(&r->sweep, &s);
 	return 0;
-}
-
-static bool is_barrier(const struct rk_column *c, size_t i)
-{
-	return rk_column_has(c, i) && ((const uint8_t *)c->data)[i];
 }
 
 int rk_rank_load_add(struct rk_rank_load *l, const struct rk_batch *b, struct rk_error *err)
@@ -230,41 +249,18 @@ int rk_rank_load_add(struct rk_rank_load *l, const struct rk_batch *b, struct rk
 	int rc = 0;
 
 	for (size_t i = 0; ranks && rc == 0 && i < b->nrows; i++) {
-		if (!rk_column_has(rank, i) || ranks[i] < 0 ||
-		    is_barrier(&b->cols[RK_K_BARRIER], i))
+		if (!rk_column_has(rank, i) || ranks[i] < 0 || is_barrier(b, i))
 			continue;
 		if (ranks[i] != last) {
 			last = ranks[i];
-			rc = rank_of(l, last, &number, err);
+			rc = load_rank(l, last, &number, err);
 		}
 		if (number == NOBODY)
 			l->turned_away++;
 		else if (rc == 0)
-			rc = add_row(l, b, i, number, err);
+			rc = load_row(l, b, i, number, err);
 	}
 	return rc;
-}
-
-static struct rk_load_line line_of(int64_t number, const struct rank *r)
-{
-	const struct sweep *s = &r->sweep;
-	struct rk_load_line line = { .rank = number,
-				     .kernels = r->kernels,
-				     .kernel_ns = r->kernel_ns,
-				     .first_ns = r->first,
-				     .last_ns = r->last,
-				     .compute_ns = -1,
-				     .comm_ns = -1,
-				     .both_ns = -1,
-				     .idle_ns = -1 };
-
-	if (r->late)
-		return line;
-	line.compute_ns = s->busy[0];
-	line.comm_ns = s->busy[1];
-	line.both_ns = s->both;
-	line.idle_ns = r->last - r->first - (s->busy[0] + s->busy[1] - s->both);
-	return line;
 }
 
 static int by_rank(const void *a, const void *b)
@@ -274,7 +270,7 @@ static int by_rank(const void *a, const void *b)
 	return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-static void tell(const struct rk_rank_load *l)
+static void tell_load(const struct rk_rank_load *l)
 {
 	struct rk_diag *d = l->ctx->diag;
 	uint64_t late = 0;
@@ -307,10 +303,28 @@ int rk_rank_load_finish(struct rk_rank_load *l, struct rk_load_line **ret, size_
 	lines = rk_calloc(l->keys.n, sizeof(*lines));
 	if (!lines)
 		return rk_fail_nomem(err);
-	for (size_t i = 0; i < l->keys.n; i++)
-		lines[i] = line_of(l->keys.v[i].a, &l->ranks[i]);
+	for (size_t i = 0; i < l->keys.n; i++) {
+		const struct rank *r = &l->ranks[i];
+		const struct sweep *s = &r->sweep;
+
+		lines[i] = (struct rk_load_line){ .rank = l->keys.v[i].a,
+						  .kernels = r->kernels,
+						  .kernel_ns = r->kernel_ns,
+						  .first_ns = r->first,
+						  .last_ns = r->last,
+						  .compute_ns = -1,
+						  .comm_ns = -1,
+						  .both_ns = -1,
+						  .idle_ns = -1 };
+		if (r->late)
+			continue;
+		lines[i].compute_ns = s->busy[0];
+		lines[i].comm_ns = s->busy[1];
+		lines[i].both_ns = s->both;
+		lines[i].idle_ns = r->last - r->first - (s->busy[0] + s->busy[1] - s->both);
+	}
 	qsort(lines, l->keys.n, sizeof(*lines), by_rank);
-	tell(l);
+	tell_load(l);
 	*ret = lines;
 	*ret_n = l->keys.n;
 	return 0;
@@ -331,4 +345,305 @@ double rk_rank_load_imbalance(const struct rk_load_line *lines, size_t n)
 		known++;
 	}
 	return sum > 0 ? most / (sum / (double)known) - 1 : NAN;
+}
+
+/* ---- kernels whose time differs between ranks ---- */
+
+/* What one rank spent in one name. */
+struct total {
+	uint32_t line, rank; /* number of the rank */
+	int64_t total;
+};
+
+/* One name: the ranks that were folded into it, and the cell that its last row went to. */
+struct line {
+	uint32_t name;
+	uint32_t rank;  /* of last_cell */
+	size_t last;    /* cell + 1; 0: none */
+	uint64_t ranks; /* folded */
+	int64_t min, max;
+	uint32_t min_rank, max_rank;
+	double sum;
+	bool broken; /* some rank came again after it was folded */
+};
+
+struct rk_rank_spread {
+	struct rk_context *ctx;
+	struct class class;
+	struct rk_keys keys; /* ranks */
+	bool *folded;        /* by number */
+	size_t cap_folded;
+	struct rk_idmap by_name; /* line + 1; only kernels that compute have one */
+	struct line *lines;
+	size_t nlines, cap_lines;
+	struct total *cells;
+	size_t ncells, cap_cells;
+	size_t max_cells, limit;  /* when to fold next */
+	struct rk_index by_place; /* cells by line and rank */
+};
+
+int rk_rank_spread_new(struct rk_context *ctx, bool (*communicates)(const char *name, size_t len),
+		       struct rk_rank_spread **ret, struct rk_error *err)
+{
+	struct rk_rank_spread *s = rk_calloc(1, sizeof(*s));
+
+	if (!s)
+		return rk_fail_nomem(err);
+	s->ctx = ctx;
+	s->class.names = ctx->names;
+	s->class.communicates = communicates;
+	s->keys.max = RK_LOAD_RANKS;
+	s->max_cells = s->limit = RK_SPREAD_CELLS;
+	*ret = s;
+	return 0;
+}
+
+void rk_rank_spread_limit(struct rk_rank_spread *s, size_t cells)
+{
+	s->max_cells = s->limit = cells;
+}
+
+void rk_rank_spread_free(struct rk_rank_spread *s)
+{
+	if (!s)
+		return;
+	rk_idmap_release(&s->class.seen);
+	rk_idmap_release(&s->by_name);
+	rk_keys_release(&s->keys);
+	rk_free(s->folded);
+	rk_free(s->lines);
+	rk_free(s->cells);
+	rk_index_release(&s->by_place);
+	rk_free(s);
+}
+
+uint64_t rk_rank_spread_wants(void)
+{
+	return BIT(RK_K_NAME) | BIT(RK_K_DURATION) | BIT(RK_K_RANK) | BIT(RK_K_BARRIER);
+}
+
+static int64_t rank_at(const struct rk_rank_spread *s, uint32_t number)
+{
+	return s->keys.v[number].a;
+}
+
+/* All cells but those of rank `keep` go into their names. */
+static void fold(struct rk_rank_spread *s, uint32_t keep)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < s->ncells; i++) {
+		const struct total *c = &s->cells[i];
+		struct line *n = &s->lines[c->line];
+		int64_t rank = rank_at(s, c->rank);
+
+		if (c->rank == keep) {
+			s->cells[left++] = *c;
+			continue;
+		}
+		/* of equal totals the lowest rank, in whatever order they come */
+		if (!n->ranks || c->total < n->min ||
+		    (c->total == n->min && rank < rank_at(s, n->min_rank))) {
+			n->min = c->total;
+			n->min_rank = c->rank;
+		}
+		if (!n->ranks || c->total > n->max ||
+		    (c->total == n->max && rank < rank_at(s, n->max_rank))) {
+			n->max = c->total;
+			n->max_rank = c->rank;
+		}
+		n->sum += (double)c->total;
+		n->ranks++;
+		s->folded[c->rank] = true;
+	}
+	s->ncells = left;
+	for (size_t i = 0; i < s->nlines; i++)
+		s->lines[i].last = 0;
+	/* one rank has as many cells as there are names, which are bounded elsewhere */
+	s->limit = 2 * left > s->max_cells ? 2 * left : s->max_cells;
+}
+
+static uint64_t place_hash(uint32_t line, uint32_t rank)
+{
+	return rk_hash_u64((uint64_t)line << 32 | rank);
+}
+
+/* Makes room for one more cell: folds at the limit. False when out of memory. */
+static bool make_cell_room(struct rk_rank_spread *s, uint32_t keep)
+{
+	struct total *cells;
+
+	if (s->ncells >= s->limit) {
+		fold(s, keep);
+		rk_index_release(&s->by_place);
+		for (size_t i = 0; i < s->ncells; i++)
+			if (!rk_index_add(&s->by_place,
+					  place_hash(s->cells[i].line, s->cells[i].rank),
+					  (uint32_t)i))
+				return false;
+	}
+	cells = rk_grow(s->cells, &s->cap_cells, s->ncells + 1, sizeof(*cells));
+	if (!cells)
+		return false;
+	s->cells = cells;
+	return true;
+}
+
+/* The cell of a name and a rank, made when there is none. */
+static int find_cell(struct rk_rank_spread *s, uint32_t line, uint32_t rank, struct rk_error *err)
+{
+	uint64_t hash = place_hash(line, rank);
+	size_t at;
+	uint32_t i = rk_index_first(&s->by_place, hash, &at);
+
+	while (i != RK_INDEX_NONE && (s->cells[i].line != line || s->cells[i].rank != rank))
+		i = rk_index_next(&s->by_place, hash, &at);
+	if (i == RK_INDEX_NONE) {
+		if (!make_cell_room(s, rank) ||
+		    !rk_index_add(&s->by_place, hash, (uint32_t)s->ncells))
+			return rk_fail_nomem(err);
+		s->lines[line].broken |= s->folded[rank];
+		i = (uint32_t)s->ncells++;
+		s->cells[i] = (struct total){ line, rank, 0 };
+	}
+	s->lines[line].rank = rank;
+	s->lines[line].last = (size_t)i + 1;
+	return 0;
+}
+
+/* The line of a name; NOBODY: it communicates. */
+static int find_line(struct rk_rank_spread *s, uint32_t name, uint32_t *ret, struct rk_error *err)
+{
+	enum kind kind = kind_of(&s->class, name);
+	uint32_t *at = kind == KIND_COMPUTE ? rk_idmap_at(&s->by_name, name) : NULL;
+	struct line *lines;
+
+	*ret = NOBODY;
+	if (kind == KIND_COMM)
+		return 0;
+	if (!at)
+		return rk_fail_nomem(err);
+	if (!*at) {
+		lines = rk_grow(s->lines, &s->cap_lines, s->nlines + 1, sizeof(*lines));
+		if (!lines)
+			return rk_fail_nomem(err);
+		s->lines = lines;
+		s->lines[s->nlines++] = (struct line){ .name = name };
+		*at = (uint32_t)s->nlines;
+	}
+	*ret = *at - 1;
+	return 0;
+}
+
+static int spread_row(struct rk_rank_spread *s, uint32_t name, uint32_t rank, int64_t dur,
+		      struct rk_error *err)
+{
+	uint32_t at;
+	struct line *n;
+	int64_t *total;
+	int rc = find_line(s, name, &at, err);
+
+	if (rc < 0 || at == NOBODY)
+		return rc;
+	n = &s->lines[at];
+	if (!n->last || n->rank != rank)
+		rc = find_cell(s, at, rank, err);
+	if (rc < 0)
+		return rc;
+	total = &s->cells[n->last - 1].total;
+	if (!rk_add_i64(*total, dur, total))
+		*total = INT64_MAX;
+	return 0;
+}
+
+/* NOBODY: there are too many, which tell_load reports. */
+static int spread_rank(struct rk_rank_spread *s, int64_t rank, uint32_t *ret, struct rk_error *err)
+{
+	int rc = rk_keys_number(&s->keys, (struct rk_key3){ rank, 0, 0 }, ret, err);
+	size_t had = s->cap_folded;
+	bool *folded;
+
+	if (rc < 0)
+		return rc;
+	if (*ret == RK_LOAD_RANKS) {
+		*ret = NOBODY;
+		return 0;
+	}
+	folded = rk_grow(s->folded, &s->cap_folded, (size_t)*ret + 1, sizeof(*folded));
+	if (!folded)
+		return rk_fail_nomem(err);
+	memset(folded + had, 0, (s->cap_folded - had) * sizeof(*folded));
+	s->folded = folded;
+	return 0;
+}
+
+int rk_rank_spread_add(struct rk_rank_spread *s, const struct rk_batch *b, struct rk_error *err)
+{
+	const int32_t *ranks = b->cols[RK_K_RANK].data;
+	const int64_t *durs = b->cols[RK_K_DURATION].data;
+	uint32_t number = NOBODY;
+	int64_t last = -1;
+	int rc = 0;
+
+	for (size_t i = 0; ranks && durs && rc == 0 && i < b->nrows; i++) {
+		if (!rk_column_has(&b->cols[RK_K_RANK], i) || ranks[i] < 0 ||
+		    !rk_column_has(&b->cols[RK_K_DURATION], i) || durs[i] < 0 || is_barrier(b, i))
+			continue;
+		if (ranks[i] != last) {
+			last = ranks[i];
+			rc = spread_rank(s, last, &number, err);
+		}
+		if (rc == 0 && number != NOBODY)
+			rc = spread_row(s, rk_batch_id(b, RK_K_NAME, i), number, durs[i], err);
+	}
+	return rc;
+}
+
+static int by_excess(const void *pa, const void *pb)
+{
+	const struct rk_ranks_spread *a = pa, *b = pb;
+	double x = (double)a->max_ns - a->mean_ns, y = (double)b->max_ns - b->mean_ns;
+
+	if (x != y)
+		return x > y ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+int rk_rank_spread_finish(struct rk_rank_spread *s, struct rk_ranks_spread **ret, size_t *ret_n,
+			  struct rk_error *err)
+{
+	struct rk_ranks_spread *v = rk_calloc(s->nlines, sizeof(*v));
+	uint64_t broken = 0;
+	size_t n = 0;
+
+	if (!v)
+		return rk_fail_nomem(err);
+	fold(s, NOBODY);
+	for (const struct line *l = s->lines; l < s->lines + s->nlines; l++) {
+		double mean = l->sum / (double)l->ranks;
+
+		broken += l->broken;
+		if (l->ranks <= 1 || l->broken)
+			continue;
+		v[n++] = (struct rk_ranks_spread){
+			.name = rk_strtab_borrow(s->ctx->names, l->name, NULL),
+			.ranks = l->ranks,
+			.min_ns = l->min,
+			.max_ns = l->max,
+			.min_rank = rank_at(s, l->min_rank),
+			.max_rank = rank_at(s, l->max_rank),
+			.mean_ns = mean,
+			.imbalance = mean > 0 ? (double)l->max / mean - 1 : 0,
+		};
+	}
+	qsort(v, n, sizeof(*v), by_excess);
+	if (broken)
+		rk_diag_add(s->ctx->diag, "many-rank-names", "", 0, broken,
+			    "names left out of the imbalance: more than %zu names and ranks, and "
+			    "the rows of ranks are mixed; rank folders, or a data set, are read "
+			    "one after the other",
+			    s->max_cells);
+	*ret = v;
+	*ret_n = n;
+	return 0;
 }

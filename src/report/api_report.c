@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/handle.h"
 #include "io/output.h"
-#include "ranks/fuse.h"
+#include "ranks/gather.h"
 #include "read/reader.h"
 #include "report/report_parts.h"
 #include "rockit/hotspots.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "ranks/fuse.h"
+#include "ranks/gather.h"
 #include "run/run_ranks.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

@@ -1,5 +1,5 @@
 /* copy_matrix.c - copies by where they come from and go to. */
-#include "ranks/copy_matrix.h"
+#include "ranks/rank_load.h"
 
 #include <math.h>
 #include <stdio.h>

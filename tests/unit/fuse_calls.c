@@ -1,11 +1,10 @@
 /* fuse_calls.c - collectives of ranks out of their rows, and the clocks that follow from them. */
-#include "ranks/fuse_calls.h"
+#include "ranks/rank_clocks.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "ranks/fuse_clock.h"
 #include "tap.h"
 #include "world.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "ranks/fuse.h"
+#include "ranks/gather.h"
 #include "run/run_ranks.h"
 #include "tap.h"
 #include "world.h"

@@ -1,11 +1,10 @@
 /* fuse_times.c - rows on one clock, and reports of ranks when memory is short. */
-#include "ranks/fuse_times.h"
+#include "ranks/gather.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "ranks/fuse.h"
 #include "tap.h"
 #include "world.h"
 

@@ -1,5 +1,5 @@
 /* rank_spread.c - kernels that take longer on one rank than on another. */
-#include "ranks/rank_spread.h"
+#include "ranks/rank_load.h"
 
 #include <stdio.h>
 #include <stdlib.h>

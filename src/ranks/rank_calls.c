@@ -1,5 +1,5 @@
-/* fuse_calls.c - see fuse_calls.h. */
-#include "ranks/fuse_calls.h"
+/* rank_calls.c - see rank_clocks.h. */
+#include "ranks/rank_clocks.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -162,26 +162,15 @@ static int by_grid(struct rk_fuse_calls *c, uint32_t *what, int64_t grid, struct
 	snprintf(words, sizeof(words), "%s, %" PRId64 " workgroups",
 		 rk_strtab_borrow(c->ctx->names, c->ops[first - NAME_OPS].pub.label, NULL), grid);
 	rc = rk_strtab_add(c->ctx->names, words, strlen(words), &label, err);
-	if (rc == 0)
-		rc = add_op(c, label, comm, what, err);
-	if (rc == 0 && *what != NAME_NOTHING) {
-		c->ops[*what - NAME_OPS].grid = grid;
-		c->ops[*what - NAME_OPS].next = c->ops[first - NAME_OPS].next;
-		c->ops[first - NAME_OPS].next = *what;
-	}
-	return rc;
-}
-
-static int what_is(struct rk_fuse_calls *c, uint32_t name, uint32_t *ret, struct rk_error *err)
-{
-	uint32_t *at = rk_idmap_at(&c->names, name);
-	int rc = at ? 0 : rk_fail_nomem(err);
-
-	if (rc == 0 && !*at)
-		rc = look_up(c, name, at, err);
-	if (rc == 0)
-		*ret = *at;
-	return rc;
+	if (rc < 0)
+		return rc;
+	rc = add_op(c, label, comm, what, err);
+	if (rc < 0 || *what == NAME_NOTHING)
+		return rc;
+	c->ops[*what - NAME_OPS].grid = grid;
+	c->ops[*what - NAME_OPS].next = c->ops[first - NAME_OPS].next;
+	c->ops[first - NAME_OPS].next = *what;
+	return 0;
 }
 
 /* ---- rows ---- */
@@ -207,20 +196,6 @@ static struct rk_calls_rank *rank_of(struct rk_fuse_calls *c, int64_t rank)
 	return &c->ranks[from];
 }
 
-static int make_room(struct rk_fuse_calls *c, struct rk_calls_rank *r, struct rk_error *err)
-{
-	size_t cap = r->cap < 32 ? 64 : 2 * r->cap;
-	struct rk_align_call *v;
-
-	cap = cap > c->share ? c->share : cap;
-	v = rk_reallocn(r->v, cap, sizeof(*v));
-	if (!v)
-		return rk_fail_nomem(err);
-	r->v = v;
-	r->cap = cap;
-	return 0;
-}
-
 /* The first half of the share stays; the second goes round. */
 static int keep(struct rk_fuse_calls *c, struct rk_calls_rank *r, const struct rk_align_call *call,
 		struct rk_error *err)
@@ -234,8 +209,17 @@ static int keep(struct rk_fuse_calls *c, struct rk_calls_rank *r, const struct r
 		c->dropped++;
 		return 0;
 	}
-	if (r->n == r->cap && make_room(c, r, err) < 0)
-		return RK_E_NOMEM;
+	if (r->n == r->cap) {
+		size_t cap = r->cap < 32 ? 64 : 2 * r->cap;
+		struct rk_align_call *v;
+
+		cap = cap > c->share ? c->share : cap;
+		v = rk_reallocn(r->v, cap, sizeof(*v));
+		if (!v)
+			return rk_fail_nomem(err);
+		r->v = v;
+		r->cap = cap;
+	}
 	r->v[r->n++] = *call;
 	return 0;
 }
@@ -294,13 +278,17 @@ int rk_fuse_calls_add(struct rk_fuse_calls *c, const struct rk_batch *b, struct 
 	if (!f->duration || !names->data)
 		return 0;
 	for (size_t i = 0; rc == 0 && i < b->nrows; i++) {
-		uint32_t name = ((const uint32_t *)names->data)[i], what;
+		uint32_t name = ((const uint32_t *)names->data)[i], *what;
 
 		if (!rk_column_has(names, i))
 			continue;
-		rc = what_is(c, name, &what, err);
-		if (rc == 0 && what != NAME_NOTHING)
-			rc = add_row(c, b, i, what, err);
+		what = rk_idmap_at(&c->names, name);
+		if (!what)
+			return rk_fail_nomem(err);
+		if (!*what)
+			rc = look_up(c, name, what, err);
+		if (rc == 0 && *what != NAME_NOTHING)
+			rc = add_row(c, b, i, *what, err);
 	}
 	return rc;
 }
@@ -336,13 +324,6 @@ static void sort_calls(struct rk_calls_rank *r, int (*order)(const void *a, cons
 	}
 }
 
-static size_t next_wait(const struct rk_calls_rank *r, size_t i)
-{
-	while (i < r->n && r->v[i].sig != SIG_WAIT)
-		i++;
-	return i;
-}
-
 /* What was queued is done when the next wait that began afterwards has ended; else it is left out. */
 static void end_queued(struct rk_fuse_calls *c, struct rk_calls_rank *r)
 {
@@ -357,8 +338,8 @@ static void end_queued(struct rk_fuse_calls *c, struct rk_calls_rank *r)
 			wait = i;
 		if (v->sig == SIG_WAIT || !c->ops[v->sig - 1].queued)
 			continue;
-		while (w < r->n && r->v[w].start_ns < v->end_ns)
-			w = next_wait(r, w + 1);
+		while (w < r->n && (r->v[w].sig != SIG_WAIT || r->v[w].start_ns < v->end_ns))
+			w++;
 		if (w == r->n)
 			v->sig = 0;
 		else
@@ -370,14 +351,14 @@ static void end_queued(struct rk_fuse_calls *c, struct rk_calls_rank *r)
 	r->n = n;
 }
 
-/*
- * RCCL runs everything in kernels that do not say what they do. They are taken for operations that need
- * everybody unless functions were recorded that do not.
- */
-static void settle_ops(struct rk_fuse_calls *c)
+void rk_fuse_calls_finish(struct rk_fuse_calls *c)
 {
 	bool others = false;
 
+	/*
+	 * RCCL runs everything in kernels that do not say what they do. They are treated as operations
+	 * that need everybody unless functions were recorded that do not.
+	 */
 	for (size_t i = 0; i < c->nranks; i++)
 		others |= c->ranks[i].others;
 	for (size_t i = 0; i < c->nops; i++) {
@@ -389,11 +370,6 @@ static void settle_ops(struct rk_fuse_calls *c)
 			o->pub.sig = rk_align_sig(o->pub.all ? RK_ALIGN_ALL : RK_ALIGN_ROOTED,
 						  o->pub.label * 2 + o->host, 0, -1);
 	}
-}
-
-void rk_fuse_calls_finish(struct rk_fuse_calls *c)
-{
-	settle_ops(c);
 	for (size_t i = 0; i < c->nranks; i++) {
 		struct rk_calls_rank *r = &c->ranks[i];
 

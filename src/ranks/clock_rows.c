@@ -1,11 +1,11 @@
-/* fuse_times.c - see fuse_times.h. */
-#include "ranks/fuse_times.h"
+/* clock_rows.c - see gather.h. */
+#include "ranks/gather.h"
 
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/num.h"
-#include "ranks/fuse_clock.h"
+#include "ranks/rank_clocks.h"
 
 #define TIME_MAX (INT64_C(1) << 60) /* ns: so that no sum of two overflows */
 
@@ -51,21 +51,24 @@ static int times_alloc(size_t n, struct rk_fuse_times **ret, struct rk_error *er
 	return 0;
 }
 
-static bool has_moved(const struct rk_ranks *r)
-{
-	for (size_t i = 0; r && i < r->nranks; i++)
-		if (r->ranks[i].clock == RK_CLOCK_ALIGNED)
-			return true;
-	return false;
-}
-
 int rk_fuse_times_of(struct rk_run *run, const struct rk_ranks *r, struct rk_fuse_times **ret,
 		     struct rk_error *err)
 {
 	struct rk_fuse_times *t = NULL;
-	int rc = has_moved(r) ? times_alloc(r->nranks, &t, err) : 0;
+	bool moved = false;
+	int rc;
 
-	for (size_t i = 0; rc == 0 && t && i < r->nranks; i++) {
+	for (size_t i = 0; r && i < r->nranks; i++)
+		moved |= r->ranks[i].clock == RK_CLOCK_ALIGNED;
+	if (!moved) {
+		*ret = NULL;
+		return 0;
+	}
+	rc = times_alloc(r->nranks, &t, err);
+	if (rc < 0)
+		return rc;
+	t->reference = r->reference;
+	for (size_t i = 0; rc == 0 && i < r->nranks; i++) {
 		const struct rk_ranks_rank *k = &r->ranks[i];
 		const struct rk_fuse_time pub = { k->rank,      k->clock,     k->offset_ns,
 						  k->error_ns,  k->drift_ppm, k->clock_by,
@@ -73,33 +76,10 @@ int rk_fuse_times_of(struct rk_run *run, const struct rk_ranks *r, struct rk_fus
 
 		rc = add_line(t, run, &pub, r->base_ns, k->node, err);
 	}
-	if (t)
-		t->reference = r->reference;
 	if (rc < 0)
 		rk_fuse_times_free(t);
 	else
 		*ret = t;
-	return rc;
-}
-
-static int from_clocks(struct rk_fuse_times *t, struct rk_run *run, const struct rk_fuse_members *m,
-		       struct rk_error *err)
-{
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && i < m->n; i++) {
-		const struct rk_fuse_clock *c = &t->clocks.v[i];
-		struct rk_fuse_time pub = {
-			.rank = m->v[i].rank, .clock = c->clock, .by = c->by, .note = c->note
-		};
-
-		if (c->clock != RK_CLOCK_ALONE) {
-			pub.offset_ns = c->to.offset_ns;
-			pub.error_ns = c->to.error_ns;
-			pub.drift_ppm = c->to.drift_ppm;
-		}
-		rc = add_line(t, run, &pub, t->clocks.base_ns, m->v[i].node, err);
-	}
 	return rc;
 }
 
@@ -177,15 +157,30 @@ static int times_make(struct rk_run *run, const struct rk_fuse_members *m,
 	struct rk_fuse_times *t = NULL;
 	int rc = read_calls(run, m, &calls, err);
 
-	if (rc == 0)
-		rc = times_alloc(m->n, &t, err);
-	if (rc == 0)
-		rc = rk_fuse_clocks(m, calls, &t->clocks, err);
-	if (rc == 0) {
-		rk_fuse_clocks_tell(&t->clocks, m, run->ctx.diag);
-		t->reference = m->v[t->clocks.reference].rank;
-		rc = from_clocks(t, run, m, err);
+	if (rc < 0)
+		goto out;
+	rc = times_alloc(m->n, &t, err);
+	if (rc < 0)
+		goto out;
+	rc = rk_fuse_clocks(m, calls, &t->clocks, err);
+	if (rc < 0)
+		goto out;
+	rk_fuse_clocks_tell(&t->clocks, m, run->ctx.diag);
+	t->reference = m->v[t->clocks.reference].rank;
+	for (size_t i = 0; rc == 0 && i < m->n; i++) {
+		const struct rk_fuse_clock *c = &t->clocks.v[i];
+		struct rk_fuse_time pub = {
+			.rank = m->v[i].rank, .clock = c->clock, .by = c->by, .note = c->note
+		};
+
+		if (c->clock != RK_CLOCK_ALONE) {
+			pub.offset_ns = c->to.offset_ns;
+			pub.error_ns = c->to.error_ns;
+			pub.drift_ppm = c->to.drift_ppm;
+		}
+		rc = add_line(t, run, &pub, t->clocks.base_ns, m->v[i].node, err);
 	}
+out:
 	rk_fuse_calls_free(calls);
 	if (rc < 0)
 		rk_fuse_times_free(t);
@@ -320,25 +315,12 @@ static void move_row(struct moved *m, const struct fields *f, const struct rk_ba
 	m->duration[i] = duration;
 }
 
-static int make_room(struct moved *m, size_t n, struct rk_error *err)
-{
-	int64_t *start = rk_grow(m->start, &m->cap_start, n, sizeof(*start)), *duration;
-
-	if (!start)
-		return rk_fail_nomem(err);
-	m->start = start;
-	duration = rk_grow(m->duration, &m->cap_duration, n, sizeof(*duration));
-	if (!duration)
-		return rk_fail_nomem(err);
-	m->duration = duration;
-	return 0;
-}
-
 static int moved_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
 {
 	struct moved *m = (struct moved *)base;
 	const struct fields *f = &fields[base->schema->table];
 	const struct rk_batch *b;
+	int64_t *start, *duration;
 	int rc = rk_source_next(m->rows, &b, err);
 
 	if (rc <= 0)
@@ -347,8 +329,14 @@ static int moved_next(struct rk_source *base, const struct rk_batch **batch, str
 		*batch = b;
 		return rc;
 	}
-	if (make_room(m, b->nrows, err) < 0)
-		return RK_E_NOMEM;
+	start = rk_grow(m->start, &m->cap_start, b->nrows, sizeof(*start));
+	if (!start)
+		return rk_fail_nomem(err);
+	m->start = start;
+	duration = rk_grow(m->duration, &m->cap_duration, b->nrows, sizeof(*duration));
+	if (!duration)
+		return rk_fail_nomem(err);
+	m->duration = duration;
 	for (size_t i = 0; i < b->nrows; i++)
 		move_row(m, f, b, i);
 	memcpy(m->cols, b->cols, base->schema->nfields * sizeof(*m->cols));

@@ -1,5 +1,5 @@
 /*
- * fuse_calls.h - the collectives of each rank, gathered while its rows go by.
+ * rank_clocks.h - the collectives of each rank, and the clocks of a job's ranks related to one of them.
  *
  * Kernels where the rank has kernels that communicate. Else functions: those that return when the
  * operation is done (MPI, ncclCommInitRank) with their own times; those that only queue it (ncclAllReduce)
@@ -11,13 +11,17 @@
  * Memory: 24 bytes for each call, up to RK_CALLS_MAX of all ranks together. Of a rank that has more than
  * its share the first and the last are kept, as many of each.
  */
-#ifndef RK_FUSE_CALLS_H
-#define RK_FUSE_CALLS_H
+#ifndef RK_RANK_CLOCKS_H
+#define RK_RANK_CLOCKS_H
 
 #include "ranks/align.h"
 #include "ranks/comm_match.h"
+#include "rockit/ranks.h"
+#include "run/members.h"
 #include "table/context.h"
 #include "table/source.h"
+
+/* ---- collectives (rank_calls.c) ---- */
 
 enum { RK_CALLS_MAX = 12 << 20, RK_CALLS_OPS = 1024 };
 
@@ -60,5 +64,34 @@ const struct rk_calls_op *rk_fuse_calls_op(const struct rk_fuse_calls *c, size_t
 /* Operations whose names do not say what they are were taken for some that need everybody. */
 bool rk_fuse_calls_assumed(const struct rk_fuse_calls *c);
 void rk_fuse_calls_free(struct rk_fuse_calls *c); /* NULL is fine */
+
+/* ---- clocks (rank_clocks.c) ---- */
+
+struct rk_fuse_clock {
+	struct rk_align_rank to; /* base_ns is the same for all that are aligned */
+	enum rk_ranks_clock clock;
+	uint32_t domain; /* equal: times can be compared */
+	char *by, *note; /* "" for nothing */
+};
+
+struct rk_fuse_clocks {
+	struct rk_fuse_clock *v; /* one for each member */
+	size_t n;
+	size_t reference; /* index of a member */
+	int64_t base_ns;  /* on its clock */
+	size_t alone;     /* how many are not alignable */
+};
+
+/*
+ * `calls` are finished, of the same ranks as the members. The reference is the first rank, unless
+ * another one gives more ranks that can be compared.
+ */
+int rk_fuse_clocks(const struct rk_fuse_members *m, const struct rk_fuse_calls *calls,
+		   struct rk_fuse_clocks *ret, struct rk_error *err);
+void rk_fuse_clocks_release(struct rk_fuse_clocks *c);
+
+/* Warns of nodes whose times cannot be compared with the reference's. */
+void rk_fuse_clocks_tell(const struct rk_fuse_clocks *c, const struct rk_fuse_members *m,
+			 struct rk_diag *diag);
 
 #endif

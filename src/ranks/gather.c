@@ -1,0 +1,368 @@
+/* gather.c - see gather.h. */
+#include "ranks/gather.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "ranks/rank_clocks.h"
+#include "ranks/rank_load.h"
+#include "run/members.h"
+
+struct rk_fuse {
+	struct rk_run *run;
+	struct rk_fuse_members members;
+	struct rk_rank_load *load;
+	struct rk_rank_spread *spread;
+	struct rk_copy_matrix *copies;
+	struct rk_fuse_calls *calls;
+};
+
+/* The result and everything it owns. */
+struct owner {
+	struct rk_ranks pub; /* first: callers see this part */
+	struct rk_fuse_members members;
+	struct rk_fuse_clocks clocks;
+};
+
+/* ---- rows as they go by ---- */
+
+int rk_fuse_new(struct rk_run *run, struct rk_fuse **ret, struct rk_error *err)
+{
+	struct rk_fuse *f = rk_calloc(1, sizeof(*f));
+	int64_t *ranks = NULL;
+	int rc;
+
+	if (!f)
+		return rk_fail_nomem(err);
+	f->run = run;
+	rc = rk_fuse_members(run, &f->members, err);
+	if (rc < 0 || f->members.n < 2)
+		goto out;
+	ranks = rk_calloc(f->members.n, sizeof(*ranks));
+	if (!ranks) {
+		rc = rk_fail_nomem(err);
+		goto out;
+	}
+	for (size_t i = 0; i < f->members.n; i++)
+		ranks[i] = f->members.v[i].rank;
+	rc = rk_fuse_calls_new(&run->ctx, ranks, f->members.n, &f->calls, err);
+	if (rc < 0)
+		goto out;
+	rc = rk_rank_load_new(&run->ctx, NULL, &f->load, err);
+	if (rc < 0)
+		goto out;
+	rc = rk_rank_spread_new(&run->ctx, NULL, &f->spread, err);
+	if (rc < 0)
+		goto out;
+	rc = rk_copy_matrix_new(&run->ctx, &f->copies, err);
+out:
+	if (rc == 0)
+		*ret = f->members.n < 2 ? NULL : f;
+	if (rc < 0 || f->members.n < 2)
+		rk_fuse_free(f);
+	rk_free(ranks);
+	return rc;
+}
+
+void rk_fuse_free(struct rk_fuse *f)
+{
+	if (!f)
+		return;
+	rk_fuse_members_release(&f->members);
+	rk_rank_load_free(f->load);
+	rk_rank_spread_free(f->spread);
+	rk_copy_matrix_free(f->copies);
+	rk_fuse_calls_free(f->calls);
+	rk_free(f);
+}
+
+uint64_t rk_fuse_wants(enum rk_table t)
+{
+	uint64_t want = rk_fuse_calls_wants(t);
+
+	if (t == RK_KERNELS)
+		want |= rk_rank_load_wants() | rk_rank_spread_wants();
+	return t == RK_MEMCPY ? want | rk_copy_matrix_wants() : want;
+}
+
+struct tap {
+	struct rk_source base;
+	struct rk_source *rows;
+	struct rk_fuse *fuse;
+};
+
+static int tap_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
+{
+	struct tap *t = (struct tap *)base;
+	struct rk_fuse *f = t->fuse;
+	enum rk_table table = base->schema->table;
+	int rc = rk_source_next(t->rows, batch, err), seen;
+
+	if (rc <= 0)
+		return rc;
+	seen = rk_fuse_calls_add(f->calls, *batch, err);
+	if (seen == 0 && table == RK_KERNELS)
+		seen = rk_rank_load_add(f->load, *batch, err);
+	if (seen == 0 && table == RK_KERNELS)
+		seen = rk_rank_spread_add(f->spread, *batch, err);
+	if (seen == 0 && table == RK_MEMCPY)
+		seen = rk_copy_matrix_add(f->copies, *batch, err);
+	return seen < 0 ? seen : rc;
+}
+
+static void tap_close(struct rk_source *base)
+{
+	struct tap *t = (struct tap *)base;
+
+	rk_source_close(t->rows);
+	rk_free(t);
+}
+
+static const struct rk_source_ops tap_ops = { .next = tap_next, .close = tap_close };
+
+int rk_fuse_tap(struct rk_fuse *f, struct rk_source **rows, struct rk_error *err)
+{
+	struct tap *t;
+
+	if (!rk_fuse_wants((*rows)->schema->table))
+		return 0;
+	t = rk_calloc(1, sizeof(*t));
+	if (!t) {
+		rk_source_close(*rows);
+		*rows = NULL;
+		return rk_fail_nomem(err);
+	}
+	t->base = (struct rk_source){ &tap_ops, (*rows)->schema };
+	t->rows = *rows;
+	t->fuse = f;
+	*rows = &t->base;
+	return 0;
+}
+
+/* ---- ranks ---- */
+
+static void set_member(struct rk_ranks_rank *r, const struct rk_fuse_member *m,
+		       const struct rk_fuse_clock *c)
+{
+	*r = (struct rk_ranks_rank){
+		.rank = m->rank,
+		.local_rank = m->local_rank,
+		.node = m->node,
+		.tool = m->tool,
+		.tool_version = m->tool_version,
+		.state = m->state,
+		.status = m->status,
+		.first_ns = -1,
+		.last_ns = -1,
+		.clock = c->clock,
+		.clock_by = c->by,
+		.clock_note = c->note,
+	};
+	if (c->clock == RK_CLOCK_ALONE)
+		return;
+	r->offset_ns = c->to.offset_ns;
+	r->drift_ppm = c->to.drift_ppm;
+	r->error_ns = c->to.error_ns;
+}
+
+static int ranks_make(struct rk_fuse *f, struct owner *o, struct rk_error *err)
+{
+	struct rk_ranks *r = &o->pub;
+	struct rk_load_line *lines = NULL;
+	size_t n = 0, at = 0;
+	int rc = rk_rank_load_finish(f->load, &lines, &n, err);
+
+	if (rc < 0)
+		return rc;
+	r->ranks = rk_calloc(o->members.n, sizeof(*r->ranks));
+	if (!r->ranks) {
+		rk_free(lines);
+		return rk_fail_nomem(err);
+	}
+	r->nranks = o->members.n;
+	for (size_t i = 0; i < r->nranks; i++) {
+		struct rk_ranks_rank *k = &r->ranks[i];
+
+		set_member(k, &o->members.v[i], &o->clocks.v[i]);
+		while (at < n && lines[at].rank < k->rank)
+			at++;
+		if (at == n || lines[at].rank != k->rank)
+			continue;
+		k->kernels = lines[at].kernels;
+		k->kernel_ns = lines[at].kernel_ns;
+		k->first_ns = lines[at].first_ns;
+		k->last_ns = lines[at].last_ns;
+		k->compute_ns = lines[at].compute_ns;
+		k->comm_ns = lines[at].comm_ns;
+		k->both_ns = lines[at].both_ns;
+		k->idle_ns = lines[at].idle_ns;
+	}
+	r->imbalance = rk_rank_load_imbalance(lines, n);
+	rk_free(lines);
+	return 0;
+}
+
+/* ---- collectives ---- */
+
+static const char *label_of(struct rk_fuse *f, size_t op)
+{
+	return rk_strtab_borrow(f->run->ctx.names, rk_fuse_calls_op(f->calls, op)->label, NULL);
+}
+
+static struct rk_ranks_collective collective_of(const struct rk_comm_sum *s, const char *name)
+{
+	return (struct rk_ranks_collective){
+		.name = name,
+		.calls = s->calls,
+		.unmatched = s->unmatched,
+		.ranks = s->ranks,
+		.inter_node = s->inter_node,
+		.total_ns = s->total_ns,
+		.late_ns = s->late_ns,
+		.wire_ns = s->wire_ns,
+		.wait_ns = s->wait_ns,
+		.wire_median_ns = s->wire_median_ns,
+		.wire_max_ns = s->wire_max_ns,
+		.straggler = s->straggler,
+		.straggler_calls = s->straggler_calls,
+		.error_ns = s->error_ns,
+		.verdict = s->verdict,
+	};
+}
+
+static int collectives_make(struct rk_fuse *f, struct owner *o, struct rk_error *err)
+{
+	struct rk_ranks *r = &o->pub;
+	const struct rk_calls_rank *calls = rk_fuse_calls_ranks(f->calls);
+	const struct rk_calls_op *op;
+	size_t n = o->members.n, nops = 0;
+	struct rk_comm_rank *in = rk_calloc(n + 1, sizeof(*in));
+	struct rk_comm_op *ops = rk_calloc(RK_CALLS_OPS, sizeof(*ops));
+	size_t *of = rk_calloc(RK_CALLS_OPS, sizeof(*of)); /* the operation that each of `ops` is */
+	struct rk_comm_match got = { .lines = NULL };
+	int rc;
+
+	if (!in || !ops || !of) {
+		rc = rk_fail_nomem(err);
+		goto out;
+	}
+	rk_fuse_calls_by_start(f->calls);
+	for (size_t i = 0; i < n; i++) {
+		const struct rk_fuse_clock *c = &o->clocks.v[i];
+		bool alone = c->clock == RK_CLOCK_ALONE;
+
+		in[i] = (struct rk_comm_rank){ .rank = o->members.v[i].rank,
+					       .node = o->members.v[i].machine,
+					       .domain = c->domain,
+					       .clock = alone ? NULL : &c->to,
+					       .error_ns = alone ? 0 : c->to.error_ns,
+					       .calls = calls[i].v,
+					       .ncalls = calls[i].n };
+	}
+	for (size_t i = 0; (op = rk_fuse_calls_op(f->calls, i)); i++) {
+		if (!op->sig || !op->waits)
+			continue;
+		of[nops] = i;
+		ops[nops++] = (struct rk_comm_op){ op->sig, op->all };
+	}
+	rc = rk_comm_match(in, n, ops, nops, &got, err);
+	if (rc < 0)
+		goto out;
+	r->collectives = rk_calloc(got.nsums + RK_CALLS_OPS + 1, sizeof(*r->collectives));
+	if (!r->collectives) {
+		rc = rk_fail_nomem(err);
+		goto out;
+	}
+	for (size_t i = 0; i < got.nsums; i++)
+		r->collectives[r->ncollectives++] =
+			collective_of(&got.sums[i], label_of(f, of[got.sums[i].op]));
+	/* Sends and receives are in no instance; the report mentions that there are some. */
+	for (size_t i = 0; (op = rk_fuse_calls_op(f->calls, i)); i++)
+		if (op->left_out)
+			r->collectives[r->ncollectives++] =
+				(struct rk_ranks_collective){ .name = label_of(f, i),
+							      .unmatched = op->left_out,
+							      .ranks = 1,
+							      .wire_median_ns = NAN,
+							      .wire_max_ns = NAN,
+							      .straggler = -1,
+							      .verdict = "even" };
+	for (size_t i = 0; i < n; i++) {
+		r->ranks[i].collectives = got.lines[i].collectives;
+		r->ranks[i].last = got.lines[i].last;
+		r->ranks[i].wait_ns = got.lines[i].wait_ns;
+		r->ranks[i].caused_ns = got.lines[i].caused_ns;
+	}
+	r->intra_ns = got.intra_ns;
+	r->inter_ns = got.inter_ns;
+out:
+	rk_free(in);
+	rk_free(ops);
+	rk_free(of);
+	rk_comm_match_release(&got);
+	return rc;
+}
+
+/* ---- all of it ---- */
+
+int rk_fuse_finish(struct rk_fuse *f, struct rk_ranks **ret, struct rk_error *err)
+{
+	struct owner *o = rk_calloc(1, sizeof(*o));
+	struct rk_ranks *r;
+	int rc;
+
+	if (!o)
+		return rk_fail_nomem(err);
+	r = &o->pub;
+	o->members = f->members;
+	f->members = (struct rk_fuse_members){ .job = "" };
+	rk_fuse_calls_finish(f->calls);
+	rc = rk_fuse_clocks(&o->members, f->calls, &o->clocks, err);
+	if (rc < 0)
+		goto fail;
+	rc = ranks_make(f, o, err);
+	if (rc < 0)
+		goto fail;
+	rc = collectives_make(f, o, err);
+	if (rc < 0)
+		goto fail;
+	rc = rk_rank_spread_finish(f->spread, &r->spreads, &r->nspreads, err);
+	if (rc < 0)
+		goto fail;
+	rc = rk_copy_matrix_finish(f->copies, &r->copies, &r->ncopies, err);
+	if (rc < 0)
+		goto fail;
+	r->size = o->members.size;
+	r->nodes = o->members.nodes;
+	r->job = o->members.job;
+	r->reference = o->members.v[o->clocks.reference].rank;
+	r->base_ns = o->clocks.base_ns;
+	rc = rk_fuse_damaged(f->run, &o->members, err);
+	if (rc < 0)
+		goto fail;
+	r->problems = o->members.problems;
+	r->nproblems = o->members.nproblems;
+	rk_fuse_clocks_tell(&o->clocks, &o->members, f->run->ctx.diag);
+	*ret = r;
+	return 0;
+fail:
+	rk_ranks_free(r);
+	return rc;
+}
+
+void rk_ranks_free(struct rk_ranks *r)
+{
+	struct owner *o = (struct owner *)r;
+
+	if (!r)
+		return;
+	rk_free(r->ranks);
+	rk_free(r->collectives);
+	rk_free(r->spreads);
+	rk_free(r->copies);
+	rk_fuse_clocks_release(&o->clocks);
+	rk_fuse_members_release(&o->members);
+	rk_free(o);
+}
