@@ -5,12 +5,11 @@
  * information of a workload, which is JSON, the GPU and the command. The metrics are averages over
  * all dispatches of a kernel: there is no standard table for them, and they are not read.
  */
-#include "read/rocpd/rocpd_impl.h"
-#include "read/sql_read.h"
+#include "read/sql/sql.h"
 
 extern const struct rk_reader_ops rk_reader_compute_db;
 
-enum { KERNEL_NAMES }; /* lookup */
+enum { KERNEL_NAMES }; /* dim */
 
 enum { K_KERNEL, K_DISPATCH, K_DEVICE, K_START, K_END, K_NCOLUMNS };
 
@@ -27,7 +26,7 @@ static int dispatch_row(struct sql_scan *s, size_t row)
 	rk_sql_put_times(s, row, RK_K_START, RK_K_DURATION, K_START, K_END);
 	if (rk_sql_wants(s, RK_K_NAME))
 		rk_sql_put(s, RK_K_NAME, row,
-			   rk_sql_name(s, KERNEL_NAMES, rk_sql_cell(s, K_KERNEL)));
+			   rk_sql_resolve(s, KERNEL_NAMES, rk_sql_cell(s, K_KERNEL), 0));
 	rk_sql_put(s, RK_K_DISPATCH, row, rk_sql_cell(s, K_DISPATCH));
 	rk_sql_put(s, RK_K_DEVICE, row, rk_sql_cell(s, K_DEVICE));
 	return 1;
@@ -47,12 +46,12 @@ static const struct sql_column sample_columns[P_NCOLUMNS] = {
 	[P_STALL] = SQL_TEXT("stall_reason", SQL_BIT(RK_P_STALL)),
 };
 
-/* One row stands for all samples of an instruction: there is no time, and count are the waves. */
+/* One row is all samples of an instruction: it has no time, and count is the number of waves. */
 static int sample_row(struct sql_scan *s, size_t row)
 {
 	if (rk_sql_wants(s, RK_P_NAME))
 		rk_sql_put(s, RK_P_NAME, row,
-			   rk_sql_name(s, KERNEL_NAMES, rk_sql_cell(s, P_KERNEL)));
+			   rk_sql_resolve(s, KERNEL_NAMES, rk_sql_cell(s, P_KERNEL), 0));
 	rk_sql_put_column(s, RK_P_SOURCE_LINE, row, P_SOURCE);
 	rk_sql_put_column(s, RK_P_INSTRUCTION, row, P_INSTRUCTION);
 	rk_sql_put_column(s, RK_P_STALL, row, P_STALL);
@@ -77,26 +76,16 @@ static const struct sql_column command_columns[] = {
 	SQL_TEXT("sys_info_extdata", SQL_BIT(RK_O_COMMAND)),
 };
 
-static struct rocpd_span system_information(const struct rk_sqlite_cursor *c)
-{
-	struct rocpd_span json;
-
-	json.s = rk_sqlite_text(c, 0, &json.len);
-	if (!json.s)
-		json.len = 0;
-	return json;
-}
-
 /* *ret owns the text; false when there is none. */
-static bool json_text(struct rocpd_span json, const char *key, struct rk_bytes *ret)
+static bool json_text(struct sql_span json, const char *key, struct rk_bytes *ret)
 {
-	struct rocpd_span value;
+	struct sql_span value;
 
 	rk_bytes_init(ret, 1 << 16);
-	return rk_rocpd_json_field(json, key, &value) && rk_rocpd_json_text(value, ret) && ret->len;
+	return rk_sql_json_field(json, key, &value) && rk_sql_json_text(value, ret) && ret->len;
 }
 
-static void put_json_text(struct sql_scan *s, unsigned field, size_t row, struct rocpd_span json,
+static void put_json_text(struct sql_scan *s, unsigned field, size_t row, struct sql_span json,
 			  const char *key)
 {
 	struct rk_bytes text;
@@ -107,16 +96,6 @@ static void put_json_text(struct sql_scan *s, unsigned field, size_t row, struct
 	else
 		rk_sql_put_text(s, field, row, has ? (const char *)text.data : NULL, text.len);
 	rk_bytes_release(&text);
-}
-
-static int64_t json_number(struct rocpd_span json, const char *key)
-{
-	struct rocpd_span value;
-	int64_t v;
-
-	if (!rk_rocpd_json_field(json, key, &value) || !rk_rocpd_json_i64(value, &v))
-		return RK_NONE;
-	return v;
 }
 
 static const struct {
@@ -134,20 +113,21 @@ static const struct {
 
 static int gpu_row(struct sql_scan *s, size_t row)
 {
-	struct rocpd_span json = system_information(s->c);
+	struct sql_span json = rk_sql_json(s->c, 0);
 
 	rk_sql_put_word(s, RK_G_TYPE, row, "GPU");
 	put_json_text(s, RK_G_NAME, row, json, "gpu_arch");
 	put_json_text(s, RK_G_GFX, row, json, "gpu_arch");
 	put_json_text(s, RK_G_PRODUCT, row, json, "gpu_model");
 	for (size_t i = 0; i < sizeof(gpu_numbers) / sizeof(gpu_numbers[0]); i++)
-		rk_sql_put(s, gpu_numbers[i].field, row, json_number(json, gpu_numbers[i].key));
+		rk_sql_put(s, gpu_numbers[i].field, row,
+			   rk_sql_json_number(json, gpu_numbers[i].key));
 	return 1;
 }
 
 static int command_row(struct sql_scan *s, size_t row)
 {
-	put_json_text(s, RK_O_COMMAND, row, system_information(s->c), "command");
+	put_json_text(s, RK_O_COMMAND, row, rk_sql_json(s->c, 0), "command");
 	return 1;
 }
 
@@ -162,7 +142,7 @@ static const struct sql_part command_parts[] = {
 static int find_host(struct sql_reader *r, struct rk_error *err)
 {
 	static const struct rk_sqlite_column column = { "sys_info_extdata", RK_SQLITE_TEXT };
-	const struct rk_sqlite_table *t = rk_sql_table(r, "compute_workload");
+	const struct rk_sqlite_table *t = rk_sql_table(r, "compute_workload", "");
 	struct rk_sqlite_cursor *c = NULL;
 	struct rk_error cause = { 0 };
 	struct rk_bytes text = { 0 };
@@ -174,7 +154,7 @@ static int find_host(struct sql_reader *r, struct rk_error *err)
 	rc = rk_sqlite_cursor_open(r->db, t, &column, 1, RK_SQLITE_STORED, &c, &cause);
 	if (rc == 0)
 		rc = rk_sqlite_cursor_step(c, &cause);
-	if (rc > 0 && json_text(system_information(c), "hostname", &text)) {
+	if (rc > 0 && json_text(rk_sql_json(c, 0), "hostname", &text)) {
 		rc = rk_strtab_add(r->ctx->names, (const char *)text.data, text.len, &id, &cause);
 		r->node = rc < 0 ? RK_NONE : (int64_t)id;
 	}
@@ -186,10 +166,17 @@ static int find_host(struct sql_reader *r, struct rk_error *err)
 }
 
 static const struct sql_plan plans[] = {
-	{ RK_KERNELS, RK_K_NODE, dispatch_parts, 1 },
-	{ RK_PC_SAMPLES, RK_P_NODE, sample_parts, 1 },
-	{ RK_AGENTS, RK_G_NODE, gpu_parts, 1 },
-	{ RK_PROCESSES, RK_O_NODE, command_parts, 1 },
+	{ .table = RK_KERNELS, .node_field = RK_K_NODE, .parts = dispatch_parts, .nparts = 1 },
+	{ .table = RK_PC_SAMPLES, .node_field = RK_P_NODE, .parts = sample_parts, .nparts = 1 },
+	{ .table = RK_AGENTS, .node_field = RK_G_NODE, .parts = gpu_parts, .nparts = 1 },
+	{ .table = RK_PROCESSES, .node_field = RK_O_NODE, .parts = command_parts, .nparts = 1 },
+};
+
+static const struct sql_dim_def dims[] = {
+	[KERNEL_NAMES] = { "compute_kernel",
+			   1,
+			   { { "kernel_uuid", RK_SQLITE_INT },
+			     { "kernel_name", RK_SQLITE_TEXT } } },
 };
 
 static const struct sql_format format = {
@@ -197,9 +184,13 @@ static const struct sql_format format = {
 	.source = "rocprof-compute-db",
 	.clock = "unknown",
 	.what = "rocprof-compute",
+	.wal = "lay beside it: both are read",
+	.prefix = "",
 	.plans = plans,
 	.nplans = sizeof(plans) / sizeof(plans[0]),
-	.lookups = { [KERNEL_NAMES] = { "compute_kernel", "kernel_uuid", "kernel_name" } },
+	.dims = dims,
+	.ndims = 1,
+	.scan_bytes = sizeof(struct sql_scan),
 	.opened = find_host,
 };
 

@@ -90,7 +90,7 @@ struct rk_reader_ops {
 	 * process. NULL: there are none.
 	 */
 	const char *raw_folder;
-	/* SQLite files whose beginning does not tell whose they are: how sqlite_any.c knows. May be NULL. */
+	/* SQLite files whose beginning does not tell whose they are: how sql/any.c knows. May be NULL. */
 	const struct rk_db_sign *db_signs;
 };
 

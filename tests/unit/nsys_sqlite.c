@@ -1,5 +1,4 @@
 /* nsys_sqlite.c (test) - exports of Nsight Systems, old and new, whole and not. */
-#include "read/nsys/nsys_sqlite.h"
 
 #include "every_alloc.h"
 #include "rocpd_fixture.h"

@@ -3,24 +3,24 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "read/rocpd/rocpd_impl.h"
+#include "read/sql/sql.h"
 #include "tap.h"
 
-static struct rocpd_span span(const char *s)
+static struct sql_span span(const char *s)
 {
-	return (struct rocpd_span){ s, strlen(s) };
+	return (struct sql_span){ s, strlen(s) };
 }
 
 /* The text of `key`, "(none)" when there is none; valid until the next call. */
 static const char *text_of(const char *json, const char *key)
 {
 	static char out[128];
-	struct rocpd_span value;
+	struct sql_span value;
 	struct rk_bytes text;
 
 	rk_bytes_init(&text, sizeof(out) - 1);
 	memset(out, 0, sizeof(out));
-	if (rk_rocpd_json_field(span(json), key, &value) && rk_rocpd_json_text(value, &text))
+	if (rk_sql_json_field(span(json), key, &value) && rk_sql_json_text(value, &text))
 		memcpy(out, text.data ? (const void *)text.data : "", text.len);
 	else
 		memcpy(out, "(none)", 6);
@@ -51,24 +51,24 @@ TEST(json_text_loses_its_escapes)
 
 TEST(json_arrays_give_their_elements)
 {
-	struct rocpd_span rest = span("[ {\"n\":1}, \"x,]\" , 3]"), e;
+	struct sql_span rest = span("[ {\"n\":1}, \"x,]\" , 3]"), e;
 	int64_t n = 0;
 
-	CHECK(rk_rocpd_json_element(&rest, &e) && rk_rocpd_json_field(e, "n", &e));
-	CHECK(rk_rocpd_json_i64(e, &n) && n == 1);
-	CHECK(rk_rocpd_json_element(&rest, &e) && e.len == 5);
-	CHECK(rk_rocpd_json_element(&rest, &e) && rk_rocpd_json_i64(e, &n) && n == 3);
-	CHECK(!rk_rocpd_json_element(&rest, &e));
+	CHECK(rk_sql_json_element(&rest, &e) && rk_sql_json_field(e, "n", &e));
+	CHECK(rk_sql_json_i64(e, &n) && n == 1);
+	CHECK(rk_sql_json_element(&rest, &e) && e.len == 5);
+	CHECK(rk_sql_json_element(&rest, &e) && rk_sql_json_i64(e, &n) && n == 3);
+	CHECK(!rk_sql_json_element(&rest, &e));
 	rest = span("[]");
-	CHECK(!rk_rocpd_json_element(&rest, &e));
-	CHECK(rk_rocpd_json_i64(span("\"17\""), &n) && n == 17);
-	CHECK(!rk_rocpd_json_i64(span("true"), &n));
+	CHECK(!rk_sql_json_element(&rest, &e));
+	CHECK(rk_sql_json_i64(span("\"17\""), &n) && n == 17);
+	CHECK(!rk_sql_json_i64(span("true"), &n));
 }
 
 TEST(json_cut_at_any_byte_does_no_harm)
 {
 	static const char whole[] = "{\"b\":[1,{\"c\":\"\\u00e9\\\"\"}],\"a\":\"\\ud83d\\ude00x\"}";
-	struct rocpd_span value, e;
+	struct sql_span value, e;
 	struct rk_bytes text;
 
 	for (size_t len = 0; len < sizeof(whole); len++) {
@@ -77,12 +77,12 @@ TEST(json_cut_at_any_byte_does_no_harm)
 
 		memcpy(exact, whole, len);
 		rk_bytes_init(&text, 64);
-		if (rk_rocpd_json_field((struct rocpd_span){ exact, len }, "a", &value))
-			rk_rocpd_json_text(value, &text);
-		if (rk_rocpd_json_field((struct rocpd_span){ exact, len }, "b", &value))
-			while (rk_rocpd_json_element(&value, &e))
+		if (rk_sql_json_field((struct sql_span){ exact, len }, "a", &value))
+			rk_sql_json_text(value, &text);
+		if (rk_sql_json_field((struct sql_span){ exact, len }, "b", &value))
+			while (rk_sql_json_element(&value, &e))
 				;
-		rk_rocpd_json_text((struct rocpd_span){ exact, len }, &text);
+		rk_sql_json_text((struct sql_span){ exact, len }, &text);
 		rk_bytes_release(&text);
 		free(exact);
 	}

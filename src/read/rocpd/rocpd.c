@@ -1,143 +1,283 @@
-/* rocpd.c - the reader of rocpd databases: probe, open, scan. */
+/* rocpd.c - the reader of rocpd databases: its tables, their sets, and what their rows share. */
 #include "read/rocpd/rocpd.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "read/rocpd/rocpd_scan.h"
+#include "base/text.h"
 
 extern const struct rk_reader_ops rk_reader_rocpd;
 
-static const char magic[16] = "SQLite format 3";
+/* ---- what an id stands for ---- */
+
+int64_t rk_rocpd_resolve_or_id(struct sql_scan *s, unsigned dim, int64_t id)
+{
+	int64_t v = rk_sql_resolve(s, dim, id, 0);
+
+	return v == RK_NONE ? id : v;
+}
+
+int64_t rk_rocpd_place(struct sql_scan *s, unsigned col)
+{
+	if (rk_sqlite_has_column(s->c, col))
+		return rk_sql_cell(s, col);
+	if (!rk_sqlite_has_column(s->c, COL_TRACK))
+		return RK_NONE;
+	return rk_sql_resolve(s, TRACKS, rk_sql_cell(s, COL_TRACK), TRACK_NID + col - COL_NID);
+}
+
+int64_t rk_rocpd_symbol_name(struct sql_scan *s, int64_t id)
+{
+	int64_t name = rk_sql_resolve(s, SYMBOLS, id, SYMBOL_NAME);
+
+	if (name == RK_NONE || name == 0) /* 0 is "" */
+		name = rk_sql_resolve(s, SYMBOLS, id, SYMBOL_DISPLAY);
+	return name;
+}
+
+void rk_rocpd_put_who(struct sql_scan *s, size_t row, unsigned node, unsigned pid, unsigned tid)
+{
+	if (rk_sql_wants(s, node))
+		rk_sql_put(s, node, row, rk_sql_resolve(s, NODES, rk_rocpd_place(s, COL_NID), 0));
+	if (rk_sql_wants(s, pid))
+		rk_sql_put(s, pid, row,
+			   rk_rocpd_resolve_or_id(s, PROCESSES, rk_rocpd_place(s, COL_PID)));
+	if (rk_sql_wants(s, tid))
+		rk_sql_put(s, tid, row,
+			   rk_rocpd_resolve_or_id(s, THREADS, rk_rocpd_place(s, COL_TID)));
+}
+
+/* ---- the event that belongs to a row ---- */
+
+/* Rows to step over before a seek is cheaper. */
+enum { NEAR_ROWS = 32 };
+
+static void open_events(struct rocpd_scan *rs)
+{
+	struct sql_scan *s = &rs->sql;
+	struct rocpd_events *e = &rs->events;
+	enum rk_table table = s->plan->table;
+	bool calls = table == RK_API, markers = table == RK_MARKERS;
+	struct rk_sqlite_column columns[EVENT_NCOLUMNS] = { [EVENT_ID] = { .name = "id" } };
+	const struct rk_sqlite_table *t = rk_sql_table(s->r, "rocpd_event", s->suffix);
+	struct rk_error cause = { 0 };
+	int rc;
+
+	e->open = true;
+	if (!t || !rk_sqlite_has(t, "id"))
+		return;
+	if (calls || markers)
+		columns[EVENT_CATEGORY].name = "category_id";
+	if (!markers && (!calls || rk_sql_wants(s, RK_A_CORRELATION)))
+		columns[EVENT_STACK].name = "stack_id";
+	if (markers && rk_sql_wants(s, RK_R_NAME))
+		columns[EVENT_EXTDATA] = (struct rk_sqlite_column){ "extdata", RK_SQLITE_TEXT };
+	e->keyed = rk_sqlite_keyed_by(t, "id");
+	rc = rk_sqlite_cursor_open(s->r->db, t, columns, EVENT_NCOLUMNS,
+				   e->keyed ? RK_SQLITE_FROM_KEY : RK_SQLITE_STORED, &e->c, &cause);
+	rk_sql_damage(s->r, &cause, rc, &s->error);
+}
+
+static int step_event(struct rocpd_scan *rs)
+{
+	struct rocpd_events *e = &rs->events;
+	int rc = rk_sqlite_cursor_step(e->c, &rs->sql.cause);
+
+	e->on_row = rc > 0;
+	e->ended = rc <= 0;
+	if (rc < 0)
+		return rk_sql_damage(rs->sql.r, &rs->sql.cause, rc, &rs->sql.error);
+	if (rc > 0 && rk_sqlite_i64(e->c, EVENT_ID, &e->at) != RK_CELL_VALUE)
+		e->at = INT64_MIN;
+	return rc;
+}
+
+/* Fast when the ids asked for ascend. */
+const struct rk_sqlite_cursor *rk_rocpd_event(struct sql_scan *s)
+{
+	struct rocpd_scan *rs = (struct rocpd_scan *)s;
+	struct rocpd_events *e = &rs->events;
+	int64_t id = rk_sql_cell(s, COL_EVENT), ahead;
+	int rc = 1;
+
+	if (id == RK_NONE)
+		return NULL;
+	if (!e->open)
+		open_events(rs);
+	if (!e->c)
+		return NULL;
+	if (e->on_row && e->at == id)
+		return e->c;
+	if (e->ended && !e->keyed)
+		return NULL;
+	if (e->keyed && (!e->on_row || id < e->at || __builtin_sub_overflow(id, e->at, &ahead) ||
+			 ahead > NEAR_ROWS)) {
+		rk_sqlite_cursor_seek(e->c, id);
+		rc = step_event(rs);
+	}
+	while (rc > 0 && (!e->on_row || e->at < id))
+		rc = step_event(rs);
+	return rc > 0 && e->at == id ? e->c : NULL;
+}
+
+void rk_rocpd_put_correlation(struct sql_scan *s, unsigned field, size_t row)
+{
+	const struct rk_sqlite_cursor *event;
+	int64_t v = RK_NONE;
+
+	if (!rk_sql_wants(s, field))
+		return;
+	event = rk_rocpd_event(s);
+	if (event && rk_sqlite_i64(event, EVENT_STACK, &v) == RK_CELL_WRONG)
+		s->wrong++;
+	rk_sql_put(s, field, row, v);
+}
+
+/* ---- which tables of a file belong together ---- */
+
+static int compare_suffixes(const void *a, const void *b)
+{
+	return sqlite3_stricmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/*
+ * In the file each table is named by what it holds and a suffix, one for each process. The suffix
+ * may follow without a mark ("rocpd_stringcc38..."), and other tables begin with some of our names
+ * ("rocpd_event_operation_..."). These names begin no other table's name, so what follows them is a
+ * suffix.
+ */
+static int find_sets(struct sql_reader *r, struct rk_error *err)
+{
+	static const char *const anchors[] = { "rocpd_metadata", "rocpd_string",
+					       "rocpd_kernel_dispatch", "rocpd_info_process" };
+	size_t n = 0;
+
+	r->nsets = 0;
+	r->suffixes = rk_calloc(r->ntables, sizeof(*r->suffixes));
+	if (!r->suffixes)
+		return rk_fail_nomem(err);
+	for (size_t i = 0; i < r->ntables; i++) {
+		const char *name = r->tables[i].name;
+		size_t k = 0;
+
+		while (k < sizeof(anchors) / sizeof(anchors[0]) &&
+		       !rk_text_iprefix(name, strlen(name), anchors[k]))
+			k++;
+		if (k < sizeof(anchors) / sizeof(anchors[0]))
+			r->suffixes[n++] = name + strlen(anchors[k]);
+	}
+	if (n)
+		qsort(r->suffixes, n, sizeof(*r->suffixes), compare_suffixes);
+	for (size_t i = 0; i < n; i++)
+		if (!r->nsets || compare_suffixes(&r->suffixes[r->nsets - 1], &r->suffixes[i]) != 0)
+			r->suffixes[r->nsets++] = r->suffixes[i];
+	return 0;
+}
+
+static void leave_set(struct sql_scan *s)
+{
+	struct rocpd_scan *rs = (struct rocpd_scan *)s;
+
+	rk_rocpd_counters_leave(rs);
+	rk_sqlite_cursor_close(rs->events.c);
+	rs->events = (struct rocpd_events){ 0 };
+	rk_bytes_release(&rs->text);
+}
+
+/* ---- the reader ---- */
+
+#define ID                          \
+	{                           \
+		"id", RK_SQLITE_INT \
+	}
+#define INT(name)                   \
+	{                           \
+		name, RK_SQLITE_INT \
+	}
+#define TEXT(name)                   \
+	{                            \
+		name, RK_SQLITE_TEXT \
+	}
+
+static const struct sql_dim_def dims[NDIMS] = {
+	[STRINGS] = { "rocpd_string", 1, { ID, TEXT("string") } },
+	[NODES] = { "rocpd_info_node", 1, { ID, TEXT("hostname") } },
+	[PROCESSES] = { "rocpd_info_process", 1, { ID, INT("pid") } },
+	[THREADS] = { "rocpd_info_thread", 1, { ID, INT("tid") } },
+	[AGENTS] = { "rocpd_info_agent", 1, { ID, INT("absolute_index") } },
+	[PMCS] = { "rocpd_info_pmc", 1, { ID, TEXT("name") } },
+	[SYMBOLS] = { "rocpd_info_kernel_symbol",
+		      5,
+		      { ID, TEXT("kernel_name"), TEXT("display_name"), INT("arch_vgpr_count"),
+			INT("accum_vgpr_count"), INT("sgpr_count") } },
+	[TRACKS] = { "rocpd_track",
+		     7,
+		     { ID, INT("nid"), INT("pid"), INT("tid"), INT("agent_id"), INT("queue_id"),
+		       INT("stream_id"), INT("name_id") } },
+};
+
+static const struct sql_plan plans[] = {
+	{ .table = RK_KERNELS, .parts = rk_rocpd_kernels, .nparts = 1 },
+	{ .table = RK_MEMCPY, .parts = rk_rocpd_copies, .nparts = 1 },
+	{ .table = RK_MEMALLOC, .parts = rk_rocpd_allocs, .nparts = 1 },
+	{ .table = RK_API,
+	  .parts = rk_rocpd_calls,
+	  .nparts = 2,
+	  .gives = SQL_BIT(RK_A_DOMAIN) | SQL_BIT(RK_A_CORRELATION) },
+	{ .table = RK_MARKERS, .parts = rk_rocpd_markers, .nparts = 2, .needs = { "rocpd_event" } },
+	{ .table = RK_COUNTERS,
+	  .gives = SQL_BIT(RK_N_DISPATCH) | SQL_BIT(RK_N_NAME) | SQL_BIT(RK_N_COUNTER) |
+		   SQL_BIT(RK_N_VALUE) | SQL_BIT(RK_N_DEVICE) | SQL_BIT(RK_N_PID) |
+		   SQL_BIT(RK_N_NODE),
+	  .needs = { "rocpd_pmc_event", "rocpd_kernel_dispatch" },
+	  .fill = rk_rocpd_counters_fill },
+	{ .table = RK_AGENTS, .parts = rk_rocpd_agents, .nparts = 1 },
+	{ .table = RK_PROCESSES, .parts = rk_rocpd_processes, .nparts = 1 },
+};
+
+static const struct sql_format format = {
+	.ops = &rk_reader_rocpd,
+	.source = "rocpd",
+	.clock = "boottime",
+	.what = "rocpd",
+	.wal = "was left beside it: a copy with its content is read",
+	.each_opening = true,
+	.prefix = "rocpd_",
+	.plans = plans,
+	.nplans = sizeof(plans) / sizeof(plans[0]),
+	.dims = dims,
+	.ndims = NDIMS,
+	.scan_bytes = sizeof(struct rocpd_scan),
+	.find_sets = find_sets,
+	.leave = leave_set,
+};
 
 static int rocpd_probe(const void *head, size_t len, bool whole, const char *file_name)
 {
 	(void)whole;
 	(void)file_name;
-	if (len < sizeof(magic) || memcmp(head, magic, sizeof(magic)) != 0)
+	if (!rk_sql_has_magic(head, len))
 		return 0;
-	/* the statements that made the tables stand in the first pages, mostly */
+	/* the statements that made the tables are mostly in the first pages */
 	return memmem(head, len, "rocpd_", 6) ? 95 : 20;
-}
-
-int rk_rocpd_damage(struct rocpd *r, struct rk_error *cause, int rc, struct rk_error *err)
-{
-	return rk_sqlite_tolerate(r->ctx->diag, rk_instream_path(r->in), cause, rc, err);
-}
-
-static void warn_about_file(struct rocpd *r)
-{
-	const char *path = rk_instream_path(r->in), *hot = rk_sqlite_hot(r->db);
-
-	if (hot)
-		rk_diag_add(r->ctx->diag, "hot-wal", path, 0, 1,
-			    "a '%s' file was left beside it: a copy with its content is read", hot);
-	if (rk_sqlite_cut(r->db))
-		rk_diag_add(r->ctx->diag, "damaged-database", path, 0, 1,
-			    "the file is shorter than its header says: what is there is read");
-}
-
-static const struct rocpd_plan *const plans[] = {
-	&rk_rocpd_kernels, &rk_rocpd_memcpy,   &rk_rocpd_memalloc, &rk_rocpd_api,
-	&rk_rocpd_markers, &rk_rocpd_counters, &rk_rocpd_agents,   &rk_rocpd_processes,
-};
-
-/* Base tables that must be there for a standard table; any one of `any` and all of `all`. */
-static const struct {
-	enum rk_table table;
-	uint32_t any, all;
-} needs[] = {
-	{ RK_KERNELS, 1u << ROCPD_DISPATCH, 0 },
-	{ RK_MEMCPY, 1u << ROCPD_COPY, 0 },
-	{ RK_MEMALLOC, 1u << ROCPD_ALLOC, 0 },
-	{ RK_API, 1u << ROCPD_REGION | 1u << ROCPD_SAMPLE, 0 },
-	{ RK_MARKERS, 1u << ROCPD_REGION | 1u << ROCPD_SAMPLE, 1u << ROCPD_EVENT },
-	{ RK_COUNTERS, 1u << ROCPD_PMC_EVENT, 1u << ROCPD_DISPATCH },
-	{ RK_AGENTS, 1u << ROCPD_AGENT, 0 },
-	{ RK_PROCESSES, 1u << ROCPD_PROCESS, 0 },
-};
-
-static uint32_t tables_of(const struct rocpd_set *set)
-{
-	uint32_t has = 0, tables = 0;
-
-	for (unsigned w = 0; w < ROCPD_NWHAT; w++)
-		has |= set->tables[w] ? 1u << w : 0;
-	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
-		if (has & needs[i].any && (has & needs[i].all) == needs[i].all)
-			tables |= RK_TABLE_BIT(needs[i].table);
-	return tables;
-}
-
-static void free_reader(struct rocpd *r)
-{
-	rk_free(r->sets);
-	rk_sqlite_tables_free(r->tables, r->ntables);
-	rk_sqlite_close(r->db);
-	rk_free(r);
-}
-
-static int open_database(struct rocpd *r, struct rk_error *err)
-{
-	const char *path, *label = rk_instream_path(r->in);
-	int rc;
-
-	rc = rk_instream_plain_path(r->in, r->ctx->tmpdir, &path, err);
-	if (!rc)
-		rc = rk_sqlite_open(path, label, r->ctx->tmpdir, &r->db, err);
-	if (!rc)
-		rc = rk_sqlite_tables(r->db, "rocpd_", &r->tables, &r->ntables, err);
-	if (!rc)
-		rc = rk_rocpd_find_sets(r->tables, r->ntables, &r->sets, &r->nsets, err);
-	for (size_t i = 0; !rc && i < r->nsets; i++)
-		r->base.tables |= tables_of(&r->sets[i]);
-	if (!rc && !r->base.tables)
-		rc = rk_fail(err, RK_E_UNSUPPORTED, "'%s' is a database without rocpd tables",
-			     label);
-	if (rc < 0)
-		rk_error_at(err, label, 0, 0);
-	return rc;
 }
 
 static int rocpd_open(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
 		      struct rk_error *err)
 {
-	struct rocpd *r = rk_calloc(1, sizeof(*r));
-	int rc;
-
-	if (!r)
-		return rk_fail_nomem(err);
-	r->base.ops = &rk_reader_rocpd;
-	r->in = in;
-	r->ctx = ctx;
-	rc = open_database(r, err);
-	if (rc < 0) {
-		free_reader(r);
-		return rc;
-	}
-	warn_about_file(r);
-	*ret = &r->base;
-	return 0;
+	return rk_sql_open(&format, in, ctx, ret, err);
 }
 
-static int rocpd_scan(struct rk_reader *reader, enum rk_table t, uint64_t want,
-		      struct rk_source **ret, struct rk_error *err)
+static int rocpd_scan(struct rk_reader *r, enum rk_table t, uint64_t want, struct rk_source **ret,
+		      struct rk_error *err)
 {
-	struct rocpd *r = (struct rocpd *)reader;
+	enum { MAX_TEXT_BYTES = 16 << 20 };
+	int rc = rk_sql_scan(r, t, want, ret, err);
 
-	for (size_t i = 0; i < sizeof(plans) / sizeof(plans[0]); i++)
-		if (plans[i]->table == t)
-			return rk_rocpd_scan_open(r, plans[i], want, ret, err);
-	return rk_fail(err, RK_E_USAGE, "a rocpd file has no table '%s'", rk_table_name(t));
-}
-
-static void rocpd_close(struct rk_reader *reader)
-{
-	struct rocpd *r = (struct rocpd *)reader;
-	struct rk_instream *in = r->in;
-
-	free_reader(r);
-	rk_instream_close(in);
+	if (rc == 0)
+		rk_bytes_init(&((struct rocpd_scan *)*ret)->text, MAX_TEXT_BYTES);
+	return rc;
 }
 
 static const struct rk_db_sign signs[] = { { "rocpd_", 100 }, { 0 } };
@@ -148,7 +288,7 @@ const struct rk_reader_ops rk_reader_rocpd = {
 	.probe = rocpd_probe,
 	.open = rocpd_open,
 	.scan = rocpd_scan,
-	.close = rocpd_close,
+	.close = rk_sql_close,
 	.serial = true,
 	.precedence = RK_PRECEDENCE_ROCPD,
 	.db_signs = signs,

@@ -1,12 +1,71 @@
-/* rocpd.h - the SQLite databases that rocprofv3 writes from ROCm 7.0 on. */
+/*
+ * rocpd.h - the SQLite databases that rocprofv3 writes from ROCm 7.0 on.
+ *
+ * Gives kernels, memcpy, memalloc, api, markers, counters, agents and processes, each where the
+ * file has a table for it. Warnings: those of read/sql/sql.h, "counter-without-dispatch",
+ * "spm-sample".
+ */
 #ifndef RK_ROCPD_H
 #define RK_ROCPD_H
 
-#include "read/reader.h"
+#include "read/sql/sql.h"
 
-/*
- * Gives kernels, memcpy, memalloc, api, markers, counters, agents and processes, each where the
- * file has a table for it. Warnings: "hot-wal", "damaged-database", "wrong-type", "out-of-range",
- * "counter-without-dispatch", "spm-sample", "lookup-limit".
- */
+/* Dims. */
+enum { STRINGS, NODES, PROCESSES, THREADS, AGENTS, PMCS, SYMBOLS, TRACKS, NDIMS };
+/* Their values; a dim that is not named here has one. */
+enum { SYMBOL_NAME, SYMBOL_DISPLAY, SYMBOL_VGPR, SYMBOL_ACCUM, SYMBOL_SGPR };
+enum { TRACK_NID, TRACK_PID, TRACK_TID, TRACK_AGENT, TRACK_QUEUE, TRACK_STREAM, TRACK_NAME };
+
+/* Every part lists these columns first (name NULL where its table has no such column). */
+enum {
+	COL_NID,
+	COL_PID,
+	COL_TID,
+	COL_AGENT,
+	COL_QUEUE,
+	COL_STREAM,
+	COL_TRACK, /* schema 4: stands for the six above, in the order of TRACK_... */
+	COL_START,
+	COL_END,
+	COL_EVENT,
+	COL_OWN /* the first that is the part's own */
+};
+
+/* Columns of the event that belongs to a row. */
+enum { EVENT_ID, EVENT_CATEGORY, EVENT_STACK, EVENT_EXTDATA, EVENT_NCOLUMNS };
+
+struct rocpd_events {
+	struct rk_sqlite_cursor *c; /* on the event found last */
+	bool open, keyed, on_row, ended;
+	int64_t at; /* id of that event */
+};
+
+struct rocpd_counters;
+
+struct rocpd_scan {
+	struct sql_scan sql;
+	struct rocpd_events events;
+	struct rk_bytes text; /* scratch */
+	struct rocpd_counters *counters;
+};
+
+extern const struct sql_part rk_rocpd_kernels[1], rk_rocpd_copies[1], rk_rocpd_allocs[1],
+	rk_rocpd_calls[2], rk_rocpd_markers[2], rk_rocpd_agents[1], rk_rocpd_processes[1];
+
+/* The plan of the counters table. */
+int rk_rocpd_counters_fill(struct sql_scan *s, struct rk_error *err);
+void rk_rocpd_counters_leave(struct rocpd_scan *s);
+
+/* Value 0 of the dim's row; an id that is not in the dim stands for itself. */
+int64_t rk_rocpd_resolve_or_id(struct sql_scan *s, unsigned dim, int64_t id);
+/* COL_NID .. COL_STREAM of the current row, through the track where the table lacks it. */
+int64_t rk_rocpd_place(struct sql_scan *s, unsigned col);
+/* The name of a kernel symbol. */
+int64_t rk_rocpd_symbol_name(struct sql_scan *s, int64_t id);
+void rk_rocpd_put_who(struct sql_scan *s, size_t row, unsigned node, unsigned pid, unsigned tid);
+/* The event of the current row; NULL when there is none. */
+const struct rk_sqlite_cursor *rk_rocpd_event(struct sql_scan *s);
+/* correlation_id: the event's stack_id. */
+void rk_rocpd_put_correlation(struct sql_scan *s, unsigned field, size_t row);
+
 #endif

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "read/sql_read.h"
+#include "read/sql/sql.h"
 
 extern const struct rk_reader_ops rk_reader_rocprof_v1_db;
 
@@ -190,12 +190,13 @@ static int ops_row(struct sql_scan *s, size_t row)
 static bool kern_fits(const struct sql_reader *r, const struct rk_sqlite_table *t)
 {
 	return rk_sqlite_has(t, "KernelName") &&
-	       (rk_sqlite_has(t, "BeginNs") || !rk_sql_table(r, "OPS"));
+	       (rk_sqlite_has(t, "BeginNs") || !rk_sql_table(r, "OPS", ""));
 }
 
 static bool ops_fits(const struct sql_reader *r, const struct rk_sqlite_table *t)
 {
-	const struct rk_sqlite_table *kern = rk_sql_table(r, "KERN"), *a = rk_sql_table(r, "A");
+	const struct rk_sqlite_table *kern = rk_sql_table(r, "KERN", ""),
+				     *a = rk_sql_table(r, "A", "");
 
 	(void)t;
 	return !(kern && rk_sqlite_has(kern, "BeginNs")) && !(a && rk_sqlite_has(a, "BeginNs"));
@@ -361,9 +362,11 @@ static const struct sql_part counter_parts[] = {
 };
 
 static const struct sql_plan plans[] = {
-	{ RK_KERNELS, 0, kernel_parts, 3 },   { RK_MEMCPY, 0, copy_parts, 1 },
-	{ RK_API, 0, call_parts, 2 },         { RK_MARKERS, 0, roctx_parts, 1 },
-	{ RK_COUNTERS, 0, counter_parts, 2 },
+	{ .table = RK_KERNELS, .parts = kernel_parts, .nparts = 3 },
+	{ .table = RK_MEMCPY, .parts = copy_parts, .nparts = 1 },
+	{ .table = RK_API, .parts = call_parts, .nparts = 2 },
+	{ .table = RK_MARKERS, .parts = roctx_parts, .nparts = 1 },
+	{ .table = RK_COUNTERS, .parts = counter_parts, .nparts = 2 },
 };
 
 static const struct sql_format format = {
@@ -371,8 +374,11 @@ static const struct sql_format format = {
 	.source = "rocprof-v1-db",
 	.clock = "monotonic",
 	.what = "rocprof",
+	.wal = "lay beside it: both are read",
+	.prefix = "",
 	.plans = plans,
 	.nplans = sizeof(plans) / sizeof(plans[0]),
+	.scan_bytes = sizeof(struct sql_scan),
 };
 
 static int v1_probe(const void *head, size_t len, bool whole, const char *file_name)

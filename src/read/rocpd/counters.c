@@ -1,18 +1,16 @@
 /*
- * rocpd_counters.c - rocpd_pmc_event as the counters table.
+ * counters.c - rocpd_pmc_event as the counters table.
  *
  * The file has a row for each hardware instance of a counter; we give their sum, one row for each
  * dispatch and counter. Both the counter rows and the dispatches are read in the order of the
  * event they belong to and walked side by side. The writer leaves them in that order; where one
  * table turns out not to be, SQLite sorts it (on disk, past its cache).
  */
-#include <string.h>
-
 #include "base/alloc.h"
-#include "read/rocpd/rocpd_scan.h"
+#include "read/rocpd/rocpd.h"
 
 enum { P_EVENT, P_PMC, P_VALUE, P_SAMPLE, P_NCOLUMNS };
-/* s->c stands on the dispatch. */
+/* s->c is on the dispatch. */
 enum { Q_KERNEL = COL_OWN, Q_DISPATCH, Q_NCOLUMNS };
 enum { MAX_GROUP = 1 << 16 };
 
@@ -21,11 +19,11 @@ struct sum {
 	double value;
 };
 
-struct counters {
+struct rocpd_counters {
 	struct rk_sqlite_cursor *pmc; /* on the first row of the next group when `ahead` */
-	bool ahead, pmc_end, dispatch_end;
+	bool ahead, dispatch_end;
 	int64_t event;          /* of the row ahead */
-	int64_t dispatch_event; /* of the row s->c stands on */
+	int64_t dispatch_event; /* of the row s->c is on */
 	struct sum *group;      /* of one dispatch */
 	size_t ngroup, cap, given;
 	size_t last; /* index found last */
@@ -33,7 +31,7 @@ struct counters {
 };
 
 /* True when the values of `column` never go down; null counts as the lowest. */
-static int ascends(struct rocpd_scan *s, const struct rk_sqlite_table *t,
+static int ascends(struct sql_scan *s, const struct rk_sqlite_table *t,
 		   const struct rk_sqlite_column *column, bool *ret, struct rk_error *err)
 {
 	struct rk_sqlite_cursor *c = NULL;
@@ -52,10 +50,10 @@ static int ascends(struct rocpd_scan *s, const struct rk_sqlite_table *t,
 	rk_sqlite_cursor_close(c);
 	if (step == RK_E_FORMAT) /* reported by the pass that reads the rows */
 		return 0;
-	return rk_rocpd_damage(s->r, &cause, rc < 0 ? rc : step, err);
+	return rk_sql_damage(s->r, &cause, rc < 0 ? rc : step, err);
 }
 
-static int open_in_order(struct rocpd_scan *s, const struct rk_sqlite_table *t,
+static int open_in_order(struct sql_scan *s, const struct rk_sqlite_table *t,
 			 const struct rk_sqlite_column *columns, size_t n, unsigned by,
 			 struct rk_sqlite_cursor **ret, struct rk_error *err)
 {
@@ -67,10 +65,31 @@ static int open_in_order(struct rocpd_scan *s, const struct rk_sqlite_table *t,
 		return rc;
 	rc = rk_sqlite_cursor_open(s->r->db, t, columns, n, sorted ? RK_SQLITE_STORED : (int)by,
 				   ret, &cause);
-	return rk_rocpd_damage(s->r, &cause, rc, err);
+	return rk_sql_damage(s->r, &cause, rc, err);
 }
 
-static int enter(struct rocpd_scan *s, struct rk_error *err)
+/* The next counter row into `ahead` and `event`; not ahead: there is none. */
+static int step_pmc(struct sql_scan *s, struct rocpd_counters *k, struct rk_error *err)
+{
+	int64_t sample;
+
+	for (;;) {
+		int rc = rk_sqlite_cursor_step(k->pmc, &s->cause);
+
+		k->ahead = rc > 0;
+		if (rc <= 0)
+			return rk_sql_damage(s->r, &s->cause, rc, err);
+		if (rk_sqlite_i64(k->pmc, P_SAMPLE, &sample) == RK_CELL_NULL)
+			break;
+		k->spm++;
+	}
+	k->event = RK_NONE;
+	if (rk_sqlite_i64(k->pmc, P_EVENT, &k->event) == RK_CELL_WRONG)
+		s->wrong++;
+	return 0;
+}
+
+static int enter(struct sql_scan *s, struct rk_error *err)
 {
 	static const struct rk_sqlite_column pmc[P_NCOLUMNS] = {
 		[P_EVENT] = { .name = "event_id" },
@@ -87,84 +106,60 @@ static int enter(struct rocpd_scan *s, struct rk_error *err)
 		[Q_KERNEL] = { .name = "kernel_id" },
 		[Q_DISPATCH] = { .name = "dispatch_id" },
 	};
-	const struct rocpd_set *set = &s->r->sets[s->set];
-	struct counters *k = rk_calloc(1, sizeof(*k));
+	const struct rk_sqlite_table *values = rk_sql_table(s->r, "rocpd_pmc_event", s->suffix);
+	const struct rk_sqlite_table *kernels =
+		rk_sql_table(s->r, "rocpd_kernel_dispatch", s->suffix);
+	struct rocpd_counters *k = rk_calloc(1, sizeof(*k));
 	int rc = 0;
 
 	if (!k)
 		return rk_fail_nomem(err);
-	s->own = k;
-	if (set->tables[ROCPD_PMC_EVENT] && set->tables[ROCPD_DISPATCH])
-		rc = open_in_order(s, set->tables[ROCPD_PMC_EVENT], pmc, P_NCOLUMNS, P_EVENT,
-				   &k->pmc, err);
-	if (!rc && k->pmc)
-		rc = open_in_order(s, set->tables[ROCPD_DISPATCH], dispatch, Q_NCOLUMNS, COL_EVENT,
-				   &s->c, err);
-	k->pmc_end = !k->pmc;
+	((struct rocpd_scan *)s)->counters = k;
+	if (values && kernels)
+		rc = open_in_order(s, values, pmc, P_NCOLUMNS, P_EVENT, &k->pmc, err);
+	if (rc == 0 && k->pmc)
+		rc = open_in_order(s, kernels, dispatch, Q_NCOLUMNS, COL_EVENT, &s->c, err);
 	k->dispatch_end = !s->c;
 	k->dispatch_event = INT64_MIN;
-	return rc;
+	return rc < 0 || !k->pmc ? rc : step_pmc(s, k, err);
 }
 
-static void leave(struct rocpd_scan *s)
+void rk_rocpd_counters_leave(struct rocpd_scan *s)
 {
-	struct counters *k = s->own;
-	const char *path = rk_instream_path(s->r->in);
+	const struct sql_reader *r = s->sql.r;
+	struct rocpd_counters *k = s->counters;
+	const char *path = rk_instream_path(r->in);
 
 	if (!k)
 		return;
 	if (k->orphans)
-		rk_diag_add(s->r->ctx->diag, "counter-without-dispatch", path, 0, k->orphans,
+		rk_diag_add(r->ctx->diag, "counter-without-dispatch", path, 0, k->orphans,
 			    "counter values that belong to no kernel are left out");
 	if (k->spm)
-		rk_diag_add(s->r->ctx->diag, "spm-sample", path, 0, k->spm,
+		rk_diag_add(r->ctx->diag, "spm-sample", path, 0, k->spm,
 			    "counter samples over time are left out");
 	rk_sqlite_cursor_close(k->pmc);
 	rk_free(k->group);
 	rk_free(k);
-	s->own = NULL;
-}
-
-/* The next counter row into `ahead` and `event`, or pmc_end. */
-static int step_pmc(struct rocpd_scan *s, struct counters *k, struct rk_error *err)
-{
-	int64_t sample;
-	int rc;
-
-	do {
-		rc = rk_sqlite_cursor_step(k->pmc, &s->cause);
-		if (rc <= 0) {
-			k->pmc_end = true;
-			k->ahead = false;
-			return rk_rocpd_damage(s->r, &s->cause, rc, err);
-		}
-		rc = rk_sqlite_i64(k->pmc, P_SAMPLE, &sample) == RK_CELL_NULL;
-		k->spm += rc == 0;
-	} while (rc == 0);
-	k->event = RK_NONE;
-	if (rk_sqlite_i64(k->pmc, P_EVENT, &k->event) == RK_CELL_WRONG)
-		s->wrong++;
-	k->ahead = true;
-	return 0;
+	s->counters = NULL;
 }
 
 /* Moves s->c to the dispatch of `event`; false when there is none. */
-static bool find_dispatch(struct rocpd_scan *s, struct counters *k, int64_t event)
+static bool find_dispatch(struct sql_scan *s, struct rocpd_counters *k, int64_t event)
 {
-	int rc = 1;
-
 	while (!k->dispatch_end && k->dispatch_event < event) {
-		rc = rk_sqlite_cursor_step(s->c, &s->cause);
+		int rc = rk_sqlite_cursor_step(s->c, &s->cause);
+
 		k->dispatch_end = rc <= 0;
 		if (rc < 0)
-			rk_rocpd_damage(s->r, &s->cause, rc, &s->error);
-		k->dispatch_event = rc > 0 ? rk_rocpd_cell(s, COL_EVENT) : INT64_MAX;
+			rk_sql_damage(s->r, &s->cause, rc, &s->error);
+		k->dispatch_event = rc > 0 ? rk_sql_cell(s, COL_EVENT) : INT64_MAX;
 	}
 	return !k->dispatch_end && event != RK_NONE && k->dispatch_event == event;
 }
 
 /* Instances of one counter mostly follow each other, so the search begins where the last ended. */
-static struct sum *sum_of(struct counters *k, int64_t counter, struct rk_error *err)
+static struct sum *sum_of(struct rocpd_counters *k, int64_t counter, struct rk_error *err)
 {
 	struct sum *grown;
 
@@ -180,21 +175,18 @@ static struct sum *sum_of(struct counters *k, int64_t counter, struct rk_error *
 		rk_fail(err, RK_E_LIMIT, "one dispatch has more than %d counters", MAX_GROUP);
 		return NULL;
 	}
-	if (k->ngroup == k->cap) {
-		grown = rk_reallocn(k->group, k->cap ? k->cap * 2 : 64, sizeof(*grown));
-		if (!grown) {
-			rk_fail_nomem(err);
-			return NULL;
-		}
-		k->group = grown;
-		k->cap = k->cap ? k->cap * 2 : 64;
+	grown = rk_grow(k->group, &k->cap, k->ngroup + 1, sizeof(*grown));
+	if (!grown) {
+		rk_fail_nomem(err);
+		return NULL;
 	}
+	k->group = grown;
 	k->last = k->ngroup++;
 	k->group[k->last] = (struct sum){ .counter = counter };
 	return &k->group[k->last];
 }
 
-static void add_value(struct rocpd_scan *s, struct counters *k)
+static void add_value(struct sql_scan *s, struct rocpd_counters *k)
 {
 	int64_t pmc = RK_NONE;
 	double value = 0;
@@ -204,13 +196,13 @@ static void add_value(struct rocpd_scan *s, struct counters *k)
 		s->wrong++;
 	if (rk_sqlite_f64(k->pmc, P_VALUE, &value) == RK_CELL_WRONG)
 		s->wrong++;
-	sum = sum_of(k, rk_rocpd_resolve(s, ROCPD_PMC, pmc, DIM_PMC_NAME), &s->error);
+	sum = sum_of(k, rk_sql_resolve(s, PMCS, pmc, 0), &s->error);
 	if (sum)
 		sum->value += value;
 }
 
 /* All counter rows of the next event; those of no dispatch are counted and dropped. */
-static int read_group(struct rocpd_scan *s, struct counters *k, struct rk_error *err)
+static int read_group(struct sql_scan *s, struct rocpd_counters *k, struct rk_error *err)
 {
 	int64_t event = k->event;
 	bool known = find_dispatch(s, k, event);
@@ -227,36 +219,28 @@ static int read_group(struct rocpd_scan *s, struct counters *k, struct rk_error 
 	return rc;
 }
 
-static void put_row(struct rocpd_scan *s, size_t row, const struct sum *sum)
+static void put_row(struct sql_scan *s, size_t row, const struct sum *sum)
 {
-	int64_t kernel = rk_rocpd_cell(s, Q_KERNEL), name;
-
-	name = rk_rocpd_resolve(s, ROCPD_SYMBOL, kernel, DIM_SYMBOL_NAME);
-	if (name == RK_NONE || name == 0)
-		name = rk_rocpd_resolve(s, ROCPD_SYMBOL, kernel, DIM_SYMBOL_DISPLAY);
-	rk_rocpd_put(s, RK_N_NAME, row, name);
-	rk_rocpd_put(s, RK_N_DISPATCH, row, rk_rocpd_cell(s, Q_DISPATCH));
-	rk_rocpd_put(s, RK_N_COUNTER, row, sum->counter);
-	if (rk_rocpd_wants(s, RK_N_VALUE))
+	rk_sql_put(s, RK_N_NAME, row, rk_rocpd_symbol_name(s, rk_sql_cell(s, Q_KERNEL)));
+	rk_sql_put(s, RK_N_DISPATCH, row, rk_sql_cell(s, Q_DISPATCH));
+	rk_sql_put(s, RK_N_COUNTER, row, sum->counter);
+	if (rk_sql_wants(s, RK_N_VALUE))
 		((double *)s->col[RK_N_VALUE])[row] = sum->value;
-	rk_rocpd_put(s, RK_N_DEVICE, row,
-		     rk_rocpd_resolve_or_id(s, ROCPD_AGENT, rk_rocpd_place(s, COL_AGENT)));
-	rk_rocpd_put(s, RK_N_PID, row,
-		     rk_rocpd_resolve_or_id(s, ROCPD_PROCESS, rk_rocpd_place(s, COL_PID)));
-	rk_rocpd_put(s, RK_N_NODE, row,
-		     rk_rocpd_resolve(s, ROCPD_NODE, rk_rocpd_place(s, COL_NID), 0));
+	rk_sql_put(s, RK_N_DEVICE, row,
+		   rk_rocpd_resolve_or_id(s, AGENTS, rk_rocpd_place(s, COL_AGENT)));
+	rk_sql_put(s, RK_N_PID, row,
+		   rk_rocpd_resolve_or_id(s, PROCESSES, rk_rocpd_place(s, COL_PID)));
+	rk_sql_put(s, RK_N_NODE, row, rk_sql_resolve(s, NODES, rk_rocpd_place(s, COL_NID), 0));
 }
 
-static int fill(struct rocpd_scan *s, struct rk_error *err)
+int rk_rocpd_counters_fill(struct sql_scan *s, struct rk_error *err)
 {
-	struct counters *k = s->own;
+	struct rocpd_counters *k = ((struct rocpd_scan *)s)->counters;
 	int rc = 0;
 
 	if (!k) {
 		rc = enter(s, err);
-		k = s->own;
-		if (!rc && !k->pmc_end)
-			rc = step_pmc(s, k, err);
+		k = ((struct rocpd_scan *)s)->counters;
 	}
 	while (!rc && !s->error.code && s->b.nrows < s->b.cap) {
 		if (k->given < k->ngroup)
@@ -268,14 +252,7 @@ static int fill(struct rocpd_scan *s, struct rk_error *err)
 	}
 	if (s->error.code && err && !err->code)
 		*err = s->error;
-	return s->error.code ? s->error.code : rc < 0 ? rc : 1;
+	if (s->error.code)
+		return s->error.code;
+	return rc < 0 ? rc : 1;
 }
-
-const struct rocpd_plan rk_rocpd_counters = {
-	.table = RK_COUNTERS,
-	.gives = ROCPD_BIT(RK_N_DISPATCH) | ROCPD_BIT(RK_N_NAME) | ROCPD_BIT(RK_N_COUNTER) |
-		 ROCPD_BIT(RK_N_VALUE) | ROCPD_BIT(RK_N_DEVICE) | ROCPD_BIT(RK_N_PID) |
-		 ROCPD_BIT(RK_N_NODE),
-	.fill = fill,
-	.leave = leave,
-};

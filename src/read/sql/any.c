@@ -1,24 +1,20 @@
 /*
- * sqlite_any.c - a SQLite file whose beginning does not tell whose it is.
+ * any.c - a SQLite file whose first pages do not show its format.
  *
- * The names of tables stand in the first pages mostly, but not when a killed program left them in
- * the log beside the file, or made tables late. Then the file is opened and asked.
+ * The names of tables are mostly in the first pages, but not when a killed program left them in the
+ * log beside the file, or made tables late. Then we open the file and look at its tables.
  */
 #include <string.h>
 
 #include "base/text.h"
-#include "codec/sqlite/sqlite_db.h"
-#include "read/reader.h"
+#include "read/sql/sql.h"
 
 extern const struct rk_reader_ops rk_reader_sqlite_any;
-
 static int any_probe(const void *head, size_t len, bool whole, const char *file_name)
 {
-	static const char magic[16] = "SQLite format 3";
-
 	(void)whole;
 	(void)file_name;
-	return len >= sizeof(magic) && !memcmp(head, magic, sizeof(magic)) ? 30 : 0;
+	return rk_sql_has_magic(head, len) ? 30 : 0;
 }
 
 static bool has_table(const struct rk_sqlite_table *tables, size_t n, const char *prefix)
@@ -60,17 +56,19 @@ static int any_open(struct rk_instream *in, struct rk_context *ctx, struct rk_re
 		rc = rk_sqlite_tables(db, "", &tables, &n, err);
 	if (rc == 0)
 		owner = owner_of(tables, n);
-	rk_sqlite_tables_free(tables, n);
-	rk_sqlite_close(db);
 	if (rc == 0 && !owner)
 		rc = rk_fail(err, RK_E_UNSUPPORTED,
 			     "'%s' is a database without tables rockit knows", label);
-	if (rc < 0)
+	rk_sqlite_tables_free(tables, n);
+	rk_sqlite_close(db);
+	if (rc < 0) {
 		rk_error_at(err, label, 0, 0);
-	return rc < 0 ? rc : owner->open(in, ctx, ret, err);
+		return rc;
+	}
+	return owner->open(in, ctx, ret, err);
 }
 
-/* The reader that is opened is the owner's: scan and close are too. */
+/* The reader that is opened is the owner's, and so are scan and close. */
 const struct rk_reader_ops rk_reader_sqlite_any = {
 	.name = "sqlite",
 	.help = "any of the databases above, told by its tables",

@@ -1,18 +1,17 @@
 /*
- * rocpd_json.c - as much JSON as the extdata columns need.
+ * extdata.c - as much JSON as the columns that hold JSON need.
  *
  * Tolerant: text that is not JSON gives "not there", never an error. A value is found by skipping
  * over the ones before it; skipping keeps a count of open brackets and needs no stack.
  */
 #include <string.h>
 
-#include "base/bytes.h"
 #include "base/num.h"
-#include "read/rocpd/rocpd_impl.h"
+#include "read/sql/sql.h"
 
 enum { MAX_DEPTH = 64 };
 
-static size_t skip_space(struct rocpd_span j, size_t i)
+static size_t skip_space(struct sql_span j, size_t i)
 {
 	while (i < j.len && (j.s[i] == ' ' || j.s[i] == '\t' || j.s[i] == '\n' || j.s[i] == '\r'))
 		i++;
@@ -20,7 +19,7 @@ static size_t skip_space(struct rocpd_span j, size_t i)
 }
 
 /* j.s[i] is the opening quote; returns what follows the closing one, 0 when there is none. */
-static size_t skip_string(struct rocpd_span j, size_t i)
+static size_t skip_string(struct sql_span j, size_t i)
 {
 	for (i++; i < j.len; i++) {
 		if (j.s[i] == '\\')
@@ -32,7 +31,7 @@ static size_t skip_string(struct rocpd_span j, size_t i)
 }
 
 /* Past one value of any kind; 0 when it does not end. */
-static size_t skip_value(struct rocpd_span j, size_t i)
+static size_t skip_value(struct sql_span j, size_t i)
 {
 	int depth = 0;
 
@@ -61,13 +60,23 @@ static size_t skip_value(struct rocpd_span j, size_t i)
 	return depth == 0 ? i : 0;
 }
 
-static void trim_end(struct rocpd_span *v)
+struct sql_span rk_sql_json(const struct rk_sqlite_cursor *c, unsigned i)
+{
+	struct sql_span json = { NULL, 0 };
+
+	json.s = rk_sqlite_text(c, i, &json.len);
+	if (!json.s)
+		json.len = 0;
+	return json;
+}
+
+static void trim_end(struct sql_span *v)
 {
 	while (v->len && strchr(" \t\r\n", v->s[v->len - 1]))
 		v->len--;
 }
 
-bool rk_rocpd_json_field(struct rocpd_span j, const char *key, struct rocpd_span *ret)
+bool rk_sql_json_field(struct sql_span j, const char *key, struct sql_span *ret)
 {
 	size_t key_len = strlen(key), i = skip_space(j, 0);
 
@@ -86,7 +95,7 @@ bool rk_rocpd_json_field(struct rocpd_span j, const char *key, struct rocpd_span
 		if (!i)
 			return false;
 		if (end - k - 2 == key_len && memcmp(j.s + k + 1, key, key_len) == 0) {
-			*ret = (struct rocpd_span){ j.s + v, i - v };
+			*ret = (struct sql_span){ j.s + v, i - v };
 			trim_end(ret);
 			return true;
 		}
@@ -95,9 +104,9 @@ bool rk_rocpd_json_field(struct rocpd_span j, const char *key, struct rocpd_span
 	return false;
 }
 
-bool rk_rocpd_json_element(struct rocpd_span *rest, struct rocpd_span *ret)
+bool rk_sql_json_element(struct sql_span *rest, struct sql_span *ret)
 {
-	struct rocpd_span j = *rest;
+	struct sql_span j = *rest;
 	size_t v, end;
 
 	if (!j.len || (j.s[0] != '[' && j.s[0] != ','))
@@ -106,14 +115,14 @@ bool rk_rocpd_json_element(struct rocpd_span *rest, struct rocpd_span *ret)
 	end = skip_value(j, v);
 	if (end <= v)
 		return false;
-	*ret = (struct rocpd_span){ j.s + v, end - v };
+	*ret = (struct sql_span){ j.s + v, end - v };
 	trim_end(ret);
 	end = skip_space(j, end);
-	*rest = (struct rocpd_span){ j.s + end, j.len - end };
+	*rest = (struct sql_span){ j.s + end, j.len - end };
 	return true;
 }
 
-static bool unquote(struct rocpd_span *v)
+static bool unquote(struct sql_span *v)
 {
 	if (v->len < 2 || v->s[0] != '"' || v->s[v->len - 1] != '"')
 		return false;
@@ -122,10 +131,20 @@ static bool unquote(struct rocpd_span *v)
 	return true;
 }
 
-bool rk_rocpd_json_i64(struct rocpd_span value, int64_t *ret)
+bool rk_sql_json_i64(struct sql_span value, int64_t *ret)
 {
 	unquote(&value);
 	return rk_num_i64(value.s, value.len, ret) == RK_NUM_OK;
+}
+
+int64_t rk_sql_json_number(struct sql_span json, const char *key)
+{
+	struct sql_span value;
+	int64_t v;
+
+	if (!rk_sql_json_field(json, key, &value) || !rk_sql_json_i64(value, &v))
+		return RK_NONE;
+	return v;
 }
 
 static int hex4(const char *s)
@@ -134,14 +153,15 @@ static int hex4(const char *s)
 
 	for (int i = 0; i < 4; i++) {
 		char c = s[i];
-		int d = c >= '0' && c <= '9' ? c - '0' :
-			c >= 'a' && c <= 'f' ? c - 'a' + 10 :
-			c >= 'A' && c <= 'F' ? c - 'A' + 10 :
-					       -1;
 
-		if (d < 0)
+		if (c >= '0' && c <= '9')
+			v = v << 4 | (c - '0');
+		else if (c >= 'a' && c <= 'f')
+			v = v << 4 | (c - 'a' + 10);
+		else if (c >= 'A' && c <= 'F')
+			v = v << 4 | (c - 'A' + 10);
+		else
 			return -1;
-		v = v << 4 | d;
 	}
 	return v;
 }
@@ -166,7 +186,7 @@ static void put_utf8(struct rk_bytes *out, uint32_t c)
 }
 
 /* v.s[i] is the 'u' of \uXXXX; returns the index of its last character. */
-static size_t put_escape_u(struct rk_bytes *out, struct rocpd_span v, size_t i)
+static size_t put_escape_u(struct rk_bytes *out, struct sql_span v, size_t i)
 {
 	int hi = v.len - i > 4 ? hex4(v.s + i + 1) : -1, lo = -1;
 	bool high = hi >= 0xd800 && hi < 0xdc00;
@@ -185,7 +205,7 @@ static size_t put_escape_u(struct rk_bytes *out, struct rocpd_span v, size_t i)
 	return i + 4;
 }
 
-bool rk_rocpd_json_text(struct rocpd_span v, struct rk_bytes *out)
+bool rk_sql_json_text(struct sql_span v, struct rk_bytes *out)
 {
 	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
 

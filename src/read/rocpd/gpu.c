@@ -1,0 +1,240 @@
+/* gpu.c - kernels, copies and allocations of a rocpd database. */
+#include "base/text.h"
+#include "read/rocpd/rocpd.h"
+
+enum {
+	D_KERNEL = COL_OWN,
+	D_DISPATCH,
+	D_PRIVATE,
+	D_GROUP,
+	D_BLOCK, /* three */
+	D_ITEMS = D_BLOCK + 3,
+	D_NCOLUMNS = D_ITEMS + 3
+};
+
+#define SYMBOL_FIELDS                                                                              \
+	(SQL_BIT(RK_K_NAME) | SQL_BIT(RK_K_REGS) | SQL_BIT(RK_K_VGPR) | SQL_BIT(RK_K_ACCUM_VGPR) | \
+	 SQL_BIT(RK_K_SGPR))
+#define PLACE_FIELDS                                                                         \
+	(SQL_BIT(RK_K_NODE) | SQL_BIT(RK_K_PID) | SQL_BIT(RK_K_TID) | SQL_BIT(RK_K_DEVICE) | \
+	 SQL_BIT(RK_K_QUEUE) | SQL_BIT(RK_K_STREAM))
+#define GEOMETRY_FIELDS                                                          \
+	(SQL_BIT(RK_K_GRID_X) | SQL_BIT(RK_K_GRID_Y) | SQL_BIT(RK_K_GRID_Z) |    \
+	 SQL_BIT(RK_K_BLOCK_X) | SQL_BIT(RK_K_BLOCK_Y) | SQL_BIT(RK_K_BLOCK_Z) | \
+	 SQL_BIT(RK_K_ITEMS_X) | SQL_BIT(RK_K_ITEMS_Y) | SQL_BIT(RK_K_ITEMS_Z))
+#define TIME_FIELDS (SQL_BIT(RK_K_START) | SQL_BIT(RK_K_DURATION))
+
+static const struct sql_column kernel_columns[D_NCOLUMNS] = {
+	[COL_NID] = SQL_INT("nid", SQL_BIT(RK_K_NODE)),
+	[COL_PID] = SQL_INT("pid", SQL_BIT(RK_K_PID)),
+	[COL_TID] = SQL_INT("tid", SQL_BIT(RK_K_TID)),
+	[COL_AGENT] = SQL_INT("agent_id", SQL_BIT(RK_K_DEVICE)),
+	[COL_QUEUE] = SQL_INT("queue_id", SQL_BIT(RK_K_QUEUE)),
+	[COL_STREAM] = SQL_INT("stream_id", SQL_BIT(RK_K_STREAM)),
+	[COL_TRACK] = SQL_INT("track_id", PLACE_FIELDS),
+	[COL_START] = SQL_INT("start", TIME_FIELDS),
+	[COL_END] = SQL_INT("end", SQL_BIT(RK_K_DURATION)),
+	[COL_EVENT] = SQL_INT("event_id", SQL_BIT(RK_K_CORRELATION)),
+	[D_KERNEL] = SQL_INT("kernel_id", SYMBOL_FIELDS),
+	[D_DISPATCH] = SQL_INT("dispatch_id", SQL_BIT(RK_K_DISPATCH)),
+	[D_PRIVATE] = SQL_INT("private_segment_size", SQL_BIT(RK_K_SCRATCH)),
+	[D_GROUP] = SQL_INT("group_segment_size", SQL_BIT(RK_K_SHARED_MEM)),
+	[D_BLOCK] = SQL_INT("workgroup_size_x", SQL_BIT(RK_K_BLOCK_X) | SQL_BIT(RK_K_GRID_X)),
+	[D_BLOCK + 1] = SQL_INT("workgroup_size_y", SQL_BIT(RK_K_BLOCK_Y) | SQL_BIT(RK_K_GRID_Y)),
+	[D_BLOCK + 2] = SQL_INT("workgroup_size_z", SQL_BIT(RK_K_BLOCK_Z) | SQL_BIT(RK_K_GRID_Z)),
+	[D_ITEMS] = SQL_INT("grid_size_x", SQL_BIT(RK_K_ITEMS_X) | SQL_BIT(RK_K_GRID_X)),
+	[D_ITEMS + 1] = SQL_INT("grid_size_y", SQL_BIT(RK_K_ITEMS_Y) | SQL_BIT(RK_K_GRID_Y)),
+	[D_ITEMS + 2] = SQL_INT("grid_size_z", SQL_BIT(RK_K_ITEMS_Z) | SQL_BIT(RK_K_GRID_Z)),
+};
+
+static void put_symbol(struct sql_scan *s, size_t row)
+{
+	int64_t id = rk_sql_cell(s, D_KERNEL), vgpr, accum, regs;
+
+	rk_sql_put(s, RK_K_NAME, row, rk_rocpd_symbol_name(s, id));
+	if (!(s->want & SYMBOL_FIELDS & ~SQL_BIT(RK_K_NAME)))
+		return;
+	vgpr = rk_sql_resolve(s, SYMBOLS, id, SYMBOL_VGPR);
+	accum = rk_sql_resolve(s, SYMBOLS, id, SYMBOL_ACCUM);
+	regs = vgpr;
+	if (vgpr != RK_NONE && accum != RK_NONE && __builtin_add_overflow(vgpr, accum, &regs))
+		regs = INT64_MAX;
+	rk_sql_put(s, RK_K_REGS, row, regs);
+	rk_sql_put(s, RK_K_VGPR, row, vgpr);
+	rk_sql_put(s, RK_K_ACCUM_VGPR, row, accum);
+	rk_sql_put(s, RK_K_SGPR, row, rk_sql_resolve(s, SYMBOLS, id, SYMBOL_SGPR));
+}
+
+/* The file counts work-items; a grid counts workgroups, the last one perhaps not full. */
+static void put_geometry(struct sql_scan *s, size_t row)
+{
+	for (unsigned i = 0; i < 3; i++) {
+		int64_t block = rk_sql_cell(s, D_BLOCK + i), items = rk_sql_cell(s, D_ITEMS + i);
+		bool known = block > 0 && items >= 0;
+
+		rk_sql_put(s, RK_K_BLOCK_X + i, row, block);
+		rk_sql_put(s, RK_K_ITEMS_X + i, row, items);
+		rk_sql_put(s, RK_K_GRID_X + i, row,
+			   known ? items / block + (items % block != 0) : RK_NONE);
+	}
+}
+
+static void put_place(struct sql_scan *s, size_t row)
+{
+	rk_rocpd_put_who(s, row, RK_K_NODE, RK_K_PID, RK_K_TID);
+	if (rk_sql_wants(s, RK_K_DEVICE))
+		rk_sql_put(s, RK_K_DEVICE, row,
+			   rk_rocpd_resolve_or_id(s, AGENTS, rk_rocpd_place(s, COL_AGENT)));
+	if (rk_sql_wants(s, RK_K_QUEUE))
+		rk_sql_put(s, RK_K_QUEUE, row, rk_rocpd_place(s, COL_QUEUE));
+	if (rk_sql_wants(s, RK_K_STREAM))
+		rk_sql_put(s, RK_K_STREAM, row, rk_rocpd_place(s, COL_STREAM));
+}
+
+static int kernel_row(struct sql_scan *s, size_t row)
+{
+	rk_sql_put_times(s, row, RK_K_START, RK_K_DURATION, COL_START, COL_END);
+	if (s->want & SYMBOL_FIELDS)
+		put_symbol(s, row);
+	if (s->want & GEOMETRY_FIELDS)
+		put_geometry(s, row);
+	if (s->want & PLACE_FIELDS)
+		put_place(s, row);
+	rk_sql_put(s, RK_K_DISPATCH, row, rk_sql_cell(s, D_DISPATCH));
+	rk_sql_put(s, RK_K_SCRATCH, row, rk_sql_cell(s, D_PRIVATE));
+	rk_sql_put(s, RK_K_SHARED_MEM, row, rk_sql_cell(s, D_GROUP));
+	rk_rocpd_put_correlation(s, RK_K_CORRELATION, row);
+	return 1;
+}
+
+const struct sql_part rk_rocpd_kernels[1] = {
+	{ "rocpd_kernel_dispatch", kernel_columns, D_NCOLUMNS, kernel_row, NULL, NULL },
+};
+
+enum { C_NAME = COL_OWN, C_DST, C_SRC, C_SIZE, C_NCOLUMNS };
+
+static const struct sql_column copy_columns[C_NCOLUMNS] = {
+	[COL_NID] = SQL_INT("nid", SQL_BIT(RK_C_NODE)),
+	[COL_PID] = SQL_INT("pid", SQL_BIT(RK_C_PID)),
+	[COL_TID] = SQL_INT("tid", SQL_BIT(RK_C_TID)),
+	[COL_STREAM] = SQL_INT("stream_id", SQL_BIT(RK_C_STREAM)),
+	[COL_TRACK] = SQL_INT("track_id", SQL_BIT(RK_C_NODE) | SQL_BIT(RK_C_PID) |
+						  SQL_BIT(RK_C_TID) | SQL_BIT(RK_C_STREAM)),
+	[COL_START] = SQL_INT("start", SQL_BIT(RK_C_START) | SQL_BIT(RK_C_DURATION)),
+	[COL_END] = SQL_INT("end", SQL_BIT(RK_C_DURATION)),
+	[COL_EVENT] = SQL_INT("event_id", SQL_BIT(RK_C_CORRELATION)),
+	[C_NAME] = SQL_INT("name_id", SQL_BIT(RK_C_DIRECTION)),
+	[C_DST] = SQL_INT("dst_agent_id", SQL_BIT(RK_C_DST)),
+	[C_SRC] = SQL_INT("src_agent_id", SQL_BIT(RK_C_SRC)),
+	[C_SIZE] = SQL_INT("size", SQL_BIT(RK_C_BYTES)),
+};
+
+static void put_agent(struct sql_scan *s, unsigned field, size_t row, unsigned col)
+{
+	if (rk_sql_wants(s, field))
+		rk_sql_put(s, field, row, rk_rocpd_resolve_or_id(s, AGENTS, rk_sql_cell(s, col)));
+}
+
+static int copy_row(struct sql_scan *s, size_t row)
+{
+	rk_sql_put_times(s, row, RK_C_START, RK_C_DURATION, COL_START, COL_END);
+	if (rk_sql_wants(s, RK_C_DIRECTION))
+		rk_sql_put(s, RK_C_DIRECTION, row,
+			   rk_sql_resolve(s, STRINGS, rk_sql_cell(s, C_NAME), 0));
+	rk_sql_put(s, RK_C_BYTES, row, rk_sql_cell(s, C_SIZE));
+	put_agent(s, RK_C_SRC, row, C_SRC);
+	put_agent(s, RK_C_DST, row, C_DST);
+	if (rk_sql_wants(s, RK_C_STREAM))
+		rk_sql_put(s, RK_C_STREAM, row, rk_rocpd_place(s, COL_STREAM));
+	rk_rocpd_put_who(s, row, RK_C_NODE, RK_C_PID, RK_C_TID);
+	rk_rocpd_put_correlation(s, RK_C_CORRELATION, row);
+	return 1;
+}
+
+const struct sql_part rk_rocpd_copies[1] = {
+	{ "rocpd_memory_copy", copy_columns, C_NCOLUMNS, copy_row, NULL, NULL },
+};
+
+enum { A_TYPE = COL_OWN, A_LEVEL, A_ADDRESS, A_SIZE, A_EXTDATA, A_NCOLUMNS };
+
+static const struct sql_column alloc_columns[A_NCOLUMNS] = {
+	[COL_NID] = SQL_INT("nid", SQL_BIT(RK_M_NODE)),
+	[COL_PID] = SQL_INT("pid", SQL_BIT(RK_M_PID)),
+	[COL_TID] = SQL_INT("tid", SQL_BIT(RK_M_TID)),
+	[COL_AGENT] = SQL_INT("agent_id", SQL_BIT(RK_M_DEVICE)),
+	[COL_TRACK] = SQL_INT("track_id", SQL_BIT(RK_M_NODE) | SQL_BIT(RK_M_PID) |
+						  SQL_BIT(RK_M_TID) | SQL_BIT(RK_M_DEVICE)),
+	[COL_START] = SQL_INT("start", SQL_BIT(RK_M_START) | SQL_BIT(RK_M_DURATION)),
+	[COL_END] = SQL_INT("end", SQL_BIT(RK_M_DURATION)),
+	[COL_EVENT] = SQL_INT("event_id", SQL_BIT(RK_M_CORRELATION)),
+	[A_TYPE] = SQL_TEXT("type", SQL_BIT(RK_M_OPERATION)),
+	[A_LEVEL] = SQL_TEXT("level", SQL_BIT(RK_M_OPERATION)),
+	[A_ADDRESS] = SQL_INT("address", SQL_BIT(RK_M_ADDRESS)),
+	[A_SIZE] = SQL_INT("size", SQL_BIT(RK_M_BYTES)),
+	[A_EXTDATA] = SQL_TEXT("extdata", SQL_BIT(RK_M_FLAGS)),
+};
+
+/* The words that the CSV files have for the same operations. */
+static const struct {
+	const char *level, *type, *word;
+} operations[] = {
+	{ "REAL", "ALLOC", "MEMORY_ALLOCATION_ALLOCATE" },
+	{ "REAL", "FREE", "MEMORY_ALLOCATION_FREE" },
+	{ "VIRTUAL", "ALLOC", "MEMORY_ALLOCATION_VMEM_ALLOCATE" },
+	{ "VIRTUAL", "FREE", "MEMORY_ALLOCATION_VMEM_FREE" },
+	{ "SCRATCH", "ALLOC", "SCRATCH_MEMORY_ALLOC" },
+	{ "SCRATCH", "FREE", "SCRATCH_MEMORY_FREE" },
+	{ "SCRATCH", "RECLAIM", "SCRATCH_MEMORY_ASYNC_RECLAIM" },
+};
+
+/* A pair without a word of its own is written out: REAL_REALLOC. */
+static void put_operation(struct sql_scan *s, size_t row)
+{
+	struct rk_bytes *level = &((struct rocpd_scan *)s)->text;
+	size_t len = 0;
+	const char *text = rk_sqlite_text(s->c, A_LEVEL, &len);
+
+	rk_bytes_clear(level);
+	rk_bytes_put(level, text, text ? len : 0); /* the next call may move it */
+	text = rk_sqlite_text(s->c, A_TYPE, &len);
+	if (!text) {
+		rk_sql_put_null(s, RK_M_OPERATION, row);
+		return;
+	}
+	for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
+		if (rk_text_ieq((const char *)level->data, level->len, operations[i].level) &&
+		    rk_text_ieq(text, len, operations[i].type)) {
+			rk_sql_put_word(s, RK_M_OPERATION, row, operations[i].word);
+			return;
+		}
+	}
+	if (level->len)
+		rk_bytes_puts(level, "_");
+	rk_bytes_put(level, text, len);
+	if (level->bad)
+		rk_fail_nomem(&s->error);
+	else
+		rk_sql_put_text(s, RK_M_OPERATION, row, (const char *)level->data, level->len);
+}
+
+static int alloc_row(struct sql_scan *s, size_t row)
+{
+	rk_sql_put_times(s, row, RK_M_START, RK_M_DURATION, COL_START, COL_END);
+	if (rk_sql_wants(s, RK_M_OPERATION))
+		put_operation(s, row);
+	rk_sql_put(s, RK_M_BYTES, row, rk_sql_cell(s, A_SIZE));
+	rk_sql_put(s, RK_M_ADDRESS, row, rk_sql_cell(s, A_ADDRESS));
+	if (rk_sql_wants(s, RK_M_DEVICE))
+		rk_sql_put(s, RK_M_DEVICE, row,
+			   rk_rocpd_resolve_or_id(s, AGENTS, rk_rocpd_place(s, COL_AGENT)));
+	if (rk_sql_wants(s, RK_M_FLAGS))
+		rk_sql_put(s, RK_M_FLAGS, row,
+			   rk_sql_json_number(rk_sql_json(s->c, A_EXTDATA), "flags"));
+	rk_rocpd_put_who(s, row, RK_M_NODE, RK_M_PID, RK_M_TID);
+	rk_rocpd_put_correlation(s, RK_M_CORRELATION, row);
+	return 1;
+}
+
+const struct sql_part rk_rocpd_allocs[1] = {
+	{ "rocpd_memory_allocate", alloc_columns, A_NCOLUMNS, alloc_row, NULL, NULL },
+};

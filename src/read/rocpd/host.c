@@ -1,0 +1,271 @@
+/* host.c - API calls, markers, agents and processes of a rocpd database. */
+#include "base/num.h"
+#include "base/text.h"
+#include "read/rocpd/rocpd.h"
+
+/*
+ * Regions have a beginning and an end; a call that took no time was stored as a sample, whose
+ * name is its track's. The event's category says what a row is: MARKER_... is a marker, all
+ * others (and rows without an event) are API calls.
+ */
+enum { R_NAME = COL_OWN, R_NCOLUMNS };
+enum { S_NCOLUMNS = COL_OWN };
+
+#define WHO (SQL_BIT(RK_A_NODE) | SQL_BIT(RK_A_PID) | SQL_BIT(RK_A_TID))
+
+static const struct sql_column api_region[R_NCOLUMNS] = {
+	[COL_NID] = SQL_INT("nid", SQL_BIT(RK_A_NODE)),
+	[COL_PID] = SQL_INT("pid", SQL_BIT(RK_A_PID)),
+	[COL_TID] = SQL_INT("tid", SQL_BIT(RK_A_TID)),
+	[COL_TRACK] = SQL_INT("track_id", WHO),
+	[COL_START] = SQL_INT("start", SQL_BIT(RK_A_START) | SQL_BIT(RK_A_DURATION)),
+	[COL_END] = SQL_INT("end", SQL_BIT(RK_A_DURATION)),
+	[COL_EVENT] = SQL_INT("event_id", SQL_ALWAYS),
+	[R_NAME] = SQL_INT("name_id", SQL_BIT(RK_A_FUNCTION)),
+};
+static const struct sql_column api_sample[S_NCOLUMNS] = {
+	[COL_TRACK] = SQL_INT("track_id", WHO | SQL_BIT(RK_A_FUNCTION)),
+	[COL_START] = SQL_INT("timestamp", SQL_BIT(RK_A_START) | SQL_BIT(RK_A_DURATION)),
+	[COL_EVENT] = SQL_INT("event_id", SQL_ALWAYS),
+};
+static const struct sql_column marker_region[R_NCOLUMNS] = {
+	[COL_NID] = SQL_INT("nid", SQL_BIT(RK_R_NODE)),
+	[COL_PID] = SQL_INT("pid", SQL_BIT(RK_R_PID)),
+	[COL_TID] = SQL_INT("tid", SQL_BIT(RK_R_TID)),
+	[COL_TRACK] =
+		SQL_INT("track_id", SQL_BIT(RK_R_NODE) | SQL_BIT(RK_R_PID) | SQL_BIT(RK_R_TID)),
+	[COL_START] =
+		SQL_INT("start", SQL_BIT(RK_R_START) | SQL_BIT(RK_R_DURATION) | SQL_BIT(RK_R_KIND)),
+	[COL_END] = SQL_INT("end", SQL_BIT(RK_R_DURATION) | SQL_BIT(RK_R_KIND)),
+	[COL_EVENT] = SQL_INT("event_id", SQL_ALWAYS),
+	[R_NAME] = SQL_INT("name_id", SQL_BIT(RK_R_NAME)),
+};
+static const struct sql_column marker_sample[S_NCOLUMNS] = {
+	[COL_TRACK] = SQL_INT("track_id", SQL_BIT(RK_R_NODE) | SQL_BIT(RK_R_PID) |
+						  SQL_BIT(RK_R_TID) | SQL_BIT(RK_R_NAME)),
+	[COL_START] = SQL_INT("timestamp",
+			      SQL_BIT(RK_R_START) | SQL_BIT(RK_R_DURATION) | SQL_BIT(RK_R_KIND)),
+	[COL_EVENT] = SQL_INT("event_id", SQL_ALWAYS),
+};
+
+/* The event's category as a name; RK_NONE without. */
+static int64_t category_of(struct sql_scan *s, const struct rk_sqlite_cursor *event)
+{
+	int64_t id = RK_NONE;
+
+	if (!event || rk_sqlite_i64(event, EVENT_CATEGORY, &id) != RK_CELL_VALUE)
+		return RK_NONE;
+	return rk_sql_resolve(s, STRINGS, id, 0);
+}
+
+static bool category_begins(struct sql_scan *s, int64_t category, const char *prefix)
+{
+	size_t len;
+	const char *text;
+
+	if (category == RK_NONE)
+		return false;
+	text = rk_strtab_borrow(s->r->ctx->names, (uint32_t)category, &len);
+	return rk_text_iprefix(text, len, prefix);
+}
+
+static bool is_sample(const struct sql_scan *s)
+{
+	return s->part == 1; /* regions come first in both plans */
+}
+
+static int64_t name_of(struct sql_scan *s)
+{
+	int64_t id;
+
+	if (is_sample(s))
+		id = rk_sql_resolve(s, TRACKS, rk_sql_cell(s, COL_TRACK), TRACK_NAME);
+	else
+		id = rk_sql_cell(s, R_NAME);
+	return rk_sql_resolve(s, STRINGS, id, 0);
+}
+
+static int api_row(struct sql_scan *s, size_t row)
+{
+	const struct rk_sqlite_cursor *event = rk_rocpd_event(s);
+	int64_t category = category_of(s, event), stack = RK_NONE;
+
+	if (category_begins(s, category, "MARKER_"))
+		return 0;
+	rk_sql_put(s, RK_A_DOMAIN, row, category);
+	if (event && rk_sqlite_i64(event, EVENT_STACK, &stack) == RK_CELL_WRONG)
+		s->wrong++;
+	rk_sql_put(s, RK_A_CORRELATION, row, stack);
+	if (rk_sql_wants(s, RK_A_FUNCTION))
+		rk_sql_put(s, RK_A_FUNCTION, row, name_of(s));
+	rk_sql_put_times(s, row, RK_A_START, RK_A_DURATION, COL_START,
+			 is_sample(s) ? COL_START : COL_END);
+	rk_rocpd_put_who(s, row, RK_A_NODE, RK_A_PID, RK_A_TID);
+	return 1;
+}
+
+const struct sql_part rk_rocpd_calls[2] = {
+	{ "rocpd_region", api_region, R_NCOLUMNS, api_row, NULL, NULL },
+	{ "rocpd_sample", api_sample, S_NCOLUMNS, api_row, NULL, NULL },
+};
+
+/* The text the program gave is "message" in the event's JSON; the region's name is the function's. */
+static bool put_message(struct sql_scan *s, size_t row, const struct rk_sqlite_cursor *event)
+{
+	struct rk_bytes *text = &((struct rocpd_scan *)s)->text;
+	struct sql_span value;
+
+	if (!rk_sql_json_field(rk_sql_json(event, EVENT_EXTDATA), "message", &value))
+		return false;
+	rk_bytes_clear(text);
+	if (!rk_sql_json_text(value, text))
+		return false;
+	if (text->bad)
+		rk_fail_nomem(&s->error);
+	else
+		rk_sql_put_text(s, RK_R_NAME, row, text->len ? (const char *)text->data : "",
+				text->len);
+	return true;
+}
+
+static const char *marker_kind(struct sql_scan *s, int64_t category, bool sample)
+{
+	if (category_begins(s, category, "MARKER_CONTROL_API"))
+		return "control";
+	if (category_begins(s, category, "MARKER_CORE_RANGE_API"))
+		return "range";
+	if (!sample && rk_sql_cell(s, COL_START) < rk_sql_cell(s, COL_END))
+		return "range";
+	return "mark";
+}
+
+static int marker_row(struct sql_scan *s, size_t row)
+{
+	const struct rk_sqlite_cursor *event = rk_rocpd_event(s);
+	int64_t category = category_of(s, event);
+	bool sample = is_sample(s);
+
+	if (!category_begins(s, category, "MARKER_"))
+		return 0;
+	if (rk_sql_wants(s, RK_R_NAME) && !put_message(s, row, event))
+		rk_sql_put(s, RK_R_NAME, row, name_of(s));
+	if (rk_sql_wants(s, RK_R_KIND))
+		rk_sql_put_word(s, RK_R_KIND, row, marker_kind(s, category, sample));
+	rk_sql_put_times(s, row, RK_R_START, RK_R_DURATION, COL_START,
+			 sample ? COL_START : COL_END);
+	rk_rocpd_put_who(s, row, RK_R_NODE, RK_R_PID, RK_R_TID);
+	return 1;
+}
+
+const struct sql_part rk_rocpd_markers[2] = {
+	{ "rocpd_region", marker_region, R_NCOLUMNS, marker_row, NULL, NULL },
+	{ "rocpd_sample", marker_sample, S_NCOLUMNS, marker_row, NULL, NULL },
+};
+
+enum { G_ID = COL_OWN, G_INDEX, G_TYPE, G_NAME, G_PRODUCT, G_EXTDATA, G_NCOLUMNS };
+
+#define JSON_FIELDS                                                                 \
+	(SQL_BIT(RK_G_CU_COUNT) | SQL_BIT(RK_G_MAX_SCLK) | SQL_BIT(RK_G_MAX_MCLK) | \
+	 SQL_BIT(RK_G_XCC) | SQL_BIT(RK_G_WAVE_SIZE) | SQL_BIT(RK_G_MEMORY) |       \
+	 SQL_BIT(RK_G_SE_COUNT) | SQL_BIT(RK_G_SIMD_PER_CU) | SQL_BIT(RK_G_WAVES_PER_CU))
+
+static const struct sql_column agent_columns[G_NCOLUMNS] = {
+	[COL_NID] = SQL_INT("nid", SQL_BIT(RK_G_NODE)),
+	[G_ID] = SQL_INT("id", SQL_BIT(RK_G_DEVICE)),
+	[G_INDEX] = SQL_INT("absolute_index", SQL_BIT(RK_G_DEVICE)),
+	[G_TYPE] = SQL_TEXT("type", SQL_BIT(RK_G_TYPE)),
+	[G_NAME] = SQL_TEXT("name", SQL_BIT(RK_G_NAME) | SQL_BIT(RK_G_GFX)),
+	[G_PRODUCT] = SQL_TEXT("product_name", SQL_BIT(RK_G_PRODUCT)),
+	[G_EXTDATA] = SQL_TEXT("extdata", JSON_FIELDS),
+};
+
+/* Memory of an agent: all its banks together, and the fastest of their clocks. */
+static void put_banks(struct sql_scan *s, size_t row, struct sql_span json)
+{
+	int64_t bytes = RK_NONE, clock = RK_NONE;
+	struct sql_span banks, bank;
+
+	if (rk_sql_json_field(json, "mem_banks", &banks)) {
+		while (rk_sql_json_element(&banks, &bank)) {
+			int64_t size = rk_sql_json_number(bank, "size_in_bytes");
+			int64_t mhz = rk_sql_json_number(bank, "mem_clk_max");
+
+			if (size > 0 && !rk_add_i64(bytes < 0 ? 0 : bytes, size, &bytes))
+				bytes = INT64_MAX;
+			if (mhz > clock)
+				clock = mhz;
+		}
+	}
+	rk_sql_put(s, RK_G_MEMORY, row, bytes);
+	rk_sql_put(s, RK_G_MAX_MCLK, row, clock);
+}
+
+static void put_json(struct sql_scan *s, size_t row)
+{
+	struct sql_span json = rk_sql_json(s->c, G_EXTDATA);
+	int64_t arrays = rk_sql_json_number(json, "array_count");
+	int64_t each = rk_sql_json_number(json, "simd_arrays_per_engine");
+
+	rk_sql_put(s, RK_G_CU_COUNT, row, rk_sql_json_number(json, "cu_count"));
+	rk_sql_put(s, RK_G_MAX_SCLK, row, rk_sql_json_number(json, "max_engine_clk_fcompute"));
+	rk_sql_put(s, RK_G_XCC, row, rk_sql_json_number(json, "num_xcc"));
+	rk_sql_put(s, RK_G_WAVE_SIZE, row, rk_sql_json_number(json, "wave_front_size"));
+	/* shader engines: the driver gives only their arrays */
+	rk_sql_put(s, RK_G_SE_COUNT, row, arrays > 0 && each > 0 ? arrays / each : RK_NONE);
+	rk_sql_put(s, RK_G_SIMD_PER_CU, row, rk_sql_json_number(json, "simd_per_cu"));
+	rk_sql_put(s, RK_G_WAVES_PER_CU, row, rk_sql_json_number(json, "max_waves_per_cu"));
+	put_banks(s, row, json);
+}
+
+static int agent_row(struct sql_scan *s, size_t row)
+{
+	int64_t index = rk_sql_cell(s, G_INDEX);
+	const char *name;
+	size_t len;
+
+	rk_sql_put(s, RK_G_DEVICE, row, index == RK_NONE ? rk_sql_cell(s, G_ID) : index);
+	rk_sql_put_column(s, RK_G_TYPE, row, G_TYPE);
+	rk_sql_put_column(s, RK_G_NAME, row, G_NAME);
+	rk_sql_put_column(s, RK_G_PRODUCT, row, G_PRODUCT);
+	name = rk_sqlite_text(s->c, G_NAME, &len);
+	rk_sql_put_text(s, RK_G_GFX, row, name && rk_text_iprefix(name, len, "gfx") ? name : NULL,
+			len);
+	put_json(s, row);
+	if (rk_sql_wants(s, RK_G_NODE))
+		rk_sql_put(s, RK_G_NODE, row, rk_sql_resolve(s, NODES, rk_sql_cell(s, COL_NID), 0));
+	return 1;
+}
+
+const struct sql_part rk_rocpd_agents[1] = {
+	{ "rocpd_info_agent", agent_columns, G_NCOLUMNS, agent_row, NULL, NULL },
+};
+
+enum { O_ID = COL_OWN, O_PPID, O_COMMAND, O_NCOLUMNS };
+
+static const struct sql_column process_columns[O_NCOLUMNS] = {
+	[COL_NID] = SQL_INT("nid", SQL_BIT(RK_O_NODE)),
+	[COL_PID] = SQL_INT("pid", SQL_BIT(RK_O_PID)),
+	[COL_START] = SQL_INT("start", SQL_BIT(RK_O_START)),
+	[COL_END] = SQL_INT("end", SQL_BIT(RK_O_END)),
+	[O_ID] = SQL_INT("id", SQL_BIT(RK_O_PID)),
+	[O_PPID] = SQL_INT("ppid", SQL_BIT(RK_O_PPID)),
+	[O_COMMAND] = SQL_TEXT("command", SQL_BIT(RK_O_COMMAND)),
+};
+
+static int process_row(struct sql_scan *s, size_t row)
+{
+	int64_t pid = rk_sql_cell(s, COL_PID);
+
+	rk_sql_put(s, RK_O_PID, row, pid == RK_NONE ? rk_sql_cell(s, O_ID) : pid);
+	rk_sql_put(s, RK_O_PPID, row, rk_sql_cell(s, O_PPID));
+	rk_sql_put_column(s, RK_O_COMMAND, row, O_COMMAND);
+	rk_sql_put(s, RK_O_START, row, rk_sql_cell(s, COL_START));
+	rk_sql_put(s, RK_O_END, row, rk_sql_cell(s, COL_END));
+	if (rk_sql_wants(s, RK_O_NODE))
+		rk_sql_put(s, RK_O_NODE, row, rk_sql_resolve(s, NODES, rk_sql_cell(s, COL_NID), 0));
+	return 1;
+}
+
+const struct sql_part rk_rocpd_processes[1] = {
+	{ "rocpd_info_process", process_columns, O_NCOLUMNS, process_row, NULL, NULL },
+};

@@ -1,0 +1,246 @@
+/*
+ * sql.h - readers of SQLite files whose tables are described as plain data.
+ *
+ * A format is a list of plans, one per standard table. A plan is a list of parts, one per table of
+ * the file. A part names the columns it reads and has a function that makes one row of one row.
+ * The tables may come in several sets whose names end in different suffixes, one set per process;
+ * an id means something inside one set only. Dims say what ids stand for.
+ * A missing table gives no rows, a missing column nulls. Warnings: "hot-wal", "damaged-database",
+ * "wrong-type", "out-of-range", "lookup-limit".
+ */
+#ifndef RK_SQL_H
+#define RK_SQL_H
+
+#include "base/bytes.h"
+#include "base/map.h"
+#include "codec/sqlite/sqlite_db.h"
+#include "read/reader.h"
+
+#define SQL_ALWAYS UINT64_MAX
+#define SQL_BIT(f) (UINT64_C(1) << (f))
+
+/* A column, read when the caller wants one of the fields it serves. */
+struct sql_column {
+	const char *name;
+	uint64_t serves;
+	enum rk_sqlite_kind kind;
+};
+#define SQL_INT(name, serves)               \
+	{                                   \
+		name, serves, RK_SQLITE_INT \
+	}
+#define SQL_REAL(name, serves)               \
+	{                                    \
+		name, serves, RK_SQLITE_REAL \
+	}
+#define SQL_TEXT(name, serves)               \
+	{                                    \
+		name, serves, RK_SQLITE_TEXT \
+	}
+
+struct sql_reader;
+struct sql_scan;
+
+struct sql_part {
+	const char *table; /* without the suffix, ASCII case aside */
+	const struct sql_column *columns;
+	size_t ncolumns;
+	/* Fills row `row` from the current one. 1: done; 0: it belongs elsewhere. */
+	int (*row)(struct sql_scan *s, size_t row);
+	/* Whether the part applies to this file; NULL: whenever it has the table. */
+	bool (*fits)(const struct sql_reader *r, const struct rk_sqlite_table *t);
+	/*
+	 * NULL: the table is read once. Otherwise once for each k from 0 on, the last column being
+	 * the one that is returned, until it returns NULL.
+	 */
+	const char *(*nth)(const struct rk_sqlite_table *t, size_t k);
+};
+
+struct sql_plan {
+	enum rk_table table;
+	unsigned node_field; /* gets r->node; 0: the rows say it themselves, or nothing does */
+	const struct sql_part *parts;
+	size_t nparts;
+	uint64_t gives;       /* fields of the rows that no column of the parts serves */
+	const char *needs[2]; /* tables that a set must have besides a part's */
+	/*
+	 * NULL: the parts are read one after another. Otherwise called to add rows of the current set
+	 * until the batch is full. 1: it is full; 0: no more rows in this set.
+	 */
+	int (*fill)(struct sql_scan *s, struct rk_error *err);
+};
+
+enum { SQL_DIM_WIDTH = 7, SQL_MAX_DIMS = 8 };
+
+/* A table of ids: the key, and the values of the row that has it. Texts become ids of names. */
+struct sql_dim_def {
+	const char *table;
+	unsigned width; /* columns besides the key */
+	struct rk_sqlite_column columns[1 + SQL_DIM_WIDTH];
+};
+
+struct sql_format {
+	const struct rk_reader_ops *ops;
+	const char *source, *clock; /* constants of the kernels table */
+	const char *what;           /* for messages: "Nsight Systems" */
+	const char *wal;            /* for the message about a hot log */
+	bool each_opening;          /* count warnings about the file each time it is opened */
+	const char *prefix;         /* of all tables */
+	const struct sql_plan *plans;
+	size_t nplans;
+	const struct sql_dim_def *dims;
+	size_t ndims;
+	size_t scan_bytes; /* of the format's own scan, a struct that begins with struct sql_scan */
+	/* Fills r->suffixes; NULL: one set, no suffix. */
+	int (*find_sets)(struct sql_reader *r, struct rk_error *err);
+	/* Called once when the file is open: finds r->node. May be NULL. */
+	int (*opened)(struct sql_reader *r, struct rk_error *err);
+	/* Called at the end of each set: frees what the format's own scan holds. May be NULL. */
+	void (*leave)(struct sql_scan *s);
+};
+
+struct sql_reader {
+	struct rk_reader base;
+	const struct sql_format *format;
+	struct rk_instream *in;
+	struct rk_context *ctx;
+	struct rk_sqlite *db;
+	struct rk_sqlite_table *tables; /* sorted by name */
+	size_t ntables;
+	const char **suffixes; /* one for each set; NULL: one set, no suffix */
+	size_t nsets;
+	int64_t node; /* id of the host's name, the same in all rows; RK_NONE: unknown */
+};
+
+/* Behind the reader's open, scan and close. */
+int rk_sql_open(const struct sql_format *f, struct rk_instream *in, struct rk_context *ctx,
+		struct rk_reader **ret, struct rk_error *err);
+int rk_sql_scan(struct rk_reader *base, enum rk_table t, uint64_t want, struct rk_source **ret,
+		struct rk_error *err);
+void rk_sql_close(struct rk_reader *base);
+
+/* Whether the bytes begin a SQLite file, and one that has one of the marks among them. */
+bool rk_sql_has_magic(const void *head, size_t len);
+bool rk_sql_has_mark(const void *head, size_t len, const char *const *marks, size_t nmarks);
+/* The table `name` followed by `suffix`, ASCII case aside; NULL when there is none. */
+const struct rk_sqlite_table *rk_sql_table(const struct sql_reader *r, const char *name,
+					   const char *suffix);
+/* Counts damage as a warning and returns 0; other failures are passed on in *err. */
+int rk_sql_damage(struct sql_reader *r, struct rk_error *cause, int rc, struct rk_error *err);
+
+/* ---- dim.c ---- */
+
+struct sql_dim {
+	struct sql_reader *r;
+	const struct sql_dim_def *def;
+	struct rk_sqlite_cursor *c; /* seeks by key; NULL: all was read at the beginning */
+	struct rk_index index;
+	int64_t *rows; /* n of them: the key, then def->width values */
+	size_t n, cap;
+	const int64_t *last; /* the row found last; NULL: none */
+};
+
+/* A table that is missing gives a dim that finds nothing. */
+int rk_sql_dim_open(struct sql_dim *d, struct sql_reader *r, const struct sql_dim_def *def,
+		    const char *suffix, struct rk_error *err);
+/*
+ * The key and the values of the row, NULL when there is none; borrowed until the next get. Failures
+ * are left in *err.
+ */
+const int64_t *rk_sql_dim_get(struct sql_dim *d, int64_t id, struct rk_error *err);
+void rk_sql_dim_close(struct sql_dim *d);
+
+/* ---- for the parts' row functions ---- */
+
+struct sql_scan {
+	struct rk_source base;
+	struct sql_reader *r;
+	const struct sql_plan *plan;
+	uint64_t want;
+	struct rk_builder b;
+	void *col[64]; /* values of each wanted field, NULL for the others */
+	size_t set, part, nth;
+	const char *suffix;         /* of the current set, once set_open */
+	const char *nth_name;       /* the column of a part that is read several times */
+	struct rk_sqlite_cursor *c; /* on the current row; NULL between parts */
+	uint64_t rows_about;        /* of the current part, for progress; 0: unknown */
+	struct sql_dim dims[SQL_MAX_DIMS];
+	bool set_open;
+	struct rk_error error; /* first failure inside a put, looked at after each row */
+	struct rk_error cause; /* of a step: here because clearing one for each row costs */
+	uint64_t wrong, range; /* cells not in the warnings yet */
+	const char *range_field;
+};
+
+static inline bool rk_sql_wants(const struct sql_scan *s, unsigned field)
+{
+	return s->col[field] != NULL;
+}
+
+/* The value of column `i`, RK_NONE for null and what is not a number. */
+static inline int64_t rk_sql_cell(struct sql_scan *s, unsigned i)
+{
+	int64_t v = RK_NONE;
+
+	if (rk_sqlite_i64(s->c, i, &v) == RK_CELL_WRONG)
+		s->wrong++;
+	return v;
+}
+
+void rk_sql_put_null(struct sql_scan *s, unsigned field, size_t row);
+/* A bool, or what an int32 column cannot hold: null, and counted. */
+void rk_sql_put_other(struct sql_scan *s, unsigned field, size_t row, int64_t v);
+
+/* RK_NONE is null; what an int32 column cannot hold is null and counted. */
+static inline void rk_sql_put(struct sql_scan *s, unsigned field, size_t row, int64_t v)
+{
+	void *col = s->col[field];
+	enum rk_type type;
+
+	if (!col)
+		return;
+	type = s->b.schema->fields[field].type;
+	if (v == RK_NONE)
+		rk_sql_put_null(s, field, row);
+	else if (type == RK_I64)
+		((int64_t *)col)[row] = v;
+	else if (type == RK_STR)
+		((uint32_t *)col)[row] = (uint32_t)v;
+	else if (type == RK_I32 && v == (int32_t)v)
+		((int32_t *)col)[row] = (int32_t)v;
+	else
+		rk_sql_put_other(s, field, row, v);
+}
+
+void rk_sql_put_f64(struct sql_scan *s, unsigned field, size_t row, unsigned col);
+/* NULL is null. */
+void rk_sql_put_text(struct sql_scan *s, unsigned field, size_t row, const char *text, size_t len);
+void rk_sql_put_word(struct sql_scan *s, unsigned field, size_t row, const char *word);
+void rk_sql_put_column(struct sql_scan *s, unsigned field, size_t row, unsigned col);
+/* Start and duration of columns that hold start and end. */
+void rk_sql_put_times(struct sql_scan *s, size_t row, unsigned start, unsigned duration,
+		      unsigned start_col, unsigned end_col);
+/* Value `i` of the row of dim `which` that has this id; RK_NONE when there is none. */
+int64_t rk_sql_resolve(struct sql_scan *s, unsigned which, int64_t id, unsigned i);
+
+/* ---- extdata.c: as much JSON as the columns that hold JSON need ---- */
+
+struct sql_span {
+	const char *s;
+	size_t len;
+};
+
+/* The text of column `i`, empty for null. */
+struct sql_span rk_sql_json(const struct rk_sqlite_cursor *c, unsigned i);
+/* The value of `key` in the object `json`, not deeper; false when it is not there. */
+bool rk_sql_json_field(struct sql_span json, const char *key, struct sql_span *ret);
+/* Takes the next element off the array at *rest; begin with *rest = the array itself. */
+bool rk_sql_json_element(struct sql_span *rest, struct sql_span *ret);
+/* A number, bare or in quotes. */
+bool rk_sql_json_i64(struct sql_span value, int64_t *ret);
+/* The number that `key` has in the object `json`, RK_NONE when it has none. */
+int64_t rk_sql_json_number(struct sql_span json, const char *key);
+/* A string without its quotes and escapes, appended; false when it is none. */
+bool rk_sql_json_text(struct sql_span value, struct rk_bytes *out);
+
+#endif
