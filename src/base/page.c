@@ -149,6 +149,19 @@ void rk_warnings_json(struct rk_bytes *out, const struct rk_warning *warnings, s
 	rk_bytes_put_u8(out, ']');
 }
 
+void rk_put_json_text(struct rk_bytes *out, const char *s)
+{
+	if (s)
+		rk_json_string(out, s, strlen(s));
+	else
+		rk_bytes_puts(out, "null");
+}
+
+void rk_put_csv_text(struct rk_bytes *out, const char *s)
+{
+	rk_csv_cell(out, s, strlen(s));
+}
+
 int rk_render(rk_form *const forms[RK_NFORMS], const void *what,
 	      const struct rk_render_options *look, char **ret_text, size_t *ret_len,
 	      const char *fn, struct rk_error *err)
@@ -284,4 +297,16 @@ void rk_page_rest(struct rk_page *p, const char *name, size_t used)
 	}
 	flush(p);
 	rk_bytes_put_u8(p->out, '\n');
+}
+
+void rk_page_last(struct rk_page *p, const char *last)
+{
+	rk_bytes_puts(p->out, last);
+	rk_page_paint(p, RK_NORMAL);
+	rk_bytes_put_u8(p->out, '\n');
+}
+
+size_t rk_page_shown(const struct rk_page *p, size_t n)
+{
+	return p->look->top && p->look->top < n ? p->look->top : n;
 }

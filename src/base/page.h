@@ -24,6 +24,9 @@ void rk_put_grouped(struct rk_bytes *out, uint64_t v);
  * U+FFFD, and what steers the direction of text too; in ASCII only, "?" for all else.
  */
 void rk_put_printable(struct rk_bytes *out, const char *s, size_t len, bool utf8);
+/* A JSON string, null for NULL; a CSV cell. */
+void rk_put_json_text(struct rk_bytes *out, const char *s);
+void rk_put_csv_text(struct rk_bytes *out, const char *s);
 
 /* ---- one result in several forms ---- */
 
@@ -83,5 +86,9 @@ size_t rk_page_count_columns(uint64_t most, const char *title);
 void rk_page_bar(struct rk_page *p, double share);
 /* The rest of the line: a name, safe to print, cut to what the terminal has left. */
 void rk_page_rest(struct rk_page *p, const char *name, size_t used);
+/* The rest of a painted line: `last`, and the colour back to normal. */
+void rk_page_last(struct rk_page *p, const char *last);
+/* How many of n rows are shown: all, or look->top. */
+size_t rk_page_shown(const struct rk_page *p, size_t n);
 
 #endif

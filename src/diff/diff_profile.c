@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "base/num.h"
 #include "diff/diff_profile_impl.h"
-#include "report/timeline_sweep.h"
+#include "report/timeline.h"
 
 #define BIT(f) (UINT64_C(1) << (f))
 

@@ -7,7 +7,7 @@
 #include "base/handle.h"
 #include "base/map.h"
 #include "diff/diff_profile_impl.h"
-#include "report/timeline_sweep.h"
+#include "report/timeline.h"
 
 /* A spread does not get better with more: so many durations are looked at, evenly taken. */
 enum { SAMPLES = 1024, SAMPLES_LEAST = 8 };

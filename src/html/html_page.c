@@ -116,7 +116,7 @@ static int put_report(struct page *g, struct rk_error *err)
 		job.nspreads = at_most(job.nspreads, RK_HTML_TABLE_ROWS);
 		r.ranks = &job;
 	}
-	rk_report_json(&g->json, &r);
+	rk_report_json(&g->json, &r, NULL);
 	return put_json(g, "report", err);
 }
 

@@ -20,8 +20,7 @@ struct rk_hot {
 	const struct rk_name_style *style;
 	struct rk_hot_cell *cells;
 	size_t n, cap, max;
-	uint32_t *slots; /* number of a cell + 1, 0: empty; a power of two, at most half full */
-	size_t nslots;
+	struct rk_index by_key; /* of the cells */
 	uint64_t turned_away, unnamed;
 	struct rk_keys processes; /* node, rank, pid */
 	struct rk_matrix *names;  /* of kernels, by process and dispatch */
@@ -57,7 +56,7 @@ void rk_hot_free(struct rk_hot *h)
 		return;
 	rk_keys_release(&h->processes);
 	rk_matrix_free(h->names);
-	rk_free(h->slots);
+	rk_index_release(&h->by_key);
 	rk_free(h->cells);
 	rk_free(h);
 }
@@ -93,72 +92,47 @@ static bool same_cell(const struct rk_hot_cell *a, const struct rk_hot_cell *b)
 	       a->rest == b->rest;
 }
 
-static uint32_t *slot_of(struct rk_hot *h, const struct rk_hot_cell *c)
+static uint64_t hash_cell(const struct rk_hot_cell *c)
 {
 	uint64_t v = rk_hash_u64((uint64_t)c->kernel << 32 | c->instruction);
-	size_t mask = h->nslots - 1, i;
 
 	v = rk_hash_u64(v ^ ((uint64_t)c->source << 32 | c->stall));
-	v = rk_hash_u64(v ^ ((uint64_t)c->vaddr << 2 | (uint64_t)c->from << 1 | c->rest));
-	for (i = (size_t)v & mask; h->slots[i]; i = (i + 1) & mask)
-		if (same_cell(&h->cells[h->slots[i] - 1], c))
-			break;
-	return &h->slots[i];
-}
-
-static int grow_slots(struct rk_hot *h, struct rk_error *err)
-{
-	size_t n = h->nslots ? h->nslots * 2 : 1024;
-	uint32_t *slots;
-
-	if (h->n * 2 < h->nslots)
-		return 0;
-	slots = rk_calloc(n, sizeof(*slots));
-	if (!slots)
-		return rk_fail_nomem(err);
-	rk_free(h->slots);
-	h->slots = slots;
-	h->nslots = n;
-	for (size_t i = 0; i < h->n; i++)
-		*slot_of(h, &h->cells[i]) = (uint32_t)(i + 1);
-	return 0;
-}
-
-static int new_cell(struct rk_hot *h, const struct rk_hot_cell *key, uint32_t *slot,
-		    struct rk_hot_cell **ret, struct rk_error *err)
-{
-	void *cells = rk_grow(h->cells, &h->cap, h->n + 1, sizeof(*h->cells));
-
-	if (!cells)
-		return rk_fail_nomem(err);
-	h->cells = cells;
-	h->cells[h->n] = *key;
-	*slot = (uint32_t)++h->n;
-	*ret = &h->cells[h->n - 1];
-	return 0;
+	return rk_hash_u64(v ^ ((uint64_t)c->vaddr << 2 | (uint64_t)c->from << 1 | c->rest));
 }
 
 /* The cell, past the limit that of the kernel's rest, and past twice that the rest of all. */
 static int cell_at(struct rk_hot *h, struct rk_hot_cell key, struct rk_hot_cell **ret,
 		   struct rk_error *err)
 {
-	int rc = grow_slots(h, err);
-	uint32_t *slot;
+	struct rk_hot_cell *cells;
+	uint64_t hash;
+	size_t at;
 
-	for (int full = 0; rc == 0; full++) {
-		slot = slot_of(h, &key);
-		if (*slot) {
-			*ret = &h->cells[*slot - 1];
-			return 0;
+	for (int full = 0;; full++) {
+		hash = hash_cell(&key);
+		for (uint32_t i = rk_index_first(&h->by_key, hash, &at); i != RK_INDEX_NONE;
+		     i = rk_index_next(&h->by_key, hash, &at)) {
+			if (same_cell(&h->cells[i], &key)) {
+				*ret = &h->cells[i];
+				return 0;
+			}
 		}
 		if (h->n < h->max || (full == 1 && h->n < 2 * h->max) || full == 2)
-			return new_cell(h, &key, slot, ret, err);
+			break;
 		key = (struct rk_hot_cell){
 			.from = key.from, .kernel = full ? 0 : key.kernel, .vaddr = -1, .rest = true
 		};
 		h->turned_away += !full;
 	}
-	return rc;
+	cells = rk_grow(h->cells, &h->cap, h->n + 1, sizeof(*cells));
+	if (!cells)
+		return rk_fail_nomem(err);
+	h->cells = cells;
+	if (!rk_index_add(&h->by_key, hash, (uint32_t)h->n))
+		return rk_fail_nomem(err);
+	h->cells[h->n] = key;
+	*ret = &h->cells[h->n++];
+	return 0;
 }
 
 /* ---- which kernel a dispatch was ---- */
@@ -173,36 +147,42 @@ bool rk_hot_needs_kernels(const struct rk_batch *b)
 	return false;
 }
 
-static int process_of(struct rk_hot *h, const struct rk_batch *b, const unsigned fields[3],
-		      size_t i, int64_t *ret, struct rk_error *err)
+static struct rk_key3 process_key(const struct rk_batch *b, unsigned node, unsigned rank,
+				  unsigned pid, size_t i)
 {
-	struct rk_key3 key = { rk_batch_id(b, fields[0], i), rk_batch_int(b, fields[1], i, -1),
-			       rk_batch_int(b, fields[2], i, -1) };
-	uint32_t at;
-	int rc = rk_keys_number(&h->processes, key, &at, err);
-
-	*ret = at;
-	return rc;
+	return (struct rk_key3){ rk_batch_id(b, node, i), rk_batch_int(b, rank, i, -1),
+				 rk_batch_int(b, pid, i, -1) };
 }
 
-static const unsigned kernel_process[] = { RK_K_NODE, RK_K_RANK, RK_K_PID };
-static const unsigned sample_process[] = { RK_P_NODE, RK_P_RANK, RK_P_PID };
+/* Each kernel that has a dispatch: noted, or after the layout named. */
+static int each_kernel(struct rk_hot *h, const struct rk_batch *b, bool named, struct rk_error *err)
+{
+	for (size_t i = 0; i < b->nrows; i++) {
+		int64_t dispatch = rk_batch_int(b, RK_K_DISPATCH, i, 0);
+		uint32_t process;
+		int rc;
+
+		if (!rk_column_has(&b->cols[RK_K_DISPATCH], i))
+			continue;
+		rc = rk_keys_number(&h->processes,
+				    process_key(b, RK_K_NODE, RK_K_RANK, RK_K_PID, i), &process,
+				    err);
+		if (rc == 0 && named)
+			rc = rk_matrix_put(h->names, process, dispatch, 0,
+					   (double)rk_batch_id(b, RK_K_NAME, i), err);
+		else if (rc == 0)
+			rc = rk_matrix_note(h->names, process, dispatch, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
 
 int rk_hot_note(struct rk_hot *h, const struct rk_batch *b, struct rk_error *err)
 {
 	int rc = h->names ? 0 : rk_matrix_new(h->ctx, 1, &h->names, err);
 
-	for (size_t i = 0; rc == 0 && i < b->nrows; i++) {
-		int64_t process;
-
-		if (!rk_column_has(&b->cols[RK_K_DISPATCH], i))
-			continue;
-		rc = process_of(h, b, kernel_process, i, &process, err);
-		if (rc == 0)
-			rc = rk_matrix_note(h->names, process, rk_batch_int(b, RK_K_DISPATCH, i, 0),
-					    err);
-	}
-	return rc;
+	return rc < 0 ? rc : each_kernel(h, b, false, err);
 }
 
 int rk_hot_layout(struct rk_hot *h, struct rk_error *err)
@@ -212,27 +192,13 @@ int rk_hot_layout(struct rk_hot *h, struct rk_error *err)
 
 int rk_hot_name(struct rk_hot *h, const struct rk_batch *b, struct rk_error *err)
 {
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && h->names && i < b->nrows; i++) {
-		int64_t process;
-
-		if (!rk_column_has(&b->cols[RK_K_DISPATCH], i))
-			continue;
-		rc = process_of(h, b, kernel_process, i, &process, err);
-		if (rc == 0)
-			rc = rk_matrix_put(h->names, process, rk_batch_int(b, RK_K_DISPATCH, i, 0),
-					   0, (double)rk_batch_id(b, RK_K_NAME, i), err);
-	}
-	return rc;
+	return h->names ? each_kernel(h, b, true, err) : 0;
 }
 
 /* The process of a sample: the same node, rank and pid, or the only one there is. */
 static int64_t find_process(struct rk_hot *h, const struct rk_batch *b, size_t i)
 {
-	struct rk_key3 key = { rk_batch_id(b, sample_process[0], i),
-			       rk_batch_int(b, sample_process[1], i, -1),
-			       rk_batch_int(b, sample_process[2], i, -1) };
+	struct rk_key3 key = process_key(b, RK_P_NODE, RK_P_RANK, RK_P_PID, i);
 	const struct rk_keys *k = &h->processes;
 
 	for (size_t p = 0; p < k->n; p++)
@@ -322,28 +288,15 @@ static int add_sample(struct rk_hot *h, const struct rk_batch *b, size_t i, stru
 
 /* ---- thread traces ---- */
 
-static int set_kernel(struct rk_hot *h, const char *name, size_t len, struct rk_error *err)
-{
-	struct rk_bytes clean;
-	int rc;
-
-	rk_bytes_init(&clean, len * 3 + CLEAN_MAX_BYTES);
-	if (rk_name_clean(name, len, h->style, &clean))
-		rc = rk_strtab_add(h->ctx->names, (const char *)clean.data, clean.len, &h->kernel,
-				   err);
-	else
-		rc = rk_fail_nomem(err);
-	rk_bytes_release(&clean);
-	return rc;
-}
-
-/* A row "; name" without counts begins a kernel; its demangled name stands as the source. */
+/* A row "; name" without counts begins a kernel; its demangled name is in the source column. */
 static int begin_kernel(struct rk_hot *h, const struct rk_batch *b, size_t i, bool *ret,
 			struct rk_error *err)
 {
 	size_t len, n;
 	const char *s = rk_strtab_borrow(h->ctx->names, rk_batch_id(b, RK_I_INSTRUCTION, i), &len);
 	const char *name = rk_strtab_borrow(h->ctx->names, rk_batch_id(b, RK_I_SOURCE_LINE, i), &n);
+	struct rk_bytes clean;
+	int rc;
 
 	*ret = len > 2 && s[0] == ';' && s[1] == ' ' && !count(b, RK_I_HITS, i) &&
 	       !count(b, RK_I_LATENCY, i);
@@ -351,7 +304,18 @@ static int begin_kernel(struct rk_hot *h, const struct rk_batch *b, size_t i, bo
 		return 0;
 	h->object = rk_batch_int(b, RK_I_CODE_OBJECT, i, -1);
 	h->vaddr = rk_batch_int(b, RK_I_VADDR, i, -1);
-	return n ? set_kernel(h, name, n, err) : set_kernel(h, s + 2, len - 2, err);
+	if (!n) {
+		name = s + 2;
+		n = len - 2;
+	}
+	rk_bytes_init(&clean, n * 3 + CLEAN_MAX_BYTES);
+	if (rk_name_clean(name, n, h->style, &clean))
+		rc = rk_strtab_add(h->ctx->names, (const char *)clean.data, clean.len, &h->kernel,
+				   err);
+	else
+		rc = rk_fail_nomem(err);
+	rk_bytes_release(&clean);
+	return rc;
 }
 
 static int add_instruction(struct rk_hot *h, const struct rk_batch *b, size_t i,
@@ -417,8 +381,7 @@ static int by_place(const void *pa, const void *pb)
 
 void rk_hot_finish(struct rk_hot *h, const struct rk_hot_cell **ret, size_t *ret_n)
 {
-	rk_free(h->slots);
-	h->slots = NULL;
+	rk_index_release(&h->by_key);
 	rk_matrix_free(h->names);
 	h->names = NULL;
 	if (h->n)

@@ -1,4 +1,4 @@
-/* report_parts.h - the pieces a report is made of, and the three ways to write it down. */
+/* report_parts.h - the pieces that a report is made of. */
 #ifndef RK_REPORT_PARTS_H
 #define RK_REPORT_PARTS_H
 
@@ -6,10 +6,11 @@
 
 #include "base/page.h"
 #include "base/strtab.h"
-#include "report/sample_stats.h"
 #include "rockit/rockit.h"
 #include "run/energy.h"
 #include "table/aggregate.h"
+#include "table/source.h"
+#include "table/timeline_keys.h"
 
 /* The sections in the order they are shown. */
 enum rk_section {
@@ -24,7 +25,7 @@ enum rk_section {
 
 const char *rk_section_key(enum rk_section s);   /* JSON: "kernels", "copies", ... */
 const char *rk_section_title(enum rk_section s); /* text: "Kernels", "API calls", ... */
-/* From the first start of a kernel to the last end, on one clock (report_span.c). */
+/* From the first start of a kernel to the last end, on one clock. */
 double rk_report_span_ns(const struct rk_report *r);
 
 struct rk_report_section *rk_report_section(const struct rk_report *r, enum rk_section s);
@@ -43,13 +44,26 @@ struct rk_report_own;
 int rk_report_energy_make(const struct rk_energy *e, const struct rk_strtab *names,
 			  struct rk_report_energy *ret, struct rk_report_own *own,
 			  struct rk_error *err);
-/* Energy of one call, as far as it was measured; NaN: not known. */
-double rk_energy_per_call(const struct rk_report_row *row);
-/* A value of "energy", after its key: an object, or null. */
-void rk_energy_json(struct rk_bytes *out, const struct rk_report_energy *e,
-		    const struct rk_report_own *own);
-/* "12.34 mJ": four significant digits, nJ to MJ; "-" when it is not finite. */
-void rk_put_energy(struct rk_bytes *out, double joule);
+enum { RK_SAMPLE_STATS_MAX = 1 << 14 }; /* quantities of all GPUs; further ones are left out */
+
+struct rk_sample_stat {
+	uint32_t metric, unit, node; /* ids of the run's names */
+	int64_t device;              /* place among the GPUs of its node; -1: not known */
+	uint64_t n;
+	double min, max, sum;
+};
+
+/* Zero it before use. */
+struct rk_sample_stats {
+	struct rk_keys keys; /* node, metric and unit, device */
+	struct rk_sample_stat *v;
+	size_t n, cap;
+	uint64_t left_out; /* samples of further quantities */
+};
+
+/* Samples without a time measure the chip, not the run: they do not count. */
+int rk_sample_stats_add(struct rk_sample_stats *s, const struct rk_batch *b, struct rk_error *err);
+void rk_sample_stats_release(struct rk_sample_stats *s);
 
 /* One sampled quantity of one GPU. */
 struct rk_report_sample {
@@ -70,16 +84,18 @@ struct rk_report_own {
 /* Fills the samples of *ret. Freed by rk_free(ret->samples). */
 int rk_report_samples_make(const struct rk_sample_stats *s, const struct rk_strtab *names,
 			   struct rk_report_own *ret, struct rk_error *err);
-/* A value of "samples", after its key: an array. own NULL: it is empty. */
+
+rk_form rk_report_json; /* of a struct rk_report; `look` is not used */
+/* The array of hotspots, its members one line further in; NULL: an empty one. */
+void rk_hotspots_json_array(struct rk_bytes *out, const struct rk_hotspots *h);
+
+/* "12.34 mJ": four significant digits, nJ to MJ; "-" when it is not finite. */
+void rk_put_energy(struct rk_bytes *out, double joule);
+/* The value of "energy": an object, or null. */
+void rk_energy_json(struct rk_bytes *out, const struct rk_report_energy *e,
+		    const struct rk_report_own *own);
+/* The value of "samples": an array. own NULL: it is empty. */
 void rk_samples_json(struct rk_bytes *out, const struct rk_report_own *own);
-
-/* Each appends to `out`; whoever calls looks at out->bad. */
-void rk_report_json(struct rk_bytes *out, const struct rk_report *r);
-void rk_report_csv(struct rk_bytes *out, const struct rk_report *r);
-void rk_report_text(struct rk_bytes *out, const struct rk_report *r,
-		    const struct rk_render_options *opt);
-
-struct rk_page;
 /* What was sampled, a line for each quantity of each GPU. */
 void rk_samples_text(struct rk_page *p, const struct rk_report_own *own);
 

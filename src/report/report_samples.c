@@ -1,4 +1,4 @@
-/* report_samples.c - power, memory and clocks that were sampled: how much, and at most. */
+/* report_samples.c - sampled power, memory and clocks, and the energy of devices and kernels. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +7,77 @@
 #include "base/page.h"
 #include "base/text.h"
 #include "report/report_parts.h"
+#include "table/table.h"
+
+/* NULL with *ret_rc 0: there are too many already. */
+static struct rk_sample_stat *stat_of(struct rk_sample_stats *s, const struct rk_batch *b, size_t i,
+				      int *ret_rc, struct rk_error *err)
+{
+	struct rk_sample_stat one = { .metric = rk_batch_id(b, RK_S_METRIC, i),
+				      .unit = rk_batch_id(b, RK_S_UNIT, i),
+				      .node = rk_batch_id(b, RK_S_NODE, i),
+				      .device = rk_batch_int(b, RK_S_DEVICE, i, -1),
+				      .min = (double)INFINITY,
+				      .max = -(double)INFINITY };
+	struct rk_key3 key = { one.node, (int64_t)((uint64_t)one.metric << 32 | one.unit),
+			       one.device };
+	struct rk_sample_stat *v;
+	uint32_t at;
+
+	s->keys.max = RK_SAMPLE_STATS_MAX;
+	*ret_rc = rk_keys_number(&s->keys, key, &at, err);
+	if (*ret_rc < 0 || at >= RK_SAMPLE_STATS_MAX)
+		return NULL;
+	if (at < s->n)
+		return &s->v[at];
+	v = rk_grow(s->v, &s->cap, at + 1u, sizeof(*v));
+	if (!v) {
+		*ret_rc = rk_fail_nomem(err);
+		return NULL;
+	}
+	s->v = v;
+	s->v[at] = one;
+	s->n = at + 1u;
+	return &s->v[at];
+}
+
+static int add_one(struct rk_sample_stats *s, const struct rk_batch *b, size_t i,
+		   struct rk_error *err)
+{
+	double value = ((const double *)b->cols[RK_S_VALUE].data)[i];
+	struct rk_sample_stat *v;
+	int rc;
+
+	if (!isfinite(value))
+		return 0;
+	v = stat_of(s, b, i, &rc, err);
+	if (!v) {
+		s->left_out += rc == 0;
+		return rc;
+	}
+	v->n++;
+	v->sum += value;
+	v->min = value < v->min ? value : v->min;
+	v->max = value > v->max ? value : v->max;
+	return 0;
+}
+
+int rk_sample_stats_add(struct rk_sample_stats *s, const struct rk_batch *b, struct rk_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < b->nrows; i++)
+		if (rk_column_has(&b->cols[RK_S_TIME], i) && rk_column_has(&b->cols[RK_S_VALUE], i))
+			rc = add_one(s, b, i, err);
+	return rc;
+}
+
+void rk_sample_stats_release(struct rk_sample_stats *s)
+{
+	rk_keys_release(&s->keys);
+	rk_free(s->v);
+	*s = (struct rk_sample_stats){ 0 };
+}
 
 enum {
 	VALUE_COLUMNS = 12,
@@ -17,7 +88,9 @@ enum {
 /* What is asked for most comes first. */
 static unsigned place_of(const struct rk_report_sample *s)
 {
-	return !strcmp(s->metric, "power_w") ? 0 : !strcmp(s->metric, "vram_used_bytes") ? 1 : 2;
+	if (!strcmp(s->metric, "power_w"))
+		return 0;
+	return !strcmp(s->metric, "vram_used_bytes") ? 1 : 2;
 }
 
 static int in_order(const void *pa, const void *pb)
@@ -64,18 +137,16 @@ int rk_report_samples_make(const struct rk_sample_stats *s, const struct rk_strt
 	return 0;
 }
 
-static void put_text(struct rk_bytes *out, const char *before, const char *text)
+/* `before` is the text up to the value: ,"key": */
+static void put_name(struct rk_bytes *out, const char *before, const char *text)
 {
 	rk_bytes_puts(out, before);
-	if (text[0])
-		rk_json_string(out, text, strlen(text));
-	else
-		rk_bytes_puts(out, "null");
+	rk_put_json_text(out, text[0] ? text : NULL);
 }
 
-static void put_real(struct rk_bytes *out, const char *key, double v)
+static void put_real(struct rk_bytes *out, const char *before, double v)
 {
-	rk_bytes_printf(out, ",\"%s\":", key);
+	rk_bytes_puts(out, before);
 	rk_put_number(out, v, "null");
 }
 
@@ -85,14 +156,14 @@ void rk_samples_json(struct rk_bytes *out, const struct rk_report_own *own)
 	for (size_t i = 0; own && i < own->nsamples; i++) {
 		const struct rk_report_sample *s = &own->samples[i];
 
-		put_text(out, i ? ",\n  {\"metric\":" : "\n  {\"metric\":", s->metric);
-		put_text(out, ",\"unit\":", s->unit);
-		put_text(out, ",\"node\":", s->node);
-		put_real(out, "device", s->device < 0 ? NAN : (double)s->device);
+		put_name(out, i ? ",\n  {\"metric\":" : "\n  {\"metric\":", s->metric);
+		put_name(out, ",\"unit\":", s->unit);
+		put_name(out, ",\"node\":", s->node);
+		put_real(out, ",\"device\":", s->device < 0 ? NAN : (double)s->device);
 		rk_bytes_printf(out, ",\"samples\":%" PRIu64, s->samples);
-		put_real(out, "mean", s->mean);
-		put_real(out, "min", s->min);
-		put_real(out, "max", s->max);
+		put_real(out, ",\"mean\":", s->mean);
+		put_real(out, ",\"min\":", s->min);
+		put_real(out, ",\"max\":", s->max);
 		rk_bytes_put_u8(out, '}');
 	}
 	rk_bytes_put_u8(out, ']');
@@ -133,31 +204,6 @@ static void gpu_cell(struct rk_page *p, const struct rk_report_sample *s, size_t
 	rk_page_right(p, columns);
 }
 
-static size_t gpu_columns(const struct rk_report_own *own, size_t shown)
-{
-	size_t most = strlen("GPU");
-
-	for (size_t i = 0; i < shown; i++) {
-		size_t n = strlen(own->samples[i].node);
-
-		n = n ? n + 4 : 0;
-		most = n > most ? n : most;
-	}
-	return most < GPU_COLUMNS_MAX ? most : GPU_COLUMNS_MAX;
-}
-
-static size_t shown_of(const struct rk_page *p, const struct rk_report_own *own)
-{
-	size_t always = 0, top = p->look->top;
-
-	while (always < own->nsamples && always < ALWAYS_SHOWN &&
-	       place_of(&own->samples[always]) < 2)
-		always++;
-	if (!top || top >= own->nsamples)
-		return own->nsamples;
-	return top > always ? top : always;
-}
-
 static void put_heading(struct rk_page *p, size_t gpu, size_t count)
 {
 	rk_page_title(p, "Samples");
@@ -168,21 +214,25 @@ static void put_heading(struct rk_page *p, size_t gpu, size_t count)
 	rk_page_word(p, "Mean", VALUE_COLUMNS);
 	rk_page_word(p, "Peak", VALUE_COLUMNS);
 	rk_page_word(p, "Min", VALUE_COLUMNS);
-	rk_bytes_puts(p->out, "  Quantity");
-	rk_page_paint(p, RK_NORMAL);
-	rk_bytes_put_u8(p->out, '\n');
+	rk_page_last(p, "  Quantity");
 }
 
 void rk_samples_text(struct rk_page *p, const struct rk_report_own *own)
 {
-	size_t shown = own ? shown_of(p, own) : 0, gpu, count;
+	size_t shown = own ? rk_page_shown(p, own->nsamples) : 0, gpu = strlen("GPU"), count;
 	uint64_t most = 0;
 
 	if (!shown)
 		return;
-	for (size_t i = 0; i < shown; i++)
+	while (shown < own->nsamples && shown < ALWAYS_SHOWN && place_of(&own->samples[shown]) < 2)
+		shown++;
+	for (size_t i = 0; i < shown; i++) {
+		size_t n = strlen(own->samples[i].node);
+
+		gpu = n && n + 4 > gpu ? n + 4 : gpu;
 		most = own->samples[i].samples > most ? own->samples[i].samples : most;
-	gpu = gpu_columns(own, shown);
+	}
+	gpu = gpu < GPU_COLUMNS_MAX ? gpu : GPU_COLUMNS_MAX;
 	count = rk_page_count_columns(most, "Samples");
 	put_heading(p, gpu, count);
 	for (size_t i = 0; i < shown; i++) {
@@ -198,4 +248,223 @@ void rk_samples_text(struct rk_page *p, const struct rk_report_own *own)
 	}
 	if (shown < own->nsamples)
 		rk_bytes_printf(p->out, " and %zu more\n", own->nsamples - shown);
+}
+
+static double joule(int64_t units)
+{
+	return (double)units / RK_ENERGY_UNITS;
+}
+
+void rk_report_energy_rows(struct rk_energy *e, const struct rk_agg_row *rows,
+			   struct rk_report_section *kernels)
+{
+	for (size_t i = 0; e && i < kernels->nrows; i++) {
+		struct rk_energy_sum s =
+			rk_energy_of_group(e, rows[i].name, rows[i].keyed, rows[i].key);
+
+		if (!s.covered_ns)
+			continue;
+		kernels->rows[i].energy_j = joule(s.units);
+		kernels->rows[i].energy_error_j = joule(s.error);
+		kernels->rows[i].energy_ns = s.covered_ns;
+	}
+}
+
+static void device_fill(struct rk_report_energy_device *to, const struct rk_energy_curve *c,
+			const struct rk_strtab *names)
+{
+	const struct rk_energy_step *s = c->steps;
+
+	*to = (struct rk_report_energy_device){
+		.node = rk_strtab_borrow(names, c->node, NULL),
+		.device = c->device,
+		.from = c->meter == RK_METER_COUNTER ? "counter" : "power",
+		.samples = c->nsamples,
+		.interval_ns = ((double)s[c->n].t - (double)s[0].t) / (double)c->n,
+		.idle_w = c->idle_ns ? joule(c->idle_units) / ((double)c->idle_ns / 1e9) : NAN,
+		.used = c->used,
+		.joules = { .total = joule(c->total),
+			    .kernels = joule(c->kernels),
+			    .kernels_error = joule(c->error),
+			    .idle = joule(c->total - c->kernels - c->before - c->after),
+			    .before = joule(c->before),
+			    .after = joule(c->after) },
+	};
+}
+
+static void add(struct rk_report_joules *sum, const struct rk_report_joules *j)
+{
+	sum->total += j->total;
+	sum->kernels += j->kernels;
+	sum->kernels_error += j->kernels_error;
+	sum->idle += j->idle;
+	sum->before += j->before;
+	sum->after += j->after;
+}
+
+int rk_report_energy_make(const struct rk_energy *e, const struct rk_strtab *names,
+			  struct rk_report_energy *ret, struct rk_report_own *own,
+			  struct rk_error *err)
+{
+	const struct rk_energy_curve *c;
+	size_t n;
+
+	if (!e)
+		return 0;
+	c = rk_energy_curves(e, &n);
+	ret->devices = rk_calloc(n, sizeof(*ret->devices));
+	own->numbers = rk_calloc(n, sizeof(*own->numbers));
+	if (!ret->devices || !own->numbers)
+		return rk_fail_nomem(err);
+	for (size_t i = 0; i < n; i++) {
+		struct rk_report_energy_device *d = &ret->devices[ret->ndevices];
+
+		if (!c[i].n)
+			continue;
+		device_fill(d, &c[i], names);
+		if (d->used)
+			add(&ret->joules, &d->joules);
+		own->numbers[ret->ndevices++] = rk_energy_device_number(e, i);
+	}
+	return 0;
+}
+
+static void joules_json(struct rk_bytes *out, const struct rk_report_joules *v)
+{
+	put_real(out, "\"total_j\":", v->total);
+	put_real(out, ",\"kernels_j\":", v->kernels);
+	put_real(out, ",\"kernels_error_j\":", v->kernels_error);
+	put_real(out, ",\"idle_j\":", v->idle);
+	put_real(out, ",\"before_j\":", v->before);
+	put_real(out, ",\"after_j\":", v->after);
+}
+
+static void device_json(struct rk_bytes *out, const struct rk_report_energy_device *d,
+			int64_t number)
+{
+	put_real(out, "{\"device\":", d->device < 0 ? NAN : (double)d->device);
+	put_real(out, ",\"kernels_device\":", number < 0 ? NAN : (double)number);
+	put_name(out, ",\"node\":", d->node);
+	rk_bytes_printf(out, ",\"from\":\"%s\",\"samples\":%" PRIu64, d->from, d->samples);
+	put_real(out, ",\"interval_ns\":", d->interval_ns);
+	put_real(out, ",\"idle_w\":", d->idle_w);
+	rk_bytes_printf(out, ",\"used\":%s,", d->used ? "true" : "false");
+	joules_json(out, &d->joules);
+	rk_bytes_put_u8(out, '}');
+}
+
+static int64_t number_of(const struct rk_report_own *own, size_t device)
+{
+	return own && own->numbers ? own->numbers[device] : -1;
+}
+
+void rk_energy_json(struct rk_bytes *out, const struct rk_report_energy *e,
+		    const struct rk_report_own *own)
+{
+	if (!e->ndevices) {
+		rk_bytes_puts(out, "null");
+		return;
+	}
+	rk_bytes_put_u8(out, '{');
+	joules_json(out, &e->joules);
+	rk_bytes_puts(out, ",\n  \"devices\":[");
+	for (size_t i = 0; i < e->ndevices; i++) {
+		rk_bytes_puts(out, i ? ",\n   " : "\n   ");
+		device_json(out, &e->devices[i], number_of(own, i));
+	}
+	rk_bytes_puts(out, "]}");
+}
+
+void rk_put_energy(struct rk_bytes *out, double joule)
+{
+	static const struct {
+		const char *unit;
+		double size;
+	} units[] = { { "nJ", 1e-9 }, { "uJ", 1e-6 }, { "mJ", 1e-3 },
+		      { "J", 1 },     { "kJ", 1e3 },  { "MJ", 1e6 } };
+	int decimals = 0;
+	size_t u = 0;
+	double v;
+
+	if (!isfinite(joule)) {
+		rk_bytes_puts(out, "-");
+		return;
+	}
+	if (joule == 0) {
+		rk_bytes_puts(out, "0 J");
+		return;
+	}
+	/* as with times: 999.95 would be written as 1000 */
+	while (u < 5 && fabs(joule) / units[u].size >= 999.95)
+		u++;
+	v = joule / units[u].size;
+	if (v < 9.9995)
+		decimals = 3;
+	else if (v < 99.995)
+		decimals = 2;
+	else if (v < 999.95)
+		decimals = 1;
+	rk_bytes_printf(out, "%.*f %s", decimals, v, units[u].unit);
+}
+
+static void put_part(struct rk_bytes *out, const char *before, double joule, const char *after)
+{
+	rk_bytes_puts(out, before);
+	rk_put_energy(out, joule);
+	rk_bytes_puts(out, after);
+}
+
+static void put_joules(struct rk_page *p, const struct rk_report_joules *j)
+{
+	put_part(p->out, "", j->total, " = kernels ");
+	put_part(p->out, "", j->kernels, p->look->utf8 ? " ±" : " +-");
+	put_part(p->out, " ", j->kernels_error, "");
+	put_part(p->out, ", idle ", j->idle, "");
+	put_part(p->out, ", before ", j->before, "");
+	put_part(p->out, ", after ", j->after, "");
+}
+
+/* Samples count GPUs; kernels often count CPUs along with them: "GPU 0 (device 1)". */
+static void put_device(struct rk_page *p, const struct rk_report_energy_device *d, int64_t number)
+{
+	rk_bytes_puts(p->out, "  ");
+	rk_put_printable(p->out, d->node, strlen(d->node), p->look->utf8);
+	rk_bytes_printf(p->out, "%sGPU ", d->node[0] ? " " : "");
+	if (d->device < 0)
+		rk_bytes_puts(p->out, "?");
+	else
+		rk_put_integer(p->out, d->device);
+	if (number >= 0)
+		rk_bytes_printf(p->out, " (device %" PRId64 ")", number);
+	rk_bytes_puts(p->out, d->used ? " " : " without kernels ");
+}
+
+static void put_source(struct rk_page *p, const struct rk_report_energy_device *d)
+{
+	if (isfinite(d->idle_w))
+		rk_bytes_printf(p->out, "; idle at %.4g W", d->idle_w);
+	rk_bytes_printf(p->out, "; %s read every ", d->from);
+	rk_put_duration(p->out, d->interval_ns);
+}
+
+void rk_energy_text(struct rk_page *p, const struct rk_report_energy *e,
+		    const struct rk_report_own *own)
+{
+	if (!e->ndevices)
+		return;
+	rk_page_title(p, "Energy");
+	rk_bytes_puts(p->out, ": ");
+	put_joules(p, &e->joules);
+	if (e->ndevices == 1)
+		put_source(p, &e->devices[0]);
+	rk_bytes_put_u8(p->out, '\n');
+	for (size_t i = 0; e->ndevices > 1 && i < e->ndevices; i++) {
+		put_device(p, &e->devices[i], number_of(own, i));
+		if (e->devices[i].used)
+			put_joules(p, &e->devices[i].joules);
+		else
+			rk_put_energy(p->out, e->devices[i].joules.total);
+		put_source(p, &e->devices[i]);
+		rk_bytes_put_u8(p->out, '\n');
+	}
 }

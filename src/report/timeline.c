@@ -10,9 +10,113 @@
 #include "base/alloc.h"
 #include "base/num.h"
 #include "base/text.h"
-#include "report/timeline_sweep.h"
 #include "table/timeline_keys.h"
 #include "table/timeline_order.h"
+
+static int64_t later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* What [from, to) adds. */
+static void extend(int64_t *sum, int64_t from, int64_t to)
+{
+	if (to > from)
+		*sum += to - from;
+}
+
+static void add_gap(struct rk_sweep_device *d, int64_t from, int64_t to)
+{
+	if (to <= from)
+		return;
+	d->facts.gaps++;
+	d->facts.idle_ns += to - from;
+	if (to - from > d->facts.longest_gap_ns) {
+		d->facts.longest_gap_ns = to - from;
+		d->facts.longest_gap_at_ns = from;
+	}
+}
+
+/*
+ * New for kernels is what lies behind kernels_until; of that a copy covers what lies before
+ * copies_until. What a later copy covers as well is found when that copy comes.
+ */
+static void cover(struct rk_sweep_device *d, const struct rk_stretch *s, int64_t *until,
+		  int64_t other_until, int64_t *sum)
+{
+	int64_t from = later(s->start, *until);
+
+	extend(sum, from, s->end);
+	extend(&d->facts.overlap_ns, from, s->end < other_until ? s->end : other_until);
+	*until = later(*until, s->end);
+}
+
+/* False when out of memory. */
+static bool follow_queue(struct rk_sweep *w, struct rk_sweep_device *d, const struct rk_stretch *s)
+{
+	struct rk_sweep_queue *q = &w->queues[s->queue];
+	int64_t gap = q->begun ? s->start - q->until : 0;
+
+	q->until = q->begun ? later(q->until, s->end) : s->end;
+	q->begun = true;
+	if (gap <= 0 || gap >= RK_LAUNCH_GAP_NS)
+		return true;
+	d->facts.launch_gaps++;
+	d->facts.launch_gap_ns += gap;
+	if (!rk_durations_add(&w->store, &d->gaps, gap))
+		return false;
+	if (w->store.folded || ++w->held <= RK_MEDIAN_EXACT_MAX)
+		return true;
+	w->store.folded = true;
+	for (size_t i = 0; i < w->ndevices; i++)
+		if (!rk_durations_fold(&w->store, &w->devices[i].gaps))
+			return false;
+	return true;
+}
+
+bool rk_sweep_add(struct rk_sweep *w, const struct rk_stretch *s)
+{
+	struct rk_sweep_device *d = &w->devices[s->device];
+	bool copy = s->queue == RK_QUEUE_COPY;
+
+	/* what starts and ends at 0 has no known time: the span begins with the first that has one */
+	if (!d->begun || (!d->first && !d->last)) {
+		d->begun = true;
+		d->first = d->last = d->kernels_until = d->copies_until = s->start;
+	}
+	d->last = later(d->last, s->end);
+	d->facts.copies += copy;
+	d->facts.kernels += !copy;
+	if (s->end == s->start) /* takes no time: parts no gap either */
+		return true;
+	add_gap(d, later(d->kernels_until, d->copies_until), s->start);
+	if (copy) {
+		cover(d, s, &d->copies_until, d->kernels_until, &d->facts.copy_ns);
+		return true;
+	}
+	/* Kernels that overlap by the thousand may take longer together than there is time. */
+	if (__builtin_add_overflow(d->facts.kernel_ns, s->end - s->start, &d->facts.kernel_ns))
+		d->facts.kernel_ns = INT64_MAX;
+	cover(d, s, &d->kernels_until, d->copies_until, &d->facts.busy_ns);
+	return s->queue == RK_QUEUE_NONE || follow_queue(w, d, s);
+}
+
+bool rk_sweep_finish(struct rk_sweep *w)
+{
+	for (size_t i = 0; i < w->ndevices; i++) {
+		struct rk_sweep_device *d = &w->devices[i];
+
+		d->facts.median_launch_gap_ns = NAN;
+		if (!d->begun)
+			continue;
+		add_gap(d, later(d->kernels_until, d->copies_until), d->last);
+		d->facts.span_ns = d->last - d->first;
+		if (!rk_durations_settle(&w->store, &d->gaps))
+			return false;
+		rk_durations_median(&d->gaps, &d->facts.median_launch_gap_ns);
+	}
+	return true;
+}
 
 #define BIT(f) (UINT64_C(1) << (f))
 
@@ -70,30 +174,15 @@ uint64_t rk_timeline_wants(enum rk_table t)
 	return 0;
 }
 
-static inline int64_t number(const struct rk_batch *b, unsigned f, size_t i, int64_t missing)
-{
-	const struct rk_column *c = &b->cols[f];
-
-	if (!rk_column_has(c, i))
-		return missing;
-	return b->schema->fields[f].type == RK_I32 ? ((const int32_t *)c->data)[i] :
-						     ((const int64_t *)c->data)[i];
-}
-
-static inline uint32_t text(const struct rk_batch *b, unsigned f, size_t i)
-{
-	return rk_column_has(&b->cols[f], i) ? ((const uint32_t *)b->cols[f].data)[i] : 0;
-}
-
 /* False: the row has no times, or none that can be. */
 static inline bool times_of(struct rk_timeline *t, const struct rk_batch *b, unsigned start,
 			    unsigned duration, size_t i, struct rk_stretch *ret)
 {
-	int64_t d = number(b, duration, i, -1);
+	int64_t d = rk_batch_int(b, duration, i, -1);
 
 	if (d < 0 || !rk_column_has(&b->cols[start], i))
 		return false;
-	ret->start = number(b, start, i, 0);
+	ret->start = rk_batch_int(b, start, i, 0);
 	if (ret->start >= -TIME_MAX && rk_add_i64(ret->start, d, &ret->end) && ret->end <= TIME_MAX)
 		return true;
 	t->far++;
@@ -123,15 +212,15 @@ static int device_of(struct rk_timeline *t, uint32_t node, int64_t rank, int64_t
 static int queue_of(struct rk_timeline *t, const struct rk_batch *b, size_t i, uint32_t device,
 		    uint32_t *ret, struct rk_error *err)
 {
-	struct rk_key3 key = { device, number(b, RK_K_PID, i, UNKNOWN), 0 };
+	struct rk_key3 key = { device, rk_batch_int(b, RK_K_PID, i, UNKNOWN), 0 };
 	int rc;
 
 	*ret = RK_QUEUE_NONE;
 	if (rk_column_has(&b->cols[RK_K_QUEUE], i)) {
-		key.c = number(b, RK_K_QUEUE, i, 0);
+		key.c = rk_batch_int(b, RK_K_QUEUE, i, 0);
 	} else if (rk_column_has(&b->cols[RK_K_STREAM], i)) {
 		key.a = -1 - key.a;
-		key.c = number(b, RK_K_STREAM, i, 0);
+		key.c = rk_batch_int(b, RK_K_STREAM, i, 0);
 	} else {
 		return 0;
 	}
@@ -143,23 +232,19 @@ static int queue_of(struct rk_timeline *t, const struct rk_batch *b, size_t i, u
 	return rc;
 }
 
-static bool is_barrier(const struct rk_batch *b, size_t i)
-{
-	const struct rk_column *c = &b->cols[RK_K_BARRIER];
-
-	return rk_column_has(c, i) && ((const uint8_t *)c->data)[i];
-}
-
 static int add_kernel(struct rk_timeline *t, const struct rk_batch *b, size_t i,
 		      struct rk_error *err)
 {
+	const struct rk_column *barrier = &b->cols[RK_K_BARRIER];
 	struct rk_stretch s;
 	int rc;
 
-	if (is_barrier(b, i) || !times_of(t, b, RK_K_START, RK_K_DURATION, i, &s))
+	if (rk_column_has(barrier, i) && ((const uint8_t *)barrier->data)[i])
 		return 0;
-	rc = device_of(t, text(b, RK_K_NODE, i), number(b, RK_K_RANK, i, UNKNOWN),
-		       number(b, RK_K_DEVICE, i, UNKNOWN), &s.device, err);
+	if (!times_of(t, b, RK_K_START, RK_K_DURATION, i, &s))
+		return 0;
+	rc = device_of(t, rk_batch_id(b, RK_K_NODE, i), rk_batch_int(b, RK_K_RANK, i, UNKNOWN),
+		       rk_batch_int(b, RK_K_DEVICE, i, UNKNOWN), &s.device, err);
 	if (rc < 0)
 		return rc;
 	if (s.device == RK_TIMELINE_DEVICES) {
@@ -188,8 +273,8 @@ static void look_at_direction(struct rk_timeline *t, uint32_t id)
 static int add_copy_to(struct rk_timeline *t, const struct rk_batch *b, size_t i, int64_t device,
 		       struct rk_stretch *s, struct rk_error *err)
 {
-	int rc = device_of(t, text(b, RK_C_NODE, i), number(b, RK_C_RANK, i, UNKNOWN), device,
-			   &s->device, err);
+	int rc = device_of(t, rk_batch_id(b, RK_C_NODE, i), rk_batch_int(b, RK_C_RANK, i, UNKNOWN),
+			   device, &s->device, err);
 
 	if (rc < 0)
 		return rc;
@@ -209,11 +294,11 @@ static int add_copy(struct rk_timeline *t, const struct rk_batch *b, size_t i, s
 
 	if (!times_of(t, b, RK_C_START, RK_C_DURATION, i, &s))
 		return 0;
-	look_at_direction(t, text(b, RK_C_DIRECTION, i));
+	look_at_direction(t, rk_batch_id(b, RK_C_DIRECTION, i));
 	if (!t->from && !t->to) /* from host to host */
 		return 0;
-	from = t->from ? number(b, RK_C_SRC, i, UNKNOWN) : UNKNOWN;
-	to = t->to ? number(b, RK_C_DST, i, UNKNOWN) : UNKNOWN;
+	from = t->from ? rk_batch_int(b, RK_C_SRC, i, UNKNOWN) : UNKNOWN;
+	to = t->to ? rk_batch_int(b, RK_C_DST, i, UNKNOWN) : UNKNOWN;
 	if (to != UNKNOWN || from == UNKNOWN)
 		rc = add_copy_to(t, b, i, to, &s, err);
 	if (rc == 0 && from != UNKNOWN && from != to)
@@ -255,22 +340,6 @@ static uint32_t owner_of(const struct rk_timeline *t, uint32_t device)
 	return owner;
 }
 
-static int sweep_all(struct rk_timeline *t, struct rk_sweep *w, const uint32_t *owners,
-		     struct rk_error *err)
-{
-	struct rk_stretch s;
-	int rc;
-
-	while ((rc = rk_order_next(t->order, &s, err)) > 0) {
-		s.device = owners[s.device];
-		if (!rk_sweep_add(w, &s))
-			return rk_fail_nomem(err);
-	}
-	if (rc < 0)
-		return rc;
-	return rk_sweep_finish(w) ? 0 : rk_fail_nomem(err);
-}
-
 static void tell(const struct rk_timeline *t)
 {
 	struct rk_diag *d = t->ctx->diag;
@@ -290,30 +359,14 @@ static void tell(const struct rk_timeline *t)
 			    RK_TIMELINE_QUEUES);
 }
 
-/* Which parts of a device's name differ at all. */
-struct naming {
-	bool nodes, ranks;
-};
-
-static struct naming naming_of(const struct rk_keys *devices)
-{
-	struct naming n = { 0 };
-
-	for (size_t i = 1; i < devices->n; i++) {
-		n.nodes |= devices->v[i].a != devices->v[0].a;
-		n.ranks |= devices->v[i].b != devices->v[0].b;
-	}
-	return n;
-}
-
-static void name_device(const struct rk_timeline *t, const struct rk_key3 *k, struct naming how,
-			char ret[48])
+static void name_device(const struct rk_timeline *t, const struct rk_key3 *k, bool nodes,
+			bool ranks, char ret[48])
 {
 	char rank[18] = "", device[28] = "unknown device"; /* the longest there are */
 	size_t len = 0, room;
-	const char *node = how.nodes ? rk_strtab_borrow(t->ctx->names, (uint32_t)k->a, &len) : "";
+	const char *node = nodes ? rk_strtab_borrow(t->ctx->names, (uint32_t)k->a, &len) : "";
 
-	if (how.ranks && k->b != UNKNOWN)
+	if (ranks && k->b != UNKNOWN)
 		snprintf(rank, sizeof(rank), "rank %" PRId32 " ", (int32_t)k->b);
 	if (k->c != UNKNOWN)
 		snprintf(device, sizeof(device), "device %" PRId64, k->c);
@@ -344,7 +397,8 @@ static int give(const struct rk_timeline *t, const struct rk_sweep *w, struct rk
 		struct rk_error *err)
 {
 	size_t n = w->ndevices, out = 0, len;
-	struct naming how = naming_of(&t->devices);
+	const struct rk_key3 *all = t->devices.v;
+	bool nodes = false, ranks = false; /* which parts of a name differ at all */
 	struct named *list = rk_calloc(n ? n : 1, sizeof(*list));
 	struct rk_trace_device *facts = rk_calloc(n ? n : 1, sizeof(*facts));
 
@@ -353,16 +407,18 @@ static int give(const struct rk_timeline *t, const struct rk_sweep *w, struct rk
 		rk_free(facts);
 		return rk_fail_nomem(err);
 	}
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		nodes |= all[i].a != all[0].a;
+		ranks |= all[i].b != all[0].b;
 		if (w->devices[i].begun)
-			list[out++] = (struct named){
-				rk_strtab_borrow(t->ctx->names, (uint32_t)t->devices.v[i].a, &len),
-				t->devices.v[i], &w->devices[i]
-			};
+			list[out++] = (struct named){ rk_strtab_borrow(t->ctx->names,
+								       (uint32_t)all[i].a, &len),
+						      all[i], &w->devices[i] };
+	}
 	qsort(list, out, sizeof(*list), by_place);
 	for (size_t i = 0; i < out; i++) {
 		facts[i] = list[i].d->facts;
-		name_device(t, &list[i].key, how, facts[i].name);
+		name_device(t, &list[i].key, nodes, ranks, facts[i].name);
 	}
 	rk_free(list);
 	*ret = (struct rk_trace_facts){ facts, out };
@@ -374,20 +430,31 @@ int rk_timeline_finish(struct rk_timeline *t, struct rk_trace_facts *ret, struct
 	size_t nd = t->devices.n, nq = t->queues.n;
 	struct rk_sweep w = { .ndevices = nd, .store = { .max_pages = RK_MEDIAN_MAX_PAGES } };
 	uint32_t *owners = rk_alloc((nd + 1) * sizeof(*owners));
-	int rc = 0;
+	struct rk_stretch s;
+	int rc;
 
 	w.devices = rk_calloc(nd + 1, sizeof(*w.devices));
 	w.queues = rk_calloc(nq + 1, sizeof(*w.queues));
-	if (!owners || !w.devices || !w.queues)
+	if (!owners || !w.devices || !w.queues) {
 		rc = rk_fail_nomem(err);
-	for (uint32_t i = 0; rc == 0 && i < nd; i++)
+		goto out;
+	}
+	for (uint32_t i = 0; i < nd; i++)
 		owners[i] = owner_of(t, i);
-	if (rc == 0)
-		rc = sweep_all(t, &w, owners, err);
+	while ((rc = rk_order_next(t->order, &s, err)) > 0) {
+		s.device = owners[s.device];
+		if (!rk_sweep_add(&w, &s)) {
+			rc = rk_fail_nomem(err);
+			goto out;
+		}
+	}
+	if (rc == 0 && !rk_sweep_finish(&w))
+		rc = rk_fail_nomem(err);
 	if (rc == 0)
 		rc = give(t, &w, ret, err);
 	if (rc == 0)
 		tell(t);
+out:
 	for (size_t i = 0; w.devices && i < nd; i++)
 		rk_durations_release(&w.devices[i].gaps);
 	rk_free(w.devices);

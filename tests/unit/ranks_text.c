@@ -582,7 +582,7 @@ static struct rk_tree *parsed(const struct rk_ranks *k)
 
 	r.ranks = memcpy(rk_alloc(sizeof(*k)), k, sizeof(*k));
 	rk_bytes_init(&out, 1 << 24);
-	rk_report_json(&out, &r);
+	rk_report_json(&out, &r, NULL);
 	CHECK(!out.bad);
 	CHECK_I64(rk_tree_parse_json((const char *)out.data, out.len, "report", &t, &err), 0);
 	rk_bytes_release(&out);
@@ -675,7 +675,7 @@ TEST(a_report_without_ranks_has_no_such_key)
 	struct rk_bytes out;
 
 	rk_bytes_init(&out, 1 << 20);
-	rk_report_json(&out, &r);
+	rk_report_json(&out, &r, NULL);
 	CHECK(strstr(rk_bytes_str(&out), "\"ranks\"") == NULL);
 	rk_bytes_release(&out);
 }

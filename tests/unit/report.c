@@ -80,27 +80,22 @@ static struct rk_report sample(void)
 				   .nwarnings = 1 };
 }
 
-/* Static storage: the tests look at one text at a time. */
-static const char *text_of(void (*put)(struct rk_bytes *, const struct rk_report *),
-			   const struct rk_report *r)
-{
-	static char text[8192];
-	struct rk_bytes out;
-
-	rk_bytes_init(&out, sizeof(text));
-	put(&out, r);
-	CHECK(!out.bad && out.len < sizeof(text));
-	memcpy(text, out.data, out.len);
-	text[out.len] = '\0';
-	rk_bytes_release(&out);
-	return text;
-}
-
 static struct rk_render_options how;
 
-static void put_text(struct rk_bytes *out, const struct rk_report *r)
+/* Static storage: the tests look at one text at a time. */
+static const char *text_of(enum rk_report_format format, const struct rk_report *r)
 {
-	rk_report_text(out, r, &how);
+	static char text[8192];
+	struct rk_render_options look = how;
+	char *out = NULL;
+	size_t len = 0;
+
+	look.format = format;
+	CHECK_I64(rk_report_render(r, &look, &out, &len, NULL), 0);
+	CHECK(out && len < sizeof(text));
+	memcpy(text, out, len + 1);
+	rk_text_free(out);
+	return text;
 }
 
 TEST(report_as_json_has_the_keys_of_the_contract)
@@ -108,7 +103,7 @@ TEST(report_as_json_has_the_keys_of_the_contract)
 	struct rk_report r = sample();
 
 	CHECK_STR(
-		text_of(rk_report_json, &r),
+		text_of(RK_REPORT_JSON, &r),
 		"{\"schema\":1,\n"
 		" \"kernel_rows\":1206,\"sum_duration_ns\":4000010,\"min_start_ns\":1000,"
 		"\"max_end_ns\":9001000,\n"
@@ -150,7 +145,7 @@ TEST(report_as_csv_holds_one_section)
 
 	r.by = "device";
 	CHECK_STR(
-		text_of(rk_report_csv, &r),
+		text_of(RK_REPORT_CSV, &r),
 		"name,device,calls,total_ns,mean_ns,min_ns,max_ns,median_ns,median_exact,"
 		"stddev_ns,percent,barrier\n"
 		"void gemm<float>(int),0,1200,3000000,2500,1000,9999,2400.25,true,10.25,75,false\n"
@@ -166,7 +161,7 @@ TEST(csv_of_statistics_holds_what_they_are_about)
 	r.api = r.kernels;
 	r.kernels = (struct rk_report_section){ NULL, 0, 0, 0 };
 	r.stats_of = "api";
-	CHECK(strstr(text_of(rk_report_csv, &r), "\nvoid gemm<float>(int),1200,") != NULL);
+	CHECK(strstr(text_of(RK_REPORT_CSV, &r), "\nvoid gemm<float>(int),1200,") != NULL);
 }
 
 TEST(report_as_text_is_aligned_and_safe)
@@ -175,7 +170,7 @@ TEST(report_as_text_is_aligned_and_safe)
 
 	how = (struct rk_render_options){ .utf8 = false, .top = 3 };
 	CHECK_STR(
-		text_of(put_text, &r),
+		text_of(RK_REPORT_TEXT, &r),
 		"a.csv, 1 not used (rocprofv3-csv)\n"
 		"\n"
 		"Kernels: 1,206 calls of 4 names, kernel time 4.000 ms in a span of 9.000 ms\n"
@@ -204,13 +199,13 @@ TEST(names_are_cut_to_the_terminal)
 	rows[0].name =
 		"a_name_that_goes_on_for_much_longer_than_any_terminal_of_a_hundred_columns_has";
 	how = (struct rk_render_options){ .utf8 = true, .columns = 100 };
-	text = text_of(put_text, &r);
+	text = text_of(RK_REPORT_TEXT, &r);
 	CHECK(strstr(text, "terminal") == NULL);
 	CHECK(strstr(text, "…\n") != NULL);
 	CHECK(strstr(text, " Max ") != NULL);
 	r.ncounters = 0;
 	how.columns = 80;
-	CHECK(strstr(text_of(put_text, &r), " Max ") == NULL);
+	CHECK(strstr(text_of(RK_REPORT_TEXT, &r), " Max ") == NULL);
 	rows[0].name = "void gemm<float>(int)";
 }
 
@@ -219,7 +214,7 @@ TEST(a_report_of_nothing_says_so)
 	struct rk_report r = { .by = NULL };
 
 	how = (struct rk_render_options){ .utf8 = true };
-	CHECK_STR(text_of(put_text, &r), "0 files\n\nno rows\n");
+	CHECK_STR(text_of(RK_REPORT_TEXT, &r), "0 files\n\nno rows\n");
 }
 
 static const char *duration(double ns)

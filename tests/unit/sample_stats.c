@@ -1,5 +1,5 @@
 /* sample_stats.c - mean, least and most of sampled quantities. */
-#include "report/sample_stats.h"
+#include "report/report_parts.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,10 +1,220 @@
-/* report_text.c - a report for people: aligned tables, hottest first. */
+/* report_render.c - a report as text, JSON and CSV. */
 #include <math.h>
 #include <string.h>
 
 #include "base/page.h"
+#include "base/text.h"
 #include "ranks/ranks_parts.h"
 #include "report/report_parts.h"
+
+/* ---- JSON, schema 1: one line per row ---- */
+
+static void key(struct rk_bytes *out, const char *name)
+{
+	rk_bytes_printf(out, ",\"%s\":", name);
+}
+
+static void put_if(struct rk_bytes *out, const char *name, int64_t v, bool known)
+{
+	key(out, name);
+	if (known)
+		rk_put_integer(out, v);
+	else
+		rk_bytes_puts(out, "null");
+}
+
+static void put_double(struct rk_bytes *out, const char *name, double v)
+{
+	key(out, name);
+	rk_put_number(out, v, "null");
+}
+
+static void put_bool(struct rk_bytes *out, const char *name, bool v)
+{
+	key(out, name);
+	rk_bytes_puts(out, v ? "true" : "false");
+}
+
+static void json_row(struct rk_bytes *out, const struct rk_report_row *row, const char *by,
+		     bool energy)
+{
+	rk_bytes_puts(out, "{\"name\":");
+	rk_put_json_text(out, row->name);
+	if (by) {
+		key(out, by);
+		rk_bytes_puts(out, row->key[0] ? row->key : "null");
+	}
+	rk_bytes_printf(out, ",\"calls\":%" PRIu64, row->calls);
+	put_if(out, "total_ns", row->total_ns, row->timed);
+	put_double(out, "mean_ns", row->mean_ns);
+	put_if(out, "min_ns", row->min_ns, row->min_ns >= 0);
+	put_if(out, "max_ns", row->max_ns, row->max_ns >= 0);
+	put_double(out, "median_ns", row->median_ns);
+	if (isfinite(row->median_ns))
+		put_bool(out, "median_exact", row->median_exact);
+	else
+		rk_bytes_puts(out, ",\"median_exact\":null");
+	put_double(out, "stddev_ns", row->stddev_ns);
+	put_double(out, "percent", row->percent);
+	put_bool(out, "barrier", row->barrier);
+	if (energy) {
+		put_double(out, "energy_j", row->energy_j);
+		put_double(out, "energy_error_j", row->energy_error_j);
+		put_if(out, "energy_ns", row->energy_ns, isfinite(row->energy_j));
+	}
+	rk_bytes_put_u8(out, '}');
+}
+
+/* Between the members of an array, each on its own line. */
+static void next_line(struct rk_bytes *out, size_t i)
+{
+	rk_bytes_puts(out, i ? ",\n  " : "\n  ");
+}
+
+static void json_sections(struct rk_bytes *out, const struct rk_report *r)
+{
+	for (unsigned s = 0; s < RK_NSECTIONS; s++) {
+		const struct rk_report_section *sec = rk_report_section(r, (enum rk_section)s);
+		bool energy = s == RK_SECTION_KERNELS && r->energy.ndevices;
+
+		rk_bytes_printf(out, ",\n \"%s\":[", rk_section_key((enum rk_section)s));
+		for (size_t i = 0; i < sec->nrows; i++) {
+			next_line(out, i);
+			json_row(out, &sec->rows[i], r->by, energy);
+		}
+		rk_bytes_put_u8(out, ']');
+	}
+}
+
+static void json_counters(struct rk_bytes *out, const struct rk_report *r)
+{
+	rk_bytes_puts(out, ",\n \"counters\":[");
+	for (size_t i = 0; i < r->ncounters; i++) {
+		const struct rk_report_counter *c = &r->counters[i];
+
+		next_line(out, i);
+		rk_bytes_puts(out, "{\"name\":");
+		rk_put_json_text(out, c->name);
+		rk_bytes_printf(out, ",\"rows\":%" PRIu64, c->rows);
+		put_double(out, "sum", c->sum);
+		put_double(out, "min", c->min);
+		put_double(out, "max", c->max);
+		rk_bytes_put_u8(out, '}');
+	}
+	rk_bytes_put_u8(out, ']');
+}
+
+static void json_files(struct rk_bytes *out, const struct rk_report *r)
+{
+	rk_bytes_puts(out, ",\n \"files\":[");
+	for (size_t i = 0; i < r->nfiles; i++) {
+		next_line(out, i);
+		rk_bytes_puts(out, "{\"path\":");
+		rk_put_json_text(out, r->files[i].path);
+		key(out, "format");
+		rk_put_json_text(out, r->files[i].format[0] ? r->files[i].format : NULL);
+		put_bool(out, "used", r->files[i].used);
+		key(out, "reason");
+		rk_put_json_text(out, r->files[i].reason[0] ? r->files[i].reason : NULL);
+		rk_bytes_put_u8(out, '}');
+	}
+	rk_bytes_put_u8(out, ']');
+}
+
+void rk_report_json(struct rk_bytes *out, const void *what, const struct rk_render_options *look)
+{
+	const struct rk_report *r = what;
+
+	(void)look;
+	rk_bytes_printf(out, "{\"schema\":1,\n \"kernel_rows\":%" PRIu64, r->kernel_rows);
+	put_if(out, "sum_duration_ns", r->sum_duration_ns, true);
+	put_if(out, "min_start_ns", r->min_start_ns, r->timed);
+	put_if(out, "max_end_ns", r->max_end_ns, r->timed);
+	rk_bytes_puts(out, ",\n \"tables\":{");
+	for (size_t i = 0; i < r->ntables; i++)
+		rk_bytes_printf(out, "%s\"%s\":%" PRIu64, i ? "," : "", r->tables[i].name,
+				r->tables[i].rows);
+	rk_bytes_puts(out, "},\n \"stats_of\":");
+	rk_put_json_text(out, r->stats_of);
+	key(out, "by");
+	rk_put_json_text(out, r->by);
+	put_double(out, "median_error", r->median_error);
+	json_sections(out, r);
+	json_counters(out, r);
+	rk_bytes_puts(out, ",\n \"energy\":");
+	rk_energy_json(out, &r->energy, r->kept);
+	rk_bytes_puts(out, ",\n \"samples\":");
+	rk_samples_json(out, r->kept);
+	rk_bytes_puts(out, ",\n \"hotspots\":");
+	rk_hotspots_json_array(out, r->hotspots);
+	if (r->ranks) {
+		rk_bytes_puts(out, ",\n \"ranks\":");
+		rk_ranks_json(out, r->ranks);
+	}
+	json_files(out, r);
+	rk_warnings_json(out, r->warnings, r->nwarnings);
+	rk_bytes_puts(out, "\n}\n");
+}
+
+/* ---- CSV: the kernels, or what a statistics file is about ---- */
+
+static void csv_known(struct rk_bytes *out, int64_t v, bool known)
+{
+	rk_bytes_put_u8(out, ',');
+	if (known)
+		rk_put_integer(out, v);
+}
+
+static void csv_double(struct rk_bytes *out, double v)
+{
+	rk_bytes_put_u8(out, ',');
+	rk_put_number(out, v, "");
+}
+
+static void csv_row(struct rk_bytes *out, const struct rk_report_row *row, bool by, bool energy)
+{
+	rk_put_csv_text(out, row->name);
+	if (by)
+		rk_bytes_printf(out, ",%s", row->key);
+	rk_bytes_printf(out, ",%" PRIu64, row->calls);
+	csv_known(out, row->total_ns, row->timed);
+	csv_double(out, row->mean_ns);
+	csv_known(out, row->min_ns, row->min_ns >= 0);
+	csv_known(out, row->max_ns, row->max_ns >= 0);
+	csv_double(out, row->median_ns);
+	if (isfinite(row->median_ns))
+		rk_bytes_puts(out, row->median_exact ? ",true" : ",false");
+	else
+		rk_bytes_put_u8(out, ',');
+	csv_double(out, row->stddev_ns);
+	csv_double(out, row->percent);
+	rk_bytes_puts(out, row->barrier ? ",true" : ",false");
+	if (energy) {
+		csv_double(out, row->energy_j);
+		csv_double(out, row->energy_error_j);
+	}
+	rk_bytes_put_u8(out, '\n');
+}
+
+static void report_csv(struct rk_bytes *out, const void *what, const struct rk_render_options *look)
+{
+	const struct rk_report *r = what;
+	const struct rk_report_section *sec = &r->kernels;
+	bool energy = sec->nrows && r->energy.ndevices;
+
+	(void)look;
+	if (!sec->nrows && r->stats_of)
+		sec = rk_report_section(r, rk_section_of_stats(r->stats_of));
+	rk_bytes_printf(out,
+			"name%s%s,calls,total_ns,mean_ns,min_ns,max_ns,median_ns,median_exact,"
+			"stddev_ns,percent,barrier%s\n",
+			r->by ? "," : "", r->by ? r->by : "",
+			energy ? ",energy_j,energy_error_j" : "");
+	for (size_t i = 0; i < sec->nrows; i++)
+		csv_row(out, &sec->rows[i], r->by != NULL, energy);
+}
+
+/* ---- text: aligned tables, hottest first ---- */
 
 enum {
 	WIDE_COLUMNS = 100, /* narrower terminals see no Min and Max */
@@ -30,7 +240,7 @@ struct widths {
 static struct widths measure(const struct page *p, const struct rk_report_section *s, size_t shown,
 			     bool energy)
 {
-	struct widths w = { .calls = strlen("Calls") + 1, .energy = energy };
+	struct widths w = { .energy = energy };
 	uint64_t most = 0;
 
 	for (size_t i = 0; i < shown; i++) {
@@ -79,14 +289,7 @@ static void put_heading(struct page *p, const struct widths *w)
 		by[0] = (char)(by[0] - 'a' + 'A');
 		rk_page_word(&p->page, by, w->key);
 	}
-	rk_bytes_puts(p->out, "  Name");
-	rk_page_paint(&p->page, RK_NORMAL);
-	rk_bytes_put_u8(p->out, '\n');
-}
-
-static double unless_negative(int64_t v)
-{
-	return v < 0 ? NAN : (double)v;
+	rk_page_last(&p->page, "  Name");
 }
 
 static void energy_cell(struct page *p, double joule)
@@ -110,11 +313,13 @@ static void error_cell(struct page *p, double percent)
 static void put_row(struct page *p, const struct rk_report_row *row, const struct widths *w)
 {
 	bool share = !row->barrier && isfinite(row->percent);
-	const char *heat = !share             ? "" :
-			   row->percent >= 25 ? RK_RED :
-			   row->percent >= 10 ? RK_YELLOW :
-						"";
+	const char *heat = "";
+	double calls;
 
+	if (share && row->percent >= 25)
+		heat = RK_RED;
+	else if (share && row->percent >= 10)
+		heat = RK_YELLOW;
 	rk_page_paint(&p->page, heat);
 	if (share)
 		rk_bytes_printf(p->out, "%6.2f", row->percent);
@@ -127,22 +332,18 @@ static void put_row(struct page *p, const struct rk_report_row *row, const struc
 	rk_page_time(&p->page, row->mean_ns);
 	rk_page_time(&p->page, row->median_ns);
 	if (p->extremes) {
-		rk_page_time(&p->page, unless_negative(row->min_ns));
-		rk_page_time(&p->page, unless_negative(row->max_ns));
+		rk_page_time(&p->page, row->min_ns < 0 ? NAN : (double)row->min_ns);
+		rk_page_time(&p->page, row->max_ns < 0 ? NAN : (double)row->max_ns);
 	}
 	if (w->energy) {
 		energy_cell(p, row->energy_j);
 		error_cell(p, 100 * row->energy_error_j / row->energy_j);
-		energy_cell(p, rk_energy_per_call(row));
+		calls = (double)row->energy_ns / row->mean_ns; /* that were measured */
+		energy_cell(p, calls > 0 ? row->energy_j / calls : NAN);
 	}
 	if (w->key)
 		rk_page_word(&p->page, row->key[0] ? row->key : "-", w->key);
 	rk_page_rest(&p->page, row->name[0] ? row->name : "(no name)", w->before_name);
-}
-
-static size_t shown_of(const struct page *p, size_t n)
-{
-	return p->opt->top && p->opt->top < n ? p->opt->top : n;
 }
 
 /* "Kernels: 1,234 calls of 12 names, 1.234 s in a span of 2.345 s" */
@@ -168,7 +369,7 @@ static void put_totals(struct page *p, enum rk_section which, const struct rk_re
 static void put_section(struct page *p, enum rk_section which)
 {
 	const struct rk_report_section *s = rk_report_section(p->r, which);
-	size_t shown = shown_of(p, s->nrows);
+	size_t shown = rk_page_shown(&p->page, s->nrows);
 	struct widths w;
 	double rest = 0;
 
@@ -184,19 +385,8 @@ static void put_section(struct page *p, enum rk_section which)
 	if (shown < s->nrows) {
 		rk_page_paint(&p->page, RK_DIM);
 		rk_bytes_printf(p->out, "%6.2f  and %zu more", rest, s->nrows - shown);
-		rk_page_paint(&p->page, RK_NORMAL);
-		rk_bytes_put_u8(p->out, '\n');
+		rk_page_last(&p->page, "");
 	}
-}
-
-/* Of more durations than are kept singly a median comes from a histogram. */
-static void put_median_note(struct page *p)
-{
-	if (p->r->median_error > 0)
-		rk_bytes_printf(p->out,
-				"Medians of very many rows are counted in steps: at most %.2g %% "
-				"off\n",
-				100 * p->r->median_error);
 }
 
 static void value_cell(struct page *p, double v)
@@ -212,18 +402,15 @@ static void value_cell(struct page *p, double v)
 
 static void put_counters(struct page *p)
 {
-	size_t shown = shown_of(p, p->r->ncounters);
+	size_t shown = rk_page_shown(&p->page, p->r->ncounters);
 
 	if (!shown)
 		return;
 	rk_page_title(&p->page, "Counters");
 	rk_bytes_put_u8(p->out, '\n');
 	rk_page_paint(&p->page, RK_BOLD);
-	rk_bytes_puts(
-		p->out,
-		"         Rows           Sum          Mean           Min           Max  Name");
-	rk_page_paint(&p->page, RK_NORMAL);
-	rk_bytes_put_u8(p->out, '\n');
+	rk_page_last(&p->page,
+		     "         Rows           Sum          Mean           Min           Max  Name");
 	for (size_t i = 0; i < shown; i++) {
 		const struct rk_report_counter *c = &p->r->counters[i];
 
@@ -307,9 +494,9 @@ static void put_source(struct page *p)
 				p->r->stats_of);
 }
 
-void rk_report_text(struct rk_bytes *out, const struct rk_report *r,
-		    const struct rk_render_options *opt)
+static void report_text(struct rk_bytes *out, const void *what, const struct rk_render_options *opt)
 {
+	const struct rk_report *r = what;
 	struct page p = { .out = out, .r = r, .opt = opt };
 	size_t start;
 
@@ -321,7 +508,12 @@ void rk_report_text(struct rk_bytes *out, const struct rk_report *r,
 		rk_ranks_text(&p.page, r->ranks);
 	for (unsigned s = 0; s < RK_NSECTIONS; s++)
 		put_section(&p, (enum rk_section)s);
-	put_median_note(&p);
+	/* Of more durations than are kept singly a median comes from a histogram. */
+	if (r->median_error > 0)
+		rk_bytes_printf(out,
+				"Medians of very many rows are counted in steps: at most %.2g %% "
+				"off\n",
+				100 * r->median_error);
 	rk_energy_text(&p.page, &r->energy, r->kept);
 	rk_samples_text(&p.page, r->kept);
 	put_counters(&p);
@@ -329,4 +521,12 @@ void rk_report_text(struct rk_bytes *out, const struct rk_report *r,
 	if (out->len == start)
 		rk_bytes_puts(out, "\nno rows\n");
 	rk_page_end(&p.page);
+}
+
+int rk_report_render(const struct rk_report *r, const struct rk_render_options *opt,
+		     char **ret_text, size_t *ret_len, struct rk_error *err)
+{
+	static rk_form *const forms[RK_NFORMS] = { report_text, rk_report_json, report_csv };
+
+	return rk_render(forms, r, opt, ret_text, ret_len, __func__, err);
 }

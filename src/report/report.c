@@ -1,20 +1,143 @@
-/* api_report.c - a run's tables as a report, and the report as text. */
+/* report.c - the tables of a run as a report. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/handle.h"
+#include "base/num.h"
 #include "io/output.h"
 #include "ranks/gather.h"
 #include "read/reader.h"
 #include "report/report_parts.h"
 #include "rockit/hotspots.h"
+#include "rockit/ranks.h"
 #include "run/run_energy.h"
 #include "table/aggregate.h"
 #include "table/times.h"
 
-enum { TEXT_MAX_BYTES = 1 << 30 };
+static double on_reference(const struct rk_ranks *r, const struct rk_ranks_rank *k,
+			   int64_t local_ns)
+{
+	double since = (double)local_ns - (double)k->offset_ns - (double)r->base_ns;
+
+	return since / (1 + k->drift_ppm * 1e-6);
+}
+
+/* Over ranks whose clocks are known against each other; of a single one it is exact. */
+double rk_report_span_ns(const struct rk_report *r)
+{
+	double first = 0, last = 0, span = (double)r->max_end_ns - (double)r->min_start_ns;
+	bool moved = false, any = false;
+
+	for (size_t i = 0; r->ranks && i < r->ranks->nranks; i++) {
+		const struct rk_ranks_rank *k = &r->ranks->ranks[i];
+		double from = on_reference(r->ranks, k, k->first_ns);
+		double to = on_reference(r->ranks, k, k->last_ns);
+
+		moved |= k->clock != RK_CLOCK_SAME;
+		if (!k->kernels || k->clock == RK_CLOCK_ALONE)
+			continue;
+		first = !any || from < first ? from : first;
+		last = !any || to > last ? to : last;
+		any = true;
+	}
+	return moved && any ? last - first : span;
+}
+
+static const struct {
+	const char *key, *title, *stats_of;
+	size_t offset;
+} sections[RK_NSECTIONS] = {
+	[RK_SECTION_KERNELS] = { "kernels", "Kernels", "kernel",
+				 offsetof(struct rk_report, kernels) },
+	[RK_SECTION_COPIES] = { "copies", "Copies", "copy", offsetof(struct rk_report, copies) },
+	[RK_SECTION_API] = { "api", "API calls", "api", offsetof(struct rk_report, api) },
+	[RK_SECTION_MARKERS] = { "markers", "Markers", "", offsetof(struct rk_report, markers) },
+	[RK_SECTION_MEMORY] = { "memory", "Memory operations", "",
+				offsetof(struct rk_report, memory) },
+	[RK_SECTION_DOMAINS] = { "domains", "Domains", "domain",
+				 offsetof(struct rk_report, domains) },
+};
+
+const char *rk_section_key(enum rk_section s)
+{
+	return sections[s].key;
+}
+
+const char *rk_section_title(enum rk_section s)
+{
+	return sections[s].title;
+}
+
+struct rk_report_section *rk_report_section(const struct rk_report *r, enum rk_section s)
+{
+	return (struct rk_report_section *)((uintptr_t)r + sections[s].offset);
+}
+
+enum rk_section rk_section_of_stats(const char *of)
+{
+	for (unsigned s = 0; s < RK_NSECTIONS; s++)
+		if (strcmp(sections[s].stats_of, of) == 0)
+			return (enum rk_section)s;
+	return RK_SECTION_API; /* markers, allocations: calls as well */
+}
+
+static void row_fill(struct rk_report_row *to, const struct rk_agg_row *from,
+		     const struct rk_strtab *names)
+{
+	*to = (struct rk_report_row){
+		.name = rk_strtab_borrow(names, from->name, NULL),
+		.calls = from->calls,
+		.total_ns = from->total_ns,
+		.min_ns = from->min_ns,
+		.max_ns = from->max_ns,
+		.mean_ns = from->mean_ns,
+		.median_ns = from->median_ns,
+		.stddev_ns = from->stddev_ns,
+		.timed = from->timed != 0,
+		.median_exact = from->median_exact,
+		.barrier = from->barrier,
+		.energy_j = NAN,
+		.energy_error_j = NAN,
+	};
+	if (from->keyed)
+		to->key[rk_num_put_i64(to->key, from->key)] = '\0';
+}
+
+/* Totals are far below 2^63 in honest input; a sum past it stops there. */
+static int64_t add_saturated(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+int rk_section_make(const struct rk_agg_row *rows, size_t n, const struct rk_strtab *names,
+		    struct rk_report_section *ret, struct rk_error *err)
+{
+	struct rk_report_row *to = rk_calloc(n, sizeof(*to));
+
+	if (!to)
+		return rk_fail_nomem(err);
+	for (size_t i = 0; i < n; i++) {
+		row_fill(&to[i], &rows[i], names);
+		ret->calls += rows[i].calls;
+		if (!rows[i].barrier)
+			ret->total_ns = add_saturated(ret->total_ns, rows[i].total_ns);
+	}
+	for (size_t i = 0; i < n; i++) {
+		double whole = (double)ret->total_ns;
+
+		if (!to[i].barrier && !to[i].timed)
+			to[i].percent = NAN;
+		else if (!to[i].barrier && whole > 0)
+			to[i].percent = 100 * (double)to[i].total_ns / whole;
+	}
+	ret->rows = to;
+	ret->nrows = n;
+	return 0;
+}
 
 enum by { BY_NOTHING, BY_DEVICE, BY_PROCESS, BY_STREAM, BY_RANK, NBY };
 
@@ -132,34 +255,27 @@ static int add_table(struct work *w, const struct plan *p, struct rk_error *err)
 	return rc;
 }
 
-static int64_t get_i64(const struct rk_batch *b, int field, size_t row, int64_t missing)
-{
-	return field < 0 ? missing : rk_batch_int(b, (unsigned)field, row, missing);
-}
-
-static double get_f64(const struct rk_batch *b, int field, size_t row)
-{
-	return rk_column_has(&b->cols[field], row) ? ((const double *)b->cols[field].data)[row] :
-						     NAN;
-}
-
 static int add_stats_row(struct work *w, const struct rk_batch *b, size_t row, struct rk_error *err)
 {
 	const struct rk_strtab *names = w->ctx->names;
 	enum rk_section s =
 		rk_section_of_stats(rk_strtab_borrow(names, rk_batch_id(b, RK_T_OF, row), NULL));
-	int64_t calls = get_i64(b, RK_T_CALLS, row, 0), total = get_i64(b, RK_T_TOTAL, row, 0);
+	const struct rk_column *stddev = &b->cols[RK_T_STDDEV];
+	int64_t calls = rk_batch_int(b, RK_T_CALLS, row, 0);
+	int64_t total = rk_batch_int(b, RK_T_TOTAL, row, 0);
 	struct rk_agg_line line = {
 		.name = rk_batch_id(b, RK_T_NAME, row),
-		.keyed = stats_key[w->by] >= 0 && rk_column_has(&b->cols[stats_key[w->by]], row),
-		.key = get_i64(b, stats_key[w->by], row, 0),
 		.calls = calls < 0 ? 0 : (uint64_t)calls,
 		.total_ns = total < 0 ? 0 : total,
-		.min_ns = get_i64(b, RK_T_MIN, row, -1),
-		.max_ns = get_i64(b, RK_T_MAX, row, -1),
-		.stddev_ns = get_f64(b, RK_T_STDDEV, row),
+		.min_ns = rk_batch_int(b, RK_T_MIN, row, -1),
+		.max_ns = rk_batch_int(b, RK_T_MAX, row, -1),
+		.stddev_ns = rk_column_has(stddev, row) ? ((const double *)stddev->data)[row] : NAN,
 	};
 
+	if (stats_key[w->by] >= 0) {
+		line.keyed = rk_column_has(&b->cols[stats_key[w->by]], row);
+		line.key = rk_batch_int(b, (unsigned)stats_key[w->by], row, 0);
+	}
 	line.barrier = strcmp(rk_strtab_borrow(names, line.name, NULL), "<barrier packet>") == 0;
 	/* rocprofv3 keeps the square of the total in 64 bits. */
 	if (line.calls > 1 && line.total_ns > UINT32_MAX && isfinite(line.stddev_ns)) {
@@ -241,34 +357,31 @@ static int add_samples(struct work *w, struct rk_error *err)
 	return rc < 0 ? rc : rk_report_samples_make(&w->samples, w->ctx->names, w->own, err);
 }
 
-static void widen(struct rk_report *r, struct rk_agg_span span)
-{
-	if (!span.known)
-		return;
-	if (!r->timed || span.start_ns < r->min_start_ns)
-		r->min_start_ns = span.start_ns;
-	if (!r->timed || span.end_ns > r->max_end_ns)
-		r->max_end_ns = span.end_ns;
-	r->timed = true;
-}
-
 /* The section is whole: its rows are made and the memory behind them goes back. */
 static int make_section(struct work *w, enum rk_section s, struct rk_error *err)
 {
+	struct rk_report *r = w->r;
 	struct rk_agg_row *rows = NULL;
+	struct rk_agg_span span;
 	size_t n = 0;
 	int rc = rk_agg_finish(w->aggs[s], &rows, &n, err);
 
 	if (rc == 0)
-		rc = rk_section_make(rows, n, w->ctx->names, rk_report_section(w->r, s), err);
+		rc = rk_section_make(rows, n, w->ctx->names, rk_report_section(r, s), err);
 	for (size_t i = 0; i < n && rc == 0; i++)
 		if (isfinite(rows[i].median_ns) && !rows[i].median_exact)
-			w->r->median_error = RK_MEDIAN_ERROR;
+			r->median_error = RK_MEDIAN_ERROR;
 	if (rc == 0 && s == RK_SECTION_KERNELS)
-		rk_report_energy_rows(w->energy, rows, &w->r->kernels);
+		rk_report_energy_rows(w->energy, rows, &r->kernels);
 	rk_free(rows);
-	if (s == RK_SECTION_KERNELS || !w->rows[RK_KERNELS])
-		widen(w->r, rk_agg_span(w->aggs[s]));
+	span = rk_agg_span(w->aggs[s]);
+	if (span.known && (s == RK_SECTION_KERNELS || !w->rows[RK_KERNELS])) {
+		if (!r->timed || span.start_ns < r->min_start_ns)
+			r->min_start_ns = span.start_ns;
+		if (!r->timed || span.end_ns > r->max_end_ns)
+			r->max_end_ns = span.end_ns;
+		r->timed = true;
+	}
 	rk_agg_free(w->aggs[s]);
 	w->aggs[s] = NULL;
 	return rc;
@@ -303,42 +416,22 @@ static int make_counters(struct work *w, struct rk_error *err)
 	return 0;
 }
 
-static int make_tables(struct work *w, struct rk_error *err)
-{
-	struct rk_report *r = w->r;
-
-	r->tables = rk_calloc(RK_NTABLES, sizeof(*r->tables));
-	if (!r->tables)
-		return rk_fail_nomem(err);
-	for (unsigned t = 0; t < RK_NTABLES; t++)
-		r->tables[t] =
-			(struct rk_report_table){ rk_table_name((enum rk_table)t), w->rows[t] };
-	r->ntables = RK_NTABLES;
-	return 0;
-}
-
-static int64_t sum_of(const struct rk_report_section *s)
-{
-	int64_t sum = 0;
-
-	for (size_t i = 0; i < s->nrows; i++)
-		if (__builtin_add_overflow(sum, s->rows[i].total_ns, &sum))
-			return INT64_MAX;
-	return sum;
-}
-
 /* The numbers at the top: of the kernels, or of the statistics where there are no kernels. */
 static void make_totals(struct work *w)
 {
 	struct rk_report *r = w->r;
 	enum rk_section s = RK_SECTION_KERNELS;
+	const struct rk_report_section *sec;
 
 	r->kernel_rows = w->rows[RK_KERNELS];
 	if (!r->kernel_rows) {
-		s = r->stats_of ? rk_section_of_stats(r->stats_of) : RK_SECTION_KERNELS;
+		if (r->stats_of)
+			s = rk_section_of_stats(r->stats_of);
 		r->kernel_rows = w->stats_calls[s];
 	}
-	r->sum_duration_ns = sum_of(rk_report_section(r, s));
+	sec = rk_report_section(r, s);
+	for (size_t i = 0; i < sec->nrows; i++)
+		r->sum_duration_ns = add_saturated(r->sum_duration_ns, sec->rows[i].total_ns);
 }
 
 static int find_by(const char *by, enum by *ret, struct rk_error *err)
@@ -351,14 +444,6 @@ static int find_by(const char *by, enum by *ret, struct rk_error *err)
 	}
 	return rk_fail(err, RK_E_USAGE,
 		       "cannot group by '%s'; known: device, process, stream, rank", by);
-}
-
-static bool in_plans(enum rk_table t)
-{
-	for (size_t i = 0; i < NPLANS; i++)
-		if (plans[i].table == t)
-			return true;
-	return false;
 }
 
 /* Section by section, so that the durations of one are gone before those of the next come. */
@@ -382,16 +467,6 @@ static int make_sections(struct work *w, uint32_t tables, struct rk_error *err)
 	return rc < 0 ? rc : make_section(w, RK_SECTION_DOMAINS, err);
 }
 
-static int make_hotspots(struct work *w, uint32_t tables, struct rk_error *err)
-{
-	if (!(tables & (RK_TABLE_BIT(RK_PC_SAMPLES) | RK_TABLE_BIT(RK_INSTRUCTIONS))) ||
-	    !rk_run_rescannable(w->run, RK_PC_SAMPLES) ||
-	    !rk_run_rescannable(w->run, RK_INSTRUCTIONS))
-		return 0;
-	rk_diag_again(w->ctx->diag); /* its rows were counted before */
-	return rk_run_hotspots(w->run, &w->r->hotspots, err);
-}
-
 /* Of an empty run its run.json may say why. */
 static void tell_why_empty(struct work *w)
 {
@@ -410,6 +485,9 @@ static void tell_why_empty(struct work *w)
 static int report_make(struct work *w, struct rk_error *err)
 {
 	uint32_t tables = rk_run_tables(w->run);
+	uint32_t seen = RK_TABLE_BIT(RK_STATS) | RK_TABLE_BIT(RK_COUNTERS) |
+			RK_TABLE_BIT(RK_SAMPLES);
+	struct rk_report *r = w->r;
 	int rc = rk_fuse_new(w->run, &w->fuse, err);
 
 	if (rc == 0 && !w->fuse)
@@ -419,24 +497,37 @@ static int report_make(struct work *w, struct rk_error *err)
 	if (rc == 0)
 		rc = make_sections(w, tables, err);
 	if (rc == 0 && w->fuse)
-		rc = rk_fuse_finish(w->fuse, &w->r->ranks, err);
+		rc = rk_fuse_finish(w->fuse, &r->ranks, err);
 	if (rc == 0 && tables & RK_TABLE_BIT(RK_COUNTERS))
 		rc = add_counters(w, err);
 	if (rc == 0 && tables & RK_TABLE_BIT(RK_SAMPLES))
 		rc = add_samples(w, err);
+	for (size_t i = 0; i < NPLANS; i++)
+		seen |= RK_TABLE_BIT(plans[i].table);
 	for (unsigned t = 0; t < RK_NTABLES && rc == 0; t++)
-		if (tables & RK_TABLE_BIT(t) && t != RK_STATS && t != RK_COUNTERS &&
-		    t != RK_SAMPLES && !in_plans((enum rk_table)t))
+		if (tables & ~seen & RK_TABLE_BIT(t))
 			rc = count_rows(w, (enum rk_table)t, err);
 	if (rc == 0)
 		rc = make_counters(w, err);
-	if (rc == 0)
-		rc = make_hotspots(w, tables, err);
-	if (rc == 0)
-		tell_why_empty(w);
-	if (rc == 0 && !w->fuse)
+	if (rc == 0 && tables & (RK_TABLE_BIT(RK_PC_SAMPLES) | RK_TABLE_BIT(RK_INSTRUCTIONS)) &&
+	    rk_run_rescannable(w->run, RK_PC_SAMPLES) &&
+	    rk_run_rescannable(w->run, RK_INSTRUCTIONS)) {
+		rk_diag_again(w->ctx->diag); /* its rows were counted before */
+		rc = rk_run_hotspots(w->run, &r->hotspots, err);
+	}
+	if (rc < 0)
+		return rc;
+	tell_why_empty(w);
+	if (!w->fuse)
 		rk_run_tell_clocks(w->run);
-	return rc < 0 ? rc : make_tables(w, err);
+	r->tables = rk_calloc(RK_NTABLES, sizeof(*r->tables));
+	if (!r->tables)
+		return rk_fail_nomem(err);
+	for (unsigned t = 0; t < RK_NTABLES; t++)
+		r->tables[t] =
+			(struct rk_report_table){ rk_table_name((enum rk_table)t), w->rows[t] };
+	r->ntables = RK_NTABLES;
+	return 0;
 }
 
 static void destroy_report(void *p)
@@ -462,21 +553,6 @@ static void destroy_report(void *p)
 	rk_free(r);
 }
 
-/* What is the run's stays with it: the report keeps it. */
-static int give(struct work *w, struct rk_error *err)
-{
-	int rc = rk_run_copy_warnings(w->run, &w->r->warnings, &w->r->nwarnings, err);
-
-	w->r->files = rk_run_files(w->run, &w->r->nfiles);
-	if (rc == 0)
-		rc = rk_handle_open(RK_HANDLE_REPORT, w->r, destroy_report, err);
-	if (rc < 0)
-		return rc;
-	rk_handle_keep(w->run);
-	w->own->run = w->run;
-	return 0;
-}
-
 static int report_run(struct rk_run *run, const struct rk_report_options *opt,
 		      struct rk_report **ret, struct rk_error *err)
 {
@@ -496,12 +572,19 @@ static int report_run(struct rk_run *run, const struct rk_report_options *opt,
 	if (rc == 0) {
 		make_totals(&w);
 		rk_run_tell_names(run);
-		rc = give(&w, err);
+		rc = rk_run_copy_warnings(run, &w.r->warnings, &w.r->nwarnings, err);
+		w.r->files = rk_run_files(run, &w.r->nfiles);
 	}
 	if (rc == 0)
+		rc = rk_handle_open(RK_HANDLE_REPORT, w.r, destroy_report, err);
+	if (rc == 0) {
+		/* Names and files are the run's: the report keeps it open. */
+		rk_handle_keep(run);
+		w.own->run = run;
 		*ret = w.r;
-	else
+	} else {
 		destroy_report(w.r);
+	}
 	for (unsigned s = 0; s < RK_NSECTIONS; s++)
 		rk_agg_free(w.aggs[s]);
 	rk_free(w.counters);
@@ -528,27 +611,6 @@ int rk_run_report(struct rk_run *run, const struct rk_report_options *opt, struc
 void rk_report_free(struct rk_report *r)
 {
 	rk_handle_close(RK_HANDLE_REPORT, r);
-}
-
-int rk_report_render(const struct rk_report *r, const struct rk_render_options *opt,
-		     char **ret_text, size_t *ret_len, struct rk_error *err)
-{
-	static const struct rk_render_options plain;
-	struct rk_bytes out;
-
-	if (!r || !ret_text)
-		return rk_misuse(__func__, err);
-	opt = opt ? opt : &plain;
-	if (rk_check_enum((unsigned)opt->format, RK_REPORT_CSV, __func__, err) < 0)
-		return RK_E_USAGE;
-	rk_bytes_init(&out, TEXT_MAX_BYTES);
-	if (opt->format == RK_REPORT_JSON)
-		rk_report_json(&out, r);
-	else if (opt->format == RK_REPORT_CSV)
-		rk_report_csv(&out, r);
-	else
-		rk_report_text(&out, r, opt);
-	return rk_bytes_give(&out, ret_text, ret_len, err);
 }
 
 void rk_text_free(char *text)
