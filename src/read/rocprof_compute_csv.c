@@ -4,7 +4,7 @@
  * Files of single passes (pmc_perf_0.csv, SQ_LEVEL_WAVES.csv, timestamps.csv) are those of rocprof
  * v1, rocprofv2 or rocprofv3 with some columns renamed, not always all; pmc_perf.csv is their join.
  */
-#include "read/wide/wide_csv.h"
+#include "read/wide/wide.h"
 
 static const struct rk_csv_bind columns[] = {
 	{ "Kernel_ID", RK_CELL_SKIP, 0 },

@@ -1,5 +1,5 @@
 /* rocprof_v2_csv.c - what rocprofv2 writes as CSV: results with counters, traces of calls. */
-#include "read/wide/wide_csv.h"
+#include "read/wide/wide.h"
 
 #define BIT(f) (UINT64_C(1) << (f))
 

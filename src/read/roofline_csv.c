@@ -1,5 +1,5 @@
 /* roofline_csv.c - rocprof-compute's roofline.csv: what its benchmark measured, a row a device. */
-#include "read/samples/samples_csv.h"
+#include "read/samples/samples.h"
 
 #include "base/text.h"
 

@@ -1,5 +1,5 @@
 /* rocprofv3_csv.c - every kind of CSV file rocprofv3 writes, over its releases, value by value. */
-#include "read/rocprofv3/rocprofv3_csv.h"
+#include "read/rocprofv3/csv.h"
 
 #include <stdio.h>
 #include <string.h>

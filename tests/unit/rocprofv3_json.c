@@ -1,5 +1,5 @@
 /* rocprofv3_json.c - rocprofv3's JSON, table by table, and what becomes of damaged files. */
-#include "read/rocprofv3/rocprofv3_json.h"
+#include "read/rocprofv3/json.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* samples_csv.c - files of samples, variant by variant, and what is wrong with some. */
-#include "read/samples/samples_csv.h"
+#include "read/samples/samples.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * wide_csv.c - CSV of rocprof v1, rocprofv2 and rocprof-compute: every kind and what can be wrong
  * with it, value by value.
  */
-#include "read/wide/wide_csv.h"
+#include "read/wide/wide.h"
 
 #include <stdio.h>
 #include <string.h>

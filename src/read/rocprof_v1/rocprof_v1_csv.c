@@ -4,7 +4,7 @@
  * Counters stand between obj and DispatchNs. Times are there when they were asked for; a run with
  * --stats or a trace has DurationNs too and its whole header in quotes.
  */
-#include "read/wide/wide_csv.h"
+#include "read/wide/wide.h"
 
 const struct rk_csv_bind rk_rocprof_v1_columns[] = {
 	{ "Index", RK_CELL_SERIAL, RK_K_DISPATCH },

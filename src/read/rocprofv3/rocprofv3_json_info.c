@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "read/rocprofv3/rocprofv3_json.h"
+#include "read/rocprofv3/json.h"
 
 #define B(f) (UINT64_C(1) << (f))
 

@@ -5,7 +5,7 @@
  * of `rocpd convert` (a Guid in front; title-cased names). What is not wanted is bound as SKIP
  * where it can hold no comma, which is faster to pass than an unknown column.
  */
-#include "read/rocprofv3/rocprofv3_csv.h"
+#include "read/rocprofv3/csv.h"
 
 #define BIT(f) (UINT64_C(1) << (f))
 /* In any file, wanted by none. */

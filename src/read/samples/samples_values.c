@@ -1,5 +1,5 @@
 /* samples_values.c - times, devices and values as samplers write them. */
-#include "read/samples/samples_csv.h"
+#include "read/samples/samples.h"
 
 #include <string.h>
 

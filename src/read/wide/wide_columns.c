@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "read/wide/wide_csv.h"
+#include "read/wide/wide.h"
 
 /* The header's names in order, to find one among thousands. */
 struct place {

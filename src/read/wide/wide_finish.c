@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "read/wide/wide_csv.h"
+#include "read/wide/wide.h"
 
 #define BIT(f) (UINT64_C(1) << (f))
 

@@ -1,5 +1,5 @@
 /*
- * samples_csv.h - between the parts of the readers for samples: power, memory, temperature.
+ * samples.h - between the parts of the readers for samples: power, memory, temperature.
  *
  * A row of such a file holds many values, of one device (a `device` or `gpu` column) or of all of
  * them (a column a GPU). Each value becomes a row of the samples table.
@@ -55,7 +55,7 @@ int rk_samples_scan(struct rk_reader *r, enum rk_table t, uint64_t want, struct 
 		    struct rk_error *err);
 void rk_samples_close(struct rk_reader *r);
 
-/* samples_columns.c: power, VRAM, clocks and so on. */
+/* columns.c: power, VRAM, clocks and so on. */
 void rk_samples_classify(const struct rk_samples_header *h, unsigned col,
 			 struct rk_sample_column *ret);
 

@@ -1,8 +1,8 @@
-/* wide_pivot.c - counters in columns, turned to a row each. */
+/* pivot.c - counters in columns, turned to a row each. */
 #include <string.h>
 
 #include "base/alloc.h"
-#include "read/wide/wide_csv.h"
+#include "read/wide/wide.h"
 
 struct pivot {
 	struct rk_source base;

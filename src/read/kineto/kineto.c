@@ -1,5 +1,5 @@
 /*
- * kineto_json.c - traces of PyTorch's profiler (Kineto), AMD and NVIDIA.
+ * kineto.c - traces of PyTorch's profiler (Kineto), AMD and NVIDIA.
  *
  * Operators of the framework (cat "cpu_op") and Python frames are no table of ours and are passed
  * over. Times are decimal microseconds since baseTimeNanoseconds, which is not added: the profiler's

@@ -1,5 +1,5 @@
-/* rocprofv3_csv.c - the CSV files rocprofv3 and `rocpd convert` write. */
-#include "read/rocprofv3/rocprofv3_csv.h"
+/* csv.c - the CSV files rocprofv3 and `rocpd convert` write. */
+#include "read/rocprofv3/csv.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /*
- * samples_columns.c - what the columns of a sampler's file are: madengine's and rockit's own, which
+ * columns.c - what the columns of a sampler's file are: madengine's and rockit's own, which
  * have a column a GPU, and those of amd-smi, rocm-smi and scripts around them, which have a row a
  * GPU.
  */
-#include "read/samples/samples_csv.h"
+#include "read/samples/samples.h"
 
 #include <string.h>
 

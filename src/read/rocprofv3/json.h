@@ -1,5 +1,5 @@
 /*
- * rocprofv3_json.h - between the parts of the rocprofv3 JSON reader.
+ * json.h - between the parts of the rocprofv3 JSON reader.
  *
  * {"rocprofiler-sdk-tool": [{metadata, agents, counters, strings, kernel_symbols, ...,
  * callback_records: {counter_collection}, buffer_records: {kernel_dispatch, hip_api, ...}}]}: what
@@ -42,7 +42,7 @@ struct v3j_walk {
 /* 1: *part; 0: the document has ended; < 0: error. The caller takes the value before the next call. */
 int rk_v3j_walk(struct v3j_walk *w, enum v3j_part *part, struct rk_error *err);
 
-/* ---- rocprofv3_json_names.c: what numbers mean ---- */
+/* ---- json_names.c: what numbers mean ---- */
 
 struct v3j_symbol {
 	uint32_t at, len; /* of the name in `text` */
@@ -101,7 +101,7 @@ uint32_t rk_v3j_operation(const struct v3j_names *n, const struct rk_json_value 
 const struct v3j_symbol *rk_v3j_symbol(struct v3j_names *n, const struct rk_json_value *kernel_id,
 				       struct rk_error *err);
 
-/* ---- rocprofv3_json_rows.c: one record, one row (counters: several) ---- */
+/* ---- json_records.c: one record, one row (counters: several) ---- */
 
 enum { V3J_SUMS_MAX = 4096 };
 
@@ -157,7 +157,7 @@ int rk_v3j_read_sums(void *scan, struct rk_json *j, struct rk_error *err);
 /* The row of the next sum that was not given. */
 int rk_v3j_counter_row(struct v3j_scan *s, struct rk_error *err);
 
-/* ---- rocprofv3_json.c ---- */
+/* ---- json.c ---- */
 
 struct v3j_seen {
 	uint64_t end; /* of the part's value */

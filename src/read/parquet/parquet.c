@@ -1,5 +1,5 @@
 /*
- * parquet_reader.c - Parquet files that hold one of the standard tables, ours or rewritten by
+ * parquet.c - Parquet files that hold one of the standard tables, ours or rewritten by
  * others.
  */
 #include "read/parquet/parquet_reader.h"

@@ -1,4 +1,4 @@
-/* rocprofv3_csv.h - between the parts of the rocprofv3 CSV reader. */
+/* csv.h - between the parts of the rocprofv3 CSV reader. */
 #ifndef RK_ROCPROFV3_CSV_H
 #define RK_ROCPROFV3_CSV_H
 
@@ -36,7 +36,7 @@ struct rk_v3_kind {
 
 extern const struct rk_v3_kind rk_v3_kinds[]; /* ends with .name NULL */
 
-/* Finishers (rocprofv3_finish.c): derive what the file does not say outright. */
+/* Finishers (finish.c): derive what the file does not say outright. */
 int rk_v3_finish_kernels(void *scan, struct rk_builder *b, struct rk_error *err);
 int rk_v3_finish_dispatches(void *scan, struct rk_builder *b, struct rk_error *err);
 int rk_v3_finish_api(void *scan, struct rk_builder *b, struct rk_error *err);

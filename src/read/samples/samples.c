@@ -1,5 +1,5 @@
-/* samples_csv.c - files of samples: each value of a row becomes a row of the samples table. */
-#include "read/samples/samples_csv.h"
+/* samples.c - files of samples: each value of a row becomes a row of the samples table. */
+#include "read/samples/samples.h"
 
 #include <string.h>
 

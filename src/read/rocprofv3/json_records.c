@@ -1,8 +1,8 @@
-/* rocprofv3_json_rows.c - one record of rocprofv3's JSON, one row. */
+/* json_records.c - one record of rocprofv3's JSON, one row. */
 #include <string.h>
 
 #include "base/text.h"
-#include "read/rocprofv3/rocprofv3_json.h"
+#include "read/rocprofv3/json.h"
 
 #define B(f) (UINT64_C(1) << (f))
 

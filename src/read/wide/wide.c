@@ -1,5 +1,5 @@
-/* wide_csv.c - files with a row per dispatch, over the formats that have such. */
-#include "read/wide/wide_csv.h"
+/* wide.c - files with a row per dispatch, over the formats that have such. */
+#include "read/wide/wide.h"
 
 #include <string.h>
 

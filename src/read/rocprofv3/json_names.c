@@ -1,8 +1,8 @@
-/* rocprofv3_json_names.c - agents, kernels, operations and texts that records name by number. */
+/* json_names.c - agents, kernels, operations and texts that records name by number. */
 #include <string.h>
 
 #include "base/alloc.h"
-#include "read/rocprofv3/rocprofv3_json.h"
+#include "read/rocprofv3/json.h"
 
 enum {
 	SYMBOLS_MAX = 1 << 18,

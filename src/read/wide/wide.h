@@ -1,5 +1,5 @@
 /*
- * wide_csv.h - CSV files of the tools before rocprofv3: a row per dispatch, a column per counter.
+ * wide.h - CSV files of the tools before rocprofv3: a row per dispatch, a column per counter.
  *
  * A format is a list of kinds of files, each told by its header, with the columns that all files of
  * the kind may have. Where a kind says so, every other column is a hardware counter: the file then
@@ -8,7 +8,7 @@
 #ifndef RK_WIDE_CSV_H
 #define RK_WIDE_CSV_H
 
-#include "read/rocprofv3/rocprofv3_csv.h"
+#include "read/rocprofv3/csv.h"
 
 /* One kind of file, told by header names it must have and must not have. */
 struct rk_wide_kind {
@@ -82,7 +82,7 @@ int rk_wide_columns_make(const struct rk_csv_header *h, const struct rk_csv_bind
 			 struct rk_wide_columns *ret, struct rk_error *err);
 void rk_wide_columns_release(struct rk_wide_columns *c);
 
-/* `rows` of c->schema as counters (wide_pivot.c). Takes it over, also on failure. */
+/* `rows` of c->schema as counters (pivot.c). Takes it over, also on failure. */
 int rk_wide_pivot_open(struct rk_source *rows, const struct rk_wide_columns *c,
 		       struct rk_context *ctx, uint64_t want, struct rk_source **ret,
 		       struct rk_error *err);

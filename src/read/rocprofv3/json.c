@@ -1,5 +1,5 @@
-/* rocprofv3_json.c - the JSON file of rocprofv3: the walk, the first look, the scans. */
-#include "read/rocprofv3/rocprofv3_json.h"
+/* json.c - the JSON file of rocprofv3: the walk, the first look, the scans. */
+#include "read/rocprofv3/json.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /*
- * rocprofv3_finish.c - what the files do not say outright: durations, grids in workgroups, kinds.
+ * finish.c - what the files do not say outright: durations, grids in workgroups, kinds.
  * Each function is called with the rows of one piece of a file, on any thread.
  */
-#include "read/rocprofv3/rocprofv3_csv.h"
+#include "read/rocprofv3/csv.h"
 
 #include <string.h>
 
