@@ -1,4 +1,4 @@
-/* csv.h - between the parts of the rocprofv3 CSV reader. */
+/* csv.h - what the readers of rocprofv3's CSV and of older tools' (read/wide) share. */
 #ifndef RK_ROCPROFV3_CSV_H
 #define RK_ROCPROFV3_CSV_H
 
@@ -20,23 +20,16 @@ struct rk_v3_scan {
 struct rk_v3_table {
 	enum rk_table table;
 	const struct rk_csv_bind *binds;
-	uint64_t (*needs)(
-		uint64_t want); /* fields to fill so that `want` can be derived; NULL: want */
+	/* fields to fill so that `want` can be derived; NULL: want */
+	uint64_t (*needs)(uint64_t want);
 	int (*finish)(void *scan, struct rk_builder *b, struct rk_error *err);
 };
 
-/* One kind of file, told by header names it must have and must not have. */
-struct rk_v3_kind {
-	const char *name; /* as in the file name: "kernel_trace" */
-	const char *must[6], *must_not[4];
-	const char *free_header;
-	struct rk_v3_table tables[2];
-	unsigned ntables;
-};
+/* Whether the header has all, or any, of n names; NULL ends them early. */
+bool rk_v3_has_all(const struct rk_csv_header *h, const char *const *names, size_t n);
+bool rk_v3_has_any(const struct rk_csv_header *h, const char *const *names, size_t n);
 
-extern const struct rk_v3_kind rk_v3_kinds[]; /* ends with .name NULL */
-
-/* Finishers (finish.c): derive what the file does not say outright. */
+/* Finishers (finish.c): derive what the file does not say outright. `scan` is a struct rk_v3_scan. */
 int rk_v3_finish_kernels(void *scan, struct rk_builder *b, struct rk_error *err);
 int rk_v3_finish_dispatches(void *scan, struct rk_builder *b, struct rk_error *err);
 int rk_v3_finish_api(void *scan, struct rk_builder *b, struct rk_error *err);
@@ -46,5 +39,13 @@ int rk_v3_finish_memalloc(void *scan, struct rk_builder *b, struct rk_error *err
 int rk_v3_finish_agents(void *scan, struct rk_builder *b, struct rk_error *err);
 int rk_v3_finish_pc(void *scan, struct rk_builder *b, struct rk_error *err);
 int rk_v3_finish_stats(void *scan, struct rk_builder *b, struct rk_error *err);
+
+/*
+ * Passes on the first row of each (pid, dispatch_id) of `rows`, which are kernels. Rows without a
+ * dispatch id all pass. Two million dispatches are remembered; past that only neighbours are compared
+ * and the warning "many-dispatches" says so. Takes over `rows`, also on failure.
+ */
+int rk_dispatch_once_open(struct rk_source *rows, struct rk_context *ctx, const char *file,
+			  struct rk_source **ret, struct rk_error *err);
 
 #endif

@@ -1,11 +1,14 @@
 /*
- * finish.c - what the files do not say outright: durations, grids in workgroups, kinds.
- * Each function is called with the rows of one piece of a file, on any thread.
+ * finish.c - what CSV files do not say outright: durations, grids in workgroups, kinds; and which
+ * rows are the same dispatch. Finishers are called with the rows of one piece of a file, on any
+ * thread.
  */
 #include "read/rocprofv3/csv.h"
 
 #include <string.h>
 
+#include "base/alloc.h"
+#include "base/map.h"
 #include "base/num.h"
 #include "base/text.h"
 
@@ -133,7 +136,8 @@ static int queue_as_stream(struct rk_v3_scan *s, struct rk_builder *b, struct rk
 	return rc;
 }
 
-static int constant(struct rk_v3_scan *s, struct rk_builder *b, unsigned field, uint32_t id,
+/* The same 32 bits in every row: the id of a name, or a number. */
+static int constant(struct rk_v3_scan *s, struct rk_builder *b, unsigned field, uint32_t value,
 		    struct rk_error *err)
 {
 	uint32_t *p;
@@ -144,27 +148,13 @@ static int constant(struct rk_v3_scan *s, struct rk_builder *b, unsigned field, 
 	if (!p)
 		return rk_fail_nomem(err);
 	for (size_t i = 0; i < b->nrows; i++)
-		p[i] = id;
+		p[i] = value;
 	return 0;
 }
 
-/* Where the source has one number, x has it and y = z = 1. */
-static int ones(struct rk_v3_scan *s, struct rk_builder *b, unsigned field, struct rk_error *err)
+int rk_v3_finish_kernels(void *scan, struct rk_builder *b, struct rk_error *err)
 {
-	int32_t *p;
-
-	if (!(s->want >> field & 1))
-		return 0;
-	p = rk_builder_column(b, field);
-	if (!p)
-		return rk_fail_nomem(err);
-	for (size_t i = 0; i < b->nrows; i++)
-		p[i] = 1;
-	return 0;
-}
-
-static int kernels_common(struct rk_v3_scan *s, struct rk_builder *b, struct rk_error *err)
-{
+	struct rk_v3_scan *s = scan;
 	int rc = durations(s, b, RK_K_START, RK_K_DURATION, err);
 
 	for (unsigned i = 0; rc == 0 && i < 3; i++)
@@ -183,29 +173,16 @@ static int kernels_common(struct rk_v3_scan *s, struct rk_builder *b, struct rk_
 	return rc;
 }
 
-int rk_v3_finish_kernels(void *scan, struct rk_builder *b, struct rk_error *err)
-{
-	return kernels_common(scan, b, err);
-}
-
-/* From a counter file: sizes are products. */
+/* From a counter file: sizes are products. Where the source has one number, x has it and y = z = 1. */
 int rk_v3_finish_dispatches(void *scan, struct rk_builder *b, struct rk_error *err)
 {
 	static const unsigned one[] = { RK_K_GRID_Y,  RK_K_GRID_Z,  RK_K_BLOCK_Y,
 					RK_K_BLOCK_Z, RK_K_ITEMS_Y, RK_K_ITEMS_Z };
-	int rc = kernels_common(scan, b, err);
+	int rc = rk_v3_finish_kernels(scan, b, err);
 
 	for (unsigned i = 0; rc == 0 && i < sizeof(one) / sizeof(one[0]); i++)
-		rc = ones(scan, b, one[i], err);
+		rc = constant(scan, b, one[i], 1, err);
 	return rc;
-}
-
-static bool is_marker(const struct rk_v3_scan *s, uint32_t domain)
-{
-	size_t len;
-	const char *text = rk_strtab_borrow(s->ctx->names, domain, &len);
-
-	return rk_text_iprefix(text, len, "MARKER_");
 }
 
 /* Keeps the rows whose domain is (or is not) a marker's, and counts the others. */
@@ -216,15 +193,20 @@ static void keep_domain(struct rk_v3_scan *s, struct rk_builder *b, unsigned fie
 	bool keep = true;
 	size_t n = 0;
 
-	for (size_t i = 0; domain && i < b->nrows; i++) {
-		if (domain[i] != last)
-			keep = is_marker(s, last = domain[i]) == markers;
+	if (!domain)
+		return;
+	for (size_t i = 0; i < b->nrows; i++) {
+		if (domain[i] != last) {
+			size_t len;
+			const char *text = rk_strtab_borrow(s->ctx->names, domain[i], &len);
+
+			last = domain[i];
+			keep = rk_text_iprefix(text, len, "MARKER_") == markers;
+		}
 		if (keep && n != i)
 			rk_builder_move(b, n, i);
 		n += keep;
 	}
-	if (!domain)
-		return;
 	__atomic_fetch_add(&s->other_rows, b->nrows - n, __ATOMIC_RELAXED);
 	b->nrows = n;
 }
@@ -236,15 +218,6 @@ int rk_v3_finish_api(void *scan, struct rk_builder *b, struct rk_error *err)
 }
 
 /* MARKER_CORE_RANGE_API and the older MARKER_CORE_API hold ranges and marks: a mark has no length. */
-static const char *marker_kind(const char *domain, size_t len, const int64_t *duration)
-{
-	if (rk_text_iprefix(domain, len, "MARKER_CONTROL"))
-		return "control";
-	if (rk_text_iprefix(domain, len, "MARKER_NAME"))
-		return "name";
-	return duration && *duration ? "range" : "mark";
-}
-
 int rk_v3_finish_markers(void *scan, struct rk_builder *b, struct rk_error *err)
 {
 	struct rk_v3_scan *s = scan;
@@ -256,9 +229,14 @@ int rk_v3_finish_markers(void *scan, struct rk_builder *b, struct rk_error *err)
 	rc = durations(s, b, RK_R_START, RK_R_DURATION, err);
 	for (size_t i = 0; kind && rc == 0 && i < b->nrows; i++) {
 		size_t len;
-		const char *text = rk_strtab_borrow(s->ctx->names, kind[i], &len);
-		const char *word = marker_kind(text, len, duration ? &duration[i] : NULL);
+		const char *text = rk_strtab_borrow(s->ctx->names, kind[i], &len), *word = "mark";
 
+		if (rk_text_iprefix(text, len, "MARKER_CONTROL"))
+			word = "control";
+		else if (rk_text_iprefix(text, len, "MARKER_NAME"))
+			word = "name";
+		else if (duration && duration[i])
+			word = "range";
 		rc = rk_strtab_add(s->ctx->names, word, strlen(word), &kind[i], err);
 	}
 	return rc;
@@ -337,31 +315,15 @@ int rk_v3_finish_agents(void *scan, struct rk_builder *b, struct rk_error *err)
 }
 
 /*
- * The reason of a wave that did issue its instruction is about nothing: it was not stalled. That it
- * did stands where the node will not.
+ * The stall reason of a wave that issued its instruction means nothing: it was not stalled. Whether it
+ * did is in the column of the node so far, which goes. The enumerators of reasons have a prefix of 58
+ * letters.
  */
-static int without_issued(struct rk_v3_scan *s, struct rk_builder *b, struct rk_error *err)
-{
-	const uint32_t *issued = b->data[RK_P_NODE];
-	int rc = 0;
-
-	for (size_t i = 0; issued && rc == 0 && i < b->nrows; i++) {
-		bool yes = !rk_builder_is_null(b, RK_P_NODE, i) &&
-			   !strcmp(rk_strtab_borrow(s->ctx->names, issued[i], NULL), "1");
-
-		if (yes && b->data[RK_P_STALL])
-			rc = make_null(b, RK_P_STALL, i, err);
-		if (rc == 0)
-			rc = make_null(b, RK_P_NODE, i, err);
-	}
-	return rc;
-}
-
-/* The enumerators carry 58 letters of C name that say nothing. */
 int rk_v3_finish_pc(void *scan, struct rk_builder *b, struct rk_error *err)
 {
 	static const char prefix[] = "ROCPROFILER_PC_SAMPLING_INSTRUCTION_NOT_ISSUED_REASON_";
-	struct rk_v3_scan *s = scan;
+	const struct rk_v3_scan *s = scan;
+	const uint32_t *issued = b->data[RK_P_NODE];
 	uint32_t *stall = b->data[RK_P_STALL];
 	int rc = 0;
 
@@ -372,7 +334,16 @@ int rk_v3_finish_pc(void *scan, struct rk_builder *b, struct rk_error *err)
 		if (rk_text_iprefix(text, len, prefix))
 			rc = rk_strtab_add(s->ctx->names, text + n, len - n, &stall[i], err);
 	}
-	return rc < 0 ? rc : without_issued(s, b, err);
+	for (size_t i = 0; issued && rc == 0 && i < b->nrows; i++) {
+		bool yes = !rk_builder_is_null(b, RK_P_NODE, i) &&
+			   !strcmp(rk_strtab_borrow(s->ctx->names, issued[i], NULL), "1");
+
+		if (yes && stall)
+			rc = make_null(b, RK_P_STALL, i, err);
+		if (rc == 0)
+			rc = make_null(b, RK_P_NODE, i, err);
+	}
+	return rc;
 }
 
 int rk_v3_finish_stats(void *scan, struct rk_builder *b, struct rk_error *err)
@@ -380,4 +351,158 @@ int rk_v3_finish_stats(void *scan, struct rk_builder *b, struct rk_error *err)
 	struct rk_v3_scan *s = scan;
 
 	return constant(s, b, RK_T_OF, s->stats_of_id, err);
+}
+
+/* ---- each dispatch once ---- */
+
+enum { MAX_DISPATCHES = 1 << 21 };
+
+struct once {
+	struct rk_source base;
+	struct rk_source *rows;
+	struct rk_context *ctx;
+	const char *file;
+	uint64_t *seen; /* hashes of (pid, dispatch) */
+	size_t nseen, cap;
+	struct rk_index by_hash; /* over `seen` */
+	uint64_t last;
+	bool full;
+	struct rk_builder out;
+};
+
+static uint64_t key_of(const struct rk_batch *b, size_t row)
+{
+	const struct rk_column *pid = &b->cols[RK_K_PID], *id = &b->cols[RK_K_DISPATCH];
+	uint64_t p = rk_column_has(pid, row) ? (uint64_t)((const int64_t *)pid->data)[row] : 0;
+	/* one hash inside the other: side by side, those of small numbers cancel each other out */
+	uint64_t h = rk_hash_u64((uint64_t)((const int64_t *)id->data)[row] ^ rk_hash_u64(~p));
+
+	return h ? h : 1;
+}
+
+/* 1: seen for the first time, 0: seen before, < 0: out of memory. */
+static int first_sight(struct once *o, uint64_t key, struct rk_error *err)
+{
+	uint64_t *seen;
+	size_t at;
+
+	if (key == o->last)
+		return 0;
+	o->last = key;
+	if (o->full)
+		return 1;
+	if (o->nseen == MAX_DISPATCHES) {
+		o->full = true;
+		rk_diag_add(o->ctx->diag, "many-dispatches", o->file, 0, 1,
+			    "too many dispatches to remember; only neighbouring rows are "
+			    "joined from here on");
+		return 1;
+	}
+	for (uint32_t i = rk_index_first(&o->by_hash, key, &at); i != RK_INDEX_NONE;
+	     i = rk_index_next(&o->by_hash, key, &at))
+		if (o->seen[i] == key)
+			return 0;
+	seen = rk_grow(o->seen, &o->cap, o->nseen + 1, sizeof(*seen));
+	if (seen)
+		o->seen = seen;
+	if (!seen || !rk_index_add(&o->by_hash, key, (uint32_t)o->nseen))
+		return rk_fail_nomem(err);
+	o->seen[o->nseen++] = key;
+	return 1;
+}
+
+static int take_row(struct once *o, const struct rk_batch *b, size_t row, struct rk_error *err)
+{
+	size_t to = o->out.nrows++;
+
+	for (unsigned f = 0; f < b->schema->nfields; f++) {
+		size_t size = rk_type_size(b->schema->fields[f].type);
+		char *data;
+
+		if (!b->cols[f].data)
+			continue;
+		data = rk_builder_column(&o->out, f);
+		if (!data)
+			return rk_fail_nomem(err);
+		memcpy(data + to * size, (const char *)b->cols[f].data + row * size, size);
+		if (!rk_column_has(&b->cols[f], row) && !rk_builder_null(&o->out, f, to))
+			return rk_fail_nomem(err);
+	}
+	return 0;
+}
+
+static int filter(struct once *o, const struct rk_batch *b, struct rk_error *err)
+{
+	int rc = 0;
+
+	if (o->out.cap < b->nrows) {
+		rk_builder_release(&o->out);
+		rc = rk_builder_init(&o->out, b->schema, b->nrows, err);
+	}
+	if (rc < 0)
+		return rc;
+	rk_builder_reset(&o->out);
+	for (size_t i = 0; i < b->nrows; i++) {
+		rc = rk_column_has(&b->cols[RK_K_DISPATCH], i) ? first_sight(o, key_of(b, i), err) :
+								 1;
+		if (rc > 0)
+			rc = take_row(o, b, i, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int once_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
+{
+	struct once *o = (struct once *)base;
+	const struct rk_batch *b;
+	int rc;
+
+	while ((rc = rk_source_next(o->rows, &b, err)) > 0) {
+		rc = filter(o, b, err);
+		if (rc < 0)
+			return rc;
+		if (o->out.nrows) {
+			*batch = rk_builder_batch(&o->out);
+			return 1;
+		}
+	}
+	return rc;
+}
+
+static void once_close(struct rk_source *base)
+{
+	struct once *o = (struct once *)base;
+
+	rk_source_close(o->rows);
+	rk_builder_release(&o->out);
+	rk_index_release(&o->by_hash);
+	rk_free(o->seen);
+	rk_free(o);
+}
+
+static const struct rk_source_ops once_ops = { .next = once_next, .close = once_close };
+
+int rk_dispatch_once_open(struct rk_source *rows, struct rk_context *ctx, const char *file,
+			  struct rk_source **ret, struct rk_error *err)
+{
+	struct once *o = rk_calloc(1, sizeof(*o));
+	int rc;
+
+	if (!o) {
+		rk_source_close(rows);
+		return rk_fail_nomem(err);
+	}
+	o->base = (struct rk_source){ &once_ops, rows->schema };
+	o->rows = rows;
+	o->ctx = ctx;
+	o->file = file;
+	rc = rk_builder_init(&o->out, rows->schema, RK_BATCH_ROWS, err);
+	if (rc < 0) {
+		once_close(&o->base);
+		return rc;
+	}
+	*ret = &o->base;
+	return 0;
 }

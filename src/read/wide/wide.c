@@ -5,7 +5,6 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "read/dispatch_once.h"
 
 #define BIT(f) (UINT64_C(1) << (f))
 
@@ -21,27 +20,11 @@ struct wide_reader {
 	struct rk_wide_scan scan;
 };
 
-static bool has_all(const struct rk_csv_header *h, const char *const *names, size_t n)
-{
-	for (size_t i = 0; i < n && names[i]; i++)
-		if (rk_csv_header_find(h, names[i]) < 0)
-			return false;
-	return true;
-}
-
-static bool has_any(const struct rk_csv_header *h, const char *const *names, size_t n)
-{
-	for (size_t i = 0; i < n && names[i]; i++)
-		if (rk_csv_header_find(h, names[i]) >= 0)
-			return true;
-	return false;
-}
-
 static const struct rk_wide_kind *kind_of(const struct rk_wide_format *f,
 					  const struct rk_csv_header *h)
 {
 	for (const struct rk_wide_kind *k = f->kinds; k->ntables; k++)
-		if (has_all(h, k->must, 6) && !has_any(h, k->must_not, 6))
+		if (rk_v3_has_all(h, k->must, 6) && !rk_v3_has_any(h, k->must_not, 6))
 			return k;
 	return NULL;
 }
@@ -133,7 +116,7 @@ static void drop_absent(struct wide_reader *r, const char *head, size_t len)
 {
 	const char *const *absent = r->kind->absent;
 
-	if (!absent[0] || r->header.bytes >= len || !has_all(&r->header, absent, 2))
+	if (!absent[0] || r->header.bytes >= len || !rk_v3_has_all(&r->header, absent, 2))
 		return;
 	if (cells_of_first_row(head + r->header.bytes, head + len) + 2 != r->header.ncols)
 		return;
@@ -225,7 +208,7 @@ static uint64_t without_sizes(const struct rk_csv_header *h, uint64_t want)
 {
 	static const char *const grids[] = { "grd", "Grid_Size", NULL };
 	static const char *const blocks[] = { "wgr", "Workgroup_Size", NULL };
-	bool grid = has_any(h, grids, 3), block = has_any(h, blocks, 3);
+	bool grid = rk_v3_has_any(h, grids, 3), block = rk_v3_has_any(h, blocks, 3);
 
 	if (!grid)
 		want &= ~(BIT(RK_K_ITEMS_Y) | BIT(RK_K_ITEMS_Z));
