@@ -198,20 +198,16 @@ void rk_json_put_grid(struct rk_json_scan *s, unsigned field, const struct rk_js
 
 int rk_json_pairs_add(struct rk_json_pairs *p, uint64_t key, int64_t value, struct rk_error *err)
 {
-	if (p->n == p->cap) {
-		size_t cap = p->cap ? p->cap * 2 : 64;
-		struct rk_json_pair *grown;
+	struct rk_json_pair *grown;
 
-		if (p->n >= PAIRS_MAX) {
-			p->lost++;
-			return 0;
-		}
-		grown = rk_reallocn(p->p, cap, sizeof(*grown));
-		if (!grown)
-			return rk_fail_nomem(err);
-		p->p = grown;
-		p->cap = cap;
+	if (p->n >= PAIRS_MAX) {
+		p->lost++;
+		return 0;
 	}
+	grown = rk_grow(p->p, &p->cap, p->n + 1, sizeof(*grown));
+	if (!grown)
+		return rk_fail_nomem(err);
+	p->p = grown;
 	if (p->n && p->p[p->n - 1].key >= key)
 		p->unsorted = true;
 	p->p[p->n++] = (struct rk_json_pair){ key, value };

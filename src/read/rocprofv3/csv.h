@@ -40,6 +40,11 @@ int rk_v3_finish_agents(void *scan, struct rk_builder *b, struct rk_error *err);
 int rk_v3_finish_pc(void *scan, struct rk_builder *b, struct rk_error *err);
 int rk_v3_finish_stats(void *scan, struct rk_builder *b, struct rk_error *err);
 
+/* Shared with the JSON reader. Ranges and marks have the same domains; a mark has no length. */
+const char *rk_v3_marker_kind(const char *domain, size_t len, bool has_length);
+/* Builds of 2024 wrote HOST_TO_DEVICE for what is MEMORY_COPY_HOST_TO_DEVICE before and after. */
+int rk_v3_full_direction(struct rk_context *ctx, uint32_t *id, struct rk_error *err);
+
 /*
  * Passes on the first row of each (pid, dispatch_id) of `rows`, which are kernels. Rows without a
  * dispatch id all pass. Two million dispatches are remembered; past that only neighbours are compared

@@ -217,7 +217,15 @@ int rk_v3_finish_api(void *scan, struct rk_builder *b, struct rk_error *err)
 	return durations(scan, b, RK_A_START, RK_A_DURATION, err);
 }
 
-/* MARKER_CORE_RANGE_API and the older MARKER_CORE_API hold ranges and marks: a mark has no length. */
+const char *rk_v3_marker_kind(const char *domain, size_t len, bool has_length)
+{
+	if (rk_text_iprefix(domain, len, "MARKER_CONTROL"))
+		return "control";
+	if (rk_text_iprefix(domain, len, "MARKER_NAME"))
+		return "name";
+	return has_length ? "range" : "mark";
+}
+
 int rk_v3_finish_markers(void *scan, struct rk_builder *b, struct rk_error *err)
 {
 	struct rk_v3_scan *s = scan;
@@ -229,25 +237,19 @@ int rk_v3_finish_markers(void *scan, struct rk_builder *b, struct rk_error *err)
 	rc = durations(s, b, RK_R_START, RK_R_DURATION, err);
 	for (size_t i = 0; kind && rc == 0 && i < b->nrows; i++) {
 		size_t len;
-		const char *text = rk_strtab_borrow(s->ctx->names, kind[i], &len), *word = "mark";
+		const char *text = rk_strtab_borrow(s->ctx->names, kind[i], &len);
+		const char *word = rk_v3_marker_kind(text, len, duration && duration[i]);
 
-		if (rk_text_iprefix(text, len, "MARKER_CONTROL"))
-			word = "control";
-		else if (rk_text_iprefix(text, len, "MARKER_NAME"))
-			word = "name";
-		else if (duration && duration[i])
-			word = "range";
 		rc = rk_strtab_add(s->ctx->names, word, strlen(word), &kind[i], err);
 	}
 	return rc;
 }
 
-/* Builds of 2024 wrote HOST_TO_DEVICE for what is MEMORY_COPY_HOST_TO_DEVICE before and after. */
-static int full_direction(struct rk_v3_scan *s, uint32_t *id, struct rk_error *err)
+int rk_v3_full_direction(struct rk_context *ctx, uint32_t *id, struct rk_error *err)
 {
 	struct rk_bytes name;
 	size_t len;
-	const char *text = rk_strtab_borrow(s->ctx->names, *id, &len);
+	const char *text = rk_strtab_borrow(ctx->names, *id, &len);
 	int rc;
 
 	if (!len || rk_text_iprefix(text, len, "MEMORY_COPY_"))
@@ -256,18 +258,19 @@ static int full_direction(struct rk_v3_scan *s, uint32_t *id, struct rk_error *e
 	rk_bytes_puts(&name, "MEMORY_COPY_");
 	rk_bytes_put(&name, text, len);
 	rc = name.bad ? rk_fail_nomem(err) :
-			rk_strtab_add(s->ctx->names, (char *)name.data, name.len, id, err);
+			rk_strtab_add(ctx->names, (char *)name.data, name.len, id, err);
 	rk_bytes_release(&name);
 	return rc;
 }
 
 int rk_v3_finish_memcpy(void *scan, struct rk_builder *b, struct rk_error *err)
 {
+	struct rk_v3_scan *s = scan;
 	uint32_t *direction = b->data[RK_C_DIRECTION];
-	int rc = durations(scan, b, RK_C_START, RK_C_DURATION, err);
+	int rc = durations(s, b, RK_C_START, RK_C_DURATION, err);
 
 	for (size_t i = 0; direction && rc == 0 && i < b->nrows; i++)
-		rc = full_direction(scan, &direction[i], err);
+		rc = rk_v3_full_direction(s->ctx, &direction[i], err);
 	return rc;
 }
 

@@ -8,7 +8,18 @@
 
 extern const struct rk_reader_ops rk_reader_rocprofv3_json;
 
-enum { SEEN_MAX = 1 << 16 };
+enum { ENDS_MAX = 1 << 16 };
+
+struct v3j_reader {
+	struct rk_reader base;
+	struct rk_instream *in;
+	struct rk_context *ctx;
+	uint64_t *ends; /* where the value of each part ends, by the first look at the file */
+	size_t nends, cap;
+	bool counters_only; /* kernels are known from counter records alone */
+	size_t nprocesses;
+	bool late_names; /* some names come after the records that need them: keys were sorted */
+};
 
 static const char top_key[] = "rocprofiler-sdk-tool";
 
@@ -31,16 +42,11 @@ static const struct {
 	{ "pc_sample_stochastic", V3J_PC_SAMPLES },
 };
 
-static bool is(const struct rk_json_token *tok, const char *word)
-{
-	return tok->len == strlen(word) && !memcmp(tok->text, word, tok->len);
-}
-
 static enum v3j_part part_of(const struct rk_json_token *key, bool record)
 {
 	for (size_t i = 0; i < sizeof(part_keys) / sizeof(part_keys[0]); i++)
 		if (record == (part_keys[i].part >= V3J_COUNTER_COLLECTION) &&
-		    is(key, part_keys[i].key))
+		    v3j_is(key, part_keys[i].key))
 			return part_keys[i].part;
 	/* hip_api, hsa_api, rccl_api, rocdecode_api, rocjpeg_api and what may come */
 	if (record && rk_text_ends(key->text, key->len, "_api"))
@@ -65,16 +71,17 @@ static int on_key(struct v3j_walk *w, const struct rk_json_token *key, enum v3j_
 		  struct rk_error *err)
 {
 	if (w->level == 1)
-		return is(key, top_key) ? enter(w, RK_JSON_ARRAY, 2, err) :
-					  rk_json_skip_value(w->json, err);
-	if (w->level == 3 && (is(key, "buffer_records") || is(key, "callback_records")))
+		return v3j_is(key, top_key) ? enter(w, RK_JSON_ARRAY, 2, err) :
+					      rk_json_skip_value(w->json, err);
+	if (w->level == 3 && (v3j_is(key, "buffer_records") || v3j_is(key, "callback_records")))
 		return enter(w, RK_JSON_OBJECT, 4, err);
 	*part = part_of(key, w->level == 4);
 	w->nth++;
 	return 1;
 }
 
-int rk_v3j_walk(struct v3j_walk *w, enum v3j_part *part, struct rk_error *err)
+/* 1: *part; 0: the document has ended; < 0: error. The caller takes the value before the next call. */
+static int walk(struct v3j_walk *w, enum v3j_part *part, struct rk_error *err)
 {
 	struct rk_json_token tok;
 	int rc = 0;
@@ -121,24 +128,6 @@ static int look_inside(struct rk_json *j, bool *rows, struct rk_error *err)
 	return rk_json_skip_rest(j, err);
 }
 
-static int note(struct v3j_reader *r, struct v3j_seen seen, struct rk_error *err)
-{
-	if (r->nseen == r->seen_cap) {
-		size_t cap = r->seen_cap ? r->seen_cap * 2 : 64;
-		struct v3j_seen *p;
-
-		if (r->nseen >= SEEN_MAX)
-			return 0; /* what is past this is found by skipping */
-		p = rk_reallocn(r->seen, cap, sizeof(*p));
-		if (!p)
-			return rk_fail_nomem(err);
-		r->seen = p;
-		r->seen_cap = cap;
-	}
-	r->seen[r->nseen++] = seen;
-	return 0;
-}
-
 #define NAMES                                                                  \
 	(V3J_BIT(V3J_METADATA) | V3J_BIT(V3J_AGENTS) | V3J_BIT(V3J_COUNTERS) | \
 	 V3J_BIT(V3J_STRINGS) | V3J_BIT(V3J_SYMBOLS))
@@ -153,10 +142,11 @@ static int look_through(struct v3j_reader *r, struct rk_json *j, uint32_t *parts
 {
 	struct v3j_walk w = { .json = j };
 	enum v3j_part part;
+	uint64_t *ends;
 	bool records = false;
 	int rc;
 
-	while ((rc = rk_v3j_walk(&w, &part, err)) > 0) {
+	while ((rc = walk(&w, &part, err)) > 0) {
 		bool rows = false;
 
 		if (part == V3J_PROCESS) {
@@ -170,35 +160,18 @@ static int look_through(struct v3j_reader *r, struct rk_json *j, uint32_t *parts
 		if (records && NAMES & V3J_BIT(part))
 			r->late_names = true;
 		records |= rows && is_records(part);
-		if (rc == 0)
-			rc = note(r, (struct v3j_seen){ rk_json_offset(j), part, rows }, err);
 		if (rc < 0)
 			return rc;
+		/* parts past the limit are passed by reading them */
+		if (r->nends < ENDS_MAX) {
+			ends = rk_grow(r->ends, &r->cap, r->nends + 1, sizeof(*ends));
+			if (!ends)
+				return rk_fail_nomem(err);
+			r->ends = ends;
+			r->ends[r->nends++] = rk_json_offset(j);
+		}
 	}
 	return rc;
-}
-
-static const struct v3j_table *const tables_made[] = {
-	&rk_v3j_kernels,
-	&rk_v3j_memcpy,
-	&rk_v3j_memalloc,
-	&rk_v3j_api,
-	&rk_v3j_markers,
-	&rk_v3j_counters,
-	&rk_v3j_pc_samples,
-	&rk_v3j_agents,
-	&rk_v3j_processes,
-	&rk_v3j_dispatches_of_counters, /* where there is no record of the dispatch itself */
-};
-
-static uint32_t tables_of(uint32_t parts)
-{
-	uint32_t tables = 0;
-
-	for (size_t i = 0; i < sizeof(tables_made) / sizeof(tables_made[0]); i++)
-		if (parts & tables_made[i]->parts)
-			tables |= RK_TABLE_BIT(tables_made[i]->table);
-	return tables ? tables : RK_TABLE_BIT(RK_KERNELS);
 }
 
 static int first_look(struct v3j_reader *r, struct rk_error *err)
@@ -214,7 +187,11 @@ static int first_look(struct v3j_reader *r, struct rk_error *err)
 	if (j)
 		rc = rk_json_stream_end(j, r->in, r->ctx, rc, err);
 	rk_json_free(j);
-	r->base.tables = tables_of(parts);
+	for (const struct v3j_table *t = rk_v3j_tables; t->row; t++)
+		if (parts & t->parts)
+			r->base.tables |= RK_TABLE_BIT(t->table);
+	if (!r->base.tables)
+		r->base.tables = RK_TABLE_BIT(RK_KERNELS);
 	r->counters_only = !(parts & V3J_BIT(V3J_DISPATCHES));
 	if (rc == 0 && r->late_names && r->nprocesses > 1)
 		rk_diag_most(r->ctx->diag, "late-names", rk_instream_path(r->in), 0, 1,
@@ -245,7 +222,7 @@ static void v3j_close(struct rk_reader *base)
 	struct v3j_reader *r = (struct v3j_reader *)base;
 
 	rk_instream_close(r->in);
-	rk_free(r->seen);
+	rk_free(r->ends);
 	rk_free(r);
 }
 
@@ -285,7 +262,7 @@ static int read_row(struct v3j_scan *s, struct rk_error *err)
 	return rc < 0 ? rc : 0;
 }
 
-/* In the list of records: the next one, or the list's end. */
+/* A part begins: with a list of records, or as one record. Or in the list: the next one, or its end. */
 static int next_record(struct v3j_scan *s, struct rk_error *err)
 {
 	struct rk_json_token tok;
@@ -293,20 +270,12 @@ static int next_record(struct v3j_scan *s, struct rk_error *err)
 
 	if (kind == RK_JSON_OBJECT)
 		return read_row(s, err);
-	if (kind == RK_JSON_ARRAY)
+	if (!s->in_part)
+		s->in_part = kind == RK_JSON_ARRAY;
+	else if (kind == RK_JSON_ARRAY)
 		return rk_json_skip_rest(s->walk.json, err);
-	s->in_part = kind != RK_JSON_ARRAY_END;
-	return kind < 0 ? kind : 0;
-}
-
-static int begin_part(struct v3j_scan *s, struct rk_error *err)
-{
-	struct rk_json_token tok;
-	int kind = rk_json_next(s->walk.json, &tok, err);
-
-	if (kind == RK_JSON_OBJECT)
-		return read_row(s, err);
-	s->in_part = kind == RK_JSON_ARRAY;
+	else
+		s->in_part = kind != RK_JSON_ARRAY_END;
 	return kind < 0 ? kind : 0;
 }
 
@@ -314,15 +283,15 @@ static int skip_part(struct v3j_scan *s, struct rk_error *err)
 {
 	size_t i = s->walk.nth - 1;
 
-	if (i < s->r->nseen)
-		return rk_json_jump(s->walk.json, s->r->seen[i].end, err);
+	if (i < s->r->nends)
+		return rk_json_jump(s->walk.json, s->r->ends[i], err);
 	return rk_json_skip_value(s->walk.json, err);
 }
 
 /* Goes on to the next part; 0 at the end of the document. */
 static int next_part(struct v3j_scan *s, struct rk_error *err)
 {
-	int rc = rk_v3j_walk(&s->walk, &s->part, err);
+	int rc = walk(&s->walk, &s->part, err);
 
 	if (rc <= 0)
 		return rc;
@@ -334,7 +303,7 @@ static int next_part(struct v3j_scan *s, struct rk_error *err)
 	}
 	if (s->table->parts & V3J_BIT(s->part)) {
 		s->in_records |= is_records(s->part);
-		rc = begin_part(s, err);
+		rc = next_record(s, err);
 	} else if (s->table->names & V3J_BIT(s->part) && !s->names_ready && !s->in_records) {
 		rc = rk_v3j_names_read(&s->names, s->walk.json, s->part, s->table->strings, err);
 	} else {
@@ -390,12 +359,12 @@ static const struct rk_source_ops v3j_source_ops = { .next = v3j_next, .close = 
 
 static const struct v3j_table *table_of(const struct v3j_reader *r, enum rk_table t)
 {
-	size_t i = 0;
+	const struct v3j_table *made = rk_v3j_tables;
+	uint32_t without = r->counters_only ? V3J_BIT(V3J_DISPATCHES) : 0;
 
-	while (tables_made[i]->table != t)
-		i++;
-	return t == RK_KERNELS && r->counters_only ? &rk_v3j_dispatches_of_counters :
-						     tables_made[i];
+	while (made->table != t || made->parts & without)
+		made++;
+	return made;
 }
 
 static uint64_t record_fields(const struct v3j_table *t, uint64_t want)
@@ -414,7 +383,7 @@ static int read_names(struct v3j_scan *s, struct rk_error *err)
 	struct rk_json *j = s->walk.json;
 	int rc;
 
-	while ((rc = rk_v3j_walk(&s->walk, &s->part, err)) > 0) {
+	while ((rc = walk(&s->walk, &s->part, err)) > 0) {
 		if (s->part == V3J_PROCESS)
 			continue;
 		if (s->table->names & V3J_BIT(s->part))

@@ -8,6 +8,8 @@
 #ifndef RK_ROCPROFV3_JSON_H
 #define RK_ROCPROFV3_JSON_H
 
+#include <string.h>
+
 #include "read/json_rows.h"
 
 /* Members of a process, and of its records. */
@@ -39,9 +41,6 @@ struct v3j_walk {
 	size_t nth;     /* parts met so far */
 };
 
-/* 1: *part; 0: the document has ended; < 0: error. The caller takes the value before the next call. */
-int rk_v3j_walk(struct v3j_walk *w, enum v3j_part *part, struct rk_error *err);
-
 /* ---- json_names.c: what numbers mean ---- */
 
 struct v3j_symbol {
@@ -67,6 +66,7 @@ struct v3j_names {
 	struct rk_json_pairs kernels;  /* kernel id -> index in symbols */
 	struct rk_json_pairs markers;  /* correlation id -> text */
 	struct rk_json_pairs renamed;  /* external correlation id -> kernel name */
+	struct rk_json_pairs *pairs;   /* those of the list that is being read */
 	struct v3j_symbol *symbols;
 	size_t nsymbols, symbols_cap;
 	struct rk_bytes text; /* names of kernels, of which most are never launched */
@@ -78,6 +78,11 @@ struct v3j_names {
 	size_t ninstructions, instructions_cap, ncomments, comments_cap;
 	uint64_t lost; /* entries past the limits */
 };
+
+static inline bool v3j_is(const struct rk_json_token *tok, const char *word)
+{
+	return tok->len == strlen(word) && !memcmp(tok->text, word, tok->len);
+}
 
 /* Which names a table needs; of V3J_STRINGS, which lists. */
 enum {
@@ -113,7 +118,7 @@ struct v3j_sum {
 
 struct v3j_scan {
 	struct rk_json_scan rows;
-	struct v3j_reader *r;
+	struct v3j_reader *r; /* json.c */
 	const struct v3j_table *table;
 	struct v3j_walk walk;
 	struct v3j_names names;
@@ -141,39 +146,12 @@ struct v3j_table {
 	int (*row)(struct v3j_scan *s, struct rk_error *err);
 };
 
-extern const struct v3j_table rk_v3j_kernels, rk_v3j_dispatches_of_counters, rk_v3j_api,
-	rk_v3j_markers, rk_v3j_memcpy, rk_v3j_memalloc, rk_v3j_counters, rk_v3j_pc_samples,
-	rk_v3j_agents, rk_v3j_processes;
-
-/* Null where the process is not known. */
-void rk_v3j_put_who(struct v3j_scan *s, unsigned node, unsigned pid);
-/* A name that is not known (0) is null. */
-void rk_v3j_put_name(struct v3j_scan *s, unsigned field, uint32_t id);
-/* Handles are opaque; agents are known by their node's number. */
-void rk_v3j_put_agent(struct v3j_scan *s, unsigned field, const struct rk_json_value *handle);
+/* By table; ends with .row NULL. Kernels come first from dispatches, last from their counters. */
+extern const struct v3j_table rk_v3j_tables[];
 
 /* records[] of a dispatch's counters into the sums of the scan at `scan`. */
 int rk_v3j_read_sums(void *scan, struct rk_json *j, struct rk_error *err);
 /* The row of the next sum that was not given. */
 int rk_v3j_counter_row(struct v3j_scan *s, struct rk_error *err);
-
-/* ---- json.c ---- */
-
-struct v3j_seen {
-	uint64_t end; /* of the part's value */
-	enum v3j_part part;
-	bool rows;
-};
-
-struct v3j_reader {
-	struct rk_reader base;
-	struct rk_instream *in;
-	struct rk_context *ctx;
-	struct v3j_seen *seen; /* by the first look at the file, in order */
-	size_t nseen, seen_cap;
-	bool counters_only; /* kernels are known from counter records alone */
-	size_t nprocesses;
-	bool late_names; /* some names come after the records that need them: keys were sorted */
-};
 
 #endif

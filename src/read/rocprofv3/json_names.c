@@ -29,31 +29,6 @@ void rk_v3j_names_clear(struct v3j_names *n)
 	rk_bytes_init(&n->text, TEXT_BYTES_MAX);
 }
 
-/* Room for one more of `size` bytes; false when there is none, `lost` or err says why. */
-static bool grow(void *list, size_t n, size_t *cap, size_t size, size_t max, uint64_t *lost,
-		 int *rc, struct rk_error *err)
-{
-	void *old, *p;
-	size_t more = *cap ? *cap * 2 : 64;
-
-	*rc = 0;
-	if (n < *cap)
-		return true;
-	if (n >= max) {
-		++*lost;
-		return false;
-	}
-	memcpy(&old, list, sizeof(old));
-	p = rk_reallocn(old, more, size);
-	if (!p) {
-		*rc = rk_fail_nomem(err);
-		return false;
-	}
-	memcpy(list, &p, sizeof(p));
-	*cap = more;
-	return true;
-}
-
 static int intern(struct v3j_names *n, const struct rk_json_record *r, unsigned field, uint32_t *id,
 		  struct rk_error *err)
 {
@@ -83,36 +58,15 @@ static int on_agent(void *arg, struct rk_json_record *r, struct rk_error *err)
 	return rk_json_pairs_add(&n->agents, (uint64_t)r->values[0].i, r->values[1].i, err);
 }
 
-static int add_text(struct rk_json_pairs *p, struct v3j_names *n, struct rk_json_record *r,
-		    struct rk_error *err)
+static int on_pair(void *arg, struct rk_json_record *r, struct rk_error *err)
 {
+	struct v3j_names *n = arg;
 	uint32_t id;
 	int rc = intern(n, r, 1, &id, err);
 
 	if (rc < 0 || r->values[0].has != RK_JSON_HAS || r->values[1].has != RK_JSON_HAS)
 		return rc;
-	return rk_json_pairs_add(p, (uint64_t)r->values[0].i, id, err);
-}
-
-static int on_counter(void *arg, struct rk_json_record *r, struct rk_error *err)
-{
-	struct v3j_names *n = arg;
-
-	return add_text(&n->counters, n, r, err);
-}
-
-static int on_marker(void *arg, struct rk_json_record *r, struct rk_error *err)
-{
-	struct v3j_names *n = arg;
-
-	return add_text(&n->markers, n, r, err);
-}
-
-static int on_renamed(void *arg, struct rk_json_record *r, struct rk_error *err)
-{
-	struct v3j_names *n = arg;
-
-	return add_text(&n->renamed, n, r, err);
+	return rk_json_pairs_add(n->pairs, (uint64_t)r->values[0].i, id, err);
 }
 
 enum { SYM_ID, SYM_NAME, SYM_PLAIN, SYM_VGPR, SYM_ACCUM, SYM_SGPR, SYM_NFIELDS };
@@ -145,13 +99,19 @@ static int on_symbol(void *arg, struct rk_json_record *r, struct rk_error *err)
 	struct v3j_symbol s = { .vgpr = small(&r->values[SYM_VGPR]),
 				.accum_vgpr = small(&r->values[SYM_ACCUM]),
 				.sgpr = small(&r->values[SYM_SGPR]) };
+	struct v3j_symbol *list;
 	int rc;
 
 	if (r->values[SYM_ID].has != RK_JSON_HAS || !r->values[SYM_ID].i)
 		return 0; /* kernel 0 fills holes */
-	if (!grow(&n->symbols, n->nsymbols, &n->symbols_cap, sizeof(s), SYMBOLS_MAX, &n->lost, &rc,
-		  err))
-		return rc;
+	if (n->nsymbols >= SYMBOLS_MAX) {
+		n->lost++;
+		return 0;
+	}
+	list = rk_grow(n->symbols, &n->symbols_cap, n->nsymbols + 1, sizeof(*list));
+	if (!list)
+		return rk_fail_nomem(err);
+	n->symbols = list;
 	rc = keep_name(n, r, &s, err);
 	if (rc == 0)
 		rc = rk_json_pairs_add(&n->kernels, (uint64_t)r->values[SYM_ID].i,
@@ -161,11 +121,12 @@ static int on_symbol(void *arg, struct rk_json_record *r, struct rk_error *err)
 	return rc;
 }
 
-/* Strings of the array that is due or open, interned one after another. */
+/* The strings of an array, behind its beginning, interned one after another. */
 static int string_list(struct v3j_names *n, struct rk_json *j, uint32_t **list, size_t *count,
 		       size_t *cap, struct rk_error *err)
 {
 	struct rk_json_token tok;
+	uint32_t *grown;
 	int kind, rc = 0;
 
 	while (rc == 0 && (kind = rk_json_next(j, &tok, err)) != RK_JSON_ARRAY_END) {
@@ -173,12 +134,19 @@ static int string_list(struct v3j_names *n, struct rk_json *j, uint32_t **list, 
 			return kind;
 		if (kind == RK_JSON_OBJECT || kind == RK_JSON_ARRAY)
 			rc = rk_json_skip_rest(j, err);
-		if (rc < 0 ||
-		    !grow(list, *count, cap, sizeof(**list), OPERATIONS_MAX, &n->lost, &rc, err))
+		if (rc < 0)
+			return rc;
+		if (*count >= OPERATIONS_MAX) {
+			n->lost++;
 			continue;
-		(*list)[*count] = 0;
+		}
+		grown = rk_grow(*list, cap, *count + 1, sizeof(*grown));
+		if (!grown)
+			return rk_fail_nomem(err);
+		*list = grown;
+		grown[*count] = 0;
 		if (kind == RK_JSON_STRING)
-			rc = rk_strtab_add(n->ctx->names, tok.text, tok.len, &(*list)[*count], err);
+			rc = rk_strtab_add(n->ctx->names, tok.text, tok.len, &grown[*count], err);
 		++*count;
 	}
 	return rc;
@@ -195,12 +163,17 @@ static int on_operations(void *arg, struct rk_json *j, struct rk_error *err)
 static int on_kind(void *arg, struct rk_json_record *r, struct rk_error *err)
 {
 	struct v3j_names *n = arg;
-	struct v3j_kind k = { 0 };
+	struct v3j_kind k = { 0 }, *list;
 	int rc;
 
-	if (!grow(&n->kinds, n->nkinds, &n->kinds_cap, sizeof(k), OPERATIONS_MAX, &n->lost, &rc,
-		  err))
-		return rc;
+	if (n->nkinds >= OPERATIONS_MAX) {
+		n->lost++;
+		return 0;
+	}
+	list = rk_grow(n->kinds, &n->kinds_cap, n->nkinds + 1, sizeof(*list));
+	if (!list)
+		return rk_fail_nomem(err);
+	n->kinds = list;
 	rc = intern(n, r, 0, &k.name, err);
 	if (n->nkinds)
 		k.first = n->kinds[n->nkinds - 1].first + n->kinds[n->nkinds - 1].n;
@@ -254,9 +227,11 @@ static int read_each(struct v3j_names *n, struct rk_json *j, const struct rk_jso
 	return rc;
 }
 
-static bool is(const struct rk_json_token *tok, const char *word)
+static int read_pairs(struct v3j_names *n, struct rk_json *j, const struct rk_json_field *fields,
+		      struct rk_json_pairs *into, struct rk_error *err)
 {
-	return tok->len == strlen(word) && !memcmp(tok->text, word, tok->len);
+	n->pairs = into;
+	return read_each(n, j, fields, 2, on_pair, err);
 }
 
 static int read_list(struct v3j_names *n, struct rk_json *j, bool comments, struct rk_error *err)
@@ -277,15 +252,15 @@ static int read_list(struct v3j_names *n, struct rk_json *j, bool comments, stru
 static int string_member(struct v3j_names *n, struct rk_json *j, const struct rk_json_token *key,
 			 unsigned needs, struct rk_error *err)
 {
-	if (needs & V3J_NEED_OPERATIONS && is(key, "buffer_records"))
+	if (needs & V3J_NEED_OPERATIONS && v3j_is(key, "buffer_records"))
 		return read_each(n, j, kind_fields, 2, on_kind, err);
-	if (needs & V3J_NEED_MARKERS && is(key, "marker_api"))
-		return read_each(n, j, pair_fields, 2, on_marker, err);
-	if (needs & V3J_NEED_RENAMED && is(key, "external"))
-		return read_each(n, j, pair_fields, 2, on_renamed, err);
-	if (needs & V3J_NEED_PC && is(key, "pc_sample_instructions"))
+	if (needs & V3J_NEED_MARKERS && v3j_is(key, "marker_api"))
+		return read_pairs(n, j, pair_fields, &n->markers, err);
+	if (needs & V3J_NEED_RENAMED && v3j_is(key, "external"))
+		return read_pairs(n, j, pair_fields, &n->renamed, err);
+	if (needs & V3J_NEED_PC && v3j_is(key, "pc_sample_instructions"))
 		return read_list(n, j, false, err);
-	if (needs & V3J_NEED_PC && is(key, "pc_sample_comments"))
+	if (needs & V3J_NEED_PC && v3j_is(key, "pc_sample_comments"))
 		return read_list(n, j, true, err);
 	return rk_json_skip_value(j, err);
 }
@@ -304,7 +279,7 @@ static int read_strings(struct v3j_names *n, struct rk_json *j, unsigned needs,
 		if (kind == RK_JSON_ARRAY)
 			rc = rk_json_skip_rest(j, err);
 		/* correlation_id is an object: go on inside */
-		if (kind == RK_JSON_KEY && !is(&tok, "correlation_id"))
+		if (kind == RK_JSON_KEY && !v3j_is(&tok, "correlation_id"))
 			rc = string_member(n, j, &tok, needs, err);
 	} while (rc == 0 && rk_json_depth(j) > depth);
 	return rc;
@@ -319,7 +294,7 @@ int rk_v3j_names_read(struct v3j_names *n, struct rk_json *j, enum v3j_part part
 	case V3J_AGENTS:
 		return read_each(n, j, agent_fields, 2, on_agent, err);
 	case V3J_COUNTERS:
-		return read_each(n, j, counter_fields, 2, on_counter, err);
+		return read_pairs(n, j, counter_fields, &n->counters, err);
 	case V3J_SYMBOLS:
 		return read_each(n, j, symbol_fields, SYM_NFIELDS, on_symbol, err);
 	case V3J_STRINGS:
