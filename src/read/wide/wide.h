@@ -64,7 +64,7 @@ extern const struct rk_csv_bind rk_rocprof_v1_columns[], rk_rocprof_v2_columns[]
 /* Fields of a row before it is turned; those of counters come behind. */
 enum rk_wide_field { RK_W_DISPATCH, RK_W_NAME, RK_W_DEVICE, RK_W_PID, RK_W_XCC, RK_W_NFIELDS };
 
-/* What each column of a file is (wide_columns.c). Binds are in the order of the header. */
+/* What each column of a file is (pivot.c). Binds are in the order of the header. */
 struct rk_wide_columns {
 	struct rk_csv_bind *kernels; /* counters skipped */
 	struct rk_csv_bind *counters;
@@ -82,7 +82,7 @@ int rk_wide_columns_make(const struct rk_csv_header *h, const struct rk_csv_bind
 			 struct rk_wide_columns *ret, struct rk_error *err);
 void rk_wide_columns_release(struct rk_wide_columns *c);
 
-/* `rows` of c->schema as counters (pivot.c). Takes it over, also on failure. */
+/* `rows` of c->schema as counters. Takes it over, also on failure. */
 int rk_wide_pivot_open(struct rk_source *rows, const struct rk_wide_columns *c,
 		       struct rk_context *ctx, uint64_t want, struct rk_source **ret,
 		       struct rk_error *err);
