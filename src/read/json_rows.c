@@ -99,18 +99,6 @@ int rk_json_scan_end(struct rk_json_scan *s, int rc, struct rk_error *err)
 	return rk_json_stream_end(s->json, s->in, s->ctx, rc, err);
 }
 
-int rk_json_scan_progress(struct rk_json_scan *s, struct rk_error *err)
-{
-	uint64_t done, total;
-
-	if (!s->ctx->progress)
-		return 0;
-	rk_instream_progress(s->in, &done, &total);
-	if (s->ctx->progress(s->ctx->progress_arg, done, total))
-		return rk_fail(err, RK_E_CANCELLED, "cancelled");
-	return 0;
-}
-
 static bool all_null(const struct rk_builder *b, unsigned field)
 {
 	if (!b->nulls[field])

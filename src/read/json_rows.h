@@ -36,8 +36,6 @@ int rk_json_scan_end(struct rk_json_scan *s, int rc, struct rk_error *err);
 /* The same for a reader that has only a stream. */
 int rk_json_stream_end(struct rk_json *j, struct rk_instream *in, struct rk_context *ctx, int rc,
 		       struct rk_error *err);
-/* Tells the progress callback; RK_E_CANCELLED when it says so. */
-int rk_json_scan_progress(struct rk_json_scan *s, struct rk_error *err);
 /* Gives out the rows so far: 1 with *batch, or 0. */
 int rk_json_scan_batch(struct rk_json_scan *s, const struct rk_batch **batch);
 

@@ -114,4 +114,7 @@ int rk_reader_open_as(const char *path, const struct rk_reader_ops *ops, struct 
 		      struct rk_reader **ret, struct rk_error *err);
 void rk_reader_close(struct rk_reader *r); /* NULL is fine */
 
+/* For readers: tells the progress callback how far `in` is; RK_E_CANCELLED when it says so. */
+int rk_reader_progress(struct rk_instream *in, struct rk_context *ctx, struct rk_error *err);
+
 #endif

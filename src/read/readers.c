@@ -153,3 +153,15 @@ void rk_reader_close(struct rk_reader *r)
 	if (r)
 		r->ops->close(r);
 }
+
+int rk_reader_progress(struct rk_instream *in, struct rk_context *ctx, struct rk_error *err)
+{
+	uint64_t done, total;
+
+	if (!ctx->progress)
+		return 0;
+	rk_instream_progress(in, &done, &total);
+	if (ctx->progress(ctx->progress_arg, done, total))
+		return rk_fail(err, RK_E_CANCELLED, "cancelled");
+	return 0;
+}

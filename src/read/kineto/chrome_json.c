@@ -135,7 +135,7 @@ static void remember(struct chrome_scan *s)
 static int chrome_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
 {
 	struct chrome_scan *s = (struct chrome_scan *)base;
-	int rc = s->rows.ended ? 0 : rk_json_scan_progress(&s->rows, err);
+	int rc = s->rows.ended ? 0 : rk_reader_progress(s->rows.in, s->rows.ctx, err);
 
 	rk_builder_reset(&s->rows.b);
 	if (s->r->known && s->table < RK_NTABLES && !s->r->rows[s->table])

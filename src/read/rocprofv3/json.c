@@ -329,7 +329,7 @@ static int step(struct v3j_scan *s, struct rk_error *err)
 static int v3j_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
 {
 	struct v3j_scan *s = (struct v3j_scan *)base;
-	int rc = s->rows.ended ? 0 : rk_json_scan_progress(&s->rows, err);
+	int rc = s->rows.ended ? 0 : rk_reader_progress(s->rows.in, s->rows.ctx, err);
 
 	rk_builder_reset(&s->rows.b);
 	while (rc >= 0 && !s->rows.ended && s->rows.b.nrows < s->rows.b.cap) {

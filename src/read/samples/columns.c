@@ -1,7 +1,7 @@
 /*
  * columns.c - what the columns of a sampler's file are: madengine's and rockit's own, which
- * have a column a GPU, and those of amd-smi, rocm-smi and scripts around them, which have a row a
- * GPU.
+ * have a column a GPU, those of amd-smi, rocm-smi and scripts around them, which have a row a GPU,
+ * and rocprof-compute's roofline.csv.
  */
 #include "read/samples/samples.h"
 
@@ -9,6 +9,8 @@
 
 #include "base/num.h"
 #include "base/text.h"
+
+extern const struct rk_reader_ops rk_reader_samples_csv, rk_reader_roofline_csv;
 
 #define MIB 1048576.0
 
@@ -120,16 +122,7 @@ static enum rk_sample_role role_of(struct rk_csv_span name, bool has_ns)
 	return RK_SAMPLE_VALUE;
 }
 
-/* amd-smi's `mem` is a temperature beside `hotspot`, and a load elsewhere. */
-static const char *odd_unit(const struct rk_samples_header *h, struct rk_csv_span name)
-{
-	if (!rk_text_ieq(name.p, name.len, "mem"))
-		return unit_of(name);
-	return rk_samples_header_find(h, "hotspot") >= 0 ? "C" : NULL;
-}
-
-void rk_samples_classify(const struct rk_samples_header *h, unsigned col,
-			 struct rk_sample_column *ret)
+static void classify(const struct rk_samples_header *h, unsigned col, struct rk_sample_column *ret)
 {
 	struct rk_csv_span name = h->names[col];
 	const struct known *k;
@@ -140,7 +133,10 @@ void rk_samples_classify(const struct rk_samples_header *h, unsigned col,
 		return;
 	ret->watts = take_gpu(&name, &ret->device) && !h->has_ns && name.p[0] == 'P';
 	ret->own = name;
-	ret->unit = odd_unit(h, name);
+	ret->unit = unit_of(name);
+	/* amd-smi's `mem` is a temperature beside `hotspot`, and a load elsewhere */
+	if (rk_text_ieq(name.p, name.len, "mem"))
+		ret->unit = rk_samples_header_find(h, "hotspot") >= 0 ? "C" : NULL;
 	k = find(name);
 	/* beside a load in percent, gfx_activity is a count that only grows */
 	if (k && !strcmp(k->name, "gfx_activity") &&
@@ -160,7 +156,7 @@ static bool is_samples(const struct rk_samples_header *h)
 	unsigned devices = 0, named = 0, standard = 0, values = 0;
 
 	for (unsigned i = 0; i < h->ncols; i++) {
-		rk_samples_classify(h, i, &c);
+		classify(h, i, &c);
 		devices += c.role == RK_SAMPLE_DEVICE;
 		values += c.role == RK_SAMPLE_VALUE;
 		named += c.role == RK_SAMPLE_VALUE && c.device >= 0;
@@ -184,12 +180,10 @@ static int samples_probe(const void *head, size_t len, bool whole, const char *f
 	return yes ? 90 : 0;
 }
 
-extern const struct rk_reader_ops rk_reader_samples_csv;
-
 static int samples_open(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
 			struct rk_error *err)
 {
-	return rk_samples_open(in, ctx, &rk_reader_samples_csv, rk_samples_classify, ret, err);
+	return rk_samples_open(in, ctx, &rk_reader_samples_csv, classify, ret, err);
 }
 
 const struct rk_reader_ops rk_reader_samples_csv = {
@@ -197,6 +191,67 @@ const struct rk_reader_ops rk_reader_samples_csv = {
 	.help = "power, VRAM and temperature samples: rockit, madengine, amd-smi, rocm-smi",
 	.probe = samples_probe,
 	.open = samples_open,
+	.scan = rk_samples_scan,
+	.close = rk_samples_close,
+	.serial = true,
+};
+
+/* ---- roofline.csv: what rocprof-compute's benchmark measured, a row a device ---- */
+
+static bool has(struct rk_csv_span name, const char *part)
+{
+	for (size_t i = 0; i < name.len; i++)
+		if (rk_text_iprefix(name.p + i, name.len - i, part))
+			return true;
+	return false;
+}
+
+static const char *roofline_unit(struct rk_csv_span name)
+{
+	if (has(name, "Flops"))
+		return "GFLOP/s";
+	if (has(name, "Ops"))
+		return "GOP/s";
+	return has(name, "Bw") ? "GB/s" : NULL;
+}
+
+/* Names stay as they are written, "hbmBwHigh" and "MFMAFI8OpsLow" too: metrics go by them. */
+static void classify_roofline(const struct rk_samples_header *h, unsigned col,
+			      struct rk_sample_column *ret)
+{
+	struct rk_csv_span name = h->names[col];
+
+	*ret = (struct rk_sample_column){ .device = -1, .scale = 1, .own = name };
+	ret->role = rk_text_ieq(name.p, name.len, "device") ? RK_SAMPLE_DEVICE : RK_SAMPLE_VALUE;
+	ret->unit = roofline_unit(name);
+}
+
+static int roofline_probe(const void *head, size_t len, bool whole, const char *file_name)
+{
+	struct rk_samples_header h;
+	bool yes;
+	int rc = rk_samples_header_parse(head, len, &h, NULL);
+
+	(void)whole;
+	(void)file_name;
+	if (rc < 0)
+		return rc;
+	yes = rk_samples_header_find(&h, "device") >= 0 && rk_samples_header_find(&h, "HBMBw") >= 0;
+	rk_samples_header_release(&h);
+	return yes ? 90 : 0;
+}
+
+static int roofline_open(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
+			 struct rk_error *err)
+{
+	return rk_samples_open(in, ctx, &rk_reader_roofline_csv, classify_roofline, ret, err);
+}
+
+const struct rk_reader_ops rk_reader_roofline_csv = {
+	.name = "roofline-csv",
+	.help = "roofline.csv of rocprof-compute and omniperf",
+	.probe = roofline_probe,
+	.open = roofline_open,
 	.scan = rk_samples_scan,
 	.close = rk_samples_close,
 	.serial = true,

@@ -84,6 +84,180 @@ static void note(struct source *s, enum odd what)
 		s->notes[what].line = s->lines.number;
 }
 
+/* ---- times, devices and values as samplers write them ---- */
+
+#define NS INT64_C(1000000000)
+
+static bool digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Digits behind a decimal point as nanoseconds; what is finer is cut off. */
+static int64_t fraction_ns(const char *p, size_t len)
+{
+	int64_t v = 0;
+
+	for (size_t i = 0; i < 9; i++)
+		v = v * 10 + (i < len ? p[i] - '0' : 0);
+	return v;
+}
+
+static size_t count_digits(const char *p, size_t len)
+{
+	size_t n = 0;
+
+	while (n < len && digit(p[n]))
+		n++;
+	return n;
+}
+
+static enum rk_when seconds(struct rk_csv_span c, int64_t *ret)
+{
+	size_t whole = count_digits(c.p, c.len), part = 0;
+	int64_t s;
+
+	if (whole < c.len && c.p[whole] == '.')
+		part = count_digits(c.p + whole + 1, c.len - whole - 1);
+	if (!whole || whole + (part ? part + 1 : 0) != c.len)
+		return rk_num_i64(c.p, c.len, &s) == RK_NUM_SCIENCE ? RK_WHEN_LOST : RK_WHEN_BAD;
+	if (rk_num_i64(c.p, whole, &s) != RK_NUM_OK || __builtin_mul_overflow(s, NS, ret) ||
+	    __builtin_add_overflow(*ret, fraction_ns(c.p + whole + 1, part), ret))
+		return RK_WHEN_BAD;
+	return RK_WHEN_UTC;
+}
+
+/* Two digits in [from, to], -1 otherwise. */
+static int two(const char *p, int from, int to)
+{
+	int v = digit(p[0]) && digit(p[1]) ? (p[0] - '0') * 10 + (p[1] - '0') : -1;
+
+	return v >= from && v <= to ? v : -1;
+}
+
+/* Days since 1970 of a Gregorian date: years begin in March, so that a leap day is the last. */
+static int64_t days(int year, int month, int day)
+{
+	int y = month <= 2 ? year - 1 : year, m = month <= 2 ? month + 9 : month - 3;
+
+	return 365 * (int64_t)y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1 - 719468;
+}
+
+/* "Z", "+02:00" or "-0530" behind a date: seconds east of Greenwich. */
+static enum rk_when zone(const char *p, size_t len, int64_t *ret)
+{
+	size_t minutes = len == 6 && p[3] == ':' ? 4 : 3;
+	int h, m;
+
+	*ret = 0;
+	if (!len)
+		return RK_WHEN_LOCAL;
+	if (len == 1 && (*p == 'Z' || *p == 'z'))
+		return RK_WHEN_UTC;
+	if ((*p != '+' && *p != '-') || len != minutes + 2)
+		return RK_WHEN_BAD;
+	h = two(p + 1, 0, 23);
+	m = two(p + minutes, 0, 59);
+	*ret = (*p == '-' ? -60 : 60) * (h * 60 + m);
+	return h < 0 || m < 0 ? RK_WHEN_BAD : RK_WHEN_UTC;
+}
+
+/* At least 19 bytes: 2026-11-15T03:51:06 */
+static enum rk_when date(struct rk_csv_span c, int64_t *ret)
+{
+	const char *p = c.p;
+	int cent = two(p, 16, 21), year = two(p + 2, 0, 99), month = two(p + 5, 1, 12),
+	    day = two(p + 8, 1, 31), h = two(p + 11, 0, 23), m = two(p + 14, 0, 59),
+	    s = two(p + 17, 0, 60);
+	size_t part = 0, at = 19;
+	int64_t east, t;
+	enum rk_when kind;
+
+	if ((cent | year | month | day | h | m | s) < 0 || p[4] != '-' || p[7] != '-' ||
+	    (p[10] != 'T' && p[10] != ' ') || p[13] != ':' || p[16] != ':')
+		return RK_WHEN_BAD;
+	if (c.len > at && p[at] == '.') {
+		part = count_digits(p + at + 1, c.len - at - 1);
+		at += part + 1;
+	}
+	kind = zone(p + at, c.len - at, &east);
+	t = days(cent * 100 + year, month, day) * 86400 + h * 3600 + m * 60 + s - east;
+	if (__builtin_mul_overflow(t, NS, ret) ||
+	    __builtin_add_overflow(*ret, fraction_ns(p + 20, part), ret))
+		return RK_WHEN_BAD;
+	return kind;
+}
+
+static bool is_one_of(struct rk_csv_span c, const char *const *words)
+{
+	for (; *words; words++)
+		if (rk_text_ieq(c.p, c.len, *words))
+			return true;
+	return false;
+}
+
+static bool absent(struct rk_csv_span c)
+{
+	static const char *const words[] = { "", "N/A", "NA", "None", "null", NULL };
+
+	return is_one_of(c, words);
+}
+
+enum rk_when rk_samples_when(struct rk_csv_span c, int64_t *ret_ns)
+{
+	if (absent(c))
+		return RK_WHEN_NONE;
+	return c.len >= 19 && c.p[4] == '-' ? date(c, ret_ns) : seconds(c, ret_ns);
+}
+
+static bool of_unit(char c)
+{
+	return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '%' || c == '/' || c == ' ';
+}
+
+static struct rk_csv_span without_unit(struct rk_csv_span c)
+{
+	if (c.len >= 2 && c.p[0] == '(' && c.p[c.len - 1] == ')')
+		c = rk_csv_trim(c.p + 1, c.len - 2);
+	while (c.len && of_unit(c.p[c.len - 1]))
+		c.len--;
+	return rk_csv_trim(c.p, c.len);
+}
+
+enum rk_value rk_samples_value(struct rk_csv_span c, double *ret)
+{
+	/* words that switches show: not numbers, and nothing is missing */
+	static const char *const states[] = { "ENABLED", "DISABLED", "UNTHROTTLED", "THROTTLED",
+					      "True",    "False",    NULL };
+	struct rk_csv_span n;
+
+	if (rk_num_f64(c.p, c.len, ret) == RK_NUM_OK)
+		return RK_VALUE_OK;
+	if (absent(c) || is_one_of(c, states))
+		return RK_VALUE_NONE;
+	n = without_unit(c);
+	/* a unit is a few letters, not a sentence that ends in a number */
+	if (c.len - n.len > 8 || rk_num_f64(n.p, n.len, ret) != RK_NUM_OK)
+		return RK_VALUE_BAD;
+	return RK_VALUE_OK;
+}
+
+/* 3, card3, GPU 3: the number. False where there is none. */
+static bool read_device(struct rk_csv_span c, int64_t *ret)
+{
+	static const char *const words[] = { "card", "gpu", "device" };
+
+	for (unsigned i = 0; i < 3; i++) {
+		size_t n = strlen(words[i]);
+
+		if (rk_text_iprefix(c.p, c.len, words[i])) {
+			c = rk_csv_trim(c.p + n, c.len - n);
+			break;
+		}
+	}
+	return count_digits(c.p, c.len) == c.len && rk_num_i64(c.p, c.len, ret) == RK_NUM_OK;
+}
+
 /* ---- header ---- */
 
 static bool blank_line(const char *p, size_t len)
@@ -137,25 +311,6 @@ static int intern(struct rk_context *ctx, const char *p, size_t len, uint32_t *r
 	return rk_strtab_add(ctx->names, p, len, ret, err);
 }
 
-static int make_column(struct reader *r, const struct rk_samples_header *h, unsigned i,
-		       rk_sample_classify *classify, struct rk_error *err)
-{
-	struct column *c = &r->cols[i];
-	int rc = 0;
-
-	classify(h, i, &c->c);
-	if (c->c.role != RK_SAMPLE_VALUE)
-		return 0;
-	rc = intern(r->ctx, c->c.own.p, c->c.own.len, &c->own, err);
-	c->metric = c->own;
-	if (rc == 0 && c->c.metric)
-		rc = intern(r->ctx, c->c.metric, strlen(c->c.metric), &c->metric, err);
-	if (rc == 0 && c->c.unit)
-		rc = intern(r->ctx, c->c.unit, strlen(c->c.unit), &c->unit, err);
-	c->c.own.p = NULL; /* the header's text is not kept */
-	return rc;
-}
-
 static int make_columns(struct reader *r, rk_sample_classify *classify, struct rk_error *err)
 {
 	struct rk_samples_header h = { 0 };
@@ -174,8 +329,20 @@ static int make_columns(struct reader *r, rk_sample_classify *classify, struct r
 	r->first = end ? rk_strndup(h.names[0].p, (size_t)(end - h.names[0].p)) : NULL;
 	if (!r->cols || !r->first)
 		rc = rk_fail_nomem(err);
-	for (unsigned i = 0; rc == 0 && i < h.ncols; i++)
-		rc = make_column(r, &h, i, classify, err);
+	for (unsigned i = 0; rc == 0 && i < h.ncols; i++) {
+		struct column *c = &r->cols[i];
+
+		classify(&h, i, &c->c);
+		if (c->c.role != RK_SAMPLE_VALUE)
+			continue;
+		rc = intern(r->ctx, c->c.own.p, c->c.own.len, &c->own, err);
+		c->metric = c->own;
+		if (rc == 0 && c->c.metric)
+			rc = intern(r->ctx, c->c.metric, strlen(c->c.metric), &c->metric, err);
+		if (rc == 0 && c->c.unit)
+			rc = intern(r->ctx, c->c.unit, strlen(c->c.unit), &c->unit, err);
+		c->c.own.p = NULL; /* the header's text is not kept */
+	}
 	rk_samples_header_release(&h);
 	return rc;
 }
@@ -234,10 +401,12 @@ static void read_time(struct source *s, struct rk_csv_span c, enum rk_sample_rol
 		kind = rk_samples_when(c, &s->time);
 	} else {
 		num = rk_num_i64(c.p, c.len, &s->time);
-		kind = num == RK_NUM_OK      ? RK_WHEN_UTC :
-		       num == RK_NUM_SCIENCE ? RK_WHEN_LOST :
-		       num == RK_NUM_EMPTY   ? RK_WHEN_NONE :
-					       RK_WHEN_BAD;
+		if (num == RK_NUM_OK)
+			kind = RK_WHEN_UTC;
+		else if (num == RK_NUM_SCIENCE)
+			kind = RK_WHEN_LOST;
+		else if (num == RK_NUM_EMPTY)
+			kind = RK_WHEN_NONE;
 	}
 	s->has_time = kind == RK_WHEN_UTC || kind == RK_WHEN_LOCAL;
 	if (kind == RK_WHEN_BAD || kind == RK_WHEN_LOST)
@@ -256,21 +425,10 @@ static void read_row_columns(struct source *s)
 			read_time(s, s->cells[i], c->role);
 		if (c->role != RK_SAMPLE_DEVICE || !s->cells[i].len)
 			continue;
-		s->has_device = rk_samples_device(s->cells[i], &s->device);
+		s->has_device = read_device(s->cells[i], &s->device);
 		if (!s->has_device)
 			note(s, BAD_DEVICE);
 	}
-}
-
-/* How many cells the row has, of which the first are in s->cells. */
-static unsigned split_row(struct source *s, const char *p, size_t len)
-{
-	unsigned n = s->r->ncols, got = rk_csv_split(p, len, s->cells, n);
-
-	/* one trailing comma more than the header has is an empty cell nobody named */
-	if (got > n && p[len - 1] == ',')
-		got = rk_csv_split(p, len - 1, s->cells, n);
-	return got;
 }
 
 /* False: the row is passed over. */
@@ -284,7 +442,10 @@ static bool take_row(struct source *s, const char *p, size_t len)
 		s->begun = true; /* the first line that is not blank is the header */
 		return false;
 	}
-	got = split_row(s, p, len);
+	got = rk_csv_split(p, len, s->cells, n);
+	/* one trailing comma more than the header has is an empty cell nobody named */
+	if (got > n && p[len - 1] == ',')
+		got = rk_csv_split(p, len - 1, s->cells, n);
 	if (got > n || (got < n && !s->lines.ended)) {
 		note(s, got > n ? LONG_ROW : CUT_ROW);
 		return false;
@@ -403,16 +564,11 @@ static int take_value(struct source *s, unsigned col, struct rk_csv_span cell, b
 		      struct rk_error *err)
 {
 	double v = 0;
+	enum rk_value kind = rk_samples_value(cell, &v);
 
-	switch (rk_samples_value(cell, &v)) {
-	case RK_VALUE_OK:
-		return put_value(s, col, v, element, err);
-	case RK_VALUE_BAD:
+	if (kind == RK_VALUE_BAD)
 		note(s, BAD_NUMBER);
-		return 0;
-	default:
-		return 0;
-	}
+	return kind == RK_VALUE_OK ? put_value(s, col, v, element, err) : 0;
 }
 
 /* The rest of a list first, then the next cell. */
@@ -451,23 +607,10 @@ static void tell(struct source *s)
 				     n[i].line, n[i].count, oddities[i].text);
 }
 
-static int progress(const struct source *s, struct rk_error *err)
-{
-	struct rk_context *ctx = s->r->ctx;
-	uint64_t done, total;
-
-	if (!ctx->progress)
-		return 0;
-	rk_instream_progress(s->r->in, &done, &total);
-	return ctx->progress(ctx->progress_arg, done, total) ?
-		       rk_fail(err, RK_E_CANCELLED, "cancelled") :
-		       0;
-}
-
 static int samples_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
 {
 	struct source *s = (struct source *)base;
-	int rc = progress(s, err);
+	int rc = rk_reader_progress(s->r->in, s->r->ctx, err);
 
 	rk_builder_reset(&s->b);
 	while (rc >= 0 && s->b.nrows < s->b.cap) {

@@ -55,11 +55,8 @@ int rk_samples_scan(struct rk_reader *r, enum rk_table t, uint64_t want, struct 
 		    struct rk_error *err);
 void rk_samples_close(struct rk_reader *r);
 
-/* columns.c: power, VRAM, clocks and so on. */
-void rk_samples_classify(const struct rk_samples_header *h, unsigned col,
-			 struct rk_sample_column *ret);
+/* ---- times and values; declared here for their tests ---- */
 
-/* samples_values.c */
 enum rk_when {
 	RK_WHEN_NONE,  /* no text, or N/A */
 	RK_WHEN_UTC,   /* exact */
@@ -79,7 +76,5 @@ enum rk_value {
 
 /* A number, also in parentheses and with a unit behind it: "(132Mhz)", "35.0 W". */
 enum rk_value rk_samples_value(struct rk_csv_span c, double *ret);
-/* 3, card3, GPU 3: the number. False where there is none. */
-bool rk_samples_device(struct rk_csv_span c, int64_t *ret);
 
 #endif
