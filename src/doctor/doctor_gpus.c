@@ -7,7 +7,7 @@
 #include "base/num.h"
 #include "base/text.h"
 #include "doctor/doctor_impl.h"
-#include "monitor/nvml_lib.h"
+#include "monitor/nvml.h"
 #include "tool/tool.h"
 
 /* ---- AMD's GPUs ---- */

@@ -14,7 +14,7 @@
 #include "base/alloc.h"
 #include "base/num.h"
 #include "monitor/gpu_metrics.h"
-#include "monitor/monitor_source.h"
+#include "monitor/sampler.h"
 #include "monitor/sysfs.h"
 
 /* Below, the energy counted is too coarse to be divided by the time. */
@@ -148,7 +148,7 @@ static void take_sensor(struct number_file *f, const char *hwmon, const char *ki
 }
 
 /* The file for a reading that gpu_metrics does not have; the first of several that answers. */
-static void stand_in(struct amdgpu *g, unsigned reading, const char *device, const char *hwmon)
+static void open_instead(struct amdgpu *g, unsigned reading, const char *device, const char *hwmon)
 {
 	struct number_file *f = &g->files[reading];
 
@@ -279,27 +279,21 @@ static void amdgpu_close(struct rk_monitor_source *s)
 	rk_free(g);
 }
 
-static void open_vram(struct amdgpu *g, const char *device)
-{
-	uint64_t total;
-
-	if (!(g->want >> RK_READ_VRAM_USED & 1))
-		return;
-	take_file(&g->files[RK_READ_VRAM_USED], device, "mem_info_vram_used", 1, false);
-	if (rk_sysfs_u64(device, "mem_info_vram_total", &total) && total)
-		g->vram_total = (double)total;
-}
-
 static int open_files(struct amdgpu *g, const char *device, struct rk_error *err)
 {
 	const unsigned in_table = ~(1u << RK_READ_VRAM_USED | 1u << RK_READ_VRAM_TOTAL);
 	char hwmon[RK_SYSFS_PATH];
 	struct rk_readings r;
 	unsigned content = 0;
+	uint64_t total;
 	int rc = find_hwmon(device, hwmon, err);
 
 	clear(&r);
-	open_vram(g, device);
+	if (g->want >> RK_READ_VRAM_USED & 1) {
+		take_file(&g->files[RK_READ_VRAM_USED], device, "mem_info_vram_used", 1, false);
+		if (rk_sysfs_u64(device, "mem_info_vram_total", &total) && total)
+			g->vram_total = (double)total;
+	}
 	if (g->want & in_table)
 		g->metrics = open_at(device, "gpu_metrics");
 	if (g->metrics >= 0 && !read_metrics(g, &r, &content)) {
@@ -308,7 +302,7 @@ static int open_files(struct amdgpu *g, const char *device, struct rk_error *err
 	}
 	for (unsigned i = 0; rc == 0 && i < RK_NREADINGS; i++)
 		if ((g->want & in_table) >> i & 1 && (isnan(r.v[i]) || content < FILLED_CONTENT))
-			stand_in(g, i, device, hwmon);
+			open_instead(g, i, device, hwmon);
 	return rc;
 }
 

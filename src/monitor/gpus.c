@@ -1,7 +1,8 @@
-/* gpus.c - the GPUs of this machine, from sysfs and NVIDIA's library. */
+/* gpus.c - the GPUs of this machine, from sysfs, KFD and NVIDIA's library, joined by PCI address. */
 #include "rockit/gpus.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,39 +11,124 @@
 #include "base/handle.h"
 #include "base/list.h"
 #include "base/num.h"
-#include "monitor/gpu_names.h"
-#include "monitor/gpus_found.h"
+#include "monitor/nvml.h"
 #include "monitor/sysfs.h"
+
+/* ---- names of products ---- */
+
+enum {
+	PCI_AMD = 0x1002,
+	PCI_NVIDIA = 0x10de,
+	PCI_INTEL = 0x8086,
+	GPUS_MAX = 1024,
+	ANY = 0x100, /* no revision has this number */
+};
 
 #define PCI "/sys/bus/pci/devices"
 #define DRM "/sys/class/drm"
+#define NODES "/sys/class/kfd/kfd/topology/nodes"
 
-int rk_gpus_add(struct rk_gpus_found *f, const struct rk_gpu_found *like, struct rk_gpu_found **ret,
-		struct rk_error *err)
+/* The text of a GPU; its rk_gpu points here once all are found. */
+struct gpu_text {
+	char name[128], gfx[24], pci[24], driver[32], partition[64], uuid[96], compute[16];
+};
+
+/* A GPU while it is put together. */
+struct found {
+	struct rk_gpu gpu;
+	struct gpu_text text;
+	uint64_t at; /* PCI address: domain << 16 | bus << 8 | device << 3 | function */
+	unsigned vendor, revision;
+};
+
+struct all {
+	const char *root;
+	struct found *v;
+	size_t n, cap;
+};
+
+/*
+ * The name is as a rule in the driver's product_name; many boards leave that empty. Only GPUs that
+ * ROCm runs on. One id may stand for several products that differ in revision: those come first.
+ */
+static const struct product {
+	unsigned device, revision;
+	const char *name;
+} products[] = {
+	{ 0x66af, ANY, "AMD Radeon VII" },
+	{ 0x738c, ANY, "AMD Instinct MI100" },
+	{ 0x73a1, ANY, "AMD Radeon Pro V620" },
+	{ 0x73a3, ANY, "AMD Radeon Pro W6800" },
+	{ 0x73a5, ANY, "AMD Radeon RX 6950 XT" },
+	{ 0x73bf, 0xc0, "AMD Radeon RX 6900 XT" },
+	{ 0x73bf, 0xc1, "AMD Radeon RX 6800 XT" },
+	{ 0x73bf, 0xc3, "AMD Radeon RX 6800" },
+	{ 0x7408, ANY, "AMD Instinct MI250X" },
+	{ 0x740c, ANY, "AMD Instinct MI250X / MI250" },
+	{ 0x740f, ANY, "AMD Instinct MI210" },
+	{ 0x7448, ANY, "AMD Radeon Pro W7900" },
+	{ 0x7449, ANY, "AMD Radeon Pro W7800 48GB" },
+	{ 0x744a, ANY, "AMD Radeon Pro W7900 Dual Slot" },
+	{ 0x744c, 0xc8, "AMD Radeon RX 7900 XTX" },
+	{ 0x744c, 0xcc, "AMD Radeon RX 7900 XT" },
+	{ 0x744c, 0xce, "AMD Radeon RX 7900 GRE" },
+	{ 0x744c, 0xcf, "AMD Radeon RX 7900M" },
+	{ 0x744c, ANY, "AMD Radeon RX 7900 Series" },
+	{ 0x745e, ANY, "AMD Radeon Pro W7800" },
+	{ 0x7460, ANY, "AMD Radeon Pro V710" },
+	{ 0x7470, ANY, "AMD Radeon Pro W7700" },
+	{ 0x747e, 0xc8, "AMD Radeon RX 7800 XT" },
+	{ 0x747e, 0xff, "AMD Radeon RX 7700 XT" },
+	{ 0x74a0, ANY, "AMD Instinct MI300A" },
+	{ 0x74a1, ANY, "AMD Instinct MI300X" },
+	{ 0x74a2, ANY, "AMD Instinct MI308X" },
+	{ 0x74a5, ANY, "AMD Instinct MI325X" },
+	{ 0x74a8, ANY, "AMD Instinct MI308X HF" },
+	{ 0x74a9, ANY, "AMD Instinct MI300X HF" },
+	{ 0x74b5, ANY, "AMD Instinct MI300X VF" },
+	{ 0x7550, 0xc0, "AMD Radeon RX 9070 XT" },
+	{ 0x7550, 0xc2, "AMD Radeon RX 9070 GRE" },
+	{ 0x7550, 0xc3, "AMD Radeon RX 9070" },
+	{ 0x7551, 0xc0, "AMD Radeon AI PRO R9700" },
+	{ 0x7590, 0xc0, "AMD Radeon RX 9060 XT" },
+	{ 0x75a0, ANY, "AMD Instinct MI350X" },
+	{ 0x75a3, ANY, "AMD Instinct MI355X" },
+	{ 0x75b0, ANY, "AMD Instinct MI350X VF" },
+	{ 0x75b3, ANY, "AMD Instinct MI355X VF" },
+};
+
+static const char *amd_product(unsigned device, unsigned revision)
 {
-	struct rk_gpu_found fresh = { .gpu = { .kfd_node = -1, .card = -1, .render = -1 } };
+	for (size_t i = 0; i < sizeof(products) / sizeof(products[0]); i++)
+		if (products[i].device == device &&
+		    (products[i].revision == revision || products[i].revision == ANY))
+			return products[i].name;
+	return NULL;
+}
+
+/* ---- PCI and DRM ---- */
+
+/* A new entry; `like` (may be NULL) is copied. */
+static int add_gpu(struct all *f, const struct found *like, struct found **ret,
+		   struct rk_error *err)
+{
+	struct found fresh = { .gpu = { .kfd_node = -1, .card = -1, .render = -1 } }, *v;
 
 	/* `like` may be one of those that move. */
 	if (like)
 		fresh = *like;
-	if (f->n == RK_GPUS_MAX)
-		return rk_fail(err, RK_E_LIMIT, "more than %d GPUs in '%s/sys'", RK_GPUS_MAX,
-			       f->root);
-	if (f->n == f->cap) {
-		size_t cap = f->cap ? f->cap * 2 : 8;
-		struct rk_gpu_found *v = rk_reallocn(f->v, cap, sizeof(*v));
-
-		if (!v)
-			return rk_fail_nomem(err);
-		f->v = v;
-		f->cap = cap;
-	}
-	f->v[f->n] = fresh;
+	if (f->n == GPUS_MAX)
+		return rk_fail(err, RK_E_LIMIT, "more than %d GPUs in '%s/sys'", GPUS_MAX, f->root);
+	v = rk_grow(f->v, &f->cap, f->n + 1, sizeof(*v));
+	if (!v)
+		return rk_fail_nomem(err);
+	f->v = v;
+	v[f->n] = fresh;
 	*ret = &f->v[f->n++];
 	return 0;
 }
 
-static struct rk_gpu_found *look(const struct rk_gpus_found *f, uint64_t at)
+static struct found *look(const struct all *f, uint64_t at)
 {
 	for (size_t i = 0; i < f->n; i++)
 		if (f->v[i].at == at)
@@ -50,14 +136,17 @@ static struct rk_gpu_found *look(const struct rk_gpus_found *f, uint64_t at)
 	return NULL;
 }
 
-int rk_gpus_at(struct rk_gpus_found *f, uint64_t at, struct rk_gpu_found **ret,
-	       struct rk_error *err)
+/* The GPU at a PCI address, made when there is none yet. Valid until the next one is made. */
+static int gpu_at(struct all *f, uint64_t at, struct found **ret, struct rk_error *err)
 {
-	struct rk_gpu_found *g = look(f, at);
-	int rc = g ? 0 : rk_gpus_add(f, NULL, &g, err);
+	struct found *g = look(f, at);
 
-	if (rc < 0)
-		return rc;
+	if (!g) {
+		int rc = add_gpu(f, NULL, &g, err);
+
+		if (rc < 0)
+			return rc;
+	}
 	g->at = at;
 	snprintf(g->text.pci, sizeof(g->text.pci), "%04" PRIx64 ":%02x:%02x.%x", at >> 16,
 		 (unsigned)(at >> 8 & 0xff), (unsigned)(at >> 3 & 0x1f), (unsigned)(at & 7));
@@ -111,34 +200,16 @@ static bool is_gpu(const char *dir)
 {
 	unsigned vendor = number(dir, "vendor", 0xffff), class = number(dir, "class", 0xffffff);
 
-	if (vendor != RK_PCI_AMD && vendor != RK_PCI_NVIDIA && vendor != RK_PCI_INTEL)
+	if (vendor != PCI_AMD && vendor != PCI_NVIDIA && vendor != PCI_INTEL)
 		return false;
-	return class >> 16 == 0x03 || (class >> 8 == 0x1200 && vendor != RK_PCI_INTEL);
-}
-
-static void put_partition(struct rk_gpu_found *g, const char *dir)
-{
-	char compute[24], memory[24];
-	bool c = rk_sysfs_read_at(dir, "current_compute_partition", compute, sizeof(compute));
-	bool m = rk_sysfs_read_at(dir, "current_memory_partition", memory, sizeof(memory));
-
-	snprintf(g->text.partition, sizeof(g->text.partition), "%s%s%s", compute, c && m ? "/" : "",
-		 memory);
-}
-
-static void put_nvidia(struct rk_gpu_found *g, const char *root)
-{
-	char path[RK_SYSFS_PATH], text[RK_SYSFS_TEXT];
-
-	rk_sysfs_path(path, root, "/proc/driver/nvidia/gpus/%s/information", g->text.pci);
-	if (rk_sysfs_read(path, text, sizeof(text)))
-		rk_sysfs_value(text, "Model", ':', g->text.name, sizeof(g->text.name));
+	return class >> 16 == 0x03 || (class >> 8 == 0x1200 && vendor != PCI_INTEL);
 }
 
 /* What the directory of the PCI device says. */
-static void put_device(struct rk_gpu_found *g, const char *dir)
+static void put_device(struct found *g, const char *dir)
 {
-	char uevent[RK_SYSFS_TEXT];
+	char uevent[RK_SYSFS_TEXT], compute[24], memory[24];
+	bool c, m;
 
 	g->vendor = number(dir, "vendor", 0xffff);
 	g->gpu.pci_device = number(dir, "device", 0xffff);
@@ -147,14 +218,17 @@ static void put_device(struct rk_gpu_found *g, const char *dir)
 		rk_sysfs_value(uevent, "DRIVER", '=', g->text.driver, sizeof(g->text.driver));
 	rk_sysfs_read_at(dir, "product_name", g->text.name, sizeof(g->text.name));
 	rk_sysfs_u64(dir, "mem_info_vram_total", &g->gpu.memory_bytes);
-	put_partition(g, dir);
+	c = rk_sysfs_read_at(dir, "current_compute_partition", compute, sizeof(compute));
+	m = rk_sysfs_read_at(dir, "current_memory_partition", memory, sizeof(memory));
+	snprintf(g->text.partition, sizeof(g->text.partition), "%s%s%s", compute, c && m ? "/" : "",
+		 memory);
 }
 
-static int find_pci(struct rk_gpus_found *f, struct rk_error *err)
+static int find_pci(struct all *f, struct rk_error *err)
 {
 	char dir[RK_SYSFS_PATH];
 	struct rk_list names = { 0 };
-	struct rk_gpu_found *g;
+	struct found *g;
 	uint64_t at;
 	int rc;
 
@@ -164,7 +238,7 @@ static int find_pci(struct rk_gpus_found *f, struct rk_error *err)
 		rk_sysfs_path(dir, f->root, PCI "/%s", names.v[i]);
 		if (!parse_pci(names.v[i], &at) || !is_gpu(dir))
 			continue;
-		rc = rk_gpus_at(f, at, &g, err);
+		rc = gpu_at(f, at, &g, err);
 		if (rc == 0)
 			put_device(g, dir);
 	}
@@ -185,11 +259,11 @@ static int minor_of(const char *name, const char *prefix)
 }
 
 /* A device of the DRM class with a PCI address; partitions of a package have none of their own. */
-static int add_drm(struct rk_gpus_found *f, const char *name, struct rk_error *err)
+static int add_drm(struct all *f, const char *name, struct rk_error *err)
 {
 	int card = minor_of(name, "card"), render = minor_of(name, "renderD");
 	char dir[RK_SYSFS_PATH], uevent[RK_SYSFS_TEXT], slot[32];
-	struct rk_gpu_found *g;
+	struct found *g;
 	uint64_t at;
 	int rc;
 
@@ -198,7 +272,7 @@ static int add_drm(struct rk_gpus_found *f, const char *name, struct rk_error *e
 	    !rk_sysfs_value(uevent, "PCI_SLOT_NAME", '=', slot, sizeof(slot)) ||
 	    !parse_pci(slot, &at) || (!look(f, at) && !is_gpu(dir)))
 		return 0;
-	rc = rk_gpus_at(f, at, &g, err);
+	rc = gpu_at(f, at, &g, err);
 	if (rc < 0)
 		return rc;
 	if (!g->vendor)
@@ -210,7 +284,7 @@ static int add_drm(struct rk_gpus_found *f, const char *name, struct rk_error *e
 	return 0;
 }
 
-static int find_drm(struct rk_gpus_found *f, struct rk_error *err)
+static int find_drm(struct all *f, struct rk_error *err)
 {
 	char dir[RK_SYSFS_PATH];
 	struct rk_list names = { 0 };
@@ -224,27 +298,199 @@ static int find_drm(struct rk_gpus_found *f, struct rk_error *err)
 	return rc;
 }
 
+/* ---- KFD, the driver that ROCm computes through ---- */
+
+/* 0 where the file does not say, and for what no counter of parts can be. */
+static unsigned small(const char *properties, const char *key)
+{
+	uint64_t v = 0;
+
+	if (!rk_sysfs_value_u64(properties, key, ' ', &v) || v > 1u << 24)
+		return 0;
+	return (unsigned)v;
+}
+
+/* Memory of the device: the banks of KFD's heap types 1 and 2, visible and hidden from the host. */
+static int sum_banks(const char *node, uint64_t *ret, struct rk_error *err)
+{
+	char dir[RK_SYSFS_PATH], text[RK_SYSFS_TEXT];
+	struct rk_list banks = { 0 };
+	uint64_t sum = 0, heap, bytes;
+	int rc;
+
+	rk_sysfs_path(dir, node, "/mem_banks");
+	rc = rk_sysfs_list(dir, &banks, err);
+	for (size_t i = 0; rc == 0 && i < banks.n; i++) {
+		char path[RK_SYSFS_PATH];
+
+		rk_sysfs_path(path, dir, "/%s/properties", banks.v[i]);
+		if (rk_sysfs_read(path, text, sizeof(text)) &&
+		    rk_sysfs_value_u64(text, "heap_type", ' ', &heap) && (heap == 1 || heap == 2) &&
+		    rk_sysfs_value_u64(text, "size_in_bytes", ' ', &bytes) &&
+		    bytes < UINT64_MAX - sum)
+			sum += bytes;
+	}
+	rk_list_release(&banks);
+	if (rc == 0 && sum)
+		*ret = sum;
+	return rc;
+}
+
+static void put_node(struct found *g, const char *properties)
+{
+	unsigned simd_per_cu = small(properties, "simd_per_cu");
+	unsigned render = small(properties, "drm_render_minor");
+	unsigned version = small(properties, "gfx_target_version");
+
+	g->gpu.simd_count = small(properties, "simd_count");
+	g->gpu.cu_count = simd_per_cu ? g->gpu.simd_count / simd_per_cu : 0;
+	g->gpu.xcc = small(properties, "num_xcc");
+	g->gpu.wave_size = small(properties, "wave_front_size");
+	g->gpu.max_sclk_mhz = small(properties, "max_engine_clk_fcompute");
+	if (render)
+		g->gpu.render = (int)render;
+	if (!g->vendor)
+		g->vendor = small(properties, "vendor_id");
+	if (!g->gpu.pci_device)
+		g->gpu.pci_device = small(properties, "device_id");
+	/* 90402 is gfx942 and 90010 is gfx90a: major, minor and step, the last two as hex digits. */
+	if (version >= 10000)
+		snprintf(g->text.gfx, sizeof(g->text.gfx), "gfx%u%x%x", version / 10000,
+			 version / 100 % 100, version % 100);
+}
+
+static int add_node(struct all *f, const char *name, struct rk_error *err)
+{
+	char node[RK_SYSFS_PATH], text[RK_SYSFS_TEXT];
+	uint64_t gpu_id, number, domain = 0, place = 0;
+	struct found *g;
+	int rc;
+
+	rk_sysfs_path(node, f->root, NODES "/%s", name);
+	/* A node of CPUs alone has the id 0; one we may not look at gives no properties. */
+	if (!rk_sysfs_u64(node, "gpu_id", &gpu_id) || gpu_id == 0 ||
+	    !rk_sysfs_read_at(node, "properties", text, sizeof(text)) ||
+	    !small(text, "simd_count") || rk_num_u64(name, strlen(name), &number) != RK_NUM_OK ||
+	    number > 1 << 20)
+		return 0;
+	rk_sysfs_value_u64(text, "domain", ' ', &domain);
+	rk_sysfs_value_u64(text, "location_id", ' ', &place);
+	/* Bits 28 to 31 of location_id number the partitions of one package. */
+	rc = gpu_at(f, (domain & 0xffffffff) << 16 | (place & 0xffff), &g, err);
+	/* Its second partition and the following are GPUs of their own for a program. */
+	if (rc == 0 && g->gpu.kfd_node >= 0)
+		rc = add_gpu(f, g, &g, err);
+	if (rc < 0)
+		return rc;
+	g->gpu.kfd_node = (int)number;
+	g->gpu.gpu_id = gpu_id;
+	put_node(g, text);
+	return sum_banks(node, &g->gpu.memory_bytes, err);
+}
+
+/* What KFD's topology knows; a partition of a package is a GPU. */
+static int find_kfd(struct all *f, struct rk_error *err)
+{
+	char dir[RK_SYSFS_PATH];
+	struct rk_list nodes = { 0 };
+	int rc;
+
+	rk_sysfs_path(dir, f->root, NODES);
+	rc = rk_sysfs_list(dir, &nodes, err);
+	for (size_t i = 0; rc == 0 && i < nodes.n; i++)
+		rc = add_node(f, nodes.v[i], err);
+	rk_list_release(&nodes);
+	return rc;
+}
+
+/* ---- NVML ---- */
+
+static void put_nvml(struct found *g, const struct rk_nvml *n, struct rk_nvml_device *d,
+		     const struct rk_nvml_pci *pci)
+{
+	struct gpu_text *t = &g->text;
+	int major, minor, code;
+	unsigned mig = 0, pending;
+	double total, used;
+
+	g->vendor = PCI_NVIDIA;
+	g->gpu.pci_device = pci->ids >> 16;
+	if (!t->driver[0])
+		snprintf(t->driver, sizeof(t->driver), "nvidia");
+	if (RK_NVML_CALL(n, name, d, t->name, sizeof(t->name)))
+		t->name[0] = '\0';
+	if (RK_NVML_CALL(n, uuid, d, t->uuid, sizeof(t->uuid)))
+		t->uuid[0] = '\0';
+	t->name[sizeof(t->name) - 1] = t->uuid[sizeof(t->uuid) - 1] = '\0';
+	if (RK_NVML_CALL(n, compute, d, &major, &minor) == 0)
+		snprintf(t->compute, sizeof(t->compute), "%d.%d", major, minor);
+	if (rk_nvml_memory(n, d, &total, &used, &code))
+		g->gpu.memory_bytes = (uint64_t)total;
+	if (RK_NVML_CALL(n, mig, d, &mig, &pending) == 0 && mig)
+		snprintf(t->partition, sizeof(t->partition), "MIG");
+}
+
+/* A GPU that is lost or that others may use alone is passed over: PCI knows it anyway. */
+static int add_device(struct all *f, const struct rk_nvml *n, unsigned i, struct rk_error *err)
+{
+	struct rk_nvml_device *d = NULL;
+	struct rk_nvml_pci pci = { .bus_id = "" };
+	struct found *g;
+	int rc;
+
+	if (RK_NVML_CALL(n, by_index, i, &d) || RK_NVML_CALL(n, pci, d, &pci) || pci.bus > 0xff ||
+	    pci.device > 0x1f)
+		return 0;
+	rc = gpu_at(f, (uint64_t)pci.domain << 16 | pci.bus << 8 | pci.device << 3, &g, err);
+	if (rc == 0)
+		put_nvml(g, n, d, &pci);
+	return rc;
+}
+
+/* What the library knows: also where a container shows nothing of the GPUs in /sys. */
+static int find_nvml(struct all *f, struct rk_error *err)
+{
+	struct rk_nvml n;
+	unsigned count = 0;
+	int rc = 0;
+
+	if (rk_nvml_open(&n, f->root))
+		return 0;
+	if (RK_NVML_CALL(&n, count, &count))
+		count = 0;
+	for (unsigned i = 0; rc == 0 && i < count && i < GPUS_MAX; i++)
+		rc = add_device(f, &n, i, err);
+	rk_nvml_close(&n);
+	return rc;
+}
+
+/* ---- all together ---- */
+
 static const char *vendor_name(unsigned vendor)
 {
 	switch (vendor) {
-	case RK_PCI_AMD:
+	case PCI_AMD:
 		return "AMD";
-	case RK_PCI_NVIDIA:
+	case PCI_NVIDIA:
 		return "NVIDIA";
-	case RK_PCI_INTEL:
+	case PCI_INTEL:
 		return "Intel";
 	}
 	return "";
 }
 
-static void put_name(struct rk_gpu_found *g, const char *root)
+static void put_name(struct found *g, const char *root)
 {
+	char path[RK_SYSFS_PATH], text[RK_SYSFS_TEXT];
 	const char *known = NULL;
 
-	if (g->vendor == RK_PCI_NVIDIA)
-		put_nvidia(g, root);
-	if (g->vendor == RK_PCI_AMD)
-		known = rk_gpu_amd_product(g->gpu.pci_device, g->revision);
+	if (g->vendor == PCI_NVIDIA) {
+		rk_sysfs_path(path, root, "/proc/driver/nvidia/gpus/%s/information", g->text.pci);
+		if (rk_sysfs_read(path, text, sizeof(text)))
+			rk_sysfs_value(text, "Model", ':', g->text.name, sizeof(g->text.name));
+	}
+	if (g->vendor == PCI_AMD)
+		known = amd_product(g->gpu.pci_device, g->revision);
 	if (g->text.name[0])
 		return;
 	if (known)
@@ -256,7 +502,7 @@ static void put_name(struct rk_gpu_found *g, const char *root)
 
 static int by_place(const void *a, const void *b)
 {
-	const struct rk_gpu_found *x = a, *y = b;
+	const struct found *x = a, *y = b;
 
 	if (x->at != y->at)
 		return x->at < y->at ? -1 : 1;
@@ -264,14 +510,14 @@ static int by_place(const void *a, const void *b)
 }
 
 /* One block: the GPUs, then their texts. */
-static int pack(struct rk_gpus_found *f, struct rk_gpus *ret, struct rk_error *err)
+static int pack(struct all *f, struct rk_gpus *ret, struct rk_error *err)
 {
-	struct rk_gpu *gpus = rk_calloc(f->n, sizeof(*gpus) + sizeof(struct rk_gpu_text));
-	struct rk_gpu_text *texts;
+	struct rk_gpu *gpus = rk_calloc(f->n, sizeof(*gpus) + sizeof(struct gpu_text));
+	struct gpu_text *texts;
 
 	if (!gpus)
 		return rk_fail_nomem(err);
-	texts = (struct rk_gpu_text *)(void *)(gpus + f->n);
+	texts = (struct gpu_text *)(void *)(gpus + f->n);
 	qsort(f->v, f->n, sizeof(*f->v), by_place);
 	for (size_t i = 0; i < f->n; i++) {
 		put_name(&f->v[i], f->root);
@@ -293,20 +539,20 @@ static int pack(struct rk_gpus_found *f, struct rk_gpus *ret, struct rk_error *e
 
 int rk_gpus_find(const char *root, struct rk_gpus *ret, struct rk_error *err)
 {
-	struct rk_gpus_found f = { .root = root ? root : "" };
-	struct rk_gpus none = { 0 };
-	int rc = ret ? find_pci(&f, err) : rk_misuse("rk_gpus_find", err);
+	static int (*const finders[])(struct all * f, struct rk_error * err) = { find_pci, find_drm,
+										 find_kfd,
+										 find_nvml };
+	struct all f = { .root = root ? root : "" };
+	int rc = 0;
 
-	if (rc == 0)
-		rc = find_drm(&f, err);
-	if (rc == 0)
-		rc = rk_gpus_find_kfd(&f, err);
-	if (rc == 0)
-		rc = rk_gpus_find_nvml(&f, err);
+	if (!ret)
+		return rk_misuse("rk_gpus_find", err);
+	for (size_t i = 0; rc == 0 && i < sizeof(finders) / sizeof(finders[0]); i++)
+		rc = finders[i](&f, err);
 	if (rc == 0 && f.n)
 		rc = pack(&f, ret, err);
 	else if (rc == 0)
-		*ret = none;
+		*ret = (struct rk_gpus){ 0 };
 	rk_free(f.v);
 	return rc;
 }

@@ -1,16 +1,271 @@
-/* sampler.c - a thread that samples the GPUs at even moments and appends what it saw to files. */
+/* sampler.c - a thread that samples the GPUs at even moments and appends lines to CSV files. */
+#include "monitor/sampler.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/handle.h"
-#include "monitor/monitor_files.h"
+#include "base/json_out.h"
+#include "base/num.h"
+#include "base/words.h"
 #include "rockit/gpus.h"
+#include "rockit/monitor.h"
+
+/* ---- the names of what is sampled ---- */
+
+static const char *const metric_names[] = {
+	"power", "vram", "busy", "clock", "temp", "energy", "all", NULL,
+};
+
+static const struct rk_words metric_words = { .what = "metric", .names = metric_names, .n = 6 };
+
+_Static_assert(RK_MONITOR_ALL == (1u << 6) - 1, "a word for each bit");
+
+const char *rk_monitor_word(unsigned i)
+{
+	return rk_words_at(&metric_words, i);
+}
+
+int rk_monitor_parse(const char *text, unsigned *ret, struct rk_error *err)
+{
+	if (!text || !ret)
+		return rk_misuse(__func__, err);
+	return rk_words_parse(&metric_words, text, ret, err);
+}
+
+/* ---- the files ---- */
+
+/* madengine's names for the first two, which scripts know. */
+const char *const rk_monitor_file_names[RK_MONITOR_FILES] = {
+	"gpu_info_power_profiler_output.csv",
+	"gpu_info_vram_profiler_output.csv",
+	"gpu_info_samples.csv",
+};
+
+enum { POWER_FILE, VRAM_FILE, OTHER_FILE };
+
+enum { PER_CENT = RK_NREADINGS }; /* of the memory, made of two readings */
+
+/* A column for each GPU, in this order. MB are 2^20 bytes, as amd-smi's are. */
+static const struct column {
+	unsigned metric, file, reading;
+	const char *name;
+	double scale, step; /* step: what is written is a multiple of this; 0: exact */
+} columns[] = {
+	{ RK_MONITOR_POWER, POWER_FILE, RK_READ_POWER, "Power(Watt)", 1, 1e3 },
+	{ RK_MONITOR_VRAM, VRAM_FILE, PER_CENT, "vram(%)", 1, 1e4 },
+	{ RK_MONITOR_VRAM, VRAM_FILE, RK_READ_VRAM_USED, "vram_used(MB)", 1 / 1048576.0, 0 },
+	{ RK_MONITOR_VRAM, OTHER_FILE, RK_READ_VRAM_TOTAL, "vram_total(MB)", 1 / 1048576.0, 0 },
+	{ RK_MONITOR_BUSY, OTHER_FILE, RK_READ_BUSY, "busy(%)", 1, 1e3 },
+	{ RK_MONITOR_CLOCK, OTHER_FILE, RK_READ_SCLK, "sclk(MHz)", 1, 1e3 },
+	{ RK_MONITOR_CLOCK, OTHER_FILE, RK_READ_MCLK, "mclk(MHz)", 1, 1e3 },
+	{ RK_MONITOR_TEMP, OTHER_FILE, RK_READ_TEMP, "temp(C)", 1, 1e3 },
+	{ RK_MONITOR_ENERGY, OTHER_FILE, RK_READ_ENERGY, "energy(J)", 1, 1e6 },
+};
+
+enum { NCOLUMNS = sizeof(columns) / sizeof(columns[0]), MAX_LINE = 1 << 20 };
+
+/* CSV files that grow by a line at a time. */
+struct files {
+	int fd[RK_MONITOR_FILES]; /* meaningful where `columns` is not 0 */
+	unsigned columns[RK_MONITOR_FILES];
+	char path[RK_MONITOR_FILES][1024];
+	const int *gpus; /* the number of each GPU, borrowed */
+	size_t ngpus;
+	struct rk_bytes line;
+	int64_t second; /* that `date` is the text of */
+	char date[24];
+};
+
+/* The moment of a sample. */
+struct moment {
+	int64_t boot_ns, real_ns; /* CLOCK_BOOTTIME and CLOCK_REALTIME */
+};
+
+/* Readings that the metrics need, a bit each. */
+static unsigned readings_for(unsigned metrics)
+{
+	unsigned want = 0;
+
+	for (unsigned c = 0; c < NCOLUMNS; c++)
+		if (columns[c].metric & metrics && columns[c].reading < RK_NREADINGS)
+			want |= 1u << columns[c].reading;
+	return want;
+}
+
+/* The metrics of what was read. */
+static unsigned metrics_of(const struct rk_readings *r)
+{
+	unsigned gives = 0;
+
+	for (unsigned c = 0; c < NCOLUMNS; c++)
+		if (columns[c].reading < RK_NREADINGS && !isnan(r->v[columns[c].reading]))
+			gives |= columns[c].metric;
+	return gives;
+}
+
+static int write_line(struct files *f, unsigned file, struct rk_error *err)
+{
+	const uint8_t *p = f->line.data;
+	size_t left = f->line.len;
+
+	if (f->line.bad)
+		return rk_fail_nomem(err);
+	while (left) {
+		ssize_t n = write(f->fd[file], p, left);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return rk_fail_errno(err, errno, "cannot write '%s'", f->path[file]);
+		p += n;
+		left -= (size_t)n;
+	}
+	return 0;
+}
+
+static int put_header(struct files *f, unsigned file, struct rk_error *err)
+{
+	rk_bytes_clear(&f->line);
+	rk_bytes_puts(&f->line, "timestamp_ns,time");
+	for (size_t g = 0; g < f->ngpus; g++)
+		for (unsigned c = 0; c < NCOLUMNS; c++)
+			if (f->columns[file] >> c & 1)
+				rk_bytes_printf(&f->line, ",%s GPU%d", columns[c].name, f->gpus[g]);
+	rk_bytes_puts(&f->line, "\n");
+	return write_line(f, file, err);
+}
+
+static int make_file(struct files *f, unsigned file, const char *dir, bool overwrite,
+		     struct rk_error *err)
+{
+	int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_EXCL;
+	int n = snprintf(f->path[file], sizeof(f->path[file]), "%s/%s", dir,
+			 rk_monitor_file_names[file]);
+
+	if (n < 0 || (size_t)n >= sizeof(f->path[file]))
+		return rk_fail(err, RK_E_LIMIT, "the path of '%s' is too long",
+			       rk_monitor_file_names[file]);
+	/* Taken away and not emptied: a link in the directory leads to something of others. */
+	if (overwrite && unlink(f->path[file]) && errno != ENOENT)
+		return rk_fail_errno(err, errno, "cannot replace '%s'", f->path[file]);
+	f->fd[file] = open(f->path[file], flags, 0666);
+	if (f->fd[file] < 0 && errno == EEXIST)
+		return rk_fail(err, RK_E_IO, "'%s' exists; take another directory or add '--force'",
+			       f->path[file]);
+	if (f->fd[file] < 0)
+		return rk_fail_errno(err, errno, "cannot create '%s'", f->path[file]);
+	return 0;
+}
+
+static void close_files(struct files *f)
+{
+	for (unsigned i = 0; i < RK_MONITOR_FILES; i++)
+		if (f->columns[i])
+			close(f->fd[i]);
+	rk_bytes_release(&f->line);
+	memset(f->columns, 0, sizeof(f->columns));
+}
+
+/*
+ * Makes the files that have a column for one of the metrics, with their headers. A file that exists
+ * is refused unless `overwrite`. On failure none of ours is left behind.
+ */
+static int open_files(struct files *f, const char *dir, bool overwrite, unsigned metrics,
+		      const int *gpus, size_t ngpus, struct rk_error *err)
+{
+	struct files fresh = { .gpus = gpus, .ngpus = ngpus, .second = INT64_MIN };
+	int rc = 0;
+
+	rk_bytes_init(&fresh.line, MAX_LINE);
+	for (unsigned i = 0; rc == 0 && i < RK_MONITOR_FILES; i++) {
+		unsigned mine = 0;
+
+		for (unsigned c = 0; c < NCOLUMNS; c++)
+			if (columns[c].file == i && columns[c].metric & metrics)
+				mine |= 1u << c;
+		if (mine)
+			rc = make_file(&fresh, i, dir, overwrite, err);
+		if (rc == 0 && mine) {
+			fresh.columns[i] = mine;
+			rc = put_header(&fresh, i, err);
+		}
+	}
+	if (rc == 0) {
+		*f = fresh;
+		return 0;
+	}
+	for (unsigned i = 0; i < RK_MONITOR_FILES; i++)
+		if (fresh.columns[i])
+			unlink(fresh.path[i]);
+	close_files(&fresh);
+	return rc;
+}
+
+/* 2026-11-15T03:51:06.123456Z; the date is made once a second. */
+static void put_time(struct files *f, const struct moment *when)
+{
+	int64_t second = when->real_ns / 1000000000;
+	struct tm tm;
+	time_t t = (time_t)second;
+
+	if (second != f->second && gmtime_r(&t, &tm)) {
+		strftime(f->date, sizeof(f->date), "%Y-%m-%dT%H:%M:%S", &tm);
+		f->second = second;
+	}
+	rk_bytes_printf(&f->line, "%" PRId64 ",%s.%06" PRId64 "Z", when->boot_ns, f->date,
+			when->real_ns % 1000000000 / 1000);
+}
+
+/* An empty cell for what was not given: 0 would be a measurement. */
+static void put_value(struct files *f, const struct column *c, const struct rk_readings *r)
+{
+	char text[32];
+	double v;
+
+	if (c->reading == PER_CENT)
+		v = 100 * r->v[RK_READ_VRAM_USED] / r->v[RK_READ_VRAM_TOTAL];
+	else
+		v = r->v[c->reading] * c->scale;
+	rk_bytes_put_u8(&f->line, ',');
+	if (!isfinite(v))
+		return;
+	if (c->step > 0)
+		v = round(v * c->step) / c->step;
+	rk_bytes_put(&f->line, text, rk_num_put_f64(text, v));
+}
+
+/* Appends a line to each file, in one write each; `all` has the readings of each GPU. */
+static int put_samples(struct files *f, const struct moment *when, const struct rk_readings *all,
+		       struct rk_error *err)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; rc == 0 && i < RK_MONITOR_FILES; i++) {
+		if (!f->columns[i])
+			continue;
+		rk_bytes_clear(&f->line);
+		put_time(f, when);
+		for (size_t g = 0; g < f->ngpus; g++)
+			for (unsigned c = 0; c < NCOLUMNS; c++)
+				if (f->columns[i] >> c & 1)
+					put_value(f, &columns[c], &all[g]);
+		rk_bytes_puts(&f->line, "\n");
+		rc = write_line(f, i, err);
+	}
+	return rc;
+}
 
 const struct rk_monitor_ops *const rk_monitor_kinds[] = { &rk_monitor_amdgpu, &rk_monitor_nvml,
 							  NULL };
@@ -22,7 +277,7 @@ struct rk_monitor {
 	size_t n;
 	unsigned asked;
 	int64_t interval_ns;
-	struct rk_monitor_files files;
+	struct files files;
 	struct rk_monitor_result result; /* the thread's, until it is joined */
 	struct rk_error err;
 	int rc;
@@ -35,26 +290,25 @@ struct rk_monitor {
 /* ---- the thread ---- */
 
 /* The time of day is read between two readings of the trace's clock, and belongs to their middle. */
-static struct rk_monitor_when read_clocks(struct rk_monitor_result *r)
+static struct moment read_clocks(struct rk_monitor_result *r)
 {
 	int64_t before = rk_clock_ns(CLOCK_BOOTTIME), real = rk_clock_ns(CLOCK_REALTIME);
 	int64_t after = rk_clock_ns(CLOCK_BOOTTIME);
 
 	if (after - before > r->clock_error_ns)
 		r->clock_error_ns = after - before;
-	return (struct rk_monitor_when){ .boot_ns = before + (after - before) / 2,
-					 .real_ns = real };
+	return (struct moment){ .boot_ns = before + (after - before) / 2, .real_ns = real };
 }
 
 static void take_sample(struct rk_monitor *m)
 {
-	struct rk_monitor_when when = read_clocks(&m->result);
+	struct moment when = read_clocks(&m->result);
 
 	for (size_t i = 0; i < m->n; i++) {
 		m->sources[i]->ops->read(m->sources[i], &m->readings[i]);
-		m->result.metrics |= rk_monitor_metrics_of(&m->readings[i]) & m->asked;
+		m->result.metrics |= metrics_of(&m->readings[i]) & m->asked;
 	}
-	m->rc = rk_monitor_files_put(&m->files, &when, m->readings, &m->err);
+	m->rc = put_samples(&m->files, &when, m->readings, &m->err);
 	m->result.samples += m->rc == 0;
 }
 
@@ -105,14 +359,6 @@ static void *sample(void *arg)
 
 /* ---- start ---- */
 
-static const struct rk_monitor_ops *kind_of(const struct rk_gpu *gpu)
-{
-	for (const struct rk_monitor_ops *const *k = rk_monitor_kinds; *k; k++)
-		if ((*k)->takes(gpu))
-			return *k;
-	return NULL;
-}
-
 /* "no GPU gives power, energy", of bits; "" for none. */
 static void put_lack(char *out, size_t size, unsigned lacking)
 {
@@ -131,15 +377,21 @@ static void put_lack(char *out, size_t size, unsigned lacking)
 static int add_gpu(struct rk_monitor *m, const char *root, const struct rk_gpu *gpu,
 		   struct rk_error *err)
 {
-	const struct rk_monitor_ops *kind = kind_of(gpu);
+	const struct rk_monitor_ops *const *k = rk_monitor_kinds, *kind;
 	struct rk_monitor_source *s = NULL;
 	unsigned gives;
-	int rc = kind ? kind->open(root, gpu, rk_monitor_readings(m->asked), &s, err) : 0;
+	int rc;
 
-	if (rc < 0 || !kind)
+	while (*k && !(*k)->takes(gpu))
+		k++;
+	kind = *k;
+	if (!kind)
+		return 0;
+	rc = kind->open(root, gpu, readings_for(m->asked), &s, err);
+	if (rc < 0)
 		return rc;
 	kind->read(s, &m->readings[m->n]);
-	gives = rk_monitor_metrics_of(&m->readings[m->n]) & m->asked;
+	gives = metrics_of(&m->readings[m->n]) & m->asked;
 	if (!gives) {
 		kind->close(s);
 		return 0;
@@ -190,7 +442,7 @@ static void free_monitor(struct rk_monitor *m)
 {
 	for (size_t i = 0; i < m->n; i++)
 		m->sources[i]->ops->close(m->sources[i]);
-	rk_monitor_files_close(&m->files);
+	close_files(&m->files);
 	rk_free(m->sources);
 	rk_free(m->readings);
 	rk_free(m->gpus);
@@ -239,22 +491,24 @@ int rk_monitor_start(const struct rk_monitor_options *opt, struct rk_monitor **r
 	m->asked = opt->metrics & RK_MONITOR_ALL;
 	/* only rk_monitor_stop ends it */
 	rc = rk_handle_open(RK_HANDLE_MONITOR, m, NULL, err);
-	if (rc == 0)
-		rc = find_gpus(m, opt->root, err);
-	if (rc == 0) {
-		m->result.gpus = (unsigned)m->n;
-		rc = rk_monitor_files_open(&m->files, opt->dir, opt->overwrite, m->result.metrics,
-					   m->gpus, m->n, err);
-	}
-	if (rc == 0)
-		rc = start_thread(m, err);
-	if (rc < 0) {
-		rk_handle_take(RK_HANDLE_MONITOR, m);
-		free_monitor(m);
-		return rc;
-	}
+	if (rc < 0)
+		goto out;
+	rc = find_gpus(m, opt->root, err);
+	if (rc < 0)
+		goto out;
+	m->result.gpus = (unsigned)m->n;
+	rc = open_files(&m->files, opt->dir, opt->overwrite, m->result.metrics, m->gpus, m->n, err);
+	if (rc < 0)
+		goto out;
+	rc = start_thread(m, err);
+	if (rc < 0)
+		goto out;
 	*ret = m;
 	return 0;
+out:
+	rk_handle_take(RK_HANDLE_MONITOR, m);
+	free_monitor(m);
+	return rc;
 }
 
 /* ---- stop ---- */
@@ -313,4 +567,40 @@ int rk_monitor_stop(struct rk_monitor *m, struct rk_monitor_result *ret, struct 
 		*err = m->err;
 	free_monitor(m);
 	return rc;
+}
+
+/* ---- the result as JSON ---- */
+
+int rk_monitor_json(const struct rk_monitor_end *end, const char *dir, bool program,
+		    char **ret_text, struct rk_error *err)
+{
+	const struct rk_monitor_result *r;
+	struct rk_json_out j;
+	struct rk_bytes out;
+
+	if (!end || !ret_text)
+		return rk_misuse(__func__, err);
+	r = &end->samples;
+	rk_bytes_init(&out, 1 << 16);
+	rk_json_begin(&j, &out);
+	rk_json_int(&j, "schema", 1);
+	rk_json_text(&j, "dir", dir);
+	rk_json_uint(&j, "samples", r->samples);
+	rk_json_uint(&j, "missed", r->missed);
+	rk_json_uint(&j, "gpus", r->gpus);
+	rk_json_array_flat(&j, "metrics");
+	for (unsigned i = 0; rk_monitor_word(i); i++)
+		if (r->metrics >> i & 1)
+			rk_json_text(&j, NULL, rk_monitor_word(i));
+	rk_json_close(&j);
+	rk_json_real(&j, "cpu_percent", r->cpu_percent);
+	rk_json_int(&j, "clock_error_ns", r->clock_error_ns);
+	rk_json_text(&j, "note", r->note);
+	rk_json_text(&j, "error", end->trouble.message);
+	if (program)
+		rk_json_int(&j, "status", end->status);
+	else
+		rk_json_null(&j, "status");
+	rk_json_end(&j);
+	return rk_bytes_give(&out, ret_text, NULL, err);
 }

@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 #include "io/output.h"
-#include "monitor/monitor_files.h"
+#include "monitor/sampler.h"
 #include "session/run_dir.h"
 
 static int by_rank(const void *a, const void *b)

@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "io/file.h"
-#include "monitor/monitor_files.h"
+#include "monitor/sampler.h"
 #include "rockit/monitor.h"
 #include "session/library_trace.h"
 #include "session/plan.h"

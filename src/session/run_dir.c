@@ -17,7 +17,7 @@
 #include "io/move_tree.h"
 #include "io/output.h"
 #include "io/walk.h"
-#include "monitor/monitor_files.h"
+#include "monitor/sampler.h"
 #include "run/ranks.h"
 #include "run/run_json.h"
 #include "session/claim.h"

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "monitor/monitor_source.h"
+#include "monitor/sampler.h"
 #include "tap.h"
 #include "world.h"
 

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "every_alloc.h"
-#include "monitor/monitor_source.h"
-#include "monitor/nvml_lib.h"
+#include "monitor/nvml.h"
+#include "monitor/sampler.h"
 #include "rockit/gpus.h"
 #include "rockit/monitor.h"
 #include "tap.h"

@@ -2,7 +2,7 @@
 #include <nvml.h>
 #include <stddef.h>
 
-#include "monitor/nvml_abi.h"
+#include "monitor/nvml.h"
 
 #define SAME(ours, a, theirs, b)                                      \
 	_Static_assert(offsetof(ours, a) == offsetof(theirs, b), #a); \

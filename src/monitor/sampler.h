@@ -1,11 +1,16 @@
-/* monitor_source.h - what a GPU is sampled through: one const table per kind of driver. */
-#ifndef RK_MONITOR_SOURCE_H
-#define RK_MONITOR_SOURCE_H
+/* sampler.h - what a GPU is sampled through: one const table per kind of driver. */
+#ifndef RK_SAMPLER_H
+#define RK_SAMPLER_H
 
 #include <stdbool.h>
 
 #include "base/error.h"
 #include "rockit/gpus.h"
+
+enum { RK_MONITOR_FILES = 3, RK_MONITOR_INTERVAL_MS = 100 }; /* where nobody says another */
+
+/* The names of the sampler's files within its directory. */
+extern const char *const rk_monitor_file_names[RK_MONITOR_FILES];
 
 enum rk_reading {
 	/* W; over the time since the last reading where the driver counts energy finely enough */
