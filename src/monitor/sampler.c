@@ -267,8 +267,7 @@ static int put_samples(struct files *f, const struct moment *when, const struct 
 	return rc;
 }
 
-const struct rk_monitor_ops *const rk_monitor_kinds[] = { &rk_monitor_amdgpu, &rk_monitor_nvml,
-							  NULL };
+static const struct rk_monitor_ops *const kinds[] = { &rk_monitor_amdgpu, &rk_monitor_nvml, NULL };
 
 struct rk_monitor {
 	struct rk_monitor_source **sources;
@@ -377,7 +376,7 @@ static void put_lack(char *out, size_t size, unsigned lacking)
 static int add_gpu(struct rk_monitor *m, const char *root, const struct rk_gpu *gpu,
 		   struct rk_error *err)
 {
-	const struct rk_monitor_ops *const *k = rk_monitor_kinds, *kind;
+	const struct rk_monitor_ops *const *k = kinds, *kind;
 	struct rk_monitor_source *s = NULL;
 	unsigned gives;
 	int rc;

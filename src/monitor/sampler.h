@@ -52,9 +52,7 @@ struct rk_monitor_ops {
 	void (*close)(struct rk_monitor_source *s);
 };
 
-/* All kinds, NULL at the end (sampler.c). */
-extern const struct rk_monitor_ops *const rk_monitor_kinds[];
-
+/* Each kind, listed in sampler.c. */
 extern const struct rk_monitor_ops rk_monitor_amdgpu, rk_monitor_nvml;
 
 #endif

@@ -1,6 +1,4 @@
-/* library_stderr.c - see library_stderr.h. */
-#include "session/library_stderr.h"
-
+/* library_stderr.c - see library_trace.h: MIOpen's log lines taken out of a program's stderr. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -13,11 +11,11 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "session/library_impl.h"
+#include "session/library_trace.h"
 
 enum { CHUNK_BYTES = 1 << 16, LINE_BYTES = 1 << 16, POLL_MS = 100, FOLLOW_MS = 10 };
 
-/* Of what was handed on so much stays on disk at most. */
+/* Of what was forwarded this much stays on disk at most. */
 enum { KEPT_BYTES = 1 << 20 };
 
 /* Every line of the log begins so; bytes are held back no longer than they could be one. */
@@ -33,7 +31,7 @@ struct rk_stderr_split {
 	/* A line that may be one of the log, as far as it has come. */
 	char line[LINE_BYTES];
 	size_t held;
-	bool passing; /* the line under way is none: its bytes are handed on at once */
+	bool passing; /* the line under way is none: its bytes are forwarded at once */
 	struct rk_bytes config;
 };
 
@@ -57,7 +55,7 @@ static int write_all(int fd, const char *p, size_t len)
 }
 
 /* What nobody can read any more is lost, as it would have been without us. */
-static void hand_on(struct rk_stderr_split *s, const char *p, size_t len)
+static void forward(struct rk_stderr_split *s, const char *p, size_t len)
 {
 	(void)write_all(s->out, p, len);
 }
@@ -72,7 +70,7 @@ static void settle_line(struct rk_stderr_split *s)
 	    call.library == RK_LIBRARY_MIOPEN)
 		failed = write_all(s->log, s->line, s->held);
 	else
-		hand_on(s, s->line, s->held);
+		forward(s, s->line, s->held);
 	if (failed && !s->log_errno)
 		s->log_errno = failed;
 	s->held = 0;
@@ -93,7 +91,7 @@ static size_t take(struct rk_stderr_split *s, const char *p, size_t len)
 	size_t n = end ? (size_t)(end - p) + 1 : len;
 
 	if (s->passing) {
-		hand_on(s, p, n);
+		forward(s, p, n);
 		s->passing = !end;
 		return n;
 	}
@@ -104,14 +102,14 @@ static size_t take(struct rk_stderr_split *s, const char *p, size_t len)
 	if (s->line[s->held - 1] == '\n') {
 		settle_line(s);
 	} else if (!may_be_log(s)) {
-		hand_on(s, s->line, s->held);
+		forward(s, s->line, s->held);
 		s->held = 0;
 		s->passing = true;
 	}
 	return n;
 }
 
-/* What was handed on gives its room on the disk back, where the file system can. */
+/* What was forwarded gives its room on the disk back, where the file system can. */
 static void free_read(struct rk_stderr_split *s)
 {
 	if (s->read - s->freed < KEPT_BYTES)
@@ -142,7 +140,7 @@ static void *copy(void *arg)
 			at += take(s, s->chunk + at, (size_t)n - at);
 		free_read(s);
 	}
-	hand_on(s, s->line, s->held); /* a line without an end */
+	forward(s, s->line, s->held); /* a line without an end */
 	return NULL;
 }
 

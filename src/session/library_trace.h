@@ -2,10 +2,22 @@
 #ifndef RK_LIBRARY_TRACE_H
 #define RK_LIBRARY_TRACE_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/list.h"
+#include "base/map.h"
+
+enum rk_library {
+	RK_LIBRARY_ROCBLAS,
+	RK_LIBRARY_HIPBLASLT,
+	RK_LIBRARY_MIOPEN,
+	RK_LIBRARY_RCCL,
+	RK_NLIBRARIES
+};
 
 /* "rocblas,miopen" to bits, a bit per library; RK_E_USAGE names the nearest right word. */
 int rk_library_parse(const char *words, unsigned *ret, struct rk_error *err);
@@ -13,9 +25,9 @@ const char *rk_library_name(unsigned i); /* NULL past the end */
 
 /*
  * NAME=VALUE entries that switch logging on, each library into files of its own below `dir` (one
- * per process where the library can), added to `env`. A variable that stands in `env` or in
- * `inherited` (ended by NULL; NULL is fine) with another value is left as it is and named in `notes`. `dir` must exist when the program
- * starts, and should be absolute: programs change their folder.
+ * per process where the library can), added to `env`. A variable that `env` or `inherited`
+ * (ended by NULL; NULL is fine) has with another value is left as it is and named in `notes`. `dir`
+ * must exist when the program starts, and should be absolute: programs change their folder.
  */
 int rk_library_env(unsigned libraries, const char *dir, char *const *inherited, struct rk_list *env,
 		   struct rk_list *notes, struct rk_error *err);
@@ -36,5 +48,72 @@ const char *rk_library_stderr_copy(unsigned libraries);
 enum { RK_LIBRARY_CONFIGS_MAX = 100000 };
 int rk_library_collect(unsigned libraries, const char *dir, const char *csv, uint64_t *ret_rows,
 		       struct rk_error *err);
+
+/* ---- the parts of rk_library_collect ---- */
+
+/* Longer configurations are cut, with "..." at the end. */
+enum { RK_LIBRARY_FUNCTION_MAX = 96, RK_LIBRARY_CONFIG_MAX = 2048 };
+
+/* What a line of a log says. */
+struct rk_library_call {
+	enum rk_library library;
+	bool summary; /* counted by the library itself, at its end */
+	char function[RK_LIBRARY_FUNCTION_MAX + 1];
+	uint64_t calls;
+};
+
+/*
+ * A line of any log. True: `ret` and `config`, which is cleared first, hold a call;
+ * config is one line of valid UTF-8, or bad when out of memory.
+ */
+bool rk_library_line(const char *line, size_t len, struct rk_library_call *ret,
+		     struct rk_bytes *config);
+
+/* Calls counted by library, function and configuration. Zero it before use. */
+struct rk_library_row {
+	enum rk_library library;
+	bool summary;
+	uint64_t calls, hash;
+	char *text; /* function, NUL, config, NUL, and a byte for library and kind */
+	size_t len;
+};
+
+struct rk_library_counts {
+	struct rk_library_row *rows;
+	size_t nrows, cap, bytes;
+	struct rk_index index; /* of rows, by hash */
+	size_t max_rows;       /* distinct calls; 0: RK_LIBRARY_CONFIGS_MAX */
+};
+
+int rk_library_count(struct rk_library_counts *c, const struct rk_library_call *call,
+		     const struct rk_bytes *config, struct rk_error *err);
+/* Drops what two logs of one library both counted, and puts the most frequent call first. */
+void rk_library_counts_settle(struct rk_library_counts *c);
+void rk_library_counts_release(struct rk_library_counts *c);
+
+/*
+ * ---- MIOpen's log lines taken out of a program's standard error (library_stderr.c) ----
+ *
+ * MIOpen logs its calls to standard error and nowhere else. The program gets a file without a name
+ * for its standard error; a thread follows it and forwards every byte, but for whole lines of
+ * MIOpen's command log, which go to a file of their own. What a reader of standard error sees is
+ * then what the program would have written without the log. A file and no pipe: whatever becomes of
+ * us, the program can write on. The price: standard error is no terminal for the program, and comes
+ * some milliseconds later.
+ */
+
+struct rk_stderr_split;
+
+/* Lines go to the file `log`, which is replaced; all else to the descriptor `out`, which stays open. */
+int rk_stderr_split_start(const char *log, int out, struct rk_stderr_split **ret,
+			  struct rk_error *err);
+/* For the program's standard error (err_fd of io/child.h). Closed by stop; closed on exec. */
+int rk_stderr_split_fd(const struct rk_stderr_split *s);
+/*
+ * When the program has ended: forwards what is left and frees `s` (NULL is fine). What processes
+ * that outlive the program write after that is lost. An error says that lines could not be written
+ * to the log.
+ */
+int rk_stderr_split_stop(struct rk_stderr_split *s, struct rk_error *err);
 
 #endif

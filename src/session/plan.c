@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "session/environment.h"
 #include "session/run_dir.h"
-#include "session/scratch.h"
 
 extern char **environ;
 

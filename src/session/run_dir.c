@@ -1,38 +1,347 @@
-/* run_dir.c - see run_dir.h. */
+/*
+ * run_dir.c - see run_dir.h. A claim is one line, "NODE HOST PID START", made by open(O_EXCL): the
+ * one thing that network file systems promise.
+ */
 #include "session/run_dir.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/bytes.h"
 #include "base/list.h"
+#include "base/num.h"
 #include "io/move_tree.h"
 #include "io/output.h"
 #include "io/walk.h"
 #include "monitor/sampler.h"
 #include "run/ranks.h"
 #include "run/run_json.h"
-#include "session/claim.h"
 #include "table/table.h"
 
-static int put_cwd(struct rk_bytes *b, struct rk_error *err)
-{
-	char cwd[PATH_MAX];
+/* ---- claims ---- */
 
-	if (!getcwd(cwd, sizeof(cwd)))
-		return rk_fail_errno(err, errno, "cannot tell the working directory");
-	rk_bytes_puts(b, cwd);
-	rk_bytes_puts(b, cwd[1] ? "/" : "");
+enum { LINE_MAX_BYTES = 1024, WORD_MAX = 200, SCRATCH_LEAST_BYTES = 64 << 20 };
+
+struct claim {
+	char node[WORD_MAX], host[WORD_MAX], start[2 * WORD_MAX];
+	int64_t pid;
+};
+
+/* Names of machines and jobs as one word of a line or of a file name. */
+static void put_word(char *to, size_t size, const char *word)
+{
+	size_t n = 0;
+
+	for (; *word && n + 1 < size; word++)
+		to[n++] = (unsigned char)*word <= ' ' || *word == '/' || *word == 0x7f ? '_' :
+											 *word;
+	if (!n && size > 1)
+		to[n++] = '-';
+	to[n] = '\0';
+}
+
+static void our_claim(const struct rk_rank *who, struct claim *ret)
+{
+	struct utsname u;
+	char start[2 * WORD_MAX] = "";
+
+	if (uname(&u))
+		u.nodename[0] = '\0';
+	put_word(ret->host, sizeof(ret->host), u.nodename);
+	put_word(ret->node, sizeof(ret->node), who->node[0] ? who->node : u.nodename);
+	if (who->job[0])
+		snprintf(start, sizeof(start), "%s.%s", who->job, who->step);
+	put_word(ret->start, sizeof(ret->start), start);
+	ret->pid = getpid();
+}
+
+static bool same_start(const struct claim *a, const struct claim *b)
+{
+	return strcmp(a->start, "-") != 0 && strcmp(a->start, b->start) == 0;
+}
+
+/* 1: made. 0: somebody else's is there. */
+static int make_claim(const char *path, const struct claim *c, struct rk_error *err)
+{
+	char line[LINE_MAX_BYTES];
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	int len = snprintf(line, sizeof(line), "%s %s %" PRId64 " %s\n", c->node, c->host, c->pid,
+			   c->start);
+	bool ok;
+
+	if (fd < 0 && errno == EEXIST)
+		return 0;
+	if (fd < 0)
+		return rk_fail_errno(err, errno, "cannot make '%s'", path);
+	ok = write(fd, line, (size_t)len) == len;
+	if (close(fd) || !ok) {
+		rk_fail_errno(err, errno ? errno : ENOSPC, "cannot write '%s'", path);
+		unlink(path);
+		return RK_E_IO;
+	}
+	return 1;
+}
+
+/* False: it is gone, or holds no line of ours. */
+static bool read_once(const char *path, struct claim *ret)
+{
+	char line[LINE_MAX_BYTES];
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ssize_t n = fd < 0 ? -1 : read(fd, line, sizeof(line) - 1);
+	struct rk_list words = { 0 };
+	bool ok;
+
+	if (fd >= 0)
+		close(fd);
+	if (n <= 0 || line[n - 1] != '\n')
+		return false;
+	line[n] = '\0';
+	rk_list_split(&words, line, " \n");
+	ok = !words.bad && words.n == 4 &&
+	     rk_num_i64(words.v[2], strlen(words.v[2]), &ret->pid) == RK_NUM_OK;
+	if (ok) {
+		put_word(ret->node, sizeof(ret->node), words.v[0]);
+		put_word(ret->host, sizeof(ret->host), words.v[1]);
+		put_word(ret->start, sizeof(ret->start), words.v[3]);
+	}
+	rk_list_release(&words);
+	return ok;
+}
+
+/* Another process makes it and then writes it: an empty one gets a little time. */
+static bool read_claim(const char *path, struct claim *ret)
+{
+	const struct timespec pause = { .tv_nsec = 20000000 };
+
+	for (int i = 0; i < 10; i++) {
+		if (read_once(path, ret))
+			return true;
+		if (access(path, F_OK))
+			return false;
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
+static bool lives(const struct claim *c, const struct claim *us)
+{
+	return strcmp(c->host, us->host) == 0 && c->pid > 0 && c->pid <= INT32_MAX &&
+	       c->pid != us->pid && (kill((pid_t)c->pid, 0) == 0 || errno == EPERM);
+}
+
+static int refuse(const char *dir, const struct rk_rank *who, const struct claim *c,
+		  const struct claim *us, struct rk_error *err)
+{
+	if (same_start(c, us))
+		return rk_fail(err, RK_E_IO,
+			       "two processes of this job are rank %" PRId64 ": %" PRId64
+			       " on %s has '%s', this is %" PRId64
+			       " on %s; ROCKIT_RANK gives each its own",
+			       who->rank, c->pid, c->node, dir, us->pid, us->node);
+	if (lives(c, us))
+		return rk_fail(err, RK_E_IO,
+			       "process %" PRId64 " on %s works in '%s', this is %" PRId64
+			       " on %s; name another directory",
+			       c->pid, c->node, dir, us->pid, us->node);
+	return rk_fail(err, RK_E_IO,
+		       "the directory '%s' holds rank %" PRId64
+		       " of another run (on %s, this is %s); name another or add --force",
+		       dir, who->rank, c->node, us->node);
+}
+
+/*
+ * A stale claim is moved aside under a name of our own: of several that try, one succeeds. Should it
+ * be another one by now, it goes back.
+ */
+static bool take_stale(const char *path, const struct claim *stale, const struct claim *us)
+{
+	struct claim now;
+	char *aside = rk_strf("%s-%s-%" PRId64, path, us->host, us->pid);
+	bool ok = aside && rename(path, aside) == 0;
+
+	if (ok && stale &&
+	    (!read_once(aside, &now) || now.pid != stale->pid || strcmp(now.start, stale->start))) {
+		(void)!link(aside, path); /* fails where there is a third one */
+		ok = false;
+	}
+	if (aside)
+		unlink(aside);
+	rk_free(aside);
+	return ok;
+}
+
+static int claim_at(const char *path, const char *dir, const struct rk_rank *who, bool force,
+		    struct rk_error *err)
+{
+	struct claim us = { .pid = 0 }, other = { .node = "?", .host = "?" };
+	int rc;
+
+	our_claim(who, &us);
+	for (int tries = 0; tries < 8; tries++) {
+		bool known;
+
+		rc = make_claim(path, &us, err);
+		if (rc)
+			return rc < 0 ? rc : 0;
+		known = read_claim(path, &other);
+		if (!known && access(path, F_OK))
+			continue;
+		if (!force || (known && (same_start(&other, &us) || lives(&other, &us))))
+			return refuse(dir, who, &other, &us, err);
+		take_stale(path, known ? &other : NULL, &us);
+	}
+	return rk_fail(err, RK_E_IO, "several processes want '%s'; this one, on %s, gives up", dir,
+		       us.node);
+}
+
+int rk_claim_rank(const char *dir, const struct rk_rank *who, bool force, struct rk_error *err)
+{
+	char *path = rk_strf("%s/" RK_CLAIM_NAME, dir);
+	int rc = path ? rk_make_dirs(dir, err) : rk_fail_nomem(err);
+
+	if (rc == 0)
+		rc = claim_at(path, dir, who, force, err);
+	rk_free(path);
+	return rc;
+}
+
+void rk_claim_drop(const char *dir)
+{
+	char *path = rk_strf("%s/" RK_CLAIM_NAME, dir);
+
+	if (path)
+		unlink(path);
+	rk_free(path);
+}
+
+bool rk_claim_node(const char *top, const struct rk_rank *who, char **ret_path)
+{
+	struct claim us = { .pid = 0 }, other = { .pid = 0 };
+	char *path;
+	bool ours;
+
+	our_claim(who, &us);
+	*ret_path = NULL;
+	path = rk_strf("%s/" RK_OWN_PREFIX "monitor-%s-%s", top, us.node, us.start);
+	if (!path)
+		return false;
+	ours = make_claim(path, &us, NULL) == 1;
+	if (!ours && read_claim(path, &other) && strcmp(other.host, us.host) == 0 &&
+	    !lives(&other, &us) && take_stale(path, &other, &us))
+		ours = make_claim(path, &us, NULL) == 1;
+	if (ours)
+		*ret_path = path;
+	else
+		rk_free(path);
+	return ours;
+}
+
+void rk_claim_node_end(char *path)
+{
+	if (path)
+		unlink(path);
+	rk_free(path);
+}
+
+/* ---- scratch ---- */
+
+/* Of the nearest folder above `path` that is there. */
+static bool device_of(const char *path, dev_t *ret)
+{
+	char *part = rk_strdup(path), *slash;
+	struct stat st;
+	bool found = false;
+
+	while (part && !found) {
+		found = stat(part[0] ? part : "/", &st) == 0;
+		slash = strrchr(part, '/');
+		if (found || !slash)
+			break;
+		*slash = '\0';
+	}
+	rk_free(part);
+	*ret = found ? st.st_dev : 0;
+	return found;
+}
+
+/* NULL when it can be used. */
+static const char *trouble(const char *dir)
+{
+	struct statvfs fs;
+
+	if (statvfs(dir, &fs))
+		return strerror(errno);
+	if (fs.f_flag & ST_RDONLY)
+		return "it is read-only";
+	if (access(dir, W_OK | X_OK))
+		return strerror(errno);
+	if (!fs.f_blocks)
+		return "it does not say how much room it has";
+	if (fs.f_bavail < SCRATCH_LEAST_BYTES / (fs.f_frsize ? fs.f_frsize : 1))
+		return "it is full";
+	if (fs.f_files && !fs.f_favail)
+		return "it has no room for another file";
+	return NULL;
+}
+
+/* Another file system than the target's; a folder on the same one would be a detour. */
+static bool elsewhere(const char *dir, const char *target)
+{
+	dev_t theirs;
+	struct stat st;
+
+	return stat(dir, &st) == 0 && S_ISDIR(st.st_mode) && device_of(target, &theirs) &&
+	       st.st_dev != theirs;
+}
+
+int rk_scratch_pick(char *const *envp, const char *target, struct rk_list *notes, char **ret,
+		    struct rk_error *err)
+{
+	static const char *const names[] = { "SLURM_TMPDIR", "TMPDIR" };
+
+	*ret = NULL;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const char *dir = rk_env_value(envp, names[i]), *why;
+		uint32_t salt = 0;
+
+		if (!dir || dir[0] != '/' || !elsewhere(dir, target))
+			continue;
+		why = trouble(dir);
+		if (!why) {
+			/* without it the pid has to do: an existing folder is refused */
+			if (getrandom(&salt, sizeof(salt), GRND_NONBLOCK) < 0)
+				salt = 0;
+			*ret = rk_strf("%s/rockit-%ld-%08x", dir, (long)getpid(), (unsigned)salt);
+			return *ret ? 0 : rk_fail_nomem(err);
+		}
+		rk_list_addf(notes, "scratch '%s' (%s) is not used: %s", dir, names[i], why);
+	}
 	return 0;
 }
+
+int rk_scratch_make(const char *scratch, struct rk_error *err)
+{
+	if (mkdir(scratch, 0700))
+		return rk_fail_errno(err, errno, "cannot make the scratch directory '%s'", scratch);
+	return 0;
+}
+
+/* ---- the run directory ---- */
 
 static void put_default(struct rk_bytes *b)
 {
@@ -47,14 +356,17 @@ static void put_default(struct rk_bytes *b)
 
 int rk_run_dir_name(const char *dir, int64_t rank, struct rk_bytes *ret, struct rk_error *err)
 {
-	int rc;
+	char cwd[PATH_MAX];
 
 	/* What a profiler puts below it has to fit, too. */
 	if (dir && strlen(dir) > PATH_MAX - 512)
 		return rk_fail(err, RK_E_USAGE, "the name of the run directory is too long");
-	rc = dir && dir[0] == '/' ? 0 : put_cwd(ret, err);
-	if (rc < 0)
-		return rc;
+	if (!dir || dir[0] != '/') {
+		if (!getcwd(cwd, sizeof(cwd)))
+			return rk_fail_errno(err, errno, "cannot tell the working directory");
+		rk_bytes_puts(ret, cwd);
+		rk_bytes_puts(ret, cwd[1] ? "/" : "");
+	}
 	if (dir)
 		rk_bytes_puts(ret, dir);
 	else
@@ -118,17 +430,6 @@ static bool was_run(const struct rk_list *names)
 	return ours || rk_list_has(names, RK_RUN_JSON);
 }
 
-static int remove_all(const char *dir, const char *name, struct rk_error *err)
-{
-	char *path = rk_strf("%s/%s", dir, name);
-	int rc = path ? 0 : rk_fail_nomem(err);
-
-	if (path)
-		rc = rk_remove_tree(path, err);
-	rk_free(path);
-	return rc;
-}
-
 static int take_over(const char *path, const struct rk_list *names, bool force,
 		     struct rk_error *err)
 {
@@ -144,9 +445,15 @@ static int take_over(const char *path, const struct rk_list *names, bool force,
 			       "the directory '%s' holds something, and no run of rockit: --force "
 			       "leaves it alone; name another",
 			       path);
-	for (size_t i = 0; rc == 0 && i < names->n; i++)
-		if (is_ours(names->v[i]) && strcmp(names->v[i], RK_CLAIM_NAME) != 0)
-			rc = remove_all(path, names->v[i], err);
+	for (size_t i = 0; rc == 0 && i < names->n; i++) {
+		char *old;
+
+		if (!is_ours(names->v[i]) || strcmp(names->v[i], RK_CLAIM_NAME) == 0)
+			continue;
+		old = rk_strf("%s/%s", path, names->v[i]);
+		rc = old ? rk_remove_tree(old, err) : rk_fail_nomem(err);
+		rk_free(old);
+	}
 	return rc;
 }
 

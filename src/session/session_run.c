@@ -7,9 +7,7 @@
 #include "io/move_tree.h"
 #include "io/output.h"
 #include "run/run_json.h"
-#include "session/claim.h"
 #include "session/run_dir.h"
-#include "session/scratch.h"
 #include "session/session_impl.h"
 
 static const char *const nothing[] = { NULL };

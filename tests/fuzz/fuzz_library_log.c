@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "codec/lines.h"
-#include "session/library_impl.h"
+#include "session/library_trace.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -1,5 +1,4 @@
 /* claim.c - who works in a directory; scratch; what is moved home from it. */
-#include "session/claim.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +10,6 @@
 #include "io/move_tree.h"
 #include "io/walk.h"
 #include "session/run_dir.h"
-#include "session/scratch.h"
 #include "tap.h"
 #include "world.h"
 

@@ -1,5 +1,5 @@
 /* library_stderr.c - MIOpen's lines go to a file, all else through as it was. */
-#include "session/library_stderr.h"
+#include "session/library_trace.h"
 
 #include <fcntl.h>
 #include <stdio.h>

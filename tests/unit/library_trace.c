@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "session/library_impl.h"
 #include "tap.h"
 
 enum { ALL = (1 << RK_NLIBRARIES) - 1 };
