@@ -7,7 +7,7 @@
 #include "codec/json/tree.h"
 #include "rockit/preset.h"
 
-/* Strings of struct rk_preset, and lists; preset_draft.c says where each stands. */
+/* Strings of struct rk_preset, and lists; preset_draft.c has their offsets. */
 enum rk_draft_text {
 	RK_DRAFT_NAME,
 	RK_DRAFT_EXTENDS,
@@ -55,7 +55,7 @@ void rk_draft_free(struct rk_draft *d); /* NULL is fine */
 int rk_draft_traces(struct rk_draft *d, const char *words, struct rk_error *err);
 int rk_draft_monitors(struct rk_draft *d, const char *words, struct rk_error *err);
 int rk_draft_libraries(struct rk_draft *d, const char *words, struct rk_error *err);
-/* An object of scalars as KEY=VALUE entries, over those of the same key (preset_parse.c). */
+/* An object of scalars as KEY=VALUE entries, over those of the same key. */
 int rk_draft_pairs(struct rk_draft *d, enum rk_draft_list l, const struct rk_tree *object,
 		   const char *file, struct rk_error *err);
 
@@ -69,7 +69,7 @@ int rk_draft_wrong(const struct rk_tree *at, const char *file, struct rk_error *
  */
 int rk_draft_parse(struct rk_draft *d, const struct rk_tree *root, const char *file,
 		   struct rk_error *err);
-/* A context into the draft (context_parse.c). */
+/* A context into the draft (context.c). */
 int rk_draft_context(struct rk_draft *d, const struct rk_tree *root, const char *file,
 		     struct rk_error *err);
 /* Of a built-in preset alone, whatever the user has under that name (preset_find.c). */

@@ -25,47 +25,36 @@ static const char *const order[] = {
 	"multinode",     NULL,
 };
 
-/* False when it does not fit: then there is no such file either. */
-static bool join(char out[PATH_MAX], const char *a, const char *b, const char *c)
-{
-	int n = snprintf(out, PATH_MAX, "%s%s%s", a, b, c);
-
-	return n >= 0 && n < PATH_MAX;
-}
-
 /* The user's folder; false when there is no place for one. It need not exist. */
 static bool user_dir(char out[PATH_MAX])
 {
 	const char *own = getenv("ROCKIT_PRESET_DIR"), *xdg = getenv("XDG_CONFIG_HOME");
 	const char *home = getenv("HOME");
+	int n = -1;
 
 	if (own && own[0])
-		return join(out, own, "", "");
-	if (xdg && xdg[0] == '/')
-		return join(out, xdg, "/rockit/presets", "");
-	return home && home[0] == '/' && join(out, home, "/.config/rockit/presets", "");
-}
-
-/* Listing must not wait for the writer of a pipe that lies in the folder. */
-static bool is_file(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+		n = snprintf(out, PATH_MAX, "%s", own);
+	else if (xdg && xdg[0] == '/')
+		n = snprintf(out, PATH_MAX, "%s/rockit/presets", xdg);
+	else if (home && home[0] == '/')
+		n = snprintf(out, PATH_MAX, "%s/.config/rockit/presets", home);
+	return n >= 0 && n < PATH_MAX;
 }
 
 static bool user_file(const char *name, char out[PATH_MAX])
 {
 	char dir[PATH_MAX];
+	struct stat st;
 	int n;
 
 	if (!name[0] || name[0] == '.' || strchr(name, '/') || !user_dir(dir))
 		return false;
 	n = snprintf(out, PATH_MAX, "%s/%s.json", dir, name);
-	return n >= 0 && n < PATH_MAX && is_file(out);
+	/* A regular one: listing must not wait for the writer of a pipe. */
+	return n >= 0 && n < PATH_MAX && stat(out, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* What an alias stands for: no "rocprofv3_" before it, no ".json" behind it. */
+/* What an alias means: no "rocprofv3_" before it, no ".json" behind it. */
 static void canonical(const char *name, char out[NAME_MAX + 1])
 {
 	static const char prefix[] = "rocprofv3_", suffix[] = ".json";
@@ -119,20 +108,6 @@ static int load_base(const struct rk_tree *root, const char *file, const char *n
 }
 
 /* A preset, or a context of madengine, out of its tree. */
-static int fill(struct rk_draft *d, const struct rk_tree *root, const char *file, const char *name,
-		struct rk_error *err)
-{
-	bool context = rk_tree_get(root, "tools") != NULL;
-	int rc = rk_draft_set(d, RK_DRAFT_NAME, name, err);
-
-	if (rc == 0)
-		rc = rk_draft_set(d, RK_DRAFT_EXTENDS, "", err);
-	if (rc == 0)
-		rc = context ? rk_draft_context(d, root, file, err) :
-			       rk_draft_parse(d, root, file, err);
-	return rc;
-}
-
 static int from_tree(const struct rk_tree *root, const char *file, bool builtin, unsigned depth,
 		     struct rk_preset **ret, struct rk_error *err)
 {
@@ -143,18 +118,31 @@ static int from_tree(const struct rk_tree *root, const char *file, bool builtin,
 
 	stem_of(file, stem);
 	rc = load_base(root, file, stem, depth, &base, err);
-	if (rc == 0)
-		rc = rk_draft_new(base, &d, err);
-	rk_preset_free(base);
-	if (rc == 0)
-		rc = fill(d, root, file, stem, err);
-	if (rc == 0)
-		rc = rk_draft_set(d, RK_DRAFT_SOURCE, builtin ? "built in" : file, err);
-	if (rc < 0) {
-		rk_draft_free(d);
+	if (rc < 0)
 		return rc;
-	}
+	rc = rk_draft_new(base, &d, err);
+	rk_preset_free(base);
+	if (rc < 0)
+		return rc;
+	rc = rk_draft_set(d, RK_DRAFT_NAME, stem, err);
+	if (rc < 0)
+		goto bad;
+	rc = rk_draft_set(d, RK_DRAFT_EXTENDS, "", err);
+	if (rc < 0)
+		goto bad;
+	if (rk_tree_get(root, "tools"))
+		rc = rk_draft_context(d, root, file, err);
+	else
+		rc = rk_draft_parse(d, root, file, err);
+	if (rc < 0)
+		goto bad;
+	rc = rk_draft_set(d, RK_DRAFT_SOURCE, builtin ? "built in" : file, err);
+	if (rc < 0)
+		goto bad;
 	return rk_draft_seal(d, ret, err);
+bad:
+	rk_draft_free(d);
+	return rc;
 }
 
 static int from_file(const char *path, unsigned depth, struct rk_preset **ret, struct rk_error *err)
@@ -229,7 +217,7 @@ static int unknown(const char *name, const char *plain, struct rk_error *err)
 	return rc;
 }
 
-/* `within`: the preset that extends this one, whose file is not taken for its own base. */
+/* `within`: the preset that extends this one; its file is not its own base. */
 static int load(const char *name, const char *within, unsigned depth, struct rk_preset **ret,
 		struct rk_error *err)
 {
