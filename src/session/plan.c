@@ -1,4 +1,4 @@
-/* plan.c - see plan.h. */
+/* plan.c - see plan.h: directories, rank, passes, and the environment of a pass. */
 #include "session/plan.h"
 
 #include <inttypes.h>
@@ -6,14 +6,320 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "session/environment.h"
+#include "session/library_trace.h"
 #include "session/run_dir.h"
 
 extern char **environ;
 
+/* ---- the environment of a pass ---- */
+
+/* What separates the members of a variable that is a list; 0 for those that are not. */
+static char separator_of(const char *name)
+{
+	static const struct {
+		const char *name;
+		char separator;
+	} lists[] = {
+		{ "LD_PRELOAD", ':' },    { "LD_LIBRARY_PATH", ':' },
+		{ "PATH", ':' },          { "PYTHONPATH", ':' },
+		{ "HSA_TOOLS_LIB", ' ' }, { "ROCP_TOOL_LIBRARIES", ':' },
+		{ "OPENCL_LAYERS", ':' }, { "KOKKOS_TOOLS_LIBS", ';' },
+	};
+
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		if (!strcmp(name, lists[i].name))
+			return lists[i].separator;
+	return 0;
+}
+
+bool rk_env_leaks(const char *entry)
+{
+	return strncmp(entry, "ROCPROF_", 8) == 0;
+}
+
+static void set_one(struct rk_list *env, const char *entry)
+{
+	char name[256], separator;
+	const char *value = rk_list_entry(entry, name, sizeof(name)), *old;
+
+	if (!value)
+		return;
+	separator = separator_of(name);
+	old = rk_list_value(env, name);
+	if (old && old[0] && separator) {
+		char *joined = rk_strf("%s%c%s", old, separator, value);
+
+		if (joined)
+			rk_list_set(env, name, joined);
+		env->bad = env->bad || !joined;
+		rk_free(joined);
+	} else if (!old || separator || !strncmp(name, "ROCKIT_", 7)) {
+		rk_list_set(env, name, value);
+	}
+}
+
+void rk_env_make(char *const *base, const struct rk_list *set, struct rk_list *ret)
+{
+	for (; base && *base; base++)
+		if (!rk_env_leaks(*base))
+			rk_list_add(ret, *base);
+	for (size_t i = 0; i < set->n; i++)
+		set_one(ret, set->v[i]);
+	ret->bad = ret->bad || set->bad;
+}
+
+void rk_env_kept(char *const *base, const struct rk_list *set, struct rk_list *ret)
+{
+	for (size_t i = 0; i < set->n; i++) {
+		char name[256];
+		const char *value = rk_list_entry(set->v[i], name, sizeof(name));
+		const char *old = value ? rk_env_value(base, name) : NULL;
+
+		if (old && !separator_of(name) && strncmp(name, "ROCKIT_", 7) != 0 &&
+		    !rk_env_leaks(set->v[i]) && strcmp(old, value))
+			rk_list_add_once(ret, name);
+	}
+}
+
 /*
- * Ranks that are told no directory meet in one that has the name of their start. *ret is NULL where
- * there is nothing to say; else the caller's.
+ * ---- the passes ----
+ *
+ * Times and counters never come from one run where both are wanted: counters serialise the kernels
+ * and change their times. So there is one pass for the trace and one for each packed set of
+ * counters; a request for counters alone has its kernels' times from the counter pass, and a note
+ * says so.
+ */
+
+static int plan_counters(struct rk_plan *p, struct rk_error *err)
+{
+	static const char *const endings[] = { ".yaml", ".yml", ".json" };
+	const char *spec = p->want.counters;
+	int rc;
+
+	if (!spec[0])
+		return 0;
+	rc = rk_counters_plan(p->arch, spec, &p->counters, err);
+	if (rc < 0)
+		return rc;
+	/* A job file of rocprofv3 may ask for more than counters: traces, filters, directories. */
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+		if (rk_text_ends(spec, strlen(spec), endings[i]))
+			rk_list_addf(&p->notes,
+				     "of '%s' the counters are taken and nothing else: see -t, "
+				     "--kernel-regex and -d",
+				     spec);
+	return 0;
+}
+
+/* Nothing for a tool that takes no counters from us. */
+static void note_counters(struct rk_plan *p)
+{
+	if (!p->counters || p->tool->one_run)
+		return;
+	for (size_t i = 0; i < p->counters->nchecks; i++) {
+		const struct rk_counter_check *c = &p->counters->checks[i];
+
+		if (c->status == RK_COUNTER_MISSING)
+			rk_list_addf(&p->notes, "counter %s: %s", c->asked, c->reason);
+	}
+	if (!p->counters->npasses)
+		rk_list_addf(&p->notes, "none of the counters exists on %s", p->arch);
+}
+
+static void add_notes(struct rk_plan *p, const struct rk_list *notes)
+{
+	for (size_t i = 0; i < notes->n; i++)
+		rk_list_add_once(&p->notes, notes->v[i]);
+	p->notes.bad = p->notes.bad || notes->bad;
+}
+
+static void add_env(struct rk_plan_pass *pass, const struct rk_list *env)
+{
+	for (size_t k = 0; k < env->n; k++) {
+		char name[256];
+		const char *value = rk_list_entry(env->v[k], name, sizeof(name));
+
+		if (value && !rk_list_value(&pass->how.env, name))
+			rk_list_set(&pass->how.env, name, value);
+	}
+}
+
+/* What the user has set is the user's. */
+static void note_kept(struct rk_plan *p, const struct rk_list *env)
+{
+	struct rk_list names = { 0 }, notes = { 0 };
+
+	rk_env_kept(environ, env, &names);
+	for (size_t i = 0; i < names.n; i++)
+		rk_list_addf(&notes, "%s is set already and keeps its value", names.v[i]);
+	notes.bad = notes.bad || names.bad;
+	add_notes(p, &notes);
+	rk_list_release(&names);
+	rk_list_release(&notes);
+}
+
+/* One command line; `pass` has its counters and traces already. */
+static int make_pass(struct rk_plan *p, size_t i, struct rk_error *err)
+{
+	struct rk_plan_pass *pass = &p->passes[i];
+	bool pc = p->want.pc_wanted && !pass->counters.n;
+	const struct rk_want want = {
+		.traces = pass->traces,
+		.stats = p->want.stats && !pass->counters.n,
+		.counters = p->tool->one_run ? &p->own_counters : &pass->counters,
+		.pc = pc ? &p->want.pc : NULL,
+		.kernel_regex = p->kernel_regex,
+		.arch = p->arch,
+		.dir = pass->dir,
+		.rank_key = p->rank_key,
+		.extra = &p->want.tool_args,
+		.app = &p->want.command,
+	};
+	int rc = p->tool->command(p->tool_path, p->version, &want, &pass->how, err);
+
+	if (rc < 0)
+		return rc;
+	if (pass->how.instead.n) {
+		rk_list_release(&pass->counters);
+		rk_list_append(&pass->counters, &pass->how.instead);
+	}
+	add_notes(p, &pass->how.notes);
+	/* Behind the tool's own, which has the last word over what preset and libraries want. */
+	add_env(pass, &p->want.env);
+	if (i == 0)
+		add_env(pass, &p->library_env);
+	note_kept(p, &pass->how.env);
+	if (pass->how.argv.bad || pass->how.env.bad || pass->counters.bad)
+		return rk_fail_nomem(err);
+	return 0;
+}
+
+/*
+ * Libraries log in the first pass alone: every run of the program makes the same calls, and they
+ * would be counted once for each.
+ */
+static int plan_libraries(struct rk_plan *p, struct rk_error *err)
+{
+	struct rk_list known = { 0 };
+	int rc;
+
+	if (!p->want.libraries)
+		return 0;
+	rk_list_addv(&known, environ);
+	rk_list_append(&known, &p->want.env);
+	if (known.bad)
+		rc = rk_fail_nomem(err);
+	else
+		rc = rk_library_env(p->want.libraries, p->library_dir, known.v, &p->library_env,
+				    &p->notes, err);
+	rk_list_release(&known);
+	return rc;
+}
+
+/* A profiler that is asked for nothing collects nothing, or refuses. */
+static void trace_something(struct rk_plan *p)
+{
+	if (p->want.traces || p->want.pc_wanted)
+		return;
+	p->want.traces = RK_TRACE_KERNEL;
+	rk_list_add(&p->notes, "nothing else is left to collect: kernels are traced");
+}
+
+/* Files that go elsewhere are not found, and nothing would explain why the run is empty. */
+static void note_output_options(struct rk_plan *p)
+{
+	static const char *const moves[] = { "-d", "-o", "--output-directory", "--output-file" };
+	const struct rk_list *args = &p->want.tool_args;
+
+	if (strncmp(p->tool->name, "rocprof", 7) != 0 || strchr(p->tool->name, '-'))
+		return;
+	for (size_t i = 0; i < args->n; i++)
+		for (size_t k = 0; k < sizeof(moves) / sizeof(moves[0]); k++)
+			if (!strncmp(args->v[i], moves[k], strlen(moves[k])) &&
+			    strchr("=", args->v[i][strlen(moves[k])]))
+				rk_list_addf(&p->notes,
+					     "'%s' among the options of %s may take its files out "
+					     "of the run directory, where they are not found",
+					     moves[k], p->tool->name);
+}
+
+/* Counters belong to a chip: a note says when that is a guess. */
+static void note_arch(struct rk_plan *p)
+{
+	if (!p->arch_assumed || p->tool->library)
+		return;
+	if (p->amd)
+		rk_list_addf(&p->notes,
+			     "the AMD GPU here does not say its gfx target (it is not in "
+			     "/sys/class/kfd): taken for %s; --arch GFX names another",
+			     p->arch);
+	else if (p->counters)
+		rk_list_addf(
+			&p->notes,
+			"no AMD GPU is seen here: counters are chosen for %s; --arch GFX names another",
+			p->arch);
+}
+
+static int plan_passes(struct rk_plan *p, struct rk_error *err)
+{
+	size_t npacked = p->counters ? p->counters->npasses : 0;
+	size_t ncounters = p->tool->replays && npacked ? 1 : npacked;
+	bool alone = p->tool->one_run;
+	bool trace = p->want.traces || p->want.pc_wanted || !ncounters;
+	size_t at = 0;
+	int rc = plan_libraries(p, err);
+
+	note_arch(p);
+	note_counters(p);
+	if (rc < 0)
+		return rc;
+	if (trace && !alone)
+		trace_something(p);
+	else if (!alone)
+		rk_list_add(&p->notes,
+			    "counters alone are asked for: kernel times are of a run "
+			    "with counters, not real ones; -t kernel adds a run for times");
+	note_output_options(p);
+	p->npasses = alone ? 1 : (size_t)trace + ncounters;
+	p->passes = rk_calloc(p->npasses, sizeof(*p->passes));
+	if (!p->passes)
+		return rk_fail_nomem(err);
+	if (trace || alone)
+		p->passes[at++].traces = p->want.traces;
+	for (size_t i = 0; i < npacked; i++) {
+		const struct rk_counter_pass *c = &p->counters->passes[i];
+		bool more = p->tool->replays && i > 0;
+		struct rk_list *l = &p->own_counters;
+
+		if (!alone)
+			l = &p->passes[more ? at - 1 : at].counters;
+		for (size_t k = 0; k < c->n; k++)
+			rk_list_add(l, c->counters[k]);
+		if (!alone && !more)
+			p->passes[at++].traces = RK_TRACE_KERNEL;
+	}
+	if (p->own_counters.bad)
+		return rk_fail_nomem(err);
+	for (size_t i = 0; rc == 0 && i < p->npasses; i++) {
+		struct rk_plan_pass *pass = &p->passes[i];
+
+		if (pass->counters.n)
+			pass->what = "counters";
+		else
+			pass->what = p->want.pc_wanted ? "PC samples and trace" : "trace";
+		/* a folder of its own when there are several */
+		pass->dir = p->npasses > 1 ? rk_strf("%s/pass_%zu", p->raw_dir, i + 1) :
+					     rk_strdup(p->raw_dir);
+		rc = pass->dir && !pass->counters.bad ? make_pass(p, i, err) : rk_fail_nomem(err);
+	}
+	return rc;
+}
+
+/* ---- the plan ---- */
+
+/*
+ * Ranks without a directory share one that is named after their start. *ret is NULL where that does
+ * not apply; else the caller's.
  */
 static int common_dir(const struct rk_session_options *opt, struct rk_plan *p, char **ret,
 		      struct rk_error *err)
@@ -44,33 +350,31 @@ static int plan_dirs(const struct rk_session_options *opt, struct rk_plan *p, st
 	char *common = NULL;
 	int rc = common_dir(opt, p, &common, err);
 
+	if (rc < 0)
+		return rc;
 	rk_bytes_init(&b, 1 << 16);
-	if (rc == 0)
-		rc = rk_run_dir_name(common ? common : opt->dir, p->rank.rank, &b, err);
-	if (rc == 0) {
-		p->target = rk_strdup(rk_bytes_str(&b));
-		rc = p->target ? 0 : rk_fail_nomem(err);
+	rc = rk_run_dir_name(common ? common : opt->dir, p->rank.rank, &b, err);
+	if (rc < 0)
+		goto out;
+	p->target = rk_strdup(rk_bytes_str(&b));
+	if (!p->target) {
+		rc = rk_fail_nomem(err);
+		goto out;
 	}
-	if (rc == 0 && p->rank.rank >= 0 && p->chosen)
+	if (p->rank.rank >= 0 && p->chosen) {
 		rc = rk_scratch_pick(environ, p->target, &p->notes, &p->scratch, err);
-	if (rc == 0) {
-		p->dir = p->scratch ? rk_strf("%s/%s", p->scratch, rk_base_name(p->target)) :
-				      rk_strdup(p->target);
-		p->raw_dir = p->dir ? rk_strf("%s/rocprof_raw", p->dir) : NULL;
-		p->library_dir = p->dir ? rk_strf("%s/library_logs", p->dir) : NULL;
-		rc = p->raw_dir && p->library_dir ? 0 : rk_fail_nomem(err);
+		if (rc < 0)
+			goto out;
 	}
+	p->dir = p->scratch ? rk_strf("%s/%s", p->scratch, rk_base_name(p->target)) :
+			      rk_strdup(p->target);
+	p->raw_dir = p->dir ? rk_strf("%s/rocprof_raw", p->dir) : NULL;
+	p->library_dir = p->dir ? rk_strf("%s/library_logs", p->dir) : NULL;
+	rc = p->raw_dir && p->library_dir ? 0 : rk_fail_nomem(err);
+out:
 	rk_bytes_release(&b);
 	rk_free(common);
 	return rc;
-}
-
-/* What the environment would bring in of an earlier profiler, by name. */
-static void find_leaks(struct rk_plan *p)
-{
-	for (char **e = environ; e && *e; e++)
-		if (rk_env_leaks(*e))
-			rk_list_addn(&p->unset, *e, strcspn(*e, "="));
 }
 
 static int plan_rank(const struct rk_session_options *opt, struct rk_plan *p, struct rk_error *err)
@@ -88,51 +392,6 @@ static int plan_rank(const struct rk_session_options *opt, struct rk_plan *p, st
 	return rk_rank_chosen(p->rank.rank < 0 ? NULL : opt->ranks, p->rank.rank, &p->chosen, err);
 }
 
-/*
- * One torchrun on each node of a job: the job's rank is the node's, its workers have RANK. Workers
- * of mpirun would be known by %rank%, which is the node's as well.
- */
-static const char *worker_key(const struct rk_plan *p)
-{
-	const char *key = rk_launcher_key(&p->want.command);
-
-	return p->rank.rank < 0 || (key && strcmp(key, "RANK") == 0) ? key : NULL;
-}
-
-static int make(const struct rk_session_options *opt, struct rk_plan *p, struct rk_error *err)
-{
-	int rc = opt->argv && opt->argv[0] && opt->argv[0][0] ?
-			 plan_rank(opt, p, err) :
-			 rk_fail(err, RK_E_USAGE, "no program to run; put it behind '--'");
-	bool dummy;
-
-	if (rc == 0) /* a list that is written wrong is wrong without a launcher, too */
-		rc = rk_rank_chosen(opt->ranks, 0, &dummy, err);
-	if (rc == 0)
-		rc = plan_dirs(opt, p, err);
-	if (rc == 0)
-		rc = rk_plan_request(opt, &p->want, &p->notes, err);
-	if (rc == 0)
-		rc = rk_plan_arch(opt, p, err);
-	if (rc == 0)
-		rc = rk_plan_counters(p, err);
-	if (rc == 0)
-		rc = rk_plan_tool(opt, p, err);
-	if (rc < 0)
-		return rc;
-	if (p->want.nothing_said && p->tool->library)
-		p->want.traces = RK_TRACE_KERNEL | RK_TRACE_MEMCPY | RK_TRACE_MARKER;
-	p->rank_key = worker_key(p);
-	find_leaks(p);
-	if (p->redact)
-		rk_list_add(&p->notes, "--redact hides nothing in rocprof_raw, which is the "
-				       "profiler's own: leave it out when the run is passed on");
-	rc = rk_plan_passes(p, err);
-	if (rc == 0 && (p->notes.bad || p->unset.bad || p->hazards.bad))
-		rc = rk_fail_nomem(err);
-	return rc;
-}
-
 /* A copy of what may be NULL; false when memory ran out. */
 static bool copy(char **at, const char *text)
 {
@@ -140,28 +399,71 @@ static bool copy(char **at, const char *text)
 	return *at || !text;
 }
 
-/* What the plan only hands on. */
-static int copy_options(const struct rk_session_options *opt, struct rk_plan *p,
-			struct rk_error *err)
+static int make(const struct rk_session_options *opt, struct rk_plan *p, struct rk_error *err)
 {
+	const char *key;
+	bool dummy;
+	int rc;
+
 	p->timeout_ms = opt->timeout_s > UINT64_MAX / 1000 ? UINT64_MAX : opt->timeout_s * 1000;
 	p->force = opt->force;
 	p->keep_going = opt->keep_going;
 	p->baseline = opt->baseline;
 	p->redact = opt->redact;
-	return copy(&p->kernel_regex, opt->kernel_regex) && copy(&p->ranks, opt->ranks) &&
-			       copy(&p->root, opt->root) ?
-		       0 :
-		       rk_fail_nomem(err);
+	if (!copy(&p->kernel_regex, opt->kernel_regex) || !copy(&p->ranks, opt->ranks) ||
+	    !copy(&p->root, opt->root))
+		return rk_fail_nomem(err);
+	if (!opt->argv || !opt->argv[0] || !opt->argv[0][0])
+		return rk_fail(err, RK_E_USAGE, "no program to run; put it behind '--'");
+	rc = plan_rank(opt, p, err);
+	if (rc < 0)
+		return rc;
+	/* a malformed list is an error without a launcher, too */
+	rc = rk_rank_chosen(opt->ranks, 0, &dummy, err);
+	if (rc < 0)
+		return rc;
+	rc = plan_dirs(opt, p, err);
+	if (rc < 0)
+		return rc;
+	rc = rk_plan_request(opt, &p->want, &p->notes, err);
+	if (rc < 0)
+		return rc;
+	rc = rk_plan_arch(opt, p, err);
+	if (rc < 0)
+		return rc;
+	rc = plan_counters(p, err);
+	if (rc < 0)
+		return rc;
+	rc = rk_plan_tool(opt, p, err);
+	if (rc < 0)
+		return rc;
+	if (p->want.nothing_said && p->tool->library)
+		p->want.traces = RK_TRACE_KERNEL | RK_TRACE_MEMCPY | RK_TRACE_MARKER;
+	/*
+	 * One torchrun on each node of a job: the job's rank is the node's, its workers have RANK.
+	 * Workers of mpirun would be known by %rank%, which is the node's as well.
+	 */
+	key = rk_launcher_key(&p->want.command);
+	if (p->rank.rank < 0 || (key && strcmp(key, "RANK") == 0))
+		p->rank_key = key;
+	/* What the environment would bring in of an earlier profiler. */
+	for (char **e = environ; e && *e; e++)
+		if (rk_env_leaks(*e))
+			rk_list_addn(&p->unset, *e, strcspn(*e, "="));
+	if (p->redact)
+		rk_list_add(&p->notes, "--redact hides nothing in rocprof_raw, which is the "
+				       "profiler's own: leave it out when the run is passed on");
+	rc = plan_passes(p, err);
+	if (rc == 0 && (p->notes.bad || p->unset.bad || p->hazards.bad))
+		rc = rk_fail_nomem(err);
+	return rc;
 }
 
 int rk_plan_make(const struct rk_session_options *opt, struct rk_plan **ret, struct rk_error *err)
 {
 	struct rk_plan *p = rk_calloc(1, sizeof(*p));
-	int rc = p ? copy_options(opt, p, err) : rk_fail_nomem(err);
+	int rc = p ? make(opt, p, err) : rk_fail_nomem(err);
 
-	if (rc == 0)
-		rc = make(opt, p, err);
 	if (rc < 0) {
 		rk_plan_free(p);
 		return rc;

@@ -1,6 +1,6 @@
 /*
  * plan.h - what a session is going to do, as plain data. Made by plan.c from options, printed by
- * plan_text.c, carried out by src/session/session_run.c.
+ * plan_text.c, carried out by session.c.
  */
 #ifndef RK_PLAN_H
 #define RK_PLAN_H
@@ -68,19 +68,35 @@ struct rk_plan {
 int rk_plan_make(const struct rk_session_options *opt, struct rk_plan **ret, struct rk_error *err);
 void rk_plan_free(struct rk_plan *p); /* NULL is fine */
 
-/* The parts of rk_plan_make, each in a file of its own. */
+/* The parts of rk_plan_make in plan_request.c. */
 int rk_plan_request(const struct rk_session_options *opt, struct rk_request *ret,
 		    struct rk_list *notes, struct rk_error *err);
 int rk_plan_arch(const struct rk_session_options *opt, struct rk_plan *p, struct rk_error *err);
-int rk_plan_counters(struct rk_plan *p, struct rk_error *err);
 int rk_plan_tool(const struct rk_session_options *opt, struct rk_plan *p, struct rk_error *err);
-int rk_plan_passes(struct rk_plan *p, struct rk_error *err);
 /* The preset with the contexts over it; *ret is NULL where neither was named. */
 int rk_plan_preset(const struct rk_session_options *opt, struct rk_preset **ret,
 		   struct rk_error *err);
 void rk_request_release(struct rk_request *r);
 
-int rk_plan_text(const struct rk_plan *p, struct rk_bytes *out);
-int rk_plan_json(const struct rk_plan *p, struct rk_bytes *out);
+/* ---- what a pass's program finds in its environment ---- */
+
+/* Variables of an earlier profiler that would leak into this one: ROCPROF_*. */
+bool rk_env_leaks(const char *entry);
+
+/*
+ * `set` over `base`, into *ret: ROCPROF_* entries of base are left out; lists of libraries and
+ * paths (LD_PRELOAD, LD_LIBRARY_PATH, ...) are appended to; ROCKIT_* are ours to set; any other
+ * variable that base has already keeps its value.
+ */
+void rk_env_make(char *const *base, const struct rk_list *set, struct rk_list *ret);
+
+/* Names of the variables in `set` that keep another value, that of `base`; once each. */
+void rk_env_kept(char *const *base, const struct rk_list *set, struct rk_list *ret);
+
+/* ---- the plan as text and JSON (plan_text.c) ---- */
+
+/* By rk_render; `what` is a plan. */
+void rk_plan_text(struct rk_bytes *out, const void *what, const struct rk_render_options *look);
+void rk_plan_json(struct rk_bytes *out, const void *what, const struct rk_render_options *look);
 
 #endif

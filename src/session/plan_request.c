@@ -1,14 +1,20 @@
-/* plan_request.c - what is wanted: options over context over preset. */
+/* plan_request.c - what is wanted, options over context over preset, and which profiler does it. */
 #include <string.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "base/words.h"
 #include "io/file.h"
 #include "monitor/sampler.h"
+#include "rockit/gpus.h"
 #include "rockit/monitor.h"
+#include "rockit/rockit.h"
+#include "rockit/tools.h"
 #include "session/library_trace.h"
 #include "session/plan.h"
+
+/* ---- the request ---- */
 
 extern char **environ;
 
@@ -18,15 +24,6 @@ static bool says_nothing(const struct rk_session_options *opt)
 {
 	return !opt->preset && !opt->traces && !opt->counters && !opt->context &&
 	       !opt->context_file;
-}
-
-/* The preset to begin with: as named, or the lightest one when nothing else says what to do. */
-static int base_preset(const struct rk_session_options *opt, struct rk_preset **ret,
-		       struct rk_error *err)
-{
-	if (opt->preset)
-		return rk_preset_load(opt->preset, ret, err);
-	return says_nothing(opt) ? rk_preset_load("lightweight", ret, err) : 0;
 }
 
 static int read_context(const char *path, char **ret, size_t *ret_len, struct rk_error *err)
@@ -80,12 +77,6 @@ static int contexts(const struct rk_session_options *opt, struct rk_preset **pre
 	if (rc == 0 && opt->context)
 		rc = over(preset, opt->context, strlen(opt->context), "--additional-context", err);
 	return rc;
-}
-
-static void add_words(struct rk_list *l, const char *const *words)
-{
-	for (; words && *words; words++)
-		rk_list_add(l, *words);
 }
 
 /* "power,vram" from the option, else from the preset's words; "none" is none. */
@@ -161,7 +152,7 @@ static void launch_by(const struct rk_preset *p, char *const *argv, struct rk_re
 	rk_list_release(&runner);
 }
 
-/* 'rockit slurm' has done what slurm{} and distributed{} ask for. */
+/* 'rockit slurm' did what slurm{} and distributed{} ask for. */
 static bool is_launched(void)
 {
 	return rk_env_value(environ, "ROCKIT_LAUNCHED") != NULL;
@@ -178,22 +169,7 @@ static void note_context(const struct rk_preset *p, struct rk_list *notes)
 			    "slurm{} says how to submit a job; this run is on this node alone");
 }
 
-/* Words of the options, else of the preset (NULL: none). */
-static int choose_words(const struct rk_session_options *opt, const struct rk_preset *p,
-			struct rk_request *r, struct rk_error *err)
-{
-	int rc = choose_bits(opt->traces, p ? p->traces : NULL, rk_trace_parse, &r->traces, err);
-
-	if (rc == 0)
-		rc = choose_bits(opt->monitor, p ? p->monitors : NULL, rk_monitor_parse,
-				 &r->monitors, err);
-	if (rc == 0)
-		rc = choose_bits(opt->library_trace, p ? p->libraries : NULL, rk_library_parse,
-				 &r->libraries, err);
-	return rc;
-}
-
-/* Somebody's own words, a context or a file, not a preset of ours. */
+/* A context or a file of the user, not a preset of ours. */
 static bool is_own(const struct rk_session_options *opt, const struct rk_preset *p)
 {
 	return opt->context || opt->context_file || strcmp(p->source, "built in") != 0;
@@ -213,22 +189,13 @@ static void from_preset(const struct rk_session_options *opt, struct rk_request 
 	};
 	if (!r->interval_ms)
 		r->interval_ms = p->monitor_interval_ms;
-	add_words(&r->env, p->env);
-	add_words(&r->tool_args, p->tool_args);
-	/* Those of our own presets are for 'rockit presets': they are the same in every run. */
+	for (const char *const *word = p->env; word && *word; word++)
+		rk_list_add(&r->env, *word);
+	for (const char *const *word = p->tool_args; word && *word; word++)
+		rk_list_add(&r->tool_args, *word);
+	/* The notes of our own presets are for 'rockit presets': they are the same in every run. */
 	if (is_own(opt, p))
 		note_context(p, notes);
-}
-
-/* Between the profiler's options a "--" would make the next word the program. */
-static int check_tool_args(const struct rk_list *args, struct rk_error *err)
-{
-	for (size_t i = 0; i < args->n; i++)
-		if (strcmp(args->v[i], "--") == 0)
-			return rk_fail(err, RK_E_USAGE,
-				       "'--' among the profiler's options would end them; the "
-				       "program stands behind rockit's own '--'");
-	return 0;
 }
 
 /* A spec of counters: what was typed, or what the preset has and what a verdict needs besides. */
@@ -246,20 +213,36 @@ static char *counters_of(const struct rk_session_options *opt, const struct rk_p
 int rk_plan_preset(const struct rk_session_options *opt, struct rk_preset **ret,
 		   struct rk_error *err)
 {
-	int rc = base_preset(opt, ret, err);
+	int rc = 0;
 
+	/* As named, or the lightest one when nothing else says what to do. */
+	if (opt->preset)
+		rc = rk_preset_load(opt->preset, ret, err);
+	else if (says_nothing(opt))
+		rc = rk_preset_load("lightweight", ret, err);
 	return rc == 0 ? contexts(opt, ret, err) : rc;
 }
 
 int rk_plan_request(const struct rk_session_options *opt, struct rk_request *ret,
 		    struct rk_list *notes, struct rk_error *err)
 {
+	const struct rk_preset *p;
 	int rc = rk_plan_preset(opt, &ret->preset, err);
 
+	if (rc < 0)
+		return rc;
+	p = ret->preset;
 	ret->interval_ms = opt->monitor_interval_ms;
 	ret->nothing_said = says_nothing(opt);
-	if (rc == 0)
-		rc = choose_words(opt, ret->preset, ret, err);
+	rc = choose_bits(opt->traces, p ? p->traces : NULL, rk_trace_parse, &ret->traces, err);
+	if (rc < 0)
+		return rc;
+	rc = choose_bits(opt->monitor, p ? p->monitors : NULL, rk_monitor_parse, &ret->monitors,
+			 err);
+	if (rc < 0)
+		return rc;
+	rc = choose_bits(opt->library_trace, p ? p->libraries : NULL, rk_library_parse,
+			 &ret->libraries, err);
 	if (rc < 0)
 		return rc;
 	if (ret->preset)
@@ -271,9 +254,11 @@ int rk_plan_request(const struct rk_session_options *opt, struct rk_request *ret
 		return rk_fail_nomem(err);
 	if (opt->tool_args && !rk_list_split_words(&ret->tool_args, opt->tool_args))
 		return rk_fail(err, RK_E_USAGE, "a quote is left open in --tool-args");
-	rc = check_tool_args(&ret->tool_args, err);
-	if (rc < 0)
-		return rc;
+	for (size_t i = 0; i < ret->tool_args.n; i++)
+		if (strcmp(ret->tool_args.v[i], "--") == 0)
+			return rk_fail(err, RK_E_USAGE,
+				       "'--' among the profiler's options would end them; the "
+				       "program stands behind rockit's own '--'");
 	if (ret->preset && is_own(opt, ret->preset) && ret->preset->launcher[0] && !is_launched())
 		launch_by(ret->preset, opt->argv, ret, notes);
 	else
@@ -288,4 +273,213 @@ void rk_request_release(struct rk_request *r)
 	rk_list_release(&r->env);
 	rk_list_release(&r->tool_args);
 	rk_list_release(&r->command);
+}
+
+/* ---- the profiler ---- */
+
+/* When no GPU is to be seen the counters have to be of some chip: the one most people have. */
+#define ARCH_ASSUMED "gfx942"
+
+static bool is_auto(const char *tool)
+{
+	return !tool || strcmp(tool, "auto") == 0;
+}
+
+static int keep(char **at, const char *text, struct rk_error *err)
+{
+	*at = rk_strdup(text);
+	return *at ? 0 : rk_fail_nomem(err);
+}
+
+static bool is_cupti(const char *tool)
+{
+	return tool && !strcmp(tool, "cupti");
+}
+
+int rk_plan_arch(const struct rk_session_options *opt, struct rk_plan *p, struct rk_error *err)
+{
+	const char *known, *name = opt->arch;
+	struct rk_gpus gpus = { 0 };
+	int rc = 0;
+
+	if (!name || is_cupti(opt->tool))
+		rc = rk_gpus_find(opt->root, &gpus, err);
+	for (size_t i = 0; i < gpus.n; i++) {
+		const struct rk_gpu *g = &gpus.gpus[i];
+
+		/* Whether or not KFD says its gfx target: a container may have no KFD. */
+		p->amd |= !strcmp(g->vendor, "AMD");
+		/* With NVIDIA's driver: under nouveau there is no CUDA. */
+		p->cuda |= !strcmp(g->vendor, "NVIDIA") && !strcmp(g->driver, "nvidia");
+	}
+	if (!name)
+		name = rc == 0 ? rk_gpus_arch(&gpus) : "";
+	if (rc == 0 && !name[0]) {
+		p->arch_assumed = true;
+		name = ARCH_ASSUMED;
+	}
+	known = rk_counters_arch_find(name);
+	if (rc == 0)
+		rc = keep(&p->arch, known ? known : name, err);
+	rk_gpus_release(&gpus);
+	return rc;
+}
+
+/* Where a tool is: its program among `found`, or the library of a collector of ours. */
+static bool find_tool(const struct rk_tool_ops *t, const struct rk_tools_found *found,
+		      struct rk_bytes *path)
+{
+	const struct rk_tool_found *best = t->library ? NULL : rk_tools_best(found, t->name);
+
+	rk_bytes_clear(path);
+	if (t->library)
+		return rk_collector_find(t->programs[0], path);
+	if (best)
+		rk_bytes_puts(path, best->path);
+	return best != NULL;
+}
+
+/* "rocprofv3 is not installed, but rocprof is: add '--tool rocprof'". */
+static int tool_missing(const char *name, const struct rk_tools_found *found, struct rk_error *err)
+{
+	for (const struct rk_tool_ops *const *t = rk_tools; *t; t++)
+		if (!(*t)->library && rk_tools_best(found, (*t)->name))
+			return rk_fail(err, RK_E_UNSUPPORTED,
+				       "%s is not installed, but %s is: add '--tool %s', or see "
+				       "'rockit doctor' for what to install",
+				       name, (*t)->name, (*t)->name);
+	return rk_fail(err, RK_E_UNSUPPORTED,
+		       "no profiler found: install rocprofiler-sdk (ROCm) or the rocm[profiler] "
+		       "wheels, or set ROCM_PATH; 'rockit doctor' says where it looked");
+}
+
+/* The version that counts: as told, else as found. */
+static int set_version(struct rk_plan *p, const char *told, const struct rk_tool_found *found,
+		       struct rk_error *err)
+{
+	const char *text = "";
+
+	if (told)
+		text = told;
+	else if (found)
+		text = found->rocm[0] ? found->rocm : found->version;
+	if (text[0] && !rk_version_of_tool(p->tool->name, text, &p->version)) {
+		if (told)
+			return rk_fail(err, RK_E_USAGE, "'%s' is not a version of %s", told,
+				       p->tool->name);
+		rk_list_addf(&p->notes,
+			     "the version of %s ('%s') cannot be read: taken for the newest",
+			     p->tool_path, text);
+	}
+	return keep(&p->tool_version, text, err);
+}
+
+/* The first that is found among AMD's profilers, or among our own collectors. */
+static const struct rk_tool_ops *choose_among(bool library, const struct rk_tools_found *found,
+					      struct rk_bytes *path)
+{
+	for (const struct rk_tool_ops *const *t = rk_tools; *t; t++)
+		if ((*t)->library == library && !is_cupti((*t)->name) && find_tool(*t, found, path))
+			return *t;
+	return NULL;
+}
+
+/*
+ * With an AMD GPU (or a target that was named) an AMD profiler is first; without, our own
+ * collectors are: CUPTI's where there is NVIDIA's driver, else OpenCL's, which works everywhere.
+ * An AMD GPU without a target beside NVIDIA's driver is one for the screen.
+ */
+static const struct rk_tool_ops *choose(const struct rk_session_options *opt, struct rk_plan *p,
+					const struct rk_tools_found *found, struct rk_bytes *path)
+{
+	const struct rk_tool_ops *tool = NULL, *cupti = rk_tool_find("cupti");
+
+	if (!p->arch_assumed || (p->amd && !p->cuda))
+		tool = choose_among(false, found, path);
+	if (!tool && !opt->arch && p->cuda && cupti && find_tool(cupti, found, path))
+		tool = cupti;
+	if (!tool && !opt->arch)
+		tool = choose_among(true, found, path);
+	if (!tool && p->arch_assumed)
+		tool = choose_among(false, found, path);
+	return tool;
+}
+
+/* Where there are NVIDIA's GPUs alone, CUPTI is what everybody expects. */
+static void note_choice(struct rk_plan *p)
+{
+	bool cupti = is_cupti(p->tool->name);
+
+	if (p->tool->library && !(cupti && p->arch_assumed))
+		rk_list_addf(&p->notes, "%s; %s ('rockit doctor' says more)",
+			     p->arch_assumed && !p->amd ? "no AMD GPU here" :
+							  "no AMD profiler here",
+			     cupti ? "CUDA programs are traced" : "OpenCL calls are traced");
+}
+
+/* Fills tool, path and version. */
+static int from_found(const struct rk_session_options *opt, struct rk_plan *p,
+		      const struct rk_tools_found *found, struct rk_bytes *path,
+		      struct rk_error *err)
+{
+	bool there;
+	int rc;
+
+	p->tool = is_auto(opt->tool) ? choose(opt, p, found, path) : rk_tool_find(opt->tool);
+	if (!p->tool)
+		return tool_missing("a profiler", found, err);
+	there = find_tool(p->tool, found, path);
+	if (is_auto(opt->tool))
+		note_choice(p);
+	/* A plan for another machine names a version. */
+	if (is_cupti(p->tool->name) && !p->cuda && !opt->tool_version)
+		rk_list_add(&p->notes, "no NVIDIA GPU with NVIDIA's driver here: the program runs, "
+				       "but nothing will be recorded of it");
+	/* A plan for a version that is told needs nothing installed; running it will. */
+	if (!there && p->tool->library && !opt->tool_version)
+		return rk_fail(
+			err, RK_E_UNSUPPORTED,
+			"%s is not beside the command and not in its lib folder: this rockit "
+			"was built without it",
+			p->tool->programs[0]);
+	if (!there && !opt->tool_version)
+		return tool_missing(p->tool->name, found, err);
+	if (!there)
+		rk_bytes_puts(path, p->tool->programs[0]);
+	rc = rk_bytes_str(path) ? keep(&p->tool_path, rk_bytes_str(path), err) : rk_fail_nomem(err);
+	if (rc < 0)
+		return rc;
+	if (p->tool->library)
+		return keep(&p->tool_version,
+			    opt->tool_version ? opt->tool_version : ROCKIT_VERSION, err);
+	return set_version(p, opt->tool_version, rk_tools_best(found, p->tool->name), err);
+}
+
+int rk_plan_tool(const struct rk_session_options *opt, struct rk_plan *p, struct rk_error *err)
+{
+	const struct rk_tools_options where = { .root = opt->root };
+	const char *arch = p->arch_assumed ? "" : p->arch, *names[16] = { NULL };
+	struct rk_tools_found found = { 0 };
+	const struct rk_hazard *h;
+	struct rk_bytes path;
+	size_t at = 0;
+	int rc;
+
+	if (!is_auto(opt->tool) && !rk_tool_find(opt->tool)) {
+		for (size_t i = 0; i < 15; i++)
+			names[i] = rk_tool_word(i);
+		return rk_fail_unknown(err, "tool", opt->tool, names);
+	}
+	rc = rk_tools_find(&where, &found, err);
+	if (rc < 0)
+		return rc;
+	rk_bytes_init(&path, 1 << 16);
+	rc = from_found(opt, p, &found, &path, err);
+	rk_tools_release(&found);
+	rk_bytes_release(&path);
+	if (rc < 0)
+		return rc;
+	while ((h = rk_hazards_next(p->tool->name, p->version, arch, &at)) != NULL)
+		rk_list_add(&p->hazards, h->text);
+	return 0;
 }

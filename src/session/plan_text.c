@@ -7,37 +7,28 @@
 #include "rockit/monitor.h"
 #include "session/plan.h"
 
-static bool steers(char c)
-{
-	return (unsigned char)c < 0x20 || c == 0x7f;
-}
-
 /* For a comment: a line end would end it, and what follows would be a command to paste. */
 static void put_plain(struct rk_bytes *out, const char *text)
 {
 	for (; *text; text++) {
-		if (steers(*text))
+		if ((unsigned char)*text < 0x20 || *text == 0x7f)
 			rk_bytes_printf(out, "\\x%02x", (unsigned)(unsigned char)*text);
 		else
 			rk_bytes_put_u8(out, (uint8_t)*text);
 	}
 }
 
-/* NAME='value': only the value may need quotes. */
-static void put_assignment(struct rk_bytes *out, const char *entry)
-{
-	size_t len = strcspn(entry, "=");
-
-	rk_bytes_put(out, entry, len);
-	rk_bytes_put_u8(out, '=');
-	if (entry[len])
-		rk_shell_word(out, RK_SHELL_SHOWN, entry + len + 1);
-}
-
 static void put_command(struct rk_bytes *out, const struct rk_tool_command *c)
 {
+	/* NAME='value': only the value may need quotes. */
 	for (size_t i = 0; i < c->env.n; i++) {
-		put_assignment(out, c->env.v[i]);
+		const char *entry = c->env.v[i];
+		size_t len = strcspn(entry, "=");
+
+		rk_bytes_put(out, entry, len);
+		rk_bytes_put_u8(out, '=');
+		if (entry[len])
+			rk_shell_word(out, RK_SHELL_SHOWN, entry + len + 1);
 		rk_bytes_put_u8(out, ' ');
 	}
 	for (size_t i = 0; i < c->argv.n; i++) {
@@ -103,8 +94,11 @@ static void put_monitor(struct rk_bytes *out, const struct rk_plan *p)
 	rk_bytes_printf(out, " every %" PRIu64 " ms\n", p->want.interval_ms);
 }
 
-int rk_plan_text(const struct rk_plan *p, struct rk_bytes *out)
+void rk_plan_text(struct rk_bytes *out, const void *what, const struct rk_render_options *look)
 {
+	const struct rk_plan *p = what;
+
+	(void)look;
 	rk_bytes_printf(out, "# %s", p->tool->name);
 	if (p->tool_version[0])
 		rk_bytes_printf(out, " %s", p->tool_version);
@@ -129,7 +123,6 @@ int rk_plan_text(const struct rk_plan *p, struct rk_bytes *out)
 	}
 	for (size_t i = 0; i < p->npasses; i++)
 		put_pass(out, p, i);
-	return out->bad ? RK_E_NOMEM : 0;
 }
 
 static void pass_json(struct rk_json_out *j, const struct rk_plan_pass *pass)
@@ -167,10 +160,12 @@ static void monitor_json(struct rk_json_out *j, const struct rk_plan *p)
 	rk_json_close(j);
 }
 
-int rk_plan_json(const struct rk_plan *p, struct rk_bytes *out)
+void rk_plan_json(struct rk_bytes *out, const void *what, const struct rk_render_options *look)
 {
+	const struct rk_plan *p = what;
 	struct rk_json_out j;
 
+	(void)look;
 	rk_json_begin(&j, out);
 	rk_json_int(&j, "schema", 1);
 	rk_json_text(&j, "tool", p->tool->name);
@@ -187,5 +182,4 @@ int rk_plan_json(const struct rk_plan *p, struct rk_bytes *out)
 	rk_json_list(&j, "notes", &p->notes);
 	rk_json_list(&j, "hazards", &p->hazards);
 	rk_json_end(&j);
-	return out->bad ? RK_E_NOMEM : 0;
 }

@@ -8,7 +8,6 @@
 #include "base/alloc.h"
 #include "counters/counter_ask.h"
 #include "io/output.h"
-#include "session/environment.h"
 #include "session/library_trace.h"
 #include "session/run_dir.h"
 #include "session/session_impl.h"

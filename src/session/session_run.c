@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/handle.h"
+#include "base/page.h"
 #include "io/move_tree.h"
 #include "io/output.h"
 #include "run/run_json.h"
@@ -133,23 +134,17 @@ const struct rk_planned *rk_session_planned(const struct rk_session *s)
 int rk_session_render(const struct rk_session *s, enum rk_report_format format, char **ret_text,
 		      size_t *ret_len, struct rk_error *err)
 {
-	struct rk_bytes out;
+	static rk_form *const forms[RK_NFORMS] = { rk_plan_text, rk_plan_json };
+	const struct rk_render_options look = { .format = format };
+	int rc;
 
-	if (!ret_text)
-		return rk_misuse(__func__, err);
-	if (rk_check_enum((unsigned)format, RK_REPORT_CSV, __func__, err) < 0)
-		return RK_E_USAGE;
 	if (format == RK_REPORT_CSV)
 		return rk_fail(err, RK_E_USAGE, "a plan is text or JSON, not CSV");
 	if (rk_handle_use(RK_HANDLE_SESSION, s, __func__, err) < 0)
 		return RK_E_USAGE;
-	rk_bytes_init(&out, 64 << 20);
-	if (format == RK_REPORT_JSON)
-		rk_plan_json(s->plan, &out);
-	else
-		rk_plan_text(s->plan, &out);
+	rc = rk_render(forms, s->plan, &look, ret_text, ret_len, __func__, err);
 	rk_handle_drop(s);
-	return rk_bytes_give(&out, ret_text, ret_len, err);
+	return rc;
 }
 
 /* The program is the user's: that it cannot be started is said before anything is made. */

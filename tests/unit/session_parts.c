@@ -5,7 +5,7 @@
 #include "base/bytes.h"
 #include "io/output.h"
 #include "run/ranks.h"
-#include "session/environment.h"
+#include "session/plan.h"
 #include "session/run_dir.h"
 #include "tap.h"
 #include "world.h"
