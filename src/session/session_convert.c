@@ -1,13 +1,414 @@
-/* session_convert.c - the raw files of a session as rockit's tables. */
+/* session_convert.c - after the passes: raw files become tables, and the ledger is written. */
+#include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/num.h"
-#include "session/collect.h"
+#include "base/text.h"
+#include "io/output.h"
+#include "io/walk.h"
+#include "monitor/sampler.h"
+#include "read/rkraw/rkraw_reader.h"
 #include "session/library_trace.h"
+#include "session/run_dir.h"
 #include "session/session_impl.h"
+#include "table/table.h"
+#include "write/writer.h"
+
+/* ---- files of the passes ---- */
+
+static int by_rank(const void *a, const void *b)
+{
+	int64_t x = rk_rank_of_folder(*(char *const *)a), y = rk_rank_of_folder(*(char *const *)b);
+
+	return (x > y) - (x < y);
+}
+
+/* Names of the folders "rank-K" in `dir`, by rank. */
+static int rank_folders(const char *dir, struct rk_list *ret, struct rk_error *err)
+{
+	DIR *d = opendir(dir);
+	struct dirent *e;
+
+	while (d && (e = readdir(d)) != NULL)
+		if (rk_rank_of_folder(e->d_name) >= 0)
+			rk_list_add(ret, e->d_name);
+	if (d)
+		closedir(d);
+	if (ret->n)
+		qsort(ret->v, ret->n, sizeof(*ret->v), by_rank);
+	return ret->bad ? rk_fail_nomem(err) : 0;
+}
+
+/* <from>/rank-K becomes <dir>/rank-KKKKK/rocprof_raw[/pass_N]. */
+static int move_rank(const struct rk_plan *p, const char *from, const char *name,
+		     struct rk_error *err)
+{
+	const char *pass = from + strlen(p->raw_dir); /* "" or "/pass_N" */
+	char *old = rk_strf("%s/%s", from, name);
+	char *new = rk_strf("%s/rank-%05" PRId64 "/rocprof_raw%s", p->dir, rk_rank_of_folder(name),
+			    pass);
+	int rc = old && new ? rk_make_dirs(new, err) : rk_fail_nomem(err);
+
+	/* an empty directory may be renamed over */
+	if (rc == 0 && rename(old, new))
+		rc = rk_fail_errno(err, errno, "cannot move '%s' to '%s'", old, new);
+	rk_free(old);
+	rk_free(new);
+	return rc;
+}
+
+/*
+ * Files that workers of a launcher left in rocprof_raw/[pass_N/]rank-K go to
+ * rank-KKKKK/rocprof_raw/[pass_N/].
+ */
+static int move_ranks(const struct rk_plan *p, struct rk_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && p->rank_key && i < p->npasses; i++) {
+		const char *dir = p->passes[i].dir;
+		struct rk_list names = { 0 };
+
+		rc = rank_folders(dir, &names, err);
+		for (size_t k = 0; rc == 0 && k < names.n; k++)
+			rc = move_rank(p, dir, names.v[k], err);
+		rk_list_release(&names);
+	}
+	return rc;
+}
+
+static int add_if_there(struct rk_list *l, const char *dir, const char *name, struct rk_error *err)
+{
+	char *path = rk_strf("%s/%s", dir, name);
+	struct stat st;
+	int rc = path ? 0 : rk_fail_nomem(err);
+
+	if (path && stat(path, &st) == 0)
+		rk_list_add(l, path);
+	rk_free(path);
+	return rc;
+}
+
+static int add_ranks(struct rk_list *l, const char *dir, struct rk_error *err)
+{
+	struct rk_list names = { 0 };
+	int rc = rank_folders(dir, &names, err);
+
+	for (size_t i = 0; rc == 0 && i < names.n; i++)
+		rc = add_if_there(l, dir, names.v[i], err);
+	rk_list_release(&names);
+	return rc;
+}
+
+/* Files and folders of the run that hold something to convert, always in the same order. */
+static int list_inputs(const struct rk_plan *p, struct rk_list *ret, struct rk_error *err)
+{
+	uint64_t files = 0, bytes;
+	int rc = rk_count_files(p->raw_dir, &files, &bytes, err);
+
+	if (rc == 0 && files)
+		rk_list_add(ret, p->raw_dir);
+	if (rc == 0 && p->rank_key)
+		rc = add_ranks(ret, p->dir, err);
+	for (size_t i = 0; rc == 0 && i < RK_MONITOR_FILES; i++)
+		rc = add_if_there(ret, p->dir, rk_monitor_file_names[i], err);
+	if (rc == 0)
+		rc = add_if_there(ret, p->dir, "library_trace.csv", err);
+	return rc == 0 && ret->bad ? rk_fail_nomem(err) : rc;
+}
+
+/* ---- the kernels of a run that recorded none ---- */
+
+static int write_empty(const char *path, struct rk_error *err)
+{
+	const struct rk_writer_ops *parquet = rk_writer_by_name("parquet");
+	struct rk_context ctx = { .tmpdir = NULL };
+	struct rk_output *out = NULL;
+	struct rk_writer *w = NULL;
+	int rc = rk_strtab_new(RK_NAMES_MAX_BYTES, &ctx.names, err);
+
+	if (rc < 0)
+		goto out;
+	rc = rk_diag_new(&ctx.diag, err);
+	if (rc < 0)
+		goto out;
+	rc = rk_pool_new(1, &ctx.pool, err);
+	if (rc < 0)
+		goto out;
+	rc = rk_output_open(path, &out, err);
+	if (rc < 0)
+		goto out;
+	rc = parquet->open(out, rk_table_schema(RK_KERNELS), &ctx, &w, err);
+	if (rc == 0)
+		rc = parquet->finish(w, err);
+	if (w)
+		parquet->close(w);
+	if (rc == 0)
+		rc = rk_output_commit(out, err);
+	else
+		rk_output_abort(out);
+out:
+	rk_pool_free(ctx.pool);
+	rk_diag_free(ctx.diag);
+	rk_strtab_free(ctx.names);
+	return rc;
+}
+
+/*
+ * Whatever reads rocprof_kernels.parquet after each run then finds a table without rows instead of a
+ * missing file.
+ */
+static int write_empty_kernels(const struct rk_session *s, struct rk_error *err)
+{
+	const struct rk_plan *p = s->plan;
+	char *path;
+	int rc;
+
+	/*
+	 * A rank without tables is reported by those who read the job; a run that was broken off, or
+	 * whose program or profiler failed, may have had kernels.
+	 */
+	if (p->rank.rank >= 0 || p->rank_key || s->result->status ||
+	    s->result->passes_done < s->result->passes)
+		return 0;
+	path = rk_strf("%s/%s.parquet", p->dir, rk_table_file(RK_KERNELS));
+	rc = path ? 0 : rk_fail_nomem(err);
+	if (path && access(path, F_OK))
+		rc = write_empty(path, err);
+	rk_free(path);
+	return rc;
+}
+
+/* ---- the ledger: what was asked, what came ---- */
+
+/* Whose function a name is. */
+static unsigned owner_of(const char *name)
+{
+	static const struct {
+		const char *prefix;
+		unsigned trace;
+	} owners[] = {
+		{ "hip", RK_TRACE_HIP },   { "__hip", RK_TRACE_HIP }, { "hsa_", RK_TRACE_HSA },
+		{ "nccl", RK_TRACE_RCCL }, { "rccl", RK_TRACE_RCCL }, { "mscclpp", RK_TRACE_RCCL },
+	};
+
+	for (size_t i = 0; i < sizeof(owners) / sizeof(owners[0]); i++)
+		if (!strncmp(name, owners[i].prefix, strlen(owners[i].prefix)))
+			return owners[i].trace;
+	return 0;
+}
+
+static uint64_t rows_of(const struct rk_report *r, const char *table)
+{
+	for (size_t i = 0; i < r->ntables; i++)
+		if (!strcmp(r->tables[i].name, table))
+			return r->tables[i].rows;
+	return 0;
+}
+
+static uint64_t rows_of_trace(const struct rk_report *r, unsigned trace)
+{
+	uint64_t n = 0;
+
+	switch (trace) {
+	case RK_TRACE_KERNEL:
+		return rows_of(r, "kernels");
+	case RK_TRACE_MEMCPY:
+		return rows_of(r, "memcpy");
+	case RK_TRACE_MARKER:
+		return rows_of(r, "markers");
+	case RK_TRACE_SCRATCH:
+	case RK_TRACE_ALLOC:
+		for (size_t i = 0; i < r->memory.nrows; i++) {
+			bool scratch = strcasestr(r->memory.rows[i].name, "scratch") != NULL;
+
+			if (scratch == (trace == RK_TRACE_SCRATCH))
+				n += r->memory.rows[i].calls;
+		}
+		return n;
+	default:
+		for (size_t i = 0; i < r->api.nrows; i++)
+			if (owner_of(r->api.rows[i].name) == trace)
+				n += r->api.rows[i].calls;
+		return n;
+	}
+}
+
+static void drop(struct rk_session *s, const char *what, const char *why)
+{
+	rk_list_set(&s->record.dropped, what, why);
+}
+
+static void put_traces(struct rk_session *s, const struct rk_report *r)
+{
+	const struct rk_plan *p = s->plan;
+	unsigned given = 0;
+
+	for (size_t i = 0; i < p->npasses; i++)
+		given |= p->passes[i].how.delivers;
+	for (unsigned i = 0; i < RK_NTRACES; i++) {
+		uint64_t n;
+
+		if (!(p->want.traces >> i & 1))
+			continue;
+		n = r ? rows_of_trace(r, 1u << i) : 0;
+		rk_list_addf(&s->record.traces, "%s=%" PRIu64, rk_trace_name(i), n);
+		if (!n && !(given >> i & 1))
+			drop(s, rk_trace_name(i), "this profiler or release does not trace it");
+		else if (!n)
+			drop(s, rk_trace_name(i), "asked for, and no row came");
+		if (!n && r && 1u << i == RK_TRACE_KERNEL)
+			rk_session_warn(s, "no kernel was recorded: the program launched none, or "
+					   "its workers ended by _exit or a signal");
+	}
+}
+
+static const struct rk_report_counter *counter_in(const struct rk_report *r, const char *name)
+{
+	for (size_t i = 0; r && i < r->ncounters; i++)
+		if (!strcmp(r->counters[i].name, name))
+			return &r->counters[i];
+	return NULL;
+}
+
+/* A counter that was requested: delivered, delivered as zeros only, or dropped. */
+static void one_counter(struct rk_session *s, const char *name, const struct rk_report *r,
+			struct rk_list *absent, struct rk_list *zero)
+{
+	const struct rk_report_counter *c = counter_in(r, name);
+
+	if (!c || !c->rows) {
+		rk_list_add_once(absent, name);
+		drop(s, name, "the profiler left it out");
+	} else if (!(fabs(c->min) > 0) && !(fabs(c->max) > 0)) {
+		rk_list_add_once(zero, name);
+		drop(s, name, "every value is 0: not to be trusted");
+	} else {
+		rk_list_add_once(&s->record.counters, name);
+	}
+}
+
+/* "counters A, B, C and 3 more ..." */
+static void warn_counters(struct rk_session *s, const struct rk_list *l, const char *what)
+{
+	size_t shown = l->n > 4 ? 3 : l->n;
+	struct rk_bytes b;
+
+	if (!l->n)
+		return;
+	rk_bytes_init(&b, 4096);
+	for (size_t i = 0; i < shown; i++)
+		rk_bytes_printf(&b, "%s%s", i ? ", " : "", l->v[i]);
+	if (shown < l->n)
+		rk_bytes_printf(&b, " and %zu more", l->n - shown);
+	if (rk_bytes_str(&b))
+		rk_session_warn(s, "counter%s %s %s", l->n == 1 ? "" : "s", rk_bytes_str(&b), what);
+	rk_bytes_release(&b);
+}
+
+static void put_counters(struct rk_session *s, const struct rk_report *r)
+{
+	struct rk_list absent = { 0 }, zero = { 0 };
+	const struct rk_plan *p = s->plan;
+
+	for (size_t i = 0; p->counters && i < p->counters->nchecks; i++)
+		if (p->counters->checks[i].status == RK_COUNTER_MISSING)
+			drop(s, p->counters->checks[i].asked, p->counters->checks[i].reason);
+	for (size_t i = 0; i < p->npasses; i++)
+		for (size_t k = 0; s->record.passes[i].ran && k < p->passes[i].counters.n; k++)
+			one_counter(s, p->passes[i].counters.v[k], r, &absent, &zero);
+	for (size_t k = 0; s->record.passes[0].ran && k < p->own_counters.n; k++) {
+		if (p->tool->library)
+			drop(s, p->own_counters.v[k], "the collector has no counters");
+		else
+			one_counter(s, p->own_counters.v[k], r, &absent, &zero);
+	}
+	warn_counters(s, &absent, "did not come back: the profiler left them out");
+	warn_counters(s, &zero, "came back as nothing but zeros: not to be trusted");
+	rk_list_release(&absent);
+	rk_list_release(&zero);
+}
+
+static void fill_ledger(struct rk_session *s, const struct rk_report *r)
+{
+	for (size_t i = 0; r && i < r->ntables; i++)
+		if (r->tables[i].rows)
+			rk_list_addf(&s->record.tables, "%s=%" PRIu64, r->tables[i].name,
+				     r->tables[i].rows);
+	put_traces(s, r);
+	put_counters(s, r);
+	if (s->plan->want.pc_wanted && !(r && rows_of(r, "pc_samples")))
+		drop(s, "pc_samples", "no sample came");
+	if (s->plan->want.libraries && !(r && rows_of(r, "library_calls")))
+		drop(s, "library_calls", "the libraries logged nothing");
+}
+
+/* ---- what our own collectors report ---- */
+
+static void drop_count(struct rk_session *s, const char *what, uint64_t n, const char *why)
+{
+	char text[160];
+
+	snprintf(text, sizeof(text), "%" PRIu64 ": %s", n, why);
+	rk_list_set(&s->record.dropped, what, text);
+}
+
+static void add_lost(struct rk_session *s, const struct rk_rkraw_info *info)
+{
+	static const char *const reasons[RK_RAW_REASONS] = {
+		[RK_RAW_FULL] = "the file had reached its limit (--tool-args limit=SIZE)",
+		[RK_RAW_DISK] = "the disk was full or could not be written",
+		[RK_RAW_REENTRY] = "a signal handler called during a call",
+		[RK_RAW_NAMES] = "there were too many names",
+		[RK_RAW_BUSY] = "every block was being written",
+		[RK_RAW_SOURCE] = "the vendor's runtime lost them itself",
+	};
+
+	for (unsigned i = 0; i < RK_RAW_REASONS; i++)
+		if (info->dropped_for[i])
+			drop_count(s, "records", info->dropped_for[i],
+				   reasons[i] ? reasons[i] : "reason not known");
+	if (info->pending)
+		drop_count(s, "operations", info->pending, "they were under way at the end");
+	if (info->note[0])
+		rk_list_set(&s->record.dropped, info->collector, info->note);
+	/* CUPTI has its records until it is flushed, and does not say how many there are. */
+	if (!info->clean && !strcmp(info->collector, "cupti"))
+		rk_list_set(&s->record.dropped, "end",
+			    "a process did not end in order: what CUPTI had not handed over "
+			    "(--tool-args flush=MS) is not there");
+}
+
+/* Records that were lost, and the error of the clocks. */
+static void read_recorders(struct rk_session *s)
+{
+	struct rk_error err = { 0 };
+	struct rk_rkraw_info info;
+	struct rk_walk w = { 0 };
+
+	if (!s->plan->tool->library || !rk_is_dir(s->plan->raw_dir) ||
+	    rk_walk_dir(s->plan->raw_dir, &w, &err) < 0)
+		return;
+	for (size_t i = 0; i < w.n; i++) {
+		if (!rk_text_ends(w.paths[i], strlen(w.paths[i]), ".rkraw") ||
+		    rk_rkraw_info(w.paths[i], &info, NULL) < 0)
+			continue;
+		if (info.clock_error_ns > s->record.clock_error_ns)
+			s->record.clock_error_ns = info.clock_error_ns;
+		add_lost(s, &info);
+	}
+	rk_walk_release(&w);
+}
+
+/* ---- the tables ---- */
 
 /* A kind of repair may be needed in several files. */
 static void count_repairs(struct rk_list *l, const char *kind, uint64_t count)
@@ -47,9 +448,10 @@ static int write_tables(struct rk_session *s, const struct rk_list *inputs, stru
 	char *out = rk_strf("%s/", s->plan->dir);
 	int rc;
 
+	if (!out)
+		return rk_fail_nomem(err);
 	what.out = out;
-	rc = out ? rk_run_open((const char *const *)inputs->v, inputs->n, &how, &run, err) :
-		   rk_fail_nomem(err);
+	rc = rk_run_open((const char *const *)inputs->v, inputs->n, &how, &run, err);
 	if (rc == 0)
 		rc = rk_run_convert(run, &what, &done, err);
 	if (run)
@@ -59,7 +461,7 @@ static int write_tables(struct rk_session *s, const struct rk_list *inputs, stru
 	return rc;
 }
 
-/* From the tables that were just written: the truth is what a reader finds in them. */
+/* The ledger comes from the tables just written: it lists what a reader finds in them. */
 static int look_back(struct rk_session *s, struct rk_error *err)
 {
 	const struct rk_run_options how = { .threads = 0 };
@@ -74,7 +476,7 @@ static int look_back(struct rk_session *s, struct rk_error *err)
 	if (rc == 0) {
 		s->result->usable = true;
 		s->result->kernels = r->kernel_rows;
-		rk_session_ledger(s, r);
+		fill_ledger(s, r);
 	}
 	rk_report_free(r);
 	rk_run_close(run);
@@ -100,7 +502,7 @@ static void collect_libraries(struct rk_session *s)
 	rk_free(csv);
 }
 
-/* What the profiler left cannot be read: that is told, and is no failure of ours. */
+/* Unreadable files of the profiler are a warning, not a failure of ours. */
 static int forgive(struct rk_session *s, int rc, struct rk_error *why, struct rk_error *err)
 {
 	if (rc == RK_E_FORMAT || rc == RK_E_UNSUPPORTED) {
@@ -119,23 +521,23 @@ int rk_session_convert(struct rk_session *s, struct rk_error *err)
 	struct rk_list inputs = { 0 };
 	struct rk_error why = { 0 };
 	bool made;
-	int rc = rk_collect_ranks(s->plan, err);
+	int rc = move_ranks(s->plan, err);
 
 	if (rc < 0)
 		return rc;
 	collect_libraries(s);
-	rc = rk_collect_inputs(s->plan, &inputs, &why);
+	rc = list_inputs(s->plan, &inputs, &why);
 	if (rc == 0 && inputs.n)
 		rc = write_tables(s, &inputs, &why);
 	made = rc == 0 && inputs.n;
 	if (rc == 0)
-		rc = rk_session_empty_kernels(s, &why);
+		rc = write_empty_kernels(s, &why);
 	rc = forgive(s, rc, &why, err);
 	if (rc == 0 && made)
 		rc = look_back(s, err);
 	else
-		rk_session_ledger(s, NULL);
-	rk_session_recorders(s);
+		fill_ledger(s, NULL);
+	read_recorders(s);
 	rk_list_release(&inputs);
 	return rc;
 }

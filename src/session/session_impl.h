@@ -1,4 +1,4 @@
-/* session_impl.h - shared by the session_*.c files only. */
+/* session_impl.h - the execution of a plan: the record of it, and what its files share. */
 #ifndef RK_SESSION_IMPL_H
 #define RK_SESSION_IMPL_H
 
@@ -7,8 +7,56 @@
 #include "rockit/rockit.h"
 #include "rockit/session.h"
 
+#include "io/child.h"
+#include "rockit/gpus.h"
+#include "rockit/monitor.h"
 #include "session/plan.h"
-#include "session/record.h"
+
+/* ---- what a session did, for run.json (record.c) ---- */
+
+/* One moment on the clock of the traces and on the clock of the wall. */
+struct rk_clock_pair {
+	int64_t boottime_ns, realtime_ns;
+	int64_t error_ns; /* how far apart the two may have been read */
+	/* of the wall's against UTC, as the daemon that keeps it says; -1: it is not kept */
+	int64_t realtime_error_ns;
+};
+struct rk_clock_pair rk_clock_pair_read(void);
+
+struct rk_pass_record {
+	bool ran;
+	struct rk_child_result child;
+	uint64_t files, bytes; /* that the tool left */
+};
+
+struct rk_record {
+	const char *state; /* "running", "done", "stopped" */
+	struct rk_clock_pair start, end;
+	struct rk_pass_record *passes; /* one for each of the plan's */
+	bool baseline_ran, monitored;
+	struct rk_child_result baseline;
+	struct rk_gpus gpus;
+	struct rk_monitor_result monitor;
+	int status;
+	int64_t clock_error_ns; /* of what collectors of ours recorded */
+	/* The ledger; "name=value" entries. */
+	struct rk_list tables;   /* rows per table */
+	struct rk_list traces;   /* rows per trace that was asked for */
+	struct rk_list counters; /* that came, with something in them */
+	struct rk_list dropped;  /* what was asked and did not come, and why */
+	struct rk_list repaired; /* what readers mended, and how often */
+	struct rk_list warnings; /* a sentence each */
+};
+
+/* A failure leaves something that release takes. */
+int rk_record_init(struct rk_record *r, const struct rk_plan *p, struct rk_error *err);
+void rk_record_release(struct rk_record *r);
+
+/* Writes <dir>/run.json, whole or not at all. */
+int rk_record_write(const struct rk_record *r, const struct rk_plan *p, const char *dir,
+		    struct rk_error *err);
+
+/* ---- the session ---- */
 
 struct rk_session {
 	struct rk_plan *plan;
@@ -33,10 +81,5 @@ int rk_session_alone(struct rk_session *s, struct rk_child_result *ret, struct r
 int rk_session_passes(struct rk_session *s, struct rk_error *err);
 /* Raw files to Parquet; what came of them into the ledger. */
 int rk_session_convert(struct rk_session *s, struct rk_error *err);
-/* Where no kernels came, their table without rows. */
-int rk_session_empty_kernels(const struct rk_session *s, struct rk_error *err);
-void rk_session_ledger(struct rk_session *s, const struct rk_report *r);
-/* The same of the files of our own collectors: lost records, error of the clocks. */
-void rk_session_recorders(struct rk_session *s);
 
 #endif

@@ -16,7 +16,7 @@ extern char **environ;
 
 enum { RENAMED_SHOWN = 4 };
 
-/* In whole sentences what is odd about how a process ended; nothing when nothing is. */
+/* Warns when a process did not end normally. */
 static void tell_end(struct rk_session *s, const char *who, const struct rk_child_result *c)
 {
 	if (c->end == RK_CHILD_TIMED_OUT)
@@ -68,31 +68,6 @@ static int run_baseline(struct rk_session *s, struct rk_error *err)
 	return 0;
 }
 
-/* The directory and the input file that the tool expects to find. */
-static int prepare(const struct rk_plan_pass *pass, struct rk_error *err)
-{
-	const struct rk_tool_file *f = &pass->how.file;
-	int rc = rk_make_dirs(pass->dir, err);
-
-	if (rc == 0 && f->path)
-		rc = rk_write_file(f->path, f->text, strlen(f->text), err);
-	return rc;
-}
-
-static int count_output(const struct rk_plan_pass *pass, struct rk_pass_record *did,
-			struct rk_error *err)
-{
-	int rc = rk_count_files(pass->dir, &did->files, &did->bytes, err);
-
-	/* The input file that we wrote is none of its output. */
-	if (rc == 0 && pass->how.file.path && did->files &&
-	    !strncmp(pass->how.file.path, pass->dir, strlen(pass->dir))) {
-		did->files--;
-		did->bytes -= strlen(pass->how.file.text);
-	}
-	return rc;
-}
-
 static void tell_output(struct rk_session *s, size_t i)
 {
 	const struct rk_pass_record *did = &s->record.passes[i];
@@ -124,7 +99,7 @@ static void tell_full_disk(struct rk_session *s, const char *dir)
 				s->plan->tool->name);
 }
 
-/* The log of a library that can write to standard error alone is taken out of it. */
+/* The log of a library that writes only to standard error is extracted from it. */
 static int split_stderr(struct rk_session *s, size_t i, struct rk_stderr_split **ret,
 			struct rk_error *err)
 {
@@ -157,9 +132,12 @@ static int run_pass(struct rk_session *s, size_t i, struct rk_error *err)
 	const struct rk_plan_pass *pass = &s->plan->passes[i];
 	struct rk_pass_record *did = &s->record.passes[i];
 	struct rk_stderr_split *split = NULL;
+	const struct rk_tool_file *input = &pass->how.file;
 	struct rk_error lost = { 0 };
-	int rc = prepare(pass, err);
+	int rc = rk_make_dirs(pass->dir, err);
 
+	if (rc == 0 && input->path)
+		rc = rk_write_file(input->path, input->text, strlen(input->text), err);
 	if (rc == 0)
 		rc = split_stderr(s, i, &split, err);
 	if (rc == 0)
@@ -174,30 +152,32 @@ static int run_pass(struct rk_session *s, size_t i, struct rk_error *err)
 	s->result->passes_done++;
 	tell_pass_end(s, i);
 	tell_full_disk(s, pass->dir);
-	rc = count_output(pass, did, err);
-	if (rc == 0)
-		tell_output(s, i);
-	return rc;
+	rc = rk_count_files(pass->dir, &did->files, &did->bytes, err);
+	if (rc < 0)
+		return rc;
+	/* The input file that we wrote is not its output. */
+	if (input->path && did->files && !strncmp(input->path, pass->dir, strlen(pass->dir))) {
+		did->files--;
+		did->bytes -= strlen(input->text);
+	}
+	tell_output(s, i);
+	return 0;
 }
 
-/* Names that somebody typed, or has in a file; those of presets and shipped sets are ours. */
-static bool typed_counters(const struct rk_plan *p)
-{
-	const char *preset = p->want.preset ? p->want.preset->counters : "";
-
-	return p->counters && !p->tool->library && !p->tool->one_run &&
-	       !(preset[0] && !strncmp(p->want.counters, preset, strlen(preset))) &&
-	       !rk_counter_set_find(p->want.counters);
-}
-
-/* The plan shows each, and run.json has them: here one line, so that nobody looks for the name. */
+/* In one line, so that nobody looks for the name; the plan and run.json have them all. */
 static void say_renamed(struct rk_session *s)
 {
-	const struct rk_counter_plan *c = s->plan->counters;
+	const struct rk_plan *p = s->plan;
+	const struct rk_counter_plan *c = p->counters;
+	const char *preset = p->want.preset ? p->want.preset->counters : "";
 	struct rk_bytes line;
 	size_t n = 0;
 
-	if (!typed_counters(s->plan))
+	if (!c || p->tool->library || p->tool->one_run)
+		return;
+	/* Only for names that somebody typed or has in a file; presets and shipped sets are ours. */
+	if ((preset[0] && !strncmp(p->want.counters, preset, strlen(preset))) ||
+	    rk_counter_set_find(p->want.counters))
 		return;
 	rk_bytes_init(&line, 4096);
 	for (size_t i = 0; i < c->nchecks; i++) {
@@ -216,14 +196,6 @@ static void say_renamed(struct rk_session *s)
 	rk_bytes_release(&line);
 }
 
-static void announce(struct rk_session *s, size_t i)
-{
-	const struct rk_plan *p = s->plan;
-
-	if (p->npasses > 1)
-		rk_session_say(s, "pass %zu of %zu: %s", i + 1, p->npasses, p->passes[i].what);
-}
-
 /* The first status that is not 0 is the session's; a signal that was meant for us ends it. */
 static bool goes_on(struct rk_session *s, const struct rk_child_result *c)
 {
@@ -232,26 +204,25 @@ static bool goes_on(struct rk_session *s, const struct rk_child_result *c)
 	return !c->forwarded && (c->status == 0 || s->plan->keep_going);
 }
 
-/* Whether a signal for us ended what ran before pass i. */
-static bool stopped(const struct rk_session *s, size_t i)
-{
-	return i ? s->record.passes[i - 1].child.forwarded : s->record.baseline.forwarded;
-}
-
 int rk_session_passes(struct rk_session *s, struct rk_error *err)
 {
+	const struct rk_child_result *last;
 	size_t i = 0, n = s->plan->npasses;
 	int rc = s->plan->baseline ? run_baseline(s, err) : 0;
 	bool on = rc == 0 && (!s->plan->baseline || goes_on(s, &s->record.baseline));
 
 	say_renamed(s);
 	for (; rc == 0 && on && i < n; i++) {
-		announce(s, i);
+		if (n > 1)
+			rk_session_say(s, "pass %zu of %zu: %s", i + 1, n, s->plan->passes[i].what);
 		rc = run_pass(s, i, err);
 		on = rc == 0 && goes_on(s, &s->record.passes[i].child);
 	}
-	if (rc == 0 && i < n)
+	if (rc == 0 && i < n) {
+		last = i ? &s->record.passes[i - 1].child : &s->record.baseline;
+		/* a signal for us ended it: --keep-going would not help */
 		rk_session_warn(s, "%zu of %zu passes were not run%s", n - i, n,
-				stopped(s, i) ? "" : "; --keep-going runs them all the same");
+				last->forwarded ? "" : "; --keep-going runs them all the same");
+	}
 	return rc;
 }

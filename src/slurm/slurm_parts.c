@@ -1,6 +1,4 @@
-/* slurm_parts.c - see slurm_parts.h. */
-#include "slurm/slurm_parts.h"
-
+/* slurm_parts.c - which ranks of a job left something in its directory. */
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -10,16 +8,43 @@
 
 #include "base/alloc.h"
 #include "base/handle.h"
+#include "base/json_out.h"
+#include "base/page.h"
 #include "codec/json/tree.h"
 #include "run/ranks.h"
 #include "run/run_json.h"
+#include "slurm/slurm_script.h"
 
-const char *rk_part_state_name(enum rk_part_state s)
-{
-	static const char *const names[] = { "done", "failed", "unfinished", "unreadable" };
+/* ---- reading ---- */
 
-	return names[s];
-}
+enum { RANKS_MAX = 1 << 16 };
+
+enum part_state {
+	PART_DONE,
+	PART_FAILED,     /* the program did, or rockit; why says it */
+	PART_UNFINISHED, /* it still runs, or was killed */
+	PART_UNREADABLE, /* begun, and no run.json that can be read */
+};
+
+struct part {
+	int64_t rank, size, status;
+	uint64_t kernels;
+	enum part_state state;
+	char *node, *job, *why; /* "" for nothing */
+};
+
+struct rk_slurm_parts {
+	char *dir, *job;
+	int64_t size; /* how many there should be; -1: nobody says */
+	char *ranks;  /* that were to be profiled; NULL: all */
+	struct part *v;
+	size_t n; /* by rank */
+	int64_t *missing;
+	size_t nmissing;
+	struct rk_list notes;
+};
+
+static const char *const state_names[] = { "done", "failed", "unfinished", "unreadable" };
 
 /* Of a run.json; the file of a submitted job has the same keys. */
 static char *text_at(const struct rk_tree *t, enum rk_run_key k)
@@ -34,8 +59,8 @@ static int64_t number_at(const struct rk_tree *t, enum rk_run_key k, int64_t mis
 	return rk_tree_int(rk_run_json_at(t, k), &v) ? v : missing;
 }
 
-/* What became of it, in the words of its run.json. */
-static void judge(struct rk_part *part, const struct rk_tree *t)
+/* How it ended, from its run.json. */
+static void judge(struct part *part, const struct rk_tree *t)
 {
 	const char *state = rk_tree_text(rk_run_json_at(t, RK_RUN_STATE), "");
 	const char *moved = rk_tree_text(rk_run_json_at(t, RK_RUN_DROPPED_MOVE), NULL);
@@ -43,23 +68,22 @@ static void judge(struct rk_part *part, const struct rk_tree *t)
 
 	part->status = number_at(t, RK_RUN_EXIT_STATUS, 0);
 	if (!strcmp(state, "running")) {
-		part->state = RK_PART_UNFINISHED;
+		part->state = PART_UNFINISHED;
 		part->why = scratch[0] ? rk_strf("what there is lies in '%s'", scratch) :
 					 rk_strdup("it runs, or was killed");
 	} else if (moved) {
-		part->state = RK_PART_FAILED;
+		part->state = PART_FAILED;
 		part->why = rk_strf("it stays in '%s': %s", scratch, moved);
 	} else if (part->status) {
-		part->state = RK_PART_FAILED;
+		part->state = PART_FAILED;
 		part->why = rk_strf("exit status %" PRId64, part->status);
 	} else {
-		part->state = !strcmp(state, "done") ? RK_PART_DONE : RK_PART_FAILED;
-		part->why = rk_strdup(part->state == RK_PART_DONE ? "" : "not all passes were run");
+		part->state = !strcmp(state, "done") ? PART_DONE : PART_FAILED;
+		part->why = rk_strdup(part->state == PART_DONE ? "" : "not all passes were run");
 	}
 }
 
-static int read_part(const char *dir, const char *name, struct rk_part *part,
-		     struct rk_error *ret_err)
+static int read_part(const char *dir, const char *name, struct part *part, struct rk_error *ret_err)
 {
 	char *path = rk_strf("%s/%s/" RK_RUN_JSON, dir, name);
 	struct rk_error err = { 0 };
@@ -67,14 +91,14 @@ static int read_part(const char *dir, const char *name, struct rk_part *part,
 	int64_t kernels;
 	int rc = path ? rk_run_json_load(path, &t, &err) : RK_E_NOMEM;
 
-	*part = (struct rk_part){ .rank = rk_rank_of_folder(name), .size = -1 };
+	*part = (struct part){ .rank = rk_rank_of_folder(name), .size = -1 };
 	if (rc == 0) {
 		judge(part, t);
 		kernels = number_at(t, RK_RUN_DELIVERED_KERNELS, 0);
 		part->kernels = kernels > 0 ? (uint64_t)kernels : 0;
 		part->size = number_at(t, RK_RUN_SIZE, -1);
 	} else {
-		part->state = RK_PART_UNREADABLE;
+		part->state = PART_UNREADABLE;
 		part->why = rk_strf(RK_RUN_JSON ": %s", err.message);
 	}
 	part->node = text_at(t, RK_RUN_NODE);
@@ -87,7 +111,7 @@ static int read_part(const char *dir, const char *name, struct rk_part *part,
 
 static int by_rank(const void *a, const void *b)
 {
-	int64_t x = ((const struct rk_part *)a)->rank, y = ((const struct rk_part *)b)->rank;
+	int64_t x = ((const struct part *)a)->rank, y = ((const struct part *)b)->rank;
 
 	return (x > y) - (x < y);
 }
@@ -103,9 +127,8 @@ static int list_folders(const char *dir, struct rk_list *ret, struct rk_error *e
 		if (rk_rank_of_folder(e->d_name) >= 0)
 			rk_list_add(ret, e->d_name);
 	closedir(d);
-	if (ret->n > RK_SLURM_RANKS_MAX)
-		return rk_fail(err, RK_E_LIMIT, "more than %d ranks in '%s'", RK_SLURM_RANKS_MAX,
-			       dir);
+	if (ret->n > RANKS_MAX)
+		return rk_fail(err, RK_E_LIMIT, "more than %d ranks in '%s'", RANKS_MAX, dir);
 	return ret->bad ? rk_fail_nomem(err) : 0;
 }
 
@@ -166,7 +189,7 @@ static int from_ranks(struct rk_slurm_parts *p, struct rk_error *err)
 static void compare_jobs(struct rk_slurm_parts *p)
 {
 	for (size_t i = 0; i < p->n; i++) {
-		const struct rk_part *v = &p->v[i];
+		const struct part *v = &p->v[i];
 
 		if (v->job[0] && p->job[0] && strcmp(v->job, p->job) != 0)
 			rk_list_addf(&p->notes, "rank %" PRId64 " is of job %s, not of %s", v->rank,
@@ -182,13 +205,13 @@ static void compare_jobs(struct rk_slurm_parts *p)
 
 static int find_missing(struct rk_slurm_parts *p, struct rk_error *err)
 {
-	size_t most = p->size > RK_SLURM_RANKS_MAX ? RK_SLURM_RANKS_MAX :
-		      p->size > 0                  ? (size_t)p->size :
-						     0;
-	bool *wanted = rk_calloc(most + 1, sizeof(*wanted));
-	size_t at = 0;
+	size_t most = 0, at = 0;
+	bool *wanted;
 	int rc;
 
+	if (p->size > 0)
+		most = p->size > RANKS_MAX ? RANKS_MAX : (size_t)p->size;
+	wanted = rk_calloc(most + 1, sizeof(*wanted));
 	p->missing = rk_calloc(most + 1, sizeof(*p->missing));
 	rc = wanted && p->missing ? rk_ranks_chosen(p->ranks, most, wanted, err) :
 				    rk_fail_nomem(err);
@@ -212,7 +235,7 @@ static int read_choice(struct rk_slurm_parts *p, struct rk_error *err)
 	for (size_t i = 0; !p->ranks && !t && i < p->n && rc != RK_E_NOMEM; i++) {
 		char *path = rk_strf("%s/rank-%05" PRId64 "/" RK_RUN_JSON, p->dir, p->v[i].rank);
 
-		if (p->v[i].state != RK_PART_UNREADABLE)
+		if (p->v[i].state != PART_UNREADABLE)
 			rc = path ? rk_run_json_load(path, &t, NULL) : RK_E_NOMEM;
 		rk_free(path);
 	}
@@ -253,32 +276,35 @@ int rk_slurm_collect(const char *dir, struct rk_slurm_parts **ret, struct rk_err
 	if (!dir || !ret)
 		return rk_misuse(__func__, err);
 	p = rk_calloc(1, sizeof(*p));
-	rc = p ? 0 : rk_fail_nomem(err);
-	if (rc == 0) {
-		p->size = -1;
-		p->dir = rk_strdup(dir);
-		rc = p->dir ? read_parts(p, err) : rk_fail_nomem(err);
-	}
-	if (rc == 0)
-		rc = read_job(p, err);
-	if (rc == 0)
-		rc = from_ranks(p, err);
-	if (rc == 0)
-		rc = read_choice(p, err);
-	if (rc == 0)
-		rc = find_missing(p, err);
-	if (rc == 0) {
-		compare_jobs(p);
-		rc = p->notes.bad ? rk_fail_nomem(err) : 0;
-	}
-	if (rc == 0)
-		rc = rk_handle_open(RK_HANDLE_SLURM_PARTS, p, destroy_parts, err);
-	if (rc < 0) {
-		destroy_parts(p);
-		return rc;
-	}
+	if (!p)
+		return rk_fail_nomem(err);
+	p->size = -1;
+	p->dir = rk_strdup(dir);
+	rc = p->dir ? read_parts(p, err) : rk_fail_nomem(err);
+	if (rc < 0)
+		goto bad;
+	rc = read_job(p, err);
+	if (rc < 0)
+		goto bad;
+	rc = from_ranks(p, err);
+	if (rc < 0)
+		goto bad;
+	rc = read_choice(p, err);
+	if (rc < 0)
+		goto bad;
+	rc = find_missing(p, err);
+	if (rc < 0)
+		goto bad;
+	compare_jobs(p);
+	rc = p->notes.bad ? rk_fail_nomem(err) :
+			    rk_handle_open(RK_HANDLE_SLURM_PARTS, p, destroy_parts, err);
+	if (rc < 0)
+		goto bad;
 	*ret = p;
 	return 0;
+bad:
+	destroy_parts(p);
+	return rc;
 }
 
 bool rk_slurm_whole(const struct rk_slurm_parts *p)
@@ -289,7 +315,7 @@ bool rk_slurm_whole(const struct rk_slurm_parts *p)
 		return false;
 	whole = p->n && !p->nmissing && !p->notes.n;
 	for (size_t i = 0; i < p->n; i++)
-		whole = whole && p->v[i].state == RK_PART_DONE;
+		whole = whole && p->v[i].state == PART_DONE;
 	rk_handle_drop(p);
 	return whole;
 }
@@ -299,26 +325,209 @@ void rk_slurm_parts_free(struct rk_slurm_parts *p)
 	rk_handle_close(RK_HANDLE_SLURM_PARTS, p);
 }
 
+/* ---- text and JSON ---- */
+
+/* "0,8-15", as --ranks takes it. */
+static void put_ranges(struct rk_bytes *out, const int64_t *v, size_t n)
+{
+	for (size_t i = 0; i < n;) {
+		size_t last = i;
+
+		while (last + 1 < n && v[last + 1] == v[last] + 1)
+			last++;
+		rk_bytes_printf(out, "%s%" PRId64, i ? "," : "", v[i]);
+		if (last > i)
+			rk_bytes_printf(out, "-%" PRId64, v[last]);
+		i = last + 1;
+	}
+}
+
+/* The same of the ranks of one node. */
+static void put_node_ranges(struct rk_bytes *out, const struct rk_slurm_parts *p, const char *node)
+{
+	int64_t first = -1, last = -1;
+	bool some = false;
+
+	for (size_t i = 0; i <= p->n; i++) {
+		if (i < p->n && strcmp(p->v[i].node, node) != 0)
+			continue;
+		if (i < p->n && first >= 0 && p->v[i].rank == last + 1) {
+			last = p->v[i].rank;
+			continue;
+		}
+		if (first >= 0) {
+			rk_bytes_printf(out, "%s%" PRId64, some ? "," : "", first);
+			if (last > first)
+				rk_bytes_printf(out, "-%" PRId64, last);
+			some = true;
+		}
+		first = last = i < p->n ? p->v[i].rank : -1;
+	}
+}
+
+struct sum {
+	size_t by_state[PART_UNREADABLE + 1], n;
+	uint64_t kernels;
+};
+
+/* False where an earlier rank was on the same node: each is reported once. */
+static bool sum_node(const struct rk_slurm_parts *p, size_t at, struct sum *ret)
+{
+	const char *node = p->v[at].node;
+
+	*ret = (struct sum){ .n = 0 };
+	for (size_t i = 0; i < at; i++)
+		if (!strcmp(p->v[i].node, node))
+			return false;
+	for (size_t i = at; i < p->n; i++) {
+		if (strcmp(p->v[i].node, node) != 0)
+			continue;
+		ret->n++;
+		ret->by_state[p->v[i].state]++;
+		ret->kernels += p->v[i].kernels;
+	}
+	return true;
+}
+
+/* Names from files: nothing in them steers a terminal. */
+static void put_plain(struct rk_bytes *out, const char *text)
+{
+	for (; *text; text++) {
+		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			rk_bytes_printf(out, "\\x%02x", (unsigned)(unsigned char)*text);
+		else
+			rk_bytes_put_u8(out, (uint8_t)*text);
+	}
+}
+
+static void put_node(const struct rk_slurm_parts *p, size_t at, struct rk_bytes *out)
+{
+	struct sum s;
+
+	if (!sum_node(p, at, &s))
+		return;
+	put_plain(out, p->v[at].node[0] ? p->v[at].node : "(unknown node)");
+	rk_bytes_puts(out, s.n == 1 ? ": rank " : ": ranks ");
+	put_node_ranges(out, p, p->v[at].node);
+	rk_bytes_puts(out, ":");
+	for (unsigned i = 0; i <= PART_UNREADABLE; i++)
+		if (s.by_state[i])
+			rk_bytes_printf(out, " %zu %s,", s.by_state[i], state_names[i]);
+	rk_bytes_printf(out, " %" PRIu64 " kernel%s\n", s.kernels, s.kernels == 1 ? "" : "s");
+}
+
+static void put_text(struct rk_bytes *out, const void *what, const struct rk_render_options *look)
+{
+	const struct rk_slurm_parts *p = what;
+
+	(void)look;
+	if (p->job[0]) {
+		rk_bytes_puts(out, "job ");
+		put_plain(out, p->job);
+		rk_bytes_puts(out, ": ");
+	}
+	rk_bytes_printf(out, "%zu rank%s", p->n, p->n == 1 ? "" : "s");
+	if (p->size >= 0)
+		rk_bytes_printf(out, " of %" PRId64, p->size);
+	if (p->ranks) {
+		rk_bytes_puts(out, ", asked for ");
+		put_plain(out, p->ranks);
+	}
+	rk_bytes_puts(out, "\n");
+	for (size_t i = 0; i < p->n; i++)
+		put_node(p, i, out);
+	for (size_t i = 0; i < p->n; i++) {
+		if (p->v[i].state == PART_DONE)
+			continue;
+		rk_bytes_printf(out, "rank %" PRId64 ": %s: ", p->v[i].rank,
+				state_names[p->v[i].state]);
+		put_plain(out, p->v[i].why);
+		rk_bytes_puts(out, "\n");
+	}
+	if (p->nmissing) {
+		rk_bytes_puts(out, "missing: ");
+		put_ranges(out, p->missing, p->nmissing);
+		rk_bytes_puts(out, "\n");
+	}
+	for (size_t i = 0; i < p->notes.n; i++) {
+		put_plain(out, p->notes.v[i]);
+		rk_bytes_puts(out, "\n");
+	}
+}
+
+static void node_json(const struct rk_slurm_parts *p, size_t at, struct rk_json_out *j)
+{
+	struct sum s;
+
+	if (!sum_node(p, at, &s))
+		return;
+	rk_json_object_flat(j, NULL);
+	rk_json_text(j, "node", p->v[at].node[0] ? p->v[at].node : NULL);
+	rk_json_uint(j, "ranks", s.n);
+	for (unsigned i = 0; i <= PART_UNREADABLE; i++)
+		rk_json_uint(j, state_names[i], s.by_state[i]);
+	rk_json_uint(j, "kernels", s.kernels);
+	rk_json_close(j);
+}
+
+static void rank_json(const struct part *v, struct rk_json_out *j)
+{
+	rk_json_object_flat(j, NULL);
+	rk_json_int(j, "rank", v->rank);
+	rk_json_text(j, "node", v->node[0] ? v->node : NULL);
+	rk_json_text(j, "job", v->job[0] ? v->job : NULL);
+	rk_json_text(j, "state", state_names[v->state]);
+	rk_json_int(j, "exit_status", v->status);
+	rk_json_uint(j, "kernels", v->kernels);
+	rk_json_text(j, "why", v->why[0] ? v->why : NULL);
+	rk_json_close(j);
+}
+
+static void put_json(struct rk_bytes *out, const void *what, const struct rk_render_options *look)
+{
+	const struct rk_slurm_parts *p = what;
+	struct rk_json_out j;
+
+	(void)look;
+	rk_json_begin(&j, out);
+	rk_json_int(&j, "schema", 1);
+	rk_json_text(&j, "dir", p->dir);
+	rk_json_text(&j, "job", p->job[0] ? p->job : NULL);
+	if (p->size >= 0)
+		rk_json_int(&j, "size", p->size);
+	else
+		rk_json_null(&j, "size");
+	rk_json_text(&j, "asked", p->ranks);
+	rk_json_bool(&j, "whole", rk_slurm_whole(p));
+	rk_json_array(&j, "nodes");
+	for (size_t i = 0; i < p->n; i++)
+		node_json(p, i, &j);
+	rk_json_close(&j);
+	rk_json_array(&j, "ranks");
+	for (size_t i = 0; i < p->n; i++)
+		rank_json(&p->v[i], &j);
+	rk_json_close(&j);
+	rk_json_array_flat(&j, "missing");
+	for (size_t i = 0; i < p->nmissing; i++)
+		rk_json_int(&j, NULL, p->missing[i]);
+	rk_json_close(&j);
+	rk_json_list(&j, "notes", &p->notes);
+	rk_json_end(&j);
+}
+
 int rk_slurm_render(const struct rk_slurm_parts *p, enum rk_report_format format, char **ret_text,
 		    size_t *ret_len, struct rk_error *err)
 {
-	struct rk_bytes out;
+	static rk_form *const forms[RK_NFORMS] = { put_text, put_json };
+	const struct rk_render_options look = { .format = format };
 	int rc;
 
-	if (!ret_text)
-		return rk_misuse(__func__, err);
-	if (rk_check_enum((unsigned)format, RK_REPORT_CSV, __func__, err) < 0)
-		return RK_E_USAGE;
 	if (format == RK_REPORT_CSV)
 		return rk_fail(err, RK_E_USAGE, "the parts of a job are text or JSON, not CSV");
 	rc = rk_handle_use(RK_HANDLE_SLURM_PARTS, p, __func__, err);
 	if (rc < 0)
 		return rc;
-	rk_bytes_init(&out, 256 << 20);
-	if (format == RK_REPORT_JSON)
-		rk_slurm_parts_json(p, &out);
-	else
-		rk_slurm_parts_text(p, &out);
+	rc = rk_render(forms, p, &look, ret_text, ret_len, __func__, err);
 	rk_handle_drop(p);
-	return rk_bytes_give(&out, ret_text, ret_len, err);
+	return rc;
 }

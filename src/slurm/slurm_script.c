@@ -1,9 +1,9 @@
 /*
  * slurm_script.c - see slurm_script.h.
  *
- * Two languages in one file: #SBATCH lines, which sbatch takes apart itself (blanks part words unless
- * quoted, a backslash protects a quote or itself, '#' begins a comment, no line is continued), and commands
- * for /bin/sh. Every rank is started under a rockit of its own, so each has a folder of its own.
+ * Two languages in one file: #SBATCH lines, which sbatch parses itself (blanks separate words unless
+ * quoted, a backslash protects a quote or itself, '#' begins a comment, no line is continued), and
+ * commands for /bin/sh. Every rank is started under a rockit of its own, so each has a folder of its own.
  */
 #include "slurm/slurm_script.h"
 
@@ -52,13 +52,9 @@ static void take_text(const char **at, const char *const *pairs, const char *key
 		*at = text;
 }
 
-static bool is_yes(const char *text)
-{
-	return text && (!strcmp(text, "true") || !strcmp(text, "1") || !strcmp(text, "yes"));
-}
-
 static int take_preset(struct rk_slurm_options *o, const struct rk_preset *p, struct rk_error *err)
 {
+	const char *text;
 	int rc = take_number(&o->nodes, p->slurm, "nodes", err);
 
 	if (rc == 0)
@@ -71,21 +67,14 @@ static int take_preset(struct rk_slurm_options *o, const struct rk_preset *p, st
 	take_text(&o->qos, p->slurm, "qos");
 	take_text(&o->constraint, p->slurm, "constraint");
 	take_text(&o->dir, p->slurm, "output_dir");
-	o->exclusive = o->exclusive || is_yes(value_of(p->slurm, "exclusive"));
+	text = value_of(p->slurm, "exclusive");
+	if (text && (!strcmp(text, "true") || !strcmp(text, "1") || !strcmp(text, "yes")))
+		o->exclusive = true;
 	o->nodes = o->nodes ? o->nodes : p->nnodes;
 	o->tasks_per_node = o->tasks_per_node ? o->tasks_per_node : p->nproc_per_node;
 	if (!o->launcher && p->launcher[0])
 		o->launcher = p->launcher;
 	return rc;
-}
-
-static int check_launcher(const char *launcher, struct rk_error *err)
-{
-	if (!strcmp(launcher, "srun") || !strcmp(launcher, "torchrun") ||
-	    !strcmp(launcher, "mpirun"))
-		return 0;
-	return rk_fail(err, RK_E_USAGE, "launcher '%s': there are srun, torchrun and mpirun",
-		       launcher);
 }
 
 int rk_slurm_merge(struct rk_slurm_options *o, const struct rk_preset *p, struct rk_error *err)
@@ -105,7 +94,11 @@ int rk_slurm_merge(struct rk_slurm_options *o, const struct rk_preset *p, struct
 			       "%" PRIu64 " nodes with %" PRIu64 " tasks and %" PRIu64
 			       " GPUs each are too many",
 			       o->nodes, o->tasks_per_node, o->gpus_per_node);
-	return check_launcher(o->launcher, err);
+	if (strcmp(o->launcher, "srun") != 0 && strcmp(o->launcher, "torchrun") != 0 &&
+	    strcmp(o->launcher, "mpirun") != 0)
+		return rk_fail(err, RK_E_USAGE,
+			       "launcher '%s': there are srun, torchrun and mpirun", o->launcher);
+	return 0;
 }
 
 uint64_t rk_slurm_size(const struct rk_slurm_options *o)
@@ -115,24 +108,18 @@ uint64_t rk_slurm_size(const struct rk_slurm_options *o)
 
 /* ---- #SBATCH ---- */
 
-static bool holds_control(const char *s)
-{
-	for (; *s; s++)
-		if ((unsigned char)*s < 0x20 || *s == 0x7f)
-			return true;
-	return false;
-}
-
 /* One option and its value, as one word. */
 static int put_sbatch(struct rk_bytes *out, const char *name, const char *value,
 		      struct rk_error *err)
 {
-	if (holds_control(value))
-		return rk_fail(err, RK_E_USAGE,
-			       "%s%s holds a line end or another control character: no #SBATCH "
-			       "line can say that",
-			       name[0] ? name : "an option of sbatch",
-			       name[0] ? "" : " (--sbatch)");
+	for (const char *c = value; *c; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			return rk_fail(
+				err, RK_E_USAGE,
+				"%s%s holds a line end or another control character: no #SBATCH "
+				"line can say that",
+				name[0] ? name : "an option of sbatch",
+				name[0] ? "" : " (--sbatch)");
 	rk_bytes_printf(out, "#SBATCH %s%s", name, name[0] ? "=" : "");
 	if (value[0] && !value[strcspn(value, " #\"'\\")]) {
 		rk_bytes_printf(out, "%s\n", value);
@@ -244,15 +231,6 @@ static void put_pair(struct rk_bytes *out, const char *option, const char *value
 	rk_shell_word(out, RK_SHELL_SCRIPT, value);
 }
 
-/* Told --no_python, torchrun does not put it before a script: what it starts is rockit. */
-static void put_python(const struct rk_slurm_options *o, struct rk_bytes *out)
-{
-	if (strcmp(o->launcher, "torchrun") != 0 || !rk_is_python_script(o->argv[0]))
-		return;
-	put_word(out, "python3", NULL);
-	put_word(out, "-u", NULL);
-}
-
 static int put_run(const struct rk_slurm_options *o, struct rk_bytes *out, struct rk_error *err)
 {
 	int rc;
@@ -268,7 +246,11 @@ static int put_run(const struct rk_slurm_options *o, struct rk_bytes *out, struc
 		put_word(out, "--force", NULL);
 	rc = put_words(out, o->run_args, "--run-args", put_word, err);
 	put_word(out, "--", NULL);
-	put_python(o, out);
+	/* Told --no_python, torchrun does not put it before a script: what it starts is rockit. */
+	if (!strcmp(o->launcher, "torchrun") && rk_is_python_script(o->argv[0])) {
+		put_word(out, "python3", NULL);
+		put_word(out, "-u", NULL);
+	}
 	for (char *const *word = o->argv; rc == 0 && *word; word++)
 		put_word(out, *word, NULL);
 	rk_bytes_put_u8(out, '\n');

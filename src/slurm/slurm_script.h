@@ -1,4 +1,4 @@
-/* slurm_script.h - from a request for nodes to a batch script. */
+/* slurm_script.h - from a request for nodes to a batch script, and the file that remembers it. */
 #ifndef RK_SLURM_SCRIPT_H
 #define RK_SLURM_SCRIPT_H
 
@@ -14,6 +14,9 @@ int rk_slurm_merge(struct rk_slurm_options *o, const struct rk_preset *p, struct
  * #SBATCH line can hold, and for words that cannot be told apart.
  */
 int rk_slurm_write(const struct rk_slurm_options *o, struct rk_bytes *out, struct rk_error *err);
+
+/* The job as it was submitted, in its directory. */
+#define RK_SLURM_JOB_FILE ".rockit-job.json"
 
 /* How many ranks the job has. */
 uint64_t rk_slurm_size(const struct rk_slurm_options *o);

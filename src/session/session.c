@@ -1,5 +1,7 @@
-/* session_run.c - carrying a plan out. */
+/* session.c - carrying a plan out. */
 #include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -7,11 +9,42 @@
 #include "base/page.h"
 #include "io/move_tree.h"
 #include "io/output.h"
+#include "rockit/session.h"
 #include "run/run_json.h"
 #include "session/run_dir.h"
 #include "session/session_impl.h"
 
-static const char *const nothing[] = { NULL };
+enum { LINE_BYTES = 1024 };
+
+/* ---- what a session says ---- */
+
+void rk_session_say(struct rk_session *s, const char *fmt, ...)
+{
+	char line[LINE_BYTES];
+	va_list ap;
+
+	if (!s->hooks.say)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	s->hooks.say(s->hooks.arg, line);
+}
+
+void rk_session_warn(struct rk_session *s, const char *fmt, ...)
+{
+	char line[LINE_BYTES];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	rk_list_add_once(&s->record.warnings, line);
+	if (s->hooks.warn)
+		s->hooks.warn(s->hooks.arg, line);
+}
+
+/* ---- the session ---- */
 
 static void destroy_session(void *p)
 {
@@ -25,9 +58,10 @@ static void destroy_session(void *p)
 	rk_free(s);
 }
 
-/* The plan as others see it: all of it is the plan's. */
+/* The plan for callers; everything it points at belongs to the plan. */
 static int make_view(struct rk_session *s, struct rk_error *err)
 {
+	static const char *const nothing[] = { NULL };
 	const struct rk_plan *p = s->plan;
 
 	s->view_passes = rk_calloc(p->npasses + 1, sizeof(*s->view_passes));
@@ -147,7 +181,7 @@ int rk_session_render(const struct rk_session *s, enum rk_report_format format, 
 	return rc;
 }
 
-/* The program is the user's: that it cannot be started is said before anything is made. */
+/* Check that the program and the profiler can start before we create anything. */
 static int check_program(struct rk_session *s, struct rk_error *err)
 {
 	struct rk_child_result can;
@@ -167,17 +201,6 @@ static int check_program(struct rk_session *s, struct rk_error *err)
 	return rc;
 }
 
-/* A rank that was not chosen: the program alone. */
-static int run_plain(struct rk_session *s, struct rk_error *err)
-{
-	struct rk_child_result did = { 0 };
-	int rc = rk_session_alone(s, &did, err);
-
-	s->result->ran = rc == 0;
-	s->result->status = did.status;
-	return rc;
-}
-
 static void drop_monitors(struct rk_session *s, const char *why)
 {
 	rk_list_set(&s->record.dropped, "monitors", why);
@@ -185,8 +208,8 @@ static void drop_monitors(struct rk_session *s, const char *why)
 }
 
 /*
- * One monitor a node: the first local rank's, or that of the first to come where no variable tells
- * or that rank may run without us. *ret_lock is for rk_claim_node_end.
+ * One monitor a node: that of local rank 0. The first rank to ask has it where no variable says which
+ * that is, or --ranks may leave it out. *ret_lock is for rk_claim_node_end.
  */
 static bool monitors_node(struct rk_session *s, char **ret_lock)
 {
@@ -210,12 +233,11 @@ static bool monitors_node(struct rk_session *s, char **ret_lock)
 static void start_monitor(struct rk_session *s, char **ret_lock, struct rk_monitor **ret)
 {
 	const struct rk_plan *p = s->plan;
+	uint64_t ms = p->want.interval_ms;
 	const struct rk_monitor_options opt = { .dir = p->dir,
 						.metrics = p->want.monitors,
-						.interval_ms =
-							p->want.interval_ms < UINT_MAX ?
-								(unsigned)p->want.interval_ms :
-								UINT_MAX,
+						.interval_ms = ms < UINT_MAX ? (unsigned)ms :
+									       UINT_MAX,
 						.root = p->root };
 	struct rk_error err = { 0 };
 
@@ -247,26 +269,26 @@ static int make_dir(struct rk_session *s, struct rk_error *err)
 	if (rc < 0)
 		return rc;
 	rc = rk_run_dir_make(p->target, p->force, err);
-	if (rc == 0 && p->scratch)
+	if (rc < 0)
+		goto bad;
+	if (p->scratch) {
 		rc = rk_scratch_make(p->scratch, err);
-	if (rc == 0 && p->scratch)
+		if (rc < 0)
+			goto bad;
 		rc = rk_make_dirs(p->dir, err);
+		if (rc < 0)
+			goto bad;
+	}
+	rc = rk_run_dir_claim(p->raw_dir, err);
+	if (rc < 0)
+		goto bad;
+	rc = p->want.libraries ? rk_make_dirs(p->library_dir, err) : 0;
 	if (rc == 0)
-		rc = rk_run_dir_claim(p->raw_dir, err);
-	if (rc == 0 && p->want.libraries)
-		rc = rk_make_dirs(p->library_dir, err);
-	if (rc < 0 && claimed)
+		return 0;
+bad:
+	if (claimed)
 		rk_claim_drop(p->target);
 	return rc;
-}
-
-/* In both places: the tables in the scratch are looked at before they go home. */
-static int write_record(struct rk_session *s, struct rk_error *err)
-{
-	const struct rk_plan *p = s->plan;
-	int rc = rk_record_write(&s->record, p, p->dir, err);
-
-	return rc == 0 && p->scratch ? rk_record_write(&s->record, p, p->target, err) : rc;
 }
 
 /* From the scratch to where the run belongs. What cannot be moved stays, and is still a run. */
@@ -291,11 +313,18 @@ static int run_profiled(struct rk_session *s, struct rk_error *err)
 	const char *failed = "passes"; /* the part that an error belongs to */
 	struct rk_monitor *monitor = NULL;
 	char *lock = NULL;
+	const struct rk_plan *p = s->plan;
 	int rc = make_dir(s, err), rc2;
 
 	s->record.start = rk_clock_pair_read();
-	if (rc == 0) /* a run that is killed shows what it was about */
-		rc = write_record(s, err);
+	/*
+	 * A run that is killed shows what it was about. In both places: the tables in the scratch
+	 * are read before they move home.
+	 */
+	if (rc == 0)
+		rc = rk_record_write(&s->record, p, p->dir, err);
+	if (rc == 0 && p->scratch)
+		rc = rk_record_write(&s->record, p, p->target, err);
 	if (rc < 0)
 		return rc;
 	start_monitor(s, &lock, &monitor);
@@ -313,14 +342,15 @@ static int run_profiled(struct rk_session *s, struct rk_error *err)
 		rk_list_set(&s->record.dropped, failed, err->message);
 	bring_home(s);
 	if (s->stranded)
-		rk_record_write(&s->record, s->plan, s->plan->dir, NULL);
-	rc2 = rk_record_write(&s->record, s->plan, s->plan->target, rc < 0 ? NULL : err);
+		rk_record_write(&s->record, p, p->dir, NULL);
+	rc2 = rk_record_write(&s->record, p, p->target, rc < 0 ? NULL : err);
 	return rc < 0 ? rc : rc2;
 }
 
 static int run(struct rk_session *s, const struct rk_session_hooks *hooks,
 	       struct rk_session_result *ret, struct rk_error *err)
 {
+	struct rk_child_result did = { 0 };
 	int rc;
 
 	*ret = (struct rk_session_result){ .profiled = s->plan->chosen,
@@ -334,7 +364,13 @@ static int run(struct rk_session *s, const struct rk_session_hooks *hooks,
 		rc = check_program(s, err);
 	if (rc < 0)
 		return rc;
-	return s->plan->chosen ? run_profiled(s, err) : run_plain(s, err);
+	if (s->plan->chosen)
+		return run_profiled(s, err);
+	/* A rank that was not chosen: the program alone. */
+	rc = rk_session_alone(s, &did, err);
+	ret->ran = rc == 0;
+	ret->status = did.status;
+	return rc;
 }
 
 int rk_session_run(struct rk_session *s, const struct rk_session_hooks *hooks,
@@ -357,4 +393,59 @@ int rk_session_run(struct rk_session *s, const struct rk_session_hooks *hooks,
 	}
 	rk_handle_drop(s);
 	return rc;
+}
+
+/* ---- sessions for the usual questions ---- */
+
+static const char *or_else(const char *said, const char *otherwise)
+{
+	return said ? said : otherwise;
+}
+
+/* Times come from a run of their own, so that there is something to divide by. */
+static int plan_counters(const struct rk_session_options *base, const char *counters,
+			 struct rk_session **ret, struct rk_error *err)
+{
+	struct rk_session_options o = *base;
+
+	o.traces = or_else(base->traces, base->preset ? NULL : "kernel");
+	o.counters = or_else(base->counters, counters);
+	return rk_session_plan(&o, ret, err);
+}
+
+int rk_session_for_kernel(const struct rk_session_options *base, const char *kernel,
+			  struct rk_session **ret, struct rk_error *err)
+{
+	struct rk_session_options o;
+
+	if (!base)
+		return rk_misuse(__func__, err);
+	o = *base;
+	o.kernel_regex = or_else(kernel, base->kernel_regex);
+	return plan_counters(&o, "@waves,@instructions", ret, err);
+}
+
+int rk_session_for_memory(const struct rk_session_options *base, struct rk_session **ret,
+			  struct rk_error *err)
+{
+	return base ? plan_counters(base, "@memory,@cache", ret, err) : rk_misuse(__func__, err);
+}
+
+int rk_session_for_compute_unit(const struct rk_session_options *base, struct rk_session **ret,
+				struct rk_error *err)
+{
+	return base ? plan_counters(base, "@compute_unit", ret, err) : rk_misuse(__func__, err);
+}
+
+int rk_session_for_rocprof_compute(const struct rk_session_options *base, const char *arch,
+				   struct rk_session **ret, struct rk_error *err)
+{
+	struct rk_session_options o;
+
+	if (!base)
+		return rk_misuse(__func__, err);
+	o = *base;
+	o.tool = or_else(base->tool, "rocprof-compute");
+	o.arch = or_else(arch, base->arch);
+	return rk_session_plan(&o, ret, err);
 }

@@ -1,4 +1,4 @@
-/* api_slurm.c - a job planned, handed to sbatch, and watched until it has ended. */
+/* slurm.c - a job planned, submitted by sbatch, and watched until it has ended. */
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -19,7 +19,6 @@
 #include "rockit/slurm.h"
 #include "session/plan.h"
 #include "session/run_dir.h"
-#include "slurm/slurm_parts.h"
 #include "slurm/slurm_script.h"
 
 enum { SCRIPT_MAX = 4 << 20, ANSWER_MAX = 64 << 10 };
@@ -33,39 +32,39 @@ struct rk_slurm_job {
 
 /* ---- plan ---- */
 
-static int own_path(char *path, size_t size, struct rk_error *err)
-{
-	ssize_t n = readlink("/proc/self/exe", path, size - 1);
-
-	if (n < 0)
-		return rk_fail_errno(err, errno,
-				     "cannot tell where rockit is; name it by --rockit");
-	path[n] = '\0';
-	return 0;
-}
-
 static int fill_job(struct rk_slurm_job *j, struct rk_slurm_options *o, struct rk_error *err)
 {
 	struct rk_bytes dir;
 	char self[4096];
+	ssize_t n;
 	int rc;
 
 	if (!o->dir || !o->dir[0])
 		return rk_fail(err, RK_E_USAGE, "no directory for the run: add '-d DIR'");
-	rk_bytes_init(&dir, 1 << 16);
-	rc = rk_run_dir_name(o->dir, -1, &dir, err);
-	if (rc == 0 && !o->rockit)
-		rc = own_path(self, sizeof(self), err);
-	if (rc == 0) {
-		o->rockit = o->rockit ? o->rockit : self;
-		j->dir = rk_strdup(rk_bytes_str(&dir));
-		j->ranks = o->ranks ? rk_strdup(o->ranks) : NULL;
-		o->dir = j->dir;
-		rc = j->dir && (j->ranks || !o->ranks) ? rk_slurm_write(o, &j->script, err) :
-							 rk_fail_nomem(err);
-	}
 	j->size = rk_slurm_size(o);
 	j->force = o->force;
+	rk_bytes_init(&dir, 1 << 16);
+	rc = rk_run_dir_name(o->dir, -1, &dir, err);
+	if (rc < 0)
+		goto out;
+	if (!o->rockit) {
+		n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+		if (n < 0) {
+			rc = rk_fail_errno(err, errno,
+					   "cannot tell where rockit is; name it by --rockit");
+			goto out;
+		}
+		self[n] = '\0';
+		o->rockit = self;
+	}
+	j->dir = rk_strdup(rk_bytes_str(&dir));
+	j->ranks = o->ranks ? rk_strdup(o->ranks) : NULL;
+	o->dir = j->dir;
+	if (!j->dir || (o->ranks && !j->ranks))
+		rc = rk_fail_nomem(err);
+	else
+		rc = rk_slurm_write(o, &j->script, err);
+out:
 	rk_bytes_release(&dir);
 	return rc;
 }
@@ -83,49 +82,51 @@ static void destroy_job(void *p)
 	rk_free(j);
 }
 
-static int plan_job(const struct rk_slurm_options *opt, struct rk_slurm_job **ret,
-		    struct rk_error *err)
-{
-	const struct rk_session_options what = { .preset = opt->preset,
-						 .context = opt->context,
-						 .context_file = opt->context_file };
-	struct rk_slurm_job *j = rk_calloc(1, sizeof(*j));
-	struct rk_slurm_options o = *opt;
-	struct rk_preset *preset = NULL;
-	bool chosen;
-	int rc = j ? 0 : rk_fail_nomem(err);
-
-	if (rc == 0) {
-		rk_bytes_init(&j->script, SCRIPT_MAX);
-		rc = rk_rank_chosen(opt->ranks, 0, &chosen, err);
-	}
-	if (rc == 0 && (!opt->argv || !opt->argv[0] || !opt->argv[0][0]))
-		rc = rk_fail(err, RK_E_USAGE, "no program to run; put it behind '--'");
-	if (rc == 0)
-		rc = rk_plan_preset(&what, &preset, err);
-	if (rc == 0)
-		rc = rk_slurm_merge(&o, preset, err);
-	if (rc == 0)
-		rc = fill_job(j, &o, err);
-	rk_preset_free(preset);
-	if (rc == 0)
-		rc = rk_handle_open(RK_HANDLE_SLURM_JOB, j, destroy_job, err);
-	if (rc < 0) {
-		destroy_job(j);
-		return rc;
-	}
-	*ret = j;
-	return 0;
-}
-
 int rk_slurm_plan(const struct rk_slurm_options *opt, struct rk_slurm_job **ret,
 		  struct rk_error *err)
 {
+	struct rk_session_options what = { 0 };
+	struct rk_preset *preset = NULL;
+	struct rk_slurm_options o;
+	struct rk_slurm_job *j;
+	bool chosen;
+	int rc;
+
 	if (!opt || !ret)
 		return rk_misuse(__func__, err);
 	if (RK_CHECK_OPTIONS(opt, __func__, err) < 0)
 		return RK_E_USAGE;
-	return plan_job(opt, ret, err);
+	rc = rk_rank_chosen(opt->ranks, 0, &chosen, err);
+	if (rc < 0)
+		return rc;
+	if (!opt->argv || !opt->argv[0] || !opt->argv[0][0])
+		return rk_fail(err, RK_E_USAGE, "no program to run; put it behind '--'");
+	j = rk_calloc(1, sizeof(*j));
+	if (!j)
+		return rk_fail_nomem(err);
+	rk_bytes_init(&j->script, SCRIPT_MAX);
+	o = *opt;
+	what.preset = opt->preset;
+	what.context = opt->context;
+	what.context_file = opt->context_file;
+	rc = rk_plan_preset(&what, &preset, err);
+	if (rc < 0)
+		goto out;
+	rc = rk_slurm_merge(&o, preset, err);
+	if (rc < 0)
+		goto out;
+	rc = fill_job(j, &o, err);
+	if (rc < 0)
+		goto out;
+	rc = rk_handle_open(RK_HANDLE_SLURM_JOB, j, destroy_job, err);
+	if (rc < 0)
+		goto out;
+	*ret = j;
+	j = NULL;
+out:
+	rk_preset_free(preset);
+	destroy_job(j);
+	return rc;
 }
 
 void rk_slurm_job_free(struct rk_slurm_job *j)
@@ -262,18 +263,24 @@ static int submit(struct rk_slurm_job *j, const char **ret_id, struct rk_error *
 	struct answer a;
 	int rc = path ? refuse_full(j, err) : rk_fail_nomem(err);
 
-	if (rc == 0)
-		rc = rk_make_dirs(j->dir, err);
-	if (rc == 0)
-		rc = write_in(j, "job.sh", j->script.data, j->script.len, err);
-	if (rc == 0)
-		rc = ask(argv, false, &a, err);
-	if (rc == 0)
-		rc = take_id(j, &a, err);
-	if (rc == 0)
-		rc = write_job(j, err);
+	if (rc < 0)
+		goto out;
+	rc = rk_make_dirs(j->dir, err);
+	if (rc < 0)
+		goto out;
+	rc = write_in(j, "job.sh", j->script.data, j->script.len, err);
+	if (rc < 0)
+		goto out;
+	rc = ask(argv, false, &a, err);
+	if (rc < 0)
+		goto out;
+	rc = take_id(j, &a, err);
+	if (rc < 0)
+		goto out;
+	rc = write_job(j, err);
 	if (rc == 0)
 		*ret_id = j->id;
+out:
 	rk_free(path);
 	return rc;
 }

@@ -1,8 +1,8 @@
 /*
- * api_collect.c - DIR/run.json of a job: its ranks, and their clocks against one of them.
+ * slurm_record.c - DIR/run.json of a job: its ranks, and their clocks against one of them.
  *
- * A job that was started by one `rockit run` has a run.json there already; to that one a member "fused"
- * is added; when the job is collected again, it replaces the earlier one.
+ * A job that was started by one `rockit run` has a run.json already; that one gets a member "fused",
+ * which replaces the one of an earlier collect.
  */
 #include <string.h>
 #include <sys/stat.h>
@@ -157,14 +157,18 @@ int rk_slurm_record(const char *dir, struct rk_error *err)
 		return rk_misuse(__func__, err);
 	path = rk_strf("%s/" RK_RUN_JSON, dir);
 	rc = path ? rk_run_open(&dir, 1, NULL, &run, err) : rk_fail_nomem(err);
-	if (rc == 0)
-		rc = rk_fuse_members(run, &m, err);
-	if (rc == 0)
-		rc = rk_fuse_times_new(run, &times, err);
-	if (rc == 0)
-		rc = rk_fuse_damaged(run, &m, err);
+	if (rc < 0)
+		goto out;
+	rc = rk_fuse_members(run, &m, err);
+	if (rc < 0)
+		goto out;
+	rc = rk_fuse_times_new(run, &times, err);
+	if (rc < 0)
+		goto out;
+	rc = rk_fuse_damaged(run, &m, err);
 	if (rc == 0 && m.n)
 		rc = write_record(path, &m, times, err);
+out:
 	rk_fuse_times_free(times);
 	rk_fuse_members_release(&m);
 	rk_run_close(run);
