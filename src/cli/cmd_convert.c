@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "options.h"
-#include "progress.h"
 #include "rockit/rockit.h"
 #include "say.h"
 
@@ -96,16 +95,6 @@ static int check_shard(struct settings *s)
 			  text, s->nshards, s->nshards, s->nshards, s->nshards);
 }
 
-static int check_dataset(struct settings *s)
-{
-	if (s->dataset && s->format && strcmp(s->format, "parquet") != 0)
-		return say_misuse("convert", "a data set is of Parquet files, not '-f %s'",
-				  s->format);
-	if (s->dataset && strcmp(s->out, "-") == 0)
-		return say_misuse("convert", "a data set is a folder; add '-o DIR/'");
-	return check_shard(s);
-}
-
 static int check(struct settings *s, int ninputs)
 {
 	if (!ninputs)
@@ -116,7 +105,12 @@ static int check(struct settings *s, int ninputs)
 		return say_misuse("convert", "'--mangled' and '--truncate' exclude each other");
 	if (s->format && check_format(s->format) >= 0)
 		return EXIT_MISUSE;
-	return check_dataset(s);
+	if (s->dataset && s->format && strcmp(s->format, "parquet") != 0)
+		return say_misuse("convert", "a data set is of Parquet files, not '-f %s'",
+				  s->format);
+	if (s->dataset && strcmp(s->out, "-") == 0)
+		return say_misuse("convert", "a data set is a folder; add '-o DIR/'");
+	return check_shard(s);
 }
 
 static int convert(const struct settings *s, char **inputs, size_t ninputs)
@@ -146,11 +140,7 @@ static int convert(const struct settings *s, char **inputs, size_t ninputs)
 	if (rc == 0)
 		rc = rk_run_convert(run, &what, &result, &err);
 	rk_progress_end(&progress);
-	if (run && s->common.verbose)
-		say_files("convert", run);
-	if (run && !s->common.quiet)
-		say_warnings("convert", run);
-	rk_run_close(run);
+	say_run_end("convert", &s->common, run);
 	if (rc < 0)
 		return say_error("convert", &err);
 	if (s->common.verbose)

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "offers.h"
 #include "options.h"
 #include "print.h"
 #include "rockit/counters.h"
@@ -30,20 +29,14 @@ static const struct rk_opt options[] = {
 	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
 };
 
-static bool has_amd(const struct rk_gpus *gpus)
-{
-	for (size_t i = 0; i < gpus->n; i++)
-		if (!strcmp(gpus->gpus[i].vendor, "AMD"))
-			return true;
-	return false;
-}
-
 /* Why there is no target to answer for. */
 static const char *why_none(const struct rk_gpus *gpus)
 {
-	return has_amd(gpus) ? "the AMD GPU here does not say its gfx target (it is not in "
-			       "/sys/class/kfd)" :
-			       "no AMD GPU here";
+	for (size_t i = 0; i < gpus->n; i++)
+		if (!strcmp(gpus->gpus[i].vendor, "AMD"))
+			return "the AMD GPU here does not say its gfx target (it is not in "
+			       "/sys/class/kfd)";
+	return "no AMD GPU here";
 }
 
 static int list_targets(const struct settings *s, const struct rk_gpus *gpus)

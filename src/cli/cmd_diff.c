@@ -5,7 +5,6 @@
 
 #include "options.h"
 #include "print.h"
-#include "progress.h"
 #include "rockit/diff.h"
 #include "rockit/rockit.h"
 #include "say.h"
@@ -79,11 +78,7 @@ static int profile(const struct settings *s, const char *input, struct rk_profil
 	if (rc == 0)
 		rc = rk_run_profile(run, input, s->structure, ret, &err);
 	rk_progress_end(&progress);
-	if (run && s->common.verbose)
-		say_files("diff", run);
-	if (run && !s->common.quiet)
-		say_warnings("diff", run);
-	rk_run_close(run);
+	say_run_end("diff", &s->common, run);
 	return rc < 0 ? say_error("diff", &err) : EXIT_DONE;
 }
 
@@ -135,23 +130,18 @@ static int diff(const struct settings *s, double gate, char **a, int na, char **
 	return status;
 }
 
-/* Options may stand on either side of "--"; a second "--" ends them there. */
-static int split_at(int argc, char **argv)
-{
-	for (int i = 1; i < argc; i++)
-		if (strcmp(argv[i], "--") == 0)
-			return i;
-	return argc;
-}
-
 static int diff_run(int argc, char **argv)
 {
 	struct settings s = { .top = TOP_DEFAULT };
-	int at = split_at(argc, argv), na, nb = 0;
-	char **b = argv + at;
+	int at = 1, na, nb = 0, rc;
 	double gate = 0;
-	int rc = rk_options_parse(&cmd_diff, &s, at, argv, &na);
+	char **b;
 
+	/* Options may be on either side of "--"; a second "--" ends them there. */
+	while (at < argc && strcmp(argv[at], "--") != 0)
+		at++;
+	b = argv + at;
+	rc = rk_options_parse(&cmd_diff, &s, at, argv, &na);
 	if (rc < 0 && at < argc)
 		rc = rk_options_parse(&cmd_diff, &s, argc - at, b, &nb);
 	if (rc >= 0)

@@ -3,11 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "newest.h"
-#include "offers.h"
 #include "options.h"
 #include "print.h"
-#include "progress.h"
 #include "rockit/counters.h"
 #include "rockit/metrics.h"
 #include "rockit/rockit.h"
@@ -115,13 +112,6 @@ static void say_groups(const struct settings *s, const struct rk_metrics *m)
 	}
 }
 
-static void say_doubts(const struct settings *s, const struct rk_metrics *m)
-{
-	if (s->kernel_regex && !m->nkernels)
-		say_note("metrics", "no kernel's name matches '--kernel-regex'");
-	say_groups(s, m);
-}
-
 static int print(const struct settings *s, const struct rk_metrics *m)
 {
 	struct rk_metrics_look how = look_of(s);
@@ -172,14 +162,13 @@ static int metrics(const struct settings *s, const char *const *inputs, size_t n
 	rk_progress_end(&progress);
 	if (rc == 0 && s->per == PER_KERNEL)
 		status = print(s, m);
-	if (rc == 0 && !s->common.quiet)
-		say_doubts(s, m);
+	if (rc == 0 && !s->common.quiet) {
+		if (s->kernel_regex && !m->nkernels)
+			say_note("metrics", "no kernel's name matches '--kernel-regex'");
+		say_groups(s, m);
+	}
 	rk_metrics_free(m);
-	if (run && s->common.verbose)
-		say_files("metrics", run);
-	if (run && !s->common.quiet)
-		say_warnings("metrics", run);
-	rk_run_close(run);
+	say_run_end("metrics", &s->common, run);
 	return rc < 0 ? say_error("metrics", &err) : status;
 }
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "offers.h"
 #include "options.h"
 #include "rockit/monitor.h"
 #include "rockit/report.h"

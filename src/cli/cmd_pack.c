@@ -1,4 +1,4 @@
-/* cmd_pack.c - rockit pack, and rockit pack build. */
+/* cmd_pack.c - rockit pack: build, verify, index, rocm-init. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,11 +7,13 @@
 #include <unistd.h>
 
 #include "options.h"
-#include "pack_verbs.h"
 #include "print.h"
-#include "progress.h"
 #include "rockit/pack.h"
 #include "say.h"
+
+static const struct rk_command cmd_pack_build, cmd_pack_index, cmd_pack_rocm_init, cmd_pack_verify;
+
+/* ---- build ---- */
 
 enum { LEVEL_DEFAULT = 6, LEVEL_MAX = 12 };
 
@@ -88,13 +90,6 @@ static int source_date(int64_t *ret)
 				  text);
 	*ret = v;
 	return -1;
-}
-
-static unsigned cores(void)
-{
-	long n = sysconf(_SC_NPROCESSORS_ONLN);
-
-	return n < 1 ? 1 : n > 32 ? 32 : (unsigned)n;
 }
 
 /* Files that are in no package, one line each; `whole`: artifacts, too. */
@@ -215,6 +210,7 @@ static int build_run(int argc, char **argv)
 {
 	struct settings s = { .level = LEVEL_DEFAULT };
 	struct rk_pack_options o = { 0 };
+	long cores;
 	int n, rc = rk_options_parse(&cmd_pack_build, &s, argc, argv, &n);
 
 	if (rc < 0)
@@ -234,11 +230,16 @@ static int build_run(int argc, char **argv)
 	o.devel_xz = s.devel == 1;
 	o.runpath = s.rpath == 1;
 	o.tmpdir = s.common.tmpdir;
-	o.jobs = s.jobs ? (unsigned)s.jobs : cores();
+	cores = sysconf(_SC_NPROCESSORS_ONLN);
+	if (cores < 1)
+		cores = 1;
+	else if (cores > 32)
+		cores = 32;
+	o.jobs = (unsigned)(s.jobs ? s.jobs : (uint64_t)cores);
 	return make(&s, &o);
 }
 
-const struct rk_command cmd_pack_build = {
+static const struct rk_command cmd_pack_build = {
 	.name = "pack build",
 	.summary = "wheels and an sdist from the artifacts of a ROCm build",
 	.usage = "--artifact-dir DIR --dest-dir DIR",
@@ -249,6 +250,200 @@ const struct rk_command cmd_pack_build = {
 		    "  pip install 'rocm[libraries,devel,profiler]' --find-links out/dist\n",
 	.run = build_run,
 };
+
+/* ---- verify ---- */
+
+struct verify {
+	struct rk_common common;
+	const char *system, *out;
+	uint64_t jobs;
+	int format;
+};
+
+static const struct rk_opt verify_options[] = {
+	{ "system", 0, "LIB,...", "libraries that may come from the system, besides glibc and gcc",
+	  RK_OPT_TEXT, offsetof(struct verify, system), NULL },
+	{ "jobs", 'j', "N", "threads (default: one per CPU)", RK_OPT_NUMBER,
+	  offsetof(struct verify, jobs), NULL },
+	RK_OPT_FORMAT(struct verify),
+	RK_OPT_OUTPUT(struct verify),
+	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
+};
+
+enum { MOST_SYSTEM = 63 };
+
+/* Cuts `text` at its commas and blanks; what does not fit is told. */
+static int system_names(char *text, const char **names)
+{
+	size_t n = 0;
+
+	for (char *at = text + strspn(text, ", "); *at; at += strspn(at, ", ")) {
+		if (n == MOST_SYSTEM)
+			return say_misuse("pack verify", "'--system' takes at most %d names",
+					  MOST_SYSTEM);
+		names[n++] = at;
+		at += strcspn(at, ", ");
+		if (*at)
+			*at++ = '\0';
+	}
+	names[n] = NULL;
+	return -1;
+}
+
+static int prove(const struct verify *s, const struct rk_pack_verify_options *o)
+{
+	struct rk_pack_proof *proof = NULL;
+	struct rk_error err = { 0 };
+	char *text = NULL;
+	size_t len = 0;
+	int rc = rk_pack_verify(o, &proof, &err), status;
+
+	if (rc == 0)
+		rc = rk_pack_proof_render(proof, (enum rk_report_format)s->format, &text, &len,
+					  &err);
+	status = rc < 0 ? say_error("pack verify", &err) :
+			  rk_print_text("pack verify", s->out, text, len);
+	if (!status && proof->faults)
+		status = EXIT_FAILED;
+	rk_pack_proof_free(proof);
+	return status;
+}
+
+static int verify_run(int argc, char **argv)
+{
+	const char *names[MOST_SYSTEM + 1] = { NULL };
+	struct rk_pack_verify_options o = { .system = names };
+	struct verify s = { .out = NULL };
+	int n, rc = rk_options_parse(&cmd_pack_verify, &s, argc, argv, &n);
+	char *system;
+
+	if (rc >= 0)
+		return rc;
+	if (!n)
+		return say_misuse("pack verify", "no packages: name wheels or a folder of them");
+	system = strdup(s.system ? s.system : "");
+	if (!system)
+		return say_failure("pack verify", "out of memory");
+	rc = system_names(system, names);
+	o.paths = (const char *const *)argv;
+	o.npaths = (size_t)n;
+	o.jobs = s.jobs > 1024 ? 1024 : (unsigned)s.jobs;
+	if (rc < 0)
+		rc = prove(&s, &o);
+	free(system);
+	return rc;
+}
+
+static const struct rk_command cmd_pack_verify = {
+	.name = "pack verify",
+	.summary = "prove that packages hold together: RECORD, links, libraries, scripts",
+	.usage = "DIR | WHEEL...",
+	.options = verify_options,
+	.light = true,
+	.operands = RK_OPERANDS_FILES,
+	.examples = "  rockit pack verify out/dist\n"
+		    "  rockit pack verify out/dist --system libdrm.so.2 --format json\n",
+	.run = verify_run,
+};
+
+/* ---- index ---- */
+
+static void print_tree(void *arg, const char *tree, size_t packages, size_t apart)
+{
+	const struct rk_common *common = arg;
+
+	if (common->quiet)
+		return;
+	printf("%zu package%s in ", packages, packages == 1 ? "" : "s");
+	say_safely(stdout, tree);
+	if (apart)
+		printf(", without %zu that differ from folder to folder; for pip take one of:",
+		       apart);
+	putchar('\n');
+}
+
+static int index_run(int argc, char **argv)
+{
+	struct rk_common common = { .help = false };
+	struct rk_error err = { 0 };
+	int n, rc = rk_options_parse(&cmd_pack_index, &common, argc, argv, &n);
+
+	if (rc >= 0)
+		return rc;
+	if (n != 1)
+		return say_misuse("pack index", n ? "takes one DIR" : "no DIR with packages");
+	if (rk_pack_index_trees(argv[0], print_tree, &common, &err) < 0)
+		return say_error("pack index", &err);
+	return EXIT_DONE;
+}
+
+static const struct rk_command cmd_pack_index = {
+	.name = "pack index",
+	.summary = "a package index (PEP 503, hashes, PEP 658) for a folder of packages",
+	.usage = "DIR",
+	.light = true,
+	.operands = RK_OPERANDS_DIRS,
+	.examples = "  rockit pack index out/dist\n"
+		    "  pip install rocm --index-url file://$PWD/out/dist/simple\n",
+	.run = index_run,
+};
+
+/* ---- rocm-init ---- */
+
+struct init {
+	struct rk_common common;
+	const char *preload, *version, *out;
+	bool minor, fail;
+};
+
+static const struct rk_opt init_options[] = {
+	{ "preload", 0, "NAME,...", "libraries to load first (default: what PyTorch needs)",
+	  RK_OPT_TEXT, offsetof(struct init, preload), NULL },
+	{ "check-version", 0, "V", "the ROCm version to ask for; may hold *", RK_OPT_TEXT,
+	  offsetof(struct init, version), NULL },
+	{ "minor", 0, NULL, "ask for V's major.minor only: for releases", RK_OPT_FLAG,
+	  offsetof(struct init, minor), NULL },
+	{ "fail", 0, NULL, "another version is an error, not a warning", RK_OPT_FLAG,
+	  offsetof(struct init, fail), NULL },
+	RK_OPT_OUTPUT(struct init),
+	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
+};
+
+static int init_run(int argc, char **argv)
+{
+	struct rk_rocm_init_options o = { 0 };
+	struct init s = { .out = NULL };
+	struct rk_error err = { 0 };
+	char *text = NULL;
+	size_t len = 0;
+	int n, rc = rk_options_parse(&cmd_pack_rocm_init, &s, argc, argv, &n);
+
+	if (rc >= 0)
+		return rc;
+	if (n)
+		return say_misuse("pack rocm-init", "takes no operand, got '%s'", argv[0]);
+	if ((s.minor || s.fail) && !s.version)
+		return say_misuse("pack rocm-init", "'--%s' needs '--check-version V'",
+				  s.minor ? "minor" : "fail");
+	o = (struct rk_rocm_init_options){ s.preload, s.version, s.minor, s.fail };
+	if (rk_rocm_init(&o, &text, &len, &err) < 0)
+		return say_error("pack rocm-init", &err);
+	return rk_print_text("pack rocm-init", s.out, text, len);
+}
+
+static const struct rk_command cmd_pack_rocm_init = {
+	.name = "pack rocm-init",
+	.summary = "the _rocm_init.py by which a framework finds its ROCm packages",
+	.usage = "[-o torch/_rocm_init.py]",
+	.options = init_options,
+	.light = true,
+	.examples =
+		"  rockit pack rocm-init --check-version 7.0.0 -o torch/_rocm_init.py\n"
+		"  rockit pack rocm-init --preload amdhip64,rccl --check-version 7.0.0 --minor\n",
+	.run = init_run,
+};
+
+/* ---- the group ---- */
 
 static int pack_run(int argc, char **argv)
 {

@@ -3,10 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "newest.h"
 #include "options.h"
 #include "print.h"
-#include "progress.h"
 #include "rockit/counters.h"
 #include "rockit/hotspots.h"
 #include "rockit/ranks.h"
@@ -64,9 +62,12 @@ static int print(const struct settings *s, const struct results *r)
 	how.top = s->top;
 	if (s->ranks && !r->report->ranks)
 		return say_failure("report", "less than two ranks: there is nothing to compare");
-	rc = s->ranks    ? rk_ranks_render(r->report->ranks, &how, &text, &len, &err) :
-	     r->hotspots ? rk_hotspots_render(r->hotspots, &how, &text, &len, &err) :
-			   rk_report_render(r->report, &how, &text, &len, &err);
+	if (s->ranks)
+		rc = rk_ranks_render(r->report->ranks, &how, &text, &len, &err);
+	else if (r->hotspots)
+		rc = rk_hotspots_render(r->hotspots, &how, &text, &len, &err);
+	else
+		rc = rk_report_render(r->report, &how, &text, &len, &err);
 	return rc < 0 ? say_error("report", &err) : rk_print_text("report", s->out, text, len);
 }
 
@@ -74,17 +75,6 @@ static int print(const struct settings *s, const struct results *r)
 static bool is_printed(const struct settings *s)
 {
 	return !s->html || s->format >= 0 || s->out || s->hotspots || s->ranks;
-}
-
-static bool to_stdout(const char *path)
-{
-	return !path || strcmp(path, "-") == 0;
-}
-
-/* Two documents in one file are neither. */
-static bool is_mixed(const struct settings *s)
-{
-	return s->html && to_stdout(s->html) && is_printed(s) && to_stdout(s->out);
 }
 
 static int make(const struct settings *s, struct rk_run *run, struct results *ret,
@@ -130,11 +120,7 @@ static int report(const struct settings *s, const char *const *inputs, size_t ni
 		status = print(s, &made);
 	rk_hotspots_free(made.hotspots);
 	rk_report_free(made.report);
-	if (run && s->common.verbose)
-		say_files("report", run);
-	if (run && !s->common.quiet)
-		say_warnings("report", run);
-	rk_run_close(run);
+	say_run_end("report", &s->common, run);
 	return rc < 0 ? say_error("report", &err) : status;
 }
 
@@ -166,7 +152,8 @@ static int report_run(int argc, char **argv)
 		return say_misuse("report", "option '--html' takes the name of a file");
 	if (s.hotspots && s.ranks)
 		return say_misuse("report", "'--hotspots' and '--ranks' are two reports");
-	if (is_mixed(&s))
+	/* Two documents in one file are neither. */
+	if (s.html && !strcmp(s.html, "-") && is_printed(&s) && (!s.out || !strcmp(s.out, "-")))
 		return say_misuse("report", "the page and the text cannot both go to stdout; "
 					    "give one of them a file");
 	if (n)

@@ -4,10 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "offers.h"
 #include "options.h"
 #include "print.h"
-#include "progress.h"
 #include "rockit/counters.h"
 #include "rockit/metrics.h"
 #include "rockit/monitor.h"
@@ -165,34 +163,26 @@ static void say(void *arg, const char *line)
 		say_note("run", line);
 }
 
-static void say_all(const char *const *lines, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		say_note("run", lines[i]);
-}
-
 static void say_before(const struct settings *s, const struct rk_session *session)
 {
 	const char *const *lines;
 	size_t n;
 
 	lines = rk_session_notes(session, &n);
-	if (!s->common.quiet)
-		say_all(lines, n);
+	for (size_t i = 0; !s->common.quiet && i < n; i++)
+		say_note("run", lines[i]);
 	lines = rk_session_hazards(session, &n);
-	if (s->common.verbose)
-		say_all(lines, n);
+	for (size_t i = 0; s->common.verbose && i < n; i++)
+		say_note("run", lines[i]);
 }
 
-static int report(const struct settings *s, struct rk_run *run, char **text, size_t *len,
-		  struct rk_error *err)
+static int report(struct rk_run *run, char **text, size_t *len, struct rk_error *err)
 {
 	const struct rk_report_options plain = { 0 };
 	const struct rk_render_options look = { .format = RK_REPORT_TEXT, .top = 10 };
 	struct rk_report *r = NULL;
 	int rc = rk_run_report(run, &plain, &r, err);
 
-	(void)s;
 	if (rc == 0)
 		rc = rk_report_render(r, &look, text, len, err);
 	rk_report_free(r);
@@ -238,8 +228,10 @@ static void tell(const struct settings *s, const struct rk_session *session)
 	size_t len = 0;
 	int rc = rk_run_open(&dir, 1, &how, &run, &err);
 
-	if (rc == 0 && s->then != THEN_NOTHING)
-		rc = (s->then == THEN_METRICS ? metrics : report)(s, run, &text, &len, &err);
+	if (rc == 0 && s->then == THEN_METRICS)
+		rc = metrics(s, run, &text, &len, &err);
+	else if (rc == 0 && s->then == THEN_REPORT)
+		rc = report(run, &text, &len, &err);
 	if (rc == 0 && s->html)
 		rc = page(s, run, dir, &err);
 	if (text)

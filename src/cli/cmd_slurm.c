@@ -5,7 +5,6 @@
 
 #include "options.h"
 #include "print.h"
-#include "progress.h"
 #include "rockit/slurm.h"
 #include "say.h"
 
@@ -224,7 +223,9 @@ static int collect_run(int argc, char **argv)
 	if (n != 1)
 		return say_misuse("slurm collect", n ? "takes one DIR" : "no DIR with ranks");
 	rc = collect("slurm collect", argv[0], s.format, &whole);
-	return rc ? rc : whole ? EXIT_DONE : EXIT_FAILED;
+	if (rc)
+		return rc;
+	return whole ? EXIT_DONE : EXIT_FAILED;
 }
 
 static const struct rk_command cmd_slurm_collect = {
@@ -278,7 +279,9 @@ static int wait_for(struct settings *s, const struct rk_slurm_job *job, const ch
 	if (rc < 0)
 		return say_error("slurm submit", &err);
 	rc = collect("slurm submit", rk_slurm_dir(job), s->format, &whole);
-	return status ? status : rc ? rc : whole ? EXIT_DONE : EXIT_FAILED;
+	if (status || rc)
+		return status ? status : rc;
+	return whole ? EXIT_DONE : EXIT_FAILED;
 }
 
 static int submit_run(int argc, char **argv)

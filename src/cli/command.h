@@ -45,10 +45,11 @@ extern const struct rk_command cmd_completion, cmd_convert, cmd_counters, cmd_di
 /* All verbs in the order of `rockit help`, NULL at the end (main.c). */
 extern const struct rk_command *const rk_commands[];
 
+/* "build" of "pack build". */
+const char *rk_verb_word(const struct rk_command *cmd);
 const struct rk_command *rk_command_find(const char *name); /* NULL when unknown */
 /* The verb that `argv` (verb, perhaps a verb of that) names, and how many words that took; NULL: none. */
 const struct rk_command *rk_command_at(char *const *argv, int argc, int *ret_words);
-void rk_group_help(const struct rk_command *group); /* its verbs, to stdout */
 /* What a verb of verbs does: runs the one that comes next. */
 int rk_group_run(const struct rk_command *group, int argc, char **argv);
 void rk_command_help(const struct rk_command *cmd); /* to stdout */

@@ -1,4 +1,4 @@
-/* main.c - rockit: finds the verb, runs it, and makes sure that what it printed arrived. */
+/* main.c - rockit: finds the verb, runs it, and makes sure that its output was written. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -8,7 +8,7 @@
 
 #include "command.h"
 #include "options.h"
-#include "progress.h"
+#include "rockit/nearest.h"
 #include "rockit/rockit.h"
 #include "say.h"
 
@@ -18,7 +18,7 @@ const struct rk_command *const rk_commands[] = {
 	&cmd_pack,   &cmd_completion, &cmd_help,     &cmd_version, NULL,
 };
 
-enum { NCOMMANDS = sizeof(rk_commands) / sizeof(rk_commands[0]) };
+enum { MOST_VERBS = 15, NCOMMANDS = sizeof(rk_commands) / sizeof(rk_commands[0]) };
 
 const struct rk_command *rk_command_find(const char *name)
 {
@@ -37,20 +37,82 @@ const char *rk_command_guess(const char *name)
 	return rk_nearest(name, names);
 }
 
+const char *rk_verb_word(const struct rk_command *cmd)
+{
+	const char *blank = strrchr(cmd->name, ' ');
+
+	return blank ? blank + 1 : cmd->name;
+}
+
 void rk_command_help(const struct rk_command *cmd)
 {
 	printf("usage: rockit %s%s%s%s\n\n", cmd->name, cmd->options ? " [options]" : "",
 	       cmd->usage[0] ? " " : "", cmd->usage);
 	printf("%c%s.\n\n", cmd->summary[0] - 'a' + 'A', cmd->summary + 1);
-	if (cmd->verbs)
-		rk_group_help(cmd);
-	else
+	if (cmd->verbs) {
+		puts("verbs:");
+		for (size_t i = 0; cmd->verbs[i]; i++)
+			printf("  %-10s %s\n", rk_verb_word(cmd->verbs[i]), cmd->verbs[i]->summary);
+		printf("\n'rockit %s VERB --help' says more about one of them.\n", cmd->name);
+	} else {
 		rk_options_help(cmd);
+	}
 	if (cmd->more)
 		printf("\n%s", cmd->more);
 	if (cmd->examples)
 		printf("\nexamples:\n%s", cmd->examples);
 }
+
+/* ---- verbs that are made of verbs: rockit pack build ---- */
+
+static const struct rk_command *find_in(const struct rk_command *group, const char *word)
+{
+	for (size_t i = 0; group->verbs[i]; i++)
+		if (!strcmp(rk_verb_word(group->verbs[i]), word))
+			return group->verbs[i];
+	return NULL;
+}
+
+const struct rk_command *rk_command_at(char *const *argv, int argc, int *ret_words)
+{
+	const struct rk_command *cmd = argc ? rk_command_find(argv[0]) : NULL, *inner = NULL;
+
+	if (cmd && cmd->verbs && argc > 1)
+		inner = find_in(cmd, argv[1]);
+	*ret_words = inner ? 2 : cmd ? 1 : 0;
+	return inner ? inner : cmd;
+}
+
+static int unknown_in(const struct rk_command *group, const char *word)
+{
+	const char *names[MOST_VERBS + 1], *near;
+	size_t n = 0;
+
+	for (; n < MOST_VERBS && group->verbs[n]; n++)
+		names[n] = rk_verb_word(group->verbs[n]);
+	names[n] = NULL;
+	near = rk_nearest(word, names);
+	if (near)
+		return say_misuse(group->name, "unknown verb '%s'; did you mean '%s'?", word, near);
+	return say_misuse(group->name, "unknown verb '%s'; see 'rockit %s --help'", word,
+			  group->name);
+}
+
+int rk_group_run(const struct rk_command *group, int argc, char **argv)
+{
+	const struct rk_command *cmd;
+
+	if (argc < 2)
+		return say_misuse(group->name, "which? See 'rockit %s --help'", group->name);
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+		rk_command_help(group);
+		return EXIT_DONE;
+	}
+	cmd = find_in(group, argv[1]);
+	return cmd ? cmd->run(argc - 1, argv + 1) : unknown_in(group, argv[1]);
+}
+
+/* ---- the command ---- */
 
 static int version_run(int argc, char **argv)
 {
