@@ -129,7 +129,6 @@ setup_build() {
 	need libzstd-dev pkg-config --exists libzstd
 	need libsqlite3-dev pkg-config --exists sqlite3
 	need libyaml-dev pkg-config --exists yaml-0.1
-	need libelf-dev pkg-config --exists libelf
 	need libarchive-dev pkg-config --exists libarchive
 	need libdeflate-dev pkg-config --exists libdeflate
 	need opencl-headers test -e /usr/include/CL/cl_layer.h

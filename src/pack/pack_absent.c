@@ -1,11 +1,11 @@
-/* pack_absent.c - in place of the packager where libelf or libarchive was missing when this was built. */
+/* pack_absent.c - in place of the packager where libarchive was missing when this was built. */
 #include "base/error.h"
 #include "rockit/pack.h"
 
 static int absent(struct rk_error *err)
 {
 	return rk_fail(err, RK_E_UNSUPPORTED,
-		       "this rockit was built without libelf and libarchive: it cannot pack");
+		       "this rockit was built without libarchive: it cannot pack");
 }
 
 int rk_pack_new(const struct rk_pack_options *o, struct rk_pack **ret, struct rk_error *err)

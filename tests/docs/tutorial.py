@@ -95,7 +95,7 @@ def lacking(need, env):
         return bool(json.loads(run.stdout)["gpus"])
     if need == "pack":
         run = subprocess.run([ROCKIT, "pack", "verify", "."], env=env, capture_output=True, text=True)
-        return "without libelf" in run.stderr
+        return "built without libarchive" in run.stderr
     if need:
         raise SystemExit(f"tutorial.py: nobody knows what '{need}' is")
     return False

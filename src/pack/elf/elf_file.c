@@ -1,26 +1,24 @@
 /*
- * elf_file.c - what a packager wants to know of an ELF file.
+ * elf_file.c - what a packager needs to know about an ELF file.
  *
- * libelf brings single records (headers, entries) to this machine's form, whatever the width and
- * byte order of the file; where they lie and whether they lie in the file is decided here, because
- * opening a file with libelf trusts counts of section headers. What a loader uses is read: program
- * headers and the dynamic section, never section headers, which a stripped file may lack.
+ * Files of 32 and 64 bits and of either byte order are read, record by record, each checked against
+ * the file's length first. We read what a loader uses: program headers and the dynamic section.
+ * Section headers are only asked whether the dynamic section has bytes; a stripped file may lack them.
  */
 #include "pack/elf/elf_file.h"
 
+#include <elf.h>
 #include <inttypes.h>
-#include <libelf.h>
 #include <string.h>
 
-#include "base/num.h"
+#include "base/cursor.h"
 
 enum { MAX_NEEDED = 1 << 14, MAX_VERSIONS = 1 << 16 };
 
 struct reader {
 	const uint8_t *data;
 	uint64_t len;
-	bool wide;
-	unsigned encoding; /* ELFDATA2LSB or ELFDATA2MSB */
+	bool wide, little;
 	struct rk_arena *arena;
 	struct rk_error *err;
 	Elf64_Ehdr head;
@@ -42,77 +40,74 @@ static bool fits(uint64_t at, uint64_t size, uint64_t len)
 	return at <= len && size <= len - at;
 }
 
-/* `size` bytes at `at` as this machine would have them; false when they are not in the file. */
-static bool translate(const struct reader *r, uint64_t at, size_t size, Elf_Type type, void *to)
+/* The record of `size` bytes at `at`; false when it is not in the file. */
+static bool find_record(const struct reader *r, uint64_t at, size_t size, struct rk_cursor *ret)
 {
-	Elf_Data d = { .d_buf = to, .d_type = type, .d_size = size, .d_version = EV_CURRENT };
-	Elf_Data same = d;
-
 	if (!fits(at, size, r->len))
 		return false;
-	memcpy(to, r->data + at, size);
-	return (r->wide ? elf64_xlatetom(&same, &d, r->encoding) :
-			  elf32_xlatetom(&same, &d, r->encoding)) != NULL;
+	*ret = rk_cursor_over(r->data + at, size);
+	return true;
+}
+
+/* The record's next number of `bytes` bytes, in the file's byte order. */
+static uint64_t number(const struct reader *r, struct rk_cursor *c, unsigned bytes)
+{
+	const uint8_t *p = rk_cursor_take(c, bytes);
+	uint64_t v = 0;
+
+	for (unsigned i = 0; p && i < bytes; i++)
+		v = v << 8 | p[r->little ? bytes - 1 - i : i];
+	return v;
+}
+
+/* An address, offset or size: as wide as the file. */
+static uint64_t word(const struct reader *r, struct rk_cursor *c)
+{
+	return number(r, c, r->wide ? 8 : 4);
 }
 
 static bool get_head(const struct reader *r, Elf64_Ehdr *to)
 {
-	Elf32_Ehdr n;
+	struct rk_cursor c;
 
-	if (r->wide)
-		return translate(r, 0, sizeof(*to), ELF_T_EHDR, to);
-	if (!translate(r, 0, sizeof(n), ELF_T_EHDR, &n))
+	if (!find_record(r, 0, r->wide ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr), &c))
 		return false;
-	*to = (Elf64_Ehdr){ .e_type = n.e_type,
-			    .e_machine = n.e_machine,
-			    .e_phoff = n.e_phoff,
-			    .e_shoff = n.e_shoff,
-			    .e_phentsize = n.e_phentsize,
-			    .e_phnum = n.e_phnum,
-			    .e_shentsize = n.e_shentsize,
-			    .e_shnum = n.e_shnum };
+	rk_cursor_take(&c, EI_NIDENT);
+	to->e_type = (uint16_t)number(r, &c, 2);
+	to->e_machine = (uint16_t)number(r, &c, 2);
+	number(r, &c, 4); /* version */
+	word(r, &c);      /* entry */
+	to->e_phoff = word(r, &c);
+	to->e_shoff = word(r, &c);
+	number(r, &c, 4 + 2); /* flags, size of this header */
+	to->e_phentsize = (uint16_t)number(r, &c, 2);
+	to->e_phnum = (uint16_t)number(r, &c, 2);
+	to->e_shentsize = (uint16_t)number(r, &c, 2);
+	to->e_shnum = (uint16_t)number(r, &c, 2);
 	return true;
 }
 
-static bool get_segment(const struct reader *r, uint64_t at, Elf64_Phdr *to)
+/* The caller has seen that all program headers are in the file. */
+static void get_segment(const struct reader *r, uint64_t at, size_t size, Elf64_Phdr *to)
 {
-	Elf32_Phdr n;
+	struct rk_cursor c = rk_cursor_over(r->data + at, size);
 
+	to->p_type = (uint32_t)number(r, &c, 4);
 	if (r->wide)
-		return translate(r, at, sizeof(*to), ELF_T_PHDR, to);
-	if (!translate(r, at, sizeof(n), ELF_T_PHDR, &n))
-		return false;
-	*to = (Elf64_Phdr){ .p_type = n.p_type,
-			    .p_offset = n.p_offset,
-			    .p_vaddr = n.p_vaddr,
-			    .p_filesz = n.p_filesz,
-			    .p_memsz = n.p_memsz };
-	return true;
+		number(r, &c, 4); /* flags; narrow files have them further down */
+	to->p_offset = word(r, &c);
+	to->p_vaddr = word(r, &c);
+	word(r, &c); /* physical address */
+	to->p_filesz = word(r, &c);
 }
 
-static bool get_entry(const struct reader *r, uint64_t at, Elf64_Dyn *to)
+static void get_entry(const struct reader *r, uint64_t at, size_t size, Elf64_Dyn *to)
 {
-	Elf32_Dyn n;
+	struct rk_cursor c = rk_cursor_over(r->data + at, size);
+	uint64_t tag = word(r, &c);
 
-	if (r->wide)
-		return translate(r, at, sizeof(*to), ELF_T_DYN, to);
-	if (!translate(r, at, sizeof(n), ELF_T_DYN, &n))
-		return false;
-	to->d_tag = n.d_tag;
-	to->d_un.d_val = n.d_un.d_val;
-	return true;
-}
-
-static bool get_section(const struct reader *r, uint64_t at, Elf64_Shdr *to)
-{
-	Elf32_Shdr n;
-
-	if (r->wide)
-		return translate(r, at, sizeof(*to), ELF_T_SHDR, to);
-	if (!translate(r, at, sizeof(n), ELF_T_SHDR, &n))
-		return false;
-	*to = (Elf64_Shdr){ .sh_type = n.sh_type, .sh_addr = n.sh_addr };
-	return true;
+	to->d_tag = r->wide ? (int64_t)tag : (int32_t)(uint32_t)tag; /* signed */
+	to->d_un.d_val = word(r, &c);
 }
 
 static int read_segments(struct reader *r)
@@ -129,7 +124,7 @@ static int read_segments(struct reader *r)
 	if (!r->segments)
 		return rk_fail_nomem(r->err);
 	for (size_t i = 0; i < n; i++)
-		get_segment(r, r->head.e_phoff + i * size, &r->segments[i]);
+		get_segment(r, r->head.e_phoff + i * size, size, &r->segments[i]);
 	return 0;
 }
 
@@ -145,14 +140,20 @@ static const Elf64_Phdr *segment_of(const struct reader *r, uint32_t type)
 static bool is_hollow(const struct reader *r, const Elf64_Phdr *dynamic)
 {
 	size_t size = r->wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
-	Elf64_Shdr s;
+	struct rk_cursor c;
 
 	if (r->head.e_shentsize != size)
 		return false;
 	for (uint64_t i = 0, at = r->head.e_shoff; i < r->head.e_shnum; i++, at += size) {
-		if (!fits(at, size, r->len) || !get_section(r, at, &s))
+		uint64_t type, address;
+
+		if (!find_record(r, at, size, &c))
 			return false;
-		if (s.sh_type == SHT_NOBITS && s.sh_addr == dynamic->p_vaddr)
+		number(r, &c, 4); /* name */
+		type = number(r, &c, 4);
+		word(r, &c); /* flags */
+		address = word(r, &c);
+		if (type == SHT_NOBITS && address == dynamic->p_vaddr)
 			return true;
 	}
 	return false;
@@ -248,7 +249,8 @@ static int read_entries(const struct reader *r, const Elf64_Phdr *p, struct entr
 		return rk_fail_nomem(r->err);
 	ret->v = v;
 	for (uint64_t i = 0; i < max; i++) {
-		if (!get_entry(r, p->p_offset + i * size, &v[i]) || v[i].d_tag == DT_NULL)
+		get_entry(r, p->p_offset + i * size, size, &v[i]);
+		if (v[i].d_tag == DT_NULL)
 			break;
 		note_entry(ret, &v[i]);
 		ret->n++;
@@ -300,24 +302,27 @@ struct need {
 
 static bool get_need(const struct reader *r, uint64_t at, struct need *to)
 {
-	uint16_t half[2];
-	uint32_t word[3];
+	struct rk_cursor c;
 
-	if (!translate(r, at, sizeof(half), ELF_T_HALF, half) ||
-	    !translate(r, at + sizeof(half), sizeof(word), ELF_T_WORD, word))
+	if (!find_record(r, at, sizeof(Elf64_Verneed), &c))
 		return false;
-	*to = (struct need){ .count = half[1], .name = word[0], .aux = word[1], .next = word[2] };
+	number(r, &c, 2); /* version */
+	to->count = (uint16_t)number(r, &c, 2);
+	to->name = (uint32_t)number(r, &c, 4);
+	to->aux = (uint32_t)number(r, &c, 4);
+	to->next = (uint32_t)number(r, &c, 4);
 	return true;
 }
 
-/* hash, flags and other, name, next */
 static bool get_aux(const struct reader *r, uint64_t at, struct need *to)
 {
-	uint32_t word[2];
+	struct rk_cursor c;
 
-	if (!translate(r, at + 8, sizeof(word), ELF_T_WORD, word) || !fits(at, 16, r->len))
+	if (!find_record(r, at, sizeof(Elf64_Vernaux), &c))
 		return false;
-	*to = (struct need){ .name = word[0], .next = word[1] };
+	number(r, &c, 4 + 2 + 2); /* hash, flags, other */
+	to->name = (uint32_t)number(r, &c, 4);
+	to->next = (uint32_t)number(r, &c, 4);
 	return true;
 }
 
@@ -427,8 +432,7 @@ static int read_head(struct reader *r, struct rk_elf *e)
 	    (ident[EI_DATA] != ELFDATA2LSB && ident[EI_DATA] != ELFDATA2MSB))
 		return broken(r, 0, "neither width nor byte order");
 	r->wide = e->wide = ident[EI_CLASS] == ELFCLASS64;
-	r->encoding = ident[EI_DATA];
-	e->little = ident[EI_DATA] == ELFDATA2LSB;
+	r->little = e->little = ident[EI_DATA] == ELFDATA2LSB;
 	if (!get_head(r, &r->head))
 		return broken(r, 0, "the header is cut short");
 	e->machine = r->head.e_machine;
