@@ -271,11 +271,20 @@ static unsigned read_run(struct walk *w, uint8_t last, uint8_t *ret)
 		return 0;
 	take(&w->b, e & TAKE);
 	symbol = e >> 10;
-	*ret = symbol < 16 ? (uint8_t)symbol : symbol == 16 ? last : 0;
-	return symbol < 16  ? 1 :
-	       symbol == 16 ? 3 + number(&w->b, 2) :
-	       symbol == 17 ? 3 + number(&w->b, 3) :
-			      11 + number(&w->b, 7);
+	switch (symbol) {
+	case 16:
+		*ret = last;
+		return 3 + number(&w->b, 2);
+	case 17:
+		*ret = 0;
+		return 3 + number(&w->b, 3);
+	case 18:
+		*ret = 0;
+		return 11 + number(&w->b, 7);
+	default:
+		*ret = (uint8_t)symbol;
+		return 1;
+	}
 }
 
 static bool dynamic_tables(struct walk *w)

@@ -46,19 +46,11 @@ static void put_long(char *to, uint64_t v)
 	to[0] = (char)0x80;
 }
 
-static void put_checksum(char *h)
-{
-	unsigned sum = 0;
-
-	memset(h + CHECKSUM, ' ', SHORT);
-	for (unsigned i = 0; i < BLOCK; i++)
-		sum += (unsigned char)h[i];
-	put_octal(h + CHECKSUM, SHORT - 1, sum);
-}
-
 /* All but names, which are set before. */
 static void fill(char h[BLOCK], char type, unsigned mode, uint64_t size, int64_t mtime)
 {
+	unsigned sum = 0;
+
 	put_octal(h + MODE, SHORT, mode);
 	put_octal(h + UID, SHORT, 0);
 	put_octal(h + GID, SHORT, 0);
@@ -69,7 +61,10 @@ static void fill(char h[BLOCK], char type, unsigned mode, uint64_t size, int64_t
 	       "ustar\0"
 	       "00",
 	       8);
-	put_checksum(h);
+	memset(h + CHECKSUM, ' ', SHORT); /* which count in the sum */
+	for (unsigned i = 0; i < BLOCK; i++)
+		sum += (unsigned char)h[i];
+	put_octal(h + CHECKSUM, SHORT - 1, sum);
 }
 
 /*
@@ -120,17 +115,11 @@ static void put_record(struct rk_bytes *out, const char *key, const char *value,
 	rk_bytes_put_u8(out, '\n');
 }
 
-static void pad(struct rk_bytes *out, uint64_t size)
-{
-	static const char zeros[BLOCK];
-
-	rk_bytes_put(out, zeros, rk_tar_padding(size));
-}
-
 /* A member of its own in front of the one it speaks of. */
 static void put_pax(struct rk_bytes *out, const char *name, size_t name_len, const char *link,
 		    int64_t mtime)
 {
+	static const char zeros[BLOCK];
 	char h[BLOCK] = { 0 };
 	struct rk_bytes records;
 
@@ -143,19 +132,10 @@ static void put_pax(struct rk_bytes *out, const char *name, size_t name_len, con
 	fill(h, 'x', 0644, records.len, mtime);
 	rk_bytes_put(out, h, sizeof(h));
 	rk_bytes_put(out, records.data, records.len);
-	pad(out, records.len);
+	rk_bytes_put(out, zeros, rk_tar_padding(records.len));
 	if (records.bad)
 		out->bad = true;
 	rk_bytes_release(&records);
-}
-
-/* The name as it is written: a folder's ends with a slash. */
-static void member_name(struct rk_bytes *name, const struct rk_tar_member *m, size_t max)
-{
-	rk_bytes_init(name, max);
-	rk_bytes_puts(name, m->name);
-	if (m->type == RK_TAR_DIR)
-		rk_bytes_put_u8(name, '/');
 }
 
 void rk_tar_put(struct rk_bytes *out, const struct rk_tar_member *m)
@@ -164,7 +144,10 @@ void rk_tar_put(struct rk_bytes *out, const struct rk_tar_member *m)
 	struct rk_bytes name;
 	bool name_fits, link_fits;
 
-	member_name(&name, m, out->max);
+	rk_bytes_init(&name, out->max);
+	rk_bytes_puts(&name, m->name);
+	if (m->type == RK_TAR_DIR)
+		rk_bytes_put_u8(&name, '/');
 	if (name.bad) {
 		out->bad = true;
 		rk_bytes_release(&name);

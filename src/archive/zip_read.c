@@ -1,14 +1,377 @@
-/* zip_read.c - the bytes of a zip archive's members: stored, or inflated in pieces. */
+/*
+ * zip_read.c - the directory of a zip archive (PKWARE's APPNOTE, sections 4.3 and 4.4) and the bytes
+ * of its members.
+ *
+ * The directory is found from the end: the end record, before it, where numbers do not fit 16 or 32
+ * bits, a locator and the Zip64 end record, before these the directory. All of them must touch: an
+ * archive with anything in between is read differently by different programs.
+ */
 #include "archive/zip_read.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
-#include "archive/deflate_piece.h"
-#include "archive/zip_read_impl.h"
+#include "archive/deflate_pack.h"
 #include "base/alloc.h"
+#include "base/cursor.h"
 
-enum { IN_BYTES = 64 << 10, OUT_BYTES = 128 << 10 };
+enum {
+	END_BYTES = 22,
+	END_MAX_BYTES = END_BYTES + 0xffff,
+	LOCATOR_BYTES = 20,
+	END64_BYTES = 56,
+	ENTRY_BYTES = 46,
+	LOCAL_BYTES = 30,
+	DIRECTORY_MAX_BYTES = 1 << 28,
+	FLAG_ENCRYPTED = 1 << 0 | 1 << 6 | 1 << 13,
+	FLAG_PATCH = 1 << 5,
+	FLAG_UTF8 = 1 << 11,
+	MADE_ON_UNIX = 3,
+	EXTRA_ZIP64 = 1,
+	DEFLATE_MOST = 1032, /* no deflated byte gives more */
+	STORED = 0,          /* methods */
+	DEFLATED = 8,
+	IN_BYTES = 64 << 10,
+	OUT_BYTES = 128 << 10,
+};
+
+static const uint32_t sign_end = 0x06054b50, sign_locator = 0x07064b50, sign_end64 = 0x06064b50,
+		      sign_entry = 0x02014b50, sign_local = 0x04034b50;
+
+struct rk_zip_file {
+	struct rk_file *file;
+	struct rk_zip_entry *entries;
+	size_t n;
+	char *names; /* of all entries, each with its NUL */
+};
+
+/* The directory's place, and what comes behind it. */
+struct place {
+	uint64_t offset, size, count;
+	uint64_t end; /* where the directory must end */
+};
+
+static uint16_t u16(struct rk_cursor *c)
+{
+	uint16_t lo = rk_cursor_u8(c);
+
+	return (uint16_t)(lo | rk_cursor_u8(c) << 8);
+}
+
+static int read_exactly(struct rk_zip_file *z, void *to, size_t len, uint64_t offset,
+			struct rk_error *err)
+{
+	size_t got = 0;
+	int rc = rk_file_pread(z->file, to, len, offset, &got, err);
+
+	if (rc == 0 && got < len)
+		rc = rk_fail(err, RK_E_FORMAT, "the archive ends within something it names");
+	return rc;
+}
+
+static int damaged(struct rk_error *err, const char *what)
+{
+	return rk_fail(err, RK_E_FORMAT, "no good zip archive: %s", what);
+}
+
+/* Numbers that are all ones stand in the Zip64 record. */
+static int read_end64(struct rk_zip_file *z, uint64_t end_at, struct place *p, struct rk_error *err)
+{
+	uint8_t locator[LOCATOR_BYTES], end64[END64_BYTES];
+	struct rk_cursor c = rk_cursor_over(locator, sizeof(locator));
+	uint64_t at;
+	int rc;
+
+	if (end_at < LOCATOR_BYTES)
+		return damaged(err, "numbers are missing and there is no Zip64 record");
+	rc = read_exactly(z, locator, sizeof(locator), end_at - LOCATOR_BYTES, err);
+	if (rc < 0)
+		return rc;
+	if (rk_cursor_u32le(&c) != sign_locator || rk_cursor_u32le(&c) != 0)
+		return damaged(err, "numbers are missing and there is no Zip64 record");
+	at = rk_cursor_u64le(&c);
+	if (rk_cursor_u32le(&c) != 1 || end_at - LOCATOR_BYTES < END64_BYTES ||
+	    at != end_at - LOCATOR_BYTES - END64_BYTES)
+		return damaged(err, "its Zip64 record is not where it should be");
+	rc = read_exactly(z, end64, sizeof(end64), at, err);
+	if (rc < 0)
+		return rc;
+	c = rk_cursor_over(end64, sizeof(end64));
+	if (rk_cursor_u32le(&c) != sign_end64 || rk_cursor_u64le(&c) != END64_BYTES - 12)
+		return damaged(err, "its Zip64 record is none");
+	rk_cursor_take(&c, 4);
+	if (rk_cursor_u64le(&c) != 0) /* number of this disk, and of that with the directory */
+		return damaged(err, "it is one of several parts");
+	p->count = rk_cursor_u64le(&c);
+	if (rk_cursor_u64le(&c) != p->count)
+		return damaged(err, "it is one of several parts");
+	p->size = rk_cursor_u64le(&c);
+	p->offset = rk_cursor_u64le(&c);
+	p->end = at;
+	return 0;
+}
+
+static int read_end(struct rk_zip_file *z, const uint8_t *end, uint64_t at, struct place *p,
+		    struct rk_error *err)
+{
+	struct rk_cursor c = rk_cursor_over(end, END_BYTES);
+	uint64_t here;
+	bool wide;
+
+	rk_cursor_take(&c, 4);
+	if (rk_cursor_u32le(&c) != 0)
+		return damaged(err, "it is one of several parts");
+	here = u16(&c);
+	p->count = u16(&c);
+	if (here != p->count)
+		return damaged(err, "it is one of several parts");
+	p->size = rk_cursor_u32le(&c);
+	p->offset = rk_cursor_u32le(&c);
+	p->end = at;
+	wide = p->count == 0xffff || p->size == 0xffffffff || p->offset == 0xffffffff;
+	return wide ? read_end64(z, at, p, err) : 0;
+}
+
+/* The end record: the last one whose comment ends with the file. */
+static int find_end(struct rk_zip_file *z, struct place *p, struct rk_error *err)
+{
+	uint64_t size = z->file->size;
+	size_t len = size < END_MAX_BYTES ? (size_t)size : END_MAX_BYTES;
+	uint8_t *tail = rk_alloc(len + 1);
+	int rc = tail ? read_exactly(z, tail, len, size - len, err) : rk_fail_nomem(err);
+
+	for (size_t back = END_BYTES; rc == 0; back++) {
+		struct rk_cursor c;
+
+		if (back > len) {
+			rc = damaged(err, "it has no directory at its end");
+			break;
+		}
+		c = rk_cursor_over(tail + len - back, END_BYTES);
+		if (rk_cursor_u32le(&c) != sign_end)
+			continue;
+		c = rk_cursor_over(tail + len - back + END_BYTES - 2, 2);
+		if (u16(&c) != back - END_BYTES)
+			continue;
+		rc = read_end(z, tail + len - back, size - back, p, err);
+		break;
+	}
+	rk_free(tail);
+	return rc;
+}
+
+/* What does not fit 32 bits, from the extra field: in this order, and only what is all ones. */
+static int read_wide(struct rk_cursor extra, struct rk_zip_entry *e, struct rk_error *err)
+{
+	uint64_t *const fields[] = { &e->size, &e->packed, &e->offset };
+	struct rk_cursor wide = { 0 };
+	bool found = false;
+
+	while (rk_cursor_left(&extra) >= 4 && !found) {
+		uint16_t id = u16(&extra), len = u16(&extra);
+		const uint8_t *p = rk_cursor_take(&extra, len);
+
+		if (!p)
+			break;
+		found = id == EXTRA_ZIP64;
+		wide = rk_cursor_over(p, len);
+	}
+	for (unsigned i = 0; i < 3; i++) {
+		if (*fields[i] != 0xffffffff)
+			continue;
+		*fields[i] = found ? rk_cursor_u64le(&wide) : UINT64_MAX;
+		if (!found || wide.bad)
+			return damaged(err, "a member's size is missing");
+	}
+	return 0;
+}
+
+static int check_entry(const struct rk_zip_entry *e, uint16_t flags, struct rk_error *err)
+{
+	if (flags & (FLAG_ENCRYPTED | FLAG_PATCH))
+		return rk_fail(err, RK_E_UNSUPPORTED, "'%s' is encrypted or a patch", e->name);
+	if (e->method == STORED && e->size != e->packed)
+		return rk_fail(err, RK_E_FORMAT, "'%s' is not packed and has two sizes", e->name);
+	if (e->method == DEFLATED && e->size / DEFLATE_MOST > e->packed)
+		return rk_fail(err, RK_E_FORMAT, "'%s' claims a size it cannot unpack to", e->name);
+	return 0;
+}
+
+/* One entry; its name goes to *names, which moves on. */
+static int read_entry(struct rk_cursor *c, char **names, struct rk_zip_entry *e,
+		      struct rk_error *err)
+{
+	uint16_t made, flags, name_len, extra_len, comment_len, disk;
+	const uint8_t *name, *extra;
+	uint32_t attributes;
+	int rc;
+
+	if (rk_cursor_u32le(c) != sign_entry)
+		return damaged(err, "its directory holds something else");
+	made = u16(c);
+	rk_cursor_take(c, 2);
+	flags = u16(c);
+	e->method = u16(c);
+	rk_cursor_take(c, 4); /* time */
+	e->crc = rk_cursor_u32le(c);
+	e->packed = rk_cursor_u32le(c);
+	e->size = rk_cursor_u32le(c);
+	name_len = u16(c);
+	extra_len = u16(c);
+	comment_len = u16(c);
+	disk = u16(c);
+	rk_cursor_take(c, 2);
+	attributes = rk_cursor_u32le(c);
+	e->offset = rk_cursor_u32le(c);
+	name = rk_cursor_take(c, name_len);
+	extra = rk_cursor_take(c, extra_len);
+	rk_cursor_take(c, comment_len);
+	if (c->bad || disk != 0)
+		return damaged(err, "its directory ends within a member");
+	memcpy(*names, name, name_len);
+	(*names)[name_len] = '\0';
+	e->name = *names;
+	e->name_len = name_len;
+	*names += name_len + 1;
+	e->utf8 = flags & FLAG_UTF8;
+	e->mode = made >> 8 == MADE_ON_UNIX ? attributes >> 16 : 0;
+	rc = read_wide(rk_cursor_over(extra, extra_len), e, err);
+	return rc < 0 ? rc : check_entry(e, flags, err);
+}
+
+/* The header before the member's bytes must say the same. */
+static int check_local(struct rk_zip_file *z, const struct place *p, struct rk_zip_entry *e,
+		       char *name, struct rk_error *err)
+{
+	uint8_t head[LOCAL_BYTES];
+	struct rk_cursor c = rk_cursor_over(head, sizeof(head));
+	uint16_t flags, method, name_len, extra_len;
+	int rc;
+
+	if (e->offset > p->offset || p->offset - e->offset < LOCAL_BYTES + e->name_len)
+		return rk_fail(err, RK_E_FORMAT, "'%s' lies outside the archive", e->name);
+	rc = read_exactly(z, head, sizeof(head), e->offset, err);
+	if (rc == 0)
+		rc = read_exactly(z, name, e->name_len, e->offset + LOCAL_BYTES, err);
+	if (rc < 0)
+		return rc;
+	if (rk_cursor_u32le(&c) != sign_local)
+		return rk_fail(err, RK_E_FORMAT, "'%s' has no header", e->name);
+	rk_cursor_take(&c, 2);
+	flags = u16(&c);
+	method = u16(&c);
+	rk_cursor_take(&c, 16);
+	name_len = u16(&c);
+	extra_len = u16(&c);
+	if (name_len != e->name_len || memcmp(name, e->name, name_len) != 0 ||
+	    method != e->method || flags & FLAG_ENCRYPTED)
+		return rk_fail(err, RK_E_FORMAT, "'%s' is called otherwise in its own header",
+			       e->name);
+	e->data = e->offset + LOCAL_BYTES + name_len + extra_len;
+	if (e->data > p->offset || e->packed > p->offset - e->data)
+		return rk_fail(err, RK_E_FORMAT, "'%s' lies outside the archive", e->name);
+	return 0;
+}
+
+static int by_offset(const void *a, const void *b)
+{
+	const struct rk_zip_entry *x = *(const struct rk_zip_entry *const *)a;
+	const struct rk_zip_entry *y = *(const struct rk_zip_entry *const *)b;
+
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+static int check_overlap(const struct rk_zip_file *z, struct rk_error *err)
+{
+	const struct rk_zip_entry **sorted = rk_reallocn(NULL, z->n + 1, sizeof(*sorted));
+	int rc = sorted ? 0 : rk_fail_nomem(err);
+
+	for (size_t i = 0; sorted && i < z->n; i++)
+		sorted[i] = &z->entries[i];
+	if (sorted && z->n)
+		qsort(sorted, z->n, sizeof(*sorted), by_offset);
+	for (size_t i = 1; rc == 0 && i < z->n; i++) {
+		const struct rk_zip_entry *before = sorted[i - 1];
+
+		if (before->data + before->packed > sorted[i]->offset)
+			rc = rk_fail(err, RK_E_FORMAT, "'%s' and '%s' overlap in the archive",
+				     before->name, sorted[i]->name);
+	}
+	rk_free(sorted);
+	return rc;
+}
+
+static int read_entries(struct rk_zip_file *z, const struct place *p, const uint8_t *bytes,
+			struct rk_error *err)
+{
+	struct rk_cursor c = rk_cursor_over(bytes, (size_t)p->size);
+	char *names, *local;
+	int rc = 0;
+
+	/* a name is shorter than its entry, NUL included */
+	z->names = rk_alloc((size_t)p->size + 1);
+	z->entries = rk_reallocn(NULL, (size_t)p->count + 1, sizeof(*z->entries));
+	local = rk_alloc(0x10000);
+	names = z->names;
+	if (!z->names || !z->entries || !local)
+		rc = rk_fail_nomem(err);
+	for (; rc == 0 && z->n < p->count; z->n++) {
+		z->entries[z->n] = (struct rk_zip_entry){ 0 };
+		rc = read_entry(&c, &names, &z->entries[z->n], err);
+		if (rc == 0)
+			rc = check_local(z, p, &z->entries[z->n], local, err);
+		if (rc < 0)
+			break;
+	}
+	if (rc == 0 && rk_cursor_left(&c))
+		rc = damaged(err, "its directory is longer than its members");
+	rk_free(local);
+	return rc < 0 ? rc : check_overlap(z, err);
+}
+
+static int read_directory(struct rk_zip_file *z, struct rk_error *err)
+{
+	struct place p = { 0 };
+	uint8_t *bytes;
+	int rc = find_end(z, &p, err);
+
+	if (rc < 0)
+		return rc;
+	if (p.offset > p.end || p.size != p.end - p.offset)
+		return damaged(err, "its directory does not lie before its end");
+	if (p.count > p.size / ENTRY_BYTES)
+		return damaged(err, "its directory is too small for its members");
+	if (p.size > DIRECTORY_MAX_BYTES)
+		return rk_fail(err, RK_E_LIMIT, "the directory of the archive is over %d bytes",
+			       DIRECTORY_MAX_BYTES);
+	bytes = rk_alloc((size_t)p.size + 1);
+	if (!bytes)
+		return rk_fail_nomem(err);
+	rc = read_exactly(z, bytes, (size_t)p.size, p.offset, err);
+	if (rc == 0)
+		rc = read_entries(z, &p, bytes, err);
+	rk_free(bytes);
+	return rc;
+}
+
+int rk_zip_open(const char *path, struct rk_zip_file **ret, struct rk_error *err)
+{
+	struct rk_zip_file *z = rk_calloc(1, sizeof(*z));
+	int rc = z ? rk_file_open(path, &z->file, err) : rk_fail_nomem(err);
+
+	if (rc == 0 && !z->file->seekable)
+		rc = rk_fail(err, RK_E_UNSUPPORTED, "a zip archive is not read from a pipe");
+	if (rc == 0)
+		rc = read_directory(z, err);
+	if (rc < 0) {
+		rk_error_at(err, path, 0, 0);
+		rk_zip_close(z);
+		return rc;
+	}
+	*ret = z;
+	return 0;
+}
 
 /* A member being read. */
 struct reading {
@@ -31,7 +394,7 @@ static int fetch(struct reading *r, size_t *ret_len, struct rk_error *err)
 {
 	uint64_t left = r->e->packed - r->taken;
 	size_t len = left < IN_BYTES ? (size_t)left : IN_BYTES;
-	int rc = rk_zip_pread(r->z, r->in, len, r->e->data + r->taken, err);
+	int rc = read_exactly(r->z, r->in, len, r->e->data + r->taken, err);
 
 	r->taken += len;
 	*ret_len = len;
@@ -77,25 +440,6 @@ static int inflate_some(struct reading *r, z_stream *s, struct rk_error *err)
 	return rc < 0 ? rc : how == Z_STREAM_END;
 }
 
-static int each_deflated(struct reading *r, z_stream *s, struct rk_error *err)
-{
-	size_t len;
-	int rc = 0;
-
-	while (rc == 0) {
-		if (!s->avail_in && r->taken < r->e->packed) {
-			rc = fetch(r, &len, err);
-			s->next_in = r->in;
-			s->avail_in = (uInt)len;
-		}
-		if (rc == 0)
-			rc = inflate_some(r, s, err);
-	}
-	if (rc > 0 && (s->avail_in || r->taken < r->e->packed))
-		rc = bad_member(r, "bytes follow its end", err);
-	return rc < 0 ? rc : 0;
-}
-
 static voidpf z_alloc(voidpf opaque, uInt n, uInt size)
 {
 	(void)opaque;
@@ -108,16 +452,27 @@ static void z_free(voidpf opaque, voidpf p)
 	rk_free(p);
 }
 
-static int with_inflate(struct reading *r, struct rk_error *err)
+static int each_deflated(struct reading *r, struct rk_error *err)
 {
 	z_stream s = { .zalloc = z_alloc, .zfree = z_free };
-	int rc;
+	size_t len;
+	int rc = 0;
 
 	if (inflateInit2(&s, -MAX_WBITS) != Z_OK)
 		return rk_fail_nomem(err);
-	rc = each_deflated(r, &s, err);
+	while (rc == 0) {
+		if (!s.avail_in && r->taken < r->e->packed) {
+			rc = fetch(r, &len, err);
+			s.next_in = r->in;
+			s.avail_in = (uInt)len;
+		}
+		if (rc == 0)
+			rc = inflate_some(r, &s, err);
+	}
+	if (rc > 0 && (s.avail_in || r->taken < r->e->packed))
+		rc = bad_member(r, "bytes follow its end", err);
 	inflateEnd(&s);
-	return rc;
+	return rc < 0 ? rc : 0;
 }
 
 int rk_zip_each_bytes(struct rk_zip_file *z, const struct rk_zip_entry *e,
@@ -127,7 +482,7 @@ int rk_zip_each_bytes(struct rk_zip_file *z, const struct rk_zip_entry *e,
 	struct reading *r;
 	int rc;
 
-	if (e->method != RK_ZIP_STORED && e->method != RK_ZIP_DEFLATED)
+	if (e->method != STORED && e->method != DEFLATED)
 		return rk_fail(err, RK_E_UNSUPPORTED, "'%s' is packed by method %u", e->name,
 			       e->method);
 	r = rk_alloc(sizeof(*r));
@@ -139,7 +494,7 @@ int rk_zip_each_bytes(struct rk_zip_file *z, const struct rk_zip_entry *e,
 	r->crc = 0;
 	r->take = take;
 	r->arg = arg;
-	rc = e->method == RK_ZIP_STORED ? each_stored(r, err) : with_inflate(r, err);
+	rc = e->method == STORED ? each_stored(r, err) : each_deflated(r, err);
 	if (rc == 0 && r->given != e->size)
 		rc = bad_member(r, "it unpacks to less than it says", err);
 	if (rc == 0 && r->crc != e->crc)

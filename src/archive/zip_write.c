@@ -1,20 +1,314 @@
 /*
  * zip_write.c - see zip_write.h.
  *
- * The members of one rk_zip_add are cut into units (zip_write_impl.h), each a task of one job. A task
- * waits for its slot to be free, packs into it, and then, when no other thread is writing, writes
- * all units that are ready and whose turn it is. So there is no thread that only writes, nobody
- * waits for the slowest of a batch, and memory is that of the slots. Tasks are taken in order: the
- * next to be written is always under way, so that those that wait for a slot get one.
+ * The members of one rk_zip_add are cut into units, each a task of one job. A task waits for its slot
+ * to be free, packs into it, and then, when no other thread is writing, writes all units that are
+ * ready and whose turn it is. So there is no thread that only writes, nobody waits for the slowest of
+ * a batch, and memory is that of the slots. Tasks are taken in order: the next to be written is always
+ * under way, so that those that wait for a slot get one.
  *
  * What a piece's bytes become does not depend on other pieces, nor what is written on who does it.
  */
 #include "archive/zip_write.h"
 
+#include <pthread.h>
 #include <string.h>
 
-#include "archive/zip_write_impl.h"
+#include "archive/deflate_pack.h"
 #include "base/alloc.h"
+#include "base/bytes.h"
+
+/*
+ * A member above PIECE is cut into pieces of equal size, at most that much. Each piece begins
+ * without the 32 KB that deflate could have looked back at: of one MB that costs 0.2 %.
+ * Smaller members are packed some at a time.
+ */
+enum {
+	PIECE = 1 << 20,
+	GROUP = 256 << 10,
+	GROUP_MEMBERS = 128,
+	HEADER = 30,    /* of a member, before its name */
+	HEADER_64 = 20, /* more for one of 4 GB */
+	MAX_NAME = 0xffff,
+};
+
+/* What one task packs: some whole members, or a piece of one. */
+struct unit {
+	size_t first, count; /* members; count 0: a piece of `first` */
+	uint64_t offset;
+	size_t len; /* bytes before packing, of all members */
+};
+
+/* Where a task leaves what it has made until its turn to be written comes. */
+struct slot {
+	uint8_t *in, *out;
+	size_t out_len;
+	uint32_t crc; /* of a piece */
+	bool ready;
+	int rc;
+	struct rk_error err;
+};
+
+struct rk_zip {
+	struct rk_output *out;
+	struct rk_pool *pool;
+	struct rk_zip_options o;
+	struct rk_packer **packers; /* one for each thread; NULL at level 0 */
+	unsigned npackers;
+	struct slot *slots;        /* unit i uses slot i % nslots */
+	size_t nslots, slot_bytes; /* slot_bytes: of each `out` */
+	struct rk_bytes directory;
+	uint64_t nmembers, done; /* done: bytes before packing */
+	int rc;                  /* < 0: it has failed, and nothing more is done */
+
+	/* what rk_zip_add is working on */
+	struct rk_zip_member *members;
+	struct unit *units;
+	size_t nunits;
+	pthread_mutex_t lock; /* of what follows, of rc, and of `ready` */
+	pthread_cond_t moved;
+	size_t written; /* units */
+	bool writing;   /* some thread is */
+	struct rk_error *err;
+
+	/* the member whose pieces are being written, by the thread that writes */
+	uint64_t header_at;
+	struct rk_sha256 sum;
+};
+
+enum {
+	LOCAL = 0x04034b50,
+	CENTRAL = 0x02014b50,
+	END = 0x06054b50,
+	END_64 = 0x06064b50,
+	LOCATOR_64 = 0x07064b50,
+};
+enum { VERSION = 20, VERSION_64 = 45, UNIX = 3, UTF8 = 1 << 11, STORED = 0, DEFLATED = 8 };
+enum { END_64_REST = 44 }; /* bytes of the record behind its length */
+#define MAX_16 UINT64_C(0xffff)
+#define MAX_32 UINT64_C(0xffffffff)
+
+/*
+ * Numbers are little endian. One that does not fit its 32 bits is all ones there, and is in a Zip64
+ * field (APPNOTE.TXT, 4.5.3). A member never grows by packing, so its size tells whether it needs one.
+ */
+
+/* -- numbers ------------------------------------------------------------------------------ */
+
+static uint8_t *put(uint8_t *to, uint64_t v, unsigned bytes)
+{
+	for (unsigned i = 0; i < bytes; i++)
+		*to++ = (uint8_t)(v >> 8 * i);
+	return to;
+}
+
+static uint8_t *put32_or_ones(uint8_t *to, uint64_t v)
+{
+	return put(to, v < MAX_32 ? v : MAX_32, 4);
+}
+
+/* -- time --------------------------------------------------------------------------------- */
+
+/* Days since 1970 as a date (UTC): years begin in March, so that a leap day is their last. */
+static void date_of(int64_t days, unsigned *year, unsigned *month, unsigned *day)
+{
+	int64_t since = days + 719468; /* from the first of March of year 0 */
+	int64_t era = since / 146097, in_era = since % 146097;
+	int64_t y = (in_era - in_era / 1460 + in_era / 36524 - in_era / 146096) / 365;
+	int64_t in_year = in_era - (365 * y + y / 4 - y / 100);
+	int64_t m = (5 * in_year + 2) / 153; /* 0 is March */
+
+	*day = (unsigned)(in_year - (153 * m + 2) / 5 + 1);
+	*month = (unsigned)(m < 10 ? m + 3 : m - 9);
+	*year = (unsigned)(y + 400 * era + (m >= 10));
+}
+
+/* Time in the low 16 bits, in steps of two seconds, and date above: from 1980 to 2107. */
+static uint32_t dos_time(int64_t epoch)
+{
+	const int64_t first = INT64_C(315532800), last = INT64_C(4354819199);
+	unsigned year, month, day;
+	uint32_t s;
+
+	if (epoch < first)
+		epoch = first;
+	if (epoch > last)
+		epoch = last;
+	s = (uint32_t)(epoch % 86400);
+	date_of(epoch / 86400, &year, &month, &day);
+	return (year - 1980) << 25 | month << 21 | day << 16 | s / 3600 << 11 | s / 60 % 60 << 5 |
+	       s % 60 / 2;
+}
+
+/* -- headers ------------------------------------------------------------------------------ */
+
+/* What both headers of a member have: from the version needed to the length of the name. */
+static uint8_t *common(uint8_t *to, const struct rk_zip_member *m, int64_t epoch, bool big,
+		       unsigned version)
+{
+	unsigned flags = 0;
+
+	for (const char *s = m->name; *s; s++)
+		if ((unsigned char)*s >= 0x80)
+			flags = UTF8;
+	to = put(to, version, 2);
+	to = put(to, flags, 2);
+	to = put(to, m->packed < m->size ? DEFLATED : STORED, 2);
+	to = put(to, dos_time(epoch), 4);
+	to = put(to, m->crc, 4);
+	to = put(to, big ? MAX_32 : m->packed, 4);
+	to = put(to, big ? MAX_32 : m->size, 4);
+	return put(to, strlen(m->name), 2);
+}
+
+static bool is_big(const struct rk_zip_member *m)
+{
+	return m->size >= MAX_32;
+}
+
+static size_t local_bytes(const struct rk_zip_member *m)
+{
+	return HEADER + strlen(m->name) + (is_big(m) ? HEADER_64 : 0);
+}
+
+static size_t put_local_header(const struct rk_zip_member *m, int64_t epoch, uint8_t *to)
+{
+	bool big = is_big(m);
+	size_t name = strlen(m->name);
+	uint8_t *at = put(to, LOCAL, 4);
+
+	at = common(at, m, epoch, big, big ? VERSION_64 : VERSION);
+	at = put(at, big ? HEADER_64 : 0, 2);
+	memcpy(at, m->name, name);
+	at += name;
+	if (big) {
+		at = put(at, 1, 2);
+		at = put(at, 16, 2);
+		at = put(at, m->size, 8);
+		at = put(at, m->packed, 8);
+	}
+	return (size_t)(at - to);
+}
+
+static void directory_add(struct rk_zip *z, const struct rk_zip_member *m, uint64_t offset)
+{
+	bool big = is_big(m), far = offset >= MAX_32;
+	unsigned version = big || far ? VERSION_64 : VERSION;
+	unsigned extra = (big ? 16u : 0u) + (far ? 8u : 0u);
+	uint8_t fixed[46], more[28], *at = put(fixed, CENTRAL, 4);
+
+	at = put(at, UNIX << 8 | version, 2);
+	at = common(at, m, z->o.epoch, big, version);
+	at = put(at, extra ? extra + 4 : 0, 2);
+	at = put(at, 0, 2 + 2 + 2); /* no comment, first volume, no attributes of its own */
+	at = put(at, (uint64_t)m->mode << 16, 4);
+	put32_or_ones(at, offset);
+	rk_bytes_put(&z->directory, fixed, sizeof(fixed));
+	rk_bytes_puts(&z->directory, m->name);
+	if (extra) {
+		at = put(put(more, 1, 2), extra, 2);
+		at = big ? put(put(at, m->size, 8), m->packed, 8) : at;
+		at = far ? put(at, offset, 8) : at;
+		rk_bytes_put(&z->directory, more, (size_t)(at - more));
+	}
+	z->nmembers++;
+}
+
+/* -- the end ------------------------------------------------------------------------------ */
+
+static void end_64(struct rk_zip *z, uint64_t at, uint64_t size)
+{
+	uint8_t record[76], *to = put(record, END_64, 4);
+
+	to = put(to, END_64_REST, 8);
+	to = put(to, UNIX << 8 | VERSION_64, 2);
+	to = put(to, VERSION_64, 2);
+	to = put(to, 0, 4 + 4); /* one volume */
+	to = put(put(to, z->nmembers, 8), z->nmembers, 8);
+	to = put(put(to, size, 8), at, 8);
+	to = put(put(to, LOCATOR_64, 4), 0, 4);
+	to = put(to, at + size, 8);
+	to = put(to, 1, 4);
+	rk_bytes_put(&z->directory, record, (size_t)(to - record));
+}
+
+static void directory_end(struct rk_zip *z, uint64_t at)
+{
+	uint64_t size = z->directory.len, n = z->nmembers < MAX_16 ? z->nmembers : MAX_16;
+	uint8_t end[22], *to = put(end, END, 4);
+
+	if (n == MAX_16 || size >= MAX_32 || at >= MAX_32)
+		end_64(z, at, size);
+	to = put(to, 0, 4);
+	to = put(put(to, n, 2), n, 2);
+	to = put32_or_ones(to, size);
+	to = put32_or_ones(to, at);
+	put(to, 0, 2);
+	rk_bytes_put(&z->directory, end, sizeof(end));
+}
+
+static int read_bytes(const struct rk_zip_member *m, uint64_t offset, void *to, size_t len,
+		      struct rk_error *err)
+{
+	int rc = len ? m->read(m->arg, offset, to, len, err) : 0;
+
+	return rc < 0 ? rk_fail(err, rc, "cannot read what '%s' is to hold", m->name) : 0;
+}
+
+static bool is_packed(const struct rk_zip *z, const struct rk_zip_member *m)
+{
+	return z->o.level > 0 && !m->stored;
+}
+
+/* One whole member behind those that are in the slot already: header and bytes. */
+static int pack_member(struct rk_zip *z, struct rk_zip_member *m, struct rk_packer *k,
+		       struct slot *slot, struct rk_error *err)
+{
+	size_t len = (size_t)m->size, packed = 0;
+	uint8_t *to = slot->out + slot->out_len, *data = to + local_bytes(m);
+	int rc = read_bytes(m, 0, slot->in, len, err);
+
+	if (rc < 0)
+		return rc;
+	rk_sha256(slot->in, len, m->sha256);
+	m->crc = rk_crc32(slot->in, len);
+	if (is_packed(z, m) && len > 1)
+		packed = rk_packer_whole(k, slot->in, len, data, len - 1);
+	if (!packed && len)
+		memcpy(data, slot->in, len); /* it does not shrink */
+	m->packed = packed ? packed : len;
+	put_local_header(m, z->o.epoch, to);
+	slot->out_len = (size_t)(data - slot->out) + (size_t)m->packed;
+	return 0;
+}
+
+static int pack_piece(struct rk_zip *z, const struct unit *u, struct rk_packer *k,
+		      struct slot *slot, struct rk_error *err)
+{
+	const struct rk_zip_member *m = &z->members[u->first];
+	int rc = read_bytes(m, u->offset, slot->in, u->len, err);
+
+	if (rc < 0)
+		return rc;
+	slot->crc = rk_crc32(slot->in, u->len);
+	if (!is_packed(z, m))
+		return 0;
+	return rk_packer_piece(k, slot->in, u->len, u->offset + u->len == m->size, slot->out,
+			       z->slot_bytes, &slot->out_len, err);
+}
+
+static int pack_unit(struct rk_zip *z, const struct unit *u, struct rk_packer *k, struct slot *slot,
+		     struct rk_error *err)
+{
+	int rc = 0;
+
+	slot->out_len = 0;
+	if (!u->count)
+		return pack_piece(z, u, k, slot, err);
+	for (size_t i = 0; rc == 0 && i < u->count; i++)
+		rc = pack_member(z, &z->members[u->first + i], k, slot, err);
+	return rc;
+}
 
 enum { MAX_LEVEL = 12, MAX_AHEAD = 16 };
 #define MAX_DIRECTORY ((size_t)1 << 32)
@@ -34,11 +328,11 @@ static size_t group_of(const struct rk_zip_member *m, size_t n)
 	uint64_t bytes = 0;
 	size_t i;
 
-	for (i = 0; i < n && i < RK_ZIP_GROUP_MEMBERS; i++) {
-		if (m[i].size > RK_ZIP_GROUP)
+	for (i = 0; i < n && i < GROUP_MEMBERS; i++) {
+		if (m[i].size > GROUP)
 			break;
-		bytes += m[i].size + rk_zip_local_bytes(&m[i]);
-		if (bytes > RK_ZIP_GROUP)
+		bytes += m[i].size + local_bytes(&m[i]);
+		if (bytes > GROUP)
 			break;
 	}
 	return i ? i : 1;
@@ -47,14 +341,14 @@ static size_t group_of(const struct rk_zip_member *m, size_t n)
 /* Of equal size, in whole pages. */
 static size_t piece_of(uint64_t size)
 {
-	uint64_t n = size / RK_ZIP_PIECE + (size % RK_ZIP_PIECE != 0);
+	uint64_t n = size / PIECE + (size % PIECE != 0);
 
 	return (size_t)((size / n + (size % n != 0) + 4095) / 4096 * 4096);
 }
 
-static bool add_unit(struct rk_zip *z, size_t *cap, struct rk_zip_unit u)
+static bool add_unit(struct rk_zip *z, size_t *cap, struct unit u)
 {
-	struct rk_zip_unit *grown = rk_grow(z->units, cap, z->nunits + 1, sizeof(*grown));
+	struct unit *grown = rk_grow(z->units, cap, z->nunits + 1, sizeof(*grown));
 
 	if (!grown)
 		return false;
@@ -72,7 +366,7 @@ static bool add_pieces(struct rk_zip *z, size_t *cap, size_t i)
 		uint64_t len = size - at < piece ? size - at : piece;
 
 		ok = add_unit(z, cap,
-			      (struct rk_zip_unit){ .first = i, .offset = at, .len = (size_t)len });
+			      (struct unit){ .first = i, .offset = at, .len = (size_t)len });
 	}
 	return ok;
 }
@@ -86,23 +380,23 @@ static int make_units(struct rk_zip *z, size_t n, struct rk_error *err)
 		const struct rk_zip_member *m = &z->members[i];
 
 		count = 1;
-		if (strlen(m->name) > RK_ZIP_MAX_NAME)
+		if (strlen(m->name) > MAX_NAME)
 			return rk_fail(err, RK_E_LIMIT,
 				       "the name '%.60s...' is too long for a zip archive",
 				       m->name);
-		if (m->size > RK_ZIP_PIECE) {
+		if (m->size > PIECE) {
 			ok = add_pieces(z, &cap, i);
 			continue;
 		}
 		count = group_of(m, n - i);
-		ok = add_unit(z, &cap, (struct rk_zip_unit){ .first = i, .count = count });
+		ok = add_unit(z, &cap, (struct unit){ .first = i, .count = count });
 	}
 	return ok ? 0 : rk_fail_nomem(err);
 }
 
 /* -- writing, by one thread at a time ------------------------------------------------------ */
 
-static int write_group(struct rk_zip *z, const struct rk_zip_unit *u, const struct rk_zip_slot *s,
+static int write_group(struct rk_zip *z, const struct unit *u, const struct slot *s,
 		       struct rk_error *err)
 {
 	uint64_t at = rk_output_offset(z->out);
@@ -111,8 +405,8 @@ static int write_group(struct rk_zip *z, const struct rk_zip_unit *u, const stru
 	for (size_t i = 0; rc == 0 && i < u->count; i++) {
 		const struct rk_zip_member *m = &z->members[u->first + i];
 
-		rk_zip_directory_add(z, m, at);
-		at += rk_zip_local_bytes(m) + m->packed;
+		directory_add(z, m, at);
+		at += local_bytes(m) + m->packed;
 		z->done += m->size;
 	}
 	return rc;
@@ -122,13 +416,13 @@ static int write_group(struct rk_zip *z, const struct rk_zip_unit *u, const stru
 static int write_header(struct rk_zip *z, const struct rk_zip_member *m, bool again,
 			struct rk_error *err)
 {
-	uint8_t *header = rk_alloc(rk_zip_local_bytes(m));
+	uint8_t *header = rk_alloc(local_bytes(m));
 	size_t len;
 	int rc;
 
 	if (!header)
 		return rk_fail_nomem(err);
-	len = rk_zip_local_header(m, z->o.epoch, header);
+	len = put_local_header(m, z->o.epoch, header);
 	if (again)
 		rc = rk_output_patch(z->out, z->header_at, header, len, err);
 	else
@@ -141,11 +435,11 @@ static int write_header(struct rk_zip *z, const struct rk_zip_member *m, bool ag
 static int write_stored(struct rk_zip *z, struct rk_zip_member *m, uint8_t *buffer,
 			struct rk_error *err)
 {
-	int rc = rk_output_rewind(z->out, z->header_at + rk_zip_local_bytes(m), err);
+	int rc = rk_output_rewind(z->out, z->header_at + local_bytes(m), err);
 
 	for (uint64_t at = 0, len; rc == 0 && at < m->size; at += len) {
-		len = m->size - at < RK_ZIP_PIECE ? m->size - at : RK_ZIP_PIECE;
-		rc = rk_zip_read(m, at, buffer, (size_t)len, err);
+		len = m->size - at < PIECE ? m->size - at : PIECE;
+		rc = read_bytes(m, at, buffer, (size_t)len, err);
 		if (rc == 0)
 			rc = rk_output_write(z->out, buffer, (size_t)len, err);
 	}
@@ -153,40 +447,38 @@ static int write_stored(struct rk_zip *z, struct rk_zip_member *m, uint8_t *buff
 	return rc;
 }
 
-static int end_member(struct rk_zip *z, struct rk_zip_member *m, struct rk_zip_slot *s,
+static int end_member(struct rk_zip *z, struct rk_zip_member *m, struct slot *s,
 		      struct rk_error *err)
 {
 	int rc = 0;
 
 	rk_sha256_end(&z->sum, m->sha256);
-	if (m->packed >= m->size && rk_zip_packs(z, m))
+	if (m->packed >= m->size && is_packed(z, m))
 		rc = write_stored(z, m, s->in, err);
 	if (rc == 0)
 		rc = write_header(z, m, true, err);
 	if (rc == 0)
-		rk_zip_directory_add(z, m, z->header_at);
+		directory_add(z, m, z->header_at);
 	return rc;
 }
 
-static int begin_member(struct rk_zip *z, struct rk_zip_member *m, struct rk_error *err)
-{
-	z->header_at = rk_output_offset(z->out);
-	rk_sha256_begin(&z->sum);
-	m->crc = 0;
-	m->packed = 0;
-	return write_header(z, m, false, err);
-}
-
-static int write_piece(struct rk_zip *z, const struct rk_zip_unit *u, struct rk_zip_slot *s,
-		       struct rk_error *err)
+static int write_piece(struct rk_zip *z, const struct unit *u, struct slot *s, struct rk_error *err)
 {
 	struct rk_zip_member *m = &z->members[u->first];
-	bool packed = rk_zip_packs(z, m);
+	bool packed = is_packed(z, m);
 	size_t len = packed ? s->out_len : u->len;
-	int rc = u->offset ? 0 : begin_member(z, m, err);
+	int rc;
 
-	if (rc == 0)
-		rc = rk_output_write(z->out, packed ? s->out : s->in, len, err);
+	if (u->offset == 0) {
+		z->header_at = rk_output_offset(z->out);
+		rk_sha256_begin(&z->sum);
+		m->crc = 0;
+		m->packed = 0;
+		rc = write_header(z, m, false, err);
+		if (rc < 0)
+			return rc;
+	}
+	rc = rk_output_write(z->out, packed ? s->out : s->in, len, err);
 	if (rc < 0)
 		return rc;
 	rk_sha256_add(&z->sum, s->in, u->len);
@@ -198,8 +490,8 @@ static int write_piece(struct rk_zip *z, const struct rk_zip_unit *u, struct rk_
 
 static int write_unit(struct rk_zip *z, size_t i, struct rk_error *err)
 {
-	const struct rk_zip_unit *u = &z->units[i];
-	struct rk_zip_slot *s = &z->slots[i % z->nslots];
+	const struct unit *u = &z->units[i];
+	struct slot *s = &z->slots[i % z->nslots];
 	int rc = s->rc;
 
 	if (rc < 0) {
@@ -230,11 +522,6 @@ static bool wait_for_slot(struct rk_zip *z, size_t i)
 	return ok;
 }
 
-static bool is_next_ready(const struct rk_zip *z)
-{
-	return z->rc == 0 && z->written < z->nunits && z->slots[z->written % z->nslots].ready;
-}
-
 /* Unit i is in its slot. Whoever writes looks again before it stops, so none is forgotten. */
 static void hand_over(struct rk_zip *z, size_t i)
 {
@@ -242,7 +529,8 @@ static void hand_over(struct rk_zip *z, size_t i)
 
 	pthread_mutex_lock(&z->lock);
 	z->slots[i % z->nslots].ready = true;
-	while (!z->writing && is_next_ready(z)) {
+	while (!z->writing && z->rc == 0 && z->written < z->nunits &&
+	       z->slots[z->written % z->nslots].ready) {
 		size_t next = z->written;
 
 		z->writing = true;
@@ -261,13 +549,12 @@ static void hand_over(struct rk_zip *z, size_t i)
 static void task(void *arg, size_t i, unsigned worker)
 {
 	struct rk_zip *z = arg;
-	struct rk_zip_slot *s = &z->slots[i % z->nslots];
+	struct slot *s = &z->slots[i % z->nslots];
 
 	if (!wait_for_slot(z, i))
 		return;
 	s->err = (struct rk_error){ 0 };
-	s->rc = rk_zip_pack_unit(z, &z->units[i], z->npackers ? z->packers[worker] : NULL, s,
-				 &s->err);
+	s->rc = pack_unit(z, &z->units[i], z->npackers ? z->packers[worker] : NULL, s, &s->err);
 	hand_over(z, i);
 }
 
@@ -278,7 +565,7 @@ static int make_packers(struct rk_zip *z, struct rk_error *err)
 	unsigned n = rk_pool_threads(z->pool);
 	int rc = 0;
 
-	z->slot_bytes = RK_ZIP_PIECE + RK_ZIP_HEADER + RK_ZIP_MAX_NAME;
+	z->slot_bytes = PIECE + HEADER + MAX_NAME;
 	if (!z->o.level)
 		return 0;
 	z->packers = rk_calloc(n, sizeof(*z->packers));
@@ -286,8 +573,8 @@ static int make_packers(struct rk_zip *z, struct rk_error *err)
 		return rk_fail_nomem(err);
 	for (; rc == 0 && z->npackers < n; z->npackers += rc == 0)
 		rc = rk_packer_new(z->o.level, &z->packers[z->npackers], err);
-	if (rc == 0 && rk_packer_bound(z->packers[0], RK_ZIP_PIECE) > z->slot_bytes)
-		z->slot_bytes = rk_packer_bound(z->packers[0], RK_ZIP_PIECE);
+	if (rc == 0 && rk_packer_bound(z->packers[0], PIECE) > z->slot_bytes)
+		z->slot_bytes = rk_packer_bound(z->packers[0], PIECE);
 	return rc;
 }
 
@@ -301,7 +588,7 @@ static int make_slots(struct rk_zip *z, struct rk_error *err)
 	if (!z->slots)
 		return rk_fail_nomem(err);
 	for (size_t i = 0; i < z->nslots; i++) {
-		z->slots[i].in = rk_alloc(RK_ZIP_PIECE);
+		z->slots[i].in = rk_alloc(PIECE);
 		z->slots[i].out = rk_alloc(z->slot_bytes);
 		if (!z->slots[i].in || !z->slots[i].out)
 			return rk_fail_nomem(err);
@@ -357,7 +644,7 @@ int rk_zip_finish(struct rk_zip *z, struct rk_error *err)
 {
 	if (z->rc < 0)
 		return rk_fail(err, z->rc, "the archive could not be written before");
-	rk_zip_directory_end(z, rk_output_offset(z->out));
+	directory_end(z, rk_output_offset(z->out));
 	if (z->directory.bad)
 		return rk_fail_nomem(err);
 	return rk_output_write(z->out, z->directory.data, z->directory.len, err);

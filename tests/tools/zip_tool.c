@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "archive/deflate_piece.h"
+#include "archive/deflate_pack.h"
 #include "archive/zip_write.h"
 #include "base/clock.h"
 

@@ -1,5 +1,5 @@
 /* deflate_effort.c - bytes that are packed already are copied, and all others still unpack. */
-#include "archive/deflate_effort.h"
+#include "archive/deflate_pack.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "archive/deflate_piece.h"
+#include "archive/deflate_pack.h"
 #include "base/alloc.h"
 #include "tap.h"
 #include "world.h"
