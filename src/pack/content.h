@@ -9,7 +9,7 @@
 
 #include "base/alloc.h"
 #include "io/view.h"
-#include "pack/elf/elf_edit.h"
+#include "pack/elf/edit.h"
 
 /* Where bytes come from: a path of its own, or a range of a spill with unpacked archives. */
 struct rk_origin {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "pack/elf/elf_file.h"
+#include "pack/elf/read.h"
 #include "pack/pack_plan_impl.h"
 
 enum { HEAD_BYTES = 64 };

@@ -1,7 +1,7 @@
 /* pack_tag.c - platform tags: what a wheel promises of the machines it runs on. */
 #include <string.h>
 
-#include "pack/elf/elf_file.h"
+#include "pack/elf/read.h"
 #include "pack/glibc.h"
 #include "pack/pack_build.h"
 

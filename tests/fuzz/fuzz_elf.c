@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pack/elf/elf_edit.h"
-#include "pack/elf/elf_file.h"
+#include "pack/elf/edit.h"
+#include "pack/elf/read.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

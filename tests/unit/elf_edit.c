@@ -1,5 +1,5 @@
 /* elf_edit.c - another RPATH: each way of giving it, and files that must stay as they are. */
-#include "pack/elf/elf_edit.h"
+#include "pack/elf/edit.h"
 
 #include "base/alloc.h"
 #include "elf_world.h"

@@ -1,5 +1,5 @@
 /* elf_file.c - what is read of ELF files, whole and damaged. */
-#include "pack/elf/elf_file.h"
+#include "pack/elf/read.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

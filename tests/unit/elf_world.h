@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "pack/elf/elf_edit.h"
-#include "pack/elf/elf_file.h"
+#include "pack/elf/edit.h"
+#include "pack/elf/read.h"
 #include "tap.h"
 
 enum { ELF_WORLD_BYTES = 64 << 10, ELF_WORLD_PAGE = 4096 };

@@ -7,7 +7,7 @@
 
 #include "artifact_world.h"
 #include "base/alloc.h"
-#include "pack/elf/elf_file.h"
+#include "pack/elf/read.h"
 #include "pack/elf/launcher.h"
 #include "tap.h"
 

@@ -7,8 +7,8 @@
  */
 #include <string.h>
 
-#include "pack/elf/elf_put.h"
 #include "pack/elf/launcher.h"
+#include "pack/elf/launcher_impl.h"
 
 enum {
 	NSEGMENTS = 4,

@@ -1,9 +1,10 @@
-/* launcher_impl.h - the machine code of launchers, one for each machine. */
+/* launcher_impl.h - what the makers of small ELF files share: machine code, and the file's parts. */
 #ifndef RK_LAUNCHER_IMPL_H
 #define RK_LAUNCHER_IMPL_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include <elf.h>
+
+#include "base/bytes.h"
 
 /* Code, texts and the path lie one behind the other: the code finds them relative to itself. */
 struct rk_launcher_code {
@@ -12,5 +13,20 @@ struct rk_launcher_code {
 };
 
 extern const struct rk_launcher_code rk_launcher_x86_64, rk_launcher_aarch64;
+
+/* ---- a 64-bit little-endian ELF file, byte by byte, on a machine of any kind ---- */
+
+enum { RK_ELF_HEADER_BYTES = 64, RK_ELF_SEGMENT_BYTES = 56, RK_ELF_SECTION_BYTES = 64 };
+
+void rk_elf_put_u32(struct rk_bytes *out, uint32_t v);
+void rk_elf_put_u64(struct rk_bytes *out, uint64_t v);
+/* e_ident, sizes and e_version are filled here; segments follow the header. */
+void rk_elf_put_header(struct rk_bytes *out, const Elf64_Ehdr *h);
+void rk_elf_put_segments(struct rk_bytes *out, const Elf64_Phdr *p, size_t n);
+void rk_elf_put_sections(struct rk_bytes *out, const Elf64_Shdr *s, size_t n);
+/* Zeros up to a length. */
+void rk_elf_put_pad(struct rk_bytes *out, size_t len);
+/* The largest page a kernel of this machine may have. */
+uint64_t rk_elf_page(uint16_t machine);
 
 #endif

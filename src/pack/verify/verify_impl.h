@@ -17,7 +17,7 @@
 #include "base/pool.h"
 #include "base/sha256/sha256.h"
 #include "io/spill.h"
-#include "pack/elf/elf_file.h"
+#include "pack/elf/read.h"
 #include "pack/glibc.h"
 #include "pack/path_map.h"
 

@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pack/elf/elf_edit.h"
-#include "pack/elf/elf_file.h"
+#include "pack/elf/edit.h"
+#include "pack/elf/read.h"
 
 enum { PIECE_BYTES = 1 << 20 };
 

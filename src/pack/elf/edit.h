@@ -1,5 +1,5 @@
 /*
- * elf_edit.h - another RPATH for an ELF file, as a list of changes to its bytes.
+ * edit.h - another RPATH for an ELF file, as a list of changes to its bytes.
  *
  * Nothing is rewritten: a change is some bytes over old ones, or bytes behind the old end, so that a
  * library of gigabytes is edited while it is copied, in pieces. Ways, the first that does: the tag's

@@ -1,11 +1,11 @@
 /*
- * elf_file.c - what a packager needs to know about an ELF file.
+ * read.c - what a packager needs to know about an ELF file.
  *
  * Files of 32 and 64 bits and of either byte order are read, record by record, each checked against
  * the file's length first. We read what a loader uses: program headers and the dynamic section.
  * Section headers are only asked whether the dynamic section has bytes; a stripped file may lack them.
  */
-#include "pack/elf/elf_file.h"
+#include "pack/elf/read.h"
 
 #include <elf.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
-/* elf_edit_move.c - sections that can be elsewhere: which, and what must be told of it. */
-#include "pack/elf/elf_edit_move.h"
+/* move.c - sections that can be elsewhere: which, and what must point to their new place. */
+#include "pack/elf/image.h"
 
 #include <string.h>
 

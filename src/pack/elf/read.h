@@ -1,6 +1,6 @@
-/* elf_file.h - what a packager wants to know of an ELF file. */
-#ifndef RK_ELF_FILE_H
-#define RK_ELF_FILE_H
+/* read.h - what a packager wants to know of an ELF file. */
+#ifndef RK_ELF_READ_H
+#define RK_ELF_READ_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,17 +1,17 @@
 /*
- * elf_edit_impl.h - the parts of elf_edit.
+ * image.h - an ELF file that is being edited: its headers in memory, and sections that can move.
  *
- * The headers and the dynamic section are read into an image, the ways change the image, and at the
- * end what differs from the file becomes patches. String tables and moved sections are patches at
- * once, or a part of the tail.
+ * The headers and the dynamic section are read into an image, edit.c changes the image, and at the end
+ * what differs from the file becomes patches. String tables and moved sections are patches at once, or
+ * a part of the tail.
  */
-#ifndef RK_ELF_EDIT_IMPL_H
-#define RK_ELF_EDIT_IMPL_H
+#ifndef RK_ELF_IMAGE_H
+#define RK_ELF_IMAGE_H
 
 #include <elf.h>
 #include <stdbool.h>
 
-#include "pack/elf/elf_edit.h"
+#include "pack/elf/edit.h"
 
 struct elf_image {
 	const uint8_t *data;
@@ -64,7 +64,6 @@ static inline bool elf_is_run_path(const Elf64_Dyn *d)
 	return d->d_tag == DT_RPATH || d->d_tag == DT_RUNPATH;
 }
 
-/* elf_edit_image.c */
 /* Reads and checks. RK_E_UNSUPPORTED or RK_E_FORMAT with the reason. */
 int rk_elf_image_read(struct elf_image *m);
 /* Where an address lies in the file; false when in no segment's bytes. */
@@ -75,7 +74,6 @@ int rk_elf_image_patch(struct elf_image *m, uint64_t offset, const void *bytes, 
 /* Patches for what differs from the file; afterwards all are in order, none over another. */
 int rk_elf_image_finish(struct elf_image *m);
 
-/* elf_edit_users.c */
 /*
  * Is [offset, offset + len] of the string table, a text and its end, used by the run path alone?
  * False where that cannot be told.
@@ -86,34 +84,25 @@ bool rk_elf_needs_whole(const struct elf_image *m, uint64_t address, uint64_t si
 /* The most bytes that any dynamic symbol has, 0 when that cannot be told. */
 uint64_t rk_elf_largest_symbol(const struct elf_image *m);
 
-/* elf_edit_room.c */
-/* A table of strings that grows: the old one up to `keep`, then the text. */
-struct elf_strings {
-	uint64_t keep; /* where the text comes, counted from the table's beginning */
-	const char *text;
-	size_t text_size; /* with its end */
+/* ---- sections that can move (move.c) ---- */
+
+/* Whole sections and notes, moved as they lie. */
+struct elf_block {
+	uint64_t at, size, align;
+	uint64_t address; /* of `at` in memory */
+	uint64_t free_to; /* what was behind this is cleared in the old place; 0: nothing is */
 };
 
-/* The whole of it; NULL: no memory. */
-uint8_t *rk_elf_strings_bytes(const struct elf_image *m, const struct elf_strings *s);
-/* From now on the table lies there. */
-void rk_elf_strings_moved(struct elf_image *m, const struct elf_strings *s, uint64_t at,
-			  uint64_t address);
-/* May this segment grow by n bytes? */
-bool rk_elf_has_room(const struct elf_image *m, const Elf64_Phdr *p, uint64_t n);
-/* 1: the table has grown where a segment has room; 0: there is none. */
-int rk_elf_edit_room(struct elf_image *m, const struct elf_strings *s);
-
-/* elf_edit_slide.c; 1: done, 0: it cannot be done so */
-struct elf_block;
-/* The sections between the program headers and the string table make room for one header. */
-int rk_elf_slide_headers(struct elf_image *m);
-/* Those between the string table and the segment's end make room for its text. */
-int rk_elf_slide_behind(struct elf_image *m, const struct elf_strings *s, Elf64_Phdr *p);
-/* A segment that has nothing but the string table at its end, by an earlier edit, is given up. */
-bool rk_elf_take_own_segment(struct elf_image *m, struct elf_block *ret);
-
-/* elf_edit_segment.c */
-int rk_elf_edit_segment(struct elf_image *m, const struct elf_strings *s);
+/*
+ * The block of at most `limit` bytes that must go so that the table has one more header; size 0:
+ * the bytes are nobody's. False: something lies there that cannot move.
+ */
+bool rk_elf_block_find(const struct elf_image *m, uint64_t limit, struct elf_block *ret);
+/* All of [at, at + size), when all that lies there can move. */
+bool rk_elf_block_take(const struct elf_image *m, uint64_t at, uint64_t size,
+		       struct elf_block *ret);
+/* Everything that points to it points to `at` and `address` from now on. */
+int rk_elf_block_move(struct elf_image *m, const struct elf_block *b, uint64_t at,
+		      uint64_t address);
 
 #endif

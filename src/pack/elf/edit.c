@@ -1,0 +1,772 @@
+/* edit.c - another RPATH for an ELF file: which way, and its one entry. */
+#include "pack/elf/edit.h"
+
+#include <string.h>
+
+#include "pack/elf/image.h"
+#include "pack/elf/read.h"
+
+/*
+ * ---- the string table ----
+ *
+ * A longer string table where a read-only segment has room behind its end. A segment's last page is
+ * there in memory anyway, and in the file linkers fill it up with zeros. The room ends where the next
+ * segment begins, in memory by pages, because two segments of one page would have one protection; and
+ * where anything begins in the file. At the end of the file there is room without end: a segment that
+ * was put there by an earlier edit grows.
+ */
+
+/* A table of strings that grows: the old one up to `keep`, then the text. */
+struct elf_strings {
+	uint64_t keep; /* where the text comes, counted from the table's beginning */
+	const char *text;
+	size_t text_size; /* with its end */
+};
+
+enum { TABLE_ALIGN = 8 };
+
+static uint8_t *strings_bytes(const struct elf_image *m, const struct elf_strings *s)
+{
+	uint8_t *p = rk_arena_alloc(m->arena, (size_t)s->keep + s->text_size);
+
+	if (p) {
+		memcpy(p, m->data + m->strings_at, (size_t)s->keep);
+		memcpy(p + s->keep, s->text, s->text_size);
+	}
+	return p;
+}
+
+static void strings_moved(struct elf_image *m, const struct elf_strings *s, uint64_t at,
+			  uint64_t address)
+{
+	uint64_t size = s->keep + s->text_size;
+
+	for (size_t i = 0; i < m->nentries; i++)
+		if (m->entries[i].d_tag == DT_STRTAB)
+			m->entries[i].d_un.d_ptr = address;
+		else if (m->entries[i].d_tag == DT_STRSZ)
+			m->entries[i].d_un.d_val = size;
+	if (m->strings_section) {
+		Elf64_Shdr *h = &m->sections[m->strings_section];
+
+		h->sh_offset = at;
+		h->sh_addr = address;
+		h->sh_size = size;
+	}
+}
+
+static void lower(uint64_t *limit, uint64_t from, uint64_t at)
+{
+	if (at >= from && at - from < *limit)
+		*limit = at - from;
+}
+
+/* Bytes up to the next segment in memory. */
+static uint64_t room_in_memory(const struct elf_image *m, uint64_t end)
+{
+	uint64_t room = UINT64_MAX;
+
+	for (size_t i = 0; i < m->nsegments; i++) {
+		const Elf64_Phdr *p = &m->segments[i];
+		uint64_t first = p->p_vaddr & ~(m->page - 1);
+
+		if (p->p_type != PT_LOAD || p->p_vaddr < end)
+			continue;
+		if (first < end)
+			return 0;
+		lower(&room, end, first);
+	}
+	return room;
+}
+
+/* Bytes up to whatever comes next in the file; none at all where a section goes on. */
+static uint64_t room_in_file(const struct elf_image *m, uint64_t end)
+{
+	uint64_t room = UINT64_MAX;
+
+	lower(&room, end, m->head.e_phoff);
+	if (m->sections)
+		lower(&room, end, m->head.e_shoff);
+	for (size_t i = 0; i < m->nsegments; i++)
+		if (m->segments[i].p_filesz)
+			lower(&room, end, m->segments[i].p_offset);
+	for (size_t i = 1; i < m->nsections; i++) {
+		const Elf64_Shdr *s = &m->sections[i];
+
+		if (s->sh_type == SHT_NOBITS || s->sh_size == 0)
+			continue;
+		if (s->sh_offset < end && s->sh_offset + s->sh_size > end)
+			return 0;
+		lower(&room, end, s->sh_offset);
+	}
+	return room;
+}
+
+static bool is_zero(const struct elf_image *m, uint64_t at, uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++)
+		if (m->data[at + i])
+			return false;
+	return true;
+}
+
+/* May this segment grow by n bytes? Only zeros are taken for nobody's. */
+static bool has_room(const struct elf_image *m, const Elf64_Phdr *p, uint64_t n)
+{
+	uint64_t end = p->p_offset + p->p_filesz, room;
+
+	if (p->p_type != PT_LOAD || (p->p_flags & PF_W) || !(p->p_flags & PF_R) ||
+	    p->p_filesz != p->p_memsz || room_in_memory(m, p->p_vaddr + p->p_memsz) < n)
+		return false;
+	room = room_in_file(m, end);
+	if (end == m->len)
+		return room == UINT64_MAX && m->ntail == 0;
+	return room != UINT64_MAX && room >= n && elf_fits(end, n, m->len) && is_zero(m, end, n);
+}
+
+/*
+ * ---- sections pushed up a little, to make place before them ----
+ *
+ * Before the string table are, in most files, the hash table and the symbols; behind it versions and
+ * relocations: all of them found by dynamic entries, none by code. So the string table can grow by
+ * what its segment's last page has free, and where it leaves for another segment, its old place lets
+ * the sections before it make room for one more program header.
+ */
+
+enum { MAX_BEHIND = 2 << 20, MAX_BEFORE = 8 << 20 };
+
+/* `lead` bytes and then the block's, written from `at` on. */
+static int write_moved(struct elf_image *m, const struct elf_block *b, uint64_t at,
+		       const uint8_t *lead, size_t nlead, size_t gap)
+{
+	uint8_t *bytes = rk_arena_alloc(m->arena, nlead + gap + (size_t)b->size);
+
+	if (!bytes)
+		return rk_fail_nomem(m->err);
+	if (nlead)
+		memcpy(bytes, lead, nlead);
+	memcpy(bytes + nlead + gap, m->data + b->at, (size_t)b->size);
+	return rk_elf_image_patch(m, at, bytes, nlead + gap + (size_t)b->size);
+}
+
+static int slide_headers(struct elf_image *m)
+{
+	uint64_t first = m->head.e_phoff + m->nsegments * sizeof(*m->segments), step;
+	struct elf_block b;
+	int rc;
+
+	if (m->strings_at <= first || m->strings_at - first > MAX_BEFORE ||
+	    !rk_elf_block_take(m, first, m->strings_at - first, &b))
+		return 0;
+	step = elf_round_up(sizeof(*m->segments), b.align);
+	if (m->nstrings < step || b.address + b.size != m->strings_address)
+		return 0;
+	rc = rk_elf_block_move(m, &b, b.at + step, b.address + step);
+	if (rc == 0)
+		rc = write_moved(m, &b, b.at + step, NULL, 0, 0);
+	return rc < 0 ? rc : 1;
+}
+
+static int slide_behind(struct elf_image *m, const struct elf_strings *s, Elf64_Phdr *p)
+{
+	uint64_t from = m->strings_at + m->nstrings, end = p->p_offset + p->p_filesz;
+	uint64_t more = s->keep + s->text_size - m->nstrings, step;
+	struct elf_block b;
+	int rc;
+
+	if (m->strings_at < p->p_offset || from >= end || end - from > MAX_BEHIND ||
+	    !rk_elf_block_take(m, from, end - from, &b))
+		return 0;
+	step = elf_round_up(more, b.align);
+	if (end == m->len || !has_room(m, p, step))
+		return 0;
+	rc = rk_elf_block_move(m, &b, b.at + step, b.address + step);
+	if (rc == 0)
+		rc = write_moved(m, &b, m->strings_at + s->keep, (const uint8_t *)s->text,
+				 s->text_size, (size_t)(step - more));
+	p->p_filesz += step;
+	p->p_memsz = p->p_filesz;
+	strings_moved(m, s, m->strings_at, m->strings_address);
+	return rc < 0 ? rc : 1;
+}
+
+static bool take_own_segment(struct elf_image *m, struct elf_block *ret)
+{
+	Elf64_Phdr *p = NULL;
+	uint64_t end;
+
+	for (size_t i = 0; i < m->nsegments; i++)
+		if (m->segments[i].p_type == PT_LOAD)
+			p = &m->segments[i];
+	if (!p || p->p_flags != PF_R || p->p_filesz != p->p_memsz || m->strings_at < p->p_offset ||
+	    p == m->segments)
+		return false;
+	end = m->strings_at + m->nstrings;
+	if (end != p->p_offset + p->p_filesz)
+		return false;
+	*ret = (struct elf_block){ .align = 1 };
+	if (m->strings_at > p->p_offset &&
+	    !rk_elf_block_take(m, p->p_offset, m->strings_at - p->p_offset, ret))
+		return false;
+	memmove(p, p + 1, (size_t)(m->segments + m->nsegments - p - 1) * sizeof(*p));
+	m->nsegments--;
+	return true;
+}
+
+/* Bytes behind a segment's end, in the file or as its tail; the segment has them now. */
+static int append(struct elf_image *m, Elf64_Phdr *p, uint64_t pad, uint8_t *bytes, size_t len)
+{
+	uint64_t at = p->p_offset + p->p_filesz + pad;
+
+	p->p_filesz += pad + len;
+	p->p_memsz = p->p_filesz;
+	if (at - pad < m->len)
+		return rk_elf_image_patch(m, at, bytes, len);
+	m->tail_at = at;
+	m->tail = bytes;
+	m->ntail = len;
+	return 0;
+}
+
+/* The table is the last thing of its segment: only the new text is added. */
+static int grow_table(struct elf_image *m, const struct elf_strings *s)
+{
+	uint64_t end = m->strings_at + m->nstrings, more = s->keep + s->text_size - m->nstrings;
+	uint64_t old = m->nstrings - s->keep; /* bytes of the old text that are written over */
+	uint8_t *text;
+	int rc = 0;
+
+	for (size_t i = 0; i < m->nsegments; i++) {
+		Elf64_Phdr *p = &m->segments[i];
+
+		if (p->p_offset + p->p_filesz != end || !has_room(m, p, more))
+			continue;
+		text = rk_arena_alloc(m->arena, s->text_size);
+		if (!text)
+			return rk_fail_nomem(m->err);
+		memcpy(text, s->text, s->text_size);
+		if (old)
+			rc = rk_elf_image_patch(m, m->strings_at + s->keep, text, (size_t)old);
+		if (rc == 0)
+			rc = append(m, p, 0, text + old, (size_t)more);
+		strings_moved(m, s, m->strings_at, m->strings_address);
+		return rc < 0 ? rc : 1;
+	}
+	return 0;
+}
+
+static int move_table(struct elf_image *m, const struct elf_strings *s, uint32_t flags)
+{
+	uint64_t size = s->keep + s->text_size;
+
+	for (size_t i = 0; i < m->nsegments; i++) {
+		Elf64_Phdr *p = &m->segments[i];
+		uint64_t end = p->p_offset + p->p_filesz;
+		uint64_t pad = elf_round_up(end, TABLE_ALIGN) - end;
+		uint8_t *bytes;
+		int rc;
+
+		if (p->p_type != PT_LOAD || p->p_flags != flags || !has_room(m, p, pad + size))
+			continue;
+		bytes = strings_bytes(m, s);
+		if (!bytes)
+			return rk_fail_nomem(m->err);
+		strings_moved(m, s, end + pad, p->p_vaddr + p->p_filesz + pad);
+		rc = append(m, p, pad, bytes, (size_t)size);
+		return rc < 0 ? rc : 1;
+	}
+	return 0;
+}
+
+static int slide(struct elf_image *m, const struct elf_strings *s)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < m->nsegments && rc == 0; i++)
+		if (m->segments[i].p_type == PT_LOAD)
+			rc = slide_behind(m, s, &m->segments[i]);
+	return rc;
+}
+
+static int use_room(struct elf_image *m, const struct elf_strings *s)
+{
+	int rc = grow_table(m, s);
+
+	if (rc == 0)
+		rc = slide(m, s);
+	if (rc == 0)
+		rc = move_table(m, s, PF_R);
+	if (rc == 0)
+		rc = move_table(m, s, PF_R | PF_X);
+	return rc;
+}
+
+/*
+ * ---- one new read-only segment at the end of the file, with the longer string table ----
+ *
+ * Its program header needs 56 bytes more. The table of headers stays where it is, because kernels
+ * tell a program the table's address by the place in the file, and tools that strip a file expect it
+ * there; so what follows the table moves up into the string table's old place, or, small sections
+ * alone, to the new segment. A library's table is read by its place in the file: there PT_PHDR can be
+ * done without, and as a last resort the table itself moves.
+ */
+
+enum { TAIL_ALIGN = 16, MOVE_SMALL = 4 << 10, MOVE_LARGE = 16 << 20 };
+#define MAX_STRINGS ((uint64_t)256 << 20)
+#define MAX_GAP ((uint64_t)1 << 30)
+
+/* Where the new header comes from. */
+enum slot { SLOT_SPARE, SLOT_GROW, SLOT_MOVE };
+
+struct new_segment {
+	enum slot slot;
+	struct elf_block block; /* what makes place for the header; size 0: nothing */
+	uint64_t at, address, align;
+	uint64_t gap;                            /* before it, in memory */
+	uint64_t block_at, table_at, strings_at; /* counted from `at` */
+	uint64_t size;
+};
+
+/* Takes a header away whose slot will be used. */
+static bool drop_segment(struct elf_image *m, uint32_t type)
+{
+	for (size_t i = 0; i < m->nsegments; i++) {
+		if (m->segments[i].p_type != type)
+			continue;
+		memmove(&m->segments[i], &m->segments[i + 1],
+			(m->nsegments - i - 1) * sizeof(*m->segments));
+		m->nsegments--;
+		return true;
+	}
+	return false;
+}
+
+static int choose_slot(struct elf_image *m, struct new_segment *n)
+{
+	int rc;
+
+	n->slot = SLOT_SPARE;
+	if (take_own_segment(m, &n->block) || drop_segment(m, PT_NULL))
+		return 0;
+	n->slot = SLOT_GROW;
+	rc = slide_headers(m);
+	if (rc != 0)
+		return rc < 0 ? rc : 0;
+	if (rk_elf_block_find(m, m->interpreter ? MOVE_LARGE : MOVE_SMALL, &n->block))
+		return 0;
+	n->block.size = 0;
+	if (m->interpreter)
+		return rk_fail(m->err, RK_E_UNSUPPORTED,
+			       "cannot edit this ELF file: no room for another program header");
+	n->slot = drop_segment(m, PT_PHDR) ? SLOT_SPARE : SLOT_MOVE;
+	return 0;
+}
+
+/*
+ * The first place behind the file's end that keeps the block's alignment. The block is not at the
+ * segment's very beginning: of two segments that begin at one place, some tools take the first in
+ * the table (PT_INTERP) for the one that has the alignment.
+ */
+static void choose_place(const struct elf_image *m, struct new_segment *n)
+{
+	uint64_t align = n->block.align > TAIL_ALIGN ? n->block.align : TAIL_ALIGN;
+
+	n->at = elf_round_up(m->len, align);
+	if (n->block.size == 0)
+		return;
+	n->at += n->block.at & (align - 1);
+	if (n->at - m->len >= align)
+		n->at -= align;
+	n->block_at = align;
+}
+
+/*
+ * A loader takes the first segment whose pages have the place of the table: it may not be in the
+ * last page of another one, where memory has zeros.
+ */
+static void leave_pages(const struct elf_image *m, struct new_segment *n)
+{
+	for (size_t i = 0; i < m->nsegments; i++) {
+		const Elf64_Phdr *p = &m->segments[i];
+		uint64_t end = elf_round_up(p->p_offset + p->p_filesz, m->page);
+
+		if (p->p_type == PT_LOAD && n->at < end)
+			n->at = end;
+	}
+}
+
+/*
+ * Above all others, and as far from a page's beginning as in the file. The gap is for eu-elflint,
+ * which takes a relocation for one of read-only data when the symbol's size reaches so far.
+ */
+static void choose_address(const struct elf_image *m, struct new_segment *n)
+{
+	uint64_t end = 0;
+
+	n->align = m->page;
+	for (size_t i = 0; i < m->nsegments; i++) {
+		const Elf64_Phdr *p = &m->segments[i];
+
+		if (p->p_type != PT_LOAD)
+			continue;
+		n->align = p->p_align > n->align ? p->p_align : n->align;
+		end = p->p_vaddr + p->p_memsz > end ? p->p_vaddr + p->p_memsz : end;
+	}
+	end += n->gap < MAX_GAP ? n->gap : 0;
+	n->address = elf_round_up(end, n->align) + (n->at & (n->align - 1));
+}
+
+static void lay_out(const struct elf_image *m, const struct elf_strings *s, struct new_segment *n)
+{
+	uint64_t table = 0;
+
+	choose_place(m, n);
+	if (n->slot == SLOT_MOVE)
+		leave_pages(m, n);
+	choose_address(m, n);
+	if (n->slot == SLOT_MOVE)
+		table = (m->nsegments + 1) * sizeof(*m->segments);
+	n->table_at = elf_round_up(n->block_at + n->block.size, 8);
+	n->strings_at = n->table_at + table;
+	n->size = n->strings_at + s->keep + s->text_size;
+}
+
+/* Behind the last of its kind: they stand in ascending order. */
+static void insert_segment(struct elf_image *m, const struct new_segment *n)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < m->nsegments; i++)
+		if (m->segments[i].p_type == PT_LOAD)
+			at = i + 1;
+	memmove(&m->segments[at + 1], &m->segments[at], (m->nsegments - at) * sizeof(*m->segments));
+	m->segments[at] = (Elf64_Phdr){ .p_type = PT_LOAD,
+					.p_flags = PF_R,
+					.p_offset = n->at,
+					.p_vaddr = n->address,
+					.p_paddr = n->address,
+					.p_filesz = n->size,
+					.p_memsz = n->size,
+					.p_align = n->align };
+	m->nsegments++;
+}
+
+static void update_table(struct elf_image *m, const struct new_segment *n)
+{
+	m->head.e_phnum = (Elf64_Half)m->nsegments;
+	if (n->slot == SLOT_MOVE) {
+		m->head.e_phoff = n->at + n->table_at;
+		m->table_in_tail = true;
+	}
+	for (size_t i = 0; i < m->nsegments; i++) {
+		Elf64_Phdr *p = &m->segments[i];
+
+		if (p->p_type == PT_PHDR)
+			p->p_filesz = p->p_memsz = m->nsegments * sizeof(*p);
+	}
+}
+
+static int write_tail(struct elf_image *m, const struct elf_strings *s, const struct new_segment *n)
+{
+	uint8_t *tail = rk_arena_alloc(m->arena, (size_t)n->size);
+
+	if (!tail)
+		return rk_fail_nomem(m->err);
+	if (n->block.size)
+		memcpy(tail + n->block_at, m->data + n->block.at, (size_t)n->block.size);
+	if (n->slot == SLOT_MOVE)
+		memcpy(tail + n->table_at, m->segments, m->nsegments * sizeof(*m->segments));
+	memcpy(tail + n->strings_at, m->data + m->strings_at, (size_t)s->keep);
+	memcpy(tail + n->strings_at + s->keep, s->text, s->text_size);
+	m->tail = tail;
+	m->tail_at = n->at;
+	m->ntail = (size_t)n->size;
+	return 0;
+}
+
+static int add_segment(struct elf_image *m, const struct elf_strings *s)
+{
+	struct new_segment n = { 0 };
+	int rc;
+
+	if (m->nstrings > MAX_STRINGS)
+		return rk_fail(m->err, RK_E_UNSUPPORTED,
+			       "cannot edit this ELF file: its string table is too large to move");
+	n.gap = rk_elf_largest_symbol(m); /* while all is where the file has it */
+	rc = choose_slot(m, &n);
+	if (rc < 0)
+		return rc;
+	lay_out(m, s, &n);
+	if (n.block.size) {
+		rc = rk_elf_block_move(m, &n.block, n.at + n.block_at, n.address + n.block_at);
+		if (rc < 0)
+			return rc;
+	}
+	insert_segment(m, &n);
+	update_table(m, &n);
+	strings_moved(m, s, n.at + n.strings_at, n.address + n.strings_at);
+	return write_tail(m, s, &n);
+}
+
+/* ---- which way, and the entry ---- */
+
+enum { MAX_RUN_PATHS = 16 };
+
+/* What is wanted, and where the text was found or put: counted from the table's beginning. */
+struct wish {
+	const char *text;
+	size_t len;
+	int64_t tag;
+	uint64_t at;
+	enum rk_elf_way way;
+};
+
+static const char *text_at(const struct elf_image *m, uint64_t offset)
+{
+	return (const char *)m->data + m->strings_at + offset;
+}
+
+/* The entry in force: RUNPATH makes a loader forget RPATH. NULL: none. */
+static const Elf64_Dyn *entry_in_force(const struct elf_image *m)
+{
+	const Elf64_Dyn *found = NULL;
+
+	for (size_t i = 0; i < m->nentries; i++)
+		if (elf_is_run_path(&m->entries[i]) &&
+		    (!found || found->d_tag == DT_RPATH || m->entries[i].d_tag == DT_RUNPATH))
+			found = &m->entries[i];
+	return found;
+}
+
+static int check_entries(const struct elf_image *m)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->nentries; i++) {
+		uint64_t at = m->entries[i].d_un.d_val;
+
+		if (elf_is_run_path(&m->entries[i]) && (n++ >= MAX_RUN_PATHS || at >= m->nstrings ||
+							strlen(text_at(m, at)) >= RK_ELF_TEXT_MAX))
+			return rk_fail(
+				m->err, RK_E_FORMAT,
+				"broken ELF file: too many run paths, or one that is not in the string table");
+	}
+	return 0;
+}
+
+/* The whole text with its end, anywhere in the table: tails of other texts are as good. */
+static bool find_text(const struct elf_image *m, struct wish *w)
+{
+	const char *table = text_at(m, 0);
+	const Elf64_Dyn *now = entry_in_force(m);
+	const char *found;
+
+	if (now && strcmp(text_at(m, now->d_un.d_val), w->text) == 0) {
+		w->at = now->d_un.d_val;
+		w->way = RK_ELF_TAG;
+		return true;
+	}
+	found = memmem(table, (size_t)m->nstrings, w->text, w->len + 1);
+	if (!found)
+		return false;
+	w->at = (uint64_t)(found - table);
+	w->way = RK_ELF_IN_PLACE;
+	return true;
+}
+
+/* Bytes of a text, with the zeros behind its end but one that an earlier, longer one has left. */
+static size_t capacity(const struct elf_image *m, uint64_t offset)
+{
+	size_t n = strlen(text_at(m, offset));
+
+	while (offset + n + 1 < m->nstrings && text_at(m, offset)[n + 1] == '\0')
+		n++;
+	return n;
+}
+
+/* 1: over a text that only the run path used. */
+static int overwrite(struct elf_image *m, struct wish *w)
+{
+	for (size_t i = 0; i < m->nentries; i++) {
+		uint64_t at = m->entries[i].d_un.d_val;
+		size_t old;
+		uint8_t *bytes;
+		int rc;
+
+		if (!elf_is_run_path(&m->entries[i]))
+			continue;
+		old = capacity(m, at);
+		if (old < w->len || !rk_elf_text_is_alone(m, at, old))
+			continue;
+		bytes = rk_arena_alloc(m->arena, old);
+		if (!bytes)
+			return rk_fail_nomem(m->err);
+		memcpy(bytes, w->text, w->len);
+		w->at = at;
+		w->way = RK_ELF_IN_PLACE;
+		rc = rk_elf_image_patch(m, m->strings_at + at, bytes, old);
+		return rc < 0 ? rc : 1;
+	}
+	return 0;
+}
+
+/* A new text takes the place of an old one at the table's end, or follows it. */
+static uint64_t new_text_at(const struct elf_image *m)
+{
+	for (size_t i = 0; i < m->nentries; i++) {
+		uint64_t at = m->entries[i].d_un.d_val, len;
+
+		if (!elf_is_run_path(&m->entries[i]))
+			continue;
+		len = capacity(m, at);
+		if (at + len + 1 == m->nstrings && rk_elf_text_is_alone(m, at, len))
+			return at;
+	}
+	return m->nstrings;
+}
+
+static int put_text(struct elf_image *m, struct wish *w)
+{
+	struct elf_strings s = { .text = w->text, .text_size = w->len + 1 };
+	int rc;
+
+	if (find_text(m, w))
+		return 0;
+	rc = overwrite(m, w);
+	if (rc != 0)
+		return rc < 0 ? rc : 0;
+	s.keep = w->at = new_text_at(m);
+	rc = use_room(m, &s);
+	w->way = RK_ELF_ROOM;
+	if (rc != 0)
+		return rc < 0 ? rc : 0;
+	w->way = RK_ELF_SEGMENT;
+	return add_segment(m, &s);
+}
+
+/* Where a first run path is written: over a spare end, or over a hint that a loader can miss. */
+static int find_slot(struct elf_image *m, size_t *ret)
+{
+	if (m->nentries + 1 < m->nslots && m->entries[m->nentries + 1].d_tag == DT_NULL) {
+		*ret = m->nentries++;
+		return 0;
+	}
+	for (size_t i = 0; i < m->nentries; i++)
+		if (m->entries[i].d_tag == DT_RELACOUNT || m->entries[i].d_tag == DT_RELCOUNT) {
+			*ret = i;
+			return 0;
+		}
+	return rk_fail(m->err, RK_E_UNSUPPORTED,
+		       "cannot edit this ELF file: no room for another dynamic entry");
+}
+
+/* Exactly one entry: the first one's place is kept, others close up. */
+static int set_entry(struct elf_image *m, const struct wish *w)
+{
+	size_t slot = m->nentries, kept = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < m->nentries; i++) {
+		bool path = elf_is_run_path(&m->entries[i]);
+
+		if (path && slot != m->nentries)
+			continue;
+		if (path)
+			slot = kept;
+		m->entries[kept++] = m->entries[i];
+	}
+	if (slot == m->nentries)
+		rc = find_slot(m, &slot);
+	else
+		for (; m->nentries > kept; m->nentries--)
+			m->entries[m->nentries - 1] = (Elf64_Dyn){ .d_tag = DT_NULL };
+	if (rc == 0)
+		m->entries[slot] = (Elf64_Dyn){ .d_tag = w->tag, .d_un.d_val = w->at };
+	return rc;
+}
+
+static void hand_over(const struct elf_image *m, const struct wish *w, struct rk_elf_edit *ret)
+{
+	*ret = (struct rk_elf_edit){ .way = w->way,
+				     .patches = m->patches,
+				     .npatches = m->npatches,
+				     .old_size = m->len,
+				     .new_size = m->len,
+				     .tail_at = m->len };
+	if (m->npatches == 0)
+		ret->way = RK_ELF_SAME;
+	if (m->ntail == 0)
+		return;
+	ret->tail_at = m->tail_at;
+	ret->tail = m->tail;
+	ret->ntail = m->ntail;
+	ret->new_size = m->tail_at + m->ntail;
+}
+
+int rk_elf_edit(const void *data, size_t len, const char *rpath, enum rk_rpath_tag tag,
+		struct rk_arena *arena, struct rk_elf_edit *ret, struct rk_error *err)
+{
+	struct elf_image m = { .data = data, .len = len, .arena = arena, .err = err };
+	struct wish w = { .text = rpath, .tag = tag == RK_RPATH ? DT_RPATH : DT_RUNPATH };
+	const Elf64_Dyn *now;
+	int rc = rk_elf_image_read(&m);
+
+	if (rc == 0)
+		rc = check_entries(&m);
+	if (rc < 0)
+		return rc;
+	now = entry_in_force(&m);
+	if (!rpath && !now) {
+		hand_over(&m, &w, ret);
+		return 0;
+	}
+	if (!rpath)
+		w.text = text_at(&m, now->d_un.d_val);
+	w.len = strlen(w.text);
+	if (w.len >= RK_ELF_TEXT_MAX)
+		return rk_fail(err, RK_E_LIMIT, "a run path has at most %d bytes",
+			       RK_ELF_TEXT_MAX - 1);
+	rc = put_text(&m, &w);
+	if (rc == 0)
+		rc = set_entry(&m, &w);
+	if (rc == 0)
+		rc = rk_elf_image_finish(&m);
+	if (rc == 0)
+		hand_over(&m, &w, ret);
+	return rc;
+}
+
+/* The part of [at, at + n) that is in the window, copied. */
+static void overlay(uint64_t offset, uint8_t *buf, size_t len, uint64_t at, const uint8_t *bytes,
+		    size_t n)
+{
+	uint64_t from = at > offset ? at : offset;
+	uint64_t to = at + n < offset + len ? at + n : offset + len;
+
+	if (from < to)
+		memcpy(buf + (from - offset), bytes + (from - at), (size_t)(to - from));
+}
+
+void rk_elf_edit_apply(const struct rk_elf_edit *e, uint64_t offset, void *buf, size_t len)
+{
+	size_t low = 0, high = e->npatches;
+
+	while (low < high) { /* the first patch that ends behind the window's beginning */
+		size_t mid = low + (high - low) / 2;
+
+		if (e->patches[mid].offset + e->patches[mid].len <= offset)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (; low < e->npatches && e->patches[low].offset < offset + len; low++)
+		overlay(offset, buf, len, e->patches[low].offset, e->patches[low].bytes,
+			e->patches[low].len);
+	if (offset + len > e->old_size) {
+		uint64_t from = offset > e->old_size ? offset : e->old_size;
+
+		memset((uint8_t *)buf + (from - offset), 0, (size_t)(offset + len - from));
+		if (e->ntail)
+			overlay(offset, buf, len, e->tail_at, e->tail, e->ntail);
+	}
+}
