@@ -1,4 +1,6 @@
 /* verify.c - proof that packages hold what they promise, alone and installed together. */
+#include "pack/verify/verify.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +11,6 @@
 #include "base/handle.h"
 #include "base/text.h"
 #include "io/walk.h"
-#include "pack/verify/verify_impl.h"
 
 /* The proof and the memory behind it. */
 struct owned_proof {
@@ -59,32 +60,24 @@ const char *rk_proof_text(struct rk_proving *p, const char *s, size_t len)
 
 /* ---- findings ---- */
 
-static bool push_finding(struct rk_proving *p, struct rk_pack_finding f)
-{
-	struct rk_pack_finding *v =
-		rk_grow(p->findings, &p->cap_findings, p->nfindings + 1, sizeof(*v));
-
-	if (!v)
-		return false;
-	p->findings = v;
-	f.path = rk_arena_text(p->arena, f.path, strlen(f.path));
-	f.text = rk_arena_text(p->arena, f.text, strlen(f.text));
-	if (!f.path || !f.text)
-		return false;
-	v[p->nfindings++] = f;
-	return true;
-}
-
 static void add_finding(struct rk_proving *p, struct rk_pack_finding f, const char *fmt,
 			va_list args)
 {
+	struct rk_pack_finding *v;
 	char text[2048];
-	bool ok;
+	bool ok = false;
 
 	vsnprintf(text, sizeof(text), fmt, args);
-	f.text = text;
 	pthread_mutex_lock(&p->lock);
-	ok = push_finding(p, f);
+	v = rk_grow(p->findings, &p->cap_findings, p->nfindings + 1, sizeof(*v));
+	if (v) {
+		p->findings = v;
+		f.path = rk_arena_text(p->arena, f.path, strlen(f.path));
+		f.text = rk_arena_text(p->arena, text, strlen(text));
+		ok = f.path && f.text;
+		v[p->nfindings] = f;
+		p->nfindings += ok;
+	}
 	pthread_mutex_unlock(&p->lock);
 	if (!ok)
 		rk_proof_nomem(p);
@@ -119,8 +112,10 @@ static int by_place(const void *a, const void *b)
 	const struct rk_pack_finding *x = a, *y = b;
 	int c = strcmp(x->package, y->package);
 
-	c = c ? c : strcmp(x->path, y->path);
-	c = c ? c : strcmp(x->kind, y->kind);
+	if (!c)
+		c = strcmp(x->path, y->path);
+	if (!c)
+		c = strcmp(x->kind, y->kind);
 	return c ? c : strcmp(x->text, y->text);
 }
 
@@ -245,38 +240,6 @@ static int by_file(const void *a, const void *b)
 
 /* ---- the whole ---- */
 
-static void prove_alone(struct rk_proving *p)
-{
-	for (size_t i = 0; i < p->npackages && p->rc == 0; i++) {
-		struct rk_proof_package *w = &p->packages[i];
-
-		if (w->zip) {
-			rk_proof_wheel(p, w);
-			rk_proof_record(p, w);
-			rk_proof_tag(p, w);
-		}
-		rk_proof_scripts(p, w);
-	}
-}
-
-static void prove_together(struct rk_proving *p)
-{
-	for (unsigned g = p->groups ? 1 : 0; g <= p->groups && p->rc == 0; g++) {
-		struct rk_proof_set set = { 0 };
-
-		if (rk_proof_set_make(p, g, &set) == 0)
-			rk_proof_closure(p, &set);
-		rk_proof_set_release(&set);
-	}
-}
-
-static unsigned jobs(const struct rk_pack_verify_options *o)
-{
-	long n = sysconf(_SC_NPROCESSORS_ONLN);
-
-	return o->jobs ? o->jobs : n > 0 ? (unsigned)n : 1;
-}
-
 static void prove(struct rk_proving *p, struct rk_error *err)
 {
 	if (collect(p, err) < 0 || p->rc)
@@ -285,26 +248,14 @@ static void prove(struct rk_proving *p, struct rk_error *err)
 	for (size_t i = 0; i < p->npackages; i++)
 		rk_proof_file_name(p, &p->packages[i]);
 	rk_proof_read(p);
-	prove_alone(p);
-	prove_together(p);
+	for (size_t i = 0; i < p->npackages && p->rc == 0; i++) {
+		if (p->packages[i].zip)
+			rk_proof_wheel(p, &p->packages[i]);
+		rk_proof_scripts(p, &p->packages[i]);
+	}
+	for (unsigned g = p->groups ? 1 : 0; g <= p->groups && p->rc == 0; g++)
+		rk_proof_closure(p, g);
 	tidy_findings(p);
-}
-
-static bool is_library(const struct rk_proof_file *f)
-{
-	return f->elf && (f->elf->kind == RK_ELF_SHARED || f->elf->kind == RK_ELF_EXE);
-}
-
-static void count(struct rk_proving *p, struct rk_pack_proof *r)
-{
-	r->packages = p->npackages;
-	for (size_t i = 0; i < p->npackages; i++)
-		for (size_t k = 0; k < p->packages[i].n; k++) {
-			r->files += p->packages[i].files[k].kind == RK_PROOF_FILE;
-			r->libraries += is_library(&p->packages[i].files[k]);
-		}
-	for (size_t i = 0; i < p->nfindings; i++)
-		r->faults += !p->findings[i].note;
 }
 
 static void destroy_proof(void *p)
@@ -328,7 +279,14 @@ static int hand_over(struct rk_proving *p, struct rk_pack_proof **ret, struct rk
 	if (p->nfindings)
 		memcpy(r->findings, p->findings, bytes);
 	r->nfindings = p->nfindings;
-	count(p, r);
+	r->packages = p->npackages;
+	for (size_t i = 0; i < p->npackages; i++)
+		for (size_t k = 0; k < p->packages[i].n; k++) {
+			r->files += p->packages[i].files[k].kind == RK_PROOF_FILE;
+			r->libraries += rk_proof_is_loadable(p->packages[i].files[k].elf);
+		}
+	for (size_t i = 0; i < p->nfindings; i++)
+		r->faults += !p->findings[i].note;
 	rk_proof_floor(p, r);
 	if (p->rc || rk_handle_open(RK_HANDLE_PROOF, o, destroy_proof, err) < 0) {
 		rk_free(o);
@@ -340,41 +298,37 @@ static int hand_over(struct rk_proving *p, struct rk_pack_proof **ret, struct rk
 	return 0;
 }
 
-static void release(struct rk_proving *p)
-{
-	for (size_t i = 0; i < p->npackages; i++) {
-		rk_zip_close(p->packages[i].zip);
-		rk_free(p->packages[i].files);
-	}
-	rk_free(p->packages);
-	rk_free(p->findings);
-	rk_pool_free(p->pool);
-	rk_arena_free(p->arena);
-	pthread_mutex_destroy(&p->lock);
-}
-
 int rk_pack_verify(const struct rk_pack_verify_options *o, struct rk_pack_proof **ret,
 		   struct rk_error *err)
 {
 	struct rk_proving p = { .o = o };
 	struct rk_error why = { 0 };
-	int rc;
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	unsigned jobs;
 
 	if (!o || !rk_texts_there(o->paths, o->npaths) || !ret)
 		return rk_misuse(__func__, err);
 	if (RK_CHECK_OPTIONS(o, __func__, err) < 0)
 		return RK_E_USAGE;
+	jobs = o->jobs;
 	pthread_mutex_init(&p.lock, NULL);
-	rc = rk_arena_new(&p.arena, &why);
-	if (rc == 0)
-		rc = rk_pool_new(jobs(o), &p.pool, &why);
-	if (rc == 0)
+	if (!jobs)
+		jobs = cpus > 0 ? (unsigned)cpus : 1;
+	if (rk_arena_new(&p.arena, &why) == 0 && rk_pool_new(jobs, &p.pool, &why) == 0)
 		prove(&p, &why);
 	if (!why.code && p.rc)
 		why = p.err;
 	if (!why.code)
 		hand_over(&p, ret, &why);
-	release(&p);
+	for (size_t i = 0; i < p.npackages; i++) {
+		rk_zip_close(p.packages[i].zip);
+		rk_free(p.packages[i].files);
+	}
+	rk_free(p.packages);
+	rk_free(p.findings);
+	rk_pool_free(p.pool);
+	rk_arena_free(p.arena);
+	pthread_mutex_destroy(&p.lock);
 	if (why.code && err && !err->code)
 		*err = why;
 	return why.code;

@@ -1,12 +1,12 @@
 /*
- * verify_impl.h - the closure prover: what was found in each package, and the set they make together.
+ * verify.h - the closure prover: what was found in each package, and how its parts report.
  *
- * First every package is read, its members side by side (verify_read.c, verify_tar.c); then each is
- * looked at alone (verify_wheel.c, verify_record.c, verify_scripts.c), then all that are installed together
- * (verify_set.c, verify_closure.c). Only the first part has threads.
+ * First every package is read, its members side by side (archives.c); then each is looked at alone
+ * (wheel.c, scripts.c), then all that are installed together (closure.c). Only the first part has
+ * threads.
  */
-#ifndef RK_VERIFY_IMPL_H
-#define RK_VERIFY_IMPL_H
+#ifndef RK_VERIFY_H
+#define RK_VERIFY_H
 
 #include <pthread.h>
 
@@ -30,8 +30,6 @@ enum {
 struct rk_proof_elf {
 	enum rk_elf_kind kind;
 	uint16_t machine;
-	bool dynamic, runpath; /* the entries are those of DT_RUNPATH */
-	const char *soname;
 	const char *path; /* of DT_RUNPATH, else of DT_RPATH; NULL: none */
 	const char **needed;
 	size_t nneeded;
@@ -39,6 +37,12 @@ struct rk_proof_elf {
 };
 
 enum rk_proof_kind { RK_PROOF_FILE, RK_PROOF_LINK, RK_PROOF_DIR };
+
+/* A program or a library, not device code or an object file. */
+static inline bool rk_proof_is_loadable(const struct rk_proof_elf *e)
+{
+	return e && (e->kind == RK_ELF_EXE || e->kind == RK_ELF_SHARED);
+}
 
 struct rk_proof_file {
 	const char *path; /* below site-packages; "" is left out of the set */
@@ -52,7 +56,6 @@ struct rk_proof_file {
 	const char *launcher;           /* what it starts, when it is one of our launchers */
 	const struct rk_proof_elf *elf; /* NULL: none, or damaged */
 	const char *text;               /* of an sdist: Python files and metadata */
-	size_t text_len;
 	size_t package;
 };
 
@@ -98,18 +101,10 @@ bool rk_proof_stopped(struct rk_proving *p);
 const char *rk_proof_text(struct rk_proving *p, const char *s, size_t len);
 struct rk_proof_file *rk_proof_add(struct rk_proving *p, struct rk_proof_package *w);
 
-/* verify_read.c: opens all wheels, reads all members. */
+/* archives.c: opens all packages, reads all members. */
 void rk_proof_read(struct rk_proving *p);
-/* The facts of an ELF file or a launcher into `f`. Any thread. */
-void rk_proof_look(struct rk_proving *p, const struct rk_proof_package *w, struct rk_proof_file *f,
-		   const void *data, size_t len);
 
-/* verify_tar.c: devel's archive from a spill; an sdist from its file. */
-void rk_proof_devel(struct rk_proving *p, struct rk_proof_package *w, const char *member,
-		    struct rk_spill *tar);
-void rk_proof_sdist(struct rk_proving *p, struct rk_proof_package *w);
-
-/* verify_wheel.c: names, metadata, tags. */
+/* wheel.c: names, metadata, RECORD, tags. */
 void rk_proof_file_name(struct rk_proving *p, struct rk_proof_package *w);
 void rk_proof_wheel(struct rk_proving *p, struct rk_proof_package *w);
 /* A member's text, the caller's (rk_free); NULL: there is none, or it was reported. */
@@ -117,44 +112,13 @@ char *rk_proof_load(struct rk_proving *p, struct rk_proof_package *w, const char
 		    size_t *ret_len);
 /* The value of "Name: value" before the first empty line, copied; NULL: none. */
 const char *rk_proof_header(struct rk_proving *p, const char *text, const char *name);
-/* The file of this path, or NULL. */
-const struct rk_proof_file *rk_proof_find(const struct rk_proof_package *w, const char *path);
-
-/* verify_read.c: no part of the path is empty, "." or "..". */
-bool rk_proof_plain_parts(const char *path);
-
-/* verify_record.c */
-void rk_proof_record(struct rk_proving *p, struct rk_proof_package *w);
-
-/* verify_scripts.c: entry points of a wheel or an sdist, names that Python can import. */
-void rk_proof_scripts(struct rk_proving *p, struct rk_proof_package *w);
-
-/* verify_promised.c: scripts that a package of its kind should have. */
-void rk_proof_promised(struct rk_proving *p, struct rk_proof_package *w);
-
-/* verify_tag.c: glibc and machines. */
-void rk_proof_tag(struct rk_proving *p, struct rk_proof_package *w);
 /* The highest glibc of all, and the tag that would hold: texts of the arena. */
 void rk_proof_floor(struct rk_proving *p, struct rk_pack_proof *ret);
 
-/* The files that are installed together. */
-struct rk_proof_set {
-	struct rk_path_map map; /* number in v; `any` is a folder */
-	const struct rk_proof_file **v;
-	size_t n, any;
-	struct rk_path_map names; /* last parts of paths: number in v */
-};
+/* scripts.c: entry points of a wheel or an sdist, names that Python can import. */
+void rk_proof_scripts(struct rk_proving *p, struct rk_proof_package *w);
 
-enum rk_proof_walk { RK_WAY_THERE, RK_WAY_NOWHERE, RK_WAY_ABSOLUTE, RK_WAY_LEAVES, RK_WAY_CIRCLE };
-
-/* verify_set.c: also says which paths are there twice. */
-int rk_proof_set_make(struct rk_proving *p, unsigned group, struct rk_proof_set *ret);
-void rk_proof_set_release(struct rk_proof_set *s);
-/* Follows `rel` from the folder of `from`, and links. *ret NULL: it ends at a folder. */
-enum rk_proof_walk rk_proof_walk(const struct rk_proof_set *s, const char *from, const char *rel,
-				 size_t rel_len, const struct rk_proof_file **ret);
-
-/* verify_closure.c */
-void rk_proof_closure(struct rk_proving *p, const struct rk_proof_set *s);
+/* closure.c: the packages of a group, and those of group 0, are installed together. */
+void rk_proof_closure(struct rk_proving *p, unsigned group);
 
 #endif

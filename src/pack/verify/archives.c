@@ -1,0 +1,650 @@
+/*
+ * archives.c - the members of all packages: wheels, read side by side, devel's inner tar, and source
+ * distributions. Sums of bytes, and what is kept of ELF files. Large members go through a temporary
+ * file, so that memory has a limit.
+ */
+#include "pack/verify/verify.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "io/view.h"
+#include "pack/elf/launcher.h"
+
+enum { BLOCK_BYTES = 256 << 10, KEEP_BYTES = 4 << 20 };
+
+/* ---- ELF ---- */
+
+static const char *copy_text(struct rk_proving *p, const char *s)
+{
+	return s ? rk_arena_text(p->arena, s, strlen(s)) : NULL;
+}
+
+static struct rk_glibc highest(const struct rk_elf *elf)
+{
+	struct rk_glibc most = { 0 }, g;
+
+	for (size_t i = 0; i < elf->nversions; i++)
+		if (elf->versions[i].name && rk_glibc_of(elf->versions[i].name, &g) &&
+		    rk_glibc_newer(g, most))
+			most = g;
+	return most;
+}
+
+/* From a thread's memory into the common one; false: none left. */
+static bool keep_elf(struct rk_proving *p, const struct rk_elf *elf, struct rk_proof_elf *k)
+{
+	const char *path = elf->runpath ? elf->runpath : elf->rpath;
+
+	k->kind = elf->kind;
+	k->machine = elf->machine;
+	k->glibc = highest(elf);
+	k->path = copy_text(p, path);
+	k->needed = rk_arena_alloc(p->arena, (elf->nneeded + 1) * sizeof(*k->needed));
+	for (; k->needed && k->nneeded < elf->nneeded; k->nneeded++)
+		if (!(k->needed[k->nneeded] = copy_text(p, elf->needed[k->nneeded])))
+			return false;
+	return k->needed && (k->path || !path);
+}
+
+static void look_at_elf(struct rk_proving *p, const struct rk_proof_package *w,
+			struct rk_proof_file *f, const void *data, size_t len)
+{
+	struct rk_error err = { 0 };
+	struct rk_arena *mine = NULL;
+	struct rk_elf elf = { 0 };
+	struct rk_proof_elf *kept = NULL;
+	int rc = rk_arena_new(&mine, &err);
+
+	if (rc == 0)
+		rc = rk_elf_read(data, len, mine, &elf, &err);
+	if (rc == 0 && elf.kind != RK_ELF_NONE) {
+		pthread_mutex_lock(&p->lock);
+		kept = rk_arena_alloc(p->arena, sizeof(*kept));
+		if (!kept || !keep_elf(p, &elf, kept))
+			rc = rk_fail_nomem(&err);
+		pthread_mutex_unlock(&p->lock);
+	}
+	if (rc == 0)
+		f->elf = kept;
+	else if (rc == RK_E_NOMEM)
+		rk_proof_stop(p, &err);
+	else
+		rk_proof_fault(p, "elf-damaged", w, f->path, "no good ELF file: %s", err.message);
+	rk_arena_free(mine);
+}
+
+static void look_at(struct rk_proving *p, const struct rk_proof_package *w, struct rk_proof_file *f,
+		    const void *data, size_t len)
+{
+	const char *target;
+
+	if (!rk_elf_is(data, len))
+		return;
+	target = rk_launcher_target(data, len);
+	if (target)
+		f->launcher = rk_proof_text(p, target, strlen(target));
+	look_at_elf(p, w, f, data, len);
+}
+
+/* No part of the path is empty, "." or "..". */
+static bool has_plain_parts(const char *path)
+{
+	while (*path) {
+		size_t n = strcspn(path, "/");
+
+		if (!n || (n == 1 && path[0] == '.') || (n == 2 && !strncmp(path, "..", 2)))
+			return false;
+		path += n + (path[n] == '/');
+	}
+	return true;
+}
+
+/* ---- tar archives ---- */
+
+struct tar {
+	struct rk_proving *p;
+	struct rk_proof_package *w;
+	const char *member; /* of the wheel; "" for an sdist */
+	struct archive *a;
+	struct archive_entry *e;
+	char *block;
+	const char *top; /* the folder all of it lies in; NULL: not known yet */
+};
+
+static void damaged(struct tar *t)
+{
+	const char *why = archive_error_string(t->a);
+
+	rk_proof_fault(t->p, "archive-damaged", t->w, t->member,
+		       "the archive cannot be read: %.200s", why ? why : "it is damaged");
+}
+
+/* True: go on. */
+static bool next(struct tar *t)
+{
+	int rc = rk_proof_stopped(t->p) ? ARCHIVE_EOF : archive_read_next_header(t->a, &t->e);
+
+	if (rc != ARCHIVE_EOF && rc < ARCHIVE_WARN)
+		damaged(t);
+	return rc != ARCHIVE_EOF && rc >= ARCHIVE_WARN;
+}
+
+/* The path without "./" and slashes behind it, checked; NULL: reported, or nothing to keep. */
+static const char *path_of(struct tar *t)
+{
+	const char *name = archive_entry_pathname(t->e), *path;
+	size_t len;
+
+	/* the locale need not have the letters of the name */
+	name = name ? name : archive_entry_pathname_utf8(t->e);
+	if (!name) {
+		rk_proof_fault(t->p, "name-encoding", t->w, t->member,
+			       "the archive has a name that cannot be read");
+		return NULL;
+	}
+	while (name[0] == '.' && name[1] == '/')
+		name += 2;
+	len = strlen(name);
+	while (len && name[len - 1] == '/')
+		len--;
+	path = len ? rk_proof_text(t->p, name, len) : NULL;
+	if (path && !has_plain_parts(path)) {
+		rk_proof_fault(t->p, path[0] == '/' ? "name-absolute" : "name-escapes", t->w, path,
+			       "a path of the archive leads out of it");
+		return NULL;
+	}
+	if (path && rk_utf8_valid(path, len) != len)
+		rk_proof_fault(t->p, "name-encoding", t->w, path, "the name is not UTF-8");
+	return path;
+}
+
+/* ---- bytes ---- */
+
+/* All bytes to `to`, or to a temporary file when that is NULL. */
+static int copy_bytes(struct tar *t, char *to, size_t room, struct rk_spill *s,
+		      struct rk_error *err)
+{
+	uint64_t at, len = 0;
+	la_ssize_t n;
+	int rc = 0;
+
+	while (rc == 0 && (n = archive_read_data(t->a, t->block, BLOCK_BYTES)) != 0) {
+		if (n < 0 || (to && (uint64_t)n > room - len)) {
+			damaged(t);
+			return RK_E_FORMAT;
+		}
+		if (to)
+			memcpy(to + len, t->block, (size_t)n);
+		else
+			rc = rk_spill_append(s, t->block, (size_t)n, &at, err);
+		len += (uint64_t)n;
+	}
+	if (rc == 0 && to && len != room) {
+		damaged(t);
+		return RK_E_FORMAT;
+	}
+	return rc;
+}
+
+/* RK_E_FORMAT was reported by `damaged`. */
+static void stop_unless_damaged(struct tar *t, int rc, const struct rk_error *err)
+{
+	if (rc < 0 && rc != RK_E_FORMAT)
+		rk_proof_stop(t->p, err);
+}
+
+static void look_inner(struct tar *t, struct rk_proof_file *f)
+{
+	struct rk_error err = { 0 };
+	struct rk_spill *s = NULL;
+	struct rk_view view = { 0 };
+	char *bytes = NULL;
+	int rc;
+
+	if (f->size <= KEEP_BYTES) {
+		bytes = rk_alloc((size_t)f->size + 1);
+		rc = bytes ? copy_bytes(t, bytes, (size_t)f->size, NULL, &err) :
+			     rk_fail_nomem(&err);
+		if (rc == 0)
+			look_at(t->p, t->w, f, bytes, (size_t)f->size);
+	} else {
+		rc = rk_spill_new(NULL, &s, &err);
+		if (rc == 0)
+			rc = copy_bytes(t, NULL, 0, s, &err);
+		if (rc == 0)
+			rc = rk_view_spill(s, 0, (size_t)rk_spill_size(s), &view, &err);
+		if (rc == 0)
+			look_at(t->p, t->w, f, view.data, view.len);
+	}
+	stop_unless_damaged(t, rc, &err);
+	rk_view_close(&view);
+	rk_spill_free(s);
+	rk_free(bytes);
+}
+
+/* ---- devel ---- */
+
+static void add_inner(struct tar *t)
+{
+	const char *path = path_of(t);
+	struct rk_proof_file *f = path ? rk_proof_add(t->p, t->w) : NULL;
+	const char *hard = archive_entry_hardlink(t->e), *soft = archive_entry_symlink(t->e);
+	unsigned type = archive_entry_filetype(t->e);
+
+	if (!f)
+		return;
+	f->path = path;
+	f->inner = true;
+	f->mode = (uint32_t)archive_entry_mode(t->e) & 07777;
+	f->size = (uint64_t)archive_entry_size(t->e);
+	soft = soft ? soft : archive_entry_symlink_utf8(t->e);
+	if (hard || (type == S_IFLNK && !soft)) {
+		rk_proof_fault(t->p, "member-special", t->w, f->path,
+			       "a hard link, or a link without a target, in the archive");
+	} else if (type == S_IFLNK) {
+		f->kind = RK_PROOF_LINK;
+		f->link = rk_proof_text(t->p, soft, strlen(soft));
+	} else if (type == S_IFDIR) {
+		f->kind = RK_PROOF_DIR;
+	} else if (type != S_IFREG) {
+		rk_proof_fault(t->p, "member-special", t->w, f->path, "no file, folder or link");
+	} else {
+		look_inner(t, f);
+	}
+}
+
+/* Reads from a descriptor that is open at the beginning. */
+static bool open_tar(struct tar *t, int fd)
+{
+	t->a = archive_read_new();
+	t->block = rk_alloc(BLOCK_BYTES);
+	if (!t->a || !t->block) {
+		rk_proof_nomem(t->p);
+		return false;
+	}
+	if (archive_read_support_format_tar(t->a) < ARCHIVE_WARN ||
+	    archive_read_support_filter_gzip(t->a) < ARCHIVE_WARN ||
+	    archive_read_support_filter_xz(t->a) < ARCHIVE_WARN ||
+	    archive_read_open_fd(t->a, fd, BLOCK_BYTES) < ARCHIVE_WARN) {
+		damaged(t);
+		return false;
+	}
+	return true;
+}
+
+static void close_tar(struct tar *t)
+{
+	if (t->a)
+		archive_read_free(t->a);
+	rk_free(t->block);
+}
+
+static void read_devel(struct rk_proving *p, struct rk_proof_package *w, const char *member,
+		       struct rk_spill *tar)
+{
+	struct tar t = { .p = p, .w = w, .member = member };
+
+	if (lseek(rk_spill_fd(tar), 0, SEEK_SET) == 0 && open_tar(&t, rk_spill_fd(tar)))
+		while (next(&t))
+			add_inner(&t);
+	close_tar(&t);
+}
+
+/* ---- source distributions ---- */
+
+static bool is_wanted(const char *path)
+{
+	static const char *const ends[] = { ".py", "/PKG-INFO", "/entry_points.txt" };
+
+	for (unsigned i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		if (rk_text_ends(path, strlen(path), ends[i]))
+			return true;
+	return false;
+}
+
+static void keep_text(struct tar *t, struct rk_proof_file *f)
+{
+	struct rk_error err = { 0 };
+	char *text = rk_alloc((size_t)f->size + 1);
+	int rc = text ? copy_bytes(t, text, (size_t)f->size, NULL, &err) : rk_fail_nomem(&err);
+
+	if (rc == 0)
+		f->text = rk_proof_text(t->p, text, (size_t)f->size);
+	stop_unless_damaged(t, rc, &err);
+	rk_free(text);
+}
+
+/* Everything lies in one folder: NAME-VERSION. */
+static void add_source(struct tar *t)
+{
+	const char *path = path_of(t);
+	unsigned type = archive_entry_filetype(t->e);
+	struct rk_proof_file *f;
+	size_t top;
+
+	if (!path)
+		return;
+	top = strcspn(path, "/");
+	if (!t->top)
+		t->top = rk_proof_text(t->p, path, top);
+	else if (strlen(t->top) != top || strncmp(t->top, path, top))
+		rk_proof_fault(t->p, "sdist-folder", t->w, path, "not in the folder '%s'", t->top);
+	if (type == S_IFDIR)
+		return;
+	if (type != S_IFREG || archive_entry_hardlink(t->e)) {
+		rk_proof_fault(t->p, "member-special", t->w, path, "no file and no folder");
+		return;
+	}
+	f = rk_proof_add(t->p, t->w);
+	if (!f)
+		return;
+	f->path = path;
+	f->mode = (uint32_t)archive_entry_mode(t->e) & 07777;
+	f->size = (uint64_t)archive_entry_size(t->e);
+	if (is_wanted(path) && f->size <= RK_PROOF_TEXT_MAX)
+		keep_text(t, f);
+}
+
+/* PKG-INFO says the same as the file's name. */
+static void check_info(struct tar *t)
+{
+	const char *where = t->top ? t->top : "", *text = NULL, *version;
+	char path[RK_PROOF_PATH_MAX];
+	bool found = false;
+
+	if (strlen(where) + sizeof("/PKG-INFO") > sizeof(path))
+		return;
+	memcpy(path, where, strlen(where));
+	memcpy(path + strlen(where), "/PKG-INFO", sizeof("/PKG-INFO"));
+	for (size_t i = 0; i < t->w->n && !found; i++)
+		if (!strcmp(t->w->files[i].path, path)) {
+			text = t->w->files[i].text;
+			found = true;
+		}
+	version = text ? rk_proof_header(t->p, text, "Version") : NULL;
+	if (!text)
+		rk_proof_fault(t->p, "metadata-missing", t->w, path, "there is no PKG-INFO");
+	else if (!version || strcmp(version, t->w->version))
+		rk_proof_fault(t->p, "metadata-wrong", t->w, path,
+			       "version '%s' is not that of the file's name",
+			       version ? version : "");
+}
+
+static void read_sdist(struct rk_proving *p, struct rk_proof_package *w)
+{
+	struct tar t = { .p = p, .w = w, .member = "" };
+	int fd = open(w->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd < 0) {
+		rk_proof_fault(p, "unreadable", w, "", "cannot open it: %s", strerror(errno));
+		return;
+	}
+	if (open_tar(&t, fd)) {
+		while (next(&t))
+			add_source(&t);
+		check_info(&t);
+	}
+	close_tar(&t);
+	close(fd);
+}
+
+/* ---- wheels ---- */
+
+/* One member being read. */
+struct reading {
+	struct rk_sha256 sum;
+	bool begun, keep; /* its bytes are wanted once they are all there */
+	bool archive;     /* devel's: always through a temporary file */
+	uint64_t size;
+	uint8_t *bytes;
+	size_t len;
+	struct rk_spill *spill;
+};
+
+struct task {
+	struct rk_proving *p;
+	struct rk_proof_package *w;
+	const struct rk_zip_entry *e;
+	size_t file; /* in w->files */
+	bool archive;
+	struct rk_spill *spill; /* an archive's bytes, for the second round */
+};
+
+struct task_list {
+	struct task *v;
+	size_t n, cap;
+};
+
+/* ---- bytes ---- */
+
+static int begin(struct reading *r, const void *p, size_t len, struct rk_error *err)
+{
+	r->begun = true;
+	r->keep = r->archive || rk_elf_is(p, len);
+	if (!r->keep)
+		return 0;
+	if (r->archive || r->size > KEEP_BYTES)
+		return rk_spill_new(NULL, &r->spill, err);
+	r->bytes = rk_alloc((size_t)r->size + 1);
+	return r->bytes ? 0 : rk_fail_nomem(err);
+}
+
+static int take(void *arg, const void *p, size_t len, struct rk_error *err)
+{
+	struct reading *r = arg;
+	uint64_t at;
+	int rc = r->begun ? 0 : begin(r, p, len, err);
+
+	if (rc < 0)
+		return rc;
+	rk_sha256_add(&r->sum, p, len);
+	if (r->spill)
+		return rk_spill_append(r->spill, p, len, &at, err);
+	if (r->bytes)
+		memcpy(r->bytes + r->len, p, len);
+	r->len += len;
+	return 0;
+}
+
+static int look(struct task *t, struct reading *r, struct rk_proof_file *f, struct rk_error *err)
+{
+	struct rk_view view = { 0 };
+	int rc = 0;
+
+	if (r->bytes)
+		look_at(t->p, t->w, f, r->bytes, r->len);
+	if (!r->spill || r->archive)
+		return 0;
+	rc = rk_view_spill(r->spill, 0, (size_t)rk_spill_size(r->spill), &view, err);
+	if (rc == 0)
+		look_at(t->p, t->w, f, view.data, view.len);
+	rk_view_close(&view);
+	return rc;
+}
+
+static void read_member(void *arg, size_t i, unsigned worker)
+{
+	struct task *t = &((struct task *)arg)[i];
+	struct rk_proof_file *f = &t->w->files[t->file];
+	struct reading r = { .archive = t->archive, .size = t->e->size };
+	struct rk_error err = { 0 };
+	int rc;
+
+	(void)worker;
+	if (rk_proof_stopped(t->p))
+		return;
+	rk_sha256_begin(&r.sum);
+	rc = rk_zip_each_bytes(t->w->zip, t->e, take, &r, &err);
+	if (rc == 0) {
+		rk_sha256_end(&r.sum, f->sha256);
+		f->summed = true;
+		rc = look(t, &r, f, &err);
+	}
+	if (rc == 0 && r.archive) {
+		t->spill = r.spill;
+		r.spill = NULL;
+	}
+	if (rc == RK_E_NOMEM || rc == RK_E_IO)
+		rk_proof_stop(t->p, &err);
+	else if (rc < 0)
+		rk_proof_fault(t->p, "member-damaged", t->w, t->e->name, "%s", err.message);
+	rk_spill_free(r.spill);
+	rk_free(r.bytes);
+}
+
+/* Adds to the package's files: nothing else may be reading them. */
+static void read_archive(void *arg, size_t i, unsigned worker)
+{
+	struct task *t = &((struct task *)arg)[i];
+
+	(void)worker;
+	if (t->spill && !rk_proof_stopped(t->p))
+		read_devel(t->p, t->w, t->e->name, t->spill);
+	rk_spill_free(t->spill);
+	t->spill = NULL;
+}
+
+/* ---- names ---- */
+
+/* U+0085, U+2028 and U+2029, or a control character. */
+static bool ends_line(const char *s)
+{
+	for (; *s; s++)
+		if ((unsigned char)*s < 32 || !strncmp(s, "\xc2\x85", 2) ||
+		    !strncmp(s, "\xe2\x80\xa8", 3) || !strncmp(s, "\xe2\x80\xa9", 3))
+			return true;
+	return false;
+}
+
+static const char *name_trouble(const struct rk_zip_entry *e, const char **ret_kind)
+{
+	*ret_kind = "name-bad";
+	if (!e->name_len || strlen(e->name) != e->name_len)
+		return e->name_len ? "the name has a NUL in it" : "the name is empty";
+	*ret_kind = "name-encoding";
+	if (rk_utf8_valid(e->name, e->name_len) != e->name_len)
+		return "the name is not UTF-8";
+	for (const char *c = e->name; *c && !e->utf8; c++)
+		if (*c & 0x80)
+			return "the name is not marked as UTF-8: others read it as cp437";
+	*ret_kind = "name-bad";
+	if (ends_line(e->name))
+		return "the name has a character that ends a line of RECORD for Python";
+	*ret_kind = "name-backslash";
+	if (strchr(e->name, '\\'))
+		return "the name has a backslash in it, which some systems take for a slash";
+	*ret_kind = "name-absolute";
+	return e->name[0] == '/' ? "the name is absolute" : NULL;
+}
+
+/* True when it can be installed under its name. */
+static bool check_name(struct rk_proving *p, struct rk_proof_package *w,
+		       const struct rk_zip_entry *e)
+{
+	const char *kind, *why = name_trouble(e, &kind);
+
+	if (!why && !has_plain_parts(e->name)) {
+		kind = strstr(e->name, "..") ? "name-escapes" : "name-bad";
+		why = "the path has a part that is empty, '.' or '..'";
+	}
+	if (why)
+		rk_proof_fault(p, kind, w, e->name, "%s", why);
+	return !why || !strcmp(kind, "name-encoding");
+}
+
+static bool is_devel_archive(const struct rk_proof_package *w, const char *path)
+{
+	const char *base = rk_base_name(path);
+
+	return !strncmp(w->name, "rocm-sdk-devel", 14) &&
+	       (!strcmp(base, "_devel.tar") || !strcmp(base, "_devel.tar.xz"));
+}
+
+/* ---- all of them ---- */
+
+static void add_member(struct rk_proving *p, struct rk_proof_package *w,
+		       const struct rk_zip_entry *e, struct task_list *list)
+{
+	struct task *v = rk_grow(list->v, &list->cap, list->n + 1, sizeof(*v));
+	struct rk_proof_file *f = v ? rk_proof_add(p, w) : NULL;
+
+	if (!v) {
+		rk_proof_nomem(p);
+		return;
+	}
+	list->v = v;
+	if (!f)
+		return;
+	if (check_name(p, w, e))
+		f->path = e->name; /* lives as long as the archive is open */
+	if (S_ISLNK(e->mode))
+		rk_proof_fault(p, "member-link", w, e->name,
+			       "a symbolic link: installers write its target as text");
+	else if (e->mode & S_IFMT && !S_ISREG(e->mode) && !S_ISDIR(e->mode))
+		rk_proof_fault(p, "member-special", w, e->name, "no file and no folder");
+	f->mode = e->mode & 07777;
+	f->size = e->size;
+	v[list->n++] = (struct task){
+		.p = p, .w = w, .e = e, .file = w->n - 1, .archive = is_devel_archive(w, f->path)
+	};
+}
+
+static void open_wheel(struct rk_proving *p, struct rk_proof_package *w, struct task_list *list)
+{
+	struct rk_error err = { 0 };
+	const struct rk_zip_entry *e;
+	size_t n;
+	int rc = rk_zip_open(w->path, &w->zip, &err);
+
+	if (rc == RK_E_NOMEM)
+		rk_proof_stop(p, &err);
+	else if (rc < 0)
+		rk_proof_fault(p, "unreadable", w, "", "%s", err.message);
+	if (rc < 0)
+		return;
+	e = rk_zip_entries(w->zip, &n);
+	for (size_t i = 0; i < n && p->rc == 0; i++)
+		if (!e[i].name_len || e[i].name[e[i].name_len - 1] != '/')
+			add_member(p, w, &e[i], list);
+}
+
+/* Devel's archives first, then the largest: they take longest. */
+static int by_size(const void *a, const void *b)
+{
+	const struct task *x = a, *y = b;
+
+	if (x->archive != y->archive)
+		return x->archive ? -1 : 1;
+	if (x->e->size != y->e->size)
+		return x->e->size > y->e->size ? -1 : 1;
+	return 0;
+}
+
+void rk_proof_read(struct rk_proving *p)
+{
+	struct task_list list = { 0 };
+	size_t archives = 0;
+
+	for (size_t i = 0; i < p->npackages && p->rc == 0; i++)
+		if (!p->packages[i].sdist)
+			open_wheel(p, &p->packages[i], &list);
+		else
+			read_sdist(p, &p->packages[i]);
+	if (p->rc == 0 && list.n) {
+		qsort(list.v, list.n, sizeof(*list.v), by_size);
+		rk_pool_run(p->pool, list.n, read_member, list.v);
+		while (archives < list.n && list.v[archives].archive)
+			archives++;
+		rk_pool_run(p->pool, archives, read_archive, list.v);
+	}
+	rk_free(list.v);
+}

@@ -1,0 +1,490 @@
+/*
+ * closure.c - everything a file needs is there: libraries by the folders of its own run path, what
+ * launchers start, what links point at, and libraries under the names that programs dlopen.
+ *
+ * A library counts as found by its own run path alone. The run path of the program which loads it may
+ * help at run time; it does not when another program loads it.
+ */
+#include "pack/verify/verify.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "pack/pack_table.h"
+
+enum { MAX_HOPS = 40 };
+
+/* The files that are installed together. */
+struct file_set {
+	struct rk_path_map map; /* number in v; `any` is a folder */
+	const struct rk_proof_file **v;
+	size_t n, any;
+	struct rk_path_map names; /* last parts of paths: number in v */
+};
+
+enum way_end { WAY_THERE, WAY_NOWHERE, WAY_ABSOLUTE, WAY_LEAVES, WAY_CIRCLE };
+
+/* ---- the set ---- */
+
+static bool in_group(const struct rk_proof_package *w, unsigned group)
+{
+	return !w->sdist && (w->group == 0 || w->group == group);
+}
+
+/* All folders above a path. */
+static int put_folders(struct rk_proving *p, struct file_set *s, const char *path,
+		       struct rk_error *err)
+{
+	int rc = 0;
+
+	for (const char *slash = strrchr(path, '/'); slash && rc == 0;
+	     slash = memrchr(path, '/', (size_t)(slash - path))) {
+		size_t len = (size_t)(slash - path);
+		const char *folder;
+
+		if (rk_path_map_find(&s->map, path, len) >= 0)
+			return 0;
+		folder = rk_proof_text(p, path, len);
+		rc = folder ? rk_path_map_put(&s->map, folder, s->any, err) : RK_E_NOMEM;
+	}
+	return rc;
+}
+
+static int put_file(struct rk_proving *p, struct file_set *s, const struct rk_proof_file *f,
+		    struct rk_error *err)
+{
+	ptrdiff_t have = rk_path_map_find(&s->map, f->path, strlen(f->path));
+	const char *base = rk_base_name(f->path);
+	int rc;
+
+	if (f->kind == RK_PROOF_DIR)
+		return have < 0 ? rk_path_map_put(&s->map, f->path, s->any, err) : 0;
+	if (have >= 0 && (size_t)have != s->any) {
+		const struct rk_proof_package *w = &p->packages[f->package];
+		const struct rk_proof_package *o = &p->packages[s->v[have]->package];
+
+		/* check_distributions reports two files of one distribution */
+		if (w != o && strcmp(w->name, o->name))
+			rk_proof_fault(p, "path-twice", w, f->path, "'%s' has it, too", o->file);
+	}
+	s->v[s->n] = f;
+	rc = rk_path_map_put(&s->map, f->path, s->n, err);
+	if (rc == 0 && f->elf && rk_path_map_find(&s->names, base, strlen(base)) < 0)
+		rc = rk_path_map_put(&s->names, base, s->n, err);
+	s->n++;
+	return rc < 0 ? rc : put_folders(p, s, f->path, err);
+}
+
+/* Two files of one distribution cannot both be installed. */
+static void check_distributions(struct rk_proving *p, unsigned group)
+{
+	for (size_t i = 0; i < p->npackages; i++)
+		for (size_t k = 0; k < i; k++)
+			if (in_group(&p->packages[i], group) && in_group(&p->packages[k], group) &&
+			    p->packages[i].name[0] &&
+			    !strcmp(p->packages[i].name, p->packages[k].name))
+				rk_proof_fault(p, "distribution-twice", &p->packages[i], "",
+					       "'%s' is the same distribution",
+					       p->packages[k].file);
+}
+
+static int make_set(struct rk_proving *p, unsigned group, struct file_set *ret)
+{
+	struct rk_error err = { 0 };
+	size_t all = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < p->npackages; i++)
+		all += in_group(&p->packages[i], group) ? p->packages[i].n : 0;
+	check_distributions(p, group);
+	ret->v = rk_reallocn(NULL, all + 1, sizeof(*ret->v));
+	ret->any = all;
+	if (!ret->v)
+		rc = rk_fail_nomem(&err);
+	for (size_t i = 0; i < p->npackages; i++)
+		for (size_t k = 0; k < p->packages[i].n && rc == 0; k++)
+			if (in_group(&p->packages[i], group) && p->packages[i].files[k].path[0])
+				rc = put_file(p, ret, &p->packages[i].files[k], &err);
+	if (rc < 0)
+		rk_proof_stop(p, &err);
+	return rc < 0 ? rc : p->rc;
+}
+
+/* ---- the way through its links ---- */
+
+/*
+ * done: where we are, a path without links; todo: what is left of the way. Both end with NUL. ".." goes up
+ * from where a link led to, as in the file system.
+ */
+struct way {
+	char done[RK_PROOF_PATH_MAX], todo[RK_PROOF_PATH_MAX];
+	size_t len, at; /* of done; in todo */
+	unsigned hops;
+};
+
+static void way_up(struct way *w)
+{
+	char *slash = memrchr(w->done, '/', w->len);
+
+	w->len = slash ? (size_t)(slash - w->done) : 0;
+	w->done[w->len] = '\0';
+}
+
+static bool way_down(struct way *w, const char *part, size_t n)
+{
+	if (w->len + n + 2 > sizeof(w->done))
+		return false;
+	if (w->len)
+		w->done[w->len++] = '/';
+	memcpy(w->done + w->len, part, n);
+	w->len += n;
+	w->done[w->len] = '\0';
+	return true;
+}
+
+/* The link's text comes before what is left. */
+static enum way_end way_link(struct way *w, const char *link)
+{
+	char rest[RK_PROOF_PATH_MAX];
+	int n;
+
+	if (link[0] == '/')
+		return WAY_ABSOLUTE;
+	if (++w->hops > MAX_HOPS)
+		return WAY_CIRCLE;
+	n = snprintf(rest, sizeof(rest), "%s/%s", link, w->todo + w->at);
+	if (n < 0 || (size_t)n >= sizeof(rest))
+		return WAY_NOWHERE;
+	memcpy(w->todo, rest, (size_t)n + 1);
+	w->at = 0;
+	way_up(w);
+	return WAY_THERE;
+}
+
+/* One part of the way. */
+static enum way_end way_step(struct way *w, const struct file_set *s, const char *part, size_t n,
+			     const struct rk_proof_file **ret)
+{
+	ptrdiff_t i;
+
+	if (!n || (n == 1 && part[0] == '.'))
+		return *ret ? WAY_NOWHERE : WAY_THERE;
+	if (n == 2 && !strncmp(part, "..", 2)) {
+		if (*ret || !w->len)
+			return *ret ? WAY_NOWHERE : WAY_LEAVES;
+		way_up(w);
+		return WAY_THERE;
+	}
+	if (*ret || !way_down(w, part, n))
+		return WAY_NOWHERE;
+	i = rk_path_map_find(&s->map, w->done, w->len);
+	if (i < 0)
+		return WAY_NOWHERE;
+	if ((size_t)i == s->any)
+		return WAY_THERE;
+	if (s->v[i]->kind == RK_PROOF_LINK)
+		return way_link(w, s->v[i]->link ? s->v[i]->link : "");
+	*ret = s->v[i];
+	return WAY_THERE;
+}
+
+static enum way_end walk(const struct file_set *s, const char *from, const char *rel,
+			 size_t rel_len, const struct rk_proof_file **ret)
+{
+	const char *slash = strrchr(from, '/');
+	enum way_end how = WAY_THERE;
+	struct way w;
+
+	*ret = NULL;
+	w.len = slash ? (size_t)(slash - from) : 0;
+	w.at = w.hops = 0;
+	if (w.len >= sizeof(w.done) || rel_len >= sizeof(w.todo))
+		return WAY_NOWHERE;
+	memcpy(w.done, from, w.len);
+	w.done[w.len] = '\0';
+	memcpy(w.todo, rel, rel_len);
+	w.todo[rel_len] = '\0';
+	while (how == WAY_THERE && w.todo[w.at]) {
+		const char *part = w.todo + w.at;
+		size_t n = strcspn(part, "/");
+
+		w.at += n + (part[n] == '/');
+		/* a slash behind a file's name is let pass: links end with one here */
+		if (n)
+			how = way_step(&w, s, part, n, ret);
+	}
+	return how;
+}
+
+struct closing {
+	struct rk_proving *p;
+	const struct file_set *s;
+	const struct rk_proof_package *w; /* of the file that is looked at */
+	const struct rk_proof_file *f;
+	const struct rk_proof_elf *elf; /* of the file, or of what the link leads to */
+};
+
+/* Part of glibc, or of gcc: on every machine that the wheels are for. */
+static bool from_system(const struct rk_proving *p, const char *name)
+{
+	static const char *const always[] = {
+		"libc.so.6",    "libm.so.6",     "libdl.so.2",     "libpthread.so.0",
+		"librt.so.1",   "libutil.so.1",  "libresolv.so.2", "libanl.so.1",
+		"libmvec.so.1", "libgcc_s.so.1", "libstdc++.so.6",
+	};
+
+	if (!strncmp(name, "ld-linux", 8))
+		return true;
+	for (unsigned i = 0; i < sizeof(always) / sizeof(*always); i++)
+		if (!strcmp(name, always[i]))
+			return true;
+	for (const char *const *v = p->o->system; v && *v; v++)
+		if (!strcmp(name, *v))
+			return true;
+	return false;
+}
+
+/* ---- run paths ---- */
+
+/* What follows $ORIGIN in an entry, or NULL. */
+static const char *behind_origin(const char *entry, size_t len, size_t *ret_len)
+{
+	static const char *const words[] = { "$ORIGIN", "${ORIGIN}" };
+
+	for (unsigned i = 0; i < 2; i++) {
+		size_t n = strlen(words[i]);
+
+		if (len >= n && !strncmp(entry, words[i], n) && (len == n || entry[n] == '/')) {
+			*ret_len = len - n;
+			return entry + n;
+		}
+	}
+	return NULL;
+}
+
+static void check_entry(struct closing *c, const char *entry, size_t len)
+{
+	const struct rk_proof_file *end;
+	size_t n;
+	const char *rest = behind_origin(entry, len, &n);
+
+	if (!len)
+		rk_proof_fault(
+			c->p, "rpath-empty", c->w, c->f->path,
+			"its run path has an empty entry: the folder a program is started in");
+	else if (entry[0] == '/')
+		rk_proof_fault(c->p, "rpath-absolute", c->w, c->f->path,
+			       "its run path has '%.*s', a folder of one machine", (int)len, entry);
+	else if (!rest)
+		rk_proof_fault(c->p, "rpath-relative", c->w, c->f->path,
+			       "its run path has '%.*s', which does not begin with $ORIGIN",
+			       (int)len, entry);
+	else if (walk(c->s, c->f->path, rest, n, &end) == WAY_LEAVES)
+		rk_proof_fault(c->p, "rpath-escapes", c->w, c->f->path,
+			       "its run path has '%.*s', which leads out of site-packages",
+			       (int)len, entry);
+}
+
+/* ---- libraries ---- */
+
+static bool in_folder(const struct closing *c, const char *rest, size_t len, const char *name)
+{
+	char path[RK_PROOF_PATH_MAX];
+	const struct rk_proof_file *found = NULL;
+	int n = snprintf(path, sizeof(path), "%.*s/%s", (int)len, rest, name);
+
+	if (n <= 0 || (size_t)n >= sizeof(path) ||
+	    walk(c->s, c->f->path, path, (size_t)n, &found) != WAY_THERE)
+		return false;
+	/* the loader passes over files for other machines */
+	return found && found->elf && found->elf->machine == c->elf->machine &&
+	       found->elf->kind == RK_ELF_SHARED;
+}
+
+static bool in_run_path(const struct closing *c, const char *name)
+{
+	const char *at = c->elf->path;
+
+	while (at) {
+		size_t len, n = strcspn(at, ":");
+		const char *rest = behind_origin(at, n, &len);
+
+		if (rest && in_folder(c, rest, len, name))
+			return true;
+		at = at[n] ? at + n + 1 : NULL;
+	}
+	return false;
+}
+
+static void check_needed(struct closing *c, const char *name)
+{
+	ptrdiff_t i;
+
+	if (strchr(name, '/')) {
+		rk_proof_fault(c->p, "needed-path", c->w, c->f->path,
+			       "needs '%s', a path and not a library's name", name);
+		return;
+	}
+	if (in_run_path(c, name) || from_system(c->p, name))
+		return;
+	i = rk_path_map_find(&c->s->names, name, strlen(name));
+	if (i >= 0)
+		rk_proof_fault(c->p, "needed-unresolved", c->w, c->f->path,
+			       "needs '%s': its run path does not lead to '%s'", name,
+			       c->s->v[i]->path);
+	else
+		rk_proof_fault(c->p, "needed-unresolved", c->w, c->f->path,
+			       "needs '%s', which no package has and not every system", name);
+}
+
+/* What it needs, searched from where c->f is. */
+static void check_all_needed(struct closing *c)
+{
+	for (size_t i = 0; i < c->elf->nneeded; i++)
+		check_needed(c, c->elf->needed[i]);
+}
+
+static void check_elf(struct closing *c)
+{
+	const char *at = c->elf->path;
+
+	while (at) {
+		size_t n = strcspn(at, ":");
+
+		check_entry(c, at, n);
+		at = at[n] ? at + n + 1 : NULL;
+	}
+	check_all_needed(c);
+}
+
+/* ---- links and launchers ---- */
+
+/* By its text it stays in the tree it is in: nobody but the maker of that tree could have kept it whole. */
+static bool stays_in_tree(const char *path, const char *link)
+{
+	size_t depth = 0, n;
+
+	for (; *path; path++)
+		depth += *path == '/';
+	for (; *link; link += n + (link[n] == '/')) {
+		n = strcspn(link, "/");
+		if (n != 2 || memcmp(link, "..", 2) != 0)
+			depth += n && !(n == 1 && link[0] == '.');
+		else if (--depth == 0)
+			return false;
+	}
+	return true;
+}
+
+static void check_link(struct closing *c)
+{
+	static const struct {
+		const char *kind, *text;
+	} says[] = {
+		[WAY_NOWHERE] = { "link-dangling", "points at '%s', which no package has" },
+		[WAY_ABSOLUTE] = { "link-absolute", "points at '%s', a place of one machine" },
+		[WAY_LEAVES] = { "link-escapes", "points at '%s', out of site-packages" },
+		[WAY_CIRCLE] = { "link-circle", "points at '%s', and back to itself" },
+	};
+	const char *link = c->f->link ? c->f->link : "";
+	const struct rk_proof_file *end = NULL;
+	enum way_end how = WAY_ABSOLUTE;
+	char text[RK_PROOF_PATH_MAX];
+
+	if (link[0] != '/')
+		how = walk(c->s, c->f->path, link, strlen(link), &end);
+	if (how != WAY_THERE) {
+		const char *form = says[how].text, *hole = strstr(form, "%s");
+
+		snprintf(text, sizeof(text), "%.*s%s%s", (int)(hole - form), form, link, hole + 2);
+		if (how == WAY_NOWHERE && stays_in_tree(c->f->path, link))
+			rk_proof_note(c->p, says[how].kind, c->w, c->f->path, "%s", text);
+		else
+			rk_proof_fault(c->p, says[how].kind, c->w, c->f->path, "%s", text);
+		return;
+	}
+	/* a library that is loaded by this name searches from here */
+	if (end && end->elf && end->elf->kind == RK_ELF_SHARED) {
+		c->elf = end->elf;
+		check_all_needed(c);
+	}
+}
+
+static void check_launcher(struct closing *c)
+{
+	const struct rk_proof_file *end = NULL;
+	const char *target = c->f->launcher;
+	enum way_end how = walk(c->s, c->f->path, target, strlen(target), &end);
+
+	if (how != WAY_THERE || !end)
+		rk_proof_fault(c->p, "launcher-target", c->w, c->f->path,
+			       "starts '%s', which is not there", target);
+	else if (!(end->mode & 0111))
+		rk_proof_fault(c->p, "launcher-target", c->w, c->f->path,
+			       "starts '%s', which is not executable", target);
+}
+
+static void check_file(struct closing *c)
+{
+	c->elf = rk_proof_is_loadable(c->f->elf) ? c->f->elf : NULL;
+	if (c->f->kind == RK_PROOF_LINK)
+		check_link(c);
+	else if (c->f->launcher)
+		check_launcher(c);
+	else if (c->elf)
+		check_elf(c);
+	if (c->f->kind == RK_PROOF_FILE && c->elf && c->elf->kind == RK_ELF_EXE &&
+	    !(c->f->mode & 0111))
+		rk_proof_fault(c->p, "not-executable", c->w, c->f->path,
+			       "a program whose mode is %o", c->f->mode);
+}
+
+/* ---- names that programs dlopen ---- */
+
+static void check_dlopen(struct closing *c, const struct rk_pack_kind *k)
+{
+	const char *path = c->f->path, *base = rk_base_name(path);
+	const char *tree = strchr(path, '/'), *so = strstr(base, ".so.");
+	size_t len = so ? (size_t)(so - path) + 3 : 0; /* of the path without a version */
+
+	for (size_t i = 0; tree && so && i < k->naliases; i++) {
+		if (!rk_pack_glob(k->aliases[i].pattern, tree + 1) ||
+		    rk_path_map_find(&c->s->map, path, len) >= 0)
+			continue;
+		rk_proof_fault(c->p, "dlopen-missing", c->w, path,
+			       "programs dlopen '%.*s', which is not there", (int)(so + 3 - base),
+			       base);
+		return;
+	}
+}
+
+void rk_proof_closure(struct rk_proving *p, unsigned group)
+{
+	const struct rk_pack_table *table = NULL;
+	struct file_set s = { 0 };
+	struct rk_error err = { 0 };
+
+	if (make_set(p, group, &s) < 0)
+		goto out;
+	if (rk_pack_table_load(p->arena, NULL, &table, &err) < 0) {
+		rk_proof_stop(p, &err);
+		goto out;
+	}
+	for (size_t i = 0; i < s.n && p->rc == 0; i++) {
+		struct closing c = {
+			.p = p, .s = &s, .f = s.v[i], .w = &p->packages[s.v[i]->package]
+		};
+
+		check_file(&c);
+		if (c.f->inner || c.f->kind != RK_PROOF_FILE || !rk_proof_is_loadable(c.f->elf))
+			continue;
+		for (size_t k = 0; k < table->n; k++)
+			check_dlopen(&c, &table->kinds[k]);
+	}
+out:
+	rk_path_map_release(&s.map);
+	rk_path_map_release(&s.names);
+	rk_free(s.v);
+}
