@@ -181,7 +181,7 @@ int rk_tar_header(struct rk_output *out, const char *name, uint64_t size, unsign
 	return rk_output_write(out, h, sizeof(h), err);
 }
 
-int rk_tar_pad(struct rk_output *out, uint64_t size, struct rk_error *err)
+static int pad(struct rk_output *out, uint64_t size, struct rk_error *err)
 {
 	static const char zeros[BLOCK];
 	size_t rest = rk_tar_padding(size);
@@ -196,7 +196,7 @@ int rk_tar_file(struct rk_output *out, const char *name, const void *data, size_
 
 	if (rc == 0 && len)
 		rc = rk_output_write(out, data, len, err);
-	return rc < 0 ? rc : rk_tar_pad(out, len, err);
+	return rc < 0 ? rc : pad(out, len, err);
 }
 
 int rk_tar_spill(struct rk_output *out, const char *name, struct rk_spill *spill,
@@ -215,7 +215,7 @@ int rk_tar_spill(struct rk_output *out, const char *name, struct rk_spill *spill
 		at += n;
 	}
 	rk_free(buf);
-	return rc < 0 ? rc : rk_tar_pad(out, size, err);
+	return rc < 0 ? rc : pad(out, size, err);
 }
 
 int rk_tar_end(struct rk_output *out, struct rk_error *err)

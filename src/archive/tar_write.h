@@ -29,12 +29,11 @@ void rk_tar_put(struct rk_bytes *out, const struct rk_tar_member *m);
 size_t rk_tar_padding(uint64_t size);
 
 /*
- * A file's header; `size` bytes and rk_tar_pad must follow. Sizes past 8 GiB are written as GNU tar
+ * A file's header; `size` bytes and rk_tar_padding zeros must follow. Sizes past 8 GiB are written as GNU tar
  * does. The same arguments give the same bytes: owner and times are zero, the mode is `mode`.
  */
 int rk_tar_header(struct rk_output *out, const char *name, uint64_t size, unsigned mode,
 		  struct rk_error *err);
-int rk_tar_pad(struct rk_output *out, uint64_t size, struct rk_error *err);
 /* A whole member from memory, or from a temporary file. */
 int rk_tar_file(struct rk_output *out, const char *name, const void *data, size_t len,
 		struct rk_error *err);

@@ -187,19 +187,44 @@ const char *rk_arena_text(struct rk_arena *a, const char *s, size_t len)
 	return copy;
 }
 
-const char *rk_arena_textf(struct rk_arena *a, const char *fmt, ...)
+const char *rk_arena_textv(struct rk_arena *a, const char *fmt, va_list args)
 {
-	va_list args;
+	va_list again;
 	char *text;
 	int len;
 
-	va_start(args, fmt);
-	len = vsnprintf(NULL, 0, fmt, args);
-	va_end(args);
+	va_copy(again, args);
+	len = vsnprintf(NULL, 0, fmt, again);
+	va_end(again);
 	if (len < 0 || !(text = rk_arena_alloc(a, (size_t)len + 1)))
 		return NULL;
-	va_start(args, fmt);
 	vsnprintf(text, (size_t)len + 1, fmt, args);
+	return text;
+}
+
+const char *rk_arena_textf(struct rk_arena *a, const char *fmt, ...)
+{
+	const char *text;
+	va_list args;
+
+	va_start(args, fmt);
+	text = rk_arena_textv(a, fmt, args);
 	va_end(args);
 	return text;
+}
+
+void *rk_arena_grow(struct rk_arena *a, void *v, size_t n, size_t *cap, size_t size)
+{
+	size_t more = *cap ? 2 * *cap : 1;
+	void *p;
+
+	if (n < *cap)
+		return v;
+	p = more > SIZE_MAX / size ? NULL : rk_arena_alloc(a, more * size);
+	if (!p)
+		return NULL;
+	if (n)
+		memcpy(p, v, n * size);
+	*cap = more;
+	return p;
 }

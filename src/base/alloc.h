@@ -2,6 +2,7 @@
 #ifndef RK_ALLOC_H
 #define RK_ALLOC_H
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,5 +40,12 @@ const char *rk_arena_text(struct rk_arena *a, const char *s, size_t len); /* a c
 /* A text as by printf. */
 const char *rk_arena_textf(struct rk_arena *a, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+const char *rk_arena_textv(struct rk_arena *a, const char *fmt, va_list args)
+	__attribute__((format(printf, 2, 0)));
+/*
+ * The list `v` of n members with room for one more; *cap doubles, from 1. An arena takes nothing back:
+ * the old list stays where it was, also when this returns NULL.
+ */
+void *rk_arena_grow(struct rk_arena *a, void *v, size_t n, size_t *cap, size_t size);
 
 #endif

@@ -38,9 +38,9 @@ struct rk_entry {
 	const struct rk_artifact *artifact;
 	enum rk_link_fault fault;          /* of a link */
 	bool said;                         /* there was a warning about it */
-	unsigned uses;                     /* packages that have it (pack_left.c) */
+	unsigned uses;                     /* packages that have it (pack_overlay.c) */
 	const char *left;                  /* why one has not, for people; NULL: no rule takes it */
-	const struct rk_file_facts *facts; /* of a file, once somebody asked (pack_facts.c) */
+	const struct rk_file_facts *facts; /* of a file, once somebody asked (pack_items.c) */
 };
 
 struct rk_artifact {

@@ -1,10 +1,9 @@
-/* artifacts_impl.h - what the parts of the artifact reader share. */
+/* artifacts_impl.h - one artifact while it is read. */
 #ifndef RK_ARTIFACTS_IMPL_H
 #define RK_ARTIFACTS_IMPL_H
 
 #include <pthread.h>
 
-#include "base/bytes.h"
 #include "base/list.h"
 #include "pack/artifacts.h"
 
@@ -38,18 +37,8 @@ struct artifact_reader {
 	size_t name_bytes;
 };
 
-/*
- * Is `name` (one name, or a path of them) fit to go into a package? Relative, no empty or dot
- * parts, UTF-8, no control characters, no backslash. `where` is for the error.
- */
-int rk_artifact_check_path(const char *path, const char *where, struct rk_error *err);
+/* ---- artifact_read.c ---- */
 
-/* The lines of a manifest into r->stages, checked. */
-int rk_artifact_manifest(struct artifact_reader *r, const char *text, size_t len,
-			 struct rk_error *err);
-/* A new entry, zeroed but for artifact, path (copied) and stage. */
-int rk_artifact_add(struct artifact_reader *r, uint32_t stage, const char *path,
-		    struct rk_entry **ret, struct rk_error *err);
 /* Sorted, with folders that only their files told of; then r->artifact has them. */
 int rk_artifact_finish(struct artifact_reader *r, struct rk_error *err);
 
@@ -57,7 +46,7 @@ int rk_artifact_finish(struct artifact_reader *r, struct rk_error *err);
 int rk_artifact_read_folder(struct artifact_reader *r, struct rk_error *err);
 int rk_artifact_read_archive(struct artifact_reader *r, struct rk_error *err);
 
-/* The text and kind of a link, warned of where it leads out. */
+/* artifacts.c: the text and kind of a link, warned of where it leads out. */
 int rk_artifact_link(struct artifact_reader *r, struct rk_entry *e, const char *text,
 		     struct rk_error *err);
 

@@ -14,34 +14,20 @@ int rk_content_new(struct rk_arena *a, struct rk_content **ret, struct rk_error 
 	return *ret ? 0 : rk_fail_nomem(err);
 }
 
-/* An arena gives nothing back: the old list stays, half the size of the new. */
-static int grow(struct rk_arena *a, struct rk_content *c, struct rk_error *err)
-{
-	size_t cap = c->cap ? 2 * c->cap : 1;
-	struct rk_piece *pieces;
-
-	if (cap > SIZE_MAX / sizeof(*pieces) ||
-	    !(pieces = rk_arena_alloc(a, cap * sizeof(*pieces))))
-		return rk_fail_nomem(err);
-	if (c->n)
-		memcpy(pieces, c->pieces, c->n * sizeof(*pieces));
-	c->pieces = pieces;
-	c->cap = cap;
-	return 0;
-}
-
 static int add(struct rk_arena *a, struct rk_content *c, struct rk_piece piece,
 	       struct rk_error *err)
 {
+	struct rk_piece *v;
 	uint64_t size;
-	int rc;
 
 	if (!piece.size)
 		return 0;
 	if (!rk_add(c->size, piece.size, &size))
 		return rk_fail(err, RK_E_LIMIT, "a file of the package would be too large");
-	if (c->n == c->cap && (rc = grow(a, c, err)) < 0)
-		return rc;
+	v = rk_arena_grow(a, c->pieces, c->n, &c->cap, sizeof(*v));
+	if (!v)
+		return rk_fail_nomem(err);
+	c->pieces = v;
 	piece.at = c->size;
 	c->pieces[c->n++] = piece;
 	c->size = size;
@@ -135,11 +121,15 @@ static int read_edited(const struct rk_piece *p, uint64_t offset, void *to, size
 		       struct rk_error *err)
 {
 	uint64_t size = p->origin->size;
-	size_t old = offset >= size ? 0 : size - offset < len ? (size_t)(size - offset) : len;
-	int rc = old ? read_origin(p->origin, offset, to, old, err) : 0;
+	size_t old = 0;
+	int rc;
 
-	if (rc < 0)
-		return rc;
+	if (offset < size) {
+		old = size - offset < len ? (size_t)(size - offset) : len;
+		rc = read_origin(p->origin, offset, to, old, err);
+		if (rc < 0)
+			return rc;
+	}
 	memset((char *)to + old, 0, len - old);
 	rk_elf_edit_apply(p->edit, offset, to, len);
 	return 0;

@@ -3,8 +3,8 @@
 #define RK_PACK_BUILD_H
 
 #include "base/pool.h"
-#include "pack/pack_meta.h"
 #include "pack/pack_plan.h"
+#include "pack/wheel/meta.h"
 
 enum { RK_PACK_EPOCH = 315532800 }; /* 1980-01-01: zip knows no time before */
 

@@ -1,11 +1,13 @@
 /*
- * pack_index.c - a tree of pages that pip takes for a package index (PEP 503), with sums, and the
+ * pack_index.c - a tree of pages that pip uses as a package index (PEP 503), with sums, and the
  * metadata of wheels beside them (PEP 658, PEP 714).
  *
- * Packages lie in the folder, in dist/ below it, and in folders one level below either (a family each).
+ * Packages are in the folder, in dist/ below it, and in folders one level below either (a family each).
  * Where such folders have different files of one name, a page could not tell them apart: then each gets
  * a tree of its own, with the packages that are common, and the common tree goes without these.
  */
+#include "rockit/pack.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -18,10 +20,82 @@
 #include "base/handle.h"
 #include "base/sha256/sha256.h"
 #include "base/text.h"
+#include "io/file.h"
 #include "io/output.h"
 #include "io/walk.h"
-#include "pack/pack_index_old.h"
-#include "pack/pack_meta.h"
+#include "pack/wheel/meta.h"
+
+/* Every page has this line, by which it is known. */
+#define GENERATOR "<meta name=\"generator\" content=\"rockit pack index\">\n"
+
+/* ---- pages of an earlier run ---- */
+
+enum { HEAD_BYTES = 1024 };
+
+/* The beginning of a page of ours; else "". */
+static const char *read_head(const char *page, char head[HEAD_BYTES])
+{
+	struct rk_file *f = NULL;
+	size_t n = 0;
+
+	head[0] = '\0';
+	if (rk_file_open(page, &f, NULL) < 0)
+		return head;
+	if (rk_file_read(f, head, HEAD_BYTES - 1, &n, NULL) < 0)
+		n = 0;
+	head[n] = '\0';
+	rk_file_close(f);
+	if (!strstr(head, GENERATOR))
+		head[0] = '\0';
+	return head;
+}
+
+/* True when the folder holds one file, a page of ours. */
+static bool is_our_page(const char *dir, const char *page)
+{
+	char head[HEAD_BYTES];
+	struct dirent *e;
+	bool alone = true;
+	DIR *d = opendir(dir);
+
+	while (d && (e = readdir(d)))
+		alone = alone && (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") ||
+				  !strcmp(e->d_name, "index.html"));
+	if (d)
+		closedir(d);
+	return d && alone && *read_head(page, head);
+}
+
+/*
+ * RK_E_USAGE when dir/simple is the tree of a family's folder, which has the common packages of the
+ * folder above it, too: from here they are not seen, and the pages would lose them.
+ */
+static int check_whole(struct rk_arena *a, const char *dir, struct rk_error *err)
+{
+	const char *top = rk_arena_textf(a, "%s/simple", dir), *page;
+	char head[HEAD_BYTES];
+	DIR *d = top ? opendir(top) : NULL;
+	struct dirent *e;
+	int rc = top ? 0 : rk_fail_nomem(err);
+
+	while (d && rc == 0 && (e = readdir(d))) {
+		if (e->d_name[0] == '.')
+			continue;
+		page = rk_arena_textf(a, "%s/%s/index.html", top, e->d_name);
+		if (!page)
+			rc = rk_fail_nomem(err);
+		else if (strstr(read_head(page, head), "<a href=\"../../../"))
+			rc = rk_fail(err, RK_E_USAGE,
+				     "'%s' is part of the index of a folder above it: name that "
+				     "one, or remove '%s' first",
+				     top, top);
+	}
+	if (d)
+		closedir(d);
+	return rc;
+}
+
+/* ---- the pages ---- */
 
 enum {
 	PAGE_MAX_BYTES = 256 << 20,
@@ -311,7 +385,7 @@ static void begin_page(struct rk_bytes *out, const char *title)
 {
 	rk_bytes_puts(out, "<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n"
 			   "<meta name=\"pypi:repository-version\" content=\"1.0\">\n");
-	rk_bytes_puts(out, RK_INDEX_GENERATOR);
+	rk_bytes_puts(out, GENERATOR);
 	rk_bytes_puts(out, "<title>");
 	put_escaped(out, title);
 	rk_bytes_puts(out, "</title>\n</head>\n<body>\n");
@@ -418,8 +492,7 @@ static int remove_stale(const struct tree *t)
 		page = dir ? rk_arena_textf(t->x->arena, "%s/index.html", dir) : NULL;
 		if (!page)
 			rc = rk_fail_nomem(t->x->err);
-		else if (rk_is_dir(dir) && rk_index_is_ours(dir, page) &&
-			 (unlink(page) || rmdir(dir)))
+		else if (rk_is_dir(dir) && is_our_page(dir, page) && (unlink(page) || rmdir(dir)))
 			rc = rk_fail_errno(t->x->err, errno, "cannot remove the old page '%s'",
 					   page);
 	}
@@ -511,7 +584,7 @@ int rk_pack_index_trees(const char *dir,
 	if (rc == 0)
 		rc = find_packages(&x);
 	if (rc == 0)
-		rc = rk_index_check_whole(x.arena, dir, &mine);
+		rc = check_whole(x.arena, dir, &mine);
 	if (rc == 0)
 		rc = learn(&x);
 	if (rc == 0)

@@ -1,9 +1,20 @@
-/* pack_overlay.c - the trees of several artifacts as one. */
+/* pack_overlay.c - the trees of several artifacts as one, and what of them is in no package. */
+#include "pack/pack_plan_impl.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "pack/pack_plan_impl.h"
+#include "pack/wheel/meta.h"
+
+enum { NAMES_MAX = 400 }; /* of a list in a message */
+
+/* The entry lost its place in a tree; `why` is static. */
+static void lose(struct rk_entry *e, const char *why)
+{
+	if (!e->left)
+		e->left = why;
+}
 
 const struct rk_entry *rk_overlay_find(const struct rk_overlay *t, const char *path)
 {
@@ -60,7 +71,7 @@ static int same(const struct rk_entry *a, const struct rk_entry *b, struct rk_er
 static void say_overlap(struct rk_diag *diag, struct rk_entry *loser, const struct rk_entry *winner,
 			const char *how)
 {
-	rk_pack_lost(loser, "another artifact has something else of this name");
+	lose(loser, "another artifact has something else of this name");
 	if (!rk_entry_say(loser))
 		return;
 	rk_diag_add(diag, "overlap", winner->artifact->label, 0, 1, "its '%s' %s of '%s'",
@@ -105,7 +116,7 @@ static bool is_reserved(const char *path)
 
 static void say_reserved(struct rk_diag *diag, struct rk_entry *e)
 {
-	rk_pack_lost(e, "packages have their own file of this name");
+	lose(e, "packages have their own file of this name");
 	if (e->kind != RK_ENTRY_DIR && rk_entry_say(e))
 		rk_diag_add(diag, "reserved-name", e->artifact->label, 0, 1,
 			    "'%s' is left out: packages have their own there", e->path);
@@ -130,32 +141,6 @@ int rk_overlay_add(struct rk_overlay *t, const struct rk_artifact *a, const char
 			rc = add_entry(t, e, diag, err);
 	}
 	return rc;
-}
-
-static bool goes_deeper(const char *s, bool dir)
-{
-	return dir || strchr(s, '/');
-}
-
-int rk_pack_order(const char *a, bool a_dir, const char *b, bool b_dir)
-{
-	bool deep_a, deep_b;
-
-	for (; *a && *a == *b; a++, b++)
-		;
-	/* From the first byte that differs: who still has a folder to enter comes later. */
-	deep_a = goes_deeper(a, a_dir);
-	deep_b = goes_deeper(b, b_dir);
-	if (deep_a != deep_b)
-		return deep_a ? 1 : -1;
-	if (*a == *b)
-		return 0;
-	/* A name that ends is less than one that goes on. */
-	if (!*a || !*b)
-		return *a ? 1 : -1;
-	if (*a == '/' || *b == '/')
-		return *a == '/' ? -1 : 1;
-	return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
 }
 
 static int by_order(const void *a, const void *b)
@@ -196,5 +181,123 @@ int rk_overlay_settle(struct rk_overlay *t, struct rk_diag *diag, struct rk_erro
 	for (size_t i = 0; i < t->n; i++)
 		if (rk_path_map_put(&t->map, t->v[i]->path, i, err) < 0)
 			return RK_E_NOMEM;
+	return 0;
+}
+
+/* ---- what is in no package ---- */
+
+void rk_pack_mark(struct rk_pack_work *k)
+{
+	const struct rk_dist *d = k->d;
+
+	for (size_t i = 0; i < k->tree.n; i++)
+		k->tree.v[i]->uses++;
+	for (size_t i = 0; i < d->n; i++) {
+		/* entries belong to the plan */
+		struct rk_entry *e = (struct rk_entry *)d->items[i].entry;
+
+		if (d->items[i].action != RK_PACK_DROP)
+			continue;
+		e->uses--;
+		lose(e, "a link to a folder, to nothing or out of the tree");
+	}
+}
+
+/* ---- scripts ---- */
+
+/* ", name", or how many did not fit. */
+static void add_name(struct rk_bytes *out, const char *name, size_t *more)
+{
+	if (*more || out->len + strlen(name) + 2 > NAMES_MAX)
+		++*more;
+	else
+		rk_bytes_printf(out, "%s%s", out->len ? ", " : "", name);
+}
+
+void rk_pack_say_scripts(struct rk_pack_work *k)
+{
+	const struct rk_pack_kind *kind = k->d->kind;
+	struct rk_bytes names;
+	const char *list;
+	size_t n = 0, more = 0;
+
+	rk_bytes_init(&names, 2 * NAMES_MAX);
+	for (size_t i = 0; i < kind->nscripts; i++) {
+		if (rk_script_works(k->d, &kind->scripts[i]))
+			continue;
+		add_name(&names, kind->scripts[i].name, &more);
+		n++;
+	}
+	if (more)
+		rk_bytes_printf(&names, " and %zu more", more);
+	list = rk_bytes_str(&names);
+	if (n && list)
+		rk_diag_add(k->pl->p->diag, "no-program", k->d->dist, 0, 1,
+			    "made without %s: no artifact has %s", list,
+			    n == 1 ? "its program" : "their programs");
+	rk_bytes_release(&names);
+}
+
+/* ---- the list ---- */
+
+static bool is_left(const struct rk_entry *e)
+{
+	return e->kind != RK_ENTRY_DIR && !e->uses;
+}
+
+static size_t count_left(const struct rk_artifacts *all)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < all->n; i++) {
+		n += !all->v[i].read;
+		for (size_t k = 0; k < all->v[i].nentries; k++)
+			n += is_left(&all->v[i].entries[k]);
+	}
+	return n;
+}
+
+static int by_reason(const void *a, const void *b)
+{
+	const struct rk_pack_left *x = a, *y = b;
+	int c = strcmp(x->artifact, y->artifact);
+
+	c = c ? c : strcmp(x->reason, y->reason);
+	return c ? c : strcmp(x->path, y->path);
+}
+
+int rk_pack_list_left(struct rk_planner *pl,
+		      const char *(*unread)(struct rk_planner *pl, const void *arg,
+					    const struct rk_artifact *a),
+		      const void *arg)
+{
+	const struct rk_artifacts *all = pl->p->artifacts;
+	struct rk_pack_left *v = rk_arena_alloc(pl->p->arena, (count_left(all) + 1) * sizeof(*v));
+	size_t n = 0;
+
+	if (!v)
+		return rk_fail_nomem(pl->err);
+	for (size_t i = 0; i < all->n; i++) {
+		const struct rk_artifact *a = &all->v[i];
+
+		if (!a->read) {
+			v[n] = (struct rk_pack_left){ a->label, "", unread(pl, arg, a), { 0 } };
+			if (!v[n++].reason)
+				return rk_fail_nomem(pl->err);
+		}
+		for (size_t e = 0; e < a->nentries; e++)
+			if (is_left(&a->entries[e]))
+				v[n++] = (struct rk_pack_left){
+					a->label,
+					a->entries[e].path,
+					a->entries[e].left ? a->entries[e].left :
+							     "no package takes files of this name",
+					{ 0 }
+				};
+	}
+	if (n)
+		qsort(v, n, sizeof(*v), by_reason);
+	pl->p->left = v;
+	pl->p->nleft = n;
 	return 0;
 }

@@ -6,8 +6,8 @@
 #include "base/list.h"
 #include "base/text.h"
 #include "base/words.h"
-#include "pack/pack_meta.h"
 #include "pack/pack_plan_impl.h"
+#include "pack/wheel/meta.h"
 
 enum { NONCE_MAX = 64, FAMILIES_MAX = 256 };
 

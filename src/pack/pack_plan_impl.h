@@ -3,9 +3,9 @@
 #define RK_PACK_PLAN_IMPL_H
 
 #include "pack/pack_plan.h"
-#include "pack/path_map.h"
+#include "pack/paths.h"
 
-/* ---- what a file is (pack_facts.c) ---- */
+/* ---- what a file is (pack_items.c) ---- */
 
 enum rk_file_type {
 	RK_FILE_DATA,   /* no ELF, or not to be touched: device code, debug files, object files */
@@ -49,10 +49,7 @@ const struct rk_entry *rk_overlay_find(const struct rk_overlay *t, const char *p
 rk_entry_find_fn rk_overlay_find_fn; /* `tree` is a struct rk_overlay */
 void rk_overlay_release(struct rk_overlay *t);
 
-/* Files of a folder by name, then its folders; a folder is `dir`. */
-int rk_pack_order(const char *a, bool a_dir, const char *b, bool b_dir);
-
-/* ---- one package ---- */
+/* ---- one package (pack_items.c) ---- */
 
 struct rk_planner {
 	struct rk_pack_plan *p;
@@ -78,8 +75,6 @@ const char *rk_pack_text(struct rk_pack_work *k, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* `name` in the folder of `path`. */
 const char *rk_pack_sibling(struct rk_pack_work *k, const char *path, const char *name);
-/* `from` and `to` are paths of files: how to get from the folder of one to the other. */
-const char *rk_pack_relative(struct rk_pack_work *k, const char *from, const char *to);
 
 /*
  * The bytes of `file` under the name `path`. ELF files get the run path of the package; `devel`: they
@@ -96,6 +91,8 @@ int rk_pack_put_stub(struct rk_pack_work *k, struct rk_pack_item *item, const ch
 /* The reason why nothing is written. */
 int rk_pack_put_drop(struct rk_pack_work *k, const struct rk_entry *e, const char *reason);
 
+/* ---- rules (pack_rules.c) ---- */
+
 /* All files of a runtime or device package, from k->tree. */
 int rk_pack_runtime(struct rk_pack_work *k);
 int rk_pack_device(struct rk_pack_work *k);
@@ -105,12 +102,10 @@ int rk_pack_add_aliases(struct rk_pack_work *k);
 /* From k->tree and the runtime packages before it. */
 int rk_pack_devel(struct rk_pack_work *k);
 
-/* ---- what is in no package (pack_left.c) ---- */
+/* ---- what is in no package (pack_overlay.c) ---- */
 
 /* Which entries of k->tree the package has, now that it is filled. */
 void rk_pack_mark(struct rk_pack_work *k);
-/* The entry lost its place in a tree; `why` is static. */
-void rk_pack_lost(struct rk_entry *e, const char *why);
 /* A warning that names the scripts of the table whose programs the package has not. */
 void rk_pack_say_scripts(struct rk_pack_work *k);
 /* After all packages: the list. `unread` says why an artifact was not read; NULL: no memory. */

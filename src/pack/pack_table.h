@@ -97,9 +97,4 @@ const char *rk_pack_platform_name(struct rk_arena *a, const struct rk_pack_table
 				  const struct rk_pack_kind *k, bool kpack, const char *family,
 				  const char *nonce);
 
-/* ** is any number of folders, also none, * and ? stay inside one; "x/ **" (no blank) is x and all below. */
-bool rk_pack_glob(const char *pattern, const char *path);
-/* Of a list that ends with NULL. */
-bool rk_pack_glob_any(const char *const *patterns, const char *path);
-
 #endif

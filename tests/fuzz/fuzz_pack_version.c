@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pack/meta_parts.h"
+#include "pack/wheel/meta.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -1,5 +1,5 @@
 /* glibc.c - what files want of glibc, and what tags promise. */
-#include "pack/glibc.h"
+#include "pack/tag.h"
 
 #include <elf.h>
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "pack/meta_parts.h"
+#include "pack/wheel/meta.h"
 #include "tap.h"
 
 enum { META, CORE, LIBRARIES, DEVICE, DEVEL, PROFILER, NKINDS };

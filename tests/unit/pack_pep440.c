@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "pack/pack_meta.h"
+#include "pack/wheel/meta.h"
 #include "tap.h"
 
 /* What PyPA's `packaging` makes of each. */

@@ -7,8 +7,8 @@
 
 #include "artifact_world.h"
 #include "base/alloc.h"
-#include "pack/elf/read.h"
 #include "pack/elf/launcher.h"
+#include "pack/elf/read.h"
 #include "tap.h"
 
 #define CORE_RPATHS(up)                                         \

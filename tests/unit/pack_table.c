@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "pack/artifacts.h"
+#include "pack/paths.h"
 #include "tap.h"
 
 static const struct rk_pack_table *load(struct rk_arena **a, const char *profiler)

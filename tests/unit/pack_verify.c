@@ -10,7 +10,7 @@
 #include "archive/zip_write.h"
 #include "base/alloc.h"
 #include "pack/elf/launcher.h"
-#include "pack/pack_meta.h"
+#include "pack/wheel/meta.h"
 #include "tap.h"
 #include "world.h"
 

@@ -181,8 +181,9 @@ static bool entry_value(const struct elf_image *m, int64_t tag, uint64_t *ret)
 	return found;
 }
 
-bool rk_elf_image_find(const struct elf_image *m, uint64_t address, uint64_t *ret_at,
-		       uint64_t *ret_left)
+/* Where an address is in the file; false when in no segment's bytes. */
+static bool find_address(const struct elf_image *m, uint64_t address, uint64_t *ret_at,
+			 uint64_t *ret_left)
 {
 	for (size_t i = 0; i < m->nsegments; i++) {
 		const Elf64_Phdr *p = &m->segments[i];
@@ -221,7 +222,7 @@ static int find_strings(struct elf_image *m)
 	if (!entry_value(m, DT_STRTAB, &m->strings_address) ||
 	    !entry_value(m, DT_STRSZ, &m->nstrings))
 		return unsupported(m, "it has no dynamic string table");
-	if (!rk_elf_image_find(m, m->strings_address, &m->strings_at, &left) || m->nstrings > left)
+	if (!find_address(m, m->strings_address, &m->strings_at, &left) || m->nstrings > left)
 		return broken(m, 0, "the dynamic string table is not in a segment");
 	if (m->nstrings == 0 || m->data[m->strings_at + m->nstrings - 1] != 0)
 		return broken(m, m->strings_at, "the dynamic string table has no end");
@@ -268,18 +269,13 @@ int rk_elf_image_read(struct elf_image *m)
 
 int rk_elf_image_patch(struct elf_image *m, uint64_t offset, const void *bytes, size_t len)
 {
-	if (m->npatches == m->cap_patches) {
-		size_t cap = m->cap_patches ? 2 * m->cap_patches : 32;
-		struct rk_elf_patch *p = rk_arena_alloc(m->arena, cap * sizeof(*p));
+	struct rk_elf_patch *p =
+		rk_arena_grow(m->arena, m->patches, m->npatches, &m->cap_patches, sizeof(*p));
 
-		if (!p)
-			return rk_fail_nomem(m->err);
-		if (m->npatches)
-			memcpy(p, m->patches, m->npatches * sizeof(*p));
-		m->patches = p;
-		m->cap_patches = cap;
-	}
-	m->patches[m->npatches++] = (struct rk_elf_patch){ offset, bytes, len };
+	if (!p)
+		return rk_fail_nomem(m->err);
+	m->patches = p;
+	p[m->npatches++] = (struct rk_elf_patch){ offset, bytes, len };
 	return 0;
 }
 
@@ -416,7 +412,7 @@ static bool load(const struct elf_image *m, uint64_t address, void *to, size_t s
 {
 	uint64_t at, left;
 
-	if (!rk_elf_image_find(m, address, &at, &left) || left < size)
+	if (!find_address(m, address, &at, &left) || left < size)
 		return false;
 	memcpy(to, m->data + at, size);
 	return true;
@@ -448,7 +444,7 @@ static bool chain_end(const struct elf_image *m, uint64_t chains, uint32_t first
 {
 	uint64_t at, left, i = symbol - first;
 
-	if (symbol < first || !rk_elf_image_find(m, chains, &at, &left))
+	if (symbol < first || !find_address(m, chains, &at, &left))
 		return false;
 	for (; i < left / sizeof(uint32_t); i++) {
 		uint32_t hash;
@@ -471,7 +467,7 @@ static bool count_gnu_hash(const struct elf_image *m, uint64_t address, uint64_t
 	if (!load(m, address, head, sizeof(head)))
 		return false;
 	buckets = address + sizeof(head) + (uint64_t)head[2] * sizeof(uint64_t);
-	if (!rk_elf_image_find(m, buckets, &at, &left) || left / sizeof(uint32_t) < head[0])
+	if (!find_address(m, buckets, &at, &left) || left / sizeof(uint32_t) < head[0])
 		return false;
 	for (uint64_t i = 0; i < head[0]; i++) {
 		uint32_t symbol;
@@ -512,7 +508,7 @@ uint64_t rk_elf_largest_symbol(const struct elf_image *m)
 	uint64_t address, at, left, n, largest = 0;
 	Elf64_Sym sym;
 
-	if (!value_of(m, DT_SYMTAB, &address) || !rk_elf_image_find(m, address, &at, &left) ||
+	if (!value_of(m, DT_SYMTAB, &address) || !find_address(m, address, &at, &left) ||
 	    !count_symbols(m, address, &n) || n > left / sizeof(sym))
 		return 0;
 	for (uint64_t i = 0; i < n; i++) {
@@ -528,7 +524,7 @@ static bool symbols_use(const struct elf_image *m, const struct span *s)
 
 	if (!value_of(m, DT_SYMTAB, &address))
 		return false;
-	if (!rk_elf_image_find(m, address, &at, &left) || !count_symbols(m, address, &n) ||
+	if (!find_address(m, address, &at, &left) || !count_symbols(m, address, &n) ||
 	    n > left / sizeof(Elf64_Sym))
 		return true; /* for all that is known */
 	for (uint64_t i = 0; i < n; i++) {

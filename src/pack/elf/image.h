@@ -66,9 +66,6 @@ static inline bool elf_is_run_path(const Elf64_Dyn *d)
 
 /* Reads and checks. RK_E_UNSUPPORTED or RK_E_FORMAT with the reason. */
 int rk_elf_image_read(struct elf_image *m);
-/* Where an address lies in the file; false when in no segment's bytes. */
-bool rk_elf_image_find(const struct elf_image *m, uint64_t address, uint64_t *ret_at,
-		       uint64_t *ret_left);
 /* Bytes over those at `offset`; borrowed, of the arena. */
 int rk_elf_image_patch(struct elf_image *m, uint64_t offset, const void *bytes, size_t len);
 /* Patches for what differs from the file; afterwards all are in order, none over another. */

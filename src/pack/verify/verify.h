@@ -18,8 +18,8 @@
 #include "base/sha256/sha256.h"
 #include "io/spill.h"
 #include "pack/elf/read.h"
-#include "pack/glibc.h"
-#include "pack/path_map.h"
+#include "pack/paths.h"
+#include "pack/tag.h"
 
 enum {
 	RK_PROOF_PATH_MAX = 8192,

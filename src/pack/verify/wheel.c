@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "base/num.h"
 #include "base/text.h"
-#include "pack/pack_meta.h"
+#include "pack/wheel/meta.h"
 
 /* ---- the file's name ---- */
 

@@ -1,10 +1,220 @@
-/* dist_info.c - the files of NAME-VERSION.dist-info, all but RECORD. */
+/*
+ * meta.c - names of wheels and of what is in them, lines of RECORD, what the meta package asks for, and
+ * the files of NAME-VERSION.dist-info.
+ */
+#include "pack/wheel/meta.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "pack/meta_parts.h"
+#include "base/text.h"
 #include "rockit/rockit.h"
+
+/* ---- members ---- */
+
+int rk_made_text(struct rk_arena *a, struct rk_made_list *out, const char *path,
+		 struct rk_bytes *text, struct rk_error *err)
+{
+	struct rk_made *v = rk_arena_grow(a, out->v, out->n, &out->cap, sizeof(*v));
+	const char *bytes = NULL;
+	struct rk_content *c;
+	int rc;
+
+	if (v)
+		out->v = v;
+	if (!text->bad)
+		bytes = rk_arena_text(a, text->data ? (const char *)text->data : "", text->len);
+	if (!v || !path || !bytes)
+		rc = rk_fail_nomem(err);
+	else
+		rc = rk_content_new(a, &c, err);
+	if (rc == 0 && text->len)
+		rc = rk_content_bytes(a, c, bytes, text->len, err);
+	if (rc == 0)
+		v[out->n++] = (struct rk_made){ path, c, 0644 };
+	rk_bytes_release(text);
+	return rc;
+}
+
+/* ---- names ---- */
+
+static bool is_of_family(const struct rk_pack_plan *p, const struct rk_pack_kind *k)
+{
+	return strstr(p->kpack ? k->dist_kpack : k->dist, "{family}") != NULL;
+}
+
+const char *rk_kind_dist(const struct rk_pack_plan *p, const struct rk_pack_kind *k,
+			 const char *family)
+{
+	const char *base = rk_arena_text(p->arena, family, rk_family_base(family));
+
+	return base ? rk_pack_dist_name(p->arena, k, p->kpack, base) : NULL;
+}
+
+size_t rk_dist_families(const struct rk_pack_plan *p, const struct rk_dist *d,
+			const char *const **ret)
+{
+	if (d->kind->role == RK_PACK_META && *d->family) {
+		*ret = &d->family;
+		return 1;
+	}
+	*ret = (const char *const *)p->families;
+	return p->nfamilies;
+}
+
+const char *rk_wheel_name(struct rk_arena *a, const struct rk_dist *d, const char *version,
+			  const char *tag)
+{
+	const char *name = rk_pep503_name(a, d->dist, '_');
+
+	return name ? rk_arena_textf(a, "%s-%s-py3-none-%s.whl", name, version, tag) : NULL;
+}
+
+const char *rk_dist_info_dir(struct rk_arena *a, const struct rk_dist *d, const char *version)
+{
+	const char *name = rk_pep503_name(a, d->dist, '_');
+
+	return name ? rk_arena_textf(a, "%s-%s.dist-info", name, version) : NULL;
+}
+
+/* ---- console scripts ---- */
+
+bool rk_script_works(const struct rk_dist *d, const struct rk_pack_script *s)
+{
+	for (size_t i = 0; i < d->n; i++)
+		if (d->items[i].action <= RK_PACK_MADE && !strcmp(d->items[i].path, s->path))
+			return true;
+	return false;
+}
+
+/* ---- RECORD ---- */
+
+void rk_record_line(struct rk_bytes *out, const char *path, const uint8_t sha256[RK_SHA256_BYTES],
+		    uint64_t size)
+{
+	size_t from;
+
+	rk_csv_cell(out, path, strlen(path));
+	if (!sha256) {
+		rk_bytes_puts(out, ",,\n");
+		return;
+	}
+	rk_bytes_puts(out, ",sha256=");
+	from = out->len;
+	rk_base64_put(out, sha256, RK_SHA256_BYTES);
+	if (out->bad)
+		return;
+	/* the alphabet for URLs, without padding: 32 bytes end with one '=' */
+	for (size_t i = from; i < out->len; i++)
+		out->data[i] = out->data[i] == '+' ? '-' : out->data[i] == '/' ? '_' : out->data[i];
+	out->len--;
+	rk_bytes_printf(out, ",%llu\n", (unsigned long long)size);
+}
+
+/* ---- what the meta package asks for, always and as extras ---- */
+
+static int add_extra(struct rk_arena *a, struct rk_extras *e, const char *extra, const char *dist,
+		     struct rk_error *err)
+{
+	struct rk_extra *v = rk_arena_grow(a, e->v, e->n, &e->cap, sizeof(*v));
+
+	if (!v)
+		return rk_fail_nomem(err);
+	e->v = v;
+	if (!extra || !dist)
+		return rk_fail_nomem(err);
+	v[e->n++] = (struct rk_extra){ extra, dist };
+	return 0;
+}
+
+/* "libraries-gfx94x-dcgpu": in the spelling that setuptools and pip compare. */
+static const char *extra_name(struct rk_arena *a, const char *logical, const char *tail)
+{
+	const char *text = rk_arena_textf(a, "%s-%.*s", logical, (int)rk_family_base(tail), tail);
+
+	return text ? rk_pep503_name(a, text, '-') : NULL;
+}
+
+/* Whether a family before it has the same packages. */
+static bool seen(const char *const *families, size_t i)
+{
+	size_t len = rk_family_base(families[i]);
+
+	for (size_t k = 0; k < i; k++)
+		if (rk_family_base(families[k]) == len && !strncmp(families[k], families[i], len))
+			return true;
+	return false;
+}
+
+static int per_family(const struct rk_pack_plan *p, const struct rk_pack_kind *k,
+		      const char *const *families, size_t n, struct rk_extras *e,
+		      struct rk_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < n; i++) {
+		const char *dist;
+
+		if (seen(families, i))
+			continue;
+		dist = rk_kind_dist(p, k, families[i]);
+		rc = add_extra(p->arena, e, extra_name(p->arena, k->logical, families[i]), dist,
+			       err);
+		if (rc == 0)
+			rc = add_extra(p->arena, e, extra_name(p->arena, k->logical, "all"), dist,
+				       err);
+	}
+	return rc;
+}
+
+static int of_kind(const struct rk_pack_plan *p, const struct rk_pack_kind *k,
+		   const char *const *families, size_t n, struct rk_extras *e, struct rk_error *err)
+{
+	bool own = is_of_family(p, k);
+	size_t different = 0;
+	int rc;
+
+	/* device packages belong to libraries that are one package for all families */
+	if (k->role == RK_PACK_META || (own && !n) || (k->role == RK_PACK_DEVICE && !p->kpack))
+		return 0;
+	rc = add_extra(p->arena, e, k->required ? "" : rk_pep503_name(p->arena, k->logical, '-'),
+		       rk_kind_dist(p, k, n ? families[0] : ""), err);
+	for (size_t i = 0; i < n; i++)
+		different += !seen(families, i);
+	if (rc < 0 || k->required || !own || different < 2)
+		return rc;
+	return per_family(p, k, families, n, e, err);
+}
+
+/* What an extra asks for is sorted, too. */
+static int by_extra(const void *a, const void *b)
+{
+	const struct rk_extra *x = a, *y = b;
+	int c = strcmp(x->extra, y->extra);
+
+	return c ? c : strcmp(x->dist, y->dist);
+}
+
+int rk_extras_make(const struct rk_pack_plan *p, const struct rk_dist *d, struct rk_extras *ret,
+		   struct rk_error *err)
+{
+	const char *const *families;
+	size_t n = rk_dist_families(p, d, &families);
+	struct rk_extras e = { 0 };
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < p->table->n; i++)
+		rc = of_kind(p, &p->table->kinds[i], families, n, &e, err);
+	if (rc < 0)
+		return rc;
+	if (e.n)
+		qsort(e.v, e.n, sizeof(*e.v), by_extra);
+	*ret = e;
+	return 0;
+}
+
+/* ---- dist-info, all but RECORD ---- */
 
 static const char python_floor[] = ">=3.8";
 
@@ -194,8 +404,8 @@ static void put_top_level(struct rk_bytes *out, const struct rk_dist *d)
 }
 
 /* Adds `text` as FOLDER/name; an error before it goes through. */
-static int add(struct rk_pack_plan *p, const struct rk_dist *d, struct rk_made_list *out,
-	       const char *name, struct rk_bytes *text, int rc, struct rk_error *err)
+static int add_made(struct rk_pack_plan *p, const struct rk_dist *d, struct rk_made_list *out,
+		    const char *name, struct rk_bytes *text, int rc, struct rk_error *err)
 {
 	const char *dir = rk_dist_info_dir(p->arena, d, p->version);
 
@@ -215,17 +425,17 @@ int rk_meta_dist_info(struct rk_pack_plan *p, const struct rk_dist *d, const cha
 
 	rk_bytes_init(&text, RK_META_BYTES);
 	rc = rk_metadata_put(&text, p, d, err);
-	rc = add(p, d, out, "METADATA", &text, rc, err);
+	rc = add_made(p, d, out, "METADATA", &text, rc, err);
 	if (rc == 0) {
 		put_wheel(&text, tag);
-		rc = add(p, d, out, "WHEEL", &text, 0, err);
+		rc = add_made(p, d, out, "WHEEL", &text, 0, err);
 	}
 	if (rc == 0)
 		rc = put_entry_points(&text, p, d, err);
 	if (rc < 0 || text.len || text.bad)
-		rc = add(p, d, out, "entry_points.txt", &text, rc, err);
+		rc = add_made(p, d, out, "entry_points.txt", &text, rc, err);
 	if (rc < 0)
 		return rc;
 	put_top_level(&text, d);
-	return add(p, d, out, "top_level.txt", &text, 0, err);
+	return add_made(p, d, out, "top_level.txt", &text, 0, err);
 }

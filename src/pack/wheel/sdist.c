@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/data.h"
 #include "codec/deflate.h"
-#include "pack/meta_parts.h"
+#include "pack/wheel/meta.h"
 
 enum { SDIST_BYTES = 64 << 20, GZIP_LEVEL = 9 };
 

@@ -1,6 +1,6 @@
-/* glibc.h - which glibc files want and platform tags promise. */
-#ifndef RK_GLIBC_H
-#define RK_GLIBC_H
+/* tag.h - which glibc files want and platform tags promise, and the tag of a plan. */
+#ifndef RK_PACK_TAG_H
+#define RK_PACK_TAG_H
 
 #include <stdbool.h>
 #include <stdint.h>

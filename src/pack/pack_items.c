@@ -1,12 +1,166 @@
-/* pack_files.c - items of a package: files as they are, with another run path, and made ones. */
+/*
+ * pack_items.c - items of a package: what a file is, by its name first, then by its first bytes; files as
+ * they are, with another run path, and made ones.
+ */
+#include "pack/pack_plan_impl.h"
+
 #include <elf.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/text.h"
 #include "pack/elf/launcher.h"
-#include "pack/pack_plan_impl.h"
+#include "pack/elf/read.h"
+
+/* ---- what a file is ---- */
+
+enum { HEAD_BYTES = 64 };
+
+/* Names that settle it: these files are never edited, whatever is in them. */
+static const char *note_of_name(const char *path)
+{
+	static const struct {
+		const char *ending, *note;
+	} known[] = {
+		{ ".txt", "text" },
+		{ ".h", "text" },
+		{ ".hpp", "text" },
+		{ ".hsaco", "device code" },
+		{ ".co", "device code" },
+		{ ".lib", "archive" },
+		{ ".exe", "a program of another system" },
+		{ ".debug", "debug file" },
+		{ ".o", "object file" },
+		{ ".a", "archive" },
+	};
+	size_t len = strlen(path);
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (rk_text_ends(path, len, known[i].ending))
+			return known[i].note;
+	return NULL;
+}
+
+/* A SONAME is used as the name of a file: one that could not be is none. */
+static bool is_file_name(const char *s)
+{
+	return *s && !strchr(s, '/') && strcmp(s, ".") != 0 && strcmp(s, "..") != 0 &&
+	       rk_artifact_name_fits(s);
+}
+
+static int keep_text(struct rk_pack_plan *p, const char *s, const char **ret, struct rk_error *err)
+{
+	*ret = rk_arena_text(p->arena, s, strlen(s));
+	return *ret ? 0 : rk_fail_nomem(err);
+}
+
+/* Processors that run an operating system; all others run what is loaded onto them as data. */
+static bool is_host(uint16_t machine)
+{
+	static const uint16_t hosts[] = { EM_X86_64, EM_AARCH64, EM_386,  EM_ARM,
+					  EM_PPC64,  EM_RISCV,   EM_S390, 258 /* LoongArch */ };
+
+	for (size_t i = 0; i < sizeof(hosts) / sizeof(*hosts); i++)
+		if (hosts[i] == machine)
+			return true;
+	return false;
+}
+
+/* Texts of `elf` point into the view, which goes. */
+static int take(struct rk_pack_plan *p, const struct rk_elf *elf, struct rk_file_facts *f,
+		struct rk_error *err)
+{
+	const char *rpath = elf->runpath ? elf->runpath : elf->rpath;
+	int rc = 0;
+
+	if (elf->kind != RK_ELF_EXE && elf->kind != RK_ELF_SHARED) {
+		f->note = elf->kind == RK_ELF_OTHER ? "object file or device code" : "";
+		return 0;
+	}
+	if (!is_host(elf->machine)) {
+		f->note = "code for another kind of processor";
+		return 0;
+	}
+	if (elf->kind == RK_ELF_SHARED)
+		f->type = RK_FILE_LIBRARY;
+	else /* without an interpreter nobody reads a run path, dynamic section or not */
+		f->type = elf->dynamic && elf->interpreter ? RK_FILE_PROGRAM : RK_FILE_STATIC;
+	f->machine = elf->wide ? elf->machine : 0;
+	if (elf->soname && elf->kind == RK_ELF_SHARED && is_file_name(elf->soname))
+		rc = keep_text(p, elf->soname, &f->soname, err);
+	if (rc == 0 && rpath)
+		rc = keep_text(p, rpath, &f->rpath, err);
+	return rc;
+}
+
+static int look(struct rk_pack_plan *p, const struct rk_entry *file, struct rk_file_facts *f,
+		struct rk_error *err)
+{
+	struct rk_error why = { 0 };
+	struct rk_arena *scratch = NULL;
+	struct rk_view view = { 0 };
+	struct rk_elf elf = { 0 };
+	int rc = rk_arena_new(&scratch, err);
+
+	if (rc == 0)
+		rc = rk_origin_view(file->origin, &view, err);
+	if (rc == 0) {
+		rc = rk_elf_read(view.data, view.len, scratch, &elf, &why);
+		if (rc == 0) {
+			rc = take(p, &elf, f, err);
+		} else if (rc == RK_E_FORMAT) {
+			f->type = RK_FILE_BROKEN;
+			rc = keep_text(p, why.message, &f->note, err);
+		} else {
+			rk_fail(err, rc, "%s", why.message);
+		}
+	}
+	rk_view_close(&view);
+	rk_arena_free(scratch);
+	return rc;
+}
+
+bool rk_entry_say(const struct rk_entry *e)
+{
+	bool first = !e->said;
+
+	((struct rk_entry *)e)->said = true; /* entries belong to the plan */
+	return first;
+}
+
+int rk_file_facts(struct rk_pack_plan *p, const struct rk_entry *file,
+		  const struct rk_file_facts **ret, struct rk_error *err)
+{
+	struct rk_file_facts *f;
+	char head[HEAD_BYTES];
+	size_t n = 0;
+	int rc = 0;
+
+	if (file->facts) {
+		*ret = file->facts;
+		return 0;
+	}
+	f = rk_arena_alloc(p->arena, sizeof(*f));
+	if (!f)
+		return rk_fail_nomem(err);
+	f->rpath = "";
+	f->note = note_of_name(file->path);
+	if (!f->note) {
+		f->note = "";
+		rc = rk_origin_head(file->origin, head, sizeof(head), &n, err);
+		if (rc == 0 && rk_elf_is(head, n))
+			rc = look(p, file, f, err);
+	}
+	if (rc < 0)
+		return rc;
+	((struct rk_entry *)file)->facts =
+		f; /* entries belong to the plan; this is its memory of them */
+	*ret = f;
+	return 0;
+}
+
+/* ---- items ---- */
 
 enum { RPATH_MAX = 16 << 10 };
 
@@ -19,53 +173,31 @@ const char *const rk_pack_action_names[] = {
 
 const char *rk_pack_text(struct rk_pack_work *k, const char *fmt, ...)
 {
-	char *text = NULL;
+	const char *text;
 	va_list args;
-	int len;
 
 	va_start(args, fmt);
-	len = vsnprintf(NULL, 0, fmt, args);
+	text = rk_arena_textv(k->pl->p->arena, fmt, args);
 	va_end(args);
-	if (len >= 0)
-		text = rk_arena_alloc(k->pl->p->arena, (size_t)len + 1);
-	if (!text) {
+	if (!text)
 		rk_fail_nomem(k->pl->err);
-		return NULL;
-	}
-	va_start(args, fmt);
-	vsnprintf(text, (size_t)len + 1, fmt, args);
-	va_end(args);
 	return text;
-}
-
-static struct rk_pack_item *grow(struct rk_pack_work *k)
-{
-	struct rk_dist *d = k->d;
-	size_t cap = d->cap ? 2 * d->cap : 64;
-	struct rk_pack_item *v;
-
-	if (d->n < d->cap)
-		return d->items;
-	v = rk_arena_alloc(k->pl->p->arena, cap * sizeof(*v));
-	if (!v)
-		return NULL;
-	if (d->n)
-		memcpy(v, d->items, d->n * sizeof(*v));
-	d->items = v;
-	d->cap = cap;
-	return v;
 }
 
 struct rk_pack_item *rk_pack_item_add(struct rk_pack_work *k, const char *path,
 				      enum rk_pack_action action, const char *reason)
 {
-	struct rk_pack_item *item = path && reason ? grow(k) : NULL;
+	struct rk_dist *d = k->d;
+	struct rk_pack_item *item = NULL;
 
+	if (path && reason)
+		item = rk_arena_grow(k->pl->p->arena, d->items, d->n, &d->cap, sizeof(*item));
 	if (!item) {
 		rk_fail_nomem(k->pl->err);
 		return NULL;
 	}
-	item = &k->d->items[k->d->n++];
+	d->items = item;
+	item = &d->items[d->n++];
 	*item = (struct rk_pack_item){
 		.path = path, .action = action, .mode = 0644, .edit = "", .reason = reason
 	};
@@ -119,7 +251,8 @@ const char *rk_pack_sibling(struct rk_pack_work *k, const char *path, const char
 	return rk_pack_text(k, "%.*s%s", slash ? (int)(slash - path) + 1 : 0, path, name);
 }
 
-const char *rk_pack_relative(struct rk_pack_work *k, const char *from, const char *to)
+/* `from` and `to` are paths of files: how to get from the folder of one to the other. */
+static const char *way_between(struct rk_pack_work *k, const char *from, const char *to)
 {
 	struct rk_bytes out;
 	size_t common = 0;
@@ -365,7 +498,7 @@ bool rk_pack_has_launcher(uint16_t machine)
 int rk_pack_put_launcher(struct rk_pack_work *k, const char *path, const struct rk_entry *program,
 			 uint16_t machine)
 {
-	const char *way = rk_pack_relative(k, path, program->path);
+	const char *way = way_between(k, path, program->path);
 	struct rk_pack_item *item;
 	struct rk_bytes out;
 	int rc;

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "pack/pack_meta.h"
+#include "pack/wheel/meta.h"
 
 enum { VERSION_MAX = 128 };
 

@@ -1,0 +1,802 @@
+/*
+ * artifact_read.c - the entries of one artifact, checked, sorted, whole: from a folder, in which no link
+ * is ever followed, or from a tar archive, read once from the front. An archive's files go to the spill
+ * as they come; nothing is ever made under a name that the archive says.
+ */
+#include "pack/artifacts_impl.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "pack/paths.h"
+
+/* ---- entries ---- */
+
+/* With nothing in it that would spoil a message. */
+static int bad_name(const char *path, const char *where, const char *why, struct rk_error *err)
+{
+	char shown[200];
+	size_t n = 0;
+
+	for (const char *s = path; *s && n < sizeof(shown) - 1; s++)
+		shown[n++] = (char)((unsigned char)*s < 32 || (unsigned char)*s > 126 ? '?' : *s);
+	shown[n] = '\0';
+	return rk_fail(err, RK_E_FORMAT, "the name '%s' in '%s' %s", shown, where, why);
+}
+
+/* U+0080 to U+009F, U+2028 and U+2029: Python ends lines there, and installers read RECORD by lines. */
+static bool is_late_control(const char *s)
+{
+	unsigned char a = (unsigned char)s[0], b = a ? (unsigned char)s[1] : 0;
+
+	if (a == 0xc2)
+		return b >= 0x80 && b <= 0x9f;
+	return a == 0xe2 && b == 0x80 &&
+	       ((unsigned char)s[2] == 0xa8 || (unsigned char)s[2] == 0xa9);
+}
+
+static bool has_control(const char *s)
+{
+	for (; *s; s++)
+		if ((unsigned char)*s < 32 || *s == 127 || is_late_control(s))
+			return true;
+	return false;
+}
+
+bool rk_artifact_name_fits(const char *s)
+{
+	size_t len = strlen(s);
+
+	return !has_control(s) && rk_utf8_valid(s, len) == len;
+}
+
+static bool has_dots(const char *s)
+{
+	size_t n;
+
+	for (;; s += n + 1) {
+		n = strcspn(s, "/");
+		if (n == 0 || (n == 1 && s[0] == '.') || (n == 2 && memcmp(s, "..", 2) == 0))
+			return true;
+		if (!s[n])
+			return false;
+	}
+}
+
+/*
+ * Is a name (or a path of them) fit to go into a package? Relative, no empty or dot parts, UTF-8, no
+ * control characters, no backslash. `where` is for the error.
+ */
+static int check_path(const char *path, const char *where, struct rk_error *err)
+{
+	size_t len = strlen(path);
+
+	if (len >= RK_ARTIFACT_PATH_MAX)
+		return bad_name(path, where, "is too long", err);
+	if (has_control(path))
+		return bad_name(path, where, "has a control character, which RECORD cannot hold",
+				err);
+	if (rk_utf8_valid(path, len) != len)
+		return bad_name(path, where, "is not UTF-8, which a wheel cannot hold", err);
+	if (strchr(path, '\\'))
+		return bad_name(path, where,
+				"has a backslash, which installers may take for a slash", err);
+	if (has_dots(path))
+		return bad_name(path, where, "does not stay below it", err);
+	return 0;
+}
+
+/* Does `path` lie below `folder`, or is it the same? */
+static bool is_below(const char *path, const char *folder)
+{
+	size_t n = strlen(folder);
+
+	return strncmp(path, folder, n) == 0 && (path[n] == '/' || !path[n]);
+}
+
+static int add_stage(struct artifact_reader *r, const char *line, size_t len, struct rk_error *err)
+{
+	char path[RK_ARTIFACT_PATH_MAX];
+
+	while (len && (line[len - 1] == '\r' || line[len - 1] == ' ' || line[len - 1] == '/'))
+		len--;
+	if (!len)
+		return 0;
+	if (len >= sizeof(path) || memchr(line, 0, len))
+		return rk_fail(err, RK_E_FORMAT, "'%s' of '%s' has a line that is no path",
+			       RK_ARTIFACT_MANIFEST, r->artifact->label);
+	memcpy(path, line, len);
+	path[len] = '\0';
+	if (check_path(path, r->path, err) < 0)
+		return RK_E_FORMAT;
+	for (size_t i = 0; i < r->stages.n; i++) {
+		if (strcmp(path, r->stages.v[i]) == 0)
+			return 0;
+		if (is_below(path, r->stages.v[i]) || is_below(r->stages.v[i], path))
+			return rk_fail(err, RK_E_FORMAT, "'%s' of '%s' lists one stage in another",
+				       RK_ARTIFACT_MANIFEST, r->artifact->label);
+	}
+	rk_list_add(&r->stages, path);
+	if (r->stages.n > RK_ARTIFACT_STAGES_MAX)
+		return rk_fail(err, RK_E_LIMIT, "'%s' has too many stages", r->artifact->label);
+	return r->stages.bad ? rk_fail_nomem(err) : 0;
+}
+
+/* The lines of a manifest into r->stages, checked. */
+static int add_stages(struct artifact_reader *r, const char *text, size_t len, struct rk_error *err)
+{
+	int rc = 0;
+
+	for (size_t at = 0; rc == 0 && at < len;) {
+		const char *end = memchr(text + at, '\n', len - at);
+		size_t n = end ? (size_t)(end - text) - at : len - at;
+
+		rc = add_stage(r, text + at, n, err);
+		at += n + 1;
+	}
+	return rc;
+}
+
+/* A new entry, zeroed but for artifact, path (copied) and stage. */
+static int new_entry(struct artifact_reader *r, uint32_t stage, const char *path,
+		     struct rk_entry **ret, struct rk_error *err)
+{
+	struct rk_entry *e;
+
+	r->name_bytes += strlen(path);
+	if (r->n >= RK_ARTIFACT_ENTRIES_MAX || r->name_bytes > RK_ARTIFACT_NAMES_MAX)
+		return rk_fail(err, RK_E_LIMIT, "'%s' has more than %d files, or names of %d MB",
+			       r->path, RK_ARTIFACT_ENTRIES_MAX, RK_ARTIFACT_NAMES_MAX >> 20);
+	e = rk_grow(r->v, &r->cap, r->n + 1, sizeof(*e));
+	if (!e)
+		return rk_fail_nomem(err);
+	r->v = e;
+	e = &r->v[r->n];
+	*e = (struct rk_entry){ .artifact = r->artifact, .stage = stage };
+	e->path = rk_arena_text(r->arena, path, strlen(path));
+	if (!e->path)
+		return rk_fail_nomem(err);
+	r->n++;
+	*ret = e;
+	return 0;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct rk_entry *x = a, *y = b;
+
+	if (x->stage != y->stage)
+		return x->stage < y->stage ? -1 : 1;
+	return strcmp(x->path, y->path);
+}
+
+static void sort(struct artifact_reader *r)
+{
+	if (r->n > 1)
+		qsort(r->v, r->n, sizeof(*r->v), by_place);
+}
+
+/* A folder may come twice, nothing else. */
+static int drop_doubles(struct artifact_reader *r, struct rk_error *err)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < r->n; i++) {
+		if (kept && by_place(&r->v[kept - 1], &r->v[i]) == 0) {
+			if (r->v[i].kind != RK_ENTRY_DIR || r->v[kept - 1].kind != RK_ENTRY_DIR)
+				return rk_fail(err, RK_E_FORMAT, "'%s' has '%s' twice", r->path,
+					       r->v[i].path);
+			continue;
+		}
+		r->v[kept++] = r->v[i];
+	}
+	r->n = kept;
+	return 0;
+}
+
+/* The folder that is the first `len` bytes of v[i].path: made unless it is there among the first n. */
+static int need_folder(struct artifact_reader *r, size_t n, size_t i, size_t len,
+		       struct rk_error *err)
+{
+	struct rk_entry key = { .stage = r->v[i].stage }, *e;
+	char path[RK_ARTIFACT_PATH_MAX];
+	int rc;
+
+	memcpy(path, r->v[i].path, len);
+	path[len] = '\0';
+	key.path = path;
+	e = bsearch(&key, r->v, n, sizeof(*r->v), by_place);
+	if (e && e->kind != RK_ENTRY_DIR)
+		return rk_fail(err, RK_E_FORMAT, "'%s' has '%s' below '%s', which is no folder",
+			       r->path, r->v[i].path, path);
+	if (e)
+		return 0;
+	rc = new_entry(r, key.stage, path, &e, err);
+	if (rc < 0)
+		return rc;
+	e->kind = RK_ENTRY_DIR;
+	e->mode = 0755;
+	return 0;
+}
+
+/* All that lies below one folder stands together, so a folder is new where the one before is not in it. */
+static int add_folders(struct artifact_reader *r, struct rk_error *err)
+{
+	size_t n = r->n;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *path = r->v[i].path;
+		const char *before = i && r->v[i - 1].stage == r->v[i].stage ? r->v[i - 1].path :
+									       "";
+
+		for (size_t len = 0; path[len]; len++) {
+			int rc = 0;
+
+			if (path[len] == '/' && strncmp(before, path, len + 1) != 0)
+				rc = need_folder(r, n, i, len, err);
+			if (rc < 0)
+				return rc;
+		}
+	}
+	return 0;
+}
+
+int rk_artifact_finish(struct artifact_reader *r, struct rk_error *err)
+{
+	struct rk_artifact *a = r->artifact;
+	int rc;
+
+	sort(r);
+	if ((rc = drop_doubles(r, err)) < 0 || (rc = add_folders(r, err)) < 0)
+		return rc;
+	sort(r);
+	a->entries = rk_arena_alloc(r->arena, r->n * sizeof(*r->v));
+	if (!a->entries)
+		return rk_fail_nomem(err);
+	if (r->n)
+		memcpy(a->entries, r->v, r->n * sizeof(*r->v));
+	a->nentries = r->n;
+	a->read = true;
+	return 0;
+}
+
+/* ---- a folder ---- */
+
+struct folder_walk {
+	struct artifact_reader *r;
+	uint32_t stage;
+	const char *top; /* the stage's folder, as people would write it */
+	char path[RK_ARTIFACT_PATH_MAX];
+	size_t len;
+	unsigned depth;
+};
+
+static int cannot(const struct folder_walk *w, int errnum, struct rk_error *err)
+{
+	return rk_fail_errno(err, errnum, "cannot read '%s/%s'", w->top, w->path);
+}
+
+static int add_folder_file(struct folder_walk *w, const struct stat *st, struct rk_entry *e,
+			   struct rk_error *err)
+{
+	struct rk_arena *a = w->r->arena;
+	struct rk_origin *o = rk_arena_alloc(a, sizeof(*o));
+
+	if (!o)
+		return rk_fail_nomem(err);
+	o->path = rk_arena_textf(a, "%s/%s", w->top, w->path);
+	o->name = rk_arena_textf(a, "%s: %s", w->r->artifact->label, w->path);
+	o->size = (uint64_t)st->st_size;
+	o->dev = (uint64_t)st->st_dev;
+	o->ino = (uint64_t)st->st_ino;
+	o->mtime_ns = rk_origin_time(st);
+	e->kind = RK_ENTRY_FILE;
+	e->origin = o;
+	return o->path && o->name ? 0 : rk_fail_nomem(err);
+}
+
+static int add_link(struct folder_walk *w, int fd, const char *name, struct rk_entry *e,
+		    struct rk_error *err)
+{
+	char text[RK_ARTIFACT_PATH_MAX + 1];
+	ssize_t n = readlinkat(fd, name, text, sizeof(text));
+
+	if (n < 0)
+		return cannot(w, errno, err);
+	if (n == (ssize_t)sizeof(text))
+		return cannot(w, ENAMETOOLONG, err);
+	text[n] = '\0';
+	return rk_artifact_link(w->r, e, text, err);
+}
+
+static int walk(struct folder_walk *w, int fd, struct rk_error *err);
+
+static int enter(struct folder_walk *w, int fd, const char *name, struct rk_error *err)
+{
+	int rc, sub;
+
+	if (w->depth >= RK_ARTIFACT_DEPTH_MAX)
+		return rk_fail(err, RK_E_LIMIT, "'%s/%s' lies deeper than %d folders", w->top,
+			       w->path, RK_ARTIFACT_DEPTH_MAX);
+	sub = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (sub < 0)
+		return cannot(w, errno, err);
+	w->depth++;
+	rc = walk(w, sub, err);
+	w->depth--;
+	return rc;
+}
+
+static int add_entry(struct folder_walk *w, int fd, const char *name, struct rk_error *err)
+{
+	struct rk_entry *e = NULL;
+	struct stat st;
+	int rc;
+
+	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW))
+		return cannot(w, errno, err);
+	rc = new_entry(w->r, w->stage, w->path, &e, err);
+	if (rc < 0)
+		return rc;
+	e->mode = st.st_mode & 0777;
+	if (S_ISREG(st.st_mode))
+		return add_folder_file(w, &st, e, err);
+	if (S_ISLNK(st.st_mode))
+		return add_link(w, fd, name, e, err);
+	if (!S_ISDIR(st.st_mode))
+		return rk_fail(err, RK_E_FORMAT, "'%s/%s' is no file, folder or link", w->top,
+			       w->path);
+	e->kind = RK_ENTRY_DIR;
+	return enter(w, fd, name, err);
+}
+
+static int push(struct folder_walk *w, const char *name, struct rk_error *err)
+{
+	size_t n = strlen(name);
+	int rc = check_path(name, w->top, err);
+
+	if (rc < 0)
+		return rc;
+	if (w->len + n + 2 > sizeof(w->path))
+		return cannot(w, ENAMETOOLONG, err);
+	if (w->len)
+		w->path[w->len++] = '/';
+	memcpy(w->path + w->len, name, n + 1);
+	w->len += n;
+	return 0;
+}
+
+/* `fd` is closed here. */
+static int walk(struct folder_walk *w, int fd, struct rk_error *err)
+{
+	DIR *d = fdopendir(fd);
+	size_t len = w->len;
+	struct dirent *de;
+	int rc = 0;
+
+	if (!d) {
+		rc = cannot(w, errno, err);
+		close(fd);
+		return rc;
+	}
+	while (rc == 0 && (errno = 0, de = readdir(d))) {
+		if (strcmp(de->d_name, ".") == 0 || strcmp(de->d_name, "..") == 0)
+			continue;
+		rc = push(w, de->d_name, err);
+		if (rc == 0)
+			rc = add_entry(w, dirfd(d), de->d_name, err);
+		w->len = len;
+		w->path[len] = '\0';
+	}
+	if (rc == 0 && errno)
+		rc = cannot(w, errno, err);
+	closedir(d);
+	return rc;
+}
+
+/* The stage's folder, name by name so that no link is followed; RK_E_IO with errno ENOENT: not there. */
+static int open_stage(int fd, const char *stage)
+{
+	char name[RK_ARTIFACT_PATH_MAX];
+	int at = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	size_t n;
+
+	for (; at >= 0 && *stage; stage += n + (stage[n] == '/')) {
+		int saved, next;
+
+		n = strcspn(stage, "/");
+		memcpy(name, stage, n);
+		name[n] = '\0';
+		next = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		saved = errno;
+		close(at);
+		errno = saved;
+		at = next;
+	}
+	return at;
+}
+
+static int read_stage(struct artifact_reader *r, int fd, size_t i, struct rk_error *err)
+{
+	struct folder_walk w = { .r = r, .stage = (uint32_t)i };
+	int at = open_stage(fd, r->stages.v[i]);
+
+	if (at < 0 && errno == ENOENT) {
+		rk_diag_add(r->diag, "no-stage", r->artifact->label, 0, 1,
+			    "its manifest lists '%s', which is not there", r->stages.v[i]);
+		return 0;
+	}
+	if (at < 0)
+		return rk_fail_errno(err, errno, "cannot read '%s/%s'", r->path, r->stages.v[i]);
+	w.top = rk_arena_textf(r->arena, "%s/%s", r->path, r->stages.v[i]);
+	if (!w.top) {
+		close(at);
+		return rk_fail_nomem(err);
+	}
+	return walk(&w, at, err);
+}
+
+/* 1 read, 0 there is none. */
+static int read_manifest(struct artifact_reader *r, int dir, struct rk_error *err)
+{
+	int fd = openat(dir, RK_ARTIFACT_MANIFEST, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	size_t len = 0;
+	ssize_t n = 1;
+	struct stat st;
+	char *text;
+	int rc;
+
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	if (fd < 0)
+		return rk_fail_errno(err, errno, "cannot open '%s/%s'", r->path,
+				     RK_ARTIFACT_MANIFEST);
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return rk_fail(err, RK_E_FORMAT, "'%s/%s' is no file", r->path,
+			       RK_ARTIFACT_MANIFEST);
+	}
+	text = rk_alloc(RK_ARTIFACT_MANIFEST_MAX);
+	while (text && len < RK_ARTIFACT_MANIFEST_MAX && n > 0)
+		if ((n = read(fd, text + len, RK_ARTIFACT_MANIFEST_MAX - len)) > 0)
+			len += (size_t)n;
+	if (!text)
+		rc = rk_fail_nomem(err);
+	else if (n < 0)
+		rc = rk_fail_errno(err, errno, "cannot read '%s/%s'", r->path,
+				   RK_ARTIFACT_MANIFEST);
+	else if (n > 0)
+		rc = rk_fail(err, RK_E_LIMIT, "'%s/%s' is too long", r->path, RK_ARTIFACT_MANIFEST);
+	else
+		rc = add_stages(r, text, len, err);
+	rk_free(text);
+	close(fd);
+	return rc < 0 ? rc : 1;
+}
+
+int rk_artifact_read_folder(struct artifact_reader *r, struct rk_error *err)
+{
+	int fd = open(r->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int rc;
+
+	if (fd < 0)
+		return rk_fail_errno(err, errno, "cannot open '%s'", r->path);
+	rc = read_manifest(r, fd, err);
+	for (size_t i = 0; rc > 0 && i < r->stages.n; i++) {
+		int one = read_stage(r, fd, i, err);
+
+		rc = one < 0 ? one : rc;
+	}
+	close(fd);
+	return rc;
+}
+
+/* ---- an archive ---- */
+
+enum { BLOCK_BYTES = 256 << 10 };
+
+struct member_reader {
+	struct artifact_reader *r;
+	struct archive *a;
+	struct archive_entry *e;
+	struct rk_path_map names; /* of files, for hard links: index in r->v */
+	char *block;
+};
+
+static int failed(const struct member_reader *m, struct rk_error *err)
+{
+	const char *why = archive_error_string(m->a);
+
+	return rk_fail(err, RK_E_FORMAT, "cannot read '%s': %.200s", m->r->path,
+		       why ? why : "it is damaged");
+}
+
+/* 1: a member; 0: the end. */
+static int next_member(struct member_reader *m, struct rk_error *err)
+{
+	int rc = archive_read_next_header(m->a, &m->e);
+
+	if (rc == ARCHIVE_EOF)
+		return 0;
+	return rc < ARCHIVE_WARN ? failed(m, err) : 1;
+}
+
+/* Without "./" in front and slashes behind. */
+static int tidy(const struct member_reader *m, const char *name, char path[RK_ARTIFACT_PATH_MAX],
+		struct rk_error *err)
+{
+	size_t len;
+
+	if (!name)
+		return rk_fail(err, RK_E_FORMAT, "'%s' has a member without a name", m->r->path);
+	while (name[0] == '.' && name[1] == '/')
+		name += 2;
+	len = strlen(name);
+	while (len && name[len - 1] == '/')
+		len--;
+	if (len >= RK_ARTIFACT_PATH_MAX)
+		return rk_fail(err, RK_E_LIMIT, "'%s' has a member with a name of %zu bytes",
+			       m->r->path, len);
+	memcpy(path, name, len);
+	path[len] = '\0';
+	return 0;
+}
+
+/* The stage a member is in, and its path there; -1: in none. */
+static ptrdiff_t stage_of(const struct artifact_reader *r, const char *path, const char **ret_rest)
+{
+	for (size_t i = 0; i < r->stages.n; i++) {
+		size_t n = strlen(r->stages.v[i]);
+
+		if (strncmp(path, r->stages.v[i], n) == 0 && (path[n] == '/' || !path[n])) {
+			*ret_rest = path + n + (path[n] == '/');
+			return (ptrdiff_t)i;
+		}
+	}
+	return -1;
+}
+
+/* A folder on the way to a stage says nothing. */
+static bool leads_to_stage(const struct artifact_reader *r, const char *path)
+{
+	size_t n = strlen(path);
+
+	for (size_t i = 0; i < r->stages.n; i++)
+		if (strncmp(r->stages.v[i], path, n) == 0 && r->stages.v[i][n] == '/')
+			return true;
+	return false;
+}
+
+/* A range of the spill that is this member's alone. */
+static int reserve(struct artifact_spill *s, struct rk_origin *o, struct rk_error *err)
+{
+	int rc;
+
+	pthread_mutex_lock(&s->lock);
+	o->spill = s->file;
+	o->offset = rk_spill_size(s->file);
+	rc = o->size > INT64_MAX - o->offset ?
+		     rk_fail(err, RK_E_LIMIT, "'%s' is too big", o->name) :
+		     rk_spill_resize(s->file, o->offset + o->size, err);
+	pthread_mutex_unlock(&s->lock);
+	if (rc < 0)
+		rk_error_at(err, o->name, 0, 0);
+	return rc;
+}
+
+/* All bytes of the member, of which the header said how many there are. */
+static int copy_bytes(struct member_reader *m, struct rk_origin *o, struct rk_error *err)
+{
+	uint64_t done = 0;
+	la_ssize_t n = 0;
+	int rc = reserve(m->r->spill, o, err);
+
+	while (rc == 0 && (n = archive_read_data(m->a, m->block, BLOCK_BYTES)) > 0) {
+		if ((uint64_t)n > o->size - done)
+			break;
+		rc = rk_spill_write(o->spill, o->offset + done, m->block, (size_t)n, err);
+		done += (uint64_t)n;
+	}
+	if (rc < 0 || n < 0)
+		return rc < 0 ? rc : failed(m, err);
+	return done == o->size ?
+		       0 :
+		       rk_fail(err, RK_E_FORMAT, "'%s' is not as long as its header says", o->name);
+}
+
+static int add_archive_file(struct member_reader *m, struct rk_entry *e, struct rk_error *err)
+{
+	struct rk_arena *a = m->r->arena;
+	struct rk_origin *o = rk_arena_alloc(a, sizeof(*o));
+
+	if (!o || !(o->name = rk_arena_textf(a, "%s: %s", m->r->artifact->label, e->path)))
+		return rk_fail_nomem(err);
+	if (archive_entry_sparse_count(m->e) > 0)
+		return rk_fail(err, RK_E_UNSUPPORTED, "'%s' in '%s' is a sparse member: not read",
+			       e->path, m->r->path);
+	o->size = (uint64_t)archive_entry_size(m->e);
+	e->kind = RK_ENTRY_FILE;
+	e->origin = o;
+	return copy_bytes(m, o, err);
+}
+
+/* Another name of a member that came before. */
+static int add_hard_link(struct member_reader *m, size_t at, struct rk_error *err)
+{
+	char target[RK_ARTIFACT_PATH_MAX];
+	struct rk_entry *e = &m->r->v[at];
+	ptrdiff_t i;
+	int rc = tidy(m, archive_entry_hardlink(m->e), target, err);
+
+	if (rc < 0)
+		return rc;
+	i = rk_path_map_find(&m->names, target, strlen(target));
+	if (i < 0)
+		return rk_fail(
+			err, RK_E_FORMAT,
+			"'%s' in '%s' is a hard link to '%.200s', which is no file before it",
+			e->path, m->r->path, target);
+	e->kind = RK_ENTRY_FILE;
+	e->mode = m->r->v[i].mode;
+	e->origin = m->r->v[i].origin;
+	return 0;
+}
+
+static int add_kind(struct member_reader *m, struct rk_entry *e, struct rk_error *err)
+{
+	const char *link;
+
+	switch (archive_entry_filetype(m->e)) {
+	case AE_IFREG:
+		return add_archive_file(m, e, err);
+	case AE_IFDIR:
+		e->kind = RK_ENTRY_DIR;
+		return 0;
+	case AE_IFLNK:
+		link = archive_entry_symlink(m->e);
+		if (link)
+			return rk_artifact_link(m->r, e, link, err);
+		break;
+	default:
+		break;
+	}
+	return rk_fail(err, RK_E_FORMAT, "'%s' in '%s' is no file, folder or link", e->path,
+		       m->r->path);
+}
+
+static int remember(struct member_reader *m, const char *name, size_t at, struct rk_error *err)
+{
+	const char *key;
+
+	if (m->r->v[at].kind != RK_ENTRY_FILE)
+		return 0;
+	key = rk_arena_text(m->r->arena, name, strlen(name));
+	return key ? rk_path_map_put(&m->names, key, at, err) : rk_fail_nomem(err);
+}
+
+static bool is_deep(const char *path)
+{
+	size_t n = 0;
+
+	for (; *path; path++)
+		n += *path == '/';
+	return n > RK_ARTIFACT_DEPTH_MAX;
+}
+
+static int add_member(struct member_reader *m, struct rk_error *err)
+{
+	char name[RK_ARTIFACT_PATH_MAX];
+	struct rk_entry *e = NULL;
+	const char *rest = "";
+	ptrdiff_t stage;
+	int rc = tidy(m, archive_entry_pathname(m->e), name, err);
+	bool folder = archive_entry_filetype(m->e) == AE_IFDIR && !archive_entry_hardlink(m->e);
+
+	if (rc < 0 || (folder && (!name[0] || leads_to_stage(m->r, name))))
+		return rc;
+	rc = check_path(name, m->r->path, err);
+	if (rc < 0)
+		return rc;
+	if (is_deep(name))
+		return rk_fail(err, RK_E_LIMIT, "'%.100s...' in '%s' lies deeper than %d folders",
+			       name, m->r->path, RK_ARTIFACT_DEPTH_MAX);
+	stage = stage_of(m->r, name, &rest);
+	if (stage < 0)
+		return rk_fail(err, RK_E_FORMAT, "'%s' has '%.200s', which is in no stage of '%s'",
+			       m->r->path, name, RK_ARTIFACT_MANIFEST);
+	if (!*rest)
+		return folder ? 0 :
+				rk_fail(err, RK_E_FORMAT, "the stage '%.200s' in '%s' is no folder",
+					name, m->r->path);
+	rc = new_entry(m->r, (uint32_t)stage, rest, &e, err);
+	if (rc < 0)
+		return rc;
+	e->mode = archive_entry_perm(m->e) & 0777;
+	rc = archive_entry_hardlink(m->e) ? add_hard_link(m, m->r->n - 1, err) :
+					    add_kind(m, e, err);
+	return rc < 0 ? rc : remember(m, name, m->r->n - 1, err);
+}
+
+static int first_member(struct member_reader *m, struct rk_error *err)
+{
+	char name[RK_ARTIFACT_PATH_MAX];
+	size_t len = 0;
+	la_ssize_t n = 1;
+	int rc = next_member(m, err);
+
+	if (rc > 0)
+		rc = tidy(m, archive_entry_pathname(m->e), name, err) < 0 ? RK_E_FORMAT : 1;
+	if (rc < 0)
+		return rc;
+	if (rc == 0 || strcmp(name, RK_ARTIFACT_MANIFEST) != 0 ||
+	    archive_entry_filetype(m->e) != AE_IFREG)
+		return rk_fail(err, RK_E_FORMAT, "the first member of '%s' is not '%s'", m->r->path,
+			       RK_ARTIFACT_MANIFEST);
+	while (n > 0 && len < BLOCK_BYTES)
+		if ((n = archive_read_data(m->a, m->block + len, BLOCK_BYTES - len)) > 0)
+			len += (size_t)n;
+	if (n < 0)
+		return failed(m, err);
+	if (n > 0)
+		return rk_fail(err, RK_E_LIMIT, "'%s' of '%s' is too long", RK_ARTIFACT_MANIFEST,
+			       m->r->path);
+	return add_stages(m->r, m->block, len, err);
+}
+
+static int read_members(struct member_reader *m, struct rk_error *err)
+{
+	int rc = first_member(m, err);
+
+	if (rc < 0)
+		return rc;
+	while ((rc = next_member(m, err)) > 0) {
+		rc = add_member(m, err);
+		if (rc < 0)
+			return rc;
+	}
+	return rc;
+}
+
+/* Tar alone, packed in one of three ways: not all that libarchive can do is wanted here. */
+static int open_archive(struct member_reader *m, int fd, struct rk_error *err)
+{
+	m->a = archive_read_new();
+	m->block = rk_alloc(BLOCK_BYTES);
+	if (!m->a || !m->block)
+		return rk_fail_nomem(err);
+	if (archive_read_support_format_tar(m->a) < ARCHIVE_WARN ||
+	    archive_read_support_filter_gzip(m->a) < ARCHIVE_WARN ||
+	    archive_read_support_filter_xz(m->a) < ARCHIVE_WARN ||
+	    archive_read_support_filter_zstd(m->a) < ARCHIVE_WARN ||
+	    archive_read_open_fd(m->a, fd, BLOCK_BYTES) < ARCHIVE_WARN)
+		return failed(m, err);
+	return 0;
+}
+
+int rk_artifact_read_archive(struct artifact_reader *r, struct rk_error *err)
+{
+	struct member_reader m = { .r = r };
+	int fd = open(r->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	int rc;
+
+	if (fd < 0)
+		return rk_fail_errno(err, errno, "cannot open '%s'", r->path);
+	rc = open_archive(&m, fd, err);
+	if (rc == 0)
+		rc = read_members(&m, err);
+	if (m.a)
+		archive_read_free(m.a);
+	rk_path_map_release(&m.names);
+	rk_free(m.block);
+	close(fd);
+	return rc < 0 ? rc : 1;
+}

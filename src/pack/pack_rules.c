@@ -1,0 +1,484 @@
+/*
+ * pack_rules.c - which items a package gets of its tree.
+ *
+ * Runtime packages: wheels hold no links, so each library is there once, under the name that loaders ask
+ * for, and each link to a program is a launcher. Names that the table adds, without a version, for
+ * programs that dlopen or preload by them: small libraries that bring the real one, or it again. The
+ * devel package is the whole tree: what a runtime package has is a link there; the rest is copied.
+ */
+#include "pack/pack_plan_impl.h"
+
+#include <string.h>
+
+#include "base/text.h"
+
+/* ---- runtime and device packages ---- */
+
+static int broken(struct rk_pack_work *k, const struct rk_entry *file,
+		  const struct rk_file_facts *f)
+{
+	return rk_fail(k->pl->err, RK_E_FORMAT, "'%s' cannot be packed: %.300s", file->origin->name,
+		       f->note);
+}
+
+/* Facts of what a link ends at; NULL in *ret_end: at no file. */
+static int end_of(struct rk_pack_work *k, const struct rk_entry *link,
+		  const struct rk_entry **ret_end, const struct rk_file_facts **ret,
+		  const char **ret_why)
+{
+	const struct rk_entry *end =
+		link->fault ? NULL : rk_artifacts_resolve(k->pl->p->artifacts, link, ret_why);
+
+	*ret_end = NULL;
+	if (link->fault)
+		*ret_why = link->fault == RK_LINK_ABSOLUTE ? rk_link_absolute : rk_link_leaves;
+	if (end && end->kind == RK_ENTRY_DIR) {
+		*ret_why = "a folder";
+		return 0;
+	}
+	*ret_end = end;
+	return end ? rk_file_facts(k->pl->p, end, ret, k->pl->err) : 0;
+}
+
+/* Will the package have a library with this SONAME beside `path`? 1 yes, 0 no. */
+static int has_soname(struct rk_pack_work *k, const char *path, const char *soname)
+{
+	const char *where = rk_pack_sibling(k, path, soname), *why;
+	const struct rk_entry *e = where ? rk_overlay_find(&k->tree, where) : NULL;
+	const struct rk_file_facts *f = NULL;
+	int rc = 0;
+
+	if (!where)
+		return RK_E_NOMEM;
+	if (!e)
+		return 0;
+	if (e->kind == RK_ENTRY_LINK) {
+		rc = end_of(k, e, &e, &f, &why);
+		if (rc < 0 || !e)
+			return rc;
+	}
+	rc = rk_file_facts(k->pl->p, e, &f, k->pl->err);
+	if (rc < 0)
+		return rc;
+	return f->type == RK_FILE_LIBRARY && f->soname && rk_text_same(f->soname, soname);
+}
+
+static int put_alias(struct rk_pack_work *k, const struct rk_entry *e, const char *soname)
+{
+	struct rk_pack_item *item =
+		rk_pack_item_add(k, e->path, RK_PACK_ALIAS, "another name of the library");
+
+	if (!item)
+		return RK_E_NOMEM;
+	item->link = soname;
+	item->entry = e;
+	item->mode = 0;
+	return 0;
+}
+
+/* A library goes by its SONAME alone, unless nothing has that name. */
+static int put_library(struct rk_pack_work *k, const struct rk_entry *file,
+		       const struct rk_file_facts *f)
+{
+	int rc;
+
+	if (!f->soname)
+		return rk_pack_put_file(k, file->path, file, RK_PACK_COPY, "library without SONAME",
+					false);
+	if (rk_text_same(rk_base_name(file->path), f->soname))
+		return rk_pack_put_file(k, file->path, file, RK_PACK_COPY, "SONAME", false);
+	rc = has_soname(k, file->path, f->soname);
+	if (rc < 0)
+		return rc;
+	if (rc > 0)
+		return put_alias(k, file, f->soname);
+	return rk_pack_put_file(k, file->path, file, RK_PACK_COPY,
+				"library; nothing beside it has the name of its SONAME", false);
+}
+
+static int put_regular(struct rk_pack_work *k, const struct rk_entry *file)
+{
+	const struct rk_file_facts *f;
+	int rc = rk_file_facts(k->pl->p, file, &f, k->pl->err);
+
+	if (rc < 0)
+		return rc;
+	if (f->type == RK_FILE_BROKEN)
+		return broken(k, file, f);
+	if (f->type == RK_FILE_LIBRARY)
+		return put_library(k, file, f);
+	return rk_pack_put_file(k, file->path, file, RK_PACK_COPY, "", false);
+}
+
+/* A launcher needs its program in the same package. */
+static int put_program_link(struct rk_pack_work *k, const struct rk_entry *link,
+			    const struct rk_entry *end, const struct rk_file_facts *f)
+{
+	const struct rk_entry *there = rk_overlay_find(&k->tree, end->path);
+
+	if (there && there->kind == RK_ENTRY_FILE && rk_pack_has_launcher(f->machine))
+		return rk_pack_put_launcher(k, link->path, end, f->machine);
+	return rk_pack_put_file(k, link->path, end, RK_PACK_RESOLVED,
+				there ? "link to a program: no launcher for its machine" :
+					"link to a program that is not in this package",
+				false);
+}
+
+/* A link that leads nowhere; those that lead out were warned of when they were read. */
+static int drop_link(struct rk_pack_work *k, const struct rk_entry *link, const char *why)
+{
+	if (why == rk_link_circle && rk_entry_say(link))
+		rk_diag_add(k->pl->p->diag, "looping-link", link->artifact->label, 0, 1,
+			    "'%s' runs in a circle: left out", link->path);
+	return rk_pack_put_drop(k, link, rk_pack_text(k, "link '%s': %s", link->link, why));
+}
+
+static int put_link(struct rk_pack_work *k, const struct rk_entry *link)
+{
+	const struct rk_file_facts *f = NULL;
+	const struct rk_entry *end;
+	const char *why = "";
+	int rc = end_of(k, link, &end, &f, &why);
+
+	if (rc < 0)
+		return rc;
+	if (!end)
+		return drop_link(k, link, why);
+	switch (f->type) {
+	case RK_FILE_BROKEN:
+		return broken(k, end, f);
+	case RK_FILE_PROGRAM:
+	case RK_FILE_STATIC:
+		return put_program_link(k, link, end, f);
+	case RK_FILE_LIBRARY:
+		if (!f->soname)
+			break;
+		if (rk_text_same(rk_base_name(link->path), f->soname))
+			return rk_pack_put_file(k, link->path, end, RK_PACK_RESOLVED, "SONAME",
+						false);
+		return put_alias(k, link, f->soname);
+	case RK_FILE_DATA:
+		break;
+	}
+	return rk_pack_put_file(k, link->path, end, RK_PACK_RESOLVED, "link: its content", false);
+}
+
+int rk_pack_runtime(struct rk_pack_work *k)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < k->tree.n; i++) {
+		const struct rk_entry *e = k->tree.v[i];
+
+		if (e->kind == RK_ENTRY_FILE)
+			rc = put_regular(k, e);
+		else if (e->kind == RK_ENTRY_LINK)
+			rc = put_link(k, e);
+	}
+	return rc;
+}
+
+/* Device packages lie over the libraries: every file as it is called, links as their content. */
+static int put_device(struct rk_pack_work *k, const struct rk_entry *e)
+{
+	const struct rk_entry *end = e;
+	const struct rk_file_facts *f = NULL;
+	const char *why = "";
+	int rc = e->kind == RK_ENTRY_LINK ? end_of(k, e, &end, &f, &why) :
+					    rk_file_facts(k->pl->p, e, &f, k->pl->err);
+
+	if (rc < 0)
+		return rc;
+	if (!end)
+		return drop_link(k, e, why);
+	if (f->type == RK_FILE_BROKEN)
+		return broken(k, end, f);
+	return rk_pack_put_file(k, e->path, end, end == e ? RK_PACK_COPY : RK_PACK_RESOLVED,
+				end == e ? "" : "link: its content", false);
+}
+
+int rk_pack_device(struct rk_pack_work *k)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < k->tree.n; i++)
+		if (k->tree.v[i]->kind != RK_ENTRY_DIR)
+			rc = put_device(k, k->tree.v[i]);
+	return rc;
+}
+
+/* ---- names that the table adds ---- */
+
+/* By number, since the list may move. */
+static ptrdiff_t find_item(struct rk_pack_work *k, const char *path)
+{
+	for (size_t i = 0; i < k->d->n; i++)
+		if (strcmp(k->d->items[i].path, path) == 0)
+			return (ptrdiff_t)i;
+	return -1;
+}
+
+static int add_link(struct rk_pack_work *k, const struct rk_pack_link *l)
+{
+	const struct rk_entry *end = rk_overlay_find(&k->tree, l->target);
+	ptrdiff_t i = find_item(k, l->path);
+	const struct rk_file_facts *f;
+	int rc;
+
+	if (!end || end->kind != RK_ENTRY_FILE || (i >= 0 && k->d->items[i].content))
+		return 0;
+	if (i >= 0) /* a link that dangles in its own artifact is not the last word */
+		k->d->items[i] = k->d->items[--k->d->n];
+	rc = rk_file_facts(k->pl->p, end, &f, k->pl->err);
+	if (rc < 0)
+		return rc;
+	if (f->type == RK_FILE_PROGRAM && rk_pack_has_launcher(f->machine))
+		return rk_pack_put_launcher(k, l->path, end, f->machine);
+	return rk_pack_put_file(k, l->path, end, RK_PACK_RESOLVED, "name that people know", false);
+}
+
+int rk_pack_add_links(struct rk_pack_work *k)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < k->d->kind->nlinks; i++)
+		rc = add_link(k, &k->d->kind->links[i]);
+	return rc;
+}
+
+/* "lib/libx.so.1.2" without what follows ".so"; NULL: no memory. */
+static const char *unversioned(struct rk_pack_work *k, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *so = strstr(slash ? slash : path, ".so.");
+
+	return rk_pack_text(k, "%.*s", so ? (int)(so - path) + 3 : (int)strlen(path), path);
+}
+
+/* The place for it: that of the alias which devel knows, or a new one; NULL: taken, or no memory. */
+static struct rk_pack_item *place_of(struct rk_pack_work *k, const char *path, const char *reason,
+				     bool *nomem)
+{
+	ptrdiff_t i = find_item(k, path);
+	struct rk_pack_item *item;
+
+	*nomem = false;
+	if (i >= 0) {
+		item = &k->d->items[i];
+		if (item->content)
+			return NULL;
+		item->reason = reason;
+		return item;
+	}
+	item = rk_pack_item_add(k, path, RK_PACK_STUB, reason);
+	*nomem = !item;
+	return item;
+}
+
+static int add_alias(struct rk_pack_work *k, size_t real, const char *soname, uint16_t machine,
+		     bool copy)
+{
+	const char *path = unversioned(k, k->d->items[real].path);
+	const char *reason = copy ? "name that programs preload" : "name that programs dlopen";
+	struct rk_pack_item *item;
+	bool nomem;
+
+	if (!path)
+		return RK_E_NOMEM;
+	item = place_of(k, path, reason, &nomem);
+	if (!item)
+		return nomem ? RK_E_NOMEM : 0;
+	item->link = soname;
+	item->mode = k->d->items[real].mode;
+	item->entry = k->d->items[real].entry;
+	if (copy) {
+		item->action = RK_PACK_COPY;
+		item->content = k->d->items[real].content;
+		item->edit = k->d->items[real].edit;
+		return 0;
+	}
+	item->action = RK_PACK_STUB;
+	item->edit = rk_pack_text(k, "brings '%s'", soname);
+	return item->edit ? rk_pack_put_stub(k, item, soname, machine) : RK_E_NOMEM;
+}
+
+/* Only a library that is there under its SONAME has another name. */
+static int alias_of(struct rk_pack_work *k, const struct rk_pack_alias *a, size_t i)
+{
+	const struct rk_pack_item *item = &k->d->items[i];
+	const struct rk_file_facts *f;
+	const char *slash = strrchr(item->path, '/');
+	int rc;
+
+	if (!item->content || item->link || !item->entry || !item->entry->origin ||
+	    item->action == RK_PACK_LAUNCHER || !rk_pack_glob(a->pattern, item->path))
+		return 0;
+	rc = rk_file_facts(k->pl->p, item->entry, &f, k->pl->err);
+	if (rc < 0 || f->type != RK_FILE_LIBRARY || !f->soname || !f->machine ||
+	    strcmp(f->soname, slash ? slash + 1 : item->path) != 0)
+		return rc;
+	return add_alias(k, i, f->soname, f->machine, a->copy);
+}
+
+int rk_pack_add_aliases(struct rk_pack_work *k)
+{
+	const struct rk_pack_kind *kind = k->d->kind;
+	size_t n = k->d->n; /* those that are added have none themselves */
+	int rc = 0;
+
+	for (size_t a = 0; a < kind->naliases; a++)
+		for (size_t i = 0; rc == 0 && i < n; i++)
+			rc = alias_of(k, &kind->aliases[a], i);
+	return rc;
+}
+
+/* ---- devel ---- */
+
+/* The first runtime package that has the path, of this family or of none. */
+static const struct rk_pack_item *find_runtime(struct rk_pack_work *k, const char *path,
+					       const struct rk_dist **ret)
+{
+	struct rk_pack_plan *p = k->pl->p;
+
+	for (size_t i = 0; i < p->ndists; i++) {
+		const struct rk_dist *d = &p->dists[i];
+		ptrdiff_t at;
+
+		if (d->kind->role != RK_PACK_RUNTIME ||
+		    (*d->family && strcmp(d->family, k->d->family) != 0))
+			continue;
+		at = rk_path_map_find(&k->pl->by_path[i], path, strlen(path));
+		if (at < 0 || d->items[at].action == RK_PACK_DROP)
+			continue;
+		*ret = d;
+		return &d->items[at];
+	}
+	return NULL;
+}
+
+static int put_devel_link(struct rk_pack_work *k, const struct rk_entry *e, const char *text,
+			  const char *reason)
+{
+	struct rk_pack_item *item = text ? rk_pack_item_add(k, e->path, RK_PACK_LINK, reason) :
+					   NULL;
+
+	if (!item)
+		return RK_E_NOMEM;
+	item->link = text;
+	item->entry = e;
+	item->mode = 0777;
+	return 0;
+}
+
+/* Out of the devel tree and into the package beside it. */
+static int put_outside(struct rk_pack_work *k, const struct rk_entry *e, const char *platform)
+{
+	size_t up = 1, at = 0;
+	char *text;
+
+	for (const char *s = e->path; *s; s++)
+		up += *s == '/';
+	text = rk_arena_alloc(k->pl->p->arena, 3 * up + strlen(platform) + strlen(e->path) + 2);
+	if (!text)
+		return rk_fail_nomem(k->pl->err);
+	for (; at < 3 * up; at += 3)
+		memcpy(text + at, "../", 3);
+	memcpy(text + at, platform, strlen(platform));
+	at += strlen(platform);
+	text[at++] = '/';
+	memcpy(text + at, e->path, strlen(e->path));
+	return put_devel_link(k, e, text, "in a runtime package");
+}
+
+static void say_link(struct rk_pack_work *k, const struct rk_entry *e, const char *why)
+{
+	const char *kind = why == rk_link_circle  ? "looping-link" :
+			   why == rk_link_dangles ? "dangling-link" :
+						    "escaping-link";
+
+	if (!e->fault &&
+	    rk_entry_say(e)) /* those with a fault were warned of when they were read */
+		rk_diag_add(k->pl->p->diag, kind, e->artifact->label, 0, 1, "'%s' -> '%s' %s%s",
+			    e->path, e->link, why, why == rk_link_dangles ? "" : ": left out");
+}
+
+/*
+ * A link may point at what only the merged tree has, or another package brings. One that points at nothing
+ * all the same is warned of, and stays as it was made.
+ */
+static int put_source_link(struct rk_pack_work *k, const struct rk_entry *e)
+{
+	const char *why = "", *reason;
+
+	if (e->fault)
+		why = e->fault == RK_LINK_ABSOLUTE ? rk_link_absolute : rk_link_leaves;
+	else if (rk_entry_resolve(rk_overlay_find_fn, &k->tree, e, &why))
+		return put_devel_link(k, e, e->link, "link");
+	say_link(k, e, why);
+	if (why == rk_link_dangles)
+		return put_devel_link(k, e, e->link, "link; it dangles");
+	reason = rk_pack_text(k, "link '%s': %s", e->link, why);
+	return reason ? rk_pack_put_drop(k, e, reason) : RK_E_NOMEM;
+}
+
+/* A library's other name: the SONAME beside it, where that is; else as the source has it. */
+static int put_devel_alias(struct rk_pack_work *k, const struct rk_entry *e, const char *soname)
+{
+	const char *beside = rk_pack_sibling(k, e->path, soname);
+
+	if (!beside)
+		return RK_E_NOMEM;
+	if (!rk_overlay_find(&k->tree, beside) || strcmp(beside, e->path) == 0)
+		return e->kind == RK_ENTRY_LINK ?
+			       put_source_link(k, e) :
+			       rk_pack_put_file(k, e->path, e, RK_PACK_COPY, "", true);
+	return put_devel_link(k, e, soname, "another name of the library");
+}
+
+static int put_devel_file(struct rk_pack_work *k, const struct rk_entry *e)
+{
+	const struct rk_file_facts *f;
+	int rc = rk_file_facts(k->pl->p, e, &f, k->pl->err);
+
+	if (rc < 0)
+		return rc;
+	if (f->type == RK_FILE_BROKEN && rk_entry_say(e))
+		rk_diag_add(k->pl->p->diag, "broken-elf", e->artifact->label, 0, 1,
+			    "'%s' is copied as it is: %.300s", e->path, f->note);
+	return rk_pack_put_file(k, e->path, e, RK_PACK_COPY, "", true);
+}
+
+static int put_dir(struct rk_pack_work *k, const struct rk_entry *e)
+{
+	struct rk_pack_item *item = rk_pack_item_add(k, e->path, RK_PACK_DIR, "");
+
+	if (!item)
+		return RK_E_NOMEM;
+	item->entry = e;
+	item->mode = 0755;
+	return 0;
+}
+
+static int put_entry(struct rk_pack_work *k, const struct rk_entry *e)
+{
+	const struct rk_dist *d = NULL;
+	const struct rk_pack_item *item;
+
+	if (e->kind == RK_ENTRY_DIR)
+		return put_dir(k, e);
+	item = find_runtime(k, e->path, &d);
+	if (item && item->link)
+		return put_devel_alias(k, e, item->link);
+	if (item && item->content)
+		return put_outside(k, e, d->platform);
+	return e->kind == RK_ENTRY_LINK ? put_source_link(k, e) : put_devel_file(k, e);
+}
+
+int rk_pack_devel(struct rk_pack_work *k)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < k->tree.n; i++)
+		rc = put_entry(k, k->tree.v[i]);
+	return rc;
+}
