@@ -179,12 +179,6 @@ static int by_place(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-static void sort(struct artifact_reader *r)
-{
-	if (r->n > 1)
-		qsort(r->v, r->n, sizeof(*r->v), by_place);
-}
-
 /* A folder may come twice, nothing else. */
 static int drop_doubles(struct artifact_reader *r, struct rk_error *err)
 {
@@ -255,10 +249,12 @@ int rk_artifact_finish(struct artifact_reader *r, struct rk_error *err)
 	struct rk_artifact *a = r->artifact;
 	int rc;
 
-	sort(r);
+	if (r->n > 1)
+		qsort(r->v, r->n, sizeof(*r->v), by_place);
 	if ((rc = drop_doubles(r, err)) < 0 || (rc = add_folders(r, err)) < 0)
 		return rc;
-	sort(r);
+	if (r->n > 1)
+		qsort(r->v, r->n, sizeof(*r->v), by_place);
 	a->entries = rk_arena_alloc(r->arena, r->n * sizeof(*r->v));
 	if (!a->entries)
 		return rk_fail_nomem(err);
@@ -359,6 +355,7 @@ static int add_entry(struct folder_walk *w, int fd, const char *name, struct rk_
 	return enter(w, fd, name, err);
 }
 
+/* Appends a name to the path. */
 static int push(struct folder_walk *w, const char *name, struct rk_error *err)
 {
 	size_t n = strlen(name);
@@ -630,10 +627,9 @@ static int add_archive_file(struct member_reader *m, struct rk_entry *e, struct 
 }
 
 /* Another name of a member that came before. */
-static int add_hard_link(struct member_reader *m, size_t at, struct rk_error *err)
+static int add_hard_link(struct member_reader *m, struct rk_entry *e, struct rk_error *err)
 {
 	char target[RK_ARTIFACT_PATH_MAX];
-	struct rk_entry *e = &m->r->v[at];
 	ptrdiff_t i;
 	int rc = tidy(m, archive_entry_hardlink(m->e), target, err);
 
@@ -673,31 +669,13 @@ static int add_kind(struct member_reader *m, struct rk_entry *e, struct rk_error
 		       m->r->path);
 }
 
-static int remember(struct member_reader *m, const char *name, size_t at, struct rk_error *err)
-{
-	const char *key;
-
-	if (m->r->v[at].kind != RK_ENTRY_FILE)
-		return 0;
-	key = rk_arena_text(m->r->arena, name, strlen(name));
-	return key ? rk_path_map_put(&m->names, key, at, err) : rk_fail_nomem(err);
-}
-
-static bool is_deep(const char *path)
-{
-	size_t n = 0;
-
-	for (; *path; path++)
-		n += *path == '/';
-	return n > RK_ARTIFACT_DEPTH_MAX;
-}
-
 static int add_member(struct member_reader *m, struct rk_error *err)
 {
 	char name[RK_ARTIFACT_PATH_MAX];
 	struct rk_entry *e = NULL;
-	const char *rest = "";
+	const char *rest = "", *key;
 	ptrdiff_t stage;
+	size_t depth = 0;
 	int rc = tidy(m, archive_entry_pathname(m->e), name, err);
 	bool folder = archive_entry_filetype(m->e) == AE_IFDIR && !archive_entry_hardlink(m->e);
 
@@ -706,7 +684,9 @@ static int add_member(struct member_reader *m, struct rk_error *err)
 	rc = check_path(name, m->r->path, err);
 	if (rc < 0)
 		return rc;
-	if (is_deep(name))
+	for (const char *s = name; *s; s++)
+		depth += *s == '/';
+	if (depth > RK_ARTIFACT_DEPTH_MAX)
 		return rk_fail(err, RK_E_LIMIT, "'%.100s...' in '%s' lies deeper than %d folders",
 			       name, m->r->path, RK_ARTIFACT_DEPTH_MAX);
 	stage = stage_of(m->r, name, &rest);
@@ -721,9 +701,11 @@ static int add_member(struct member_reader *m, struct rk_error *err)
 	if (rc < 0)
 		return rc;
 	e->mode = archive_entry_perm(m->e) & 0777;
-	rc = archive_entry_hardlink(m->e) ? add_hard_link(m, m->r->n - 1, err) :
-					    add_kind(m, e, err);
-	return rc < 0 ? rc : remember(m, name, m->r->n - 1, err);
+	rc = archive_entry_hardlink(m->e) ? add_hard_link(m, e, err) : add_kind(m, e, err);
+	if (rc < 0 || e->kind != RK_ENTRY_FILE)
+		return rc;
+	key = rk_arena_text(m->r->arena, name, strlen(name));
+	return key ? rk_path_map_put(&m->names, key, m->r->n - 1, err) : rk_fail_nomem(err);
 }
 
 static int first_member(struct member_reader *m, struct rk_error *err)
@@ -752,20 +734,6 @@ static int first_member(struct member_reader *m, struct rk_error *err)
 	return add_stages(m->r, m->block, len, err);
 }
 
-static int read_members(struct member_reader *m, struct rk_error *err)
-{
-	int rc = first_member(m, err);
-
-	if (rc < 0)
-		return rc;
-	while ((rc = next_member(m, err)) > 0) {
-		rc = add_member(m, err);
-		if (rc < 0)
-			return rc;
-	}
-	return rc;
-}
-
 /* Tar alone, packed in one of three ways: not all that libarchive can do is wanted here. */
 static int open_archive(struct member_reader *m, int fd, struct rk_error *err)
 {
@@ -792,7 +760,9 @@ int rk_artifact_read_archive(struct artifact_reader *r, struct rk_error *err)
 		return rk_fail_errno(err, errno, "cannot open '%s'", r->path);
 	rc = open_archive(&m, fd, err);
 	if (rc == 0)
-		rc = read_members(&m, err);
+		rc = first_member(&m, err);
+	while (rc == 0 && (rc = next_member(&m, err)) > 0)
+		rc = add_member(&m, err);
 	if (m.a)
 		archive_read_free(m.a);
 	rk_path_map_release(&m.names);

@@ -86,14 +86,6 @@ static bool is_family(const char *s)
 	return true;
 }
 
-static bool has_manifest(const struct opener *o, const char *name)
-{
-	const char *path =
-		rk_arena_textf(o->all->arena, "%s/%s/%s", o->dir, name, RK_ARTIFACT_MANIFEST);
-
-	return path && access(path, F_OK) == 0;
-}
-
 static int find_component(const char *s, size_t len)
 {
 	for (int i = 0; rk_component_names[i]; i++)
@@ -103,22 +95,17 @@ static int find_component(const char *s, size_t len)
 	return -1;
 }
 
-static int odd_name(struct opener *o, const char *name)
-{
-	rk_diag_add(o->diag, "artifact-name", name, 0, 1,
-		    "its name is not NAME_COMPONENT_FAMILY: passed over");
-	return 0;
-}
-
 /* A folder that only looks like one is nobody's mistake. */
 static int odd_component(struct opener *o, const struct child *c, const size_t at[2])
 {
+	const char *manifest =
+		rk_arena_textf(o->all->arena, "%s/%s/%s", o->dir, c->name, RK_ARTIFACT_MANIFEST);
 	char word[64] = "";
 	size_t len = at[1] - 1 - at[0];
 	int rc;
 
 	memcpy(word, c->name + at[0], len < sizeof(word) ? len : sizeof(word) - 1);
-	if (!c->archive && !has_manifest(o, c->name)) {
+	if (!c->archive && (!manifest || access(manifest, F_OK) != 0)) {
 		rk_diag_add(o->diag, "artifact-name", c->name, 0, 1,
 			    "there is no component '%s', and it has no '%s': passed over", word,
 			    RK_ARTIFACT_MANIFEST);
@@ -170,8 +157,11 @@ static int add_child(struct opener *o, int dirfd, const char *name)
 	c.name = rk_arena_text(o->all->arena, name, strlen(name));
 	if (!c.name)
 		return rk_fail_nomem(o->err);
-	if (!split_name(name, c.stem, at))
-		return odd_name(o, name);
+	if (!split_name(name, c.stem, at)) {
+		rk_diag_add(o->diag, "artifact-name", name, 0, 1,
+			    "its name is not NAME_COMPONENT_FAMILY: passed over");
+		return 0;
+	}
 	component = find_component(name + at[0], at[1] - 1 - at[0]);
 	return component < 0 ? odd_component(o, &c, at) : append(o, &c, at, component);
 }
@@ -274,10 +264,13 @@ static int read_entries(struct reading *g, struct artifact_reader *r)
 	return rc > 0 ? rk_artifact_finish(r, &g->err) : rc;
 }
 
-static void read_artifact(struct reading *g)
+/* A task: the i-th of a list of readings. */
+static void read_artifact(void *arg, size_t i, unsigned worker)
 {
+	struct reading *g = &((struct reading *)arg)[i];
 	struct artifact_reader r = { .artifact = g->artifact, .spill = g->o->spill };
 
+	(void)worker;
 	g->rc = read_entries(g, &r);
 	g->nstages = (uint32_t)r.stages.n;
 	rk_list_release(&r.stages);
@@ -303,44 +296,13 @@ static int settle_reading(struct opener *o, struct reading *g)
 	return g->rc;
 }
 
-static void read_task(void *arg, size_t i, unsigned worker)
-{
-	struct reading *g = arg;
-
-	(void)worker;
-	read_artifact(&g[i]);
-}
-
-/* The first error in the order of artifacts is the one that is told. */
-static int read_list(struct opener *o, struct reading *v, size_t n)
-{
-	struct rk_pool *pool = NULL;
-	int rc = rk_pool_new(o->jobs ? o->jobs : 1, &pool, o->err), one;
-
-	if (rc == 0)
-		rk_pool_run(pool, n, read_task, v);
-	for (size_t i = 0; i < n; i++) {
-		one = settle_reading(o, &v[i]);
-		rc = rc < 0 ? rc : one;
-	}
-	rk_pool_free(pool);
-	return rc;
-}
-
-static bool has_archive(const struct rk_artifacts *all)
-{
-	for (size_t i = 0; i < all->n; i++)
-		if (all->v[i].archive)
-			return true;
-	return false;
-}
-
 static int read_wanted(struct opener *o)
 {
 	const struct rk_artifact_filter *f = o->filter;
 	struct reading *v = rk_calloc(o->all->n + 1, sizeof(*v));
+	struct rk_pool *pool = NULL;
 	size_t n = 0;
-	int rc;
+	int rc, one;
 
 	if (!v)
 		return rk_fail_nomem(o->err);
@@ -350,7 +312,15 @@ static int read_wanted(struct opener *o)
 		if (!a->arena && (!f || f->want(f->arg, a, o->all->kpack)))
 			v[n++] = (struct reading){ .o = o, .artifact = a };
 	}
-	rc = read_list(o, v, n);
+	rc = rk_pool_new(o->jobs ? o->jobs : 1, &pool, o->err);
+	if (rc == 0)
+		rk_pool_run(pool, n, read_artifact, v);
+	/* the first error in the order of artifacts is the one that is reported */
+	for (size_t i = 0; i < n; i++) {
+		one = settle_reading(o, &v[i]);
+		rc = rc < 0 ? rc : one;
+	}
+	rk_pool_free(pool);
 	rk_free(v);
 	return rc;
 }
@@ -443,7 +413,7 @@ static int read_base(struct opener *o)
 	if (base) {
 		struct reading g = { .o = o, .artifact = base };
 
-		read_artifact(&g);
+		read_artifact(&g, 0, 0);
 		rc = settle_reading(o, &g);
 	}
 	if (rc == 0)
@@ -453,15 +423,18 @@ static int read_base(struct opener *o)
 
 static int open_all(struct opener *o)
 {
-	int rc = list_children(o);
+	int rc;
 
-	if (rc == 0)
-		rc = settle(o);
-	if (rc == 0 && has_archive(o->all))
-		rc = rk_spill_new(o->tmpdir, &o->all->spill, o->err);
+	if ((rc = list_children(o)) < 0 || (rc = settle(o)) < 0)
+		return rc;
+	for (size_t i = 0; i < o->all->n && !o->all->spill; i++) {
+		if (o->all->v[i].archive)
+			rc = rk_spill_new(o->tmpdir, &o->all->spill, o->err);
+		if (rc < 0)
+			return rc;
+	}
 	o->spill->file = o->all->spill;
-	if (rc == 0)
-		rc = read_base(o);
+	rc = read_base(o);
 	return rc < 0 ? rc : read_wanted(o);
 }
 
@@ -628,9 +601,12 @@ static const struct rk_entry *find_in_stage(const void *tree, const char *path)
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 		const struct rk_entry *e = &s->artifact->entries[mid];
-		int order = e->stage != s->stage ? (e->stage < s->stage ? -1 : 1) :
-						   strcmp(e->path, path);
+		int order;
 
+		if (e->stage != s->stage)
+			order = e->stage < s->stage ? -1 : 1;
+		else
+			order = strcmp(e->path, path);
 		if (order == 0)
 			return e;
 		if (order < 0)

@@ -11,6 +11,7 @@
 #include "base/page.h"
 #include "base/text.h"
 #include "pack/pack_build.h"
+#include "pack/tag.h"
 
 struct rk_pack {
 	struct rk_pack_options o;

@@ -139,24 +139,7 @@ static int on_progress(void *arg, uint64_t done)
 
 /* ---- a wheel ---- */
 
-/* Members for the zip writer; the sums it finds are what RECORD says. */
-static int zip_members(struct rk_pack_plan *p, const struct rk_pack_members *from,
-		       struct rk_zip_member **ret, struct rk_error *err)
-{
-	struct rk_zip_member *v = rk_arena_alloc(p->arena, (from->n + 1) * sizeof(*v));
-
-	if (!v)
-		return rk_fail_nomem(err);
-	for (size_t i = 0; i < from->n; i++)
-		v[i] = (struct rk_zip_member){ .name = from->v[i].path,
-					       .mode = from->v[i].mode,
-					       .size = from->v[i].content->size,
-					       .read = rk_content_read,
-					       .arg = from->v[i].content };
-	*ret = v;
-	return 0;
-}
-
+/* What the zip writer found of each member. */
 static int add_record(struct build *b, const struct rk_dist *d, struct rk_zip *z,
 		      const struct rk_zip_member *members, size_t n, struct rk_error *err)
 {
@@ -183,19 +166,26 @@ static int zip_all(struct build *b, const struct rk_dist *d, struct rk_output *o
 		   const struct rk_pack_members *from, bool stored_last, struct rk_error *err)
 {
 	struct rk_zip_options zo = { .level = b->level, .epoch = b->epoch };
-	struct rk_zip_member *members = NULL;
+	struct rk_zip_member *members =
+		rk_arena_alloc(b->plan->arena, (from->n + 1) * sizeof(*members));
 	struct rk_zip *z = NULL;
 	int rc;
 
+	if (!members)
+		return rk_fail_nomem(err);
+	for (size_t i = 0; i < from->n; i++)
+		members[i] = (struct rk_zip_member){ .name = from->v[i].path,
+						     .mode = from->v[i].mode,
+						     .size = from->v[i].content->size,
+						     .read = rk_content_read,
+						     .arg = from->v[i].content };
+	if (stored_last)
+		members[from->n - 1].stored = true;
 	if (b->o->progress) {
 		zo.progress = on_progress;
 		zo.progress_arg = b;
 	}
-	rc = zip_members(b->plan, from, &members, err);
-	if (rc == 0 && stored_last)
-		members[from->n - 1].stored = true;
-	if (rc == 0)
-		rc = rk_zip_new(out, b->pool, &zo, &z, err);
+	rc = rk_zip_new(out, b->pool, &zo, &z, err);
 	if (rc == 0)
 		rc = rk_zip_add(z, members, from->n, err);
 	if (rc == 0)
@@ -274,15 +264,6 @@ int rk_pack_target(struct rk_pack_plan *p, const struct rk_dist *d, const char *
 	return *ret ? 0 : rk_fail_nomem(err);
 }
 
-static uint64_t bytes_of(const struct rk_pack_members *m)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < m->n; i++)
-		sum += m->v[i].content->size;
-	return sum;
-}
-
 /* Packages stay below the destination, and a link there could lead anywhere. */
 static int make_folder(char *path, size_t dest_len, struct rk_error *err)
 {
@@ -315,31 +296,27 @@ static int build_dist(struct build *b, const struct rk_dist *d, struct rk_error 
 	if (rc == 0)
 		rc = d->kind->role == RK_PACK_META ? build_sdist(b, path, &members, err) :
 						     build_wheel(b, d, path, &members, err);
-	b->done += bytes_of(&members);
+	for (size_t i = 0; i < members.n; i++)
+		b->done += members.v[i].content->size;
 	rk_free(path);
 	return rc;
-}
-
-/* What will be packed: devel's archive counts its files. */
-static uint64_t bytes_of_plan(const struct rk_pack_plan *p)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < p->ndists; i++)
-		for (size_t k = 0; k < p->dists[i].n; k++)
-			sum += p->dists[i].items[k].content ? p->dists[i].items[k].content->size :
-							      0;
-	return sum;
 }
 
 int rk_pack_build_all(struct rk_pack_plan *p, const struct rk_pack_options *o, const char *tag,
 		      struct rk_error *err)
 {
-	struct build b = { .plan = p, .o = o, .tag = tag, .total = bytes_of_plan(p) };
+	struct build b = { .plan = p, .o = o, .tag = tag };
 	int rc = rk_pool_new(o->jobs ? o->jobs : 1, &b.pool, err);
 
+	/* what will be packed: devel's archive counts its files */
+	for (size_t i = 0; i < p->ndists; i++)
+		for (size_t k = 0; k < p->dists[i].n; k++)
+			if (p->dists[i].items[k].content)
+				b.total += p->dists[i].items[k].content->size;
 	b.epoch = o->epoch ? o->epoch : RK_PACK_EPOCH;
-	b.level = o->level == RK_PACK_STORED ? 0 : o->level ? o->level : 6;
+	b.level = o->level ? o->level : 6;
+	if (o->level == RK_PACK_STORED)
+		b.level = 0;
 	for (size_t i = 0; i < p->ndists && rc == 0; i++)
 		rc = build_dist(&b, &p->dists[i], err);
 	rk_pool_free(b.pool);

@@ -21,12 +21,6 @@ struct rk_pack_members {
 	size_t n, cap;
 };
 
-/*
- * The tag of the wheels: as asked, when it has the form of one and no file wants a newer glibc than it
- * promises, else linux_MACHINE.
- */
-int rk_pack_tag(struct rk_pack_plan *p, const char *asked, const char **ret, struct rk_error *err);
-
 /* Where the package goes, below the destination: "dist/x.whl". */
 int rk_pack_target(struct rk_pack_plan *p, const struct rk_dist *d, const char *tag,
 		   const char **ret, struct rk_error *err);

@@ -503,18 +503,27 @@ static int remove_stale(const struct tree *t)
 
 /* ---- trees ---- */
 
-static int write_tree(const struct tree *t, size_t *files)
+/* Writes the tree, and keeps what to report about it. */
+static int write_tree(const struct tree *t)
 {
 	struct indexing *x = t->x;
+	struct told *v = rk_grow(x->told, &x->cap_told, x->ntold + 1, sizeof(*v));
 	struct rk_bytes root;
 	int rc = 0;
 
+	if (!v)
+		return rk_fail_nomem(x->err);
+	x->told = v;
+	v = &x->told[x->ntold++];
+	*v = (struct told){ .tree = t->top };
+	for (size_t i = 0; i < x->n && !t->folder[0]; i++)
+		v->apart += x->v[i].differs;
 	rk_bytes_init(&root, PAGE_MAX_BYTES);
 	begin_page(&root, "Simple index");
 	for (size_t i = 0, k; i < x->n && rc >= 0; i = k) {
 		for (k = i + 1; k < x->n && !strcmp(x->v[i].project, x->v[k].project); k++)
 			;
-		rc = write_project(t, i, k, files);
+		rc = write_project(t, i, k, &v->packages);
 		if (rc > 0)
 			rk_bytes_printf(&root, "<a href=\"%s/\">%s</a><br>\n", x->v[i].project,
 					x->v[i].project);
@@ -525,26 +534,14 @@ static int write_tree(const struct tree *t, size_t *files)
 	return rc < 0 ? rc : remove_stale(t);
 }
 
-/* Writes the tree, and keeps what is to be told of it. */
-static int note_tree(const struct tree *t)
+/* The common tree, and those of folders that cannot share one. */
+static int write_trees(struct indexing *x)
 {
-	struct indexing *x = t->x;
-	struct told *v = rk_grow(x->told, &x->cap_told, x->ntold + 1, sizeof(*v));
+	struct tree all = { .x = x, .folder = "", .up = "../../" };
+	int rc;
 
-	if (!v)
-		return rk_fail_nomem(x->err);
-	x->told = v;
-	v[x->ntold] = (struct told){ .tree = t->top };
-	for (size_t i = 0; i < x->n && !t->folder[0]; i++)
-		v[x->ntold].apart += x->v[i].differs;
-	return write_tree(t, &v[x->ntold++].packages);
-}
-
-/* The trees of folders that cannot share one. */
-static int write_folders(struct indexing *x)
-{
-	int rc = 0;
-
+	all.top = rk_arena_textf(x->arena, "%s/simple", x->dir);
+	rc = all.top ? write_tree(&all) : rk_fail_nomem(x->err);
 	for (size_t i = 0; i < x->n && rc == 0; i++) {
 		struct tree t = { .x = x, .folder = x->v[i].folder };
 		bool seen = !x->v[i].differs || !t.folder[0];
@@ -555,19 +552,9 @@ static int write_folders(struct indexing *x)
 			continue;
 		t.up = strncmp(t.folder, "dist/", 5) ? "../../../" : "../../../../";
 		t.top = rk_arena_textf(x->arena, "%s/%ssimple", x->dir, t.folder);
-		rc = t.top ? note_tree(&t) : rk_fail_nomem(x->err);
+		rc = t.top ? write_tree(&t) : rk_fail_nomem(x->err);
 	}
 	return rc;
-}
-
-static int write_trees(struct indexing *x)
-{
-	struct tree all = { .x = x, .folder = "", .up = "../../" };
-	int rc;
-
-	all.top = rk_arena_textf(x->arena, "%s/simple", x->dir);
-	rc = all.top ? note_tree(&all) : rk_fail_nomem(x->err);
-	return rc < 0 ? rc : write_folders(x);
 }
 
 int rk_pack_index_trees(const char *dir,

@@ -377,11 +377,6 @@ static int edit_file(struct rk_pack_work *k, const struct rk_entry *file, const 
 
 /* ---- files ---- */
 
-static bool may_edit(const struct rk_file_facts *f)
-{
-	return f->type == RK_FILE_PROGRAM || f->type == RK_FILE_LIBRARY;
-}
-
 /* All host files of a package are for one machine: the launchers in it, and its tag, go by that. */
 static int check_machine(struct rk_pack_work *k, const struct rk_entry *file,
 			 const struct rk_file_facts *f)
@@ -471,7 +466,9 @@ int rk_pack_put_file(struct rk_pack_work *k, const char *path, const struct rk_e
 		return RK_E_NOMEM;
 	item->entry = file;
 	item->mode = file->mode & 0100 ? 0755 : 0644;
-	return may_edit(f) ? edit_item(k, item, file, f, devel) : set_content(k, item, file, NULL);
+	if (f->type == RK_FILE_PROGRAM || f->type == RK_FILE_LIBRARY)
+		return edit_item(k, item, file, f, devel);
+	return set_content(k, item, file, NULL);
 }
 
 /* Bytes that were made, into the arena. */

@@ -114,14 +114,6 @@ static bool is_reserved(const char *path)
 	       (strncmp(path, links, n) == 0 && (!path[n] || path[n] == '/'));
 }
 
-static void say_reserved(struct rk_diag *diag, struct rk_entry *e)
-{
-	lose(e, "packages have their own file of this name");
-	if (e->kind != RK_ENTRY_DIR && rk_entry_say(e))
-		rk_diag_add(diag, "reserved-name", e->artifact->label, 0, 1,
-			    "'%s' is left out: packages have their own there", e->path);
-}
-
 int rk_overlay_add(struct rk_overlay *t, const struct rk_artifact *a, const char *const *include,
 		   const char *const *exclude, bool dirs, struct rk_diag *diag,
 		   struct rk_error *err)
@@ -135,10 +127,14 @@ int rk_overlay_add(struct rk_overlay *t, const struct rk_artifact *a, const char
 		    (include && *include && !rk_pack_glob_any(include, e->path)) ||
 		    rk_pack_glob_any(exclude, e->path))
 			continue;
-		if (is_reserved(e->path))
-			say_reserved(diag, e);
-		else
+		if (!is_reserved(e->path)) {
 			rc = add_entry(t, e, diag, err);
+			continue;
+		}
+		lose(e, "packages have their own file of this name");
+		if (e->kind != RK_ENTRY_DIR && rk_entry_say(e))
+			rk_diag_add(diag, "reserved-name", e->artifact->label, 0, 1,
+				    "'%s' is left out: packages have their own there", e->path);
 	}
 	return rc;
 }
@@ -205,15 +201,6 @@ void rk_pack_mark(struct rk_pack_work *k)
 
 /* ---- scripts ---- */
 
-/* ", name", or how many did not fit. */
-static void add_name(struct rk_bytes *out, const char *name, size_t *more)
-{
-	if (*more || out->len + strlen(name) + 2 > NAMES_MAX)
-		++*more;
-	else
-		rk_bytes_printf(out, "%s%s", out->len ? ", " : "", name);
-}
-
 void rk_pack_say_scripts(struct rk_pack_work *k)
 {
 	const struct rk_pack_kind *kind = k->d->kind;
@@ -223,10 +210,15 @@ void rk_pack_say_scripts(struct rk_pack_work *k)
 
 	rk_bytes_init(&names, 2 * NAMES_MAX);
 	for (size_t i = 0; i < kind->nscripts; i++) {
+		const char *name = kind->scripts[i].name;
+
 		if (rk_script_works(k->d, &kind->scripts[i]))
 			continue;
-		add_name(&names, kind->scripts[i].name, &more);
 		n++;
+		if (more || names.len + strlen(name) + 2 > NAMES_MAX)
+			more++; /* those that do not fit */
+		else
+			rk_bytes_printf(&names, "%s%s", names.len ? ", " : "", name);
 	}
 	if (more)
 		rk_bytes_printf(&names, " and %zu more", more);
@@ -245,18 +237,6 @@ static bool is_left(const struct rk_entry *e)
 	return e->kind != RK_ENTRY_DIR && !e->uses;
 }
 
-static size_t count_left(const struct rk_artifacts *all)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < all->n; i++) {
-		n += !all->v[i].read;
-		for (size_t k = 0; k < all->v[i].nentries; k++)
-			n += is_left(&all->v[i].entries[k]);
-	}
-	return n;
-}
-
 static int by_reason(const void *a, const void *b)
 {
 	const struct rk_pack_left *x = a, *y = b;
@@ -272,9 +252,15 @@ int rk_pack_list_left(struct rk_planner *pl,
 		      const void *arg)
 {
 	const struct rk_artifacts *all = pl->p->artifacts;
-	struct rk_pack_left *v = rk_arena_alloc(pl->p->arena, (count_left(all) + 1) * sizeof(*v));
-	size_t n = 0;
+	struct rk_pack_left *v;
+	size_t n = 0, most = 0;
 
+	for (size_t i = 0; i < all->n; i++) {
+		most += !all->v[i].read;
+		for (size_t k = 0; k < all->v[i].nentries; k++)
+			most += is_left(&all->v[i].entries[k]);
+	}
+	v = rk_arena_alloc(pl->p->arena, (most + 1) * sizeof(*v));
 	if (!v)
 		return rk_fail_nomem(pl->err);
 	for (size_t i = 0; i < all->n; i++) {

@@ -88,14 +88,16 @@ static int choose_families(struct rk_planner *pl, const struct rk_list *asked)
 
 	if (rc < 0)
 		return rc;
-	for (size_t i = 0; i < asked->n; i++)
-		if (!has_name((const char *const *)all, asked->v[i]))
-			return n ? rk_fail_unknown(pl->err, "GPU family", asked->v[i],
-						   (const char *const *)all) :
-				   rk_fail(pl->err, RK_E_USAGE,
-					   "the artifacts are for no GPU family, so none can be "
-					   "chosen ('%s')",
-					   asked->v[i]);
+	for (size_t i = 0; i < asked->n; i++) {
+		if (has_name((const char *const *)all, asked->v[i]))
+			continue;
+		if (n)
+			return rk_fail_unknown(pl->err, "GPU family", asked->v[i],
+					       (const char *const *)all);
+		return rk_fail(pl->err, RK_E_USAGE,
+			       "the artifacts are for no GPU family, so none can be chosen ('%s')",
+			       asked->v[i]);
+	}
 	for (size_t i = 0; i < n; i++)
 		if (!asked->n || rk_list_has(asked, all[i]))
 			all[kept++] = all[i];
@@ -309,49 +311,15 @@ static int missing(struct rk_pack_work *k)
 		       k->pl->o->artifact_dir, k->d->dist, names);
 }
 
-static int check_all_machines(struct rk_pack_work *k)
-{
-	struct rk_pack_plan *p = k->pl->p;
-
-	if (!p->machine)
-		p->machine = k->d->machine;
-	if (k->d->machine && k->d->machine != p->machine)
-		return rk_fail(k->pl->err, RK_E_USAGE,
-			       "'%s' is for another machine (%u) than the packages before it (%u)",
-			       k->machine_of, k->d->machine, p->machine);
-	return 0;
-}
-
-/* The package at the end of the plan, when there is anything to put in it. */
-static int make_dist(struct rk_planner *pl, struct rk_dist *d)
-{
-	struct rk_pack_work k = { .pl = pl, .d = d };
-	size_t n = 0;
-	int rc = d->kind->role == RK_PACK_META ? 0 : lay_out(&k, &n);
-
-	if (rc == 0 && !n && d->kind->must_exist && d->kind->role != RK_PACK_META)
-		rc = missing(&k);
-	if (rc == 0 && (n || d->kind->role == RK_PACK_META)) {
-		rc = fill(&k);
-		if (rc == 0)
-			rk_pack_mark(&k);
-		if (rc == 0)
-			rk_pack_say_scripts(&k);
-		if (rc == 0)
-			rc = check_all_machines(&k);
-		if (rc == 0)
-			rc = index_items(&k, &pl->by_path[pl->p->ndists]);
-		pl->p->ndists++;
-	}
-	rk_overlay_release(&k.tree);
-	return rc;
-}
-
-static int start_dist(struct rk_planner *pl, const struct rk_pack_kind *kind, const char *family,
-		      const char *subdir)
+/* A package at the end of the plan, when there is anything to put in it. */
+static int make_dist(struct rk_planner *pl, const struct rk_pack_kind *kind, const char *family,
+		     const char *subdir)
 {
 	struct rk_pack_plan *p = pl->p;
 	struct rk_dist *d = &p->dists[p->ndists];
+	struct rk_pack_work k = { .pl = pl, .d = d };
+	size_t n = 0;
+	int rc = 0;
 
 	*d = (struct rk_dist){ .kind = kind, .family = family, .subdir = subdir };
 	d->dist = rk_pack_dist_name(p->arena, kind, p->kpack, family);
@@ -359,7 +327,30 @@ static int start_dist(struct rk_planner *pl, const struct rk_pack_kind *kind, co
 	d->platform = rk_pack_platform_name(p->arena, p->table, kind, p->kpack, family, p->nonce);
 	if (!d->dist || !d->module || !d->platform)
 		return rk_fail_nomem(pl->err);
-	return make_dist(pl, d);
+	if (kind->role != RK_PACK_META) {
+		rc = lay_out(&k, &n);
+		if (rc == 0 && !n && kind->must_exist)
+			rc = missing(&k);
+		if (rc < 0 || !n)
+			goto out;
+	}
+	rc = fill(&k);
+	if (rc < 0)
+		goto out;
+	rk_pack_mark(&k);
+	rk_pack_say_scripts(&k);
+	if (!p->machine)
+		p->machine = d->machine;
+	if (d->machine && d->machine != p->machine)
+		rc = rk_fail(pl->err, RK_E_USAGE,
+			     "'%s' is for another machine (%u) than the packages before it (%u)",
+			     k.machine_of, d->machine, p->machine);
+	if (rc == 0)
+		rc = index_items(&k, &pl->by_path[p->ndists]);
+	p->ndists++;
+out:
+	rk_overlay_release(&k.tree);
+	return rc;
 }
 
 /* ---- all packages ---- */
@@ -369,31 +360,22 @@ static int make_kind(struct rk_planner *pl, const struct rk_pack_kind *kind)
 {
 	struct rk_pack_plan *p = pl->p;
 	bool split = p->nfamilies > 1 && !p->kpack;
-	bool each = kind->role == RK_PACK_DEVICE ? p->kpack :
-		    kind->role == RK_PACK_META   ? split :
-						   kind->per_family && !p->kpack && p->nfamilies;
+	bool each = kind->per_family && !p->kpack && p->nfamilies;
 	bool apart = split && (kind->role == RK_PACK_META || kind->role == RK_PACK_DEVEL);
 	int rc = 0;
 
 	if (kind->role == RK_PACK_DEVICE && !p->kpack)
 		return 0;
+	if (kind->role == RK_PACK_DEVICE)
+		each = true;
+	else if (kind->role == RK_PACK_META)
+		each = split;
 	if (!each && kind->per_family && kind->role == RK_PACK_RUNTIME && !p->kpack)
 		return 0; /* no family, so nothing is for one */
 	if (!each)
-		return start_dist(pl, kind, "", "");
+		return make_dist(pl, kind, "", "");
 	for (size_t i = 0; rc == 0 && i < p->nfamilies; i++)
-		rc = start_dist(pl, kind, p->families[i], apart ? p->families[i] : "");
-	return rc;
-}
-
-static int make_role(struct rk_planner *pl, enum rk_pack_role role)
-{
-	const struct rk_pack_table *t = pl->p->table;
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && i < t->n; i++)
-		if (t->kinds[i].role == role)
-			rc = make_kind(pl, &t->kinds[i]);
+		rc = make_dist(pl, kind, p->families[i], apart ? p->families[i] : "");
 	return rc;
 }
 
@@ -402,7 +384,8 @@ static int make_all(struct rk_planner *pl)
 	static const enum rk_pack_role order[] = { RK_PACK_RUNTIME, RK_PACK_DEVICE, RK_PACK_META,
 						   RK_PACK_DEVEL };
 	struct rk_pack_plan *p = pl->p;
-	size_t most = p->table->n * (p->nfamilies + 1);
+	const struct rk_pack_table *t = p->table;
+	size_t most = t->n * (p->nfamilies + 1);
 	int rc = 0;
 
 	p->dists = rk_arena_alloc(p->arena, most * sizeof(*p->dists));
@@ -410,8 +393,10 @@ static int make_all(struct rk_planner *pl)
 	pl->taken = rk_calloc(p->artifacts->n + 1, sizeof(*pl->taken));
 	if (!p->dists || !pl->by_path || !pl->taken)
 		rc = rk_fail_nomem(pl->err);
-	for (size_t i = 0; rc == 0 && i < sizeof(order) / sizeof(*order); i++)
-		rc = make_role(pl, order[i]);
+	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++)
+		for (size_t k = 0; rc == 0 && k < t->n; k++)
+			if (t->kinds[k].role == order[i])
+				rc = make_kind(pl, &t->kinds[k]);
 	for (size_t i = 0; pl->by_path && i < most; i++)
 		rk_path_map_release(&pl->by_path[i]);
 	rk_free(pl->by_path);

@@ -246,48 +246,30 @@ int rk_pack_add_links(struct rk_pack_work *k)
 	return rc;
 }
 
-/* "lib/libx.so.1.2" without what follows ".so"; NULL: no memory. */
-static const char *unversioned(struct rk_pack_work *k, const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	const char *so = strstr(slash ? slash : path, ".so.");
-
-	return rk_pack_text(k, "%.*s", so ? (int)(so - path) + 3 : (int)strlen(path), path);
-}
-
-/* The place for it: that of the alias which devel knows, or a new one; NULL: taken, or no memory. */
-static struct rk_pack_item *place_of(struct rk_pack_work *k, const char *path, const char *reason,
-				     bool *nomem)
-{
-	ptrdiff_t i = find_item(k, path);
-	struct rk_pack_item *item;
-
-	*nomem = false;
-	if (i >= 0) {
-		item = &k->d->items[i];
-		if (item->content)
-			return NULL;
-		item->reason = reason;
-		return item;
-	}
-	item = rk_pack_item_add(k, path, RK_PACK_STUB, reason);
-	*nomem = !item;
-	return item;
-}
-
 static int add_alias(struct rk_pack_work *k, size_t real, const char *soname, uint16_t machine,
 		     bool copy)
 {
-	const char *path = unversioned(k, k->d->items[real].path);
+	const char *name = k->d->items[real].path, *so = strstr(rk_base_name(name), ".so.");
+	/* "lib/libx.so.1.2" without what follows ".so" */
+	const char *path =
+		rk_pack_text(k, "%.*s", so ? (int)(so - name) + 3 : (int)strlen(name), name);
 	const char *reason = copy ? "name that programs preload" : "name that programs dlopen";
 	struct rk_pack_item *item;
-	bool nomem;
+	ptrdiff_t i;
 
 	if (!path)
 		return RK_E_NOMEM;
-	item = place_of(k, path, reason, &nomem);
-	if (!item)
-		return nomem ? RK_E_NOMEM : 0;
+	i = find_item(k, path);
+	if (i >= 0) { /* the alias that devel knows */
+		item = &k->d->items[i];
+		if (item->content)
+			return 0;
+		item->reason = reason;
+	} else {
+		item = rk_pack_item_add(k, path, RK_PACK_STUB, reason);
+		if (!item)
+			return RK_E_NOMEM;
+	}
 	item->link = soname;
 	item->mode = k->d->items[real].mode;
 	item->entry = k->d->items[real].entry;
@@ -307,7 +289,6 @@ static int alias_of(struct rk_pack_work *k, const struct rk_pack_alias *a, size_
 {
 	const struct rk_pack_item *item = &k->d->items[i];
 	const struct rk_file_facts *f;
-	const char *slash = strrchr(item->path, '/');
 	int rc;
 
 	if (!item->content || item->link || !item->entry || !item->entry->origin ||
@@ -315,7 +296,7 @@ static int alias_of(struct rk_pack_work *k, const struct rk_pack_alias *a, size_
 		return 0;
 	rc = rk_file_facts(k->pl->p, item->entry, &f, k->pl->err);
 	if (rc < 0 || f->type != RK_FILE_LIBRARY || !f->soname || !f->machine ||
-	    strcmp(f->soname, slash ? slash + 1 : item->path) != 0)
+	    strcmp(f->soname, rk_base_name(item->path)) != 0)
 		return rc;
 	return add_alias(k, i, f->soname, f->machine, a->copy);
 }
@@ -392,12 +373,14 @@ static int put_outside(struct rk_pack_work *k, const struct rk_entry *e, const c
 
 static void say_link(struct rk_pack_work *k, const struct rk_entry *e, const char *why)
 {
-	const char *kind = why == rk_link_circle  ? "looping-link" :
-			   why == rk_link_dangles ? "dangling-link" :
-						    "escaping-link";
+	const char *kind = "escaping-link";
 
-	if (!e->fault &&
-	    rk_entry_say(e)) /* those with a fault were warned of when they were read */
+	if (why == rk_link_circle)
+		kind = "looping-link";
+	else if (why == rk_link_dangles)
+		kind = "dangling-link";
+	/* the reader warned about those with a fault */
+	if (!e->fault && rk_entry_say(e))
 		rk_diag_add(k->pl->p->diag, kind, e->artifact->label, 0, 1, "'%s' -> '%s' %s%s",
 			    e->path, e->link, why, why == rk_link_dangles ? "" : ": left out");
 }
@@ -448,24 +431,20 @@ static int put_devel_file(struct rk_pack_work *k, const struct rk_entry *e)
 	return rk_pack_put_file(k, e->path, e, RK_PACK_COPY, "", true);
 }
 
-static int put_dir(struct rk_pack_work *k, const struct rk_entry *e)
-{
-	struct rk_pack_item *item = rk_pack_item_add(k, e->path, RK_PACK_DIR, "");
-
-	if (!item)
-		return RK_E_NOMEM;
-	item->entry = e;
-	item->mode = 0755;
-	return 0;
-}
-
 static int put_entry(struct rk_pack_work *k, const struct rk_entry *e)
 {
 	const struct rk_dist *d = NULL;
 	const struct rk_pack_item *item;
 
-	if (e->kind == RK_ENTRY_DIR)
-		return put_dir(k, e);
+	if (e->kind == RK_ENTRY_DIR) {
+		struct rk_pack_item *dir = rk_pack_item_add(k, e->path, RK_PACK_DIR, "");
+
+		if (!dir)
+			return RK_E_NOMEM;
+		dir->entry = e;
+		dir->mode = 0755;
+		return 0;
+	}
 	item = find_runtime(k, e->path, &d);
 	if (item && item->link)
 		return put_devel_alias(k, e, item->link);

@@ -99,91 +99,70 @@ static int read_components(struct table_reader *r, const struct rk_tree *t, cons
 	return 0;
 }
 
-static int read_takes(struct table_reader *r, const struct rk_tree *t, struct rk_pack_kind *k)
+/* Reads one member of a list to where it belongs. */
+typedef int member_fn(struct table_reader *r, const struct rk_tree *t, void *to);
+
+static int read_list(struct table_reader *r, const struct rk_tree *t, const char *key,
+		     member_fn *read, size_t size, void *ret, size_t *ret_n)
 {
-	const struct rk_tree *list = rk_tree_get(t, "take");
-	int rc = read_room(r, list, sizeof(*k->takes), &k->takes, &k->ntakes);
-	size_t i = 0;
+	const struct rk_tree *list = rk_tree_get(t, key);
+	char *at;
+	int rc = read_room(r, list, size, ret, ret_n);
 
-	RK_TREE_EACH(c, rc < 0 ? NULL : list)
+	if (rc < 0)
+		return rc;
+	memcpy(&at, ret, sizeof(at));
+	RK_TREE_EACH(c, list)
 	{
-		struct rk_pack_take *take = &k->takes[i++];
-
-		if ((rc = read_names(r, c, "names", &take->names)) < 0 ||
-		    (rc = read_components(r, c, "components", &take->components)) < 0)
+		rc = read(r, c, at);
+		if (rc < 0)
 			return rc;
+		at += size;
 	}
-	return rc;
+	return 0;
 }
 
-static int read_rpaths(struct table_reader *r, const struct rk_tree *t, struct rk_pack_kind *k)
+static int read_take(struct table_reader *r, const struct rk_tree *t, void *to)
 {
-	const struct rk_tree *list = rk_tree_get(t, "rpaths");
-	int rc = read_room(r, list, sizeof(*k->rpaths), &k->rpaths, &k->nrpaths);
-	size_t i = 0;
+	struct rk_pack_take *take = to;
+	int rc = read_names(r, t, "names", &take->names);
 
-	RK_TREE_EACH(c, rc < 0 ? NULL : list)
-	{
-		struct rk_pack_rpath *p = &k->rpaths[i++];
-
-		if ((rc = read_needed(r, c, "package", &p->kind)) < 0 ||
-		    (rc = read_needed(r, c, "dir", &p->dir)) < 0)
-			return rc;
-	}
-	return rc;
+	return rc < 0 ? rc : read_components(r, t, "components", &take->components);
 }
 
-static int read_aliases(struct table_reader *r, const struct rk_tree *t, struct rk_pack_kind *k)
+static int read_rpath(struct table_reader *r, const struct rk_tree *t, void *to)
 {
-	const struct rk_tree *list = rk_tree_get(t, "aliases");
-	int rc = read_room(r, list, sizeof(*k->aliases), &k->aliases, &k->naliases);
-	size_t i = 0;
+	struct rk_pack_rpath *p = to;
+	int rc = read_needed(r, t, "package", &p->kind);
 
-	RK_TREE_EACH(c, rc < 0 ? NULL : list)
-	{
-		struct rk_pack_alias *a = &k->aliases[i++];
-
-		a->copy = rk_tree_true(rk_tree_get(c, "copy"));
-		if ((rc = read_needed(r, c, "pattern", &a->pattern)) < 0)
-			return rc;
-	}
-	return rc;
+	return rc < 0 ? rc : read_needed(r, t, "dir", &p->dir);
 }
 
-static int read_links(struct table_reader *r, const struct rk_tree *t, struct rk_pack_kind *k)
+static int read_alias(struct table_reader *r, const struct rk_tree *t, void *to)
 {
-	const struct rk_tree *list = rk_tree_get(t, "links");
-	int rc = read_room(r, list, sizeof(*k->links), &k->links, &k->nlinks);
-	size_t i = 0;
+	struct rk_pack_alias *a = to;
 
-	RK_TREE_EACH(c, rc < 0 ? NULL : list)
-	{
-		struct rk_pack_link *l = &k->links[i++];
-
-		if ((rc = read_needed(r, c, "path", &l->path)) < 0 ||
-		    (rc = read_needed(r, c, "target", &l->target)) < 0)
-			return rc;
-	}
-	return rc;
+	a->copy = rk_tree_true(rk_tree_get(t, "copy"));
+	return read_needed(r, t, "pattern", &a->pattern);
 }
 
-static int read_scripts(struct table_reader *r, const struct rk_tree *t, struct rk_pack_kind *k)
+static int read_link(struct table_reader *r, const struct rk_tree *t, void *to)
 {
-	const struct rk_tree *list = rk_tree_get(t, "scripts");
-	int rc = read_room(r, list, sizeof(*k->scripts), &k->scripts, &k->nscripts);
-	size_t i = 0;
+	struct rk_pack_link *l = to;
+	int rc = read_needed(r, t, "path", &l->path);
 
-	RK_TREE_EACH(c, rc < 0 ? NULL : list)
-	{
-		struct rk_pack_script *s = &k->scripts[i++];
+	return rc < 0 ? rc : read_needed(r, t, "target", &l->target);
+}
 
-		s->plain = rk_tree_true(rk_tree_get(c, "plain"));
-		s->required = rk_tree_true(rk_tree_get(c, "required"));
-		if ((rc = read_needed(r, c, "name", &s->name)) < 0 ||
-		    (rc = read_needed(r, c, "path", &s->path)) < 0)
-			return rc;
-	}
-	return rc;
+static int read_script(struct table_reader *r, const struct rk_tree *t, void *to)
+{
+	struct rk_pack_script *s = to;
+	int rc;
+
+	s->plain = rk_tree_true(rk_tree_get(t, "plain"));
+	s->required = rk_tree_true(rk_tree_get(t, "required"));
+	rc = read_needed(r, t, "name", &s->name);
+	return rc < 0 ? rc : read_needed(r, t, "path", &s->path);
 }
 
 static int read_role(struct table_reader *r, const struct rk_tree *t, enum rk_pack_role *ret)
@@ -203,8 +182,9 @@ static int read_role(struct table_reader *r, const struct rk_tree *t, enum rk_pa
 	return fault(r, t, "unknown role");
 }
 
-static int read_titles(struct table_reader *r, const struct rk_tree *t, struct rk_pack_kind *k)
+static int read_kind(struct table_reader *r, const struct rk_tree *t, void *to)
 {
+	struct rk_pack_kind *k = to;
 	int rc;
 
 	k->required = rk_tree_true(rk_tree_get(t, "required"));
@@ -215,38 +195,26 @@ static int read_titles(struct table_reader *r, const struct rk_tree *t, struct r
 	    (rc = read_needed(r, t, "dist", &k->dist)) < 0 ||
 	    (rc = read_text(r, t, "dist_kpack", k->dist, &k->dist_kpack)) < 0 ||
 	    (rc = read_text(r, t, "module", NULL, &k->module)) < 0 ||
-	    (rc = read_text(r, t, "overlays", NULL, &k->overlays)) < 0)
-		return rc;
-	return read_needed(r, t, "summary", &k->summary);
-}
-
-static int read_kind(struct table_reader *r, const struct rk_tree *t, struct rk_pack_kind *k)
-{
-	int rc;
-
-	if ((rc = read_titles(r, t, k)) < 0 || (rc = read_takes(r, t, k)) < 0 ||
+	    (rc = read_text(r, t, "overlays", NULL, &k->overlays)) < 0 ||
+	    (rc = read_needed(r, t, "summary", &k->summary)) < 0 ||
+	    (rc = read_list(r, t, "take", read_take, sizeof(*k->takes), &k->takes, &k->ntakes)) <
+		    0 ||
 	    (rc = read_names(r, t, "include", &k->include)) < 0 ||
 	    (rc = read_names(r, t, "exclude", &k->exclude)) < 0 ||
-	    (rc = read_rpaths(r, t, k)) < 0 || (rc = read_aliases(r, t, k)) < 0 ||
-	    (rc = read_links(r, t, k)) < 0 || (rc = read_scripts(r, t, k)) < 0 ||
+	    (rc = read_list(r, t, "rpaths", read_rpath, sizeof(*k->rpaths), &k->rpaths,
+			    &k->nrpaths)) < 0 ||
+	    (rc = read_list(r, t, "aliases", read_alias, sizeof(*k->aliases), &k->aliases,
+			    &k->naliases)) < 0 ||
+	    (rc = read_list(r, t, "links", read_link, sizeof(*k->links), &k->links, &k->nlinks)) <
+		    0 ||
+	    (rc = read_list(r, t, "scripts", read_script, sizeof(*k->scripts), &k->scripts,
+			    &k->nscripts)) < 0 ||
 	    (rc = read_names(r, t, "also", &k->also)) < 0 ||
 	    (rc = read_names(r, t, "also_kpack", &k->also_kpack)) < 0 ||
 	    (rc = read_names(r, t, "never", &k->never)) < 0 ||
 	    (rc = read_components(r, t, "components", &k->components)) < 0)
 		return rc;
 	return read_components(r, t, "components_kpack", &k->components_kpack);
-}
-
-static int read_table(struct table_reader *r, const struct rk_tree *root, struct rk_pack_table *t)
-{
-	const struct rk_tree *list = rk_tree_get(root, "packages");
-	int rc = read_room(r, list, sizeof(*t->kinds), &t->kinds, &t->n);
-	size_t i = 0;
-
-	RK_TREE_EACH(c, rc < 0 ? NULL : list)
-	if ((rc = read_kind(r, c, &t->kinds[i++])) < 0)
-		return rc;
-	return rc == 0 && !t->n ? fault(r, root, "it is empty") : rc;
 }
 
 static bool is_word(char c)
@@ -322,7 +290,10 @@ int rk_pack_table_load(struct rk_arena *a, const char *profiler, const struct rk
 		return fault(&r, NULL, "it is not in this build");
 	rc = rk_tree_parse_json(f->text, f->len, TABLE_FILE, &root, err);
 	if (rc == 0)
-		rc = read_table(&r, root, t);
+		rc = read_list(&r, root, "packages", read_kind, sizeof(*t->kinds), &t->kinds,
+			       &t->n);
+	if (rc == 0 && !t->n)
+		rc = fault(&r, root, "it is empty");
 	rk_tree_free(root);
 	if (rc == 0 && profiler)
 		rc = rename_profiler(&r, t, profiler);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "pack/elf/read.h"
-#include "pack/pack_build.h"
+#include "pack/pack_plan.h"
 
 const char *rk_machine_word(uint16_t machine)
 {

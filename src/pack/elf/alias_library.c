@@ -51,20 +51,6 @@ static size_t up(size_t n)
 	return (n + ALIGN - 1) / ALIGN * ALIGN;
 }
 
-static struct layout lay_out(uint16_t machine, const char *own_name, const char *soname)
-{
-	struct layout l = { .machine = machine };
-
-	l.own_name = 1 + sizeof(origin);
-	l.soname = l.own_name + strlen(own_name) + 1;
-	l.strings_bytes = l.soname + strlen(soname) + 1;
-	l.dynamic = up(DYNSTR_AT + l.strings_bytes);
-	l.address = rk_elf_page(machine) + l.dynamic;
-	l.names = l.dynamic + NDYNAMIC * DYN_BYTES;
-	l.sections = up(l.names + sizeof(section_names));
-	return l;
-}
-
 static void put_head(struct rk_bytes *out, const struct layout *l)
 {
 	const size_t size = NDYNAMIC * DYN_BYTES;
@@ -97,26 +83,6 @@ static void put_head(struct rk_bytes *out, const struct layout *l)
 	segments[2].p_align = ALIGN;
 	rk_elf_put_header(out, &header);
 	rk_elf_put_segments(out, segments, NSEGMENTS);
-}
-
-/* Both hash tables, and the symbol that every table begins with. */
-static void put_tables(struct rk_bytes *out)
-{
-	rk_elf_put_u32(out, 1); /* buckets */
-	rk_elf_put_u32(out, 1); /* the first symbol in it: behind the last */
-	rk_elf_put_u32(out, 1); /* words of the filter, which lets nothing through */
-	rk_elf_put_pad(out, HASH_AT);
-	rk_elf_put_u32(out, 1); /* buckets */
-	rk_elf_put_u32(out, 1); /* symbols */
-	rk_elf_put_pad(out, DYNSTR_AT);
-}
-
-static void put_strings(struct rk_bytes *out, const char *own_name, const char *soname)
-{
-	rk_bytes_put_u8(out, 0);
-	rk_bytes_put(out, origin, sizeof(origin));
-	rk_bytes_put(out, own_name, strlen(own_name) + 1);
-	rk_bytes_put(out, soname, strlen(soname) + 1);
 }
 
 static void put_dynamic(struct rk_bytes *out, const struct layout *l)
@@ -185,7 +151,7 @@ static bool good_name(const char *name)
 int rk_alias_library_make(uint16_t machine, const char *own_name, const char *soname,
 			  struct rk_bytes *out, struct rk_error *err)
 {
-	struct layout l;
+	struct layout l = { .machine = machine };
 
 	if (machine != EM_X86_64 && machine != EM_AARCH64)
 		return rk_fail(err, RK_E_UNSUPPORTED,
@@ -194,11 +160,28 @@ int rk_alias_library_make(uint16_t machine, const char *own_name, const char *so
 	if (!good_name(own_name) || !good_name(soname) || !strcmp(own_name, soname))
 		return rk_fail(err, RK_E_USAGE, "'%s' cannot be another name of the library '%s'",
 			       own_name, soname);
-	l = lay_out(machine, own_name, soname);
+	l.own_name = 1 + sizeof(origin);
+	l.soname = l.own_name + strlen(own_name) + 1;
+	l.strings_bytes = l.soname + strlen(soname) + 1;
+	l.dynamic = up(DYNSTR_AT + l.strings_bytes);
+	l.address = rk_elf_page(machine) + l.dynamic;
+	l.names = l.dynamic + NDYNAMIC * DYN_BYTES;
+	l.sections = up(l.names + sizeof(section_names));
 	rk_bytes_clear(out);
 	put_head(out, &l);
-	put_tables(out);
-	put_strings(out, own_name, soname);
+	/* both hash tables, and the symbol that every table begins with */
+	rk_elf_put_u32(out, 1); /* buckets */
+	rk_elf_put_u32(out, 1); /* the first symbol in it: behind the last */
+	rk_elf_put_u32(out, 1); /* words of the filter, which lets nothing through */
+	rk_elf_put_pad(out, HASH_AT);
+	rk_elf_put_u32(out, 1); /* buckets */
+	rk_elf_put_u32(out, 1); /* symbols */
+	rk_elf_put_pad(out, DYNSTR_AT);
+	/* strings */
+	rk_bytes_put_u8(out, 0);
+	rk_bytes_put(out, origin, sizeof(origin));
+	rk_bytes_put(out, own_name, strlen(own_name) + 1);
+	rk_bytes_put(out, soname, strlen(soname) + 1);
 	rk_elf_put_pad(out, l.dynamic);
 	put_dynamic(out, &l);
 	rk_bytes_put(out, section_names, sizeof(section_names));

@@ -25,17 +25,6 @@ struct elf_strings {
 
 enum { TABLE_ALIGN = 8 };
 
-static uint8_t *strings_bytes(const struct elf_image *m, const struct elf_strings *s)
-{
-	uint8_t *p = rk_arena_alloc(m->arena, (size_t)s->keep + s->text_size);
-
-	if (p) {
-		memcpy(p, m->data + m->strings_at, (size_t)s->keep);
-		memcpy(p + s->keep, s->text, s->text_size);
-	}
-	return p;
-}
-
 static void strings_moved(struct elf_image *m, const struct elf_strings *s, uint64_t at,
 			  uint64_t address)
 {
@@ -102,14 +91,6 @@ static uint64_t room_in_file(const struct elf_image *m, uint64_t end)
 	return room;
 }
 
-static bool is_zero(const struct elf_image *m, uint64_t at, uint64_t n)
-{
-	for (uint64_t i = 0; i < n; i++)
-		if (m->data[at + i])
-			return false;
-	return true;
-}
-
 /* May this segment grow by n bytes? Only zeros are taken for nobody's. */
 static bool has_room(const struct elf_image *m, const Elf64_Phdr *p, uint64_t n)
 {
@@ -121,7 +102,12 @@ static bool has_room(const struct elf_image *m, const Elf64_Phdr *p, uint64_t n)
 	room = room_in_file(m, end);
 	if (end == m->len)
 		return room == UINT64_MAX && m->ntail == 0;
-	return room != UINT64_MAX && room >= n && elf_fits(end, n, m->len) && is_zero(m, end, n);
+	if (room == UINT64_MAX || room < n || !elf_fits(end, n, m->len))
+		return false;
+	for (uint64_t i = 0; i < n; i++)
+		if (m->data[end + i])
+			return false;
+	return true;
 }
 
 /*
@@ -268,9 +254,11 @@ static int move_table(struct elf_image *m, const struct elf_strings *s, uint32_t
 
 		if (p->p_type != PT_LOAD || p->p_flags != flags || !has_room(m, p, pad + size))
 			continue;
-		bytes = strings_bytes(m, s);
+		bytes = rk_arena_alloc(m->arena, (size_t)size);
 		if (!bytes)
 			return rk_fail_nomem(m->err);
+		memcpy(bytes, m->data + m->strings_at, (size_t)s->keep);
+		memcpy(bytes + s->keep, s->text, s->text_size);
 		strings_moved(m, s, end + pad, p->p_vaddr + p->p_filesz + pad);
 		rc = append(m, p, pad, bytes, (size_t)size);
 		return rc < 0 ? rc : 1;
@@ -278,22 +266,13 @@ static int move_table(struct elf_image *m, const struct elf_strings *s, uint32_t
 	return 0;
 }
 
-static int slide(struct elf_image *m, const struct elf_strings *s)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < m->nsegments && rc == 0; i++)
-		if (m->segments[i].p_type == PT_LOAD)
-			rc = slide_behind(m, s, &m->segments[i]);
-	return rc;
-}
-
 static int use_room(struct elf_image *m, const struct elf_strings *s)
 {
 	int rc = grow_table(m, s);
 
-	if (rc == 0)
-		rc = slide(m, s);
+	for (size_t i = 0; i < m->nsegments && rc == 0; i++)
+		if (m->segments[i].p_type == PT_LOAD)
+			rc = slide_behind(m, s, &m->segments[i]);
 	if (rc == 0)
 		rc = move_table(m, s, PF_R);
 	if (rc == 0)
@@ -451,21 +430,6 @@ static void insert_segment(struct elf_image *m, const struct new_segment *n)
 	m->nsegments++;
 }
 
-static void update_table(struct elf_image *m, const struct new_segment *n)
-{
-	m->head.e_phnum = (Elf64_Half)m->nsegments;
-	if (n->slot == SLOT_MOVE) {
-		m->head.e_phoff = n->at + n->table_at;
-		m->table_in_tail = true;
-	}
-	for (size_t i = 0; i < m->nsegments; i++) {
-		Elf64_Phdr *p = &m->segments[i];
-
-		if (p->p_type == PT_PHDR)
-			p->p_filesz = p->p_memsz = m->nsegments * sizeof(*p);
-	}
-}
-
 static int write_tail(struct elf_image *m, const struct elf_strings *s, const struct new_segment *n)
 {
 	uint8_t *tail = rk_arena_alloc(m->arena, (size_t)n->size);
@@ -503,7 +467,15 @@ static int add_segment(struct elf_image *m, const struct elf_strings *s)
 			return rc;
 	}
 	insert_segment(m, &n);
-	update_table(m, &n);
+	m->head.e_phnum = (Elf64_Half)m->nsegments;
+	if (n.slot == SLOT_MOVE) {
+		m->head.e_phoff = n.at + n.table_at;
+		m->table_in_tail = true;
+	}
+	for (size_t i = 0; i < m->nsegments; i++)
+		if (m->segments[i].p_type == PT_PHDR)
+			m->segments[i].p_filesz = m->segments[i].p_memsz =
+				m->nsegments * sizeof(*m->segments);
 	strings_moved(m, s, n.at + n.strings_at, n.address + n.strings_at);
 	return write_tail(m, s, &n);
 }
@@ -538,6 +510,7 @@ static const Elf64_Dyn *entry_in_force(const struct elf_image *m)
 	return found;
 }
 
+/* Few, and each text in the string table. */
 static int check_entries(const struct elf_image *m)
 {
 	size_t n = 0;
@@ -664,7 +637,7 @@ static int find_slot(struct elf_image *m, size_t *ret)
 static int set_entry(struct elf_image *m, const struct wish *w)
 {
 	size_t slot = m->nentries, kept = 0;
-	int rc = 0;
+	int rc;
 
 	for (size_t i = 0; i < m->nentries; i++) {
 		bool path = elf_is_run_path(&m->entries[i]);
@@ -675,14 +648,16 @@ static int set_entry(struct elf_image *m, const struct wish *w)
 			slot = kept;
 		m->entries[kept++] = m->entries[i];
 	}
-	if (slot == m->nentries)
+	if (slot == m->nentries) {
 		rc = find_slot(m, &slot);
-	else
+		if (rc < 0)
+			return rc;
+	} else {
 		for (; m->nentries > kept; m->nentries--)
 			m->entries[m->nentries - 1] = (Elf64_Dyn){ .d_tag = DT_NULL };
-	if (rc == 0)
-		m->entries[slot] = (Elf64_Dyn){ .d_tag = w->tag, .d_un.d_val = w->at };
-	return rc;
+	}
+	m->entries[slot] = (Elf64_Dyn){ .d_tag = w->tag, .d_un.d_val = w->at };
+	return 0;
 }
 
 static void hand_over(const struct elf_image *m, const struct wish *w, struct rk_elf_edit *ret)
@@ -709,11 +684,9 @@ int rk_elf_edit(const void *data, size_t len, const char *rpath, enum rk_rpath_t
 	struct elf_image m = { .data = data, .len = len, .arena = arena, .err = err };
 	struct wish w = { .text = rpath, .tag = tag == RK_RPATH ? DT_RPATH : DT_RUNPATH };
 	const Elf64_Dyn *now;
-	int rc = rk_elf_image_read(&m);
+	int rc;
 
-	if (rc == 0)
-		rc = check_entries(&m);
-	if (rc < 0)
+	if ((rc = rk_elf_image_read(&m)) < 0 || (rc = check_entries(&m)) < 0)
 		return rc;
 	now = entry_in_force(&m);
 	if (!rpath && !now) {
@@ -726,14 +699,11 @@ int rk_elf_edit(const void *data, size_t len, const char *rpath, enum rk_rpath_t
 	if (w.len >= RK_ELF_TEXT_MAX)
 		return rk_fail(err, RK_E_LIMIT, "a run path has at most %d bytes",
 			       RK_ELF_TEXT_MAX - 1);
-	rc = put_text(&m, &w);
-	if (rc == 0)
-		rc = set_entry(&m, &w);
-	if (rc == 0)
-		rc = rk_elf_image_finish(&m);
-	if (rc == 0)
-		hand_over(&m, &w, ret);
-	return rc;
+	if ((rc = put_text(&m, &w)) < 0 || (rc = set_entry(&m, &w)) < 0 ||
+	    (rc = rk_elf_image_finish(&m)) < 0)
+		return rc;
+	hand_over(&m, &w, ret);
+	return 0;
 }
 
 /* The part of [at, at + n) that is in the window, copied. */

@@ -130,14 +130,6 @@ static int read_sections(struct elf_image *m)
 	return 0;
 }
 
-static const Elf64_Phdr *dynamic_segment(const struct elf_image *m)
-{
-	for (size_t i = 0; i < m->nsegments; i++)
-		if (m->segments[i].p_type == PT_DYNAMIC && m->segments[i].p_filesz)
-			return &m->segments[i];
-	return NULL;
-}
-
 /* A file of debug information has the headers, not the bytes. */
 static bool is_hollow(const struct elf_image *m, uint64_t dynamic)
 {
@@ -149,8 +141,11 @@ static bool is_hollow(const struct elf_image *m, uint64_t dynamic)
 
 static int read_entries(struct elf_image *m)
 {
-	const Elf64_Phdr *p = dynamic_segment(m);
+	const Elf64_Phdr *p = NULL;
 
+	for (size_t i = 0; i < m->nsegments && !p; i++)
+		if (m->segments[i].p_type == PT_DYNAMIC && m->segments[i].p_filesz)
+			p = &m->segments[i];
 	if (!p || is_hollow(m, p->p_vaddr))
 		return unsupported(m, "it has no dynamic section (a static program?)");
 	m->nslots = (size_t)(p->p_filesz / sizeof(Elf64_Dyn));
@@ -198,6 +193,7 @@ static bool find_address(const struct elf_image *m, uint64_t address, uint64_t *
 	return false;
 }
 
+/* The section of the string table; a file without section headers has none. */
 static int find_strings_section(struct elf_image *m)
 {
 	for (size_t i = 1; i < m->nsections; i++) {
@@ -287,25 +283,6 @@ static int patch_if_new(struct elf_image *m, uint64_t offset, const void *bytes,
 	return rk_elf_image_patch(m, offset, bytes, len);
 }
 
-static int patch_sections(struct elf_image *m)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < m->nsections && rc == 0; i++)
-		rc = patch_if_new(m, m->head.e_shoff + i * sizeof(Elf64_Shdr), &m->sections[i],
-				  sizeof(Elf64_Shdr));
-	return rc;
-}
-
-/* How far a section has moved. */
-static uint64_t distance_of(const struct elf_image *m, size_t section)
-{
-	Elf64_Shdr old;
-
-	memcpy(&old, m->data + m->head.e_shoff + section * sizeof(old), sizeof(old));
-	return m->sections[section].sh_addr - old.sh_addr;
-}
-
 /* Symbols of sections that have moved, such as the sections' own, for those who link or strip. */
 static int patch_symbols(struct elf_image *m, const Elf64_Shdr *table, const uint64_t *distances)
 {
@@ -335,8 +312,12 @@ static int patch_symbol_tables(struct elf_image *m)
 
 	if (!distances)
 		return rk_fail_nomem(m->err);
-	for (size_t i = 1; i < m->nsections; i++)
-		any |= distances[i] = distance_of(m, i);
+	for (size_t i = 1; i < m->nsections; i++) {
+		Elf64_Shdr old;
+
+		memcpy(&old, m->data + m->head.e_shoff + i * sizeof(old), sizeof(old));
+		any |= distances[i] = m->sections[i].sh_addr - old.sh_addr; /* how far it moved */
+	}
 	for (size_t i = 1; i < m->nsections && rc == 0 && any; i++)
 		if (m->sections[i].sh_type == SHT_SYMTAB &&
 		    m->sections[i].sh_entsize == sizeof(Elf64_Sym))
@@ -364,8 +345,9 @@ int rk_elf_image_finish(struct elf_image *m)
 	if (rc == 0 && !m->table_in_tail)
 		rc = patch_if_new(m, m->head.e_phoff, m->segments,
 				  m->nsegments * sizeof(*m->segments));
-	if (rc == 0)
-		rc = patch_sections(m);
+	for (size_t i = 0; i < m->nsections && rc == 0; i++)
+		rc = patch_if_new(m, m->head.e_shoff + i * sizeof(Elf64_Shdr), &m->sections[i],
+				  sizeof(Elf64_Shdr));
 	if (rc == 0 && m->nsections)
 		rc = patch_symbol_tables(m);
 	if (rc == 0)

@@ -33,16 +33,11 @@ static bool is_interpreter(const struct elf_image *m, const Elf64_Shdr *s)
 	return false;
 }
 
-static bool is_small_power(uint64_t align)
-{
-	return align <= MAX_ALIGN && (align == 0 || (align & (align - 1)) == 0);
-}
-
 /* Nothing but headers and dynamic entries knows where it is. */
 static bool may_move(const struct elf_image *m, const Elf64_Shdr *s)
 {
 	if (!(s->sh_flags & SHF_ALLOC) || (s->sh_flags & (SHF_WRITE | SHF_EXECINSTR | SHF_TLS)) ||
-	    !is_small_power(s->sh_addralign))
+	    s->sh_addralign > MAX_ALIGN || (s->sh_addralign & (s->sh_addralign - 1)))
 		return false;
 	switch (s->sh_type) {
 	case SHT_NOTE:
@@ -315,14 +310,6 @@ static int clear_old(struct elf_image *m, const Elf64_Shdr *s, uint64_t from)
 	return zeros ? rk_elf_image_patch(m, at, zeros, (size_t)(end - at)) : rk_fail_nomem(m->err);
 }
 
-static void move_entries(struct elf_image *m, const struct elf_block *b, uint64_t distance)
-{
-	for (size_t i = 0; i < m->nentries; i++)
-		if (is_address(&m->entries[i]) &&
-		    elf_meet(m->entries[i].d_un.d_ptr, 1, b->address, b->size))
-			m->entries[i].d_un.d_ptr += distance;
-}
-
 static int move_sections(struct elf_image *m, const struct elf_block *b, uint64_t at,
 			 uint64_t distance)
 {
@@ -361,6 +348,9 @@ int rk_elf_block_move(struct elf_image *m, const struct elf_block *b, uint64_t a
 		p->p_vaddr += distance;
 		p->p_paddr += distance;
 	}
-	move_entries(m, b, distance);
+	for (size_t i = 0; i < m->nentries; i++)
+		if (is_address(&m->entries[i]) &&
+		    elf_meet(m->entries[i].d_un.d_ptr, 1, b->address, b->size))
+			m->entries[i].d_un.d_ptr += distance;
 	return move_sections(m, b, at, distance);
 }

@@ -208,34 +208,6 @@ struct entries {
 	bool has_strings, has_versions;
 };
 
-static void note_entry(struct entries *e, const Elf64_Dyn *d)
-{
-	switch (d->d_tag) {
-	case DT_NEEDED:
-		e->nneeded++;
-		break;
-	case DT_STRTAB:
-		e->strings = d->d_un.d_ptr;
-		e->has_strings = true;
-		break;
-	case DT_STRSZ:
-		e->nstrings = d->d_un.d_val;
-		break;
-	case DT_VERNEED:
-		e->versions = d->d_un.d_ptr;
-		e->has_versions = true;
-		break;
-	case DT_VERNEEDNUM:
-		e->nversions = d->d_un.d_val;
-		break;
-	case DT_FLAGS_1:
-		e->flags_1 = d->d_un.d_val;
-		break;
-	default:
-		break;
-	}
-}
-
 static int read_entries(const struct reader *r, const Elf64_Phdr *p, struct entries *ret)
 {
 	size_t size = r->wide ? sizeof(Elf64_Dyn) : sizeof(Elf32_Dyn);
@@ -249,24 +221,38 @@ static int read_entries(const struct reader *r, const Elf64_Phdr *p, struct entr
 		return rk_fail_nomem(r->err);
 	ret->v = v;
 	for (uint64_t i = 0; i < max; i++) {
+		uint64_t value;
+
 		get_entry(r, p->p_offset + i * size, size, &v[i]);
-		if (v[i].d_tag == DT_NULL)
+		value = v[i].d_un.d_val;
+		switch (v[i].d_tag) {
+		case DT_NULL:
+			return 0;
+		case DT_NEEDED:
+			ret->nneeded++;
 			break;
-		note_entry(ret, &v[i]);
+		case DT_STRTAB:
+			ret->strings = value;
+			ret->has_strings = true;
+			break;
+		case DT_STRSZ:
+			ret->nstrings = value;
+			break;
+		case DT_VERNEED:
+			ret->versions = value;
+			ret->has_versions = true;
+			break;
+		case DT_VERNEEDNUM:
+			ret->nversions = value;
+			break;
+		case DT_FLAGS_1:
+			ret->flags_1 = value;
+			break;
+		default:
+			break;
+		}
 		ret->n++;
 	}
-	return 0;
-}
-
-static int find_strings(struct reader *r, const struct entries *d)
-{
-	uint64_t left = 0;
-
-	if (!d->has_strings)
-		return 0;
-	if (!find_address(r, d->strings, &r->strings, &left) || d->nstrings > left)
-		return broken(r, 0, "the dynamic string table is not in a segment");
-	r->nstrings = d->nstrings;
 	return 0;
 }
 
@@ -390,23 +376,23 @@ static int read_dynamic(struct reader *r, struct rk_elf *e)
 {
 	const Elf64_Phdr *p = segment_of(r, PT_DYNAMIC);
 	struct entries d = { 0 };
+	uint64_t left = 0;
 	int rc;
 
 	if (!p || p->p_filesz == 0 || is_hollow(r, p))
 		return 0;
 	e->dynamic = true;
-	rc = read_interpreter(r, e);
-	if (rc == 0)
-		rc = read_entries(r, p, &d);
-	if (rc == 0)
-		rc = find_strings(r, &d);
-	if (rc == 0)
-		rc = read_names(r, &d, e);
-	if (rc == 0)
-		rc = read_versions(r, &d, e);
+	if ((rc = read_interpreter(r, e)) < 0 || (rc = read_entries(r, p, &d)) < 0)
+		return rc;
 	if (d.flags_1 & DF_1_PIE)
 		e->kind = RK_ELF_EXE;
-	return rc;
+	if (d.has_strings) {
+		if (!find_address(r, d.strings, &r->strings, &left) || d.nstrings > left)
+			return broken(r, 0, "the dynamic string table is not in a segment");
+		r->nstrings = d.nstrings;
+	}
+	rc = read_names(r, &d, e);
+	return rc < 0 ? rc : read_versions(r, &d, e);
 }
 
 static enum rk_elf_kind kind_of(const struct reader *r)
@@ -452,13 +438,17 @@ int rk_elf_read(const void *data, size_t len, struct rk_arena *arena, struct rk_
 		return 0;
 	}
 	rc = read_head(&r, &e);
-	if (rc == 0 && e.kind != RK_ELF_OTHER)
+	if (rc < 0)
+		return rc;
+	if (e.kind != RK_ELF_OTHER) {
 		rc = read_segments(&r);
-	if (rc == 0 && e.kind != RK_ELF_OTHER) {
+		if (rc < 0)
+			return rc;
 		e.kind = kind_of(&r);
 		rc = read_dynamic(&r, &e);
+		if (rc < 0)
+			return rc;
 	}
-	if (rc == 0)
-		*ret = e;
-	return rc;
+	*ret = e;
+	return 0;
 }

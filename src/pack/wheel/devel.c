@@ -284,16 +284,6 @@ static int put_file(struct devel *v, const struct rk_pack_item *it)
 	return rc;
 }
 
-static int put_files(struct devel *v)
-{
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && i < v->d->n; i++)
-		if (is_file(&v->d->items[i]) && strcmp(v->d->items[i].path, INIT))
-			rc = put_file(v, &v->d->items[i]);
-	return rc;
-}
-
 /* ---- folders ---- */
 
 static int by_text(const void *a, const void *b)
@@ -325,25 +315,11 @@ static void add_parents(struct rk_list *list, const char *path, const char *befo
 		rk_list_addn(list, path, (size_t)(slash - path));
 }
 
-static int put_sorted(struct devel *v, struct rk_list *list)
-{
-	int rc = 0;
-
-	if (list->bad)
-		return rk_fail_nomem(v->err);
-	if (list->n)
-		qsort(list->v, list->n, sizeof(*list->v), by_text);
-	for (size_t i = 0; rc == 0 && i < list->n; i++)
-		if (!i || strcmp(list->v[i], list->v[i - 1]))
-			rc = put_folder(v, list->v[i]);
-	return rc;
-}
-
 static int put_folders(struct devel *v)
 {
 	struct rk_list list = { 0 };
 	const char *before = "";
-	int rc;
+	int rc = 0;
 
 	for (size_t i = 0; i < v->d->n; i++) {
 		const struct rk_pack_item *it = v->sorted[i];
@@ -355,7 +331,13 @@ static int put_folders(struct devel *v)
 		if (it->action == RK_PACK_DIR)
 			rk_list_add(&list, it->path);
 	}
-	rc = put_sorted(v, &list);
+	if (list.bad)
+		rc = rk_fail_nomem(v->err);
+	else if (list.n)
+		qsort(list.v, list.n, sizeof(*list.v), by_text);
+	for (size_t i = 0; rc == 0 && i < list.n; i++)
+		if (!i || strcmp(list.v[i], list.v[i - 1]))
+			rc = put_folder(v, list.v[i]);
 	rk_list_release(&list);
 	return rc;
 }
@@ -483,21 +465,17 @@ static int put_links(struct devel *v)
 
 static int put_all(struct devel *v)
 {
-	int rc = sort_items(v);
+	int rc;
 
-	if (rc == 0)
-		rc = rk_content_new(v->p->arena, &v->out, v->err);
-	if (rc == 0)
-		rc = put_header(v, INIT, RK_TAR_FILE, NULL, 0644, 0);
-	if (rc == 0)
-		rc = put_folders(v);
-	if (rc == 0)
-		rc = put_files(v);
-	if (rc == 0)
-		rc = put_links(v);
-	if (rc == 0)
-		rc = flush(v);
-	return rc < 0 ? rc : rk_content_zeros(v->p->arena, v->out, 2 * RK_TAR_BLOCK, v->err);
+	if ((rc = sort_items(v)) < 0 || (rc = rk_content_new(v->p->arena, &v->out, v->err)) < 0 ||
+	    (rc = put_header(v, INIT, RK_TAR_FILE, NULL, 0644, 0)) < 0 || (rc = put_folders(v)) < 0)
+		return rc;
+	for (size_t i = 0; rc == 0 && i < v->d->n; i++)
+		if (is_file(&v->d->items[i]) && strcmp(v->d->items[i].path, INIT))
+			rc = put_file(v, &v->d->items[i]);
+	if (rc < 0 || (rc = put_links(v)) < 0 || (rc = flush(v)) < 0)
+		return rc;
+	return rk_content_zeros(v->p->arena, v->out, 2 * RK_TAR_BLOCK, v->err);
 }
 
 int rk_devel_tar(struct rk_pack_plan *p, const struct rk_dist *d, int64_t epoch, bool xz,

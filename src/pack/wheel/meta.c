@@ -39,11 +39,6 @@ int rk_made_text(struct rk_arena *a, struct rk_made_list *out, const char *path,
 
 /* ---- names ---- */
 
-static bool is_of_family(const struct rk_pack_plan *p, const struct rk_pack_kind *k)
-{
-	return strstr(p->kpack ? k->dist_kpack : k->dist, "{family}") != NULL;
-}
-
 const char *rk_kind_dist(const struct rk_pack_plan *p, const struct rk_pack_kind *k,
 			 const char *family)
 {
@@ -106,8 +101,12 @@ void rk_record_line(struct rk_bytes *out, const char *path, const uint8_t sha256
 	if (out->bad)
 		return;
 	/* the alphabet for URLs, without padding: 32 bytes end with one '=' */
-	for (size_t i = from; i < out->len; i++)
-		out->data[i] = out->data[i] == '+' ? '-' : out->data[i] == '/' ? '_' : out->data[i];
+	for (size_t i = from; i < out->len; i++) {
+		if (out->data[i] == '+')
+			out->data[i] = '-';
+		else if (out->data[i] == '/')
+			out->data[i] = '_';
+	}
 	out->len--;
 	rk_bytes_printf(out, ",%llu\n", (unsigned long long)size);
 }
@@ -171,7 +170,7 @@ static int per_family(const struct rk_pack_plan *p, const struct rk_pack_kind *k
 static int of_kind(const struct rk_pack_plan *p, const struct rk_pack_kind *k,
 		   const char *const *families, size_t n, struct rk_extras *e, struct rk_error *err)
 {
-	bool own = is_of_family(p, k);
+	bool own = strstr(p->kpack ? k->dist_kpack : k->dist, "{family}"); /* one for each */
 	size_t different = 0;
 	int rc;
 
@@ -218,17 +217,6 @@ int rk_extras_make(const struct rk_pack_plan *p, const struct rk_dist *d, struct
 
 static const char python_floor[] = ">=3.8";
 
-/* What is said of a package before its README; `d->module` needs a Python. */
-static void put_header(struct rk_bytes *out, const struct rk_pack_plan *p, const struct rk_dist *d)
-{
-	rk_bytes_puts(out, "Metadata-Version: 2.1\n");
-	rk_bytes_printf(out, "Name: %s\nVersion: %s\n", d->dist, p->version);
-	if (d->kind->summary && *d->kind->summary)
-		rk_bytes_printf(out, "Summary: %s\n", d->kind->summary);
-	if (d->kind->role != RK_PACK_DEVICE)
-		rk_bytes_printf(out, "Requires-Python: %s\n", python_floor);
-}
-
 /* The README is for a package with all it is for: what this one has not. */
 static void put_absent(struct rk_bytes *out, const struct rk_dist *d)
 {
@@ -246,34 +234,6 @@ static void put_absent(struct rk_bytes *out, const struct rk_dist *d)
 		rk_bytes_puts(out, "`.\n");
 }
 
-static int put_readme(struct rk_bytes *out, const struct rk_pack_plan *p, const struct rk_dist *d,
-		      struct rk_error *err)
-{
-	const char *name = rk_arena_textf(p->arena, "%s/README.md", d->kind->logical);
-
-	int rc;
-
-	rk_bytes_puts(out, "Description-Content-Type: text/markdown\n\n");
-	rc = name ? rk_template_put(out, p, d, name, err) : rk_fail_nomem(err);
-	if (rc == 0)
-		put_absent(out, d);
-	return rc;
-}
-
-/* Files for a GPU are of no use without the libraries they belong to, of the same version. */
-static int put_libraries(struct rk_bytes *out, const struct rk_pack_plan *p,
-			 const struct rk_dist *d, struct rk_error *err)
-{
-	const struct rk_pack_kind *k = rk_pack_table_find(p->table, "libraries");
-	const char *dist = k ? rk_kind_dist(p, k, d->family) : NULL;
-
-	if (k && !dist)
-		return rk_fail_nomem(err);
-	if (k)
-		rk_bytes_printf(out, "Requires-Dist: %s ==%s\n", dist, p->version);
-	return 0;
-}
-
 static int put_requirements(struct rk_bytes *out, const struct rk_pack_plan *p,
 			    const struct rk_dist *d, struct rk_error *err)
 {
@@ -281,8 +241,17 @@ static int put_requirements(struct rk_bytes *out, const struct rk_pack_plan *p,
 	const char *last = "";
 	int rc;
 
-	if (d->kind->role == RK_PACK_DEVICE)
-		return put_libraries(out, p, d, err);
+	if (d->kind->role == RK_PACK_DEVICE) {
+		/* of no use without the libraries they belong to, of the same version */
+		const struct rk_pack_kind *k = rk_pack_table_find(p->table, "libraries");
+		const char *dist = k ? rk_kind_dist(p, k, d->family) : NULL;
+
+		if (k && !dist)
+			return rk_fail_nomem(err);
+		if (k)
+			rk_bytes_printf(out, "Requires-Dist: %s ==%s\n", dist, p->version);
+		return 0;
+	}
 	if (d->kind->role != RK_PACK_META)
 		return 0;
 	rc = rk_extras_make(p, d, &e, err);
@@ -319,13 +288,26 @@ static int check_name(const char *name, struct rk_error *err)
 int rk_metadata_put(struct rk_bytes *out, const struct rk_pack_plan *p, const struct rk_dist *d,
 		    struct rk_error *err)
 {
-	int rc = check_name(d->dist, err);
+	const char *readme = rk_arena_textf(p->arena, "%s/README.md", d->kind->logical);
+	int rc = readme ? check_name(d->dist, err) : rk_fail_nomem(err);
 
 	if (rc < 0)
 		return rc;
-	put_header(out, p, d);
+	rk_bytes_puts(out, "Metadata-Version: 2.1\n");
+	rk_bytes_printf(out, "Name: %s\nVersion: %s\n", d->dist, p->version);
+	if (d->kind->summary && *d->kind->summary)
+		rk_bytes_printf(out, "Summary: %s\n", d->kind->summary);
+	if (d->kind->role != RK_PACK_DEVICE)
+		rk_bytes_printf(out, "Requires-Python: %s\n", python_floor);
 	rc = put_requirements(out, p, d, err);
-	return rc < 0 ? rc : put_readme(out, p, d, err);
+	if (rc < 0)
+		return rc;
+	rk_bytes_puts(out, "Description-Content-Type: text/markdown\n\n");
+	rc = rk_template_put(out, p, d, readme, err);
+	if (rc < 0)
+		return rc;
+	put_absent(out, d);
+	return 0;
 }
 
 /*
@@ -350,11 +332,12 @@ static int by_name(const void *a, const void *b)
 		      (*(const struct rk_pack_script *const *)b)->name);
 }
 
-/* Of the console scripts those that start something, by name; *ret is the caller's. */
-static int working_scripts(const struct rk_dist *d, const struct rk_pack_script ***ret,
-			   size_t *ret_n, struct rk_error *err)
+/* Of the console scripts those that start something, by name; nothing at all when there are none. */
+static int put_entry_points(struct rk_bytes *out, const struct rk_pack_plan *p,
+			    const struct rk_dist *d, struct rk_error *err)
 {
 	const struct rk_pack_script **v = rk_calloc(d->kind->nscripts + 1, sizeof(*v));
+	const char *function;
 	size_t n = 0;
 
 	if (!v)
@@ -363,20 +346,6 @@ static int working_scripts(const struct rk_dist *d, const struct rk_pack_script 
 		if (rk_script_works(d, &d->kind->scripts[i]))
 			v[n++] = &d->kind->scripts[i];
 	qsort(v, n, sizeof(*v), by_name);
-	*ret = v;
-	*ret_n = n;
-	return 0;
-}
-
-/* Nothing at all when there are none. */
-static int put_entry_points(struct rk_bytes *out, const struct rk_pack_plan *p,
-			    const struct rk_dist *d, struct rk_error *err)
-{
-	const struct rk_pack_script **v = NULL;
-	const char *function;
-	size_t n = 0;
-	int rc = working_scripts(d, &v, &n, err);
-
 	for (size_t i = 0; i < n; i++) {
 		function = rk_pack_script_function(p->arena, v[i]->name);
 		if (!function)
@@ -385,7 +354,7 @@ static int put_entry_points(struct rk_bytes *out, const struct rk_pack_plan *p,
 				v[i]->name, d->module, function ? function : "");
 	}
 	rk_free(v);
-	return rc;
+	return 0;
 }
 
 /* Folders at the top of the wheel. That of the devel tree is made when it is expanded. */

@@ -29,20 +29,11 @@ static uint32_t decoded(const unsigned char *s, size_t n)
 static size_t character(const char *s)
 {
 	unsigned char c = (unsigned char)*s;
-	size_t n = c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
+	size_t n = 1;
 
-	n = strnlen(s, n) < n ? 0 : n;
-	return n && rk_utf8_valid(s, n) == n ? n : 0;
-}
-
-static void put_escape(struct rk_bytes *out, uint32_t c)
-{
-	if (c < 0x100)
-		rk_bytes_printf(out, "\\x%02x", (unsigned)c);
-	else if (c < 0x10000)
-		rk_bytes_printf(out, "\\u%04x", (unsigned)c);
-	else
-		rk_bytes_printf(out, "\\U%08x", (unsigned)c);
+	if (c >= 0x80)
+		n = c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
+	return strnlen(s, n) == n && rk_utf8_valid(s, n) == n ? n : 0;
 }
 
 static void put_character(struct rk_bytes *out, uint32_t c, char quote)
@@ -53,8 +44,12 @@ static void put_character(struct rk_bytes *out, uint32_t c, char quote)
 		rk_bytes_puts(out, "\\r");
 	else if (c == '\t')
 		rk_bytes_puts(out, "\\t");
-	else if (c < 0x20 || c >= 0x7f)
-		put_escape(out, c);
+	else if (c < 0x20 || (c >= 0x7f && c < 0x100))
+		rk_bytes_printf(out, "\\x%02x", (unsigned)c);
+	else if (c >= 0x10000)
+		rk_bytes_printf(out, "\\U%08x", (unsigned)c);
+	else if (c >= 0x100)
+		rk_bytes_printf(out, "\\u%04x", (unsigned)c);
 	else {
 		if (c == '\\' || c == (uint32_t)(unsigned char)quote)
 			rk_bytes_put_u8(out, '\\');
@@ -190,22 +185,12 @@ static void put_assignment(struct rk_bytes *out, const char *before, const char 
 	rk_bytes_puts(out, after);
 }
 
-static void put_families(struct rk_bytes *out, const struct rk_pack_plan *p,
-			 const struct rk_dist *d)
-{
-	const char *const *families;
-	size_t n = rk_dist_families(p, d, &families);
-
-	if (n)
-		put_assignment(out, "DEFAULT_TARGET_FAMILY = ", families[0], "\n");
-	for (size_t i = 0; i < n; i++)
-		put_assignment(out, "AVAILABLE_TARGET_FAMILIES.append(", families[i], ")\n");
-}
-
 int rk_dist_info_put(struct rk_bytes *out, const struct rk_pack_plan *p, const struct rk_dist *d,
 		     struct rk_error *err)
 {
 	const struct rk_pack_kind *libraries = rk_pack_table_find(p->table, "libraries");
+	const char *const *families;
+	size_t n;
 	int rc = rk_template_put(out, p, d, "_dist_info.py", err);
 
 	if (rc < 0)
@@ -215,7 +200,11 @@ int rk_dist_info_put(struct rk_bytes *out, const struct rk_pack_plan *p, const s
 	if (p->kpack && libraries)
 		put_assignment(out, "ALL_PACKAGES['libraries'].dist_package_template = ",
 			       libraries->dist_kpack, "\n");
-	put_families(out, p, d);
+	n = rk_dist_families(p, d, &families);
+	if (n)
+		put_assignment(out, "DEFAULT_TARGET_FAMILY = ", families[0], "\n");
+	for (size_t i = 0; i < n; i++)
+		put_assignment(out, "AVAILABLE_TARGET_FAMILIES.append(", families[i], ")\n");
 	if (*d->family)
 		put_assignment(out, "THIS_TARGET_FAMILY = ", d->family, "\n");
 	else
@@ -424,24 +413,6 @@ static int check_names(const struct rk_list *names, struct rk_error *err)
 	return 0;
 }
 
-/*
- * A version is written as the packages have it. One with * is a pattern: its text is matched as it is,
- * so only characters that a version can have make sense.
- */
-static int check_pattern(const char *text, struct rk_error *err)
-{
-	static const char may[] = "abcdefghijklmnopqrstuvwxyz0123456789.!+*";
-	size_t n = strspn(text, may);
-
-	if (!text[n])
-		return 0;
-	return rk_fail(
-		err, RK_E_USAGE,
-		"'%.100s' matches no version: they are lower case letters, digits and . ! +, "
-		"and * stands for anything",
-		text);
-}
-
 /* "7.0.*" of "7.0.0rc1". Of "7.0rc1" there is none: what would match it would match 7.01 as well. */
 static int find_minor(struct rk_arena *a, const char *version, const char **ret,
 		      struct rk_error *err)
@@ -465,10 +436,14 @@ static int find_minor(struct rk_arena *a, const char *version, const char **ret,
 	return 0;
 }
 
-/* What to lock to. */
+/*
+ * What to lock to. A version is written as the packages have it. One with * is a pattern: its text is
+ * matched as it is, so only characters that a version can have make sense.
+ */
 static int find_lock(struct rk_arena *a, const struct rk_rocm_init_options *o, const char **ret,
 		     struct rk_error *err)
 {
+	static const char may[] = "abcdefghijklmnopqrstuvwxyz0123456789.!+*";
 	const char *version = NULL;
 	int rc;
 
@@ -479,7 +454,13 @@ static int find_lock(struct rk_arena *a, const struct rk_rocm_init_options *o, c
 				       "its major and minor numbers",
 				       o->check_version);
 		*ret = o->check_version;
-		return check_pattern(o->check_version, err);
+		if (!o->check_version[strspn(o->check_version, may)])
+			return 0;
+		return rk_fail(
+			err, RK_E_USAGE,
+			"'%.100s' matches no version: they are lower case letters, digits and . ! +, "
+			"and * stands for anything",
+			o->check_version);
 	}
 	rc = rk_pep440_normal(a, o->check_version, &version, err);
 	if (rc == 0 && o->minor)
@@ -509,29 +490,12 @@ static void put_text(struct rk_bytes *out, const struct rk_list *names, const ch
 	rk_bytes_puts(out, ")\n");
 }
 
-static int make(struct rk_arena *a, const struct rk_rocm_init_options *o, struct rk_bytes *out,
-		struct rk_error *err)
-{
-	struct rk_list names = { 0 };
-	const char *lock = NULL;
-	int rc;
-
-	rk_list_split(&names, o->preload ? o->preload : pytorch, ", ");
-	rc = check_names(&names, err);
-	if (rc == 0 && o->check_version)
-		rc = find_lock(a, o, &lock, err);
-	else if (rc == 0 && (o->minor || o->fail))
-		rc = rk_fail(err, RK_E_USAGE, "there is no version to check");
-	if (rc == 0)
-		put_text(out, &names, lock, o->fail);
-	rk_list_release(&names);
-	return rc;
-}
-
 int rk_rocm_init(const struct rk_rocm_init_options *o, char **ret, size_t *ret_len,
 		 struct rk_error *err)
 {
+	struct rk_list names = { 0 };
 	struct rk_arena *a = NULL;
+	const char *lock = NULL;
 	struct rk_bytes out;
 	int rc;
 
@@ -540,12 +504,20 @@ int rk_rocm_init(const struct rk_rocm_init_options *o, char **ret, size_t *ret_l
 	if (RK_CHECK_OPTIONS(o, __func__, err) < 0)
 		return RK_E_USAGE;
 	rc = rk_arena_new(&a, err);
-	rk_bytes_init(&out, RK_META_BYTES);
-	if (rc == 0)
-		rc = make(a, o, &out, err);
+	if (rc < 0)
+		return rc;
+	rk_list_split(&names, o->preload ? o->preload : pytorch, ", ");
+	rc = check_names(&names, err);
+	if (rc == 0 && o->check_version)
+		rc = find_lock(a, o, &lock, err);
+	else if (rc == 0 && (o->minor || o->fail))
+		rc = rk_fail(err, RK_E_USAGE, "there is no version to check");
+	if (rc == 0) {
+		rk_bytes_init(&out, RK_META_BYTES);
+		put_text(&out, &names, lock, o->fail);
+		rc = rk_bytes_give(&out, ret, ret_len, err);
+	}
+	rk_list_release(&names);
 	rk_arena_free(a);
-	if (rc == 0)
-		return rk_bytes_give(&out, ret, ret_len, err);
-	rk_bytes_release(&out);
 	return rc;
 }

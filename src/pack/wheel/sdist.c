@@ -37,13 +37,28 @@ static int add(struct sdist *s, const char *name, struct rk_bytes *text, int rc)
 	return rk_made_text(s->p->arena, s->out, path, text, s->err);
 }
 
-static int add_fixed(struct sdist *s, const char *name, const char *fixed)
+/* Files that are the same in every sdist. */
+static int add_fixed(struct sdist *s)
 {
-	struct rk_bytes text;
+	static const struct {
+		const char *name, *text;
+	} files[] = {
+		{ "setup.cfg", "[egg_info]\ntag_build = \ntag_date = 0\n\n" },
+		{ EGG_INFO "dependency_links.txt", "\n" },
+		{ EGG_INFO "entry_points.txt",
+		  "[console_scripts]\nrocm-sdk = rocm_sdk.__main__:main\n" },
+		{ EGG_INFO "top_level.txt", "rocm_sdk\n" },
+	};
+	int rc = 0;
 
-	rk_bytes_init(&text, RK_META_BYTES);
-	rk_bytes_puts(&text, fixed);
-	return add(s, name, &text, 0);
+	for (size_t i = 0; rc == 0 && i < sizeof(files) / sizeof(*files); i++) {
+		struct rk_bytes text;
+
+		rk_bytes_init(&text, RK_META_BYTES);
+		rk_bytes_puts(&text, files[i].text);
+		rc = add(s, files[i].name, &text, 0);
+	}
+	return rc;
 }
 
 static int add_templates(struct sdist *s)
@@ -134,21 +149,14 @@ int rk_meta_sdist(struct rk_pack_plan *p, const struct rk_dist *d, struct rk_mad
 	int rc;
 
 	s.dir = name ? rk_arena_textf(p->arena, "%s-%s", name, p->version) : NULL;
-	rc = s.dir ? add_templates(&s) : rk_fail_nomem(err);
-	rc = rc < 0 ? rc : add_metadata(&s, "PKG-INFO");
-	rc = rc < 0 ? rc : add_metadata(&s, EGG_INFO "PKG-INFO");
-	rc = rc < 0 ? rc : add_dist_info(&s);
-	rc = rc < 0 ? rc : add_requires(&s);
-	rc = rc < 0 ? rc : add_fixed(&s, "setup.cfg", "[egg_info]\ntag_build = \ntag_date = 0\n\n");
-	rc = rc < 0 ? rc : add_fixed(&s, EGG_INFO "dependency_links.txt", "\n");
-	rc = rc < 0 ? rc :
-		      add_fixed(&s, EGG_INFO "entry_points.txt",
-				"[console_scripts]\nrocm-sdk = rocm_sdk.__main__:main\n");
-	rc = rc < 0 ? rc : add_fixed(&s, EGG_INFO "top_level.txt", "rocm_sdk\n");
-	if (rc == 0) {
-		qsort(list.v, list.n, sizeof(*list.v), by_path);
-		rc = add_sources(&s);
-	}
+	if (!s.dir)
+		return rk_fail_nomem(err);
+	if ((rc = add_templates(&s)) < 0 || (rc = add_metadata(&s, "PKG-INFO")) < 0 ||
+	    (rc = add_metadata(&s, EGG_INFO "PKG-INFO")) < 0 || (rc = add_dist_info(&s)) < 0 ||
+	    (rc = add_requires(&s)) < 0 || (rc = add_fixed(&s)) < 0)
+		return rc;
+	qsort(list.v, list.n, sizeof(*list.v), by_path);
+	rc = add_sources(&s);
 	if (rc < 0)
 		return rc;
 	qsort(list.v, list.n, sizeof(*list.v), by_path);
@@ -176,18 +184,6 @@ static int put_member(struct rk_bytes *tar, const struct rk_made *m, int64_t epo
 	return 0;
 }
 
-static int put_tar(struct rk_bytes *tar, const struct rk_made_list *members, int64_t epoch,
-		   struct rk_error *err)
-{
-	static const char zeros[2 * RK_TAR_BLOCK];
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && i < members->n; i++)
-		rc = put_member(tar, &members->v[i], epoch, err);
-	rk_bytes_put(tar, zeros, sizeof(zeros));
-	return rc == 0 && tar->bad ? rk_fail_nomem(err) : rc;
-}
-
 static void put_le32(struct rk_bytes *out, uint32_t v)
 {
 	for (int i = 0; i < 4; i++)
@@ -211,15 +207,20 @@ static int put_gzip(struct rk_bytes *out, const struct rk_bytes *tar, int level,
 int rk_sdist_write(const char *path, const struct rk_made_list *members, int64_t epoch, int level,
 		   struct rk_error *err)
 {
+	static const char zeros[2 * RK_TAR_BLOCK];
 	struct rk_bytes tar, gz;
-	int rc;
+	int rc = 0;
 
 	/* it is small: "stored" and levels past zlib's are its best */
 	if (level < 1 || level > GZIP_LEVEL)
 		level = GZIP_LEVEL;
 	rk_bytes_init(&tar, SDIST_BYTES);
 	rk_bytes_init(&gz, SDIST_BYTES);
-	rc = put_tar(&tar, members, epoch, err);
+	for (size_t i = 0; rc == 0 && i < members->n; i++)
+		rc = put_member(&tar, &members->v[i], epoch, err);
+	rk_bytes_put(&tar, zeros, sizeof(zeros));
+	if (rc == 0 && tar.bad)
+		rc = rk_fail_nomem(err);
 	if (rc == 0)
 		rc = put_gzip(&gz, &tar, level, err);
 	if (rc == 0)
