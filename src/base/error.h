@@ -6,9 +6,6 @@
 
 #include "rockit/error.h"
 
-/* A code that no call of the API returns: a streaming sort met a row behind its window. */
-enum { RK_E_UNSORTED = -7 };
-
 /* Fills `err` (may be NULL) unless it is set already; returns `code`, always negative. */
 int rk_fail(struct rk_error *err, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

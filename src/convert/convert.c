@@ -9,13 +9,8 @@
 #include "base/text.h"
 #include "convert/convert_trace.h"
 #include "convert/dataset.h"
-#include "convert/stream_rows.h"
-#include "ranks/gather.h"
-#include "run/run.h"
 #include "run/run_energy.h"
-#include "table/ahead.h"
-#include "table/sort.h"
-#include "table/times.h"
+#include "run/sorted.h"
 #include "write/writer.h"
 
 /* One table on its way into one file. */
@@ -24,31 +19,10 @@ struct job {
 	enum rk_table table;
 	const struct rk_writer_ops *format;
 	const char *path;
-	bool spill;
+	struct rk_sorted sorted;
+	struct rk_output *out;
 	uint64_t rows;
 };
-
-int rk_run_sorted(struct rk_run *run, enum rk_table t, bool spill, struct rk_source **ret,
-		  struct rk_error *err)
-{
-	struct rk_context *ctx = &run->ctx;
-	struct rk_source *rows;
-	int rc = t == RK_KERNELS ? rk_run_scan_kernels(run, &rows, err) :
-				   rk_run_scan(run, t, RK_WANT_ALL, &rows, err);
-
-	if (rc == 0)
-		rc = rk_fuse_times_open(run->times, &rows, err);
-	if (rc == 0)
-		rc = spill ? rk_sort_spill_open(rows, ctx, &rows, err) :
-			     rk_sort_window_open(rows, ctx, &rows, err);
-	if (rc == 0 && spill)
-		rc = rk_ahead_open(rows, ctx, &rows, err);
-	if (rc == 0)
-		rc = rk_times_open(rows, ctx, &rows, err);
-	if (rc == 0)
-		*ret = rows;
-	return rc;
-}
 
 /* The driver: knows no format. */
 static int pump(struct job *j, struct rk_source *rows, struct rk_writer *w, struct rk_error *err)
@@ -65,58 +39,50 @@ static int pump(struct job *j, struct rk_source *rows, struct rk_writer *w, stru
 	return rc < 0 ? rc : w->ops->finish(w, err);
 }
 
-/* Writes the table; *out is the finished file, not yet visible. */
-static int write_rows(struct job *j, struct rk_output **out, struct rk_error *err)
+/* Writes the table; j->out is the finished file, not yet visible. */
+static int write_rows(void *arg, struct rk_error *err)
 {
+	struct job *j = arg;
 	struct rk_source *rows = NULL;
 	struct rk_writer *w = NULL;
-	bool tables = !strcmp(j->format->name, "parquet");
-	int rc = rk_run_spare(j->run, j->path, tables, err);
+	int rc = rk_run_spare(j->run, j->path, !strcmp(j->format->name, "parquet"), err);
 
 	j->rows = 0;
 	if (rc == 0)
-		rc = rk_run_sorted(j->run, j->table, j->spill, &rows, err);
+		rc = rk_sorted_table(&j->sorted, j->table, &rows, err);
 	if (rc == 0)
-		rc = rk_output_open(j->path, out, err);
+		rc = rk_output_open(j->path, &j->out, err);
 	if (rc == 0)
-		rc = j->format->open(*out, rows->schema, &j->run->ctx, &w, err);
+		rc = j->format->open(j->out, rows->schema, &j->run->ctx, &w, err);
 	if (rc == 0)
 		rc = pump(j, rows, w, err);
 	if (w)
 		w->ops->close(w);
 	rk_source_close(rows);
+	if (rc < 0) {
+		rk_output_abort(j->out);
+		j->out = NULL;
+	}
 	return rc;
 }
 
-/*
- * In a stream first; when rows come too late for that, again with a sort on disk. What has gone down a pipe
- * does not come back: there it is found out before.
- */
 static int write_table(struct job *j, bool empty_too, struct rk_error *err)
 {
-	struct rk_output *out = NULL;
-	size_t warnings;
 	int rc = 0;
 
-	rk_diag_list(j->run->ctx.diag, &warnings);
-	j->spill = !rk_run_rescannable(j->run, j->table);
+	j->sorted = (struct rk_sorted){ .run = j->run };
+	/* what was written to a pipe cannot be taken back */
 	if (rk_output_is_direct(j->path))
-		rc = rk_rows_choose_sort(j->run, j->table, &j->spill, err);
+		rc = rk_sorted_look(&j->sorted, j->table, j->table == RK_KERNELS, err);
 	if (rc == 0)
-		rc = write_rows(j, &out, err);
-	if (rc == RK_E_UNSORTED) {
-		rk_output_abort(out);
-		out = NULL;
-		rk_error_clear(err);
-		rk_diag_reset(j->run->ctx.diag, warnings);
-		j->spill = true;
-		rc = write_rows(j, &out, err);
-	}
-	if (rc < 0 || (!j->rows && !empty_too)) {
-		rk_output_abort(out);
+		rc = rk_run_sorted(&j->sorted, write_rows, j, err);
+	if (rc < 0)
 		return rc;
+	if (!j->rows && !empty_too) {
+		rk_output_abort(j->out);
+		return 0;
 	}
-	return rk_output_commit(out, err);
+	return rk_output_commit(j->out, err);
 }
 
 static bool is_directory(const char *out)

@@ -123,24 +123,17 @@ static void all_ranks(struct rk_run *run, const uint32_t *used)
 		run->found[i].used = used[i];
 }
 
-static int write_spill(struct rk_trace_job *j, struct rk_spill *spill, struct rk_error *err)
+static int write_spill(void *arg, struct rk_error *err)
 {
+	struct rk_trace_job *j = arg;
 	struct rk_output *out = NULL;
-	size_t warnings;
-	int rc;
+	int rc = rk_spill_resize(j->to, 0, err);
 
-	rk_diag_list(j->run->ctx.diag, &warnings);
-	do {
-		rk_error_clear(err);
-		rk_diag_reset(j->run->ctx.diag, warnings);
-		rc = rk_spill_resize(spill, 0, err);
-		if (rc == 0)
-			rc = rk_output_open_spill(spill, &out, err);
-		if (rc == 0)
-			rc = rk_trace_write(j, out, err);
-		rk_output_abort(out);
-		out = NULL;
-	} while (rc == RK_E_UNSORTED);
+	if (rc == 0)
+		rc = rk_output_open_spill(j->to, &out, err);
+	if (rc == 0)
+		rc = rk_trace_write(j, out, err);
+	rk_output_abort(out);
 	return rc;
 }
 
@@ -155,18 +148,20 @@ static void member_name(int64_t rank, char *name, size_t size)
 static int add_trace(struct rk_trace_job *j, struct rk_output *tar, const char *name,
 		     struct rk_error *err)
 {
-	struct rk_spill *spill = NULL;
 	uint32_t *used = rk_calloc(j->run->nfound + 1, sizeof(*used));
-	int rc = used ? rk_spill_new(j->run->ctx.tmpdir, &spill, err) : rk_fail_nomem(err);
+	int rc;
+
+	j->to = NULL;
+	rc = used ? rk_spill_new(j->run->ctx.tmpdir, &j->to, err) : rk_fail_nomem(err);
 
 	if (rc == 0) {
 		only_rank(j->run, j->rank, used);
-		rc = write_spill(j, spill, err);
+		rc = rk_run_sorted(&j->sorted, write_spill, j, err);
 		all_ranks(j->run, used);
 	}
 	if (rc == 0)
-		rc = rk_tar_spill(tar, name, spill, err);
-	rk_spill_free(spill);
+		rc = rk_tar_spill(tar, name, j->to, err);
+	rk_spill_free(j->to);
 	rk_free(used);
 	return rc;
 }
@@ -287,8 +282,7 @@ static int check(const struct rk_trace_job *j, struct rk_error *err)
 	return 0;
 }
 
-int rk_trace_archive(struct rk_trace_job *j, const char *path, unsigned *ret_files,
-		     struct rk_error *err)
+int rk_trace_archive(struct rk_trace_job *j, unsigned *ret_files, struct rk_error *err)
 {
 	struct ranks r = { .v = NULL };
 	struct rk_output *tar = NULL;
@@ -299,7 +293,7 @@ int rk_trace_archive(struct rk_trace_job *j, const char *path, unsigned *ret_fil
 	if (!r.n)
 		r.none = true;
 	if (rc == 0)
-		rc = rk_output_open(path, &tar, err);
+		rc = rk_output_open(j->path, &tar, err);
 	if (rc == 0)
 		rc = write_archive(j, &r, tar, err);
 	rk_free(r.v);
@@ -312,6 +306,6 @@ int rk_trace_archive(struct rk_trace_job *j, const char *path, unsigned *ret_fil
 	if (rc == 0 && r.lost)
 		rc = rk_fail(err, RK_E_FORMAT,
 			     "%zu rank%s could not be read whole; the others are in '%s'", r.lost,
-			     r.lost == 1 ? "" : "s", path);
+			     r.lost == 1 ? "" : "s", j->path);
 	return rc;
 }

@@ -38,7 +38,7 @@ static int open_rows(struct rk_trace_job *j, enum rk_table t, struct rk_source *
 {
 	bool names = t == RK_AGENTS || t == RK_PROCESSES;
 	int rc = names ? rk_run_scan(j->run, t, RK_WANT_ALL, ret, err) :
-			 rk_run_sorted(j->run, t, j->spill >> t & 1, ret, err);
+			 rk_sorted_table(&j->sorted, t, ret, err);
 
 	if (rc == 0 && j->rank != RK_RANK_ANY && place[t].rank >= 0)
 		rc = rk_keep_open(*ret, (unsigned)place[t].rank, j->rank, j->rank == RK_RANK_NONE,
@@ -60,19 +60,7 @@ static int write_table(struct rk_trace_job *j, enum rk_table t, struct rk_writer
 		rc = w->ops->batch(w, b, err);
 	}
 	rk_source_close(rows);
-	if (rc == RK_E_UNSORTED)
-		j->spill |= RK_TABLE_BIT(t);
 	return rc;
-}
-
-/* A pipe cannot be read again when its rows turn out to be in disorder, nor written again. */
-static void spill_pipes(struct rk_trace_job *j, const char *out)
-{
-	bool direct = !rk_is_dir(out) && rk_output_is_direct(out);
-
-	for (const enum rk_table *t = rk_trace_tables; *t < RK_NTABLES; t++)
-		if (direct || !rk_run_rescannable(j->run, *t))
-			j->spill |= RK_TABLE_BIT(*t);
 }
 
 int rk_trace_write(struct rk_trace_job *j, struct rk_output *out, struct rk_error *err)
@@ -98,25 +86,17 @@ int rk_trace_write(struct rk_trace_job *j, struct rk_output *out, struct rk_erro
 	return rc;
 }
 
-/* One file; again, as often as a table turns out to need a sort on disk. */
-static int one_trace(struct rk_trace_job *j, const char *path, struct rk_error *err)
+static int write_file(void *arg, struct rk_error *err)
 {
+	struct rk_trace_job *j = arg;
 	struct rk_output *out = NULL;
-	size_t warnings;
-	int rc;
+	int rc = rk_output_open(j->path, &out, err);
 
-	rk_diag_list(j->run->ctx.diag, &warnings);
-	do {
-		rk_error_clear(err);
-		rk_diag_reset(j->run->ctx.diag, warnings);
-		rc = rk_output_open(path, &out, err);
-		if (rc == 0)
-			rc = rk_trace_write(j, out, err);
-		if (rc == 0)
-			return rk_output_commit(out, err);
-		rk_output_abort(out);
-		out = NULL;
-	} while (rc == RK_E_UNSORTED);
+	if (rc == 0)
+		rc = rk_trace_write(j, out, err);
+	if (rc == 0)
+		return rk_output_commit(out, err);
+	rk_output_abort(out);
 	return rc;
 }
 
@@ -138,30 +118,35 @@ int rk_run_convert_trace(struct rk_run *run, const struct rk_convert_options *op
 			 const struct rk_writer_ops *format, int table,
 			 struct rk_convert_result *ret, struct rk_error *err)
 {
-	struct rk_trace_job j = {
-		.run = run, .format = format, .table = table, .rank = RK_RANK_ANY
-	};
+	struct rk_trace_job j = { .run = run,
+				  .sorted = { .run = run },
+				  .format = format,
+				  .table = table,
+				  .rank = RK_RANK_ANY };
 	struct rk_fuse_times *times = NULL;
 	unsigned files = 1;
 	struct rk_bytes path;
 	int rc;
 
 	rk_bytes_init(&path, 1 << 16);
-	spill_pipes(&j, opt->out);
+	/* what was written to a pipe cannot be taken back: all is sorted on disk */
+	if (!rk_is_dir(opt->out) && rk_output_is_direct(opt->out))
+		j.sorted.spill = UINT32_MAX;
 	rc = path_of(opt, format, &path, err);
+	j.path = rk_bytes_str(&path);
 	if (rc == 0)
-		rc = rk_run_spare(run, rk_bytes_str(&path), false, err);
+		rc = rk_run_spare(run, j.path, false, err);
 	if (rc == 0)
 		rc = rk_fuse_times_new(run, &times, err);
 	if (rc == 0 && !times)
 		rc = rk_run_check_clocks(run, err);
-	run->times = times;
+	rk_fuse_times_use(run, times);
 	if (rc == 0)
 		rc = rk_text_ends((const char *)path.data, path.len, ".tar") ?
-			     rk_trace_archive(&j, rk_bytes_str(&path), &files, err) :
-			     one_trace(&j, rk_bytes_str(&path), err);
+			     rk_trace_archive(&j, &files, err) :
+			     rk_run_sorted(&j.sorted, write_file, &j, err);
 	rk_bytes_release(&path);
-	run->times = NULL;
+	rk_fuse_times_use(run, NULL);
 	if (rc == 0 && !times)
 		rk_run_tell_clocks(run);
 	rk_fuse_times_free(times);

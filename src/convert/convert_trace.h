@@ -2,12 +2,8 @@
 #ifndef RK_CONVERT_TRACE_H
 #define RK_CONVERT_TRACE_H
 
-#include "run/run.h"
+#include "run/sorted.h"
 #include "write/writer.h"
-
-/* Rows of one table in order of their times (convert.c); kernels with their counters. */
-int rk_run_sorted(struct rk_run *run, enum rk_table t, bool spill, struct rk_source **ret,
-		  struct rk_error *err);
 
 /* `format` is a trace; table < 0: all. opt->out may end in ".tar". */
 int rk_run_convert_trace(struct rk_run *run, const struct rk_convert_options *opt,
@@ -21,20 +17,21 @@ int rk_run_convert_trace(struct rk_run *run, const struct rk_convert_options *op
 struct rk_trace_job {
 	struct rk_run *run;
 	const struct rk_writer_ops *format;
-	int table;      /* < 0: all */
-	int64_t rank;   /* or RK_RANK_ANY, RK_RANK_NONE */
-	uint32_t spill; /* tables that must be sorted on disk */
+	int table;    /* < 0: all */
+	int64_t rank; /* or RK_RANK_ANY, RK_RANK_NONE */
+	struct rk_sorted sorted;
+	const char *path;
+	struct rk_spill *to; /* of an archive: where the trace of this rank goes */
 	uint64_t rows;
 	uint32_t node;       /* name of the first node that a row names, 0: none does */
 	struct rk_map *pids; /* of an archive: see struct rk_writer */
 	uint32_t member;
 };
 
-/* All of it into `out`; RK_E_UNSORTED: a table was added to `spill`, begin again. */
+/* All of it into `out`, within rk_run_sorted. */
 int rk_trace_write(struct rk_trace_job *j, struct rk_output *out, struct rk_error *err);
 
 /* The archive (convert_ranks.c). */
-int rk_trace_archive(struct rk_trace_job *j, const char *path, unsigned *ret_files,
-		     struct rk_error *err);
+int rk_trace_archive(struct rk_trace_job *j, unsigned *ret_files, struct rk_error *err);
 
 #endif

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "convert/convert_trace.h"
 #include "convert/dataset.h"
+#include "run/sorted.h"
 #include "write/writer.h"
 
 enum { OPEN_MAX_FILES = 4, KEYS_MAX = 1 << 16 };
@@ -31,6 +31,7 @@ struct pass {
 	struct rk_dataset *d;
 	struct rk_unit *u;
 	enum rk_table table;
+	struct rk_sorted sorted;
 	struct rk_part_schema columns;
 	struct part *parts;
 	size_t nparts, cap_parts, open, last;
@@ -272,11 +273,21 @@ static int make_columns(struct pass *p, const struct rk_schema *rows, struct rk_
 	return p->cols ? rk_part_schema_make(&p->columns, rows, err) : rk_fail_nomem(err);
 }
 
-static int pump(struct pass *p, bool spill, struct rk_error *err)
+/* What was opened in this pass waits again. */
+static void undo(struct pass *p)
 {
+	for (size_t i = 0; i < p->nparts; i++)
+		if (p->parts[i].state == OPEN)
+			drop_part(&p->parts[i], WAITING);
+	p->open = 0;
+}
+
+static int pump(void *arg, struct rk_error *err)
+{
+	struct pass *p = arg;
 	struct rk_source *rows = NULL;
 	const struct rk_batch *b;
-	int rc = rk_run_sorted(p->d->run, p->table, spill, &rows, err), out = 0;
+	int rc = rk_sorted_table(&p->sorted, p->table, &rows, err), out = 0;
 
 	p->input = rc < 0;
 	if (rc == 0)
@@ -285,16 +296,9 @@ static int pump(struct pass *p, bool spill, struct rk_error *err)
 		rc = out = put_batch(p, b, err);
 	p->input |= rc < 0 && out >= 0;
 	rk_source_close(rows);
+	if (rc < 0)
+		undo(p);
 	return rc;
-}
-
-/* What was opened in this pass waits again. */
-static void undo(struct pass *p)
-{
-	for (size_t i = 0; i < p->nparts; i++)
-		if (p->parts[i].state == OPEN)
-			drop_part(&p->parts[i], WAITING);
-	p->open = 0;
 }
 
 static int commit(struct pass *p, struct rk_error *err)
@@ -316,21 +320,14 @@ static bool waits(const struct pass *p)
 	return false;
 }
 
-static int one_pass(struct pass *p, bool *spill, bool again, struct rk_error *err)
+static int one_pass(struct pass *p, bool again, struct rk_error *err)
 {
 	struct rk_diag *diag = p->d->run->ctx.diag;
 	size_t warnings;
 	int rc;
 
 	rk_diag_list(diag, &warnings);
-	rc = pump(p, *spill, err);
-	if (rc == RK_E_UNSORTED && !*spill) {
-		undo(p);
-		rk_error_clear(err);
-		rk_diag_reset(diag, warnings);
-		*spill = true;
-		rc = pump(p, true, err);
-	}
+	rc = rk_run_sorted(&p->sorted, pump, p, err);
 	if (again)
 		rk_diag_reset(diag, warnings);
 	return rc < 0 ? rc : commit(p, err);
@@ -339,12 +336,11 @@ static int one_pass(struct pass *p, bool *spill, bool again, struct rk_error *er
 int rk_dataset_write(struct rk_dataset *d, struct rk_unit *u, enum rk_table t, bool *ret_input,
 		     struct rk_error *err)
 {
-	struct pass p = { .d = d, .u = u, .table = t };
-	bool spill = false;
-	int rc = one_pass(&p, &spill, false, err);
+	struct pass p = { .d = d, .u = u, .table = t, .sorted = { .run = d->run } };
+	int rc = one_pass(&p, false, err);
 
 	while (rc == 0 && waits(&p))
-		rc = one_pass(&p, &spill, true, err);
+		rc = one_pass(&p, true, err);
 	undo(&p);
 	d->rows[t] += p.rows;
 	d->files[t] += p.files;

@@ -8,7 +8,5 @@
 /* Options were checked for everything but the names of columns. */
 int rk_stream_rows(struct rk_run *run, enum rk_table t, const struct rk_stream_options *opt,
 		   struct rk_source **ret, struct rk_error *err);
-/* For who cannot take rows back: *spill says that they come too late for a window to order them. */
-int rk_rows_choose_sort(struct rk_run *run, enum rk_table t, bool *spill, struct rk_error *err);
 
 #endif

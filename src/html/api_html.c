@@ -188,12 +188,12 @@ static int feed(struct work *w, struct rk_error *err)
 	struct rk_fuse_times *times = NULL;
 	int rc = rk_fuse_times_of(w->run, w->report.ranks, &times, err);
 
-	w->run->times = times;
+	rk_fuse_times_use(w->run, times);
 	if (rc == 0)
 		rc = rk_html_feed_lanes(w->run, &w->names, &w->report, &w->lanes, err);
 	if (rc == 0)
 		rc = rk_html_feed_curves(w->run, w->curves, err);
-	w->run->times = NULL;
+	rk_fuse_times_use(w->run, NULL);
 	rk_fuse_times_free(times);
 	return rc;
 }

@@ -1,15 +1,13 @@
 /* html_feed.c - see html_feed.h. */
 #include "html/html_feed.h"
-#include "ranks/gather.h"
 
 #include <string.h>
 
 #include "base/alloc.h"
 #include "ranks/ranks_parts.h"
+#include "run/sorted.h"
 #include "table/aggregate_map.h"
-#include "table/ahead.h"
 #include "table/keep.h"
-#include "table/sort.h"
 
 #define BIT(f) (UINT64_C(1) << (f))
 
@@ -168,24 +166,18 @@ static uint64_t wants(const struct plan *p)
 	return bits;
 }
 
-/* Rows of a table by time, see convert.c; `rank` is the column that `shown` is about. */
-static int open_sorted(struct rk_run *run, enum rk_table t, uint64_t want, bool spill,
+/* Rows of a table by time; `rank` is the column that `shown` is about. */
+static int open_sorted(struct rk_sorted *sorted, enum rk_table t, uint64_t want,
 		       const struct shown *shown, unsigned rank, struct rk_source **ret,
 		       struct rk_error *err)
 {
-	struct rk_context *ctx = &run->ctx;
 	struct rk_source *rows;
-	int rc = rk_run_scan(run, t, want, &rows, err);
+	int rc = rk_run_scan(sorted->run, t, want, &rows, err);
 
 	if (rc == 0 && shown && shown->v)
 		rc = rk_keep_some_open(rows, rank, shown->v, shown->n, true, &rows, err);
 	if (rc == 0)
-		rc = rk_fuse_times_open(run->times, &rows, err);
-	if (rc == 0)
-		rc = spill ? rk_sort_spill_open(rows, ctx, &rows, err) :
-			     rk_sort_window_open(rows, ctx, &rows, err);
-	if (rc == 0 && spill)
-		rc = rk_ahead_open(rows, ctx, &rows, err);
+		rc = rk_sorted_rows(sorted, &rows, err);
 	if (rc == 0)
 		*ret = rows;
 	return rc;
@@ -206,11 +198,11 @@ static int map_names(struct feed *f, const struct rk_report *r, const struct rk_
 	return 0;
 }
 
-static int feed_rows(struct feed *f, bool spill, struct rk_error *err)
+static int feed_rows(struct feed *f, struct rk_sorted *sorted, struct rk_error *err)
 {
 	const struct rk_batch *b;
 	struct rk_source *rows = NULL;
-	int rc = open_sorted(f->run, f->plan->table, wants(f->plan), spill, f->shown,
+	int rc = open_sorted(sorted, f->plan->table, wants(f->plan), f->shown,
 			     (unsigned)f->plan->rank, &rows, err);
 
 	if (rc < 0)
@@ -225,47 +217,52 @@ static int feed_rows(struct feed *f, bool spill, struct rk_error *err)
 	return rc;
 }
 
-static int feed_table(struct rk_run *run, enum rk_html_kind kind, const struct rk_html_names *names,
-		      const struct rk_report *r, const struct shown *shown, bool spill,
-		      struct rk_lanes *lanes, struct rk_error *err)
+/* What lanes are made of. */
+struct lanes_job {
+	struct rk_run *run;
+	const struct rk_html_names *names;
+	const struct rk_report *r;
+	struct shown shown;
+	struct rk_sorted sorted;
+	struct rk_lanes *ret;
+};
+
+static int feed_table(struct lanes_job *j, enum rk_html_kind kind, struct rk_lanes *lanes,
+		      struct rk_error *err)
 {
-	struct feed f = { .run = run,
-			  .shown = shown,
+	struct feed f = { .run = j->run,
+			  .shown = &j->shown,
 			  .plan = &plans[kind],
 			  .kind = kind,
 			  .lanes = lanes,
-			  .others = (uint32_t)names->count,
+			  .others = (uint32_t)j->names->count,
 			  .direction = UINT32_MAX };
 	int rc = 0;
 
-	if (!(rk_run_tables(run) >> f.plan->table & 1))
+	if (!(rk_run_tables(j->run) >> f.plan->table & 1))
 		return 0;
-	rc = map_names(&f, r, names, err);
+	rc = map_names(&f, j->r, j->names, err);
 	if (rc == 0)
-		rc = feed_rows(&f, spill, err);
+		rc = feed_rows(&f, &j->sorted, err);
 	rk_idmap_release(&f.numbers);
 	return rc;
 }
 
-/* All tables, each as `spill` says. RK_E_UNSORTED: *ret_kind needs the other way. */
-static int try_lanes(struct rk_run *run, const struct rk_html_names *names,
-		     const struct rk_report *r, const struct shown *shown, const bool *spill,
-		     struct rk_lanes **ret, unsigned *ret_kind, struct rk_error *err)
+static int make_lanes(void *arg, struct rk_error *err)
 {
+	struct lanes_job *j = arg;
 	struct rk_lanes *l = NULL;
-	unsigned k = 0;
-	int rc = rk_lanes_new(&run->ctx, names->count, &l, err);
+	int rc = rk_lanes_new(&j->run->ctx, j->names->count, &l, err);
 
-	for (; rc == 0 && k < RK_NLANE_KINDS; k++)
-		rc = feed_table(run, (enum rk_html_kind)k, names, r, shown, spill[k], l, err);
+	for (unsigned k = 0; rc == 0 && k < RK_NLANE_KINDS; k++)
+		rc = feed_table(j, (enum rk_html_kind)k, l, err);
 	if (rc == 0)
 		rc = rk_lanes_finish(l, err);
 	if (rc < 0) {
-		*ret_kind = k ? k - 1 : 0;
 		rk_lanes_free(l);
 		return rc;
 	}
-	*ret = l;
+	j->ret = l;
 	return 0;
 }
 
@@ -294,24 +291,17 @@ size_t rk_html_ranks_left_out(const struct rk_ranks *k)
 	return k && k->nranks > RK_HTML_RANKS ? k->nranks - RK_HTML_RANKS : 0;
 }
 
-/* Rows that are nearly in order are sorted as they come; a table that is not is read again. */
 int rk_html_feed_lanes(struct rk_run *run, const struct rk_html_names *names,
 		       const struct rk_report *r, struct rk_lanes **ret, struct rk_error *err)
 {
-	bool spill[RK_NLANE_KINDS] = { false };
-	struct shown shown = { 0 };
-	unsigned kind;
-	int rc = choose_ranks(r->ranks, &shown, err);
+	struct lanes_job j = { .run = run, .names = names, .r = r, .sorted = { .run = run } };
+	int rc = choose_ranks(r->ranks, &j.shown, err);
 
-	while (rc == 0) {
-		rc = try_lanes(run, names, r, &shown, spill, ret, &kind, err);
-		if (rc != RK_E_UNSORTED || spill[kind])
-			break; /* done, or failed */
-		rk_error_clear(err);
-		spill[kind] = true;
-		rc = 0;
-	}
-	rk_free(shown.v);
+	if (rc == 0)
+		rc = rk_run_sorted(&j.sorted, make_lanes, &j, err);
+	if (rc == 0)
+		*ret = j.ret;
+	rk_free(j.shown.v);
 	return rc;
 }
 
@@ -339,13 +329,14 @@ static int add_samples(const struct rk_batch *b, struct rk_curves *c, struct rk_
 
 int rk_html_feed_curves(struct rk_run *run, struct rk_curves *ret, struct rk_error *err)
 {
+	struct rk_sorted sorted = { .run = run, .spill = RK_TABLE_BIT(RK_SAMPLES) };
 	const struct rk_batch *b;
 	struct rk_source *rows = NULL;
 	int rc;
 
 	if (!(rk_run_tables(run) & RK_TABLE_BIT(RK_SAMPLES)))
 		return 0;
-	rc = open_sorted(run, RK_SAMPLES, RK_WANT_ALL, true, NULL, 0, &rows, err);
+	rc = open_sorted(&sorted, RK_SAMPLES, RK_WANT_ALL, NULL, 0, &rows, err);
 	if (rc < 0)
 		return rc;
 	while ((rc = rk_source_next(rows, &b, err)) > 0) {

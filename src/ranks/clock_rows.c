@@ -384,3 +384,9 @@ int rk_fuse_times_open(const struct rk_fuse_times *t, struct rk_source **rows, s
 	*rows = &m->base;
 	return 0;
 }
+
+void rk_fuse_times_use(struct rk_run *run, const struct rk_fuse_times *t)
+{
+	run->times = t;
+	run->retime = rk_fuse_times_open;
+}

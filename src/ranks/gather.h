@@ -60,6 +60,8 @@ void rk_fuse_times_base(const struct rk_fuse_times *t, int64_t *ret_rank, int64_
 /* Replaces *rows by the same on one clock. Takes it over, also on failure. */
 int rk_fuse_times_open(const struct rk_fuse_times *t, struct rk_source **rows,
 		       struct rk_error *err);
+/* Sorted rows of the run are on that clock from now on (run/sorted.h); NULL: as recorded. */
+void rk_fuse_times_use(struct rk_run *run, const struct rk_fuse_times *t);
 void rk_fuse_times_free(struct rk_fuse_times *t); /* NULL is fine */
 
 #endif

@@ -76,10 +76,12 @@ struct rk_run {
 	bool counted; /* `counters` is settled */
 	bool named;   /* each file's counters are known */
 	uint64_t progress_before, progress_total;
-	const struct rk_fuse_times *times; /* sorted rows are on one clock; NULL: as recorded */
-	bool some_ranks;                   /* the user named ranks himself: none is missing */
-	bool tolerant;                     /* see rk_run_tolerate */
-	size_t scanned;                    /* the file that the batch a scan gave last is from */
+	/* sorted rows are put on one clock by rk_fuse_times_use; NULL: as recorded */
+	const struct rk_fuse_times *times;
+	int (*retime)(const struct rk_fuse_times *t, struct rk_source **rows, struct rk_error *err);
+	bool some_ranks; /* the user named ranks himself: none is missing */
+	bool tolerant;   /* see rk_run_tolerate */
+	size_t scanned;  /* the file that the batch a scan gave last is from */
 };
 
 /* Makes the locks and the context's progress callback (run_guard.c), and undoes it. */

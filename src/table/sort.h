@@ -5,6 +5,9 @@
 #include "table/context.h"
 #include "table/source.h"
 
+/* A code that no call of the API returns: the window met a row that comes too late (run/sorted.h). */
+enum { RK_E_UNSORTED = -7 };
+
 /*
  * Two ways. The window holds back some 100 000 rows and gives them in order; it is nearly free
  * for rows that are almost in order, as profilers write them, and fails with RK_E_UNSORTED when a

@@ -293,7 +293,7 @@ TEST(rows_out_of_order_are_refused_by_the_perfetto_writer)
 	b = trace_rows(&t, rk_table_schema(RK_KERNELS), 2);
 	trace_kernel(&t, b, 0, "a", 100, 1, 1);
 	trace_kernel(&t, b, 1, "b", 99, 1, 1);
-	CHECK_I64(trace_try(&t, &rk_writer_perfetto, &err), RK_E_UNSORTED);
+	CHECK_I64(trace_try(&t, &rk_writer_perfetto, &err), RK_E_FORMAT);
 	trace_close(&t);
 }
 

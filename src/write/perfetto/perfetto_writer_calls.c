@@ -299,7 +299,7 @@ static int sample(struct pf_writer *w, const struct rk_batch *b, size_t row, str
 		return 0;
 	}
 	if (w->ticking && time < w->clock)
-		return rk_fail(err, RK_E_UNSORTED, "rows are not in order of their times");
+		return rk_fail(err, RK_E_FORMAT, "rows are not in order of their times");
 	if (process < 0 || rk_pfw_sequence(w, time, err) < 0)
 		return rk_fail_nomem(err);
 	device = rk_tracks_child(&w->tracks, rk_tracks_of(&w->tracks, (uint32_t)process),

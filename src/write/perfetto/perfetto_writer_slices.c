@@ -122,7 +122,7 @@ int rk_pfw_place(struct pf_writer *w, int64_t start, int64_t duration, bool nest
 	if (!take_times(w, start, duration, s))
 		return 0;
 	if (w->ticking && start < w->clock)
-		return rk_fail(err, RK_E_UNSORTED, "rows are not in order of their times");
+		return rk_fail(err, RK_E_FORMAT, "rows are not in order of their times");
 	if (rk_pfw_sequence(w, start, err) < 0)
 		return RK_E_NOMEM;
 	rk_pfw_end_until(w, start);
