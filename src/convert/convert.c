@@ -7,11 +7,9 @@
 #include "base/alloc.h"
 #include "base/handle.h"
 #include "base/text.h"
-#include "convert/convert_trace.h"
-#include "convert/dataset.h"
+#include "convert/convert.h"
 #include "run/run_energy.h"
 #include "run/sorted.h"
-#include "write/writer.h"
 
 /* One table on its way into one file. */
 struct job {

@@ -1,12 +1,49 @@
-/* convert_trace.c - all tables of a run that have times, one after another into one writer. */
-#include "convert/convert_trace.h"
-
+/*
+ * convert_trace.c - all tables of a run that have times, one after another into one writer; or a tar with
+ * a trace for each rank and the manifest that makes viewers show them as one.
+ *
+ * For the archive each rank is a pass over the files that may have rows of it: where the path of a file
+ * names its rank, the others are left alone. The trace of a rank is kept in a temporary file, because an
+ * archive has sizes before contents. Ranks of one node are files of one machine. Rows of different nodes are
+ * on one clock where they could be brought to it (ranks/gather.h); viewers ignore what the manifest says of
+ * that.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "archive/tar_write.h"
+#include "base/alloc.h"
+#include "base/map.h"
 #include "base/text.h"
+#include "convert/convert.h"
 #include "io/spill.h"
 #include "ranks/gather.h"
+#include "run/sorted.h"
 #include "table/keep.h"
+
+#define RANK_ANY (-1)  /* rows of all ranks */
+#define RANK_NONE (-2) /* rows that name none */
+
+enum { RANKS_MAX = 1 << 16 };
+
+/* What a trace is made of, and what became of it. */
+struct job {
+	struct rk_run *run;
+	const struct rk_writer_ops *format;
+	int table;    /* < 0: all */
+	int64_t rank; /* or RANK_ANY, RANK_NONE */
+	struct rk_sorted sorted;
+	const char *path;
+	struct rk_spill *to; /* of an archive: where the trace of this rank goes */
+	uint64_t rows;
+	uint32_t node;       /* name of the first node that a row names, 0: none does */
+	struct rk_map *pids; /* of an archive: see struct rk_writer */
+	uint32_t member;
+};
+
+/* ---- one trace ---- */
 
 /* Which column tells the rank and the node. */
 static const struct {
@@ -18,14 +55,14 @@ static const struct {
 	[RK_PROCESSES] = { RK_O_RANK, RK_O_NODE }, [RK_AGENTS] = { -1, RK_G_NODE },
 };
 
-static bool wanted(const struct rk_trace_job *j, enum rk_table t)
+static bool wanted(const struct job *j, enum rk_table t)
 {
 	bool names = t == RK_AGENTS || t == RK_PROCESSES;
 
 	return rk_run_tables(j->run) >> t & 1 && (j->table < 0 || j->table == (int)t || names);
 }
 
-static void note_node(struct rk_trace_job *j, const struct rk_batch *b)
+static void note_node(struct job *j, const struct rk_batch *b)
 {
 	const struct rk_column *c = &b->cols[place[b->schema->table].node];
 
@@ -33,21 +70,19 @@ static void note_node(struct rk_trace_job *j, const struct rk_batch *b)
 		j->node = ((const uint32_t *)c->data)[0];
 }
 
-static int open_rows(struct rk_trace_job *j, enum rk_table t, struct rk_source **ret,
-		     struct rk_error *err)
+static int open_rows(struct job *j, enum rk_table t, struct rk_source **ret, struct rk_error *err)
 {
 	bool names = t == RK_AGENTS || t == RK_PROCESSES;
 	int rc = names ? rk_run_scan(j->run, t, RK_WANT_ALL, ret, err) :
 			 rk_sorted_table(&j->sorted, t, ret, err);
 
-	if (rc == 0 && j->rank != RK_RANK_ANY && place[t].rank >= 0)
-		rc = rk_keep_open(*ret, (unsigned)place[t].rank, j->rank, j->rank == RK_RANK_NONE,
-				  ret, err);
+	if (rc == 0 && j->rank != RANK_ANY && place[t].rank >= 0)
+		rc = rk_keep_open(*ret, (unsigned)place[t].rank, j->rank, j->rank == RANK_NONE, ret,
+				  err);
 	return rc;
 }
 
-static int write_table(struct rk_trace_job *j, enum rk_table t, struct rk_writer *w,
-		       struct rk_error *err)
+static int write_table(struct job *j, enum rk_table t, struct rk_writer *w, struct rk_error *err)
 {
 	struct rk_source *rows = NULL;
 	const struct rk_batch *b;
@@ -63,7 +98,7 @@ static int write_table(struct rk_trace_job *j, enum rk_table t, struct rk_writer
 	return rc;
 }
 
-int rk_trace_write(struct rk_trace_job *j, struct rk_output *out, struct rk_error *err)
+static int write_trace(struct job *j, struct rk_output *out, struct rk_error *err)
 {
 	struct rk_writer *w = NULL;
 	int rc = j->format->open(out, NULL, &j->run->ctx, &w, err);
@@ -88,17 +123,305 @@ int rk_trace_write(struct rk_trace_job *j, struct rk_output *out, struct rk_erro
 
 static int write_file(void *arg, struct rk_error *err)
 {
-	struct rk_trace_job *j = arg;
+	struct job *j = arg;
 	struct rk_output *out = NULL;
 	int rc = rk_output_open(j->path, &out, err);
 
 	if (rc == 0)
-		rc = rk_trace_write(j, out, err);
+		rc = write_trace(j, out, err);
 	if (rc == 0)
 		return rk_output_commit(out, err);
 	rk_output_abort(out);
 	return rc;
 }
+
+/* ---- which ranks there are ---- */
+
+struct ranks {
+	int64_t *v;
+	size_t n, cap;
+	bool none;   /* rows without a rank */
+	size_t lost; /* that could not be read whole */
+};
+
+static int add_rank(struct ranks *r, int64_t rank, struct rk_error *err)
+{
+	int64_t *v;
+	size_t at = r->n;
+
+	while (at && r->v[at - 1] > rank)
+		at--;
+	if (at && r->v[at - 1] == rank)
+		return 0;
+	if (r->n == RANKS_MAX)
+		return rk_fail(err, RK_E_LIMIT, "more than %d ranks; write them one by one",
+			       RANKS_MAX);
+	v = rk_grow(r->v, &r->cap, r->n + 1, sizeof(*v));
+	if (!v)
+		return rk_fail_nomem(err);
+	r->v = v;
+	memmove(v + at + 1, v + at, (r->n - at) * sizeof(*v));
+	v[at] = rank;
+	r->n++;
+	return 0;
+}
+
+static int ranks_in(struct rk_run *run, enum rk_table t, unsigned field, struct ranks *r,
+		    struct rk_error *err)
+{
+	struct rk_source *rows = NULL;
+	const struct rk_batch *b;
+	int rc = rk_run_scan(run, t, UINT64_C(1) << field, &rows, err);
+
+	while (rc >= 0 && rows && (rc = rk_source_next(rows, &b, err)) > 0) {
+		const struct rk_column *c = &b->cols[field];
+
+		for (size_t i = 0; rc >= 0 && i < b->nrows; i++) {
+			if (!rk_column_has(c, i))
+				r->none = true;
+			else if (!r->n || r->v[r->n - 1] != ((const int32_t *)c->data)[i])
+				rc = add_rank(r, ((const int32_t *)c->data)[i], err);
+		}
+	}
+	rk_source_close(rows);
+	return rc;
+}
+
+/* Of the paths, and of the rows of files whose path names none. */
+static int find_ranks(struct rk_run *run, struct ranks *r, struct rk_error *err)
+{
+	static const struct {
+		enum rk_table table;
+		unsigned field;
+	} look[] = { { RK_KERNELS, RK_K_RANK },
+		     { RK_MEMCPY, RK_C_RANK },
+		     { RK_API, RK_A_RANK },
+		     { RK_MARKERS, RK_R_RANK },
+		     { RK_MEMALLOC, RK_M_RANK } };
+	uint32_t open = 0;
+	size_t warnings;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < run->nfound; i++) {
+		if (run->found[i].rank >= 0 && run->found[i].used)
+			rc = add_rank(r, run->found[i].rank, err);
+		else
+			open |= run->found[i].used;
+	}
+	/* what is odd about the files is told by the passes that write their rows */
+	rk_diag_list(run->ctx.diag, &warnings);
+	for (size_t i = 0; rc == 0 && i < sizeof(look) / sizeof(look[0]); i++)
+		if (open >> look[i].table & 1)
+			rc = ranks_in(run, look[i].table, look[i].field, r, err);
+	rk_diag_reset(run->ctx.diag, warnings);
+	return rc;
+}
+
+/* ---- one rank ---- */
+
+/* Files of other ranks give nothing; `used` keeps what they gave. */
+static void only_rank(struct rk_run *run, int64_t rank, uint32_t *used)
+{
+	for (size_t i = 0; i < run->nfound; i++) {
+		used[i] = run->found[i].used;
+		if (run->found[i].rank >= 0 && run->found[i].rank != rank)
+			run->found[i].used = 0;
+	}
+}
+
+static void all_ranks(struct rk_run *run, const uint32_t *used)
+{
+	for (size_t i = 0; i < run->nfound; i++)
+		run->found[i].used = used[i];
+}
+
+static int write_spill(void *arg, struct rk_error *err)
+{
+	struct job *j = arg;
+	struct rk_output *out = NULL;
+	int rc = rk_spill_resize(j->to, 0, err);
+
+	if (rc == 0)
+		rc = rk_output_open_spill(j->to, &out, err);
+	if (rc == 0)
+		rc = write_trace(j, out, err);
+	rk_output_abort(out);
+	return rc;
+}
+
+static void member_name(int64_t rank, char *name, size_t size)
+{
+	if (rank == RANK_NONE)
+		snprintf(name, size, "no-rank.pftrace");
+	else
+		snprintf(name, size, "rank-%05" PRId64 ".pftrace", rank);
+}
+
+static int add_trace(struct job *j, struct rk_output *tar, const char *name, struct rk_error *err)
+{
+	uint32_t *used = rk_calloc(j->run->nfound + 1, sizeof(*used));
+	int rc;
+
+	j->to = NULL;
+	rc = used ? rk_spill_new(j->run->ctx.tmpdir, &j->to, err) : rk_fail_nomem(err);
+
+	if (rc == 0) {
+		only_rank(j->run, j->rank, used);
+		rc = rk_run_sorted(&j->sorted, write_spill, j, err);
+		all_ranks(j->run, used);
+	}
+	if (rc == 0)
+		rc = rk_tar_spill(tar, name, j->to, err);
+	rk_spill_free(j->to);
+	rk_free(used);
+	return rc;
+}
+
+/* ---- the archive ---- */
+
+static void put_string(struct rk_bytes *out, const char *key, const char *s)
+{
+	rk_bytes_puts(out, key);
+	rk_json_string(out, s, strlen(s));
+}
+
+static void put_clock(struct rk_bytes *m, const struct job *j)
+{
+	struct rk_fuse_time t;
+
+	if (!j->run->times || j->rank < 0 || !rk_fuse_times_rank(j->run->times, j->rank, &t))
+		return;
+	if (t.clock == RK_CLOCK_ALONE) {
+		put_string(m, ",\"rockit_clock\":{\"not_aligned\":", t.note);
+		rk_bytes_puts(m, "}");
+		return;
+	}
+	rk_bytes_printf(m,
+			",\"rockit_clock\":{\"offset_ns\":%" PRId64 ",\"drift_ppm\":%.6f,"
+			"\"error_ns\":%" PRId64,
+			t.offset_ns, t.drift_ppm, t.error_ns);
+	put_string(m, ",\"by\":", t.by);
+	rk_bytes_puts(m, "}");
+}
+
+/* Without a machine's name all files would be of one machine. */
+static void put_file(struct rk_bytes *m, const struct job *j, const char *name, bool first)
+{
+	char rank[32] = "no rank";
+
+	if (j->rank != RANK_NONE)
+		snprintf(rank, sizeof(rank), "rank %" PRId64, j->rank);
+	put_string(m, first ? "\n{\"path\":" : ",\n{\"path\":", name);
+	put_string(m, ",\"machine\":{\"name\":",
+		   j->node ? rk_strtab_borrow(j->run->ctx.names, j->node, NULL) : rank);
+	rk_bytes_puts(m, "}");
+	put_clock(m, j);
+	rk_bytes_puts(m, "}");
+}
+
+/* A rank that turns out to be damaged costs itself, not the others; unless there are none. */
+static bool is_left_out(struct job *j, struct ranks *r, const struct rk_error *why)
+{
+	if (why->code != RK_E_FORMAT || ++r->lost == r->n + r->none)
+		return false;
+	rk_diag_add(j->run->ctx.diag, "unreadable-rank", why->file, why->line, 1,
+		    "%s; the trace of rank %" PRId64 " is not in the archive", why->message,
+		    j->rank);
+	return true;
+}
+
+static int write_members(struct job *j, struct ranks *r, struct rk_output *tar, struct rk_bytes *m,
+			 struct rk_error *err)
+{
+	struct rk_map pids = { 0 };
+	struct rk_error why = { 0 };
+	uint64_t rows = 0;
+	char name[64];
+	int rc = 0;
+
+	j->pids = &pids;
+	for (size_t i = 0; rc == 0 && i < r->n + r->none; i++) {
+		j->rank = i < r->n ? r->v[i] : RANK_NONE;
+		j->member = (uint32_t)i;
+		member_name(j->rank, name, sizeof(name));
+		rc = add_trace(j, tar, name, &why);
+		if (rc < 0 && is_left_out(j, r, &why)) {
+			rc = 0;
+			continue;
+		}
+		put_file(m, j, name, i == r->lost);
+		rows += j->rows;
+	}
+	if (rc < 0 && err)
+		*err = why;
+	j->rows = rows;
+	j->pids = NULL;
+	rk_map_release(&pids);
+	return rc;
+}
+
+static int write_archive(struct job *j, struct ranks *r, struct rk_output *tar,
+			 struct rk_error *err)
+{
+	struct rk_bytes text;
+	int rc;
+
+	rk_bytes_init(&text, 64 << 20);
+	/* viewers know the file by these very bytes at its beginning */
+	rk_bytes_puts(&text, "{\"perfetto_manifest\":{\"version\":1,\"files\":[");
+	rc = write_members(j, r, tar, &text, err);
+	rk_bytes_puts(&text, "]}}\n");
+	if (rc == 0 && text.bad)
+		rc = rk_fail_nomem(err);
+	if (rc == 0)
+		rc = rk_tar_file(tar, "perfetto_manifest.json", text.data, text.len, err);
+	rk_bytes_release(&text);
+	return rc < 0 ? rc : rk_tar_end(tar, err);
+}
+
+/* Reading a pipe once per rank cannot be; its rows would be in the first trace only. */
+static int check(const struct job *j, struct rk_error *err)
+{
+	if (strcmp(j->format->name, "perfetto") != 0)
+		return rk_fail(err, RK_E_USAGE,
+			       "an archive of traces is of Perfetto's format only");
+	for (const enum rk_table *t = rk_trace_tables; *t < RK_NTABLES; t++)
+		if (!rk_run_rescannable(j->run, *t))
+			return rk_fail(
+				err, RK_E_USAGE,
+				"a pipe cannot be read once for each rank; write a .pftrace");
+	return 0;
+}
+
+static int write_tar(struct job *j, unsigned *ret_files, struct rk_error *err)
+{
+	struct ranks r = { .v = NULL };
+	struct rk_output *tar = NULL;
+	int rc = check(j, err);
+
+	if (rc == 0)
+		rc = find_ranks(j->run, &r, err);
+	if (!r.n)
+		r.none = true;
+	if (rc == 0)
+		rc = rk_output_open(j->path, &tar, err);
+	if (rc == 0)
+		rc = write_archive(j, &r, tar, err);
+	rk_free(r.v);
+	if (rc < 0) {
+		rk_output_abort(tar);
+		return rc;
+	}
+	*ret_files = 1;
+	rc = rk_output_commit(tar, err);
+	if (rc == 0 && r.lost)
+		rc = rk_fail(err, RK_E_FORMAT,
+			     "%zu rank%s could not be read whole; the others are in '%s'", r.lost,
+			     r.lost == 1 ? "" : "s", j->path);
+	return rc;
+}
+
+/* ---- the entry ---- */
 
 /* DIR/trace.pftrace for a directory. */
 static int path_of(const struct rk_convert_options *opt, const struct rk_writer_ops *format,
@@ -118,11 +441,11 @@ int rk_run_convert_trace(struct rk_run *run, const struct rk_convert_options *op
 			 const struct rk_writer_ops *format, int table,
 			 struct rk_convert_result *ret, struct rk_error *err)
 {
-	struct rk_trace_job j = { .run = run,
-				  .sorted = { .run = run },
-				  .format = format,
-				  .table = table,
-				  .rank = RK_RANK_ANY };
+	struct job j = { .run = run,
+			 .sorted = { .run = run },
+			 .format = format,
+			 .table = table,
+			 .rank = RANK_ANY };
 	struct rk_fuse_times *times = NULL;
 	unsigned files = 1;
 	struct rk_bytes path;
@@ -143,7 +466,7 @@ int rk_run_convert_trace(struct rk_run *run, const struct rk_convert_options *op
 	rk_fuse_times_use(run, times);
 	if (rc == 0)
 		rc = rk_text_ends((const char *)path.data, path.len, ".tar") ?
-			     rk_trace_archive(&j, &files, err) :
+			     write_tar(&j, &files, err) :
 			     rk_run_sorted(&j.sorted, write_file, &j, err);
 	rk_bytes_release(&path);
 	rk_fuse_times_use(run, NULL);

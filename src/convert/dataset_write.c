@@ -13,6 +13,50 @@
 #include "run/sorted.h"
 #include "write/writer.h"
 
+/*
+ * Columns of a table's files: those of its rows without node and rank, which the folders name. `from` says
+ * which field of the rows each is.
+ */
+struct part_schema {
+	struct rk_schema schema;
+	struct rk_field *fields;
+	unsigned *from;
+	int node, rank; /* fields of the rows, -1: there is none */
+};
+
+static int field_named(const struct rk_schema *s, const char *name, enum rk_type type)
+{
+	for (unsigned i = 0; i < s->nfields; i++)
+		if (!strcmp(s->fields[i].name, name) && s->fields[i].type == type)
+			return (int)i;
+	return -1;
+}
+
+/* A failure leaves something that the owner frees. */
+static int make_part_schema(struct part_schema *s, const struct rk_schema *rows,
+			    struct rk_error *err)
+{
+	unsigned n = 0;
+
+	*s = (struct part_schema){ .node = field_named(rows, "node", RK_STR),
+				   .rank = field_named(rows, "rank", RK_I32) };
+	s->fields = rk_calloc(rows->nfields, sizeof(*s->fields));
+	s->from = rk_calloc(rows->nfields, sizeof(*s->from));
+	if (!s->fields || !s->from)
+		return rk_fail_nomem(err);
+	s->schema = (struct rk_schema){ rows->table, 0, s->fields, -1 };
+	for (unsigned i = 0; i < rows->nfields; i++) {
+		if ((int)i == s->node || (int)i == s->rank)
+			continue;
+		if ((int)i == rows->time_field)
+			s->schema.time_field = (int)n;
+		s->fields[n] = rows->fields[i];
+		s->from[n++] = i;
+	}
+	s->schema.nfields = n;
+	return 0;
+}
+
 enum { OPEN_MAX_FILES = 4, KEYS_MAX = 1 << 16 };
 
 enum state { WAITING, OPEN, DONE };
@@ -32,7 +76,7 @@ struct pass {
 	struct rk_unit *u;
 	enum rk_table table;
 	struct rk_sorted sorted;
-	struct rk_part_schema columns;
+	struct part_schema columns;
 	struct part *parts;
 	size_t nparts, cap_parts, open, last;
 	uint32_t *of; /* the part of each row of a batch */
@@ -43,23 +87,6 @@ struct pass {
 };
 
 /* ---- files ---- */
-
-static void put_rank(struct rk_bytes *path, int64_t rank)
-{
-	if (rank == INT64_MIN)
-		rk_bytes_puts(path, RK_HIVE_NULL);
-	else
-		rk_bytes_printf(path, "%" PRId64, rank);
-}
-
-/* Rows that name another rank than their folder does stand beside that rank's own. */
-static void put_name(struct rk_bytes *path, const struct pass *p, const struct part *k)
-{
-	if (p->u->rank >= 0 && p->u->rank != k->rank)
-		rk_bytes_printf(path, "/part-0-in-rank-%" PRId64 ".parquet", p->u->rank);
-	else
-		rk_bytes_printf(path, "/part-%u.parquet", p->u->part);
-}
 
 static int open_output(struct pass *p, struct part *k, struct rk_error *err)
 {
@@ -72,10 +99,17 @@ static int open_output(struct pass *p, struct part *k, struct rk_error *err)
 	rk_bytes_printf(&path, "%s/%s/node=", p->d->out, rk_table_name(p->table));
 	rk_hive_put(&path, node, len);
 	rk_bytes_puts(&path, "/rank=");
-	put_rank(&path, k->rank);
+	if (k->rank == INT64_MIN)
+		rk_bytes_puts(&path, RK_HIVE_NULL);
+	else
+		rk_bytes_printf(&path, "%" PRId64, k->rank);
 	text = rk_bytes_str(&path);
 	rc = text ? rk_make_dirs(text, err) : rk_fail_nomem(err);
-	put_name(&path, p, k);
+	/* rows that name another rank than their folder does are put beside that rank's own */
+	if (p->u->rank >= 0 && p->u->rank != k->rank)
+		rk_bytes_printf(&path, "/part-0-in-rank-%" PRId64 ".parquet", p->u->rank);
+	else
+		rk_bytes_printf(&path, "/part-%u.parquet", p->u->part);
 	text = rk_bytes_str(&path);
 	if (rc == 0)
 		rc = text ? rk_run_spare(p->d->run, text, false, err) : rk_fail_nomem(err);
@@ -124,10 +158,17 @@ static int commit_part(struct pass *p, struct part *k, struct rk_error *err)
 
 /* ---- rows ---- */
 
-static int add_part(struct pass *p, uint32_t node, int64_t rank, struct rk_error *err)
+/* p->last becomes the part of these. */
+static int find_part(struct pass *p, uint32_t node, int64_t rank, struct rk_error *err)
 {
 	struct part *v;
 
+	for (size_t i = 0; i < p->nparts; i++) {
+		if (p->parts[i].node == node && p->parts[i].rank == rank) {
+			p->last = i;
+			return 0;
+		}
+	}
 	if (p->nparts == KEYS_MAX)
 		return rk_fail(err, RK_E_LIMIT, "rows of more than %d ranks", KEYS_MAX);
 	v = rk_grow(p->parts, &p->cap_parts, p->nparts + 1, sizeof(*v));
@@ -137,18 +178,6 @@ static int add_part(struct pass *p, uint32_t node, int64_t rank, struct rk_error
 	v[p->nparts] = (struct part){ .node = node, .rank = rank };
 	p->last = p->nparts++;
 	return 0;
-}
-
-/* p->last becomes the part of these. */
-static int find_part(struct pass *p, uint32_t node, int64_t rank, struct rk_error *err)
-{
-	for (size_t i = 0; i < p->nparts; i++) {
-		if (p->parts[i].node == node && p->parts[i].rank == rank) {
-			p->last = i;
-			return 0;
-		}
-	}
-	return add_part(p, node, rank, err);
 }
 
 static int part_of_row(struct pass *p, const struct rk_batch *b, size_t row, struct rk_error *err)
@@ -265,14 +294,6 @@ static int put_batch(struct pass *p, const struct rk_batch *b, struct rk_error *
 
 /* ---- passes ---- */
 
-static int make_columns(struct pass *p, const struct rk_schema *rows, struct rk_error *err)
-{
-	if (p->cols)
-		return 0;
-	p->cols = rk_calloc(rows->nfields, sizeof(*p->cols));
-	return p->cols ? rk_part_schema_make(&p->columns, rows, err) : rk_fail_nomem(err);
-}
-
 /* What was opened in this pass waits again. */
 static void undo(struct pass *p)
 {
@@ -290,8 +311,11 @@ static int pump(void *arg, struct rk_error *err)
 	int rc = rk_sorted_table(&p->sorted, p->table, &rows, err), out = 0;
 
 	p->input = rc < 0;
-	if (rc == 0)
-		rc = out = make_columns(p, rows->schema, err);
+	if (rc == 0 && !p->cols) {
+		p->cols = rk_calloc(rows->schema->nfields, sizeof(*p->cols));
+		rc = out = p->cols ? make_part_schema(&p->columns, rows->schema, err) :
+				     rk_fail_nomem(err);
+	}
 	while (rc >= 0 && (rc = rk_source_next(rows, &b, err)) > 0)
 		rc = out = put_batch(p, b, err);
 	p->input |= rc < 0 && out >= 0;
@@ -346,7 +370,8 @@ int rk_dataset_write(struct rk_dataset *d, struct rk_unit *u, enum rk_table t, b
 	d->files[t] += p.files;
 	u->rows += p.rows;
 	*ret_input = rc < 0 && p.input && rc != RK_E_NOMEM && rc != RK_E_CANCELLED;
-	rk_part_schema_release(&p.columns);
+	rk_free(p.columns.fields);
+	rk_free(p.columns.from);
 	rk_free(p.parts);
 	rk_free(p.of);
 	rk_free(p.cols);

@@ -6,11 +6,192 @@
 
 #include "base/alloc.h"
 #include "base/handle.h"
-#include "convert/stream_array.h"
-#include "convert/stream_impl.h"
-#include "convert/stream_rows.h"
+#include "convert/stream_column.h"
 #include "rockit/nearest.h"
 #include "run/run.h"
+#include "run/run_energy.h"
+#include "run/sorted.h"
+#include "table/times.h"
+
+/* ---- the schema ---- */
+
+/* What a schema owns besides itself. */
+struct owned {
+	char *name;
+	struct ArrowSchema *children, **pointers; /* one allocation each */
+	struct ArrowSchema *dictionary;
+};
+
+static void release_schema(struct ArrowSchema *s)
+{
+	struct owned *o = s->private_data;
+
+	for (int64_t i = 0; i < s->n_children; i++)
+		if (o->children[i].release)
+			o->children[i].release(&o->children[i]);
+	if (o->dictionary && o->dictionary->release)
+		o->dictionary->release(o->dictionary);
+	rk_free(o->children);
+	rk_free(o->pointers);
+	rk_free(o->dictionary);
+	rk_free(o->name);
+	rk_free(o);
+	s->release = NULL;
+}
+
+static const char *format_of(enum rk_type t)
+{
+	switch (t) {
+	case RK_I64:
+		return "l";
+	case RK_I32:
+		return "i";
+	case RK_F64:
+		return "g";
+	case RK_BOOL:
+		return "b";
+	default:
+		return "u";
+	}
+}
+
+/* A schema without children, ready to be released. */
+static bool make_schema(struct ArrowSchema *s, const char *name, const char *format, int64_t flags)
+{
+	struct owned *o = rk_calloc(1, sizeof(*o));
+
+	if (!o)
+		return false;
+	o->name = rk_strdup(name);
+	if (!o->name) {
+		rk_free(o);
+		return false;
+	}
+	*s = (struct ArrowSchema){ .format = format,
+				   .name = o->name,
+				   .flags = flags,
+				   .release = release_schema,
+				   .private_data = o };
+	return true;
+}
+
+static bool make_dictionary(struct ArrowSchema *s)
+{
+	struct owned *o = s->private_data;
+
+	o->dictionary = rk_calloc(1, sizeof(*o->dictionary));
+	s->dictionary = o->dictionary;
+	return o->dictionary && make_schema(o->dictionary, "", "u", ARROW_FLAG_NULLABLE);
+}
+
+static bool make_column(struct ArrowSchema *s, const struct rk_stream_column *col)
+{
+	bool dictionary = col->type == RK_STR && !col->plain;
+
+	if (!make_schema(s, col->name, dictionary ? "i" : format_of(col->type),
+			 ARROW_FLAG_NULLABLE))
+		return false;
+	return !dictionary || make_dictionary(s);
+}
+
+static bool make_children(struct ArrowSchema *s, const struct rk_stream_column *cols, size_t n)
+{
+	struct owned *o = s->private_data;
+
+	o->children = rk_calloc(n, sizeof(*o->children));
+	o->pointers = rk_calloc(n, sizeof(struct ArrowSchema *));
+	if (!o->children || !o->pointers)
+		return false;
+	s->children = o->pointers;
+	s->n_children = (int64_t)n;
+	for (size_t i = 0; i < n; i++) {
+		o->pointers[i] = &o->children[i];
+		if (!make_column(&o->children[i], &cols[i]))
+			return false;
+	}
+	return true;
+}
+
+static int schema_of(const struct rk_stream_column *cols, size_t ncols, struct ArrowSchema *ret,
+		     struct rk_error *err)
+{
+	struct ArrowSchema s;
+
+	if (!make_schema(&s, "", "+s", 0))
+		return rk_fail_nomem(err);
+	if (!make_children(&s, cols, ncols)) {
+		s.release(&s);
+		return rk_fail_nomem(err);
+	}
+	*ret = s;
+	return 0;
+}
+
+/* ---- rows: as recorded, or in order of time ---- */
+
+/* What is to be read. */
+struct wish {
+	bool wide; /* kernels with counters and energy */
+	bool all;
+	uint64_t want;
+};
+
+static int find_field(const struct rk_schema *s, const char *name)
+{
+	for (unsigned f = 0; f < s->nfields; f++)
+		if (!strcmp(s->fields[f].name, name))
+			return (int)f;
+	return -1;
+}
+
+/* Columns that the table itself does not have can only be those that kernels may have besides. */
+static struct wish wish_of(enum rk_table t, const struct rk_stream_options *opt)
+{
+	const struct rk_schema *s = rk_table_schema(t);
+	struct wish w = { !opt->columns && t == RK_KERNELS, !opt->columns, 0 };
+
+	for (size_t i = 0; opt->columns && opt->columns[i]; i++) {
+		int f = find_field(s, opt->columns[i]);
+
+		if (f >= 0)
+			w.want |= UINT64_C(1) << f;
+		else
+			w.wide = t == RK_KERNELS;
+	}
+	if (w.all || w.wide)
+		w.want = RK_WANT_ALL;
+	if (opt->sorted && s->time_field >= 0)
+		w.want |= UINT64_C(1) << s->time_field;
+	return w;
+}
+
+static int open_rows(struct rk_run *run, enum rk_table t, const struct rk_stream_options *opt,
+		     struct rk_source **ret, struct rk_error *err)
+{
+	const struct wish w = wish_of(t, opt);
+	struct rk_sorted sorted = { .run = run };
+	struct rk_source *rows;
+	int rc = 0;
+
+	if (w.wide)
+		rc = rk_run_energy_settle(run, err);
+	/* what was given to the user cannot be taken back */
+	if (rc == 0 && opt->sorted)
+		rc = rk_sorted_look(&sorted, t, w.wide, err);
+	if (rc == 0)
+		rc = w.wide ? rk_run_scan_kernels(run, &rows, err) :
+			      rk_run_scan(run, t, w.want, &rows, err);
+	if (rc == 0 && opt->sorted)
+		rc = rk_sorted_rows(&sorted, &rows, err);
+	/* what is odd about times is told to those who look at all of a table */
+	if (rc == 0 && w.all)
+		rc = rk_times_open(rows, &run->ctx, &rows, err);
+	if (rc == 0)
+		*ret = rows;
+	return rc;
+}
+
+/* ---- the stream ---- */
 
 enum { DEFAULT_ROWS = 1 << 17, FIRST_ROWS = RK_BATCH_ROWS, MAX_ROWS = 1 << 30 };
 
@@ -183,7 +364,7 @@ static int stream_get_schema(struct ArrowArrayStream *stream, struct ArrowSchema
 {
 	struct stream *s = stream->private_data;
 
-	return rk_stream_schema(s->cols, s->ncols, ret, NULL) < 0 ? ENOMEM : 0;
+	return schema_of(s->cols, s->ncols, ret, NULL) < 0 ? ENOMEM : 0;
 }
 
 static const char *stream_get_last_error(struct ArrowArrayStream *stream)
@@ -316,7 +497,7 @@ static int open_stream(struct rk_run *run, enum rk_table t, const struct rk_stre
 	s->batch_rows = opt->batch_rows ? opt->batch_rows : DEFAULT_ROWS;
 	if (s->batch_rows > MAX_ROWS)
 		s->batch_rows = MAX_ROWS;
-	rc = rk_stream_rows(run, t, opt, &s->rows, err);
+	rc = open_rows(run, t, opt, &s->rows, err);
 	if (rc == 0)
 		rc = add_columns(s, opt, err);
 	if (rc < 0) {

@@ -1,16 +1,199 @@
-/* stream_column.c - rows of a run's batches become values, validity and texts of an Arrow array. */
+/*
+ * stream_column.c - rows of a run's batches become values, validity and texts of Arrow arrays.
+ *
+ * Buffers of 2 MiB and more are mappings of their own: they grow without being copied, and come in large
+ * pages. A column of a whole table is filled once from end to end, and would spend a third of that time
+ * on being given small ones.
+ */
 #include "convert/stream_column.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/alloc.h"
-#include "convert/stream_bits.h"
+
+/* ---- bitmaps: row i is bit i % 64 of word i / 64 ---- */
+
+/* Words are Arrow's bytes on a little-endian machine alone. */
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "bitmaps are little endian");
+
+static size_t bits_words(size_t n)
+{
+	return n / 64 + (n % 64 != 0);
+}
+
+/* The k lowest bits of `word` to bits [at, at + k), which are within one word. */
+static void put_bits(uint64_t *to, size_t at, uint64_t word, size_t k)
+{
+	uint64_t mask = k < 64 ? (UINT64_C(1) << k) - 1 : UINT64_MAX;
+	uint64_t *w = &to[at / 64];
+
+	*w = (*w & ~(mask << at % 64)) | (word & mask) << at % 64;
+}
+
+static size_t within_word(size_t at, size_t n)
+{
+	return 64 - at % 64 < n ? 64 - at % 64 : n;
+}
+
+/* n bits from `at` on become `set`. */
+static void bits_fill(uint64_t *to, size_t at, size_t n, bool set)
+{
+	for (size_t k; n; at += k, n -= k) {
+		k = within_word(at, n);
+		put_bits(to, at, set ? UINT64_MAX : 0, k);
+	}
+}
+
+/* Up to 64 bits; looks at no word behind that of the last one. */
+static uint64_t take_bits(const uint64_t *from, size_t skip, size_t k)
+{
+	size_t i = skip / 64, shift = skip % 64;
+	uint64_t word = from[i] >> shift;
+
+	if (shift + k > 64)
+		word |= from[i + 1] << (64 - shift);
+	return word;
+}
+
+void rk_bits_copy(uint64_t *to, size_t at, const uint64_t *from, size_t skip, size_t n)
+{
+	for (size_t k; n; at += k, skip += k, n -= k) {
+		k = within_word(at, n);
+		put_bits(to, at, take_bits(from, skip, k), k);
+	}
+}
+
+/* n bits from `at` on become whether the bytes are not 0. */
+static void bits_pack(uint64_t *to, size_t at, const uint8_t *bytes, size_t n)
+{
+	for (size_t k; n; at += k, bytes += k, n -= k) {
+		uint64_t word = 0;
+
+		k = within_word(at, n);
+		for (size_t i = 0; i < k; i++)
+			word |= (uint64_t)(bytes[i] != 0) << i;
+		put_bits(to, at, word, k);
+	}
+}
+
+size_t rk_bits_count(const uint64_t *bits, size_t n)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < n / 64; i++)
+		count += (size_t)__builtin_popcountll(bits[i]);
+	if (n % 64)
+		count += (size_t)__builtin_popcountll(bits[n / 64] & ((UINT64_C(1) << n % 64) - 1));
+	return count;
+}
+
+/* ---- buffers ---- */
+
+enum { MAP_FROM = 2 << 20, PAGE = 4096 };
+
+static struct rk_buffer *started(struct rk_buffer *b, uint8_t *data, size_t size, size_t mapped)
+{
+	b->data = data;
+	b->size = size;
+	b->mapped = mapped;
+	atomic_init(&b->refs, 1);
+	return b;
+}
+
+/* Pages come zeroed. */
+static struct rk_buffer *new_mapped(size_t size)
+{
+	size_t bytes = (size + PAGE - 1) / PAGE * PAGE;
+	struct rk_buffer *b = rk_alloc(sizeof(*b));
+	void *data;
+
+	if (!b)
+		return NULL;
+	data = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (data == MAP_FAILED) {
+		rk_free(b);
+		return NULL;
+	}
+	madvise(data, bytes, MADV_HUGEPAGE); /* a hint: systems without it do as well */
+	return started(b, data, size, bytes);
+}
+
+struct rk_buffer *rk_buffer_new(size_t size, bool zero)
+{
+	const size_t extra = sizeof(struct rk_buffer) + RK_BUFFER_ALIGN;
+	struct rk_buffer *b;
+	uintptr_t at;
+
+	if (size > SIZE_MAX / 2)
+		return NULL;
+	if (size >= MAP_FROM)
+		return new_mapped(size);
+	b = zero ? rk_calloc(1, size + extra) : rk_alloc(size + extra);
+	if (!b)
+		return NULL;
+	at = ((uintptr_t)(b + 1) + RK_BUFFER_ALIGN - 1) / RK_BUFFER_ALIGN * RK_BUFFER_ALIGN;
+	return started(b, (uint8_t *)b + (at - (uintptr_t)b), size, 0);
+}
+
+static bool grow_mapped(struct rk_buffer *b, size_t size, size_t keep, bool zero)
+{
+	size_t bytes = (size + PAGE - 1) / PAGE * PAGE;
+	void *data;
+
+	if (size > SIZE_MAX / 2)
+		return false;
+	data = mremap(b->data, b->mapped, bytes, MREMAP_MAYMOVE);
+	if (data == MAP_FAILED)
+		return false;
+	b->data = data;
+	if (zero && keep < b->mapped)
+		memset(b->data + keep, 0, b->mapped - keep);
+	b->size = size;
+	b->mapped = bytes;
+	return true;
+}
+
+bool rk_buffer_grow(struct rk_buffer **b, size_t size, size_t keep, bool zero)
+{
+	struct rk_buffer *made;
+
+	/* nobody else has it: what is lent is never grown */
+	if ((*b)->mapped && size >= (*b)->size &&
+	    atomic_load_explicit(&(*b)->refs, memory_order_relaxed) == 1)
+		return grow_mapped(*b, size, keep, zero);
+	made = rk_buffer_new(size, zero);
+	if (!made)
+		return false;
+	memcpy(made->data, (*b)->data, keep);
+	rk_buffer_unref(*b);
+	*b = made;
+	return true;
+}
+
+struct rk_buffer *rk_buffer_ref(struct rk_buffer *b)
+{
+	if (b)
+		atomic_fetch_add_explicit(&b->refs, 1, memory_order_relaxed);
+	return b;
+}
+
+void rk_buffer_unref(struct rk_buffer *b)
+{
+	if (!b || atomic_fetch_sub_explicit(&b->refs, 1, memory_order_acq_rel) != 1)
+		return;
+	if (b->mapped)
+		munmap(b->data, b->mapped);
+	rk_free(b);
+}
+
+/* ---- columns ---- */
 
 /* Bytes of `rows` rows; bits are whole words, offsets one more than rows. */
 static size_t value_bytes(const struct rk_stream_column *col, size_t rows)
 {
 	if (col->type == RK_BOOL)
-		return rk_bits_words(rows) * 8;
+		return bits_words(rows) * 8;
 	if (col->type == RK_STR && col->plain)
 		return (rows + 1) * sizeof(int32_t);
 	return rows * rk_type_size(col->type);
@@ -31,7 +214,7 @@ static bool begin_values(struct rk_stream_column *col, size_t at, size_t cap)
 {
 	col->values = rk_buffer_new(value_bytes(col, cap), col->type == RK_BOOL);
 	if (at)
-		col->valid = rk_buffer_new(rk_bits_words(cap) * 8, true);
+		col->valid = rk_buffer_new(bits_words(cap) * 8, true);
 	if (col->plain)
 		col->text = rk_buffer_new(at ? 0 : 4096, false);
 	if (!col->values || (at && !col->valid) || (col->plain && !col->text)) {
@@ -46,10 +229,10 @@ static bool need_valid(struct rk_stream_column *col, size_t at, size_t cap)
 {
 	if (col->valid)
 		return true;
-	col->valid = rk_buffer_new(rk_bits_words(cap) * 8, true);
+	col->valid = rk_buffer_new(bits_words(cap) * 8, true);
 	if (!col->valid)
 		return false;
-	rk_bits_fill(words(col->valid), 0, at, true);
+	bits_fill(words(col->valid), 0, at, true);
 	return true;
 }
 
@@ -169,7 +352,7 @@ static bool add_values(struct rk_stream_column *col, const struct rk_strtab *nam
 		       const struct rk_column *c, size_t from, size_t at, size_t n)
 {
 	if (col->type == RK_BOOL)
-		rk_bits_pack(words(col->values), at, (const uint8_t *)c->data + from, n);
+		bits_pack(words(col->values), at, (const uint8_t *)c->data + from, n);
 	else if (col->type != RK_STR)
 		add_numbers(col, c, from, at, n);
 	else
@@ -184,7 +367,7 @@ static void add_nulls(struct rk_stream_column *col, size_t at, size_t n)
 	size_t size = rk_type_size(col->type);
 
 	if (col->type == RK_BOOL)
-		rk_bits_fill(words(col->values), at, n, false);
+		bits_fill(words(col->values), at, n, false);
 	else if (col->type == RK_STR && col->plain)
 		for (size_t i = 0; i < n; i++)
 			offsets(col)[at + i + 1] = offsets(col)[at];
@@ -209,7 +392,7 @@ int rk_stream_column_add(struct rk_stream_column *col, const struct rk_strtab *n
 	if (c->data && c->valid)
 		rk_bits_copy(words(col->valid), at, c->valid, from, n);
 	else if (col->valid)
-		rk_bits_fill(words(col->valid), at, n, c->data != NULL);
+		bits_fill(words(col->valid), at, n, c->data != NULL);
 	return 0;
 }
 
@@ -221,7 +404,7 @@ int rk_stream_column_grow(struct rk_stream_column *col, size_t at, size_t cap, s
 	    !rk_buffer_grow(&col->values, value_bytes(col, cap), value_bytes(col, at), zero))
 		return rk_fail_nomem(err);
 	if (col->valid &&
-	    !rk_buffer_grow(&col->valid, rk_bits_words(cap) * 8, rk_bits_words(at) * 8, true))
+	    !rk_buffer_grow(&col->valid, bits_words(cap) * 8, bits_words(at) * 8, true))
 		return rk_fail_nomem(err);
 	return 0;
 }
@@ -277,4 +460,130 @@ void rk_stream_column_release(struct rk_stream_column *col)
 	rk_buffer_unref(col->dict.text);
 	rk_free(col->dict.place);
 	rk_free(col->dict.ids);
+}
+
+/* ---- arrays that own their buffers ---- */
+
+enum { MAX_BUFFERS = 3 }; /* validity, offsets, text */
+
+/* What an array owns besides itself. */
+struct owned {
+	struct rk_buffer *held[MAX_BUFFERS];
+	const void *buffers[MAX_BUFFERS];
+	struct ArrowArray *children, **pointers; /* one allocation each */
+	struct ArrowArray *dictionary;
+};
+
+static void release_array(struct ArrowArray *a)
+{
+	struct owned *o = a->private_data;
+
+	for (int64_t i = 0; i < a->n_children; i++)
+		if (o->children[i].release)
+			o->children[i].release(&o->children[i]);
+	if (o->dictionary && o->dictionary->release)
+		o->dictionary->release(o->dictionary);
+	for (unsigned i = 0; i < MAX_BUFFERS; i++)
+		rk_buffer_unref(o->held[i]);
+	rk_free(o->children);
+	rk_free(o->pointers);
+	rk_free(o->dictionary);
+	rk_free(o);
+	a->release = NULL;
+}
+
+/* An array without children and buffers, ready to be released. */
+static struct owned *make_array(struct ArrowArray *a, size_t n, int64_t nbuffers)
+{
+	struct owned *o = rk_calloc(1, sizeof(*o));
+
+	if (o)
+		*a = (struct ArrowArray){ .length = (int64_t)n,
+					  .n_buffers = nbuffers,
+					  .buffers = o->buffers,
+					  .release = release_array,
+					  .private_data = o };
+	return o;
+}
+
+static void share(struct owned *o, unsigned i, struct rk_buffer *b)
+{
+	o->held[i] = rk_buffer_ref(b);
+	o->buffers[i] = b ? b->data : NULL;
+}
+
+static bool make_dictionary(struct ArrowArray *a, const struct rk_stream_dict *d)
+{
+	struct owned *o = a->private_data, *texts;
+
+	o->dictionary = rk_calloc(1, sizeof(*o->dictionary));
+	texts = o->dictionary ? make_array(o->dictionary, d->frozen, 3) : NULL;
+	if (!texts)
+		return false;
+	a->dictionary = o->dictionary;
+	share(texts, 1, d->offsets);
+	share(texts, 2, d->text);
+	return true;
+}
+
+/* `zeros` is what a column without any value consists of: no bit set, all offsets 0. */
+static bool make_column(struct ArrowArray *a, const struct rk_stream_column *col, size_t n,
+			struct rk_buffer *zeros)
+{
+	bool plain = col->type == RK_STR && col->plain;
+	struct owned *o = make_array(a, n, plain ? 3 : 2);
+	size_t valid = n;
+
+	if (!o)
+		return false;
+	if (!col->values)
+		valid = 0;
+	else if (col->valid)
+		valid = rk_bits_count((const uint64_t *)(const void *)col->valid->data, n);
+	a->null_count = (int64_t)(n - valid);
+	if (valid < n)
+		share(o, 0, col->values ? col->valid : zeros);
+	share(o, 1, col->values ? col->values : zeros);
+	if (plain)
+		share(o, 2, col->values ? col->text : zeros);
+	return col->type != RK_STR || plain || make_dictionary(a, &col->dict);
+}
+
+static bool make_children(struct ArrowArray *a, const struct rk_stream_column *cols, size_t ncols,
+			  struct rk_buffer *zeros)
+{
+	struct owned *o = a->private_data;
+
+	o->children = rk_calloc(ncols, sizeof(*o->children));
+	o->pointers = rk_calloc(ncols, sizeof(struct ArrowArray *));
+	if (!o->children || !o->pointers)
+		return false;
+	a->children = o->pointers;
+	a->n_children = (int64_t)ncols;
+	for (size_t i = 0; i < ncols; i++) {
+		o->pointers[i] = &o->children[i];
+		if (!make_column(&o->children[i], &cols[i], (size_t)a->length, zeros))
+			return false;
+	}
+	return true;
+}
+
+int rk_stream_array(const struct rk_stream_column *cols, size_t ncols, size_t n,
+		    struct ArrowArray *ret, struct rk_error *err)
+{
+	/* untouched pages of a large zeroed block cost nothing */
+	struct rk_buffer *zeros = rk_buffer_new((n + 1) * sizeof(uint64_t), true);
+	struct ArrowArray a;
+	bool ok = false;
+
+	if (zeros && make_array(&a, n, 1)) {
+		ok = make_children(&a, cols, ncols, zeros);
+		if (!ok)
+			a.release(&a);
+	}
+	rk_buffer_unref(zeros);
+	if (!ok)
+		return rk_fail_nomem(err);
+	*ret = a;
+	return 0;
 }

@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "convert/stream_bits.h"
-#include "convert/stream_impl.h"
+#include "convert/stream_column.h"
 #include "rockit/rockit.h"
 #include "tap.h"
 #include "unit/arrow_world.h"

@@ -1,5 +1,5 @@
 /* stream_buffer.c - buffers keep what is in them however they grow. */
-#include "convert/stream_buffer.h"
+#include "convert/stream_column.h"
 
 #include <string.h>
 
