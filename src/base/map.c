@@ -2,12 +2,22 @@
 #include "base/map.h"
 
 #include <string.h>
+#include <sys/random.h>
 
 #include "base/alloc.h"
 
 /* ---- 64-bit hash of bytes: two lanes of 16 bytes, so that long names cost a nanosecond per 32 bytes ---- */
 
 uint64_t rk_hash_seed = 0x2545f4914f6cdd1du;
+
+/* Before anything is hashed: a table that was filled under another seed would find nothing. */
+__attribute__((constructor)) static void draw_seed(void)
+{
+	uint64_t seed;
+
+	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) == (ssize_t)sizeof(seed))
+		rk_hash_seed = seed;
+}
 
 static inline uint64_t load64(const uint8_t *p)
 {

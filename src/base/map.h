@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-extern uint64_t rk_hash_seed; /* set once by rk_strtab_new; any value is right */
+extern uint64_t rk_hash_seed; /* drawn before main, then constant */
 
 static inline uint64_t rk_hash_mix(uint64_t a, uint64_t b)
 {

@@ -14,7 +14,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "base/alloc.h"
 #include "base/map.h"
@@ -235,23 +234,12 @@ bool rk_strtab_overflowed(const struct rk_strtab *t)
 	return atomic_load(&t->overflowed);
 }
 
-/* The seed is drawn once per process: tables made later must agree with those made before. */
-static void seed_once(void)
-{
-	uint64_t seed;
-
-	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) == (ssize_t)sizeof(seed))
-		rk_hash_seed = seed;
-}
-
 int rk_strtab_new(size_t max_bytes, struct rk_strtab **ret, struct rk_error *err)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct rk_strtab *t = rk_calloc(1, sizeof(*t));
 	uint32_t empty;
 	int rc;
 
-	pthread_once(&once, seed_once);
 	if (!t)
 		return rk_fail_nomem(err);
 	pthread_mutex_init(&t->lock, NULL);
