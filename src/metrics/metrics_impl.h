@@ -2,7 +2,7 @@
 #ifndef RK_METRICS_IMPL_H
 #define RK_METRICS_IMPL_H
 
-#include "metrics/formula/metric_plan.h"
+#include "metrics/formula/plan.h"
 #include "metrics/metric_device.h"
 #include "metrics/metric_roofline.h"
 #include "report/timeline.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "metrics/formula/metric_defs.h"
+#include "metrics/formula/defs.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "metrics/formula/metric_program.h"
+#include "metrics/formula/program.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

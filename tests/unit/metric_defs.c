@@ -1,5 +1,5 @@
 /* metric_defs.c - definitions: the shipped ones, a user's, rocprofiler-sdk's, damaged ones. */
-#include "metrics/formula/metric_defs.h"
+#include "metrics/formula/defs.h"
 
 #include <stdio.h>
 #include <string.h>

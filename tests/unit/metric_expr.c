@@ -1,5 +1,5 @@
 /* metric_expr.c - expressions, and what is said about those that are none. */
-#include "metrics/formula/metric_expr.h"
+#include "metrics/formula/expr.h"
 
 #include <locale.h>
 #include <stdio.h>

@@ -13,9 +13,9 @@
 
 #include "base/list.h"
 #include "base/num.h"
-#include "metrics/formula/metric_defs.h"
-#include "metrics/formula/metric_names.h"
-#include "metrics/formula/metric_program.h"
+#include "metrics/formula/defs.h"
+#include "metrics/formula/names.h"
+#include "metrics/formula/program.h"
 #include "rockit/metrics.h"
 #include "tap.h"
 

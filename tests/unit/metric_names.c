@@ -1,5 +1,5 @@
 /* metric_names.c - which recorded counter a name in a formula means. */
-#include "metrics/formula/metric_names.h"
+#include "metrics/formula/names.h"
 
 #include <stdio.h>
 #include <string.h>

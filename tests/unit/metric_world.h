@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "metrics/formula/metric_program.h"
+#include "metrics/formula/program.h"
 #include "tap.h"
 
 enum { NCOLUMNS = 64, NTERMS = 80 };

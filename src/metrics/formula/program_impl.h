@@ -1,6 +1,5 @@
 /*
- * metric_program_impl.h - the inside of a program (for metric_program.c, metric_compile.c,
- * metric_vector.c and metric_run.c).
+ * program_impl.h - the inside of a program (for program.c and compile.c).
  *
  * A program is a list of steps in which each refers to earlier ones only. Equal steps are one: a
  * step that is asked for again is found by its hash.
@@ -11,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "metrics/formula/metric_program.h"
+#include "metrics/formula/program.h"
 
 enum rk_step_op {
 	RK_STEP_NUMBER,
@@ -39,11 +38,13 @@ struct rk_step {
 
 struct rk_program {
 	struct rk_step *steps;
-	uint32_t nsteps, steps_cap;
+	uint32_t nsteps;
+	size_t steps_cap;
 	uint32_t *heads; /* newest step of each chain */
 	uint32_t nheads; /* a power of two */
 	uint32_t *results;
-	unsigned nresults, results_cap;
+	unsigned nresults;
+	size_t results_cap;
 	unsigned *columns; /* of live steps */
 	size_t ncolumns, columns_cap;
 	size_t ncolumn_steps;

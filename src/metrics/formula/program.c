@@ -1,17 +1,309 @@
 /*
- * metric_run.c - a program at work: registers, and loops over rows.
+ * program.c - the steps of a program, each one once and constants folded; and a program at work.
  *
  * A register is a block of RK_PROGRAM_ROWS values. A step gets one when it is computed and gives it
- * back behind its last use; results keep theirs. Columns are read where they lie.
+ * back behind its last use; results keep theirs. Columns are read in place.
  *
  * The loops have no branches, so that compilers make vector instructions of them. For what is not
  * finite they use that r - r is 0 for a finite r and NaN for all else: r + (r - r) is r or NaN.
  */
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/alloc.h"
-#include "metrics/formula/metric_program_impl.h"
+#include "base/map.h"
+#include "metrics/formula/program.h"
+#include "metrics/formula/program_impl.h"
+
+enum { FIRST_HEADS = 128 };
+
+int rk_program_new(struct rk_program **ret, struct rk_error *err)
+{
+	struct rk_program *p = rk_calloc(1, sizeof(*p));
+
+	if (!p)
+		return rk_fail_nomem(err);
+	*ret = p;
+	return 0;
+}
+
+void rk_program_free(struct rk_program *p)
+{
+	if (!p)
+		return;
+	rk_free(p->steps);
+	rk_free(p->heads);
+	rk_free(p->results);
+	rk_free(p->columns);
+	rk_free(p);
+}
+
+static uint32_t chain_of(const struct rk_program *p, const struct rk_step *s)
+{
+	uint64_t bits, h;
+
+	memcpy(&bits, &s->number, sizeof(bits));
+	h = rk_hash_u64((uint64_t)s->a << 32 | s->b);
+	h = rk_hash_u64(h ^ bits ^ (uint64_t)s->op << 56);
+	return (uint32_t)h & (p->nheads - 1);
+}
+
+/* Numbers by their bits: a NaN is equal to itself, and 0 is not -0. */
+static bool equal(const struct rk_step *s, const struct rk_step *t)
+{
+	return s->op == t->op && s->a == t->a && s->b == t->b &&
+	       memcmp(&s->number, &t->number, sizeof(s->number)) == 0;
+}
+
+/* In a chain newer steps stand before older ones: the last step added is always a head. */
+static void link_step(struct rk_program *p, uint32_t i)
+{
+	uint32_t *head = &p->heads[chain_of(p, &p->steps[i])];
+
+	p->steps[i].next = *head;
+	*head = i;
+}
+
+/* Not rk_index of map.h: the newest steps are taken out again when an expression fails. */
+static int grow_heads(struct rk_program *p, struct rk_error *err)
+{
+	uint32_t n = p->nheads ? p->nheads * 2 : FIRST_HEADS;
+	uint32_t *heads = rk_reallocn(NULL, n, sizeof(*heads));
+
+	if (!heads)
+		return rk_fail_nomem(err);
+	for (uint32_t i = 0; i < n; i++)
+		heads[i] = RK_STEP_NONE;
+	rk_free(p->heads);
+	p->heads = heads;
+	p->nheads = n;
+	for (uint32_t i = 0; i < p->nsteps; i++)
+		link_step(p, i);
+	return 0;
+}
+
+/* Room for one more step. */
+static int grow_steps(struct rk_program *p, struct rk_error *err)
+{
+	struct rk_step *steps;
+
+	if (p->nsteps == RK_PROGRAM_STEPS_MAX)
+		return rk_fail(err, RK_E_UNSUPPORTED, "the metrics need more than %d steps",
+			       RK_PROGRAM_STEPS_MAX);
+	if (p->nsteps == p->nheads && grow_heads(p, err) < 0)
+		return RK_E_NOMEM;
+	steps = rk_grow(p->steps, &p->steps_cap, p->nsteps + 1u, sizeof(*steps));
+	if (!steps)
+		return rk_fail_nomem(err);
+	p->steps = steps;
+	return 0;
+}
+
+static int intern(struct rk_program *p, const struct rk_step *s, uint32_t *ret,
+		  struct rk_error *err)
+{
+	uint32_t i = p->nheads ? p->heads[chain_of(p, s)] : RK_STEP_NONE;
+	int rc;
+
+	while (i != RK_STEP_NONE && !equal(&p->steps[i], s))
+		i = p->steps[i].next;
+	if (i == RK_STEP_NONE) {
+		if ((rc = grow_steps(p, err)) < 0)
+			return rc;
+		i = p->nsteps++;
+		p->steps[i] = *s;
+		link_step(p, i);
+	}
+	*ret = i;
+	return 0;
+}
+
+void rk_program_rewind(struct rk_program *p, uint32_t nsteps)
+{
+	while (p->nsteps > nsteps) {
+		const struct rk_step *s = &p->steps[--p->nsteps];
+
+		p->heads[chain_of(p, s)] = s->next;
+		p->ncolumn_steps -= s->op == RK_STEP_COLUMN;
+	}
+}
+
+int rk_step_number(struct rk_program *p, double v, uint32_t *ret, struct rk_error *err)
+{
+	struct rk_step s = { .op = RK_STEP_NUMBER, .a = RK_STEP_NONE, .b = RK_STEP_NONE };
+
+	s.number = isfinite(v) ? v : (double)NAN;
+	return intern(p, &s, ret, err);
+}
+
+int rk_step_column(struct rk_program *p, unsigned column, uint32_t *ret, struct rk_error *err)
+{
+	struct rk_step s = { .op = RK_STEP_COLUMN, .a = column, .b = RK_STEP_NONE };
+	uint32_t before = p->nsteps;
+	/* All columns there are steps for fit into the list, so that making one live cannot fail. */
+	unsigned *columns =
+		rk_grow(p->columns, &p->columns_cap, p->ncolumn_steps + 1, sizeof(*columns));
+	int rc;
+
+	if (!columns)
+		return rk_fail_nomem(err);
+	p->columns = columns;
+	rc = intern(p, &s, ret, err);
+	p->ncolumn_steps += p->nsteps - before;
+	return rc;
+}
+
+static double fold(enum rk_step_op op, double a, double b)
+{
+	double r;
+
+	switch (op) {
+	case RK_STEP_ADD:
+		r = a + b;
+		break;
+	case RK_STEP_SUB:
+		r = a - b;
+		break;
+	case RK_STEP_MUL:
+		r = a * b;
+		break;
+	case RK_STEP_DIV:
+		r = b == 0 ? (double)NAN : a / b;
+		break;
+	case RK_STEP_MIN:
+		r = isnan(a) || a < b ? a : b;
+		break;
+	case RK_STEP_MAX:
+		r = isnan(a) || a > b ? a : b;
+		break;
+	case RK_STEP_MAX0:
+		r = a < 0 ? 0 : a;
+		break;
+	default:
+		r = a;
+		break;
+	}
+	return isfinite(r) ? r : (double)NAN;
+}
+
+static bool commutes(enum rk_step_op op)
+{
+	return op == RK_STEP_ADD || op == RK_STEP_MUL || op == RK_STEP_MIN || op == RK_STEP_MAX;
+}
+
+/* Whether `op` with the number v on its right leaves everything as it is. */
+static bool neutral(enum rk_step_op op, double v)
+{
+	if (op == RK_STEP_MUL || op == RK_STEP_DIV)
+		return v == 1;
+	return (op == RK_STEP_ADD || op == RK_STEP_SUB) && v == 0;
+}
+
+/* One operand at least is a number. True: the answer is another step or number. */
+static bool simplify(struct rk_program *p, const struct rk_step *s, uint32_t *ret, double *number)
+{
+	const struct rk_step *a = &p->steps[s->a];
+	const struct rk_step *b = s->b == RK_STEP_NONE ? a : &p->steps[s->b];
+	bool na = a->op == RK_STEP_NUMBER, nb = b->op == RK_STEP_NUMBER;
+
+	*ret = RK_STEP_NONE;
+	if (na && nb) {
+		*number = fold(s->op, a->number, b->number);
+		return true;
+	}
+	if ((na && isnan(a->number)) ||
+	    (nb && (isnan(b->number) || (s->op == RK_STEP_DIV && b->number == 0)))) {
+		*number = (double)NAN;
+		return true;
+	}
+	if (nb && neutral(s->op, b->number))
+		*ret = s->a;
+	return *ret != RK_STEP_NONE;
+}
+
+int rk_step_make(struct rk_program *p, enum rk_step_op op, uint32_t a, uint32_t b, uint32_t *ret,
+		 struct rk_error *err)
+{
+	struct rk_step s = { .op = op, .a = a, .b = b };
+	double number;
+
+	/* a+b and b+a are one step; numbers stand on the right, as metric_run.c wants them. */
+	if (commutes(op) && (rk_step_is_number(p, a) || (a > b && !rk_step_is_number(p, b)))) {
+		s.a = b;
+		s.b = a;
+	}
+	if (!simplify(p, &s, ret, &number))
+		return intern(p, &s, ret, err);
+	return *ret == RK_STEP_NONE ? rk_step_number(p, number, ret, err) : 0;
+}
+
+/* 1 when the step was not live yet: then it has to be visited. */
+static uint32_t mark(struct rk_program *p, uint32_t i)
+{
+	if (i == RK_STEP_NONE || p->steps[i].live)
+		return 0;
+	p->steps[i].live = true;
+	p->steps[i].visit = true;
+	return 1;
+}
+
+/* And all that it needs, which stands before it. */
+static void make_live(struct rk_program *p, uint32_t step)
+{
+	uint32_t waiting = mark(p, step);
+
+	for (uint32_t i = step; waiting; i--) {
+		struct rk_step *s = &p->steps[i];
+
+		if (!s->visit)
+			continue;
+		s->visit = false;
+		waiting--;
+		if (s->op == RK_STEP_COLUMN)
+			p->columns[p->ncolumns++] = s->a;
+		else
+			waiting += mark(p, s->a) + mark(p, s->b);
+	}
+}
+
+int rk_program_keep(struct rk_program *p, uint32_t step, unsigned *ret, struct rk_error *err)
+{
+	uint32_t *results =
+		rk_grow(p->results, &p->results_cap, p->nresults + 1u, sizeof(*results));
+
+	if (!results)
+		return rk_fail_nomem(err);
+	p->results = results;
+	make_live(p, step);
+	*ret = p->nresults;
+	p->results[p->nresults++] = step;
+	return 0;
+}
+
+double rk_program_constant(const struct rk_program *p, unsigned result)
+{
+	const struct rk_step *s = &p->steps[p->results[result]];
+
+	return s->op == RK_STEP_NUMBER ? s->number : (double)NAN;
+}
+
+const unsigned *rk_program_columns(const struct rk_program *p, size_t *ret_n)
+{
+	*ret_n = p->ncolumns;
+	return p->columns;
+}
+
+size_t rk_program_steps(const struct rk_program *p)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < p->nsteps; i++)
+		n += p->steps[i].live && p->steps[i].op > RK_STEP_COLUMN;
+	return n;
+}
+
+/* ---- a program at work ---- */
 
 enum {
 	LANES = 8,    /* a loop of known length: vectorised even where code size counts */
@@ -188,20 +480,6 @@ static void place_registers(struct planner *w)
 	w->nregisters++;
 }
 
-static void place_columns(struct planner *w, struct rk_program_state *st)
-{
-	const struct rk_program *p = w->p;
-
-	for (uint32_t i = 0; i < p->nsteps; i++) {
-		const struct rk_step *s = &p->steps[i];
-
-		if (!s->live || s->op != RK_STEP_COLUMN)
-			continue;
-		w->place[i] = w->nregisters + (uint32_t)st->ncolumns;
-		st->columns[st->ncolumns++] = s->a;
-	}
-}
-
 static void emit(struct planner *w, struct rk_program_state *st, uint32_t i)
 {
 	const struct rk_step *s = &w->p->steps[i];
@@ -223,10 +501,19 @@ static void emit(struct planner *w, struct rk_program_state *st, uint32_t i)
 	in->b = w->place[b];
 }
 
+/* Columns get the places behind the registers; then the code can be written. */
 static void emit_all(struct planner *w, struct rk_program_state *st)
 {
 	const struct rk_program *p = w->p;
 
+	for (uint32_t i = 0; i < p->nsteps; i++) {
+		const struct rk_step *s = &p->steps[i];
+
+		if (!s->live || s->op != RK_STEP_COLUMN)
+			continue;
+		w->place[i] = w->nregisters + (uint32_t)st->ncolumns;
+		st->columns[st->ncolumns++] = s->a;
+	}
 	for (uint32_t i = 0; i < p->nsteps; i++)
 		if (p->steps[i].live && is_operation(&p->steps[i]))
 			emit(w, st, i);
@@ -264,39 +551,34 @@ static int make_registers(const struct planner *w, struct rk_program_state *st,
 	return 0;
 }
 
-static int plan(struct planner *w, struct rk_program_state *st, struct rk_error *err)
-{
-	const struct rk_program *p = w->p;
-	size_t n = p->nsteps;
-
-	w->place = rk_calloc(n, sizeof(*w->place));
-	w->last = rk_calloc(n, sizeof(*w->last));
-	w->free = rk_calloc(n, sizeof(*w->free));
-	st->code = rk_calloc(n, sizeof(*st->code));
-	st->columns = rk_calloc(p->ncolumns, sizeof(*st->columns));
-	st->results = rk_calloc(p->nresults, sizeof(*st->results));
-	/* No more registers than steps, and the one that is all NaN. */
-	st->places = rk_calloc(n + p->ncolumns + 1, sizeof(*st->places));
-	if (!w->place || !w->last || !w->free || !st->code || !st->columns || !st->results ||
-	    !st->places)
-		return rk_fail_nomem(err);
-	find_last_uses(w);
-	place_registers(w);
-	place_columns(w, st);
-	emit_all(w, st);
-	return make_registers(w, st, err);
-}
-
 int rk_program_state_new(const struct rk_program *p, struct rk_program_state **ret,
 			 struct rk_error *err)
 {
 	struct rk_program_state *st = rk_calloc(1, sizeof(*st));
 	struct planner w = { .p = p };
+	size_t n = p->nsteps;
 	int rc;
 
 	if (!st)
 		return rk_fail_nomem(err);
-	rc = plan(&w, st, err);
+	w.place = rk_calloc(n, sizeof(*w.place));
+	w.last = rk_calloc(n, sizeof(*w.last));
+	w.free = rk_calloc(n, sizeof(*w.free));
+	st->code = rk_calloc(n, sizeof(*st->code));
+	st->columns = rk_calloc(p->ncolumns, sizeof(*st->columns));
+	st->results = rk_calloc(p->nresults, sizeof(*st->results));
+	/* No more registers than steps, and the one that is all NaN. */
+	st->places = rk_calloc(n + p->ncolumns + 1, sizeof(*st->places));
+	if (!w.place || !w.last || !w.free || !st->code || !st->columns || !st->results ||
+	    !st->places) {
+		rc = rk_fail_nomem(err);
+		goto out;
+	}
+	find_last_uses(&w);
+	place_registers(&w);
+	emit_all(&w, st);
+	rc = make_registers(&w, st, err);
+out:
 	rk_free(w.place);
 	rk_free(w.last);
 	rk_free(w.free);
@@ -319,16 +601,6 @@ void rk_program_state_free(struct rk_program_state *s)
 	rk_free(s);
 }
 
-static void run_stripe(const struct rk_program_state *s, size_t row, size_t n)
-{
-	for (size_t i = 0; i < s->ncode; i++) {
-		const struct instruction *in = &s->code[i];
-
-		in->run(s->places[in->out] + row, s->places[in->a] + row, s->places[in->b] + row,
-			in->k, n);
-	}
-}
-
 void rk_program_run(struct rk_program_state *s, const double *const *columns, size_t n)
 {
 	double *none = s->places[s->nregisters - 1];
@@ -340,8 +612,16 @@ void rk_program_run(struct rk_program_state *s, const double *const *columns, si
 		/* Columns are read only; one table serves registers and columns. */
 		s->places[s->nregisters + c] = column ? (double *)(uintptr_t)column : none;
 	}
-	for (size_t row = 0; row < n; row += STRIPE)
-		run_stripe(s, row, n - row < STRIPE ? n - row : STRIPE);
+	for (size_t row = 0; row < n; row += STRIPE) {
+		size_t rows = n - row < STRIPE ? n - row : STRIPE;
+
+		for (size_t i = 0; i < s->ncode; i++) {
+			const struct instruction *in = &s->code[i];
+
+			in->run(s->places[in->out] + row, s->places[in->a] + row,
+				s->places[in->b] + row, in->k, rows);
+		}
+	}
 }
 
 const double *rk_program_result(const struct rk_program_state *s, unsigned result)

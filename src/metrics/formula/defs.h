@@ -1,5 +1,5 @@
 /*
- * metric_defs.h - metric definitions: data/metrics, a user's file, rocprofiler-sdk's counters.
+ * defs.h - metric definitions: data/metrics, a user's file, rocprofiler-sdk's counters.
  *
  * A document of ours:
  *
@@ -21,8 +21,8 @@
 
 #include <stdbool.h>
 
-#include "metrics/formula/metric_expr.h"
-#include "metrics/formula/metric_index.h"
+#include "base/map.h"
+#include "metrics/formula/expr.h"
 
 /* The expressions of one thing, target by target; the first that fits. */
 struct rk_metric_case {
@@ -57,13 +57,13 @@ struct rk_metric_check {
 
 struct rk_metric_set {
 	struct rk_metric_def *defs;
-	size_t ndefs;
+	size_t ndefs, defs_cap;
 	struct rk_metric_term *terms;
-	size_t nterms;
+	size_t nterms, terms_cap;
 	struct rk_metric_check *checks;
-	size_t nchecks;
+	size_t nchecks, checks_cap;
 	struct rk_arena *arena; /* texts and nodes */
-	struct rk_metric_index by_id, by_name, by_kind;
+	struct rk_index by_id, by_name, by_kind;
 };
 
 enum {

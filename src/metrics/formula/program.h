@@ -1,5 +1,5 @@
 /*
- * metric_program.h - many expressions compiled into one program over columns.
+ * program.h - many expressions compiled into one program over columns.
  *
  * Equal parts of expressions are computed once. A column is an array of doubles, NaN where the
  * value is missing; every operation on a missing value is missing, and so are x / 0 and results
@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "metrics/formula/metric_expr.h"
+#include "metrics/formula/expr.h"
 
 enum {
 	RK_PROGRAM_ROWS = 1024,

@@ -1,5 +1,5 @@
 /*
- * metric_names.h - which recorded counter a name in a formula means.
+ * names.h - which recorded counter a name in a formula means.
  *
  * Tools spell one counter in several ways: X, X_sum, X[0] X[1] ..., with TCC_EA_ or TCC_EA0_ in
  * front, and the integral of a level counter as L_ACCUM, or as SQ_ACCUM_PREV_HIRES in the pass that

@@ -1,20 +1,20 @@
 /*
- * metric_names.c - see metric_names.h.
+ * names.c - see names.h.
  *
  * Every counter is known by its name in its pass and by its name anywhere; X[i] is also a member of
  * the group X, in its pass and anywhere. All of these are keys of one index: a letter for the kind,
  * the pass, a zero byte, the name.
  */
-#include "metrics/formula/metric_names.h"
+#include "metrics/formula/names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/map.h"
 #include "base/num.h"
 #include "base/text.h"
-#include "metrics/formula/metric_index.h"
 
 enum { KEY_MAX = 2 * RK_COUNTER_NAME_MAX + 3 };
 
@@ -27,7 +27,8 @@ struct member {
 };
 
 struct entry {
-	char *key;
+	char *key; /* with a zero byte inside */
+	size_t klen;
 	struct member *members; /* of single counters one */
 	uint32_t *ids;          /* the same by columns, once sorted; room for all members */
 	int64_t *indices;
@@ -38,7 +39,7 @@ struct entry {
 struct rk_counter_names {
 	struct entry *entries;
 	size_t n, cap;
-	struct rk_metric_index index;
+	struct rk_index by_key; /* of the entries */
 };
 
 int rk_counter_names_new(struct rk_counter_names **ret, struct rk_error *err)
@@ -58,7 +59,7 @@ void rk_counter_names_free(struct rk_counter_names *n)
 		rk_free(n->entries[i].indices);
 	}
 	rk_free(n->entries);
-	rk_metric_index_release(&n->index);
+	rk_index_release(&n->by_key);
 	rk_free(n);
 }
 
@@ -75,46 +76,48 @@ static size_t make_key(char key[KEY_MAX], char kind, const char *pass, const cha
 	return plen + 2 + len;
 }
 
-static struct entry *find(const struct rk_counter_names *n, char kind, const char *pass,
-			  const char *name, size_t len)
+static struct entry *find_key(const struct rk_counter_names *n, const char *key, size_t klen)
 {
-	char key[KEY_MAX];
-	size_t klen = make_key(key, kind, pass, name, len), at;
+	uint64_t hash = rk_hash_bytes(key, klen);
+	size_t at;
 
-	return klen && rk_metric_index_find(&n->index, key, klen, &at) ? &n->entries[at] : NULL;
+	for (uint32_t i = rk_index_first(&n->by_key, hash, &at); i != RK_INDEX_NONE;
+	     i = rk_index_next(&n->by_key, hash, &at))
+		if (n->entries[i].klen == klen && memcmp(n->entries[i].key, key, klen) == 0)
+			return &n->entries[i];
+	return NULL;
 }
 
 static struct entry *add_entry(struct rk_counter_names *n, const char *key, size_t klen)
 {
-	struct entry *e, *more;
+	struct entry *more = rk_grow(n->entries, &n->cap, n->n + 1, sizeof(*more));
 	char *copy;
 
-	if (n->n == n->cap) {
-		more = rk_reallocn(n->entries, n->cap ? n->cap * 2 : 64, sizeof(*more));
-		if (!more)
-			return NULL;
-		n->entries = more;
-		n->cap = n->cap ? n->cap * 2 : 64;
-	}
-	copy = rk_strndup(key, klen);
-	if (!copy)
+	if (!more)
 		return NULL;
-	e = &n->entries[n->n];
-	*e = (struct entry){ .key = copy, .sorted = true };
-	if (!rk_metric_index_add(&n->index, copy, klen, n->n)) {
+	n->entries = more;
+	copy = rk_strndup(key, klen);
+	if (!copy || !rk_index_add(&n->by_key, rk_hash_bytes(key, klen), (uint32_t)n->n)) {
 		rk_free(copy);
 		return NULL;
 	}
-	n->n++;
-	return e;
+	n->entries[n->n] = (struct entry){ .key = copy, .klen = klen, .sorted = true };
+	return &n->entries[n->n++];
 }
 
-static int add_member(struct entry *e, int64_t index, uint32_t id)
+/* Into the entry of that key, which is made when it is not there. */
+static int put(struct rk_counter_names *n, const char *key, size_t klen, int64_t index, uint32_t id)
 {
-	size_t cap = e->cap ? e->cap * 2 : 1;
+	struct entry *e = find_key(n, key, klen);
+	size_t cap;
 	void *p;
 
+	if (!e)
+		e = add_entry(n, key, klen);
+	if (!e)
+		return -1;
 	if (e->n == e->cap) {
+		cap = e->cap ? e->cap * 2 : 1;
 		if (!(p = rk_reallocn(e->members, cap, sizeof(*e->members))))
 			return -1;
 		e->members = p;
@@ -129,16 +132,6 @@ static int add_member(struct entry *e, int64_t index, uint32_t id)
 	e->members[e->n++] = (struct member){ index, id };
 	e->sorted = false;
 	return 0;
-}
-
-/* Into the entry of that key, which is made when it is not there. */
-static int put(struct rk_counter_names *n, const char *key, size_t klen, int64_t index, uint32_t id)
-{
-	size_t at;
-	struct entry *e = rk_metric_index_find(&n->index, key, klen, &at) ? &n->entries[at] :
-									    add_entry(n, key, klen);
-
-	return e ? add_member(e, index, id) : -1;
 }
 
 /* Of "X[12]" the length of X and 12; else -1, and the whole length. */
@@ -165,13 +158,11 @@ static int add_to(struct rk_counter_names *n, bool anywhere, const char *pass, c
 {
 	char key[KEY_MAX];
 	const char *scope = anywhere ? "" : pass;
-	size_t base,
-		klen = make_key(key, anywhere ? ONE_ANYWHERE : ONE_IN_PASS, scope, name,
-				strlen(name)),
-		at;
+	size_t base, klen = make_key(key, anywhere ? ONE_ANYWHERE : ONE_IN_PASS, scope, name,
+				     strlen(name));
 	int64_t index = split(name, &base);
 
-	if (!klen || rk_metric_index_find(&n->index, key, klen, &at))
+	if (!klen || find_key(n, key, klen))
 		return 0;
 	if (put(n, key, klen, index, id) < 0)
 		return -1;
@@ -196,8 +187,18 @@ static int by_index(const void *a, const void *b)
 	return (x->index > y->index) - (x->index < y->index);
 }
 
-static bool give(struct entry *e, struct rk_counter_match *ret)
+/* `pass` NULL: anywhere. */
+static bool find(const struct rk_counter_names *n, const char *pass, bool group, const char *name,
+		 size_t len, struct rk_counter_match *ret)
 {
+	char key[KEY_MAX], kind = group ? GROUP_ANYWHERE : ONE_ANYWHERE;
+	struct entry *e;
+	size_t klen;
+
+	if (pass)
+		kind = group ? GROUP_IN_PASS : ONE_IN_PASS;
+	klen = make_key(key, kind, pass ? pass : "", name, len);
+	e = klen ? find_key(n, key, klen) : NULL;
 	if (!e || e->n == 0)
 		return false;
 	if (!e->sorted) {
@@ -212,52 +213,27 @@ static bool give(struct entry *e, struct rk_counter_match *ret)
 	return true;
 }
 
-/* Where to look: a pass, or anywhere when it is NULL. */
-static bool one(struct rk_counter_names *n, const char *pass, const char *name, size_t len,
-		struct rk_counter_match *ret)
-{
-	return give(find(n, pass ? ONE_IN_PASS : ONE_ANYWHERE, pass ? pass : "", name, len), ret);
-}
-
-static bool group(struct rk_counter_names *n, const char *pass, const char *name, size_t len,
-		  struct rk_counter_match *ret)
-{
-	return give(find(n, pass ? GROUP_IN_PASS : GROUP_ANYWHERE, pass ? pass : "", name, len),
-		    ret);
-}
-
 enum form { SUM_FIRST, INSTANCES_FIRST, EXACT };
-
-/* X_sum, the X[i], X; or the X[i] first. */
-static bool forms_of(struct rk_counter_names *n, const char *pass, const char *base, size_t len,
-		     enum form form, struct rk_counter_match *ret)
-{
-	char sum[RK_COUNTER_NAME_MAX + 8];
-	int slen = snprintf(sum, sizeof(sum), "%.*s_sum", (int)len, base);
-
-	if (form == INSTANCES_FIRST && group(n, pass, base, len, ret))
-		return true;
-	return one(n, pass, sum, (size_t)slen, ret) || group(n, pass, base, len, ret) ||
-	       one(n, pass, base, len, ret);
-}
-
-static bool reduced(const char *name, size_t len)
-{
-	return rk_text_ends(name, len, "_max") || rk_text_ends(name, len, "_min") ||
-	       rk_text_ends(name, len, "_avr");
-}
 
 /* One spelling in one scope. */
 static bool in_scope(struct rk_counter_names *n, const char *pass, const char *name, enum form form,
 		     struct rk_counter_match *ret)
 {
+	char sum[RK_COUNTER_NAME_MAX + 8];
 	size_t len = strlen(name);
+	int slen;
 
-	if (form == EXACT || reduced(name, len))
-		return one(n, pass, name, len, ret);
+	if (form == EXACT || rk_text_ends(name, len, "_max") || rk_text_ends(name, len, "_min") ||
+	    rk_text_ends(name, len, "_avr"))
+		return find(n, pass, false, name, len, ret);
 	if (rk_text_ends(name, len, "_sum") && len > 4)
 		len -= 4;
-	return forms_of(n, pass, name, len, form, ret);
+	slen = snprintf(sum, sizeof(sum), "%.*s_sum", (int)len, name);
+	/* X_sum, the X[i], X; or the X[i] first */
+	if (form == INSTANCES_FIRST && find(n, pass, true, name, len, ret))
+		return true;
+	return find(n, pass, false, sum, (size_t)slen, ret) ||
+	       find(n, pass, true, name, len, ret) || find(n, pass, false, name, len, ret);
 }
 
 /*

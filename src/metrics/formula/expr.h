@@ -1,5 +1,5 @@
 /*
- * metric_expr.h - expressions over counters, parsed.
+ * expr.h - expressions over counters, parsed.
  *
  * One grammar for our own definitions and for the derived counters of rocprofiler-sdk:
  *

@@ -1,20 +1,180 @@
 /*
- * metric_expr.c - expressions over counters, parsed by recursive descent.
+ * expr.c - expressions over counters, parsed by recursive descent.
  *
  * Only brackets, signs and functions recurse, and each goes through factor(), which counts; chains
  * of operators are loops.
  */
-#include "metrics/formula/metric_expr.h"
-
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/num.h"
-#include "metrics/formula/metric_lex.h"
+#include "metrics/formula/expr.h"
+
+/* ---- words ---- */
+
+enum lex_kind {
+	LEX_END = 256, /* below: the character itself, one of + - * / ( ) [ ] , = : */
+	LEX_NUMBER,
+	LEX_NAME,
+};
+
+struct lex {
+	const char *text;
+	size_t len, pos; /* pos: behind the current word */
+	/* the current word: */
+	int kind;
+	size_t at, n;
+	bool whole;    /* of a NUMBER: digits alone */
+	double number; /* its value */
+};
+
+enum { SHOWN_MAX = 48 };
+
+static bool digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool name_start(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static bool name_part(char c)
+{
+	return name_start(c) || digit(c) || c == '.';
+}
+
+static char at(const struct lex *l, size_t pos)
+{
+	return pos < l->len ? l->text[pos] : '\0';
+}
+
+static size_t skip_digits(const struct lex *l, size_t pos)
+{
+	while (digit(at(l, pos)))
+		pos++;
+	return pos;
+}
+
+/* White space, and remarks up to the end of their line. */
+static size_t skip_blanks(const struct lex *l, size_t pos)
+{
+	for (; pos < l->len; pos++) {
+		char c = l->text[pos];
+
+		if (c == '/' && at(l, pos + 1) == '/')
+			while (pos + 1 < l->len && l->text[pos + 1] != '\n')
+				pos++;
+		else if (c != ' ' && c != '\t' && c != '\n' && c != '\r')
+			break;
+	}
+	return pos;
+}
+
+/* How long a word may be in a message, for "%.*s". */
+static int lex_shown(const struct lex *l)
+{
+	return l->n < SHOWN_MAX ? (int)l->n : SHOWN_MAX;
+}
+
+static bool lex_is(const struct lex *l, const char *name)
+{
+	return l->kind == LEX_NAME && l->n == strlen(name) &&
+	       memcmp(l->text + l->at, name, l->n) == 0;
+}
+
+/* "column 7: expected ')', found 'x'" */
+static int lex_expected(const struct lex *l, const char *what, struct rk_error *err)
+{
+	if (l->kind == LEX_END)
+		return rk_fail(err, RK_E_FORMAT, "column %zu: expected %s, found the end",
+			       l->at + 1, what);
+	return rk_fail(err, RK_E_FORMAT, "column %zu: expected %s, found '%.*s'", l->at + 1, what,
+		       lex_shown(l), l->text + l->at);
+}
+
+/* An exponent is one only with digits behind it: otherwise "2e" is a number and a name. */
+static size_t skip_exponent(const struct lex *l, size_t pos)
+{
+	size_t p = pos + 1;
+
+	if (at(l, pos) != 'e' && at(l, pos) != 'E')
+		return pos;
+	if (at(l, p) == '+' || at(l, p) == '-')
+		p++;
+	return digit(at(l, p)) ? skip_digits(l, p) : pos;
+}
+
+static int number(struct lex *l, struct rk_error *err)
+{
+	size_t pos = skip_digits(l, l->at);
+	enum rk_num rc;
+
+	l->kind = LEX_NUMBER;
+	l->whole = at(l, pos) != '.';
+	if (!l->whole)
+		pos = skip_digits(l, pos + 1);
+	l->pos = skip_exponent(l, pos);
+	l->whole = l->whole && l->pos == pos;
+	l->n = l->pos - l->at;
+	if (name_part(at(l, l->pos)))
+		return rk_fail(err, RK_E_FORMAT, "column %zu: '%c' right behind a number",
+			       l->pos + 1, at(l, l->pos));
+	rc = rk_num_f64(l->text + l->at, l->n, &l->number);
+	if (rc != RK_NUM_OK)
+		return rk_fail(err, RK_E_FORMAT, "column %zu: the number is %s", l->at + 1,
+			       rc == RK_NUM_RANGE ? "out of range" : "too long");
+	return 0;
+}
+
+/* Moves on to the next word; at the end of the text, to LEX_END and stays there. */
+static int lex_next(struct lex *l, struct rk_error *err)
+{
+	char c;
+
+	l->at = skip_blanks(l, l->pos);
+	l->pos = l->at;
+	l->n = 0;
+	l->kind = LEX_END;
+	if (l->at == l->len)
+		return 0;
+	c = l->text[l->at];
+	if (name_start(c)) {
+		while (name_part(at(l, l->pos)))
+			l->pos++;
+		l->kind = LEX_NAME;
+		l->n = l->pos - l->at;
+		if (l->n > RK_EXPR_NAME_MAX)
+			return rk_fail(err, RK_E_LIMIT,
+				       "column %zu: a name of more than %d characters", l->at + 1,
+				       RK_EXPR_NAME_MAX);
+		return 0;
+	}
+	if (digit(c) || (c == '.' && digit(at(l, l->at + 1))))
+		return number(l, err);
+	if (c == '\0' || !strchr("+-*/()[],=:", c)) {
+		unsigned char byte = (unsigned char)c;
+
+		if (byte > ' ' && byte < 0x7f)
+			return rk_fail(err, RK_E_FORMAT, "column %zu: unexpected '%c'", l->at + 1,
+				       c);
+		return rk_fail(err, RK_E_FORMAT, "column %zu: unexpected byte 0x%02x", l->at + 1,
+			       byte);
+	}
+	l->kind = (unsigned char)c;
+	l->pos = l->at + 1;
+	l->n = 1;
+	return 0;
+}
+
+/* ---- the grammar ---- */
 
 struct parser {
-	struct rk_lex lex;
+	struct lex lex;
 	struct rk_arena *arena;
 	size_t nodes;
 	int depth;
@@ -57,76 +217,63 @@ static int expression(struct parser *p, const struct rk_expr **ret);
 
 static int next(struct parser *p)
 {
-	return rk_lex_next(&p->lex, p->err);
+	return lex_next(&p->lex, p->err);
 }
 
 static int expect(struct parser *p, int kind)
 {
 	char what[4] = { '\'', (char)kind, '\'', '\0' };
 
-	return p->lex.kind == kind ? next(p) : rk_lex_expected(&p->lex, what, p->err);
-}
-
-static void list_words(const struct word *words, char *out, size_t size)
-{
-	size_t len = 0;
-
-	for (const struct word *w = words; w->name && len < size; w++)
-		len += (size_t)snprintf(out + len, size - len, "%s%s", w == words ? "" : ", ",
-					w->name);
+	return p->lex.kind == kind ? next(p) : lex_expected(&p->lex, what, p->err);
 }
 
 /* One of `words`; an unknown one is told together with those there are. */
 static int one_of(struct parser *p, const char *what, const struct word *words, unsigned *ret)
 {
-	const struct rk_lex *l = &p->lex;
+	const struct lex *l = &p->lex;
 	char known[256];
+	size_t len = 0;
 
 	for (const struct word *w = words; w->name; w++)
-		if (rk_lex_is(l, w->name)) {
+		if (lex_is(l, w->name)) {
 			*ret = w->value;
 			return next(p);
 		}
-	list_words(words, known, sizeof(known));
-	if (l->kind != RK_LEX_NAME)
-		return rk_lex_expected(l, known, p->err);
+	for (const struct word *w = words; w->name && len < sizeof(known); w++)
+		len += (size_t)snprintf(known + len, sizeof(known) - len, "%s%s",
+					w == words ? "" : ", ", w->name);
+	if (l->kind != LEX_NAME)
+		return lex_expected(l, known, p->err);
 	return rk_fail(p->err, RK_E_FORMAT, "column %zu: unknown %s '%.*s' (known: %s)", l->at + 1,
-		       what, rk_lex_shown(l), l->text + l->at, known);
+		       what, lex_shown(l), l->text + l->at, known);
 }
 
-static struct rk_expr *node(struct parser *p, enum rk_expr_op op)
+static int node(struct parser *p, enum rk_expr_op op, struct rk_expr **ret)
 {
 	struct rk_expr *e;
 
-	if (p->nodes == RK_EXPR_NODES_MAX) {
-		rk_fail(p->err, RK_E_LIMIT, "column %zu: an expression of more than %d parts",
-			p->lex.at + 1, RK_EXPR_NODES_MAX);
-		return NULL;
-	}
+	if (p->nodes == RK_EXPR_NODES_MAX)
+		return rk_fail(p->err, RK_E_LIMIT,
+			       "column %zu: an expression of more than %d parts", p->lex.at + 1,
+			       RK_EXPR_NODES_MAX);
 	e = rk_arena_alloc(p->arena, sizeof(*e));
-	if (!e) {
-		rk_fail_nomem(p->err);
-		return NULL;
-	}
+	if (!e)
+		return rk_fail_nomem(p->err);
 	p->nodes++;
 	e->op = op;
 	e->index = -1;
-	return e;
-}
-
-/* The code of a failure that node() has told, also where nobody wants to hear the error. */
-static int node_failed(const struct parser *p)
-{
-	return p->nodes == RK_EXPR_NODES_MAX ? RK_E_LIMIT : RK_E_NOMEM;
+	*ret = e;
+	return 0;
 }
 
 static int binary(struct parser *p, enum rk_expr_op op, const struct rk_expr *a,
 		  const struct rk_expr *b, const struct rk_expr **ret)
 {
-	struct rk_expr *e = node(p, op);
+	struct rk_expr *e;
+	int rc = node(p, op, &e);
 
-	if (!e)
-		return node_failed(p);
+	if (rc < 0)
+		return rc;
 	e->a = a;
 	e->b = b;
 	*ret = e;
@@ -135,10 +282,11 @@ static int binary(struct parser *p, enum rk_expr_op op, const struct rk_expr *a,
 
 static int number_of(struct parser *p, double v, const struct rk_expr **ret)
 {
-	struct rk_expr *e = node(p, RK_EXPR_NUMBER);
+	struct rk_expr *e;
+	int rc = node(p, RK_EXPR_NUMBER, &e);
 
-	if (!e)
-		return node_failed(p);
+	if (rc < 0)
+		return rc;
 	e->number = v;
 	*ret = e;
 	return 0;
@@ -147,19 +295,19 @@ static int number_of(struct parser *p, double v, const struct rk_expr **ret)
 /* The current NAME, copied; the word stays. */
 static int copy_name(struct parser *p, struct rk_expr *e)
 {
-	if (p->lex.kind != RK_LEX_NAME)
-		return rk_lex_expected(&p->lex, "a name", p->err);
+	if (p->lex.kind != LEX_NAME)
+		return lex_expected(&p->lex, "a name", p->err);
 	e->name = rk_arena_text(p->arena, p->lex.text + p->lex.at, p->lex.n);
 	return e->name ? 0 : rk_fail_nomem(p->err);
 }
 
 static int integer(struct parser *p, uint32_t max, uint32_t *ret)
 {
-	const struct rk_lex *l = &p->lex;
+	const struct lex *l = &p->lex;
 	uint64_t v;
 
-	if (l->kind != RK_LEX_NUMBER || !l->whole)
-		return rk_lex_expected(l, "a whole number", p->err);
+	if (l->kind != LEX_NUMBER || !l->whole)
+		return lex_expected(l, "a whole number", p->err);
 	if (rk_num_u64(l->text + l->at, l->n, &v) != RK_NUM_OK || v > max)
 		return rk_fail(p->err, RK_E_FORMAT, "column %zu: the index is out of range",
 			       l->at + 1);
@@ -167,25 +315,10 @@ static int integer(struct parser *p, uint32_t max, uint32_t *ret)
 	return next(p);
 }
 
-/* NAME or NAME[i]; the name has been read into e. */
-static int indexed(struct parser *p, struct rk_expr *e)
-{
-	uint32_t index;
-	int rc;
-
-	if (p->lex.kind != '[')
-		return 0;
-	if ((rc = next(p)) < 0 || (rc = integer(p, INT32_MAX, &index)) < 0)
-		return rc;
-	e->index = index;
-	return expect(p, ']');
-}
-
 /* The functions. Each starts behind its "(" and ends before its ")". */
 
-static int max0(struct parser *p, struct rk_expr *e)
+static int one(struct parser *p, struct rk_expr *e)
 {
-	e->op = RK_EXPR_MAX0;
 	return expression(p, &e->a);
 }
 
@@ -198,29 +331,10 @@ static int two(struct parser *p, struct rk_expr *e)
 	return expression(p, &e->b);
 }
 
-static int min_of(struct parser *p, struct rk_expr *e)
-{
-	e->op = RK_EXPR_MIN;
-	return two(p, e);
-}
-
-static int max_of(struct parser *p, struct rk_expr *e)
-{
-	e->op = RK_EXPR_MAX;
-	return two(p, e);
-}
-
-static int or_of(struct parser *p, struct rk_expr *e)
-{
-	e->op = RK_EXPR_OR;
-	return two(p, e);
-}
-
 static int level(struct parser *p, struct rk_expr *e)
 {
 	int rc = copy_name(p, e);
 
-	e->op = RK_EXPR_LEVEL;
 	return rc < 0 ? rc : next(p);
 }
 
@@ -229,7 +343,6 @@ static int accumulate(struct parser *p, struct rk_expr *e)
 	unsigned how = 0;
 	int rc = level(p, e);
 
-	e->op = RK_EXPR_ACCUMULATE;
 	if (rc < 0 || (rc = expect(p, ',')) < 0)
 		return rc;
 	rc = one_of(p, "resolution", resolutions, &how);
@@ -259,7 +372,6 @@ static int reduce(struct parser *p, struct rk_expr *e)
 	unsigned how = 0;
 	int rc = expression(p, &e->a);
 
-	e->op = RK_EXPR_REDUCE;
 	if (rc < 0 || (rc = expect(p, ',')) < 0)
 		return rc;
 	if ((rc = one_of(p, "operation", operations, &how)) < 0)
@@ -315,7 +427,6 @@ static int select_of(struct parser *p, struct rk_expr *e)
 {
 	int rc = expression(p, &e->a);
 
-	e->op = RK_EXPR_SELECT;
 	if (rc < 0 || (rc = expect(p, ',')) < 0 || (rc = expect(p, '[')) < 0 ||
 	    (rc = picks_of_dim(p, &e->picks)) < 0)
 		return rc;
@@ -327,12 +438,17 @@ static int select_of(struct parser *p, struct rk_expr *e)
 
 static const struct function {
 	const char *name;
+	enum rk_expr_op op;
 	int (*parse)(struct parser *p, struct rk_expr *e);
 } functions[] = {
-	{ "MAX0", max0 },        { "min", min_of },
-	{ "max", max_of },       { "or", or_of },
-	{ "LVL", level },        { "reduce", reduce },
-	{ "select", select_of }, { "accumulate", accumulate },
+	{ "MAX0", RK_EXPR_MAX0, one },
+	{ "min", RK_EXPR_MIN, two },
+	{ "max", RK_EXPR_MAX, two },
+	{ "or", RK_EXPR_OR, two },
+	{ "LVL", RK_EXPR_LEVEL, level },
+	{ "reduce", RK_EXPR_REDUCE, reduce },
+	{ "select", RK_EXPR_SELECT, select_of },
+	{ "accumulate", RK_EXPR_ACCUMULATE, accumulate },
 };
 
 /* `name` has been read, and "(" is the current word; `at` is where the name stood. */
@@ -345,6 +461,7 @@ static int call(struct parser *p, struct rk_expr *e, size_t at)
 		if (strcmp(functions[i].name, e->name) != 0)
 			continue;
 		e->name = NULL;
+		e->op = functions[i].op;
 		if ((rc = next(p)) < 0 || (rc = functions[i].parse(p, e)) < 0)
 			return rc;
 		return expect(p, ')');
@@ -357,16 +474,22 @@ static int call(struct parser *p, struct rk_expr *e, size_t at)
 
 static int name_or_call(struct parser *p, const struct rk_expr **ret)
 {
-	struct rk_expr *e = node(p, RK_EXPR_NAME);
+	struct rk_expr *e;
 	size_t at = p->lex.at;
-	int rc;
+	uint32_t index;
+	int rc = node(p, RK_EXPR_NAME, &e);
 
-	if (!e)
-		return node_failed(p);
-	if ((rc = copy_name(p, e)) < 0 || (rc = next(p)) < 0)
+	if (rc < 0 || (rc = copy_name(p, e)) < 0 || (rc = next(p)) < 0)
 		return rc;
 	*ret = e;
-	return p->lex.kind == '(' ? call(p, e, at) : indexed(p, e);
+	if (p->lex.kind == '(')
+		return call(p, e, at);
+	if (p->lex.kind != '[')
+		return 0;
+	if ((rc = next(p)) < 0 || (rc = integer(p, INT32_MAX, &index)) < 0)
+		return rc;
+	e->index = index;
+	return expect(p, ']');
 }
 
 static int factor(struct parser *p, const struct rk_expr **ret);
@@ -384,27 +507,6 @@ static int negative(struct parser *p, const struct rk_expr **ret)
 	return rc < 0 ? rc : binary(p, RK_EXPR_MUL, minus, e, ret);
 }
 
-static int plain_factor(struct parser *p, const struct rk_expr **ret)
-{
-	int rc;
-
-	switch (p->lex.kind) {
-	case RK_LEX_NUMBER:
-		rc = number_of(p, p->lex.number, ret);
-		return rc < 0 ? rc : next(p);
-	case RK_LEX_NAME:
-		return name_or_call(p, ret);
-	case '-':
-		return negative(p, ret);
-	case '(':
-		if ((rc = next(p)) < 0 || (rc = expression(p, ret)) < 0)
-			return rc;
-		return expect(p, ')');
-	default:
-		return rk_lex_expected(&p->lex, "a number, a name or '('", p->err);
-	}
-}
-
 static int factor(struct parser *p, const struct rk_expr **ret)
 {
 	int rc;
@@ -413,7 +515,28 @@ static int factor(struct parser *p, const struct rk_expr **ret)
 		return rk_fail(p->err, RK_E_LIMIT, "column %zu: nested more than %d deep",
 			       p->lex.at + 1, RK_EXPR_DEPTH_MAX);
 	p->depth++;
-	rc = plain_factor(p, ret);
+	switch (p->lex.kind) {
+	case LEX_NUMBER:
+		rc = number_of(p, p->lex.number, ret);
+		if (rc == 0)
+			rc = next(p);
+		break;
+	case LEX_NAME:
+		rc = name_or_call(p, ret);
+		break;
+	case '-':
+		rc = negative(p, ret);
+		break;
+	case '(':
+		rc = next(p);
+		if (rc == 0)
+			rc = expression(p, ret);
+		if (rc == 0)
+			rc = expect(p, ')');
+		break;
+	default:
+		rc = lex_expected(&p->lex, "a number, a name or '('", p->err);
+	}
 	p->depth--;
 	return rc;
 }
@@ -462,8 +585,8 @@ int rk_expr_parse(struct rk_arena *arena, const char *text, size_t len, const st
 			       len, RK_EXPR_BYTES_MAX);
 	if ((rc = next(&p)) < 0 || (rc = expression(&p, &e)) < 0)
 		return rc;
-	if (p.lex.kind != RK_LEX_END)
-		return rk_lex_expected(&p.lex, "an operator or the end", err);
+	if (p.lex.kind != LEX_END)
+		return lex_expected(&p.lex, "an operator or the end", err);
 	*ret = e;
 	return 0;
 }

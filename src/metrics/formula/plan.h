@@ -1,10 +1,10 @@
-/* metric_plan.h - which metrics can be had from what was recorded, compiled for one chip. */
+/* plan.h - which metrics can be had from what was recorded, compiled for one chip. */
 #ifndef RK_METRIC_PLAN_H
 #define RK_METRIC_PLAN_H
 
-#include "metrics/formula/metric_defs.h"
-#include "metrics/formula/metric_names.h"
-#include "metrics/formula/metric_program.h"
+#include "metrics/formula/defs.h"
+#include "metrics/formula/names.h"
+#include "metrics/formula/program.h"
 #include "rockit/metrics.h"
 
 /* The columns of every plan: these of the kernels table, then counters. */

@@ -1,0 +1,774 @@
+/* defs.c - sets of metric definitions: reading, looking up, replacing. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/data.h"
+#include "base/num.h"
+#include "base/text.h"
+#include "codec/json/tree.h"
+#include "metrics/formula/defs.h"
+
+/* A document being read. */
+struct doc {
+	struct rk_metric_set *set;
+	const char *file; /* the set's */
+	struct rk_error *err;
+};
+
+/* What an expression belongs to, for errors: "metric 'x', peak". */
+struct owner {
+	const char *what, *id, *key;
+};
+
+enum { WORD_MAX = 32, SLACK_MAX = 10 };
+
+/* The error of a place in the document. */
+__attribute__((format(printf, 3, 4))) static int fault(const struct doc *d,
+						       const struct rk_tree *at, const char *fmt,
+						       ...)
+{
+	char text[384];
+	va_list args;
+	int rc;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	rc = rk_fail(d->err, RK_E_FORMAT, "%s", text);
+	rk_error_at(d->err, d->file, at ? at->line : 0, 0);
+	return rc;
+}
+
+/* A copy that lives as long as the set; NULL when out of memory, and err says so. */
+static const char *keep_text(const struct doc *d, const char *s)
+{
+	const char *copy = rk_arena_text(d->set->arena, s, strlen(s));
+
+	if (!copy)
+		(void)rk_fail_nomem(d->err);
+	return copy;
+}
+
+/* ---- a set: what is in it, and what goes into it ---- */
+
+static bool target_fits(const char *target, const char *arch)
+{
+	size_t len = strlen(target);
+
+	if (len && target[len - 1] == '*')
+		return strncmp(target, arch, len - 1) == 0;
+	return strcmp(target, arch) == 0;
+}
+
+const struct rk_expr *rk_metric_case_for(const struct rk_metric_case *c, const char *arch)
+{
+	while (c && !target_fits(c->target, arch))
+		c = c->next;
+	return c ? c->expr : NULL;
+}
+
+bool rk_metric_archs_has(const char *const *archs, const char *arch)
+{
+	for (; archs && *archs; archs++)
+		if (target_fits(*archs, arch))
+			return true;
+	return !archs;
+}
+
+static uint64_t hash_of(const char *key)
+{
+	return rk_hash_bytes(key, strlen(key));
+}
+
+/* The element of that key in an array whose elements begin with their keys; NULL: none. */
+static const void *find(const struct rk_index *x, const void *v, size_t size, const char *key)
+{
+	uint64_t hash = hash_of(key);
+	size_t at;
+
+	for (uint32_t i = rk_index_first(x, hash, &at); i != RK_INDEX_NONE;
+	     i = rk_index_next(x, hash, &at)) {
+		const char *element = (const char *)v + i * size;
+
+		if (strcmp(*(const char *const *)(const void *)element, key) == 0)
+			return element;
+	}
+	return NULL;
+}
+
+const struct rk_metric_def *rk_metric_def_find(const struct rk_metric_set *s, const char *id)
+{
+	return find(&s->by_id, s->defs, sizeof(*s->defs), id);
+}
+
+const struct rk_expr *rk_metric_term_for(const struct rk_metric_set *s, const char *name,
+					 const char *arch)
+{
+	const struct rk_metric_term *t = find(&s->by_name, s->terms, sizeof(*s->terms), name);
+
+	return t ? rk_metric_case_for(t->expr, arch) : NULL;
+}
+
+/* `file`: of the element that is there under the key, NULL where none is; n: of the array. */
+static int may_put(const struct doc *d, const struct rk_tree *at, bool once, const char *file,
+		   const char *key, size_t n)
+{
+	if (once && file == d->file)
+		return fault(d, at, "'%.96s' is defined twice", key);
+	if (!file && n == RK_METRICS_MAX)
+		return fault(d, at, "more than %d definitions of a kind", RK_METRICS_MAX);
+	return 0;
+}
+
+/* Over what is there under the same name; with `once`, not over what the same document said. */
+static int put_def(const struct doc *d, const struct rk_tree *at, const struct rk_metric_def *def,
+		   bool once)
+{
+	struct rk_metric_set *s = d->set;
+	const struct rk_metric_def *old = rk_metric_def_find(s, def->id);
+	struct rk_metric_def *v;
+	int rc = may_put(d, at, once, old ? old->file : NULL, def->id, s->ndefs);
+
+	if (rc < 0)
+		return rc;
+	if (old) {
+		s->defs[old - s->defs] = *def;
+		return 0;
+	}
+	v = rk_grow(s->defs, &s->defs_cap, s->ndefs + 1, sizeof(*v));
+	if (!v)
+		return rk_fail_nomem(d->err);
+	s->defs = v;
+	v[s->ndefs] = *def;
+	if (!rk_index_add(&s->by_id, hash_of(def->id), (uint32_t)s->ndefs))
+		return rk_fail_nomem(d->err);
+	s->ndefs++;
+	return 0;
+}
+
+static int put_term(const struct doc *d, const struct rk_tree *at,
+		    const struct rk_metric_term *term, bool once)
+{
+	struct rk_metric_set *s = d->set;
+	const struct rk_metric_term *old =
+		find(&s->by_name, s->terms, sizeof(*s->terms), term->name);
+	struct rk_metric_term *v;
+	int rc = may_put(d, at, once, old ? old->file : NULL, term->name, s->nterms);
+
+	if (rc < 0)
+		return rc;
+	if (old) {
+		s->terms[old - s->terms] = *term;
+		return 0;
+	}
+	v = rk_grow(s->terms, &s->terms_cap, s->nterms + 1, sizeof(*v));
+	if (!v)
+		return rk_fail_nomem(d->err);
+	s->terms = v;
+	v[s->nterms] = *term;
+	if (!rk_index_add(&s->by_name, hash_of(term->name), (uint32_t)s->nterms))
+		return rk_fail_nomem(d->err);
+	s->nterms++;
+	return 0;
+}
+
+static int put_check(const struct doc *d, const struct rk_tree *at,
+		     const struct rk_metric_check *check)
+{
+	struct rk_metric_set *s = d->set;
+	const struct rk_metric_check *old =
+		find(&s->by_kind, s->checks, sizeof(*s->checks), check->kind);
+	struct rk_metric_check *v;
+	int rc = may_put(d, at, true, old ? old->file : NULL, check->kind, s->nchecks);
+
+	if (rc < 0)
+		return rc;
+	if (old) {
+		s->checks[old - s->checks] = *check;
+		return 0;
+	}
+	v = rk_grow(s->checks, &s->checks_cap, s->nchecks + 1, sizeof(*v));
+	if (!v)
+		return rk_fail_nomem(d->err);
+	s->checks = v;
+	v[s->nchecks] = *check;
+	if (!rk_index_add(&s->by_kind, hash_of(check->kind), (uint32_t)s->nchecks))
+		return rk_fail_nomem(d->err);
+	s->nchecks++;
+	return 0;
+}
+
+/* ---- pieces of documents ---- */
+
+static bool is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* A C identifier of bounded length. */
+static bool is_name(const char *s)
+{
+	size_t len = 0;
+
+	while (is_letter(s[len]) || (len && is_digit(s[len])))
+		len++;
+	return len && !s[len] && len <= RK_METRIC_ID_MAX;
+}
+
+/* "gfx942", "gfx11*", "sm_90", "sm_*", "*" */
+static bool is_target(const char *s, size_t len)
+{
+	bool sm = len > 3 && strncmp(s, "sm_", 3) == 0;
+
+	if (len == 1 && s[0] == '*')
+		return true;
+	if (sm && len == 4 && s[3] == '*')
+		return true;
+	if (len < 4 || len > 15 || (!sm && strncmp(s, "gfx", 3) != 0) || !is_digit(s[3]))
+		return false;
+	for (size_t i = 4; i < len; i++)
+		if (!is_digit(s[i]) && !(s[i] >= 'a' && s[i] <= 'f') &&
+		    !(s[i] == '*' && i == len - 1))
+			return false;
+	return true;
+}
+
+static bool is_scalar(const struct rk_tree *t)
+{
+	return t && (t->kind == RK_TREE_TEXT || t->kind == RK_TREE_NUMBER);
+}
+
+static int read_expr(const struct doc *d, const struct owner *o, const struct rk_tree *t,
+		     const struct rk_expr **ret)
+{
+	struct rk_error why = { 0 };
+	int rc;
+
+	if (!is_scalar(t))
+		return fault(d, t, "%s '%s': %s is no expression", o->what, o->id, o->key);
+	rc = rk_expr_parse(d->set->arena, t->text, strlen(t->text), ret, &why);
+	if (rc == RK_E_NOMEM)
+		return rk_fail_nomem(d->err);
+	return rc < 0 ? fault(d, t, "%s '%s': %s: %.200s", o->what, o->id, o->key, why.message) : 0;
+}
+
+/* Closer targets come first: gfx942, gfx94*, gfx9*, *. */
+static size_t closeness(const char *target, size_t len)
+{
+	return target[len - 1] == '*' ? len : 100;
+}
+
+/* Puts a case where it belongs by closeness. `once`: a second for the same target is an error. */
+static int add_case(const struct doc *d, const struct owner *o, const struct rk_tree *at,
+		    const char *target, size_t len, const struct rk_expr *e, bool once,
+		    struct rk_metric_case **list)
+{
+	struct rk_metric_case *c, **place = list;
+	size_t n = 0;
+
+	if (!is_target(target, len))
+		return fault(d, at, "%s '%s': %s: '%.32s' is no target such as gfx942 or gfx11*",
+			     o->what, o->id, o->key, target);
+	for (c = *list; c; c = c->next) {
+		if (strlen(c->target) == len && strncmp(c->target, target, len) == 0)
+			return once ? fault(d, at, "%s '%s': %s has two cases for %s", o->what,
+					    o->id, o->key, c->target) :
+				      0;
+		if (closeness(c->target, strlen(c->target)) >= closeness(target, len))
+			place = &c->next;
+		n++;
+	}
+	if (n == RK_METRIC_CASES_MAX)
+		return fault(d, at, "%s '%s': %s has more than %d cases", o->what, o->id, o->key,
+			     RK_METRIC_CASES_MAX);
+	c = rk_arena_alloc(d->set->arena, sizeof(*c));
+	if (!c || !(c->target = rk_arena_text(d->set->arena, target, len)))
+		return rk_fail_nomem(d->err);
+	c->expr = e;
+	c->next = *place;
+	*place = c;
+	return 0;
+}
+
+/* The targets of a key, parted by blanks. */
+static int add_cases(const struct doc *d, const struct owner *o, const struct rk_tree *t,
+		     struct rk_metric_case **list)
+{
+	const struct rk_expr *e = NULL;
+	const char *p = t->key;
+	int rc = read_expr(d, o, t, &e);
+	size_t len;
+
+	if (rc == 0 && !*p)
+		return fault(d, t, "%s '%s': %s has a case without target", o->what, o->id, o->key);
+	while (rc == 0 && *p) {
+		len = strcspn(p, " ");
+		rc = add_case(d, o, t, p, len, e, true, list);
+		p += len;
+		p += *p == ' ';
+	}
+	return rc;
+}
+
+/* An expression, or an object of them by target. */
+static int read_cases(const struct doc *d, const struct owner *o, const struct rk_tree *t,
+		      const struct rk_metric_case **ret)
+{
+	struct rk_metric_case *list = NULL;
+	const struct rk_expr *e = NULL;
+	int rc = 0;
+
+	if (!t || t->kind != RK_TREE_OBJECT) {
+		rc = read_expr(d, o, t, &e);
+		if (rc == 0)
+			rc = add_case(d, o, t, "*", 1, e, true, &list);
+		*ret = list;
+		return rc;
+	}
+	if (!t->first)
+		return fault(d, t, "%s '%s': %s is empty", o->what, o->id, o->key);
+	RK_TREE_EACH(c, t)
+	{
+		rc = add_cases(d, o, c, &list);
+		if (rc < 0)
+			return rc;
+	}
+	*ret = list;
+	return 0;
+}
+
+static int read_archs(const struct doc *d, const struct owner *o, const struct rk_tree *t,
+		      const char *const **ret)
+{
+	const char **v;
+	size_t n = 0;
+
+	if (t->kind != RK_TREE_ARRAY || t->n == 0 || t->n > RK_METRIC_CASES_MAX)
+		return fault(d, t, "%s '%s': archs is no list of 1 to %d targets", o->what, o->id,
+			     RK_METRIC_CASES_MAX);
+	v = rk_arena_alloc(d->set->arena, (t->n + 1) * sizeof(*v));
+	if (!v)
+		return rk_fail_nomem(d->err);
+	RK_TREE_EACH(c, t)
+	{
+		if (c->kind != RK_TREE_TEXT || !is_target(c->text, strlen(c->text)))
+			return fault(d, c, "%s '%s': archs: '%.32s' is no target such as gfx942",
+				     o->what, o->id, c->text);
+		if (!(v[n++] = keep_text(d, c->text)))
+			return RK_E_NOMEM;
+	}
+	*ret = v;
+	return 0;
+}
+
+/*
+ * "help", "group", "pass" and their like: text for people, valid, on one line, not endless. What is
+ * not there keeps its default.
+ */
+static int read_text(const struct doc *d, const struct rk_tree *t, const char *what, const char *id,
+		     const char *key, size_t max, const char **ret)
+{
+	const struct rk_tree *m = rk_tree_get(t, key);
+	size_t len;
+
+	if (!m)
+		return 0;
+	len = strlen(m->text);
+	if (!is_scalar(m) || len > max || rk_utf8_valid(m->text, len) != len)
+		return fault(d, m, "%s '%s': %s is no text of at most %zu bytes", what, id, key,
+			     max);
+	for (size_t i = 0; i < len; i++)
+		if ((unsigned char)m->text[i] < ' ' || m->text[i] == 0x7f)
+			return fault(d, m, "%s '%s': %s has control characters", what, id, key);
+	*ret = keep_text(d, m->text);
+	return *ret ? 0 : RK_E_NOMEM;
+}
+
+/* Mistyped keys must not pass for keys that were left out. */
+static int check_keys(const struct doc *d, const struct rk_tree *t, const char *const *known)
+{
+	const char *const *k;
+
+	RK_TREE_EACH(c, t)
+	{
+		for (k = known; *k && strcmp(*k, c->key) != 0; k++)
+			;
+		if (!*k)
+			return fault(d, c, "unknown key '%.48s'", c->key);
+		if (rk_tree_get(t, c->key) != c)
+			return fault(d, c, "key '%s' is there twice", c->key);
+	}
+	return 0;
+}
+
+static int read_metric(const struct doc *d, const struct rk_tree *t)
+{
+	static const char *const keys[] = { "id",   "group", "unit", "help", "expr",
+					    "peak", "archs", "pass", "agg",  NULL };
+	struct rk_metric_def m = {
+		.group = "user", .unit = "", .help = "", .pass = "", .file = d->file
+	};
+	const struct rk_tree *expr = rk_tree_get(t, "expr"), *peak = rk_tree_get(t, "peak");
+	const struct rk_tree *archs = rk_tree_get(t, "archs"), *agg = rk_tree_get(t, "agg");
+	const char *id = rk_tree_text(rk_tree_get(t, "id"), "");
+	struct owner o = { "metric", id, "expr" };
+	int rc;
+
+	if (t->kind != RK_TREE_OBJECT)
+		return fault(d, t, "a metric is an object with id and expr");
+	if (!is_name(id))
+		return fault(
+			d, t,
+			"a metric needs an id of at most %d letters, digits and _, not '%.48s'",
+			RK_METRIC_ID_MAX, id);
+	if (!(m.id = keep_text(d, id)))
+		return RK_E_NOMEM;
+	rc = check_keys(d, t, keys);
+	if (rc == 0)
+		rc = read_text(d, t, "metric", id, "group", WORD_MAX, &m.group);
+	if (rc == 0)
+		rc = read_text(d, t, "metric", id, "unit", WORD_MAX, &m.unit);
+	if (rc == 0)
+		rc = read_text(d, t, "metric", id, "help", RK_METRIC_TEXT_MAX, &m.help);
+	if (rc == 0)
+		rc = read_text(d, t, "metric", id, "pass", RK_METRIC_ID_MAX, &m.pass);
+	if (rc < 0)
+		return rc;
+	m.median = strcmp(rk_tree_text(agg, ""), "median") == 0;
+	if (agg && !m.median && strcmp(rk_tree_text(agg, ""), "mean") != 0)
+		return fault(d, agg, "metric '%s': agg is neither mean nor median", id);
+	if (!expr)
+		return fault(d, t, "metric '%s' has no expr", id);
+	rc = read_cases(d, &o, expr, &m.expr);
+	o.key = "peak";
+	if (rc == 0 && peak)
+		rc = read_cases(d, &o, peak, &m.peak);
+	if (rc == 0 && archs)
+		rc = read_archs(d, &o, archs, &m.archs);
+	return rc < 0 ? rc : put_def(d, t, &m, true);
+}
+
+static int read_term(const struct doc *d, const struct rk_tree *t)
+{
+	struct rk_metric_term term = { .file = d->file };
+	struct owner o = { "term", t->key, "expression" };
+	int rc;
+
+	if (!is_name(t->key))
+		return fault(d, t,
+			     "a term's name is of at most %d letters, digits and _, not '%.48s'",
+			     RK_METRIC_ID_MAX, t->key);
+	if (!(term.name = keep_text(d, t->key)))
+		return RK_E_NOMEM;
+	rc = read_cases(d, &o, t, &term.expr);
+	return rc < 0 ? rc : put_term(d, t, &term, true);
+}
+
+static bool is_kind(const char *s)
+{
+	size_t len = 0;
+
+	while (is_letter(s[len]) || is_digit(s[len]) || (len && s[len] == '-'))
+		len++;
+	return len && !s[len] && len <= RK_METRIC_ID_MAX;
+}
+
+static int read_check(const struct doc *d, const struct rk_tree *t)
+{
+	static const char *const keys[] = {
+		"kind", "over", "under", "slack", "archs", "text", NULL
+	};
+	struct rk_metric_check c = { .file = d->file };
+	const struct rk_tree *archs = rk_tree_get(t, "archs"), *slack = rk_tree_get(t, "slack");
+	const char *kind = rk_tree_text(rk_tree_get(t, "kind"), "");
+	struct owner o = { "check", kind, "over" };
+	int rc;
+
+	if (t->kind != RK_TREE_OBJECT)
+		return fault(d, t, "a check is an object with kind, over, under and text");
+	if (!is_kind(kind))
+		return fault(d, t, "a check needs a kind of letters, digits, - and _, not '%.48s'",
+			     kind);
+	if (!(c.kind = keep_text(d, kind)))
+		return RK_E_NOMEM;
+	rc = check_keys(d, t, keys);
+	if (rc == 0)
+		rc = read_text(d, t, "check", kind, "text", RK_METRIC_TEXT_MAX, &c.text);
+	if (rc == 0 && !c.text)
+		rc = fault(d, t, "check '%s' has no text", kind);
+	if (rc == 0)
+		rc = read_cases(d, &o, rk_tree_get(t, "over"), &c.over);
+	o.key = "under";
+	if (rc == 0)
+		rc = read_cases(d, &o, rk_tree_get(t, "under"), &c.under);
+	if (rc == 0 && archs)
+		rc = read_archs(d, &o, archs, &c.archs);
+	if (rc == 0 && slack &&
+	    (rk_num_f64(slack->text, strlen(slack->text), &c.slack) != RK_NUM_OK || c.slack < 0 ||
+	     c.slack > SLACK_MAX))
+		rc = fault(d, slack, "check '%s': slack is no number from 0 to %d", kind,
+			   SLACK_MAX);
+	return rc < 0 ? rc : put_check(d, t, &c);
+}
+
+static int read_each(const struct doc *d, const struct rk_tree *t, enum rk_tree_kind kind,
+		     int (*read)(const struct doc *d, const struct rk_tree *t))
+{
+	int rc = 0;
+
+	if (t && t->kind != kind)
+		return fault(d, t, "'%s' is no %s", t->key,
+			     kind == RK_TREE_ARRAY ? "list" : "object");
+	for (const struct rk_tree *c = t ? t->first : NULL; c && rc == 0; c = c->next)
+		rc = read(d, c);
+	return rc;
+}
+
+static int read_own(const struct doc *d, const struct rk_tree *root)
+{
+	static const char *const keys[] = { "schema", "terms", "metrics", "checks", NULL };
+	const struct rk_tree *schema = rk_tree_get(root, "schema");
+	int64_t v = 1;
+	int rc = check_keys(d, root, keys);
+
+	if (rc == 0 && schema && (!rk_tree_int(schema, &v) || v != 1))
+		rc = fault(d, schema, "schema is %.16s, this version reads schema 1",
+			   rk_tree_text(schema, "no number"));
+	if (rc == 0)
+		rc = read_each(d, rk_tree_get(root, "terms"), RK_TREE_OBJECT, read_term);
+	if (rc == 0)
+		rc = read_each(d, rk_tree_get(root, "metrics"), RK_TREE_ARRAY, read_metric);
+	if (rc == 0)
+		rc = read_each(d, rk_tree_get(root, "checks"), RK_TREE_ARRAY, read_check);
+	return rc;
+}
+
+/* "NAME", or "NAME[12]" as tools name a single instance. */
+static bool is_counter_name(const char *s)
+{
+	char name[RK_METRIC_ID_MAX + 1];
+	size_t len = strcspn(s, "[");
+
+	if (len > RK_METRIC_ID_MAX || strlen(s) > RK_METRIC_ID_MAX)
+		return false;
+	memcpy(name, s, len);
+	name[len] = '\0';
+	if (!s[len])
+		return is_name(name);
+	s += len + 1;
+	len = strspn(s, "0123456789");
+	return is_name(name) && len > 0 && strcmp(s + len, "]") == 0;
+}
+
+/* One line of bounded, valid text. */
+static const char *clean(const struct doc *d, const char *text)
+{
+	char line[RK_METRIC_TEXT_MAX + 1];
+	size_t len = strlen(text);
+
+	if (len > RK_METRIC_TEXT_MAX)
+		len = RK_METRIC_TEXT_MAX;
+	len = rk_utf8_valid(text, len);
+	for (size_t i = 0; i < len; i++)
+		line[i] = (unsigned char)text[i] < ' ' || text[i] == 0x7f ? ' ' : text[i];
+	while (len && line[len - 1] == ' ')
+		len--;
+	line[len] = '\0';
+	return keep_text(d, line);
+}
+
+/* An expression for each architecture; nothing for a definition that is a hardware event. */
+static int read_definition(const struct doc *d, const struct owner *o, const struct rk_tree *def,
+			   struct rk_metric_case **list)
+{
+	const struct rk_tree *text = rk_tree_get(def, "expression");
+	const struct rk_tree *archs = rk_tree_get(def, "architectures");
+	const struct rk_expr *e = NULL;
+	int rc;
+
+	if (!text)
+		return 0;
+	if (!archs || archs->kind != RK_TREE_ARRAY)
+		return fault(d, def, "counter '%s': a definition without architectures", o->id);
+	rc = read_expr(d, o, text, &e);
+	for (const struct rk_tree *a = archs->first; a && rc == 0; a = a->next) {
+		const char *target = rk_tree_text(a, "");
+
+		rc = add_case(d, o, a, target, strlen(target), e, false, list);
+	}
+	return rc;
+}
+
+static int put_counter(const struct doc *d, const struct rk_tree *t, const char *name,
+		       const struct rk_metric_case *cases)
+{
+	struct rk_metric_def m = {
+		.group = "sdk", .unit = "", .pass = "", .expr = cases, .file = d->file
+	};
+	struct rk_metric_term term = { .expr = cases, .file = d->file };
+	int rc;
+
+	m.id = keep_text(d, name);
+	m.help = m.id ? clean(d, rk_tree_text(rk_tree_get(t, "description"), "")) : NULL;
+	if (!m.help)
+		return RK_E_NOMEM;
+	term.name = m.id;
+	rc = put_def(d, t, &m, false);
+	/* A single instance is asked for by name and number, not by name. */
+	if (rc == 0 && !strchr(name, '['))
+		rc = put_term(d, t, &term, false);
+	return rc;
+}
+
+static int read_counter(const struct doc *d, const struct rk_tree *t)
+{
+	const char *name = rk_tree_text(rk_tree_get(t, "name"), "");
+	const struct rk_tree *defs = rk_tree_get(t, "definitions");
+	struct owner o = { "counter", name, "expression" };
+	struct rk_metric_case *list = NULL;
+	int rc = 0;
+
+	if (t->kind != RK_TREE_OBJECT || !is_counter_name(name))
+		return fault(d, t, "a counter without a proper name: '%.48s'", name);
+	if (!defs || defs->kind != RK_TREE_ARRAY)
+		return fault(d, t, "counter '%s' has no list of definitions", name);
+	for (const struct rk_tree *c = defs->first; c && rc == 0; c = c->next)
+		rc = read_definition(d, &o, c, &list);
+	return rc < 0 || !list ? rc : put_counter(d, t, name, list);
+}
+
+static int read_sdk(const struct doc *d, const struct rk_tree *sdk)
+{
+	const struct rk_tree *version = rk_tree_get(sdk, "counters-schema-version");
+	const struct rk_tree *counters = rk_tree_get(sdk, "counters");
+	int64_t v = 1;
+	int rc = 0;
+
+	if (version && (!rk_tree_int(version, &v) || v != 1))
+		return fault(d, version, "counters-schema-version is %.16s, this version reads 1",
+			     rk_tree_text(version, "no number"));
+	if (!counters || counters->kind != RK_TREE_ARRAY)
+		return fault(d, sdk, "rocprofiler-sdk has no list of counters");
+	for (const struct rk_tree *c = counters->first; c && rc == 0; c = c->next)
+		rc = read_counter(d, c);
+	return rc;
+}
+
+static bool has_ours(const struct rk_tree *root)
+{
+	return rk_tree_get(root, "metrics") || rk_tree_get(root, "terms") ||
+	       rk_tree_get(root, "checks");
+}
+
+static int read_tree(struct rk_metric_set *s, const struct rk_tree *root, const char *file,
+		     struct rk_error *err)
+{
+	struct doc d = { s, NULL, err };
+	const struct rk_tree *sdk = rk_tree_get(root, "rocprofiler-sdk");
+
+	d.file = rk_arena_text(s->arena, file, strlen(file));
+	if (!d.file)
+		return rk_fail_nomem(err);
+	if (sdk)
+		return read_sdk(&d, sdk);
+	if (!has_ours(root))
+		return fault(&d, root,
+			     "no definitions: expected \"metrics\", \"terms\" or \"checks\", "
+			     "or the \"rocprofiler-sdk\" of a counter_defs.yaml");
+	return read_own(&d, root);
+}
+
+static int new_set(struct rk_metric_set **ret, struct rk_error *err)
+{
+	struct rk_metric_set *s = rk_calloc(1, sizeof(*s));
+	int rc = s ? rk_arena_new(&s->arena, err) : rk_fail_nomem(err);
+
+	if (rc < 0)
+		rk_free(s);
+	else
+		*ret = s;
+	return rc;
+}
+
+void rk_metric_set_free(struct rk_metric_set *s)
+{
+	if (!s)
+		return;
+	rk_free(s->defs);
+	rk_free(s->terms);
+	rk_free(s->checks);
+	rk_index_release(&s->by_id);
+	rk_index_release(&s->by_name);
+	rk_index_release(&s->by_kind);
+	rk_arena_free(s->arena);
+	rk_free(s);
+}
+
+/* The folder also has tables of devices and rules, which have other keys. */
+static int read_shipped(struct rk_metric_set *s, struct rk_error *err)
+{
+	int rc = 0;
+
+	for (const struct rk_data_file *f = rk_data_files; f->name && rc == 0; f++) {
+		struct rk_tree *root = NULL;
+
+		if (strncmp(f->name, "metrics/", 8) != 0 ||
+		    !rk_text_ends(f->name, strlen(f->name), ".json"))
+			continue;
+		rc = rk_tree_parse_json(f->text, f->len, f->name, &root, err);
+		if (rc == 0 && has_ours(root))
+			rc = read_tree(s, root, f->name, err);
+		rk_tree_free(root);
+	}
+	return rc;
+}
+
+int rk_metric_set_load(const char *file, struct rk_metric_set **ret, struct rk_error *err)
+{
+	struct rk_metric_set *s = NULL;
+	struct rk_tree *root = NULL;
+	int rc = new_set(&s, err);
+
+	if (rc < 0)
+		return rc;
+	rc = read_shipped(s, err);
+	if (rc == 0 && file)
+		rc = rk_tree_load(file, &root, err);
+	if (rc == 0 && file)
+		rc = read_tree(s, root, file, err);
+	rk_tree_free(root);
+	if (rc < 0)
+		rk_metric_set_free(s);
+	else
+		*ret = s;
+	return rc;
+}
+
+int rk_metric_set_parse(const char *text, size_t len, const char *name, struct rk_metric_set **ret,
+			struct rk_error *err)
+{
+	size_t nlen = strlen(name);
+	bool yaml = rk_text_ends(name, nlen, ".yaml") || rk_text_ends(name, nlen, ".yml");
+	struct rk_metric_set *s = NULL;
+	struct rk_tree *root = NULL;
+	int rc = yaml ? rk_tree_parse_yaml(text, len, name, &root, err) :
+			rk_tree_parse_json(text, len, name, &root, err);
+
+	if (rc == 0)
+		rc = new_set(&s, err);
+	if (rc == 0)
+		rc = read_tree(s, root, name, err);
+	rk_tree_free(root);
+	if (rc < 0)
+		rk_metric_set_free(s);
+	else
+		*ret = s;
+	return rc;
+}

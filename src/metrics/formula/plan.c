@@ -1,0 +1,375 @@
+/* plan.c - which metrics can be had from what was recorded, compiled for one chip. */
+#include "metrics/formula/plan.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "metrics/metric_device.h"
+#include "metrics/metric_roofline.h"
+
+/* ---- what a name in a formula stands for, in one run on one chip ---- */
+
+struct lookup {
+	const struct rk_metric_set *set;
+	const struct rk_metric_device *device;
+	const struct rk_expr *normal; /* what D stands for */
+	struct rk_counter_names *names;
+	struct rk_metric_inputs *inputs;
+	const char *pass; /* of the metric at hand, "" */
+	struct rk_name_instance *instances;
+	size_t cap_instances;
+};
+
+enum { CHANNELS_PER_DIE = 16 }; /* of TCC, where instances of all dies are counted through */
+
+/* What the formulas call columns of the kernels table. */
+static const char *const fixed[RK_MC_NFIXED] = {
+	[RK_MC_TIME] = "T",
+	[RK_MC_GRID] = "Grid_Size",
+	[RK_MC_GROUP] = "Workgroup_Size",
+	[RK_MC_VGPR] = "Arch_VGPR",
+	[RK_MC_AGPR] = "Accum_VGPR",
+	[RK_MC_SGPR] = "SGPR",
+	[RK_MC_LDS] = "LDS_Per_Workgroup",
+	[RK_MC_SCRATCH] = "Scratch_Per_Workitem",
+};
+
+static bool find_fixed(const char *name, struct rk_name *ret)
+{
+	for (unsigned i = 0; i < RK_MC_NFIXED; i++) {
+		if (strcmp(fixed[i], name) == 0) {
+			*ret = (struct rk_name){ .kind = RK_NAME_COLUMN,
+						 .column = i,
+						 .single = true };
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The column of these counters together. */
+static int input_of(struct rk_metric_inputs *in, const char *name, const uint32_t *ids, size_t n,
+		    unsigned *ret, struct rk_error *err)
+{
+	struct rk_metric_input *v, *one;
+	size_t i = 0;
+
+	while (i < in->n && (in->v[i].n != n || memcmp(in->v[i].ids, ids, n * sizeof(*ids)) != 0))
+		i++;
+	*ret = RK_MC_NFIXED + (unsigned)i;
+	if (i < in->n)
+		return 0;
+	v = rk_grow(in->v, &in->cap, in->n + 1, sizeof(*v));
+	if (!v)
+		return rk_fail_nomem(err);
+	in->v = v;
+	one = &v[in->n++];
+	*one = (struct rk_metric_input){ rk_strdup(name), rk_calloc(n, sizeof(*ids)), n };
+	if (!one->name || !one->ids)
+		return rk_fail_nomem(err);
+	memcpy(one->ids, ids, n * sizeof(*ids));
+	return 0;
+}
+
+void rk_metric_inputs_release(struct rk_metric_inputs *in)
+{
+	for (size_t i = 0; i < in->n; i++) {
+		rk_free(in->v[i].name);
+		rk_free(in->v[i].ids);
+	}
+	rk_free(in->v);
+	*in = (struct rk_metric_inputs){ 0 };
+}
+
+static int as_instances(struct lookup *l, const char *name, const struct rk_counter_match *match,
+			struct rk_name *ret, struct rk_error *err)
+{
+	struct rk_name_instance *v = rk_grow(l->instances, &l->cap_instances, match->n, sizeof(*v));
+	/* Channels of L2 are counted through over the dies of a package. */
+	bool dies = strncmp(name, "TCC", 3) == 0 && l->device->xcds > 1;
+	int rc = 0;
+
+	if (!v)
+		return rk_fail_nomem(err);
+	l->instances = v;
+	for (size_t i = 0; rc == 0 && i < match->n; i++) {
+		int64_t index = match->index[i];
+
+		v[i] = (struct rk_name_instance){ 0 };
+		v[i].dims[RK_DIM_XCC] = dies ? (uint32_t)(index / CHANNELS_PER_DIE) : 0;
+		v[i].dims[RK_DIM_INSTANCE] = (uint32_t)(dies ? index % CHANNELS_PER_DIE : index);
+		rc = input_of(l->inputs, name, &match->ids[i], 1, &v[i].column, err);
+	}
+	ret->kind = RK_NAME_INSTANCES;
+	ret->instances = v;
+	ret->ninstances = match->n;
+	return rc;
+}
+
+/* With one die there is one instance of these blocks: its least and its most are its sum. */
+static bool once_per_die(const char *name)
+{
+	static const char *const blocks[] = { "GRBM_", "CPC_", "CPF_" };
+
+	for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++)
+		if (strncmp(name, blocks[i], strlen(blocks[i])) == 0)
+			return true;
+	return false;
+}
+
+static int find_counter(struct lookup *l, const char *name, enum rk_name_use use, int64_t index,
+			struct rk_name *ret, struct rk_error *err)
+{
+	const char *arch = l->device->arch;
+	/* a pass of its own has clocks of its own, but percentages are of the main pass's */
+	const char *pass = strncmp(name, "GRBM_", 5) == 0 ? "" : l->pass;
+	struct rk_counter_match match = { 0 };
+
+	if (use == RK_USE_LEVEL)
+		rk_counter_names_find_level(l->names, arch, name, &match);
+	else if (use == RK_USE_ONE)
+		rk_counter_names_find_one(l->names, arch, name, index, &match);
+	else if (use == RK_USE_INSTANCES)
+		rk_counter_names_find_instances(l->names, arch, name, pass, &match);
+	else
+		rk_counter_names_find(l->names, arch, name, pass, &match);
+	if (!match.n)
+		return 0;
+	if (use == RK_USE_INSTANCES && match.index[0] >= 0)
+		return as_instances(l, name, &match, ret, err);
+	ret->single = l->device->xcds == 1 && once_per_die(name);
+	ret->kind = RK_NAME_COLUMN;
+	return input_of(l->inputs, name, match.ids, match.n, &ret->column, err);
+}
+
+static void say_missing(const struct lookup *l, const char *name, enum rk_name_use use,
+			int64_t index, struct rk_name *ret)
+{
+	char as[RK_COUNTER_NAME_MAX + 1];
+
+	rk_counter_name_spell(l->device->arch, name, as);
+	ret->kind = RK_NAME_MISSING;
+	if (use == RK_USE_LEVEL)
+		snprintf(ret->why, sizeof(ret->why), "the integral of %.96s was not collected", as);
+	else if (use == RK_USE_ONE)
+		snprintf(ret->why, sizeof(ret->why), "%.96s[%lld] was not collected", as,
+			 (long long)index);
+	else
+		snprintf(ret->why, sizeof(ret->why), "%.120s was not collected", as);
+}
+
+/* The function of struct rk_names; `arg` is a struct lookup. */
+static int look_up(void *arg, const char *name, enum rk_name_use use, int64_t index,
+		   struct rk_name *ret, struct rk_error *err)
+{
+	struct lookup *l = arg;
+	int rc;
+
+	*ret = (struct rk_name){ .kind = RK_NAME_MISSING };
+	rc = find_counter(l, name, use, index, ret, err);
+	if (rc < 0 || ret->kind != RK_NAME_MISSING)
+		return rc;
+	say_missing(l, name, use, index, ret);
+	if (use == RK_USE_LEVEL || use == RK_USE_ONE || find_fixed(name, ret))
+		return 0;
+	ret->term = strcmp(name, "D") == 0 ? l->normal :
+					     rk_metric_term_for(l->set, name, l->device->arch);
+	if (ret->term) {
+		ret->kind = RK_NAME_TERM;
+	} else if (rk_metric_device_constant(l->device, name, &ret->number)) {
+		ret->kind = isnan(ret->number) ? RK_NAME_MISSING : RK_NAME_NUMBER;
+		snprintf(ret->why, sizeof(ret->why), "%s of the chip is not known", name);
+	}
+	return 0;
+}
+
+/* ---- the plan ---- */
+
+static const char *const normals[] = {
+	[RK_PER_KERNEL] = "1",
+	[RK_PER_WAVE] = "waves",
+	[RK_PER_CYCLE] = "G",
+	[RK_PER_SECOND] = "T/1e9",
+};
+
+struct work {
+	const struct rk_metric_set *set;
+	struct lookup lookup;
+	struct rk_names names;
+	struct rk_arena *arena; /* of what is put together here */
+	struct rk_metric_plan *plan;
+};
+
+/* The program's own words become the reason. */
+static int set_absent(struct rk_metric_plan *p, const char *id, const char *reason,
+		      struct rk_error *err)
+{
+	char *text = rk_strdup(reason);
+
+	if (!text)
+		return rk_fail_nomem(err);
+	p->absent[p->nabsent++] = (struct rk_metric_absent){ id, text };
+	return 0;
+}
+
+/* RK_NO_RESULT where a name is missing. */
+static int add_maybe(struct work *w, const struct rk_expr *e, unsigned *ret, struct rk_error *err)
+{
+	struct rk_error why = { 0 };
+	int rc = rk_program_add(w->plan->program, e, &w->names, ret, &why);
+
+	if (rc == 0)
+		return 0;
+	*ret = RK_NO_RESULT;
+	if (rc != RK_E_UNSUPPORTED && err)
+		*err = why;
+	return rc == RK_E_UNSUPPORTED ? 0 : rc;
+}
+
+static int add_metric(struct work *w, const struct rk_metric_def *def, struct rk_error *err)
+{
+	struct rk_metric_plan *p = w->plan;
+	const struct rk_expr *e = rk_metric_case_for(def->expr, p->device.arch);
+	const struct rk_expr *peak = rk_metric_case_for(def->peak, p->device.arch);
+	struct rk_error why = { 0 };
+	struct rk_metric_output *o;
+	unsigned result;
+	int rc;
+
+	if (!e || !rk_metric_archs_has(def->archs, p->device.arch)) {
+		snprintf(why.message, sizeof(why.message), "not defined for %s",
+			 *p->device.arch ? p->device.arch : "an unknown target");
+		return set_absent(p, def->id, why.message, err);
+	}
+	w->lookup.pass = def->pass;
+	rc = rk_program_add(p->program, e, &w->names, &result, &why);
+	if (rc == RK_E_UNSUPPORTED)
+		return set_absent(p, def->id, why.message, err);
+	if (rc < 0) {
+		if (err)
+			*err = why;
+		return rc;
+	}
+	o = &p->outputs[p->noutputs++];
+	*o = (struct rk_metric_output){ def, result, NAN };
+	if (!peak)
+		return 0;
+	rc = add_maybe(w, peak, &result, err);
+	if (rc == 0 && result != RK_NO_RESULT)
+		o->peak = rk_program_constant(p->program, result);
+	return rc;
+}
+
+/* A result that may be missing; `text` is made by us. */
+static int add_text(struct work *w, const char *text, unsigned *ret, struct rk_error *err)
+{
+	const struct rk_expr *e;
+	int rc = rk_expr_parse(w->arena, text, strlen(text), &e, err);
+
+	*ret = RK_NO_RESULT;
+	return rc < 0 ? rc : add_maybe(w, e, ret, err);
+}
+
+static int add_totals(struct work *w, struct rk_error *err)
+{
+	static const char *const levels[RK_NLEVELS] = { "lds_bytes", "l1_bytes", "l1_l2_bytes",
+							"fabric_total_bytes" };
+	unsigned *totals = w->plan->totals;
+	int rc = 0;
+
+	for (unsigned i = 0; i < RK_NTOTALS; i++)
+		totals[i] = RK_NO_RESULT;
+	for (unsigned i = 0; rc == 0 && i < RK_NLEVELS; i++)
+		rc = add_text(w, levels[i], &totals[RK_TOTAL_BYTES + i], err);
+	for (unsigned i = 0; rc == 0 && rk_roof_pipes[i]; i++) {
+		const char *type = strrchr(rk_roof_pipes[i], ' ');
+		char name[32];
+
+		/* "matrix f16" is m_f16 in the terms, "vector f32" v_f32 */
+		snprintf(name, sizeof(name), "%c_%s", rk_roof_pipes[i][0], type ? type + 1 : "");
+		rc = add_text(w, name, &totals[RK_TOTAL_OPS + i], err);
+	}
+	return rc;
+}
+
+/* over - under * (1 + slack), and over / under */
+static int add_check(struct work *w, const struct rk_metric_check *c, struct rk_metric_bound *ret,
+		     struct rk_error *err)
+{
+	const char *arch = w->plan->device.arch;
+	const struct rk_expr *over = rk_metric_case_for(c->over, arch);
+	const struct rk_expr *under = rk_metric_case_for(c->under, arch);
+	struct rk_expr slack = { .op = RK_EXPR_NUMBER, .number = 1 + c->slack, .index = -1 };
+	struct rk_expr bound = { .op = RK_EXPR_MUL, .index = -1, .a = under, .b = &slack };
+	struct rk_expr margin = { .op = RK_EXPR_SUB, .index = -1, .a = over, .b = &bound };
+	struct rk_expr factor = { .op = RK_EXPR_DIV, .index = -1, .a = over, .b = under };
+	int rc;
+
+	*ret = (struct rk_metric_bound){ RK_NO_RESULT, RK_NO_RESULT };
+	if (!over || !under || !rk_metric_archs_has(c->archs, arch))
+		return 0;
+	rc = add_maybe(w, &margin, &ret->margin, err);
+	if (rc == 0 && ret->margin != RK_NO_RESULT)
+		rc = add_maybe(w, &factor, &ret->factor, err);
+	return rc;
+}
+
+static int plan_fill(struct work *w, struct rk_error *err)
+{
+	struct rk_metric_plan *p = w->plan = rk_calloc(1, sizeof(*p));
+	int rc;
+
+	if (!p)
+		return rk_fail_nomem(err);
+	p->device = *w->lookup.device;
+	p->outputs = rk_calloc(w->set->ndefs, sizeof(*p->outputs));
+	p->absent = rk_calloc(w->set->ndefs, sizeof(*p->absent));
+	p->checks = rk_calloc(w->set->nchecks, sizeof(*p->checks));
+	if (!p->outputs || !p->absent || !p->checks)
+		return rk_fail_nomem(err);
+	rc = rk_program_new(&p->program, err);
+	for (size_t i = 0; rc == 0 && i < w->set->ndefs; i++)
+		rc = add_metric(w, &w->set->defs[i], err);
+	w->lookup.pass = "";
+	for (size_t i = 0; rc == 0 && i < w->set->nchecks; i++)
+		rc = add_check(w, &w->set->checks[i], &p->checks[i], err);
+	return rc < 0 ? rc : add_totals(w, err);
+}
+
+int rk_metric_plan_new(const struct rk_metric_set *set, const struct rk_metric_device *device,
+		       enum rk_normal normal, struct rk_counter_names *names,
+		       struct rk_metric_inputs *inputs, struct rk_metric_plan **ret,
+		       struct rk_error *err)
+{
+	struct work w = { .set = set, .lookup = { set, device, NULL, names, inputs, "", NULL, 0 } };
+	int rc = rk_arena_new(&w.arena, err);
+
+	w.names = (struct rk_names){ &w.lookup, look_up };
+	if (rc == 0)
+		rc = rk_expr_parse(w.arena, normals[normal], strlen(normals[normal]),
+				   &w.lookup.normal, err);
+	if (rc == 0)
+		rc = plan_fill(&w, err);
+	rk_free(w.lookup.instances);
+	rk_arena_free(w.arena);
+	if (rc < 0)
+		rk_metric_plan_free(w.plan);
+	else
+		*ret = w.plan;
+	return rc;
+}
+
+void rk_metric_plan_free(struct rk_metric_plan *p)
+{
+	if (!p)
+		return;
+	for (size_t i = 0; i < p->nabsent; i++)
+		rk_free((char *)p->absent[i].reason);
+	rk_free(p->absent);
+	rk_free(p->outputs);
+	rk_free(p->checks);
+	rk_program_free(p->program);
+	rk_free(p);
+}
