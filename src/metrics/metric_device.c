@@ -5,8 +5,158 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/data.h"
+#include "base/num.h"
 #include "base/text.h"
-#include "metrics/formula/metric_products.h"
+
+/* ---- the table of targets and products, and which product a device is ---- */
+
+int rk_products_load(struct rk_tree **ret, struct rk_error *err)
+{
+	const struct rk_data_file *f = rk_data_find("metrics/devices.json");
+
+	if (!f)
+		return rk_fail(err, RK_E_UNSUPPORTED, "no table of devices in this build");
+	return rk_tree_parse_json(f->text, f->len, f->name, ret, err);
+}
+
+double rk_products_number(const struct rk_tree *t, const char *key)
+{
+	const char *text = rk_tree_text(rk_tree_get(t, key), "");
+	double v;
+
+	return rk_num_f64(text, strlen(text), &v) == RK_NUM_OK ? v : NAN;
+}
+
+const struct rk_tree *rk_products_target(const struct rk_tree *table, const char *arch)
+{
+	return rk_tree_get(rk_tree_get(table, "targets"), arch);
+}
+
+static bool is_alnum(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* Whether `name` stands in `text` as a word: "MI300X" does in "MI300X_A1", "MI300" does not. */
+static bool has_word(const char *text, const char *name)
+{
+	size_t len = strlen(text), n = strlen(name);
+
+	for (size_t i = 0; n && i + n <= len; i++)
+		if (rk_text_iprefix(text + i, len - i, name) && !(i && is_alnum(text[i - 1])) &&
+		    !is_alnum(text[i + n]))
+			return true;
+	return false;
+}
+
+/* The target that a product or a family of them ("MI300", "AMD Instinct MI300X OAM") has; NULL. */
+static const char *target_of(const struct rk_tree *table, const char *product)
+{
+	RK_TREE_EACH(p, rk_tree_get(table, "products"))
+	if (has_word(product, rk_tree_text(rk_tree_get(p, "name"), "")))
+		return rk_tree_text(rk_tree_get(p, "target"), "");
+	RK_TREE_EACH(t, rk_tree_get(table, "targets"))
+	RK_TREE_EACH(n, rk_tree_get(t, "names"))
+	if (has_word(product, rk_tree_text(n, "")))
+		return t->key;
+	return NULL;
+}
+
+/* What a data sheet says, less what the partition of the chip takes away. NaN: it does not say. */
+struct product {
+	double cus, xcds, sclk, mclk, hbmch;
+};
+
+/*
+ * The dies of a partition, where the device does not tell: 38 of MI300X's 304 CUs are one of its
+ * eight dies. NaN: no mode has as many.
+ */
+static double dies(const struct rk_tree *p, const struct rk_metric_device *d)
+{
+	double cus = rk_products_number(p, "cus"), xcds = rk_products_number(p, "xcds");
+
+	if (!isnan(d->xcds))
+		return d->xcds;
+	if (isnan(d->cus) || isnan(cus) || d->cus == cus)
+		return xcds;
+	RK_TREE_EACH(mode, rk_tree_get(p, "partitions"))
+	{
+		int64_t n;
+
+		if (rk_tree_int(mode, &n) && d->cus * xcds == cus * (double)n)
+			return (double)n;
+	}
+	return NAN;
+}
+
+static struct product facts_of(const struct rk_tree *p, const struct rk_metric_device *d)
+{
+	double share = dies(p, d) / rk_products_number(p, "xcds");
+
+	return (struct product){
+		.cus = rk_products_number(p, "cus") * share,
+		.xcds = dies(p, d),
+		.sclk = rk_products_number(p, "sclk"),
+		.mclk = rk_products_number(p, "mclk"),
+		/* how the memory is divided is not told by the dies: all of it can be reached */
+		.hbmch = rk_products_number(p, "hbmch"),
+	};
+}
+
+/* How well a product fits: its name counts most, then its CUs, then its clocks. */
+static int fit(const struct rk_tree *p, const struct rk_metric_device *d)
+{
+	struct product f = facts_of(p, d);
+	bool named = has_word(d->product, rk_tree_text(rk_tree_get(p, "name"), ""));
+
+	if (strcmp(rk_tree_text(rk_tree_get(p, "target"), ""), d->arch) != 0)
+		return 0;
+	if (!named && (isnan(f.cus) || (!isnan(d->cus) && d->cus != f.cus)))
+		return 0;
+	return 1 + 8 * named + 4 * (d->cus == f.cus) + 2 * (d->sclk == f.sclk) +
+	       (d->mclk == f.mclk);
+}
+
+static void keep_equal(double *v, double other)
+{
+	if (*v != other)
+		*v = NAN;
+}
+
+/*
+ * Of the products that `d` may be: those its name says, else those of its target with as many CUs;
+ * clocks decide between several. Only what all of them have alike. False: no product fits.
+ */
+static bool find_product(const struct rk_tree *table, const struct rk_metric_device *d,
+			 struct product *ret)
+{
+	const struct rk_tree *products = rk_tree_get(table, "products");
+	int best = 0;
+	bool any = false;
+
+	RK_TREE_EACH(p, products)
+	if (fit(p, d) > best)
+		best = fit(p, d);
+	RK_TREE_EACH(p, products)
+	{
+		struct product f = facts_of(p, d);
+
+		if (!best || fit(p, d) != best)
+			continue;
+		if (!any)
+			*ret = f;
+		any = true;
+		keep_equal(&ret->cus, f.cus);
+		keep_equal(&ret->xcds, f.xcds);
+		keep_equal(&ret->sclk, f.sclk);
+		keep_equal(&ret->mclk, f.mclk);
+		keep_equal(&ret->hbmch, f.hbmch);
+	}
+	return any;
+}
+
+/* ---- devices ---- */
 
 /* The numbers of a device, with the names formulas call them by. */
 static const struct {
@@ -62,20 +212,18 @@ static bool parse_gfx(const char *text, char ret[16])
 	return true;
 }
 
-/* NVIDIA's, as its compilers name them: "sm_90", "sm_120". */
-static bool parse_sm(const char *text, char ret[16])
+static bool parse_target(const char *text, char ret[16])
 {
-	size_t n = strncmp(text, "sm_", 3) == 0 ? strspn(text + 3, "0123456789") : 0;
+	size_t n;
 
+	if (parse_gfx(text, ret))
+		return true;
+	/* NVIDIA's, as its compilers name them: "sm_90", "sm_120" */
+	n = strncmp(text, "sm_", 3) == 0 ? strspn(text + 3, "0123456789") : 0;
 	if (n < 2 || n > 4 || text[3 + n])
 		return false;
 	snprintf(ret, 16, "%s", text);
 	return true;
-}
-
-static bool parse_target(const char *text, char ret[16])
-{
-	return parse_gfx(text, ret) || parse_sm(text, ret);
 }
 
 bool rk_metric_arch_parse(const char *text, char ret[16])
@@ -92,7 +240,7 @@ bool rk_metric_arch_parse(const char *text, char ret[16])
 	snprintf(bare, sizeof(bare), "gfx%.10s", text);
 	if (parse_gfx(bare, ret)) {
 		found = rk_products_target(table, ret) != NULL;
-	} else if ((target = rk_products_target_of(table, text))) {
+	} else if ((target = target_of(table, text))) {
 		snprintf(ret, 16, "%s", target);
 		found = true;
 	}
@@ -158,25 +306,29 @@ static bool fill(double *v, double with)
 	return true;
 }
 
-static bool fill_product(struct rk_metric_device *d, const struct rk_tree *table)
+int rk_metric_device_complete(struct rk_metric_device *d, struct rk_error *err)
 {
-	struct rk_product_facts f;
-	bool any = false;
+	const struct rk_tree *t;
+	struct rk_tree *table = NULL;
+	struct product f;
+	const char *arch;
+	bool told = *d->source != '\0', any;
+	int rc = rk_products_load(&table, err);
 
-	if (!rk_products_facts(table, d, &f))
-		return false;
-	any |= fill(&d->xcds, f.xcds);
-	any |= fill(&d->cus, f.cus);
-	any |= fill(&d->sclk, f.sclk);
-	any |= fill(&d->mclk, f.mclk);
-	any |= fill(&d->hbmch, f.hbmch);
-	return any;
-}
-
-static bool fill_target(struct rk_metric_device *d, const struct rk_tree *t)
-{
-	bool any = false;
-
+	if (rc < 0)
+		return rc;
+	if (!*d->arch && !parse_gfx(d->product, d->arch) && (arch = target_of(table, d->product)))
+		snprintf(d->arch, sizeof(d->arch), "%s", arch);
+	t = rk_products_target(table, d->arch);
+	/* a target of one die has one, whatever the product */
+	any = fill(&d->xcds, rk_products_number(t, "xcds"));
+	if (find_product(table, d, &f)) {
+		any |= fill(&d->xcds, f.xcds);
+		any |= fill(&d->cus, f.cus);
+		any |= fill(&d->sclk, f.sclk);
+		any |= fill(&d->mclk, f.mclk);
+		any |= fill(&d->hbmch, f.hbmch);
+	}
 	any |= fill(&d->simds, rk_products_number(t, "simds_per_cu") * d->cus);
 	any |= fill(&d->banks, rk_products_number(t, "banks"));
 	any |= fill(&d->wslots, rk_products_number(t, "wslots"));
@@ -187,27 +339,6 @@ static bool fill_target(struct rk_metric_device *d, const struct rk_tree *t)
 	/* an instruction cache serves neighbours inside an engine, the last one perhaps fewer */
 	any |= fill(&d->sqcs,
 		    d->ses * ceil(d->cus / d->ses / rk_products_number(t, "cus_per_sqc")));
-	return any;
-}
-
-int rk_metric_device_complete(struct rk_metric_device *d, struct rk_error *err)
-{
-	const struct rk_tree *target;
-	struct rk_tree *table = NULL;
-	const char *arch;
-	bool told = *d->source != '\0', any;
-	int rc = rk_products_load(&table, err);
-
-	if (rc < 0)
-		return rc;
-	if (!*d->arch && !parse_gfx(d->product, d->arch) &&
-	    (arch = rk_products_target_of(table, d->product)))
-		snprintf(d->arch, sizeof(d->arch), "%s", arch);
-	target = rk_products_target(table, d->arch);
-	/* a target of one die has one, whatever the product */
-	any = fill(&d->xcds, rk_products_number(target, "xcds"));
-	any |= fill_product(d, table);
-	any |= fill_target(d, target);
 	if (any)
 		d->source = told ? "as the run tells, the rest from data sheets" :
 				   "from data sheets";
@@ -275,7 +406,9 @@ static double arrays_per_engine(const struct rk_metric_device *d)
 {
 	size_t len = strlen(d->arch);
 
-	return len < 6 ? NAN : len == 6 ? 1 : 2;
+	if (len < 6)
+		return NAN;
+	return len == 6 ? 1 : 2;
 }
 
 /* gfx90a is 90010: major, minor and step, two digits each of the last. */

@@ -3,6 +3,7 @@
 #define RK_METRIC_DEVICE_H
 
 #include "base/error.h"
+#include "codec/json/tree.h"
 #include "rockit/metrics.h"
 #include "table/batch.h"
 
@@ -24,5 +25,12 @@ bool rk_metric_device_equal(const struct rk_metric_device *a, const struct rk_me
 
 /* A constant of formulas ("cus", "CU_NUM", "simd_count", ...). False: no such name. NaN: unknown. */
 bool rk_metric_device_constant(const struct rk_metric_device *d, const char *name, double *ret);
+
+/* data/metrics/devices.json: what is known of targets and products. Freed by rk_tree_free. */
+int rk_products_load(struct rk_tree **ret, struct rk_error *err);
+/* NaN where there is none. `t` may be NULL. */
+double rk_products_number(const struct rk_tree *t, const char *key);
+/* NULL: nothing is known of it. */
+const struct rk_tree *rk_products_target(const struct rk_tree *table, const char *arch);
 
 #endif

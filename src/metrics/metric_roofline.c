@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "metrics/formula/metric_products.h"
+#include "metrics/metric_device.h"
 
 static const char *const level_names[RK_NLEVELS] = {
 	[RK_LEVEL_LDS] = "lds",

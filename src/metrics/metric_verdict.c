@@ -6,8 +6,100 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "metrics/formula/metric_numbers.h"
 #include "metrics/metric_limits.h"
+
+/* ---- the numbers that are shown beside a verdict ---- */
+
+/* What a verdict is about: such numbers come first. */
+enum about {
+	ABOUT_TIME,
+	ABOUT_WAVES,
+	ABOUT_LINKS,
+	ABOUT_MEMORY,
+	ABOUT_COMPUTE,
+	ABOUT_WAITS,
+	ABOUT_ROOF,
+};
+
+/* Every number of the facts, most telling first within what it is about. */
+static const struct entry {
+	const char *name, *unit;
+	size_t at;
+	enum about about;
+} entries[] = {
+#define AT(f) offsetof(struct rk_verdict_facts, f)
+	{ "hbm_pct", "%", AT(level_pct[RK_LEVEL_HBM]), ABOUT_MEMORY },
+	{ "hbm_side_pct", "%", AT(side_pct), ABOUT_MEMORY },
+	{ "dep_wait_pct", "%", AT(dep_wait_pct), ABOUT_WAITS },
+	{ "mean_ns", "ns", AT(mean_ns), ABOUT_TIME },
+	{ "occupancy_pct", "%", AT(occupancy_pct), ABOUT_WAITS },
+	{ "l2_pct", "%", AT(level_pct[RK_LEVEL_L2]), ABOUT_MEMORY },
+	{ "l1_pct", "%", AT(level_pct[RK_LEVEL_L1]), ABOUT_MEMORY },
+	{ "lds_pct", "%", AT(level_pct[RK_LEVEL_LDS]), ABOUT_MEMORY },
+	{ "flop_pct", "%", AT(flop_pct), ABOUT_COMPUTE },
+	{ "valu_busy_pct", "%", AT(valu_busy_pct), ABOUT_COMPUTE },
+	{ "mfma_busy_pct", "%", AT(mfma_busy_pct), ABOUT_COMPUTE },
+	{ "window_ratio", "", AT(window_ratio), ABOUT_COMPUTE },
+	{ "gap_share", "", AT(gap_share), ABOUT_TIME },
+	{ "median_ns", "ns", AT(median_ns), ABOUT_TIME },
+	{ "remote_pct", "%", AT(remote_pct), ABOUT_LINKS },
+	{ "link_stall_pct", "%", AT(link_stall_pct), ABOUT_LINKS },
+	{ "issue_wait_pct", "%", AT(issue_wait_pct), ABOUT_WAITS },
+	{ "lanes_on", "lanes", AT(lanes_on), ABOUT_WAITS },
+	{ "vmem_latency", "cycles", AT(vmem_latency), ABOUT_WAITS },
+	{ "intensity", "FLOP/B", AT(intensity), ABOUT_ROOF },
+	{ "ridge", "FLOP/B", AT(ridge), ABOUT_ROOF },
+	{ "no_waveslot_pct", "%", AT(no_waveslot_pct), ABOUT_WAITS },
+	{ "no_vgpr_pct", "%", AT(no_vgpr_pct), ABOUT_WAITS },
+	{ "no_sgpr_pct", "%", AT(no_sgpr_pct), ABOUT_WAITS },
+	{ "no_lds_pct", "%", AT(no_lds_pct), ABOUT_WAITS },
+	{ "no_barrier_pct", "%", AT(no_barrier_pct), ABOUT_WAITS },
+	{ "waves", "waves", AT(waves), ABOUT_WAVES },
+	{ "cus", "CUs", AT(cus), ABOUT_WAVES },
+	{ "cycles", "cycles", AT(cycles), ABOUT_WAVES },
+	{ "sclk", "MHz", AT(sclk), ABOUT_WAVES },
+#undef AT
+};
+
+enum { NENTRIES = sizeof(entries) / sizeof(entries[0]) };
+
+static double *number_of(struct rk_verdict_facts *f, const struct entry *e)
+{
+	return (double *)(void *)((char *)f + e->at);
+}
+
+static void add_number(struct rk_verdict *v, const char *name, double value, const char *unit)
+{
+	if (isnan(value) || v->nnumbers == RK_VERDICT_NUMBERS)
+		return;
+	v->numbers[v->nnumbers++] = (struct rk_verdict_number){ name, value, unit };
+}
+
+/*
+ * Into ret->numbers: those that are known. comp and fill are what the rules made of the facts: the
+ * largest share of a compute pipe in the kernel's own time, and waves per SIMD.
+ */
+static void add_numbers(struct rk_verdict_facts *f, double comp, double fill, enum about about,
+			struct rk_verdict *ret)
+{
+	ret->nnumbers = 0;
+	if (about == ABOUT_WAVES)
+		add_number(ret, "fill", fill, "waves per SIMD");
+	if (about == ABOUT_COMPUTE)
+		add_number(ret, "compute_pct", comp, "%");
+	for (size_t i = 0; i < NENTRIES; i++)
+		if (entries[i].about == about)
+			add_number(ret, entries[i].name, *number_of(f, &entries[i]),
+				   entries[i].unit);
+	if (about != ABOUT_COMPUTE)
+		add_number(ret, "compute_pct", comp, "%");
+	for (size_t i = 0; i < NENTRIES; i++)
+		if (entries[i].about != about)
+			add_number(ret, entries[i].name, *number_of(f, &entries[i]),
+				   entries[i].unit);
+}
+
+/* ---- the rules ---- */
 
 /* What a missing input would have to be collected for, in the mask of a rule. */
 enum { NEEDS_MEMORY = 1, NEEDS_COMPUTE = 2, NEEDS_WAIT = 4 };
@@ -38,11 +130,12 @@ static struct word put(double v)
 {
 	struct word w;
 
-	snprintf(w.text, sizeof(w.text),
-		 fabs(v) < 9.95 ? "%.2g" :
-		 fabs(v) < 1e6  ? "%.0f" :
-				  "%.3g",
-		 v);
+	if (fabs(v) < 9.95)
+		snprintf(w.text, sizeof(w.text), "%.2g", v);
+	else if (fabs(v) < 1e6)
+		snprintf(w.text, sizeof(w.text), "%.0f", v);
+	else
+		snprintf(w.text, sizeof(w.text), "%.3g", v);
 	return w;
 }
 
@@ -316,21 +409,21 @@ static const struct rule {
 	bool (*fires)(struct trial *t);
 	unsigned needs;
 	bool again; /* whatever was collected, it has to be done again */
-	enum rk_verdict_about about;
+	enum about about;
 } rules[] = {
-	{ untimed, 0, true, RK_ABOUT_TIME },
-	{ uncounted, 0, true, RK_ABOUT_WAVES },
-	{ too_few_waves, 0, false, RK_ABOUT_WAVES },
-	{ communicates, 0, false, RK_ABOUT_LINKS },
-	{ is_balanced, 0, false, RK_ABOUT_MEMORY },
-	{ memory_limits, NEEDS_COMPUTE | NEEDS_MEMORY, false, RK_ABOUT_MEMORY },
-	{ one_side_limits, NEEDS_COMPUTE | NEEDS_MEMORY, false, RK_ABOUT_MEMORY },
-	{ compute_limits, NEEDS_MEMORY, false, RK_ABOUT_COMPUTE },
-	{ launch_limits, NEEDS_COMPUTE | NEEDS_MEMORY, false, RK_ABOUT_TIME },
-	{ latency_limits, NEEDS_COMPUTE | NEEDS_MEMORY, false, RK_ABOUT_WAITS },
-	{ intensity_decides, NEEDS_WAIT, false, RK_ABOUT_ROOF },
-	{ nothing_known, NEEDS_COMPUTE | NEEDS_MEMORY | NEEDS_WAIT, false, RK_ABOUT_TIME },
-	{ is_mixed, NEEDS_COMPUTE | NEEDS_MEMORY | NEEDS_WAIT, false, RK_ABOUT_MEMORY },
+	{ untimed, 0, true, ABOUT_TIME },
+	{ uncounted, 0, true, ABOUT_WAVES },
+	{ too_few_waves, 0, false, ABOUT_WAVES },
+	{ communicates, 0, false, ABOUT_LINKS },
+	{ is_balanced, 0, false, ABOUT_MEMORY },
+	{ memory_limits, NEEDS_COMPUTE | NEEDS_MEMORY, false, ABOUT_MEMORY },
+	{ one_side_limits, NEEDS_COMPUTE | NEEDS_MEMORY, false, ABOUT_MEMORY },
+	{ compute_limits, NEEDS_MEMORY, false, ABOUT_COMPUTE },
+	{ launch_limits, NEEDS_COMPUTE | NEEDS_MEMORY, false, ABOUT_TIME },
+	{ latency_limits, NEEDS_COMPUTE | NEEDS_MEMORY, false, ABOUT_WAITS },
+	{ intensity_decides, NEEDS_WAIT, false, ABOUT_ROOF },
+	{ nothing_known, NEEDS_COMPUTE | NEEDS_MEMORY | NEEDS_WAIT, false, ABOUT_TIME },
+	{ is_mixed, NEEDS_COMPUTE | NEEDS_MEMORY | NEEDS_WAIT, false, ABOUT_MEMORY },
 };
 
 /* Of HBM is asked for even where other levels are known: it is the one that matters most. */
@@ -358,20 +451,6 @@ static const char *what_to_collect(const struct trial *t, const struct rule *r)
 	return "";
 }
 
-static void find_memory(struct trial *t)
-{
-	t->mem = NAN;
-	t->level = RK_LEVEL_HBM;
-	for (int i = RK_NLEVELS - 1; i >= 0; i--) {
-		double pct = t->f.level_pct[i];
-
-		if (isnan(pct) || pct <= t->mem)
-			continue;
-		t->mem = pct;
-		t->level = (enum rk_level)i;
-	}
-}
-
 static void claim(struct trial *t, double pct, const char *words, bool matrix)
 {
 	if (!isfinite(pct) || pct <= t->comp)
@@ -381,32 +460,35 @@ static void claim(struct trial *t, double pct, const char *words, bool matrix)
 	snprintf(t->pipe, sizeof(t->pipe), "%s", words);
 }
 
-/*
- * Busy shares are of the cycles between the profiler's packets, which may be many times those of
- * the kernel: the window ratio brings them back to the kernel's own time.
- */
-static void find_compute(struct trial *t)
-{
-	double window = t->f.window_ratio > 1 ? t->f.window_ratio : 1;
-
-	t->comp = NAN;
-	claim(t, t->f.flop_pct, *t->f.flop_pipe ? t->f.flop_pipe : "operations",
-	      !strncmp(t->f.flop_pipe, "matrix", 6));
-	claim(t, t->f.valu_busy_pct * window, "VALU busy", false);
-	claim(t, t->f.mfma_busy_pct * window, "MFMA busy", true);
-}
-
 static void prepare(struct trial *t)
 {
 	struct rk_verdict_facts *f = &t->f;
+	double window;
 
 	f->name = f->name ? f->name : "";
 	f->arch = f->arch ? f->arch : "";
 	f->flop_pipe = f->flop_pipe ? f->flop_pipe : "";
 	f->side = f->side ? f->side : "";
-	rk_verdict_facts_clean(f);
-	find_memory(t);
-	find_compute(t);
+	for (size_t i = 0; i < NENTRIES; i++)
+		if (isinf(*number_of(f, &entries[i])))
+			*number_of(f, &entries[i]) = NAN;
+	window = f->window_ratio > 1 ? f->window_ratio : 1;
+	t->mem = t->comp = NAN;
+	t->level = RK_LEVEL_HBM;
+	for (int i = RK_NLEVELS - 1; i >= 0; i--) {
+		if (isnan(f->level_pct[i]) || f->level_pct[i] <= t->mem)
+			continue;
+		t->mem = f->level_pct[i];
+		t->level = (enum rk_level)i;
+	}
+	/*
+	 * Busy shares are of the cycles between the profiler's packets, which may be many times
+	 * those of the kernel: the window ratio brings them back to the kernel's own time.
+	 */
+	claim(t, f->flop_pct, *f->flop_pipe ? f->flop_pipe : "operations",
+	      !strncmp(f->flop_pipe, "matrix", 6));
+	claim(t, f->valu_busy_pct * window, "VALU busy", false);
+	claim(t, f->mfma_busy_pct * window, "MFMA busy", true);
 	t->simds = f->cus *
 		   (strncmp(f->arch, "gfx1", 4) ? t->l->simds_per_cu : t->l->simds_per_cu_rdna);
 	t->fill = f->waves >= 0 && t->simds > 0 ? f->waves / t->simds : NAN;
@@ -429,5 +511,5 @@ void rk_verdict_judge(const struct rk_verdict_facts *f, struct rk_verdict *ret)
 	while (!r->fires(&t))
 		r++; /* the last one always does */
 	snprintf(ret->collect, sizeof(ret->collect), "%s", what_to_collect(&t, r));
-	rk_verdict_numbers(&t.f, t.comp, t.fill, r->about, ret);
+	add_numbers(&t.f, t.comp, t.fill, r->about, ret);
 }

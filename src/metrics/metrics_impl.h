@@ -10,7 +10,7 @@
 #include "table/aggregate.h"
 #include "table/aggregate_map.h"
 
-/* ---- devices (metrics_devices.c) ---- */
+/* ---- devices (metrics_input.c) ---- */
 
 enum { RK_KINDS_MAX = 64 };
 
@@ -40,7 +40,7 @@ void rk_kinds_turn_to(struct rk_kinds *k, const struct rk_run *run, size_t file)
 unsigned rk_kind_of(const struct rk_kinds *k, int64_t device, uint32_t node);
 void rk_kinds_release(struct rk_kinds *k);
 
-/* ---- order (metrics_order.c) ---- */
+/* ---- order (metrics_sums.c) ---- */
 
 /* Some rows of a batch, those of a group beside each other: sums then stay in registers. */
 struct rk_metric_order {
@@ -61,7 +61,7 @@ struct rk_metric_order {
 int rk_metric_order_make(struct rk_metric_order *o, size_t first, const uint32_t *groups, size_t n,
 			 size_t ngroups, bool sorted, struct rk_error *err);
 
-/* ---- columns (metrics_columns.c) ---- */
+/* ---- columns (metrics_input.c) ---- */
 
 /* Makes names known to formulas: each file's counters under their keys. */
 int rk_metric_names_of(struct rk_run *run, struct rk_counter_names **ret, struct rk_error *err);

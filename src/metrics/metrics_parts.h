@@ -13,10 +13,9 @@ const char *rk_level_name(enum rk_level l);
 /* Whether `groups` (NULL: no filter) lets it through. */
 bool rk_metric_shown(const struct rk_list *groups, const char *group);
 
-/* Each appends to `out`; whoever calls looks at out->bad. */
+/* Each appends to `out`; whoever calls looks at out->bad. `groups` NULL: all. */
 void rk_metrics_json(struct rk_bytes *out, const struct rk_metrics *m,
 		     const struct rk_list *groups);
-void rk_metrics_csv(struct rk_bytes *out, const struct rk_metrics *m, const struct rk_list *groups);
 void rk_metrics_text(struct rk_bytes *out, const struct rk_metrics *m,
 		     const struct rk_metrics_look *how, const struct rk_list *groups);
 
@@ -46,13 +45,6 @@ struct rk_metrics_page {
 	size_t shown; /* kernels */
 };
 void rk_metrics_plot(struct rk_metrics_page *p);
-void rk_metrics_tables(struct rk_metrics_page *p);
-void rk_metrics_absent(struct rk_metrics_page *p);
-/*
- * Text in lines of the page's width, each behind `indent` blanks and the columns of `lead`, which
- * stands on the first. A text of NULL is nothing.
- */
-void rk_metrics_wrap(struct rk_metrics_page *p, const char *lead, const char *text, size_t indent);
 /* "12.35", "20480", "123.4M": about four digits. */
 void rk_put_value(struct rk_bytes *out, double v);
 

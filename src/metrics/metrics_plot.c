@@ -272,10 +272,9 @@ static void put_legend(struct plot *t)
 	struct rk_page *page = &t->p->page;
 
 	rk_page_paint(page, RK_BOLD);
-	rk_bytes_printf(page->out, "   %9s %9s %9s %6s  %-12s  Kernel", "GFLOP/s", "FLOP/B", "roof",
-			"%", "Pipe");
-	rk_page_paint(page, RK_NORMAL);
-	rk_bytes_put_u8(page->out, '\n');
+	rk_bytes_printf(page->out, "   %9s %9s %9s %6s  %-12s", "GFLOP/s", "FLOP/B", "roof", "%",
+			"Pipe");
+	rk_page_last(page, "  Kernel");
 	for (size_t i = 0; i < marks(t->p); i++) {
 		const struct rk_metric_kernel *k = &t->p->m->kernels[i];
 

@@ -1,12 +1,191 @@
-/* metrics_result.c - sums become the answer. */
+/* metrics_result.c - sums become the answer: values, roofline, verdicts. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/handle.h"
+#include "metrics/metric_limits.h"
+#include "metrics/metric_verdict.h"
 #include "metrics/metrics_impl.h"
-#include "metrics/metrics_judge.h"
+
+/* ---- one kernel's place in the roofline, and its verdict ---- */
+
+/* Ceilings of the chip that the kernel ran on. */
+struct roof {
+	struct rk_ceiling *ceilings;
+	size_t n;
+};
+
+static const struct rk_metric_value *find(const struct rk_metric_kernel *k, const char *id)
+{
+	for (size_t i = 0; i < k->nmetrics; i++)
+		if (strcmp(k->metrics[i].id, id) == 0)
+			return &k->metrics[i];
+	return NULL;
+}
+
+/* Over the time of the kernel where there are times, else over its dispatches. */
+static double value(const struct rk_metric_kernel *k, const char *id)
+{
+	const struct rk_metric_value *v = find(k, id);
+
+	if (!v)
+		return NAN;
+	return isnan(v->weighted) ? v->avg : v->weighted;
+}
+
+static double percent_of_peak(const struct rk_metric_kernel *k, const char *id)
+{
+	const struct rk_metric_value *v = find(k, id);
+
+	return v && v->peak > 0 ? 100 * value(k, id) / v->peak : NAN;
+}
+
+static double larger(double a, double b)
+{
+	return isnan(a) || b > a ? b : a;
+}
+
+static double ceiling(const struct roof *r, const char *name)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (strcmp(r->ceilings[i].name, name) == 0)
+			return r->ceilings[i].theory;
+	return NAN;
+}
+
+static const char *const levels[RK_NLEVELS] = { "lds", "l1", "l2", "hbm" };
+
+/* Totals per ns of the dispatches that have them, scaled to the time of all. */
+static void fill_roof(const struct rk_metric_group *g, double time_ns, struct rk_roof_kernel *ret)
+{
+	ret->time_ns = time_ns;
+	for (unsigned i = 0; i < RK_NTOTALS; i++) {
+		double v = g->total_time[i] > 0 ? g->totals[i] / g->total_time[i] * time_ns : NAN;
+
+		if (i < RK_TOTAL_OPS)
+			ret->bytes[i - RK_TOTAL_BYTES] = v;
+		else
+			ret->flops[i - RK_TOTAL_OPS] = v;
+	}
+}
+
+static void fill_rates(const struct roof *r, const struct rk_roof_kernel *roof,
+		       const struct rk_metric_kernel *k, struct rk_verdict_facts *f)
+{
+	for (unsigned i = 0; i < RK_NLEVELS; i++)
+		f->level_pct[i] = 100 * roof->bytes[i] / roof->time_ns / ceiling(r, levels[i]);
+	/* requests that hit count for L2, too */
+	f->level_pct[RK_LEVEL_L2] = larger(f->level_pct[RK_LEVEL_L2], percent_of_peak(k, "l2_bw"));
+	/* NVIDIA's says it itself */
+	f->level_pct[RK_LEVEL_HBM] = larger(f->level_pct[RK_LEVEL_HBM], value(k, "dram_busy_pct"));
+	f->flop_pct = NAN;
+	f->flop_pipe = "";
+	for (unsigned i = 0; rk_roof_pipes[i]; i++) {
+		double share = 100 * roof->flops[i] / roof->time_ns / ceiling(r, rk_roof_pipes[i]);
+
+		if (isnan(share) || share <= f->flop_pct)
+			continue;
+		f->flop_pct = share;
+		f->flop_pipe = rk_roof_pipes[i];
+	}
+}
+
+static bool has_counters(const struct rk_run *run)
+{
+	for (size_t i = 0; i < run->nfound; i++)
+		if (run->found[i].ncounters)
+			return true;
+	return false;
+}
+
+/* What goes to HBM on one side only, and what leaves the chip. */
+static void fill_traffic(const struct rk_metric_kernel *k, struct rk_verdict_facts *f)
+{
+	static const char *const stalls[] = { "fabric_rd_pcie_stall_pct",
+					      "fabric_rd_xgmi_stall_pct",
+					      "fabric_wr_pcie_stall_pct",
+					      "fabric_wr_xgmi_stall_pct" };
+	const struct rk_limits *l = rk_limits_borrow(NULL);
+	double read_pct = percent_of_peak(k, "fabric_read_bw");
+	double write_pct = percent_of_peak(k, "fabric_write_bw");
+	double reads = value(k, "hbm_rd_req") + value(k, "remote_rd_req");
+	double writes = value(k, "hbm_wr_req") + value(k, "remote_wr_req");
+	double few = l ? l->remote_side_pct / 100 * (reads + writes) : NAN;
+
+	/* FETCH_SIZE without WRITE_SIZE, as it is often recorded */
+	f->side = isnan(read_pct) ? "writes" : "reads";
+	f->side_pct = NAN;
+	if (isnan(f->level_pct[RK_LEVEL_HBM]))
+		f->side_pct = isnan(read_pct) ? write_pct : read_pct;
+	/* of reads and of writes, those that are not too few to matter */
+	f->remote_pct = larger(reads < few ? NAN : value(k, "remote_rd_pct"),
+			       writes < few ? NAN : value(k, "remote_wr_pct"));
+	f->link_stall_pct = NAN;
+	for (size_t i = 0; i < sizeof(stalls) / sizeof(stalls[0]); i++)
+		if (!isnan(value(k, stalls[i])))
+			f->link_stall_pct = value(k, stalls[i]) +
+					    (isnan(f->link_stall_pct) ? 0 : f->link_stall_pct);
+}
+
+static void fill_waits(const struct rk_metric_kernel *k, struct rk_verdict_facts *f)
+{
+	f->valu_busy_pct = value(k, "valu_busy_pct");
+	f->mfma_busy_pct = value(k, "mfma_busy_pct");
+	f->dep_wait_pct = value(k, "dep_wait_frac");
+	f->issue_wait_pct = value(k, "issue_wait_frac");
+	f->lanes_on = value(k, "valu_active_threads");
+	f->occupancy_pct = value(k, "occupancy_pct");
+	if (isnan(f->occupancy_pct))
+		f->occupancy_pct = value(k, "occupancy_pct_from_wave_cycles");
+	f->vmem_latency = value(k, "vmem_latency");
+	f->no_waveslot_pct = value(k, "no_waveslot_pct");
+	f->no_vgpr_pct = value(k, "no_vgpr_pct");
+	f->no_sgpr_pct = value(k, "no_sgpr_pct");
+	f->no_lds_pct = value(k, "no_lds_pct");
+	f->no_barrier_pct = value(k, "no_barrier_pct");
+}
+
+/* k->metrics are there; fills k->roof and k->verdict. */
+static void judge(const struct rk_metric_work *w, const struct roof *r,
+		  const struct rk_metric_group *g, const struct rk_agg_row *times,
+		  struct rk_metric_kernel *k)
+{
+	const struct rk_metric_device *d = &w->kinds.v[g->kind];
+	struct rk_roof_kernel roof;
+	struct rk_verdict_facts f = {
+		.name = k->name,
+		.arch = d->arch,
+		.counters = g->counted > 0,
+		.others = has_counters(w->run),
+		.unnamed = !*d->arch && !*d->product,
+		.timed = times->timed && times->total_ns > 0,
+		.calls = k->calls,
+		.mean_ns = times->timed ? times->mean_ns : NAN,
+		.median_ns = times->median_ns,
+		.cycles = value(k, "kernel_cycles"),
+		.sclk = d->sclk,
+		.waves = value(k, "wavefronts"),
+		.cus = d->cus,
+		.window_ratio = value(k, "effective_sclk_mhz") / d->sclk,
+		.gap_share = w->traced ? rk_timeline_gap_share(&w->trace) : NAN,
+	};
+
+	fill_roof(g, (double)times->total_ns, &roof);
+	fill_rates(r, &roof, k, &f);
+	fill_traffic(k, &f);
+	fill_waits(k, &f);
+	rk_roof_place(r->ceilings, r->n, &roof, &k->roof);
+	f.intensity = k->roof.intensity[RK_LEVEL_HBM];
+	f.ridge = *k->roof.pipe ? ceiling(r, k->roof.pipe) / ceiling(r, "hbm") : NAN;
+	rk_verdict_judge(&f, &k->verdict);
+	/* of another vendor's device no counter of ours would tell more */
+	if (!*d->arch && *d->product)
+		k->verdict.collect[0] = '\0';
+}
+
+/* ---- the result ---- */
 
 /* A result, and what its texts belong to. */
 struct owned {
@@ -24,7 +203,7 @@ struct build {
 	unsigned *flag_of; /* per check: its place in m->flags, UINT32_MAX for none */
 	struct rk_agg_row *rows;
 	size_t nrows;
-	struct rk_metric_roof *roofs; /* per kind, made when a kernel asks */
+	struct roof *roofs; /* per kind, made when a kernel asks */
 };
 
 static double peak_of(const struct build *b, unsigned kind, size_t def)
@@ -60,8 +239,8 @@ static int by_group(const void *a, const void *b)
 	return order ? order : by_value(a, b);
 }
 
-/* The first place of a metric, or of a group in it (UINT32_MAX: all), in the order they are in. */
-static size_t first_of(const struct rk_metric_sums *s, size_t metric, uint32_t group)
+/* Of a metric, or of a group in it (UINT32_MAX: all), in the order that the values are sorted in. */
+static double median_of(const struct rk_metric_sums *s, size_t metric, uint32_t group, uint64_t n)
 {
 	size_t low = 0, high = s->nkept;
 
@@ -75,27 +254,17 @@ static size_t first_of(const struct rk_metric_sums *s, size_t metric, uint32_t g
 		else
 			high = mid;
 	}
-	return low;
-}
-
-static double median_of(const struct rk_metric_sums *s, size_t metric, uint32_t group, uint64_t n)
-{
-	size_t at = first_of(s, metric, group);
-
-	return s->kept[at + (n - 1) / 2].value / 2 + s->kept[at + n / 2].value / 2;
-}
-
-/* Never infinite. */
-static double or_missing(double v)
-{
-	return isfinite(v) ? v : NAN;
+	return s->kept[low + (n - 1) / 2].value / 2 + s->kept[low + n / 2].value / 2;
 }
 
 /* A mean lies between the least and the most, whatever rounding says; too large a sum has none. */
 static double between(double mean, const struct rk_metric_sum *s)
 {
-	mean = or_missing(mean);
-	return mean < s->min ? s->min : mean > s->max ? s->max : mean;
+	if (!isfinite(mean))
+		return NAN;
+	if (mean < s->min)
+		return s->min;
+	return mean > s->max ? s->max : mean;
 }
 
 static void set_value(const struct build *b, unsigned kind, size_t def, uint32_t group,
@@ -119,17 +288,9 @@ static void set_value(const struct build *b, unsigned kind, size_t def, uint32_t
 	if (d->median && !b->w->sums.kept_full)
 		ret->median = median_of(&b->w->sums, def, group, s->n);
 	if (ret->peak > 0)
-		ret->percent_of_peak = or_missing(100 * ret->avg / ret->peak);
-}
-
-static void merge(struct rk_metric_sum *to, const struct rk_metric_sum *from)
-{
-	to->n += from->n;
-	to->sum += from->sum;
-	to->min = from->min < to->min ? from->min : to->min;
-	to->max = from->max > to->max ? from->max : to->max;
-	to->weighted += from->weighted;
-	to->weight += from->weight;
+		ret->percent_of_peak = 100 * ret->avg / ret->peak;
+	if (!isfinite(ret->percent_of_peak))
+		ret->percent_of_peak = NAN;
 }
 
 static int make_metrics(struct build *b, struct rk_error *err)
@@ -144,8 +305,16 @@ static int make_metrics(struct build *b, struct rk_error *err)
 	for (size_t d = 0; d < s->nmetrics; d++) {
 		struct rk_metric_sum all = { .min = INFINITY, .max = -INFINITY };
 
-		for (size_t g = 0; g < s->n; g++)
-			merge(&all, &s->groups[g].sums[d]);
+		for (size_t g = 0; g < s->n; g++) {
+			const struct rk_metric_sum *from = &s->groups[g].sums[d];
+
+			all.n += from->n;
+			all.sum += from->sum;
+			all.min = from->min < all.min ? from->min : all.min;
+			all.max = from->max > all.max ? from->max : all.max;
+			all.weighted += from->weighted;
+			all.weight += from->weight;
+		}
 		if (all.n)
 			set_value(b, b->kind, d, UINT32_MAX, &all,
 				  &b->m->metrics[b->m->nmetrics++]);
@@ -212,19 +381,6 @@ static int64_t plus_ns(int64_t a, int64_t b)
 	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
-/* What a benchmark has measured is of the chip that most ran on, as far as one can tell. */
-static int roof_of(struct build *b, unsigned kind, const struct rk_metric_roof **ret,
-		   struct rk_error *err)
-{
-	struct rk_metric_roof *r = &b->roofs[kind];
-
-	*ret = r;
-	if (r->ceilings)
-		return 0;
-	return rk_roof_ceilings(&b->w->kinds.v[kind], b->w->measured,
-				kind == b->kind ? b->w->nmeasured : 0, &r->ceilings, &r->n, err);
-}
-
 /* In its place by time; the rows come by time. */
 static int add_kernel(struct build *b, const char *name, const struct rk_agg_row *r, uint32_t group,
 		      struct rk_error *err)
@@ -232,14 +388,17 @@ static int add_kernel(struct build *b, const char *name, const struct rk_agg_row
 	struct rk_metrics *m = b->m;
 	struct rk_metric_kernel k = { .name = name, .calls = r->calls, .total_ns = r->total_ns };
 	const struct rk_metric_group *g = &b->w->sums.groups[group];
-	const struct rk_metric_roof *roof;
+	struct roof *roof = &b->roofs[g->kind];
 	int rc = make_kernel(b, group, &k, err);
 	size_t at = m->nkernels++;
 
+	/* what a benchmark has measured is of the chip that most ran on, as far as one can tell */
+	if (rc == 0 && !roof->ceilings)
+		rc = rk_roof_ceilings(&b->w->kinds.v[g->kind], b->w->measured,
+				      g->kind == b->kind ? b->w->nmeasured : 0, &roof->ceilings,
+				      &roof->n, err);
 	if (rc == 0)
-		rc = roof_of(b, g->kind, &roof, err);
-	if (rc == 0)
-		rk_metric_judge(b->w, roof, g, r, &k);
+		judge(b->w, roof, g, r, &k);
 	for (; at && m->kernels[at - 1].total_ns < k.total_ns; at--)
 		m->kernels[at] = m->kernels[at - 1];
 	m->kernels[at] = k;
@@ -247,50 +406,38 @@ static int add_kernel(struct build *b, const char *name, const struct rk_agg_row
 	return rc;
 }
 
-static void add_other(struct rk_agg_row *others, const struct rk_agg_row *r)
-{
-	others->calls += r->calls;
-	others->timed += r->timed;
-	others->total_ns = plus_ns(others->total_ns, r->total_ns);
-	if (others->timed)
-		others->mean_ns = (double)others->total_ns / (double)others->timed;
-}
-
 /* Those that have sums of their own, and the others as one. */
-static int add_kernels(struct build *b, struct rk_error *err)
+static int make_kernels(struct build *b, struct rk_error *err)
 {
+	struct rk_metrics *m = b->m;
 	struct rk_metric_sums *s = &b->w->sums;
 	struct rk_agg_row others = { .mean_ns = NAN, .median_ns = NAN };
 	int rc = 0;
 
+	m->kernels = rk_calloc(s->n, sizeof(*m->kernels));
+	if (!m->kernels)
+		return rk_fail_nomem(err);
 	for (size_t i = 0; rc == 0 && i < b->nrows; i++) {
 		const struct rk_agg_row *r = &b->rows[i];
 		const uint32_t *at = rk_idmap_at(&s->by_name, r->name);
 
 		if (r->barrier || !at || !*at)
 			continue;
-		if (s->groups[*at - 1].name == r->name)
+		if (s->groups[*at - 1].name == r->name) {
 			rc = add_kernel(b, rk_strtab_borrow(b->w->run->ctx.names, r->name, NULL), r,
 					*at - 1, err);
-		else
-			add_other(&others, r);
+			continue;
+		}
+		others.calls += r->calls;
+		others.timed += r->timed;
+		others.total_ns = plus_ns(others.total_ns, r->total_ns);
+		if (others.timed)
+			others.mean_ns = (double)others.total_ns / (double)others.timed;
 	}
 	if (rc == 0 && others.calls)
 		rc = add_kernel(b, "(other kernels)", &others, (uint32_t)s->n - 1, err);
-	return rc;
-}
-
-static int make_kernels(struct build *b, struct rk_error *err)
-{
-	struct rk_metrics *m = b->m;
-	int rc;
-
-	m->kernels = rk_calloc(b->w->sums.n, sizeof(*m->kernels));
-	rc = m->kernels ? add_kernels(b, err) : rk_fail_nomem(err);
-	for (size_t i = 0; i < m->nkernels; i++)
-		m->kernels[i].percent =
-			m->total_ns ? 100 * (double)m->kernels[i].total_ns / (double)m->total_ns :
-				      0;
+	for (size_t i = 0; m->total_ns && i < m->nkernels; i++)
+		m->kernels[i].percent = 100 * (double)m->kernels[i].total_ns / (double)m->total_ns;
 	return rc;
 }
 
@@ -420,6 +567,7 @@ static int build_all(struct build *b, struct rk_error *err)
 {
 	struct rk_metric_sums *s = &b->w->sums;
 	int rc = rk_agg_finish(b->w->agg, &b->rows, &b->nrows, err);
+
 	if (rc == 0)
 		rc = make_devices(b, err);
 	if (rc == 0)

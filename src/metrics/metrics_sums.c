@@ -1,9 +1,63 @@
-/* metrics_sums.c - values of dispatches added up by kernel. */
+/* metrics_sums.c - rows by their groups, and values of dispatches added up by kernel. */
 #include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "metrics/metrics_impl.h"
+
+/* ---- rows of a batch by their groups ---- */
+
+static void as_they_come(struct rk_metric_order *o, size_t first, const uint32_t *groups, size_t n)
+{
+	o->nruns = 0;
+	for (size_t i = 0; i < n; i++) {
+		o->rows[i] = (uint32_t)(first + i);
+		if (!o->nruns || o->runs[o->nruns - 1].group != groups[i])
+			o->runs[o->nruns++].group = groups[i];
+		o->runs[o->nruns - 1].end = (uint32_t)i + 1;
+	}
+}
+
+/* Counting sort; rows of a group stay in their order. */
+static void sort(struct rk_metric_order *o, size_t first, const uint32_t *groups, size_t n,
+		 size_t ngroups)
+{
+	uint32_t at = 0;
+
+	o->nruns = 0;
+	memset(o->first, 0, ngroups * sizeof(*o->first));
+	for (size_t i = 0; i < n; i++)
+		o->first[groups[i]]++;
+	for (uint32_t g = 0; g < ngroups; g++) {
+		uint32_t count = o->first[g];
+
+		o->first[g] = at;
+		at += count;
+		if (count)
+			o->runs[o->nruns++] = (struct rk_metric_stretch){ g, at };
+	}
+	for (size_t i = 0; i < n; i++)
+		o->rows[o->first[groups[i]]++] = (uint32_t)(first + i);
+}
+
+int rk_metric_order_make(struct rk_metric_order *o, size_t first, const uint32_t *groups, size_t n,
+			 size_t ngroups, bool sorted, struct rk_error *err)
+{
+	uint32_t *grown = rk_grow(o->first, &o->cap, ngroups, sizeof(*grown));
+
+	if (!grown)
+		return rk_fail_nomem(err);
+	o->first = grown;
+	o->n = n;
+	/* many more groups than rows: sorting would cost more than it saves */
+	if (sorted && ngroups <= 4 * RK_PROGRAM_ROWS)
+		sort(o, first, groups, n, ngroups);
+	else
+		as_they_come(o, first, groups, n);
+	return 0;
+}
+
+/* ---- sums ---- */
 
 /* Sums of all groups together stay below RK_METRIC_SUMS_BYTES; one group there always is. */
 int rk_metric_sums_init(struct rk_metric_sums *s, size_t nmetrics, size_t nchecks,
@@ -157,33 +211,29 @@ static void add_metric(struct rk_metric_sums *s, const struct rk_metric_rows *r,
 	}
 }
 
-static int keep_value(struct rk_metric_sums *s, uint32_t metric, uint32_t group, double value,
-		      struct rk_error *err)
-{
-	struct rk_metric_kept *kept;
-
-	s->kept_full |= s->nkept == RK_METRIC_KEPT_MAX;
-	if (s->kept_full || isnan(value))
-		return 0;
-	kept = rk_grow(s->kept, &s->cap_kept, s->nkept + 1, sizeof(*kept));
-	if (!kept)
-		return rk_fail_nomem(err);
-	s->kept = kept;
-	kept[s->nkept++] = (struct rk_metric_kept){ metric, group, value };
-	return 0;
-}
-
 static int keep_values(struct rk_metric_sums *s, const struct rk_metric_rows *r, size_t output,
 		       struct rk_error *err)
 {
 	const double *v = rk_program_result(r->state, r->plan->outputs[output].result);
 	size_t at = 0;
-	int rc = 0;
 
-	for (size_t i = 0; i < r->order->nruns; i++)
-		for (; rc == 0 && at < r->order->runs[i].end; at++)
-			rc = keep_value(s, r->place[output], r->order->runs[i].group, v[at], err);
-	return rc;
+	for (size_t i = 0; i < r->order->nruns; i++) {
+		for (; at < r->order->runs[i].end; at++) {
+			struct rk_metric_kept *kept;
+
+			s->kept_full |= s->nkept == RK_METRIC_KEPT_MAX;
+			if (s->kept_full || isnan(v[at]))
+				continue;
+			kept = rk_grow(s->kept, &s->cap_kept, s->nkept + 1, sizeof(*kept));
+			if (!kept)
+				return rk_fail_nomem(err);
+			s->kept = kept;
+			kept[s->nkept++] = (struct rk_metric_kept){ r->place[output],
+								    r->order->runs[i].group,
+								    v[at] };
+		}
+	}
+	return 0;
 }
 
 static void add_total(struct rk_metric_sums *s, const struct rk_metric_rows *r, unsigned total)

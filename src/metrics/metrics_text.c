@@ -1,5 +1,6 @@
 /* metrics_text.c - metrics for people: what limits each kernel comes first. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -10,6 +11,11 @@ enum {
 	INDENT = 8, /* what is said about a kernel stands below its calls */
 	VERDICT_COLUMNS = 13,
 	DEVICE_COLUMNS = 48,
+	VALUE_COLUMNS = 10,
+	UNIT_COLUMNS = 10,
+	WIDE_COLUMNS = 96, /* narrower terminals see no bar */
+	REASONS_SHOWN = 12,
+	REASONS_MAX = 512, /* that are told apart; further ones are "other reasons" */
 };
 
 void rk_put_value(struct rk_bytes *out, double v)
@@ -32,23 +38,17 @@ void rk_put_value(struct rk_bytes *out, double v)
 			a /= 1000;
 	if (s < 0 && v == floor(v))
 		rk_bytes_printf(out, "%.0f", v);
-	else
-		rk_bytes_printf(out, "%.*f",
-				a < 9.9995 ? 3 :
-				a < 99.995 ? 2 :
-				a < 999.95 ? 1 :
-					     0,
-				v);
+	else /* four digits */
+		rk_bytes_printf(out, "%.*f", (a < 9.9995) + (a < 99.995) + (a < 999.95), v);
 	if (s >= 0)
 		rk_bytes_put_u8(out, (uint8_t)suffix[s]);
 }
 
-static size_t word_length(const char *s)
-{
-	return strcspn(s, " ");
-}
-
-void rk_metrics_wrap(struct rk_metrics_page *p, const char *lead, const char *text, size_t indent)
+/*
+ * Text in lines of the page's width, each behind `indent` blanks and the columns of `lead`, which
+ * is on the first. A text of NULL is nothing.
+ */
+static void wrap(struct rk_metrics_page *p, const char *lead, const char *text, size_t indent)
 {
 	size_t width = p->page.look->columns, used = indent + strlen(lead);
 	bool first = true;
@@ -58,7 +58,7 @@ void rk_metrics_wrap(struct rk_metrics_page *p, const char *lead, const char *te
 	rk_page_spaces(&p->page, indent);
 	rk_bytes_puts(p->page.out, lead);
 	while (*text) {
-		size_t len = word_length(text);
+		size_t len = strcspn(text, " ");
 
 		if (!first && width && used + 1 + len > width) {
 			rk_bytes_put_u8(p->page.out, '\n');
@@ -83,6 +83,311 @@ static void put_plural(struct rk_bytes *out, uint64_t n, const char *what, const
 	rk_bytes_printf(out, " %s%s", what, n == 1 ? "" : many);
 }
 
+/* ---- the metrics of a kernel, group by group ---- */
+
+/* Our groups. Of the brief ones only what has a peak or is a percentage is shown unless asked. */
+static const struct group {
+	const char *name, *title;
+	bool brief;
+} known[] = {
+	{ "time", "Time", true },
+	{ "occupancy", "Occupancy", true },
+	{ "pipes", "Pipes", true },
+	{ "stall", "Stalls", true },
+	{ "flops", "Arithmetic", true },
+	{ "lds", "LDS", true },
+	{ "l1", "Vector L1 cache", true },
+	{ "l2", "L2 cache", true },
+	{ "fabric", "Leaving L2", true },
+	{ "hbm", "HBM", true },
+	{ "comm", "Links to the host and other GPUs", true },
+	{ "launch", "Launch", false },
+	{ "waves", "Waves", false },
+	{ "mix", "Instruction mix", false },
+	{ "latency", "Latencies", false },
+	{ "atomic", "Atomics", false },
+	{ "scratch", "Scratch and spills", false },
+	{ "scheduler", "Scheduler", false },
+	{ "sl1d", "Scalar L1 cache", false },
+	{ "l1i", "Instruction cache", false },
+	{ "roofline", "Arithmetic intensity", false },
+};
+
+static const struct group *group_of(const char *name)
+{
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strcmp(known[i].name, name) == 0)
+			return &known[i];
+	return NULL;
+}
+
+/* What somebody defined for themselves is shown; of ours what says most, and is not all zero. */
+static bool wanted(const struct rk_metrics_page *p, const struct rk_metric_value *v)
+{
+	const struct group *g = group_of(v->group);
+
+	if (!rk_metric_shown(p->groups, v->group))
+		return false;
+	if (p->how->all || p->groups->n || !g)
+		return true;
+	return g->brief && (isfinite(v->percent_of_peak) || strcmp(v->unit, "%") == 0) &&
+	       !(v->min == 0 && v->max == 0);
+}
+
+static void value_cell(struct rk_metrics_page *p, double v)
+{
+	rk_put_value(&p->page.cell, v);
+	rk_page_right(&p->page, VALUE_COLUMNS - 1);
+}
+
+static void put_percent(struct rk_metrics_page *p, double percent)
+{
+	unsigned columns = p->page.look->columns;
+
+	if (isfinite(percent)) {
+		rk_bytes_printf(&p->page.cell, "%.1f", percent);
+		rk_page_right(&p->page, 6);
+		if (!columns || columns >= WIDE_COLUMNS)
+			rk_page_bar(&p->page, percent / 100);
+	}
+	/* Blanks at the end of a line help nobody. */
+	while (p->page.out->len && p->page.out->data[p->page.out->len - 1] == ' ')
+		p->page.out->len--;
+	rk_bytes_put_u8(p->page.out, '\n');
+}
+
+/* "req/D" is "req", "req/wave", ...: D stands for what counts are divided by. */
+static void unit_cell(struct rk_metrics_page *p, const char *unit)
+{
+	static const char *const by[] = { "", "/wave", "/cycle", "/s" };
+	size_t len = strlen(unit);
+	bool divided = rk_text_ends(unit, len, "/D");
+
+	rk_put_printable(&p->page.cell, unit, divided ? len - 2 : len, p->page.look->utf8);
+	rk_bytes_puts(&p->page.cell, divided ? by[p->m->normal] : "");
+	rk_page_left(&p->page, UNIT_COLUMNS);
+}
+
+static void put_metric(struct rk_metrics_page *p, const struct rk_metric_value *v, size_t width)
+{
+	rk_bytes_put_u8(p->page.out, ' ');
+	rk_put_printable(&p->page.cell, v->id, strlen(v->id), p->page.look->utf8);
+	rk_page_left(&p->page, width);
+	value_cell(p, v->avg);
+	value_cell(p, v->min);
+	value_cell(p, v->max);
+	rk_bytes_put_u8(p->page.out, ' ');
+	unit_cell(p, v->unit);
+	put_percent(p, v->percent_of_peak);
+}
+
+static void put_group_title(struct rk_metrics_page *p, const char *name)
+{
+	const struct group *g = group_of(name);
+	const char *title = name[0] ? name : "Others";
+
+	if (g)
+		title = g->title;
+	rk_bytes_put_u8(p->page.out, ' ');
+	rk_page_paint(&p->page, RK_BOLD);
+	rk_put_printable(p->page.out, title, strlen(title), p->page.look->utf8);
+	rk_page_paint(&p->page, RK_NORMAL);
+	if (g && strcmp(g->title, name) != 0)
+		rk_bytes_printf(p->page.out, " (%s)", name);
+	rk_bytes_put_u8(p->page.out, '\n');
+}
+
+/* The metrics of the group of k->metrics[at], unless an earlier one was of that group. */
+static void put_group(struct rk_metrics_page *p, const struct rk_metric_kernel *k, size_t at,
+		      size_t width)
+{
+	const char *name = k->metrics[at].group;
+
+	for (size_t i = 0; i < at; i++)
+		if (wanted(p, &k->metrics[i]) && strcmp(k->metrics[i].group, name) == 0)
+			return;
+	put_group_title(p, name);
+	for (size_t i = at; i < k->nmetrics; i++)
+		if (strcmp(k->metrics[i].group, name) == 0 && wanted(p, &k->metrics[i]))
+			put_metric(p, &k->metrics[i], width);
+}
+
+static void put_heading(struct rk_metrics_page *p, const struct rk_metric_kernel *k, size_t width)
+{
+	rk_page_title(&p->page, "Metrics of");
+	rk_page_rest(&p->page, k->name[0] ? k->name : "(no name)", strlen("Metrics of") + 2);
+	rk_page_paint(&p->page, RK_BOLD);
+	rk_page_spaces(&p->page, width + 2);
+	rk_page_word(&p->page, "Avg", VALUE_COLUMNS - 1);
+	rk_page_word(&p->page, "Min", VALUE_COLUMNS - 1);
+	rk_page_word(&p->page, "Max", VALUE_COLUMNS - 1);
+	rk_bytes_printf(p->page.out, "  %-*s", UNIT_COLUMNS, "Unit");
+	rk_page_word(&p->page, "% of peak", 9);
+	rk_page_last(&p->page, "");
+}
+
+static void put_table(struct rk_metrics_page *p, const struct rk_metric_kernel *k)
+{
+	size_t width = 0, n = 0;
+
+	for (size_t i = 0; i < k->nmetrics; i++) {
+		if (!wanted(p, &k->metrics[i]))
+			continue;
+		n++;
+		if (strlen(k->metrics[i].id) > width)
+			width = strlen(k->metrics[i].id);
+	}
+	if (!n)
+		return;
+	put_heading(p, k, width);
+	for (size_t i = 0; i < k->nmetrics; i++)
+		if (wanted(p, &k->metrics[i]))
+			put_group(p, k, i, width);
+	if (n == k->nmetrics || p->groups->n)
+		return;
+	rk_page_paint(&p->page, RK_DIM);
+	rk_bytes_printf(p->page.out, " and %zu more (--all, or --group)", k->nmetrics - n);
+	rk_page_last(&p->page, "");
+}
+
+/* The first kernel alone, unless more was asked for: a screen is soon full. */
+static void put_tables(struct rk_metrics_page *p)
+{
+	bool asked = p->how->all || p->groups->n;
+	size_t n = asked || p->shown < 1 ? p->shown : 1;
+
+	for (size_t i = 0; i < n; i++)
+		put_table(p, &p->m->kernels[i]);
+}
+
+/* ---- metrics that are absent ---- */
+
+struct reason {
+	const char *text;
+	size_t len; /* of what names it in `text` */
+	size_t n;   /* metrics that are absent for it */
+};
+
+struct reasons {
+	struct reason all[REASONS_MAX];
+	size_t n, counted; /* reasons, and metrics that they stand for */
+};
+
+/* Reasons with the most metrics come first. */
+static void count_reason(struct reasons *r, const char *text, size_t len)
+{
+	size_t at = 0;
+
+	while (at < r->n && (r->all[at].len != len || memcmp(r->all[at].text, text, len) != 0))
+		at++;
+	if (at == REASONS_MAX)
+		return;
+	if (at == r->n)
+		r->all[r->n++] = (struct reason){ text, len, 0 };
+	r->counted++;
+	r->all[at].n++;
+	for (; at && r->all[at].n > r->all[at - 1].n; at--) {
+		struct reason swap = r->all[at];
+
+		r->all[at] = r->all[at - 1];
+		r->all[at - 1] = swap;
+	}
+}
+
+/* The counter that a reason is about, its length; 0: it is about something else. */
+static size_t missing_counter(const char *reason)
+{
+	static const char not_there[] = " was not collected";
+	size_t len = strlen(reason), tail = sizeof(not_there) - 1;
+
+	return rk_text_ends(reason, len, not_there) ? len - tail : 0;
+}
+
+/* "   38  need counters that were not collected: SQ_WAVES (12), ..." */
+static void put_missing_counters(struct rk_metrics_page *p, struct reasons *r)
+{
+	struct rk_bytes text;
+	char lead[32];
+
+	*r = (struct reasons){ .n = 0 };
+	for (size_t i = 0; i < p->m->nabsent; i++) {
+		size_t len = missing_counter(p->m->absent[i].reason);
+
+		if (len)
+			count_reason(r, p->m->absent[i].reason, len);
+	}
+	if (!r->n)
+		return;
+	rk_bytes_init(&text, 64 << 10);
+	rk_bytes_printf(&text,
+			"need%s counters that were not collected:", r->counted == 1 ? "s" : "");
+	for (size_t i = 0; i < r->n && i < REASONS_SHOWN; i++)
+		rk_bytes_printf(&text, "%s %.*s (%zu)", i ? "," : "", (int)r->all[i].len,
+				r->all[i].text, r->all[i].n);
+	rk_bytes_puts(&text, r->n > REASONS_SHOWN ? ", ..." : "");
+	snprintf(lead, sizeof(lead), " %4zu  ", r->counted);
+	wrap(p, lead, rk_bytes_str(&text), 0);
+	p->page.out->bad |= text.bad;
+	rk_bytes_release(&text);
+}
+
+static void put_other_reasons(struct rk_metrics_page *p, struct reasons *r)
+{
+	size_t left = 0;
+
+	*r = (struct reasons){ .n = 0 };
+	for (size_t i = 0; i < p->m->nabsent; i++) {
+		const char *reason = p->m->absent[i].reason;
+
+		if (missing_counter(reason))
+			continue;
+		left++;
+		count_reason(r, reason, strlen(reason));
+	}
+	for (size_t i = 0; i < r->n && i < REASONS_SHOWN; i++) {
+		char lead[32];
+
+		snprintf(lead, sizeof(lead), " %4zu  ", r->all[i].n);
+		wrap(p, lead, r->all[i].text, 0);
+		left -= r->all[i].n;
+	}
+	if (left)
+		rk_bytes_printf(p->page.out, " %4zu  for other reasons\n", left);
+}
+
+static void put_each(struct rk_metrics_page *p)
+{
+	for (size_t i = 0; i < p->m->nabsent; i++) {
+		const struct rk_metric_absent *a = &p->m->absent[i];
+
+		rk_bytes_puts(p->page.out, "  ");
+		rk_put_printable(p->page.out, a->id, strlen(a->id), p->page.look->utf8);
+		rk_bytes_puts(p->page.out, ": ");
+		rk_put_printable(p->page.out, a->reason, strlen(a->reason), p->page.look->utf8);
+		rk_bytes_put_u8(p->page.out, '\n');
+	}
+}
+
+static void put_absent(struct rk_metrics_page *p)
+{
+	struct reasons r;
+
+	if (!p->m->nabsent)
+		return;
+	rk_page_title(&p->page, "Absent");
+	rk_bytes_printf(p->page.out, ": %zu metric%s", p->m->nabsent,
+			p->m->nabsent == 1 ? "" : "s");
+	rk_bytes_puts(p->page.out, p->how->absent ? "\n" : " (-v names each)\n");
+	if (p->how->absent) {
+		put_each(p);
+		return;
+	}
+	put_missing_counters(p, &r);
+	put_other_reasons(p, &r);
+}
+
+/* ---- the page ---- */
+
 static double ceiling_of(const struct rk_metrics *m, const char *name)
 {
 	for (size_t i = 0; i < m->nceilings; i++)
@@ -101,25 +406,19 @@ static void put_fact(struct rk_bytes *out, const char **gap, double v, const cha
 	*gap = ", ";
 }
 
-/* "MI300X_A1 (gfx942)"; what has no name of its own is "gfx942" once. */
-static void put_device_name(struct rk_metrics_page *p, const struct rk_metric_device *d)
-{
-	bool both = d->product[0] && d->arch[0] && strcmp(d->product, d->arch) != 0;
-	const char *name = d->product[0] ? d->product : d->arch[0] ? d->arch : "unknown GPU";
-
-	rk_put_printable(p->page.out, name, strlen(name), p->page.look->utf8);
-	if (both)
-		rk_bytes_printf(p->page.out, " (%s)", d->arch);
-}
-
 /* "MI300X_A1 (gfx942): 304 CUs, 8 XCDs, 2100 MHz, 5325 GB/s HBM; as the run tells" */
 static void put_device(struct rk_metrics_page *p, const struct rk_metric_device *d, bool main)
 {
 	struct rk_bytes *out = p->page.out;
-	const char *gap = ": ";
+	const char *gap = ": ", *name = d->product;
 
+	if (!name[0])
+		name = d->arch[0] ? d->arch : "unknown GPU";
 	rk_page_paint(&p->page, RK_BOLD);
-	put_device_name(p, d);
+	rk_put_printable(out, name, strlen(name), p->page.look->utf8);
+	/* what has no name of its own is "gfx942" once */
+	if (d->product[0] && d->arch[0] && strcmp(d->product, d->arch) != 0)
+		rk_bytes_printf(out, " (%s)", d->arch);
 	rk_page_paint(&p->page, RK_NORMAL);
 	put_fact(out, &gap, d->cus, d->cus == 1 ? "CU" : "CUs");
 	if (d->xcds > 1)
@@ -138,13 +437,12 @@ static void put_devices(struct rk_metrics_page *p)
 		put_device(p, &p->m->devices[i], i == 0);
 	if (p->m->ndevices && p->m->arch[0])
 		return;
-	rk_metrics_wrap(
-		p, "",
-		p->m->ndevices && p->m->devices[0].product[0] ?
-			"rockit knows no counters of this device: the trace alone is judged" :
-			"the GPU is not known, so there are no peaks: say it with --arch or "
-			"--sysinfo",
-		0);
+	wrap(p, "",
+	     p->m->ndevices && p->m->devices[0].product[0] ?
+		     "rockit knows no counters of this device: the trace alone is judged" :
+		     "the GPU is not known, so there are no peaks: say it with --arch or "
+		     "--sysinfo",
+	     0);
 }
 
 struct widths {
@@ -170,8 +468,12 @@ static struct widths measure(const struct rk_metrics_page *p)
 
 static void put_share(struct rk_metrics_page *p, double percent)
 {
-	const char *heat = percent >= 25 ? RK_RED : percent >= 10 ? RK_YELLOW : "";
+	const char *heat = "";
 
+	if (percent >= 25)
+		heat = RK_RED;
+	else if (percent >= 10)
+		heat = RK_YELLOW;
 	rk_page_paint(&p->page, heat);
 	if (isfinite(percent))
 		rk_bytes_printf(p->page.out, "%6.2f", percent);
@@ -195,21 +497,15 @@ static void put_kernel_row(struct rk_metrics_page *p, const struct rk_metric_ker
 	rk_page_rest(&p->page, k->name[0] ? k->name : "(no name)", w->before_name);
 }
 
-static void put_kernel_flags(struct rk_metrics_page *p, const struct rk_metric_kernel *k)
+/* "! window-ratio in 12 dispatches"; the line is not ended. */
+static void put_flag(struct rk_metrics_page *p, const char *kind, uint64_t dispatches)
 {
-	for (size_t i = 0; k->flags && i < p->m->nflags; i++) {
-		if (!k->flags[i])
-			continue;
-		rk_page_spaces(&p->page, INDENT);
-		rk_page_paint(&p->page, RK_YELLOW);
-		rk_bytes_puts(p->page.out, "! ");
-		rk_put_printable(p->page.out, p->m->flags[i].kind, strlen(p->m->flags[i].kind),
-				 p->page.look->utf8);
-		rk_page_paint(&p->page, RK_NORMAL);
-		rk_bytes_puts(p->page.out, " in ");
-		put_plural(p->page.out, k->flags[i], "dispatch", "es");
-		rk_bytes_put_u8(p->page.out, '\n');
-	}
+	rk_page_paint(&p->page, RK_YELLOW);
+	rk_bytes_puts(p->page.out, "! ");
+	rk_put_printable(p->page.out, kind, strlen(kind), p->page.look->utf8);
+	rk_page_paint(&p->page, RK_NORMAL);
+	rk_bytes_puts(p->page.out, " in ");
+	put_plural(p->page.out, dispatches, "dispatch", "es");
 }
 
 /* The same advice under kernel after kernel is said once. */
@@ -220,10 +516,16 @@ static void put_kernel(struct rk_metrics_page *p, size_t i, const struct widths 
 
 	put_kernel_row(p, k, w);
 	if (k->verdict.reason[0])
-		rk_metrics_wrap(p, "", k->verdict.reason, INDENT);
+		wrap(p, "", k->verdict.reason, INDENT);
 	if (k->verdict.collect[0] && !said)
-		rk_metrics_wrap(p, "next: ", k->verdict.collect, INDENT);
-	put_kernel_flags(p, k);
+		wrap(p, "next: ", k->verdict.collect, INDENT);
+	for (size_t f = 0; k->flags && f < p->m->nflags; f++) {
+		if (!k->flags[f])
+			continue;
+		rk_page_spaces(&p->page, INDENT);
+		put_flag(p, p->m->flags[f].kind, k->flags[f]);
+		rk_bytes_put_u8(p->page.out, '\n');
+	}
 }
 
 static void put_kernels(struct rk_metrics_page *p)
@@ -244,9 +546,8 @@ static void put_kernels(struct rk_metrics_page *p)
 	rk_page_word(&p->page, "Calls", w.calls);
 	rk_page_word(&p->page, "Total", RK_PAGE_TIME);
 	rk_page_word(&p->page, "Mean", RK_PAGE_TIME);
-	rk_bytes_printf(p->page.out, "  %-*s  Kernel", (int)w.verdict, "Limited by");
-	rk_page_paint(&p->page, RK_NORMAL);
-	rk_bytes_put_u8(p->page.out, '\n');
+	rk_bytes_printf(p->page.out, "  %-*s", (int)w.verdict, "Limited by");
+	rk_page_last(&p->page, "  Kernel");
 	for (size_t i = 0; i < p->shown; i++)
 		put_kernel(p, i, &w);
 	for (size_t i = p->shown; i < p->m->nkernels; i++)
@@ -256,8 +557,7 @@ static void put_kernels(struct rk_metrics_page *p)
 	rk_page_paint(&p->page, RK_DIM);
 	rk_bytes_printf(p->page.out, "%6.2f  and %zu more (--top 0 shows all)", rest,
 			p->m->nkernels - p->shown);
-	rk_page_paint(&p->page, RK_NORMAL);
-	rk_bytes_put_u8(p->page.out, '\n');
+	rk_page_last(&p->page, "");
 }
 
 static void put_verdicts(struct rk_metrics_page *p)
@@ -331,26 +631,9 @@ static void put_trace(struct rk_metrics_page *p)
 	rk_page_word(&p->page, "Max idle", RK_PAGE_TIME);
 	rk_page_word(&p->page, "Gaps", 8);
 	rk_page_word(&p->page, "Median", RK_PAGE_TIME);
-	rk_page_paint(&p->page, RK_NORMAL);
-	rk_bytes_put_u8(p->page.out, '\n');
+	rk_page_last(&p->page, "");
 	for (size_t i = 0; i < t->ndevices; i++)
 		put_trace_row(p, &t->devices[i], width);
-}
-
-static void put_flag(struct rk_metrics_page *p, const struct rk_metric_flag *f)
-{
-	rk_page_paint(&p->page, RK_YELLOW);
-	rk_bytes_puts(p->page.out, "! ");
-	rk_put_printable(p->page.out, f->kind, strlen(f->kind), p->page.look->utf8);
-	rk_page_paint(&p->page, RK_NORMAL);
-	rk_bytes_puts(p->page.out, " in ");
-	put_plural(p->page.out, f->dispatches, "dispatch", "es");
-	if (isfinite(f->worst) && f->worst >= 1.0005) {
-		rk_bytes_puts(p->page.out, ", at worst by a factor of ");
-		rk_put_value(p->page.out, f->worst);
-	}
-	rk_bytes_put_u8(p->page.out, '\n');
-	rk_metrics_wrap(p, "", f->text, 2);
 }
 
 static void put_flags(struct rk_metrics_page *p)
@@ -359,18 +642,26 @@ static void put_flags(struct rk_metrics_page *p)
 		return;
 	rk_page_title(&p->page, "Doubts about the data");
 	rk_bytes_put_u8(p->page.out, '\n');
-	for (size_t i = 0; i < p->m->nflags; i++)
-		put_flag(p, &p->m->flags[i]);
+	for (size_t i = 0; i < p->m->nflags; i++) {
+		const struct rk_metric_flag *f = &p->m->flags[i];
+
+		put_flag(p, f->kind, f->dispatches);
+		if (isfinite(f->worst) && f->worst >= 1.0005) {
+			rk_bytes_puts(p->page.out, ", at worst by a factor of ");
+			rk_put_value(p->page.out, f->worst);
+		}
+		rk_bytes_put_u8(p->page.out, '\n');
+		wrap(p, "", f->text, 2);
+	}
 }
 
 void rk_metrics_text(struct rk_bytes *out, const struct rk_metrics *m,
 		     const struct rk_metrics_look *how, const struct rk_list *groups)
 {
-	struct rk_metrics_page p = { .m = m, .how = how, .groups = groups, .shown = m->nkernels };
+	struct rk_metrics_page p = { .m = m, .how = how, .groups = groups };
 
-	if (how->look.top && how->look.top < p.shown)
-		p.shown = how->look.top;
 	rk_page_begin(&p.page, out, &how->look);
+	p.shown = rk_page_shown(&p.page, m->nkernels);
 	put_devices(&p);
 	if (m->nkernels)
 		put_kernels(&p);
@@ -380,8 +671,8 @@ void rk_metrics_text(struct rk_bytes *out, const struct rk_metrics *m,
 	put_trace(&p);
 	if (!how->no_roofline)
 		rk_metrics_plot(&p);
-	rk_metrics_tables(&p);
-	rk_metrics_absent(&p);
+	put_tables(&p);
+	put_absent(&p);
 	put_flags(&p);
 	rk_page_end(&p.page);
 }

@@ -1,4 +1,4 @@
-/* api_metrics.c - counters and trace of a run become answers. */
+/* metrics.c - counters and trace of a run become answers. */
 #include <math.h>
 #include <regex.h>
 #include <string.h>
@@ -68,10 +68,11 @@ static int filter_takes(struct filter *f, struct rk_run *run, uint32_t name, str
 	known = rk_idmap_at(&f->known, name);
 	if (!known)
 		return rk_fail_nomem(err);
-	if (!*known)
-		*known = regexec(&f->re, rk_strtab_borrow(run->ctx.names, name, NULL), 0, NULL, 0) ?
-				 1 :
-				 2;
+	if (!*known) {
+		const char *text = rk_strtab_borrow(run->ctx.names, name, NULL);
+
+		*known = regexec(&f->re, text, 0, NULL, 0) ? 1 : 2;
+	}
 	return *known == 2;
 }
 
@@ -80,27 +81,23 @@ static int filter_takes(struct filter *f, struct rk_run *run, uint32_t name, str
 static int plans_make(struct rk_metric_work *w, struct rk_error *err)
 {
 	size_t n = w->kinds.n;
-	int rc = 0;
 
 	w->plans = rk_calloc(n, sizeof(*w->plans));
 	w->states = rk_calloc(n, sizeof(*w->states));
 	w->places = rk_calloc(n, sizeof(*w->places));
 	if (!w->plans || !w->states || !w->places)
 		return rk_fail_nomem(err);
-	for (size_t i = 0; rc == 0 && i < n; i++) {
-		rc = rk_metric_plan_new(w->set, &w->kinds.v[i], w->opt->normal, w->names,
-					&w->inputs, &w->plans[i], err);
-		if (rc == 0)
-			rc = rk_program_state_new(w->plans[i]->program, &w->states[i], err);
-	}
-	return rc;
-}
+	for (size_t k = 0; k < n; k++) {
+		const struct rk_metric_plan *p;
+		int rc = rk_metric_plan_new(w->set, &w->kinds.v[k], w->opt->normal, w->names,
+					    &w->inputs, &w->plans[k], err);
 
-static int places_make(struct rk_metric_work *w, struct rk_error *err)
-{
-	for (size_t k = 0; k < w->kinds.n; k++) {
-		const struct rk_metric_plan *p = w->plans[k];
-
+		if (rc < 0)
+			return rc;
+		p = w->plans[k];
+		rc = rk_program_state_new(p->program, &w->states[k], err);
+		if (rc < 0)
+			return rc;
 		w->places[k] = rk_calloc(p->noutputs, sizeof(**w->places));
 		if (!w->places[k])
 			return rk_fail_nomem(err);
@@ -144,8 +141,6 @@ static int prepare(struct context *c, struct rk_error *err)
 	if (rc == 0)
 		rc = plans_make(w, err);
 	if (rc == 0)
-		rc = places_make(w, err);
-	if (rc == 0)
 		rc = rk_metric_columns_make(w->run, &w->inputs, &w->columns, err);
 	if (rc == 0)
 		rc = rk_metric_block_init(&w->block, &w->columns, err);
@@ -158,28 +153,24 @@ static int prepare(struct context *c, struct rk_error *err)
 
 /* ---- rows ---- */
 
-static bool is_barrier(const struct rk_batch *b, size_t row)
-{
-	const struct rk_column *c = &b->cols[RK_K_BARRIER];
-
-	return rk_column_has(c, row) && ((const uint8_t *)c->data)[row];
-}
-
 /* Which group and which kind of chip each row belongs to. */
 static int place_rows(struct context *c, const struct rk_batch *b, size_t first, size_t n,
 		      struct rk_error *err)
 {
 	struct rk_metric_work *w = &c->work;
+	const struct rk_column *barrier = &b->cols[RK_K_BARRIER];
 
 	for (size_t i = 0; i < n; i++) {
 		size_t row = first + i;
 		uint32_t name = rk_batch_id(b, RK_K_NAME, row);
-		unsigned kind = w->kinds.n < 2 ?
-					0 :
-					rk_kind_of(&w->kinds, rk_batch_int(b, RK_K_DEVICE, row, -1),
-						   rk_batch_id(b, RK_K_NODE, row));
-		int rc = is_barrier(b, row) ? 0 : filter_takes(&c->filter, w->run, name, err);
+		unsigned kind = 0;
+		int rc = 0;
 
+		if (w->kinds.n > 1)
+			kind = rk_kind_of(&w->kinds, rk_batch_int(b, RK_K_DEVICE, row, -1),
+					  rk_batch_id(b, RK_K_NODE, row));
+		if (!rk_column_has(barrier, row) || !((const uint8_t *)barrier->data)[row])
+			rc = filter_takes(&c->filter, w->run, name, err);
 		c->rows->kinds[i] = (uint8_t)kind;
 		c->rows->groups[i] = SKIPPED;
 		if (rc > 0)
@@ -280,19 +271,6 @@ static int add_rows(struct context *c, const struct rk_batch *b, size_t first, s
 	return rc;
 }
 
-static int add_batch(struct context *c, const struct rk_batch *b, struct rk_error *err)
-{
-	int rc = rk_agg_add(c->work.agg, b, err);
-
-	rk_kinds_turn_to(&c->work.kinds, c->work.run, c->work.run->scanned);
-	if (rc == 0)
-		rc = rk_timeline_add(c->work.timeline, b, err);
-	for (size_t i = 0; rc == 0 && i < b->nrows; i += RK_PROGRAM_ROWS)
-		rc = add_rows(c, b, i,
-			      b->nrows - i < RK_PROGRAM_ROWS ? b->nrows - i : RK_PROGRAM_ROWS, err);
-	return rc;
-}
-
 static const uint64_t kernel_fields =
 	BIT(RK_K_NAME) | BIT(RK_K_START) | BIT(RK_K_DURATION) | BIT(RK_K_BLOCK_X) |
 	BIT(RK_K_BLOCK_Y) | BIT(RK_K_BLOCK_Z) | BIT(RK_K_SHARED_MEM) | BIT(RK_K_DEVICE) |
@@ -316,7 +294,15 @@ static int add_kernels(struct context *c, struct rk_error *err)
 	if (rc < 0)
 		return rc;
 	while ((rc = rk_source_next(rows, &b, err)) > 0) {
-		rc = add_batch(c, b, err);
+		rc = rk_agg_add(w->agg, b, err);
+		rk_kinds_turn_to(&w->kinds, w->run, w->run->scanned);
+		if (rc == 0)
+			rc = rk_timeline_add(w->timeline, b, err);
+		for (size_t i = 0; rc == 0 && i < b->nrows; i += RK_PROGRAM_ROWS) {
+			size_t n = b->nrows - i;
+
+			rc = add_rows(c, b, i, n < RK_PROGRAM_ROWS ? n : RK_PROGRAM_ROWS, err);
+		}
 		if (rc < 0)
 			break;
 	}
