@@ -1,7 +1,7 @@
 /*
  * counter_pack.c - see counter_pack.h.
  *
- * Items that lie within a larger item come along with it. The larger ones are placed first, each
+ * Items that are part of a larger item come along with it. The larger ones are placed first, each
  * into the run that shares most registers with it; single registers then fill what is free. When
  * that takes more runs than the lower bound, the larger items are searched through for fewer:
  * single registers never matter there beyond their number, since blocks are independent.

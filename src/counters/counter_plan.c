@@ -1,4 +1,4 @@
-/* counter_plan.c - the public calls that say what exists, and how many runs it costs. */
+/* counter_plan.c - checks which counters exist and plans the runs that collect them. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -311,7 +311,7 @@ static int accumulate(struct items *s, const char *name, struct rk_error *err)
 	rc = draft_add(&d, accumulator(s, level, how, err), err);
 	if (rc < 0)
 		return rc;
-	/* Two of one name in a run could not be told apart: as if it were a block with one place. */
+	/* Only one of a name fits in a run: treat it as a block with one place. */
 	rc = draft_add(&d, new_register(s, NULL, RK_ACCUMULATE_NO, name, 1, err), err);
 	if (rc == 0)
 		rc = set_item(s, at, &d, err);

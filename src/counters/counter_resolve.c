@@ -129,7 +129,7 @@ static bool next_rule(struct rk_piece *text, struct rule *ret)
 	return false;
 }
 
-/* Whether `name` is as `pattern` says; *rest is what its '*' stands for. */
+/* Whether `name` matches `pattern`; *rest is what its '*' matched. */
 static bool matches(struct rk_piece pattern, struct rk_piece name, struct rk_piece *rest)
 {
 	bool star = pattern.len && pattern.s[pattern.len - 1] == '*';
@@ -167,7 +167,7 @@ static bool try_rule(const struct question *q, const struct rule *r)
 	return true;
 }
 
-/* *ret_known: a rule is about this name, so it is no slip, whatever this target has. */
+/* *ret_known: a rule names it, so it is not a typing error. */
 static bool try_rules(const struct question *q, bool *ret_known)
 {
 	const struct rk_data_file *f = rk_data_find("counters/renames.txt");

@@ -1,4 +1,4 @@
-/* counter_table.c - reads data/counters/table.txt, whose head explains its lines, and finds in it. */
+/* counter_table.c - reads data/counters/table.txt, and finds targets and counters. */
 #include "counters/counter_table.h"
 
 #include <pthread.h>
@@ -24,7 +24,7 @@ struct generation {
 	size_t nblocks;
 };
 
-/* Names, texts and lists of inputs lie in three pools whose size is known from the text. */
+/* Names, texts and lists of inputs are in three pools whose size follows from the text. */
 struct rk_counter_table {
 	struct rk_counter_target targets[RK_TARGETS_MAX];
 	struct group groups[GROUPS_MAX];

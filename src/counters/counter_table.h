@@ -29,7 +29,7 @@ struct rk_piece rk_piece_trim(struct rk_piece p);
  * it may be empty. False at the end of the text.
  */
 bool rk_piece_line(struct rk_piece *text, struct rk_piece *ret);
-/* Takes the first word off *p; words stand between any of `separators`. False when none is left. */
+/* Takes the first word off *p; words are separated by any of `separators`. False when none is left. */
 bool rk_piece_word(struct rk_piece *p, const char *separators, struct rk_piece *ret);
 /* Splits p at the first `c`; without one, *after is empty and the result false. */
 bool rk_piece_split(struct rk_piece p, char c, struct rk_piece *before, struct rk_piece *after);
@@ -38,7 +38,7 @@ enum {
 	RK_TARGETS_MAX = 64, /* a bit each */
 	RK_PRODUCTS_MAX = 8,
 	RK_BLOCKS_MAX = 32,
-	/* What a block is taken to have that the table has no limit for. */
+	/* The limit of a block that the table does not list. */
 	RK_BLOCK_LIMIT_UNKNOWN = 2,
 };
 

@@ -38,7 +38,7 @@ static bool is_alnum(char c)
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Whether `name` stands in `text` as a word: "MI300X" does in "MI300X_A1", "MI300" does not. */
+/* Whether `name` is in `text` as a word: "MI300X" does in "MI300X_A1", "MI300" does not. */
 static bool has_word(const char *text, const char *name)
 {
 	size_t len = strlen(text), n = strlen(name);
@@ -63,13 +63,13 @@ static const char *target_of(const struct rk_tree *table, const char *product)
 	return NULL;
 }
 
-/* What a data sheet says, less what the partition of the chip takes away. NaN: it does not say. */
+/* From the data sheet, for the partition of the chip that is used. NaN: not known. */
 struct product {
 	double cus, xcds, sclk, mclk, hbmch;
 };
 
 /*
- * The dies of a partition, where the device does not tell: 38 of MI300X's 304 CUs are one of its
+ * The dies of a partition, where the device does not report them: 38 of MI300X's 304 CUs are one of its
  * eight dies. NaN: no mode has as many.
  */
 static double dies(const struct rk_tree *p, const struct rk_metric_device *d)
@@ -99,7 +99,7 @@ static struct product facts_of(const struct rk_tree *p, const struct rk_metric_d
 		.xcds = dies(p, d),
 		.sclk = rk_products_number(p, "sclk"),
 		.mclk = rk_products_number(p, "mclk"),
-		/* how the memory is divided is not told by the dies: all of it can be reached */
+		/* the dies do not show how memory is divided: assume that all of it can be reached */
 		.hbmch = rk_products_number(p, "hbmch"),
 	};
 }
@@ -375,7 +375,7 @@ static const struct {
 	{ "max_waves_per_cu", "wslots" },
 };
 
-/* What the driver tells an agent besides; no run records it for us. */
+/* What the driver also reports for an agent; no run records it for us. */
 static const char *const unknown[] = {
 	"cpu_cores_count",
 	"mem_banks_count",

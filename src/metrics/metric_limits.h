@@ -21,10 +21,10 @@ struct rk_limits {
 	const struct rk_tree *memory, *compute, *wait, *used_up;
 	/* commands */
 	const char *collect_limits, *collect_resources, *collect_other;
-	struct rk_tree *tree; /* holds the texts */
+	struct rk_tree *tree; /* owns the texts */
 };
 
-/* Each threshold must be there, positive, and with its reason; lists must hold texts. */
+/* Each threshold must be there, positive, and with its reason; lists must contain texts. */
 int rk_limits_parse(const char *text, size_t len, const char *name, struct rk_limits *ret,
 		    struct rk_error *err);
 void rk_limits_release(struct rk_limits *l);
@@ -34,7 +34,7 @@ const struct rk_limits *rk_limits_borrow(struct rk_error *err);
 
 /* Whether the name is that of a collective or a transfer between GPUs. */
 bool rk_limits_communication(const struct rk_limits *l, const char *kernel_name);
-/* Whether `list` has `word`; a word that is not known ("") is taken to be there. */
+/* Whether `list` has `word`; an unknown word ("") counts as present. */
 bool rk_limits_has(const struct rk_tree *list, const char *word);
 
 #endif

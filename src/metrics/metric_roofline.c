@@ -1,4 +1,4 @@
-/* metric_roofline.c - ceilings of a chip, and where a kernel stands below them. */
+/* metric_roofline.c - ceilings of a chip, and the place of a kernel below them. */
 #include "metrics/metric_roofline.h"
 
 #include <math.h>
@@ -24,7 +24,7 @@ _Static_assert((int)NPIPES <= 16, "room in rk_roof_kernel.flops");
 
 static const char i8[] = "matrix i8";
 
-/* As they are shown. Of "mall" and "vector f32 packed" no counter tells what went through them. */
+/* As they are shown. No counter measures "mall" and "vector f32 packed". */
 static const char *const ceiling_names[] = {
 	"lds",         "l1",         "l2",          "mall",
 	"hbm",         "vector f16", "vector f32",  "vector f32 packed",
@@ -47,7 +47,7 @@ static double level_theory(const struct rk_metric_device *d, const struct rk_tre
 	return width * d->sclk * d->cus / 1000;
 }
 
-/* "vector f32" stands as "f32" in "vector". */
+/* "vector f32" is "f32" in "vector". */
 static double pipe_theory(const struct rk_metric_device *d, const struct rk_tree *target,
 			  const char *name)
 {

@@ -1,4 +1,4 @@
-/* metric_roofline.h - ceilings of a chip, and where a kernel stands below them. */
+/* metric_roofline.h - ceilings of a chip, and the place of a kernel below them. */
 #ifndef RK_METRIC_ROOFLINE_H
 #define RK_METRIC_ROOFLINE_H
 

@@ -121,7 +121,7 @@ static const char *const level_words[RK_NLEVELS] = { "LDS", "L1", "L2", "HBM" };
 static const char *const memory_names[RK_NLEVELS] = { "memory:lds", "memory:l1", "memory:l2",
 						      "memory:hbm" };
 
-/* A number in a sentence: enough digits to see where it stands, never a page of them. */
+/* A number in a sentence: enough digits to compare it, no more. */
 struct word {
 	char text[16];
 };

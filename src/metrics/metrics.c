@@ -30,7 +30,7 @@ struct context {
 	struct filter filter;
 	struct rows *rows;
 	struct rk_metric_order order;
-	/* for the callback: values of one dispatch, and where each definition stands among them */
+	/* for the callback: values of one dispatch, and the place of each definition among them */
 	double *values;
 	uint32_t *at;
 	size_t nvalues;

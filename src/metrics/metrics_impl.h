@@ -20,7 +20,7 @@ struct rk_kinds {
 	size_t n, cap;
 	/* which agent is of which kind */
 	struct rk_kind_agent {
-		bool any; /* the agent has no number: it stands for all */
+		bool any; /* the agent has no number: it represents all */
 		int64_t device;
 		uint32_t node; /* 0: not known */
 		unsigned kind;
@@ -55,8 +55,8 @@ struct rk_metric_order {
 };
 
 /*
- * Of rows first .. first + n, whose groups are given, below `ngroups`; `sorted` false: as they
- * come, for those who are told each dispatch.
+ * Of rows first .. first + n, whose groups are given, below `ngroups`; `sorted` false: in their
+ * order, for callers that receive each dispatch.
  */
 int rk_metric_order_make(struct rk_metric_order *o, size_t first, const uint32_t *groups, size_t n,
 			 size_t ngroups, bool sorted, struct rk_error *err);

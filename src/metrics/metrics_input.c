@@ -47,7 +47,7 @@ static int kind_add(struct rk_kinds *k, const struct rk_metric_device *d, unsign
 	return 0;
 }
 
-/* What the user says goes before what the file says. */
+/* The user overrides the file. */
 static int finish_device(const struct rk_metrics_options *opt, struct rk_metric_device *d,
 			 struct rk_error *err)
 {
@@ -186,7 +186,7 @@ void rk_kinds_turn_to(struct rk_kinds *k, const struct rk_run *run, size_t file)
 		k->agents[i].near = nearness(&run->found[k->agents[i].file], to) == most;
 }
 
-/* The agent of that number, or one that stands for all; NULL: neither is there. */
+/* The agent of that number, or one that represents all; NULL: there is neither. */
 static const struct rk_kind_agent *agent_of(const struct rk_kinds *k, int64_t device, uint32_t node,
 					    bool near)
 {
@@ -324,7 +324,7 @@ static double int_at(const struct rk_batch *b, unsigned field, size_t row)
 							 (double)((const int32_t *)c->data)[row];
 }
 
-/* Sizes of a grid that are not told count as 1, if x is. */
+/* Unknown sizes of a grid count as 1, if x is known. */
 static double product_at(const struct rk_batch *b, unsigned x, size_t row)
 {
 	double p = int_at(b, x, row);
@@ -367,7 +367,7 @@ static void load_fixed(struct rk_metric_block *k, const struct rk_batch *b,
 	k->columns[RK_MC_TIME] = k->store;
 }
 
-/* Of a value that is no number, or negative, nothing is left but that it was there. */
+/* A value that is not a number, or negative, becomes missing and is counted as damaged. */
 static void load_counter(struct rk_metric_block *k, const struct rk_batch *b, unsigned counter,
 			 const struct rk_metric_order *o)
 {

@@ -13,7 +13,7 @@ const char *rk_level_name(enum rk_level l);
 /* Whether `groups` (NULL: no filter) lets it through. */
 bool rk_metric_shown(const struct rk_list *groups, const char *group);
 
-/* Each appends to `out`; whoever calls looks at out->bad. `groups` NULL: all. */
+/* Each appends to `out`; the caller checks out->bad. `groups` NULL: all. */
 void rk_metrics_json(struct rk_bytes *out, const struct rk_metrics *m,
 		     const struct rk_list *groups);
 void rk_metrics_text(struct rk_bytes *out, const struct rk_metrics *m,

@@ -164,7 +164,7 @@ static void draw_roof(struct plot *t)
 	}
 }
 
-/* A point beyond the field stands at its edge. */
+/* A point beyond the field is drawn at its edge. */
 static void draw_points(struct plot *t)
 {
 	for (size_t i = marks(t->p); i-- > 0;) {
@@ -204,7 +204,7 @@ static void put_field_row(struct plot *t, int row)
 	struct rk_page *page = &t->p->page;
 	size_t end = t->columns;
 
-	/* A label stands in the row that a whole decade falls into. */
+	/* A label is in the row that a whole decade falls into. */
 	for (int e = (int)t->y0; e <= (int)t->y1; e++)
 		if (row_of(t, pow(10, e)) == row && !page->cell.len)
 			power_label(&page->cell, e + 9);

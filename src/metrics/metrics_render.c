@@ -535,7 +535,7 @@ static int compute(struct stream *s, struct rk_run *run, const struct rk_metrics
 	rc = rk_run_metrics(run, &mine, ret, err);
 	if (rc == 0)
 		rc = end(s, *ret);
-	/* That it was cancelled says less than why. */
+	/* The cause is more useful than "cancelled". */
 	if (s->err.code) {
 		rc = s->err.code;
 		if (err)

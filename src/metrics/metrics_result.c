@@ -78,7 +78,7 @@ static void fill_rates(const struct roof *r, const struct rk_roof_kernel *roof,
 		f->level_pct[i] = 100 * roof->bytes[i] / roof->time_ns / ceiling(r, levels[i]);
 	/* requests that hit count for L2, too */
 	f->level_pct[RK_LEVEL_L2] = larger(f->level_pct[RK_LEVEL_L2], percent_of_peak(k, "l2_bw"));
-	/* NVIDIA's says it itself */
+	/* NVIDIA has a metric for it */
 	f->level_pct[RK_LEVEL_HBM] = larger(f->level_pct[RK_LEVEL_HBM], value(k, "dram_busy_pct"));
 	f->flop_pct = NAN;
 	f->flop_pipe = "";
@@ -257,7 +257,7 @@ static double median_of(const struct rk_metric_sums *s, size_t metric, uint32_t 
 	return s->kept[low + (n - 1) / 2].value / 2 + s->kept[low + n / 2].value / 2;
 }
 
-/* A mean lies between the least and the most, whatever rounding says; too large a sum has none. */
+/* A mean is between minimum and maximum, whatever rounding does; an infinite sum has none. */
 static double between(double mean, const struct rk_metric_sum *s)
 {
 	if (!isfinite(mean))
@@ -330,7 +330,7 @@ static bool has_metric(const struct rk_metrics *m, const char *id)
 	return false;
 }
 
-/* What no dispatch has: the plan says why, or every dispatch lacked something. */
+/* Metrics that no dispatch has: the plan has the reason, or every dispatch lacked something. */
 static int make_absent(struct build *b, struct rk_error *err)
 {
 	const struct rk_metric_plan *p = b->w->plans[b->kind];

@@ -8,7 +8,7 @@
 #include "report/report_parts.h"
 
 enum {
-	INDENT = 8, /* what is said about a kernel stands below its calls */
+	INDENT = 8, /* text about a kernel is below its calls */
 	VERDICT_COLUMNS = 13,
 	DEVICE_COLUMNS = 48,
 	VALUE_COLUMNS = 10,
@@ -121,7 +121,7 @@ static const struct group *group_of(const char *name)
 	return NULL;
 }
 
-/* What somebody defined for themselves is shown; of ours what says most, and is not all zero. */
+/* The user's own metrics are shown; of ours the most useful ones that are not all zero. */
 static bool wanted(const struct rk_metrics_page *p, const struct rk_metric_value *v)
 {
 	const struct group *g = group_of(v->group);
@@ -156,7 +156,7 @@ static void put_percent(struct rk_metrics_page *p, double percent)
 	rk_bytes_put_u8(p->page.out, '\n');
 }
 
-/* "req/D" is "req", "req/wave", ...: D stands for what counts are divided by. */
+/* "req/D" is "req", "req/wave", ...: D is what counts are divided by. */
 static void unit_cell(struct rk_metrics_page *p, const char *unit)
 {
 	static const char *const by[] = { "", "/wave", "/cycle", "/s" };
@@ -270,7 +270,7 @@ struct reason {
 
 struct reasons {
 	struct reason all[REASONS_MAX];
-	size_t n, counted; /* reasons, and metrics that they stand for */
+	size_t n, counted; /* reasons, and metrics that have them */
 };
 
 /* Reasons with the most metrics come first. */
@@ -508,7 +508,7 @@ static void put_flag(struct rk_metrics_page *p, const char *kind, uint64_t dispa
 	put_plural(p->page.out, dispatches, "dispatch", "es");
 }
 
-/* The same advice under kernel after kernel is said once. */
+/* Advice that repeats for the next kernel is printed once. */
 static void put_kernel(struct rk_metrics_page *p, size_t i, const struct widths *w)
 {
 	const struct rk_metric_kernel *k = &p->m->kernels[i];
@@ -609,7 +609,7 @@ static void put_trace_row(struct rk_metrics_page *p, const struct rk_trace_devic
 	rk_bytes_put_u8(p->page.out, '\n');
 }
 
-/* What the trace alone says, device by device. */
+/* Facts from the trace alone, device by device. */
 static void put_trace(struct rk_metrics_page *p)
 {
 	const struct rk_trace_facts *t = &p->m->trace;

@@ -270,7 +270,7 @@ static int add_sample(struct rk_hot *h, const struct rk_batch *b, size_t i, stru
 				   .source = rk_batch_id(b, RK_P_SOURCE_LINE, i),
 				   .stall = rk_batch_id(b, RK_P_STALL, i),
 				   .vaddr = -1 };
-	/* a row without a moment stands for all samples of an instruction */
+	/* a row without a time is the sum of all samples of an instruction */
 	bool many = !rk_column_has(&b->cols[RK_P_TIME], i) &&
 		    !rk_column_has(&b->cols[RK_P_DISPATCH], i);
 	uint64_t n = many ? count(b, RK_P_WAVE_COUNT, i) : 1;

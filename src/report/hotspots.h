@@ -3,7 +3,7 @@
  * thread traces, added up by instruction, source line and stall reason.
  *
  * Samples name a dispatch; which kernel that was is looked up in the kernels table, given before.
- * Memory is bounded: past a number of distinct cells the rest of a kernel stands in one cell.
+ * Memory is bounded: past a number of distinct cells the rest of a kernel is one cell.
  */
 #ifndef RK_HOTSPOTS_H
 #define RK_HOTSPOTS_H

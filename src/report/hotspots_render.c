@@ -236,7 +236,7 @@ static void put_heading(struct page *p, size_t columns, const char *what)
 	rk_page_last(&p->page, what);
 }
 
-/* The reason that holds it most, and how much of its samples when it is not alone. */
+/* The most frequent stall reason, and its share of the samples when there are others. */
 static void reason_cell(struct page *p, const struct rk_hotspot *s)
 {
 	struct rk_bytes *cell = &p->page.cell;

@@ -106,7 +106,7 @@ static int by_weight(const void *pa, const void *pb)
 	const struct rk_hotspot *a = pa, *b = pb;
 	int c;
 
-	if ((a->instruction == rest) != (b->instruction == rest)) /* it is no instruction */
+	if ((a->instruction == rest) != (b->instruction == rest)) /* it is not an instruction */
 		return a->instruction == rest ? 1 : -1;
 	if (a->weight != b->weight)
 		return a->weight > b->weight ? -1 : 1;
@@ -254,7 +254,7 @@ static bool has(const struct rk_run *run, enum rk_table t)
 	return rk_run_tables(run) >> t & 1;
 }
 
-/* Names for samples that say a dispatch only. What is odd about the rows others tell. */
+/* Names for samples that have only a dispatch id. Others warn about odd rows. */
 static int name_dispatches(struct rk_run *run, struct rk_hot *h, struct rk_error *err)
 {
 	uint64_t want = rk_hot_wants(RK_KERNELS);
@@ -314,7 +314,7 @@ static int fill(struct rk_run *run, struct rk_hotspots *ret, struct rk_error *er
 	return rc;
 }
 
-/* ---- what the trace says of the same kernels ---- */
+/* ---- calls and times of the same kernels, from the trace ---- */
 
 static int kernels_of(struct rk_run *run, struct rk_agg_row **ret, size_t *ret_n,
 		      struct rk_error *err)
@@ -339,7 +339,7 @@ static int kernels_of(struct rk_run *run, struct rk_agg_row **ret, size_t *ret_n
 	return rc;
 }
 
-/* Where each name stands among the kernels that have samples, from 1; twice where it has both. */
+/* The first place of each name among the kernels that have samples, from 1. */
 static int find_kernels(const struct rk_run *run, const struct rk_hotspots *h, struct rk_idmap *at,
 			struct rk_error *err)
 {

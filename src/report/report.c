@@ -467,7 +467,7 @@ static int make_sections(struct work *w, uint32_t tables, struct rk_error *err)
 	return rc < 0 ? rc : make_section(w, RK_SECTION_DOMAINS, err);
 }
 
-/* Of an empty run its run.json may say why. */
+/* The run.json of an empty run may give the reason. */
 static void tell_why_empty(struct work *w)
 {
 	const struct rk_run *run = w->run;

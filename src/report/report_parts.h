@@ -29,7 +29,7 @@ const char *rk_section_title(enum rk_section s); /* text: "Kernels", "API calls"
 double rk_report_span_ns(const struct rk_report *r);
 
 struct rk_report_section *rk_report_section(const struct rk_report *r, enum rk_section s);
-/* Where the rows of a statistics file about `of` ("kernel", "api", ...) stand. */
+/* The section for rows of a statistics file about `of` ("kernel", "api", ...). */
 enum rk_section rk_section_of_stats(const char *of);
 
 /* Fills *ret (zeroed); names are borrowed from `names`. Freed by rk_free(ret->rows). */
@@ -70,10 +70,10 @@ struct rk_report_sample {
 	const char *metric, *unit, *node; /* "" when not known */
 	int64_t device;                   /* place among the GPUs of its node; -1: not known */
 	uint64_t samples;
-	double mean, min, max; /* mean NaN: it would say nothing */
+	double mean, min, max; /* mean NaN: it has no meaning */
 };
 
-/* What a report has beside its public part: rk_report.kept, NULL where it was put together by hand. */
+/* The private part of a report: rk_report.kept; NULL in reports that tests fill in. */
 struct rk_report_own {
 	void *run; /* kept open */
 	struct rk_report_sample *samples;

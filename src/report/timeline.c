@@ -38,7 +38,7 @@ static void add_gap(struct rk_sweep_device *d, int64_t from, int64_t to)
 }
 
 /*
- * New for kernels is what lies behind kernels_until; of that a copy covers what lies before
+ * New for kernels is what is behind kernels_until; of that a copy covers what is before
  * copies_until. What a later copy covers as well is found when that copy comes.
  */
 static void cover(struct rk_sweep_device *d, const struct rk_stretch *s, int64_t *until,
@@ -120,7 +120,7 @@ bool rk_sweep_finish(struct rk_sweep *w)
 
 #define BIT(f) (UINT64_C(1) << (f))
 
-/* So that the span between any two ends can be told in 64 bits. */
+/* So that the span between any two ends fits in 64 bits. */
 #define TIME_MAX (INT64_MAX / 2)
 
 enum { UNKNOWN = -1 };
@@ -256,7 +256,7 @@ static int add_kernel(struct rk_timeline *t, const struct rk_batch *b, size_t i,
 	return rc < 0 ? rc : rk_order_add(t->order, &s, err);
 }
 
-/* An agent that is the host has a number too: only the direction tells it from a device. */
+/* A host agent has a number too: only the direction distinguishes it from a device. */
 static void look_at_direction(struct rk_timeline *t, uint32_t id)
 {
 	const char *word;

@@ -1,5 +1,5 @@
 /*
- * timeline.h - what the trace alone tells: when a device was busy, idle, copying, waiting for a
+ * timeline.h - facts from the trace alone: when a device was busy, idle, copying, waiting for a
  * launch.
  *
  * Rows may come in any order, kernels and copies one after the other: they are put in order by way
@@ -8,7 +8,7 @@
  * A device is a node, a rank and a number. A copy belongs to the devices at its ends, as far as its
  * direction says that they are devices; one that names none belongs to the device of its node and
  * rank when there is only one with kernels. A queue is one of a process on a device; where queues
- * are not recorded, streams are taken for them. Kernels on one queue that touch or overlap have no
+ * are not recorded, streams are used instead. Kernels on one queue that touch or overlap have no
  * launch gap between them. What takes no time is counted and is part of the span, nothing else;
  * at time 0 it is no part of the span either: profilers write 0 for what they do not know.
  */
@@ -21,7 +21,7 @@
 #include "table/source.h"
 #include "table/timeline_order.h"
 
-/* Past these, rows are left out (devices) or have no launch gaps (queues), and that is told. */
+/* Past these, rows are left out (devices) or have no launch gaps (queues), with a warning. */
 enum { RK_TIMELINE_DEVICES = 1024, RK_TIMELINE_QUEUES = 65536 };
 
 struct rk_timeline;

@@ -49,7 +49,7 @@ static int not_recorded(struct maker *m, const char *counter)
 	return rk_fail(m->err, RK_E_UNSUPPORTED, "instances of %s were not recorded", counter);
 }
 
-/* n elements to be filled; NULL: told in err. */
+/* n elements to be filled; NULL: err is set. */
 static struct element *new_elements(struct maker *m, size_t n)
 {
 	struct element *v;
@@ -78,7 +78,7 @@ static int value_of_step(struct maker *m, uint32_t step, struct value *ret)
 	return 0;
 }
 
-/* The dimensions in which not all instances stand at the same place, a bit each. */
+/* The dimensions in which instances are at different places, a bit each. */
 static unsigned spread(const struct value *a)
 {
 	unsigned bits = 0;
@@ -325,7 +325,7 @@ enum { DEPTH_MAX = 4 * RK_EXPR_DEPTH_MAX };
 /* Second choices in an expression: terms of terms of them would be tried exponentially often. */
 enum { CHOICES_MAX = 256 };
 
-/* A term whose expression is being compiled, and the one that it stands in. */
+/* A term whose expression is being compiled, and the term that it is part of. */
 struct active {
 	const struct rk_expr *term;
 	const char *name;

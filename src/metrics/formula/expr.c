@@ -181,7 +181,7 @@ struct parser {
 	struct rk_error *err;
 };
 
-/* A word and what it stands for. */
+/* A word and what it means. */
 struct word {
 	const char *name;
 	unsigned value;
@@ -227,7 +227,7 @@ static int expect(struct parser *p, int kind)
 	return p->lex.kind == kind ? next(p) : lex_expected(&p->lex, what, p->err);
 }
 
-/* One of `words`; an unknown one is told together with those there are. */
+/* One of `words`; the error for an unknown one lists them. */
 static int one_of(struct parser *p, const char *what, const struct word *words, unsigned *ret)
 {
 	const struct lex *l = &p->lex;

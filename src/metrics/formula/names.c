@@ -18,7 +18,7 @@
 
 enum { KEY_MAX = 2 * RK_COUNTER_NAME_MAX + 3 };
 
-/* Kinds of keys. Anywhere: the pass is left out, and the first that came stands. */
+/* Kinds of keys. Anywhere: the pass is left out, and the first one added counts. */
 enum { ONE_IN_PASS = 'p', ONE_ANYWHERE = 'a', GROUP_IN_PASS = 'P', GROUP_ANYWHERE = 'A' };
 
 struct member {
@@ -238,7 +238,7 @@ static bool in_scope(struct rk_counter_names *n, const char *pass, const char *n
 
 /*
  * The ways to write a name: "EA.X" is TCC_EA_X or TCC_EA0_X, the target's own way first, and each
- * of these stands in for the other.
+ * of these can replace the other.
  */
 static size_t spell(const char *arch, const char *name, char out[2][RK_COUNTER_NAME_MAX + 1])
 {

@@ -9,12 +9,12 @@
 #include "metrics/metric_device.h"
 #include "metrics/metric_roofline.h"
 
-/* ---- what a name in a formula stands for, in one run on one chip ---- */
+/* ---- what a name in a formula means, in one run on one chip ---- */
 
 struct lookup {
 	const struct rk_metric_set *set;
 	const struct rk_metric_device *device;
-	const struct rk_expr *normal; /* what D stands for */
+	const struct rk_expr *normal; /* what D means */
 	struct rk_counter_names *names;
 	struct rk_metric_inputs *inputs;
 	const char *pass; /* of the metric at hand, "" */

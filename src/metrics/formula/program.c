@@ -56,7 +56,7 @@ static bool equal(const struct rk_step *s, const struct rk_step *t)
 	       memcmp(&s->number, &t->number, sizeof(s->number)) == 0;
 }
 
-/* In a chain newer steps stand before older ones: the last step added is always a head. */
+/* In a chain newer steps come before older ones: the last step added is always a head. */
 static void link_step(struct rk_program *p, uint32_t i)
 {
 	uint32_t *head = &p->heads[chain_of(p, &p->steps[i])];
@@ -228,7 +228,7 @@ int rk_step_make(struct rk_program *p, enum rk_step_op op, uint32_t a, uint32_t 
 	struct rk_step s = { .op = op, .a = a, .b = b };
 	double number;
 
-	/* a+b and b+a are one step; numbers stand on the right, as metric_run.c wants them. */
+	/* a+b and b+a are one step; numbers are on the right, as emit() wants them. */
 	if (commutes(op) && (rk_step_is_number(p, a) || (a > b && !rk_step_is_number(p, b)))) {
 		s.a = b;
 		s.b = a;
@@ -248,7 +248,7 @@ static uint32_t mark(struct rk_program *p, uint32_t i)
 	return 1;
 }
 
-/* And all that it needs, which stands before it. */
+/* And all that it needs, which comes before it. */
 static void make_live(struct rk_program *p, uint32_t step)
 {
 	uint32_t waiting = mark(p, step);
@@ -325,7 +325,7 @@ struct instruction {
 struct rk_program_state {
 	struct instruction *code;
 	size_t ncode;
-	double **places; /* where values lie: registers, then columns, which change with each run */
+	double **places; /* where values are: registers, then columns, which change with each run */
 	size_t nregisters; /* the last one is all NaN, for columns that are not there */
 	unsigned *columns;
 	size_t ncolumns;

@@ -25,7 +25,7 @@ struct rk_name_instance {
 	uint32_t dims[RK_NDIMS]; /* index in each dimension, 0 where it has none */
 };
 
-/* What a name stands for. */
+/* What a name means. */
 struct rk_name {
 	enum {
 		RK_NAME_MISSING,
