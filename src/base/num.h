@@ -44,6 +44,14 @@ static inline bool rk_add_i64(int64_t a, int64_t b, int64_t *ret)
 	return !__builtin_add_overflow(a, b, ret);
 }
 
+/* A sum past INT64_MAX stays there: for totals of untrusted times, which are never negative. */
+static inline int64_t rk_add_saturated(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
 static inline bool rk_sub_i64(int64_t a, int64_t b, int64_t *ret)
 {
 	return !__builtin_sub_overflow(a, b, ret);

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "metrics/metric_device.h"
 
-static const char *const level_names[RK_NLEVELS] = {
+const char *const rk_level_names[RK_NLEVELS] = {
 	[RK_LEVEL_LDS] = "lds",
 	[RK_LEVEL_L1] = "l1",
 	[RK_LEVEL_L2] = "l2",
@@ -138,12 +138,21 @@ static double ratio(double a, double b)
 	return isfinite(v) ? v : NAN;
 }
 
-static double height(const struct rk_ceiling *c, size_t n, const char *name)
+const struct rk_ceiling *rk_roof_find(const struct rk_ceiling *c, size_t n, const char *name)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!strcmp(c[i].name, name))
-			return isnan(c[i].achievable) ? c[i].theory : c[i].achievable;
-	return NAN;
+			return &c[i];
+	return NULL;
+}
+
+static double height(const struct rk_ceiling *ceilings, size_t n, const char *name)
+{
+	const struct rk_ceiling *c = rk_roof_find(ceilings, n, name);
+
+	if (!c)
+		return NAN;
+	return isnan(c->achievable) ? c->theory : c->achievable;
 }
 
 static const char *busiest(const struct rk_ceiling *c, size_t n, const struct rk_roof_kernel *k)
@@ -198,7 +207,7 @@ void rk_roof_place(const struct rk_ceiling *ceilings, size_t n, const struct rk_
 		double slope;
 
 		ret->intensity[l] = ratio(flops, k->bytes[l]);
-		slope = ret->intensity[l] * height(ceilings, n, level_names[l]);
+		slope = ret->intensity[l] * height(ceilings, n, rk_level_names[l]);
 		ret->attainable[l] = isnan(slope) || isnan(top) ? NAN : fmin(top, slope);
 		ret->percent[l] = percent_of(ret->rate, ret->attainable[l]);
 	}

@@ -22,6 +22,12 @@ struct rk_roof_measure {
 int rk_roof_ceilings(const struct rk_metric_device *d, const struct rk_roof_measure *measured,
 		     size_t n, struct rk_ceiling **ret, size_t *ret_n, struct rk_error *err);
 
+/* The ceiling of that name; NULL: there is none. */
+const struct rk_ceiling *rk_roof_find(const struct rk_ceiling *c, size_t n, const char *name);
+
+/* "lds", "l1", "l2", "hbm": by enum rk_level. */
+extern const char *const rk_level_names[];
+
 /* What is known of a kernel: totals over its dispatches. NaN: not known. */
 struct rk_roof_kernel {
 	double time_ns;

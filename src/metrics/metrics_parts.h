@@ -8,8 +8,6 @@
 #include "base/page.h"
 #include "rockit/metrics.h"
 
-/* "lds", "l1", "l2", "hbm" */
-const char *rk_level_name(enum rk_level l);
 /* Whether `groups` (NULL: no filter) lets it through. */
 bool rk_metric_shown(const struct rk_list *groups, const char *group);
 

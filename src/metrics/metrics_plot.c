@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "metrics/metric_roofline.h"
 #include "metrics/metrics_parts.h"
 #include "report/report_parts.h"
 
@@ -33,10 +34,9 @@ struct plot {
 
 static const struct rk_ceiling *ceiling(const struct rk_metrics *m, const char *name)
 {
-	for (size_t i = 0; i < m->nceilings; i++)
-		if (strcmp(m->ceilings[i].name, name) == 0 && m->ceilings[i].achievable > 0)
-			return &m->ceilings[i];
-	return NULL;
+	const struct rk_ceiling *c = rk_roof_find(m->ceilings, m->nceilings, name);
+
+	return c && c->achievable > 0 ? c : NULL;
 }
 
 static size_t marks(const struct rk_metrics_page *p)
@@ -55,7 +55,7 @@ static bool choose_level(struct plot *t)
 	const struct rk_metrics_page *p = t->p;
 
 	for (int l = RK_NLEVELS - 1; l >= 0; l--) {
-		const struct rk_ceiling *c = ceiling(p->m, rk_level_name((enum rk_level)l));
+		const struct rk_ceiling *c = ceiling(p->m, rk_level_names[l]);
 
 		for (size_t i = 0; c && i < marks(p); i++) {
 			if (!is_placed(&p->m->kernels[i].roof, (enum rk_level)l))
@@ -313,7 +313,7 @@ void rk_metrics_plot(struct rk_metrics_page *p)
 	memset(t.field, ' ', sizeof(t.field));
 	draw_roof(&t);
 	draw_points(&t);
-	level = ceiling(p->m, rk_level_name(t.level));
+	level = ceiling(p->m, rk_level_names[t.level]);
 	rk_page_title(&p->page, "Roofline");
 	rk_bytes_printf(p->page.out, ": FLOP/s over FLOP per byte of %s\n", level->name);
 	for (int row = 0; row < ROWS; row++)

@@ -9,18 +9,12 @@
 #include "base/list.h"
 #include "base/text.h"
 #include "io/output.h"
+#include "metrics/metric_roofline.h"
 #include "metrics/metrics_parts.h"
 #include "report/report_parts.h"
 #include "run/run.h"
 
 /* ---- JSON: one line per metric ---- */
-
-const char *rk_level_name(enum rk_level l)
-{
-	static const char *const names[RK_NLEVELS] = { "lds", "l1", "l2", "hbm" };
-
-	return names[l];
-}
 
 bool rk_metric_shown(const struct rk_list *groups, const char *group)
 {
@@ -116,7 +110,7 @@ static void put_roofline(struct rk_json_out *j, const struct rk_roof_point *r)
 	rk_json_text(j, "pipe", or_null(r->pipe));
 	rk_json_object(j, "levels");
 	for (int l = 0; l < RK_NLEVELS; l++) {
-		rk_json_object(j, rk_level_name((enum rk_level)l));
+		rk_json_object(j, rk_level_names[l]);
 		rk_json_real(j, "intensity", r->intensity[l]);
 		rk_json_real(j, "attainable", r->attainable[l]);
 		rk_json_real(j, "percent", r->percent[l]);

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/handle.h"
+#include "base/num.h"
 #include "metrics/metric_limits.h"
 #include "metrics/metric_verdict.h"
 #include "metrics/metrics_impl.h"
@@ -49,13 +50,10 @@ static double larger(double a, double b)
 
 static double ceiling(const struct roof *r, const char *name)
 {
-	for (size_t i = 0; i < r->n; i++)
-		if (strcmp(r->ceilings[i].name, name) == 0)
-			return r->ceilings[i].theory;
-	return NAN;
-}
+	const struct rk_ceiling *c = rk_roof_find(r->ceilings, r->n, name);
 
-static const char *const levels[RK_NLEVELS] = { "lds", "l1", "l2", "hbm" };
+	return c ? c->theory : NAN;
+}
 
 /* Totals per ns of the dispatches that have them, scaled to the time of all. */
 static void fill_roof(const struct rk_metric_group *g, double time_ns, struct rk_roof_kernel *ret)
@@ -75,7 +73,8 @@ static void fill_rates(const struct roof *r, const struct rk_roof_kernel *roof,
 		       const struct rk_metric_kernel *k, struct rk_verdict_facts *f)
 {
 	for (unsigned i = 0; i < RK_NLEVELS; i++)
-		f->level_pct[i] = 100 * roof->bytes[i] / roof->time_ns / ceiling(r, levels[i]);
+		f->level_pct[i] =
+			100 * roof->bytes[i] / roof->time_ns / ceiling(r, rk_level_names[i]);
 	/* requests that hit count for L2, too */
 	f->level_pct[RK_LEVEL_L2] = larger(f->level_pct[RK_LEVEL_L2], percent_of_peak(k, "l2_bw"));
 	/* NVIDIA has a metric for it */
@@ -374,13 +373,6 @@ static int make_kernel(struct build *b, uint32_t group, struct rk_metric_kernel 
 	return 0;
 }
 
-static int64_t plus_ns(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
 /* In its place by time; the rows come by time. */
 static int add_kernel(struct build *b, const char *name, const struct rk_agg_row *r, uint32_t group,
 		      struct rk_error *err)
@@ -402,7 +394,7 @@ static int add_kernel(struct build *b, const char *name, const struct rk_agg_row
 	for (; at && m->kernels[at - 1].total_ns < k.total_ns; at--)
 		m->kernels[at] = m->kernels[at - 1];
 	m->kernels[at] = k;
-	m->total_ns = plus_ns(m->total_ns, k.total_ns);
+	m->total_ns = rk_add_saturated(m->total_ns, k.total_ns);
 	return rc;
 }
 
@@ -430,7 +422,7 @@ static int make_kernels(struct build *b, struct rk_error *err)
 		}
 		others.calls += r->calls;
 		others.timed += r->timed;
-		others.total_ns = plus_ns(others.total_ns, r->total_ns);
+		others.total_ns = rk_add_saturated(others.total_ns, r->total_ns);
 		if (others.timed)
 			others.mean_ns = (double)others.total_ns / (double)others.timed;
 	}
@@ -469,7 +461,7 @@ static int make_shares(struct build *b, struct rk_error *err)
 		v->name = k->verdict.name;
 		v->kernels++;
 		v->calls += k->calls;
-		v->total_ns = plus_ns(v->total_ns, k->total_ns);
+		v->total_ns = rk_add_saturated(v->total_ns, k->total_ns);
 		v->percent += k->percent;
 	}
 	qsort(m->verdicts, m->nverdicts, sizeof(*m->verdicts), by_share);
@@ -583,19 +575,6 @@ static int build_all(struct build *b, struct rk_error *err)
 	return rc < 0 ? rc : make_shares(b, err);
 }
 
-/* The texts of the result belong to definitions and plans, which go with it from here on. */
-static void take_over(struct rk_metric_work *w, struct owned *o)
-{
-	o->set = w->set;
-	o->plans = w->plans;
-	o->nplans = w->kinds.n;
-	o->pub.trace = w->trace;
-	o->pub.trace.serialised = !w->traced;
-	w->set = NULL;
-	w->plans = NULL;
-	w->trace = (struct rk_trace_facts){ 0 };
-}
-
 static void destroy_metrics(void *p)
 {
 	struct owned *o = p;
@@ -644,7 +623,15 @@ int rk_metric_result(struct rk_metric_work *w, struct rk_metrics **ret, struct r
 		rk_diag_add(w->run->ctx.diag, "many-kernels", "", 0, 1,
 			    "too many distinct kernels; the later ones count together as '(other "
 			    "kernels)'");
-	take_over(w, o);
+	/* The texts of the result belong to definitions and plans, which go with it from here on. */
+	o->set = w->set;
+	o->plans = w->plans;
+	o->nplans = w->kinds.n;
+	o->pub.trace = w->trace;
+	o->pub.trace.serialised = !w->traced;
+	w->set = NULL;
+	w->plans = NULL;
+	w->trace = (struct rk_trace_facts){ 0 };
 	o->pub.normal = w->opt->normal;
 	o->pub.dispatches = w->rows;
 	rk_run_tell_names(w->run);

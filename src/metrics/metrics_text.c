@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "metrics/metric_roofline.h"
 #include "metrics/metrics_parts.h"
 #include "report/report_parts.h"
 
@@ -388,14 +389,6 @@ static void put_absent(struct rk_metrics_page *p)
 
 /* ---- the page ---- */
 
-static double ceiling_of(const struct rk_metrics *m, const char *name)
-{
-	for (size_t i = 0; i < m->nceilings; i++)
-		if (strcmp(m->ceilings[i].name, name) == 0)
-			return m->ceilings[i].theory;
-	return NAN;
-}
-
 static void put_fact(struct rk_bytes *out, const char **gap, double v, const char *unit)
 {
 	if (!isfinite(v))
@@ -410,6 +403,7 @@ static void put_fact(struct rk_bytes *out, const char **gap, double v, const cha
 static void put_device(struct rk_metrics_page *p, const struct rk_metric_device *d, bool main)
 {
 	struct rk_bytes *out = p->page.out;
+	const struct rk_ceiling *hbm = rk_roof_find(p->m->ceilings, p->m->nceilings, "hbm");
 	const char *gap = ": ", *name = d->product;
 
 	if (!name[0])
@@ -424,8 +418,8 @@ static void put_device(struct rk_metrics_page *p, const struct rk_metric_device 
 	if (d->xcds > 1)
 		put_fact(out, &gap, d->xcds, "XCDs");
 	put_fact(out, &gap, d->sclk, "MHz");
-	if (main)
-		put_fact(out, &gap, ceiling_of(p->m, "hbm"), "GB/s HBM");
+	if (main && hbm)
+		put_fact(out, &gap, hbm->theory, "GB/s HBM");
 	if (d->source && d->source[0])
 		rk_bytes_printf(out, "; %s", d->source);
 	rk_bytes_put_u8(out, '\n');

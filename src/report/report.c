@@ -105,14 +105,6 @@ static void row_fill(struct rk_report_row *to, const struct rk_agg_row *from,
 		to->key[rk_num_put_i64(to->key, from->key)] = '\0';
 }
 
-/* Totals are far below 2^63 in honest input; a sum past it stops there. */
-static int64_t add_saturated(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
 int rk_section_make(const struct rk_agg_row *rows, size_t n, const struct rk_strtab *names,
 		    struct rk_report_section *ret, struct rk_error *err)
 {
@@ -124,7 +116,7 @@ int rk_section_make(const struct rk_agg_row *rows, size_t n, const struct rk_str
 		row_fill(&to[i], &rows[i], names);
 		ret->calls += rows[i].calls;
 		if (!rows[i].barrier)
-			ret->total_ns = add_saturated(ret->total_ns, rows[i].total_ns);
+			ret->total_ns = rk_add_saturated(ret->total_ns, rows[i].total_ns);
 	}
 	for (size_t i = 0; i < n; i++) {
 		double whole = (double)ret->total_ns;
@@ -431,7 +423,7 @@ static void make_totals(struct work *w)
 	}
 	sec = rk_report_section(r, s);
 	for (size_t i = 0; i < sec->nrows; i++)
-		r->sum_duration_ns = add_saturated(r->sum_duration_ns, sec->rows[i].total_ns);
+		r->sum_duration_ns = rk_add_saturated(r->sum_duration_ns, sec->rows[i].total_ns);
 }
 
 static int find_by(const char *by, enum by *ret, struct rk_error *err)

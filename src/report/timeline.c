@@ -95,8 +95,7 @@ bool rk_sweep_add(struct rk_sweep *w, const struct rk_stretch *s)
 		return true;
 	}
 	/* Kernels that overlap by the thousand may take longer together than there is time. */
-	if (__builtin_add_overflow(d->facts.kernel_ns, s->end - s->start, &d->facts.kernel_ns))
-		d->facts.kernel_ns = INT64_MAX;
+	d->facts.kernel_ns = rk_add_saturated(d->facts.kernel_ns, s->end - s->start);
 	cover(d, s, &d->kernels_until, d->copies_until, &d->facts.busy_ns);
 	return s->queue == RK_QUEUE_NONE || follow_queue(w, d, s);
 }
