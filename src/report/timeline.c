@@ -127,10 +127,9 @@ enum { UNKNOWN = -1 };
 struct rk_timeline {
 	struct rk_context *ctx;
 	struct rk_order *order;
-	struct rk_keys devices; /* node, rank, device */
-	struct rk_keys queues;  /* device's number (streams: -1 - number), pid, queue */
-	bool *kernels;          /* per device: has some */
-	size_t cap_kernels;
+	struct rk_keys devices;            /* node, rank, device */
+	struct rk_keys queues;             /* device's number (streams: -1 - number), pid, queue */
+	bool kernels[RK_TIMELINE_DEVICES]; /* per device: has some */
 	uint64_t far, no_device, no_queue; /* rows */
 	/* which ends of a copy are devices, by its direction */
 	uint32_t direction;
@@ -188,26 +187,6 @@ static inline bool times_of(struct rk_timeline *t, const struct rk_batch *b, uns
 	return false;
 }
 
-/* Its number, RK_TIMELINE_DEVICES when there are too many. */
-static int device_of(struct rk_timeline *t, uint32_t node, int64_t rank, int64_t device,
-		     uint32_t *ret, struct rk_error *err)
-{
-	struct rk_key3 key = { node, rank, device };
-	int rc = rk_keys_number(&t->devices, key, ret, err);
-	size_t cap = t->devices.cap;
-	bool *kernels;
-
-	if (rc < 0 || t->cap_kernels >= cap)
-		return rc;
-	kernels = rk_reallocn(t->kernels, cap, sizeof(*kernels));
-	if (!kernels)
-		return rk_fail_nomem(err);
-	memset(kernels + t->cap_kernels, 0, (cap - t->cap_kernels) * sizeof(*kernels));
-	t->kernels = kernels;
-	t->cap_kernels = cap;
-	return 0;
-}
-
 static int queue_of(struct rk_timeline *t, const struct rk_batch *b, size_t i, uint32_t device,
 		    uint32_t *ret, struct rk_error *err)
 {
@@ -235,6 +214,7 @@ static int add_kernel(struct rk_timeline *t, const struct rk_batch *b, size_t i,
 		      struct rk_error *err)
 {
 	const struct rk_column *barrier = &b->cols[RK_K_BARRIER];
+	struct rk_key3 device;
 	struct rk_stretch s;
 	int rc;
 
@@ -242,8 +222,10 @@ static int add_kernel(struct rk_timeline *t, const struct rk_batch *b, size_t i,
 		return 0;
 	if (!times_of(t, b, RK_K_START, RK_K_DURATION, i, &s))
 		return 0;
-	rc = device_of(t, rk_batch_id(b, RK_K_NODE, i), rk_batch_int(b, RK_K_RANK, i, UNKNOWN),
-		       rk_batch_int(b, RK_K_DEVICE, i, UNKNOWN), &s.device, err);
+	device = (struct rk_key3){ rk_batch_id(b, RK_K_NODE, i),
+				   rk_batch_int(b, RK_K_RANK, i, UNKNOWN),
+				   rk_batch_int(b, RK_K_DEVICE, i, UNKNOWN) };
+	rc = rk_keys_number(&t->devices, device, &s.device, err);
 	if (rc < 0)
 		return rc;
 	if (s.device == RK_TIMELINE_DEVICES) {
@@ -272,8 +254,9 @@ static void look_at_direction(struct rk_timeline *t, uint32_t id)
 static int add_copy_to(struct rk_timeline *t, const struct rk_batch *b, size_t i, int64_t device,
 		       struct rk_stretch *s, struct rk_error *err)
 {
-	int rc = device_of(t, rk_batch_id(b, RK_C_NODE, i), rk_batch_int(b, RK_C_RANK, i, UNKNOWN),
-			   device, &s->device, err);
+	struct rk_key3 key = { rk_batch_id(b, RK_C_NODE, i), rk_batch_int(b, RK_C_RANK, i, UNKNOWN),
+			       device };
+	int rc = rk_keys_number(&t->devices, key, &s->device, err);
 
 	if (rc < 0)
 		return rc;
@@ -480,6 +463,5 @@ void rk_timeline_free(struct rk_timeline *t)
 	rk_order_free(t->order);
 	rk_keys_release(&t->devices);
 	rk_keys_release(&t->queues);
-	rk_free(t->kernels);
 	rk_free(t);
 }
