@@ -1,44 +1,67 @@
-/* headed_csv.c - see headed_csv.h. */
-#include "read/headed_csv.h"
+/*
+ * headed_csv.c - small CSV files that are told by the names in their header: library_trace.csv, NVTX
+ * ranges of Nsight Systems, sysinfo.csv.
+ */
+#include <math.h>
+#include <string.h>
 
 #include "base/alloc.h"
+#include "base/num.h"
+#include "codec/csv/csv_scan.h"
+#include "read/reader.h"
 
-int rk_headed_probe(const void *head, size_t len, bool whole,
-		    bool (*is)(const struct rk_csv_header *h))
+extern const struct rk_reader_ops rk_reader_library_csv, rk_reader_nvtx_csv, rk_reader_sysinfo_csv;
+
+#define BIT(f) (UINT64_C(1) << (f))
+
+struct headed {
+	struct rk_reader base;
+	struct rk_instream *in;
+	struct rk_context *ctx;
+	struct rk_csv_header header;
+	uint32_t word_id; /* a text that every row has */
+	uint64_t want;    /* of the scan */
+};
+
+static bool has(const struct rk_csv_header *h, const char *name)
+{
+	return rk_csv_header_find(h, name) >= 0;
+}
+
+/*
+ * A probe's answer: 90 when the header has all names of `must` and one of `either`, both ended by NULL;
+ * else 0, or RK_E_NOMEM.
+ */
+static int probe(const void *head, size_t len, bool whole, const char *const *must,
+		 const char *const *either)
 {
 	struct rk_csv_header h;
 	int rc = rk_csv_header_parse(head, len, whole, &h, NULL);
-	bool yes;
 
 	if (rc < 0)
 		return rc == RK_E_NOMEM ? rc : 0;
-	yes = is(&h);
+	while (*must && has(&h, *must))
+		must++;
+	while (*either && !has(&h, *either))
+		either++;
 	rk_csv_header_release(&h);
-	return yes ? 90 : 0;
+	return !*must && *either ? 90 : 0;
 }
 
-bool rk_headed_has(const struct rk_csv_header *h, const char *const *names)
+static void headed_close(struct rk_reader *base)
 {
-	for (; *names; names++)
-		if (rk_csv_header_find(h, *names) < 0)
-			return false;
-	return true;
-}
-
-void rk_headed_close(struct rk_reader *base)
-{
-	struct rk_headed_csv *r = (struct rk_headed_csv *)base;
+	struct headed *r = (struct headed *)base;
 
 	rk_csv_header_release(&r->header);
 	rk_instream_close(r->in);
 	rk_free(r);
 }
 
-int rk_headed_new(const struct rk_reader_ops *ops, enum rk_table t, size_t size,
-		  struct rk_instream *in, struct rk_context *ctx, struct rk_headed_csv **ret,
-		  struct rk_error *err)
+static int open_headed(const struct rk_reader_ops *ops, enum rk_table t, const char *word,
+		       struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
+		       struct rk_error *err)
 {
-	struct rk_headed_csv *r = rk_calloc(1, size);
+	struct headed *r = rk_calloc(1, sizeof(*r));
 	const void *head = NULL;
 	size_t len = 0;
 	int rc;
@@ -51,10 +74,333 @@ int rk_headed_new(const struct rk_reader_ops *ops, enum rk_table t, size_t size,
 	rc = rk_instream_head(in, &head, &len, err);
 	if (rc == 0)
 		rc = rk_csv_header_parse(head, len, true, &r->header, err);
+	if (rc == 0)
+		rc = rk_strtab_add(ctx->names, word, strlen(word), &r->word_id, err);
 	if (rc < 0) {
-		rk_headed_close(&r->base);
+		headed_close(&r->base); /* without `in`, which is the caller's on failure */
 		return rc;
 	}
-	*ret = r;
+	r->in = in;
+	*ret = &r->base;
 	return 0;
 }
+
+/* ---- library_trace.csv: calls of rocBLAS and its like, counted; ours and madengine's ---- */
+
+/* madengine has one text for function and configuration; it stands as the configuration. */
+static const struct rk_csv_bind library_binds[] = {
+	{ "library", RK_CELL_STR, RK_L_LIBRARY },
+	{ "function", RK_CELL_STR, RK_L_FUNCTION },
+	{ "config", RK_CELL_STR, RK_L_CONFIG },
+	{ "calls", RK_CELL_I64, RK_L_CALLS },
+	{ "total_ns", RK_CELL_I64, RK_L_TOTAL },
+	{ "jobid", RK_CELL_SKIP, 0 },
+	{ "created_date", RK_CELL_SKIP, 0 },
+	{ "model", RK_CELL_SKIP, 0 },
+	{ 0 },
+};
+
+static int library_probe(const void *head, size_t len, bool whole, const char *file_name)
+{
+	static const char *const must[] = { "library", "config", "calls", NULL };
+
+	(void)file_name;
+	return probe(head, len, whole, must, must);
+}
+
+static int library_open(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
+			struct rk_error *err)
+{
+	return open_headed(&rk_reader_library_csv, RK_LIBRARY_CALLS, "", in, ctx, ret, err);
+}
+
+static int library_scan(struct rk_reader *base, enum rk_table t, uint64_t want,
+			struct rk_source **ret, struct rk_error *err)
+{
+	const struct headed *r = (struct headed *)base;
+	const struct rk_csv_scan scan = {
+		.in = r->in,
+		.header = &r->header,
+		.binds = library_binds,
+		.free_header = "config",
+		.schema = rk_table_schema(t),
+		.want = want,
+	};
+
+	return rk_csv_scan_open(&scan, r->ctx, ret, err);
+}
+
+const struct rk_reader_ops rk_reader_library_csv = {
+	.name = "library-csv",
+	.help = "library_trace.csv of a run, or of madengine",
+	.probe = library_probe,
+	.open = library_open,
+	.scan = library_scan,
+	.close = headed_close,
+};
+
+/* ---- NVTX push/pop ranges as `nsys stats --report nvtx_pushpop_trace` writes them ---- */
+
+/* Header names come without white space. */
+static const struct rk_csv_bind nvtx_binds[] = {
+	{ "Start(ns)", RK_CELL_TIME, RK_R_START, NULL },
+	{ "End(ns)", RK_CELL_TIME, RK_R_DURATION, NULL },
+	{ "Duration(ns)", RK_CELL_SKIP, 0, NULL },
+	{ "DurChild(ns)", RK_CELL_SKIP, 0, NULL },
+	{ "DurNonChild(ns)", RK_CELL_SKIP, 0, NULL },
+	{ "Name", RK_CELL_STR, RK_R_NAME, NULL },
+	{ "PID", RK_CELL_I64, RK_R_PID, NULL },
+	{ "TID", RK_CELL_I64, RK_R_TID, NULL },
+	{ "Lvl", RK_CELL_SKIP, 0, NULL },
+	{ "NumChild", RK_CELL_SKIP, 0, NULL },
+	{ "RangeId", RK_CELL_SKIP, 0, NULL },
+	{ "ParentId", RK_CELL_SKIP, 0, NULL },
+	{ "RangeStack", RK_CELL_SKIP, 0, NULL },
+	{ 0 },
+};
+
+static int nvtx_probe(const void *head, size_t len, bool whole, const char *file_name)
+{
+	static const char *const must[] = { "Start(ns)", "End(ns)",    "Name",    "PID",
+					    "TID",       "RangeStack", "RangeId", NULL };
+
+	(void)file_name;
+	return probe(head, len, whole, must, must);
+}
+
+static int nvtx_open(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
+		     struct rk_error *err)
+{
+	return open_headed(&rk_reader_nvtx_csv, RK_MARKERS, "range", in, ctx, ret, err);
+}
+
+/* The duration column holds the end so far. */
+static int nvtx_finish(void *arg, struct rk_builder *b, struct rk_error *err)
+{
+	const struct headed *r = arg;
+	const int64_t *start = b->data[RK_R_START];
+	int64_t *end = b->data[RK_R_DURATION];
+	uint32_t *kind;
+
+	if (r->want & BIT(RK_R_KIND)) {
+		kind = rk_builder_column(b, RK_R_KIND);
+		if (!kind)
+			return rk_fail_nomem(err);
+		for (size_t i = 0; i < b->nrows; i++)
+			kind[i] = r->word_id;
+	}
+	for (size_t i = 0; start && end && i < b->nrows; i++)
+		if (rk_builder_is_null(b, RK_R_START, i) ||
+		    rk_builder_is_null(b, RK_R_DURATION, i) ||
+		    !rk_sub_i64(end[i], start[i], &end[i]))
+			if (!rk_builder_null(b, RK_R_DURATION, i))
+				return rk_fail_nomem(err);
+	return 0;
+}
+
+static int nvtx_scan(struct rk_reader *base, enum rk_table t, uint64_t want, struct rk_source **ret,
+		     struct rk_error *err)
+{
+	struct headed *r = (struct headed *)base;
+	struct rk_csv_scan scan = {
+		.in = r->in,
+		.header = &r->header,
+		.binds = nvtx_binds,
+		.free_header = "Name",
+		.schema = rk_table_schema(t),
+		.want = want,
+		.finish = nvtx_finish,
+		.arg = r,
+	};
+
+	r->want = want;
+	if (want & BIT(RK_R_DURATION))
+		scan.want |= BIT(RK_R_START);
+	return rk_csv_scan_open(&scan, r->ctx, ret, err);
+}
+
+const struct rk_reader_ops rk_reader_nvtx_csv = {
+	.name = "nvtx-csv",
+	.help = "NVTX push/pop trace of Nsight Systems as CSV",
+	.probe = nvtx_probe,
+	.open = nvtx_open,
+	.scan = nvtx_scan,
+	.close = headed_close,
+};
+
+/*
+ * ---- sysinfo.csv of rocprof-compute and omniperf: one row about the machine and the program. Nine
+ * generations of headers are known; columns are matched by name. ----
+ */
+
+static const struct rk_csv_bind agents[] = {
+	{ "gpu_model", RK_CELL_STR, RK_G_NAME },
+	{ "name", RK_CELL_STR, RK_G_NAME },
+	{ "gpu_arch", RK_CELL_STR, RK_G_GFX },
+	{ "gpu_soc", RK_CELL_STR, RK_G_GFX },
+	{ "cu_per_gpu", RK_CELL_I64, RK_G_CU_COUNT },
+	{ "numCU", RK_CELL_I64, RK_G_CU_COUNT },
+	{ "max_sclk", RK_CELL_I64, RK_G_MAX_SCLK },
+	{ "sclk", RK_CELL_I64, RK_G_MAX_SCLK },
+	{ "max_mclk", RK_CELL_I64, RK_G_MAX_MCLK },
+	{ "mclk", RK_CELL_I64, RK_G_MAX_MCLK },
+	{ "num_xcd", RK_CELL_I64, RK_G_XCC },
+	{ "wave_size", RK_CELL_I64, RK_G_WAVE_SIZE },
+	{ "waveSize", RK_CELL_I64, RK_G_WAVE_SIZE },
+	{ "hostname", RK_CELL_STR, RK_G_NODE },
+	{ "host_name", RK_CELL_STR, RK_G_NODE },
+	{ "se_per_gpu", RK_CELL_I64, RK_G_SE_COUNT },
+	{ "numSE", RK_CELL_I64, RK_G_SE_COUNT },
+	{ "simd_per_cu", RK_CELL_I64, RK_G_SIMD_PER_CU },
+	{ "numSIMD", RK_CELL_I64, RK_G_SIMD_PER_CU },
+	{ "max_waves_per_cu", RK_CELL_I64, RK_G_WAVES_PER_CU },
+	{ "maxWavesPerCU", RK_CELL_I64, RK_G_WAVES_PER_CU },
+	{ "lds_banks_per_cu", RK_CELL_I64, RK_G_LDS_BANKS },
+	{ "LDSBanks", RK_CELL_I64, RK_G_LDS_BANKS },
+	{ "sqc_per_gpu", RK_CELL_I64, RK_G_SQC_COUNT },
+	{ "numSQC", RK_CELL_I64, RK_G_SQC_COUNT },
+	{ "pipes_per_gpu", RK_CELL_I64, RK_G_PIPES },
+	{ "numPipes", RK_CELL_I64, RK_G_PIPES },
+	{ "num_hbm_channels", RK_CELL_I64, RK_G_HBM_CHANNELS },
+	/* GB/s, until finish has made channels of it: the file does not tell the memory's size */
+	{ "hbm_bw", RK_CELL_F64, RK_G_MEMORY },
+	{ "hbmBW", RK_CELL_F64, RK_G_MEMORY },
+	{ NULL },
+};
+/* Of a file with both, L2Banks is of one die. */
+static const struct rk_csv_bind agents_total[] = {
+	{ "total_l2_chan", RK_CELL_I64, RK_G_L2_CHANNELS },
+	{ "totalL2Banks", RK_CELL_I64, RK_G_L2_CHANNELS },
+	{ .more = agents },
+};
+static const struct rk_csv_bind agents_banks[] = {
+	{ "L2Banks", RK_CELL_I64, RK_G_L2_CHANNELS },
+	{ .more = agents },
+};
+
+static const struct rk_csv_bind processes[] = {
+	{ "command", RK_CELL_STR, RK_O_COMMAND },
+	{ "hostname", RK_CELL_STR, RK_O_NODE },
+	{ "host_name", RK_CELL_STR, RK_O_NODE },
+	{ NULL },
+};
+
+static int sysinfo_probe(const void *head, size_t len, bool whole, const char *file_name)
+{
+	static const char *const must[] = { "workload_name", "ip_blocks", NULL };
+	static const char *const either[] = { "gpu_arch", "gpu_soc", NULL };
+
+	(void)file_name;
+	return probe(head, len, whole, must, either);
+}
+
+static int sysinfo_open(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
+			struct rk_error *err)
+{
+	int rc = open_headed(&rk_reader_sysinfo_csv, RK_AGENTS, "GPU", in, ctx, ret, err);
+
+	if (rc == 0 && has(&((struct headed *)*ret)->header, "command"))
+		(*ret)->tables |= RK_TABLE_BIT(RK_PROCESSES);
+	return rc;
+}
+
+/*
+ * A channel moves 32 bytes per clock. The tool's own bandwidth is right where its count of
+ * channels is not (MI300A: 96 of 128); one that is no whole number of channels is of other make.
+ */
+static bool channels(double gb_s, int64_t mclk, int64_t *ret)
+{
+	double n = mclk > 0 ? gb_s * 1000 / (32 * (double)mclk) : 0;
+
+	if (!(n >= 1 && n <= 4096) || fabs(n - round(n)) > 0.01)
+		return false;
+	*ret = (int64_t)round(n);
+	return true;
+}
+
+static bool put_channels(struct rk_builder *b, size_t row, bool known, int64_t n)
+{
+	((int64_t *)b->data[RK_G_HBM_CHANNELS])[row] = n;
+	if (known && b->nulls[RK_G_HBM_CHANNELS])
+		b->valid[RK_G_HBM_CHANNELS][row / 64] |= UINT64_C(1) << row % 64;
+	return known || rk_builder_null(b, RK_G_HBM_CHANNELS, row);
+}
+
+static int finish_channels(struct rk_builder *b, struct rk_error *err)
+{
+	const double *gb_s = b->data[RK_G_MEMORY];
+	const int64_t *mclk = b->data[RK_G_MAX_MCLK];
+	bool counted = b->data[RK_G_HBM_CHANNELS] != NULL;
+	int64_t *ret = gb_s ? rk_builder_column(b, RK_G_HBM_CHANNELS) : NULL;
+
+	if (gb_s && !ret)
+		return rk_fail_nomem(err);
+	for (size_t i = 0; gb_s && i < b->nrows; i++) {
+		bool known = counted && !rk_builder_is_null(b, RK_G_HBM_CHANNELS, i);
+		int64_t n = known ? ret[i] : 0;
+
+		if (mclk && !rk_builder_is_null(b, RK_G_MEMORY, i) &&
+		    !rk_builder_is_null(b, RK_G_MAX_MCLK, i))
+			known |= channels(gb_s[i], mclk[i], &n);
+		if (!put_channels(b, i, known, n) || !rk_builder_null(b, RK_G_MEMORY, i))
+			return rk_fail_nomem(err);
+	}
+	return 0;
+}
+
+/* The file names the model; that is the product too. */
+static int finish_agents(void *arg, struct rk_builder *b, struct rk_error *err)
+{
+	struct headed *r = arg;
+	const uint32_t *name = b->data[RK_G_NAME];
+	uint32_t *type = rk_builder_column(b, RK_G_TYPE);
+	uint32_t *product = rk_builder_column(b, RK_G_PRODUCT);
+
+	if (!type || !product)
+		return rk_fail_nomem(err);
+	for (size_t i = 0; i < b->nrows; i++) {
+		type[i] = r->word_id;
+		if (name)
+			product[i] = name[i];
+		else if (!rk_builder_null(b, RK_G_PRODUCT, i))
+			return rk_fail_nomem(err);
+	}
+	return finish_channels(b, err);
+}
+
+static int sysinfo_scan(struct rk_reader *base, enum rk_table t, uint64_t want,
+			struct rk_source **ret, struct rk_error *err)
+{
+	struct headed *r = (struct headed *)base;
+	struct rk_csv_scan scan = {
+		.in = r->in,
+		.header = &r->header,
+		.binds = processes,
+		/* early versions wrote the command line as it was, commas and all */
+		.free_header = "command",
+		.schema = rk_table_schema(t),
+		.want = want,
+		.arg = r,
+	};
+
+	if (t == RK_AGENTS) {
+		scan.binds = agents_banks;
+		if (has(&r->header, "total_l2_chan") || has(&r->header, "totalL2Banks"))
+			scan.binds = agents_total;
+		scan.finish = finish_agents;
+		if (want & BIT(RK_G_PRODUCT))
+			scan.want |= BIT(RK_G_NAME);
+		if (want & BIT(RK_G_HBM_CHANNELS))
+			scan.want |= BIT(RK_G_MEMORY) | BIT(RK_G_MAX_MCLK);
+	}
+	return rk_csv_scan_open(&scan, r->ctx, ret, err);
+}
+
+const struct rk_reader_ops rk_reader_sysinfo_csv = {
+	.name = "sysinfo-csv",
+	.help = "sysinfo.csv of rocprof-compute and omniperf",
+	.probe = sysinfo_probe,
+	.open = sysinfo_open,
+	.scan = sysinfo_scan,
+	.close = headed_close,
+};
