@@ -158,6 +158,17 @@ int rk_json_put_text(struct rk_json_scan *s, unsigned field, const char *text, s
 			     err);
 }
 
+int rk_json_put_field(struct rk_json_scan *s, unsigned field, const struct rk_json_record *r,
+		      unsigned from, struct rk_error *err)
+{
+	const struct rk_json_value *v = &r->values[from];
+
+	if (v->has == RK_JSON_HAS)
+		return rk_json_put_text(s, field, rk_json_record_text(r, from), v->len, err);
+	rk_json_put_null(s, field);
+	return 0;
+}
+
 void rk_json_put_times(struct rk_json_scan *s, unsigned start, unsigned duration,
 		       const struct rk_json_value *from, const struct rk_json_value *to)
 {

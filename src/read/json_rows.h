@@ -47,6 +47,10 @@ void rk_json_count_wrong(struct rk_json_scan *s, unsigned field, enum rk_json_ha
 int rk_json_put_text(struct rk_json_scan *s, unsigned field, const char *text, size_t len,
 		     struct rk_error *err);
 
+/* The same of a text field of a record; null when it is not there. */
+int rk_json_put_field(struct rk_json_scan *s, unsigned field, const struct rk_json_record *r,
+		      unsigned from, struct rk_error *err);
+
 static inline bool rk_json_wants(const struct rk_json_scan *s, unsigned field)
 {
 	return s->col[field] != NULL;

@@ -31,12 +31,7 @@ bool rk_chrome_is(const struct chrome_scan *s, unsigned from, const char *word)
 
 int rk_chrome_put_text(struct chrome_scan *s, unsigned field, unsigned from, struct rk_error *err)
 {
-	if (s->record.values[from].has != RK_JSON_HAS) {
-		rk_json_put_null(&s->rows, field);
-		return 0;
-	}
-	return rk_json_put_text(&s->rows, field, rk_json_record_text(&s->record, from),
-				s->record.values[from].len, err);
+	return rk_json_put_field(&s->rows, field, &s->record, from, err);
 }
 
 int rk_chrome_put_word(struct chrome_scan *s, unsigned field, const char *word,
@@ -55,37 +50,33 @@ static bool keep(void *arg, const struct rk_json_record *r)
 	return t == s->table || (t == RK_NTABLES && s->r->format->note);
 }
 
-/* An event that was read, or given up once it was known to be another table's. */
-static int take_event(struct chrome_scan *s, struct rk_error *err)
-{
-	const struct chrome_format *f = s->r->format;
-	enum rk_table t = f->table_of(s);
-	int rc = 0;
-
-	if (t < RK_NTABLES)
-		s->seen[t]++;
-	else if (f->note && !s->record.dropped)
-		rc = f->note(s, err);
-	if (t != s->table || s->record.dropped || t == RK_NTABLES)
-		return rc;
-	rc = f->row(s, err);
-	if (rc > 0)
-		s->rows.b.nrows++;
-	if (rc >= 0 && s->rows.nomem)
-		rc = rk_fail_nomem(err);
-	return rc < 0 ? rc : 0;
-}
-
+/* In the list of events. One that is another table's is given up as soon as that is known. */
 static int on_event(struct chrome_scan *s, int kind, struct rk_error *err)
 {
-	int rc = 0;
+	const struct chrome_format *f = s->r->format;
+	enum rk_table t;
+	int rc;
 
 	if (kind == RK_JSON_ARRAY)
 		return rk_json_skip_rest(s->rows.json, err);
 	if (kind != RK_JSON_OBJECT)
 		return 0;
 	rc = rk_json_record_read(&s->record, s->rows.json, err);
-	return rc < 0 ? rc : take_event(s, err);
+	if (rc < 0)
+		return rc;
+	t = f->table_of(s);
+	if (t < RK_NTABLES)
+		s->seen[t]++;
+	else if (f->note && !s->record.dropped)
+		return f->note(s, err);
+	if (t != s->table || s->record.dropped || t == RK_NTABLES)
+		return 0;
+	rc = f->row(s, err);
+	if (rc > 0)
+		s->rows.b.nrows++;
+	if (rc >= 0 && s->rows.nomem)
+		rc = rk_fail_nomem(err);
+	return rc < 0 ? rc : 0;
 }
 
 static int on_member(struct chrome_scan *s, const struct rk_json_token *key, struct rk_error *err)
@@ -126,12 +117,6 @@ static int step(struct chrome_scan *s, struct rk_error *err)
 	return rc < 0 ? rc : 1;
 }
 
-static void remember(struct chrome_scan *s)
-{
-	memcpy(s->r->rows, s->seen, sizeof(s->seen));
-	s->r->known = true;
-}
-
 static int chrome_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
 {
 	struct chrome_scan *s = (struct chrome_scan *)base;
@@ -146,8 +131,10 @@ static int chrome_next(struct rk_source *base, const struct rk_batch **batch, st
 		if (rc > 0)
 			continue;
 		rc = rk_json_scan_end(&s->rows, rc, err);
-		if (rc == 0)
-			remember(s);
+		if (rc == 0) {
+			memcpy(s->r->rows, s->seen, sizeof(s->seen));
+			s->r->known = true;
+		}
 	}
 	return rc < 0 ? rc : rk_json_scan_batch(&s->rows, batch);
 }
@@ -165,36 +152,29 @@ static void chrome_source_close(struct rk_source *base)
 static const struct rk_source_ops chrome_source_ops = { .next = chrome_next,
 							.close = chrome_source_close };
 
-static int open_scan(struct chrome_scan *s, uint64_t want, struct rk_error *err)
-{
-	const struct chrome_format *f = s->r->format;
-	struct rk_strtab *names = s->r->ctx->names;
-	bool rows = s->table < RK_NTABLES;
-	int rc = rk_json_scan_init(&s->rows, s->r->in, s->r->ctx, rows ? s->table : RK_KERNELS,
-				   rows ? want & f->gives[s->table] : 0, err);
-
-	rk_json_record_init(&s->record, f->fields, f->nfields, UINT64_MAX);
-	s->record.keep = keep;
-	s->record.arg = s;
-	if (rc == 0)
-		rc = rk_strtab_add(names, f->source, strlen(f->source), &s->source_id, err);
-	if (rc == 0)
-		rc = rk_strtab_add(names, f->clock, strlen(f->clock), &s->clock_id, err);
-	return rc;
-}
-
 int rk_chrome_scan(struct rk_reader *base, enum rk_table t, uint64_t want, struct rk_source **ret,
 		   struct rk_error *err)
 {
+	struct chrome_reader *r = (struct chrome_reader *)base;
+	const struct chrome_format *f = r->format;
 	struct chrome_scan *s = rk_calloc(1, sizeof(*s));
+	bool rows = t < RK_NTABLES;
 	int rc;
 
 	if (!s)
 		return rk_fail_nomem(err);
-	s->r = (struct chrome_reader *)base;
+	s->r = r;
 	s->table = t;
 	s->rows.base.ops = &chrome_source_ops;
-	rc = open_scan(s, want, err);
+	rk_json_record_init(&s->record, f->fields, f->nfields, UINT64_MAX);
+	s->record.keep = keep;
+	s->record.arg = s;
+	rc = rk_json_scan_init(&s->rows, r->in, r->ctx, rows ? t : RK_KERNELS,
+			       rows ? want & f->gives[t] : 0, err);
+	if (rc == 0)
+		rc = rk_strtab_add(r->ctx->names, f->source, strlen(f->source), &s->source_id, err);
+	if (rc == 0)
+		rc = rk_strtab_add(r->ctx->names, f->clock, strlen(f->clock), &s->clock_id, err);
 	if (rc < 0) {
 		chrome_source_close(&s->rows.base);
 		return rc;

@@ -368,8 +368,7 @@ static const struct rk_json_field device_fields[D_NFIELDS] = {
 static int on_device(void *arg, struct rk_json_record *r, struct rk_error *err)
 {
 	struct chrome_scan *s = arg;
-	const char *name = rk_json_record_text(r, D_NAME);
-	int rc = 0;
+	int rc;
 
 	s->seen[RK_AGENTS]++;
 	if (s->table != RK_AGENTS || s->rows.b.nrows == s->rows.b.cap)
@@ -379,12 +378,10 @@ static int on_device(void *arg, struct rk_json_record *r, struct rk_error *err)
 	rk_json_put_value(&s->rows, RK_G_WAVE_SIZE, &r->values[D_WARP]);
 	rk_json_put_value(&s->rows, RK_G_MEMORY, &r->values[D_MEMORY]);
 	rc = rk_chrome_put_word(s, RK_G_TYPE, "GPU", err);
-	for (unsigned f = RK_G_NAME; rc == 0 && f <= RK_G_PRODUCT; f += RK_G_PRODUCT - RK_G_NAME) {
-		if (r->values[D_NAME].has == RK_JSON_HAS)
-			rc = rk_json_put_text(&s->rows, f, name, r->values[D_NAME].len, err);
-		else
-			rk_json_put_null(&s->rows, f);
-	}
+	if (rc == 0)
+		rc = rk_json_put_field(&s->rows, RK_G_NAME, r, D_NAME, err);
+	if (rc == 0)
+		rc = rk_json_put_field(&s->rows, RK_G_PRODUCT, r, D_NAME, err);
 	s->rows.b.nrows++;
 	return rc == 0 && s->rows.nomem ? rk_fail_nomem(err) : rc;
 }
@@ -450,7 +447,8 @@ static int kineto_probe(const void *head, size_t len, bool whole, const char *fi
 	static const char *const marks[] = { "\"deviceProperties\"", "\"baseTimeNanoseconds\"",
 					     "\"schemaVersion\"",    "\"cpu_op\"",
 					     "\"python_function\"",  "\"cuda_runtime\"",
-					     "\"user_annotation\"",  "\"torch_profiler_kwargs\"" };
+					     "\"user_annotation\"" };
+	static const char kwargs[] = "\"torch_profiler_kwargs\"";
 	const char *p = rk_chrome_begin(head, len);
 	size_t left = p ? len - (size_t)(p - (const char *)head) : 0;
 	bool events;
@@ -463,7 +461,9 @@ static int kineto_probe(const void *head, size_t len, bool whole, const char *fi
 		 (rk_chrome_has(p, left, "\"ph\"") && rk_chrome_has(p, left, "\"ts\""));
 	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
 		if (rk_chrome_has(p, left, marks[i]))
-			return events ? 90 : i == 7 ? 60 : 0;
+			return events ? 90 : 0;
+	if (rk_chrome_has(p, left, kwargs))
+		return events ? 90 : 60;
 	return events ? 50 : 0;
 }
 

@@ -556,23 +556,13 @@ static const uint64_t agent_serves[GR_NFIELDS] = {
 	[GR_WAVES] = B(RK_G_WAVES_PER_CU),
 };
 
-static int put_text(struct v3j_scan *s, unsigned field, unsigned from, struct rk_error *err)
-{
-	if (s->record.values[from].has != RK_JSON_HAS) {
-		rk_json_put_null(&s->rows, field);
-		return 0;
-	}
-	return rk_json_put_text(&s->rows, field, rk_json_record_text(&s->record, from),
-				s->record.values[from].len, err);
-}
-
 /* A GPU's name is its gfx target; a CPU has none. */
 static int put_gfx(struct v3j_scan *s, struct rk_error *err)
 {
 	if (s->record.values[GR_NAME].has == RK_JSON_HAS &&
 	    rk_text_iprefix(rk_json_record_text(&s->record, GR_NAME), s->record.values[GR_NAME].len,
 			    "gfx"))
-		return put_text(s, RK_G_GFX, GR_NAME, err);
+		return rk_json_put_field(&s->rows, RK_G_GFX, &s->record, GR_NAME, err);
 	rk_json_put_null(&s->rows, RK_G_GFX);
 	return 0;
 }
@@ -616,14 +606,14 @@ static int agent_row(struct v3j_scan *s, struct rk_error *err)
 		{ RK_G_SIMD_PER_CU, GR_SIMDS },
 		{ RK_G_WAVES_PER_CU, GR_WAVES },
 	};
-	int rc = put_text(s, RK_G_NAME, GR_NAME, err);
+	int rc = rk_json_put_field(&s->rows, RK_G_NAME, &s->record, GR_NAME, err);
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		rk_json_put_value(&s->rows, numbers[i].field, &s->record.values[numbers[i].from]);
 	put_engines(s);
 	put_name(s, RK_G_NODE, s->names.has_node ? s->names.node : 0);
 	if (rc == 0)
-		rc = put_text(s, RK_G_PRODUCT, GR_PRODUCT, err);
+		rc = rk_json_put_field(&s->rows, RK_G_PRODUCT, &s->record, GR_PRODUCT, err);
 	if (rc == 0)
 		rc = put_gfx(s, err);
 	if (rc == 0)
@@ -649,10 +639,10 @@ static const uint64_t process_serves[OR_NFIELDS] = {
 static int process_row(struct v3j_scan *s, struct rk_error *err)
 {
 	const struct rk_json_value *v = s->record.values;
-	int rc = put_text(s, RK_O_COMMAND, OR_COMMAND, err);
+	int rc = rk_json_put_field(&s->rows, RK_O_COMMAND, &s->record, OR_COMMAND, err);
 
 	if (rc == 0)
-		rc = put_text(s, RK_O_NODE, OR_HOST, err);
+		rc = rk_json_put_field(&s->rows, RK_O_NODE, &s->record, OR_HOST, err);
 	rk_json_put_value(&s->rows, RK_O_PID, &v[OR_PID]);
 	rk_json_put_value(&s->rows, RK_O_PPID, &v[OR_PPID]);
 	rk_json_put_value(&s->rows, RK_O_START, &v[OR_START]);
