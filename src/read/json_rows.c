@@ -133,18 +133,21 @@ void rk_json_put_null(struct rk_json_scan *s, unsigned field)
 
 void rk_json_count_wrong(struct rk_json_scan *s, unsigned field, enum rk_json_has has)
 {
-	bool range = has == RK_JSON_RANGE;
-	uint64_t *count = range ? &s->range : &s->wrong;
+	const char *name = s->b.schema->fields[field].name;
 
-	if (!(*count)++) {
-		*(range ? &s->range_field : &s->wrong_field) = s->b.schema->fields[field].name;
-		*(range ? &s->range_at : &s->wrong_at) = rk_json_offset(s->json);
+	if (has == RK_JSON_RANGE) {
+		if (!s->range++) {
+			s->range_field = name;
+			s->range_at = rk_json_offset(s->json);
+		}
+	} else if (!s->wrong++) {
+		s->wrong_field = name;
+		s->wrong_at = rk_json_offset(s->json);
 	}
 }
 
-void rk_json_put_large(struct rk_json_scan *s, unsigned field, int64_t v)
+void rk_json_put_large(struct rk_json_scan *s, unsigned field)
 {
-	(void)v;
 	rk_json_count_wrong(s, field, RK_JSON_RANGE);
 	rk_json_put_null(s, field);
 }
@@ -180,7 +183,7 @@ void rk_json_put_times(struct rk_json_scan *s, unsigned start, unsigned duration
 			rk_json_count_wrong(s, duration, to->has);
 		rk_json_put_null(s, duration);
 	} else if (!rk_sub_i64(to->i, from->i, &d)) {
-		rk_json_put_large(s, duration, 0);
+		rk_json_put_large(s, duration);
 	} else {
 		rk_json_put(s, duration, d);
 	}

@@ -40,8 +40,8 @@ int rk_json_stream_end(struct rk_json *j, struct rk_instream *in, struct rk_cont
 int rk_json_scan_batch(struct rk_json_scan *s, const struct rk_batch **batch);
 
 void rk_json_put_null(struct rk_json_scan *s, unsigned field);
-/* An int32 field that cannot hold v is null and counted. */
-void rk_json_put_large(struct rk_json_scan *s, unsigned field, int64_t v);
+/* A number that the field cannot hold is null and counted. */
+void rk_json_put_large(struct rk_json_scan *s, unsigned field);
 void rk_json_count_wrong(struct rk_json_scan *s, unsigned field, enum rk_json_has has);
 /* Interned; a text of no bytes is a name as well. */
 int rk_json_put_text(struct rk_json_scan *s, unsigned field, const char *text, size_t len,
@@ -68,7 +68,7 @@ static inline void rk_json_put(struct rk_json_scan *s, unsigned field, int64_t v
 	else if (v >= INT32_MIN && v <= INT32_MAX)
 		((int32_t *)col)[s->b.nrows] = (int32_t)v;
 	else
-		rk_json_put_large(s, field, v);
+		rk_json_put_large(s, field);
 }
 
 static inline void rk_json_put_id(struct rk_json_scan *s, unsigned field, uint32_t id)

@@ -321,42 +321,29 @@ static bool take_id(struct cell *name, int64_t *ret)
 	return true;
 }
 
-static void put_shared_memory(struct nvprof_source *s)
-{
-	int64_t fixed = 0, dynamic = 0;
-	bool has = number(s, STATIC_SMEM, &fixed);
-
-	has = number(s, DYNAMIC_SMEM, &dynamic) || has;
-	if (has && __builtin_add_overflow(fixed, dynamic, &fixed))
-		fixed = INT64_MAX;
-	put(s, RK_K_SHARED_MEM, fixed, has);
-}
-
-/* Grids are blocks already. */
-static void put_geometry(struct nvprof_source *s)
-{
-	for (unsigned i = 0; i < 3; i++) {
-		int64_t grid = put_number(s, RK_K_GRID_X + i, GRID_X + i);
-		int64_t block = put_number(s, RK_K_BLOCK_X + i, BLOCK_X + i), items = 0;
-		bool has = grid >= 0 && block >= 0;
-
-		if (has && __builtin_mul_overflow(grid, block, &items))
-			items = INT64_MAX;
-		put(s, RK_K_ITEMS_X + i, items, has);
-	}
-}
-
 static void put_kernel(struct nvprof_source *s, struct cell name)
 {
-	int64_t id = 0, dev = 0;
-	bool has_id = take_id(&name, &id), has_device = device(s, &dev);
+	int64_t id = 0, dev = 0, fixed = 0, dynamic = 0;
+	bool has_id = take_id(&name, &id), has_device = device(s, &dev), has;
 
 	put_text(s, RK_K_NAME, name.s, name.len);
 	put_number(s, RK_K_START, START);
 	put_number(s, RK_K_DURATION, DURATION);
-	put_geometry(s);
+	for (unsigned i = 0; i < 3; i++) { /* grids are blocks already */
+		int64_t grid = put_number(s, RK_K_GRID_X + i, GRID_X + i);
+		int64_t block = put_number(s, RK_K_BLOCK_X + i, BLOCK_X + i), items = 0;
+
+		has = grid >= 0 && block >= 0;
+		if (has && __builtin_mul_overflow(grid, block, &items))
+			items = INT64_MAX;
+		put(s, RK_K_ITEMS_X + i, items, has);
+	}
 	put_number(s, RK_K_REGS, REGS);
-	put_shared_memory(s);
+	has = number(s, STATIC_SMEM, &fixed);
+	has = number(s, DYNAMIC_SMEM, &dynamic) || has;
+	if (has && __builtin_add_overflow(fixed, dynamic, &fixed))
+		fixed = INT64_MAX;
+	put(s, RK_K_SHARED_MEM, fixed, has);
 	put_number(s, RK_K_STREAM, STREAM);
 	put(s, RK_K_DEVICE, dev, has_device);
 	if (s->at[CORRELATION] >= 0)
@@ -540,17 +527,6 @@ static void nvprof_source_close(struct rk_source *base)
 	rk_free(s);
 }
 
-static int prepare(struct nvprof_source *s, struct rk_instream *in, struct rk_error *err)
-{
-	int rc = rk_builder_init(&s->b, s->base.schema, RK_BATCH_ROWS, err);
-
-	if (rc == 0)
-		rc = rk_strtab_add(s->ctx->names, "nvprof-csv", 10, &s->source_id, err);
-	if (rc == 0)
-		rc = rk_strtab_add(s->ctx->names, "unknown", 7, &s->clock_id, err);
-	return rc < 0 ? rc : rk_lines_begin(&s->lines, in, err);
-}
-
 static int nvprof_scan(struct rk_reader *base, enum rk_table t, uint64_t want,
 		       struct rk_source **ret, struct rk_error *err)
 {
@@ -566,7 +542,13 @@ static int nvprof_scan(struct rk_reader *base, enum rk_table t, uint64_t want,
 	s->path = rk_instream_path(r->in);
 	s->table = t;
 	s->want = want;
-	rc = prepare(s, r->in, err);
+	rc = rk_builder_init(&s->b, s->base.schema, RK_BATCH_ROWS, err);
+	if (rc == 0)
+		rc = rk_strtab_add(s->ctx->names, "nvprof-csv", 10, &s->source_id, err);
+	if (rc == 0)
+		rc = rk_strtab_add(s->ctx->names, "unknown", 7, &s->clock_id, err);
+	if (rc == 0)
+		rc = rk_lines_begin(&s->lines, r->in, err);
 	if (rc < 0) {
 		nvprof_source_close(&s->base);
 		return rc;

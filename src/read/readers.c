@@ -63,57 +63,35 @@ void rk_readers_add_for_test(const struct rk_reader_ops *ops)
 	extra = ops;
 }
 
-/* 0, or RK_E_NOMEM; *ret is NULL when no reader knows it. */
-static int best_reader(const void *head, size_t len, const char *path,
-		       const struct rk_reader_ops **ret)
-{
-	const char *name = rk_base_name(path);
-	const struct rk_reader_ops *ops;
-	int score = 0;
-
-	*ret = NULL;
-	for (size_t i = 0; (ops = rk_reader_at(i)) != NULL; i++) {
-		int s = ops->probe(head, len, len < (64 << 10), name);
-
-		if (s < 0)
-			return s;
-		if (s > score) {
-			score = s;
-			*ret = ops;
-		}
-	}
-	return 0;
-}
-
+/* The reader whose probe is the surest; of equal ones the first in the list. */
 static int choose(struct rk_instream *in, const struct rk_reader_ops **ret, struct rk_error *err)
 {
-	const char *path = rk_instream_path(in);
+	const char *path = rk_instream_path(in), *name = rk_base_name(path);
+	const struct rk_reader_ops *ops, *best = NULL;
 	const void *head;
 	size_t len;
-	int rc = rk_instream_head(in, &head, &len, err);
+	int score = 0, rc = rk_instream_head(in, &head, &len, err);
 
 	if (rc < 0)
 		return rc;
 	if (!len)
 		return rk_fail(err, RK_E_UNSUPPORTED, "'%s' is empty", path);
-	rc = best_reader(head, len, path, ret);
-	if (rc < 0)
-		return rk_fail_nomem(err);
-	if (!*ret)
+	for (size_t i = 0; (ops = rk_reader_at(i)) != NULL; i++) {
+		int s = ops->probe(head, len, len < (64 << 10), name);
+
+		if (s < 0)
+			return rk_fail_nomem(err);
+		if (s > score) {
+			score = s;
+			best = ops;
+		}
+	}
+	if (!best)
 		return rk_fail(err, RK_E_UNSUPPORTED,
 			       "'%s' is not a format rockit knows (see 'rockit help formats')",
 			       path);
+	*ret = best;
 	return 0;
-}
-
-/* One table of a pipe can be streamed; for more its content is needed again. */
-static int settle_pipe(struct rk_instream *in, struct rk_reader *r, struct rk_context *ctx,
-		       struct rk_error *err)
-{
-	if (rk_instream_rewindable(in))
-		return 0;
-	r->once = __builtin_popcount(r->tables) == 1;
-	return r->once ? 0 : rk_instream_keep(in, ctx->tmpdir, err);
 }
 
 int rk_reader_open_as(const char *path, const struct rk_reader_ops *ops, struct rk_context *ctx,
@@ -129,10 +107,17 @@ int rk_reader_open_as(const char *path, const struct rk_reader_ops *ops, struct 
 		rc = choose(in, &ops, err);
 	if (rc == 0)
 		rc = ops->open(in, ctx, &r, err);
-	if (rc < 0)
+	if (rc < 0) {
 		rk_instream_close(in);
-	else
-		rc = settle_pipe(in, r, ctx, err);
+		goto out;
+	}
+	/* one table of a pipe can be streamed; for more its content is needed again */
+	if (!rk_instream_rewindable(in)) {
+		r->once = __builtin_popcount(r->tables) == 1;
+		if (!r->once)
+			rc = rk_instream_keep(in, ctx->tmpdir, err);
+	}
+out:
 	if (rc < 0) {
 		rk_error_at(err, path, 0, 0);
 		rk_reader_close(r);

@@ -52,8 +52,9 @@ static const struct rk_wide_format format = { &rk_reader_rocprof_v1_csv, kinds }
 
 static int v1_probe(const void *head, size_t len, bool whole, const char *file_name)
 {
+	(void)whole;
 	(void)file_name;
-	return rk_wide_probe(&format, head, len, whole);
+	return rk_wide_probe(&format, head, len);
 }
 
 static int v1_open(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,

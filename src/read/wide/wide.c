@@ -34,13 +34,12 @@ static const struct rk_wide_kind *kind_of(const struct rk_wide_format *f,
  * The first columns tell what a file is. A header of thousands of counters costs time to read at
  * each look and may be longer than the head, so only a piece of it is read, if that can be.
  */
-int rk_wide_probe(const struct rk_wide_format *f, const void *head, size_t len, bool whole)
+int rk_wide_probe(const struct rk_wide_format *f, const void *head, size_t len)
 {
 	const struct rk_wide_kind *kind;
 	struct rk_csv_header h;
 	int rc = rk_csv_header_parse(head, len < PROBE_BYTES ? len : PROBE_BYTES, true, &h, NULL);
 
-	(void)whole;
 	if (rc == RK_E_FORMAT && len > PROBE_BYTES) /* cut inside quotes */
 		rc = rk_csv_header_parse(head, len, true, &h, NULL);
 	if (rc < 0)

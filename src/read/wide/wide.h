@@ -38,7 +38,7 @@ struct rk_wide_scan {
 };
 
 /* What reader ops are made of. */
-int rk_wide_probe(const struct rk_wide_format *f, const void *head, size_t len, bool whole);
+int rk_wide_probe(const struct rk_wide_format *f, const void *head, size_t len);
 int rk_wide_open(const struct rk_wide_format *f, struct rk_instream *in, struct rk_context *ctx,
 		 struct rk_reader **ret, struct rk_error *err);
 int rk_wide_scan(struct rk_reader *r, enum rk_table t, uint64_t want, struct rk_source **ret,
