@@ -319,3 +319,19 @@ void rk_base85_put(struct rk_bytes *out, const void *p, size_t len)
 		out->len += n + 1;
 	}
 }
+
+void rk_csv_text(struct rk_bytes *out, const char *s, char end)
+{
+	rk_csv_cell(out, s, strlen(s));
+	rk_bytes_put_u8(out, (uint8_t)end);
+}
+
+void rk_put_plain(struct rk_bytes *out, const char *s)
+{
+	for (; *s; s++) {
+		if ((unsigned char)*s < 0x20 || *s == 0x7f)
+			rk_bytes_printf(out, "\\x%02x", (unsigned)(unsigned char)*s);
+		else
+			rk_bytes_put_u8(out, (uint8_t)*s);
+	}
+}

@@ -38,6 +38,10 @@ enum rk_shell_use { RK_SHELL_SHOWN, RK_SHELL_SCRIPT };
 void rk_shell_word(struct rk_bytes *out, enum rk_shell_use use, const char *word);
 /* One CSV cell by RFC 4180: quoted only when it holds a comma, quote, CR or LF. */
 void rk_csv_cell(struct rk_bytes *out, const char *s, size_t len);
+/* The same of a terminated text, and what follows it: a comma or a line end. */
+void rk_csv_text(struct rk_bytes *out, const char *s, char end);
+/* Control characters as \xNN, all else as it is: nothing that steers a terminal or ends a line. */
+void rk_put_plain(struct rk_bytes *out, const char *s);
 
 /* Appends bytes in base64 (RFC 4648, section 4), with padding and without line ends. */
 void rk_base64_put(struct rk_bytes *out, const void *p, size_t len);

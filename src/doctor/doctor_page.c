@@ -361,12 +361,6 @@ static void put_json(struct rk_bytes *out, const void *what, const struct rk_ren
 	rk_json_end(&j);
 }
 
-static void csv_cell(struct rk_bytes *out, const char *s, const char *end)
-{
-	rk_csv_cell(out, s, strlen(s));
-	rk_bytes_puts(out, end);
-}
-
 static void put_csv(struct rk_bytes *out, const void *what, const struct rk_render_options *look)
 {
 	const struct rk_doctor *d = ((const struct shown *)what)->d;
@@ -376,11 +370,11 @@ static void put_csv(struct rk_bytes *out, const void *what, const struct rk_rend
 	for (size_t i = 0; i < d->nchecks; i++) {
 		const struct rk_doctor_check *c = &d->checks[i];
 
-		csv_cell(out, c->id, ",");
-		csv_cell(out, rk_doctor_status_word(c->status), ",");
-		csv_cell(out, c->subject, ",");
-		csv_cell(out, c->text, ",");
-		csv_cell(out, c->advice, "\n");
+		rk_csv_text(out, c->id, ',');
+		rk_csv_text(out, rk_doctor_status_word(c->status), ',');
+		rk_csv_text(out, c->subject, ',');
+		rk_csv_text(out, c->text, ',');
+		rk_csv_text(out, c->advice, '\n');
 	}
 }
 

@@ -7,17 +7,6 @@
 #include "rockit/monitor.h"
 #include "session/plan.h"
 
-/* For a comment: a line end would end it, and what follows would be a command to paste. */
-static void put_plain(struct rk_bytes *out, const char *text)
-{
-	for (; *text; text++) {
-		if ((unsigned char)*text < 0x20 || *text == 0x7f)
-			rk_bytes_printf(out, "\\x%02x", (unsigned)(unsigned char)*text);
-		else
-			rk_bytes_put_u8(out, (uint8_t)*text);
-	}
-}
-
 static void put_command(struct rk_bytes *out, const struct rk_tool_command *c)
 {
 	/* NAME='value': only the value may need quotes. */
@@ -42,10 +31,10 @@ static void put_names(struct rk_bytes *out, const char *title, const struct rk_l
 {
 	if (!l->n)
 		return;
-	rk_bytes_printf(out, "%s", title);
+	rk_bytes_puts(out, title);
 	for (size_t i = 0; i < l->n; i++) {
 		rk_bytes_put_u8(out, ' ');
-		put_plain(out, l->v[i]);
+		rk_put_plain(out, l->v[i]);
 	}
 	rk_bytes_put_u8(out, '\n');
 }
@@ -60,7 +49,7 @@ static void put_pass(struct rk_bytes *out, const struct rk_plan *p, size_t i)
 		size_t len = strcspn(pass->how.file.text, "\n");
 
 		rk_bytes_puts(out, "# ");
-		put_plain(out, pass->how.file.path);
+		rk_put_plain(out, pass->how.file.path);
 		rk_bytes_printf(out, " holds: %.*s\n", len > 1000 ? 1000 : (int)len,
 				pass->how.file.text);
 	}
@@ -105,12 +94,12 @@ void rk_plan_text(struct rk_bytes *out, const void *what, const struct rk_render
 	/* Our own collectors ask for no counters of a chip. */
 	if (!p->tool->library || !p->arch_assumed) {
 		rk_bytes_puts(out, ", ");
-		put_plain(out, p->arch);
+		rk_put_plain(out, p->arch);
 		rk_bytes_puts(out, p->arch_assumed ? " (assumed)" : "");
 	}
 	rk_bytes_printf(out, ", %zu run%s of the program\n# into ", p->npasses,
 			p->npasses == 1 ? "" : "s");
-	put_plain(out, p->dir);
+	rk_put_plain(out, p->dir);
 	rk_bytes_put_u8(out, '\n');
 	put_monitor(out, p);
 	put_names(out, "# variables taken away:", &p->unset);
@@ -118,7 +107,7 @@ void rk_plan_text(struct rk_bytes *out, const void *what, const struct rk_render
 		put_renamed(out, p->counters);
 	for (size_t i = 0; i < p->notes.n; i++) {
 		rk_bytes_puts(out, "# note: ");
-		put_plain(out, p->notes.v[i]);
+		rk_put_plain(out, p->notes.v[i]);
 		rk_bytes_put_u8(out, '\n');
 	}
 	for (size_t i = 0; i < p->npasses; i++)

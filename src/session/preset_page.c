@@ -281,12 +281,6 @@ static void put_json(struct rk_bytes *out, const void *what, const struct rk_ren
 	rk_json_end(&j);
 }
 
-static void put_cell(struct rk_bytes *out, const char *s, char end)
-{
-	rk_csv_cell(out, s, strlen(s));
-	rk_bytes_put_u8(out, (uint8_t)end);
-}
-
 /* A list as one cell, with blanks between: no word of it has one. */
 static void put_cells(struct rk_bytes *out, const char *const *list)
 {
@@ -308,16 +302,16 @@ static void put_csv(struct rk_bytes *out, const void *what, const struct rk_rend
 	for (size_t i = 0; i < s->n; i++) {
 		const struct rk_preset *p = s->presets[i];
 
-		put_cell(out, p->name, ',');
-		put_cell(out, p->overhead, ',');
-		put_cell(out, p->description, ',');
-		put_cell(out, p->use_case, ',');
+		rk_csv_text(out, p->name, ',');
+		rk_csv_text(out, p->overhead, ',');
+		rk_csv_text(out, p->description, ',');
+		rk_csv_text(out, p->use_case, ',');
 		put_cells(out, p->traces);
-		put_cell(out, p->stats ? "true" : "false", ',');
-		put_cell(out, p->counters, ',');
+		rk_csv_text(out, p->stats ? "true" : "false", ',');
+		rk_csv_text(out, p->counters, ',');
 		put_cells(out, p->monitors);
 		put_cells(out, p->libraries);
-		put_cell(out, p->source, '\n');
+		rk_csv_text(out, p->source, '\n');
 	}
 }
 

@@ -212,12 +212,6 @@ static void put_json(struct rk_bytes *out, const void *what, const struct rk_ren
 	rk_json_end(&j);
 }
 
-static void put_cell(struct rk_bytes *out, const char *text, char after)
-{
-	rk_csv_cell(out, text, strlen(text));
-	rk_bytes_put_u8(out, (uint8_t)after);
-}
-
 static void put_csv(struct rk_bytes *out, const void *what, const struct rk_render_options *look)
 {
 	const struct rk_tools_found *t = what;
@@ -227,12 +221,12 @@ static void put_csv(struct rk_bytes *out, const void *what, const struct rk_rend
 	for (size_t i = 0; i < t->n; i++) {
 		const struct rk_tool_found *f = &t->tools[i];
 
-		put_cell(out, f->name, ',');
-		put_cell(out, f->path, ',');
-		put_cell(out, f->version, ',');
-		put_cell(out, f->rocm, ',');
-		put_cell(out, f->first ? "true" : "false", ',');
-		put_cell(out, f->usable ? "true" : "false", '\n');
+		rk_csv_text(out, f->name, ',');
+		rk_csv_text(out, f->path, ',');
+		rk_csv_text(out, f->version, ',');
+		rk_csv_text(out, f->rocm, ',');
+		rk_csv_text(out, f->first ? "true" : "false", ',');
+		rk_csv_text(out, f->usable ? "true" : "false", '\n');
 	}
 }
 
