@@ -18,24 +18,15 @@ static const struct rk_opt options[] = {
 	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
 };
 
-static int print(const struct settings *s, const struct rk_doctor *d)
-{
-	const struct rk_render_options how = rk_print_look(&s->common, s->out, s->format);
-	struct rk_error err = { 0 };
-	char *text = NULL;
-	size_t len = 0;
-
-	if (rk_doctor_render(d, &how, s->common.verbose, &text, &len, &err) < 0)
-		return say_error("doctor", &err);
-	return rk_print_text("doctor", s->out, text, len);
-}
-
 static int doctor_run(int argc, char **argv)
 {
 	struct settings s = { .format = 0 };
 	struct rk_doctor_options where = { .root = getenv("ROCKIT_SYSFS_ROOT") };
+	struct rk_render_options how;
 	struct rk_doctor *d = NULL;
 	struct rk_error err = { 0 };
+	char *text = NULL;
+	size_t len = 0;
 	int n, rc = rk_options_parse(&cmd_doctor, &s, argc, argv, &n);
 
 	if (rc >= 0)
@@ -45,7 +36,11 @@ static int doctor_run(int argc, char **argv)
 	where.tmpdir = s.common.tmpdir;
 	if (rk_doctor_new(&where, &d, &err) < 0)
 		return say_error("doctor", &err);
-	rc = print(&s, d);
+	how = rk_print_look(&s.common, s.out, s.format);
+	if (rk_doctor_render(d, &how, s.common.verbose, &text, &len, &err) < 0)
+		rc = say_error("doctor", &err);
+	else
+		rc = rk_print_text("doctor", s.out, text, len);
 	rk_doctor_free(d);
 	return rc;
 }

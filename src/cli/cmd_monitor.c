@@ -122,7 +122,7 @@ static int own_failure(const struct rk_error *err, bool program)
 	return program && status == EXIT_FAILED ? EXIT_OWN : status;
 }
 
-/* What is to be said at the end; the exit status. */
+/* The messages at the end; returns the exit status. */
 static int finish(const struct settings *s, const struct rk_monitor_end *end, const char *dir,
 		  bool sampled, bool program)
 {

@@ -272,7 +272,7 @@ static const struct rk_opt verify_options[] = {
 
 enum { MOST_SYSTEM = 63 };
 
-/* Cuts `text` at its commas and blanks; what does not fit is told. */
+/* Cuts `text` at its commas and blanks; too many names are an error. */
 static int system_names(char *text, const char **names)
 {
 	size_t n = 0;

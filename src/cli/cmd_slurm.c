@@ -180,7 +180,7 @@ static const struct rk_command cmd_slurm_script = {
 
 /* ---- collect ---- */
 
-/* What is missing was told; that there is nothing to read of the rest is no news. */
+/* Missing ranks were reported; RK_E_UNSUPPORTED adds only that nothing can be read. */
 static void record(const char *verb, const char *dir)
 {
 	struct rk_error err = { 0 };
@@ -253,16 +253,6 @@ static bool interrupted(void *arg)
 	return rk_progress_signal() != 0;
 }
 
-/* ^C is for us alone: the job is Slurm's. */
-static int say_goes_on(const char *id, const char *dir)
-{
-	say_failure("slurm submit",
-		    "job %s goes on; 'rockit slurm collect %s' tells what has come, 'scancel %s' "
-		    "ends it",
-		    id, dir, id);
-	return 130;
-}
-
 static int wait_for(struct settings *s, const struct rk_slurm_job *job, const char *id)
 {
 	const struct rk_slurm_hooks hooks = { .say = say_state, .stop = interrupted, .arg = s };
@@ -274,8 +264,14 @@ static int wait_for(struct settings *s, const struct rk_slurm_job *job, const ch
 	rk_progress_begin(&progress, "slurm submit", true);
 	rc = rk_slurm_wait(id, &hooks, &status, &err);
 	rk_progress_end(&progress);
-	if (rc == RK_E_CANCELLED)
-		return say_goes_on(id, rk_slurm_dir(job));
+	if (rc == RK_E_CANCELLED) {
+		/* ^C is for us alone: the job is Slurm's. */
+		say_failure("slurm submit",
+			    "job %s goes on; 'rockit slurm collect %s' tells what has come, "
+			    "'scancel %s' ends it",
+			    id, rk_slurm_dir(job), id);
+		return 130;
+	}
 	if (rc < 0)
 		return say_error("slurm submit", &err);
 	rc = collect("slurm submit", rk_slurm_dir(job), s->format, &whole);

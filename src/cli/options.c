@@ -48,11 +48,6 @@ const struct rk_opt *rk_option_at(const struct rk_command *cmd, size_t i)
 	return NULL;
 }
 
-static size_t smaller(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
 static int unknown_long(const struct rk_command *cmd, const char *name)
 {
 	const char *words[MAX_OPTIONS + 1], *near;
@@ -145,7 +140,7 @@ static int parse_long(const struct rk_command *cmd, void *settings, const char *
 		if (strlen(o->name) == len && memcmp(o->name, text, len) == 0)
 			break;
 	if (!o) {
-		snprintf(name, sizeof(name), "%.*s", (int)smaller(len, MAX_WORD), text);
+		snprintf(name, sizeof(name), "%.*s", (int)(len < MAX_WORD ? len : MAX_WORD), text);
 		return unknown_long(cmd, name);
 	}
 	if (o->kind == RK_OPT_FLAG && value)
@@ -191,8 +186,8 @@ static int parse_letters(const struct rk_command *cmd, void *settings, const cha
 }
 
 /*
- * The words of a program that stands without "--" before it. Another "--" further on leaves open
- * which of the words before it are ours.
+ * The words of a program without "--" before it. With another "--" further on it is unclear which
+ * of the words before it are ours.
  */
 static int take_program(const struct rk_command *cmd, struct arguments *args, int *n)
 {

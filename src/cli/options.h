@@ -1,4 +1,4 @@
-/* options.h - options as a table: one entry says how an option is written, helped and stored. */
+/* options.h - options as a table: how each is written, explained and stored. */
 #ifndef RK_OPTIONS_H
 #define RK_OPTIONS_H
 
@@ -22,7 +22,7 @@ struct rk_opt {
 	const char *name; /* long name without dashes */
 	char letter;      /* 0: none */
 	/*
-	 * What stands for the argument in the help; NULL for flags. Shells offer files for FILE,
+	 * The argument's name in the help; NULL for flags. Shells offer files for FILE,
 	 * OUT and PATH, folders for DIR, and words with commas between them for LIST and "X,...".
 	 */
 	const char *arg;
@@ -59,14 +59,14 @@ const struct rk_opt *rk_option_at(const struct rk_command *cmd, size_t i);
 void rk_options_help(const struct rk_command *cmd);
 
 /*
- * What may stand after `before` (an option of the verb, or NULL), for shells to offer: a word and
+ * What may follow `before` (an option of the verb, or NULL), for shells to offer: a word and
  * its description with a tab between them, one a line. Nothing when it can be anything.
  */
 void rk_options_words(const struct rk_command *cmd, const char *before);
 
 /* ---- what shells offer for options that take a list; the options take more than this ---- */
 
-/* Each ended by NULL. tests/docs holds them against what the library and data/ have. */
+/* Each ended by NULL. tests/docs compares them with the library and data/. */
 extern const char *const rk_offer_traces[];    /* run -t */
 extern const char *const rk_offer_libraries[]; /* run --library-trace */
 extern const char *const rk_offer_counters[];  /* run -c, counters --plan: sets and @categories */

@@ -23,7 +23,7 @@ extern const char *const rk_format_words[];
 /* Colours, characters and width that fit the place `out` (NULL or "-": stdout). */
 struct rk_render_options rk_print_look(const struct rk_common *common, const char *out, int format);
 
-/* Takes the text over and writes it. The exit status; a failure is said. */
+/* Takes the text over and writes it; prints a failure. Returns the exit status. */
 int rk_print_text(const char *verb, const char *out, char *text, size_t len);
 
 /* ---- the newest run directory ---- */
@@ -32,14 +32,14 @@ enum { RK_NEWEST_BYTES = 512 };
 
 /*
  * Below `parent` the directory whose name has the latest date and time (YYYYMMDD-HHMMSS...); among
- * equals, and after those the ones named otherwise, the one that was changed last. False when
+ * equals, and after those the differently named, the one that was changed last. False when
  * there is none.
  */
 bool rk_newest_run(const char *parent, char path[RK_NEWEST_BYTES]);
 
 /*
  * The one operand of a verb that was given none: the newest run under rockit_output/, named on
- * stderr unless quiet. -1 to go on; else there is none, it was said, and this is the exit status.
+ * stderr unless quiet. -1 to go on; without a run a message, and the exit status.
  */
 int rk_newest_instead(const char *verb, bool quiet, char path[RK_NEWEST_BYTES]);
 

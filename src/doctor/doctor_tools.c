@@ -57,17 +57,6 @@ static const char *installer(struct rk_look *l)
 	return found;
 }
 
-/* Where there are NVIDIA's GPUs alone, ROCm is of no use. */
-static void look_for_nsys(struct rk_look *l)
-{
-	if (l->cupti || has_any(l, "nsys"))
-		return;
-	rk_look_say(l, "no-profiler", RK_DOCTOR_INFO, "profilers",
-		    "Nsight Systems (nsys) was not found in PATH");
-	rk_look_advise(l, "install it from NVIDIA's repository (package nsight-systems); rockit "
-			  "reads files without it");
-}
-
 static void look_for_none(struct rk_look *l)
 {
 	bool amd = rk_look_count(l, "AMD") > 0;
@@ -238,7 +227,13 @@ static void look_at_installed(struct rk_look *l)
 		look_at_python(l, best);
 		look_at_settings(l);
 	} else if ((l->nvidia || rk_look_count(l, "NVIDIA")) && !rk_look_count(l, "AMD")) {
-		look_for_nsys(l);
+		/* Where there are NVIDIA's GPUs alone, ROCm is of no use. */
+		if (l->cupti || has_any(l, "nsys"))
+			return;
+		rk_look_say(l, "no-profiler", RK_DOCTOR_INFO, "profilers",
+			    "Nsight Systems (nsys) was not found in PATH");
+		rk_look_advise(l, "install it from NVIDIA's repository (package nsight-systems); "
+				  "rockit reads files without it");
 	} else {
 		look_for_none(l);
 	}
@@ -246,7 +241,7 @@ static void look_at_installed(struct rk_look *l)
 
 /* ---- known faults ---- */
 
-/* The newest release whose options and files are known; later ones are spoken to like it. */
+/* The newest release whose options and files are known; later ones are called like it. */
 enum { NEWEST_MAJOR = 10, NEWEST_MINOR = 0 };
 
 static struct rk_version release_of(const struct rk_tool_found *t)
@@ -280,21 +275,6 @@ static void look_at_newer(struct rk_look *l)
 	}
 }
 
-/* What holds for every release and chip is a rule; what holds here and not elsewhere, a warning. */
-static bool is_special(const struct rk_hazard *h)
-{
-	return h->arch[0] || rk_version_known(h->from) || rk_version_known(h->until);
-}
-
-/*
- * The power level was looked at itself, for RDNA's counters (doctor_gpus.c): what holds for the
- * chip whatever its level would only repeat it, or be wrong.
- */
-static bool is_seen_to(const struct rk_hazard *h)
-{
-	return strstr(h->text, "STABLE_STD") != NULL;
-}
-
 /* Several chips, or two names of one, may meet the same. */
 static bool is_said(const struct rk_look *l, const char *tool, const char *text)
 {
@@ -310,29 +290,17 @@ static void look_at_chip(struct rk_look *l, const char *tool, struct rk_version 
 	const struct rk_hazard *h;
 	size_t at = 0;
 
-	while (!l->bad && (h = rk_hazards_next(tool, v, gfx, &at)) != NULL)
-		if (!is_seen_to(h) && !is_said(l, tool, h->text))
-			rk_look_say(l, "hazard", is_special(h) ? RK_DOCTOR_WARN : RK_DOCTOR_INFO,
-				    tool, "%s", h->text);
-}
+	while (!l->bad && (h = rk_hazards_next(tool, v, gfx, &at)) != NULL) {
+		/* A rule for every release and chip is a note; one for some of them, a warning. */
+		bool special = h->arch[0] || rk_version_known(h->from) ||
+			       rk_version_known(h->until);
 
-static void look_at_faults(struct rk_look *l, const char *tool, struct rk_version v)
-{
-	const struct rk_gpu *gpu;
-
-	/* What holds for every chip, before what holds for some. */
-	look_at_chip(l, tool, v, "");
-	for (size_t i = 0; (gpu = rk_look_amd(l, i)) != NULL; i++)
-		look_at_chip(l, tool, v, gpu->gfx);
-}
-
-/* Of the three rocprofs only the one that is used; the two others answer other questions. */
-static bool is_passed_over(const struct rk_look *l, const char *tool,
-			   const struct rk_tool_found *found)
-{
-	bool old = strcmp(tool, "rocprofv2") == 0 || strcmp(tool, "rocprof") == 0;
-
-	return old && found != rk_look_best(l);
+		/* The power level itself was checked for RDNA's counters (doctor_gpus.c). */
+		if (strstr(h->text, "STABLE_STD") || is_said(l, tool, h->text))
+			continue;
+		rk_look_say(l, "hazard", special ? RK_DOCTOR_WARN : RK_DOCTOR_INFO, tool, "%s",
+			    h->text);
+	}
 }
 
 void rk_look_tools(struct rk_look *l)
@@ -340,9 +308,17 @@ void rk_look_tools(struct rk_look *l)
 	look_at_installed(l);
 	look_at_newer(l);
 	for (const struct rk_tool_ops *const *t = rk_tools; *t; t++) {
-		const struct rk_tool_found *found = rk_tools_best(&l->d->tools, (*t)->name);
+		const char *name = (*t)->name;
+		const struct rk_tool_found *found = rk_tools_best(&l->d->tools, name);
+		bool old = strcmp(name, "rocprofv2") == 0 || strcmp(name, "rocprof") == 0;
+		const struct rk_gpu *gpu;
 
-		if (found && found->usable && !is_passed_over(l, (*t)->name, found))
-			look_at_faults(l, (*t)->name, release_of(found));
+		/* Of the three rocprofs only the one that is used. */
+		if (!found || !found->usable || (old && found != rk_look_best(l)))
+			continue;
+		/* What applies to every chip, before what applies to some. */
+		look_at_chip(l, name, release_of(found), "");
+		for (size_t i = 0; (gpu = rk_look_amd(l, i)) != NULL; i++)
+			look_at_chip(l, name, release_of(found), gpu->gfx);
 	}
 }

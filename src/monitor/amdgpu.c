@@ -177,7 +177,7 @@ static void open_instead(struct amdgpu *g, unsigned reading, const char *device,
 
 /* ---- gpu_metrics ---- */
 
-/* The mean since the last time, exact whatever happened in between; NAN when it cannot be told. */
+/* The mean since the last time, exact whatever happened in between; NAN when unknown. */
 static double mean_power(struct amdgpu *g, const struct rk_gpu_metrics *m)
 {
 	uint64_t energy = g->energy, clock_ns = g->clock_ns;

@@ -49,7 +49,7 @@ struct all {
 
 /*
  * The name is as a rule in the driver's product_name; many boards leave that empty. Only GPUs that
- * ROCm runs on. One id may stand for several products that differ in revision: those come first.
+ * ROCm runs on. One id may mean several products that differ in revision: those come first.
  */
 static const struct product {
 	unsigned device, revision;
@@ -194,7 +194,7 @@ static unsigned number(const char *dir, const char *name, uint64_t max)
 
 /*
  * Is the device a GPU? Class 0x03 is for displays, 0x12 for accelerators without any; Intel's of
- * that class are no GPUs.
+ * that class are not GPUs.
  */
 static bool is_gpu(const char *dir)
 {
@@ -205,7 +205,7 @@ static bool is_gpu(const char *dir)
 	return class >> 16 == 0x03 || (class >> 8 == 0x1200 && vendor != PCI_INTEL);
 }
 
-/* What the directory of the PCI device says. */
+/* From the directory of the PCI device. */
 static void put_device(struct found *g, const char *dir)
 {
 	char uevent[RK_SYSFS_TEXT], compute[24], memory[24];
@@ -224,25 +224,19 @@ static void put_device(struct found *g, const char *dir)
 		 memory);
 }
 
-static int find_pci(struct all *f, struct rk_error *err)
+static int add_pci(struct all *f, const char *name, struct rk_error *err)
 {
 	char dir[RK_SYSFS_PATH];
-	struct rk_list names = { 0 };
 	struct found *g;
 	uint64_t at;
 	int rc;
 
-	rk_sysfs_path(dir, f->root, PCI);
-	rc = rk_sysfs_list(dir, &names, err);
-	for (size_t i = 0; rc == 0 && i < names.n; i++) {
-		rk_sysfs_path(dir, f->root, PCI "/%s", names.v[i]);
-		if (!parse_pci(names.v[i], &at) || !is_gpu(dir))
-			continue;
-		rc = gpu_at(f, at, &g, err);
-		if (rc == 0)
-			put_device(g, dir);
-	}
-	rk_list_release(&names);
+	rk_sysfs_path(dir, f->root, PCI "/%s", name);
+	if (!parse_pci(name, &at) || !is_gpu(dir))
+		return 0;
+	rc = gpu_at(f, at, &g, err);
+	if (rc == 0)
+		put_device(g, dir);
 	return rc;
 }
 
@@ -282,20 +276,6 @@ static int add_drm(struct all *f, const char *name, struct rk_error *err)
 	else
 		g->gpu.render = render;
 	return 0;
-}
-
-static int find_drm(struct all *f, struct rk_error *err)
-{
-	char dir[RK_SYSFS_PATH];
-	struct rk_list names = { 0 };
-	int rc;
-
-	rk_sysfs_path(dir, f->root, DRM);
-	rc = rk_sysfs_list(dir, &names, err);
-	for (size_t i = 0; rc == 0 && i < names.n; i++)
-		rc = add_drm(f, names.v[i], err);
-	rk_list_release(&names);
-	return rc;
 }
 
 /* ---- KFD, the driver that ROCm computes through ---- */
@@ -386,21 +366,6 @@ static int add_node(struct all *f, const char *name, struct rk_error *err)
 	g->gpu.gpu_id = gpu_id;
 	put_node(g, text);
 	return sum_banks(node, &g->gpu.memory_bytes, err);
-}
-
-/* What KFD's topology knows; a partition of a package is a GPU. */
-static int find_kfd(struct all *f, struct rk_error *err)
-{
-	char dir[RK_SYSFS_PATH];
-	struct rk_list nodes = { 0 };
-	int rc;
-
-	rk_sysfs_path(dir, f->root, NODES);
-	rc = rk_sysfs_list(dir, &nodes, err);
-	for (size_t i = 0; rc == 0 && i < nodes.n; i++)
-		rc = add_node(f, nodes.v[i], err);
-	rk_list_release(&nodes);
-	return rc;
 }
 
 /* ---- NVML ---- */
@@ -537,22 +502,48 @@ static int pack(struct all *f, struct rk_gpus *ret, struct rk_error *err)
 	return 0;
 }
 
+/* Calls `add` for each name in a directory. */
+static int add_each(struct all *f, const char *path,
+		    int (*add)(struct all *f, const char *name, struct rk_error *err),
+		    struct rk_error *err)
+{
+	char dir[RK_SYSFS_PATH];
+	struct rk_list names = { 0 };
+	int rc;
+
+	rk_sysfs_path(dir, f->root, "%s", path);
+	rc = rk_sysfs_list(dir, &names, err);
+	for (size_t i = 0; rc == 0 && i < names.n; i++)
+		rc = add(f, names.v[i], err);
+	rk_list_release(&names);
+	return rc;
+}
+
 int rk_gpus_find(const char *root, struct rk_gpus *ret, struct rk_error *err)
 {
-	static int (*const finders[])(struct all * f, struct rk_error * err) = { find_pci, find_drm,
-										 find_kfd,
-										 find_nvml };
 	struct all f = { .root = root ? root : "" };
-	int rc = 0;
+	int rc;
 
 	if (!ret)
 		return rk_misuse("rk_gpus_find", err);
-	for (size_t i = 0; rc == 0 && i < sizeof(finders) / sizeof(finders[0]); i++)
-		rc = finders[i](&f, err);
-	if (rc == 0 && f.n)
+	rc = add_each(&f, PCI, add_pci, err);
+	if (rc < 0)
+		goto out;
+	rc = add_each(&f, DRM, add_drm, err);
+	if (rc < 0)
+		goto out;
+	/* A partition of a package is a GPU. */
+	rc = add_each(&f, NODES, add_node, err);
+	if (rc < 0)
+		goto out;
+	rc = find_nvml(&f, err);
+	if (rc < 0)
+		goto out;
+	if (f.n)
 		rc = pack(&f, ret, err);
-	else if (rc == 0)
+	else
 		*ret = (struct rk_gpus){ 0 };
+out:
 	rk_free(f.v);
 	return rc;
 }

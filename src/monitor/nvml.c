@@ -127,8 +127,8 @@ bool rk_nvml_memory(const struct rk_nvml *n, struct rk_nvml_device *d, double *t
 /* ---- sampling ---- */
 
 /*
- * The counter of energy says no time and moves in steps of up to a tenth of a second: closer
- * readings would make a power of it that is wrong by as much as they are close. There the driver's
+ * The counter of energy has no time stamp and moves in steps of up to a tenth of a second: the
+ * closer two readings are, the more wrong is the power between them. There the driver's
  * own power is used, itself a mean over a second on most chips.
  */
 static const int64_t least_mean_ns = 1000000000;
@@ -165,7 +165,7 @@ static double unless_zero(double v)
 	return v > 0 ? v : (double)NAN;
 }
 
-/* The mean since the last reading; NAN when it cannot be told. */
+/* The mean since the last reading; NAN when unknown. */
 static double mean_power(struct nvml *g, double energy_j)
 {
 	int64_t now = rk_clock_steady_ns(), time = now - g->at_ns;

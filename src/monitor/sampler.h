@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "rockit/gpus.h"
 
-enum { RK_MONITOR_FILES = 3, RK_MONITOR_INTERVAL_MS = 100 }; /* where nobody says another */
+enum { RK_MONITOR_FILES = 3, RK_MONITOR_INTERVAL_MS = 100 /* by default */ };
 
 /* The names of the sampler's files within its directory. */
 extern const char *const rk_monitor_file_names[RK_MONITOR_FILES];

@@ -247,7 +247,7 @@ static bool hipblaslt_bench(struct span s, struct rk_library_call *ret, struct r
 	return bench_line(s, "hipblaslt-bench", "matmul", ret, config);
 }
 
-/* Searches for the best kernel are no calls of the program, but worth knowing. */
+/* Searches for the best kernel are not calls of the program, but worth knowing. */
 static bool miopen_driver(struct span s, struct rk_library_call *ret, struct rk_bytes *config)
 {
 	static const char command[] = "Command [", find[] = "Find";

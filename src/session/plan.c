@@ -216,15 +216,6 @@ static int plan_libraries(struct rk_plan *p, struct rk_error *err)
 	return rc;
 }
 
-/* A profiler that is asked for nothing collects nothing, or refuses. */
-static void trace_something(struct rk_plan *p)
-{
-	if (p->want.traces || p->want.pc_wanted)
-		return;
-	p->want.traces = RK_TRACE_KERNEL;
-	rk_list_add(&p->notes, "nothing else is left to collect: kernels are traced");
-}
-
 /* Files that go elsewhere are not found, and nothing would explain why the run is empty. */
 static void note_output_options(struct rk_plan *p)
 {
@@ -273,9 +264,12 @@ static int plan_passes(struct rk_plan *p, struct rk_error *err)
 	note_counters(p);
 	if (rc < 0)
 		return rc;
-	if (trace && !alone)
-		trace_something(p);
-	else if (!alone)
+	/* A profiler that is asked for nothing collects nothing, or refuses. */
+	if (trace && !alone && !p->want.traces && !p->want.pc_wanted) {
+		p->want.traces = RK_TRACE_KERNEL;
+		rk_list_add(&p->notes, "nothing else is left to collect: kernels are traced");
+	}
+	if (!trace && !alone)
 		rk_list_add(&p->notes,
 			    "counters alone are asked for: kernel times are of a run "
 			    "with counters, not real ones; -t kernel adds a run for times");

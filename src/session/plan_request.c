@@ -353,7 +353,7 @@ static int tool_missing(const char *name, const struct rk_tools_found *found, st
 		       "wheels, or set ROCM_PATH; 'rockit doctor' says where it looked");
 }
 
-/* The version that counts: as told, else as found. */
+/* The version to use: the given one, else the one found. */
 static int set_version(struct rk_plan *p, const char *told, const struct rk_tool_found *found,
 		       struct rk_error *err)
 {
@@ -435,7 +435,7 @@ static int from_found(const struct rk_session_options *opt, struct rk_plan *p,
 	if (is_cupti(p->tool->name) && !p->cuda && !opt->tool_version)
 		rk_list_add(&p->notes, "no NVIDIA GPU with NVIDIA's driver here: the program runs, "
 				       "but nothing will be recorded of it");
-	/* A plan for a version that is told needs nothing installed; running it will. */
+	/* A plan for a given version needs nothing installed; running it will. */
 	if (!there && p->tool->library && !opt->tool_version)
 		return rk_fail(
 			err, RK_E_UNSUPPORTED,

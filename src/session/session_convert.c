@@ -97,27 +97,20 @@ static int add_if_there(struct rk_list *l, const char *dir, const char *name, st
 	return rc;
 }
 
-static int add_ranks(struct rk_list *l, const char *dir, struct rk_error *err)
-{
-	struct rk_list names = { 0 };
-	int rc = rank_folders(dir, &names, err);
-
-	for (size_t i = 0; rc == 0 && i < names.n; i++)
-		rc = add_if_there(l, dir, names.v[i], err);
-	rk_list_release(&names);
-	return rc;
-}
-
 /* Files and folders of the run that hold something to convert, always in the same order. */
 static int list_inputs(const struct rk_plan *p, struct rk_list *ret, struct rk_error *err)
 {
+	struct rk_list ranks = { 0 };
 	uint64_t files = 0, bytes;
 	int rc = rk_count_files(p->raw_dir, &files, &bytes, err);
 
 	if (rc == 0 && files)
 		rk_list_add(ret, p->raw_dir);
 	if (rc == 0 && p->rank_key)
-		rc = add_ranks(ret, p->dir, err);
+		rc = rank_folders(p->dir, &ranks, err);
+	for (size_t i = 0; rc == 0 && i < ranks.n; i++)
+		rc = add_if_there(ret, p->dir, ranks.v[i], err);
+	rk_list_release(&ranks);
 	for (size_t i = 0; rc == 0 && i < RK_MONITOR_FILES; i++)
 		rc = add_if_there(ret, p->dir, rk_monitor_file_names[i], err);
 	if (rc == 0)
@@ -187,7 +180,7 @@ static int write_empty_kernels(const struct rk_session *s, struct rk_error *err)
 	return rc;
 }
 
-/* ---- the ledger: what was asked, what came ---- */
+/* ---- the ledger: what was requested, delivered and dropped ---- */
 
 /* Whose function a name is. */
 static unsigned owner_of(const char *name)

@@ -79,7 +79,7 @@ void rk_session_warn(struct rk_session *s, const char *fmt, ...)
 int rk_session_alone(struct rk_session *s, struct rk_child_result *ret, struct rk_error *err);
 /* Passes one after the other, the baseline before them. */
 int rk_session_passes(struct rk_session *s, struct rk_error *err);
-/* Raw files to Parquet; what came of them into the ledger. */
+/* Raw files to Parquet, and the ledger of what was delivered. */
 int rk_session_convert(struct rk_session *s, struct rk_error *err);
 
 #endif

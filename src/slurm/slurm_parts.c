@@ -10,6 +10,7 @@
 #include "base/handle.h"
 #include "base/json_out.h"
 #include "base/page.h"
+#include "base/text.h"
 #include "codec/json/tree.h"
 #include "run/ranks.h"
 #include "run/run_json.h"
@@ -149,7 +150,7 @@ static int read_parts(struct rk_slurm_parts *p, struct rk_error *err)
 	return rc;
 }
 
-/* What was submitted says how many there should be, even where not one has come. */
+/* The submitted job says how many ranks there should be, even where none has started. */
 static int read_job(struct rk_slurm_parts *p, struct rk_error *err)
 {
 	char *path = rk_strf("%s/" RK_SLURM_JOB_FILE, p->dir);
@@ -168,7 +169,7 @@ static int read_job(struct rk_slurm_parts *p, struct rk_error *err)
 	return rc != RK_E_NOMEM && p->job && (p->ranks || !ranks) ? 0 : rk_fail_nomem(err);
 }
 
-/* What no submitted job says: from the ranks that are there. */
+/* Without a submitted job: from the ranks that are there. */
 static int from_ranks(struct rk_slurm_parts *p, struct rk_error *err)
 {
 	bool said = p->size >= 0;
@@ -389,24 +390,13 @@ static bool sum_node(const struct rk_slurm_parts *p, size_t at, struct sum *ret)
 	return true;
 }
 
-/* Names from files: nothing in them steers a terminal. */
-static void put_plain(struct rk_bytes *out, const char *text)
-{
-	for (; *text; text++) {
-		if ((unsigned char)*text < 0x20 || *text == 0x7f)
-			rk_bytes_printf(out, "\\x%02x", (unsigned)(unsigned char)*text);
-		else
-			rk_bytes_put_u8(out, (uint8_t)*text);
-	}
-}
-
 static void put_node(const struct rk_slurm_parts *p, size_t at, struct rk_bytes *out)
 {
 	struct sum s;
 
 	if (!sum_node(p, at, &s))
 		return;
-	put_plain(out, p->v[at].node[0] ? p->v[at].node : "(unknown node)");
+	rk_put_plain(out, p->v[at].node[0] ? p->v[at].node : "(unknown node)");
 	rk_bytes_puts(out, s.n == 1 ? ": rank " : ": ranks ");
 	put_node_ranges(out, p, p->v[at].node);
 	rk_bytes_puts(out, ":");
@@ -423,7 +413,7 @@ static void put_text(struct rk_bytes *out, const void *what, const struct rk_ren
 	(void)look;
 	if (p->job[0]) {
 		rk_bytes_puts(out, "job ");
-		put_plain(out, p->job);
+		rk_put_plain(out, p->job);
 		rk_bytes_puts(out, ": ");
 	}
 	rk_bytes_printf(out, "%zu rank%s", p->n, p->n == 1 ? "" : "s");
@@ -431,7 +421,7 @@ static void put_text(struct rk_bytes *out, const void *what, const struct rk_ren
 		rk_bytes_printf(out, " of %" PRId64, p->size);
 	if (p->ranks) {
 		rk_bytes_puts(out, ", asked for ");
-		put_plain(out, p->ranks);
+		rk_put_plain(out, p->ranks);
 	}
 	rk_bytes_puts(out, "\n");
 	for (size_t i = 0; i < p->n; i++)
@@ -441,7 +431,7 @@ static void put_text(struct rk_bytes *out, const void *what, const struct rk_ren
 			continue;
 		rk_bytes_printf(out, "rank %" PRId64 ": %s: ", p->v[i].rank,
 				state_names[p->v[i].state]);
-		put_plain(out, p->v[i].why);
+		rk_put_plain(out, p->v[i].why);
 		rk_bytes_puts(out, "\n");
 	}
 	if (p->nmissing) {
@@ -450,7 +440,7 @@ static void put_text(struct rk_bytes *out, const void *what, const struct rk_ren
 		rk_bytes_puts(out, "\n");
 	}
 	for (size_t i = 0; i < p->notes.n; i++) {
-		put_plain(out, p->notes.v[i]);
+		rk_put_plain(out, p->notes.v[i]);
 		rk_bytes_puts(out, "\n");
 	}
 }
@@ -467,19 +457,6 @@ static void node_json(const struct rk_slurm_parts *p, size_t at, struct rk_json_
 	for (unsigned i = 0; i <= PART_UNREADABLE; i++)
 		rk_json_uint(j, state_names[i], s.by_state[i]);
 	rk_json_uint(j, "kernels", s.kernels);
-	rk_json_close(j);
-}
-
-static void rank_json(const struct part *v, struct rk_json_out *j)
-{
-	rk_json_object_flat(j, NULL);
-	rk_json_int(j, "rank", v->rank);
-	rk_json_text(j, "node", v->node[0] ? v->node : NULL);
-	rk_json_text(j, "job", v->job[0] ? v->job : NULL);
-	rk_json_text(j, "state", state_names[v->state]);
-	rk_json_int(j, "exit_status", v->status);
-	rk_json_uint(j, "kernels", v->kernels);
-	rk_json_text(j, "why", v->why[0] ? v->why : NULL);
 	rk_json_close(j);
 }
 
@@ -504,8 +481,19 @@ static void put_json(struct rk_bytes *out, const void *what, const struct rk_ren
 		node_json(p, i, &j);
 	rk_json_close(&j);
 	rk_json_array(&j, "ranks");
-	for (size_t i = 0; i < p->n; i++)
-		rank_json(&p->v[i], &j);
+	for (size_t i = 0; i < p->n; i++) {
+		const struct part *v = &p->v[i];
+
+		rk_json_object_flat(&j, NULL);
+		rk_json_int(&j, "rank", v->rank);
+		rk_json_text(&j, "node", v->node[0] ? v->node : NULL);
+		rk_json_text(&j, "job", v->job[0] ? v->job : NULL);
+		rk_json_text(&j, "state", state_names[v->state]);
+		rk_json_int(&j, "exit_status", v->status);
+		rk_json_uint(&j, "kernels", v->kernels);
+		rk_json_text(&j, "why", v->why[0] ? v->why : NULL);
+		rk_json_close(&j);
+	}
 	rk_json_close(&j);
 	rk_json_array_flat(&j, "missing");
 	for (size_t i = 0; i < p->nmissing; i++)

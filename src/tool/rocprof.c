@@ -20,7 +20,7 @@ enum { MAX_ARGUMENT = 1 << 20 };
 
 enum { HAS = RK_TRACE_HIP | RK_TRACE_HSA | RK_TRACE_KERNEL | RK_TRACE_MEMCPY | RK_TRACE_MARKER };
 
-/* RK_E_USAGE when such a script cannot be told at all. */
+/* RK_E_USAGE for what such a script cannot express at all. */
 static int check(const char *tool, const struct rk_want *want, struct rk_error *err)
 {
 	const char *first = want->app->n ? want->app->v[0] : "";
@@ -109,7 +109,7 @@ static void put_v1_traces(unsigned traces, struct rk_tool_command *c)
 			    "rocprof leaves them out");
 }
 
-/* -t before -d, which it would undo: the data below -d is then never taken for temporary. */
+/* -t before -d, which it would undo: the data below -d is then never removed as temporary. */
 static void put_names(const struct rk_want *want, struct rk_tool_command *c)
 {
 	rk_list_add(&c->argv, "--timestamp");

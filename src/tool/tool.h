@@ -1,8 +1,8 @@
 /*
- * tool.h - the profilers we drive: what is wanted of one pass, and how each tool is told.
+ * tool.h - the profilers we drive: what is wanted of one pass, and the command line for it.
  *
  * Everything here is text in, text out: no process is started, no file is written, nothing has to
- * be installed. A tool is one const struct rk_tool_ops in its own file, listed in tools.c.
+ * be installed. A tool is one const struct rk_tool_ops, listed in tools.c.
  */
 #ifndef RK_TOOL_H
 #define RK_TOOL_H
