@@ -83,6 +83,13 @@ int rk_pack_verify(const struct rk_pack_verify_options *o, struct rk_pack_proof 
 	return absent(err);
 }
 
+int rk_pack_proof_render(const struct rk_pack_proof *p, enum rk_report_format format, char **ret,
+			 size_t *ret_len, struct rk_error *err)
+{
+	(void)p, (void)format, (void)ret, (void)ret_len;
+	return absent(err);
+}
+
 void rk_pack_proof_free(struct rk_pack_proof *p)
 {
 	(void)p;
