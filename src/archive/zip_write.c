@@ -297,19 +297,6 @@ static int pack_piece(struct rk_zip *z, const struct unit *u, struct rk_packer *
 			       z->slot_bytes, &slot->out_len, err);
 }
 
-static int pack_unit(struct rk_zip *z, const struct unit *u, struct rk_packer *k, struct slot *slot,
-		     struct rk_error *err)
-{
-	int rc = 0;
-
-	slot->out_len = 0;
-	if (!u->count)
-		return pack_piece(z, u, k, slot, err);
-	for (size_t i = 0; rc == 0 && i < u->count; i++)
-		rc = pack_member(z, &z->members[u->first + i], k, slot, err);
-	return rc;
-}
-
 enum { MAX_LEVEL = 12, MAX_AHEAD = 16 };
 #define MAX_DIRECTORY ((size_t)1 << 32)
 
@@ -550,11 +537,18 @@ static void task(void *arg, size_t i, unsigned worker)
 {
 	struct rk_zip *z = arg;
 	struct slot *s = &z->slots[i % z->nslots];
+	struct rk_packer *k = z->npackers ? z->packers[worker] : NULL;
+	const struct unit *u = &z->units[i];
 
 	if (!wait_for_slot(z, i))
 		return;
 	s->err = (struct rk_error){ 0 };
-	s->rc = pack_unit(z, &z->units[i], z->npackers ? z->packers[worker] : NULL, s, &s->err);
+	s->rc = 0;
+	s->out_len = 0;
+	if (!u->count)
+		s->rc = pack_piece(z, u, k, s, &s->err);
+	for (size_t n = 0; s->rc == 0 && n < u->count; n++)
+		s->rc = pack_member(z, &z->members[u->first + n], k, s, &s->err);
 	hand_over(z, i);
 }
 

@@ -190,14 +190,6 @@ static const char *unread(struct rk_planner *pl, const void *arg, const struct r
 			      rk_component_names[a->component], a->name);
 }
 
-static bool name_taken(const struct rk_planner *pl, const char *name)
-{
-	for (size_t i = 0; i < pl->p->artifacts->n; i++)
-		if (pl->taken[i] && strcmp(pl->p->artifacts->v[i].name, name) == 0)
-			return true;
-	return false;
-}
-
 static bool family_fits(const struct rk_dist *d, const struct rk_artifact *a, bool kpack)
 {
 	switch (d->kind->role) {
@@ -221,8 +213,13 @@ static bool dist_takes(const struct rk_pack_work *k, const struct rk_artifact *a
 		return false;
 	if (k->d->kind->role != RK_PACK_DEVEL)
 		return kind_takes(k->d->kind, a);
-	return devel_has(k->d->kind, a, p->kpack) &&
-	       (name_taken(k->pl, a->name) || devel_also(k->d->kind, a->name, p->kpack));
+	if (!devel_has(k->d->kind, a, p->kpack))
+		return false;
+	/* all names that a runtime package has taken */
+	for (size_t i = 0; i < p->artifacts->n; i++)
+		if (k->pl->taken[i] && strcmp(p->artifacts->v[i].name, a->name) == 0)
+			return true;
+	return devel_also(k->d->kind, a->name, p->kpack);
 }
 
 /* ---- one package ---- */
@@ -232,18 +229,6 @@ static int by_item_order(const void *a, const void *b)
 	const struct rk_pack_item *x = a, *y = b;
 
 	return rk_pack_order(x->path, x->action == RK_PACK_DIR, y->path, y->action == RK_PACK_DIR);
-}
-
-static int index_items(struct rk_pack_work *k, struct rk_path_map *map)
-{
-	struct rk_dist *d = k->d;
-	int rc = 0;
-
-	if (d->n > 1)
-		qsort(d->items, d->n, sizeof(*d->items), by_item_order);
-	for (size_t i = 0; rc == 0 && d->kind->role == RK_PACK_RUNTIME && i < d->n; i++)
-		rc = rk_path_map_put(map, d->items[i].path, i, k->pl->err);
-	return rc;
 }
 
 /* How many artifacts it takes. */
@@ -345,8 +330,10 @@ static int make_dist(struct rk_planner *pl, const struct rk_pack_kind *kind, con
 		rc = rk_fail(pl->err, RK_E_USAGE,
 			     "'%s' is for another machine (%u) than the packages before it (%u)",
 			     k.machine_of, d->machine, p->machine);
-	if (rc == 0)
-		rc = index_items(&k, &pl->by_path[p->ndists]);
+	if (d->n > 1)
+		qsort(d->items, d->n, sizeof(*d->items), by_item_order);
+	for (size_t i = 0; rc == 0 && kind->role == RK_PACK_RUNTIME && i < d->n; i++)
+		rc = rk_path_map_put(&pl->by_path[p->ndists], d->items[i].path, i, pl->err);
 	p->ndists++;
 out:
 	rk_overlay_release(&k.tree);

@@ -110,20 +110,6 @@ static int put_regular(struct rk_pack_work *k, const struct rk_entry *file)
 	return rk_pack_put_file(k, file->path, file, RK_PACK_COPY, "", false);
 }
 
-/* A launcher needs its program in the same package. */
-static int put_program_link(struct rk_pack_work *k, const struct rk_entry *link,
-			    const struct rk_entry *end, const struct rk_file_facts *f)
-{
-	const struct rk_entry *there = rk_overlay_find(&k->tree, end->path);
-
-	if (there && there->kind == RK_ENTRY_FILE && rk_pack_has_launcher(f->machine))
-		return rk_pack_put_launcher(k, link->path, end, f->machine);
-	return rk_pack_put_file(k, link->path, end, RK_PACK_RESOLVED,
-				there ? "link to a program: no launcher for its machine" :
-					"link to a program that is not in this package",
-				false);
-}
-
 /* A link that leads nowhere; those that lead out were warned of when they were read. */
 static int drop_link(struct rk_pack_work *k, const struct rk_entry *link, const char *why)
 {
@@ -136,7 +122,7 @@ static int drop_link(struct rk_pack_work *k, const struct rk_entry *link, const 
 static int put_link(struct rk_pack_work *k, const struct rk_entry *link)
 {
 	const struct rk_file_facts *f = NULL;
-	const struct rk_entry *end;
+	const struct rk_entry *end, *there;
 	const char *why = "";
 	int rc = end_of(k, link, &end, &f, &why);
 
@@ -149,7 +135,14 @@ static int put_link(struct rk_pack_work *k, const struct rk_entry *link)
 		return broken(k, end, f);
 	case RK_FILE_PROGRAM:
 	case RK_FILE_STATIC:
-		return put_program_link(k, link, end, f);
+		/* a launcher needs its program in the same package */
+		there = rk_overlay_find(&k->tree, end->path);
+		if (there && there->kind == RK_ENTRY_FILE && rk_pack_has_launcher(f->machine))
+			return rk_pack_put_launcher(k, link->path, end, f->machine);
+		return rk_pack_put_file(k, link->path, end, RK_PACK_RESOLVED,
+					there ? "link to a program: no launcher for its machine" :
+						"link to a program that is not in this package",
+					false);
 	case RK_FILE_LIBRARY:
 		if (!f->soname)
 			break;
@@ -418,23 +411,12 @@ static int put_devel_alias(struct rk_pack_work *k, const struct rk_entry *e, con
 	return put_devel_link(k, e, soname, "another name of the library");
 }
 
-static int put_devel_file(struct rk_pack_work *k, const struct rk_entry *e)
-{
-	const struct rk_file_facts *f;
-	int rc = rk_file_facts(k->pl->p, e, &f, k->pl->err);
-
-	if (rc < 0)
-		return rc;
-	if (f->type == RK_FILE_BROKEN && rk_entry_say(e))
-		rk_diag_add(k->pl->p->diag, "broken-elf", e->artifact->label, 0, 1,
-			    "'%s' is copied as it is: %.300s", e->path, f->note);
-	return rk_pack_put_file(k, e->path, e, RK_PACK_COPY, "", true);
-}
-
 static int put_entry(struct rk_pack_work *k, const struct rk_entry *e)
 {
 	const struct rk_dist *d = NULL;
 	const struct rk_pack_item *item;
+	const struct rk_file_facts *f;
+	int rc;
 
 	if (e->kind == RK_ENTRY_DIR) {
 		struct rk_pack_item *dir = rk_pack_item_add(k, e->path, RK_PACK_DIR, "");
@@ -450,7 +432,15 @@ static int put_entry(struct rk_pack_work *k, const struct rk_entry *e)
 		return put_devel_alias(k, e, item->link);
 	if (item && item->content)
 		return put_outside(k, e, d->platform);
-	return e->kind == RK_ENTRY_LINK ? put_source_link(k, e) : put_devel_file(k, e);
+	if (e->kind == RK_ENTRY_LINK)
+		return put_source_link(k, e);
+	rc = rk_file_facts(k->pl->p, e, &f, k->pl->err);
+	if (rc < 0)
+		return rc;
+	if (f->type == RK_FILE_BROKEN && rk_entry_say(e))
+		rk_diag_add(k->pl->p->diag, "broken-elf", e->artifact->label, 0, 1,
+			    "'%s' is copied as it is: %.300s", e->path, f->note);
+	return rk_pack_put_file(k, e->path, e, RK_PACK_COPY, "", true);
 }
 
 int rk_pack_devel(struct rk_pack_work *k)

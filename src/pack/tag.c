@@ -9,7 +9,14 @@
 
 const char *rk_machine_word(uint16_t machine)
 {
-	return machine == EM_X86_64 ? "x86_64" : machine == EM_AARCH64 ? "aarch64" : NULL;
+	switch (machine) {
+	case EM_X86_64:
+		return "x86_64";
+	case EM_AARCH64:
+		return "aarch64";
+	default:
+		return NULL;
+	}
 }
 
 /* Digits as far as they go; false when there are none. */
@@ -118,20 +125,6 @@ static bool is_elf(const struct rk_pack_item *item)
 	       rk_elf_is(head, n);
 }
 
-static int check_floor(const struct rk_pack_plan *p, struct rk_glibc floor, const char *tag,
-		       struct rk_error *err)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < p->ndists; i++)
-		for (size_t k = 0; k < p->dists[i].n && rc == 0; k++)
-			if (is_elf(&p->dists[i].items[k]))
-				rc = check_item(&p->dists[i].items[k], floor, tag, err);
-	return rc;
-}
-
-/* ---- the tag ---- */
-
 static int check_form(const char *tag, const char *machine, struct rk_error *err)
 {
 	size_t n = strlen(tag), m = machine ? strlen(machine) : 0;
@@ -160,8 +153,15 @@ int rk_pack_tag(struct rk_pack_plan *p, const char *asked, const char **ret, str
 		return *ret ? 0 : rk_fail_nomem(err);
 	}
 	rc = check_form(asked, machine, err);
-	if (rc == 0 && rk_glibc_promised(asked, &floor))
-		rc = check_floor(p, floor, asked, err);
+	if (rc < 0)
+		return rc;
+	if (rk_glibc_promised(asked, &floor))
+		for (size_t i = 0; i < p->ndists; i++)
+			for (size_t k = 0; k < p->dists[i].n && rc == 0; k++)
+				if (is_elf(&p->dists[i].items[k]))
+					rc = check_item(&p->dists[i].items[k], floor, asked, err);
+	if (rc < 0)
+		return rc;
 	*ret = rk_arena_text(p->arena, asked, strlen(asked));
-	return rc < 0 ? rc : *ret ? 0 : rk_fail_nomem(err);
+	return *ret ? 0 : rk_fail_nomem(err);
 }

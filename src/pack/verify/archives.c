@@ -28,25 +28,18 @@ static const char *copy_text(struct rk_proving *p, const char *s)
 	return s ? rk_arena_text(p->arena, s, strlen(s)) : NULL;
 }
 
-static struct rk_glibc highest(const struct rk_elf *elf)
-{
-	struct rk_glibc most = { 0 }, g;
-
-	for (size_t i = 0; i < elf->nversions; i++)
-		if (elf->versions[i].name && rk_glibc_of(elf->versions[i].name, &g) &&
-		    rk_glibc_newer(g, most))
-			most = g;
-	return most;
-}
-
 /* From a thread's memory into the common one; false: none left. */
 static bool keep_elf(struct rk_proving *p, const struct rk_elf *elf, struct rk_proof_elf *k)
 {
 	const char *path = elf->runpath ? elf->runpath : elf->rpath;
+	struct rk_glibc g;
 
 	k->kind = elf->kind;
 	k->machine = elf->machine;
-	k->glibc = highest(elf);
+	for (size_t i = 0; i < elf->nversions; i++)
+		if (elf->versions[i].name && rk_glibc_of(elf->versions[i].name, &g) &&
+		    rk_glibc_newer(g, k->glibc))
+			k->glibc = g;
 	k->path = copy_text(p, path);
 	k->needed = rk_arena_alloc(p->arena, (elf->nneeded + 1) * sizeof(*k->needed));
 	for (; k->needed && k->nneeded < elf->nneeded; k->nneeded++)
@@ -288,17 +281,6 @@ static void close_tar(struct tar *t)
 	rk_free(t->block);
 }
 
-static void read_devel(struct rk_proving *p, struct rk_proof_package *w, const char *member,
-		       struct rk_spill *tar)
-{
-	struct tar t = { .p = p, .w = w, .member = member };
-
-	if (lseek(rk_spill_fd(tar), 0, SEEK_SET) == 0 && open_tar(&t, rk_spill_fd(tar)))
-		while (next(&t))
-			add_inner(&t);
-	close_tar(&t);
-}
-
 /* ---- source distributions ---- */
 
 static bool is_wanted(const char *path)
@@ -402,8 +384,8 @@ static void read_sdist(struct rk_proving *p, struct rk_proof_package *w)
 /* One member being read. */
 struct reading {
 	struct rk_sha256 sum;
-	bool begun, keep; /* its bytes are wanted once they are all there */
-	bool archive;     /* devel's: always through a temporary file */
+	bool begun;
+	bool archive; /* devel's: always through a temporary file */
 	uint64_t size;
 	uint8_t *bytes;
 	size_t len;
@@ -426,24 +408,19 @@ struct task_list {
 
 /* ---- bytes ---- */
 
-static int begin(struct reading *r, const void *p, size_t len, struct rk_error *err)
-{
-	r->begun = true;
-	r->keep = r->archive || rk_elf_is(p, len);
-	if (!r->keep)
-		return 0;
-	if (r->archive || r->size > KEEP_BYTES)
-		return rk_spill_new(NULL, &r->spill, err);
-	r->bytes = rk_alloc((size_t)r->size + 1);
-	return r->bytes ? 0 : rk_fail_nomem(err);
-}
-
 static int take(void *arg, const void *p, size_t len, struct rk_error *err)
 {
 	struct reading *r = arg;
 	uint64_t at;
-	int rc = r->begun ? 0 : begin(r, p, len, err);
+	int rc = 0;
 
+	if (!r->begun && (r->archive || rk_elf_is(p, len))) { /* its bytes are wanted */
+		if (r->archive || r->size > KEEP_BYTES)
+			rc = rk_spill_new(NULL, &r->spill, err);
+		else if (!(r->bytes = rk_alloc((size_t)r->size + 1)))
+			rc = rk_fail_nomem(err);
+	}
+	r->begun = true;
 	if (rc < 0)
 		return rc;
 	rk_sha256_add(&r->sum, p, len);
@@ -506,9 +483,16 @@ static void read_archive(void *arg, size_t i, unsigned worker)
 {
 	struct task *t = &((struct task *)arg)[i];
 
+	struct tar tar = { .p = t->p, .w = t->w, .member = t->e->name };
+
 	(void)worker;
-	if (t->spill && !rk_proof_stopped(t->p))
-		read_devel(t->p, t->w, t->e->name, t->spill);
+	if (t->spill && !rk_proof_stopped(t->p)) {
+		if (lseek(rk_spill_fd(t->spill), 0, SEEK_SET) == 0 &&
+		    open_tar(&tar, rk_spill_fd(t->spill)))
+			while (next(&tar))
+				add_inner(&tar);
+		close_tar(&tar);
+	}
 	rk_spill_free(t->spill);
 	t->spill = NULL;
 }

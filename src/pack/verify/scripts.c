@@ -23,18 +23,6 @@
  * say, and are not asked.
  */
 
-/* "NAME/_dist_info.py" at the top of the wheel, or NULL. */
-static const char *find_info(const struct rk_proof_package *w)
-{
-	for (size_t i = 0; i < w->n; i++) {
-		const char *slash = strchr(w->files[i].path, '/');
-
-		if (slash && !strcmp(slash, "/_dist_info.py") && !w->files[i].inner)
-			return w->files[i].path;
-	}
-	return NULL;
-}
-
 static const struct rk_pack_kind *find_kind(const struct rk_pack_table *t, const char *text)
 {
 	static const char before[] = "\nTHIS_PACKAGE_ENTRY = ALL_PACKAGES[";
@@ -86,13 +74,20 @@ static void check_scripts(struct rk_proving *p, struct rk_proof_package *w,
 
 static const struct rk_pack_kind *kind_of(struct rk_proving *p, struct rk_proof_package *w)
 {
-	const char *path = find_info(w);
 	const struct rk_pack_table *table = NULL;
 	const struct rk_pack_kind *kind = NULL;
 	struct rk_error err = { 0 };
+	const char *path = NULL; /* NAME/_dist_info.py at the top of the wheel */
 	size_t len;
-	char *text = path ? rk_proof_load(p, w, path, &len) : NULL;
+	char *text;
 
+	for (size_t i = 0; i < w->n && !path; i++) {
+		const char *slash = strchr(w->files[i].path, '/');
+
+		if (slash && !strcmp(slash, "/_dist_info.py") && !w->files[i].inner)
+			path = w->files[i].path;
+	}
+	text = path ? rk_proof_load(p, w, path, &len) : NULL;
 	if (text && rk_pack_table_load(p->arena, NULL, &table, &err) < 0)
 		rk_proof_stop(p, &err);
 	else if (text)
@@ -375,27 +370,6 @@ static void check_entry_points(struct rk_proving *p, struct rk_proof_package *w,
 	}
 }
 
-static void scripts_of_wheel(struct rk_proving *p, struct rk_proof_package *w)
-{
-	char path[RK_PROOF_PATH_MAX];
-	size_t len;
-	char *text;
-
-	snprintf(path, sizeof(path), "%sentry_points.txt", w->dist_info);
-	text = rk_proof_load(p, w, path, &len);
-	if (text)
-		check_entry_points(p, w, path, text);
-	rk_free(text);
-}
-
-static void scripts_of_sdist(struct rk_proving *p, struct rk_proof_package *w)
-{
-	for (size_t i = 0; i < w->n; i++)
-		if (w->files[i].text && rk_text_ends(w->files[i].path, strlen(w->files[i].path),
-						     ".egg-info/entry_points.txt"))
-			check_entry_points(p, w, w->files[i].path, w->files[i].text);
-}
-
 /* ---- names ---- */
 
 /* A folder at the top with Python files in it, or a module there. */
@@ -435,16 +409,24 @@ static void check_top_level(struct rk_proving *p, struct rk_proof_package *w)
 
 void rk_proof_scripts(struct rk_proving *p, struct rk_proof_package *w)
 {
-	if (w->sdist) {
-		scripts_of_sdist(p, w);
-		return;
-	}
-	if (!w->zip)
+	char path[RK_PROOF_PATH_MAX];
+	size_t len;
+	char *text;
+
+	for (size_t i = 0; w->sdist && i < w->n; i++)
+		if (w->files[i].text && rk_text_ends(w->files[i].path, strlen(w->files[i].path),
+						     ".egg-info/entry_points.txt"))
+			check_entry_points(p, w, w->files[i].path, w->files[i].text);
+	if (w->sdist || !w->zip)
 		return;
 	check_import(p, w);
 	if (!w->dist_info[0])
 		return;
 	check_top_level(p, w);
-	scripts_of_wheel(p, w);
+	snprintf(path, sizeof(path), "%sentry_points.txt", w->dist_info);
+	text = rk_proof_load(p, w, path, &len);
+	if (text)
+		check_entry_points(p, w, path, text);
+	rk_free(text);
 	check_promised(p, w);
 }

@@ -192,11 +192,12 @@ static void check_metadata(struct rk_proving *p, struct rk_proof_package *w)
 	name = rk_proof_header(p, text, "Name");
 	version = rk_proof_header(p, text, "Version");
 	form = rk_proof_header(p, text, "Metadata-Version");
-	if (!form || !name || !version)
-		rk_proof_fault(p, "metadata-wrong", w, path, "%s is missing",
-			       !form ? "Metadata-Version" :
-			       !name ? "Name" :
-				       "Version");
+	if (!form)
+		rk_proof_fault(p, "metadata-wrong", w, path, "Metadata-Version is missing");
+	else if (!name)
+		rk_proof_fault(p, "metadata-wrong", w, path, "Name is missing");
+	else if (!version)
+		rk_proof_fault(p, "metadata-wrong", w, path, "Version is missing");
 	normalised = name ? normal(p, name, strlen(name)) : NULL;
 	if (normalised && strcmp(normalised, w->name))
 		rk_proof_fault(p, "metadata-wrong", w, path,
@@ -498,21 +499,15 @@ static void check_record(struct rk_proving *p, struct rk_proof_package *w)
 
 /* ---- platform tags, machines and the glibc that is wanted ---- */
 
-static bool ends_with_machine(const char *tag, size_t len, const char *machine)
-{
-	size_t m = strlen(machine);
-
-	return len > m && !strncmp(tag + len - m, machine, m) && tag[len - m - 1] == '_';
-}
-
 /* One of the platforms the wheel is tagged for, against one file. */
 static void check_file(struct rk_proving *p, struct rk_proof_package *w,
 		       const struct rk_proof_file *f, const char *tag, size_t len)
 {
 	const char *machine = rk_machine_word(f->elf->machine);
+	size_t m = machine ? strlen(machine) : 0;
 	struct rk_glibc floor;
 
-	if (!machine || !ends_with_machine(tag, len, machine))
+	if (!machine || len <= m || strncmp(tag + len - m, machine, m) || tag[len - m - 1] != '_')
 		rk_proof_fault(p, "tag-machine", w, f->path,
 			       "is for %s, and the wheel is for '%.*s'",
 			       machine ? machine : "a machine of another kind", (int)len, tag);

@@ -208,18 +208,6 @@ static int by_path(const void *a, const void *b)
 		      (*(const struct rk_pack_item *const *)b)->path);
 }
 
-static int sort_items(struct devel *v)
-{
-	v->sorted = rk_calloc(v->d->n + 1, sizeof(*v->sorted));
-	v->done = rk_calloc(v->d->n + 1, sizeof(*v->done));
-	if (!v->sorted || !v->done)
-		return rk_fail_nomem(v->err);
-	for (size_t i = 0; i < v->d->n; i++)
-		v->sorted[i] = &v->d->items[i];
-	qsort(v->sorted, v->d->n, sizeof(*v->sorted), by_path);
-	return 0;
-}
-
 /* Items that are not written (another name of a library) may share a path with one that is. */
 static const struct rk_pack_item *find(const struct devel *v, const char *path)
 {
@@ -451,29 +439,29 @@ static int put_ready(struct devel *v, bool all, bool *any)
 	return rc;
 }
 
-static int put_links(struct devel *v)
-{
-	bool any = true;
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && any && i < MAX_HOPS; i++)
-		rc = put_ready(v, false, &any);
-	return rc < 0 ? rc : put_ready(v, true, &any);
-}
-
 /* ---- all of it ---- */
 
 static int put_all(struct devel *v)
 {
+	bool any = true;
 	int rc;
 
-	if ((rc = sort_items(v)) < 0 || (rc = rk_content_new(v->p->arena, &v->out, v->err)) < 0 ||
+	v->sorted = rk_calloc(v->d->n + 1, sizeof(*v->sorted));
+	v->done = rk_calloc(v->d->n + 1, sizeof(*v->done));
+	if (!v->sorted || !v->done)
+		return rk_fail_nomem(v->err);
+	for (size_t i = 0; i < v->d->n; i++)
+		v->sorted[i] = &v->d->items[i];
+	qsort(v->sorted, v->d->n, sizeof(*v->sorted), by_path);
+	if ((rc = rk_content_new(v->p->arena, &v->out, v->err)) < 0 ||
 	    (rc = put_header(v, INIT, RK_TAR_FILE, NULL, 0644, 0)) < 0 || (rc = put_folders(v)) < 0)
 		return rc;
 	for (size_t i = 0; rc == 0 && i < v->d->n; i++)
 		if (is_file(&v->d->items[i]) && strcmp(v->d->items[i].path, INIT))
 			rc = put_file(v, &v->d->items[i]);
-	if (rc < 0 || (rc = put_links(v)) < 0 || (rc = flush(v)) < 0)
+	for (size_t i = 0; rc == 0 && any && i < MAX_HOPS; i++)
+		rc = put_ready(v, false, &any);
+	if (rc < 0 || (rc = put_ready(v, true, &any)) < 0 || (rc = flush(v)) < 0)
 		return rc;
 	return rk_content_zeros(v->p->arena, v->out, 2 * RK_TAR_BLOCK, v->err);
 }

@@ -175,21 +175,13 @@ static int no_version(struct rk_error *err, const char *version, const char *why
 	return rk_fail(err, RK_E_USAGE, "'%s' is not a version (PEP 440): %s", version, why);
 }
 
-/* It may come from a file: an error has one line, of characters that can be shown. */
-static void put_shown(char to[VERSION_MAX + 1], const char *version)
-{
-	size_t i = 0;
-
-	for (; version[i]; i++)
-		to[i] = version[i] >= ' ' && version[i] <= '~' ? version[i] : '?';
-	to[i] = '\0';
-}
-
 static int read_version(struct reader *r, const char *given, struct rk_error *err)
 {
-	char version[VERSION_MAX + 1];
+	char version[VERSION_MAX + 1] = { 0 };
 
-	put_shown(version, given);
+	/* it may come from a file: an error has one line, of characters that can be shown */
+	for (size_t i = 0; given[i]; i++)
+		version[i] = given[i] >= ' ' && given[i] <= '~' ? given[i] : '?';
 	while (is_blank(*r->at))
 		r->at++;
 	r->at += lower(*r->at) == 'v';
