@@ -7,7 +7,7 @@
  * a batch, and memory is that of the slots. Tasks are taken in order: the next to be written is always
  * under way, so that those that wait for a slot get one.
  *
- * What a piece's bytes become does not depend on other pieces, nor what is written on who does it.
+ * The bytes depend neither on other pieces nor on the thread that packs or writes them.
  */
 #include "archive/zip_write.h"
 
@@ -260,7 +260,7 @@ static bool is_packed(const struct rk_zip *z, const struct rk_zip_member *m)
 	return z->o.level > 0 && !m->stored;
 }
 
-/* One whole member behind those that are in the slot already: header and bytes. */
+/* Appends one whole member to the slot: header and bytes. */
 static int pack_member(struct rk_zip *z, struct rk_zip_member *m, struct rk_packer *k,
 		       struct slot *slot, struct rk_error *err)
 {
@@ -399,7 +399,7 @@ static int write_group(struct rk_zip *z, const struct unit *u, const struct slot
 	return rc;
 }
 
-/* The header, whose numbers are only known at the end of the member. */
+/* Written twice: sizes and sums are known only at the end of the member. */
 static int write_header(struct rk_zip *z, const struct rk_zip_member *m, bool again,
 			struct rk_error *err)
 {
@@ -509,7 +509,7 @@ static bool wait_for_slot(struct rk_zip *z, size_t i)
 	return ok;
 }
 
-/* Unit i is in its slot. Whoever writes looks again before it stops, so none is forgotten. */
+/* Unit i is in its slot. The writing thread looks again before it stops, so none is forgotten. */
 static void hand_over(struct rk_zip *z, size_t i)
 {
 	int rc;

@@ -1,7 +1,7 @@
 /*
  * artifact_read.c - the entries of one artifact, checked, sorted, whole: from a folder, in which no link
  * is ever followed, or from a tar archive, read once from the front. An archive's files go to the spill
- * as they come; nothing is ever made under a name that the archive says.
+ * as they come; no file is ever created under a name from the archive.
  */
 #include "pack/artifacts_impl.h"
 
@@ -95,7 +95,7 @@ static int check_path(const char *path, const char *where, struct rk_error *err)
 	return 0;
 }
 
-/* Does `path` lie below `folder`, or is it the same? */
+/* Is `path` the folder, or below it? */
 static bool is_below(const char *path, const char *folder)
 {
 	size_t n = strlen(folder);
@@ -222,7 +222,7 @@ static int need_folder(struct artifact_reader *r, size_t n, size_t i, size_t len
 	return 0;
 }
 
-/* All that lies below one folder stands together, so a folder is new where the one before is not in it. */
+/* Entries are sorted, so a folder is new where the entry before is not in it. */
 static int add_folders(struct artifact_reader *r, struct rk_error *err)
 {
 	size_t n = r->n;
@@ -442,7 +442,7 @@ static int read_stage(struct artifact_reader *r, int fd, size_t i, struct rk_err
 	return walk(&w, at, err);
 }
 
-/* 1 read, 0 there is none. */
+/* 1: read; 0: there is none. */
 static int read_manifest(struct artifact_reader *r, int dir, struct rk_error *err)
 {
 	int fd = openat(dir, RK_ARTIFACT_MANIFEST, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -527,7 +527,7 @@ static int next_member(struct member_reader *m, struct rk_error *err)
 	return rc < ARCHIVE_WARN ? failed(m, err) : 1;
 }
 
-/* Without "./" in front and slashes behind. */
+/* Removes a leading "./" and trailing slashes. */
 static int tidy(const struct member_reader *m, const char *name, char path[RK_ARTIFACT_PATH_MAX],
 		struct rk_error *err)
 {
@@ -562,7 +562,7 @@ static ptrdiff_t stage_of(const struct artifact_reader *r, const char *path, con
 	return -1;
 }
 
-/* A folder on the way to a stage says nothing. */
+/* Is it a folder above a stage? */
 static bool leads_to_stage(const struct artifact_reader *r, const char *path)
 {
 	size_t n = strlen(path);
@@ -590,7 +590,7 @@ static int reserve(struct artifact_spill *s, struct rk_origin *o, struct rk_erro
 	return rc;
 }
 
-/* All bytes of the member, of which the header said how many there are. */
+/* Copies the member; it must have as many bytes as its header says. */
 static int copy_bytes(struct member_reader *m, struct rk_origin *o, struct rk_error *err)
 {
 	uint64_t done = 0;

@@ -95,7 +95,7 @@ static int find_component(const char *s, size_t len)
 	return -1;
 }
 
-/* A folder that only looks like one is nobody's mistake. */
+/* A folder without a manifest is not an artifact: only warn. */
 static int odd_component(struct opener *o, const struct child *c, const size_t at[2])
 {
 	const char *manifest =
@@ -233,7 +233,7 @@ static int settle(struct opener *o)
 
 /* ---- reading ---- */
 
-/* One of them, by one thread; what is shared is put together afterwards, in order. */
+/* One artifact, read by one thread; settle_reading collects the results in order. */
 struct reading {
 	const struct opener *o;
 	struct rk_artifact *artifact;
@@ -325,7 +325,7 @@ static int read_wanted(struct opener *o)
 	return rc;
 }
 
-/* ---- what base says ---- */
+/* ---- manifest and version, from base ---- */
 
 static const struct rk_entry *find_file(const struct rk_artifact *a, const char *path)
 {
@@ -397,7 +397,7 @@ static int read_version(struct opener *o, const struct rk_artifact *base)
 	return n && !o->all->version ? rk_fail_nomem(o->err) : 0;
 }
 
-/* base_lib_generic says how all of them are to be taken, so it comes first. */
+/* base_lib_generic has the flags for all artifacts, so it is read first. */
 static int read_base(struct opener *o)
 {
 	struct rk_artifact *base = NULL;

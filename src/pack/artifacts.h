@@ -71,10 +71,11 @@ struct rk_artifact_filter {
 
 /*
  * Reads the names, links and sizes of those that `filter` (NULL: all) asks for; of archives also the
- * bytes, into a spill in `tmpdir`. Up to `jobs` of them are read side by side. What is passed over (no manifest, a name of another form) is a warning, and
- * so is a link that leads out. An archive and a folder of one name, an unknown component, a member
- * outside of the listed stages, a name that is no UTF-8 or has control characters, a file of another
- * kind than file, folder or link: errors that name the file.
+ * bytes, into a spill in `tmpdir`. Up to `jobs` of them are read side by side. Artifacts that are passed
+ * over (no manifest, a name of another form) are a warning, and so is a link that leads out. Errors that
+ * name the file: an archive and a folder of one name, an unknown component, a member outside of the
+ * listed stages, a name that is not UTF-8 or has control characters, a file that is not a regular
+ * file, folder or link.
  */
 int rk_artifacts_open(const char *dir, const char *tmpdir, unsigned jobs,
 		      const struct rk_artifact_filter *filter, struct rk_diag *diag,
@@ -93,7 +94,7 @@ const struct rk_entry *rk_entry_resolve(rk_entry_find_fn *find, const void *tree
 					const struct rk_entry *link, const char **ret_why);
 extern const char rk_link_dangles[], rk_link_absolute[], rk_link_leaves[], rk_link_circle[];
 
-/* May a name with this text stand in a package? UTF-8, no control characters. */
+/* Can a file of this name be in a package? UTF-8, no control characters. */
 bool rk_artifact_name_fits(const char *s);
 
 /* "gfx942:xnack+" without its tail: bytes that count. */

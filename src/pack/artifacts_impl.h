@@ -18,7 +18,7 @@ enum {
 	RK_ARTIFACT_NAMES_MAX = 256 << 20, /* bytes of all names of one artifact */
 };
 
-/* Where all archives go, whoever reads them. */
+/* The one temporary file that all archives are unpacked to, by several threads. */
 struct artifact_spill {
 	struct rk_spill *file;
 	pthread_mutex_t lock; /* of its length; ranges are written without */
@@ -39,7 +39,7 @@ struct artifact_reader {
 
 /* ---- artifact_read.c ---- */
 
-/* Sorted, with folders that only their files told of; then r->artifact has them. */
+/* Sorts, adds folders that have no entry of their own, and moves all to r->artifact. */
 int rk_artifact_finish(struct artifact_reader *r, struct rk_error *err);
 
 /* 1: read; 0: it has no manifest. */

@@ -78,7 +78,7 @@ static int changed(const struct rk_origin *o, struct rk_error *err)
 	return rk_fail(err, RK_E_IO, "'%s' was changed while it was packed", o->name);
 }
 
-/* The file that was found, and nobody has written to it: not a link to another one by now, for example. */
+/* Is it still the file that was found, and unchanged? It could be a link to another one by now. */
 static bool is_same(const struct rk_origin *o, const struct rk_file *f)
 {
 	struct stat st;

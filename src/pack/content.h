@@ -46,7 +46,7 @@ int rk_content_bytes(struct rk_arena *a, struct rk_content *c, const void *p, si
 int rk_content_origin(struct rk_arena *a, struct rk_content *c, const struct rk_origin *o,
 		      const struct rk_elf_edit *edit, struct rk_error *err);
 int rk_content_zeros(struct rk_arena *a, struct rk_content *c, uint64_t n, struct rk_error *err);
-/* All pieces of `more` behind those of `c`. */
+/* Appends all pieces of `more`. */
 int rk_content_append(struct rk_arena *a, struct rk_content *c, const struct rk_content *more,
 		      struct rk_error *err);
 

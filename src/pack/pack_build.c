@@ -196,7 +196,7 @@ static int zip_all(struct build *b, const struct rk_dist *d, struct rk_output *o
 	return rc;
 }
 
-/* devel's tree travels as one file of its Python package; links cannot stand in a wheel. */
+/* devel's tree is one file of its Python package, because wheels cannot hold links. */
 static int add_inner(struct build *b, const struct rk_dist *d, struct rk_pack_members *members,
 		     struct rk_spill **ret, struct rk_error *err)
 {

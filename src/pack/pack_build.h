@@ -1,4 +1,4 @@
-/* pack_build.h - a plan carried out: what stands in each package, and the files themselves. */
+/* pack_build.h - a plan carried out: the members of each package, and the files themselves. */
 #ifndef RK_PACK_BUILD_H
 #define RK_PACK_BUILD_H
 

@@ -25,7 +25,7 @@
 #include "io/walk.h"
 #include "pack/wheel/meta.h"
 
-/* Every page has this line, by which it is known. */
+/* Identifies our pages. */
 #define GENERATOR "<meta name=\"generator\" content=\"rockit pack index\">\n"
 
 /* ---- pages of an earlier run ---- */
@@ -105,7 +105,7 @@ enum {
 };
 
 struct package {
-	const char *path;     /* where it lies */
+	const char *path;
 	const char *relpath;  /* below the folder */
 	const char *file;     /* its name */
 	const char *project;  /* normalised */
@@ -149,7 +149,7 @@ static bool ends(const char *s, const char *end)
 	return rk_text_ends(s, strlen(s), end);
 }
 
-/* What pip can ask for: a file that is called otherwise is no package. */
+/* Length of a name that pip can ask for; 0: it has other characters. */
 static size_t plain_length(const char *name, size_t len)
 {
 	for (size_t i = 0; i < len; i++)

@@ -42,7 +42,7 @@ static const char *note_of_name(const char *path)
 	return NULL;
 }
 
-/* A SONAME is used as the name of a file: one that could not be is none. */
+/* SONAMEs become names of files: ignore those that cannot. */
 static bool is_file_name(const char *s)
 {
 	return *s && !strchr(s, '/') && strcmp(s, ".") != 0 && strcmp(s, "..") != 0 &&
@@ -232,7 +232,7 @@ static void put_up(struct rk_bytes *out, size_t n)
 		rk_bytes_puts(out, i ? "/.." : "..");
 }
 
-/* The terminated text in the arena; NULL is said. */
+/* A copy of the text in the arena; releases it. NULL: no memory, reported. */
 static const char *keep(struct rk_pack_work *k, struct rk_bytes *b)
 {
 	const char *text = b->bad ? NULL :
@@ -348,7 +348,7 @@ static const char *edit_text(struct rk_pack_work *k, const struct rk_elf_edit *e
 	return rk_pack_text(k, "%s '%s' (%s)", tag, rpath, ways[e->way]);
 }
 
-/* 1: *ret is the edit; 0: the file stays as it is, and that was said. */
+/* 1: *ret is the edit; 0: the file stays as it is, with a warning. */
 static int edit_file(struct rk_pack_work *k, const struct rk_entry *file, const char *rpath,
 		     struct rk_elf_edit *ret)
 {

@@ -146,7 +146,7 @@ static int by_order(const void *a, const void *b)
 	return rk_pack_order(x->path, x->kind == RK_ENTRY_DIR, y->path, y->kind == RK_ENTRY_DIR);
 }
 
-/* What lies on the way to `e` and is no folder has to go. */
+/* Removes files and links that are in the way of `e`. */
 static void clear_way(struct rk_overlay *t, const struct rk_entry *e, struct rk_diag *diag)
 {
 	for (const char *slash = strchr(e->path, '/'); slash; slash = strchr(slash + 1, '/')) {

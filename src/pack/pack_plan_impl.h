@@ -43,7 +43,7 @@ struct rk_overlay {
 int rk_overlay_add(struct rk_overlay *t, const struct rk_artifact *a, const char *const *include,
 		   const char *const *exclude, bool dirs, struct rk_diag *diag,
 		   struct rk_error *err);
-/* After the last: a file cannot stay where something lies below it. Then in the order of wheels. */
+/* After the last: a file goes where something is below it. Then sorted as in wheels. */
 int rk_overlay_settle(struct rk_overlay *t, struct rk_diag *diag, struct rk_error *err);
 const struct rk_entry *rk_overlay_find(const struct rk_overlay *t, const char *path);
 rk_entry_find_fn rk_overlay_find_fn; /* `tree` is a struct rk_overlay */
@@ -67,10 +67,10 @@ struct rk_pack_work {
 	const char *machine_of; /* the first file that has d->machine */
 };
 
-/* An empty item at the end, or NULL: no memory (said in pl->err). */
+/* An empty item at the end. NULL: no memory, reported in pl->err. */
 struct rk_pack_item *rk_pack_item_add(struct rk_pack_work *k, const char *path,
 				      enum rk_pack_action action, const char *reason);
-/* A text of the arena; NULL is said in pl->err. */
+/* A text of the arena. NULL: no memory, reported in pl->err. */
 const char *rk_pack_text(struct rk_pack_work *k, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* `name` in the folder of `path`. */
@@ -106,9 +106,9 @@ int rk_pack_devel(struct rk_pack_work *k);
 
 /* Which entries of k->tree the package has, now that it is filled. */
 void rk_pack_mark(struct rk_pack_work *k);
-/* A warning that names the scripts of the table whose programs the package has not. */
+/* Warns about scripts of the table whose programs are not in the package. */
 void rk_pack_say_scripts(struct rk_pack_work *k);
-/* After all packages: the list. `unread` says why an artifact was not read; NULL: no memory. */
+/* Call it after all packages. `unread` returns why an artifact was not read; NULL: no memory. */
 int rk_pack_list_left(struct rk_planner *pl,
 		      const char *(*unread)(struct rk_planner *pl, const void *arg,
 					    const struct rk_artifact *a),

@@ -171,7 +171,7 @@ int rk_pack_runtime(struct rk_pack_work *k)
 	return rc;
 }
 
-/* Device packages lie over the libraries: every file as it is called, links as their content. */
+/* Device packages add files to the tree of the libraries: all under their own names, links as content. */
 static int put_device(struct rk_pack_work *k, const struct rk_entry *e)
 {
 	const struct rk_entry *end = e;

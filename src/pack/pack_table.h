@@ -31,12 +31,12 @@ struct rk_pack_link {
 	const char *path, *target;
 };
 
-/* Only those whose program is among the files are in a package. */
+/* A package gets only the scripts whose program it has. */
 struct rk_pack_script {
 	const char *name; /* "amdclang++" */
 	const char *path; /* what it starts: "lib/llvm/bin/amdclang++" */
 	bool plain;       /* never waits for the devel package to be expanded */
-	bool required;    /* what the package is for: its description tells when it is absent */
+	bool required;    /* essential: the package description mentions it when it is missing */
 };
 
 struct rk_pack_kind {

@@ -2,7 +2,7 @@
  * alias_library.c - a shared object that holds nothing but the wish for another one beside it.
  *
  * Two segments: tables to read, and the dynamic section, which loaders before glibc 2.35 write
- * addresses into. They lie in one page of the file and in two of memory. Both kinds of hash tables
+ * addresses into. They are in one page of the file and in two of memory. Both kinds of hash tables
  * are there, empty: musl wants one, and a lookup ends in the first word of the GNU one.
  */
 #include <string.h>

@@ -91,7 +91,7 @@ static uint64_t room_in_file(const struct elf_image *m, uint64_t end)
 	return room;
 }
 
-/* May this segment grow by n bytes? Only zeros are taken for nobody's. */
+/* May this segment grow by n bytes? Only zeros count as unused. */
 static bool has_room(const struct elf_image *m, const Elf64_Phdr *p, uint64_t n)
 {
 	uint64_t end = p->p_offset + p->p_filesz, room;
@@ -306,7 +306,7 @@ struct new_segment {
 	uint64_t size;
 };
 
-/* Takes a header away whose slot will be used. */
+/* Removes a header, so that its slot can be used. */
 static bool drop_segment(struct elf_image *m, uint32_t type)
 {
 	for (size_t i = 0; i < m->nsegments; i++) {
@@ -410,7 +410,7 @@ static void lay_out(const struct elf_image *m, const struct elf_strings *s, stru
 	n->size = n->strings_at + s->keep + s->text_size;
 }
 
-/* Behind the last of its kind: they stand in ascending order. */
+/* After the last PT_LOAD: they are in ascending order. */
 static void insert_segment(struct elf_image *m, const struct new_segment *n)
 {
 	size_t at = 0;

@@ -225,7 +225,7 @@ static int find_strings(struct elf_image *m)
 	return find_strings_section(m);
 }
 
-/* What is changed must be one thing only. */
+/* The tables that are changed must not overlap. */
 static int check_apart(struct elf_image *m)
 {
 	const uint64_t at[] = { 0, m->head.e_phoff, m->head.e_shoff, m->entries_at, m->strings_at };
@@ -240,7 +240,7 @@ static int check_apart(struct elf_image *m)
 	return 0;
 }
 
-/* A program that is its own loader has a dynamic section and nobody who reads its run path. */
+/* A program that is its own loader has a dynamic section, but no loader reads its run path. */
 static int check_loaded(struct elf_image *m)
 {
 	uint64_t flags = 0;
@@ -275,7 +275,7 @@ int rk_elf_image_patch(struct elf_image *m, uint64_t offset, const void *bytes, 
 	return 0;
 }
 
-/* Only what is not the same already. */
+/* Skips bytes that are the same already. */
 static int patch_if_new(struct elf_image *m, uint64_t offset, const void *bytes, size_t len)
 {
 	if (elf_fits(offset, len, m->len) && memcmp(m->data + offset, bytes, len) == 0)
@@ -440,7 +440,7 @@ static bool chain_end(const struct elf_image *m, uint64_t chains, uint32_t first
 	return false;
 }
 
-/* Undefined symbols stand before the first that is hashed: an empty table says nothing. */
+/* Undefined symbols come before the first hashed one: an empty table gives no count. */
 static bool count_gnu_hash(const struct elf_image *m, uint64_t address, uint64_t *ret)
 {
 	uint64_t at, left, buckets;
@@ -461,7 +461,7 @@ static bool count_gnu_hash(const struct elf_image *m, uint64_t address, uint64_t
 	       chain_end(m, buckets + (uint64_t)head[0] * sizeof(uint32_t), head[1], highest, ret);
 }
 
-/* The most that any table names; false: none says. */
+/* The largest count of any table; false: no table has one. */
 static bool count_symbols(const struct elf_image *m, uint64_t symbols, uint64_t *ret)
 {
 	uint64_t address, n;

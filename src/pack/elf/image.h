@@ -73,17 +73,17 @@ int rk_elf_image_finish(struct elf_image *m);
 
 /*
  * Is [offset, offset + len] of the string table, a text and its end, used by the run path alone?
- * False where that cannot be told.
+ * False where that is unknown.
  */
 bool rk_elf_text_is_alone(const struct elf_image *m, uint64_t offset, uint64_t len);
 /* Is the list of wanted versions either in the range of addresses as a whole, or not at all? */
 bool rk_elf_needs_whole(const struct elf_image *m, uint64_t address, uint64_t size);
-/* The most bytes that any dynamic symbol has, 0 when that cannot be told. */
+/* The size of the largest dynamic symbol; 0: unknown. */
 uint64_t rk_elf_largest_symbol(const struct elf_image *m);
 
 /* ---- sections that can move (move.c) ---- */
 
-/* Whole sections and notes, moved as they lie. */
+/* Whole sections and notes that move together. */
 struct elf_block {
 	uint64_t at, size, align;
 	uint64_t address; /* of `at` in memory */
@@ -92,10 +92,10 @@ struct elf_block {
 
 /*
  * The block of at most `limit` bytes that must go so that the table has one more header; size 0:
- * the bytes are nobody's. False: something lies there that cannot move.
+ * the bytes are unused. False: something is there that cannot move.
  */
 bool rk_elf_block_find(const struct elf_image *m, uint64_t limit, struct elf_block *ret);
-/* All of [at, at + size), when all that lies there can move. */
+/* All of [at, at + size), when everything there can move. */
 bool rk_elf_block_take(const struct elf_image *m, uint64_t at, uint64_t size,
 		       struct elf_block *ret);
 /* Everything that points to it points to `at` and `address` from now on. */

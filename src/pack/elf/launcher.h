@@ -14,13 +14,13 @@ enum { RK_LAUNCHER_PATH_MAX = 1024, RK_LAUNCHER_BYTES_MAX = 2048 };
 
 /*
  * A static executable without libc that starts the program at `relpath`, relative to the folder the
- * launcher itself lies in, with the same arguments (argv[0] too) and environment. When it cannot,
- * it says so on stderr and exits with 127. What was in `out` goes. RK_E_UNSUPPORTED: no code for this
- * machine.
+ * launcher itself is in, with the same arguments (argv[0] too) and environment. When it cannot, it
+ * reports that on stderr and exits with 127. `out` is cleared first. RK_E_UNSUPPORTED: no code for
+ * this machine.
  */
 int rk_launcher_make(uint16_t machine, const char *relpath, struct rk_bytes *out,
 		     struct rk_error *err);
-/* The path of a launcher that was made by the above, borrowed from `data`; NULL: it is none. */
+/* The path of a launcher that was made by the above, borrowed from `data`; NULL: it is not one. */
 const char *rk_launcher_target(const void *data, size_t len);
 
 /*

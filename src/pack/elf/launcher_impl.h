@@ -6,7 +6,7 @@
 
 #include "base/bytes.h"
 
-/* Code, texts and the path lie one behind the other: the code finds them relative to itself. */
+/* Code, texts and the path follow each other: the code finds them relative to itself. */
 struct rk_launcher_code {
 	const uint8_t *code, *texts;
 	size_t ncode, ntexts;

@@ -297,7 +297,7 @@ bool rk_elf_block_take(const struct elf_image *m, uint64_t at, uint64_t size, st
 	return true;
 }
 
-/* What is left of a moved section in its old place is cleared, for those who pack the file. */
+/* Clears the old place of a moved section, so that the file packs better. */
 static int clear_old(struct elf_image *m, const Elf64_Shdr *s, uint64_t from)
 {
 	uint64_t at = s->sh_offset > from ? s->sh_offset : from;

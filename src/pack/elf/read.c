@@ -136,7 +136,7 @@ static const Elf64_Phdr *segment_of(const struct reader *r, uint32_t type)
 	return NULL;
 }
 
-/* A file of debug information keeps the headers of the segments whose bytes it has not. */
+/* A file of debug information has the segments' headers, but not their bytes. */
 static bool is_hollow(const struct reader *r, const Elf64_Phdr *dynamic)
 {
 	size_t size = r->wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
@@ -159,7 +159,7 @@ static bool is_hollow(const struct reader *r, const Elf64_Phdr *dynamic)
 	return false;
 }
 
-/* Where an address of the loaded file lies in it, and how many bytes of the segment follow. */
+/* The file offset of an address, and how many bytes of the segment follow. */
 static bool find_address(const struct reader *r, uint64_t address, uint64_t *ret_at,
 			 uint64_t *ret_left)
 {
@@ -200,7 +200,7 @@ static int read_interpreter(const struct reader *r, struct rk_elf *e)
 	return 0;
 }
 
-/* What is collected from the dynamic section before names can be looked up. */
+/* The dynamic section, collected before names can be looked up. */
 struct entries {
 	const Elf64_Dyn *v;
 	size_t n, nneeded;

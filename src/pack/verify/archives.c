@@ -110,7 +110,7 @@ struct tar {
 	struct archive *a;
 	struct archive_entry *e;
 	char *block;
-	const char *top; /* the folder all of it lies in; NULL: not known yet */
+	const char *top; /* the folder that everything is in; NULL: not known yet */
 };
 
 static void damaged(struct tar *t)
@@ -131,7 +131,7 @@ static bool next(struct tar *t)
 	return rc != ARCHIVE_EOF && rc >= ARCHIVE_WARN;
 }
 
-/* The path without "./" and slashes behind it, checked; NULL: reported, or nothing to keep. */
+/* The path without leading "./" and trailing slashes, checked; NULL: reported, or empty. */
 static const char *path_of(struct tar *t)
 {
 	const char *name = archive_entry_pathname(t->e), *path;
@@ -305,7 +305,7 @@ static void keep_text(struct tar *t, struct rk_proof_file *f)
 	rk_free(text);
 }
 
-/* Everything lies in one folder: NAME-VERSION. */
+/* Everything must be in one folder: NAME-VERSION. */
 static void add_source(struct tar *t)
 {
 	const char *path = path_of(t);
@@ -336,7 +336,7 @@ static void add_source(struct tar *t)
 		keep_text(t, f);
 }
 
-/* PKG-INFO says the same as the file's name. */
+/* PKG-INFO must have the version of the file's name. */
 static void check_info(struct tar *t)
 {
 	const char *where = t->top ? t->top : "", *text = NULL, *version;

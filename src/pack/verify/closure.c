@@ -211,7 +211,7 @@ static enum way_end walk(const struct file_set *s, const char *from, const char 
 		size_t n = strcspn(part, "/");
 
 		w.at += n + (part[n] == '/');
-		/* a slash behind a file's name is let pass: links end with one here */
+		/* accept a slash after a file's name: some links end with one */
 		if (n)
 			how = way_step(&w, s, part, n, ret);
 	}
@@ -361,7 +361,7 @@ static void check_elf(struct closing *c)
 
 /* ---- links and launchers ---- */
 
-/* By its text it stays in the tree it is in: nobody but the maker of that tree could have kept it whole. */
+/* By its text the link stays in its tree: it dangled before it was packed. */
 static bool stays_in_tree(const char *path, const char *link)
 {
 	size_t depth = 0, n;

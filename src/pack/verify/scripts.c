@@ -52,7 +52,7 @@ static bool has_script(const char *text, const char *name)
 	return false;
 }
 
-/* A note: what is there holds, and a build without some of them is nobody's mistake. */
+/* A note: the package works, and a build may leave some of them out. */
 static void check_scripts(struct rk_proving *p, struct rk_proof_package *w,
 			  const struct rk_pack_kind *kind, const char *where, const char *text)
 {

@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "io/walk.h"
 
-/* The proof and the memory behind it. */
+/* The proof and its memory. */
 struct owned_proof {
 	struct rk_pack_proof proof;
 	struct rk_arena *arena;

@@ -60,15 +60,15 @@ struct rk_proof_file {
 };
 
 struct rk_proof_package {
-	const char *path, *file; /* where it lies; its name */
+	const char *path, *file; /* file: the last part of path */
 	unsigned group;          /* 0: with all others; else alternatives, one folder each */
 	bool sdist;              /* else a wheel */
 	struct rk_zip_file *zip; /* NULL: could not be opened */
 	const char *name;      /* of the distribution, normalised; "" when the file name has none */
 	const char *version;   /* as in the file name */
 	const char *tags;      /* "py3-none-linux_x86_64" */
-	const char *platforms; /* the part of it behind the second dash */
-	const char *dist_info; /* folder with a slash behind it, or "" */
+	const char *platforms; /* the part of it after the second dash */
+	const char *dist_info; /* folder with a trailing slash, or "" */
 	struct rk_proof_file *files;
 	size_t n, cap;
 };

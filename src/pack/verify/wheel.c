@@ -1,4 +1,4 @@
-/* wheel.c - what a wheel says of itself: its file name, METADATA, WHEEL, RECORD and platform tags. */
+/* wheel.c - the metadata of a wheel: its file name, METADATA, WHEEL, RECORD and platform tags. */
 #include "pack/verify/verify.h"
 
 #include <elf.h>

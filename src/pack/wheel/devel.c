@@ -76,7 +76,7 @@ static int begin(struct packer *x, unsigned threads)
 	return r == LZMA_OK ? 0 : fail(x, r);
 }
 
-/* What is packed so far goes to the spill. */
+/* Moves the packed bytes to the spill. */
 static int drain(struct packer *x)
 {
 	uint64_t at;
@@ -87,7 +87,7 @@ static int drain(struct packer *x)
 	return rc;
 }
 
-/* Gives the encoder what is in x->in; at the end, until all is out. */
+/* Encodes the bytes in x->in; with LZMA_FINISH until everything is written. */
 static int feed(struct packer *x, lzma_action action)
 {
 	int rc = 0;
@@ -279,7 +279,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* A folder without an item of its own has one here all the same; a link or a file there is no folder. */
+/* Folders without an item get a header, too. A link or a file of that path is an error. */
 static int put_folder(struct devel *v, const char *path)
 {
 	const struct rk_pack_item *it = find(v, path);
@@ -332,7 +332,7 @@ static int put_folders(struct devel *v)
 
 /* ---- links ---- */
 
-/* A path that is being followed: where it has come to, and what is left of the texts on the way. */
+/* A path that is being followed: the place so far, and the rest of the link texts on the way. */
 struct walk {
 	struct rk_bytes at; /* in the tree, without a slash at its end */
 	const char *rest[MAX_HOPS];

@@ -217,7 +217,7 @@ int rk_extras_make(const struct rk_pack_plan *p, const struct rk_dist *d, struct
 
 static const char python_floor[] = ">=3.8";
 
-/* The README is for a package with all it is for: what this one has not. */
+/* The README describes a complete package: list the programs that this one lacks. */
 static void put_absent(struct rk_bytes *out, const struct rk_dist *d)
 {
 	const char *between = "\nThis build is without `";

@@ -9,7 +9,7 @@
 #include "base/bytes.h"
 #include "pack/pack_plan.h"
 
-/* PEP 440: checks and normalises ("1.0-RC1" to "1.0rc1"). RK_E_USAGE says what is wrong. */
+/* PEP 440: checks and normalises ("1.0-RC1" to "1.0rc1"). RK_E_USAGE with the reason. */
 int rk_pep440_normal(struct rk_arena *a, const char *version, const char **ret,
 		     struct rk_error *err);
 /* Lower case, runs of -_. become one `with`: "-" for PEP 503, "_" for file names. */
@@ -65,7 +65,7 @@ int rk_devel_tar(struct rk_pack_plan *p, const struct rk_dist *d, int64_t epoch,
 
 enum { RK_META_BYTES = 16 << 20 }; /* of one made file */
 
-/* A member whose text becomes the arena's; `text` is released either way. */
+/* Adds a member; the text is copied to the arena and `text` is released, also on failure. */
 int rk_made_text(struct rk_arena *a, struct rk_made_list *out, const char *path,
 		 struct rk_bytes *text, struct rk_error *err);
 
@@ -93,7 +93,7 @@ int rk_template_put(struct rk_bytes *out, const struct rk_pack_plan *p, const st
 /* The same for any text. */
 int rk_template_fill(struct rk_bytes *out, const struct rk_pack_plan *p, const struct rk_dist *d,
 		     const char *text, size_t len, struct rk_error *err);
-/* _dist_info.py: the template, and what is known of this build behind it. */
+/* _dist_info.py: the template, followed by the values of this build. */
 int rk_dist_info_put(struct rk_bytes *out, const struct rk_pack_plan *p, const struct rk_dist *d,
 		     struct rk_error *err);
 

@@ -2,7 +2,7 @@
  * pep440.c - versions and names of Python packages in their one normal spelling.
  *
  * A version is [v][EPOCH!]N(.N)*[aN|bN|rcN][.postN][.devN][+local], each part with several spellings.
- * Whoever compares file names compares bytes, so all of them must become one. Numbers are kept as text:
+ * File names are compared byte by byte, so each version has one normal form. Numbers are kept as text:
  * they may be dates, or longer than any integer.
  */
 #include <stdbool.h>
@@ -17,7 +17,7 @@ struct reader {
 	struct rk_bytes out;
 };
 
-/* A word that may stand there, and what it becomes. */
+/* A word and its normal form. */
 struct spelling {
 	const char *word, *normal;
 };
@@ -169,7 +169,7 @@ static bool local_part(struct reader *r)
 	return true;
 }
 
-/* What is wrong, in words that say what to do; the version is at most VERSION_MAX long. */
+/* `why` says what to do; the version is at most VERSION_MAX long. */
 static int no_version(struct rk_error *err, const char *version, const char *why)
 {
 	return rk_fail(err, RK_E_USAGE, "'%s' is not a version (PEP 440): %s", version, why);

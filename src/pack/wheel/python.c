@@ -25,7 +25,7 @@ static uint32_t decoded(const unsigned char *s, size_t n)
 	return c;
 }
 
-/* Bytes of the valid character at s, 0 when it is none. */
+/* Length of the UTF-8 character at s; 0: invalid. */
 static size_t character(const char *s)
 {
 	unsigned char c = (unsigned char)*s;
@@ -129,7 +129,7 @@ static const struct word *word_at(const struct word w[NWORDS], const char *at, s
 	return NULL;
 }
 
-/* What stands at `at`, one word or one byte; returns how much of it was used. */
+/* Puts the word or byte at `at`; returns how many bytes of the template it used. */
 static size_t put_next(struct rk_bytes *out, const struct word w[NWORDS],
 		       const struct rk_pack_plan *p, const struct rk_dist *d, const char *at,
 		       size_t left)
@@ -324,7 +324,7 @@ static void put_links(struct rk_bytes *out, const struct rk_pack_plan *p, const 
 }
 
 /*
- * In a folder that others share. The marker lies at its top: pip removes empty folders only below one
+ * In a folder that others share. The marker is at its top: pip removes empty folders only below one
  * from which it removes a file.
  */
 static int add_links(struct rk_pack_plan *p, const struct rk_dist *d, struct rk_made_list *out,
@@ -413,7 +413,7 @@ static int check_names(const struct rk_list *names, struct rk_error *err)
 	return 0;
 }
 
-/* "7.0.*" of "7.0.0rc1". Of "7.0rc1" there is none: what would match it would match 7.01 as well. */
+/* "7.0.*" for "7.0.0rc1". None for "7.0rc1": a pattern for it would match 7.01 as well. */
 static int find_minor(struct rk_arena *a, const char *version, const char **ret,
 		      struct rk_error *err)
 {

@@ -24,7 +24,7 @@ struct sdist {
 	struct rk_error *err;
 };
 
-/* Adds what is in `text` when rc is 0. */
+/* Adds `text` as a file when rc is 0; releases it in any case. */
 static int add(struct sdist *s, const char *name, struct rk_bytes *text, int rc)
 {
 	const char *path;
@@ -94,7 +94,7 @@ static int add_dist_info(struct sdist *s)
 		   rk_dist_info_put(&text, s->p, s->d, s->err));
 }
 
-/* What is always needed, then a section for each extra. */
+/* The packages that are always needed, then a section for each extra. */
 static int add_requires(struct sdist *s)
 {
 	struct rk_extras e = { 0 };
