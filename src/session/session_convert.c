@@ -15,7 +15,7 @@
 #include "io/output.h"
 #include "io/walk.h"
 #include "monitor/sampler.h"
-#include "read/rkraw/rkraw_reader.h"
+#include "read/rkraw/raw.h"
 #include "session/library_trace.h"
 #include "session/run_dir.h"
 #include "session/session_impl.h"

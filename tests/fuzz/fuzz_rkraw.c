@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "read/rkraw/rkraw_reader.h"
+#include "read/rkraw/raw.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

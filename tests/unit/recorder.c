@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "read/rkraw/rkraw_reader.h"
+#include "read/rkraw/raw.h"
 #include "recorder_world.h"
 
 enum { FUNCTIONS = 5, SHAPES = 40, QUEUES = 3, THREADS = 6, EACH = 20000 };

@@ -3,7 +3,7 @@
 #include <semaphore.h>
 #include <string.h>
 
-#include "read/rkraw/rkraw_reader.h"
+#include "read/rkraw/raw.h"
 #include "recorder_world.h"
 
 /* A record of plain() takes 10 bytes, and a block is left when less than 128 are free. */

@@ -1,5 +1,5 @@
 /* rkraw_reader.c (test) - recorder's files made by hand, good and damaged. */
-#include "read/rkraw/rkraw_reader.h"
+#include "read/rkraw/raw.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,9 +1,88 @@
-/* rkraw_rows.c - records of the recorder as rows of the standard tables. */
-#include <inttypes.h>
+/* rows.c - records of the recorder, its header and its definitions as rows of the standard tables. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "read/rkraw/rkraw_reader.h"
+#include "read/rkraw/raw.h"
+
+/* ---- columns and constants ---- */
+
+#define BIT(field) (UINT64_C(1) << (field))
+
+/* Columns that no record says anything about: they get no memory at all. */
+static uint64_t never(const struct raw_rows *r)
+{
+	static const uint64_t unknown[RK_NTABLES] = {
+		[RK_KERNELS] = BIT(RK_K_ACCUM_VGPR) | BIT(RK_K_SGPR) | BIT(RK_K_BARRIER),
+		[RK_MEMALLOC] = BIT(RK_M_FLAGS),
+		[RK_COUNTERS] = BIT(RK_N_INSTANCE) | BIT(RK_N_PASS),
+		[RK_AGENTS] = BIT(RK_G_MAX_MCLK) | BIT(RK_G_XCC) | BIT(RK_G_SE_COUNT) |
+			      BIT(RK_G_SIMD_PER_CU) | BIT(RK_G_WAVES_PER_CU) |
+			      BIT(RK_G_L2_CHANNELS) | BIT(RK_G_HBM_CHANNELS) | BIT(RK_G_LDS_BANKS) |
+			      BIT(RK_G_SQC_COUNT) | BIT(RK_G_PIPES),
+	};
+	static const uint64_t rank[RK_NTABLES] = {
+		[RK_KERNELS] = BIT(RK_K_RANK),  [RK_MEMCPY] = BIT(RK_C_RANK),
+		[RK_MEMALLOC] = BIT(RK_M_RANK), [RK_API] = BIT(RK_A_RANK),
+		[RK_MARKERS] = BIT(RK_R_RANK),  [RK_COUNTERS] = BIT(RK_N_RANK),
+	};
+
+	return unknown[r->table] | (r->h->rank < 0 ? rank[r->table] : 0);
+}
+
+static int make_columns(struct raw_rows *r, struct rk_error *err)
+{
+	uint64_t want = r->want & ~never(r);
+
+	_Static_assert((int)RK_K_NFIELDS <= (int)RAW_FIELDS, "room for every column");
+	for (unsigned field = 0; field < r->b.schema->nfields; field++) {
+		if (!(want >> field & 1))
+			continue;
+		r->cols[field] = rk_builder_column(&r->b, field);
+		if (!r->cols[field])
+			return rk_fail_nomem(err);
+	}
+	return 0;
+}
+
+/* The collector in capitals, before "_API" and "_BUILD". */
+static int make_domain(struct raw_rows *r, const char *tail, uint32_t *ret, struct rk_error *err)
+{
+	char name[sizeof(r->h->collector) + 16];
+	size_t len = strnlen(r->h->collector, sizeof(r->h->collector));
+
+	for (size_t i = 0; i < len; i++) {
+		char c = r->h->collector[i];
+
+		name[i] = (char)(c >= 'a' && c <= 'z' ? c - 32 : c);
+	}
+	memcpy(name + len, tail, strlen(tail));
+	return rk_strtab_add(r->ctx->names, name, len + strlen(tail), ret, err);
+}
+
+int rk_raw_rows_init(struct raw_rows *r, struct rk_error *err)
+{
+	struct {
+		const char *text;
+		size_t len;
+		uint32_t *id;
+	} words[] = {
+		{ "rkraw", 5, &r->source_id },
+		{ "boottime", 8, &r->boot_id },
+		{ "device", 6, &r->device_id },
+		{ r->nvidia ? "sync" : "queue", r->nvidia ? 4 : 5, &r->queue_id },
+		{ r->h->host, strnlen(r->h->host, sizeof(r->h->host)), &r->node_id },
+	};
+	int rc = rk_builder_init(&r->b, rk_table_schema(r->table), RK_BATCH_ROWS, err);
+
+	for (size_t i = 0; rc == 0 && i < sizeof(words) / sizeof(words[0]); i++)
+		rc = rk_strtab_add(r->ctx->names, words[i].text, words[i].len, words[i].id, err);
+	if (rc == 0)
+		rc = make_domain(r, "_API", &r->api_id, err);
+	if (rc == 0)
+		rc = make_domain(r, "_BUILD", &r->build_id, err);
+	return rc < 0 ? rc : make_columns(r, err);
+}
 
 /* ---- cells ---- */
 
@@ -15,7 +94,7 @@ static void begin_column(struct raw_rows *r, unsigned field)
 		r->nomem |= !rk_builder_null(&r->b, field, row);
 }
 
-void rk_raw_put(struct raw_rows *r, unsigned field, int64_t v)
+static void put(struct raw_rows *r, unsigned field, int64_t v)
 {
 	enum rk_type type = r->b.schema->fields[field].type;
 	size_t row = r->b.nrows;
@@ -69,24 +148,45 @@ static int64_t known(uint64_t v)
 }
 
 /* A string's id in the run. */
-static int64_t text(struct raw_rows *r, uint64_t id)
+static int64_t string_of(const struct raw_rows *r, uint64_t id)
 {
 	const struct raw_definition *d = rk_raw_name(r->names, id, RK_RAW_STRING);
 
-	if (d)
-		return (int64_t)d->v[0];
-	if (id)
+	return d ? (int64_t)d->v[0] : RK_NONE;
+}
+
+/* The same of a record, which should not name what is not defined. */
+static int64_t text(struct raw_rows *r, uint64_t id)
+{
+	int64_t string = string_of(r, id);
+
+	if (string == RK_NONE && id)
 		rk_oddities_count(r->odd, "unknown-name", 0, 1,
 				  "a record names what is not defined; left empty");
-	return RK_NONE;
+	return string;
+}
+
+static int64_t intern(struct raw_rows *r, const char *text, size_t len)
+{
+	uint32_t id = 0;
+
+	if (!len)
+		return RK_NONE;
+	r->nomem |= rk_strtab_add(r->ctx->names, text, len, &id, NULL) < 0;
+	return id;
+}
+
+static int64_t word(struct raw_rows *r, const char *s)
+{
+	return intern(r, s, strlen(s));
 }
 
 static void put_common(struct raw_rows *r, unsigned pid, uint32_t tid)
 {
-	rk_raw_put(r, pid, r->h->pid);
-	rk_raw_put(r, pid + 1, tid ? (int64_t)tid : RK_NONE);
-	rk_raw_put(r, pid + 2, r->node_id ? (int64_t)r->node_id : RK_NONE);
-	rk_raw_put(r, pid + 3, r->h->rank < 0 ? RK_NONE : r->h->rank);
+	put(r, pid, r->h->pid);
+	put(r, pid + 1, tid ? (int64_t)tid : RK_NONE);
+	put(r, pid + 2, r->node_id ? (int64_t)r->node_id : RK_NONE);
+	put(r, pid + 3, r->h->rank < 0 ? RK_NONE : r->h->rank);
 }
 
 /* ---- differences ---- */
@@ -166,10 +266,9 @@ static void put_geometry(struct raw_rows *r, const struct raw_definition *shape)
 		int64_t group = shape && shape->v[5 + i] ? small(shape->v[5 + i]) : RK_NONE;
 		bool both = items != RK_NONE && group != RK_NONE;
 
-		rk_raw_put(r, RK_K_ITEMS_X + i, items);
-		rk_raw_put(r, RK_K_BLOCK_X + i, group);
-		rk_raw_put(r, RK_K_GRID_X + i,
-			   both ? items / group + (items % group != 0) : RK_NONE);
+		put(r, RK_K_ITEMS_X + i, items);
+		put(r, RK_K_BLOCK_X + i, group);
+		put(r, RK_K_GRID_X + i, both ? items / group + (items % group != 0) : RK_NONE);
 	}
 }
 
@@ -181,11 +280,11 @@ static void put_function(struct raw_rows *r, const struct raw_definition *shape,
 	if (local == RK_NONE && function)
 		local = known(function->v[4]);
 	regs = function ? known(function->v[2]) : RK_NONE;
-	rk_raw_put(r, RK_K_NAME, function ? text(r, function->v[0]) : RK_NONE);
-	rk_raw_put(r, RK_K_REGS, regs);
-	rk_raw_put(r, RK_K_VGPR, r->nvidia ? RK_NONE : regs);
-	rk_raw_put(r, RK_K_SCRATCH, function ? known(function->v[3]) : RK_NONE);
-	rk_raw_put(r, RK_K_SHARED_MEM, local);
+	put(r, RK_K_NAME, function ? text(r, function->v[0]) : RK_NONE);
+	put(r, RK_K_REGS, regs);
+	put(r, RK_K_VGPR, r->nvidia ? RK_NONE : regs);
+	put(r, RK_K_SCRATCH, function ? known(function->v[3]) : RK_NONE);
+	put(r, RK_K_SHARED_MEM, local);
 }
 
 /* Of kernels that a graph launched; the rest has neither. */
@@ -195,8 +294,8 @@ static bool put_graph(struct raw_rows *r, struct rk_cursor *c)
 	uint64_t graph = has ? rk_cursor_varint(c) : 0;
 	uint64_t node = has ? zigzag(c) + (graph << 32) : 0;
 
-	rk_raw_put(r, RK_K_GRAPH, graph && !c->bad ? small(graph) : RK_NONE);
-	rk_raw_put(r, RK_K_GRAPH_NODE, graph && !c->bad ? small(node) : RK_NONE);
+	put(r, RK_K_GRAPH, graph && !c->bad ? small(graph) : RK_NONE);
+	put(r, RK_K_GRAPH_NODE, graph && !c->bad ? small(node) : RK_NONE);
 	return !c->bad;
 }
 
@@ -216,19 +315,19 @@ static bool kernel(struct raw_rows *r, struct raw_history *past, struct rk_curso
 				  "a record names what is not defined; left empty");
 	put_function(r, shape, function);
 	put_geometry(r, shape);
-	rk_raw_put(r, RK_K_START, op.start);
-	rk_raw_put(r, RK_K_DURATION, op.duration);
-	rk_raw_put(r, RK_K_STREAM, number_of(op.queue_def, 1));
-	rk_raw_put(r, RK_K_QUEUE, number_of(op.queue_def, 1));
-	rk_raw_put(r, RK_K_CONTEXT, op.queue_def ? known(op.queue_def->v[3]) : RK_NONE);
-	rk_raw_put(r, RK_K_DEVICE, number_of(op.device_def, 0));
-	rk_raw_put(r, RK_K_WAVE_SIZE,
-		   op.device_def && op.device_def->v[7] ? number_of(op.device_def, 7) : RK_NONE);
+	put(r, RK_K_START, op.start);
+	put(r, RK_K_DURATION, op.duration);
+	put(r, RK_K_STREAM, number_of(op.queue_def, 1));
+	put(r, RK_K_QUEUE, number_of(op.queue_def, 1));
+	put(r, RK_K_CONTEXT, op.queue_def ? known(op.queue_def->v[3]) : RK_NONE);
+	put(r, RK_K_DEVICE, number_of(op.device_def, 0));
+	put(r, RK_K_WAVE_SIZE,
+	    op.device_def && op.device_def->v[7] ? number_of(op.device_def, 7) : RK_NONE);
 	/* kernels of one launch of a graph have one correlation: it numbers no dispatches */
-	rk_raw_put(r, RK_K_DISPATCH, r->nvidia ? RK_NONE : small(past->correlation));
-	rk_raw_put(r, RK_K_CORRELATION, small(past->correlation));
-	rk_raw_put(r, RK_K_SOURCE, r->source_id);
-	rk_raw_put(r, RK_K_CLOCK, op.clock ? r->boot_id : r->device_id);
+	put(r, RK_K_DISPATCH, r->nvidia ? RK_NONE : small(past->correlation));
+	put(r, RK_K_CORRELATION, small(past->correlation));
+	put(r, RK_K_SOURCE, r->source_id);
+	put(r, RK_K_CLOCK, op.clock ? r->boot_id : r->device_id);
 	put_common(r, RK_K_PID, past->tid);
 	r->b.nrows++;
 	return true;
@@ -253,14 +352,6 @@ static const struct {
 	{ "MEMORY_COPY_PEER_TO_PEER", false, false },
 };
 
-static int64_t word(struct raw_rows *r, const char *s)
-{
-	uint32_t id = 0;
-
-	r->nomem |= rk_strtab_add(r->ctx->names, s, strlen(s), &id, NULL) < 0;
-	return id;
-}
-
 static bool copy(struct raw_rows *r, struct raw_history *past, struct rk_cursor *c)
 {
 	uint64_t way = rk_cursor_varint(c);
@@ -279,14 +370,14 @@ static bool copy(struct raw_rows *r, struct raw_history *past, struct rk_cursor 
 		from = device_number(r, rk_cursor_varint(c));
 		to = device_number(r, rk_cursor_varint(c));
 	}
-	rk_raw_put(r, RK_C_DIRECTION, word(r, directions[way].word));
-	rk_raw_put(r, RK_C_START, op.start);
-	rk_raw_put(r, RK_C_DURATION, op.duration);
-	rk_raw_put(r, RK_C_BYTES, small(bytes));
-	rk_raw_put(r, RK_C_SRC, from);
-	rk_raw_put(r, RK_C_DST, to);
-	rk_raw_put(r, RK_C_STREAM, number_of(op.queue_def, 1));
-	rk_raw_put(r, RK_C_CORRELATION, small(past->correlation));
+	put(r, RK_C_DIRECTION, word(r, directions[way].word));
+	put(r, RK_C_START, op.start);
+	put(r, RK_C_DURATION, op.duration);
+	put(r, RK_C_BYTES, small(bytes));
+	put(r, RK_C_SRC, from);
+	put(r, RK_C_DST, to);
+	put(r, RK_C_STREAM, number_of(op.queue_def, 1));
+	put(r, RK_C_CORRELATION, small(past->correlation));
 	put_common(r, RK_C_PID, past->tid);
 	r->b.nrows++;
 	return true;
@@ -299,13 +390,29 @@ static bool sync_row(struct raw_rows *r, struct raw_history *past, struct rk_cur
 
 	if (!get_operation(r, past, c, &op))
 		return false;
-	rk_raw_put(r, RK_R_NAME, text(r, name));
-	rk_raw_put(r, RK_R_KIND, r->queue_id);
-	rk_raw_put(r, RK_R_START, op.start);
-	rk_raw_put(r, RK_R_DURATION, op.duration);
+	put(r, RK_R_NAME, text(r, name));
+	put(r, RK_R_KIND, r->queue_id);
+	put(r, RK_R_START, op.start);
+	put(r, RK_R_DURATION, op.duration);
 	put_common(r, RK_R_PID, past->tid);
 	r->b.nrows++;
 	return true;
+}
+
+/* "NVTX_RANGE", with the name of its domain behind a colon. */
+static int64_t marker_kind(struct raw_rows *r, uint64_t kind, uint64_t domain)
+{
+	const struct raw_definition *d = rk_raw_name(r->names, domain, RK_RAW_STRING);
+	const char *base = kind == 2 ? "NVTX_MARK" : "NVTX_RANGE", *name;
+	char buf[256];
+	size_t len;
+	int n;
+
+	if (!d)
+		return word(r, base);
+	name = rk_strtab_borrow(r->ctx->names, (uint32_t)d->v[0], &len);
+	n = snprintf(buf, sizeof(buf), "%s:%.*s", base, (int)len, name);
+	return intern(r, buf, n < (int)sizeof(buf) ? (size_t)n : sizeof(buf) - 1);
 }
 
 static bool marker(struct raw_rows *r, struct rk_cursor *c)
@@ -317,10 +424,10 @@ static bool marker(struct raw_rows *r, struct rk_cursor *c)
 
 	if (c->bad)
 		return false;
-	rk_raw_put(r, RK_R_NAME, text(r, name));
-	rk_raw_put(r, RK_R_KIND, rk_raw_marker_kind(r, kind, domain));
-	rk_raw_put(r, RK_R_START, start);
-	rk_raw_put(r, RK_R_DURATION, duration);
+	put(r, RK_R_NAME, text(r, name));
+	put(r, RK_R_KIND, marker_kind(r, kind, domain));
+	put(r, RK_R_START, start);
+	put(r, RK_R_DURATION, duration);
 	put_common(r, RK_R_PID, tid);
 	r->b.nrows++;
 	return true;
@@ -336,13 +443,13 @@ static bool counter(struct raw_rows *r, struct rk_cursor *c)
 	if (c->bad)
 		return false;
 	memcpy(&v, &bits, sizeof(v));
-	rk_raw_put(r, RK_N_COUNTER, text(r, name));
-	rk_raw_put(r, RK_N_NAME, text(r, kernel_name));
-	rk_raw_put(r, RK_N_DEVICE, device_number(r, device));
-	rk_raw_put(r, RK_N_DISPATCH, small(dispatch));
-	rk_raw_put(r, RK_N_PID, r->h->pid);
-	rk_raw_put(r, RK_N_NODE, r->node_id ? (int64_t)r->node_id : RK_NONE);
-	rk_raw_put(r, RK_N_RANK, r->h->rank < 0 ? RK_NONE : r->h->rank);
+	put(r, RK_N_COUNTER, text(r, name));
+	put(r, RK_N_NAME, text(r, kernel_name));
+	put(r, RK_N_DEVICE, device_number(r, device));
+	put(r, RK_N_DISPATCH, small(dispatch));
+	put(r, RK_N_PID, r->h->pid);
+	put(r, RK_N_NODE, r->node_id ? (int64_t)r->node_id : RK_NONE);
+	put(r, RK_N_RANK, r->h->rank < 0 ? RK_NONE : r->h->rank);
 	put_real(r, RK_N_VALUE, v);
 	r->b.nrows++;
 	return true;
@@ -364,11 +471,11 @@ static bool call(struct raw_rows *r, struct raw_history *past, struct rk_cursor 
 		told = text(r, rk_cursor_varint(c));
 		domain = told == RK_NONE ? domain : told;
 	}
-	rk_raw_put(r, RK_A_DOMAIN, domain);
-	rk_raw_put(r, RK_A_FUNCTION, text(r, name));
-	rk_raw_put(r, RK_A_START, start);
-	rk_raw_put(r, RK_A_DURATION, duration);
-	rk_raw_put(r, RK_A_CORRELATION, build || !second ? RK_NONE : small(second));
+	put(r, RK_A_DOMAIN, domain);
+	put(r, RK_A_FUNCTION, text(r, name));
+	put(r, RK_A_START, start);
+	put(r, RK_A_DURATION, duration);
+	put(r, RK_A_CORRELATION, build || !second ? RK_NONE : small(second));
 	put_common(r, RK_A_PID, tid);
 	r->b.nrows++;
 	return true;
@@ -387,14 +494,14 @@ static bool allocation(struct raw_rows *r, struct raw_history *past, struct rk_c
 		tid = (uint32_t)rk_cursor_varint(c);
 		correlation = rk_cursor_varint(c);
 	}
-	rk_raw_put(r, RK_M_OPERATION,
-		   word(r, kind == 2 ? "MEMORY_ALLOCATION_FREE" : "MEMORY_ALLOCATION_ALLOCATE"));
-	rk_raw_put(r, RK_M_START, start);
-	rk_raw_put(r, RK_M_DURATION, duration);
-	rk_raw_put(r, RK_M_BYTES, small(bytes));
-	rk_raw_put(r, RK_M_ADDRESS, small(address));
-	rk_raw_put(r, RK_M_DEVICE, device_number(r, device));
-	rk_raw_put(r, RK_M_CORRELATION, correlation ? small(correlation) : RK_NONE);
+	put(r, RK_M_OPERATION,
+	    word(r, kind == 2 ? "MEMORY_ALLOCATION_FREE" : "MEMORY_ALLOCATION_ALLOCATE"));
+	put(r, RK_M_START, start);
+	put(r, RK_M_DURATION, duration);
+	put(r, RK_M_BYTES, small(bytes));
+	put(r, RK_M_ADDRESS, small(address));
+	put(r, RK_M_DEVICE, device_number(r, device));
+	put(r, RK_M_CORRELATION, correlation ? small(correlation) : RK_NONE);
 	put_common(r, RK_M_PID, tid);
 	r->b.nrows++;
 	return true;
@@ -495,4 +602,82 @@ void rk_raw_rows_reset(struct raw_rows *r)
 {
 	rk_builder_reset(&r->b);
 	r->begun = 0;
+}
+
+/* ---- rows of the header and the definitions ---- */
+
+/* The words of the command with blanks between them; without any, the program's file. */
+static int64_t command(struct raw_rows *r)
+{
+	const struct rk_raw_header *h = r->h;
+	char line[sizeof(h->command)];
+	size_t len = h->command_len < sizeof(line) ? h->command_len : sizeof(line);
+
+	for (size_t i = 0; i < len; i++)
+		line[i] = h->command[i] ? h->command[i] : ' ';
+	while (len && line[len - 1] == ' ')
+		len--;
+	if (!len)
+		return intern(r, h->exe, strnlen(h->exe, sizeof(h->exe)));
+	return intern(r, line, len);
+}
+
+void rk_raw_process(struct raw_rows *r)
+{
+	const struct rk_raw_header *h = r->h;
+	int64_t end = h->clean == 1 ? h->end.boot_ns : h->last[h->last_slot & 1].boot_ns;
+
+	put(r, RK_O_PID, h->pid);
+	put(r, RK_O_PPID, h->ppid);
+	put(r, RK_O_COMMAND, command(r));
+	put(r, RK_O_RANK, h->rank < 0 ? RK_NONE : h->rank);
+	put(r, RK_O_LOCAL_RANK, h->local_rank < 0 ? RK_NONE : h->local_rank);
+	put(r, RK_O_NODE, r->node_id ? (int64_t)r->node_id : RK_NONE);
+	put(r, RK_O_START, h->start.boot_ns);
+	put(r, RK_O_END, end);
+	r->b.nrows++;
+}
+
+static int64_t positive(uint64_t v)
+{
+	return v && v <= INT64_MAX ? (int64_t)v : RK_NONE;
+}
+
+/* "gfx90a:sramecc+" is gfx90a; other names say nothing. */
+static int64_t gfx(struct raw_rows *r, int64_t name)
+{
+	const char *s;
+	size_t len;
+
+	if (name == RK_NONE)
+		return RK_NONE;
+	s = rk_strtab_borrow(r->ctx->names, (uint32_t)name, &len);
+	return len > 3 && !memcmp(s, "gfx", 3) ? intern(r, s, strcspn(s, ":")) : RK_NONE;
+}
+
+static void agent(struct raw_rows *r, const struct raw_definition *d)
+{
+	static const char *const types[] = { "OTHER", "GPU", "CPU", "OTHER" };
+	const char *type = types[d->v[1] < 4 ? d->v[1] : 0];
+	int64_t name = string_of(r, d->v[2]), code = gfx(r, name);
+	int64_t arch = code == RK_NONE ? string_of(r, d->v[9]) : code;
+
+	put(r, RK_G_DEVICE, d->v[0] <= INT64_MAX ? (int64_t)d->v[0] : RK_NONE);
+	put(r, RK_G_TYPE, word(r, type));
+	put(r, RK_G_NAME, name);
+	put(r, RK_G_GFX, arch);
+	put(r, RK_G_PRODUCT, code == RK_NONE ? name : RK_NONE);
+	put(r, RK_G_CU_COUNT, positive(d->v[5]));
+	put(r, RK_G_MAX_SCLK, positive(d->v[6]));
+	put(r, RK_G_WAVE_SIZE, positive(d->v[7]));
+	put(r, RK_G_MEMORY, positive(d->v[8]));
+	put(r, RK_G_NODE, r->node_id ? (int64_t)r->node_id : RK_NONE);
+	r->b.nrows++;
+}
+
+void rk_raw_agents(struct raw_rows *r, size_t *next)
+{
+	for (; *next < r->names->n && r->b.nrows < r->b.cap; ++*next)
+		if (r->names->defs[*next].tag == RK_RAW_DEVICE)
+			agent(r, &r->names->defs[*next]);
 }

@@ -1,0 +1,759 @@
+/*
+ * raw.c - files of the recorder: header, blocks, definitions, clocks, and the reader around them.
+ * Every byte of a file may be wrong.
+ */
+#include "read/rkraw/raw.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "io/file.h"
+
+extern const struct rk_reader_ops rk_reader_rkraw;
+
+__extension__ typedef __int128 i128;
+
+enum { MAX_TURNS = 1 << 18 }; /* blocks that are put in order */
+
+/* When a block was taken, and where it is. */
+struct turn {
+	uint64_t sequence, index;
+};
+
+struct raw_file {
+	struct rk_file *file;
+	struct rk_raw_header h;
+	bool sum_wrong, cut;
+	uint64_t nblocks; /* the header's counted; the last may be cut */
+	/* of all blocks, after survey */
+	struct turn *turns; /* data blocks by sequence; NULL: as they lie */
+	uint64_t nturns;
+	uint64_t open, damaged; /* data blocks */
+	uint64_t records;             /* that data blocks say they have */
+	uint32_t types;
+};
+
+/* ---- header ---- */
+
+static int check_header(const struct rk_raw_header *h, struct rk_error *err)
+{
+	uint32_t size = h->block_bytes;
+
+	if (memcmp(h->magic, RK_RAW_MAGIC, sizeof(h->magic)) != 0)
+		return rk_fail(err, RK_E_FORMAT, "not a file of the recorder");
+	if (h->order != RK_RAW_ORDER)
+		return rk_fail(err, RK_E_UNSUPPORTED,
+			       "written on a machine with another byte order");
+	if (h->format != RK_RAW_FORMAT)
+		return rk_fail(err, RK_E_UNSUPPORTED,
+			       "format %" PRIu32 " of the recorder; this rockit reads %d",
+			       h->format, RK_RAW_FORMAT);
+	if (size < RK_RAW_BLOCK_MIN || size > RK_RAW_BLOCK_MAX || size & (size - 1))
+		return rk_fail(err, RK_E_FORMAT, "blocks of %" PRIu32 " bytes cannot be", size);
+	return 0;
+}
+
+static void release_file(struct raw_file *f)
+{
+	rk_file_close(f->file);
+	f->file = NULL;
+	rk_free(f->turns);
+	f->turns = NULL;
+}
+
+/* On failure release_file is still the caller's to call. */
+static int open_file(const char *path, struct raw_file *f, struct rk_error *err)
+{
+	size_t len = 0;
+	int rc;
+
+	rc = rk_file_open(path, &f->file, err);
+	if (rc < 0)
+		return rc;
+	rc = rk_file_pread(f->file, &f->h, sizeof(f->h), 0, &len, err);
+	if (rc < 0)
+		return rc;
+	if (len < sizeof(f->h))
+		return rk_fail(err, RK_E_FORMAT, "the file ends inside its header");
+	rc = check_header(&f->h, err);
+	if (rc < 0)
+		return rc;
+	f->sum_wrong = rk_raw_sum(0, &f->h, offsetof(struct rk_raw_header, sum)) != f->h.sum;
+	f->nblocks = f->file->size / f->h.block_bytes;
+	if (f->file->size % f->h.block_bytes) {
+		f->cut = true;
+		f->nblocks++;
+	}
+	return 0;
+}
+
+/* Operations that were handed to a device and not seen to end. */
+static uint64_t pending_of(const struct rk_raw_header *h)
+{
+	uint64_t begun = 0, ended = 0;
+
+	for (unsigned i = 0; i < RK_RAW_STRIPES; i++) {
+		begun += h->stripes[i].begun;
+		ended += h->stripes[i].ended;
+	}
+	return begun > ended ? begun - ended : 0;
+}
+
+static uint64_t dropped_of(const struct rk_raw_header *h)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < RK_RAW_REASONS; i++)
+		if (__builtin_add_overflow(sum, h->dropped[i], &sum))
+			return UINT64_MAX;
+	return sum;
+}
+
+/* ---- blocks ---- */
+
+enum block_fate { EMPTY, GOOD, DAMAGED };
+
+/* From the 64 bytes alone. `room`: bytes of payload that the file has. */
+static enum block_fate judge(const struct rk_raw_block *b, size_t room)
+{
+	if ((!b->magic && !b->state) || b->state == RK_RAW_TAKEN)
+		return EMPTY;
+	if (b->magic != RK_RAW_BLOCK_MAGIC)
+		return DAMAGED;
+	if (b->state == RK_RAW_FREE)
+		return EMPTY;
+	if (b->state != RK_RAW_OPEN && b->state != RK_RAW_SEALED)
+		return DAMAGED;
+	if (b->kind != RK_RAW_DATA && b->kind != RK_RAW_DEFINITIONS)
+		return DAMAGED;
+	return (uint32_t)b->published > room ? DAMAGED : GOOD;
+}
+
+/* The 64 bytes of a block; the payload is not looked at. */
+static int peek_block(struct raw_file *f, uint64_t index, struct rk_raw_block *ret,
+		      enum block_fate *fate, struct rk_error *err)
+{
+	uint64_t at = index * f->h.block_bytes, left = f->file->size - at;
+	size_t len = 0;
+	int rc = rk_file_pread(f->file, ret, sizeof(*ret), at, &len, err);
+
+	left = left < f->h.block_bytes ? left : f->h.block_bytes;
+	*fate = EMPTY;
+	if (rc == 0 && len == sizeof(*ret))
+		*fate = judge(ret, (size_t)left - sizeof(*ret));
+	return rc;
+}
+
+/* Reads block `index` to buf (block_bytes). When good, *ret and the payload behind it are right. */
+static int read_block(struct raw_file *f, uint64_t index, uint8_t *buf, struct rk_raw_block *ret,
+		      enum block_fate *fate, struct rk_error *err)
+{
+	size_t len = 0;
+	int rc = rk_file_pread(f->file, buf, f->h.block_bytes, index * f->h.block_bytes, &len, err);
+
+	if (rc < 0)
+		return rc;
+	*fate = EMPTY;
+	if (len < sizeof(*ret))
+		return 0;
+	memcpy(ret, buf, sizeof(*ret));
+	*fate = judge(ret, len - sizeof(*ret));
+	if (*fate == GOOD && ret->state == RK_RAW_SEALED &&
+	    rk_raw_block_sum(ret, buf + sizeof(*ret), (uint32_t)ret->published) != ret->sum)
+		*fate = DAMAGED;
+	return 0;
+}
+
+/* ---- definitions ---- */
+
+/* Fields behind the id, by tag. */
+static unsigned fields_of(uint8_t tag)
+{
+	switch (tag) {
+	case RK_RAW_DEVICE:
+		return 9;
+	case RK_RAW_QUEUE:
+		return 3;
+	case RK_RAW_FUNCTION:
+		return 5;
+	case RK_RAW_SHAPE:
+		return 8;
+	case RK_RAW_NOTE:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+/* The place of an id; NULL: past the limit (err untouched) or out of memory. */
+static struct raw_definition *place(struct raw_names *n, uint64_t id, struct rk_error *err)
+{
+	struct raw_definition *grown;
+	size_t cap = n->n;
+
+	if (!id || id >= RAW_MAX_DEFINITIONS) {
+		rk_oddities_count(n->odd, "definition-limit", 0, 1,
+				  "a definition has number %" PRIu64 "; left out", id);
+		return NULL;
+	}
+	if (id < n->n)
+		return &n->defs[id];
+	grown = rk_grow(n->defs, &cap, (size_t)id + 1, sizeof(*grown));
+	if (!grown) {
+		rk_fail_nomem(err);
+		return NULL;
+	}
+	memset(grown + n->n, 0, (cap - n->n) * sizeof(*grown));
+	n->defs = grown;
+	n->n = cap;
+	return &n->defs[id];
+}
+
+static int add_definition(struct raw_names *n, uint8_t tag, struct rk_cursor *c,
+			  struct rk_error *err)
+{
+	struct raw_definition *d, read = { .tag = tag };
+	unsigned fields = fields_of(tag);
+	uint64_t id = rk_cursor_varint(c);
+	const struct raw_definition *words;
+	const char *text;
+	uint32_t name;
+	size_t len;
+	int rc;
+
+	for (unsigned i = 0; i < fields; i++)
+		read.v[i] = rk_cursor_varint(c);
+	if (c->bad) {
+		rk_oddities_count(n->odd, "damaged-record", 0, 1, "a definition is too short");
+		return 0;
+	}
+	d = place(n, id, err);
+	if (!d)
+		return err && err->code ? err->code : 0;
+	if (tag == RK_RAW_STRING) {
+		len = rk_cursor_left(c);
+		rc = rk_strtab_add(n->ctx->names, (const char *)rk_cursor_take(c, len), len, &name,
+				   err);
+		if (rc < 0)
+			return rc;
+		d->tag = RK_RAW_STRING;
+		d->v[0] = name;
+		return 0;
+	}
+	if ((tag == RK_RAW_QUEUE || tag == RK_RAW_DEVICE) && rk_cursor_left(c))
+		read.v[fields] = rk_cursor_varint(c); /* one more than there was at first */
+	*d = read;
+	/* the collector's own words are told with what is odd about the file */
+	words = tag == RK_RAW_NOTE ? rk_raw_name(n, read.v[0], RK_RAW_STRING) : NULL;
+	if (words) {
+		text = rk_strtab_borrow(n->ctx->names, (uint32_t)words->v[0], &len);
+		rk_oddities_count(n->odd, "collector", 0, 1, "%.*s", (int)len, text);
+	}
+	return 0;
+}
+
+static int64_t zigzag(struct rk_cursor *c)
+{
+	uint64_t v = rk_cursor_varint(c);
+
+	return (int64_t)(v >> 1 ^ (0 - (v & 1)));
+}
+
+static void add_calibration(struct raw_names *n, struct rk_cursor *c)
+{
+	struct raw_calibration k;
+	struct raw_clock *clock = n->clocks;
+	uint64_t device = rk_cursor_varint(c);
+
+	k.device_ns = zigzag(c);
+	k.boot_ns = zigzag(c);
+	zigzag(c); /* CLOCK_MONOTONIC_RAW, for people */
+	k.error_ns = zigzag(c);
+	if (c->bad || k.error_ns < 0) {
+		rk_oddities_count(n->odd, "damaged-record", 0, 1, "a calibration is damaged");
+		return;
+	}
+	while (clock < n->clocks + n->nclocks && clock->device != device)
+		clock++;
+	if (clock == n->clocks + RAW_MAX_CLOCKS)
+		return;
+	if (clock == n->clocks + n->nclocks) {
+		clock->device = device;
+		clock->first = clock->best = k;
+		n->nclocks++;
+	}
+	if (k.error_ns < clock->best.error_ns)
+		clock->best = k;
+	clock->last = k;
+}
+
+/* One block of definitions. */
+static int add_names(struct raw_names *n, const uint8_t *payload, size_t len, struct rk_error *err)
+{
+	struct rk_cursor c = rk_cursor_over(payload, len);
+	int rc = 0;
+
+	while (rc == 0 && rk_cursor_left(&c)) {
+		uint8_t tag = rk_cursor_u8(&c);
+		uint64_t size = rk_cursor_varint(&c);
+		struct rk_cursor record;
+
+		if (c.bad || size > rk_cursor_left(&c)) {
+			rk_oddities_count(n->odd, "damaged-record", 0, 1,
+					  "a definition goes beyond its block");
+			return 0;
+		}
+		record = rk_cursor_over(rk_cursor_take(&c, (size_t)size), (size_t)size);
+		if (tag == RK_RAW_CALIBRATION)
+			add_calibration(n, &record);
+		else if (tag == RK_RAW_STRING || fields_of(tag))
+			rc = add_definition(n, tag, &record, err);
+		else
+			rk_oddities_count(n->odd, "unknown-record", 0, 1,
+					  "a record of kind %u, which this rockit does not know",
+					  tag);
+	}
+	return rc;
+}
+
+const struct raw_definition *rk_raw_name(const struct raw_names *n, uint64_t id, uint32_t tag)
+{
+	return id < n->n && n->defs[id].tag == tag ? &n->defs[id] : NULL;
+}
+
+/* ---- clocks ---- */
+
+enum line { NO_LINE, LINE, JUMPED };
+
+/*
+ * The line through the first and the last calibration: its rise above 1, over its run. They must be a
+ * second apart. Clocks are slewed by 500 ppm at most; ten times that is another clock, or a machine
+ * that slept.
+ */
+static enum line line_of(const struct raw_clock *c, i128 *run, i128 *more)
+{
+	*run = (i128)c->last.device_ns - c->first.device_ns;
+	*more = (i128)c->last.boot_ns - c->first.boot_ns - *run;
+	if (*run < 1000000000)
+		return NO_LINE;
+	return (*more < 0 ? -*more : *more) <= *run / 200 ? LINE : JUMPED;
+}
+
+bool rk_raw_time(const struct raw_clock *c, int64_t device_ns, int64_t *ret)
+{
+	i128 run, more, t = device_ns;
+
+	if (c && line_of(c, &run, &more) == LINE) {
+		t -= c->first.device_ns;
+		t += t * more / run + c->first.boot_ns;
+	} else if (c) {
+		t += (i128)c->best.boot_ns - c->best.device_ns;
+	}
+	if (t < INT64_MIN || t > INT64_MAX)
+		return false;
+	*ret = (int64_t)t;
+	return true;
+}
+
+const struct raw_clock *rk_raw_clock(const struct raw_names *n, uint64_t device)
+{
+	for (unsigned i = 0; i < n->nclocks; i++)
+		if (n->clocks[i].device == device)
+			return &n->clocks[i];
+	return NULL;
+}
+
+/* ---- survey ---- */
+
+static int by_sequence(const void *a, const void *b)
+{
+	const struct turn *x = a, *y = b;
+
+	if (x->sequence != y->sequence)
+		return x->sequence < y->sequence ? -1 : 1;
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* Looks at all blocks; reads those of definitions. */
+static int survey(struct raw_file *f, struct raw_names *names, struct rk_error *err)
+{
+	uint8_t *buf = rk_alloc(f->h.block_bytes);
+	int rc = 0;
+
+	if (!buf)
+		return rk_fail_nomem(err);
+	/* In a window any block may be the next. Too many are read as they lie: order is for speed. */
+	if (f->nblocks <= MAX_TURNS) {
+		f->turns = rk_alloc((size_t)f->nblocks * sizeof(*f->turns));
+		if (!f->turns) {
+			rc = rk_fail_nomem(err);
+			goto out;
+		}
+	}
+	for (uint64_t i = 1; i < f->nblocks; i++) {
+		struct rk_raw_block b;
+		enum block_fate fate;
+
+		rc = peek_block(f, i, &b, &fate, err);
+		if (rc < 0)
+			goto out;
+		if (fate == GOOD && b.kind != RK_RAW_DEFINITIONS) {
+			f->open += b.state == RK_RAW_OPEN;
+			f->records += b.published >> 32;
+			f->types |= b.types;
+			if (f->turns)
+				f->turns[f->nturns++] = (struct turn){ b.sequence, i };
+		} else if (fate == GOOD) {
+			rc = read_block(f, i, buf, &b, &fate, err);
+			/* the file may still be written to */
+			if (rc == 0 && fate == GOOD && b.kind == RK_RAW_DEFINITIONS)
+				rc = add_names(names, buf + sizeof(b), (uint32_t)b.published, err);
+			if (rc < 0)
+				goto out;
+		}
+		f->damaged += fate == DAMAGED;
+	}
+	if (f->nturns)
+		qsort(f->turns, f->nturns, sizeof(*f->turns), by_sequence);
+out:
+	rk_free(buf);
+	return rc;
+}
+
+/* What is odd about the file as a whole. */
+static void count_oddities(const struct raw_file *f, struct rk_oddities *odd)
+{
+	const struct rk_raw_header *h = &f->h;
+	uint64_t pending = pending_of(h), dropped = dropped_of(h);
+
+	if (h->clean != 1)
+		rk_oddities_count(
+			odd, "unclean-end", 0, pending ? pending : 1,
+			"the process did not end in order (killed, _exit, exec?): %" PRIu64
+			" operations were under way, %" PRIu64 " blocks not sealed",
+			pending, f->open);
+	else if (pending)
+		rk_oddities_count(odd, "unfinished-operations", 0, pending,
+				  "operations were handed to a device and not seen to end");
+	if (f->sum_wrong)
+		rk_oddities_count(odd, "damaged-header", 0, 1,
+				  "the header has a wrong checksum: do not trust its names");
+	if (f->cut)
+		rk_oddities_count(odd, "cut-file", 0, 1, "the file ends inside a block");
+	if (f->damaged)
+		rk_oddities_count(odd, "damaged-block", 0, f->damaged,
+				  "blocks that cannot be read; passed over");
+	if (dropped)
+		rk_oddities_count(odd, "dropped-records", 0, dropped,
+				  "records lost: %" PRIu64 " at the limit, %" PRIu64
+				  " no disk, %" PRIu64 " in handlers, %" PRIu64 " names, %" PRIu64
+				  " all blocks busy, %" PRIu64 " by the runtime itself",
+				  h->dropped[RK_RAW_FULL], h->dropped[RK_RAW_DISK],
+				  h->dropped[RK_RAW_REENTRY], h->dropped[RK_RAW_NAMES],
+				  h->dropped[RK_RAW_BUSY], h->dropped[RK_RAW_SOURCE]);
+	if (h->overwritten)
+		rk_oddities_count(odd, "overwritten-records", 0, h->overwritten,
+				  "the oldest records were overwritten: the file is a window");
+}
+
+/* ---- records of blocks ---- */
+
+struct rkraw {
+	struct rk_reader base;
+	struct rk_instream *in;
+	struct rk_context *ctx;
+	struct raw_file f;
+	struct raw_names names;
+	struct rk_oddities odd; /* of the definitions: told with every table */
+};
+
+struct rkraw_source {
+	struct rk_source base;
+	struct rkraw *r;
+	struct raw_rows rows;
+	struct rk_oddities odd;
+	uint8_t *buf;
+	uint64_t done; /* blocks that have been looked at */
+	struct rk_cursor c;
+	struct raw_history past;
+	size_t next_agent;
+	bool over;
+};
+
+/* The next block that has something for the table; 1: there is one, 0: no more. */
+static int next_block(struct rkraw_source *s, struct rk_error *err)
+{
+	uint32_t tags = rk_raw_tags_of(s->rows.table);
+	struct raw_file *f = &s->r->f;
+	uint64_t nblocks = f->turns ? f->nturns : f->nblocks - 1;
+
+	while (s->done < nblocks) {
+		uint64_t n = s->done++, index = f->turns ? f->turns[n].index : 1 + n;
+		enum block_fate fate;
+		struct rk_raw_block b;
+		int rc = peek_block(f, index, &b, &fate, err);
+
+		if (rc < 0)
+			return rc;
+		if (fate != GOOD || b.kind != RK_RAW_DATA || !(b.types & tags))
+			continue;
+		rc = read_block(f, index, s->buf, &b, &fate, err);
+		if (rc < 0)
+			return rc;
+		if (fate == GOOD) {
+			s->c = rk_cursor_over(s->buf + sizeof(b), (uint32_t)b.published);
+			s->past = (struct raw_history){ .thread = b.tid, .tid = b.tid };
+			return 1;
+		}
+		rk_oddities_count(&s->odd, "damaged-block", index, 1,
+				  "a block has a wrong checksum; passed over");
+	}
+	return 0;
+}
+
+/* Up to a full batch or the end of the block. */
+static void read_records(struct rkraw_source *s)
+{
+	while (rk_cursor_left(&s->c) && s->rows.b.nrows < s->rows.b.cap) {
+		uint8_t tag = rk_cursor_u8(&s->c);
+		uint64_t len = rk_cursor_varint(&s->c);
+		struct rk_cursor record = { 0 };
+
+		if (!s->c.bad && len <= rk_cursor_left(&s->c)) {
+			record = rk_cursor_over(rk_cursor_take(&s->c, (size_t)len), (size_t)len);
+			if (rk_raw_rows_add(&s->rows, &s->past, tag, record))
+				continue;
+		}
+		rk_oddities_count(&s->odd, "damaged-record", 0, 1,
+				  "a record is damaged; the rest of its block is passed over");
+		s->c = rk_cursor_over(NULL, 0);
+	}
+}
+
+/* ---- source ---- */
+
+static void tell(struct rkraw_source *s)
+{
+	const char *path = rk_instream_path(s->r->in);
+	const struct raw_names *n = &s->r->names;
+	struct rk_oddities names = s->r->odd;
+	i128 run, more;
+
+	if (s->over)
+		return;
+	s->over = true;
+	count_oddities(&s->r->f, &s->odd);
+	for (unsigned i = 0; i < n->nclocks; i++)
+		if (line_of(&n->clocks[i], &run, &more) == JUMPED)
+			rk_oddities_count(
+				&s->odd, "clock-drift", 0, 1,
+				"a device's clock and the host's went apart by over 0.5 %%: "
+				"times are by one difference");
+	rk_oddities_tell(&s->odd, s->r->ctx->diag, path);
+	rk_oddities_tell(&names, s->r->ctx->diag, path);
+}
+
+static int rkraw_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
+{
+	struct rkraw_source *s = (struct rkraw_source *)base;
+	const struct rk_context *ctx = s->r->ctx;
+	enum rk_table table = s->rows.table;
+	int rc = 1;
+
+	if (ctx->progress &&
+	    ctx->progress(ctx->progress_arg, s->done * s->r->f.h.block_bytes, s->r->f.file->size))
+		return rk_fail(err, RK_E_CANCELLED, "cancelled");
+	rk_raw_rows_reset(&s->rows);
+	if (table == RK_AGENTS)
+		rk_raw_agents(&s->rows, &s->next_agent);
+	else if (table == RK_PROCESSES && !s->over)
+		rk_raw_process(&s->rows);
+	while (table != RK_AGENTS && table != RK_PROCESSES && s->rows.b.nrows < s->rows.b.cap) {
+		if (!rk_cursor_left(&s->c))
+			rc = next_block(s, err);
+		if (rc < 0)
+			return rc;
+		if (rc == 0)
+			break;
+		read_records(s);
+	}
+	if (s->rows.nomem)
+		return rk_fail_nomem(err);
+	*batch = rk_raw_rows_batch(&s->rows);
+	if (!s->rows.b.nrows || table == RK_PROCESSES)
+		tell(s);
+	return s->rows.b.nrows > 0;
+}
+
+static void rkraw_source_close(struct rk_source *base)
+{
+	struct rkraw_source *s = (struct rkraw_source *)base;
+
+	rk_builder_release(&s->rows.b);
+	rk_free(s->buf);
+	rk_free(s);
+}
+
+static int rkraw_scan(struct rk_reader *base, enum rk_table t, uint64_t want,
+		      struct rk_source **ret, struct rk_error *err)
+{
+	static const struct rk_source_ops ops = { rkraw_next, rkraw_source_close };
+	struct rkraw *r = (struct rkraw *)base;
+	struct rkraw_source *s = rk_calloc(1, sizeof(*s));
+	int rc;
+
+	if (!s)
+		return rk_fail_nomem(err);
+	s->base = (struct rk_source){ &ops, rk_table_schema(t) };
+	s->r = r;
+	s->rows = (struct raw_rows){ .ctx = r->ctx,
+				     .names = &r->names,
+				     .h = &r->f.h,
+				     .table = t,
+				     .want = want,
+				     .odd = &s->odd,
+				     .nvidia = !strncmp(r->f.h.collector, "cupti",
+							sizeof(r->f.h.collector)) };
+	s->buf = rk_alloc(r->f.h.block_bytes);
+	rc = s->buf ? rk_raw_rows_init(&s->rows, err) : rk_fail_nomem(err);
+	if (rc < 0) {
+		rkraw_source_close(&s->base);
+		return rc;
+	}
+	*ret = &s->base;
+	return 0;
+}
+
+/* ---- reader ---- */
+
+static int rkraw_probe(const void *head, size_t len, bool whole, const char *file_name)
+{
+	(void)whole;
+	(void)file_name;
+	return len >= 8 && !memcmp(head, RK_RAW_MAGIC, 8) ? 100 : 0;
+}
+
+static void rkraw_close(struct rk_reader *base)
+{
+	struct rkraw *r = (struct rkraw *)base;
+
+	rk_instream_close(r->in);
+	rk_free(r->names.defs);
+	release_file(&r->f);
+	rk_free(r);
+}
+
+static int rkraw_open(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
+		      struct rk_error *err)
+{
+	struct rkraw *r = rk_calloc(1, sizeof(*r));
+	const char *path;
+	int rc;
+
+	if (!r)
+		return rk_fail_nomem(err);
+	r->base.ops = &rk_reader_rkraw;
+	r->ctx = ctx;
+	r->names.ctx = ctx;
+	r->names.odd = &r->odd;
+	rc = rk_instream_plain_path(in, ctx->tmpdir, &path, err);
+	if (rc == 0)
+		rc = open_file(path, &r->f, err);
+	if (rc == 0)
+		rc = survey(&r->f, &r->names, err);
+	if (rc < 0) {
+		rkraw_close(&r->base); /* `in` is still the caller's */
+		return rc;
+	}
+	/* kernels always: that there are none is an answer */
+	r->base.tables = RK_TABLE_BIT(RK_KERNELS) | RK_TABLE_BIT(RK_PROCESSES);
+	for (int t = 0; t < RK_NTABLES; t++)
+		if (rk_raw_tags_of((enum rk_table)t) & r->f.types)
+			r->base.tables |= RK_TABLE_BIT(t);
+	for (size_t i = 0; i < r->names.n; i++)
+		if (r->names.defs[i].tag == RK_RAW_DEVICE)
+			r->base.tables |= RK_TABLE_BIT(RK_AGENTS);
+	r->in = in;
+	*ret = &r->base;
+	return 0;
+}
+
+const struct rk_reader_ops rk_reader_rkraw = {
+	.name = "rkraw",
+	.help = "raw files of rockit's own collectors (.rkraw)",
+	.probe = rkraw_probe,
+	.open = rkraw_open,
+	.scan = rkraw_scan,
+	.close = rkraw_close,
+	.serial = true,
+};
+
+/* ---- a file as a whole ---- */
+
+static void fill_info(const struct raw_file *f, const struct raw_names *n,
+		      struct rk_rkraw_info *ret)
+{
+	const struct rk_raw_header *h = &f->h;
+	i128 run, more;
+
+	memcpy(ret->collector, h->collector, sizeof(h->collector));
+	ret->pid = h->pid;
+	ret->ppid = h->ppid;
+	ret->clean = h->clean == 1;
+	ret->window = h->flags & RK_RAW_WINDOW;
+	ret->records = f->records;
+	ret->dropped = dropped_of(h);
+	ret->overwritten = h->overwritten;
+	ret->pending = pending_of(h);
+	ret->damaged_blocks = f->damaged;
+	memcpy(ret->dropped_for, h->dropped, sizeof(ret->dropped_for));
+	ret->start_ns = h->start.boot_ns;
+	ret->end_ns = ret->clean ? h->end.boot_ns : h->last[h->last_slot & 1].boot_ns;
+	ret->clock_error_ns = -1;
+	for (unsigned i = 0; i < n->nclocks; i++) {
+		const struct raw_clock *c = &n->clocks[i];
+		int64_t error = c->best.error_ns;
+
+		if (line_of(c, &run, &more) == LINE) {
+			error = c->first.error_ns;
+			if (c->last.error_ns > error)
+				error = c->last.error_ns;
+		}
+		if (error > ret->clock_error_ns)
+			ret->clock_error_ns = error;
+	}
+	_Static_assert(sizeof(ret->note) >= sizeof(n->odd->list[0].message), "room for the words");
+	for (unsigned i = 0; i < RK_ODDITIES; i++)
+		if (n->odd->list[i].kind && !strcmp(n->odd->list[i].kind, "collector"))
+			memcpy(ret->note, n->odd->list[i].message, sizeof(n->odd->list[i].message));
+}
+
+int rk_rkraw_info(const char *path, struct rk_rkraw_info *ret, struct rk_error *err)
+{
+	struct rk_context ctx = { 0 };
+	struct rk_oddities odd = { 0 };
+	struct raw_names *n = rk_calloc(1, sizeof(*n));
+	struct raw_file f = { 0 };
+	int rc = n ? rk_strtab_new(RK_NAMES_MAX_BYTES, &ctx.names, err) : rk_fail_nomem(err);
+
+	if (rc < 0)
+		goto out;
+	n->ctx = &ctx;
+	n->odd = &odd;
+	rc = open_file(path, &f, err);
+	if (rc == 0)
+		rc = survey(&f, n, err);
+	if (rc < 0)
+		goto out;
+	*ret = (struct rk_rkraw_info){ 0 };
+	fill_info(&f, n, ret);
+out:
+	release_file(&f);
+	if (n)
+		rk_free(n->defs);
+	rk_free(n);
+	rk_strtab_free(ctx.names);
+	return rc;
+}
