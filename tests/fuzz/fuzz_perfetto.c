@@ -1,6 +1,6 @@
 /* fuzz_perfetto.c - any bytes as a Perfetto trace, every table drained. */
 #include "fuzz_reader.h"
-#include "read/perfetto/perfetto_reader.h"
+#include "read/perfetto/perfetto.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -1,5 +1,5 @@
 /* perfetto_reader.c (test) - traces as rocprofv3 writes them, made here field by field. */
-#include "read/perfetto/perfetto_reader.h"
+#include "read/perfetto/perfetto.h"
 
 #include <string.h>
 

@@ -31,7 +31,7 @@ struct raw_file {
 	struct turn *turns; /* data blocks by sequence; NULL: as they lie */
 	uint64_t nturns;
 	uint64_t open, damaged; /* data blocks */
-	uint64_t records;             /* that data blocks say they have */
+	uint64_t records;       /* that data blocks say they have */
 	uint32_t types;
 };
 

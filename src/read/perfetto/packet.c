@@ -1,14 +1,277 @@
 /*
- * perfetto_packet.c - one TracePacket: clocks, interned names, tracks, events.
+ * packet.c - one TracePacket, and what earlier packets said: sequences, clocks, interned names,
+ * tracks and open slices.
  *
  * Field numbers are those of Perfetto's .proto files, named where they are used. The parts of a
- * packet may stand in any order, but what a packet says of its sequence holds for its own event:
- * so all parts are found first and looked at in the order they are needed.
+ * packet may come in any order, but what a packet says of its sequence holds for its own event: so
+ * we find all parts first and look at them in the order they are needed.
  */
+#include <string.h>
+
 #include "base/alloc.h"
-#include "read/perfetto/perfetto_reader.h"
+#include "base/text.h"
+#include "read/perfetto/perfetto.h"
 
 enum { BOOTTIME = 6, STATE_CLEARED = 1, BEGIN = 1, END = 2, INSTANT = 3 };
+
+/* ---- state ---- */
+
+void rk_pf_warn(struct pf_state *s, const char *kind, const char *message)
+{
+	rk_oddities_count(&s->odd, kind, 0, 1, "%s", message);
+}
+
+/* NULL when out of memory (err is set) or past a limit (it is not). */
+static struct pf_sequence *find_sequence(struct pf_state *s, uint32_t id, bool *ret_new,
+					 struct rk_error *err)
+{
+	int64_t at = rk_map_get(&s->sequence_at, 0, id);
+	struct pf_sequence *grown;
+
+	*ret_new = at < 0;
+	if (at >= 0)
+		return &s->sequences[at];
+	if (s->nsequences == PF_MAX_SEQUENCES) {
+		rk_pf_warn(s, "track-limit", "too many packet sequences; some are left out");
+		return NULL;
+	}
+	grown = rk_grow(s->sequences, &s->cap_sequences, s->nsequences + 1, sizeof(*grown));
+	if (grown)
+		s->sequences = grown;
+	if (!grown || !rk_map_put(&s->sequence_at, 0, id, (uint32_t)s->nsequences)) {
+		rk_fail_nomem(err);
+		return NULL;
+	}
+	s->sequences[s->nsequences] = (struct pf_sequence){ 0 };
+	return &s->sequences[s->nsequences++];
+}
+
+/* As above. */
+static struct pf_track *find_track(struct pf_state *s, uint64_t uuid, struct rk_error *err)
+{
+	int64_t at = rk_map_get(&s->track_at, 0, uuid);
+	struct pf_track *grown;
+
+	if (at >= 0)
+		return &s->tracks[at];
+	if (s->ntracks == PF_MAX_TRACKS) {
+		rk_pf_warn(s, "track-limit", "too many tracks; some are left out");
+		return NULL;
+	}
+	grown = rk_grow(s->tracks, &s->cap_tracks, s->ntracks + 1, sizeof(*grown));
+	if (grown)
+		s->tracks = grown;
+	if (!grown || !rk_map_put(&s->track_at, 0, uuid, (uint32_t)s->ntracks)) {
+		rk_fail_nomem(err);
+		return NULL;
+	}
+	s->tracks[s->ntracks] = (struct pf_track){ .pid = RK_NONE,
+						   .tid = RK_NONE,
+						   .stream = RK_NONE,
+						   .agent = RK_NONE,
+						   .queue = RK_NONE,
+						   .rank = RK_NONE,
+						   .node = RK_NONE };
+	return &s->tracks[s->ntracks++];
+}
+
+/* As above; innermost on the track from now on. */
+static struct pf_slice *open_slice(struct pf_state *s, struct pf_track *t, struct rk_error *err)
+{
+	struct pf_slice *slice = s->spare;
+
+	if (s->nslices == PF_MAX_SLICES) {
+		rk_pf_warn(s, "slice-limit", "too many slices open at a time; some are lost");
+		return NULL;
+	}
+	if (slice)
+		s->spare = slice->outer;
+	else
+		slice = rk_alloc(sizeof(*slice));
+	if (!slice) {
+		rk_fail_nomem(err);
+		return NULL;
+	}
+	*slice = (struct pf_slice){ .outer = t->open, .start = RK_NONE, .name = RK_NONE };
+	for (unsigned i = 0; i < PF_NVALUES; i++)
+		slice->values[i] = RK_NONE;
+	t->open = slice;
+	s->nslices++;
+	return slice;
+}
+
+int rk_pf_slice_end(struct pf_state *s, struct pf_track *t, int64_t end, struct rk_error *err)
+{
+	struct pf_slice *slice = t->open;
+	int rc = slice->wanted ? s->emit(s->arg, slice, t, end, err) : 0;
+
+	t->open = slice->outer;
+	rk_free(slice->counters); /* open_slice clears the rest */
+	slice->counters = NULL;
+	slice->outer = s->spare;
+	s->spare = slice;
+	s->nslices--;
+	return rc;
+}
+
+static void free_slices(struct pf_slice *slice)
+{
+	while (slice) {
+		struct pf_slice *outer = slice->outer;
+
+		rk_free(slice->counters);
+		rk_free(slice);
+		slice = outer;
+	}
+}
+
+void rk_pf_state_release(struct pf_state *s)
+{
+	rk_oddities_tell(&s->odd, s->ctx->diag, s->path);
+	for (size_t i = 0; i < s->ntracks; i++)
+		free_slices(s->tracks[i].open);
+	free_slices(s->spare);
+	rk_free(s->tracks);
+	rk_free(s->sequences);
+	rk_map_release(&s->sequence_at);
+	rk_map_release(&s->track_at);
+	rk_map_release(&s->names);
+}
+
+/* ---- interned names ---- */
+
+static const struct {
+	const char *name;
+	enum pf_value value;
+} annotations[] = {
+	{ "begin_ns", PF_BEGIN },
+	{ "end_ns", PF_END },
+	{ "corr_id", PF_CORRELATION },
+	{ "correlation_id", PF_CORRELATION },
+	{ "stack_id", PF_CORRELATION },
+	{ "pid", PF_PID },
+	{ "tid", PF_TID },
+	{ "stream_id", PF_STREAM },
+	{ "agent", PF_AGENT },
+	{ "queue", PF_QUEUE },
+	{ "dispatch_id", PF_DISPATCH },
+	{ "Scratch_Size", PF_SCRATCH },
+	{ "private_segment_size", PF_SCRATCH },
+	{ "LDS_Block_Size", PF_LDS },
+	{ "group_segment_size", PF_LDS },
+	{ "VGPR_Count", PF_VGPR_ALONE },
+	{ "Accum_VGPR_Count", PF_ACCUM },
+	{ "SGPR_Count", PF_SGPR },
+	{ "workgroup_size", PF_BLOCK },
+	{ "grid_size", PF_ITEMS },
+	{ "src_agent", PF_SRC },
+	{ "dst_agent", PF_DST },
+	{ "copy_bytes", PF_BYTES },
+	{ "size", PF_BYTES },
+	{ "grid", PF_GRID },
+	{ "block", PF_BLOCK },
+	{ "regs", PF_REGS },
+	{ "shared_mem", PF_LDS },
+	{ "scratch", PF_SCRATCH },
+	{ "resources", PF_RESOURCES },
+	{ "device", PF_AGENT },
+	{ "vgpr", PF_VGPR_ALONE },
+	{ "accum_vgpr", PF_ACCUM },
+	{ "sgpr", PF_SGPR },
+	{ "wave_size", PF_WAVE_SIZE },
+	{ "barrier", PF_BARRIER },
+	{ "bytes", PF_BYTES },
+	{ "src_device", PF_SRC },
+	{ "dst_device", PF_DST },
+	{ "address", PF_ADDRESS },
+	{ "flags", PF_FLAGS },
+	{ "domain", PF_DOMAIN },
+	{ "marker_kind", PF_KIND },
+	{ "delta_ns", PF_IGNORED },
+	{ "kind", PF_IGNORED },
+	{ "operation", PF_IGNORED },
+	{ "agent_type", PF_IGNORED },
+	{ "kernel_id", PF_IGNORED },
+	{ "ancestor_id", PF_IGNORED },
+};
+
+/* An annotation's name: enum pf_value when it is known, else PF_NVALUES + the text's id. */
+static int annotation_of(struct pf_state *s, const uint8_t *text, size_t len, uint32_t *ret,
+			 struct rk_error *err)
+{
+	uint32_t id = 0;
+	int rc;
+
+	for (size_t i = 0; i < sizeof(annotations) / sizeof(annotations[0]); i++) {
+		if (rk_text_ieq((const char *)text, len, annotations[i].name)) {
+			*ret = annotations[i].value;
+			return 0;
+		}
+	}
+	rc = rk_strtab_add(s->ctx->names, (const char *)text, len, &id, err);
+	if (rc == 0)
+		*ret = PF_NVALUES + id;
+	return rc;
+}
+
+/* The sequence, how often it dropped its names, and the kind of name. */
+static uint64_t names_key(const struct pf_state *s, const struct pf_sequence *q,
+			  enum pf_intern kind)
+{
+	return (uint64_t)(q - s->sequences) << 40 | (uint64_t)q->generation << 8 | kind;
+}
+
+/* Forgets the names that sequences dropped; where that does not help, it is not tried again. */
+static bool forget_names(struct pf_state *s)
+{
+	struct rk_map kept = { 0 };
+	bool ok = true;
+
+	for (size_t i = 0; ok && i <= s->names.mask; i++) {
+		const struct rk_map_slot *p = &s->names.slots[i];
+
+		if (p->value && (uint32_t)(p->a >> 8) == s->sequences[p->a >> 40].generation)
+			ok = rk_map_put(&kept, p->a, p->b, p->value - 1);
+	}
+	if (!ok) {
+		rk_map_release(&kept);
+		return false;
+	}
+	rk_map_release(&s->names);
+	s->names = kept;
+	s->names_full = kept.n > PF_MAX_NAMES / 2;
+	return true;
+}
+
+static int intern(struct pf_state *s, const struct pf_sequence *q, enum pf_intern kind,
+		  uint64_t iid, const uint8_t *text, size_t len, struct rk_error *err)
+{
+	uint32_t id = 0;
+	int rc;
+
+	if (s->names.n >= PF_MAX_NAMES && !s->names_full && !forget_names(s))
+		return rk_fail_nomem(err);
+	if (s->names.n >= PF_MAX_NAMES) {
+		rk_pf_warn(s, "name-limit", "too many interned names; some are left out");
+		return 0;
+	}
+	if (kind == PF_ANNOTATION)
+		rc = annotation_of(s, text, len, &id, err);
+	else
+		rc = rk_strtab_add(s->ctx->names, (const char *)text, len, &id, err);
+	if (rc == 0 && !rk_map_put(&s->names, names_key(s, q, kind), iid, id))
+		rc = rk_fail_nomem(err);
+	return rc;
+}
+
+/* The text's id (of an annotation: see annotation_of), or -1. */
+static int64_t interned(const struct pf_state *s, const struct pf_sequence *q, enum pf_intern kind,
+			uint64_t iid)
+{
+	return rk_map_get(&s->names, names_key(s, q, kind), iid);
+}
+
+/* ---- the parts of a packet ---- */
 
 struct packet {
 	uint64_t timestamp;
@@ -181,28 +444,39 @@ static int take_interned(struct pf_state *s, const struct pf_sequence *q, struct
 		struct rk_cursor entry = rk_pb_message(&f);
 		struct rk_pb_field text = { 0 };
 		uint64_t iid = 0;
-		int kind = f.number == 1  ? PF_CATEGORY :
-			   f.number == 2  ? PF_EVENT_NAME :
-			   f.number == 3  ? PF_ANNOTATION :
-			   f.number == 29 ? PF_STRING_VALUE :
-					    -1;
+		enum pf_intern kind;
 
-		while (kind >= 0 && rk_pb_next(&entry, &g)) {
+		switch (f.number) {
+		case 1:
+			kind = PF_CATEGORY;
+			break;
+		case 2:
+			kind = PF_EVENT_NAME;
+			break;
+		case 3:
+			kind = PF_ANNOTATION;
+			break;
+		case 29:
+			kind = PF_STRING_VALUE;
+			break;
+		default:
+			continue;
+		}
+		while (rk_pb_next(&entry, &g)) {
 			if (g.number == 1)
 				iid = g.value;
 			else if (g.number == 2 && g.wire == RK_PB_BYTES)
 				text = g;
 		}
-		if (kind >= 0)
-			rc = rk_pf_intern(s, q, (enum pf_intern)kind, iid, text.data, text.len,
-					  err);
+		rc = intern(s, q, kind, iid, text.data, text.len, err);
 	}
 	return rc;
 }
 
 /* ---- tracks ---- */
 
-unsigned rk_pf_numbers(const uint8_t *text, size_t len, int64_t *ret, unsigned n)
+/* Up to n numbers in a text, in their order; how many there are. */
+static unsigned numbers(const uint8_t *text, size_t len, int64_t *ret, unsigned n)
 {
 	unsigned count = 0;
 
@@ -233,7 +507,7 @@ static void take_track_name(struct pf_track *t, const struct rk_pb_field *f)
 	int64_t v[2] = { RK_NONE, RK_NONE };
 
 	if (f->wire == RK_PB_BYTES)
-		rk_pf_numbers(f->data, f->len, v, 2);
+		numbers(f->data, f->len, v, 2);
 	if (begins(f, "STREAM"))
 		t->stream = v[0];
 	else if (begins(f, "COMPUTE")) {
@@ -264,7 +538,7 @@ static int64_t number_behind(const struct rk_pb_field *f, const char *word)
 	int64_t v = RK_NONE;
 
 	if (at)
-		rk_pf_numbers(at, len - (size_t)(at - f->data), &v, 1);
+		numbers(at, len - (size_t)(at - f->data), &v, 1);
 	return v;
 }
 
@@ -310,7 +584,7 @@ static int take_descriptor(struct pf_state *s, struct rk_cursor descriptor, stru
 	while (rk_pb_next(&c, &f))
 		if (f.number == 1)
 			uuid = f.value;
-	t = rk_pf_track(s, uuid, err);
+	t = find_track(s, uuid, err);
 	if (!t)
 		return err->code;
 	for (c = descriptor; rk_pb_next(&c, &f);) {
@@ -383,11 +657,11 @@ static int read_event(struct pf_state *s, const struct pf_sequence *q, struct rk
 		else if (f.number == 11)
 			e->track = f.value;
 		else if (f.number == 3 && f.wire == RK_PB_VARINT && e->category < 0)
-			e->category = rk_pf_interned(s, q, PF_CATEGORY, f.value);
+			e->category = interned(s, q, PF_CATEGORY, f.value);
 		else if (f.number == 22 && e->category < 0)
 			rc = take_name(s, &f, &e->category, err);
 		else if (f.number == 10) {
-			e->name = rk_pf_interned(s, q, PF_EVENT_NAME, f.value);
+			e->name = interned(s, q, PF_EVENT_NAME, f.value);
 			e->has_name = true;
 		} else if (f.number == 23) {
 			rc = take_name(s, &f, &e->name, err);
@@ -403,14 +677,15 @@ static int read_event(struct pf_state *s, const struct pf_sequence *q, struct rk
 static void keep_value(struct pf_slice *slice, unsigned what, const struct rk_pb_field *f,
 		       const char *text, size_t len)
 {
-	bool three = what == PF_BLOCK || what == PF_ITEMS || what == PF_GRID;
 	int64_t *to = &slice->values[what == PF_VGPR_ALONE ? PF_VGPR : what];
+	unsigned n = 1;
 
+	if (what == PF_BLOCK || what == PF_ITEMS || what == PF_GRID)
+		n = 3;
+	else if (what == PF_RESOURCES)
+		n = 5;
 	if (text)
-		rk_pf_numbers((const uint8_t *)text, len, to,
-			      three                ? 3 :
-			      what == PF_RESOURCES ? 5 :
-						     1);
+		numbers((const uint8_t *)text, len, to, n);
 	else if (f->number == 5) {
 		double d = rk_pb_double(f);
 
@@ -425,13 +700,11 @@ static int keep_counter(struct pf_slice *slice, uint32_t name, double value, str
 
 	if (slice->ncounters == PF_MAX_COUNTERS)
 		return 0;
-	if ((slice->ncounters & (slice->ncounters - 1)) == 0) {
-		grown = rk_reallocn(slice->counters, slice->ncounters ? slice->ncounters * 2u : 1,
-				    sizeof(*grown));
-		if (!grown)
-			return rk_fail_nomem(err);
-		slice->counters = grown;
-	}
+	grown = rk_grow(slice->counters, &slice->cap_counters, slice->ncounters + 1u,
+			sizeof(*grown));
+	if (!grown)
+		return rk_fail_nomem(err);
+	slice->counters = grown;
 	slice->counters[slice->ncounters++] = (struct pf_counter){ name, value };
 	return 0;
 }
@@ -448,12 +721,12 @@ static int take_annotation(struct pf_state *s, const struct pf_sequence *q, stru
 
 	while (rc == 0 && rk_pb_next(&c, &f)) {
 		if (f.number == 1)
-			what = rk_pf_interned(s, q, PF_ANNOTATION, f.value);
+			what = interned(s, q, PF_ANNOTATION, f.value);
 		else if (f.number == 10 && f.wire == RK_PB_BYTES) {
-			rc = rk_pf_annotation(s, f.data, f.len, &named, err);
+			rc = annotation_of(s, f.data, f.len, &named, err);
 			what = named;
 		} else if (f.number == 17) {
-			string = rk_pf_interned(s, q, PF_STRING_VALUE, f.value);
+			string = interned(s, q, PF_STRING_VALUE, f.value);
 		} else if (f.number == 6 && f.wire == RK_PB_BYTES) {
 			text = (const char *)f.data;
 			len = f.len;
@@ -476,11 +749,31 @@ static int take_annotation(struct pf_state *s, const struct pf_sequence *q, stru
 	return rc;
 }
 
+/* The table a category belongs to. Categories of rocprofiler-systems have "rocm_" in front. */
+static enum rk_table table_of(const char *category, size_t len)
+{
+	if (rk_text_iprefix(category, len, "rocm_")) {
+		category += 5;
+		len -= 5;
+	}
+	if (rk_text_ieq(category, len, "kernel_dispatch"))
+		return RK_KERNELS;
+	if (rk_text_ieq(category, len, "memory_copy"))
+		return RK_MEMCPY;
+	if (rk_text_ieq(category, len, "memory_allocation"))
+		return RK_MEMALLOC;
+	if (rk_text_ieq(category, len, "marker_api"))
+		return RK_MARKERS;
+	if (rk_text_ends(category, len, "_api") || rk_text_ends(category, len, "_api_ext"))
+		return RK_API;
+	return RK_MARKERS;
+}
+
 static bool is_wanted(const struct pf_state *s, uint32_t category)
 {
 	size_t len;
 	const char *text = rk_strtab_borrow(s->ctx->names, category, &len);
-	enum rk_table t = rk_pf_table_of(text, len);
+	enum rk_table t = table_of(text, len);
 
 	return t == s->table || (t == RK_KERNELS && s->table == RK_COUNTERS);
 }
@@ -490,7 +783,7 @@ static int begin_slice(struct pf_state *s, const struct pf_sequence *q, struct p
 		       const struct event *e, const struct packet *p, int64_t time,
 		       struct rk_error *err)
 {
-	struct pf_slice *slice = rk_pf_slice(s, t, err);
+	struct pf_slice *slice = open_slice(s, t, err);
 	struct rk_cursor c = p->event;
 	struct rk_pb_field f;
 	int rc = 0;
@@ -514,18 +807,6 @@ static int begin_slice(struct pf_state *s, const struct pf_sequence *q, struct p
 	return rc < 0 ? rc : 1;
 }
 
-static int end_slice(struct pf_state *s, struct pf_track *t, int64_t time, struct rk_error *err)
-{
-	if (t->lost) {
-		t->lost--;
-		return 0;
-	}
-	if (t->open)
-		return rk_pf_slice_end(s, t, time, err);
-	rk_pf_warn(s, "unmatched-end", "the end of a slice that never began; passed over");
-	return 0;
-}
-
 static int take_event(struct pf_state *s, struct pf_sequence *q, const struct packet *p,
 		      struct rk_error *err)
 {
@@ -536,11 +817,19 @@ static int take_event(struct pf_state *s, struct pf_sequence *q, const struct pa
 
 	if (rc < 0 || (e.type != BEGIN && e.type != END && e.type != INSTANT))
 		return rc;
-	t = rk_pf_track(s, e.track, err);
+	t = find_track(s, e.track, err);
 	if (!t)
 		return err->code;
+	if (e.type == END && t->lost) {
+		t->lost--;
+		return 0;
+	}
+	if (e.type == END && !t->open) {
+		rk_pf_warn(s, "unmatched-end", "the end of a slice that never began; passed over");
+		return 0;
+	}
 	if (e.type == END)
-		return end_slice(s, t, time, err);
+		return rk_pf_slice_end(s, t, time, err);
 	rc = begin_slice(s, q, t, &e, p, time, err);
 	if (rc > 0 && e.type == INSTANT)
 		return rk_pf_slice_end(s, t, time, err);
@@ -562,7 +851,7 @@ int rk_pf_packet(struct pf_state *s, const uint8_t *data, size_t len, struct rk_
 		take_field(s, &f, &p);
 	if (c.bad)
 		rk_pf_warn(s, "damaged-packet", "a packet that is no message to its end");
-	q = rk_pf_sequence(s, p.sequence, &fresh, err);
+	q = find_sequence(s, p.sequence, &fresh, err);
 	if (!q)
 		return err->code;
 	if (p.dropped && !fresh)

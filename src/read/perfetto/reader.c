@@ -1,0 +1,645 @@
+/* reader.c - the reader of Perfetto traces: slices as rows, packets from bytes. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/num.h"
+#include "base/text.h"
+#include "read/perfetto/perfetto.h"
+
+extern const struct rk_reader_ops rk_reader_perfetto;
+
+/* ---- slices as rows ---- */
+
+struct pf_rows {
+	struct rk_context *ctx;
+	struct rk_builder b;
+	enum rk_table table;
+	uint64_t want;
+	uint32_t source_id, clock_id, range_id, mark_id;
+	int64_t kernels; /* so far */
+	uint64_t range;  /* numbers that did not fit */
+	struct rk_error error;
+};
+
+static void put(struct pf_rows *r, unsigned field, int64_t v)
+{
+	enum rk_type type = r->b.schema->fields[field].type;
+	size_t row = r->b.nrows;
+	void *col;
+
+	if (!(r->want >> field & 1))
+		return;
+	col = rk_builder_column(&r->b, field);
+	if (type == RK_I32 && v != RK_NONE && v != (int32_t)v) {
+		r->range++;
+		v = RK_NONE;
+	}
+	if (!col || (v == RK_NONE && !rk_builder_null(&r->b, field, row)))
+		rk_fail_nomem(&r->error);
+	else if (v != RK_NONE && type == RK_I64)
+		((int64_t *)col)[row] = v;
+	else if (v != RK_NONE)
+		((uint32_t *)col)[row] = (uint32_t)v;
+}
+
+static int64_t either(int64_t a, int64_t b)
+{
+	return a == RK_NONE ? b : a;
+}
+
+/* The annotations' times where both are there: the slice's edges may have been moved. */
+static void put_times(struct pf_rows *r, const struct pf_slice *s, int64_t end, unsigned start,
+		      unsigned duration)
+{
+	int64_t from = s->start, to = end, dur = RK_NONE;
+
+	if (s->values[PF_BEGIN] != RK_NONE && s->values[PF_END] != RK_NONE) {
+		from = s->values[PF_BEGIN];
+		to = s->values[PF_END];
+	}
+	put(r, start, from);
+	if (from != RK_NONE && to != RK_NONE && !rk_sub_i64(to, from, &dur)) {
+		r->range++;
+		dur = RK_NONE;
+	}
+	put(r, duration, dur);
+}
+
+/*
+ * Work-items and a workgroup, as three numbers or as one, the product. rockit's own traces have
+ * workgroups; work-items are as many times their size.
+ */
+static void put_geometry(struct pf_rows *r, const struct pf_slice *s)
+{
+	const int64_t *v = s->values;
+	bool grids = v[PF_GRID] != RK_NONE;
+
+	for (unsigned i = 0; i < 3; i++) {
+		int64_t block = v[PF_BLOCK + i], items = v[PF_ITEMS + i], grid = RK_NONE;
+
+		if (grids) {
+			grid = v[PF_GRID + i];
+			if (items == RK_NONE && grid != RK_NONE && block != RK_NONE &&
+			    __builtin_mul_overflow(grid, block, &items))
+				items = RK_NONE;
+		} else {
+			if (i && block == RK_NONE && v[PF_BLOCK] != RK_NONE)
+				block = 1;
+			if (i && items == RK_NONE && v[PF_ITEMS] != RK_NONE)
+				items = 1;
+			if (block > 0 && items >= 0)
+				grid = items / block + (items % block != 0);
+		}
+		put(r, RK_K_BLOCK_X + i, block);
+		put(r, RK_K_ITEMS_X + i, items);
+		put(r, RK_K_GRID_X + i, grid);
+	}
+}
+
+static void put_registers(struct pf_rows *r, const struct pf_slice *s)
+{
+	int64_t vgpr = s->values[PF_VGPR], accum = s->values[PF_ACCUM], regs = vgpr;
+
+	if (vgpr != RK_NONE && accum != RK_NONE && !rk_add_i64(vgpr, accum, &regs))
+		regs = INT64_MAX;
+	put(r, RK_K_REGS, either(s->values[PF_REGS], regs));
+	put(r, RK_K_VGPR, vgpr);
+	put(r, RK_K_ACCUM_VGPR, accum);
+	put(r, RK_K_SGPR, s->values[PF_SGPR]);
+}
+
+static void kernel(struct pf_rows *r, const struct pf_slice *s, const struct pf_track *t,
+		   int64_t end)
+{
+	int64_t queue = either(s->values[PF_QUEUE], t->queue);
+	int64_t stream = either(s->values[PF_STREAM], t->stream);
+
+	put(r, RK_K_NAME, s->name);
+	put_times(r, s, end, RK_K_START, RK_K_DURATION);
+	put_geometry(r, s);
+	put_registers(r, s);
+	put(r, RK_K_SHARED_MEM, s->values[PF_LDS]);
+	put(r, RK_K_SCRATCH, s->values[PF_SCRATCH]);
+	put(r, RK_K_WAVE_SIZE, s->values[PF_WAVE_SIZE]);
+	put(r, RK_K_STREAM, either(stream, queue));
+	put(r, RK_K_QUEUE, queue);
+	put(r, RK_K_DEVICE, either(s->values[PF_AGENT], t->agent));
+	put(r, RK_K_DISPATCH, either(s->values[PF_DISPATCH], r->kernels));
+	put(r, RK_K_CORRELATION, s->values[PF_CORRELATION]);
+	put(r, RK_K_PID, s->values[PF_PID]);
+	put(r, RK_K_TID, s->values[PF_TID]);
+	put(r, RK_K_RANK, s->values[PF_RANK]);
+	put(r, RK_K_NODE, s->values[PF_NODE]);
+	put(r, RK_K_SOURCE, r->source_id);
+	put(r, RK_K_CLOCK, r->clock_id);
+	r->b.nrows++;
+}
+
+static void counters(struct pf_rows *r, const struct pf_slice *s, const struct pf_track *t)
+{
+	for (unsigned i = 0; i < s->ncounters && !r->error.code; i++) {
+		double *values = r->want >> RK_N_VALUE & 1 ? rk_builder_column(&r->b, RK_N_VALUE) :
+							     NULL;
+
+		put(r, RK_N_DISPATCH, either(s->values[PF_DISPATCH], r->kernels));
+		put(r, RK_N_NAME, s->name);
+		put(r, RK_N_COUNTER, s->counters[i].name);
+		if (values)
+			values[r->b.nrows] = s->counters[i].value;
+		else if (r->want >> RK_N_VALUE & 1)
+			rk_fail_nomem(&r->error);
+		put(r, RK_N_DEVICE, either(s->values[PF_AGENT], t->agent));
+		put(r, RK_N_PID, s->values[PF_PID]);
+		put(r, RK_N_RANK, s->values[PF_RANK]);
+		put(r, RK_N_NODE, s->values[PF_NODE]);
+		r->b.nrows++;
+	}
+}
+
+/* "MEMORY_COPY_" in front of directions that lack it, as in the CSV files. */
+static int64_t direction(struct pf_rows *r, int64_t name)
+{
+	struct rk_bytes full;
+	uint32_t id = 0;
+	const char *text;
+	size_t len;
+
+	if (name == RK_NONE)
+		return RK_NONE;
+	text = rk_strtab_borrow(r->ctx->names, (uint32_t)name, &len);
+	if (!rk_text_ends(text, len, "_TO_HOST") && !rk_text_ends(text, len, "_TO_DEVICE"))
+		return name;
+	if (rk_text_iprefix(text, len, "MEMORY_COPY_"))
+		return name;
+	rk_bytes_init(&full, len + 16);
+	rk_bytes_puts(&full, "MEMORY_COPY_");
+	rk_bytes_put(&full, text, len);
+	if (full.bad)
+		rk_fail_nomem(&r->error);
+	else
+		rk_strtab_add(r->ctx->names, (const char *)full.data, full.len, &id, &r->error);
+	rk_bytes_release(&full);
+	return id;
+}
+
+static void copy(struct pf_rows *r, const struct pf_slice *s, const struct pf_track *t, int64_t end)
+{
+	put(r, RK_C_DIRECTION, direction(r, s->name));
+	put_times(r, s, end, RK_C_START, RK_C_DURATION);
+	put(r, RK_C_BYTES, s->values[PF_BYTES]);
+	put(r, RK_C_SRC, s->values[PF_SRC]);
+	put(r, RK_C_DST, s->values[PF_DST]);
+	put(r, RK_C_STREAM, either(s->values[PF_STREAM], t->stream));
+	put(r, RK_C_CORRELATION, s->values[PF_CORRELATION]);
+	put(r, RK_C_PID, s->values[PF_PID]);
+	put(r, RK_C_TID, s->values[PF_TID]);
+	put(r, RK_C_RANK, s->values[PF_RANK]);
+	put(r, RK_C_NODE, s->values[PF_NODE]);
+	r->b.nrows++;
+}
+
+static void allocation(struct pf_rows *r, const struct pf_slice *s, int64_t end)
+{
+	put(r, RK_M_OPERATION, s->name);
+	put_times(r, s, end, RK_M_START, RK_M_DURATION);
+	put(r, RK_M_BYTES, s->values[PF_BYTES]);
+	put(r, RK_M_ADDRESS, s->values[PF_ADDRESS]);
+	put(r, RK_M_DEVICE, s->values[PF_AGENT]);
+	put(r, RK_M_FLAGS, s->values[PF_FLAGS]);
+	put(r, RK_M_CORRELATION, s->values[PF_CORRELATION]);
+	put(r, RK_M_PID, s->values[PF_PID]);
+	put(r, RK_M_TID, s->values[PF_TID]);
+	put(r, RK_M_RANK, s->values[PF_RANK]);
+	put(r, RK_M_NODE, s->values[PF_NODE]);
+	r->b.nrows++;
+}
+
+/* The category in capitals, as other readers name domains: HIP_API. */
+static int64_t domain(struct pf_rows *r, uint32_t category)
+{
+	char name[64];
+	size_t len;
+	const char *text = rk_strtab_borrow(r->ctx->names, category, &len);
+	uint32_t id = 0;
+
+	if (len > sizeof(name))
+		return category;
+	for (size_t i = 0; i < len; i++)
+		name[i] = (char)(text[i] >= 'a' && text[i] <= 'z' ? text[i] - 32 : text[i]);
+	rk_strtab_add(r->ctx->names, name, len, &id, &r->error);
+	return id;
+}
+
+static void call(struct pf_rows *r, const struct pf_slice *s, const struct pf_track *t, int64_t end)
+{
+	if (s->values[PF_DOMAIN] != RK_NONE)
+		put(r, RK_A_DOMAIN, s->values[PF_DOMAIN]);
+	else if (r->want >> RK_A_DOMAIN & 1)
+		put(r, RK_A_DOMAIN, domain(r, s->category));
+	put(r, RK_A_FUNCTION, s->name);
+	put_times(r, s, end, RK_A_START, RK_A_DURATION);
+	put(r, RK_A_CORRELATION, s->values[PF_CORRELATION]);
+	put(r, RK_A_PID, s->values[PF_PID]);
+	put(r, RK_A_TID, either(s->values[PF_TID], t->tid));
+	put(r, RK_A_RANK, s->values[PF_RANK]);
+	put(r, RK_A_NODE, s->values[PF_NODE]);
+	r->b.nrows++;
+}
+
+static void marker(struct pf_rows *r, const struct pf_slice *s, const struct pf_track *t,
+		   int64_t end)
+{
+	put(r, RK_R_NAME, s->name);
+	put(r, RK_R_KIND, either(s->values[PF_KIND], s->instant ? r->mark_id : r->range_id));
+	put_times(r, s, end, RK_R_START, RK_R_DURATION);
+	put(r, RK_R_PID, s->values[PF_PID]);
+	put(r, RK_R_TID, either(s->values[PF_TID], t->tid));
+	put(r, RK_R_RANK, s->values[PF_RANK]);
+	put(r, RK_R_NODE, s->values[PF_NODE]);
+	r->b.nrows++;
+}
+
+/* Adds the rows of one slice; at most PF_MAX_COUNTERS. */
+static int add_rows(void *arg, const struct pf_slice *s, const struct pf_track *t, int64_t end,
+		    struct rk_error *err)
+{
+	struct pf_rows *r = arg;
+
+	r->kernels++; /* of use in the two tables of kernels only */
+	switch (r->table) {
+	case RK_KERNELS:
+		kernel(r, s, t, end);
+		break;
+	case RK_COUNTERS:
+		counters(r, s, t);
+		break;
+	case RK_MEMCPY:
+		copy(r, s, t, end);
+		break;
+	case RK_MEMALLOC:
+		allocation(r, s, end);
+		break;
+	case RK_API:
+		call(r, s, t, end);
+		break;
+	default:
+		marker(r, s, t, end);
+	}
+	if (r->error.code && err && !err->code)
+		*err = r->error;
+	return r->error.code;
+}
+
+static int init_rows(struct pf_rows *r, struct rk_context *ctx, enum rk_table t, uint64_t want,
+		     struct rk_error *err)
+{
+	struct {
+		const char *text;
+		uint32_t *id;
+	} words[] = {
+		{ "perfetto", &r->source_id },
+		{ "boottime", &r->clock_id },
+		{ "range", &r->range_id },
+		{ "mark", &r->mark_id },
+	};
+	int rc = 0;
+
+	*r = (struct pf_rows){ .ctx = ctx, .table = t, .want = want };
+	for (unsigned i = 0; rc == 0 && i < 4; i++)
+		rc = rk_strtab_add(ctx->names, words[i].text, strlen(words[i].text), words[i].id,
+				   err);
+	if (rc == 0)
+		rc = rk_builder_init(&r->b, rk_table_schema(t), RK_BATCH_ROWS, err);
+	return rc;
+}
+
+/* ---- packets ---- */
+
+enum { BLOCK = 256 << 10, PACKET = 1 }; /* Trace.packet */
+
+struct perfetto {
+	struct rk_reader base;
+	struct rk_instream *in;
+	struct rk_context *ctx;
+};
+
+struct perfetto_source {
+	struct rk_source base;
+	struct rk_instream *in;
+	struct pf_state state;
+	struct pf_rows rows;
+	uint8_t *buf;
+	size_t cap, from, to; /* what is read and not yet used */
+	uint64_t offset;      /* of buf[from] in the content */
+	bool eof, over;
+	size_t closing; /* the track whose open slices are given out at the end */
+};
+
+/* A file that ends early is read as far as it goes. */
+static int read_more(struct perfetto_source *s, size_t len, struct rk_error *err)
+{
+	struct rk_error cause = { 0 };
+	size_t n = 0;
+	int rc = rk_instream_read(s->in, s->buf + s->to, len, &n, &cause);
+
+	if (rc == RK_E_FORMAT) {
+		rk_pf_warn(&s->state, "cut-trace", cause.message);
+		n = 0;
+		rc = 0;
+	}
+	if (rc < 0) {
+		if (err && !err->code)
+			*err = cause;
+		return rc;
+	}
+	s->to += n;
+	s->eof = n < len;
+	return 0;
+}
+
+/* Makes `need` bytes lie together at buf + from; 1: they do, 0: the file has fewer. */
+static int gather(struct perfetto_source *s, size_t need, struct rk_error *err)
+{
+	size_t want = need > BLOCK ? need : BLOCK;
+	uint8_t *grown;
+	int rc = 0;
+
+	if (s->to - s->from >= need)
+		return 1;
+	if (s->eof)
+		return 0;
+	if (s->from)
+		memmove(s->buf, s->buf + s->from, s->to - s->from);
+	s->to -= s->from;
+	s->from = 0;
+	if (s->cap < want) {
+		grown = rk_realloc(s->buf, want);
+		if (!grown)
+			return rk_fail_nomem(err);
+		s->buf = grown;
+		s->cap = want;
+	}
+	while (rc == 0 && !s->eof && s->to < need)
+		rc = read_more(s, s->cap - s->to, err);
+	return rc < 0 ? rc : s->to >= need;
+}
+
+static void use(struct perfetto_source *s, size_t len)
+{
+	s->from += len;
+	s->offset += len;
+}
+
+static int skip(struct perfetto_source *s, uint64_t len, struct rk_error *err)
+{
+	int rc = 1;
+
+	while (len && rc > 0) {
+		size_t n = s->to - s->from;
+
+		n = n < len ? n : (size_t)len;
+		use(s, n);
+		len -= n;
+		if (len)
+			rc = gather(s, 1, err);
+	}
+	return rc;
+}
+
+static void cut(struct perfetto_source *s)
+{
+	rk_oddities_count(&s->state.odd, "cut-trace", 0, 1,
+			  "the trace ends inside a packet at byte %" PRIu64
+			  "; what is before it is read",
+			  s->offset);
+}
+
+/* The length of the packet that follows; 1: there is one, 0: no more. */
+static int next_packet(struct perfetto_source *s, uint64_t *ret_len, struct rk_error *err)
+{
+	struct rk_cursor c;
+	uint64_t tag;
+	int rc = gather(s, 20, err); /* two varints at most; fewer at the end are fine */
+
+	if (rc < 0 || s->to == s->from)
+		return rc < 0 ? rc : 0;
+	c = rk_cursor_over(s->buf + s->from, s->to - s->from);
+	tag = rk_cursor_varint(&c);
+	*ret_len = rk_cursor_varint(&c);
+	if (c.bad && s->to - s->from < 20) {
+		cut(s);
+		return 0;
+	}
+	if (c.bad || tag != (PACKET << 3 | RK_PB_BYTES)) {
+		rk_oddities_count(&s->state.odd, "damaged-trace", 0, 1,
+				  "no packet at byte %" PRIu64 "; what is before it is read",
+				  s->offset);
+		return 0;
+	}
+	use(s, (size_t)(c.pos - (s->buf + s->from)));
+	return 1;
+}
+
+/* One packet; 1: there was one, 0: the end. */
+static int read_packet(struct perfetto_source *s, struct rk_error *err)
+{
+	uint64_t len;
+	int rc = next_packet(s, &len, err);
+
+	if (rc <= 0)
+		return rc;
+	if (len > PF_MAX_PACKET) {
+		rk_pf_warn(&s->state, "huge-packet", "a packet of over 16 MiB; left out");
+		rc = skip(s, len, err);
+		if (rc == 0)
+			cut(s);
+		return rc;
+	}
+	rc = gather(s, (size_t)len, err);
+	if (rc == 0)
+		cut(s);
+	if (rc <= 0)
+		return rc;
+	rc = rk_pf_packet(&s->state, s->buf + s->from, (size_t)len, err);
+	use(s, (size_t)len);
+	return rc < 0 ? rc : 1;
+}
+
+/* ---- source ---- */
+
+/* One slice that nothing closed; 1: there was one, 0: no more. */
+static int close_one(struct perfetto_source *s, struct rk_error *err)
+{
+	int rc;
+
+	while (s->closing < s->state.ntracks && !s->state.tracks[s->closing].open)
+		s->closing++;
+	if (s->closing == s->state.ntracks)
+		return 0;
+	if (s->state.tracks[s->closing].open->wanted)
+		rk_diag_add(s->state.ctx->diag, "unclosed-slice", s->state.path, 0, 1,
+			    "a slice has no end");
+	rc = rk_pf_slice_end(&s->state, &s->state.tracks[s->closing], RK_NONE, err);
+	return rc < 0 ? rc : 1;
+}
+
+static int perfetto_next(struct rk_source *base, const struct rk_batch **batch,
+			 struct rk_error *err)
+{
+	struct perfetto_source *s = (struct perfetto_source *)base;
+	const struct rk_context *ctx = s->state.ctx;
+	struct rk_builder *b = &s->rows.b;
+	uint64_t done, total;
+
+	if (ctx->progress) {
+		rk_instream_progress(s->in, &done, &total);
+		if (ctx->progress(ctx->progress_arg, done, total))
+			return rk_fail(err, RK_E_CANCELLED, "cancelled");
+	}
+	rk_builder_reset(b);
+	while (b->nrows + PF_MAX_COUNTERS <= b->cap) {
+		int more = s->over ? close_one(s, err) : read_packet(s, err);
+
+		if (more < 0)
+			return more;
+		if (more == 0 && s->over)
+			break;
+		s->over |= more == 0;
+	}
+	if (s->rows.range)
+		rk_diag_add(ctx->diag, "number-out-of-range", s->state.path, 0, s->rows.range,
+			    "a number does not fit its column; left empty");
+	s->rows.range = 0;
+	*batch = rk_builder_batch(b);
+	if (!b->nrows)
+		rk_oddities_tell(&s->state.odd, ctx->diag, s->state.path);
+	return b->nrows > 0;
+}
+
+static void perfetto_source_close(struct rk_source *base)
+{
+	struct perfetto_source *s = (struct perfetto_source *)base;
+
+	rk_pf_state_release(&s->state);
+	rk_builder_release(&s->rows.b);
+	rk_free(s->buf);
+	rk_free(s);
+}
+
+static int perfetto_scan(struct rk_reader *base, enum rk_table t, uint64_t want,
+			 struct rk_source **ret, struct rk_error *err)
+{
+	static const struct rk_source_ops ops = { perfetto_next, perfetto_source_close };
+	struct perfetto *r = (struct perfetto *)base;
+	struct perfetto_source *s = rk_calloc(1, sizeof(*s));
+	int rc;
+
+	if (!s)
+		return rk_fail_nomem(err);
+	s->base = (struct rk_source){ &ops, rk_table_schema(t) };
+	s->in = r->in;
+	s->state = (struct pf_state){
+		.ctx = r->ctx,
+		.path = rk_instream_path(r->in),
+		.counters = t == RK_COUNTERS,
+		.table = t,
+		.emit = add_rows,
+		.arg = &s->rows,
+	};
+	rc = init_rows(&s->rows, r->ctx, t, want, err);
+	if (rc == 0)
+		rc = rk_instream_rewind(r->in, err);
+	if (rc < 0) {
+		perfetto_source_close(&s->base);
+		return rc;
+	}
+	*ret = &s->base;
+	return 0;
+}
+
+/* ---- reader ---- */
+
+/* Fields of TracePacket that tell it from other bytes, with the type they must have. */
+static bool looks_like_packet(struct rk_cursor c)
+{
+	static const struct {
+		uint32_t number;
+		enum rk_pb_wire wire;
+	} known[] = {
+		{ 6, RK_PB_BYTES },   { 8, RK_PB_VARINT },  { 10, RK_PB_VARINT },
+		{ 11, RK_PB_BYTES },  { 12, RK_PB_BYTES },  { 13, RK_PB_VARINT },
+		{ 36, RK_PB_BYTES },  { 58, RK_PB_VARINT }, { 59, RK_PB_BYTES },
+		{ 60, RK_PB_BYTES },  { 79, RK_PB_VARINT }, { 3, RK_PB_VARINT },
+		{ 87, RK_PB_VARINT }, { 41, RK_PB_VARINT }, { 33, RK_PB_BYTES },
+		{ 35, RK_PB_BYTES },  { 50, RK_PB_BYTES },
+	};
+	struct rk_pb_field f;
+	unsigned seen = 0;
+
+	while (rk_pb_next(&c, &f)) {
+		for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+			if (known[i].number != f.number)
+				continue;
+			if (known[i].wire != f.wire)
+				return false;
+			seen++;
+		}
+	}
+	return !c.bad && seen;
+}
+
+/* Most of the first packets that lie in the head as a whole. */
+static int perfetto_probe(const void *head, size_t len, bool whole, const char *file_name)
+{
+	struct rk_cursor c = rk_cursor_over(head, len);
+	struct rk_pb_field f;
+	unsigned packets = 0, known = 0;
+
+	(void)file_name;
+	if (!len || *(const uint8_t *)head != (PACKET << 3 | RK_PB_BYTES))
+		return 0;
+	while (packets < 16 && rk_pb_next(&c, &f)) {
+		if (f.number != PACKET || f.wire != RK_PB_BYTES)
+			break;
+		packets++;
+		known += looks_like_packet(rk_pb_message(&f));
+	}
+	return known * 2 > packets && (packets > 1 || whole) ? 85 : 0;
+}
+
+static int perfetto_open(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
+			 struct rk_error *err)
+{
+	struct perfetto *r = rk_calloc(1, sizeof(*r));
+
+	if (!r)
+		return rk_fail_nomem(err);
+	r->base.ops = &rk_reader_perfetto;
+	r->base.tables = RK_TABLE_BIT(RK_KERNELS) | RK_TABLE_BIT(RK_MEMCPY) | RK_TABLE_BIT(RK_API) |
+			 RK_TABLE_BIT(RK_MARKERS) | RK_TABLE_BIT(RK_COUNTERS) |
+			 RK_TABLE_BIT(RK_MEMALLOC);
+	r->in = in;
+	r->ctx = ctx;
+	*ret = &r->base;
+	return 0;
+}
+
+static void perfetto_close(struct rk_reader *base)
+{
+	struct perfetto *r = (struct perfetto *)base;
+
+	rk_instream_close(r->in);
+	rk_free(r);
+}
+
+const struct rk_reader_ops rk_reader_perfetto = {
+	.name = "perfetto",
+	.help = "Perfetto traces with slices (rocprofv3 --output-format pftrace)",
+	.probe = perfetto_probe,
+	.open = perfetto_open,
+	.scan = perfetto_scan,
+	.close = perfetto_close,
+	.serial = true,
+	.precedence = RK_PRECEDENCE_PERFETTO,
+};
