@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "read/rocprof_v1/rocprof_txt.h"
+#include "read/reader.h"
 #include "tap.h"
 #include "world.h"
 

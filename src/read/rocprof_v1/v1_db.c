@@ -1,5 +1,5 @@
 /*
- * rocprof_v1_db.c - results.db of rocprof (v1).
+ * v1_db.c - results.db of rocprof (v1).
  *
  * Its script copies text into tables as it finds it. KERN holds the rows of results.csv, counters
  * included; older scripts call it A. With --hip-trace KERN has an index and a name at most and the

@@ -1,5 +1,5 @@
 /*
- * rocprof_v1_json.c - results.json of rocprof (v1).
+ * v1_json.c - results.json of rocprof (v1).
  *
  * {"traceEvents":[{} and then events, nearly every value a string. Events named process_name say
  * what the pid of the others stands for: a GPU, its barriers, copies, calls. ts and dur are whole

@@ -1,0 +1,551 @@
+/* v1_txt.c - raw text traces of rocprof, roctracer and rocprofv2. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/num.h"
+#include "base/text.h"
+#include "codec/lines.h"
+#include "read/reader.h"
+#include "read/rocprof_v1/v1_lines.h"
+
+extern const struct rk_reader_ops rk_reader_rocprof_v1_txt;
+
+enum { MAX_OPEN = 1 << 16 }; /* ranges that have begun and not ended */
+
+/* A range that has begun. */
+struct range {
+	struct rk_txt_line line; /* its texts are gone */
+	uint32_t name;
+};
+
+/* Rows of one table. After the first failure in a row every put does nothing. */
+struct rows {
+	struct rk_context *ctx;
+	struct rk_builder b;
+	struct rk_error *err; /* of the current row, as rc */
+	int rc;
+	struct rk_txt_line dispatch; /* the last, for the counters behind it */
+	uint32_t dispatch_name;
+	struct range *open;
+	size_t nopen, cap_open;
+	uint64_t lost_ends, unmatched, unclosed, dropped, out_of_range;
+};
+
+static void put(struct rows *r, unsigned field, const void *v, bool has)
+{
+	size_t size = rk_type_size(r->b.schema->fields[field].type), row = r->b.nrows;
+	char *data;
+
+	if (r->rc < 0)
+		return;
+	data = rk_builder_column(&r->b, field);
+	if (data && has)
+		memcpy(data + row * size, v, size);
+	else if (!data || !rk_builder_null(&r->b, field, row))
+		r->rc = rk_fail_nomem(r->err);
+}
+
+static void put_i64(struct rows *r, unsigned field, const struct rk_txt_line *l,
+		    enum rk_txt_field f)
+{
+	put(r, field, &l->num[f], rk_txt_has(l, f));
+}
+
+static void put_i32(struct rows *r, unsigned field, int64_t v, bool has)
+{
+	int32_t small = (int32_t)v;
+
+	if (has && small != v) {
+		r->out_of_range++;
+		has = false;
+	}
+	put(r, field, &small, has);
+}
+
+static void put_text(struct rows *r, unsigned field, const char *p, size_t len)
+{
+	uint32_t id = 0;
+
+	if (r->rc == 0)
+		r->rc = rk_strtab_add(r->ctx->names, p, len, &id, r->err);
+	put(r, field, &id, true);
+}
+
+static void put_word(struct rows *r, unsigned field, const char *word)
+{
+	put_text(r, field, word, strlen(word));
+}
+
+static void put_duration(struct rows *r, unsigned field, const struct rk_txt_line *l)
+{
+	int64_t d = 0;
+	bool has = rk_txt_has(l, RK_TXT_BEGIN) && rk_txt_has(l, RK_TXT_END) &&
+		   rk_sub_i64(l->num[RK_TXT_END], l->num[RK_TXT_BEGIN], &d);
+
+	put(r, field, &d, has);
+}
+
+static void put_api(struct rows *r, const struct rk_txt_line *l)
+{
+	bool hsa = rk_text_iprefix(l->name.p, l->name.len, "hsa_");
+
+	if (l->domain.p)
+		put_text(r, RK_A_DOMAIN, l->domain.p, l->domain.len);
+	else
+		put_word(r, RK_A_DOMAIN, hsa ? "HSA_API" : "HIP_API");
+	put_text(r, RK_A_FUNCTION, l->name.p, l->name.len);
+	put_i64(r, RK_A_START, l, RK_TXT_BEGIN);
+	put_duration(r, RK_A_DURATION, l);
+	put_i64(r, RK_A_CORRELATION, l, RK_TXT_CORRELATION);
+	put_i64(r, RK_A_PID, l, RK_TXT_PID);
+	put_i64(r, RK_A_TID, l, RK_TXT_TID);
+}
+
+static void put_copy(struct rows *r, const struct rk_txt_line *l)
+{
+	put_text(r, RK_C_DIRECTION, l->name.p, l->name.len);
+	put_i64(r, RK_C_START, l, RK_TXT_BEGIN);
+	put_duration(r, RK_C_DURATION, l);
+	put_i64(r, RK_C_STREAM, l, RK_TXT_QUEUE);
+	put_i64(r, RK_C_CORRELATION, l, RK_TXT_CORRELATION);
+	put_i64(r, RK_C_PID, l, RK_TXT_PID);
+}
+
+/* A size is one number: x has it. */
+static void put_sizes(struct rows *r, const struct rk_txt_line *l)
+{
+	int64_t items = l->num[RK_TXT_GRID], block = l->num[RK_TXT_BLOCK], groups = 0;
+	bool has_items = rk_txt_has(l, RK_TXT_GRID), has_block = rk_txt_has(l, RK_TXT_BLOCK);
+	bool has = has_items && has_block && items >= 0 && block > 0;
+
+	if (has)
+		groups = items / block + (items % block != 0);
+	put_i32(r, RK_K_GRID_X, groups, has);
+	put_i32(r, RK_K_BLOCK_X, block, has_block);
+	put_i32(r, RK_K_ITEMS_X, items, has_items);
+	for (unsigned i = 1; i < 3; i++) {
+		put_i32(r, RK_K_GRID_X + i, 1, has);
+		put_i32(r, RK_K_BLOCK_X + i, 1, has_block);
+		put_i32(r, RK_K_ITEMS_X + i, 1, has_items);
+	}
+}
+
+static void put_resources(struct rows *r, const struct rk_txt_line *l)
+{
+	static const struct {
+		unsigned column;
+		enum rk_txt_field field;
+	} sizes[] = {
+		{ RK_K_SHARED_MEM, RK_TXT_LDS }, { RK_K_SCRATCH, RK_TXT_SCRATCH },
+		{ RK_K_VGPR, RK_TXT_VGPR },      { RK_K_ACCUM_VGPR, RK_TXT_ACCUM },
+		{ RK_K_SGPR, RK_TXT_SGPR },      { RK_K_WAVE_SIZE, RK_TXT_WAVE },
+		{ RK_K_STREAM, RK_TXT_QUEUE },
+	};
+	int64_t regs = l->num[RK_TXT_VGPR];
+
+	if (rk_txt_has(l, RK_TXT_ACCUM) &&
+	    __builtin_add_overflow(regs, l->num[RK_TXT_ACCUM], &regs))
+		regs = INT64_MAX;
+	put_i32(r, RK_K_REGS, regs, rk_txt_has(l, RK_TXT_VGPR));
+	for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		put_i32(r, sizes[i].column, l->num[sizes[i].field], rk_txt_has(l, sizes[i].field));
+}
+
+static void put_kernel(struct rows *r, const struct rk_txt_line *l)
+{
+	/* the tracer's own name for a barrier; everywhere else it is called a packet */
+	const uint8_t barrier = rk_text_ieq(l->name.p, l->name.len, "Marker") ||
+				rk_text_iprefix(l->name.p, l->name.len, "<barrier packet>") ||
+				rk_text_iprefix(l->name.p, l->name.len, "hcCommandMarker");
+
+	if (barrier)
+		put_word(r, RK_K_NAME, "<barrier packet>");
+	else
+		put_text(r, RK_K_NAME, l->name.p, l->name.len);
+	put(r, RK_K_BARRIER, &barrier, true);
+	put_i64(r, RK_K_START, l, RK_TXT_BEGIN);
+	put_duration(r, RK_K_DURATION, l);
+	put_sizes(r, l);
+	put_resources(r, l);
+	put_i64(r, RK_K_DEVICE, l, RK_TXT_DEVICE);
+	put_i64(r, RK_K_QUEUE, l, RK_TXT_QUEUE);
+	put_i64(r, RK_K_DISPATCH, l, RK_TXT_INDEX);
+	put_i64(r, RK_K_CORRELATION, l, RK_TXT_CORRELATION);
+	put_i64(r, RK_K_PID, l, RK_TXT_PID);
+	put_i64(r, RK_K_TID, l, RK_TXT_TID);
+	put_word(r, RK_K_SOURCE, "rocprof-txt");
+	put_word(r, RK_K_CLOCK, "monotonic");
+}
+
+static void put_counter(struct rows *r, const struct rk_txt_line *l)
+{
+	put_i64(r, RK_N_DISPATCH, &r->dispatch, RK_TXT_INDEX);
+	put(r, RK_N_NAME, &r->dispatch_name, rk_txt_has(&r->dispatch, RK_TXT_INDEX));
+	put_text(r, RK_N_COUNTER, l->name.p, l->name.len);
+	put(r, RK_N_VALUE, &l->value, true);
+	put_i64(r, RK_N_DEVICE, &r->dispatch, RK_TXT_DEVICE);
+	put_i64(r, RK_N_PID, &r->dispatch, RK_TXT_PID);
+}
+
+static void put_marker(struct rows *r, const struct rk_txt_line *l, uint32_t name, const char *kind)
+{
+	put(r, RK_R_NAME, &name, true);
+	put_word(r, RK_R_KIND, kind);
+	put_i64(r, RK_R_START, l, RK_TXT_BEGIN);
+	put_duration(r, RK_R_DURATION, l);
+	put_i64(r, RK_R_PID, l, RK_TXT_PID);
+	put_i64(r, RK_R_TID, l, RK_TXT_TID);
+}
+
+/* ---- ranges ---- */
+
+static int remember(struct rows *r, const struct rk_txt_line *l, uint32_t name)
+{
+	struct range *open;
+
+	if (r->nopen == MAX_OPEN) {
+		r->dropped++;
+		return 0;
+	}
+	open = rk_grow(r->open, &r->cap_open, r->nopen + 1, sizeof(*open));
+	if (!open)
+		return rk_fail_nomem(r->err);
+	r->open = open;
+	open[r->nopen] = (struct range){ .line = *l, .name = name };
+	open[r->nopen++].line.name.p = NULL;
+	return 0;
+}
+
+/* Pushes end on the thread they began on, the last first; started ranges end by their id. */
+static bool belongs(const struct rk_txt_line *begin, const struct rk_txt_line *end)
+{
+	if (begin->num[RK_TXT_OP] != end->num[RK_TXT_OP] - 1 ||
+	    begin->num[RK_TXT_PID] != end->num[RK_TXT_PID])
+		return false;
+	if (end->num[RK_TXT_OP] == 2)
+		return begin->num[RK_TXT_TID] == end->num[RK_TXT_TID];
+	return begin->num[RK_TXT_ID] == end->num[RK_TXT_ID];
+}
+
+static int end_range(struct rows *r, const struct rk_txt_line *l)
+{
+	struct range range;
+	size_t i = r->nopen;
+
+	while (i > 0 && !belongs(&r->open[i - 1].line, l))
+		i--;
+	if (i == 0) {
+		r->unmatched++;
+		return 0;
+	}
+	range = r->open[i - 1];
+	memmove(&r->open[i - 1], &r->open[i], (r->nopen - i) * sizeof(*r->open));
+	r->nopen--;
+	range.line.num[RK_TXT_END] = l->num[RK_TXT_BEGIN];
+	range.line.has |= 1u << RK_TXT_END;
+	put_marker(r, &range.line, range.name, "range");
+	r->b.nrows += r->rc == 0;
+	return r->rc;
+}
+
+/*
+ * rocprofv2 prints marks and pushes alike, so a pop cannot be given to its push: such ranges have
+ * no end. Those with an id have one, in a line without a message.
+ */
+static int put_mark(struct rows *r, struct rk_txt_line l)
+{
+	static const int64_t push = 1, start = 3, stop = 4;
+	bool v2 = l.kind == RK_TXT_V2_MARK, mark = v2 && !l.num[RK_TXT_ID];
+	uint32_t name = 0;
+
+	if (mark && !l.name.p) {
+		r->lost_ends++;
+		return 0;
+	}
+	if (v2 && !mark)
+		l.num[RK_TXT_OP] = l.name.p ? start : stop;
+	if (l.name.p)
+		r->rc = rk_strtab_add(r->ctx->names, l.name.p, l.name.len, &name, r->err);
+	if (r->rc < 0)
+		return r->rc;
+	if (!mark && (l.num[RK_TXT_OP] == push || l.num[RK_TXT_OP] == start))
+		return remember(r, &l, name);
+	if (!mark && l.num[RK_TXT_OP])
+		return end_range(r, &l);
+	/* a mark has no length; what rocprofv2 calls one may be a range */
+	l.num[RK_TXT_END] = l.num[RK_TXT_BEGIN];
+	if (!v2)
+		l.has |= 1u << RK_TXT_END;
+	put_marker(r, &l, name, "mark");
+	r->b.nrows += r->rc == 0;
+	return r->rc;
+}
+
+/* A row for the next range that never ended; 0 when there is none. */
+static int put_open(struct rows *r, struct rk_error *err)
+{
+	if (!r->nopen)
+		return 0;
+	r->err = err;
+	r->rc = 0;
+	r->unclosed++;
+	put_marker(r, &r->open[r->nopen - 1].line, r->open[r->nopen - 1].name, "range");
+	r->nopen--;
+	r->b.nrows += r->rc == 0;
+	return r->rc < 0 ? r->rc : 1;
+}
+
+/* Adds a row if the line gives one. */
+static int put_line(struct rows *r, const struct rk_txt_line *l, struct rk_error *err)
+{
+	static const struct {
+		enum rk_txt_kind kind;
+		enum rk_table table;
+		void (*put)(struct rows *r, const struct rk_txt_line *l);
+	} what[] = {
+		{ RK_TXT_API, RK_API, put_api },
+		{ RK_TXT_KERNEL, RK_KERNELS, put_kernel },
+		{ RK_TXT_DISPATCH, RK_KERNELS, put_kernel },
+		{ RK_TXT_COPY, RK_MEMCPY, put_copy },
+		{ RK_TXT_COUNTER, RK_COUNTERS, put_counter },
+	};
+	enum rk_table table = r->b.schema->table;
+
+	r->err = err;
+	r->rc = 0;
+	if (table == RK_MARKERS) {
+		if (l->kind != RK_TXT_MARK && l->kind != RK_TXT_V2_MARK)
+			return 0;
+		return put_mark(r, *l);
+	}
+	if (table == RK_COUNTERS && l->kind == RK_TXT_DISPATCH) {
+		r->dispatch = *l;
+		return rk_strtab_add(r->ctx->names, l->name.p, l->name.len, &r->dispatch_name, err);
+	}
+	for (unsigned i = 0; i < sizeof(what) / sizeof(what[0]); i++) {
+		if (what[i].kind != l->kind || what[i].table != table)
+			continue;
+		what[i].put(r, l);
+		r->b.nrows += r->rc == 0;
+	}
+	return r->rc;
+}
+
+/* ---- the reader ---- */
+
+struct reader {
+	struct rk_reader base;
+	struct rk_instream *in;
+	struct rk_context *ctx;
+};
+
+struct source {
+	struct rk_source base;
+	struct reader *r;
+	struct rk_lines lines;
+	struct rows rows;
+	uint64_t unknown, unknown_line, cut_line;
+	bool done;
+};
+
+/* What the first lines are. */
+struct glance {
+	unsigned records, unknown;
+	uint32_t tables;
+};
+
+static struct glance look(const char *p, size_t len, bool whole)
+{
+	const char *end = p + len, *line;
+	struct glance g = { 0 };
+	struct rk_txt_line l;
+	size_t n;
+
+	if (len >= 3 && !memcmp(p, "\xef\xbb\xbf", 3))
+		p += 3;
+	while (rk_lines_take(&p, end, &line, &n)) {
+		if (p == end && !whole)
+			break; /* cut by the end of what is looked at */
+		rk_txt_parse(line, n, &l);
+		g.unknown += l.kind == RK_TXT_UNKNOWN;
+		g.records += l.kind > RK_TXT_PREAMBLE;
+		g.tables |= rk_txt_tables(&l);
+		if (g.unknown > 8 + g.records)
+			break;
+	}
+	return g;
+}
+
+/* Counters alone could be anything; and a log may quote a record or two. */
+static int txt_probe(const void *head, size_t len, bool whole, const char *file_name)
+{
+	struct glance g;
+
+	(void)file_name;
+	if (!len || memchr(head, 0, len))
+		return 0;
+	g = look(head, len, whole);
+	return g.tables & ~RK_TABLE_BIT(RK_COUNTERS) && g.records > g.unknown ? 85 : 0;
+}
+
+static void txt_close(struct rk_reader *base)
+{
+	struct reader *r = (struct reader *)base;
+
+	rk_instream_close(r->in);
+	rk_free(r);
+}
+
+static int txt_open(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
+		    struct rk_error *err)
+{
+	struct reader *r = rk_calloc(1, sizeof(*r));
+	const void *head = NULL;
+	size_t len = 0;
+	int rc = r ? rk_instream_head(in, &head, &len, err) : rk_fail_nomem(err);
+
+	if (rc < 0) {
+		rk_free(r);
+		return rc;
+	}
+	*r = (struct reader){ .in = in, .ctx = ctx };
+	r->base.ops = &rk_reader_rocprof_v1_txt;
+	r->base.tables = look(head, len, len < (64 << 10)).tables;
+	*ret = &r->base;
+	return 0;
+}
+
+static void tell(const struct source *s)
+{
+	const struct rows *r = &s->rows;
+	const struct {
+		const char *kind, *text;
+		uint64_t count, line;
+	} odd[] = {
+		{ "unknown-line", "line is no record of a trace; passed over", s->unknown,
+		  s->unknown_line },
+		{ "huge-row", "row is longer than 1 MiB; passed over", s->lines.huge,
+		  s->lines.huge_line },
+		{ "cut-row", "the file ends inside this row; passed over", s->cut_line != 0,
+		  s->cut_line },
+		{ "number-out-of-range", "number does not fit its column; taken as missing",
+		  r->out_of_range, 0 },
+		{ "range-end-lost",
+		  "rocprofv2 prints marks and ranges alike; ranges without an id have no end",
+		  r->lost_ends, 0 },
+		{ "unmatched-range-end", "range ends that never began; passed over", r->unmatched,
+		  0 },
+		{ "open-range", "range never ended; it has no duration", r->unclosed, 0 },
+		{ "too-many-ranges", "over 65536 ranges open at a time; passed over", r->dropped,
+		  0 },
+	};
+
+	for (unsigned i = 0; i < sizeof(odd) / sizeof(odd[0]); i++)
+		if (odd[i].count)
+			rk_diag_most(s->r->ctx->diag, odd[i].kind, rk_instream_path(s->r->in),
+				     odd[i].line, odd[i].count, odd[i].text);
+}
+
+/* 1: a line was taken, with or without a row of it; 0: there is nothing more. */
+static int step(struct source *s, struct rk_error *err)
+{
+	struct rk_txt_line l;
+	const char *p;
+	size_t len;
+	int rc = s->done ? 0 : rk_lines_next(&s->lines, &p, &len, err);
+
+	if (rc <= 0) {
+		s->done = true;
+		return rc < 0 ? rc : put_open(&s->rows, err);
+	}
+	rk_txt_parse(p, len, &l);
+	if (l.kind == RK_TXT_UNKNOWN && !s->lines.ended)
+		s->cut_line = s->lines.number;
+	else if (l.kind == RK_TXT_UNKNOWN && !s->unknown++)
+		s->unknown_line = s->lines.number;
+	rc = put_line(&s->rows, &l, err);
+	return rc < 0 ? rc : 1;
+}
+
+static int txt_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
+{
+	struct source *s = (struct source *)base;
+	const struct rk_context *ctx = s->r->ctx;
+	uint64_t done, total;
+	int rc = 1;
+
+	if (ctx->progress) {
+		rk_instream_progress(s->r->in, &done, &total);
+		if (ctx->progress(ctx->progress_arg, done, total))
+			rc = rk_fail(err, RK_E_CANCELLED, "cancelled");
+	}
+	rk_builder_reset(&s->rows.b);
+	while (rc > 0 && s->rows.b.nrows < s->rows.b.cap)
+		rc = step(s, err);
+	if (rc < 0) {
+		rk_error_at(err, rk_instream_path(s->r->in), s->lines.number, 0);
+		return rc;
+	}
+	if (!s->rows.b.nrows)
+		tell(s);
+	*batch = rk_builder_batch(&s->rows.b);
+	return s->rows.b.nrows != 0;
+}
+
+static void txt_source_close(struct rk_source *base)
+{
+	struct source *s = (struct source *)base;
+
+	rk_lines_release(&s->lines);
+	rk_builder_release(&s->rows.b);
+	rk_free(s->rows.open);
+	rk_free(s);
+}
+
+static const struct rk_source_ops txt_source_ops = { .next = txt_next, .close = txt_source_close };
+
+static int txt_scan(struct rk_reader *base, enum rk_table t, uint64_t want, struct rk_source **ret,
+		    struct rk_error *err)
+{
+	struct reader *r = (struct reader *)base;
+	struct source *s = rk_calloc(1, sizeof(*s));
+	int rc;
+
+	(void)want; /* the parts of a line cost little beside finding them */
+	if (!s)
+		return rk_fail_nomem(err);
+	s->base = (struct rk_source){ &txt_source_ops, rk_table_schema(t) };
+	s->r = r;
+	s->rows.ctx = r->ctx;
+	rc = rk_builder_init(&s->rows.b, s->base.schema, RK_BATCH_ROWS, err);
+	if (rc == 0)
+		rc = rk_lines_begin(&s->lines, r->in, err);
+	if (rc < 0) {
+		txt_source_close(&s->base);
+		return rc;
+	}
+	*ret = &s->base;
+	return 0;
+}
+
+/* Files of one process begin with its number; those without one hold the rows of all. */
+static enum rk_precedence txt_precedence(const char *file_name, enum rk_table t)
+{
+	bool part = *file_name >= '0' && *file_name <= '9';
+
+	(void)t;
+	if (strstr(file_name, "results.txt"))
+		return part ? RK_PRECEDENCE_TEXT_RESULTS_PART : RK_PRECEDENCE_TEXT_RESULTS;
+	return part ? RK_PRECEDENCE_TEXT_PART : RK_PRECEDENCE_TEXT;
+}
+
+const struct rk_reader_ops rk_reader_rocprof_v1_txt = {
+	.name = "rocprof-txt",
+	.help = "raw text traces of rocprof and roctracer, and what rocprofv2 prints",
+	.probe = txt_probe,
+	.open = txt_open,
+	.scan = txt_scan,
+	.close = txt_close,
+	.serial = true,
+	.precedence_of = txt_precedence,
+};
