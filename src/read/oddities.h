@@ -1,8 +1,8 @@
 /*
  * oddities.h - warnings about a file that is read once for each of its tables.
  *
- * What is odd about the file itself is met again in every pass: it is counted here and told at the
- * end of the pass, where the largest count of all passes stays.
+ * What is odd about the file itself is found again each time: it is counted here and reported at the
+ * end of each reading. The largest count of all readings is kept.
  */
 #ifndef RK_ODDITIES_H
 #define RK_ODDITIES_H

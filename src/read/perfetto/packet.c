@@ -360,7 +360,7 @@ static struct pf_clock read_clock(struct rk_cursor c)
 	return k;
 }
 
-/* Clocks that the sequence made up, by their distance from one that means something. */
+/* Clocks that the sequence defines itself, by their distance from a known one. */
 static void take_snapshot(struct pf_sequence *q, struct rk_cursor snapshot)
 {
 	struct rk_cursor c = snapshot;
@@ -529,7 +529,7 @@ static void take_ids(struct pf_track *t, struct rk_cursor c, bool thread)
 	}
 }
 
-/* A number behind a word in what stands before a node's name, which may be anything: "rank 3". */
+/* A number behind a word, "rank 3", before the node's name, which may be anything. */
 static int64_t number_behind(const struct rk_pb_field *f, const char *word)
 {
 	const uint8_t *node = memmem(f->data, f->len, "node ", 5);
@@ -769,15 +769,6 @@ static enum rk_table table_of(const char *category, size_t len)
 	return RK_MARKERS;
 }
 
-static bool is_wanted(const struct pf_state *s, uint32_t category)
-{
-	size_t len;
-	const char *text = rk_strtab_borrow(s->ctx->names, category, &len);
-	enum rk_table t = table_of(text, len);
-
-	return t == s->table || (t == RK_KERNELS && s->table == RK_COUNTERS);
-}
-
 /* 1: it is open; 0: it was past the limit. */
 static int begin_slice(struct pf_state *s, const struct pf_sequence *q, struct pf_track *t,
 		       const struct event *e, const struct packet *p, int64_t time,
@@ -786,6 +777,9 @@ static int begin_slice(struct pf_state *s, const struct pf_sequence *q, struct p
 	struct pf_slice *slice = open_slice(s, t, err);
 	struct rk_cursor c = p->event;
 	struct rk_pb_field f;
+	enum rk_table table;
+	const char *category;
+	size_t len;
 	int rc = 0;
 
 	if (!slice) {
@@ -796,7 +790,9 @@ static int begin_slice(struct pf_state *s, const struct pf_sequence *q, struct p
 	slice->name = e->name < 0 ? RK_NONE : e->name;
 	slice->category = e->category < 0 ? 0 : (uint32_t)e->category;
 	slice->instant = e->type == INSTANT;
-	slice->wanted = is_wanted(s, slice->category);
+	category = rk_strtab_borrow(s->ctx->names, slice->category, &len);
+	table = table_of(category, len);
+	slice->wanted = table == s->table || (table == RK_KERNELS && s->table == RK_COUNTERS);
 	while (slice->wanted && rc == 0 && rk_pb_next(&c, &f))
 		if (f.number == 4)
 			rc = take_annotation(s, q, slice, rk_pb_message(&f), err);

@@ -6,7 +6,7 @@
  * table: kernel_dispatch, memory_copy, memory_allocation, *_api (calls), marker_api and all others
  * (markers). Traces that rockit wrote say a process's rank and node in the description of its
  * track, and grid, registers and the rest in annotations of their own (perfetto_writer.h). A
- * kernel's counters are its annotations that are doubles; where no annotation tells a dispatch id,
+ * kernel's counters are its annotations that are doubles; where no annotation gives a dispatch id,
  * we use the number of the kernel in the file. Counter tracks repeat what slices say and are not
  * read. begin_ns and end_ns win over the slice's own times, which rocprofv3 may have moved.
  *
@@ -53,7 +53,7 @@ struct pf_sequence {
 /* Kinds of interned text, by field of InternedData. */
 enum pf_intern { PF_CATEGORY, PF_EVENT_NAME, PF_ANNOTATION, PF_STRING_VALUE };
 
-/* What annotations tell of a slice. */
+/* What annotations say about a slice. */
 enum pf_value {
 	PF_BEGIN,
 	PF_END,
@@ -96,7 +96,7 @@ struct pf_counter {
 };
 
 struct pf_slice {
-	struct pf_slice *outer; /* the slice it lies in */
+	struct pf_slice *outer; /* the slice around it */
 	int64_t start;          /* RK_NONE: unknown */
 	int64_t name;           /* id, RK_NONE: unknown */
 	uint32_t category;      /* id */
@@ -138,7 +138,7 @@ void rk_pf_warn(struct pf_state *s, const char *kind, const char *message);
 
 /* Takes the innermost slice off the track, hands it to `emit` and forgets it. */
 int rk_pf_slice_end(struct pf_state *s, struct pf_track *t, int64_t end, struct rk_error *err);
-/* One TracePacket. What is odd in it is counted; an error is no memory or a failed emit. */
+/* One TracePacket. What is odd in it is counted; it fails when out of memory or when emit does. */
 int rk_pf_packet(struct pf_state *s, const uint8_t *data, size_t len, struct rk_error *err);
 
 #endif

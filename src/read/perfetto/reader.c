@@ -358,7 +358,7 @@ static int read_more(struct perfetto_source *s, size_t len, struct rk_error *err
 	return 0;
 }
 
-/* Makes `need` bytes lie together at buf + from; 1: they do, 0: the file has fewer. */
+/* Brings `need` bytes together at buf + from; 1: done, 0: the file has fewer. */
 static int gather(struct perfetto_source *s, size_t need, struct rk_error *err)
 {
 	size_t want = need > BLOCK ? need : BLOCK;
@@ -589,7 +589,7 @@ static bool looks_like_packet(struct rk_cursor c)
 	return !c.bad && seen;
 }
 
-/* Most of the first packets that lie in the head as a whole. */
+/* Most of the first packets that are in the head as a whole must look like packets. */
 static int perfetto_probe(const void *head, size_t len, bool whole, const char *file_name)
 {
 	struct rk_cursor c = rk_cursor_over(head, len);

@@ -28,7 +28,7 @@ struct raw_file {
 	bool sum_wrong, cut;
 	uint64_t nblocks; /* the header's counted; the last may be cut */
 	/* of all blocks, after survey */
-	struct turn *turns; /* data blocks by sequence; NULL: as they lie */
+	struct turn *turns; /* data blocks by sequence; NULL: in file order */
 	uint64_t nturns;
 	uint64_t open, damaged; /* data blocks */
 	uint64_t records;       /* that data blocks say they have */
@@ -245,7 +245,7 @@ static int add_definition(struct raw_names *n, uint8_t tag, struct rk_cursor *c,
 	if ((tag == RK_RAW_QUEUE || tag == RK_RAW_DEVICE) && rk_cursor_left(c))
 		read.v[fields] = rk_cursor_varint(c); /* one more than there was at first */
 	*d = read;
-	/* the collector's own words are told with what is odd about the file */
+	/* the collector's own words are reported with the warnings about the file */
 	words = tag == RK_RAW_NOTE ? rk_raw_name(n, read.v[0], RK_RAW_STRING) : NULL;
 	if (words) {
 		text = rk_strtab_borrow(n->ctx->names, (uint32_t)words->v[0], &len);
@@ -384,7 +384,7 @@ static int survey(struct raw_file *f, struct raw_names *names, struct rk_error *
 
 	if (!buf)
 		return rk_fail_nomem(err);
-	/* In a window any block may be the next. Too many are read as they lie: order is for speed. */
+	/* In a window any block may be the next. Too many are read in file order. */
 	if (f->nblocks <= MAX_TURNS) {
 		f->turns = rk_alloc((size_t)f->nblocks * sizeof(*f->turns));
 		if (!f->turns) {
@@ -466,7 +466,7 @@ struct rkraw {
 	struct rk_context *ctx;
 	struct raw_file f;
 	struct raw_names names;
-	struct rk_oddities odd; /* of the definitions: told with every table */
+	struct rk_oddities odd; /* of the definitions: reported with every table */
 };
 
 struct rkraw_source {

@@ -303,7 +303,7 @@ static bool kernel(struct raw_rows *r, struct raw_history *past, struct rk_curso
 {
 	uint64_t id = rk_cursor_varint(c);
 	const struct raw_definition *shape = rk_raw_name(r->names, id, RK_RAW_SHAPE);
-	/* where there was no room for the shape, the function stands in */
+	/* where there was no room for the shape, the id is the function's */
 	const struct raw_definition *function =
 		rk_raw_name(r->names, shape ? shape->v[0] : id, RK_RAW_FUNCTION);
 	struct operation op = { .queue = rk_cursor_varint(c) };
@@ -606,7 +606,7 @@ void rk_raw_rows_reset(struct raw_rows *r)
 
 /* ---- rows of the header and the definitions ---- */
 
-/* The words of the command with blanks between them; without any, the program's file. */
+/* The words of the command with blanks between them, or the program's file when there are none. */
 static int64_t command(struct raw_rows *r)
 {
 	const struct rk_raw_header *h = r->h;

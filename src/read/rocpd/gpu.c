@@ -79,18 +79,6 @@ static void put_geometry(struct sql_scan *s, size_t row)
 	}
 }
 
-static void put_place(struct sql_scan *s, size_t row)
-{
-	rk_rocpd_put_who(s, row, RK_K_NODE, RK_K_PID, RK_K_TID);
-	if (rk_sql_wants(s, RK_K_DEVICE))
-		rk_sql_put(s, RK_K_DEVICE, row,
-			   rk_rocpd_resolve_or_id(s, AGENTS, rk_rocpd_place(s, COL_AGENT)));
-	if (rk_sql_wants(s, RK_K_QUEUE))
-		rk_sql_put(s, RK_K_QUEUE, row, rk_rocpd_place(s, COL_QUEUE));
-	if (rk_sql_wants(s, RK_K_STREAM))
-		rk_sql_put(s, RK_K_STREAM, row, rk_rocpd_place(s, COL_STREAM));
-}
-
 static int kernel_row(struct sql_scan *s, size_t row)
 {
 	rk_sql_put_times(s, row, RK_K_START, RK_K_DURATION, COL_START, COL_END);
@@ -98,8 +86,16 @@ static int kernel_row(struct sql_scan *s, size_t row)
 		put_symbol(s, row);
 	if (s->want & GEOMETRY_FIELDS)
 		put_geometry(s, row);
-	if (s->want & PLACE_FIELDS)
-		put_place(s, row);
+	if (s->want & PLACE_FIELDS) {
+		rk_rocpd_put_who(s, row, RK_K_NODE, RK_K_PID, RK_K_TID);
+		if (rk_sql_wants(s, RK_K_DEVICE))
+			rk_sql_put(s, RK_K_DEVICE, row,
+				   rk_rocpd_resolve_or_id(s, AGENTS, rk_rocpd_place(s, COL_AGENT)));
+		if (rk_sql_wants(s, RK_K_QUEUE))
+			rk_sql_put(s, RK_K_QUEUE, row, rk_rocpd_place(s, COL_QUEUE));
+		if (rk_sql_wants(s, RK_K_STREAM))
+			rk_sql_put(s, RK_K_STREAM, row, rk_rocpd_place(s, COL_STREAM));
+	}
 	rk_sql_put(s, RK_K_DISPATCH, row, rk_sql_cell(s, D_DISPATCH));
 	rk_sql_put(s, RK_K_SCRATCH, row, rk_sql_cell(s, D_PRIVATE));
 	rk_sql_put(s, RK_K_SHARED_MEM, row, rk_sql_cell(s, D_GROUP));

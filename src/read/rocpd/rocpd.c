@@ -9,7 +9,7 @@
 
 extern const struct rk_reader_ops rk_reader_rocpd;
 
-/* ---- what an id stands for ---- */
+/* ---- what an id means ---- */
 
 int64_t rk_rocpd_resolve_or_id(struct sql_scan *s, unsigned dim, int64_t id)
 {

@@ -24,7 +24,7 @@ enum {
 	COL_AGENT,
 	COL_QUEUE,
 	COL_STREAM,
-	COL_TRACK, /* schema 4: stands for the six above, in the order of TRACK_... */
+	COL_TRACK, /* schema 4: replaces the six above, in the order of TRACK_... */
 	COL_START,
 	COL_END,
 	COL_EVENT,
@@ -56,7 +56,7 @@ extern const struct sql_part rk_rocpd_kernels[1], rk_rocpd_copies[1], rk_rocpd_a
 int rk_rocpd_counters_fill(struct sql_scan *s, struct rk_error *err);
 void rk_rocpd_counters_leave(struct rocpd_scan *s);
 
-/* Value 0 of the dim's row; an id that is not in the dim stands for itself. */
+/* Value 0 of the dim's row, or the id itself when the dim does not have it. */
 int64_t rk_rocpd_resolve_or_id(struct sql_scan *s, unsigned dim, int64_t id);
 /* COL_NID .. COL_STREAM of the current row, through the track where the table lacks it. */
 int64_t rk_rocpd_place(struct sql_scan *s, unsigned col);

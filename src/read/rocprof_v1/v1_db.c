@@ -3,7 +3,7 @@
  *
  * Its script copies text into tables as it finds it. KERN holds the rows of results.csv, counters
  * included; older scripts call it A. With --hip-trace KERN has an index and a name at most and the
- * kernels stand in OPS. In HIP, HSA, OPS, COPY and rocTX of older scripts pid is the number of a
+ * kernels are in OPS. In HIP, HSA, OPS, COPY and rocTX of older scripts pid is the number of a
  * lane of the viewer; the process is in proc-id, or, where the script writes __section, in pid.
  */
 #include <string.h>

@@ -2,7 +2,7 @@
  * v1_json.c - results.json of rocprof (v1).
  *
  * {"traceEvents":[{} and then events, nearly every value a string. Events named process_name say
- * what the pid of the others stands for: a GPU, its barriers, copies, calls. ts and dur are whole
+ * what the pid of the others means: a GPU, its barriers, copies, calls. ts and dur are whole
  * microseconds; the nanoseconds are in args.
  */
 #include <string.h>
@@ -76,7 +76,7 @@ static const struct rk_json_field fields[F_NFIELDS] = {
 	[F_WAVE] = { "args/wave_size", RK_JSON_AS_I64 },
 };
 
-/* What a pid of the events stands for. */
+/* What a pid of the events means. */
 enum lane {
 	LANE_OTHER,
 	LANE_GPU,
@@ -300,14 +300,19 @@ static int row(struct chrome_scan *s, struct rk_error *err)
 {
 	int rc;
 
-	if (s->table == RK_KERNELS)
+	switch (s->table) {
+	case RK_KERNELS:
 		rc = kernel_row(s, err);
-	else if (s->table == RK_MEMCPY)
+		break;
+	case RK_MEMCPY:
 		rc = copy_row(s, err);
-	else if (s->table == RK_API)
+		break;
+	case RK_API:
 		rc = api_row(s, err);
-	else
+		break;
+	default:
 		rc = marker_row(s, err);
+	}
 	return rc < 0 ? rc : 1;
 }
 
@@ -328,20 +333,14 @@ static const struct chrome_format format = {
 	.row = row,
 };
 
-static const char *skip_blanks(const char *p, const char *end)
-{
-	while (p < end && (*p == ' ' || *p == '\t' || *p == '\r' || *p == '\n'))
-		p++;
-	return p;
-}
-
 /* `words`, one after another with blanks between them. */
 static bool begins(const char *p, const char *end, const char *const *words)
 {
 	for (; *words; words++) {
 		size_t n = strlen(*words);
 
-		p = skip_blanks(p, end);
+		while (p < end && (*p == ' ' || *p == '\t' || *p == '\r' || *p == '\n'))
+			p++;
 		if ((size_t)(end - p) < n || memcmp(p, *words, n) != 0)
 			return false;
 		p += n;

@@ -226,7 +226,7 @@ static void set_pair(struct rk_txt_line *l, struct rk_csv_span key, struct rk_cs
 	}
 }
 
-/* The bracket that closes a value: a comma and a blank, or the end, stand behind it. */
+/* The bracket that closes a value: a comma or the end follows it. */
 static const char *closing(const char *p, const char *end, char c)
 {
 	bool quoted = p < end && *p == '"';

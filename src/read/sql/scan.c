@@ -337,27 +337,23 @@ static int enter_part(struct sql_scan *s, struct rk_error *err)
 	return rc;
 }
 
-static void leave_part(struct sql_scan *s)
-{
-	flush_warnings(s);
-	rk_sqlite_cursor_close(s->c);
-	s->c = NULL;
-	if (s->plan->parts[s->part].nth)
-		s->nth++;
-	else
-		s->part++;
-}
-
 /* One row, or the end of the part; a damaged table ends where the damage begins. */
 static int read_row(struct sql_scan *s, struct rk_error *err)
 {
+	const struct sql_part *p = &s->plan->parts[s->part];
 	int rc = rk_sqlite_cursor_step(s->c, &s->cause);
 
 	if (rc <= 0) {
-		leave_part(s);
+		flush_warnings(s);
+		rk_sqlite_cursor_close(s->c);
+		s->c = NULL;
+		if (p->nth)
+			s->nth++;
+		else
+			s->part++;
 		return rk_sql_damage(s->r, &s->cause, rc, err);
 	}
-	rc = s->plan->parts[s->part].row(s, s->b.nrows);
+	rc = p->row(s, s->b.nrows);
 	if (s->error.code) {
 		if (err && !err->code)
 			*err = s->error;

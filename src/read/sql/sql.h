@@ -4,7 +4,7 @@
  * A format is a list of plans, one per standard table. A plan is a list of parts, one per table of
  * the file. A part names the columns it reads and has a function that makes one row of one row.
  * The tables may come in several sets whose names end in different suffixes, one set per process;
- * an id means something inside one set only. Dims say what ids stand for.
+ * an id means something inside one set only. Dims say what ids mean.
  * A missing table gives no rows, a missing column nulls. Warnings: "hot-wal", "damaged-database",
  * "wrong-type", "out-of-range", "lookup-limit".
  */
