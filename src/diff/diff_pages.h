@@ -8,11 +8,11 @@
 /* Each appends to `out`; whoever calls looks at out->bad. */
 void rk_diff_json(struct rk_bytes *out, const struct rk_diff *d);
 void rk_diff_text(struct rk_bytes *out, const struct rk_diff *d,
-		  const struct rk_render_options *look);
+		  const struct rk_render_options *look); /* diff_text.c */
 void rk_diff_markdown(struct rk_bytes *out, const struct rk_diff *d,
 		      const struct rk_render_options *look);
 
-/* ---- in common (diff_words.c) ---- */
+/* ---- in common ---- */
 
 /* "+1.234 ms", "-12 ns", "0 ns". */
 void rk_put_change(struct rk_bytes *out, int64_t ns);
@@ -26,8 +26,6 @@ const char *rk_diff_part_words(const char *part);
 char rk_diff_mark(const struct rk_diff_kernel *k);
 /* "same", "renamed", "appeared", "vanished" */
 const char *rk_diff_match_word(enum rk_diff_match m);
-/* "within", "beyond", "unknown" */
-const char *rk_diff_verdict_word(enum rk_diff_verdict v);
 /* The name that it is shown under: that of B where it has one. */
 const char *rk_diff_kernel_name(const struct rk_diff_kernel *k);
 /* The kernels that changed at all: those after them did not. */

@@ -6,18 +6,161 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "diff/diff_noise.h"
+
+/* Where t is far from normal it stands in a table, else it is expanded around the normal z. */
+static double student(double df, double z, const double *few)
+{
+	double z2 = z * z, v = 1 / df;
+
+	if (df < 1)
+		return few[0];
+	if (df < 5)
+		return few[(int)df - 1];
+	return z * (1 + v * ((z2 + 1) / 4 + v * ((5 * z2 + 16) * z2 + 3) / 96 +
+			     v * v * (((3 * z2 + 19) * z2 + 17) * z2 - 15) / 384));
+}
+
+double rk_t99(double df)
+{
+	static const double few[4] = { 63.657, 9.925, 5.841, 4.604 };
+
+	return student(df, 2.5758, few);
+}
+
+double rk_t99_above(double df)
+{
+	static const double few[4] = { 31.821, 6.965, 4.541, 3.747 };
+
+	return student(df, 2.3263, few);
+}
+
+double rk_pooled_error(const struct rk_sample *a, const struct rk_sample *b, double *ret_df)
+{
+	double df = a->n + b->n - 2;
+
+	*ret_df = df;
+	if (df < 1 || a->n < 1 || b->n < 1)
+		return NAN;
+	return sqrt((a->squares + b->squares) / df * (1 / a->n + 1 / b->n));
+}
+
+/* Of what is known once a run: NaN without several runs on a side. */
+static double noise_of_runs(const struct rk_sample *a, const struct rk_sample *b)
+{
+	double df, error = rk_pooled_error(a, b, &df);
+
+	return isnan(error) ? NAN : rk_t99(df) * error;
+}
+
+/*
+ * What the mean of one kernel's dispatches may differ by through chance: from the spread of its
+ * dispatches of equal grid, and from that between runs where there are several; the larger. NaN:
+ * not known. fmax takes the other when one of the two is NaN.
+ */
+static double noise_of_mean(const struct rk_side_name *a, const struct rk_side_name *b)
+{
+	double df = a->free + b->free, within = NAN;
+
+	if (df >= 1 && a->timed_all && b->timed_all)
+		within = rk_t99(df) * sqrt((a->squares + b->squares) / df *
+					   (1 / (double)a->timed_all + 1 / (double)b->timed_all));
+	return fmax(within, noise_of_runs(&a->means, &b->means));
+}
+
+/* Variance of a side's mean total; *known grows by the time whose spread is known. */
+static double variance(const struct rk_side *s, double *known)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < s->nnames; i++) {
+		const struct rk_side_name *n = &s->names[i];
+
+		if (n->free < 1)
+			continue;
+		sum += (double)n->timed * n->squares / n->free;
+		*known += (double)n->total_ns;
+	}
+	return sum / (double)s->runs;
+}
+
+/* The same of the time of all kernels. */
+static double noise_of_total(const struct rk_side *a, const struct rk_side *b)
+{
+	double known = 0, both = (double)a->total_ns + (double)b->total_ns;
+	double within = 2.5758 * sqrt(variance(a, &known) + variance(b, &known));
+
+	/* kernels that were called once say nothing; where they are most of it, nothing is known */
+	if (known < both / 2 || both <= 0)
+		within = NAN;
+	return fmax(within, noise_of_runs(&a->totals, &b->totals));
+}
+
+/* ---- how often a kernel was launched with each grid, on both sides ---- */
+
+static int by_shape(const void *pa, const void *pb)
+{
+	const struct rk_shape_count *a = pa, *b = pb;
+
+	for (unsigned i = 0; i < 6; i++)
+		if (a->shape.n[i] != b->shape.n[i])
+			return a->shape.n[i] < b->shape.n[i] ? -1 : 1;
+	return (a->shape.items > b->shape.items) - (a->shape.items < b->shape.items);
+}
+
+static size_t count_shapes(const struct rk_profile *p, const struct rk_profile_name *n)
+{
+	size_t c = 0;
+
+	for (uint32_t s = p && n ? n->shapes : 0; s; s = p->shapes[s - 1].next)
+		c++;
+	return c;
+}
+
+static size_t list_shapes(const struct rk_profile *p, const struct rk_profile_name *n, bool b,
+			  struct rk_shape_count *out)
+{
+	size_t c = 0;
+
+	for (uint32_t s = p && n ? n->shapes : 0; s; s = p->shapes[s - 1].next) {
+		const struct rk_profile_shape *shape = &p->shapes[s - 1];
+
+		out[c++] = (struct rk_shape_count){ shape->shape, b ? 0 : shape->calls,
+						    b ? shape->calls : 0 };
+	}
+	return c;
+}
+
+int rk_shape_counts(const struct rk_profile *pa, const struct rk_profile_name *a,
+		    const struct rk_profile *pb, const struct rk_profile_name *b,
+		    struct rk_shape_count **ret, size_t *ret_n, struct rk_error *err)
+{
+	size_t n = count_shapes(pa, a) + count_shapes(pb, b), out = 0;
+	struct rk_shape_count *v = rk_calloc(n, sizeof(*v));
+
+	if (!v)
+		return rk_fail_nomem(err);
+	n = list_shapes(pa, a, false, v);
+	n += list_shapes(pb, b, true, v + n);
+	qsort(v, n, sizeof(*v), by_shape);
+	for (size_t i = 0; i < n; i++) {
+		if (out && by_shape(&v[out - 1], &v[i]) == 0) {
+			v[out - 1].a += v[i].a;
+			v[out - 1].b += v[i].b;
+		} else {
+			v[out++] = v[i];
+		}
+	}
+	*ret = v;
+	*ret_n = out;
+	return 0;
+}
+
+/* ---- kernels ---- */
 
 /* Below this share of the larger total nothing is called significant. */
 #define LEAST_SHARE 0.01
 
 enum gpu_part { APPEARED, VANISHED, SPEED, CALLS, GPU_PARTS };
-
-const char *rk_diff_own(struct rk_diff_work *w, const char *text)
-{
-	rk_list_add(&w->texts, text);
-	return w->texts.bad ? "" : w->texts.v[w->texts.n - 1];
-}
 
 /* ---- kernels ---- */
 
@@ -57,6 +200,13 @@ static void split(const struct rk_pair *pair, struct rk_diff_kernel *k, struct r
 	}
 }
 
+/* The result's own copy of a text; "" when out of memory, which w->texts.bad tells. */
+static const char *own(struct rk_diff_work *w, const char *text)
+{
+	rk_list_add(&w->texts, text);
+	return w->texts.bad ? "" : w->texts.v[w->texts.n - 1];
+}
+
 static struct rk_diff_count count_of(struct rk_diff_work *w, const struct rk_side_name *n)
 {
 	struct rk_diff_count c = {
@@ -66,7 +216,7 @@ static struct rk_diff_count count_of(struct rk_diff_work *w, const struct rk_sid
 	if (!n)
 		return c;
 	return (struct rk_diff_count){
-		.name = rk_diff_own(w, n->text),
+		.name = own(w, n->text),
 		.calls = n->calls,
 		.calls_least = n->least,
 		.calls_most = n->most,
@@ -110,18 +260,19 @@ static void kernel_make(struct rk_diff_work *w, const struct rk_pair *p, struct 
 	uint64_t common;
 
 	*k = (struct rk_diff_kernel){
-		.match = !p->a      ? RK_DIFF_APPEARED :
-			 !p->b      ? RK_DIFF_VANISHED :
-			 p->renamed ? RK_DIFF_RENAMED :
-				      RK_DIFF_SAME,
+		.match = p->renamed ? RK_DIFF_RENAMED : RK_DIFF_SAME,
 		.a = count_of(w, p->a),
 		.b = count_of(w, p->b),
 		.noise_ns = NAN,
 	};
 	split(p, k, parts);
-	if (p->a && p->b) {
+	if (!p->a) {
+		k->match = RK_DIFF_APPEARED;
+	} else if (!p->b) {
+		k->match = RK_DIFF_VANISHED;
+	} else {
 		common = p->a->timed < p->b->timed ? p->a->timed : p->b->timed;
-		k->noise_ns = rk_noise_of_mean(p->a, p->b) * (double)common;
+		k->noise_ns = noise_of_mean(p->a, p->b) * (double)common;
 	}
 	k->significant = is_significant(w, p, k);
 }
@@ -166,15 +317,6 @@ static int by_change(const void *pa, const void *pb)
 
 /* ---- grids of kernels that both sides have ---- */
 
-/* On one side alone, or another share of the launches by a tenth of all. */
-static bool grid_changed(const struct rk_shape_count *c, const struct rk_pair *p)
-{
-	double a = (double)c->a / (double)p->a->name->calls;
-	double b = (double)c->b / (double)p->b->name->calls;
-
-	return !c->a || !c->b || fabs(a - b) > 0.1;
-}
-
 static int add_grids(struct rk_diff *d, size_t *cap, size_t kernel, const struct rk_pair *p,
 		     struct rk_error *err)
 {
@@ -183,9 +325,14 @@ static int add_grids(struct rk_diff *d, size_t *cap, size_t kernel, const struct
 	int rc = rk_shape_counts(p->a->of, p->a->name, p->b->of, p->b->name, &v, &n, err);
 
 	for (size_t i = 0; rc == 0 && i < n; i++) {
+		double a = (double)v[i].a / (double)p->a->name->calls;
+		double b = (double)v[i].b / (double)p->b->name->calls;
 		struct rk_diff_grid *grown;
 
-		if (!grid_changed(&v[i], p) || (v[i].shape.n[0] < 0 && v[i].shape.n[3] < 0))
+		/* on one side alone, or another share of the launches by a tenth of all */
+		if (v[i].a && v[i].b && fabs(a - b) <= 0.1)
+			continue;
+		if (v[i].shape.n[0] < 0 && v[i].shape.n[3] < 0)
 			continue;
 		grown = rk_grow(d->grids, cap, d->ngrids + 1, sizeof(*grown));
 		if (!grown) {
@@ -252,15 +399,6 @@ static void whole_make(struct rk_diff_whole *whole, bool known, int64_t a, int64
 	whole->significant = fabs((double)whole->delta_ns) > noise;
 }
 
-static void name_parts(struct rk_diff_whole *whole)
-{
-	static const char *const names[GPU_PARTS] = { "appeared", "vanished", "speed", "calls" };
-
-	for (unsigned i = 0; i < GPU_PARTS; i++)
-		whole->parts[i].name = names[i];
-	whole->nparts = GPU_PARTS;
-}
-
 static void wall_part(struct rk_diff_whole *wall, const char *name, int64_t a, int64_t b)
 {
 	wall->parts[wall->nparts++] = (struct rk_diff_part){ name, a, b, b - a };
@@ -278,7 +416,7 @@ static void make_wall(struct rk_diff_work *w)
 	wall_part(wall, "copies", a->copies - a->both, b->copies - b->both);
 	wall_part(wall, "idle", a->idle, b->idle);
 	whole_make(wall, a->known && b->known, a->wall, b->wall,
-		   rk_noise_of_runs(&w->a.walls, &w->b.walls));
+		   noise_of_runs(&w->a.walls, &w->b.walls));
 }
 
 /* ---- lines ---- */
@@ -302,12 +440,13 @@ static int make_lines(struct rk_diff_work *w, const struct rk_side_lines *a,
 	if (!ret->v)
 		return rk_fail_nomem(err);
 	while (i < a->n || k < b->n) {
-		int order = i == a->n ? 1 : k == b->n ? -1 : strcmp(a->v[i].name, b->v[k].name);
+		int order = rk_name_order(i < a->n ? a->v[i].name : NULL,
+					  k < b->n ? b->v[k].name : NULL);
 		const struct rk_side_line *x = order <= 0 ? &a->v[i++] : &none;
 		const struct rk_side_line *y = order >= 0 ? &b->v[k++] : &none;
 
 		ret->v[ret->n++] = (struct rk_diff_line){
-			.name = rk_diff_own(w, order <= 0 ? x->name : y->name),
+			.name = own(w, order <= 0 ? x->name : y->name),
 			.calls_a = x->calls,
 			.calls_b = y->calls,
 			.bytes_a = x->bytes,
@@ -324,25 +463,29 @@ static int make_lines(struct rk_diff_work *w, const struct rk_side_lines *a,
 
 int rk_diff_parts(struct rk_diff_work *w, struct rk_error *err)
 {
+	static const char *const names[GPU_PARTS] = { "appeared", "vanished", "speed", "calls" };
 	const struct rk_side *a = &w->a, *b = &w->b;
 	struct rk_diff *d = w->d;
 	int rc;
 
-	name_parts(&d->gpu);
+	for (unsigned i = 0; i < GPU_PARTS; i++)
+		d->gpu.parts[i].name = names[i];
+	d->gpu.nparts = GPU_PARTS;
 	rc = make_kernels(w, err);
+	if (rc < 0)
+		return rc;
 	/* A program may leave copies away; calls are recorded only when somebody asks for them. */
-	if (rc == 0)
-		rc = make_lines(w, &a->copies, &b->copies, a->copies.known || b->copies.known,
-				&d->copies, &d->copy, err);
-	if (rc == 0)
-		rc = make_lines(w, &a->api, &b->api, a->api.known && b->api.known, &d->calls,
-				&d->api, err);
+	rc = make_lines(w, &a->copies, &b->copies, a->copies.known || b->copies.known, &d->copies,
+			&d->copy, err);
+	if (rc < 0)
+		return rc;
+	rc = make_lines(w, &a->api, &b->api, a->api.known && b->api.known, &d->calls, &d->api, err);
 	if (rc == 0 && (a->ranks.n > 1 || b->ranks.n > 1))
 		rc = make_lines(w, &a->ranks, &b->ranks, a->ranks.known && b->ranks.known,
 				&d->ranks, &d->rank, err);
 	if (rc < 0)
 		return rc;
-	whole_make(&d->gpu, true, a->total_ns, b->total_ns, rk_noise_of_total(a, b));
+	whole_make(&d->gpu, true, a->total_ns, b->total_ns, noise_of_total(a, b));
 	make_wall(w);
 	return 0;
 }

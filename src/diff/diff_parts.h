@@ -18,7 +18,7 @@
 #define RK_DIFF_PARTS_H
 
 #include "base/list.h"
-#include "diff/diff_match.h"
+#include "diff/diff_side.h"
 
 struct rk_diff_work {
 	struct rk_side a, b;
@@ -31,10 +31,22 @@ struct rk_diff_work {
 /* w->a, b, pairs are there; fills kernels, grids, gpu, wall, copy, api and their lines of w->d. */
 int rk_diff_parts(struct rk_diff_work *w, struct rk_error *err);
 
-/* The result's own copy of a text; "" when out of memory, which w->texts.bad tells. */
-const char *rk_diff_own(struct rk_diff_work *w, const char *text);
+/* ---- how much of a change is chance ---- */
 
-/* ---- grids (diff_grids.c) ---- */
+/*
+ * Student's t: what a mean is off by, in standard errors, in 1 of 100 cases to either side
+ * (rk_t99) or to one (rk_t99_above). df from 1; accurate to 4 % or better.
+ */
+double rk_t99(double df);
+double rk_t99_above(double df);
+
+/*
+ * Standard error of the difference of two means, from the spread within both together; NaN when
+ * there are no two values on either side. *ret_df: degrees of freedom.
+ */
+double rk_pooled_error(const struct rk_sample *a, const struct rk_sample *b, double *ret_df);
+
+/* ---- grids ---- */
 
 /* Launches of one kernel with one shape on both sides. */
 struct rk_shape_count {
@@ -48,5 +60,15 @@ struct rk_shape_count {
 int rk_shape_counts(const struct rk_profile *pa, const struct rk_profile_name *a,
 		    const struct rk_profile *pb, const struct rk_profile_name *b,
 		    struct rk_shape_count **ret, size_t *ret_n, struct rk_error *err);
+
+/* ---- what two runs did, whatever their speed (diff_structure.c) ---- */
+
+/*
+ * Adds what differs to ret->findings; queues of both sides to ret->queues. Profiles must have
+ * been made with their structure. Released by rk_structure_release, also after a failure.
+ */
+int rk_structure_compare(const struct rk_profile *a, const struct rk_profile *b,
+			 struct rk_diff_structure *ret, struct rk_error *err);
+void rk_structure_release(struct rk_diff_structure *s);
 
 #endif

@@ -1,8 +1,12 @@
-/* diff_profile.c - kernels of a run added up for a comparison; see diff_profile.h. */
+/* diff_profile.c - kernels of a run added up for a comparison while rows come in; see diff_profile.h. */
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/map.h"
 #include "base/num.h"
 #include "diff/diff_profile_impl.h"
 #include "report/timeline.h"
@@ -12,34 +16,308 @@
 /* As in timeline.c: the span between any two ends can be told in 64 bits. */
 #define START_MAX (INT64_MAX / 2)
 
-static int launches_init(struct rk_profiler *p, size_t held, size_t symbols, struct rk_error *err)
-{
-	struct rk_launches *l = &p->launches;
+/* ---- grids and blocks of launches, told apart by kernel ---- */
 
-	l->places.max = l->queues.max = RK_PROFILE_QUEUES;
-	l->symbols_max = symbols;
-	return rk_order_new(p->ctx->tmpdir, held, &l->order, err);
+/* The six columns of a batch, and those of work-items. */
+struct shape_columns {
+	struct rk_column grid[3], block[3], items[3];
+	bool whole; /* grid and block are there in every row */
+};
+
+static struct shape_columns shape_columns_of(const struct rk_batch *b)
+{
+	struct shape_columns c = { .whole = true };
+
+	for (unsigned i = 0; i < 3; i++) {
+		c.grid[i] = b->cols[RK_K_GRID_X + i];
+		c.block[i] = b->cols[RK_K_BLOCK_X + i];
+		c.items[i] = b->cols[RK_K_ITEMS_X + i];
+		c.whole &= c.grid[i].data && !c.grid[i].valid && c.block[i].data &&
+			   !c.block[i].valid;
+	}
+	return c;
 }
 
-int rk_profiler_new(struct rk_context *ctx, bool structure, struct rk_profiler **ret,
-		    struct rk_error *err)
+static int32_t cell(const struct rk_column *c, size_t row)
 {
-	struct rk_profiler *p = rk_calloc(1, sizeof(*p));
-	int rc = p ? rk_order_new(ctx->tmpdir, RK_ORDER_HELD, &p->order, err) : rk_fail_nomem(err);
+	return rk_column_has(c, row) ? ((const int32_t *)c->data)[row] : -1;
+}
 
-	if (rc == 0) {
-		p->ctx = ctx;
-		p->structure = structure;
-		p->store.max_pages = RK_MEDIAN_MAX_PAGES;
-		rc = launches_init(p, RK_ORDER_HELD, RK_PROFILE_SYMBOLS, err);
+static struct rk_shape odd_shape(const struct shape_columns *c, size_t row)
+{
+	struct rk_shape s = { .items = 0 };
+
+	for (unsigned i = 0; i < 3; i++) {
+		s.n[i] = cell(&c->grid[i], row);
+		s.n[3 + i] = cell(&c->block[i], row);
 	}
-	if (rc < 0) {
-		rk_profiler_free(p);
-		return rc;
+	if (s.n[3] >= 0 || !rk_column_has(&c->items[0], row))
+		return s;
+	/* Which block was taken depends on the runtime's mood: only the items are the program's. */
+	s.items = 1;
+	for (unsigned i = 0; i < 3; i++)
+		s.n[i] = cell(&c->items[i], row);
+	return s;
+}
+
+static struct rk_shape shape_at(const struct shape_columns *c, size_t row)
+{
+	struct rk_shape s = { .items = 0 };
+
+	if (!c->whole)
+		return odd_shape(c, row);
+	for (unsigned i = 0; i < 3; i++) {
+		s.n[i] = ((const int32_t *)c->grid[i].data)[row];
+		s.n[3 + i] = ((const int32_t *)c->block[i].data)[row];
 	}
-	*ret = p;
+	return s;
+}
+
+/* *ret is the index of the shape of this name, RK_SHAPE_NONE past the limit. */
+static int find_shape(struct rk_profiler *p, uint32_t name, const struct rk_shape *s, uint32_t *ret,
+		      struct rk_error *err)
+{
+	uint64_t hash = rk_hash_u64(rk_hash_bytes(s, sizeof(*s)) ^ name);
+	struct rk_profile_shape *grown;
+	size_t at;
+
+	for (*ret = rk_index_first(&p->by_shape, hash, &at); *ret != RK_INDEX_NONE;
+	     *ret = rk_index_next(&p->by_shape, hash, &at)) {
+		const struct rk_profile_shape *o = &p->shapes[*ret];
+
+		if (o->name == name && memcmp(&o->shape, s, sizeof(*s)) == 0)
+			return 0;
+	}
+	if (p->nshapes >= RK_PROFILE_SHAPES) {
+		p->lost_shapes++;
+		*ret = RK_SHAPE_NONE;
+		return 0;
+	}
+	grown = rk_grow(p->shapes, &p->cap_shapes, p->nshapes + 1, sizeof(*grown));
+	if (!grown)
+		return rk_fail_nomem(err);
+	p->shapes = grown;
+	if (!rk_index_add(&p->by_shape, hash, (uint32_t)p->nshapes))
+		return rk_fail_nomem(err);
+	*ret = (uint32_t)p->nshapes;
+	p->shapes[p->nshapes++] = (struct rk_profile_shape){ .shape = *s,
+							     .name = name,
+							     .next = p->names[name].shapes };
+	p->names[name].shapes = (uint32_t)p->nshapes;
 	return 0;
 }
+
+void rk_shape_text(const struct rk_shape *s, char *ret, size_t size)
+{
+	const int32_t *n = s->n;
+
+	if (n[0] < 0 && n[3] < 0)
+		snprintf(ret, size, "%s", "");
+	else if (s->items)
+		snprintf(ret, size, "items %dx%dx%d", n[0], n[1], n[2]);
+	else
+		snprintf(ret, size, "grid %dx%dx%d block %dx%dx%d", n[0], n[1], n[2], n[3], n[4],
+			 n[5]);
+}
+
+/* ---- copies by direction, API calls by function, markers by kind, kernels by rank ---- */
+
+static const struct table {
+	enum rk_table table;
+	enum rk_line_kind kind;
+	unsigned name, duration;
+	int bytes;
+} tables[] = {
+	{ RK_MEMCPY, RK_LINES_COPIES, RK_C_DIRECTION, RK_C_DURATION, RK_C_BYTES },
+	{ RK_API, RK_LINES_API, RK_A_FUNCTION, RK_A_DURATION, -1 },
+	{ RK_MARKERS, RK_LINES_MARKERS, RK_R_NAME, RK_R_DURATION, -1 },
+};
+
+static const struct table *table_of(enum rk_table t)
+{
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+		if (tables[i].table == t)
+			return &tables[i];
+	return NULL;
+}
+
+static uint64_t lines_wants(enum rk_table t)
+{
+	const struct table *k = table_of(t);
+	uint64_t want;
+
+	if (!k)
+		return 0;
+	want = BIT(k->name) | BIT(k->duration);
+	if (k->bytes >= 0)
+		want |= BIT(k->bytes);
+	if (t == RK_MARKERS)
+		want |= BIT(RK_R_KIND);
+	if (t == RK_MEMCPY)
+		want |= BIT(RK_C_START);
+	return want;
+}
+
+static int line_of(struct rk_line_sums *s, uint32_t id, size_t *ret, struct rk_error *err)
+{
+	uint32_t *at = rk_idmap_at(&s->by_id, id);
+	void *grown;
+
+	if (!at)
+		return rk_fail_nomem(err);
+	if (!*at && s->n >= RK_PROFILE_LINES) {
+		s->lost++;
+		*ret = s->n;
+		return 0;
+	}
+	if (!*at) {
+		grown = rk_grow(s->v, &s->cap, s->n + 1, sizeof(*s->v));
+		if (!grown)
+			return rk_fail_nomem(err);
+		s->v = grown;
+		memset(&s->v[s->n], 0, sizeof(*s->v));
+		s->v[s->n++].id = id;
+		*at = (uint32_t)s->n;
+	}
+	*ret = *at - 1;
+	return 0;
+}
+
+/*
+ * What a marker is counted as. Synchronisation on a queue has a name of its own; what a program
+ * writes on its marks ("loss 0.31") is another thing in every run, so of those the kind counts.
+ */
+static uint32_t marker_name(const struct rk_profiler *p, const struct rk_batch *b, size_t row)
+{
+	uint32_t kind = rk_batch_id(b, RK_R_KIND, row);
+
+	if (strcmp(rk_strtab_borrow(p->ctx->names, kind, NULL), "queue") == 0)
+		return rk_batch_id(b, RK_R_NAME, row);
+	return kind;
+}
+
+static int lines_add(struct rk_profiler *p, const struct rk_batch *b, struct rk_error *err)
+{
+	const struct table *t = table_of(b->schema->table);
+	struct rk_line_sums *s = &p->lines[t->kind];
+
+	for (size_t i = 0; i < b->nrows; i++) {
+		uint32_t id = t->kind == RK_LINES_MARKERS ? marker_name(p, b, i) :
+							    rk_batch_id(b, t->name, i);
+		int64_t d = rk_batch_int(b, t->duration, i, 0);
+		int64_t bytes = t->bytes < 0 ? 0 : rk_batch_int(b, (unsigned)t->bytes, i, 0);
+		size_t at;
+		int rc = line_of(s, id, &at, err);
+
+		if (rc < 0)
+			return rc;
+		if (at == s->n)
+			continue;
+		s->v[at].calls++;
+		s->v[at].bytes =
+			rk_profile_sum(s->v[at].bytes, rk_profile_clamp(bytes > 0 ? bytes : 0));
+		s->v[at].total_ns =
+			rk_profile_sum(s->v[at].total_ns, rk_profile_clamp(d > 0 ? d : 0));
+	}
+	s->known = true;
+	return 0;
+}
+
+static int lines_add_stats(struct rk_profiler *p, enum rk_line_kind kind, uint32_t id,
+			   uint64_t calls, int64_t total_ns, struct rk_error *err)
+{
+	struct rk_line_sums *s = &p->lines[kind];
+	size_t at;
+	int rc = line_of(s, id, &at, err);
+
+	if (rc < 0)
+		return rc;
+	s->known = true;
+	if (at == s->n)
+		return 0;
+	s->v[at].calls += calls;
+	s->v[at].total_ns = rk_profile_sum(s->v[at].total_ns, rk_profile_clamp(total_ns));
+	return 0;
+}
+
+/* A kernel of a rank. Rows of a rank come together, as a rule. */
+static int lines_add_rank(struct rk_profiler *p, int64_t rank, int64_t duration,
+			  struct rk_error *err)
+{
+	struct rk_line_sums *s = &p->lines[RK_LINES_RANKS];
+
+	if (!s->known || rank != p->rank) {
+		char name[32];
+		uint32_t id;
+		int len = snprintf(name, sizeof(name), "rank %" PRId64, rank);
+		int rc = rk_strtab_add(p->ctx->names, name, (size_t)len, &id, err);
+
+		if (rc < 0)
+			return rc;
+		rc = line_of(s, id, &p->rank_at, err);
+		if (rc < 0)
+			return rc;
+		p->rank = rank;
+		s->known = true;
+	}
+	if (p->rank_at >= s->n)
+		return 0;
+	s->v[p->rank_at].calls++;
+	s->v[p->rank_at].total_ns = rk_profile_sum(s->v[p->rank_at].total_ns,
+						   rk_profile_clamp(duration > 0 ? duration : 0));
+	return 0;
+}
+
+/* ---- launches by queue ---- */
+
+/*
+ * A queue is a stream of a device in a process (where streams are not recorded, a queue). Its
+ * launches are put in the order of their dispatch ids, which is the order of submission and knows
+ * nothing of speed; where there are none, of their starts. Two runs are compared by what is in
+ * the queues: their numbers, and how their kernels lay between each other, are chance.
+ */
+
+static uint64_t launches_wants(void)
+{
+	return BIT(RK_K_STREAM) | BIT(RK_K_QUEUE) | BIT(RK_K_DEVICE) | BIT(RK_K_DISPATCH) |
+	       BIT(RK_K_PID) | BIT(RK_K_NODE) | BIT(RK_K_RANK);
+}
+
+static int queue_of(struct rk_launches *l, const struct rk_batch *b, size_t row, uint32_t *ret,
+		    struct rk_error *err)
+{
+	struct rk_key3 key = { rk_batch_id(b, RK_K_NODE, row), rk_batch_int(b, RK_K_RANK, row, -1),
+			       rk_batch_int(b, RK_K_PID, row, -1) };
+	uint32_t place;
+	int rc = rk_keys_number(&l->places, key, &place, err);
+
+	if (rc < 0 || place == RK_PROFILE_QUEUES) {
+		*ret = RK_PROFILE_QUEUES;
+		return rc;
+	}
+	key = (struct rk_key3){ place, rk_batch_int(b, RK_K_DEVICE, row, -1),
+				rk_batch_int(b, RK_K_STREAM, row,
+					     rk_batch_int(b, RK_K_QUEUE, row, -1)) };
+	return rk_keys_number(&l->queues, key, ret, err);
+}
+
+static int launches_add(struct rk_launches *l, const struct rk_batch *b, size_t row, uint32_t shape,
+			struct rk_error *err)
+{
+	struct rk_stretch s = { .queue = shape };
+	int rc = queue_of(l, b, row, &s.device, err);
+
+	if (rc < 0)
+		return rc;
+	if (s.device == RK_PROFILE_QUEUES || shape == RK_SHAPE_NONE) {
+		l->lost++;
+		return 0;
+	}
+	s.start = rk_batch_int(b, RK_K_DISPATCH, row, rk_batch_int(b, RK_K_START, row, INT64_MAX));
+	return rk_order_add(l->order, &s, err);
+}
+
+/* ---- the profiler ---- */
 
 int rk_profiler_limit(struct rk_profiler *p, size_t held, size_t symbols, struct rk_error *err)
 {
@@ -48,8 +326,30 @@ int rk_profiler_limit(struct rk_profiler *p, size_t held, size_t symbols, struct
 	rk_order_free(p->order);
 	rk_order_free(p->launches.order);
 	p->order = p->launches.order = NULL;
+	p->launches.symbols_max = symbols;
 	rc = rk_order_new(p->ctx->tmpdir, held, &p->order, err);
-	return rc < 0 ? rc : launches_init(p, held, symbols, err);
+	return rc < 0 ? rc : rk_order_new(p->ctx->tmpdir, held, &p->launches.order, err);
+}
+
+int rk_profiler_new(struct rk_context *ctx, bool structure, struct rk_profiler **ret,
+		    struct rk_error *err)
+{
+	struct rk_profiler *p = rk_calloc(1, sizeof(*p));
+	int rc;
+
+	if (!p)
+		return rk_fail_nomem(err);
+	p->ctx = ctx;
+	p->structure = structure;
+	p->store.max_pages = RK_MEDIAN_MAX_PAGES;
+	p->launches.places.max = p->launches.queues.max = RK_PROFILE_QUEUES;
+	rc = rk_profiler_limit(p, RK_ORDER_HELD, RK_PROFILE_SYMBOLS, err);
+	if (rc < 0) {
+		rk_profiler_free(p);
+		return rc;
+	}
+	*ret = p;
+	return 0;
 }
 
 void rk_profiler_free(struct rk_profiler *p)
@@ -61,13 +361,15 @@ void rk_profiler_free(struct rk_profiler *p)
 	rk_free(p->names);
 	rk_idmap_release(&p->by_id);
 	rk_free(p->shapes);
-	rk_free(p->slots);
+	rk_index_release(&p->by_shape);
 	rk_order_free(p->order);
 	for (unsigned i = 0; i < RK_NLINES; i++) {
 		rk_idmap_release(&p->lines[i].by_id);
 		rk_free(p->lines[i].v);
 	}
-	rk_launches_release(&p->launches);
+	rk_keys_release(&p->launches.places);
+	rk_keys_release(&p->launches.queues);
+	rk_order_free(p->launches.order);
 	rk_free(p);
 }
 
@@ -78,61 +380,41 @@ uint64_t rk_profiler_wants(const struct rk_profiler *p, enum rk_table t)
 		       BIT(RK_K_GRID_Y) | BIT(RK_K_GRID_Z) | BIT(RK_K_BLOCK_X) | BIT(RK_K_BLOCK_Y) |
 		       BIT(RK_K_BLOCK_Z) | BIT(RK_K_ITEMS_X) | BIT(RK_K_ITEMS_Y) |
 		       BIT(RK_K_ITEMS_Z) | BIT(RK_K_BARRIER) | BIT(RK_K_RANK) |
-		       (p->structure ? rk_launches_wants() : 0);
+		       (p->structure ? launches_wants() : 0);
 	if (t == RK_STATS)
 		return BIT(RK_T_OF) | BIT(RK_T_NAME) | BIT(RK_T_CALLS) | BIT(RK_T_TOTAL) |
 		       BIT(RK_T_STDDEV);
-	return rk_lines_wants(t);
+	return lines_wants(t);
 }
 
 /* ---- names ---- */
 
-static int name_append(struct rk_profiler *p, uint32_t id, struct rk_error *err)
-{
-	struct rk_profiler_name *grown =
-		rk_grow(p->names, &p->cap_names, p->nnames + 1, sizeof(*grown));
-
-	if (!grown)
-		return rk_fail_nomem(err);
-	p->names = grown;
-	memset(&p->names[p->nnames], 0, sizeof(*grown));
-	p->names[p->nnames++].id = id;
-	return 0;
-}
-
-static int rest_of_names(struct rk_profiler *p, uint32_t *ret, struct rk_error *err)
-{
-	static const char text[] = "(names past the limit)";
-	uint32_t id;
-	int rc = 0;
-
-	p->lost_names++;
-	if (!p->rest) {
-		rc = rk_strtab_add(p->ctx->names, text, sizeof(text) - 1, &id, err);
-		if (rc == 0)
-			rc = name_append(p, id, err);
-		if (rc < 0)
-			return rc;
-		p->rest = (uint32_t)p->nnames;
-	}
-	*ret = p->rest - 1;
-	return 0;
-}
-
-/* Where a name stands, made on first sight. */
+/* Where a name is, made on first sight; past the limit all are under one. */
 static int name_of(struct rk_profiler *p, uint32_t id, uint32_t *ret, struct rk_error *err)
 {
+	static const char rest[] = "(names past the limit)";
 	uint32_t *at = rk_idmap_at(&p->by_id, id);
+	struct rk_profiler_name *grown;
 	int rc;
 
 	if (!at)
 		return rk_fail_nomem(err);
-	if (!*at && p->nnames >= RK_PROFILE_NAMES)
-		return rest_of_names(p, ret, err);
+	if (!*at && p->nnames >= RK_PROFILE_NAMES) {
+		p->lost_names++;
+		at = &p->rest;
+		if (!*at) {
+			rc = rk_strtab_add(p->ctx->names, rest, sizeof(rest) - 1, &id, err);
+			if (rc < 0)
+				return rc;
+		}
+	}
 	if (!*at) {
-		rc = name_append(p, id, err);
-		if (rc < 0)
-			return rc;
+		grown = rk_grow(p->names, &p->cap_names, p->nnames + 1, sizeof(*grown));
+		if (!grown)
+			return rk_fail_nomem(err);
+		p->names = grown;
+		memset(&p->names[p->nnames], 0, sizeof(*grown));
+		p->names[p->nnames++].id = id;
 		*at = (uint32_t)p->nnames;
 	}
 	*ret = *at - 1;
@@ -141,48 +423,31 @@ static int name_of(struct rk_profiler *p, uint32_t id, uint32_t *ret, struct rk_
 
 /* ---- rows ---- */
 
-/* `more` durations come: past what is kept singly, all go into histograms. */
-static int make_room(struct rk_profiler *p, uint64_t more, struct rk_error *err)
-{
-	p->held += more;
-	if (p->store.folded || p->held <= RK_MEDIAN_EXACT_MAX)
-		return 0;
-	p->store.folded = true;
-	for (size_t i = 0; i < p->nnames; i++)
-		if (!rk_durations_fold(&p->store, &p->names[i].times))
-			return rk_fail_nomem(err);
-	return 0;
-}
-
-static inline void shape_count(struct rk_profile_shape *s, int64_t duration)
-{
-	double d;
-
-	s->calls++;
-	if (duration < 0)
-		return;
-	if (!s->timed++)
-		s->first_ns = duration;
-	d = (double)(duration - s->first_ns);
-	s->sum += d;
-	s->squares += d * d;
-}
-
 static int shape_add(struct rk_profiler *p, uint32_t name, const struct rk_shape *shape,
 		     int64_t duration, uint32_t *ret, struct rk_error *err)
 {
 	uint32_t recent = p->names[name].recent;
+	struct rk_profile_shape *s;
+	double d;
 	int rc;
 
 	if (recent && memcmp(&p->shapes[recent - 1].shape, shape, sizeof(*shape)) == 0) {
 		*ret = recent - 1;
 	} else {
-		rc = rk_profiler_shape(p, name, shape, ret, err);
+		rc = find_shape(p, name, shape, ret, err);
 		if (rc < 0 || *ret == RK_SHAPE_NONE)
 			return rc;
 		p->names[name].recent = *ret + 1;
 	}
-	shape_count(&p->shapes[*ret], duration);
+	s = &p->shapes[*ret];
+	s->calls++;
+	if (duration < 0)
+		return 0;
+	if (!s->timed++)
+		s->first_ns = duration;
+	d = (double)(duration - s->first_ns);
+	s->sum += d;
+	s->squares += d * d;
 	return 0;
 }
 
@@ -226,17 +491,10 @@ static int place(struct rk_profiler *p, const struct rk_column *start, size_t ro
 	return 0;
 }
 
-static bool is_barrier(const struct rk_batch *b, size_t row)
-{
-	const struct rk_column *c = &b->cols[RK_K_BARRIER];
-
-	return rk_column_has(c, row) && ((const uint8_t *)c->data)[row];
-}
-
 static int add_kernel(struct rk_profiler *p, const struct rk_batch *b,
-		      const struct rk_shape_columns *shapes, size_t row, struct rk_error *err)
+		      const struct shape_columns *shapes, size_t row, struct rk_error *err)
 {
-	struct rk_shape shape = rk_shape_at(shapes, row);
+	struct rk_shape shape = shape_at(shapes, row);
 	int64_t duration = rk_batch_int(b, RK_K_DURATION, row, -1);
 	uint32_t name, at;
 	int rc = name_of(p, rk_batch_id(b, RK_K_NAME, row), &name, err);
@@ -250,19 +508,28 @@ static int add_kernel(struct rk_profiler *p, const struct rk_batch *b,
 	if (rc == 0)
 		rc = place(p, &b->cols[RK_K_START], row, duration, RK_QUEUE_NONE, err);
 	if (rc == 0 && rk_column_has(&b->cols[RK_K_RANK], row))
-		rc = rk_lines_add_rank(p, rk_batch_int(b, RK_K_RANK, row, -1), duration, err);
+		rc = lines_add_rank(p, rk_batch_int(b, RK_K_RANK, row, -1), duration, err);
 	if (rc == 0 && p->structure)
-		rc = rk_launches_add(&p->launches, b, row, at, err);
+		rc = launches_add(&p->launches, b, row, at, err);
 	return rc;
 }
 
 static int add_kernels(struct rk_profiler *p, const struct rk_batch *b, struct rk_error *err)
 {
-	struct rk_shape_columns shapes = rk_shape_columns(b);
-	int rc = make_room(p, b->nrows, err);
+	struct shape_columns shapes = shape_columns_of(b);
+	const struct rk_column *barrier = &b->cols[RK_K_BARRIER];
+	int rc = 0;
 
+	/* past the durations that are kept singly, all go into histograms */
+	p->held += b->nrows;
+	if (!p->store.folded && p->held > RK_MEDIAN_EXACT_MAX) {
+		p->store.folded = true;
+		for (size_t i = 0; i < p->nnames; i++)
+			if (!rk_durations_fold(&p->store, &p->names[i].times))
+				return rk_fail_nomem(err);
+	}
 	for (size_t i = 0; rc == 0 && i < b->nrows; i++) {
-		if (is_barrier(b, i))
+		if (rk_column_has(barrier, i) && ((const uint8_t *)barrier->data)[i])
 			continue;
 		rc = add_kernel(p, b, &shapes, i, err);
 		p->rows++;
@@ -272,7 +539,7 @@ static int add_kernels(struct rk_profiler *p, const struct rk_batch *b, struct r
 
 static int add_copies(struct rk_profiler *p, const struct rk_batch *b, struct rk_error *err)
 {
-	int rc = rk_lines_add(p, b, err);
+	int rc = lines_add(p, b, err);
 
 	for (size_t i = 0; rc == 0 && i < b->nrows; i++)
 		rc = place(p, &b->cols[RK_C_START], i, rk_batch_int(b, RK_C_DURATION, i, -1),
@@ -324,9 +591,9 @@ static int add_stats(struct rk_profiler *p, const struct rk_batch *b, struct rk_
 		if (strcmp(of, "kernel") == 0)
 			rc = add_kernel_stats(p, b, i, err);
 		else if (kind == RK_LINES_COPIES || strcmp(of, "api") == 0)
-			rc = rk_lines_add_stats(p, kind, rk_batch_id(b, RK_T_NAME, i),
-						calls > 0 ? (uint64_t)calls : 0,
-						total > 0 ? total : 0, err);
+			rc = lines_add_stats(p, kind, rk_batch_id(b, RK_T_NAME, i),
+					     calls > 0 ? (uint64_t)calls : 0, total > 0 ? total : 0,
+					     err);
 	}
 	return rc;
 }
@@ -342,7 +609,7 @@ int rk_profiler_add(struct rk_profiler *p, const struct rk_batch *b, struct rk_e
 		return add_stats(p, b, err);
 	case RK_API:
 	case RK_MARKERS:
-		return rk_lines_add(p, b, err);
+		return lines_add(p, b, err);
 	default:
 		return 0;
 	}

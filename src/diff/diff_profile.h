@@ -5,6 +5,8 @@
 #ifndef RK_DIFF_PROFILE_H
 #define RK_DIFF_PROFILE_H
 
+#include <string.h>
+
 #include "base/list.h"
 #include "rockit/diff.h"
 #include "table/context.h"
@@ -116,6 +118,14 @@ int rk_profiler_add(struct rk_profiler *p, const struct rk_batch *b, struct rk_e
 int rk_profiler_finish(struct rk_profiler *p, const char *label, struct rk_profile **ret,
 		       struct rk_error *err);
 void rk_profiler_free(struct rk_profiler *p); /* NULL is fine */
+
+/* Which of two sorted lists comes next, by its next name: as strcmp; NULL, the end, comes last. */
+static inline int rk_name_order(const char *a, const char *b)
+{
+	if (!a || !b)
+		return !a - !b;
+	return strcmp(a, b);
+}
 
 /* "grid 8x8x1 block 64x1x1", or "" when nothing is known. */
 void rk_shape_text(const struct rk_shape *s, char *ret, size_t size);

@@ -1,4 +1,4 @@
-/* diff_profile_finish.c - when all rows are in: totals, medians, spread, busy and idle times. */
+/* diff_profile_finish.c - when all rows are in: totals, medians, spread, busy and idle times, queues. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,19 +95,12 @@ static int give_name(struct rk_profiler *p, struct rk_profiler_name *n, struct r
 	return 0;
 }
 
-static void add_shapes(const struct rk_profile *p, struct rk_profile_name *n)
+/* Squared distances from the mean of this shape. */
+static double shape_squares(const struct rk_profile_shape *s)
 {
-	uint64_t most = 0;
+	double squares = s->timed ? s->squares - s->sum * s->sum / (double)s->timed : 0;
 
-	for (uint32_t s = n->shapes; s; s = p->shapes[s - 1].next) {
-		const struct rk_profile_shape *shape = &p->shapes[s - 1];
-
-		n->squares += rk_profile_shape_squares(shape);
-		n->free += shape->timed > 1 ? (double)(shape->timed - 1) : 0;
-		if (shape->calls > most)
-			n->common = s;
-		most = shape->calls > most ? shape->calls : most;
-	}
+	return squares > 0 ? squares : 0;
 }
 
 /* Unlike rk_hash_bytes, the same in every process: it is printed. */
@@ -118,19 +111,6 @@ static uint64_t stable_hash(const void *bytes, size_t len, uint64_t hash)
 	for (size_t i = 0; i < len; i++)
 		hash = (hash ^ b[i]) * 0x100000001b3u;
 	return rk_hash_mix(hash ^ len, 0x9e3779b97f4a7c15u);
-}
-
-static uint64_t shape_hash(const struct rk_shape *s, uint64_t hash)
-{
-	uint8_t bytes[7 * 4];
-
-	for (unsigned i = 0; i < 7; i++) {
-		uint32_t v = (uint32_t)(i < 6 ? s->n[i] : s->items);
-
-		for (unsigned k = 0; k < 4; k++)
-			bytes[4 * i + k] = (uint8_t)(v >> 8 * k);
-	}
-	return stable_hash(bytes, sizeof(bytes), hash);
 }
 
 static int by_text(const void *pa, const void *pb, void *arg)
@@ -168,16 +148,6 @@ static int sort_names(struct rk_profile *p, struct rk_error *err)
 	return 0;
 }
 
-static void hash_shapes(struct rk_profile *p)
-{
-	for (size_t i = 0; i < p->nshapes; i++) {
-		const char *text = p->names[p->shapes[i].name].text;
-		uint64_t hash = stable_hash(text, strlen(text), 0xcbf29ce484222325u);
-
-		p->shapes[i].hash = shape_hash(&p->shapes[i].shape, hash);
-	}
-}
-
 static int give_names(struct rk_profiler *p, struct rk_profile *ret, struct rk_error *err)
 {
 	int rc = 0;
@@ -195,23 +165,20 @@ static int give_names(struct rk_profiler *p, struct rk_profile *ret, struct rk_e
 	ret->nshapes = p->nshapes;
 	p->shapes = NULL;
 	p->nshapes = 0;
-	for (size_t i = 0; i < ret->nnames; i++)
-		add_shapes(ret, &ret->names[i]);
-	return sort_names(ret, err);
-}
+	for (struct rk_profile_name *n = ret->names; n < ret->names + ret->nnames; n++) {
+		uint64_t most = 0;
 
-/* What does not fit below the limit is cut from the last ones. */
-static void add_up(struct rk_profile *p)
-{
-	for (size_t i = 0; i < p->nnames; i++) {
-		struct rk_profile_name *n = &p->names[i];
-		int64_t room = RK_PROFILE_TIME_MAX - p->total_ns;
+		for (uint32_t s = n->shapes; s; s = ret->shapes[s - 1].next) {
+			const struct rk_profile_shape *shape = &ret->shapes[s - 1];
 
-		n->total_ns = n->total_ns > room ? room : n->total_ns;
-		p->total_ns += n->total_ns;
-		p->calls += n->calls;
-		p->timed += n->timed;
+			n->squares += shape_squares(shape);
+			n->free += shape->timed > 1 ? (double)(shape->timed - 1) : 0;
+			if (shape->calls > most)
+				n->common = s;
+			most = shape->calls > most ? shape->calls : most;
+		}
 	}
+	return sort_names(ret, err);
 }
 
 /* ---- time ---- */
@@ -258,34 +225,204 @@ static int give_time(struct rk_profiler *p, struct rk_profile_time *ret, struct 
 	return 0;
 }
 
+/* Hashes each name with the numbers of its shape, byte by byte, least first. */
+static void hash_shapes(struct rk_profile *p)
+{
+	for (struct rk_profile_shape *s = p->shapes; s < p->shapes + p->nshapes; s++) {
+		const char *text = p->names[s->name].text;
+		uint8_t bytes[7 * 4];
+
+		for (unsigned i = 0; i < 7; i++) {
+			uint32_t v = (uint32_t)(i < 6 ? s->shape.n[i] : s->shape.items);
+
+			for (unsigned k = 0; k < 4; k++)
+				bytes[4 * i + k] = (uint8_t)(v >> 8 * k);
+		}
+		s->hash = stable_hash(text, strlen(text), 0xcbf29ce484222325u);
+		s->hash = stable_hash(bytes, sizeof(bytes), s->hash);
+	}
+}
+
+/* ---- lines ---- */
+
+static int by_name(const void *pa, const void *pb)
+{
+	const struct rk_profile_line *a = pa, *b = pb;
+
+	return strcmp(a->name, b->name);
+}
+
+static int give(const struct rk_profiler *p, const struct rk_line_sums *s,
+		struct rk_profile_lines *ret, struct rk_error *err)
+{
+	ret->known = s->known;
+	ret->v = rk_calloc(s->n, sizeof(*ret->v));
+	if (!ret->v)
+		return rk_fail_nomem(err);
+	for (size_t i = 0; i < s->n; i++) {
+		const char *name = rk_strtab_borrow(p->ctx->names, s->v[i].id, NULL);
+
+		ret->v[i] = (struct rk_profile_line){ .name = rk_strdup(name),
+						      .calls = s->v[i].calls,
+						      .bytes = s->v[i].bytes,
+						      .total_ns = s->v[i].total_ns };
+		if (!ret->v[i].name)
+			return rk_fail_nomem(err);
+		ret->n++;
+	}
+	qsort(ret->v, ret->n, sizeof(*ret->v), by_name);
+	return 0;
+}
+
+static int lines_finish(struct rk_profiler *p, struct rk_profile *ret, struct rk_error *err)
+{
+	struct rk_profile_lines *lines[RK_NLINES] = { &ret->copies, &ret->api, &ret->markers,
+						      &ret->ranks };
+	static const char *const words[RK_NLINES] = { "directions of copies", "API functions",
+						      "kinds of markers", "ranks" };
+	int rc = 0;
+
+	for (unsigned i = 0; rc == 0 && i < RK_NLINES; i++) {
+		rc = give(p, &p->lines[i], lines[i], err);
+		if (p->lines[i].lost)
+			rk_list_addf(&ret->doubts, "more than %d %s", RK_PROFILE_LINES, words[i]);
+	}
+	return rc;
+}
+
+/* ---- queues ---- */
+
+/* Symbols as they come, queue by queue later: a list of blocks would be no smaller. */
+struct kept {
+	uint32_t *queue, *symbol;
+	size_t n, cap_queue, cap_symbol;
+};
+
+static int keep(struct kept *k, const struct rk_stretch *s, size_t max, struct rk_error *err)
+{
+	uint32_t *queue, *symbol;
+
+	if (k->n >= max)
+		return 0;
+	queue = rk_grow(k->queue, &k->cap_queue, k->n + 1, sizeof(*queue));
+	if (queue)
+		k->queue = queue;
+	symbol = rk_grow(k->symbol, &k->cap_symbol, k->n + 1, sizeof(*symbol));
+	if (symbol)
+		k->symbol = symbol;
+	if (!queue || !symbol)
+		return rk_fail_nomem(err);
+	queue[k->n] = s->device;
+	symbol[k->n++] = s->queue;
+	return 0;
+}
+
+/* Counting sort: each queue's symbols together, in their order. */
+static int place_symbols(const struct kept *k, struct rk_profile *p, struct rk_error *err)
+{
+	size_t at = 0;
+
+	p->symbols = rk_alloc((k->n + 1) * sizeof(*p->symbols));
+	if (!p->symbols)
+		return rk_fail_nomem(err);
+	for (size_t i = 0; i < k->n; i++)
+		p->queues[k->queue[i]].kept++;
+	for (size_t q = 0; q < p->nqueues; q++) {
+		p->queues[q].first = at;
+		at += p->queues[q].kept;
+		p->queues[q].kept = 0;
+	}
+	for (size_t i = 0; i < k->n; i++) {
+		struct rk_profile_queue *q = &p->queues[k->queue[i]];
+
+		p->symbols[q->first + q->kept++] = k->symbol[i];
+	}
+	p->nsymbols = k->n;
+	return 0;
+}
+
+static int by_content(const void *pa, const void *pb)
+{
+	const struct rk_profile_queue *a = pa, *b = pb;
+
+	if (a->hash != b->hash)
+		return a->hash < b->hash ? -1 : 1;
+	return a->length < b->length ? -1 : a->length > b->length;
+}
+
+static int drain(struct rk_launches *l, struct rk_profile *p, struct kept *k, struct rk_error *err)
+{
+	struct rk_stretch s;
+	int rc;
+
+	while ((rc = rk_order_next(l->order, &s, err)) > 0) {
+		struct rk_profile_queue *q = &p->queues[s.device];
+
+		/* one launch more: order counts, and no process has a seed of its own */
+		q->hash += rk_hash_mix(q->hash ^ p->shapes[s.queue].hash, 0x9e3779b97f4a7c15u);
+		q->length++;
+		rc = keep(k, &s, l->symbols_max, err);
+		if (rc < 0)
+			return rc;
+	}
+	return rc;
+}
+
+static int launches_finish(struct rk_launches *l, struct rk_profile *p, struct rk_error *err)
+{
+	struct kept k = { 0 };
+	int rc;
+
+	p->queues = rk_calloc(l->queues.n, sizeof(*p->queues));
+	if (!p->queues)
+		return rk_fail_nomem(err);
+	p->nqueues = l->queues.n;
+	rc = drain(l, p, &k, err);
+	if (rc == 0)
+		rc = place_symbols(&k, p, err);
+	rk_free(k.queue);
+	rk_free(k.symbol);
+	if (l->lost)
+		rk_list_addf(&p->doubts, "more queues or grids than are kept");
+	qsort(p->queues, p->nqueues, sizeof(*p->queues), by_content);
+	return rc;
+}
+
 /* ---- the whole ---- */
 
-static void doubt(const struct rk_profiler *p, struct rk_profile *ret)
+static int fill(struct rk_profiler *p, struct rk_profile *ret, struct rk_error *err)
 {
+	int rc = give_names(p, ret, err);
+
+	if (rc < 0)
+		return rc;
+	rc = give_time(p, &ret->time, err);
+	if (rc < 0)
+		return rc;
+	rc = lines_finish(p, ret, err);
+	if (rc < 0)
+		return rc;
+	for (struct rk_profile_name *n = ret->names; n < ret->names + ret->nnames; n++) {
+		/* what does not fit below the limit is cut from the last ones */
+		int64_t room = RK_PROFILE_TIME_MAX - ret->total_ns;
+
+		n->total_ns = n->total_ns > room ? room : n->total_ns;
+		ret->total_ns += n->total_ns;
+		ret->calls += n->calls;
+		ret->timed += n->timed;
+	}
+	hash_shapes(ret);
 	if (p->lost_names)
 		rk_list_addf(&ret->doubts, "more than %d names of kernels", RK_PROFILE_NAMES);
 	if (p->lost_shapes)
 		rk_list_addf(&ret->slips, "more than %d grids of kernels", RK_PROFILE_SHAPES);
 	if (rk_strtab_overflowed(p->ctx->names))
 		rk_list_add(&ret->doubts, "more distinct names than are kept");
-}
-
-static int fill(struct rk_profiler *p, struct rk_profile *ret, struct rk_error *err)
-{
-	int rc = give_names(p, ret, err);
-
-	if (rc == 0)
-		rc = give_time(p, &ret->time, err);
-	if (rc == 0)
-		rc = rk_lines_finish(p, ret, err);
+	if (p->structure)
+		rc = launches_finish(&p->launches, ret, err);
 	if (rc < 0)
 		return rc;
-	add_up(ret);
-	hash_shapes(ret);
-	doubt(p, ret);
-	if (p->structure)
-		rc = rk_launches_finish(&p->launches, ret, err);
-	return rc == 0 && (ret->doubts.bad || ret->slips.bad) ? rk_fail_nomem(err) : rc;
+	return ret->doubts.bad || ret->slips.bad ? rk_fail_nomem(err) : 0;
 }
 
 static void lines_free(struct rk_profile_lines *l)

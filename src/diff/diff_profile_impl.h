@@ -1,7 +1,8 @@
-/* diff_profile_impl.h - shared by the diff_*.c files that make a profile, only. */
+/* diff_profile_impl.h - a profile while rows come in. */
 #ifndef RK_DIFF_PROFILE_IMPL_H
 #define RK_DIFF_PROFILE_IMPL_H
 
+#include "base/map.h"
 #include "diff/diff_profile.h"
 #include "table/aggregate_map.h"
 #include "table/median.h"
@@ -44,7 +45,7 @@ enum rk_line_kind {
 	RK_NLINES
 };
 
-/* Launches by queue (diff_queues.c). */
+/* Launches by queue. */
 struct rk_launches {
 	struct rk_keys places, queues; /* node, rank, pid; place, device, stream */
 	struct rk_order *order;
@@ -61,8 +62,7 @@ struct rk_profiler {
 	uint32_t rest; /* index + 1 of the name that takes those past the limit */
 	struct rk_profile_shape *shapes;
 	size_t nshapes, cap_shapes;
-	uint32_t *slots; /* hash table of shapes, index + 1 */
-	size_t nslots;
+	struct rk_index by_shape; /* shapes by name and shape */
 	struct rk_durations_store store;
 	uint64_t held; /* durations */
 	struct rk_order *order;
@@ -75,43 +75,6 @@ struct rk_profiler {
 	size_t rank_at;
 	struct rk_launches launches;
 };
-
-/* ---- shapes (diff_shapes.c) ---- */
-
-/* The six columns of a batch, and those of work-items. */
-struct rk_shape_columns {
-	struct rk_column grid[3], block[3], items[3];
-	bool whole; /* grid and block are there in every row */
-};
-struct rk_shape_columns rk_shape_columns(const struct rk_batch *b);
-struct rk_shape rk_shape_at(const struct rk_shape_columns *c, size_t row);
-/* *ret is the index of the shape of this name, RK_SHAPE_NONE past the limit. */
-int rk_profiler_shape(struct rk_profiler *p, uint32_t name, const struct rk_shape *s, uint32_t *ret,
-		      struct rk_error *err);
-/* Squared distances from the mean of this shape. */
-double rk_profile_shape_squares(const struct rk_profile_shape *s);
-
-/* ---- lines (diff_lines.c) ---- */
-
-uint64_t rk_lines_wants(enum rk_table t);
-int rk_lines_add(struct rk_profiler *p, const struct rk_batch *b, struct rk_error *err);
-/* One row of ready-made statistics. */
-int rk_lines_add_stats(struct rk_profiler *p, enum rk_line_kind kind, uint32_t id, uint64_t calls,
-		       int64_t total_ns, struct rk_error *err);
-/* A kernel of a rank. */
-int rk_lines_add_rank(struct rk_profiler *p, int64_t rank, int64_t duration, struct rk_error *err);
-int rk_lines_finish(struct rk_profiler *p, struct rk_profile *ret, struct rk_error *err);
-
-/* ---- queues (diff_queues.c) ---- */
-
-uint64_t rk_launches_wants(void);
-int rk_launches_add(struct rk_launches *l, const struct rk_batch *b, size_t row, uint32_t shape,
-		    struct rk_error *err);
-/* ret->shapes have their hashes. */
-int rk_launches_finish(struct rk_launches *l, struct rk_profile *ret, struct rk_error *err);
-void rk_launches_release(struct rk_launches *l);
-
-/* ---- small things ---- */
 
 static inline int64_t rk_profile_clamp(int64_t v)
 {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "table/names.h"
 
 /* One more value. */
 static void sample_add(struct rk_sample *s, double v)
@@ -15,11 +16,6 @@ static void sample_add(struct rk_sample *s, double v)
 	s->n++;
 	s->mean += d / s->n;
 	s->squares += d * (v - s->mean);
-}
-
-static int64_t mean_i64(int64_t sum_of_quotients, int64_t sum_of_rests, int64_t n)
-{
-	return sum_of_quotients + (sum_of_rests + n / 2) / n;
 }
 
 /* Rounded mean of n numbers from 0 on, without their sum, which may not fit. */
@@ -35,7 +31,7 @@ static void mean_add(struct mean *m, int64_t v)
 
 static int64_t mean_get(const struct mean *m)
 {
-	return mean_i64(m->quotients, m->rests, m->n);
+	return m->quotients + (m->rests + m->n / 2) / m->n;
 }
 
 static uint64_t mean_count(uint64_t sum, size_t n)
@@ -60,48 +56,9 @@ static int by_text(const void *pa, const void *pb)
 	return order ? order : (a->run > b->run) - (a->run < b->run);
 }
 
-static int list_entries(const struct rk_side *s, struct entry **ret, size_t *ret_n,
-			struct rk_error *err)
-{
-	struct entry *list;
-	size_t n = 0;
-
-	for (size_t r = 0; r < s->runs; r++)
-		n += s->profiles[r]->nnames;
-	list = rk_calloc(n, sizeof(*list));
-	if (!list)
-		return rk_fail_nomem(err);
-	n = 0;
-	for (size_t r = 0; r < s->runs; r++)
-		for (size_t i = 0; i < s->profiles[r]->nnames; i++) {
-			const struct rk_profile_name *name = &s->profiles[r]->names[i];
-
-			list[n++] = (struct entry){ name->text, s->profiles[r], name, r };
-		}
-	if (s->runs > 1)
-		qsort(list, n, sizeof(*list), by_text);
-	*ret = list;
-	*ret_n = n;
-	return 0;
-}
-
 static double volume(const int32_t *n)
 {
 	return n[0] < 0 ? -1 : (double)n[0] * (n[1] < 1 ? 1 : n[1]) * (n[2] < 1 ? 1 : n[2]);
-}
-
-static void look_at_shape(struct rk_side_name *s)
-{
-	const struct rk_shape *shape;
-	double grid;
-
-	s->work = s->block = -1;
-	if (!s->name->common)
-		return;
-	shape = &s->of->shapes[s->name->common - 1].shape;
-	grid = volume(shape->n);
-	s->block = volume(shape->n + 3);
-	s->work = shape->items || s->block < 0 || grid < 0 ? grid : grid * s->block;
 }
 
 /* Medians of several runs: their mean; the bounds are those of the widest view. */
@@ -123,21 +80,11 @@ static void add_medians(struct rk_side_name *s, const struct entry *e, size_t n)
 	s->mad_ns = mad / (double)n;
 }
 
-static void add_run(struct rk_side_name *s, const struct rk_profile_name *n)
-{
-	s->least = n->calls < s->least ? n->calls : s->least;
-	s->most = n->calls > s->most ? n->calls : s->most;
-	s->squares += n->squares;
-	s->free += n->free;
-	s->timed_all += n->timed;
-	if (n->timed)
-		sample_add(&s->means, (double)n->total_ns / (double)n->timed);
-}
-
 /* `n` entries of one text. */
 static void name_make(struct rk_side_name *s, const struct entry *e, size_t n, size_t runs)
 {
 	struct mean total = { .n = (int64_t)runs };
+	const struct rk_shape *shape;
 	uint64_t calls = 0;
 
 	*s = (struct rk_side_name){ .text = e[0].text,
@@ -145,31 +92,55 @@ static void name_make(struct rk_side_name *s, const struct entry *e, size_t n, s
 				    .of = e[0].of,
 				    .name = e[0].name };
 	for (size_t i = 0; i < n; i++) {
-		calls += e[i].name->calls;
-		mean_add(&total, e[i].name->total_ns);
-		add_run(s, e[i].name);
+		const struct rk_profile_name *v = e[i].name;
+
+		calls += v->calls;
+		mean_add(&total, v->total_ns);
+		s->least = v->calls < s->least ? v->calls : s->least;
+		s->most = v->calls > s->most ? v->calls : s->most;
+		s->squares += v->squares;
+		s->free += v->free;
+		s->timed_all += v->timed;
+		if (v->timed)
+			sample_add(&s->means, (double)v->total_ns / (double)v->timed);
 	}
 	/* what was called at all is not rounded away */
 	s->calls = calls && calls * 2 < runs ? 1 : mean_count(calls, runs);
 	s->timed = s->timed_all && s->timed_all * 2 < runs ? 1 : mean_count(s->timed_all, runs);
 	s->total_ns = mean_get(&total);
 	add_medians(s, e, n);
-	look_at_shape(s);
+	s->work = s->block = -1;
+	if (!s->name->common)
+		return;
+	shape = &s->of->shapes[s->name->common - 1].shape;
+	s->work = volume(shape->n);
+	s->block = volume(shape->n + 3);
+	if (!shape->items && s->block >= 0 && s->work >= 0)
+		s->work *= s->block;
 }
 
 static int make_names(struct rk_side *s, struct rk_error *err)
 {
-	struct entry *list = NULL;
+	struct entry *list;
 	size_t n = 0;
-	int rc = list_entries(s, &list, &n, err);
 
-	if (rc < 0)
-		return rc;
+	for (size_t r = 0; r < s->runs; r++)
+		n += s->profiles[r]->nnames;
+	list = rk_calloc(n, sizeof(*list));
 	s->names = rk_calloc(n, sizeof(*s->names));
-	if (!s->names) {
+	if (!list || !s->names) {
 		rk_free(list);
 		return rk_fail_nomem(err);
 	}
+	n = 0;
+	for (size_t r = 0; r < s->runs; r++)
+		for (size_t i = 0; i < s->profiles[r]->nnames; i++) {
+			const struct rk_profile_name *name = &s->profiles[r]->names[i];
+
+			list[n++] = (struct entry){ name->text, s->profiles[r], name, r };
+		}
+	if (s->runs > 1)
+		qsort(list, n, sizeof(*list), by_text);
 	for (size_t i = 0, end; i < n; i = end) {
 		struct rk_side_name *name = &s->names[s->nnames++];
 
@@ -226,22 +197,9 @@ enum which { COPIES, API, RANKS };
 
 static const struct rk_profile_lines *lines_of(const struct rk_profile *p, enum which which)
 {
-	return which == COPIES ? &p->copies : which == API ? &p->api : &p->ranks;
-}
+	const struct rk_profile_lines *const lines[] = { &p->copies, &p->api, &p->ranks };
 
-static void line_make(struct rk_side_line *ret, const struct rk_profile_line *const *l, size_t n,
-		      size_t runs)
-{
-	struct mean bytes = { .n = (int64_t)runs }, total = bytes;
-	uint64_t calls = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		calls += l[i]->calls;
-		mean_add(&bytes, l[i]->bytes);
-		mean_add(&total, l[i]->total_ns);
-	}
-	*ret = (struct rk_side_line){ l[0]->name, mean_count(calls, runs), mean_get(&bytes),
-				      mean_get(&total) };
+	return lines[which];
 }
 
 static int make_lines(const struct rk_side *s, enum which which, struct rk_side_lines *ret,
@@ -269,9 +227,16 @@ static int make_lines(const struct rk_side *s, enum which which, struct rk_side_
 	}
 	qsort(list, n, sizeof(*list), by_name);
 	for (size_t i = 0, end; i < n; i = end) {
-		for (end = i + 1; end < n && strcmp(list[end]->name, list[i]->name) == 0; end++)
-			continue;
-		line_make(&ret->v[ret->n], list + i, end - i, s->runs);
+		struct mean bytes = { .n = (int64_t)s->runs }, total = bytes;
+		uint64_t calls = 0;
+
+		for (end = i; end < n && strcmp(list[end]->name, list[i]->name) == 0; end++) {
+			calls += list[end]->calls;
+			mean_add(&bytes, list[end]->bytes);
+			mean_add(&total, list[end]->total_ns);
+		}
+		ret->v[ret->n] = (struct rk_side_line){ list[i]->name, mean_count(calls, s->runs),
+							mean_get(&bytes), mean_get(&total) };
 		ret->total_ns += ret->v[ret->n++].total_ns;
 	}
 	rk_free(list);
@@ -287,11 +252,15 @@ int rk_side_make(const struct rk_profile *const *p, size_t n, struct rk_side *re
 	ret->runs = n;
 	make_time(ret);
 	rc = make_names(ret, err);
-	if (rc == 0)
-		rc = make_lines(ret, COPIES, &ret->copies, err);
-	if (rc == 0)
-		rc = make_lines(ret, API, &ret->api, err);
-	return rc < 0 ? rc : make_lines(ret, RANKS, &ret->ranks, err);
+	if (rc < 0)
+		return rc;
+	rc = make_lines(ret, COPIES, &ret->copies, err);
+	if (rc < 0)
+		return rc;
+	rc = make_lines(ret, API, &ret->api, err);
+	if (rc < 0)
+		return rc;
+	return make_lines(ret, RANKS, &ret->ranks, err);
 }
 
 void rk_side_release(struct rk_side *s)
@@ -300,4 +269,292 @@ void rk_side_release(struct rk_side *s)
 	rk_free(s->copies.v);
 	rk_free(s->api.v);
 	rk_free(s->ranks.v);
+}
+
+/* ---- which kernel of one side is which of the other ---- */
+
+/* ---- base names ---- */
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Tensile writes its parameters behind the problem: Cijk_Ailk_Bljk_SB_MT64x64x16_... */
+static size_t without_tile(const char *s, size_t len)
+{
+	if (len < 5 || (strncmp(s, "Cijk_", 5) != 0 && strncmp(s, "Custom_Cijk_", 12) != 0))
+		return len;
+	for (size_t i = 0; i + 3 < len; i++)
+		if (memcmp(s + i, "_MT", 3) == 0 && is_digit(s[i + 3]))
+			return i;
+	return len;
+}
+
+/* Compilers number what they generate: "fused_add_12", Triton's "kernel_0d1d2de". */
+static size_t without_number(const char *s, size_t len)
+{
+	size_t i = len;
+
+	while (i > 0 && (is_digit(s[i - 1]) || strchr("cde", s[i - 1])))
+		i--;
+	return i > 1 && i < len && s[i - 1] == '_' && is_digit(s[i]) ? i - 1 : len;
+}
+
+bool rk_match_base(const char *name, struct rk_bytes *out)
+{
+	static const struct rk_name_style bare = { .mangled = true, .truncate = true };
+	size_t from = out->len, len, shorter;
+	const char *s;
+
+	if (!rk_name_clean(name, strlen(name), &bare, out))
+		return false;
+	if (out->len == from)
+		return true;
+	s = (const char *)out->data + from;
+	len = without_tile(s, out->len - from);
+	while ((shorter = without_number(s, len)) < len)
+		len = shorter;
+	out->len = from + len;
+	return true;
+}
+
+/* ---- candidates ---- */
+
+struct left {
+	const struct rk_side_name *name;
+	char *base;
+	bool taken;
+};
+
+struct candidate {
+	struct left *a, *b;
+	double score; /* the less the better */
+};
+
+static int by_base(const void *pa, const void *pb)
+{
+	const struct left *a = pa, *b = pb;
+	int order = strcmp(a->base, b->base);
+
+	if (!order && a->name->total_ns != b->name->total_ns)
+		return a->name->total_ns > b->name->total_ns ? -1 : 1;
+	return order ? order : strcmp(a->name->text, b->name->text);
+}
+
+/* The pair as such, whichever side each is on. */
+static void ends(const struct candidate *c, const char **less, const char **more)
+{
+	const char *a = c->a->name->text, *b = c->b->name->text;
+
+	*less = strcmp(a, b) < 0 ? a : b;
+	*more = *less == a ? b : a;
+}
+
+static int by_score(const void *pa, const void *pb)
+{
+	const struct candidate *a = pa, *b = pb;
+	const char *a_less, *a_more, *b_less, *b_more;
+	int order;
+
+	if (a->score != b->score)
+		return a->score < b->score ? -1 : 1;
+	ends(a, &a_less, &a_more);
+	ends(b, &b_less, &b_more);
+	order = strcmp(a_less, b_less);
+	return order ? order : strcmp(a_more, b_more);
+}
+
+/* Share of the longer text that both begin or end with. */
+static double likeness(const char *a, const char *b)
+{
+	size_t la = strlen(a), lb = strlen(b), n = la < lb ? la : lb, head = 0, tail = 0;
+
+	while (head < n && a[head] == b[head])
+		head++;
+	while (tail < n - head && a[la - 1 - tail] == b[lb - 1 - tail])
+		tail++;
+	return (double)(head + tail) / (double)(la > lb ? la : lb);
+}
+
+/* Distance in powers of two; `unknown` when one side does not say. */
+static double powers(double a, double b, double unknown)
+{
+	return a > 0 && b > 0 ? fabs(log2(a) - log2(b)) : unknown;
+}
+
+/*
+ * Infinite when the two cannot be the same. What a template is made with is part of what it does
+ * (elementwise<add> is not elementwise<mul>), so half of the name must be the same; of Tensile's
+ * names the problem was compared before, and most of the rest is parameters.
+ */
+static double score(const struct rk_side_name *a, const struct rk_side_name *b)
+{
+	double calls = powers((double)a->calls, (double)b->calls, 0);
+	double work = powers(a->work, b->work, 1), block = powers(a->block, b->block, 1);
+	double alike = likeness(a->text, b->text);
+	bool tiled = without_tile(a->text, strlen(a->text)) < strlen(a->text);
+
+	if (calls > 1 || work > 4 || block > 2 || (alike < 0.5 && !tiled))
+		return INFINITY;
+	return calls + work / 4 + block / 4 + 1 - alike;
+}
+
+struct matching {
+	struct left *a, *b; /* left over, by base */
+	size_t na, nb;
+	struct candidate *list;
+	size_t n, cap;
+	struct rk_pair *pairs;
+	size_t npairs;
+};
+
+static int try_group(struct matching *m, size_t a, size_t na, size_t b, size_t nb,
+		     struct rk_error *err)
+{
+	na = na > RK_MATCH_TRIED ? RK_MATCH_TRIED : na;
+	nb = nb > RK_MATCH_TRIED ? RK_MATCH_TRIED : nb;
+	for (size_t i = 0; i < na; i++)
+		for (size_t k = 0; k < nb; k++) {
+			struct candidate c = { &m->a[a + i], &m->b[b + k], 0 };
+			struct candidate *grown;
+
+			c.score = score(c.a->name, c.b->name);
+			if (isinf(c.score))
+				continue;
+			grown = rk_grow(m->list, &m->cap, m->n + 1, sizeof(*grown));
+			if (!grown)
+				return rk_fail_nomem(err);
+			m->list = grown;
+			m->list[m->n++] = c;
+		}
+	return 0;
+}
+
+/* The best pair first, then the best of the others. */
+static void take_best(struct matching *m)
+{
+	if (m->n)
+		qsort(m->list, m->n, sizeof(*m->list), by_score);
+	for (size_t i = 0; i < m->n; i++) {
+		struct candidate *c = &m->list[i];
+
+		if (c->a->taken || c->b->taken)
+			continue;
+		c->a->taken = c->b->taken = true;
+		m->pairs[m->npairs++] = (struct rk_pair){ c->a->name, c->b->name, true };
+	}
+	m->n = 0;
+}
+
+static size_t group_end(const struct left *l, size_t n, size_t i)
+{
+	size_t end = i + 1;
+
+	while (end < n && strcmp(l[end].base, l[i].base) == 0)
+		end++;
+	return end;
+}
+
+static int match_left(struct matching *m, struct rk_error *err)
+{
+	size_t i = 0, k = 0;
+	int rc = 0;
+
+	qsort(m->a, m->na, sizeof(*m->a), by_base);
+	qsort(m->b, m->nb, sizeof(*m->b), by_base);
+	while (rc == 0 && i < m->na && k < m->nb) {
+		int order = strcmp(m->a[i].base, m->b[k].base);
+		size_t ei = group_end(m->a, m->na, i), ek = group_end(m->b, m->nb, k);
+
+		if (order == 0 && m->a[i].base[0]) {
+			rc = try_group(m, i, ei - i, k, ek - k, err);
+			take_best(m);
+		}
+		i = order <= 0 ? ei : i;
+		k = order >= 0 ? ek : k;
+	}
+	return rc;
+}
+
+/* ---- the whole ---- */
+
+static int leave(struct left *list, size_t *n, const struct rk_side_name *name,
+		 struct rk_error *err)
+{
+	struct rk_bytes base;
+	int rc;
+
+	rk_bytes_init(&base, 3 * strlen(name->text) + 64);
+	if (!rk_match_base(name->text, &base)) {
+		rk_bytes_release(&base);
+		return rk_fail_nomem(err);
+	}
+	list[*n] = (struct left){ .name = name };
+	rc = rk_bytes_give(&base, &list[*n].base, NULL, err);
+	*n += rc == 0;
+	return rc;
+}
+
+static int by_names(struct matching *m, const struct rk_side *a, const struct rk_side *b,
+		    struct rk_error *err)
+{
+	size_t i = 0, k = 0;
+	int rc = 0;
+
+	while (rc == 0 && (i < a->nnames || k < b->nnames)) {
+		int order = rk_name_order(i < a->nnames ? a->names[i].text : NULL,
+					  k < b->nnames ? b->names[k].text : NULL);
+
+		if (order == 0)
+			m->pairs[m->npairs++] =
+				(struct rk_pair){ &a->names[i], &b->names[k], false };
+		else if (order < 0)
+			rc = leave(m->a, &m->na, &a->names[i], err);
+		else
+			rc = leave(m->b, &m->nb, &b->names[k], err);
+		i += order <= 0;
+		k += order >= 0;
+	}
+	return rc;
+}
+
+int rk_match(const struct rk_side *a, const struct rk_side *b, struct rk_pair **ret, size_t *ret_n,
+	     struct rk_error *err)
+{
+	struct matching m = { 0 };
+	int rc;
+
+	m.a = rk_calloc(a->nnames, sizeof(*m.a));
+	m.b = rk_calloc(b->nnames, sizeof(*m.b));
+	m.pairs = rk_calloc(a->nnames + b->nnames, sizeof(*m.pairs));
+	if (!m.a || !m.b || !m.pairs) {
+		rc = rk_fail_nomem(err);
+		goto out;
+	}
+	rc = by_names(&m, a, b, err);
+	if (rc < 0)
+		goto out;
+	rc = match_left(&m, err);
+	if (rc < 0)
+		goto out;
+	for (size_t i = 0; i < m.na; i++)
+		if (!m.a[i].taken)
+			m.pairs[m.npairs++] = (struct rk_pair){ m.a[i].name, NULL, false };
+	for (size_t i = 0; i < m.nb; i++)
+		if (!m.b[i].taken)
+			m.pairs[m.npairs++] = (struct rk_pair){ NULL, m.b[i].name, false };
+	*ret = m.pairs;
+	*ret_n = m.npairs;
+	m.pairs = NULL;
+out:
+	for (size_t i = 0; i < m.na; i++)
+		rk_free(m.a[i].base);
+	for (size_t i = 0; i < m.nb; i++)
+		rk_free(m.b[i].base);
+	rk_free(m.a);
+	rk_free(m.b);
+	rk_free(m.list);
+	rk_free(m.pairs);
+	return rc;
 }

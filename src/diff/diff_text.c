@@ -28,6 +28,16 @@ static const char *arrow(const struct page *p)
 	return p->look->utf8 ? " → " : " > ";
 }
 
+/* "1,234 → 2,345", or one of them when they are equal. */
+static void put_pair(struct page *p, struct rk_bytes *out, uint64_t a, uint64_t b)
+{
+	rk_put_grouped(out, a);
+	if (a == b)
+		return;
+	rk_bytes_puts(out, arrow(p));
+	rk_put_grouped(out, b);
+}
+
 static void put_name(struct page *p, const char *name)
 {
 	rk_put_printable(p->out, name, strlen(name), p->look->utf8);
@@ -56,21 +66,20 @@ static void put_side(struct page *p, const char *letter, const struct rk_diff_si
 
 static void put_head(struct page *p)
 {
-	const struct rk_diff *d = p->d;
-	const char *color = !d->gpu.delta_ns || (!d->gpu.significant && !isnan(d->gpu.noise_ns)) ?
-				    "" :
-			    d->gpu.delta_ns > 0 ? RK_RED :
-						  RK_GREEN;
+	const struct rk_diff_whole *w = &p->d->gpu;
+	const char *color = "";
 
-	put_side(p, "A", &d->a);
-	put_side(p, "B", &d->b);
+	if (w->delta_ns && (w->significant || isnan(w->noise_ns)))
+		color = w->delta_ns > 0 ? RK_RED : RK_GREEN;
+	put_side(p, "A", &p->d->a);
+	put_side(p, "B", &p->d->b);
 	rk_bytes_put_u8(p->out, '\n');
 	rk_page_paint(&p->page, RK_BOLD);
 	rk_page_paint(&p->page, color);
-	rk_put_diff_verdict(p->out, d);
+	rk_put_diff_verdict(p->out, p->d);
 	rk_page_paint(&p->page, RK_NORMAL);
 	rk_bytes_put_u8(p->out, '\n');
-	rk_put_diff_wall(p->out, d);
+	rk_put_diff_wall(p->out, p->d);
 	rk_bytes_put_u8(p->out, '\n');
 }
 
@@ -92,15 +101,6 @@ static void time_cell(struct page *p, int64_t ns)
 {
 	rk_bytes_puts(&p->page.cell, ns < 0 ? "-" : "");
 	rk_put_duration(&p->page.cell, fabs((double)ns));
-}
-
-static void put_times(struct page *p, int64_t a, int64_t b)
-{
-	time_cell(p, a);
-	rk_page_right(&p->page, CHANGE);
-	rk_bytes_puts(p->out, p->look->utf8 ? " →" : " >");
-	time_cell(p, b);
-	rk_page_left(&p->page, CHANGE);
 }
 
 static int by_size(const void *pa, const void *pb)
@@ -128,7 +128,11 @@ static void put_parts(struct page *p)
 	for (size_t i = 0; i < w->nparts && parts[i].delta_ns; i++) {
 		change_cell(p, parts[i].delta_ns);
 		rk_page_bar(&p->page, share_of(parts[i].delta_ns, most));
-		put_times(p, parts[i].a_ns, parts[i].b_ns);
+		time_cell(p, parts[i].a_ns);
+		rk_page_right(&p->page, CHANGE);
+		rk_bytes_puts(p->out, p->look->utf8 ? " →" : " >");
+		time_cell(p, parts[i].b_ns);
+		rk_page_left(&p->page, CHANGE);
 		rk_bytes_printf(p->out, " %-9s %s\n", parts[i].name,
 				rk_diff_part_words(parts[i].name));
 	}
@@ -136,68 +140,25 @@ static void put_parts(struct page *p)
 
 /* ---- kernels ---- */
 
-static void put_calls(struct page *p, const struct rk_diff_kernel *k)
-{
-	rk_put_grouped(&p->page.cell, k->a.calls);
-	if (k->a.calls != k->b.calls) {
-		rk_bytes_puts(&p->page.cell, arrow(p));
-		rk_put_grouped(&p->page.cell, k->b.calls);
-	}
-	rk_page_right(&p->page, p->calls);
-}
-
-static size_t grouped_columns(uint64_t v)
-{
-	return rk_page_count_columns(v, "") - 1;
-}
-
-static void measure(struct page *p, size_t shown)
-{
-	p->calls = strlen("Calls");
-	for (size_t i = 0; i < shown; i++) {
-		const struct rk_diff_kernel *k = &p->d->kernels[i];
-		size_t n = grouped_columns(k->a.calls);
-
-		if (k->a.calls != k->b.calls)
-			n += 3 + grouped_columns(k->b.calls);
-		p->calls = n > p->calls ? n : p->calls;
-	}
-}
-
-static size_t before_name(const struct page *p)
-{
-	return CHANGE + 3 + 1 + RK_PAGE_BAR + p->calls + 1 + 2 * (RK_PAGE_TIME + 1) + 2 + 2;
-}
-
 static void put_kernel(struct page *p, const struct rk_diff_kernel *k, double most)
 {
-	const char *color = !k->significant ? "" : k->delta_ns > 0 ? RK_RED : RK_GREEN;
+	const char *color = "";
 
+	if (k->significant)
+		color = k->delta_ns > 0 ? RK_RED : RK_GREEN;
 	rk_page_paint(&p->page, color);
 	change_cell(p, k->delta_ns);
 	rk_bytes_printf(p->out, " %c", rk_diff_mark(k));
 	rk_page_bar(&p->page, share_of(k->delta_ns, most));
 	rk_page_paint(&p->page, color[0] ? RK_NORMAL : "");
-	put_calls(p, k);
+	put_pair(p, &p->page.cell, k->a.calls, k->b.calls);
+	rk_page_right(&p->page, p->calls);
 	rk_page_time(&p->page, k->a.mean_ns);
 	rk_bytes_puts(p->out, p->look->utf8 ? " →" : " >");
 	rk_put_duration(&p->page.cell, k->b.mean_ns);
 	rk_page_left(&p->page, RK_PAGE_TIME);
-	rk_page_rest(&p->page, rk_diff_kernel_name(k), before_name(p));
-}
-
-static void put_heading(struct page *p)
-{
-	rk_page_paint(&p->page, RK_BOLD);
-	rk_page_word(&p->page, "Change", CHANGE);
-	rk_page_spaces(&p->page, 2 + 1 + RK_PAGE_BAR);
-	rk_page_word(&p->page, "Calls", p->calls);
-	rk_page_word(&p->page, "Mean A", RK_PAGE_TIME);
-	rk_bytes_puts(p->out, p->look->utf8 ? " →" : " >");
-	rk_bytes_puts(&p->page.cell, "B");
-	rk_page_left(&p->page, RK_PAGE_TIME);
-	rk_bytes_puts(p->out, "  Kernel\n");
-	rk_page_paint(&p->page, RK_NORMAL);
+	rk_page_rest(&p->page, rk_diff_kernel_name(k),
+		     CHANGE + 3 + 1 + RK_PAGE_BAR + p->calls + 1 + 2 * (RK_PAGE_TIME + 1) + 2 + 2);
 }
 
 static void put_kernels(struct page *p)
@@ -209,10 +170,27 @@ static void put_kernels(struct page *p)
 
 	if (!changed)
 		return;
-	measure(p, shown);
+	p->calls = strlen("Calls");
+	for (size_t i = 0; i < shown; i++) {
+		uint64_t a = d->kernels[i].a.calls, b = d->kernels[i].b.calls;
+		size_t n = rk_page_count_columns(a, "") - 1;
+
+		if (a != b)
+			n += 3 + rk_page_count_columns(b, "") - 1;
+		p->calls = n > p->calls ? n : p->calls;
+	}
 	rk_page_title(&p->page, "Kernels");
 	rk_bytes_puts(p->out, ": * beyond the noise, ~ within it or below 1 %, ? not known\n");
-	put_heading(p);
+	rk_page_paint(&p->page, RK_BOLD);
+	rk_page_word(&p->page, "Change", CHANGE);
+	rk_page_spaces(&p->page, 2 + 1 + RK_PAGE_BAR);
+	rk_page_word(&p->page, "Calls", p->calls);
+	rk_page_word(&p->page, "Mean A", RK_PAGE_TIME);
+	rk_bytes_puts(p->out, p->look->utf8 ? " →" : " >");
+	rk_bytes_puts(&p->page.cell, "B");
+	rk_page_left(&p->page, RK_PAGE_TIME);
+	rk_bytes_puts(p->out, "  Kernel\n");
+	rk_page_paint(&p->page, RK_NORMAL);
 	for (size_t i = 0; i < shown; i++)
 		put_kernel(p, &d->kernels[i], fabs((double)d->kernels[0].delta_ns));
 	for (size_t i = shown; i < changed; i++)
@@ -276,28 +254,15 @@ static void put_grids(struct page *p)
 	put_more(p, shown, n);
 }
 
-static bool line_changed(const struct rk_diff_line *l)
-{
-	return l->delta_ns || l->calls_a != l->calls_b || l->bytes_a != l->bytes_b;
-}
-
 static void put_line(struct page *p, const struct rk_diff_line *l)
 {
 	change_cell(p, l->delta_ns);
 	rk_bytes_puts(p->out, "  ");
-	rk_put_grouped(p->out, l->calls_a);
-	if (l->calls_a != l->calls_b) {
-		rk_bytes_puts(p->out, arrow(p));
-		rk_put_grouped(p->out, l->calls_b);
-	}
+	put_pair(p, p->out, l->calls_a, l->calls_b);
 	rk_bytes_puts(p->out, " calls");
 	if (l->bytes_a || l->bytes_b) {
 		rk_bytes_puts(p->out, ", ");
-		rk_put_grouped(p->out, (uint64_t)l->bytes_a);
-		if (l->bytes_a != l->bytes_b) {
-			rk_bytes_puts(p->out, arrow(p));
-			rk_put_grouped(p->out, (uint64_t)l->bytes_b);
-		}
+		put_pair(p, p->out, (uint64_t)l->bytes_a, (uint64_t)l->bytes_b);
 		rk_bytes_puts(p->out, " bytes");
 	}
 	rk_page_rest(&p->page, l->name[0] ? l->name : "(no name)", 60);
@@ -309,7 +274,9 @@ static void put_lines(struct page *p, const char *title, const struct rk_diff_li
 	size_t n = 0;
 
 	for (size_t i = 0; i < l->n; i++) {
-		if (!line_changed(&l->v[i]))
+		const struct rk_diff_line *x = &l->v[i];
+
+		if (!x->delta_ns && x->calls_a == x->calls_b && x->bytes_a == x->bytes_b)
 			continue;
 		if (!n) {
 			rk_page_title(&p->page, title);
@@ -322,7 +289,7 @@ static void put_lines(struct page *p, const char *title, const struct rk_diff_li
 			rk_bytes_put_u8(p->out, '\n');
 		}
 		if (n++ < LINES_SHOWN)
-			put_line(p, &l->v[i]);
+			put_line(p, x);
 	}
 	put_more(p, fewer(n, LINES_SHOWN), n);
 }

@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "diff/diff_match.h"
-#include "diff/diff_noise.h"
+#include "diff/diff_parts.h"
 #include "diff_world.h"
 
 enum { ROWS = 120, RUNS = 3 };

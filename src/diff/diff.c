@@ -1,16 +1,160 @@
-/* api_diff.c - profiles of runs, and two sides of them compared. */
+/* diff.c - profiles of runs, and two sides of them compared and judged. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/handle.h"
-#include "diff/diff_doubts.h"
-#include "diff/diff_noise.h"
+#include "base/text.h"
 #include "diff/diff_pages.h"
 #include "diff/diff_parts.h"
-#include "diff/diff_structure.h"
+#include "run/members.h"
+#include "run/run.h"
+#include "run/run_json.h"
+
+/* ---- what is missing from a run, as far as its files and its record say ---- */
+
+/* Beginnings of warnings that mean lost rows; nobody knows how many. */
+static const char *const losses[] = {
+	"damaged-",           "cut-",        "truncated-",      "lost-",
+	"dropped-",           "unclean-",    "overwritten-",    "unreadable-",
+	"unfinished-",        "huge-",       "hot-wal",         "lookup-",
+	"track-limit",        "slice-limit", "name-limit",      "late-names",
+	"definition-limit",   "group-",      "name-table-full", "many-kernels",
+	"compressed-packets",
+};
+
+/* The same of single rows, which were counted. */
+static const char *const slips_of[] = {
+	"short-row",  "long-row",       "bad-",           "not-a-",        "unknown-name",
+	"wrong-type", "number-out-of",  "time-out-of",    "out-of-range",  "duration-out-of",
+	"range-end-", "unknown-record", "unclosed-slice", "unmatched-end",
+};
+
+static const double SLIPS_MAX = 0.001; /* of the rows */
+
+static bool begins(const char *kind, const char *const *words, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strncmp(kind, words[i], strlen(words[i])) == 0)
+			return true;
+	return false;
+}
+
+#define BEGINS(kind, words) begins(kind, words, sizeof(words) / sizeof((words)[0]))
+
+static void doubt_warnings(const struct rk_run *run, uint64_t rows, struct rk_list *doubts,
+			   struct rk_list *slips)
+{
+	size_t n = 0;
+	const struct rk_warning *w = rk_diag_list(run->ctx.diag, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		bool slip = BEGINS(w[i].kind, slips_of);
+		struct rk_list *to = doubts;
+
+		if (!slip && !BEGINS(w[i].kind, losses))
+			continue;
+		if (slip && (double)w[i].count < SLIPS_MAX * (double)rows)
+			to = slips;
+		if (w[i].file[0])
+			rk_list_addf(to, "%s (%s)", w[i].message, rk_base_name(w[i].file));
+		else
+			rk_list_addf(to, "%s", w[i].message);
+	}
+}
+
+/* The folders of a file, from the inside out: a run's tables lie in it, raw files deeper. */
+static int records_above(const char *path, struct rk_list *seen, struct rk_error *err)
+{
+	size_t len = strlen(path);
+
+	for (unsigned level = 0; level < 3; level++) {
+		char *record;
+
+		while (len && path[len - 1] != '/')
+			len--;
+		record = rk_strf("%.*s" RK_RUN_JSON, (int)len, path);
+		if (!record)
+			return rk_fail_nomem(err);
+		if (access(record, R_OK) == 0)
+			rk_list_add_once(seen, record);
+		rk_free(record);
+		if (!len--)
+			break;
+	}
+	return seen->bad ? rk_fail_nomem(err) : 0;
+}
+
+/* What run.json beside the files says. */
+static int doubt_records(const struct rk_run *run, struct rk_list *ret, struct rk_error *err)
+{
+	struct rk_list seen = { 0 };
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < run->nfound; i++)
+		if (run->found[i].used)
+			rc = records_above(run->found[i].path, &seen, err);
+	for (size_t i = 0; rc == 0 && i < seen.n; i++) {
+		const char *path = seen.v[i], *state;
+		struct rk_error ignored = { 0 };
+		struct rk_tree *t = NULL;
+		int64_t status = 0;
+
+		/* a file of that name that is no such record is not ours to judge */
+		if (rk_run_json_load(path, &t, &ignored) < 0) {
+			if (ignored.code == RK_E_NOMEM)
+				rc = rk_fail_nomem(err);
+			continue;
+		}
+		state = rk_tree_text(rk_run_json_at(t, RK_RUN_STATE), "");
+		if (rk_run_json_recorded(t)) {
+			if (strcmp(state, "done") != 0)
+				rk_list_addf(
+					ret,
+					"the run was broken off or is still going on (%s says '%s')",
+					path, state);
+			if (rk_tree_int(rk_run_json_at(t, RK_RUN_EXIT_STATUS), &status) && status)
+				rk_list_addf(ret, "the program ended with status %" PRId64 " (%s)",
+					     status, path);
+		}
+		rk_tree_free(t);
+	}
+	rk_list_release(&seen);
+	return rc;
+}
+
+static bool several_machines(const struct rk_fuse_members *m)
+{
+	for (size_t i = 1; i < m->n; i++)
+		if (m->v[i].machine != m->v[0].machine)
+			return true;
+	return false;
+}
+
+/*
+ * Once its tables were read, with `rows` kernels in them: a sentence for each reason not to trust
+ * them to be whole. To `slips` goes what cost less than one row in a thousand.
+ */
+static int run_doubts(struct rk_run *run, const struct rk_fuse_members *m, uint64_t rows,
+		      struct rk_list *doubts, struct rk_list *slips, struct rk_error *err)
+{
+	/* other versions, or names of nodes, change no sum */
+	static const char *const harmless[] = { "versions", "nodes", "empty" };
+	int rc = m->n ? 0 : doubt_records(run, doubts, err);
+
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < m->nproblems; i++)
+		if (!BEGINS(m->problems[i].kind, harmless))
+			rk_list_addf(doubts, "%s", m->problems[i].text);
+	doubt_warnings(run, rows, doubts, slips);
+	return doubts->bad || slips->bad ? rk_fail_nomem(err) : 0;
+}
+
+/* ---- profiles ---- */
 
 /* Kernels without times above which a total says nothing. */
 #define UNTIMED_MAX 0.01
@@ -37,59 +181,52 @@ static int add_table(struct rk_run *run, struct rk_profiler *p, enum rk_table t,
 	return rc;
 }
 
-static const char *label_of(const struct rk_run *run, const char *label)
-{
-	for (size_t i = 0; !label && i < run->nfound; i++)
-		if (run->found[i].used)
-			label = run->found[i].path;
-	return label ? label : "";
-}
-
-static int fill(struct rk_run *run, const struct rk_fuse_members *m, struct rk_profiler *p,
-		struct rk_error *err)
-{
-	static const enum rk_table tables[] = { RK_STATS, RK_KERNELS, RK_MEMCPY, RK_API,
-						RK_MARKERS };
-	/* machines of ranks are known better than by the names of their nodes */
-	int rc = m->n > 1 ? 0 : rk_run_check_clocks(run, err);
-
-	for (size_t i = 0; rc == 0 && i < sizeof(tables) / sizeof(tables[0]); i++)
-		if (rk_run_tables(run) & RK_TABLE_BIT(tables[i]))
-			rc = add_table(run, p, tables[i], err);
-	if (rc == 0 && m->n <= 1)
-		rk_run_tell_clocks(run);
-	return rc;
-}
-
 static int profile_of(struct rk_run *run, const char *label, bool structure,
 		      struct rk_profile **ret, struct rk_error *err)
 {
+	static const enum rk_table tables[] = { RK_STATS, RK_KERNELS, RK_MEMCPY, RK_API,
+						RK_MARKERS };
 	struct rk_fuse_members ranks = { .job = "" };
 	struct rk_profile *made = NULL;
 	struct rk_profiler *p = NULL;
 	int rc = rk_profiler_new(rk_run_context(run), structure, &p, err);
 
+	if (rc < 0)
+		return rc;
 	rk_run_tolerate(run);
-	if (rc == 0)
-		rc = rk_fuse_members(run, &ranks, err);
-	if (rc == 0)
-		rc = fill(run, &ranks, p, err);
-	if (rc == 0)
-		rc = rk_profiler_finish(p, label_of(run, label), &made, err);
-	if (rc == 0)
-		rc = rk_run_doubts(run, &ranks, made->calls, &made->doubts, &made->slips, err);
-	/* busy and idle are of one clock */
-	if (rc == 0 && (rk_run_has_several_clocks(run) || rk_run_several_machines(&ranks)))
-		made->time.known = false;
-	rk_fuse_members_release(&ranks);
-	rk_profiler_free(p);
+	rc = rk_fuse_members(run, &ranks, err);
+	if (rc < 0)
+		goto out;
+	/* machines of ranks are known better than by the names of their nodes */
+	if (ranks.n <= 1)
+		rc = rk_run_check_clocks(run, err);
+	for (size_t i = 0; rc == 0 && i < sizeof(tables) / sizeof(tables[0]); i++)
+		if (rk_run_tables(run) & RK_TABLE_BIT(tables[i]))
+			rc = add_table(run, p, tables[i], err);
+	if (rc < 0)
+		goto out;
+	if (ranks.n <= 1)
+		rk_run_tell_clocks(run);
+	for (size_t i = 0; !label && i < run->nfound; i++)
+		if (run->found[i].used)
+			label = run->found[i].path;
+	rc = rk_profiler_finish(p, label ? label : "", &made, err);
+	if (rc < 0)
+		goto out;
+	rc = run_doubts(run, &ranks, made->calls, &made->doubts, &made->slips, err);
 	if (rc < 0) {
 		rk_profile_free(made);
-		return rc;
+		goto out;
 	}
+	/* busy and idle are of one clock */
+	if (rk_run_has_several_clocks(run) || several_machines(&ranks))
+		made->time.known = false;
 	rk_run_tell_names(run);
 	*ret = made;
-	return 0;
+out:
+	rk_fuse_members_release(&ranks);
+	rk_profiler_free(p);
+	return rc;
 }
 
 int rk_run_profile(struct rk_run *run, const char *label, bool structure, struct rk_profile **ret,
@@ -160,18 +297,6 @@ static void add_time_doubts(struct rk_list *out, const struct rk_side *s, const 
 		rk_list_addf(out, "%s: no GPU time at all", side);
 }
 
-static void add_count_doubt(struct rk_list *out, const struct rk_side *a, const struct rk_side *b)
-{
-	uint64_t less = a->calls < b->calls ? a->calls : b->calls;
-	uint64_t more = a->calls < b->calls ? b->calls : a->calls;
-
-	if (less && less < more / 2)
-		rk_list_addf(out,
-			     "%" PRIu64 " kernels in A and %" PRIu64
-			     " in B: less than half on one side",
-			     a->calls, b->calls);
-}
-
 /* Ranks go by their numbers; those of one side alone are what another job would be. */
 static void add_rank_doubt(struct rk_list *out, const struct rk_diff *d, bool b)
 {
@@ -201,24 +326,35 @@ struct reasons {
 static struct reasons list_doubts(const struct rk_diff_work *w, const struct rk_diff_options *opt,
 				  struct rk_list *out)
 {
+	struct reasons why = { 0 };
 	size_t grave, timely;
 
 	add_doubts(out, &w->a, "A", false);
 	add_doubts(out, &w->b, "B", false);
 	grave = out->n;
 	if (opt->gated || !opt->structure) {
+		uint64_t less = w->a.calls < w->b.calls ? w->a.calls : w->b.calls;
+		uint64_t more = w->a.calls < w->b.calls ? w->b.calls : w->a.calls;
+
 		add_time_doubts(out, &w->a, "A");
 		add_time_doubts(out, &w->b, "B");
-		add_count_doubt(out, &w->a, &w->b);
+		if (less && less < more / 2)
+			rk_list_addf(out,
+				     "%" PRIu64 " kernels in A and %" PRIu64
+				     " in B: less than half on one side",
+				     w->a.calls, w->b.calls);
 		add_rank_doubt(out, w->d, false);
 		add_rank_doubt(out, w->d, true);
 	}
 	timely = out->n;
 	add_doubts(out, &w->a, "A", true);
 	add_doubts(out, &w->b, "B", true);
-	return (struct reasons){ timely ? out->v[0] : NULL, grave           ? out->v[0] :
-							    out->n > timely ? out->v[timely] :
-									      NULL };
+	why.gate = timely ? out->v[0] : NULL;
+	if (grave)
+		why.structure = out->v[0];
+	else if (out->n > timely)
+		why.structure = out->v[timely];
+	return why;
 }
 
 /* ---- verdicts ---- */
@@ -235,25 +371,26 @@ static void judge_gate(struct rk_diff_work *w, const char *doubt)
 	struct rk_diff *d = w->d;
 	double df, error = rk_pooled_error(&w->a.totals, &w->b.totals, &df);
 	double bound = isnan(error) ? 0 : rk_t99_above(df) * error;
-	char text[sizeof(d->reason)];
 
 	if (doubt) {
 		decide(d, RK_DIFF_UNKNOWN, doubt);
 		return;
 	}
+	d->verdict = RK_DIFF_WITHIN;
 	if (d->gpu.percent > d->gate_percent && (double)d->gpu.delta_ns > bound) {
-		snprintf(text, sizeof(text), "GPU time grew by %.2f %%, more than %g %%",
+		d->verdict = RK_DIFF_BEYOND;
+		snprintf(d->reason, sizeof(d->reason), "GPU time grew by %.2f %%, more than %g %%",
 			 d->gpu.percent, d->gate_percent);
-		decide(d, RK_DIFF_BEYOND, text);
-		return;
-	}
-	snprintf(text, sizeof(text),
-		 d->gpu.percent > d->gate_percent ?
+	} else if (d->gpu.percent > d->gate_percent) {
+		snprintf(d->reason, sizeof(d->reason),
 			 "GPU time grew by %.2f %%, more than %g %%, but not beyond the noise "
-			 "of the runs" :
-			 "GPU time changed by %+.2f %%, which is within %g %%",
-		 d->gpu.percent, d->gate_percent);
-	decide(d, RK_DIFF_WITHIN, text);
+			 "of the runs",
+			 d->gpu.percent, d->gate_percent);
+	} else {
+		snprintf(d->reason, sizeof(d->reason),
+			 "GPU time changed by %+.2f %%, which is within %g %%", d->gpu.percent,
+			 d->gate_percent);
+	}
 }
 
 /* True when some run of A did what this run of B did. */
@@ -307,7 +444,6 @@ static bool has_rows(const struct rk_side *s)
 static int judge_structure(struct rk_diff_work *w, const char *doubt, struct rk_error *err)
 {
 	struct rk_diff *d = w->d;
-	char text[sizeof(d->reason)];
 	int rc;
 
 	d->structure.asked = true;
@@ -326,11 +462,13 @@ static int judge_structure(struct rk_diff_work *w, const char *doubt, struct rk_
 		decide(d, RK_DIFF_UNKNOWN, doubt);
 		return 0;
 	}
-	snprintf(text, sizeof(text),
-		 d->structure.equal ? "the structure is the same" :
-				      "the structure differs in %zu places",
+	if (d->structure.equal) {
+		decide(d, RK_DIFF_WITHIN, "the structure is the same");
+		return 0;
+	}
+	d->verdict = RK_DIFF_BEYOND;
+	snprintf(d->reason, sizeof(d->reason), "the structure differs in %zu places",
 		 d->structure.nfindings + d->structure.left_out);
-	decide(d, d->structure.equal ? RK_DIFF_WITHIN : RK_DIFF_BEYOND, text);
 	return 0;
 }
 
@@ -359,8 +497,9 @@ static int compare(struct rk_diff_work *w, struct result *r, const struct rk_dif
 	struct reasons why;
 	int rc = rk_match(&w->a, &w->b, &w->pairs, &w->npairs, err);
 
-	if (rc == 0)
-		rc = rk_diff_parts(w, err);
+	if (rc < 0)
+		return rc;
+	rc = rk_diff_parts(w, err);
 	if (rc < 0)
 		return rc;
 	w->d->a = side_of(&w->a, &r->labels_a);
@@ -381,8 +520,6 @@ static void destroy_diff(void *p)
 	struct result *r = p;
 	struct rk_diff *d = p; /* its first member */
 
-	if (!r)
-		return;
 	rk_free(d->kernels);
 	rk_free(d->grids);
 	rk_free(d->copies.v);
@@ -403,25 +540,30 @@ static int diff_of(const struct rk_profile *const *a, size_t na, const struct rk
 	static const struct rk_diff_options nothing;
 	struct result *r = rk_calloc(1, sizeof(*r));
 	struct rk_diff_work w = { .d = r ? &r->d : NULL };
-	int rc = r ? rk_side_make(a, na, &w.a, err) : rk_fail_nomem(err);
+	int rc;
 
-	if (rc == 0)
-		rc = rk_side_make(b, nb, &w.b, err);
-	if (rc == 0)
-		rc = compare(&w, r, opt ? opt : &nothing, err);
+	if (!r)
+		return rk_fail_nomem(err);
+	rc = rk_side_make(a, na, &w.a, err);
+	if (rc < 0)
+		goto out;
+	rc = rk_side_make(b, nb, &w.b, err);
+	if (rc < 0)
+		goto out;
+	rc = compare(&w, r, opt ? opt : &nothing, err);
+	if (rc < 0)
+		goto out;
+	rc = rk_handle_open(RK_HANDLE_DIFF, r, destroy_diff, err);
+out:
+	r->texts = w.texts;
 	rk_side_release(&w.a);
 	rk_side_release(&w.b);
 	rk_free(w.pairs);
-	if (r)
-		r->texts = w.texts;
-	if (rc == 0)
-		rc = rk_handle_open(RK_HANDLE_DIFF, r, destroy_diff, err);
-	if (rc < 0) {
+	if (rc < 0)
 		destroy_diff(r);
-		return rc;
-	}
-	*ret = &r->d;
-	return 0;
+	else
+		*ret = &r->d;
+	return rc;
 }
 
 /* All of them, or, when one is no profile, none. */
@@ -455,11 +597,12 @@ int rk_diff_make(const struct rk_profile *const *a, size_t na, const struct rk_p
 	if (!a || !b || !na || !nb || !ret)
 		return rk_misuse(__func__, err);
 	rc = RK_CHECK_OPTIONS(opt, __func__, err);
+	if (rc < 0)
+		return rc;
 	/* Nothing is beyond NaN: such a gate would let everything pass. */
-	if (rc == 0 && opt && opt->gated && !(opt->gate_percent >= 0))
-		rc = rk_fail(err, RK_E_USAGE, "a gate is a percentage from 0 on");
-	if (rc == 0)
-		rc = use_profiles(a, na, __func__, err);
+	if (opt && opt->gated && !(opt->gate_percent >= 0))
+		return rk_fail(err, RK_E_USAGE, "a gate is a percentage from 0 on");
+	rc = use_profiles(a, na, __func__, err);
 	if (rc < 0)
 		return rc;
 	rc = use_profiles(b, nb, __func__, err);
