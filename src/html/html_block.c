@@ -1,6 +1,7 @@
 /* html_block.c - see html_block.h. */
 #include "html/html_block.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -37,15 +38,6 @@ void rk_html_packer_free(struct rk_html_packer *p)
 
 /* ---- columns ---- */
 
-static void put_plane(struct rk_bytes *out, const uint64_t *v, size_t n, unsigned shift)
-{
-	uint8_t *to = out->data + out->len;
-
-	for (size_t i = 0; i < n; i++)
-		to[i] = (uint8_t)(v[i] >> shift);
-	out->len += n;
-}
-
 void rk_html_column(struct rk_bytes *out, const uint64_t *v, size_t n, size_t *cuts, size_t *ncuts)
 {
 	uint64_t all = 0;
@@ -59,13 +51,17 @@ void rk_html_column(struct rk_bytes *out, const uint64_t *v, size_t n, size_t *c
 	if (!rk_bytes_reserve(out, planes * n))
 		return;
 	for (unsigned i = 0; i < planes; i++) {
+		uint8_t *to = out->data + out->len;
+
 		if (cuts)
 			cuts[(*ncuts)++] = out->len;
-		put_plane(out, v, n, 8 * i);
+		for (size_t k = 0; k < n; k++)
+			to[k] = (uint8_t)(v[k] >> 8 * i);
+		out->len += n;
 	}
 }
 
-static void put_le(struct rk_bytes *out, uint64_t v, unsigned bytes)
+void rk_html_number(struct rk_bytes *out, uint64_t v, unsigned bytes)
 {
 	for (unsigned i = 0; i < bytes; i++)
 		rk_bytes_put_u8(out, (uint8_t)(v >> 8 * i));
@@ -89,72 +85,40 @@ static uint64_t gcd(uint64_t a, uint64_t b)
 	return a;
 }
 
-/* Clocks of devices tick in tens of nanoseconds, though they do not always begin with one. */
-static int64_t gap_tick(const struct rk_html_row *rows, size_t n)
-{
-	uint64_t tick = 0;
-
-	for (size_t i = 0; i < n && tick != 1; i++) {
-		int64_t gap = gap_at(rows, i);
-
-		tick = gcd((uint64_t)(gap < 0 ? -gap : gap), tick);
-	}
-	return tick ? (int64_t)tick : 1;
-}
-
-static int64_t duration_tick(const struct rk_html_row *rows, size_t n)
-{
-	uint64_t tick = 0;
-
-	for (size_t i = 0; i < n && tick != 1; i++)
-		tick = gcd((uint64_t)rows[i].duration, tick);
-	return tick ? (int64_t)tick : 1;
-}
-
 static void put_column(struct rk_html_packer *p, size_t n)
 {
 	rk_html_column(&p->raw, p->values, n, p->cuts, &p->ncuts);
 }
 
-static void put_gaps(struct rk_html_packer *p, const struct rk_html_row *rows, size_t n,
-		     int64_t tick)
+static void put_rows(struct rk_html_packer *p, const struct rk_html_row *rows, size_t n)
 {
+	uint64_t gaps = 0, durations = 0;
+
+	/* clocks of devices tick in tens of nanoseconds, though they do not always begin with one */
+	for (size_t i = 0; i < n && (gaps != 1 || durations != 1); i++) {
+		gaps = gcd((uint64_t)llabs(gap_at(rows, i)), gaps);
+		durations = gcd((uint64_t)rows[i].duration, durations);
+	}
+	gaps = gaps ? gaps : 1;
+	durations = durations ? durations : 1;
+	rk_bytes_clear(&p->raw);
+	p->ncuts = 0;
+	rk_html_number(&p->raw, n, 4);
+	rk_html_number(&p->raw, gaps, 8);
+	rk_html_number(&p->raw, durations, 8);
 	for (size_t i = 0; i < n; i++)
-		p->values[i] = rk_html_signed(gap_at(rows, i) / tick);
+		p->values[i] = rk_html_signed(gap_at(rows, i) / (int64_t)gaps);
 	put_column(p, n);
-}
-
-/* Towards the lower number, as Math.floor does. */
-static int64_t quarter(int64_t v)
-{
-	return v >= 0 ? v / 4 : -((3 - v) / 4);
-}
-
-static void put_durations(struct rk_html_packer *p, const struct rk_html_row *rows, size_t n,
-			  int64_t tick)
-{
 	memset(p->guess, 0, sizeof(p->guess));
 	for (size_t i = 0; i < n; i++) {
 		int64_t *guess = &p->guess[rows[i].name % RK_HTML_GUESSES];
-		int64_t d = rows[i].duration / tick;
+		int64_t d = rows[i].duration / (int64_t)durations, off = d - *guess;
 
-		p->values[i] = rk_html_signed(d - *guess);
-		*guess = *guess ? *guess + quarter(d - *guess) : d;
+		p->values[i] = rk_html_signed(off);
+		/* a quarter, towards the lower number as Math.floor does */
+		*guess = *guess ? *guess + (off >= 0 ? off / 4 : -((3 - off) / 4)) : d;
 	}
 	put_column(p, n);
-}
-
-static void put_rows(struct rk_html_packer *p, const struct rk_html_row *rows, size_t n)
-{
-	int64_t gaps = gap_tick(rows, n), durations = duration_tick(rows, n);
-
-	rk_bytes_clear(&p->raw);
-	p->ncuts = 0;
-	put_le(&p->raw, n, 4);
-	put_le(&p->raw, (uint64_t)gaps, 8);
-	put_le(&p->raw, (uint64_t)durations, 8);
-	put_gaps(p, rows, n, gaps);
-	put_durations(p, rows, n, durations);
 	for (size_t i = 0; i < n; i++)
 		p->values[i] = rows[i].name;
 	put_column(p, n);
@@ -183,7 +147,10 @@ static size_t chunk_end(const struct rk_html_row *rows, size_t first, size_t n)
 	return i;
 }
 
-/* The total of a name in this chunk, of which there are fewer than slots. */
+/*
+ * The total of a name in this chunk, of which there are fewer than slots. A table of its own: it is
+ * emptied for every chunk by counting up, which costs nothing.
+ */
 static int64_t *tally_of(struct rk_html_packer *p, uint32_t name)
 {
 	uint32_t at = name * UINT32_C(2654435761) % RK_HTML_TALLY;
@@ -220,17 +187,6 @@ static struct rk_html_chunk sum_up(struct rk_html_packer *p, const struct rk_htm
 	return c;
 }
 
-static void make_chunks(struct rk_html_packer *p, const struct rk_html_row *rows, size_t n,
-			struct rk_html_packed *ret)
-{
-	ret->nchunks = 0;
-	for (size_t i = 0, end; i < n; i = end) {
-		end = chunk_end(rows, i, n);
-		ret->chunks[ret->nchunks++] = sum_up(p, rows + i, end - i);
-	}
-	ret->chunks[ret->nchunks - 1].last = true;
-}
-
 int rk_html_block_pack(struct rk_html_packer *p, const struct rk_html_row *rows, size_t n,
 		       struct rk_html_packed *ret, struct rk_error *err)
 {
@@ -247,6 +203,11 @@ int rk_html_block_pack(struct rk_html_packer *p, const struct rk_html_row *rows,
 	rk_base85_put(&ret->text, p->packed.data, p->packed.len);
 	if (ret->text.bad)
 		return rk_fail_nomem(err);
-	make_chunks(p, rows, n, ret);
+	ret->nchunks = 0;
+	for (size_t i = 0, end; i < n; i = end) {
+		end = chunk_end(rows, i, n);
+		ret->chunks[ret->nchunks++] = sum_up(p, rows + i, end - i);
+	}
+	ret->chunks[ret->nchunks - 1].last = true;
 	return 0;
 }

@@ -67,6 +67,8 @@ struct rk_html_packer {
 int rk_html_packer_new(struct rk_html_packer **ret, struct rk_error *err);
 void rk_html_packer_free(struct rk_html_packer *p); /* NULL is fine */
 
+/* The lowest `bytes` bytes of v, least first. */
+void rk_html_number(struct rk_bytes *out, uint64_t v, unsigned bytes);
 /* Puts n values as a column. Adds where its planes begin to `cuts`; NULL: nobody wants to know. */
 void rk_html_column(struct rk_bytes *out, const uint64_t *v, size_t n, size_t *cuts, size_t *ncuts);
 

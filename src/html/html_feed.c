@@ -1,5 +1,5 @@
-/* html_feed.c - see html_feed.h. */
-#include "html/html_feed.h"
+/* html_feed.c - see html_page.h. */
+#include "html/html_page.h"
 
 #include <string.h>
 

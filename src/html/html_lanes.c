@@ -4,7 +4,273 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "html/html_lanes_impl.h"
+#include "base/text.h"
+#include "codec/deflate.h"
+#include "io/spill.h"
+
+enum {
+	LANES_MAX = RK_LANES_KERNELS + 2 * RK_LANES_OTHER + RK_NLANE_KINDS,
+	PENDING = 16, /* blocks that are packed together, by all threads */
+};
+
+/* A block on its way into the file. */
+struct job {
+	struct rk_html_row *rows;
+	size_t n;
+	uint32_t lane;
+	struct rk_html_packed packed;
+	struct rk_error err;
+	int rc;
+};
+
+struct rk_lanes {
+	struct rk_context *ctx;
+	size_t nnames;
+	/* node, rank, device; that, pid, queue; that, stream */
+	struct rk_keys places, processes, keys[RK_NLANE_KINDS];
+	uint32_t index[RK_NLANE_KINDS][RK_LANES_KERNELS + 1]; /* lane + 1 by key */
+	struct rk_lane lanes[LANES_MAX];
+	size_t n;
+	struct rk_lane_longest *longest;
+	uint64_t folded, left_out;
+	/* packing: */
+	struct rk_spill *blocks; /* text after text */
+	uint32_t *sizes;         /* of each */
+	size_t nblocks, cap_sizes;
+	struct rk_html_packer **packers; /* per thread */
+	unsigned npackers;
+	struct job jobs[PENDING];
+	unsigned njobs;
+};
+
+/* ---- full buffers of lanes become blocks, several at a time ---- */
+
+enum {
+	TEXT_MAX = 4 << 20, /* of one block: eight bytes a value and base64 stay below */
+	CHUNKS_MAX = 1 << 30,
+	LEVEL = 6,
+};
+
+static int pack_init(struct rk_lanes *l, struct rk_error *err)
+{
+	unsigned n = rk_pool_threads(l->ctx->pool);
+	int rc = 0;
+
+	l->packers = rk_calloc(n, sizeof(struct rk_html_packer *));
+	if (!l->packers)
+		return rk_fail_nomem(err);
+	for (; rc == 0 && l->npackers < n; l->npackers += rc == 0)
+		rc = rk_html_packer_new(&l->packers[l->npackers], err);
+	for (unsigned i = 0; i < PENDING; i++)
+		rk_bytes_init(&l->jobs[i].packed.text, TEXT_MAX);
+	return rc;
+}
+
+static void pack_release(struct rk_lanes *l)
+{
+	for (unsigned i = 0; i < l->npackers; i++)
+		rk_html_packer_free(l->packers[i]);
+	rk_free(l->packers);
+	for (unsigned i = 0; i < PENDING; i++) {
+		rk_free(l->jobs[i].rows);
+		rk_free(l->jobs[i].packed.chunks);
+		rk_bytes_release(&l->jobs[i].packed.text);
+	}
+	rk_free(l->sizes);
+}
+
+static void pack_one(void *arg, size_t i, unsigned worker)
+{
+	struct rk_lanes *l = arg;
+	struct job *j = &l->jobs[i];
+
+	j->rc = rk_html_block_pack(l->packers[worker], j->rows, j->n, &j->packed, &j->err);
+}
+
+/* The block gets its number: blocks are in the file in the order they were sent. */
+static int add_block(struct rk_lanes *l, struct job *j, struct rk_error *err)
+{
+	struct rk_lane *lane = &l->lanes[j->lane];
+	void *blocks =
+		rk_grow(lane->blocks, &lane->cap_blocks, lane->nblocks + 1, sizeof(*lane->blocks));
+	const struct rk_html_packed *p = &j->packed;
+	void *sizes, *chunks;
+
+	if (!blocks)
+		return rk_fail_nomem(err);
+	lane->blocks = blocks;
+	sizes = rk_grow(l->sizes, &l->cap_sizes, l->nblocks + 1, sizeof(*l->sizes));
+	if (!sizes)
+		return rk_fail_nomem(err);
+	l->sizes = sizes;
+	l->sizes[l->nblocks] = (uint32_t)j->packed.text.len;
+	lane->blocks[lane->nblocks++] = (uint32_t)l->nblocks++;
+	chunks = rk_grow(lane->chunks, &lane->cap_chunks, lane->nchunks + p->nchunks,
+			 sizeof(*lane->chunks));
+	if (!chunks)
+		return rk_fail_nomem(err);
+	lane->chunks = chunks;
+	memcpy(lane->chunks + lane->nchunks, p->chunks, p->nchunks * sizeof(*p->chunks));
+	lane->nchunks += p->nchunks;
+	return 0;
+}
+
+static int pack_all(struct rk_lanes *l, struct rk_error *err)
+{
+	unsigned n = l->njobs;
+	uint64_t at;
+
+	l->njobs = 0;
+	rk_pool_run(l->ctx->pool, n, pack_one, l);
+	for (struct job *j = l->jobs; j < l->jobs + n; j++) {
+		int rc;
+
+		if (j->rc < 0)
+			return rk_fail(err, j->rc, "%s", j->err.message);
+		rc = rk_spill_append(l->blocks, j->packed.text.data, j->packed.text.len, &at, err);
+		if (rc < 0)
+			return rc;
+		rc = add_block(l, j, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+/* The rows a lane holds go on their way. */
+static int send(struct rk_lanes *l, uint32_t lane, struct rk_error *err)
+{
+	struct rk_lane *from = &l->lanes[lane];
+	struct job *j = &l->jobs[l->njobs];
+
+	if (!j->rows)
+		j->rows = rk_alloc(RK_HTML_BLOCK_ROWS * sizeof(*j->rows));
+	if (!j->packed.chunks)
+		j->packed.chunks = rk_alloc(RK_HTML_CHUNKS * sizeof(*j->packed.chunks));
+	if (!j->rows || !j->packed.chunks)
+		return rk_fail_nomem(err);
+	memcpy(j->rows, from->buffer, from->held * sizeof(*j->rows));
+	j->n = from->held;
+	j->lane = lane;
+	from->held = 0;
+	return ++l->njobs == PENDING ? pack_all(l, err) : 0;
+}
+
+int rk_lanes_finish(struct rk_lanes *l, struct rk_error *err)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < l->n; i++) {
+		if (l->lanes[i].held)
+			rc = send(l, i, err);
+		rk_free(l->lanes[i].buffer);
+		l->lanes[i].buffer = NULL;
+		l->lanes[i].cap = 0;
+	}
+	return rc < 0 ? rc : pack_all(l, err);
+}
+
+/* ---- chunks as columns ---- */
+
+enum column { STARTS, SPANS, ROWS, BUSY, NAMES, LAST, NCOLUMNS };
+
+static uint64_t value_of(const struct rk_html_chunk *c, size_t i, int64_t origin, enum column which)
+{
+	switch (which) {
+	case STARTS:
+		return (uint64_t)(c[i].start - (i ? c[i - 1].start : origin));
+	case SPANS:
+		return (uint64_t)c[i].span;
+	case ROWS:
+		return c[i].rows;
+	case BUSY:
+		return c[i].busy;
+	case NAMES:
+		return c[i].name;
+	default:
+		return c[i].last;
+	}
+}
+
+/* u32 chunks, u32 blocks, the columns of the chunks, and the numbers of the blocks. */
+static int put_lane(const struct rk_lane *lane, int64_t origin, struct rk_bytes *out,
+		    struct rk_error *err)
+{
+	size_t most = lane->nchunks > lane->nblocks ? lane->nchunks : lane->nblocks;
+	uint64_t *v = rk_calloc(most, sizeof(*v));
+
+	if (!v)
+		return rk_fail_nomem(err);
+	rk_html_number(out, lane->nchunks, 4);
+	rk_html_number(out, lane->nblocks, 4);
+	for (unsigned c = 0; c < NCOLUMNS; c++) {
+		for (size_t i = 0; i < lane->nchunks; i++)
+			v[i] = value_of(lane->chunks, i, origin, (enum column)c);
+		rk_html_column(out, v, lane->nchunks, NULL, NULL);
+	}
+	for (size_t i = 0; i < lane->nblocks; i++)
+		v[i] = lane->blocks[i];
+	rk_html_column(out, v, lane->nblocks, NULL, NULL);
+	rk_free(v);
+	return 0;
+}
+
+int rk_lanes_put_chunks(const struct rk_lanes *l, const uint32_t *order, int64_t origin,
+			struct rk_bytes *out, struct rk_error *err)
+{
+	struct rk_bytes raw, packed;
+	int rc = 0;
+
+	rk_bytes_init(&raw, CHUNKS_MAX);
+	rk_bytes_init(&packed, CHUNKS_MAX);
+	for (size_t i = 0; rc == 0 && i < l->n; i++)
+		rc = put_lane(&l->lanes[order[i]], origin, &raw, err);
+	if (rc == 0 && raw.bad)
+		rc = rk_fail_nomem(err);
+	if (rc == 0)
+		rc = rk_deflate(&packed, raw.data, raw.len, NULL, 0, LEVEL, err);
+	if (rc == 0)
+		rk_base85_put(out, packed.data, packed.len);
+	rk_bytes_release(&raw);
+	rk_bytes_release(&packed);
+	return rc;
+}
+
+/* ---- blocks as elements ---- */
+
+static int write_block(const struct rk_lanes *l, size_t i, uint64_t at, struct rk_bytes *text,
+		       struct rk_error *err)
+{
+	rk_bytes_clear(text);
+	rk_bytes_printf(text, "<script type=\"application/octet-stream\" id=\"b%zu\">", i);
+	if (!rk_bytes_reserve(text, l->sizes[i]))
+		return rk_fail_nomem(err);
+	text->len += l->sizes[i];
+	rk_bytes_puts(text, "</script>\n");
+	if (text->bad)
+		return rk_fail_nomem(err);
+	return rk_spill_read(l->blocks, at, text->data + text->len - l->sizes[i] - 10, l->sizes[i],
+			     err);
+}
+
+int rk_lanes_write_blocks(const struct rk_lanes *l, struct rk_output *out, struct rk_error *err)
+{
+	struct rk_bytes text;
+	uint64_t at = 0;
+	int rc = 0;
+
+	rk_bytes_init(&text, TEXT_MAX + 256);
+	for (size_t i = 0; rc == 0 && i < l->nblocks; i++) {
+		rc = write_block(l, i, at, &text, err);
+		at += l->sizes[i];
+		if (rc == 0)
+			rc = rk_output_write(out, text.data, text.len, err);
+	}
+	rk_bytes_release(&text);
+	return rc;
+}
+
+/* ---- lanes ---- */
 
 /* Times that can be subtracted from each other. */
 #define FAR (INT64_C(1) << 61)
@@ -27,7 +293,7 @@ int rk_lanes_new(struct rk_context *ctx, size_t nnames, struct rk_lanes **ret, s
 	for (unsigned k = 0; k < RK_NLANE_KINDS; k++)
 		l->keys[k].max = k == RK_LANE_KERNELS ? RK_LANES_KERNELS : RK_LANES_OTHER;
 	l->longest = rk_alloc((nnames + 1) * sizeof(*l->longest));
-	rc = l->longest ? rk_lanes_pack_init(l, err) : rk_fail_nomem(err);
+	rc = l->longest ? pack_init(l, err) : rk_fail_nomem(err);
 	if (rc < 0) {
 		rk_lanes_free(l);
 		return rc;
@@ -38,20 +304,16 @@ int rk_lanes_new(struct rk_context *ctx, size_t nnames, struct rk_lanes **ret, s
 	return 0;
 }
 
-static void lane_release(struct rk_lane *lane)
-{
-	rk_free(lane->buffer);
-	rk_free(lane->chunks);
-	rk_free(lane->blocks);
-}
-
 void rk_lanes_free(struct rk_lanes *l)
 {
 	if (!l)
 		return;
-	for (size_t i = 0; i < l->n; i++)
-		lane_release(&l->lanes[i]);
-	rk_lanes_pack_release(l);
+	for (size_t i = 0; i < l->n; i++) {
+		rk_free(l->lanes[i].buffer);
+		rk_free(l->lanes[i].chunks);
+		rk_free(l->lanes[i].blocks);
+	}
+	pack_release(l);
 	for (unsigned k = 0; k < RK_NLANE_KINDS; k++)
 		rk_keys_release(&l->keys[k]);
 	rk_keys_release(&l->places);
@@ -63,46 +325,34 @@ void rk_lanes_free(struct rk_lanes *l)
 
 /* ---- which lane ---- */
 
-static uint32_t lane_new(struct rk_lanes *l, enum rk_html_kind kind, const struct rk_lane_key *key,
-			 bool folded)
-{
-	struct rk_lane *lane = &l->lanes[l->n];
-
-	*lane = (struct rk_lane){ .kind = kind, .folded = folded };
-	if (!folded)
-		lane->key = *key;
-	for (unsigned i = 0; i < RK_LANE_DEPTH; i++)
-		lane->ends[i] = INT64_MIN;
-	return (uint32_t)l->n++;
-}
-
-/* Seven numbers, three at a time. */
-static int number_of(struct rk_lanes *l, enum rk_html_kind kind, const struct rk_lane_key *key,
-		     uint32_t *ret, struct rk_error *err)
-{
-	uint32_t place, process;
-	int rc = rk_keys_number(&l->places, (struct rk_key3){ key->node, key->rank, key->device },
-				&place, err);
-
-	if (rc == 0)
-		rc = rk_keys_number(&l->processes, (struct rk_key3){ place, key->pid, key->queue },
-				    &process, err);
-	return rc < 0 ? rc :
-			rk_keys_number(&l->keys[kind], (struct rk_key3){ process, key->stream, 0 },
-				       ret, err);
-}
-
+/* A lane is named by seven numbers, which become one, three at a time. */
 static int lane_of(struct rk_lanes *l, enum rk_html_kind kind, const struct rk_lane_key *key,
 		   uint32_t *ret, struct rk_error *err)
 {
-	uint32_t i;
-	int rc = number_of(l, kind, key, &i, err);
+	uint32_t place, process, i;
+	struct rk_lane *lane;
+	int rc = rk_keys_number(&l->places, (struct rk_key3){ key->node, key->rank, key->device },
+				&place, err);
 
 	if (rc < 0)
 		return rc;
-	/* the last one of its kind is the shared one */
-	if (!l->index[kind][i])
-		l->index[kind][i] = lane_new(l, kind, key, i == l->keys[kind].max) + 1;
+	rc = rk_keys_number(&l->processes, (struct rk_key3){ place, key->pid, key->queue },
+			    &process, err);
+	if (rc < 0)
+		return rc;
+	rc = rk_keys_number(&l->keys[kind], (struct rk_key3){ process, key->stream, 0 }, &i, err);
+	if (rc < 0)
+		return rc;
+	if (!l->index[kind][i]) {
+		lane = &l->lanes[l->n++];
+		/* the last one of its kind is the shared one */
+		*lane = (struct rk_lane){ .kind = kind, .folded = i == l->keys[kind].max };
+		if (!lane->folded)
+			lane->key = *key;
+		for (unsigned d = 0; d < RK_LANE_DEPTH; d++)
+			lane->ends[d] = INT64_MIN;
+		l->index[kind][i] = (uint32_t)l->n;
+	}
 	*ret = l->index[kind][i] - 1;
 	return 0;
 }
@@ -138,32 +388,14 @@ static void look_at(struct rk_lanes *l, uint32_t lane, const struct rk_html_row 
 	l->folded += at->folded;
 }
 
-static int keep(struct rk_lanes *l, uint32_t lane, const struct rk_html_row *row,
-		struct rk_error *err)
-{
-	struct rk_lane *at = &l->lanes[lane];
-	const struct rk_html_row *before = at->held ? &at->buffer[at->held - 1] : NULL;
-	void *grown;
-	int rc = 0;
-
-	if (before && (at->held == RK_HTML_BLOCK_ROWS ||
-		       row->start - (before->start + before->duration) > RK_HTML_TIME_MAX))
-		rc = rk_lanes_send(l, lane, err);
-	if (rc < 0)
-		return rc;
-	grown = rk_grow(at->buffer, &at->cap, at->held + 1, sizeof(*row));
-	if (!grown)
-		return rk_fail_nomem(err);
-	at->buffer = grown;
-	at->buffer[at->held++] = *row;
-	return 0;
-}
-
 int rk_lanes_add(struct rk_lanes *l, enum rk_html_kind kind, const struct rk_lane_key *key,
 		 int64_t start, int64_t duration, uint32_t name, struct rk_error *err)
 {
 	struct rk_html_row row = { start, duration, name < l->nnames ? name : (uint32_t)l->nnames,
 				   0 };
+	const struct rk_html_row *before;
+	struct rk_lane *at;
+	void *grown;
 	uint32_t lane;
 	int rc;
 
@@ -174,9 +406,21 @@ int rk_lanes_add(struct rk_lanes *l, enum rk_html_kind kind, const struct rk_lan
 	rc = lane_of(l, kind, key, &lane, err);
 	if (rc < 0)
 		return rc;
-	row.depth = depth_of(&l->lanes[lane], start, start + duration);
+	at = &l->lanes[lane];
+	row.depth = depth_of(at, start, start + duration);
 	look_at(l, lane, &row);
-	return keep(l, lane, &row, err);
+	before = at->held ? &at->buffer[at->held - 1] : NULL;
+	if (before && (at->held == RK_HTML_BLOCK_ROWS ||
+		       start - (before->start + before->duration) > RK_HTML_TIME_MAX))
+		rc = send(l, lane, err);
+	if (rc < 0)
+		return rc;
+	grown = rk_grow(at->buffer, &at->cap, at->held + 1, sizeof(row));
+	if (!grown)
+		return rk_fail_nomem(err);
+	at->buffer = grown;
+	at->buffer[at->held++] = row;
+	return 0;
 }
 
 /* ---- what there is ---- */

@@ -1,12 +1,412 @@
 /* html_page.c - see html_page.h. */
 #include "html/html_page.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sha256/sha256.h"
+#include "base/text.h"
 #include "metrics/metrics_parts.h"
 #include "report/report_parts.h"
 #include "rockit/ranks.h"
+#include "rockit/rockit.h"
+
+/* A module comes after those it imports. */
+static const char *const modules[] = {
+	"format.js",   "codec.js",   "colors.js",   "view.js",   "pyramid.js",  "blocks.js",
+	"table.js",    "plot.js",    "lanes.js",    "curves.js", "timeline.js", "roofline.js",
+	"sections.js", "metrics.js", "hotspots.js", "ranks.js",  "report.js",
+};
+
+const struct rk_data_file *rk_web_find(const char *name)
+{
+	for (const struct rk_data_file *f = rk_web_files; f->name; f++)
+		if (strcmp(f->name, name) == 0)
+			return f;
+	return NULL;
+}
+
+static bool begins(const char *line, size_t len, const char *word)
+{
+	size_t n = strlen(word);
+
+	return len >= n && memcmp(line, word, n) == 0;
+}
+
+/*
+ * Imports are on a line each, nothing is exported by default or under another name, and no string
+ * goes over two lines.
+ */
+static void put_module(struct rk_bytes *out, const struct rk_data_file *f)
+{
+	const char *end = f->text + f->len;
+
+	for (const char *line = f->text; line < end;) {
+		const char *stop = memchr(line, '\n', (size_t)(end - line));
+		size_t len = stop ? (size_t)(stop - line) + 1 : (size_t)(end - line);
+		const char *next = line + len;
+
+		for (; len && *line == '\t'; len--)
+			line++;
+		if (begins(line, len, "export "))
+			rk_bytes_put(out, line + 7, len - 7);
+		else if (!begins(line, len, "import "))
+			rk_bytes_put(out, line, len);
+		line = next;
+	}
+}
+
+void rk_html_script(struct rk_bytes *out)
+{
+	rk_bytes_puts(out, "(() => {\n\"use strict\";\n");
+	for (size_t i = 0; i < sizeof(modules) / sizeof(*modules); i++) {
+		const struct rk_data_file *f = rk_web_find(modules[i]);
+
+		if (f)
+			put_module(out, f);
+	}
+	rk_bytes_puts(out, "})();\n");
+}
+
+void rk_html_hash(struct rk_bytes *out, const void *p, size_t len)
+{
+	uint8_t sum[RK_SHA256_BYTES];
+
+	rk_sha256(p, len, sum);
+	rk_bytes_puts(out, "sha256-");
+	rk_base64_put(out, sum, sizeof(sum));
+}
+
+/* ---- text that is there without a script, and how text is escaped ---- */
+
+enum { SHOWN = 20, NAME_MAX_BYTES = 400 };
+
+void rk_html_text(struct rk_bytes *out, const char *s)
+{
+	static const char *const entities[128] = {
+		['&'] = "&amp;", ['<'] = "&lt;", ['>'] = "&gt;", ['"'] = "&quot;", ['\''] = "&#39;",
+	};
+	struct rk_bytes plain;
+
+	/* what steers a terminal steers a page, too */
+	rk_bytes_init(&plain, out->max);
+	rk_put_printable(&plain, s, strlen(s), true);
+	out->bad = out->bad || plain.bad;
+	for (size_t i = 0; i < plain.len; i++) {
+		uint8_t c = plain.data[i];
+
+		if (c < 128 && entities[c])
+			rk_bytes_puts(out, entities[c]);
+		else
+			rk_bytes_put_u8(out, c);
+	}
+	rk_bytes_release(&plain);
+}
+
+/* JSON as it may stand in a script element. */
+static void put_escaped(struct rk_bytes *out, const char *json, size_t len)
+{
+	/* in JSON, '<' can stand in strings alone */
+	for (size_t i = 0; i < len; i++) {
+		if (json[i] == '<')
+			rk_bytes_puts(out, "\\u003c");
+		else
+			rk_bytes_put_u8(out, (uint8_t)json[i]);
+	}
+}
+
+static void put_name(struct rk_bytes *out, const char *name)
+{
+	char cut[NAME_MAX_BYTES + 1];
+	size_t len = strlen(name);
+
+	if (len <= NAME_MAX_BYTES) {
+		rk_html_text(out, name);
+		return;
+	}
+	len = rk_utf8_valid(name, NAME_MAX_BYTES);
+	memcpy(cut, name, len);
+	cut[len] = '\0';
+	rk_html_text(out, cut);
+	rk_bytes_puts(out, "\xe2\x80\xa6");
+}
+
+static void put_summary(struct rk_bytes *out, const struct rk_report *r)
+{
+	size_t n = r->kernels.nrows < SHOWN ? r->kernels.nrows : SHOWN;
+
+	rk_bytes_puts(out, "<noscript>\n<p>This page draws with a script, which is switched off "
+			   "here. The kernels that took most of the time:</p>\n<table>\n"
+			   "<tr><th>Time%</th><th>Total</th><th>Calls</th><th>Kernel</th></tr>\n");
+	for (size_t i = 0; i < n; i++) {
+		const struct rk_report_row *row = &r->kernels.rows[i];
+
+		rk_bytes_puts(out, "<tr><td>");
+		if (row->timed && !row->barrier)
+			rk_bytes_printf(out, "%.2f", row->percent);
+		rk_bytes_puts(out, "</td><td>");
+		if (row->timed)
+			rk_put_duration(out, (double)row->total_ns);
+		rk_bytes_puts(out, "</td><td>");
+		rk_put_grouped(out, row->calls);
+		rk_bytes_puts(out, "</td><td>");
+		put_name(out, row->name);
+		rk_bytes_puts(out, "</td></tr>\n");
+	}
+	rk_bytes_printf(out, "</table>\n<p>%zu of %zu names.</p>\n</noscript>\n", n,
+			r->kernels.nrows);
+}
+
+/* ---- a JSON document without what is not for everybody ---- */
+
+/* Whose texts may name a host, a user or a path. */
+static const char *const hidden_keys[] = { "path",   "file", "message",   "reason",
+					   "source", "node", "clock_note" };
+
+static bool is_hidden_key(const char *key, size_t len)
+{
+	for (size_t i = 0; i < sizeof(hidden_keys) / sizeof(*hidden_keys); i++)
+		if (strlen(hidden_keys[i]) == len && memcmp(hidden_keys[i], key, len) == 0)
+			return true;
+	return false;
+}
+
+/* The quote that ends the string whose text begins at `at`. */
+static size_t string_end(const char *json, size_t at, size_t len)
+{
+	while (at < len && json[at] != '"')
+		at += json[at] == '\\' ? 2 : 1;
+	return at < len ? at : len;
+}
+
+/* What is between the quotes. Escapes stay whole: what is hidden ends at blanks and slashes. */
+static void put_hidden(struct rk_bytes *out, const char *text, size_t len, struct rk_html_hide hide)
+{
+	struct rk_bytes plain;
+
+	rk_bytes_init(&plain, out->max);
+	rk_bytes_put(&plain, text, len);
+	if (rk_bytes_str(&plain))
+		hide.put(out, rk_bytes_str(&plain), hide.arg);
+	out->bad = out->bad || plain.bad;
+	rk_bytes_release(&plain);
+}
+
+void rk_html_hide_json(struct rk_bytes *out, const char *json, size_t len, bool all,
+		       struct rk_html_hide hide)
+{
+	bool listed = false;
+
+	for (size_t i = 0; i < len; i++) {
+		size_t end;
+
+		rk_bytes_put_u8(out, (uint8_t)json[i]);
+		if (json[i] != '"')
+			continue;
+		end = string_end(json, i + 1, len);
+		if (end + 1 < len && json[end + 1] == ':') {
+			listed = is_hidden_key(json + i + 1, end - i - 1);
+			rk_bytes_put(out, json + i + 1, end - i - 1);
+		} else if (all || listed) {
+			put_hidden(out, json + i + 1, end - i - 1, hide);
+		} else {
+			rk_bytes_put(out, json + i + 1, end - i - 1);
+		}
+		rk_bytes_put_u8(out, '"');
+		i = end;
+	}
+}
+
+/* ---- the timeline as JSON: lanes, names, curves ---- */
+
+static const char *const kind_words[RK_NLANE_KINDS] = { "kernels", "copies", "markers" };
+
+/* ---- order ---- */
+
+struct place {
+	uint32_t index;
+	const char *node;
+	const struct rk_lane *lane;
+};
+
+static int compare(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int by_place(const void *pa, const void *pb)
+{
+	const struct place *x = pa, *y = pb;
+	const struct rk_lane_key *a = &x->lane->key, *b = &y->lane->key;
+	int order = compare(x->lane->folded, y->lane->folded);
+
+	order = order ? order : strcmp(x->node, y->node);
+	order = order ? order : compare(a->rank, b->rank);
+	order = order ? order :
+			compare(x->lane->kind != RK_LANE_MARKERS, y->lane->kind != RK_LANE_MARKERS);
+	order = order ? order : compare(a->device, b->device);
+	order = order ? order : compare(x->lane->kind, y->lane->kind);
+	order = order ? order : compare(a->pid, b->pid);
+	order = order ? order : compare(a->queue, b->queue);
+	return order ? order : compare(a->stream, b->stream);
+}
+
+/* Lanes in the order of the page; freed by rk_free. */
+static int order_lanes(const struct rk_html_page *p, uint32_t **ret, struct rk_error *err)
+{
+	size_t n = rk_lanes_count(p->lanes);
+	struct place *places = rk_calloc(n + 1, sizeof(*places));
+	uint32_t *order = rk_calloc(n + 1, sizeof(*order));
+
+	if (!places || !order) {
+		rk_free(places);
+		rk_free(order);
+		return rk_fail_nomem(err);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		const struct rk_lane *lane = rk_lanes_at(p->lanes, i);
+
+		places[i] = (struct place){ i, rk_strtab_borrow(p->strings, lane->key.node, NULL),
+					    lane };
+	}
+	qsort(places, n, sizeof(*places), by_place);
+	for (size_t i = 0; i < n; i++)
+		order[i] = places[i].index;
+	rk_free(places);
+	*ret = order;
+	return 0;
+}
+
+/* Where the page's time begins. Curves widen the axis when they were recorded at the same time: else their clock is another. */
+static int64_t origin_of(const struct rk_html_page *p, int64_t *ret_end)
+{
+	int64_t start = 0, end = 0, from, to;
+	bool rows = rk_lanes_span(p->lanes, &start, &end);
+
+	if (rk_curves_span(p->curves, &from, &to) && (!rows || (from <= end && to >= start))) {
+		start = !rows || from < start ? from : start;
+		end = !rows || to > end ? to : end;
+	}
+	*ret_end = end;
+	return start;
+}
+
+/* ---- JSON ---- */
+
+static void known(struct rk_json_out *j, const char *key, int64_t v)
+{
+	if (v >= 0)
+		rk_json_int(j, key, v);
+}
+
+static void put_lane(struct rk_json_out *j, const struct rk_html_page *p,
+		     const struct rk_lane *lane)
+{
+	const char *node = rk_strtab_borrow(p->strings, lane->key.node, NULL);
+
+	rk_json_object_flat(j, NULL);
+	rk_json_text(j, "kind", kind_words[lane->kind]);
+	rk_json_bool(j, "folded", lane->folded);
+	if (node[0])
+		rk_json_text(j, "node", node);
+	if (!lane->folded) {
+		known(j, "rank", lane->key.rank);
+		known(j, "device", lane->key.device);
+		known(j, "pid", lane->key.pid);
+		known(j, lane->kind == RK_LANE_MARKERS ? "thread" : "queue", lane->key.queue);
+		known(j, "stream", lane->key.stream);
+	}
+	rk_json_uint(j, "rows", lane->rows);
+	rk_json_uint(j, "depth", lane->depth);
+	rk_json_close(j);
+}
+
+static void put_names(struct rk_json_out *j, const struct rk_html_names *n)
+{
+	rk_json_object(j, "names");
+	for (unsigned k = 0; k < RK_NLANE_KINDS; k++) {
+		rk_json_array_flat(j, kind_words[k]);
+		for (size_t i = 0; i < n->n[k]; i++)
+			rk_json_uint(j, NULL, n->of[k][i]);
+		rk_json_close(j);
+	}
+	rk_json_uint(j, "count", n->count);
+	rk_json_close(j);
+}
+
+/* [lane, start, duration] by name; the place of the lane in `order`. */
+static void put_longest(struct rk_json_out *j, const struct rk_html_page *p, const uint32_t *place,
+			int64_t origin)
+{
+	rk_json_array_flat(j, "longest");
+	for (uint32_t i = 0; i < p->names->count; i++) {
+		const struct rk_lane_longest *l = rk_lanes_longest(p->lanes, i);
+
+		if (l->duration < 0) {
+			rk_json_null(j, NULL);
+			continue;
+		}
+		rk_json_array(j, NULL);
+		rk_json_uint(j, NULL, place[l->lane]);
+		rk_json_int(j, NULL, l->start - origin);
+		rk_json_int(j, NULL, l->duration);
+		rk_json_close(j);
+	}
+	rk_json_close(j);
+}
+
+static void put_head(struct rk_json_out *j, const struct rk_html_page *p, int64_t origin,
+		     int64_t end)
+{
+	char text[32];
+
+	rk_json_int(j, "schema", 1);
+	rk_json_text(j, "rockit", ROCKIT_VERSION);
+	rk_json_text(j, "title", p->title);
+	/* as text: a script would round it */
+	snprintf(text, sizeof(text), "%lld", (long long)origin);
+	rk_json_text(j, "origin_ns", text);
+	rk_json_int(j, "span_ns", end - origin);
+	if (p->report->timed)
+		rk_json_int(j, "kernel_span_ns", (int64_t)rk_report_span_ns(p->report));
+	rk_json_uint(j, "blocks", rk_lanes_blocks(p->lanes));
+	rk_json_uint(j, "folded_rows", rk_lanes_folded(p->lanes));
+	rk_json_uint(j, "left_out_rows", rk_lanes_left_out(p->lanes));
+	rk_json_uint(j, "left_out_samples", p->curves->left_out);
+	rk_json_uint(j, "left_out_ranks", p->left_out_ranks);
+}
+
+static int timeline_json(const struct rk_html_page *p, const uint32_t *order, int64_t origin,
+			 struct rk_bytes *out, struct rk_error *err)
+{
+	size_t n = rk_lanes_count(p->lanes);
+	uint32_t *place = rk_calloc(n + 1, sizeof(*place));
+	struct rk_json_out j;
+	int64_t end;
+
+	if (!place)
+		return rk_fail_nomem(err);
+	origin_of(p, &end);
+	rk_json_begin(&j, out);
+	put_head(&j, p, origin, end);
+	rk_json_array(&j, "lanes");
+	for (uint32_t i = 0; i < n; i++) {
+		put_lane(&j, p, rk_lanes_at(p->lanes, order[i]));
+		place[order[i]] = i;
+	}
+	rk_json_close(&j);
+	put_names(&j, p->names);
+	put_longest(&j, p, place, origin);
+	rk_curves_json(&j, p->curves, p->strings, origin);
+	rk_json_end(&j);
+	rk_free(place);
+	return 0;
+}
+
+/* ---- the page ---- */
 
 enum { PART_MAX = 1 << 30 };
 
@@ -26,47 +426,6 @@ static int flush(struct page *g, struct rk_error *err)
 	return rc;
 }
 
-/* ---- what stands for {{...}} in web/report.html ---- */
-
-static int put_title(struct page *g, struct rk_error *err)
-{
-	rk_html_text(&g->part, g->p->title);
-	return flush(g, err);
-}
-
-static int put_policy(struct page *g, struct rk_error *err)
-{
-	rk_bytes_puts(&g->part, "default-src 'none'; script-src '");
-	rk_html_hash(&g->part, g->script.data, g->script.len);
-	rk_bytes_puts(&g->part, "'; style-src '");
-	rk_html_hash(&g->part, g->style.data, g->style.len);
-	rk_bytes_puts(&g->part, "'; img-src data:; base-uri 'none'; form-action 'none'");
-	return flush(g, err);
-}
-
-static int put_style(struct page *g, struct rk_error *err)
-{
-	return rk_output_write(g->out, g->style.data, g->style.len, err);
-}
-
-static int put_script(struct page *g, struct rk_error *err)
-{
-	return rk_output_write(g->out, g->script.data, g->script.len, err);
-}
-
-static int put_summary(struct page *g, struct rk_error *err)
-{
-	rk_html_summary(&g->part, g->p->report);
-	return flush(g, err);
-}
-
-static int put_blocks(struct page *g, struct rk_error *err)
-{
-	return rk_lanes_write_blocks(g->p->lanes, g->out, err);
-}
-
-/* ---- data ---- */
-
 static int put_document(struct page *g, const char *id, const char *json, size_t len,
 			struct rk_error *err)
 {
@@ -81,7 +440,7 @@ static int put_document(struct page *g, const char *id, const char *json, size_t
 		len = plain->len;
 	}
 	rk_bytes_printf(&g->part, "<script type=\"application/json\" id=\"%s\">", id);
-	rk_html_json(&g->part, json, len);
+	put_escaped(&g->part, json, len);
 	rk_bytes_puts(&g->part, "</script>\n");
 	return flush(g, err);
 }
@@ -133,88 +492,89 @@ static int put_metrics(struct page *g, struct rk_error *err)
 	return put_json(g, "metrics-data", err);
 }
 
-static int put_chunks(struct page *g, const uint32_t *order, int64_t origin, struct rk_error *err)
-{
-	int rc;
-
-	rk_bytes_puts(&g->part, "<script type=\"application/octet-stream\" id=\"chunks\">");
-	rc = rk_lanes_put_chunks(g->p->lanes, order, origin, &g->part, err);
-	rk_bytes_puts(&g->part, "</script>\n");
-	return rc < 0 ? rc : flush(g, err);
-}
-
 static int put_timeline(struct page *g, struct rk_error *err)
 {
 	uint32_t *order = NULL;
-	int64_t end, origin = rk_html_origin(g->p, &end);
-	int rc = rk_html_order(g->p, &order, err);
+	int64_t end, origin = origin_of(g->p, &end);
+	int rc = order_lanes(g->p, &order, err);
 
+	if (rc < 0)
+		return rc;
+	rc = timeline_json(g->p, order, origin, &g->json, err);
+	if (rc < 0)
+		goto out;
+	rc = put_json(g, "timeline-data", err);
+	if (rc < 0)
+		goto out;
+	rk_bytes_puts(&g->part, "<script type=\"application/octet-stream\" id=\"chunks\">");
+	rc = rk_lanes_put_chunks(g->p->lanes, order, origin, &g->part, err);
+	rk_bytes_puts(&g->part, "</script>\n");
 	if (rc == 0)
-		rc = rk_html_timeline_json(g->p, order, origin, &g->json, err);
-	if (rc == 0)
-		rc = put_json(g, "timeline-data", err);
-	if (rc == 0)
-		rc = put_chunks(g, order, origin, err);
+		rc = flush(g, err);
+out:
 	rk_free(order);
 	return rc;
 }
 
-static int put_text(struct page *g, const char *id, const char *json, struct rk_error *err)
-{
-	return json ? put_document(g, id, json, strlen(json), err) : 0;
-}
+/* ---- the page ---- */
 
 static int put_data(struct page *g, struct rk_error *err)
 {
 	int rc = put_report(g, err);
 
-	if (rc == 0)
-		rc = put_timeline(g, err);
-	if (rc == 0)
-		rc = put_metrics(g, err);
-	return rc < 0 ? rc : put_text(g, "run", g->p->run, err);
+	if (rc < 0)
+		return rc;
+	rc = put_timeline(g, err);
+	if (rc < 0)
+		return rc;
+	rc = put_metrics(g, err);
+	if (rc < 0 || !g->p->run)
+		return rc;
+	return put_document(g, "run", g->p->run, strlen(g->p->run), err);
 }
 
-/* ---- the page ---- */
+enum { TITLE, POLICY, STYLE, SCRIPT, DATA, BLOCKS, SUMMARY, NFIELDS };
 
-static const struct {
-	const char *name;
-	int (*put)(struct page *g, struct rk_error *err);
-} fields[] = {
-	{ "{{title}}", put_title },     { "{{policy}}", put_policy }, { "{{style}}", put_style },
-	{ "{{script}}", put_script },   { "{{data}}", put_data },     { "{{blocks}}", put_blocks },
-	{ "{{summary}}", put_summary },
+static const char *const fields[NFIELDS] = {
+	[TITLE] = "{{title}}",     [POLICY] = "{{policy}}", [STYLE] = "{{style}}",
+	[SCRIPT] = "{{script}}",   [DATA] = "{{data}}",     [BLOCKS] = "{{blocks}}",
+	[SUMMARY] = "{{summary}}",
 };
 
+/* What {{...}} in web/report.html is replaced by; *at moves behind it. */
 static int put_field(struct page *g, const char **at, struct rk_error *err)
 {
-	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
-		size_t len = strlen(fields[i].name);
+	unsigned field = 0;
 
-		if (strncmp(*at, fields[i].name, len) == 0) {
-			*at += len;
-			return fields[i].put(g, err);
-		}
+	while (field < NFIELDS && strncmp(*at, fields[field], strlen(fields[field])) != 0)
+		field++;
+	*at += field < NFIELDS ? strlen(fields[field]) : 2;
+	switch (field) {
+	case TITLE:
+		rk_html_text(&g->part, g->p->title);
+		break;
+	case POLICY:
+		rk_bytes_puts(&g->part, "default-src 'none'; script-src '");
+		rk_html_hash(&g->part, g->script.data, g->script.len);
+		rk_bytes_puts(&g->part, "'; style-src '");
+		rk_html_hash(&g->part, g->style.data, g->style.len);
+		rk_bytes_puts(&g->part, "'; img-src data:; base-uri 'none'; form-action 'none'");
+		break;
+	case STYLE:
+		return rk_output_write(g->out, g->style.data, g->style.len, err);
+	case SCRIPT:
+		return rk_output_write(g->out, g->script.data, g->script.len, err);
+	case DATA:
+		return put_data(g, err);
+	case BLOCKS:
+		return rk_lanes_write_blocks(g->p->lanes, g->out, err);
+	case SUMMARY:
+		put_summary(&g->part, g->p->report);
+		break;
+	default:
+		rk_bytes_puts(&g->part, "{{");
 	}
-	*at += 2;
-	return rk_output_write(g->out, "{{", 2, err);
-}
-
-static int put_template(struct page *g, const char *text, struct rk_error *err)
-{
-	const char *at = text;
-	int rc = 0;
-
-	while (rc == 0 && *at) {
-		const char *field = strstr(at, "{{");
-		size_t len = field ? (size_t)(field - at) : strlen(at);
-
-		rc = rk_output_write(g->out, at, len, err);
-		at += len;
-		if (rc == 0 && field)
-			rc = put_field(g, &at, err);
-	}
-	return rc;
+	return flush(g, err);
 }
 
 int rk_html_write(const struct rk_html_page *p, struct rk_output *out, struct rk_error *err)
@@ -233,7 +593,16 @@ int rk_html_write(const struct rk_html_page *p, struct rk_output *out, struct rk
 	rk_bytes_init(&g.plain, PART_MAX);
 	rk_bytes_put(&g.style, style->text, style->len);
 	rk_html_script(&g.script);
-	rc = g.style.bad || g.script.bad ? rk_fail_nomem(err) : put_template(&g, frame->text, err);
+	rc = g.style.bad || g.script.bad ? rk_fail_nomem(err) : 0;
+	for (const char *at = frame->text; rc == 0 && *at;) {
+		const char *field = strstr(at, "{{");
+		size_t len = field ? (size_t)(field - at) : strlen(at);
+
+		rc = rk_output_write(g.out, at, len, err);
+		at += len;
+		if (rc == 0 && field)
+			rc = put_field(&g, &at, err);
+	}
 	rk_bytes_release(&g.style);
 	rk_bytes_release(&g.script);
 	rk_bytes_release(&g.part);

@@ -13,7 +13,9 @@
 #include "html/html_lanes.h"
 #include "io/output.h"
 #include "rockit/metrics.h"
+#include "rockit/ranks.h"
 #include "rockit/report.h"
+#include "run/run.h"
 
 /* Rows of each table of the page; names past them share one in the timeline. */
 enum { RK_HTML_TABLE_ROWS = 10000, RK_HTML_METRIC_KERNELS = 200 };
@@ -50,17 +52,15 @@ int rk_html_write(const struct rk_html_page *p, struct rk_output *out, struct rk
 
 /* Text for HTML: markup as entities, control characters and such that steer direction visible. */
 void rk_html_text(struct rk_bytes *out, const char *s);
-/* JSON as it may stand in a script element. */
-void rk_html_json(struct rk_bytes *out, const char *json, size_t len);
 
 /*
- * JSON with hidden texts (html_hide.c): those of keys that can name a path or a host, or all. Keys
+ * JSON with hidden texts: those of keys that can name a path or a host, or all. Keys
  * stay as they are.
  */
 void rk_html_hide_json(struct rk_bytes *out, const char *json, size_t len, bool all,
 		       struct rk_html_hide hide);
 
-/* web/ (html_bundle.c). Made by cmake/web.cmake, sorted by name. */
+/* web/. Made by cmake/web.cmake, sorted by name. */
 extern const struct rk_data_file rk_web_files[];
 const struct rk_data_file *rk_web_find(const char *name); /* NULL when there is none */
 /* The modules as one script: without imports and exports, in a scope of its own. */
@@ -68,18 +68,28 @@ void rk_html_script(struct rk_bytes *out);
 /* "sha256-..." as a policy wants it. */
 void rk_html_hash(struct rk_bytes *out, const void *p, size_t len);
 
-/* {"origin":...,"lanes":[...],"curves":[...],...} (html_data.c); order: lanes as they are shown. */
-int rk_html_timeline_json(const struct rk_html_page *p, const uint32_t *order, int64_t origin,
-			  struct rk_bytes *out, struct rk_error *err);
-/* Lanes in the order of the page: RK_E_NOMEM or 0; freed by rk_free. */
-int rk_html_order(const struct rk_html_page *p, uint32_t **ret, struct rk_error *err);
-/* Where the page's time begins: what is shown in it is exact from there on. */
-int64_t rk_html_origin(const struct rk_html_page *p, int64_t *ret_end);
-
-/* What can be read without a script (html_summary.c). */
-void rk_html_summary(struct rk_bytes *out, const struct rk_report *r);
-
-/* What of run.json is for readers of the page; NULL in *ret when it is no such file. */
+/* What of run.json is for readers of the page (html.c); NULL in *ret when it is no such file. */
 int rk_html_run_json(const char *path, char **ret, struct rk_error *err);
+
+/* ---- rows of a run's tables become lanes and curves (html_feed.c) ---- */
+
+/* Numbers for the names of the report's tables. Freed by rk_html_names_release. */
+int rk_html_names_make(struct rk_run *run, const struct rk_report *r, struct rk_html_names *ret,
+		       struct rk_error *err);
+void rk_html_names_release(struct rk_html_names *n);
+
+enum { RK_HTML_RANKS = 64 }; /* in a timeline */
+
+/* How many of a job's ranks the timeline has no room for; k may be NULL. */
+size_t rk_html_ranks_left_out(const struct rk_ranks *k);
+
+/*
+ * Kernels, copies and markers, each in order of time, of RK_HTML_RANKS ranks at most: those that
+ * rk_ranks_pick finds worth a look. *ret is finished.
+ */
+int rk_html_feed_lanes(struct rk_run *run, const struct rk_html_names *names,
+		       const struct rk_report *r, struct rk_lanes **ret, struct rk_error *err);
+/* Samples that have a time. */
+int rk_html_feed_curves(struct rk_run *run, struct rk_curves *ret, struct rk_error *err);
 
 #endif

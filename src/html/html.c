@@ -1,4 +1,4 @@
-/* api_html.c - a run as one page of HTML. */
+/* html.c - a run as one page of HTML. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,9 +8,121 @@
 #include "base/list.h"
 #include "base/secrets.h"
 #include "base/text.h"
-#include "html/html_feed.h"
+#include "html/html_page.h"
 #include "ranks/gather.h"
 #include "run/run_json.h"
+
+/*
+ * What the page says of the recording, from run.json. The page is for passing on: only what is listed here
+ * goes into it. The environment, the directories and the profiler's command lines stay in run.json.
+ */
+enum { RUN_MAX = 8 << 20 };
+
+struct keys {
+	const enum rk_run_key *v;
+	size_t n;
+};
+
+static const enum rk_run_key run_keys[] = {
+	RK_RUN_ROCKIT,   RK_RUN_STATE,   RK_RUN_COMMAND,  RK_RUN_EXIT_STATUS, RK_RUN_TOOL,
+	RK_RUN_PRESET,   RK_RUN_ARCH,    RK_RUN_HOST,     RK_RUN_GPUS,        RK_RUN_START_TIME,
+	RK_RUN_END_TIME, RK_RUN_RANK,    RK_RUN_PASSES,   RK_RUN_BASELINE,    RK_RUN_LEDGER,
+	RK_RUN_NOTES,    RK_RUN_HAZARDS, RK_RUN_WARNINGS,
+};
+static const enum rk_run_key pass_keys[] = {
+	RK_RUN_PASS_WHAT,   RK_RUN_PASS_COUNTERS,  RK_RUN_PASS_RAN,     RK_RUN_PASS_STATUS,
+	RK_RUN_PASS_SIGNAL, RK_RUN_PASS_TIMED_OUT, RK_RUN_PASS_SECONDS, RK_RUN_PASS_FILES,
+	RK_RUN_PASS_BYTES,  RK_RUN_PASS_MAX_RSS,
+};
+static const enum rk_run_key tool_keys[] = { RK_RUN_TOOL_NAME, RK_RUN_TOOL_VERSION };
+
+static const struct keys of_run = { run_keys, sizeof(run_keys) / sizeof(run_keys[0]) };
+static const struct keys of_pass = { pass_keys, sizeof(pass_keys) / sizeof(pass_keys[0]) };
+static const struct keys of_tool = { tool_keys, sizeof(tool_keys) / sizeof(tool_keys[0]) };
+
+/* NULL lists all. */
+static bool listed(const struct keys *list, const char *key)
+{
+	for (size_t i = 0; list && i < list->n; i++)
+		if (strcmp(rk_run_key(list->v[i]), key) == 0)
+			return true;
+	return !list;
+}
+
+/* Which members of the object under `key` are for the page; NULL: all. */
+static const struct keys *list_below(const struct keys *list, const char *key)
+{
+	if (list != &of_run)
+		return list;
+	if (strcmp(key, rk_run_key(RK_RUN_PASSES)) == 0 ||
+	    strcmp(key, rk_run_key(RK_RUN_BASELINE)) == 0)
+		return &of_pass;
+	return strcmp(key, rk_run_key(RK_RUN_TOOL)) == 0 ? &of_tool : NULL;
+}
+
+static void put_node(struct rk_bytes *out, const struct rk_tree *t, const struct keys *list);
+
+static void put_children(struct rk_bytes *out, const struct rk_tree *t, const struct keys *list)
+{
+	bool object = t->kind == RK_TREE_OBJECT, some = false;
+
+	rk_bytes_put_u8(out, object ? '{' : '[');
+	RK_TREE_EACH(c, t)
+	{
+		if (object && !listed(list, c->key))
+			continue;
+		if (some)
+			rk_bytes_put_u8(out, ',');
+		some = true;
+		if (object) {
+			rk_json_string(out, c->key, strlen(c->key));
+			rk_bytes_put_u8(out, ':');
+		}
+		put_node(out, c, object ? list_below(list, c->key) : list);
+	}
+	rk_bytes_put_u8(out, object ? '}' : ']');
+}
+
+static void put_node(struct rk_bytes *out, const struct rk_tree *t, const struct keys *list)
+{
+	switch (t->kind) {
+	case RK_TREE_OBJECT:
+	case RK_TREE_ARRAY:
+		put_children(out, t, list);
+		break;
+	case RK_TREE_TEXT:
+		rk_json_string(out, t->text, strlen(t->text));
+		break;
+	case RK_TREE_NULL:
+		rk_bytes_puts(out, "null");
+		break;
+	default:
+		rk_bytes_puts(out, t->text);
+	}
+}
+
+int rk_html_run_json(const char *path, char **ret, struct rk_error *err)
+{
+	struct rk_error why = { 0 };
+	struct rk_tree *t = NULL;
+	struct rk_bytes out;
+	int rc = rk_run_json_load(path, &t, &why);
+
+	*ret = NULL;
+	if (rc < 0) /* no such file, or none of ours: the page does without */
+		return rc == RK_E_NOMEM ? rk_fail_nomem(err) : 0;
+	rk_bytes_init(&out, RUN_MAX);
+	rc = 0;
+	if (rk_run_json_recorded(t)) {
+		put_node(&out, t, &of_run);
+		rc = rk_bytes_give(&out, ret, NULL, err);
+	}
+	rk_bytes_release(&out);
+	rk_tree_free(t);
+	return rc;
+}
+
+/* ---- the page of a run ---- */
 
 /* Everything a page is made of. */
 struct work {
@@ -34,17 +146,6 @@ static void hide_text(struct rk_bytes *out, const char *text, const void *arg)
 	rk_redact_text(out, text, arg);
 }
 
-/* Of a run that cannot be read twice there is nothing but the first look. */
-static int check_files(const struct rk_run *run, struct rk_error *err)
-{
-	for (unsigned t = 0; t < RK_NTABLES; t++)
-		if (rk_run_tables(run) >> t & 1 && !rk_run_rescannable(run, (enum rk_table)t))
-			return rk_fail(err, RK_E_UNSUPPORTED,
-				       "a page is made by reading several times; save the input "
-				       "to a file first");
-	return 0;
-}
-
 /* The first file that is used: its directory where that was recorded by rockit, else itself. */
 static const char *first_file(const struct rk_run *run)
 {
@@ -52,16 +153,6 @@ static const char *first_file(const struct rk_run *run)
 		if (run->found[i].used)
 			return run->found[i].path;
 	return run->nfound ? run->found[0].path : "empty run";
-}
-
-static int find_recording(struct work *w, struct rk_error *err)
-{
-	const char *path = first_file(w->run), *name = rk_base_name(path);
-	char *json = rk_strf("%.*s" RK_RUN_JSON, (int)(name - path), path);
-	int rc = json ? rk_html_run_json(json, &w->recording, err) : rk_fail_nomem(err);
-
-	rk_free(json);
-	return rc;
 }
 
 /* "DIRECTORY" of a recording, else "FILE". */
@@ -79,45 +170,29 @@ static int make_title(struct work *w, struct rk_error *err)
 	return w->title ? 0 : rk_fail_nomem(err);
 }
 
-static int make_report(struct work *w, struct rk_error *err)
+/*
+ * Names of machines, for opt->redact: the host that recorded it, which is seldom where the page is made,
+ * then the nodes of a job; the host's name may begin with a node's.
+ */
+static int hide_nodes(struct work *w, struct rk_error *err)
 {
-	const struct rk_report_options what = { .by = w->opt->by };
-	int rc = w->opt->report ? 0 : rk_run_report(w->run, &what, &w->made, err);
-
-	if (rc < 0)
-		return rc;
-	w->report = w->made ? *w->made : *w->opt->report;
-	/* from here on the tables are read again */
-	rk_diag_again(w->run->ctx.diag);
-	return 0;
-}
-
-/* Where it was recorded is seldom where the page is made. */
-static int hide_host(struct work *w, struct rk_error *err)
-{
+	const struct rk_ranks *k = w->report.ranks;
 	struct rk_tree *t = NULL;
 	const char *host;
 	int rc;
 
-	if (!w->opt->redact || !w->recording)
+	if (!w->opt->redact)
 		return 0;
-	rc = rk_tree_parse_json(w->recording, strlen(w->recording), RK_RUN_JSON, &t, err);
-	host = rk_tree_text(rk_run_json_at(t, RK_RUN_HOST), "");
-	if (rc == 0 && host[0])
-		rk_list_add(&w->nodes, host);
-	rk_tree_free(t);
-	return rc;
-}
-
-/* The machines of a job are hosts, too; behind the host, whose name may begin with a node's. */
-static int hide_nodes(struct work *w, struct rk_error *err)
-{
-	const struct rk_ranks *k = w->report.ranks;
-	int rc = hide_host(w, err);
-
-	if (rc < 0)
-		return rc;
-	for (size_t i = 0; w->opt->redact && k && i < k->nranks; i++)
+	if (w->recording) {
+		rc = rk_tree_parse_json(w->recording, strlen(w->recording), RK_RUN_JSON, &t, err);
+		if (rc < 0)
+			return rc;
+		host = rk_tree_text(rk_run_json_at(t, RK_RUN_HOST), "");
+		if (host[0])
+			rk_list_add(&w->nodes, host);
+		rk_tree_free(t);
+	}
+	for (size_t i = 0; k && i < k->nranks; i++)
 		if (k->ranks[i].node[0])
 			rk_list_add_once(&w->nodes, k->ranks[i].node);
 	w->self.who.nodes = w->nodes.v;
@@ -125,37 +200,32 @@ static int hide_nodes(struct work *w, struct rk_error *err)
 	return w->nodes.bad ? rk_fail_nomem(err) : 0;
 }
 
-/* Devices of several machines are named with theirs. */
-static int hide_devices(struct work *w, struct rk_error *err)
+static int make_metrics(struct work *w, struct rk_error *err)
 {
-	struct rk_trace_facts *t = &w->metrics->trace;
+	const struct rk_metrics_options what = { .arch = w->opt->arch,
+						 .kernel_regex = w->opt->kernel_regex };
+	struct rk_trace_facts *t;
 	struct rk_bytes name;
-	bool bad;
+	int rc;
 
+	if (!(rk_run_tables(w->run) & RK_TABLE_BIT(RK_KERNELS)))
+		return 0;
+	rc = rk_run_metrics(w->run, &what, &w->metrics, err);
+	if (rc < 0 || !w->opt->redact)
+		return rc;
+	/* devices of several machines are named with theirs */
+	t = &w->metrics->trace;
 	rk_bytes_init(&name, 1000);
-	for (size_t i = 0; w->opt->redact && i < t->ndevices && !name.bad; i++) {
+	for (size_t i = 0; i < t->ndevices && !name.bad; i++) {
 		rk_bytes_clear(&name);
 		rk_redact_text(&name, t->devices[i].name, &w->self.who);
 		if (rk_bytes_str(&name))
 			snprintf(t->devices[i].name, sizeof(t->devices[i].name), "%.47s",
 				 rk_bytes_str(&name));
 	}
-	bad = name.bad;
+	rc = name.bad ? rk_fail_nomem(err) : 0;
 	rk_bytes_release(&name);
-	return bad ? rk_fail_nomem(err) : 0;
-}
-
-static int make_metrics(struct work *w, struct rk_error *err)
-{
-	const struct rk_metrics_options what = { .arch = w->opt->arch,
-						 .kernel_regex = w->opt->kernel_regex };
-
-	int rc;
-
-	if (!(rk_run_tables(w->run) & RK_TABLE_BIT(RK_KERNELS)))
-		return 0;
-	rc = rk_run_metrics(w->run, &what, &w->metrics, err);
-	return rc < 0 ? rc : hide_devices(w, err);
+	return rc;
 }
 
 static void tell(struct work *w)
@@ -188,9 +258,10 @@ static int feed(struct work *w, struct rk_error *err)
 	struct rk_fuse_times *times = NULL;
 	int rc = rk_fuse_times_of(w->run, w->report.ranks, &times, err);
 
+	if (rc < 0)
+		return rc;
 	rk_fuse_times_use(w->run, times);
-	if (rc == 0)
-		rc = rk_html_feed_lanes(w->run, &w->names, &w->report, &w->lanes, err);
+	rc = rk_html_feed_lanes(w->run, &w->names, &w->report, &w->lanes, err);
 	if (rc == 0)
 		rc = rk_html_feed_curves(w->run, w->curves, err);
 	rk_fuse_times_use(w->run, NULL);
@@ -200,20 +271,37 @@ static int feed(struct work *w, struct rk_error *err)
 
 static int gather(struct work *w, struct rk_error *err)
 {
-	int rc = check_files(w->run, err);
+	const struct rk_report_options what = { .by = w->opt->by };
+	const char *path = first_file(w->run);
+	char *json;
+	int rc;
 
-	if (rc == 0)
-		rc = make_report(w, err);
-	if (rc == 0)
-		rc = find_recording(w, err);
-	if (rc == 0)
-		rc = hide_nodes(w, err);
-	if (rc == 0)
-		rc = rk_html_names_make(w->run, &w->report, &w->names, err);
-	if (rc == 0)
-		rc = feed(w, err);
-	if (rc == 0)
-		rc = make_metrics(w, err);
+	for (unsigned t = 0; t < RK_NTABLES; t++)
+		if (rk_run_tables(w->run) >> t & 1 && !rk_run_rescannable(w->run, (enum rk_table)t))
+			return rk_fail(err, RK_E_UNSUPPORTED,
+				       "a page is made by reading several times; save the input "
+				       "to a file first");
+	rc = w->opt->report ? 0 : rk_run_report(w->run, &what, &w->made, err);
+	if (rc < 0)
+		return rc;
+	w->report = w->made ? *w->made : *w->opt->report;
+	/* from here on the tables are read again */
+	rk_diag_again(w->run->ctx.diag);
+	json = rk_strf("%.*s" RK_RUN_JSON, (int)(rk_base_name(path) - path), path);
+	rc = json ? rk_html_run_json(json, &w->recording, err) : rk_fail_nomem(err);
+	rk_free(json);
+	if (rc < 0)
+		return rc;
+	rc = hide_nodes(w, err);
+	if (rc < 0)
+		return rc;
+	rc = rk_html_names_make(w->run, &w->report, &w->names, err);
+	if (rc < 0)
+		return rc;
+	rc = feed(w, err);
+	if (rc < 0)
+		return rc;
+	rc = make_metrics(w, err);
 	return rc < 0 ? rc : make_title(w, err);
 }
 
