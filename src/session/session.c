@@ -50,8 +50,6 @@ static void destroy_session(void *p)
 {
 	struct rk_session *s = p;
 
-	if (!s)
-		return;
 	rk_record_release(&s->record);
 	rk_plan_free(s->plan);
 	rk_free(s->view_passes);
@@ -100,17 +98,22 @@ int rk_session_plan(const struct rk_session_options *opt, struct rk_session **re
 	if (RK_CHECK_OPTIONS(opt, __func__, err) < 0)
 		return RK_E_USAGE;
 	s = rk_calloc(1, sizeof(*s));
-	rc = s ? rk_plan_make(opt, &s->plan, err) : rk_fail_nomem(err);
-	if (rc == 0)
-		rc = make_view(s, err);
-	if (rc == 0)
-		rc = rk_handle_open(RK_HANDLE_SESSION, s, destroy_session, err);
-	if (rc < 0) {
-		destroy_session(s);
-		return rc;
-	}
+	if (!s)
+		return rk_fail_nomem(err);
+	rc = rk_plan_make(opt, &s->plan, err);
+	if (rc < 0)
+		goto bad;
+	rc = make_view(s, err);
+	if (rc < 0)
+		goto bad;
+	rc = rk_handle_open(RK_HANDLE_SESSION, s, destroy_session, err);
+	if (rc < 0)
+		goto bad;
 	*ret = s;
 	return 0;
+bad:
+	destroy_session(s);
+	return rc;
 }
 
 void rk_session_free(struct rk_session *s)

@@ -106,8 +106,9 @@ static int read_part(const char *dir, const char *name, struct part *part, struc
 	part->job = text_at(t, RK_RUN_JOB);
 	rk_tree_free(t);
 	rk_free(path);
-	return rc != RK_E_NOMEM && part->node && part->job && part->why ? 0 :
-									  rk_fail_nomem(ret_err);
+	if (rc == RK_E_NOMEM || !part->node || !part->job || !part->why)
+		return rk_fail_nomem(ret_err);
+	return 0;
 }
 
 static int by_rank(const void *a, const void *b)
@@ -166,7 +167,9 @@ static int read_job(struct rk_slurm_parts *p, struct rk_error *err)
 	p->job = text_at(t, RK_RUN_JOB);
 	rk_tree_free(t);
 	rk_free(path);
-	return rc != RK_E_NOMEM && p->job && (p->ranks || !ranks) ? 0 : rk_fail_nomem(err);
+	if (rc == RK_E_NOMEM || !p->job || (ranks && !p->ranks))
+		return rk_fail_nomem(err);
+	return 0;
 }
 
 /* Without a submitted job: from the ranks that are there. */

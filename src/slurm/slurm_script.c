@@ -57,10 +57,14 @@ static int take_preset(struct rk_slurm_options *o, const struct rk_preset *p, st
 	const char *text;
 	int rc = take_number(&o->nodes, p->slurm, "nodes", err);
 
-	if (rc == 0)
-		rc = take_number(&o->gpus_per_node, p->slurm, "gpus_per_node", err);
-	if (rc == 0)
-		rc = take_number(&o->tasks_per_node, p->slurm, "ntasks_per_node", err);
+	if (rc < 0)
+		return rc;
+	rc = take_number(&o->gpus_per_node, p->slurm, "gpus_per_node", err);
+	if (rc < 0)
+		return rc;
+	rc = take_number(&o->tasks_per_node, p->slurm, "ntasks_per_node", err);
+	if (rc < 0)
+		return rc;
 	take_text(&o->partition, p->slurm, "partition");
 	take_text(&o->time, p->slurm, "time");
 	take_text(&o->account, p->slurm, "account");
@@ -70,11 +74,13 @@ static int take_preset(struct rk_slurm_options *o, const struct rk_preset *p, st
 	text = value_of(p->slurm, "exclusive");
 	if (text && (!strcmp(text, "true") || !strcmp(text, "1") || !strcmp(text, "yes")))
 		o->exclusive = true;
-	o->nodes = o->nodes ? o->nodes : p->nnodes;
-	o->tasks_per_node = o->tasks_per_node ? o->tasks_per_node : p->nproc_per_node;
+	if (!o->nodes)
+		o->nodes = p->nnodes;
+	if (!o->tasks_per_node)
+		o->tasks_per_node = p->nproc_per_node;
 	if (!o->launcher && p->launcher[0])
 		o->launcher = p->launcher;
-	return rc;
+	return 0;
 }
 
 int rk_slurm_merge(struct rk_slurm_options *o, const struct rk_preset *p, struct rk_error *err)
@@ -200,8 +206,11 @@ static int put_request(const struct rk_slurm_options *o, struct rk_bytes *out, s
 	bool torch = !strcmp(o->launcher, "torchrun"); /* starts the others of its node itself */
 	int rc = put_texts(o, out, err);
 
-	if (rc == 0)
-		rc = put_output(o, out, err);
+	if (rc < 0)
+		return rc;
+	rc = put_output(o, out, err);
+	if (rc < 0)
+		return rc;
 	rk_bytes_printf(out, "#SBATCH --nodes=%" PRIu64 "\n", o->nodes);
 	rk_bytes_printf(out, "#SBATCH --ntasks-per-node=%" PRIu64 "\n",
 			torch ? 1 : o->tasks_per_node);
@@ -209,7 +218,7 @@ static int put_request(const struct rk_slurm_options *o, struct rk_bytes *out, s
 		rk_bytes_printf(out, "#SBATCH --gpus-per-node=%" PRIu64 "\n", o->gpus_per_node);
 	if (o->exclusive)
 		rk_bytes_puts(out, "#SBATCH --exclusive\n");
-	return rc == 0 ? put_words(out, o->sbatch_args, "--sbatch", put_own, err) : rc;
+	return put_words(out, o->sbatch_args, "--sbatch", put_own, err);
 }
 
 /* ---- commands ---- */
@@ -293,15 +302,17 @@ int rk_slurm_write(const struct rk_slurm_options *o, struct rk_bytes *out, struc
 
 	rk_bytes_puts(out, "#!/bin/sh\n");
 	rc = put_request(o, out, err);
+	if (rc < 0)
+		return rc;
 	rk_bytes_puts(out, "#\n# made by rockit " ROCKIT_VERSION
 			   ": every rank of the program under a profiler of its own\n\n");
 	/* the launcher of a context is the one below, and not to be started again by each rank */
 	rk_bytes_puts(out, "ROCKIT_LAUNCHED=1\nexport ROCKIT_LAUNCHED\n");
-	if (rc == 0)
-		rc = put_launcher(o, out, err);
-	if (rc == 0)
-		rc = put_run(o, out, err);
-	if (rc == 0 && out->bad)
-		rc = rk_fail_nomem(err);
-	return rc;
+	rc = put_launcher(o, out, err);
+	if (rc < 0)
+		return rc;
+	rc = put_run(o, out, err);
+	if (rc < 0)
+		return rc;
+	return out->bad ? rk_fail_nomem(err) : 0;
 }
