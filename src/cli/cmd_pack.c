@@ -1,5 +1,4 @@
 /* cmd_pack.c - rockit pack: build, verify, index, rocm-init. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,5 @@
 /* cmd_slurm.c - rockit slurm: script, submit and collect. */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "options.h"
 #include "print.h"

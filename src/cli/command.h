@@ -47,7 +47,6 @@ extern const struct rk_command *const rk_commands[];
 
 /* "build" of "pack build". */
 const char *rk_verb_word(const struct rk_command *cmd);
-const struct rk_command *rk_command_find(const char *name); /* NULL when unknown */
 /* The verb that `argv` (verb, perhaps a verb of that) names, and how many words that took; NULL: none. */
 const struct rk_command *rk_command_at(char *const *argv, int argc, int *ret_words);
 /* What a verb of verbs does: runs the one that comes next. */

@@ -20,7 +20,7 @@ const struct rk_command *const rk_commands[] = {
 
 enum { MOST_VERBS = 15, NCOMMANDS = sizeof(rk_commands) / sizeof(rk_commands[0]) };
 
-const struct rk_command *rk_command_find(const char *name)
+static const struct rk_command *find_command(const char *name)
 {
 	for (const struct rk_command *const *c = rk_commands; *c; c++)
 		if (strcmp((*c)->name, name) == 0)
@@ -75,7 +75,7 @@ static const struct rk_command *find_in(const struct rk_command *group, const ch
 
 const struct rk_command *rk_command_at(char *const *argv, int argc, int *ret_words)
 {
-	const struct rk_command *cmd = argc ? rk_command_find(argv[0]) : NULL, *inner = NULL;
+	const struct rk_command *cmd = argc ? find_command(argv[0]) : NULL, *inner = NULL;
 
 	if (cmd && cmd->verbs && argc > 1)
 		inner = find_in(cmd, argv[1]);
@@ -170,7 +170,7 @@ static int dispatch(int argc, char **argv)
 		word = "version";
 	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
 		word = "help";
-	cmd = rk_command_find(word);
+	cmd = find_command(word);
 	return cmd ? cmd->run(argc - 1, argv + 1) : unknown_verb(word);
 }
 

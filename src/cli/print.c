@@ -122,7 +122,12 @@ static bool look_at(DIR *d, const char *name, struct candidate *ret)
 	return true;
 }
 
-bool rk_newest_run(const char *parent, char path[RK_NEWEST_BYTES])
+/*
+ * Below `parent` the directory whose name has the latest date and time (YYYYMMDD-HHMMSS...); among
+ * equals, and after those the differently named, the one that was changed last. False when there is
+ * none.
+ */
+static bool find_newest(const char *parent, char path[RK_NEWEST_BYTES])
 {
 	struct candidate best = { .name = "" }, c;
 	const struct dirent *e;
@@ -142,7 +147,7 @@ bool rk_newest_run(const char *parent, char path[RK_NEWEST_BYTES])
 
 int rk_newest_instead(const char *verb, bool quiet, char path[RK_NEWEST_BYTES])
 {
-	if (!rk_newest_run("rockit_output", path))
+	if (!find_newest("rockit_output", path))
 		return say_misuse(verb,
 				  "no INPUT, and no run under 'rockit_output/'; name a file "
 				  "or directory: 'rockit %s INPUT'",

@@ -31,13 +31,6 @@ int rk_print_text(const char *verb, const char *out, char *text, size_t len);
 enum { RK_NEWEST_BYTES = 512 };
 
 /*
- * Below `parent` the directory whose name has the latest date and time (YYYYMMDD-HHMMSS...); among
- * equals, and after those the differently named, the one that was changed last. False when
- * there is none.
- */
-bool rk_newest_run(const char *parent, char path[RK_NEWEST_BYTES]);
-
-/*
  * The one operand of a verb that was given none: the newest run under rockit_output/, named on
  * stderr unless quiet. -1 to go on; without a run a message, and the exit status.
  */

@@ -1,5 +1,4 @@
 /* doctor_gpus.c - the GPUs and what drives them: AMD, NVIDIA, CUDA, OpenCL. */
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>

@@ -9,7 +9,6 @@
 #define RK_NVML_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 /* What a call returns (nvmlReturn_t); all others are errors, too. */
 enum rk_nvml_code {

@@ -1,8 +1,6 @@
 /* monitor_run.c - the sampler as a command: a directory of its own, a program, an end. */
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

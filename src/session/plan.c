@@ -32,7 +32,8 @@ static char separator_of(const char *name)
 	return 0;
 }
 
-bool rk_env_leaks(const char *entry)
+/* A variable of an earlier profiler, ROCPROF_*, that would leak into this one. */
+static bool leaks(const char *entry)
 {
 	return strncmp(entry, "ROCPROF_", 8) == 0;
 }
@@ -61,7 +62,7 @@ static void set_one(struct rk_list *env, const char *entry)
 void rk_env_make(char *const *base, const struct rk_list *set, struct rk_list *ret)
 {
 	for (; base && *base; base++)
-		if (!rk_env_leaks(*base))
+		if (!leaks(*base))
 			rk_list_add(ret, *base);
 	for (size_t i = 0; i < set->n; i++)
 		set_one(ret, set->v[i]);
@@ -76,7 +77,7 @@ void rk_env_kept(char *const *base, const struct rk_list *set, struct rk_list *r
 		const char *old = value ? rk_env_value(base, name) : NULL;
 
 		if (old && !separator_of(name) && strncmp(name, "ROCKIT_", 7) != 0 &&
-		    !rk_env_leaks(set->v[i]) && strcmp(old, value))
+		    !leaks(set->v[i]) && strcmp(old, value))
 			rk_list_add_once(ret, name);
 	}
 }
@@ -442,7 +443,7 @@ static int make(const struct rk_session_options *opt, struct rk_plan *p, struct 
 		p->rank_key = key;
 	/* What the environment would bring in of an earlier profiler. */
 	for (char **e = environ; e && *e; e++)
-		if (rk_env_leaks(*e))
+		if (leaks(*e))
 			rk_list_addn(&p->unset, *e, strcspn(*e, "="));
 	if (p->redact)
 		rk_list_add(&p->notes, "--redact hides nothing in rocprof_raw, which is the "

@@ -80,11 +80,8 @@ void rk_request_release(struct rk_request *r);
 
 /* ---- what a pass's program finds in its environment ---- */
 
-/* Variables of an earlier profiler that would leak into this one: ROCPROF_*. */
-bool rk_env_leaks(const char *entry);
-
 /*
- * `set` over `base`, into *ret: ROCPROF_* entries of base are left out; lists of libraries and
+ * `set` over `base`, into *ret: ROCPROF_* entries of base, of an earlier profiler, are left out; lists of libraries and
  * paths (LD_PRELOAD, LD_LIBRARY_PATH, ...) are appended to; ROCKIT_* are ours to set; any other
  * variable that base has already keeps its value.
  */

@@ -1,6 +1,5 @@
 /* preset_find.c - presets by name: the user's folder, then the built-in ones. */
 #include <dirent.h>
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

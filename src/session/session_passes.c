@@ -1,5 +1,4 @@
 /* session_passes.c - running a program, pass by pass. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/statvfs.h>

@@ -1,7 +1,6 @@
 /* slurm.c - a job planned, submitted by sbatch, and watched until it has ended. */
 #include <dirent.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -9,9 +9,6 @@ extern const struct rk_tool_ops rk_tool_rocprofv3, rk_tool_rocprofv2, rk_tool_ro
 
 bool rk_tool_wants_counters(const struct rk_want *want);
 bool rk_tool_arch_is(const struct rk_want *want, const char *prefix); /* "gfx94": gfx940.. */
-/* Words of the trace bits, "rccl, alloc", at `buf`. */
-enum { RK_TRACE_WORDS = 80 };
-const char *rk_trace_words(char buf[RK_TRACE_WORDS], unsigned bits);
 /* Notes that the traces of `bits` will not come; nothing for 0. `why` ends the sentence. */
 void rk_tool_no_traces(struct rk_tool_command *c, unsigned bits, const char *why);
 

@@ -92,24 +92,18 @@ bool rk_tool_arch_is(const struct rk_want *want, const char *prefix)
 	return want->arch && !strncmp(want->arch, prefix, strlen(prefix));
 }
 
-const char *rk_trace_words(char buf[RK_TRACE_WORDS], unsigned bits)
-{
-	size_t at = 0;
-
-	buf[0] = '\0';
-	for (unsigned i = 0; i < RK_NTRACES; i++)
-		if (bits >> i & 1)
-			at += (size_t)snprintf(buf + at, RK_TRACE_WORDS - at, "%s%s",
-					       at ? ", " : "", trace_names[i]);
-	return buf;
-}
-
 void rk_tool_no_traces(struct rk_tool_command *c, unsigned bits, const char *why)
 {
-	char words[RK_TRACE_WORDS];
+	char words[80] = "";
+	size_t at = 0;
 
-	if (bits)
-		rk_list_addf(&c->notes, "no %s trace: %s", rk_trace_words(words, bits), why);
+	if (!bits)
+		return;
+	for (unsigned i = 0; i < RK_NTRACES; i++)
+		if (bits >> i & 1)
+			at += (size_t)snprintf(words + at, sizeof(words) - at, "%s%s",
+					       at ? ", " : "", trace_names[i]);
+	rk_list_addf(&c->notes, "no %s trace: %s", words, why);
 }
 
 void rk_tool_counter_file(struct rk_tool_command *c, const struct rk_want *want, const char *more)
