@@ -3,8 +3,8 @@
 #define RK_TAR_WRITE_H
 
 #include "base/bytes.h"
+#include "io/file.h"
 #include "io/output.h"
-#include "io/spill.h"
 
 enum { RK_TAR_NAME_MAX = 100, RK_TAR_BLOCK = 512 };
 

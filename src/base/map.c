@@ -123,15 +123,22 @@ static void insert(struct rk_index *x, struct rk_index_slot entry)
 static bool grow_index(struct rk_index *x)
 {
 	struct rk_index big = { .mask = x->slots ? x->mask * 2 + 1 : FIRST_MASK, .n = x->n };
+	size_t start = 0;
 
 	if (big.mask > INDEX_MASK_MAX)
 		return false;
 	big.slots = rk_calloc(big.mask + 1, sizeof(*big.slots));
 	if (!big.slots)
 		return false;
-	for (size_t i = 0; x->slots && i <= x->mask; i++)
-		if (x->slots[i].position)
-			insert(&big, x->slots[i]);
+	/* from an empty slot on, so that equal hashes keep their order */
+	while (x->slots && x->slots[start].position)
+		start++;
+	for (size_t i = 0; x->slots && i <= x->mask; i++) {
+		struct rk_index_slot entry = x->slots[(start + i) & x->mask];
+
+		if (entry.position)
+			insert(&big, entry);
+	}
 	rk_free(x->slots);
 	*x = big;
 	return true;
@@ -150,4 +157,61 @@ void rk_index_release(struct rk_index *x)
 {
 	rk_free(x->slots);
 	*x = (struct rk_index){ 0 };
+}
+
+int rk_keys_number_slow(struct rk_keys *k, struct rk_key3 key, uint32_t *ret, struct rk_error *err)
+{
+	uint64_t hash = rk_hash_u64((uint64_t)key.a) * 31 + (uint64_t)key.b;
+	struct rk_key3 *v;
+	uint32_t i;
+	size_t at;
+
+	hash = rk_hash_u64(rk_hash_u64(hash) ^ (uint64_t)key.c);
+	for (i = rk_index_first(&k->by_key, hash, &at); i != RK_INDEX_NONE;
+	     i = rk_index_next(&k->by_key, hash, &at)) {
+		if (rk_keys_equal(&k->v[i], &key)) {
+			*ret = i;
+			return 0;
+		}
+	}
+	if (k->n == k->max) {
+		*ret = (uint32_t)k->max;
+		return 0;
+	}
+	v = rk_grow(k->v, &k->cap, k->n + 1, sizeof(*v));
+	if (!v)
+		return rk_fail_nomem(err);
+	k->v = v;
+	if (!rk_index_add(&k->by_key, hash, (uint32_t)k->n))
+		return rk_fail_nomem(err);
+	*ret = (uint32_t)k->n;
+	k->v[k->n++] = key;
+	return 0;
+}
+
+void rk_keys_release(struct rk_keys *k)
+{
+	rk_free(k->v);
+	rk_index_release(&k->by_key);
+}
+
+bool rk_idmap_grow(struct rk_idmap *m, uint32_t id)
+{
+	size_t n = m->n ? m->n * 2 : 1024;
+	uint32_t *at;
+
+	while (n <= id)
+		n *= 2;
+	at = rk_reallocn(m->at, n, sizeof(*at));
+	if (!at)
+		return false;
+	memset(at + m->n, 0, (n - m->n) * sizeof(*at));
+	m->at = at;
+	m->n = n;
+	return true;
+}
+
+void rk_idmap_release(struct rk_idmap *m)
+{
+	rk_free(m->at);
 }

@@ -1,8 +1,8 @@
 /*
- * map.h - hashes and hash tables: a map of integer pairs, and an index over rows that the caller
- * keeps.
+ * map.h - hashes and hash tables: a map of integer pairs, an index over rows that the caller keeps,
+ * numbers for triples and for string ids.
  *
- * Both tables use open addressing and are at most half full. Zero them before use. They never
+ * The tables use open addressing and are at most half full. Zero them before use. They never
  * shrink and nothing is taken out. Hashes are seeded per process, so input cannot choose collisions.
  */
 #ifndef RK_MAP_H
@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/error.h"
 
 extern uint64_t rk_hash_seed; /* drawn before main, then constant */
 
@@ -45,7 +47,8 @@ bool rk_map_put(struct rk_map *m, uint64_t a, uint64_t b, uint32_t value);
 void rk_map_release(struct rk_map *m);
 
 /*
- * Hash -> positions in an array of the caller's. The caller compares the rows:
+ * Hash -> positions in an array of the caller's, in the order they were added. The caller compares
+ * the rows:
  *
  *	for (i = rk_index_first(x, hash, &at); i != RK_INDEX_NONE; i = rk_index_next(x, hash, &at))
  *		if (is_equal(&rows[i], key))
@@ -85,5 +88,69 @@ static inline uint32_t rk_index_first(const struct rk_index *x, uint64_t hash, s
 /* One more; does not look for an equal one. False when out of memory. */
 bool rk_index_add(struct rk_index *x, uint64_t hash, uint32_t position);
 void rk_index_release(struct rk_index *x);
+
+/* ---- small numbers for triples, such as the devices and queues that rows name ---- */
+
+struct rk_key3 {
+	int64_t a, b, c;
+};
+
+enum { RK_KEYS_RECENT = 16 };
+
+/* Zero it and set `max` before use. */
+struct rk_keys {
+	struct rk_key3 *v; /* by number */
+	size_t n, cap, max;
+	struct rk_index by_key;
+	uint32_t recent[RK_KEYS_RECENT];
+};
+
+/* As rk_keys_number. */
+int rk_keys_number_slow(struct rk_keys *k, struct rk_key3 key, uint32_t *ret, struct rk_error *err);
+void rk_keys_release(struct rk_keys *k);
+
+static inline int rk_keys_equal(const struct rk_key3 *x, const struct rk_key3 *y)
+{
+	return x->c == y->c && x->b == y->b && x->a == y->a;
+}
+
+/*
+ * *ret = max when there are that many others already. Fails only when out of memory. Neighbouring rows
+ * name few devices and queues: one look is enough for nearly all.
+ */
+static inline int rk_keys_number(struct rk_keys *k, struct rk_key3 key, uint32_t *ret,
+				 struct rk_error *err)
+{
+	uint32_t *recent = &k->recent[(uint64_t)(key.a ^ key.c) % RK_KEYS_RECENT];
+	int rc;
+
+	if (*recent < k->n && rk_keys_equal(&k->v[*recent], &key)) {
+		*ret = *recent;
+		return 0;
+	}
+	rc = rk_keys_number_slow(k, key, ret, err);
+	if (rc == 0 && *ret < k->n)
+		*recent = *ret;
+	return rc;
+}
+
+/* ---- small numbers by string id: an array, since ids are dense ---- */
+
+/* Zero it before use. */
+struct rk_idmap {
+	uint32_t *at;
+	size_t n;
+};
+
+bool rk_idmap_grow(struct rk_idmap *m, uint32_t id);
+void rk_idmap_release(struct rk_idmap *m);
+
+/* Where the number of `id` is kept, 0 at first; NULL when out of memory. Moves as it grows. */
+static inline uint32_t *rk_idmap_at(struct rk_idmap *m, uint32_t id)
+{
+	if (id >= m->n && !rk_idmap_grow(m, id))
+		return NULL;
+	return &m->at[id];
+}
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "codec/unpack.h"
-#include "io/tempdir.h"
+#include "io/dirs.h"
 
 enum { IN_BYTES = 128 << 10, HEAD_BYTES = 64 << 10, COPY_BYTES = 256 << 10 };
 

@@ -9,7 +9,6 @@
 
 #include "base/list.h"
 #include "rockit/diff.h"
-#include "table/context.h"
 #include "table/source.h"
 
 /* Past these, rows stand under one name, or are left out of the sequences, and that is told. */

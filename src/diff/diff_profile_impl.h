@@ -4,9 +4,7 @@
 
 #include "base/map.h"
 #include "diff/diff_profile.h"
-#include "table/aggregate_map.h"
 #include "table/median.h"
-#include "table/timeline_keys.h"
 #include "table/timeline_order.h"
 
 #define RK_SHAPE_NONE UINT32_MAX /* past the limit */

@@ -10,10 +10,10 @@
 #ifndef RK_HTML_LANES_H
 #define RK_HTML_LANES_H
 
+#include "base/map.h"
 #include "html/html_block.h"
 #include "io/output.h"
-#include "table/context.h"
-#include "table/timeline_keys.h"
+#include "table/source.h"
 
 enum rk_html_kind { RK_LANE_KERNELS, RK_LANE_COPIES, RK_LANE_MARKERS, RK_NLANE_KINDS };
 

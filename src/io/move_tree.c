@@ -1,5 +1,4 @@
 /* move_tree.c - see move_tree.h. */
-#include "io/move_tree.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -16,7 +15,7 @@
 
 #include "base/alloc.h"
 #include "base/list.h"
-#include "io/walk.h"
+#include "io/dirs.h"
 
 enum { BLOCK_BYTES = 256 << 10 };
 

@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "io/spill.h"
+#include "io/file.h"
 
 enum { WRITEBACK_BYTES = 64 << 10 };
 

@@ -4,8 +4,8 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "io/dirs.h"
 #include "io/output.h"
-#include "io/walk.h"
 
 int rk_write_file(const char *path, const char *text, size_t len, struct rk_error *err)
 {

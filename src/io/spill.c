@@ -1,5 +1,4 @@
 /* spill.c - temporary bytes on disk that vanish with the process. */
-#include "io/spill.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "io/view.h"
+#include "io/file.h"
 
 struct rk_spill {
 	int fd;

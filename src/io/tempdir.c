@@ -1,5 +1,5 @@
 /* tempdir.c - mkdtemp, files in it, and their removal. */
-#include "io/tempdir.h"
+#include "io/dirs.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* view.c - see view.h. */
-#include "io/view.h"
+#include "io/file.h"
 
 #include <errno.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 #define RK_VIEW_H
 
 #include "io/file.h"
-#include "io/spill.h"
 
 /*
  * Mapped, so that a library of gigabytes costs the pages that are looked at. Nobody may shorten the

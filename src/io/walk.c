@@ -1,5 +1,5 @@
 /* walk.c - the files below a directory, in sorted order. */
-#include "io/walk.h"
+#include "io/dirs.h"
 
 #include <dirent.h>
 #include <errno.h>

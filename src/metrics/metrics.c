@@ -7,7 +7,7 @@
 #include "base/handle.h"
 #include "metrics/metric_verdict.h"
 #include "metrics/metrics_impl.h"
-#include "table/times.h"
+#include "table/stages.h"
 
 #define BIT(f) (UINT64_C(1) << (f))
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/map.h"
 #include "base/num.h"
-#include "table/timeline_keys.h"
 
 #define BIT(f) (UINT64_C(1) << (f))
 

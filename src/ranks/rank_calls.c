@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/map.h"
 #include "base/num.h"
 #include "ranks/comm_name.h"
-#include "table/aggregate_map.h"
 
 /* What a name is: 0 not looked at, then these, then the number of the operation behind them. */
 enum { NAME_NOTHING = 1, NAME_WAIT, NAME_OPS };

@@ -18,7 +18,6 @@
 #include "ranks/comm_match.h"
 #include "rockit/ranks.h"
 #include "run/members.h"
-#include "table/context.h"
 #include "table/source.h"
 
 /* ---- collectives (rank_calls.c) ---- */

@@ -9,8 +9,6 @@
 #include "base/map.h"
 #include "base/num.h"
 #include "ranks/comm_name.h"
-#include "table/aggregate_map.h"
-#include "table/timeline_keys.h"
 #include "table/timeline_order.h"
 
 #define BIT(f) (UINT64_C(1) << (f))

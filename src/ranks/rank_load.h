@@ -3,7 +3,6 @@
 #define RK_RANK_LOAD_H
 
 #include "rockit/ranks.h"
-#include "table/context.h"
 #include "table/source.h"
 
 /* ---- how the time of each rank went: computing, communicating, both at once, neither ---- */

@@ -3,7 +3,6 @@
 #define RK_READER_H
 
 #include "codec/instream.h"
-#include "table/context.h"
 #include "table/source.h"
 
 /* Every reader's struct begins with this. */

@@ -9,7 +9,6 @@
 #include "base/map.h"
 #include "codec/json/tree.h"
 #include "table/matrix.h"
-#include "table/timeline_keys.h"
 
 #define BIT(f) (UINT64_C(1) << (f))
 

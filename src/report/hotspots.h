@@ -8,9 +8,8 @@
 #ifndef RK_HOTSPOTS_H
 #define RK_HOTSPOTS_H
 
-#include "table/context.h"
-#include "table/names.h"
 #include "table/source.h"
+#include "table/stages.h"
 
 enum { RK_HOT_CELLS = 1 << 17 };
 

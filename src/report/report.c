@@ -14,7 +14,7 @@
 #include "rockit/ranks.h"
 #include "run/run_energy.h"
 #include "table/aggregate.h"
-#include "table/times.h"
+#include "table/stages.h"
 
 static double on_reference(const struct rk_ranks *r, const struct rk_ranks_rank *k,
 			   int64_t local_ns)

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/map.h"
 #include "base/num.h"
 #include "base/text.h"
 #include "run/energy_devices.h"
-#include "table/timeline_keys.h"
 #include "table/timeline_order.h"
 
 #define BIT(f) (UINT64_C(1) << (f))

@@ -14,7 +14,6 @@
 
 #include "run/energy_curve.h"
 #include "table/aggregate.h"
-#include "table/context.h"
 #include "table/source.h"
 
 enum {

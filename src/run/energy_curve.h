@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "table/context.h"
+#include "table/source.h"
 
 #define RK_ENERGY_UNITS 4294967296.0 /* of one joule */
 

@@ -2,9 +2,9 @@
 #ifndef RK_ENERGY_DEVICES_H
 #define RK_ENERGY_DEVICES_H
 
+#include "base/map.h"
 #include "base/strtab.h"
 #include "run/energy_curve.h"
-#include "table/timeline_keys.h"
 
 #define RK_ENERGY_NOWHERE SIZE_MAX
 

@@ -3,7 +3,7 @@
 #define RK_HIVE_H
 
 #include "base/bytes.h"
-#include "table/context.h"
+#include "table/source.h"
 
 /* What Hive, and all who read its folders, call a value that is null. */
 #define RK_HIVE_NULL "__HIVE_DEFAULT_PARTITION__"

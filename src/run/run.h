@@ -5,12 +5,12 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "io/walk.h"
+#include "io/dirs.h"
 #include "read/reader.h"
 #include "rockit/rockit.h"
 #include "run/run_records.h"
 #include "table/join.h"
-#include "table/names.h"
+#include "table/stages.h"
 
 /* One file that was looked at. */
 struct rk_found {

@@ -5,8 +5,7 @@
 #include "run/hive.h"
 #include "run/run.h"
 #include "run/run_energy.h"
-#include "table/ahead.h"
-#include "table/stamp.h"
+#include "table/stages.h"
 
 struct scan {
 	struct rk_source base;

@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "base/handle.h"
 #include "io/child.h"
+#include "io/dirs.h"
 #include "io/output.h"
-#include "io/walk.h"
 #include "rockit/monitor.h"
 #include "session/run_dir.h"
 

@@ -7,7 +7,6 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
-#include "table/aggregate_map.h"
 
 struct group {
 	struct rk_durations times;
@@ -25,8 +24,7 @@ struct rk_agg {
 	struct group *groups;
 	size_t ngroups, cap, max_groups;
 	struct rk_idmap by_name; /* group number by name, when no key was asked for */
-	uint32_t *slots;         /* hash table of group numbers + 1, when one was */
-	size_t nslots;           /* a power of two */
+	struct rk_index by_key;  /* group number by name and key, when one was */
 	uint64_t rows, turned_away;
 	uint64_t held, exact_max; /* durations so far; how many are kept singly */
 	struct rk_agg_span span;
@@ -64,7 +62,7 @@ void rk_agg_free(struct rk_agg *a)
 		rk_durations_release(&a->groups[i].times);
 	rk_free(a->groups);
 	rk_idmap_release(&a->by_name);
-	rk_free(a->slots);
+	rk_index_release(&a->by_key);
 	rk_free(a);
 }
 
@@ -80,17 +78,11 @@ struct rk_agg_span rk_agg_span(const struct rk_agg *a)
 
 static struct group *group_append(struct rk_agg *a, uint32_t name, bool keyed, int64_t key)
 {
-	struct group *g;
+	struct group *g = rk_grow(a->groups, &a->cap, a->ngroups + 1, sizeof(*g));
 
-	if (a->ngroups == a->cap) {
-		size_t cap = a->cap ? a->cap * 2 : 64;
-
-		g = rk_reallocn(a->groups, cap, sizeof(*g));
-		if (!g)
-			return NULL;
-		a->groups = g;
-		a->cap = cap;
-	}
+	if (!g)
+		return NULL;
+	a->groups = g;
 	g = &a->groups[a->ngroups++];
 	memset(g, 0, sizeof(*g));
 	g->name = name;
@@ -135,60 +127,26 @@ static inline struct group *group_by_name(struct rk_agg *a, uint32_t name, struc
 	return g;
 }
 
-static bool same_group(const struct group *g, uint32_t name, bool keyed, int64_t key)
-{
-	return g->name == name && g->keyed == keyed && g->key == key;
-}
-
-static uint32_t *slot_of(struct rk_agg *a, uint32_t name, bool keyed, int64_t key)
-{
-	size_t i = rk_hash_u64(rk_hash_u64((uint64_t)key) ^ ((uint64_t)name << 1 | keyed));
-
-	for (i &= a->nslots - 1; a->slots[i]; i = (i + 1) & (a->nslots - 1))
-		if (same_group(&a->groups[a->slots[i] - 1], name, keyed, key))
-			break;
-	return &a->slots[i];
-}
-
-/* Keeps the hash table at most half full. */
-static bool slots_grow(struct rk_agg *a)
-{
-	size_t n = a->nslots ? a->nslots * 2 : 256;
-	uint32_t *slots = rk_calloc(n, sizeof(*slots));
-
-	if (!slots)
-		return false;
-	rk_free(a->slots);
-	a->slots = slots;
-	a->nslots = n;
-	for (size_t i = 0; i < a->ngroups && i < a->max_groups; i++) {
-		const struct group *g = &a->groups[i];
-
-		*slot_of(a, g->name, g->keyed, g->key) = (uint32_t)i + 1;
-	}
-	return true;
-}
-
 static struct group *group_by_key(struct rk_agg *a, uint32_t name, bool keyed, int64_t key,
 				  struct rk_error *err)
 {
-	uint32_t *slot;
+	uint64_t hash = rk_hash_u64(rk_hash_u64((uint64_t)key) ^ ((uint64_t)name << 1 | keyed));
 	struct group *g;
+	size_t at;
 
-	if (a->ngroups * 2 >= a->nslots && !slots_grow(a)) {
-		rk_fail_nomem(err);
-		return NULL;
+	for (uint32_t i = rk_index_first(&a->by_key, hash, &at); i != RK_INDEX_NONE;
+	     i = rk_index_next(&a->by_key, hash, &at)) {
+		g = &a->groups[i];
+		if (g->name == name && g->keyed == keyed && g->key == key)
+			return g;
 	}
-	slot = slot_of(a, name, keyed, key);
-	if (*slot)
-		return &a->groups[*slot - 1];
 	if (a->ngroups >= a->max_groups)
 		return group_for_the_rest(a, err);
 	g = group_append(a, name, keyed, key);
-	if (g)
-		*slot = (uint32_t)a->ngroups;
-	else
+	if (!g || !rk_index_add(&a->by_key, hash, (uint32_t)(a->ngroups - 1))) {
 		rk_fail_nomem(err);
+		return NULL;
+	}
 	return g;
 }
 
@@ -447,5 +405,78 @@ int rk_agg_finish(struct rk_agg *a, struct rk_agg_row **ret, size_t *ret_n, stru
 	warn_limits(a);
 	*ret = rows;
 	*ret_n = a->ngroups;
+	return 0;
+}
+
+/* ---- hardware counter values by counter name ---- */
+
+struct counters {
+	struct rk_idmap by_name;
+	struct rk_agg_counter *rows;
+	size_t n, cap;
+};
+
+static struct rk_agg_counter *counter_of(struct counters *s, uint32_t name)
+{
+	uint32_t *at = rk_idmap_at(&s->by_name, name);
+	struct rk_agg_counter *rows;
+
+	if (!at)
+		return NULL;
+	if (*at)
+		return &s->rows[*at - 1];
+	rows = rk_grow(s->rows, &s->cap, s->n + 1, sizeof(*rows));
+	if (!rows)
+		return NULL;
+	s->rows = rows;
+	s->rows[s->n] = (struct rk_agg_counter){ .name = name, .min = NAN, .max = NAN };
+	*at = (uint32_t)++s->n;
+	return &s->rows[s->n - 1];
+}
+
+static int counters_add(struct counters *s, const struct rk_column *name,
+			const struct rk_column *value, size_t nrows, struct rk_error *err)
+{
+	for (size_t i = 0; i < nrows; i++) {
+		uint32_t id = rk_column_has(name, i) ? ((const uint32_t *)name->data)[i] : 0;
+		struct rk_agg_counter *c = counter_of(s, id);
+		double v;
+
+		if (!c)
+			return rk_fail_nomem(err);
+		c->rows++;
+		if (!rk_column_has(value, i))
+			continue;
+		v = ((const double *)value->data)[i];
+		c->sum += v;
+		c->min = isnan(c->min) || v < c->min ? v : c->min;
+		c->max = isnan(c->max) || v > c->max ? v : c->max;
+	}
+	return 0;
+}
+
+int rk_agg_counters(struct rk_source *src, unsigned name_field, unsigned value_field,
+		    struct rk_agg_counter **ret, size_t *ret_n, uint64_t *ret_rows,
+		    struct rk_error *err)
+{
+	struct counters s = { .rows = NULL };
+	const struct rk_batch *b;
+	uint64_t rows = 0;
+	int rc;
+
+	while ((rc = rk_source_next(src, &b, err)) > 0) {
+		rc = counters_add(&s, &b->cols[name_field], &b->cols[value_field], b->nrows, err);
+		if (rc < 0)
+			break;
+		rows += b->nrows;
+	}
+	rk_idmap_release(&s.by_name);
+	if (rc < 0) {
+		rk_free(s.rows);
+		return rc;
+	}
+	*ret = s.rows;
+	*ret_n = s.n;
+	*ret_rows = rows;
 	return 0;
 }

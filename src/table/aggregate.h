@@ -2,7 +2,6 @@
 #ifndef RK_AGGREGATE_H
 #define RK_AGGREGATE_H
 
-#include "table/context.h"
 #include "table/median.h"
 #include "table/source.h"
 

@@ -8,23 +8,21 @@
 #include "base/alloc.h"
 #include "base/map.h"
 
-enum { FIRST_SLOTS = 256, COLLECT_MAX = 1 << 20, MASK_BITS = 48 /* that a double holds */ };
+enum { COLLECT_MAX = 1 << 20, MASK_BITS = 48 /* that a double holds */ };
 
+/* *at: 1 + where the index goes on, 0 at the beginning. */
 static const struct rk_counter_feed *next_feed(const struct rk_counter_set *set, uint32_t id,
 					       size_t *at)
 {
-	size_t mask = set->nslots - 1;
+	uint64_t hash = rk_hash_u64(id);
+	size_t slot = *at - 1;
+	uint32_t i = *at ? rk_index_next(&set->by_id, hash, &slot) :
+			   rk_index_first(&set->by_id, hash, &slot);
 
-	while (set->nslots) {
-		uint32_t slot = set->slots[(rk_hash_u64(id) + *at) & mask];
-
-		if (!slot)
-			return NULL;
-		++*at;
-		if (set->feeds[slot - 1].id == id)
-			return &set->feeds[slot - 1];
-	}
-	return NULL;
+	while (i != RK_INDEX_NONE && set->feeds[i].id != id)
+		i = rk_index_next(&set->by_id, hash, &slot);
+	*at = slot + 1;
+	return i == RK_INDEX_NONE ? NULL : &set->feeds[i];
 }
 
 int rk_counter_set_next(const struct rk_counter_set *set, uint32_t id, size_t *at)
@@ -41,49 +39,18 @@ static bool has(const struct rk_counter_set *set, uint32_t id)
 	return rk_counter_set_next(set, id, &at) >= 0;
 }
 
-static void hash_feed(struct rk_counter_set *set, size_t feed)
-{
-	size_t i = rk_hash_u64(set->feeds[feed].id) & (set->nslots - 1);
-
-	while (set->slots[i])
-		i = (i + 1) & (set->nslots - 1);
-	set->slots[i] = (uint32_t)feed + 1;
-}
-
-/* Three in four slots stay empty. */
-static int grow_slots(struct rk_counter_set *set, struct rk_error *err)
-{
-	size_t n = set->nslots ? set->nslots * 2 : FIRST_SLOTS;
-	uint32_t *slots;
-
-	if (set->nfeeds * 4 < set->nslots)
-		return 0;
-	slots = rk_calloc(n, sizeof(*slots));
-	if (!slots)
-		return rk_fail_nomem(err);
-	rk_free(set->slots);
-	set->slots = slots;
-	set->nslots = n;
-	for (size_t i = 0; i < set->nfeeds; i++)
-		hash_feed(set, i);
-	return 0;
-}
-
 int rk_counter_set_feed(struct rk_counter_set *set, uint32_t id, unsigned column,
 			struct rk_error *err)
 {
-	int rc = grow_slots(set, err);
-	void *feeds;
+	struct rk_counter_feed *feeds =
+		rk_grow(set->feeds, &set->cap_feeds, set->nfeeds + 1, sizeof(*feeds));
 
-	if (rc < 0)
-		return rc;
-	feeds = rk_grow(set->feeds, &set->cap_feeds, set->nfeeds + 1, sizeof(*set->feeds));
 	if (!feeds)
 		return rk_fail_nomem(err);
 	set->feeds = feeds;
-	set->feeds[set->nfeeds] =
-		(struct rk_counter_feed){ id, column, set->columns[column].parts++ };
-	hash_feed(set, set->nfeeds++);
+	if (!rk_index_add(&set->by_id, rk_hash_u64(id), (uint32_t)set->nfeeds))
+		return rk_fail_nomem(err);
+	feeds[set->nfeeds++] = (struct rk_counter_feed){ id, column, set->columns[column].parts++ };
 	return 0;
 }
 
@@ -257,18 +224,19 @@ static int trim(struct rk_counter_set *set, struct rk_context *ctx, struct rk_er
 		if (to[i] != UINT32_MAX)
 			set->columns[to[i]] = set->columns[i];
 	set->n = kept;
-	memset(set->slots, 0, set->nslots * sizeof(*set->slots));
+	rk_index_release(&set->by_id);
 	set->nfeeds = 0;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; rc == 0 && i < n; i++) {
 		struct rk_counter_feed f = set->feeds[i];
 
 		if (to[f.column] == UINT32_MAX)
 			continue;
 		set->feeds[set->nfeeds] = (struct rk_counter_feed){ f.id, to[f.column], f.part };
-		hash_feed(set, set->nfeeds++);
+		if (!rk_index_add(&set->by_id, rk_hash_u64(f.id), (uint32_t)set->nfeeds++))
+			rc = rk_fail_nomem(err);
 	}
 	rk_free(to);
-	return 0;
+	return rc;
 }
 
 static uint32_t masks_of(const struct rk_counter_column *c)
@@ -311,7 +279,7 @@ void rk_counter_set_release(struct rk_counter_set *set)
 {
 	rk_free(set->columns);
 	rk_free(set->feeds);
-	rk_free(set->slots);
+	rk_index_release(&set->by_id);
 	rk_free(set->fields);
 	*set = (struct rk_counter_set){ 0 };
 }

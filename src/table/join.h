@@ -2,7 +2,7 @@
 #ifndef RK_JOIN_H
 #define RK_JOIN_H
 
-#include "table/context.h"
+#include "base/map.h"
 #include "table/matrix.h"
 #include "table/source.h"
 
@@ -26,8 +26,8 @@ struct rk_counter_feed {
 struct rk_counter_set {
 	struct rk_counter_column *columns;
 	struct rk_counter_feed *feeds;
-	uint32_t *slots; /* hash table of places in feeds + 1 */
-	size_t n, cap, nfeeds, cap_feeds, nslots;
+	struct rk_index by_id; /* places in feeds */
+	size_t n, cap, nfeeds, cap_feeds;
 	size_t width;            /* columns that a matrix of the set has */
 	bool more;               /* there were more than fit */
 	bool times;              /* the last column takes times that were measured repeatedly */

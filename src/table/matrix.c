@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/num.h"
-#include "io/spill.h"
+#include "io/file.h"
 
 enum { MAX_PROCESSES = 1024, BLOCKS = 32, BLOCK_BYTES = 32 << 10, SLACK_ROWS = 1 << 20 };
 

@@ -2,7 +2,7 @@
 #ifndef RK_MATRIX_H
 #define RK_MATRIX_H
 
-#include "table/context.h"
+#include "table/source.h"
 
 /*
  * Filled in two goes over the counters: first every (process, dispatch) is noted, which gives the

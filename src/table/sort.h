@@ -2,7 +2,6 @@
 #ifndef RK_SORT_H
 #define RK_SORT_H
 
-#include "table/context.h"
 #include "table/source.h"
 
 /* A code that no call of the API returns: the window met a row that comes too late (run/sorted.h). */

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "io/spill.h"
+#include "io/file.h"
 
 enum {
 	STORE_BYTES = RK_SORT_WINDOW_BYTES,
@@ -171,18 +171,13 @@ static void pack(struct spill_sort *s, const struct rk_batch *b, size_t from, si
 
 static struct run *new_run(struct spill_sort *s, struct rk_error *err)
 {
-	size_t cap = s->cap_runs ? s->cap_runs * 2 : 16;
-	struct run *runs;
+	struct run *runs = rk_grow(s->runs, &s->cap_runs, s->nruns + 1, sizeof(*runs));
 
-	if (s->nruns == s->cap_runs) {
-		runs = rk_reallocn(s->runs, cap, sizeof(*runs));
-		if (!runs) {
-			rk_fail_nomem(err);
-			return NULL;
-		}
-		s->runs = runs;
-		s->cap_runs = cap;
+	if (!runs) {
+		rk_fail_nomem(err);
+		return NULL;
 	}
+	s->runs = runs;
 	s->runs[s->nruns] = (struct run){ .layout = s->layout };
 	return &s->runs[s->nruns];
 }

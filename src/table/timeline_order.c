@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "io/spill.h"
+#include "io/file.h"
 #include "table/sort.h"
 
 enum { FIRST_CAP = 1024, MAX_FAN_IN = 64 };
@@ -98,20 +98,16 @@ static int put_in_order(struct rk_order *o, struct rk_error *err)
 /* The run that stretches from `start` on can be added to. */
 static struct run *run_for(struct rk_order *o, int64_t start, struct rk_error *err)
 {
-	size_t cap = o->cap_runs ? o->cap_runs * 2 : 16;
 	struct run *runs = o->runs;
 
 	if (o->nruns && runs[o->nruns - 1].last <= start)
 		return &runs[o->nruns - 1];
-	if (o->nruns == o->cap_runs) {
-		runs = rk_reallocn(runs, cap, sizeof(*runs));
-		if (!runs) {
-			rk_fail_nomem(err);
-			return NULL;
-		}
-		o->runs = runs;
-		o->cap_runs = cap;
+	runs = rk_grow(runs, &o->cap_runs, o->nruns + 1, sizeof(*runs));
+	if (!runs) {
+		rk_fail_nomem(err);
+		return NULL;
 	}
+	o->runs = runs;
 	runs[o->nruns] = (struct run){ .offset = rk_spill_size(o->spill) };
 	return &runs[o->nruns++];
 }

@@ -1,5 +1,5 @@
 /* times.c - what is odd about durations, counted. */
-#include "table/times.h"
+#include "table/stages.h"
 
 #include <string.h>
 
@@ -8,18 +8,17 @@
 #include "base/num.h"
 #include "table/sort.h"
 
-enum { HELD = 16384, QUEUE_SLOTS = 4096, RECENT = 16, MAX_QUEUES = QUEUE_SLOTS / 2 };
+enum { HELD = 16384, MAX_QUEUES = 2048 };
 
 /* A kernel that waits to be compared with the one before it on its queue. */
 struct held {
 	int64_t start, end;
-	uint32_t queue; /* slot */
+	uint32_t queue;
 };
 
-/* device: with the process in its upper bits, for each process numbers its queues for itself */
 struct queue {
-	int64_t device, id, busy_until;
-	bool used, begun;
+	int64_t busy_until;
+	bool begun;
 };
 
 struct times {
@@ -33,10 +32,9 @@ struct times {
 	struct rk_sort_key *keys; /* twice HELD: sorting needs as much again */
 	size_t nheld;
 	bool in_order;
-	int64_t mark; /* no row before this can be compared any more */
-	struct queue *queues;
-	unsigned nqueues;
-	uint32_t recent[RECENT]; /* slots by the last bits of a queue's number */
+	int64_t mark;           /* no row before this can be compared any more */
+	struct rk_keys numbers; /* of queues; the device has the process in its upper bits */
+	struct queue *queues;   /* by number */
 };
 
 #define BIT(f) (UINT64_C(1) << (f))
@@ -51,47 +49,14 @@ static const struct {
 
 uint64_t rk_times_needs(enum rk_table table)
 {
+	uint64_t needs;
+
 	if (!fields[table].duration)
 		return 0;
-	return BIT(fields[table].start) | BIT(fields[table].duration) |
-	       (table == RK_KERNELS ?
-			BIT(RK_K_DEVICE) | BIT(RK_K_QUEUE) | BIT(RK_K_PID) | BIT(RK_K_RANK) :
-			0);
-}
-
-static bool is_queue(const struct queue *q, int64_t device, int64_t id)
-{
-	return q->used && q->device == device && q->id == id;
-}
-
-static uint32_t find_slot(struct times *t, int64_t device, int64_t id)
-{
-	uint64_t h = rk_hash_u64((uint64_t)device * 0x9e3779b97f4a7c15u ^ (uint64_t)id);
-	uint32_t i = (uint32_t)h % QUEUE_SLOTS;
-
-	while (t->queues[i].used && !is_queue(&t->queues[i], device, id))
-		i = (i + 1) % QUEUE_SLOTS;
-	if (t->queues[i].used)
-		return i;
-	if (t->nqueues == MAX_QUEUES)
-		return QUEUE_SLOTS;
-	t->nqueues++;
-	t->queues[i] = (struct queue){ .device = device, .id = id, .used = true };
-	return i;
-}
-
-/* The queue's slot, or QUEUE_SLOTS when there are too many to follow. */
-static inline uint32_t slot_of(struct times *t, int64_t device, int64_t id)
-{
-	uint32_t *recent = &t->recent[(uint64_t)(id ^ device) % RECENT];
-	uint32_t slot = *recent;
-
-	if (is_queue(&t->queues[slot], device, id))
-		return slot;
-	slot = find_slot(t, device, id);
-	if (slot < QUEUE_SLOTS)
-		*recent = slot;
-	return slot;
+	needs = BIT(fields[table].start) | BIT(fields[table].duration);
+	if (table == RK_KERNELS)
+		needs |= BIT(RK_K_DEVICE) | BIT(RK_K_QUEUE) | BIT(RK_K_PID) | BIT(RK_K_RANK);
+	return needs;
 }
 
 static void compare(struct times *t, const struct held *h)
@@ -148,17 +113,19 @@ static void hold(struct times *t, int64_t start, int64_t end, uint32_t queue)
 }
 
 /* A kernel that takes time, on a queue that is known. */
-static inline void look_at_kernel(struct times *t, int64_t start, int64_t duration, int64_t device,
-				  int64_t queue)
+static inline int look_at_kernel(struct times *t, int64_t start, int64_t duration, int64_t device,
+				 int64_t queue, struct rk_error *err)
 {
+	uint32_t number;
 	int64_t end;
-	uint32_t slot;
 
 	if (!rk_add_i64(start, duration, &end))
-		return;
-	slot = slot_of(t, device, queue);
-	if (slot < QUEUE_SLOTS)
-		hold(t, start, end, slot);
+		return 0;
+	if (rk_keys_number(&t->numbers, (struct rk_key3){ device, 0, queue }, &number, err) < 0)
+		return RK_E_NOMEM;
+	if (number < MAX_QUEUES)
+		hold(t, start, end, number);
+	return 0;
 }
 
 static bool full(const struct rk_column *c)
@@ -177,54 +144,55 @@ static inline int64_t place(const struct rk_batch *b, size_t i, int64_t device)
 }
 
 /* Nothing missing: no row needs to be asked. */
-static void look_at_full(struct times *t, const struct rk_batch *b)
+static int look_at_full(struct times *t, const struct rk_batch *b, struct rk_error *err)
 {
 	const int64_t *start = b->cols[RK_K_START].data, *duration = b->cols[RK_K_DURATION].data;
 	const int64_t *device = b->cols[RK_K_DEVICE].data, *queue = b->cols[RK_K_QUEUE].data;
 
 	for (size_t i = 0; i < b->nrows; i++) {
 		if (duration[i] > 0) {
-			look_at_kernel(t, start[i], duration[i], place(b, i, device[i]), queue[i]);
+			if (look_at_kernel(t, start[i], duration[i], place(b, i, device[i]),
+					   queue[i], err) < 0)
+				return RK_E_NOMEM;
 			continue;
 		}
 		t->negative += duration[i] < 0;
 		t->zero += duration[i] == 0 && start[i];
 		t->nowhere += duration[i] == 0 && !start[i];
 	}
+	return 0;
 }
 
-static void look_at_row(struct times *t, const struct rk_batch *b, size_t i)
+static int look_at_row(struct times *t, const struct rk_batch *b, size_t i, struct rk_error *err)
 {
 	const struct rk_column *start = &b->cols[t->start], *duration = &b->cols[t->duration];
-	const struct rk_column *device = &b->cols[RK_K_DEVICE], *queue = &b->cols[RK_K_QUEUE];
 	int64_t d, at;
 
 	if (!rk_column_has(duration, i) || !rk_column_has(start, i))
-		return;
+		return 0;
 	d = ((const int64_t *)duration->data)[i];
 	at = ((const int64_t *)start->data)[i];
 	t->negative += d < 0;
 	if (!t->held)
-		return;
+		return 0;
 	t->zero += d == 0 && at;
 	t->nowhere += d == 0 && !at;
-	if (d > 0 && rk_column_has(queue, i))
-		look_at_kernel(t, at, d,
-			       place(b, i,
-				     rk_column_has(device, i) ? ((const int64_t *)device->data)[i] :
-								-1),
-			       ((const int64_t *)queue->data)[i]);
+	if (d <= 0 || !rk_column_has(&b->cols[RK_K_QUEUE], i))
+		return 0;
+	return look_at_kernel(t, at, d, place(b, i, rk_batch_int(b, RK_K_DEVICE, i, -1)),
+			      rk_batch_int(b, RK_K_QUEUE, i, 0), err);
 }
 
-static void look_at(struct times *t, const struct rk_batch *b)
+static int look_at(struct times *t, const struct rk_batch *b, struct rk_error *err)
 {
+	int rc = 0;
+
 	if (t->held && full(&b->cols[RK_K_START]) && full(&b->cols[RK_K_DURATION]) &&
-	    full(&b->cols[RK_K_DEVICE]) && full(&b->cols[RK_K_QUEUE])) {
-		look_at_full(t, b);
-		return;
-	}
-	for (size_t i = 0; b->cols[t->duration].data && i < b->nrows; i++)
-		look_at_row(t, b, i);
+	    full(&b->cols[RK_K_DEVICE]) && full(&b->cols[RK_K_QUEUE]))
+		return look_at_full(t, b, err);
+	for (size_t i = 0; rc == 0 && b->cols[t->duration].data && i < b->nrows; i++)
+		rc = look_at_row(t, b, i, err);
+	return rc;
 }
 
 static void tell(struct times *t)
@@ -255,8 +223,8 @@ static int times_next(struct rk_source *base, const struct rk_batch **batch, str
 	int rc = rk_source_next(t->rows, batch, err);
 
 	if (rc > 0)
-		look_at(t, *batch);
-	else if (rc == 0)
+		return look_at(t, *batch, err) < 0 ? RK_E_NOMEM : rc;
+	if (rc == 0)
 		tell(t);
 	return rc;
 }
@@ -269,6 +237,7 @@ static void times_close(struct rk_source *base)
 	rk_free(t->held);
 	rk_free(t->keys);
 	rk_free(t->sorted);
+	rk_keys_release(&t->numbers);
 	rk_free(t->queues);
 	rk_free(t);
 }
@@ -280,7 +249,8 @@ static int kernel_memory(struct times *t, struct rk_error *err)
 	t->held = rk_alloc(HELD * sizeof(*t->held));
 	t->keys = rk_alloc(2 * HELD * sizeof(*t->keys));
 	t->sorted = rk_alloc(HELD * sizeof(*t->sorted));
-	t->queues = rk_calloc(QUEUE_SLOTS, sizeof(*t->queues));
+	t->queues = rk_calloc(MAX_QUEUES, sizeof(*t->queues));
+	t->numbers.max = MAX_QUEUES;
 	t->in_order = true;
 	t->mark = INT64_MIN;
 	return t->held && t->keys && t->sorted && t->queues ? 0 : rk_fail_nomem(err);

@@ -9,7 +9,6 @@
 #define RK_WRITER_H
 
 #include "io/output.h"
-#include "table/context.h"
 #include "table/source.h"
 
 struct rk_writer {

@@ -3,9 +3,8 @@
 
 #include "fuzz_file.h"
 #include "read/reader.h"
-#include "table/names.h"
 #include "table/sort.h"
-#include "table/times.h"
+#include "table/stages.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -1,5 +1,5 @@
 /* ahead.c - working ahead changes no row and loses no error. */
-#include "table/ahead.h"
+#include "table/stages.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,8 +7,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "io/move_tree.h"
-#include "io/walk.h"
+#include "io/dirs.h"
 #include "session/run_dir.h"
 #include "tap.h"
 #include "world.h"

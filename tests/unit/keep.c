@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "table/keep.h"
+#include "table/stages.h"
 #include "tap.h"
 #include "world.h"
 

@@ -1,5 +1,5 @@
 /* names.c - kernel names as people read them. */
-#include "table/names.h"
+#include "table/stages.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "io/spill.h"
+#include "io/file.h"
 #include "tap.h"
 #include "world.h"
 

@@ -1,5 +1,5 @@
 /* sort.c - both ways of sorting against a model: order, stability, every value and every null. */
-#include "table/context.h"
+#include "table/source.h"
 
 /* The sort on disk once more with a store so small that its runs are merged in two steps. */
 #define RK_SORT_WINDOW_BYTES (64 << 10)

@@ -1,5 +1,5 @@
 /* spill.c - temporary bytes on disk. */
-#include "io/spill.h"
+#include "io/file.h"
 
 #include <stdlib.h>
 #include <string.h>

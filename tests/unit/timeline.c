@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/map.h"
 #include "base/text.h"
-#include "table/timeline_keys.h"
 #include "table/timeline_order.h"
 #include "tap.h"
 #include "world.h"

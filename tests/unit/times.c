@@ -1,5 +1,5 @@
 /* times.c - durations that cannot be, and kernels on top of each other. */
-#include "table/times.h"
+#include "table/stages.h"
 
 #include <stdlib.h>
 #include <string.h>

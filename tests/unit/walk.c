@@ -1,5 +1,5 @@
 /* walk.c - the files below a directory, in order. */
-#include "io/walk.h"
+#include "io/dirs.h"
 
 #include <stdio.h>
 #include <string.h>

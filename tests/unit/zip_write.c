@@ -9,7 +9,7 @@
 
 #include "archive/deflate_pack.h"
 #include "base/alloc.h"
-#include "io/spill.h"
+#include "io/file.h"
 #include "tap.h"
 #include "world.h"
 

@@ -4,7 +4,6 @@
 
 #include "codec/csv/csv_row.h"
 #include "codec/instream.h"
-#include "table/context.h"
 #include "table/source.h"
 
 struct rk_csv_scan {

@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "codec/sqlite/sqlite_impl.h"
-#include "io/tempdir.h"
+#include "io/dirs.h"
 
 enum {
 	PATH_BYTES = 4 * PATH_MAX,

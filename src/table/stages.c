@@ -1,0 +1,432 @@
+/* stages.c - working ahead, keeping some rows, stamping columns. */
+#include "table/stages.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+
+enum { FILL_ROWS = 2 * RK_BATCH_ROWS, MAX_FIELDS = 64 };
+
+/* Rows taken in one go. */
+struct fill {
+	struct rk_builder b;
+	int rc; /* of the last next: 0 when the rows have ended */
+	struct rk_error err;
+};
+
+struct ahead {
+	struct rk_source base;
+	struct rk_source *rows;
+	struct rk_context *ctx;
+	struct fill fills[2];
+	unsigned front; /* the fill the user has */
+	struct rk_job job;
+	bool begun, flying;
+	const struct rk_batch *rest; /* of the last batch, rows from rest_at on */
+	size_t rest_at;
+};
+
+static int append_column(struct fill *f, const struct rk_column *c, unsigned field, size_t from,
+			 size_t n)
+{
+	size_t size = rk_type_size(f->b.schema->fields[field].type), at = f->b.nrows;
+	bool present = f->b.data[field] != NULL;
+	char *data;
+
+	if (!c->data && !present)
+		return 0;
+	data = rk_builder_column(&f->b, field);
+	if (!data)
+		return rk_fail_nomem(&f->err);
+	for (size_t i = 0; !present && i < at; i++)
+		if (!rk_builder_null(&f->b, field, i))
+			return rk_fail_nomem(&f->err);
+	if (c->data)
+		memcpy(data + at * size, (const char *)c->data + from * size, n * size);
+	for (size_t i = 0; (!c->data || c->valid) && i < n; i++)
+		if (!rk_column_has(c, from + i) && !rk_builder_null(&f->b, field, at + i))
+			return rk_fail_nomem(&f->err);
+	return 0;
+}
+
+/* As many of the waiting rows as there is room for. */
+static int take_rest(struct ahead *a, struct fill *f)
+{
+	size_t n = a->rest->nrows - a->rest_at;
+	int rc = 0;
+
+	if (n > f->b.cap - f->b.nrows)
+		n = f->b.cap - f->b.nrows;
+	for (unsigned i = 0; rc == 0 && i < f->b.schema->nfields; i++)
+		rc = append_column(f, &a->rest->cols[i], i, a->rest_at, n);
+	f->b.nrows += n;
+	a->rest_at += n;
+	if (a->rest_at == a->rest->nrows)
+		a->rest = NULL;
+	return rc < 0 ? rc : 1;
+}
+
+static void fill_one(struct ahead *a, struct fill *f)
+{
+	rk_builder_reset(&f->b);
+	f->rc = 1;
+	while (f->rc > 0 && f->b.nrows < f->b.cap) {
+		if (a->rest) {
+			f->rc = take_rest(a, f);
+			continue;
+		}
+		a->rest_at = 0;
+		f->rc = rk_source_next(a->rows, &a->rest, &f->err);
+		if (f->rc <= 0)
+			a->rest = NULL;
+	}
+}
+
+static void fill_task(void *arg, size_t i, unsigned worker)
+{
+	struct ahead *a = arg;
+
+	(void)i;
+	(void)worker;
+	fill_one(a, &a->fills[!a->front]);
+}
+
+static void start_fill(struct ahead *a)
+{
+	a->job = (struct rk_job){ .fn = fill_task, .arg = a, .n = 1 };
+	a->flying = true;
+	rk_pool_start(a->ctx->pool, &a->job);
+}
+
+static int ahead_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
+{
+	struct ahead *a = (struct ahead *)base;
+	struct fill *f;
+
+	if (!a->begun) {
+		fill_one(a, &a->fills[!a->front]);
+		a->begun = true;
+	} else if (a->flying) {
+		rk_pool_finish(a->ctx->pool, &a->job);
+		a->flying = false;
+	} else {
+		return 0; /* the rows had ended */
+	}
+	a->front = !a->front;
+	f = &a->fills[a->front];
+	if (f->rc < 0) {
+		if (err)
+			*err = f->err;
+		return f->rc;
+	}
+	if (f->rc > 0)
+		start_fill(a);
+	*batch = rk_builder_batch(&f->b);
+	return f->b.nrows > 0;
+}
+
+static void ahead_close(struct rk_source *base)
+{
+	struct ahead *a = (struct ahead *)base;
+
+	if (a->flying)
+		rk_pool_finish(a->ctx->pool, &a->job);
+	rk_source_close(a->rows);
+	rk_builder_release(&a->fills[0].b);
+	rk_builder_release(&a->fills[1].b);
+	rk_free(a);
+}
+
+static const struct rk_source_ops ahead_ops = { .next = ahead_next, .close = ahead_close };
+
+int rk_ahead_open(struct rk_source *rows, struct rk_context *ctx, struct rk_source **ret,
+		  struct rk_error *err)
+{
+	struct ahead *a;
+	int rc = 0;
+
+	if (rk_pool_threads(ctx->pool) < 2 || rows->schema->nfields > MAX_FIELDS) {
+		*ret = rows;
+		return 0;
+	}
+	a = rk_calloc(1, sizeof(*a));
+	if (!a) {
+		rk_source_close(rows);
+		return rk_fail_nomem(err);
+	}
+	a->base = (struct rk_source){ &ahead_ops, rows->schema };
+	a->rows = rows;
+	a->ctx = ctx;
+	for (unsigned i = 0; rc == 0 && i < 2; i++)
+		rc = rk_builder_init(&a->fills[i].b, rows->schema, FILL_ROWS, err);
+	if (rc < 0) {
+		ahead_close(&a->base);
+		return rc;
+	}
+	*ret = &a->base;
+	return 0;
+}
+
+/* ---- the rows of one rank, or of some ---- */
+
+struct keep {
+	struct rk_source base;
+	struct rk_source *rows;
+	unsigned field;
+	int64_t value; /* where there is one */
+	const int64_t *values;
+	size_t n;
+	bool null;
+	/* what came last, and whether it is one of them: rows of a rank follow each other */
+	int64_t last;
+	bool last_kept, looked;
+	struct rk_builder b;
+	bool made; /* `b` has been initialised, for b.cap rows */
+	uint32_t *at;
+	size_t cap;
+};
+
+static bool is_one(const struct keep *k, int64_t value)
+{
+	size_t low = 0, high = k->n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (k->values[mid] < value)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < k->n && k->values[low] == value;
+}
+
+static bool is_kept(struct keep *k, const struct rk_column *c, size_t row)
+{
+	int64_t value;
+
+	if (!rk_column_has(c, row))
+		return k->null;
+	value = ((const int32_t *)c->data)[row];
+	if (!k->looked || value != k->last) {
+		k->last_kept = is_one(k, value);
+		k->last = value;
+		k->looked = true;
+	}
+	return k->last_kept;
+}
+
+/* Which rows are kept; how many, or < 0. */
+static int64_t choose(struct keep *k, const struct rk_batch *b, struct rk_error *err)
+{
+	uint32_t *at = rk_grow(k->at, &k->cap, b->nrows, sizeof(*at));
+	size_t n = 0;
+
+	if (!at)
+		return rk_fail_nomem(err);
+	k->at = at;
+	for (size_t i = 0; i < b->nrows; i++)
+		if (is_kept(k, &b->cols[k->field], i))
+			at[n++] = (uint32_t)i;
+	return (int64_t)n;
+}
+
+static int copy_column(struct keep *k, const struct rk_batch *b, unsigned field, size_t n,
+		       struct rk_error *err)
+{
+	const struct rk_column *c = &b->cols[field];
+	size_t size = rk_type_size(b->schema->fields[field].type);
+	uint8_t *to = rk_builder_column(&k->b, field);
+
+	if (!to)
+		return rk_fail_nomem(err);
+	for (size_t i = 0; i < n; i++) {
+		memcpy(to + i * size, (const uint8_t *)c->data + k->at[i] * size, size);
+		if (!rk_column_has(c, k->at[i]) && !rk_builder_null(&k->b, field, i))
+			return rk_fail_nomem(err);
+	}
+	return 0;
+}
+
+/* Each batch begins anew: which columns are present may change. */
+static int copy_rows(struct keep *k, const struct rk_batch *b, size_t n, struct rk_error *err)
+{
+	int rc;
+
+	if (k->made)
+		rk_builder_release(&k->b);
+	k->made = false;
+	rc = rk_builder_init(&k->b, b->schema, n, err);
+	if (rc < 0)
+		return rc;
+	k->made = true;
+	for (unsigned f = 0; rc == 0 && f < b->schema->nfields; f++)
+		if (b->cols[f].data)
+			rc = copy_column(k, b, f, n, err);
+	k->b.nrows = n;
+	return rc;
+}
+
+static int keep_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
+{
+	struct keep *k = (struct keep *)base;
+	const struct rk_batch *b;
+	int64_t n = 0;
+	int rc;
+
+	while ((rc = rk_source_next(k->rows, &b, err)) > 0 && (n = choose(k, b, err)) == 0)
+		;
+	if (rc <= 0 || n < 0)
+		return rc <= 0 ? rc : (int)n;
+	if ((size_t)n == b->nrows) {
+		*batch = b;
+		return 1;
+	}
+	rc = copy_rows(k, b, (size_t)n, err);
+	*batch = rc < 0 ? NULL : rk_builder_batch(&k->b);
+	return rc < 0 ? rc : 1;
+}
+
+static void keep_close(struct rk_source *base)
+{
+	struct keep *k = (struct keep *)base;
+
+	rk_source_close(k->rows);
+	if (k->made)
+		rk_builder_release(&k->b);
+	rk_free(k->at);
+	rk_free(k);
+}
+
+int rk_keep_some_open(struct rk_source *rows, unsigned field, const int64_t *values, size_t n,
+		      bool null, struct rk_source **ret, struct rk_error *err)
+{
+	static const struct rk_source_ops ops = { .next = keep_next, .close = keep_close };
+	struct keep *k = rk_calloc(1, sizeof(*k));
+
+	if (!k) {
+		rk_source_close(rows);
+		*ret = NULL;
+		return rk_fail_nomem(err);
+	}
+	k->base = (struct rk_source){ &ops, rows->schema };
+	k->rows = rows;
+	k->field = field;
+	k->values = values;
+	k->n = n;
+	k->null = null;
+	*ret = &k->base;
+	return 0;
+}
+
+int rk_keep_open(struct rk_source *rows, unsigned field, int64_t value, bool null,
+		 struct rk_source **ret, struct rk_error *err)
+{
+	int rc = rk_keep_some_open(rows, field, NULL, 0, null, ret, err);
+	struct keep *k = (struct keep *)*ret;
+
+	if (rc == 0 && !null) {
+		k->value = value;
+		k->values = &k->value;
+		k->n = 1;
+	}
+	return rc;
+}
+
+/* ---- constants for columns that a file leaves out ---- */
+
+struct stamp {
+	struct rk_source base;
+	struct rk_source *rows;
+	struct rk_stamp stamps[RK_STAMPS_MAX];
+	unsigned n;
+	void *data[RK_STAMPS_MAX];
+	size_t cap;
+	struct rk_column *cols;
+	struct rk_batch batch;
+};
+
+static void repeat(void *data, enum rk_type type, int64_t value, size_t n)
+{
+	if (type == RK_I64)
+		for (size_t i = 0; i < n; i++)
+			((int64_t *)data)[i] = value;
+	else
+		for (size_t i = 0; i < n; i++)
+			((int32_t *)data)[i] = (int32_t)value;
+}
+
+static int make_columns(struct stamp *s, size_t rows, struct rk_error *err)
+{
+	for (unsigned i = 0; s->cap < rows && i < s->n; i++) {
+		enum rk_type type = s->base.schema->fields[s->stamps[i].field].type;
+
+		rk_free(s->data[i]);
+		s->data[i] = rk_alloc(rows * rk_type_size(type));
+		if (!s->data[i])
+			return rk_fail_nomem(err);
+		repeat(s->data[i], type, s->stamps[i].value, rows);
+	}
+	s->cap = s->cap < rows ? rows : s->cap;
+	return 0;
+}
+
+static int stamp_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
+{
+	struct stamp *s = (struct stamp *)base;
+	const struct rk_batch *b;
+	int rc = rk_source_next(s->rows, &b, err);
+
+	if (rc <= 0)
+		return rc;
+	rc = make_columns(s, b->nrows, err);
+	if (rc < 0)
+		return rc;
+	memcpy(s->cols, b->cols, b->schema->nfields * sizeof(*s->cols));
+	for (unsigned i = 0; i < s->n; i++)
+		if (s->stamps[i].over || !s->cols[s->stamps[i].field].data)
+			s->cols[s->stamps[i].field] = (struct rk_column){ .data = s->data[i] };
+	s->batch = (struct rk_batch){ b->schema, b->nrows, s->cols };
+	*batch = &s->batch;
+	return 1;
+}
+
+static void stamp_close(struct rk_source *base)
+{
+	struct stamp *s = (struct stamp *)base;
+
+	rk_source_close(s->rows);
+	for (unsigned i = 0; i < s->n; i++)
+		rk_free(s->data[i]);
+	rk_free(s->cols);
+	rk_free(s);
+}
+
+static const struct rk_source_ops stamp_ops = { .next = stamp_next, .close = stamp_close };
+
+int rk_stamp_open(struct rk_source *rows, const struct rk_stamp *stamps, unsigned n,
+		  struct rk_source **ret, struct rk_error *err)
+{
+	struct stamp *s;
+
+	if (!n) {
+		*ret = rows;
+		return 0;
+	}
+	s = rk_calloc(1, sizeof(*s));
+	if (!s) {
+		rk_source_close(rows);
+		return rk_fail_nomem(err);
+	}
+	s->base = (struct rk_source){ &stamp_ops, rows->schema };
+	s->rows = rows;
+	s->n = n;
+	memcpy(s->stamps, stamps, n * sizeof(*stamps));
+	s->cols = rk_calloc(rows->schema->nfields, sizeof(*s->cols));
+	if (!s->cols) {
+		stamp_close(&s->base);
+		return rk_fail_nomem(err);
+	}
+	*ret = &s->base;
+	return 0;
+}
