@@ -1,18 +1,255 @@
 /* child.c - runs a program, passes signals on, minds the time, and says how it ended. */
 #include "io/child.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/list.h"
+#include "base/num.h"
 #include "io/child_impl.h"
+
+/* ---- which file a command name means, and why it could not be executed ---- */
+
+/* What a shell takes when PATH is not set. */
+#define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
+
+static const char *path_of(char *const *envp)
+{
+	const char *path = rk_env_value(envp, "PATH");
+
+	return path ? path : DEFAULT_PATH;
+}
+
+static bool may_execute(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode) &&
+	       !faccessat(AT_FDCWD, path, X_OK, AT_EACCESS);
+}
+
+static void say(struct rk_child_result *ret, enum rk_child_end end, int errnum)
+{
+	ret->end = end;
+	ret->status = end == RK_CHILD_NOT_FOUND ? 127 : 126;
+	ret->exec_errno = errnum;
+}
+
+/* The one after "#!" in a script, "" when the file is no script. */
+static void interpreter_of(const char *path, char *name, size_t size)
+{
+	char line[256] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ssize_t n = fd < 0 ? -1 : read(fd, line, sizeof(line) - 1);
+	const char *p = line + 2;
+	size_t len;
+	bool cr;
+
+	if (fd >= 0)
+		close(fd);
+	name[0] = '\0';
+	if (n < 2 || line[0] != '#' || line[1] != '!')
+		return;
+	p += strspn(p, " \t");
+	len = strcspn(p, " \t\n");
+	/* A carriage return is a usual reason why it is not there. */
+	cr = len && p[len - 1] == '\r';
+	snprintf(name, size, "%.*s%s", (int)(len - cr), p, cr ? "\\r" : "");
+}
+
+static void explain_file(const char *path, int errnum, struct rk_child_result *ret)
+{
+	char why[128], name[200];
+	struct stat st;
+
+	if (!stat(path, &st) && S_ISDIR(st.st_mode)) {
+		snprintf(ret->why, sizeof(ret->why), "cannot run '%.200s': it is a directory",
+			 path);
+		return;
+	}
+	if (errnum == EACCES && faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) < 0) {
+		snprintf(ret->why, sizeof(ret->why),
+			 "cannot run '%.200s': no permission to execute it (chmod +x?)", path);
+		return;
+	}
+	interpreter_of(path, name, sizeof(name));
+	if (errnum == ENOENT)
+		snprintf(ret->why, sizeof(ret->why),
+			 "cannot run '%.200s': its %s%s%s does not exist", path,
+			 *name ? "interpreter '" : "loader", name, *name ? "'" : "");
+	else
+		snprintf(ret->why, sizeof(ret->why), "cannot run '%.200s': %s", path,
+			 strerror_r(errnum, why, sizeof(why)));
+}
+
+/* Fills end, status, exec_errno and why for an exec of `path` that failed. */
+static void explain(const char *path, int errnum, struct rk_child_result *ret)
+{
+	struct stat st;
+
+	/* ENOENT of a file that is there speaks of what it needs. */
+	if ((errnum == ENOENT || errnum == ENOTDIR) && stat(path, &st) < 0) {
+		say(ret, RK_CHILD_NOT_FOUND, errnum);
+		snprintf(ret->why, sizeof(ret->why), "'%.200s' does not exist", path);
+		return;
+	}
+	say(ret, RK_CHILD_NOT_EXECUTABLE, errnum);
+	explain_file(path, errnum, ret);
+}
+
+/* The first file that may be executed; else *ret is the first that is there at all, or NULL. */
+static int search(const char *name, const char *dirs, char **ret, bool *ret_good)
+{
+	char *there = NULL;
+	bool more = true;
+	struct stat st;
+
+	*ret_good = false;
+	while (more) {
+		size_t len = strcspn(dirs, ":");
+		char *path = NULL;
+
+		/* An empty part means the working directory. */
+		if (len <= 4096)
+			path = rk_strf("%.*s/%s", len ? (int)len : 1, len ? dirs : ".", name);
+		if (!path && len <= 4096) {
+			rk_free(there);
+			return RK_E_NOMEM;
+		}
+		*ret_good = path && may_execute(path);
+		if (*ret_good || (path && !there && !stat(path, &st))) {
+			rk_free(there);
+			there = path;
+			path = NULL;
+		}
+		rk_free(path);
+		more = dirs[len] == ':' && !*ret_good;
+		dirs += len + more;
+	}
+	*ret = there;
+	return 0;
+}
+
+/*
+ * *ret is the path to execute, owned by the caller; NULL when there is none, ret_why has end,
+ * status, exec_errno and why then. Negative: out of memory.
+ */
+static int find_program(const char *name, char *const *envp, char **ret,
+			struct rk_child_result *ret_why, struct rk_error *err)
+{
+	char *path = NULL;
+	bool good = true;
+	int rc = 0;
+
+	if (strchr(name, '/')) {
+		/* Exec itself knows best what is wrong with it. */
+		path = rk_strdup(name);
+		rc = path ? 0 : RK_E_NOMEM;
+	} else if (*name) {
+		rc = search(name, path_of(envp), &path, &good);
+	}
+	if (rc < 0)
+		return rk_fail_nomem(err);
+	if (!path) {
+		say(ret_why, RK_CHILD_NOT_FOUND, ENOENT);
+		snprintf(ret_why->why, sizeof(ret_why->why), "'%.200s' was not found in PATH",
+			 name);
+	} else if (!good) {
+		explain(path, EACCES, ret_why);
+		rk_free(path);
+		path = NULL;
+	}
+	*ret = path;
+	return 0;
+}
+
+int rk_child_check(const char *name, char *const *envp, struct rk_child_result *ret,
+		   struct rk_error *err)
+{
+	struct rk_child_result got = { .end = RK_CHILD_EXITED };
+	struct stat st;
+	char *path = NULL;
+	int rc = find_program(name, envp ? envp : environ, &path, &got, err);
+
+	if (rc < 0)
+		return rc;
+	if (path && !may_execute(path))
+		explain(path, stat(path, &st) < 0 ? errno : EACCES, &got);
+	rk_free(path);
+	*ret = got;
+	return 0;
+}
+
+/* ---- whether anything of a process group still runs ---- */
+
+/* The n-th word of text, counted from 0; NULL when there are fewer. */
+static const char *word(const char *text, unsigned n, size_t *ret_len)
+{
+	while (n-- && text)
+		text = strchr(text, ' ') ? strchr(text, ' ') + 1 : NULL;
+	*ret_len = text ? strcspn(text, " \n") : 0;
+	return text;
+}
+
+/* Of /proc/PID/stat, after the name in parentheses: state, parent, group. */
+static bool runs_in(int proc, const char *pid, pid_t group)
+{
+	char name[32], text[512] = "";
+	const char *state, *id;
+	int64_t got = 0;
+	size_t len;
+	int fd;
+
+	snprintf(name, sizeof(name), "%.20s/stat", pid);
+	fd = openat(proc, name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	if (read(fd, text, sizeof(text) - 1) < 0)
+		text[0] = '\0';
+	close(fd);
+	state = strrchr(text, ')');
+	if (!state || state[1] != ' ')
+		return false;
+	state += 2;
+	id = word(state, 2, &len);
+	return id && rk_num_i64(id, len, &got) == RK_NUM_OK && got == group && *state != 'Z' &&
+	       *state != 'X';
+}
+
+/* Whether the group has processes that have not ended. */
+static bool group_runs(pid_t group)
+{
+	bool found = false;
+	struct dirent *e;
+	DIR *dir;
+
+	if (kill(-group, 0) < 0 && errno == ESRCH)
+		return false;
+	/* Where init does not reap, the ended stay for ever; the kernel counts them as there. */
+	dir = opendir("/proc");
+	if (!dir)
+		return true;
+	while (!found && (e = readdir(dir)))
+		if (e->d_name[0] >= '1' && e->d_name[0] <= '9')
+			found = runs_in(dirfd(dir), e->d_name, group);
+	closedir(dir);
+	return found;
+}
+
+/* ---- watching it ---- */
 
 enum {
 	MS = 1000000,
@@ -45,7 +282,7 @@ static int64_t later(int64_t from, uint64_t ms)
 static void pass_on(struct watch *w, int sig)
 {
 	/* Once reaped its number may be another's, unless the group is still there. */
-	if (!w->ended || rk_child_group_runs(w->ret->pid))
+	if (!w->ended || group_runs(w->ret->pid))
 		kill(-w->ret->pid, sig);
 }
 
@@ -167,7 +404,7 @@ static void mind_tick(struct watch *w, int64_t now)
 /* Past its leader's end a group is ended only at a timeout. */
 static bool done(const struct watch *w)
 {
-	return w->ended && (w->phase == RUNNING || !rk_child_group_runs(w->ret->pid));
+	return w->ended && (w->phase == RUNNING || !group_runs(w->ret->pid));
 }
 
 static bool hopeless(const struct watch *w, int64_t now)
@@ -249,7 +486,7 @@ static int start(struct watch *w, const struct rk_child_start *how, struct rk_er
 		;
 	w->ret->pid = 0;
 	w->ret->start_ns = 0;
-	rk_child_explain(how->path, exec_errno, w->ret);
+	explain(how->path, exec_errno, w->ret);
 	return 0;
 }
 
@@ -264,36 +501,13 @@ static void finish(struct watch *w)
 		ret->status = 128 + SIGKILL;
 		ret->end_ns = rk_clock_ns(CLOCK_BOOTTIME);
 	}
-	ret->left = !w->ended || rk_child_group_runs(ret->pid);
-}
-
-/* Signals are caught and blocked when this is called. */
-static int run_caught(struct watch *w, const struct rk_child_start *how, struct rk_error *err)
-{
-	int rc = start(w, how, err);
-
-	rk_child_signals_wait(&w->signals);
-	if (!rc && w->ret->pid) {
-		watch_until_end(w);
-		finish(w);
-	}
-	rk_child_tty_close(&w->tty);
-	return rc;
-}
-
-static void note_late_signals(struct watch *w)
-{
-	int sig;
-
-	while ((sig = rk_child_signals_next(&w->signals)))
-		if (rk_child_signals_meant_us(sig))
-			w->ret->forwarded = sig;
+	ret->left = !w->ended || group_runs(ret->pid);
 }
 
 static int run(struct watch *w, struct rk_child_start *how, struct rk_error *err)
 {
 	char *path = NULL;
-	int rc = rk_child_find(how->argv[0], how->envp, &path, w->ret, err);
+	int sig, rc = find_program(how->argv[0], how->envp, &path, w->ret, err);
 
 	if (rc < 0 || !path)
 		return rc;
@@ -304,8 +518,16 @@ static int run(struct watch *w, struct rk_child_start *how, struct rk_error *err
 	if (rc < 0)
 		goto out;
 	rk_child_tty_open(&w->tty);
-	rc = run_caught(w, how, err);
-	note_late_signals(w);
+	rc = start(w, how, err);
+	rk_child_signals_wait(&w->signals);
+	if (!rc && w->ret->pid) {
+		watch_until_end(w);
+		finish(w);
+	}
+	rk_child_tty_close(&w->tty);
+	while ((sig = rk_child_signals_next(&w->signals))) /* those that came late */
+		if (rk_child_signals_meant_us(sig))
+			w->ret->forwarded = sig;
 	rk_child_signals_close(&w->signals);
 out:
 	rk_free(how->sh_argv);

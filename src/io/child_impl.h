@@ -1,4 +1,4 @@
-/* child_impl.h - the parts of child.c: signals, terminal, looking up the program, its start. */
+/* child_impl.h - what child.c needs of child_exec.c: signals, terminal, start. */
 #ifndef RK_CHILD_IMPL_H
 #define RK_CHILD_IMPL_H
 
@@ -8,10 +8,6 @@
 
 #include "base/error.h"
 #include "io/child.h"
-
-/* Descriptors of ours are never 0, 1 or 2, even where we were started without these. */
-int rk_child_pipe(int fd[2]); /* close-on-exec; 0 or an errno */
-int rk_child_high(int fd);    /* takes fd, gives it at 3 or above; -1 with errno */
 
 /* ---- signals that reach us while children run ---- */
 
@@ -32,8 +28,6 @@ bool rk_child_signals_meant_us(int sig);
 void rk_child_signals_close(struct rk_child_signals *s);
 /* Stops our process by `sig` as if it were not caught; true when a SIGCONT came meanwhile. */
 bool rk_child_signals_stop(int sig);
-/* In the forked child: dispositions and mask as our program found them. */
-void rk_child_signals_inherit(void);
 
 /* ---- the terminal ---- */
 
@@ -53,15 +47,6 @@ void rk_child_tty_close(struct rk_child_tty *t);
 
 /* ---- the program ---- */
 
-/*
- * *ret is the path to execute, owned by the caller; NULL when there is none, ret_why has end,
- * status, exec_errno and why then. Negative: out of memory.
- */
-int rk_child_find(const char *name, char *const *envp, char **ret, struct rk_child_result *ret_why,
-		  struct rk_error *err);
-/* Fills end, status, exec_errno and why for an exec of `path` that failed. */
-void rk_child_explain(const char *path, int errnum, struct rk_child_result *ret);
-
 struct rk_child_start {
 	const char *path;
 	char *const *argv, *const *envp;
@@ -72,8 +57,5 @@ struct rk_child_start {
 
 /* Forks with all signals blocked. 0 or an errno; *ret_exec is the errno of exec, 0: it runs. */
 int rk_child_fork(const struct rk_child_start *s, pid_t *ret, int *ret_exec);
-
-/* Whether the group has processes that have not ended. */
-bool rk_child_group_runs(pid_t group);
 
 #endif

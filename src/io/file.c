@@ -1,9 +1,12 @@
-/* file.c - reading files. */
+/* file.c - see file.h. */
 #include "io/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -108,4 +111,164 @@ void rk_file_close(struct rk_file *f)
 		close(f->fd);
 	rk_free(f->path);
 	rk_free(f);
+}
+
+/* ---- temporary bytes on disk that vanish with the process ---- */
+
+struct rk_spill {
+	int fd;
+	uint64_t size;
+};
+
+/* A file without a name; where the file system has none, one that loses its name at once. */
+static int nameless(const char *dir, struct rk_error *err)
+{
+	char path[4096];
+	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	if (fd >= 0)
+		return fd;
+	if (snprintf(path, sizeof(path), "%s/rockit-XXXXXX", dir) >= (int)sizeof(path))
+		return rk_fail_errno(err, ENAMETOOLONG, "cannot make a temporary file in '%s'",
+				     dir);
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd < 0)
+		return rk_fail_errno(err, errno, "cannot make a temporary file in '%s'", dir);
+	unlink(path);
+	return fd;
+}
+
+int rk_spill_new(const char *dir, struct rk_spill **ret, struct rk_error *err)
+{
+	struct rk_spill *s = rk_calloc(1, sizeof(*s));
+
+	if (!s)
+		return rk_fail_nomem(err);
+	if (!dir)
+		dir = getenv("TMPDIR");
+	s->fd = nameless(dir && *dir ? dir : "/tmp", err);
+	if (s->fd < 0) {
+		rk_free(s);
+		return RK_E_IO;
+	}
+	*ret = s;
+	return 0;
+}
+
+int rk_spill_write(struct rk_spill *s, uint64_t offset, const void *p, size_t len,
+		   struct rk_error *err)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	while (done < len) {
+		n = pwrite(s->fd, (const char *)p + done, len - done, (off_t)(offset + done));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return rk_fail_errno(
+				err, errno, "cannot write temporary data (--tmpdir names a place)");
+		done += (size_t)n;
+	}
+	return 0;
+}
+
+int rk_spill_append(struct rk_spill *s, const void *p, size_t len, uint64_t *ret_offset,
+		    struct rk_error *err)
+{
+	int rc = rk_spill_write(s, s->size, p, len, err);
+
+	if (rc < 0)
+		return rc;
+	*ret_offset = s->size;
+	s->size += len;
+	return 0;
+}
+
+int rk_spill_resize(struct rk_spill *s, uint64_t size, struct rk_error *err)
+{
+	if (ftruncate(s->fd, (off_t)size))
+		return rk_fail_errno(
+			err, errno, "cannot make room for temporary data (--tmpdir names a place)");
+	s->size = size;
+	return 0;
+}
+
+int rk_spill_read(struct rk_spill *s, uint64_t offset, void *p, size_t len, struct rk_error *err)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	while (done < len) {
+		n = pread(s->fd, (char *)p + done, len - done, (off_t)(offset + done));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return rk_fail_errno(err, n < 0 ? errno : EIO,
+					     "cannot read temporary data back");
+		done += (size_t)n;
+	}
+	return 0;
+}
+
+uint64_t rk_spill_size(const struct rk_spill *s)
+{
+	return s->size;
+}
+
+int rk_spill_fd(const struct rk_spill *s)
+{
+	return s->fd;
+}
+
+void rk_spill_free(struct rk_spill *s)
+{
+	if (!s)
+		return;
+	close(s->fd);
+	rk_free(s);
+}
+
+/* ---- views ---- */
+
+/* A mapping begins with a page: `offset` may lie inside one. */
+static int map(int fd, uint64_t offset, size_t len, const char *name, struct rk_view *ret,
+	       struct rk_error *err)
+{
+	size_t before = (size_t)(offset % (uint64_t)sysconf(_SC_PAGESIZE));
+
+	*ret = (struct rk_view){ .data = "" };
+	if (!len)
+		return 0;
+	ret->map = mmap(NULL, before + len, PROT_READ, MAP_PRIVATE, fd, (off_t)(offset - before));
+	if (ret->map == MAP_FAILED) {
+		ret->map = NULL;
+		return rk_fail_errno(err, errno, "cannot map '%s'", name);
+	}
+	ret->map_len = before + len;
+	ret->data = (const char *)ret->map + before;
+	ret->len = len;
+	return 0;
+}
+
+int rk_view_file(struct rk_file *f, struct rk_view *ret, struct rk_error *err)
+{
+	if (f->size > SIZE_MAX / 2)
+		return rk_fail(err, RK_E_LIMIT, "'%s' is too large to be mapped", f->path);
+	return map(f->fd, 0, (size_t)f->size, f->path, ret, err);
+}
+
+int rk_view_spill(struct rk_spill *s, uint64_t offset, size_t len, struct rk_view *ret,
+		  struct rk_error *err)
+{
+	if (offset > s->size || len > s->size - offset)
+		return rk_fail(err, RK_E_IO, "temporary data end early");
+	return map(s->fd, offset, len, "temporary data", ret, err);
+}
+
+void rk_view_close(struct rk_view *v)
+{
+	if (v->map)
+		munmap(v->map, v->map_len);
+	memset(v, 0, sizeof(*v));
 }

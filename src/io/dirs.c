@@ -1,4 +1,5 @@
-/* move_tree.c - see move_tree.h. */
+/* dirs.c - see dirs.h. */
+#include "io/dirs.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,7 +16,112 @@
 
 #include "base/alloc.h"
 #include "base/list.h"
-#include "io/dirs.h"
+#include "io/file.h"
+
+struct list {
+	char **paths;
+	size_t n, cap;
+};
+
+bool rk_is_dir(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+static int push(struct list *l, char *path, struct rk_error *err)
+{
+	char **paths;
+
+	if (l->n >= RK_WALK_MAX_FILES)
+		return rk_fail(err, RK_E_LIMIT, "more than %d files below one directory",
+			       RK_WALK_MAX_FILES);
+	paths = rk_grow(l->paths, &l->cap, l->n + 1, sizeof(*paths));
+	if (!paths)
+		return rk_fail_nomem(err);
+	l->paths = paths;
+	l->paths[l->n++] = path;
+	return 0;
+}
+
+static int walk(struct list *l, const char *dir, unsigned depth, struct rk_error *err);
+
+/* Takes over `path`. Links to directories are left alone: they may lead in a circle. */
+static int visit(struct list *l, char *path, unsigned depth, struct rk_error *err)
+{
+	struct stat st, target;
+	int rc = 0;
+
+	if (lstat(path, &st) || (S_ISLNK(st.st_mode) && stat(path, &target)))
+		goto out; /* gone meanwhile, or a dangling link */
+	if (S_ISDIR(st.st_mode)) {
+		rc = walk(l, path, depth + 1, err);
+	} else if (S_ISREG(st.st_mode) || (S_ISLNK(st.st_mode) && S_ISREG(target.st_mode))) {
+		rc = push(l, path, err);
+		if (!rc)
+			return 0;
+	}
+out:
+	rk_free(path);
+	return rc;
+}
+
+static int walk(struct list *l, const char *dir, unsigned depth, struct rk_error *err)
+{
+	size_t len = strlen(dir);
+	struct dirent *e;
+	char *path;
+	int rc = 0;
+	DIR *d;
+
+	while (len > 1 && dir[len - 1] == '/')
+		len--;
+	if (depth > RK_WALK_MAX_DEPTH)
+		return rk_fail(err, RK_E_LIMIT, "'%s' is more than %d directories deep", dir,
+			       RK_WALK_MAX_DEPTH);
+	d = opendir(dir);
+	if (!d)
+		return rk_fail_errno(err, errno, "cannot read directory '%s'", dir);
+	while (!rc && (e = readdir(d))) {
+		if (e->d_name[0] == '.')
+			continue;
+		path = rk_strf("%.*s/%s", (int)len, dir, e->d_name);
+		rc = path ? visit(l, path, depth, err) : rk_fail_nomem(err);
+	}
+	closedir(d);
+	return rc;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int rk_walk_dir(const char *dir, struct rk_walk *ret, struct rk_error *err)
+{
+	struct list l = { 0 };
+	int rc = walk(&l, dir, 0, err);
+
+	*ret = (struct rk_walk){ .paths = l.paths, .n = l.n };
+	if (rc < 0) {
+		rk_walk_release(ret);
+		return rc;
+	}
+	if (l.n)
+		qsort(l.paths, l.n, sizeof(*l.paths), by_bytes);
+	return 0;
+}
+
+void rk_walk_release(struct rk_walk *w)
+{
+	for (size_t i = 0; i < w->n; i++)
+		rk_free(w->paths[i]);
+	rk_free(w->paths);
+	*w = (struct rk_walk){ 0 };
+}
+
+/* ---- see move_tree.h ---- */
 
 enum { BLOCK_BYTES = 256 << 10 };
 
@@ -238,4 +344,138 @@ int rk_move_tree(const char *from, const char *to, const char *aside, const char
 		rc = rk_remove_tree(from, err);
 	rk_free(waiting);
 	return rc;
+}
+
+/* ---- mkdtemp, files in it, and their removal ---- */
+
+struct rk_tempdir {
+	char *dir;
+	char *path; /* of the file made last */
+};
+
+int rk_tempdir_new(const char *parent, struct rk_tempdir **ret, struct rk_error *err)
+{
+	struct rk_tempdir *d = rk_calloc(1, sizeof(*d));
+	int rc;
+
+	if (!d)
+		return rk_fail_nomem(err);
+	if (!parent)
+		parent = secure_getenv("TMPDIR");
+	if (!parent || !*parent)
+		parent = "/tmp";
+	d->dir = rk_strf("%s/rockit-XXXXXX", parent);
+	if (!d->dir) {
+		rc = rk_fail_nomem(err);
+		goto out;
+	}
+	if (!mkdtemp(d->dir)) {
+		rc = rk_fail_errno(err, errno, "cannot make a temporary directory in '%s'", parent);
+		goto out;
+	}
+	*ret = d;
+	return 0;
+out:
+	rk_free(d->dir);
+	rk_free(d);
+	return rc;
+}
+
+int rk_tempdir_create(struct rk_tempdir *d, const char *name, const char **ret_path, int *ret_fd,
+		      struct rk_error *err)
+{
+	char *path = rk_strf("%s/%s", d->dir, name);
+	int fd;
+
+	if (!path)
+		return rk_fail_nomem(err);
+	rk_free(d->path);
+	d->path = path;
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return rk_fail_errno(err, errno, "cannot create '%s'", path);
+	*ret_path = path;
+	*ret_fd = fd;
+	return 0;
+}
+
+int rk_tempdir_write(int fd, const void *buf, size_t len, struct rk_error *err)
+{
+	const char *p = buf;
+
+	while (len) {
+		ssize_t n = write(fd, p, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return rk_fail_errno(err, errno, "cannot write a temporary file");
+		p += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+static int copy_to_temp(struct rk_file *from, int fd, struct rk_error *err)
+{
+	enum { CHUNK = 1 << 18 };
+	uint8_t *buf = rk_alloc(CHUNK);
+	size_t n = 1;
+	int rc = buf ? 0 : rk_fail_nomem(err);
+
+	while (!rc && n) {
+		rc = rk_file_read(from, buf, CHUNK, &n, err);
+		if (!rc)
+			rc = rk_tempdir_write(fd, buf, n, err);
+	}
+	rk_free(buf);
+	return rc;
+}
+
+int rk_tempdir_copy(struct rk_tempdir *d, const char *from, const char *name, const char **ret_path,
+		    struct rk_error *err)
+{
+	struct rk_file *f = NULL;
+	const char *path;
+	int fd, rc;
+
+	rc = rk_file_open(from, &f, err);
+	if (rc < 0)
+		return rc;
+	rc = rk_tempdir_create(d, name, &path, &fd, err);
+	if (rc < 0)
+		goto out;
+	rc = copy_to_temp(f, fd, err);
+	if (close(fd) < 0 && !rc)
+		rc = rk_fail_errno(err, errno, "cannot write '%s'", path);
+	if (!rc)
+		*ret_path = path;
+out:
+	rk_file_close(f);
+	return rc;
+}
+
+/* Also what a library put beside our files: SQLite's -shm, for example. */
+static void empty_dir(const char *dir)
+{
+	DIR *h = opendir(dir);
+	struct dirent *e;
+
+	if (!h)
+		return;
+	while ((e = readdir(h)))
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+			unlinkat(dirfd(h), e->d_name, 0);
+	closedir(h);
+}
+
+void rk_tempdir_free(struct rk_tempdir *d)
+{
+	if (!d)
+		return;
+	empty_dir(d->dir);
+	rmdir(d->dir);
+	rk_free(d->path);
+	rk_free(d->dir);
+	rk_free(d);
 }

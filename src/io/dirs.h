@@ -1,0 +1,58 @@
+/* dirs.h - directories: walking them, moving and removing trees, private temporary ones. */
+#ifndef RK_DIRS_H
+#define RK_DIRS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+/* ---- the files below a directory, in sorted order ---- */
+
+enum { RK_WALK_MAX_FILES = 1000000, RK_WALK_MAX_DEPTH = 32 };
+
+struct rk_walk {
+	char **paths; /* `dir`/..., regular files and links to such, bytewise sorted */
+	size_t n;
+};
+
+bool rk_is_dir(const char *path);
+/* Hidden entries (a leading dot) are passed over; links to directories are not followed. */
+int rk_walk_dir(const char *dir, struct rk_walk *ret, struct rk_error *err);
+void rk_walk_release(struct rk_walk *w);
+
+/* ---- trees ---- */
+
+/*
+ * Every entry of `from`, but for the one named `skip` (may be NULL), goes to the directory `to`:
+ * renamed, or copied to `to`/`aside` and renamed from there when all of it has arrived, so that no
+ * name ever stands for half of something. Then `from` is removed. Files, directories and symbolic
+ * links; anything else (a socket, a FIFO) is left out. A failure leaves `from` as it was, unless
+ * some could be renamed, and nothing half in `to`.
+ */
+int rk_move_tree(const char *from, const char *to, const char *aside, const char *skip,
+		 struct rk_error *err);
+
+/* Removes it and all below it; links are not followed. One that is not there is fine. */
+int rk_remove_tree(const char *path, struct rk_error *err);
+
+/* ---- a private directory for files that a library wants by name ---- */
+
+/* Mode 0700, a fresh name. Everything in it goes when it is freed. */
+struct rk_tempdir;
+
+/* In `parent`, or $TMPDIR, or /tmp when NULL. */
+int rk_tempdir_new(const char *parent, struct rk_tempdir **ret, struct rk_error *err);
+
+/* A new empty file `name` open for writing; *ret_fd is the caller's to close. Path borrowed. */
+int rk_tempdir_create(struct rk_tempdir *d, const char *name, const char **ret_path, int *ret_fd,
+		      struct rk_error *err);
+/* All of buf to fd, or an error. */
+int rk_tempdir_write(int fd, const void *buf, size_t len, struct rk_error *err);
+/* A copy of the file `from` as `name`. The last path made is borrowed until the next call. */
+int rk_tempdir_copy(struct rk_tempdir *d, const char *from, const char *name, const char **ret_path,
+		    struct rk_error *err);
+
+void rk_tempdir_free(struct rk_tempdir *d); /* NULL is fine */
+
+#endif
