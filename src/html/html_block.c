@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "codec/deflate.h"
+#include "codec/compress.h"
 
 enum {
 	RAW_MAX = 1 << 20, /* rows x (8 + 8 + 4 + 1) bytes, and some */

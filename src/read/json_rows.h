@@ -7,7 +7,7 @@
 #ifndef RK_JSON_ROWS_H
 #define RK_JSON_ROWS_H
 
-#include "codec/json/json_record.h"
+#include "codec/json/record.h"
 #include "read/reader.h"
 
 struct rk_json_scan {

@@ -10,8 +10,8 @@
 #include "base/alloc.h"
 #include "base/num.h"
 #include "base/text.h"
-#include "codec/csv/csv_header.h"
-#include "codec/lines.h"
+#include "codec/csv/csv.h"
+#include "codec/instream.h"
 #include "read/oddities.h"
 #include "read/reader.h"
 

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "codec/json/json_stream.h"
+#include "codec/json/stream.h"
 #include "fuzz_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

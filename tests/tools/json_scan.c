@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "codec/json/json_stream.h"
+#include "codec/json/stream.h"
 
 static int scan(struct rk_json *j, uint64_t *tokens, uint64_t *bytes, struct rk_error *err)
 {

@@ -1,5 +1,5 @@
 /* csv_header.c - the first line of a CSV file. */
-#include "codec/csv/csv_header.h"
+#include "codec/csv/csv.h"
 
 #include <string.h>
 

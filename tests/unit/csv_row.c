@@ -1,5 +1,5 @@
 /* csv_row.c - one row, the fast way and the slow way. */
-#include "codec/csv/csv_row.h"
+#include "codec/csv/csv.h"
 
 #include <inttypes.h>
 #include <stdio.h>

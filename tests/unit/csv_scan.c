@@ -1,5 +1,5 @@
 /* csv_scan.c - whole CSV files: the same rows however the text is cut, and what is odd is told. */
-#include "codec/csv/csv_scan.h"
+#include "codec/csv/csv.h"
 
 #include <inttypes.h>
 #include <stdio.h>

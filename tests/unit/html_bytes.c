@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/sha256/sha256.h"
 #include "base/text.h"
-#include "codec/deflate.h"
+#include "codec/compress.h"
 #include "tap.h"
 
 static const char *hex_of(const void *p, size_t len)

@@ -1,5 +1,5 @@
 /* json_stream.c - tokens, what is taken in stride, errors with their byte, and skipping. */
-#include "codec/json/json_stream.h"
+#include "codec/json/stream.h"
 
 #include <inttypes.h>
 #include <stdio.h>

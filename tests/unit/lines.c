@@ -1,12 +1,12 @@
 /* lines.c - lines of a file, cells of a line. */
-#include "codec/lines.h"
+#include "codec/instream.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "codec/csv/csv_split.h"
+#include "codec/csv/csv.h"
 #include "tap.h"
 #include "world.h"
 

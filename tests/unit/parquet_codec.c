@@ -2,9 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codec/parquet/parquet_delta.h"
-#include "codec/parquet/parquet_rle.h"
-#include "codec/snappy.h"
+#include "codec/compress.h"
+#include "codec/parquet/rle.h"
 #include "codec/thrift.h"
 #include "tap.h"
 

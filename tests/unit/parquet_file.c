@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "codec/parquet/parquet_meta.h"
+#include "codec/parquet/meta.h"
 #include "codec/thrift.h"
 #include "parquet_world.h"
 

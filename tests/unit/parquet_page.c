@@ -5,7 +5,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "codec/parquet/parquet_page.h"
+#include "codec/parquet/page.h"
 #include "codec/thrift.h"
 #include "tap.h"
 

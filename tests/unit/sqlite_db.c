@@ -1,5 +1,5 @@
 /* sqlite_db.c (test) - opening, describing and reading databases. */
-#include "codec/sqlite/sqlite_db.h"
+#include "codec/sqlite.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,20 +1,35 @@
-/* tree.c - the tree itself: making, looking up, freeing. */
+/* tree.c - see tree.h. */
 #include "codec/json/tree.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/num.h"
-#include "codec/json/tree_impl.h"
+#include "base/text.h"
+#include "codec/json/stream.h"
+#include "io/file.h"
 
-int rk_tree_key(struct rk_tree_maker *m, const char *text, size_t len, struct rk_error *err)
+/* A tree being built: nodes and texts hang on the root, and go with it. */
+struct maker {
+	struct rk_tree *root;
+	struct rk_tree *open[RK_TREE_DEPTH_MAX];
+	struct rk_tree *last[RK_TREE_DEPTH_MAX]; /* last child of what is open there */
+	unsigned depth;
+	size_t nodes;
+	char *key; /* waits for its value */
+	const char *name;
+};
+
+/* The key of the next value; copied. */
+static int put_key(struct maker *m, const char *text, size_t len, struct rk_error *err)
 {
 	rk_free(m->key);
 	m->key = rk_strndup(text, len);
 	return m->key ? 0 : rk_fail_nomem(err);
 }
 
-static void hang(struct rk_tree_maker *m, struct rk_tree *n)
+static void hang(struct maker *m, struct rk_tree *n)
 {
 	struct rk_tree *parent = m->depth ? m->open[m->depth - 1] : NULL, *last;
 
@@ -31,7 +46,7 @@ static void hang(struct rk_tree_maker *m, struct rk_tree *n)
 	parent->n++;
 }
 
-static struct rk_tree *new_node(struct rk_tree_maker *m, enum rk_tree_kind kind, const char *text,
+static struct rk_tree *new_node(struct maker *m, enum rk_tree_kind kind, const char *text,
 				size_t len)
 {
 	struct rk_tree *n = rk_calloc(1, sizeof(*n));
@@ -51,8 +66,8 @@ static struct rk_tree *new_node(struct rk_tree_maker *m, enum rk_tree_kind kind,
 	return NULL;
 }
 
-int rk_tree_value(struct rk_tree_maker *m, enum rk_tree_kind kind, const char *text, size_t len,
-		  uint64_t line, struct rk_error *err)
+static int add_value(struct maker *m, enum rk_tree_kind kind, const char *text, size_t len,
+		     uint64_t line, struct rk_error *err)
 {
 	bool opens = kind == RK_TREE_ARRAY || kind == RK_TREE_OBJECT;
 	struct rk_tree *n;
@@ -78,13 +93,15 @@ int rk_tree_value(struct rk_tree_maker *m, enum rk_tree_kind kind, const char *t
 	return 0;
 }
 
-void rk_tree_shut(struct rk_tree_maker *m)
+/* A value; ARRAY and OBJECT stay open until shut. `text` is copied, NULL for none. */
+static void shut(struct maker *m)
 {
 	if (m->depth)
 		m->depth--;
 }
 
-int rk_tree_made(struct rk_tree_maker *m, int rc, struct rk_tree **ret)
+/* Hands over the root (when rc is 0) or frees everything. Returns rc. */
+static int made(struct maker *m, int rc, struct rk_tree **ret)
 {
 	rk_free(m->key);
 	m->key = NULL;
@@ -145,4 +162,286 @@ bool rk_tree_true(const struct rk_tree *t)
 	if (t->kind == RK_TREE_NUMBER)
 		return rk_num_f64(t->text, strlen(t->text), &v) == RK_NUM_OK && v != 0;
 	return t->kind == RK_TREE_BOOL && strcmp(t->text, "true") == 0;
+}
+
+/* ---- JSON into a tree ---- */
+
+/* Lines are counted as the tokens come: `at` moves with the stream. */
+struct lines {
+	const char *text;
+	size_t len, at;
+	uint64_t line;
+};
+
+static uint64_t line_of(struct lines *l, uint64_t offset)
+{
+	size_t end = offset < l->len ? (size_t)offset : l->len;
+
+	for (; l->at < end; l->at++)
+		l->line += l->text[l->at] == '\n';
+	return l->line;
+}
+
+static int take(struct maker *m, int kind, const struct rk_json_token *tok, uint64_t line,
+		struct rk_error *err)
+{
+	switch (kind) {
+	case RK_JSON_KEY:
+		return put_key(m, tok->text, tok->len, err);
+	case RK_JSON_OBJECT:
+		return add_value(m, RK_TREE_OBJECT, NULL, 0, line, err);
+	case RK_JSON_ARRAY:
+		return add_value(m, RK_TREE_ARRAY, NULL, 0, line, err);
+	case RK_JSON_STRING:
+		return add_value(m, RK_TREE_TEXT, tok->text, tok->len, line, err);
+	case RK_JSON_NUMBER:
+		return add_value(m, RK_TREE_NUMBER, tok->text, tok->len, line, err);
+	case RK_JSON_TRUE:
+		return add_value(m, RK_TREE_BOOL, "true", 4, line, err);
+	case RK_JSON_FALSE:
+		return add_value(m, RK_TREE_BOOL, "false", 5, line, err);
+	case RK_JSON_NULL:
+		return add_value(m, RK_TREE_NULL, NULL, 0, line, err);
+	default:
+		shut(m);
+		return 0;
+	}
+}
+
+/* The tokenizer's offset, which nobody wants to count, becomes a line. */
+static int told_by_line(struct rk_error *err, int rc, struct lines *l, const char *name)
+{
+	if (err && rc < 0 && rc != RK_E_NOMEM) {
+		err->line = line_of(l, err->offset);
+		rk_error_at(err, name, err->line, 0);
+	}
+	return rc;
+}
+
+int rk_tree_parse_json(const char *text, size_t len, const char *name, struct rk_tree **ret,
+		       struct rk_error *err)
+{
+	struct maker m = { .name = name };
+	struct lines lines = { .text = text, .len = len, .line = 1 };
+	struct rk_json_token tok;
+	struct rk_json *j = NULL;
+	int kind, rc = len > RK_TREE_BYTES_MAX ?
+			       rk_fail(err, RK_E_LIMIT, "larger than %d bytes", RK_TREE_BYTES_MAX) :
+			       rk_json_new_text(text, len, name, &j, err);
+
+	while (rc == 0) {
+		kind = rk_json_next(j, &tok, err);
+		if (kind == RK_JSON_END)
+			break;
+		rc = kind < 0 ? told_by_line(err, kind, &lines, name) :
+				take(&m, kind, &tok, line_of(&lines, rk_json_offset(j)), err);
+	}
+	if (rc == 0 && rk_json_more(j, err) > 0) {
+		rc = rk_fail(err, RK_E_FORMAT, "there is more after the end of the JSON");
+		rk_error_at(err, name, line_of(&lines, rk_json_offset(j)), 0);
+	}
+	rk_json_free(j);
+	return made(&m, rc, ret);
+}
+
+/* ---- YAML into a tree, by libyaml's events ---- */
+
+#ifdef ROCKIT_HAVE_YAML
+#include <yaml.h>
+
+/* In a mapping scalars are keys and values in turn; `due` says for each level which. */
+struct yaml {
+	struct maker m;
+	bool mapping[RK_TREE_DEPTH_MAX + 1];
+	bool key_due[RK_TREE_DEPTH_MAX + 1];
+};
+
+static int fail_at(struct yaml *y, const yaml_event_t *e, int code, const char *what,
+		   struct rk_error *err)
+{
+	rk_fail(err, code, "%s", what);
+	rk_error_at(err, y->m.name, e->start_mark.line + 1, 0);
+	return code;
+}
+
+static enum rk_tree_kind kind_of(const yaml_event_t *e, const char *s, size_t len)
+{
+	double v;
+
+	if (e->data.scalar.style != YAML_PLAIN_SCALAR_STYLE)
+		return RK_TREE_TEXT;
+	if (len == 0 || rk_text_ieq(s, len, "null") || rk_text_ieq(s, len, "~"))
+		return RK_TREE_NULL;
+	if (rk_text_ieq(s, len, "true") || rk_text_ieq(s, len, "false"))
+		return RK_TREE_BOOL;
+	return rk_num_f64(s, len, &v) == RK_NUM_OK ? RK_TREE_NUMBER : RK_TREE_TEXT;
+}
+
+static int put_value(struct yaml *y, enum rk_tree_kind kind, const char *s, size_t len,
+		     const yaml_event_t *e, struct rk_error *err)
+{
+	if (y->mapping[y->m.depth])
+		y->key_due[y->m.depth] = true;
+	return add_value(&y->m, kind, s, len, e->start_mark.line + 1, err);
+}
+
+static int scalar(struct yaml *y, const yaml_event_t *e, struct rk_error *err)
+{
+	const char *s = (const char *)e->data.scalar.value;
+	size_t len = e->data.scalar.length;
+	enum rk_tree_kind kind = kind_of(e, s, len);
+
+	if (y->mapping[y->m.depth] && y->key_due[y->m.depth]) {
+		y->key_due[y->m.depth] = false;
+		return put_key(&y->m, s, len, err);
+	}
+	if (kind == RK_TREE_BOOL) {
+		s = rk_text_ieq(s, len, "true") ? "true" : "false";
+		len = strlen(s);
+	}
+	return put_value(y, kind, s, len, e, err);
+}
+
+static int open_container(struct yaml *y, const yaml_event_t *e, bool mapping, struct rk_error *err)
+{
+	int rc;
+
+	if (y->mapping[y->m.depth] && y->key_due[y->m.depth])
+		return fail_at(y, e, RK_E_FORMAT, "a key must be plain text", err);
+	rc = put_value(y, mapping ? RK_TREE_OBJECT : RK_TREE_ARRAY, NULL, 0, e, err);
+	if (rc < 0)
+		return rc;
+	y->mapping[y->m.depth] = y->key_due[y->m.depth] = mapping;
+	return 0;
+}
+
+static int take_event(struct yaml *y, const yaml_event_t *e, bool *ended, struct rk_error *err)
+{
+	switch (e->type) {
+	case YAML_SCALAR_EVENT:
+		return scalar(y, e, err);
+	case YAML_SEQUENCE_START_EVENT:
+	case YAML_MAPPING_START_EVENT:
+		return open_container(y, e, e->type == YAML_MAPPING_START_EVENT, err);
+	case YAML_SEQUENCE_END_EVENT:
+	case YAML_MAPPING_END_EVENT:
+		shut(&y->m);
+		return 0;
+	case YAML_ALIAS_EVENT: /* a few of these can make a document of terabytes */
+		return fail_at(y, e, RK_E_UNSUPPORTED, "YAML aliases are not read", err);
+	case YAML_DOCUMENT_START_EVENT:
+		if (y->m.root)
+			return fail_at(y, e, RK_E_UNSUPPORTED, "more than one YAML document", err);
+		return 0;
+	case YAML_STREAM_END_EVENT:
+		*ended = true;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static int fail_parse(const yaml_parser_t *p, const char *name, struct rk_error *err)
+{
+	if (p->error == YAML_MEMORY_ERROR)
+		return rk_fail_nomem(err);
+	rk_fail(err, RK_E_FORMAT, "not YAML: %s", p->problem ? p->problem : "unreadable");
+	rk_error_at(err, name, p->problem_mark.line + 1, 0);
+	return RK_E_FORMAT;
+}
+
+int rk_tree_parse_yaml(const char *text, size_t len, const char *name, struct rk_tree **ret,
+		       struct rk_error *err)
+{
+	struct yaml y = { .m.name = name };
+	yaml_parser_t p;
+	bool ended = false;
+	int rc = 0;
+
+	if (len > RK_TREE_BYTES_MAX)
+		return rk_fail(err, RK_E_LIMIT, "larger than %d bytes", RK_TREE_BYTES_MAX);
+	if (!yaml_parser_initialize(&p))
+		return rk_fail_nomem(err);
+	yaml_parser_set_input_string(&p, (const unsigned char *)text, len);
+	while (rc == 0 && !ended) {
+		yaml_event_t e;
+
+		if (!yaml_parser_parse(&p, &e)) {
+			rc = fail_parse(&p, name, err);
+			break;
+		}
+		rc = take_event(&y, &e, &ended, err);
+		yaml_event_delete(&e);
+	}
+	yaml_parser_delete(&p);
+	if (rc == 0 && !y.m.root)
+		rc = add_value(&y.m, RK_TREE_NULL, NULL, 0, 1, err);
+	return made(&y.m, rc, ret);
+}
+
+#else
+
+int rk_tree_parse_yaml(const char *text, size_t len, const char *name, struct rk_tree **ret,
+		       struct rk_error *err)
+{
+	(void)text;
+	(void)len;
+	(void)ret;
+	rk_fail(err, RK_E_UNSUPPORTED, "this rockit was built without libyaml; use a JSON file");
+	rk_error_at(err, name, 0, 0);
+	return RK_E_UNSUPPORTED;
+}
+
+#endif
+
+/* ---- a small document from a file ---- */
+
+/* All of a small file, terminated. */
+static int slurp(const char *path, char **ret, size_t *ret_len, struct rk_error *err)
+{
+	struct rk_file *f = NULL;
+	char *text = rk_alloc(RK_TREE_BYTES_MAX + 1);
+	int rc = text ? rk_file_open(path, &f, err) : rk_fail_nomem(err);
+
+	if (rc == 0)
+		rc = rk_file_read(f, text, RK_TREE_BYTES_MAX + 1, ret_len, err);
+	if (rc == 0 && *ret_len > RK_TREE_BYTES_MAX) {
+		rc = rk_fail(err, RK_E_LIMIT, "larger than %d bytes", RK_TREE_BYTES_MAX);
+		rk_error_at(err, path, 0, 0);
+	}
+	rk_file_close(f);
+	if (rc < 0) {
+		rk_free(text);
+		return rc;
+	}
+	text[*ret_len] = '\0';
+	*ret = text;
+	return 0;
+}
+
+int rk_tree_load(const char *path, struct rk_tree **ret, struct rk_error *err)
+{
+	size_t plen = strlen(path), len;
+	bool yaml = rk_text_ends(path, plen, ".yaml") || rk_text_ends(path, plen, ".yml");
+	char *text = NULL;
+	int rc = slurp(path, &text, &len, err);
+
+	if (rc < 0)
+		return rc;
+	rc = yaml ? rk_tree_parse_yaml(text, len, path, ret, err) :
+		    rk_tree_parse_json(text, len, path, ret, err);
+	rk_free(text);
+	return rc;
+}
+
+int rk_tree_load_found(const char *path, struct rk_tree **ret, struct rk_error *err)
+{
+	struct stat st;
+	int rc;
+
+	if (stat(path, &st) || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
+		return rk_tree_load(path, ret, err);
+	rc = rk_fail(err, RK_E_FORMAT, "a pipe or a device, not a file");
+	rk_error_at(err, path, 0, 0);
+	return rc;
 }

@@ -2,7 +2,7 @@
 #ifndef RK_ROCPROFV3_CSV_H
 #define RK_ROCPROFV3_CSV_H
 
-#include "codec/csv/csv_scan.h"
+#include "codec/csv/csv.h"
 #include "read/reader.h"
 
 /* What `finish` needs to know; one per scan. */

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/num.h"
 #include "base/text.h"
-#include "codec/lines.h"
+#include "codec/instream.h"
 
 /* What can be odd about a file; the texts stand in `oddities`. */
 enum odd {

@@ -13,7 +13,7 @@
 
 #include "base/bytes.h"
 #include "base/map.h"
-#include "codec/sqlite/sqlite_db.h"
+#include "codec/sqlite.h"
 #include "read/reader.h"
 
 #define SQL_ALWAYS UINT64_MAX

@@ -13,8 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "codec/parquet/parquet_delta.h"
-#include "codec/parquet/parquet_rle.h"
+#include "codec/parquet/rle.h"
 #include "codec/thrift.h"
 
 enum {

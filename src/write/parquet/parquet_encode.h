@@ -11,7 +11,7 @@
 
 #include "base/bytes.h"
 #include "base/strtab.h"
-#include "codec/parquet/parquet_meta.h"
+#include "codec/parquet/meta.h"
 #include "table/batch.h"
 
 enum { RK_PQ_PAGE_ROWS = 16384 }; /* at most; a multiple of 64 */

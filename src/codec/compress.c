@@ -1,0 +1,490 @@
+/* compress.c - see compress.h. */
+#include "codec/compress.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <lzma.h>
+#include <string.h>
+#include <zlib.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include "base/alloc.h"
+#include "base/cursor.h"
+
+/* ---- RFC 1952 members through zlib, with the end-of-file manners of gzip(1) ---- */
+
+/*
+ * A gzip file is one or more members. Where a member ends, gzip(1) looks at what follows:
+ * another member's magic goes on with that; anything else (padding of zeros, a signature, junk)
+ * is passed over to the end of the file.
+ */
+enum gzip_state { IN_MEMBER, AFTER_MEMBER, AFTER_1F, PAST_END };
+
+struct gzip {
+	z_stream z;
+	enum gzip_state state;
+};
+
+static voidpf gzip_alloc(voidpf opaque, uInt n, uInt size)
+{
+	(void)opaque;
+	return rk_calloc(n, size);
+}
+
+static void gzip_free(voidpf opaque, voidpf p)
+{
+	(void)opaque;
+	rk_free(p);
+}
+
+static int gzip_open(void **ret, struct rk_error *err)
+{
+	struct gzip *g = rk_calloc(1, sizeof(*g));
+
+	if (!g)
+		return rk_fail_nomem(err);
+	g->z.zalloc = gzip_alloc;
+	g->z.zfree = gzip_free;
+	if (inflateInit2(&g->z, 15 + 16) != Z_OK) {
+		rk_free(g);
+		return rk_fail_nomem(err);
+	}
+	*ret = g;
+	return 0;
+}
+
+static int gzip_rewind(void *state, struct rk_error *err)
+{
+	struct gzip *g = state;
+
+	(void)err;
+	inflateReset(&g->z);
+	g->state = IN_MEMBER;
+	return 0;
+}
+
+static void gzip_close(void *state)
+{
+	struct gzip *g = state;
+
+	if (!g)
+		return;
+	inflateEnd(&g->z);
+	rk_free(g);
+}
+
+static int gzip_inflate(struct gzip *g, struct rk_unpack_io *io, struct rk_error *err)
+{
+	const size_t most = 1u << 30; /* zlib counts in 32 bits */
+	uInt in_len = (uInt)(io->in_len < most ? io->in_len : most);
+	uInt out_len = (uInt)(io->out_len < most ? io->out_len : most);
+	int z;
+
+	g->z.next_in = (Bytef *)(uintptr_t)io->in; /* zlib does not write there */
+	g->z.avail_in = in_len;
+	g->z.next_out = io->out;
+	g->z.avail_out = out_len;
+	z = inflate(&g->z, Z_NO_FLUSH);
+	io->in += in_len - g->z.avail_in;
+	io->in_len -= in_len - g->z.avail_in;
+	io->out += out_len - g->z.avail_out;
+	io->out_len -= out_len - g->z.avail_out;
+	if (z == Z_STREAM_END)
+		g->state = AFTER_MEMBER;
+	else if (z == Z_MEM_ERROR)
+		return rk_fail_nomem(err);
+	else if (z != Z_OK && z != Z_BUF_ERROR)
+		return rk_fail(err, RK_E_FORMAT, "damaged gzip data: %s",
+			       g->z.msg ? g->z.msg : "it asks for a preset dictionary");
+	return 1;
+}
+
+/* The magic was taken off byte by byte: hand it to inflate before the bytes that follow it. */
+static int gzip_begin_member(struct gzip *g, struct rk_unpack_io *io, struct rk_error *err)
+{
+	static const uint8_t magic[2] = { 0x1f, 0x8b };
+	struct rk_unpack_io head = *io;
+
+	inflateReset(&g->z);
+	g->state = IN_MEMBER;
+	head.in = magic;
+	head.in_len = sizeof(magic);
+	return gzip_inflate(g, &head, err);
+}
+
+static int gzip_step(void *state, struct rk_unpack_io *io, struct rk_error *err)
+{
+	struct gzip *g = state;
+
+	while (g->state != IN_MEMBER) {
+		uint8_t b;
+
+		if (g->state == PAST_END) {
+			io->in += io->in_len;
+			io->in_len = 0;
+		}
+		if (!io->in_len)
+			return io->in_last ? 0 : 1;
+		b = *io->in++;
+		io->in_len--;
+		if (g->state == AFTER_1F && b == 0x8b)
+			return gzip_begin_member(g, io, err);
+		g->state = g->state == AFTER_MEMBER && b == 0x1f ? AFTER_1F : PAST_END;
+	}
+	return gzip_inflate(g, io, err);
+}
+
+const struct rk_unpack_ops rk_unpack_gzip = {
+	.name = "gzip",
+	.open = gzip_open,
+	.step = gzip_step,
+	.rewind = gzip_rewind,
+	.close = gzip_close,
+};
+
+/* ---- .xz streams, one after another, through liblzma ---- */
+
+struct xz {
+	lzma_stream s;
+	lzma_allocator alloc;
+};
+
+static void *xz_alloc(void *opaque, size_t n, size_t size)
+{
+	(void)opaque;
+	return rk_reallocn(NULL, n, size);
+}
+
+static void xz_free(void *opaque, void *p)
+{
+	(void)opaque;
+	rk_free(p);
+}
+
+static int xz_rewind(void *state, struct rk_error *err)
+{
+	struct xz *x = state;
+
+	if (lzma_stream_decoder(&x->s, RK_XZ_MAX_BYTES, LZMA_CONCATENATED) != LZMA_OK)
+		return rk_fail_nomem(err);
+	return 0;
+}
+
+static void xz_close(void *state)
+{
+	struct xz *x = state;
+
+	if (!x)
+		return;
+	lzma_end(&x->s);
+	rk_free(x);
+}
+
+static int xz_open(void **ret, struct rk_error *err)
+{
+	static const lzma_stream fresh = LZMA_STREAM_INIT;
+	struct xz *x = rk_calloc(1, sizeof(*x));
+	int rc;
+
+	if (!x)
+		return rk_fail_nomem(err);
+	x->s = fresh;
+	x->alloc = (lzma_allocator){ .alloc = xz_alloc, .free = xz_free };
+	x->s.allocator = &x->alloc;
+	rc = xz_rewind(x, err);
+	if (rc < 0) {
+		xz_close(x);
+		return rc;
+	}
+	*ret = x;
+	return 0;
+}
+
+static int xz_error(struct xz *x, lzma_ret r, struct rk_error *err)
+{
+	switch (r) {
+	case LZMA_MEM_ERROR:
+		return rk_fail_nomem(err);
+	case LZMA_MEMLIMIT_ERROR:
+		return rk_fail(err, RK_E_LIMIT,
+			       "its xz dictionary asks for %" PRIu64 " MiB, more than %d MiB",
+			       lzma_memusage(&x->s) >> 20, RK_XZ_MAX_BYTES >> 20);
+	case LZMA_OPTIONS_ERROR:
+		return rk_fail(err, RK_E_UNSUPPORTED, "its xz filters are not known here");
+	default:
+		return rk_fail(err, RK_E_FORMAT, "damaged xz data");
+	}
+}
+
+static int xz_step(void *state, struct rk_unpack_io *io, struct rk_error *err)
+{
+	struct xz *x = state;
+	lzma_ret r;
+
+	x->s.next_in = io->in;
+	x->s.avail_in = io->in_len;
+	x->s.next_out = io->out;
+	x->s.avail_out = io->out_len;
+	r = lzma_code(&x->s, io->in_last ? LZMA_FINISH : LZMA_RUN);
+	io->in = x->s.next_in;
+	io->in_len = x->s.avail_in;
+	io->out = x->s.next_out;
+	io->out_len = x->s.avail_out;
+	if (r == LZMA_STREAM_END)
+		return 0;
+	return r == LZMA_OK || r == LZMA_BUF_ERROR ? 1 : xz_error(x, r, err);
+}
+
+const struct rk_unpack_ops rk_unpack_xz = {
+	.name = "xz",
+	.open = xz_open,
+	.step = xz_step,
+	.rewind = xz_rewind,
+	.close = xz_close,
+};
+
+/* ---- RFC 8878 frames, ordinary and skippable, through libzstd ---- */
+
+struct zstd {
+	ZSTD_DStream *d;
+	bool between; /* the last frame is complete: the file may end here */
+};
+
+static int zstd_rewind(void *state, struct rk_error *err)
+{
+	struct zstd *z = state;
+
+	(void)err;
+	ZSTD_DCtx_reset(z->d, ZSTD_reset_session_only);
+	z->between = false;
+	return 0;
+}
+
+static void zstd_close(void *state)
+{
+	struct zstd *z = state;
+
+	if (!z)
+		return;
+	ZSTD_freeDStream(z->d);
+	rk_free(z);
+}
+
+static int zstd_open(void **ret, struct rk_error *err)
+{
+	struct zstd *z = rk_calloc(1, sizeof(*z));
+
+	if (!z)
+		return rk_fail_nomem(err);
+	z->d = ZSTD_createDStream();
+	if (!z->d) {
+		rk_free(z);
+		return rk_fail_nomem(err);
+	}
+	ZSTD_DCtx_setParameter(z->d, ZSTD_d_windowLogMax, RK_ZSTD_WINDOW_LOG);
+	*ret = z;
+	return 0;
+}
+
+static int zstd_error(size_t r, struct rk_error *err)
+{
+	switch (ZSTD_getErrorCode(r)) {
+	case ZSTD_error_memory_allocation:
+		return rk_fail_nomem(err);
+	case ZSTD_error_frameParameter_windowTooLarge:
+		return rk_fail(err, RK_E_LIMIT, "its zstd window is larger than %d MiB",
+			       1 << (RK_ZSTD_WINDOW_LOG - 20));
+	case ZSTD_error_dictionary_wrong:
+		return rk_fail(err, RK_E_UNSUPPORTED, "its zstd data needs a dictionary");
+	default:
+		return rk_fail(err, RK_E_FORMAT, "damaged zstd data: %s", ZSTD_getErrorName(r));
+	}
+}
+
+static int zstd_step(void *state, struct rk_unpack_io *io, struct rk_error *err)
+{
+	struct zstd *z = state;
+	ZSTD_inBuffer in = { .src = io->in, .size = io->in_len };
+	ZSTD_outBuffer out = { .dst = io->out, .size = io->out_len };
+	size_t r;
+
+	if (z->between && !io->in_len)
+		return io->in_last ? 0 : 1;
+	r = ZSTD_decompressStream(z->d, &out, &in);
+	io->in += in.pos;
+	io->in_len -= in.pos;
+	io->out += out.pos;
+	io->out_len -= out.pos;
+	if (ZSTD_isError(r))
+		return zstd_error(r, err);
+	z->between = r == 0;
+	return 1;
+}
+
+const struct rk_unpack_ops rk_unpack_zstd = {
+	.name = "zstd",
+	.open = zstd_open,
+	.step = zstd_step,
+	.rewind = zstd_rewind,
+	.close = zstd_close,
+};
+
+/* ---- Snappy's raw format (format_description.txt) ---- */
+
+/*
+ * The unpacked length as a varint, then elements. The low two bits of an element's first byte say what it is: literal bytes, or a copy
+ * of what was unpacked `offset` bytes ago, with the offset in 1, 2 or 4 bytes.
+ */
+
+struct output {
+	uint8_t *data;
+	size_t len, cap;
+};
+
+static uint32_t le(struct rk_cursor *c, size_t bytes)
+{
+	const uint8_t *p = rk_cursor_take(c, bytes);
+	uint32_t v = 0;
+
+	for (size_t i = 0; p && i < bytes; i++)
+		v |= (uint32_t)p[i] << 8 * i;
+	return v;
+}
+
+/* Lengths up to 60 stand in the tag, longer ones in 1 to 4 bytes behind it. */
+static bool literal(struct rk_cursor *c, unsigned tag, struct output *o)
+{
+	size_t len = tag >> 2;
+	const uint8_t *p;
+
+	if (len >= 60)
+		len = le(c, len - 59);
+	len++;
+	p = rk_cursor_take(c, len);
+	if (!p || len > o->cap - o->len)
+		return false;
+	memcpy(o->data + o->len, p, len);
+	o->len += len;
+	return true;
+}
+
+/* Source and target may overlap: then the bytes repeat, and must be copied one by one. */
+static bool copy(struct output *o, size_t offset, size_t len)
+{
+	uint8_t *to = o->data + o->len;
+	const uint8_t *from;
+
+	if (!offset || offset > o->len || len > o->cap - o->len)
+		return false;
+	from = to - offset;
+	if (offset >= len) {
+		memcpy(to, from, len);
+	} else {
+		for (size_t i = 0; i < len; i++)
+			to[i] = from[i];
+	}
+	o->len += len;
+	return true;
+}
+
+static bool element(struct rk_cursor *c, struct output *o)
+{
+	unsigned tag = rk_cursor_u8(c);
+	size_t offset, len = (tag >> 2) + 1;
+
+	switch (tag & 3) {
+	case 0:
+		return literal(c, tag, o);
+	case 1:
+		len = (tag >> 2 & 7) + 4;
+		offset = (tag >> 5) << 8 | le(c, 1);
+		break;
+	case 2:
+		offset = le(c, 2);
+		break;
+	default:
+		offset = le(c, 4);
+	}
+	return !c->bad && copy(o, offset, len);
+}
+
+bool rk_snappy_unpack(const uint8_t *in, size_t len, uint8_t *out, size_t out_len)
+{
+	struct rk_cursor c = rk_cursor_over(in, len);
+	struct output o = { .data = out, .cap = out_len };
+
+	if (rk_cursor_varint(&c) != out_len)
+		return false;
+	while (!c.bad && rk_cursor_left(&c)) {
+		if (!element(&c, &o))
+			return false;
+	}
+	return !c.bad && o.len == out_len;
+}
+
+/* ---- DEFLATE ---- */
+
+static voidpf take(voidpf opaque, uInt n, uInt size)
+{
+	(void)opaque;
+	return rk_calloc(n, size);
+}
+
+static void give(voidpf opaque, voidpf p)
+{
+	(void)opaque;
+	rk_free(p);
+}
+
+/* A part of the input, all of it: there is room. */
+static bool put(z_stream *z, const uint8_t *p, size_t len, int flush)
+{
+	int rc;
+
+	z->next_in = (Bytef *)p;
+	z->avail_in = (uInt)len;
+	rc = deflate(z, flush);
+	return rc == (flush == Z_FINISH ? Z_STREAM_END : Z_OK) && !z->avail_in;
+}
+
+/* deflateBound says how much room is needed at most; a table of codes has less than 400 bytes. */
+static bool pack(z_stream *z, struct rk_bytes *out, const uint8_t *p, size_t len,
+		 const size_t *cuts, size_t ncuts)
+{
+	size_t bound = deflateBound(z, (uLong)len) + 400 * ncuts, at = 0;
+	bool ok = true;
+
+	if (bound > UINT_MAX || !rk_bytes_reserve(out, bound))
+		return false;
+	z->next_out = out->data + out->len;
+	z->avail_out = (uInt)bound;
+	for (size_t i = 0; ok && i < ncuts; i++) {
+		/* nothing to flush is an error to zlib */
+		if (cuts[i] > at)
+			ok = put(z, p + at, cuts[i] - at, Z_BLOCK);
+		at = cuts[i];
+	}
+	if (!ok || !put(z, p + at, len - at, Z_FINISH))
+		return false;
+	out->len += bound - z->avail_out;
+	return true;
+}
+
+int rk_deflate(struct rk_bytes *out, const void *p, size_t len, const size_t *cuts, size_t ncuts,
+	       int level, struct rk_error *err)
+{
+	z_stream z = { .zalloc = take, .zfree = give };
+	bool done;
+
+	if (len > UINT_MAX / 2)
+		return rk_fail(err, RK_E_LIMIT, "%zu bytes are too many to pack at once", len);
+	/* raw: a window of -15 */
+	if (deflateInit2(&z, level, Z_DEFLATED, -15, 9, Z_DEFAULT_STRATEGY) != Z_OK)
+		return rk_fail_nomem(err);
+	done = pack(&z, out, len ? p : "", len, cuts, ncuts);
+	deflateEnd(&z);
+	if (!done)
+		out->bad = true;
+	return done ? 0 : rk_fail_nomem(err);
+}

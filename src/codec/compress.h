@@ -1,0 +1,56 @@
+/* compress.h - packed bytes: gzip, xz, zstd and Snappy unpacked, DEFLATE packed. */
+#ifndef RK_COMPRESS_H
+#define RK_COMPRESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+
+/* ---- one packed format, a few bytes at a time ---- */
+
+/* What one step may read and write; the step moves the pointers and shortens the lengths. */
+struct rk_unpack_io {
+	const uint8_t *in;
+	size_t in_len;
+	uint8_t *out;
+	size_t out_len;
+	bool in_last; /* no packed bytes follow those at `in` */
+};
+
+struct rk_unpack_ops {
+	const char *name; /* "gzip", for messages */
+	int (*open)(void **ret, struct rk_error *err);
+	/*
+	 * 1: go on (a step that moves nothing although in_last is set means the file was cut);
+	 * 0: the content ends here; < 0: damaged, out of memory, or past a limit. What stands
+	 * before io->out is good in every case.
+	 */
+	int (*step)(void *state, struct rk_unpack_io *io, struct rk_error *err);
+	/* Ready for the first byte again. */
+	int (*rewind)(void *state, struct rk_error *err);
+	void (*close)(void *state); /* NULL is fine */
+};
+
+enum {
+	RK_XZ_MAX_BYTES = 66 << 20, /* what a file of `xz -9` asks for, 64 MiB and a little */
+	RK_ZSTD_WINDOW_LOG = 26,    /* 64 MiB */
+};
+
+extern const struct rk_unpack_ops rk_unpack_gzip, rk_unpack_xz, rk_unpack_zstd;
+
+/* ---- whole blocks ---- */
+
+/* Snappy's raw format, as Parquet pages of other writers use it. True when `in` unpacks to exactly out_len bytes. On failure `out` holds anything. */
+bool rk_snappy_unpack(const uint8_t *in, size_t len, uint8_t *out, size_t out_len);
+
+/*
+ * Appends bytes packed by DEFLATE (RFC 1951), without header and sum: browsers unpack it. level: 1 to 9. `cuts` are places, in order, where bytes of another kind begin: there a
+ * new table of codes does, too.
+ */
+int rk_deflate(struct rk_bytes *out, const void *p, size_t len, const size_t *cuts, size_t ncuts,
+	       int level, struct rk_error *err);
+
+#endif

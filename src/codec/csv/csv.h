@@ -1,0 +1,241 @@
+/*
+ * csv.h - CSV files: the header, one row into the columns of a builder, a file as batches.
+ *
+ * The profilers' CSV is not RFC 4180: names stand in quotes that hide nothing, so a name may hold
+ * commas, quotes and line ends as they are. A plan made from the header says what each cell is;
+ * the fast path takes rows in which nothing is odd, and everything else goes the slow way, which
+ * counts cells from both ends around the one column that holds free text.
+ */
+#ifndef RK_CSV_H
+#define RK_CSV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/strtab.h"
+#include "codec/instream.h"
+#include "table/source.h"
+
+/* ---- the first line ---- */
+
+enum { RK_CSV_MAX_COLUMNS = 4096 };
+
+struct rk_csv_header {
+	char **names; /* cells without quotes, white space and control characters */
+	unsigned ncols;
+	size_t bytes;   /* where the first row begins: BOM, header and its line end passed */
+	unsigned lines; /* lines the header takes: a cell may hold a newline */
+};
+
+/*
+ * `text` is the beginning of a file, `whole` when it is all of it. Leading blank lines and a
+ * UTF-8 byte order mark are passed over. RK_E_FORMAT when there is no complete header line.
+ */
+int rk_csv_header_parse(const char *text, size_t len, bool whole, struct rk_csv_header *ret,
+			struct rk_error *err);
+void rk_csv_header_release(struct rk_csv_header *h);
+
+/* The column of that name in any case, or -1. */
+int rk_csv_header_find(const struct rk_csv_header *h, const char *name);
+
+/* ---- the cells of a single row, for files too small for rk_csv_scan_open ---- */
+
+struct rk_csv_span {
+	const char *p; /* in the row: quotes around a cell and blanks cut off, nothing unescaped */
+	size_t len;
+};
+
+/* Cells of the row, at most `max`; returns how many there are, max + 1 when more. */
+unsigned rk_csv_split(const char *row, size_t len, struct rk_csv_span *cells, unsigned max);
+
+/* Blanks at both ends cut off. */
+struct rk_csv_span rk_csv_trim(const char *p, size_t len);
+
+/* ---- what each cell of a row is ---- */
+
+enum rk_cell {
+	RK_CELL_SKIP,      /* not wanted; holds no comma */
+	RK_CELL_SKIP_TEXT, /* not wanted; may hold anything */
+	RK_CELL_I64,
+	RK_CELL_SERIAL, /* int64 that is another in each row: it ends the head */
+	RK_CELL_I32,
+	RK_CELL_U32,  /* kept as the bits of an int32: the format's finish settles large ones */
+	RK_CELL_TIME, /* int64 ns: digits lost to a spreadsheet are refused */
+	RK_CELL_U64,  /* decimal or 0x, kept as the bits of an int64 */
+	RK_CELL_F64,
+	RK_CELL_STR,
+	RK_CELL_AGENT, /* 4, "Agent 4", "GPU 4": the number */
+};
+
+/* A header name a format knows. A list ends with .header NULL and goes on in .more, if any. */
+struct rk_csv_bind {
+	const char *header;
+	enum rk_cell cell;
+	unsigned field; /* of the builder's schema; for SKIP of no meaning */
+	const struct rk_csv_bind *more;
+};
+
+/* `run`: how many columns from here on are numbers or skipped, taken together by the fast path. */
+struct rk_csv_op {
+	uint8_t cell;
+	uint8_t run;
+	uint16_t field; /* for SKIP: how many cells */
+	uint16_t col;
+};
+
+/*
+ * What was read before, to be compared as a whole before it is parsed again. Most rows are made of
+ * the same pieces: the first columns (device, queue, thread), a name, and the last columns
+ * (registers and sizes, which belong to the kernel). Each thread has its own memory.
+ */
+enum {
+	RK_CSV_ENDS = 1024, /* slots for heads, and for tails; two share an index */
+	RK_CSV_END_TEXT = 80,
+	RK_CSV_END_COLS = 16,
+	RK_CSV_WORDS = 512,
+	RK_CSV_LENS = 256,
+};
+
+/* A head or a tail: its text with the comma or newline behind it, and the numbers in it. */
+struct rk_csv_end {
+	uint8_t len; /* 0: empty */
+	char text[RK_CSV_END_TEXT];
+	int64_t values[RK_CSV_END_COLS];
+};
+
+struct rk_csv_word {
+	const char *text; /* in the strtab */
+	size_t len;
+	uint32_t id;
+};
+
+/* The first digits of a time, which are the same for seconds on end. */
+struct rk_csv_high {
+	uint64_t text, value; /* text 0: none */
+};
+
+struct rk_csv_memory {
+	uint8_t lens[RK_CSV_LENS]; /* by column: how long its last number was */
+	struct rk_csv_high highs[RK_CSV_LENS];
+	size_t head_len; /* of the first head: the bytes before it tell heads apart */
+	struct rk_csv_end heads[RK_CSV_ENDS], tails[RK_CSV_ENDS];
+	struct rk_csv_word words[RK_CSV_WORDS];
+};
+
+/* A number of a head or tail that is wanted: where it stands there, and where it goes. */
+struct rk_csv_put {
+	uint16_t field;
+	uint8_t index;
+	bool wide; /* int64, else int32 */
+};
+
+struct rk_csv_plan {
+	unsigned ncols;
+	unsigned head_cols, tail_cols; /* columns of head and tail, 0: not worth remembering */
+	struct rk_csv_put head_puts[RK_CSV_END_COLS], tail_puts[RK_CSV_END_COLS];
+	unsigned nhead_puts, ntail_puts;
+	struct rk_csv_op *cols; /* one per column, for the slow path */
+	struct rk_csv_op *ops;  /* the same with neighbours folded, for the fast path */
+	unsigned nops;
+	int free_col; /* the column with free text, -1 when none */
+};
+
+/*
+ * Binds header names to cells; names nobody knows become SKIP_TEXT. Fields not in `want` are
+ * skipped too. The free column is the first STR or SKIP_TEXT column bound in `free_header`.
+ */
+int rk_csv_plan_make(const struct rk_csv_header *h, const struct rk_csv_bind *binds,
+		     const char *free_header, uint64_t want, struct rk_csv_plan *ret,
+		     struct rk_error *err);
+void rk_csv_plan_release(struct rk_csv_plan *p);
+
+/* What can be odd about a row that is kept or lost. */
+enum rk_csv_note {
+	RK_NOTE_SHORT_ROW,       /* lost */
+	RK_NOTE_LONG_ROW,        /* lost */
+	RK_NOTE_HUGE_ROW,        /* lost: over RK_CSV_MAX_ROW */
+	RK_NOTE_CUT_ROW,         /* lost: the file ends inside it */
+	RK_NOTE_REPEATED_HEADER, /* passed over */
+	RK_NOTE_BAD_NUMBER,      /* null */
+	RK_NOTE_RANGE,           /* null */
+	RK_NOTE_FRACTION,        /* kept without its fraction */
+	RK_NOTE_DAMAGED_TIME,    /* null */
+	RK_NOTE_LINE_BREAK,      /* kept: a name holds line ends */
+	RK_NNOTES
+};
+
+enum { RK_CSV_MAX_ROW = 1 << 20, RK_CSV_MAX_RUN = 64 };
+
+/* Where cells go. The row at index `row` is not counted until rk_csv_commit. */
+struct rk_csv_sink {
+	struct rk_builder *b;
+	void **data; /* of the builder, by field */
+	size_t row;
+	struct rk_strtab *names;
+	struct rk_csv_memory *memory; /* NULL: do without */
+	uint16_t nulls[64];           /* fields that are null in this row */
+	unsigned nnulls;
+	uint32_t notes; /* bits of enum rk_csv_note met in this row */
+	struct rk_error *err;
+	bool failed; /* out of memory */
+};
+
+/*
+ * Makes every field the plan fills a present column. `memory` (zeroed before first use, NULL to
+ * do without) may serve any number of sinks of one plan and strtab, one at a time.
+ */
+int rk_csv_sink_init(struct rk_csv_sink *s, const struct rk_csv_plan *plan, struct rk_builder *b,
+		     struct rk_strtab *names, struct rk_csv_memory *memory, struct rk_error *err);
+
+/*
+ * A plain row at p, which ends before `end`; 96 readable bytes must follow `end` and 32 precede p.
+ * Returns the beginning of the next line, or NULL when this is no plain row (nothing is counted then).
+ */
+const char *rk_csv_row_fast(const struct rk_csv_plan *plan, const char *p, const char *end,
+			    struct rk_csv_sink *s);
+
+/*
+ * The row in [p, p + len), its line end cut off. 1: taken; 0: it has too few cells; 2: too many.
+ * Numbers that cannot be read become null and are noted in s->notes.
+ */
+int rk_csv_row_slow(const struct rk_csv_plan *plan, const char *p, size_t len,
+		    struct rk_csv_sink *s);
+
+/* Marks what is null in the row; s->failed when out of memory. */
+void rk_csv_commit_nulls(struct rk_csv_sink *s);
+
+/* Counts the row. */
+static inline void rk_csv_commit(struct rk_csv_sink *s)
+{
+	if (s->nnulls)
+		rk_csv_commit_nulls(s);
+	s->row++;
+}
+
+/* ---- the rows of a file as batches, several pieces of it at a time ---- */
+
+struct rk_csv_scan {
+	struct rk_instream *in; /* borrowed; rewound when the scan begins */
+	const struct rk_csv_header *header;
+	const struct rk_csv_bind *binds;
+	const char *free_header; /* the column of free text, NULL for none */
+	const struct rk_schema *schema;
+	uint64_t want; /* fields to fill, as the format's finish needs them */
+	/*
+	 * Called once for each piece, on any thread, with its rows in `b`: derives fields from
+	 * others and may drop rows (by lowering b->nrows). Negative: the scan fails. May be NULL.
+	 */
+	int (*finish)(void *arg, struct rk_builder *b, struct rk_error *err);
+	void *arg;
+};
+
+/* Batches come in the order of the file. What is odd goes to ctx->diag under these names: */
+#define RK_CSV_WARNINGS                                                                  \
+	"short-row", "long-row", "huge-row", "cut-row", "repeated-header", "bad-number", \
+		"number-out-of-range", "fraction-cut", "damaged-time", "line-break-in-name"
+
+/* The scan's struct is copied; what it points to must outlive the source. */
+int rk_csv_scan_open(const struct rk_csv_scan *scan, struct rk_context *ctx, struct rk_source **ret,
+		     struct rk_error *err);
+
+#endif

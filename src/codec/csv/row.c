@@ -1,0 +1,664 @@
+/* row.c - the header, single rows, what each column is, and rows with something odd in them. */
+#include <assert.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/num.h"
+#include "base/text.h"
+#include "codec/csv/csv.h"
+
+/* Reading position: `pos` is at the beginning of a cell or behind the header's end. */
+struct scan {
+	const char *pos, *end;
+	unsigned lines;
+	bool done; /* the line end was met */
+};
+
+static bool drop(char c)
+{
+	return (unsigned char)c <= ' ' || c == '"' || c == 0x7f;
+}
+
+/* The end of the cell at s->pos; quotes hide commas and line ends. NULL: it never ends. */
+static const char *name_end(struct scan *s, bool whole)
+{
+	bool quoted = false;
+	const char *p = s->pos;
+
+	for (; p < s->end; p++) {
+		if (*p == '"')
+			quoted = !quoted;
+		else if (*p == '\n' && quoted)
+			s->lines++;
+		else if (!quoted && (*p == ',' || *p == '\n'))
+			return p;
+	}
+	return whole && !quoted ? p : NULL;
+}
+
+static int add_name(struct rk_csv_header *h, const char *from, const char *to, struct rk_error *err)
+{
+	size_t n = 0;
+	char *name;
+
+	if (h->ncols == RK_CSV_MAX_COLUMNS)
+		return rk_fail(err, RK_E_LIMIT, "header has more than %d columns",
+			       RK_CSV_MAX_COLUMNS);
+	name = rk_alloc((size_t)(to - from) + 1);
+	if (!name)
+		return rk_fail_nomem(err);
+	for (; from < to; from++)
+		if (!drop(*from))
+			name[n++] = *from;
+	name[n] = '\0';
+	h->names[h->ncols++] = name;
+	return 0;
+}
+
+static void pass_blank(struct scan *s)
+{
+	if (s->end - s->pos >= 3 && !memcmp(s->pos, "\xef\xbb\xbf", 3))
+		s->pos += 3;
+	while (s->pos < s->end && (*s->pos == '\n' || *s->pos == '\r')) {
+		s->lines += *s->pos == '\n';
+		s->pos++;
+	}
+}
+
+static int next_cell(struct scan *s, struct rk_csv_header *h, bool whole, struct rk_error *err)
+{
+	const char *to = name_end(s, whole);
+	int rc;
+
+	if (!to)
+		return rk_fail(err, RK_E_FORMAT, "the header line does not end");
+	rc = add_name(h, s->pos, to, err);
+	if (rc < 0)
+		return rc;
+	s->done = to == s->end || *to == '\n';
+	s->pos = to == s->end ? to : to + 1;
+	return 0;
+}
+
+int rk_csv_header_parse(const char *text, size_t len, bool whole, struct rk_csv_header *ret,
+			struct rk_error *err)
+{
+	struct scan s = { .pos = text, .end = text + len, .lines = 1 };
+	struct rk_csv_header h = { 0 };
+	int rc = 0;
+
+	h.names = rk_calloc(RK_CSV_MAX_COLUMNS, sizeof(*h.names));
+	if (!h.names)
+		return rk_fail_nomem(err);
+	pass_blank(&s);
+	if (s.pos == s.end)
+		rc = rk_fail(err, RK_E_FORMAT, "the file is empty");
+	while (rc == 0 && !s.done)
+		rc = next_cell(&s, &h, whole, err);
+	if (rc < 0) {
+		rk_csv_header_release(&h);
+		return rc;
+	}
+	h.bytes = (size_t)(s.pos - text);
+	h.lines = s.lines;
+	*ret = h;
+	return 0;
+}
+
+void rk_csv_header_release(struct rk_csv_header *h)
+{
+	for (unsigned i = 0; i < h->ncols; i++)
+		rk_free(h->names[i]);
+	rk_free(h->names);
+	*h = (struct rk_csv_header){ 0 };
+}
+
+int rk_csv_header_find(const struct rk_csv_header *h, const char *name)
+{
+	/* most differ in their first letter already */
+	for (unsigned i = 0; i < h->ncols; i++)
+		if ((h->names[i][0] | 0x20) == (name[0] | 0x20) &&
+		    rk_text_ieq(h->names[i], strlen(h->names[i]), name))
+			return (int)i;
+	return -1;
+}
+
+/* ---- the cells of a single row ---- */
+
+static bool blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+struct rk_csv_span rk_csv_trim(const char *p, size_t len)
+{
+	for (; len && blank(*p); len--)
+		p++;
+	while (len && blank(p[len - 1]))
+		len--;
+	return (struct rk_csv_span){ p, len };
+}
+
+/* The comma behind the cell at p, or `end`; a quoted cell may hold commas. */
+static const char *cell_end(const char *p, const char *end)
+{
+	const char *q = p;
+
+	while (q < end && blank(*q))
+		q++;
+	if (q < end && *q == '"')
+		for (q++; q < end && (*q != '"' || (q + 1 < end && q[1] == '"')); q++)
+			q += *q == '"';
+	if (q >= end || *q != '"')
+		q = p; /* no quotes, or an open one: commas count */
+	q = memchr(q, ',', (size_t)(end - q));
+	return q ? q : end;
+}
+
+static struct rk_csv_span bare(struct rk_csv_span c)
+{
+	if (c.len >= 2 && c.p[0] == '"' && c.p[c.len - 1] == '"')
+		return rk_csv_trim(c.p + 1, c.len - 2);
+	return c;
+}
+
+unsigned rk_csv_split(const char *row, size_t len, struct rk_csv_span *cells, unsigned max)
+{
+	const char *end = row + len;
+
+	for (unsigned n = 0; n < max;) {
+		const char *q = cell_end(row, end);
+
+		cells[n++] = bare(rk_csv_trim(row, (size_t)(q - row)));
+		if (q == end)
+			return n;
+		row = q + 1;
+	}
+	return max + 1;
+}
+
+/* ---- what each column of a CSV file is, from its header ---- */
+
+/* `last`: the bind of the column before. Mostly the one behind it is meant; thousands may follow. */
+static const struct rk_csv_bind *bind_of(const struct rk_csv_bind *binds, const char *name,
+					 const struct rk_csv_bind *last)
+{
+	if (last && last[1].header && rk_text_ieq(name, strlen(name), last[1].header))
+		return last + 1;
+	for (; binds; binds = binds->more) {
+		for (; binds->header; binds++)
+			if (rk_text_same(name, binds->header))
+				return binds;
+	}
+	return NULL;
+}
+
+static struct rk_csv_op op_of(const struct rk_csv_bind *b, unsigned col, uint64_t want)
+{
+	struct rk_csv_op op = { .cell = RK_CELL_SKIP_TEXT, .field = 1, .col = (uint16_t)col };
+
+	if (!b)
+		return op;
+	op.cell = (uint8_t)b->cell;
+	if (b->cell == RK_CELL_SKIP || b->cell == RK_CELL_SKIP_TEXT)
+		return op;
+	if (b->field >= 64 || want >> b->field & 1)
+		op.field = (uint16_t)b->field;
+	else
+		op.cell = b->cell == RK_CELL_STR ? RK_CELL_SKIP_TEXT : RK_CELL_SKIP;
+	return op;
+}
+
+/* Fields that a column before has: two of one name would fight for one field, the first has it. */
+struct taken {
+	uint64_t bits[RK_CSV_MAX_COLUMNS / 64 + 2];
+};
+
+static bool take(struct taken *t, unsigned field)
+{
+	uint64_t *word = &t->bits[field / 64], bit = UINT64_C(1) << (field % 64);
+	bool first;
+
+	assert(field / 64 < sizeof(t->bits) / sizeof(t->bits[0]));
+	first = !(*word & bit);
+	*word |= bit;
+	return first;
+}
+
+static bool in_run(enum rk_cell c)
+{
+	return c == RK_CELL_SKIP || c == RK_CELL_I64 || c == RK_CELL_SERIAL || c == RK_CELL_TIME ||
+	       c == RK_CELL_I32 || c == RK_CELL_U32;
+}
+
+/* How many columns from col on can be taken together; a run of nothing but SKIP is none. */
+static unsigned run_length(const struct rk_csv_plan *p, unsigned col)
+{
+	unsigned n = 0;
+	bool any = false;
+
+	while (col + n < p->ncols - p->tail_cols && n < RK_CSV_MAX_RUN &&
+	       in_run(p->cols[col + n].cell))
+		any |= p->cols[col + n++].cell != RK_CELL_SKIP;
+	return any && n >= 3 ? n : 0;
+}
+
+/* Trailing columns of small numbers, at least four; the first column is never one of them. */
+static unsigned tail_length(const struct rk_csv_plan *p)
+{
+	unsigned n = 0;
+
+	while (n < RK_CSV_END_COLS && n + p->head_cols + 1 < p->ncols) {
+		uint8_t c = p->cols[p->ncols - 1 - n].cell;
+
+		if (c != RK_CELL_SKIP && c != RK_CELL_I32 && c != RK_CELL_U32)
+			break;
+		n++;
+	}
+	return n >= 4 ? n : 0;
+}
+
+/* Leading columns that a format knows and that are not another in each row, at least three. */
+static unsigned head_length(const struct rk_csv_header *h, const struct rk_csv_bind *binds)
+{
+	unsigned n = 0;
+
+	while (n < RK_CSV_END_COLS && n + 1 < h->ncols) {
+		const struct rk_csv_bind *b = bind_of(binds, h->names[n], NULL);
+
+		if (!b || (b->cell != RK_CELL_SKIP && b->cell != RK_CELL_AGENT &&
+			   b->cell != RK_CELL_I64 && b->cell != RK_CELL_I32))
+			break;
+		n++;
+	}
+	return n >= 3 ? n : 0;
+}
+
+/* What stands between head and tail, which are a step of the fast path each. */
+static void fold(struct rk_csv_plan *p)
+{
+	for (unsigned i = p->head_cols; i < p->ncols - p->tail_cols;) {
+		struct rk_csv_op *last = p->nops ? &p->ops[p->nops - 1] : NULL;
+		unsigned run = run_length(p, i);
+
+		if (run) {
+			p->ops[p->nops] = p->cols[i];
+			p->ops[p->nops++].run = (uint8_t)run;
+		} else if (last && !last->run && last->cell == RK_CELL_SKIP &&
+			   p->cols[i].cell == RK_CELL_SKIP) {
+			last->field++;
+		} else {
+			p->ops[p->nops++] = p->cols[i];
+		}
+		i += run ? run : 1;
+	}
+}
+
+static unsigned wanted(const struct rk_csv_op *cols, unsigned n, struct rk_csv_put *ret)
+{
+	unsigned k = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		if (cols[i].cell != RK_CELL_SKIP)
+			ret[k++] = (struct rk_csv_put){ cols[i].field, (uint8_t)i,
+							cols[i].cell != RK_CELL_I32 &&
+								cols[i].cell != RK_CELL_U32 };
+	return k;
+}
+
+int rk_csv_plan_make(const struct rk_csv_header *h, const struct rk_csv_bind *binds,
+		     const char *free_header, uint64_t want, struct rk_csv_plan *ret,
+		     struct rk_error *err)
+{
+	struct rk_csv_plan p = { .ncols = h->ncols };
+	const struct rk_csv_bind *b = NULL;
+	struct taken taken = { { 0 } };
+
+	p.cols = rk_calloc(h->ncols, sizeof(*p.cols));
+	p.ops = rk_calloc(h->ncols, sizeof(*p.ops));
+	if (!p.cols || !p.ops) {
+		rk_csv_plan_release(&p);
+		return rk_fail_nomem(err);
+	}
+	for (unsigned i = 0; i < h->ncols; i++) {
+		struct rk_csv_op op;
+
+		b = bind_of(binds, h->names[i], b);
+		op = op_of(b, i, want);
+		if (op.cell > RK_CELL_SKIP_TEXT && !take(&taken, op.field))
+			op = op_of(NULL, i, want);
+		p.cols[i] = op;
+	}
+	p.free_col = free_header ? rk_csv_header_find(h, free_header) : -1;
+	p.head_cols = head_length(h, binds);
+	p.tail_cols = tail_length(&p);
+	p.nhead_puts = wanted(p.cols, p.head_cols, p.head_puts);
+	p.ntail_puts = wanted(p.cols + p.ncols - p.tail_cols, p.tail_cols, p.tail_puts);
+	fold(&p);
+	*ret = p;
+	return 0;
+}
+
+void rk_csv_plan_release(struct rk_csv_plan *p)
+{
+	rk_free(p->cols);
+	rk_free(p->ops);
+	*p = (struct rk_csv_plan){ 0 };
+}
+
+int rk_csv_sink_init(struct rk_csv_sink *s, const struct rk_csv_plan *plan, struct rk_builder *b,
+		     struct rk_strtab *names, struct rk_csv_memory *memory, struct rk_error *err)
+{
+	*s = (struct rk_csv_sink){ .b = b, .names = names, .memory = memory, .err = err };
+	for (unsigned i = 0; i < plan->ncols; i++)
+		if (plan->cols[i].cell > RK_CELL_SKIP_TEXT &&
+		    !rk_builder_column(b, plan->cols[i].field))
+			return rk_fail_nomem(err);
+	s->data = b->data;
+	return 0;
+}
+
+void rk_csv_commit_nulls(struct rk_csv_sink *s)
+{
+	for (unsigned i = 0; i < s->nnulls; i++)
+		if (!rk_builder_null(s->b, s->nulls[i], s->row))
+			s->failed = true;
+	s->nnulls = 0;
+}
+
+/* ---- rows with something odd in them ---- */
+/*
+ * First the row is cut at its commas with quotes taken as quotes. When that does not give as many
+ * cells as the header has, or puts words where numbers belong, the cells are counted from both
+ * ends around the free-text column: whatever is left in the middle is the text.
+ */
+
+/* The closing quote of a quoted cell that begins at p, or NULL; pairs of quotes are passed. */
+static const char *closing_quote(const char *p, const char *end)
+{
+	for (p++; p < end; p++) {
+		if (*p != '"')
+			continue;
+		if (p + 1 == end || p[1] == ',')
+			return p;
+		if (p[1] == '"')
+			p++;
+	}
+	return NULL;
+}
+
+/* The end of the cell at p: the comma behind it, or `end`. */
+static const char *loose_cell_end(const char *p, const char *end)
+{
+	const char *q = p < end && *p == '"' ? closing_quote(p, end) : NULL;
+
+	if (q)
+		return q + 1;
+	q = memchr(p, ',', (size_t)(end - p));
+	return q ? q : end;
+}
+
+/* Cells from the left, at most max; the number of cells there are (max + 1: more than max). */
+static unsigned split(const char *p, size_t len, struct rk_csv_span *cells, unsigned max)
+{
+	const char *end = p + len;
+	unsigned n = 0;
+
+	for (;;) {
+		const char *q = loose_cell_end(p, end);
+
+		if (n == max)
+			return max + 1;
+		cells[n++] = (struct rk_csv_span){ p, (size_t)(q - p) };
+		if (q == end)
+			return n;
+		p = q + 1;
+	}
+}
+
+/*
+ * `left` cells from the left and `right` from the right, the free text between them. Cells on
+ * the right are numbers or simple words: they hold no comma.
+ */
+static bool split_both_ends(const char *p, size_t len, unsigned ncols, unsigned free_col,
+			    struct rk_csv_span *cells)
+{
+	const char *end = p + len, *q;
+	unsigned right = ncols - free_col - 1;
+
+	for (unsigned i = 0; i < free_col; i++) {
+		q = loose_cell_end(p, end);
+		if (q == end)
+			return false;
+		cells[i] = (struct rk_csv_span){ p, (size_t)(q - p) };
+		p = q + 1;
+	}
+	for (unsigned i = 0; i < right; i++) {
+		q = memrchr(p, ',', (size_t)(end - p));
+		if (!q)
+			return false;
+		cells[ncols - 1 - i] = (struct rk_csv_span){ q + 1, (size_t)(end - q - 1) };
+		end = q;
+	}
+	cells[free_col] = (struct rk_csv_span){ p, (size_t)(end - p) };
+	/* a text that opens with a quote closes with one: otherwise there are cells too many */
+	return p == end || *p != '"' || (end - p > 1 && end[-1] == '"');
+}
+
+static struct rk_csv_span unquoted(struct rk_csv_span c)
+{
+	if (c.len >= 2 && c.p[0] == '"' && c.p[c.len - 1] == '"')
+		return (struct rk_csv_span){ c.p + 1, c.len - 2 };
+	return c;
+}
+
+/* Numbers, with the blanks some writers put around them cut off. */
+static struct rk_csv_span number_text(struct rk_csv_span c)
+{
+	c = unquoted(c);
+	for (; c.len && (*c.p == ' ' || *c.p == '\t'); c.len--)
+		c.p++;
+	while (c.len && (c.p[c.len - 1] == ' ' || c.p[c.len - 1] == '\t'))
+		c.len--;
+	return c;
+}
+
+static struct rk_csv_span agent_text(struct rk_csv_span c)
+{
+	static const char *const words[] = { "Agent ", "GPU ", "CPU " };
+
+	c = number_text(c);
+	for (unsigned i = 0; i < 3; i++) {
+		size_t n = strlen(words[i]);
+
+		if (rk_text_iprefix(c.p, c.len, words[i]))
+			return (struct rk_csv_span){ c.p + n, c.len - n };
+	}
+	/* rows of freed memory may show a lone quote as their agent */
+	return c.len == 1 && *c.p == '"' ? (struct rk_csv_span){ c.p, 0 } : c;
+}
+
+static bool is_number(enum rk_cell cell)
+{
+	return cell >= RK_CELL_I64 && cell != RK_CELL_STR;
+}
+
+static enum rk_num read_number(enum rk_cell cell, struct rk_csv_span c, int64_t *v, double *d)
+{
+	switch (cell) {
+	case RK_CELL_F64:
+		c = number_text(c);
+		return rk_num_f64(c.p, c.len, d);
+	case RK_CELL_U64:
+		c = number_text(c);
+		return rk_num_u64(c.p, c.len, (uint64_t *)v);
+	case RK_CELL_AGENT:
+		c = agent_text(c);
+		return rk_num_i64(c.p, c.len, v);
+	default:
+		c = number_text(c);
+		return rk_num_i64(c.p, c.len, v);
+	}
+}
+
+/* How many number columns hold something else. */
+static unsigned misfits(const struct rk_csv_plan *plan, const struct rk_csv_span *cells)
+{
+	unsigned n = 0;
+	int64_t v;
+	double d;
+
+	for (unsigned i = 0; i < plan->ncols; i++)
+		if (is_number(plan->cols[i].cell))
+			n += read_number(plan->cols[i].cell, cells[i], &v, &d) == RK_NUM_BAD;
+	return n;
+}
+
+static void put_null(struct rk_csv_sink *s, unsigned field, int note)
+{
+	if (note >= 0)
+		s->notes |= 1u << note;
+	if (s->nnulls < 64)
+		s->nulls[s->nnulls++] = (uint16_t)field;
+	else if (!rk_builder_null(s->b, field, s->row))
+		s->failed = true;
+}
+
+static bool fits(enum rk_cell cell, int64_t v)
+{
+	if (cell == RK_CELL_I32)
+		return v >= INT32_MIN && v <= INT32_MAX;
+	return cell != RK_CELL_U32 || (v >= 0 && v <= UINT32_MAX);
+}
+
+static void put_number(const struct rk_csv_op *op, struct rk_csv_span c, struct rk_csv_sink *s)
+{
+	enum rk_num kind;
+	int64_t v = 0;
+	double d = 0;
+
+	kind = read_number(op->cell, c, &v, &d);
+	if (kind == RK_NUM_EMPTY) {
+		put_null(s, op->field, -1);
+		return;
+	}
+	if (kind == RK_NUM_SCIENCE) {
+		put_null(s, op->field,
+			 op->cell == RK_CELL_TIME ? RK_NOTE_DAMAGED_TIME : RK_NOTE_BAD_NUMBER);
+		return;
+	}
+	if (kind == RK_NUM_OK && !fits(op->cell, v))
+		kind = RK_NUM_RANGE;
+	if (kind == RK_NUM_BAD || kind == RK_NUM_RANGE) {
+		put_null(s, op->field, kind == RK_NUM_BAD ? RK_NOTE_BAD_NUMBER : RK_NOTE_RANGE);
+		return;
+	}
+	if (kind == RK_NUM_FRACTION)
+		s->notes |= 1u << RK_NOTE_FRACTION;
+	if (op->cell == RK_CELL_F64)
+		((double *)s->data[op->field])[s->row] = d;
+	else if (op->cell == RK_CELL_I32 || op->cell == RK_CELL_U32)
+		((int32_t *)s->data[op->field])[s->row] = (int32_t)v;
+	else
+		((int64_t *)s->data[op->field])[s->row] = v;
+}
+
+/* Every quote doubled: RFC 4180 wrote it, and one of each pair belongs to the text. */
+static bool doubled_quotes(struct rk_csv_span c)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < c.len; i++) {
+		if (c.p[i] != '"')
+			continue;
+		if (i + 1 == c.len || c.p[i + 1] != '"')
+			return false;
+		any = true;
+		i++;
+	}
+	return any;
+}
+
+static int put_undoubled(struct rk_csv_span c, uint32_t *id, struct rk_csv_sink *s)
+{
+	char *text = rk_alloc(c.len);
+	size_t n = 0;
+	int rc;
+
+	if (!text)
+		return rk_fail_nomem(s->err);
+	for (size_t i = 0; i < c.len; i++) {
+		text[n++] = c.p[i];
+		i += c.p[i] == '"';
+	}
+	rc = rk_strtab_add(s->names, text, n, id, s->err);
+	rk_free(text);
+	return rc;
+}
+
+static void put_text(unsigned field, struct rk_csv_span c, struct rk_csv_sink *s)
+{
+	uint32_t *id = &((uint32_t *)s->data[field])[s->row];
+	struct rk_csv_span inner = unquoted(c);
+	int rc;
+
+	if (inner.p != c.p && doubled_quotes(inner))
+		rc = put_undoubled(inner, id, s);
+	else
+		rc = rk_strtab_add(s->names, inner.p, inner.len, id, s->err);
+	if (rc < 0)
+		s->failed = true;
+}
+
+static void put_cells(const struct rk_csv_plan *plan, const struct rk_csv_span *cells,
+		      struct rk_csv_sink *s)
+{
+	s->nnulls = 0;
+	for (unsigned i = 0; i < plan->ncols; i++) {
+		const struct rk_csv_op *op = &plan->cols[i];
+
+		if (op->cell == RK_CELL_STR)
+			put_text(op->field, cells[i], s);
+		else if (op->cell > RK_CELL_SKIP_TEXT)
+			put_number(op, cells[i], s);
+	}
+}
+
+/* One trailing comma more than the header has: an empty cell nobody named. */
+static unsigned drop_empty_tail(const struct rk_csv_span *cells, unsigned n, unsigned ncols)
+{
+	return n == ncols + 1 && !cells[ncols].len ? ncols : n;
+}
+
+int rk_csv_row_slow(const struct rk_csv_plan *plan, const char *p, size_t len,
+		    struct rk_csv_sink *s)
+{
+	unsigned ncols = plan->ncols, n, bad = 0;
+	struct rk_csv_span *cells = rk_alloc(((size_t)ncols + 1) * 2 * sizeof(*cells));
+	struct rk_csv_span *other = cells ? cells + ncols + 1 : NULL;
+	int rc;
+
+	if (!cells) {
+		rk_fail_nomem(s->err);
+		s->failed = true;
+		return 0;
+	}
+	n = drop_empty_tail(cells, split(p, len, cells, ncols + 1), ncols);
+	if (n == ncols)
+		bad = misfits(plan, cells);
+	if ((n != ncols || bad) && plan->free_col >= 0 &&
+	    split_both_ends(p, len, ncols, (unsigned)plan->free_col, other)) {
+		unsigned fewer = misfits(plan, other);
+
+		if (n == ncols ? fewer < bad : !fewer) {
+			n = ncols;
+			memcpy(cells, other, ncols * sizeof(*cells));
+		}
+	}
+	rc = n == ncols ? 1 : n < ncols ? 0 : 2;
+	if (rc == 1)
+		put_cells(plan, cells, s);
+	rk_free(cells);
+	return rc;
+}

@@ -1,0 +1,184 @@
+/*
+ * skip.c - values passed without being looked at.
+ *
+ * 64 bytes at a time become bit masks: quotes, backslashes, opening and closing brackets. A quote
+ * after an odd number of backslashes is text; the others, as a running parity, tell which bytes are
+ * inside strings; brackets outside change the depth. State between windows: `escape` (the first byte
+ * is escaped, 0 or 1) and `inside` (the window begins in a string, 0 or all ones).
+ */
+#include <string.h>
+
+#include "codec/json/impl.h"
+
+struct skipper {
+	uint64_t escape, inside;
+	unsigned depth; /* what is still open */
+	unsigned most;
+};
+
+struct masks {
+	uint64_t quote, backslash, open, close;
+};
+
+static inline void look(const char *p, struct masks *m)
+{
+	rk_json_vec v[4], bit = JSON_SET(0x20);
+	rk_json_vec w[4];
+
+	for (unsigned i = 0; i < 4; i++) {
+		v[i] = JSON_LOAD(p + 16 * i);
+		w[i] = JSON_OR(v[i], bit); /* [ ] become { } */
+	}
+#define ALL(x, c) \
+	rk_json_bits(JSON_EQ(x[0], c), JSON_EQ(x[1], c), JSON_EQ(x[2], c), JSON_EQ(x[3], c))
+	m->quote = ALL(v, '"');
+	m->backslash = ALL(v, '\\');
+	m->open = ALL(w, '{');
+	m->close = ALL(w, '}');
+#undef ALL
+}
+
+/* Bytes that a backslash before them makes text: those after a run of odd length. */
+static inline uint64_t escaped(uint64_t backslash, uint64_t *carry)
+{
+	const uint64_t even = 0x5555555555555555u;
+	uint64_t follows, odd_runs, ends;
+	bool over;
+
+	if (!backslash) {
+		follows = *carry;
+		*carry = 0;
+		return follows;
+	}
+	backslash &= ~*carry;
+	follows = backslash << 1 | *carry;
+	odd_runs = backslash & ~even & ~follows;
+	over = __builtin_add_overflow(odd_runs, backslash, &ends);
+	*carry = over;
+	return (even ^ ends << 1) & follows;
+}
+
+static inline uint64_t parity(uint64_t x)
+{
+	x ^= x << 1;
+	x ^= x << 2;
+	x ^= x << 4;
+	x ^= x << 8;
+	x ^= x << 16;
+	return x ^ x << 32;
+}
+
+/*
+ * `n` bytes of the window count, blanks fill the others. The number of bytes up to where the depth
+ * reaches 0; n: it does not; -1: too deep.
+ */
+static inline int window(struct skipper *s, const char *p, unsigned n)
+{
+	struct masks m;
+	uint64_t in, text, brackets;
+
+	look(p, &m);
+	text = escaped(m.backslash, &s->escape);
+	if (n < 64)
+		s->escape = text >> n & 1;
+	in = parity(m.quote & ~text) ^ s->inside;
+	s->inside = in >> 63 ? ~UINT64_C(0) : 0;
+	for (brackets = (m.open | m.close) & ~in; brackets; brackets &= brackets - 1) {
+		if (m.open & brackets & -brackets) {
+			if (++s->depth > s->most)
+				return -1;
+		} else if (--s->depth == 0) {
+			return __builtin_ctzll(brackets) + 1;
+		}
+	}
+	return (int)n;
+}
+
+static int too_deep(struct rk_json *j, struct rk_error *err)
+{
+	return rk_json_fail_at(j, j->pos, RK_E_LIMIT, "nesting deeper than 511 levels", err);
+}
+
+/* What is left of the block; pos moves behind it, or behind the bracket that ends all. */
+static int skip_block(struct rk_json *j, struct skipper *s, struct rk_error *err)
+{
+	char tail[64];
+	size_t n;
+	int k = 0;
+
+	for (; j->end - j->pos >= 64; j->pos += 64) {
+		k = window(s, j->pos, 64);
+		if (k < 0)
+			return too_deep(j, err);
+		if (!s->depth) {
+			j->pos += k;
+			return 0;
+		}
+	}
+	n = (size_t)(j->end - j->pos);
+	if (!n)
+		return 0;
+	memset(tail, ' ', sizeof(tail));
+	memcpy(tail, j->pos, n);
+	k = window(s, tail, (unsigned)n);
+	if (k < 0)
+		return too_deep(j, err);
+	j->pos += k;
+	return 0;
+}
+
+/* Until `depth` more brackets were closed than opened. */
+static int skip_depth(struct rk_json *j, unsigned depth, struct rk_error *err)
+{
+	struct skipper s = { .depth = depth, .most = RK_JSON_DEPTH_MAX - 1 - j->depth + depth };
+	int rc;
+
+	for (;;) {
+		rc = skip_block(j, &s, err);
+		if (rc < 0 || !s.depth)
+			return rc;
+		rc = rk_json_refill(j, err);
+		if (rc <= 0)
+			return rc < 0 ? rc : rk_json_fail_end(j, err);
+	}
+}
+
+int rk_json_skip_rest(struct rk_json *j, struct rk_error *err)
+{
+	int rc;
+
+	if (!j->depth)
+		return 0;
+	rc = skip_depth(j, 1, err);
+	if (rc < 0)
+		return rc;
+	j->depth--;
+	rk_json_value_done(j);
+	return 0;
+}
+
+int rk_json_skip_value(struct rk_json *j, struct rk_error *err)
+{
+	struct rk_json_token tok;
+	int kind = rk_json_next(j, &tok, err);
+
+	if (kind == RK_JSON_OBJECT || kind == RK_JSON_ARRAY)
+		return rk_json_skip_rest(j, err);
+	return kind < 0 ? kind : 0;
+}
+
+int rk_json_jump(struct rk_json *j, uint64_t offset, struct rk_error *err)
+{
+	while (j->base + (uint64_t)(j->end - j->buf) < offset) {
+		int rc;
+
+		j->pos = j->end;
+		rc = rk_json_refill(j, err);
+		if (rc <= 0)
+			return rc < 0 ? rc : rk_json_fail_end(j, err);
+	}
+	if (offset > rk_json_offset(j))
+		j->pos = j->buf + (offset - j->base);
+	rk_json_value_done(j);
+	return 0;
+}

@@ -1,0 +1,698 @@
+/* page.c - see page.h. */
+#include "codec/parquet/page.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "base/alloc.h"
+#include "codec/compress.h"
+
+/* ---- pages out of zstd, Snappy and gzip, to exactly the size they declare ---- */
+
+static int unpack_gzip(const uint8_t *in, size_t len, uint8_t *raw, size_t raw_len,
+		       struct rk_error *err)
+{
+	z_stream z = { .next_in = (Bytef *)(uintptr_t)in, .avail_in = (uInt)len };
+	int rc;
+
+	z.next_out = raw;
+	z.avail_out = (uInt)raw_len;
+	/* 32: gzip and zlib headers are told apart by content. */
+	if (inflateInit2(&z, 15 + 32) != Z_OK)
+		return rk_fail_nomem(err);
+	rc = inflate(&z, Z_FINISH);
+	inflateEnd(&z);
+	if (rc != Z_STREAM_END || z.avail_out)
+		return rk_fail(err, RK_E_FORMAT, "damaged gzip page");
+	return 0;
+}
+
+/* Unpacks one page into exactly raw_len bytes. */
+static int pq_unpack(int codec, const uint8_t *in, size_t len, uint8_t *raw, size_t raw_len,
+		     struct rk_error *err)
+{
+	switch (codec) {
+	case RK_PQ_ZSTD:
+		if (ZSTD_decompress(raw, raw_len, in, len) != raw_len)
+			return rk_fail(err, RK_E_FORMAT, "damaged zstd page");
+		return 0;
+	case RK_PQ_SNAPPY:
+		if (!rk_snappy_unpack(in, len, raw, raw_len))
+			return rk_fail(err, RK_E_FORMAT, "damaged snappy page");
+		return 0;
+	case RK_PQ_GZIP:
+		return unpack_gzip(in, len, raw, raw_len, err);
+	default:
+		return rk_fail(err, RK_E_UNSUPPORTED, "compression codec %d is not supported",
+			       codec);
+	}
+}
+
+/* ---- decoding the values of a page (Encodings.md) ---- */
+
+static int damaged(const struct rk_pq_values *v, struct rk_error *err)
+{
+	return rk_fail(err, RK_E_FORMAT, "column '%s': page ends early or is damaged",
+		       v->leaf->name);
+}
+
+static int unsupported(const struct rk_pq_values *v, struct rk_error *err)
+{
+	return rk_fail(err, RK_E_UNSUPPORTED, "column '%s': encoding %d is not supported",
+		       v->leaf->name, v->encoding);
+}
+
+static size_t width_of(int physical)
+{
+	switch (physical) {
+	case RK_PQ_INT32:
+	case RK_PQ_FLOAT:
+		return 4;
+	case RK_PQ_INT64:
+	case RK_PQ_DOUBLE:
+		return 8;
+	default:
+		return 0;
+	}
+}
+
+/* Four bytes of a type become the 64 of its wide form. */
+static uint64_t widen(const struct rk_pq_leaf *leaf, uint32_t word)
+{
+	float single;
+	double wide;
+	uint64_t bits;
+
+	if (leaf->physical == RK_PQ_INT32)
+		return leaf->is_unsigned ? word : (uint64_t)(int64_t)(int32_t)word;
+	memcpy(&single, &word, 4);
+	wide = (double)single;
+	memcpy(&bits, &wide, 8);
+	return bits;
+}
+
+static int plain_numbers(struct rk_pq_values *v, uint64_t *out, size_t n, struct rk_error *err)
+{
+	const size_t width = width_of(v->leaf->physical);
+	const uint8_t *p = rk_cursor_take(&v->c, n * width);
+
+	if (!p)
+		return damaged(v, err);
+	if (width == 8) {
+		memcpy(out, p, n * 8);
+		return 0;
+	}
+	for (size_t i = 0; i < n; i++) {
+		uint32_t word;
+
+		memcpy(&word, p + i * 4, 4);
+		out[i] = widen(v->leaf, word);
+	}
+	return 0;
+}
+
+static int intern(struct rk_pq_values *v, const void *text, size_t len, uint64_t *out,
+		  struct rk_error *err)
+{
+	uint32_t id;
+	int rc = rk_strtab_add(v->names, text, len, &id, err);
+
+	if (rc == 0)
+		*out = id;
+	return rc;
+}
+
+static int plain_strings(struct rk_pq_values *v, uint64_t *out, size_t n, struct rk_error *err)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint32_t len = rk_cursor_u32le(&v->c);
+		const uint8_t *p = rk_cursor_take(&v->c, len);
+		int rc = p ? intern(v, p, len, &out[i], err) : damaged(v, err);
+
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int plain_bools(struct rk_pq_values *v, uint64_t *out, size_t n, struct rk_error *err)
+{
+	const size_t len = rk_cursor_left(&v->c);
+
+	if (v->pos + n > len * 8)
+		return damaged(v, err);
+	rk_bits_unpack64(v->c.pos, len, v->pos, 1, out, n);
+	v->pos += n;
+	return 0;
+}
+
+/* Byte k of all values stands together, for each k: value i is spread over the page. */
+static int split_numbers(struct rk_pq_values *v, uint64_t *out, size_t n, struct rk_error *err)
+{
+	const size_t width = width_of(v->leaf->physical);
+
+	if (n > v->count - v->pos)
+		return damaged(v, err);
+	for (size_t i = 0; i < n; i++) {
+		uint64_t word = 0;
+
+		for (size_t k = 0; k < width; k++)
+			word |= (uint64_t)v->c.pos[k * v->count + v->pos + i] << 8 * k;
+		out[i] = width == 8 ? word : widen(v->leaf, (uint32_t)word);
+	}
+	v->pos += n;
+	return 0;
+}
+
+static int from_dict(struct rk_pq_values *v, uint64_t *out, size_t n, struct rk_error *err)
+{
+	uint32_t idx[256];
+
+	for (size_t done = 0; done < n;) {
+		size_t k = n - done < 256 ? n - done : 256;
+
+		if (rk_rle_next(&v->rle, idx, k) != k)
+			return damaged(v, err);
+		for (size_t i = 0; i < k; i++) {
+			if (idx[i] >= v->ndict)
+				return rk_fail(err, RK_E_FORMAT,
+					       "column '%s': entry %" PRIu32
+					       " of a dictionary that has %zu",
+					       v->leaf->name, idx[i], v->ndict);
+			out[done + i] = v->dict[idx[i]];
+		}
+		done += k;
+	}
+	return 0;
+}
+
+static int rle_bools(struct rk_pq_values *v, uint64_t *out, size_t n, struct rk_error *err)
+{
+	uint32_t bits[256];
+
+	for (size_t done = 0; done < n;) {
+		size_t k = n - done < 256 ? n - done : 256;
+
+		if (rk_rle_next(&v->rle, bits, k) != k)
+			return damaged(v, err);
+		for (size_t i = 0; i < k; i++)
+			out[done + i] = bits[i];
+		done += k;
+	}
+	return 0;
+}
+
+static int delta_numbers(struct rk_pq_values *v, uint64_t *out, size_t n, struct rk_error *err)
+{
+	if (rk_delta_next(&v->delta, (int64_t *)out, n) != n)
+		return damaged(v, err);
+	for (size_t i = 0; v->leaf->physical == RK_PQ_INT32 && i < n; i++)
+		out[i] = widen(v->leaf, (uint32_t)out[i]);
+	return 0;
+}
+
+static int delta_lengths(struct rk_pq_values *v, uint64_t *out, size_t n, struct rk_error *err)
+{
+	for (size_t i = 0; i < n; i++) {
+		const uint8_t *p = NULL;
+		int64_t len;
+		int rc;
+
+		if (rk_delta_next(&v->delta, &len, 1) == 1 && len >= 0)
+			p = rk_cursor_take(&v->c, (size_t)len);
+		rc = p ? intern(v, p, (size_t)len, &out[i], err) : damaged(v, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+/* Each string is a prefix of the one before and a suffix of its own. */
+static int delta_strings(struct rk_pq_values *v, uint64_t *out, size_t n, struct rk_error *err)
+{
+	for (size_t i = 0; i < n; i++) {
+		const uint8_t *p = NULL;
+		int64_t prefix, len;
+		int rc;
+
+		if (rk_delta_next(&v->delta, &prefix, 1) == 1 &&
+		    rk_delta_next(&v->suffix, &len, 1) == 1 && prefix >= 0 &&
+		    (uint64_t)prefix <= v->last.len && len >= 0)
+			p = rk_cursor_take(&v->c, (size_t)len);
+		if (!p)
+			return damaged(v, err);
+		v->last.len = (size_t)prefix;
+		rk_bytes_put(&v->last, p, (size_t)len);
+		if (v->last.bad)
+			return rk_fail_nomem(err);
+		/* A few bytes can name long prefixes again and again. */
+		v->pos += v->last.len;
+		if (v->pos > RK_PQ_MAX_PAGE)
+			return rk_fail(err, RK_E_LIMIT,
+				       "column '%s': strings of a page exceed %d MiB",
+				       v->leaf->name, RK_PQ_MAX_PAGE >> 20);
+		rc = intern(v, v->last.len ? (const char *)v->last.data : "", v->last.len, &out[i],
+			    err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+/* Exactly n values, at most RK_PQ_STEP. */
+static int pq_values_next(struct rk_pq_values *v, uint64_t *out, size_t n, struct rk_error *err)
+{
+	switch (v->encoding) {
+	case RK_PQ_PLAIN:
+		if (v->leaf->physical == RK_PQ_BYTE_ARRAY)
+			return plain_strings(v, out, n, err);
+		if (v->leaf->physical == RK_PQ_BOOLEAN)
+			return plain_bools(v, out, n, err);
+		return plain_numbers(v, out, n, err);
+	case RK_PQ_PLAIN_DICTIONARY:
+	case RK_PQ_RLE_DICTIONARY:
+		return from_dict(v, out, n, err);
+	case RK_PQ_RLE:
+		return rle_bools(v, out, n, err);
+	case RK_PQ_DELTA_BINARY_PACKED:
+		return delta_numbers(v, out, n, err);
+	case RK_PQ_DELTA_LENGTH_BYTE_ARRAY:
+		return delta_lengths(v, out, n, err);
+	case RK_PQ_DELTA_BYTE_ARRAY:
+		return delta_strings(v, out, n, err);
+	default:
+		return split_numbers(v, out, n, err);
+	}
+}
+
+static int init_plain(struct rk_pq_values *v, struct rk_error *err)
+{
+	const int physical = v->leaf->physical;
+
+	if (physical == RK_PQ_BYTE_ARRAY || physical == RK_PQ_BOOLEAN || width_of(physical))
+		return 0;
+	return unsupported(v, err);
+}
+
+static int init_dict(struct rk_pq_values *v, struct rk_error *err)
+{
+	uint8_t width;
+
+	/* A page without a single value may be empty. */
+	if (!rk_cursor_left(&v->c)) {
+		rk_rle_init(&v->rle, v->c.pos, 0, 0);
+		return 0;
+	}
+	width = rk_cursor_u8(&v->c);
+	if (!rk_rle_init(&v->rle, v->c.pos, rk_cursor_left(&v->c), width))
+		return damaged(v, err);
+	return 0;
+}
+
+static int init_rle_bools(struct rk_pq_values *v, struct rk_error *err)
+{
+	uint32_t len = rk_cursor_u32le(&v->c);
+	const uint8_t *p = rk_cursor_take(&v->c, len);
+
+	if (v->leaf->physical != RK_PQ_BOOLEAN)
+		return unsupported(v, err);
+	rk_rle_init(&v->rle, p, p ? len : 0, 1);
+	return p ? 0 : damaged(v, err);
+}
+
+/* The strings' bytes follow the last of the lengths: these are passed over once to find them. */
+static bool init_lengths(struct rk_pq_values *v, struct rk_delta *lengths)
+{
+	const uint8_t *begin = v->c.pos;
+	const size_t len = rk_cursor_left(&v->c);
+	struct rk_delta probe;
+	const uint8_t *end = NULL;
+
+	if (rk_delta_init(&probe, begin, len))
+		end = rk_delta_end(&probe);
+	if (!end)
+		return false;
+	v->c.pos = end;
+	return rk_delta_init(lengths, begin, (size_t)(end - begin));
+}
+
+static int init_delta(struct rk_pq_values *v, struct rk_error *err)
+{
+	const int physical = v->leaf->physical;
+	bool ok;
+
+	if (v->encoding == RK_PQ_DELTA_BINARY_PACKED) {
+		if (physical != RK_PQ_INT32 && physical != RK_PQ_INT64)
+			return unsupported(v, err);
+		ok = rk_delta_init(&v->delta, v->c.pos, rk_cursor_left(&v->c));
+		return ok ? 0 : damaged(v, err);
+	}
+	if (physical != RK_PQ_BYTE_ARRAY)
+		return unsupported(v, err);
+	ok = init_lengths(v, &v->delta);
+	if (ok && v->encoding == RK_PQ_DELTA_BYTE_ARRAY) {
+		ok = init_lengths(v, &v->suffix);
+		rk_bytes_clear(&v->last);
+	}
+	return ok ? 0 : damaged(v, err);
+}
+
+static int init_split(struct rk_pq_values *v, struct rk_error *err)
+{
+	const size_t width = width_of(v->leaf->physical);
+
+	if (!width)
+		return unsupported(v, err);
+	v->count = rk_cursor_left(&v->c) / width;
+	return 0;
+}
+
+/* `data` is borrowed until the next init. */
+static int pq_values_init(struct rk_pq_values *v, int encoding, const uint8_t *data, size_t len,
+			  struct rk_error *err)
+{
+	v->encoding = encoding;
+	v->c = rk_cursor_over(data, len);
+	v->pos = 0;
+	switch (encoding) {
+	case RK_PQ_PLAIN:
+		return init_plain(v, err);
+	case RK_PQ_PLAIN_DICTIONARY:
+	case RK_PQ_RLE_DICTIONARY:
+		return init_dict(v, err);
+	case RK_PQ_RLE:
+		return init_rle_bools(v, err);
+	case RK_PQ_DELTA_BINARY_PACKED:
+	case RK_PQ_DELTA_LENGTH_BYTE_ARRAY:
+	case RK_PQ_DELTA_BYTE_ARRAY:
+		return init_delta(v, err);
+	case RK_PQ_BYTE_STREAM_SPLIT:
+		return init_split(v, err);
+	default:
+		return unsupported(v, err);
+	}
+}
+
+/* ---- the pages of one column chunk, one after the other ---- */
+
+enum {
+	HEADER_BYTES = 512,         /* holds nearly every page header ... */
+	HEADER_MAX_BYTES = 1 << 20, /* ... but statistics of long strings can stand in it */
+};
+
+void rk_pq_pages_init(struct rk_pq_pages *p, struct rk_pq_shared *shared,
+		      const struct rk_pq_leaf *leaf)
+{
+	*p = (struct rk_pq_pages){ .shared = shared, .leaf = leaf };
+	p->values.leaf = leaf;
+	p->values.names = shared->names;
+	rk_bytes_init(&p->values.last, RK_PQ_MAX_PAGE);
+}
+
+static void drop_raw(struct rk_pq_pages *p)
+{
+	p->shared->held -= p->raw_cap;
+	rk_free(p->raw);
+	p->raw = NULL;
+	p->raw_cap = 0;
+}
+
+void rk_pq_pages_release(struct rk_pq_pages *p)
+{
+	if (!p->shared)
+		return;
+	drop_raw(p);
+	rk_free(p->dict);
+	rk_bytes_release(&p->values.last);
+}
+
+int rk_pq_pages_begin(struct rk_pq_pages *p, const struct rk_pq_chunk *chunk, int64_t num_rows,
+		      struct rk_error *err)
+{
+	const char *name = p->leaf->name;
+
+	if (chunk->start < 4 || chunk->bytes < 0 ||
+	    (uint64_t)chunk->start > p->shared->file->size ||
+	    (uint64_t)chunk->bytes > p->shared->file->size - (uint64_t)chunk->start)
+		return rk_fail(err, RK_E_FORMAT, "column '%s': pages lie outside the file", name);
+	if (chunk->num_values != num_rows || chunk->physical != p->leaf->physical)
+		return rk_fail(err, RK_E_FORMAT, "column '%s': row group and schema disagree",
+			       name);
+	p->pos = (uint64_t)chunk->start;
+	p->end = p->pos + (uint64_t)chunk->bytes;
+	p->codec = chunk->codec;
+	p->values_left = (uint64_t)num_rows;
+	p->page_left = 0;
+	p->ndict = 0;
+	rk_free(p->dict);
+	p->dict = NULL;
+	return 0;
+}
+
+static int read_at(struct rk_pq_pages *p, void *buf, size_t len, uint64_t offset,
+		   struct rk_error *err)
+{
+	size_t got;
+	int rc = rk_file_pread(p->shared->file, buf, len, offset, &got, err);
+
+	if (rc == 0 && got != len)
+		rc = rk_fail(err, RK_E_FORMAT, "column '%s': the file ends within a page",
+			     p->leaf->name);
+	return rc;
+}
+
+/* Headers say their length only by ending; a second try reads as much as one may take. */
+static int read_header(struct rk_pq_pages *p, struct rk_pq_page_header *ret, struct rk_error *err)
+{
+	struct rk_bytes *buf = &p->shared->stored;
+	size_t want = HEADER_BYTES, len = 0;
+	int rc;
+
+	for (;; want = HEADER_MAX_BYTES) {
+		if (want > p->end - p->pos)
+			want = (size_t)(p->end - p->pos);
+		rk_bytes_clear(buf);
+		if (!rk_bytes_reserve(buf, want))
+			return rk_fail_nomem(err);
+		rc = read_at(p, buf->data, want, p->pos, err);
+		if (rc < 0)
+			return rc;
+		rc = rk_pq_page_header_parse(buf->data, want, ret, &len);
+		if (rc || want != HEADER_BYTES)
+			break;
+	}
+	if (rc <= 0 || (uint64_t)ret->bytes > p->end - p->pos - len)
+		return rk_fail(err, RK_E_FORMAT, "column '%s': damaged page header at %" PRIu64,
+			       p->leaf->name, p->pos);
+	if (ret->raw_bytes > RK_PQ_MAX_PAGE || ret->bytes > RK_PQ_MAX_PAGE)
+		return rk_fail(err, RK_E_LIMIT, "column '%s': a page of %" PRId64 " bytes",
+			       p->leaf->name, ret->raw_bytes);
+	p->pos += len;
+	return 0;
+}
+
+static int make_raw(struct rk_pq_pages *p, size_t len, struct rk_error *err)
+{
+	if (p->raw && len <= p->raw_cap)
+		return 0;
+	drop_raw(p);
+	if (len > RK_PQ_MAX_HELD - p->shared->held)
+		return rk_fail(err, RK_E_LIMIT, "pages of more than %d MiB at one time",
+			       RK_PQ_MAX_HELD >> 20);
+	p->raw = rk_alloc(len);
+	if (!p->raw)
+		return rk_fail_nomem(err);
+	p->raw_cap = len;
+	p->shared->held += len;
+	return 0;
+}
+
+/* Bytes in front of the values that are never compressed: version 2 keeps the levels there. */
+static int64_t open_bytes(const struct rk_pq_page_header *h)
+{
+	return h->type == RK_PQ_DATA_PAGE_V2 ? h->def_bytes : 0;
+}
+
+static int load_packed(struct rk_pq_pages *p, const struct rk_pq_page_header *h, size_t open,
+		       struct rk_error *err)
+{
+	struct rk_bytes *buf = &p->shared->stored;
+	int rc;
+
+	rk_bytes_clear(buf);
+	if (!rk_bytes_reserve(buf, (size_t)h->bytes))
+		return rk_fail_nomem(err);
+	rc = read_at(p, buf->data, (size_t)h->bytes, p->pos, err);
+	if (rc < 0)
+		return rc;
+	memcpy(p->raw, buf->data, open);
+	/* Writers leave out the frame of nothing. */
+	if ((size_t)h->bytes == open && (size_t)h->raw_bytes == open)
+		return 0;
+	return pq_unpack(p->codec, buf->data + open, (size_t)h->bytes - open, p->raw + open,
+			 (size_t)h->raw_bytes - open, err);
+}
+
+/* The page's bytes, unpacked, at p->raw. */
+static int load_page(struct rk_pq_pages *p, const struct rk_pq_page_header *h, struct rk_error *err)
+{
+	const int64_t open = open_bytes(h);
+	int rc;
+
+	if (h->rep_bytes || open > h->bytes || open > h->raw_bytes)
+		return rk_fail(err, RK_E_FORMAT, "column '%s': damaged page header", p->leaf->name);
+	rc = make_raw(p, (size_t)h->raw_bytes, err);
+	if (rc < 0)
+		return rc;
+	if (p->codec != RK_PQ_UNCOMPRESSED && h->compressed)
+		rc = load_packed(p, h, (size_t)open, err);
+	else if (h->bytes != h->raw_bytes)
+		rc = rk_fail(err, RK_E_FORMAT, "column '%s': damaged page header", p->leaf->name);
+	else
+		rc = read_at(p, p->raw, (size_t)h->bytes, p->pos, err);
+	p->pos += (uint64_t)h->bytes;
+	p->shared->done += (uint64_t)h->bytes;
+	return rc;
+}
+
+/* Smallest plain size of a value, so that a count can be compared with the bytes there are. */
+static size_t least_bytes(int physical)
+{
+	return physical == RK_PQ_INT64 || physical == RK_PQ_DOUBLE ? 8 : 4;
+}
+
+static int load_dict(struct rk_pq_pages *p, const struct rk_pq_page_header *h, struct rk_error *err)
+{
+	const size_t n = (size_t)h->num_values;
+	int rc;
+
+	if (p->dict || p->leaf->physical == RK_PQ_BOOLEAN ||
+	    n > (size_t)h->raw_bytes / least_bytes(p->leaf->physical))
+		return rk_fail(err, RK_E_FORMAT, "column '%s': damaged dictionary", p->leaf->name);
+	p->dict = rk_alloc(n * sizeof(*p->dict));
+	if (!p->dict)
+		return rk_fail_nomem(err);
+	rc = pq_values_init(&p->values, RK_PQ_PLAIN, p->raw, (size_t)h->raw_bytes, err);
+	for (size_t done = 0; rc == 0 && done < n;) {
+		size_t k = n - done < RK_PQ_STEP ? n - done : RK_PQ_STEP;
+
+		rc = pq_values_next(&p->values, p->dict + done, k, err);
+		done += k;
+	}
+	p->ndict = n;
+	return rc;
+}
+
+static int damaged_levels(const struct rk_pq_pages *p, struct rk_error *err)
+{
+	return rk_fail(err, RK_E_FORMAT, "column '%s': damaged definition levels", p->leaf->name);
+}
+
+/* Version 1 puts a length before the levels; required columns have none. */
+static int begin_levels(struct rk_pq_pages *p, const struct rk_pq_page_header *h,
+			struct rk_cursor *c, struct rk_error *err)
+{
+	size_t len = (size_t)h->def_bytes;
+	const uint8_t *levels;
+
+	if (h->type == RK_PQ_DATA_PAGE) {
+		if (!p->leaf->optional)
+			return 0;
+		if (h->def_encoding != RK_PQ_RLE)
+			return rk_fail(err, RK_E_UNSUPPORTED,
+				       "column '%s': levels in encoding %d are not supported",
+				       p->leaf->name, h->def_encoding);
+		len = rk_cursor_u32le(c);
+	}
+	levels = rk_cursor_take(c, len);
+	if (!levels)
+		return damaged_levels(p, err);
+	rk_rle_init(&p->levels, levels, len, 1);
+	return 0;
+}
+
+static int begin_data(struct rk_pq_pages *p, const struct rk_pq_page_header *h,
+		      struct rk_error *err)
+{
+	struct rk_cursor c = rk_cursor_over(p->raw, (size_t)h->raw_bytes);
+	int rc;
+
+	if ((uint64_t)h->num_values > p->values_left)
+		return rk_fail(err, RK_E_FORMAT, "column '%s': pages hold more rows than the group",
+			       p->leaf->name);
+	rc = begin_levels(p, h, &c, err);
+	if (rc < 0)
+		return rc;
+	p->values.dict = p->dict;
+	p->values.ndict = p->ndict;
+	p->page_left = (size_t)h->num_values;
+	p->values_left -= (uint64_t)h->num_values;
+	return pq_values_init(&p->values, h->encoding, c.pos, rk_cursor_left(&c), err);
+}
+
+/* Reads pages until one with rows is open. */
+static int next_page(struct rk_pq_pages *p, struct rk_error *err)
+{
+	struct rk_pq_page_header h;
+	int rc = 0;
+
+	while (rc == 0 && !p->page_left) {
+		if (p->pos >= p->end)
+			return rk_fail(err, RK_E_FORMAT,
+				       "column '%s': pages hold fewer rows than the group",
+				       p->leaf->name);
+		rc = read_header(p, &h, err);
+		if (rc < 0)
+			return rc;
+		if (h.type != RK_PQ_DATA_PAGE && h.type != RK_PQ_DATA_PAGE_V2 &&
+		    h.type != RK_PQ_DICTIONARY_PAGE) {
+			p->pos += (uint64_t)h.bytes;
+			continue;
+		}
+		rc = load_page(p, &h, err);
+		if (rc == 0)
+			rc = h.type == RK_PQ_DICTIONARY_PAGE ? load_dict(p, &h, err) :
+							       begin_data(p, &h, err);
+	}
+	return rc;
+}
+
+/* How many of the next n rows have a value. */
+static int take_levels(struct rk_pq_pages *p, size_t n, uint32_t *levels, size_t *ret_present,
+		       struct rk_error *err)
+{
+	uint32_t all = 1;
+	size_t present = 0;
+
+	if (!p->leaf->optional || rk_rle_take_run(&p->levels, n, &all)) {
+		*ret_present = all & 1 ? n : 0;
+		return 0;
+	}
+	if (rk_rle_next(&p->levels, levels, n) != n)
+		return damaged_levels(p, err);
+	for (size_t i = 0; i < n; i++) {
+		levels[i] &= 1;
+		present += levels[i];
+	}
+	*ret_present = present;
+	return 0;
+}
+
+int rk_pq_pages_next(struct rk_pq_pages *p, size_t n, uint32_t *levels, uint64_t *out,
+		     size_t *ret_present, struct rk_error *err)
+{
+	int rc = next_page(p, err);
+
+	if (rc < 0)
+		return rc;
+	n = n < p->page_left ? n : p->page_left;
+	rc = take_levels(p, n, levels, ret_present, err);
+	if (rc == 0)
+		rc = pq_values_next(&p->values, out, *ret_present, err);
+	if (rc < 0)
+		return rc;
+	p->page_left -= n;
+	return (int)n;
+}

@@ -1,0 +1,814 @@
+/* sqlite.c - see sqlite.h. */
+#include "codec/sqlite.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/num.h"
+#include "base/text.h"
+#include "io/dirs.h"
+
+struct rk_sqlite {
+	sqlite3 *h;
+	char *label;
+	uint64_t size;
+	uint64_t ops;    /* virtual machine operations since the last row */
+	const char *hot; /* suffix of the file that made a copy necessary */
+	bool cut;
+	struct rk_tempdir *tmp;         /* holds the copy */
+	struct rk_sqlite_cursor *taker; /* whose numbers rk_row() delivers */
+};
+
+/* ---- the numbers of a row ---- */
+
+/*
+ * Numbers do not come through sqlite3_column_...(), which costs more than the rest of the row:
+ * they are the arguments of a function of ours, SELECT rk_row(a, b, c), text FROM t, which gets
+ * them straight from SQLite's registers. A sorted query computes its columns before it sorts, so
+ * there they are ordinary columns.
+ */
+
+static void cell_from_double(struct rk_sqlite_cell *cell, enum rk_sqlite_kind kind, double d)
+{
+	const double exact = 9007199254740992.0; /* 2^53 */
+
+	cell->state = RK_CELL_VALUE;
+	if (kind == RK_SQLITE_REAL)
+		cell->v.d = d;
+	else if (d > -exact && d < exact && d == trunc(d))
+		cell->v.i = (int64_t)d;
+	else
+		cell->state = RK_CELL_WRONG;
+}
+
+static void cell_from_text(struct rk_sqlite_cell *cell, enum rk_sqlite_kind kind, const char *s,
+			   int len)
+{
+	enum rk_num num = RK_NUM_BAD;
+
+	if (s && kind == RK_SQLITE_REAL)
+		num = rk_num_f64(s, (size_t)len, &cell->v.d);
+	else if (s)
+		num = rk_num_i64(s, (size_t)len, &cell->v.i);
+	cell->state = num == RK_NUM_OK ? RK_CELL_VALUE : RK_CELL_WRONG;
+}
+
+static void cell_from_value(struct rk_sqlite_cell *cell, enum rk_sqlite_kind kind, sqlite3_value *v)
+{
+	int type = sqlite3_value_type(v);
+
+	if (type == SQLITE_INTEGER && kind == RK_SQLITE_INT) {
+		cell->v.i = sqlite3_value_int64(v);
+		cell->state = RK_CELL_VALUE;
+	} else if (type == SQLITE_NULL) {
+		cell->state = RK_CELL_NULL;
+	} else if (type == SQLITE_FLOAT || type == SQLITE_INTEGER) {
+		cell_from_double(cell, kind, sqlite3_value_double(v));
+	} else if (type == SQLITE_TEXT) {
+		const char *s = (const char *)sqlite3_value_text(v);
+
+		cell_from_text(cell, kind, s, sqlite3_value_bytes(v));
+	} else {
+		cell->state = RK_CELL_WRONG;
+	}
+}
+
+/* As cell_from_value, for a column of the result. */
+static void cell_from_column(struct rk_sqlite_cell *cell, enum rk_sqlite_kind kind,
+			     sqlite3_stmt *st, int at)
+{
+	int type = sqlite3_column_type(st, at);
+
+	if (type == SQLITE_INTEGER && kind == RK_SQLITE_INT) {
+		cell->v.i = sqlite3_column_int64(st, at);
+		cell->state = RK_CELL_VALUE;
+	} else if (type == SQLITE_NULL) {
+		cell->state = RK_CELL_NULL;
+	} else if (type == SQLITE_FLOAT || type == SQLITE_INTEGER) {
+		cell_from_double(cell, kind, sqlite3_column_double(st, at));
+	} else if (type == SQLITE_TEXT) {
+		const char *s = (const char *)sqlite3_column_text(st, at);
+
+		cell_from_text(cell, kind, s, sqlite3_column_bytes(st, at));
+	} else {
+		cell->state = RK_CELL_WRONG;
+	}
+}
+
+/* rk_row(a, b, ...): puts its arguments into the cells of db->taker. */
+static void take_row(sqlite3_context *ctx, int n, sqlite3_value **args)
+{
+	struct rk_sqlite *db = sqlite3_user_data(ctx);
+	struct rk_sqlite_cursor *c = db->taker;
+
+	for (int k = 0; c && k < n; k++) {
+		unsigned i = c->number[k];
+
+		cell_from_value(&c->cells[i], c->kinds[i], args[k]);
+	}
+}
+
+/* ---- opening a database safely ---- */
+
+enum {
+	PATH_BYTES = 4 * PATH_MAX,
+	PROGRESS_OPS = 1000,
+	FREE_OPS = 1000000, /* what any query may do, however small the file */
+};
+
+/* The limits a hostile schema meets; ordinary rocpd files stay far below all of them. */
+static const struct {
+	int id, value;
+} limits[] = {
+	{ SQLITE_LIMIT_LENGTH, 16 << 20 }, { SQLITE_LIMIT_SQL_LENGTH, 1 << 20 },
+	{ SQLITE_LIMIT_EXPR_DEPTH, 200 },  { SQLITE_LIMIT_VDBE_OP, 100000 },
+	{ SQLITE_LIMIT_ATTACHED, 0 },      { SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100 },
+	{ SQLITE_LIMIT_TRIGGER_DEPTH, 1 }, { SQLITE_LIMIT_WORKER_THREADS, 0 },
+};
+
+static int sqlite_fail(struct rk_sqlite *db, const char *table, struct rk_error *err)
+{
+	const char *why = sqlite3_errmsg(db->h);
+	int code = sqlite3_errcode(db->h) & 0xff, rc;
+
+	if (code == SQLITE_NOMEM)
+		rc = rk_fail_nomem(err);
+	else if (code == SQLITE_INTERRUPT)
+		rc = rk_fail(err, RK_E_LIMIT,
+			     "'%s' takes too long to read: its tables are not sound",
+			     table ? table : db->label);
+	else if (code == SQLITE_NOTADB)
+		rc = rk_fail(err, RK_E_FORMAT, "'%s' is not a database", db->label);
+	else if (table)
+		rc = rk_fail(err, RK_E_FORMAT, "cannot read table '%s': %s", table, why);
+	else
+		rc = rk_fail(err,
+			     code == SQLITE_CANTOPEN || code == SQLITE_IOERR ? RK_E_IO :
+									       RK_E_FORMAT,
+			     "cannot read database '%s': %s", db->label, why);
+	rk_error_at(err, db->label, 0, 0);
+	return rc;
+}
+
+/* No question asked here needs more than a few operations for each byte of the file. */
+static int count_ops(void *arg)
+{
+	struct rk_sqlite *db = arg;
+
+	db->ops += PROGRESS_OPS;
+	return db->ops > FREE_OPS + 4 * db->size;
+}
+
+/* The handle's error in the house's words; `table` may be NULL. */
+static int sqlite_prepare(struct rk_sqlite *db, const char *sql, const char *table,
+			  sqlite3_stmt **ret, struct rk_error *err)
+{
+	db->ops = 0;
+	if (sqlite3_prepare_v2(db->h, sql, -1, ret, NULL) != SQLITE_OK)
+		return sqlite_fail(db, table, err);
+	return 0;
+}
+
+static int run(struct rk_sqlite *db, const char *sql, struct rk_error *err)
+{
+	sqlite3_stmt *st = NULL;
+	int rc = sqlite_prepare(db, sql, NULL, &st, err), step;
+
+	if (rc < 0)
+		return rc;
+	do
+		step = sqlite3_step(st);
+	while (step == SQLITE_ROW);
+	if (step != SQLITE_DONE)
+		rc = sqlite_fail(db, NULL, err);
+	sqlite3_finalize(st);
+	return rc;
+}
+
+static bool hot_wal(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
+}
+
+/* A journal whose first byte is zero belongs to a transaction that was completed. */
+static bool hot_journal(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	char first = 0;
+	bool hot = fd >= 0 && read(fd, &first, 1) == 1 && first != 0;
+
+	if (fd >= 0)
+		close(fd);
+	return hot;
+}
+
+static const char *find_hot(struct rk_bytes *name, const char *path)
+{
+	static const struct {
+		const char *suffix;
+		bool (*hot)(const char *path);
+	} kinds[] = { { "-wal", hot_wal }, { "-journal", hot_journal } };
+
+	for (size_t i = 0; i < 2; i++) {
+		const char *full;
+
+		rk_bytes_clear(name);
+		rk_bytes_puts(name, path);
+		rk_bytes_puts(name, kinds[i].suffix);
+		full = rk_bytes_str(name);
+		if (full && kinds[i].hot(full))
+			return kinds[i].suffix;
+	}
+	return NULL;
+}
+
+static void put_uri(struct rk_bytes *uri, const char *path)
+{
+	rk_bytes_puts(uri, "file:");
+	for (; *path; path++) {
+		unsigned char c = (unsigned char)*path;
+
+		if (c > 0x20 && c < 0x7f && !strchr("%?#&=+", c))
+			rk_bytes_put_u8(uri, c);
+		else
+			rk_bytes_printf(uri, "%%%02X", c);
+	}
+	rk_bytes_puts(uri, "?mode=ro&immutable=1");
+}
+
+/* `name` holds the path of the -wal or -journal file. */
+static int copy_hot(struct rk_sqlite *db, const char *path, struct rk_bytes *name,
+		    const char *tmpdir, struct rk_error *err)
+{
+	const char *copy, *beside = db->hot[1] == 'w' ? "db-wal" : "db-journal";
+	int rc;
+
+	rc = rk_tempdir_new(tmpdir, &db->tmp, err);
+	if (!rc)
+		rc = rk_tempdir_copy(db->tmp, rk_bytes_str(name), beside, &copy, err);
+	if (!rc)
+		rc = rk_tempdir_copy(db->tmp, path, "db", &copy, err);
+	if (!rc) {
+		rk_bytes_clear(name);
+		rk_bytes_puts(name, copy);
+		rc = rk_bytes_str(name) ? 0 : rk_fail_nomem(err);
+	}
+	return rc;
+}
+
+/* The copy is opened for writing because SQLite repairs it before it reads. */
+static int open_handle(struct rk_sqlite *db, const char *path, const char *tmpdir,
+		       struct rk_error *err)
+{
+	int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+	struct rk_bytes name;
+	const char *target;
+	int rc = 0;
+
+	rk_bytes_init(&name, PATH_BYTES);
+	db->hot = find_hot(&name, path);
+	if (db->hot) {
+		flags |= SQLITE_OPEN_READWRITE;
+		rc = copy_hot(db, path, &name, tmpdir, err);
+	} else {
+		flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI;
+		rk_bytes_clear(&name);
+		put_uri(&name, path);
+	}
+	target = rk_bytes_str(&name);
+	if (!rc && !target)
+		rc = rk_fail_nomem(err);
+	if (!rc && sqlite3_open_v2(target, &db->h, flags, NULL) != SQLITE_OK)
+		rc = sqlite_fail(db, NULL, err);
+	rk_bytes_release(&name);
+	return rc;
+}
+
+/*
+ * SQLite refuses a file shorter than its header says, unless writable_schema is on and defensive
+ * off (the file is still opened read-only). Then the pages that are there can be read.
+ */
+static int harden(struct rk_sqlite *db, struct rk_error *err)
+{
+	const struct {
+		int op, value;
+	} config[] = {
+		{ SQLITE_DBCONFIG_DEFENSIVE, !db->cut },
+		{ SQLITE_DBCONFIG_WRITABLE_SCHEMA, db->cut },
+		{ SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0 },
+		{ SQLITE_DBCONFIG_ENABLE_TRIGGER, 0 },
+		{ SQLITE_DBCONFIG_ENABLE_VIEW, 0 },
+		{ SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0 },
+		{ SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1 },
+	};
+	static const char *const pragmas[] = {
+		"PRAGMA trusted_schema=OFF",
+		"PRAGMA cell_size_check=ON",
+		"PRAGMA mmap_size=0",
+		"PRAGMA cache_size=-2048",
+	};
+	int rc = 0;
+
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+		sqlite3_limit(db->h, limits[i].id, limits[i].value);
+	for (size_t i = 0; i < sizeof(config) / sizeof(config[0]); i++)
+		sqlite3_db_config(db->h, config[i].op, config[i].value, NULL);
+	sqlite3_progress_handler(db->h, PROGRESS_OPS, count_ops, db);
+	if (sqlite3_create_function_v2(db->h, "rk_row", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, db,
+				       take_row, NULL, NULL, NULL) != SQLITE_OK)
+		return sqlite_fail(db, NULL, err);
+	for (size_t i = 0; !rc && i < sizeof(pragmas) / sizeof(pragmas[0]); i++)
+		rc = run(db, pragmas[i], err);
+	return rc;
+}
+
+/*
+ * The header's page size and page count: more than the file has means that it was cut. The count
+ * means something only when the two change counters agree.
+ */
+static bool shorter_than_its_header(const char *path, uint64_t size)
+{
+	uint8_t h[100];
+	uint64_t page, count;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	ssize_t n = fd < 0 ? -1 : read(fd, h, sizeof(h));
+
+	if (fd >= 0)
+		close(fd);
+	if (n != (ssize_t)sizeof(h) || memcmp(h + 24, h + 92, 4) != 0)
+		return false;
+	page = (uint64_t)h[16] << 8 | h[17];
+	page = page == 1 ? 65536 : page;
+	count = (uint64_t)h[28] << 24 | (uint64_t)h[29] << 16 | (uint64_t)h[30] << 8 | h[31];
+	return page && count > size / page;
+}
+
+static int open_resolved(struct rk_sqlite *db, const char *path, const char *tmpdir,
+			 struct rk_error *err)
+{
+	struct stat st;
+	int rc;
+
+	if (stat(path, &st) < 0)
+		return rk_fail_errno(err, errno, "cannot open '%s'", db->label);
+	db->size = (uint64_t)st.st_size;
+	rc = open_handle(db, path, tmpdir, err);
+	if (rc < 0)
+		return rc;
+	db->cut = !db->hot && shorter_than_its_header(path, db->size);
+	rc = harden(db, err);
+	if (!rc) /* forces the schema to be read */
+		rc = run(db, "SELECT 1 FROM sqlite_schema LIMIT 1", err);
+	return rc;
+}
+
+int rk_sqlite_open(const char *path, const char *label, const char *tmpdir, struct rk_sqlite **ret,
+		   struct rk_error *err)
+{
+	struct rk_sqlite *db = rk_calloc(1, sizeof(*db));
+	char *real =
+		rk_alloc(PATH_MAX); /* SQLite names -wal and -journal after the resolved path */
+	int rc;
+
+	if (db)
+		db->label = rk_strdup(label);
+	if (!db || !db->label || !real)
+		rc = rk_fail_nomem(err);
+	else if (!realpath(path, real))
+		rc = rk_fail_errno(err, errno, "cannot open '%s'", label);
+	else
+		rc = open_resolved(db, real, tmpdir, err);
+	rk_free(real);
+	if (rc < 0) {
+		rk_error_at(err, label, 0, 0);
+		rk_sqlite_close(db);
+		return rc;
+	}
+	*ret = db;
+	return 0;
+}
+
+void rk_sqlite_close(struct rk_sqlite *db)
+{
+	if (!db)
+		return;
+	sqlite3_close(db->h);
+	rk_tempdir_free(db->tmp);
+	rk_free(db->label);
+	rk_free(db);
+}
+
+const char *rk_sqlite_hot(const struct rk_sqlite *db)
+{
+	return db->hot;
+}
+
+bool rk_sqlite_cut(const struct rk_sqlite *db)
+{
+	return db->cut;
+}
+
+uint64_t rk_sqlite_size(const struct rk_sqlite *db)
+{
+	return db->size;
+}
+
+int rk_sqlite_tolerate(struct rk_diag *diag, const char *path, struct rk_error *cause, int rc,
+		       struct rk_error *err)
+{
+	if (rc >= 0)
+		return 0;
+	if (rc == RK_E_FORMAT) {
+		rk_diag_add(diag, "damaged-database", path, 0, 1, "%s", cause->message);
+		rk_error_clear(cause);
+		return 0;
+	}
+	rk_error_at(cause, path, 0, 0);
+	if (err && !err->code)
+		*err = *cause;
+	return rc;
+}
+
+/* ---- which tables a database has, and what is stored in them ---- */
+
+enum { MAX_TABLES = 100000, SQL_BYTES = 1 << 16 };
+
+/* Appends "name" with quotes doubled. */
+static void sqlite_put_name(struct rk_bytes *sql, const char *name)
+{
+	rk_bytes_put_u8(sql, '"');
+	for (; *name; name++) {
+		if (*name == '"')
+			rk_bytes_put_u8(sql, '"');
+		rk_bytes_put_u8(sql, (uint8_t)*name);
+	}
+	rk_bytes_put_u8(sql, '"');
+}
+
+/* Names with a NUL inside cannot be asked for: they are passed over. */
+static const char *plain_text(sqlite3_stmt *st, int i, size_t *ret_len)
+{
+	const char *s = (const char *)sqlite3_column_text(st, i);
+	size_t len = (size_t)sqlite3_column_bytes(st, i);
+
+	*ret_len = len;
+	return s && strlen(s) == len ? s : NULL;
+}
+
+static int add_table(struct rk_sqlite_table **list, size_t *n, const char *name, size_t len,
+		     struct rk_error *err)
+{
+	struct rk_sqlite_table *grown;
+
+	if (*n >= MAX_TABLES)
+		return rk_fail(err, RK_E_LIMIT, "more than %d tables", MAX_TABLES);
+	if ((*n & (*n - 1)) == 0) {
+		grown = rk_reallocn(*list, *n ? *n * 2 : 1, sizeof(*grown));
+		if (!grown)
+			return rk_fail_nomem(err);
+		*list = grown;
+	}
+	(*list)[*n] = (struct rk_sqlite_table){ .name = rk_strndup(name, len), .key = -1 };
+	if (!(*list)[*n].name)
+		return rk_fail_nomem(err);
+	++*n;
+	return 0;
+}
+
+/* A virtual table has no root page. */
+static int list_names(struct rk_sqlite *db, const char *prefix, struct rk_sqlite_table **list,
+		      size_t *n, struct rk_error *err)
+{
+	sqlite3_stmt *st = NULL;
+	int rc, step = SQLITE_DONE;
+
+	rc = sqlite_prepare(db, "SELECT name FROM sqlite_schema WHERE type='table' AND rootpage>0",
+			    NULL, &st, err);
+	while (!rc && (step = sqlite3_step(st)) == SQLITE_ROW) {
+		size_t len;
+		const char *name = plain_text(st, 0, &len);
+
+		db->ops = 0;
+		if (name && rk_text_iprefix(name, len, prefix))
+			rc = add_table(list, n, name, len, err);
+	}
+	if (!rc && step != SQLITE_DONE)
+		rc = sqlite_fail(db, NULL, err);
+	sqlite3_finalize(st);
+	return rc;
+}
+
+static int add_column(struct rk_sqlite_table *t, sqlite3_stmt *st, struct rk_error *err)
+{
+	size_t len, type_len;
+	const char *name = plain_text(st, 1, &len), *type;
+	char **grown, *copy;
+
+	/* hidden: 0 ordinary, 1 of a virtual table, 2 and 3 generated by an expression */
+	if (!name || sqlite3_column_int(st, 6) != 0)
+		return 0;
+	grown = rk_reallocn(t->columns, t->ncolumns + 1, sizeof(*grown));
+	if (!grown)
+		return rk_fail_nomem(err);
+	t->columns = grown;
+	copy = rk_strndup(name, len);
+	if (!copy)
+		return rk_fail_nomem(err);
+	type = plain_text(st, 2, &type_len);
+	if (sqlite3_column_int(st, 5) == 1 && type && rk_text_ieq(type, type_len, "INTEGER"))
+		t->key = (int)t->ncolumns;
+	t->columns[t->ncolumns++] = copy;
+	return 0;
+}
+
+/* PRAGMA what("table") */
+static int prepare_pragma(struct rk_sqlite *db, const char *what, const char *table,
+			  sqlite3_stmt **ret, struct rk_error *err)
+{
+	struct rk_bytes sql;
+	const char *text;
+	int rc;
+
+	rk_bytes_init(&sql, SQL_BYTES);
+	rk_bytes_printf(&sql, "PRAGMA %s(", what);
+	sqlite_put_name(&sql, table);
+	rk_bytes_puts(&sql, ")");
+	text = rk_bytes_str(&sql);
+	rc = text ? sqlite_prepare(db, text, table, ret, err) : rk_fail_nomem(err);
+	rk_bytes_release(&sql);
+	return rc;
+}
+
+static int list_columns(struct rk_sqlite *db, struct rk_sqlite_table *t, struct rk_error *err)
+{
+	sqlite3_stmt *st = NULL;
+	int npk = 0, step = SQLITE_DONE, rc = prepare_pragma(db, "table_xinfo", t->name, &st, err);
+
+	while (!rc && (step = sqlite3_step(st)) == SQLITE_ROW) {
+		db->ops = 0;
+		npk += sqlite3_column_int(st, 5) > 0;
+		rc = add_column(t, st, err);
+	}
+	if (!rc && step != SQLITE_DONE)
+		rc = sqlite_fail(db, t->name, err);
+	if (npk != 1)
+		t->key = -1;
+	sqlite3_finalize(st);
+	return rc;
+}
+
+/*
+ * Only the key by which the rows lie makes seeks cheap. "INTEGER PRIMARY KEY DESC" is not one,
+ * nor is the key of a table without rowids: both have an index.
+ */
+static int drop_other_key(struct rk_sqlite *db, struct rk_sqlite_table *t, struct rk_error *err)
+{
+	sqlite3_stmt *st = NULL;
+	int step = SQLITE_DONE, rc = prepare_pragma(db, "index_list", t->name, &st, err);
+
+	while (!rc && (step = sqlite3_step(st)) == SQLITE_ROW) {
+		size_t len;
+		const char *origin = plain_text(st, 3, &len);
+
+		db->ops = 0;
+		if (origin && rk_text_ieq(origin, len, "pk"))
+			t->key = -1;
+	}
+	if (!rc && step != SQLITE_DONE)
+		rc = sqlite_fail(db, t->name, err);
+	sqlite3_finalize(st);
+	return rc;
+}
+
+int rk_sqlite_tables(struct rk_sqlite *db, const char *prefix, struct rk_sqlite_table **ret,
+		     size_t *ret_n, struct rk_error *err)
+{
+	struct rk_sqlite_table *list = NULL;
+	size_t n = 0;
+	int rc = list_names(db, prefix, &list, &n, err);
+
+	for (size_t i = 0; !rc && i < n; i++) {
+		rc = list_columns(db, &list[i], err);
+		if (!rc && list[i].key >= 0)
+			rc = drop_other_key(db, &list[i], err);
+	}
+	if (rc < 0) {
+		rk_error_at(err, db->label, 0, 0);
+		rk_sqlite_tables_free(list, n);
+		return rc;
+	}
+	*ret = list;
+	*ret_n = n;
+	return 0;
+}
+
+void rk_sqlite_tables_free(struct rk_sqlite_table *t, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = 0; k < t[i].ncolumns; k++)
+			rk_free(t[i].columns[k]);
+		rk_free(t[i].columns);
+		rk_free(t[i].name);
+	}
+	rk_free(t);
+}
+
+bool rk_sqlite_has(const struct rk_sqlite_table *t, const char *column)
+{
+	for (size_t k = 0; k < t->ncolumns; k++)
+		if (rk_text_ieq(t->columns[k], strlen(t->columns[k]), column))
+			return true;
+	return false;
+}
+
+bool rk_sqlite_keyed_by(const struct rk_sqlite_table *t, const char *column)
+{
+	return t->key >= 0 && rk_text_ieq(t->columns[t->key], strlen(t->columns[t->key]), column);
+}
+
+uint64_t rk_sqlite_rows_about(struct rk_sqlite *db, const struct rk_sqlite_table *t)
+{
+	sqlite3_stmt *st = NULL;
+	struct rk_bytes sql;
+	const char *text;
+	int64_t most = 0;
+
+	if (t->key < 0)
+		return 0;
+	rk_bytes_init(&sql, SQL_BYTES);
+	rk_bytes_puts(&sql, "SELECT max(");
+	sqlite_put_name(&sql, t->columns[t->key]);
+	rk_bytes_puts(&sql, ") FROM ");
+	sqlite_put_name(&sql, t->name);
+	text = rk_bytes_str(&sql);
+	if (text && !sqlite_prepare(db, text, t->name, &st, NULL) && sqlite3_step(st) == SQLITE_ROW)
+		most = sqlite3_column_int64(st, 0);
+	sqlite3_finalize(st);
+	rk_bytes_release(&sql);
+	return most > 0 ? (uint64_t)most : 0;
+}
+
+/* ---- the rows of one table ---- */
+
+/* A row takes at least a cell pointer, a length, a key and a header: four bytes are never enough. */
+enum { LEAST_ROW_BYTES = 4, SPARE_ROWS = 1000 };
+
+/* Which columns the table has, and which of them are numbers. */
+static void choose_columns(struct rk_sqlite_cursor *c, const struct rk_sqlite_table *t,
+			   const struct rk_sqlite_column *columns, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		c->at[i] = -1;
+		c->kinds[i] = columns[i].kind;
+		if (!columns[i].name || !rk_sqlite_has(t, columns[i].name))
+			continue;
+		c->at[i] = 0;
+		if (columns[i].kind != RK_SQLITE_TEXT)
+			c->number[c->nnumbers++] = (uint8_t)i;
+	}
+}
+
+static void put_numbers(struct rk_bytes *sql, struct rk_sqlite_cursor *c,
+			const struct rk_sqlite_column *columns)
+{
+	if (!c->nnumbers)
+		rk_bytes_puts(sql, "NULL");
+	else if (!c->sorted)
+		rk_bytes_puts(sql, "rk_row(");
+	for (unsigned k = 0; k < c->nnumbers; k++) {
+		if (k)
+			rk_bytes_puts(sql, ",");
+		sqlite_put_name(sql, columns[c->number[k]].name);
+		c->at[c->number[k]] = (int8_t)k;
+	}
+	if (c->nnumbers && !c->sorted)
+		rk_bytes_puts(sql, ")");
+}
+
+static void put_texts(struct rk_bytes *sql, struct rk_sqlite_cursor *c,
+		      const struct rk_sqlite_column *columns, size_t n)
+{
+	int8_t at = c->sorted && c->nnumbers ? (int8_t)c->nnumbers : 1;
+
+	for (size_t i = 0; i < n; i++) {
+		if (columns[i].kind != RK_SQLITE_TEXT || c->at[i] < 0)
+			continue;
+		rk_bytes_puts(sql, ",");
+		sqlite_put_name(sql, columns[i].name);
+		c->at[i] = at++;
+	}
+}
+
+/* NOT INDEXED: a covering index would give the rows in its own order. */
+static int put_query(struct rk_bytes *sql, struct rk_sqlite_cursor *c,
+		     const struct rk_sqlite_table *t, const struct rk_sqlite_column *columns,
+		     size_t n, int order, struct rk_error *err)
+{
+	choose_columns(c, t, columns, n);
+	c->sorted = order >= 0 && c->at[order] >= 0;
+	rk_bytes_puts(sql, "SELECT ");
+	put_numbers(sql, c, columns);
+	put_texts(sql, c, columns, n);
+	rk_bytes_puts(sql, " FROM ");
+	sqlite_put_name(sql, t->name);
+	rk_bytes_puts(sql, " NOT INDEXED");
+	if (order == RK_SQLITE_FROM_KEY) {
+		rk_bytes_puts(sql, " WHERE ");
+		sqlite_put_name(sql, t->columns[t->key]);
+		rk_bytes_puts(sql, ">=?1");
+	} else if (c->sorted) {
+		rk_bytes_printf(sql, " ORDER BY %d", c->at[order] + 1);
+	}
+	return rk_bytes_str(sql) ? 0 : rk_fail_nomem(err);
+}
+
+int rk_sqlite_cursor_open(struct rk_sqlite *db, const struct rk_sqlite_table *t,
+			  const struct rk_sqlite_column *columns, size_t n, int order,
+			  struct rk_sqlite_cursor **ret, struct rk_error *err)
+{
+	struct rk_sqlite_cursor *c;
+	struct rk_bytes sql;
+	int rc;
+
+	if (n > RK_SQLITE_MAX_COLUMNS || order >= (int)n ||
+	    (order == RK_SQLITE_FROM_KEY && t->key < 0))
+		return rk_fail(err, RK_E_USAGE, "table '%s' cannot be read like that", t->name);
+	c = rk_calloc(1, sizeof(*c));
+	if (!c)
+		return rk_fail_nomem(err);
+	c->db = db;
+	c->table = t->name;
+	rk_bytes_init(&sql, SQL_BYTES);
+	rc = put_query(&sql, c, t, columns, n, order, err);
+	if (!rc)
+		rc = sqlite_prepare(db, rk_bytes_str(&sql), t->name, &c->stmt, err);
+	rk_bytes_release(&sql);
+	if (rc < 0) {
+		rk_sqlite_cursor_close(c);
+		return rc;
+	}
+	*ret = c;
+	return 0;
+}
+
+void rk_sqlite_cursor_seek(struct rk_sqlite_cursor *c, int64_t key)
+{
+	sqlite3_reset(c->stmt);
+	sqlite3_bind_int64(c->stmt, 1, key);
+	c->rows = 0;
+}
+
+int rk_sqlite_cursor_step(struct rk_sqlite_cursor *c, struct rk_error *err)
+{
+	int step;
+
+	c->db->ops = 0;
+	c->db->taker = c;
+	step = sqlite3_step(c->stmt);
+	if (step == SQLITE_DONE)
+		return 0;
+	if (step != SQLITE_ROW)
+		return sqlite_fail(c->db, c->table, err);
+	/* pages that point at each other in circles give rows without end */
+	if (++c->rows > c->db->size / LEAST_ROW_BYTES + SPARE_ROWS)
+		return rk_fail(err, RK_E_FORMAT,
+			       "table '%s' has more rows than the file has room for", c->table);
+	for (unsigned k = 0; c->sorted && k < c->nnumbers; k++) {
+		unsigned i = c->number[k];
+
+		cell_from_column(&c->cells[i], c->kinds[i], c->stmt, (int)k);
+	}
+	return 1;
+}
+
+void rk_sqlite_cursor_close(struct rk_sqlite_cursor *c)
+{
+	if (!c)
+		return;
+	sqlite3_finalize(c->stmt);
+	rk_free(c);
+}
+
+const char *rk_sqlite_text(const struct rk_sqlite_cursor *c, unsigned i, size_t *ret_len)
+{
+	int at = c->at[i];
+	const char *s;
+
+	*ret_len = 0;
+	if (at < 0 || sqlite3_column_type(c->stmt, at) == SQLITE_NULL)
+		return NULL;
+	s = (const char *)sqlite3_column_text(c->stmt, at);
+	if (s)
+		*ret_len = (size_t)sqlite3_column_bytes(c->stmt, at);
+	return s;
+}
