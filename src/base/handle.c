@@ -24,7 +24,7 @@ static struct entry *buckets[BUCKETS];
 /* Where the entry of h is linked, or would be. */
 static struct entry **find(const void *h)
 {
-	/* not base/map.h: the seed of its hashes is drawn when the first run is opened */
+	/* not base/map.h: entries are taken out again */
 	struct entry **at = &buckets[(uint64_t)(uintptr_t)h * 0x9e3779b97f4a7c15u >> 56];
 
 	while (*at && (*at)->h != h)

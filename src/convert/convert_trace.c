@@ -18,10 +18,10 @@
 #include "base/map.h"
 #include "base/text.h"
 #include "convert/convert.h"
-#include "io/spill.h"
+#include "io/file.h"
 #include "ranks/gather.h"
 #include "run/sorted.h"
-#include "table/keep.h"
+#include "table/stages.h"
 
 #define RANK_ANY (-1)  /* rows of all ranks */
 #define RANK_NONE (-2) /* rows that name none */
@@ -100,6 +100,7 @@ static int write_table(struct job *j, enum rk_table t, struct rk_writer *w, stru
 
 static int write_trace(struct job *j, struct rk_output *out, struct rk_error *err)
 {
+	struct rk_trace_scope scope = { .pids = j->pids, .member = j->member };
 	struct rk_writer *w = NULL;
 	int rc = j->format->open(out, NULL, &j->run->ctx, &w, err);
 
@@ -107,13 +108,12 @@ static int write_trace(struct job *j, struct rk_output *out, struct rk_error *er
 	j->node = 0;
 	if (rc < 0)
 		return rc;
-	w->pids = j->pids;
-	w->member = j->member;
 	for (const enum rk_table *t = rk_trace_tables; *t < RK_NTABLES; t++)
 		if (wanted(j, *t))
-			w->tables |= RK_TABLE_BIT(*t);
+			scope.tables |= RK_TABLE_BIT(*t);
+	w->ops->scope(w, &scope);
 	for (const enum rk_table *t = rk_trace_tables; rc == 0 && *t < RK_NTABLES; t++)
-		if (w->tables >> *t & 1)
+		if (scope.tables >> *t & 1)
 			rc = write_table(j, *t, w, err);
 	if (rc == 0)
 		rc = w->ops->finish(w, err);

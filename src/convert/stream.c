@@ -11,7 +11,7 @@
 #include "run/run.h"
 #include "run/run_energy.h"
 #include "run/sorted.h"
-#include "table/times.h"
+#include "table/stages.h"
 
 /* ---- the schema ---- */
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "table/names.h"
+#include "table/stages.h"
 
 /* One more value. */
 static void sample_add(struct rk_sample *s, double v)

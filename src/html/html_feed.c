@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/map.h"
 #include "ranks/ranks_parts.h"
 #include "run/sorted.h"
-#include "table/aggregate_map.h"
-#include "table/keep.h"
+#include "table/stages.h"
 
 #define BIT(f) (UINT64_C(1) << (f))
 

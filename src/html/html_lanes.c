@@ -5,8 +5,8 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "codec/deflate.h"
-#include "io/spill.h"
+#include "codec/compress.h"
+#include "io/file.h"
 
 enum {
 	LANES_MAX = RK_LANES_KERNELS + 2 * RK_LANES_OTHER + RK_NLANE_KINDS,

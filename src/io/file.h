@@ -43,7 +43,7 @@ int rk_spill_resize(struct rk_spill *s, uint64_t size, struct rk_error *err);
 int rk_spill_read(struct rk_spill *s, uint64_t offset, void *p, size_t len, struct rk_error *err);
 uint64_t rk_spill_size(const struct rk_spill *s);
 int rk_spill_fd(const struct rk_spill *s); /* borrowed */
-void rk_spill_free(struct rk_spill *s); /* NULL is fine */
+void rk_spill_free(struct rk_spill *s);    /* NULL is fine */
 
 /* ---- bytes of a file seen in place, for those who jump about in them ---- */
 

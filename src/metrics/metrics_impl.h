@@ -2,13 +2,13 @@
 #ifndef RK_METRICS_IMPL_H
 #define RK_METRICS_IMPL_H
 
+#include "base/map.h"
 #include "metrics/formula/plan.h"
 #include "metrics/metric_device.h"
 #include "metrics/metric_roofline.h"
 #include "report/timeline.h"
 #include "run/run.h"
 #include "table/aggregate.h"
-#include "table/aggregate_map.h"
 
 /* ---- devices (metrics_input.c) ---- */
 

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #include "base/alloc.h"
-#include "io/view.h"
+#include "io/file.h"
 #include "pack/elf/edit.h"
 
 /* Where bytes come from: a path of its own, or a range of a spill with unpacked archives. */

@@ -20,9 +20,9 @@
 #include "base/handle.h"
 #include "base/sha256/sha256.h"
 #include "base/text.h"
+#include "io/dirs.h"
 #include "io/file.h"
 #include "io/output.h"
-#include "io/walk.h"
 #include "pack/wheel/meta.h"
 
 /* Identifies our pages. */

@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/num.h"
-#include "codec/csv/csv_scan.h"
+#include "codec/csv/csv.h"
 #include "read/reader.h"
 
 extern const struct rk_reader_ops rk_reader_library_csv, rk_reader_nvtx_csv, rk_reader_sysinfo_csv;

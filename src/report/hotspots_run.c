@@ -4,12 +4,12 @@
 
 #include "base/alloc.h"
 #include "base/handle.h"
+#include "base/map.h"
 #include "base/strtab.h"
 #include "report/hotspots.h"
 #include "rockit/hotspots.h"
 #include "run/run.h"
 #include "table/aggregate.h"
-#include "table/aggregate_map.h"
 
 static const char rest[] = "(past the limit)";
 

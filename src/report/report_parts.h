@@ -4,13 +4,13 @@
 
 #include <inttypes.h>
 
+#include "base/map.h"
 #include "base/page.h"
 #include "base/strtab.h"
 #include "rockit/rockit.h"
 #include "run/energy.h"
 #include "table/aggregate.h"
 #include "table/source.h"
-#include "table/timeline_keys.h"
 
 /* The sections in the order they are shown. */
 enum rk_section {

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/map.h"
 #include "base/num.h"
 #include "base/text.h"
-#include "table/timeline_keys.h"
 #include "table/timeline_order.h"
 
 static int64_t later(int64_t a, int64_t b)

@@ -16,7 +16,6 @@
 #define RK_TIMELINE_H
 
 #include "rockit/metrics.h"
-#include "table/context.h"
 #include "table/median.h"
 #include "table/source.h"
 #include "table/timeline_order.h"

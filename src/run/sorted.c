@@ -1,9 +1,8 @@
 /* sorted.c - see sorted.h. */
 #include "run/sorted.h"
 
-#include "table/ahead.h"
 #include "table/sort.h"
-#include "table/times.h"
+#include "table/stages.h"
 
 int rk_run_sorted(struct rk_sorted *s, int (*make)(void *arg, struct rk_error *err), void *arg,
 		  struct rk_error *err)

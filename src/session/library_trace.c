@@ -15,9 +15,9 @@
 #include "base/num.h"
 #include "base/text.h"
 #include "base/words.h"
-#include "codec/lines.h"
+#include "codec/instream.h"
+#include "io/dirs.h"
 #include "io/output.h"
-#include "io/walk.h"
 
 /* ---- names and variables ---- */
 

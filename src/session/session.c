@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/handle.h"
 #include "base/page.h"
-#include "io/move_tree.h"
+#include "io/dirs.h"
 #include "io/output.h"
 #include "rockit/session.h"
 #include "run/run_json.h"

@@ -13,9 +13,7 @@
 #include "base/alloc.h"
 #include "base/num.h"
 #include "base/text.h"
-#include "write/perfetto/perfetto_writer.h"
-
-extern const struct rk_writer_ops rk_writer_chrome;
+#include "write/trace.h"
 
 enum {
 	FLUSH_BYTES = 256 << 10,
@@ -217,7 +215,7 @@ static void close_slice(struct chrome *c)
 /* `step`: "s" at the call, "f" at what it caused. Ids are of the whole trace, so the process is part of them. */
 static void put_flow(struct chrome *c, const struct slice *s, char step)
 {
-	if (s->correlation <= 0 || !(c->base.tables >> RK_API & 1))
+	if (s->correlation <= 0 || !(c->tracks.scope.tables >> RK_API & 1))
 		return;
 	begin_event(c, "{\"ph\":\"");
 	rk_bytes_put_u8(&c->text, (uint8_t)step);
@@ -237,12 +235,12 @@ static void put_thread(struct chrome *c, const struct slice *s, int64_t tid)
 static void put_three(struct chrome *c, const struct rk_batch *b, size_t row, unsigned field,
 		      const char *key)
 {
-	if (rk_pfw_i32(b, field, row) == RK_NONE)
+	if (rk_trace_i32(b, field, row) == RK_NONE)
 		return;
 	put_comma(&c->text);
 	rk_bytes_puts(&c->text, key);
 	for (unsigned i = 0; i < 3; i++) {
-		int64_t v = rk_pfw_i32(b, field + i, row);
+		int64_t v = rk_trace_i32(b, field + i, row);
 
 		put_int(&c->text, i ? "," : "[", v == RK_NONE ? 1 : v);
 	}
@@ -252,8 +250,8 @@ static void put_three(struct chrome *c, const struct rk_batch *b, size_t row, un
 static uint32_t process_of(struct chrome *c, const struct rk_batch *b, unsigned pid, unsigned rank,
 			   unsigned node, size_t row)
 {
-	int64_t p = rk_tracks_process(&c->tracks, rk_pfw_i64(b, pid, row), rk_pfw_i32(b, rank, row),
-				      rk_pfw_id(b, node, row));
+	int64_t p = rk_tracks_process(&c->tracks, rk_trace_i64(b, pid, row),
+				      rk_trace_i32(b, rank, row), rk_batch_id(b, node, row));
 
 	if (p < 0)
 		c->text.bad = true;
@@ -296,12 +294,13 @@ static void put_counters(struct chrome *c, const struct rk_batch *b, size_t row)
 static int kernel(struct chrome *c, const struct rk_batch *b, size_t row, struct rk_error *err)
 {
 	uint32_t process = process_of(c, b, RK_K_PID, RK_K_RANK, RK_K_NODE, row);
-	int64_t device = rk_pfw_i64(b, RK_K_DEVICE, row), queue = rk_pfw_i64(b, RK_K_QUEUE, row);
-	int64_t stream = rk_pfw_i32(b, RK_K_STREAM, row);
+	int64_t device = rk_trace_i64(b, RK_K_DEVICE, row),
+		queue = rk_trace_i64(b, RK_K_QUEUE, row);
+	int64_t stream = rk_trace_i32(b, RK_K_STREAM, row);
 	struct slice s = { .process = process,
-			   .start = rk_pfw_i64(b, RK_K_START, row),
-			   .duration = rk_pfw_i64(b, RK_K_DURATION, row),
-			   .correlation = rk_pfw_i64(b, RK_K_CORRELATION, row) };
+			   .start = rk_trace_i64(b, RK_K_START, row),
+			   .duration = rk_trace_i64(b, RK_K_DURATION, row),
+			   .correlation = rk_trace_i64(b, RK_K_CORRELATION, row) };
 	int rc;
 
 	s.track = queue == RK_NONE ? device_track(c, process, device, RK_TRACK_STREAM, stream) :
@@ -309,17 +308,17 @@ static int kernel(struct chrome *c, const struct rk_batch *b, size_t row, struct
 	rc = place(c, &s, false, err);
 	if (rc <= 0)
 		return rc;
-	open_slice(c, "{\"ph\":\"X\",\"cat\":\"kernel\"", rk_pfw_id(b, RK_K_NAME, row), &s);
+	open_slice(c, "{\"ph\":\"X\",\"cat\":\"kernel\"", rk_batch_id(b, RK_K_NAME, row), &s);
 	put_arg(&c->text, "\"device\":", device);
 	put_arg(&c->text, "\"stream\":", stream);
 	put_arg(&c->text, "\"queue\":", queue);
 	put_arg(&c->text, "\"correlation\":", s.correlation);
-	put_arg(&c->text, "\"dispatch\":", rk_pfw_i64(b, RK_K_DISPATCH, row));
+	put_arg(&c->text, "\"dispatch\":", rk_trace_i64(b, RK_K_DISPATCH, row));
 	put_three(c, b, row, RK_K_GRID_X, "\"grid\":");
 	put_three(c, b, row, RK_K_BLOCK_X, "\"block\":");
-	put_arg(&c->text, "\"registers per thread\":", rk_pfw_i32(b, RK_K_REGS, row));
-	put_arg(&c->text, "\"shared memory\":", rk_pfw_i32(b, RK_K_SHARED_MEM, row));
-	put_arg(&c->text, "\"scratch\":", rk_pfw_i32(b, RK_K_SCRATCH, row));
+	put_arg(&c->text, "\"registers per thread\":", rk_trace_i32(b, RK_K_REGS, row));
+	put_arg(&c->text, "\"shared memory\":", rk_trace_i32(b, RK_K_SHARED_MEM, row));
+	put_arg(&c->text, "\"scratch\":", rk_trace_i32(b, RK_K_SCRATCH, row));
 	put_counters(c, b, row);
 	close_slice(c);
 	put_flow(c, &s, 'f');
@@ -329,24 +328,24 @@ static int kernel(struct chrome *c, const struct rk_batch *b, size_t row, struct
 static int copy(struct chrome *c, const struct rk_batch *b, size_t row, struct rk_error *err)
 {
 	uint32_t process = process_of(c, b, RK_C_PID, RK_C_RANK, RK_C_NODE, row);
-	int64_t src = rk_pfw_i64(b, RK_C_SRC, row), dst = rk_pfw_i64(b, RK_C_DST, row);
-	int64_t stream = rk_pfw_i64(b, RK_C_STREAM, row);
+	int64_t src = rk_trace_i64(b, RK_C_SRC, row), dst = rk_trace_i64(b, RK_C_DST, row);
+	int64_t stream = rk_trace_i64(b, RK_C_STREAM, row);
 	struct slice s = { .process = process,
-			   .start = rk_pfw_i64(b, RK_C_START, row),
-			   .duration = rk_pfw_i64(b, RK_C_DURATION, row),
-			   .correlation = rk_pfw_i64(b, RK_C_CORRELATION, row) };
+			   .start = rk_trace_i64(b, RK_C_START, row),
+			   .duration = rk_trace_i64(b, RK_C_DURATION, row),
+			   .correlation = rk_trace_i64(b, RK_C_CORRELATION, row) };
 	int rc;
 
 	s.track = device_track(c, process, dst == RK_NONE ? src : dst, RK_TRACK_COPIES, stream);
 	rc = place(c, &s, false, err);
 	if (rc <= 0)
 		return rc;
-	open_slice(c, "{\"ph\":\"X\",\"cat\":\"gpu_memcpy\"", rk_pfw_id(b, RK_C_DIRECTION, row),
+	open_slice(c, "{\"ph\":\"X\",\"cat\":\"gpu_memcpy\"", rk_batch_id(b, RK_C_DIRECTION, row),
 		   &s);
 	put_arg(&c->text, "\"fromDevice\":", src);
 	put_arg(&c->text, "\"toDevice\":", dst);
 	put_arg(&c->text, "\"stream\":", stream);
-	put_arg(&c->text, "\"bytes\":", rk_pfw_i64(b, RK_C_BYTES, row));
+	put_arg(&c->text, "\"bytes\":", rk_trace_i64(b, RK_C_BYTES, row));
 	put_arg(&c->text, "\"correlation\":", s.correlation);
 	close_slice(c);
 	put_flow(c, &s, 'f');
@@ -356,10 +355,10 @@ static int copy(struct chrome *c, const struct rk_batch *b, size_t row, struct r
 static int allocation(struct chrome *c, const struct rk_batch *b, size_t row, struct rk_error *err)
 {
 	uint32_t process = process_of(c, b, RK_M_PID, RK_M_RANK, RK_M_NODE, row);
-	uint32_t thread = thread_track(c, process, rk_pfw_i64(b, RK_M_TID, row));
+	uint32_t thread = thread_track(c, process, rk_trace_i64(b, RK_M_TID, row));
 	struct slice s = { .process = process,
-			   .start = rk_pfw_i64(b, RK_M_START, row),
-			   .duration = rk_pfw_i64(b, RK_M_DURATION, row) };
+			   .start = rk_trace_i64(b, RK_M_START, row),
+			   .duration = rk_trace_i64(b, RK_M_DURATION, row) };
 	int rc;
 
 	if (thread)
@@ -368,10 +367,10 @@ static int allocation(struct chrome *c, const struct rk_batch *b, size_t row, st
 	if (rc <= 0)
 		return rc;
 	open_slice(c, "{\"ph\":\"X\",\"cat\":\"memory_allocation\"",
-		   rk_pfw_id(b, RK_M_OPERATION, row), &s);
-	put_arg(&c->text, "\"device\":", rk_pfw_i64(b, RK_M_DEVICE, row));
-	put_arg(&c->text, "\"bytes\":", rk_pfw_i64(b, RK_M_BYTES, row));
-	put_arg(&c->text, "\"correlation\":", rk_pfw_i64(b, RK_M_CORRELATION, row));
+		   rk_batch_id(b, RK_M_OPERATION, row), &s);
+	put_arg(&c->text, "\"device\":", rk_trace_i64(b, RK_M_DEVICE, row));
+	put_arg(&c->text, "\"bytes\":", rk_trace_i64(b, RK_M_BYTES, row));
+	put_arg(&c->text, "\"correlation\":", rk_trace_i64(b, RK_M_CORRELATION, row));
 	close_slice(c);
 	return 0;
 }
@@ -397,21 +396,21 @@ static int call(struct chrome *c, const struct rk_batch *b, size_t row, struct r
 {
 	uint32_t process = process_of(c, b, RK_A_PID, RK_A_RANK, RK_A_NODE, row);
 	struct slice s = { .process = process,
-			   .track = thread_track(c, process, rk_pfw_i64(b, RK_A_TID, row)),
-			   .start = rk_pfw_i64(b, RK_A_START, row),
-			   .duration = rk_pfw_i64(b, RK_A_DURATION, row),
-			   .correlation = rk_pfw_i64(b, RK_A_CORRELATION, row) };
+			   .track = thread_track(c, process, rk_trace_i64(b, RK_A_TID, row)),
+			   .start = rk_trace_i64(b, RK_A_START, row),
+			   .duration = rk_trace_i64(b, RK_A_DURATION, row),
+			   .correlation = rk_trace_i64(b, RK_A_CORRELATION, row) };
 	int rc = place(c, &s, true, err);
 
 	if (rc <= 0)
 		return rc;
 	begin_event(c, "{\"ph\":\"X\",\"cat\":");
-	put_domain(c, rk_pfw_id(b, RK_A_DOMAIN, row));
-	put_name(c, ",\"name\":", rk_pfw_id(b, RK_A_FUNCTION, row));
+	put_domain(c, rk_batch_id(b, RK_A_DOMAIN, row));
+	put_name(c, ",\"name\":", rk_batch_id(b, RK_A_FUNCTION, row));
 	put_where(c, &s);
 	put_duration(c, s.duration);
 	put_arg(&c->text, "\"correlation\":", s.correlation);
-	put_thread(c, &s, rk_pfw_i64(b, RK_A_TID, row));
+	put_thread(c, &s, rk_trace_i64(b, RK_A_TID, row));
 	close_slice(c);
 	put_flow(c, &s, 's');
 	return 0;
@@ -420,11 +419,11 @@ static int call(struct chrome *c, const struct rk_batch *b, size_t row, struct r
 static int marker(struct chrome *c, const struct rk_batch *b, size_t row, struct rk_error *err)
 {
 	uint32_t process = process_of(c, b, RK_R_PID, RK_R_RANK, RK_R_NODE, row);
-	int64_t tid = rk_pfw_i64(b, RK_R_TID, row);
+	int64_t tid = rk_trace_i64(b, RK_R_TID, row);
 	uint32_t thread = thread_track(c, process, tid);
 	struct slice s = { .process = process,
-			   .start = rk_pfw_i64(b, RK_R_START, row),
-			   .duration = rk_pfw_i64(b, RK_R_DURATION, row) };
+			   .start = rk_trace_i64(b, RK_R_START, row),
+			   .duration = rk_trace_i64(b, RK_R_DURATION, row) };
 	int rc;
 
 	if (thread)
@@ -432,7 +431,7 @@ static int marker(struct chrome *c, const struct rk_batch *b, size_t row, struct
 	rc = place(c, &s, true, err);
 	if (rc <= 0)
 		return rc;
-	open_slice(c, "{\"ph\":\"X\",\"cat\":\"user_annotation\"", rk_pfw_id(b, RK_R_NAME, row),
+	open_slice(c, "{\"ph\":\"X\",\"cat\":\"user_annotation\"", rk_batch_id(b, RK_R_NAME, row),
 		   &s);
 	put_thread(c, &s, tid);
 	close_slice(c);
@@ -442,9 +441,9 @@ static int marker(struct chrome *c, const struct rk_batch *b, size_t row, struct
 static int sample(struct chrome *c, const struct rk_batch *b, size_t row, struct rk_error *err)
 {
 	const struct rk_column *value = &b->cols[RK_S_VALUE];
-	uint32_t unit = rk_pfw_id(b, RK_S_UNIT, row), metric = rk_pfw_id(b, RK_S_METRIC, row);
-	int64_t time = rk_pfw_i64(b, RK_S_TIME, row), device = rk_pfw_i64(b, RK_S_DEVICE, row);
-	int64_t p = rk_tracks_process(&c->tracks, RK_NONE, RK_NONE, rk_pfw_id(b, RK_S_NODE, row));
+	uint32_t unit = rk_batch_id(b, RK_S_UNIT, row), metric = rk_batch_id(b, RK_S_METRIC, row);
+	int64_t time = rk_trace_i64(b, RK_S_TIME, row), device = rk_trace_i64(b, RK_S_DEVICE, row);
+	int64_t p = rk_tracks_process(&c->tracks, RK_NONE, RK_NONE, rk_batch_id(b, RK_S_NODE, row));
 	char digits[32];
 
 	if (p < 0)
@@ -486,6 +485,11 @@ static int flush(struct chrome *c, size_t from, struct rk_error *err)
 	return rc;
 }
 
+static void chrome_scope(struct rk_writer *base, const struct rk_trace_scope *scope)
+{
+	((struct chrome *)base)->tracks.scope = *scope;
+}
+
 static int chrome_batch(struct rk_writer *base, const struct rk_batch *b, struct rk_error *err)
 {
 	static int (*const rows[RK_NTABLES])(struct chrome *, const struct rk_batch *, size_t,
@@ -497,8 +501,6 @@ static int chrome_batch(struct rk_writer *base, const struct rk_batch *b, struct
 	enum rk_table t = b->schema->table;
 	int rc = 0;
 
-	c->tracks.others = base->pids;
-	c->tracks.member = base->member;
 	if (t != c->table)
 		rk_tracks_settle(&c->tracks);
 	c->table = t;
@@ -576,6 +578,7 @@ const struct rk_writer_ops rk_writer_chrome = {
 	.suffix = ".json",
 	.trace = true,
 	.open = chrome_open,
+	.scope = chrome_scope,
 	.batch = chrome_batch,
 	.finish = chrome_finish,
 	.close = chrome_close,

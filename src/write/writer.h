@@ -13,8 +13,11 @@
 
 struct rk_writer {
 	const struct rk_writer_ops *ops;
-	/* of a trace, set by the caller after open: */
-	uint32_t tables;     /* that will come */
+};
+
+/* What a trace may be told about its place among others; all of it may be 0. */
+struct rk_trace_scope {
+	uint32_t tables;     /* bits of the tables that will come */
 	struct rk_map *pids; /* shown in other traces of an archive: pid -> member; NULL: alone */
 	uint32_t member;     /* this one's number there */
 };
@@ -30,6 +33,8 @@ struct rk_writer_ops {
 	 */
 	int (*open)(struct rk_output *out, const struct rk_schema *schema, struct rk_context *ctx,
 		    struct rk_writer **ret, struct rk_error *err);
+	/* Of a trace: may be called once, before the first batch. NULL for other formats. */
+	void (*scope)(struct rk_writer *w, const struct rk_trace_scope *scope);
 	/* Any number of rows; the batch is borrowed for the call. */
 	int (*batch)(struct rk_writer *w, const struct rk_batch *b, struct rk_error *err);
 	/* After the last batch; writes what is held back. */
@@ -46,6 +51,8 @@ struct rk_writer_ops {
 /* The tables of a trace in the order they are written, RK_NTABLES at the end (writers.c). */
 extern const enum rk_table rk_trace_tables[];
 
+extern const struct rk_writer_ops rk_writer_parquet, rk_writer_csv, rk_writer_jsonl,
+	rk_writer_perfetto, rk_writer_chrome;
 /* All formats, NULL at the end (writers.c). */
 extern const struct rk_writer_ops *const rk_writers[];
 

@@ -5,9 +5,6 @@
 
 #include "base/text.h"
 
-extern const struct rk_writer_ops rk_writer_parquet, rk_writer_csv, rk_writer_jsonl,
-	rk_writer_perfetto, rk_writer_chrome;
-
 const struct rk_writer_ops *const rk_writers[] = {
 	&rk_writer_parquet,  &rk_writer_csv,    &rk_writer_jsonl,
 	&rk_writer_perfetto, &rk_writer_chrome, NULL,

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "codec/lines.h"
+#include "codec/instream.h"
 #include "session/library_trace.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

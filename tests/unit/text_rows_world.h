@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 #include "table/batch.h"
 #include "tap.h"
-#include "write/text_rows.h"
+#include "write/writer.h"
 
 struct text_world {
 	struct rk_context ctx;

@@ -124,14 +124,17 @@ static inline void trace_call(struct trace_world *t, struct rk_builder *b, size_
 static inline int trace_try(struct trace_world *t, const struct rk_writer_ops *ops,
 			    struct rk_error *err)
 {
+	struct rk_trace_scope scope = { 0 };
 	struct rk_writer *w = NULL;
 	struct rk_output *out = NULL;
 	int rc = rk_output_open(t->file, &out, err);
 
 	if (rc == 0)
 		rc = ops->open(out, NULL, &t->w.ctx, &w, err);
-	for (size_t i = 0; w && i < t->n; i++)
-		w->tables |= RK_TABLE_BIT(t->rows[i].schema->table);
+	for (size_t i = 0; i < t->n; i++)
+		scope.tables |= RK_TABLE_BIT(t->rows[i].schema->table);
+	if (w)
+		ops->scope(w, &scope);
 	for (size_t i = 0; rc == 0 && i < t->n; i++)
 		rc = ops->batch(w, rk_builder_batch(&t->rows[i]), err);
 	if (rc == 0)

@@ -16,7 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "io/view.h"
+#include "io/file.h"
 #include "pack/elf/launcher.h"
 
 enum { BLOCK_BYTES = 256 << 10, KEEP_BYTES = 4 << 20 };

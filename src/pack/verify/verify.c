@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "base/handle.h"
 #include "base/text.h"
-#include "io/walk.h"
+#include "io/dirs.h"
 
 /* The proof and its memory. */
 struct owned_proof {

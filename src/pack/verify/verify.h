@@ -16,7 +16,7 @@
 #include "base/alloc.h"
 #include "base/pool.h"
 #include "base/sha256/sha256.h"
-#include "io/spill.h"
+#include "io/file.h"
 #include "pack/elf/read.h"
 #include "pack/paths.h"
 #include "pack/tag.h"

@@ -6,7 +6,7 @@
 #include "archive/tar_write.h"
 #include "base/alloc.h"
 #include "base/data.h"
-#include "codec/deflate.h"
+#include "codec/compress.h"
 #include "pack/wheel/meta.h"
 
 enum { SDIST_BYTES = 64 << 20, GZIP_LEVEL = 9 };

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "codec/parquet/parquet_page.h"
+#include "codec/parquet/page.h"
 #include "read/reader.h"
 
 extern const struct rk_reader_ops rk_reader_parquet;

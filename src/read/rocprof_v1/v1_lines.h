@@ -6,7 +6,7 @@
 #ifndef RK_V1_LINES_H
 #define RK_V1_LINES_H
 
-#include "codec/csv/csv_split.h"
+#include "codec/csv/csv.h"
 #include "table/table.h"
 
 enum rk_txt_kind {

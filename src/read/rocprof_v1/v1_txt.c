@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/num.h"
 #include "base/text.h"
-#include "codec/lines.h"
+#include "codec/instream.h"
 #include "read/reader.h"
 #include "read/rocprof_v1/v1_lines.h"
 

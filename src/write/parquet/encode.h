@@ -1,5 +1,5 @@
 /*
- * parquet_encode.h - one column of a row group on its way into a Parquet file.
+ * encode.h - one column of a row group on its way into a Parquet file.
  *
  * Rows are taken in (append) until the writer says that a page is full; the page is encoded and
  * compressed at once (flush) and only its bytes are kept, so that a row group costs what it
@@ -105,7 +105,7 @@ void rk_pq_column_finish(struct rk_pq_column *c, struct rk_pq_scratch *s);
 /* Forgets the chunk: the next row group begins. */
 void rk_pq_column_reset(struct rk_pq_column *c);
 
-/* parquet_encode_dict.c */
+/* ---- append.c ---- */
 
 /* All values, as unsigned numbers of their size, lie in [base, base + len). len 0: not known. */
 struct rk_pq_span {
@@ -124,20 +124,7 @@ int rk_pq_dict_map(struct rk_pq_dict *d, const void *vals, size_t n, size_t size
 void rk_pq_dict_clear(struct rk_pq_dict *d);
 void rk_pq_dict_release(struct rk_pq_dict *d);
 
-/* parquet_encode_range.c */
-
-/* Of n values without nulls; strings go by the dictionary entries that idx names. */
-void rk_pq_range_i64(struct rk_pq_range *r, const int64_t *v, size_t n);
-void rk_pq_range_i32(struct rk_pq_range *r, const int32_t *v, size_t n);
-void rk_pq_range_bool(struct rk_pq_range *r, const uint8_t *v, size_t n);
-/* False when one is not a number: then nothing may be said about the chunk's pages. */
-bool rk_pq_range_f64(struct rk_pq_range *r, const double *v, size_t n);
-/* `seen`: a byte for each of the n entries, not zero when it counts. */
-void rk_pq_range_str(struct rk_pq_range *r, const struct rk_strtab *names, const uint64_t *ids,
-		     const uint8_t *seen, size_t n);
 /* Order of two values of a type as in rk_pq_range: < 0, 0, > 0. */
 int rk_pq_compare(enum rk_type type, const struct rk_strtab *names, uint64_t a, uint64_t b);
-void rk_pq_range_join(struct rk_pq_range *r, const struct rk_pq_range *other, enum rk_type type,
-		      const struct rk_strtab *names);
 
 #endif

@@ -1,5 +1,5 @@
-/* trace_tracks.c - the tracks of a trace that is being written. */
-#include "write/trace_tracks.h"
+/* trace.c - the tracks of a trace that is being written. */
+#include "write/trace.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -109,9 +109,9 @@ static uint64_t flow_of(const struct rk_tracks *t, int64_t pid, int64_t rank, ui
 /* An attempt that was given up may have taken it for this very trace. */
 static bool is_taken(const struct rk_tracks *t, int64_t pid)
 {
-	int64_t by = t->others ? rk_map_get(t->others, 0, (uint64_t)pid) : -1;
+	int64_t by = t->scope.pids ? rk_map_get(t->scope.pids, 0, (uint64_t)pid) : -1;
 
-	return rk_map_get(&t->pids, 0, (uint64_t)pid) >= 0 || (by >= 0 && by != t->member);
+	return rk_map_get(&t->pids, 0, (uint64_t)pid) >= 0 || (by >= 0 && by != t->scope.member);
 }
 
 /* Viewers know a process by its pid alone; ranks of several nodes may have the same. < 0: no memory. */
@@ -123,7 +123,7 @@ static int64_t show_pid(struct rk_tracks *t, int64_t pid)
 		pid = FIRST_MADE_PID + (int64_t)t->nprocesses;
 	while (is_taken(t, pid))
 		pid += PROCESSES_MAX;
-	if (t->others && !rk_map_put(t->others, 0, (uint64_t)pid, t->member))
+	if (t->scope.pids && !rk_map_put(t->scope.pids, 0, (uint64_t)pid, t->scope.member))
 		return -1;
 	return rk_map_put(&t->pids, 0, (uint64_t)pid, 1) ? pid : -1;
 }

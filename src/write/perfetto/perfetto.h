@@ -1,5 +1,5 @@
 /*
- * perfetto_writer.h - a run as a Perfetto trace of TrackEvents. For perfetto_writer*.c only.
+ * perfetto.h - a run as a Perfetto trace of TrackEvents. For the files of this folder only.
  *
  * Each table is a packet sequence of its own: its names are interned, and its times count from the
  * packet before (an incremental clock, tied to BOOTTIME by a snapshot), so a time takes two or three
@@ -13,11 +13,9 @@
 #define RK_PERFETTO_WRITER_H
 
 #include "base/bytes.h"
+#include "codec/perfetto.h"
 #include "codec/protobuf.h"
-#include "write/trace_tracks.h"
-#include "write/writer.h"
-
-extern const struct rk_writer_ops rk_writer_perfetto;
+#include "write/trace.h"
 
 /* Debug annotations; the name's iid is 1 + its place. */
 enum pf_note {
@@ -53,8 +51,6 @@ enum pf_note {
 
 /* Categories that are always there; the names of API domains come behind them. */
 enum pf_category { PF_CAT_KERNEL = 1, PF_CAT_COPY, PF_CAT_MEMORY, PF_CAT_MARKER, PF_NCATS };
-
-enum pf_event_type { PF_EVENT_BEGIN = 1, PF_EVENT_END, PF_EVENT_INSTANT, PF_EVENT_COUNTER };
 
 /* A slice whose end has not been written. */
 struct pf_open {
@@ -113,7 +109,7 @@ struct pf_writer {
 	uint64_t no_time, out_of_range, crowded;
 };
 
-/* ---- perfetto_writer_packets.c ---- */
+/* ---- packets.c ---- */
 
 /* A packet with an event that is being written: annotations are appended at p. */
 struct pf_event {
@@ -133,7 +129,7 @@ uint32_t rk_pfw_value(struct pf_writer *w, enum pf_note note, const int64_t *v, 
 uint32_t rk_pfw_counter_name(struct pf_writer *w, unsigned field, const char *name);
 
 /* False: no memory. `extra`: bytes beside PF_EVENT_ROOM. */
-bool rk_pfw_open(struct pf_writer *w, struct pf_event *e, enum pf_event_type type, uint32_t track,
+bool rk_pfw_open(struct pf_writer *w, struct pf_event *e, enum rk_pf_type type, uint32_t track,
 		 uint32_t category, uint32_t name, size_t extra);
 void rk_pfw_close(struct pf_writer *w, struct pf_event *e, int64_t time);
 void rk_pfw_count(struct pf_writer *w, uint32_t track, int64_t time, double value);
@@ -147,8 +143,6 @@ static inline uint8_t *rk_pfw_note(uint8_t *p, uint32_t iid, int64_t v)
 	return rk_pb_close(note, p);
 }
 
-/* ---- perfetto_writer_tracks.c ---- */
-
 /* Describes the track, and those above it, unless that is done; false: no memory. */
 bool rk_pfw_describe(struct pf_writer *w, uint32_t track);
 /* A counter's track; `unit` as people write it ("W", "bytes"). 0: no memory. */
@@ -157,7 +151,7 @@ uint32_t rk_pfw_counter(struct pf_writer *w, uint32_t parent, uint32_t process, 
 int rk_pfw_agents(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err);
 int rk_pfw_processes(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err);
 
-/* ---- perfetto_writer_slices.c ---- */
+/* ---- slices.c ---- */
 
 struct pf_slice_at {
 	int64_t start, end;
@@ -166,8 +160,6 @@ struct pf_slice_at {
 	bool odd;     /* its times must be written out */
 };
 
-/* Ends of slices up to `time` are written. */
-void rk_pfw_end_until(struct pf_writer *w, int64_t time);
 /* Of a row with these times, on a lane of s->track; 1: begin it, 0: it cannot be shown. */
 int rk_pfw_place(struct pf_writer *w, int64_t start, int64_t duration, bool nest,
 		 struct pf_slice_at *s, struct rk_error *err);
@@ -187,7 +179,7 @@ static inline uint8_t *rk_pfw_note_if(uint8_t *p, enum pf_note note, int64_t v)
 void rk_pfw_ran(struct pf_writer *w, uint32_t process, int64_t correlation);
 bool rk_pfw_did_run(const struct pf_writer *w, uint32_t process, int64_t correlation);
 
-/* ---- perfetto_writer_rows.c, perfetto_writer_calls.c ---- */
+/* ---- rows.c ---- */
 
 int rk_pfw_kernels(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err);
 int rk_pfw_copies(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err);
@@ -197,29 +189,5 @@ int rk_pfw_markers(struct pf_writer *w, const struct rk_batch *b, struct rk_erro
 int rk_pfw_samples(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err);
 
 int rk_pfw_flush(struct pf_writer *w, bool all, struct rk_error *err);
-
-/* ---- values of a batch ---- */
-
-static inline int64_t rk_pfw_i64(const struct rk_batch *b, unsigned field, size_t row)
-{
-	const struct rk_column *c = &b->cols[field];
-
-	return rk_column_has(c, row) ? ((const int64_t *)c->data)[row] : RK_NONE;
-}
-
-static inline int64_t rk_pfw_i32(const struct rk_batch *b, unsigned field, size_t row)
-{
-	const struct rk_column *c = &b->cols[field];
-
-	return rk_column_has(c, row) ? ((const int32_t *)c->data)[row] : RK_NONE;
-}
-
-/* A name's id, 0 (the empty name) for none. */
-static inline uint32_t rk_pfw_id(const struct rk_batch *b, unsigned field, size_t row)
-{
-	const struct rk_column *c = &b->cols[field];
-
-	return rk_column_has(c, row) ? ((const uint32_t *)c->data)[row] : 0;
-}
 
 #endif

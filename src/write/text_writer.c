@@ -1,12 +1,11 @@
-/* text_rows.c - see text_rows.h. */
-#include "write/text_rows.h"
-
+/* text_writer.c - rows as lines of text: CSV and JSON lines. */
 #include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/num.h"
 #include "base/text.h"
+#include "write/writer.h"
 
 enum {
 	FLUSH_BYTES = 256 << 10,
@@ -16,7 +15,7 @@ enum {
 	ROW_MAX_BYTES = 64 << 20,
 };
 
-struct rk_name_cell {
+struct name_cell {
 	uint32_t from, len; /* in `name_text` */
 	bool made;
 };
@@ -26,24 +25,51 @@ struct rk_name_cell {
  * or keys with null) is put together once per batch. A row is then frame, cell, frame, cell, ...,
  * last frame.
  */
-struct rk_frame_cell {
+struct frame_cell {
 	unsigned field;
 	size_t from, len; /* in `frame` */
 };
 
-int rk_text_rows_open(enum rk_text_style style, const struct rk_writer_ops *ops,
-		      struct rk_output *out, const struct rk_schema *schema, struct rk_context *ctx,
-		      struct rk_writer **ret, struct rk_error *err)
+enum text_style { ROWS_CSV, ROWS_JSONL };
+
+struct text_rows {
+	struct rk_writer base;
+	enum text_style style;
+	struct rk_output *out;          /* borrowed */
+	const struct rk_schema *schema; /* borrowed */
+	struct rk_strtab *names;        /* borrowed */
+	struct rk_bytes text;           /* not yet written */
+	struct rk_bytes frame;          /* what stands around the cells */
+	struct frame_cell *cells;
+	struct rk_bytes name_text; /* names as cells, each once */
+	struct name_cell *names_made;
+};
+
+static void text_rows_close(struct rk_writer *w)
 {
-	struct rk_text_rows *t = rk_calloc(1, sizeof(*t));
+	struct text_rows *t = (struct text_rows *)w;
+
+	rk_bytes_release(&t->text);
+	rk_bytes_release(&t->frame);
+	rk_bytes_release(&t->name_text);
+	rk_free(t->names_made);
+	rk_free(t->cells);
+	rk_free(t);
+}
+
+static int text_rows_open(enum text_style style, const struct rk_writer_ops *ops,
+			  struct rk_output *out, const struct rk_schema *schema,
+			  struct rk_context *ctx, struct rk_writer **ret, struct rk_error *err)
+{
+	struct text_rows *t = rk_calloc(1, sizeof(*t));
 
 	if (!t)
 		return rk_fail_nomem(err);
-	*t = (struct rk_text_rows){ .base = { .ops = ops },
-				    .style = style,
-				    .out = out,
-				    .schema = schema,
-				    .names = ctx->names };
+	*t = (struct text_rows){ .base = { .ops = ops },
+				 .style = style,
+				 .out = out,
+				 .schema = schema,
+				 .names = ctx->names };
 	rk_bytes_init(&t->text, FLUSH_BYTES + ROW_MAX_BYTES);
 	rk_bytes_init(&t->frame, ROW_MAX_BYTES);
 	rk_bytes_init(&t->name_text, 16 * NAME_BYTES_MAX);
@@ -51,14 +77,14 @@ int rk_text_rows_open(enum rk_text_style style, const struct rk_writer_ops *ops,
 	t->names_made = rk_calloc(NAME_CELLS, sizeof(*t->names_made));
 	if (!t->cells || !t->names_made ||
 	    !rk_bytes_reserve(&t->text, FLUSH_BYTES + FLUSH_BYTES / 16)) {
-		rk_text_rows_close(&t->base);
+		text_rows_close(&t->base);
 		return rk_fail_nomem(err);
 	}
 	*ret = &t->base;
 	return 0;
 }
 
-static int flush(struct rk_text_rows *t, struct rk_error *err)
+static int flush(struct text_rows *t, struct rk_error *err)
 {
 	int rc;
 
@@ -70,11 +96,11 @@ static int flush(struct rk_text_rows *t, struct rk_error *err)
 }
 
 /* What stands before the value of `field`; `null` when the value is fixed, too. */
-static void put_frame(struct rk_text_rows *t, unsigned field, bool null)
+static void put_frame(struct text_rows *t, unsigned field, bool null)
 {
 	const char *name = t->schema->fields[field].name;
 
-	if (t->style == RK_ROWS_CSV) {
+	if (t->style == ROWS_CSV) {
 		if (field)
 			rk_bytes_put_u8(&t->frame, ',');
 		return;
@@ -85,7 +111,7 @@ static void put_frame(struct rk_text_rows *t, unsigned field, bool null)
 }
 
 /* Fills `cells` and `frame` for a batch; returns the number of cells, the last frame after them. */
-static size_t make_frames(struct rk_text_rows *t, const struct rk_batch *b)
+static size_t make_frames(struct text_rows *t, const struct rk_batch *b)
 {
 	size_t n = 0, from = 0;
 
@@ -94,11 +120,11 @@ static size_t make_frames(struct rk_text_rows *t, const struct rk_batch *b)
 		put_frame(t, i, !b->cols[i].data);
 		if (!b->cols[i].data)
 			continue;
-		t->cells[n++] = (struct rk_frame_cell){ i, from, t->frame.len - from };
+		t->cells[n++] = (struct frame_cell){ i, from, t->frame.len - from };
 		from = t->frame.len;
 	}
-	rk_bytes_puts(&t->frame, t->style == RK_ROWS_CSV ? "\n" : "}\n");
-	t->cells[n] = (struct rk_frame_cell){ 0, from, t->frame.len - from };
+	rk_bytes_puts(&t->frame, t->style == ROWS_CSV ? "\n" : "}\n");
+	t->cells[n] = (struct frame_cell){ 0, from, t->frame.len - from };
 	return n;
 }
 
@@ -113,9 +139,9 @@ static void put_raw(struct rk_bytes *out, const void *p, size_t len)
  * The name as a cell, made once: traces have few names and many rows. NULL when there is no room
  * for one more, or no memory: then it is made each time.
  */
-static const struct rk_name_cell *name_cell(struct rk_text_rows *t, uint32_t id)
+static const struct name_cell *name_cell(struct text_rows *t, uint32_t id)
 {
-	struct rk_name_cell *cell = id < NAME_CELLS ? &t->names_made[id] : NULL;
+	struct name_cell *cell = id < NAME_CELLS ? &t->names_made[id] : NULL;
 	const char *s;
 	size_t len;
 
@@ -125,7 +151,7 @@ static const struct rk_name_cell *name_cell(struct rk_text_rows *t, uint32_t id)
 	if (len > NAME_BYTES_MAX || t->name_text.len > NAME_BYTES_MAX)
 		return NULL;
 	cell->from = (uint32_t)t->name_text.len;
-	if (t->style == RK_ROWS_CSV)
+	if (t->style == ROWS_CSV)
 		rk_csv_cell(&t->name_text, s, len);
 	else
 		rk_json_string(&t->name_text, s, len);
@@ -135,9 +161,9 @@ static const struct rk_name_cell *name_cell(struct rk_text_rows *t, uint32_t id)
 }
 
 /* `room` for what else may stand in the row is kept. */
-static void put_name(struct rk_text_rows *t, uint32_t id, size_t room)
+static void put_name(struct text_rows *t, uint32_t id, size_t room)
 {
-	const struct rk_name_cell *cell = name_cell(t, id);
+	const struct name_cell *cell = name_cell(t, id);
 	const char *s;
 	size_t len;
 
@@ -147,7 +173,7 @@ static void put_name(struct rk_text_rows *t, uint32_t id, size_t room)
 		return;
 	}
 	s = rk_strtab_borrow(t->names, id, &len);
-	if (t->style == RK_ROWS_CSV)
+	if (t->style == ROWS_CSV)
 		rk_csv_cell(&t->text, s, len);
 	else
 		rk_json_string(&t->text, s, len);
@@ -155,15 +181,15 @@ static void put_name(struct rk_text_rows *t, uint32_t id, size_t room)
 }
 
 /* Neither format has a word for "not a number"; it is written as missing. */
-static void put_f64(struct rk_text_rows *t, double v)
+static void put_f64(struct text_rows *t, double v)
 {
 	if (isfinite(v))
 		t->text.len += rk_num_put_f64((char *)t->text.data + t->text.len, v);
-	else if (t->style == RK_ROWS_JSONL)
+	else if (t->style == ROWS_JSONL)
 		put_raw(&t->text, "null", 4);
 }
 
-static void put_value(struct rk_text_rows *t, enum rk_type type, const void *data, size_t row,
+static void put_value(struct text_rows *t, enum rk_type type, const void *data, size_t row,
 		      size_t room)
 {
 	char *end = (char *)t->text.data + t->text.len;
@@ -191,13 +217,13 @@ static void put_value(struct rk_text_rows *t, enum rk_type type, const void *dat
 }
 
 /* Room for all that is not a name is made first, so that most cells need not ask. */
-static void put_row(struct rk_text_rows *t, const struct rk_batch *b, size_t ncells, size_t row)
+static void put_row(struct text_rows *t, const struct rk_batch *b, size_t ncells, size_t row)
 {
-	const struct rk_frame_cell *last = &t->cells[ncells];
+	const struct frame_cell *last = &t->cells[ncells];
 	size_t room = t->frame.len + ncells * NUMBER_BYTES;
 
 	rk_bytes_reserve(&t->text, room);
-	for (const struct rk_frame_cell *c = t->cells; c < last; c++) {
+	for (const struct frame_cell *c = t->cells; c < last; c++) {
 		const struct rk_column *col = &b->cols[c->field];
 
 		if (t->text.bad)
@@ -205,16 +231,16 @@ static void put_row(struct rk_text_rows *t, const struct rk_batch *b, size_t nce
 		put_raw(&t->text, t->frame.data + c->from, c->len);
 		if (rk_column_has(col, row))
 			put_value(t, t->schema->fields[c->field].type, col->data, row, room);
-		else if (t->style == RK_ROWS_JSONL)
+		else if (t->style == ROWS_JSONL)
 			put_raw(&t->text, "null", 4);
 	}
 	if (!t->text.bad)
 		put_raw(&t->text, t->frame.data + last->from, last->len);
 }
 
-int rk_text_rows_batch(struct rk_writer *w, const struct rk_batch *b, struct rk_error *err)
+static int text_rows_batch(struct rk_writer *w, const struct rk_batch *b, struct rk_error *err)
 {
-	struct rk_text_rows *t = (struct rk_text_rows *)w;
+	struct text_rows *t = (struct text_rows *)w;
 	size_t ncells = make_frames(t, b);
 	int rc;
 
@@ -231,19 +257,58 @@ int rk_text_rows_batch(struct rk_writer *w, const struct rk_batch *b, struct rk_
 	return 0;
 }
 
-int rk_text_rows_finish(struct rk_writer *w, struct rk_error *err)
+static int text_rows_finish(struct rk_writer *w, struct rk_error *err)
 {
-	return flush((struct rk_text_rows *)w, err);
+	return flush((struct text_rows *)w, err);
 }
 
-void rk_text_rows_close(struct rk_writer *w)
-{
-	struct rk_text_rows *t = (struct rk_text_rows *)w;
+/* The callbacks of rk_writer_ops. */
+/* ---- RFC 4180 with a header line; LF ends a line, a missing value is an empty cell ---- */
 
-	rk_bytes_release(&t->text);
-	rk_bytes_release(&t->frame);
-	rk_bytes_release(&t->name_text);
-	rk_free(t->names_made);
-	rk_free(t->cells);
-	rk_free(t);
+static int csv_open(struct rk_output *out, const struct rk_schema *schema, struct rk_context *ctx,
+		    struct rk_writer **ret, struct rk_error *err)
+{
+	struct rk_writer *w;
+	struct rk_bytes *text;
+	int rc = text_rows_open(ROWS_CSV, &rk_writer_csv, out, schema, ctx, &w, err);
+
+	if (rc < 0)
+		return rc;
+	text = &((struct text_rows *)w)->text;
+	for (unsigned i = 0; i < schema->nfields; i++) {
+		if (i)
+			rk_bytes_put_u8(text, ',');
+		rk_csv_cell(text, schema->fields[i].name, strlen(schema->fields[i].name));
+	}
+	rk_bytes_put_u8(text, '\n');
+	*ret = w;
+	return 0;
 }
+
+const struct rk_writer_ops rk_writer_csv = {
+	.name = "csv",
+	.help = "comma-separated values with a header, one table",
+	.suffix = ".csv",
+	.open = csv_open,
+	.batch = text_rows_batch,
+	.finish = text_rows_finish,
+	.close = text_rows_close,
+};
+
+/* ---- one JSON object per line, every column in each; a missing value is null ---- */
+
+static int jsonl_open(struct rk_output *out, const struct rk_schema *schema, struct rk_context *ctx,
+		      struct rk_writer **ret, struct rk_error *err)
+{
+	return text_rows_open(ROWS_JSONL, &rk_writer_jsonl, out, schema, ctx, ret, err);
+}
+
+const struct rk_writer_ops rk_writer_jsonl = {
+	.name = "jsonl",
+	.help = "one JSON object per line, one table",
+	.suffix = ".jsonl",
+	.open = jsonl_open,
+	.batch = text_rows_batch,
+	.finish = text_rows_finish,
+	.close = text_rows_close,
+};

@@ -1,5 +1,5 @@
 /*
- * trace_tracks.h - the tracks of a trace that is being written.
+ * trace.h - the tracks of a trace that is being written.
  *
  * A tree: processes, below them threads and devices, below those queues and the like. Slices that
  * share a track must not cross, so a track has lanes: its own, and further ones beside it for
@@ -9,13 +9,13 @@
  * Memory is bounded: past RK_TRACKS_MAX tracks further ones share one track per kind, and past
  * RK_LANES_MAX lanes a slice has no place (RK_TRACK_FULL). Both are counted.
  */
-#ifndef RK_TRACE_TRACKS_H
-#define RK_TRACE_TRACKS_H
+#ifndef RK_TRACE_H
+#define RK_TRACE_H
 
 #include "base/bytes.h"
 #include "base/map.h"
 #include "base/strtab.h"
-#include "table/table.h"
+#include "write/writer.h"
 
 enum { RK_TRACKS_MAX = 1 << 15, RK_LANES_MAX = 256, RK_LANE_DEPTH = 128 };
 
@@ -65,8 +65,7 @@ struct rk_tracks {
 	struct rk_track_process *processes; /* processes[0]: nothing is known */
 	size_t nprocesses, cap_processes;
 	struct rk_map at, pids;
-	struct rk_map *others; /* pids of other traces: pid -> member; NULL: there are none */
-	uint32_t member;       /* this trace */
+	struct rk_trace_scope scope;
 	uint32_t rest[RK_TRACK_NKINDS];
 	uint64_t shared; /* tracks that were asked for and not made, as often as asked */
 };
@@ -94,5 +93,21 @@ void rk_tracks_settle(struct rk_tracks *t);
 void rk_tracks_name(const struct rk_tracks *t, uint32_t track, struct rk_bytes *out);
 /* "pid 7, rank 3, node n1", what is known of it. */
 void rk_tracks_place(const struct rk_tracks *t, uint32_t process, struct rk_bytes *out);
+
+/* ---- values of a batch, RK_NONE where there is none ---- */
+
+static inline int64_t rk_trace_i64(const struct rk_batch *b, unsigned field, size_t row)
+{
+	const struct rk_column *c = &b->cols[field];
+
+	return rk_column_has(c, row) ? ((const int64_t *)c->data)[row] : RK_NONE;
+}
+
+static inline int64_t rk_trace_i32(const struct rk_batch *b, unsigned field, size_t row)
+{
+	const struct rk_column *c = &b->cols[field];
+
+	return rk_column_has(c, row) ? ((const int32_t *)c->data)[row] : RK_NONE;
+}
 
 #endif

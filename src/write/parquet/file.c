@@ -1,0 +1,650 @@
+/* file.c - a table as a Parquet file: row groups, page indexes, footer (parquet.thrift). */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "codec/thrift.h"
+#include "rockit/rockit.h"
+#include "write/parquet/encode.h"
+#include "write/writer.h"
+
+/* Where a column's chunk and its two page indexes were written; no column index: length 0. */
+struct place {
+	uint64_t offset;
+	uint64_t column_index, offset_index;
+	uint32_t column_index_len, offset_index_len;
+};
+
+enum {
+	INDEX_TEXT_MAX = 64, /* texts in the page index are bounds, and may be cut */
+	ORDER_NONE = 0,
+	ORDER_ASCENDING = 1,
+	ORDER_DESCENDING = 2,
+	CONVERTED_UTF8 = 0,
+};
+
+static const int physical[] = {
+	[RK_I64] = RK_PQ_INT64,      [RK_I32] = RK_PQ_INT32,    [RK_F64] = RK_PQ_DOUBLE,
+	[RK_STR] = RK_PQ_BYTE_ARRAY, [RK_BOOL] = RK_PQ_BOOLEAN,
+};
+
+/* A value as Parquet's statistics hold it: plain, strings without their length. */
+static const void *value_bytes(const struct rk_pq_column *c, const uint64_t *v, size_t *ret_len)
+{
+	if (c->type == RK_STR)
+		return rk_strtab_borrow(c->names, (uint32_t)*v, ret_len);
+	*ret_len = rk_type_size(c->type);
+	return v;
+}
+
+static void put_min(struct rk_thrift_writer *w, const struct rk_pq_column *c, const uint64_t *v)
+{
+	size_t len;
+	const char *p = value_bytes(c, v, &len);
+
+	if (len > INDEX_TEXT_MAX) {
+		len = INDEX_TEXT_MAX;
+		while (len && ((uint8_t)p[len] & 0xc0) == 0x80)
+			len--;
+	}
+	rk_thrift_elem_binary(w, p, len);
+}
+
+/*
+ * A text that is cut stays an upper bound when its last character becomes the next one; an ASCII
+ * letter has a next one that is valid UTF-8. Text without any is left whole.
+ */
+static void put_max(struct rk_thrift_writer *w, const struct rk_pq_column *c, const uint64_t *v)
+{
+	char cut[INDEX_TEXT_MAX];
+	size_t len, k = INDEX_TEXT_MAX;
+	const char *p = value_bytes(c, v, &len);
+
+	if (len > INDEX_TEXT_MAX) {
+		while (k && (uint8_t)p[k - 1] >= 0x7f)
+			k--;
+		if (k) {
+			memcpy(cut, p, k);
+			cut[k - 1]++;
+			p = cut;
+			len = k;
+		}
+	}
+	rk_thrift_elem_binary(w, p, len);
+}
+
+/* How the pages' bounds follow each other; pages of nulls are passed over. */
+static int page_order(const struct rk_pq_column *c)
+{
+	const struct rk_pq_page *last = NULL;
+	bool up = true, down = true;
+
+	for (size_t i = 0; i < c->npages; i++) {
+		const struct rk_pq_page *p = &c->pages[i];
+		int min, max;
+
+		if (p->all_null)
+			continue;
+		if (last) {
+			min = rk_pq_compare(c->type, c->names, last->range.min, p->range.min);
+			max = rk_pq_compare(c->type, c->names, last->range.max, p->range.max);
+			up &= min <= 0 && max <= 0;
+			down &= min >= 0 && max >= 0;
+		}
+		last = p;
+	}
+	return up ? ORDER_ASCENDING : down ? ORDER_DESCENDING : ORDER_NONE;
+}
+
+/* All append to `out`, whose `bad` tells of failure. */
+static void pq_put_column_index(struct rk_bytes *out, const struct rk_pq_column *c)
+{
+	struct rk_thrift_writer w;
+
+	rk_thrift_begin(&w, out);
+	rk_thrift_put_list(&w, 1, RK_THRIFT_TRUE, c->npages);
+	for (size_t i = 0; i < c->npages; i++)
+		rk_thrift_elem_bool(&w, c->pages[i].all_null);
+	rk_thrift_put_list(&w, 2, RK_THRIFT_BINARY, c->npages);
+	for (size_t i = 0; i < c->npages; i++) {
+		if (c->pages[i].all_null)
+			rk_thrift_elem_binary(&w, "", 0);
+		else
+			put_min(&w, c, &c->pages[i].range.min);
+	}
+	rk_thrift_put_list(&w, 3, RK_THRIFT_BINARY, c->npages);
+	for (size_t i = 0; i < c->npages; i++) {
+		if (c->pages[i].all_null)
+			rk_thrift_elem_binary(&w, "", 0);
+		else
+			put_max(&w, c, &c->pages[i].range.max);
+	}
+	rk_thrift_put_i32(&w, 4, page_order(c));
+	rk_thrift_put_list(&w, 5, RK_THRIFT_I64, c->npages);
+	for (size_t i = 0; i < c->npages; i++)
+		rk_thrift_elem_int(&w, (int64_t)c->pages[i].nulls);
+	rk_thrift_end(&w);
+}
+
+static void pq_put_offset_index(struct rk_bytes *out, const struct rk_pq_column *c, uint64_t offset)
+{
+	struct rk_thrift_writer w;
+
+	rk_thrift_begin(&w, out);
+	rk_thrift_put_list(&w, 1, RK_THRIFT_STRUCT, c->npages);
+	for (size_t i = 0; i < c->npages; i++) {
+		const struct rk_pq_page *p = &c->pages[i];
+
+		rk_thrift_elem_struct(&w);
+		rk_thrift_put_i64(&w, 1, (int64_t)(offset + c->dict_page.len + p->offset));
+		rk_thrift_put_i32(&w, 2, (int32_t)p->bytes);
+		rk_thrift_put_i64(&w, 3, (int64_t)p->first_row);
+		rk_thrift_end(&w);
+	}
+	rk_thrift_end(&w);
+}
+
+static void put_statistics(struct rk_thrift_writer *w, const struct rk_pq_column *c)
+{
+	const void *p;
+	size_t len;
+
+	rk_thrift_put_struct(w, 12);
+	rk_thrift_put_i64(w, 3, (int64_t)c->null_rows);
+	if (c->range.set && !c->no_range) {
+		p = value_bytes(c, &c->range.max, &len);
+		rk_thrift_put_binary(w, 5, p, len);
+		p = value_bytes(c, &c->range.min, &len);
+		rk_thrift_put_binary(w, 6, p, len);
+		rk_thrift_put_bool(w, 7, true);
+		rk_thrift_put_bool(w, 8, true);
+	}
+	rk_thrift_end(w);
+}
+
+/* Levels are always RLE; a dictionary is plain. */
+static void put_encodings(struct rk_thrift_writer *w, const struct rk_pq_column *c)
+{
+	bool has[RK_PQ_NENCODINGS] = { false };
+	size_t n = 0;
+
+	for (int e = 0; e < RK_PQ_NENCODINGS; e++) {
+		has[e] = c->count[e] || e == RK_PQ_RLE || (e == RK_PQ_PLAIN && c->dict_page.len);
+		n += has[e];
+	}
+	rk_thrift_put_list(w, 2, RK_THRIFT_I32, n);
+	for (int e = 0; e < RK_PQ_NENCODINGS; e++) {
+		if (has[e])
+			rk_thrift_elem_int(w, e);
+	}
+}
+
+static void put_encoding_count(struct rk_thrift_writer *w, int page_type, int encoding,
+			       unsigned count)
+{
+	rk_thrift_elem_struct(w);
+	rk_thrift_put_i32(w, 1, page_type);
+	rk_thrift_put_i32(w, 2, encoding);
+	rk_thrift_put_i32(w, 3, (int32_t)count);
+	rk_thrift_end(w);
+}
+
+static void put_encoding_counts(struct rk_thrift_writer *w, const struct rk_pq_column *c)
+{
+	size_t n = c->dict_page.len > 0;
+
+	for (int e = 0; e < RK_PQ_NENCODINGS; e++)
+		n += c->count[e] > 0;
+	rk_thrift_put_list(w, 13, RK_THRIFT_STRUCT, n);
+	if (c->dict_page.len)
+		put_encoding_count(w, RK_PQ_DICTIONARY_PAGE, RK_PQ_PLAIN, 1);
+	for (int e = 0; e < RK_PQ_NENCODINGS; e++) {
+		if (c->count[e])
+			put_encoding_count(w, RK_PQ_DATA_PAGE_V2, e, c->count[e]);
+	}
+}
+
+static void put_chunk_meta(struct rk_thrift_writer *w, const char *name,
+			   const struct rk_pq_column *c, uint64_t offset)
+{
+	rk_thrift_put_struct(w, 3);
+	rk_thrift_put_i32(w, 1, physical[c->type]);
+	put_encodings(w, c);
+	rk_thrift_put_list(w, 3, RK_THRIFT_BINARY, 1);
+	rk_thrift_elem_binary(w, name, strlen(name));
+	rk_thrift_put_i32(w, 4, (int32_t)c->codec);
+	rk_thrift_put_i64(w, 5, (int64_t)c->rows);
+	rk_thrift_put_i64(w, 6, (int64_t)c->raw_bytes);
+	rk_thrift_put_i64(w, 7, (int64_t)(c->dict_page.len + c->data.len));
+	rk_thrift_put_i64(w, 9, (int64_t)(offset + c->dict_page.len));
+	if (c->dict_page.len)
+		rk_thrift_put_i64(w, 11, (int64_t)offset);
+	put_statistics(w, c);
+	put_encoding_counts(w, c);
+	rk_thrift_end(w);
+}
+
+static void put_chunk(struct rk_thrift_writer *w, const char *name, const struct rk_pq_column *c,
+		      const struct place *place)
+{
+	rk_thrift_elem_struct(w);
+	rk_thrift_put_i64(w, 2, 0); /* deprecated: the metadata stand here and nowhere else */
+	put_chunk_meta(w, name, c, place->offset);
+	rk_thrift_put_i64(w, 4, (int64_t)place->offset_index);
+	rk_thrift_put_i32(w, 5, (int32_t)place->offset_index_len);
+	if (place->column_index_len) {
+		rk_thrift_put_i64(w, 6, (int64_t)place->column_index);
+		rk_thrift_put_i32(w, 7, (int32_t)place->column_index_len);
+	}
+	rk_thrift_end(w);
+}
+
+static void put_sorting(struct rk_thrift_writer *w, int field)
+{
+	rk_thrift_put_list(w, 4, RK_THRIFT_STRUCT, 1);
+	rk_thrift_elem_struct(w);
+	rk_thrift_put_i32(w, 1, field);
+	rk_thrift_put_bool(w, 2, false);
+	rk_thrift_put_bool(w, 3, false);
+	rk_thrift_end(w);
+}
+
+/* `offset`: where the chunk begins in the file. */
+static void pq_put_group(struct rk_bytes *out, const struct rk_schema *schema,
+			 const struct rk_pq_column *cols, const struct place *places,
+			 size_t ordinal)
+{
+	uint64_t raw = 0, stored = 0;
+	struct rk_thrift_writer w;
+
+	rk_thrift_begin(&w, out);
+	rk_thrift_put_list(&w, 1, RK_THRIFT_STRUCT, schema->nfields);
+	for (unsigned i = 0; i < schema->nfields; i++) {
+		put_chunk(&w, schema->fields[i].name, &cols[i], &places[i]);
+		raw += cols[i].raw_bytes;
+		stored += cols[i].dict_page.len + cols[i].data.len;
+	}
+	rk_thrift_put_i64(&w, 2, (int64_t)raw);
+	rk_thrift_put_i64(&w, 3, (int64_t)cols[0].rows);
+	if (schema->time_field >= 0)
+		put_sorting(&w, schema->time_field);
+	rk_thrift_put_i64(&w, 5, (int64_t)places[0].offset);
+	rk_thrift_put_i64(&w, 6, (int64_t)stored);
+	if (ordinal <= INT16_MAX)
+		rk_thrift_put_i16(&w, 7, (int16_t)ordinal);
+	rk_thrift_end(&w);
+}
+
+static void put_field(struct rk_thrift_writer *w, const struct rk_field *f)
+{
+	rk_thrift_elem_struct(w);
+	rk_thrift_put_i32(w, 1, physical[f->type]);
+	rk_thrift_put_i32(w, 3, RK_PQ_OPTIONAL);
+	rk_thrift_put_text(w, 4, f->name);
+	if (f->type == RK_STR) {
+		rk_thrift_put_i32(w, 6, CONVERTED_UTF8);
+		rk_thrift_put_struct(w, 10); /* LogicalType ... */
+		rk_thrift_put_struct(w, 1);  /* ... STRING */
+		rk_thrift_end(w);
+		rk_thrift_end(w);
+	}
+	rk_thrift_end(w);
+}
+
+static void put_schema(struct rk_thrift_writer *w, const struct rk_schema *schema)
+{
+	rk_thrift_put_list(w, 2, RK_THRIFT_STRUCT, schema->nfields + 1);
+	rk_thrift_elem_struct(w);
+	rk_thrift_put_text(w, 4, "schema");
+	rk_thrift_put_i32(w, 5, (int32_t)schema->nfields);
+	rk_thrift_end(w);
+	for (unsigned i = 0; i < schema->nfields; i++)
+		put_field(w, &schema->fields[i]);
+}
+
+static void put_pair(struct rk_thrift_writer *w, const char *key, const char *value)
+{
+	rk_thrift_elem_struct(w);
+	rk_thrift_put_text(w, 1, key);
+	rk_thrift_put_text(w, 2, value);
+	rk_thrift_end(w);
+}
+
+/* `groups`: what rk_pq_put_group has made, ngroups of them. */
+static void pq_put_footer(struct rk_bytes *out, const struct rk_schema *schema, uint64_t rows,
+			  const struct rk_bytes *groups, size_t ngroups)
+{
+	struct rk_thrift_writer w;
+
+	rk_thrift_begin(&w, out);
+	rk_thrift_put_i32(&w, 1, 2);
+	put_schema(&w, schema);
+	rk_thrift_put_i64(&w, 3, (int64_t)rows);
+	rk_thrift_put_list(&w, 4, RK_THRIFT_STRUCT, ngroups);
+	rk_bytes_put(out, groups->data, groups->len);
+	rk_thrift_put_list(&w, 5, RK_THRIFT_STRUCT, 2);
+	put_pair(&w, "rockit.schema", "1");
+	put_pair(&w, "rockit.table", rk_table_name(schema->table));
+	rk_thrift_put_text(&w, 6, "rockit " ROCKIT_VERSION);
+	rk_thrift_put_list(&w, 7, RK_THRIFT_STRUCT, schema->nfields);
+	for (unsigned i = 0; i < schema->nfields; i++) {
+		rk_thrift_elem_struct(&w);
+		rk_thrift_put_struct(&w, 1); /* TYPE_DEFINED_ORDER */
+		rk_thrift_end(&w);
+		rk_thrift_end(&w);
+	}
+	rk_thrift_end(&w);
+}
+
+/* ---- one table into a Parquet file ---- */
+/*
+ * Rows collect until a page is full; its columns are then encoded side by side. Encoded pages
+ * collect until the row group is full, and then the columns are written one after the other,
+ * with the page index of the group behind them.
+ */
+
+enum {
+	GROUP_ROWS = 131072,
+	/* A file that grows long gets longer groups, so that its footer stays in bounds. */
+	MANY_GROUPS = 64,
+	LONG_GROUP_ROWS = 1 << 20,
+	GROUP_BYTES = RK_ROW_GROUP_BYTES / 2, /* encoded; buffers grow by doubling */
+	PAGE_BYTES = RK_ROW_GROUP_BYTES / 4,  /* of rows before encoding */
+	MIN_PAGE_ROWS = 64,
+	FOOTER_MAX = 1 << 30,
+};
+
+struct parquet_writer {
+	struct rk_writer base;
+	struct rk_output *out; /* borrowed */
+	const struct rk_schema *schema;
+	struct rk_pool *pool;
+	struct rk_pq_column *cols;
+	struct place *places;
+	struct rk_pq_scratch *scratch; /* one per worker */
+	unsigned nscratch;
+	size_t page_rows;  /* rows in the page being filled */
+	size_t group_rows; /* rows in flushed pages of the group */
+	uint64_t rows;     /* rows in groups that are written */
+	size_t ngroups;
+	struct rk_bytes groups; /* their descriptions, for the footer */
+	struct rk_bytes buf;
+};
+
+static void parquet_close(struct rk_writer *writer)
+{
+	struct parquet_writer *w = (struct parquet_writer *)writer;
+
+	for (unsigned i = 0; w->cols && i < w->schema->nfields; i++)
+		rk_pq_column_release(&w->cols[i]);
+	for (unsigned i = 0; i < w->nscratch; i++)
+		rk_pq_scratch_release(&w->scratch[i]);
+	rk_bytes_release(&w->groups);
+	rk_bytes_release(&w->buf);
+	rk_free(w->cols);
+	rk_free(w->places);
+	rk_free(w->scratch);
+	rk_free(w);
+}
+
+static int make_scratch(struct parquet_writer *w, struct rk_error *err)
+{
+	unsigned n = rk_pool_threads(w->pool);
+	int rc;
+
+	w->scratch = rk_calloc(n, sizeof(*w->scratch));
+	if (!w->scratch)
+		return rk_fail_nomem(err);
+	for (; w->nscratch < n; w->nscratch++) {
+		rc = rk_pq_scratch_init(&w->scratch[w->nscratch], err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int make_columns(struct parquet_writer *w, struct rk_context *ctx, struct rk_error *err)
+{
+	const struct rk_schema *s = w->schema;
+
+	if (!s->nfields)
+		return rk_fail(err, RK_E_USAGE, "a Parquet file needs a column");
+	w->places = rk_calloc(s->nfields, sizeof(*w->places));
+	w->cols = rk_calloc(s->nfields, sizeof(*w->cols));
+	if (!w->places || !w->cols)
+		return rk_fail_nomem(err);
+	for (unsigned i = 0; i < s->nfields; i++)
+		rk_pq_column_init(&w->cols[i], s->fields[i].type, ctx->names);
+	return 0;
+}
+
+static int parquet_open(struct rk_output *out, const struct rk_schema *schema,
+			struct rk_context *ctx, struct rk_writer **ret, struct rk_error *err)
+{
+	struct parquet_writer *w = rk_calloc(1, sizeof(*w));
+	int rc;
+
+	if (!w)
+		return rk_fail_nomem(err);
+	w->base.ops = &rk_writer_parquet;
+	w->out = out;
+	w->schema = schema;
+	w->pool = ctx->pool;
+	rk_bytes_init(&w->groups, FOOTER_MAX);
+	rk_bytes_init(&w->buf, FOOTER_MAX);
+	rc = make_columns(w, ctx, err);
+	if (rc == 0)
+		rc = make_scratch(w, err);
+	if (rc == 0)
+		rc = rk_output_write(out, "PAR1", 4, err);
+	if (rc < 0) {
+		parquet_close(&w->base);
+		return rc;
+	}
+	*ret = &w->base;
+	return 0;
+}
+
+static void flush_task(void *arg, size_t i, unsigned worker)
+{
+	struct parquet_writer *w = arg;
+
+	rk_pq_column_flush(&w->cols[i], &w->scratch[worker]);
+}
+
+static void finish_task(void *arg, size_t i, unsigned worker)
+{
+	struct parquet_writer *w = arg;
+
+	rk_pq_column_finish(&w->cols[i], &w->scratch[worker]);
+}
+
+static int run_columns(struct parquet_writer *w, void (*task)(void *arg, size_t i, unsigned worker),
+		       struct rk_error *err)
+{
+	rk_pool_run(w->pool, w->schema->nfields, task, w);
+	for (unsigned i = 0; i < w->schema->nfields; i++) {
+		if (w->cols[i].rc < 0)
+			return rk_fail_nomem(err);
+	}
+	return 0;
+}
+
+static int put_bytes(struct parquet_writer *w, const struct rk_bytes *b, struct rk_error *err)
+{
+	if (b->bad)
+		return rk_fail_nomem(err);
+	return b->len ? rk_output_write(w->out, b->data, b->len, err) : 0;
+}
+
+static int write_chunks(struct parquet_writer *w, struct rk_error *err)
+{
+	for (unsigned i = 0; i < w->schema->nfields; i++) {
+		int rc;
+
+		w->places[i] = (struct place){ .offset = rk_output_offset(w->out) };
+		rc = put_bytes(w, &w->cols[i].dict_page, err);
+		if (rc == 0)
+			rc = put_bytes(w, &w->cols[i].data, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+/* All column indexes and then all offset indexes of the group, in one write. */
+static int write_index(struct parquet_writer *w, struct rk_error *err)
+{
+	const uint64_t offset = rk_output_offset(w->out);
+
+	rk_bytes_clear(&w->buf);
+	for (unsigned i = 0; i < w->schema->nfields; i++) {
+		size_t before = w->buf.len;
+
+		if (w->cols[i].no_range)
+			continue;
+		pq_put_column_index(&w->buf, &w->cols[i]);
+		w->places[i].column_index = offset + before;
+		w->places[i].column_index_len = (uint32_t)(w->buf.len - before);
+	}
+	for (unsigned i = 0; i < w->schema->nfields; i++) {
+		size_t before = w->buf.len;
+
+		pq_put_offset_index(&w->buf, &w->cols[i], w->places[i].offset);
+		w->places[i].offset_index = offset + before;
+		w->places[i].offset_index_len = (uint32_t)(w->buf.len - before);
+	}
+	return put_bytes(w, &w->buf, err);
+}
+
+static int flush_group(struct parquet_writer *w, struct rk_error *err)
+{
+	int rc;
+
+	if (!w->group_rows)
+		return 0;
+	rc = run_columns(w, finish_task, err);
+	if (rc == 0)
+		rc = write_chunks(w, err);
+	if (rc == 0)
+		rc = write_index(w, err);
+	if (rc < 0)
+		return rc;
+	pq_put_group(&w->groups, w->schema, w->cols, w->places, w->ngroups);
+	if (w->groups.bad)
+		return rk_fail_nomem(err);
+	for (unsigned i = 0; i < w->schema->nfields; i++)
+		rk_pq_column_reset(&w->cols[i]);
+	w->ngroups++;
+	w->rows += w->group_rows;
+	w->group_rows = 0;
+	return 0;
+}
+
+static size_t group_bytes(const struct parquet_writer *w)
+{
+	size_t sum = 0;
+
+	for (unsigned i = 0; i < w->schema->nfields; i++) {
+		const struct rk_pq_column *c = &w->cols[i];
+
+		sum += c->data.len + c->dict.n * sizeof(*c->dict.vals);
+	}
+	return sum;
+}
+
+static int flush_page(struct parquet_writer *w, struct rk_error *err)
+{
+	size_t max_rows = w->ngroups < MANY_GROUPS ? GROUP_ROWS : LONG_GROUP_ROWS;
+	int rc;
+
+	if (!w->page_rows)
+		return 0;
+	rc = run_columns(w, flush_task, err);
+	if (rc < 0)
+		return rc;
+	w->group_rows += w->page_rows;
+	w->page_rows = 0;
+	if (w->group_rows + RK_PQ_PAGE_ROWS > max_rows || group_bytes(w) >= GROUP_BYTES)
+		return flush_group(w, err);
+	return 0;
+}
+
+/* Rows that a page may hold: the more columns have values, in it or in the batch, the fewer. */
+static size_t page_limit(const struct parquet_writer *w, const struct rk_batch *b)
+{
+	size_t width = 1, rows;
+
+	for (unsigned i = 0; i < w->schema->nfields; i++) {
+		if (w->cols[i].vals || b->cols[i].data)
+			width += rk_type_size(w->cols[i].type);
+	}
+	rows = PAGE_BYTES / width;
+	if (rows >= RK_PQ_PAGE_ROWS)
+		return RK_PQ_PAGE_ROWS;
+	return rows < MIN_PAGE_ROWS ? MIN_PAGE_ROWS : rows;
+}
+
+static int append_rows(struct parquet_writer *w, const struct rk_batch *b, size_t first, size_t n,
+		       struct rk_error *err)
+{
+	for (unsigned i = 0; i < w->schema->nfields; i++) {
+		if (!rk_pq_column_append(&w->cols[i], &b->cols[i], first, n))
+			return rk_fail_nomem(err);
+	}
+	w->page_rows += n;
+	return 0;
+}
+
+static int parquet_batch(struct rk_writer *writer, const struct rk_batch *b, struct rk_error *err)
+{
+	struct parquet_writer *w = (struct parquet_writer *)writer;
+	const size_t limit = page_limit(w, b);
+	size_t done = 0, n;
+	int rc = 0;
+
+	while (rc == 0 && done < b->nrows) {
+		if (w->page_rows >= limit) {
+			rc = flush_page(w, err);
+			continue;
+		}
+		n = b->nrows - done;
+		if (n > limit - w->page_rows)
+			n = limit - w->page_rows;
+		rc = append_rows(w, b, done, n, err);
+		done += n;
+	}
+	return rc;
+}
+
+static void put_u32le(uint8_t *p, uint32_t v)
+{
+	for (unsigned i = 0; i < 4; i++)
+		p[i] = (uint8_t)(v >> 8 * i);
+}
+
+static int parquet_finish(struct rk_writer *writer, struct rk_error *err)
+{
+	struct parquet_writer *w = (struct parquet_writer *)writer;
+	uint8_t tail[8] = { 0, 0, 0, 0, 'P', 'A', 'R', '1' };
+	int rc = flush_page(w, err);
+
+	if (rc == 0)
+		rc = flush_group(w, err);
+	if (rc < 0)
+		return rc;
+	rk_bytes_clear(&w->buf);
+	pq_put_footer(&w->buf, w->schema, w->rows, &w->groups, w->ngroups);
+	put_u32le(tail, (uint32_t)w->buf.len);
+	rk_bytes_put(&w->buf, tail, sizeof(tail));
+	return put_bytes(w, &w->buf, err);
+}
+
+const struct rk_writer_ops rk_writer_parquet = {
+	.name = "parquet",
+	.help = "Apache Parquet, columns compressed with zstd",
+	.suffix = ".parquet",
+	.open = parquet_open,
+	.batch = parquet_batch,
+	.finish = parquet_finish,
+	.close = parquet_close,
+};

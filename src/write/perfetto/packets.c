@@ -1,0 +1,609 @@
+/*
+ * packets.c - packets: the head of a sequence, interned texts, events, tracks.
+ *
+ * Field numbers are those of Perfetto's .proto files, named where they are used.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "write/perfetto/perfetto.h"
+
+enum {
+	VALUES_MAX = 1 << 16,
+	PACKET_ROOM = 64, /* bytes of a packet around a text */
+};
+
+static const char *const note_names[PF_NNOTES] = {
+	[PF_NOTE_GRID] = "grid",
+	[PF_NOTE_BLOCK] = "block",
+	[PF_NOTE_REGS] = "regs",
+	[PF_NOTE_SHARED_MEM] = "shared_mem",
+	[PF_NOTE_SCRATCH] = "scratch",
+	[PF_NOTE_RESOURCES] = "resources",
+	[PF_NOTE_DEVICE] = "device",
+	[PF_NOTE_QUEUE] = "queue",
+	[PF_NOTE_STREAM] = "stream_id",
+	[PF_NOTE_DISPATCH] = "dispatch_id",
+	[PF_NOTE_CORRELATION] = "correlation_id",
+	[PF_NOTE_VGPR] = "vgpr",
+	[PF_NOTE_ACCUM] = "accum_vgpr",
+	[PF_NOTE_SGPR] = "sgpr",
+	[PF_NOTE_WAVE_SIZE] = "wave_size",
+	[PF_NOTE_ITEMS] = "grid_size",
+	[PF_NOTE_BARRIER] = "barrier",
+	[PF_NOTE_TID] = "tid",
+	[PF_NOTE_BEGIN] = "begin_ns",
+	[PF_NOTE_END] = "end_ns",
+	[PF_NOTE_BYTES] = "bytes",
+	[PF_NOTE_SRC] = "src_device",
+	[PF_NOTE_DST] = "dst_device",
+	[PF_NOTE_ADDRESS] = "address",
+	[PF_NOTE_FLAGS] = "flags",
+	[PF_NOTE_DOMAIN] = "domain",
+	[PF_NOTE_KIND] = "marker_kind",
+};
+
+static const char *const categories[PF_NCATS] = {
+	[PF_CAT_KERNEL] = RK_PF_KERNELS,
+	[PF_CAT_COPY] = RK_PF_COPIES,
+	[PF_CAT_MEMORY] = RK_PF_MEMORY,
+	[PF_CAT_MARKER] = RK_PF_MARKERS,
+};
+
+/* Room for `len` bytes; NULL: no memory. */
+static uint8_t *room(struct pf_writer *w, size_t len)
+{
+	return rk_bytes_reserve(&w->buf, len) ? w->buf.data + w->buf.len : NULL;
+}
+
+static void done(struct pf_writer *w, const uint8_t *end)
+{
+	w->buf.len = (size_t)(end - w->buf.data);
+}
+
+/* ---- the head of a sequence ---- */
+
+static uint8_t *put_entry(uint8_t *p, uint32_t kind, uint32_t iid, const char *text, size_t len)
+{
+	uint8_t *entry = rk_pb_open(p, kind);
+
+	p = rk_pb_put_uint(entry, 1, iid);
+	p = rk_pb_put_bytes(p, 2, text, len);
+	return rk_pb_close(entry, p);
+}
+
+/* InternedData: what every sequence may say. */
+static uint8_t *put_words(uint8_t *p)
+{
+	uint8_t *interned = rk_pb_open(p, 12);
+
+	p = interned;
+	for (uint32_t i = 1; i < PF_NCATS; i++)
+		p = put_entry(p, 1, i, categories[i], strlen(categories[i]));
+	for (uint32_t i = 0; i < PF_NNOTES; i++)
+		p = put_entry(p, 3, i + 1, note_names[i], strlen(note_names[i]));
+	return rk_pb_close(interned, p);
+}
+
+static uint8_t *put_clock(uint8_t *p, uint32_t id, int64_t time, bool incremental)
+{
+	uint8_t *clock = rk_pb_open(p, 1); /* ClockSnapshot.clocks */
+
+	p = rk_pb_put_uint(clock, 1, id);
+	p = rk_pb_put_uint(p, 2, (uint64_t)time);
+	if (incremental)
+		p = rk_pb_put_uint(p, 3, 1);
+	return rk_pb_close(clock, p);
+}
+
+static uint8_t *put_snapshot(uint8_t *p, int64_t time)
+{
+	uint8_t *snapshot = rk_pb_open(p, 6);
+
+	p = put_clock(snapshot, RK_PF_BOOTTIME, time, false);
+	p = put_clock(p, RK_PF_FIRST_OWN_CLOCK, time, true);
+	p = rk_pb_put_uint(p, 2, RK_PF_BOOTTIME); /* primary_trace_clock */
+	return rk_pb_close(snapshot, p);
+}
+
+static void forget_names(struct pf_writer *w)
+{
+	if (w->names.v)
+		memset(w->names.v, 0, w->names.cap * sizeof(*w->names.v));
+	if (w->domains.v)
+		memset(w->domains.v, 0, w->domains.cap * sizeof(*w->domains.v));
+	w->names.n = 0;
+	w->domains.n = PF_NCATS - 1;
+	w->ncounter_names = PF_NNOTES;
+	rk_map_release(&w->values);
+	rk_map_release(&w->counters);
+}
+
+int rk_pfw_sequence(struct pf_writer *w, int64_t time, struct rk_error *err)
+{
+	uint8_t *p, *packet, *defaults;
+
+	if (w->ticking)
+		return 0;
+	p = room(w, PF_EVENT_ROOM);
+	if (!p)
+		return rk_fail_nomem(err);
+	forget_names(w);
+	w->sequence++;
+	packet = rk_pb_open(p, 1);
+	p = rk_pb_put_uint(packet, 10, w->sequence);
+	p = rk_pb_put_uint(p, 13, RK_PF_STATE_CLEARED);
+	p = rk_pb_put_uint(p, 87, 1); /* first_packet_on_sequence */
+	defaults = rk_pb_open(p, 59);
+	p = rk_pb_close(defaults, rk_pb_put_uint(defaults, 58, RK_PF_FIRST_OWN_CLOCK));
+	p = put_snapshot(p, time);
+	done(w, rk_pb_close(packet, put_words(p)));
+	w->clock = time;
+	w->ticking = true;
+	return 0;
+}
+
+/* ---- interned texts ---- */
+
+/* A packet with one entry of InternedData. */
+static bool put_text(struct pf_writer *w, uint32_t kind, uint32_t iid, const char *text, size_t len)
+{
+	uint8_t *p = room(w, len + PACKET_ROOM), *packet, *interned;
+
+	if (!p)
+		return false;
+	packet = rk_pb_open(p, 1);
+	p = rk_pb_put_uint(packet, 10, w->sequence);
+	p = rk_pb_put_uint(p, 13, RK_PF_NEEDS_STATE);
+	interned = rk_pb_open(p, 12);
+	p = rk_pb_close(interned, put_entry(interned, kind, iid, text, len));
+	done(w, rk_pb_close(packet, p));
+	return true;
+}
+
+/* The place of id's iid, which is 0 when it is new; NULL: no memory. */
+static uint32_t *iid_of(struct pf_iids *m, uint32_t id)
+{
+	size_t had = m->cap;
+	uint32_t *v;
+
+	if (id < m->cap)
+		return &m->v[id];
+	v = rk_grow(m->v, &m->cap, (size_t)id + 1, sizeof(*v));
+	if (!v)
+		return NULL;
+	memset(v + had, 0, (m->cap - had) * sizeof(*v));
+	m->v = v;
+	return &v[id];
+}
+
+uint32_t rk_pfw_name(struct pf_writer *w, uint32_t id)
+{
+	uint32_t *iid = iid_of(&w->names, id);
+	const char *text;
+	size_t len;
+
+	if (!iid)
+		return 0;
+	if (*iid)
+		return *iid;
+	text = rk_strtab_borrow(w->ctx->names, id, &len);
+	if (!put_text(w, 2, w->names.n + 1, text, len))
+		return 0;
+	return *iid = ++w->names.n;
+}
+
+/* "HIP_API" is the category hip_api; what the reader would not take for calls gets the ending. */
+static bool domain_text(const char *text, size_t len, struct rk_bytes *out)
+{
+	bool exact = rk_text_ends(text, len, "_API") || rk_text_ends(text, len, "_API_EXT");
+
+	for (size_t i = 0; i < len; i++) {
+		char c = text[i];
+
+		exact = exact && !(c >= 'a' && c <= 'z');
+		rk_bytes_put_u8(out, (uint8_t)(c >= 'A' && c <= 'Z' ? c + 32 : c));
+	}
+	if (!out->bad && !exact && !rk_text_ends((const char *)out->data, len, "_api"))
+		rk_bytes_puts(out, "_api");
+	return exact && len <= 64; /* that much the reader turns back */
+}
+
+uint32_t rk_pfw_domain(struct pf_writer *w, uint32_t id, bool *ret_exact)
+{
+	uint32_t *iid = iid_of(&w->domains, id);
+	const char *text;
+	size_t len;
+
+	if (!iid)
+		return 0;
+	if (!*iid) {
+		text = rk_strtab_borrow(w->ctx->names, id, &len);
+		rk_bytes_clear(&w->text);
+		*ret_exact = domain_text(text, len, &w->text);
+		if (w->text.bad ||
+		    !put_text(w, 1, w->domains.n + 1, (const char *)w->text.data, w->text.len))
+			return 0;
+		*iid = ++w->domains.n << 1 | *ret_exact;
+	}
+	*ret_exact = *iid & 1;
+	return *iid >> 1;
+}
+
+/* The text of a value into w->text. */
+static void value_text(struct pf_writer *w, enum pf_note note, const int64_t *v, unsigned n)
+{
+	static const char *const words[] = { "vgpr ", ", accum ", ", sgpr ", ", scratch ",
+					     ", lds " };
+
+	rk_bytes_clear(&w->text);
+	for (unsigned i = 0; i < n; i++) {
+		if (note == PF_NOTE_RESOURCES)
+			rk_bytes_puts(&w->text, words[i]);
+		else if (i)
+			rk_bytes_put_u8(&w->text, ',');
+		rk_bytes_printf(&w->text, "%" PRId64, v[i]);
+	}
+}
+
+uint32_t rk_pfw_value(struct pf_writer *w, enum pf_note note, const int64_t *v, unsigned n)
+{
+	uint64_t key = note;
+	int64_t at = 0;
+
+	/* numbers two by two, each pair under the place of those before it */
+	for (unsigned i = 0; i < n; i += 2) {
+		uint64_t a = key << 32 | (uint64_t)i << 24 | (uint64_t)(n & 0xff);
+		uint64_t b = (uint64_t)(uint32_t)v[i] << 32 | (i + 1 < n ? (uint32_t)v[i + 1] : 0);
+
+		at = rk_map_get(&w->values, a, b);
+		if (at < 0) {
+			at = (int64_t)w->values.n + 1;
+			if (w->values.n >= VALUES_MAX)
+				return 0;
+			if (!rk_map_put(&w->values, a, b, (uint32_t)at)) {
+				w->buf.bad = true;
+				return 0;
+			}
+			if (i + 2 >= n) {
+				value_text(w, note, v, n);
+				if (w->text.bad ||
+				    !put_text(w, 29, (uint32_t)at, (const char *)w->text.data,
+					      w->text.len))
+					w->buf.bad = true;
+			}
+		}
+		key = (uint64_t)at;
+	}
+	return (uint32_t)at;
+}
+
+uint32_t rk_pfw_counter_name(struct pf_writer *w, unsigned field, const char *name)
+{
+	int64_t at = rk_map_get(&w->counters, 0, field);
+
+	if (at >= 0)
+		return (uint32_t)at;
+	w->ncounter_names++;
+	if (!put_text(w, 3, w->ncounter_names, name, strlen(name)) ||
+	    !rk_map_put(&w->counters, 0, field, w->ncounter_names))
+		w->buf.bad = true;
+	return w->ncounter_names;
+}
+
+/* ---- events ---- */
+
+bool rk_pfw_open(struct pf_writer *w, struct pf_event *e, enum rk_pf_type type, uint32_t track,
+		 uint32_t category, uint32_t name, size_t extra)
+{
+	uint8_t *p = room(w, PF_EVENT_ROOM + extra);
+
+	if (!p)
+		return false;
+	e->packet = rk_pb_open(p, 1);
+	p = rk_pb_put_uint(e->packet, 10, w->sequence);
+	if (category)
+		p = rk_pb_put_uint(p, 13, RK_PF_NEEDS_STATE);
+	e->event = rk_pb_open(p, 11);
+	p = rk_pb_put_uint(e->event, 9, type);
+	p = rk_pb_put_uint(p, 11, track); /* track_uuid */
+	if (category) {
+		p = rk_pb_put_uint(p, 3, category);
+		p = rk_pb_put_uint(p, 10, name);
+	}
+	e->p = p;
+	return true;
+}
+
+void rk_pfw_close(struct pf_writer *w, struct pf_event *e, int64_t time)
+{
+	uint8_t *p = rk_pb_close(e->event, e->p);
+
+	p = rk_pb_put_uint(p, 8, (uint64_t)(time - w->clock));
+	w->clock = time;
+	done(w, rk_pb_close(e->packet, p));
+}
+
+void rk_pfw_count(struct pf_writer *w, uint32_t track, int64_t time, double value)
+{
+	struct pf_event e;
+
+	if (!rk_pfw_open(w, &e, RK_PF_COUNTER, track, 0, 0, 0))
+		return;
+	e.p = rk_pb_put_double(e.p, 44, value); /* double_counter_value */
+	rk_pfw_close(w, &e, time);
+}
+
+/* ---- TrackDescriptors: processes, threads, devices, queues, counters ---- */
+/*
+ * A descriptor's text says in plain words what the reader of these files takes from it again:
+ * "pid 7, rank 3, node n1" of a process, "thread 8" of what a thread caused.
+ */
+
+enum { EXPLICIT = 3, DESCRIPTION_MAX = 1 << 16, AGENTS_MAX = 1 << 14 };
+
+/* A TrackDescriptor being written. */
+struct descriptor {
+	uint8_t *packet, *track, *p;
+};
+
+static bool open_descriptor(struct pf_writer *w, struct descriptor *d, uint32_t track, size_t texts)
+{
+	const struct rk_track *t = &w->tracks.v[track];
+	uint8_t *p;
+
+	if (!rk_bytes_reserve(&w->buf, PF_EVENT_ROOM + texts))
+		return false;
+	d->packet = rk_pb_open(w->buf.data + w->buf.len, 1);
+	p = rk_pb_put_uint(d->packet, 10, w->sequence ? w->sequence : 1);
+	d->track = rk_pb_open(p, 60);
+	d->p = rk_pb_put_uint(d->track, 1, track); /* uuid */
+	if (t->parent)
+		d->p = rk_pb_put_uint(d->p, 5, t->parent);
+	return true;
+}
+
+static bool close_descriptor(struct pf_writer *w, struct descriptor *d)
+{
+	uint8_t *p = rk_pb_close(d->track, d->p);
+
+	w->buf.len = (size_t)(rk_pb_close(d->packet, p) - w->buf.data);
+	return true;
+}
+
+static void put_field(struct descriptor *d, uint32_t field, const struct rk_bytes *text,
+		      size_t from, size_t to)
+{
+	d->p = rk_pb_put_bytes(d->p, field, text->data + from, to - from);
+}
+
+/* ---- processes ---- */
+
+static uint64_t agent_key(uint32_t node)
+{
+	return node;
+}
+
+/* "rank 3 on n1: 4711 ./a.out", as much of it as is known. */
+static void process_name(struct pf_writer *w, const struct rk_track_process *p)
+{
+	int64_t command = rk_map_get(&w->commands, (uint64_t)p->node << 32 | (uint32_t)p->rank,
+				     (uint64_t)p->pid);
+	struct rk_bytes *out = &w->text;
+	const char *text;
+	size_t len;
+
+	if (p->rank != RK_NONE)
+		rk_bytes_printf(out, "rank %" PRId64 " ", p->rank);
+	if (p->node)
+		rk_bytes_printf(out, "on %s ", rk_strtab_borrow(w->ctx->names, p->node, NULL));
+	if (p->pid != RK_NONE)
+		rk_bytes_printf(out, "process %" PRId64 " ", p->pid);
+	if (command > 0) {
+		text = rk_strtab_borrow(w->ctx->names, (uint32_t)command, &len);
+		rk_bytes_put(out, text, len < DESCRIPTION_MAX ? len : DESCRIPTION_MAX);
+		rk_bytes_put_u8(out, ' ');
+	}
+	if (!out->bad && out->len)
+		out->len--;
+}
+
+static bool describe_process(struct pf_writer *w, uint32_t track)
+{
+	const struct rk_track_process *p = &w->tracks.processes[w->tracks.v[track].process];
+	struct descriptor d;
+	uint8_t *process;
+	size_t name;
+
+	rk_bytes_clear(&w->text);
+	process_name(w, p);
+	name = w->text.len;
+	rk_tracks_place(&w->tracks, w->tracks.v[track].process, &w->text);
+	if (w->text.bad || !open_descriptor(w, &d, track, w->text.len))
+		return false;
+	if (p->shown_pid) {
+		process = rk_pb_open(d.p, 3);
+		d.p = rk_pb_put_uint(process, 1, (uint64_t)p->shown_pid);
+		put_field(&d, 6, &w->text, 0, name); /* process_name */
+		d.p = rk_pb_close(process, d.p);
+	} else {
+		put_field(&d, 2, &w->text, 0, name);
+	}
+	put_field(&d, 14, &w->text, name, w->text.len); /* description */
+	return close_descriptor(w, &d);
+}
+
+/* ---- the others ---- */
+
+/* ThreadDescriptor, for what viewers can take for one. */
+static bool is_thread(const struct pf_writer *w, const struct rk_track *t)
+{
+	return t->kind == RK_TRACK_THREAD && !t->lane && !t->rest && t->key > 0 &&
+	       t->key <= INT32_MAX && w->tracks.processes[t->process].shown_pid;
+}
+
+static void put_thread(struct pf_writer *w, struct descriptor *d, const struct rk_track *t,
+		       size_t name)
+{
+	uint8_t *thread = rk_pb_open(d->p, 4);
+
+	d->p = rk_pb_put_uint(thread, 1, (uint64_t)w->tracks.processes[t->process].shown_pid);
+	d->p = rk_pb_put_uint(d->p, 2, (uint64_t)t->key);
+	put_field(d, 5, &w->text, 0, name); /* thread_name */
+	d->p = rk_pb_close(thread, d->p);
+}
+
+/* What the device is, where the table of agents says so. */
+static void put_agent(struct pf_writer *w, const struct rk_track *t)
+{
+	uint32_t node = w->tracks.processes[t->process].node;
+	int64_t agent = rk_map_get(&w->agents, agent_key(node), (uint64_t)t->key);
+
+	if (agent < 0)
+		agent = rk_map_get(&w->agents, agent_key(0), (uint64_t)t->key);
+	if (agent > 0)
+		rk_bytes_printf(&w->text, " %s",
+				rk_strtab_borrow(w->ctx->names, (uint32_t)agent, NULL));
+}
+
+static void put_place_of_thread(struct pf_writer *w, const struct rk_track *t)
+{
+	int64_t tid = t->kind == RK_TRACK_THREAD ? t->key : t->tid;
+
+	if (tid != RK_NONE && !t->rest)
+		rk_bytes_printf(&w->text, "thread %" PRId64, tid);
+}
+
+static bool describe_other(struct pf_writer *w, uint32_t track)
+{
+	const struct rk_track *t = &w->tracks.v[track];
+	bool group = t->kind == RK_TRACK_DEVICE || t->kind == RK_TRACK_SENSORS;
+	struct descriptor d;
+	size_t name;
+
+	rk_bytes_clear(&w->text);
+	rk_tracks_name(&w->tracks, track, &w->text);
+	if (group)
+		put_agent(w, t);
+	name = w->text.len;
+	put_place_of_thread(w, t);
+	if (w->text.bad || !open_descriptor(w, &d, track, w->text.len))
+		return false;
+	if (is_thread(w, t))
+		put_thread(w, &d, t, name);
+	else
+		put_field(&d, 2, &w->text, 0, name);
+	if (w->text.len > name)
+		put_field(&d, 14, &w->text, name, w->text.len);
+	if (group)
+		d.p = rk_pb_put_uint(d.p, 11, EXPLICIT); /* child_ordering */
+	else
+		d.p = rk_pb_put_uint(d.p, 12, /* sibling_order_rank: by number, lanes together */
+				     (uint64_t)(t->key & 0xfffff) << 8 | t->lane);
+	return close_descriptor(w, &d);
+}
+
+bool rk_pfw_describe(struct pf_writer *w, uint32_t track)
+{
+	uint32_t parent = w->tracks.v[track].parent;
+
+	if (w->tracks.v[track].told)
+		return true;
+	if (parent && !rk_pfw_describe(w, parent))
+		return false;
+	w->tracks.v[track].told = true;
+	if (w->tracks.v[track].kind == RK_TRACK_PROCESS && !w->tracks.v[track].rest)
+		return describe_process(w, track);
+	return describe_other(w, track);
+}
+
+/* ---- counters ---- */
+
+static const struct {
+	const char *unit;
+	uint32_t number; /* CounterDescriptor.Unit */
+} units[] = { { "bytes", 3 }, { "B", 3 }, { "byte", 3 }, { "ns", 1 }, { "count", 2 } };
+
+static uint32_t unit_number(const char *unit)
+{
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (!strcmp(units[i].unit, unit))
+			return units[i].number;
+	return 0;
+}
+
+static bool describe_counter(struct pf_writer *w, uint32_t track, const char *name,
+			     const char *unit)
+{
+	uint32_t number = unit_number(unit);
+	struct descriptor d;
+	uint8_t *counter;
+
+	if (!open_descriptor(w, &d, track, strlen(name) + strlen(unit)))
+		return false;
+	d.p = rk_pb_put_bytes(d.p, 2, name, strlen(name));
+	counter = rk_pb_open(d.p, 8);
+	d.p = counter;
+	if (number)
+		d.p = rk_pb_put_uint(d.p, 3, number);
+	else if (*unit)
+		d.p = rk_pb_put_bytes(d.p, 6, unit, strlen(unit)); /* unit_name */
+	d.p = rk_pb_close(counter, d.p);
+	return close_descriptor(w, &d);
+}
+
+uint32_t rk_pfw_counter(struct pf_writer *w, uint32_t parent, uint32_t process, int64_t key,
+			const char *name, const char *unit)
+{
+	uint32_t track = rk_tracks_child(&w->tracks, parent, process, RK_TRACK_COUNTER, key);
+
+	if (!track || w->tracks.v[track].told)
+		return track;
+	if (parent && !rk_pfw_describe(w, parent))
+		return 0;
+	w->tracks.v[track].told = true;
+	return describe_counter(w, track, w->tracks.v[track].rest ? "more counters" : name, unit) ?
+		       track :
+		       0;
+}
+
+/* ---- what is known of devices and processes ---- */
+
+static uint32_t first_of(const struct rk_batch *b, size_t row, unsigned f, unsigned g, unsigned h)
+{
+	uint32_t id = rk_batch_id(b, f, row);
+
+	id = id ? id : rk_batch_id(b, g, row);
+	return id ? id : rk_batch_id(b, h, row);
+}
+
+/* By its node, and by its number alone for rows that name no node. */
+int rk_pfw_agents(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err)
+{
+	for (size_t i = 0; i < b->nrows && w->agents.n < AGENTS_MAX; i++) {
+		uint64_t device = (uint64_t)rk_trace_i64(b, RK_G_DEVICE, i);
+		uint32_t node = rk_batch_id(b, RK_G_NODE, i);
+		uint32_t name = first_of(b, i, RK_G_PRODUCT, RK_G_GFX, RK_G_NAME);
+
+		if (name && (!rk_map_put(&w->agents, agent_key(node), device, name) ||
+			     !rk_map_put(&w->agents, agent_key(0), device, name)))
+			return rk_fail_nomem(err);
+	}
+	return 0;
+}
+
+int rk_pfw_processes(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err)
+{
+	for (size_t i = 0; i < b->nrows && w->commands.n < AGENTS_MAX; i++) {
+		uint64_t pid = (uint64_t)rk_trace_i64(b, RK_O_PID, i);
+		uint32_t rank = (uint32_t)rk_trace_i32(b, RK_O_RANK, i);
+		uint32_t node = rk_batch_id(b, RK_O_NODE, i);
+		uint32_t command = rk_batch_id(b, RK_O_COMMAND, i);
+
+		if (command && !rk_map_put(&w->commands, (uint64_t)node << 32 | rank, pid, command))
+			return rk_fail_nomem(err);
+	}
+	return 0;
+}

@@ -1,0 +1,653 @@
+/* rows.c - the rows of each table as events: kernels with their counters, copies, calls, samples. */
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "write/perfetto/perfetto.h"
+
+enum { COUNTER_ROOM = 32 }; /* bytes of a counter's annotation */
+
+/* A thread that is not the one named by the track. */
+static int64_t other_thread(struct pf_writer *w, uint32_t track, int64_t tid)
+{
+	struct rk_track *t = &w->tracks.v[track];
+
+	if (!t->told && !t->rest)
+		t->tid = tid;
+	return t->tid == tid ? RK_NONE : tid;
+}
+
+/* ---- kernels ---- */
+
+/* Numbers of a kernel that are texts: interned before the event is begun, as they seldom change. */
+struct texts {
+	uint32_t grid, block, resources, items;
+	bool apart; /* resources are not all known: each by itself */
+};
+
+/* Up to the first that is not known; how many. */
+static unsigned three(const struct rk_batch *b, unsigned field, size_t row, int64_t *v)
+{
+	unsigned n = 0;
+
+	while (n < 3 && (v[n] = rk_trace_i32(b, field + n, row)) != RK_NONE)
+		n++;
+	return n;
+}
+
+static uint32_t text_of(struct pf_writer *w, enum pf_note note, const int64_t *v, unsigned n)
+{
+	return n ? rk_pfw_value(w, note, v, n) : 0;
+}
+
+/* Work-items are workgroups times their size, unless the row says otherwise. */
+static bool usual_items(const int64_t *grid, const int64_t *block, const int64_t *items)
+{
+	for (unsigned i = 0; i < 3; i++)
+		if (grid[i] * block[i] != items[i])
+			return false;
+	return true;
+}
+
+static void intern_texts(struct pf_writer *w, const struct rk_batch *b, size_t row, struct texts *t)
+{
+	int64_t grid[3], block[3], items[3], r[5];
+	unsigned ngrid = three(b, RK_K_GRID_X, row, grid);
+	unsigned nblock = three(b, RK_K_BLOCK_X, row, block);
+	unsigned nitems = three(b, RK_K_ITEMS_X, row, items);
+
+	*t = (struct texts){ .grid = text_of(w, PF_NOTE_GRID, grid, ngrid),
+			     .block = text_of(w, PF_NOTE_BLOCK, block, nblock) };
+	if (nitems && (ngrid < 3 || nblock < 3 || nitems < 3 || !usual_items(grid, block, items)))
+		t->items = text_of(w, PF_NOTE_ITEMS, items, nitems);
+	r[0] = rk_trace_i32(b, RK_K_VGPR, row);
+	r[1] = rk_trace_i32(b, RK_K_ACCUM_VGPR, row);
+	r[2] = rk_trace_i32(b, RK_K_SGPR, row);
+	r[3] = rk_trace_i32(b, RK_K_SCRATCH, row);
+	r[4] = rk_trace_i32(b, RK_K_SHARED_MEM, row);
+	for (unsigned i = 0; i < 5; i++)
+		t->apart = t->apart || r[i] < 0;
+	if (!t->apart)
+		t->resources = rk_pfw_value(w, PF_NOTE_RESOURCES, r, 5);
+	t->apart = !t->resources;
+}
+
+static uint8_t *put_text(uint8_t *p, enum pf_note note, uint32_t value)
+{
+	uint8_t *a;
+
+	if (!value)
+		return p;
+	a = rk_pb_open(p, 4);
+	p = rk_pb_put_uint(a, 1, note + 1);
+	p = rk_pb_put_uint(p, 17, value); /* string_value_iid */
+	return rk_pb_close(a, p);
+}
+
+/* A zero stands in the text of resources; by itself a value is there to be seen. */
+static uint8_t *put_resources(uint8_t *p, const struct rk_batch *b, size_t row,
+			      const struct texts *t)
+{
+	int64_t shared = rk_trace_i32(b, RK_K_SHARED_MEM, row);
+	int64_t scratch = rk_trace_i32(b, RK_K_SCRATCH, row);
+
+	p = rk_pfw_note_if(p, PF_NOTE_REGS, rk_trace_i32(b, RK_K_REGS, row));
+	if (t->apart || shared)
+		p = rk_pfw_note_if(p, PF_NOTE_SHARED_MEM, shared);
+	if (t->apart || scratch)
+		p = rk_pfw_note_if(p, PF_NOTE_SCRATCH, scratch);
+	if (!t->apart)
+		return put_text(p, PF_NOTE_RESOURCES, t->resources);
+	p = rk_pfw_note_if(p, PF_NOTE_VGPR, rk_trace_i32(b, RK_K_VGPR, row));
+	p = rk_pfw_note_if(p, PF_NOTE_ACCUM, rk_trace_i32(b, RK_K_ACCUM_VGPR, row));
+	return rk_pfw_note_if(p, PF_NOTE_SGPR, rk_trace_i32(b, RK_K_SGPR, row));
+}
+
+static uint8_t *put_rare(uint8_t *p, const struct rk_batch *b, size_t row)
+{
+	const struct rk_column *barrier = &b->cols[RK_K_BARRIER];
+
+	if (rk_column_has(barrier, row) && ((const uint8_t *)barrier->data)[row])
+		p = rk_pfw_note(p, PF_NOTE_BARRIER + 1, 1);
+	return rk_pfw_note_if(p, PF_NOTE_WAVE_SIZE, rk_trace_i32(b, RK_K_WAVE_SIZE, row));
+}
+
+/* What is the same for most launches of a kernel. */
+static uint8_t *put_launch(uint8_t *p, const struct rk_batch *b, size_t row, const struct texts *t)
+{
+	int64_t queue = rk_trace_i64(b, RK_K_QUEUE, row),
+		stream = rk_trace_i32(b, RK_K_STREAM, row);
+
+	p = put_text(p, PF_NOTE_GRID, t->grid);
+	p = put_text(p, PF_NOTE_BLOCK, t->block);
+	p = put_text(p, PF_NOTE_ITEMS, t->items);
+	p = put_resources(p, b, row, t);
+	p = put_rare(p, b, row);
+	p = rk_pfw_note_if(p, PF_NOTE_DEVICE, rk_trace_i64(b, RK_K_DEVICE, row));
+	p = rk_pfw_note_if(p, PF_NOTE_QUEUE, queue);
+	return stream == queue ? p : rk_pfw_note_if(p, PF_NOTE_STREAM, stream);
+}
+
+static double counter_at(const struct rk_batch *b, unsigned field, size_t row)
+{
+	const struct rk_column *c = &b->cols[field];
+
+	return rk_column_has(c, row) ? ((const double *)c->data)[row] : NAN;
+}
+
+/* Annotations of doubles: the exact values, and what the reader takes for counters. */
+static uint8_t *put_counters(struct pf_writer *w, uint8_t *p, const struct rk_batch *b, size_t row)
+{
+	for (unsigned f = RK_K_NFIELDS; f < b->schema->nfields; f++) {
+		double v = counter_at(b, f, row);
+		uint8_t *a;
+
+		if (!isfinite(v))
+			continue;
+		a = rk_pb_open(p, 4);
+		p = rk_pb_put_uint(a, 1, (uint64_t)rk_map_get(&w->counters, 0, f));
+		p = rk_pb_close(a, rk_pb_put_double(p, 5, v)); /* double_value */
+	}
+	return p;
+}
+
+/* The same as curves of the device. */
+static void count_kernel(struct pf_writer *w, const struct rk_batch *b, size_t row,
+			 const struct pf_slice_at *s)
+{
+	uint32_t process = w->tracks.v[s->device].process;
+
+	w->tracks.v[s->device].owner = w->order;
+	for (unsigned f = RK_K_NFIELDS; f < b->schema->nfields; f++) {
+		double v = counter_at(b, f, row);
+		uint32_t track;
+
+		if (!isfinite(v))
+			continue;
+		track = rk_pfw_counter(w, s->device, process, f, b->schema->fields[f].name, "");
+		if (!track || !rk_map_put(&w->counters, 1 + (uint64_t)s->device, f, track)) {
+			w->buf.bad = true;
+			return;
+		}
+		rk_pfw_count(w, track, s->start, v);
+	}
+}
+
+static uint32_t queue_track(struct pf_writer *w, const struct rk_batch *b, size_t row,
+			    uint32_t process, uint32_t device)
+{
+	int64_t queue = rk_trace_i64(b, RK_K_QUEUE, row);
+
+	if (queue != RK_NONE)
+		return rk_tracks_child(&w->tracks, device, process, RK_TRACK_QUEUE, queue);
+	return rk_tracks_child(&w->tracks, device, process, RK_TRACK_STREAM,
+			       rk_trace_i32(b, RK_K_STREAM, row));
+}
+
+static void put_kernel(struct pf_writer *w, const struct rk_batch *b, size_t row, uint32_t process,
+		       const struct pf_slice_at *s, int64_t tid)
+{
+	size_t ncounters = b->schema->nfields - RK_K_NFIELDS;
+	int64_t correlation = rk_trace_i64(b, RK_K_CORRELATION, row);
+	uint32_t name = rk_pfw_name(w, rk_batch_id(b, RK_K_NAME, row));
+	struct pf_event e;
+	struct texts t;
+
+	intern_texts(w, b, row, &t);
+	for (unsigned f = RK_K_NFIELDS; f < b->schema->nfields; f++)
+		rk_pfw_counter_name(w, f, b->schema->fields[f].name);
+	if (!rk_pfw_open(w, &e, s->instant ? RK_PF_INSTANT : RK_PF_BEGIN, s->track, PF_CAT_KERNEL,
+			 name, ncounters * COUNTER_ROOM))
+		return;
+	e.p = put_launch(e.p, b, row, &t);
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_TID, tid);
+	e.p = rk_pfw_odd_times(e.p, s);
+	e.p = put_counters(w, e.p, b, row);
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_DISPATCH, rk_trace_i64(b, RK_K_DISPATCH, row));
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_CORRELATION, correlation);
+	if (correlation > 0 && w->tracks.scope.tables >> RK_API & 1) {
+		e.p = rk_pfw_flow(w, e.p, process, correlation);
+		rk_pfw_ran(w, process, correlation);
+	}
+	rk_pfw_close(w, &e, s->start);
+}
+
+static int kernel(struct pf_writer *w, const struct rk_batch *b, size_t row, struct rk_error *err)
+{
+	uint32_t process = rk_pfw_process(w, b, RK_K_PID, RK_K_RANK, RK_K_NODE, row);
+	uint32_t device = rk_tracks_child(&w->tracks, rk_tracks_of(&w->tracks, process), process,
+					  RK_TRACK_DEVICE, rk_trace_i64(b, RK_K_DEVICE, row));
+	struct pf_slice_at s = { 0 };
+	int64_t tid;
+	int rc;
+
+	if (!device)
+		return rk_fail_nomem(err);
+	s.track = queue_track(w, b, row, process, device);
+	s.device = b->schema->nfields > RK_K_NFIELDS ? device : 0;
+	if (!s.track)
+		return rk_fail_nomem(err);
+	tid = other_thread(w, s.track, rk_trace_i64(b, RK_K_TID, row));
+	rc = rk_pfw_place(w, rk_trace_i64(b, RK_K_START, row), rk_trace_i64(b, RK_K_DURATION, row),
+			  false, &s, err);
+	if (rc <= 0)
+		return rc;
+	put_kernel(w, b, row, process, &s, tid);
+	if (s.device)
+		count_kernel(w, b, row, &s);
+	return 0;
+}
+
+int rk_pfw_kernels(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err)
+{
+	int rc = 0;
+
+	w->nfields = b->schema->nfields;
+	for (size_t i = 0; rc == 0 && i < b->nrows; i++) {
+		rc = kernel(w, b, i, err);
+		if (rc == 0)
+			rc = rk_pfw_flush(w, false, err);
+	}
+	return rc;
+}
+
+/* ---- copies ---- */
+
+/* To the device it goes to; from the one it comes from where the other end is the host. */
+static int64_t device_of(const struct pf_writer *w, const struct rk_batch *b, size_t row)
+{
+	int64_t src = rk_trace_i64(b, RK_C_SRC, row), dst = rk_trace_i64(b, RK_C_DST, row);
+	size_t len;
+	const char *text =
+		rk_strtab_borrow(w->ctx->names, rk_batch_id(b, RK_C_DIRECTION, row), &len);
+	bool to_host = len >= 8 && !memcmp(text + len - 8, "_TO_HOST", 8);
+
+	if (dst == RK_NONE || (to_host && src != RK_NONE))
+		return src;
+	return dst;
+}
+
+static void put_copy(struct pf_writer *w, const struct rk_batch *b, size_t row, uint32_t process,
+		     const struct pf_slice_at *s, int64_t tid)
+{
+	int64_t correlation = rk_trace_i64(b, RK_C_CORRELATION, row);
+	uint32_t name = rk_pfw_name(w, rk_batch_id(b, RK_C_DIRECTION, row));
+	struct pf_event e;
+
+	if (!rk_pfw_open(w, &e, s->instant ? RK_PF_INSTANT : RK_PF_BEGIN, s->track, PF_CAT_COPY,
+			 name, 0))
+		return;
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_SRC, rk_trace_i64(b, RK_C_SRC, row));
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_DST, rk_trace_i64(b, RK_C_DST, row));
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_STREAM, rk_trace_i64(b, RK_C_STREAM, row));
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_TID, tid);
+	e.p = rk_pfw_odd_times(e.p, s);
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_BYTES, rk_trace_i64(b, RK_C_BYTES, row));
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_CORRELATION, correlation);
+	if (correlation > 0 && w->tracks.scope.tables >> RK_API & 1) {
+		e.p = rk_pfw_flow(w, e.p, process, correlation);
+		rk_pfw_ran(w, process, correlation);
+	}
+	rk_pfw_close(w, &e, s->start);
+}
+
+static int copy(struct pf_writer *w, const struct rk_batch *b, size_t row, struct rk_error *err)
+{
+	uint32_t process = rk_pfw_process(w, b, RK_C_PID, RK_C_RANK, RK_C_NODE, row);
+	uint32_t device = rk_tracks_child(&w->tracks, rk_tracks_of(&w->tracks, process), process,
+					  RK_TRACK_DEVICE, device_of(w, b, row));
+	struct pf_slice_at s = { 0 };
+	int64_t tid;
+	int rc;
+
+	if (device)
+		s.track = rk_tracks_child(&w->tracks, device, process, RK_TRACK_COPIES,
+					  rk_trace_i64(b, RK_C_STREAM, row));
+	if (!s.track)
+		return rk_fail_nomem(err);
+	tid = other_thread(w, s.track, rk_trace_i64(b, RK_C_TID, row));
+	rc = rk_pfw_place(w, rk_trace_i64(b, RK_C_START, row), rk_trace_i64(b, RK_C_DURATION, row),
+			  false, &s, err);
+	if (rc > 0)
+		put_copy(w, b, row, process, &s, tid);
+	return rc < 0 ? rc : 0;
+}
+
+int rk_pfw_copies(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < b->nrows; i++) {
+		rc = copy(w, b, i, err);
+		if (rc == 0)
+			rc = rk_pfw_flush(w, false, err);
+	}
+	return rc;
+}
+
+/* ---- what threads did: API calls, markers, allocations; and samples ---- */
+
+enum { RUN_MAX = 64, ALLOCS_MAX = 1 << 18 };
+
+typedef int row_fn(struct pf_writer *w, const struct rk_batch *b, size_t row, struct rk_error *err);
+
+/* ---- order ---- */
+
+/* Rows that start together, the longest first: what lies inside another must begin after it. */
+static void longest_first(const struct rk_batch *b, unsigned duration, uint32_t *rows, size_t n)
+{
+	for (size_t i = 1; i < n && n <= RUN_MAX; i++) {
+		uint32_t row = rows[i];
+		int64_t d = rk_trace_i64(b, duration, row);
+		size_t at = i;
+
+		for (; at && rk_trace_i64(b, duration, rows[at - 1]) < d; at--)
+			rows[at] = rows[at - 1];
+		rows[at] = row;
+	}
+}
+
+static int in_order(struct pf_writer *w, const struct rk_batch *b, unsigned start,
+		    unsigned duration, struct rk_error *err)
+{
+	uint32_t *rows = rk_grow(w->rows, &w->cap_rows, b->nrows, sizeof(*rows));
+	size_t from = 0;
+
+	if (!rows)
+		return rk_fail_nomem(err);
+	w->rows = rows;
+	for (size_t i = 0; i < b->nrows; i++) {
+		rows[i] = (uint32_t)i;
+		if (i && rk_trace_i64(b, start, i) != rk_trace_i64(b, start, from)) {
+			longest_first(b, duration, rows + from, i - from);
+			from = i;
+		}
+	}
+	longest_first(b, duration, rows + from, b->nrows - from);
+	return 0;
+}
+
+static int each_row(struct pf_writer *w, const struct rk_batch *b, unsigned start,
+		    unsigned duration, row_fn *put, struct rk_error *err)
+{
+	int rc = in_order(w, b, start, duration, err);
+
+	for (size_t i = 0; rc == 0 && i < b->nrows; i++) {
+		rc = put(w, b, w->rows[i], err);
+		if (rc == 0)
+			rc = rk_pfw_flush(w, false, err);
+	}
+	return rc;
+}
+
+static uint32_t thread_of(struct pf_writer *w, uint32_t process, int64_t tid)
+{
+	return rk_tracks_child(&w->tracks, rk_tracks_of(&w->tracks, process), process,
+			       RK_TRACK_THREAD, tid);
+}
+
+/* Below a thread, so that its slices need not agree with those of the calls. */
+static uint32_t beside_calls(struct pf_writer *w, uint32_t process, int64_t tid,
+			     enum rk_track_kind kind)
+{
+	uint32_t thread = thread_of(w, process, tid);
+
+	return thread ? rk_tracks_child(&w->tracks, thread, process, kind, RK_NONE) : 0;
+}
+
+/* A text of the run's as an annotation, written in full. */
+static uint8_t *put_string(const struct pf_writer *w, uint8_t *p, enum pf_note note, uint32_t id)
+{
+	size_t len;
+	const char *text = rk_strtab_borrow(w->ctx->names, id, &len);
+	uint8_t *a = rk_pb_open(p, 4);
+
+	p = rk_pb_put_uint(a, 1, note + 1u);
+	p = rk_pb_put_bytes(p, 6, text, len); /* string_value */
+	return rk_pb_close(a, p);
+}
+
+static size_t text_len(const struct pf_writer *w, uint32_t id)
+{
+	size_t len;
+
+	rk_strtab_borrow(w->ctx->names, id, &len);
+	return len;
+}
+
+/* Slices of rest tracks do not say their thread otherwise. */
+static int64_t tid_of(const struct pf_writer *w, uint32_t track, int64_t tid)
+{
+	return w->tracks.v[track].rest ? tid : RK_NONE;
+}
+
+/* ---- calls ---- */
+
+static void put_call(struct pf_writer *w, const struct rk_batch *b, size_t row, uint32_t process,
+		     const struct pf_slice_at *s)
+{
+	int64_t correlation = rk_trace_i64(b, RK_A_CORRELATION, row);
+	uint32_t name = rk_pfw_name(w, rk_batch_id(b, RK_A_FUNCTION, row));
+	uint32_t domain = rk_batch_id(b, RK_A_DOMAIN, row);
+	bool exact = true;
+	uint32_t category = rk_pfw_domain(w, domain, &exact);
+	struct pf_event e;
+
+	if (!rk_pfw_open(w, &e, s->instant ? RK_PF_INSTANT : RK_PF_BEGIN, s->track, category, name,
+			 exact ? 0 : text_len(w, domain)))
+		return;
+	if (!exact && domain)
+		e.p = put_string(w, e.p, PF_NOTE_DOMAIN, domain);
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_TID, tid_of(w, s->track, rk_trace_i64(b, RK_A_TID, row)));
+	e.p = rk_pfw_odd_times(e.p, s);
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_CORRELATION, correlation);
+	if (correlation > 0 && rk_pfw_did_run(w, process, correlation))
+		e.p = rk_pfw_flow(w, e.p, process, correlation);
+	rk_pfw_close(w, &e, s->start);
+}
+
+static int call(struct pf_writer *w, const struct rk_batch *b, size_t row, struct rk_error *err)
+{
+	uint32_t process = rk_pfw_process(w, b, RK_A_PID, RK_A_RANK, RK_A_NODE, row);
+	struct pf_slice_at s = { .track = thread_of(w, process, rk_trace_i64(b, RK_A_TID, row)) };
+	int rc = rk_pfw_place(w, rk_trace_i64(b, RK_A_START, row),
+			      rk_trace_i64(b, RK_A_DURATION, row), true, &s, err);
+
+	if (rc > 0)
+		put_call(w, b, row, process, &s);
+	return rc < 0 ? rc : 0;
+}
+
+int rk_pfw_calls(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err)
+{
+	return each_row(w, b, RK_A_START, RK_A_DURATION, call, err);
+}
+
+/* ---- markers ---- */
+
+static bool is_word(const struct pf_writer *w, uint32_t id, const char *word)
+{
+	return !strcmp(rk_strtab_borrow(w->ctx->names, id, NULL), word);
+}
+
+static int marker(struct pf_writer *w, const struct rk_batch *b, size_t row, struct rk_error *err)
+{
+	uint32_t process = rk_pfw_process(w, b, RK_R_PID, RK_R_RANK, RK_R_NODE, row);
+	int64_t tid = rk_trace_i64(b, RK_R_TID, row),
+		duration = rk_trace_i64(b, RK_R_DURATION, row);
+	uint32_t kind = rk_batch_id(b, RK_R_KIND, row), name;
+	bool mark = is_word(w, kind, "mark") && duration <= 0;
+	struct pf_slice_at s = { .track = beside_calls(w, process, tid, RK_TRACK_MARKERS),
+				 .instant = mark };
+	struct pf_event e;
+	int rc = rk_pfw_place(w, rk_trace_i64(b, RK_R_START, row), duration, true, &s, err);
+
+	if (rc <= 0)
+		return rc;
+	name = rk_pfw_name(w, rk_batch_id(b, RK_R_NAME, row));
+	if (!rk_pfw_open(w, &e, s.instant ? RK_PF_INSTANT : RK_PF_BEGIN, s.track, PF_CAT_MARKER,
+			 name, text_len(w, kind)))
+		return rk_fail_nomem(err);
+	if (kind && !mark && !is_word(w, kind, "range"))
+		e.p = put_string(w, e.p, PF_NOTE_KIND, kind);
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_TID, tid_of(w, s.track, tid));
+	e.p = rk_pfw_odd_times(e.p, &s);
+	rk_pfw_close(w, &e, s.start);
+	return 0;
+}
+
+int rk_pfw_markers(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err)
+{
+	return each_row(w, b, RK_R_START, RK_R_DURATION, marker, err);
+}
+
+/* ---- allocations: a slice each, and what is allocated of a device as a curve ---- */
+
+static bool is_release(const struct pf_writer *w, uint32_t operation)
+{
+	size_t len;
+	const char *text = rk_strtab_borrow(w->ctx->names, operation, &len);
+
+	return memmem(text, len, "FREE", 4) || memmem(text, len, "Free", 4) ||
+	       memmem(text, len, "free", 4);
+}
+
+/* Where the size under an address is kept; NULL: there is no room for one more. */
+static int64_t *size_at(struct pf_writer *w, uint32_t process, int64_t address)
+{
+	int64_t at = rk_map_get(&w->alloc_at, process, (uint64_t)address);
+	int64_t *sizes;
+
+	if (at >= 0)
+		return &w->alloc_bytes[at];
+	if (w->nallocs >= ALLOCS_MAX) {
+		w->allocs_full = true;
+		return NULL;
+	}
+	sizes = rk_grow(w->alloc_bytes, &w->cap_allocs, w->nallocs + 1, sizeof(*sizes));
+	if (sizes)
+		w->alloc_bytes = sizes;
+	if (!sizes || !rk_map_put(&w->alloc_at, process, (uint64_t)address, (uint32_t)w->nallocs)) {
+		w->buf.bad = true;
+		return NULL;
+	}
+	sizes[w->nallocs] = 0;
+	return &sizes[w->nallocs++];
+}
+
+/* How many bytes more are allocated after the row. */
+static int64_t change(struct pf_writer *w, const struct rk_batch *b, size_t row, uint32_t process)
+{
+	int64_t bytes = rk_trace_i64(b, RK_M_BYTES, row),
+		address = rk_trace_i64(b, RK_M_ADDRESS, row);
+	bool release = is_release(w, rk_batch_id(b, RK_M_OPERATION, row));
+	int64_t *size = address == RK_NONE ? NULL : size_at(w, process, address), was;
+
+	bytes = bytes < 0 ? 0 : bytes;
+	if (!release) {
+		if (size)
+			*size = bytes;
+		return bytes;
+	}
+	was = size && *size ? *size : bytes;
+	if (size)
+		*size = 0;
+	return -was;
+}
+
+static int count_memory(struct pf_writer *w, const struct rk_batch *b, size_t row, uint32_t process,
+			int64_t time, struct rk_error *err)
+{
+	uint32_t device = rk_tracks_child(&w->tracks, rk_tracks_of(&w->tracks, process), process,
+					  RK_TRACK_DEVICE, rk_trace_i64(b, RK_M_DEVICE, row));
+	uint32_t track = device ? rk_pfw_counter(w, device, process, -1, "allocated", "bytes") : 0;
+	uint64_t *sum;
+
+	if (!track)
+		return rk_fail_nomem(err);
+	sum = &w->tracks.v[track].owner; /* of this track: bytes so far */
+	*sum += (uint64_t)change(w, b, row, process);
+	if (!w->allocs_full)
+		rk_pfw_count(w, track, time, (double)(int64_t)*sum);
+	return 0;
+}
+
+static int allocation(struct pf_writer *w, const struct rk_batch *b, size_t row,
+		      struct rk_error *err)
+{
+	uint32_t process = rk_pfw_process(w, b, RK_M_PID, RK_M_RANK, RK_M_NODE, row), name;
+	int64_t tid = rk_trace_i64(b, RK_M_TID, row);
+	struct pf_slice_at s = { .track = beside_calls(w, process, tid, RK_TRACK_MEMORY) };
+	struct pf_event e;
+	int rc = rk_pfw_place(w, rk_trace_i64(b, RK_M_START, row),
+			      rk_trace_i64(b, RK_M_DURATION, row), true, &s, err);
+
+	if (rc <= 0)
+		return rc;
+	name = rk_pfw_name(w, rk_batch_id(b, RK_M_OPERATION, row));
+	if (!rk_pfw_open(w, &e, s.instant ? RK_PF_INSTANT : RK_PF_BEGIN, s.track, PF_CAT_MEMORY,
+			 name, 0))
+		return rk_fail_nomem(err);
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_DEVICE, rk_trace_i64(b, RK_M_DEVICE, row));
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_FLAGS, rk_trace_i64(b, RK_M_FLAGS, row));
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_BYTES, rk_trace_i64(b, RK_M_BYTES, row));
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_ADDRESS, rk_trace_i64(b, RK_M_ADDRESS, row));
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_TID, tid_of(w, s.track, tid));
+	e.p = rk_pfw_odd_times(e.p, &s);
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_CORRELATION, rk_trace_i64(b, RK_M_CORRELATION, row));
+	rk_pfw_close(w, &e, s.start);
+	return count_memory(w, b, row, process, s.start, err);
+}
+
+int rk_pfw_memory(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err)
+{
+	return each_row(w, b, RK_M_START, RK_M_DURATION, allocation, err);
+}
+
+/* ---- samples ---- */
+
+static int sample(struct pf_writer *w, const struct rk_batch *b, size_t row, struct rk_error *err)
+{
+	const struct rk_column *value = &b->cols[RK_S_VALUE];
+	int64_t time = rk_trace_i64(b, RK_S_TIME, row);
+	uint32_t metric = rk_batch_id(b, RK_S_METRIC, row), unit = rk_batch_id(b, RK_S_UNIT, row);
+	int64_t process =
+		rk_tracks_process(&w->tracks, RK_NONE, RK_NONE, rk_batch_id(b, RK_S_NODE, row));
+	uint32_t device, track;
+
+	if (time < 0 || !rk_column_has(value, row) ||
+	    !isfinite(((const double *)value->data)[row])) {
+		w->no_time += time == RK_NONE;
+		w->out_of_range += time < 0 && time != RK_NONE;
+		return 0;
+	}
+	if (w->ticking && time < w->clock)
+		return rk_fail(err, RK_E_FORMAT, "rows are not in order of their times");
+	if (process < 0 || rk_pfw_sequence(w, time, err) < 0)
+		return rk_fail_nomem(err);
+	device = rk_tracks_child(&w->tracks, rk_tracks_of(&w->tracks, (uint32_t)process),
+				 (uint32_t)process, RK_TRACK_SENSORS,
+				 rk_trace_i64(b, RK_S_DEVICE, row));
+	track = device ? rk_pfw_counter(w, device, (uint32_t)process,
+					(int64_t)((uint64_t)metric << 32 | unit),
+					rk_strtab_borrow(w->ctx->names, metric, NULL),
+					rk_strtab_borrow(w->ctx->names, unit, NULL)) :
+			 0;
+	if (!track)
+		return rk_fail_nomem(err);
+	rk_pfw_count(w, track, time, ((const double *)value->data)[row]);
+	return 0;
+}
+
+int rk_pfw_samples(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < b->nrows; i++) {
+		rc = sample(w, b, i, err);
+		if (rc == 0)
+			rc = rk_pfw_flush(w, false, err);
+	}
+	return rc;
+}

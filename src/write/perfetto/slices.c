@@ -1,0 +1,360 @@
+/* slices.c - one table after another; where a slice goes, ends in their order, who caused what. */
+#include "write/perfetto/perfetto.h"
+
+#include "base/alloc.h"
+#include "base/num.h"
+
+enum {
+	OPEN_MAX = 1 << 16,
+	PAGE_BITS = 12, /* ids on a page of struct pf_writer */
+	PAGES_MAX = 1 << 14,
+};
+
+/* ---- ends ---- */
+
+/* Of ends at one time the inner slice's comes first. */
+static bool before(const struct pf_open *a, const struct pf_open *b)
+{
+	return a->end != b->end ? a->end < b->end : a->order > b->order;
+}
+
+static bool push(struct pf_writer *w, struct pf_open o)
+{
+	struct pf_open *h = rk_grow(w->heap, &w->cap_heap, w->nheap + 1, sizeof(*h));
+	size_t i = w->nheap;
+
+	if (!h)
+		return false;
+	w->heap = h;
+	for (; i && before(&o, &h[(i - 1) / 2]); i = (i - 1) / 2)
+		h[i] = h[(i - 1) / 2];
+	h[i] = o;
+	w->nheap++;
+	return true;
+}
+
+static struct pf_open pop(struct pf_writer *w)
+{
+	struct pf_open top = w->heap[0], last = w->heap[--w->nheap], *h = w->heap;
+	size_t i = 0;
+
+	for (size_t child; (child = 2 * i + 1) < w->nheap; i = child) {
+		if (child + 1 < w->nheap && before(&h[child + 1], &h[child]))
+			child++;
+		if (!before(&h[child], &last))
+			break;
+		h[i] = h[child];
+	}
+	h[i] = last;
+	return top;
+}
+
+/* A device's counters fall to zero with the last kernel that set them. */
+static void end_counters(struct pf_writer *w, const struct pf_open *o)
+{
+	if (!o->device || w->tracks.v[o->device].owner != o->order)
+		return;
+	for (unsigned field = RK_K_NFIELDS; field < w->nfields; field++) {
+		int64_t track = rk_map_get(&w->counters, 1 + (uint64_t)o->device, field);
+
+		if (track > 0)
+			rk_pfw_count(w, (uint32_t)track, o->end, 0);
+	}
+}
+
+/* Ends of slices up to `time` are written. */
+static void pfw_end_until(struct pf_writer *w, int64_t time)
+{
+	struct pf_event e;
+
+	while (w->nheap && w->heap[0].end <= time && !w->buf.bad) {
+		struct pf_open o = pop(w);
+
+		if (!rk_pfw_open(w, &e, RK_PF_END, o.track, 0, 0, 0))
+			return;
+		rk_pfw_close(w, &e, o.end);
+		end_counters(w, &o);
+	}
+}
+
+/* ---- places ---- */
+
+/* The times as they can be shown; false: they cannot. */
+static bool take_times(struct pf_writer *w, int64_t start, int64_t duration, struct pf_slice_at *s)
+{
+	if (start == RK_NONE) {
+		w->no_time++;
+		return false;
+	}
+	duration = duration == RK_NONE ? 0 : duration;
+	if (start < 0 || !rk_add_i64(start, duration, &s->end)) {
+		w->out_of_range++;
+		return false;
+	}
+	s->start = start;
+	s->odd = duration < 0;
+	return true;
+}
+
+/* A lane, or, where none is left, an instant with its times written out. */
+static bool take_lane(struct pf_writer *w, bool nest, struct pf_slice_at *s)
+{
+	int64_t end = s->odd ? s->start : s->end;
+	uint32_t lane = w->nheap < OPEN_MAX ?
+				rk_tracks_lane(&w->tracks, s->track, s->start, end, nest) :
+				RK_TRACK_FULL;
+
+	w->order++;
+	if (lane == RK_TRACK_FULL) {
+		w->crowded++;
+		s->instant = s->odd = true;
+		return true;
+	}
+	if (!lane || !push(w, (struct pf_open){ end, w->order, lane, s->device }))
+		return false;
+	s->track = lane;
+	return true;
+}
+
+int rk_pfw_place(struct pf_writer *w, int64_t start, int64_t duration, bool nest,
+		 struct pf_slice_at *s, struct rk_error *err)
+{
+	if (!s->track)
+		return rk_fail_nomem(err);
+	if (!take_times(w, start, duration, s))
+		return 0;
+	if (w->ticking && start < w->clock)
+		return rk_fail(err, RK_E_FORMAT, "rows are not in order of their times");
+	if (rk_pfw_sequence(w, start, err) < 0)
+		return RK_E_NOMEM;
+	pfw_end_until(w, start);
+	if ((!s->instant && !take_lane(w, nest, s)) || !rk_pfw_describe(w, s->track))
+		return rk_fail_nomem(err);
+	return 1;
+}
+
+/* ---- correlation ids ---- */
+
+void rk_pfw_ran(struct pf_writer *w, uint32_t process, int64_t correlation)
+{
+	uint64_t at = (uint64_t)correlation >> PAGE_BITS;
+	int64_t page = rk_map_get(&w->page_at, process, at);
+	unsigned bit = (unsigned)correlation & ((1u << PAGE_BITS) - 1);
+	uint64_t(*pages)[64];
+
+	if (page < 0 && w->npages < PAGES_MAX) {
+		pages = rk_grow(w->pages, &w->cap_pages, w->npages + 1, sizeof(*pages));
+		if (pages) {
+			w->pages = pages;
+			page = (int64_t)w->npages;
+			for (unsigned i = 0; i < 64; i++)
+				pages[page][i] = 0;
+		}
+		if (page >= 0 && rk_map_put(&w->page_at, process, at, (uint32_t)page))
+			w->npages++;
+		else
+			page = -1;
+	}
+	if (page < 0)
+		w->pages_full = true;
+	else
+		w->pages[page][bit / 64] |= UINT64_C(1) << bit % 64;
+}
+
+bool rk_pfw_did_run(const struct pf_writer *w, uint32_t process, int64_t correlation)
+{
+	int64_t page = rk_map_get(&w->page_at, process, (uint64_t)correlation >> PAGE_BITS);
+	unsigned bit = (unsigned)correlation & ((1u << PAGE_BITS) - 1);
+
+	if (page < 0)
+		return w->pages_full;
+	return w->pages[page][bit / 64] >> bit % 64 & 1;
+}
+
+/* ---- what all slices may have ---- */
+
+uint32_t rk_pfw_process(struct pf_writer *w, const struct rk_batch *b, unsigned pid, unsigned rank,
+			unsigned node, size_t row)
+{
+	int64_t p = rk_tracks_process(&w->tracks, rk_trace_i64(b, pid, row),
+				      rk_trace_i32(b, rank, row), rk_batch_id(b, node, row));
+
+	if (p < 0)
+		w->buf.bad = true;
+	return p < 0 ? 0 : (uint32_t)p;
+}
+
+uint8_t *rk_pfw_odd_times(uint8_t *p, const struct pf_slice_at *s)
+{
+	if (!s->odd)
+		return p;
+	p = rk_pfw_note(p, PF_NOTE_BEGIN + 1, s->start);
+	return rk_pfw_note(p, PF_NOTE_END + 1, s->end);
+}
+
+uint8_t *rk_pfw_flow(const struct pf_writer *w, uint8_t *p, uint32_t process, int64_t correlation)
+{
+	uint64_t flow = w->tracks.processes[process].flow;
+
+	return rk_pb_put_fixed64(p, 47, flow + (uint64_t)correlation); /* flow_ids */
+}
+
+/* ---- the writer: one table after another, and what is told at the end ---- */
+
+enum { FLUSH_BYTES = 256 << 10, BUFFER_MAX = 128 << 20, TEXT_MAX = 64 << 20 };
+
+int rk_pfw_flush(struct pf_writer *w, bool all, struct rk_error *err)
+{
+	int rc = 0;
+
+	if (w->buf.bad || w->text.bad)
+		return rk_fail_nomem(err);
+	if (w->buf.len < (all ? 1 : FLUSH_BYTES))
+		return 0;
+	rc = rk_output_write(w->out, w->buf.data, w->buf.len, err);
+	rk_bytes_clear(&w->buf);
+	return rc;
+}
+
+/* Ends what is open; the next table is a sequence of its own. */
+static int end_table(struct pf_writer *w, struct rk_error *err)
+{
+	while (w->nheap && !w->buf.bad) {
+		pfw_end_until(w, w->heap[0].end);
+		if (rk_pfw_flush(w, false, err) < 0)
+			return err ? err->code : RK_E_IO;
+	}
+	rk_tracks_settle(&w->tracks);
+	w->ticking = false;
+	return rk_pfw_flush(w, false, err);
+}
+
+static void perfetto_scope(struct rk_writer *base, const struct rk_trace_scope *scope)
+{
+	((struct pf_writer *)base)->tracks.scope = *scope;
+}
+
+static int perfetto_batch(struct rk_writer *base, const struct rk_batch *b, struct rk_error *err)
+{
+	static int (*const rows[RK_NTABLES])(struct pf_writer *, const struct rk_batch *,
+					     struct rk_error *) = {
+		[RK_AGENTS] = rk_pfw_agents,   [RK_PROCESSES] = rk_pfw_processes,
+		[RK_KERNELS] = rk_pfw_kernels, [RK_MEMCPY] = rk_pfw_copies,
+		[RK_MEMALLOC] = rk_pfw_memory, [RK_API] = rk_pfw_calls,
+		[RK_MARKERS] = rk_pfw_markers, [RK_SAMPLES] = rk_pfw_samples,
+	};
+	struct pf_writer *w = (struct pf_writer *)base;
+	enum rk_table t = b->schema->table;
+	int rc = 0;
+
+	if (t != w->table)
+		rc = end_table(w, err);
+	w->table = t;
+	if (rc < 0 || !rows[t])
+		return rc;
+	rc = rows[t](w, b, err);
+	return rc < 0 ? rc : rk_pfw_flush(w, false, err);
+}
+
+static void tell(struct pf_writer *w)
+{
+	struct rk_diag *d = w->ctx->diag;
+
+	if (!d)
+		return;
+	if (w->no_time)
+		rk_diag_add(d, "no-time", "", 0, w->no_time,
+			    "a row has no time; it is not in the trace");
+	if (w->out_of_range)
+		rk_diag_add(d, "time-out-of-range", "", 0, w->out_of_range,
+			    "a time before 0 or past 2^63 ns; the row is not in the trace");
+	if (w->tracks.shared)
+		rk_diag_add(d, "track-limit", "", 0, w->tracks.shared,
+			    "more than %d tracks; rows of further ones share a track",
+			    RK_TRACKS_MAX);
+	if (w->crowded)
+		rk_diag_add(d, "lane-limit", "", 0, w->crowded,
+			    "a slice overlaps %d others of its track; it is shown as an instant",
+			    RK_LANES_MAX);
+	if (w->allocs_full)
+		rk_diag_add(d, "allocation-limit", "", 0, 1,
+			    "too many allocations at a time; the curve of memory ends early");
+}
+
+/* A file without packets is no trace: an empty run has the head of a sequence. */
+static int perfetto_finish(struct rk_writer *base, struct rk_error *err)
+{
+	struct pf_writer *w = (struct pf_writer *)base;
+	int rc = end_table(w, err);
+
+	if (rc == 0 && !w->sequence)
+		rc = rk_pfw_sequence(w, 0, err);
+	tell(w);
+	return rc < 0 ? rc : rk_pfw_flush(w, true, err);
+}
+
+static void perfetto_close(struct rk_writer *base)
+{
+	struct pf_writer *w = (struct pf_writer *)base;
+	struct rk_map *maps[] = { &w->values,   &w->counters, &w->page_at,
+				  &w->alloc_at, &w->agents,   &w->commands };
+
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
+		rk_map_release(maps[i]);
+	rk_tracks_release(&w->tracks);
+	rk_bytes_release(&w->buf);
+	rk_bytes_release(&w->text);
+	rk_free(w->names.v);
+	rk_free(w->domains.v);
+	rk_free(w->heap);
+	rk_free(w->rows);
+	rk_free(w->pages);
+	rk_free(w->alloc_bytes);
+	rk_free(w);
+}
+
+static int perfetto_open(struct rk_output *out, const struct rk_schema *schema,
+			 struct rk_context *ctx, struct rk_writer **ret, struct rk_error *err)
+{
+	struct pf_writer *w = rk_calloc(1, sizeof(*w));
+	int rc;
+
+	(void)schema;
+	if (!w)
+		return rk_fail_nomem(err);
+	w->base.ops = &rk_writer_perfetto;
+	w->out = out;
+	w->ctx = ctx;
+	w->table = RK_NTABLES;
+	rk_bytes_init(&w->buf, BUFFER_MAX);
+	rk_bytes_init(&w->text, TEXT_MAX);
+	rc = rk_tracks_init(&w->tracks, ctx->names, err);
+	if (rc == 0 && !rk_bytes_reserve(&w->buf, FLUSH_BYTES + FLUSH_BYTES / 8))
+		rc = rk_fail_nomem(err);
+	if (rc < 0) {
+		perfetto_close(&w->base);
+		return rc;
+	}
+	*ret = &w->base;
+	return 0;
+}
+
+/*
+ * The first sequence as rk_pfw_sequence begins it: its number, flags, first packet, and the clock
+ * of our own as the default.
+ */
+static const char mark[] = "\x50\x01\x68\x01\xb8\x05\x01\xda\x03\x03\xd0\x03\x40";
+
+const struct rk_writer_ops rk_writer_perfetto = {
+	.name = "perfetto",
+	.help = "Perfetto trace, all tables that have times",
+	.suffix = ".pftrace",
+	.trace = true,
+	.open = perfetto_open,
+	.scope = perfetto_scope,
+	.batch = perfetto_batch,
+	.finish = perfetto_finish,
+	.close = perfetto_close,
+	.mark = mark,
+	.mark_len = sizeof(mark) - 1,
+};
