@@ -66,7 +66,7 @@ static void doubt_warnings(const struct rk_run *run, uint64_t rows, struct rk_li
 	}
 }
 
-/* The folders of a file, from the inside out: a run's tables lie in it, raw files deeper. */
+/* The folders of a file, from the inside out: a run's tables are in it, raw files deeper. */
 static int records_above(const char *path, struct rk_list *seen, struct rk_error *err)
 {
 	size_t len = strlen(path);
@@ -103,7 +103,7 @@ static int doubt_records(const struct rk_run *run, struct rk_list *ret, struct r
 		struct rk_tree *t = NULL;
 		int64_t status = 0;
 
-		/* a file of that name that is no such record is not ours to judge */
+		/* ignore a file of that name that is not such a record */
 		if (rk_run_json_load(path, &t, &ignored) < 0) {
 			if (ignored.code == RK_E_NOMEM)
 				rc = rk_fail_nomem(err);
@@ -156,7 +156,7 @@ static int run_doubts(struct rk_run *run, const struct rk_fuse_members *m, uint6
 
 /* ---- profiles ---- */
 
-/* Kernels without times above which a total says nothing. */
+/* With more kernels without times a total means nothing. */
 #define UNTIMED_MAX 0.01
 
 enum { TEXT_MAX_BYTES = 1 << 30 };
@@ -365,7 +365,7 @@ static void decide(struct rk_diff *d, enum rk_diff_verdict v, const char *reason
 	snprintf(d->reason, sizeof(d->reason), "%s", reason);
 }
 
-/* Growth beyond the gate; of several runs only when it is no chance, 99 times of 100. */
+/* Growth beyond the gate; of several runs only when it is not chance, 99 times of 100. */
 static void judge_gate(struct rk_diff_work *w, const char *doubt)
 {
 	struct rk_diff *d = w->d;
@@ -410,7 +410,7 @@ static int find_alike(const struct rk_side *a, const struct rk_profile *b, bool 
 	return rc;
 }
 
-/* Each run of B against those of A; told is the first that is like none, against the first of A. */
+/* Each run of B against those of A; reports the first that is like none, against the first of A. */
 static int compare_structures(struct rk_diff_work *w, struct rk_error *err)
 {
 	const struct rk_profile *shown = w->b.profiles[0];
@@ -566,7 +566,7 @@ out:
 	return rc;
 }
 
-/* All of them, or, when one is no profile, none. */
+/* All of them, or none when one is not a profile. */
 static int use_profiles(const struct rk_profile *const *p, size_t n, const char *fn,
 			struct rk_error *err)
 {

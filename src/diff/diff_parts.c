@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 
-/* Where t is far from normal it stands in a table, else it is expanded around the normal z. */
+/* Where t is far from normal it comes from a table, else it is expanded around the normal z. */
 static double student(double df, double z, const double *few)
 {
 	double z2 = z * z, v = 1 / df;
@@ -200,7 +200,7 @@ static void split(const struct rk_pair *pair, struct rk_diff_kernel *k, struct r
 	}
 }
 
-/* The result's own copy of a text; "" when out of memory, which w->texts.bad tells. */
+/* The result's own copy of a text; "" when out of memory, see w->texts.bad. */
 static const char *own(struct rk_diff_work *w, const char *text)
 {
 	rk_list_add(&w->texts, text);
@@ -228,7 +228,7 @@ static struct rk_diff_count count_of(struct rk_diff_work *w, const struct rk_sid
 	};
 }
 
-/* Single runs: the intervals of the two medians lie apart, to the side that the mean moved. */
+/* Single runs: the intervals of the two medians do not overlap, and moved as the mean did. */
 static bool medians_apart(const struct rk_side_name *a, const struct rk_side_name *b, int64_t speed)
 {
 	return (speed > 0 && a->median_high_ns < b->median_low_ns) ||
@@ -298,7 +298,7 @@ static int larger_first(uint64_t a, uint64_t b)
 	return (a < b) - (a > b);
 }
 
-/* What changed at all stands before what did not. */
+/* What changed at all comes before what did not. */
 static int by_change(const void *pa, const void *pb)
 {
 	const struct rk_diff_kernel *a = &((const struct ordered *)pa)->k;

@@ -13,10 +13,10 @@
 
 #define BIT(f) (UINT64_C(1) << (f))
 
-/* As in timeline.c: the span between any two ends can be told in 64 bits. */
+/* As in timeline.c: the span between any two ends fits into 64 bits. */
 #define START_MAX (INT64_MAX / 2)
 
-/* ---- grids and blocks of launches, told apart by kernel ---- */
+/* ---- grids and blocks of launches, by kernel ---- */
 
 /* The six columns of a batch, and those of work-items. */
 struct shape_columns {
@@ -277,12 +277,6 @@ static int lines_add_rank(struct rk_profiler *p, int64_t rank, int64_t duration,
  * the queues: their numbers, and how their kernels lay between each other, are chance.
  */
 
-static uint64_t launches_wants(void)
-{
-	return BIT(RK_K_STREAM) | BIT(RK_K_QUEUE) | BIT(RK_K_DEVICE) | BIT(RK_K_DISPATCH) |
-	       BIT(RK_K_PID) | BIT(RK_K_NODE) | BIT(RK_K_RANK);
-}
-
 static int queue_of(struct rk_launches *l, const struct rk_batch *b, size_t row, uint32_t *ret,
 		    struct rk_error *err)
 {
@@ -380,7 +374,9 @@ uint64_t rk_profiler_wants(const struct rk_profiler *p, enum rk_table t)
 		       BIT(RK_K_GRID_Y) | BIT(RK_K_GRID_Z) | BIT(RK_K_BLOCK_X) | BIT(RK_K_BLOCK_Y) |
 		       BIT(RK_K_BLOCK_Z) | BIT(RK_K_ITEMS_X) | BIT(RK_K_ITEMS_Y) |
 		       BIT(RK_K_ITEMS_Z) | BIT(RK_K_BARRIER) | BIT(RK_K_RANK) |
-		       (p->structure ? launches_wants() : 0);
+		       (p->structure ? BIT(RK_K_STREAM) | BIT(RK_K_QUEUE) | BIT(RK_K_DEVICE) |
+					       BIT(RK_K_DISPATCH) | BIT(RK_K_PID) | BIT(RK_K_NODE) :
+				       0);
 	if (t == RK_STATS)
 		return BIT(RK_T_OF) | BIT(RK_T_NAME) | BIT(RK_T_CALLS) | BIT(RK_T_TOTAL) |
 		       BIT(RK_T_STDDEV);
@@ -505,8 +501,9 @@ static int add_kernel(struct rk_profiler *p, const struct rk_batch *b,
 	if (duration >= 0 && !rk_durations_add(&p->store, &p->names[name].times, duration))
 		return rk_fail_nomem(err);
 	rc = shape_add(p, name, &shape, duration, &at, err);
-	if (rc == 0)
-		rc = place(p, &b->cols[RK_K_START], row, duration, RK_QUEUE_NONE, err);
+	if (rc < 0)
+		return rc;
+	rc = place(p, &b->cols[RK_K_START], row, duration, RK_QUEUE_NONE, err);
 	if (rc == 0 && rk_column_has(&b->cols[RK_K_RANK], row))
 		rc = lines_add_rank(p, rk_batch_int(b, RK_K_RANK, row, -1), duration, err);
 	if (rc == 0 && p->structure)

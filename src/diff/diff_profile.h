@@ -11,7 +11,7 @@
 #include "rockit/diff.h"
 #include "table/source.h"
 
-/* Past these, rows stand under one name, or are left out of the sequences, and that is told. */
+/* Past these, rows share one name, or are left out of the sequences, with a doubt added. */
 enum {
 	RK_PROFILE_NAMES = 1 << 16,
 	RK_PROFILE_SHAPES = 1 << 17,
@@ -46,7 +46,7 @@ struct rk_profile_name {
 	uint64_t calls, timed;
 	int64_t total_ns;
 	double median_ns, mad_ns; /* NaN: not known */
-	/* between these the median lies, 99 times of 100, whatever durations are like */
+	/* the median is between these, 99 times of 100, whatever durations are like */
 	double median_low_ns, median_high_ns;
 	/* squared distances of durations from the mean of their shape, and how many are free */
 	double squares, free;
@@ -91,7 +91,7 @@ struct rk_profile {
 	bool rows; /* single kernels were read, not only statistics of them */
 	struct rk_profile_time time;
 	struct rk_profile_lines copies, api, markers;
-	struct rk_profile_lines ranks; /* kernels of each, where rows tell it */
+	struct rk_profile_lines ranks; /* kernels of each, where rows have it */
 	bool structure;
 	struct rk_profile_queue *queues; /* by hash and length */
 	size_t nqueues;

@@ -35,10 +35,10 @@ static size_t take(const struct rk_durations_chunk *c, uint64_t step, uint64_t *
 	return n;
 }
 
-/* Half of the sorted values lie nearer to the median than this. */
+/* Half of the values are nearer to the median than this. */
 static double mad_of(uint64_t *v, size_t n, double median)
 {
-	uint64_t twice = (uint64_t)(2 * median); /* it may lie between two numbers */
+	uint64_t twice = (uint64_t)(2 * median); /* it may be between two numbers */
 
 	for (size_t i = 0; i < n; i++)
 		v[i] = 2 * v[i] > twice ? 2 * v[i] - twice : twice - 2 * v[i];

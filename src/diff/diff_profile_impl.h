@@ -69,7 +69,7 @@ struct rk_profiler {
 	int64_t unplaced_ns;
 	uint64_t rows, lost_names, lost_shapes;
 	struct rk_line_sums lines[RK_NLINES];
-	int64_t rank; /* of the kernel before, and where it stands in its lines */
+	int64_t rank; /* of the kernel before, and its place among the lines */
 	size_t rank_at;
 	struct rk_launches launches;
 };

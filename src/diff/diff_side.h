@@ -78,7 +78,7 @@ struct rk_pair {
 int rk_match(const struct rk_side *a, const struct rk_side *b, struct rk_pair **ret, size_t *ret_n,
 	     struct rk_error *err);
 
-/* Appends the part of a kernel's name that stays when it is generated anew. False: no memory. */
+/* Appends the part of a kernel's name that stays when it is generated again. False: no memory. */
 bool rk_match_base(const char *name, struct rk_bytes *out);
 
 #endif

@@ -165,7 +165,7 @@ static int compare_lines(struct rk_diff_structure *s, const char *kind,
 
 /*
  * Queues with the same launches in the same order belong together. Of those left over, two belong
- * together that go the same way for longest; where they part is told.
+ * together that go the same way for longest; where they part is reported.
  */
 
 /* Launches shown before and behind the first difference; queues that are compared one by one. */

@@ -252,7 +252,7 @@ static void tell(struct work *w)
 			    RK_HTML_TABLE_ROWS);
 }
 
-/* Ranks stand side by side on one clock. */
+/* Ranks are shown side by side on one clock. */
 static int feed(struct work *w, struct rk_error *err)
 {
 	struct rk_fuse_times *times = NULL;

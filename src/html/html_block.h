@@ -37,7 +37,7 @@ enum {
 struct rk_html_row {
 	int64_t start, duration;
 	uint32_t name;
-	uint32_t depth; /* rows that overlap stand below each other */
+	uint32_t depth; /* rows that overlap are drawn below each other */
 };
 
 struct rk_html_chunk {

@@ -5,12 +5,6 @@
 
 #include "base/alloc.h"
 
-static bool same(const struct rk_curve *a, const struct rk_curve *b)
-{
-	return a->metric == b->metric && a->unit == b->unit && a->node == b->node &&
-	       a->device == b->device;
-}
-
 /* NULL with *ret_rc 0: there are too many already. */
 static struct rk_curve *curve_of(struct rk_curves *c, const struct rk_curve *of, int *ret_rc,
 				 struct rk_error *err)
@@ -18,9 +12,10 @@ static struct rk_curve *curve_of(struct rk_curves *c, const struct rk_curve *of,
 	struct rk_curve *curve;
 
 	*ret_rc = 0;
-	for (size_t i = 0; i < c->n; i++)
-		if (same(&c->v[i], of))
-			return &c->v[i];
+	for (curve = c->v; curve < c->v + c->n; curve++)
+		if (curve->metric == of->metric && curve->unit == of->unit &&
+		    curve->node == of->node && curve->device == of->device)
+			return curve;
 	if (c->n == RK_CURVES_MAX)
 		return NULL;
 	curve = &c->v[c->n];

@@ -22,7 +22,7 @@ struct plan {
 static const struct plan plans[RK_NLANE_KINDS] = {
 	[RK_LANE_KERNELS] = { RK_KERNELS, RK_K_NAME, RK_K_START, RK_K_DURATION, RK_K_NODE,
 			      RK_K_RANK, RK_K_DEVICE, RK_K_PID, RK_K_QUEUE, RK_K_STREAM },
-	/* of which device is told by the direction; queue is where it comes from */
+	/* the direction says of which device */
 	[RK_LANE_COPIES] = { RK_MEMCPY, RK_C_DIRECTION, RK_C_START, RK_C_DURATION, RK_C_NODE,
 			     RK_C_RANK, RK_C_DST, NONE, NONE, NONE },
 	[RK_LANE_MARKERS] = { RK_MARKERS, RK_R_NAME, RK_R_START, RK_R_DURATION, RK_R_NODE,
@@ -33,9 +33,13 @@ static const struct plan plans[RK_NLANE_KINDS] = {
 
 static const struct rk_report_section *section_of(const struct rk_report *r, unsigned kind)
 {
-	return kind == RK_LANE_KERNELS ? &r->kernels :
-	       kind == RK_LANE_COPIES  ? &r->copies :
-					 &r->markers;
+	const struct rk_report_section *const sections[RK_NLANE_KINDS] = {
+		[RK_LANE_KERNELS] = &r->kernels,
+		[RK_LANE_COPIES] = &r->copies,
+		[RK_LANE_MARKERS] = &r->markers,
+	};
+
+	return sections[kind];
 }
 
 /* Where the number of a row's name is kept, NULL when out of memory. */
@@ -101,7 +105,6 @@ struct shown {
 
 struct feed {
 	struct rk_run *run;
-	const struct shown *shown;
 	const struct plan *plan;
 	enum rk_html_kind kind;
 	struct rk_lanes *lanes;
@@ -183,40 +186,6 @@ static int open_sorted(struct rk_sorted *sorted, enum rk_table t, uint64_t want,
 	return rc;
 }
 
-static int map_names(struct feed *f, const struct rk_report *r, const struct rk_html_names *n,
-		     struct rk_error *err)
-{
-	const struct rk_report_section *s = section_of(r, f->kind);
-
-	for (size_t i = 0; i < n->n[f->kind]; i++) {
-		uint32_t *number = number_of(f->run, &f->numbers, &s->rows[i]);
-
-		if (!number)
-			return rk_fail_nomem(err);
-		*number = n->of[f->kind][i] + 1;
-	}
-	return 0;
-}
-
-static int feed_rows(struct feed *f, struct rk_sorted *sorted, struct rk_error *err)
-{
-	const struct rk_batch *b;
-	struct rk_source *rows = NULL;
-	int rc = open_sorted(sorted, f->plan->table, wants(f->plan), f->shown,
-			     (unsigned)f->plan->rank, &rows, err);
-
-	if (rc < 0)
-		return rc;
-	while ((rc = rk_source_next(rows, &b, err)) > 0) {
-		for (size_t i = 0; rc >= 0 && i < b->nrows; i++)
-			rc = add_row(f, b, i, err);
-		if (rc < 0)
-			break;
-	}
-	rk_source_close(rows);
-	return rc;
-}
-
 /* What lanes are made of. */
 struct lanes_job {
 	struct rk_run *run;
@@ -230,20 +199,40 @@ struct lanes_job {
 static int feed_table(struct lanes_job *j, enum rk_html_kind kind, struct rk_lanes *lanes,
 		      struct rk_error *err)
 {
+	const struct rk_report_section *s = section_of(j->r, kind);
 	struct feed f = { .run = j->run,
-			  .shown = &j->shown,
 			  .plan = &plans[kind],
 			  .kind = kind,
 			  .lanes = lanes,
 			  .others = (uint32_t)j->names->count,
 			  .direction = UINT32_MAX };
-	int rc = 0;
+	struct rk_source *rows = NULL;
+	const struct rk_batch *b;
+	int rc;
 
 	if (!(rk_run_tables(j->run) >> f.plan->table & 1))
 		return 0;
-	rc = map_names(&f, j->r, j->names, err);
-	if (rc == 0)
-		rc = feed_rows(&f, &j->sorted, err);
+	for (size_t i = 0; i < j->names->n[kind]; i++) {
+		uint32_t *number = number_of(j->run, &f.numbers, &s->rows[i]);
+
+		if (!number) {
+			rc = rk_fail_nomem(err);
+			goto out;
+		}
+		*number = j->names->of[kind][i] + 1;
+	}
+	rc = open_sorted(&j->sorted, f.plan->table, wants(f.plan), &j->shown,
+			 (unsigned)f.plan->rank, &rows, err);
+	if (rc < 0)
+		goto out;
+	while ((rc = rk_source_next(rows, &b, err)) > 0) {
+		for (size_t i = 0; rc >= 0 && i < b->nrows; i++)
+			rc = add_row(&f, b, i, err);
+		if (rc < 0)
+			break;
+	}
+	rk_source_close(rows);
+out:
 	rk_idmap_release(&f.numbers);
 	return rc;
 }

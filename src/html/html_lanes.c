@@ -66,19 +66,6 @@ static int pack_init(struct rk_lanes *l, struct rk_error *err)
 	return rc;
 }
 
-static void pack_release(struct rk_lanes *l)
-{
-	for (unsigned i = 0; i < l->npackers; i++)
-		rk_html_packer_free(l->packers[i]);
-	rk_free(l->packers);
-	for (unsigned i = 0; i < PENDING; i++) {
-		rk_free(l->jobs[i].rows);
-		rk_free(l->jobs[i].packed.chunks);
-		rk_bytes_release(&l->jobs[i].packed.text);
-	}
-	rk_free(l->sizes);
-}
-
 static void pack_one(void *arg, size_t i, unsigned worker)
 {
 	struct rk_lanes *l = arg;
@@ -313,7 +300,15 @@ void rk_lanes_free(struct rk_lanes *l)
 		rk_free(l->lanes[i].chunks);
 		rk_free(l->lanes[i].blocks);
 	}
-	pack_release(l);
+	for (unsigned i = 0; i < l->npackers; i++)
+		rk_html_packer_free(l->packers[i]);
+	rk_free(l->packers);
+	for (unsigned i = 0; i < PENDING; i++) {
+		rk_free(l->jobs[i].rows);
+		rk_free(l->jobs[i].packed.chunks);
+		rk_bytes_release(&l->jobs[i].packed.text);
+	}
+	rk_free(l->sizes);
 	for (unsigned k = 0; k < RK_NLANE_KINDS; k++)
 		rk_keys_release(&l->keys[k]);
 	rk_keys_release(&l->places);
@@ -423,7 +418,7 @@ int rk_lanes_add(struct rk_lanes *l, enum rk_html_kind kind, const struct rk_lan
 	return 0;
 }
 
-/* ---- what there is ---- */
+/* ---- the result ---- */
 
 size_t rk_lanes_count(const struct rk_lanes *l)
 {

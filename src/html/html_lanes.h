@@ -20,7 +20,7 @@ enum rk_html_kind { RK_LANE_KERNELS, RK_LANE_COPIES, RK_LANE_MARKERS, RK_NLANE_K
 enum {
 	RK_LANES_KERNELS = 128, /* powers of two */
 	RK_LANES_OTHER = 32,
-	RK_LANE_DEPTH = 8, /* rows that overlap below each other; more stand on the last */
+	RK_LANE_DEPTH = 8, /* rows that overlap below each other; more share the last */
 };
 
 /* Where a row belongs. -1: not known; node is an id of the run's names. */

@@ -106,10 +106,10 @@ void rk_html_text(struct rk_bytes *out, const char *s)
 	rk_bytes_release(&plain);
 }
 
-/* JSON as it may stand in a script element. */
+/* JSON for a script element. */
 static void put_escaped(struct rk_bytes *out, const char *json, size_t len)
 {
-	/* in JSON, '<' can stand in strings alone */
+	/* in JSON, '<' can only be in strings */
 	for (size_t i = 0; i < len; i++) {
 		if (json[i] == '<')
 			rk_bytes_puts(out, "\\u003c");

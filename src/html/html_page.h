@@ -24,7 +24,7 @@ enum { RK_HTML_TABLE_ROWS = 10000, RK_HTML_METRIC_KERNELS = 200 };
 struct rk_html_names {
 	uint32_t *of[RK_NLANE_KINDS]; /* per row: kernels, copies, markers */
 	size_t n[RK_NLANE_KINDS];     /* rows */
-	size_t count;                 /* distinct names; `count` itself stands for all others */
+	size_t count;                 /* distinct names; `count` itself means all others */
 };
 
 /* Puts text without what is not for everybody; `put` NULL: as it is. */
@@ -68,7 +68,7 @@ void rk_html_script(struct rk_bytes *out);
 /* "sha256-..." as a policy wants it. */
 void rk_html_hash(struct rk_bytes *out, const void *p, size_t len);
 
-/* What of run.json is for readers of the page (html.c); NULL in *ret when it is no such file. */
+/* What of run.json is for readers of the page (html.c); NULL in *ret when it is not such a file. */
 int rk_html_run_json(const char *path, char **ret, struct rk_error *err);
 
 /* ---- rows of a run's tables become lanes and curves (html_feed.c) ---- */

@@ -17,7 +17,7 @@
  * Ranks of one node share a clock. Nodes are compared with the reference's; those that share no
  * collective with it, with a node that does, and bounds add up along the way.
  *
- * Nothing of a match has to be believed: those that contradict the rest are dropped, which can only
+ * No match has to be right: those that contradict the rest are dropped, which can only
  * widen a bound. Memory, besides the input: about 300 bytes per collective of one rank, and some
  * hundred bytes per rank. Not thread safe within one call; calls share nothing.
  */
@@ -33,8 +33,8 @@
 
 /* What a collective of a kind says about times; decides nothing else. */
 enum rk_align_kind {
-	RK_ALIGN_ALL, /* nobody ends before everybody began */
-	RK_ALIGN_ROOTED, /* broadcast, reduce, gather, scatter: helps to match, says nothing of times */
+	RK_ALIGN_ALL,    /* nobody ends before everybody began */
+	RK_ALIGN_ROOTED, /* broadcast, reduce, gather, scatter: helps to match, does not limit times */
 };
 
 /* 24 bytes; `sig` by rk_align_sig. start_ns <= end_ns, on the rank's clock. */
@@ -46,7 +46,7 @@ struct rk_align_call {
 /*
  * Equal for calls of different ranks that may be the same collective. `name`: id of the operation, the
  * same on all ranks. `group`: the communicator, the same number on all its members, 0 when not known
- * (then ranks of different communicators may be taken for members of one; what contradicts is dropped).
+ * (then ranks of different communicators may be treated as members of one; calls that contradict are dropped).
  * `bytes`: -1 when not known on some rank, else of equal size on all.
  */
 uint64_t rk_align_sig(enum rk_align_kind kind, uint64_t name, uint64_t group, int64_t bytes);
@@ -101,7 +101,7 @@ enum rk_align_evidence {
 	RK_ALIGN_BY_MESSAGES = 8,
 	RK_ALIGN_SNAPSHOTS_OFF = 16, /* contradict the collectives, and were not used */
 	RK_ALIGN_UNEVEN =
-		32, /* D is no line, or ends say so; the bound holds the difference to it */
+		32, /* D is not a line, or ends suggest so; the bound includes the difference */
 };
 
 /*

@@ -64,7 +64,7 @@ static void in_order(struct limit *v, size_t n)
 		}
 }
 
-/* Whether q lies on or below (side 1; above for -1) the line from p to r, and so is no corner. */
+/* Whether q is on or below (side 1; above for -1) the line from p to r, and so is not a corner. */
 static bool inside(struct limit p, struct limit q, struct limit r, double side)
 {
 	return side * ((q.d - p.d) * (r.t - p.t) - (r.d - p.d) * (q.t - p.t)) <= 0;
@@ -352,7 +352,7 @@ static void gather(struct fit *f, size_t from, size_t to, bool all)
 enum {
 	WINDOWS = 32,
 	PARTS = 4,
-	SURE_NS = 5000, /* a smaller jump is not told from a bend */
+	SURE_NS = 5000, /* a smaller jump cannot be distinguished from a bend */
 };
 
 /* Whether a line fits pairs [from, to). */
@@ -452,7 +452,7 @@ static void fit_bent(struct fit *f, struct rk_align_edge *e)
 	e->status = error > f->two->max_error ? RK_ALIGN_WIDE : RK_ALIGNED;
 }
 
-/* Single ends that lie far from those around them are out; a clock that moves takes all with it. */
+/* Single ends far from those around them are out; when the clock moves, all ends move. */
 static void mark_lonely(struct fit *f, size_t from, size_t to, const struct rk_align_line *l)
 {
 	double middle, spread;
@@ -530,11 +530,11 @@ static void explain(struct fit *f, struct rk_align_edge *e)
 
 enum {
 	SLACK_NS = 2000, /* an end this near to the line is never an outlier */
-	RUN = 8,         /* outliers in a row are no outliers */
+	RUN = 8,         /* outliers in a row are not outliers */
 	ROUNDS = 48,     /* of dropping the worst */
 };
 
-/* Marks pairs whose ends lie far from the line, unless there are many in a row. */
+/* Marks pairs whose ends are far from the line, unless there are many in a row. */
 static void mark_far(struct fit *f, const struct rk_align_line *line, double far)
 {
 	size_t run = 0, longest = 0;

@@ -24,7 +24,7 @@ enum {
 	WINDOW_NS = 1000000, /* and hardly ever by more */
 	STRIDE = 16,         /* calls that are stepped over one by one */
 	CROWD = 32,          /* calls within the window, either way, that are looked at */
-	LOST = 12,           /* calls without a partner, after which it is looked for anew */
+	LOST = 12,           /* calls without a partner, after which the search starts again */
 };
 
 static int add(struct rk_align_pairs *p, size_t a, size_t b, struct rk_error *err)
@@ -306,7 +306,7 @@ static int search(const struct rk_align_input *a, const struct rk_align_input *b
 	return rc < 0 ? rc : forwards(w, &f, p, err);
 }
 
-/* A rank's calls of signatures that the other has too, and where they stand among all. */
+/* A rank's calls of signatures that the other has too, and their positions among all. */
 struct shared {
 	struct rk_align_input in;
 	struct rk_align_call *calls;

@@ -87,17 +87,6 @@ int rk_fuse_times_of(struct rk_run *run, const struct rk_ranks *r, struct rk_fus
 
 static const enum rk_table tables[] = { RK_KERNELS, RK_API, RK_MARKERS };
 
-static bool needs_reading(struct rk_run *run, const struct rk_fuse_members *m)
-{
-	bool several = false;
-
-	for (size_t i = 1; i < m->n; i++)
-		several |= m->v[i].machine != m->v[0].machine;
-	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
-		several &= rk_run_rescannable(run, tables[i]);
-	return several;
-}
-
 static bool all_have_calls(const struct rk_fuse_calls *c, size_t n)
 {
 	const struct rk_calls_rank *r = rk_fuse_calls_ranks(c);
@@ -136,7 +125,7 @@ static int read_calls(struct rk_run *run, const struct rk_fuse_members *m,
 		ranks[i] = m->v[i].rank;
 	if (rc == 0)
 		rc = rk_fuse_calls_new(&run->ctx, ranks, m->n, ret, err);
-	/* what is odd about the files, damage too, is told by the passes that write their rows */
+	/* warnings about the files, also about damage, come from the reading that writes their rows */
 	rk_diag_list(run->ctx.diag, &warnings);
 	rk_run_tolerate(run);
 	for (size_t i = 0; rc == 0 && i < sizeof(tables) / sizeof(tables[0]); i++)
@@ -192,11 +181,19 @@ out:
 int rk_fuse_times_new(struct rk_run *run, struct rk_fuse_times **ret, struct rk_error *err)
 {
 	struct rk_fuse_members m = { .job = "" };
+	bool needed = false;
 	int rc = rk_fuse_members(run, &m, err);
 
 	*ret = NULL;
-	if (rc == 0 && needs_reading(run, &m))
+	if (rc < 0)
+		goto out;
+	for (size_t i = 1; i < m.n; i++)
+		needed |= m.v[i].machine != m.v[0].machine;
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+		needed &= rk_run_rescannable(run, tables[i]);
+	if (needed)
 		rc = times_make(run, &m, ret, err);
+out:
 	rk_fuse_members_release(&m);
 	return rc;
 }

@@ -136,7 +136,7 @@ static void look_at_calls(struct classes *c, size_t i, int64_t from)
 	}
 }
 
-/* Calls before the other one's first and after its last are no sign: a recording may be shorter. */
+/* Calls before the other's first and after its last prove nothing: a recording may be shorter. */
 static bool together(const struct classes *c, size_t x, size_t y)
 {
 	const struct looked *a = &c->looked[x], *b = &c->looked[y];
@@ -335,7 +335,7 @@ static int64_t duration(const struct member *v)
 	return v->end - v->start;
 }
 
-/* After the last has come, nobody needs longer than so many times what the last needs. */
+/* After the last rank arrives, nobody needs longer than so many times what the last needs. */
 #define WIRE_FACTOR 2
 
 struct judged {

@@ -2,7 +2,7 @@
  * comm_match.h - which calls of many ranks are one collective, who came last, and what waiting cost.
  *
  * Calls of one operation whose times share an instant on the common clock are one instance: nobody
- * leaves before the last has come. Communicators are not recorded, so ranks that take part in the same
+ * leaves before the last arrives. Communicators are not recorded, so ranks that take part in the same
  * instances are found first: two ranks are together in an operation when nearly each call
  * of one has a call of the other at the same time, and both end together. A rank that is with nobody has
  * unmatched calls: nothing is guessed.
@@ -39,7 +39,7 @@ struct rk_comm_rank {
 
 struct rk_comm_op {
 	uint64_t sig; /* of its calls; each once */
-	bool all;     /* nobody leaves before everybody has come */
+	bool all;     /* nobody leaves before everybody arrives */
 };
 
 /* Of one rank. */
@@ -78,8 +78,8 @@ int rk_comm_match(const struct rk_comm_rank *in, size_t n, const struct rk_comm_
 void rk_comm_match_release(struct rk_comm_match *m);
 
 /*
- * "late": more than half of the time goes by until the last has come, even if the clocks are as wrong as
- * they may be (those of a node never are); "wire": less than half of it, likewise; "even": the error of
+ * "late": more than half of the time passes before the last arrives, even if the clocks are as wrong as
+ * they may be (those of a node never are); "wire": less than half of it, also with the worst clocks; "even": the error of
  * the clocks is too large to tell, or neither is more.
  */
 const char *rk_comm_verdict(const struct rk_comm_sum *s);

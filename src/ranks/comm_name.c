@@ -16,7 +16,7 @@ struct op {
 };
 
 /*
- * Operations of NCCL and RCCL as they stand in names; longer ones before those they begin with. Parts of
+ * Operations of NCCL and RCCL as written in names; longer ones before those they begin with. Parts of
  * an all-to-all may be empty in AllToAllv, and then nobody waits for them.
  */
 static const struct op nccl_ops[] = {
@@ -30,7 +30,7 @@ static const struct op nccl_ops[] = {
 	{ "Generic", RK_COMM_ANY, NULL },
 };
 
-/* What stands before the operation in names of kernels. */
+/* What precedes the operation in names of kernels. */
 static const char *const nccl_kernels[] = {
 	"ncclDevKernelDebug_", "ncclDevKernelLL_",  "ncclDevKernel_",
 	"ncclSymkDevKernel_",  "ncclSymDevKernel_", "ncclKernel_",

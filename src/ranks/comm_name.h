@@ -14,8 +14,8 @@
 
 enum rk_comm_kind {
 	RK_COMM_NOT,    /* no communication */
-	RK_COMM_ALL,    /* nobody leaves before everybody has come */
-	RK_COMM_ROOTED, /* of all ranks, but some may leave before others have come */
+	RK_COMM_ALL,    /* nobody leaves before everybody arrives */
+	RK_COMM_ROOTED, /* of all ranks, but some may leave before others arrive */
 	RK_COMM_PAIR,   /* send, receive */
 	RK_COMM_ANY,    /* the name does not say which of them */
 };
@@ -32,7 +32,7 @@ struct rk_comm rk_comm_of(const char *name, size_t len);
 
 /*
  * The operation and what the name adds: "AllReduce Sum f32 RING LL". Terminated, cut when it does not
- * fit; "" when it is no communication.
+ * fit; "" when it is not communication.
  */
 void rk_comm_label(const char *name, size_t len, char *text, size_t size);
 

@@ -58,7 +58,7 @@ uint64_t rk_copy_matrix_wants(void)
 	       BIT(RK_C_DST) | BIT(RK_C_NODE);
 }
 
-/* An agent that is the host has a number too: only the direction tells it from a device. */
+/* An agent that is the host has a number too: only the direction distinguishes it from a device. */
 static void look_at_direction(struct rk_copy_matrix *m, uint32_t id)
 {
 	const char *word;

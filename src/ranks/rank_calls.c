@@ -21,7 +21,7 @@ struct op {
 	struct rk_calls_op pub;
 	enum rk_comm_kind kind;
 	bool host, queued;
-	int64_t grid;  /* of one that is told from others by its size; -1: any */
+	int64_t grid;  /* of one that is distinguished by its size; -1: any */
 	uint32_t next; /* the next of the same name and another size, 0: none */
 };
 

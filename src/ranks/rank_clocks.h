@@ -27,7 +27,7 @@ enum { RK_CALLS_MAX = 12 << 20, RK_CALLS_OPS = 1024 };
 struct rk_calls_op {
 	uint32_t label;    /* of the run's names */
 	uint64_t sig;      /* after finish; 0: its calls are not kept */
-	bool all;          /* nobody leaves before everybody has come */
+	bool all;          /* nobody leaves before everybody arrives */
 	bool any;          /* its name does not say which operation it is */
 	bool waits;        /* a rank in it waits for others */
 	uint64_t left_out; /* calls that are not kept: sends and receives */
@@ -58,9 +58,9 @@ void rk_fuse_calls_finish(struct rk_fuse_calls *c);
 void rk_fuse_calls_by_start(struct rk_fuse_calls *c);
 /* Borrowed; one for each rank, in their order. */
 const struct rk_calls_rank *rk_fuse_calls_ranks(const struct rk_fuse_calls *c);
-/* NULL: there are no more. */
+/* NULL behind the last. */
 const struct rk_calls_op *rk_fuse_calls_op(const struct rk_fuse_calls *c, size_t i);
-/* Operations whose names do not say what they are were taken for some that need everybody. */
+/* Operations of unknown kind were treated as ones that need everybody. */
 bool rk_fuse_calls_assumed(const struct rk_fuse_calls *c);
 void rk_fuse_calls_free(struct rk_fuse_calls *c); /* NULL is fine */
 

@@ -13,7 +13,7 @@
 
 #define BIT(f) (UINT64_C(1) << (f))
 
-/* So that the span between any two ends can be told in 64 bits. */
+/* So that the span between any two ends fits into 64 bits. */
 #define TIME_MAX (INT64_MAX / 2)
 
 #define NOBODY UINT32_MAX
@@ -126,7 +126,7 @@ uint64_t rk_rank_load_wants(void)
 }
 
 /*
- * New for one kind is what lies behind its `until`; of that the other kind covers what lies before
+ * New for one kind is what is behind its `until`; of that the other kind covers what is before
  * its own. What a later row of the other kind covers as well is found when that row comes.
  */
 static void sweep_add(struct sweep *s, const struct rk_stretch *t)

@@ -11,11 +11,11 @@
  * The times are exact unions: an instant counts once however many kernels run. Rows of a rank that
  * follow each other may be in any order; they are held, or go to a temporary file where they are
  * many. Ranks whose rows are mixed with those of others must be in order of their starts, as
- * everything is that rockit writes; one that is not has no unions, and that is told. Memory: one
+ * everything is that rockit writes; one that is not has no unions, with a warning. Memory: one
  * rank's rows up to RK_ORDER_HELD, and some numbers for each rank.
  */
 
-enum { RK_LOAD_RANKS = 1 << 17 }; /* rows of more ranks are left out, and that is told */
+enum { RK_LOAD_RANKS = 1 << 17 }; /* rows of more ranks are left out, with a warning */
 
 /* Times in ns on the clock of the rank. */
 struct rk_load_line {
@@ -55,9 +55,9 @@ double rk_rank_load_imbalance(const struct rk_load_line *lines, size_t n);
  * Kernels that communicate are left out: who comes late to a collective is in it for the shortest
  * time, so their spread says the opposite of what it seems to; ranks/comm_match.h tells who waited.
  *
- * The totals of each name and rank are kept up to a limit. Past it those of ranks that lie behind
+ * The totals of each name and rank are kept up to a limit. Past it those of earlier ranks
  * are folded into their name: nothing is lost as long as the rows of a rank follow each other. A
- * name that then comes again in a folded rank is left out, and that is told.
+ * name that then comes again in a folded rank is left out, with a warning.
  */
 
 enum { RK_SPREAD_CELLS = 1 << 20 }; /* totals of a name and a rank: 16 bytes each, and a hash */
@@ -88,7 +88,7 @@ void rk_rank_spread_free(struct rk_rank_spread *s); /* NULL is fine */
  * some tools write many: bytes and rate are of those that have one, and not known where none has.
  */
 
-enum { RK_COPY_CELLS = 1 << 16 }; /* copies between more places are left out, and that is told */
+enum { RK_COPY_CELLS = 1 << 16 }; /* copies between more places are left out, with a warning */
 
 struct rk_copy_matrix;
 

@@ -15,7 +15,7 @@ enum { RK_RANKS_WHOLE = 32 }; /* so many lines of a text are not cut */
  */
 void rk_ranks_say(struct rk_list *l, const struct rk_ranks *k);
 
-/* Lacks something: its program failed or was broken off, or there are no kernels of it. */
+/* Its program failed or was interrupted, or it has no kernels. */
 bool rk_ranks_troubled(const struct rk_ranks_rank *r);
 /*
  * Which ranks are worth a line when there is room for `limit` of them: those in trouble, those that
@@ -24,7 +24,7 @@ bool rk_ranks_troubled(const struct rk_ranks_rank *r);
 bool rk_ranks_pick(const struct rk_ranks *k, size_t limit, bool *shown);
 /* How many rows of n a text shows: all when they are few, or with --top 0; else as --top says. */
 size_t rk_ranks_limit(const struct rk_render_options *look, size_t n);
-/* The rank that most of the waiting is for whose cause is known; -1: there is no such. */
+/* The rank that causes most of the waiting whose cause is known; -1: none. */
 int64_t rk_ranks_straggler(const struct rk_ranks *k);
 
 /* The sections of a text. */

@@ -17,7 +17,7 @@ static const char *or_null(const char *s)
 	return s && s[0] ? s : NULL;
 }
 
-/* -1 stands for what is not known. */
+/* -1: not known. */
 static void known(struct rk_json_out *j, const char *key, int64_t v)
 {
 	if (v < 0)

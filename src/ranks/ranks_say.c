@@ -344,7 +344,7 @@ int64_t rk_ranks_straggler(const struct rk_ranks *k)
 	return is_straggler(&s) ? s.waited_for->rank : -1;
 }
 
-/* False: there are no several that are waited for. */
+/* False: ranks do not wait for several others. */
 static bool say_several(struct rk_list *l, const struct rk_ranks *k, const struct sums *s,
 			const char *of_time, const char *untold)
 {
@@ -364,7 +364,7 @@ static bool say_several(struct rk_list *l, const struct rk_ranks *k, const struc
 	return caused > 0;
 }
 
-/* False: there is nobody. Where clocks tell of most of the waiting, they have told already. */
+/* False: none. Where clocks explain most of the waiting, that was reported already. */
 static bool say_likely(struct rk_list *l, const struct rk_ranks *k, const struct sums *s,
 		       const char *of_time, const char *untold)
 {

@@ -65,7 +65,7 @@ static void node_cell(struct rk_page *p, const char *node, size_t columns)
 	rk_page_left(p, columns);
 }
 
-/* These tables stand beside that of the kernels: half as long is enough. */
+/* These tables come with that of the kernels: half as long is enough. */
 static size_t half_top(const struct rk_page *p, size_t n)
 {
 	size_t limit = (p->look->top + 1) / 2;
