@@ -89,7 +89,8 @@ struct raw_rows {
 	uint64_t want;
 	uint64_t begun;         /* columns that have a value in this batch; the rest is absent */
 	void *cols[RAW_FIELDS]; /* of the builder; NULL: not wanted */
-	uint32_t node_id, source_id, boot_id, device_id, api_id, build_id, queue_id;
+	uint32_t source_id, boot_id, device_id, api_id, build_id, queue_id;
+	int64_t node, rank; /* of every row, RK_NONE: unknown; node: id of its name */
 	struct rk_oddities *odd;
 	bool nomem;
 	bool nvidia; /* CUPTI's: registers are not VGPRs */

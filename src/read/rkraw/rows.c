@@ -62,6 +62,7 @@ static int make_domain(struct raw_rows *r, const char *tail, uint32_t *ret, stru
 
 int rk_raw_rows_init(struct raw_rows *r, struct rk_error *err)
 {
+	uint32_t node_id = 0;
 	struct {
 		const char *text;
 		size_t len;
@@ -71,7 +72,7 @@ int rk_raw_rows_init(struct raw_rows *r, struct rk_error *err)
 		{ "boottime", 8, &r->boot_id },
 		{ "device", 6, &r->device_id },
 		{ r->nvidia ? "sync" : "queue", r->nvidia ? 4 : 5, &r->queue_id },
-		{ r->h->host, strnlen(r->h->host, sizeof(r->h->host)), &r->node_id },
+		{ r->h->host, strnlen(r->h->host, sizeof(r->h->host)), &node_id },
 	};
 	int rc = rk_builder_init(&r->b, rk_table_schema(r->table), RK_BATCH_ROWS, err);
 
@@ -81,7 +82,11 @@ int rk_raw_rows_init(struct raw_rows *r, struct rk_error *err)
 		rc = make_domain(r, "_API", &r->api_id, err);
 	if (rc == 0)
 		rc = make_domain(r, "_BUILD", &r->build_id, err);
-	return rc < 0 ? rc : make_columns(r, err);
+	if (rc < 0)
+		return rc;
+	r->node = node_id ? (int64_t)node_id : RK_NONE;
+	r->rank = r->h->rank < 0 ? RK_NONE : r->h->rank;
+	return make_columns(r, err);
 }
 
 /* ---- cells ---- */
@@ -141,10 +146,10 @@ static int64_t small(uint64_t v)
 	return v <= INT64_MAX ? (int64_t)v : RK_NONE;
 }
 
-/* Numbers that are one more than they mean, 0 for not known. */
-static int64_t known(uint64_t v)
+/* A field that is one more than it means, 0 for not known. */
+static int64_t known_of(const struct raw_definition *d, unsigned field)
 {
-	return v ? small(v - 1) : RK_NONE;
+	return d && d->v[field] ? small(d->v[field] - 1) : RK_NONE;
 }
 
 /* A string's id in the run. */
@@ -185,8 +190,8 @@ static void put_common(struct raw_rows *r, unsigned pid, uint32_t tid)
 {
 	put(r, pid, r->h->pid);
 	put(r, pid + 1, tid ? (int64_t)tid : RK_NONE);
-	put(r, pid + 2, r->node_id ? (int64_t)r->node_id : RK_NONE);
-	put(r, pid + 3, r->h->rank < 0 ? RK_NONE : r->h->rank);
+	put(r, pid + 2, r->node);
+	put(r, pid + 3, r->rank);
 }
 
 /* ---- differences ---- */
@@ -262,7 +267,7 @@ static int64_t device_number(const struct raw_rows *r, uint64_t id)
 static void put_geometry(struct raw_rows *r, const struct raw_definition *shape)
 {
 	for (unsigned i = 0; i < 3; i++) {
-		int64_t items = shape ? small(shape->v[2 + i]) : RK_NONE;
+		int64_t items = number_of(shape, 2 + i);
 		int64_t group = shape && shape->v[5 + i] ? small(shape->v[5 + i]) : RK_NONE;
 		bool both = items != RK_NONE && group != RK_NONE;
 
@@ -275,15 +280,14 @@ static void put_geometry(struct raw_rows *r, const struct raw_definition *shape)
 static void put_function(struct raw_rows *r, const struct raw_definition *shape,
 			 const struct raw_definition *function)
 {
-	int64_t local = shape ? known(shape->v[1]) : RK_NONE, regs;
+	int64_t local = known_of(shape, 1), regs = known_of(function, 2);
 
-	if (local == RK_NONE && function)
-		local = known(function->v[4]);
-	regs = function ? known(function->v[2]) : RK_NONE;
+	if (local == RK_NONE)
+		local = known_of(function, 4);
 	put(r, RK_K_NAME, function ? text(r, function->v[0]) : RK_NONE);
 	put(r, RK_K_REGS, regs);
 	put(r, RK_K_VGPR, r->nvidia ? RK_NONE : regs);
-	put(r, RK_K_SCRATCH, function ? known(function->v[3]) : RK_NONE);
+	put(r, RK_K_SCRATCH, known_of(function, 3));
 	put(r, RK_K_SHARED_MEM, local);
 }
 
@@ -319,7 +323,7 @@ static bool kernel(struct raw_rows *r, struct raw_history *past, struct rk_curso
 	put(r, RK_K_DURATION, op.duration);
 	put(r, RK_K_STREAM, number_of(op.queue_def, 1));
 	put(r, RK_K_QUEUE, number_of(op.queue_def, 1));
-	put(r, RK_K_CONTEXT, op.queue_def ? known(op.queue_def->v[3]) : RK_NONE);
+	put(r, RK_K_CONTEXT, known_of(op.queue_def, 3));
 	put(r, RK_K_DEVICE, number_of(op.device_def, 0));
 	put(r, RK_K_WAVE_SIZE,
 	    op.device_def && op.device_def->v[7] ? number_of(op.device_def, 7) : RK_NONE);
@@ -363,9 +367,8 @@ static bool copy(struct raw_rows *r, struct raw_history *past, struct rk_cursor 
 		way = 0;
 	if (!get_operation(r, past, c, &op))
 		return false;
-	from = to = number_of(op.device_def, 0);
-	from = directions[way].from ? from : RK_NONE;
-	to = directions[way].to ? to : RK_NONE;
+	from = directions[way].from ? number_of(op.device_def, 0) : RK_NONE;
+	to = directions[way].to ? number_of(op.device_def, 0) : RK_NONE;
 	if (rk_cursor_left(c)) {
 		from = device_number(r, rk_cursor_varint(c));
 		to = device_number(r, rk_cursor_varint(c));
@@ -448,8 +451,8 @@ static bool counter(struct raw_rows *r, struct rk_cursor *c)
 	put(r, RK_N_DEVICE, device_number(r, device));
 	put(r, RK_N_DISPATCH, small(dispatch));
 	put(r, RK_N_PID, r->h->pid);
-	put(r, RK_N_NODE, r->node_id ? (int64_t)r->node_id : RK_NONE);
-	put(r, RK_N_RANK, r->h->rank < 0 ? RK_NONE : r->h->rank);
+	put(r, RK_N_NODE, r->node);
+	put(r, RK_N_RANK, r->rank);
 	put_real(r, RK_N_VALUE, v);
 	r->b.nrows++;
 	return true;
@@ -630,9 +633,9 @@ void rk_raw_process(struct raw_rows *r)
 	put(r, RK_O_PID, h->pid);
 	put(r, RK_O_PPID, h->ppid);
 	put(r, RK_O_COMMAND, command(r));
-	put(r, RK_O_RANK, h->rank < 0 ? RK_NONE : h->rank);
+	put(r, RK_O_RANK, r->rank);
 	put(r, RK_O_LOCAL_RANK, h->local_rank < 0 ? RK_NONE : h->local_rank);
-	put(r, RK_O_NODE, r->node_id ? (int64_t)r->node_id : RK_NONE);
+	put(r, RK_O_NODE, r->node);
 	put(r, RK_O_START, h->start.boot_ns);
 	put(r, RK_O_END, end);
 	r->b.nrows++;
@@ -671,7 +674,7 @@ static void agent(struct raw_rows *r, const struct raw_definition *d)
 	put(r, RK_G_MAX_SCLK, positive(d->v[6]));
 	put(r, RK_G_WAVE_SIZE, positive(d->v[7]));
 	put(r, RK_G_MEMORY, positive(d->v[8]));
-	put(r, RK_G_NODE, r->node_id ? (int64_t)r->node_id : RK_NONE);
+	put(r, RK_G_NODE, r->node);
 	r->b.nrows++;
 }
 

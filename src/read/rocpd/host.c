@@ -221,7 +221,7 @@ static int agent_row(struct sql_scan *s, size_t row)
 {
 	int64_t index = rk_sql_cell(s, G_INDEX);
 	const char *name;
-	size_t len;
+	size_t len = 0;
 
 	rk_sql_put(s, RK_G_DEVICE, row, index == RK_NONE ? rk_sql_cell(s, G_ID) : index);
 	rk_sql_put_column(s, RK_G_TYPE, row, G_TYPE);

@@ -217,6 +217,8 @@ static const struct sql_dim_def dims[NDIMS] = {
 		       INT("stream_id"), INT("name_id") } },
 };
 
+_Static_assert((int)NDIMS <= (int)SQL_MAX_DIMS, "room for every dim");
+
 static const struct sql_plan plans[] = {
 	{ .table = RK_KERNELS, .parts = rk_rocpd_kernels, .nparts = 1 },
 	{ .table = RK_MEMCPY, .parts = rk_rocpd_copies, .nparts = 1 },
