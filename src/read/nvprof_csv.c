@@ -173,10 +173,11 @@ static uint64_t unit_of(struct cell c)
 /* "==4711== ...": true, and the process in *pid. */
 static bool is_remark(const char *line, size_t len, int64_t *pid)
 {
-	const char *end = len > 4 && !memcmp(line, "==", 2) ? memmem(line + 2, len - 2, "==", 2) :
-							      NULL;
+	const char *end = NULL;
 	int64_t v;
 
+	if (len > 4 && !memcmp(line, "==", 2))
+		end = memmem(line + 2, len - 2, "==", 2);
 	if (!end || rk_num_i64(line + 2, (size_t)(end - line) - 2, &v) != RK_NUM_OK)
 		return false;
 	*pid = v;
@@ -307,11 +308,11 @@ static bool device(struct nvprof_source *s, int64_t *ret)
 /* Takes " [107]" off a kernel's name. */
 static bool take_id(struct cell *name, int64_t *ret)
 {
-	const char *open = name->len && name->s[name->len - 1] == ']' ?
-				   memrchr(name->s, '[', name->len) :
-				   NULL;
+	const char *open = NULL;
 	struct cell id;
 
+	if (name->len && name->s[name->len - 1] == ']')
+		open = memrchr(name->s, '[', name->len);
 	if (!open || open - name->s < 2 || open[-1] != ' ')
 		return false;
 	id = (struct cell){ open + 1, name->len - (size_t)(open + 1 - name->s) - 1 };

@@ -446,8 +446,9 @@ static int filter(struct once *o, const struct rk_batch *b, struct rk_error *err
 		return rc;
 	rk_builder_reset(&o->out);
 	for (size_t i = 0; i < b->nrows; i++) {
-		rc = rk_column_has(&b->cols[RK_K_DISPATCH], i) ? first_sight(o, key_of(b, i), err) :
-								 1;
+		rc = 1;
+		if (rk_column_has(&b->cols[RK_K_DISPATCH], i))
+			rc = first_sight(o, key_of(b, i), err);
 		if (rc > 0)
 			rc = take_row(o, b, i, err);
 		if (rc < 0)

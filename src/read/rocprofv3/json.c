@@ -70,9 +70,10 @@ static int enter(struct v3j_walk *w, int want, unsigned level, struct rk_error *
 static int on_key(struct v3j_walk *w, const struct rk_json_token *key, enum v3j_part *part,
 		  struct rk_error *err)
 {
+	if (w->level == 1 && v3j_is(key, top_key))
+		return enter(w, RK_JSON_ARRAY, 2, err);
 	if (w->level == 1)
-		return v3j_is(key, top_key) ? enter(w, RK_JSON_ARRAY, 2, err) :
-					      rk_json_skip_value(w->json, err);
+		return rk_json_skip_value(w->json, err);
 	if (w->level == 3 && (v3j_is(key, "buffer_records") || v3j_is(key, "callback_records")))
 		return enter(w, RK_JSON_OBJECT, 4, err);
 	*part = part_of(key, w->level == 4);
@@ -213,8 +214,9 @@ static int v3j_probe(const void *head, size_t len, bool whole, const char *file_
 		p++;
 	if (p == end || *p != '{')
 		return 0;
-	return memmem(p, (size_t)(end - p), "\"rocprofiler-sdk-tool\"", sizeof(top_key) + 1) ? 95 :
-											       0;
+	if (!memmem(p, (size_t)(end - p), "\"rocprofiler-sdk-tool\"", sizeof(top_key) + 1))
+		return 0;
+	return 95;
 }
 
 static void v3j_close(struct rk_reader *base)

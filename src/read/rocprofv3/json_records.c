@@ -134,9 +134,10 @@ static void put_registers(struct v3j_scan *s, const struct v3j_symbol *k)
 /* Where the tool knows no stream, the queue stands for it. */
 static void put_stream(struct v3j_scan *s, const struct rk_json_value *v)
 {
-	const struct rk_json_value *from = v[KR_STREAM].has == RK_JSON_HAS ? &v[KR_STREAM] :
-									     &v[KR_QUEUE];
+	const struct rk_json_value *from = &v[KR_STREAM];
 
+	if (from->has != RK_JSON_HAS)
+		from = &v[KR_QUEUE];
 	if (from->has == RK_JSON_HAS && from->i >= INT32_MIN && from->i <= INT32_MAX)
 		rk_json_put(&s->rows, RK_K_STREAM, from->i);
 	else
