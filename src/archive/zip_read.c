@@ -252,9 +252,7 @@ static int check_local(struct rk_zip_file *z, const struct place *p, struct rk_z
 	if (e->offset > p->offset || p->offset - e->offset < LOCAL_BYTES + e->name_len)
 		return rk_fail(err, RK_E_FORMAT, "'%s' lies outside the archive", e->name);
 	rc = read_exactly(z, head, sizeof(head), e->offset, err);
-	if (rc == 0)
-		rc = read_exactly(z, name, e->name_len, e->offset + LOCAL_BYTES, err);
-	if (rc < 0)
+	if (rc < 0 || (rc = read_exactly(z, name, e->name_len, e->offset + LOCAL_BYTES, err)) < 0)
 		return rc;
 	if (rk_cursor_u32le(&c) != sign_local)
 		return rk_fail(err, RK_E_FORMAT, "'%s' has no header", e->name);
@@ -285,11 +283,13 @@ static int by_offset(const void *a, const void *b)
 static int check_overlap(const struct rk_zip_file *z, struct rk_error *err)
 {
 	const struct rk_zip_entry **sorted = rk_reallocn(NULL, z->n + 1, sizeof(*sorted));
-	int rc = sorted ? 0 : rk_fail_nomem(err);
+	int rc = 0;
 
-	for (size_t i = 0; sorted && i < z->n; i++)
+	if (!sorted)
+		return rk_fail_nomem(err);
+	for (size_t i = 0; i < z->n; i++)
 		sorted[i] = &z->entries[i];
-	if (sorted && z->n)
+	if (z->n)
 		qsort(sorted, z->n, sizeof(*sorted), by_offset);
 	for (size_t i = 1; rc == 0 && i < z->n; i++) {
 		const struct rk_zip_entry *before = sorted[i - 1];

@@ -408,22 +408,17 @@ int rk_pack_new(const struct rk_pack_options *o, struct rk_pack **ret, struct rk
 	if (!k)
 		return rk_fail_nomem(err);
 	k->o = *o;
-	rc = rk_arena_new(&k->arena, err);
-	if (rc == 0 && o->version)
-		rc = rk_pep440_normal(k->arena, o->version, &version, err);
-	if (rc == 0)
-		rc = rk_pack_plan_make(&k->o, version, &k->plan, err);
-	if (rc == 0)
-		rc = rk_pack_tag(k->plan, k->o.platform_tag, &k->tag, err);
-	if (rc == 0)
-		rc = show(k, err);
-	if (rc == 0)
-		rc = rk_handle_open(RK_HANDLE_PACK, k, destroy_pack, err);
-	if (rc == 0)
-		*ret = k;
-	else
+	if ((rc = rk_arena_new(&k->arena, err)) < 0 ||
+	    (o->version && (rc = rk_pep440_normal(k->arena, o->version, &version, err)) < 0) ||
+	    (rc = rk_pack_plan_make(&k->o, version, &k->plan, err)) < 0 ||
+	    (rc = rk_pack_tag(k->plan, k->o.platform_tag, &k->tag, err)) < 0 ||
+	    (rc = show(k, err)) < 0 ||
+	    (rc = rk_handle_open(RK_HANDLE_PACK, k, destroy_pack, err)) < 0) {
 		destroy_pack(k);
-	return rc;
+		return rc;
+	}
+	*ret = k;
+	return 0;
 }
 
 const struct rk_pack_package *rk_pack_packages(const struct rk_pack *p, size_t *ret_n)

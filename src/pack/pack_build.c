@@ -7,6 +7,7 @@
 
 #include "archive/zip_write.h"
 #include "base/alloc.h"
+#include "pack/paths.h"
 
 /* ---- members ---- */
 
@@ -29,24 +30,10 @@ static bool inside(const char *path, const char *folder)
 	return n && !strncmp(path, folder, n) && path[n] == '/';
 }
 
-/* In each folder its files by name, then its folders by name. */
-static int walk_order(const void *a, const void *b)
+static int by_order(const void *a, const void *b)
 {
-	const char *x = ((const struct rk_pack_member *)a)->path;
-	const char *y = ((const struct rk_pack_member *)b)->path;
-	const char *x_deep, *y_deep;
-
-	while (*x && *x == *y)
-		x++, y++;
-	/* the first component that differs: is it a folder's on either side? */
-	x_deep = strchr(x, '/');
-	y_deep = strchr(y, '/');
-	if (!x_deep != !y_deep)
-		return x_deep ? 1 : -1;
-	/* '/' ends a name, before every other byte */
-	if (*x == '/' || *y == '/')
-		return *x == '/' ? -1 : 1;
-	return (unsigned char)*x - (unsigned char)*y;
+	return rk_pack_order(((const struct rk_pack_member *)a)->path, false,
+			     ((const struct rk_pack_member *)b)->path, false);
 }
 
 static int add_items(struct rk_pack_plan *p, const struct rk_dist *d, struct rk_pack_members *ret,
@@ -88,18 +75,16 @@ static int wheel_members(struct rk_pack_plan *p, const struct rk_dist *d, const 
 {
 	bool tree = d->kind->role != RK_PACK_DEVEL; /* devel's is in its archive */
 	struct rk_made_list python = { 0 }, info = { 0 };
-	int rc = rk_meta_python(p, d, &python, err);
+	int rc;
 
-	if (rc == 0)
-		rc = rk_meta_dist_info(p, d, tag, &info, err);
-	if (rc == 0 && tree)
-		rc = add_items(p, d, ret, err);
-	if (rc == 0 && tree)
-		rc = add_made(p, &python, d->platform, true, ret, err);
-	if (rc < 0)
+	if ((rc = rk_meta_python(p, d, &python, err)) < 0 ||
+	    (rc = rk_meta_dist_info(p, d, tag, &info, err)) < 0)
+		return rc;
+	if (tree && ((rc = add_items(p, d, ret, err)) < 0 ||
+		     (rc = add_made(p, &python, d->platform, true, ret, err)) < 0))
 		return rc;
 	if (ret->n)
-		qsort(ret->v, ret->n, sizeof(*ret->v), walk_order);
+		qsort(ret->v, ret->n, sizeof(*ret->v), by_order);
 	rc = add_made(p, &python, d->platform, false, ret, err);
 	return rc < 0 ? rc : add_made(p, &info, d->platform, false, ret, err);
 }
@@ -219,16 +204,18 @@ static int build_wheel(struct build *b, const struct rk_dist *d, const char *pat
 	struct rk_output *out = NULL;
 	struct rk_spill *spill = NULL;
 	bool inner = d->kind->role == RK_PACK_DEVEL;
-	int rc = inner ? add_inner(b, d, members, &spill, err) : 0;
+	int rc = 0;
 
-	if (rc == 0)
-		rc = rk_output_open(path, &out, err);
-	if (rc == 0)
-		rc = zip_all(b, d, out, members, inner && b->o->devel_xz, err);
+	if (inner)
+		rc = add_inner(b, d, members, &spill, err);
+	if (rc < 0 || (rc = rk_output_open(path, &out, err)) < 0)
+		goto out;
+	rc = zip_all(b, d, out, members, inner && b->o->devel_xz, err);
 	if (rc == 0)
 		rc = rk_output_commit(out, err);
 	else
 		rk_output_abort(out);
+out:
 	rk_spill_free(spill);
 	return rc;
 }
@@ -293,9 +280,10 @@ static int build_dist(struct build *b, const struct rk_dist *d, struct rk_error 
 		return rc;
 	path = rk_strf("%s/%s", b->o->dest_dir, target);
 	rc = path ? make_folder(path, strlen(b->o->dest_dir), err) : rk_fail_nomem(err);
-	if (rc == 0)
-		rc = d->kind->role == RK_PACK_META ? build_sdist(b, path, &members, err) :
-						     build_wheel(b, d, path, &members, err);
+	if (rc == 0 && d->kind->role == RK_PACK_META)
+		rc = build_sdist(b, path, &members, err);
+	else if (rc == 0)
+		rc = build_wheel(b, d, path, &members, err);
 	for (size_t i = 0; i < members.n; i++)
 		b->done += members.v[i].content->size;
 	rk_free(path);

@@ -327,16 +327,21 @@ static int read_wheel(struct indexing *x, struct package *p)
 	size_t len = 0;
 	int rc = rk_zip_open(p->path, &z, x->err);
 
-	if (rc == 0 && !(e = metadata_of(z)))
+	if (rc < 0)
+		goto out;
+	e = metadata_of(z);
+	if (!e) {
 		rc = rk_fail(x->err, RK_E_FORMAT, "'%s' has no METADATA: it is no wheel", p->path);
-	else if (rc == 0)
-		rc = rk_zip_load(z, e, METADATA_MAX_BYTES, &text, &len, x->err);
+		goto out;
+	}
+	if ((rc = rk_zip_load(z, e, METADATA_MAX_BYTES, &text, &len, x->err)) < 0 ||
+	    (rc = keep_requires(x, p, text)) < 0)
+		goto out;
+	rc = write_metadata(x, p, text, len);
+out:
+	if (rc < 0)
+		rk_error_at(x->err, p->path, 0, 0);
 	rk_zip_close(z);
-	if (rc == 0)
-		rc = keep_requires(x, p, text);
-	if (rc == 0)
-		rc = write_metadata(x, p, text, len);
-	rk_error_at(rc < 0 ? x->err : NULL, p->path, 0, 0);
 	rk_free(text);
 	return rc;
 }
@@ -567,17 +572,13 @@ int rk_pack_index_trees(const char *dir,
 
 	if (!dir)
 		return rk_misuse(__func__, err);
-	rc = rk_arena_new(&x.arena, &mine);
-	if (rc == 0)
-		rc = find_packages(&x);
-	if (rc == 0)
-		rc = check_whole(x.arena, dir, &mine);
-	if (rc == 0)
-		rc = learn(&x);
-	if (rc == 0)
-		rc = write_trees(&x);
-	for (size_t i = 0; i < x.ntold && rc == 0 && each; i++)
+	if ((rc = rk_arena_new(&x.arena, &mine)) < 0 || (rc = find_packages(&x)) < 0 ||
+	    (rc = check_whole(x.arena, dir, &mine)) < 0 || (rc = learn(&x)) < 0 ||
+	    (rc = write_trees(&x)) < 0)
+		goto out;
+	for (size_t i = 0; i < x.ntold && each; i++)
 		each(arg, x.told[i].tree, x.told[i].packages, x.told[i].apart);
+out:
 	rk_free(x.told);
 	rk_free(x.v);
 	rk_arena_free(x.arena);

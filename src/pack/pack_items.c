@@ -103,19 +103,18 @@ static int look(struct rk_pack_plan *p, const struct rk_entry *file, struct rk_f
 	struct rk_elf elf = { 0 };
 	int rc = rk_arena_new(&scratch, err);
 
-	if (rc == 0)
-		rc = rk_origin_view(file->origin, &view, err);
+	if (rc < 0 || (rc = rk_origin_view(file->origin, &view, err)) < 0)
+		goto out;
+	rc = rk_elf_read(view.data, view.len, scratch, &elf, &why);
 	if (rc == 0) {
-		rc = rk_elf_read(view.data, view.len, scratch, &elf, &why);
-		if (rc == 0) {
-			rc = take(p, &elf, f, err);
-		} else if (rc == RK_E_FORMAT) {
-			f->type = RK_FILE_BROKEN;
-			rc = keep_text(p, why.message, &f->note, err);
-		} else {
-			rk_fail(err, rc, "%s", why.message);
-		}
+		rc = take(p, &elf, f, err);
+	} else if (rc == RK_E_FORMAT) {
+		f->type = RK_FILE_BROKEN;
+		rc = keep_text(p, why.message, &f->note, err);
+	} else {
+		rk_fail(err, rc, "%s", why.message);
 	}
+out:
 	rk_view_close(&view);
 	rk_arena_free(scratch);
 	return rc;
@@ -403,16 +402,16 @@ static int set_content(struct rk_pack_work *k, struct rk_pack_item *item,
 	struct rk_elf_edit *kept = NULL;
 	int rc = rk_content_new(a, &c, k->pl->err);
 
-	if (rc == 0 && edit) {
+	if (rc < 0)
+		return rc;
+	if (edit) {
 		kept = rk_arena_alloc(a, sizeof(*kept));
 		if (!kept)
 			return rk_fail_nomem(k->pl->err);
 		*kept = *edit;
 	}
-	if (rc == 0)
-		rc = rk_content_origin(a, c, file->origin, kept, k->pl->err);
 	item->content = c;
-	return rc;
+	return rk_content_origin(a, c, file->origin, kept, k->pl->err);
 }
 
 static int edit_item(struct rk_pack_work *k, struct rk_pack_item *item, const struct rk_entry *file,
