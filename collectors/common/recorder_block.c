@@ -1,12 +1,15 @@
 /*
- * recorder_block.c - blocks: taken by a thread, filled, sealed, handed on.
+ * recorder_block.c - blocks and the records in them.
  *
- * States: FREE or SEALED -> TAKEN -> OPEN -> SEALED. A block that is TAKEN when the process dies
- * holds nothing yet, or nothing any more. Only in a window are sealed blocks taken again, in the
- * order of their sealing: whatever was recorded since the last of them was sealed is there, and
- * besides what older records a block has that was open then. The open block of a thread that ends
- * is kept for the next thread, or short-lived threads would use up a file with blocks of three
- * records.
+ * Of a window: the sealed blocks, the one that was sealed first in front.
+ *
+ * The order in which blocks were taken would not do. A thread that records little has its block for
+ * a long time, and what it wrote last is among the newest when the block is sealed at last.
+ *
+ * As many places as there are blocks: there is always an empty one for a block that comes. Whoever
+ * puts a block claims a number, then fills the place of that number. Nobody waits for one who was
+ * stopped between the two. The number is passed by, the block is found when its place has its turn
+ * again, or when there is no other; until then it is kept, which loses nothing.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -14,6 +17,97 @@
 #include <unistd.h>
 
 #include "recorder_impl.h"
+
+static uint64_t nplaces(void)
+{
+	return rk_rec.nblocks - rk_rec.first_data;
+}
+
+static _Atomic uint64_t *place_of(uint64_t number)
+{
+	return &rk_rec.sealed[number % nplaces()];
+}
+
+/* The pages of places that were never used take no memory. */
+bool rk_rec_sealed_open(void)
+{
+	size_t len = nplaces() * sizeof(*rk_rec.sealed);
+	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED)
+		return false;
+	rk_rec.sealed = p;
+	atomic_store(&rk_rec.sealed_first, 0);
+	atomic_store(&rk_rec.sealed_end, 0);
+	return true;
+}
+
+void rk_rec_sealed_close(void)
+{
+	if (rk_rec.sealed)
+		munmap(rk_rec.sealed, nplaces() * sizeof(*rk_rec.sealed));
+	rk_rec.sealed = NULL;
+}
+
+/* With the number beside the index no two values are the same: see first_sealed(). */
+static void rec_sealed_put(uint64_t index)
+{
+	uint64_t none, number;
+
+	do {
+		none = 0;
+		number = atomic_fetch_add(&rk_rec.sealed_end, 1);
+	} while (!atomic_compare_exchange_strong(place_of(number), &none, number << 32 | index));
+}
+
+/* Anywhere: for when the numbers say that there is none. */
+static uint64_t any_sealed(void)
+{
+	for (uint64_t i = 0; i < nplaces(); i++) {
+		uint64_t value = atomic_load(place_of(i));
+
+		if (value && atomic_compare_exchange_strong(place_of(i), &value, 0))
+			return (uint32_t)value;
+	}
+	return 0;
+}
+
+/* What was in front when it was looked at is in front as long as it is there. */
+static uint64_t first_sealed(void)
+{
+	uint64_t number, value;
+
+	while ((number = atomic_load(&rk_rec.sealed_first)) != atomic_load(&rk_rec.sealed_end)) {
+		value = atomic_load(place_of(number));
+		if (number != atomic_load(&rk_rec.sealed_first))
+			continue;
+		if (value && !atomic_compare_exchange_strong(place_of(number), &value, 0))
+			continue;
+		atomic_compare_exchange_strong(&rk_rec.sealed_first, &number, number + 1);
+		if (value)
+			return (uint32_t)value;
+	}
+	return 0;
+}
+
+/* The one that was sealed first, now the caller's; 0: there is none. */
+static uint64_t rec_sealed_get(void)
+{
+	uint64_t index = first_sealed();
+
+	return index ? index : any_sealed();
+}
+
+/* ---- blocks: taken by a thread, filled, sealed, handed on ---- */
+/*
+ * States: FREE or SEALED -> TAKEN -> OPEN -> SEALED. A block that is TAKEN when the process dies
+ * holds nothing yet, or nothing any more. Only in a window are sealed blocks taken again, in the
+ * order of their sealing: whatever was recorded since the last of them was sealed is there, and
+ * besides what older records a block has that was open then. The open block of a thread that ends
+ * is kept for the next thread, or short-lived threads would use up a file with blocks of three
+ * records.
+ */
 
 /* ---- loss ---- */
 
@@ -69,7 +163,7 @@ void rk_rec_block_seal(struct rk_raw_block *b)
 	/* the file has it; the program's memory need not */
 	madvise(b, rk_rec.block_bytes, MADV_DONTNEED);
 	if (again)
-		rk_rec_sealed_put(index_of(b));
+		rec_sealed_put(index_of(b));
 }
 
 /* Each block once; then the one whose last record is the oldest. 0: all are being written. */
@@ -77,7 +171,7 @@ static uint64_t index_in_window(uint64_t turn)
 {
 	uint64_t index = rk_rec.first_data + turn;
 
-	return index < rk_rec.nblocks ? index : rk_rec_sealed_get();
+	return index < rk_rec.nblocks ? index : rec_sealed_get();
 }
 
 static struct rk_raw_block *next_in_window(uint32_t tid, enum rk_raw_reason *why)
@@ -90,7 +184,7 @@ static struct rk_raw_block *next_in_window(uint32_t tid, enum rk_raw_reason *why
 		return NULL;
 	*why = RK_RAW_DISK;
 	if (index >= atomic_load(&rk_rec.reserved) && !rk_rec_file_grow(index, false)) {
-		rk_rec_sealed_put(index);
+		rec_sealed_put(index);
 		return NULL;
 	}
 	if (__atomic_exchange_n(&b->state, RK_RAW_TAKEN, __ATOMIC_ACQ_REL) == RK_RAW_SEALED)
@@ -268,7 +362,7 @@ static bool next_block(struct rec_thread *t)
 	return true;
 }
 
-bool rk_rec_block_next(struct rec_thread *t)
+static bool rec_block_next(struct rec_thread *t)
 {
 	struct rec_slow slow;
 	bool ok;
@@ -281,4 +375,285 @@ bool rk_rec_block_next(struct rec_thread *t)
 	ok = next_block(t);
 	rk_rec_slow_end(slow);
 	return ok;
+}
+
+/* ---- the records ---- */
+/*
+ * Plain form of each: look whether the thread's block is still its own and has room for the largest
+ * record, write tag, length and fields behind what is published, then publish with one store.
+ */
+
+/* Where the fields go, or NULL: nothing is recorded. The thread is busy until `publish`. */
+static inline uint8_t *prepare(struct rec_thread *t)
+{
+	if (rk_rec_busy(t))
+		return NULL;
+	if (__builtin_expect(t->generation != atomic_load_explicit(rk_rec.alive,
+								   memory_order_relaxed) ||
+				     t->end - t->pos < RK_RAW_RECORD_MAX,
+			     0) &&
+	    !rec_block_next(t)) {
+		rk_rec_done(t);
+		return NULL;
+	}
+	return t->pos + 2;
+}
+
+static inline bool publish(struct rec_thread *t, enum rk_raw_tag tag, const uint8_t *p)
+{
+	uint64_t len = (uint64_t)(p - t->pos);
+
+	t->pos[0] = (uint8_t)tag;
+	t->pos[1] = (uint8_t)(len - 2);
+	if (__builtin_expect(!(t->types >> tag & 1), 0)) {
+		t->types |= 1u << tag;
+		__atomic_store_n(&t->block->types, t->types, __ATOMIC_RELAXED);
+	}
+	t->published += (uint64_t)1 << 32 | len;
+	t->pos += len;
+	__atomic_store_n(&t->block->published, t->published, __ATOMIC_RELEASE);
+	rk_rec_done(t);
+	return true;
+}
+
+/* ---- fields that are differences ---- */
+
+static inline uint8_t *put_operation(struct rec_thread *t, uint8_t *p, uint32_t tid,
+				     uint64_t correlation)
+{
+	tid = tid == RK_REC_UNKNOWN ? 0 : tid ? tid : t->tid;
+	p = rk_rec_zigzag(p, (uint64_t)tid - t->prev_tid);
+	p = rk_rec_zigzag(p, correlation - t->correlation);
+	t->prev_tid = tid;
+	t->correlation = correlation;
+	return p;
+}
+
+static inline uint8_t *put_times(struct rec_thread *t, uint8_t *p, const struct rk_rec_times *at)
+{
+	uint64_t queued = (uint64_t)at->queued, submit = (uint64_t)at->submit;
+	uint64_t start = (uint64_t)at->start, end = (uint64_t)at->end;
+
+	p = rk_rec_zigzag(p, queued - t->queued);
+	p = rk_rec_zigzag(p, submit - queued);
+	p = rk_rec_zigzag(p, start - submit);
+	p = rk_rec_zigzag(p, end - start);
+	t->queued = queued;
+	return p;
+}
+
+static inline uint8_t *put_host(struct rec_thread *t, uint8_t *p, int64_t start_ns,
+				int64_t duration_ns)
+{
+	p = rk_rec_zigzag(p, (uint64_t)start_ns - t->host);
+	p = rk_rec_zigzag(p, (uint64_t)duration_ns);
+	t->host = (uint64_t)start_ns;
+	return p;
+}
+
+/* The thread of a record that another one tells, 0: not known; behind fields that all have. */
+static inline uint8_t *put_tid(uint8_t *p, uint32_t tid)
+{
+	return rk_rec_varint(p, tid == RK_REC_UNKNOWN ? 0 : tid);
+}
+
+/* Nodes are numbered from their graph's number in the upper half on. */
+static inline uint8_t *put_graph(uint8_t *p, uint64_t graph, uint64_t node)
+{
+	p = rk_rec_varint(p, graph);
+	return rk_rec_zigzag(p, node - (graph << 32));
+}
+
+/* ---- operations under way ---- */
+
+static inline struct rk_raw_stripe *stripe(const struct rec_thread *t)
+{
+	struct rk_raw_header *h = atomic_load_explicit(&rk_rec.header, memory_order_acquire);
+
+	/* a child's first look at its parent's file would be here */
+	if (!h || !atomic_load_explicit(rk_rec.alive, memory_order_relaxed))
+		return NULL;
+	return &h->stripes[t->tid % RK_RAW_STRIPES];
+}
+
+uint32_t rk_rec_begun(void)
+{
+	struct rec_thread *t = rk_rec_me();
+	struct rk_raw_stripe *s;
+
+	if (__builtin_expect(!t->tid, 0))
+		rk_rec_tid(); /* or all threads that only launch would share a line */
+	s = stripe(t);
+	if (s)
+		__atomic_fetch_add(&s->begun, 1, __ATOMIC_RELAXED);
+	return t->tid;
+}
+
+/* Over: recorded, lost or never begun. */
+static inline void ended(const struct rec_thread *t)
+{
+	struct rk_raw_stripe *s = stripe(t);
+
+	if (s)
+		__atomic_fetch_add(&s->ended, 1, __ATOMIC_RELAXED);
+}
+
+void rk_rec_failed(void)
+{
+	ended(rk_rec_me());
+}
+
+/* ---- records ---- */
+
+bool rk_rec_kernel(const struct rk_rec_kernel *k)
+{
+	struct rec_thread *t = rk_rec_me();
+	uint8_t *p = prepare(t);
+	bool ok = false;
+
+	if (p) {
+		p = rk_rec_varint(p, k->shape);
+		p = rk_rec_varint(p, k->queue);
+		p = put_operation(t, p, k->tid, k->correlation);
+		p = put_times(t, p, &k->t);
+		if (k->graph)
+			p = put_graph(p, k->graph, k->graph_node);
+		ok = publish(t, RK_RAW_KERNEL, p);
+	}
+	ended(t);
+	return ok;
+}
+
+bool rk_rec_copy(const struct rk_rec_copy *c)
+{
+	struct rec_thread *t = rk_rec_me();
+	uint8_t *p = prepare(t);
+	bool ok = false;
+
+	if (p) {
+		p = rk_rec_varint(p, c->direction);
+		p = rk_rec_varint(p, c->queue);
+		p = rk_rec_varint(p, c->bytes);
+		p = put_operation(t, p, c->tid, c->correlation);
+		p = put_times(t, p, &c->t);
+		if (c->from || c->to)
+			p = rk_rec_varint(rk_rec_varint(p, c->from), c->to);
+		ok = publish(t, RK_RAW_COPY, p);
+	}
+	ended(t);
+	return ok;
+}
+
+bool rk_rec_sync(const struct rk_rec_sync *s)
+{
+	struct rec_thread *t = rk_rec_me();
+	uint8_t *p = prepare(t);
+	bool ok = false;
+
+	if (p) {
+		p = rk_rec_varint(p, s->name);
+		p = rk_rec_varint(p, s->queue);
+		p = put_operation(t, p, s->tid, s->correlation);
+		ok = publish(t, RK_RAW_SYNC, put_times(t, p, &s->t));
+	}
+	ended(t);
+	return ok;
+}
+
+bool rk_rec_api(uint32_t function_name, int64_t start_ns, int64_t duration_ns, uint64_t correlation)
+{
+	struct rec_thread *t = rk_rec_me();
+	uint8_t *p = prepare(t);
+
+	if (!p)
+		return false;
+	p = rk_rec_varint(p, function_name);
+	p = rk_rec_varint(p, correlation);
+	return publish(t, RK_RAW_API, put_host(t, p, start_ns, duration_ns));
+}
+
+bool rk_rec_call(const struct rk_rec_call *c)
+{
+	struct rec_thread *t = rk_rec_me();
+	uint8_t *p = prepare(t);
+
+	if (!p)
+		return false;
+	p = rk_rec_varint(p, c->name);
+	p = rk_rec_varint(p, c->correlation);
+	p = put_tid(put_host(t, p, c->start_ns, c->duration_ns), c->tid);
+	return publish(t, RK_RAW_API, rk_rec_varint(p, c->domain));
+}
+
+bool rk_rec_marker(const struct rk_rec_marker *m)
+{
+	struct rec_thread *t = rk_rec_me();
+	uint8_t *p = prepare(t);
+
+	if (!p)
+		return false;
+	p = rk_rec_varint(p, m->kind);
+	p = rk_rec_varint(p, m->name);
+	p = rk_rec_varint(p, m->domain);
+	p = rk_rec_varint(p, m->tid ? m->tid : t->tid);
+	p = rk_rec_zigzag(p, (uint64_t)m->start_ns);
+	return publish(t, RK_RAW_MARKER, rk_rec_zigzag(p, (uint64_t)m->duration_ns));
+}
+
+bool rk_rec_counter(const struct rk_rec_counter *c)
+{
+	struct rec_thread *t = rk_rec_me();
+	uint8_t *p = prepare(t);
+	uint64_t bits;
+
+	if (!p)
+		return false;
+	memcpy(&bits, &c->value, sizeof(bits));
+	p = rk_rec_varint(p, c->counter);
+	p = rk_rec_varint(p, c->kernel);
+	p = rk_rec_varint(p, c->device);
+	p = rk_rec_varint(p, c->dispatch);
+	return publish(t, RK_RAW_COUNTER, rk_rec_varint(p, bits));
+}
+
+bool rk_rec_build(uint32_t name, uint32_t device, int64_t start_ns, int64_t duration_ns)
+{
+	struct rec_thread *t = rk_rec_me();
+	uint8_t *p = prepare(t);
+
+	if (!p)
+		return false;
+	p = rk_rec_varint(p, name);
+	p = rk_rec_varint(p, device);
+	return publish(t, RK_RAW_BUILD, put_host(t, p, start_ns, duration_ns));
+}
+
+bool rk_rec_alloc(uint32_t kind, uint32_t device, uint64_t address, uint64_t bytes,
+		  int64_t start_ns, int64_t duration_ns)
+{
+	struct rec_thread *t = rk_rec_me();
+	uint8_t *p = prepare(t);
+
+	if (!p)
+		return false;
+	p = rk_rec_varint(p, kind);
+	p = rk_rec_varint(p, device);
+	p = rk_rec_varint(p, address);
+	p = rk_rec_varint(p, bytes);
+	return publish(t, RK_RAW_ALLOC, put_host(t, p, start_ns, duration_ns));
+}
+
+bool rk_rec_memory(const struct rk_rec_memory *m)
+{
+	struct rec_thread *t = rk_rec_me();
+	uint8_t *p = prepare(t);
+
+	if (!p)
+		return false;
+	p = rk_rec_varint(p, m->kind);
+	p = rk_rec_varint(p, m->device);
+	p = rk_rec_varint(p, m->address);
+	p = rk_rec_varint(p, m->bytes);
+	p = put_tid(put_host(t, p, m->start_ns, 0), m->tid);
+	return publish(t, RK_RAW_ALLOC, rk_rec_varint(p, m->correlation));
 }

@@ -81,7 +81,7 @@ struct recorder {
 	bool window;
 	_Atomic uint64_t next;                     /* block to take next; window: turns */
 	_Atomic uint64_t reserved;                 /* blocks that have room on the disk */
-	_Atomic uint64_t *sealed;                  /* window: see recorder_sealed.c */
+	_Atomic uint64_t *sealed;                  /* window: see recorder_block.c */
 	_Atomic uint64_t sealed_first, sealed_end; /* numbers */
 	atomic_int full;                           /* 1 + enum rk_raw_reason: no more blocks */
 	_Atomic uint32_t spare[REC_SPARE];
@@ -92,10 +92,6 @@ struct recorder {
 
 extern struct recorder rk_rec;
 
-/* ---- recorder_settings.c ---- */
-
-void rk_rec_settings_read(void);
-bool rk_rec_has(const char *key);
 /* A number of bytes with K, M or G; `otherwise` when it is not set or wrong. */
 uint64_t rk_rec_bytes(const char *key, uint64_t otherwise);
 
@@ -118,7 +114,6 @@ static inline struct rk_raw_block *rk_rec_block_at(uint64_t index)
 /* ---- recorder_block.c ---- */
 
 /* A block with room for a record, or false: the record is lost and counted. */
-bool rk_rec_block_next(struct rec_thread *t);
 void rk_rec_block_leave(struct rec_thread *t, bool seal);
 void rk_rec_spares_seal(void);
 /* A fresh block; NULL and the reason when there is none. For definitions: under the lock. */
@@ -130,14 +125,10 @@ void rk_rec_block_begin(struct rk_raw_block *b, enum rk_raw_kind kind, uint32_t 
 void rk_rec_block_seal(struct rk_raw_block *b);
 void rk_rec_drop(struct rec_thread *t, enum rk_raw_reason why);
 
-/* ---- recorder_sealed.c: of a window ---- */
+/* ---- recorder_block.c: the sealed blocks of a window ---- */
 
 bool rk_rec_sealed_open(void);
 void rk_rec_sealed_close(void);
-/* A block that was sealed, or could not be used after all. */
-void rk_rec_sealed_put(uint64_t index);
-/* The one that was sealed first, now the caller's; 0: there is none. */
-uint64_t rk_rec_sealed_get(void);
 
 /* ---- recorder_names.c ---- */
 

@@ -9,7 +9,7 @@
  * Settings (see recorder.h for the common ones):
  *   api     1: record calls of the runtime and the driver too; default 0
  *   alloc   1: allocations; default 0
- *   sync    0: no synchronisations; default 1 (cup_sync.c: what they cost)
+ *   sync    0: no synchronisations; default 1 (cup_record.c: what they cost)
  *   nvtx    0: no NVTX ranges; default 1
  *   flush   milliseconds after which buffers whose kernels are all done are fetched, full or not;
  *           default 100, 0: at the end
@@ -44,7 +44,7 @@ struct rk_cup {
 };
 extern struct rk_cup rk_cup;
 
-/* ---- saying something (cup_say.c) ---- */
+/* ---- saying something (cup_inject.c) ---- */
 
 /* One line on standard error and the same in the file. Whatever is said, it is said once. */
 void rk_cup_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
@@ -56,7 +56,7 @@ const char *rk_cup_error(cupti_result rc, char buf[32]);
 /* Finds CUPTI and fills rk_cup.f and rk_cup.driver; false: said why. */
 bool rk_cup_library_open(void);
 
-/* ---- the clock (cup_clock.c) ---- */
+/* ---- the clock (cup_buffer.c) ---- */
 
 void rk_cup_clock_start(void); /* before anything is enabled */
 /* A record has this time: tells whether CUPTI's times are the host's already. */
@@ -65,29 +65,22 @@ int64_t rk_cup_clock_host(uint64_t cupti_ns);
 /* Compares the clocks and writes it for each device; once a minute is enough. */
 void rk_cup_clock_calibrate(bool last);
 
-/* ---- devices and streams (cup_device.c): of the reading thread ---- */
+/* ---- devices and streams (cup_record.c): of the reading thread ---- */
 
 uint32_t rk_cup_device(uint32_t ordinal); /* 0: there is no room */
-uint32_t rk_cup_stream(uint32_t device, uint32_t context, uint32_t stream);
 /* The stream of a context whose device no record has told so far: 0. */
-uint32_t rk_cup_stream_of(uint32_t context, uint32_t stream);
 void rk_cup_device_each(void (*f)(uint32_t id, void *user), void *user);
 
 /* ---- records (cup_record.c): of the reading thread ---- */
 
 /* `bytes` are there from `r` on. False: it cannot be a record. */
 bool rk_cup_record(const struct cupti_record *r, size_t bytes);
-/* The shape of a launch (cup_kernel.c). */
-uint32_t rk_cup_kernel_shape(const struct cupti_kernel *k);
 
-/* ---- synchronisations (cup_sync.c) ---- */
+/* ---- synchronisations (cup_record.c) ---- */
 
 /* Has the calls that synchronise recorded; false: CUPTI cannot, but has records of another kind. */
 bool rk_cup_sync_by_calls(void);
 void rk_cup_sync_off(void);
-/* Of the reading thread: either is written down, a call if it is one that synchronises. */
-void rk_cup_sync_record(const struct cupti_sync *r);
-void rk_cup_sync_call(const struct cupti_api *r);
 
 /* ---- buffers (cup_buffer.c) ---- */
 
@@ -103,16 +96,12 @@ struct rk_cup_traffic {
 };
 void rk_cup_buffer_traffic(struct rk_cup_traffic *ret);
 
-/* ---- our thread (cup_thread.c) ---- */
+/* ---- our thread (cup_inject.c) ---- */
 
-bool rk_cup_thread_start(void);
 bool rk_cup_thread_runs(void);
 void rk_cup_thread_wake(void);
-/* Lets it do `last` and waits for it, but not for ever; false: it hangs. */
-bool rk_cup_thread_end(void);
-void rk_cup_thread_forked(void);
 
-/* ---- a profiler in the program (cup_yield.c) ---- */
+/* ---- a profiler in the program (cup_library.c) ---- */
 
 /* From now on whoever of the libraries that are loaded registers with CUPTI gets it. */
 void rk_cup_yield_watch(void);
@@ -126,7 +115,6 @@ void rk_cup_counters_start(void); /* says what is in the way */
 /* ---- the beginning and the end (cup_inject.c) ---- */
 
 bool rk_cup_begin(void); /* makes the file; for whoever is first, driver or NVTX */
-void rk_cup_last(void);  /* what the thread does at the end */
 bool rk_cup_is_child(void);
 void rk_cup_switch_off(void); /* every kind of record that was switched on */
 double rk_cup_elapsed(void);  /* seconds since CUDA began */

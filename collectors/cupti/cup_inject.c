@@ -1,15 +1,179 @@
+/* cup_inject.c - see cup.h: what the driver calls, our thread, and the one line that the user sees. */
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cup.h"
+
+static atomic_bool said;
+
+void rk_cup_say(const char *fmt, ...)
+{
+	char line[512] = "rockit: ";
+	size_t head = strlen(line), len;
+	va_list args;
+
+	if (atomic_exchange(&said, true))
+		return;
+	va_start(args, fmt);
+	vsnprintf(line + head, sizeof(line) - head - 1, fmt, args);
+	va_end(args);
+	len = strlen(line);
+	rk_rec_note(line + head, len - head);
+	line[len] = '\n';
+	/* one call, so that lines of processes do not mix; whether it worked changes nothing */
+	if (write(STDERR_FILENO, line, len + 1) < 0)
+		return;
+}
+
+const char *rk_cup_error(cupti_result rc, char buf[32])
+{
+	const char *text = NULL;
+
+	if (rk_cup.f.cuptiGetResultString && !rk_cup.f.cuptiGetResultString(rc, &text) && text)
+		return text;
+	snprintf(buf, 32, "error %d", rc);
+	return buf;
+}
+
 /*
- * cup_inject.c - see cup.h: what the driver calls, and the beginning and end of everything.
- *
+ * The thread that reads buffers, and that does what has to be done at the
+ * end: if that hangs in CUPTI, the program still ends.
+ */
+
+#define NS_PER_MS 1000000L
+#define END_MS 3000            /* how long the end of the program waits for us */
+#define STACK_BYTES (2u << 20) /* CUPTI works on it too */
+
+enum { NOT_STARTED, STARTED, ENDING, ENDED };
+
+static _Atomic uint32_t state;
+static _Atomic uint32_t wakes; /* what it sleeps on */
+
+static void futex_wake(_Atomic uint32_t *word)
+{
+	int before = errno;
+
+	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	errno = before;
+}
+
+static void nap(_Atomic uint32_t *word, uint32_t value, long ms)
+{
+	struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * NS_PER_MS };
+
+	syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &t, NULL, 0);
+}
+
+/*
+ * Buffers whose records are all complete come back, full or not. CUPTI's own period would give full
+ * ones alone, which come anyway.
+ */
+static void flush(void)
+{
+	static int64_t last;
+	int64_t now = rk_rec_now();
+
+	if (!rk_cup.flush_ms || rk_cup_yielded() ||
+	    now - last < (int64_t)rk_cup.flush_ms * NS_PER_MS)
+		return;
+	last = now;
+	rk_cup.f.cuptiActivityFlushAll(0);
+}
+
+static void do_last(void); /* what the thread does at the end */
+
+static void *helper(void *unused)
+{
+	long ms = rk_cup.flush_ms ? (long)rk_cup.flush_ms : 1000;
+
+	(void)unused;
+	while (atomic_load(&state) == STARTED) {
+		uint32_t seen = atomic_load(&wakes);
+
+		flush();
+		rk_cup_buffer_read(false);
+		if (!rk_cup_buffer_waiting() && atomic_load(&state) == STARTED)
+			nap(&wakes, seen, ms);
+	}
+	do_last();
+	atomic_store(&state, ENDED);
+	futex_wake(&state);
+	return NULL;
+}
+
+static bool cup_thread_start(void)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+	sigset_t all, before;
+	bool ok;
+
+	if (pthread_attr_init(&attr))
+		return false;
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	/* The application's signals are for the application's threads. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	atomic_store(&state, STARTED);
+	ok = pthread_create(&thread, &attr, helper, NULL) == 0;
+	if (ok)
+		pthread_setname_np(thread, "rockit");
+	else
+		atomic_store(&state, NOT_STARTED);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attr);
+	return ok;
+}
+
+bool rk_cup_thread_runs(void)
+{
+	uint32_t s = atomic_load(&state);
+
+	return s == STARTED || s == ENDING;
+}
+
+void rk_cup_thread_wake(void)
+{
+	atomic_fetch_add(&wakes, 1);
+	futex_wake(&wakes);
+}
+
+static bool cup_thread_end(void)
+{
+	int64_t until = rk_rec_now() + (int64_t)END_MS * NS_PER_MS;
+	uint32_t expected = STARTED;
+
+	if (!atomic_compare_exchange_strong(&state, &expected, ENDING)) {
+		do_last(); /* there never was a thread */
+		return true;
+	}
+	rk_cup_thread_wake();
+	while (atomic_load(&state) == ENDING && rk_rec_now() < until)
+		nap(&state, ENDING, 100);
+	return atomic_load(&state) == ENDED;
+}
+
+/* Lets it do `last` and waits for it, but not for ever; false: it hangs. */
+static void cup_thread_forked(void)
+{
+	atomic_store(&state, NOT_STARTED);
+}
+
+/* ---- what the driver calls, and the beginning and end of everything ---- */
+/*
  * InitializeInjection() is called by cuInit() in the process to be watched. Whatever goes wrong
  * here, CUDA starts as it would have, and one line says what is not recorded.
  */
-#include <errno.h>
-#include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "cup.h"
 
 #define FLUSH_MS 100
 #define NS_PER_S 1e9
@@ -34,7 +198,7 @@ static void forked(void)
 	if (!atomic_load(&started))
 		return;
 	atomic_store(&child, true);
-	rk_cup_thread_forked();
+	cup_thread_forked();
 }
 
 bool rk_cup_begin(void)
@@ -69,7 +233,7 @@ static bool is_ours(void)
 	return after.calls != before.calls;
 }
 
-void rk_cup_last(void)
+static void do_last(void)
 {
 	struct rk_cup_traffic t;
 
@@ -86,7 +250,7 @@ static void at_end(void)
 {
 	int before = errno;
 
-	if (!rk_cup_is_child() && !rk_cup_thread_end())
+	if (!rk_cup_is_child() && !cup_thread_end())
 		rk_cup_say("CUPTI did not give its last records back in time: kernels at the end "
 			   "are not recorded");
 	rk_rec_end();
@@ -257,7 +421,7 @@ static void start(void)
 	if (!rk_cup_buffer_register() || !enable_kinds())
 		return;
 	set_period();
-	rk_cup_thread_start(); /* without one it works on the program's time, and flushes at its end */
+	cup_thread_start(); /* without one it works on the program's time, and flushes at its end */
 	if (!rk_cup.subscriber)
 		rk_cup_yield_watch();
 	atexit(at_end);

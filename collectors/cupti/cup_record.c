@@ -1,7 +1,386 @@
-/* cup_record.c - see cup.h: CUPTI's records as records of ours. */
+/* cup_record.c - see cup.h: CUPTI's records as records of ours: devices, shapes, synchronisations, all. */
+#include <stdio.h>
 #include <string.h>
 
 #include "cup.h"
+
+enum { DEVICES = 64, CONTEXTS = 256, STREAMS = 1024, NONE = DEVICES };
+
+static uint32_t devices[DEVICES];   /* ids of the recorder by ordinal */
+static uint8_t device_of[CONTEXTS]; /* ordinal + 1, by number of the context */
+
+static struct {
+	uint32_t device, context, stream, id;
+} streams[STREAMS]; /* the last that fell on the place; id 0: none */
+
+static uint32_t attribute(int device, int which)
+{
+	int v = 0;
+
+	if (!rk_cup.driver.cuDeviceGetAttribute ||
+	    rk_cup.driver.cuDeviceGetAttribute(&v, which, device) || v < 0)
+		return 0;
+	return (uint32_t)v;
+}
+
+static uint32_t string(const char *text)
+{
+	return rk_rec_string(text, strlen(text));
+}
+
+/* "sm_90". */
+static uint32_t arch(int device)
+{
+	uint32_t major = attribute(device, CUDA_ATTR_MAJOR);
+	char text[32];
+
+	if (!major)
+		return 0;
+	snprintf(text, sizeof(text), "sm_%u%u", major, attribute(device, CUDA_ATTR_MINOR));
+	return string(text);
+}
+
+static uint32_t driver_version(void)
+{
+	char text[48];
+	int v = 0;
+
+	if (!rk_cup.driver.cuDriverGetVersion || rk_cup.driver.cuDriverGetVersion(&v) || v <= 0)
+		return 0;
+	snprintf(text, sizeof(text), "CUDA %d.%d", v / 1000, v % 1000 / 10);
+	return string(text);
+}
+
+static uint32_t describe(uint32_t ordinal)
+{
+	struct rk_rec_device d = { .number = ordinal, .type = RK_REC_GPU };
+	size_t memory = 0;
+	char name[256];
+	int handle;
+
+	d.vendor = RK_CUP_STRING("NVIDIA");
+	d.driver = driver_version();
+	if (!rk_cup.driver.cuDeviceGet || rk_cup.driver.cuDeviceGet(&handle, (int)ordinal))
+		return rk_rec_device(&d);
+	if (rk_cup.driver.cuDeviceGetName &&
+	    !rk_cup.driver.cuDeviceGetName(name, (int)sizeof(name), handle)) {
+		name[sizeof(name) - 1] = '\0';
+		d.name = string(name);
+	}
+	if (rk_cup.driver.cuDeviceTotalMem_v2 &&
+	    !rk_cup.driver.cuDeviceTotalMem_v2(&memory, handle))
+		d.memory_bytes = memory;
+	d.arch = arch(handle);
+	d.compute_units = attribute(handle, CUDA_ATTR_MULTIPROCESSORS);
+	d.clock_mhz = attribute(handle, CUDA_ATTR_CLOCK_KHZ) / 1000;
+	d.wave_size = attribute(handle, CUDA_ATTR_WARP_SIZE);
+	return rk_rec_device(&d);
+}
+
+uint32_t rk_cup_device(uint32_t ordinal)
+{
+	if (ordinal >= DEVICES)
+		return 0;
+	if (!devices[ordinal]) {
+		devices[ordinal] = describe(ordinal);
+		rk_cup_clock_calibrate(true);
+	}
+	return devices[ordinal];
+}
+
+void rk_cup_device_each(void (*f)(uint32_t id, void *user), void *user)
+{
+	for (unsigned i = 0; i < DEVICES; i++)
+		if (devices[i])
+			f(devices[i], user);
+}
+
+static uint32_t cup_stream(uint32_t device, uint32_t context, uint32_t stream)
+{
+	uint32_t place = (stream * 31 + context * 7 + device) % STREAMS, id;
+
+	if (streams[place].id && streams[place].stream == stream &&
+	    streams[place].context == context && streams[place].device == device)
+		return streams[place].id;
+	id = rk_rec_stream(rk_cup_device(device), stream, context);
+	streams[place].device = device;
+	streams[place].context = context;
+	streams[place].stream = stream;
+	streams[place].id = id;
+	if (context < CONTEXTS && device < DEVICES)
+		device_of[context] = (uint8_t)(device + 1);
+	return id;
+}
+
+static uint32_t cup_stream_of(uint32_t context, uint32_t stream)
+{
+	if (context >= CONTEXTS || !device_of[context] || stream == CUPTI_NO_STREAM)
+		return 0;
+	return cup_stream(device_of[context] - 1u, context, stream);
+}
+
+/* ---- names and shapes of launches ---- */
+/*
+ * A program launches the same few kernels again and again: what was seen last in a place of either
+ * table is taken from there. Names are compared in full, not by their address alone: modules are
+ * unloaded, and addresses come again.
+ */
+
+enum {
+	NAMES = 2048,
+	SHAPES = 4096,
+	TEXT_BYTES = 1 << 20, /* of names that are kept here for comparison */
+	NAME_MAX_BYTES = 8000,
+};
+
+struct name {
+	const char *address, *copy;
+	uint32_t id;
+};
+
+/* All that makes a shape, without gaps, to be compared as bytes. */
+struct key {
+	uint32_t name, device, registers, local;
+	uint64_t shared;
+	int32_t grid[3], block[3];
+};
+
+static struct name names[NAMES];
+static struct {
+	struct key key;
+	uint32_t id;
+} shapes[SHAPES];
+static char text[TEXT_BYTES];
+static size_t used;
+
+static const char *keep(const char *s, size_t len)
+{
+	char *to = text + used;
+
+	if (len >= TEXT_BYTES - used)
+		return NULL;
+	memcpy(to, s, len);
+	to[len] = '\0';
+	used += len + 1;
+	return to;
+}
+
+static uint32_t name_of(const char *s)
+{
+	struct name *n = &names[((uintptr_t)s >> 4 ^ (uintptr_t)s >> 15) % NAMES];
+	size_t len;
+
+	if (!s)
+		return 0;
+	if (n->address == s && n->copy && !strcmp(s, n->copy))
+		return n->id;
+	len = strnlen(s, NAME_MAX_BYTES);
+	n->address = s;
+	n->copy = len < NAME_MAX_BYTES ? keep(s, len) : NULL;
+	n->id = rk_rec_string(s, len);
+	return n->id;
+}
+
+static uint32_t hash(const struct key *k)
+{
+	const unsigned char *p = (const unsigned char *)k;
+	uint64_t h = 0, word;
+
+	_Static_assert(sizeof(*k) % sizeof(word) == 0, "whole words");
+	for (size_t i = 0; i < sizeof(*k); i += sizeof(word)) {
+		memcpy(&word, p + i, sizeof(word));
+		h = (h ^ word) * 0x9fb21c651e98df25u;
+		h ^= h >> 29;
+	}
+	return (uint32_t)(h >> 20) % SHAPES;
+}
+
+static uint32_t positive(int32_t v)
+{
+	return v > 0 ? (uint32_t)v : 0;
+}
+
+static uint32_t define(const struct key *k)
+{
+	struct rk_rec_function f = { k->name, rk_cup_device(k->device), k->registers, k->local,
+				     RK_REC_UNKNOWN };
+	struct rk_rec_shape s = { .function = rk_rec_function(&f) };
+
+	s.local_bytes = k->shared < RK_REC_UNKNOWN ? (uint32_t)k->shared : RK_REC_UNKNOWN;
+	for (unsigned i = 0; i < 3; i++) {
+		s.group[i] = positive(k->block[i]);
+		s.items[i] = (uint64_t)positive(k->grid[i]) * positive(k->block[i]);
+	}
+	return rk_rec_shape(&s);
+}
+
+/* The shape of a launch (cup_kernel.c). */
+static uint32_t cup_kernel_shape(const struct cupti_kernel *r)
+{
+	struct key k = { .name = name_of(r->name),
+			 .device = r->device,
+			 .registers = r->registers,
+			 .local = r->local_per_thread,
+			 .shared = (uint64_t)positive(r->static_shared) +
+				   positive(r->dynamic_shared) };
+	uint32_t place;
+
+	memcpy(k.grid, r->grid, sizeof(k.grid));
+	memcpy(k.block, r->block, sizeof(k.block));
+	place = hash(&k);
+	if (!shapes[place].id || memcmp(&shapes[place].key, &k, sizeof(k)) != 0) {
+		shapes[place].key = k;
+		shapes[place].id = define(&k);
+	}
+	return shapes[place].id;
+}
+
+/* ---- synchronisations ---- */
+/*
+ * CUPTI has records of its own for them, but to write those it looks at every launch: 2.6 us each, more
+ * than everything else together costs. From CUDA 12.6 on single functions can be recorded, and those
+ * that synchronise are a handful: then their calls are taken instead, and launches do not pay for them.
+ */
+
+/* What the functions wait for. */
+static const struct wait {
+	uint32_t kind; /* of the call's record */
+	uint32_t cbid;
+	uint32_t since; /* a release of CUPTI; older ones are not asked for a number beyond theirs */
+	uint32_t type;
+} waits[] = {
+#define DRIVER(name) CUPTI_KIND_DRIVER, CUPTI_DRIVER_##name
+#define RUNTIME(name) CUPTI_KIND_RUNTIME, CUPTI_RUNTIME_##name
+	{ DRIVER(cuCtxSynchronize), 0, CUPTI_SYNC_CONTEXT },
+	{ DRIVER(cuCtxSynchronize_v2), 130000, CUPTI_SYNC_CONTEXT },
+	{ DRIVER(cuEventSynchronize), 0, CUPTI_SYNC_EVENT },
+	{ DRIVER(cuStreamSynchronize), 0, CUPTI_SYNC_STREAM },
+	{ DRIVER(cuStreamSynchronize_ptsz), 0, CUPTI_SYNC_STREAM },
+	{ DRIVER(cuStreamWaitEvent), 0, CUPTI_SYNC_STREAM_WAIT_EVENT },
+	{ DRIVER(cuStreamWaitEvent_ptsz), 0, CUPTI_SYNC_STREAM_WAIT_EVENT },
+	{ RUNTIME(cudaDeviceSynchronize), 0, CUPTI_SYNC_CONTEXT },
+	{ RUNTIME(cudaThreadSynchronize), 0, CUPTI_SYNC_CONTEXT },
+	{ RUNTIME(cudaExecutionCtxSynchronize), 130100, CUPTI_SYNC_CONTEXT },
+	{ RUNTIME(cudaEventSynchronize), 0, CUPTI_SYNC_EVENT },
+	{ RUNTIME(cudaStreamSynchronize), 0, CUPTI_SYNC_STREAM },
+	{ RUNTIME(cudaStreamSynchronize_ptsz), 0, CUPTI_SYNC_STREAM },
+	{ RUNTIME(cudaStreamWaitEvent), 0, CUPTI_SYNC_STREAM_WAIT_EVENT },
+	{ RUNTIME(cudaStreamWaitEvent_ptsz), 0, CUPTI_SYNC_STREAM_WAIT_EVENT },
+};
+
+enum { WAITS = sizeof(waits) / sizeof(waits[0]), RECENT = 4096 };
+
+/* ---- switching on and off ---- */
+
+static cupti_result switch_call(const struct wait *w, bool on)
+{
+	const struct cupti *f = &rk_cup.f;
+	bool runtime = w->kind == CUPTI_KIND_RUNTIME;
+
+	if (rk_cup.subscriber)
+		return (runtime ?
+				f->cuptiActivityEnableRuntimeApi_v2 :
+				f->cuptiActivityEnableDriverApi_v2)(rk_cup.subscriber, w->cbid, on);
+	return (runtime ? f->cuptiActivityEnableRuntimeApi :
+			  f->cuptiActivityEnableDriverApi)(w->cbid, on);
+}
+
+static bool switch_calls(bool on)
+{
+	bool good = true;
+
+	for (const struct wait *w = waits; w < waits + WAITS; w++)
+		if (rk_cup.version >= w->since)
+			good &= switch_call(w, on) == CUPTI_OK;
+	return good;
+}
+
+static bool has_single_calls(void)
+{
+	const struct cupti *f = &rk_cup.f;
+
+	return rk_cup.subscriber ?
+		       f->cuptiActivityEnableDriverApi_v2 && f->cuptiActivityEnableRuntimeApi_v2 :
+		       f->cuptiActivityEnableDriverApi && f->cuptiActivityEnableRuntimeApi;
+}
+
+bool rk_cup_sync_by_calls(void)
+{
+	rk_cup.waits = rk_cup.calls || (has_single_calls() && switch_calls(true));
+	if (!rk_cup.waits && has_single_calls())
+		switch_calls(false);
+	return rk_cup.waits;
+}
+
+void rk_cup_sync_off(void)
+{
+	if (rk_cup.waits && !rk_cup.calls)
+		switch_calls(false);
+}
+
+/* ---- records ---- */
+
+static void put(uint32_t type, uint64_t start, uint64_t end, struct rk_rec_sync s)
+{
+	static const char *const words[] = {
+		"synchronization",
+		[CUPTI_SYNC_EVENT] = "event synchronize",
+		[CUPTI_SYNC_STREAM_WAIT_EVENT] = "stream wait event",
+		[CUPTI_SYNC_STREAM] = "stream synchronize",
+		[CUPTI_SYNC_CONTEXT] = "context synchronize",
+	};
+	const char *name = words[type < sizeof(words) / sizeof(words[0]) ? type : 0];
+
+	s.name = rk_rec_string(name, strlen(name));
+	s.t = (struct rk_rec_times){ 0, 0, rk_cup_clock_host(start), rk_cup_clock_host(end) };
+	rk_rec_sync(&s);
+}
+
+static void cup_sync_record(const struct cupti_sync *r)
+{
+	put(r->type, r->start, r->end,
+	    (struct rk_rec_sync){ .tid = RK_REC_UNKNOWN,
+				  .queue = cup_stream_of(r->context, r->stream),
+				  .correlation = r->correlation });
+}
+
+static const struct wait *find(const struct cupti_api *r)
+{
+	for (const struct wait *w = waits; w < waits + WAITS; w++)
+		if (w->kind == r->kind && w->cbid == r->cbid)
+			return w;
+	return NULL;
+}
+
+/*
+ * The runtime's function calls the driver's, and both records have one number: it is one wait. They are
+ * written one after the other, but other threads write in between.
+ */
+static bool is_new(const struct cupti_api *r)
+{
+	static struct {
+		uint32_t thread, correlation;
+	} seen[RECENT];
+	unsigned i = r->correlation % RECENT;
+
+	if (seen[i].thread == r->thread && seen[i].correlation == r->correlation)
+		return false;
+	seen[i].thread = r->thread;
+	seen[i].correlation = r->correlation;
+	return true;
+}
+
+/* Of the reading thread: either is written down, a call if it is one that synchronises. */
+static void cup_sync_call(const struct cupti_api *r)
+{
+	const struct wait *w = find(r);
+
+	if (w && is_new(r))
+		put(w->type, r->start, r->end,
+		    (struct rk_rec_sync){ .tid = r->thread, .correlation = r->correlation });
+}
+
+/* ---- CUPTI's records as records of ours ---- */
 
 /* Nobody tells when it was handed to the device. */
 static struct rk_rec_times times(uint64_t start, uint64_t end)
@@ -27,8 +406,8 @@ static void kernel(const void *record)
 	if (timeless(r->start, r->end))
 		return;
 	rk_cup_clock_seen(r->start);
-	k.shape = rk_cup_kernel_shape(r);
-	k.queue = rk_cup_stream(r->device, r->context, r->stream);
+	k.shape = cup_kernel_shape(r);
+	k.queue = cup_stream(r->device, r->context, r->stream);
 	k.t = times(r->start, r->end);
 	k.graph = r->graph;
 	k.graph_node = r->graph_node;
@@ -71,7 +450,7 @@ static void copy(const void *record)
 				 .correlation = r->correlation };
 
 	if (!timeless(r->start, r->end))
-		put_copy(c, r->start, r->end, rk_cup_stream(r->device, r->context, r->stream));
+		put_copy(c, r->start, r->end, cup_stream(r->device, r->context, r->stream));
 }
 
 static void peer_copy(const void *record)
@@ -85,7 +464,7 @@ static void peer_copy(const void *record)
 		return;
 	c.from = rk_cup_device(r->from_device);
 	c.to = rk_cup_device(r->to_device);
-	put_copy(c, r->start, r->end, rk_cup_stream(r->device, r->context, r->stream));
+	put_copy(c, r->start, r->end, cup_stream(r->device, r->context, r->stream));
 }
 
 static void fill(const void *record)
@@ -96,7 +475,7 @@ static void fill(const void *record)
 				 .correlation = r->correlation };
 
 	if (!timeless(r->start, r->end))
-		put_copy(c, r->start, r->end, rk_cup_stream(r->device, r->context, r->stream));
+		put_copy(c, r->start, r->end, cup_stream(r->device, r->context, r->stream));
 }
 
 static void sync_record(const void *record)
@@ -106,7 +485,7 @@ static void sync_record(const void *record)
 	if (timeless(r->start, r->end))
 		return;
 	rk_cup_clock_seen(r->start);
-	rk_cup_sync_record(r);
+	cup_sync_record(r);
 }
 
 /* ---- calls ---- */
@@ -150,7 +529,7 @@ static void call(const void *record)
 		return;
 	rk_cup_clock_seen(r->start);
 	if (rk_cup.waits)
-		rk_cup_sync_call(r);
+		cup_sync_call(r);
 	if (!rk_cup.calls)
 		return;
 	c.name = call_name(runtime ? CUPTI_DOMAIN_RUNTIME : CUPTI_DOMAIN_DRIVER, r->cbid);

@@ -40,14 +40,14 @@
 /* What is set once, before the first call can come. */
 struct rk_ocl {
 	cl_icd_dispatch target;
-	cl_icd_dispatch inner; /* the target with our wrappers in place, below those of ocl_api.c */
+	cl_icd_dispatch inner; /* the target with our wrappers in place, below those of ocl_layer.c */
 	bool api;              /* record every call */
 	bool count_only;       /* for measuring: see commands, record none */
 	bool alone;            /* for measuring: the application's threads do all of it */
 };
 extern struct rk_ocl rk_ocl;
 
-/* ---- tables of handles (ocl_table.c) ---- */
+/* ---- tables of handles (ocl_device.c) ---- */
 
 /*
  * The place of `key` in an open-addressed table of `cap` keys (a power of two), or `cap` when it is
@@ -172,16 +172,13 @@ void rk_ocl_kernel_wrap(cl_icd_dispatch *d);
 /* ---- the other parts ---- */
 
 void rk_ocl_command_wrap(cl_icd_dispatch *d); /* launches, markers, waiting: ocl_command.c */
-void rk_ocl_copy_wrap(cl_icd_dispatch *d);    /* ocl_copy.c */
-void rk_ocl_build_wrap(cl_icd_dispatch *d);   /* ocl_build.c */
-void rk_ocl_api_wrap(cl_icd_dispatch *d);     /* ocl_api.c */
+void rk_ocl_copy_wrap(cl_icd_dispatch *d);    /* ocl_command.c */
+void rk_ocl_build_wrap(cl_icd_dispatch *d);   /* ocl_kernel.c */
 /* The command of the call that this thread is in, for the record of the call. */
 void rk_ocl_api_note(uint64_t correlation);
 
-/* The thread that records for those who never wait (ocl_helper.c). */
+/* The thread that records for those who never wait (ocl_layer.c). */
 void rk_ocl_helper_start(void);
-void rk_ocl_helper_stop(void);
-void rk_ocl_helper_forked(void);
 
 #define RK_OCL_STRING(text) rk_rec_string((text), sizeof(text) - 1)
 

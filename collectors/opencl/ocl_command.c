@@ -1,4 +1,4 @@
-/* ocl_command.c - see ocl.h: launches, markers and barriers, and the calls that wait. */
+/* ocl_command.c - see ocl.h: launches, markers and barriers, the calls that wait, copies. */
 #include "ocl.h"
 
 #define WAITED 16 /* queues whose events are waited for in one call */
@@ -201,4 +201,256 @@ void rk_ocl_command_wrap(cl_icd_dispatch *d)
 	d->clEnqueueSVMFree = svm_free;
 	d->clFinish = finish;
 	d->clWaitForEvents = wait_for;
+}
+
+/* ---- what moves or sets memory, with the bytes and the direction ---- */
+
+/* ---- bytes ---- */
+
+static uint64_t region_items(const size_t *region)
+{
+	return region ? (uint64_t)region[0] * region[1] * region[2] : 0;
+}
+
+static uint64_t image_bytes(cl_mem image, const size_t *region)
+{
+	size_t element = 0;
+
+	rk_ocl.target.clGetImageInfo(image, CL_IMAGE_ELEMENT_SIZE, sizeof(element), &element, NULL);
+	return region_items(region) * element;
+}
+
+static uint64_t objects_bytes(cl_uint n, const cl_mem *objects)
+{
+	uint64_t sum = 0;
+
+	for (cl_uint i = 0; objects && i < n; i++) {
+		size_t bytes = 0;
+
+		rk_ocl.target.clGetMemObjectInfo(objects[i], CL_MEM_SIZE, sizeof(bytes), &bytes,
+						 NULL);
+		sum += bytes;
+	}
+	return sum;
+}
+
+static uint64_t sizes_sum(cl_uint n, const size_t *sizes)
+{
+	uint64_t sum = 0;
+
+	for (cl_uint i = 0; sizes && i < n; i++)
+		sum += sizes[i];
+	return sum;
+}
+
+/*
+ * How many bytes are mapped where: the call that unmaps does not say. A table by address in which
+ * the newer of two that fall together wins; what it lost has 0 bytes.
+ */
+static _Atomic(uintptr_t) mapped_at[RK_OCL_MAPPINGS];
+static _Atomic uint64_t mapped_bytes[RK_OCL_MAPPINGS];
+
+static uint32_t mapping(const void *at)
+{
+	return (uint32_t)(((uintptr_t)at * UINT64_C(0x9e3779b97f4a7c15)) >> 40) % RK_OCL_MAPPINGS;
+}
+
+static void note_mapping(const void *at, uint64_t bytes)
+{
+	uint32_t i = mapping(at);
+
+	atomic_store(&mapped_at[i], 0);
+	atomic_store(&mapped_bytes[i], bytes);
+	atomic_store(&mapped_at[i], (uintptr_t)at);
+}
+
+static uint64_t mapping_bytes(const void *at)
+{
+	uint32_t i = mapping(at);
+	uint64_t bytes = atomic_load(&mapped_bytes[i]);
+
+	return atomic_load(&mapped_at[i]) == (uintptr_t)at ? bytes : 0;
+}
+
+/* ---- what all of them do ---- */
+
+/* The end of a call; `blocking`: the command is over, and is recorded before the call returns. */
+static cl_int end_copy(struct rk_ocl_command *c, cl_int rc, enum rk_rec_direction direction,
+		       uint64_t bytes, cl_bool blocking)
+{
+	struct rk_ocl_queue *q = c->queue;
+	struct rk_ocl_what what = { .kind = RK_OCL_COPY,
+				    .direction = (uint32_t)direction,
+				    .bytes = bytes };
+
+	rc = rk_ocl_end(c, rc, &what);
+	if (blocking && rc == CL_SUCCESS && q)
+		rk_ocl_harvest(q, false);
+	return rc;
+}
+
+#define PARAMS(...) (cl_command_queue queue, __VA_ARGS__, WAITING)
+#define WAITING cl_uint nwait, const cl_event *wait, cl_event *event
+#define ARGS(...) (queue, __VA_ARGS__, nwait, wait, c.event)
+#define NOT_BLOCKING CL_FALSE
+
+/*
+ * A function of ours around clEnqueue##name: its parameters and arguments between the queue and the
+ * list of events, the direction, and what gives the bytes, which is asked when the call succeeded.
+ */
+#define COPY(name, params, args, direction, bytes, blocking)                                  \
+	static cl_int CL_API_CALL copy_##name params                                          \
+	{                                                                                     \
+		struct rk_ocl_command c;                                                      \
+		cl_int rc;                                                                    \
+                                                                                              \
+		rk_ocl_begin(&c, queue, event);                                               \
+		rc = rk_ocl.target.clEnqueue##name args;                                      \
+		return end_copy(&c, rc, direction, rc == CL_SUCCESS && c.queue ? (bytes) : 0, \
+				blocking);                                                    \
+	}
+
+/* ---- buffers ---- */
+
+COPY(ReadBuffer, PARAMS(cl_mem mem, cl_bool blocking, size_t offset, size_t size, void *to),
+     ARGS(mem, blocking, offset, size, to), RK_REC_DEVICE_TO_HOST, size, blocking)
+COPY(WriteBuffer,
+     PARAMS(cl_mem mem, cl_bool blocking, size_t offset, size_t size, const void *from),
+     ARGS(mem, blocking, offset, size, from), RK_REC_HOST_TO_DEVICE, size, blocking)
+COPY(CopyBuffer, PARAMS(cl_mem from, cl_mem to, size_t from_at, size_t to_at, size_t size),
+     ARGS(from, to, from_at, to_at, size), RK_REC_DEVICE_TO_DEVICE, size, NOT_BLOCKING)
+COPY(FillBuffer,
+     PARAMS(cl_mem mem, const void *pattern, size_t pattern_size, size_t offset, size_t size),
+     ARGS(mem, pattern, pattern_size, offset, size), RK_REC_FILL, size, NOT_BLOCKING)
+COPY(ReadBufferRect,
+     PARAMS(cl_mem mem, cl_bool blocking, const size_t *at, const size_t *host_at,
+	    const size_t *region, size_t row, size_t slice, size_t host_row, size_t host_slice,
+	    void *to),
+     ARGS(mem, blocking, at, host_at, region, row, slice, host_row, host_slice, to),
+     RK_REC_DEVICE_TO_HOST, region_items(region), blocking)
+COPY(WriteBufferRect,
+     PARAMS(cl_mem mem, cl_bool blocking, const size_t *at, const size_t *host_at,
+	    const size_t *region, size_t row, size_t slice, size_t host_row, size_t host_slice,
+	    const void *from),
+     ARGS(mem, blocking, at, host_at, region, row, slice, host_row, host_slice, from),
+     RK_REC_HOST_TO_DEVICE, region_items(region), blocking)
+COPY(CopyBufferRect,
+     PARAMS(cl_mem from, cl_mem to, const size_t *from_at, const size_t *to_at,
+	    const size_t *region, size_t from_row, size_t from_slice, size_t to_row,
+	    size_t to_slice),
+     ARGS(from, to, from_at, to_at, region, from_row, from_slice, to_row, to_slice),
+     RK_REC_DEVICE_TO_DEVICE, region_items(region), NOT_BLOCKING)
+
+/* ---- images ---- */
+
+COPY(ReadImage,
+     PARAMS(cl_mem image, cl_bool blocking, const size_t *at, const size_t *region, size_t row,
+	    size_t slice, void *to),
+     ARGS(image, blocking, at, region, row, slice, to), RK_REC_DEVICE_TO_HOST,
+     image_bytes(image, region), blocking)
+COPY(WriteImage,
+     PARAMS(cl_mem image, cl_bool blocking, const size_t *at, const size_t *region, size_t row,
+	    size_t slice, const void *from),
+     ARGS(image, blocking, at, region, row, slice, from), RK_REC_HOST_TO_DEVICE,
+     image_bytes(image, region), blocking)
+COPY(FillImage, PARAMS(cl_mem image, const void *color, const size_t *at, const size_t *region),
+     ARGS(image, color, at, region), RK_REC_FILL, image_bytes(image, region), NOT_BLOCKING)
+COPY(CopyImage,
+     PARAMS(cl_mem from, cl_mem to, const size_t *from_at, const size_t *to_at,
+	    const size_t *region),
+     ARGS(from, to, from_at, to_at, region), RK_REC_DEVICE_TO_DEVICE, image_bytes(from, region),
+     NOT_BLOCKING)
+COPY(CopyImageToBuffer,
+     PARAMS(cl_mem from, cl_mem to, const size_t *from_at, const size_t *region, size_t to_at),
+     ARGS(from, to, from_at, region, to_at), RK_REC_DEVICE_TO_DEVICE, image_bytes(from, region),
+     NOT_BLOCKING)
+COPY(CopyBufferToImage,
+     PARAMS(cl_mem from, cl_mem to, size_t from_at, const size_t *to_at, const size_t *region),
+     ARGS(from, to, from_at, to_at, region), RK_REC_DEVICE_TO_DEVICE, image_bytes(to, region),
+     NOT_BLOCKING)
+
+/* ---- shared memory, migration ---- */
+
+COPY(SVMMemcpy, PARAMS(cl_bool blocking, void *to, const void *from, size_t size),
+     ARGS(blocking, to, from, size), RK_REC_DEVICE_TO_DEVICE, size, blocking)
+COPY(SVMMemFill, PARAMS(void *to, const void *pattern, size_t pattern_size, size_t size),
+     ARGS(to, pattern, pattern_size, size), RK_REC_FILL, size, NOT_BLOCKING)
+COPY(SVMMap, PARAMS(cl_bool blocking, cl_map_flags flags, void *at, size_t size),
+     ARGS(blocking, flags, at, size), RK_REC_MAP, (note_mapping(at, size), size), blocking)
+COPY(SVMUnmap, PARAMS(void *at), ARGS(at), RK_REC_UNMAP, mapping_bytes(at), NOT_BLOCKING)
+COPY(SVMMigrateMem,
+     PARAMS(cl_uint n, const void **at, const size_t *sizes, cl_mem_migration_flags flags),
+     ARGS(n, at, sizes, flags), RK_REC_MIGRATE, sizes_sum(n, sizes), NOT_BLOCKING)
+COPY(MigrateMemObjects, PARAMS(cl_uint n, const cl_mem *objects, cl_mem_migration_flags flags),
+     ARGS(n, objects, flags), RK_REC_MIGRATE, objects_bytes(n, objects), NOT_BLOCKING)
+COPY(UnmapMemObject, PARAMS(cl_mem mem, void *at), ARGS(mem, at), RK_REC_UNMAP, mapping_bytes(at),
+     NOT_BLOCKING)
+
+/* ---- mapping returns an address, and its status by pointer ---- */
+
+static void *end_map(struct rk_ocl_command *c, void *at, cl_int rc, uint64_t bytes,
+		     cl_bool blocking, cl_int *ret)
+{
+	if (rc == CL_SUCCESS)
+		note_mapping(at, bytes);
+	end_copy(c, rc, RK_REC_MAP, bytes, blocking);
+	if (ret)
+		*ret = rc;
+	return at;
+}
+
+static void *CL_API_CALL map_buffer(cl_command_queue queue, cl_mem mem, cl_bool blocking,
+				    cl_map_flags flags, size_t offset, size_t size, WAITING,
+				    cl_int *ret)
+{
+	struct rk_ocl_command c;
+	cl_int rc = CL_SUCCESS;
+	void *at;
+
+	rk_ocl_begin(&c, queue, event);
+	at = rk_ocl.target.clEnqueueMapBuffer(queue, mem, blocking, flags, offset, size, nwait,
+					      wait, c.event, &rc);
+	return end_map(&c, at, rc, size, blocking, ret);
+}
+
+static void *CL_API_CALL map_image(cl_command_queue queue, cl_mem image, cl_bool blocking,
+				   cl_map_flags flags, const size_t *origin, const size_t *region,
+				   size_t *row, size_t *slice, WAITING, cl_int *ret)
+{
+	struct rk_ocl_command c;
+	cl_int rc = CL_SUCCESS;
+	void *at;
+
+	rk_ocl_begin(&c, queue, event);
+	at = rk_ocl.target.clEnqueueMapImage(queue, image, blocking, flags, origin, region, row,
+					     slice, nwait, wait, c.event, &rc);
+	return end_map(&c, at, rc, rc == CL_SUCCESS ? image_bytes(image, region) : 0, blocking,
+		       ret);
+}
+
+void rk_ocl_copy_wrap(cl_icd_dispatch *d)
+{
+#define WRAP(name) d->clEnqueue##name = copy_##name
+	WRAP(ReadBuffer);
+	WRAP(WriteBuffer);
+	WRAP(CopyBuffer);
+	WRAP(FillBuffer);
+	WRAP(ReadBufferRect);
+	WRAP(WriteBufferRect);
+	WRAP(CopyBufferRect);
+	WRAP(ReadImage);
+	WRAP(WriteImage);
+	WRAP(FillImage);
+	WRAP(CopyImage);
+	WRAP(CopyImageToBuffer);
+	WRAP(CopyBufferToImage);
+	WRAP(SVMMemcpy);
+	WRAP(SVMMemFill);
+	WRAP(SVMMap);
+	WRAP(SVMUnmap);
+	WRAP(SVMMigrateMem);
+	WRAP(MigrateMemObjects);
+	WRAP(UnmapMemObject);
+	d->clEnqueueMapBuffer = map_buffer;
+	d->clEnqueueMapImage = map_image;
 }

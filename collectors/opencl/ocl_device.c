@@ -1,15 +1,46 @@
+/* ocl_device.c - see ocl.h: tables of handles; devices and their clocks. */
+#include <sched.h>
+#include <string.h>
+
+#include "ocl.h"
+
+#define MOST_STEPS 64 /* a table that is so full counts as full: looking must stay cheap */
+
+static uint32_t hash(uintptr_t key)
+{
+	return (uint32_t)(((uint64_t)key * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
+}
+
+uint32_t rk_ocl_slot(_Atomic(uintptr_t) *keys, uint32_t cap, const void *key, bool claim)
+{
+	uintptr_t wanted = (uintptr_t)key;
+	uint32_t at = hash(wanted) & (cap - 1);
+
+	if (!wanted)
+		return cap;
+	for (int i = 0; i < MOST_STEPS; i++, at = (at + 1) & (cap - 1)) {
+		uintptr_t there = atomic_load_explicit(&keys[at], memory_order_acquire);
+
+		if (there == wanted)
+			return at;
+		if (there)
+			continue;
+		if (!claim)
+			return cap;
+		/* On failure `there` is what another thread was faster to put in. */
+		if (atomic_compare_exchange_strong(&keys[at], &there, wanted) || there == wanted)
+			return at;
+	}
+	return cap;
+}
+
+/* ---- what devices there are, and how their clocks lie to the host's ---- */
 /*
- * ocl_device.c - see ocl.h: what devices there are, and how their clocks lie to the host's.
- *
  * Where the runtime has clGetDeviceAndHostTimer() the device's clock is read by it, between two
  * readings of the host's. Elsewhere (PoCL, OpenCL before 2.1) the time at which a command of the
  * application was queued does as well: it lies between the beginning and the end of the call that
  * enqueued it, a few microseconds. The tightest of many such brackets is what is written.
  */
-#include <sched.h>
-#include <string.h>
-
-#include "ocl.h"
 
 #define NS_PER_S INT64_C(1000000000)
 #define REWRITE_NS (10 * NS_PER_S)

@@ -1,16 +1,233 @@
 /*
- * ocl_layer.c - see ocl.h: what the loader calls, and the beginning and end of everything.
+ * ocl_layer.c - see ocl.h: what the loader calls, the beginning and the end, our thread, and on
+ * request every call.
  *
+ * On request every call is recorded, with its start and how long it took.
+ *
+ * A function for each entry of ocl_entries.h, made by macros: the time before, the call of what
+ * would be called without this file, the time after.
+ */
+#include <dlfcn.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ocl.h"
+
+typedef void(CL_CALLBACK *rk_cl_context_fn)(const char *, const void *, size_t, void *);
+typedef void(CL_CALLBACK *rk_cl_context_end_fn)(cl_context, void *);
+typedef void(CL_CALLBACK *rk_cl_program_fn)(cl_program, void *);
+typedef void(CL_CALLBACK *rk_cl_event_fn)(cl_event, cl_int, void *);
+typedef void(CL_CALLBACK *rk_cl_mem_fn)(cl_mem, void *);
+typedef void(CL_CALLBACK *rk_cl_native_fn)(void *);
+typedef void(CL_CALLBACK *rk_cl_svm_fn)(cl_command_queue, cl_uint, void **, void *);
+
+/* The command that the call under way has enqueued; a callback's calls lie inside another's. */
+static _Thread_local uint64_t enqueued;
+
+void rk_ocl_api_note(uint64_t correlation)
+{
+	enqueued = correlation;
+}
+
+struct call {
+	int64_t start_ns;
+	uint64_t outer;
+};
+
+static struct call begin(void)
+{
+	struct call c = { rk_rec_now(), enqueued };
+
+	enqueued = 0;
+	return c;
+}
+
+/* The name's id is asked for once: `id` is the call's own. */
+static void end(const struct call *c, _Atomic uint32_t *id, const char *name, size_t len)
+{
+	int64_t duration_ns = rk_rec_now() - c->start_ns;
+	uint32_t known = atomic_load_explicit(id, memory_order_relaxed);
+
+	if (!known) {
+		known = rk_rec_string(name, len);
+		atomic_store_explicit(id, known, memory_order_relaxed);
+	}
+	rk_rec_api(known, c->start_ns, duration_ns, enqueued);
+	enqueued = c->outer;
+}
+
+#define DEFINE(ret, name, params, args)                     \
+	static ret CL_API_CALL api_##name params            \
+	{                                                   \
+		static _Atomic uint32_t id;                 \
+		struct call call_ = begin();                \
+		ret ret_ = rk_ocl.inner.name args;          \
+                                                            \
+		end(&call_, &id, #name, sizeof(#name) - 1); \
+		return ret_;                                \
+	}
+
+/* clang-format off */
+#define F(n, ...) F##n(__VA_ARGS__)
+#define F0(r, f) DEFINE(r, f, (void), ())
+#define F1(r, f, A) DEFINE(r, f, (A a), (a))
+#define F2(r, f, A, B) DEFINE(r, f, (A a, B b), (a, b))
+#define F3(r, f, A, B, C) DEFINE(r, f, (A a, B b, C c), (a, b, c))
+#define F4(r, f, A, B, C, D) DEFINE(r, f, (A a, B b, C c, D d), (a, b, c, d))
+#define F5(r, f, A, B, C, D, E) DEFINE(r, f, (A a, B b, C c, D d, E e), (a, b, c, d, e))
+#define F6(r, f, A, B, C, D, E, G) \
+	DEFINE(r, f, (A a, B b, C c, D d, E e, G g), (a, b, c, d, e, g))
+#define F7(r, f, A, B, C, D, E, G, H) \
+	DEFINE(r, f, (A a, B b, C c, D d, E e, G g, H h), (a, b, c, d, e, g, h))
+#define F8(r, f, A, B, C, D, E, G, H, I) \
+	DEFINE(r, f, (A a, B b, C c, D d, E e, G g, H h, I i), (a, b, c, d, e, g, h, i))
+#define F9(r, f, A, B, C, D, E, G, H, I, J) \
+	DEFINE(r, f, (A a, B b, C c, D d, E e, G g, H h, I i, J j), (a, b, c, d, e, g, h, i, j))
+#define F10(r, f, A, B, C, D, E, G, H, I, J, K) \
+	DEFINE(r, f, (A a, B b, C c, D d, E e, G g, H h, I i, J j, K k), \
+	       (a, b, c, d, e, g, h, i, j, k))
+#define F11(r, f, A, B, C, D, E, G, H, I, J, K, L) \
+	DEFINE(r, f, (A a, B b, C c, D d, E e, G g, H h, I i, J j, K k, L l), \
+	       (a, b, c, d, e, g, h, i, j, k, l))
+#define F12(r, f, A, B, C, D, E, G, H, I, J, K, L, M) \
+	DEFINE(r, f, (A a, B b, C c, D d, E e, G g, H h, I i, J j, K k, L l, M m), \
+	       (a, b, c, d, e, g, h, i, j, k, l, m))
+#define F13(r, f, A, B, C, D, E, G, H, I, J, K, L, M, N) \
+	DEFINE(r, f, (A a, B b, C c, D d, E e, G g, H h, I i, J j, K k, L l, M m, N n), \
+	       (a, b, c, d, e, g, h, i, j, k, l, m, n))
+#define F14(r, f, A, B, C, D, E, G, H, I, J, K, L, M, N, O) \
+	DEFINE(r, f, (A a, B b, C c, D d, E e, G g, H h, I i, J j, K k, L l, M m, N n, O o), \
+	       (a, b, c, d, e, g, h, i, j, k, l, m, n, o))
+/* clang-format on */
+#include "ocl_entries.h"
+#undef F
+
+static void CL_API_CALL api_clSVMFree(cl_context context, void *pointer)
+{
+	static _Atomic uint32_t id;
+	struct call c = begin();
+
+	rk_ocl.inner.clSVMFree(context, pointer);
+	end(&c, &id, "clSVMFree", sizeof("clSVMFree") - 1);
+}
+
+/* ocl_api.c */
+static void ocl_api_wrap(cl_icd_dispatch *d)
+{
+#define SET(name, ...) d->name = api_##name;
+#define F(n, ret, ...) SET(__VA_ARGS__, 0)
+#include "ocl_entries.h"
+#undef F
+	d->clSVMFree = api_clSVMFree;
+}
+
+/*
+ * A thread that records for programs that never wait, so that what is
+ * over is in the file soon after, whatever ends the program.
+ */
+
+#define NS_PER_MS 1000000L
+#define PERIOD_MS 10 /* while commands are under way, */
+#define IDLE_MS 100  /* and otherwise */
+#define STACK_BYTES (512u << 10)
+
+enum { NOT_STARTED, STARTED, STOPPING };
+
+static _Atomic uint32_t state;
+static _Atomic bool at_work;
+
+/* Sleeps, but not on when the state changes. */
+static void nap(long ms)
+{
+	struct timespec t = { .tv_nsec = ms * NS_PER_MS };
+
+	syscall(SYS_futex, &state, FUTEX_WAIT_PRIVATE, STARTED, &t, NULL, 0);
+}
+
+static bool work(void)
+{
+	bool more = false;
+
+	atomic_store(&at_work, true);
+	/* Looked at again: the end of the program does not begin while we work. */
+	if (atomic_load(&state) == STARTED) {
+		more = rk_ocl_harvest_piece();
+		rk_ocl_device_calibrate_all(false);
+	}
+	atomic_store(&at_work, false);
+	return more;
+}
+
+static void *helper(void *unused)
+{
+	(void)unused;
+	while (atomic_load(&state) == STARTED) {
+		nap(rk_ocl_under_way() ? PERIOD_MS : IDLE_MS);
+		while (work())
+			;
+	}
+	return NULL;
+}
+
+static void start_thread(void)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+	sigset_t all, before;
+
+	if (pthread_attr_init(&attr))
+		return;
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	/* The application's signals are for the application's threads. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	if (pthread_create(&thread, &attr, helper, NULL) == 0)
+		pthread_setname_np(thread, "rockit");
+	else
+		atomic_store(&state, NOT_STARTED);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attr);
+}
+
+void rk_ocl_helper_start(void)
+{
+	uint32_t expected = NOT_STARTED;
+
+	if (!rk_ocl.count_only && !rk_ocl.alone &&
+	    atomic_compare_exchange_strong(&state, &expected, STARTED))
+		start_thread();
+}
+
+static void ocl_helper_stop(void)
+{
+	struct timespec t = { .tv_nsec = NS_PER_MS };
+
+	atomic_store(&state, STOPPING);
+	syscall(SYS_futex, &state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	/* Its work is short; but if it hangs in the runtime, the program ends without it. */
+	for (int i = 0; i < 1000 && atomic_load(&at_work); i++)
+		nanosleep(&t, NULL);
+}
+
+static void ocl_helper_forked(void)
+{
+	atomic_store(&at_work, false);
+	atomic_store(&state, NOT_STARTED);
+}
+
+/* ---- what the loader calls, and the beginning and end of everything ---- */
+/*
  * The two functions a loader looks for are the only symbols this library shows. Where there is
  * nothing to record to, the loader gets a table without entries and the program runs as if the
  * layer were not there.
  */
-#include <dlfcn.h>
-#include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "ocl.h"
 
 #define SHOWN __attribute__((visibility("default")))
 #define ENTRIES (sizeof(cl_icd_dispatch) / sizeof(void *))
@@ -74,7 +291,7 @@ static void make_tables(void)
 	lay_over(&rk_ocl.inner, &ours);
 	lay_over(&given, &ours);
 	if (rk_ocl.api) {
-		rk_ocl_api_wrap(&calls);
+		ocl_api_wrap(&calls);
 		lay_over(&given, &calls);
 	}
 }
@@ -96,7 +313,7 @@ static void hold_loader(const cl_icd_dispatch *target)
 
 static void at_end(void)
 {
-	rk_ocl_helper_stop();
+	ocl_helper_stop();
 	rk_ocl_harvest_queues();
 	rk_ocl_device_calibrate_all(true);
 	rk_rec_end();
@@ -106,7 +323,7 @@ static void forked(void)
 {
 	rk_ocl_pending_forked();
 	rk_ocl_device_forked();
-	rk_ocl_helper_forked();
+	ocl_helper_forked();
 }
 
 static bool start(const cl_icd_dispatch *target, size_t n)
