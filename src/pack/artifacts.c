@@ -617,12 +617,10 @@ static const struct rk_entry *find_in_stage(const void *tree, const char *path)
 	return NULL;
 }
 
-const struct rk_entry *rk_artifacts_resolve(const struct rk_artifacts *a,
-					    const struct rk_entry *link, const char **ret_why)
+const struct rk_entry *rk_artifacts_resolve(const struct rk_entry *link, const char **ret_why)
 {
 	struct stage_of s = { .artifact = link->artifact, .stage = link->stage };
 
-	(void)a;
 	return rk_entry_resolve(find_in_stage, &s, link, ret_why);
 }
 

@@ -86,8 +86,7 @@ void rk_artifacts_free(struct rk_artifacts *a); /* NULL is fine */
  * The entry a link ends at, followed inside its own stage only. NULL: it dangles, leads out, or runs
  * in a circle (*ret_why says which: static).
  */
-const struct rk_entry *rk_artifacts_resolve(const struct rk_artifacts *a,
-					    const struct rk_entry *link, const char **ret_why);
+const struct rk_entry *rk_artifacts_resolve(const struct rk_entry *link, const char **ret_why);
 /* The same in any tree: `find` gives the entry of a path, or NULL. The root is an entry with the path "". */
 typedef const struct rk_entry *rk_entry_find_fn(const void *tree, const char *path);
 const struct rk_entry *rk_entry_resolve(rk_entry_find_fn *find, const void *tree,

@@ -26,8 +26,7 @@ static int end_of(struct rk_pack_work *k, const struct rk_entry *link,
 		  const struct rk_entry **ret_end, const struct rk_file_facts **ret,
 		  const char **ret_why)
 {
-	const struct rk_entry *end =
-		link->fault ? NULL : rk_artifacts_resolve(k->pl->p->artifacts, link, ret_why);
+	const struct rk_entry *end = link->fault ? NULL : rk_artifacts_resolve(link, ret_why);
 
 	*ret_end = NULL;
 	if (link->fault)

@@ -21,24 +21,23 @@ static void limit(void)
 	setrlimit(RLIMIT_FSIZE, &r);
 }
 
-static void follow(const struct rk_artifacts *all, const struct rk_artifact *a)
+static void follow(const struct rk_artifact *a)
 {
 	const char *why;
 
 	for (size_t i = 0; i < a->nentries; i++)
 		if (a->entries[i].kind == RK_ENTRY_LINK)
-			(void)rk_artifacts_resolve(all, &a->entries[i], &why);
+			(void)rk_artifacts_resolve(&a->entries[i], &why);
 }
 
 static void read_archive(struct artifact_reader *r)
 {
-	const struct rk_artifacts all = { .v = r->artifact, .n = 1 };
 	struct rk_error err = { 0 };
 
 	if (!rk_arena_new(&r->arena, &err) && !rk_diag_new(&r->diag, &err) &&
 	    !rk_spill_new(NULL, &r->spill->file, &err) && rk_artifact_read_archive(r, &err) > 0 &&
 	    !rk_artifact_finish(r, &err))
-		follow(&all, r->artifact);
+		follow(r->artifact);
 	rk_list_release(&r->stages);
 	rk_free(r->v);
 	rk_diag_free(r->diag);

@@ -493,7 +493,7 @@ static const char *ends_at(struct rk_artifacts *a, const char *label, const char
 			const struct rk_entry *e = &a->v[i].entries[j];
 
 			if (strcmp(a->v[i].label, label) == 0 && strcmp(e->path, path) == 0) {
-				const struct rk_entry *end = rk_artifacts_resolve(a, e, &why);
+				const struct rk_entry *end = rk_artifacts_resolve(e, &why);
 
 				return end ? end->path : why;
 			}
