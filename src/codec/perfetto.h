@@ -1,6 +1,6 @@
 /* perfetto.h - numbers and words of Perfetto traces that their reader and their writer share. */
-#ifndef RK_PERFETTO_H
-#define RK_PERFETTO_H
+#ifndef RK_CODEC_PERFETTO_H
+#define RK_CODEC_PERFETTO_H
 
 enum {
 	RK_PF_BOOTTIME = 6,         /* builtin_clock.proto */

@@ -12,8 +12,6 @@
 #include "base/text.h"
 #include "read/perfetto/perfetto.h"
 
-enum { BOOTTIME = 6, STATE_CLEARED = 1, BEGIN = 1, END = 2, INSTANT = 3 };
-
 /* ---- state ---- */
 
 void rk_pf_warn(struct pf_state *s, const char *kind, const char *message)
@@ -374,7 +372,7 @@ static void take_snapshot(struct pf_sequence *q, struct rk_cursor snapshot)
 		if (f.number != 1)
 			continue;
 		k = read_clock(rk_pb_message(&f));
-		if (k.id == BOOTTIME || (!found && k.id && k.id < PF_FIRST_OWN_CLOCK)) {
+		if (k.id == RK_PF_BOOTTIME || (!found && k.id && k.id < RK_PF_FIRST_OWN_CLOCK)) {
 			reference = k.last;
 			found = true;
 		}
@@ -384,7 +382,7 @@ static void take_snapshot(struct pf_sequence *q, struct rk_cursor snapshot)
 
 		if (f.number == 1)
 			k = read_clock(rk_pb_message(&f));
-		if (k.id >= PF_FIRST_OWN_CLOCK)
+		if (k.id >= RK_PF_FIRST_OWN_CLOCK)
 			own = clock_of(q, k.id, true);
 		if (!own)
 			continue;
@@ -397,7 +395,7 @@ static void take_snapshot(struct pf_sequence *q, struct rk_cursor snapshot)
 static int64_t time_of(struct pf_state *s, struct pf_sequence *q, const struct packet *p)
 {
 	uint32_t id = p->clock ? p->clock : q->default_clock;
-	struct pf_clock *k = id >= PF_FIRST_OWN_CLOCK ? clock_of(q, id, false) : NULL;
+	struct pf_clock *k = id >= RK_PF_FIRST_OWN_CLOCK ? clock_of(q, id, false) : NULL;
 	uint64_t t = p->timestamp;
 
 	if (!p->has_timestamp)
@@ -668,7 +666,7 @@ static int read_event(struct pf_state *s, const struct pf_sequence *q, struct rk
 			e->has_name = true;
 		}
 	}
-	if (e->has_name && e->name < 0 && e->type != END)
+	if (e->has_name && e->name < 0 && e->type != RK_PF_END)
 		rk_pf_warn(s, "unknown-name", "a name that no packet before it gave; left empty");
 	return rc;
 }
@@ -756,13 +754,13 @@ static enum rk_table table_of(const char *category, size_t len)
 		category += 5;
 		len -= 5;
 	}
-	if (rk_text_ieq(category, len, "kernel_dispatch"))
+	if (rk_text_ieq(category, len, RK_PF_KERNELS))
 		return RK_KERNELS;
-	if (rk_text_ieq(category, len, "memory_copy"))
+	if (rk_text_ieq(category, len, RK_PF_COPIES))
 		return RK_MEMCPY;
-	if (rk_text_ieq(category, len, "memory_allocation"))
+	if (rk_text_ieq(category, len, RK_PF_MEMORY))
 		return RK_MEMALLOC;
-	if (rk_text_ieq(category, len, "marker_api"))
+	if (rk_text_ieq(category, len, RK_PF_MARKERS))
 		return RK_MARKERS;
 	if (rk_text_ends(category, len, "_api") || rk_text_ends(category, len, "_api_ext"))
 		return RK_API;
@@ -783,13 +781,13 @@ static int begin_slice(struct pf_state *s, const struct pf_sequence *q, struct p
 	int rc = 0;
 
 	if (!slice) {
-		t->lost += e->type == BEGIN;
+		t->lost += e->type == RK_PF_BEGIN;
 		return err->code;
 	}
 	slice->start = time;
 	slice->name = e->name < 0 ? RK_NONE : e->name;
 	slice->category = e->category < 0 ? 0 : (uint32_t)e->category;
-	slice->instant = e->type == INSTANT;
+	slice->instant = e->type == RK_PF_INSTANT;
 	category = rk_strtab_borrow(s->ctx->names, slice->category, &len);
 	table = table_of(category, len);
 	slice->wanted = table == s->table || (table == RK_KERNELS && s->table == RK_COUNTERS);
@@ -811,23 +809,23 @@ static int take_event(struct pf_state *s, struct pf_sequence *q, const struct pa
 	struct event e;
 	int rc = read_event(s, q, p->event, &e, err);
 
-	if (rc < 0 || (e.type != BEGIN && e.type != END && e.type != INSTANT))
+	if (rc < 0 || (e.type != RK_PF_BEGIN && e.type != RK_PF_END && e.type != RK_PF_INSTANT))
 		return rc;
 	t = find_track(s, e.track, err);
 	if (!t)
 		return err->code;
-	if (e.type == END && t->lost) {
+	if (e.type == RK_PF_END && t->lost) {
 		t->lost--;
 		return 0;
 	}
-	if (e.type == END && !t->open) {
+	if (e.type == RK_PF_END && !t->open) {
 		rk_pf_warn(s, "unmatched-end", "the end of a slice that never began; passed over");
 		return 0;
 	}
-	if (e.type == END)
+	if (e.type == RK_PF_END)
 		return rk_pf_slice_end(s, t, time, err);
 	rc = begin_slice(s, q, t, &e, p, time, err);
-	if (rc > 0 && e.type == INSTANT)
+	if (rc > 0 && e.type == RK_PF_INSTANT)
 		return rk_pf_slice_end(s, t, time, err);
 	return rc < 0 ? rc : 0;
 }
@@ -852,7 +850,7 @@ int rk_pf_packet(struct pf_state *s, const uint8_t *data, size_t len, struct rk_
 		return err->code;
 	if (p.dropped && !fresh)
 		rk_pf_warn(s, "lost-packets", "the writer lost packets here: its buffer was full");
-	if (p.flags & STATE_CLEARED)
+	if (p.flags & RK_PF_STATE_CLEARED)
 		q->generation++;
 	if (p.snapshot.pos)
 		take_snapshot(q, p.snapshot);

@@ -18,6 +18,7 @@
 #define RK_PERFETTO_H
 
 #include "base/map.h"
+#include "codec/perfetto.h"
 #include "codec/protobuf.h"
 #include "read/oddities.h"
 #include "read/reader.h"
@@ -35,7 +36,7 @@ enum {
 /* ---- packet.c: a packet, and what earlier packets said ---- */
 
 /* Clocks of one sequence: those it defines by a snapshot. */
-enum { PF_CLOCKS = 4, PF_FIRST_OWN_CLOCK = 64 };
+enum { PF_CLOCKS = 4 };
 struct pf_clock {
 	uint32_t id; /* 0: unused */
 	bool incremental;
