@@ -275,11 +275,16 @@ size_t rk_page_count_columns(uint64_t most, const char *title)
 
 void rk_page_bar(struct rk_page *p, double share)
 {
-	int n = share >= 1 ? RK_PAGE_BAR : share > 0 ? (int)(share * RK_PAGE_BAR + 0.5) : 0;
+	const char *full = p->look->utf8 ? "▇" : "#";
+	int n = 0;
 
+	if (share >= 1)
+		n = RK_PAGE_BAR;
+	else if (share > 0)
+		n = (int)(share * RK_PAGE_BAR + 0.5);
 	rk_bytes_put_u8(p->out, ' ');
 	for (int i = 0; i < RK_PAGE_BAR; i++)
-		rk_bytes_puts(p->out, i >= n ? " " : p->look->utf8 ? "▇" : "#");
+		rk_bytes_puts(p->out, i < n ? full : " ");
 }
 
 void rk_page_rest(struct rk_page *p, const char *name, size_t used)

@@ -118,7 +118,9 @@ int rk_pool_new(unsigned nthreads, struct rk_pool **ret, struct rk_error *err)
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->work, NULL);
 	pthread_cond_init(&p->idle, NULL);
-	p->nthreads = nthreads < 1 ? 1 : nthreads > MAX_THREADS ? MAX_THREADS : nthreads;
+	p->nthreads = nthreads < MAX_THREADS ? nthreads : MAX_THREADS;
+	if (p->nthreads < 1)
+		p->nthreads = 1;
 	p->workers = rk_calloc(p->nthreads, sizeof(*p->workers));
 	if (!p->workers) {
 		rk_pool_free(p);

@@ -393,25 +393,6 @@ static void mind_time(struct watch *w, int64_t now)
 	}
 }
 
-static void mind_tick(struct watch *w, int64_t now)
-{
-	if (!w->opt->tick || w->ended || now < w->tick_ns)
-		return;
-	w->tick_ns = now + TICK_MS * MS;
-	w->opt->tick(w->opt->arg, (uint64_t)(now - w->start_ns) / MS);
-}
-
-/* Past its leader's end a group is ended only at a timeout. */
-static bool done(const struct watch *w)
-{
-	return w->ended && (w->phase == RUNNING || !group_runs(w->ret->pid));
-}
-
-static bool hopeless(const struct watch *w, int64_t now)
-{
-	return w->phase == KILLED && now >= w->due_ns;
-}
-
 static int patience_ms(const struct watch *w, int64_t now)
 {
 	int64_t due = w->due_ns;
@@ -432,17 +413,21 @@ static void watch_until_end(struct watch *w)
 {
 	int64_t now = rk_clock_steady_ns();
 
-	while (!hopeless(w, now)) {
+	while (w->phase != KILLED || now < w->due_ns) {
 		struct pollfd fd = { .fd = w->signals.fd[0], .events = POLLIN };
 
 		poll(&fd, 1, patience_ms(w, now));
 		take_signals(w);
 		reap(w);
-		if (done(w))
+		/* past its leader's end a group is ended only at a timeout */
+		if (w->ended && (w->phase == RUNNING || !group_runs(w->ret->pid)))
 			return;
 		now = rk_clock_steady_ns();
 		mind_time(w, now);
-		mind_tick(w, now);
+		if (w->opt->tick && !w->ended && now >= w->tick_ns) {
+			w->tick_ns = now + TICK_MS * MS;
+			w->opt->tick(w->opt->arg, (uint64_t)(now - w->start_ns) / MS);
+		}
 	}
 }
 

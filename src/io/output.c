@@ -280,8 +280,10 @@ static int close_direct(struct rk_output *o, struct rk_error *err)
 
 int rk_output_commit(struct rk_output *o, struct rk_error *err)
 {
-	int rc = o->spill ? 0 : o->direct ? close_direct(o, err) : publish(o, err);
+	int rc = 0;
 
+	if (!o->spill)
+		rc = o->direct ? close_direct(o, err) : publish(o, err);
 	rk_output_abort(o);
 	return rc;
 }

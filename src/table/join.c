@@ -32,13 +32,6 @@ int rk_counter_set_next(const struct rk_counter_set *set, uint32_t id, size_t *a
 	return f ? (int)f->column : -1;
 }
 
-static bool has(const struct rk_counter_set *set, uint32_t id)
-{
-	size_t at = 0;
-
-	return rk_counter_set_next(set, id, &at) >= 0;
-}
-
 int rk_counter_set_feed(struct rk_counter_set *set, uint32_t id, unsigned column,
 			struct rk_error *err)
 {
@@ -73,9 +66,10 @@ int rk_counter_set_add(struct rk_counter_set *set, struct rk_context *ctx, uint3
 	const struct rk_schema *kernels = rk_table_schema(RK_KERNELS);
 	const char *name = rk_strtab_borrow(ctx->names, id, NULL);
 	unsigned column = 0;
+	size_t at = 0;
 	int rc;
 
-	if (!*name || has(set, id))
+	if (!*name || next_feed(set, id, &at))
 		return 0;
 	for (unsigned f = 0; f < kernels->nfields; f++)
 		if (!strcmp(kernels->fields[f].name, name))
@@ -244,15 +238,6 @@ static uint32_t masks_of(const struct rk_counter_column *c)
 	return c->sum ? (c->parts + MASK_BITS - 1) / MASK_BITS : 0;
 }
 
-static void place_masks(struct rk_counter_set *set)
-{
-	set->width = set->n;
-	for (size_t i = 0; i < set->n; i++) {
-		set->columns[i].masks = (uint32_t)set->width;
-		set->width += masks_of(&set->columns[i]);
-	}
-}
-
 int rk_counter_set_schema(struct rk_counter_set *set, struct rk_context *ctx, struct rk_error *err)
 {
 	const struct rk_schema *kernels = rk_table_schema(RK_KERNELS);
@@ -260,7 +245,11 @@ int rk_counter_set_schema(struct rk_counter_set *set, struct rk_context *ctx, st
 
 	if (rc < 0)
 		return rc;
-	place_masks(set);
+	set->width = set->n;
+	for (size_t i = 0; i < set->n; i++) {
+		set->columns[i].masks = (uint32_t)set->width;
+		set->width += masks_of(&set->columns[i]);
+	}
 	set->fields = rk_calloc(kernels->nfields + set->n, sizeof(*set->fields));
 	if (!set->fields)
 		return rk_fail_nomem(err);

@@ -39,21 +39,13 @@ static size_t row_bytes(const struct rk_schema *s)
 	return n;
 }
 
-static const int64_t *time_values(const struct window *w)
-{
-	return w->b.data[w->base.schema->time_field];
-}
-
-static bool has_time(const struct window *w, size_t row)
+static int64_t key_at(const struct window *w, size_t row)
 {
 	unsigned f = (unsigned)w->base.schema->time_field;
 
-	return w->b.data[f] && !(w->b.nulls[f] && !(w->b.valid[f][row / 64] >> (row % 64) & 1));
-}
-
-static int64_t key_at(const struct window *w, size_t row)
-{
-	return has_time(w, row) ? time_values(w)[row] : INT64_MAX;
+	if (!w->b.data[f] || rk_builder_is_null(&w->b, f, row))
+		return INT64_MAX;
+	return ((const int64_t *)w->b.data[f])[row];
 }
 
 /* Some rows of a batch on their way into the window. */

@@ -57,21 +57,16 @@ struct spill_sort {
 	size_t ntaken;
 };
 
-enum { BLOCK_BYTES = 256 << 10 };
+enum { BLOCK_BYTES = 256 << 10, BITMAP_AT = 8 /* behind the key */ };
 
 static bool in_layout(const struct layout *l, unsigned f)
 {
 	return f >= 64 || l->mask >> f & 1;
 }
 
-static size_t bitmap_at(void)
-{
-	return 8; /* behind the key */
-}
-
 static void make_layout(struct layout *l, const struct rk_schema *s, uint64_t mask)
 {
-	size_t at = bitmap_at() + (s->nfields + 63) / 64 * 8;
+	size_t at = BITMAP_AT + (s->nfields + 63) / 64 * 8;
 
 	l->mask = mask;
 	for (unsigned f = 0; f < s->nfields; f++) {
@@ -109,7 +104,7 @@ static void pack_column(struct spill_sort *s, const struct rk_batch *b, unsigned
 	const struct rk_column *c = &b->cols[f];
 	size_t size = rk_type_size(b->schema->fields[f].type), bytes = s->layout.record_bytes;
 	uint8_t *rec = s->store + s->nrecords * bytes;
-	size_t value = s->layout.offset[f], word = bitmap_at() + f / 64 * 8;
+	size_t value = s->layout.offset[f], word = BITMAP_AT + f / 64 * 8;
 	const uint8_t *data = (const uint8_t *)c->data + from * size;
 
 	for (size_t i = 0; i < n; i++, rec += bytes, data += size) {
@@ -151,7 +146,7 @@ static void pack_heads(struct spill_sort *s, const struct rk_batch *b, size_t fr
 		int64_t key = rk_sort_key_of(time, from + i);
 
 		memcpy(rec, &key, 8);
-		memcpy(rec + bitmap_at(), full, words * 8);
+		memcpy(rec + BITMAP_AT, full, words * 8);
 	}
 }
 
@@ -342,7 +337,7 @@ static int begin_merge(struct spill_sort *s, size_t first, size_t n, struct rk_e
 static void widen(uint8_t *to, const struct layout *wide, const uint8_t *from,
 		  const struct layout *l, const struct rk_schema *schema)
 {
-	memcpy(to, from, bitmap_at() + (schema->nfields + 63) / 64 * 8);
+	memcpy(to, from, BITMAP_AT + (schema->nfields + 63) / 64 * 8);
 	for (unsigned f = 0; f < schema->nfields; f++)
 		if (in_layout(l, f))
 			copy_value(to + wide->offset[f], from + l->offset[f],
@@ -435,7 +430,7 @@ static bool has_field(const uint8_t *rec, unsigned f)
 {
 	uint64_t bits;
 
-	memcpy(&bits, rec + bitmap_at() + f / 64 * 8, 8);
+	memcpy(&bits, rec + BITMAP_AT + f / 64 * 8, 8);
 	return bits >> (f % 64) & 1;
 }
 
@@ -463,7 +458,7 @@ static void common_fields(const struct spill_sort *s, uint64_t *common)
 		for (size_t w = 0; w < words; w++) {
 			uint64_t bits;
 
-			memcpy(&bits, s->taken[i] + bitmap_at() + w * 8, 8);
+			memcpy(&bits, s->taken[i] + BITMAP_AT + w * 8, 8);
 			common[w] &= bits;
 		}
 	}

@@ -637,7 +637,6 @@ int rk_csv_row_slow(const struct rk_csv_plan *plan, const char *p, size_t len,
 	unsigned ncols = plan->ncols, n, bad = 0;
 	struct rk_csv_span *cells = rk_alloc(((size_t)ncols + 1) * 2 * sizeof(*cells));
 	struct rk_csv_span *other = cells ? cells + ncols + 1 : NULL;
-	int rc;
 
 	if (!cells) {
 		rk_fail_nomem(s->err);
@@ -656,9 +655,10 @@ int rk_csv_row_slow(const struct rk_csv_plan *plan, const char *p, size_t len,
 			memcpy(cells, other, ncols * sizeof(*cells));
 		}
 	}
-	rc = n == ncols ? 1 : n < ncols ? 0 : 2;
-	if (rc == 1)
+	if (n == ncols)
 		put_cells(plan, cells, s);
 	rk_free(cells);
-	return rc;
+	if (n == ncols)
+		return 1;
+	return n < ncols ? 0 : 2;
 }

@@ -254,10 +254,10 @@ static const char *odd_row(struct csv_source *src, struct piece *p, struct rk_cs
 	}
 	if (cells == 0 && p->last && next == p->to && next[-1] != '\n')
 		note(p, RK_NOTE_CUT_ROW);
+	else if (len > RK_CSV_MAX_ROW)
+		note(p, RK_NOTE_HUGE_ROW);
 	else
-		note(p, len > RK_CSV_MAX_ROW ? RK_NOTE_HUGE_ROW :
-			cells                ? RK_NOTE_LONG_ROW :
-					       RK_NOTE_SHORT_ROW);
+		note(p, cells ? RK_NOTE_LONG_ROW : RK_NOTE_SHORT_ROW);
 	return next;
 }
 
