@@ -8,7 +8,7 @@
 #include "base/handle.h"
 #include "base/text.h"
 #include "convert/convert.h"
-#include "run/run_energy.h"
+#include "run/energy.h"
 #include "run/sorted.h"
 
 /* One table on its way into one file. */

@@ -8,8 +8,8 @@
 #include "base/handle.h"
 #include "convert/stream_column.h"
 #include "rockit/nearest.h"
+#include "run/energy.h"
 #include "run/run.h"
-#include "run/run_energy.h"
 #include "run/sorted.h"
 #include "table/stages.h"
 

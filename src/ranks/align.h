@@ -29,7 +29,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "run/run_records.h"
+#include "run/run_json.h"
 
 /* What a collective of a kind says about times; decides nothing else. */
 enum rk_align_kind {

@@ -12,7 +12,7 @@
 #include "report/report_parts.h"
 #include "rockit/hotspots.h"
 #include "rockit/ranks.h"
-#include "run/run_energy.h"
+#include "run/energy.h"
 #include "table/aggregate.h"
 #include "table/stages.h"
 

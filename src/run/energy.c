@@ -10,8 +10,237 @@
 #include "base/map.h"
 #include "base/num.h"
 #include "base/text.h"
-#include "run/energy_devices.h"
 #include "table/timeline_order.h"
+
+/* ---- which sampled GPU a kernel ran on ---- */
+
+#define NOWHERE SIZE_MAX
+
+struct agent {
+	uint32_t node;
+	int64_t device;
+	bool gpu;
+};
+
+struct devices {
+	const struct rk_strtab *names;
+	struct rk_energy_curve *curves; /* in order of node and device once settled */
+	size_t n, cap, last;
+	struct agent *agents;
+	size_t nagents, cap_agents;
+	struct rk_keys kernels; /* node, 0, device */
+	size_t *places;         /* curve of each of `kernels`, NOWHERE for none */
+	size_t nplaces;
+};
+
+static void init_devices(struct devices *d, const struct rk_strtab *names)
+{
+	*d = (struct devices){ .names = names, .kernels = { .max = RK_ENERGY_DEVICES } };
+}
+
+static void release_devices(struct devices *d)
+{
+	for (size_t i = 0; i < d->n; i++)
+		rk_curve_release(&d->curves[i]);
+	rk_free(d->curves);
+	rk_free(d->agents);
+	rk_free(d->places);
+	rk_keys_release(&d->kernels);
+}
+
+static bool is_at(const struct rk_energy_curve *c, uint32_t node, int64_t device)
+{
+	return c->node == node && c->device == device;
+}
+
+static int find_curve(struct devices *d, uint32_t node, int64_t device, size_t *ret,
+		      struct rk_error *err)
+{
+	void *grown;
+
+	/* samples of all devices come in turn: the next is the likely one */
+	for (size_t k = 0; k < d->n; k++) {
+		size_t i = (d->last + k) % d->n;
+
+		if (is_at(&d->curves[i], node, device)) {
+			d->last = i + 1;
+			*ret = i;
+			return 0;
+		}
+	}
+	*ret = NOWHERE;
+	if (d->n == RK_ENERGY_DEVICES)
+		return 0;
+	grown = rk_grow(d->curves, &d->cap, d->n + 1, sizeof(*d->curves));
+	if (!grown)
+		return rk_fail_nomem(err);
+	d->curves = grown;
+	d->curves[d->n] = (struct rk_energy_curve){ .node = node, .device = device };
+	*ret = d->n++;
+	return 0;
+}
+
+static int note_agent(struct devices *d, uint32_t node, int64_t device, bool gpu,
+		      struct rk_error *err)
+{
+	void *grown;
+
+	for (size_t i = 0; i < d->nagents; i++)
+		if (d->agents[i].node == node && d->agents[i].device == device)
+			return 0;
+	if (d->nagents == 2 * RK_ENERGY_DEVICES)
+		return 0;
+	grown = rk_grow(d->agents, &d->cap_agents, d->nagents + 1, sizeof(*d->agents));
+	if (!grown)
+		return rk_fail_nomem(err);
+	d->agents = grown;
+	d->agents[d->nagents++] = (struct agent){ node, device, gpu };
+	return 0;
+}
+
+static int number_kernel(struct devices *d, uint32_t node, int64_t device, uint32_t *ret,
+			 struct rk_error *err)
+{
+	return rk_keys_number(&d->kernels, (struct rk_key3){ node, 0, device }, ret, err);
+}
+
+static int by_place(const void *pa, const void *pb, void *arg)
+{
+	const struct rk_energy_curve *a = pa, *b = pb;
+	int c = strcmp(rk_strtab_borrow(arg, a->node, NULL), rk_strtab_borrow(arg, b->node, NULL));
+
+	return c ? c : (a->device > b->device) - (a->device < b->device);
+}
+
+/* Of two nodes, one of which may not be known. */
+static bool same_node(uint32_t a, uint32_t b)
+{
+	return !a || !b || a == b;
+}
+
+/* An agent's place among the GPUs of its node, itself where no agent says what it is. */
+static int64_t place_of_agent(const struct devices *d, uint32_t node, int64_t device)
+{
+	int64_t place = 0;
+	bool known = false;
+
+	for (size_t i = 0; i < d->nagents; i++) {
+		const struct agent *a = &d->agents[i];
+
+		if (!a->gpu || !same_node(a->node, node))
+			continue;
+		known |= a->device == device;
+		place += a->device < device;
+	}
+	return known ? place : device;
+}
+
+static size_t only_curve(const struct devices *d, uint32_t node)
+{
+	size_t found = NOWHERE, n = 0;
+
+	for (size_t i = 0; i < d->n; i++)
+		if (d->curves[i].n && same_node(d->curves[i].node, node)) {
+			found = i;
+			n++;
+		}
+	return n == 1 ? found : NOWHERE;
+}
+
+static size_t curve_at(const struct devices *d, uint32_t node, int64_t device)
+{
+	size_t found = NOWHERE, n = 0;
+
+	for (size_t i = 0; i < d->n; i++)
+		if (same_node(d->curves[i].node, node) && d->curves[i].device == device) {
+			found = i;
+			n++;
+		}
+	return n == 1 ? found : NOWHERE;
+}
+
+/* Kernels of one node only, or of none that is known. */
+static bool one_device(const struct devices *d, uint32_t node)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->kernels.n; i++)
+		n += d->kernels.v[i].a == node;
+	return n == 1;
+}
+
+static size_t find_place(const struct devices *d, uint32_t node, int64_t device)
+{
+	size_t at = curve_at(d, node, place_of_agent(d, node, device));
+
+	/* one GPU that ran something and one that was sampled: whatever their numbers */
+	if (at == NOWHERE && one_device(d, node))
+		at = only_curve(d, node);
+	return at;
+}
+
+/* Samples that name no node cannot be of two of them. */
+static void part_nodes(struct devices *d)
+{
+	for (size_t i = 0; i < d->kernels.n; i++)
+		for (size_t k = 0; k < i; k++)
+			if (d->places[i] != NOWHERE && d->places[i] == d->places[k] &&
+			    d->kernels.v[i].a != d->kernels.v[k].a) {
+				size_t at = d->places[i];
+
+				for (size_t j = 0; j < d->kernels.n; j++)
+					if (d->places[j] == at)
+						d->places[j] = NOWHERE;
+			}
+}
+
+static int settle_devices(struct devices *d, struct rk_error *err)
+{
+	if (d->n)
+		qsort_r(d->curves, d->n, sizeof(*d->curves), by_place, (void *)d->names);
+	d->places = rk_calloc(d->kernels.n + 1, sizeof(*d->places));
+	if (!d->places)
+		return rk_fail_nomem(err);
+	for (size_t i = 0; i < d->kernels.n; i++)
+		d->places[i] = find_place(d, (uint32_t)d->kernels.v[i].a, d->kernels.v[i].c);
+	d->nplaces = d->kernels.n;
+	part_nodes(d);
+	return 0;
+}
+
+static size_t place_of(const struct devices *d, uint32_t kernel)
+{
+	return kernel < d->nplaces ? d->places[kernel] : NOWHERE;
+}
+
+static int64_t number_of_curve(const struct devices *d, size_t curve)
+{
+	const struct rk_energy_curve *c = &d->curves[curve];
+
+	for (size_t i = 0; i < d->nplaces; i++)
+		if (d->places[i] == curve)
+			return d->kernels.v[i].c;
+	for (size_t i = 0; i < d->nagents; i++) {
+		const struct agent *a = &d->agents[i];
+
+		if (a->gpu && same_node(a->node, c->node) &&
+		    place_of_agent(d, a->node, a->device) == c->device)
+			return a->device;
+	}
+	return -1;
+}
+
+static size_t find_device(struct devices *d, uint32_t node, int64_t device)
+{
+	uint32_t at;
+
+	if (rk_keys_number(&d->kernels, (struct rk_key3){ node, 0, device }, &at, NULL) < 0 ||
+	    at >= d->nplaces)
+		return NOWHERE;
+	return d->places[at];
+}
+
+/* ---- all of it ---- */
 
 #define BIT(f) (UINT64_C(1) << (f))
 #define TIME_MAX (INT64_MAX / 2) /* so that any span fits */
@@ -22,7 +251,7 @@ struct rk_energy {
 	struct rk_context *ctx;
 	int key;
 	size_t max_samples, nsamples;
-	struct rk_energy_devices devices;
+	struct devices devices;
 	struct rk_keys groups;      /* name, has a key, key */
 	struct rk_energy_sum *sums; /* nsums, and one for groups past the limit */
 	size_t nsums;
@@ -49,7 +278,7 @@ int rk_energy_new(struct rk_context *ctx, int key, struct rk_energy **ret, struc
 				 .held = RK_ORDER_HELD,
 				 .groups = { .max = RK_AGG_MAX_GROUPS },
 				 .visits = { .max = MAX_VISITS } };
-	rk_energy_devices_init(&e->devices, ctx->names);
+	init_devices(&e->devices, ctx->names);
 	*ret = e;
 	return 0;
 }
@@ -64,7 +293,7 @@ void rk_energy_free(struct rk_energy *e)
 {
 	if (!e)
 		return;
-	rk_energy_devices_release(&e->devices);
+	release_devices(&e->devices);
 	rk_keys_release(&e->groups);
 	rk_keys_release(&e->visits);
 	rk_order_free(e->order);
@@ -125,11 +354,11 @@ static int add_sample(struct rk_energy *e, const struct rk_batch *b, size_t i, s
 
 	if (meter < 0 || !rk_column_has(value, i) || t > TIME_MAX || t < -TIME_MAX)
 		return 0;
-	rc = rk_energy_devices_curve(&e->devices, rk_batch_id(b, RK_S_NODE, i),
-				     rk_batch_int(b, RK_S_DEVICE, i, -1), &at, err);
+	rc = find_curve(&e->devices, rk_batch_id(b, RK_S_NODE, i),
+			rk_batch_int(b, RK_S_DEVICE, i, -1), &at, err);
 	if (rc < 0)
 		return rc;
-	if (at == RK_ENERGY_NOWHERE) {
+	if (at == NOWHERE) {
 		e->lost_devices++;
 		return 0;
 	}
@@ -157,9 +386,8 @@ static int add_agent(struct rk_energy *e, const struct rk_batch *b, size_t i, st
 
 	if (!rk_column_has(&b->cols[RK_G_DEVICE], i))
 		return 0;
-	return rk_energy_devices_agent(&e->devices, rk_batch_id(b, RK_G_NODE, i),
-				       rk_batch_int(b, RK_G_DEVICE, i, -1), !strcmp(type, "GPU"),
-				       err);
+	return note_agent(&e->devices, rk_batch_id(b, RK_G_NODE, i),
+			  rk_batch_int(b, RK_G_DEVICE, i, -1), !strcmp(type, "GPU"), err);
 }
 
 static int group_of(struct rk_energy *e, const struct rk_batch *b, size_t i, uint32_t *ret,
@@ -192,8 +420,8 @@ static int add_kernel(struct rk_energy *e, const struct rk_batch *b, size_t i, s
 	if (rc < 0 || (rk_column_has(barrier, i) && ((const uint8_t *)barrier->data)[i]) ||
 	    !times_of(b, i, &s.start, &s.end) || s.start == s.end)
 		return rc;
-	rc = rk_energy_devices_kernel(&e->devices, rk_batch_id(b, RK_K_NODE, i),
-				      rk_batch_int(b, RK_K_DEVICE, i, -1), &s.device, err);
+	rc = number_kernel(&e->devices, rk_batch_id(b, RK_K_NODE, i),
+			   rk_batch_int(b, RK_K_DEVICE, i, -1), &s.device, err);
 	s.queue = group;
 	if (rc == 0 && !e->order)
 		rc = rk_order_new(e->ctx->tmpdir, e->held, &e->order, err);
@@ -222,10 +450,10 @@ static int cover_all(struct rk_energy *e, struct rk_error *err)
 	int rc = rk_order_new(e->ctx->tmpdir, e->held, &e->again, err);
 
 	while (rc == 0 && e->order && (rc = rk_order_next(e->order, &s, err)) > 0) {
-		size_t at = rk_energy_devices_place(&e->devices, s.device);
+		size_t at = place_of(&e->devices, s.device);
 
 		rc = 0;
-		if (at == RK_ENERGY_NOWHERE || !e->devices.curves[at].n) {
+		if (at == NOWHERE || !e->devices.curves[at].n) {
 			e->no_place++;
 			continue;
 		}
@@ -373,7 +601,7 @@ int rk_energy_finish(struct rk_energy *e, struct rk_error *err)
 	for (size_t i = 0; rc == 0 && i < e->devices.n; i++)
 		rc = rk_curve_settle(&e->devices.curves[i], &e->odd, err);
 	if (rc == 0)
-		rc = rk_energy_devices_settle(&e->devices, err);
+		rc = settle_devices(&e->devices, err);
 	if (rc == 0)
 		rc = cover_all(e, err);
 	if (rc == 0)
@@ -415,9 +643,9 @@ double rk_energy_of_kernel(struct rk_energy *e, const struct rk_batch *b, size_t
 	if ((rk_column_has(barrier, row) && ((const uint8_t *)barrier->data)[row]) ||
 	    !times_of(b, row, &start, &end))
 		return NAN;
-	at = rk_energy_devices_find(&e->devices, rk_batch_id(b, RK_K_NODE, row),
-				    rk_batch_int(b, RK_K_DEVICE, row, -1));
-	c = at == RK_ENERGY_NOWHERE ? NULL : &e->devices.curves[at];
+	at = find_device(&e->devices, rk_batch_id(b, RK_K_NODE, row),
+			 rk_batch_int(b, RK_K_DEVICE, row, -1));
+	c = at == NOWHERE ? NULL : &e->devices.curves[at];
 	if (!c || !rk_curve_part(c, start, end, e->devices.curves[at].hint, &part) ||
 	    !part.covered_ns)
 		return NAN;
@@ -427,7 +655,7 @@ double rk_energy_of_kernel(struct rk_energy *e, const struct rk_batch *b, size_t
 
 int64_t rk_energy_device_number(const struct rk_energy *e, size_t curve)
 {
-	return rk_energy_devices_number(&e->devices, curve);
+	return number_of_curve(&e->devices, curve);
 }
 
 const struct rk_energy_curve *rk_energy_curves(const struct rk_energy *e, size_t *ret_n)

@@ -52,4 +52,23 @@ const struct rk_energy_curve *rk_energy_curves(const struct rk_energy *e, size_t
 int64_t rk_energy_device_number(const struct rk_energy *e, size_t curve);
 void rk_energy_free(struct rk_energy *e); /* NULL is fine */
 
+/* ---- of a run (run_energy.c) ---- */
+
+struct rk_run;
+
+/*
+ * *ret is the caller's; NULL where no energy or power was sampled while kernels ran. `key` as in
+ * rk_agg_fields.
+ */
+int rk_run_energy(struct rk_run *run, int key, struct rk_energy **ret, struct rk_error *err);
+
+/* Settles run->energy, from which on rk_run_scan_kernels gives a column energy_j. */
+int rk_run_energy_settle(struct rk_run *run, struct rk_error *err);
+
+/*
+ * Replaces *rows, kernels, by the same with energy_j as the last column, where it is known and not
+ * there already. Takes it over, also on failure.
+ */
+int rk_run_energy_open(struct rk_run *run, struct rk_source **rows, struct rk_error *err);
+
 #endif

@@ -1,14 +1,213 @@
-/* run.c - a run: opened, looked at, closed. */
-#include "run/run_ranks.h"
-
+/*
+ * run.c - a run: opened, looked at, closed; who may use it at the moment.
+ *
+ * Each call of the API holds its run and its lock from beginning to end. Another thread is told that
+ * the run is in use, as is a progress callback; streams, whose users do not know of each other, wait.
+ * Calls that the library makes itself within a call are on the same thread and pass.
+ */
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/handle.h"
+#include "rockit/kernels.h"
 #include "run/energy.h"
+#include "run/run.h"
+#include "run/run_ranks.h"
 #include "write/writer.h"
+
+/* ---- locks ---- */
+
+/* The callbacks that this thread is in, the innermost first. */
+static _Thread_local const struct rk_run_callback *callbacks;
+
+void rk_run_call_back(struct rk_run_callback *c, const struct rk_run *run)
+{
+	*c = (struct rk_run_callback){ run, callbacks };
+	callbacks = c;
+}
+
+void rk_run_called_back(const struct rk_run_callback *c)
+{
+	callbacks = c->outer;
+}
+
+static bool calls_back(const struct rk_run *run)
+{
+	const struct rk_run_callback *c = callbacks;
+
+	while (c && c->run != run)
+		c = c->outer;
+	return c != NULL;
+}
+
+static int progress(void *arg, uint64_t done, uint64_t total)
+{
+	struct rk_run *run = arg;
+	struct rk_run_callback c;
+	int stop = 0;
+
+	(void)total;
+	pthread_mutex_lock(&run->progress_lock);
+	if (run->opt.progress) {
+		rk_run_call_back(&c, run);
+		/* one file's progress as a part of the whole */
+		stop = run->opt.progress(run->opt.progress_arg, run->progress_before + done,
+					 run->progress_total);
+		rk_run_called_back(&c);
+	}
+	pthread_mutex_unlock(&run->progress_lock);
+	return stop;
+}
+
+static int make_lock(pthread_mutex_t *lock)
+{
+	pthread_mutexattr_t attr;
+	int rc;
+
+	if (pthread_mutexattr_init(&attr))
+		return -1;
+	rc = pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
+	if (!rc)
+		rc = pthread_mutex_init(lock, &attr);
+	pthread_mutexattr_destroy(&attr);
+	return rc ? -1 : 0;
+}
+
+static int make_locks(struct rk_run *run, struct rk_error *err)
+{
+	if (make_lock(&run->lock))
+		return rk_fail_nomem(err);
+	if (make_lock(&run->progress_lock)) {
+		pthread_mutex_destroy(&run->lock);
+		return rk_fail_nomem(err);
+	}
+	pthread_mutex_init(&run->late_lock, NULL);
+	run->guarded = true;
+	if (run->opt.progress) {
+		run->ctx.progress = progress;
+		run->ctx.progress_arg = run;
+	}
+	return 0;
+}
+
+static void destroy_locks(struct rk_run *run)
+{
+	if (!run->guarded)
+		return;
+	pthread_mutex_destroy(&run->lock);
+	pthread_mutex_destroy(&run->progress_lock);
+	pthread_mutex_destroy(&run->late_lock);
+}
+
+static int fail_callback(struct rk_error *err)
+{
+	return rk_fail(err, RK_E_USAGE, "a callback cannot use its own run");
+}
+
+int rk_run_enter(const struct rk_run *run, const char *fn, struct rk_error *err)
+{
+	struct rk_run *r = (struct rk_run *)run;
+	int rc = 0;
+
+	if (rk_handle_use(RK_HANDLE_RUN, run, fn, err) < 0)
+		return RK_E_USAGE;
+	if (calls_back(run))
+		rc = fail_callback(err);
+	else if (pthread_mutex_trylock(&r->lock))
+		rc = rk_fail(err, RK_E_USAGE, "%s: the run is in use by another thread", fn);
+	if (rc < 0)
+		rk_handle_drop(r);
+	return rc;
+}
+
+/* Those that are waiting to be ended. */
+static struct rk_run_late *take_late(struct rk_run *run)
+{
+	struct rk_run_late *list;
+
+	pthread_mutex_lock(&run->late_lock);
+	list = run->late;
+	run->late = NULL;
+	pthread_mutex_unlock(&run->late_lock);
+	return list;
+}
+
+static void end_late(struct rk_run *run)
+{
+	struct rk_run_late *list = take_late(run), *next;
+
+	for (struct rk_run_late *l = list; l; l = l->next)
+		l->end(l->arg);
+	pthread_mutex_unlock(&run->lock);
+	for (; list; list = next) {
+		next = list->next;
+		list->done(list->arg);
+	}
+}
+
+static bool some_late(struct rk_run *run)
+{
+	bool some;
+
+	pthread_mutex_lock(&run->late_lock);
+	some = run->late != NULL;
+	pthread_mutex_unlock(&run->late_lock);
+	return some;
+}
+
+/* Who comes while the lock is held leaves its work to the holder, who looks again after it. */
+void rk_run_unlock(struct rk_run *run)
+{
+	rk_handle_keep(run);
+	do {
+		end_late(run);
+	} while (some_late(run) && !pthread_mutex_trylock(&run->lock));
+	rk_handle_drop(run);
+}
+
+void rk_run_later(struct rk_run *run, struct rk_run_late *l)
+{
+	rk_handle_keep(run);
+	pthread_mutex_lock(&run->late_lock);
+	l->next = run->late;
+	run->late = l;
+	pthread_mutex_unlock(&run->late_lock);
+	if (!calls_back(run) && !pthread_mutex_trylock(&run->lock))
+		rk_run_unlock(run);
+	rk_handle_drop(run);
+}
+
+void rk_run_leave(const struct rk_run *run)
+{
+	struct rk_run *r = (struct rk_run *)run;
+
+	rk_run_unlock(r);
+	rk_handle_drop(r);
+}
+
+int rk_run_wait(struct rk_run *run, struct rk_error *err)
+{
+	if (calls_back(run))
+		return fail_callback(err);
+	pthread_mutex_lock(&run->lock);
+	return 0;
+}
+
+void rk_run_close(struct rk_run *run)
+{
+	if (!rk_handle_hold(RK_HANDLE_RUN, run))
+		return;
+	/* its owner may free what the callback uses; a callback that runs now ends first */
+	pthread_mutex_lock(&run->progress_lock);
+	run->opt.progress = NULL;
+	pthread_mutex_unlock(&run->progress_lock);
+	rk_handle_close(RK_HANDLE_RUN, run);
+	rk_handle_drop(run);
+}
+
+/* ---- opening and closing ---- */
 
 /* Each thread has memory of its own: more than this would break the promise of 64 MB. */
 enum { MAX_DEFAULT_THREADS = 16 };
@@ -37,41 +236,11 @@ static int make_context(struct rk_run *run, struct rk_error *err)
 		rc = run->tmpdir ? 0 : rk_fail_nomem(err);
 	}
 	ctx->tmpdir = run->opt.tmpdir = run->tmpdir;
-	return rc < 0 ? rc : rk_run_guard(run, err);
+	return rc < 0 ? rc : make_locks(run, err);
 }
 
-int rk_run_open(const char *const *paths, size_t npaths, const struct rk_run_options *opt,
-		struct rk_run **ret, struct rk_error *err)
-{
-	struct rk_run *run;
-	int rc;
-
-	if (!ret || !rk_texts_there(paths, npaths))
-		return rk_misuse(__func__, err);
-	if (RK_CHECK_OPTIONS(opt, __func__, err) < 0)
-		return RK_E_USAGE;
-	run = rk_calloc(1, sizeof(*run));
-	if (!run)
-		return rk_fail_nomem(err);
-	if (opt)
-		run->opt = *opt;
-	run->style = (struct rk_name_style){ run->opt.mangled, run->opt.truncate };
-	rc = make_context(run, err);
-	if (rc == 0)
-		rc = rk_run_find(run, paths, npaths, err);
-	if (rc == 0)
-		rc = rk_run_settle(run, err);
-	if (rc == 0)
-		rc = rk_handle_open(RK_HANDLE_RUN, run, rk_run_destroy, err);
-	if (rc < 0) {
-		rk_run_destroy(run);
-		return rc;
-	}
-	*ret = run;
-	return 0;
-}
-
-void rk_run_destroy(void *p)
+/* When nobody holds it. */
+static void destroy_run(void *p)
 {
 	struct rk_run *run = p;
 
@@ -100,9 +269,40 @@ void rk_run_destroy(void *p)
 	rk_pool_free(run->ctx.pool);
 	rk_diag_free(run->ctx.diag);
 	rk_strtab_free(run->ctx.names);
-	rk_run_unguard(run);
+	destroy_locks(run);
 	rk_free(run->tmpdir);
 	rk_free(run);
+}
+
+int rk_run_open(const char *const *paths, size_t npaths, const struct rk_run_options *opt,
+		struct rk_run **ret, struct rk_error *err)
+{
+	struct rk_run *run;
+	int rc;
+
+	if (!ret || !rk_texts_there(paths, npaths))
+		return rk_misuse(__func__, err);
+	if (RK_CHECK_OPTIONS(opt, __func__, err) < 0)
+		return RK_E_USAGE;
+	run = rk_calloc(1, sizeof(*run));
+	if (!run)
+		return rk_fail_nomem(err);
+	if (opt)
+		run->opt = *opt;
+	run->style = (struct rk_name_style){ run->opt.mangled, run->opt.truncate };
+	rc = make_context(run, err);
+	if (rc == 0)
+		rc = rk_run_find(run, paths, npaths, err);
+	if (rc == 0)
+		rc = rk_run_settle(run, err);
+	if (rc == 0)
+		rc = rk_handle_open(RK_HANDLE_RUN, run, destroy_run, err);
+	if (rc < 0) {
+		destroy_run(run);
+		return rc;
+	}
+	*ret = run;
+	return 0;
 }
 
 const char *rk_version(void)
@@ -219,4 +419,93 @@ const char *rk_format_name(bool writer, size_t i, const char **ret_help)
 	if (rk_writers[n] && ret_help)
 		*ret_help = rk_writers[n]->help;
 	return rk_writers[n] ? rk_writers[n]->name : NULL;
+}
+
+/* ---- kernels one by one ---- */
+
+static const unsigned wanted[] = {
+	RK_K_NAME,        RK_K_START,   RK_K_DURATION, RK_K_GRID_X,  RK_K_GRID_Y,
+	RK_K_GRID_Z,      RK_K_BLOCK_X, RK_K_BLOCK_Y,  RK_K_BLOCK_Z, RK_K_REGS,
+	RK_K_SHARED_MEM,  RK_K_STREAM,  RK_K_QUEUE,    RK_K_DEVICE,  RK_K_DISPATCH,
+	RK_K_CORRELATION, RK_K_PID,     RK_K_TID,      RK_K_RANK,    RK_K_BARRIER,
+};
+
+static struct rk_kernel kernel_of(const struct rk_run *run, const struct rk_batch *b, size_t i)
+{
+	const struct rk_column *barrier = &b->cols[RK_K_BARRIER];
+
+	return (struct rk_kernel){
+		.name = rk_strtab_borrow(run->ctx.names, rk_batch_id(b, RK_K_NAME, i), NULL),
+		.start_ns = rk_batch_int(b, RK_K_START, i, INT64_MIN),
+		.duration_ns = rk_batch_int(b, RK_K_DURATION, i, -1),
+		.grid = { rk_batch_int(b, RK_K_GRID_X, i, -1), rk_batch_int(b, RK_K_GRID_Y, i, -1),
+			  rk_batch_int(b, RK_K_GRID_Z, i, -1) },
+		.block = { rk_batch_int(b, RK_K_BLOCK_X, i, -1),
+			   rk_batch_int(b, RK_K_BLOCK_Y, i, -1),
+			   rk_batch_int(b, RK_K_BLOCK_Z, i, -1) },
+		.regs = rk_batch_int(b, RK_K_REGS, i, -1),
+		.shared_mem = rk_batch_int(b, RK_K_SHARED_MEM, i, -1),
+		.stream_id = rk_batch_int(b, RK_K_STREAM, i, -1),
+		.queue_id = rk_batch_int(b, RK_K_QUEUE, i, -1),
+		.device_id = rk_batch_int(b, RK_K_DEVICE, i, -1),
+		.dispatch_id = rk_batch_int(b, RK_K_DISPATCH, i, -1),
+		.correlation_id = rk_batch_int(b, RK_K_CORRELATION, i, -1),
+		.pid = rk_batch_int(b, RK_K_PID, i, -1),
+		.tid = rk_batch_int(b, RK_K_TID, i, -1),
+		.rank = rk_batch_int(b, RK_K_RANK, i, -1),
+		.barrier = rk_column_has(barrier, i) && ((const uint8_t *)barrier->data)[i],
+	};
+}
+
+static int tell(const struct rk_run *run, const struct rk_batch *b,
+		int (*fn)(void *arg, const struct rk_kernel *kernel), void *arg,
+		struct rk_error *err)
+{
+	for (size_t i = 0; i < b->nrows; i++) {
+		struct rk_kernel k = kernel_of(run, b, i);
+
+		if (fn(arg, &k))
+			return rk_fail(err, RK_E_CANCELLED, "cancelled");
+	}
+	return 0;
+}
+
+static int each(struct rk_run *run, int (*fn)(void *arg, const struct rk_kernel *kernel), void *arg,
+		struct rk_error *err)
+{
+	const struct rk_batch *b;
+	struct rk_source *rows;
+	uint64_t want = 0;
+	int rc;
+
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+		want |= UINT64_C(1) << wanted[i];
+	rc = rk_run_scan(run, RK_KERNELS, want, &rows, err);
+	if (rc < 0)
+		return rc;
+	while ((rc = rk_source_next(rows, &b, err)) > 0) {
+		rc = tell(run, b, fn, arg, err);
+		if (rc < 0)
+			break;
+	}
+	rk_source_close(rows);
+	return rc;
+}
+
+int rk_run_each_kernel(struct rk_run *run, int (*fn)(void *arg, const struct rk_kernel *kernel),
+		       void *arg, struct rk_error *err)
+{
+	struct rk_run_callback c;
+	int rc;
+
+	if (!fn)
+		return rk_misuse(__func__, err);
+	rc = rk_run_enter(run, __func__, err);
+	if (rc < 0)
+		return rc;
+	rk_run_call_back(&c, run);
+	rc = each(run, fn, arg, err);
+	rk_run_called_back(&c);
+	rk_run_leave(run);
+	return rc;
 }

@@ -8,7 +8,7 @@
 #include "io/dirs.h"
 #include "read/reader.h"
 #include "rockit/rockit.h"
-#include "run/run_records.h"
+#include "run/run_json.h"
 #include "table/join.h"
 #include "table/stages.h"
 
@@ -62,7 +62,7 @@ struct rk_run {
 	char **reasons;
 	struct rk_run_options opt;
 	char *tmpdir;                  /* of opt, own */
-	pthread_mutex_t lock;          /* held by whoever uses the run (run_guard.c) */
+	pthread_mutex_t lock;          /* held by whoever uses the run (run.c) */
 	pthread_mutex_t progress_lock; /* held while opt.progress is called or changed */
 	bool guarded;                  /* both were made */
 	struct rk_run_late *late;      /* under a lock that nobody holds for long */
@@ -84,10 +84,6 @@ struct rk_run {
 	size_t scanned;  /* the file that the batch a scan gave last is from */
 };
 
-/* Makes the locks and the context's progress callback (run_guard.c), and undoes it. */
-int rk_run_guard(struct rk_run *run, struct rk_error *err);
-void rk_run_unguard(struct rk_run *run);
-void rk_run_destroy(void *run); /* when nobody holds it */
 /* Around each call of the API. RK_E_USAGE: not an open run, or someone else is using it. */
 int rk_run_enter(const struct rk_run *run, const char *fn, struct rk_error *err);
 void rk_run_leave(const struct rk_run *run);
@@ -120,14 +116,12 @@ void rk_run_later(struct rk_run *run, struct rk_run_late *l);
 
 int rk_unknown_table(const char *name, struct rk_error *err);
 
-/* Fills what the path says (run_place.c). */
-int rk_run_place(struct rk_found *f, const char *path, struct rk_error *err);
 /* Looks at every file (run_files.c) and settles which gives what (run_rule.c). */
 int rk_run_find(struct rk_run *run, const char *const *paths, size_t npaths, struct rk_error *err);
 int rk_run_settle(struct rk_run *run, struct rk_error *err);
 
 /*
- * Fails when `out` is a file that the run was read from (run_spare.c). With `tables` the output is
+ * Fails when `out` is a file that the run was read from (run_files.c). With `tables` the output is
  * Parquet, and Parquet may be written again in its place.
  */
 int rk_run_spare(const struct rk_run *run, const char *out, bool tables, struct rk_error *err);
@@ -148,9 +142,6 @@ int rk_run_scan_kernels(struct rk_run *run, struct rk_source **ret, struct rk_er
 /* Kernels with the columns of `set`, which must outlive the source. */
 int rk_run_scan_joined(struct rk_run *run, const struct rk_counter_set *set, uint64_t want,
 		       struct rk_source **ret, struct rk_error *err);
-/* `rows` of processes without secrets in their commands (run_hide.c). Takes over `rows`. */
-int rk_run_hide_open(struct rk_source *rows, struct rk_run *run, struct rk_source **ret,
-		     struct rk_error *err);
 /* Warns when rows come from several nodes, each with a clock of its own (run_clocks.c). */
 int rk_run_check_clocks(struct rk_run *run, struct rk_error *err);
 /* The same of files, once their kernels were read, where nobody has related their clocks. */
@@ -178,14 +169,12 @@ const char *rk_level_of_pass(const char *const *names, size_t n);
 bool rk_run_has_columns(const struct rk_found *f);
 /* Looks into each file that has counters of some kernels: f->counters, f->keys, f->level. */
 int rk_run_counter_names(struct rk_run *run, struct rk_error *err);
-/* What the file's counter is joined under. */
-uint32_t rk_run_counter_key(const struct rk_found *f, uint32_t name);
 /* Replaces *rows, counters of f, by the same under their keys. Takes it over, also on failure. */
 int rk_run_keyed_open(const struct rk_found *f, struct rk_source **rows, struct rk_error *err);
 
 /*
  * Replaces *rows, kernels of a file that has counters as columns, by the same with those of `set`
- * (run_columns.c). Takes it over, also on failure.
+ *. Takes it over, also on failure.
  */
 int rk_run_columns_open(struct rk_run *run, const struct rk_found *f,
 			const struct rk_counter_set *set, struct rk_source **rows,
@@ -197,24 +186,8 @@ int rk_run_counters(struct rk_run *run, struct rk_error *err);
 int rk_run_join(struct rk_run *run, struct rk_found *f, const struct rk_counter_set *set,
 		struct rk_source **rows, struct rk_error *err);
 
-/*
- * Median durations of dispatches that a file has several rows of, into column `col` of `m`
- * (run_times.c).
- */
-int rk_run_repeated_times(struct rk_run *run, struct rk_found *f, struct rk_matrix *m, unsigned col,
-			  struct rk_error *err);
-
-/* Whether f has counters that can be looked at more than once (run_passes.c): a pipe's cannot. */
+/* Whether f has counters that can be looked at more than once (run_join.c): a pipe's cannot. */
 bool rk_run_has_counters(const struct rk_found *f);
 /* Whether o has counters of the program, and of the process in it, that wrote f. */
 bool rk_run_counts_for(const struct rk_found *o, const struct rk_found *f);
-/* Whether o was written by another run of the program than f. */
-bool rk_run_separate(const struct rk_found *o, const struct rk_found *f);
-/*
- * Counters of all passes by the dispatches of f, where they agree with its kernels; by their order
- * (*ret_by_order) when its kernels have no dispatch ids.
- */
-int rk_run_pass_matrix(struct rk_run *run, struct rk_found *f, const struct rk_counter_set *set,
-		       struct rk_matrix **ret, bool *ret_by_order, struct rk_error *err);
-
 #endif

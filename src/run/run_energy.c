@@ -1,10 +1,11 @@
 /* run_energy.c - samples of energy and power meet the kernels of a run. */
-#include "run/run_energy.h"
+#include "run/energy.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "run/run.h"
 
 static int add_table(struct rk_run *run, struct rk_energy *e, enum rk_table t, struct rk_error *err)
 {

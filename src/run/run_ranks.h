@@ -1,5 +1,6 @@
 /*
- * run_ranks.h - the folders of ranks that a run was found in, and which of them count.
+ * run_ranks.h - the run.json beside the files of a run, the folders of ranks that it was found in, and which
+ * of them count.
  *
  * Two ranks of one number would be added up as if they were one, and a rank that an earlier job left
  * behind would be compared with this one's. So of a rank's folders one is used, and ranks of another
@@ -27,6 +28,18 @@ struct rk_rank_place {
 	bool again; /* used, although the one before has the same rank: nothing says which is meant */
 	enum rk_place_fate fate;
 };
+
+/* Length of the path up to and with the slash of the innermost folder that names a rank; 0 without. */
+size_t rk_rank_prefix(const char *path);
+
+/* One more, `path` being DIR/run.json, a regular file. */
+int rk_records_add(struct rk_run *run, const char *path, struct rk_error *err);
+/* Those near a file that was named itself. */
+int rk_records_near(struct rk_run *run, const char *path, struct rk_error *err);
+/* All are there: each found file gets its own, and the rank it names where its path names none. */
+void rk_records_settle(struct rk_run *run);
+/* The one that lies above the folders of ranks of which the file, or its rows, are; NULL: none. */
+const struct rk_run_record *rk_record_above(const struct rk_run *run, const char *path);
 
 /* Fills run->places and what files are left out. After rk_records_settle. */
 int rk_run_places(struct rk_run *run, struct rk_error *err);
