@@ -163,9 +163,9 @@ static int fingerprint(struct rk_dataset *d, struct rk_error *err)
 	rk_sha256_begin(&sum);
 	rk_bytes_init(&b, 1 << 16);
 	rk_bytes_printf(&b, "rockit %s %d %u %d %d %d\n", ROCKIT_VERSION, d->table, d->nshards,
-			run->opt.mangled, run->opt.truncate, run->energy != NULL);
-	for (unsigned i = 0; run->counters && i < run->counters->schema.nfields; i++)
-		rk_bytes_printf(&b, "%.512s\n", run->counters->schema.fields[i].name);
+			run->opt.mangled, run->opt.truncate, run->energy.split != NULL);
+	for (unsigned i = 0; run->counters.set && i < run->counters.set->schema.nfields; i++)
+		rk_bytes_printf(&b, "%.512s\n", run->counters.set->schema.fields[i].name);
 	for (size_t i = 0; i < run->nfound && !bad; i++) {
 		const struct rk_found *f = &run->found[i];
 

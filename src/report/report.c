@@ -467,11 +467,11 @@ static void tell_why_empty(struct work *w)
 	for (unsigned t = 0; t < RK_NTABLES; t++)
 		if (w->rows[t])
 			return;
-	for (size_t i = 0; i < run->nrecords; i++)
-		if (run->records[i].text[RK_REC_WARNING][0])
-			rk_diag_add(w->ctx->diag, "nothing-recorded", run->records[i].dir, 0, 1,
+	for (size_t i = 0; i < run->records.n; i++)
+		if (run->records.v[i].text[RK_REC_WARNING][0])
+			rk_diag_add(w->ctx->diag, "nothing-recorded", run->records.v[i].dir, 0, 1,
 				    "nothing was recorded: %s",
-				    run->records[i].text[RK_REC_WARNING]);
+				    run->records.v[i].text[RK_REC_WARNING]);
 }
 
 static int report_make(struct work *w, struct rk_error *err)

@@ -62,7 +62,7 @@ struct rk_run;
  */
 int rk_run_energy(struct rk_run *run, int key, struct rk_energy **ret, struct rk_error *err);
 
-/* Settles run->energy, from which on rk_run_scan_kernels gives a column energy_j. */
+/* Settles run->energy.split, from which on rk_run_scan_kernels gives a column energy_j. */
 int rk_run_energy_settle(struct rk_run *run, struct rk_error *err);
 
 /*

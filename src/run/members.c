@@ -111,9 +111,9 @@ static int from_places(struct rk_run *run, struct rk_fuse_members *m, struct rk_
 {
 	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < run->nplaces; i++)
-		if (run->places[i].fate == RK_PLACE_USED && !run->places[i].again)
-			rc = add_place(run, m, &run->places[i], err);
+	for (size_t i = 0; rc == 0 && i < run->places.n; i++)
+		if (run->places.v[i].fate == RK_PLACE_USED && !run->places.v[i].again)
+			rc = add_place(run, m, &run->places.v[i], err);
 	return rc;
 }
 
@@ -449,7 +449,7 @@ int rk_run_warn_ranks(struct rk_run *run, struct rk_error *err)
 
 	/* what a single run is like, others tell; but not that it was one of many */
 	for (size_t i = 0; rc == 0 && i < m.nproblems; i++)
-		if (run->nplaces > 1 || !strcmp(m.problems[i].kind, "missing"))
+		if (run->places.n > 1 || !strcmp(m.problems[i].kind, "missing"))
 			rk_diag_add(run->ctx.diag, m.warnings[i], "", 0, 1, "%s",
 				    m.problems[i].text);
 	rk_fuse_members_release(&m);

@@ -170,20 +170,20 @@ static int tell(struct rk_fuse_members *m, const struct ask *a, const char *comm
 static int ask_all(struct rk_run *run, struct rk_fuse_members *m, const struct ask *a,
 		   struct rk_error *err)
 {
-	bool *told = rk_calloc(run->nplaces + 1, sizeof(*told));
+	bool *told = rk_calloc(run->places.n + 1, sizeof(*told));
 	unsigned groups = 0;
 	int rc = told ? 0 : rk_fail_nomem(err);
 
-	for (size_t i = 0; rc == 0 && i < run->nplaces; i++) {
-		const char *common = counts(&run->places[i]) ? a->fault(&run->places[i]) : NULL;
+	for (size_t i = 0; rc == 0 && i < run->places.n; i++) {
+		const char *common = counts(&run->places.v[i]) ? a->fault(&run->places.v[i]) : NULL;
 		struct rank_list l = { .v = NULL };
 		bool rest;
 
 		if (!common || told[i])
 			continue;
 		rest = groups++ == GROUPS_MAX;
-		for (size_t k = i; k < run->nplaces; k++) {
-			const struct rk_rank_place *p = &run->places[k];
+		for (size_t k = i; k < run->places.n; k++) {
+			const struct rk_rank_place *p = &run->places.v[k];
 			const char *same = counts(p) && !told[k] ? a->fault(p) : NULL;
 
 			if (!same || (!rest && strcmp(same, common) != 0))
@@ -269,12 +269,12 @@ static int tell_groups(struct rk_fuse_members *m, const char *warning, struct la
 static int compare_versions(struct rk_run *run, struct rk_fuse_members *m, int which,
 			    struct rk_error *err)
 {
-	struct labelled *v = rk_calloc(run->nplaces + 1, sizeof(*v));
+	struct labelled *v = rk_calloc(run->places.n + 1, sizeof(*v));
 	size_t n = 0;
 	int rc = v ? 0 : rk_fail_nomem(err);
 
-	for (size_t i = 0; rc == 0 && i < run->nplaces; i++) {
-		const struct rk_rank_place *p = &run->places[i];
+	for (size_t i = 0; rc == 0 && i < run->places.n; i++) {
+		const struct rk_rank_place *p = &run->places.v[i];
 		char *const *text = counts(p) && is_ours(p) ? p->record->text : NULL;
 		char *label;
 
@@ -402,10 +402,10 @@ static int tell_statuses(struct rk_fuse_members *m, struct rk_error *err)
 /* The ranks that were to be profiled, as some rank's run.json has it; NULL: all. */
 static const char *chosen(const struct rk_run *run)
 {
-	for (size_t i = 0; i < run->nplaces; i++) {
-		const struct rk_run_record *r = run->places[i].record;
+	for (size_t i = 0; i < run->places.n; i++) {
+		const struct rk_run_record *r = run->places.v[i].record;
 
-		if (run->places[i].fate == RK_PLACE_USED && r && r->ours)
+		if (run->places.v[i].fate == RK_PLACE_USED && r && r->ours)
 			return r->text[RK_REC_RANKS][0] ? r->text[RK_REC_RANKS] : NULL;
 	}
 	return NULL;
@@ -521,20 +521,20 @@ static int tell_twice(struct rk_run *run, struct rk_fuse_members *m, const struc
 
 static int tell_all_twice(struct rk_run *run, struct rk_fuse_members *m, struct rk_error *err)
 {
-	bool *told = rk_calloc(run->nplaces + 1, sizeof(*told));
+	bool *told = rk_calloc(run->places.n + 1, sizeof(*told));
 	unsigned groups = 0;
 	int rc = told ? 0 : rk_fail_nomem(err);
 
-	for (size_t i = 0; rc == 0 && i < run->nplaces; i++) {
-		const struct rk_rank_place *p = &run->places[i];
+	for (size_t i = 0; rc == 0 && i < run->places.n; i++) {
+		const struct rk_rank_place *p = &run->places.v[i];
 		struct rank_list l = { .v = NULL };
 		bool rest;
 
 		if (told[i] || !is_twice(p))
 			continue;
 		rest = groups++ == GROUPS_MAX;
-		for (size_t k = i; k < run->nplaces; k++) {
-			const struct rk_rank_place *o = &run->places[k];
+		for (size_t k = i; k < run->places.n; k++) {
+			const struct rk_rank_place *o = &run->places.v[k];
 
 			if (told[k] || !is_twice(o) || (!rest && !told_with(run, p, o)))
 				continue;
@@ -572,9 +572,9 @@ static bool tells_job(const struct rk_rank_place *p)
 /* The first that is used and says of which job it is. */
 static const struct rk_rank_place *job_of_most(const struct rk_run *run)
 {
-	for (size_t i = 0; i < run->nplaces; i++)
-		if (run->places[i].fate == RK_PLACE_USED && tells_job(&run->places[i]))
-			return &run->places[i];
+	for (size_t i = 0; i < run->places.n; i++)
+		if (run->places.v[i].fate == RK_PLACE_USED && tells_job(&run->places.v[i]))
+			return &run->places.v[i];
 	return NULL;
 }
 
@@ -586,8 +586,8 @@ static int tell_other_jobs(struct rk_run *run, struct rk_fuse_members *m, bool l
 	struct rk_bytes b;
 	int rc = 0;
 
-	for (size_t i = 0; most && i < run->nplaces; i++) {
-		const struct rk_rank_place *p = &run->places[i];
+	for (size_t i = 0; most && i < run->places.n; i++) {
+		const struct rk_rank_place *p = &run->places.v[i];
 
 		if (p->fate != (left_out ? RK_PLACE_OTHER_JOB : RK_PLACE_USED) || !tells_job(p) ||
 		    !rk_place_other_job(most, p) || (l.n && l.v[l.n - 1] == p->rank))
@@ -644,8 +644,8 @@ static int tell_renamed(struct rk_run *run, struct rk_fuse_members *m, struct rk
 	struct rk_bytes b;
 	int rc = 0;
 
-	for (size_t i = 0; i < run->nplaces; i++) {
-		const struct rk_rank_place *p = &run->places[i];
+	for (size_t i = 0; i < run->places.n; i++) {
+		const struct rk_rank_place *p = &run->places.v[i];
 
 		if (!p->record || p->record->rank < 0 || p->record->rank == p->rank ||
 		    p->fate != RK_PLACE_USED)

@@ -49,15 +49,15 @@ static int progress(void *arg, uint64_t done, uint64_t total)
 	int stop = 0;
 
 	(void)total;
-	pthread_mutex_lock(&run->progress_lock);
+	pthread_mutex_lock(&run->guard.progress_lock);
 	if (run->opt.progress) {
 		rk_run_call_back(&c, run);
 		/* one file's progress as a part of the whole */
-		stop = run->opt.progress(run->opt.progress_arg, run->progress_before + done,
-					 run->progress_total);
+		stop = run->opt.progress(run->opt.progress_arg, run->progress.before + done,
+					 run->progress.total);
 		rk_run_called_back(&c);
 	}
-	pthread_mutex_unlock(&run->progress_lock);
+	pthread_mutex_unlock(&run->guard.progress_lock);
 	return stop;
 }
 
@@ -77,14 +77,14 @@ static int make_lock(pthread_mutex_t *lock)
 
 static int make_locks(struct rk_run *run, struct rk_error *err)
 {
-	if (make_lock(&run->lock))
+	if (make_lock(&run->guard.lock))
 		return rk_fail_nomem(err);
-	if (make_lock(&run->progress_lock)) {
-		pthread_mutex_destroy(&run->lock);
+	if (make_lock(&run->guard.progress_lock)) {
+		pthread_mutex_destroy(&run->guard.lock);
 		return rk_fail_nomem(err);
 	}
-	pthread_mutex_init(&run->late_lock, NULL);
-	run->guarded = true;
+	pthread_mutex_init(&run->guard.late_lock, NULL);
+	run->guard.made = true;
 	if (run->opt.progress) {
 		run->ctx.progress = progress;
 		run->ctx.progress_arg = run;
@@ -94,11 +94,11 @@ static int make_locks(struct rk_run *run, struct rk_error *err)
 
 static void destroy_locks(struct rk_run *run)
 {
-	if (!run->guarded)
+	if (!run->guard.made)
 		return;
-	pthread_mutex_destroy(&run->lock);
-	pthread_mutex_destroy(&run->progress_lock);
-	pthread_mutex_destroy(&run->late_lock);
+	pthread_mutex_destroy(&run->guard.lock);
+	pthread_mutex_destroy(&run->guard.progress_lock);
+	pthread_mutex_destroy(&run->guard.late_lock);
 }
 
 static int fail_callback(struct rk_error *err)
@@ -115,7 +115,7 @@ int rk_run_enter(const struct rk_run *run, const char *fn, struct rk_error *err)
 		return RK_E_USAGE;
 	if (calls_back(run))
 		rc = fail_callback(err);
-	else if (pthread_mutex_trylock(&r->lock))
+	else if (pthread_mutex_trylock(&r->guard.lock))
 		rc = rk_fail(err, RK_E_USAGE, "%s: the run is in use by another thread", fn);
 	if (rc < 0)
 		rk_handle_drop(r);
@@ -127,10 +127,10 @@ static struct rk_run_late *take_late(struct rk_run *run)
 {
 	struct rk_run_late *list;
 
-	pthread_mutex_lock(&run->late_lock);
-	list = run->late;
-	run->late = NULL;
-	pthread_mutex_unlock(&run->late_lock);
+	pthread_mutex_lock(&run->guard.late_lock);
+	list = run->guard.late;
+	run->guard.late = NULL;
+	pthread_mutex_unlock(&run->guard.late_lock);
 	return list;
 }
 
@@ -140,7 +140,7 @@ static void end_late(struct rk_run *run)
 
 	for (struct rk_run_late *l = list; l; l = l->next)
 		l->end(l->arg);
-	pthread_mutex_unlock(&run->lock);
+	pthread_mutex_unlock(&run->guard.lock);
 	for (; list; list = next) {
 		next = list->next;
 		list->done(list->arg);
@@ -151,9 +151,9 @@ static bool some_late(struct rk_run *run)
 {
 	bool some;
 
-	pthread_mutex_lock(&run->late_lock);
-	some = run->late != NULL;
-	pthread_mutex_unlock(&run->late_lock);
+	pthread_mutex_lock(&run->guard.late_lock);
+	some = run->guard.late != NULL;
+	pthread_mutex_unlock(&run->guard.late_lock);
 	return some;
 }
 
@@ -163,18 +163,18 @@ void rk_run_unlock(struct rk_run *run)
 	rk_handle_keep(run);
 	do {
 		end_late(run);
-	} while (some_late(run) && !pthread_mutex_trylock(&run->lock));
+	} while (some_late(run) && !pthread_mutex_trylock(&run->guard.lock));
 	rk_handle_drop(run);
 }
 
 void rk_run_later(struct rk_run *run, struct rk_run_late *l)
 {
 	rk_handle_keep(run);
-	pthread_mutex_lock(&run->late_lock);
-	l->next = run->late;
-	run->late = l;
-	pthread_mutex_unlock(&run->late_lock);
-	if (!calls_back(run) && !pthread_mutex_trylock(&run->lock))
+	pthread_mutex_lock(&run->guard.late_lock);
+	l->next = run->guard.late;
+	run->guard.late = l;
+	pthread_mutex_unlock(&run->guard.late_lock);
+	if (!calls_back(run) && !pthread_mutex_trylock(&run->guard.lock))
 		rk_run_unlock(run);
 	rk_handle_drop(run);
 }
@@ -191,7 +191,7 @@ int rk_run_wait(struct rk_run *run, struct rk_error *err)
 {
 	if (calls_back(run))
 		return fail_callback(err);
-	pthread_mutex_lock(&run->lock);
+	pthread_mutex_lock(&run->guard.lock);
 	return 0;
 }
 
@@ -200,9 +200,9 @@ void rk_run_close(struct rk_run *run)
 	if (!rk_handle_hold(RK_HANDLE_RUN, run))
 		return;
 	/* its owner may free what the callback uses; a callback that runs now ends first */
-	pthread_mutex_lock(&run->progress_lock);
+	pthread_mutex_lock(&run->guard.progress_lock);
 	run->opt.progress = NULL;
-	pthread_mutex_unlock(&run->progress_lock);
+	pthread_mutex_unlock(&run->guard.progress_lock);
 	rk_handle_close(RK_HANDLE_RUN, run);
 	rk_handle_drop(run);
 }
@@ -252,20 +252,20 @@ static void destroy_run(void *p)
 		rk_free(run->found[i].keys);
 		rk_free(run->found[i].program);
 	}
-	for (size_t i = 0; i < run->nrecords; i++)
-		rk_record_clear(&run->records[i]);
-	rk_free(run->records);
+	for (size_t i = 0; i < run->records.n; i++)
+		rk_record_clear(&run->records.v[i]);
+	rk_free(run->records.v);
 	rk_run_places_free(run);
 	for (size_t i = 0; run->reasons && i < run->nfound; i++)
 		rk_free(run->reasons[i]);
 	rk_free(run->reasons);
 	rk_free(run->files);
 	rk_free(run->found);
-	if (run->counters)
-		rk_counter_set_release(run->counters);
-	rk_free(run->counters);
-	rk_energy_free(run->energy);
-	rk_free(run->energy_fields);
+	if (run->counters.set)
+		rk_counter_set_release(run->counters.set);
+	rk_free(run->counters.set);
+	rk_energy_free(run->energy.split);
+	rk_free(run->energy.fields);
 	rk_pool_free(run->ctx.pool);
 	rk_diag_free(run->ctx.diag);
 	rk_strtab_free(run->ctx.names);

@@ -47,35 +47,62 @@ struct rk_found {
 };
 
 struct rk_energy;     /* run/energy.h */
-struct rk_fuse_times; /* fuse_times.h */
+struct rk_fuse_times; /* ranks/gather.h */
+
+/* The run.json of its folders, by folder once all files were found (run_ranks.c). */
+struct rk_run_records {
+	struct rk_run_record *v;
+	size_t n, cap;
+};
+
+/* The folders of ranks, by rank, the one that is used first (run_ranks.c). */
+struct rk_run_places {
+	struct rk_rank_place *v;
+	size_t n, cap;
+};
+
+/* Who uses the run (run.c). */
+struct rk_run_guard {
+	pthread_mutex_t lock;          /* held by whoever uses the run */
+	pthread_mutex_t progress_lock; /* held while opt.progress is called or changed */
+	struct rk_run_late *late;      /* under a lock that nobody holds for long */
+	pthread_mutex_t late_lock;
+	bool made; /* the locks were */
+};
+
+/* Counters as columns of kernels (run_counters.c, run_join.c). */
+struct rk_run_counters {
+	/* joined to kernels, whose schema it holds: as long as the run. NULL: none, or not asked */
+	struct rk_counter_set *set;
+	bool settled; /* `set` is */
+	bool named;   /* each file's counters are known */
+};
+
+/* Energy as a column of kernels (run_energy.c). */
+struct rk_run_energy {
+	struct rk_energy *split; /* of its kernels, once that was settled; NULL: none */
+	/* kernels with energy_j: passes look at it when what they read is closed */
+	struct rk_schema schema;
+	struct rk_field *fields;
+};
 
 struct rk_run {
 	struct rk_context ctx;
 	struct rk_name_style style;
+	struct rk_run_options opt;
+	char *tmpdir; /* of opt, own */
 	struct rk_found *found;
 	size_t nfound, cap_found;
-	struct rk_run_record *records; /* by folder, once all files were found */
-	size_t nrecords, cap_records;
-	struct rk_rank_place *places; /* by rank, the one that is used first (run_ranks.c) */
-	size_t nplaces, cap_places;
 	struct rk_run_file *files; /* the public view, made when asked */
 	char **reasons;
-	struct rk_run_options opt;
-	char *tmpdir;                  /* of opt, own */
-	pthread_mutex_t lock;          /* held by whoever uses the run (run.c) */
-	pthread_mutex_t progress_lock; /* held while opt.progress is called or changed */
-	bool guarded;                  /* both were made */
-	struct rk_run_late *late;      /* under a lock that nobody holds for long */
-	pthread_mutex_t late_lock;
-	/* joined to kernels, whose schema it holds: as long as the run. NULL: none, or not asked */
-	struct rk_counter_set *counters;
-	struct rk_energy *energy; /* of its kernels, once that was settled; NULL: none */
-	/* kernels with energy_j: passes look at it when what they read is closed */
-	struct rk_schema energy_schema;
-	struct rk_field *energy_fields;
-	bool counted; /* `counters` is settled */
-	bool named;   /* each file's counters are known */
-	uint64_t progress_before, progress_total;
+	struct rk_run_records records;
+	struct rk_run_places places;
+	struct rk_run_guard guard;
+	struct rk_run_counters counters;
+	struct rk_run_energy energy;
+	struct {
+		uint64_t before, total; /* bytes of the files before this one; of all */
+	} progress;
 	/* sorted rows are put on one clock by rk_fuse_times_use; NULL: as recorded */
 	const struct rk_fuse_times *times;
 	int (*retime)(const struct rk_fuse_times *t, struct rk_source **rows, struct rk_error *err);
@@ -180,7 +207,7 @@ int rk_run_columns_open(struct rk_run *run, const struct rk_found *f,
 			const struct rk_counter_set *set, struct rk_source **rows,
 			struct rk_error *err);
 
-/* Settles run->counters (run_join.c). */
+/* Settles run->counters.set (run_join.c). */
 int rk_run_counters(struct rk_run *run, struct rk_error *err);
 /* Replaces *rows, kernels of file f, by the same with counters. Takes it over, also on failure. */
 int rk_run_join(struct rk_run *run, struct rk_found *f, const struct rk_counter_set *set,

@@ -182,7 +182,7 @@ int rk_run_counter_names(struct rk_run *run, struct rk_error *err)
 	size_t warnings;
 	int rc = 0;
 
-	if (run->named)
+	if (run->counters.named)
 		return 0;
 	/* what is odd about a file is told once, by the pass that uses its rows */
 	rk_diag_list(run->ctx.diag, &warnings);
@@ -197,7 +197,7 @@ int rk_run_counter_names(struct rk_run *run, struct rk_error *err)
 			rc = look_into(run, f, false, err);
 	}
 	rk_diag_reset(run->ctx.diag, warnings);
-	run->named = rc == 0;
+	run->counters.named = rc == 0;
 	return rc;
 }
 

@@ -77,7 +77,7 @@ int rk_run_energy(struct rk_run *run, int key, struct rk_energy **ret, struct rk
 
 int rk_run_energy_settle(struct rk_run *run, struct rk_error *err)
 {
-	return run->energy ? 0 : rk_run_energy(run, RK_AGG_NO_KEY, &run->energy, err);
+	return run->energy.split ? 0 : rk_run_energy(run, RK_AGG_NO_KEY, &run->energy.split, err);
 }
 
 struct column {
@@ -157,16 +157,16 @@ static int make_schema(struct rk_run *run, const struct rk_schema *from, struct 
 {
 	unsigned n = from->nfields;
 
-	if (run->energy_fields)
+	if (run->energy.fields)
 		return 0;
-	run->energy_fields = rk_calloc(n + 1, sizeof(*run->energy_fields));
-	if (!run->energy_fields)
+	run->energy.fields = rk_calloc(n + 1, sizeof(*run->energy.fields));
+	if (!run->energy.fields)
 		return rk_fail_nomem(err);
-	memcpy(run->energy_fields, from->fields, n * sizeof(*run->energy_fields));
-	run->energy_fields[n] = energy_field;
-	run->energy_schema = *from;
-	run->energy_schema.fields = run->energy_fields;
-	run->energy_schema.nfields = n + 1;
+	memcpy(run->energy.fields, from->fields, n * sizeof(*run->energy.fields));
+	run->energy.fields[n] = energy_field;
+	run->energy.schema = *from;
+	run->energy.schema.fields = run->energy.fields;
+	run->energy.schema.nfields = n + 1;
 	return 0;
 }
 
@@ -176,7 +176,7 @@ static int column_make(struct column *c, struct rk_run *run, struct rk_error *er
 
 	if (rc < 0)
 		return rc;
-	c->cols = rk_calloc(run->energy_schema.nfields, sizeof(*c->cols));
+	c->cols = rk_calloc(run->energy.schema.nfields, sizeof(*c->cols));
 	if (!c->cols)
 		return rk_fail_nomem(err);
 	return rk_builder_init(&c->b, &energy_schema, RK_BATCH_ROWS, err);
@@ -187,7 +187,7 @@ int rk_run_energy_open(struct rk_run *run, struct rk_source **rows, struct rk_er
 	struct column *c;
 	int rc;
 
-	if (!run->energy || has_column((*rows)->schema))
+	if (!run->energy.split || has_column((*rows)->schema))
 		return 0;
 	c = rk_calloc(1, sizeof(*c));
 	if (!c) {
@@ -196,8 +196,8 @@ int rk_run_energy_open(struct rk_run *run, struct rk_source **rows, struct rk_er
 		return rk_fail_nomem(err);
 	}
 	c->rows = *rows;
-	c->energy = run->energy;
-	c->base = (struct rk_source){ &column_ops, &run->energy_schema };
+	c->energy = run->energy.split;
+	c->base = (struct rk_source){ &column_ops, &run->energy.schema };
 	rc = column_make(c, run, err);
 	*rows = rc < 0 ? NULL : &c->base;
 	if (rc < 0)

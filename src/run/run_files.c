@@ -398,7 +398,7 @@ static int add_record(struct rk_run *run, const struct rk_walk *w, size_t at, st
 	int rc = rk_records_add(run, w->paths[at], err);
 
 	if (rc == 0)
-		run->records[run->nrecords - 1].above = above_ranks(w, at);
+		run->records.v[run->records.n - 1].above = above_ranks(w, at);
 	return rc;
 }
 
@@ -430,8 +430,8 @@ static const char *why_nothing(const struct rk_run *run, const char *dir)
 
 	while (len > 1 && dir[len - 1] == '/')
 		len--;
-	for (size_t i = 0; i < run->nrecords; i++) {
-		const struct rk_run_record *r = &run->records[i];
+	for (size_t i = 0; i < run->records.n; i++) {
+		const struct rk_run_record *r = &run->records.v[i];
 
 		if (r->ours && is_below(r->dir, dir, len) && !r->dir[len + 1])
 			return r->text[RK_REC_WARNING][0] ? r->text[RK_REC_WARNING] : NULL;

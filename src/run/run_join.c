@@ -478,9 +478,9 @@ static int settle_counters(struct rk_run *run, struct rk_error *err)
 		rc = add_counters(set, run, &run->found[i], many, err);
 	if (rc == 0 && set->n)
 		rc = rk_counter_set_schema(set, &run->ctx, err);
-	run->counted = rc == 0;
+	run->counters.settled = rc == 0;
 	if (rc == 0 && set->n) {
-		run->counters = set;
+		run->counters.set = set;
 		return 0;
 	}
 	if (set)
@@ -492,9 +492,9 @@ static int settle_counters(struct rk_run *run, struct rk_error *err)
 int rk_run_counters(struct rk_run *run, struct rk_error *err)
 {
 	char message[96];
-	int rc = run->counted ? 0 : settle_counters(run, err);
+	int rc = run->counters.settled ? 0 : settle_counters(run, err);
 
-	if (rc < 0 || !run->counters || !run->counters->more)
+	if (rc < 0 || !run->counters.set || !run->counters.set->more)
 		return rc;
 	snprintf(message, sizeof(message),
 		 "more than %d counters; the others are in the counters table only",

@@ -36,12 +36,12 @@ size_t rk_rank_prefix(const char *path)
 int rk_records_add(struct rk_run *run, const char *path, struct rk_error *err)
 {
 	struct rk_run_record *v =
-		rk_grow(run->records, &run->cap_records, run->nrecords + 1, sizeof(*v));
+		rk_grow(run->records.v, &run->records.cap, run->records.n + 1, sizeof(*v));
 
 	if (!v)
 		return rk_fail_nomem(err);
-	run->records = v;
-	v += run->nrecords++;
+	run->records.v = v;
+	v += run->records.n++;
 	*v = (struct rk_run_record){ .dir = rk_strndup(path, dir_len(path)) };
 	return v->dir ? rk_record_load(path, v, err) : rk_fail_nomem(err);
 }
@@ -77,24 +77,24 @@ static void drop_doubles(struct rk_run *run)
 {
 	size_t n = 0;
 
-	if (run->nrecords)
-		qsort(run->records, run->nrecords, sizeof(*run->records), by_dir);
-	for (size_t i = 0; i < run->nrecords; i++) {
-		if (n && !by_dir(&run->records[n - 1], &run->records[i]))
-			rk_record_clear(&run->records[i]);
+	if (run->records.n)
+		qsort(run->records.v, run->records.n, sizeof(*run->records.v), by_dir);
+	for (size_t i = 0; i < run->records.n; i++) {
+		if (n && !by_dir(&run->records.v[n - 1], &run->records.v[i]))
+			rk_record_clear(&run->records.v[i]);
 		else
-			run->records[n++] = run->records[i];
+			run->records.v[n++] = run->records.v[i];
 	}
-	run->nrecords = n;
+	run->records.n = n;
 }
 
 static const struct rk_run_record *find(const struct rk_run *run, const char *dir, size_t len)
 {
-	size_t from = 0, to = run->nrecords;
+	size_t from = 0, to = run->records.n;
 
 	while (from < to) {
 		size_t mid = from + (to - from) / 2;
-		const struct rk_run_record *r = &run->records[mid];
+		const struct rk_run_record *r = &run->records.v[mid];
 		int order = strncmp(r->dir, dir, len);
 
 		if (!order && !r->dir[len])
@@ -140,7 +140,7 @@ const struct rk_run_record *rk_record_above(const struct rk_run *run, const char
 void rk_records_settle(struct rk_run *run)
 {
 	drop_doubles(run);
-	for (size_t i = 0; run->nrecords && i < run->nfound; i++) {
+	for (size_t i = 0; run->records.n && i < run->nfound; i++) {
 		struct rk_found *f = &run->found[i];
 		const struct rk_run_record *r = nearest(run, f->path);
 
@@ -198,22 +198,22 @@ static int add_place(struct rk_run *run, int64_t rank, const char *path,
 		     struct rk_error *err)
 {
 	struct rk_rank_place *v =
-		rk_grow(run->places, &run->cap_places, run->nplaces + 1, sizeof(*v));
+		rk_grow(run->places.v, &run->places.cap, run->places.n + 1, sizeof(*v));
 	const char *name;
 	bool hive;
 	size_t len = name_place(path, record, &name, &hive);
 
 	if (!v)
 		return rk_fail_nomem(err);
-	run->places = v;
-	v[run->nplaces] = (struct rk_rank_place){ .rank = rank,
-						  .folder = rk_strndup(name, len),
-						  .record = record,
-						  .order = run->nplaces,
-						  .tables = f ? f->tables : 0,
-						  .unreadable = f && f->unreadable,
-						  .hive = hive };
-	return v[run->nplaces++].folder ? 0 : rk_fail_nomem(err);
+	run->places.v = v;
+	v[run->places.n] = (struct rk_rank_place){ .rank = rank,
+						   .folder = rk_strndup(name, len),
+						   .record = record,
+						   .order = run->places.n,
+						   .tables = f ? f->tables : 0,
+						   .unreadable = f && f->unreadable,
+						   .hive = hive };
+	return v[run->places.n++].folder ? 0 : rk_fail_nomem(err);
 }
 
 /* The rank of a record: of its folder, else as it says itself; -1: it is of no rank. */
@@ -249,13 +249,14 @@ static void merge(struct rk_run *run)
 {
 	size_t n = 0;
 
-	if (run->nplaces)
-		qsort(run->places, run->nplaces, sizeof(*run->places), by_rank);
-	for (size_t i = 0; i < run->nplaces; i++) {
-		struct rk_rank_place *p = &run->places[i], *last = n ? &run->places[n - 1] : NULL;
+	if (run->places.n)
+		qsort(run->places.v, run->places.n, sizeof(*run->places.v), by_rank);
+	for (size_t i = 0; i < run->places.n; i++) {
+		struct rk_rank_place *p = &run->places.v[i],
+				     *last = n ? &run->places.v[n - 1] : NULL;
 
 		if (!last || last->rank != p->rank || strcmp(last->folder, p->folder) != 0) {
-			run->places[n++] = *p;
+			run->places.v[n++] = *p;
 			continue;
 		}
 		last->tables |= p->tables;
@@ -263,15 +264,15 @@ static void merge(struct rk_run *run)
 		last->record = last->record ? last->record : p->record;
 		rk_free(p->folder);
 	}
-	run->nplaces = n;
+	run->places.n = n;
 }
 
 static int gather(struct rk_run *run, struct rk_error *err)
 {
 	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < run->nrecords; i++) {
-		const struct rk_run_record *r = &run->records[i];
+	for (size_t i = 0; rc == 0 && i < run->records.n; i++) {
+		const struct rk_run_record *r = &run->records.v[i];
 		int64_t rank = r->ours || r->fault ? rank_of(r) : -1;
 
 		if (rank >= 0)
@@ -312,8 +313,8 @@ static const struct rk_rank_place *main_job(const struct rk_run *run)
 	const struct rk_rank_place *jobs[JOBS_MAX];
 	size_t count[JOBS_MAX] = { 0 }, n = 0, all = 0;
 
-	for (size_t i = 0; i < run->nplaces; i++) {
-		const struct rk_rank_place *p = &run->places[i];
+	for (size_t i = 0; i < run->places.n; i++) {
+		const struct rk_rank_place *p = &run->places.v[i];
 		size_t at = 0;
 
 		if (!tells_job(p))
@@ -363,16 +364,16 @@ static void choose(struct rk_run *run)
 {
 	const struct rk_rank_place *most = main_job(run);
 
-	for (size_t i = 0; most && i < run->nplaces; i++) {
-		struct rk_rank_place *p = &run->places[i];
+	for (size_t i = 0; most && i < run->places.n; i++) {
+		struct rk_rank_place *p = &run->places.v[i];
 
 		if (tells_job(p) && rk_place_other_job(most, p))
 			p->fate = RK_PLACE_OTHER_JOB;
 	}
-	if (run->nplaces)
-		qsort(run->places, run->nplaces, sizeof(*run->places), by_worth);
-	for (size_t i = 1, first = 0; i < run->nplaces; i++) {
-		struct rk_rank_place *p = &run->places[i], *best = &run->places[first];
+	if (run->places.n)
+		qsort(run->places.v, run->places.n, sizeof(*run->places.v), by_worth);
+	for (size_t i = 1, first = 0; i < run->places.n; i++) {
+		struct rk_rank_place *p = &run->places.v[i], *best = &run->places.v[first];
 
 		if (p->rank != best->rank) {
 			first = i;
@@ -389,24 +390,25 @@ static void choose(struct rk_run *run)
 
 const struct rk_rank_place *rk_run_place_of(const struct rk_run *run, int64_t rank)
 {
-	size_t from = 0, to = run->nplaces;
+	size_t from = 0, to = run->places.n;
 
 	while (from < to) {
 		size_t mid = from + (to - from) / 2;
 
-		if (run->places[mid].rank < rank)
+		if (run->places.v[mid].rank < rank)
 			from = mid + 1;
 		else
 			to = mid;
 	}
-	return from < run->nplaces && run->places[from].rank == rank ? &run->places[from] : NULL;
+	return from < run->places.n && run->places.v[from].rank == rank ? &run->places.v[from] :
+									  NULL;
 }
 
 /* Its place gives nothing: neither does the file. */
 static void leave_out(struct rk_run *run, struct rk_found *f)
 {
 	const struct rk_rank_place *p = rk_run_place_of(run, f->rank);
-	const struct rk_rank_place *end = run->places + run->nplaces;
+	const struct rk_rank_place *end = run->places.v + run->places.n;
 	const char *name;
 	bool hive;
 	size_t len = name_place(f->path, f->record, &name, &hive);
@@ -434,7 +436,7 @@ int rk_run_places(struct rk_run *run, struct rk_error *err)
 
 void rk_run_places_free(struct rk_run *run)
 {
-	for (size_t i = 0; i < run->nplaces; i++)
-		rk_free(run->places[i].folder);
-	rk_free(run->places);
+	for (size_t i = 0; i < run->places.n; i++)
+		rk_free(run->places.v[i].folder);
+	rk_free(run->places.v);
 }

@@ -41,7 +41,7 @@ void rk_records_settle(struct rk_run *run);
 /* The one that lies above the folders of ranks of which the file, or its rows, are; NULL: none. */
 const struct rk_run_record *rk_record_above(const struct rk_run *run, const char *path);
 
-/* Fills run->places and what files are left out. After rk_records_settle. */
+/* Fills run->places.v and what files are left out. After rk_records_settle. */
 int rk_run_places(struct rk_run *run, struct rk_error *err);
 void rk_run_places_free(struct rk_run *run);
 /* The place that is used for a rank, or NULL. */

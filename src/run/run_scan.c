@@ -244,7 +244,7 @@ static void close_file(struct scan *s)
 
 void rk_run_tolerate(struct rk_run *run)
 {
-	run->tolerant = run->nplaces > 1;
+	run->tolerant = run->places.n > 1;
 }
 
 /* True: the failure is one of the file, it was told, and the next file is to be read. */
@@ -316,7 +316,7 @@ static int scan_next(struct rk_source *base, const struct rk_batch **batch, stru
 		}
 		if (rc > 0 || (rc < 0 && !tolerated(s, rc, err)))
 			return rc;
-		s->run->progress_before += s->run->found[s->at - 1].bytes;
+		s->run->progress.before += s->run->found[s->at - 1].bytes;
 		close_file(s);
 	}
 }
@@ -356,10 +356,10 @@ bool rk_run_rescannable(const struct rk_run *run, enum rk_table t)
 
 static void begin_progress(struct rk_run *run, enum rk_table t)
 {
-	run->progress_before = run->progress_total = 0;
+	run->progress.before = run->progress.total = 0;
 	for (size_t i = 0; i < run->nfound; i++)
 		if (run->found[i].used >> t & 1)
-			run->progress_total += run->found[i].bytes;
+			run->progress.total += run->found[i].bytes;
 }
 
 static bool several_give_kernels(const struct rk_run *run)
@@ -409,7 +409,7 @@ int rk_run_scan_kernels(struct rk_run *run, struct rk_source **ret, struct rk_er
 	int rc = rk_run_counters(run, err);
 
 	if (rc == 0)
-		rc = open_scan(run, RK_KERNELS, RK_WANT_ALL, run->counters, ret, err);
+		rc = open_scan(run, RK_KERNELS, RK_WANT_ALL, run->counters.set, ret, err);
 	return rc < 0 ? rc : rk_run_energy_open(run, ret, err);
 }
 

@@ -73,7 +73,7 @@ int rk_sorted_look(struct rk_sorted *s, enum rk_table t, bool wide, struct rk_er
 		return rc;
 	rk_diag_list(run->ctx.diag, &warnings);
 	/* the length of the window depends on the width of rows: of usual ones the times are enough */
-	if (wide && (run->counters || run->energy))
+	if (wide && (run->counters.set || run->energy.split))
 		rc = rk_run_scan_kernels(run, &rows, err);
 	else
 		rc = rk_run_scan(run, t, UINT64_C(1) << schema->time_field, &rows, err);

@@ -24,7 +24,7 @@ enum { NPLACES = sizeof(places) / sizeof(places[0]) };
 
 static void add_record(struct rk_run *run, const uint8_t *text, size_t len, size_t at)
 {
-	struct rk_run_record *r = &run->records[run->nrecords++];
+	struct rk_run_record *r = &run->records.v[run->records.n++];
 	struct rk_error err = { 0 };
 
 	r->dir = rk_strdup(places[at].dir);
@@ -83,17 +83,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct rk_found found[NPLACES] = { 0 };
 	struct rk_run run = { .found = found };
 
-	run.records = rk_calloc(NPLACES, sizeof(*run.records));
-	if (!run.records || rk_strtab_new(1 << 20, &run.ctx.names, NULL) < 0 ||
+	run.records.v = rk_calloc(NPLACES, sizeof(*run.records.v));
+	if (!run.records.v || rk_strtab_new(1 << 20, &run.ctx.names, NULL) < 0 ||
 	    rk_diag_new(&run.ctx.diag, NULL) < 0)
 		abort();
 	fill(&run, data, len);
 	look(&run);
-	for (size_t i = 0; i < run.nrecords; i++)
-		rk_record_clear(&run.records[i]);
+	for (size_t i = 0; i < run.records.n; i++)
+		rk_record_clear(&run.records.v[i]);
 	for (size_t i = 0; i < run.nfound; i++)
 		rk_free(found[i].path);
-	rk_free(run.records);
+	rk_free(run.records.v);
 	rk_run_places_free(&run);
 	rk_diag_free(run.ctx.diag);
 	rk_strtab_free(run.ctx.names);
