@@ -33,11 +33,6 @@ struct devices {
 	size_t nplaces;
 };
 
-static void init_devices(struct devices *d, const struct rk_strtab *names)
-{
-	*d = (struct devices){ .names = names, .kernels = { .max = RK_ENERGY_DEVICES } };
-}
-
 static void release_devices(struct devices *d)
 {
 	for (size_t i = 0; i < d->n; i++)
@@ -46,11 +41,6 @@ static void release_devices(struct devices *d)
 	rk_free(d->agents);
 	rk_free(d->places);
 	rk_keys_release(&d->kernels);
-}
-
-static bool is_at(const struct rk_energy_curve *c, uint32_t node, int64_t device)
-{
-	return c->node == node && c->device == device;
 }
 
 static int find_curve(struct devices *d, uint32_t node, int64_t device, size_t *ret,
@@ -62,7 +52,7 @@ static int find_curve(struct devices *d, uint32_t node, int64_t device, size_t *
 	for (size_t k = 0; k < d->n; k++) {
 		size_t i = (d->last + k) % d->n;
 
-		if (is_at(&d->curves[i], node, device)) {
+		if (d->curves[i].node == node && d->curves[i].device == device) {
 			d->last = i + 1;
 			*ret = i;
 			return 0;
@@ -277,8 +267,9 @@ int rk_energy_new(struct rk_context *ctx, int key, struct rk_energy **ret, struc
 				 .max_samples = RK_ENERGY_SAMPLES,
 				 .held = RK_ORDER_HELD,
 				 .groups = { .max = RK_AGG_MAX_GROUPS },
-				 .visits = { .max = MAX_VISITS } };
-	init_devices(&e->devices, ctx->names);
+				 .visits = { .max = MAX_VISITS },
+				 .devices = { .names = ctx->names,
+					      .kernels = { .max = RK_ENERGY_DEVICES } } };
 	*ret = e;
 	return 0;
 }
@@ -325,9 +316,9 @@ static int meter_of(const struct rk_energy *e, uint32_t metric)
 {
 	const char *name = rk_strtab_borrow(e->ctx->names, metric, NULL);
 
-	return !strcmp(name, "energy_j") ? RK_METER_COUNTER :
-	       !strcmp(name, "power_w")  ? RK_METER_POWER :
-					   -1;
+	if (!strcmp(name, "energy_j"))
+		return RK_METER_COUNTER;
+	return !strcmp(name, "power_w") ? RK_METER_POWER : -1;
 }
 
 static void make_room(struct rk_energy *e)
@@ -431,11 +422,13 @@ static int add_kernel(struct rk_energy *e, const struct rk_batch *b, size_t i, s
 int rk_energy_add(struct rk_energy *e, const struct rk_batch *b, struct rk_error *err)
 {
 	int (*add)(struct rk_energy *, const struct rk_batch *, size_t, struct rk_error *) =
-		b->schema->table == RK_SAMPLES ? add_sample :
-		b->schema->table == RK_AGENTS  ? add_agent :
-						 add_kernel;
+		add_kernel;
 	int rc = 0;
 
+	if (b->schema->table == RK_SAMPLES)
+		add = add_sample;
+	else if (b->schema->table == RK_AGENTS)
+		add = add_agent;
 	for (size_t i = 0; rc == 0 && i < b->nrows; i++)
 		rc = add(e, b, i, err);
 	return rc;

@@ -107,16 +107,6 @@ static int add_place(struct rk_run *run, struct rk_fuse_members *m, const struct
 	return set_texts(v, r, node, p->hive ? "" : p->folder, err);
 }
 
-static int from_places(struct rk_run *run, struct rk_fuse_members *m, struct rk_error *err)
-{
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && i < run->places.n; i++)
-		if (run->places.v[i].fate == RK_PLACE_USED && !run->places.v[i].again)
-			rc = add_place(run, m, &run->places.v[i], err);
-	return rc;
-}
-
 /* ---- rows ---- */
 
 static const struct look {
@@ -304,8 +294,10 @@ static int by_home(const void *a, const void *b)
 	const struct home *x = a, *y = b;
 	int order = strcmp(x->key, y->key);
 
-	if (order || x->timed != y->timed)
-		return order ? order : y->timed - x->timed;
+	if (order)
+		return order;
+	if (x->timed != y->timed)
+		return y->timed - x->timed;
 	return (x->boot_ns > y->boot_ns) - (x->boot_ns < y->boot_ns);
 }
 
@@ -386,60 +378,48 @@ static int count_nodes(struct rk_fuse_members *m, struct rk_error *err)
 
 /* ---- all of it ---- */
 
-static void describe_job(struct rk_fuse_members *m)
+static int make(struct rk_run *run, bool rows, struct rk_fuse_members *ret, struct rk_error *err)
 {
-	m->job = "";
-	for (size_t i = 0; i < m->n; i++) {
-		if (!m->job[0])
-			m->job = m->v[i].job;
-		if (m->v[i].size > 0 && (uint64_t)m->v[i].size > m->size)
-			m->size = (uint64_t)m->v[i].size;
-	}
-}
-
-static int make(struct rk_run *run, bool rows, struct rk_fuse_members *m, struct rk_error *err)
-{
+	struct rk_fuse_members m = { .job = "" };
 	bool found = !rows;
 	size_t warnings;
-	int rc = from_places(run, m, err);
+	int rc = 0;
 
+	for (size_t i = 0; rc == 0 && i < run->places.n; i++)
+		if (run->places.v[i].fate == RK_PLACE_USED && !run->places.v[i].again)
+			rc = add_place(run, &m, &run->places.v[i], err);
 	/* what is odd about the files is told by the passes that use their rows */
 	rk_diag_list(run->ctx.diag, &warnings);
 	for (unsigned i = 0; rc == 0 && i < NLOOKS && !found; i++)
-		rc = from_rows(run, m, &looks[i], &found, err);
+		rc = from_rows(run, &m, &looks[i], &found, err);
 	rk_diag_reset(run->ctx.diag, warnings);
 	if (rc == 0)
-		rc = number_machines(run, m, err);
+		rc = number_machines(run, &m, err);
 	if (rc == 0)
-		rc = count_nodes(m, err);
+		rc = count_nodes(&m, err);
+	for (size_t i = 0; rc == 0 && i < m.n; i++) {
+		if (!m.job[0])
+			m.job = m.v[i].job;
+		if (m.v[i].size > 0 && (uint64_t)m.v[i].size > m.size)
+			m.size = (uint64_t)m.v[i].size;
+	}
+	if (rc == 0)
+		rc = rk_fuse_problems(run, &m, err);
 	if (rc < 0)
-		return rc;
-	describe_job(m);
-	return rk_fuse_problems(run, m, err);
+		rk_fuse_members_release(&m);
+	else
+		*ret = m;
+	return rc;
 }
 
 int rk_fuse_members(struct rk_run *run, struct rk_fuse_members *ret, struct rk_error *err)
 {
-	struct rk_fuse_members m = { .job = "" };
-	int rc = make(run, true, &m, err);
-
-	if (rc < 0)
-		rk_fuse_members_release(&m);
-	else
-		*ret = m;
-	return rc;
+	return make(run, true, ret, err);
 }
 
 int rk_fuse_members_by_folder(struct rk_run *run, struct rk_fuse_members *ret, struct rk_error *err)
 {
-	struct rk_fuse_members m = { .job = "" };
-	int rc = make(run, false, &m, err);
-
-	if (rc < 0)
-		rk_fuse_members_release(&m);
-	else
-		*ret = m;
-	return rc;
+	return make(run, false, ret, err);
 }
 
 int rk_run_warn_ranks(struct rk_run *run, struct rk_error *err)

@@ -7,35 +7,21 @@
 #include "base/alloc.h"
 #include "run/run.h"
 
+/* Warnings about the files are left to whoever reads the tables for their own sake. */
 static int add_table(struct rk_run *run, struct rk_energy *e, enum rk_table t, struct rk_error *err)
 {
 	const struct rk_batch *b;
 	struct rk_source *rows = NULL;
+	size_t warnings;
 	int rc;
 
 	if (!(rk_run_tables(run) >> t & 1))
 		return 0;
-	rc = rk_run_scan(run, t, rk_energy_wants(e, t), &rows, err);
-	if (rc < 0)
-		return rc;
-	while ((rc = rk_source_next(rows, &b, err)) > 0) {
-		rc = rk_energy_add(e, b, err);
-		if (rc < 0)
-			break;
-	}
-	rk_source_close(rows);
-	return rc;
-}
-
-/* What is odd about the files is told by whoever reads the tables for their own sake. */
-static int add_quietly(struct rk_run *run, struct rk_energy *e, enum rk_table t,
-		       struct rk_error *err)
-{
-	size_t warnings;
-	int rc;
-
 	rk_diag_list(run->ctx.diag, &warnings);
-	rc = add_table(run, e, t, err);
+	rc = rk_run_scan(run, t, rk_energy_wants(e, t), &rows, err);
+	while (rc >= 0 && (rc = rk_source_next(rows, &b, err)) > 0)
+		rc = rk_energy_add(e, b, err);
+	rk_source_close(rows);
 	rk_diag_reset(run->ctx.diag, warnings);
 	return rc;
 }
@@ -59,11 +45,11 @@ int rk_run_energy(struct rk_run *run, int key, struct rk_energy **ret, struct rk
 		return 0;
 	rc = rk_energy_new(&run->ctx, key, &e, err);
 	if (rc == 0)
-		rc = add_quietly(run, e, RK_SAMPLES, err);
+		rc = add_table(run, e, RK_SAMPLES, err);
 	if (rc == 0 && rk_energy_some(e)) {
-		rc = add_quietly(run, e, RK_AGENTS, err);
+		rc = add_table(run, e, RK_AGENTS, err);
 		if (rc == 0)
-			rc = add_quietly(run, e, RK_KERNELS, err);
+			rc = add_table(run, e, RK_KERNELS, err);
 		if (rc == 0)
 			rc = rk_energy_finish(e, err);
 		if (rc == 0 && rk_energy_found(e)) {

@@ -236,25 +236,6 @@ static int read_path(struct rk_found *f, const char *path, struct rk_error *err)
 
 /* ---- what is in them ---- */
 
-static struct rk_found *new_found(struct rk_run *run, struct rk_error *err)
-{
-	size_t cap = run->cap_found ? run->cap_found * 2 : 16;
-	struct rk_found *found;
-
-	if (run->nfound == run->cap_found) {
-		found = rk_reallocn(run->found, cap, sizeof(*found));
-		if (!found) {
-			rk_fail_nomem(err);
-			return NULL;
-		}
-		run->found = found;
-		run->cap_found = cap;
-	}
-	found = &run->found[run->nfound++];
-	*found = (struct rk_found){ .pass = -1, .rank = -1, .pid = -1, .table_here = -1 };
-	return found;
-}
-
 static bool read_once(const char *path)
 {
 	struct stat st;
@@ -304,11 +285,18 @@ static bool is_cut_off(const char *path)
 /* `must`: the user named this very file, so that it must be one we know. */
 static int look_at(struct rk_run *run, const char *path, bool must, struct rk_error *err)
 {
-	struct rk_found *f = new_found(run, err);
+	struct rk_found *f =
+		rk_grow(run->found, &run->cap_found, run->nfound + 1, sizeof(*run->found));
 	struct rk_reader *r = NULL;
 	struct rk_error why = { 0 };
-	int rc = f ? read_path(f, path, err) : RK_E_NOMEM;
+	int rc;
 
+	if (!f)
+		return rk_fail_nomem(err);
+	run->found = f;
+	f += run->nfound++;
+	*f = (struct rk_found){ .pass = -1, .rank = -1, .pid = -1, .table_here = -1 };
+	rc = read_path(f, path, err);
 	if (rc < 0)
 		return rc;
 	rc = rk_reader_open(path, &run->ctx, &r, &why);
@@ -393,15 +381,6 @@ static bool above_ranks(const struct rk_walk *w, size_t at)
 	return above;
 }
 
-static int add_record(struct rk_run *run, const struct rk_walk *w, size_t at, struct rk_error *err)
-{
-	int rc = rk_records_add(run, w->paths[at], err);
-
-	if (rc == 0)
-		run->records.v[run->records.n - 1].above = above_ranks(w, at);
-	return rc;
-}
-
 static int look_at_all(struct rk_run *run, const struct rk_walk *w, struct rk_error *err)
 {
 	bool *skip = rk_calloc(w->n ? w->n : 1, sizeof(*skip));
@@ -412,7 +391,9 @@ static int look_at_all(struct rk_run *run, const struct rk_walk *w, struct rk_er
 
 		skip[i] |= record;
 		if (record)
-			rc = add_record(run, w, i, err);
+			rc = rk_records_add(run, w->paths[i], err);
+		if (record && rc == 0)
+			run->records.v[run->records.n - 1].above = above_ranks(w, i);
 		if (record || rk_text_ends(w->paths[i], strlen(w->paths[i]), "/" KERNELS_FILE))
 			pass_over_raw(w, i, skip);
 	}
@@ -459,21 +440,17 @@ static int fail_nothing(const struct rk_run *run, const char *dir, struct rk_err
 		       "no profiler output in '%s' (see 'rockit help formats')", dir);
 }
 
-/* A run's raw files are of its run.json, which lies beside their folder. */
-static int look_beside(struct rk_run *run, const char *dir, struct rk_error *err)
-{
-	return rk_text_ends(dir, strlen(dir), "/rocprof_raw") ? rk_records_near(run, dir, err) : 0;
-}
-
 static int look_in_dir(struct rk_run *run, const char *dir, struct rk_error *err)
 {
 	size_t before = run->nfound, known = 0;
 	struct rk_walk w = { 0 };
-	int rc = look_beside(run, dir, err);
+	int rc = 0;
 
+	/* a run's raw files are of its run.json, which is beside their folder */
+	if (rk_text_ends(dir, strlen(dir), "/rocprof_raw"))
+		rc = rk_records_near(run, dir, err);
 	if (rc == 0)
 		rc = rk_walk_dir(dir, &w, err);
-
 	if (rc == 0)
 		rc = look_at_all(run, &w, err);
 	rk_walk_release(&w);
@@ -482,29 +459,26 @@ static int look_in_dir(struct rk_run *run, const char *dir, struct rk_error *err
 	return rc == 0 && !known ? fail_nothing(run, dir, err) : rc;
 }
 
-static int look_at_file(struct rk_run *run, const char *path, struct rk_error *err)
-{
-	int rc = look_at(run, path, true, err);
-
-	return rc == 0 ? rk_records_near(run, path, err) : rc;
-}
-
-/* A folder of a rank, or something in it, or what a run is just being made of. */
-static bool names_rank(const char *path)
-{
-	return rk_rank_prefix(path) || rk_rank_of_folder(rk_base_name(path)) >= 0 ||
-	       !strcmp(rk_base_name(path), "rocprof_raw");
-}
-
 int rk_run_find(struct rk_run *run, const char *const *paths, size_t npaths, struct rk_error *err)
 {
-	int rc = npaths ? 0 : rk_fail(err, RK_E_USAGE, "no input given");
+	int rc = 0;
 
+	if (!npaths)
+		return rk_fail(err, RK_E_USAGE, "no input given");
+	/* a folder of a rank, or something in it, or what a run is just being made of */
 	for (size_t i = 0; i < npaths; i++)
-		run->some_ranks |= names_rank(paths[i]);
-	for (size_t i = 0; rc == 0 && i < npaths; i++)
-		rc = rk_is_dir(paths[i]) ? look_in_dir(run, paths[i], err) :
-					   look_at_file(run, paths[i], err);
+		run->some_ranks |= rk_rank_prefix(paths[i]) ||
+				   rk_rank_of_folder(rk_base_name(paths[i])) >= 0 ||
+				   !strcmp(rk_base_name(paths[i]), "rocprof_raw");
+	for (size_t i = 0; rc == 0 && i < npaths; i++) {
+		if (rk_is_dir(paths[i])) {
+			rc = look_in_dir(run, paths[i], err);
+		} else {
+			rc = look_at(run, paths[i], true, err);
+			if (rc == 0)
+				rc = rk_records_near(run, paths[i], err);
+		}
+	}
 	if (rc < 0)
 		return rc;
 	rk_records_settle(run);

@@ -282,18 +282,10 @@ static int next_file(struct scan *s, struct rk_error *err)
 	return 0;
 }
 
-static void note_clock(struct scan *s, const struct rk_batch *b)
-{
-	struct rk_found *f = &s->run->found[s->at - 1];
-	const struct rk_column *clock = &b->cols[RK_K_CLOCK];
-
-	f->clocked = true;
-	f->clock = rk_column_has(clock, 0) ? ((const uint32_t *)clock->data)[0] : 0;
-}
-
 static int scan_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
 {
 	struct scan *s = (struct scan *)base;
+	struct rk_found *f;
 	int rc;
 
 	for (;;) {
@@ -302,21 +294,24 @@ static int scan_next(struct rk_source *base, const struct rk_batch **batch, stru
 			if (rc <= 0)
 				return rc;
 		}
+		f = &s->run->found[s->at - 1];
 		rc = rk_source_next(s->rows, batch, err);
 		if (rc < 0)
-			rk_error_at(err, s->run->found[s->at - 1].path, 0, 0);
+			rk_error_at(err, f->path, 0, 0);
 		if (rc > 0) {
 			/* a file may have more columns behind those of the table: not ours */
 			s->batch =
 				(struct rk_batch){ base->schema, (*batch)->nrows, (*batch)->cols };
 			*batch = &s->batch;
 			s->run->scanned = s->at - 1;
-			if (s->several && s->batch.nrows)
-				note_clock(s, *batch);
+			if (s->several && s->batch.nrows) {
+				f->clocked = true;
+				f->clock = rk_batch_id(&s->batch, RK_K_CLOCK, 0);
+			}
 		}
 		if (rc > 0 || (rc < 0 && !tolerated(s, rc, err)))
 			return rc;
-		s->run->progress.before += s->run->found[s->at - 1].bytes;
+		s->run->progress.before += f->bytes;
 		close_file(s);
 	}
 }
@@ -331,19 +326,24 @@ static void scan_close(struct rk_source *base)
 
 static const struct rk_source_ops scan_ops = { .next = scan_next, .close = scan_close };
 
-static int name_field(enum rk_table t)
+/* The column with names of kernels, -1: there is none. */
+static int name_field(const struct rk_run *run, enum rk_table t)
 {
-	return t == RK_KERNELS    ? RK_K_NAME :
-	       t == RK_COUNTERS   ? RK_N_NAME :
-	       t == RK_PC_SAMPLES ? RK_P_NAME :
-				    -1;
-}
+	const char *of;
 
-static bool stats_of_kernels(const struct rk_run *run)
-{
-	const char *of = rk_run_stats_of(run);
-
-	return of && !strcmp(of, "kernel");
+	switch (t) {
+	case RK_KERNELS:
+		return RK_K_NAME;
+	case RK_COUNTERS:
+		return RK_N_NAME;
+	case RK_PC_SAMPLES:
+		return RK_P_NAME;
+	case RK_STATS:
+		of = rk_run_stats_of(run);
+		return of && !strcmp(of, "kernel") ? (int)RK_T_NAME : -1;
+	default:
+		return -1;
+	}
 }
 
 bool rk_run_rescannable(const struct rk_run *run, enum rk_table t)
@@ -354,29 +354,13 @@ bool rk_run_rescannable(const struct rk_run *run, enum rk_table t)
 	return true;
 }
 
-static void begin_progress(struct rk_run *run, enum rk_table t)
-{
-	run->progress.before = run->progress.total = 0;
-	for (size_t i = 0; i < run->nfound; i++)
-		if (run->found[i].used >> t & 1)
-			run->progress.total += run->found[i].bytes;
-}
-
-static bool several_give_kernels(const struct rk_run *run)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; n < 2 && i < run->nfound; i++)
-		n += run->found[i].used >> RK_KERNELS & 1;
-	return n > 1;
-}
-
 static int open_scan(struct rk_run *run, enum rk_table t, uint64_t want,
 		     const struct rk_counter_set *counters, struct rk_source **ret,
 		     struct rk_error *err)
 {
 	struct scan *s = rk_calloc(1, sizeof(*s));
-	int field = name_field(t);
+	int field = name_field(run, t);
+	size_t files = 0;
 
 	if (!s)
 		return rk_fail_nomem(err);
@@ -384,12 +368,16 @@ static int open_scan(struct rk_run *run, enum rk_table t, uint64_t want,
 		(struct rk_source){ &scan_ops, counters ? &counters->schema : rk_table_schema(t) };
 	s->run = run;
 	s->table = t;
-	s->several = t == RK_KERNELS && several_give_kernels(run);
+	run->progress.before = run->progress.total = 0;
+	for (size_t i = 0; i < run->nfound; i++) {
+		if (!(run->found[i].used >> t & 1))
+			continue;
+		run->progress.total += run->found[i].bytes;
+		files++;
+	}
+	s->several = t == RK_KERNELS && files > 1;
 	s->want = s->several ? want | UINT64_C(1) << RK_K_CLOCK : want;
 	s->counters = counters;
-	begin_progress(run, t);
-	if (t == RK_STATS && stats_of_kernels(run))
-		field = RK_T_NAME;
 	if (field >= 0)
 		return rk_names_open(&s->base, &run->ctx, (unsigned)field, &run->style, ret, err);
 	if (t == RK_PROCESSES && run->opt.hide_secrets)
