@@ -62,14 +62,6 @@ static bool wanted(const struct job *j, enum rk_table t)
 	return rk_run_tables(j->run) >> t & 1 && (j->table < 0 || j->table == (int)t || names);
 }
 
-static void note_node(struct job *j, const struct rk_batch *b)
-{
-	const struct rk_column *c = &b->cols[place[b->schema->table].node];
-
-	if (!j->node && b->nrows && rk_column_has(c, 0))
-		j->node = ((const uint32_t *)c->data)[0];
-}
-
 static int open_rows(struct job *j, enum rk_table t, struct rk_source **ret, struct rk_error *err)
 {
 	bool names = t == RK_AGENTS || t == RK_PROCESSES;
@@ -89,7 +81,8 @@ static int write_table(struct job *j, enum rk_table t, struct rk_writer *w, stru
 	int rc = open_rows(j, t, &rows, err);
 
 	while (rc >= 0 && rows && (rc = rk_source_next(rows, &b, err)) > 0) {
-		note_node(j, b);
+		if (!j->node && b->nrows)
+			j->node = rk_batch_id(b, (unsigned)place[t].node, 0);
 		if (t != RK_AGENTS && t != RK_PROCESSES)
 			j->rows += b->nrows;
 		rc = w->ops->batch(w, b, err);
@@ -219,22 +212,6 @@ static int find_ranks(struct rk_run *run, struct ranks *r, struct rk_error *err)
 
 /* ---- one rank ---- */
 
-/* Files of other ranks give nothing; `used` keeps what they gave. */
-static void only_rank(struct rk_run *run, int64_t rank, uint32_t *used)
-{
-	for (size_t i = 0; i < run->nfound; i++) {
-		used[i] = run->found[i].used;
-		if (run->found[i].rank >= 0 && run->found[i].rank != rank)
-			run->found[i].used = 0;
-	}
-}
-
-static void all_ranks(struct rk_run *run, const uint32_t *used)
-{
-	for (size_t i = 0; i < run->nfound; i++)
-		run->found[i].used = used[i];
-}
-
 static int write_spill(void *arg, struct rk_error *err)
 {
 	struct job *j = arg;
@@ -249,14 +226,6 @@ static int write_spill(void *arg, struct rk_error *err)
 	return rc;
 }
 
-static void member_name(int64_t rank, char *name, size_t size)
-{
-	if (rank == RANK_NONE)
-		snprintf(name, size, "no-rank.pftrace");
-	else
-		snprintf(name, size, "rank-%05" PRId64 ".pftrace", rank);
-}
-
 static int add_trace(struct job *j, struct rk_output *tar, const char *name, struct rk_error *err)
 {
 	uint32_t *used = rk_calloc(j->run->nfound + 1, sizeof(*used));
@@ -266,9 +235,17 @@ static int add_trace(struct job *j, struct rk_output *tar, const char *name, str
 	rc = used ? rk_spill_new(j->run->ctx.tmpdir, &j->to, err) : rk_fail_nomem(err);
 
 	if (rc == 0) {
-		only_rank(j->run, j->rank, used);
+		/* files of other ranks give nothing; `used` keeps what they gave */
+		for (size_t i = 0; i < j->run->nfound; i++) {
+			struct rk_found *f = &j->run->found[i];
+
+			used[i] = f->used;
+			if (f->rank >= 0 && f->rank != j->rank)
+				f->used = 0;
+		}
 		rc = rk_run_sorted(&j->sorted, write_spill, j, err);
-		all_ranks(j->run, used);
+		for (size_t i = 0; i < j->run->nfound; i++)
+			j->run->found[i].used = used[i];
 	}
 	if (rc == 0)
 		rc = rk_tar_spill(tar, name, j->to, err);
@@ -343,7 +320,10 @@ static int write_members(struct job *j, struct ranks *r, struct rk_output *tar, 
 	for (size_t i = 0; rc == 0 && i < r->n + r->none; i++) {
 		j->rank = i < r->n ? r->v[i] : RANK_NONE;
 		j->member = (uint32_t)i;
-		member_name(j->rank, name, sizeof(name));
+		if (j->rank == RANK_NONE)
+			snprintf(name, sizeof(name), "no-rank.pftrace");
+		else
+			snprintf(name, sizeof(name), "rank-%05" PRId64 ".pftrace", j->rank);
 		rc = add_trace(j, tar, name, &why);
 		if (rc < 0 && is_left_out(j, r, &why)) {
 			rc = 0;

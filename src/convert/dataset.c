@@ -394,15 +394,6 @@ static int claim(const struct rk_dataset *d, struct rk_error *err)
 
 /* ---- what cannot be ---- */
 
-static bool is_within(const char *inner, const char *outer)
-{
-	size_t len = strlen(outer);
-
-	while (len && outer[len - 1] == '/')
-		len--;
-	return !strncmp(inner, outer, len) && (!inner[len] || inner[len] == '/');
-}
-
 /* Where `path` is, or the innermost of its folders that is there. */
 static bool real_path(const char *path, char real[PATH_MAX])
 {
@@ -422,9 +413,14 @@ static bool real_path(const char *path, char real[PATH_MAX])
 static bool holds_out(const char *input, const char *out)
 {
 	char dir[PATH_MAX], place[PATH_MAX];
+	size_t len;
 
-	return realpath(input, dir) && rk_is_dir(dir) && real_path(out, place) &&
-	       is_within(place, dir);
+	if (!realpath(input, dir) || !rk_is_dir(dir) || !real_path(out, place))
+		return false;
+	len = strlen(dir);
+	while (len && dir[len - 1] == '/')
+		len--;
+	return !strncmp(place, dir, len) && (!place[len] || place[len] == '/');
 }
 
 /* The next conversion would read the data set as input, and count all twice. */

@@ -122,22 +122,15 @@ int rk_run_enter(const struct rk_run *run, const char *fn, struct rk_error *err)
 	return rc;
 }
 
-/* Those that are waiting to be ended. */
-static struct rk_run_late *take_late(struct rk_run *run)
+/* Ends those that are waiting for it, and unlocks. */
+static void end_late(struct rk_run *run)
 {
-	struct rk_run_late *list;
+	struct rk_run_late *list, *next;
 
 	pthread_mutex_lock(&run->guard.late_lock);
 	list = run->guard.late;
 	run->guard.late = NULL;
 	pthread_mutex_unlock(&run->guard.late_lock);
-	return list;
-}
-
-static void end_late(struct rk_run *run)
-{
-	struct rk_run_late *list = take_late(run), *next;
-
 	for (struct rk_run_late *l = list; l; l = l->next)
 		l->end(l->arg);
 	pthread_mutex_unlock(&run->guard.lock);
@@ -219,7 +212,9 @@ static unsigned cpus(void)
 
 	if (!sched_getaffinity(0, sizeof(set), &set))
 		n = CPU_COUNT(&set);
-	return n < 1 ? 1 : n > MAX_DEFAULT_THREADS ? MAX_DEFAULT_THREADS : (unsigned)n;
+	if (n > MAX_DEFAULT_THREADS)
+		n = MAX_DEFAULT_THREADS;
+	return n < 1 ? 1 : (unsigned)n;
 }
 
 static int make_context(struct rk_run *run, struct rk_error *err)
@@ -457,19 +452,6 @@ static struct rk_kernel kernel_of(const struct rk_run *run, const struct rk_batc
 	};
 }
 
-static int tell(const struct rk_run *run, const struct rk_batch *b,
-		int (*fn)(void *arg, const struct rk_kernel *kernel), void *arg,
-		struct rk_error *err)
-{
-	for (size_t i = 0; i < b->nrows; i++) {
-		struct rk_kernel k = kernel_of(run, b, i);
-
-		if (fn(arg, &k))
-			return rk_fail(err, RK_E_CANCELLED, "cancelled");
-	}
-	return 0;
-}
-
 static int each(struct rk_run *run, int (*fn)(void *arg, const struct rk_kernel *kernel), void *arg,
 		struct rk_error *err)
 {
@@ -483,10 +465,13 @@ static int each(struct rk_run *run, int (*fn)(void *arg, const struct rk_kernel 
 	rc = rk_run_scan(run, RK_KERNELS, want, &rows, err);
 	if (rc < 0)
 		return rc;
-	while ((rc = rk_source_next(rows, &b, err)) > 0) {
-		rc = tell(run, b, fn, arg, err);
-		if (rc < 0)
-			break;
+	while (rc >= 0 && (rc = rk_source_next(rows, &b, err)) > 0) {
+		for (size_t i = 0; rc >= 0 && i < b->nrows; i++) {
+			struct rk_kernel k = kernel_of(run, b, i);
+
+			if (fn(arg, &k))
+				rc = rk_fail(err, RK_E_CANCELLED, "cancelled");
+		}
 	}
 	rk_source_close(rows);
 	return rc;

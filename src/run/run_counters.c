@@ -89,18 +89,6 @@ static int make_keys(struct rk_run *run, struct rk_found *f, bool columns, struc
 	return rc;
 }
 
-/* The names of `set`, a column each, become those of the file. */
-static int take_names(struct rk_found *f, const struct rk_counter_set *set, struct rk_error *err)
-{
-	f->counters = rk_calloc(set->n, sizeof(*f->counters));
-	if (!f->counters)
-		return rk_fail_nomem(err);
-	f->ncounters = set->n;
-	for (size_t i = 0; i < set->n; i++)
-		f->counters[i] = set->columns[i].name;
-	return 0;
-}
-
 /* Columns behind those of the kernels table. */
 static int scan_columns(struct rk_run *run, struct rk_reader *r, struct rk_counter_set *set,
 			struct rk_error *err)
@@ -132,15 +120,6 @@ static int scan_rows(struct rk_run *run, struct rk_reader *r, struct rk_counter_
 	return rc;
 }
 
-/* As if the file had not been looked into. */
-static void forget_names(struct rk_found *f)
-{
-	rk_free(f->counters);
-	rk_free(f->keys);
-	f->counters = f->keys = NULL;
-	f->ncounters = 0;
-}
-
 static int look_into(struct rk_run *run, struct rk_found *f, bool columns, struct rk_error *err)
 {
 	struct rk_counter_set set = { 0 };
@@ -149,12 +128,24 @@ static int look_into(struct rk_run *run, struct rk_found *f, bool columns, struc
 
 	if (rc == 0)
 		rc = columns ? scan_columns(run, r, &set, err) : scan_rows(run, r, &set, err);
-	if (rc == 0)
-		rc = take_names(f, &set, err);
-	if (rc == 0)
-		rc = make_keys(run, f, columns, err);
 	if (rc < 0)
-		forget_names(f);
+		goto out;
+	f->counters = rk_calloc(set.n, sizeof(*f->counters));
+	if (!f->counters) {
+		rc = rk_fail_nomem(err);
+		goto out;
+	}
+	f->ncounters = set.n;
+	for (size_t i = 0; i < set.n; i++)
+		f->counters[i] = set.columns[i].name;
+	rc = make_keys(run, f, columns, err);
+	if (rc < 0) { /* as if the file had not been looked into */
+		rk_free(f->counters);
+		rk_free(f->keys);
+		f->counters = f->keys = NULL;
+		f->ncounters = 0;
+	}
+out:
 	rk_counter_set_release(&set);
 	rk_reader_close(r);
 	return rc;

@@ -438,16 +438,6 @@ static bool many_levels(const struct rk_run *run)
 	return false;
 }
 
-static int column_of(struct rk_counter_set *set, struct rk_run *run, uint32_t name, int *ret,
-		     struct rk_error *err)
-{
-	size_t at = 0;
-	int rc = rk_counter_set_add(set, &run->ctx, name, err);
-
-	*ret = rk_counter_set_next(set, name, &at);
-	return rc;
-}
-
 /* A column for each counter of a file; what a pass with a level counter has feeds it too. */
 static int add_counters(struct rk_counter_set *set, struct rk_run *run, const struct rk_found *f,
 			bool many, struct rk_error *err)
@@ -457,12 +447,13 @@ static int add_counters(struct rk_counter_set *set, struct rk_run *run, const st
 	for (size_t i = 0; rc == 0 && i < f->ncounters; i++) {
 		const char *name = rk_strtab_borrow(run->ctx.names, f->counters[i], NULL);
 		bool integral = many && !strcmp(name, RK_LEVEL_ACCUMULATOR);
-		uint32_t key = f->keys[i];
-		size_t at = 0;
+		uint32_t key = f->keys[i], own = integral ? key : f->counters[i];
+		size_t at = 0, key_at = 0;
 		int column;
 
-		rc = column_of(set, run, integral ? key : f->counters[i], &column, err);
-		if (rc == 0 && column >= 0 && rk_counter_set_next(set, key, &at) < 0)
+		rc = rk_counter_set_add(set, &run->ctx, own, err);
+		column = rk_counter_set_next(set, own, &at);
+		if (rc == 0 && column >= 0 && rk_counter_set_next(set, key, &key_at) < 0)
 			rc = rk_counter_set_feed(set, key, (unsigned)column, err);
 	}
 	return rc;
@@ -585,12 +576,6 @@ static int matrix_of(struct rk_run *run, struct rk_found *f, const struct rk_cou
 	return rc;
 }
 
-/* A long file of rocprof-compute: kernels and the counters of all passes in the same rows. */
-static bool has_repeats(const struct rk_found *f)
-{
-	return rk_run_has_counters(f) && f->ops->repeats_dispatches;
-}
-
 int rk_run_join(struct rk_run *run, struct rk_found *f, const struct rk_counter_set *set,
 		struct rk_source **rows, struct rk_error *err)
 {
@@ -601,7 +586,8 @@ int rk_run_join(struct rk_run *run, struct rk_found *f, const struct rk_counter_
 	if (rk_run_has_columns(f))
 		return rk_run_columns_open(run, f, set, rows, err);
 	rc = matrix_of(run, f, set, &m, &by_order, err);
-	if (rc == 0 && m && set->times && has_repeats(f))
+	/* a long file of rocprof-compute: kernels and the counters of all passes in the same rows */
+	if (rc == 0 && m && set->times && rk_run_has_counters(f) && f->ops->repeats_dispatches)
 		rc = repeated_times(run, f, m, (unsigned)set->n - 1, err);
 	if (rc < 0) {
 		rk_source_close(*rows);

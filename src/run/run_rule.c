@@ -262,13 +262,6 @@ static int adopt_raw(struct rk_run *run, struct rk_found *raw, struct rk_error *
 	return 0;
 }
 
-static void hash_names(struct rk_found *f)
-{
-	f->group_hash = rk_hash_bytes(f->group, strlen(f->group));
-	f->program_hash = rk_hash_bytes(f->program, strlen(f->program));
-	f->stem_hash = rk_hash_bytes(f->path, f->stem);
-}
-
 static bool recalls(const struct rk_found *f)
 {
 	return f->used & RK_TABLE_BIT(RK_KERNELS) && f->record && f->record->mismatches > 0 &&
@@ -297,8 +290,13 @@ int rk_run_settle(struct rk_run *run, struct rk_error *err)
 		rc = adopt_raw(run, &run->found[i], err);
 	if (rc < 0)
 		return rc;
-	for (size_t i = 0; i < run->nfound; i++)
-		hash_names(&run->found[i]);
+	for (size_t i = 0; i < run->nfound; i++) {
+		struct rk_found *f = &run->found[i];
+
+		f->group_hash = rk_hash_bytes(f->group, strlen(f->group));
+		f->program_hash = rk_hash_bytes(f->program, strlen(f->program));
+		f->stem_hash = rk_hash_bytes(f->path, f->stem);
+	}
 	number_processes(run);
 
 	for (size_t i = 0; i < run->nfound; i++) {
