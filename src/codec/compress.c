@@ -26,13 +26,13 @@ struct gzip {
 	enum gzip_state state;
 };
 
-static voidpf gzip_alloc(voidpf opaque, uInt n, uInt size)
+static voidpf zlib_alloc(voidpf opaque, uInt n, uInt size)
 {
 	(void)opaque;
 	return rk_calloc(n, size);
 }
 
-static void gzip_free(voidpf opaque, voidpf p)
+static void zlib_free(voidpf opaque, voidpf p)
 {
 	(void)opaque;
 	rk_free(p);
@@ -44,8 +44,8 @@ static int gzip_open(void **ret, struct rk_error *err)
 
 	if (!g)
 		return rk_fail_nomem(err);
-	g->z.zalloc = gzip_alloc;
-	g->z.zfree = gzip_free;
+	g->z.zalloc = zlib_alloc;
+	g->z.zfree = zlib_free;
 	if (inflateInit2(&g->z, 15 + 16) != Z_OK) {
 		rk_free(g);
 		return rk_fail_nomem(err);
@@ -425,18 +425,6 @@ bool rk_snappy_unpack(const uint8_t *in, size_t len, uint8_t *out, size_t out_le
 
 /* ---- DEFLATE ---- */
 
-static voidpf take(voidpf opaque, uInt n, uInt size)
-{
-	(void)opaque;
-	return rk_calloc(n, size);
-}
-
-static void give(voidpf opaque, voidpf p)
-{
-	(void)opaque;
-	rk_free(p);
-}
-
 /* A part of the input, all of it: there is room. */
 static bool put(z_stream *z, const uint8_t *p, size_t len, int flush)
 {
@@ -474,7 +462,7 @@ static bool pack(z_stream *z, struct rk_bytes *out, const uint8_t *p, size_t len
 int rk_deflate(struct rk_bytes *out, const void *p, size_t len, const size_t *cuts, size_t ncuts,
 	       int level, struct rk_error *err)
 {
-	z_stream z = { .zalloc = take, .zfree = give };
+	z_stream z = { .zalloc = zlib_alloc, .zfree = zlib_free };
 	bool done;
 
 	if (len > UINT_MAX / 2)

@@ -29,11 +29,22 @@ static size_t strip_suffix(const char *s, size_t len)
 static size_t without_group(const char *s, size_t len)
 {
 	char close = len ? s[len - 1] : 0;
-	char open = close == ')' ? '(' : close == '>' ? '<' : close == ']' ? '[' : 0;
 	size_t depth = 0;
+	char open;
 
-	if (!open)
+	switch (close) {
+	case ')':
+		open = '(';
+		break;
+	case '>':
+		open = '<';
+		break;
+	case ']':
+		open = '[';
+		break;
+	default:
 		return len;
+	}
 	for (size_t i = len; i-- > 0;) {
 		depth += s[i] == close;
 		if (s[i] == open && !--depth)

@@ -92,7 +92,9 @@ static int page_order(const struct rk_pq_column *c)
 		}
 		last = p;
 	}
-	return up ? ORDER_ASCENDING : down ? ORDER_DESCENDING : ORDER_NONE;
+	if (up)
+		return ORDER_ASCENDING;
+	return down ? ORDER_DESCENDING : ORDER_NONE;
 }
 
 /* All append to `out`, whose `bad` tells of failure. */
