@@ -33,7 +33,7 @@ void rk_buffer_unref(struct rk_buffer *b);            /* NULL is fine */
 
 /* Texts in the order they came; they outlive the arrays that were made so far. */
 struct rk_stream_dict {
-	uint32_t *place; /* by id of the run's names: where the text stands, from 1; 0: nowhere */
+	uint32_t *place; /* by id of the run's names: place of the text, from 1; 0: none */
 	size_t nplace;
 	uint32_t *ids;
 	size_t n, cap;
@@ -45,7 +45,7 @@ struct rk_stream_dict {
 struct rk_stream_column {
 	const char *name; /* own */
 	enum rk_type type;
-	bool plain;     /* texts stand in the column itself */
+	bool plain;     /* texts are in the column itself */
 	unsigned field; /* of the source */
 	/* NULL: every row so far is null */
 	struct rk_buffer *values;

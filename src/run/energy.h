@@ -3,8 +3,8 @@
  *
  * Samples first (energy_j, a counter, or where that is missing power_w), then agents, then kernels,
  * each in any order. What comes out, in units of 2^-32 J, adds up exactly: kernels + idle + before +
- * after == total, the difference of the counter. The rule of the split and its error stand in
- * energy_split.c. Memory is bounded: kernels go through a temporary file, samples are thinned.
+ * after == total, the difference of the counter. The rule of the split and its error are in
+ * energy_curve.c. Memory is bounded: kernels go through a temporary file, samples are thinned.
  *
  * A sample names a GPU by its place among the GPUs of its node. A kernel's device is that place too,
  * or, where the agents say that CPUs are numbered along with GPUs, an agent.

@@ -57,7 +57,7 @@ struct rk_energy_curve {
 	struct rk_meter_samples samples[RK_NMETERS];
 	enum rk_meter meter;
 	struct rk_energy_interval *intervals; /* n, and one more that only ends the last */
-	struct rk_energy_step *steps;         /* likewise */
+	struct rk_energy_step *steps;         /* as many */
 	size_t n, hint;
 	int64_t until; /* the union of kernels so far */
 	uint64_t nsamples;
@@ -83,7 +83,7 @@ void rk_curve_thin(struct rk_energy_curve *c);
 /* Samples become intervals. None (c->n == 0) where there are fewer than two that differ. */
 int rk_curve_settle(struct rk_energy_curve *c, struct rk_energy_oddities *odd,
 		    struct rk_error *err);
-/* A kernel; starts must not go back. Gives the part that lies within, false: none does. */
+/* A kernel; starts must not go back. Gives the part that is within the samples, false: none is. */
 bool rk_curve_cover(struct rk_energy_curve *c, int64_t *start, int64_t *end, uint32_t group);
 /* All kernels were seen: makes the steps, and what is idle. */
 int rk_curve_split(struct rk_energy_curve *c, struct rk_error *err);
@@ -93,7 +93,7 @@ struct rk_energy_part {
 	int64_t units, covered_ns;
 };
 
-/* Of a kernel. False: it lies outside. Any order. */
+/* Of a kernel, in any order. False: it is outside of the samples. */
 bool rk_curve_part(const struct rk_energy_curve *c, int64_t start, int64_t end, size_t hint,
 		   struct rk_energy_part *ret);
 void rk_curve_release(struct rk_energy_curve *c);

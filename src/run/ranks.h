@@ -36,7 +36,7 @@ int rk_ranks_chosen(const char *list, size_t n, bool *ret, struct rk_error *err)
 
 /*
  * What a launcher inside the command sets for its workers: "RANK" for torchrun and its like,
- * "mpi" for mpirun and srun; NULL when the command is no launcher.
+ * "mpi" for mpirun and srun; NULL when the command is not a launcher.
  */
 const char *rk_launcher_key(const struct rk_list *command);
 /* "train.py": a word that torchrun takes as a program, and nobody else. */

@@ -29,7 +29,7 @@ struct rk_found {
 	int64_t pid;      /* its name begins with, -1 without */
 	uint64_t bytes;
 	uint64_t dev, ino;      /* of a regular file, else 0 */
-	struct timespec mtime;  /* likewise */
+	struct timespec mtime;  /* the same */
 	bool unreadable;        /* of a format that is known, and damaged */
 	bool damaged;           /* the same, but seen only when its rows were read */
 	bool made_here;         /* a trace that rockit wrote, found in a directory */
@@ -155,7 +155,7 @@ int rk_run_spare(const struct rk_run *run, const char *out, bool tables, struct 
 
 /*
  * From now on, damage that is found while rows of one of several ranks are read ends that file and is
- * told as a warning; the other ranks stand.
+ * reported as a warning; the other ranks are read.
  */
 void rk_run_tolerate(struct rk_run *run);
 
@@ -180,7 +180,7 @@ bool rk_run_has_several_clocks(const struct rk_run *run);
  * result has no place for it.
  */
 int rk_run_warn_ranks(struct rk_run *run, struct rk_error *err);
-/* Warns when there were more distinct names than are kept: some rows stand under stand-ins. */
+/* Warns when there were more distinct names than are kept: some rows have a placeholder. */
 void rk_run_tell_names(struct rk_run *run);
 /* False when some file of the table can be read only once. */
 bool rk_run_rescannable(const struct rk_run *run, enum rk_table t);

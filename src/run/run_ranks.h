@@ -38,7 +38,7 @@ int rk_records_add(struct rk_run *run, const char *path, struct rk_error *err);
 int rk_records_near(struct rk_run *run, const char *path, struct rk_error *err);
 /* All are there: each found file gets its own, and the rank it names where its path names none. */
 void rk_records_settle(struct rk_run *run);
-/* The one that lies above the folders of ranks of which the file, or its rows, are; NULL: none. */
+/* The record above the folders of ranks that the file, or its rows, belong to; NULL: none. */
 const struct rk_run_record *rk_record_above(const struct rk_run *run, const char *path);
 
 /* Fills run->places.v and what files are left out. After rk_records_settle. */
