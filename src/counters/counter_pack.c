@@ -8,7 +8,6 @@
  */
 #include "counters/counter_pack.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"

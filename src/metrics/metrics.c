@@ -5,7 +5,6 @@
 
 #include "base/alloc.h"
 #include "base/handle.h"
-#include "metrics/metric_verdict.h"
 #include "metrics/metrics_impl.h"
 #include "table/stages.h"
 

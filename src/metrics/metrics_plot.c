@@ -8,7 +8,6 @@
 
 #include "metrics/metric_roofline.h"
 #include "metrics/metrics_parts.h"
-#include "report/report_parts.h"
 
 enum {
 	ROWS = 16,

@@ -7,11 +7,9 @@
 #include "base/error.h"
 #include "base/handle.h"
 #include "base/list.h"
-#include "base/text.h"
 #include "io/output.h"
 #include "metrics/metric_roofline.h"
 #include "metrics/metrics_parts.h"
-#include "report/report_parts.h"
 #include "run/run.h"
 
 /* ---- JSON: one line per metric ---- */

@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "metrics/metric_roofline.h"
 #include "metrics/metrics_parts.h"
-#include "report/report_parts.h"
 
 enum {
 	INDENT = 8, /* text about a kernel is below its calls */

@@ -1,5 +1,4 @@
 /* hotspots_render.c - hotspots as text, JSON and CSV. */
-#include <math.h>
 #include <string.h>
 
 #include "base/page.h"

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/page.h"
-#include "base/text.h"
 #include "ranks/ranks_parts.h"
 #include "report/report_parts.h"
 

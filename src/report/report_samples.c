@@ -5,7 +5,6 @@
 
 #include "base/alloc.h"
 #include "base/page.h"
-#include "base/text.h"
 #include "report/report_parts.h"
 #include "table/table.h"
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "run/run.h"
 #include "tap.h"
 
 static struct rk_counter_names *names_new(void)

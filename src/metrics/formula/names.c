@@ -15,6 +15,7 @@
 #include "base/map.h"
 #include "base/num.h"
 #include "base/text.h"
+#include "run/run.h"
 
 enum { KEY_MAX = 2 * RK_COUNTER_NAME_MAX + 3 };
 

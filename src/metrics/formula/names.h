@@ -13,7 +13,6 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "run/run.h"
 
 /* Longer names are in no formula: they are passed over. */
 enum { RK_COUNTER_NAME_MAX = 255 };
