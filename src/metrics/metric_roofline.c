@@ -34,32 +34,6 @@ static const char *const ceiling_names[] = {
 };
 enum { NCEILINGS = sizeof(ceiling_names) / sizeof(ceiling_names[0]) };
 
-/* MHz times what is moved per clock, in thousands of millions. */
-static double level_theory(const struct rk_metric_device *d, const struct rk_tree *target,
-			   const char *name)
-{
-	double width = rk_products_number(target, name);
-
-	if (!strcmp(name, "hbm"))
-		return width * d->mclk * d->hbmch / 1000;
-	if (!strcmp(name, "l2"))
-		return width * d->sclk * d->l2ch / 1000;
-	return width * d->sclk * d->cus / 1000;
-}
-
-/* "vector f32" is "f32" in "vector". */
-static double pipe_theory(const struct rk_metric_device *d, const struct rk_tree *target,
-			  const char *name)
-{
-	static const char *const kinds[] = { "vector", "matrix" };
-
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (rk_text_iprefix(name, strlen(name), kinds[i]))
-			return rk_products_number(rk_tree_get(target, kinds[i]), name + 7) *
-			       d->sclk * d->cus / 1000;
-	return NAN;
-}
-
 static double mean_of(const char *column, const struct rk_roof_measure *m, size_t n)
 {
 	double sum = 0;
@@ -87,6 +61,7 @@ static double measured_of(const struct rk_tree *facts, const struct rk_roof_meas
 	return NAN;
 }
 
+/* Theory: MHz times what is moved or computed per clock, in thousands of millions. */
 static struct rk_ceiling ceiling(const struct rk_tree *table, const struct rk_metric_device *d,
 				 const char *name, const struct rk_roof_measure *m, size_t n)
 {
@@ -95,7 +70,18 @@ static struct rk_ceiling ceiling(const struct rk_tree *table, const struct rk_me
 	struct rk_ceiling c = { .name = name, .measured = measured_of(facts, m, n) };
 
 	c.bandwidth = !strchr(name, ' ');
-	c.theory = c.bandwidth ? level_theory(d, target, name) : pipe_theory(d, target, name);
+	if (!strcmp(name, "hbm"))
+		c.theory = rk_products_number(target, name) * d->mclk * d->hbmch / 1000;
+	else if (!strcmp(name, "l2"))
+		c.theory = rk_products_number(target, name) * d->sclk * d->l2ch / 1000;
+	else if (c.bandwidth)
+		c.theory = rk_products_number(target, name) * d->sclk * d->cus / 1000;
+	else if (!strncmp(name, "vector ", 7)) /* "vector f32" is "f32" in "vector" */
+		c.theory = rk_products_number(rk_tree_get(target, "vector"), name + 7) * d->sclk *
+			   d->cus / 1000;
+	else
+		c.theory = rk_products_number(rk_tree_get(target, "matrix"), name + 7) * d->sclk *
+			   d->cus / 1000;
 	c.achievable = isnan(c.measured) ? c.theory * rk_products_number(facts, "usual") :
 					   c.measured;
 	return c;

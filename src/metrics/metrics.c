@@ -125,29 +125,38 @@ static int prepare(struct context *c, struct rk_error *err)
 	static const struct rk_agg_fields fields = { RK_K_NAME, RK_K_START, RK_K_DURATION,
 						     RK_AGG_NO_KEY, RK_K_BARRIER };
 	struct rk_metric_work *w = &c->work;
+	struct rk_context *ctx = rk_run_context(w->run);
 	int rc = filter_open(&c->filter, w->opt->kernel_regex, err);
 
+	if (rc < 0)
+		return rc;
 	w->traced = is_traced(w->run);
 	c->rows = rk_calloc(1, sizeof(*c->rows));
-	if (rc == 0 && !c->rows)
-		rc = rk_fail_nomem(err);
-	if (rc == 0)
-		rc = rk_metric_set_load(w->opt->metrics, &w->set, err);
-	if (rc == 0)
-		rc = rk_kinds_find(w->run, w->opt, &w->kinds, err);
-	if (rc == 0)
-		rc = rk_metric_names_of(w->run, &w->names, err);
-	if (rc == 0)
-		rc = plans_make(w, err);
-	if (rc == 0)
-		rc = rk_metric_columns_make(w->run, &w->inputs, &w->columns, err);
-	if (rc == 0)
-		rc = rk_metric_block_init(&w->block, &w->columns, err);
-	if (rc == 0)
-		rc = rk_metric_sums_init(&w->sums, w->set->ndefs, w->set->nchecks, err);
-	if (rc == 0)
-		rc = rk_agg_new(&fields, rk_run_context(w->run), &w->agg, err);
-	return rc < 0 ? rc : rk_timeline_new(rk_run_context(w->run), &w->timeline, err);
+	if (!c->rows)
+		return rk_fail_nomem(err);
+	rc = rk_metric_set_load(w->opt->metrics, &w->set, err);
+	if (rc < 0)
+		return rc;
+	rc = rk_kinds_find(w->run, w->opt, &w->kinds, err);
+	if (rc < 0)
+		return rc;
+	rc = rk_metric_names_of(w->run, &w->names, err);
+	if (rc < 0)
+		return rc;
+	rc = plans_make(w, err);
+	if (rc < 0)
+		return rc;
+	rc = rk_metric_columns_make(w->run, &w->inputs, &w->columns, err);
+	if (rc < 0)
+		return rc;
+	rc = rk_metric_block_init(&w->block, &w->columns, err);
+	if (rc < 0)
+		return rc;
+	rc = rk_metric_sums_init(&w->sums, w->set->ndefs, w->set->nchecks, err);
+	if (rc < 0)
+		return rc;
+	rc = rk_agg_new(&fields, ctx, &w->agg, err);
+	return rc < 0 ? rc : rk_timeline_new(ctx, &w->timeline, err);
 }
 
 /* ---- rows ---- */
@@ -362,37 +371,15 @@ static int add_measures(struct rk_metric_work *w, struct rk_error *err)
 	return rc;
 }
 
-/* The metrics that dispatches can have, of whichever kind their chip is. */
-static size_t list_metrics(struct context *c, struct rk_metric_value *v)
-{
-	const struct rk_metric_work *w = &c->work;
-	size_t n = 0;
-
-	for (size_t d = 0; d < w->set->ndefs; d++)
-		c->at[d] = SKIPPED;
-	for (size_t k = 0; k < w->kinds.n; k++)
-		for (size_t i = 0; i < w->plans[k]->noutputs; i++) {
-			const struct rk_metric_output *o = &w->plans[k]->outputs[i];
-
-			if (c->at[w->places[k][i]] != SKIPPED)
-				continue;
-			c->at[w->places[k][i]] = (uint32_t)n;
-			v[n++] = (struct rk_metric_value){ .id = o->def->id,
-							   .group = o->def->group,
-							   .unit = o->def->unit,
-							   .peak = o->peak };
-		}
-	return n;
-}
-
+/* Gives the callback the metrics that dispatches can have, of whichever kind their chip is. */
 static int tell_begin(struct context *c, struct rk_error *err)
 {
-	const struct rk_metrics_options *opt = c->work.opt;
-	size_t ndefs = c->work.set->ndefs;
+	const struct rk_metric_work *w = &c->work;
+	size_t ndefs = w->set->ndefs;
 	struct rk_metric_value *v;
-	int rc;
+	int rc = 0;
 
-	if (!opt->dispatch)
+	if (!w->opt->dispatch)
 		return 0;
 	c->values = rk_calloc(ndefs, sizeof(*c->values));
 	c->at = rk_calloc(ndefs, sizeof(*c->at));
@@ -401,8 +388,23 @@ static int tell_begin(struct context *c, struct rk_error *err)
 		rk_free(v);
 		return rk_fail_nomem(err);
 	}
-	c->nvalues = list_metrics(c, v);
-	rc = opt->begin ? opt->begin(opt->arg, v, c->nvalues) : 0;
+	for (size_t d = 0; d < ndefs; d++)
+		c->at[d] = SKIPPED;
+	for (size_t k = 0; k < w->kinds.n; k++) {
+		for (size_t i = 0; i < w->plans[k]->noutputs; i++) {
+			const struct rk_metric_output *o = &w->plans[k]->outputs[i];
+
+			if (c->at[w->places[k][i]] != SKIPPED)
+				continue;
+			c->at[w->places[k][i]] = (uint32_t)c->nvalues;
+			v[c->nvalues++] = (struct rk_metric_value){ .id = o->def->id,
+								    .group = o->def->group,
+								    .unit = o->def->unit,
+								    .peak = o->peak };
+		}
+	}
+	if (w->opt->begin)
+		rc = w->opt->begin(w->opt->arg, v, c->nvalues);
 	rk_free(v);
 	return rc ? rk_fail(err, RK_E_CANCELLED, "stopped") : 0;
 }
@@ -448,22 +450,29 @@ static int metrics_of(struct rk_run *run, const struct rk_metrics_options *opt,
 	int rc = rk_run_check_clocks(run, err);
 
 	rk_run_tolerate(run);
-	if (rc == 0)
-		rc = rk_run_warn_ranks(run, err);
-	if (rc == 0)
-		rc = prepare(&c, err);
-	if (rc == 0)
-		rc = tell_begin(&c, err);
-	if (rc == 0)
-		rc = add_kernels(&c, err);
-	if (rc == 0)
-		rc = add_copies(&c.work, err);
-	if (rc == 0)
-		rc = add_measures(&c.work, err);
-	if (rc == 0)
-		rk_run_tell_clocks(run);
-	if (rc == 0)
-		rc = rk_metric_result(&c.work, ret, err);
+	if (rc < 0)
+		return rc;
+	rc = rk_run_warn_ranks(run, err);
+	if (rc < 0)
+		return rc;
+	rc = prepare(&c, err);
+	if (rc < 0)
+		goto out;
+	rc = tell_begin(&c, err);
+	if (rc < 0)
+		goto out;
+	rc = add_kernels(&c, err);
+	if (rc < 0)
+		goto out;
+	rc = add_copies(&c.work, err);
+	if (rc < 0)
+		goto out;
+	rc = add_measures(&c.work, err);
+	if (rc < 0)
+		goto out;
+	rk_run_tell_clocks(run);
+	rc = rk_metric_result(&c.work, ret, err);
+out:
 	context_release(&c);
 	return rc;
 }

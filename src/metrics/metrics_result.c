@@ -560,18 +560,23 @@ static int build_all(struct build *b, struct rk_error *err)
 	struct rk_metric_sums *s = &b->w->sums;
 	int rc = rk_agg_finish(b->w->agg, &b->rows, &b->nrows, err);
 
-	if (rc == 0)
-		rc = make_devices(b, err);
-	if (rc == 0)
-		rc = make_flags(b, err);
-	if (rc == 0)
-		rc = make_metrics(b, err);
+	if (rc < 0)
+		return rc;
+	rc = make_devices(b, err);
+	if (rc < 0)
+		return rc;
+	rc = make_flags(b, err);
+	if (rc < 0)
+		return rc;
+	rc = make_metrics(b, err);
+	if (rc < 0)
+		return rc;
 	if (s->nkept)
 		qsort(s->kept, s->nkept, sizeof(*s->kept), by_group);
-	if (rc == 0)
-		rc = make_absent(b, err);
-	if (rc == 0)
-		rc = make_kernels(b, err);
+	rc = make_absent(b, err);
+	if (rc < 0)
+		return rc;
+	rc = make_kernels(b, err);
 	return rc < 0 ? rc : make_shares(b, err);
 }
 

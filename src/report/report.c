@@ -441,22 +441,28 @@ static int find_by(const char *by, enum by *ret, struct rk_error *err)
 /* Section by section, so that the durations of one are gone before those of the next come. */
 static int make_sections(struct work *w, uint32_t tables, struct rk_error *err)
 {
-	int rc =
-		rk_run_energy(w->run, w->by ? plans[0].key[w->by] : RK_AGG_NO_KEY, &w->energy, err);
+	int key = w->by ? plans[0].key[w->by] : RK_AGG_NO_KEY;
+	int rc = rk_run_energy(w->run, key, &w->energy, err);
 
-	if (rc == 0)
-		rc = rk_report_energy_make(w->energy, w->ctx->names, &w->r->energy, w->own, err);
-	if (rc == 0)
-		rc = aggs_new(w, err);
+	if (rc < 0)
+		return rc;
+	rc = rk_report_energy_make(w->energy, w->ctx->names, &w->r->energy, w->own, err);
+	if (rc < 0)
+		return rc;
+	rc = aggs_new(w, err);
 	if (rc == 0 && tables & RK_TABLE_BIT(RK_STATS))
 		rc = add_stats(w, err);
-	for (size_t i = 0; i < NPLANS && rc == 0; i++) {
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < NPLANS; i++) {
 		if (tables & RK_TABLE_BIT(plans[i].table))
 			rc = add_table(w, &plans[i], err);
 		if (rc == 0)
 			rc = make_section(w, plans[i].section, err);
+		if (rc < 0)
+			return rc;
 	}
-	return rc < 0 ? rc : make_section(w, RK_SECTION_DOMAINS, err);
+	return make_section(w, RK_SECTION_DOMAINS, err);
 }
 
 /* The run.json of an empty run may give the reason. */

@@ -415,6 +415,16 @@ static int read_metric(const struct doc *d, const struct rk_tree *t)
 	struct rk_metric_def m = {
 		.group = "user", .unit = "", .help = "", .pass = "", .file = d->file
 	};
+	const struct {
+		const char *key;
+		size_t max;
+		const char **to;
+	} texts[] = {
+		{ "group", WORD_MAX, &m.group },
+		{ "unit", WORD_MAX, &m.unit },
+		{ "help", RK_METRIC_TEXT_MAX, &m.help },
+		{ "pass", RK_METRIC_ID_MAX, &m.pass },
+	};
 	const struct rk_tree *expr = rk_tree_get(t, "expr"), *peak = rk_tree_get(t, "peak");
 	const struct rk_tree *archs = rk_tree_get(t, "archs"), *agg = rk_tree_get(t, "agg");
 	const char *id = rk_tree_text(rk_tree_get(t, "id"), "");
@@ -431,14 +441,8 @@ static int read_metric(const struct doc *d, const struct rk_tree *t)
 	if (!(m.id = keep_text(d, id)))
 		return RK_E_NOMEM;
 	rc = check_keys(d, t, keys);
-	if (rc == 0)
-		rc = read_text(d, t, "metric", id, "group", WORD_MAX, &m.group);
-	if (rc == 0)
-		rc = read_text(d, t, "metric", id, "unit", WORD_MAX, &m.unit);
-	if (rc == 0)
-		rc = read_text(d, t, "metric", id, "help", RK_METRIC_TEXT_MAX, &m.help);
-	if (rc == 0)
-		rc = read_text(d, t, "metric", id, "pass", RK_METRIC_ID_MAX, &m.pass);
+	for (size_t i = 0; rc == 0 && i < sizeof(texts) / sizeof(texts[0]); i++)
+		rc = read_text(d, t, "metric", id, texts[i].key, texts[i].max, texts[i].to);
 	if (rc < 0)
 		return rc;
 	m.median = strcmp(rk_tree_text(agg, ""), "median") == 0;
