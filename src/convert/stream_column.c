@@ -45,22 +45,17 @@ static void bits_fill(uint64_t *to, size_t at, size_t n, bool set)
 	}
 }
 
-/* Up to 64 bits; looks at no word behind that of the last one. */
-static uint64_t take_bits(const uint64_t *from, size_t skip, size_t k)
-{
-	size_t i = skip / 64, shift = skip % 64;
-	uint64_t word = from[i] >> shift;
-
-	if (shift + k > 64)
-		word |= from[i + 1] << (64 - shift);
-	return word;
-}
-
 void rk_bits_copy(uint64_t *to, size_t at, const uint64_t *from, size_t skip, size_t n)
 {
 	for (size_t k; n; at += k, skip += k, n -= k) {
+		size_t i = skip / 64, shift = skip % 64;
+		uint64_t word = from[i] >> shift;
+
 		k = within_word(at, n);
-		put_bits(to, at, take_bits(from, skip, k), k);
+		/* never read past the word of the last bit */
+		if (shift + k > 64)
+			word |= from[i + 1] << (64 - shift);
+		put_bits(to, at, word, k);
 	}
 }
 
@@ -225,17 +220,6 @@ static bool begin_values(struct rk_stream_column *col, size_t at, size_t cap)
 	return true;
 }
 
-static bool need_valid(struct rk_stream_column *col, size_t at, size_t cap)
-{
-	if (col->valid)
-		return true;
-	col->valid = rk_buffer_new(bits_words(cap) * 8, true);
-	if (!col->valid)
-		return false;
-	bits_fill(words(col->valid), 0, at, true);
-	return true;
-}
-
 /* The place of a text, from 1; 0 when out of memory. */
 static uint32_t add_text(struct rk_stream_dict *d, const struct rk_strtab *names, uint32_t id)
 {
@@ -329,14 +313,7 @@ static bool add_plain(struct rk_stream_column *col, const struct rk_strtab *name
 	return true;
 }
 
-/* What stands in the place of a null is 0, not what happened to be there. */
-static void blank_nulls(uint8_t *to, size_t size, const struct rk_column *c, size_t from, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!(c->valid[(from + i) / 64] >> (from + i) % 64 & 1))
-			memset(to + i * size, 0, size);
-}
-
+/* The value of a null is 0. */
 static void add_numbers(struct rk_stream_column *col, const struct rk_column *c, size_t from,
 			size_t at, size_t n)
 {
@@ -344,21 +321,9 @@ static void add_numbers(struct rk_stream_column *col, const struct rk_column *c,
 	uint8_t *to = col->values->data + at * size;
 
 	memcpy(to, (const uint8_t *)c->data + from * size, n * size);
-	if (c->valid)
-		blank_nulls(to, size, c, from, n);
-}
-
-static bool add_values(struct rk_stream_column *col, const struct rk_strtab *names,
-		       const struct rk_column *c, size_t from, size_t at, size_t n)
-{
-	if (col->type == RK_BOOL)
-		bits_pack(words(col->values), at, (const uint8_t *)c->data + from, n);
-	else if (col->type != RK_STR)
-		add_numbers(col, c, from, at, n);
-	else
-		return col->plain ? add_plain(col, names, c, from, at, n) :
-				    add_ids(col, names, c, from, at, n);
-	return true;
+	for (size_t i = 0; c->valid && i < n; i++)
+		if (!(c->valid[(from + i) / 64] >> (from + i) % 64 & 1))
+			memset(to + i * size, 0, size);
 }
 
 /* Rows that are all null, in a column that has values. */
@@ -383,11 +348,21 @@ int rk_stream_column_add(struct rk_stream_column *col, const struct rk_strtab *n
 
 	if (!c->data && !col->values)
 		return 0;
-	if ((!col->values && !begin_values(col, at, cap)) || (nulls && !need_valid(col, at, cap)))
+	if (!col->values && !begin_values(col, at, cap))
 		return rk_fail_nomem(err);
+	if (nulls && !col->valid) {
+		col->valid = rk_buffer_new(bits_words(cap) * 8, true);
+		if (!col->valid)
+			return rk_fail_nomem(err);
+		bits_fill(words(col->valid), 0, at, true);
+	}
 	if (!c->data)
 		add_nulls(col, at, n);
-	else if (!add_values(col, names, c, from, at, n))
+	else if (col->type == RK_BOOL)
+		bits_pack(words(col->values), at, (const uint8_t *)c->data + from, n);
+	else if (col->type != RK_STR)
+		add_numbers(col, c, from, at, n);
+	else if (!(col->plain ? add_plain : add_ids)(col, names, c, from, at, n))
 		return rk_fail_nomem(err);
 	if (c->data && c->valid)
 		rk_bits_copy(words(col->valid), at, c->valid, from, n);
@@ -512,26 +487,12 @@ static void share(struct owned *o, unsigned i, struct rk_buffer *b)
 	o->buffers[i] = b ? b->data : NULL;
 }
 
-static bool make_dictionary(struct ArrowArray *a, const struct rk_stream_dict *d)
-{
-	struct owned *o = a->private_data, *texts;
-
-	o->dictionary = rk_calloc(1, sizeof(*o->dictionary));
-	texts = o->dictionary ? make_array(o->dictionary, d->frozen, 3) : NULL;
-	if (!texts)
-		return false;
-	a->dictionary = o->dictionary;
-	share(texts, 1, d->offsets);
-	share(texts, 2, d->text);
-	return true;
-}
-
 /* `zeros` is what a column without any value consists of: no bit set, all offsets 0. */
 static bool make_column(struct ArrowArray *a, const struct rk_stream_column *col, size_t n,
 			struct rk_buffer *zeros)
 {
 	bool plain = col->type == RK_STR && col->plain;
-	struct owned *o = make_array(a, n, plain ? 3 : 2);
+	struct owned *o = make_array(a, n, plain ? 3 : 2), *texts;
 	size_t valid = n;
 
 	if (!o)
@@ -546,7 +507,16 @@ static bool make_column(struct ArrowArray *a, const struct rk_stream_column *col
 	share(o, 1, col->values ? col->values : zeros);
 	if (plain)
 		share(o, 2, col->values ? col->text : zeros);
-	return col->type != RK_STR || plain || make_dictionary(a, &col->dict);
+	if (col->type != RK_STR || plain)
+		return true;
+	o->dictionary = rk_calloc(1, sizeof(*o->dictionary));
+	texts = o->dictionary ? make_array(o->dictionary, col->dict.frozen, 3) : NULL;
+	if (!texts)
+		return false;
+	a->dictionary = o->dictionary;
+	share(texts, 1, col->dict.offsets);
+	share(texts, 2, col->dict.text);
+	return true;
 }
 
 static bool make_children(struct ArrowArray *a, const struct rk_stream_column *cols, size_t ncols,

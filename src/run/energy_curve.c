@@ -60,16 +60,6 @@ static int by_time(const void *pa, const void *pb)
 	return (a->v > b->v) - (a->v < b->v);
 }
 
-static void in_order(struct rk_meter_samples *s)
-{
-	bool sorted = true;
-
-	for (size_t i = 1; i < s->n && sorted; i++)
-		sorted = s->v[i - 1].t < s->v[i].t;
-	if (!sorted)
-		qsort(s->v, s->n, sizeof(*s->v), by_time);
-}
-
 void rk_curve_thin(struct rk_energy_curve *c)
 {
 	for (unsigned m = 0; m < RK_NMETERS; m++) {
@@ -91,9 +81,13 @@ void rk_curve_thin(struct rk_energy_curve *c)
  */
 static void without_repeats(struct rk_meter_samples *s, enum rk_meter m)
 {
+	bool sorted = true;
 	size_t n = 0;
 
-	in_order(s);
+	for (size_t i = 1; i < s->n && sorted; i++)
+		sorted = s->v[i - 1].t < s->v[i].t;
+	if (!sorted)
+		qsort(s->v, s->n, sizeof(*s->v), by_time);
 	for (size_t i = 0; i < s->n; i++) {
 		if (n && s->v[n - 1].t == s->v[i].t)
 			n--;
@@ -225,12 +219,16 @@ int rk_curve_settle(struct rk_energy_curve *c, struct rk_energy_oddities *odd, s
 
 	/* the counter first: it misses nothing between two readings */
 	for (unsigned m = 0; rc == 0 && !c->n && m < RK_NMETERS; m++) {
+		struct rk_meter_samples *s = &c->samples[m];
+
 		c->meter = (enum rk_meter)m;
-		if (c->samples[m].left_out)
-			rc = keep(&c->samples[m], c->samples[m].last, err);
-		without_wild(&c->samples[m], most[m], odd);
-		without_repeats(&c->samples[m], c->meter);
-		if (rc == 0 && c->samples[m].n >= 2)
+		if (s->left_out)
+			rc = keep(s, s->last, err);
+		if (rc < 0)
+			break;
+		without_wild(s, most[m], odd);
+		without_repeats(s, c->meter);
+		if (s->n >= 2)
 			rc = make_intervals(c, odd, err);
 	}
 	for (unsigned m = 0; m < RK_NMETERS; m++) {
@@ -317,21 +315,10 @@ static void cover(struct rk_energy_curve *c, bool busy, int64_t s, int64_t e, si
 		add_ns(&cover_at(c, b, busy)->part, e - v[b].t);
 }
 
-static void touch(struct rk_energy_curve *c, size_t a, size_t b, int64_t group)
-{
-	struct rk_energy_interval *from = &c->intervals[a], *to = &c->intervals[b + 1];
-
-	from->count++;
-	from->sum += group;
-	from->sq += group * group;
-	to->count--;
-	to->sum -= group;
-	to->sq -= group * group;
-}
-
 bool rk_curve_cover(struct rk_energy_curve *c, int64_t *start, int64_t *end, uint32_t group)
 {
-	int64_t s = *start, e = *end, t0 = c->intervals[0].t, t1 = c->intervals[c->n].t;
+	int64_t s = *start, e = *end, t0 = c->intervals[0].t, t1 = c->intervals[c->n].t, id = group;
+	struct rk_energy_interval *from, *to;
 	size_t a, b;
 
 	s = s > t0 ? s : t0;
@@ -346,7 +333,14 @@ bool rk_curve_cover(struct rk_energy_curve *c, int64_t *start, int64_t *end, uin
 	a = c->hint = find(c, s, c->hint);
 	b = find(c, e - 1, a);
 	cover(c, false, s, e, a, b);
-	touch(c, a, b, group);
+	from = &c->intervals[a];
+	to = &c->intervals[b + 1];
+	from->count++;
+	from->sum += id;
+	from->sq += id * id;
+	to->count--;
+	to->sum -= id;
+	to->sq -= id * id;
 	if (e > c->until) {
 		s = s > c->until ? s : c->until;
 		cover(c, true, s, e, find(c, s, a), b);
@@ -354,27 +348,6 @@ bool rk_curve_cover(struct rk_energy_curve *c, int64_t *start, int64_t *end, uin
 	}
 	c->used = true;
 	return true;
-}
-
-/* Differences become numbers. */
-static void add_up(struct rk_energy_curve *c)
-{
-	struct rk_energy_interval *v = c->intervals;
-
-	for (size_t i = 1; i <= c->n; i++) {
-		v[i].over.full += v[i - 1].over.full;
-		v[i].busy.full += v[i - 1].busy.full;
-		v[i].count += v[i - 1].count;
-		v[i].sum += v[i - 1].sum;
-		v[i].sq += v[i - 1].sq;
-	}
-}
-
-static int64_t over_of(const struct rk_energy_interval *v)
-{
-	wide ns = (wide)v->over.full * (v[1].t - v->t) + v->over.part;
-
-	return ns > INT64_MAX ? INT64_MAX : (int64_t)ns;
 }
 
 static int64_t busy_of(const struct rk_energy_interval *v)
@@ -422,37 +395,34 @@ static void find_ends(struct rk_energy_curve *c)
 			*(i < first ? &c->before : &c->after) += c->intervals[i].e;
 }
 
-static int64_t idle_in(const struct rk_energy_curve *c, const struct rk_energy_interval *v)
+/*
+ * Energy of the interval that is idle; *ret_doubt: the most that one of several kernels, or an idle moment,
+ * may have drawn above idle power.
+ */
+static int64_t idle_in(const struct rk_energy_curve *c, const struct rk_energy_interval *v,
+		       int64_t *ret_doubt)
 {
-	int64_t dt = v[1].t - v->t, ns = dt - busy_of(v), idle;
+	int64_t dt = v[1].t - v->t, ns = dt - busy_of(v), floor = 0, idle, above;
 
-	if (!c->idle_ns)
-		return scaled(v->e, ns, dt);
-	idle = scaled(c->idle_units, ns, c->idle_ns);
-	return idle < v->e ? idle : v->e;
-}
-
-/* All that one of several kernels, or an idle moment, may have drawn above idle power. */
-static int64_t doubt_in(const struct rk_energy_curve *c, const struct rk_energy_interval *v,
-			int64_t idle)
-{
-	int64_t dt = v[1].t - v->t;
-	int64_t floor = c->idle_ns ? scaled(c->idle_units, dt, c->idle_ns) : 0;
-	int64_t above = v->e > floor ? v->e - floor : 0;
-
-	return above > idle ? above : idle;
-}
-
-static bool one_group(const struct rk_energy_interval *v)
-{
-	return (wide)v->count * v->sq == (wide)v->sum * v->sum;
+	if (c->idle_ns) {
+		idle = scaled(c->idle_units, ns, c->idle_ns);
+		idle = idle < v->e ? idle : v->e;
+		floor = scaled(c->idle_units, dt, c->idle_ns);
+	} else {
+		idle = scaled(v->e, ns, dt);
+	}
+	above = v->e > floor ? v->e - floor : 0;
+	*ret_doubt = above > idle ? above : idle;
+	return idle;
 }
 
 static void make_step(struct rk_energy_curve *c, size_t i)
 {
 	const struct rk_energy_interval *v = &c->intervals[i];
 	struct rk_energy_step *s = &c->steps[i];
-	int64_t dt = v[1].t - v->t, idle, doubt;
+	int64_t dt = v[1].t - v->t, doubt;
+	wide over = (wide)v->over.full * dt + v->over.part;
+	bool one_group = (wide)v->count * v->sq == (wide)v->sum * v->sum;
 
 	s[1] = *s;
 	s[1].t = v[1].t;
@@ -464,14 +434,12 @@ static void make_step(struct rk_energy_curve *c, size_t i)
 	s->share = 0;
 	if (!v->count)
 		return;
-	idle = idle_in(c, v);
-	doubt = doubt_in(c, v, idle);
-	s->share = v->e - idle;
-	s->over = over_of(v);
+	s->share = v->e - idle_in(c, v, &doubt);
+	s->over = over > INT64_MAX ? INT64_MAX : (int64_t)over;
 	/* of use to kernels that fill the interval alone: then they ran for dt at least */
 	if (s->over >= dt)
 		s[1].whole_before += scaled(s->share, dt, s->over);
-	if (!one_group(v) || busy_of(v) < dt)
+	if (!one_group || busy_of(v) < dt)
 		s[1].error_before += doubt;
 	if (busy_of(v) < dt)
 		c->error += doubt;
@@ -479,15 +447,24 @@ static void make_step(struct rk_energy_curve *c, size_t i)
 
 int rk_curve_split(struct rk_energy_curve *c, struct rk_error *err)
 {
+	struct rk_energy_interval *v = c->intervals;
+
 	if (!c->n)
 		return 0;
 	c->steps = rk_calloc(c->n + 1, sizeof(*c->steps));
 	if (!c->steps)
 		return rk_fail_nomem(err);
-	add_up(c);
+	/* so far counts are differences to the interval before */
+	for (size_t i = 1; i <= c->n; i++) {
+		v[i].over.full += v[i - 1].over.full;
+		v[i].busy.full += v[i - 1].busy.full;
+		v[i].count += v[i - 1].count;
+		v[i].sum += v[i - 1].sum;
+		v[i].sq += v[i - 1].sq;
+	}
 	find_idle_power(c);
 	find_ends(c);
-	c->steps[0].t = c->intervals[0].t;
+	c->steps[0].t = v[0].t;
 	for (size_t i = 0; i < c->n; i++)
 		make_step(c, i);
 	rk_free(c->intervals);

@@ -172,8 +172,10 @@ static int ask_all(struct rk_run *run, struct rk_fuse_members *m, const struct a
 {
 	bool *told = rk_calloc(run->places.n + 1, sizeof(*told));
 	unsigned groups = 0;
-	int rc = told ? 0 : rk_fail_nomem(err);
+	int rc = 0;
 
+	if (!told)
+		return rk_fail_nomem(err);
 	for (size_t i = 0; rc == 0 && i < run->places.n; i++) {
 		const char *common = counts(&run->places.v[i]) ? a->fault(&run->places.v[i]) : NULL;
 		struct rank_list l = { .v = NULL };
@@ -221,7 +223,7 @@ static int by_label(const void *a, const void *b)
 	return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* "A on ranks 0-3, B on rank 4", of n that are sorted; false: all are alike. */
+/* "A on ranks 0-3, B on rank 4", of n that are sorted; false: all are the same. */
 static bool put_groups(struct rk_bytes *b, const struct labelled *v, size_t n)
 {
 	unsigned groups = 0;
@@ -271,9 +273,11 @@ static int compare_versions(struct rk_run *run, struct rk_fuse_members *m, int w
 {
 	struct labelled *v = rk_calloc(run->places.n + 1, sizeof(*v));
 	size_t n = 0;
-	int rc = v ? 0 : rk_fail_nomem(err);
+	int rc;
 
-	for (size_t i = 0; rc == 0 && i < run->places.n; i++) {
+	if (!v)
+		return rk_fail_nomem(err);
+	for (size_t i = 0; i < run->places.n; i++) {
 		const struct rk_rank_place *p = &run->places.v[i];
 		char *const *text = counts(p) && is_ours(p) ? p->record->text : NULL;
 		char *label;
@@ -282,13 +286,14 @@ static int compare_versions(struct rk_run *run, struct rk_fuse_members *m, int w
 			continue;
 		label = which ? rk_strf("rockit %s", text[RK_REC_ROCKIT]) :
 				rk_strf("%s %s", text[RK_REC_TOOL], text[RK_REC_TOOL_VERSION]);
-		if (!label)
+		if (!label) {
 			rc = rk_fail_nomem(err);
-		else
-			v[n++] = (struct labelled){ label, p->rank };
+			goto out;
+		}
+		v[n++] = (struct labelled){ label, p->rank };
 	}
-	if (rc == 0)
-		rc = tell_groups(m, which ? "rockit-versions" : "tool-versions", v, n, err);
+	rc = tell_groups(m, which ? "rockit-versions" : "tool-versions", v, n, err);
+out:
 	for (size_t i = 0; i < n; i++)
 		rk_free((char *)v[i].label);
 	rk_free(v);
@@ -348,11 +353,13 @@ static int tell_clash(struct rk_fuse_members *m, const struct rk_fuse_member **v
 static int compare_nodes(struct rk_fuse_members *m, struct rk_error *err)
 {
 	const struct rk_fuse_member **v = rk_calloc(m->n + 1, sizeof(*v));
-	int rc = v ? 0 : rk_fail_nomem(err);
+	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < m->n; i++)
+	if (!v)
+		return rk_fail_nomem(err);
+	for (size_t i = 0; i < m->n; i++)
 		v[i] = &m->v[i];
-	if (rc == 0 && m->n)
+	if (m->n)
 		qsort(v, m->n, sizeof(*v), by_node);
 	for (size_t i = 0, to; rc == 0 && i < m->n; i = to) {
 		for (to = i + 1; to < m->n && !strcmp(v[to]->node, v[i]->node); to++)
@@ -372,7 +379,7 @@ static int tell_statuses(struct rk_fuse_members *m, struct rk_error *err)
 	int64_t first = 0;
 	bool same = true;
 	struct rk_bytes b;
-	int rc = 0;
+	int rc;
 
 	for (size_t i = 0; i < m->n; i++) {
 		const struct rk_fuse_member *v = &m->v[i];
@@ -383,41 +390,41 @@ static int tell_statuses(struct rk_fuse_members *m, struct rk_error *err)
 		same = same && v->status == first;
 		list_add(&l, v->rank);
 	}
-	if (l.n || l.bad) {
-		rk_bytes_init(&b, TEXT_MAX);
-		rk_bytes_puts(&b, "the program of ");
-		list_put(&b, &l);
-		rk_bytes_printf(&b, " ended with status %" PRId64, first);
-		if (first > 128 && first < 128 + 65)
-			rk_bytes_printf(&b, " (signal %" PRId64 ")", first - 128);
-		rk_bytes_puts(&b, same ? "" : " and others");
-		rc = add_problem(m, "broken", "failed-rank", &l, &b, err);
-	}
+	if (!l.n && !l.bad)
+		return 0;
+	rk_bytes_init(&b, TEXT_MAX);
+	rk_bytes_puts(&b, "the program of ");
+	list_put(&b, &l);
+	rk_bytes_printf(&b, " ended with status %" PRId64, first);
+	if (first > 128 && first < 128 + 65)
+		rk_bytes_printf(&b, " (signal %" PRId64 ")", first - 128);
+	rk_bytes_puts(&b, same ? "" : " and others");
+	rc = add_problem(m, "broken", "failed-rank", &l, &b, err);
 	list_release(&l);
 	return rc;
 }
 
 /* ---- missing ---- */
 
-/* The ranks that were to be profiled, as some rank's run.json has it; NULL: all. */
-static const char *chosen(const struct rk_run *run)
-{
-	for (size_t i = 0; i < run->places.n; i++) {
-		const struct rk_run_record *r = run->places.v[i].record;
-
-		if (run->places.v[i].fate == RK_PLACE_USED && r && r->ours)
-			return r->text[RK_REC_RANKS][0] ? r->text[RK_REC_RANKS] : NULL;
-	}
-	return NULL;
-}
-
 static int find_missing(const struct rk_run *run, const struct rk_fuse_members *m, size_t most,
 			struct rank_list *ret, struct rk_error *err)
 {
 	bool *wanted = rk_calloc(most + 1, sizeof(*wanted));
-	int rc = wanted ? rk_ranks_chosen(chosen(run), most, wanted, err) : rk_fail_nomem(err);
+	const char *chosen = NULL; /* --ranks of the first run.json; NULL: all */
 	size_t at = 0;
+	int rc;
 
+	if (!wanted)
+		return rk_fail_nomem(err);
+	for (size_t i = 0; i < run->places.n; i++) {
+		const struct rk_rank_place *p = &run->places.v[i];
+
+		if (p->fate == RK_PLACE_USED && is_ours(p)) {
+			chosen = p->record->text[RK_REC_RANKS];
+			break;
+		}
+	}
+	rc = rk_ranks_chosen(chosen && chosen[0] ? chosen : NULL, most, wanted, err);
 	for (size_t r = 0; rc == 0 && r < most; r++) {
 		while (at < m->n && m->v[at].rank < (int64_t)r)
 			at++;
@@ -523,8 +530,10 @@ static int tell_all_twice(struct rk_run *run, struct rk_fuse_members *m, struct 
 {
 	bool *told = rk_calloc(run->places.n + 1, sizeof(*told));
 	unsigned groups = 0;
-	int rc = told ? 0 : rk_fail_nomem(err);
+	int rc = 0;
 
+	if (!told)
+		return rk_fail_nomem(err);
 	for (size_t i = 0; rc == 0 && i < run->places.n; i++) {
 		const struct rk_rank_place *p = &run->places.v[i];
 		struct rank_list l = { .v = NULL };
@@ -569,23 +578,17 @@ static bool tells_job(const struct rk_rank_place *p)
 	       (p->record->text[RK_REC_JOB][0] || p->record->size > 0);
 }
 
-/* The first that is used and says of which job it is. */
-static const struct rk_rank_place *job_of_most(const struct rk_run *run)
-{
-	for (size_t i = 0; i < run->places.n; i++)
-		if (run->places.v[i].fate == RK_PLACE_USED && tells_job(&run->places.v[i]))
-			return &run->places.v[i];
-	return NULL;
-}
-
 static int tell_other_jobs(struct rk_run *run, struct rk_fuse_members *m, bool left_out,
 			   struct rk_error *err)
 {
-	const struct rk_rank_place *most = job_of_most(run), *first = NULL;
+	const struct rk_rank_place *most = NULL, *first = NULL;
 	struct rank_list l = { .v = NULL };
 	struct rk_bytes b;
-	int rc = 0;
+	int rc;
 
+	for (size_t i = 0; !most && i < run->places.n; i++)
+		if (run->places.v[i].fate == RK_PLACE_USED && tells_job(&run->places.v[i]))
+			most = &run->places.v[i];
 	for (size_t i = 0; most && i < run->places.n; i++) {
 		const struct rk_rank_place *p = &run->places.v[i];
 
@@ -595,19 +598,17 @@ static int tell_other_jobs(struct rk_run *run, struct rk_fuse_members *m, bool l
 		first = first ? first : p;
 		list_add(&l, p->rank);
 	}
-	if (first) {
-		rk_bytes_init(&b, TEXT_MAX);
-		list_put(&b, &l);
-		rk_bytes_printf(&b, " in '%.*s'%s of ", (int)parent_len(first->folder),
-				parent_len(first->folder) ? first->folder : ".",
-				l.n == 1 ? " is" : " are");
-		put_job(&b, first);
-		rk_bytes_puts(&b, ", others of ");
-		put_job(&b, most);
-		rk_bytes_puts(&b, left_out ? ", and left out" : "; all are counted");
-		rc = add_problem(m, "other-job", left_out ? "other-job" : "several-jobs", &l, &b,
-				 err);
-	}
+	if (!first)
+		return 0;
+	rk_bytes_init(&b, TEXT_MAX);
+	list_put(&b, &l);
+	rk_bytes_printf(&b, " in '%.*s'%s of ", (int)parent_len(first->folder),
+			parent_len(first->folder) ? first->folder : ".", l.n == 1 ? " is" : " are");
+	put_job(&b, first);
+	rk_bytes_puts(&b, ", others of ");
+	put_job(&b, most);
+	rk_bytes_puts(&b, left_out ? ", and left out" : "; all are counted");
+	rc = add_problem(m, "other-job", left_out ? "other-job" : "several-jobs", &l, &b, err);
 	list_release(&l);
 	return rc;
 }
@@ -617,20 +618,20 @@ static int tell_too_many(struct rk_fuse_members *m, struct rk_error *err)
 {
 	struct rank_list l = { .v = NULL };
 	struct rk_bytes b;
-	int rc = 0;
+	int rc;
 
 	for (size_t i = 0; m->size && i < m->n; i++)
 		if ((uint64_t)m->v[i].rank >= m->size)
 			list_add(&l, m->v[i].rank);
-	if (l.n || l.bad) {
-		rk_bytes_init(&b, TEXT_MAX);
-		list_put(&b, &l);
-		rk_bytes_printf(&b,
-				l.n == 1 ? " is too many for a job of %" PRIu64 :
-					   " are too many for a job of %" PRIu64,
-				m->size);
-		rc = add_problem(m, "other-job", "too-many-ranks", &l, &b, err);
-	}
+	if (!l.n && !l.bad)
+		return 0;
+	rk_bytes_init(&b, TEXT_MAX);
+	list_put(&b, &l);
+	rk_bytes_printf(&b,
+			l.n == 1 ? " is too many for a job of %" PRIu64 :
+				   " are too many for a job of %" PRIu64,
+			m->size);
+	rc = add_problem(m, "other-job", "too-many-ranks", &l, &b, err);
 	list_release(&l);
 	return rc;
 }
@@ -642,7 +643,7 @@ static int tell_renamed(struct rk_run *run, struct rk_fuse_members *m, struct rk
 	const struct rk_rank_place *first = NULL;
 	struct rank_list l = { .v = NULL };
 	struct rk_bytes b;
-	int rc = 0;
+	int rc;
 
 	for (size_t i = 0; i < run->places.n; i++) {
 		const struct rk_rank_place *p = &run->places.v[i];
@@ -653,45 +654,37 @@ static int tell_renamed(struct rk_run *run, struct rk_fuse_members *m, struct rk
 		first = first ? first : p;
 		list_add(&l, p->rank);
 	}
-	if (first) {
-		rk_bytes_init(&b, TEXT_MAX);
-		list_put(&b, &l);
-		rk_bytes_printf(&b, l.n == 1 ? " has the run.json of another rank" :
-					       " have the run.json of other ranks");
-		rk_bytes_printf(&b, " ('%s': rank %" PRId64 "); the names of folders count",
-				first->folder, first->record->rank);
-		rc = add_problem(m, "broken", "renamed-rank", &l, &b, err);
-	}
+	if (!first)
+		return 0;
+	rk_bytes_init(&b, TEXT_MAX);
+	list_put(&b, &l);
+	rk_bytes_printf(&b, l.n == 1 ? " has the run.json of another rank" :
+				       " have the run.json of other ranks");
+	rk_bytes_printf(&b, " ('%s': rank %" PRId64 "); the names of folders count", first->folder,
+			first->record->rank);
+	rc = add_problem(m, "broken", "renamed-rank", &l, &b, err);
 	list_release(&l);
 	return rc;
-}
-
-static int tell_absent(struct rk_run *run, struct rk_fuse_members *m, struct rk_error *err)
-{
-	int rc = tell_missing(run, m, err);
-
-	if (rc == 0)
-		rc = tell_all_twice(run, m, err);
-	for (int left_out = 1; rc == 0 && left_out >= 0; left_out--)
-		rc = tell_other_jobs(run, m, left_out, err);
-	if (rc == 0)
-		rc = tell_too_many(m, err);
-	return rc < 0 ? rc : tell_renamed(run, m, err);
 }
 
 /* ---- all of it ---- */
 
 int rk_fuse_problems(struct rk_run *run, struct rk_fuse_members *m, struct rk_error *err)
 {
-	int rc = tell_absent(run, m, err);
+	int rc;
 
-	for (unsigned i = 0; rc == 0 && i < NASKS; i++)
-		rc = ask_all(run, m, &asks[i], err);
-	if (rc == 0)
-		rc = tell_statuses(m, err);
-	for (int which = 0; rc == 0 && which < 2; which++)
-		rc = compare_versions(run, m, which, err);
-	return rc < 0 ? rc : compare_nodes(m, err);
+	if ((rc = tell_missing(run, m, err)) < 0 || (rc = tell_all_twice(run, m, err)) < 0 ||
+	    (rc = tell_other_jobs(run, m, true, err)) < 0 ||
+	    (rc = tell_other_jobs(run, m, false, err)) < 0 || (rc = tell_too_many(m, err)) < 0 ||
+	    (rc = tell_renamed(run, m, err)) < 0)
+		return rc;
+	for (unsigned i = 0; i < NASKS; i++)
+		if ((rc = ask_all(run, m, &asks[i], err)) < 0)
+			return rc;
+	if ((rc = tell_statuses(m, err)) < 0 || (rc = compare_versions(run, m, 0, err)) < 0 ||
+	    (rc = compare_versions(run, m, 1, err)) < 0)
+		return rc;
+	return compare_nodes(m, err);
 }
 
 int rk_fuse_damaged(struct rk_run *run, struct rk_fuse_members *m, struct rk_error *err)

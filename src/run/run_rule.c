@@ -74,20 +74,17 @@ static bool lies_near(const struct rk_found *a, const struct rk_found *b)
 	return !strncmp(a->path, b->path, na < nb ? na : nb);
 }
 
-static bool is_newer(const struct rk_found *a, const struct rk_found *b)
-{
-	return a->mtime.tv_sec != b->mtime.tv_sec ? a->mtime.tv_sec > b->mtime.tv_sec :
-						    a->mtime.tv_nsec > b->mtime.tv_nsec;
-}
-
 /*
  * Whether `o` is the table that was written of f's folder; what came later is not in it. Asked for each pair
  * of files.
  */
 static bool is_table_of(const struct rk_found *o, const struct rk_found *f, enum rk_table t)
 {
+	bool newer = f->mtime.tv_sec > o->mtime.tv_sec ||
+		     (f->mtime.tv_sec == o->mtime.tv_sec && f->mtime.tv_nsec > o->mtime.tv_nsec);
+
 	return o->table_here == (int)t && o->tables & RK_TABLE_BIT(t) && f->in_dir &&
-	       f->table_here < 0 && !is_newer(f, o) && !f->ops->own_tables &&
+	       f->table_here < 0 && !newer && !f->ops->own_tables &&
 	       !strncmp(o->path, f->path, (size_t)(rk_base_name(o->path) - o->path));
 }
 
@@ -146,14 +143,6 @@ static int least_pass(const struct rk_run *run, bool made_here)
 	return pass;
 }
 
-/* The pass kernels are taken from: -1 when some file outside any pass has them. */
-static int kernel_pass(const struct rk_run *run)
-{
-	int pass = least_pass(run, false);
-
-	return pass == INT32_MAX ? least_pass(run, true) : pass;
-}
-
 static void explain(struct rk_run *run, size_t i, const char *fmt, const char *arg)
 {
 	size_t len = strlen(fmt) + strlen(arg) + 1;
@@ -163,20 +152,19 @@ static void explain(struct rk_run *run, size_t i, const char *fmt, const char *a
 		snprintf(run->reasons[i], len, fmt, arg);
 }
 
-/* The same file under another name or named twice, or packed beside the plain one. */
-static bool is_copy(const struct rk_found *a, const struct rk_found *b)
-{
-	if (a->ino && a->ino == b->ino && a->dev == b->dev)
-		return true;
-	return a->stem_hash == b->stem_hash && a->stem == b->stem &&
-	       !strncmp(a->path, b->path, a->stem);
-}
-
+/* An earlier file that is this one under another name or named twice, or packed beside the plain one. */
 static const char *copied_before(const struct rk_run *run, size_t i)
 {
-	for (size_t k = 0; k < i; k++)
-		if (run->found[k].ops && is_copy(&run->found[k], &run->found[i]))
-			return run->found[k].path;
+	const struct rk_found *b = &run->found[i];
+
+	for (const struct rk_found *a = run->found; a < b; a++) {
+		bool same_inode = a->ino && a->ino == b->ino && a->dev == b->dev;
+		bool same_stem = a->stem_hash == b->stem_hash && a->stem == b->stem &&
+				 !strncmp(a->path, b->path, a->stem);
+
+		if (a->ops && (same_inode || same_stem))
+			return a->path;
+	}
 	return NULL;
 }
 
@@ -271,25 +259,29 @@ static bool recalls(const struct rk_found *f)
 /* The tables of a session do not show what could not be joined to them: its record does, once. */
 static void recall_mismatches(struct rk_run *run, const struct rk_found *f)
 {
-	bool told = false;
-
-	for (const struct rk_found *o = run->found; recalls(f) && !told && o < f; o++)
-		told = recalls(o) && o->record == f->record;
-	if (recalls(f) && !told)
-		rk_diag_add(run->ctx.diag, "pass-mismatch", "", 0, (uint64_t)f->record->mismatches,
-			    "a dispatch was another kernel, or of another grid, in the run that "
-			    "counted: its counters were not joined; 'warnings' in run.json names "
-			    "the first");
+	if (!recalls(f))
+		return;
+	for (const struct rk_found *o = run->found; o < f; o++)
+		if (recalls(o) && o->record == f->record)
+			return;
+	rk_diag_add(run->ctx.diag, "pass-mismatch", "", 0, (uint64_t)f->record->mismatches,
+		    "a dispatch was another kernel, or of another grid, in the run that "
+		    "counted: its counters were not joined; 'warnings' in run.json names "
+		    "the first");
 }
 
 int rk_run_settle(struct rk_run *run, struct rk_error *err)
 {
-	int pass = kernel_pass(run), rc = 0;
+	int pass = least_pass(run, false), rc;
 
-	for (size_t i = 0; rc == 0 && i < run->nfound; i++)
+	/* the pass that kernels are taken from: -1 when some file outside any pass has them */
+	if (pass == INT32_MAX)
+		pass = least_pass(run, true);
+	for (size_t i = 0; i < run->nfound; i++) {
 		rc = adopt_raw(run, &run->found[i], err);
-	if (rc < 0)
-		return rc;
+		if (rc < 0)
+			return rc;
+	}
 	for (size_t i = 0; i < run->nfound; i++) {
 		struct rk_found *f = &run->found[i];
 
