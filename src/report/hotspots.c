@@ -23,7 +23,7 @@ struct rk_hot {
 	uint64_t turned_away, unnamed;
 	struct rk_keys processes; /* node, rank, pid */
 	struct rk_matrix *names;  /* of kernels, by process and dispatch */
-	/* the kernel that rows of a thread trace are in, and the row before */
+	/* kernel of the current thread trace rows, and the row before */
 	uint32_t kernel;
 	int64_t object, vaddr;
 };
@@ -99,7 +99,7 @@ static uint64_t hash_cell(const struct rk_hot_cell *c)
 	return rk_hash_u64(v ^ ((uint64_t)c->vaddr << 2 | (uint64_t)c->from << 1 | c->rest));
 }
 
-/* The cell, past the limit that of the kernel's rest, and past twice that the rest of all. */
+/* The cell; over the limit the kernel's rest cell, over twice the limit the rest cell of all. */
 static int cell_at(struct rk_hot *h, struct rk_hot_cell key, struct rk_hot_cell **ret,
 		   struct rk_error *err)
 {
@@ -153,7 +153,7 @@ static struct rk_key3 process_key(const struct rk_batch *b, unsigned node, unsig
 				 rk_batch_int(b, pid, i, -1) };
 }
 
-/* Each kernel that has a dispatch: noted, or after the layout named. */
+/* Notes each kernel that has a dispatch id; after the layout, names it. */
 static int each_kernel(struct rk_hot *h, const struct rk_batch *b, bool named, struct rk_error *err)
 {
 	for (size_t i = 0; i < b->nrows; i++) {
@@ -194,7 +194,7 @@ int rk_hot_name(struct rk_hot *h, const struct rk_batch *b, struct rk_error *err
 	return h->names ? each_kernel(h, b, true, err) : 0;
 }
 
-/* The process of a sample: the same node, rank and pid, or the only one there is. */
+/* The process of a sample: the same node, rank and pid, or the only process. */
 static int64_t find_process(struct rk_hot *h, const struct rk_batch *b, size_t i)
 {
 	struct rk_key3 key = process_key(b, RK_P_NODE, RK_P_RANK, RK_P_PID, i);
@@ -331,7 +331,7 @@ static int add_instruction(struct rk_hot *h, const struct rk_batch *b, size_t i,
 
 	if (rc < 0 || header)
 		return rc;
-	/* addresses rise within a file: this one is of another, and no one said of which kernel */
+	/* addresses rise within a file: this row is from another file, its kernel is unknown */
 	if (object != h->object || key.vaddr < h->vaddr)
 		h->kernel = 0;
 	h->object = object;
@@ -387,13 +387,13 @@ void rk_hot_finish(struct rk_hot *h, const struct rk_hot_cell **ret, size_t *ret
 		qsort(h->cells, h->n, sizeof(*h->cells), by_place);
 	if (h->turned_away)
 		rk_diag_add(h->ctx->diag, "hotspot-limit", "", 0, h->turned_away,
-			    "more than %zu instructions, lines and stall reasons: of the others "
-			    "only the sum of each kernel is kept",
+			    "more than %zu instructions, lines and stall reasons; the rest is "
+			    "only counted per kernel",
 			    h->max);
 	if (h->unnamed)
 		rk_diag_add(h->ctx->diag, "hotspot-no-kernel", "", 0, h->unnamed,
-			    "samples or instructions whose kernel is not known; a kernel trace of "
-			    "the same run names them");
+			    "samples or instructions of unknown kernels; record a kernel trace "
+			    "too to name them");
 	*ret = h->cells;
 	*ret_n = h->n;
 }

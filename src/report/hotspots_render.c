@@ -23,7 +23,7 @@ static void put_count(struct rk_bytes *out, const char *key, uint64_t v)
 	rk_bytes_printf(out, ",\"%s\":%" PRIu64, key, v);
 }
 
-/* What all have: weight, percent, stalls. */
+/* Keys that all have: weight, percent, stalls. */
 static void put_numbers(struct rk_bytes *out, const struct rk_hotspot *s, enum rk_hotspot_from from,
 			double percent)
 {
@@ -167,7 +167,7 @@ enum { REASON = 24, HEAD_REASONS = 5 };
 struct page {
 	struct rk_page page;
 	struct rk_bytes *out;
-	const struct rk_hotspot_kernel *k; /* the one at hand */
+	const struct rk_hotspot_kernel *k; /* the current kernel */
 };
 
 static double share(uint64_t part, uint64_t whole)
@@ -194,11 +194,11 @@ static void put_reasons(struct page *p)
 static void put_totals(struct page *p)
 {
 	const struct rk_hotspot_kernel *k = p->k;
-	const char *name = *k->name ? k->name : "(kernel not known)";
+	const char *name = *k->name ? k->name : "(unknown kernel)";
 	const char *unit = k->sum.weight == 1 ? "sample" : "samples";
 
 	if (k->from == RK_FROM_THREAD_TRACE)
-		unit = "cycles of latency in the thread trace";
+		unit = "cycles of latency (thread trace)";
 	rk_bytes_put_u8(p->out, '\n');
 	rk_page_paint(&p->page, RK_BOLD);
 	rk_put_printable(p->out, name, strlen(name), p->page.look->utf8);
@@ -257,10 +257,10 @@ static void put_place(struct page *p, const struct rk_hotspot *s, size_t used)
 	rk_bytes_init(&text, 1 << 16);
 	if (!s->instruction)
 		rk_bytes_puts(&text, s->source);
-	else if (*s->source) /* without its folders: what is left of a line is for the instruction */
+	else if (*s->source) /* without its folders, to leave room for the instruction */
 		rk_bytes_printf(&text, "%s  (%s)", s->instruction, slash ? slash + 1 : s->source);
 	else
-		rk_bytes_puts(&text, *s->instruction ? s->instruction : "(instruction not known)");
+		rk_bytes_puts(&text, *s->instruction ? s->instruction : "(unknown instruction)");
 	rk_page_rest(&p->page, text.bad ? "" : rk_bytes_str(&text), used);
 	rk_bytes_release(&text);
 }
@@ -272,7 +272,7 @@ static void put_spot(struct page *p, const struct rk_hotspot *s, size_t columns,
 	rk_bytes_printf(p->out, "%6.2f", s->percent);
 	rk_page_bar(&p->page, most > 0 ? s->percent / most : 0);
 	rk_page_count(&p->page, s->weight, columns);
-	/* a sampler that traps the host does not know what a wave waits for */
+	/* host-trap sampling does not know what a wave waits for */
 	if (p->k->sum.stalled)
 		rk_bytes_printf(p->out, " %6.1f", share(s->stalled, s->weight));
 	else
@@ -338,8 +338,8 @@ static void hotspots_text(struct rk_bytes *out, const void *what,
 	rk_page_begin(&p.page, out, look);
 	shown = rk_page_shown(&p.page, h->nkernels);
 	if (!h->nkernels)
-		rk_bytes_puts(out, "no PC samples and no thread trace in this run; "
-				   "'rockit run -p pc_sampling -- PROGRAM' takes samples\n");
+		rk_bytes_puts(out, "no PC samples or thread trace in this run; record samples "
+				   "with 'rockit run -p pc_sampling -- PROGRAM'\n");
 	else
 		rk_bytes_printf(out, "Hotspots of %zu kernel%s\n", h->nkernels,
 				h->nkernels == 1 ? "" : "s");

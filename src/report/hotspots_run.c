@@ -22,7 +22,7 @@ struct make {
 	size_t nspots;
 	struct rk_hotspot_stall *stalls; /* room for three per cell */
 	size_t nstalls;
-	uint32_t *reasons; /* per entry of stalls, while a group is made */
+	uint32_t *reasons; /* per entry of stalls, while a group is built */
 };
 
 static bool same_kernel(const struct rk_hot_cell *a, const struct rk_hot_cell *b)
@@ -60,7 +60,7 @@ static int by_samples(const void *pa, const void *pb)
 	return strcmp(a->reason, b->reason);
 }
 
-/* There are about ten reasons: looking through them is quick. A hostile file has its limit, too. */
+/* There are about ten reasons, so a linear search is fast. The limit is for hostile files. */
 enum { MAX_REASONS = 64 };
 
 static void add_stall(struct make *m, struct rk_hotspot *s, const struct rk_hot_cell *c)
@@ -81,7 +81,7 @@ static void add_stall(struct make *m, struct rk_hotspot *s, const struct rk_hot_
 	s->stalls[k].samples += c->weight;
 }
 
-/* What the cells from i to end have together. */
+/* Sums over the cells from i to end. */
 static struct rk_hotspot fold(struct make *m, size_t i, size_t end)
 {
 	struct rk_hotspot s = { .vaddr = -1, .source = "", .stalls = &m->stalls[m->nstalls] };
@@ -106,7 +106,7 @@ static int by_weight(const void *pa, const void *pb)
 	const struct rk_hotspot *a = pa, *b = pb;
 	int c;
 
-	if ((a->instruction == rest) != (b->instruction == rest)) /* it is not an instruction */
+	if ((a->instruction == rest) != (b->instruction == rest)) /* the rest comes last */
 		return a->instruction == rest ? 1 : -1;
 	if (a->weight != b->weight)
 		return a->weight > b->weight ? -1 : 1;
@@ -198,7 +198,7 @@ static void make_kernels(struct make *m)
 	qsort(h->kernels, h->nkernels, sizeof(*h->kernels), by_kernel);
 }
 
-/* Fills *ret (zeroed) except for what the trace says; destroy_hotspots frees it, also on failure. */
+/* Fills *ret (zeroed) except for calls and times; destroy_hotspots frees it, also on failure. */
 static int make_hotspots(const struct rk_hot_cell *cells, size_t n, const struct rk_strtab *names,
 			 struct rk_hotspots *ret, struct rk_error *err)
 {
@@ -222,7 +222,7 @@ static int make_hotspots(const struct rk_hot_cell *cells, size_t n, const struct
 
 #define BIT(f) (UINT64_C(1) << (f))
 
-/* Each batch of a table to `use`, until it gives something other than 0. */
+/* Passes each batch of a table to `use` until that returns something other than 0. */
 static int each_batch(struct rk_run *run, enum rk_table t, uint64_t want,
 		      int (*use)(struct rk_hot *h, const struct rk_batch *b, struct rk_error *err),
 		      struct rk_hot *h, struct rk_error *err)
@@ -254,7 +254,7 @@ static bool has(const struct rk_run *run, enum rk_table t)
 	return rk_run_tables(run) >> t & 1;
 }
 
-/* Names for samples that have only a dispatch id. Others warn about odd rows. */
+/* Names for samples that have only a dispatch id. */
 static int name_dispatches(struct rk_run *run, struct rk_hot *h, struct rk_error *err)
 {
 	uint64_t want = rk_hot_wants(RK_KERNELS);
@@ -283,7 +283,7 @@ static int find_names(struct rk_run *run, struct rk_hot *h, struct rk_error *err
 	rk_diag_reset(run->ctx.diag, warnings);
 	if (rc == RK_E_LIMIT) {
 		rk_diag_add(run->ctx.diag, "hotspot-names", "", 0, 1,
-			    "%s; samples are not told apart by kernel", why.message);
+			    "%s; samples are not split by kernel", why.message);
 		return 0;
 	}
 	if (rc < 0 && err)
@@ -327,7 +327,7 @@ static int kernels_of(struct rk_run *run, struct rk_agg_row **ret, size_t *ret_n
 
 	if (rc < 0)
 		return rc;
-	rk_agg_limit(agg, 0, RK_AGG_MAX_GROUPS); /* medians are not wanted */
+	rk_agg_limit(agg, 0, RK_AGG_MAX_GROUPS); /* no medians */
 	rc = rk_run_scan(run, RK_KERNELS, BIT(RK_K_NAME) | BIT(RK_K_DURATION) | BIT(RK_K_BARRIER),
 			 &rows, err);
 	if (rc == 0)
@@ -339,7 +339,7 @@ static int kernels_of(struct rk_run *run, struct rk_agg_row **ret, size_t *ret_n
 	return rc;
 }
 
-/* The first place of each name among the kernels that have samples, from 1. */
+/* The first index of each name among the kernels that have samples, counted from 1. */
 static int find_kernels(const struct rk_run *run, const struct rk_hotspots *h, struct rk_idmap *at,
 			struct rk_error *err)
 {
@@ -434,7 +434,7 @@ static int hotspots_of(struct rk_run *run, struct rk_hotspots **ret, struct rk_e
 		destroy_hotspots(h);
 		return rc;
 	}
-	/* Names and warnings are the run's: the result keeps it open. */
+	/* Names and warnings belong to the run: the result keeps it open. */
 	rk_handle_keep(run);
 	h->kept = run;
 	*ret = h;

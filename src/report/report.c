@@ -1,4 +1,4 @@
-/* report.c - the tables of a run as a report. */
+/* report.c - makes a report from the tables of a run. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static double on_reference(const struct rk_ranks *r, const struct rk_ranks_rank 
 	return since / (1 + k->drift_ppm * 1e-6);
 }
 
-/* Over ranks whose clocks are known against each other; of a single one it is exact. */
+/* Over ranks whose clocks are related to each other; exact for a single rank. */
 double rk_report_span_ns(const struct rk_report *r)
 {
 	double first = 0, last = 0, span = (double)r->max_end_ns - (double)r->min_start_ns;
@@ -80,7 +80,7 @@ enum rk_section rk_section_of_stats(const char *of)
 	for (unsigned s = 0; s < RK_NSECTIONS; s++)
 		if (strcmp(sections[s].stats_of, of) == 0)
 			return (enum rk_section)s;
-	return RK_SECTION_API; /* markers, allocations: calls as well */
+	return RK_SECTION_API; /* markers and allocations are calls too */
 }
 
 static void row_fill(struct rk_report_row *to, const struct rk_agg_row *from,
@@ -192,7 +192,7 @@ struct work {
 	uint64_t stats_rows[RK_NSECTIONS], stats_calls[RK_NSECTIONS];
 	struct rk_agg_counter *counters;
 	size_t ncounters;
-	struct rk_energy *energy; /* of kernels; NULL: none */
+	struct rk_energy *energy; /* energy of kernels; NULL: none */
 	struct rk_sample_stats samples;
 	struct rk_report_own *own; /* r->kept */
 	struct rk_fuse *fuse;      /* NULL: less than two ranks */
@@ -217,7 +217,7 @@ static int aggs_new(struct work *w, struct rk_error *err)
 				f = (struct rk_agg_fields){ p->name, p->start, p->duration,
 							    p->key[w->by], p->barrier };
 		}
-		/* Statistics have a key where the rows have none. */
+		/* Statistics may have a key even if rows of the table do not. */
 		if (w->by && f.key < 0)
 			f.key = RK_AGG_ABSENT_KEY;
 		rc = rk_agg_new(&f, w->ctx, &w->aggs[s], err);
@@ -273,8 +273,8 @@ static int add_stats_row(struct work *w, const struct rk_batch *b, size_t row, s
 	if (line.calls > 1 && line.total_ns > UINT32_MAX && isfinite(line.stddev_ns)) {
 		line.stddev_ns = NAN;
 		rk_diag_add(w->ctx->diag, "stats-stddev-wrapped", "", 0, 1,
-			    "the standard deviation of a statistics file is not usable where the "
-			    "total is above 4294967295 ns");
+			    "standard deviations in the statistics file are wrong where the "
+			    "total is above 4294967295 ns; they are left out");
 	}
 	w->stats_rows[s]++;
 	w->stats_calls[s] += line.calls;
@@ -344,12 +344,12 @@ static int add_samples(struct work *w, struct rk_error *err)
 	rk_source_close(src);
 	if (w->samples.left_out)
 		rk_diag_add(w->ctx->diag, "samples-not-shown", "", 0, w->samples.left_out,
-			    "samples of more than %d quantities are not in the report",
+			    "more than %d sampled quantities; the rest is not in the report",
 			    RK_SAMPLE_STATS_MAX);
 	return rc < 0 ? rc : rk_report_samples_make(&w->samples, w->ctx->names, w->own, err);
 }
 
-/* The section is whole: its rows are made and the memory behind them goes back. */
+/* The section is complete: makes its rows and frees the aggregate. */
 static int make_section(struct work *w, enum rk_section s, struct rk_error *err)
 {
 	struct rk_report *r = w->r;
@@ -408,7 +408,7 @@ static int make_counters(struct work *w, struct rk_error *err)
 	return 0;
 }
 
-/* The numbers at the top: of the kernels, or of the statistics where there are no kernels. */
+/* The totals at the top: of the kernels, or of the statistics if there are no kernels. */
 static void make_totals(struct work *w)
 {
 	struct rk_report *r = w->r;
@@ -438,7 +438,7 @@ static int find_by(const char *by, enum by *ret, struct rk_error *err)
 		       "cannot group by '%s'; known: device, process, stream, rank", by);
 }
 
-/* Section by section, so that the durations of one are gone before those of the next come. */
+/* One section after the other, so that only one holds its durations in memory. */
 static int make_sections(struct work *w, uint32_t tables, struct rk_error *err)
 {
 	int key = w->by ? plans[0].key[w->by] : RK_AGG_NO_KEY;
@@ -510,7 +510,7 @@ static int report_make(struct work *w, struct rk_error *err)
 	if (rc == 0 && tables & (RK_TABLE_BIT(RK_PC_SAMPLES) | RK_TABLE_BIT(RK_INSTRUCTIONS)) &&
 	    rk_run_rescannable(w->run, RK_PC_SAMPLES) &&
 	    rk_run_rescannable(w->run, RK_INSTRUCTIONS)) {
-		rk_diag_again(w->ctx->diag); /* its rows were counted before */
+		rk_diag_again(w->ctx->diag); /* its rows were already counted */
 		rc = rk_run_hotspots(w->run, &r->hotspots, err);
 	}
 	if (rc < 0)
@@ -576,7 +576,7 @@ static int report_run(struct rk_run *run, const struct rk_report_options *opt,
 	if (rc == 0)
 		rc = rk_handle_open(RK_HANDLE_REPORT, w.r, destroy_report, err);
 	if (rc == 0) {
-		/* Names and files are the run's: the report keeps it open. */
+		/* Names and files belong to the run: the report keeps it open. */
 		rk_handle_keep(run);
 		w.own->run = run;
 		*ret = w.r;

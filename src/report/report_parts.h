@@ -1,4 +1,4 @@
-/* report_parts.h - the pieces that a report is made of. */
+/* report_parts.h - the parts of a report. */
 #ifndef RK_REPORT_PARTS_H
 #define RK_REPORT_PARTS_H
 
@@ -36,7 +36,7 @@ enum rk_section rk_section_of_stats(const char *of);
 int rk_section_make(const struct rk_agg_row *rows, size_t n, const struct rk_strtab *names,
 		    struct rk_report_section *ret, struct rk_error *err);
 
-/* Rows of the kernels, parallel to `rows`, get their energy. e NULL: none. */
+/* Sets the energy of the kernels, whose rows are parallel to `rows`. e NULL: no energy. */
 void rk_report_energy_rows(struct rk_energy *e, const struct rk_agg_row *rows,
 			   struct rk_report_section *kernels);
 /* Fills *ret (zeroed), and own->numbers. Freed by rk_free(ret->devices), rk_free(own->numbers). */
@@ -44,7 +44,7 @@ struct rk_report_own;
 int rk_report_energy_make(const struct rk_energy *e, const struct rk_strtab *names,
 			  struct rk_report_energy *ret, struct rk_report_own *own,
 			  struct rk_error *err);
-enum { RK_SAMPLE_STATS_MAX = 1 << 14 }; /* quantities of all GPUs; further ones are left out */
+enum { RK_SAMPLE_STATS_MAX = 1 << 14 }; /* quantities of all GPUs; the rest is left out */
 
 struct rk_sample_stat {
 	uint32_t metric, unit, node; /* ids of the run's names */
@@ -61,7 +61,7 @@ struct rk_sample_stats {
 	uint64_t left_out; /* samples of further quantities */
 };
 
-/* Samples without a time measure the chip, not the run: they do not count. */
+/* Samples without a time describe the chip, not the run, and are skipped. */
 int rk_sample_stats_add(struct rk_sample_stats *s, const struct rk_batch *b, struct rk_error *err);
 void rk_sample_stats_release(struct rk_sample_stats *s);
 
@@ -70,15 +70,15 @@ struct rk_report_sample {
 	const char *metric, *unit, *node; /* "" when not known */
 	int64_t device;                   /* place among the GPUs of its node; -1: not known */
 	uint64_t samples;
-	double mean, min, max; /* mean NaN: it has no meaning */
+	double mean, min, max; /* mean NaN: a mean makes no sense */
 };
 
-/* The private part of a report: rk_report.kept; NULL in reports that tests fill in. */
+/* The private part of a report, rk_report.kept; NULL in reports that tests build. */
 struct rk_report_own {
 	void *run; /* kept open */
 	struct rk_report_sample *samples;
 	size_t nsamples;
-	int64_t *numbers; /* of energy.devices: what kernels call each of them; -1: not known */
+	int64_t *numbers; /* per energy.devices: its device number in kernels; -1: not known */
 };
 
 /* Fills the samples of *ret. Freed by rk_free(ret->samples). */
@@ -86,7 +86,7 @@ int rk_report_samples_make(const struct rk_sample_stats *s, const struct rk_strt
 			   struct rk_report_own *ret, struct rk_error *err);
 
 rk_form rk_report_json; /* of a struct rk_report; `look` is not used */
-/* The array of hotspots, its members one line further in; NULL: an empty one. */
+/* The array of hotspots; h NULL: an empty one. */
 void rk_hotspots_json_array(struct rk_bytes *out, const struct rk_hotspots *h);
 
 /* "12.34 mJ": four significant digits, nJ to MJ; "-" when it is not finite. */
@@ -96,10 +96,10 @@ void rk_energy_json(struct rk_bytes *out, const struct rk_report_energy *e,
 		    const struct rk_report_own *own);
 /* The value of "samples": an array. own NULL: it is empty. */
 void rk_samples_json(struct rk_bytes *out, const struct rk_report_own *own);
-/* What was sampled, a line for each quantity of each GPU. */
+/* One line for each sampled quantity of each GPU. */
 void rk_samples_text(struct rk_page *p, const struct rk_report_own *own);
 
-/* What the devices drew, a line each; nothing when nothing is known. */
+/* The energy of each device, a line each; nothing when it is not known. */
 void rk_energy_text(struct rk_page *p, const struct rk_report_energy *e,
 		    const struct rk_report_own *own);
 

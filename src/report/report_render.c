@@ -216,7 +216,7 @@ static void report_csv(struct rk_bytes *out, const void *what, const struct rk_r
 /* ---- text: aligned tables, hottest first ---- */
 
 enum {
-	WIDE_COLUMNS = 100, /* narrower terminals see no Min and Max */
+	WIDE_COLUMNS = 100, /* narrower terminals have no Min and Max */
 	ERROR_COLUMNS = 6,
 };
 
@@ -297,7 +297,7 @@ static void energy_cell(struct page *p, double joule)
 	rk_page_right(&p->page, RK_PAGE_TIME);
 }
 
-/* Of kernels shorter than an interval it is often more than all of it. */
+/* For kernels shorter than an interval the error is often above 100 %. */
 static void error_cell(struct page *p, double percent)
 {
 	if (!isfinite(percent))
@@ -337,7 +337,7 @@ static void put_row(struct page *p, const struct rk_report_row *row, const struc
 	if (w->energy) {
 		energy_cell(p, row->energy_j);
 		error_cell(p, 100 * row->energy_error_j / row->energy_j);
-		calls = (double)row->energy_ns / row->mean_ns; /* that were measured */
+		calls = (double)row->energy_ns / row->mean_ns; /* calls that were measured */
 		energy_cell(p, calls > 0 ? row->energy_j / calls : NAN);
 	}
 	if (w->key)
@@ -424,7 +424,7 @@ static void put_counters(struct page *p)
 		rk_bytes_printf(p->out, "        and %zu more\n", p->r->ncounters - shown);
 }
 
-/* Tables that no section shows, so that nothing that was read goes unmentioned. */
+/* Tables without a section of their own. */
 static void put_other_tables(struct page *p)
 {
 	static const char *const in_sections[] = { "kernels", "memcpy",   "memalloc", "api",
@@ -448,8 +448,7 @@ static void put_other_tables(struct page *p)
 	if (!first)
 		rk_bytes_put_u8(p->out, '\n');
 	if (p->r->hotspots)
-		rk_bytes_puts(p->out,
-			      "Instructions that take the time: rockit report --hotspots\n");
+		rk_bytes_puts(p->out, "Hottest instructions: rockit report --hotspots\n");
 }
 
 /* The names of the readers that were used, each once. */
@@ -489,7 +488,7 @@ static void put_source(struct page *p)
 		rk_bytes_printf(p->out, ", %zu not used", p->r->nfiles - used);
 	put_formats(p);
 	if (p->r->stats_of)
-		rk_bytes_printf(p->out, "ready-made statistics (%s): no single rows, no medians\n",
+		rk_bytes_printf(p->out, "statistics file (%s): no individual rows, no medians\n",
 				p->r->stats_of);
 }
 
@@ -507,11 +506,10 @@ static void report_text(struct rk_bytes *out, const void *what, const struct rk_
 		rk_ranks_text(&p.page, r->ranks);
 	for (unsigned s = 0; s < RK_NSECTIONS; s++)
 		put_section(&p, (enum rk_section)s);
-	/* Of more durations than are kept singly a median comes from a histogram. */
+	/* Beyond a number of durations, medians come from a histogram. */
 	if (r->median_error > 0)
 		rk_bytes_printf(out,
-				"Medians of very many rows are counted in steps: at most %.2g %% "
-				"off\n",
+				"Medians of many rows are approximate: error at most %.2g %%\n",
 				100 * r->median_error);
 	rk_energy_text(&p.page, &r->energy, r->kept);
 	rk_samples_text(&p.page, r->kept);

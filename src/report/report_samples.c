@@ -8,7 +8,7 @@
 #include "report/report_parts.h"
 #include "table/table.h"
 
-/* NULL with *ret_rc 0: there are too many already. */
+/* NULL with *ret_rc 0: too many quantities. */
 static struct rk_sample_stat *stat_of(struct rk_sample_stats *s, const struct rk_batch *b, size_t i,
 				      int *ret_rc, struct rk_error *err)
 {
@@ -81,10 +81,10 @@ void rk_sample_stats_release(struct rk_sample_stats *s)
 enum {
 	VALUE_COLUMNS = 12,
 	GPU_COLUMNS_MAX = 40,
-	ALWAYS_SHOWN = 64, /* power and memory of so many GPUs, however few rows are asked for */
+	ALWAYS_SHOWN = 64, /* power and memory of this many GPUs, whatever --top says */
 };
 
-/* What is asked for most comes first. */
+/* Sort order: the most useful quantities first. */
 static unsigned place_of(const struct rk_report_sample *s)
 {
 	if (!strcmp(s->metric, "power_w"))
@@ -125,7 +125,7 @@ int rk_report_samples_make(const struct rk_sample_stats *s, const struct rk_strt
 						  .mean = of->sum / (double)of->n,
 						  .min = of->min,
 						  .max = of->max };
-		/* a counter that goes on since the machine was started */
+		/* a counter that runs since boot has no useful mean */
 		if (!strcmp(v[i].metric, "energy_j"))
 			v[i].mean = NAN;
 	}
@@ -168,7 +168,7 @@ void rk_samples_json(struct rk_bytes *out, const struct rk_report_own *own)
 	rk_bytes_put_u8(out, ']');
 }
 
-/* Bytes in what they are bought in; all else as it was written down. */
+/* Bytes in binary units; everything else in its own unit. */
 static void value_cell(struct rk_page *p, double v, const char *unit)
 {
 	static const char *const sizes[] = { "B", "KiB", "MiB", "GiB", "TiB" };
@@ -211,7 +211,7 @@ static void put_heading(struct rk_page *p, size_t gpu, size_t count)
 	rk_page_word(p, "GPU", gpu);
 	rk_page_word(p, "Samples", count);
 	rk_page_word(p, "Mean", VALUE_COLUMNS);
-	rk_page_word(p, "Peak", VALUE_COLUMNS);
+	rk_page_word(p, "Max", VALUE_COLUMNS);
 	rk_page_word(p, "Min", VALUE_COLUMNS);
 	rk_page_last(p, "  Quantity");
 }
@@ -393,7 +393,7 @@ void rk_put_energy(struct rk_bytes *out, double joule)
 		rk_bytes_puts(out, "0 J");
 		return;
 	}
-	/* as with times: 999.95 would be written as 1000 */
+	/* as with times: 999.95 would be printed as 1000 */
 	while (u < 5 && fabs(joule) / units[u].size >= 999.95)
 		u++;
 	v = joule / units[u].size;

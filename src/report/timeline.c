@@ -18,7 +18,7 @@ static int64_t later(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* What [from, to) adds. */
+/* Adds the length of [from, to), if any. */
 static void extend(int64_t *sum, int64_t from, int64_t to)
 {
 	if (to > from)
@@ -38,8 +38,8 @@ static void add_gap(struct rk_sweep_device *d, int64_t from, int64_t to)
 }
 
 /*
- * New for kernels is what is behind kernels_until; of that a copy covers what is before
- * copies_until. What a later copy covers as well is found when that copy comes.
+ * The part of s after *until is new time of its kind. Of it, the part before other_until overlaps
+ * the other kind. Overlap with a later interval is added when that one is seen.
  */
 static void cover(struct rk_sweep_device *d, const struct rk_stretch *s, int64_t *until,
 		  int64_t other_until, int64_t *sum)
@@ -79,7 +79,7 @@ bool rk_sweep_add(struct rk_sweep *w, const struct rk_stretch *s)
 	struct rk_sweep_device *d = &w->devices[s->device];
 	bool copy = s->queue == RK_QUEUE_COPY;
 
-	/* what starts and ends at 0 has no known time: the span begins with the first that has one */
+	/* a row from 0 to 0 has no known time: the span starts with the first row that has one */
 	if (!d->begun || (!d->first && !d->last)) {
 		d->begun = true;
 		d->first = d->last = d->kernels_until = d->copies_until = s->start;
@@ -87,14 +87,14 @@ bool rk_sweep_add(struct rk_sweep *w, const struct rk_stretch *s)
 	d->last = later(d->last, s->end);
 	d->facts.copies += copy;
 	d->facts.kernels += !copy;
-	if (s->end == s->start) /* takes no time: parts no gap either */
+	if (s->end == s->start) /* takes no time: does not split a gap */
 		return true;
 	add_gap(d, later(d->kernels_until, d->copies_until), s->start);
 	if (copy) {
 		cover(d, s, &d->copies_until, d->kernels_until, &d->facts.copy_ns);
 		return true;
 	}
-	/* Kernels that overlap by the thousand may take longer together than there is time. */
+	/* Thousands of overlapping kernels may add up to more than 64 bits hold. */
 	d->facts.kernel_ns = rk_add_saturated(d->facts.kernel_ns, s->end - s->start);
 	cover(d, s, &d->kernels_until, d->copies_until, &d->facts.busy_ns);
 	return s->queue == RK_QUEUE_NONE || follow_queue(w, d, s);
@@ -172,7 +172,7 @@ uint64_t rk_timeline_wants(enum rk_table t)
 	return 0;
 }
 
-/* False: the row has no times, or none that can be. */
+/* False: the row has no times, or impossible ones. */
 static inline bool times_of(struct rk_timeline *t, const struct rk_batch *b, unsigned start,
 			    unsigned duration, size_t i, struct rk_stretch *ret)
 {
@@ -302,7 +302,10 @@ int rk_timeline_add(struct rk_timeline *t, const struct rk_batch *b, struct rk_e
 	return rc;
 }
 
-/* Of a device that only copies without a device are on: the one they must be of, if it is clear. */
+/*
+ * The device of copies that name none: the only one with kernels on their node and rank, else
+ * itself.
+ */
 static uint32_t owner_of(const struct rk_timeline *t, uint32_t device)
 {
 	const struct rk_key3 *k = &t->devices.v[device];
@@ -332,19 +335,20 @@ static void tell(const struct rk_timeline *t)
 			    "and idle times");
 	if (t->no_device)
 		rk_diag_add(d, "many-devices", "", 0, t->no_device,
-			    "kernels and copies of more than %d devices; left out of busy and idle "
-			    "times",
+			    "more than %d devices; kernels and copies of the rest are left out "
+			    "of busy and idle times",
 			    RK_TIMELINE_DEVICES);
 	if (t->no_queue)
 		rk_diag_add(d, "many-queues", "", 0, t->no_queue,
-			    "kernels on more than %d queues; left out of launch gaps",
+			    "more than %d queues; kernels on the rest are left out of launch "
+			    "gaps",
 			    RK_TIMELINE_QUEUES);
 }
 
 static void name_device(const struct rk_timeline *t, const struct rk_key3 *k, bool nodes,
 			bool ranks, char ret[48])
 {
-	char rank[18] = "", device[28] = "unknown device"; /* the longest there are */
+	char rank[18] = "", device[28] = "unknown device"; /* longest possible texts */
 	size_t len = 0, room;
 	const char *node = nodes ? rk_strtab_borrow(t->ctx->names, (uint32_t)k->a, &len) : "";
 
@@ -352,13 +356,13 @@ static void name_device(const struct rk_timeline *t, const struct rk_key3 *k, bo
 		snprintf(rank, sizeof(rank), "rank %" PRId32 " ", (int32_t)k->b);
 	if (k->c != UNKNOWN)
 		snprintf(device, sizeof(device), "device %" PRId64, k->c);
-	/* of a long node the beginning, never half a letter */
+	/* cut a long node name, but never inside a UTF-8 character */
 	room = 48 - 2 - strlen(rank) - strlen(device);
 	len = rk_utf8_valid(node, len < room ? len : room);
 	snprintf(ret, 48, "%.*s%s%s%s", (int)len, node, len ? " " : "", rank, device);
 }
 
-/* A device on its way out, with what it is sorted by. */
+/* A device of the result and its sort key. */
 struct named {
 	const char *node;
 	struct rk_key3 key;
@@ -380,7 +384,7 @@ static int give(const struct rk_timeline *t, const struct rk_sweep *w, struct rk
 {
 	size_t n = w->ndevices, out = 0, len;
 	const struct rk_key3 *all = t->devices.v;
-	bool nodes = false, ranks = false; /* which parts of a name differ at all */
+	bool nodes = false, ranks = false; /* which parts of the names differ */
 	struct named *list = rk_calloc(n ? n : 1, sizeof(*list));
 	struct rk_trace_device *facts = rk_calloc(n ? n : 1, sizeof(*facts));
 

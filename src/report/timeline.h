@@ -2,15 +2,15 @@
  * timeline.h - facts from the trace alone: when a device was busy, idle, copying, waiting for a
  * launch.
  *
- * Rows may come in any order, kernels and copies one after the other: they are put in order by way
- * of a temporary file where they are many, so the numbers are exact and memory is bounded.
+ * Rows may come in any order. Many rows are sorted with a temporary file, so the numbers are exact
+ * and memory is bounded.
  *
- * A device is a node, a rank and a number. A copy belongs to the devices at its ends, as far as its
- * direction says that they are devices; one that names none belongs to the device of its node and
- * rank when there is only one with kernels. A queue is one of a process on a device; where queues
- * are not recorded, streams are used instead. Kernels on one queue that touch or overlap have no
- * launch gap between them. What takes no time is counted and is part of the span, nothing else;
- * at time 0 it is no part of the span either: profilers write 0 for what they do not know.
+ * A device is a node, a rank and a number. A copy belongs to the devices at its ends, where its
+ * direction says that they are devices. A copy that names no device belongs to the only device with
+ * kernels on its node and rank. A queue belongs to a process and a device; where queues are not
+ * recorded, streams are used instead. Kernels on one queue that touch or overlap have no launch gap
+ * between them. A row of duration 0 is counted and extends the span, nothing else; at time 0 it
+ * does not even extend the span, since profilers write 0 for an unknown time.
  */
 #ifndef RK_TIMELINE_H
 #define RK_TIMELINE_H
@@ -20,38 +20,37 @@
 #include "table/source.h"
 #include "table/timeline_order.h"
 
-/* Past these, rows are left out (devices) or have no launch gaps (queues), with a warning. */
+/* Beyond these, rows are left out (devices) or have no launch gaps (queues), with a warning. */
 enum { RK_TIMELINE_DEVICES = 1024, RK_TIMELINE_QUEUES = 65536 };
 
 struct rk_timeline;
 
 /* ctx is borrowed. */
 int rk_timeline_new(struct rk_context *ctx, struct rk_timeline **ret, struct rk_error *err);
-/* How many rows are held in memory; tests make it small. Before the first row. */
+/* Rows held in memory; tests make it small. Call before the first row. */
 int rk_timeline_limit(struct rk_timeline *t, size_t held, struct rk_error *err);
-/* Columns that are looked at. */
+/* Columns that are read. */
 uint64_t rk_timeline_wants(enum rk_table t); /* RK_KERNELS or RK_MEMCPY */
 /*
- * A batch of kernels or copies. Rows without times are passed over; barriers too, negative
- * durations, and times more than 146 years from 0.
+ * A batch of kernels or copies. Skips barriers and rows without times, with negative durations, or
+ * with times more than 146 years from 0.
  */
 int rk_timeline_add(struct rk_timeline *t, const struct rk_batch *b, struct rk_error *err);
-/* Once. ret->devices is the caller's: rk_free. By node, rank and device. */
+/* Call once. Free ret->devices with rk_free. Sorted by node, rank and device. */
 int rk_timeline_finish(struct rk_timeline *t, struct rk_trace_facts *ret, struct rk_error *err);
 /* Launch gaps / (gaps + time of kernels) over all queues; NaN when there are no kernels. */
 double rk_timeline_gap_share(const struct rk_trace_facts *f);
 void rk_timeline_free(struct rk_timeline *t); /* NULL is fine */
 
 /*
- * Busy, idle, copying: from stretches in order of their starts. Since starts never go back, all
- * that came so far covers, from the present start on, just the time up to the latest end: one
- * number for the kernels of a device and one for its copies are the whole state, however many of
- * them there are.
+ * Busy, idle and copy times from intervals sorted by start. Starts never go back, so from the
+ * current start on everything seen so far covers exactly the time up to the latest end. One number
+ * for the kernels of a device and one for its copies are the whole state.
  */
 #define RK_QUEUE_NONE (UINT32_MAX - 1) /* a kernel whose queue is not known */
 #define RK_QUEUE_COPY UINT32_MAX       /* not a kernel */
 
-enum { RK_LAUNCH_GAP_NS = 1000000 }; /* a longer wait is not the launch's doing */
+enum { RK_LAUNCH_GAP_NS = 1000000 }; /* a longer gap is not launch overhead */
 
 /* Zero it before use. */
 struct rk_sweep_device {
@@ -72,12 +71,12 @@ struct rk_sweep {
 	struct rk_sweep_queue *queues;
 	size_t ndevices;
 	struct rk_durations_store store;
-	uint64_t held; /* launch gaps that are kept singly, all devices together */
+	uint64_t held; /* launch gaps kept individually, all devices together */
 };
 
-/* s->device and s->queue are indices. Starts in order. False when out of memory. */
+/* s->device and s->queue are indices. Call in order of starts. False when out of memory. */
 bool rk_sweep_add(struct rk_sweep *w, const struct rk_stretch *s);
-/* When all was added: facts of every device are whole then. False when out of memory. */
+/* Call after the last add; completes the facts of every device. False when out of memory. */
 bool rk_sweep_finish(struct rk_sweep *w);
 
 #endif

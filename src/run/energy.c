@@ -541,7 +541,7 @@ static void tell_samples(struct rk_energy *e)
 
 	if (e->odd.wild)
 		rk_diag_add(d, "energy-odd-sample", "", 0, e->odd.wild,
-			    "a reading of energy or power that cannot be; it is left out");
+			    "implausible energy or power reading skipped");
 	if (e->odd.wraps)
 		rk_diag_add(d, "energy-wrap", "", 0, e->odd.wraps,
 			    "the energy counter went back as one that wraps around does; what it "

@@ -182,7 +182,7 @@ TEST(report_as_text_is_aligned_and_safe)
 		"     -                10 ns      1     10 ns         -         -         -  "
 		"<barrier packet>\n"
 		"  0.00  and 1 more\n"
-		"Medians of very many rows are counted in steps: at most 0.39 % off\n"
+		"Medians of many rows are approximate: error at most 0.39 %\n"
 		"\n"
 		"Counters\n"
 		"         Rows           Sum          Mean           Min           Max  Name\n"
