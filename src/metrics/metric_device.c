@@ -1,4 +1,4 @@
-/* metric_device.c - what is known of a chip, by the run and by its data sheet. */
+/* metric_device.c - facts about a chip, from the run and from its data sheet. */
 #include "metrics/metric_device.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ int rk_products_load(struct rk_tree **ret, struct rk_error *err)
 	const struct rk_data_file *f = rk_data_find("metrics/devices.json");
 
 	if (!f)
-		return rk_fail(err, RK_E_UNSUPPORTED, "no table of devices in this build");
+		return rk_fail(err, RK_E_UNSUPPORTED, "this build has no device table");
 	return rk_tree_parse_json(f->text, f->len, f->name, ret, err);
 }
 
@@ -38,7 +38,7 @@ static bool is_alnum(char c)
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Whether `name` is in `text` as a word: "MI300X" does in "MI300X_A1", "MI300" does not. */
+/* Whether `name` is in `text` as a word: "MI300X" is in "MI300X_A1", "MI300" is not. */
 static bool has_word(const char *text, const char *name)
 {
 	size_t len = strlen(text), n = strlen(name);
@@ -50,7 +50,7 @@ static bool has_word(const char *text, const char *name)
 	return false;
 }
 
-/* The target that a product or a family of them ("MI300", "AMD Instinct MI300X OAM") has; NULL. */
+/* The target of a product or family ("MI300", "AMD Instinct MI300X OAM"), or NULL. */
 static const char *target_of(const struct rk_tree *table, const char *product)
 {
 	RK_TREE_EACH(p, rk_tree_get(table, "products"))
@@ -69,8 +69,8 @@ struct product {
 };
 
 /*
- * The dies of a partition, where the device does not report them: 38 of MI300X's 304 CUs are one of its
- * eight dies. NaN: no mode has as many.
+ * The dies of a partition, where the device does not report them: 38 of MI300X's 304 CUs are one of
+ * its eight dies. NaN: no partition mode has this many CUs.
  */
 static double dies(const struct rk_tree *p, const struct rk_metric_device *d)
 {
@@ -99,12 +99,12 @@ static struct product facts_of(const struct rk_tree *p, const struct rk_metric_d
 		.xcds = dies(p, d),
 		.sclk = rk_products_number(p, "sclk"),
 		.mclk = rk_products_number(p, "mclk"),
-		/* the dies do not show how memory is divided: assume that all of it can be reached */
+		/* the number of dies does not show how memory is divided: assume all of it */
 		.hbmch = rk_products_number(p, "hbmch"),
 	};
 }
 
-/* How well a product fits: its name counts most, then its CUs, then its clocks. */
+/* How well a product matches: its name counts most, then its CUs, then its clocks. */
 static int fit(const struct rk_tree *p, const struct rk_metric_device *d)
 {
 	struct product f = facts_of(p, d);
@@ -125,8 +125,9 @@ static void keep_equal(double *v, double other)
 }
 
 /*
- * Of the products that `d` may be: those its name says, else those of its target with as many CUs;
- * clocks decide between several. Only what all of them have alike. False: no product fits.
+ * The products that `d` may be: those of its name, else those of its target with as many CUs;
+ * clocks decide between several. Keeps only the facts on which all of them agree. False: none
+ * matches.
  */
 static bool find_product(const struct rk_tree *table, const struct rk_metric_device *d,
 			 struct product *ret)
@@ -158,7 +159,7 @@ static bool find_product(const struct rk_tree *table, const struct rk_metric_dev
 
 /* ---- devices ---- */
 
-/* The numbers of a device, with the names formulas call them by. */
+/* The numbers of a device and their names in formulas. */
 static const struct {
 	const char *name;
 	size_t at;
@@ -191,7 +192,7 @@ void rk_metric_device_clear(struct rk_metric_device *d)
 		memcpy((char *)d + numbers[i].at, &unknown, sizeof(unknown));
 }
 
-/* "gfx" and three to five digits, of which the last two are hexadecimal; what follows a ':' goes. */
+/* "gfx" and three to five digits, the last two hexadecimal; a ':' and the rest is cut off. */
 static bool parse_gfx(const char *text, char ret[16])
 {
 	size_t len = strcspn(text, ":"), i;
@@ -218,7 +219,7 @@ static bool parse_target(const char *text, char ret[16])
 
 	if (parse_gfx(text, ret))
 		return true;
-	/* NVIDIA's, as its compilers name them: "sm_90", "sm_120" */
+	/* NVIDIA targets, as its compilers name them: "sm_90", "sm_120" */
 	n = strncmp(text, "sm_", 3) == 0 ? strspn(text + 3, "0123456789") : 0;
 	if (n < 2 || n > 4 || text[3 + n])
 		return false;
@@ -248,7 +249,7 @@ bool rk_metric_arch_parse(const char *text, char ret[16])
 	return found;
 }
 
-/* Zero is what tools write for what they do not know. */
+/* Tools write 0 for unknown values. */
 static double number(const struct rk_batch *b, unsigned field, size_t row)
 {
 	int64_t v = 0;
@@ -281,7 +282,7 @@ void rk_metric_device_of_agent(const struct rk_batch *agents, size_t row,
 	if (!parse_target(text(agents, RK_G_GFX, row, text_of, arg), ret->arch) &&
 	    !rk_metric_arch_parse(product, ret->arch))
 		ret->arch[0] = '\0';
-	ret->source = "as the run tells";
+	ret->source = "from the run";
 	ret->cus = number(agents, RK_G_CU_COUNT, row);
 	ret->simds = number(agents, RK_G_SIMD_PER_CU, row) * ret->cus;
 	ret->ses = number(agents, RK_G_SE_COUNT, row);
@@ -297,7 +298,7 @@ void rk_metric_device_of_agent(const struct rk_batch *agents, size_t row,
 	ret->wave = number(agents, RK_G_WAVE_SIZE, row);
 }
 
-/* Whether something became known by it. */
+/* Returns whether it filled in anything. */
 static bool fill(double *v, double with)
 {
 	if (!isnan(*v) || isnan(with))
@@ -320,7 +321,7 @@ int rk_metric_device_complete(struct rk_metric_device *d, struct rk_error *err)
 	if (!*d->arch && !parse_gfx(d->product, d->arch) && (arch = target_of(table, d->product)))
 		snprintf(d->arch, sizeof(d->arch), "%s", arch);
 	t = rk_products_target(table, d->arch);
-	/* a target of one die has one, whatever the product */
+	/* all products of a one-die target have one die */
 	any = fill(&d->xcds, rk_products_number(t, "xcds"));
 	if (find_product(table, d, &f)) {
 		any |= fill(&d->xcds, f.xcds);
@@ -336,12 +337,11 @@ int rk_metric_device_complete(struct rk_metric_device *d, struct rk_error *err)
 	any |= fill(&d->pipes, rk_products_number(t, "pipes"));
 	any |= fill(&d->ses, rk_products_number(t, "ses_per_die") * d->xcds);
 	any |= fill(&d->l2ch, rk_products_number(t, "l2ch_per_die") * d->xcds);
-	/* an instruction cache serves neighbours inside an engine, the last one perhaps fewer */
+	/* neighbouring CUs of an engine share an instruction cache; the last one may serve fewer */
 	any |= fill(&d->sqcs,
 		    d->ses * ceil(d->cus / d->ses / rk_products_number(t, "cus_per_sqc")));
 	if (any)
-		d->source = told ? "as the run tells, the rest from data sheets" :
-				   "from data sheets";
+		d->source = told ? "from the run, the rest from data sheets" : "from data sheets";
 	rk_tree_free(table);
 	return 0;
 }
@@ -359,7 +359,7 @@ bool rk_metric_device_equal(const struct rk_metric_device *a, const struct rk_me
 
 /* ---- constants of formulas ---- */
 
-/* Names of rocprofiler-sdk that are one of the numbers. */
+/* Names that rocprofiler-sdk uses for these numbers. */
 static const struct {
 	const char *name, *is;
 } same[] = {
@@ -375,7 +375,7 @@ static const struct {
 	{ "max_waves_per_cu", "wslots" },
 };
 
-/* What the driver also reports for an agent; no run records it for us. */
+/* Also reported by the driver for an agent, but never recorded in a run. */
 static const char *const unknown[] = {
 	"cpu_cores_count",
 	"mem_banks_count",
@@ -411,7 +411,7 @@ static double arrays_per_engine(const struct rk_metric_device *d)
 	return len == 6 ? 1 : 2;
 }
 
-/* gfx90a is 90010: major, minor and step, two digits each of the last. */
+/* gfx90a is 90010: major, then two digits each for minor and step. */
 static double target_version(const struct rk_metric_device *d)
 {
 	size_t len = strlen(d->arch);

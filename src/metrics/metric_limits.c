@@ -61,7 +61,7 @@ static int take_list(const struct rk_tree *from, const char *name, const char *f
 		return wrong(t, file, err, "must be a list", name);
 	RK_TREE_EACH(c, t)
 	if (c->kind != RK_TREE_TEXT || !*c->text)
-		return wrong(c, file, err, "must hold texts", name);
+		return wrong(c, file, err, "must contain texts", name);
 	*ret = t;
 	return 0;
 }
@@ -127,7 +127,7 @@ void rk_limits_release(struct rk_limits *l)
 	*l = (struct rk_limits){ 0 };
 }
 
-/* Not pthread_once: what failed for lack of memory is tried again. */
+/* Not pthread_once: after a failure for lack of memory we try again. */
 const struct rk_limits *rk_limits_borrow(struct rk_error *err)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -161,8 +161,8 @@ static char lower(char c)
 }
 
 /*
- * Case does not count; "_?" in the word is an underscore or nothing, and the only place where a
- * capital may follow a small letter: asyncClear is not about nccl. NULL: does not match.
+ * Ignores case. "_?" in the word is an underscore or nothing, and the only place where a capital
+ * may follow a small letter: asyncClear does not match nccl. NULL: no match.
  */
 static const char *match_at(const char *s, const char *word)
 {

@@ -1,4 +1,4 @@
-/* metric_limits.h - the numbers and words that verdicts go by (data/metrics/verdicts.json). */
+/* metric_limits.h - thresholds and words for verdicts (data/metrics/verdicts.json). */
 #ifndef RK_METRIC_LIMITS_H
 #define RK_METRIC_LIMITS_H
 
@@ -24,15 +24,15 @@ struct rk_limits {
 	struct rk_tree *tree; /* owns the texts */
 };
 
-/* Each threshold must be there, positive, and with its reason; lists must contain texts. */
+/* Each threshold must be present, positive and have a reason; lists must contain texts. */
 int rk_limits_parse(const char *text, size_t len, const char *name, struct rk_limits *ret,
 		    struct rk_error *err);
 void rk_limits_release(struct rk_limits *l);
 
-/* The shipped ones, read once and kept; NULL with *err when that fails. Thread-safe. */
+/* The shipped limits, read once and kept; NULL with *err on failure. Thread-safe. */
 const struct rk_limits *rk_limits_borrow(struct rk_error *err);
 
-/* Whether the name is that of a collective or a transfer between GPUs. */
+/* Whether the kernel's name looks like a collective or a transfer between GPUs. */
 bool rk_limits_communication(const struct rk_limits *l, const char *kernel_name);
 /* Whether `list` has `word`; an unknown word ("") counts as present. */
 bool rk_limits_has(const struct rk_tree *list, const char *word);

@@ -24,7 +24,7 @@ _Static_assert((int)NPIPES <= 16, "room in rk_roof_kernel.flops");
 
 static const char i8[] = "matrix i8";
 
-/* As they are shown. No counter measures "mall" and "vector f32 packed". */
+/* In display order. No counter measures "mall" and "vector f32 packed". */
 static const char *const ceiling_names[] = {
 	"lds",         "l1",         "l2",          "mall",
 	"hbm",         "vector f16", "vector f32",  "vector f32 packed",
@@ -48,7 +48,7 @@ static double mean_of(const char *column, const struct rk_roof_measure *m, size_
 	return count && isfinite(sum) ? sum / (double)count : NAN;
 }
 
-/* Versions of the tool name a column differently: the first that was measured. */
+/* Releases of the tool name a column differently: take the first name that has a value. */
 static double measured_of(const struct rk_tree *facts, const struct rk_roof_measure *m, size_t n)
 {
 	RK_TREE_EACH(column, rk_tree_get(facts, "columns"))
@@ -61,7 +61,7 @@ static double measured_of(const struct rk_tree *facts, const struct rk_roof_meas
 	return NAN;
 }
 
-/* Theory: MHz times what is moved or computed per clock, in thousands of millions. */
+/* Theory: MHz times bytes or operations per clock, in GB/s or GFLOP/s. */
 static struct rk_ceiling ceiling(const struct rk_tree *table, const struct rk_metric_device *d,
 				 const char *name, const struct rk_roof_measure *m, size_t n)
 {
@@ -116,7 +116,7 @@ int rk_roof_ceilings(const struct rk_metric_device *d, const struct rk_roof_meas
 
 /* ---- a kernel below them ---- */
 
-/* What is not a finite number above nothing is not known. */
+/* Values that are not finite and above 0 are unknown. */
 static double ratio(double a, double b)
 {
 	double v = b > 0 ? a / b : NAN;
@@ -157,7 +157,7 @@ static const char *busiest(const struct rk_ceiling *c, size_t n, const struct rk
 	return pipe;
 }
 
-/* Operations of the kind that the pipe does; NaN when none of them was counted. */
+/* Operations that the pipe executes; NaN when none of them was counted. */
 static double operations(const struct rk_roof_kernel *k, bool integers)
 {
 	double sum = 0;
@@ -172,7 +172,7 @@ static double operations(const struct rk_roof_kernel *k, bool integers)
 	return any ? sum : NAN;
 }
 
-/* A quotient just above 1 can round to 1; the two statements shall not contradict. */
+/* A quotient just above 1 can round to 1; the two results must not contradict each other. */
 static double percent_of(double rate, double attainable)
 {
 	double p = 100 * ratio(rate, attainable);

@@ -10,7 +10,7 @@
 
 /* ---- the numbers that are shown beside a verdict ---- */
 
-/* What a verdict is about: such numbers come first. */
+/* The subject of a verdict: numbers about it come first. */
 enum about {
 	ABOUT_TIME,
 	ABOUT_WAVES,
@@ -21,7 +21,7 @@ enum about {
 	ABOUT_ROOF,
 };
 
-/* Every number of the facts, most telling first within what it is about. */
+/* All numbers of the facts, most useful first within each subject. */
 static const struct entry {
 	const char *name, *unit;
 	size_t at;
@@ -76,8 +76,8 @@ static void add_number(struct rk_verdict *v, const char *name, double value, con
 }
 
 /*
- * Into ret->numbers: those that are known. comp and fill are what the rules made of the facts: the
- * largest share of a compute pipe in the kernel's own time, and waves per SIMD.
+ * Writes the known numbers to ret->numbers. comp and fill are computed by the rules: the largest
+ * share of a compute pipe in the kernel's own time, and waves per SIMD.
  */
 static void add_numbers(struct rk_verdict_facts *f, double comp, double fill, enum about about,
 			struct rk_verdict *ret)
@@ -101,20 +101,20 @@ static void add_numbers(struct rk_verdict_facts *f, double comp, double fill, en
 
 /* ---- the rules ---- */
 
-/* What a missing input would have to be collected for, in the mask of a rule. */
+/* Kinds of missing inputs, in the mask of a rule. */
 enum { NEEDS_MEMORY = 1, NEEDS_COMPUTE = 2, NEEDS_WAIT = 4 };
 
-/* A kernel before the rules. */
+/* The kernel that the rules judge. */
 struct trial {
-	struct rk_verdict_facts f; /* without what is not a number */
+	struct rk_verdict_facts f; /* infinite values replaced by NaN */
 	const struct rk_limits *l;
 	struct rk_verdict *v;
 	double mem; /* of the level that is nearest to its peak */
 	enum rk_level level;
 	double comp, fill, simds;
-	char pipe[48];  /* what comp is of, in words */
-	bool matrix;    /* comp is of the matrix units */
-	bool resources; /* which of the chip's resources is used up should be collected */
+	char pipe[48];  /* the unit of comp, in words */
+	bool matrix;    /* comp is about the matrix units */
+	bool resources; /* counters of exhausted resources should be collected */
 };
 
 static const char *const level_words[RK_NLEVELS] = { "LDS", "L1", "L2", "HBM" };
@@ -139,7 +139,7 @@ static struct word put(double v)
 	return w;
 }
 
-/* "HBM at 53 % of peak", or that it is not known. */
+/* "HBM at 53 % of peak" or "memory unknown". */
 struct phrase {
 	char text[80];
 };
@@ -149,7 +149,7 @@ static struct phrase put_share(const char *what, double pct, const char *of)
 	struct phrase p;
 
 	if (isnan(pct))
-		snprintf(p.text, sizeof(p.text), "%s not known", what);
+		snprintf(p.text, sizeof(p.text), "%s unknown", what);
 	else
 		snprintf(p.text, sizeof(p.text), "%s at %s %%%s", what, put(pct).text, of);
 	return p;
@@ -188,10 +188,10 @@ static bool untimed(struct trial *t)
 	return says(t, "unusable");
 }
 
-/* What a run did not record the user may know. */
+/* The user may know what the run did not record. */
 static const char *put_hint(const struct trial *t)
 {
-	return t->f.unnamed ? "; --arch names the chip" : "";
+	return t->f.unnamed ? "; name the chip with --arch" : "";
 }
 
 static bool uncounted(struct trial *t)
@@ -199,11 +199,9 @@ static bool uncounted(struct trial *t)
 	if (!t->f.counters)
 		return false;
 	if (t->f.waves == 0)
-		say(t, "SQ_WAVES is 0: the counters could not be read ('rockit doctor' looks for "
-		       "the cause)");
+		say(t, "SQ_WAVES is 0: the counters could not be read; run 'rockit doctor'");
 	else if (isnan(t->f.cycles) && isnan(t->f.sclk))
-		say(t, "neither cycles (GRBM_GUI_ACTIVE) nor the clock of the chip are known%s",
-		    put_hint(t));
+		say(t, "cycles (GRBM_GUI_ACTIVE) and chip clock are unknown%s", put_hint(t));
 	else
 		return false;
 	return says(t, "unusable");
@@ -213,8 +211,8 @@ static bool too_few_waves(struct trial *t)
 {
 	if (!(t->fill < t->l->fill))
 		return false;
-	say(t, "fewer waves than SIMDs (%s for %s): most of the chip has nothing to do",
-	    put(t->f.waves).text, put(t->simds).text);
+	say(t, "fewer waves than SIMDs (%s for %s): most of the chip is idle", put(t->f.waves).text,
+	    put(t->simds).text);
 	return says(t, "launch");
 }
 
@@ -223,7 +221,7 @@ static bool communicates(struct trial *t)
 	double hbm = t->f.level_pct[RK_LEVEL_HBM];
 
 	if (rk_limits_communication(t->l, t->f.name))
-		say(t, "its name is that of a collective or a transfer between GPUs");
+		say(t, "named like a collective or a transfer between GPUs");
 	else if (t->f.remote_pct >= t->l->remote_pct && hbm >= t->l->remote_hbm_pct)
 		say(t, "%s %% of its reads or writes leave the chip, HBM at %s %% of peak",
 		    put(t->f.remote_pct).text, put(hbm).text);
@@ -243,7 +241,7 @@ static bool is_balanced(struct trial *t)
 	return says(t, "balanced");
 }
 
-/* High by itself, or half way there with a clear lead over the other. */
+/* High by itself, or at least medium and clearly ahead of the other. */
 static bool leads(const struct trial *t, double own, double other)
 {
 	return own >= t->l->high_pct || (own >= t->l->lead_pct && own >= t->l->lead_factor * other);
@@ -257,7 +255,7 @@ static bool memory_limits(struct trial *t)
 	return says(t, memory_names[t->level]);
 }
 
-/* What comes on top can only add to it. */
+/* The other side can only add to it. */
 static bool one_side_limits(struct trial *t)
 {
 	if (!leads(t, t->f.side_pct, t->comp))
@@ -283,18 +281,17 @@ static bool compute_limits(struct trial *t)
 static bool launch_limits(struct trial *t)
 {
 	if (t->f.mean_ns < t->l->short_ns)
-		say(t, "takes %s us on average, hardly more than a launch costs",
+		say(t, "takes %s us on average, hardly more than a launch",
 		    put(t->f.mean_ns / 1000).text);
 	else if (t->f.gap_share > t->l->gap_share && t->f.median_ns < t->l->gap_median_ns)
-		say(t,
-		    "launch gaps are %s %% of the time of its queue, and it takes %s us (median)",
+		say(t, "launch gaps are %s %% of its queue's time, and its median time is %s us",
 		    put(t->f.gap_share * 100).text, put(t->f.median_ns / 1000).text);
 	else
 		return false;
 	return says(t, "launch");
 }
 
-/* What keeps waves from being there: the resource that is used up most. */
+/* Why there are few waves: the resource that is exhausted most often. */
 static void put_resource(struct trial *t, char *to, size_t size)
 {
 	const struct {
@@ -314,11 +311,11 @@ static void put_resource(struct trial *t, char *to, size_t size)
 		t->resources = true;
 		snprintf(to, size, "occupancy is %s %%", put(t->f.occupancy_pct).text);
 	} else if (all[most].pct > 0) {
-		snprintf(to, size, "occupancy is %s %%, short of %s (%s %%)",
+		snprintf(to, size, "occupancy is %s %%, limited by %s (%s %%)",
 			 put(t->f.occupancy_pct).text, all[most].word, put(all[most].pct).text);
 	} else {
 		snprintf(to, size,
-			 "occupancy is %s %% and nothing is used up: few waves are started",
+			 "occupancy is %s %% but no resource is used up: few waves are started",
 			 put(t->f.occupancy_pct).text);
 	}
 }
@@ -331,10 +328,11 @@ static void put_why(struct trial *t, char *to, size_t size)
 	if (t->f.occupancy_pct < t->l->occupancy_pct)
 		put_resource(t, why, sizeof(why));
 	else if (t->f.issue_wait_pct >= t->l->issue_wait_pct)
-		snprintf(why, sizeof(why), "%s %% is waiting for a turn to issue",
+		snprintf(why, sizeof(why), "%s %% is waiting to issue",
 			 put(t->f.issue_wait_pct).text);
 	else if (t->f.lanes_on < t->l->lanes_on)
-		snprintf(why, sizeof(why), "lanes diverge, %s of 64 work", put(t->f.lanes_on).text);
+		snprintf(why, sizeof(why), "lanes diverge, %s of 64 are active",
+			 put(t->f.lanes_on).text);
 	else if (!isnan(t->f.vmem_latency))
 		snprintf(why, sizeof(why), "a memory instruction takes %s clocks",
 			 put(t->f.vmem_latency).text);
@@ -385,16 +383,15 @@ static bool nothing_known(struct trial *t)
 		say(t, "its %s alone take HBM to %s %% of peak, and nothing else was collected",
 		    t->f.side, put(t->f.side_pct).text);
 	else if (t->f.counters || t->f.others)
-		say(t, "the counters that were collected do not tell what limits it%s",
-		    put_hint(t));
+		say(t, "the collected counters do not show what limits it%s", put_hint(t));
 	else
-		say(t, "no counters were collected for it");
+		say(t, RK_NO_COUNTERS);
 	return says(t, "unusable");
 }
 
 static bool is_mixed(struct trial *t)
 {
-	char waits[64] = "waits not known";
+	char waits[64] = "waits unknown";
 
 	if (!isnan(t->f.dep_wait_pct))
 		snprintf(waits, sizeof(waits), "waits %s %% of wave time",
@@ -404,11 +401,11 @@ static bool is_mixed(struct trial *t)
 	return says(t, "mixed");
 }
 
-/* In order; `needs`: inputs that would have let an earlier rule fire, or this one say more. */
+/* In order. `needs`: inputs with which an earlier rule might fire, or this one could say more. */
 static const struct rule {
 	bool (*fires)(struct trial *t);
 	unsigned needs;
-	bool again; /* whatever was collected, it has to be done again */
+	bool again; /* everything has to be collected again */
 	enum about about;
 } rules[] = {
 	{ untimed, 0, true, ABOUT_TIME },
@@ -426,7 +423,7 @@ static const struct rule {
 	{ is_mixed, NEEDS_COMPUTE | NEEDS_MEMORY | NEEDS_WAIT, false, ABOUT_MEMORY },
 };
 
-/* Of HBM is asked for even where other levels are known: it is the one that matters most. */
+/* HBM is requested even if other levels are known: it matters most. */
 static unsigned missing(const struct trial *t)
 {
 	unsigned m = 0;
@@ -482,8 +479,8 @@ static void prepare(struct trial *t)
 		t->level = (enum rk_level)i;
 	}
 	/*
-	 * Busy shares are of the cycles between the profiler's packets, which may be many times
-	 * those of the kernel: the window ratio brings them back to the kernel's own time.
+	 * Busy shares refer to the cycles between the profiler's packets, which may be many times
+	 * the kernel's cycles: the window ratio scales them to the kernel's own time.
 	 */
 	claim(t, f->flop_pct, *f->flop_pipe ? f->flop_pipe : "operations",
 	      !strncmp(f->flop_pipe, "matrix", 6));

@@ -1,4 +1,4 @@
-/* metrics.c - counters and trace of a run become answers. */
+/* metrics.c - metrics from the counters and trace of a run. */
 #include <math.h>
 #include <regex.h>
 #include <string.h>
@@ -10,9 +10,9 @@
 
 #define BIT(f) (UINT64_C(1) << (f))
 
-#define SKIPPED UINT32_MAX /* a group for rows that do not count */
+#define SKIPPED UINT32_MAX /* the group of skipped rows */
 
-/* Rows of one batch on their way. */
+/* The rows of one batch. */
 struct rows {
 	uint32_t groups[RK_BATCH_ROWS];
 	uint8_t kinds[RK_BATCH_ROWS];
@@ -29,7 +29,7 @@ struct context {
 	struct filter filter;
 	struct rows *rows;
 	struct rk_metric_order order;
-	/* for the callback: values of one dispatch, and the place of each definition among them */
+	/* for the callback: values of one dispatch, and the index of each definition in them */
 	double *values;
 	uint32_t *at;
 	size_t nvalues;
@@ -47,7 +47,7 @@ static int filter_open(struct filter *f, const char *text, struct rk_error *err)
 	if (rc == 0)
 		return 0;
 	regerror(rc, &f->re, why, sizeof(why));
-	return rk_fail(err, RK_E_USAGE, "'%s' is no regular expression: %s", text, why);
+	return rk_fail(err, RK_E_USAGE, "invalid regular expression '%s': %s", text, why);
 }
 
 static void filter_close(struct filter *f)
@@ -57,7 +57,7 @@ static void filter_close(struct filter *f)
 	rk_idmap_release(&f->known);
 }
 
-/* Each distinct name is looked at once. */
+/* Each distinct name is matched once. */
 static int filter_takes(struct filter *f, struct rk_run *run, uint32_t name, struct rk_error *err)
 {
 	uint32_t *known;
@@ -106,7 +106,7 @@ static int plans_make(struct rk_metric_work *w, struct rk_error *err)
 	return 0;
 }
 
-/* A profiler that reads counters runs kernels one by one: gaps between them are its own. */
+/* A profiler that reads counters runs kernels one by one: gaps are its overhead. */
 static bool is_traced(const struct rk_run *run)
 {
 	for (size_t i = 0; i < run->nfound; i++) {
@@ -237,7 +237,7 @@ static int tell_dispatches(struct context *c, const struct rk_batch *b, size_t f
 	return 0;
 }
 
-/* Rows of one kind of chip that follow each other, none of them skipped. */
+/* A stretch of consecutive rows of one kind of chip, none of them skipped. */
 static int add_stretch(struct context *c, const struct rk_batch *b, size_t first, size_t n,
 		       const uint32_t *groups, unsigned kind, struct rk_error *err)
 {
@@ -335,7 +335,7 @@ static int add_copies(struct rk_metric_work *w, struct rk_error *err)
 	return rc < 0 ? rc : rk_timeline_finish(w->timeline, &w->trace, err);
 }
 
-/* What a benchmark of the chip has measured: rocprof-compute's roofline.csv. */
+/* Benchmark results of the chip: rocprof-compute's roofline.csv. */
 static int add_measures(struct rk_metric_work *w, struct rk_error *err)
 {
 	size_t cap = 0;
@@ -350,7 +350,7 @@ static int add_measures(struct rk_metric_work *w, struct rk_error *err)
 		for (size_t i = 0; i < b->nrows; i++) {
 			void *grown;
 
-			/* samples in time are another thing */
+			/* samples over time are something else */
 			if (rk_column_has(&b->cols[RK_S_TIME], i) ||
 			    !rk_column_has(&b->cols[RK_S_VALUE], i))
 				continue;
@@ -371,7 +371,7 @@ static int add_measures(struct rk_metric_work *w, struct rk_error *err)
 	return rc;
 }
 
-/* Gives the callback the metrics that dispatches can have, of whichever kind their chip is. */
+/* Passes the metrics that dispatches can have, of all kinds of chips, to the callback. */
 static int tell_begin(struct context *c, struct rk_error *err)
 {
 	const struct rk_metric_work *w = &c->work;

@@ -1,4 +1,4 @@
-/* metrics_impl.h - how rk_run_metrics is put together: devices, columns, sums, result. */
+/* metrics_impl.h - the parts of rk_run_metrics: devices, columns, sums, result. */
 #ifndef RK_METRICS_IMPL_H
 #define RK_METRICS_IMPL_H
 
@@ -18,9 +18,9 @@ enum { RK_KINDS_MAX = 64 };
 struct rk_kinds {
 	struct rk_metric_device *v;
 	size_t n, cap;
-	/* which agent is of which kind */
+	/* the kind of each agent */
 	struct rk_kind_agent {
-		bool any; /* the agent has no number: it represents all */
+		bool any; /* the agent has no number: it means all */
 		int64_t device;
 		uint32_t node; /* 0: not known */
 		unsigned kind;
@@ -28,21 +28,21 @@ struct rk_kinds {
 		bool near;   /* no file that describes agents is nearer to the one being read */
 	} * agents;
 	size_t nagents, cap_agents;
-	bool described; /* by the user: for files wherever they are */
-	size_t reading; /* the file of the rows to come, SIZE_MAX before the first */
+	bool described; /* from the user: for all files */
+	size_t reading; /* the file of the next rows, SIZE_MAX before the first */
 };
 
-/* Never empty: where nothing is known there is one kind of which nothing is known. */
+/* Never empty: without data there is one unknown kind. */
 int rk_kinds_find(struct rk_run *run, const struct rk_metrics_options *opt, struct rk_kinds *ret,
 		  struct rk_error *err);
-/* Rows to come are of that file: programs that ran on different chips have a folder each. */
+/* The next rows are from that file: programs that ran on different chips have a folder each. */
 void rk_kinds_turn_to(struct rk_kinds *k, const struct rk_run *run, size_t file);
 unsigned rk_kind_of(const struct rk_kinds *k, int64_t device, uint32_t node);
 void rk_kinds_release(struct rk_kinds *k);
 
 /* ---- order (metrics_sums.c) ---- */
 
-/* Some rows of a batch, those of a group beside each other: sums then stay in registers. */
+/* Rows of a batch, grouped, so that sums stay in registers. */
 struct rk_metric_order {
 	size_t n;
 	uint32_t rows[RK_PROGRAM_ROWS];
@@ -55,17 +55,17 @@ struct rk_metric_order {
 };
 
 /*
- * Of rows first .. first + n, whose groups are given, below `ngroups`; `sorted` false: in their
- * order, for callers that receive each dispatch.
+ * Rows first .. first + n with their groups, below `ngroups`. `sorted` false: keep their order, for
+ * callers that receive each dispatch.
  */
 int rk_metric_order_make(struct rk_metric_order *o, size_t first, const uint32_t *groups, size_t n,
 			 size_t ngroups, bool sorted, struct rk_error *err);
 
 /* ---- columns (metrics_input.c) ---- */
 
-/* Makes names known to formulas: each file's counters under their keys. */
+/* Adds the counters of each file to the names that formulas can use. */
 int rk_metric_names_of(struct rk_run *run, struct rk_counter_names **ret, struct rk_error *err);
-/* A column of `set` for each input; the last is the time where a file measured it several times. */
+/* A column of `set` for each input; the last is the time if a file measured it several times. */
 int rk_metric_columns_make(struct rk_run *run, const struct rk_metric_inputs *inputs,
 			   struct rk_counter_set *set, struct rk_error *err);
 
@@ -75,8 +75,8 @@ struct rk_metric_block {
 	size_t ncolumns;
 	const double **columns; /* RK_MC_NFIXED and the inputs */
 	double *store;          /* RK_PROGRAM_ROWS for each column; the first is the time */
-	uint64_t damaged;       /* rows with counter values that are no number, or negative */
-	uint8_t hurt[RK_PROGRAM_ROWS]; /* which of those at hand */
+	uint64_t damaged;       /* rows with counter values that are negative or not a number */
+	uint8_t hurt[RK_PROGRAM_ROWS]; /* which of the current rows */
 };
 int rk_metric_block_init(struct rk_metric_block *k, const struct rk_counter_set *set,
 			 struct rk_error *err);
@@ -90,21 +90,21 @@ void rk_metric_block_load(struct rk_metric_block *k, const struct rk_batch *b,
 struct rk_metric_sum {
 	double sum, min, max;
 	double weighted, weight;  /* value x time, time */
-	double lost, lost_weight; /* what rounding took from sum and weighted so far */
+	double lost, lost_weight; /* rounding error of sum and weighted so far */
 	uint64_t n;
 };
 
-/* What is known of one kernel, or of all. */
+/* Sums of one kernel, or of all. */
 struct rk_metric_group {
 	uint32_t name;
-	unsigned kind;                                     /* of its first dispatch */
+	unsigned kind;                                     /* the kind of its first dispatch */
 	uint64_t counted;                                  /* dispatches with some counter */
 	double totals[RK_NTOTALS], total_time[RK_NTOTALS]; /* ns of the dispatches that have it */
 	struct rk_metric_sum *sums;                        /* per metric */
 	uint64_t *flags;                                   /* per check */
 };
 
-/* One value of a metric whose median is asked for. */
+/* One value of a metric whose median is needed. */
 struct rk_metric_kept {
 	uint32_t metric, group;
 	double value;
@@ -133,7 +133,7 @@ void rk_metric_sums_release(struct rk_metric_sums *s);
 int rk_metric_sums_group(struct rk_metric_sums *s, uint32_t name, unsigned kind, uint32_t *ret,
 			 struct rk_error *err);
 
-/* What one plan gives over some rows. place[i]: where output i counts. */
+/* The outputs of one plan over some rows. place[i]: index of output i. */
 struct rk_metric_rows {
 	const struct rk_metric_plan *plan;
 	const struct rk_program_state *state;
@@ -165,7 +165,7 @@ struct rk_metric_work {
 	struct rk_roof_measure *measured;
 	size_t nmeasured;
 	uint64_t rows, untimed, partial;
-	bool traced; /* kernels ran as they do without a profiler of counters */
+	bool traced; /* kernels ran as they do without a counter profiler */
 	uint64_t kind_rows[RK_KINDS_MAX];
 };
 

@@ -1,4 +1,4 @@
-/* metrics_input.c - what formulas look at: the chips, and columns of doubles. */
+/* metrics_input.c - inputs of formulas: the chips, and columns of doubles. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -36,8 +36,8 @@ static int kind_add(struct rk_kinds *k, const struct rk_metric_device *d, unsign
 		return 0;
 	if (k->n == RK_KINDS_MAX)
 		return rk_fail(err, RK_E_LIMIT,
-			       "more than %d kinds of devices; --sysinfo names a file that "
-			       "describes the one meant",
+			       "more than %d kinds of devices; describe the right one with "
+			       "--sysinfo FILE",
 			       RK_KINDS_MAX);
 	v = rk_grow(k->v, &k->cap, k->n + 1, sizeof(*v));
 	if (!v)
@@ -47,16 +47,15 @@ static int kind_add(struct rk_kinds *k, const struct rk_metric_device *d, unsign
 	return 0;
 }
 
-/* The user overrides the file. */
+/* Options of the user override the file. */
 static int finish_device(const struct rk_metrics_options *opt, struct rk_metric_device *d,
 			 struct rk_error *err)
 {
 	if (opt->arch && !rk_metric_arch_parse(opt->arch, d->arch))
-		return rk_fail(
-			err, RK_E_USAGE,
-			"'%s' is no target that rockit knows; one of gfx906, gfx908, gfx90a, "
-			"gfx942, gfx950, gfx1030, gfx1100, gfx1201, ...",
-			opt->arch);
+		return rk_fail(err, RK_E_USAGE,
+			       "unknown target '%s'; known: gfx906, gfx908, gfx90a, "
+			       "gfx942, gfx950, gfx1030, gfx1100, gfx1201, ...",
+			       opt->arch);
 	/* "MI300X" says more than its target */
 	if (opt->arch && !*d->product && strncmp(opt->arch, "gfx", 3) != 0)
 		snprintf(d->product, sizeof(d->product), "%s", opt->arch);
@@ -93,7 +92,7 @@ static int agent_add(struct rk_kinds *k, struct rk_run *run, const struct rk_met
 	return 0;
 }
 
-/* cpu: agents that are none of a GPU, instead of those that are. */
+/* cpu: agents that are not GPUs, instead of GPUs. */
 static int agents_of(struct rk_run *run, const struct rk_metrics_options *opt, bool anywhere,
 		     bool cpu, struct rk_kinds *k, struct rk_error *err)
 {
@@ -117,8 +116,8 @@ static int agents_of(struct rk_run *run, const struct rk_metrics_options *opt, b
 }
 
 /*
- * A file that the user names describes the devices of all nodes: by their numbers, and by its first
- * those it has not.
+ * A file named by the user describes the devices of all nodes by number; its first device is used
+ * for numbers that it does not have.
  */
 static int agents_of_file(const struct rk_metrics_options *opt, struct rk_kinds *k,
 			  struct rk_error *err)
@@ -132,8 +131,8 @@ static int agents_of_file(const struct rk_metrics_options *opt, struct rk_kinds 
 	rk_run_close(run);
 	if (rc == 0 && !k->nagents)
 		rc = rk_fail(err, RK_E_FORMAT,
-			     "'%s' describes no GPU; a sysinfo.csv of rocprof-compute or an "
-			     "agent_info.csv of rocprofv3 does",
+			     "'%s' describes no GPU; use a sysinfo.csv of rocprof-compute or an "
+			     "agent_info.csv of rocprofv3",
 			     opt->sysinfo);
 	return rc;
 }
@@ -159,7 +158,7 @@ int rk_kinds_find(struct rk_run *run, const struct rk_metrics_options *opt, stru
 	return rc < 0 ? rc : kind_add(ret, &d, &kind, err);
 }
 
-/* Folders that two files have in common, and whether one process wrote both. */
+/* How many folders two files have in common, and whether one process wrote both. */
 static size_t nearness(const struct rk_found *a, const struct rk_found *b)
 {
 	size_t folders = 0;
@@ -186,7 +185,7 @@ void rk_kinds_turn_to(struct rk_kinds *k, const struct rk_run *run, size_t file)
 		k->agents[i].near = nearness(&run->found[k->agents[i].file], to) == most;
 }
 
-/* The agent of that number, or one that represents all; NULL: there is neither. */
+/* The agent of that number, or the one that means all, or NULL. */
 static const struct rk_kind_agent *agent_of(const struct rk_kinds *k, int64_t device, uint32_t node,
 					    bool near)
 {
@@ -255,14 +254,14 @@ int rk_metric_names_of(struct rk_run *run, struct rk_counter_names **ret, struct
 		rc = rk_counter_names_new(&names, err);
 	for (size_t i = 0; rc == 0 && i < run->nfound; i++)
 		rc = add_names(run, &run->found[i], names, err);
-	/* Kernels and their counters are in the same rows, but a pipe gives them once. */
+	/* Kernels and their counters are in the same rows, but a pipe can only be read once. */
 	for (size_t i = 0; i < run->nfound; i++) {
 		const struct rk_found *f = &run->found[i];
 
 		if (f->kept && f->used >> RK_COUNTERS & 1)
 			rk_diag_most(run->ctx.diag, "counters-not-joined", f->path, 0, 1,
-				     "counters from a pipe are not joined to kernels; save it to a "
-				     "file first");
+				     "cannot join counters from a pipe to kernels; save the "
+				     "input to a file first");
 	}
 	if (rc < 0)
 		rk_counter_names_free(names);
@@ -279,9 +278,8 @@ int rk_metric_columns_make(struct rk_run *run, const struct rk_metric_inputs *in
 	int rc;
 
 	if (inputs->n >= RK_JOIN_MAX_COUNTERS)
-		return rk_fail(err, RK_E_LIMIT,
-			       "the metrics need %zu counters; more than %d do not fit", inputs->n,
-			       RK_JOIN_MAX_COUNTERS - 1);
+		return rk_fail(err, RK_E_LIMIT, "the metrics need %zu counters; the limit is %d",
+			       inputs->n, RK_JOIN_MAX_COUNTERS - 1);
 	rc = rk_strtab_add(run->ctx.names, TIME_COLUMN, strlen(TIME_COLUMN), &name, err);
 	for (size_t i = 0; rc == 0 && i < inputs->n; i++) {
 		const struct rk_metric_input *in = &inputs->v[i];
@@ -360,14 +358,14 @@ static void load_fixed(struct rk_metric_block *k, const struct rk_batch *b,
 	for (size_t i = 0; i < o->n; i++) {
 		if (rk_column_has(median, o->rows[i]))
 			k->store[i] = ((const double *)median->data)[o->rows[i]];
-		/* a kernel that ends before it begins has no time */
+		/* a kernel that ends before it starts has no time */
 		else if (!k->columns[RK_MC_TIME] || k->store[i] < 0)
 			k->store[i] = NAN;
 	}
 	k->columns[RK_MC_TIME] = k->store;
 }
 
-/* A value that is not a number, or negative, becomes missing and is counted as damaged. */
+/* Negative values and values that are not numbers become missing and count as damaged. */
 static void load_counter(struct rk_metric_block *k, const struct rk_batch *b, unsigned counter,
 			 const struct rk_metric_order *o)
 {

@@ -1,4 +1,4 @@
-/* metrics_parts.h - the pieces of `rockit metrics`: text, JSON and CSV. */
+/* metrics_parts.h - the output of `rockit metrics`: text, JSON and CSV. */
 #ifndef RK_METRICS_PARTS_H
 #define RK_METRICS_PARTS_H
 
@@ -18,8 +18,8 @@ void rk_metrics_text(struct rk_bytes *out, const struct rk_metrics *m,
 		     const struct rk_metrics_look *how, const struct rk_list *groups);
 
 /*
- * The same document with dispatches in place of the kernels, as they come: head, any number of
- * dispatches, tail. `out` may be emptied between two calls. `metrics` is what `begin` was given.
+ * The same document with dispatches instead of kernels: head, any number of dispatches, tail. `out`
+ * may be emptied between calls. `metrics` is what `begin` received.
  */
 struct rk_dispatch_rows {
 	const struct rk_metric_value *metrics;

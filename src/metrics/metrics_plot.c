@@ -43,7 +43,7 @@ static size_t marks(const struct rk_metrics_page *p)
 	return p->shown < MARKS ? p->shown : MARKS;
 }
 
-/* On a logarithmic scale only what is above 0 has a place. */
+/* Only values above 0 can be on a logarithmic scale. */
 static bool is_placed(const struct rk_roof_point *r, enum rk_level l)
 {
 	return isfinite(r->rate) && r->rate > 0 && isfinite(r->intensity[l]) && r->intensity[l] > 0;
@@ -67,7 +67,7 @@ static bool choose_level(struct plot *t)
 	return false;
 }
 
-/* The pipes that the kernels are held against, each once. */
+/* The pipes of the kernels, each once. */
 static void choose_pipes(struct plot *t)
 {
 	const struct rk_metrics *m = t->p->m;
@@ -94,7 +94,7 @@ static void widen(double *low, double *high, double v)
 	*high = e > *high ? e : *high;
 }
 
-/* INFINITY without a pipe: then nothing is above the slope. */
+/* INFINITY without a pipe: then only the slope limits. */
 static double top_pipe(const struct plot *t)
 {
 	double top = t->npipes ? 0 : INFINITY;
@@ -104,7 +104,7 @@ static double top_pipe(const struct plot *t)
 	return top;
 }
 
-/* Whole decades around the points and the bends of the roof. */
+/* Whole decades around the points and the ridges. */
 static void choose_range(struct plot *t)
 {
 	t->x0 = t->y0 = INFINITY;
@@ -132,7 +132,7 @@ static void choose_range(struct plot *t)
 		t->y0 = t->y1 - DECADES_MAX;
 }
 
-/* The row of a rate, from 0 at the top; what is off the field is -1. */
+/* The row of a rate, 0 at the top; -1 outside of the field. */
 static int row_of(const struct plot *t, double rate)
 {
 	double at = (t->y1 - log10(rate)) / (t->y1 - t->y0) * (ROWS - 1);
@@ -163,7 +163,7 @@ static void draw_roof(struct plot *t)
 	}
 }
 
-/* A point beyond the field is drawn at its edge. */
+/* A point outside of the field is drawn at its edge. */
 static void draw_points(struct plot *t)
 {
 	for (size_t i = marks(t->p); i-- > 0;) {

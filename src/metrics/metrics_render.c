@@ -19,7 +19,7 @@ bool rk_metric_shown(const struct rk_list *groups, const char *group)
 	return !groups || !groups->n || rk_list_has(groups, group);
 }
 
-/* What is not known is "" in the tables and null here. */
+/* Unknown is "" in the tables and null here. */
 static const char *or_null(const char *s)
 {
 	return s && s[0] ? s : NULL;
@@ -406,7 +406,7 @@ void rk_dispatches_json_row(struct rk_dispatch_rows *d, const struct rk_metric_d
 	rk_json_close(j);
 }
 
-/* Behind the dispatches: what is known only after the last of them. */
+/* After the dispatches: values that are known only at the end. */
 void rk_dispatches_json_tail(struct rk_dispatch_rows *d, const struct rk_metrics *m)
 {
 	rk_json_close(&d->json);
@@ -454,12 +454,12 @@ enum { PIECE_BYTES = 256 << 10, ROW_MAX_BYTES = 64 << 20 };
 
 struct stream {
 	struct rk_dispatch_rows rows;
-	struct rk_metric_value *metrics; /* ours: what begin is given is lent */
+	struct rk_metric_value *metrics; /* our copy: the argument of `begin` is only borrowed */
 	struct rk_list groups;
 	struct rk_bytes out;
 	struct rk_output *file;
 	bool json, begun;
-	struct rk_error err; /* why a callback ended the run */
+	struct rk_error err; /* why a callback cancelled */
 };
 
 static int drain(struct stream *s, size_t above)
@@ -505,7 +505,7 @@ static int dispatch(void *arg, const struct rk_metric_dispatch *d)
 	return drain(s, PIECE_BYTES);
 }
 
-/* A run without dispatches need not begin any. */
+/* `begin` is not called without dispatches. */
 static int end(struct stream *s, const struct rk_metrics *m)
 {
 	if (!s->begun && begin(s, NULL, 0) < 0)
@@ -545,7 +545,7 @@ static int write_dispatches(struct rk_run *run, const struct rk_metrics_options 
 	int rc;
 
 	if (how->look.format == RK_REPORT_TEXT)
-		return rk_fail(err, RK_E_USAGE, "dispatches are written as json or csv");
+		return rk_fail(err, RK_E_USAGE, "dispatches can only be written as json or csv");
 	rk_bytes_init(&s.out, ROW_MAX_BYTES);
 	if (how->groups)
 		rk_list_split(&s.groups, how->groups, ", ");

@@ -1,4 +1,4 @@
-/* metrics_result.c - sums become the answer: values, roofline, verdicts. */
+/* metrics_result.c - the result from the sums: values, roofline, verdicts. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static const struct rk_metric_value *find(const struct rk_metric_kernel *k, cons
 	return NULL;
 }
 
-/* Over the time of the kernel where there are times, else over its dispatches. */
+/* Weighted by time if there are times, else the mean over dispatches. */
 static double value(const struct rk_metric_kernel *k, const char *id)
 {
 	const struct rk_metric_value *v = find(k, id);
@@ -55,7 +55,7 @@ static double ceiling(const struct roof *r, const char *name)
 	return c ? c->theory : NAN;
 }
 
-/* Totals per ns of the dispatches that have them, scaled to the time of all. */
+/* Totals of the dispatches that have them, scaled to the time of all. */
 static void fill_roof(const struct rk_metric_group *g, double time_ns, struct rk_roof_kernel *ret)
 {
 	ret->time_ns = time_ns;
@@ -99,7 +99,7 @@ static bool has_counters(const struct rk_run *run)
 	return false;
 }
 
-/* What goes to HBM on one side only, and what leaves the chip. */
+/* HBM reads or writes alone, and the share that leaves the chip. */
 static void fill_traffic(const struct rk_metric_kernel *k, struct rk_verdict_facts *f)
 {
 	static const char *const stalls[] = { "fabric_rd_pcie_stall_pct",
@@ -118,7 +118,7 @@ static void fill_traffic(const struct rk_metric_kernel *k, struct rk_verdict_fac
 	f->side_pct = NAN;
 	if (isnan(f->level_pct[RK_LEVEL_HBM]))
 		f->side_pct = isnan(read_pct) ? write_pct : read_pct;
-	/* of reads and of writes, those that are not too few to matter */
+	/* reads and writes, unless they are too few to matter */
 	f->remote_pct = larger(reads < few ? NAN : value(k, "remote_rd_pct"),
 			       writes < few ? NAN : value(k, "remote_wr_pct"));
 	f->link_stall_pct = NAN;
@@ -146,7 +146,7 @@ static void fill_waits(const struct rk_metric_kernel *k, struct rk_verdict_facts
 	f->no_barrier_pct = value(k, "no_barrier_pct");
 }
 
-/* k->metrics are there; fills k->roof and k->verdict. */
+/* Fills k->roof and k->verdict from k->metrics. */
 static void judge(const struct rk_metric_work *w, const struct roof *r,
 		  const struct rk_metric_group *g, const struct rk_agg_row *times,
 		  struct rk_metric_kernel *k)
@@ -179,27 +179,27 @@ static void judge(const struct rk_metric_work *w, const struct roof *r,
 	f.intensity = k->roof.intensity[RK_LEVEL_HBM];
 	f.ridge = *k->roof.pipe ? ceiling(r, k->roof.pipe) / ceiling(r, "hbm") : NAN;
 	rk_verdict_judge(&f, &k->verdict);
-	/* of another vendor's device no counter of ours would tell more */
+	/* we have no counters for another vendor's device */
 	if (!*d->arch && *d->product)
 		k->verdict.collect[0] = '\0';
 }
 
 /* ---- the result ---- */
 
-/* A result, and what its texts belong to. */
+/* A result and the owners of its texts. */
 struct owned {
 	struct rk_metrics pub;
 	struct rk_metric_set *set;
 	struct rk_metric_plan **plans;
 	size_t nplans;
-	struct rk_run *run; /* kept: names are its */
+	struct rk_run *run; /* kept open: it owns the names */
 };
 
 struct build {
 	struct rk_metric_work *w;
 	struct rk_metrics *m;
-	unsigned kind;     /* the one most dispatches ran on */
-	unsigned *flag_of; /* per check: its place in m->flags, UINT32_MAX for none */
+	unsigned kind;     /* the kind that most dispatches ran on */
+	unsigned *flag_of; /* per check: its index in m->flags, UINT32_MAX for none */
 	struct rk_agg_row *rows;
 	size_t nrows;
 	struct roof *roofs; /* per kind, made when a kernel asks */
@@ -238,7 +238,7 @@ static int by_group(const void *a, const void *b)
 	return order ? order : by_value(a, b);
 }
 
-/* Of a metric, or of a group in it (UINT32_MAX: all), in the order that the values are sorted in. */
+/* The values of a metric, or of a group in it (UINT32_MAX: all), in their sort order. */
 static double median_of(const struct rk_metric_sums *s, size_t metric, uint32_t group, uint64_t n)
 {
 	size_t low = 0, high = s->nkept;
@@ -256,7 +256,7 @@ static double median_of(const struct rk_metric_sums *s, size_t metric, uint32_t 
 	return s->kept[low + (n - 1) / 2].value / 2 + s->kept[low + n / 2].value / 2;
 }
 
-/* A mean is between minimum and maximum, whatever rounding does; an infinite sum has none. */
+/* Clamps the mean to minimum and maximum despite rounding; an infinite sum has no mean. */
 static double between(double mean, const struct rk_metric_sum *s)
 {
 	if (!isfinite(mean))
@@ -373,7 +373,7 @@ static int make_kernel(struct build *b, uint32_t group, struct rk_metric_kernel 
 	return 0;
 }
 
-/* In its place by time; the rows come by time. */
+/* Sorted by time, as the rows are. */
 static int add_kernel(struct build *b, const char *name, const struct rk_agg_row *r, uint32_t group,
 		      struct rk_error *err)
 {
@@ -384,7 +384,7 @@ static int add_kernel(struct build *b, const char *name, const struct rk_agg_row
 	int rc = make_kernel(b, group, &k, err);
 	size_t at = m->nkernels++;
 
-	/* what a benchmark has measured is of the chip that most ran on, as far as one can tell */
+	/* assume that the benchmark ran on the chip that most dispatches ran on */
 	if (rc == 0 && !roof->ceilings)
 		rc = rk_roof_ceilings(&b->w->kinds.v[g->kind], b->w->measured,
 				      g->kind == b->kind ? b->w->nmeasured : 0, &roof->ceilings,
@@ -398,7 +398,7 @@ static int add_kernel(struct build *b, const char *name, const struct rk_agg_row
 	return rc;
 }
 
-/* Those that have sums of their own, and the others as one. */
+/* Kernels that have their own sums, and the others as one. */
 static int make_kernels(struct build *b, struct rk_error *err)
 {
 	struct rk_metrics *m = b->m;
@@ -475,7 +475,7 @@ static void add_flag(struct rk_metrics *m, const char *kind, const char *text, u
 		m->flags[m->nflags++] = (struct rk_metric_flag){ kind, text, n, worst };
 }
 
-/* Doubts that no formula expresses. */
+/* Flags that no formula can express. */
 static void add_own_flags(struct build *b)
 {
 	const struct rk_metric_work *w = b->w;
@@ -488,26 +488,24 @@ static void add_own_flags(struct build *b)
 		if (!*w->kinds.v[i].arch)
 			unknown += w->kind_rows[i];
 	}
-	add_flag(
-		m, "no-time",
-		"dispatches without a time above 0 have no rates: their recorded times are damaged, "
-		"rounded or missing; measure again",
-		w->untimed, NAN);
+	add_flag(m, "no-time",
+		 "dispatches without a time above 0 have no rates: the recorded times are "
+		 "damaged, rounded or missing; record again",
+		 w->untimed, NAN);
 	add_flag(m, "damaged-counter",
-		 "counter values that are negative or no number are taken for missing",
+		 "counter values that are negative or not a number are treated as missing",
 		 w->block.damaged, NAN);
 	add_flag(m, "partial-passes",
-		 "dispatches lack some of the counters that others have: a pass ended early or ran "
+		 "some dispatches lack counters that others have: a pass ended early or ran "
 		 "other kernels",
 		 w->partial, NAN);
 	add_flag(m, "mixed-architectures",
-		 "kernels ran on several kinds of chips; each was computed by its own formulas "
-		 "and judged by its own peaks, those of all together are of the first",
+		 "kernels ran on several kinds of chips; each kernel uses the formulas and "
+		 "peaks of its own chip, the totals use those of the first",
 		 mixed, NAN);
 	if (w->inputs.n)
 		add_flag(m, "unknown-target",
-			 "the chip is not known, so no formula applies; name it with --arch or "
-			 "--sysinfo",
+			 "unknown chip, so no formula applies; name it with --arch or --sysinfo",
 			 unknown, NAN);
 }
 
@@ -626,9 +624,8 @@ int rk_metric_result(struct rk_metric_work *w, struct rk_metrics **ret, struct r
 	}
 	if (w->sums.full)
 		rk_diag_add(w->run->ctx.diag, "many-kernels", "", 0, 1,
-			    "too many distinct kernels; the later ones count together as '(other "
-			    "kernels)'");
-	/* The texts of the result belong to definitions and plans, which go with it from here on. */
+			    "too many distinct kernels; the rest is counted as '(other kernels)'");
+	/* The result now owns the definitions and plans, to which its texts belong. */
 	o->set = w->set;
 	o->plans = w->plans;
 	o->nplans = w->kinds.n;

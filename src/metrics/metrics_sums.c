@@ -59,7 +59,7 @@ int rk_metric_order_make(struct rk_metric_order *o, size_t first, const uint32_t
 
 /* ---- sums ---- */
 
-/* Sums of all groups together stay below RK_METRIC_SUMS_BYTES; one group there always is. */
+/* Sums of all groups together stay below RK_METRIC_SUMS_BYTES; there is always one group. */
 int rk_metric_sums_init(struct rk_metric_sums *s, size_t nmetrics, size_t nchecks,
 			struct rk_error *err)
 {
@@ -127,7 +127,7 @@ int rk_metric_sums_group(struct rk_metric_sums *s, uint32_t name, unsigned kind,
 
 enum { LANES = 4 };
 
-/* Kahan's: millions of parts are added up, and the mean of equal values is that value. */
+/* Kahan summation: exact enough for millions of values; the mean of equal values is that value. */
 static void add_exactly(double *sum, double *lost, double part)
 {
 	double corrected = part - *lost, next = *sum + corrected;
@@ -141,7 +141,7 @@ static double lanes_sum(const double v[LANES])
 	return v[0] + v[1] + (v[2] + v[3]);
 }
 
-/* Four rows at a time, for rows that all have a value and a time; false when one has not. */
+/* Four rows at a time; false when one of them lacks a value or a time. */
 static bool add_whole(struct rk_metric_sum *m, const double *restrict v, const double *restrict t,
 		      size_t n)
 {
@@ -178,7 +178,7 @@ static bool add_whole(struct rk_metric_sum *m, const double *restrict v, const d
 	return true;
 }
 
-/* Rows without a value count nowhere, those without a time weigh nothing. */
+/* Rows without a value are skipped, rows without a time have no weight. */
 static void add_holed(struct rk_metric_sum *m, const double *v, const double *t, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "metrics/metric_roofline.h"
+#include "metrics/metric_verdict.h"
 #include "metrics/metrics_parts.h"
 
 enum {
@@ -13,9 +14,9 @@ enum {
 	DEVICE_COLUMNS = 48,
 	VALUE_COLUMNS = 10,
 	UNIT_COLUMNS = 10,
-	WIDE_COLUMNS = 96, /* narrower terminals see no bar */
+	WIDE_COLUMNS = 96, /* narrower terminals have no bar */
 	REASONS_SHOWN = 12,
-	REASONS_MAX = 512, /* that are told apart; further ones are "other reasons" */
+	REASONS_MAX = 512, /* kept apart; the rest is "other reasons" */
 };
 
 void rk_put_value(struct rk_bytes *out, double v)
@@ -32,7 +33,7 @@ void rk_put_value(struct rk_bytes *out, double v)
 		rk_bytes_printf(out, "%.3g", v);
 		return;
 	}
-	/* Up to five digits a number is read as it is. */
+	/* Numbers of up to five digits are printed as they are. */
 	if (a >= 99999.5)
 		for (; a >= 999.95 && s < 5; s++, v /= 1000)
 			a /= 1000;
@@ -45,8 +46,8 @@ void rk_put_value(struct rk_bytes *out, double v)
 }
 
 /*
- * Text in lines of the page's width, each behind `indent` blanks and the columns of `lead`, which
- * is on the first. A text of NULL is nothing.
+ * Wraps text to the page's width, indented by `indent` blanks and the width of `lead`, which is
+ * printed on the first line. NULL prints nothing.
  */
 static void wrap(struct rk_metrics_page *p, const char *lead, const char *text, size_t indent)
 {
@@ -85,7 +86,7 @@ static void put_plural(struct rk_bytes *out, uint64_t n, const char *what, const
 
 /* ---- the metrics of a kernel, group by group ---- */
 
-/* Our groups. Of the brief ones only what has a peak or is a percentage is shown unless asked. */
+/* Our groups. For the brief ones, only percentages and metrics with a peak are shown by default. */
 static const struct group {
 	const char *name, *title;
 	bool brief;
@@ -121,7 +122,7 @@ static const struct group *group_of(const char *name)
 	return NULL;
 }
 
-/* The user's own metrics are shown; of ours the most useful ones that are not all zero. */
+/* The user's own metrics are always shown; of ours, the most useful ones that are not all 0. */
 static bool wanted(const struct rk_metrics_page *p, const struct rk_metric_value *v)
 {
 	const struct group *g = group_of(v->group);
@@ -150,7 +151,7 @@ static void put_percent(struct rk_metrics_page *p, double percent)
 		if (!columns || columns >= WIDE_COLUMNS)
 			rk_page_bar(&p->page, percent / 100);
 	}
-	/* Blanks at the end of a line help nobody. */
+	/* No blanks at the end of a line. */
 	while (p->page.out->len && p->page.out->data[p->page.out->len - 1] == ' ')
 		p->page.out->len--;
 	rk_bytes_put_u8(p->page.out, '\n');
@@ -197,7 +198,7 @@ static void put_group_title(struct rk_metrics_page *p, const char *name)
 	rk_bytes_put_u8(p->page.out, '\n');
 }
 
-/* The metrics of the group of k->metrics[at], unless an earlier one was of that group. */
+/* Prints the group of k->metrics[at], unless an earlier metric has already printed it. */
 static void put_group(struct rk_metrics_page *p, const struct rk_metric_kernel *k, size_t at,
 		      size_t width)
 {
@@ -250,7 +251,7 @@ static void put_table(struct rk_metrics_page *p, const struct rk_metric_kernel *
 	rk_page_last(&p->page, "");
 }
 
-/* The first kernel alone, unless more was asked for: a screen is soon full. */
+/* Only the first kernel by default, to fit on a screen. */
 static void put_tables(struct rk_metrics_page *p)
 {
 	bool asked = p->how->all || p->groups->n;
@@ -264,8 +265,8 @@ static void put_tables(struct rk_metrics_page *p)
 
 struct reason {
 	const char *text;
-	size_t len; /* of what names it in `text` */
-	size_t n;   /* metrics that are absent for it */
+	size_t len; /* length of its name in `text` */
+	size_t n;   /* metrics that are absent for this reason */
 };
 
 struct reasons {
@@ -294,7 +295,7 @@ static void count_reason(struct reasons *r, const char *text, size_t len)
 	}
 }
 
-/* The counter that a reason is about, its length; 0: it is about something else. */
+/* The length of the counter's name in a reason; 0: the reason is not about a counter. */
 static size_t missing_counter(const char *reason)
 {
 	static const char not_there[] = " was not collected";
@@ -377,7 +378,7 @@ static void put_absent(struct rk_metrics_page *p)
 	rk_page_title(&p->page, "Absent");
 	rk_bytes_printf(p->page.out, ": %zu metric%s", p->m->nabsent,
 			p->m->nabsent == 1 ? "" : "s");
-	rk_bytes_puts(p->page.out, p->how->absent ? "\n" : " (-v names each)\n");
+	rk_bytes_puts(p->page.out, p->how->absent ? "\n" : " (-v lists each)\n");
 	if (p->how->absent) {
 		put_each(p);
 		return;
@@ -398,7 +399,7 @@ static void put_fact(struct rk_bytes *out, const char **gap, double v, const cha
 	*gap = ", ";
 }
 
-/* "MI300X_A1 (gfx942): 304 CUs, 8 XCDs, 2100 MHz, 5325 GB/s HBM; as the run tells" */
+/* "MI300X_A1 (gfx942): 304 CUs, 8 XCDs, 2100 MHz, 5325 GB/s HBM; from the run" */
 static void put_device(struct rk_metrics_page *p, const struct rk_metric_device *d, bool main)
 {
 	struct rk_bytes *out = p->page.out;
@@ -409,7 +410,7 @@ static void put_device(struct rk_metrics_page *p, const struct rk_metric_device 
 		name = d->arch[0] ? d->arch : "unknown GPU";
 	rk_page_paint(&p->page, RK_BOLD);
 	rk_put_printable(out, name, strlen(name), p->page.look->utf8);
-	/* what has no name of its own is "gfx942" once */
+	/* without a product name print "gfx942" only once */
 	if (d->product[0] && d->arch[0] && strcmp(d->product, d->arch) != 0)
 		rk_bytes_printf(out, " (%s)", d->arch);
 	rk_page_paint(&p->page, RK_NORMAL);
@@ -432,15 +433,22 @@ static void put_devices(struct rk_metrics_page *p)
 		return;
 	wrap(p, "",
 	     p->m->ndevices && p->m->devices[0].product[0] ?
-		     "rockit knows no counters of this device: the trace alone is judged" :
-		     "the GPU is not known, so there are no peaks: say it with --arch or "
-		     "--sysinfo",
+		     "rockit knows no counters of this device; verdicts use the trace only" :
+		     "unknown GPU, so there are no peaks; name it with --arch or --sysinfo",
 	     0);
 }
 
 struct widths {
 	size_t calls, verdict, before_name;
 };
+
+/* The verdict of a kernel as people read it; JSON and CSV have its name. */
+static const char *verdict_text(const struct rk_verdict *v)
+{
+	if (strcmp(v->name, "unusable") != 0)
+		return v->name;
+	return strcmp(v->reason, RK_NO_COUNTERS) == 0 ? "unknown (no counters)" : "unknown";
+}
 
 static struct widths measure(const struct rk_metrics_page *p)
 {
@@ -451,8 +459,8 @@ static struct widths measure(const struct rk_metrics_page *p)
 		const struct rk_metric_kernel *k = &p->m->kernels[i];
 
 		most = k->calls > most ? k->calls : most;
-		if (strlen(k->verdict.name) > w.verdict)
-			w.verdict = strlen(k->verdict.name);
+		if (strlen(verdict_text(&k->verdict)) > w.verdict)
+			w.verdict = strlen(verdict_text(&k->verdict));
 	}
 	w.calls = rk_page_count_columns(most, "Calls");
 	w.before_name = 6 + w.calls + 1 + 2 * (RK_PAGE_TIME + 1) + 2 + w.verdict + 2;
@@ -484,7 +492,7 @@ static void put_kernel_row(struct rk_metrics_page *p, const struct rk_metric_ker
 	rk_page_time(&p->page, k->calls ? (double)k->total_ns / (double)k->calls : NAN);
 	rk_bytes_put_u8(p->page.out, ' ');
 	rk_page_paint(&p->page, RK_BOLD);
-	rk_bytes_puts(&p->page.cell, k->verdict.name);
+	rk_bytes_puts(&p->page.cell, verdict_text(&k->verdict));
 	rk_page_left(&p->page, w->verdict);
 	rk_page_paint(&p->page, RK_NORMAL);
 	rk_page_rest(&p->page, k->name[0] ? k->name : "(no name)", w->before_name);
@@ -570,7 +578,8 @@ static void put_verdicts(struct rk_metrics_page *p)
 		put_share(p, v->percent);
 		rk_page_bar(&p->page, v->percent / 100);
 		rk_page_time(&p->page, (double)v->total_ns);
-		rk_bytes_printf(p->page.out, "  %-*s  ", (int)width, v->name);
+		rk_bytes_printf(p->page.out, "  %-*s  ", (int)width,
+				strcmp(v->name, "unusable") == 0 ? "unknown" : v->name);
 		put_plural(p->page.out, v->kernels, "kernel", "s");
 		rk_bytes_puts(p->page.out, ", ");
 		put_plural(p->page.out, v->calls, "call", "s");
@@ -615,9 +624,9 @@ static void put_trace(struct rk_metrics_page *p)
 
 		width = n > width ? n : width;
 	}
-	rk_page_title(&p->page, "Where the time of the devices went");
-	rk_bytes_puts(p->page.out, t->serialised ? ", % of the span; gaps: the profiler's own\n" :
-						   ", % of the span; gaps: between launches\n");
+	rk_page_title(&p->page, "Device time");
+	rk_bytes_puts(p->page.out, t->serialised ? ", % of span (gaps are profiler overhead)\n" :
+						   ", % of span (gaps are between launches)\n");
 	rk_page_paint(&p->page, RK_BOLD);
 	rk_bytes_printf(p->page.out, " %-*s %9s %6s %6s %6s %6s", (int)width, "Device", "Span",
 			"Kernel", "Copy", "Both", "Idle");
@@ -633,7 +642,7 @@ static void put_flags(struct rk_metrics_page *p)
 {
 	if (!p->m->nflags)
 		return;
-	rk_page_title(&p->page, "Doubts about the data");
+	rk_page_title(&p->page, "Suspicious data");
 	rk_bytes_put_u8(p->page.out, '\n');
 	for (size_t i = 0; i < p->m->nflags; i++) {
 		const struct rk_metric_flag *f = &p->m->flags[i];

@@ -178,7 +178,7 @@ TEST(what_the_run_tells_is_never_replaced)
 
 	rk_metric_device_clear(&d);
 	snprintf(d.product, sizeof(d.product), "MI300X");
-	d.source = "as the run tells";
+	d.source = "from the run";
 	d.sclk = 1900;
 	d.hbmch = 32; /* NPS4 */
 	d.sqcs = 64;
@@ -187,7 +187,7 @@ TEST(what_the_run_tells_is_never_replaced)
 	CHECK_STR(show(&d),
 		  "gfx942 cus=304 simds=1216 ses=32 sqcs=64 banks=32 wslots=32 sclk=1900 mclk=1300 "
 		  "l2ch=128 hbmch=32 xcds=8 pipes=4 wave=32");
-	CHECK_STR(d.source, "as the run tells, the rest from data sheets");
+	CHECK_STR(d.source, "from the run, the rest from data sheets");
 }
 
 /* ---- agents ---- */

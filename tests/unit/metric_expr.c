@@ -202,10 +202,10 @@ TEST(expression_errors_say_the_column_and_what_was_expected)
 
 TEST(numbers_that_are_none_are_refused)
 {
-	fails("64B", "column 3: 'B' right behind a number");
-	fails("2e", "column 2: 'e' right behind a number");
-	fails("1.2.3", "column 4: '.' right behind a number");
-	fails("0x10", "column 2: 'x' right behind a number");
+	fails("64B", "column 3: 'B' right after a number");
+	fails("2e", "column 2: 'e' right after a number");
+	fails("1.2.3", "column 4: '.' right after a number");
+	fails("0x10", "column 2: 'x' right after a number");
 	fails("1e999", "column 1: the number is out of range");
 	fails(".", "column 1: unexpected '.'");
 }
@@ -235,7 +235,7 @@ TEST(selections_are_read_to_the_bracket)
 	fails("select(a)", "column 9: expected ',', found ')'");
 	fails("select(a,[DIMENSION_XCC=3])", "column 25: expected '[', found '3'");
 	fails("select(a,[DIMENSION_XCC=[]])", "column 26: expected a whole number, found ']'");
-	fails("select(a,[DIMENSION_XCC=[5:2]])", "column 26: a range that ends before it begins");
+	fails("select(a,[DIMENSION_XCC=[5:2]])", "column 26: the range ends before it starts");
 	fails("select(a,[DIMENSION_XCC=[4294967296]])", "column 26: the index is out of range");
 	fails("reduce(a,sum,DIMENSION_XCC)", "column 14: expected '[', found 'DIMENSION_XCC'");
 }
@@ -294,7 +294,7 @@ TEST(nesting_size_and_names_have_bounds)
 	limited(repeated("a+", 8192, "a", ""), RK_E_LIMIT,
 		"column 16386: an expression of more than 16384 parts");
 	limited(repeated(" ", 1 << 16, "a", ""), RK_E_LIMIT,
-		"an expression of 65537 bytes; at most 65536 are read");
+		"the expression has 65537 bytes; the limit is 65536");
 	limited(repeated("n", 255, "", ""), 0, "");
 	limited(repeated("n", 256, "", ""), RK_E_LIMIT,
 		"column 1: a name of more than 255 characters");

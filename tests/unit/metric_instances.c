@@ -80,14 +80,14 @@ TEST(a_single_value_goes_with_each_instance_and_keeps_its_side)
 
 TEST(instances_that_do_not_fit_are_refused)
 {
-	refused("reduce(X+P,sum)", "6 instances do not go with 3; reduce one side first");
+	refused("reduce(X+P,sum)", "6 instances cannot be combined with 3; reduce one side first");
 	refused("reduce(X+reduce(Y,sum,[DIMENSION_XCC]),sum)",
-		"6 instances do not go with 3; reduce one side first");
+		"6 instances cannot be combined with 3; reduce one side first");
 	refused("reduce(select(X,[DIMENSION_INSTANCE=[0:1]])+select(Y,[DIMENSION_INSTANCE=[1:2]])*"
 		"reduce(X,sum,[DIMENSION_INSTANCE]),sum)",
-		"4 instances do not go with 2; reduce one side first");
+		"4 instances cannot be combined with 2; reduce one side first");
 	refused("reduce(reduce(X,sum,[DIMENSION_INSTANCE])+select(P,[DIMENSION_XCC=[1:2]]),sum)",
-		"instances of different places do not go together");
+		"instances of different places cannot be combined");
 	/* One dimension under two names. */
 	gives("reduce(P*2-Q,sum)", 36);
 }
@@ -161,6 +161,6 @@ TEST(instances_in_one_expression_are_bounded)
 		len += (size_t)snprintf(text + len, sizeof(text) - len, "+B");
 	snprintf(text + len, sizeof(text) - len, ",sum)");
 	CHECK_I64(add(&f, text, &r), RK_E_UNSUPPORTED);
-	CHECK_STR(f.err.message, "an expression over more than 1048576 instances");
+	CHECK_STR(f.err.message, "the expression has more than 1048576 instances");
 	teardown(&f);
 }

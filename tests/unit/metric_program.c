@@ -262,7 +262,7 @@ TEST(an_expression_of_too_many_choices_says_so)
 
 	for (unsigned i = 0; i < 300; i++)
 		len += (size_t)snprintf(text + len, sizeof(text) - len, "+or(SQ_X,a)");
-	refused(text, "the expression needs the second of more than 256 or()");
+	refused(text, "more than 256 or() need their second argument");
 }
 
 /* 2^70 ways, if each were gone. */
@@ -296,9 +296,9 @@ TEST(terms_that_lead_back_to_themselves_are_refused)
 	add_term(&f, "two", "b+reduce(three,sum)");
 	add_term(&f, "three", "one");
 	CHECK_I64(add(&f, "self", &r), RK_E_UNSUPPORTED);
-	CHECK_STR(f.err.message, "a term leads back to itself: self -> self");
+	CHECK_STR(f.err.message, "a term refers to itself: self -> self");
 	CHECK_I64(add(&f, "1+two", &r), RK_E_UNSUPPORTED);
-	CHECK_STR(f.err.message, "a term leads back to itself: two -> three -> one -> two");
+	CHECK_STR(f.err.message, "a term refers to itself: two -> three -> one -> two");
 	CHECK_U64(rk_program_steps(f.program), 0);
 	teardown(&f);
 }

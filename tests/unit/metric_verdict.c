@@ -169,13 +169,11 @@ TEST(what_has_no_time_or_no_waves_is_unusable)
 	check(&f, "unusable", "no dispatch has a time above 0", LIMITS);
 	f = dull();
 	f.waves = 0;
-	check(&f, "unusable",
-	      "SQ_WAVES is 0: the counters could not be read ('rockit doctor' looks for the cause)",
+	check(&f, "unusable", "SQ_WAVES is 0: the counters could not be read; run 'rockit doctor'",
 	      LIMITS);
 	f = dull();
 	f.cycles = f.sclk = NAN;
-	check(&f, "unusable",
-	      "neither cycles (GRBM_GUI_ACTIVE) nor the clock of the chip are known", LIMITS);
+	check(&f, "unusable", "cycles (GRBM_GUI_ACTIVE) and chip clock are unknown", LIMITS);
 	f.sclk = 2100;
 	CHECK_STR(judge(&f).name, "mixed");
 	f.sclk = NAN;
@@ -190,8 +188,7 @@ TEST(fewer_waves_than_simds_is_the_launch)
 	f.waves = 1215;
 	f.name = "ncclDevKernel"; /* comes later in the order */
 	f.level_pct[RK_LEVEL_HBM] = 99;
-	check(&f, "launch",
-	      "fewer waves than SIMDs (1215 for 1216): most of the chip has nothing to do", "");
+	check(&f, "launch", "fewer waves than SIMDs (1215 for 1216): most of the chip is idle", "");
 	CHECK_STR(judge(&f).numbers[0].name, "fill");
 	f.waves = 1216;
 	CHECK_STR(judge(&f).name, "communication");
@@ -259,14 +256,14 @@ TEST(reads_alone_may_be_enough_to_say_memory)
 	f.counters = true;
 	f.sclk = 1700;
 	f.side_pct = 65;
-	check(&f, "memory:hbm", "its reads alone take HBM to 65 % of peak, compute not known",
+	check(&f, "memory:hbm", "its reads alone take HBM to 65 % of peak, compute unknown",
 	      LIMITS);
 	f.side_pct = 14;
 	check(&f, "unusable",
 	      "its reads alone take HBM to 14 % of peak, and nothing else was collected", LIMITS);
 	CHECK_STR(judge(&f).numbers[2].name, "hbm_side_pct");
 	f.valu_busy_pct = 70; /* with the writes it may be balanced */
-	check(&f, "compute:valu", "VALU busy at 70 %, memory not known", LIMITS);
+	check(&f, "compute:valu", "VALU busy at 70 %, memory unknown", LIMITS);
 	f.valu_busy_pct = 40;
 	CHECK_STR(judge(&f).name, "mixed"); /* nor is it known to be far behind */
 }
@@ -320,14 +317,14 @@ TEST(short_kernels_and_gaps_between_them_are_the_launch)
 
 	f.dep_wait_pct = 90; /* comes later */
 	f.mean_ns = 9999;
-	check(&f, "launch", "takes 10 us on average, hardly more than a launch costs", "");
+	check(&f, "launch", "takes 10 us on average, hardly more than a launch", "");
 	CHECK_STR(judge(&f).numbers[0].name, "mean_ns");
 	f.mean_ns = 10000;
 	CHECK_STR(judge(&f).name, "latency");
 	f.gap_share = 0.42;
 	f.median_ns = 19000;
 	check(&f, "launch",
-	      "launch gaps are 42 % of the time of its queue, and it takes 19 us (median)", "");
+	      "launch gaps are 42 % of its queue's time, and its median time is 19 us", "");
 	f.median_ns = 20000;
 	CHECK_STR(judge(&f).name, "latency");
 	f.median_ns = 19000;
@@ -349,9 +346,9 @@ TEST(latency_says_why_as_far_as_it_is_known)
 
 	f.dep_wait_pct = 50;
 	f.lanes_on = 47;
-	check(&f, "latency", WAITS ": lanes diverge, 47 of 64 work" HBM, "");
+	check(&f, "latency", WAITS ": lanes diverge, 47 of 64 are active" HBM, "");
 	f.issue_wait_pct = 30;
-	check(&f, "latency", WAITS ": 30 % is waiting for a turn to issue" HBM, "");
+	check(&f, "latency", WAITS ": 30 % is waiting to issue" HBM, "");
 	f.occupancy_pct = 12;
 	check(&f, "latency", WAITS ": occupancy is 12 %" HBM, RESOURCES);
 	/* where no counter tells it, another run would not either */
@@ -360,10 +357,12 @@ TEST(latency_says_why_as_far_as_it_is_known)
 	f.arch = "gfx942";
 	f.no_lds_pct = 3;
 	f.no_vgpr_pct = 34;
-	check(&f, "latency", WAITS ": occupancy is 12 %, short of vector registers (34 %)" HBM, "");
+	check(&f, "latency", WAITS ": occupancy is 12 %, limited by vector registers (34 %)" HBM,
+	      "");
 	f.no_lds_pct = f.no_vgpr_pct = 0;
 	check(&f, "latency",
-	      WAITS ": occupancy is 12 % and nothing is used up: few waves are started" HBM, "");
+	      WAITS ": occupancy is 12 % but no resource is used up: few waves are started" HBM,
+	      "");
 	f.occupancy_pct = f.issue_wait_pct = f.lanes_on = f.vmem_latency = NAN;
 	check(&f, "latency", WAITS HBM, "");
 }
@@ -394,25 +393,24 @@ TEST(without_counters_names_and_times_still_tell)
 {
 	struct rk_verdict_facts f = nothing();
 
-	check(&f, "unusable", "no counters were collected for it", LIMITS);
+	check(&f, "unusable", "no counters were collected", LIMITS);
 	f.name = "ncclDevKernel_Generic_4";
-	check(&f, "communication", "its name is that of a collective or a transfer between GPUs",
-	      "");
+	check(&f, "communication", "named like a collective or a transfer between GPUs", "");
 	f.name = "k";
 	f.mean_ns = 6300;
-	check(&f, "launch", "takes 6.3 us on average, hardly more than a launch costs", LIMITS);
+	check(&f, "launch", "takes 6.3 us on average, hardly more than a launch", LIMITS);
 	f.mean_ns = 12000;
 	f.median_ns = 12000;
 	f.gap_share = 0.5;
 	CHECK_STR(judge(&f).name, "launch");
 	f.gap_share = NAN;
 	f.arch = "gfx1100";
-	check(&f, "unusable", "no counters were collected for it", OTHER);
+	check(&f, "unusable", "no counters were collected", OTHER);
 	f.arch = "";
-	check(&f, "unusable", "no counters were collected for it", LIMITS);
+	check(&f, "unusable", "no counters were collected", LIMITS);
 	f.arch = NULL;
 	f.name = NULL;
-	check(&f, "unusable", "no counters were collected for it", LIMITS);
+	check(&f, "unusable", "no counters were collected", LIMITS);
 	/* waves that the size of the launch gives are enough for one rule */
 	f.cus = 304;
 	f.waves = 10;
@@ -427,8 +425,7 @@ TEST(what_is_missing_is_collected_where_it_could_change_the_verdict)
 
 	f.dep_wait_pct = NAN;
 	check(&f, "mixed",
-	      "nothing stands out: HBM at 20 % of peak, VALU busy at 12 %, waits not known",
-	      LIMITS);
+	      "nothing stands out: HBM at 20 % of peak, VALU busy at 12 %, waits unknown", LIMITS);
 	f.arch = "gfx906"; /* has no such counter */
 	CHECK_STR(judge(&f).collect, "");
 	f = dull();
@@ -442,15 +439,14 @@ TEST(what_is_missing_is_collected_where_it_could_change_the_verdict)
 	f = dull();
 	f.valu_busy_pct = f.mfma_busy_pct = f.flop_pct = NAN;
 	f.level_pct[RK_LEVEL_HBM] = 70;
-	check(&f, "memory:hbm", "HBM at 70 % of peak, compute not known", LIMITS);
+	check(&f, "memory:hbm", "HBM at 70 % of peak, compute unknown", LIMITS);
 	f = nothing();
 	f.counters = true;
 	f.cycles = 210000;
 	f.waves = 5000;
-	check(&f, "unusable", "the counters that were collected do not tell what limits it",
-	      LIMITS);
+	check(&f, "unusable", "the collected counters do not show what limits it", LIMITS);
 	f.arch = "gfx1100";
-	check(&f, "unusable", "the counters that were collected do not tell what limits it", "");
+	check(&f, "unusable", "the collected counters do not show what limits it", "");
 }
 
 TEST(any_input_may_be_missing_or_absurd)
@@ -589,7 +585,7 @@ TEST(every_threshold_must_be_there_with_its_reason)
 		{ "\"reason\": \"enough", "\"raeson\": \"enough", "'lead_pct' needs a reason" },
 		{ "\"thresholds\"", "\"x\"", "'simds_per_cu' needs a value above 0" },
 		{ "[\"broadcast\"]", "[]", "'in_company' must be a list" },
-		{ "[\"broadcast\"]", "[7]", "'in_company' must hold texts" },
+		{ "[\"broadcast\"]", "[7]", "'in_company' must contain texts" },
 		{ "[\"broadcast\"]", "\"broadcast\"", "'in_company' must be a list" },
 		{ "\"limits\": \"rockit", "\"limits\": 3, \"x\": \"rockit",
 		  "'limits' must be a text" },

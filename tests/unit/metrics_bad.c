@@ -111,7 +111,7 @@ TEST(kernels_are_judged_by_the_peaks_of_their_own_chip)
 	if (ask(&a, "in", NULL)) {
 		CHECK_STR(kernel_of(&a, "c")->verdict.name, "memory:hbm");
 		CHECK_STR(kernel_of(&a, "c")->verdict.reason,
-			  "HBM at 100 % of peak, compute not known");
+			  "HBM at 100 % of peak, compute unknown");
 		CHECK_STR(kernel_of(&a, "a")->verdict.name, "launch");
 		CHECK_STR(absent(&a, "remote_rd_pct"), "TCC_EA_RDREQ_DRAM_sum was not collected");
 	}
@@ -174,8 +174,8 @@ TEST(counters_that_no_formula_reads_are_not_called_none)
 		   V3 V3_OF(4, 1, "a", "FETCH_SIZE", 8000, 1000, 90000));
 	if (ask(&a, "v3", NULL))
 		CHECK_STR(kernel_of(&a, "a")->verdict.reason,
-			  "the counters that were collected do not tell what limits it; --arch "
-			  "names the chip");
+			  "the collected counters do not show what limits it; name the "
+			  "chip with --arch");
 	ask_close(&a);
 }
 

@@ -70,7 +70,7 @@ static struct rk_metric_kernel kernels[] = {
 static struct rk_metric_device devices[] = {
 	{ .arch = "gfx90a",
 	  .product = "MI210",
-	  .source = "as the run tells",
+	  .source = "from the run",
 	  .cus = 104,
 	  .simds = NAN,
 	  .ses = 8,
@@ -179,52 +179,54 @@ TEST(metrics_page_begins_with_what_limits_each_kernel)
 	struct rk_metrics_look how = { .look = { .columns = 80, .top = 2 }, .no_roofline = true };
 	char *text = render(&m, &how);
 
-	CHECK_STR(
-		text,
-		"MI210 (gfx90a): 104 CUs, 1700 MHz, 1638 GB/s HBM; as the run tells\n"
-		"\n"
-		"What limits the kernels: 5 dispatches of 3 kernels, 10.00 us\n"
-		" Time%  Calls     Total      Mean  Limited by     Kernel\n"
-		" 75.00      3  7.500 us  2.500 us  memory:hbm     void gemm<float>(int, a_rat...\n"
-		"        HBM at 53 % of its peak, compute at 4 %\n"
-		"        ! window-ratio in 2 dispatches\n"
-		" 20.00      1  2.000 us  2.000 us  launch         copy\\x1b[31m\\x09red, \"quoted\"\n"
-		"        2.000 us is less than 10 us\n"
-		"  5.00  and 1 more (--top 0 shows all)\n"
-		"\n"
-		"Time by verdict\n"
-		" 75.00 ########    7.500 us  memory:hbm     1 kernel, 3 calls\n"
-		" 20.00 ##          2.000 us  launch         1 kernel, 1 call\n"
-		"  5.00 #             500 ns  unusable       1 kernel, 1 call\n"
-		"\n"
-		"Where the time of the devices went, % of the span; gaps: between launches\n"
-		" Device        Span Kernel   Copy   Both   Idle  Max idle     Gaps    Median\n"
-		" device 0  20.00 us   50.0   20.0   10.0   40.0  5.000 us        4  1.500 us\n"
-		" device 1      0 ns      -      -      -      -         -        0         -\n"
-		"\n"
-		"Metrics of  void gemm<float>(int, a_rather_long_type const*, another_rather_l...\n"
-		"                       Avg       Min       Max  Unit       % of peak\n"
-		" Time (time)\n"
-		"  gpu_busy_pct       99.50        99       100  %\n"
-		" L2 cache (l2)\n"
-		"  l2_hit_pct            50        25        75  %\n"
-		"  l2_bw             1.235M         1    3.000M  GB/s         61.8\n"
-		" Leaving L2 (fabric)\n"
-		"  fabric_read_bw     800.5       700       901  GB/s         50.0\n"
-		" mine\n"
-		"  my_own                 7         7         7  things\n"
-		" and 2 more (--all, or --group)\n"
-		"\n"
-		"Absent: 4 metrics (-v names each)\n"
-		"    3  need counters that were not collected: SQ_INSTS (2), SQ_LDS_IDX_ACTIVE\n"
-		"       (1)\n"
-		"    1  not defined for gfx90a\n"
-		"\n"
-		"Doubts about the data\n"
-		"! window-ratio in 2 dispatches, at worst by a factor of 13.25\n"
-		"  the counters cover more than the kernel\n"
-		"! zero-time in 1 dispatch\n"
-		"  no time\n");
+	CHECK_STR(text,
+		  "MI210 (gfx90a): 104 CUs, 1700 MHz, 1638 GB/s HBM; from the run\n"
+		  "\n"
+		  "What limits the kernels: 5 dispatches of 3 kernels, 10.00 us\n"
+		  " Time%  Calls     Total      Mean  Limited by     Kernel\n"
+		  " 75.00      3  7.500 us  2.500 us  memory:hbm     void gemm<float>(int, "
+		  "a_rat...\n"
+		  "        HBM at 53 % of its peak, compute at 4 %\n"
+		  "        ! window-ratio in 2 dispatches\n"
+		  " 20.00      1  2.000 us  2.000 us  launch         copy\\x1b[31m\\x09red, "
+		  "\"quoted\"\n"
+		  "        2.000 us is less than 10 us\n"
+		  "  5.00  and 1 more (--top 0 shows all)\n"
+		  "\n"
+		  "Time by verdict\n"
+		  " 75.00 ########    7.500 us  memory:hbm     1 kernel, 3 calls\n"
+		  " 20.00 ##          2.000 us  launch         1 kernel, 1 call\n"
+		  "  5.00 #             500 ns  unknown        1 kernel, 1 call\n"
+		  "\n"
+		  "Device time, % of span (gaps are between launches)\n"
+		  " Device        Span Kernel   Copy   Both   Idle  Max idle     Gaps    Median\n"
+		  " device 0  20.00 us   50.0   20.0   10.0   40.0  5.000 us        4  1.500 us\n"
+		  " device 1      0 ns      -      -      -      -         -        0         -\n"
+		  "\n"
+		  "Metrics of  void gemm<float>(int, a_rather_long_type const*, "
+		  "another_rather_l...\n"
+		  "                       Avg       Min       Max  Unit       % of peak\n"
+		  " Time (time)\n"
+		  "  gpu_busy_pct       99.50        99       100  %\n"
+		  " L2 cache (l2)\n"
+		  "  l2_hit_pct            50        25        75  %\n"
+		  "  l2_bw             1.235M         1    3.000M  GB/s         61.8\n"
+		  " Leaving L2 (fabric)\n"
+		  "  fabric_read_bw     800.5       700       901  GB/s         50.0\n"
+		  " mine\n"
+		  "  my_own                 7         7         7  things\n"
+		  " and 2 more (--all, or --group)\n"
+		  "\n"
+		  "Absent: 4 metrics (-v lists each)\n"
+		  "    3  need counters that were not collected: SQ_INSTS (2), SQ_LDS_IDX_ACTIVE\n"
+		  "       (1)\n"
+		  "    1  not defined for gfx90a\n"
+		  "\n"
+		  "Suspicious data\n"
+		  "! window-ratio in 2 dispatches, at worst by a factor of 13.25\n"
+		  "  the counters cover more than the kernel\n"
+		  "! zero-time in 1 dispatch\n"
+		  "  no time\n");
 	rk_text_free(text);
 }
 
@@ -459,7 +461,7 @@ TEST(a_chip_without_a_name_is_called_by_its_target_once_and_gaps_of_a_profiler_a
 	m.trace.serialised = true;
 	text = render(&m, &how);
 	CHECK(text && strncmp(text, "gfx90a: ", 8) == 0);
-	CHECK(text && strstr(text, "gaps: the profiler's own") != NULL);
+	CHECK(text && strstr(text, "gaps are profiler overhead") != NULL);
 	rk_text_free(text);
 }
 
@@ -530,8 +532,8 @@ TEST(metrics_of_nothing_are_written_in_every_format)
 	struct rk_metrics_look how = { .look = { .columns = 40 } };
 	char *text = render(&m, &how);
 
-	CHECK_STR(text, "the GPU is not known, so there are no\n"
-			"peaks: say it with --arch or --sysinfo\n"
+	CHECK_STR(text, "unknown GPU, so there are no peaks; name\n"
+			"it with --arch or --sysinfo\n"
 			"\nno kernels\n");
 	rk_text_free(text);
 	how.look.format = RK_REPORT_JSON;

@@ -55,7 +55,7 @@ static struct element *new_elements(struct maker *m, size_t n)
 	struct element *v;
 
 	if (n > ELEMENTS_MAX - m->nelements) {
-		rk_fail(m->err, RK_E_UNSUPPORTED, "an expression over more than %d instances",
+		rk_fail(m->err, RK_E_UNSUPPORTED, "the expression has more than %d instances",
 			ELEMENTS_MAX);
 		return NULL;
 	}
@@ -119,11 +119,11 @@ static int fit(struct maker *m, const struct value *a, const struct value *b)
 		return 0;
 	if (a->n != b->n)
 		return rk_fail(m->err, RK_E_UNSUPPORTED,
-			       "%zu instances do not go with %zu; reduce one side first", a->n,
-			       b->n);
+			       "%zu instances cannot be combined with %zu; reduce one side first",
+			       a->n, b->n);
 	if (!same_places(a, b))
 		return rk_fail(m->err, RK_E_UNSUPPORTED,
-			       "instances of different places do not go together");
+			       "instances of different places cannot be combined");
 	return 0;
 }
 
@@ -379,8 +379,8 @@ static int cycle(struct compiler *c, const struct active *first)
 		if (a == first)
 			break;
 	}
-	return rk_fail(c->m.err, RK_E_UNSUPPORTED, "a term leads back to itself: %.*s%s", (int)len,
-		       way, first->name);
+	return rk_fail(c->m.err, RK_E_UNSUPPORTED, "a term refers to itself: %.*s%s", (int)len, way,
+		       first->name);
 }
 
 static int term(struct compiler *c, const char *name, const struct rk_expr *e, bool inside,
@@ -463,7 +463,7 @@ static int named(struct compiler *c, const char *name, enum rk_name_use use, int
 	default:
 		if (n.why[0])
 			return rk_fail(c->m.err, RK_E_UNSUPPORTED, "%s", n.why);
-		return rk_fail(c->m.err, RK_E_UNSUPPORTED, "%s is not known", name);
+		return rk_fail(c->m.err, RK_E_UNSUPPORTED, "%s is unknown", name);
 	}
 }
 
@@ -495,7 +495,7 @@ static int choose(struct compiler *c, const struct rk_expr *e, bool inside, stru
 	*c->m.err = (struct rk_error){ 0 };
 	if (c->choices == CHOICES_MAX)
 		return rk_fail(c->m.err, RK_E_UNSUPPORTED,
-			       "the expression needs the second of more than %d or()", CHOICES_MAX);
+			       "more than %d or() need their second argument", CHOICES_MAX);
 	c->choices++;
 	c->nchain = bottom;
 	rc = compile(c, e->b, inside, ret);
@@ -579,7 +579,7 @@ static int compile(struct compiler *c, const struct rk_expr *e, bool inside, str
 	int rc;
 
 	if (c->depth == DEPTH_MAX)
-		return rk_fail(c->m.err, RK_E_UNSUPPORTED, "terms in terms more than %d deep",
+		return rk_fail(c->m.err, RK_E_UNSUPPORTED, "terms are nested more than %d deep",
 			       DEPTH_MAX);
 	c->depth++;
 	rc = compile_chain(c, e, inside, ret);

@@ -118,7 +118,7 @@ static int may_put(const struct doc *d, const struct rk_tree *at, bool once, con
 	if (once && file == d->file)
 		return fault(d, at, "'%.96s' is defined twice", key);
 	if (!file && n == RK_METRICS_MAX)
-		return fault(d, at, "more than %d definitions of a kind", RK_METRICS_MAX);
+		return fault(d, at, "more than %d definitions of one kind", RK_METRICS_MAX);
 	return 0;
 }
 
@@ -252,7 +252,7 @@ static int read_expr(const struct doc *d, const struct owner *o, const struct rk
 	int rc;
 
 	if (!is_scalar(t))
-		return fault(d, t, "%s '%s': %s is no expression", o->what, o->id, o->key);
+		return fault(d, t, "%s '%s': %s must be a formula", o->what, o->id, o->key);
 	rc = rk_expr_parse(d->set->arena, t->text, strlen(t->text), ret, &why);
 	if (rc == RK_E_NOMEM)
 		return rk_fail_nomem(d->err);
@@ -274,7 +274,9 @@ static int add_case(const struct doc *d, const struct owner *o, const struct rk_
 	size_t n = 0;
 
 	if (!is_target(target, len))
-		return fault(d, at, "%s '%s': %s: '%.32s' is no target such as gfx942 or gfx11*",
+		return fault(d, at,
+			     "%s '%s': %s: invalid target '%.32s'; write it like gfx942 "
+			     "or gfx11*",
 			     o->what, o->id, o->key, target);
 	for (c = *list; c; c = c->next) {
 		if (strlen(c->target) == len && strncmp(c->target, target, len) == 0)
@@ -351,15 +353,17 @@ static int read_archs(const struct doc *d, const struct owner *o, const struct r
 	size_t n = 0;
 
 	if (t->kind != RK_TREE_ARRAY || t->n == 0 || t->n > RK_METRIC_CASES_MAX)
-		return fault(d, t, "%s '%s': archs is no list of 1 to %d targets", o->what, o->id,
-			     RK_METRIC_CASES_MAX);
+		return fault(d, t, "%s '%s': archs must be a list of 1 to %d targets", o->what,
+			     o->id, RK_METRIC_CASES_MAX);
 	v = rk_arena_alloc(d->set->arena, (t->n + 1) * sizeof(*v));
 	if (!v)
 		return rk_fail_nomem(d->err);
 	RK_TREE_EACH(c, t)
 	{
 		if (c->kind != RK_TREE_TEXT || !is_target(c->text, strlen(c->text)))
-			return fault(d, c, "%s '%s': archs: '%.32s' is no target such as gfx942",
+			return fault(d, c,
+				     "%s '%s': archs: invalid target '%.32s'; write it "
+				     "like gfx942",
 				     o->what, o->id, c->text);
 		if (!(v[n++] = keep_text(d, c->text)))
 			return RK_E_NOMEM;
@@ -382,7 +386,7 @@ static int read_text(const struct doc *d, const struct rk_tree *t, const char *w
 		return 0;
 	len = strlen(m->text);
 	if (!is_scalar(m) || len > max || rk_utf8_valid(m->text, len) != len)
-		return fault(d, m, "%s '%s': %s is no text of at most %zu bytes", what, id, key,
+		return fault(d, m, "%s '%s': %s must be a text of at most %zu bytes", what, id, key,
 			     max);
 	for (size_t i = 0; i < len; i++)
 		if ((unsigned char)m->text[i] < ' ' || m->text[i] == 0x7f)
@@ -403,7 +407,7 @@ static int check_keys(const struct doc *d, const struct rk_tree *t, const char *
 		if (!*k)
 			return fault(d, c, "unknown key '%.48s'", c->key);
 		if (rk_tree_get(t, c->key) != c)
-			return fault(d, c, "key '%s' is there twice", c->key);
+			return fault(d, c, "duplicate key '%s'", c->key);
 	}
 	return 0;
 }
@@ -432,7 +436,7 @@ static int read_metric(const struct doc *d, const struct rk_tree *t)
 	int rc;
 
 	if (t->kind != RK_TREE_OBJECT)
-		return fault(d, t, "a metric is an object with id and expr");
+		return fault(d, t, "a metric must be an object with id and expr");
 	if (!is_name(id))
 		return fault(
 			d, t,
@@ -447,7 +451,7 @@ static int read_metric(const struct doc *d, const struct rk_tree *t)
 		return rc;
 	m.median = strcmp(rk_tree_text(agg, ""), "median") == 0;
 	if (agg && !m.median && strcmp(rk_tree_text(agg, ""), "mean") != 0)
-		return fault(d, agg, "metric '%s': agg is neither mean nor median", id);
+		return fault(d, agg, "metric '%s': agg must be mean or median", id);
 	if (!expr)
 		return fault(d, t, "metric '%s' has no expr", id);
 	rc = read_cases(d, &o, expr, &m.expr);
@@ -467,7 +471,8 @@ static int read_term(const struct doc *d, const struct rk_tree *t)
 
 	if (!is_name(t->key))
 		return fault(d, t,
-			     "a term's name is of at most %d letters, digits and _, not '%.48s'",
+			     "a term needs a name of at most %d letters, digits and _, not "
+			     "'%.48s'",
 			     RK_METRIC_ID_MAX, t->key);
 	if (!(term.name = keep_text(d, t->key)))
 		return RK_E_NOMEM;
@@ -496,7 +501,7 @@ static int read_check(const struct doc *d, const struct rk_tree *t)
 	int rc;
 
 	if (t->kind != RK_TREE_OBJECT)
-		return fault(d, t, "a check is an object with kind, over, under and text");
+		return fault(d, t, "a check must be an object with kind, over, under and text");
 	if (!is_kind(kind))
 		return fault(d, t, "a check needs a kind of letters, digits, - and _, not '%.48s'",
 			     kind);
@@ -517,7 +522,7 @@ static int read_check(const struct doc *d, const struct rk_tree *t)
 	if (rc == 0 && slack &&
 	    (rk_num_f64(slack->text, strlen(slack->text), &c.slack) != RK_NUM_OK || c.slack < 0 ||
 	     c.slack > SLACK_MAX))
-		rc = fault(d, slack, "check '%s': slack is no number from 0 to %d", kind,
+		rc = fault(d, slack, "check '%s': slack must be a number from 0 to %d", kind,
 			   SLACK_MAX);
 	return rc < 0 ? rc : put_check(d, t, &c);
 }
@@ -528,8 +533,8 @@ static int read_each(const struct doc *d, const struct rk_tree *t, enum rk_tree_
 	int rc = 0;
 
 	if (t && t->kind != kind)
-		return fault(d, t, "'%s' is no %s", t->key,
-			     kind == RK_TREE_ARRAY ? "list" : "object");
+		return fault(d, t, "'%s' must be %s", t->key,
+			     kind == RK_TREE_ARRAY ? "a list" : "an object");
 	for (const struct rk_tree *c = t ? t->first : NULL; c && rc == 0; c = c->next)
 		rc = read(d, c);
 	return rc;
@@ -640,7 +645,7 @@ static int read_counter(const struct doc *d, const struct rk_tree *t)
 	int rc = 0;
 
 	if (t->kind != RK_TREE_OBJECT || !is_counter_name(name))
-		return fault(d, t, "a counter without a proper name: '%.48s'", name);
+		return fault(d, t, "invalid counter name '%.48s'", name);
 	if (!defs || defs->kind != RK_TREE_ARRAY)
 		return fault(d, t, "counter '%s' has no list of definitions", name);
 	for (const struct rk_tree *c = defs->first; c && rc == 0; c = c->next)

@@ -122,7 +122,7 @@ static int number(struct lex *l, struct rk_error *err)
 	l->whole = l->whole && l->pos == pos;
 	l->n = l->pos - l->at;
 	if (name_part(at(l, l->pos)))
-		return rk_fail(err, RK_E_FORMAT, "column %zu: '%c' right behind a number",
+		return rk_fail(err, RK_E_FORMAT, "column %zu: '%c' right after a number",
 			       l->pos + 1, at(l, l->pos));
 	rc = rk_num_f64(l->text + l->at, l->n, &l->number);
 	if (rc != RK_NUM_OK)
@@ -402,8 +402,8 @@ static int pick(struct parser *p, unsigned dim, const struct rk_expr_pick **pick
 	    ((rc = next(p)) < 0 || (rc = integer(p, UINT32_MAX, &k->last)) < 0))
 		return rc;
 	if (k->last < k->first)
-		return rk_fail(p->err, RK_E_FORMAT,
-			       "column %zu: a range that ends before it begins", at + 1);
+		return rk_fail(p->err, RK_E_FORMAT, "column %zu: the range ends before it starts",
+			       at + 1);
 	*picks = k;
 	return 0;
 }
@@ -581,7 +581,7 @@ int rk_expr_parse(struct rk_arena *arena, const char *text, size_t len, const st
 	int rc;
 
 	if (len > RK_EXPR_BYTES_MAX)
-		return rk_fail(err, RK_E_LIMIT, "an expression of %zu bytes; at most %d are read",
+		return rk_fail(err, RK_E_LIMIT, "the expression has %zu bytes; the limit is %d",
 			       len, RK_EXPR_BYTES_MAX);
 	if ((rc = next(&p)) < 0 || (rc = expression(&p, &e)) < 0)
 		return rc;

@@ -180,7 +180,7 @@ static int look_up(void *arg, const char *name, enum rk_name_use use, int64_t in
 		ret->kind = RK_NAME_TERM;
 	} else if (rk_metric_device_constant(l->device, name, &ret->number)) {
 		ret->kind = isnan(ret->number) ? RK_NAME_MISSING : RK_NAME_NUMBER;
-		snprintf(ret->why, sizeof(ret->why), "%s of the chip is not known", name);
+		snprintf(ret->why, sizeof(ret->why), "%s of the chip is unknown", name);
 	}
 	return 0;
 }
