@@ -15,7 +15,7 @@
 
 /* ---- files ---- */
 
-/* What may be in "NAME", "NAME[3]", "NAME:device=0" and "@category". */
+/* Characters of "NAME", "NAME[3]", "NAME:device=0" and "@category". */
 static bool name_letter(char c)
 {
 	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
@@ -32,7 +32,7 @@ static int add_words(struct rk_list *names, struct rk_piece words, struct rk_err
 		while (ok < word.len && name_letter(word.s[ok]))
 			ok++;
 		if (ok < word.len || word.len > RK_COUNTER_NAME_BYTES_MAX)
-			return rk_fail(err, RK_E_FORMAT, "this is no name of a counter");
+			return rk_fail(err, RK_E_FORMAT, "not a counter name");
 		if (names->n == RK_COUNTER_NAMES_MAX)
 			return rk_fail(err, RK_E_LIMIT, "more than %d counters",
 				       RK_COUNTER_NAMES_MAX);
@@ -95,7 +95,7 @@ static int read_pmc(const struct rk_tree *t, const char *name, struct rk_list *n
 	if (t->kind == RK_TREE_TEXT)
 		rc = add_words(names, rk_piece_of(t->text), err);
 	else if (t->kind != RK_TREE_NULL)
-		rc = rk_fail(err, RK_E_FORMAT, "'pmc' is a list of names");
+		rc = rk_fail(err, RK_E_FORMAT, "'pmc' must be a list of names");
 	if (rc < 0)
 		rk_error_at(err, name, t->line, 0);
 	return rc;
@@ -152,7 +152,7 @@ static int read_any(const char *text, size_t len, const char *name, struct rk_li
 		return read_tree(text, len, false, name, names, err);
 	if (first == '<')
 		return rk_fail(err, RK_E_UNSUPPORTED,
-			       "XML of rocprof is not read; write its counters as 'pmc: NAMES'");
+			       "rocprof XML is not supported; write the counters as 'pmc: NAMES'");
 	return read_text(text, len, name, names, err);
 }
 
@@ -168,7 +168,7 @@ int rk_counter_file_parse(const char *text, size_t len, const char *name, struct
 	}
 	rc = read_any(text, len, name, names, err);
 	if (rc == 0 && names->n == before)
-		rc = rk_fail(err, RK_E_FORMAT, "no counters in it; a line is 'pmc: NAMES'");
+		rc = rk_fail(err, RK_E_FORMAT, "no counters; write lines such as 'pmc: NAMES'");
 	if (rc < 0)
 		rk_error_at(err, name, 0, 0);
 	return rc;
@@ -225,7 +225,7 @@ static struct rk_piece set_name(const struct rk_data_file *set)
 	return p;
 }
 
-/* Every .txt file of the folder but the three that rockit itself needs. */
+/* Every .txt file of the folder except the three that rockit itself needs. */
 static bool is_set(const struct rk_data_file *f)
 {
 	static const char *const others[] = { "table", "renames", "categories" };
@@ -263,7 +263,7 @@ static struct rk_piece categories(void)
 	return (struct rk_piece){ .s = f ? f->text : "", .len = f ? f->len : 0 };
 }
 
-/* Of "A/B/C" the first that the target has. */
+/* The first of "A/B/C" that the target has. */
 static void add_first(const struct rk_counter_table *t, const struct rk_counter_target *target,
 		      struct rk_piece choices, struct rk_list *names)
 {
@@ -279,7 +279,7 @@ static void add_first(const struct rk_counter_table *t, const struct rk_counter_
 	}
 }
 
-/* Adds the counters of a category (without '@') that the target has; false: no such category. */
+/* Adds the counters of a category (without '@') that the target has; false: unknown category. */
 static bool category_add(const struct rk_counter_table *t, const struct rk_counter_target *target,
 			 const char *name, struct rk_list *names)
 {
@@ -372,7 +372,7 @@ struct asked {
 	struct rk_list *names, *origins;
 };
 
-/* A word that is not a counter's name nor like one: it may have been meant as a set's. */
+/* A word that is not like any counter: it may be a misspelt set. */
 static int unknown_word(const char *name, struct rk_error *err)
 {
 	struct rk_list words = { 0 };
@@ -405,8 +405,8 @@ int rk_counter_ask_unknown(const struct rk_counter_target *target, const char *n
 		rc = rk_fail(err, RK_E_USAGE, "unknown counter '%s'; did you mean '%s'?", name,
 			     near);
 	} else if (origin[0]) {
-		rc = rk_fail(err, RK_E_USAGE, "unknown counter '%s'; %s has none like it", name,
-			     target->name);
+		rc = rk_fail(err, RK_E_USAGE, "unknown counter '%s'; %s has no similar counter",
+			     name, target->name);
 	} else {
 		rc = unknown_word(name, err);
 	}
@@ -480,7 +480,7 @@ static bool is_file(const char *path)
 	return stat(path, &st) == 0 && !S_ISDIR(st.st_mode);
 }
 
-/* By its looks: the error is then about a missing file. */
+/* Whether it looks like a path: then the error is about a missing file. */
 static bool like_file(const char *word)
 {
 	static const char *const endings[] = { ".txt", ".yaml", ".yml", ".json", ".xml" };
@@ -496,7 +496,8 @@ static int add_word(const struct asked *a, const char *word, struct rk_error *er
 	const struct rk_data_file *set = rk_counter_set_find(word);
 
 	if (strlen(word) > RK_COUNTER_NAME_BYTES_MAX && !is_file(word))
-		return rk_fail(err, RK_E_USAGE, "a name of %zu bytes is no counter", strlen(word));
+		return rk_fail(err, RK_E_USAGE, "a name of %zu bytes is not a counter",
+			       strlen(word));
 	if (word[0] != '@' && rk_counter_table_any(a->table, rk_counter_word_of(word).name))
 		return add_name(a, word, "", err);
 	if (set || (word[0] != '@' && (like_file(word) || is_file(word))))
@@ -524,7 +525,7 @@ int rk_counter_ask(const struct rk_counter_table *t, const struct rk_counter_tar
 	if (words.bad)
 		rc = rk_fail_nomem(err);
 	else if (!words.n)
-		rc = rk_fail(err, RK_E_USAGE, "no counter named");
+		rc = rk_fail(err, RK_E_USAGE, "no counter given");
 	for (size_t i = 0; rc == 0 && i < words.n; i++)
 		rc = add_word(&a, words.v[i], err);
 	rk_list_release(&words);

@@ -1,10 +1,10 @@
 /*
  * counter_pack.c - see counter_pack.h.
  *
- * Items that are part of a larger item come along with it. The larger ones are placed first, each
- * into the run that shares most registers with it; single registers then fill what is free. When
- * that takes more runs than the lower bound, the larger items are searched through for fewer:
- * single registers never matter there beyond their number, since blocks are independent.
+ * Items that are part of a larger item go with it. The larger items are placed first, each into the
+ * pass that shares most registers with it; single registers then fill free places. If that takes
+ * more passes than the lower bound, we search for a better placement of the larger items. Of single
+ * registers only the number matters in that search, since blocks are independent.
  */
 #include "counters/counter_pack.h"
 
@@ -14,12 +14,12 @@
 
 enum {
 	WORDS = RK_PACK_REGISTERS_MAX / 64,
-	/* Some milliseconds; the sets people ask for need a few hundred at most. */
+	/* Some milliseconds; usual sets need a few hundred steps at most. */
 	NODES_MAX = 5000,
 	CANDIDATES_MAX = 64,
 };
 
-struct run {
+struct pass {
 	uint64_t has[WORDS];
 	uint8_t used[RK_PACK_BLOCKS_MAX];
 };
@@ -28,23 +28,23 @@ struct solver {
 	const struct rk_pack_problem *p;
 	uint16_t *groups; /* items of several registers, largest first */
 	size_t ngroups;
-	uint16_t *order;  /* the groups as they are searched */
-	uint16_t *parent; /* per item: the one it comes along with, or itself */
-	struct run *runs;
-	size_t nruns;
-	uint32_t *run_of;                   /* per item, of the packing that is being made */
+	uint16_t *order;  /* the groups in search order */
+	uint16_t *parent; /* per item: the item it goes with, or itself */
+	struct pass *passes;
+	size_t npasses;
+	uint32_t *pass_of;                  /* per item, in the current packing */
 	size_t singles[RK_PACK_BLOCKS_MAX]; /* registers outside of all groups */
-	size_t total[RK_PACK_BLOCKS_MAX];   /* places taken over all runs */
+	size_t total[RK_PACK_BLOCKS_MAX];   /* places taken over all passes */
 	size_t nodes, target;               /* of the search */
 };
 
-static bool has(const struct run *r, uint16_t reg)
+static bool has(const struct pass *r, uint16_t reg)
 {
 	return r->has[reg / 64] >> reg % 64 & 1;
 }
 
-/* Whether the item fits in the run; *ret_shared: how many of its registers are there already. */
-static bool fits(const struct rk_pack_problem *p, const struct run *r,
+/* Whether the item fits in the pass; *ret_shared: how many of its registers are there already. */
+static bool fits(const struct rk_pack_problem *p, const struct pass *r,
 		 const struct rk_pack_item *item, size_t *ret_shared)
 {
 	uint8_t used[RK_PACK_BLOCKS_MAX];
@@ -69,7 +69,7 @@ static bool fits(const struct rk_pack_problem *p, const struct run *r,
 
 bool rk_pack_fits(const struct rk_pack_problem *p, const struct rk_pack_item *item)
 {
-	const struct run empty = { .used = { 0 } };
+	const struct pass empty = { .used = { 0 } };
 	size_t shared;
 
 	for (size_t i = 0; i < item->n; i++)
@@ -79,7 +79,7 @@ bool rk_pack_fits(const struct rk_pack_problem *p, const struct rk_pack_item *it
 	return fits(p, &empty, item, &shared);
 }
 
-static void put(const struct rk_pack_problem *p, struct run *r, const struct rk_pack_item *item)
+static void put(const struct rk_pack_problem *p, struct pass *r, const struct rk_pack_item *item)
 {
 	for (size_t i = 0; i < item->n; i++) {
 		uint16_t reg = item->registers[i];
@@ -93,51 +93,51 @@ static void put(const struct rk_pack_problem *p, struct run *r, const struct rk_
 
 static void place(struct solver *s, size_t at, size_t item)
 {
-	struct run *r = &s->runs[at];
+	struct pass *r = &s->passes[at];
 
 	for (size_t b = 0; b < s->p->nblocks; b++)
 		s->total[b] -= r->used[b];
 	put(s->p, r, &s->p->items[item]);
 	for (size_t b = 0; b < s->p->nblocks; b++)
 		s->total[b] += r->used[b];
-	s->run_of[item] = (uint32_t)at;
+	s->pass_of[item] = (uint32_t)at;
 }
 
-static void clear_runs(struct solver *s)
+static void clear_passes(struct solver *s)
 {
-	memset(s->runs, 0, s->p->nitems * sizeof(*s->runs));
+	memset(s->passes, 0, s->p->nitems * sizeof(*s->passes));
 	memset(s->total, 0, sizeof(s->total));
-	s->nruns = 0;
+	s->npasses = 0;
 }
 
-/* Into the run that shares most with the item; a new one when it fits in none. */
+/* Into the pass that shares most with the item; into a new one if it fits nowhere. */
 static void place_anywhere(struct solver *s, size_t item)
 {
-	size_t best = s->nruns, most = 0;
+	size_t best = s->npasses, most = 0;
 
-	for (size_t i = 0; i < s->nruns; i++) {
+	for (size_t i = 0; i < s->npasses; i++) {
 		size_t shared;
 
-		if (!fits(s->p, &s->runs[i], &s->p->items[item], &shared))
+		if (!fits(s->p, &s->passes[i], &s->p->items[item], &shared))
 			continue;
-		if (best == s->nruns || shared > most) {
+		if (best == s->npasses || shared > most) {
 			best = i;
 			most = shared;
 		}
 	}
 	place(s, best, item);
-	if (best == s->nruns)
-		s->nruns++;
+	if (best == s->npasses)
+		s->npasses++;
 }
 
-/* Items that the search places; single registers only matter to it when they clash. */
+/* Items that the search places; single registers only matter if they clash. */
 static bool is_group(const struct rk_pack_problem *p, const struct rk_pack_item *item)
 {
 	return item->n > 1 ||
 	       (item->n == 1 && p->registers[item->registers[0]].clash != RK_PACK_NONE);
 }
 
-/* Single registers in the order they were asked for, then what comes along with others. */
+/* Single registers in the order of the request, then items that go with others. */
 static void place_rest(struct solver *s)
 {
 	for (size_t i = 0; i < s->p->nitems; i++)
@@ -145,18 +145,18 @@ static void place_rest(struct solver *s)
 			place_anywhere(s, i);
 	for (size_t i = 0; i < s->p->nitems; i++)
 		if (s->parent[i] != i)
-			s->run_of[i] = s->run_of[s->parent[i]];
+			s->pass_of[i] = s->pass_of[s->parent[i]];
 }
 
 static void place_greedily(struct solver *s)
 {
-	clear_runs(s);
+	clear_passes(s);
 	for (size_t i = 0; i < s->ngroups; i++)
 		place_anywhere(s, s->groups[i]);
 	place_rest(s);
 }
 
-/* Is there room in `target` runs for what is placed and the single registers? */
+/* Do the placed items and the single registers fit in `target` passes? */
 static bool room_left(const struct solver *s)
 {
 	for (size_t b = 0; b < s->p->nblocks; b++)
@@ -170,11 +170,11 @@ static size_t candidates(const struct solver *s, const struct rk_pack_item *item
 {
 	size_t n = 0, shared[CANDIDATES_MAX];
 
-	/* All empty runs are alike. */
-	for (size_t i = 0; i <= s->nruns && i < s->target && n < CANDIDATES_MAX; i++) {
+	/* All empty passes are alike. */
+	for (size_t i = 0; i <= s->npasses && i < s->target && n < CANDIDATES_MAX; i++) {
 		size_t same, at = n;
 
-		if (!fits(s->p, &s->runs[i], item, &same))
+		if (!fits(s->p, &s->passes[i], item, &same))
 			continue;
 		for (; at > 0 && shared[at - 1] < same; at--) {
 			shared[at] = shared[at - 1];
@@ -187,11 +187,11 @@ static size_t candidates(const struct solver *s, const struct rk_pack_item *item
 	return n;
 }
 
-/* Places groups from `next` on in at most `target` runs: 1 done, 0 impossible, -1 given up. */
+/* Places groups from `next` on in at most `target` passes: 1 done, 0 impossible, -1 given up. */
 static int search(struct solver *s, size_t next)
 {
 	uint16_t where[CANDIDATES_MAX];
-	size_t nruns = s->nruns, n;
+	size_t npasses = s->npasses, n;
 
 	if (!room_left(s))
 		return 0;
@@ -201,34 +201,34 @@ static int search(struct solver *s, size_t next)
 		return -1;
 	n = candidates(s, &s->p->items[s->order[next]], where);
 	for (size_t i = 0; i < n; i++) {
-		struct run run_before = s->runs[where[i]];
+		struct pass pass_before = s->passes[where[i]];
 		size_t total_before[RK_PACK_BLOCKS_MAX];
 		int found;
 
 		memcpy(total_before, s->total, sizeof(s->total));
 		place(s, where[i], s->order[next]);
-		s->nruns = where[i] == nruns ? nruns + 1 : nruns;
+		s->npasses = where[i] == npasses ? npasses + 1 : npasses;
 		found = search(s, next + 1);
 		if (found)
 			return found;
-		s->runs[where[i]] = run_before;
+		s->passes[where[i]] = pass_before;
 		memcpy(s->total, total_before, sizeof(s->total));
-		s->nruns = nruns;
+		s->npasses = npasses;
 	}
 	return 0;
 }
 
-/* Whether two groups can never be in one run. */
+/* Whether two groups can never be in one pass. */
 static bool apart(const struct solver *s, size_t a, size_t b)
 {
-	struct run r = { .used = { 0 } };
+	struct pass r = { .used = { 0 } };
 	size_t shared;
 
 	put(s->p, &r, &s->p->items[a]);
 	return !fits(s->p, &r, &s->p->items[b], &shared);
 }
 
-/* Groups of which each two are apart need a run each: those that one look at all finds. */
+/* Groups that pairwise cannot share a pass need one each. Greedy: may find fewer than there are. */
 static size_t find_apart(const struct solver *s, size_t first, uint16_t *ret)
 {
 	size_t n = 0;
@@ -245,10 +245,7 @@ static size_t find_apart(const struct solver *s, size_t first, uint16_t *ret)
 	return n;
 }
 
-/*
- * A bound that sees groups: how many are apart from each other. They are searched first, which
- * shows soon that there is no room.
- */
+/* A lower bound from groups that cannot share a pass. They are searched first, to fail early. */
 static size_t bound_of_groups(struct solver *s)
 {
 	uint16_t found[CANDIDATES_MAX];
@@ -287,7 +284,7 @@ static bool contains(const struct rk_pack_item *a, const struct rk_pack_item *b)
 	return true;
 }
 
-/* Which items come along with which, and the groups, largest first. */
+/* Finds which items go with which, and the groups, largest first. */
 static void sort_items(struct solver *s)
 {
 	const struct rk_pack_item *items = s->p->items;
@@ -310,7 +307,7 @@ static void sort_items(struct solver *s)
 	}
 }
 
-/* Equal single items come along with the first of them. */
+/* Equal single items go with the first of them. */
 static void join_singles(struct solver *s, uint16_t *first)
 {
 	memset(first, 0xff, s->p->nregisters * sizeof(*first));
@@ -342,17 +339,17 @@ static size_t bound(const struct solver *s)
 		}
 	}
 	for (size_t b = 0; b < s->p->nblocks; b++) {
-		size_t runs = (distinct[b] + s->p->limits[b] - 1) / s->p->limits[b];
+		size_t passes = (distinct[b] + s->p->limits[b] - 1) / s->p->limits[b];
 
-		most = runs > most ? runs : most;
+		most = passes > most ? passes : most;
 	}
 	return most;
 }
 
-/* Fewer runs than the greedy packing, from the lower bound up; keeps the greedy one otherwise. */
+/* Fewer passes than the greedy packing, from the lower bound up; keeps the greedy one otherwise. */
 static void improve(struct solver *s, struct rk_pack_result *ret)
 {
-	size_t greedy = s->nruns, least = ret->lower_bound, groups;
+	size_t greedy = s->npasses, least = ret->lower_bound, groups;
 
 	ret->optimal = true;
 	if (least == greedy)
@@ -362,7 +359,7 @@ static void improve(struct solver *s, struct rk_pack_result *ret)
 	for (s->target = least; s->target < greedy; s->target++) {
 		int found;
 
-		clear_runs(s);
+		clear_passes(s);
 		s->nodes = 0;
 		found = search(s, 0);
 		if (found > 0) {
@@ -377,7 +374,7 @@ static void improve(struct solver *s, struct rk_pack_result *ret)
 
 int rk_pack_solve(const struct rk_pack_problem *p, struct rk_pack_result *ret, struct rk_error *err)
 {
-	struct solver s = { .p = p, .run_of = ret->run_of };
+	struct solver s = { .p = p, .pass_of = ret->pass_of };
 	uint16_t *first;
 	int rc = 0;
 
@@ -387,9 +384,9 @@ int rk_pack_solve(const struct rk_pack_problem *p, struct rk_pack_result *ret, s
 	s.groups = rk_calloc(p->nitems + 1, sizeof(*s.groups));
 	s.order = rk_calloc(p->nitems + 1, sizeof(*s.order));
 	s.parent = rk_calloc(p->nitems + 1, sizeof(*s.parent));
-	s.runs = rk_calloc(p->nitems + 1, sizeof(*s.runs));
+	s.passes = rk_calloc(p->nitems + 1, sizeof(*s.passes));
 	first = rk_calloc(p->nregisters + 1, sizeof(*first));
-	if (!s.groups || !s.order || !s.parent || !s.runs || !first) {
+	if (!s.groups || !s.order || !s.parent || !s.passes || !first) {
 		rc = rk_fail_nomem(err);
 		goto out;
 	}
@@ -398,12 +395,12 @@ int rk_pack_solve(const struct rk_pack_problem *p, struct rk_pack_result *ret, s
 	ret->lower_bound = bound(&s);
 	place_greedily(&s);
 	improve(&s, ret);
-	ret->nruns = s.nruns;
+	ret->npasses = s.npasses;
 out:
 	rk_free(s.groups);
 	rk_free(s.order);
 	rk_free(s.parent);
-	rk_free(s.runs);
+	rk_free(s.passes);
 	rk_free(first);
 	return rc;
 }

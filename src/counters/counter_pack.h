@@ -1,9 +1,9 @@
 /*
- * counter_pack.h - how many runs do counters cost?
+ * counter_pack.h - how many passes do counters need?
  *
- * A register is one place of a block that counts one event. An item is a set of registers that
- * must be in the same run: all inputs of a derived counter, or a single one. Blocks have a limit
- * of registers per run; a register that several items of a run share is needed there once.
+ * A register is one place of a block that counts one event. An item is a set of registers that must
+ * be in the same pass: all inputs of a derived counter, or a single one. Blocks have a limit of
+ * registers per pass; a register that several items of a pass share is needed only once.
  */
 #ifndef RK_COUNTER_PACK_H
 #define RK_COUNTER_PACK_H
@@ -23,7 +23,7 @@ enum {
 
 struct rk_pack_register {
 	uint8_t block;
-	uint16_t clash; /* a register that must not be in the same run, or RK_PACK_NONE */
+	uint16_t clash; /* a register that must not be in the same pass, or RK_PACK_NONE */
 };
 
 struct rk_pack_item {
@@ -36,18 +36,18 @@ struct rk_pack_problem {
 	size_t nregisters;
 	const unsigned *limits; /* per block, at least 1 */
 	size_t nblocks;
-	const struct rk_pack_item *items; /* each fits in a run of its own */
+	const struct rk_pack_item *items; /* each fits in one pass */
 	size_t nitems;
 };
 
 struct rk_pack_result {
-	uint32_t *run_of; /* per item; the caller's, nitems long */
-	size_t nruns;
+	uint32_t *pass_of; /* per item; the caller's, nitems long */
+	size_t npasses;
 	size_t lower_bound; /* max over blocks of registers / limit, rounded up */
-	bool optimal;       /* no packing has fewer runs: equal to the bound, or proven by search */
+	bool optimal; /* no packing has fewer passes: equal to the bound, or proven by search */
 };
 
-/* Whether these registers fit in one run. */
+/* Whether these registers fit in one pass. */
 bool rk_pack_fits(const struct rk_pack_problem *p, const struct rk_pack_item *item);
 /* RK_E_LIMIT when it is larger than the maxima above. */
 int rk_pack_solve(const struct rk_pack_problem *p, struct rk_pack_result *ret,

@@ -1,4 +1,4 @@
-/* counter_plan.c - checks which counters exist and plans the runs that collect them. */
+/* counter_plan.c - checks which counters exist and plans the passes that collect them. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -12,11 +12,11 @@
 #include "counters/counter_table.h"
 #include "rockit/counters.h"
 
-/* ---- counters as items to pack: which registers they take ---- */
+/* ---- counters as items to pack: which registers they need ---- */
 
 enum { ITEM_REGISTERS_MAX = 64 };
 
-/* A name that is collected, and with which item. */
+/* A name that is collected, and its item. */
 struct listed {
 	const char *name; /* borrowed */
 	size_t item;
@@ -44,7 +44,7 @@ struct items {
 	struct rk_index by_name; /* of listed: thousands of channels may be asked for */
 };
 
-/* Registers of an item that is being put together. */
+/* Registers of an item that is being built. */
 struct draft {
 	uint16_t registers[ITEM_REGISTERS_MAX];
 	size_t n;
@@ -129,8 +129,8 @@ static int hardware(struct items *s, const struct rk_counter_entry *e, enum rk_a
 }
 
 /*
- * The accumulator of a level counter takes a place beside it. Both resolutions of one level
- * counter in one run would have the second add up the first.
+ * The accumulator of a level counter needs a place next to it. With both resolutions of one level
+ * counter in one pass the second would add up the first.
  */
 static int accumulator(struct items *s, const struct rk_counter_entry *e, enum rk_accumulate how,
 		       struct rk_error *err)
@@ -239,9 +239,9 @@ static bool draft_fits(const struct items *s, struct draft *d)
 
 /*
  * Adds names that exist on the target (a suffix as in counter_resolve.h is fine), to be collected
- * in one run when they fit there. Names that were added before are not added again, and bring the
- * rest to where they are. *ret_fits is false, and nothing is added, for a counter that alone needs
- * more than the GPU has. Names are borrowed and must outlive the items.
+ * in one pass if they fit. Names that were added before are not added again; the rest joins them.
+ * *ret_fits is false, and nothing is added, for a counter that alone needs more than the GPU has.
+ * Names are borrowed and must outlive the items.
  */
 static int add_names(struct items *s, const char *const *names, bool *ret_fits,
 		     struct rk_error *err)
@@ -311,7 +311,7 @@ static int accumulate(struct items *s, const char *name, struct rk_error *err)
 	rc = draft_add(&d, accumulator(s, level, how, err), err);
 	if (rc < 0)
 		return rc;
-	/* Only one of a name fits in a run: treat it as a block with one place. */
+	/* Only one of a name fits in a pass: treat it as a block with one place. */
 	rc = draft_add(&d, new_register(s, NULL, RK_ACCUMULATE_NO, name, 1, err), err);
 	if (rc == 0)
 		rc = set_item(s, at, &d, err);
@@ -324,7 +324,7 @@ static int accumulate(struct items *s, const char *name, struct rk_error *err)
 struct plan {
 	struct rk_counter_plan pub;
 	struct rk_list texts;
-	struct rk_index by_name; /* of the checks: the names that were asked for */
+	struct rk_index by_name; /* of the checks: the requested names */
 	size_t checks_cap;
 };
 
@@ -370,7 +370,7 @@ static struct rk_counter_check *find_check(const struct plan *p, const char *ask
 	return NULL;
 }
 
-/* An answer in the plan's own memory. */
+/* A copy of the answer in the plan's own memory. */
 static int add_check(struct plan *p, const char *asked, const struct rk_counter_answer *a,
 		     struct rk_error *err)
 {
@@ -399,7 +399,7 @@ static int add_check(struct plan *p, const char *asked, const struct rk_counter_
 	return 0;
 }
 
-/* Where the plan is being made: *p is not NULL once the target is known. */
+/* State while the plan is built: *p is not NULL once the target is known. */
 static int begin(const char *arch, const struct rk_counter_table **table,
 		 const struct rk_counter_target **target, struct plan **ret, struct rk_error *err)
 {
@@ -481,21 +481,21 @@ int rk_counters_check(const char *arch, const char *const *names, size_t n,
 	return 0;
 }
 
-/* The names of run `at`, in the order they were asked for. */
+/* The names of pass `at`, in the order of the request. */
 static int fill_pass(struct rk_counter_pass *pass, const struct items *items,
-		     const uint32_t *run_of, size_t at, struct rk_error *err)
+		     const uint32_t *pass_of, size_t at, struct rk_error *err)
 {
 	const char **names;
 	size_t n = 0;
 
 	for (size_t i = 0; i < items->nlisted; i++)
-		n += run_of[items->listed[i].item] == at;
+		n += pass_of[items->listed[i].item] == at;
 	names = rk_calloc(n + 1, sizeof(*names));
 	if (!names)
 		return rk_fail_nomem(err);
 	pass->counters = names;
 	for (size_t i = 0; i < items->nlisted; i++)
-		if (run_of[items->listed[i].item] == at)
+		if (pass_of[items->listed[i].item] == at)
 			names[pass->n++] = items->listed[i].name;
 	return 0;
 }
@@ -513,24 +513,24 @@ static int pack(struct plan *p, const struct items *items, struct rk_error *err)
 	struct rk_pack_result r = { .optimal = true };
 	int rc;
 
-	r.run_of = rk_calloc(items->nitems + 1, sizeof(*r.run_of));
-	if (!r.run_of)
+	r.pass_of = rk_calloc(items->nitems + 1, sizeof(*r.pass_of));
+	if (!r.pass_of)
 		return rk_fail_nomem(err);
 	rc = rk_pack_solve(&problem, &r, err);
 	if (rc < 0)
 		goto out;
 	p->pub.lower_bound = r.lower_bound;
 	p->pub.optimal = r.optimal;
-	p->pub.passes = rk_calloc(r.nruns + 1, sizeof(*p->pub.passes));
+	p->pub.passes = rk_calloc(r.npasses + 1, sizeof(*p->pub.passes));
 	if (!p->pub.passes) {
 		rc = rk_fail_nomem(err);
 		goto out;
 	}
-	p->pub.npasses = r.nruns;
-	for (size_t i = 0; rc == 0 && i < r.nruns; i++)
-		rc = fill_pass(&p->pub.passes[i], items, r.run_of, i, err);
+	p->pub.npasses = r.npasses;
+	for (size_t i = 0; rc == 0 && i < r.npasses; i++)
+		rc = fill_pass(&p->pub.passes[i], items, r.pass_of, i, err);
 out:
-	rk_free(r.run_of);
+	rk_free(r.pass_of);
 	return rc;
 }
 
@@ -558,7 +558,7 @@ static int make_items(const struct plan *p, const struct rk_list *names, struct 
 		before = c->use[0];
 		if (!fits) {
 			c->status = RK_COUNTER_MISSING;
-			c->reason = "needs more counters of a block at once than the GPU has";
+			c->reason = "needs more counters of one block than the GPU has";
 			before = NULL;
 		}
 	}

@@ -57,7 +57,7 @@ static void csv_cell(struct rk_bytes *out, const char *s, char end)
 	rk_bytes_put_u8(out, (uint8_t)end);
 }
 
-/* Words as one cell with blanks between: no name has one. */
+/* Words as one cell, separated by blanks: names have none. */
 static void csv_words(struct rk_bytes *out, const char *const *words)
 {
 	for (; words && *words; words++)
@@ -154,7 +154,7 @@ static bool contains(const char *text, const char *word, bool whole)
 	return word[0] == '\0';
 }
 
-/* Plans the "@category" words as for -c; *ret is left alone where there is no such word. */
+/* Plans the "@category" words as for -c; *ret is unchanged without such words. */
 static int plan_categories(const char *arch, const char *const *words, size_t n,
 			   struct rk_counter_plan **ret, struct rk_error *err)
 {
@@ -172,7 +172,7 @@ static int plan_categories(const char *arch, const char *const *words, size_t n,
 	return rc;
 }
 
-/* Whether a word asks for the counter, or a category did. */
+/* Whether a word or a category selects the counter. */
 static bool wanted(const struct rk_counter *c, const char *const *words, size_t n,
 		   const struct rk_counter_plan *named)
 {
@@ -273,7 +273,7 @@ int rk_counters_render_targets(enum rk_report_format format, char **ret_text, si
 	static rk_form *const forms[RK_NFORMS] = { targets_text, targets_json, targets_csv };
 	const struct rk_render_options look = { .format = format };
 
-	/* The table is the shipped one: the forms are given nothing. */
+	/* Always the shipped table: the forms need no argument. */
 	return rk_render(forms, &look, &look, ret_text, ret_len, __func__, err);
 }
 
@@ -306,10 +306,10 @@ static void plan_text(struct rk_bytes *out, const void *what, const struct rk_re
 
 	(void)look;
 	if (p->npasses != p->lower_bound)
-		more = p->optimal ? ", but fewer runs are not possible" :
-				    ", fewer runs may be possible";
-	rk_bytes_printf(out, "# %s: %zu %s of the program; the lower bound is %zu%s\n", p->arch,
-			p->npasses, p->npasses == 1 ? "run" : "runs", p->lower_bound, more);
+		more = p->optimal ? ", but fewer passes are not possible" :
+				    ", fewer passes may be possible";
+	rk_bytes_printf(out, "# %s: %zu %s; the lower bound is %zu%s\n", p->arch, p->npasses,
+			p->npasses == 1 ? "pass" : "passes", p->lower_bound, more);
 	for (size_t i = 0; i < p->nchecks; i++)
 		if (p->checks[i].status != RK_COUNTER_OK)
 			put_remark(out, &p->checks[i]);

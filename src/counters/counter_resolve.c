@@ -69,7 +69,7 @@ static const struct rk_counter_entry *here(const struct question *q, struct rk_p
 	return rk_counter_table_find(q->table, q->target, name);
 }
 
-/* Adds NAME and the suffix that was asked for. */
+/* Adds NAME and the requested suffix. */
 static void use(const struct question *q, struct rk_piece name)
 {
 	rk_list_addf(&q->answer->use, "%.*s%.*s", (int)name.len, name.s, (int)q->word.suffix.len,
@@ -103,7 +103,7 @@ static bool try_without_sum(const struct question *q)
 	if (!e || e->pub.derived)
 		return false;
 	use(q, name);
-	answer(q, RK_COUNTER_RENAMED, rk_piece_of("its instances are added up anyway"));
+	answer(q, RK_COUNTER_RENAMED, rk_piece_of("profilers add up its instances anyway"));
 	return true;
 }
 
@@ -150,7 +150,7 @@ static struct rk_piece replaced(struct rk_piece word, struct rk_piece rest,
 	return rk_piece_of(text);
 }
 
-/* Uses what the rule names if the target has all of it. */
+/* Uses the replacement of the rule if the target has all of it. */
 static bool try_rule(const struct question *q, const struct rule *r)
 {
 	struct rk_piece rest, words = r->new, word;
@@ -167,7 +167,7 @@ static bool try_rule(const struct question *q, const struct rule *r)
 	return true;
 }
 
-/* *ret_known: a rule names it, so it is not a typing error. */
+/* *ret_known: a rule names it, so it is not a typo. */
 static bool try_rules(const struct question *q, bool *ret_known)
 {
 	const struct rk_data_file *f = rk_data_find("counters/renames.txt");
@@ -194,15 +194,15 @@ static bool try_inputs(const struct question *q, const struct rk_counter_entry *
 	for (const char *const *n = elsewhere->pub.needs; *n; n++) {
 		char sum[NAME_MAX_BYTES];
 
-		/* NAME_sum of an input if there is one, since a ratio is one of sums. */
+		/* NAME_sum of an input if there is one, since ratios are ratios of sums. */
 		snprintf(sum, sizeof(sum), "%s_sum", *n);
 		use(q, rk_piece_of(here(q, rk_piece_of(sum)) ? sum : *n));
 	}
-	answer(q, RK_COUNTER_RENAMED, rk_piece_of("its inputs are, the rest is arithmetic"));
+	answer(q, RK_COUNTER_RENAMED, rk_piece_of("compute it from its inputs"));
 	return true;
 }
 
-/* The counter that is written most like it, of the target or of all; NULL when none is near. */
+/* The counter with the most similar name, of the target or of all, or NULL. */
 static const char *nearest(const struct question *q, bool everywhere)
 {
 	char name[RK_WORD_MAX + 1];
@@ -261,7 +261,7 @@ static void answer_missing(const struct question *q, const struct rk_counter_ent
 	q->answer->unknown = !known;
 	if (known) {
 		snprintf(q->answer->reason, sizeof(q->answer->reason),
-			 "no GPU has it, and %s has nothing like it", q->target->name);
+			 "no GPU has it, and %s has nothing similar", q->target->name);
 		return;
 	}
 	near = nearest(q, false);

@@ -1,4 +1,4 @@
-/* counter_resolve.h - what to collect on a target when a counter is asked for. */
+/* counter_resolve.h - what to collect on a target for a requested counter. */
 #ifndef RK_COUNTER_RESOLVE_H
 #define RK_COUNTER_RESOLVE_H
 
@@ -13,15 +13,15 @@ struct rk_counter_word {
 
 struct rk_counter_word rk_counter_word_of(const char *text);
 
-/* What became of a name. */
+/* The result for one name. */
 struct rk_counter_answer {
 	enum rk_counter_status status;
-	struct rk_list use; /* what to collect; when MISSING, what comes nearest */
+	struct rk_list use; /* what to collect; if MISSING, the nearest counters */
 	char reason[256];   /* "" when OK */
 	bool unknown;       /* MISSING, and on every other target too */
 };
 
-/* Release `use` of the answer (zeroed before) whatever happens. */
+/* Zero the answer before; release its `use` also on failure. */
 int rk_counter_resolve(const struct rk_counter_table *t, const struct rk_counter_target *target,
 		       const char *asked, struct rk_counter_answer *ret, struct rk_error *err);
 

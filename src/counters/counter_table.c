@@ -92,7 +92,7 @@ bool rk_piece_word(struct rk_piece *p, const char *separators, struct rk_piece *
 {
 	size_t at = 0, end;
 
-	/* A NUL in a file is a letter, not the end that strchr would see in it. */
+	/* A NUL in a file is a normal character here, not the end of the text as in strchr. */
 	while (at < p->len && p->s[at] && strchr(separators, p->s[at]))
 		at++;
 	for (end = at; end < p->len && !(p->s[end] && strchr(separators, p->s[end]));)
@@ -102,7 +102,7 @@ bool rk_piece_word(struct rk_piece *p, const char *separators, struct rk_piece *
 	return ret->len > 0;
 }
 
-/* Keeps a copy; NULL when the pool is full, which only a wrong estimate of its size can cause. */
+/* Keeps a copy; NULL if the pool is full, which only a wrong size estimate can cause. */
 static const char *keep2(struct rk_counter_table *t, struct rk_piece p, const char *more)
 {
 	size_t extra = strlen(more);
@@ -154,7 +154,7 @@ static int read_target(struct rk_counter_table *t, struct rk_piece rest, struct 
 	if (!rk_piece_word(&rest, " ", &name) || !rk_piece_word(&rest, " ", &generation))
 		return bad_line(err, "a target needs a name and a generation");
 	if (name.len < 4 || memcmp(name.s, "gfx", 3) != 0)
-		return bad_line(err, "a target is called gfx...");
+		return bad_line(err, "a target name must start with gfx");
 	target->name = keep(t, name);
 	while (n < RK_PRODUCTS_MAX && rk_piece_word(&rest, " ", &product))
 		target->products[n++] = keep(t, product);
@@ -162,7 +162,7 @@ static int read_target(struct rk_counter_table *t, struct rk_piece rest, struct 
 	return generation_index(t, generation, &target->generation, err);
 }
 
-/* Names of targets and groups as bits; 0 when there is none or one is not known. */
+/* Names of targets and groups as bits; 0 if there is none or one is unknown. */
 static uint64_t read_targets(const struct rk_counter_table *t, struct rk_piece names)
 {
 	struct rk_piece word;
@@ -210,7 +210,7 @@ static int read_limit(struct rk_counter_table *t, struct rk_piece rest, struct r
 	int rc;
 
 	if (!rk_piece_word(&rest, " ", &name))
-		return bad_line(err, "limits of which generation?");
+		return bad_line(err, "limits without a generation");
 	rc = generation_index(t, name, &i, err);
 	if (rc < 0)
 		return rc;
@@ -218,7 +218,7 @@ static int read_limit(struct rk_counter_table *t, struct rk_piece rest, struct r
 	while (rk_piece_word(&rest, " ", &block)) {
 		if (!rk_piece_split(block, '=', &block, &number) || g->nblocks == RK_BLOCKS_MAX ||
 		    rk_num_u64(number.s, number.len, &v) != RK_NUM_OK || v == 0 || v > 64)
-			return bad_line(err, "a limit is BLOCK=N, N from 1 to 64");
+			return bad_line(err, "a limit must be BLOCK=N, N from 1 to 64");
 		g->blocks[g->nblocks] = keep(t, block);
 		g->limits[g->nblocks] = (unsigned)v;
 		g->nblocks += g->blocks[g->nblocks] != NULL;
@@ -236,7 +236,7 @@ static int no_room(struct rk_error *err)
 	return rk_fail(err, RK_E_LIMIT, "the table of counters is too large");
 }
 
-/* Adds one input to the list that is being written; `name` NULL ends it. */
+/* Adds one input to the current list; `name` NULL ends it. */
 static bool put_input(struct rk_counter_table *t, const char *name, enum rk_accumulate how)
 {
 	if (t->ninputs == t->inputs_max)
@@ -313,7 +313,7 @@ static int read_counter(struct rk_counter_table *t, struct rk_piece line, struct
 	if (!rk_piece_split(line, '|', &name, &kind) ||
 	    !rk_piece_split(kind, '|', &kind, &targets) ||
 	    !rk_piece_split(targets, '|', &targets, &text))
-		return bad_line(err, "a counter is NAME | BLOCK | TARGETS | TEXT");
+		return bad_line(err, "a counter must be NAME | BLOCK | TARGETS | TEXT");
 	kind = rk_piece_trim(kind);
 	*e = (struct rk_counter_entry){ .targets = read_targets(t, targets) };
 	if (!e->targets)
@@ -364,15 +364,14 @@ static int check_entries(const struct rk_counter_table *t, struct rk_error *err)
 
 		for (size_t j = i + 1; j < t->nentries && by_name(e, e + (j - i)) == 0; j++)
 			if (e->targets & t->entries[j].targets)
-				return rk_fail(err, RK_E_FORMAT, "'%s' is there twice",
-					       e->pub.name);
+				return rk_fail(err, RK_E_FORMAT, "duplicate '%s'", e->pub.name);
 		for (const char *const *n = e->pub.needs; n && *n; n++) {
 			const struct rk_counter_entry *in =
 				rk_counter_table_any(t, rk_piece_of(*n));
 
 			if (!in || in->pub.derived || (e->targets & ~in->targets))
 				return rk_fail(err, RK_E_FORMAT,
-					       "'%s' needs '%s', which is no hardware counter",
+					       "'%s' needs '%s', which is not a hardware counter",
 					       e->pub.name, *n);
 		}
 	}
@@ -398,7 +397,7 @@ static int make_index(struct rk_counter_table *t, struct rk_error *err)
 	return 0;
 }
 
-/* Sizes of the pools: every line may become two counters, every blank part two inputs. */
+/* Sizes of the pools: each line may become two counters, each word two inputs. */
 static int make_pools(struct rk_counter_table *t, const char *text, size_t len,
 		      struct rk_error *err)
 {
@@ -476,7 +475,7 @@ const struct rk_counter_table *rk_counter_table_get(struct rk_error *err)
 	pthread_mutex_lock(&lock);
 	if (!shipped && !f)
 		(void)rk_fail(err, RK_E_FORMAT, "this build has no table of counters");
-	else if (!shipped) /* tried again the next time where memory was short */
+	else if (!shipped) /* try again next time if memory was short */
 		(void)rk_counter_table_parse(f->text, f->len, &shipped, err);
 	t = shipped;
 	pthread_mutex_unlock(&lock);
@@ -578,7 +577,7 @@ const char *rk_counters_arch(size_t i)
 	return target ? target->name : NULL;
 }
 
-/* The shipped table, and the target of any usual spelling in it; NULL: there is none. */
+/* The shipped table, and a target in it by any usual spelling, or NULL. */
 static const struct rk_counter_target *shipped_target(const char *arch,
 						      const struct rk_counter_table **ret)
 {

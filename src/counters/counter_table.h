@@ -1,7 +1,7 @@
 /*
  * counter_table.h - the table of counters (data/counters/table.txt) in memory.
  *
- * Read once, when first asked for, and kept until the process ends. Safe from several threads.
+ * Read once, at the first use, and kept until the process ends. Thread-safe.
  */
 #ifndef RK_COUNTER_TABLE_H
 #define RK_COUNTER_TABLE_H
@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "rockit/counters.h"
 
-/* A piece of a text that somebody else owns; not terminated. */
+/* A borrowed piece of a text; not NUL-terminated. */
 struct rk_piece {
 	const char *s;
 	size_t len;
@@ -21,15 +21,15 @@ struct rk_piece {
 
 struct rk_piece rk_piece_of(const char *s);
 bool rk_piece_is(struct rk_piece p, const char *word);
-/* Blanks and carriage returns at both ends taken off. */
+/* Without blanks and carriage returns at both ends. */
 struct rk_piece rk_piece_trim(struct rk_piece p);
 
 /*
- * Takes the first line off *text. Comments (from '#') and blanks at the ends are gone from it, so
- * it may be empty. False at the end of the text.
+ * Removes the first line from *text and returns it without comments (from '#') and blanks at the
+ * ends, so it may be empty. False at the end of the text.
  */
 bool rk_piece_line(struct rk_piece *text, struct rk_piece *ret);
-/* Takes the first word off *p; words are separated by any of `separators`. False when none is left. */
+/* Removes the first word from *p; words are separated by any of `separators`. False: none left. */
 bool rk_piece_word(struct rk_piece *p, const char *separators, struct rk_piece *ret);
 /* Splits p at the first `c`; without one, *after is empty and the result false. */
 bool rk_piece_split(struct rk_piece p, char c, struct rk_piece *before, struct rk_piece *after);
@@ -48,7 +48,7 @@ enum rk_accumulate { RK_ACCUMULATE_NO, RK_ACCUMULATE_LOW, RK_ACCUMULATE_HIGH };
 struct rk_counter_entry {
 	struct rk_counter pub;
 	const uint8_t *accumulate; /* per input: enum rk_accumulate; NULL where needs is */
-	uint64_t targets;          /* a bit per target that has it so */
+	uint64_t targets;          /* a bit per target that has this definition */
 };
 
 struct rk_counter_target {

@@ -62,7 +62,7 @@ TEST(yaml_job_files_are_read)
 	CHECK_STR(got, "A B C");
 	CHECK_STR(read_as("a.yaml", "jobs:\n - pmc_groups: [[A], [B, C]]\n"), "A B C");
 	CHECK_STR(read_as("a.yaml", "jobs:\n - kernel_trace: true\n"),
-		  "-3@0 no counters in it; a line is 'pmc: NAMES'");
+		  "-3@0 no counters; write lines such as 'pmc: NAMES'");
 }
 
 TEST(bad_files_say_what_is_wrong_and_where)
@@ -70,19 +70,19 @@ TEST(bad_files_say_what_is_wrong_and_where)
 	static const struct {
 		const char *name, *text, *want;
 	} bad[] = {
-		{ "a.txt", "", "-3@0 no counters in it; a line is 'pmc: NAMES'" },
-		{ "a.txt", "# pmc: A\n\n", "-3@0 no counters in it; a line is 'pmc: NAMES'" },
-		{ "a.txt", "pmc:\n", "-3@0 no counters in it; a line is 'pmc: NAMES'" },
+		{ "a.txt", "", "-3@0 no counters; write lines such as 'pmc: NAMES'" },
+		{ "a.txt", "# pmc: A\n\n", "-3@0 no counters; write lines such as 'pmc: NAMES'" },
+		{ "a.txt", "pmc:\n", "-3@0 no counters; write lines such as 'pmc: NAMES'" },
 		{ "a.txt", "pmc: A\nB\n", "-3@2 not a 'pmc: NAMES' line" },
 		{ "a.txt", "pmc: A\n\nPMC: B\n", "-3@3 not a 'pmc: NAMES' line" },
-		{ "a.txt", "pmc: A;B\n", "-3@1 this is no name of a counter" },
-		{ "a.txt", "pmc: \x1b[2J\n", "-3@1 this is no name of a counter" },
+		{ "a.txt", "pmc: A;B\n", "-3@1 not a counter name" },
+		{ "a.txt", "pmc: \x1b[2J\n", "-3@1 not a counter name" },
 		{ "a.xml", " \n<metric name=A>",
-		  "-6@0 XML of rocprof is not read; write its counters as 'pmc: NAMES'" },
-		{ "a.json", "{\"jobs\":[{\"pmc\":[1]}]}", "-3@1 'pmc' is a list of names" },
-		{ "a.json", "{\"jobs\":[{\"pmc\":\n{}}]}", "-3@2 'pmc' is a list of names" },
-		{ "a.json", "{\"jobs\":1}", "-3@0 no counters in it; a line is 'pmc: NAMES'" },
-		{ "a.json", "[]", "-3@0 no counters in it; a line is 'pmc: NAMES'" },
+		  "-6@0 rocprof XML is not supported; write the counters as 'pmc: NAMES'" },
+		{ "a.json", "{\"jobs\":[{\"pmc\":[1]}]}", "-3@1 'pmc' must be a list of names" },
+		{ "a.json", "{\"jobs\":[{\"pmc\":\n{}}]}", "-3@2 'pmc' must be a list of names" },
+		{ "a.json", "{\"jobs\":1}", "-3@0 no counters; write lines such as 'pmc: NAMES'" },
+		{ "a.json", "[]", "-3@0 no counters; write lines such as 'pmc: NAMES'" },
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)

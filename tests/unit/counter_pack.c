@@ -53,7 +53,7 @@ static void make(struct small *s, uint64_t *seed)
 	}
 }
 
-/* Whether a run with these items (a bit each) is allowed; by counting, not by the packer. */
+/* Whether a pass with these items (a bit each) is allowed; by counting, not by the packer. */
 static bool allowed(const struct small *s, unsigned items)
 {
 	bool used[REGISTERS] = { false };
@@ -67,7 +67,7 @@ static bool allowed(const struct small *s, unsigned items)
 	return count[0] <= s->limits[0] && count[1] <= s->limits[1] && !(used[0] && used[1]);
 }
 
-/* The fewest runs for `left`, by trying each run that has its first item. */
+/* The fewest passes for `left`, by trying each pass that has its first item. */
 static size_t fewest(const struct small *s, unsigned left)
 {
 	size_t best = ITEMS;
@@ -75,12 +75,12 @@ static size_t fewest(const struct small *s, unsigned left)
 
 	if (!left)
 		return 0;
-	for (unsigned run = left; run; run = (run - 1) & left) {
+	for (unsigned pass = left; pass; pass = (pass - 1) & left) {
 		size_t n;
 
-		if (!(run & first) || !allowed(s, run))
+		if (!(pass & first) || !allowed(s, pass))
 			continue;
-		n = 1 + fewest(s, left & ~run);
+		n = 1 + fewest(s, left & ~pass);
 		best = n < best ? n : best;
 	}
 	return best;
@@ -91,33 +91,33 @@ TEST(small_problems_are_packed_as_well_as_trying_everything)
 	uint64_t seed = 2463534242;
 
 	for (int round = 0; round < 500; round++) {
-		uint32_t run_of[ITEMS];
-		struct rk_pack_result r = { .run_of = run_of };
+		uint32_t pass_of[ITEMS];
+		struct rk_pack_result r = { .pass_of = pass_of };
 		struct rk_error err = { 0 };
-		unsigned runs[ITEMS] = { 0 };
+		unsigned passes[ITEMS] = { 0 };
 		struct small s;
 
 		make(&s, &seed);
 		CHECK_I64(rk_pack_solve(&s.p, &r, &err), 0);
 		CHECK(r.optimal);
-		CHECK_U64(r.nruns, fewest(&s, (1U << s.p.nitems) - 1));
-		CHECK(r.lower_bound <= r.nruns && r.lower_bound >= 1);
+		CHECK_U64(r.npasses, fewest(&s, (1U << s.p.nitems) - 1));
+		CHECK(r.lower_bound <= r.npasses && r.lower_bound >= 1);
 		for (size_t i = 0; i < s.p.nitems; i++)
-			if (CHECK(run_of[i] < r.nruns))
-				runs[run_of[i]] |= 1U << i;
-		for (size_t i = 0; i < r.nruns; i++)
-			CHECK(runs[i] && allowed(&s, runs[i]));
+			if (CHECK(pass_of[i] < r.npasses))
+				passes[pass_of[i]] |= 1U << i;
+		for (size_t i = 0; i < r.npasses; i++)
+			CHECK(passes[i] && allowed(&s, passes[i]));
 	}
 }
 
-TEST(nothing_to_pack_takes_no_run)
+TEST(nothing_to_pack_takes_no_pass)
 {
 	struct rk_pack_problem p = { .nitems = 0 };
-	struct rk_pack_result r = { .nruns = 9 };
+	struct rk_pack_result r = { .npasses = 9 };
 	struct rk_error err = { 0 };
 
 	CHECK_I64(rk_pack_solve(&p, &r, &err), 0);
-	CHECK_U64(r.nruns, 0);
+	CHECK_U64(r.npasses, 0);
 	CHECK_U64(r.lower_bound, 0);
 	CHECK(r.optimal);
 }
@@ -140,7 +140,7 @@ TEST(an_item_that_clashes_with_itself_never_fits)
 TEST(a_problem_past_the_limits_is_refused)
 {
 	struct rk_pack_problem p = { .nitems = RK_PACK_ITEMS_MAX + 1 };
-	struct rk_pack_result r = { .nruns = 0 };
+	struct rk_pack_result r = { .npasses = 0 };
 	struct rk_error err = { 0 };
 
 	CHECK_I64(rk_pack_solve(&p, &r, &err), RK_E_LIMIT);

@@ -420,7 +420,7 @@ TEST(a_word_that_nobody_knows_names_the_nearest)
 	check_refused("gfx942", "memory_bond",
 		      "unknown counter, set or file 'memory_bond'; did you mean 'memory_bound'?");
 	check_refused("gfx943", "SQ_WAVES", "unknown target 'gfx943'; did you mean 'gfx940'?");
-	check_refused("gfx942", " , ", "no counter named");
+	check_refused("gfx942", " , ", "no counter given");
 }
 
 TEST(targets_have_many_spellings)
