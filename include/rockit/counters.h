@@ -1,4 +1,4 @@
-/* counters.h - hardware counters: what exists on which chip, and how many runs a set costs. */
+/* counters.h - hardware counters: what exists on which chip, and how many passes a set needs. */
 #ifndef ROCKIT_COUNTERS_H
 #define ROCKIT_COUNTERS_H
 
@@ -18,7 +18,10 @@ struct rk_counter {
 	const char *block; /* "SQ", "TCC", ...; "" for derived ones and constants of the agent */
 	const char *description;
 	bool derived;
-	/* Hardware counters of a derived one, ended by NULL (none: a constant); else NULL. */
+	/*
+	 * Hardware counters that a derived counter needs, ended by NULL (none: a constant); else
+	 * NULL.
+	 */
 	const char *const *needs;
 	uint64_t reserved[4]; /* 0 */
 };
@@ -31,7 +34,7 @@ const char *rk_counters_arch_find(const char *name);
 const struct rk_counter *rk_counters_at(const char *arch, size_t i);
 const struct rk_counter *rk_counters_find(const char *arch, const char *name);
 
-/* Names of their own: rk_counter_names_release. */
+/* Owned names: free with rk_counter_names_release. */
 struct rk_counter_names {
 	char **names; /* NULL at the end */
 	size_t n;
@@ -40,18 +43,18 @@ struct rk_counter_names {
 /* Categories of counters by subject: "instructions", "waves", "memory", "cache", ... */
 int rk_counters_categories(struct rk_counter_names *ret, struct rk_error *err);
 /*
- * What a category has on a target, as "@memory" of a spec would ask for it. RK_E_USAGE names the
- * nearest category when there is none of that name.
+ * The counters of a category on a target, like "@memory" in a spec. RK_E_USAGE suggests the nearest
+ * category if the name is unknown.
  */
 int rk_counters_of_category(const char *arch, const char *category, struct rk_counter_names *ret,
 			    struct rk_error *err);
 void rk_counter_names_release(struct rk_counter_names *n); /* NULL is fine */
 
-/* What became of one requested name on a target. */
+/* Whether a requested name exists on a target. */
 enum rk_counter_status {
 	RK_COUNTER_OK,      /* exists as written */
 	RK_COUNTER_RENAMED, /* exists under other names: `use` */
-	RK_COUNTER_MISSING, /* does not exist here; `reason` says what is nearest or why */
+	RK_COUNTER_MISSING, /* does not exist here; `reason` says why or what is nearest */
 };
 
 struct rk_counter_check {
@@ -81,28 +84,28 @@ struct rk_counter_plan {
 
 /*
  * `spec`: a shipped set ("memory_bound", "memory"), "@category", counter names ("TCC_HIT[0]" and
- * "SQ_WAVES:device=0" too), or a file (pmc: lines, rocprofv3 YAML or JSON job file); several with
- * commas. RK_E_USAGE names the nearest right word for one that is neither a set nor a counter of
- * any target. Names of one pass stand in the order they were asked for; each is in one pass, but
- * for SQ_ACCUM_PREV..., which goes with each level counter it was asked for after.
+ * "SQ_WAVES:device=0" too), or a file (pmc: lines, rocprofv3 YAML or JSON job file); several are
+ * separated by commas. RK_E_USAGE suggests the nearest name for a word that is neither a set nor a
+ * counter of any target. Names of a pass are in the order of the request. Each name is in one pass,
+ * except SQ_ACCUM_PREV..., which goes with each level counter that it follows in the request.
  */
 int rk_counters_plan(const char *arch, const char *spec, struct rk_counter_plan **ret,
 		     struct rk_error *err);
 void rk_counter_plan_free(struct rk_counter_plan *p); /* NULL is fine */
 
 /*
- * Each name against a target, without packing: same struct, no passes. A name may be anything that
- * a spec may be; one that no target has is MISSING like others, with the nearest in `use`.
+ * Checks names without planning: same struct, no passes. A name may be anything that a spec may be.
+ * A name that no target has is MISSING too, with the nearest in `use`.
  */
 int rk_counters_check(const char *arch, const char *const *names, size_t n,
 		      struct rk_counter_plan **ret, struct rk_error *err);
 
-/* What follows gives text, JSON (schema 1) or CSV, freed by rk_text_free. */
+/* The functions below return text, JSON (schema 1) or CSV; free it with rk_text_free. */
 
 /*
- * The counters of a target whose name holds one of the `n` words, or whose description has a word
- * that begins so, whatever the case; of a word "@category" its counters; without words, all.
- * *ret_count: how many.
+ * The counters of a target whose name contains one of the `n` words, or whose description has a
+ * word that starts with it, ignoring case. "@category" selects the counters of that category.
+ * Without words: all. *ret_count: how many.
  */
 int rk_counters_render(const char *arch, const char *const *words, size_t n,
 		       enum rk_report_format format, char **ret_text, size_t *ret_len,
@@ -110,7 +113,7 @@ int rk_counters_render(const char *arch, const char *const *words, size_t n,
 /* The known targets. */
 int rk_counters_render_targets(enum rk_report_format format, char **ret_text, size_t *ret_len,
 			       struct rk_error *err);
-/* The text is a `pmc:` file that rocprofv3 takes, with what was replaced or left out as comments. */
+/* The text is a `pmc:` file for rocprofv3; comments list replaced and omitted counters. */
 int rk_counter_plan_render(const struct rk_counter_plan *p, enum rk_report_format format,
 			   char **ret_text, size_t *ret_len, struct rk_error *err);
 int rk_counter_checks_render(const struct rk_counter_plan *p, enum rk_report_format format,

@@ -23,7 +23,7 @@ int rk_metric_device_complete(struct rk_metric_device *d, struct rk_error *err);
 /* Same numbers and same target. */
 bool rk_metric_device_equal(const struct rk_metric_device *a, const struct rk_metric_device *b);
 
-/* A constant of formulas ("cus", "CU_NUM", "simd_count", ...). False: no such name. NaN: unknown. */
+/* A constant of formulas ("cus", "CU_NUM", "simd_count", ...). False: unknown name. NaN: no value. */
 bool rk_metric_device_constant(const struct rk_metric_device *d, const char *name, double *ret);
 
 /* data/metrics/devices.json: facts about targets and products. Freed by rk_tree_free. */
