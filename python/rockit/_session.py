@@ -243,8 +243,8 @@ def run(
 
     What the program does is in the result, its failure too. An exception is what rockit itself
     could not do: no such preset, no profiler, a directory that is taken; FileNotFoundError and
-    PermissionError when the program could not be started. `timeout` is seconds for
-    each pass, then SIGTERM, then SIGKILL. Lists may be texts with commas; of a list of tools the
+    PermissionError when the program could not be started. `timeout` is in seconds per pass:
+    first SIGTERM is sent, then SIGKILL. Lists may be texts with commas; of a list of tools the
     first that is installed is taken. `cwd`, `env`, `stdin`,
     `stdout` and `stderr` are the program's, as for subprocess.run(); `dir` is relative to the
     caller's directory all the same, where it is given. ^C goes to the program; what

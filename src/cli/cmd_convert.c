@@ -57,7 +57,7 @@ static int check_format(const char *format)
 	return say_misuse("convert", "unknown format '%s'; known: %s", format, known);
 }
 
-/* Digits up to `end`; 0 when there are none or the number is large. */
+/* The number up to `end`; 0 without digits, SHARDS_MAX + 1 if invalid or too large. */
 static unsigned number(const char *p, const char *end)
 {
 	unsigned v = 0;
@@ -78,19 +78,18 @@ static int check_shard(struct settings *s)
 	if (!text)
 		return -1;
 	if (!s->dataset)
-		return say_misuse("convert", "'--shard' is for a data set; add '--dataset'");
+		return say_misuse("convert", "'--shard' needs '--dataset'");
 	if (slash && slash > text && slash[1]) {
 		s->shard = number(text, slash);
 		s->nshards = number(slash + 1, slash + strlen(slash));
 	}
 	if (!s->nshards || s->nshards > SHARDS_MAX || s->shard > SHARDS_MAX)
-		return say_misuse("convert",
-				  "'--shard %s' is not I/N, two numbers with N from 1 to %d", text,
-				  SHARDS_MAX);
+		return say_misuse("convert", "invalid '--shard %s': use I/N with N from 1 to %d",
+				  text, SHARDS_MAX);
 	if (s->shard && s->shard <= s->nshards)
 		return -1;
 	return say_misuse("convert",
-			  "'--shard %s': shards count from 1 to N ('1/%u' to '%u/%u'; with Slurm "
+			  "invalid '--shard %s': I must be 1 to N ('1/%u' to '%u/%u'; with Slurm "
 			  "'--array=1-%u')",
 			  text, s->nshards, s->nshards, s->nshards, s->nshards);
 }
@@ -98,18 +97,20 @@ static int check_shard(struct settings *s)
 static int check(struct settings *s, int ninputs)
 {
 	if (!ninputs)
-		return say_misuse("convert", "no INPUT; see 'rockit convert --help'");
+		return say_misuse("convert", "no INPUT given; see 'rockit convert --help'");
 	if (!s->out || !s->out[0])
-		return say_misuse("convert", "no output: add '-o FILE', '-o DIR/' or '-o -'");
+		return say_misuse("convert", "no output given: add '-o FILE', '-o DIR/' or '-o -'");
 	if (s->mangled && s->truncate)
-		return say_misuse("convert", "'--mangled' and '--truncate' exclude each other");
+		return say_misuse("convert", "'--mangled' and '--truncate' cannot be combined");
 	if (s->format && check_format(s->format) >= 0)
 		return EXIT_MISUSE;
 	if (s->dataset && s->format && strcmp(s->format, "parquet") != 0)
-		return say_misuse("convert", "a data set is of Parquet files, not '-f %s'",
+		return say_misuse("convert",
+				  "a data set consists of Parquet files, '-f %s' is "
+				  "not possible",
 				  s->format);
 	if (s->dataset && strcmp(s->out, "-") == 0)
-		return say_misuse("convert", "a data set is a folder; add '-o DIR/'");
+		return say_misuse("convert", "a data set is a directory; use '-o DIR/'");
 	return check_shard(s);
 }
 

@@ -20,23 +20,23 @@ struct settings {
 static const struct rk_opt options[] = {
 	{ "arch", 0, "GFX", "target, such as gfx942 (default: the first AMD GPU here)", RK_OPT_TEXT,
 	  offsetof(struct settings, arch), NULL, rk_counters_arch },
-	{ "check", 0, NULL, "say which NAMEs exist there, and what to use instead", RK_OPT_FLAG,
+	{ "check", 0, NULL, "check which NAMEs exist there, and suggest replacements", RK_OPT_FLAG,
 	  offsetof(struct settings, check), NULL },
-	{ "plan", 0, "SET,...", "spread a set, file or list over the fewest runs", RK_OPT_TEXT,
-	  offsetof(struct settings, plan), rk_offer_counters },
+	{ "plan", 0, "SET,...", "split a set, file or list into as few passes as possible",
+	  RK_OPT_TEXT, offsetof(struct settings, plan), rk_offer_counters },
 	RK_OPT_FORMAT(struct settings),
 	RK_OPT_OUTPUT(struct settings),
 	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
 };
 
-/* Why there is no target to answer for. */
+/* Why the target is unknown. */
 static const char *why_none(const struct rk_gpus *gpus)
 {
 	for (size_t i = 0; i < gpus->n; i++)
 		if (!strcmp(gpus->gpus[i].vendor, "AMD"))
-			return "the AMD GPU here does not say its gfx target (it is not in "
+			return "the gfx target of the AMD GPU is unknown (it is not in "
 			       "/sys/class/kfd)";
-	return "no AMD GPU here";
+	return "no AMD GPU found";
 }
 
 static int list_targets(const struct settings *s, const struct rk_gpus *gpus)
@@ -49,7 +49,7 @@ static int list_targets(const struct settings *s, const struct rk_gpus *gpus)
 	if (rc < 0)
 		return say_error("counters", &err);
 	if (!s->common.quiet)
-		fprintf(stderr, "rockit counters: %s; for one of these targets give --arch\n",
+		fprintf(stderr, "rockit counters: %s; choose one of these targets with --arch\n",
 			why_none(gpus));
 	return rk_print_text("counters", s->out, text, len);
 }
@@ -66,7 +66,7 @@ static int list_counters(const struct settings *s, const char *const *words, siz
 		return say_error("counters", &err);
 	rc = rk_print_text("counters", s->out, text, len);
 	if (rc == EXIT_DONE && !count)
-		return say_failure("counters", "no counter of %s is about '%s'", s->arch, words[0]);
+		return say_failure("counters", "no counter of %s matches '%s'", s->arch, words[0]);
 	return rc;
 }
 
@@ -105,12 +105,12 @@ static int plan(const struct settings *s)
 	return rc < 0 ? say_error("counters", &err) : rk_print_text("counters", s->out, text, len);
 }
 
-/* What is asked of a known target. */
+/* Does what was requested, for a known target. */
 static int answer(const struct settings *s, const char *const *words, size_t n)
 {
 	struct rk_counter_plan *p = NULL;
 	struct rk_error err = { 0 };
-	/* No name at all checks the target alone. */
+	/* Without names this checks only the target. */
 	int rc = rk_counters_check(s->arch, NULL, 0, &p, &err);
 
 	rk_counter_plan_free(p);
@@ -151,14 +151,14 @@ static int counters_run(int argc, char **argv)
 	if (rc >= 0)
 		return rc;
 	if (s.check && s.plan)
-		return say_misuse("counters", "--check and --plan are two questions; ask one");
+		return say_misuse("counters", "--check and --plan cannot be combined");
 	if (s.check && !n)
 		return say_misuse("counters",
 				  "--check needs names: 'rockit counters --check NAME'");
 	if (s.plan && n)
 		return say_misuse("counters",
-				  "--plan takes one SET, with commas in it; '%s' is one "
-				  "more",
+				  "--plan takes one SET, separated by commas; unexpected "
+				  "argument '%s'",
 				  argv[0]);
 	if (!s.arch)
 		return answer_here(&s, (const char *const *)argv, (size_t)n);
@@ -167,7 +167,7 @@ static int counters_run(int argc, char **argv)
 
 const struct rk_command cmd_counters = {
 	.name = "counters",
-	.summary = "list hardware counters, check names, and plan runs",
+	.summary = "list hardware counters, check names, and plan passes",
 	.usage = "[WORD... | --check NAME... | --plan SET]",
 	.options = options,
 	.light = true,

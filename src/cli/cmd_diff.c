@@ -26,9 +26,9 @@ static const char *const format_words[] = { "text", "json", "markdown", NULL };
 static const struct rk_opt options[] = {
 	{ "gate", 'g', "PERCENT", "exit with 3 when GPU time grew by more than this", RK_OPT_TEXT,
 	  AT(gate), NULL },
-	{ "structure", 's', NULL, "compare what does not depend on speed, and nothing else",
-	  RK_OPT_FLAG, AT(structure), NULL },
-	{ "top", 'n', "N", "kernels in the text (default: 10; 0: all)", RK_OPT_NUMBER, AT(top),
+	{ "structure", 's', NULL, "compare only what does not depend on speed", RK_OPT_FLAG,
+	  AT(structure), NULL },
+	{ "top", 'n', "N", "kernels in text output (default: 10; 0: all)", RK_OPT_NUMBER, AT(top),
 	  NULL },
 	{ "format", 'f', "FORMAT", "text, json or markdown (default: text)", RK_OPT_CHOICE,
 	  AT(format), format_words },
@@ -59,7 +59,7 @@ static bool parse_percent(const char *text, double *ret)
 	return !*p;
 }
 
-/* One run, read and closed again: of many repeated runs none is held. */
+/* Reads one run and closes it, so that many repeated runs do not fill the memory. */
 static int profile(const struct settings *s, const char *input, struct rk_profile **ret)
 {
 	struct rk_progress progress;
@@ -151,25 +151,24 @@ static int diff_run(int argc, char **argv)
 	if (at == argc) {
 		if (na != 2)
 			return say_misuse("diff",
-					  "takes two runs, or several of each with '--' between "
-					  "them; got %d",
+					  "needs two runs, or several on each side of '--'; got %d",
 					  na);
 		b = argv + 1;
 		na = nb = 1;
 	}
 	if (!na || !nb)
-		return say_misuse("diff", "no run %s '--'", na ? "behind" : "before");
+		return say_misuse("diff", "no run %s '--'", na ? "after" : "before");
 	return diff(&s, gate, argv, na, b, nb);
 }
 
 const struct rk_command cmd_diff = {
 	.name = "diff",
-	.summary = "say what changed between two runs, in parts that add up",
+	.summary = "show what changed between two runs, in parts that add up",
 	.usage = "A B | A... -- B...",
 	.options = options,
 	.operands = RK_OPERANDS_FILES,
 	.examples = "  rockit diff before/ after/\n"
-		    "  rockit diff a1/ a2/ a3/ -- b1/ b2/ b3/   repeated runs: noise is known\n"
+		    "  rockit diff a1/ a2/ a3/ -- b1/ b2/ b3/   repeated runs measure the noise\n"
 		    "  rockit diff main.parquet mine.parquet --gate 5 --format markdown\n"
 		    "  rockit diff --structure before/ after/   launches, grids, bytes, order\n",
 	.run = diff_run,

@@ -32,7 +32,7 @@ static int doctor_run(int argc, char **argv)
 	if (rc >= 0)
 		return rc;
 	if (n)
-		return say_misuse("doctor", "takes no operand, got '%s'", argv[0]);
+		return say_misuse("doctor", "unexpected argument '%s'", argv[0]);
 	where.tmpdir = s.common.tmpdir;
 	if (rk_doctor_new(&where, &d, &err) < 0)
 		return say_error("doctor", &err);
@@ -47,12 +47,13 @@ static int doctor_run(int argc, char **argv)
 
 const struct rk_command cmd_doctor = {
 	.name = "doctor",
-	.summary = "say which profilers and GPUs are here, and what is in the way",
+	.summary = "show which profilers and GPUs are available and what blocks them",
 	.usage = "",
 	.options = options,
 	.light = true,
 	.examples = "  rockit doctor\n"
-		    "  rockit doctor -v                     with the options each profiler has\n"
+		    "  rockit doctor -v                     also list the options of each "
+		    "profiler\n"
 		    "  rockit doctor --format json | jq '.verdict'\n",
 	.run = doctor_run,
 };

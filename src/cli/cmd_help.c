@@ -16,7 +16,7 @@ static void list_verbs(void)
 	     "verbs:");
 	for (const struct rk_command *const *c = rk_commands; *c; c++)
 		printf("  %-10s %s\n", (*c)->name, (*c)->summary);
-	puts("\n'rockit help VERB' or 'rockit VERB --help' says more about one of them,\n"
+	puts("\n'rockit help VERB' or 'rockit VERB --help' explains one verb,\n"
 	     "'rockit help formats' lists the formats that can be read and written.");
 }
 
@@ -24,10 +24,10 @@ static void list_formats(void)
 {
 	const char *name, *help;
 
-	puts("reads (found by content, whatever the file is called; plain, .gz, .xz or .zst):");
+	puts("reads (detected by content, not by name; plain, .gz, .xz or .zst):");
 	for (size_t i = 0; (name = rk_format_name(false, i, &help)) != NULL; i++)
 		printf("  %-19s %s\n", name, help);
-	puts("\nwrites (convert -f NAME, or by the suffix of the output):");
+	puts("\nwrites (convert -f NAME, or by the output's suffix):");
 	for (size_t i = 0; (name = rk_format_name(true, i, &help)) != NULL; i++)
 		printf("  %-19s %s\n", name, help);
 }
@@ -38,10 +38,10 @@ struct settings {
 };
 
 static const struct rk_opt options[] = {
-	{ "all", 'a', NULL, "the help of every verb", RK_OPT_FLAG, offsetof(struct settings, all),
-	  NULL },
-	{ "words", 0, NULL, "for shells: what may follow '-- [VERB [OPTION]]'", RK_OPT_FLAG,
-	  offsetof(struct settings, words), NULL },
+	{ "all", 'a', NULL, "print the help of every verb", RK_OPT_FLAG,
+	  offsetof(struct settings, all), NULL },
+	{ "words", 0, NULL, "for shell completion: words that may follow '-- [VERB [OPTION]]'",
+	  RK_OPT_FLAG, offsetof(struct settings, words), NULL },
 	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
 };
 
@@ -54,7 +54,7 @@ static const char *topic_at(size_t i)
 	return i < n ? rk_commands[i]->name : i == n ? "formats" : NULL;
 }
 
-/* Silent about verbs that are none: a shell asks while a word is being typed. */
+/* Silent about unknown verbs: shells ask while the user is still typing. */
 static int list_words(char **argv, int n)
 {
 	int words = 0;
@@ -78,7 +78,7 @@ static int help_on(char **argv, int n)
 		return EXIT_DONE;
 	}
 	if (cmd && words < n && !cmd->verbs)
-		return say_misuse("help", "too many operands; see 'rockit help --help'");
+		return say_misuse("help", "too many arguments; see 'rockit help --help'");
 	if (cmd && words < n)
 		return say_misuse("help", "'%s' has no verb '%s'; see 'rockit help %s'", cmd->name,
 				  argv[words], cmd->name);
@@ -116,7 +116,7 @@ static int help_run(int argc, char **argv)
 	if (s.words)
 		return list_words(argv, n);
 	if (n > 2 || (n && s.all))
-		return say_misuse("help", "too many operands; see 'rockit help --help'");
+		return say_misuse("help", "too many arguments; see 'rockit help --help'");
 	if (s.all)
 		return help_on_all();
 	if (n)

@@ -30,24 +30,25 @@ struct settings {
 #define AT(member) offsetof(struct settings, member)
 
 static const struct rk_opt options[] = {
-	{ "arch", 0, "GFX", "the GPU's target, instead of the one in the data", RK_OPT_TEXT,
-	  AT(arch), NULL, rk_counters_arch },
+	{ "arch", 0, "GFX", "GPU target (default: from the data)", RK_OPT_TEXT, AT(arch), NULL,
+	  rk_counters_arch },
 	{ "sysinfo", 0, "FILE", "a sysinfo.csv or agent_info.csv that describes the GPU",
 	  RK_OPT_TEXT, AT(sysinfo), NULL },
-	{ "metrics", 0, "FILE", "own definitions, JSON or YAML, over the shipped ones", RK_OPT_TEXT,
-	  AT(metrics), NULL },
-	{ "per", 0, "WHAT", "kernel or dispatch; dispatch as json or csv (default: kernel)",
+	{ "metrics", 0, "FILE", "your own definitions, JSON or YAML; override the shipped ones",
+	  RK_OPT_TEXT, AT(metrics), NULL },
+	{ "per", 0, "WHAT", "kernel or dispatch; dispatch needs json or csv (default: kernel)",
 	  RK_OPT_CHOICE, AT(per), per_words },
-	{ "normal", 0, "HOW", "counts per_kernel, per_wave, per_cycle or per_second", RK_OPT_CHOICE,
-	  AT(normal), normal_words },
-	{ "kernel-regex", 0, "RE", "these kernels only", RK_OPT_TEXT, AT(kernel_regex), NULL },
-	{ "group", 'g', "LIST", "metrics of these groups only: l2,hbm,...", RK_OPT_TEXT, AT(groups),
+	{ "normal", 0, "HOW", "print counts per_kernel, per_wave, per_cycle or per_second",
+	  RK_OPT_CHOICE, AT(normal), normal_words },
+	{ "kernel-regex", 0, "RE", "only kernels whose name matches", RK_OPT_TEXT, AT(kernel_regex),
+	  NULL },
+	{ "group", 'g', "LIST", "only metrics of these groups: l2,hbm,...", RK_OPT_TEXT, AT(groups),
 	  rk_offer_groups },
-	{ "all", 'a', NULL, "every metric of the kernels that are shown", RK_OPT_FLAG, AT(all),
+	{ "all", 'a', NULL, "print every metric of the listed kernels", RK_OPT_FLAG, AT(all),
 	  NULL },
-	{ "top", 'n', "N", "kernels in the text (default: 5; 0: all)", RK_OPT_NUMBER, AT(top),
+	{ "top", 'n', "N", "kernels in text output (default: 5; 0: all)", RK_OPT_NUMBER, AT(top),
 	  NULL },
-	{ "no-roofline", 0, NULL, "leave the plot out", RK_OPT_FLAG, AT(no_roofline), NULL },
+	{ "no-roofline", 0, NULL, "omit the roofline plot", RK_OPT_FLAG, AT(no_roofline), NULL },
 	RK_OPT_FORMAT(struct settings),
 	RK_OPT_OUTPUT(struct settings),
 	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
@@ -76,7 +77,7 @@ static bool has_group(const struct rk_metrics *m, const char *name, size_t len)
 	return false;
 }
 
-/* The groups that there are, each once. */
+/* The available groups, each once. */
 static void list_groups(const struct rk_metrics *m, char *line, size_t size)
 {
 	size_t at = strlen(line);
@@ -92,7 +93,7 @@ static void list_groups(const struct rk_metrics *m, char *line, size_t size)
 	}
 }
 
-/* A group of which there is nothing may be a typing error. */
+/* Warns about unknown groups: they may be typing errors. */
 static void say_groups(const struct settings *s, const struct rk_metrics *m)
 {
 	const char *g = s->groups ? s->groups : "";
@@ -102,7 +103,9 @@ static void say_groups(const struct settings *s, const struct rk_metrics *m)
 		char line[1024];
 
 		if (len && !has_group(m, g, len)) {
-			snprintf(line, sizeof(line), "no metric of the group '%.*s'; there are:",
+			snprintf(line, sizeof(line),
+				 "no metrics in group '%.*s'; available "
+				 "groups:",
 				 len < 64 ? (int)len : 64, g);
 			list_groups(m, line, sizeof(line));
 			say_note("metrics", line);
@@ -124,7 +127,7 @@ static int print(const struct settings *s, const struct rk_metrics *m)
 	return rk_print_text("metrics", s->out, text, len);
 }
 
-/* Dispatches go to their place as they come: there may be millions. */
+/* Dispatches are written as they are read: there may be millions. */
 static int compute(const struct settings *s, struct rk_run *run, struct rk_metrics **ret,
 		   struct rk_error *err)
 {
@@ -164,7 +167,7 @@ static int metrics(const struct settings *s, const char *const *inputs, size_t n
 		status = print(s, m);
 	if (rc == 0 && !s->common.quiet) {
 		if (s->kernel_regex && !m->nkernels)
-			say_note("metrics", "no kernel's name matches '--kernel-regex'");
+			say_note("metrics", "no kernel name matches '--kernel-regex'");
 		say_groups(s, m);
 	}
 	rk_metrics_free(m);
@@ -183,7 +186,7 @@ static int metrics_run(int argc, char **argv)
 		return rc;
 	if (s.per == PER_DISPATCH && s.format == RK_REPORT_TEXT)
 		return say_misuse("metrics",
-				  "'--per dispatch' is for '--format json' and '--format csv'");
+				  "'--per dispatch' needs '--format json' or '--format csv'");
 	if (n)
 		return metrics(&s, (const char *const *)argv, (size_t)n);
 	rc = rk_newest_instead("metrics", s.common.quiet, newest);
@@ -192,7 +195,7 @@ static int metrics_run(int argc, char **argv)
 
 const struct rk_command cmd_metrics = {
 	.name = "metrics",
-	.summary = "say what limits each kernel: metrics, roofline, verdict",
+	.summary = "show what limits each kernel: metrics, roofline, verdict",
 	.usage = "[INPUT...]",
 	.options = options,
 	.operands = RK_OPERANDS_FILES,

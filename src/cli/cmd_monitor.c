@@ -24,15 +24,15 @@ static const char *const formats[] = { "text", "json", NULL };
 static const struct rk_opt options[] = {
 	{ "interval", 0, "MS", "milliseconds between samples (default: 100)", RK_OPT_NUMBER,
 	  offsetof(struct settings, interval_ms), NULL },
-	{ "metrics", 0, "LIST", "of power, vram, busy, clock, temp, energy (default: all)",
+	{ "metrics", 0, "LIST", "power, vram, busy, clock, temp, energy (default: all)",
 	  RK_OPT_TEXT, offsetof(struct settings, metrics), NULL, rk_sensor_word },
-	{ "dir", 'd', "DIR", "where the files go (default: a new one in rockit_output)",
-	  RK_OPT_TEXT, offsetof(struct settings, dir), NULL },
-	{ "duration", 0, "S", "seconds to sample (default: until CMD or ^C ends it)", RK_OPT_TEXT,
+	{ "dir", 'd', "DIR", "output directory (default: a new one in rockit_output)", RK_OPT_TEXT,
+	  offsetof(struct settings, dir), NULL },
+	{ "duration", 0, "S", "seconds to sample (default: until CMD ends or ^C)", RK_OPT_TEXT,
 	  offsetof(struct settings, duration), NULL },
-	{ "force", 0, NULL, "write over the files of an earlier run in DIR", RK_OPT_FLAG,
+	{ "force", 0, NULL, "overwrite the files of an earlier run in DIR", RK_OPT_FLAG,
 	  offsetof(struct settings, force), NULL },
-	{ "format", 0, "FORMAT", "of the summary: text (on stderr) or json (on stdout)",
+	{ "format", 0, "FORMAT", "format of the summary: text (on stderr) or json (on stdout)",
 	  RK_OPT_CHOICE, offsetof(struct settings, format), formats },
 	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
 };
@@ -72,7 +72,7 @@ static int check(struct settings *s)
 				  "option '--duration' takes seconds, such as 30 or 2.5, not '%s'",
 				  s->duration);
 	if (s->dir && !s->dir[0])
-		return say_misuse("monitor", "option '--dir' takes a name");
+		return say_misuse("monitor", "option '--dir' needs a directory name");
 	return -1;
 }
 
@@ -96,8 +96,8 @@ static void say_summary(const struct rk_monitor_result *r, const char *dir, bool
 		fprintf(stderr, "rockit monitor: %s\n", r->note);
 	if (verbose)
 		fprintf(stderr,
-			"rockit monitor: the two times of a line are within %" PRId64
-			" ns of each other\n",
+			"rockit monitor: the two timestamps of a sample are at most %" PRId64
+			" ns apart\n",
 			r->clock_error_ns);
 }
 
@@ -151,7 +151,7 @@ static int monitor(const struct settings *s, char **argv)
 	char dir[4096];
 	int rc = rk_monitor_open(&opt, &m, dir, sizeof(dir), &err);
 
-	/* A program is not kept from running by a machine without GPUs. */
+	/* Run the program even on a machine without GPUs. */
 	if (rc == RK_E_UNSUPPORTED && argv) {
 		say_error("monitor", &err);
 		err = (struct rk_error){ 0 };
@@ -187,6 +187,7 @@ const struct rk_command cmd_monitor = {
 	.program = true,
 	.examples = "  rockit monitor -- python train.py\n"
 		    "  rockit monitor --metrics power,energy --interval 20 -d out -- ./app\n"
-		    "  rockit monitor --duration 60                  the machine as it is\n",
+		    "  rockit monitor --duration 60                  60 seconds, without a "
+		    "program\n",
 	.run = monitor_run,
 };

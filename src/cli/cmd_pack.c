@@ -32,27 +32,29 @@ static const char *const rpath_words[] = { "rpath", "runpath", NULL };
 static const struct rk_opt build_options[] = {
 	{ "artifact-dir", 0, "DIR", "folders or archives NAME_COMPONENT_FAMILY of a ROCm build",
 	  RK_OPT_TEXT, AT(artifacts), NULL },
-	{ "dest-dir", 0, "DIR", "packages go to DIR/dist", RK_OPT_TEXT, AT(dest), NULL },
-	{ "version", 0, "V", "of the packages (default: that of the artifacts and .dev0)",
+	{ "dest-dir", 0, "DIR", "write the packages to DIR/dist", RK_OPT_TEXT, AT(dest), NULL },
+	{ "version", 0, "V", "version of the packages (default: that of the artifacts plus .dev0)",
 	  RK_OPT_TEXT, AT(version), NULL },
 	{ "version-suffix", 0, "S", "appended to the names of the platform folders", RK_OPT_TEXT,
 	  AT(suffix), NULL },
-	{ "profiler-name", 0, "NAME", "of the profiler's package (default: rocm-sdk-profiler)",
+	{ "profiler-name", 0, "NAME", "name of the profiler package (default: rocm-sdk-profiler)",
 	  RK_OPT_TEXT, AT(profiler), NULL },
-	{ "target-families", 0, "F,...", "only these GPU families (default: all there are)",
-	  RK_OPT_TEXT, AT(families), NULL },
-	{ "level", 0, "N", "how hard to pack: 1 fast, 12 small, 0 not at all (default: 6)",
+	{ "target-families", 0, "F,...", "only these GPU families (default: all)", RK_OPT_TEXT,
+	  AT(families), NULL },
+	{ "level", 0, "N", "compression level: 1 fast, 12 small, 0 none (default: 6)",
 	  RK_OPT_NUMBER, AT(level), NULL },
-	{ "devel-compression", 0, "HOW", "none or xz: the archive inside the devel package",
+	{ "devel-compression", 0, "HOW", "compression inside the devel package: none or xz",
 	  RK_OPT_CHOICE, AT(devel), devel_words },
-	{ "platform-tag", 0, "TAG", "of the wheels (default: linux_ and the machine of the files)",
+	{ "platform-tag", 0, "TAG",
+	  "platform tag of the wheels (default: linux_ plus the files' "
+	  "machine)",
 	  RK_OPT_TEXT, AT(tag), NULL },
 	{ "rpath-tag", 0, "KIND", "rpath or runpath in ELF files (default: rpath)", RK_OPT_CHOICE,
 	  AT(rpath), rpath_words },
 	{ "jobs", 'j', "N", "threads (default: one per CPU)", RK_OPT_NUMBER, AT(jobs), NULL },
-	{ "tmpdir", 0, "DIR", "for temporary files (default: $TMPDIR or /tmp)", RK_OPT_TEXT,
-	  AT(common.tmpdir), NULL },
-	{ "dry-run", 'n', NULL, "print each file, its package, its edit and why; write nothing",
+	{ "tmpdir", 0, "DIR", "directory for temporary files (default: $TMPDIR or /tmp)",
+	  RK_OPT_TEXT, AT(common.tmpdir), NULL },
+	{ "dry-run", 'n', NULL, "print each file with its package, edit and reason; write nothing",
 	  RK_OPT_FLAG, AT(dry_run), NULL },
 	RK_OPT_FORMAT(struct settings),
 	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
@@ -61,20 +63,20 @@ static const struct rk_opt build_options[] = {
 static int check(const struct settings *s, int operands, char **argv)
 {
 	if (operands)
-		return say_misuse("pack build", "takes no operand, got '%s'", argv[0]);
+		return say_misuse("pack build", "unexpected argument '%s'", argv[0]);
 	if (!s->artifacts)
 		return say_misuse("pack build", "no artifacts: add '--artifact-dir DIR'");
 	if (!s->dest && !s->dry_run)
 		return say_misuse("pack build",
 				  "no destination: add '--dest-dir DIR' (or '--dry-run')");
 	if (s->level > LEVEL_MAX)
-		return say_misuse("pack build", "'--level' goes from 0 to %d", LEVEL_MAX);
+		return say_misuse("pack build", "'--level' must be 0 to %d", LEVEL_MAX);
 	if (s->jobs > 1024)
-		return say_misuse("pack build", "'--jobs' goes up to 1024");
+		return say_misuse("pack build", "'--jobs' must be at most 1024");
 	return -1;
 }
 
-/* Builds that are to be the same bytes everywhere agree on a time by this variable. */
+/* Reproducible builds set this variable, so that all files get the same time. */
 static int source_date(int64_t *ret)
 {
 	const char *text = getenv("SOURCE_DATE_EPOCH"), *at = text;
@@ -91,7 +93,7 @@ static int source_date(int64_t *ret)
 	return -1;
 }
 
-/* Files that are in no package, one line each; `whole`: artifacts, too. */
+/* Files that are not in any package, one line each; `whole`: artifacts, too. */
 static void print_left_files(const struct rk_pack *pack, bool whole)
 {
 	size_t n = 0;
@@ -138,7 +140,7 @@ static uint64_t size_of(const char *dest, const char *file)
 	return (uint64_t)st.st_size;
 }
 
-/* How much is in no package, in one line. */
+/* One line: how much is not in any package. */
 static void print_left(const struct rk_pack *pack)
 {
 	size_t n = 0, whole = 0, files;
@@ -157,7 +159,7 @@ static void print_left(const struct rk_pack *pack)
 	printf(" ('-v' names them)\n");
 }
 
-/* What was made, one line each. */
+/* The packages, one line each. */
 static void print_result(const struct settings *s, const struct rk_pack *pack)
 {
 	size_t n = 0;
@@ -240,7 +242,7 @@ static int build_run(int argc, char **argv)
 
 static const struct rk_command cmd_pack_build = {
 	.name = "pack build",
-	.summary = "wheels and an sdist from the artifacts of a ROCm build",
+	.summary = "build wheels and an sdist from the artifacts of a ROCm build",
 	.usage = "--artifact-dir DIR --dest-dir DIR",
 	.options = build_options,
 	.light = true,
@@ -319,7 +321,8 @@ static int verify_run(int argc, char **argv)
 	if (rc >= 0)
 		return rc;
 	if (!n)
-		return say_misuse("pack verify", "no packages: name wheels or a folder of them");
+		return say_misuse("pack verify", "no packages given: name wheels or a folder "
+						 "with wheels");
 	system = strdup(s.system ? s.system : "");
 	if (!system)
 		return say_failure("pack verify", "out of memory");
@@ -335,7 +338,7 @@ static int verify_run(int argc, char **argv)
 
 static const struct rk_command cmd_pack_verify = {
 	.name = "pack verify",
-	.summary = "prove that packages hold together: RECORD, links, libraries, scripts",
+	.summary = "verify packages: RECORD, links, libraries, scripts",
 	.usage = "DIR | WHEEL...",
 	.options = verify_options,
 	.light = true,
@@ -356,8 +359,7 @@ static void print_tree(void *arg, const char *tree, size_t packages, size_t apar
 	printf("%zu package%s in ", packages, packages == 1 ? "" : "s");
 	say_safely(stdout, tree);
 	if (apart)
-		printf(", without %zu that differ from folder to folder; for pip take one of:",
-		       apart);
+		printf(", without %zu that differ between folders; point pip at one of:", apart);
 	putchar('\n');
 }
 
@@ -370,7 +372,7 @@ static int index_run(int argc, char **argv)
 	if (rc >= 0)
 		return rc;
 	if (n != 1)
-		return say_misuse("pack index", n ? "takes one DIR" : "no DIR with packages");
+		return say_misuse("pack index", n ? "give only one DIR" : "no DIR given");
 	if (rk_pack_index_trees(argv[0], print_tree, &common, &err) < 0)
 		return say_error("pack index", &err);
 	return EXIT_DONE;
@@ -378,7 +380,7 @@ static int index_run(int argc, char **argv)
 
 static const struct rk_command cmd_pack_index = {
 	.name = "pack index",
-	.summary = "a package index (PEP 503, hashes, PEP 658) for a folder of packages",
+	.summary = "write a package index (PEP 503, hashes, PEP 658) for a folder of packages",
 	.usage = "DIR",
 	.light = true,
 	.operands = RK_OPERANDS_DIRS,
@@ -398,11 +400,11 @@ struct init {
 static const struct rk_opt init_options[] = {
 	{ "preload", 0, "NAME,...", "libraries to load first (default: what PyTorch needs)",
 	  RK_OPT_TEXT, offsetof(struct init, preload), NULL },
-	{ "check-version", 0, "V", "the ROCm version to ask for; may hold *", RK_OPT_TEXT,
+	{ "check-version", 0, "V", "required ROCm version; may contain *", RK_OPT_TEXT,
 	  offsetof(struct init, version), NULL },
-	{ "minor", 0, NULL, "ask for V's major.minor only: for releases", RK_OPT_FLAG,
+	{ "minor", 0, NULL, "require only major.minor of V (for releases)", RK_OPT_FLAG,
 	  offsetof(struct init, minor), NULL },
-	{ "fail", 0, NULL, "another version is an error, not a warning", RK_OPT_FLAG,
+	{ "fail", 0, NULL, "treat a different version as an error, not a warning", RK_OPT_FLAG,
 	  offsetof(struct init, fail), NULL },
 	RK_OPT_OUTPUT(struct init),
 	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
@@ -420,7 +422,7 @@ static int init_run(int argc, char **argv)
 	if (rc >= 0)
 		return rc;
 	if (n)
-		return say_misuse("pack rocm-init", "takes no operand, got '%s'", argv[0]);
+		return say_misuse("pack rocm-init", "unexpected argument '%s'", argv[0]);
 	if ((s.minor || s.fail) && !s.version)
 		return say_misuse("pack rocm-init", "'--%s' needs '--check-version V'",
 				  s.minor ? "minor" : "fail");
@@ -432,7 +434,7 @@ static int init_run(int argc, char **argv)
 
 static const struct rk_command cmd_pack_rocm_init = {
 	.name = "pack rocm-init",
-	.summary = "the _rocm_init.py by which a framework finds its ROCm packages",
+	.summary = "print the _rocm_init.py that lets a framework find its ROCm packages",
 	.usage = "[-o torch/_rocm_init.py]",
 	.options = init_options,
 	.light = true,
@@ -454,7 +456,7 @@ static const struct rk_command *const verbs[] = { &cmd_pack_build, &cmd_pack_ver
 
 const struct rk_command cmd_pack = {
 	.name = "pack",
-	.summary = "make Python packages of a ROCm build, index them, prove that they hold",
+	.summary = "build Python packages from a ROCm build, index and verify them",
 	.usage = "VERB [options]",
 	.plain = true,
 	.examples = "  rockit pack build --artifact-dir build/artifacts --dest-dir out\n"

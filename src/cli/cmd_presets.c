@@ -43,7 +43,7 @@ static int print_one(const struct settings *s, const char *name)
 	return status;
 }
 
-/* A preset of the user's own that is damaged is named; the others are still listed. */
+/* Report the user's presets that cannot be read and list the others. */
 static int print_list(const struct settings *s, const struct rk_preset_names *names)
 {
 	struct rk_preset **presets = calloc(names->n, sizeof(*presets));
@@ -77,7 +77,8 @@ static int presets_run(int argc, char **argv)
 	if (rc >= 0)
 		return rc;
 	if (n > 1)
-		return say_misuse("presets", "takes one NAME, got '%s' too", argv[1]);
+		return say_misuse("presets", "unexpected argument '%s'; give only one NAME",
+				  argv[1]);
 	if (n)
 		return print_one(&s, argv[0]);
 	if (rk_preset_list(&names, &err) < 0)
@@ -87,7 +88,7 @@ static int presets_run(int argc, char **argv)
 	return rc;
 }
 
-/* The list lives as long as the process: it is asked for one name after the other. */
+/* The list is kept until the process ends, because callers ask for one name at a time. */
 const char *rk_preset_word(size_t i)
 {
 	static struct rk_preset_names names;

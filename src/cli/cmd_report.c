@@ -25,26 +25,26 @@ struct settings {
 static const char *const by_words[] = { "device", "process", "stream", "rank", NULL };
 
 static const struct rk_opt options[] = {
-	{ "top", 'n', "N", "rows per table of the text (default: 20; 0: all)", RK_OPT_NUMBER,
+	{ "top", 'n', "N", "rows per table in text output (default: 20; 0: all)", RK_OPT_NUMBER,
 	  offsetof(struct settings, top), NULL },
 	{ "by", 0, "KEY", "split names by device, process, stream or rank", RK_OPT_CHOICE,
 	  offsetof(struct settings, by), by_words },
-	{ "hotspots", 0, NULL, "instructions, lines and stall reasons of each kernel instead",
+	{ "hotspots", 0, NULL, "show instructions, lines and stall reasons of each kernel instead",
 	  RK_OPT_FLAG, offsetof(struct settings, hotspots), NULL },
-	{ "ranks", 0, NULL, "the ranks of a job instead: load, clocks, collectives, copies",
+	{ "ranks", 0, NULL, "compare the ranks of a job instead: load, clocks, collectives, copies",
 	  RK_OPT_FLAG, offsetof(struct settings, ranks), NULL },
-	{ "html", 0, "FILE", "one page with tables, timeline, curves and metrics", RK_OPT_TEXT,
+	{ "html", 0, "FILE", "write a page with tables, timeline, curves and metrics", RK_OPT_TEXT,
 	  offsetof(struct settings, html), NULL },
 	{ "redact", 0, NULL, "hide host, user and paths in the page", RK_OPT_FLAG,
 	  offsetof(struct settings, redact), NULL },
-	{ "arch", 0, "GFX", "the GPU, for the page's peaks (default: as the data say)", RK_OPT_TEXT,
+	{ "arch", 0, "GFX", "GPU target for the page's peaks (default: from the data)", RK_OPT_TEXT,
 	  offsetof(struct settings, arch), NULL, rk_counters_arch },
 	RK_OPT_FORMAT(struct settings),
 	RK_OPT_OUTPUT(struct settings),
 	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
 };
 
-/* What is made of a run. */
+/* The results of a run. */
 struct results {
 	struct rk_report *report;
 	struct rk_hotspots *hotspots;
@@ -61,7 +61,7 @@ static int print(const struct settings *s, const struct results *r)
 
 	how.top = s->top;
 	if (s->ranks && !r->report->ranks)
-		return say_failure("report", "less than two ranks: there is nothing to compare");
+		return say_failure("report", "fewer than two ranks, nothing to compare");
 	if (s->ranks)
 		rc = rk_ranks_render(r->report->ranks, &how, &text, &len, &err);
 	else if (r->hotspots)
@@ -71,7 +71,7 @@ static int print(const struct settings *s, const struct results *r)
 	return rc < 0 ? say_error("report", &err) : rk_print_text("report", s->out, text, len);
 }
 
-/* A page alone prints nothing: it is the result. */
+/* With only a page requested, nothing is printed. */
 static bool is_printed(const struct settings *s)
 {
 	return !s->html || s->format >= 0 || s->out || s->hotspots || s->ranks;
@@ -124,7 +124,7 @@ static int report(const struct settings *s, const char *const *inputs, size_t ni
 	return rc < 0 ? say_error("report", &err) : status;
 }
 
-/* What the page is called: the input, and how many more there are. */
+/* The title of the page: the first input, and the number of others. */
 static const char *title_of(const char *input, int n, char *buf, size_t size)
 {
 	size_t len = strlen(input), at;
@@ -149,10 +149,10 @@ static int report_run(int argc, char **argv)
 	if (rc >= 0)
 		return rc;
 	if (s.html && !s.html[0])
-		return say_misuse("report", "option '--html' takes the name of a file");
+		return say_misuse("report", "option '--html' needs a file name");
 	if (s.hotspots && s.ranks)
-		return say_misuse("report", "'--hotspots' and '--ranks' are two reports");
-	/* Two documents in one file are neither. */
+		return say_misuse("report", "'--hotspots' and '--ranks' cannot be combined");
+	/* Two documents in one stream would be useless. */
 	if (s.html && !strcmp(s.html, "-") && is_printed(&s) && (!s.out || !strcmp(s.out, "-")))
 		return say_misuse("report", "the page and the text cannot both go to stdout; "
 					    "give one of them a file");
@@ -166,7 +166,7 @@ static int report_run(int argc, char **argv)
 
 const struct rk_command cmd_report = {
 	.name = "report",
-	.summary = "say what took the time: kernels, copies, calls, markers",
+	.summary = "show what took the time: kernels, copies, API calls, markers",
 	.usage = "[INPUT...]",
 	.options = options,
 	.operands = RK_OPERANDS_FILES,
@@ -174,7 +174,8 @@ const struct rk_command cmd_report = {
 		    "  rockit report                        the newest run under rockit_output/\n"
 		    "  rockit report results.db --by device --top 5\n"
 		    "  rockit report run/ --hotspots\n"
-		    "  rockit report job/ --ranks           who is slow, who waits, on whom\n"
+		    "  rockit report job/ --ranks           find slow ranks and who waits for "
+		    "them\n"
 		    "  rockit report run/ --format json -o report.json\n"
 		    "  rockit report run/ --html report.html\n",
 	.run = report_run,

@@ -35,66 +35,69 @@ static const struct rk_opt options[] = {
 	  RK_OPT_TEXT, AT(preset), NULL, rk_preset_word },
 	{ "trace", 't', "LIST", "hip,hsa,kernel,memcpy,marker,rccl,scratch,alloc or sys",
 	  RK_OPT_TEXT, AT(traces), rk_offer_traces },
-	{ "counters", 'c', "LIST", "hardware counters, @categories or a set, with commas",
+	{ "counters", 'c', "LIST", "hardware counters, @categories or a set, separated by commas",
 	  RK_OPT_TEXT, AT(counters), rk_offer_counters },
 	{ "input", 'i', "FILE", "counters from a pmc: file or a rocprofv3 job file", RK_OPT_TEXT,
 	  AT(input), NULL },
 	{ "tool", 0, "TOOL",
 	  "auto, rocprofv3, rocprofv2, rocprof, rocprof-compute, rocprof-sys, opencl, cupti",
 	  RK_OPT_TEXT, AT(tool), NULL, rk_tool_word },
-	{ "tool-version", 0, "V", "its ROCm release, instead of the one that is found", RK_OPT_TEXT,
+	{ "tool-version", 0, "V", "ROCm release of the profiler (default: detected)", RK_OPT_TEXT,
 	  AT(tool_version), NULL },
-	{ "arch", 0, "GFX", "target of the counters (default: the first AMD GPU)", RK_OPT_TEXT,
+	{ "arch", 0, "GFX", "GPU target of the counters (default: the first AMD GPU)", RK_OPT_TEXT,
 	  AT(arch), NULL, rk_counters_arch },
-	{ "tool-args", 0, "ARGS", "raw options for the profiler, split as a shell would",
+	{ "tool-args", 0, "ARGS", "extra options for the profiler, split like a shell would",
 	  RK_OPT_TEXT, AT(tool_args), NULL },
-	{ "additional-context", 0, "JSON", "a madengine context", RK_OPT_TEXT, AT(context), NULL },
-	{ "additional-context-file", 0, "FILE", "the same from a file", RK_OPT_TEXT,
+	{ "additional-context", 0, "JSON", "madengine context as JSON", RK_OPT_TEXT, AT(context),
+	  NULL },
+	{ "additional-context-file", 0, "FILE", "madengine context from a file", RK_OPT_TEXT,
 	  AT(context_file), NULL },
 	{ "dir", 'd', "DIR", "run directory (default: rockit_output/<time>-<pid>)", RK_OPT_TEXT,
 	  AT(dir), NULL },
-	{ "force", 0, NULL, "take a directory that an earlier run has filled", RK_OPT_FLAG,
-	  AT(force), NULL },
-	{ "timeout", 0, "S", "seconds for each pass, then SIGTERM, then SIGKILL", RK_OPT_NUMBER,
+	{ "force", 0, NULL, "reuse the directory of an earlier run (its results are removed)",
+	  RK_OPT_FLAG, AT(force), NULL },
+	{ "timeout", 0, "S", "seconds per pass, then SIGTERM, then SIGKILL", RK_OPT_NUMBER,
 	  AT(timeout), NULL },
-	{ "keep-going", 0, NULL, "go on with the next pass when one fails", RK_OPT_FLAG,
+	{ "keep-going", 0, NULL, "continue with the next pass if one fails", RK_OPT_FLAG,
 	  AT(keep_going), NULL },
 	{ "monitor", 0, "LIST", "power,vram,busy,clock,temp,energy, all or none", RK_OPT_TEXT,
 	  AT(monitor), NULL, rk_sensor_word },
 	{ "monitor-interval", 0, "MS", "milliseconds between samples (default: 100)", RK_OPT_NUMBER,
 	  AT(interval), NULL },
-	{ "kernel-regex", 0, "RE", "counters of these kernels only", RK_OPT_TEXT, AT(kernel_regex),
-	  NULL },
+	{ "kernel-regex", 0, "RE", "collect counters only of matching kernels", RK_OPT_TEXT,
+	  AT(kernel_regex), NULL },
 	{ "library-trace", 0, "LIST", "rocblas,hipblaslt,miopen,rccl, or none", RK_OPT_TEXT,
 	  AT(library_trace), rk_offer_libraries },
-	{ "ranks", 0, "LIST", "profile these ranks (0,8-15); others run as they are", RK_OPT_TEXT,
-	  AT(ranks), NULL },
-	{ "baseline", 0, NULL, "run once without profiler first, and say the ratio", RK_OPT_FLAG,
-	  AT(baseline), NULL },
-	{ "then", 0, "VERB", "report or metrics: print that on stderr at the end", RK_OPT_CHOICE,
+	{ "ranks", 0, "LIST", "profile only these ranks (0,8-15); run the others without profiler",
+	  RK_OPT_TEXT, AT(ranks), NULL },
+	{ "baseline", 0, NULL, "also run once without the profiler and report the overhead",
+	  RK_OPT_FLAG, AT(baseline), NULL },
+	{ "then", 0, "VERB", "report or metrics: print it on stderr at the end", RK_OPT_CHOICE,
 	  AT(then), then_words },
-	{ "html", 0, NULL, "leave report.html in the run directory", RK_OPT_FLAG, AT(html), NULL },
+	{ "html", 0, NULL, "write report.html to the run directory", RK_OPT_FLAG, AT(html), NULL },
 	{ "redact", 0, NULL, "hide host, user and paths in run.json and report.html", RK_OPT_FLAG,
 	  AT(redact), NULL },
-	{ "dry-run", 0, NULL, "print the plan and do nothing", RK_OPT_FLAG, AT(dry_run), NULL },
-	{ "format", 0, "FORMAT", "of the plan: text or json", RK_OPT_CHOICE, AT(format), formats },
+	{ "dry-run", 0, NULL, "print the plan and exit", RK_OPT_FLAG, AT(dry_run), NULL },
+	{ "format", 0, "FORMAT", "format of the plan: text or json", RK_OPT_CHOICE, AT(format),
+	  formats },
 	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
 };
 
 static int check(const struct settings *s, int nwords)
 {
 	if (!nwords)
-		return say_misuse("run", "no program; usage: rockit run [options] -- CMD ARGS");
+		return say_misuse("run", "no program given; usage: rockit run [options] -- CMD "
+					 "ARGS");
 	if (s->counters && s->input)
 		return say_misuse("run", "'-c' and '-i' both name counters; use one of them");
 	if (s->dir && !s->dir[0])
-		return say_misuse("run", "option '--dir' takes a name");
+		return say_misuse("run", "option '--dir' needs a directory name");
 	if (s->format && !s->dry_run)
-		return say_misuse("run", "'--format' is for '--dry-run'");
+		return say_misuse("run", "'--format' needs '--dry-run'");
 	return -1;
 }
 
-/* A file is a file even where a set has the same name. */
+/* Make clear that it is a file, even if a counter set has the same name. */
 static const char *counter_spec(const struct settings *s, char *buf, size_t size)
 {
 	if (!s->input || strchr(s->input, '/'))
@@ -189,7 +192,7 @@ static int report(struct rk_run *run, char **text, size_t *len, struct rk_error 
 	return rc;
 }
 
-/* Of the kernels whose counters were asked for: the others have none. */
+/* Only of the kernels whose counters were requested: the others have none. */
 static int metrics(const struct settings *s, struct rk_run *run, char **text, size_t *len,
 		   struct rk_error *err)
 {
@@ -216,7 +219,7 @@ static int page(const struct settings *s, struct rk_run *run, const char *dir, s
 	return rk_run_html(run, &what, NULL, err);
 }
 
-/* On stderr: stdout is the program's. */
+/* On stderr, because stdout belongs to the program. */
 static void tell(const struct settings *s, const struct rk_session *session)
 {
 	const char *dir = rk_session_dir(session);
@@ -253,7 +256,7 @@ static void say_summary(const struct settings *s, const struct rk_session *sessi
 		snprintf(line, sizeof(line), "%" PRIu64 " kernel%s; see: rockit report %s",
 			 did->kernels, did->kernels == 1 ? "" : "s", rk_session_dir(session));
 	else
-		snprintf(line, sizeof(line), "nothing to report on; what there is lies in %s",
+		snprintf(line, sizeof(line), "no kernels recorded; raw files are in '%s'",
 			 rk_session_dir(session));
 	say_note("run", line);
 }
@@ -298,7 +301,7 @@ static int run_run(int argc, char **argv)
 
 const struct rk_command cmd_run = {
 	.name = "run",
-	.summary = "run a program under the profiler that is installed",
+	.summary = "run a program under the installed profiler",
 	.usage = "-- CMD ARGS",
 	.options = options,
 	.foreign = rk_rocprof_options,

@@ -24,62 +24,74 @@ struct settings {
 
 #define AT(member) offsetof(struct settings, member)
 
-/* What script and submit both take. */
-#define JOB_OPTIONS                                                                                  \
-	{ "preset",    'p',        "PRESET", "what to collect: see 'rockit presets'",                \
-	  RK_OPT_TEXT, AT(preset), NULL,     rk_preset_word },                                       \
-		{ "dir",       'd',     "DIR", "run directory, on a file system that all nodes see", \
-		  RK_OPT_TEXT, AT(dir), NULL },                                                      \
-		{ "nodes", 'N', "N", "machines (default: 1)", RK_OPT_NUMBER, AT(nodes), NULL },      \
-		{ "ntasks-per-node", 0,         "N", "ranks on each (default: one a GPU)",           \
-		  RK_OPT_NUMBER,     AT(tasks), NULL },                                              \
-		{ "gpus-per-node", 0, "N", "GPUs on each", RK_OPT_NUMBER, AT(gpus), NULL },          \
-		{ "time",      0,        "T", "limit, as sbatch takes it: minutes, H:M:S, D-H",      \
-		  RK_OPT_TEXT, AT(time), NULL },                                                     \
-		{ "partition", 0, "P", "of the cluster", RK_OPT_TEXT, AT(partition), NULL },         \
-		{ "launcher",   0,        "L", "srun (default), torchrun or mpirun", RK_OPT_CHOICE,  \
-		  AT(launcher), launchers },                                                         \
-		{ "launcher-args",                                                                   \
-		  0,                                                                                 \
-		  "ARGS",                                                                            \
-		  "more options for it, split as a shell would",                                     \
-		  RK_OPT_TEXT,                                                                       \
-		  AT(launcher_args),                                                                 \
-		  NULL },                                                                            \
-		{ "account", 0, "A", "who pays", RK_OPT_TEXT, AT(account), NULL },                   \
-		{ "qos", 0, "Q", "quality of service", RK_OPT_TEXT, AT(qos), NULL },                 \
-		{ "constraint",   0,   "C", "features that the nodes must have", RK_OPT_TEXT,        \
-		  AT(constraint), NULL },                                                            \
-		{ "exclusive",   0,   NULL, "share the nodes with nobody", RK_OPT_FLAG,              \
-		  AT(exclusive), NULL },                                                             \
-		{ "job-name",   0,   "NAME", "of the job (default: rockit)", RK_OPT_TEXT,            \
-		  AT(job_name), NULL },                                                              \
-		{ "output",    'o',                                                                  \
-		  "FILE",      "what the job prints (default: DIR/slurm-%j.out)",                    \
-		  RK_OPT_TEXT, AT(output),                                                           \
-		  NULL },                                                                            \
-		{ "sbatch",    0,          "ARGS", "more options of sbatch, split as a shell would", \
-		  RK_OPT_TEXT, AT(sbatch), NULL },                                                   \
-		{ "run-args",   0,   "ARGS", "more options of 'rockit run', the same", RK_OPT_TEXT,  \
-		  AT(run_args), NULL },                                                              \
-		{ "ranks",     0,                                                                    \
-		  "LIST",      "profile these ranks (0,8-15); others run as they are",               \
-		  RK_OPT_TEXT, AT(ranks),                                                            \
-		  NULL },                                                                            \
-		{ "additional-context",                                                              \
-		  0,                                                                                 \
-		  "JSON",                                                                            \
-		  "a madengine context, slurm{} included",                                           \
-		  RK_OPT_TEXT,                                                                       \
-		  AT(context),                                                                       \
-		  NULL },                                                                            \
-		{ "additional-context-file", 0,   "FILE", "the same from a file", RK_OPT_TEXT,       \
-		  AT(context_file),          NULL },                                                 \
-		{ "rockit",    0,          "PATH", "the command on the nodes (default: this one)",   \
-		  RK_OPT_TEXT, AT(rockit), NULL },                                                   \
-	{                                                                                            \
-		"force", 0, NULL, "take a directory that an earlier job has filled", RK_OPT_FLAG,    \
-			AT(force), NULL                                                              \
+/* Options of both script and submit. */
+#define JOB_OPTIONS                                                                                    \
+	{ "preset",    'p',        "PRESET", "what to collect: see 'rockit presets'",                  \
+	  RK_OPT_TEXT, AT(preset), NULL,     rk_preset_word },                                         \
+		{ "dir",       'd',     "DIR", "run directory, on a file system that all nodes see",   \
+		  RK_OPT_TEXT, AT(dir), NULL },                                                        \
+		{ "nodes", 'N', "N", "number of nodes (default: 1)", RK_OPT_NUMBER, AT(nodes), NULL }, \
+		{ "ntasks-per-node", 0,         "N", "ranks per node (default: one per GPU)",          \
+		  RK_OPT_NUMBER,     AT(tasks), NULL },                                                \
+		{ "gpus-per-node", 0, "N", "GPUs per node", RK_OPT_NUMBER, AT(gpus), NULL },           \
+		{ "time",      0,        "T", "time limit in sbatch format: minutes, H:M:S, D-H",      \
+		  RK_OPT_TEXT, AT(time), NULL },                                                       \
+		{ "partition", 0, "P", "Slurm partition", RK_OPT_TEXT, AT(partition), NULL },          \
+		{ "launcher",   0,        "L", "srun (default), torchrun or mpirun", RK_OPT_CHOICE,    \
+		  AT(launcher), launchers },                                                           \
+		{ "launcher-args",                                                                     \
+		  0,                                                                                   \
+		  "ARGS",                                                                              \
+		  "more options for the launcher, split like a shell would",                           \
+		  RK_OPT_TEXT,                                                                         \
+		  AT(launcher_args),                                                                   \
+		  NULL },                                                                              \
+		{ "account", 0, "A", "account to charge", RK_OPT_TEXT, AT(account), NULL },            \
+		{ "qos", 0, "Q", "quality of service", RK_OPT_TEXT, AT(qos), NULL },                   \
+		{ "constraint",   0,   "C", "features that the nodes must have", RK_OPT_TEXT,          \
+		  AT(constraint), NULL },                                                              \
+		{ "exclusive",   0,   NULL, "do not share the nodes with other jobs", RK_OPT_FLAG,     \
+		  AT(exclusive), NULL },                                                               \
+		{ "job-name",   0,   "NAME", "name of the job (default: rockit)", RK_OPT_TEXT,         \
+		  AT(job_name), NULL },                                                                \
+		{ "output",    'o',                                                                    \
+		  "FILE",      "file for the job's output (default: DIR/slurm-%j.out)",                \
+		  RK_OPT_TEXT, AT(output),                                                             \
+		  NULL },                                                                              \
+		{ "sbatch",    0,                                                                      \
+		  "ARGS",      "more options for sbatch, split like a shell would",                    \
+		  RK_OPT_TEXT, AT(sbatch),                                                             \
+		  NULL },                                                                              \
+		{ "run-args",  0,                                                                      \
+		  "ARGS",      "more options for 'rockit run', split the same way",                    \
+		  RK_OPT_TEXT, AT(run_args),                                                           \
+		  NULL },                                                                              \
+		{ "ranks",     0,                                                                      \
+		  "LIST",      "profile only these ranks (0,8-15); run the others without profiler",   \
+		  RK_OPT_TEXT, AT(ranks),                                                              \
+		  NULL },                                                                              \
+		{ "additional-context",                                                                \
+		  0,                                                                                   \
+		  "JSON",                                                                              \
+		  "madengine context as JSON, may include slurm{}",                                    \
+		  RK_OPT_TEXT,                                                                         \
+		  AT(context),                                                                         \
+		  NULL },                                                                              \
+		{ "additional-context-file",                                                           \
+		  0,                                                                                   \
+		  "FILE",                                                                              \
+		  "madengine context from a file",                                                     \
+		  RK_OPT_TEXT,                                                                         \
+		  AT(context_file),                                                                    \
+		  NULL },                                                                              \
+		{ "rockit",    0,                                                                      \
+		  "PATH",      "path of rockit on the nodes (default: this one)",                      \
+		  RK_OPT_TEXT, AT(rockit),                                                             \
+		  NULL },                                                                              \
+	{                                                                                              \
+		"force", 0, NULL,                                                                      \
+			"reuse the directory of an earlier job (its results are removed)",             \
+			RK_OPT_FLAG, AT(force), NULL                                                   \
 	}
 
 static const struct rk_opt script_options[] = {
@@ -89,10 +101,10 @@ static const struct rk_opt script_options[] = {
 
 static const struct rk_opt submit_options[] = {
 	JOB_OPTIONS,
-	{ "wait", 'W', NULL, "until the job has ended, then collect; its status is ours",
+	{ "wait", 'W', NULL, "wait for the job, collect its ranks, exit with its status",
 	  RK_OPT_FLAG, AT(wait), NULL },
-	{ "format", 'f', "FORMAT", "of what --wait collects: text or json", RK_OPT_CHOICE,
-	  AT(format), formats },
+	{ "format", 'f', "FORMAT", "format of the list that --wait prints: text or json",
+	  RK_OPT_CHOICE, AT(format), formats },
 	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
 };
 
@@ -178,7 +190,7 @@ static const struct rk_command cmd_slurm_script = {
 
 /* ---- collect ---- */
 
-/* Missing ranks were reported; RK_E_UNSUPPORTED adds only that nothing can be read. */
+/* Missing ranks are already reported; RK_E_UNSUPPORTED only adds that nothing can be read. */
 static void record(const char *verb, const char *dir)
 {
 	struct rk_error err = { 0 };
@@ -219,7 +231,7 @@ static int collect_run(int argc, char **argv)
 	if (rc >= 0)
 		return rc;
 	if (n != 1)
-		return say_misuse("slurm collect", n ? "takes one DIR" : "no DIR with ranks");
+		return say_misuse("slurm collect", n ? "give only one DIR" : "no DIR given");
 	rc = collect("slurm collect", argv[0], s.format, &whole);
 	if (rc)
 		return rc;
@@ -228,7 +240,7 @@ static int collect_run(int argc, char **argv)
 
 static const struct rk_command cmd_slurm_collect = {
 	.name = "slurm collect",
-	.summary = "which ranks of a job are there, missing or failed, node by node",
+	.summary = "list which ranks of a job are complete, missing or failed, per node",
 	.usage = "DIR",
 	.options = collect_options,
 	.light = true,
@@ -263,10 +275,10 @@ static int wait_for(struct settings *s, const struct rk_slurm_job *job, const ch
 	rc = rk_slurm_wait(id, &hooks, &status, &err);
 	rk_progress_end(&progress);
 	if (rc == RK_E_CANCELLED) {
-		/* ^C is for us alone: the job is Slurm's. */
+		/* ^C ends only us; the job belongs to Slurm and keeps running. */
 		say_failure("slurm submit",
-			    "job %s goes on; 'rockit slurm collect %s' tells what has come, "
-			    "'scancel %s' ends it",
+			    "job %s keeps running; 'rockit slurm collect %s' lists the finished "
+			    "ranks, 'scancel %s' cancels it",
 			    id, rk_slurm_dir(job), id);
 		return 130;
 	}
@@ -301,7 +313,7 @@ static int submit_run(int argc, char **argv)
 
 static const struct rk_command cmd_slurm_submit = {
 	.name = "slurm submit",
-	.summary = "the same, handed to sbatch; prints the number of the job",
+	.summary = "submit the batch script with sbatch and print the job number",
 	.usage = "-d DIR -- CMD ARGS",
 	.options = submit_options,
 	.light = true,
@@ -324,7 +336,7 @@ static const struct rk_command *const verbs[] = { &cmd_slurm_script, &cmd_slurm_
 
 const struct rk_command cmd_slurm = {
 	.name = "slurm",
-	.summary = "profile a program on every node of a Slurm job, bring the parts together",
+	.summary = "profile a program on every node of a Slurm job and collect the results",
 	.usage = "VERB [options]",
 	.plain = true,
 	.examples = "  rockit slurm script --nodes 2 --gpus-per-node 8 -d prof -- ./app > job.sh\n"

@@ -1,4 +1,4 @@
-/* command.h - what a verb of the command line is. One const table per verb, in cmd_<verb>.c. */
+/* command.h - the verbs of the command line. One const table per verb, in cmd_<verb>.c. */
 #ifndef RK_COMMAND_H
 #define RK_COMMAND_H
 
@@ -9,10 +9,10 @@ struct rk_opt;
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_MISUSE = 2, EXIT_OWN = 125 };
 
-/* What completion offers where a verb takes operands and `word` says nothing. */
+/* What completion offers as operands of a verb without `word`. */
 enum rk_operands { RK_OPERANDS_NONE, RK_OPERANDS_FILES, RK_OPERANDS_DIRS };
 
-/* An option of another program that people type here, and what it is called or done by here. */
+/* An option of another profiler that people may type, and our equivalent. */
 struct rk_foreign {
 	const char *name; /* without dashes; NULL at the end of a table */
 	const char *here;
@@ -20,21 +20,21 @@ struct rk_foreign {
 
 struct rk_command {
 	const char *name;
-	const char *summary;          /* one line, lower case */
-	const char *usage;            /* what follows "rockit NAME", e.g. "INPUT... -o OUT" */
-	const struct rk_opt *options; /* its own, ended by a NULL name; the common ones are added */
+	const char *summary;              /* one line, lower case */
+	const char *usage;                /* what follows "rockit NAME", e.g. "INPUT... -o OUT" */
+	const struct rk_opt *options;     /* its own, end with a NULL name; common ones are added */
 	const struct rk_foreign *foreign; /* of rocprof; NULL: none */
-	bool plain;                       /* takes no common option but --help */
-	bool light;                       /* reads no traces: takes no --threads and no --tmpdir */
-	bool program; /* the first operand begins a command line that is not ours */
+	bool plain;                       /* has no common options except --help */
+	bool light;                       /* reads no traces: has no --threads and no --tmpdir */
+	bool program; /* the first operand begins the command line of another program */
 	enum rk_operands operands;
-	const char *more;     /* what the help says behind the options: whole lines, or NULL */
+	const char *more;     /* help text after the options: whole lines, or NULL */
 	const char *examples; /* whole lines, or NULL */
 	/* The i-th operand that completion offers, NULL past the end; may be NULL itself. */
 	const char *(*word)(size_t i);
 	/* argv[0] is the verb. Returns the exit status. */
 	int (*run)(int argc, char **argv);
-	/* A verb of verbs, "pack": its own ones, named "pack build"; NULL at the end. */
+	/* For groups such as "pack": its verbs, named "pack build"; NULL at the end. */
 	const struct rk_command *const *verbs;
 };
 
@@ -47,14 +47,14 @@ extern const struct rk_command *const rk_commands[];
 
 /* "build" of "pack build". */
 const char *rk_verb_word(const struct rk_command *cmd);
-/* The verb that `argv` (verb, perhaps a verb of that) names, and how many words that took; NULL: none. */
+/* The verb that `argv` names, perhaps in a group, and the number of words used; NULL: none. */
 const struct rk_command *rk_command_at(char *const *argv, int argc, int *ret_words);
-/* What a verb of verbs does: runs the one that comes next. */
+/* Runs the verb of a group that argv[1] names. */
 int rk_group_run(const struct rk_command *group, int argc, char **argv);
 void rk_command_help(const struct rk_command *cmd); /* to stdout */
 /* The i-th preset, for completion; NULL past the last (cmd_presets.c). */
 const char *rk_preset_word(size_t i);
-/* The verb that was probably meant, NULL when none is near. */
+/* The verb with the most similar name, NULL when none is similar. */
 const char *rk_command_guess(const char *name);
 
 #endif

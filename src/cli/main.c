@@ -1,4 +1,4 @@
-/* main.c - rockit: finds the verb, runs it, and makes sure that its output was written. */
+/* main.c - rockit: finds the verb, runs it, and checks that its output was written. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -53,7 +53,7 @@ void rk_command_help(const struct rk_command *cmd)
 		puts("verbs:");
 		for (size_t i = 0; cmd->verbs[i]; i++)
 			printf("  %-10s %s\n", rk_verb_word(cmd->verbs[i]), cmd->verbs[i]->summary);
-		printf("\n'rockit %s VERB --help' says more about one of them.\n", cmd->name);
+		printf("\n'rockit %s VERB --help' explains one of them.\n", cmd->name);
 	} else {
 		rk_options_help(cmd);
 	}
@@ -63,7 +63,7 @@ void rk_command_help(const struct rk_command *cmd)
 		printf("\nexamples:\n%s", cmd->examples);
 }
 
-/* ---- verbs that are made of verbs: rockit pack build ---- */
+/* ---- groups of verbs: rockit pack build ---- */
 
 static const struct rk_command *find_in(const struct rk_command *group, const char *word)
 {
@@ -103,7 +103,8 @@ int rk_group_run(const struct rk_command *group, int argc, char **argv)
 	const struct rk_command *cmd;
 
 	if (argc < 2)
-		return say_misuse(group->name, "which? See 'rockit %s --help'", group->name);
+		return say_misuse(group->name, "no verb given; see 'rockit %s --help'",
+				  group->name);
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
 		rk_command_help(group);
 		return EXIT_DONE;
@@ -122,7 +123,7 @@ static int version_run(int argc, char **argv)
 	if (rc >= 0)
 		return rc;
 	if (n)
-		return say_misuse("version", "takes no operand, got '%s'", argv[0]);
+		return say_misuse("version", "unexpected argument '%s'", argv[0]);
 	puts("rockit " ROCKIT_VERSION);
 	return EXIT_DONE;
 }
@@ -139,12 +140,12 @@ const struct rk_command cmd_version = {
 
 static int greet(void)
 {
-	puts("rockit " ROCKIT_VERSION
-	     " - profiles GPU programs and makes sense of what profilers write\n"
-	     "  rockit run [-p PRESET] -- CMD     run CMD under the profiler that is installed\n"
-	     "  rockit report [INPUT...]          what took the time (no INPUT: the newest run)\n"
-	     "  rockit doctor                     which profilers and GPUs are here\n"
-	     "  rockit help [VERB]                all verbs, or one of them explained");
+	puts("rockit " ROCKIT_VERSION " - collects, converts and reports GPU profiles\n"
+	     "  rockit run [-p PRESET] -- CMD     run CMD under the installed profiler\n"
+	     "  rockit report [INPUT...]          show what took the time (no INPUT: the newest "
+	     "run)\n"
+	     "  rockit doctor                     check which profilers and GPUs are available\n"
+	     "  rockit help [VERB]                list the verbs, or explain one");
 	return EXIT_DONE;
 }
 
@@ -174,7 +175,7 @@ static int dispatch(int argc, char **argv)
 	return cmd ? cmd->run(argc - 1, argv + 1) : unknown_verb(word);
 }
 
-/* Printed is not written: a full disk shows up here at the latest. */
+/* Output may still be buffered: a full disk shows up here at the latest. */
 static int finish_stdout(int status)
 {
 	int failed = ferror(stdout);
@@ -189,9 +190,9 @@ static int finish_stdout(int status)
 }
 
 /*
- * A file opened where a standard stream was closed would become that stream, and what we say would
- * be written into it. So something else takes its place that cannot be used either, and that
- * programs we start do not inherit.
+ * If a standard stream is closed, the next file we open would get its number and receive our
+ * messages. So we open /dev/null in its place, the wrong way round so that it stays unusable, and
+ * close-on-exec so that child processes do not inherit it.
  */
 static void hold_streams(void)
 {
@@ -206,9 +207,9 @@ int main(int argc, char **argv)
 	int status;
 
 	hold_streams();
-	/* A reader that goes away ends us quietly, even where the parent ignored the signal. */
+	/* End quietly when the reader goes away, even if the parent ignored SIGPIPE. */
 	signal(SIGPIPE, SIG_DFL);
-	/* A limit on file sizes is told like a full disk; programs that we start get it as it was. */
+	/* Report a file size limit like a full disk. Child processes get the original setting. */
 	signal(SIGXFSZ, SIG_IGN);
 	status = finish_stdout(dispatch(argc, argv));
 	if (status && rk_progress_signal()) {

@@ -12,21 +12,22 @@ static const char *const color_words[] = { "auto", "always", "never", NULL };
 static const struct rk_opt common[] = {
 	{ "quiet", 'q', NULL, "no warnings and no progress", RK_OPT_FLAG,
 	  offsetof(struct rk_common, quiet), NULL },
-	{ "verbose", 'v', NULL, "say more about what is used and what is not", RK_OPT_FLAG,
+	{ "verbose", 'v', NULL, "print more details", RK_OPT_FLAG,
 	  offsetof(struct rk_common, verbose), NULL },
 	{ "color", 0, "WHEN", "auto, always or never; NO_COLOR is honoured", RK_OPT_CHOICE,
 	  offsetof(struct rk_common, color), color_words },
 	{ "threads", 0, "N", "threads to use (default: one per CPU, at most 16)", RK_OPT_NUMBER,
 	  offsetof(struct rk_common, threads), NULL },
-	{ "tmpdir", 0, "DIR", "for temporary files (default: $TMPDIR or /tmp)", RK_OPT_TEXT,
-	  offsetof(struct rk_common, tmpdir), NULL },
-	{ "help", 'h', NULL, "this text", RK_OPT_FLAG, offsetof(struct rk_common, help), NULL },
+	{ "tmpdir", 0, "DIR", "directory for temporary files (default: $TMPDIR or /tmp)",
+	  RK_OPT_TEXT, offsetof(struct rk_common, tmpdir), NULL },
+	{ "help", 'h', NULL, "print this help", RK_OPT_FLAG, offsetof(struct rk_common, help),
+	  NULL },
 	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
 };
 
 enum { MAX_OPTIONS = 64, MAX_WORD = 63 };
 
-/* Whether a verb takes a common option. */
+/* Whether a verb has this common option. */
 static bool takes(const struct rk_command *cmd, const struct rk_opt *o)
 {
 	bool heavy = o->offset == offsetof(struct rk_common, threads) ||
@@ -56,8 +57,8 @@ static int unknown_long(const struct rk_command *cmd, const char *name)
 	for (const struct rk_foreign *f = cmd->foreign; f && f->name; f++)
 		if (!strcmp(f->name, name))
 			return say_misuse(cmd->name,
-					  "unknown option '--%s'; here rocprof's --%s is %s", name,
-					  name, f->here);
+					  "unknown option '--%s'; in rockit, rocprof's --%s is %s",
+					  name, name, f->here);
 	for (const struct rk_opt *o; n < MAX_OPTIONS && (o = rk_option_at(cmd, n)) != NULL; n++)
 		words[n] = o->name;
 	words[n] = NULL;
@@ -186,18 +187,16 @@ static int parse_letters(const struct rk_command *cmd, void *settings, const cha
 }
 
 /*
- * The words of a program without "--" before it. With another "--" further on it is unclear which
+ * Takes the words of a program without "--" before it. If a "--" follows later, it is unclear which
  * of the words before it are ours.
  */
 static int take_program(const struct rk_command *cmd, struct arguments *args, int *n)
 {
 	for (int i = args->next; i < args->argc; i++)
 		if (strcmp(args->argv[i], "--") == 0)
-			return say_misuse(
-				cmd->name,
-				"'%s' stands before '--' and is no option; put '--' before "
-				"the program",
-				args->argv[0]);
+			return say_misuse(cmd->name,
+					  "unexpected argument '%s'; put '--' before the program",
+					  args->argv[0]);
 	while (args->next < args->argc)
 		args->argv[(*n)++] = args->argv[args->next++];
 	return -1;
@@ -247,7 +246,7 @@ void rk_options_help(const struct rk_command *cmd)
 		snprintf(left, sizeof(left), "%c%c%c --%s%s%s", o->letter ? '-' : ' ',
 			 o->letter ? o->letter : ' ', o->letter ? ',' : ' ', o->name,
 			 o->arg ? " " : "", o->arg ? o->arg : "");
-		if (strlen(left) > 24) /* the text begins on a line of its own */
+		if (strlen(left) > 24) /* the help starts on the next line */
 			printf("  %s\n  %-24s %s\n", left, "", o->help);
 		else
 			printf("  %-24s %s\n", left, o->help);
@@ -318,12 +317,12 @@ const char *const rk_offer_groups[] = { "time",      "launch", "occupancy", "wav
 					"scheduler", NULL };
 
 const struct rk_foreign rk_rocprof_options[] = {
-	{ "hip-trace", "'-t hip', or '-t hip,kernel' with the kernels" },
+	{ "hip-trace", "'-t hip', or '-t hip,kernel' to include kernels" },
 	{ "hip-api", "'-t hip'" },
 	{ "hip-activity", "'-t hip,kernel,memcpy'" },
 	{ "hip-runtime-trace", "'-t hip'" },
 	{ "hip-compiler-trace", "'-t hip'" },
-	{ "hsa-trace", "'-t hsa', or '-t hsa,kernel' with the kernels" },
+	{ "hsa-trace", "'-t hsa', or '-t hsa,kernel' to include kernels" },
 	{ "hsa-api", "'-t hsa'" },
 	{ "hsa-activity", "'-t hsa,kernel,memcpy'" },
 	{ "hsa-core-trace", "'-t hsa'" },
@@ -348,7 +347,7 @@ const struct rk_foreign rk_rocprof_options[] = {
 	{ "pc-sampling-beta-enabled", "'-p pc_sampling'" },
 	{ "stats", "'--then report', or 'rockit report' after the run" },
 	{ "summary", "'--then report', or 'rockit report' after the run" },
-	{ "timestamp", "done without being asked" },
+	{ "timestamp", "always on" },
 	{ "output-directory", "'-d DIR'" },
 	{ "output-file", "'-d DIR'" },
 	{ "output-format", "'rockit convert DIR -o OUT' after the run" },

@@ -1,4 +1,4 @@
-/* options.h - options as a table: how each is written, explained and stored. */
+/* options.h - option tables: the syntax, help and storage of each option. */
 #ifndef RK_OPTIONS_H
 #define RK_OPTIONS_H
 
@@ -29,7 +29,7 @@ struct rk_opt {
 	const char *help;
 	enum rk_opt_kind kind;
 	size_t offset;              /* in the verb's settings */
-	const char *const *choices; /* ended by NULL; of RK_OPT_TEXT: for completion alone */
+	const char *const *choices; /* ends with NULL; for RK_OPT_TEXT used only by completion */
 	/* The i-th value that completion offers, NULL past the end; may be NULL itself. */
 	const char *(*word)(size_t i);
 };
@@ -59,30 +59,30 @@ const struct rk_opt *rk_option_at(const struct rk_command *cmd, size_t i);
 void rk_options_help(const struct rk_command *cmd);
 
 /*
- * What may follow `before` (an option of the verb, or NULL), for shells to offer: a word and
- * its description with a tab between them, one a line. Nothing when it can be anything.
+ * Prints the words that may follow `before` (an option of the verb, or NULL) for shell completion:
+ * one per line, with a tab and a description. Prints nothing if any word may follow.
  */
 void rk_options_words(const struct rk_command *cmd, const char *before);
 
-/* ---- what shells offer for options that take a list; the options take more than this ---- */
+/* ---- completions of options that take a list; the options accept more than these ---- */
 
-/* Each ended by NULL. tests/docs compares them with the library and data/. */
+/* Each ends with NULL. tests/docs compares them with the library and data/. */
 extern const char *const rk_offer_traces[];    /* run -t */
 extern const char *const rk_offer_libraries[]; /* run --library-trace */
 extern const char *const rk_offer_counters[];  /* run -c, counters --plan: sets and @categories */
 extern const char *const rk_offer_groups[];    /* metrics --group */
 
-/* rk_offer_counters for people who ask for help. */
+/* rk_offer_counters as help text. */
 #define RK_COUNTER_WORDS_HELP                                                                   \
 	"categories:  @instructions @waves @memory @cache @compute_unit @lds @stalls @limits\n" \
 	"             @resources; 'rockit counters @cache' lists one\n"                         \
 	"sets:        compute_bound memory_bound communication_bound full_profile\n"            \
 	"             instruction_mix\n"
 
-/* Options of rocprof, rocprofv2 and rocprofv3 as 'rockit run' has them. */
+/* Options of rocprof, rocprofv2 and rocprofv3 and their equivalents in 'rockit run'. */
 extern const struct rk_foreign rk_rocprof_options[];
 
-/* The i-th thing that monitors sample, NULL past the end. */
+/* The i-th quantity that the monitor samples, NULL past the end. */
 const char *rk_sensor_word(size_t i);
 
 #endif

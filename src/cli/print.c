@@ -123,9 +123,9 @@ static bool look_at(DIR *d, const char *name, struct candidate *ret)
 }
 
 /*
- * Below `parent` the directory whose name has the latest date and time (YYYYMMDD-HHMMSS...); among
- * equals, and after those the differently named, the one that was changed last. False when there is
- * none.
+ * Finds the directory in `parent` whose name has the latest date and time (YYYYMMDD-HHMMSS...).
+ * Among equals, the one modified last wins; other names come after these, also by modification
+ * time. False when there is none.
  */
 static bool find_newest(const char *parent, char path[RK_NEWEST_BYTES])
 {

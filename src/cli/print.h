@@ -1,4 +1,4 @@
-/* print.h - the result of a verb: how it is to look, and where it goes. */
+/* print.h - prints the result of a verb: its look, and where it goes. */
 #ifndef RK_PRINT_H
 #define RK_PRINT_H
 
@@ -23,7 +23,7 @@ extern const char *const rk_format_words[];
 /* Colours, characters and width that fit the place `out` (NULL or "-": stdout). */
 struct rk_render_options rk_print_look(const struct rk_common *common, const char *out, int format);
 
-/* Takes the text over and writes it; prints a failure. Returns the exit status. */
+/* Writes and frees the text; prints a failure. Returns the exit status. */
 int rk_print_text(const char *verb, const char *out, char *text, size_t len);
 
 /* ---- the newest run directory ---- */
@@ -31,8 +31,8 @@ int rk_print_text(const char *verb, const char *out, char *text, size_t len);
 enum { RK_NEWEST_BYTES = 512 };
 
 /*
- * The one operand of a verb that was given none: the newest run under rockit_output/, named on
- * stderr unless quiet. -1 to go on; without a run a message, and the exit status.
+ * The default operand of a verb: the newest run under rockit_output/. Prints its name on stderr
+ * unless quiet. Returns -1 to go on; without a run, prints a message and returns the exit status.
  */
 int rk_newest_instead(const char *verb, bool quiet, char path[RK_NEWEST_BYTES]);
 

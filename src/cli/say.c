@@ -34,7 +34,7 @@ static void put_line(FILE *f, const char *verb, const char *text)
 	fputc('\n', f);
 }
 
-/* In one piece: the ranks of a job share a terminal. */
+/* In one write: the ranks of a job share a terminal. */
 static void say_line(const char *verb, const char *text)
 {
 	char line[4 * LINE_BYTES + 64]; /* each byte may become \xNN */
@@ -90,7 +90,7 @@ int say_error(const char *verb, const struct rk_error *err)
 {
 	char text[LINE_BYTES];
 
-	/* Whoever pressed ^C knows. */
+	/* The user pressed ^C and needs no message. */
 	if (err->code == RK_E_CANCELLED)
 		return EXIT_FAILED;
 	rk_error_text(err, text, sizeof(text));
@@ -170,7 +170,7 @@ static int64_t now_ns(void)
 
 void rk_progress_begin(struct rk_progress *p, const char *verb, bool quiet)
 {
-	/* Once: a second ^C ends the process at once. */
+	/* Only the first time: a second ^C ends the process at once. */
 	struct sigaction once = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND };
 	struct sigaction old;
 	const int signals[] = { SIGINT, SIGTERM };

@@ -1,4 +1,4 @@
-/* say.h - everything the command says on stderr: messages and progress. */
+/* say.h - prints everything that goes to stderr: messages and progress. */
 #ifndef RK_SAY_H
 #define RK_SAY_H
 
@@ -16,27 +16,27 @@ int say_failure(const char *verb, const char *fmt, ...) __attribute__((format(pr
 /* "rockit VERB: FILE:LINE: message". Returns the exit status that fits. */
 int say_error(const char *verb, const struct rk_error *err);
 
-/* "rockit VERB: line", made safe for a terminal. */
+/* "rockit VERB: line", with control characters escaped. */
 void say_note(const char *verb, const char *line);
 
 /*
- * From here on a reader of ours that goes away does not end us: what is being measured is worth
- * more than what is said about it. Programs that are started have the signal as we found it.
+ * From here on we ignore SIGPIPE: a measurement is worth more than the messages about it. Child
+ * processes get the original setting.
  */
 void say_to_nobody_too(void);
 
 /* One line for each kind of warning, with its count. */
 void say_warning_list(const char *verb, const struct rk_warning *w, size_t n);
 /*
- * When a verb is done with a run (NULL is fine): with -v the files, used as what or why not; without
- * -q the warnings. Closes it.
+ * At the end of a verb: closes the run (may be NULL). With -v prints each file and how it was used,
+ * or why not; without -q prints the warnings.
  */
 void say_run_end(const char *verb, const struct rk_common *common, struct rk_run *run);
 
-/* Prints text without letting it steer a terminal: control characters as \xNN. */
+/* Prints text with control characters as \xNN, so that it cannot control the terminal. */
 void say_safely(FILE *f, const char *text);
 
-/* ---- progress: one line on a terminal while the work takes long; also where ^C is noticed ---- */
+/* ---- progress: one line on a terminal during long work; also notices ^C ---- */
 
 struct rk_progress {
 	const char *verb;
@@ -45,13 +45,13 @@ struct rk_progress {
 	int64_t start_ns, last_ns;
 };
 
-/* From here on SIGINT and SIGTERM end the work at the next call of rk_progress_step, cleanly. */
+/* From here on SIGINT and SIGTERM end the work cleanly at the next call of rk_progress_step. */
 void rk_progress_begin(struct rk_progress *p, const char *verb, bool quiet);
-/* For rk_run_options.progress; nonzero when the work shall end. */
+/* For rk_run_options.progress; nonzero to end the work. */
 int rk_progress_step(void *arg, uint64_t done, uint64_t total);
 /* Erases the line. */
 void rk_progress_end(struct rk_progress *p);
-/* The signal that came, or 0. */
+/* The signal received, or 0. */
 int rk_progress_signal(void);
 
 #endif

@@ -233,7 +233,7 @@ static bool judge_others(const struct rk_look *l, const char *tool, char *out, s
 			 gpus[0] ? gpus : "NVIDIA's GPUs");
 	else if (l->opencl)
 		snprintf(out, size,
-			 "ready for OpenCL programs: no AMD GPU here, so rockit run traces OpenCL "
+			 "ready for OpenCL programs: no AMD GPU found, so rockit run traces OpenCL "
 			 "itself; it plans runs for other machines, too (rockit run --dry-run)");
 	else if (tool[0])
 		snprintf(out, size,
@@ -243,7 +243,7 @@ static bool judge_others(const struct rk_look *l, const char *tool, char *out, s
 	else if (gpus[0])
 		snprintf(
 			out, size,
-			"no AMD GPU here: for NVIDIA's, profile with nsys; rockit reads what 'nsys "
+			"no AMD GPU found: for NVIDIA's, profile with nsys; rockit reads what 'nsys "
 			"export --type sqlite' writes");
 	else
 		snprintf(out, size,

@@ -241,10 +241,10 @@ static void note_arch(struct rk_plan *p)
 	if (!p->arch_assumed || p->tool->library)
 		return;
 	if (p->amd)
-		rk_list_addf(&p->notes,
-			     "the AMD GPU here does not say its gfx target (it is not in "
-			     "/sys/class/kfd): taken for %s; --arch GFX names another",
-			     p->arch);
+		rk_list_addf(
+			&p->notes,
+			"the gfx target of the AMD GPU is unknown (it is not in /sys/class/kfd): taken for %s; --arch GFX names another",
+			p->arch);
 	else if (p->counters)
 		rk_list_addf(
 			&p->notes,

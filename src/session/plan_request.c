@@ -412,7 +412,7 @@ static void note_choice(struct rk_plan *p)
 
 	if (p->tool->library && !(cupti && p->arch_assumed))
 		rk_list_addf(&p->notes, "%s; %s ('rockit doctor' says more)",
-			     p->arch_assumed && !p->amd ? "no AMD GPU here" :
+			     p->arch_assumed && !p->amd ? "no AMD GPU found" :
 							  "no AMD profiler here",
 			     cupti ? "CUDA programs are traced" : "OpenCL calls are traced");
 }

@@ -29,5 +29,5 @@ export ROCKIT_SYSFS_ROOT
 # What differs from run to run: counts, cost.
 settle() {
 	sed -E 's/[0-9]+ samples/N samples/; s/[0-9]+ missed/N missed/; s/[0-9.]+ % of/N % of/
-		s/within [0-9]+ ns/within N ns/; s/("(samples|missed|cpu_percent|clock_error_ns)": )[0-9.e-]+/\1N/'
+		s/at most [0-9]+ ns/at most N ns/; s/("(samples|missed|cpu_percent|clock_error_ns)": )[0-9.e-]+/\1N/'
 }
