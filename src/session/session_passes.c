@@ -73,10 +73,13 @@ static void tell_output(struct rk_session *s, size_t i)
 
 	if (did->files)
 		return;
-	if (s->plan->tool->library)
-		rk_session_warn(
-			s, "the collector was never loaded: the program made no OpenCL call, or "
-			   "its OpenCL loader knows no layers");
+	if (!strcmp(s->plan->tool->name, "cupti"))
+		rk_session_warn(s, "the collector was never loaded: the program made no CUDA call, "
+				   "or the driver did not load the collector");
+	else if (s->plan->tool->library)
+		rk_session_warn(s,
+				"the collector was never loaded: the program made no OpenCL call, "
+				"or its OpenCL loader does not support layers");
 	else if (did->child.status == 0)
 		rk_session_warn(s,
 				"%s wrote no file in pass %zu: the program made no GPU call, or it "

@@ -622,6 +622,13 @@ def rockit_run_says_what_was_lost(place):
 
 
 @test
+def rockit_run_warns_when_the_program_made_no_cuda_call(place):
+    done, _ = profiled(place, app=[APP, "silent"])
+    assert "the program made no CUDA call, or the driver did not load the collector" in done.stderr
+    assert "OpenCL" not in done.stderr, done.stderr
+
+
+@test
 def the_plan_names_what_will_not_come(place):
     done = subprocess.run(
         [ROCKIT, "run", "--tool", "cupti", "--dry-run", "--format", "json", "-t", "sys", "-c",
