@@ -89,7 +89,7 @@ class Result:
     def check(self) -> "Result":
         """Raises when the program failed or nothing was recorded; else the result itself."""
         if self.status:
-            raise _errors.Error(f"the program ended with status {self.status}", code="status", path=self.dir)
+            raise _errors.Error(f"the program exited with status {self.status}", code="status", path=self.dir)
         if self.profiled and not self.usable:
             why = self.warnings[-1] if self.warnings else "nothing was recorded"
             raise _errors.Error(why, code="empty", path=self.dir)

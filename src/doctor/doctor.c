@@ -229,26 +229,25 @@ static bool judge_others(const struct rk_look *l, const char *tool, char *out, s
 	if (l->cupti && bad)
 		snprintf(out, size, "not ready: %s", bad->text);
 	else if (l->cupti)
-		snprintf(out, size, "ready: rockit run traces CUDA programs on %s itself",
-			 gpus[0] ? gpus : "NVIDIA's GPUs");
+		snprintf(out, size, "ready: rockit run traces CUDA programs on %s",
+			 gpus[0] ? gpus : "NVIDIA GPUs");
 	else if (l->opencl)
 		snprintf(out, size,
-			 "ready for OpenCL programs: no AMD GPU found, so rockit run traces OpenCL "
-			 "itself; it plans runs for other machines, too (rockit run --dry-run)");
+			 "ready for OpenCL programs: no AMD GPU found, so rockit run traces "
+			 "OpenCL; it can also plan runs for other machines (rockit run --dry-run)");
 	else if (tool[0])
 		snprintf(out, size,
-			 "not ready: %s is here, but no AMD GPU; rockit reads and converts files, "
-			 "and plans runs (rockit run --dry-run)",
+			 "not ready: %s is installed, but there is no AMD GPU; rockit can read "
+			 "and convert files and plan runs (rockit run --dry-run)",
 			 tool);
 	else if (gpus[0])
-		snprintf(
-			out, size,
-			"no AMD GPU found: for NVIDIA's, profile with nsys; rockit reads what 'nsys "
-			"export --type sqlite' writes");
+		snprintf(out, size,
+			 "no AMD GPU found: profile NVIDIA GPUs with nsys; rockit reads the "
+			 "output of 'nsys export --type sqlite'");
 	else
 		snprintf(out, size,
-			 "no AMD GPU and no profiler here: rockit reads and converts files, and "
-			 "plans runs for other machines (rockit run --dry-run)");
+			 "no AMD GPU and no profiler found: rockit can read and convert files "
+			 "and plan runs for other machines (rockit run --dry-run)");
 	return l->cupti ? !bad : l->opencl;
 }
 

@@ -88,7 +88,8 @@ static void look_at_power_levels(struct rk_look *l)
 	}
 	if (all.forced)
 		rk_look_say(l, "power-level", RK_DOCTOR_INFO, "power level",
-			    "clocks of %zu GPU%s are fixed ('%s'): times differ from everyday ones",
+			    "clocks of %zu GPU%s are fixed ('%s'): times differ from normal "
+			    "operation",
 			    all.forced, all.forced == 1 ? "" : "s", all.forced_level);
 }
 
@@ -126,21 +127,21 @@ static void say_no_nvml(struct rk_look *l, int code)
 		rk_look_say(l, "nvml", RK_DOCTOR_WARN, "libnvidia-ml.so.1",
 			    "not found: power, memory and clocks cannot be sampled");
 		rk_look_advise(l, "%s",
-			       l->container ? "give the container the driver's tools as well: "
+			       l->container ? "also give the container the driver's tools: "
 					      "NVIDIA_DRIVER_CAPABILITIES=compute,utility" :
-					      "install the libraries of the driver's own release");
+					      "install the libraries of the driver's release");
 	} else if (code == RK_NVML_VERSION_MISMATCH) {
 		rk_look_say(l, "nvml", worst(l), "libnvidia-ml.so.1",
-			    "the driver's libraries are of another release than its kernel "
-			    "module: no CUDA program runs");
-		rk_look_advise(l, "restart, or load the module anew: the driver was updated while "
-				  "it was in use");
+			    "the driver's libraries and its kernel module are from different "
+			    "releases: CUDA programs cannot run");
+		rk_look_advise(l, "reboot, or reload the module: the driver was updated while it "
+				  "was in use");
 	} else {
 		rk_look_say(l, "nvml", RK_DOCTOR_WARN, "libnvidia-ml.so.1",
-			    "NVML refuses to begin (error %d): power, memory and clocks cannot be "
+			    "NVML fails to start (error %d): power, memory and clocks cannot be "
 			    "sampled",
 			    code);
-		rk_look_advise(l, "see what nvidia-smi says");
+		rk_look_advise(l, "run nvidia-smi and read its message");
 	}
 }
 
@@ -167,18 +168,20 @@ static void say_seen(struct rk_look *l, const struct seen *s)
 {
 	if (s->lost) {
 		rk_look_say(l, "nvidia-lost", s->lost == s->gpus ? worst(l) : RK_DOCTOR_WARN,
-			    "NVIDIA GPUs", "%u of %u are lost: they have fallen off their bus",
+			    "NVIDIA GPUs", "%u of %u are lost: they have fallen off the bus",
 			    s->lost, s->gpus);
-		rk_look_advise(l, "look for 'Xid' in dmesg, and restart the machine");
+		rk_look_advise(l, "look for 'Xid' in dmesg, and reboot the machine");
 	}
 	if (s->mig)
 		rk_look_say(l, "mig", RK_DOCTOR_INFO, "MIG",
-			    "on %u of %u GPUs: programs run on parts of them; power, energy, "
-			    "memory, clocks and temperature are sampled of whole GPUs, load is not",
+			    "on %u of %u GPUs: programs run on parts of a GPU; power, energy, "
+			    "memory, clocks and temperature are sampled for whole GPUs, load is "
+			    "not sampled",
 			    s->mig, s->gpus);
 	if (s->sleeping) {
 		rk_look_say(l, "nvidia-persistence", RK_DOCTOR_INFO, "persistence mode",
-			    "off on %u of %u GPUs: the first use after a rest takes seconds longer",
+			    "off on %u of %u GPUs: the first use after an idle time takes "
+			    "seconds longer",
 			    s->sleeping, s->gpus);
 		rk_look_advise(l, "sudo nvidia-smi -pm 1, or run nvidia-persistenced");
 	}
@@ -209,12 +212,12 @@ static void say_device(struct rk_look *l, const char *path, enum rk_look_access 
 {
 	if (access == RK_LOOK_DENIED) {
 		rk_look_say(l, "nvidia-devices", worst(l), path,
-			    "this user may not read and write %s", path);
+			    "this user cannot read and write %s", path);
 		rk_look_advise(l, "ask the administrator: the driver's default is mode 0666 "
 				  "(NVreg_DeviceFileMode); under Slurm, ask for a GPU (--gpus)");
 	} else {
 		rk_look_say(l, "nvidia-devices", RK_DOCTOR_WARN, path,
-			    "%s does not exist: no program can compute on the GPU", path);
+			    "%s does not exist: programs cannot compute on the GPU", path);
 		rk_look_advise(l, "%s",
 			       l->container ? GPU_CONTAINER : "sudo nvidia-modprobe -c 0 -u");
 	}
@@ -246,7 +249,7 @@ static void look_at_nvidia_devices(struct rk_look *l)
 	}
 	if (gpus)
 		rk_look_say(l, "nvidia-devices", RK_DOCTOR_OK, "/dev/nvidia*",
-			    "%u GPU%s can be read and written", gpus, gpus == 1 ? "" : "s");
+			    "%u GPU%s readable and writable", gpus, gpus == 1 ? "" : "s");
 	else
 		say_device(l, "/dev/nvidia0", RK_LOOK_MISSING);
 }
@@ -281,16 +284,16 @@ static void look_at_counters(struct rk_look *l)
 		closed = strcmp(only, "1") == 0 && !admin;
 		rk_look_say(l, "nvidia-counters", closed ? RK_DOCTOR_WARN : RK_DOCTOR_OK,
 			    "NVIDIA counters",
-			    closed ? "hardware counters are for administrators alone" :
-				     "hardware counters are open to this user");
+			    closed ? "hardware counters are restricted to administrators" :
+				     "this user can read hardware counters");
 		if (closed)
 			rk_look_advise(l, "%s%s",
 				       l->container ? "start the container with "
 						      "--cap-add=SYS_ADMIN, or on the host " :
 						      "",
 				       "write 'options nvidia "
-				       "NVreg_RestrictProfilingToAdminUsers=0' into "
-				       "/etc/modprobe.d/nvidia-profiling.conf and restart");
+				       "NVreg_RestrictProfilingToAdminUsers=0' to "
+				       "/etc/modprobe.d/nvidia-profiling.conf and reboot");
 	}
 	rk_bytes_release(&bytes);
 }
@@ -321,7 +324,7 @@ static void look_at_nvidia(struct rk_look *l)
 		    version[0] ? "version " : "it", version);
 	if (l->cuda)
 		rk_look_say(l, "cuda-driver", RK_DOCTOR_OK, "CUDA",
-			    "the driver is for programs of CUDA %d.%d and older", l->cuda / 1000,
+			    "the driver supports programs of CUDA %d.%d and older", l->cuda / 1000,
 			    l->cuda % 1000 / 10);
 	if (code)
 		say_no_nvml(l, code);
@@ -482,22 +485,22 @@ static void say_cupti(struct rk_look *l, const struct found *f)
 		    (best < 0 || f->majors[i] > f->majors[best]))
 			best = (int)i;
 	if (best >= 0) {
-		rk_look_say(l, "cupti", RK_DOCTOR_OK, "CUPTI", "of CUDA %d in '%s'%s",
+		rk_look_say(l, "cupti", RK_DOCTOR_OK, "CUPTI", "found for CUDA %d in '%s'%s",
 			    f->majors[best], f->dirs.v[best],
-			    f->n > 1 ? ", and elsewhere; a program's own comes first" : "");
+			    f->n > 1 ? ", and elsewhere; a program's own copy comes first" : "");
 	} else if (f->n) {
 		rk_look_say(l, "cupti", RK_DOCTOR_WARN, "CUPTI",
-			    "of CUDA %d in '%s', which the driver, of CUDA %d.%d, cannot work with",
+			    "found for CUDA %d in '%s', but the driver supports only CUDA %d.%d",
 			    f->majors[0], f->dirs.v[0], l->cuda / 1000, l->cuda % 1000 / 10);
 		rk_look_advise(l, "update the driver, or install the toolkit of CUDA %d",
 			       l->cuda / 1000);
 	} else {
 		rk_look_say(l, "cupti", RK_DOCTOR_WARN, "CUPTI",
-			    "not found in a toolkit or in Python's packages: programs that do not "
-			    "bring it along are not traced");
+			    "not found in a toolkit or in Python packages: programs without "
+			    "their own copy are not traced");
 		rk_look_advise(l,
-			       "install the toolkit's package (cuda-cupti-13-0 or its like), or: "
-			       "pip install nvidia-cuda-cupti; " RELEASES " are known");
+			       "install the toolkit's package (such as cuda-cupti-13-0), or: pip "
+			       "install nvidia-cuda-cupti; " RELEASES " are supported");
 	}
 }
 
@@ -507,11 +510,11 @@ static const struct other {
 	const char *text, *advice;
 } others[] = {
 	{ "nv-hostengine",
-	  "DCGM is running: while it measures, nobody else can have hardware counters; kernels can "
-	  "be traced",
+	  "DCGM is running: while it measures, no one else can use hardware counters; kernels "
+	  "can still be traced",
 	  "for counters: dcgmi profile --pause, and --resume afterwards" },
-	{ "nsys", "Nsight Systems is running: programs under it cannot be traced by others", "" },
-	{ "ncu", "Nsight Compute is running: it has the hardware counters for itself", "" },
+	{ "nsys", "Nsight Systems is running: its programs cannot be traced by other tools", "" },
+	{ "ncu", "Nsight Compute is running: it has exclusive use of the hardware counters", "" },
 };
 
 static void say_other(struct rk_look *l, const char *comm, const char *pid, unsigned *said)
@@ -556,12 +559,11 @@ static void say_collector(struct rk_look *l)
 	l->bad |= path.bad;
 	rk_bytes_release(&path);
 	if (l->cupti) {
-		rk_look_say(l, "cuda", RK_DOCTOR_OK, "CUDA programs", "rockit traces them itself");
+		rk_look_say(l, "cuda", RK_DOCTOR_OK, "CUDA programs", "rockit can trace them");
 		return;
 	}
-	rk_look_say(l, "cuda", RK_DOCTOR_INFO, "CUDA programs",
-		    "this rockit has no librockit-cupti.so");
-	rk_look_advise(l, "build it again: it needs nothing of CUDA");
+	rk_look_say(l, "cuda", RK_DOCTOR_INFO, "CUDA programs", "librockit-cupti.so is missing");
+	rk_look_advise(l, "build rockit again; the build does not need CUDA");
 }
 
 static void look_at_cuda(struct rk_look *l)
@@ -613,15 +615,15 @@ static void look_at_opencl(struct rk_look *l)
 	l->opencl = collector && drivers;
 	l->bad |= path.bad || names.bad;
 	if (l->opencl) {
-		rk_look_say(l, "opencl", RK_DOCTOR_OK, "OpenCL", "rockit traces it itself on %s",
+		rk_look_say(l, "opencl", RK_DOCTOR_OK, "OpenCL", "rockit can trace it on %s",
 			    rk_bytes_str(&names) ? rk_bytes_str(&names) : "any driver");
 	} else if (collector) {
 		rk_look_say(l, "opencl", RK_DOCTOR_INFO, "OpenCL", "no driver is installed");
 		rk_look_advise(l, "sudo apt install pocl-opencl-icd runs it on the CPU");
 	} else {
 		rk_look_say(l, "opencl", RK_DOCTOR_INFO, "OpenCL",
-			    "this rockit has no librockit-opencl.so");
-		rk_look_advise(l, "install opencl-headers and build it again");
+			    "librockit-opencl.so is missing");
+		rk_look_advise(l, "install opencl-headers and build rockit again");
 	}
 	rk_bytes_release(&path);
 	rk_bytes_release(&names);

@@ -35,7 +35,7 @@ static const struct rk_look_container podman = {
 };
 static const struct rk_look_container kubernetes = {
 	.name = "Kubernetes",
-	.devices = "ask for the resource amd.com/gpu in the pod's limits (AMD's device plugin "
+	.devices = "request the resource amd.com/gpu in the pod's limits (AMD's device plugin "
 		   "must run on the node)",
 	.group = "add to the pod's securityContext.supplementalGroups the group",
 };
@@ -94,7 +94,7 @@ static void look_at_driver(struct rk_look *l)
 				    "amdgpu %s is loaded", version);
 		else
 			rk_look_say(l, "driver", RK_DOCTOR_OK, "kernel driver",
-				    "amdgpu is loaded, the kernel's own");
+				    "amdgpu is loaded (the kernel's own version)");
 		return;
 	}
 	if (!amd) {
@@ -105,8 +105,8 @@ static void look_at_driver(struct rk_look *l)
 	rk_look_say(l, "driver", RK_DOCTOR_BAD, "kernel driver",
 		    "amdgpu is not loaded, but there %s %zu AMD GPU%s", amd == 1 ? "is" : "are",
 		    amd, amd == 1 ? "" : "s");
-	rk_look_advise(l, "sudo modprobe amdgpu; where that finds nothing, install the package "
-			  "amdgpu-dkms, or the kernel's extra modules");
+	rk_look_advise(l, "sudo modprobe amdgpu; if the module is not found, install the package "
+			  "amdgpu-dkms or the kernel's extra modules");
 }
 
 /* A line of /proc/self/limits: "Max open files   1024   1048576   files"; UINT64_MAX: none. */
@@ -126,12 +126,12 @@ static void look_at_limits(struct rk_look *l)
 		const char *line, *before, *after, *advice;
 		uint64_t enough;
 	} known[] = {
-		{ "Max file size", "files are cut at", "bytes: a trace may be larger",
+		{ "Max file size", "files are limited to", "bytes: a trace may be larger",
 		  "ulimit -f unlimited", UINT64_MAX },
 		{ "Max address space", "a process may map",
 		  "bytes: ROCm reserves far more than it uses", "ulimit -v unlimited", UINT64_MAX },
 		{ "Max open files", "a process may open",
-		  "files: few, for a program of many threads", "ulimit -n 65536", FEW_FILES },
+		  "files: too few for a program with many threads", "ulimit -n 65536", FEW_FILES },
 	};
 	struct rk_bytes bytes;
 	const char *limits = rk_look_read(l, "/proc/self/limits", &bytes);
@@ -156,14 +156,14 @@ static void look_at_space(struct rk_look *l, const char *subject, const char *di
 	bool few;
 
 	if (statvfs(dir, &fs) < 0 || access(dir, W_OK) < 0) {
-		rk_look_say(l, "space", RK_DOCTOR_WARN, subject, "'%s' cannot be written to", dir);
+		rk_look_say(l, "space", RK_DOCTOR_WARN, subject, "'%s' is not writable", dir);
 		rk_look_advise(l, "%s", advice);
 		return;
 	}
 	free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
 	few = free_bytes < GIB;
 	rk_look_say(l, "space", few ? RK_DOCTOR_WARN : RK_DOCTOR_OK, subject,
-		    "%.1f GiB are free in '%s'", (double)free_bytes / (double)GIB, dir);
+		    "%.1f GiB free in '%s'", (double)free_bytes / (double)GIB, dir);
 	if (few)
 		rk_look_advise(l, "%s", advice);
 }
@@ -354,7 +354,7 @@ static void advise_access(struct rk_look *l, const struct device *dev, const cha
 	else if (lists_user(members, user))
 		rk_look_advise(l,
 			       "log in again: '%s' was added to group '%s' after this session "
-			       "began",
+			       "started",
 			       user, group);
 	else
 		rk_look_advise(l, "sudo usermod -aG %s %s, then log in again", group, user);
@@ -367,7 +367,8 @@ static void say_denied(struct rk_look *l, const char *id, const struct device *d
 	if (!field_by_id(l, "/etc/group", dev->gid, 0, group, sizeof(group)))
 		snprintf(group, sizeof(group), "%" PRIu64, dev->gid);
 	rk_look_say(l, id, RK_DOCTOR_BAD, dev->shown,
-		    "%s%s%s may not read and write %s: it belongs to group '%s' with mode %04o",
+		    "%s%s%s cannot read and write %s: it belongs to group '%s' with "
+		    "mode %04o",
 		    l->user.name[0] ? "user '" : "this user", l->user.name,
 		    l->user.name[0] ? "'" : "", dev->shown, group, dev->mode);
 	advise_access(l, dev, group);
@@ -379,12 +380,14 @@ static void look_at_kfd(struct rk_look *l)
 
 	inspect(l, &dev);
 	if (dev.access == RK_LOOK_ALLOWED) {
-		rk_look_say(l, "kfd", RK_DOCTOR_OK, "/dev/kfd", "/dev/kfd can be read and written");
+		rk_look_say(l, "kfd", RK_DOCTOR_OK, "/dev/kfd",
+			    "/dev/kfd is readable and "
+			    "writable");
 	} else if (dev.access == RK_LOOK_DENIED) {
 		say_denied(l, "kfd", &dev);
 	} else {
 		rk_look_say(l, "kfd", RK_DOCTOR_BAD, "/dev/kfd",
-			    "/dev/kfd does not exist: no program can compute on the GPU");
+			    "/dev/kfd does not exist: programs cannot compute on the GPU");
 		rk_look_advise(l, "%s",
 			       l->container ? l->container->devices :
 					      "load amdgpu with compute support: the kernel needs "
@@ -413,8 +416,8 @@ static void look_at_render_nodes(struct rk_look *l)
 	if (nmissing) {
 		rk_look_say(l, "render-nodes", nmissing == nodes ? RK_DOCTOR_BAD : RK_DOCTOR_WARN,
 			    "render nodes",
-			    "%zu of %zu GPUs have no render node here: '%s' does not exist",
-			    nmissing, nodes, missing.shown);
+			    "%zu of %zu GPUs have no render node: '%s' does not exist", nmissing,
+			    nodes, missing.shown);
 		if (l->container)
 			rk_look_advise(l, "%s", l->container->devices);
 	}
@@ -422,7 +425,7 @@ static void look_at_render_nodes(struct rk_look *l)
 		say_denied(l, "render-nodes", &denied);
 	if (nodes && !nmissing && !ndenied)
 		rk_look_say(l, "render-nodes", RK_DOCTOR_OK, "render nodes",
-			    "%zu of %zu can be read and written", nodes, nodes);
+			    "%zu of %zu are readable and writable", nodes, nodes);
 }
 
 static void look_at_devices(struct rk_look *l)
@@ -444,14 +447,14 @@ void rk_look_host(struct rk_look *l)
 	l->container = find_container(l);
 	if (l->container)
 		rk_look_say(l, "container", RK_DOCTOR_INFO, "container",
-			    "this is %s: only the devices and groups that it was given are here",
+			    "this is %s: only the devices and groups passed to it are available",
 			    l->container->name);
 	look_at_driver(l);
 	look_at_limits(l);
 	look_at_space(l, "this directory", ".",
-		      "run where there is room, or name another place: rockit run -d DIR");
+		      "run in a directory with more space, or choose one: rockit run -d DIR");
 	look_at_space(l, "temporary files", l->tmpdir,
-		      "make room there, or set TMPDIR to another place");
+		      "free some space there, or set TMPDIR to another directory");
 	look_at_devices(l);
 }
 
@@ -482,7 +485,7 @@ static void look_at_visible(struct rk_look *l, const char *name, const char *ven
 		rk_look_advise(l, "unset %s", name);
 	} else {
 		rk_look_say(l, "visible-devices", RK_DOCTOR_INFO, name,
-			    "%s='%s': programs see %zu of the %zu GPUs at most", name, value,
+			    "%s='%s': programs see at most %zu of the %zu GPUs", name, value,
 			    seen < all ? seen : all, all);
 	}
 }
@@ -499,7 +502,7 @@ static void look_at_all_visible(struct rk_look *l)
 	look_at_visible(l, "CUDA_VISIBLE_DEVICES", vendor);
 	if (rk_look_env(l, names[0]) && rk_look_env(l, names[1]) && rk_look_count(l, "AMD"))
 		rk_look_say(l, "visible-devices", RK_DOCTOR_INFO, names[1],
-			    "%s counts within what %s leaves over", names[1], names[0]);
+			    "%s selects from the GPUs that %s leaves visible", names[1], names[0]);
 }
 
 /* What a variable does. A name that ends in '_' is a prefix. */
@@ -511,31 +514,34 @@ static const struct variable {
 	bool unset; /* the advice is to unset it */
 } variables[] = {
 	{ "ROCPROFILER_METRICS_PATH", NULL, RK_DOCTOR_WARN,
-	  "the definitions of counters come from there, not from ROCm's own file", true },
+	  "counter definitions come from there, not from ROCm's own file", true },
 	{ "ROCPROF_", NULL, RK_DOCTOR_INFO,
-	  "steers rocprofv3; rockit run clears it, a rocprofv3 of your own would heed it", false },
+	  "configures rocprofv3; rockit run clears it, but it affects rocprofv3 if you run it "
+	  "yourself",
+	  false },
 	{ "HSA_TOOLS_LIB", NULL, RK_DOCTOR_WARN,
-	  "puts a tool into every ROCm program: two profilers disturb each other", true },
+	  "loads a tool into every ROCm program: two profilers disturb each other", true },
 	{ "ROCP_TOOL_", NULL, RK_DOCTOR_WARN,
-	  "puts a tool into every ROCm program: two profilers disturb each other", true },
-	{ "ROCP_", NULL, RK_DOCTOR_WARN, "steers rocprof v1 and rocprofv2", true },
+	  "loads a tool into every ROCm program: two profilers disturb each other", true },
+	{ "ROCP_", NULL, RK_DOCTOR_WARN, "configures rocprof v1 and rocprofv2", true },
 	{ "LD_PRELOAD", "prof", RK_DOCTOR_WARN,
-	  "puts a profiler into every program: two profilers disturb each other", true },
+	  "loads a profiler into every program: two profilers disturb each other", true },
 	{ "LD_PRELOAD", "trace", RK_DOCTOR_WARN,
-	  "puts a tracer into every program: two profilers disturb each other", true },
+	  "loads a tracer into every program: two profilers disturb each other", true },
 	{ "LD_PRELOAD", NULL, RK_DOCTOR_INFO,
-	  "is loaded into every program, the profiler's own library after it", false },
+	  "is loaded into every program, before the profiler's own library", false },
 	{ "HSA_OVERRIDE_GFX_VERSION", NULL, RK_DOCTOR_WARN,
-	  "makes ROCm take the GPU for another one: its counters do not fit", true },
+	  "makes ROCm treat the GPU as a different one: counters do not match", true },
 	{ "AMD_SERIALIZE_KERNEL", NULL, RK_DOCTOR_WARN,
-	  "makes kernels wait for each other: times are not those of a plain run", true },
+	  "makes kernels wait for each other: times differ from a normal run", true },
 	{ "HIP_LAUNCH_BLOCKING", NULL, RK_DOCTOR_WARN,
-	  "makes every launch wait for its kernel: times are not those of a plain run", true },
+	  "makes every launch wait for its kernel: times differ from a normal run", true },
 	{ "CUDA_LAUNCH_BLOCKING", NULL, RK_DOCTOR_WARN,
-	  "makes every launch wait for its kernel: times are not those of a plain run", true },
-	{ "AMD_LOG_LEVEL", NULL, RK_DOCTOR_WARN, "makes HIP write a log: times suffer", true },
+	  "makes every launch wait for its kernel: times differ from a normal run", true },
+	{ "AMD_LOG_LEVEL", NULL, RK_DOCTOR_WARN, "makes HIP write a log: the program runs slower",
+	  true },
 	{ "CUDA_INJECTION64_PATH", NULL, RK_DOCTOR_WARN,
-	  "puts a tool into every CUDA program: two profilers disturb each other", true },
+	  "loads a tool into every CUDA program: two profilers disturb each other", true },
 };
 
 static const struct variable *known_variable(const char *entry, size_t len)

@@ -62,12 +62,11 @@ static void look_for_none(struct rk_look *l)
 	bool amd = rk_look_count(l, "AMD") > 0;
 
 	rk_look_say(l, "no-profiler", amd ? RK_DOCTOR_BAD : RK_DOCTOR_INFO, "profilers",
-		    "no profiler of ROCm was found in PATH, $ROCM_PATH, /opt/rocm* or Python's "
-		    "packages");
+		    "no ROCm profiler found in PATH, $ROCM_PATH, /opt/rocm* or Python packages");
 	rk_look_advise(l,
-		       "%s rocprofiler-sdk rocprofiler-compute rocprofiler-systems (from ROCm 7.13 "
-		       "on one package, amdrocm-profiler) from AMD's repository, or: pip install "
-		       "'rocm[profiler]'; rockit reads files without any of them",
+		       "%s rocprofiler-sdk rocprofiler-compute rocprofiler-systems (since ROCm "
+		       "7.13 one package, amdrocm-profiler) from AMD's repository, or: pip "
+		       "install 'rocm[profiler]'; rockit can read files without them",
 		       installer(l));
 }
 
@@ -88,7 +87,7 @@ static void look_at_unusable(struct rk_look *l)
 		if (t->usable || has_first(l, t->name))
 			continue;
 		rk_look_say(l, "not-executable", RK_DOCTOR_WARN, t->name,
-			    "'%s' may not be executed by this user", t->path);
+			    "this user cannot execute '%s'", t->path);
 		rk_look_advise(l, "check its mode, and whether its file system is mounted noexec");
 	}
 }
@@ -145,15 +144,15 @@ static void say_releases(struct rk_look *l, const struct rk_list *all,
 		rk_bytes_printf(&names, "%s%s", i ? ", " : "", all->v[i]);
 	if (other[0] && best->rocm[0] && strcmp(other, best->rocm) != 0) {
 		rk_look_say(l, "releases", RK_DOCTOR_WARN, "ROCm releases",
-			    "PATH leads to %s of ROCm %s, but ROCM_PATH is a ROCm %s: a program "
-			    "and its profiler may not fit",
+			    "PATH finds %s of ROCm %s, but ROCM_PATH is ROCm %s: a program and "
+			    "its profiler may not match",
 			    best->name, best->rocm, other);
 		rk_look_advise(l, "put $ROCM_PATH/bin first in PATH, or unset ROCM_PATH");
 	} else {
 		const char *text = rk_bytes_str(&names);
 
 		rk_look_say(l, "releases", RK_DOCTOR_INFO, "ROCm releases",
-			    "several have profilers here (%s); rockit run takes %s of ROCm %s",
+			    "several releases have profilers (%s); rockit run uses %s of ROCm %s",
 			    text ? text : "a long list", best->name,
 			    best->rocm[0] ? best->rocm : "(unknown)");
 	}
@@ -183,7 +182,7 @@ static void look_at_python(struct rk_look *l, const struct rk_tool_found *best)
 	if (rk_look_program(l, "python3"))
 		return;
 	rk_look_say(l, "python", used ? RK_DOCTOR_BAD : RK_DOCTOR_WARN, "python3",
-		    "%s is a Python script, but there is no python3 in PATH",
+		    "%s is a Python script, but python3 is not in PATH",
 		    used ? "rocprofv3" : "rocprof-compute");
 	rk_look_advise(l, "%s python3, or add its directory to PATH", installer(l));
 }
@@ -204,14 +203,13 @@ static void look_at_settings(struct rk_look *l)
 
 	if (samples && setting(l, "/proc/sys/kernel/perf_event_paranoid", &v) && v > 2) {
 		rk_look_say(l, "perf-events", RK_DOCTOR_WARN, "perf_event_paranoid",
-			    "at %lld, rocprof-sys and nsys cannot count on the CPU", (long long)v);
+			    "at %lld, rocprof-sys and nsys cannot use CPU counters", (long long)v);
 		rk_look_advise(l, "sudo sysctl kernel.perf_event_paranoid=2");
 	}
 	if (has_any(l, "rocprof-attach") && l->user.uid != 0 &&
 	    setting(l, "/proc/sys/kernel/yama/ptrace_scope", &v) && v > 0) {
 		rk_look_say(l, "ptrace", RK_DOCTOR_INFO, "ptrace_scope",
-			    "at %lld, no profiler can be attached to a program that runs already",
-			    (long long)v);
+			    "at %lld, profilers cannot attach to running programs", (long long)v);
 		rk_look_advise(l, "to attach: sudo sysctl kernel.yama.ptrace_scope=0");
 	}
 }
@@ -231,9 +229,9 @@ static void look_at_installed(struct rk_look *l)
 		if (l->cupti || has_any(l, "nsys"))
 			return;
 		rk_look_say(l, "no-profiler", RK_DOCTOR_INFO, "profilers",
-			    "Nsight Systems (nsys) was not found in PATH");
+			    "Nsight Systems (nsys) not found in PATH");
 		rk_look_advise(l, "install it from NVIDIA's repository (package nsight-systems); "
-				  "rockit reads files without it");
+				  "rockit can read files without it");
 	} else {
 		look_for_none(l);
 	}
@@ -264,13 +262,13 @@ static void look_at_newer(struct rk_look *l)
 			continue;
 		if (successor)
 			rk_look_say(l, "newer", RK_DOCTOR_INFO, t->name,
-				    "%s is newer than this rockit, which cannot drive it", t->name);
+				    "%s is newer than this rockit and not supported", t->name);
 		else if (strcmp(t->name, "rocprofv3") == 0 && rk_version_known(v) &&
 			 rk_version_since(v, NEWEST_MAJOR, NEWEST_MINOR + 1))
 			rk_look_say(
 				l, "newer", RK_DOCTOR_INFO, t->name,
-				"ROCm %s is newer than this rockit: rocprofv3 is told what that "
-				"of ROCm %d.%d understood",
+				"ROCm %s is newer than this rockit: rocprofv3 is called with the "
+				"options of ROCm %d.%d",
 				t->rocm, NEWEST_MAJOR, NEWEST_MINOR);
 	}
 }

@@ -107,11 +107,11 @@ static const struct option {
 	{ "-i", OPT_INPUT, NULL },
 	{ "--input", OPT_INPUT, NULL },
 	{ "--pmc", OPT_PMC, NULL },
-	{ "-d", OPT_IGNORED, "the run has a directory of its own" },
-	{ "--output-directory", OPT_IGNORED, "the run has a directory of its own" },
-	{ "-o", OPT_IGNORED, "each process has a file of its own" },
-	{ "--output-file", OPT_IGNORED, "each process has a file of its own" },
-	{ "--perfetto-trace-filename", OPT_IGNORED, "'rockit convert' makes the picture" },
+	{ "-d", OPT_IGNORED, "each run has its own directory" },
+	{ "--output-directory", OPT_IGNORED, "each run has its own directory" },
+	{ "-o", OPT_IGNORED, "each process writes its own file" },
+	{ "--output-file", OPT_IGNORED, "each process writes its own file" },
+	{ "--perfetto-trace-filename", OPT_IGNORED, "use 'rockit convert' to write a trace" },
 	{ "-f", OPT_FORMATS, NULL },
 	{ "--output-format", OPT_FORMATS, NULL },
 	{ "--pc-sampling-beta-enabled", OPT_PC_FLAG, NULL },
@@ -134,8 +134,8 @@ struct words {
 static int refuse(const struct words *w, const char *why, const char *word)
 {
 	rk_fail(w->m->err, RK_E_USAGE,
-		"'cmd' is not run, only read, and %s '%s'; give options of the profiler alone", why,
-		word);
+		"'cmd' is only read, not executed, and %s '%s'; give only options of the profiler",
+		why, word);
 	rk_error_at(w->m->err, w->m->file, w->cmd->line, 0);
 	return RK_E_USAGE;
 }
@@ -276,8 +276,8 @@ static int mend_pc(struct words *w)
 	if (strcmp(d->text[RK_DRAFT_PC_METHOD], "stochastic") != 0 ||
 	    strcmp(d->text[RK_DRAFT_PC_UNIT], "time") != 0)
 		return 0;
-	note(w->m, "stochastic PC sampling by time exists on no GPU: method, unit and "
-		   "interval are the GPU's own");
+	note(w->m, "no GPU supports stochastic PC sampling by time: using the GPU's default "
+		   "method, unit and interval");
 	d->preset.pc_interval = 0;
 	rc = rk_draft_set(d, RK_DRAFT_PC_METHOD, "auto", w->m->err);
 	return rc < 0 ? rc : rk_draft_set(d, RK_DRAFT_PC_UNIT, "auto", w->m->err);
@@ -295,16 +295,16 @@ static int take_option(struct words *w, const struct option *o)
 		return 0;
 	case OPT_INPUT:
 		word = argument(w);
-		return word ? add_spec(w, word) : refuse(w, "has no file behind", o->name);
+		return word ? add_spec(w, word) : refuse(w, "needs a file after", o->name);
 	case OPT_PMC:
 		return take_pmc(w);
 	case OPT_IGNORED:
 		word = argument(w);
-		note(w->m, "'%s %s' of a cmd is not used: %s", o->name, word ? word : "", o->what);
+		note(w->m, "'%s %s' of a cmd is ignored: %s", o->name, word ? word : "", o->what);
 		return 0;
 	case OPT_FORMATS:
-		note(w->m, "the output format of a cmd is not used: the version's best is "
-			   "collected, 'rockit convert' writes the others");
+		note(w->m, "the output format of a cmd is ignored: rockit uses the best format "
+			   "of the profiler's release; 'rockit convert' writes others");
 		while (!w->value && !option_next(w))
 			w->at++;
 		return 0;
@@ -340,7 +340,7 @@ static int take_words(struct words *w)
 			rc = take_option(w, o);
 	}
 	if (rc == 0 && w->at + 1 < w->l->n)
-		rc = refuse(w, "has a program behind its '--':", w->l->v[w->at + 1]);
+		rc = refuse(w, "has a program after its '--':", w->l->v[w->at + 1]);
 	return rc < 0 ? rc : mend_pc(w);
 }
 
@@ -354,7 +354,7 @@ static int take_cmd(struct context *m, const struct rk_tree *cmd)
 	if (special[0])
 		return refuse(&w, "it needs a shell for", special);
 	if (!rk_list_split_words(&l, cmd->text))
-		rc = refuse(&w, "a quote is left open in", cmd->text);
+		rc = refuse(&w, "has an unclosed quote in", cmd->text);
 	else
 		rc = l.bad ? rk_fail_nomem(m->err) : take_words(&w);
 	rk_list_release(&l);
@@ -405,13 +405,14 @@ static const struct tool tools[] = {
 	{ "rccl_trace", TOOL_LIBRARY, "rccl", false, NULL },
 	/* Tensile prints the kernels it runs; the kernel trace has them, with times. */
 	{ "tensile_trace", TOOL_TRACE, "kernel", false, NULL },
-	{ "rpd", TOOL_OTHER, "another tracer, not driven from here", false, NULL },
-	{ "rocm_trace_lite", TOOL_OTHER, "another tracer, not driven from here", false, NULL },
-	{ "rocm_trace_lite_default", TOOL_OTHER, "another tracer, not driven from here", false,
+	{ "rpd", TOOL_OTHER, "another tracer, rockit does not support it", false, NULL },
+	{ "rocm_trace_lite", TOOL_OTHER, "another tracer, rockit does not support it", false,
 	  NULL },
-	{ "therock_check", TOOL_OTHER, "no profiler; see 'rockit doctor'", false, NULL },
-	{ "test_tools_A", TOOL_OTHER, "no profiler", false, NULL },
-	{ "test_tools_B", TOOL_OTHER, "no profiler", false, NULL },
+	{ "rocm_trace_lite_default", TOOL_OTHER, "another tracer, rockit does not support it",
+	  false, NULL },
+	{ "therock_check", TOOL_OTHER, "not a profiler; see 'rockit doctor'", false, NULL },
+	{ "test_tools_A", TOOL_OTHER, "not a profiler", false, NULL },
+	{ "test_tools_B", TOOL_OTHER, "not a profiler", false, NULL },
 };
 
 enum { NTOOLS = sizeof(tools) / sizeof(tools[0]) };
@@ -455,9 +456,7 @@ static int monitor_env(struct context *m, const struct rk_tree *env)
 			if (rc < 0)
 				return rc;
 		} else if (strcmp(word, "DEVICE") == 0 && strcmp(value, "all") != 0) {
-			note(m,
-			     "%s '%s': all GPUs are sampled, each in a column of "
-			     "its own",
+			note(m, "%s '%s' is ignored: all GPUs are sampled, each in its own column",
 			     v->key, value);
 		} else if (strcmp(word, "DEVICE") != 0 && strcmp(word, "MODE") != 0) {
 			ignore(m, "env_vars.%s", v->key);
@@ -533,7 +532,7 @@ static int apply(struct context *m, const struct tool *t, const struct rk_tree *
 	int rc;
 
 	if (cmd && (t->kind == TOOL_MONITOR || t->kind == TOOL_LIBRARY))
-		note(m, "cmd of tool '%s' is not run: that is done here without it", t->name);
+		note(m, "cmd of tool '%s' is not executed: rockit does this itself", t->name);
 	if (t->kind == TOOL_MONITOR) {
 		rc = rk_draft_monitors(m->d, t->what, m->err);
 		return rc < 0 ? rc : monitor_env(m, env);
@@ -554,11 +553,11 @@ static int unknown_tool(struct context *m, const struct rk_tree *name)
 		names[i] = tools[i].name;
 	near = rk_nearest(name->text, names);
 	if (near)
-		rk_fail(m->err, RK_E_USAGE, "there is no tool '%.100s'; did you mean '%s'?",
-			name->text, near);
+		rk_fail(m->err, RK_E_USAGE, "unknown tool '%.100s'; did you mean '%s'?", name->text,
+			near);
 	else
 		rk_fail(m->err, RK_E_USAGE,
-			"there is no tool '%.100s'; rocprofv3_ and the name of a preset is one",
+			"unknown tool '%.100s'; use rocprofv3_ and the name of a preset",
 			name->text);
 	rk_error_at(m->err, m->file, name->line, 0);
 	return RK_E_USAGE;
@@ -680,7 +679,7 @@ static void pass_over(struct context *m, const struct rk_tree *v)
 		names[i] = keys[i].name;
 	near = rk_nearest(v->key, names);
 	if (near)
-		note(m, "key '%s' is not known; did you mean '%s'?", v->key, near);
+		note(m, "unknown key '%s'; did you mean '%s'?", v->key, near);
 }
 
 /*
@@ -710,7 +709,7 @@ int rk_draft_context(struct rk_draft *d, const struct rk_tree *root, const char 
 
 	if (root->kind != RK_TREE_OBJECT)
 		return rk_draft_wrong(root, file, err,
-				      "a context is an object: {\"tools\": [...]}");
+				      "a context must be an object: {\"tools\": [...]}");
 	for (const struct rk_tree *v = root->first; rc == 0 && v; v = v->next) {
 		unsigned i = 0;
 
@@ -723,8 +722,7 @@ int rk_draft_context(struct rk_draft *d, const struct rk_tree *root, const char 
 	}
 	translate_debug(&m);
 	if (rc == 0 && !d->text[RK_DRAFT_DESCRIPTION][0])
-		rc = rk_draft_set(d, RK_DRAFT_DESCRIPTION, "what a context of madengine asks for",
-				  err);
+		rc = rk_draft_set(d, RK_DRAFT_DESCRIPTION, "request of a madengine context", err);
 	return rc;
 }
 
@@ -738,7 +736,7 @@ static int check_quotes(const char *text, size_t len, const char *name, struct r
 	if (i == len || text[i] != '\'')
 		return 0;
 	rk_fail(err, RK_E_FORMAT,
-		"a context is JSON: names and texts stand in \"...\", not in '...'");
+		"invalid JSON in the context: use \"...\" for names and texts, not '...'");
 	rk_error_at(err, name, line, 0);
 	return RK_E_FORMAT;
 }

@@ -28,8 +28,8 @@ static const char *const names[] = { "rocblas", "hipblaslt", "miopen", "rccl", N
 /* It has no log of its own, but people ask for it. */
 static const struct rk_word_hint hints[] = {
 	{ "tensile",
-	  "it logs no calls of its own: trace rocblas or hipblaslt, and its kernels with "
-	  "'-t kernel'" },
+	  "it does not log its calls: trace rocblas or hipblaslt, and its kernels with '-t "
+	  "kernel'" },
 	{ NULL, NULL },
 };
 
@@ -77,13 +77,13 @@ static void set(const struct setting *s, const char *dir, char *const *inherited
 	/* What the user has set is reported, not changed. */
 	if (had && (s->file || strcmp(had, s->value) != 0))
 		rk_list_addf(notes,
-			     "%s is set already and left as it is: calls of %s may be missing",
+			     "%s is already set and keeps its value: calls of %s may be missing",
 			     s->name, names[s->library]);
 	else if (!s->file)
 		rk_list_set(env, s->name, s->value);
 	else if (strchr(s->value, '%') && strchr(dir, '%'))
 		rk_list_addf(notes,
-			     "no log of %s: it takes the '%%' in the folder's name for its own",
+			     "no log of %s: it does not accept '%%' in the name of the directory",
 			     names[s->library]);
 	else
 		rk_list_addf(env, "%s=%s/%s", s->name, dir, s->value);
@@ -94,11 +94,10 @@ static const struct {
 	unsigned library;
 	const char *text;
 } remarks[] = {
-	{ RK_LIBRARY_ROCBLAS, "rocBLAS has one log for all processes, and each that starts later "
-			      "empties it: with several, calls may be missing" },
+	{ RK_LIBRARY_ROCBLAS, "rocBLAS uses one log for all processes, and each new process "
+			      "empties it: with several processes, calls may be missing" },
 	{ RK_LIBRARY_MIOPEN,
-	  "MIOpen logs to standard error alone: for the program that is a file, out of "
-	  "which the log is taken" },
+	  "MIOpen logs only to stderr, so stderr is captured and its log lines are extracted" },
 };
 
 int rk_library_env(unsigned libraries, const char *dir, char *const *inherited, struct rk_list *env,
@@ -111,9 +110,8 @@ int rk_library_env(unsigned libraries, const char *dir, char *const *inherited, 
 		if (libraries >> remarks[i].library & 1)
 			rk_list_add(notes, remarks[i].text);
 	if (libraries >> RK_LIBRARY_HIPBLASLT & 1 && rk_env_value(inherited, "HIPBLASLT_LOG_LEVEL"))
-		rk_list_add(notes,
-			    "HIPBLASLT_LOG_LEVEL is set, and hipBLASLt then does not look at "
-			    "HIPBLASLT_LOG_MASK: its calls will be missing");
+		rk_list_add(notes, "HIPBLASLT_LOG_LEVEL is set, so hipBLASLt ignores "
+				   "HIPBLASLT_LOG_MASK: its calls will be missing");
 	return env->bad || notes->bad ? rk_fail_nomem(err) : 0;
 }
 

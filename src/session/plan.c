@@ -106,7 +106,7 @@ static int plan_counters(struct rk_plan *p, struct rk_error *err)
 	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
 		if (rk_text_ends(spec, strlen(spec), endings[i]))
 			rk_list_addf(&p->notes,
-				     "of '%s' the counters are taken and nothing else: see -t, "
+				     "only the counters of '%s' are used; for the rest see -t, "
 				     "--kernel-regex and -d",
 				     spec);
 	return 0;
@@ -124,7 +124,7 @@ static void note_counters(struct rk_plan *p)
 			rk_list_addf(&p->notes, "counter %s: %s", c->asked, c->reason);
 	}
 	if (!p->counters->npasses)
-		rk_list_addf(&p->notes, "none of the counters exists on %s", p->arch);
+		rk_list_addf(&p->notes, "none of the counters exist on %s", p->arch);
 }
 
 static void add_notes(struct rk_plan *p, const struct rk_list *notes)
@@ -152,7 +152,7 @@ static void note_kept(struct rk_plan *p, const struct rk_list *env)
 
 	rk_env_kept(environ, env, &names);
 	for (size_t i = 0; i < names.n; i++)
-		rk_list_addf(&notes, "%s is set already and keeps its value", names.v[i]);
+		rk_list_addf(&notes, "%s is already set and keeps its value", names.v[i]);
 	notes.bad = notes.bad || names.bad;
 	add_notes(p, &notes);
 	rk_list_release(&names);
@@ -230,8 +230,8 @@ static void note_output_options(struct rk_plan *p)
 			if (!strncmp(args->v[i], moves[k], strlen(moves[k])) &&
 			    strchr("=", args->v[i][strlen(moves[k])]))
 				rk_list_addf(&p->notes,
-					     "'%s' among the options of %s may take its files out "
-					     "of the run directory, where they are not found",
+					     "option '%s' of %s may write files outside the run "
+					     "directory, where rockit does not find them",
 					     moves[k], p->tool->name);
 }
 
@@ -243,12 +243,13 @@ static void note_arch(struct rk_plan *p)
 	if (p->amd)
 		rk_list_addf(
 			&p->notes,
-			"the gfx target of the AMD GPU is unknown (it is not in /sys/class/kfd): taken for %s; --arch GFX names another",
+			"the gfx target of the AMD GPU is unknown (it is not in /sys/class/kfd): "
+			"using %s; --arch GFX selects another",
 			p->arch);
 	else if (p->counters)
 		rk_list_addf(
 			&p->notes,
-			"no AMD GPU is seen here: counters are chosen for %s; --arch GFX names another",
+			"no AMD GPU found: counters are chosen for %s; --arch GFX selects another",
 			p->arch);
 }
 
@@ -268,12 +269,12 @@ static int plan_passes(struct rk_plan *p, struct rk_error *err)
 	/* A profiler that is asked for nothing collects nothing, or refuses. */
 	if (trace && !alone && !p->want.traces && !p->want.pc_wanted) {
 		p->want.traces = RK_TRACE_KERNEL;
-		rk_list_add(&p->notes, "nothing else is left to collect: kernels are traced");
+		rk_list_add(&p->notes, "nothing else to collect: tracing kernels");
 	}
 	if (!trace && !alone)
 		rk_list_add(&p->notes,
-			    "counters alone are asked for: kernel times are of a run "
-			    "with counters, not real ones; -t kernel adds a run for times");
+			    "only counters are collected, so kernel times include counter "
+			    "overhead; -t kernel adds a pass for times");
 	note_output_options(p);
 	p->npasses = alone ? 1 : (size_t)trace + ncounters;
 	p->passes = rk_calloc(p->npasses, sizeof(*p->passes));
@@ -326,8 +327,8 @@ static int common_dir(const struct rk_session_options *opt, struct rk_plan *p, c
 		return 0;
 	if (!r->job[0]) {
 		rk_list_add(&p->notes,
-			    "nothing names this job, so each rank has a run directory of "
-			    "its own; -d DIR gives them one");
+			    "the job has no id, so each rank gets its own run directory; use -d "
+			    "DIR to share one");
 		return 0;
 	}
 	*ret = rk_strf("rockit_output/job-%s%s%s", r->job, r->step[0] ? "." : "", r->step);
@@ -376,12 +377,11 @@ static int plan_rank(const struct rk_session_options *opt, struct rk_plan *p, st
 {
 	p->rank = rk_rank_find(environ);
 	if (opt->ranks && p->rank.rank < 0)
-		rk_list_add(&p->notes,
-			    "--ranks says nothing here: no launcher's rank variable is set");
+		rk_list_add(&p->notes, "--ranks is ignored: no launcher has set a rank variable");
 	if (p->rank.contradicts[0])
 		rk_list_addf(&p->notes,
-			     "%s says rank %" PRId64 " and %s says %" PRId64 " of as many: %s is "
-			     "taken; ROCKIT_RANK would settle it",
+			     "%s says rank %" PRId64 " and %s says %" PRId64 " of as many: using "
+			     "%s; set ROCKIT_RANK to choose",
 			     p->rank.variable, p->rank.rank, p->rank.contradicts,
 			     p->rank.other_rank, p->rank.variable);
 	return rk_rank_chosen(p->rank.rank < 0 ? NULL : opt->ranks, p->rank.rank, &p->chosen, err);
@@ -409,7 +409,7 @@ static int make(const struct rk_session_options *opt, struct rk_plan *p, struct 
 	    !copy(&p->root, opt->root))
 		return rk_fail_nomem(err);
 	if (!opt->argv || !opt->argv[0] || !opt->argv[0][0])
-		return rk_fail(err, RK_E_USAGE, "no program to run; put it behind '--'");
+		return rk_fail(err, RK_E_USAGE, "no program to run; put it after '--'");
 	rc = plan_rank(opt, p, err);
 	if (rc < 0)
 		return rc;
@@ -446,8 +446,8 @@ static int make(const struct rk_session_options *opt, struct rk_plan *p, struct 
 		if (leaks(*e))
 			rk_list_addn(&p->unset, *e, strcspn(*e, "="));
 	if (p->redact)
-		rk_list_add(&p->notes, "--redact hides nothing in rocprof_raw, which is the "
-				       "profiler's own: leave it out when the run is passed on");
+		rk_list_add(&p->notes, "--redact does not change the profiler's files in "
+				       "rocprof_raw: remove them before you share the run");
 	rc = plan_passes(p, err);
 	if (rc == 0 && (p->notes.bad || p->unset.bad || p->hazards.bad))
 		rc = rk_fail_nomem(err);

@@ -35,7 +35,7 @@ static int read_context(const char *path, char **ret, size_t *ret_len, struct rk
 	if (rc == 0)
 		rc = rk_file_read(f, text, CONTEXT_BYTES, ret_len, err);
 	if (rc == 0 && *ret_len == CONTEXT_BYTES) {
-		rc = rk_fail(err, RK_E_LIMIT, "a context of a megabyte or more");
+		rc = rk_fail(err, RK_E_LIMIT, "the context is larger than one megabyte");
 		rk_error_at(err, path, 0, 0);
 	}
 	rk_file_close(f);
@@ -126,8 +126,7 @@ static void launch_by(const struct rk_preset *p, char *const *argv, struct rk_re
 	rk_list_addv(&given, argv);
 	put_torchrun(&runner, p);
 	if (rk_launcher_key(&given)) {
-		rk_list_add(notes,
-			    "the command has a launcher of its own: distributed{} is not used");
+		rk_list_add(notes, "the command has its own launcher: distributed{} is ignored");
 		rk_list_append(&r->command, &given);
 	} else if (strcmp(p->launcher, "torchrun") == 0 && argv[0] &&
 		   (rk_is_python_script(argv[0]) ||
@@ -142,9 +141,10 @@ static void launch_by(const struct rk_preset *p, char *const *argv, struct rk_re
 		if (strcmp(p->launcher, "torchrun") == 0 && rk_bytes_str(&line))
 			rk_list_set(&r->env, "MAD_MULTI_NODE_RUNNER", rk_bytes_str(&line));
 		r->env.bad = r->env.bad || line.bad;
-		rk_list_addf(notes, "launcher %s: the command starts it itself%s", p->launcher,
+		rk_list_addf(notes, "launcher %s: the command must start it itself%s", p->launcher,
 			     strcmp(p->launcher, "torchrun") ? "" :
-							       "; MAD_MULTI_NODE_RUNNER says how");
+							       "; MAD_MULTI_NODE_RUNNER has its "
+							       "command line");
 		rk_bytes_release(&line);
 	}
 	r->command.bad = r->command.bad || given.bad || runner.bad;
@@ -163,10 +163,11 @@ static void note_context(const struct rk_preset *p, struct rk_list *notes)
 	for (const char *const *n = p->notes; n && *n; n++)
 		rk_list_add(notes, *n);
 	for (const char *const *k = p->ignored; k && *k; k++)
-		rk_list_addf(notes, "'%s' of the context means nothing here", *k);
+		rk_list_addf(notes, "'%s' of the context is ignored", *k);
 	if (p->slurm && p->slurm[0] && !is_launched())
 		rk_list_add(notes,
-			    "slurm{} says how to submit a job; this run is on this node alone");
+			    "slurm{} is for submitting jobs and is ignored: this run uses only "
+			    "this node");
 }
 
 /* A context or a file of the user, not a preset of ours. */
@@ -206,7 +207,7 @@ static char *counters_of(const struct rk_session_options *opt, const struct rk_p
 		return rk_strdup(opt->counters ? opt->counters : "");
 	if (!opt->verdicts || !preset->counters[0])
 		return rk_strdup(preset->counters);
-	rk_list_add(notes, "the counters that verdicts need (@limits) are collected as well");
+	rk_list_add(notes, "also collecting the counters that verdicts need (@limits)");
 	return rk_strf("%s,@limits", preset->counters);
 }
 
@@ -253,12 +254,12 @@ int rk_plan_request(const struct rk_session_options *opt, struct rk_request *ret
 	if (!ret->counters)
 		return rk_fail_nomem(err);
 	if (opt->tool_args && !rk_list_split_words(&ret->tool_args, opt->tool_args))
-		return rk_fail(err, RK_E_USAGE, "a quote is left open in --tool-args");
+		return rk_fail(err, RK_E_USAGE, "unclosed quote in --tool-args");
 	for (size_t i = 0; i < ret->tool_args.n; i++)
 		if (strcmp(ret->tool_args.v[i], "--") == 0)
 			return rk_fail(err, RK_E_USAGE,
-				       "'--' among the profiler's options would end them; the "
-				       "program stands behind rockit's own '--'");
+				       "'--' is not allowed in --tool-args; put the program "
+				       "after rockit's own '--'");
 	if (ret->preset && is_own(opt, ret->preset) && ret->preset->launcher[0] && !is_launched())
 		launch_by(ret->preset, opt->argv, ret, notes);
 	else
@@ -350,7 +351,7 @@ static int tool_missing(const char *name, const struct rk_tools_found *found, st
 				       name, (*t)->name, (*t)->name);
 	return rk_fail(err, RK_E_UNSUPPORTED,
 		       "no profiler found: install rocprofiler-sdk (ROCm) or the rocm[profiler] "
-		       "wheels, or set ROCM_PATH; 'rockit doctor' says where it looked");
+		       "wheels, or set ROCM_PATH; 'rockit doctor' lists where it looked");
 }
 
 /* The version to use: the given one, else the one found. */
@@ -365,10 +366,10 @@ static int set_version(struct rk_plan *p, const char *told, const struct rk_tool
 		text = found->rocm[0] ? found->rocm : found->version;
 	if (text[0] && !rk_version_of_tool(p->tool->name, text, &p->version)) {
 		if (told)
-			return rk_fail(err, RK_E_USAGE, "'%s' is not a version of %s", told,
+			return rk_fail(err, RK_E_USAGE, "invalid version '%s' of %s", told,
 				       p->tool->name);
 		rk_list_addf(&p->notes,
-			     "the version of %s ('%s') cannot be read: taken for the newest",
+			     "cannot parse the version of %s ('%s'): assuming the newest",
 			     p->tool_path, text);
 	}
 	return keep(&p->tool_version, text, err);
@@ -411,10 +412,10 @@ static void note_choice(struct rk_plan *p)
 	bool cupti = is_cupti(p->tool->name);
 
 	if (p->tool->library && !(cupti && p->arch_assumed))
-		rk_list_addf(&p->notes, "%s; %s ('rockit doctor' says more)",
+		rk_list_addf(&p->notes, "%s; %s (see 'rockit doctor')",
 			     p->arch_assumed && !p->amd ? "no AMD GPU found" :
-							  "no AMD profiler here",
-			     cupti ? "CUDA programs are traced" : "OpenCL calls are traced");
+							  "no AMD profiler found",
+			     cupti ? "tracing CUDA" : "tracing OpenCL");
 }
 
 /* Fills tool, path and version. */
@@ -433,14 +434,14 @@ static int from_found(const struct rk_session_options *opt, struct rk_plan *p,
 		note_choice(p);
 	/* A plan for another machine names a version. */
 	if (is_cupti(p->tool->name) && !p->cuda && !opt->tool_version)
-		rk_list_add(&p->notes, "no NVIDIA GPU with NVIDIA's driver here: the program runs, "
-				       "but nothing will be recorded of it");
+		rk_list_add(&p->notes, "no NVIDIA GPU with NVIDIA's driver found: the program "
+				       "runs, but nothing will be recorded");
 	/* A plan for a given version needs nothing installed; running it will. */
 	if (!there && p->tool->library && !opt->tool_version)
 		return rk_fail(
 			err, RK_E_UNSUPPORTED,
-			"%s is not beside the command and not in its lib folder: this rockit "
-			"was built without it",
+			"%s not found beside the rockit command or in its lib directory: this "
+			"rockit was built without it",
 			p->tool->programs[0]);
 	if (!there && !opt->tool_version)
 		return tool_missing(p->tool->name, found, err);

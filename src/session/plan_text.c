@@ -50,7 +50,7 @@ static void put_pass(struct rk_bytes *out, const struct rk_plan *p, size_t i)
 
 		rk_bytes_puts(out, "# ");
 		rk_put_plain(out, pass->how.file.path);
-		rk_bytes_printf(out, " holds: %.*s\n", len > 1000 ? 1000 : (int)len,
+		rk_bytes_printf(out, " contains: %.*s\n", len > 1000 ? 1000 : (int)len,
 				pass->how.file.text);
 	}
 	put_command(out, &pass->how);
@@ -61,7 +61,7 @@ static void put_renamed(struct rk_bytes *out, const struct rk_counter_plan *c)
 	for (size_t i = 0; c && i < c->nchecks; i++) {
 		if (c->checks[i].status != RK_COUNTER_RENAMED)
 			continue;
-		rk_bytes_printf(out, "# %s has no %s; instead:", c->arch, c->checks[i].asked);
+		rk_bytes_printf(out, "# %s has no counter %s; using:", c->arch, c->checks[i].asked);
 		for (const char *const *u = c->checks[i].use; *u; u++)
 			rk_bytes_printf(out, " %s", *u);
 		rk_bytes_put_u8(out, '\n');
@@ -70,7 +70,7 @@ static void put_renamed(struct rk_bytes *out, const struct rk_counter_plan *c)
 
 static void put_monitor(struct rk_bytes *out, const struct rk_plan *p)
 {
-	const char *separator = "# sampled meanwhile: ";
+	const char *separator = "# sampled during the passes: ";
 
 	if (!p->want.monitors)
 		return;
@@ -97,12 +97,12 @@ void rk_plan_text(struct rk_bytes *out, const void *what, const struct rk_render
 		rk_put_plain(out, p->arch);
 		rk_bytes_puts(out, p->arch_assumed ? " (assumed)" : "");
 	}
-	rk_bytes_printf(out, ", %zu run%s of the program\n# into ", p->npasses,
+	rk_bytes_printf(out, ", %zu execution%s of the program\n# output: ", p->npasses,
 			p->npasses == 1 ? "" : "s");
 	rk_put_plain(out, p->dir);
 	rk_bytes_put_u8(out, '\n');
 	put_monitor(out, p);
-	put_names(out, "# variables taken away:", &p->unset);
+	put_names(out, "# variables removed:", &p->unset);
 	if (!p->tool->one_run) /* else it takes no counters from us */
 		put_renamed(out, p->counters);
 	for (size_t i = 0; i < p->notes.n; i++) {

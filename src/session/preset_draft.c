@@ -283,7 +283,9 @@ static int take_schema(const struct parse *p, const struct rk_tree *v, unsigned 
 	(void)index;
 	if (v->kind == RK_TREE_NUMBER && rk_tree_int(v, &n) && n == 1)
 		return 0;
-	return rk_draft_wrong(v, p->file, p->err, "schema %s is not known here; this is schema 1",
+	return rk_draft_wrong(v, p->file, p->err,
+			      "unknown schema %s; this rockit supports "
+			      "schema 1",
 			      rk_tree_text(v, "of that kind"));
 }
 
@@ -356,12 +358,12 @@ int rk_draft_pairs(struct rk_draft *d, enum rk_draft_list l, const struct rk_tre
 			return rk_draft_wrong(c, file, err, "'%s' must be a text or a number",
 					      c->key);
 		if (l == RK_DRAFT_ENV ? !is_variable(c->key) : !c->key[0] || strchr(c->key, '='))
-			return rk_draft_wrong(c, file, err, "'%s' cannot be the name of a %s",
-					      c->key, l == RK_DRAFT_ENV ? "variable" : "setting");
+			return rk_draft_wrong(c, file, err, "invalid name '%s' of a %s", c->key,
+					      l == RK_DRAFT_ENV ? "variable" : "setting");
 		number = strcmp(c->key, "nproc_per_node") == 0 || strcmp(c->key, "nnodes") == 0;
 		if (l == RK_DRAFT_DISTRIBUTED && number &&
 		    (!rk_tree_int(c, &n) || n < 1 || n > 1000000))
-			return rk_draft_wrong(c, file, err, "'%s' must be a number from 1 on",
+			return rk_draft_wrong(c, file, err, "'%s' must be a number of at least 1",
 					      c->key);
 		rk_list_set(&d->list[l], c->key, value);
 	}
@@ -420,7 +422,7 @@ static int take_pc_interval(const struct parse *p, const struct rk_tree *v)
 	if (strcmp(rk_tree_text(v, ""), "auto") != 0 &&
 	    (v->kind != RK_TREE_NUMBER || !rk_tree_int(v, &n) || n < 1))
 		return rk_draft_wrong(v, p->file, p->err,
-				      "'interval' must be \"auto\" or a number from 1 on");
+				      "'interval' must be \"auto\" or a number of at least 1");
 	p->d->preset.pc_interval = (uint64_t)n;
 	return 0;
 }
@@ -445,8 +447,8 @@ static int take_pc(const struct parse *p, const struct rk_tree *v, unsigned inde
 			rc = take_pc_interval(p, c);
 		else
 			rc = rk_draft_wrong(c, p->file, p->err,
-					    "'pc_sampling' has no key '%s'; it has method, unit "
-					    "and interval",
+					    "unknown key '%s' in 'pc_sampling'; it has method, "
+					    "unit and interval",
 					    c->key);
 	}
 	return rc;
@@ -500,7 +502,7 @@ int rk_draft_parse(struct rk_draft *d, const struct rk_tree *root, const char *f
 
 	if (root->kind != RK_TREE_OBJECT)
 		return rk_draft_wrong(root, file, err,
-				      "a preset is an object: {\"traces\": [...]}");
+				      "a preset must be an object: {\"traces\": [...]}");
 	for (const struct rk_tree *v = root->first; rc == 0 && v; v = v->next) {
 		unsigned i = 0;
 

@@ -99,7 +99,7 @@ static int load_base(const struct rk_tree *root, const char *file, const char *n
 	if (!extends || extends->kind != RK_TREE_TEXT)
 		return 0; /* not a text: the parser says so */
 	if (depth == EXTENDS_MAX)
-		return rk_draft_wrong(extends, file, err, "presets extend each other in a circle");
+		return rk_draft_wrong(extends, file, err, "presets extend each other in a loop");
 	rc = load(extends->text, name, depth + 1, ret, err);
 	if (rc < 0)
 		rk_error_at(err, file, extends->line, 0);
@@ -165,8 +165,8 @@ static int from_user(const char *path, const char *name, unsigned depth, struct 
 
 	if (rc == 0 && strcmp(p->name, name) != 0)
 		rc = rk_draft_wrong(NULL, path, err,
-				    "the preset says its name is '%s'; call its "
-				    "file '%s.json', or leave the name out",
+				    "the preset's name is '%s'; rename its file to '%s.json', or "
+				    "remove the name",
 				    p->name, p->name);
 	if (rc < 0) {
 		rk_preset_free(p);
@@ -207,11 +207,11 @@ static int unknown(const char *name, const char *plain, struct rk_error *err)
 		return rc;
 	near = rk_nearest(plain, (const char *const *)all.names);
 	if (near)
-		rc = rk_fail(err, RK_E_USAGE, "there is no preset '%s'; did you mean '%s'?", name,
+		rc = rk_fail(err, RK_E_USAGE, "unknown preset '%s'; did you mean '%s'?", name,
 			     near);
 	else
-		rc = rk_fail(err, RK_E_USAGE,
-			     "there is no preset '%s'; 'rockit presets' lists them", name);
+		rc = rk_fail(err, RK_E_USAGE, "unknown preset '%s'; 'rockit presets' lists them",
+			     name);
 	rk_preset_names_release(&all);
 	return rc;
 }

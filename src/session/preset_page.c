@@ -156,8 +156,7 @@ static void put_text(struct rk_bytes *out, const void *what, const struct rk_ren
 	for (size_t i = 0; i < n; i++)
 		if (strlen(presets[i]->name) > widest && strlen(presets[i]->name) <= 24)
 			widest = strlen(presets[i]->name);
-	rk_bytes_printf(out, "%-*s  %-8s  %s\n", (int)widest, "name", "overhead",
-			"what it collects");
+	rk_bytes_printf(out, "%-*s  %-8s  %s\n", (int)widest, "name", "overhead", "collects");
 	for (size_t i = 0; i < n; i++) {
 		const struct rk_preset *p = presets[i];
 		size_t len = strlen(p->name), level = level_length(p->overhead);

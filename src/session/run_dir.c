@@ -85,7 +85,7 @@ static int make_claim(const char *path, const struct claim *c, struct rk_error *
 	if (fd < 0 && errno == EEXIST)
 		return 0;
 	if (fd < 0)
-		return rk_fail_errno(err, errno, "cannot make '%s'", path);
+		return rk_fail_errno(err, errno, "cannot create '%s'", path);
 	ok = write(fd, line, (size_t)len) == len;
 	if (close(fd) || !ok) {
 		rk_fail_errno(err, errno ? errno : ENOSPC, "cannot write '%s'", path);
@@ -147,18 +147,19 @@ static int refuse(const char *dir, const struct rk_rank *who, const struct claim
 {
 	if (same_start(c, us))
 		return rk_fail(err, RK_E_IO,
-			       "two processes of this job are rank %" PRId64 ": %" PRId64
-			       " on %s has '%s', this is %" PRId64
-			       " on %s; ROCKIT_RANK gives each its own",
+			       "two processes of this job have rank %" PRId64 ": process %" PRId64
+			       " on %s uses '%s', this is process %" PRId64
+			       " on %s; set ROCKIT_RANK for each",
 			       who->rank, c->pid, c->node, dir, us->pid, us->node);
 	if (lives(c, us))
 		return rk_fail(err, RK_E_IO,
-			       "process %" PRId64 " on %s works in '%s', this is %" PRId64
-			       " on %s; name another directory",
+			       "process %" PRId64
+			       " on %s already uses '%s' (this is process %" PRId64
+			       " on %s); choose another directory",
 			       c->pid, c->node, dir, us->pid, us->node);
 	return rk_fail(err, RK_E_IO,
-		       "the directory '%s' holds rank %" PRId64
-		       " of another run (on %s, this is %s); name another or add --force",
+		       "the directory '%s' contains rank %" PRId64 " of another run (on %s, this "
+		       "is %s); choose another or add --force",
 		       dir, who->rank, c->node, us->node);
 }
 
@@ -203,8 +204,10 @@ static int claim_at(const char *path, const char *dir, const struct rk_rank *who
 			return refuse(dir, who, &other, &us, err);
 		take_stale(path, known ? &other : NULL, &us);
 	}
-	return rk_fail(err, RK_E_IO, "several processes want '%s'; this one, on %s, gives up", dir,
-		       us.node);
+	return rk_fail(err, RK_E_IO,
+		       "several processes compete for '%s'; this one, on %s, gives "
+		       "up",
+		       dir, us.node);
 }
 
 int rk_claim_rank(const char *dir, const struct rk_rank *who, bool force, struct rk_error *err)
@@ -289,11 +292,11 @@ static const char *trouble(const char *dir)
 	if (access(dir, W_OK | X_OK))
 		return strerror(errno);
 	if (!fs.f_blocks)
-		return "it does not say how much room it has";
+		return "its free space is unknown";
 	if (fs.f_bavail < SCRATCH_LEAST_BYTES / (fs.f_frsize ? fs.f_frsize : 1))
 		return "it is full";
 	if (fs.f_files && !fs.f_favail)
-		return "it has no room for another file";
+		return "it has no free inodes";
 	return NULL;
 }
 
@@ -327,7 +330,8 @@ int rk_scratch_pick(char *const *envp, const char *target, struct rk_list *notes
 			*ret = rk_strf("%s/rockit-%ld-%08x", dir, (long)getpid(), (unsigned)salt);
 			return *ret ? 0 : rk_fail_nomem(err);
 		}
-		rk_list_addf(notes, "scratch '%s' (%s) is not used: %s", dir, names[i], why);
+		rk_list_addf(notes, "scratch directory '%s' (%s) is not used: %s", dir, names[i],
+			     why);
 	}
 	return 0;
 }
@@ -335,7 +339,8 @@ int rk_scratch_pick(char *const *envp, const char *target, struct rk_list *notes
 int rk_scratch_make(const char *scratch, struct rk_error *err)
 {
 	if (mkdir(scratch, 0700))
-		return rk_fail_errno(err, errno, "cannot make the scratch directory '%s'", scratch);
+		return rk_fail_errno(err, errno, "cannot create the scratch directory '%s'",
+				     scratch);
 	return 0;
 }
 
@@ -361,7 +366,7 @@ int rk_run_dir_name(const char *dir, int64_t rank, struct rk_bytes *ret, struct 
 		return rk_fail(err, RK_E_USAGE, "the name of the run directory is too long");
 	if (!dir || dir[0] != '/') {
 		if (!getcwd(cwd, sizeof(cwd)))
-			return rk_fail_errno(err, errno, "cannot tell the working directory");
+			return rk_fail_errno(err, errno, "cannot get the working directory");
 		rk_bytes_puts(ret, cwd);
 		rk_bytes_puts(ret, cwd[1] ? "/" : "");
 	}
@@ -435,13 +440,12 @@ static int take_over(const char *path, const struct rk_list *names, bool force,
 
 	if (!force)
 		return rk_fail(err, RK_E_IO,
-			       "the directory '%s' holds something already; name another or add "
-			       "--force",
+			       "the directory '%s' is not empty; choose another or add --force",
 			       path);
 	if (!was_run(names))
 		return rk_fail(err, RK_E_IO,
-			       "the directory '%s' holds something, and no run of rockit: --force "
-			       "leaves it alone; name another",
+			       "the directory '%s' is not empty and not a rockit run, so --force "
+			       "does not remove it; choose another",
 			       path);
 	for (size_t i = 0; rc == 0 && i < names->n; i++) {
 		char *old;
@@ -473,9 +477,9 @@ int rk_run_dir_claim(const char *raw_dir, struct rk_error *err)
 	if (mkdir(raw_dir, 0777) == 0)
 		return 0;
 	if (errno != EEXIST)
-		return rk_fail_errno(err, errno, "cannot make the directory '%s'", raw_dir);
+		return rk_fail_errno(err, errno, "cannot create the directory '%s'", raw_dir);
 	return rk_fail(err, RK_E_IO,
-		       "another run has just begun to use '%.*s'; name another directory",
+		       "another run has just started to use '%.*s'; choose another directory",
 		       (int)(strrchr(raw_dir, '/') - raw_dir), raw_dir);
 }
 

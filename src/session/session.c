@@ -176,7 +176,7 @@ int rk_session_render(const struct rk_session *s, enum rk_report_format format, 
 	int rc;
 
 	if (format == RK_REPORT_CSV)
-		return rk_fail(err, RK_E_USAGE, "a plan is text or JSON, not CSV");
+		return rk_fail(err, RK_E_USAGE, "plans can be printed as text or JSON, not CSV");
 	if (rk_handle_use(RK_HANDLE_SESSION, s, __func__, err) < 0)
 		return RK_E_USAGE;
 	rc = rk_render(forms, s->plan, &look, ret_text, ret_len, __func__, err);
@@ -199,7 +199,7 @@ static int check_program(struct rk_session *s, struct rk_error *err)
 		rc = rk_child_check(s->plan->tool_path, NULL, &can, err);
 	if (rc == 0 && can.status)
 		rc = rk_fail(err, RK_E_UNSUPPORTED,
-			     "%s is not installed here; 'rockit doctor' says what is",
+			     "%s is not installed; 'rockit doctor' lists what is",
 			     s->plan->tool_path);
 	return rc;
 }
@@ -229,7 +229,7 @@ static bool monitors_node(struct rk_session *s, char **ret_lock)
 	}
 	if (!ours)
 		rk_list_set(&s->record.dropped, "monitors",
-			    "another rank samples this node for all");
+			    "another rank samples the GPUs of this node");
 	return ours;
 }
 
@@ -389,7 +389,7 @@ int rk_session_run(struct rk_session *s, const struct rk_session_hooks *hooks,
 	if (rc < 0)
 		return rc;
 	if (atomic_flag_test_and_set(&s->running))
-		rc = rk_fail(err, RK_E_USAGE, "the session is running already");
+		rc = rk_fail(err, RK_E_USAGE, "the session is already running");
 	else {
 		rc = run(s, hooks, ret, err);
 		atomic_flag_clear(&s->running);

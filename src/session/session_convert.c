@@ -257,9 +257,9 @@ static void put_traces(struct rk_session *s, const struct rk_report *r)
 		if (!n && !(given >> i & 1))
 			drop(s, rk_trace_name(i), "this profiler or release does not trace it");
 		else if (!n)
-			drop(s, rk_trace_name(i), "asked for, and no row came");
+			drop(s, rk_trace_name(i), "requested, but no rows recorded");
 		if (!n && r && 1u << i == RK_TRACE_KERNEL)
-			rk_session_warn(s, "no kernel was recorded: the program launched none, or "
+			rk_session_warn(s, "no kernels recorded: the program launched none, or "
 					   "its workers ended by _exit or a signal");
 	}
 }
@@ -280,10 +280,10 @@ static void one_counter(struct rk_session *s, const char *name, const struct rk_
 
 	if (!c || !c->rows) {
 		rk_list_add_once(absent, name);
-		drop(s, name, "the profiler left it out");
+		drop(s, name, "dropped by the profiler");
 	} else if (!(fabs(c->min) > 0) && !(fabs(c->max) > 0)) {
 		rk_list_add_once(zero, name);
-		drop(s, name, "every value is 0: not to be trusted");
+		drop(s, name, "every value is 0: do not trust it");
 	} else {
 		rk_list_add_once(&s->record.counters, name);
 	}
@@ -324,8 +324,8 @@ static void put_counters(struct rk_session *s, const struct rk_report *r)
 		else
 			one_counter(s, p->own_counters.v[k], r, &absent, &zero);
 	}
-	warn_counters(s, &absent, "did not come back: the profiler left them out");
-	warn_counters(s, &zero, "came back as nothing but zeros: not to be trusted");
+	warn_counters(s, &absent, "missing: dropped by the profiler");
+	warn_counters(s, &zero, "returned only zeros: do not trust");
 	rk_list_release(&absent);
 	rk_list_release(&zero);
 }
@@ -339,7 +339,7 @@ static void fill_ledger(struct rk_session *s, const struct rk_report *r)
 	put_traces(s, r);
 	put_counters(s, r);
 	if (s->plan->want.pc_wanted && !(r && rows_of(r, "pc_samples")))
-		drop(s, "pc_samples", "no sample came");
+		drop(s, "pc_samples", "no samples recorded");
 	if (s->plan->want.libraries && !(r && rows_of(r, "library_calls")))
 		drop(s, "library_calls", "the libraries logged nothing");
 }
@@ -357,27 +357,27 @@ static void drop_count(struct rk_session *s, const char *what, uint64_t n, const
 static void add_lost(struct rk_session *s, const struct rk_rkraw_info *info)
 {
 	static const char *const reasons[RK_RAW_REASONS] = {
-		[RK_RAW_FULL] = "the file had reached its limit (--tool-args limit=SIZE)",
-		[RK_RAW_DISK] = "the disk was full or could not be written",
-		[RK_RAW_REENTRY] = "a signal handler called during a call",
-		[RK_RAW_NAMES] = "there were too many names",
-		[RK_RAW_BUSY] = "every block was being written",
-		[RK_RAW_SOURCE] = "the vendor's runtime lost them itself",
+		[RK_RAW_FULL] = "the file reached its size limit (--tool-args limit=SIZE)",
+		[RK_RAW_DISK] = "the disk was full or not writable",
+		[RK_RAW_REENTRY] = "a signal handler made calls during a call",
+		[RK_RAW_NAMES] = "too many names",
+		[RK_RAW_BUSY] = "all buffers were in use",
+		[RK_RAW_SOURCE] = "lost by the vendor's runtime",
 	};
 
 	for (unsigned i = 0; i < RK_RAW_REASONS; i++)
 		if (info->dropped_for[i])
 			drop_count(s, "records", info->dropped_for[i],
-				   reasons[i] ? reasons[i] : "reason not known");
+				   reasons[i] ? reasons[i] : "unknown reason");
 	if (info->pending)
-		drop_count(s, "operations", info->pending, "they were under way at the end");
+		drop_count(s, "operations", info->pending, "still in flight at the end");
 	if (info->note[0])
 		rk_list_set(&s->record.dropped, info->collector, info->note);
 	/* CUPTI has its records until it is flushed, and does not say how many there are. */
 	if (!info->clean && !strcmp(info->collector, "cupti"))
 		rk_list_set(&s->record.dropped, "end",
-			    "a process did not end in order: what CUPTI had not handed over "
-			    "(--tool-args flush=MS) is not there");
+			    "a process did not exit normally: records that CUPTI had not "
+			    "delivered are lost (see --tool-args flush=MS)");
 }
 
 /* Records that were lost, and the error of the clocks. */
@@ -499,7 +499,7 @@ static void collect_libraries(struct rk_session *s)
 static int forgive(struct rk_session *s, int rc, struct rk_error *why, struct rk_error *err)
 {
 	if (rc == RK_E_FORMAT || rc == RK_E_UNSUPPORTED) {
-		rk_session_warn(s, "cannot read what %s wrote: %s%s%s", s->plan->tool->name,
+		rk_session_warn(s, "cannot read the output of %s: %s%s%s", s->plan->tool->name,
 				why->file, why->file[0] ? ": " : "", why->message);
 		rk_list_set(&s->record.dropped, "conversion", why->message);
 		return 0;

@@ -19,16 +19,16 @@ enum { RENAMED_SHOWN = 4 };
 static void tell_end(struct rk_session *s, const char *who, const struct rk_child_result *c)
 {
 	if (c->end == RK_CHILD_TIMED_OUT)
-		rk_session_warn(s, "%s was ended after %.0f s by --timeout%s", who,
+		rk_session_warn(s, "%s was stopped after %.0f s by --timeout%s", who,
 				(double)s->plan->timeout_ms / 1e3,
-				c->killed ? " (it had to be killed)" : "");
+				c->killed ? " (with SIGKILL)" : "");
 	else if (c->end == RK_CHILD_NOT_FOUND || c->end == RK_CHILD_NOT_EXECUTABLE)
 		rk_session_warn(s, "cannot run '%s': %s", who, strerror(c->exec_errno));
 	else if (c->signal)
-		rk_session_warn(s, "%s was ended by signal %d (%s)", who, c->signal,
+		rk_session_warn(s, "%s was killed by signal %d (%s)", who, c->signal,
 				strsignal(c->signal));
 	else if (c->status)
-		rk_session_warn(s, "%s ended with status %d", who, c->status);
+		rk_session_warn(s, "%s exited with status %d", who, c->status);
 }
 
 static int run_child(struct rk_session *s, const struct rk_list *argv, const struct rk_list *set,
@@ -57,7 +57,7 @@ static int run_baseline(struct rk_session *s, struct rk_error *err)
 {
 	int rc;
 
-	rk_session_say(s, "baseline: the program without profiler");
+	rk_session_say(s, "baseline: running the program without profiler");
 	rc = rk_session_alone(s, &s->record.baseline, err);
 	if (rc < 0)
 		return rc;
@@ -82,8 +82,8 @@ static void tell_output(struct rk_session *s, size_t i)
 				"or its OpenCL loader does not support layers");
 	else if (did->child.status == 0)
 		rk_session_warn(s,
-				"%s wrote no file in pass %zu: the program made no GPU call, or it "
-				"ended by _exit or in another process",
+				"%s wrote no file in pass %zu: the program made no GPU call, or "
+				"it ended by _exit or in another process",
 				s->plan->tool->name, i + 1);
 	else
 		rk_session_warn(s, "%s wrote no file in pass %zu", s->plan->tool->name, i + 1);
@@ -97,7 +97,7 @@ static void tell_full_disk(struct rk_session *s, const char *dir)
 
 	if (statvfs(dir, &fs) == 0 && fs.f_blocks &&
 	    fs.f_bavail <= NOTHING_LEFT / (fs.f_frsize ? fs.f_frsize : 1))
-		rk_session_warn(s, "the disk of '%s' is full: what %s wrote is not whole", dir,
+		rk_session_warn(s, "the disk of '%s' is full: the output of %s is incomplete", dir,
 				s->plan->tool->name);
 }
 
@@ -193,8 +193,7 @@ static void say_renamed(struct rk_session *s)
 	if (n > RENAMED_SHOWN)
 		rk_bytes_printf(&line, " and %zu more", n - RENAMED_SHOWN);
 	if (n && rk_bytes_str(&line))
-		rk_session_say(s, "counters under the names that %s has: %s", c->arch,
-			       rk_bytes_str(&line));
+		rk_session_say(s, "counters renamed for %s: %s", c->arch, rk_bytes_str(&line));
 	rk_bytes_release(&line);
 }
 
@@ -224,7 +223,7 @@ int rk_session_passes(struct rk_session *s, struct rk_error *err)
 		last = i ? &s->record.passes[i - 1].child : &s->record.baseline;
 		/* a signal for us ended it: --keep-going would not help */
 		rk_session_warn(s, "%zu of %zu passes were not run%s", n - i, n,
-				last->forwarded ? "" : "; --keep-going runs them all the same");
+				last->forwarded ? "" : "; use --keep-going to run them anyway");
 	}
 	return rc;
 }

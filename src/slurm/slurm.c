@@ -50,7 +50,7 @@ static int fill_job(struct rk_slurm_job *j, struct rk_slurm_options *o, struct r
 		n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 		if (n < 0) {
 			rc = rk_fail_errno(err, errno,
-					   "cannot tell where rockit is; name it by --rockit");
+					   "cannot find the path of rockit; give it with --rockit");
 			goto out;
 		}
 		self[n] = '\0';
@@ -99,7 +99,7 @@ int rk_slurm_plan(const struct rk_slurm_options *opt, struct rk_slurm_job **ret,
 	if (rc < 0)
 		return rc;
 	if (!opt->argv || !opt->argv[0] || !opt->argv[0][0])
-		return rk_fail(err, RK_E_USAGE, "no program to run; put it behind '--'");
+		return rk_fail(err, RK_E_USAGE, "no program to run; put it after '--'");
 	j = rk_calloc(1, sizeof(*j));
 	if (!j)
 		return rk_fail_nomem(err);
@@ -175,7 +175,7 @@ static int ask(char *const *argv, bool silent, struct answer *ret, struct rk_err
 
 	*ret = (struct answer){ .text = "" };
 	if (fd < 0)
-		return rk_fail_errno(err, errno, "no place for an answer");
+		return rk_fail_errno(err, errno, "cannot create a temporary file");
 	if (silent)
 		sink = memfd_create("rockit-sink", MFD_CLOEXEC);
 	opt.out_fd = fd;
@@ -204,7 +204,7 @@ static int refuse_full(const struct rk_slurm_job *j, struct rk_error *err)
 	if (full && !j->force)
 		return rk_fail(
 			err, RK_E_IO,
-			"the directory '%s' holds ranks already; name another or add --force",
+			"the directory '%s' already contains ranks; choose another or add --force",
 			j->dir);
 	return 0;
 }
@@ -245,12 +245,12 @@ static int take_id(struct rk_slurm_job *j, const struct answer *a, struct rk_err
 	size_t digits = strspn(a->text, "0123456789");
 
 	if (a->did.end == RK_CHILD_NOT_FOUND || a->did.end == RK_CHILD_NOT_EXECUTABLE)
-		return rk_fail(err, RK_E_UNSUPPORTED, "there is no Slurm here: %s", a->did.why);
+		return rk_fail(err, RK_E_UNSUPPORTED, "no Slurm on this machine: %s", a->did.why);
 	if (a->did.status)
-		return rk_fail(err, RK_E_IO, "sbatch ended with status %d: nothing was submitted",
+		return rk_fail(err, RK_E_IO, "sbatch exited with status %d: nothing was submitted",
 			       a->did.status);
 	if (!digits)
-		return rk_fail(err, RK_E_IO, "sbatch did not say the number of the job");
+		return rk_fail(err, RK_E_IO, "sbatch did not print a job number");
 	j->id = rk_strf("%.*s", (int)digits, a->text);
 	return j->id ? 0 : rk_fail_nomem(err);
 }
@@ -421,11 +421,10 @@ int rk_slurm_wait(const char *id, const struct rk_slurm_hooks *h, int *ret_statu
 		if (rc < 0)
 			return rc;
 		if (signal || wants_stop(h))
-			return rk_fail(err, RK_E_CANCELLED, "job %s goes on", id);
+			return rk_fail(err, RK_E_CANCELLED, "job %s is still running", id);
 		unknown = s.known ? 0 : unknown + 1;
 		if (unknown >= MOST_UNKNOWN)
-			return rk_fail(err, RK_E_IO, "Slurm says nothing about job %s any more",
-				       id);
+			return rk_fail(err, RK_E_IO, "Slurm no longer knows job %s", id);
 		if (s.known)
 			tell(h, id, &s, last, sizeof(last));
 		if (s.known && has_ended(s.state)) {

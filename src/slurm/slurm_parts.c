@@ -70,17 +70,17 @@ static void judge(struct part *part, const struct rk_tree *t)
 	part->status = number_at(t, RK_RUN_EXIT_STATUS, 0);
 	if (!strcmp(state, "running")) {
 		part->state = PART_UNFINISHED;
-		part->why = scratch[0] ? rk_strf("what there is lies in '%s'", scratch) :
-					 rk_strdup("it runs, or was killed");
+		part->why = scratch[0] ? rk_strf("its files are still in '%s'", scratch) :
+					 rk_strdup("still running, or killed");
 	} else if (moved) {
 		part->state = PART_FAILED;
-		part->why = rk_strf("it stays in '%s': %s", scratch, moved);
+		part->why = rk_strf("its files are still in '%s': %s", scratch, moved);
 	} else if (part->status) {
 		part->state = PART_FAILED;
 		part->why = rk_strf("exit status %" PRId64, part->status);
 	} else {
 		part->state = !strcmp(state, "done") ? PART_DONE : PART_FAILED;
-		part->why = rk_strdup(part->state == PART_DONE ? "" : "not all passes were run");
+		part->why = rk_strdup(part->state == PART_DONE ? "" : "some passes did not run");
 	}
 }
 
@@ -196,14 +196,14 @@ static void compare_jobs(struct rk_slurm_parts *p)
 		const struct part *v = &p->v[i];
 
 		if (v->job[0] && p->job[0] && strcmp(v->job, p->job) != 0)
-			rk_list_addf(&p->notes, "rank %" PRId64 " is of job %s, not of %s", v->rank,
-				     v->job, p->job);
+			rk_list_addf(&p->notes, "rank %" PRId64 " belongs to job %s, not to %s",
+				     v->rank, v->job, p->job);
 		if (p->size >= 0 && v->rank >= p->size)
 			rk_list_addf(&p->notes,
-				     "rank %" PRId64 " is one too many for a job of %" PRId64,
+				     "rank %" PRId64 " is out of range for a job of %" PRId64,
 				     v->rank, p->size);
 		if (i && v->rank == v[-1].rank)
-			rk_list_addf(&p->notes, "rank %" PRId64 " has two folders", v->rank);
+			rk_list_addf(&p->notes, "rank %" PRId64 " has two directories", v->rank);
 	}
 }
 
@@ -423,7 +423,7 @@ static void put_text(struct rk_bytes *out, const void *what, const struct rk_ren
 	if (p->size >= 0)
 		rk_bytes_printf(out, " of %" PRId64, p->size);
 	if (p->ranks) {
-		rk_bytes_puts(out, ", asked for ");
+		rk_bytes_puts(out, ", requested: ");
 		rk_put_plain(out, p->ranks);
 	}
 	rk_bytes_puts(out, "\n");
@@ -514,7 +514,9 @@ int rk_slurm_render(const struct rk_slurm_parts *p, enum rk_report_format format
 	int rc;
 
 	if (format == RK_REPORT_CSV)
-		return rk_fail(err, RK_E_USAGE, "the parts of a job are text or JSON, not CSV");
+		return rk_fail(err, RK_E_USAGE,
+			       "the ranks of a job can be printed as text or "
+			       "JSON, not CSV");
 	rc = rk_handle_use(RK_HANDLE_SLURM_PARTS, p, __func__, err);
 	if (rc < 0)
 		return rc;

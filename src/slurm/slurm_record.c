@@ -121,7 +121,7 @@ static int write_record(const char *path, const struct rk_fuse_members *m,
 	int rc;
 
 	if (!stat(path, &st) && !S_ISREG(st.st_mode))
-		return rk_fail(err, RK_E_IO, "'%s' is in the way: it is no file", path);
+		return rk_fail(err, RK_E_IO, "'%s' is not a regular file; remove it", path);
 	rk_bytes_init(&text, JSON_MAX);
 	rk_bytes_init(&fresh, JSON_MAX);
 	rc = rk_run_json_without(path, RK_RUN_FUSED, &text, err);

@@ -63,5 +63,5 @@ rocm() { # RELEASE PROGRAM...
 # What differs from place to place is taken out: room on disks, where the tree is.
 doctor() {
 	env PATH="$PWD/bin" HOME=/nowhere ROCKIT_SYSFS_ROOT=root "$ROCKIT" doctor "$@" |
-		/bin/sed "s|$PWD/||g; s/[0-9.]* GiB are free/N GiB are free/"
+		/bin/sed "s|$PWD/||g; s/[0-9.]* GiB free/N GiB are free/"
 }

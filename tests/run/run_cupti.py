@@ -611,14 +611,14 @@ def rockit_run_says_what_was_lost(place):
     done, directory = profiled(place, app=[APP, "run", 1000], mode="drop=7")
     run = json.loads((directory / "run.json").read_text())
     assert done.returncode == 0
-    assert run["ledger"]["dropped"]["records"] == "185: the vendor's runtime lost them itself", run
+    assert run["ledger"]["dropped"]["records"] == "185: lost by the vendor's runtime", run
     held, directory = profiled(place, "--force", app=[APP, "run", 10], mode="held")
     assert held.returncode == 0 and "CUPTI is in use" in held.stderr, held.stderr
     ledger = json.loads((directory / "run.json").read_text())["ledger"]
     assert ledger["dropped"]["cupti"].startswith("CUPTI is in use by another profiler"), ledger
     left, directory = profiled(place, "--force", app=[APP, "leave", 10, 0])
     ledger = json.loads((directory / "run.json").read_text())["ledger"]
-    assert left.returncode == 5 and "not handed over" in ledger["dropped"]["end"], ledger
+    assert left.returncode == 5 and "had not delivered" in ledger["dropped"]["end"], ledger
 
 
 @test

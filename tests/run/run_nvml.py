@@ -176,7 +176,7 @@ def cupti_without_a_driver_is_a_note_and_the_program_runs(place):
     done = place.rockit("run", "--tool", "cupti", "-d", place.path / "r", "--", "sh", "-c",
                         "echo out; exit 3")
     assert done.returncode == 3 and done.stdout == "out\n", (done.stdout, done.stderr)
-    assert "no NVIDIA GPU with NVIDIA's driver here" in done.stderr, done.stderr
+    assert "no NVIDIA GPU with NVIDIA's driver found" in done.stderr, done.stderr
 
 
 @test

@@ -132,7 +132,7 @@ def two_processes_with_one_rank_are_told_apart(place):
     done = srun(place, 2, *rockit("-d", top), "sh", "-c", f"sleep 0.5; exec {APP} 2",
                 ROCKIT_RANK="5")
     assert done.returncode == 125, done
-    assert "two processes of this job are rank 5" in done.stderr, done.stderr
+    assert "two processes of this job have rank 5" in done.stderr, done.stderr
     assert "on n1" in done.stderr and "on n2" in done.stderr, done.stderr
     assert sorted(ranks(top)) == [5]
 
@@ -310,7 +310,7 @@ def an_interrupted_wait_leaves_the_job_alone(place):
     libslurm.Cluster.until(pathlib.Path("up").exists, "rank that runs")
     code, _, err = librun.interrupt(waiting)
     job = json.loads((top / ".rockit-job.json").read_text())["job"]
-    assert code in (130, -2) and f"job {job} goes on" in err, (code, err)
+    assert code in (130, -2) and f"job {job} keeps running" in err, (code, err)
     libslurm.Cluster.until(lambda: ranks(top).get(0, {}).get("state") == "done", "end of the job")
     assert slurm(place, "collect", top).returncode == 0
 

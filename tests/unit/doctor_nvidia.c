@@ -1,4 +1,4 @@
-/* doctor_nvidia.c (tests) - the doctor on made-up machines with NVIDIA's GPUs. */
+/* doctor_nvidia.c (tests) - the doctor on made-up machines with NVIDIA GPUs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,17 +99,19 @@ TEST(a_machine_with_cuda_is_ready)
 	d = examine(&p);
 	CHECK_U64(d->gpus.n, 2);
 	CHECK_STR(said(d, "nvidia-driver"), "ok: version 580.159.04 is loaded");
-	CHECK_STR(said(d, "cuda-driver"), "ok: the driver is for programs of CUDA 13.0 and older");
-	CHECK_STR(said(d, "nvidia-devices"), "ok: 2 GPUs can be read and written");
-	CHECK_STR(said(d, "cuda"), "ok: rockit traces them itself");
-	CHECK_STR(said(d, "cupti"), "ok: of CUDA 13 in '/usr/local/cuda-13.0/extras/CUPTI/lib64'");
+	CHECK_STR(said(d, "cuda-driver"),
+		  "ok: the driver supports programs of CUDA 13.0 and older");
+	CHECK_STR(said(d, "nvidia-devices"), "ok: 2 GPUs readable and writable");
+	CHECK_STR(said(d, "cuda"), "ok: rockit can trace them");
+	CHECK_STR(said(d, "cupti"),
+		  "ok: found for CUDA 13 in '/usr/local/cuda-13.0/extras/CUPTI/lib64'");
 	CHECK_STR(said(d, "nvml"), "none");
 	CHECK_STR(said(d, "nvidia-persistence"), "none");
 	CHECK_STR(said(d, "mig"), "none");
 	CHECK_STR(said(d, "cupti-user"), "none");
 	CHECK_STR(said(d, "no-profiler"), "none");
 	CHECK(d->ready);
-	CHECK_STR(d->verdict, "ready: rockit run traces CUDA programs on 2 x NVIDIA H200 itself");
+	CHECK_STR(d->verdict, "ready: rockit run traces CUDA programs on 2 x NVIDIA H200");
 	end(&p);
 }
 
@@ -120,7 +122,7 @@ TEST(what_is_wrong_with_nvidias_driver_is_told_apart)
 
 	begin(&p, "mismatch");
 	d = examine(&p);
-	CHECK(holds(said(d, "nvml"), "bad: the driver's libraries are of another release"));
+	CHECK(holds(said(d, "nvml"), "bad: the driver's libraries and its kernel module"));
 	CHECK_STR(said(d, "nvidia-driver"), "ok: version 580.1.2 is loaded");
 	CHECK(!d->ready && holds(d->verdict, "not ready: the driver's libraries"));
 	setenv("FAKE_NVML", "no-driver", 1);
@@ -153,7 +155,7 @@ TEST(devices_of_nvidia_that_are_closed_or_missing_are_named)
 	begin(&p, "");
 	put(&p, "dev/nvidia1", "", 0600);
 	d = examine(&p);
-	CHECK_STR(said(d, "nvidia-devices"), "bad: this user may not read and write /dev/nvidia1");
+	CHECK_STR(said(d, "nvidia-devices"), "bad: this user cannot read and write /dev/nvidia1");
 	CHECK(!d->ready);
 	snprintf(p.w.path, sizeof(p.w.path), "%s/dev/nvidia-uvm", p.w.dir);
 	CHECK(unlink(p.w.path) == 0);
@@ -176,15 +178,15 @@ TEST(the_cupti_that_fits_the_driver_is_named)
 	CHECK(holds(said(examine(&p), "cupti"), "warn: not found"));
 	CHECK(p.d->ready); /* programs may have it */
 	put(&p, "usr/local/cuda-14/lib64/libcupti.so.14", "", 0644);
-	CHECK_STR(said(examine(&p), "cupti"),
-		  "warn: of CUDA 14 in '/usr/local/cuda-14/lib64', which the driver, of CUDA 13.0, "
-		  "cannot work with");
+	CHECK_STR(
+		said(examine(&p), "cupti"),
+		"warn: found for CUDA 14 in '/usr/local/cuda-14/lib64', but the driver supports only CUDA 13.0");
 	snprintf(name, sizeof(name), "%slibcupti.so.13", pip);
 	put(&p, name, "", 0644);
 	p.path = "/opt/venv/bin:/bin";
-	CHECK_STR(said(examine(&p), "cupti"),
-		  "ok: of CUDA 13 in '/opt/venv/lib/python3.12/site-packages/nvidia/cu13/lib', and "
-		  "elsewhere; a program's own comes first");
+	CHECK_STR(
+		said(examine(&p), "cupti"),
+		"ok: found for CUDA 13 in '/opt/venv/lib/python3.12/site-packages/nvidia/cu13/lib', and elsewhere; a program's own copy comes first");
 	end(&p);
 }
 

@@ -136,7 +136,8 @@ TEST(a_profiler_without_a_gpu_is_not_ready)
 	rocm(&p, "7.0.2", "rocprofv3");
 	examine(&p);
 	CHECK(!p.d->ready);
-	CHECK(strncmp(p.d->verdict, "not ready: rocprofv3 7.0.2 is here, but no AMD GPU", 50) == 0);
+	CHECK(strncmp(p.d->verdict,
+		      "not ready: rocprofv3 7.0.2 is installed, but there is no AMD GPU", 64) == 0);
 	end(&p);
 }
 
@@ -149,7 +150,7 @@ TEST(rocprofv3_without_python_is_not_ready)
 	put(&p, "etc/os-release", "ID=\"rocky\"\nID_LIKE=\"rhel centos fedora\"\n", 0644);
 	put(&p, "bin/python3", "", 0644);
 	CHECK_STR(said(examine(&p), "python", 0),
-		  "bad: rocprofv3 is a Python script, but there is no python3 in PATH -> sudo dnf "
+		  "bad: rocprofv3 is a Python script, but python3 is not in PATH -> sudo dnf "
 		  "install python3, or add its directory to PATH");
 	CHECK(!p.d->ready);
 	p.path[0] = '\0';
@@ -166,7 +167,7 @@ TEST(a_profiler_that_may_not_be_executed_is_not_used)
 	put(&p, "opt/rocm-7.0.2/bin/rocprofv3", "#!/bin/sh\n", 0644);
 	examine(&p);
 	CHECK(!p.d->ready);
-	CHECK(strstr(said(p.d, "not-executable", 0), "may not be executed") != NULL);
+	CHECK(strstr(said(p.d, "not-executable", 0), "this user cannot execute") != NULL);
 	CHECK(strncmp(said(p.d, "no-profiler", 0), "bad: ", 5) == 0);
 	end(&p);
 }
@@ -179,17 +180,17 @@ TEST(path_and_rocm_path_of_two_releases_are_a_warning)
 	begin(&p);
 	rocm(&p, "6.4.1", "rocprofv3");
 	rocm(&p, "7.0.2", "rocprofv3");
-	CHECK_STR(said(examine(&p), "releases", 0),
-		  "info: several have profilers here (7.0.2, 6.4.1); rockit run takes rocprofv3 of "
-		  "ROCm 7.0.2");
+	CHECK_STR(
+		said(examine(&p), "releases", 0),
+		"info: several releases have profilers (7.0.2, 6.4.1); rockit run uses rocprofv3 of ROCm 7.0.2");
 	snprintf(older, sizeof(older), "%s/opt/rocm-6.4.1//", p.w.dir);
 	snprintf(variable, sizeof(variable), "ROCM_PATH=%s", older);
 	snprintf(p.path, sizeof(p.path), "%s/bin:%s/opt/rocm-7.0.2/bin", p.w.dir, p.w.dir);
 	p.env[0] = variable;
 	examine(&p);
 	CHECK(strncmp(said(p.d, "releases", 0),
-		      "warn: PATH leads to rocprofv3 of ROCm 7.0.2, but ROCM_PATH is a ROCm 6.4.1",
-		      74) == 0);
+		      "warn: PATH finds rocprofv3 of ROCm 7.0.2, but ROCM_PATH is ROCm 6.4.1",
+		      69) == 0);
 	CHECK(p.d->ready);
 	end(&p);
 }
@@ -265,9 +266,9 @@ TEST(settings_of_the_kernel_matter_to_some_tools)
 	rocm(&p, "7.0.2", "rocprof-attach");
 	examine(&p);
 	CHECK_STR(said(p.d, "perf-events", 0),
-		  "warn: at 4, rocprof-sys and nsys cannot count on the CPU -> sudo sysctl "
+		  "warn: at 4, rocprof-sys and nsys cannot use CPU counters -> sudo sysctl "
 		  "kernel.perf_event_paranoid=2");
-	CHECK(strncmp(said(p.d, "ptrace", 0), "info: at 1, no profiler can be attached", 39) == 0);
+	CHECK(strncmp(said(p.d, "ptrace", 0), "info: at 1, profilers cannot attach to", 38) == 0);
 	put(&p, "proc/sys/kernel/perf_event_paranoid", "2\n", 0644);
 	put(&p, "proc/sys/kernel/yama/ptrace_scope", "x\n", 0644);
 	examine(&p);

@@ -125,7 +125,7 @@ TEST(libraries_are_parsed_by_name)
 			       "miopen, rccl");
 	err = (struct rk_error){ 0 };
 	CHECK(rk_library_parse("rocblas,tensile", &bits, &err) == RK_E_USAGE);
-	CHECK(strstr(err.message, "'tensile'; it logs no calls of its own"));
+	CHECK(strstr(err.message, "'tensile'; it does not log its calls"));
 	CHECK(!rk_library_name(RK_NLIBRARIES));
 }
 
@@ -170,7 +170,7 @@ TEST(what_the_user_has_set_is_left_and_named)
 	CHECK_U64(notes.n, 3);
 	CHECK_STR(
 		notes.v[0],
-		"NCCL_DEBUG_SUBSYS is set already and left as it is: calls of rccl may be missing");
+		"NCCL_DEBUG_SUBSYS is already set and keeps its value: calls of rccl may be missing");
 	CHECK(strstr(notes.v[2], "HIPBLASLT_LOG_LEVEL is set"));
 	rk_list_release(&env);
 	rk_list_release(&notes);
@@ -186,7 +186,7 @@ TEST(variables_of_a_preset_are_left_and_a_percent_sign_is_no_folder)
 	CHECK_U64(env.n, 2);
 	CHECK_STR(rk_list_value(&env, "NCCL_DEBUG"), "TRACE");
 	CHECK_U64(notes.n, 2);
-	CHECK_STR(notes.v[1], "no log of rccl: it takes the '%' in the folder's name for its own");
+	CHECK_STR(notes.v[1], "no log of rccl: it does not accept '%' in the name of the directory");
 	rk_list_release(&env);
 	rk_list_release(&notes);
 }

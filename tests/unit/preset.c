@@ -163,12 +163,12 @@ TEST(aliases_of_madengine_name_the_same_presets)
 TEST(a_preset_nobody_knows_names_the_nearest)
 {
 	static const char *const cases[][2] = {
-		{ "memry", "there is no preset 'memry'; did you mean 'memory'?" },
+		{ "memry", "unknown preset 'memry'; did you mean 'memory'?" },
 		{ "rocprofv3_comput",
-		  "there is no preset 'rocprofv3_comput'; did you mean 'compute'?" },
-		{ "nonsense", "there is no preset 'nonsense'; 'rockit presets' lists them" },
-		{ "", "there is no preset ''; 'rockit presets' lists them" },
-		{ "rocprofv3_", "there is no preset 'rocprofv3_'; 'rockit presets' lists them" },
+		  "unknown preset 'rocprofv3_comput'; did you mean 'compute'?" },
+		{ "nonsense", "unknown preset 'nonsense'; 'rockit presets' lists them" },
+		{ "", "unknown preset ''; 'rockit presets' lists them" },
+		{ "rocprofv3_", "unknown preset 'rocprofv3_'; 'rockit presets' lists them" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -221,12 +221,12 @@ TEST(presets_that_extend_each_other_are_refused)
 	folder_write(&f, "a.json", "{\"extends\": \"b\"}");
 	folder_write(&f, "b.json", "{\"extends\": \"a\"}");
 	CHECK(rk_preset_load("a", &p, &err) == RK_E_FORMAT);
-	CHECK_STR(err.message, "presets extend each other in a circle");
+	CHECK_STR(err.message, "presets extend each other in a loop");
 	CHECK_U64(err.line, 1);
 	err = (struct rk_error){ 0 };
 	folder_write(&f, "c.json", "{\n\"extends\": \"memmory\"}");
 	CHECK(rk_preset_load("c", &p, &err) == RK_E_USAGE);
-	CHECK_STR(err.message, "there is no preset 'memmory'; did you mean 'memory'?");
+	CHECK_STR(err.message, "unknown preset 'memmory'; did you mean 'memory'?");
 	CHECK_U64(err.line, 2);
 	folder_drop(&f, files);
 }
@@ -245,9 +245,9 @@ TEST(a_file_with_a_folder_in_its_name_is_a_preset)
 	CHECK_U64(traces_of(p), RK_TRACE_SYS);
 	rk_preset_free(p);
 	CHECK(rk_preset_load("own-name", &p, &err) == RK_E_FORMAT);
-	CHECK_STR(err.message,
-		  "the preset says its name is 'other'; call its file 'other.json', or "
-		  "leave the name out");
+	CHECK_STR(
+		err.message,
+		"the preset's name is 'other'; rename its file to 'other.json', or remove the name");
 	err = (struct rk_error){ 0 };
 	CHECK(rk_preset_load("/nonexistent/x.json", &p, &err) == RK_E_IO);
 	folder_drop(&f, files);
@@ -258,13 +258,13 @@ static const struct bad {
 	const char *text, *message;
 	uint64_t line;
 } bad[] = {
-	{ "[]", "a preset is an object: {\"traces\": [...]}", 1 },
+	{ "[]", "a preset must be an object: {\"traces\": [...]}", 1 },
 	{ "{\n\"trace\": []}", "unknown key 'trace'; did you mean 'traces'?", 2 },
 	{ "{\"zebra\": 1}",
 	  "unknown key 'zebra'; 'rockit presets memory --format json' shows the keys of a preset",
 	  1 },
-	{ "{\"schema\": 2}", "schema 2 is not known here; this is schema 1", 1 },
-	{ "{\"schema\": \"1\"}", "schema 1 is not known here; this is schema 1", 1 },
+	{ "{\"schema\": 2}", "unknown schema 2; this rockit supports schema 1", 1 },
+	{ "{\"schema\": \"1\"}", "unknown schema 1; this rockit supports schema 1", 1 },
 	{ "{\"description\": 1}", "'description' must be a text", 1 },
 	{ "{\"traces\": \"hip\"}", "'traces' must be a list of texts", 1 },
 	{ "{\"traces\": [\n\"hip\",\n7]}", "'traces' must be a list of texts", 3 },
@@ -274,18 +274,19 @@ static const struct bad {
 	  1 },
 	{ "{\"stats\": \"yes\"}", "'stats' must be true or false", 1 },
 	{ "{\"env\": [\"A=1\"]}", "'env' must be an object", 1 },
-	{ "{\"env\": {\"A B\": \"1\"}}", "'A B' cannot be the name of a variable", 1 },
+	{ "{\"env\": {\"A B\": \"1\"}}", "invalid name 'A B' of a variable", 1 },
 	{ "{\"env\": {\"A\": {}}}", "'A' must be a text or a number", 1 },
 	{ "{\"pc_sampling\": {\"method\": \"stochastc\"}}",
 	  "'method' cannot be 'stochastc'; did you mean 'stochastic'?", 1 },
 	{ "{\"pc_sampling\": {\"rate\": 1}}",
-	  "'pc_sampling' has no key 'rate'; it has method, unit and interval", 1 },
+	  "unknown key 'rate' in 'pc_sampling'; it has method, unit and interval", 1 },
 	{ "{\"pc_sampling\": {\"interval\": 0}}",
-	  "'interval' must be \"auto\" or a number from 1 on", 1 },
+	  "'interval' must be \"auto\" or a number of at least 1", 1 },
 	{ "{\"monitor_interval_ms\": 0}",
 	  "'monitor_interval_ms' must be a number of milliseconds from 1 to 3600000", 1 },
-	{ "{\"distributed\": {\"nnodes\": \"two\"}}", "'nnodes' must be a number from 1 on", 1 },
-	{ "{\"slurm\": {\"\": \"x\"}}", "'' cannot be the name of a setting", 1 },
+	{ "{\"distributed\": {\"nnodes\": \"two\"}}", "'nnodes' must be a number of at least 1",
+	  1 },
+	{ "{\"slurm\": {\"\": \"x\"}}", "invalid name '' of a setting", 1 },
 	{ "{\"delivers\": {\"rocprofv3\": 1}}", "'rocprofv3' must be a text", 1 },
 	{ "{\"extends\": 1}", "'extends' must be a text", 1 },
 };

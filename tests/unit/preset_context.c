@@ -180,13 +180,13 @@ TEST(tools_that_are_not_ours_are_named_as_ignored)
 	CHECK(mentions(p->ignored, "tools[1] rocm_trace_lite: "));
 	CHECK(mentions(p->ignored, "tools[2] test_tools_A: "));
 	CHECK(has(p->ignored, "tools[3].pre_scripts"));
-	CHECK(mentions(p->notes, "key 'tool' is not known; did you mean 'tools'?"));
+	CHECK(mentions(p->notes, "unknown key 'tool'; did you mean 'tools'?"));
 	rk_preset_free(p);
 }
 
 #define CMD(text) "{\"tools\": [{\"name\": \"rocprof\",\n\"cmd\": \"" text "\"}]}"
-#define NOT_RUN "'cmd' is not run, only read, and "
-#define ALONE "; give options of the profiler alone"
+#define NOT_RUN "'cmd' is only read, not executed, and "
+#define ALONE "; give only options of the profiler"
 
 static const struct bad {
 	const char *text;
@@ -194,28 +194,27 @@ static const struct bad {
 	uint64_t line;
 	const char *message;
 } bad[] = {
-	{ "[]", RK_E_FORMAT, 1, "a context is an object: {\"tools\": [...]}" },
+	{ "[]", RK_E_FORMAT, 1, "a context must be an object: {\"tools\": [...]}" },
 	{ "{'tools': []}", RK_E_FORMAT, 1,
-	  "a context is JSON: names and texts stand in \"...\", not in '...'" },
+	  "invalid JSON in the context: use \"...\" for names and texts, not '...'" },
 	{ "{\n 'tools': []}", RK_E_FORMAT, 2,
-	  "a context is JSON: names and texts stand in \"...\", not in '...'" },
+	  "invalid JSON in the context: use \"...\" for names and texts, not '...'" },
 	{ "{\"tools\": {}}", RK_E_FORMAT, 1,
 	  "'tools' must be a list: [{\"name\": \"rocprofv3_compute\"}]" },
 	{ "{\"tools\": [\n\"rocprof\"]}", RK_E_FORMAT, 2,
 	  "tools[0] must be an object with a name: {\"name\": \"rocprofv3_compute\"}" },
 	{ "{\"tools\": [{\"name\": \"rocprofv3_comput\"}]}", RK_E_USAGE, 1,
-	  "there is no tool 'rocprofv3_comput'; did you mean 'rocprofv3_compute'?" },
+	  "unknown tool 'rocprofv3_comput'; did you mean 'rocprofv3_compute'?" },
 	{ "{\"tools\": [{\"name\": \"strace\"}]}", RK_E_USAGE, 1,
-	  "there is no tool 'strace'; rocprofv3_ and the name of a preset is one" },
+	  "unknown tool 'strace'; use rocprofv3_ and the name of a preset" },
 	{ "{\"tools\": [{\"name\": \"rocprof\", \"env_vars\": []}]}", RK_E_FORMAT, 1,
 	  "'env_vars' must be an object" },
 	{ "{\"tools\": [{\"name\": \"rocprof\", \"cmd\": 1}]}", RK_E_FORMAT, 1,
 	  "'cmd' must be a text" },
-	{ "{\"env_vars\": {\"A-B\": 1}}", RK_E_FORMAT, 1,
-	  "'A-B' cannot be the name of a variable" },
+	{ "{\"env_vars\": {\"A-B\": 1}}", RK_E_FORMAT, 1, "invalid name 'A-B' of a variable" },
 	{ "{\"slurm\": 1}", RK_E_FORMAT, 1, "'slurm' must be an object" },
 	{ "{\"distributed\": {\"nproc_per_node\": -1}}", RK_E_FORMAT, 1,
-	  "'nproc_per_node' must be a number from 1 on" },
+	  "'nproc_per_node' must be a number of at least 1" },
 	{ "{\"tools\": [{\"name\": \"gpu_info_power_profiler\","
 	  " \"env_vars\": {\"POWER_SAMPLING_RATE\": \"fast\"}}]}",
 	  RK_E_FORMAT, 1,
@@ -229,11 +228,11 @@ static const struct bad {
 	{ CMD("rocprofv3 --sys-trace | tee x"), RK_E_USAGE, 2,
 	  NOT_RUN "it needs a shell for '|'" ALONE },
 	{ CMD("rocprofv3 --sys-trace -- ./app"), RK_E_USAGE, 2,
-	  NOT_RUN "has a program behind its '--': './app'" ALONE },
+	  NOT_RUN "has a program after its '--': './app'" ALONE },
 	{ CMD("bash"), RK_E_USAGE, 2, NOT_RUN "it has no 'rocprof_wrapper.sh'" ALONE },
 	{ CMD("rocprofv3 'open"), RK_E_USAGE, 2,
-	  NOT_RUN "a quote is left open in 'rocprofv3 'open'" ALONE },
-	{ CMD("rocprofv3 -i"), RK_E_USAGE, 2, NOT_RUN "has no file behind '-i'" ALONE },
+	  NOT_RUN "has an unclosed quote in 'rocprofv3 'open'" ALONE },
+	{ CMD("rocprofv3 -i"), RK_E_USAGE, 2, NOT_RUN "needs a file after '-i'" ALONE },
 	{ CMD("rocprofv3 --pc-sampling-interval often"), RK_E_USAGE, 2,
 	  NOT_RUN "has no number in 'often'" ALONE },
 };

@@ -253,7 +253,7 @@ static bool has_line(const struct rk_list *l, const char *begin)
 
 TEST(counters_that_were_typed_are_told_under_their_other_names)
 {
-	static const char begin[] = "counters under the names that gfx942 has: ";
+	static const char begin[] = "counters renamed for gfx942: ";
 	char *argv[] = { "true", NULL };
 	struct rk_session_result did = { 0 };
 	struct rk_error err = { 0 };
@@ -265,7 +265,7 @@ TEST(counters_that_were_typed_are_told_under_their_other_names)
 	opt.counters = "TCP_READ,SQ_WAVES,L2CacheHit";
 	opt.force = true;
 	CHECK_I64(run(&p, &opt, &did, &err), 0);
-	CHECK(has_line(&p.said, "counters under the names that gfx942 has: TCP_TOTAL_READ for "
+	CHECK(has_line(&p.said, "counters renamed for gfx942: TCP_TOTAL_READ for "
 				"TCP_READ, TCC_HIT_sum and TCC_MISS_sum for L2CacheHit"));
 	/* those of presets and sets nobody has typed */
 	rk_list_release(&p.said);
@@ -281,8 +281,7 @@ TEST(counters_that_were_typed_are_told_under_their_other_names)
 
 TEST(counters_alone_are_told_not_to_give_real_times)
 {
-	static const char note[] =
-		"# note: counters alone are asked for: kernel times are of a run";
+	static const char note[] = "# note: only counters are collected, so kernel times include";
 	char *argv[] = { "true", NULL }, *text;
 	struct rk_session_options opt;
 	struct place p;
@@ -312,7 +311,7 @@ TEST(a_variable_that_the_user_has_set_is_told_in_the_plan)
 	setenv("OF_A_USER_A", "mine", 1);
 	text = plan_of(&opt);
 	unsetenv("OF_A_USER_A");
-	CHECK(strstr(text, "# note: OF_A_USER_A is set already and keeps its value\n") != NULL);
+	CHECK(strstr(text, "# note: OF_A_USER_A is already set and keeps its value\n") != NULL);
 	rk_text_free(text);
 	place_close(&p);
 }
@@ -331,7 +330,7 @@ TEST(a_context_may_be_given_as_a_preset_s_file)
 	opt.traces = NULL;
 	opt.preset = world_text(&p.w, "context.json", context);
 	text = plan_of(&opt);
-	CHECK(strstr(text, "'docker_gpus' of the context means nothing here") != NULL);
+	CHECK(strstr(text, "'docker_gpus' of the context is ignored") != NULL);
 	CHECK(strstr(text, " -- torchrun --standalone train.py\n") != NULL);
 	rk_text_free(text);
 	place_close(&p);
@@ -349,8 +348,8 @@ TEST(a_plan_whose_counters_do_not_exist_traces_kernels)
 	opt.arch = "gfx1100";
 	opt.counters = "SQ_INSTS_VALU_MFMA_I8";
 	text = plan_of(&opt);
-	CHECK(strstr(text, "none of the counters exists on gfx1100") != NULL);
-	CHECK(strstr(text, "nothing else is left to collect: kernels are traced") != NULL);
+	CHECK(strstr(text, "none of the counters exist on gfx1100") != NULL);
+	CHECK(strstr(text, "nothing else to collect: tracing kernels") != NULL);
 	CHECK(strstr(text, "rocprofv3 --kernel-trace --output-format") != NULL);
 	rk_text_free(text);
 	place_close(&p);
@@ -431,7 +430,7 @@ TEST(a_gpu_without_a_target_is_a_gpu)
 	opt.tool = opt.arch = NULL;
 	text = plan_of(&opt);
 	CHECK(strncmp(text, "# rocprofv3 6.4.0, gfx942 (assumed)", 35) == 0);
-	CHECK(strstr(text, "# note: the AMD GPU here does not say its gfx target") != NULL);
+	CHECK(strstr(text, "# note: the gfx target of the AMD GPU is unknown") != NULL);
 	CHECK(strstr(text, "no AMD GPU") == NULL);
 	rk_text_free(text);
 	place_close(&p);
@@ -450,13 +449,13 @@ TEST(a_plan_says_what_is_sampled_and_how_often)
 	rk_text_free(text);
 	opt.monitor = "power,vram";
 	text = plan_of(&opt);
-	CHECK(strstr(text, "# sampled meanwhile: power, vram every 100 ms\n") != NULL);
+	CHECK(strstr(text, "# sampled during the passes: power, vram every 100 ms\n") != NULL);
 	rk_text_free(text);
 	opt.monitor = NULL;
 	opt.context = "{\"tools\": [{\"name\": \"gpu_info_power_profiler\", "
 		      "\"env_vars\": {\"POWER_SAMPLING_RATE\": \"0.25\"}}]}";
 	text = plan_of(&opt);
-	CHECK(strstr(text, "# sampled meanwhile: power every 250 ms\n") != NULL);
+	CHECK(strstr(text, "# sampled during the passes: power every 250 ms\n") != NULL);
 	rk_text_free(text);
 	place_close(&p);
 }

@@ -270,7 +270,7 @@ TEST(the_parts_of_a_job_are_told_node_by_node)
 		      "n1: ranks 0-1: 1 done, 1 unfinished, 5 kernels\n"
 		      "n2: rank 3: 1 failed, 0 kernels\n"
 		      "(unknown node): rank 4: 1 unreadable, 0 kernels\n"
-		      "rank 1: unfinished: it runs, or was killed\n"
+		      "rank 1: unfinished: still running, or killed\n"
 		      "rank 3: failed: exit status 3\n"
 		      "rank 4: unreadable: run.json: ",
 		      120) == 0);
@@ -288,8 +288,9 @@ TEST(ranks_that_were_not_asked_for_are_not_missing)
 	CHECK_STR(collected(&w, &whole), "0 ranks\n");
 	CHECK(!whole);
 	part(&w, 2, "\"node\":\"n1\",\"ranks\":\"2,5\"," DONE);
-	CHECK_STR(collected(&w, &whole),
-		  "job 7: 1 rank of 8, asked for 2,5\nn1: rank 2: 1 done, 5 kernels\nmissing: 5\n");
+	CHECK_STR(
+		collected(&w, &whole),
+		"job 7: 1 rank of 8, requested: 2,5\nn1: rank 2: 1 done, 5 kernels\nmissing: 5\n");
 	part(&w, 5, "\"node\":\"n1\",\"ranks\":\"2,5\"," DONE);
 	collected(&w, &whole);
 	CHECK(whole);
@@ -299,7 +300,7 @@ TEST(ranks_that_were_not_asked_for_are_not_missing)
 	part(&w, 2, "\"node\":\"n1\",\"ranks\":\"2,5\"," DONE);
 	part(&w, 9, "\"job\":\"8\"," DONE);
 	CHECK(strstr(collected(&w, &whole),
-		     "rank 9 is of job 8, not of 7\nrank 9 is one too many"));
+		     "rank 9 belongs to job 8, not to 7\nrank 9 is out of range"));
 	CHECK(!whole);
 	/* nothing came, and what was submitted says how much should have */
 	world_text(&w, ".rockit-job.json", "{\"job\":\"12\",\"size\":2}");
