@@ -204,7 +204,10 @@ int rk_gpu_metrics_decode(const void *data, size_t len, struct rk_gpu_metrics *r
 	int rc = 1;
 
 	if (size < HEADER || size > len)
-		return rk_fail(err, RK_E_FORMAT, "gpu_metrics of %zu bytes says %zu", len, size);
+		return rk_fail(err, RK_E_FORMAT,
+			       "gpu_metrics has %zu bytes, but its header says "
+			       "%zu",
+			       len, size);
 	m.content = t[3];
 	if (t[2] == 1 && t[3] == 9)
 		rc = decode_attributes(t, size, &m, err);
@@ -215,9 +218,8 @@ int rk_gpu_metrics_decode(const void *data, size_t len, struct rk_gpu_metrics *r
 		rc = 0;
 	}
 	if (rc > 0)
-		return rk_fail(err, RK_E_UNSUPPORTED,
-			       "gpu_metrics v%u_%u of %zu bytes is not known", (unsigned)t[2],
-			       (unsigned)t[3], size);
+		return rk_fail(err, RK_E_UNSUPPORTED, "unknown gpu_metrics v%u_%u of %zu bytes",
+			       (unsigned)t[2], (unsigned)t[3], size);
 	if (rc == 0)
 		*ret = m;
 	return rc;

@@ -162,7 +162,9 @@ static int make_file(struct files *f, unsigned file, const char *dir, bool overw
 		return rk_fail_errno(err, errno, "cannot replace '%s'", f->path[file]);
 	f->fd[file] = open(f->path[file], flags, 0666);
 	if (f->fd[file] < 0 && errno == EEXIST)
-		return rk_fail(err, RK_E_IO, "'%s' exists; take another directory or add '--force'",
+		return rk_fail(err, RK_E_IO,
+			       "'%s' exists; choose another directory or add "
+			       "'--force'",
 			       f->path[file]);
 	if (f->fd[file] < 0)
 		return rk_fail_errno(err, errno, "cannot create '%s'", f->path[file]);
@@ -361,7 +363,7 @@ static void *sample(void *arg)
 /* "no GPU gives power, energy", of bits; "" for none. */
 static void put_lack(char *out, size_t size, unsigned lacking)
 {
-	static const char before[] = "no GPU gives ";
+	static const char before[] = "no GPU reports ";
 	size_t len = sizeof(before) - 1;
 	const char *word;
 
@@ -548,7 +550,7 @@ int rk_monitor_stop(struct rk_monitor *m, struct rk_monitor_result *ret, struct 
 	int rc;
 
 	if (!rk_handle_take(RK_HANDLE_MONITOR, m))
-		return rk_fail(err, RK_E_USAGE, "%s: no monitor: it is NULL or was stopped",
+		return rk_fail(err, RK_E_USAGE, "%s: the monitor is NULL or already stopped",
 			       __func__);
 	pthread_mutex_lock(&m->lock);
 	m->stop = true;

@@ -126,7 +126,9 @@ static int opencl_command(const char *path, struct rk_version v, const struct rk
 	(void)v;
 	if (strpbrk(path, ":"))
 		return rk_fail(err, RK_E_USAGE,
-			       "the loader takes no layer whose path has a colon: '%s'", path);
+			       "the OpenCL loader cannot load a layer whose path contains a "
+			       "colon: '%s'",
+			       path);
 	rk_list_append(&ret->argv, want->app);
 	rk_list_set(&ret->env, "OPENCL_LAYERS", path);
 	put_opencl_settings(want, ret);
@@ -135,9 +137,10 @@ static int opencl_command(const char *path, struct rk_version v, const struct rk
 	if (rk_tool_wants_counters(want))
 		rk_list_add(&ret->notes, "no counters: OpenCL has none");
 	if (want->pc)
-		rk_list_add(&ret->notes, "no PC sampling: OpenCL has none");
+		rk_list_add(&ret->notes, "no PC sampling: OpenCL does not support it");
 	if (want->kernel_regex)
-		rk_list_add(&ret->notes, "all kernels: the filter is for counters");
+		rk_list_add(&ret->notes, "all kernels are recorded: the filter is only for "
+					 "counters");
 	return rk_tool_end(ret, err);
 }
 
@@ -249,19 +252,21 @@ static int cupti_command(const char *path, struct rk_version v, const struct rk_
 	if (ret->counters) {
 		/* Counted kernels run one by one and several times: no traces, their times would
 		 * be of no use. */
-		rk_list_add(&ret->notes, "counters are NVIDIA's, for the same questions: see "
+		rk_list_add(&ret->notes, "the matching NVIDIA counters are used: see "
 					 "rockit-run(1)");
 	} else {
 		ret->delivers = want->traces & CUPTI_HAS;
 		rk_tool_no_traces(ret, want->traces & CALLS,
-				  "this is CUDA, whose calls come where both are wanted");
-		rk_tool_no_traces(ret, want->traces & RK_TRACE_RCCL, "NCCL's ranges are markers");
+				  "this is CUDA; its calls are recorded if both are requested");
+		rk_tool_no_traces(ret, want->traces & RK_TRACE_RCCL,
+				  "NCCL's ranges are recorded "
+				  "as markers");
 		rk_tool_no_traces(ret, want->traces & RK_TRACE_SCRATCH, "CUPTI has none");
 	}
 	if (want->pc)
-		rk_list_add(&ret->notes, "no PC sampling: this collector has none");
+		rk_list_add(&ret->notes, "no PC sampling: this collector does not support it");
 	if (want->kernel_regex)
-		rk_list_add(&ret->notes, "all kernels: this collector has no filter");
+		rk_list_add(&ret->notes, "all kernels are recorded: this collector has no filter");
 	return rk_tool_end(ret, err);
 }
 

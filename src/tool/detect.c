@@ -513,7 +513,7 @@ static void rocprofv3_options(const char *rocm, char ret[OPTIONS_BYTES])
 	size_t at = 0;
 
 	if (!rk_version_parse(rocm, &v)) {
-		snprintf(ret, OPTIONS_BYTES, "release not known: spoken to like the newest");
+		snprintf(ret, OPTIONS_BYTES, "unknown release: called like the newest one");
 		return;
 	}
 	for (int has = 1; has >= 0; has--) {
@@ -538,8 +538,9 @@ static void options_of(const char *name, const char *rocm, char ret[OPTIONS_BYTE
 		{ "rocprofv2", "HIP, HSA, kernel, copy and marker traces, counters; no --" },
 		{ "rocprof",
 		  "HIP, HSA, kernel, copy and marker traces, counters; no --, one process" },
-		{ "rocprof-compute", "its own metrics and roofline, many runs of the program" },
-		{ "omniperf", "its own metrics and roofline, many runs of the program" },
+		{ "rocprof-compute", "its own metrics and roofline, many executions of the "
+				     "program" },
+		{ "omniperf", "its own metrics and roofline, many executions of the program" },
 		{ "rocprof-sys-sample", "CPU call stacks beside GPU traces" },
 		{ "omnitrace-sample", "CPU call stacks beside GPU traces" },
 	};
@@ -553,7 +554,7 @@ static void options_of(const char *name, const char *rocm, char ret[OPTIONS_BYTE
 		if (!strcmp(name, lines[i][0]))
 			snprintf(ret, OPTIONS_BYTES, "%s", lines[i][1]);
 	if (!strncmp(name, "rocprofv", 8) && name[8] > '3' && !name[9])
-		snprintf(ret, OPTIONS_BYTES, "newer than this rockit knows");
+		snprintf(ret, OPTIONS_BYTES, "newer than this rockit");
 }
 
 /* ---- what was found ---- */

@@ -36,8 +36,8 @@ static int check(const char *tool, const struct rk_want *want, struct rk_error *
 			       tool, want->dir);
 	if (!strcmp(tool, "rocprof") && strstr(want->dir, ".csv"))
 		return rk_fail(err, RK_E_USAGE,
-			       "rocprof cannot write to '%s': it takes '.csv' for the end of the "
-			       "name; choose another directory",
+			       "rocprof cannot write to '%s': it cuts names at '.csv'; choose "
+			       "another directory",
 			       want->dir);
 	return 0;
 }
@@ -52,8 +52,8 @@ static void put_counters(const char *tool, const struct rk_want *want, struct rk
 		snprintf(filter, sizeof(filter), "kernel: %s\n", regex);
 	else if (regex)
 		rk_list_addf(&c->notes,
-			     "all kernels: %s filters by parts of names, not by regular "
-			     "expressions",
+			     "all kernels are recorded: %s filters by parts of names, not by "
+			     "regular expressions",
 			     tool);
 	rk_tool_counter_file(c, want, filter);
 	rk_list_add(&c->argv, "-i");
@@ -71,7 +71,7 @@ static unsigned asked(const struct rk_want *want, struct rk_tool_command *c)
 	rk_tool_no_traces(c, want->traces & ~(unsigned)HAS, "rocprof has none");
 	if (rk_tool_wants_counters(want)) {
 		rk_tool_no_traces(c, traces & ~(unsigned)RK_TRACE_KERNEL,
-				  "rocprof loses the counters beside it");
+				  "rocprof would lose the counters");
 		traces &= RK_TRACE_KERNEL;
 	}
 	return traces;
@@ -105,8 +105,8 @@ static void put_v1_traces(unsigned traces, struct rk_tool_command *c)
 	if ((traces & RK_TRACE_KERNEL) && (traces & (RK_TRACE_HIP | RK_TRACE_MARKER)) &&
 	    !(traces & RK_TRACE_HSA))
 		rk_list_add(&c->notes,
-			    "no launch sizes and registers of kernels: beside a HIP trace "
-			    "rocprof leaves them out");
+			    "no launch sizes and registers of kernels: rocprof does not write "
+			    "them with a HIP trace");
 }
 
 /* -t before -d, which it would undo: the data below -d is then never removed as temporary. */
@@ -141,7 +141,8 @@ static void put_word(const char *word, struct rk_tool_command *c)
 	rk_bytes_release(&b);
 	if (strpbrk(word, "\t\n") || strstr(word, "  "))
 		rk_list_addf(&c->notes,
-			     "rocprof makes one blank of several in the argument '%.60s'", word);
+			     "rocprof merges several blanks into one in the argument '%.60s'",
+			     word);
 }
 
 static int v1_command(const char *path, struct rk_version v, const struct rk_want *want,
@@ -162,13 +163,13 @@ static int v1_command(const char *path, struct rk_version v, const struct rk_wan
 		put_v1_traces(with_carrier(traces), ret);
 	put_names(want, ret);
 	if (want->pc)
-		rk_list_add(&ret->notes, "no PC sampling: rocprof has none");
+		rk_list_add(&ret->notes, "no PC sampling: rocprof does not support it");
 	if (want->rank_key)
 		rk_list_add(&ret->notes, "rocprof mixes the rows of several processes in one file: "
 					 "start rockit in each rank, inside the launcher");
 	if (want->arch && *want->arch && !rk_tool_arch_is(want, "gfx8") &&
 	    !rk_tool_arch_is(want, "gfx90") && !rk_tool_arch_is(want, "gfx94"))
-		rk_list_addf(&ret->notes, "rocprof does not know %s: use rocprofv3", want->arch);
+		rk_list_addf(&ret->notes, "rocprof does not support %s: use rocprofv3", want->arch);
 	rk_list_append(&ret->argv, want->extra);
 	for (size_t i = 0; i < want->app->n; i++)
 		put_word(want->app->v[i], ret);
@@ -217,13 +218,14 @@ static int v2_command(const char *path, struct rk_version v, const struct rk_wan
 	if (rk_tool_wants_counters(want))
 		put_counters("rocprofv2", want, ret);
 	if (want->pc)
-		rk_list_add(&ret->notes, "no PC sampling: rocprofv2 has none that rockit can use");
+		rk_list_add(&ret->notes, "no PC sampling: rockit does not support it with "
+					 "rocprofv2");
 	if (want->stats)
-		rk_list_add(&ret->notes, "no statistics files: rocprofv2 writes none; rockit makes "
-					 "its own from the trace");
+		rk_list_add(&ret->notes, "no statistics files: rocprofv2 writes none; rockit "
+					 "computes its own from the trace");
 	if (want->rank_key)
 		rk_list_add(&ret->notes,
-			    "no folders by rank: rocprofv2 names files by process only");
+			    "no directory per rank: rocprofv2 names files only by process");
 	rk_list_add(&ret->argv, "--plugin");
 	rk_list_add(&ret->argv, "file");
 	rk_list_add(&ret->argv, "-d");

@@ -30,8 +30,8 @@ static void put_filter(const struct rk_want *want, struct rk_tool_command *c)
 		return;
 	if (!rk_tool_is_plain(want->kernel_regex)) {
 		rk_list_add(&c->notes,
-			    "all kernels: rocprof-compute filters by parts of names, not "
-			    "by regular expressions");
+			    "all kernels are recorded: rocprof-compute filters by parts of "
+			    "names, not by regular expressions");
 		return;
 	}
 	rk_list_add(&c->argv, "-k");
@@ -59,7 +59,7 @@ static int command(const char *path, struct rk_version v, const struct rk_want *
 	put_directory(v, want, ret);
 	ret->delivers = want->traces & RK_TRACE_KERNEL;
 	rk_tool_no_traces(ret, want->traces & ~(unsigned)RK_TRACE_KERNEL,
-			  "rocprof-compute gives kernels and counters only");
+			  "rocprof-compute records only kernels and counters");
 	if (rk_tool_wants_counters(want)) {
 		ret->counters = true;
 		rk_list_add(&ret->notes,
@@ -67,11 +67,11 @@ static int command(const char *path, struct rk_version v, const struct rk_want *
 			    "not a list");
 	}
 	if (want->pc)
-		rk_list_add(
-			&ret->notes,
-			"no PC sampling: rocprof-compute is not asked for it; --tool rocprofv3 does it");
+		rk_list_add(&ret->notes,
+			    "no PC sampling: rockit does not request it from rocprof-compute; use "
+			    "--tool rocprofv3");
 	if (!knows(v, want))
-		rk_list_addf(&ret->notes, "rocprof-compute does not know %s: use rocprofv3",
+		rk_list_addf(&ret->notes, "rocprof-compute does not support %s: use rocprofv3",
 			     want->arch);
 	return rk_tool_finish(ret, want, "--", err);
 }

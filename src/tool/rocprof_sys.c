@@ -36,11 +36,12 @@ static int command(const char *path, struct rk_version v, const struct rk_want *
 	if (rk_tool_wants_counters(want))
 		rk_list_add(
 			&ret->notes,
-			"no counters: rocprof-sys is not asked for any; --tool rocprofv3 collects them");
+			"no counters: rockit does not request them from rocprof-sys; use --tool "
+			"rocprofv3");
 	if (want->pc)
 		rk_list_add(&ret->notes, "no PC sampling: rocprof-sys samples the CPU");
 	if (want->kernel_regex)
-		rk_list_add(&ret->notes, "all kernels: rocprof-sys has no filter");
+		rk_list_add(&ret->notes, "all kernels are recorded: rocprof-sys has no filter");
 	return rk_tool_finish(ret, want, "--", err);
 }
 

@@ -68,7 +68,7 @@ static void stochastic(const struct rk_pc_sampling *pc, struct pc_choice *ret,
 	} else if (pc->interval && cycles != pc->interval) {
 		rk_list_addf(notes,
 			     "PC sampling interval %" PRIu64 " becomes %" PRIu64
-			     ": the hardware takes powers of two",
+			     ": the hardware needs powers of two",
 			     pc->interval, cycles);
 	}
 	ret->interval = cycles;
@@ -100,12 +100,13 @@ static bool choose_pc(struct rk_version v, const struct rk_want *want, struct pc
 	bool samples = pc->method && !strcmp(pc->method, "stochastic");
 
 	if (rk_version_before(v, 6, 4)) {
-		rk_list_add(notes, "no PC sampling: rocprofv3 has it from ROCm 6.4 on");
+		rk_list_add(notes, "no PC sampling: rocprofv3 supports it since ROCm 6.4");
 		return false;
 	}
 	if (arch_known(want) && !can_trap(want)) {
 		rk_list_addf(notes,
-			     "no PC sampling: %s cannot do it (gfx90a, gfx94x and gfx95x can)",
+			     "no PC sampling: %s does not support it (gfx90a, gfx94x and gfx95x "
+			     "do)",
 			     want->arch);
 		return false;
 	}
@@ -155,7 +156,7 @@ static void put_traces(struct rk_version v, const struct rk_want *want, struct r
 		} else {
 			rk_list_addf(
 				&c->notes,
-				"no %s trace: rocprofv3 has %s from ROCm %d.%d on, this is %d.%d",
+				"no %s trace: rocprofv3 has %s since ROCm %d.%d, this is %d.%d",
 				rk_trace_name(i), o->option, o->major, o->minor, v.major, v.minor);
 		}
 	}
@@ -178,8 +179,8 @@ static void put_formats(struct rk_version v, const struct rk_want *want, struct 
 	if (want->stats && csv && c->delivers) /* without a trace --stats is an error */
 		rk_list_add(&c->argv, "--stats");
 	else if (want->stats && c->delivers)
-		rk_list_add(&c->notes, "no statistics files: rocprofv3 writes them with csv only; "
-				       "rockit makes its own from the trace");
+		rk_list_add(&c->notes, "no statistics files: rocprofv3 writes them only with "
+				       "csv; rockit computes its own from the trace");
 	rk_list_add(&c->argv, "--output-format");
 	if (csv)
 		rk_list_add(&c->argv, "csv");
@@ -189,7 +190,7 @@ static void put_formats(struct rk_version v, const struct rk_want *want, struct 
 		rk_list_addf(&c->notes,
 			     "no sizes of copies: csv has none%s; --tool-args '--output-format "
 			     "json' gives them, with far larger files",
-			     broken ? ", and rocpd of this release breaks at quotes in markers" :
+			     broken ? ", and rocpd of this release fails on quotes in markers" :
 				      "");
 }
 
@@ -252,12 +253,12 @@ static void put_names(struct rk_version v, const struct rk_want *want, struct rk
 		rank = key;
 		after = "}%";
 	} else if (key) {
-		rk_list_addf(&c->notes, "no folders by rank: rocprofv3 cannot expand '%s'", key);
+		rk_list_addf(&c->notes, "no directory per rank: rocprofv3 cannot expand '%s'", key);
 	}
 	if (strchr(want->dir, '%') || strstr(want->dir, "$env{") || strchr(want->dir, '{'))
 		rk_list_addf(&c->notes,
-			     "rocprofv3 may take a part of '%s' for a key and write "
-			     "elsewhere: choose a directory without %% and {",
+			     "rocprofv3 may expand a part of '%s' as a key and write elsewhere: "
+			     "choose a directory without %% and {",
 			     want->dir);
 	rk_list_add(&c->argv, "-d");
 	if (rk_version_since(v, 7, 0)) {
@@ -283,7 +284,7 @@ static int command(const char *path, struct rk_version v, const struct rk_want *
 	if (want->kernel_regex && ret->counters) /* as one word: it may begin with a dash */
 		rk_list_addf(&ret->argv, "--kernel-include-regex=%s", want->kernel_regex);
 	if (want->kernel_regex && (ret->delivers & RK_TRACE_KERNEL))
-		rk_list_add(&ret->notes, "rocprofv3 filters kernels for counters only: the trace "
+		rk_list_add(&ret->notes, "rocprofv3 filters kernels only for counters: the trace "
 					 "has all kernels");
 	put_formats(v, want, ret);
 	put_names(v, want, ret);

@@ -168,13 +168,13 @@ static void put_text(struct rk_bytes *out, const void *what, const struct rk_ren
 
 	(void)look;
 	if (!t->n)
-		rk_bytes_puts(out, "no profiler is installed here\n");
+		rk_bytes_puts(out, "no profiler found\n");
 	for (size_t i = 0; i < t->n; i++) {
 		const struct rk_tool_found *f = &t->tools[i];
 
 		rk_bytes_printf(out, "%-16s %-10s %s%s%s\n", f->name,
 				f->version[0] ? f->version : "-", f->path,
-				f->first ? "" : " (another one comes first)",
+				f->first ? "" : " (not used: another one comes first)",
 				f->usable ? "" : " (cannot be executed)");
 	}
 }

@@ -160,17 +160,17 @@ bool rk_version_of_tool(const char *tool, const char *text, struct rk_version *r
 
 static const struct rk_hazard hazards[] = {
 	{ "rocprofv3", ALWAYS, SINCE(6, 3), "",
-	  "counter files have no times: take durations from a pass without counters" },
+	  "counter files have no times: use durations from a pass without counters" },
 	{ "rocprofv3", SINCE(6, 3), SINCE(6, 4), "",
-	  "the script imports numpy and dies without it: pip install numpy" },
+	  "the script fails without numpy: pip install numpy" },
 	{ "rocprofv3", ALWAYS, SINCE(7, 0), "",
-	  "csv has no sizes of copies: --tool-args '--output-format json' where they matter" },
+	  "csv has no sizes of copies: use --tool-args '--output-format json' if you need them" },
 	{ "rocprofv3", SINCE(7, 0), SINCE(7, 13), "",
 	  "a quote or semicolon in a ROCTx message or kernel name makes rocpd's writer abort at "
-	  "exit: rockit takes csv when markers are traced" },
+	  "exit: rockit uses csv when markers are traced" },
 	{ "rocprofv3", SINCE(7, 0), SINCE(7, 13), "",
-	  "a reclaim of scratch memory may abort rocpd's writer: leave the scratch trace out when the "
-	  "program dies at exit" },
+	  "a reclaim of scratch memory may abort rocpd's writer: do not trace scratch if the "
+	  "program crashes at exit" },
 	{ "rocprofv3", SINCE(6, 4), ALWAYS, "gfx942",
 	  "PC sampling needs the firmware that came with ROCm 7.0 or later" },
 	{ "rocprofv3", ALWAYS, ALWAYS, "gfx94",
@@ -179,17 +179,17 @@ static const struct rk_hazard hazards[] = {
 	  "collectives over five or more GPUs can hang under HIP and kernel tracing: trace kernels "
 	  "only, or a few ranks, and give --timeout" },
 	{ "rocprofv3", ALWAYS, ALWAYS, "",
-	  "counters run the kernels of all streams one after the other: times of such a pass are "
-	  "not real ones, and ranks that wait for each other can stop for ever" },
+	  "with counters, kernels of all streams run one after the other: times of such a pass "
+	  "are not real, and ranks that wait for each other can hang" },
 	{ "rocprofv3", ALWAYS, ALWAYS, "",
-	  "a program ended by SIGKILL, SIGSEGV or _exit() leaves no data: end it with SIGTERM or "
-	  "let it finish" },
+	  "a program that ends by SIGKILL, SIGSEGV or _exit() leaves no data: stop it with "
+	  "SIGTERM or let it finish" },
 	{ "rocprofv3", ALWAYS, ALWAYS, "gfx908",
-	  "some counters of rocprof no longer exist here: see rockit counters --arch gfx908" },
+	  "some counters of rocprof no longer exist: see rockit counters --arch gfx908" },
 	{ "rocprofv3", ALWAYS, ALWAYS, "gfx11",
-	  "counters that are listed may read zero: amd-smi set -l STABLE_STD first" },
+	  "available counters may read zero: run 'amd-smi set -l STABLE_STD' first" },
 	{ "rocprofv3", ALWAYS, ALWAYS, "gfx12",
-	  "counters that are listed may read zero: amd-smi set -l STABLE_STD first" },
+	  "available counters may read zero: run 'amd-smi set -l STABLE_STD' first" },
 	{ "rocprofv2", ALWAYS, ALWAYS, "",
 	  "no longer maintained: rocprofv3 comes with ROCm 6.2 and later" },
 	{ "rocprofv2", SINCE(7, 0), ALWAYS, "", "not tested with ROCm 7: use rocprofv3" },
@@ -203,19 +203,20 @@ static const struct rk_hazard hazards[] = {
 	  "",
 	  "kernels launched by HIP graphs are missing: use rocprofv3" },
 	{ "rocprof", ALWAYS, ALWAYS, "",
-	  "the program's stderr is joined to its stdout, between lines of the tool" },
-	{ "rocprof", ALWAYS, ALWAYS, "gfx1", "not made for this chip: use rocprofv3" },
-	{ "rocprof", ALWAYS, ALWAYS, "gfx95", "not made for this chip: use rocprofv3" },
+	  "the program's stderr goes to stdout, mixed with lines of the tool" },
+	{ "rocprof", ALWAYS, ALWAYS, "gfx1", "does not support this chip: use rocprofv3" },
+	{ "rocprof", ALWAYS, ALWAYS, "gfx95", "does not support this chip: use rocprofv3" },
 	{ "rocprof", ALWAYS, ALWAYS, "gfx94",
 	  "FETCH_SIZE differs from rocprofv3's: compare only within one tool" },
 	{ "rocprof-compute", ALWAYS, SINCE(10, 0), "",
-	  "needs a dozen Python packages of exact versions: give it an environment of its own" },
+	  "needs a dozen Python packages with exact versions: use a separate Python environment" },
 	{ "rocprof-compute", ALWAYS, ALWAYS, "",
-	  "runs the program some twenty times: start with a short one" },
+	  "runs the program about twenty times: start with a short one" },
 	{ "rocprof-compute", ALWAYS, SINCE(7, 13), "",
 	  "several ranks write to one directory: start rockit in each rank" },
 	{ "rocprof-sys", ALWAYS, ALWAYS, "",
-	  "a full trace buffer drops the end: --tool-args '--trace-buffer-size KB'" },
+	  "a full trace buffer drops the end of the trace: use --tool-args '--trace-buffer-size "
+	  "KB'" },
 };
 
 static bool in_releases(const struct rk_hazard *h, struct rk_version v)

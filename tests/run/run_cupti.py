@@ -637,7 +637,7 @@ def the_plan_names_what_will_not_come(place):
     assert done.returncode == 0, done.stderr
     plan = json.dumps(json.loads(done.stdout))
     for words in ("CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "counters are NVIDIA's",
-                  "NCCL's ranges are markers", "api=1", "alloc=1"):
+                  "NCCL's ranges are recorded as markers", "api=1", "alloc=1"):
         assert words in plan, (words, plan)
 
 

@@ -63,7 +63,7 @@ def two_gpus_are_sampled_into_the_files_that_amd_gpus_have(place):
 def readings_that_are_missing_are_empty_and_named(place):
     install(place)
     said, err = monitor(place, mode="mig,no-energy")
-    assert said["note"] == "no GPU gives busy, energy", (said, err)
+    assert said["note"] == "no GPU reports busy, energy", (said, err)
     assert "busy" not in said["metrics"]
     others = table(place.path / "m" / OTHERS)[0]
     assert not any(k.startswith(("busy", "energy")) for k in others), others
@@ -93,7 +93,7 @@ def gpus_that_give_nothing_are_said_so(place):
     done = place.rockit("monitor", "-d", place.path / "m", "--duration", "0.1",
                         FAKE_NVML="unsupported")
     assert done.returncode == 1
-    assert "no GPU gives power" in done.stderr and "NVML" in done.stderr, done.stderr
+    assert "no GPU reports power" in done.stderr and "NVML" in done.stderr, done.stderr
     assert not (place.path / "m").exists()
 
 

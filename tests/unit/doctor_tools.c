@@ -246,7 +246,7 @@ TEST(rocprof_on_a_chip_it_was_not_made_for_is_a_warning)
 	gpu(&p, 1, "110000");
 	rocm(&p, "6.0.2", "rocprof");
 	examine(&p);
-	CHECK_U64(hazards(p.d, "not made for this chip"), 1);
+	CHECK_U64(hazards(p.d, "does not support this chip"), 1);
 	CHECK_STR(said(p.d, "python", 0), "");
 	end(&p);
 }

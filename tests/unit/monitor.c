@@ -442,7 +442,7 @@ TEST(a_metric_that_no_gpu_gives_is_named_and_has_no_file)
 	put(&w, 3, "gpu_busy_percent", "12\n");
 	CHECK_I64(monitor(&w, RK_MONITOR_POWER | RK_MONITOR_BUSY | RK_MONITOR_ENERGY, 60000, 0, &r),
 		  0);
-	CHECK_STR(r.note, "no GPU gives power, energy");
+	CHECK_STR(r.note, "no GPU reports power, energy");
 	CHECK_U64(r.metrics, RK_MONITOR_BUSY);
 	CHECK(!world_has(&w, "gpu_info_power_profiler_output.csv"));
 	CHECK(strstr(slurp(&w, "gpu_info_samples.csv"), "timestamp_ns,time,busy(%) GPU0\n"));
@@ -460,7 +460,7 @@ TEST(without_gpus_nothing_is_sampled_and_no_file_is_made)
 	w.err = (struct rk_error){ 0 };
 	card(&w, 0);
 	CHECK_I64(monitor(&w, RK_MONITOR_ENERGY, 0, 0, NULL), RK_E_UNSUPPORTED);
-	CHECK(strncmp(w.err.message, "no GPU gives energy (1 found;", 29) == 0);
+	CHECK(strncmp(w.err.message, "no GPU reports energy (1 found;", 29) == 0);
 	CHECK_U64(world_entries(&w, "."), 1);
 	world_close(&w);
 }
@@ -477,7 +477,7 @@ TEST(files_that_are_there_are_kept_unless_told_otherwise)
 	mi300x(&w, 0, 65536, 1);
 	world_text(&w, "gpu_info_samples.csv", "mine\n");
 	CHECK_I64(rk_monitor_start(&opt, &m, &w.err), RK_E_IO);
-	CHECK(strstr(w.err.message, "gpu_info_samples.csv' exists; take another directory") !=
+	CHECK(strstr(w.err.message, "gpu_info_samples.csv' exists; choose another directory") !=
 	      NULL);
 	CHECK_STR(slurp(&w, "gpu_info_samples.csv"), "mine\n");
 	CHECK(!world_has(&w, "gpu_info_power_profiler_output.csv"));

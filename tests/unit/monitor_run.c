@@ -127,7 +127,7 @@ TEST(what_a_monitor_did_is_told_as_json)
 						   .metrics = RK_MONITOR_POWER | RK_MONITOR_TEMP,
 						   .cpu_percent = 0.25,
 						   .clock_error_ns = 900,
-						   .note = "no GPU gives busy" },
+						   .note = "no GPU reports busy" },
 				      .status = 7 };
 	struct rk_error err = { 0 };
 	char *text = NULL;
@@ -137,7 +137,7 @@ TEST(what_a_monitor_did_is_told_as_json)
 		  "{\n \"schema\": 1,\n \"dir\": \"a\\\"b\\ufffd\",\n \"samples\": 12,\n"
 		  " \"missed\": 1,\n \"gpus\": 2,\n \"metrics\": [\"power\", \"temp\"],\n"
 		  " \"cpu_percent\": 0.25,\n \"clock_error_ns\": 900,\n"
-		  " \"note\": \"no GPU gives busy\",\n \"error\": \"\",\n \"status\": 7\n}\n");
+		  " \"note\": \"no GPU reports busy\",\n \"error\": \"\",\n \"status\": 7\n}\n");
 	rk_text_free(text);
 	rk_alloc_fail_after(1);
 	CHECK_I64(rk_monitor_json(&end, "d", false, &text, &err), RK_E_NOMEM);

@@ -413,7 +413,7 @@ TEST(a_session_samples_the_gpus_and_records_them)
 	CHECK(world_has(&p.w, "run/samples.parquet"));
 	content(&p, "run/run.json", text, sizeof(text));
 	CHECK(strstr(text, "\"monitors\": [\"vram\"]") != NULL);
-	CHECK(strstr(text, "\"monitors\": \"no GPU gives energy\"") != NULL);
+	CHECK(strstr(text, "\"monitors\": \"no GPU reports energy\"") != NULL);
 	CHECK(strstr(text, "\"pci\": \"0000:01:00.0\"") != NULL);
 	place_close(&p);
 }
@@ -474,7 +474,7 @@ TEST(counters_that_a_tool_does_not_take_need_no_other_name)
 	opt.counters = "memory";
 	text = plan_of(&opt);
 	CHECK(strncmp(text, "# rocprof-compute 6.4, gfx1100", 30) == 0);
-	CHECK(strstr(text, "rocprof-compute does not know gfx1100") != NULL);
+	CHECK(strstr(text, "rocprof-compute does not support gfx1100") != NULL);
 	CHECK(strstr(text, "instead") == NULL && strstr(text, "# note: counter ") == NULL);
 	rk_text_free(text);
 	place_close(&p);

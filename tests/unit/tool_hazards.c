@@ -35,8 +35,8 @@ TEST(a_hazard_holds_for_its_chips_only)
 	CHECK(!warned("rocprofv3", "7.0", "gfx942", "read zero"));
 	CHECK(!warned("rocprofv3", "7.0", "", "read zero"));
 	CHECK(!warned("rocprofv3", "7.0", NULL, "read zero"));
-	CHECK(warned("rocprof", "6.2", "gfx1201", "not made for this chip"));
-	CHECK(!warned("rocprof", "6.2", "gfx90a", "not made for this chip"));
+	CHECK(warned("rocprof", "6.2", "gfx1201", "does not support this chip"));
+	CHECK(!warned("rocprof", "6.2", "gfx90a", "does not support this chip"));
 	CHECK(warned("rocprofv3", "", "gfx942", "SIGKILL"));
 }
 

@@ -47,11 +47,11 @@ TEST(rocprof_keeps_counters_and_api_traces_apart)
 	CHECK_STR(wish_told(&w, "rocprof", ""), "rocprof -i /out/counters.txt " V1_NAMES);
 	CHECK_STR(w.cmd.file.text, "pmc: SQ_WAVES TCC_HIT[0]\nkernel: gemm_kernel\n");
 	CHECK_U64(w.cmd.delivers, RK_TRACE_KERNEL);
-	CHECK(w.cmd.counters && strstr(wish_notes(&w), "no hip trace: rocprof loses"));
+	CHECK(w.cmd.counters && strstr(wish_notes(&w), "no hip trace: rocprof would lose"));
 	w.want.kernel_regex = "gemm|conv";
 	wish_told(&w, "rocprof", "");
 	CHECK_STR(w.cmd.file.text, "pmc: SQ_WAVES TCC_HIT[0]\n");
-	CHECK(strstr(wish_notes(&w), "all kernels: rocprof filters by parts"));
+	CHECK(strstr(wish_notes(&w), "all kernels are recorded: rocprof filters by parts"));
 	wish_close(&w);
 }
 
@@ -64,7 +64,7 @@ TEST(what_rocprof_would_evaluate_is_escaped)
 	rk_list_add(&w.app, "two  blanks");
 	wish_told(&w, "rocprof", "");
 	CHECK_STR(w.cmd.argv.v[w.cmd.argv.n - 2], "a\\\"b\\$c\\`d\\\\e");
-	CHECK(strstr(wish_notes(&w), "one blank of several"));
+	CHECK(strstr(wish_notes(&w), "merges several blanks"));
 	wish_close(&w);
 }
 
@@ -101,7 +101,7 @@ TEST(chips_ranks_and_traces_that_rocprof_lacks_are_named)
 	wish_told(&w, "rocprof", "");
 	CHECK(!w.cmd.pc);
 	CHECK_STR(w.cmd.notes.v[0], "no rccl, scratch, alloc trace: rocprof has none");
-	CHECK(strstr(wish_notes(&w), "does not know gfx1100"));
+	CHECK(strstr(wish_notes(&w), "does not support gfx1100"));
 	CHECK(strstr(wish_notes(&w), "mixes the rows"));
 	CHECK(strstr(wish_notes(&w), "no PC sampling"));
 	w.want.arch = "gfx942";
@@ -173,7 +173,8 @@ TEST(chips_that_rocprof_compute_has_no_formulas_for_are_named)
 		wish_open(&w, RK_TRACE_KERNEL);
 		w.want.arch = all[i].arch;
 		wish_told(&w, "rocprof-compute", all[i].release);
-		CHECK(!strstr(wish_notes(&w), "rocprof-compute does not know gfx") == all[i].known);
+		CHECK(!strstr(wish_notes(&w), "rocprof-compute does not support gfx") ==
+		      all[i].known);
 		wish_close(&w);
 	}
 }
@@ -255,7 +256,8 @@ TEST(cupti_is_told_by_the_environment_too)
 	CHECK(!rk_list_value(&w.cmd.env, "NVTX_INJECTION64_PATH"));
 	CHECK_STR(rk_list_value(&w.cmd.env, "ROCKIT_COLLECT"), "dir=/out,flush=100");
 	CHECK_U64(w.cmd.delivers, RK_TRACE_KERNEL);
-	CHECK(strstr(wish_notes(&w), "no rccl trace: NCCL's ranges are markers") != NULL);
+	CHECK(strstr(wish_notes(&w), "no rccl trace: NCCL's ranges are recorded as markers") !=
+	      NULL);
 	w.want.traces = RK_TRACE_SYS;
 	rk_list_add(&w.extra, "flush=50");
 	wish_told(&w, "cupti", "");

@@ -41,7 +41,7 @@ TEST(rocprofv3_of_6_2_has_neither_rccl_nor_allocations)
 		  "-- ./app -n 4 2");
 	CHECK_U64(w.cmd.delivers, RK_TRACE_SYS & ~(RK_TRACE_RCCL | RK_TRACE_ALLOC));
 	CHECK_STR(w.cmd.notes.v[0],
-		  "no rccl trace: rocprofv3 has --rccl-trace from ROCm 6.3 on, this is 6.2");
+		  "no rccl trace: rocprofv3 has --rccl-trace since ROCm 6.3, this is 6.2");
 	CHECK(strstr(w.cmd.notes.v[1], "no alloc trace") != NULL);
 	CHECK(strstr(w.cmd.notes.v[2], "no sizes of copies") != NULL);
 	wish_close(&w);
@@ -144,10 +144,10 @@ TEST(pc_sampling_is_what_chip_and_release_can_do)
 	CHECK(strstr(wish_told(&w, "rocprofv3", "7.13"), PC "host_trap"));
 	w.want.arch = "gfx1100";
 	CHECK(!strstr(wish_told(&w, "rocprofv3", "7.13"), "--pc-"));
-	CHECK(!w.cmd.pc && strstr(wish_notes(&w), "gfx1100 cannot"));
+	CHECK(!w.cmd.pc && strstr(wish_notes(&w), "gfx1100 does not"));
 	w.want.arch = "gfx942";
 	CHECK(!strstr(wish_told(&w, "rocprofv3", "6.3"), "--pc-"));
-	CHECK(!w.cmd.pc && strstr(wish_notes(&w), "from ROCm 6.4 on"));
+	CHECK(!w.cmd.pc && strstr(wish_notes(&w), "since ROCm 6.4"));
 	wish_close(&w);
 }
 
