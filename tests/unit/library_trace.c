@@ -186,7 +186,8 @@ TEST(variables_of_a_preset_are_left_and_a_percent_sign_is_no_folder)
 	CHECK_U64(env.n, 2);
 	CHECK_STR(rk_list_value(&env, "NCCL_DEBUG"), "TRACE");
 	CHECK_U64(notes.n, 2);
-	CHECK_STR(notes.v[1], "no log of rccl: it does not accept '%' in the name of the directory");
+	CHECK_STR(notes.v[1],
+		  "no log of rccl: it does not accept '%' in the name of the directory");
 	rk_list_release(&env);
 	rk_list_release(&notes);
 }
