@@ -326,6 +326,7 @@ static int write_members(struct job *j, struct ranks *r, struct rk_output *tar, 
 			snprintf(name, sizeof(name), "rank-%05" PRId64 ".pftrace", j->rank);
 		rc = add_trace(j, tar, name, &why);
 		if (rc < 0 && is_left_out(j, r, &why)) {
+			why = (struct rk_error){ 0 };
 			rc = 0;
 			continue;
 		}

@@ -149,3 +149,58 @@ TEST(an_archive_of_traces_survives_each_failed_allocation)
 	CHECK(!failed);
 	world_close(&w);
 }
+
+/* A rank whose kernels are Parquet; damaged: its first page cannot be read. */
+static void put_parquet_rank(struct world *w, const char *name, bool damaged)
+{
+	struct rk_convert_result result = { 0 };
+	struct rk_error err = { 0 };
+	char path[128];
+	FILE *f;
+
+	CHECK_I64(convert(w, "7_kernel_trace.csv", name, &result, &err), 0);
+	snprintf(path, sizeof(path), "%s/%s", w->dir, name);
+	f = fopen(path, "r+b");
+	if (!CHECK(f != NULL))
+		return;
+	if (damaged) {
+		CHECK(fseek(f, 4, SEEK_SET) == 0);
+		CHECK_U64(fwrite("\377\377\377\377\377\377\377\377\377\377", 1, 10, f), 10);
+	}
+	fclose(f);
+}
+
+TEST(a_failure_after_a_damaged_rank_is_not_another_damaged_rank)
+{
+	struct world w;
+	bool failed = true;
+	unsigned left_out = 0, no_memory = 0;
+
+	world_open(&w, 1);
+	world_text(&w, "7_kernel_trace.csv", HEADER KERNEL("a", "100", "200"));
+	for (unsigned i = 0; i < 3; i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "job/rank-%u/rocprof_kernels.parquet", i);
+		world_text(&w, name, ""); /* makes the folders */
+		put_parquet_rank(&w, name, i == 0);
+	}
+	for (uint64_t n = 1; failed && n < 5000; n++) {
+		struct rk_convert_result result = { 0 };
+		struct rk_error err = { 0 };
+		int rc;
+
+		rk_alloc_fail_after(n);
+		rc = convert(&w, "job", "job.tar", &result, &err);
+		failed = rk_alloc_failed();
+		rk_alloc_fail_after(0);
+		CHECK(rc == RK_E_FORMAT || (failed && rc == RK_E_NOMEM));
+		CHECK_I64(err.code, rc);
+		if (rc == RK_E_FORMAT)
+			CHECK(!strncmp(err.message, "1 rank could not", 16));
+		left_out += rc == RK_E_FORMAT;
+		no_memory += rc == RK_E_NOMEM;
+	}
+	CHECK(!failed && left_out && no_memory);
+	world_close(&w);
+}
