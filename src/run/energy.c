@@ -544,22 +544,21 @@ static void tell_samples(struct rk_energy *e)
 			    "implausible energy or power reading skipped");
 	if (e->odd.wraps)
 		rk_diag_add(d, "energy-wrap", "", 0, e->odd.wraps,
-			    "the energy counter went back as one that wraps around does; what it "
-			    "counted is put together again");
+			    "the energy counter wrapped around; this was corrected");
 	if (e->odd.resets)
 		rk_diag_add(d, "energy-reset", "", 0, e->odd.resets,
-			    "the energy counter began anew; what was drawn till then is not known");
+			    "the energy counter was reset; the energy used just before is unknown");
 	if (e->odd.gaps)
-		rk_diag_add(d, "energy-gap", "", 0, e->odd.gaps,
-			    "no power was sampled for a while; what was drawn then is not known");
+		rk_diag_add(
+			d, "energy-gap", "", 0, e->odd.gaps,
+			"no power samples for a while; the energy used in that time is unknown");
 	if (e->thinned)
 		rk_diag_add(d, "energy-thinned", "", 0, e->thinned,
-			    "more than %zu samples of energy and power: every second one was left "
-			    "out, so often",
+			    "more than %zu energy and power samples; every second one was dropped",
 			    e->max_samples);
 	if (e->lost_devices)
 		rk_diag_add(d, "energy-devices", "", 0, e->lost_devices,
-			    "samples of more than %d devices; the others are left out",
+			    "more than %d devices have samples; samples of the others are skipped",
 			    RK_ENERGY_DEVICES);
 }
 
@@ -574,17 +573,18 @@ static void tell_kernels(struct rk_energy *e)
 	if (!covered && uncovered)
 		rk_diag_add(
 			e->ctx->diag, "energy-no-overlap", "", 0, 1,
-			"kernels and samples of energy or power have no time in common (another "
-			"clock, or another run): no energy is attributed");
+			"energy or power samples do not overlap with the kernels (different clock or "
+			"different run): no energy is attributed");
 	else if (uncovered / 1000 > covered / 1000 / 100)
 		rk_diag_add(e->ctx->diag, "energy-uncovered", "", 0, 1,
-			    "%.1f %% of the time of kernels lies outside of the samples of energy "
-			    "or power; energy is of the rest",
+			    "%.1f %% of kernel time has no energy or power samples; no energy is "
+			    "attributed to it",
 			    100 * (double)uncovered / ((double)covered + (double)uncovered));
 	if (e->no_place)
-		rk_diag_add(e->ctx->diag, "energy-no-device", "", 0, e->no_place,
-			    "kernels on devices whose energy and power were not sampled, or not to "
-			    "be told apart");
+		rk_diag_add(
+			e->ctx->diag, "energy-no-device", "", 0, e->no_place,
+			"kernels on devices that have no energy or power samples, or whose samples "
+			"cannot be assigned to a device");
 }
 
 int rk_energy_finish(struct rk_energy *e, struct rk_error *err)

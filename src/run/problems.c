@@ -51,7 +51,7 @@ static void list_put(struct rk_bytes *b, const struct rank_list *l)
 		while (to + 1 < l->n && l->v[to + 1] == l->v[to] + 1)
 			to++;
 		if (ranges++ == RANGES_MAX) {
-			rk_bytes_printf(b, ", ... (%zu in all)", l->n);
+			rk_bytes_printf(b, ", ... (%zu in total)", l->n);
 			return;
 		}
 		rk_bytes_printf(b, "%s%" PRId64, i ? ", " : "", l->v[i]);
@@ -133,17 +133,17 @@ static const struct ask {
 	const char *one, *many; /* behind the ranks */
 	const char *detail;     /* before what they have in common, where that is not "" */
 } asks[] = {
-	{ "broken", "damaged-record", record_unreadable, " has a run.json that cannot be read",
-	  " have a run.json that cannot be read", ": " },
+	{ "broken", "damaged-record", record_unreadable, " has an unreadable run.json",
+	  " have an unreadable run.json", ": " },
 	{ "broken", "unfinished-rank", unfinished,
-	  " did not finish: killed, cancelled, its node lost, or it still runs",
-	  " did not finish: killed, cancelled, their nodes lost, or they still run",
-	  "; what was recorded lies in " },
-	{ "broken", "stopped-rank", stopped, " was stopped before all of its passes were run",
-	  " were stopped before all of their passes were run", "" },
+	  " did not finish: killed, cancelled, node lost, or still running",
+	  " did not finish: killed, cancelled, nodes lost, or still running",
+	  "; raw files are in " },
+	{ "broken", "stopped-rank", stopped, " was stopped before all of its passes were done",
+	  " were stopped before all of their passes were done", "" },
 	{ "broken", "damaged-rank", files_unreadable,
-	  " has files that are damaged or cut off, and are left out",
-	  " have files that are damaged or cut off, and are left out", "" },
+	  " has damaged or truncated files, which were skipped",
+	  " have damaged or truncated files, which were skipped", "" },
 	{ "empty", "empty-rank", without_kernels, " has no kernels", " have no kernels", "" },
 };
 enum { NASKS = sizeof(asks) / sizeof(asks[0]) };
@@ -325,10 +325,8 @@ static int tell_clash(struct rk_fuse_members *m, const struct rk_fuse_member **v
 	int rc;
 
 	rk_bytes_init(&b, TEXT_MAX);
-	rk_bytes_printf(&b,
-			"node '%s' is the name of several machines, or of one that was started "
-			"again: ",
-			v[0]->node);
+	rk_bytes_printf(
+		&b, "several machines are named '%s', or the machine was rebooted: ", v[0]->node);
 	for (size_t i = 0; i < n; i++) {
 		list_add(&all, v[i]->rank);
 		list_add(&l, v[i]->rank);
@@ -340,8 +338,8 @@ static int tell_clash(struct rk_fuse_members *m, const struct rk_fuse_member **v
 		}
 		list_release(&l);
 	}
-	rk_bytes_puts(&b, machines > GROUPS_MAX ? " and others have a clock each" :
-						  " have a clock each");
+	rk_bytes_puts(&b, machines > GROUPS_MAX ? " and others have different clocks" :
+						  " have different clocks");
 	if (all.n)
 		qsort(all.v, all.n, sizeof(*all.v), by_rank);
 	rc = add_problem(m, "nodes", "node-names", &all, &b, err);
@@ -449,14 +447,14 @@ static int tell_missing(struct rk_run *run, struct rk_fuse_members *m, struct rk
 		rc = find_missing(run, m, (size_t)most, &l, err);
 	rk_bytes_init(&b, TEXT_MAX);
 	if (most > RANKS_MAX) {
-		rk_bytes_printf(&b, "only %zu ranks of %" PRId64 " are here", m->n, most);
+		rk_bytes_printf(&b, "only %zu of %" PRId64 " ranks are present", m->n, most);
 	} else if (l.n || l.bad) {
 		list_put(&b, &l);
 		if (m->size)
 			rk_bytes_printf(&b, " of %" PRIu64, m->size);
 		rk_bytes_puts(&b, l.n == 1 ? " is missing" : " are missing");
 		if (!m->size)
-			rk_bytes_printf(&b, "; the highest is rank %" PRId64, last);
+			rk_bytes_printf(&b, "; the highest rank is %" PRId64, last);
 	}
 	if (rc == 0 && (b.len || b.bad))
 		rc = add_problem(m, "missing", "missing-ranks", &l, &b, err);
@@ -498,9 +496,9 @@ static const char *why_not(const struct rk_rank_place *p, const struct rk_rank_p
 	bool ours = p->record && p->record->ours, both = ours && used->record && used->record->ours;
 
 	if (both && rk_place_other_job(p, used))
-		return "of another job";
+		return "from another job";
 	if (!p->tables && used->tables)
-		return "nothing there can be read";
+		return "no readable files";
 	if (ours && strcmp(p->record->text[RK_REC_STATE], "done") != 0)
 		return "not finished";
 	return ours ? "found later" : "no run.json";
@@ -517,7 +515,7 @@ static int tell_twice(struct rk_run *run, struct rk_fuse_members *m, const struc
 	rk_bytes_printf(&b, l->n == 1 ? " has two folders: " : " have two folders each: ");
 	if (p->again)
 		rk_bytes_printf(
-			&b, "'%s' and '%s'%s; nothing says which is meant, and both are counted",
+			&b, "'%s' and '%s'%s; it is unclear which is current, so both are counted",
 			used->folder, p->folder, l->n > 1 ? " and so on" : "");
 	else
 		rk_bytes_printf(&b, "'%s'%s is used, '%s' is not (%s)", used->folder,
@@ -602,12 +600,12 @@ static int tell_other_jobs(struct rk_run *run, struct rk_fuse_members *m, bool l
 		return 0;
 	rk_bytes_init(&b, TEXT_MAX);
 	list_put(&b, &l);
-	rk_bytes_printf(&b, " in '%.*s'%s of ", (int)parent_len(first->folder),
+	rk_bytes_printf(&b, " in '%.*s'%s from ", (int)parent_len(first->folder),
 			parent_len(first->folder) ? first->folder : ".", l.n == 1 ? " is" : " are");
 	put_job(&b, first);
-	rk_bytes_puts(&b, ", others of ");
+	rk_bytes_puts(&b, ", others from ");
 	put_job(&b, most);
-	rk_bytes_puts(&b, left_out ? ", and left out" : "; all are counted");
+	rk_bytes_puts(&b, left_out ? "; skipped" : "; all are counted");
 	rc = add_problem(m, "other-job", left_out ? "other-job" : "several-jobs", &l, &b, err);
 	list_release(&l);
 	return rc;
@@ -628,8 +626,8 @@ static int tell_too_many(struct rk_fuse_members *m, struct rk_error *err)
 	rk_bytes_init(&b, TEXT_MAX);
 	list_put(&b, &l);
 	rk_bytes_printf(&b,
-			l.n == 1 ? " is too many for a job of %" PRIu64 :
-				   " are too many for a job of %" PRIu64,
+			l.n == 1 ? " does not belong to a job of %" PRIu64 " ranks" :
+				   " do not belong to a job of %" PRIu64 " ranks",
 			m->size);
 	rc = add_problem(m, "other-job", "too-many-ranks", &l, &b, err);
 	list_release(&l);
@@ -660,7 +658,7 @@ static int tell_renamed(struct rk_run *run, struct rk_fuse_members *m, struct rk
 	list_put(&b, &l);
 	rk_bytes_printf(&b, l.n == 1 ? " has the run.json of another rank" :
 				       " have the run.json of other ranks");
-	rk_bytes_printf(&b, " ('%s': rank %" PRId64 "); the names of folders count", first->folder,
+	rk_bytes_printf(&b, " ('%s': rank %" PRId64 "); the folder names are used", first->folder,
 			first->record->rank);
 	rc = add_problem(m, "broken", "renamed-rank", &l, &b, err);
 	list_release(&l);
@@ -693,8 +691,8 @@ int rk_fuse_damaged(struct rk_run *run, struct rk_fuse_members *m, struct rk_err
 		"broken",
 		"damaged-rows",
 		NULL,
-		" has tables that are damaged; rows before the damage count",
-		" have tables that are damaged; rows before the damage count",
+		" has damaged tables; only rows before the damage are counted",
+		" have damaged tables; only rows before the damage are counted",
 		""
 	};
 	struct rank_list l = { .v = NULL }, once = { .v = NULL };

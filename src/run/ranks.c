@@ -160,7 +160,7 @@ int64_t rk_rank_of_folder(const char *name)
 
 static int bad_ranks(const char *list, struct rk_error *err)
 {
-	return rk_fail(err, RK_E_USAGE, "ranks are written like 0,8-15, not '%s'", list);
+	return rk_fail(err, RK_E_USAGE, "invalid ranks '%s'; write them like 0,8-15", list);
 }
 
 /* One part, "3" or "8-15". */

@@ -343,9 +343,10 @@ const char *rk_run_stats_of(const struct rk_run *run)
 void rk_run_tell_names(struct rk_run *run)
 {
 	if (rk_strtab_overflowed(run->ctx.names))
-		rk_diag_most(run->ctx.diag, "name-table-full", "", 0, 1,
-			     "more distinct names than are kept; the others stand as '(name table "
-			     "full) #xyz', several under one");
+		rk_diag_most(
+			run->ctx.diag, "name-table-full", "", 0, 1,
+			"too many distinct names; the rest are grouped under '(name table full) "
+			"#xyz'");
 }
 
 const struct rk_warning *rk_run_warnings(const struct rk_run *run, size_t *ret_n)

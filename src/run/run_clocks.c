@@ -49,7 +49,7 @@ static int find_nodes(struct rk_run *run, struct nodes *ret, struct rk_error *er
 static void warn(struct rk_run *run, size_t n, const char *one, const char *other)
 {
 	rk_diag_add(run->ctx.diag, "several-clocks", "", 0, 1,
-		    "%zu nodes (%s, %s%s) have a clock each; their times cannot be compared", n,
+		    "%zu nodes (%s, %s%s) have different clocks; their times cannot be compared", n,
 		    one, other, n > 2 ? ", ..." : "");
 }
 
@@ -147,9 +147,9 @@ void rk_run_tell_clocks(struct rk_run *run)
 			rk_diag_add(
 				run->ctx.diag, "several-clocks", "", 0, 1,
 				"the times of '%s' (clock: %s) and '%s' (clock: %s%s) cannot be "
-				"compared; no span or gap between files means anything",
+				"compared; spans and gaps across files are meaningless",
 				first->path, word_of(run, first), f->path, word_of(run, f),
-				other_boot(first, f) ? ", of another boot" : "");
+				other_boot(first, f) ? ", from another boot" : "");
 			return;
 		}
 		first = first ? first : f;

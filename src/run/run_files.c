@@ -307,7 +307,7 @@ static int look_at(struct rk_run *run, const char *path, bool must, struct rk_er
 	}
 	if (rc == RK_E_UNSUPPORTED && is_cut_off(path)) {
 		rk_error_clear(&why);
-		rc = rk_fail(&why, RK_E_FORMAT, "the file is empty: it was cut off");
+		rc = rk_fail(&why, RK_E_FORMAT, "the file is empty (truncated)");
 	}
 	if (rc < 0) {
 		f->unreadable = rc != RK_E_UNSUPPORTED;
@@ -507,7 +507,8 @@ int rk_run_spare(const struct rk_run *run, const char *out, bool tables, struct 
 		if (f->made_here || (tables && f->ops && f->ops->own_tables))
 			continue;
 		return rk_fail(err, RK_E_USAGE,
-			       "'%s' is an input and would be lost; write to another file", out);
+			       "'%s' is an input and would be overwritten; write to another file",
+			       out);
 	}
 	return 0;
 }

@@ -323,11 +323,11 @@ static int add_file(struct checked *c, struct rk_found *o, bool same, struct rk_
 	if (!same)
 		rc = check_file(c, o, err);
 	if (rc == 0 && !same && c->mismatches)
-		rk_diag_add(c->run->ctx.diag, "pass-mismatch", o->path, 0, c->mismatches,
-			    "dispatches are not the kernel, or not of the grid, that the kernels "
-			    "table has under their number; their counters are not joined: first "
-			    "'%.120s'",
-			    rk_strtab_borrow(c->run->ctx.names, c->odd, NULL));
+		rk_diag_add(
+			c->run->ctx.diag, "pass-mismatch", o->path, 0, c->mismatches,
+			"dispatches differ in kernel or grid between passes; their counters were "
+			"not joined: first '%.120s'",
+			rk_strtab_borrow(c->run->ctx.names, c->odd, NULL));
 	if (rc == 0)
 		rc = each_row(c, o, RK_COUNTERS, BIT(RK_N_COUNTER) | BIT(RK_N_VALUE), put_counter,
 			      err);
@@ -488,7 +488,7 @@ int rk_run_counters(struct rk_run *run, struct rk_error *err)
 	if (rc < 0 || !run->counters.set || !run->counters.set->more)
 		return rc;
 	snprintf(message, sizeof(message),
-		 "more than %d counters; the others are in the counters table only",
+		 "more than %d counters; the others are only in the counters table",
 		 RK_JOIN_MAX_COUNTERS);
 	rk_diag_most(run->ctx.diag, "many-counters", "", 0, 1, message);
 	return 0;
@@ -568,7 +568,7 @@ static int matrix_of(struct rk_run *run, struct rk_found *f, const struct rk_cou
 
 	if (rc == RK_E_LIMIT) {
 		rk_diag_add(run->ctx.diag, "counters-not-joined", f->path, 0, 1,
-			    "%s; counters are in the counters table only", why.message);
+			    "%s; counters are only in the counters table", why.message);
 		return 0;
 	}
 	if (rc < 0 && err)

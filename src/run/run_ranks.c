@@ -156,8 +156,8 @@ enum { JOBS_MAX = 64 };
 
 static const char *const fates[] = {
 	[RK_PLACE_USED] = NULL,
-	[RK_PLACE_OTHER_JOB] = "its rank is of another job than most",
-	[RK_PLACE_DUPLICATE] = "its rank has another folder, which is used",
+	[RK_PLACE_OTHER_JOB] = "its rank is from another job than most",
+	[RK_PLACE_DUPLICATE] = "another folder of its rank is used",
 };
 
 /* ---- which there are ---- */

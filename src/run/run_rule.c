@@ -265,9 +265,8 @@ static void recall_mismatches(struct rk_run *run, const struct rk_found *f)
 		if (recalls(o) && o->record == f->record)
 			return;
 	rk_diag_add(run->ctx.diag, "pass-mismatch", "", 0, (uint64_t)f->record->mismatches,
-		    "a dispatch was another kernel, or of another grid, in the run that "
-		    "counted: its counters were not joined; 'warnings' in run.json names "
-		    "the first");
+		    "dispatches differ in kernel or grid between passes; their counters were not "
+		    "joined; 'warnings' in run.json names the first");
 }
 
 int rk_run_settle(struct rk_run *run, struct rk_error *err)

@@ -211,7 +211,7 @@ TEST(without_a_run_json_gaps_are_missing)
 	put_rank(&j, "rank-0", NULL);
 	put_rank(&j, "rank-2", NULL);
 	CHECK_I64(look(&j, &j.w.err), 0);
-	CHECK_STR(problems(&j), "missing 1 1: rank 1 is missing; the highest is rank 2");
+	CHECK_STR(problems(&j), "missing 1 1: rank 1 is missing; the highest rank is 2");
 	CHECK_U64(j.m.n, 2);
 	CHECK_STR(j.m.v[1].tool, "");
 	CHECK(j.m.v[0].machine != j.m.v[1].machine);
@@ -226,7 +226,7 @@ TEST(a_size_beyond_reason_is_only_counted)
 	put_rank(&j, "rank-0", RECORD(",\"size\":2147483647"));
 	put_rank(&j, "rank-1", RECORD(",\"size\":2147483647"));
 	CHECK_I64(look(&j, &j.w.err), 0);
-	CHECK_STR(problems(&j), "missing -1 0: only 2 ranks of 2147483647 are here");
+	CHECK_STR(problems(&j), "missing -1 0: only 2 of 2147483647 ranks are present");
 	end(&j);
 }
 
@@ -258,7 +258,7 @@ TEST(two_jobs_side_by_side_are_told_in_one_sentence)
 	CHECK_I64(look(&j, &j.w.err), 0);
 	CHECK_STR(problems(&j),
 		  "duplicate 0 2: ranks 0, 1 have two folders each: '@/a/rank-0' and so on is "
-		  "used, '@/b/rank-0' is not (of another job)");
+		  "used, '@/b/rank-0' is not (from another job)");
 	CHECK_U64(used_files(&j), 2);
 	CHECK_STR(j.m.job, "7");
 	end(&j);
@@ -274,8 +274,8 @@ TEST(folders_without_run_json_are_counted_both)
 	put_rank(&j, "y/rank-1", NULL);
 	CHECK_I64(look(&j, &j.w.err), 0);
 	CHECK_STR(problems(&j),
-		  "duplicate 0 1: rank 0 has two folders: '@/x/rank-0' and '@/y/rank-0'; nothing "
-		  "says which is meant, and both are counted");
+		  "duplicate 0 1: rank 0 has two folders: '@/x/rank-0' and '@/y/rank-0'; it is "
+		  "unclear which is current, so both are counted");
 	CHECK_U64(used_files(&j), 3);
 	end(&j);
 }
@@ -289,8 +289,8 @@ TEST(a_rank_that_an_earlier_job_left_is_left_out)
 	put_rank(&j, "job/rank-1", RECORD(",\"size\":2"));
 	put_rank(&j, "job/rank-2", RECORD(",\"size\":4,\"job\":\"6\""));
 	CHECK_I64(look(&j, &j.w.err), 0);
-	CHECK_STR(problems(&j), "other-job 2 1: rank 2 in '@/job/' is of job 6 of 4 ranks, others "
-				"of job 7 of 2 ranks, and left out");
+	CHECK_STR(problems(&j), "other-job 2 1: rank 2 in '@/job/' is from job 6 of 4 ranks, "
+				"others from job 7 of 2 ranks; skipped");
 	CHECK_U64(j.m.n, 2);
 	CHECK_U64(used_files(&j), 2);
 	end(&j);
@@ -305,8 +305,9 @@ TEST(a_job_for_each_rank_leaves_nobody_out)
 	put_rank(&j, "rank-1", RECORD(",\"job\":\"8\""));
 	put_rank(&j, "rank-2", RECORD(",\"job\":\"9\""));
 	CHECK_I64(look(&j, &j.w.err), 0);
-	CHECK_STR(problems(&j), "other-job 1 2: ranks 1, 2 in '@/' are of job 8, others of job 7; "
-				"all are counted");
+	CHECK_STR(problems(&j),
+		  "other-job 1 2: ranks 1, 2 in '@/' are from job 8, others from job 7; "
+		  "all are counted");
 	CHECK_U64(j.m.n, 3);
 	CHECK_U64(used_files(&j), 3);
 	end(&j);
@@ -324,16 +325,15 @@ TEST(ranks_that_did_not_end_well_are_named)
 	put_rank(&j, "rank-4", "{\"schema\":1,\"rockit\":\"0.1");
 	put_rank(&j, "rank-5", RECORD(",\"ledger\":{\"delivered\":{\"tables\":{\"kernels\":0}}}"));
 	CHECK_I64(look(&j, &j.w.err), 0);
-	CHECK_STR(
-		problems(&j),
-		"broken 4 1: rank 4 has a run.json that cannot be read: the JSON ends early, at byte 25\n"
-		"broken 1 1: rank 1 did not finish: killed, cancelled, its node lost, or it still "
-		"runs; what was recorded lies in /tmp/x on n1\n"
-		"broken 2 1: rank 2 did not finish: killed, cancelled, its node lost, or it still "
-		"runs\n"
-		"broken 3 1: rank 3 was stopped before all of its passes were run\n"
-		"empty 2 2: ranks 2, 5 have no kernels\n"
-		"broken 3 1: the program of rank 3 ended with status 143 (signal 15)");
+	CHECK_STR(problems(&j),
+		  "broken 4 1: rank 4 has an unreadable run.json: the JSON ends early, at byte 25\n"
+		  "broken 1 1: rank 1 did not finish: killed, cancelled, node lost, or still "
+		  "running; raw files are in /tmp/x on n1\n"
+		  "broken 2 1: rank 2 did not finish: killed, cancelled, node lost, or still "
+		  "running\n"
+		  "broken 3 1: rank 3 was stopped before all of its passes were done\n"
+		  "empty 2 2: ranks 2, 5 have no kernels\n"
+		  "broken 3 1: the program of rank 3 ended with status 143 (signal 15)");
 	CHECK_U64(j.m.n, 6);
 	end(&j);
 }
@@ -372,8 +372,8 @@ TEST(one_name_for_two_machines_is_two_clocks)
 	put_rank(&j, "rank-3",
 		 RECORD(",\"node\":\"m\"" CLOCK("9000000000", "1700000000000000000")));
 	CHECK_I64(look(&j, &j.w.err), 0);
-	CHECK_STR(problems(&j), "nodes 0 3: node 'n' is the name of several machines, or of one "
-				"that was started again: ranks 0, 1 and rank 2 have a clock each");
+	CHECK_STR(problems(&j), "nodes 0 3: several machines are named 'n', or the machine was "
+				"rebooted: ranks 0, 1 and rank 2 have different clocks");
 	CHECK(j.m.v[0].machine == j.m.v[1].machine);
 	CHECK(j.m.v[2].machine != j.m.v[0].machine && j.m.v[2].machine != j.m.v[3].machine);
 	CHECK_U64(j.m.nodes, 2);
@@ -406,9 +406,9 @@ TEST(folders_of_any_name_have_the_rank_of_their_run_json)
 	put_rank(&j, "rank-7", RECORD(",\"rank\":2"));
 	CHECK_I64(look(&j, &j.w.err), 0);
 	CHECK_STR(problems(&j),
-		  "missing 2 5: ranks 2-6 are missing; the highest is rank 7\n"
+		  "missing 2 5: ranks 2-6 are missing; the highest rank is 7\n"
 		  "broken 7 1: rank 7 has the run.json of another rank ('@/rank-7': rank 2); the "
-		  "names of folders count");
+		  "folder names are used");
 	CHECK_U64(j.m.n, 3);
 	CHECK_STR(j.m.v[1].node, "b");
 	end(&j);
