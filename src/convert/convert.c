@@ -121,8 +121,7 @@ static void warn_empty(struct rk_run *run, enum rk_table empty)
 					rk_table_name(t));
 	rk_diag_reset(run->ctx.diag, warnings); /* of this look alone */
 	if (there.len && rk_bytes_str(&there))
-		rk_diag_add(run->ctx.diag, "empty-table", "", 0, 1,
-			    "no rows for the table '%s'; there are some for %s",
+		rk_diag_add(run->ctx.diag, "empty-table", "", 0, 1, "no rows in table '%s'; try %s",
 			    rk_table_name(empty), rk_bytes_str(&there));
 	rk_bytes_release(&there);
 }
@@ -188,12 +187,12 @@ static const struct rk_writer_ops *choose_format(const struct rk_convert_options
 		return w;
 	if (opt->format)
 		rk_fail(err, RK_E_USAGE,
-			"unknown format '%s'; known are parquet, csv, jsonl, perfetto, chrome",
+			"unknown format '%s'; known formats: parquet, csv, jsonl, perfetto, chrome",
 			opt->format);
 	else
 		rk_fail(err, RK_E_USAGE,
-			"cannot tell the format of '%s'; end it in .parquet, .csv, .jsonl, "
-			".pftrace, .json or .tar, in / for a directory, or give -f",
+			"unknown format of '%s'; use a name that ends in .parquet, .csv, .jsonl, "
+			".pftrace, .json, .tar or / (a directory), or give -f",
 			opt->out);
 	return NULL;
 }
@@ -206,7 +205,7 @@ int rk_unknown_table(const char *name, struct rk_error *err)
 	for (unsigned t = 0; t < RK_NTABLES && len < sizeof(known); t++)
 		len += (size_t)snprintf(known + len, sizeof(known) - len, "%s%s", t ? ", " : "",
 					rk_table_name(t));
-	return rk_fail(err, RK_E_USAGE, "unknown table '%s'; known are %s", name, known);
+	return rk_fail(err, RK_E_USAGE, "unknown table '%s'; known tables: %s", name, known);
 }
 
 static int convert_run(struct rk_run *run, const struct rk_convert_options *opt,
@@ -219,7 +218,7 @@ static int convert_run(struct rk_run *run, const struct rk_convert_options *opt,
 	if (!format)
 		return RK_E_USAGE;
 	if (opt->dataset && strcmp(format->name, "parquet") != 0)
-		return rk_fail(err, RK_E_USAGE, "a data set is of Parquet files");
+		return rk_fail(err, RK_E_USAGE, "a data set consists of Parquet files");
 	if (opt->table && table < 0)
 		return rk_unknown_table(opt->table, err);
 	/* those of a trace are related, or told of */

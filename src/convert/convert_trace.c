@@ -147,7 +147,7 @@ static int add_rank(struct ranks *r, int64_t rank, struct rk_error *err)
 	if (at && r->v[at - 1] == rank)
 		return 0;
 	if (r->n == RANKS_MAX)
-		return rk_fail(err, RK_E_LIMIT, "more than %d ranks; write them one by one",
+		return rk_fail(err, RK_E_LIMIT, "more than %d ranks; convert them one by one",
 			       RANKS_MAX);
 	v = rk_grow(r->v, &r->cap, r->n + 1, sizeof(*v));
 	if (!v)
@@ -365,12 +365,11 @@ static int check(const struct job *j, struct rk_error *err)
 {
 	if (strcmp(j->format->name, "perfetto") != 0)
 		return rk_fail(err, RK_E_USAGE,
-			       "an archive of traces is of Perfetto's format only");
+			       "a .tar archive is written in Perfetto's format only");
 	for (const enum rk_table *t = rk_trace_tables; *t < RK_NTABLES; t++)
 		if (!rk_run_rescannable(j->run, *t))
-			return rk_fail(
-				err, RK_E_USAGE,
-				"a pipe cannot be read once for each rank; write a .pftrace");
+			return rk_fail(err, RK_E_USAGE,
+				       "a pipe cannot be read once per rank; write a .pftrace");
 	return 0;
 }
 
@@ -397,8 +396,8 @@ static int write_tar(struct job *j, unsigned *ret_files, struct rk_error *err)
 	rc = rk_output_commit(tar, err);
 	if (rc == 0 && r.lost)
 		rc = rk_fail(err, RK_E_FORMAT,
-			     "%zu rank%s could not be read whole; the others are in '%s'", r.lost,
-			     r.lost == 1 ? "" : "s", j->path);
+			     "%zu rank%s could not be read completely; the others are in '%s'",
+			     r.lost, r.lost == 1 ? "" : "s", j->path);
 	return rc;
 }
 

@@ -245,8 +245,8 @@ static int check_foreign(const char *out, const char *meta, struct rk_error *err
 	closedir(dir);
 	if (!some || !stat(meta, &st))
 		return 0;
-	return rk_fail(err, RK_E_USAGE,
-		       "'%s' has files in it and is no data set; name an empty folder", out);
+	return rk_fail(err, RK_E_USAGE, "'%s' is not empty and not a data set; use an empty folder",
+		       out);
 }
 
 static int check_part(const struct rk_dataset *d, const char *path, struct rk_error *err)
@@ -266,7 +266,7 @@ static int check_part(const struct rk_dataset *d, const char *path, struct rk_er
 		return 0;
 	return rk_fail(
 		err, RK_E_USAGE,
-		"'%s' holds a data set of other input, options or shards; remove it, or name "
+		"'%s' is a data set made from other input, options or shards; remove it or use "
 		"another folder",
 		d->out);
 }
@@ -432,7 +432,7 @@ static int check_place(const struct rk_convert_options *opt, struct rk_error *er
 		if (holds_out(opt->inputs[i], opt->out))
 			return rk_fail(
 				err, RK_E_USAGE,
-				"'%s' is within the input '%s'; write the data set elsewhere",
+				"'%s' is inside the input '%s'; write the data set elsewhere",
 				opt->out, opt->inputs[i]);
 	return 0;
 }
@@ -443,7 +443,7 @@ static int check_pipes(struct rk_run *run, struct rk_error *err)
 	for (unsigned t = 0; t < RK_NTABLES; t++)
 		if (!rk_run_rescannable(run, t))
 			return rk_fail(err, RK_E_USAGE,
-				       "a pipe cannot be read once for each rank; name a file");
+				       "a pipe cannot be read once per rank; name a file");
 	return 0;
 }
 
@@ -507,7 +507,7 @@ static int carry_out(struct rk_dataset *d, struct rk_error *err)
 	if (rc < 0 || !failed)
 		return rc;
 	return rk_fail(err, RK_E_FORMAT,
-		       "%zu rank%s could not be read whole; the others are in '%s'", failed,
+		       "%zu rank%s could not be read completely; the others are in '%s'", failed,
 		       failed == 1 ? "" : "s", d->out);
 }
 

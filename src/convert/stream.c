@@ -273,7 +273,7 @@ static int take_pending(struct stream *s)
 		n = s->batch_rows - s->n;
 	n = fitting(s, n);
 	if (!n && !s->n)
-		return rk_fail(&s->err, RK_E_LIMIT, "a text of more than %zu bytes", s->max_text);
+		return rk_fail(&s->err, RK_E_LIMIT, "text longer than %zu bytes", s->max_text);
 	if (!n)
 		return 0;
 	rc = make_room(s, n);
@@ -464,7 +464,7 @@ static int add_named(struct stream *s, const char *name, bool plain, struct rk_e
 		return unknown_column(schema, name, err);
 	for (size_t i = 0; i < s->ncols; i++)
 		if (s->cols[i].field == f)
-			return rk_fail(err, RK_E_USAGE, "column '%s' is asked for twice", name);
+			return rk_fail(err, RK_E_USAGE, "column '%s' is requested twice", name);
 	return add_column(s, f, plain, err);
 }
 

@@ -305,14 +305,14 @@ TEST(wrong_words_are_refused_with_the_right_one)
 	world_open(&w, 1);
 	run = open_run(&w, write_trace(&w, "1_kernel_trace.csv", 3, forwards));
 	CHECK_I64(refused(&w, run, &opt), RK_E_USAGE);
-	CHECK(strstr(w.err.message, "unknown table 'kernel'; known are kernels"));
+	CHECK(strstr(w.err.message, "unknown table 'kernel'; known tables: kernels"));
 	opt = (struct rk_stream_options){ .columns = columns };
 	CHECK_I64(refused(&w, run, &opt), RK_E_USAGE);
 	CHECK_STR(w.err.message,
 		  "no column 'kernel_nam' in table kernels; did you mean 'kernel_name'?");
 	columns[0] = columns[1] = "rank";
 	CHECK_I64(refused(&w, run, &opt), RK_E_USAGE);
-	CHECK_STR(w.err.message, "column 'rank' is asked for twice");
+	CHECK_STR(w.err.message, "column 'rank' is requested twice");
 	CHECK_I64(rk_run_stream(run, NULL, NULL, NULL), RK_E_USAGE);
 	rk_run_close(run);
 	CHECK_I64(refused(&w, run, NULL), RK_E_USAGE);
