@@ -11,7 +11,7 @@
 #include "run/energy.h"
 #include "run/sorted.h"
 
-/* One table on its way into one file. */
+/* One table that is written to one file. */
 struct job {
 	struct rk_run *run;
 	enum rk_table table;
@@ -22,7 +22,7 @@ struct job {
 	uint64_t rows;
 };
 
-/* The driver: knows no format. */
+/* Copies rows to the writer; independent of formats. */
 static int pump(struct job *j, struct rk_source *rows, struct rk_writer *w, struct rk_error *err)
 {
 	const struct rk_batch *b;
@@ -69,7 +69,7 @@ static int write_table(struct job *j, bool empty_too, struct rk_error *err)
 	int rc = 0;
 
 	j->sorted = (struct rk_sorted){ .run = j->run };
-	/* what was written to a pipe cannot be taken back */
+	/* output to a pipe cannot be undone */
 	if (rk_output_is_direct(j->path))
 		rc = rk_sorted_look(&j->sorted, j->table, j->table == RK_KERNELS, err);
 	if (rc == 0)
@@ -90,7 +90,7 @@ static bool is_directory(const char *out)
 	return (len && out[len - 1] == '/') || rk_is_dir(out);
 }
 
-/* Whether a table that some file could give has a row. */
+/* Whether a table has any row. */
 static bool has_rows(struct rk_run *run, enum rk_table t)
 {
 	struct rk_source *rows = NULL;
@@ -106,7 +106,7 @@ static bool has_rows(struct rk_run *run, enum rk_table t)
 	return rc > 0;
 }
 
-/* A table without rows looks like a run in which nothing happened: what does have rows is named. */
+/* An empty table looks like a run in which nothing happened, so name the tables that have rows. */
 static void warn_empty(struct rk_run *run, enum rk_table empty)
 {
 	struct rk_bytes there;
@@ -119,7 +119,7 @@ static void warn_empty(struct rk_run *run, enum rk_table empty)
 		if (t != (unsigned)empty && has_rows(run, t))
 			rk_bytes_printf(&there, "%s--table %s", there.len ? ", " : "",
 					rk_table_name(t));
-	rk_diag_reset(run->ctx.diag, warnings); /* of this look alone */
+	rk_diag_reset(run->ctx.diag, warnings); /* drop the warnings of this check */
 	if (there.len && rk_bytes_str(&there))
 		rk_diag_add(run->ctx.diag, "empty-table", "", 0, 1, "no rows in table '%s'; try %s",
 			    rk_table_name(empty), rk_bytes_str(&there));
@@ -221,7 +221,7 @@ static int convert_run(struct rk_run *run, const struct rk_convert_options *opt,
 		return rk_fail(err, RK_E_USAGE, "a data set consists of Parquet files");
 	if (opt->table && table < 0)
 		return rk_unknown_table(opt->table, err);
-	/* those of a trace are related, or told of */
+	/* clocks of a trace are aligned or reported elsewhere */
 	rc = format->trace ? 0 : rk_run_check_clocks(run, err);
 	if (rc == 0)
 		rc = rk_run_warn_ranks(run, err);

@@ -1,15 +1,18 @@
-/* convert.h - the kinds of files that convert.c leaves to others. */
+/* convert.h - output that convert.c delegates: traces and data sets. */
 #ifndef RK_CONVERT_H
 #define RK_CONVERT_H
 
 #include "run/run.h"
 #include "write/writer.h"
 
-/* A run as one trace; `format` is one of traces; table < 0: all. opt->out may end in ".tar". */
+/*
+ * Writes a run as one trace; `format` is a trace format; table < 0: all. opt->out may end in
+ * ".tar".
+ */
 int rk_run_convert_trace(struct rk_run *run, const struct rk_convert_options *opt,
 			 const struct rk_writer_ops *format, int table,
 			 struct rk_convert_result *ret, struct rk_error *err);
-/* A run as a data set: OUT/TABLE/node=N/rank=R/part-K.parquet. */
+/* Writes a run as a data set: OUT/TABLE/node=N/rank=R/part-K.parquet. */
 int rk_run_convert_dataset(struct rk_run *run, const struct rk_convert_options *opt, int table,
 			   struct rk_convert_result *ret, struct rk_error *err);
 

@@ -1,12 +1,12 @@
 /*
- * convert_trace.c - all tables of a run that have times, one after another into one writer; or a tar with
- * a trace for each rank and the manifest that makes viewers show them as one.
+ * convert_trace.c - writes all tables of a run that have times into one trace; or a tar with a
+ * trace per rank and the manifest that makes viewers show them as one.
  *
- * For the archive each rank is a pass over the files that may have rows of it: where the path of a file
- * names its rank, the others are left alone. The trace of a rank is kept in a temporary file, because an
- * archive has sizes before contents. Ranks of one node are files of one machine. Rows of different nodes are
- * on one clock where they could be brought to it (ranks/gather.h); viewers ignore what the manifest says of
- * that.
+ * For the archive, each rank is read separately from the files that may have its rows: files whose
+ * path names another rank are skipped. The trace of a rank goes to a temporary file first, because
+ * tar needs sizes before contents. Ranks of one node are files of one machine. Rows of different
+ * nodes are on one clock if they could be aligned (ranks/gather.h); viewers ignore that part of the
+ * manifest.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,11 +24,11 @@
 #include "table/stages.h"
 
 #define RANK_ANY (-1)  /* rows of all ranks */
-#define RANK_NONE (-2) /* rows that name none */
+#define RANK_NONE (-2) /* rows without a rank */
 
 enum { RANKS_MAX = 1 << 16 };
 
-/* What a trace is made of, and what became of it. */
+/* A trace to write, and the result. */
 struct job {
 	struct rk_run *run;
 	const struct rk_writer_ops *format;
@@ -36,16 +36,16 @@ struct job {
 	int64_t rank; /* or RANK_ANY, RANK_NONE */
 	struct rk_sorted sorted;
 	const char *path;
-	struct rk_spill *to; /* of an archive: where the trace of this rank goes */
+	struct rk_spill *to; /* archive: the trace of this rank */
 	uint64_t rows;
-	uint32_t node;       /* name of the first node that a row names, 0: none does */
-	struct rk_map *pids; /* of an archive: see struct rk_writer */
+	uint32_t node;       /* name of the first node in the rows, 0: none */
+	struct rk_map *pids; /* archive: see struct rk_writer */
 	uint32_t member;
 };
 
 /* ---- one trace ---- */
 
-/* Which column tells the rank and the node. */
+/* The columns of rank and node. */
 static const struct {
 	int rank, node;
 } place[RK_NTABLES] = {
@@ -134,7 +134,7 @@ struct ranks {
 	int64_t *v;
 	size_t n, cap;
 	bool none;   /* rows without a rank */
-	size_t lost; /* that could not be read whole */
+	size_t lost; /* ranks that could not be read completely */
 };
 
 static int add_rank(struct ranks *r, int64_t rank, struct rk_error *err)
@@ -180,7 +180,7 @@ static int ranks_in(struct rk_run *run, enum rk_table t, unsigned field, struct 
 	return rc;
 }
 
-/* Of the paths, and of the rows of files whose path names none. */
+/* Ranks named by paths, and by the rows of files whose path names none. */
 static int find_ranks(struct rk_run *run, struct ranks *r, struct rk_error *err)
 {
 	static const struct {
@@ -201,7 +201,7 @@ static int find_ranks(struct rk_run *run, struct ranks *r, struct rk_error *err)
 		else
 			open |= run->found[i].used;
 	}
-	/* what is odd about the files is told by the passes that write their rows */
+	/* the scan that writes the rows reports problems of the files */
 	rk_diag_list(run->ctx.diag, &warnings);
 	for (size_t i = 0; rc == 0 && i < sizeof(look) / sizeof(look[0]); i++)
 		if (open >> look[i].table & 1)
@@ -235,7 +235,7 @@ static int add_trace(struct job *j, struct rk_output *tar, const char *name, str
 	rc = used ? rk_spill_new(j->run->ctx.tmpdir, &j->to, err) : rk_fail_nomem(err);
 
 	if (rc == 0) {
-		/* files of other ranks give nothing; `used` keeps what they gave */
+		/* disable files of other ranks; `used` restores them */
 		for (size_t i = 0; i < j->run->nfound; i++) {
 			struct rk_found *f = &j->run->found[i];
 
@@ -281,7 +281,7 @@ static void put_clock(struct rk_bytes *m, const struct job *j)
 	rk_bytes_puts(m, "}");
 }
 
-/* Without a machine's name all files would be of one machine. */
+/* Files without a machine name would all count as one machine. */
 static void put_file(struct rk_bytes *m, const struct job *j, const char *name, bool first)
 {
 	char rank[32] = "no rank";
@@ -296,7 +296,7 @@ static void put_file(struct rk_bytes *m, const struct job *j, const char *name, 
 	rk_bytes_puts(m, "}");
 }
 
-/* A rank that turns out to be damaged costs itself, not the others; unless there are none. */
+/* A damaged rank is skipped, unless no other is left. */
 static bool is_left_out(struct job *j, struct ranks *r, const struct rk_error *why)
 {
 	if (why->code != RK_E_FORMAT || ++r->lost == r->n + r->none)
@@ -348,7 +348,7 @@ static int write_archive(struct job *j, struct ranks *r, struct rk_output *tar,
 	int rc;
 
 	rk_bytes_init(&text, 64 << 20);
-	/* viewers know the file by these very bytes at its beginning */
+	/* viewers recognize the file by exactly these first bytes */
 	rk_bytes_puts(&text, "{\"perfetto_manifest\":{\"version\":1,\"files\":[");
 	rc = write_members(j, r, tar, &text, err);
 	rk_bytes_puts(&text, "]}}\n");
@@ -360,7 +360,7 @@ static int write_archive(struct job *j, struct ranks *r, struct rk_output *tar,
 	return rc < 0 ? rc : rk_tar_end(tar, err);
 }
 
-/* Reading a pipe once per rank cannot be; its rows would be in the first trace only. */
+/* A pipe cannot be read once per rank: its rows would only be in the first trace. */
 static int check(const struct job *j, struct rk_error *err)
 {
 	if (strcmp(j->format->name, "perfetto") != 0)
@@ -432,7 +432,7 @@ int rk_run_convert_trace(struct rk_run *run, const struct rk_convert_options *op
 	int rc;
 
 	rk_bytes_init(&path, 1 << 16);
-	/* what was written to a pipe cannot be taken back: all is sorted on disk */
+	/* output to a pipe cannot be undone, so sort everything on disk */
 	if (!rk_is_dir(opt->out) && rk_output_is_direct(opt->out))
 		j.sorted.spill = UINT32_MAX;
 	rc = path_of(opt, format, &path, err);

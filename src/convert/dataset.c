@@ -1,12 +1,12 @@
 /*
- * dataset.c - convert --dataset: ranks one by one, each table into folders by node and rank.
+ * dataset.c - convert --dataset: writes ranks one by one, each table into folders by node and rank.
  *
- * The plan reads no row: paths, sizes and kinds of files are known when a run is open, and the columns of
- * counters are settled once for all ranks, so each of many shards comes to the same plan.
+ * The plan reads no rows: paths, sizes and kinds of files are known once a run is open, and the
+ * counter columns are settled once for all ranks. So every shard computes the same plan.
  *
- * OUT/_rockit says whose data set a folder is. Each shard has a file of its own there, written when it
- * begins and again at the end, so shards on many machines never write the same file. Spark and others pass
- * over names that begin with "_".
+ * OUT/_rockit says what data set a folder is. Each shard has its own file there, written at the
+ * start and again at the end, so shards on many machines never write the same file. Spark and
+ * others ignore names that begin with "_".
  */
 #include "convert/dataset.h"
 
@@ -40,7 +40,7 @@ static bool is_of(const struct rk_found *f, const struct rk_unit *u)
 
 /* ---- units ---- */
 
-/* Files of a rank lie together as a rule: the unit before is looked at first. */
+/* Files of a rank are usually adjacent: try the previous unit first. */
 static struct rk_unit *unit_of(struct rk_dataset *d, const struct rk_found *f, struct rk_unit *last)
 {
 	if (last && is_of(f, last))
@@ -74,7 +74,7 @@ static int find_units(struct rk_dataset *d, struct rk_error *err)
 	for (size_t i = 0; i < d->run->nfound; i++) {
 		const struct rk_found *f = &d->run->found[i];
 
-		/* a file that cannot be read makes its rank known, so that it is missed */
+		/* an unreadable file still makes its rank known, so that it is reported */
 		if (!f->used && f->rank < 0)
 			continue;
 		u = unit_of(d, f, u);
@@ -98,7 +98,10 @@ static int by_rank(const void *a, const void *b)
 	return x != y ? (x < y ? -1 : 1) : strcmp(u->path, v->path);
 }
 
-/* Files of a rank are part 0; those that name none may have rows of any rank: parts of their own. */
+/*
+ * Files of a rank are part 0. Files that name no rank may have rows of any rank: they get their own
+ * parts.
+ */
 static void number_parts(struct rk_dataset *d)
 {
 	unsigned part;
@@ -121,7 +124,7 @@ static int by_bytes(const void *a, const void *b)
 	return u < v ? -1 : 1;
 }
 
-/* The largest first, each to the shard that has least. */
+/* Largest first, each to the shard with the least work. */
 static int share_out(struct rk_dataset *d, struct rk_error *err)
 {
 	struct rk_unit **order = rk_calloc(d->nunits + 1, sizeof(struct rk_unit *));
@@ -151,7 +154,10 @@ out:
 
 /* ---- fingerprint ---- */
 
-/* All that decides what the files hold; the same wherever the input is mounted. */
+/*
+ * Covers everything that determines the files' content; does not depend on where the input is
+ * mounted.
+ */
 static int fingerprint(struct rk_dataset *d, struct rk_error *err)
 {
 	const struct rk_run *run = d->run;
@@ -226,8 +232,8 @@ static void unmask(struct rk_dataset *d)
 /* ---- whose folder it is ---- */
 
 /*
- * Something else than a data set. The order matters: a shard makes the folder of notes before any
- * other, so who sees another one finds that too.
+ * Refuses a folder that is not a data set. The order matters: a shard creates the folder of notes
+ * before any other, so whoever sees another folder also finds that one.
  */
 static int check_foreign(const char *out, const char *meta, struct rk_error *err)
 {
@@ -258,7 +264,7 @@ static int check_part(const struct rk_dataset *d, const char *path, struct rk_er
 
 	if (rc == RK_E_NOMEM)
 		return rk_fail_nomem(err);
-	/* one that cannot be read is no reason to mix two data sets */
+	/* an unreadable note is not ours: never mix two data sets */
 	if (rc == 0)
 		same = !strcmp(rk_tree_text(rk_tree_get(root, "plan"), ""), d->fingerprint);
 	rk_tree_free(root);
@@ -271,7 +277,7 @@ static int check_part(const struct rk_dataset *d, const char *path, struct rk_er
 		d->out);
 }
 
-/* Hidden files are those that another shard is writing right now. */
+/* Hidden files are being written by another shard. */
 static int check_parts(const struct rk_dataset *d, const char *meta, struct rk_error *err)
 {
 	DIR *dir = opendir(meta);
@@ -392,9 +398,9 @@ static int claim(const struct rk_dataset *d, struct rk_error *err)
 	return rc < 0 ? rc : write_note(d, "writing", err);
 }
 
-/* ---- what cannot be ---- */
+/* ---- invalid arguments ---- */
 
-/* Where `path` is, or the innermost of its folders that is there. */
+/* The real path of `path`, or of its innermost folder that exists. */
 static bool real_path(const char *path, char real[PATH_MAX])
 {
 	char part[PATH_MAX], *slash;
@@ -423,7 +429,7 @@ static bool holds_out(const char *input, const char *out)
 	return !strncmp(place, dir, len) && (!place[len] || place[len] == '/');
 }
 
-/* The next conversion would read the data set as input, and count all twice. */
+/* Otherwise the next conversion would read the data set as input and count everything twice. */
 static int check_place(const struct rk_convert_options *opt, struct rk_error *err)
 {
 	if (!strcmp(opt->out, "-"))
@@ -437,7 +443,7 @@ static int check_place(const struct rk_convert_options *opt, struct rk_error *er
 	return 0;
 }
 
-/* Each rank is read for itself, so a pipe that holds several would be empty for the second. */
+/* Each rank is read separately, so a pipe would be empty for the second. */
 static int check_pipes(struct rk_run *run, struct rk_error *err)
 {
 	for (unsigned t = 0; t < RK_NTABLES; t++)
@@ -449,7 +455,7 @@ static int check_pipes(struct rk_run *run, struct rk_error *err)
 
 /* ---- the work ---- */
 
-/* A rank that cannot be read costs itself, not the others. */
+/* An unreadable table of a rank is skipped. */
 static void note_failure(struct rk_dataset *d, struct rk_unit *u, const struct rk_error *why,
 			 enum rk_table t)
 {

@@ -1,9 +1,9 @@
 /*
  * dataset.h - a run as a data set: OUT/TABLE/node=N/rank=R/part-K.parquet.
  *
- * The plan is data and the same in every process that looks at the same input: units (the files of
- * one rank, or of one program where no path names a rank), the shard each belongs to, and a
- * fingerprint of all that decides what the files will hold.
+ * The plan is the same in every process that sees the same input: units (the files of one rank, or
+ * of one program if no path names a rank), the shard of each, and a fingerprint of everything that
+ * determines the content of the files.
  */
 #ifndef RK_DATASET_H
 #define RK_DATASET_H
@@ -29,14 +29,14 @@ struct rk_dataset {
 	unsigned shard, nshards;
 	struct rk_unit *units; /* by rank, then those without */
 	size_t nunits, cap_units;
-	uint32_t *used;       /* of each file, while others are masked */
+	uint32_t *used;       /* saved rk_found.used of each file, while others are disabled */
 	char fingerprint[65]; /* hexadecimal */
 	uint64_t rows[RK_NTABLES], files[RK_NTABLES];
 };
 
 /*
- * One table of one unit, whose files alone give rows (dataset_write.c). *ret_input: the failure is one of
- * the input, and other units can go on.
+ * Writes one table of one unit; only its files are enabled (dataset_write.c). *ret_input: the input
+ * is at fault, and other units can continue.
  */
 int rk_dataset_write(struct rk_dataset *d, struct rk_unit *u, enum rk_table t, bool *ret_input,
 		     struct rk_error *err);

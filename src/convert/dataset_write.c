@@ -1,8 +1,9 @@
 /*
- * dataset_write.c - one table of one rank into its files.
+ * dataset_write.c - writes one table of one rank to its files.
  *
- * As a rule all rows are of one rank on one node: one file, and batches go to it uncopied. Where rows
- * name others, some files are open at a time, and further passes over the input write the rest.
+ * Usually all rows are of one rank on one node: one file, and batches go to it without a copy. If
+ * rows name others, a limited number of files is open at a time, and further scans of the input
+ * write the rest.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,8 +15,8 @@
 #include "write/writer.h"
 
 /*
- * Columns of a table's files: those of its rows without node and rank, which the folders name. `from` says
- * which field of the rows each is.
+ * Columns of a table's files: those of its rows without node and rank, which are folder names.
+ * `from` is the field of the rows for each.
  */
 struct part_schema {
 	struct rk_schema schema;
@@ -32,7 +33,7 @@ static int field_named(const struct rk_schema *s, const char *name, enum rk_type
 	return -1;
 }
 
-/* A failure leaves something that the owner frees. */
+/* After a failure the owner still frees it. */
 static int make_part_schema(struct part_schema *s, const struct rk_schema *rows,
 			    struct rk_error *err)
 {
@@ -71,7 +72,7 @@ struct part {
 	uint64_t rows;
 };
 
-struct pass {
+struct scan {
 	struct rk_dataset *d;
 	struct rk_unit *u;
 	enum rk_table table;
@@ -83,12 +84,12 @@ struct pass {
 	size_t cap_of;
 	struct rk_column *cols;
 	uint64_t rows, files;
-	bool input; /* the failure is one of the input */
+	bool input; /* the input is at fault */
 };
 
 /* ---- files ---- */
 
-static int open_output(struct pass *p, struct part *k, struct rk_error *err)
+static int open_output(struct scan *p, struct part *k, struct rk_error *err)
 {
 	size_t len;
 	const char *node = rk_strtab_borrow(p->d->run->ctx.names, k->node, &len), *text;
@@ -105,7 +106,7 @@ static int open_output(struct pass *p, struct part *k, struct rk_error *err)
 		rk_bytes_printf(&path, "%" PRId64, k->rank);
 	text = rk_bytes_str(&path);
 	rc = text ? rk_make_dirs(text, err) : rk_fail_nomem(err);
-	/* rows that name another rank than their folder does are put beside that rank's own */
+	/* rows that name another rank than their folder go beside the files of that rank */
 	if (p->u->rank >= 0 && p->u->rank != k->rank)
 		rk_bytes_printf(&path, "/part-0-in-rank-%" PRId64 ".parquet", p->u->rank);
 	else
@@ -119,7 +120,7 @@ static int open_output(struct pass *p, struct part *k, struct rk_error *err)
 	return rc;
 }
 
-static int open_part(struct pass *p, struct part *k, struct rk_error *err)
+static int open_part(struct scan *p, struct part *k, struct rk_error *err)
 {
 	int rc = open_output(p, k, err);
 
@@ -142,7 +143,7 @@ static void drop_part(struct part *k, enum state state)
 	k->state = state;
 }
 
-static int commit_part(struct pass *p, struct part *k, struct rk_error *err)
+static int commit_part(struct scan *p, struct part *k, struct rk_error *err)
 {
 	struct rk_output *out = k->out;
 	int rc = k->w->ops->finish(k->w, err);
@@ -158,8 +159,8 @@ static int commit_part(struct pass *p, struct part *k, struct rk_error *err)
 
 /* ---- rows ---- */
 
-/* p->last becomes the part of these. */
-static int find_part(struct pass *p, uint32_t node, int64_t rank, struct rk_error *err)
+/* Sets p->last to the part of this node and rank. */
+static int find_part(struct scan *p, uint32_t node, int64_t rank, struct rk_error *err)
 {
 	struct part *v;
 
@@ -180,7 +181,7 @@ static int find_part(struct pass *p, uint32_t node, int64_t rank, struct rk_erro
 	return 0;
 }
 
-static int part_of_row(struct pass *p, const struct rk_batch *b, size_t row, struct rk_error *err)
+static int part_of_row(struct scan *p, const struct rk_batch *b, size_t row, struct rk_error *err)
 {
 	int64_t none = p->u->rank >= 0 ? p->u->rank : INT64_MIN;
 	int64_t rank = p->columns.rank < 0 ? none :
@@ -197,7 +198,7 @@ static int part_of_row(struct pass *p, const struct rk_batch *b, size_t row, str
 }
 
 /* Sets p->of; *ret_same: all rows are of one part. */
-static int assign(struct pass *p, const struct rk_batch *b, bool *ret_same, struct rk_error *err)
+static int assign(struct scan *p, const struct rk_batch *b, bool *ret_same, struct rk_error *err)
 {
 	uint32_t *of = rk_grow(p->of, &p->cap_of, b->nrows, sizeof(*of));
 	int rc = of ? 0 : rk_fail_nomem(err);
@@ -212,7 +213,7 @@ static int assign(struct pass *p, const struct rk_batch *b, bool *ret_same, stru
 	return rc;
 }
 
-static int put_all(struct pass *p, struct part *k, const struct rk_batch *b, struct rk_error *err)
+static int put_all(struct scan *p, struct part *k, const struct rk_batch *b, struct rk_error *err)
 {
 	const struct rk_batch view = { &p->columns.schema, b->nrows, p->cols };
 
@@ -238,7 +239,7 @@ static int copy_column(struct rk_builder *to, unsigned field, const struct rk_co
 	return v ? 0 : RK_E_NOMEM;
 }
 
-static int put_rows(struct pass *p, struct part *k, const struct rk_batch *b, const uint32_t *rows,
+static int put_rows(struct scan *p, struct part *k, const struct rk_batch *b, const uint32_t *rows,
 		    size_t n, struct rk_error *err)
 {
 	struct rk_builder some;
@@ -258,7 +259,7 @@ static int put_rows(struct pass *p, struct part *k, const struct rk_batch *b, co
 	return rc;
 }
 
-static int put_mixed(struct pass *p, const struct rk_batch *b, struct rk_error *err)
+static int put_mixed(struct scan *p, const struct rk_batch *b, struct rk_error *err)
 {
 	uint32_t *rows = rk_calloc(b->nrows, sizeof(*rows));
 	int rc = rows ? 0 : rk_fail_nomem(err);
@@ -278,7 +279,7 @@ static int put_mixed(struct pass *p, const struct rk_batch *b, struct rk_error *
 	return rc;
 }
 
-static int put_batch(struct pass *p, const struct rk_batch *b, struct rk_error *err)
+static int put_batch(struct scan *p, const struct rk_batch *b, struct rk_error *err)
 {
 	bool same;
 	int rc = assign(p, b, &same, err);
@@ -292,10 +293,10 @@ static int put_batch(struct pass *p, const struct rk_batch *b, struct rk_error *
 	return put_all(p, &p->parts[p->of[0]], b, err);
 }
 
-/* ---- passes ---- */
+/* ---- scans ---- */
 
-/* What was opened in this pass waits again. */
-static void undo(struct pass *p)
+/* Files opened in this scan must be written again. */
+static void undo(struct scan *p)
 {
 	for (size_t i = 0; i < p->nparts; i++)
 		if (p->parts[i].state == OPEN)
@@ -305,7 +306,7 @@ static void undo(struct pass *p)
 
 static int pump(void *arg, struct rk_error *err)
 {
-	struct pass *p = arg;
+	struct scan *p = arg;
 	struct rk_source *rows = NULL;
 	const struct rk_batch *b;
 	int rc = rk_sorted_table(&p->sorted, p->table, &rows, err), out = 0;
@@ -325,7 +326,7 @@ static int pump(void *arg, struct rk_error *err)
 	return rc;
 }
 
-static int commit(struct pass *p, struct rk_error *err)
+static int commit(struct scan *p, struct rk_error *err)
 {
 	int rc = 0;
 
@@ -336,7 +337,7 @@ static int commit(struct pass *p, struct rk_error *err)
 	return rc;
 }
 
-static bool waits(const struct pass *p)
+static bool waits(const struct scan *p)
 {
 	for (size_t i = 0; i < p->nparts; i++)
 		if (p->parts[i].state == WAITING)
@@ -344,7 +345,7 @@ static bool waits(const struct pass *p)
 	return false;
 }
 
-static int one_pass(struct pass *p, bool again, struct rk_error *err)
+static int one_scan(struct scan *p, bool again, struct rk_error *err)
 {
 	struct rk_diag *diag = p->d->run->ctx.diag;
 	size_t warnings;
@@ -360,11 +361,11 @@ static int one_pass(struct pass *p, bool again, struct rk_error *err)
 int rk_dataset_write(struct rk_dataset *d, struct rk_unit *u, enum rk_table t, bool *ret_input,
 		     struct rk_error *err)
 {
-	struct pass p = { .d = d, .u = u, .table = t, .sorted = { .run = d->run } };
-	int rc = one_pass(&p, false, err);
+	struct scan p = { .d = d, .u = u, .table = t, .sorted = { .run = d->run } };
+	int rc = one_scan(&p, false, err);
 
 	while (rc == 0 && waits(&p))
-		rc = one_pass(&p, true, err);
+		rc = one_scan(&p, true, err);
 	undo(&p);
 	d->rows[t] += p.rows;
 	d->files[t] += p.files;

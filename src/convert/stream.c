@@ -129,7 +129,7 @@ static int schema_of(const struct rk_stream_column *cols, size_t ncols, struct A
 
 /* ---- rows: as recorded, or in order of time ---- */
 
-/* What is to be read. */
+/* What to read. */
 struct wish {
 	bool wide; /* kernels with counters and energy */
 	bool all;
@@ -144,7 +144,7 @@ static int find_field(const struct rk_schema *s, const char *name)
 	return -1;
 }
 
-/* Columns that the table itself does not have can only be those that kernels may have besides. */
+/* Columns that are not in the table can only be counters or energy of kernels. */
 static struct wish wish_of(enum rk_table t, const struct rk_stream_options *opt)
 {
 	const struct rk_schema *s = rk_table_schema(t);
@@ -175,7 +175,7 @@ static int open_rows(struct rk_run *run, enum rk_table t, const struct rk_stream
 
 	if (w.wide)
 		rc = rk_run_energy_settle(run, err);
-	/* what was given to the user cannot be taken back */
+	/* rows given to the user cannot be taken back */
 	if (rc == 0 && opt->sorted)
 		rc = rk_sorted_look(&sorted, t, w.wide, err);
 	if (rc == 0)
@@ -183,7 +183,7 @@ static int open_rows(struct rk_run *run, enum rk_table t, const struct rk_stream
 			      rk_run_scan(run, t, w.want, &rows, err);
 	if (rc == 0 && opt->sorted)
 		rc = rk_sorted_rows(&sorted, &rows, err);
-	/* what is odd about times is told to those who look at all of a table */
+	/* report implausible times only if all of a table is read */
 	if (rc == 0 && w.all)
 		rc = rk_times_open(rows, &run->ctx, &rows, err);
 	if (rc == 0)
@@ -198,7 +198,7 @@ enum { DEFAULT_ROWS = 1 << 17, FIRST_ROWS = RK_BATCH_ROWS, MAX_ROWS = 1 << 30 };
 struct stream {
 	struct rk_run *run; /* held */
 	struct rk_source *rows;
-	const struct rk_batch *pending; /* its rows from pending_at on are not taken yet */
+	const struct rk_batch *pending; /* rows from pending_at on are not used yet */
 	size_t pending_at;
 	struct rk_stream_column *cols;
 	size_t ncols;
@@ -231,7 +231,7 @@ static int errno_of(int code)
 	}
 }
 
-/* Room for n more rows, as far as an array may have them. */
+/* Makes room for n more rows, up to the limit of an array. */
 static int make_room(struct stream *s, size_t n)
 {
 	size_t cap = s->cap ? s->cap : FIRST_ROWS;
@@ -249,7 +249,7 @@ static int make_room(struct stream *s, size_t n)
 	return rc;
 }
 
-/* How many of n rows have texts that fit; 0 when the array must end before them. */
+/* How many of n rows have texts that fit; 0 if the array must end before them. */
 static size_t fitting(const struct stream *s, size_t n)
 {
 	const struct rk_batch *b = s->pending;
@@ -262,7 +262,7 @@ static size_t fitting(const struct stream *s, size_t n)
 	return n;
 }
 
-/* 1: rows were taken; 0: no more fit. */
+/* 1: rows were added; 0: no more fit. */
 static int take_pending(struct stream *s)
 {
 	const struct rk_batch *b = s->pending;
@@ -296,7 +296,7 @@ static void end_rows(struct stream *s)
 	s->ended = true;
 }
 
-/* Until an array is full or the rows have ended. */
+/* Adds rows until the array is full or the rows end. */
 static int fill(struct stream *s)
 {
 	int rc = 1;
@@ -402,7 +402,7 @@ static void done_stream(void *arg)
 	rk_handle_drop(run);
 }
 
-/* Whoever releases may hold a lock that a progress callback waits for: this never waits. */
+/* Never waits: the caller may hold a lock that a progress callback waits for. */
 static void stream_release(struct ArrowArrayStream *stream)
 {
 	struct stream *s = stream->private_data;

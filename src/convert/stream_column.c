@@ -1,9 +1,9 @@
 /*
- * stream_column.c - rows of a run's batches become values, validity and texts of Arrow arrays.
+ * stream_column.c - turns rows of a run's batches into values, validity and texts of Arrow arrays.
  *
- * Buffers of 2 MiB and more are mappings of their own: they grow without being copied, and come in large
- * pages. A column of a whole table is filled once from end to end, and would spend a third of that time
- * on being given small ones.
+ * Buffers of 2 MiB and more are separate mappings: they grow without a copy and use large pages. A
+ * column of a whole table is filled once from end to end, and would spend a third of that time on
+ * faults of small pages.
  */
 #include "convert/stream_column.h"
 
@@ -14,7 +14,7 @@
 
 /* ---- bitmaps: row i is bit i % 64 of word i / 64 ---- */
 
-/* Words are Arrow's bytes on a little-endian machine alone. */
+/* 64-bit words have the byte order of Arrow only on little-endian machines. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "bitmaps are little endian");
 
 static size_t bits_words(size_t n)
@@ -22,7 +22,7 @@ static size_t bits_words(size_t n)
 	return n / 64 + (n % 64 != 0);
 }
 
-/* The k lowest bits of `word` to bits [at, at + k), which are within one word. */
+/* Writes the k lowest bits of `word` to bits [at, at + k), which are in one word. */
 static void put_bits(uint64_t *to, size_t at, uint64_t word, size_t k)
 {
 	uint64_t mask = k < 64 ? (UINT64_C(1) << k) - 1 : UINT64_MAX;
@@ -36,7 +36,7 @@ static size_t within_word(size_t at, size_t n)
 	return 64 - at % 64 < n ? 64 - at % 64 : n;
 }
 
-/* n bits from `at` on become `set`. */
+/* Sets n bits from `at` on to `set`. */
 static void bits_fill(uint64_t *to, size_t at, size_t n, bool set)
 {
 	for (size_t k; n; at += k, n -= k) {
@@ -59,7 +59,7 @@ void rk_bits_copy(uint64_t *to, size_t at, const uint64_t *from, size_t skip, si
 	}
 }
 
-/* n bits from `at` on become whether the bytes are not 0. */
+/* Sets n bits from `at` on: bit i is 1 if byte i is not 0. */
 static void bits_pack(uint64_t *to, size_t at, const uint8_t *bytes, size_t n)
 {
 	for (size_t k; n; at += k, bytes += k, n -= k) {
@@ -96,7 +96,7 @@ static struct rk_buffer *started(struct rk_buffer *b, uint8_t *data, size_t size
 	return b;
 }
 
-/* Pages come zeroed. */
+/* New pages are zeroed. */
 static struct rk_buffer *new_mapped(size_t size)
 {
 	size_t bytes = (size + PAGE - 1) / PAGE * PAGE;
@@ -110,7 +110,7 @@ static struct rk_buffer *new_mapped(size_t size)
 		rk_free(b);
 		return NULL;
 	}
-	madvise(data, bytes, MADV_HUGEPAGE); /* a hint: systems without it do as well */
+	madvise(data, bytes, MADV_HUGEPAGE); /* a hint: may fail */
 	return started(b, data, size, bytes);
 }
 
@@ -153,7 +153,7 @@ bool rk_buffer_grow(struct rk_buffer **b, size_t size, size_t keep, bool zero)
 {
 	struct rk_buffer *made;
 
-	/* nobody else has it: what is lent is never grown */
+	/* no one else refers to it: shared buffers are never grown in place */
 	if ((*b)->mapped && size >= (*b)->size &&
 	    atomic_load_explicit(&(*b)->refs, memory_order_relaxed) == 1)
 		return grow_mapped(*b, size, keep, zero);
@@ -204,7 +204,7 @@ static int32_t *offsets(const struct rk_stream_column *col)
 	return (int32_t *)(void *)col->values->data;
 }
 
-/* Rows before `at` were null, all of them. */
+/* All rows before `at` are null. */
 static bool begin_values(struct rk_stream_column *col, size_t at, size_t cap)
 {
 	col->values = rk_buffer_new(value_bytes(col, cap), col->type == RK_BOOL);
@@ -220,7 +220,7 @@ static bool begin_values(struct rk_stream_column *col, size_t at, size_t cap)
 	return true;
 }
 
-/* The place of a text, from 1; 0 when out of memory. */
+/* The index of a text, from 1; 0 when out of memory. */
 static uint32_t add_text(struct rk_stream_dict *d, const struct rk_strtab *names, uint32_t id)
 {
 	if (id >= d->nplace) {
@@ -487,7 +487,7 @@ static void share(struct owned *o, unsigned i, struct rk_buffer *b)
 	o->buffers[i] = b ? b->data : NULL;
 }
 
-/* `zeros` is what a column without any value consists of: no bit set, all offsets 0. */
+/* `zeros` is the data of a column without values: no bit set, all offsets 0. */
 static bool make_column(struct ArrowArray *a, const struct rk_stream_column *col, size_t n,
 			struct rk_buffer *zeros)
 {

@@ -11,65 +11,65 @@
 #include "rockit/stream.h"
 #include "table/batch.h"
 
-enum { RK_BUFFER_ALIGN = 64 }; /* as Arrow likes it */
+enum { RK_BUFFER_ALIGN = 64 }; /* as Arrow recommends */
 
 /*
- * Memory that several arrays may share. Arrays are released on any thread: the count is atomic, the bytes
- * are not written any more.
+ * Memory that arrays may share. Arrays are released on any thread: the count is atomic, and shared
+ * bytes are never written.
  */
 struct rk_buffer {
 	_Atomic size_t refs;
 	size_t size;
-	size_t mapped; /* bytes of a mapping of its own; 0: it is part of this block */
+	size_t mapped; /* size of its own mapping; 0: part of this block */
 	uint8_t *data;
 };
 
 /* One reference; NULL when out of memory. With `zero` all bytes are 0. */
 struct rk_buffer *rk_buffer_new(size_t size, bool zero);
-/* *b with `size` bytes, of which the first `keep` are as before; with `zero` the others are 0. */
+/* Resizes *b to `size` bytes and keeps the first `keep`; with `zero` the others are 0. */
 bool rk_buffer_grow(struct rk_buffer **b, size_t size, size_t keep, bool zero);
 struct rk_buffer *rk_buffer_ref(struct rk_buffer *b); /* b; NULL is fine */
 void rk_buffer_unref(struct rk_buffer *b);            /* NULL is fine */
 
-/* Texts in the order they came; they outlive the arrays that were made so far. */
+/* Texts in order of appearance; they outlive the arrays made so far. */
 struct rk_stream_dict {
-	uint32_t *place; /* by id of the run's names: place of the text, from 1; 0: none */
+	uint32_t *place; /* by id in the names of the run: index of the text, from 1; 0: none */
 	size_t nplace;
 	uint32_t *ids;
 	size_t n, cap;
-	/* as Arrow has them, of the first `frozen` texts */
+	/* in Arrow's layout, of the first `frozen` texts */
 	struct rk_buffer *offsets, *text;
 	size_t frozen;
 };
 
 struct rk_stream_column {
-	const char *name; /* own */
+	const char *name; /* owned */
 	enum rk_type type;
-	bool plain;     /* texts are in the column itself */
+	bool plain;     /* texts are in the column itself, not in a dictionary */
 	unsigned field; /* of the source */
 	/* NULL: every row so far is null */
 	struct rk_buffer *values;
 	/* NULL: as for values; or, when there are values, no row is null */
 	struct rk_buffer *valid;
-	struct rk_buffer *text; /* of plain ones, whose values are offsets into it */
+	struct rk_buffer *text; /* text of a plain column; its values are offsets into it */
 	struct rk_stream_dict dict;
 };
 
 /*
- * Rows [from, from + n) of c become rows [at, at + n) of a column with room for `cap`; fails when out
- * of memory alone. For plain texts the caller has seen to rk_stream_column_fits.
+ * Rows [from, from + n) of c become rows [at, at + n) of a column with room for `cap`; fails only
+ * when out of memory. For plain texts, check rk_stream_column_fits first.
  */
 int rk_stream_column_add(struct rk_stream_column *col, const struct rk_strtab *names,
 			 const struct rk_column *c, size_t from, size_t at, size_t n, size_t cap,
 			 struct rk_error *err);
-/* Whether the texts of n rows fit behind those that are there. */
+/* Whether the texts of n more rows fit. */
 bool rk_stream_column_fits(const struct rk_stream_column *col, const struct rk_strtab *names,
 			   const struct rk_column *c, size_t from, size_t at, size_t n,
 			   size_t max_bytes);
-/* Room for more rows. */
+/* Makes room for more rows. */
 int rk_stream_column_grow(struct rk_stream_column *col, size_t at, size_t cap,
 			  struct rk_error *err);
-/* dict.offsets and dict.text hold all texts so far. */
+/* Puts all texts so far into dict.offsets and dict.text. */
 int rk_stream_column_freeze(struct rk_stream_column *col, const struct rk_strtab *names,
 			    struct rk_error *err);
 /* Back to no rows; texts of a dictionary stay. */
@@ -77,17 +77,20 @@ void rk_stream_column_reset(struct rk_stream_column *col);
 void rk_stream_column_release(struct rk_stream_column *col);
 
 /*
- * The first n rows of the columns, whose buffers they share; dictionaries were frozen. The columns
- * may be reset after it. On failure *ret is untouched; out of memory is the only one.
+ * An array of the first n rows; it shares the buffers of the columns. Dictionaries must be frozen.
+ * The columns may be reset afterwards. Fails only when out of memory; then *ret is untouched.
  */
 int rk_stream_array(const struct rk_stream_column *cols, size_t ncols, size_t n,
 		    struct ArrowArray *ret, struct rk_error *err);
 
-/* For tests: n bits from `at` on become those of `from`, from `skip` on; set ones of the first n. */
+/*
+ * For tests. rk_bits_copy copies n bits from `skip` on to `at`; rk_bits_count counts the set bits
+ * of the first n.
+ */
 void rk_bits_copy(uint64_t *to, size_t at, const uint64_t *from, size_t skip, size_t n);
 size_t rk_bits_count(const uint64_t *bits, size_t n);
 
-/* For tests: bytes of plain text that an array may have in a column; before the first array. */
+/* For tests: limit of plain text per array and column, in bytes. Call before the first array. */
 void rk_stream_limit_text(struct ArrowArrayStream *stream, size_t bytes);
 
 #endif

@@ -48,7 +48,7 @@ static int find_curve(struct devices *d, uint32_t node, int64_t device, size_t *
 {
 	void *grown;
 
-	/* samples of all devices come in turn: the next is the likely one */
+	/* devices are sampled in turn: try the next one first */
 	for (size_t k = 0; k < d->n; k++) {
 		size_t i = (d->last + k) % d->n;
 
@@ -102,13 +102,16 @@ static int by_place(const void *pa, const void *pb, void *arg)
 	return c ? c : (a->device > b->device) - (a->device < b->device);
 }
 
-/* Of two nodes, one of which may not be known. */
+/* Node 0 is unknown and matches every node. */
 static bool same_node(uint32_t a, uint32_t b)
 {
 	return !a || !b || a == b;
 }
 
-/* An agent's place among the GPUs of its node, itself where no agent says what it is. */
+/*
+ * The index of an agent among the GPUs of its node; the agent's own number if no agent table
+ * describes it.
+ */
 static int64_t place_of_agent(const struct devices *d, uint32_t node, int64_t device)
 {
 	int64_t place = 0;
@@ -149,7 +152,7 @@ static size_t curve_at(const struct devices *d, uint32_t node, int64_t device)
 	return n == 1 ? found : NOWHERE;
 }
 
-/* Kernels of one node only, or of none that is known. */
+/* Whether the kernels of this node (0: unknown) ran on exactly one device. */
 static bool one_device(const struct devices *d, uint32_t node)
 {
 	size_t n = 0;
@@ -163,13 +166,13 @@ static size_t find_place(const struct devices *d, uint32_t node, int64_t device)
 {
 	size_t at = curve_at(d, node, place_of_agent(d, node, device));
 
-	/* one GPU that ran something and one that was sampled: whatever their numbers */
+	/* one GPU ran kernels and one was sampled: they match whatever their numbers are */
 	if (at == NOWHERE && one_device(d, node))
 		at = only_curve(d, node);
 	return at;
 }
 
-/* Samples that name no node cannot be of two of them. */
+/* Samples without a node that match kernels of several nodes are assigned to none of them. */
 static void part_nodes(struct devices *d)
 {
 	for (size_t i = 0; i < d->kernels.n; i++)
@@ -245,9 +248,9 @@ struct rk_energy {
 	struct rk_keys groups;      /* name, has a key, key */
 	struct rk_energy_sum *sums; /* nsums, and one for groups past the limit */
 	size_t nsums;
-	struct rk_order *order, *again; /* kernels as they come; in order and cut to the samples */
+	struct rk_order *order, *again; /* kernels as read; then in order and cut to the samples */
 	size_t held;
-	/* up to which interval the doubt of a group was added, by group and curve */
+	/* by group and curve: the interval up to which the uncertainty was added */
 	struct rk_keys visits;
 	size_t *visited;
 	size_t cap_visited;
@@ -436,7 +439,7 @@ int rk_energy_add(struct rk_energy *e, const struct rk_batch *b, struct rk_error
 
 /* ---- the end ---- */
 
-/* All kernels in order: what each interval has to hold, and the same kernels once more. */
+/* All kernels in order: adds their time to the intervals, and keeps them for the second stage. */
 static int cover_all(struct rk_energy *e, struct rk_error *err)
 {
 	struct rk_stretch s;
@@ -459,7 +462,7 @@ static int cover_all(struct rk_energy *e, struct rk_error *err)
 	return rc;
 }
 
-/* The interval from which on the doubt of a group was not added yet, NULL: not kept track of. */
+/* The first interval whose uncertainty was not added to the group yet; NULL: not tracked. */
 static int visit_of(struct rk_energy *e, const struct rk_stretch *s, size_t **ret,
 		    struct rk_error *err)
 {
@@ -619,7 +622,9 @@ struct rk_energy_sum rk_energy_of_group(struct rk_energy *e, uint32_t name, bool
 	struct rk_key3 k = { name, keyed, keyed ? key : 0 };
 	uint32_t at = 0;
 
-	/* one that was never seen is past the sums, or the one for all past the limit */
+	/*
+	 * a group that was never seen is past the sums, or is the one for all groups past the limit
+	 */
 	if (rk_keys_number(&e->groups, k, &at, NULL) < 0 || at > e->nsums)
 		return (struct rk_energy_sum){ 0 };
 	return e->sums[at];

@@ -1,13 +1,14 @@
 /*
- * energy.h - the energy that a device drew, attributed to the kernels that ran on it.
+ * energy.h - the energy that a device used, attributed to the kernels that ran on it.
  *
- * Samples first (energy_j, a counter, or where that is missing power_w), then agents, then kernels,
- * each in any order. What comes out, in units of 2^-32 J, adds up exactly: kernels + idle + before +
- * after == total, the difference of the counter. The rule of the split and its error are in
- * energy_curve.c. Memory is bounded: kernels go through a temporary file, samples are thinned.
+ * Add samples first (energy_j, a counter, or power_w where there is no counter), then agents, then
+ * kernels, each in any order. The results are in units of 2^-32 J and add up exactly: kernels +
+ * idle + before + after == total, the difference of the counter. energy_curve.c describes how
+ * energy is split and the error of that. Memory is bounded: kernels go through a temporary file,
+ * samples are thinned.
  *
- * A sample names a GPU by its place among the GPUs of its node. A kernel's device is that place too,
- * or, where the agents say that CPUs are numbered along with GPUs, an agent.
+ * A sample names a GPU by its index among the GPUs of its node. The device of a kernel is the same
+ * index or, where the agents show that CPUs are numbered along with GPUs, an agent.
  */
 #ifndef RK_ENERGY_H
 #define RK_ENERGY_H
@@ -17,38 +18,38 @@
 #include "table/source.h"
 
 enum {
-	RK_ENERGY_SAMPLES = 1 << 18, /* past these every second one is left out */
-	RK_ENERGY_DEVICES = 1024,    /* past these the others are left out */
+	RK_ENERGY_SAMPLES = 1 << 18, /* above this, every second sample is dropped */
+	RK_ENERGY_DEVICES = 1024,    /* above this, further devices are skipped */
 };
 
 struct rk_energy;
 
-/* ctx is borrowed and takes the warnings. `key` as in rk_agg_fields: groups are those of rk_agg. */
+/* ctx is borrowed; warnings go to it. `key` as in rk_agg_fields: groups are those of rk_agg. */
 int rk_energy_new(struct rk_context *ctx, int key, struct rk_energy **ret, struct rk_error *err);
-/* Tests make them small. Before the first row. */
+/* For tests: smaller limits. Call before the first row. */
 void rk_energy_limit(struct rk_energy *e, size_t samples, size_t held);
-/* Columns that are looked at: of RK_SAMPLES, RK_AGENTS and RK_KERNELS. */
+/* The columns that are read, of RK_SAMPLES, RK_AGENTS and RK_KERNELS. */
 uint64_t rk_energy_wants(const struct rk_energy *e, enum rk_table t);
 int rk_energy_add(struct rk_energy *e, const struct rk_batch *b, struct rk_error *err);
 /* After the last sample: whether there is anything to attribute. */
 bool rk_energy_some(const struct rk_energy *e);
 /* After the last kernel, once. */
 int rk_energy_finish(struct rk_energy *e, struct rk_error *err);
-/* Whether, when all is done, some kernel got something. */
+/* After rk_energy_finish: whether any kernel got energy. */
 bool rk_energy_found(const struct rk_energy *e);
 
-/* Of all kernels of a group. covered_ns is the part of their time in which samples were taken. */
+/* Sum over the kernels of a group. covered_ns is the part of their time that has samples. */
 struct rk_energy_sum {
 	int64_t units, error, covered_ns;
 };
 struct rk_energy_sum rk_energy_of_group(struct rk_energy *e, uint32_t name, bool keyed,
 					int64_t key);
-/* Of one kernel, in joule; NaN where nothing is known. */
+/* Energy of one kernel in joules; NaN if unknown. */
 double rk_energy_of_kernel(struct rk_energy *e, const struct rk_batch *b, size_t row);
 
-/* Devices that were sampled, in the order of node and number. Borrowed. */
+/* The sampled devices, by node and number. Borrowed. */
 const struct rk_energy_curve *rk_energy_curves(const struct rk_energy *e, size_t *ret_n);
-/* The number of that curve's GPU in kernels and agents, which may be another; -1: not known. */
+/* The number that kernels and agents use for the GPU of that curve; it may differ. -1: unknown. */
 int64_t rk_energy_device_number(const struct rk_energy *e, size_t curve);
 void rk_energy_free(struct rk_energy *e); /* NULL is fine */
 
@@ -57,17 +58,17 @@ void rk_energy_free(struct rk_energy *e); /* NULL is fine */
 struct rk_run;
 
 /*
- * *ret is the caller's; NULL where no energy or power was sampled while kernels ran. `key` as in
+ * The caller owns *ret; NULL if no energy or power was sampled while kernels ran. `key` as in
  * rk_agg_fields.
  */
 int rk_run_energy(struct rk_run *run, int key, struct rk_energy **ret, struct rk_error *err);
 
-/* Settles run->energy.split, from which on rk_run_scan_kernels gives a column energy_j. */
+/* Sets run->energy.split; from then on rk_run_scan_kernels has a column energy_j. */
 int rk_run_energy_settle(struct rk_run *run, struct rk_error *err);
 
 /*
- * Replaces *rows, kernels, by the same with energy_j as the last column, where it is known and not
- * there already. Takes it over, also on failure.
+ * Replaces *rows (kernels) by the same rows with energy_j as the last column, where it is known and
+ * not there yet. Takes ownership, also on failure.
  */
 int rk_run_energy_open(struct rk_run *run, struct rk_source **rows, struct rk_error *err);
 

@@ -1,16 +1,17 @@
 /*
- * energy_curve.c - samples of a device become intervals of known energy, and that energy is split over the
- * kernels in each.
+ * energy_curve.c - turns the samples of a device into intervals of known energy, and splits that
+ * energy over the kernels in each interval.
  *
- * Of an interval of dt ns in which kernels ran for `busy` ns (each moment counted once) the part
- * idle power * (dt - busy) is idle, and never more than all of it. Idle power is the mean of the
- * intervals without kernels; where there are such without kernels beside them either, of those alone (a
- * device takes a moment to calm down). Where every interval has kernels, the device is taken to draw the
- * same all through the interval. The rest goes to the kernels, by the time that each ran in the interval.
+ * If kernels ran for `busy` ns of an interval of dt ns (overlaps counted once), idle power * (dt -
+ * busy) of its energy is idle, but never more than all of it. Idle power is the mean over the
+ * intervals without kernels; if some of them have no kernels in the neighbouring intervals either,
+ * over those only (a device needs a moment to calm down). If every interval has kernels, power is
+ * assumed constant within an interval. The rest goes to the kernels, in proportion to the time each
+ * ran in the interval.
  *
- * Nothing finer can be seen: within an interval, one kernel may have drawn all that is above idle
- * power and another nothing. So that much is the error of each group of kernels in it, once per
- * interval. Only in an interval that one group filled from end to end there is none.
+ * Samples show nothing finer: within an interval, one kernel may have used all energy above idle
+ * and another none. So that energy is the error of each group of kernels in it, once per interval.
+ * There is no error only if one group filled the interval from end to end.
  */
 #include "run/energy_curve.h"
 
@@ -20,13 +21,13 @@
 
 #include "base/alloc.h"
 
-#define COUNTER_MAX 2147483648.0  /* J: above it units do not fit */
-#define POWER_MAX 1e5             /* W of one device: no sensor says more and means it */
-#define WRAP_POWER_MAX 5000.0     /* W: a counter that went back was not the energy of so much */
-#define INTERVAL_MAX 1e8          /* J: a kilowatt for a day */
-#define TOTAL_MAX (INT64_MAX / 2) /* units: so that no sum of ours overflows */
+#define COUNTER_MAX 2147483648.0  /* J: larger values do not fit in our units */
+#define POWER_MAX 1e5             /* W of one device: larger readings are implausible */
+#define WRAP_POWER_MAX 5000.0     /* W: a wrap that implies more power than this is a reset */
+#define INTERVAL_MAX 1e8          /* J: about a kilowatt for a day */
+#define TOTAL_MAX (INT64_MAX / 2) /* units: keeps our sums from overflowing */
 
-/* Power between two readings further apart than so many usual intervals is anybody's guess. */
+/* Power is unknown between readings that are further apart than this many usual intervals. */
 enum { GAP_INTERVALS = 10 };
 
 static int keep(struct rk_meter_samples *s, struct rk_meter_sample one, struct rk_error *err)
@@ -76,8 +77,8 @@ void rk_curve_thin(struct rk_energy_curve *c)
 }
 
 /*
- * Of samples of one time the last stays. A counter that did not move was read twice before its
- * sensor made a new value: the first of equal ones is when the value was new.
+ * Of samples with the same time the last is kept. Equal counter values mean that the counter was
+ * read again before the sensor updated it; the first of them is kept.
  */
 static void without_repeats(struct rk_meter_samples *s, enum rk_meter m)
 {
@@ -116,7 +117,7 @@ static int by_number(const void *pa, const void *pb)
 	return (*a > *b) - (*a < *b);
 }
 
-/* The middle of the distances between samples; INT64_MAX when there is no memory to find it. */
+/* The median distance between samples; INT64_MAX when out of memory. */
 static int64_t usual_interval(const struct rk_meter_samples *s)
 {
 	int64_t *d = rk_alloc(s->n * sizeof(*d)), middle;
@@ -137,8 +138,9 @@ static int64_t units_of(double joule)
 }
 
 /*
- * A counter that went back has wrapped around, when one of the widths that are in use explains it
- * (2^32 of 2^-16 J, of uJ, of mJ); else it began anew, and what it counted till then is not known.
+ * A counter that decreased has wrapped around if one of the common widths explains it (2^32 of
+ * 2^-16 J, of uJ, of mJ). Otherwise it was reset, and the energy since the last reading is unknown
+ * (-1).
  */
 static int64_t went_back(double from, double to, double seconds, struct rk_energy_oddities *odd)
 {
@@ -160,7 +162,7 @@ static int64_t counted(const struct rk_meter_sample *s, struct rk_energy_odditie
 {
 	if (s[1].v < s[0].v)
 		return went_back(s[0].v, s[1].v, (double)(s[1].t - s[0].t) / 1e9, odd);
-	/* each reading is rounded, not their difference: so differences add up to the whole */
+	/* round each reading, not the difference, so that differences add up to the total */
 	return (int64_t)llround(s[1].v * RK_ENERGY_UNITS) -
 	       (int64_t)llround(s[0].v * RK_ENERGY_UNITS);
 }
@@ -177,7 +179,7 @@ static int64_t integrated(const struct rk_meter_sample *s, int64_t usual,
 	return units_of((s[0].v + s[1].v) / 2 * ((double)ns / 1e9));
 }
 
-/* What is too much for a device leaves a hole. */
+/* Implausibly large energy becomes unknown (-1). */
 static int64_t believed(int64_t units, int64_t *total, struct rk_energy_oddities *odd)
 {
 	if (units < 0)
@@ -217,7 +219,7 @@ int rk_curve_settle(struct rk_energy_curve *c, struct rk_energy_oddities *odd, s
 	static const double most[RK_NMETERS] = { COUNTER_MAX, POWER_MAX };
 	int rc = 0;
 
-	/* the counter first: it misses nothing between two readings */
+	/* prefer the counter: it misses nothing between two readings */
 	for (unsigned m = 0; rc == 0 && !c->n && m < RK_NMETERS; m++) {
 		struct rk_meter_samples *s = &c->samples[m];
 
@@ -258,7 +260,7 @@ static int64_t scaled(int64_t a, int64_t b, int64_t c)
 	return v > INT64_MAX ? INT64_MAX : (int64_t)v;
 }
 
-/* Hostile durations stop at the end of the numbers. */
+/* Saturates: input may have absurd durations. */
 static void add_ns(int64_t *sum, int64_t ns)
 {
 	if (__builtin_add_overflow(*sum, ns, sum))
@@ -270,7 +272,7 @@ static bool step_after(const struct rk_energy_curve *c, size_t i, int64_t t)
 	return (c->steps ? c->steps[i].t : c->intervals[i].t) > t;
 }
 
-/* The interval that holds t, which lies within; it is looked for from `hint` on. */
+/* The interval that contains t, which is within the samples. The search starts at `hint`. */
 static size_t find(const struct rk_energy_curve *c, int64_t t, size_t hint)
 {
 	size_t lo = hint < c->n && !step_after(c, hint, t) ? hint : 0, step = 1, hi;
@@ -295,7 +297,7 @@ static struct rk_cover *cover_at(struct rk_energy_curve *c, size_t i, bool busy)
 	return busy ? &c->intervals[i].busy : &c->intervals[i].over;
 }
 
-/* [s, e) begins in interval a and ends in b. */
+/* Adds [s, e), which begins in interval a and ends in b. */
 static void cover(struct rk_energy_curve *c, bool busy, int64_t s, int64_t e, size_t a, size_t b)
 {
 	const struct rk_energy_interval *v = c->intervals;
@@ -375,7 +377,7 @@ static void find_idle_power(struct rk_energy_curve *c)
 		}
 }
 
-/* What is drawn in all, before the first kernel and after the last. */
+/* The total energy, and the parts before the first kernel and after the last. */
 static void find_ends(struct rk_energy_curve *c)
 {
 	size_t first = c->n, last = 0;
@@ -396,8 +398,8 @@ static void find_ends(struct rk_energy_curve *c)
 }
 
 /*
- * Energy of the interval that is idle; *ret_doubt: the most that one of several kernels, or an idle moment,
- * may have drawn above idle power.
+ * Idle energy of the interval. *ret_doubt is the most that one of several kernels, or an idle
+ * moment, may have used above idle power.
  */
 static int64_t idle_in(const struct rk_energy_curve *c, const struct rk_energy_interval *v,
 		       int64_t *ret_doubt)
@@ -436,7 +438,7 @@ static void make_step(struct rk_energy_curve *c, size_t i)
 		return;
 	s->share = v->e - idle_in(c, v, &doubt);
 	s->over = over > INT64_MAX ? INT64_MAX : (int64_t)over;
-	/* of use to kernels that fill the interval alone: then they ran for dt at least */
+	/* only kernels that fill the interval use this; they ran for at least dt */
 	if (s->over >= dt)
 		s[1].whole_before += scaled(s->share, dt, s->over);
 	if (!one_group || busy_of(v) < dt)
@@ -454,7 +456,7 @@ int rk_curve_split(struct rk_energy_curve *c, struct rk_error *err)
 	c->steps = rk_calloc(c->n + 1, sizeof(*c->steps));
 	if (!c->steps)
 		return rk_fail_nomem(err);
-	/* so far counts are differences to the interval before */
+	/* counts were kept as differences to the previous interval */
 	for (size_t i = 1; i <= c->n; i++) {
 		v[i].over.full += v[i - 1].over.full;
 		v[i].busy.full += v[i - 1].busy.full;
@@ -472,7 +474,7 @@ int rk_curve_split(struct rk_energy_curve *c, struct rk_error *err)
 	return 0;
 }
 
-/* Of the interval i, from s to e. */
+/* Adds the part of an interval from s to e. */
 static void take(const struct rk_energy_step *v, int64_t s, int64_t e, struct rk_energy_part *ret)
 {
 	if (v->share < 0)

@@ -22,7 +22,7 @@ static void put_escaped(struct rk_bytes *out, const char *value, size_t len, boo
 	}
 }
 
-/* More than file systems take: the beginning, and a digest that keeps it apart from others. */
+/* Too long for a file name: the beginning and a digest that keeps it unique. */
 static void put_long(struct rk_bytes *out, const char *value, size_t len)
 {
 	uint8_t digest[RK_SHA256_BYTES];
@@ -67,7 +67,7 @@ static size_t unescape(char *to, const char *from, size_t len)
 	return n;
 }
 
-/* The innermost folder counts, as for ranks. */
+/* The innermost folder wins, as for ranks. */
 int rk_hive_node(struct rk_context *ctx, const char *path, uint32_t *ret, struct rk_error *err)
 {
 	const char *value = NULL;

@@ -5,12 +5,12 @@
 #include "base/bytes.h"
 #include "table/source.h"
 
-/* What Hive, and all who read its folders, call a value that is null. */
+/* The folder name that Hive and its readers use for null. */
 #define RK_HIVE_NULL "__HIVE_DEFAULT_PARTITION__"
 
 /* The value of a Hive folder: letters, digits and "._-" as they are, else %XX. */
 void rk_hive_put(struct rk_bytes *out, const char *value, size_t len);
-/* The name behind "node=" in a path as an id; 0 without. */
+/* The id of the name after "node=" in a path; 0 if there is none. */
 int rk_hive_node(struct rk_context *ctx, const char *path, uint32_t *ret, struct rk_error *err);
 
 #endif

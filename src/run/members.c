@@ -1,9 +1,9 @@
 /*
- * members.c - which ranks a run has, and what is known of each.
+ * members.c - the ranks of a run, and what is known about each.
  *
- * Of a rank whose folder is known nothing of its rows has to be read, but for the name of its node
- * where neither run.json nor the path tells it: then the first rows do. Files that name no rank may
- * have rows of many, as one table that was made of all of them: there the column is read.
+ * If a rank has a folder, its rows are not read, except for the node name if neither run.json nor
+ * the path has it: then the first rows are. Files that name no rank may have rows of many ranks (a
+ * table made from all of them): their rank column is read.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 
 enum { MEMBERS_MAX = 1 << 16 };
 
-/* Clocks of one machine, read against the wall's, do not drift or step by more than this. */
+/* On one machine, boot clock and wall clock do not drift apart or step by more than this. */
 static const int64_t same_boot_ns = INT64_C(2000000000);
 
 /* ---- members ---- */
@@ -37,7 +37,7 @@ static struct rk_fuse_member *new_member(struct rk_fuse_members *m, int64_t rank
 	return v;
 }
 
-/* All texts of it: of `r`, which may be NULL. */
+/* Sets all texts from `r`, which may be NULL. */
 static int set_texts(struct rk_fuse_member *v, const struct rk_run_record *r, const char *node,
 		     const char *folder, struct rk_error *err)
 {
@@ -73,7 +73,7 @@ static void set_numbers(struct rk_fuse_member *v, const struct rk_run_record *r)
 	v->nsnapshots = r->nsnapshots;
 }
 
-/* The node that a place in a data set names, else ""; borrowed from the run. */
+/* The node of a place in a data set, else ""; borrowed from the run. */
 static int node_of(struct rk_run *run, const struct rk_rank_place *p, const char **ret,
 		   struct rk_error *err)
 {
@@ -134,7 +134,7 @@ static struct rk_fuse_member *find(const struct rk_fuse_members *m, int64_t rank
 	return from < m->n && m->v[from].rank == rank ? &m->v[from] : NULL;
 }
 
-/* A new one goes to its place: rows come rank by rank, so there is seldom something to move. */
+/* Inserts in order. Rows come rank by rank, so there is rarely anything to move. */
 static int add_rank(struct rk_fuse_members *m, int64_t rank, struct rk_error *err)
 {
 	struct rk_fuse_member v;
@@ -170,8 +170,9 @@ static int name_node(struct rk_fuse_members *m, int64_t rank, const char *node,
 }
 
 /*
- * Ranks of a launcher within the command are on the machine where rockit ran, or on others. Clocks since
- * boot differ by more than a run takes: what happened while it ran, by the clock here, was here.
+ * Ranks of a launcher inside the command ran on the machine of rockit, or on others. Clocks since
+ * boot differ between machines by more than the length of a run, so a start within the run on the
+ * local clock means this machine.
  */
 static bool was_here(const struct rk_run_record *r, int64_t start_ns)
 {
@@ -206,7 +207,7 @@ static int add_rows(struct rk_run *run, struct rk_fuse_members *m, const struct 
 	return rc;
 }
 
-/* Rows of one file, all or the first; the others are left alone meanwhile. */
+/* Reads the rows of one file, all or only the first; the other files are disabled meanwhile. */
 static int look_into(struct rk_run *run, struct rk_fuse_members *m, const struct look *l, size_t at,
 		     bool all, struct rk_error *err)
 {
@@ -233,11 +234,11 @@ static int look_into(struct rk_run *run, struct rk_fuse_members *m, const struct
 	for (size_t i = 0; used && i < run->nfound; i++)
 		run->found[i].used = used[i];
 	rk_free(used);
-	/* damage is told by those who need the rows */
+	/* whoever needs the rows reports the damage */
 	return rc == 0 && ignored.code == RK_E_NOMEM ? rk_fail_nomem(err) : rc;
 }
 
-/* Of files that name no rank, those that may have several; the trace of a process has one at most. */
+/* Whether a file that names no rank may have several; the trace of a process has at most one. */
 static bool may_hold_ranks(const struct rk_found *f, bool *ret_all)
 {
 	*ret_all = f->ops->rows_rank == RK_ROWS_MANY_RANKS;
@@ -272,7 +273,7 @@ static const char *boot_of(const struct rk_run *run, const struct rk_fuse_member
 	return p && p->record && p->record->ours ? p->record->text[RK_REC_BOOT] : "";
 }
 
-/* The clock of the records against the wall's; false: not known. */
+/* The clock of the records minus the wall clock; false: unknown. */
 static bool since_boot(const struct rk_fuse_member *v, int64_t *ret)
 {
 	if (!v->nsnapshots)
@@ -281,7 +282,7 @@ static bool since_boot(const struct rk_fuse_member *v, int64_t *ret)
 	return true;
 }
 
-/* A rank by its machine: the id of the boot, or the name where that is not known. */
+/* A rank and its machine: the boot id, or the node name if that is unknown. */
 struct home {
 	const char *key;
 	bool timed;
@@ -302,8 +303,8 @@ static int by_home(const void *a, const void *b)
 }
 
 /*
- * Two nodes may have one name, and a machine that was started again has another clock: ranks of one
- * key that were booted at different times are of different machines.
+ * Two nodes may have the same name, and a rebooted machine has a new clock: ranks of one key that
+ * were booted at different times are on different machines.
  */
 static bool one_machine(const struct home *a, const struct home *b)
 {
@@ -388,7 +389,7 @@ static int make(struct rk_run *run, bool rows, struct rk_fuse_members *ret, stru
 	for (size_t i = 0; rc == 0 && i < run->places.n; i++)
 		if (run->places.v[i].fate == RK_PLACE_USED && !run->places.v[i].again)
 			rc = add_place(run, &m, &run->places.v[i], err);
-	/* what is odd about the files is told by the passes that use their rows */
+	/* the scan that uses the rows reports problems of the files */
 	rk_diag_list(run->ctx.diag, &warnings);
 	for (unsigned i = 0; rc == 0 && i < NLOOKS && !found; i++)
 		rc = from_rows(run, &m, &looks[i], &found, err);
@@ -427,7 +428,7 @@ int rk_run_warn_ranks(struct rk_run *run, struct rk_error *err)
 	struct rk_fuse_members m = { .job = "" };
 	int rc = rk_fuse_members_by_folder(run, &m, err);
 
-	/* what a single run is like, others tell; but not that it was one of many */
+	/* other code reports on a single run, but not that it was one of many ranks */
 	for (size_t i = 0; rc == 0 && i < m.nproblems; i++)
 		if (run->places.n > 1 || !strcmp(m.problems[i].kind, "missing"))
 			rk_diag_add(run->ctx.diag, m.warnings[i], "", 0, 1, "%s",

@@ -1,4 +1,4 @@
-/* problems.c - what is wrong with the parts of a job, as sentences. */
+/* problems.c - describes the problems of the ranks of a job. */
 #include "run/members.h"
 
 #include <inttypes.h>
@@ -39,7 +39,7 @@ static void list_release(struct rank_list *l)
 	*l = (struct rank_list){ .v = NULL };
 }
 
-/* "rank 3", "ranks 0, 3-5"; of very many the first, and how many there are. */
+/* "rank 3", "ranks 0, 3-5"; a long list is cut and its length given. */
 static void list_put(struct rk_bytes *b, const struct rank_list *l)
 {
 	unsigned ranges = 0;
@@ -60,7 +60,10 @@ static void list_put(struct rk_bytes *b, const struct rank_list *l)
 	}
 }
 
-/* One more, about `l`, with the text of `b`, which is released. `kind` and `warning` are static. */
+/*
+ * Adds a problem of the ranks `l` with the text of `b`, which is released. `kind` and `warning` are
+ * static.
+ */
 static int add_problem(struct rk_fuse_members *m, const char *kind, const char *warning,
 		       const struct rank_list *l, struct rk_bytes *b, struct rk_error *err)
 {
@@ -88,9 +91,9 @@ static int add_problem(struct rk_fuse_members *m, const char *kind, const char *
 	return 0;
 }
 
-/* ---- problems of single ranks, told together ---- */
+/* ---- problems of single ranks, reported together ---- */
 
-/* What a rank has in common with others of the same problem; NULL: it has none of it. */
+/* The detail that groups ranks with the same problem; NULL: the rank does not have it. */
 typedef const char *fault_of(const struct rk_rank_place *p);
 
 static const char *record_unreadable(const struct rk_rank_place *p)
@@ -130,8 +133,8 @@ static const char *without_kernels(const struct rk_rank_place *p)
 static const struct ask {
 	const char *kind, *warning;
 	fault_of *fault;
-	const char *one, *many; /* behind the ranks */
-	const char *detail;     /* before what they have in common, where that is not "" */
+	const char *one, *many; /* text after the ranks */
+	const char *detail;     /* text before the common detail, unless that is "" */
 } asks[] = {
 	{ "broken", "damaged-record", record_unreadable, " has an unreadable run.json",
 	  " have an unreadable run.json", ": " },
@@ -166,7 +169,7 @@ static int tell(struct rk_fuse_members *m, const struct ask *a, const char *comm
 	return add_problem(m, a->kind, a->warning, l, &b, err);
 }
 
-/* A sentence for each thing in common, up to a limit; then one for the rest. */
+/* One sentence per common detail, up to a limit; then one for the rest. */
 static int ask_all(struct rk_run *run, struct rk_fuse_members *m, const struct ask *a,
 		   struct rk_error *err)
 {
@@ -200,7 +203,7 @@ static int ask_all(struct rk_run *run, struct rk_fuse_members *m, const struct a
 	return rc;
 }
 
-/* ---- what ranks have, and differ in ---- */
+/* ---- differences between ranks ---- */
 
 static int by_rank(const void *a, const void *b)
 {
@@ -223,7 +226,7 @@ static int by_label(const void *a, const void *b)
 	return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* "A on ranks 0-3, B on rank 4", of n that are sorted; false: all are the same. */
+/* "A on ranks 0-3, B on rank 4" from n sorted entries; false: all are the same. */
 static bool put_groups(struct rk_bytes *b, const struct labelled *v, size_t n)
 {
 	unsigned groups = 0;
@@ -267,7 +270,7 @@ static int tell_groups(struct rk_fuse_members *m, const char *warning, struct la
 	return rc;
 }
 
-/* `which`: 0 the profiler and its version, 1 rockit's. */
+/* `which`: 0 the profiler and its version, 1 the version of rockit. */
 static int compare_versions(struct rk_run *run, struct rk_fuse_members *m, int which,
 			    struct rk_error *err)
 {
@@ -315,7 +318,7 @@ static int by_node(const void *a, const void *b)
 	return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* Ranks from..to of one name are of several machines. */
+/* n ranks whose node has one name but that are on several machines. */
 static int tell_clash(struct rk_fuse_members *m, const struct rk_fuse_member **v, size_t n,
 		      struct rk_error *err)
 {
@@ -463,7 +466,7 @@ static int tell_missing(struct rk_run *run, struct rk_fuse_members *m, struct rk
 	return rc;
 }
 
-/* ---- twice ---- */
+/* ---- ranks with two folders ---- */
 
 static bool is_twice(const struct rk_rank_place *p)
 {
@@ -480,7 +483,7 @@ static bool same_parent(const char *a, const char *b)
 	return parent_len(a) == parent_len(b) && !strncmp(a, b, parent_len(a));
 }
 
-/* Whether two that come twice are told in one sentence: their folders lie beside each other. */
+/* Whether two duplicates share a sentence: their folders are in the same parents. */
 static bool told_with(const struct rk_run *run, const struct rk_rank_place *a,
 		      const struct rk_rank_place *b)
 {
@@ -556,7 +559,7 @@ static int tell_all_twice(struct rk_run *run, struct rk_fuse_members *m, struct 
 	return rc;
 }
 
-/* ---- of another job ---- */
+/* ---- ranks of another job ---- */
 
 static void put_job(struct rk_bytes *b, const struct rk_rank_place *p)
 {
@@ -611,7 +614,7 @@ static int tell_other_jobs(struct rk_run *run, struct rk_fuse_members *m, bool l
 	return rc;
 }
 
-/* Left behind by an earlier job, where no rank says which job it is of. */
+/* Ranks left by an earlier job, if no rank says which job it belongs to. */
 static int tell_too_many(struct rk_fuse_members *m, struct rk_error *err)
 {
 	struct rank_list l = { .v = NULL };
@@ -634,7 +637,7 @@ static int tell_too_many(struct rk_fuse_members *m, struct rk_error *err)
 	return rc;
 }
 
-/* ---- a folder under a wrong name ---- */
+/* ---- folders with a wrong name ---- */
 
 static int tell_renamed(struct rk_run *run, struct rk_fuse_members *m, struct rk_error *err)
 {

@@ -8,15 +8,15 @@
 #include "base/text.h"
 
 /*
- * What a launcher calls its numbers. The first family that has a rank wins: ours, then the
- * innermost launcher. Slurm starts torchrun or mpirun's daemon once a node, and their workers
- * inherit its SLURM_PROCID: all of a node have the same. So Slurm comes after those, and RANK comes
- * first where torchrun set it, which sets all three; alone it may be a node's.
+ * The variables of each launcher. The first family with a rank wins: ours, then the innermost
+ * launcher. Slurm starts torchrun or the daemon of mpirun once per node, and their workers inherit
+ * its SLURM_PROCID: all of a node have the same value. So Slurm comes after those. RANK comes first
+ * if torchrun set it (then all three are set); alone it may be the rank of a node.
  */
 static const struct family {
 	const char *rank, *local, *size, *launcher;
 	const char *step; /* differs from start to start within a job */
-	bool whole;       /* counts only with all three */
+	bool whole;       /* valid only if all three are set */
 } families[] = {
 	{ "ROCKIT_RANK", "ROCKIT_LOCAL_RANK", "ROCKIT_WORLD_SIZE", "", "SLURM_STEP_ID", false },
 	{ "RANK", "LOCAL_RANK", "WORLD_SIZE", "torchrun", "TORCHELASTIC_RESTART_COUNT", true },
@@ -31,7 +31,7 @@ static const struct family {
 };
 enum { NFAMILIES = sizeof(families) / sizeof(families[0]) };
 
-/* -1 where it is not set or is no whole number. */
+/* -1 if unset or not a whole number. */
 static int64_t number_of(char *const *envp, const char *name)
 {
 	const char *text = rk_env_value(envp, name);
@@ -42,7 +42,7 @@ static int64_t number_of(char *const *envp, const char *name)
 		       -1;
 }
 
-/* A batch script that Slurm started has SLURM_PROCID=0 too, but is no rank: it has no step. */
+/* A Slurm batch script has SLURM_PROCID=0 too, but it is not a rank: it has no step. */
 static bool slurm_batch(char *const *envp)
 {
 	return rk_env_value(envp, "SLURM_JOB_ID") && !rk_env_value(envp, "SLURM_STEP_ID");
@@ -57,7 +57,7 @@ static bool family_has_rank(char *const *envp, const struct family *f)
 	return number_of(envp, f->rank) >= 0;
 }
 
-/* From family `at` on: PMI says less than the Slurm that offers it. */
+/* Starts at family `at`: PMI has less information than the Slurm that provides it. */
 static int64_t first_number(char *const *envp, size_t at, bool local)
 {
 	int64_t v = -1;
@@ -80,8 +80,8 @@ static const char *first_text(char *const *envp, const char *const *names)
 }
 
 /*
- * Launchers within launchers count on their own and differ in size. Two that count the same number
- * of processes and do not agree on this one are worth a word; ROCKIT_RANK is meant as it is.
+ * Nested launchers count separately and differ in size. If two count the same number of processes
+ * but disagree about this one, report it. ROCKIT_RANK is always trusted.
  */
 static void find_contradiction(char *const *envp, size_t at, struct rk_rank *r)
 {
@@ -99,7 +99,7 @@ static void find_contradiction(char *const *envp, size_t at, struct rk_rank *r)
 	}
 }
 
-/* Whatever started this process within a job. Slurm's PMI is Slurm's. */
+/* Names what started this process within a job. PMI of Slurm counts as Slurm. */
 static void name_start(char *const *envp, size_t at, struct rk_rank *r)
 {
 	static const char *const jobs[] = { "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID",
@@ -112,7 +112,7 @@ static void name_start(char *const *envp, size_t at, struct rk_rank *r)
 			      "slurm" :
 			      families[at].launcher;
 	r->job = first_text(envp, jobs);
-	if (!r->job[0]) /* torchrun says "none" for a run that was not named */
+	if (!r->job[0]) /* torchrun sets "none" for a run without a name */
 		r->job = first_text(envp, runs + !strcmp(first_text(envp, runs), "none"));
 	r->step = r->job[0] ? first_text(envp, steps) : "";
 	if (!strcmp(r->step, r->job))
@@ -143,7 +143,7 @@ struct rk_rank rk_rank_find(char *const *envp)
 	r.size = first_number(envp, at < NFAMILIES ? at : 0, false);
 	r.node_id = number_of(envp, "SLURM_NODEID");
 	if (r.node_id < 0)
-		r.node_id = number_of(envp, "GROUP_RANK"); /* torchrun's */
+		r.node_id = number_of(envp, "GROUP_RANK"); /* set by torchrun */
 	r.node = first_text(envp, nodes);
 	return r;
 }
@@ -198,7 +198,8 @@ int rk_rank_chosen(const char *list, int64_t rank, bool *ret, struct rk_error *e
 
 int rk_ranks_chosen(const char *list, size_t n, bool *ret, struct rk_error *err)
 {
-	int64_t *edges = rk_calloc(n + 1, sizeof(*edges)), inside = 0; /* begins less ends */
+	int64_t *edges = rk_calloc(n + 1, sizeof(*edges)),
+		inside = 0; /* ranges that begin minus ranges that end */
 	bool all = !list || !*list;
 
 	if (!edges)

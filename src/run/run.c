@@ -1,9 +1,10 @@
 /*
- * run.c - a run: opened, looked at, closed; who may use it at the moment.
+ * run.c - opening, describing and closing a run; who may use it at the moment.
  *
- * Each call of the API holds its run and its lock from beginning to end. Another thread is told that
- * the run is in use, as is a progress callback; streams, whose users do not know of each other, wait.
- * Calls that the library makes itself within a call are on the same thread and pass.
+ * Each call of the API holds its run and its lock from beginning to end. A call from another
+ * thread, or from a progress callback, fails because the run is in use. Streams, whose users do not
+ * know of each other, wait. Calls that the library makes itself within a call are on the same
+ * thread and pass.
  */
 #include <sched.h>
 #include <stdio.h>
@@ -52,7 +53,7 @@ static int progress(void *arg, uint64_t done, uint64_t total)
 	pthread_mutex_lock(&run->guard.progress_lock);
 	if (run->opt.progress) {
 		rk_run_call_back(&c, run);
-		/* one file's progress as a part of the whole */
+		/* progress of one file as a part of the whole */
 		stop = run->opt.progress(run->opt.progress_arg, run->progress.before + done,
 					 run->progress.total);
 		rk_run_called_back(&c);
@@ -122,7 +123,7 @@ int rk_run_enter(const struct rk_run *run, const char *fn, struct rk_error *err)
 	return rc;
 }
 
-/* Ends those that are waiting for it, and unlocks. */
+/* Ends what is waiting for it, and unlocks. */
 static void end_late(struct rk_run *run)
 {
 	struct rk_run_late *list, *next;
@@ -150,7 +151,10 @@ static bool some_late(struct rk_run *run)
 	return some;
 }
 
-/* Who comes while the lock is held leaves its work to the holder, who looks again after it. */
+/*
+ * A caller that finds the lock held leaves its work to the holder, who checks again after
+ * unlocking.
+ */
 void rk_run_unlock(struct rk_run *run)
 {
 	rk_handle_keep(run);
@@ -192,7 +196,7 @@ void rk_run_close(struct rk_run *run)
 {
 	if (!rk_handle_hold(RK_HANDLE_RUN, run))
 		return;
-	/* its owner may free what the callback uses; a callback that runs now ends first */
+	/* the owner may free what the callback uses: wait for a callback that runs now */
 	pthread_mutex_lock(&run->guard.progress_lock);
 	run->opt.progress = NULL;
 	pthread_mutex_unlock(&run->guard.progress_lock);
@@ -202,7 +206,7 @@ void rk_run_close(struct rk_run *run)
 
 /* ---- opening and closing ---- */
 
-/* Each thread has memory of its own: more than this would break the promise of 64 MB. */
+/* Memory grows with threads: more than this would exceed the promised 64 MB. */
 enum { MAX_DEFAULT_THREADS = 16 };
 
 static unsigned cpus(void)
@@ -234,7 +238,7 @@ static int make_context(struct rk_run *run, struct rk_error *err)
 	return rc < 0 ? rc : make_locks(run, err);
 }
 
-/* When nobody holds it. */
+/* Called when nobody holds the run. */
 static void destroy_run(void *p)
 {
 	struct rk_run *run = p;
@@ -334,7 +338,7 @@ const char *rk_run_stats_of(const struct rk_run *run)
 			return NULL;
 		of = its;
 	}
-	/* to the outside, statistics of markers and of allocations are of calls */
+	/* the public API reports statistics of markers and allocations as statistics of calls */
 	if (of && (!strcmp(of, "marker") || !strcmp(of, "memory")))
 		return "api";
 	return of;

@@ -2,10 +2,11 @@
  * run_clocks.c - is there one clock?
  *
  * rocprofv3 stamps everything with the time since boot of its node. Rows of one node are on one
- * clock, however many processes wrote them; rows of several nodes are not, and nothing in their
- * files says how far apart the clocks are. That is told instead of guessed.
+ * clock, however many processes wrote them. Rows of several nodes are not, and their files do not
+ * say how far apart the clocks are: warn instead of guessing.
  *
- * Other profilers have other clocks, and what counts from an unknown time has one in each file.
+ * Other profilers have other clocks. If the zero point is unknown, each file counts as a clock of
+ * its own.
  */
 #include <string.h>
 
@@ -53,7 +54,7 @@ static void warn(struct rk_run *run, size_t n, const char *one, const char *othe
 		    one, other, n > 2 ? ", ..." : "");
 }
 
-/* Of ranks whose machines are known; false: they are not. Names of nodes are told, machines count. */
+/* Counts machines, but reports node names. False: the machines of the ranks are unknown. */
 static bool machines_known(struct rk_run *run, const struct rk_fuse_members *m)
 {
 	const struct rk_fuse_member *other = NULL;
@@ -84,7 +85,7 @@ int rk_run_check_clocks(struct rk_run *run, struct rk_error *err)
 		return rc;
 	if (!(rk_run_tables(run) >> RK_PROCESSES & 1) || !rk_run_rescannable(run, RK_PROCESSES))
 		return 0;
-	/* what is odd about the files is told by the passes that use their rows */
+	/* the scan that uses the rows reports problems of the files */
 	rk_diag_list(run->ctx.diag, &warnings);
 	rc = find_nodes(run, &nodes, err);
 	rk_diag_reset(run->ctx.diag, warnings);
@@ -101,7 +102,7 @@ static const char *word_of(const struct rk_run *run, const struct rk_found *f)
 	return f->clock ? rk_strtab_borrow(run->ctx.names, f->clock, NULL) : "unknown";
 }
 
-/* Of a machine that was started again, or of another one. */
+/* Whether the files are from different boots or machines. */
 static bool other_boot(const struct rk_found *a, const struct rk_found *b)
 {
 	const char *x = a->record ? a->record->text[RK_REC_BOOT] : "";
@@ -110,7 +111,7 @@ static bool other_boot(const struct rk_found *a, const struct rk_found *b)
 	return x[0] && y[0] && strcmp(x, y) != 0;
 }
 
-/* Parquet may be parts of what was one file. */
+/* Parquet files may be parts of one file. */
 static bool apart(const struct rk_run *run, const struct rk_found *a, const struct rk_found *b)
 {
 	const char *x = word_of(run, a), *y = word_of(run, b);

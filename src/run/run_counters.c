@@ -1,10 +1,10 @@
 /*
- * run_counters.c - which counters each file has, and under which key they are joined.
+ * run_counters.c - the counters of each file, and the keys they are joined under.
  *
- * A level counter needs a pass of its own: its integral is the next register, which the older tools
- * write as SQ_ACCUM_PREV_HIRES whichever counter it is of. In a file that is such a pass the
- * integral's key says whose it is, and the keys of its other counters say the pass, so that values
- * of one run of the program can be held against each other.
+ * A level counter needs its own pass: its integral is the next register, which older tools always
+ * call SQ_ACCUM_PREV_HIRES. In the file of such a pass the key of the integral names the level
+ * counter, and the keys of the other counters name the pass, so that values of one execution can be
+ * compared.
  */
 #include <string.h>
 
@@ -33,7 +33,7 @@ const char *rk_level_of_pass(const char *const *names, size_t n)
 		if (strcmp(names[i], RK_LEVEL_ACCUMULATOR) != 0)
 			continue;
 		accumulates = true;
-		/* It adds up what is programmed right before it. */
+		/* The accumulator integrates the counter right before it. */
 		before = i > 0 && is_level(names[i - 1]) ? names[i - 1] : NULL;
 	}
 	if (!accumulates)
@@ -61,7 +61,7 @@ static int key_of(struct rk_run *run, const char *level, uint32_t id, uint32_t *
 	return rc;
 }
 
-/* What the names in a file say about the pass it is of; columns are of all passes together. */
+/* Derives the pass of a file from its counter names; columns are of all passes together. */
 static int make_keys(struct rk_run *run, struct rk_found *f, bool columns, struct rk_error *err)
 {
 	const char **names = rk_calloc(f->ncounters, sizeof(*names));
@@ -89,7 +89,7 @@ static int make_keys(struct rk_run *run, struct rk_found *f, bool columns, struc
 	return rc;
 }
 
-/* Columns behind those of the kernels table. */
+/* Columns after those of the kernels table. */
 static int scan_columns(struct rk_run *run, struct rk_reader *r, struct rk_counter_set *set,
 			struct rk_error *err)
 {
@@ -139,7 +139,7 @@ static int look_into(struct rk_run *run, struct rk_found *f, bool columns, struc
 	for (size_t i = 0; i < set.n; i++)
 		f->counters[i] = set.columns[i].name;
 	rc = make_keys(run, f, columns, err);
-	if (rc < 0) { /* as if the file had not been looked into */
+	if (rc < 0) { /* undo: the file was not examined */
 		rk_free(f->counters);
 		rk_free(f->keys);
 		f->counters = f->keys = NULL;
@@ -156,7 +156,7 @@ bool rk_run_has_columns(const struct rk_found *f)
 	return f->used >> RK_KERNELS & 1 && !f->kept && f->ops->own_tables;
 }
 
-/* Whether some kernels take the counters of a file: those of our own Parquet have theirs. */
+/* Whether counters of the file are joined to kernels; our own Parquet already has them. */
 static bool is_joined(const struct rk_run *run, const struct rk_found *o)
 {
 	for (size_t i = 0; i < run->nfound; i++) {
@@ -175,7 +175,7 @@ int rk_run_counter_names(struct rk_run *run, struct rk_error *err)
 
 	if (run->counters.named)
 		return 0;
-	/* what is odd about a file is told once, by the pass that uses its rows */
+	/* the scan that uses the rows reports problems of the file, once */
 	rk_diag_list(run->ctx.diag, &warnings);
 	for (size_t i = 0; rc == 0 && i < run->nfound; i++) {
 		struct rk_found *f = &run->found[i];
@@ -192,12 +192,12 @@ int rk_run_counter_names(struct rk_run *run, struct rk_error *err)
 	return rc;
 }
 
-/* Counters under their keys: for files that are a pass with a level counter. */
+/* Counters under their keys, for passes with a level counter. */
 struct keyed {
 	struct rk_source base;
 	struct rk_source *rows;
 	const struct rk_found *f;
-	size_t at; /* in the names of f */
+	size_t at; /* index into the names of f */
 	uint32_t *ids;
 	size_t cap;
 	struct rk_column cols[RK_N_NFIELDS];
@@ -212,7 +212,7 @@ static uint32_t key_in(const struct rk_found *f, uint32_t name)
 	return name;
 }
 
-/* Counters come in the same order again and again: the next one is tried first. */
+/* Counters repeat in the same order: try the next one first. */
 static uint32_t next_key(struct keyed *k, uint32_t id)
 {
 	const struct rk_found *f = k->f;
@@ -280,15 +280,15 @@ int rk_run_keyed_open(const struct rk_found *f, struct rk_source **rows, struct 
 	return 0;
 }
 
-/* ---- files whose counters are columns: each put where the schema of the run has it ---- */
+/* ---- files with counters as columns: each goes to its column in the schema of the run ---- */
 
 struct feed {
 	unsigned column, field; /* of the set; of the file */
 };
 
-/* A column that several feed. */
+/* A column that is the sum of several fields. */
 struct sum {
-	double *values; /* NULL: it is none */
+	double *values; /* NULL: not a sum */
 	uint64_t *valid;
 };
 
@@ -304,7 +304,7 @@ struct columns {
 	struct rk_batch batch;
 };
 
-/* A missing part makes the sum missing. */
+/* If a part is missing, the sum is too. */
 static void add_to(const struct sum *sum, const struct rk_column *c, size_t n)
 {
 	const double *v = c->data;

@@ -1,4 +1,4 @@
-/* run_energy.c - samples of energy and power meet the kernels of a run. */
+/* run_energy.c - attributes sampled energy and power to the kernels of a run. */
 #include "run/energy.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "run/run.h"
 
-/* Warnings about the files are left to whoever reads the tables for their own sake. */
+/* Drops warnings about the files: the scan that reads the tables for output reports them. */
 static int add_table(struct rk_run *run, struct rk_energy *e, enum rk_table t, struct rk_error *err)
 {
 	const struct rk_batch *b;
@@ -71,7 +71,7 @@ struct column {
 	struct rk_source *rows;
 	struct rk_energy *energy;
 	struct rk_column *cols;
-	struct rk_builder b; /* of energy_j alone */
+	struct rk_builder b; /* only energy_j */
 	struct rk_batch batch;
 };
 
@@ -138,7 +138,7 @@ static bool has_column(const struct rk_schema *s)
 	return false;
 }
 
-/* Kernels of a run have one schema, whichever time they are read. */
+/* Kernels of a run always have the same schema. */
 static int make_schema(struct rk_run *run, const struct rk_schema *from, struct rk_error *err)
 {
 	unsigned n = from->nfields;

@@ -1,4 +1,4 @@
-/* run_files.c - which files there are, what they hold, and what their paths say. */
+/* run_files.c - the files of a run, their contents, and what their paths tell. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,9 +13,9 @@
 #include "run/run_ranks.h"
 #include "write/writer.h"
 
-/* ---- what the path of a file says about it ---- */
+/* ---- information in the path of a file ---- */
 
-/* Endings behind a process's prefix, longest first where one ends another. */
+/* File endings after the prefix of a process; the longer one first where one ends in another. */
 static const char *const endings[] = {
 	"_counter_collection.csv", "_kernel_trace.csv", "_memory_copy_trace.csv",
 	"_memory_allocation_trace.csv", "_scratch_memory_trace.csv", "_hip_api_trace.csv",
@@ -30,7 +30,7 @@ static const char *const endings[] = {
 	"_results.db", "_results.json", "_results.pftrace",
 	/* rocprof v1: results.csv, results.stats.csv, ... */
 	".hip_stats.csv", ".hsa_stats.csv", ".copy_stats.csv", ".stats.csv", ".csv", ".json", ".db",
-	".rkraw", /* our own collectors': the process's number alone */
+	".rkraw", /* our collectors: only the process number */
 };
 
 static size_t without_packing(const char *path)
@@ -44,7 +44,7 @@ static size_t without_packing(const char *path)
 	return len;
 }
 
-/* rocprof-compute and omniperf: a directory of files for one program, run once per file. */
+/* rocprof-compute and omniperf: a directory of files of one program, executed once per file. */
 static bool is_compute_file(const char *name, size_t len)
 {
 	static const char *const names[] = { "timestamps.csv",     "sysinfo.csv",
@@ -58,7 +58,7 @@ static bool is_compute_file(const char *name, size_t len)
 	       (!strncmp(name, "pmc_perf_", 9) || !strncmp(name, "SQ_", 3));
 }
 
-/* The raw files rocprof v1 leaves in its data directory, once per process and once joined. */
+/* Raw files of rocprof v1 in its data directory, one per process and one joined. */
 static bool is_raw_text(const char *name, size_t len)
 {
 	static const char *const names[] = { "hip_api_trace.txt", "hsa_api_trace.txt",
@@ -72,9 +72,9 @@ static bool is_raw_text(const char *name, size_t len)
 }
 
 /*
- * Names in which the process comes last: "6992" of rocprofv2's "hip_api_trace_6992.csv" (or the
- * word of its -o) and of rocprof-sys's "perfetto-trace-6992.proto". NULL for other names; *ret_len
- * is its length.
+ * Names that end in the process: "6992" of rocprofv2's "hip_api_trace_6992.csv" (or the word given
+ * with -o) and of rocprof-sys's "perfetto-trace-6992.proto". NULL for other names; *ret_len is its
+ * length.
  */
 static const char *behind_table(const char *name, size_t len, size_t *ret_len)
 {
@@ -112,7 +112,9 @@ static char *joined(const char *path, size_t dir, const char *behind, size_t len
 	return ret;
 }
 
-/* The part of the path that files of one process share; files named otherwise stand alone. */
+/*
+ * The part of the path that files of one process share; a file with another name is its own group.
+ */
 static char *group_of(const char *path)
 {
 	const char *name = rk_base_name(path), *behind;
@@ -136,8 +138,8 @@ static char *group_of(const char *path)
 }
 
 /*
- * The number behind `word` at the beginning of some directory in the path, or -1. Of several
- * passes the outer one counts: ours may hold the tool's own, which is always its first.
+ * The number after `word` at the beginning of some directory in the path, or -1. Of several passes
+ * the outermost counts: ours may contain the tool's own, which is always its first.
  */
 static int64_t number_in_path(const char *path, const char *const *words, bool outer)
 {
@@ -156,7 +158,7 @@ static int64_t number_in_path(const char *path, const char *const *words, bool o
 	return found;
 }
 
-/* The process's number in the name of a file, or -1. */
+/* The process number in the name of a file, or -1. */
 static int64_t pid_of(const char *path, const char *group)
 {
 	const char *name = rk_base_name(path), *behind;
@@ -189,7 +191,7 @@ static bool is_pass_dir(const char *p, size_t len)
 	return false;
 }
 
-/* The group without the directory of the pass and without the process's number. */
+/* The group without the pass directory and the process number. */
 static char *program_of(const char *group)
 {
 	const char *name = rk_base_name(group);
@@ -234,7 +236,7 @@ static int read_path(struct rk_found *f, const char *path, struct rk_error *err)
 	return 0;
 }
 
-/* ---- what is in them ---- */
+/* ---- the contents of files ---- */
 
 static bool read_once(const char *path)
 {
@@ -243,7 +245,7 @@ static bool read_once(const char *path)
 	return !strcmp(path, "-") || (!stat(path, &st) && !S_ISREG(st.st_mode));
 }
 
-/* A trace that rockit wrote, plain: a view of what lies beside it. */
+/* A plain trace that rockit wrote: a view of the files beside it. */
 static bool made_here(const char *path)
 {
 	struct rk_file *f = NULL;
@@ -257,7 +259,7 @@ static bool made_here(const char *path)
 	return ret;
 }
 
-/* api.parquet and its like: the table of what is in this folder and below. */
+/* api.parquet and so on: the table of everything in this folder and below. */
 static int table_here(const struct rk_found *f)
 {
 	const char *name = rk_base_name(f->path);
@@ -272,7 +274,7 @@ static int table_here(const struct rk_found *f)
 	return -1;
 }
 
-/* Tables and databases are never empty. */
+/* Tables and databases are never empty, so an empty one is truncated. */
 static bool is_cut_off(const char *path)
 {
 	size_t len = strlen(path);
@@ -282,7 +284,7 @@ static bool is_cut_off(const char *path)
 	       !stat(path, &st) && S_ISREG(st.st_mode) && !st.st_size;
 }
 
-/* `must`: the user named this very file, so that it must be one we know. */
+/* `must`: the user named this file, so an unknown format is an error. */
 static int look_at(struct rk_run *run, const char *path, bool must, struct rk_error *err)
 {
 	struct rk_found *f =
@@ -329,10 +331,10 @@ static int look_at(struct rk_run *run, const char *path, bool must, struct rk_er
 	return 0;
 }
 
-/* By this name the kernels of a directory are known. */
+/* The kernels table of a directory. */
 #define KERNELS_FILE "rocprof_kernels.parquet"
 
-/* Length of the directory's part of a path, without the slash. */
+/* Length of the directory part of a path, without the slash. */
 static size_t dir_len(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -346,10 +348,9 @@ static bool is_below(const char *path, const char *dir, size_t len)
 }
 
 /*
- * In a directory that rockit made, or wrote its tables to, the tables count, not what they were made
- * from. One whose run was broken off has no tables yet: there the raw files are all there is. Paths
- * are sorted, so what is below a directory stands together; `skip` gets a mark for each file to
- * pass over.
+ * In a directory that rockit created or wrote tables to, the tables are read, not their raw files.
+ * An aborted run has no tables yet: there the raw files are read. Paths are sorted, so the files of
+ * a directory are adjacent; `skip` is set for each file to skip.
  */
 static void pass_over_raw(const struct rk_walk *w, size_t at, bool *skip)
 {
@@ -368,7 +369,7 @@ static void pass_over_raw(const struct rk_walk *w, size_t at, bool *skip)
 		skip[i] |= !rk_text_ends(w->paths[i], strlen(w->paths[i]), ".parquet");
 }
 
-/* Whether folders of ranks lie below the one of path `at`. */
+/* Whether there are rank folders below the folder of path `at`. */
 static bool above_ranks(const struct rk_walk *w, size_t at)
 {
 	size_t len = dir_len(w->paths[at]), first = at;
@@ -404,7 +405,7 @@ static int look_at_all(struct rk_run *run, const struct rk_walk *w, struct rk_er
 	return rc;
 }
 
-/* What run.json says was wrong with the run of this directory; NULL: nothing, or there is none. */
+/* What went wrong according to the run.json of this directory; NULL: nothing, or there is none. */
 static const char *why_nothing(const struct rk_run *run, const char *dir)
 {
 	size_t len = strlen(dir);
@@ -420,7 +421,7 @@ static const char *why_nothing(const struct rk_run *run, const char *dir)
 	return NULL;
 }
 
-/* Nothing to read; where a file could not be read, it is the one to name. */
+/* Nothing to read: names the file that could not be read, if there is one. */
 static int fail_nothing(const struct rk_run *run, const char *dir, struct rk_error *err)
 {
 	size_t n;
@@ -446,7 +447,7 @@ static int look_in_dir(struct rk_run *run, const char *dir, struct rk_error *err
 	struct rk_walk w = { 0 };
 	int rc = 0;
 
-	/* a run's raw files are of its run.json, which is beside their folder */
+	/* the run.json of raw files is beside their folder */
 	if (rk_text_ends(dir, strlen(dir), "/rocprof_raw"))
 		rc = rk_records_near(run, dir, err);
 	if (rc == 0)
@@ -465,7 +466,7 @@ int rk_run_find(struct rk_run *run, const char *const *paths, size_t npaths, str
 
 	if (!npaths)
 		return rk_fail(err, RK_E_USAGE, "no input given");
-	/* a folder of a rank, or something in it, or what a run is just being made of */
+	/* the path is a rank folder, inside one, or in a run that is still being recorded */
 	for (size_t i = 0; i < npaths; i++)
 		run->some_ranks |= rk_rank_prefix(paths[i]) ||
 				   rk_rank_of_folder(rk_base_name(paths[i])) >= 0 ||
@@ -490,7 +491,7 @@ int rk_run_find(struct rk_run *run, const char *const *paths, size_t npaths, str
 	return run->files && run->reasons ? 0 : rk_fail_nomem(err);
 }
 
-/* ---- what a run was read from is not written over ---- */
+/* ---- inputs are not overwritten ---- */
 
 int rk_run_spare(const struct rk_run *run, const char *out, bool tables, struct rk_error *err)
 {
@@ -503,7 +504,7 @@ int rk_run_spare(const struct rk_run *run, const char *out, bool tables, struct 
 
 		if (f->ino != (uint64_t)st.st_ino || f->dev != (uint64_t)st.st_dev)
 			continue;
-		/* tables that rockit wrote hold the same rows when they are written again */
+		/* tables that rockit wrote have the same rows when written again */
 		if (f->made_here || (tables && f->ops && f->ops->own_tables))
 			continue;
 		return rk_fail(err, RK_E_USAGE,

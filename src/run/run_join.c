@@ -1,8 +1,8 @@
 /*
- * run_join.c - which counters belong to which kernels.
+ * run_join.c - joins counters to kernels.
  *
- * Counters are joined to the dispatches of the same process by dispatch id. A Parquet file that
- * was written with counters has them as columns already: those are taken over.
+ * Counters are joined to the dispatches of the same process by dispatch id. A Parquet file written
+ * with counters already has them as columns, which are used.
  */
 #include <math.h>
 #include <stdio.h>
@@ -22,10 +22,10 @@
 
 #define BIT(f) (UINT64_C(1) << (f))
 
-enum { DISTINCT = 32 }; /* durations of a dispatch that are told apart; the first ones */
+enum { DISTINCT = 32 }; /* distinct durations kept per dispatch: the first ones */
 
 struct times {
-	struct rk_matrix *seen; /* DISTINCT durations, then how often each came */
+	struct rk_matrix *seen; /* DISTINCT durations, then the count of each */
 	struct rk_matrix *to;
 	unsigned col;
 };
@@ -33,7 +33,7 @@ struct times {
 typedef int each_fn(struct times *t, int64_t pid, int64_t dispatch, double duration,
 		    struct rk_error *err);
 
-/* Rows of kernels; `repeats`: every row that the file has of a dispatch. */
+/* Reads kernel rows; `repeats`: every row that the file has of a dispatch. */
 static int each_time(struct rk_run *run, struct rk_found *f, bool repeats, struct times *t,
 		     each_fn *use, struct rk_error *err)
 {
@@ -96,7 +96,7 @@ static int by_duration(const void *a, const void *b)
 	return (x->duration > y->duration) - (x->duration < y->duration);
 }
 
-/* The value at place `at`, counted from 0, of the sorted rows. */
+/* The value at index `at` of the sorted rows, from 0. */
 static double at_place(const struct seen *v, unsigned n, double at)
 {
 	unsigned i = 0;
@@ -157,23 +157,23 @@ static int repeated_times(struct rk_run *run, struct rk_found *f, struct rk_matr
  * What does not agree is left out and counted: values of different kernels must not meet in a row.
  */
 
-/* Behind the counters, each row of the matrix says what is known of the dispatch. */
+/* After the counters, each row of the matrix has columns that describe the dispatch. */
 struct checked {
 	struct rk_run *run;
 	const struct rk_counter_set *set;
 	struct rk_matrix *m;
 	unsigned name, items, refused; /* columns; refused: the last file that did not agree */
 	int64_t first, last;           /* dispatch ids of the kernels */
-	bool by_order;                 /* the kernels have no ids: their order stands for them */
-	int64_t ordinal;               /* of the row at hand, from 1 */
-	/* of the file at hand: */
+	bool by_order;                 /* the kernels have no ids: use their order */
+	int64_t ordinal;               /* of the current row, from 1 */
+	/* of the current file: */
 	double file;
 	int64_t other_first, other_last, shift; /* shift: added to its ids to get the kernels' */
 	uint64_t mismatches;
-	uint32_t odd; /* name of the first of them */
+	uint32_t odd; /* name of the first mismatch */
 };
 
-/* Work-items in all, in 32 bits as the counter files have it; 0 when not known. */
+/* Total work-items in 32 bits, as in counter files; 0 if unknown. */
 static uint32_t items_at(const struct rk_batch *b, size_t row)
 {
 	uint32_t x = (uint32_t)rk_batch_int(b, RK_K_ITEMS_X, row, 0);
@@ -182,7 +182,7 @@ static uint32_t items_at(const struct rk_batch *b, size_t row)
 	return x * y * (uint32_t)rk_batch_int(b, RK_K_ITEMS_Z, row, 1);
 }
 
-/* One pass over a table of a file, kernel names cleaned, a row at a time. */
+/* Calls back for each row of a table of a file, with clean kernel names. */
 static int each_row(struct checked *c, struct rk_found *f, enum rk_table t, uint64_t want,
 		    int (*use)(struct checked *c, const struct rk_batch *b, size_t row,
 			       struct rk_error *err),
@@ -216,7 +216,7 @@ static int each_row(struct checked *c, struct rk_found *f, enum rk_table t, uint
 	return rc < 0 ? rc : 0;
 }
 
-/* A kernel's number: its dispatch id, or where the file has none (6.2) its place in it. */
+/* The number of a kernel: its dispatch id or, if the file has none (6.2), its index. */
 static int64_t number_of(const struct checked *c, const struct rk_batch *b, size_t row)
 {
 	return c->by_order ? c->ordinal : rk_batch_int(b, RK_K_DISPATCH, row, 0);
@@ -257,7 +257,7 @@ static bool agrees(const struct checked *c, const double *known, uint32_t name, 
 	return !items || !(uint32_t)known[c->items] || (uint32_t)known[c->items] == items;
 }
 
-/* The kernels' number for an id of the other file; ids may be as far apart as they fit. */
+/* Converts an id of the other file; wraps on overflow, since ids may be any distance apart. */
 static int64_t shifted(const struct checked *c, int64_t id)
 {
 	return (int64_t)((uint64_t)id + (uint64_t)c->shift);
@@ -286,7 +286,7 @@ static int put_counter(struct checked *c, const struct rk_batch *b, size_t row,
 
 	if (rc <= 0 || refused == c->file || !rk_column_has(&b->cols[RK_N_VALUE], row))
 		return rc < 0 ? rc : 0;
-	/* what an earlier pass has measured stays */
+	/* values of an earlier pass are kept */
 	return rk_join_put(c->m, c->set, rk_batch_id(b, RK_N_COUNTER, row), -1, id,
 			   ((const double *)b->cols[RK_N_VALUE].data)[row], err);
 }
@@ -294,7 +294,7 @@ static int put_counter(struct checked *c, const struct rk_batch *b, size_t row,
 static const uint64_t kernel_fields = BIT(RK_K_NAME) | BIT(RK_K_ITEMS_X) | BIT(RK_K_ITEMS_Y) |
 				      BIT(RK_K_ITEMS_Z);
 
-/* Finds out how the dispatches of file o stand to the kernels. */
+/* Relates the dispatches of file o to the kernels. */
 static int check_file(struct checked *c, struct rk_found *o, struct rk_error *err)
 {
 	int rc;
@@ -351,11 +351,11 @@ static bool is_separate(const struct rk_found *o, const struct rk_found *f)
 
 	if (o == f)
 		return false;
-	/* the files of a rocprof-compute directory are a run each */
+	/* each file of a rocprof-compute directory is an execution */
 	return strcmp(o->group, f->group) || (len && f->group[len - 1] == '/');
 }
 
-/* What the kernels are numbered by, and which numbers there are. */
+/* How the kernels are numbered, and the range of numbers. */
 static int number_kernels(struct checked *c, struct rk_found *f, struct rk_error *err)
 {
 	int rc = each_row(c, f, RK_KERNELS, 0, note_kernel, err);
@@ -384,8 +384,8 @@ static int pass_matrix(struct rk_run *run, struct rk_found *f, const struct rk_c
 	if (rc == 0)
 		rc = each_row(&c, f, RK_KERNELS, kernel_fields, put_kernel, err);
 	*ret_by_order = c.by_order;
-	c.by_order = false; /* counters always have their dispatch */
-	/* what was measured beside a level counter is second choice */
+	c.by_order = false; /* counters always have a dispatch id */
+	/* values measured beside a level counter are second choice */
 	for (size_t i = 0; rc == 0 && i < 2 * run->nfound; i++) {
 		struct rk_found *o = &run->found[i % run->nfound];
 
@@ -401,7 +401,7 @@ static int pass_matrix(struct rk_run *run, struct rk_found *f, const struct rk_c
 
 /* ---- the join ---- */
 
-/* One pass over the counters in a file, given to `use`. */
+/* Reads the counters of a file and calls `use`. */
 static int with_counters(struct rk_run *run, struct rk_found *f, uint64_t want,
 			 int (*use)(void *arg, struct rk_source *rows, struct rk_error *err),
 			 void *arg, struct rk_error *err)
@@ -421,7 +421,7 @@ static int with_counters(struct rk_run *run, struct rk_found *f, uint64_t want,
 	return rc;
 }
 
-/* More than one level counter was integrated: one column cannot hold all the integrals. */
+/* Whether several level counters were integrated: one column cannot hold all integrals. */
 static bool many_levels(const struct rk_run *run)
 {
 	const char *level = "";
@@ -438,7 +438,9 @@ static bool many_levels(const struct rk_run *run)
 	return false;
 }
 
-/* A column for each counter of a file; what a pass with a level counter has feeds it too. */
+/*
+ * Adds a column for each counter of a file; counters from a pass with a level counter feed it too.
+ */
 static int add_counters(struct rk_counter_set *set, struct rk_run *run, const struct rk_found *f,
 			bool many, struct rk_error *err)
 {
@@ -526,7 +528,7 @@ static int over_process(struct rk_run *run, const struct rk_found *f, uint64_t w
 	return rc;
 }
 
-/* Counters of the same process, by dispatch id. */
+/* Joins counters of the same process by dispatch id. */
 static int process_matrix(struct rk_run *run, const struct rk_found *f,
 			  const struct rk_counter_set *set, struct rk_matrix **ret,
 			  struct rk_error *err)
@@ -558,7 +560,7 @@ static bool in_other_passes(const struct rk_run *run, const struct rk_found *f)
 	return false;
 }
 
-/* *ret stays NULL when there are no counters that can be joined. */
+/* *ret stays NULL if no counters can be joined. */
 static int matrix_of(struct rk_run *run, struct rk_found *f, const struct rk_counter_set *set,
 		     struct rk_matrix **ret, bool *by_order, struct rk_error *err)
 {
@@ -586,7 +588,10 @@ int rk_run_join(struct rk_run *run, struct rk_found *f, const struct rk_counter_
 	if (rk_run_has_columns(f))
 		return rk_run_columns_open(run, f, set, rows, err);
 	rc = matrix_of(run, f, set, &m, &by_order, err);
-	/* a long file of rocprof-compute: kernels and the counters of all passes in the same rows */
+	/*
+	 * a long file of rocprof-compute has kernels and the counters of all passes in the same
+	 * rows
+	 */
 	if (rc == 0 && m && set->times && rk_run_has_counters(f) && f->ops->repeats_dispatches)
 		rc = repeated_times(run, f, m, (unsigned)set->n - 1, err);
 	if (rc < 0) {

@@ -94,9 +94,9 @@ int rk_run_json_load(const char *path, struct rk_tree **ret, struct rk_error *er
 /* ---- editing ---- */
 
 /*
- * Finds a member of the outermost object: from the quote of its key to the comma or brace behind it.
- * Without such a member both are the closing brace. The text has been parsed before, so that counting
- * brackets outside of strings is enough. False when there is no closing brace.
+ * Finds a member of the outermost object: from the quote of its key to the comma or brace after it.
+ * If there is none, both are the closing brace. The text was parsed before, so counting brackets
+ * outside of strings is enough. False if there is no closing brace.
  */
 static bool find_member(const char *text, size_t len, const char *key, size_t *ret_start,
 			size_t *ret_end)
@@ -161,7 +161,7 @@ int rk_run_json_without(const char *path, enum rk_run_key k, struct rk_bytes *re
 	rk_bytes_put(ret, text, start);
 	for (last = len; last > end && text[last - 1] != '}'; last--)
 		;
-	if (last > end + 1) { /* members behind it, from their comma on */
+	if (last > end + 1) { /* members after it, starting with their comma */
 		if (start && text[start - 1] == '{')
 			end++;
 		rk_bytes_put(ret, text + end, trimmed(text + end, last - 1 - end));
@@ -184,7 +184,7 @@ static const enum rk_run_key texts[RK_REC_NTEXTS] = {
 	[RK_REC_WARNING] = RK_RUN_WARNINGS,
 };
 
-/* Whole characters of it, and nothing that a terminal would obey. */
+/* Cuts at a character boundary and replaces control characters. */
 static char *plain(const char *text, size_t most)
 {
 	size_t len = strlen(text);
@@ -213,7 +213,7 @@ static int read_texts(const struct rk_tree *root, struct rk_run_record *r, struc
 			most = WARNING_MAX;
 			t = t ? t->first : NULL;
 		}
-		/* a name that `run --redact` hid is none: all nodes would be one */
+		/* ignore names hidden by `run --redact`: all nodes would look the same */
 		if (t && (t->kind == RK_TREE_TEXT || t->kind == RK_TREE_NUMBER) &&
 		    strcmp(t->text, "[host]") != 0)
 			text = t->text;
@@ -221,7 +221,7 @@ static int read_texts(const struct rk_tree *root, struct rk_run_record *r, struc
 		if (!r->text[i])
 			return rk_fail_nomem(err);
 	}
-	/* half a number would be another rank */
+	/* cut at a comma: half a number would be another rank */
 	comma = strlen(r->text[RK_REC_RANKS]) == RANKS_MAX ? strrchr(r->text[RK_REC_RANKS], ',') :
 							     NULL;
 	if (comma)
@@ -238,8 +238,8 @@ static int64_t number_at(const struct rk_tree *root, enum rk_run_key k, int64_t 
 }
 
 /*
- * A pair counts with both its clocks. How far the wall's clock was from the true time is known only
- * where it was asked for; how well the two were read together adds to it.
+ * Used only if both clocks are present. The error of the wall clock against UTC is known only if it
+ * was queried; the error of reading both clocks together is added.
  */
 static void read_snapshot(const struct rk_tree *t, struct rk_run_record *r)
 {
@@ -270,7 +270,7 @@ static void read_numbers(const struct rk_tree *root, struct rk_run_record *r)
 	read_snapshot(rk_run_json_at(root, RK_RUN_CLOCKS_END), r);
 }
 
-/* `rc`, `why` and `t` are the outcome of parsing it; `t` is taken over. */
+/* `rc`, `why` and `t` are the result of parsing; takes ownership of `t`. */
 static int read_record(int rc, const struct rk_error *why, struct rk_tree *t,
 		       struct rk_run_record *ret, struct rk_error *err)
 {

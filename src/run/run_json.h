@@ -14,7 +14,7 @@
 
 #define RK_RUN_JSON "run.json"
 
-/* The values that some reader uses. Others are known to the writer only. */
+/* The values that readers use. Only the writer knows the others. */
 enum rk_run_key {
 	RK_RUN_ROCKIT,
 	RK_RUN_STATE,
@@ -77,21 +77,22 @@ enum rk_run_key {
 
 /* Its name in the file. */
 const char *rk_run_key(enum rk_run_key k);
-/* The value below `root`, or NULL. Those of clocks and passes are looked up in theirs. */
+/* The value below `root`, or NULL. Values of clocks and passes are looked up in theirs. */
 const struct rk_tree *rk_run_json_at(const struct rk_tree *root, enum rk_run_key k);
-/* Whether it has a ledger: a file of that name that some other program wrote does not. */
+/* Whether it has a ledger: a run.json of another program has none. */
 bool rk_run_json_recorded(const struct rk_tree *root);
-/* A pipe or a device is refused and never waited for. */
+/* Refuses pipes and devices, so it never blocks. */
 int rk_run_json_load(const char *path, struct rk_tree **ret, struct rk_error *err);
 
 /*
  * Puts the text of the document at `path` into `ret`, without its closing brace and without member
- * `k`: ready for a comma and a new last member. Nothing where there is no file, or it is not a run's.
+ * `k`: ready for a comma and a new last member. Nothing if there is no file, or if it is not a
+ * run's.
  */
 int rk_run_json_without(const char *path, enum rk_run_key k, struct rk_bytes *ret,
 			struct rk_error *err);
 
-/* ---- what readers of a run need of it, checked ---- */
+/* ---- the checked values that readers of a run use ---- */
 
 enum rk_record_text {
 	RK_REC_NODE,
@@ -104,22 +105,22 @@ enum rk_record_text {
 	RK_REC_TOOL_VERSION,
 	RK_REC_ROCKIT,
 	RK_REC_SCRATCH,
-	RK_REC_WARNING, /* the first of what was wrong with the result */
+	RK_REC_WARNING, /* the first warning about the result */
 	RK_REC_NTEXTS,
 };
 
 /* The clock of the records and the realtime clock, read together. */
 struct rk_align_snapshot {
 	int64_t clock_ns, real_ns;
-	int64_t error_ns; /* of real_ns against UTC, the reading included; -1: not known, not used */
+	int64_t error_ns; /* of real_ns against UTC, including the reading; -1: unknown, not used */
 };
 
-/* -1 and "" where it does not say. */
+/* -1 and "" if missing. */
 struct rk_run_record {
 	char *dir;   /* its folder, with the slash */
 	char *fault; /* why it cannot be read; NULL: it could */
-	bool ours;   /* false: unreadable, or some other program's file of that name */
-	bool above;  /* folders of ranks lie below it: it is of whoever started them */
+	bool ours;   /* false: unreadable, or another program's file of that name */
+	bool above;  /* there are rank folders below it: it belongs to their launcher */
 	char *text[RK_REC_NTEXTS];
 	int64_t rank, local_rank, size, status;
 	int64_t kernels;    /* rows that were delivered */
@@ -129,9 +130,9 @@ struct rk_run_record {
 	unsigned nsnapshots;
 };
 
-/* Of the text of a run.json; `ret` is zeroed or filled as above. Fails with RK_E_NOMEM alone. */
+/* Parses the text of a run.json; `ret` is zeroed or filled as above. Fails only with RK_E_NOMEM. */
 int rk_record_parse(const char *text, size_t len, struct rk_run_record *ret, struct rk_error *err);
-/* The same of a file; one that cannot be read is a record with a fault. */
+/* The same for a file; if it cannot be read, the record has a fault. */
 int rk_record_load(const char *path, struct rk_run_record *ret, struct rk_error *err);
 void rk_record_clear(struct rk_run_record *r);
 

@@ -11,7 +11,7 @@
 
 /* ---- the run.json of a run ---- */
 
-/* Length of a path up to and with its last slash. */
+/* Length of a path up to and including its last slash. */
 static size_t dir_len(const char *path)
 {
 	return (size_t)(rk_base_name(path) - path);
@@ -72,7 +72,7 @@ static int by_dir(const void *a, const void *b)
 		      ((const struct rk_run_record *)b)->dir);
 }
 
-/* The same folder may have been named twice, or several of its files. */
+/* Folders may be named twice, or several of their files. */
 static void drop_doubles(struct rk_run *run)
 {
 	size_t n = 0;
@@ -108,8 +108,8 @@ static const struct rk_run_record *find(const struct rk_run *run, const char *di
 }
 
 /*
- * From the file outwards. What lies above the folder of a rank is of the launcher, or of the whole
- * job, and says nothing of one rank.
+ * Searches from the file outwards. A record above a rank folder belongs to the launcher or the
+ * whole job, and does not describe one rank.
  */
 static const struct rk_run_record *nearest(const struct rk_run *run, const char *path)
 {
@@ -160,7 +160,7 @@ static const char *const fates[] = {
 	[RK_PLACE_DUPLICATE] = "another folder of its rank is used",
 };
 
-/* ---- which there are ---- */
+/* ---- finding the folders ---- */
 
 /* Length of the part of `path` that names its place: up to the rank, or the node of a data set. */
 static size_t place_of(const char *path, const char **ret, bool *ret_hive)
@@ -181,7 +181,7 @@ static size_t place_of(const char *path, const char **ret, bool *ret_hive)
 	return strncmp(path + from, "node=", 5) ? 0 : len - from;
 }
 
-/* The same of a file or folder; where its path names no rank, the record that does has the folder. */
+/* The same for a file or folder; if its path names no rank, the folder of the record that does. */
 static size_t name_place(const char *path, const struct rk_run_record *record, const char **ret,
 			 bool *ret_hive)
 {
@@ -216,7 +216,7 @@ static int add_place(struct rk_run *run, int64_t rank, const char *path,
 	return v[run->places.n++].folder ? 0 : rk_fail_nomem(err);
 }
 
-/* The rank of a record: of its folder, else as it says itself; -1: it is of no rank. */
+/* The rank of a record: from its folder, else from the record itself; -1: none. */
 static int64_t rank_of(const struct rk_run_record *r)
 {
 	size_t len = rk_rank_prefix(r->dir);
@@ -244,7 +244,7 @@ static int by_rank(const void *a, const void *b)
 	return order ? order : (x->order > y->order) - (x->order < y->order);
 }
 
-/* All that was added of one place becomes one. */
+/* Merges entries of the same place. */
 static void merge(struct rk_run *run)
 {
 	size_t n = 0;
@@ -289,7 +289,7 @@ static int gather(struct rk_run *run, struct rk_error *err)
 	return rc;
 }
 
-/* ---- which count ---- */
+/* ---- choosing the folders ---- */
 
 static bool tells_job(const struct rk_rank_place *p)
 {
@@ -307,7 +307,7 @@ bool rk_place_other_job(const struct rk_rank_place *a, const struct rk_rank_plac
 	return x->size > 0 && y->size > 0 && x->size != y->size;
 }
 
-/* A rank of the job that more than half of the ranks are of; NULL: there is no such job. */
+/* A rank of the job that more than half of the ranks belong to; NULL: there is no such job. */
 static const struct rk_rank_place *main_job(const struct rk_run *run)
 {
 	const struct rk_rank_place *jobs[JOBS_MAX];
@@ -344,7 +344,7 @@ static int worth(const struct rk_rank_place *p)
 	       ours;
 }
 
-/* Ranks, the one to use first, then the one that was found first. */
+/* By rank; the one to use first, then in the order found. */
 static int by_worth(const void *a, const void *b)
 {
 	const struct rk_rank_place *x = a, *y = b;
@@ -357,8 +357,8 @@ static int by_worth(const void *a, const void *b)
 }
 
 /*
- * Without a record in either folder nothing says that they are two of one rank: other layouts
- * count ranks within each node.
+ * If neither folder has a record, they may be different ranks: other layouts number ranks within
+ * each node.
  */
 static void choose(struct rk_run *run)
 {
@@ -404,7 +404,7 @@ const struct rk_rank_place *rk_run_place_of(const struct rk_run *run, int64_t ra
 									  NULL;
 }
 
-/* Its place gives nothing: neither does the file. */
+/* A file of a skipped place is skipped. */
 static void leave_out(struct rk_run *run, struct rk_found *f)
 {
 	const struct rk_rank_place *p = rk_run_place_of(run, f->rank);

@@ -1,10 +1,11 @@
 /*
  * run_rule.c - nothing counts twice.
  *
- * A process may have left the same rows in several files: a database, a trace as CSV, statistics.
- * Per process, each table is taken from the best kind of file that has it; several files of that
- * kind (HIP and HSA calls) are all taken. Where the program ran once per pass of counters, kernels
- * come from one run only: the one without counters if there is such, else the first.
+ * A process may have written the same rows to several files: a database, a trace as CSV,
+ * statistics. Per process, each table is read from the best kind of file that has it, and from all
+ * files of that kind (HIP and HSA calls). If the program was executed once per pass of counters,
+ * kernels are read from one execution only: the one without counters if there is one, else the
+ * first.
  */
 #include <stdio.h>
 #include <string.h>
@@ -34,13 +35,16 @@ static enum rk_precedence precedence_of(const struct rk_found *f, enum rk_table 
 	return RK_PRECEDENCE_TRACE;
 }
 
-/* Of a Parquet only its rows tell what they are about. */
+/* Only the rows of a Parquet file tell what they describe. */
 static bool is_about(const struct rk_found *f, const char *word)
 {
 	return f->stats_of && !strcmp(f->stats_of, word);
 }
 
-/* Statistics stand for rows of the table they describe; of domains for every table. */
+/*
+ * Statistics duplicate the rows of the table they describe; statistics of domains, those of all
+ * tables.
+ */
 static uint32_t described(const struct rk_found *f)
 {
 	static const struct {
@@ -65,7 +69,7 @@ static bool same_process(const struct rk_found *a, const struct rk_found *b)
 	return a->group_hash == b->group_hash && !strcmp(a->group, b->group);
 }
 
-/* Whether the folder of one is that of the other, or above it. */
+/* Whether the folder of one is the folder of the other, or above it. */
 static bool lies_near(const struct rk_found *a, const struct rk_found *b)
 {
 	size_t na = (size_t)(rk_base_name(a->path) - a->path);
@@ -75,8 +79,8 @@ static bool lies_near(const struct rk_found *a, const struct rk_found *b)
 }
 
 /*
- * Whether `o` is the table that was written of f's folder; what came later is not in it. Asked for each pair
- * of files.
+ * Whether `o` is the table made from the files in f's folder; newer files are not in it. Called for
+ * each pair of files.
  */
 static bool is_table_of(const struct rk_found *o, const struct rk_found *f, enum rk_table t)
 {
@@ -89,8 +93,8 @@ static bool is_table_of(const struct rk_found *o, const struct rk_found *f, enum
 }
 
 /*
- * Whether `o` makes f's rows of table t superfluous. A trace that rockit wrote into the folder, under
- * whatever name, was made from what is there.
+ * Whether `o` makes f's rows of table t redundant. A trace that rockit wrote into the folder, under
+ * any name, was made from the other files there.
  */
 static bool replaces(const struct rk_found *o, const struct rk_found *f, enum rk_table t)
 {
@@ -106,14 +110,14 @@ static bool replaces(const struct rk_found *o, const struct rk_found *f, enum rk
 		return o->tables & described(f);
 	if (!(o->tables & RK_TABLE_BIT(t)))
 		return false;
-	/* one program, run once per counter file: any of them has all its dispatches */
+	/* one program, executed once per counter file: each of them has all dispatches */
 	if (t == RK_KERNELS && precedence_of(o, t) == RK_PRECEDENCE_COUNTERS &&
 	    precedence_of(f, t) == RK_PRECEDENCE_COUNTERS)
 		return named(o, "pmc_perf") != named(f, "pmc_perf") ? named(o, "pmc_perf") : o < f;
 	return precedence_of(o, t) < precedence_of(f, t);
 }
 
-/* The best file that has f's rows of table t, or NULL: then f is asked for them. */
+/* The best file that has f's rows of table t; NULL: read them from f. */
 static const char *better_source(const struct rk_run *run, const struct rk_found *f,
 				 enum rk_table t)
 {
@@ -152,7 +156,9 @@ static void explain(struct rk_run *run, size_t i, const char *fmt, const char *a
 		snprintf(run->reasons[i], len, fmt, arg);
 }
 
-/* An earlier file that is this one under another name or named twice, or packed beside the plain one. */
+/*
+ * An earlier file that is this file under another name or named twice, or its uncompressed version.
+ */
 static const char *copied_before(const struct rk_run *run, size_t i)
 {
 	const struct rk_found *b = &run->found[i];
@@ -199,7 +205,7 @@ static void settle_one(struct rk_run *run, size_t i, int pass)
 		explain(run, i, "the same rows are in %s", better);
 }
 
-/* Processes of one program in one pass are told apart by their order: numbers change with runs. */
+/* Numbers the processes of one program and pass by their order: pids differ between executions. */
 static void number_processes(struct rk_run *run)
 {
 	for (size_t i = 0; i < run->nfound; i++) {
@@ -218,7 +224,7 @@ static void number_processes(struct rk_run *run)
 	}
 }
 
-/* How deep the folder of `o`, whose process left raw files, is above this one; 0: it is not. */
+/* The depth of the folder of `o`, whose process left raw files, if it is above this one; else 0. */
 static size_t lies_above(const struct rk_found *o, const struct rk_found *raw)
 {
 	size_t dir = (size_t)(rk_base_name(o->path) - o->path);
@@ -229,8 +235,8 @@ static size_t lies_above(const struct rk_found *o, const struct rk_found *raw)
 }
 
 /*
- * The raw files that rocprof v1 keeps with -d are of the process whose results lie beside their
- * folder, or above it.
+ * Raw files that rocprof v1 keeps with -d belong to the process whose results are beside their
+ * folder or above it.
  */
 static int adopt_raw(struct rk_run *run, struct rk_found *raw, struct rk_error *err)
 {
@@ -256,7 +262,7 @@ static bool recalls(const struct rk_found *f)
 	       f->ops->own_tables;
 }
 
-/* The tables of a session do not show what could not be joined to them: its record does, once. */
+/* The tables of a session do not show what could not be joined; its record does. Reported once. */
 static void recall_mismatches(struct rk_run *run, const struct rk_found *f)
 {
 	if (!recalls(f))
@@ -273,7 +279,7 @@ int rk_run_settle(struct rk_run *run, struct rk_error *err)
 {
 	int pass = least_pass(run, false), rc;
 
-	/* the pass that kernels are taken from: -1 when some file outside any pass has them */
+	/* the pass that kernels are read from; -1 if a file outside of any pass has them */
 	if (pass == INT32_MAX)
 		pass = least_pass(run, true);
 	for (size_t i = 0; i < run->nfound; i++) {

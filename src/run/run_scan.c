@@ -24,7 +24,7 @@ struct hide {
 	struct rk_batch batch;
 };
 
-/* `text` without secrets and, if that is asked for, without names and places. */
+/* Removes secrets from `text` and, if requested, names and places. */
 static bool clean(const struct hide *h, const char *text, struct rk_bytes *out)
 {
 	struct rk_bytes plain;
@@ -141,12 +141,12 @@ struct scan {
 	size_t at; /* the next file */
 	struct rk_reader *reader;
 	struct rk_source *rows;
-	const struct rk_counter_set *counters; /* joined to kernels; NULL: nothing is */
+	const struct rk_counter_set *counters; /* joined to kernels; NULL: none */
 	struct rk_batch batch;
-	bool several; /* files give kernels: their clocks are looked at */
+	bool several; /* several files have kernels: compare their clocks */
 };
 
-/* Where the path of a file can say something its rows do not. */
+/* Columns that the path can fill if the rows do not. */
 static const struct {
 	int pid, rank, pass, node;
 } place[RK_NTABLES] = {
@@ -165,7 +165,7 @@ static const struct {
 	[RK_INSTRUCTIONS] = { -1, -1, -1, -1 },
 };
 
-/* The stamps of a file's rows. */
+/* Values for the columns above, per file. */
 struct stamps {
 	struct rk_stamp v[RK_STAMPS_MAX];
 	unsigned n;
@@ -180,8 +180,8 @@ static void stamp(struct stamps *s, int field, int64_t value, bool over)
 }
 
 /*
- * The node of a rank is what its launcher calls it, in all its tables: profilers may know the machine
- * under another name.
+ * The node of a rank is the launcher's name for it, in all tables: profilers may use another name
+ * for the machine.
  */
 static int stamp_node(struct scan *s, const struct rk_found *f, struct stamps *to,
 		      struct rk_error *err)
@@ -198,7 +198,7 @@ static int stamp_node(struct scan *s, const struct rk_found *f, struct stamps *t
 	return rc;
 }
 
-/* A file's rows of one table, with what its path says, and the run.json beside it. */
+/* The rows of one table of a file, with values from its path and the run.json beside it. */
 static int open_rows(struct scan *s, struct rk_found *f, struct rk_error *err)
 {
 	struct stamps stamps = { .want = s->want };
@@ -247,7 +247,7 @@ void rk_run_tolerate(struct rk_run *run)
 	run->tolerant = run->places.n > 1;
 }
 
-/* True: the failure is one of the file, it was told, and the next file is to be read. */
+/* True: the file is at fault, a warning was added, and the next file is read. */
 static bool tolerated(struct scan *s, int rc, struct rk_error *err)
 {
 	struct rk_found *f = &s->run->found[s->at - 1];
@@ -261,7 +261,7 @@ static bool tolerated(struct scan *s, int rc, struct rk_error *err)
 	return true;
 }
 
-/* 1: s->rows is the next file's; 0: there is none. */
+/* 1: s->rows is of the next file; 0: there is none. */
 static int next_file(struct scan *s, struct rk_error *err)
 {
 	struct rk_run *run = s->run;
@@ -299,7 +299,7 @@ static int scan_next(struct rk_source *base, const struct rk_batch **batch, stru
 		if (rc < 0)
 			rk_error_at(err, f->path, 0, 0);
 		if (rc > 0) {
-			/* a file may have more columns behind those of the table: not ours */
+			/* ignore further columns after those of the table */
 			s->batch =
 				(struct rk_batch){ base->schema, (*batch)->nrows, (*batch)->cols };
 			*batch = &s->batch;
@@ -326,7 +326,7 @@ static void scan_close(struct rk_source *base)
 
 static const struct rk_source_ops scan_ops = { .next = scan_next, .close = scan_close };
 
-/* The column with names of kernels, -1: there is none. */
+/* The column with kernel names; -1: none. */
 static int name_field(const struct rk_run *run, enum rk_table t)
 {
 	const char *of;
