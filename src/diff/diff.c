@@ -126,7 +126,7 @@ static int doubt_records(const struct rk_run *run, struct rk_list *ret, struct r
 	return rc;
 }
 
-static bool several_machines(const struct rk_fuse_members *m)
+static bool several_machines(const struct rk_members *m)
 {
 	for (size_t i = 1; i < m->n; i++)
 		if (m->v[i].machine != m->v[0].machine)
@@ -138,7 +138,7 @@ static bool several_machines(const struct rk_fuse_members *m)
  * Once its tables were read, with `rows` kernels in them: a sentence for each reason not to trust
  * them to be whole. To `slips` goes what cost less than one row in a thousand.
  */
-static int run_doubts(struct rk_run *run, const struct rk_fuse_members *m, uint64_t rows,
+static int run_doubts(struct rk_run *run, const struct rk_members *m, uint64_t rows,
 		      struct rk_list *doubts, struct rk_list *slips, struct rk_error *err)
 {
 	/* other versions, or names of nodes, change no sum */
@@ -186,7 +186,7 @@ static int profile_of(struct rk_run *run, const char *label, bool structure,
 {
 	static const enum rk_table tables[] = { RK_STATS, RK_KERNELS, RK_MEMCPY, RK_API,
 						RK_MARKERS };
-	struct rk_fuse_members ranks = { .job = "" };
+	struct rk_members ranks = { .job = "" };
 	struct rk_profile *made = NULL;
 	struct rk_profiler *p = NULL;
 	int rc = rk_profiler_new(rk_run_context(run), structure, &p, err);
@@ -194,7 +194,7 @@ static int profile_of(struct rk_run *run, const char *label, bool structure,
 	if (rc < 0)
 		return rc;
 	rk_run_tolerate(run);
-	rc = rk_fuse_members(run, &ranks, err);
+	rc = rk_members_find(run, &ranks, err);
 	if (rc < 0)
 		goto out;
 	/* machines of ranks are known better than by the names of their nodes */
@@ -224,7 +224,7 @@ static int profile_of(struct rk_run *run, const char *label, bool structure,
 	rk_run_tell_names(run);
 	*ret = made;
 out:
-	rk_fuse_members_release(&ranks);
+	rk_members_release(&ranks);
 	rk_profiler_free(p);
 	return rc;
 }

@@ -113,8 +113,8 @@ static int read_table(struct rk_run *run, enum rk_table t, struct rk_fuse_calls 
 	return rc;
 }
 
-static int read_calls(struct rk_run *run, const struct rk_fuse_members *m,
-		      struct rk_fuse_calls **ret, struct rk_error *err)
+static int read_calls(struct rk_run *run, const struct rk_members *m, struct rk_fuse_calls **ret,
+		      struct rk_error *err)
 {
 	int64_t *ranks = rk_calloc(m->n + 1, sizeof(*ranks));
 	bool tolerant = run->tolerant;
@@ -139,8 +139,8 @@ static int read_calls(struct rk_run *run, const struct rk_fuse_members *m,
 	return rc;
 }
 
-static int times_make(struct rk_run *run, const struct rk_fuse_members *m,
-		      struct rk_fuse_times **ret, struct rk_error *err)
+static int times_make(struct rk_run *run, const struct rk_members *m, struct rk_fuse_times **ret,
+		      struct rk_error *err)
 {
 	struct rk_fuse_calls *calls = NULL;
 	struct rk_fuse_times *t = NULL;
@@ -180,9 +180,9 @@ out:
 
 int rk_fuse_times_new(struct rk_run *run, struct rk_fuse_times **ret, struct rk_error *err)
 {
-	struct rk_fuse_members m = { .job = "" };
+	struct rk_members m = { .job = "" };
 	bool needed = false;
-	int rc = rk_fuse_members(run, &m, err);
+	int rc = rk_members_find(run, &m, err);
 
 	*ret = NULL;
 	if (rc < 0)
@@ -194,7 +194,7 @@ int rk_fuse_times_new(struct rk_run *run, struct rk_fuse_times **ret, struct rk_
 	if (needed)
 		rc = times_make(run, &m, ret, err);
 out:
-	rk_fuse_members_release(&m);
+	rk_members_release(&m);
 	return rc;
 }
 

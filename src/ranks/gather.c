@@ -12,7 +12,7 @@
 
 struct rk_fuse {
 	struct rk_run *run;
-	struct rk_fuse_members members;
+	struct rk_members members;
 	struct rk_rank_load *load;
 	struct rk_rank_spread *spread;
 	struct rk_copy_matrix *copies;
@@ -22,7 +22,7 @@ struct rk_fuse {
 /* The result and everything it owns. */
 struct owner {
 	struct rk_ranks pub; /* first: callers see this part */
-	struct rk_fuse_members members;
+	struct rk_members members;
 	struct rk_fuse_clocks clocks;
 };
 
@@ -37,7 +37,7 @@ int rk_fuse_new(struct rk_run *run, struct rk_fuse **ret, struct rk_error *err)
 	if (!f)
 		return rk_fail_nomem(err);
 	f->run = run;
-	rc = rk_fuse_members(run, &f->members, err);
+	rc = rk_members_find(run, &f->members, err);
 	if (rc < 0 || f->members.n < 2)
 		goto out;
 	ranks = rk_calloc(f->members.n, sizeof(*ranks));
@@ -70,7 +70,7 @@ void rk_fuse_free(struct rk_fuse *f)
 {
 	if (!f)
 		return;
-	rk_fuse_members_release(&f->members);
+	rk_members_release(&f->members);
 	rk_rank_load_free(f->load);
 	rk_rank_spread_free(f->spread);
 	rk_copy_matrix_free(f->copies);
@@ -143,7 +143,7 @@ int rk_fuse_tap(struct rk_fuse *f, struct rk_source **rows, struct rk_error *err
 
 /* ---- ranks ---- */
 
-static void set_member(struct rk_ranks_rank *r, const struct rk_fuse_member *m,
+static void set_member(struct rk_ranks_rank *r, const struct rk_member *m,
 		       const struct rk_fuse_clock *c)
 {
 	*r = (struct rk_ranks_rank){
@@ -317,7 +317,7 @@ int rk_fuse_finish(struct rk_fuse *f, struct rk_ranks **ret, struct rk_error *er
 		return rk_fail_nomem(err);
 	r = &o->pub;
 	o->members = f->members;
-	f->members = (struct rk_fuse_members){ .job = "" };
+	f->members = (struct rk_members){ .job = "" };
 	rk_fuse_calls_finish(f->calls);
 	rc = rk_fuse_clocks(&o->members, f->calls, &o->clocks, err);
 	if (rc < 0)
@@ -339,7 +339,7 @@ int rk_fuse_finish(struct rk_fuse *f, struct rk_ranks **ret, struct rk_error *er
 	r->job = o->members.job;
 	r->reference = o->members.v[o->clocks.reference].rank;
 	r->base_ns = o->clocks.base_ns;
-	rc = rk_fuse_damaged(f->run, &o->members, err);
+	rc = rk_problems_damaged(f->run, &o->members, err);
 	if (rc < 0)
 		goto fail;
 	r->problems = o->members.problems;
@@ -363,6 +363,6 @@ void rk_ranks_free(struct rk_ranks *r)
 	rk_free(r->spreads);
 	rk_free(r->copies);
 	rk_fuse_clocks_release(&o->clocks);
-	rk_fuse_members_release(&o->members);
+	rk_members_release(&o->members);
 	rk_free(o);
 }

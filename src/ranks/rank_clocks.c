@@ -385,7 +385,7 @@ out:
 
 enum { STAMP_NS = 1000, TRIES = 4 };
 
-static int input_make(const struct rk_fuse_members *m, const struct rk_fuse_calls *calls,
+static int input_make(const struct rk_members *m, const struct rk_fuse_calls *calls,
 		      struct input *i, struct rk_error *err)
 {
 	const struct rk_calls_rank *ranks = rk_fuse_calls_ranks(calls);
@@ -398,7 +398,7 @@ static int input_make(const struct rk_fuse_members *m, const struct rk_fuse_call
 	if (!i->in || !i->out || !i->best || !i->loose)
 		return rk_fail_nomem(err);
 	for (size_t k = 0; k < m->n; k++) {
-		const struct rk_fuse_member *v = &m->v[k];
+		const struct rk_member *v = &m->v[k];
 
 		i->in[k] = (struct rk_align_input){ .rank = v->rank,
 						    .node = v->machine,
@@ -549,7 +549,7 @@ static int clock_make(struct rk_fuse_clocks *c, const struct input *in, size_t i
 	return 0;
 }
 
-int rk_fuse_clocks(const struct rk_fuse_members *m, const struct rk_fuse_calls *calls,
+int rk_fuse_clocks(const struct rk_members *m, const struct rk_fuse_calls *calls,
 		   struct rk_fuse_clocks *ret, struct rk_error *err)
 {
 	struct rk_fuse_clocks c = { .n = m->n };
@@ -599,10 +599,10 @@ void rk_fuse_clocks_release(struct rk_fuse_clocks *c)
 }
 
 /* Of ranks whose nodes nobody knows it is not said: they may be on one, and clock_note has it. */
-void rk_fuse_clocks_tell(const struct rk_fuse_clocks *c, const struct rk_fuse_members *m,
+void rk_fuse_clocks_tell(const struct rk_fuse_clocks *c, const struct rk_members *m,
 			 struct rk_diag *diag)
 {
-	const struct rk_fuse_member *reference = &m->v[c->reference];
+	const struct rk_member *reference = &m->v[c->reference];
 	size_t first = c->n, n = 0;
 
 	for (size_t i = c->n; i-- && reference->node[0];) {

@@ -85,12 +85,12 @@ struct rk_fuse_clocks {
  * `calls` are finished, of the same ranks as the members. The reference is the first rank, unless
  * another one gives more ranks that can be compared.
  */
-int rk_fuse_clocks(const struct rk_fuse_members *m, const struct rk_fuse_calls *calls,
+int rk_fuse_clocks(const struct rk_members *m, const struct rk_fuse_calls *calls,
 		   struct rk_fuse_clocks *ret, struct rk_error *err);
 void rk_fuse_clocks_release(struct rk_fuse_clocks *c);
 
 /* Warns of nodes whose times cannot be compared with the reference's. */
-void rk_fuse_clocks_tell(const struct rk_fuse_clocks *c, const struct rk_fuse_members *m,
+void rk_fuse_clocks_tell(const struct rk_fuse_clocks *c, const struct rk_members *m,
 			 struct rk_diag *diag);
 
 #endif

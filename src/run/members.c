@@ -20,10 +20,9 @@ static const int64_t same_boot_ns = INT64_C(2000000000);
 
 /* ---- members ---- */
 
-static struct rk_fuse_member *new_member(struct rk_fuse_members *m, int64_t rank,
-					 struct rk_error *err)
+static struct rk_member *new_member(struct rk_members *m, int64_t rank, struct rk_error *err)
 {
-	struct rk_fuse_member *v = rk_grow(m->v, &m->cap, m->n + 1, sizeof(*v));
+	struct rk_member *v = rk_grow(m->v, &m->cap, m->n + 1, sizeof(*v));
 
 	if (!v) {
 		rk_fail_nomem(err);
@@ -31,14 +30,14 @@ static struct rk_fuse_member *new_member(struct rk_fuse_members *m, int64_t rank
 	}
 	m->v = v;
 	v += m->n++;
-	*v = (struct rk_fuse_member){
+	*v = (struct rk_member){
 		.rank = rank, .local_rank = -1, .size = -1, .status = -1, .clock_error_ns = -1
 	};
 	return v;
 }
 
 /* Sets all texts from `r`, which may be NULL. */
-static int set_texts(struct rk_fuse_member *v, const struct rk_run_record *r, const char *node,
+static int set_texts(struct rk_member *v, const struct rk_run_record *r, const char *node,
 		     const char *folder, struct rk_error *err)
 {
 	char *const *t = r ? r->text : NULL;
@@ -63,7 +62,7 @@ static int set_texts(struct rk_fuse_member *v, const struct rk_run_record *r, co
 	return 0;
 }
 
-static void set_numbers(struct rk_fuse_member *v, const struct rk_run_record *r)
+static void set_numbers(struct rk_member *v, const struct rk_run_record *r)
 {
 	v->local_rank = r->local_rank;
 	v->size = r->size;
@@ -92,11 +91,11 @@ static int node_of(struct rk_run *run, const struct rk_rank_place *p, const char
 	return rc;
 }
 
-static int add_place(struct rk_run *run, struct rk_fuse_members *m, const struct rk_rank_place *p,
+static int add_place(struct rk_run *run, struct rk_members *m, const struct rk_rank_place *p,
 		     struct rk_error *err)
 {
 	const struct rk_run_record *r = p->record && p->record->ours ? p->record : NULL;
-	struct rk_fuse_member *v = new_member(m, p->rank, err);
+	struct rk_member *v = new_member(m, p->rank, err);
 	const char *node;
 	int rc = v ? node_of(run, p, &node, err) : RK_E_NOMEM;
 
@@ -119,7 +118,7 @@ static const struct look {
 };
 enum { NLOOKS = sizeof(looks) / sizeof(looks[0]) };
 
-static struct rk_fuse_member *find(const struct rk_fuse_members *m, int64_t rank)
+static struct rk_member *find(const struct rk_members *m, int64_t rank)
 {
 	size_t from = 0, to = m->n;
 
@@ -135,9 +134,9 @@ static struct rk_fuse_member *find(const struct rk_fuse_members *m, int64_t rank
 }
 
 /* Inserts in order. Rows come rank by rank, so there is rarely anything to move. */
-static int add_rank(struct rk_fuse_members *m, int64_t rank, struct rk_error *err)
+static int add_rank(struct rk_members *m, int64_t rank, struct rk_error *err)
 {
-	struct rk_fuse_member v;
+	struct rk_member v;
 	size_t at;
 	int rc;
 
@@ -153,10 +152,9 @@ static int add_rank(struct rk_fuse_members *m, int64_t rank, struct rk_error *er
 	return rc;
 }
 
-static int name_node(struct rk_fuse_members *m, int64_t rank, const char *node,
-		     struct rk_error *err)
+static int name_node(struct rk_members *m, int64_t rank, const char *node, struct rk_error *err)
 {
-	struct rk_fuse_member *v = find(m, rank);
+	struct rk_member *v = find(m, rank);
 	char *name;
 
 	if (!v || v->node[0])
@@ -182,7 +180,7 @@ static bool was_here(const struct rk_run_record *r, int64_t start_ns)
 	       start_ns <= r->snapshots[1].clock_ns + slack_ns;
 }
 
-static int add_rows(struct rk_run *run, struct rk_fuse_members *m, const struct look *l,
+static int add_rows(struct rk_run *run, struct rk_members *m, const struct look *l,
 		    const struct rk_run_record *above, const struct rk_batch *b,
 		    struct rk_error *err)
 {
@@ -208,7 +206,7 @@ static int add_rows(struct rk_run *run, struct rk_fuse_members *m, const struct 
 }
 
 /* Reads the rows of one file, all or only the first; the other files are disabled meanwhile. */
-static int look_into(struct rk_run *run, struct rk_fuse_members *m, const struct look *l, size_t at,
+static int look_into(struct rk_run *run, struct rk_members *m, const struct look *l, size_t at,
 		     bool all, struct rk_error *err)
 {
 	const struct rk_run_record *above = rk_record_above(run, run->found[at].path);
@@ -245,14 +243,14 @@ static bool may_hold_ranks(const struct rk_found *f, bool *ret_all)
 	return f->ops->rows_rank != RK_ROWS_NO_RANK;
 }
 
-static int from_rows(struct rk_run *run, struct rk_fuse_members *m, const struct look *l,
+static int from_rows(struct rk_run *run, struct rk_members *m, const struct look *l,
 		     bool *ret_found, struct rk_error *err)
 {
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < run->nfound; i++) {
 		const struct rk_found *f = &run->found[i];
-		const struct rk_fuse_member *v = f->rank >= 0 ? find(m, f->rank) : NULL;
+		const struct rk_member *v = f->rank >= 0 ? find(m, f->rank) : NULL;
 		bool all = false;
 
 		if (!(f->used >> l->table & 1) || (f->kept && f->kept->once))
@@ -266,7 +264,7 @@ static int from_rows(struct rk_run *run, struct rk_fuse_members *m, const struct
 
 /* ---- machines ---- */
 
-static const char *boot_of(const struct rk_run *run, const struct rk_fuse_member *v)
+static const char *boot_of(const struct rk_run *run, const struct rk_member *v)
 {
 	const struct rk_rank_place *p = rk_run_place_of(run, v->rank);
 
@@ -274,7 +272,7 @@ static const char *boot_of(const struct rk_run *run, const struct rk_fuse_member
 }
 
 /* The clock of the records minus the wall clock; false: unknown. */
-static bool since_boot(const struct rk_fuse_member *v, int64_t *ret)
+static bool since_boot(const struct rk_member *v, int64_t *ret)
 {
 	if (!v->nsnapshots)
 		return false;
@@ -287,7 +285,7 @@ struct home {
 	const char *key;
 	bool timed;
 	int64_t boot_ns;
-	struct rk_fuse_member *v;
+	struct rk_member *v;
 };
 
 static int by_home(const void *a, const void *b)
@@ -314,7 +312,7 @@ static bool one_machine(const struct home *a, const struct home *b)
 }
 
 /* Numbers in the order of their first ranks, from 0 on. */
-static int order_machines(struct rk_fuse_members *m, uint32_t last, struct rk_error *err)
+static int order_machines(struct rk_members *m, uint32_t last, struct rk_error *err)
 {
 	uint32_t *number = rk_calloc((size_t)last + 1, sizeof(*number)), n = 0;
 
@@ -330,7 +328,7 @@ static int order_machines(struct rk_fuse_members *m, uint32_t last, struct rk_er
 	return 0;
 }
 
-static int number_machines(struct rk_run *run, struct rk_fuse_members *m, struct rk_error *err)
+static int number_machines(struct rk_run *run, struct rk_members *m, struct rk_error *err)
 {
 	struct home *homes = rk_calloc(m->n + 1, sizeof(*homes));
 	uint32_t machine = 0;
@@ -357,13 +355,13 @@ static int number_machines(struct rk_run *run, struct rk_fuse_members *m, struct
 
 static int by_node(const void *a, const void *b)
 {
-	return strcmp((*(const struct rk_fuse_member *const *)a)->node,
-		      (*(const struct rk_fuse_member *const *)b)->node);
+	return strcmp((*(const struct rk_member *const *)a)->node,
+		      (*(const struct rk_member *const *)b)->node);
 }
 
-static int count_nodes(struct rk_fuse_members *m, struct rk_error *err)
+static int count_nodes(struct rk_members *m, struct rk_error *err)
 {
-	const struct rk_fuse_member **v = rk_calloc(m->n + 1, sizeof(*v));
+	const struct rk_member **v = rk_calloc(m->n + 1, sizeof(*v));
 
 	if (!v)
 		return rk_fail_nomem(err);
@@ -379,9 +377,9 @@ static int count_nodes(struct rk_fuse_members *m, struct rk_error *err)
 
 /* ---- all of it ---- */
 
-static int make(struct rk_run *run, bool rows, struct rk_fuse_members *ret, struct rk_error *err)
+static int make(struct rk_run *run, bool rows, struct rk_members *ret, struct rk_error *err)
 {
-	struct rk_fuse_members m = { .job = "" };
+	struct rk_members m = { .job = "" };
 	bool found = !rows;
 	size_t warnings;
 	int rc = 0;
@@ -405,42 +403,42 @@ static int make(struct rk_run *run, bool rows, struct rk_fuse_members *ret, stru
 			m.size = (uint64_t)m.v[i].size;
 	}
 	if (rc == 0)
-		rc = rk_fuse_problems(run, &m, err);
+		rc = rk_problems_find(run, &m, err);
 	if (rc < 0)
-		rk_fuse_members_release(&m);
+		rk_members_release(&m);
 	else
 		*ret = m;
 	return rc;
 }
 
-int rk_fuse_members(struct rk_run *run, struct rk_fuse_members *ret, struct rk_error *err)
+int rk_members_find(struct rk_run *run, struct rk_members *ret, struct rk_error *err)
 {
 	return make(run, true, ret, err);
 }
 
-int rk_fuse_members_by_folder(struct rk_run *run, struct rk_fuse_members *ret, struct rk_error *err)
+int rk_members_by_folder(struct rk_run *run, struct rk_members *ret, struct rk_error *err)
 {
 	return make(run, false, ret, err);
 }
 
 int rk_run_warn_ranks(struct rk_run *run, struct rk_error *err)
 {
-	struct rk_fuse_members m = { .job = "" };
-	int rc = rk_fuse_members_by_folder(run, &m, err);
+	struct rk_members m = { .job = "" };
+	int rc = rk_members_by_folder(run, &m, err);
 
 	/* other code reports on a single run, but not that it was one of many ranks */
 	for (size_t i = 0; rc == 0 && i < m.nproblems; i++)
 		if (run->places.n > 1 || !strcmp(m.problems[i].kind, "missing"))
 			rk_diag_add(run->ctx.diag, m.warnings[i], "", 0, 1, "%s",
 				    m.problems[i].text);
-	rk_fuse_members_release(&m);
+	rk_members_release(&m);
 	return rc;
 }
 
-void rk_fuse_members_release(struct rk_fuse_members *m)
+void rk_members_release(struct rk_members *m)
 {
 	for (size_t i = 0; i < m->n; i++) {
-		struct rk_fuse_member *v = &m->v[i];
+		struct rk_member *v = &m->v[i];
 
 		rk_free(v->node);
 		rk_free(v->job);
@@ -455,5 +453,5 @@ void rk_fuse_members_release(struct rk_fuse_members *m)
 	rk_free(m->v);
 	rk_free(m->problems);
 	rk_free(m->warnings);
-	*m = (struct rk_fuse_members){ .job = "" };
+	*m = (struct rk_members){ .job = "" };
 }

@@ -11,7 +11,7 @@
  * Skipped folders (another job, second folder of a rank) are not members: their rows are not read,
  * and problems name them.
  */
-struct rk_fuse_member {
+struct rk_member {
 	int64_t rank, local_rank, size; /* local_rank, size: -1 unknown */
 	char *node, *job, *step;        /* "" unknown */
 	char *folder;                   /* "" when the rank is known from rows alone */
@@ -23,8 +23,8 @@ struct rk_fuse_member {
 	unsigned nsnapshots;
 };
 
-struct rk_fuse_members {
-	struct rk_fuse_member *v; /* by rank, each once */
+struct rk_members {
+	struct rk_member *v; /* by rank, each once */
 	size_t n, cap;
 	uint64_t size;                     /* of the job, 0 unknown */
 	size_t nodes;                      /* distinct node names; 0: none is known */
@@ -35,17 +35,16 @@ struct rk_fuse_members {
 };
 
 /* The ranks of the run's files; n is 0 or 1 if it is not a job of several ranks. */
-int rk_fuse_members(struct rk_run *run, struct rk_fuse_members *ret, struct rk_error *err);
+int rk_members_find(struct rk_run *run, struct rk_members *ret, struct rk_error *err);
 /* The same without reading rows: files that name no rank are ignored. */
-int rk_fuse_members_by_folder(struct rk_run *run, struct rk_fuse_members *ret,
-			      struct rk_error *err);
-void rk_fuse_members_release(struct rk_fuse_members *m);
+int rk_members_by_folder(struct rk_run *run, struct rk_members *ret, struct rk_error *err);
+void rk_members_release(struct rk_members *m);
 
 /* ---- what is wrong with the parts of a job, as sentences (problems.c) ---- */
 
 /* Finds the problems that places, records and members show. Call after the members are settled. */
-int rk_fuse_problems(struct rk_run *run, struct rk_fuse_members *m, struct rk_error *err);
+int rk_problems_find(struct rk_run *run, struct rk_members *m, struct rk_error *err);
 /* Damage that was found only when rows were read. */
-int rk_fuse_damaged(struct rk_run *run, struct rk_fuse_members *m, struct rk_error *err);
+int rk_problems_damaged(struct rk_run *run, struct rk_members *m, struct rk_error *err);
 
 #endif

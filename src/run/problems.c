@@ -64,7 +64,7 @@ static void list_put(struct rk_bytes *b, const struct rank_list *l)
  * Adds a problem of the ranks `l` with the text of `b`, which is released. `kind` and `warning` are
  * static.
  */
-static int add_problem(struct rk_fuse_members *m, const char *kind, const char *warning,
+static int add_problem(struct rk_members *m, const char *kind, const char *warning,
 		       const struct rank_list *l, struct rk_bytes *b, struct rk_error *err)
 {
 	const char **warnings =
@@ -156,7 +156,7 @@ static bool counts(const struct rk_rank_place *p)
 	return p->fate == RK_PLACE_USED && !p->again;
 }
 
-static int tell(struct rk_fuse_members *m, const struct ask *a, const char *common,
+static int tell(struct rk_members *m, const struct ask *a, const char *common,
 		const struct rank_list *l, struct rk_error *err)
 {
 	struct rk_bytes b;
@@ -170,7 +170,7 @@ static int tell(struct rk_fuse_members *m, const struct ask *a, const char *comm
 }
 
 /* One sentence per common detail, up to a limit; then one for the rest. */
-static int ask_all(struct rk_run *run, struct rk_fuse_members *m, const struct ask *a,
+static int ask_all(struct rk_run *run, struct rk_members *m, const struct ask *a,
 		   struct rk_error *err)
 {
 	bool *told = rk_calloc(run->places.n + 1, sizeof(*told));
@@ -247,7 +247,7 @@ static bool put_groups(struct rk_bytes *b, const struct labelled *v, size_t n)
 	return groups > 1;
 }
 
-static int tell_groups(struct rk_fuse_members *m, const char *warning, struct labelled *v, size_t n,
+static int tell_groups(struct rk_members *m, const char *warning, struct labelled *v, size_t n,
 		       struct rk_error *err)
 {
 	struct rank_list all = { .v = NULL };
@@ -271,7 +271,7 @@ static int tell_groups(struct rk_fuse_members *m, const char *warning, struct la
 }
 
 /* `which`: 0 the profiler and its version, 1 the version of rockit. */
-static int compare_versions(struct rk_run *run, struct rk_fuse_members *m, int which,
+static int compare_versions(struct rk_run *run, struct rk_members *m, int which,
 			    struct rk_error *err)
 {
 	struct labelled *v = rk_calloc(run->places.n + 1, sizeof(*v));
@@ -307,8 +307,8 @@ out:
 
 static int by_node(const void *a, const void *b)
 {
-	const struct rk_fuse_member *x = *(const struct rk_fuse_member *const *)a;
-	const struct rk_fuse_member *y = *(const struct rk_fuse_member *const *)b;
+	const struct rk_member *x = *(const struct rk_member *const *)a;
+	const struct rk_member *y = *(const struct rk_member *const *)b;
 	int order = strcmp(x->node, y->node);
 
 	if (order)
@@ -319,7 +319,7 @@ static int by_node(const void *a, const void *b)
 }
 
 /* n ranks whose node has one name but that are on several machines. */
-static int tell_clash(struct rk_fuse_members *m, const struct rk_fuse_member **v, size_t n,
+static int tell_clash(struct rk_members *m, const struct rk_member **v, size_t n,
 		      struct rk_error *err)
 {
 	struct rank_list all = { .v = NULL }, l = { .v = NULL };
@@ -351,9 +351,9 @@ static int tell_clash(struct rk_fuse_members *m, const struct rk_fuse_member **v
 	return rc;
 }
 
-static int compare_nodes(struct rk_fuse_members *m, struct rk_error *err)
+static int compare_nodes(struct rk_members *m, struct rk_error *err)
 {
-	const struct rk_fuse_member **v = rk_calloc(m->n + 1, sizeof(*v));
+	const struct rk_member **v = rk_calloc(m->n + 1, sizeof(*v));
 	int rc = 0;
 
 	if (!v)
@@ -374,7 +374,7 @@ static int compare_nodes(struct rk_fuse_members *m, struct rk_error *err)
 
 /* ---- programs that failed ---- */
 
-static int tell_statuses(struct rk_fuse_members *m, struct rk_error *err)
+static int tell_statuses(struct rk_members *m, struct rk_error *err)
 {
 	struct rank_list l = { .v = NULL };
 	int64_t first = 0;
@@ -383,7 +383,7 @@ static int tell_statuses(struct rk_fuse_members *m, struct rk_error *err)
 	int rc;
 
 	for (size_t i = 0; i < m->n; i++) {
-		const struct rk_fuse_member *v = &m->v[i];
+		const struct rk_member *v = &m->v[i];
 
 		if (v->status <= 0 || !strcmp(v->state, "running"))
 			continue;
@@ -407,7 +407,7 @@ static int tell_statuses(struct rk_fuse_members *m, struct rk_error *err)
 
 /* ---- missing ---- */
 
-static int find_missing(const struct rk_run *run, const struct rk_fuse_members *m, size_t most,
+static int find_missing(const struct rk_run *run, const struct rk_members *m, size_t most,
 			struct rank_list *ret, struct rk_error *err)
 {
 	bool *wanted = rk_calloc(most + 1, sizeof(*wanted));
@@ -436,7 +436,7 @@ static int find_missing(const struct rk_run *run, const struct rk_fuse_members *
 	return rc;
 }
 
-static int tell_missing(struct rk_run *run, struct rk_fuse_members *m, struct rk_error *err)
+static int tell_missing(struct rk_run *run, struct rk_members *m, struct rk_error *err)
 {
 	int64_t last = m->n ? m->v[m->n - 1].rank : -1;
 	int64_t most = m->size ? (int64_t)m->size : last + 1;
@@ -507,7 +507,7 @@ static const char *why_not(const struct rk_rank_place *p, const struct rk_rank_p
 	return ours ? "found later" : "no run.json";
 }
 
-static int tell_twice(struct rk_run *run, struct rk_fuse_members *m, const struct rk_rank_place *p,
+static int tell_twice(struct rk_run *run, struct rk_members *m, const struct rk_rank_place *p,
 		      const struct rank_list *l, struct rk_error *err)
 {
 	const struct rk_rank_place *used = rk_run_place_of(run, p->rank);
@@ -527,7 +527,7 @@ static int tell_twice(struct rk_run *run, struct rk_fuse_members *m, const struc
 			   err);
 }
 
-static int tell_all_twice(struct rk_run *run, struct rk_fuse_members *m, struct rk_error *err)
+static int tell_all_twice(struct rk_run *run, struct rk_members *m, struct rk_error *err)
 {
 	bool *told = rk_calloc(run->places.n + 1, sizeof(*told));
 	unsigned groups = 0;
@@ -579,7 +579,7 @@ static bool tells_job(const struct rk_rank_place *p)
 	       (p->record->text[RK_REC_JOB][0] || p->record->size > 0);
 }
 
-static int tell_other_jobs(struct rk_run *run, struct rk_fuse_members *m, bool left_out,
+static int tell_other_jobs(struct rk_run *run, struct rk_members *m, bool left_out,
 			   struct rk_error *err)
 {
 	const struct rk_rank_place *most = NULL, *first = NULL;
@@ -615,7 +615,7 @@ static int tell_other_jobs(struct rk_run *run, struct rk_fuse_members *m, bool l
 }
 
 /* Ranks left by an earlier job, if no rank says which job it belongs to. */
-static int tell_too_many(struct rk_fuse_members *m, struct rk_error *err)
+static int tell_too_many(struct rk_members *m, struct rk_error *err)
 {
 	struct rank_list l = { .v = NULL };
 	struct rk_bytes b;
@@ -639,7 +639,7 @@ static int tell_too_many(struct rk_fuse_members *m, struct rk_error *err)
 
 /* ---- folders with a wrong name ---- */
 
-static int tell_renamed(struct rk_run *run, struct rk_fuse_members *m, struct rk_error *err)
+static int tell_renamed(struct rk_run *run, struct rk_members *m, struct rk_error *err)
 {
 	const struct rk_rank_place *first = NULL;
 	struct rank_list l = { .v = NULL };
@@ -670,7 +670,7 @@ static int tell_renamed(struct rk_run *run, struct rk_fuse_members *m, struct rk
 
 /* ---- all of it ---- */
 
-int rk_fuse_problems(struct rk_run *run, struct rk_fuse_members *m, struct rk_error *err)
+int rk_problems_find(struct rk_run *run, struct rk_members *m, struct rk_error *err)
 {
 	int rc;
 
@@ -688,7 +688,7 @@ int rk_fuse_problems(struct rk_run *run, struct rk_fuse_members *m, struct rk_er
 	return compare_nodes(m, err);
 }
 
-int rk_fuse_damaged(struct rk_run *run, struct rk_fuse_members *m, struct rk_error *err)
+int rk_problems_damaged(struct rk_run *run, struct rk_members *m, struct rk_error *err)
 {
 	static const struct ask damaged = {
 		"broken",

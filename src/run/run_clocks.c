@@ -55,9 +55,9 @@ static void warn(struct rk_run *run, size_t n, const char *one, const char *othe
 }
 
 /* Counts machines, but reports node names. False: the machines of the ranks are unknown. */
-static bool machines_known(struct rk_run *run, const struct rk_fuse_members *m)
+static bool machines_known(struct rk_run *run, const struct rk_members *m)
 {
-	const struct rk_fuse_member *other = NULL;
+	const struct rk_member *other = NULL;
 	uint32_t last = 0;
 
 	for (size_t i = 0; i < m->n; i++) {
@@ -74,13 +74,13 @@ static bool machines_known(struct rk_run *run, const struct rk_fuse_members *m)
 
 int rk_run_check_clocks(struct rk_run *run, struct rk_error *err)
 {
-	struct rk_fuse_members members = { .job = "" };
+	struct rk_members members = { .job = "" };
 	struct nodes nodes = { .n = 0 };
 	size_t warnings;
-	int rc = rk_fuse_members_by_folder(run, &members, err);
+	int rc = rk_members_by_folder(run, &members, err);
 	bool known = rc == 0 && machines_known(run, &members);
 
-	rk_fuse_members_release(&members);
+	rk_members_release(&members);
 	if (rc < 0 || known)
 		return rc;
 	if (!(rk_run_tables(run) >> RK_PROCESSES & 1) || !rk_run_rescannable(run, RK_PROCESSES))

@@ -23,7 +23,7 @@ static const char *const clock_names[] = {
 };
 
 /* Without times all ranks are of one machine. */
-static struct rk_fuse_time time_of(const struct rk_fuse_times *t, const struct rk_fuse_member *m)
+static struct rk_fuse_time time_of(const struct rk_fuse_times *t, const struct rk_member *m)
 {
 	struct rk_fuse_time got = {
 		.rank = m->rank, .clock = RK_CLOCK_SAME, .by = "node", .note = ""
@@ -36,8 +36,7 @@ static struct rk_fuse_time time_of(const struct rk_fuse_times *t, const struct r
 	return got;
 }
 
-static void put_rank(struct rk_json_out *j, const struct rk_fuse_member *m,
-		     const struct rk_fuse_time *t)
+static void put_rank(struct rk_json_out *j, const struct rk_member *m, const struct rk_fuse_time *t)
 {
 	rk_json_object_flat(j, NULL);
 	rk_json_int(j, "rank", m->rank);
@@ -55,7 +54,7 @@ static void put_rank(struct rk_json_out *j, const struct rk_fuse_member *m,
 	rk_json_close(j);
 }
 
-static void put_problems(struct rk_json_out *j, const struct rk_fuse_members *m)
+static void put_problems(struct rk_json_out *j, const struct rk_members *m)
 {
 	rk_json_array(j, "problems");
 	for (size_t i = 0; i < m->nproblems; i++) {
@@ -72,7 +71,7 @@ static void put_problems(struct rk_json_out *j, const struct rk_fuse_members *m)
 	rk_json_close(j);
 }
 
-static void put_fused(struct rk_json_out *j, const struct rk_fuse_members *m,
+static void put_fused(struct rk_json_out *j, const struct rk_members *m,
 		      const struct rk_fuse_times *t)
 {
 	int64_t reference = m->n ? m->v[0].rank : -1, base = 0;
@@ -96,7 +95,7 @@ static void put_fused(struct rk_json_out *j, const struct rk_fuse_members *m,
 	rk_json_close(j);
 }
 
-static void put_job(struct rk_json_out *j, const struct rk_fuse_members *m)
+static void put_job(struct rk_json_out *j, const struct rk_members *m)
 {
 	bool done = m->n && (!m->size || m->size == m->n);
 
@@ -112,8 +111,8 @@ static void put_job(struct rk_json_out *j, const struct rk_fuse_members *m)
 		rk_json_uint(j, "nodes", m->nodes);
 }
 
-static int write_record(const char *path, const struct rk_fuse_members *m,
-			const struct rk_fuse_times *t, struct rk_error *err)
+static int write_record(const char *path, const struct rk_members *m, const struct rk_fuse_times *t,
+			struct rk_error *err)
 {
 	struct rk_bytes text, fresh;
 	struct rk_json_out j;
@@ -147,7 +146,7 @@ static int write_record(const char *path, const struct rk_fuse_members *m,
 
 int rk_slurm_record(const char *dir, struct rk_error *err)
 {
-	struct rk_fuse_members m = { .job = "" };
+	struct rk_members m = { .job = "" };
 	struct rk_fuse_times *times = NULL;
 	struct rk_run *run = NULL;
 	char *path;
@@ -159,18 +158,18 @@ int rk_slurm_record(const char *dir, struct rk_error *err)
 	rc = path ? rk_run_open(&dir, 1, NULL, &run, err) : rk_fail_nomem(err);
 	if (rc < 0)
 		goto out;
-	rc = rk_fuse_members(run, &m, err);
+	rc = rk_members_find(run, &m, err);
 	if (rc < 0)
 		goto out;
 	rc = rk_fuse_times_new(run, &times, err);
 	if (rc < 0)
 		goto out;
-	rc = rk_fuse_damaged(run, &m, err);
+	rc = rk_problems_damaged(run, &m, err);
 	if (rc == 0 && m.n)
 		rc = write_record(path, &m, times, err);
 out:
 	rk_fuse_times_free(times);
-	rk_fuse_members_release(&m);
+	rk_members_release(&m);
 	rk_run_close(run);
 	rk_free(path);
 	return rc;

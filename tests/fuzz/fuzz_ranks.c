@@ -63,11 +63,11 @@ static void fill(struct rk_run *run, const uint8_t *data, size_t len)
 /* Each rank once, in order; every problem is a line. */
 static void look(struct rk_run *run)
 {
-	struct rk_fuse_members m = { .job = "" };
+	struct rk_members m = { .job = "" };
 	struct rk_error err = { 0 };
 
 	rk_records_settle(run);
-	if (rk_run_places(run, &err) < 0 || rk_fuse_members_by_folder(run, &m, &err) < 0)
+	if (rk_run_places(run, &err) < 0 || rk_members_by_folder(run, &m, &err) < 0)
 		abort();
 	for (size_t i = 1; i < m.n; i++)
 		if (m.v[i].rank <= m.v[i - 1].rank)
@@ -75,7 +75,7 @@ static void look(struct rk_run *run)
 	for (size_t i = 0; i < m.nproblems; i++)
 		if (!m.problems[i].text[0] || strpbrk(m.problems[i].text, "\033\n"))
 			abort();
-	rk_fuse_members_release(&m);
+	rk_members_release(&m);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

@@ -260,21 +260,21 @@ static void play(struct world *w, struct rk_fuse_calls *c, const int64_t *ahead,
 	}
 }
 
-static void members_of(struct rk_fuse_members *m, struct rk_fuse_member *v, size_t n)
+static void members_of(struct rk_members *m, struct rk_member *v, size_t n)
 {
-	*m = (struct rk_fuse_members){ .v = v, .n = n, .job = "" };
+	*m = (struct rk_members){ .v = v, .n = n, .job = "" };
 	for (size_t i = 0; i < n; i++)
-		v[i] = (struct rk_fuse_member){ .rank = (int64_t)i,
-						.node = i < 2 ? "a" : "b",
-						.machine = (uint32_t)i,
-						.clock_error_ns = 0 };
+		v[i] = (struct rk_member){ .rank = (int64_t)i,
+					   .node = i < 2 ? "a" : "b",
+					   .machine = (uint32_t)i,
+					   .clock_error_ns = 0 };
 }
 
 TEST(ranks_on_machines_of_their_own_get_offsets_at_one_moment)
 {
 	static const int64_t ahead[] = { 0, 5000000, -7000, 123456789 };
-	struct rk_fuse_member v[4];
-	struct rk_fuse_members m;
+	struct rk_member v[4];
+	struct rk_members m;
 	struct rk_fuse_clocks clocks = { .v = NULL };
 	struct rk_fuse_calls *c;
 	struct world w;
@@ -308,8 +308,8 @@ TEST(ranks_on_machines_of_their_own_get_offsets_at_one_moment)
 TEST(the_reference_is_who_relates_to_most)
 {
 	static const int64_t ahead[] = { 0, 5000000, -7000, 123456789 };
-	struct rk_fuse_member v[4];
-	struct rk_fuse_members m;
+	struct rk_member v[4];
+	struct rk_members m;
 	struct rk_fuse_clocks clocks = { .v = NULL };
 	struct rk_fuse_calls *c;
 	struct world w;
@@ -333,8 +333,8 @@ TEST(the_reference_is_who_relates_to_most)
 TEST(fuse_clocks_every_allocation_may_fail)
 {
 	static const int64_t ahead[] = { 0, 5000000, -7000, 123456789 };
-	struct rk_fuse_member v[4];
-	struct rk_fuse_members m;
+	struct rk_member v[4];
+	struct rk_members m;
 	struct rk_fuse_calls *c;
 	struct world w;
 	bool failed = true;

@@ -23,7 +23,7 @@
 struct job {
 	struct world w;
 	struct rk_run *run;
-	struct rk_fuse_members m;
+	struct rk_members m;
 };
 
 static void begin(struct job *j)
@@ -50,13 +50,13 @@ static int look(struct job *j, struct rk_error *err)
 	const char *paths[] = { j->w.dir };
 	int rc = rk_run_open(paths, 1, &opt, &j->run, err);
 
-	return rc == 0 ? rk_fuse_members(j->run, &j->m, err) : rc;
+	return rc == 0 ? rk_members_find(j->run, &j->m, err) : rc;
 }
 
 /* Ends what look began; files stay. */
 static void forget(struct job *j)
 {
-	rk_fuse_members_release(&j->m);
+	rk_members_release(&j->m);
 	rk_run_close(j->run);
 	j->run = NULL;
 }
@@ -101,7 +101,7 @@ static unsigned used_files(const struct job *j)
 TEST(a_whole_job_has_its_facts_and_no_problems)
 {
 	struct job j;
-	const struct rk_fuse_member *v;
+	const struct rk_member *v;
 
 	begin(&j);
 	put_rank(&j, "rank-00000",
