@@ -184,7 +184,6 @@ static const struct sql_format format = {
 	.source = "rocprof-compute-db",
 	.clock = "unknown",
 	.what = "rocprof-compute",
-	.wal = "lay beside it: both are read",
 	.prefix = "",
 	.plans = plans,
 	.nplans = sizeof(plans) / sizeof(plans[0]),

@@ -54,12 +54,12 @@ static void tell_notes(const struct rk_json *j, struct rk_context *ctx, const ch
 {
 	const struct rk_json_notes *n = rk_json_notes(j);
 
-	tell(ctx, "long-string", file, n->cut, "%s at byte %llu, cut",
-	     "string of over 1048576 bytes", n->cut_at);
-	tell(ctx, "not-a-number", file, n->nonfinite, "%s at byte %llu, taken as null",
+	tell(ctx, "long-string", file, n->cut, "%s at byte %llu; truncated",
+	     "string longer than 1048576 bytes", n->cut_at);
+	tell(ctx, "not-a-number", file, n->nonfinite, "%s at byte %llu; treated as null",
 	     "NaN or Infinity", n->nonfinite_at);
-	tell(ctx, "bad-escape", file, n->escapes, "%s at byte %llu, kept as written",
-	     "escape that JSON does not have", n->escapes_at);
+	tell(ctx, "bad-escape", file, n->escapes, "%s at byte %llu; kept as written",
+	     "invalid JSON escape", n->escapes_at);
 }
 
 int rk_json_stream_end(struct rk_json *j, struct rk_instream *in, struct rk_context *ctx, int rc,
@@ -70,7 +70,7 @@ int rk_json_stream_end(struct rk_json *j, struct rk_instream *in, struct rk_cont
 	int more;
 
 	if (rc < 0 && rk_json_truncated(j) && rc == RK_E_FORMAT) {
-		tell(ctx, "truncated-json", file, 1, "%s; rows up to there are read",
+		tell(ctx, "truncated-json", file, 1, "%s; rows before that are read",
 		     err ? err->message : "the JSON ends early", 0);
 		rk_error_clear(err);
 		tell_notes(j, ctx, file);
@@ -83,7 +83,8 @@ int rk_json_stream_end(struct rk_json *j, struct rk_instream *in, struct rk_cont
 	tell_notes(j, ctx, file);
 	more = rk_json_more(j, &cause);
 	tell(ctx, "second-document", file, more > 0,
-	     "%s after the document, from byte %llu, unread", "there is more", rk_json_offset(j));
+	     "%s after the end of the document, at byte %llu; ignored", "more content",
+	     rk_json_offset(j));
 	return 0;
 }
 
@@ -92,10 +93,10 @@ int rk_json_scan_end(struct rk_json_scan *s, int rc, struct rk_error *err)
 	const char *file = rk_instream_path(s->in);
 
 	s->ended = true;
-	tell(s->ctx, "bad-number", file, s->wrong, "%s before byte %llu is no number, left empty",
-	     s->wrong_field, s->wrong_at);
+	tell(s->ctx, "bad-number", file, s->wrong,
+	     "%s before byte %llu is not a number; left empty", s->wrong_field, s->wrong_at);
 	tell(s->ctx, "number-out-of-range", file, s->range,
-	     "%s before byte %llu is out of range, left empty", s->range_field, s->range_at);
+	     "%s before byte %llu is out of range; left empty", s->range_field, s->range_at);
 	return rk_json_stream_end(s->json, s->in, s->ctx, rc, err);
 }
 

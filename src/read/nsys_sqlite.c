@@ -388,7 +388,6 @@ static const struct sql_format format = {
 	.source = "nsys-sqlite",
 	.clock = "unknown",
 	.what = "Nsight Systems",
-	.wal = "lay beside it: both are read",
 	.prefix = "",
 	.plans = plans,
 	.nplans = sizeof(plans) / sizeof(plans[0]),

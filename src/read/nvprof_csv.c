@@ -246,7 +246,7 @@ static void put(struct nvprof_source *s, unsigned field, int64_t v, bool has)
 	if (!(s->want >> field & 1))
 		return;
 	if (has && type == RK_I32 && v != (int32_t)v) {
-		warn(s, "number-out-of-range", "a number does not fit its column");
+		warn(s, "number-out-of-range", "a number does not fit its column; left empty");
 		has = false;
 	}
 	if (!col || (!has && !rk_builder_null(&s->b, field, row)))
@@ -278,9 +278,9 @@ static bool number(struct nvprof_source *s, enum column k, int64_t *ret)
 
 	if (c.len && !has) {
 		if (k == START || k == DURATION)
-			warn(s, "damaged-time", "a time is no decimal number; left empty");
+			warn(s, "damaged-time", "a time is not a decimal number; left empty");
 		else
-			warn(s, "bad-number", "a cell is no number; left empty");
+			warn(s, "bad-number", "a cell is not a number; left empty");
 	}
 	return has;
 }
@@ -421,18 +421,18 @@ static void take_row(struct nvprof_source *s, const char *line, size_t len)
 
 	if (n < s->ncols) {
 		odd_line(s, s->lines.ended ? "short-row" : "cut-row",
-			 "a row has too few cells; lost");
+			 "a row has too few cells; skipped");
 		return;
 	}
 	if (n > s->ncols && !join_name(s, n)) {
-		odd_line(s, "long-row", "a row has too many cells; lost");
+		odd_line(s, "long-row", "a row has too many cells; skipped");
 		return;
 	}
 	name = cell_of(s, NAME);
 	if (is_copy(name) != (s->table == RK_MEMCPY))
 		return;
 	if (!is_copy(name) && name.len && name.s[0] == '[') {
-		warn(s, "not-a-kernel", "a row of unified memory that is no copy; left out");
+		warn(s, "not-a-kernel", "a unified-memory row is not a copy; skipped");
 		return;
 	}
 	if (s->table == RK_MEMCPY)
@@ -478,14 +478,15 @@ static void take_line(struct nvprof_source *s, const char *line, size_t len)
 		if (read_header(line, len, s->cells, s->at, &s->ncols))
 			s->state = FIND_UNITS;
 		else
-			odd_line(s, "stray-line", "a line outside the GPU trace; passed over");
+			odd_line(s, "stray-line", "a line outside the GPU trace; skipped");
 		return;
 	}
 	if (s->state == FIND_UNITS) {
 		s->state = ROWS;
 		if (take_units(s, line, len))
 			return;
-		odd_line(s, "no-units", "no line with units below the header; times taken as ns");
+		odd_line(s, "no-units",
+			 "no line with units below the header; times are read as ns");
 	}
 	take_row(s, line, len);
 }
@@ -510,7 +511,7 @@ static int nvprof_next(struct rk_source *base, const struct rk_batch **batch, st
 		return rc;
 	if (rc == 0 && s->lines.huge)
 		rk_oddities_count(&s->odd, "huge-row", s->lines.huge_line, s->lines.huge,
-				  "a line of over %d bytes; lost", RK_LINES_MAX);
+				  "a line is longer than %d bytes; skipped", RK_LINES_MAX);
 	if (rc == 0) {
 		s->lines.huge = 0;
 		rk_oddities_tell(&s->odd, s->ctx->diag, s->path);

@@ -370,7 +370,7 @@ def check_refused(fixture, folder):
     path = os.path.join(folder, "refused.parquet")
     base = {"kernel_name": ["a"], "start_ns": [1], "duration_ns": [2]}
     for extra, word in (({"grid_x": [2**31]}, "out of range"), ({"tags": [[1, 2]]}, "nested"),
-                        ({"pid": ["text"]}, "BYTE_ARRAY"), ({"pid": [1.5]}, "row 1: 1.5 is no integer"),
+                        ({"pid": ["text"]}, "BYTE_ARRAY"), ({"pid": [1.5]}, "row 1: 1.5 is not an integer"),
                         ({"codec": [1]}, "codec")):
         codec = "brotli" if word == "codec" else "snappy"
         pq.write_table(pyarrow.table({**base, **extra}), path, compression=codec)

@@ -300,7 +300,7 @@ def a_queue_that_is_refused_with_profiling_is_made_without(place):
                   "refused: properties 0, below 0, times -7\n"
                   "asked for: none\nqueues made: 2\n")
     kept, said = tables(raw)
-    assert kept["kernels"] == 0 and "not seen to end" in said, said
+    assert kept["kernels"] == 0 and "never seen to finish" in said, said
 
 
 @test
@@ -314,7 +314,7 @@ def queues_of_the_extension_are_recorded(place):
 def commands_that_fail_or_have_no_times_are_let_go(place):
     raw, _ = fake(place, "odd", "then: properties 0, below 2, times -7\nevents left: 0\n")
     kept, said = tables(raw)
-    assert kept["kernels"] == 1 and "not seen to end (" in said, (kept, said)
+    assert kept["kernels"] == 1 and "never seen to finish (" in said, (kept, said)
 
 
 @test
@@ -371,7 +371,7 @@ def events_that_were_waited_for_are_not_touched_again(place):
 def launches_of_more_queues_than_there_are_places_for_count_as_lost(place):
     raw, _ = fake(place, "crowd", "")
     kept, said = tables(raw)
-    lost = int(re.search(r"not seen to end \((\d+) times", said).group(1))
+    lost = int(re.search(r"never seen to finish \((\d+) times", said).group(1))
     assert 3000 < kept["kernels"] < 6000 and kept["kernels"] + lost == 6000, (kept, said)
 
 

@@ -251,11 +251,11 @@ TEST(parquet_doubles_are_read_where_integers_are_due_and_no_digit_is_lost)
 	static const struct {
 		double v;
 		const char *says;
-	} bad[] = { { 0.5, "column 'rank', row 9001: 0.5 is no integer" },
-		    { 0x1p54, "column 'rank', row 9001: 18014398509481984 is past 2^53, where a "
-			      "floating point number is no exact integer; write the column as "
+	} bad[] = { { 0.5, "column 'rank', row 9001: 0.5 is not an integer" },
+		    { 0x1p54, "column 'rank', row 9001: 18014398509481984 is above 2^53, where "
+			      "floating-point numbers skip integers; write the column as "
 			      "integers" },
-		    { (double)-INFINITY, "column 'rank', row 9001: -inf is no integer" },
+		    { (double)-INFINITY, "column 'rank', row 9001: -inf is not an integer" },
 		    { 0x1p31, "column 'rank': 2147483648 (2147483648) is out of range" } };
 	struct parquet_world w;
 	struct rk_error err = { 0 };
@@ -462,11 +462,11 @@ TEST(parquet_32_bit_reals_are_integers_up_to_2_to_the_24th)
 	static const struct {
 		float v;
 		const char *says;
-	} bad[] = { { 0x1p24f + 2, "column 'pid', row 2: 16777218 is past 2^24, where a 32-bit "
-				   "floating point number is no exact integer; write the column as "
+	} bad[] = { { 0x1p24f + 2, "column 'pid', row 2: 16777218 is above 2^24, where 32-bit "
+				   "floating-point numbers skip integers; write the column as "
 				   "integers" },
-		    { 0.5f, "column 'pid', row 2: 0.5 is no integer" },
-		    { INFINITY, "column 'pid', row 2: inf is no integer" } };
+		    { 0.5f, "column 'pid', row 2: 0.5 is not an integer" },
+		    { INFINITY, "column 'pid', row 2: inf is not an integer" } };
 	struct parquet_world w;
 	struct rk_error err = { 0 };
 	size_t rows = 0, wrong = 1;

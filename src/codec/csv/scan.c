@@ -86,13 +86,13 @@ struct csv_source {
 
 static const char *const warning_names[RK_NNOTES] = { RK_CSV_WARNINGS };
 static const char *const warning_texts[RK_NNOTES] = {
-	"row has fewer cells than the header; passed over",
-	"row has more cells than the header; passed over",
-	"row is longer than 1 MiB; passed over",
-	"the file ends inside this row; passed over",
-	"the header stands here again; passed over",
-	"cell is not a number; taken as missing",
-	"number does not fit its column; taken as missing",
+	"row has fewer cells than the header; skipped",
+	"row has more cells than the header; skipped",
+	"row is longer than 1 MiB; skipped",
+	"the file ends inside this row; skipped",
+	"repeated header line; skipped",
+	"cell is not a number; treated as missing",
+	"number does not fit its column; treated as missing",
 	"fraction of a whole number cut off",
 	"time has lost digits (saved by a spreadsheet?); not used for timing",
 	"a name with a line end in it was joined",

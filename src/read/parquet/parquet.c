@@ -76,9 +76,10 @@ static int read_footer(struct pq_reader *r, struct rk_error *err)
 			       "no Parquet footer: the file is cut off or still being written");
 	len = rk_cursor_u32le(&c);
 	if (len > size - TAIL_BYTES - 4)
-		return rk_fail(err, RK_E_FORMAT, "footer of %" PRIu32 " bytes does not fit", len);
+		return rk_fail(err, RK_E_FORMAT,
+			       "the footer of %" PRIu32 " bytes does not fit in the file", len);
 	if (len > RK_PQ_MAX_FOOTER)
-		return rk_fail(err, RK_E_LIMIT, "footer of %" PRIu32 " bytes", len);
+		return rk_fail(err, RK_E_LIMIT, "the footer is too large: %" PRIu32 " bytes", len);
 	bytes = rk_alloc(len);
 	if (!bytes)
 		return rk_fail_nomem(err);
@@ -117,9 +118,10 @@ static int find_table(const struct rk_pq_footer *f, struct rk_error *err)
 	int t = f->table ? rk_table_by_name(f->table) : -1;
 
 	if (f->schema && strcmp(f->schema, "1") != 0)
-		return rk_fail(err, RK_E_UNSUPPORTED,
-			       "written by a newer rockit: schema '%.20s', this one reads %d",
-			       f->schema, SCHEMA);
+		return rk_fail(
+			err, RK_E_UNSUPPORTED,
+			"written by a newer rockit: schema '%.20s', this one reads schema %d; update rockit",
+			f->schema, SCHEMA);
 	if (t >= 0)
 		return t;
 	if (find_leaf(f, "kernel_name") >= 0 && find_leaf(f, "start_ns") >= 0 &&
@@ -129,7 +131,7 @@ static int find_table(const struct rk_pq_footer *f, struct rk_error *err)
 		if (has_all(f, rk_table_schema((enum rk_table)t)))
 			return t;
 	}
-	return rk_fail(err, RK_E_UNSUPPORTED, "no columns of a table that rockit knows");
+	return rk_fail(err, RK_E_UNSUPPORTED, "its columns match no table that rockit knows");
 }
 
 static const char *const physical_names[] = {
@@ -179,8 +181,7 @@ static void add_counters(struct pq_reader *r, const bool *known)
 			continue;
 		if (!is_counter(leaf, s)) {
 			rk_diag_add(r->ctx->diag, "unknown-column", rk_instream_path(r->in), 0, 1,
-				    "column '%s' is not part of the table and was left out",
-				    leaf->name);
+				    "column '%s' is not part of the table; ignored", leaf->name);
 			continue;
 		}
 		r->fields[s->nfields] = (struct rk_field){ .name = leaf->name, .type = RK_F64 };
@@ -207,7 +208,8 @@ static int match_fields(struct pq_reader *r, bool *known, struct rk_error *err)
 			continue;
 		}
 		if (!type_fits(std->fields[i].type, leaf->physical))
-			return rk_fail(err, RK_E_UNSUPPORTED, "column '%s' has type %s", leaf->name,
+			return rk_fail(err, RK_E_UNSUPPORTED, "column '%s' has the wrong type: %s",
+				       leaf->name,
 				       leaf->physical >= 0 ? physical_names[leaf->physical] :
 							     "none");
 	}
@@ -346,7 +348,8 @@ static int next_group(struct scan *s, struct rk_error *err)
 			return rc;
 		s->group_no++;
 		if (!rows_are_plausible(&s->group, f->nleaves))
-			return rk_fail(err, RK_E_FORMAT, "row group of %" PRId64 " rows",
+			return rk_fail(err, RK_E_FORMAT,
+				       "implausible row group of %" PRId64 " rows",
 				       s->group.num_rows);
 		for (size_t i = 0; s->group.num_rows && i < s->ncols; i++) {
 			struct column *c = &s->cols[i];
@@ -401,11 +404,11 @@ static int no_integer(const struct column *c, uint64_t row, double v, struct rk_
 
 	if (isinf(v) || fabs(v) <= exact_limit(c))
 		return rk_fail(err, RK_E_FORMAT,
-			       "column '%s', row %" PRIu64 ": %.17g is no integer",
+			       "column '%s', row %" PRIu64 ": %.17g is not an integer",
 			       c->pages.leaf->name, row, v);
 	return rk_fail(err, RK_E_FORMAT,
-		       "column '%s', row %" PRIu64 ": %.17g is past 2^%d, where a %sfloating point "
-		       "number is no exact integer; write the column as integers",
+		       "column '%s', row %" PRIu64 ": %.17g is above 2^%d, where %sfloating-point "
+		       "numbers skip integers; write the column as integers",
 		       c->pages.leaf->name, row, v, single ? 24 : 53, single ? "32-bit " : "");
 }
 
@@ -598,7 +601,7 @@ static int parquet_scan(struct rk_reader *reader, enum rk_table t, uint64_t want
 	struct scan *s;
 
 	if (t != r->schema.table)
-		return rk_fail(err, RK_E_USAGE, "the file holds no table '%s'", rk_table_name(t));
+		return rk_fail(err, RK_E_USAGE, "the file has no table '%s'", rk_table_name(t));
 	s = rk_calloc(1, sizeof(*s));
 	if (!s)
 		return rk_fail_nomem(err);
@@ -634,7 +637,7 @@ static int parquet_scan(struct rk_reader *reader, enum rk_table t, uint64_t want
 
 const struct rk_reader_ops rk_reader_parquet = {
 	.name = "parquet",
-	.help = "Parquet files with a table of rockit's",
+	.help = "Parquet files with one of rockit's tables",
 	.probe = parquet_probe,
 	.open = parquet_open,
 	.scan = parquet_scan,

@@ -30,7 +30,7 @@ static struct pf_sequence *find_sequence(struct pf_state *s, uint32_t id, bool *
 	if (at >= 0)
 		return &s->sequences[at];
 	if (s->nsequences == PF_MAX_SEQUENCES) {
-		rk_pf_warn(s, "track-limit", "too many packet sequences; some are left out");
+		rk_pf_warn(s, "track-limit", "too many packet sequences; some are skipped");
 		return NULL;
 	}
 	grown = rk_grow(s->sequences, &s->cap_sequences, s->nsequences + 1, sizeof(*grown));
@@ -53,7 +53,7 @@ static struct pf_track *find_track(struct pf_state *s, uint64_t uuid, struct rk_
 	if (at >= 0)
 		return &s->tracks[at];
 	if (s->ntracks == PF_MAX_TRACKS) {
-		rk_pf_warn(s, "track-limit", "too many tracks; some are left out");
+		rk_pf_warn(s, "track-limit", "too many tracks; some are skipped");
 		return NULL;
 	}
 	grown = rk_grow(s->tracks, &s->cap_tracks, s->ntracks + 1, sizeof(*grown));
@@ -79,7 +79,7 @@ static struct pf_slice *open_slice(struct pf_state *s, struct pf_track *t, struc
 	struct pf_slice *slice = s->spare;
 
 	if (s->nslices == PF_MAX_SLICES) {
-		rk_pf_warn(s, "slice-limit", "too many slices open at a time; some are lost");
+		rk_pf_warn(s, "slice-limit", "too many open slices; some are dropped");
 		return NULL;
 	}
 	if (slice)
@@ -250,7 +250,7 @@ static int intern(struct pf_state *s, const struct pf_sequence *q, enum pf_inter
 	if (s->names.n >= PF_MAX_NAMES && !s->names_full && !forget_names(s))
 		return rk_fail_nomem(err);
 	if (s->names.n >= PF_MAX_NAMES) {
-		rk_pf_warn(s, "name-limit", "too many interned names; some are left out");
+		rk_pf_warn(s, "name-limit", "too many interned names; some are dropped");
 		return 0;
 	}
 	if (kind == PF_ANNOTATION)
@@ -305,7 +305,8 @@ static void take_field(struct pf_state *s, const struct rk_pb_field *f, struct p
 		p->dropped = f->value != 0;
 		break;
 	case 50: /* compressed_packets */
-		rk_pf_warn(s, "compressed-packets", "packets that are compressed; left out");
+		rk_pf_warn(s, "compressed-packets",
+			   "compressed packets are not supported; skipped");
 		break;
 	case 58: /* timestamp_clock_id */
 		p->clock = (uint32_t)f->value;
@@ -408,7 +409,7 @@ static int64_t time_of(struct pf_state *s, struct pf_sequence *q, const struct p
 		t = t * k->unit_ns + k->offset_ns;
 	if (t <= INT64_MAX)
 		return (int64_t)t;
-	rk_pf_warn(s, "time-out-of-range", "a time past 2^63 ns; left empty");
+	rk_pf_warn(s, "time-out-of-range", "a time is above 2^63 ns; left empty");
 	return RK_NONE;
 }
 
@@ -667,7 +668,7 @@ static int read_event(struct pf_state *s, const struct pf_sequence *q, struct rk
 		}
 	}
 	if (e->has_name && e->name < 0 && e->type != RK_PF_END)
-		rk_pf_warn(s, "unknown-name", "a name that no packet before it gave; left empty");
+		rk_pf_warn(s, "unknown-name", "a name that no earlier packet defined; left empty");
 	return rc;
 }
 
@@ -819,7 +820,7 @@ static int take_event(struct pf_state *s, struct pf_sequence *q, const struct pa
 		return 0;
 	}
 	if (e.type == RK_PF_END && !t->open) {
-		rk_pf_warn(s, "unmatched-end", "the end of a slice that never began; passed over");
+		rk_pf_warn(s, "unmatched-end", "slice end without a begin; skipped");
 		return 0;
 	}
 	if (e.type == RK_PF_END)
@@ -844,12 +845,14 @@ int rk_pf_packet(struct pf_state *s, const uint8_t *data, size_t len, struct rk_
 	while (rk_pb_next(&c, &f))
 		take_field(s, &f, &p);
 	if (c.bad)
-		rk_pf_warn(s, "damaged-packet", "a packet that is no message to its end");
+		rk_pf_warn(s, "damaged-packet",
+			   "a packet is damaged; only the fields before the damage are read");
 	q = find_sequence(s, p.sequence, &fresh, err);
 	if (!q)
 		return err->code;
 	if (p.dropped && !fresh)
-		rk_pf_warn(s, "lost-packets", "the writer lost packets here: its buffer was full");
+		rk_pf_warn(s, "lost-packets",
+			   "the writer dropped packets here: its buffer was full");
 	if (p.flags & RK_PF_STATE_CLEARED)
 		q->generation++;
 	if (p.snapshot.pos)

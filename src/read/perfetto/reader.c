@@ -411,7 +411,7 @@ static void cut(struct perfetto_source *s)
 {
 	rk_oddities_count(&s->state.odd, "cut-trace", 0, 1,
 			  "the trace ends inside a packet at byte %" PRIu64
-			  "; what is before it is read",
+			  "; everything before it is read",
 			  s->offset);
 }
 
@@ -433,7 +433,8 @@ static int next_packet(struct perfetto_source *s, uint64_t *ret_len, struct rk_e
 	}
 	if (c.bad || tag != (PACKET << 3 | RK_PB_BYTES)) {
 		rk_oddities_count(&s->state.odd, "damaged-trace", 0, 1,
-				  "no packet at byte %" PRIu64 "; what is before it is read",
+				  "invalid packet at byte %" PRIu64
+				  "; everything before it is read",
 				  s->offset);
 		return 0;
 	}
@@ -450,7 +451,7 @@ static int read_packet(struct perfetto_source *s, struct rk_error *err)
 	if (rc <= 0)
 		return rc;
 	if (len > PF_MAX_PACKET) {
-		rk_pf_warn(&s->state, "huge-packet", "a packet of over 16 MiB; left out");
+		rk_pf_warn(&s->state, "huge-packet", "a packet is larger than 16 MiB; skipped");
 		rc = skip(s, len, err);
 		if (rc == 0)
 			cut(s);

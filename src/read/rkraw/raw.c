@@ -42,16 +42,16 @@ static int check_header(const struct rk_raw_header *h, struct rk_error *err)
 	uint32_t size = h->block_bytes;
 
 	if (memcmp(h->magic, RK_RAW_MAGIC, sizeof(h->magic)) != 0)
-		return rk_fail(err, RK_E_FORMAT, "not a file of the recorder");
+		return rk_fail(err, RK_E_FORMAT, "not a recorder file");
 	if (h->order != RK_RAW_ORDER)
 		return rk_fail(err, RK_E_UNSUPPORTED,
-			       "written on a machine with another byte order");
+			       "written on a machine with a different byte order");
 	if (h->format != RK_RAW_FORMAT)
 		return rk_fail(err, RK_E_UNSUPPORTED,
-			       "format %" PRIu32 " of the recorder; this rockit reads %d",
+			       "recorder format %" PRIu32 "; this rockit reads format %d",
 			       h->format, RK_RAW_FORMAT);
 	if (size < RK_RAW_BLOCK_MIN || size > RK_RAW_BLOCK_MAX || size & (size - 1))
-		return rk_fail(err, RK_E_FORMAT, "blocks of %" PRIu32 " bytes cannot be", size);
+		return rk_fail(err, RK_E_FORMAT, "invalid block size: %" PRIu32 " bytes", size);
 	return 0;
 }
 
@@ -195,7 +195,7 @@ static struct raw_definition *place(struct raw_names *n, uint64_t id, struct rk_
 
 	if (!id || id >= RAW_MAX_DEFINITIONS) {
 		rk_oddities_count(n->odd, "definition-limit", 0, 1,
-				  "a definition has number %" PRIu64 "; left out", id);
+				  "a definition has the invalid number %" PRIu64 "; skipped", id);
 		return NULL;
 	}
 	if (id < n->n)
@@ -302,7 +302,7 @@ static int add_names(struct raw_names *n, const uint8_t *payload, size_t len, st
 
 		if (c.bad || size > rk_cursor_left(&c)) {
 			rk_oddities_count(n->odd, "damaged-record", 0, 1,
-					  "a definition goes beyond its block");
+					  "a definition extends past the end of its block");
 			return 0;
 		}
 		record = rk_cursor_over(rk_cursor_take(&c, (size_t)size), (size_t)size);
@@ -312,7 +312,7 @@ static int add_names(struct raw_names *n, const uint8_t *payload, size_t len, st
 			rc = add_definition(n, tag, &record, err);
 		else
 			rk_oddities_count(n->odd, "unknown-record", 0, 1,
-					  "a record of kind %u, which this rockit does not know",
+					  "unknown record kind %u (from a newer rockit?); skipped",
 					  tag);
 	}
 	return rc;
@@ -431,31 +431,31 @@ static void count_oddities(const struct raw_file *f, struct rk_oddities *odd)
 	if (h->clean != 1)
 		rk_oddities_count(
 			odd, "unclean-end", 0, pending ? pending : 1,
-			"the process did not end in order (killed, _exit, exec?): %" PRIu64
-			" operations were under way, %" PRIu64 " blocks not sealed",
+			"the process did not exit normally (killed, _exit, exec?): %" PRIu64
+			" operations were still running, %" PRIu64 " blocks were not sealed",
 			pending, f->open);
 	else if (pending)
 		rk_oddities_count(odd, "unfinished-operations", 0, pending,
-				  "operations were handed to a device and not seen to end");
+				  "operations were submitted to a device but never seen to finish");
 	if (f->sum_wrong)
 		rk_oddities_count(odd, "damaged-header", 0, 1,
-				  "the header has a wrong checksum: do not trust its names");
+				  "the header has a wrong checksum: its names may be wrong");
 	if (f->cut)
 		rk_oddities_count(odd, "cut-file", 0, 1, "the file ends inside a block");
 	if (f->damaged)
 		rk_oddities_count(odd, "damaged-block", 0, f->damaged,
-				  "blocks that cannot be read; passed over");
+				  "unreadable blocks; skipped");
 	if (dropped)
 		rk_oddities_count(odd, "dropped-records", 0, dropped,
-				  "records lost: %" PRIu64 " at the limit, %" PRIu64
-				  " no disk, %" PRIu64 " in handlers, %" PRIu64 " names, %" PRIu64
-				  " all blocks busy, %" PRIu64 " by the runtime itself",
+				  "records dropped: %" PRIu64 " at the size limit, %" PRIu64
+				  " disk errors, %" PRIu64 " in signal handlers, %" PRIu64
+				  " names, %" PRIu64 " all blocks busy, %" PRIu64 " by the runtime",
 				  h->dropped[RK_RAW_FULL], h->dropped[RK_RAW_DISK],
 				  h->dropped[RK_RAW_REENTRY], h->dropped[RK_RAW_NAMES],
 				  h->dropped[RK_RAW_BUSY], h->dropped[RK_RAW_SOURCE]);
 	if (h->overwritten)
 		rk_oddities_count(odd, "overwritten-records", 0, h->overwritten,
-				  "the oldest records were overwritten: the file is a window");
+				  "the oldest records were overwritten: only the newest are kept");
 }
 
 /* ---- records of blocks ---- */
@@ -508,7 +508,7 @@ static int next_block(struct rkraw_source *s, struct rk_error *err)
 			return 1;
 		}
 		rk_oddities_count(&s->odd, "damaged-block", index, 1,
-				  "a block has a wrong checksum; passed over");
+				  "a block has a wrong checksum; skipped");
 	}
 	return 0;
 }
@@ -527,7 +527,7 @@ static void read_records(struct rkraw_source *s)
 				continue;
 		}
 		rk_oddities_count(&s->odd, "damaged-record", 0, 1,
-				  "a record is damaged; the rest of its block is passed over");
+				  "a record is damaged; the rest of its block is skipped");
 		s->c = rk_cursor_over(NULL, 0);
 	}
 }
@@ -547,10 +547,9 @@ static void tell(struct rkraw_source *s)
 	count_oddities(&s->r->f, &s->odd);
 	for (unsigned i = 0; i < n->nclocks; i++)
 		if (line_of(&n->clocks[i], &run, &more) == JUMPED)
-			rk_oddities_count(
-				&s->odd, "clock-drift", 0, 1,
-				"a device's clock and the host's went apart by over 0.5 %%: "
-				"times are by one difference");
+			rk_oddities_count(&s->odd, "clock-drift", 0, 1,
+					  "a device clock and the host clock drifted apart by over "
+					  "0.5 %%: one fixed offset is used");
 	rk_oddities_tell(&s->odd, s->r->ctx->diag, path);
 	rk_oddities_tell(&names, s->r->ctx->diag, path);
 }

@@ -167,7 +167,7 @@ static int64_t text(struct raw_rows *r, uint64_t id)
 
 	if (string == RK_NONE && id)
 		rk_oddities_count(r->odd, "unknown-name", 0, 1,
-				  "a record names what is not defined; left empty");
+				  "a record refers to an undefined name; left empty");
 	return string;
 }
 
@@ -232,12 +232,13 @@ static bool get_operation(struct raw_rows *r, struct raw_history *past, struct r
 	if (op->may_be_timeless && !past->queued)
 		op->clock = NULL;
 	else if (!op->clock)
-		rk_oddities_count(r->odd, "uncalibrated-clock", 0, 1,
-				  "times of a device that was not compared with the host's clock");
+		rk_oddities_count(
+			r->odd, "uncalibrated-clock", 0, 1,
+			"times of a device whose clock was not calibrated against the host clock");
 	op->duration = (int64_t)(end - start);
 	if (!rk_raw_time(op->clock, (int64_t)start, &op->start)) {
 		rk_oddities_count(r->odd, "time-out-of-range", 0, 1,
-				  "a time cannot be told in 64 bits; left empty");
+				  "a time does not fit in 64 bits; left empty");
 		op->start = op->duration = RK_NONE;
 	}
 	return true;
@@ -316,7 +317,7 @@ static bool kernel(struct raw_rows *r, struct raw_history *past, struct rk_curso
 		return false;
 	if (!function)
 		rk_oddities_count(r->odd, "unknown-name", 0, 1,
-				  "a record names what is not defined; left empty");
+				  "a record refers to an undefined name; left empty");
 	put_function(r, shape, function);
 	put_geometry(r, shape);
 	put(r, RK_K_START, op.start);
@@ -571,7 +572,7 @@ bool rk_raw_rows_add(struct raw_rows *r, struct raw_history *past, uint8_t tag, 
 	if (tag < RK_RAW_KERNEL || tag > RK_RAW_ALLOC) {
 		if (tag != RK_RAW_DROP) /* the header has their sum */
 			rk_oddities_count(r->odd, "unknown-record", 0, 1,
-					  "a record of kind %u, which this rockit does not know",
+					  "unknown record kind %u (from a newer rockit?); skipped",
 					  tag);
 		return true;
 	}

@@ -134,10 +134,10 @@ void rk_rocpd_counters_leave(struct rocpd_scan *s)
 		return;
 	if (k->orphans)
 		rk_diag_add(r->ctx->diag, "counter-without-dispatch", path, 0, k->orphans,
-			    "counter values that belong to no kernel are left out");
+			    "counter values without a kernel; skipped");
 	if (k->spm)
 		rk_diag_add(r->ctx->diag, "spm-sample", path, 0, k->spm,
-			    "counter samples over time are left out");
+			    "counter samples over time (SPM) are not supported; skipped");
 	rk_sqlite_cursor_close(k->pmc);
 	rk_free(k->group);
 	rk_free(k);
@@ -172,7 +172,7 @@ static struct sum *sum_of(struct rocpd_counters *k, int64_t counter, struct rk_e
 		}
 	}
 	if (k->ngroup == MAX_GROUP) {
-		rk_fail(err, RK_E_LIMIT, "one dispatch has more than %d counters", MAX_GROUP);
+		rk_fail(err, RK_E_LIMIT, "a dispatch has more than %d counters", MAX_GROUP);
 		return NULL;
 	}
 	grown = rk_grow(k->group, &k->cap, k->ngroup + 1, sizeof(*grown));

@@ -243,7 +243,6 @@ static const struct sql_format format = {
 	.source = "rocpd",
 	.clock = "boottime",
 	.what = "rocpd",
-	.wal = "was left beside it: a copy with its content is read",
 	.each_opening = true,
 	.prefix = "rocpd_",
 	.plans = plans,

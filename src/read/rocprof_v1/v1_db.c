@@ -374,7 +374,6 @@ static const struct sql_format format = {
 	.source = "rocprof-v1-db",
 	.clock = "monotonic",
 	.what = "rocprof",
-	.wal = "lay beside it: both are read",
 	.prefix = "",
 	.plans = plans,
 	.nplans = sizeof(plans) / sizeof(plans[0]),

@@ -379,7 +379,7 @@ static int v1_open(struct rk_instream *in, struct rk_context *ctx, struct rk_rea
 	p = rk_chrome_begin(head, len);
 	if (p && begins(p, (const char *)head + len, bare)) {
 		rk_fail(err, RK_E_FORMAT,
-			"not JSON: it begins with a comma, as rocprof leaves it when a run made no "
+			"not JSON: it begins with a comma; rocprof writes this when it recorded no "
 			"events");
 		rk_error_at(err, rk_instream_path(in), 1, 0);
 		return RK_E_FORMAT;

@@ -422,22 +422,21 @@ static void tell(const struct source *s)
 		const char *kind, *text;
 		uint64_t count, line;
 	} odd[] = {
-		{ "unknown-line", "line is no record of a trace; passed over", s->unknown,
+		{ "unknown-line", "line is not a trace record; skipped", s->unknown,
 		  s->unknown_line },
-		{ "huge-row", "row is longer than 1 MiB; passed over", s->lines.huge,
+		{ "huge-row", "row is longer than 1 MiB; skipped", s->lines.huge,
 		  s->lines.huge_line },
-		{ "cut-row", "the file ends inside this row; passed over", s->cut_line != 0,
+		{ "cut-row", "the file ends inside this row; skipped", s->cut_line != 0,
 		  s->cut_line },
-		{ "number-out-of-range", "number does not fit its column; taken as missing",
+		{ "number-out-of-range", "number does not fit its column; treated as missing",
 		  r->out_of_range, 0 },
 		{ "range-end-lost",
-		  "rocprofv2 prints marks and ranges alike; ranges without an id have no end",
+		  "rocprofv2 does not distinguish marks from ranges; ranges without an id have no end",
 		  r->lost_ends, 0 },
-		{ "unmatched-range-end", "range ends that never began; passed over", r->unmatched,
-		  0 },
+		{ "unmatched-range-end", "range end without a begin; skipped", r->unmatched, 0 },
 		{ "open-range", "range never ended; it has no duration", r->unclosed, 0 },
-		{ "too-many-ranges", "over 65536 ranges open at a time; passed over", r->dropped,
-		  0 },
+		{ "too-many-ranges", "more than 65536 open ranges; the rest are skipped",
+		  r->dropped, 0 },
 	};
 
 	for (unsigned i = 0; i < sizeof(odd) / sizeof(odd[0]); i++)
@@ -541,7 +540,7 @@ static enum rk_precedence txt_precedence(const char *file_name, enum rk_table t)
 
 const struct rk_reader_ops rk_reader_rocprof_v1_txt = {
 	.name = "rocprof-txt",
-	.help = "raw text traces of rocprof and roctracer, and what rocprofv2 prints",
+	.help = "raw text traces of rocprof and roctracer, and printed output of rocprofv2",
 	.probe = txt_probe,
 	.open = txt_open,
 	.scan = txt_scan,

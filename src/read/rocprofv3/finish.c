@@ -40,7 +40,7 @@ static int durations(struct rk_v3_scan *s, struct rk_builder *b, unsigned start_
 	}
 	if (lost)
 		rk_diag_add(s->ctx->diag, "duration-out-of-range", s->file, 0, lost,
-			    "times over 292 years apart; no duration");
+			    "start and end are over 292 years apart; no duration");
 	return rc;
 }
 
@@ -90,8 +90,9 @@ static int large_items(struct rk_v3_scan *s, struct rk_builder *b, unsigned fiel
 		lost++;
 	}
 	if (lost)
-		rk_diag_add(s->ctx->diag, "grid-out-of-range", s->file, 0, lost,
-			    "grid of over 2147483647 work-items; grid_items left empty, grid kept");
+		rk_diag_add(
+			s->ctx->diag, "grid-out-of-range", s->file, 0, lost,
+			"grid has over 2147483647 work-items; grid_items left empty, grid kept");
 	return rc;
 }
 

@@ -196,7 +196,7 @@ static int first_look(struct v3j_reader *r, struct rk_error *err)
 	r->counters_only = !(parts & V3J_BIT(V3J_DISPATCHES));
 	if (rc == 0 && r->late_names && r->nprocesses > 1)
 		rk_diag_most(r->ctx->diag, "late-names", rk_instream_path(r->in), 0, 1,
-			     "names after the records of several processes; they are left empty");
+			     "names come after the records of several processes; left empty");
 	return rc;
 }
 

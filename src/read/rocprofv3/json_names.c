@@ -311,7 +311,7 @@ void rk_v3j_names_tell(struct v3j_names *n, const char *file)
 
 	if (lost)
 		rk_diag_most(n->ctx->diag, "lookup-limit", file, 0, lost,
-			     "more names than are kept in memory; the rest is left empty");
+			     "too many names to keep in memory; the rest are left empty");
 }
 
 static const struct v3j_kind *kind_of(const struct v3j_names *n, const struct rk_json_value *kind)

@@ -372,7 +372,7 @@ static int add_instance(void *arg, struct rk_json_record *r, struct rk_error *er
 		i--;
 	if (i-- == 0) {
 		if (s->nsums == V3J_SUMS_MAX)
-			return rk_fail(err, RK_E_LIMIT, "dispatch with over %d counters",
+			return rk_fail(err, RK_E_LIMIT, "a dispatch has more than %d counters",
 				       (int)V3J_SUMS_MAX);
 		i = s->nsums++;
 		s->sums[i] = (struct v3j_sum){ .counter = counter };

@@ -27,17 +27,17 @@ enum odd {
 static const struct {
 	const char *kind, *text;
 } oddities[NODD] = {
-	{ "short-row", "row has fewer cells than the header; the others taken as missing" },
-	{ "long-row", "row has more cells than the header; passed over" },
-	{ "huge-row", "row is longer than 1 MiB; passed over" },
-	{ "cut-row", "the file ends inside this row; passed over" },
-	{ "repeated-header", "the header stands here again; passed over" },
-	{ "bad-number", "cell is not a number; taken as missing" },
-	{ "bad-time", "time cannot be read; taken as missing" },
+	{ "short-row", "row has fewer cells than the header; the others are treated as missing" },
+	{ "long-row", "row has more cells than the header; skipped" },
+	{ "huge-row", "row is longer than 1 MiB; skipped" },
+	{ "cut-row", "the file ends inside this row; skipped" },
+	{ "repeated-header", "repeated header line; skipped" },
+	{ "bad-number", "cell is not a number; treated as missing" },
+	{ "bad-time", "time cannot be read; treated as missing" },
 	{ "damaged-time", "time has lost digits (saved by a spreadsheet?); not used for timing" },
-	{ "bad-device", "device cannot be read; taken as missing" },
-	{ "time-without-zone", "wall-clock times without a zone; taken as UTC" },
-	{ "small-power", "power below 5 W throughout: madengine divides amd-smi's watts by 1000; "
+	{ "bad-device", "device cannot be read; treated as missing" },
+	{ "time-without-zone", "wall-clock times without a time zone; treated as UTC" },
+	{ "small-power", "power is always below 5 W: madengine divides amd-smi's watts by 1000; "
 			 "values kept as written" },
 };
 

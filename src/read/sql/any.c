@@ -71,7 +71,7 @@ static int any_open(struct rk_instream *in, struct rk_context *ctx, struct rk_re
 /* The reader that is opened is the owner's, and so are scan and close. */
 const struct rk_reader_ops rk_reader_sqlite_any = {
 	.name = "sqlite",
-	.help = "any of the databases above, told by its tables",
+	.help = "any of the databases above, recognised by its tables",
 	.probe = any_probe,
 	.open = any_open,
 	.serial = true,

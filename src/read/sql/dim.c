@@ -62,10 +62,11 @@ static int64_t *keep_row(struct sql_dim *d, const struct rk_sqlite_cursor *c, in
 
 		if (d->def->columns[i].kind != RK_SQLITE_TEXT) {
 			if (rk_sqlite_i64(c, i, &row[i]) == RK_CELL_WRONG)
-				rk_diag_add(d->r->ctx->diag, "wrong-type",
-					    rk_instream_path(d->r->in), 0, 1,
-					    "table '%s' has something that is not a number in '%s'",
-					    c->table, d->def->columns[i].name);
+				rk_diag_add(
+					d->r->ctx->diag, "wrong-type", rk_instream_path(d->r->in),
+					0, 1,
+					"table '%s' has a value that is not a number in column '%s'",
+					c->table, d->def->columns[i].name);
 			continue;
 		}
 		text = rk_sqlite_text(c, i, &len);

@@ -157,12 +157,14 @@ int rk_sql_open(const struct sql_format *f, struct rk_instream *in, struct rk_co
 	}
 	hot = rk_sqlite_hot(r->db);
 	if (hot) {
-		snprintf(message, sizeof(message), "a '%s' file %s", hot, f->wal);
+		snprintf(message, sizeof(message), "a '%s' file was left beside it: both are read",
+			 hot);
 		warn_about_file(r, "hot-wal", message);
 	}
 	if (rk_sqlite_cut(r->db))
-		warn_about_file(r, "damaged-database",
-				"the file is shorter than its header says: what is there is read");
+		warn_about_file(
+			r, "damaged-database",
+			"the file is shorter than its header says; the pages that exist are read");
 	*ret = &r->base;
 	return 0;
 }
@@ -271,8 +273,7 @@ static void flush_warnings(struct sql_scan *s)
 
 	if (s->wrong)
 		rk_diag_add(s->r->ctx->diag, "wrong-type", path, 0, s->wrong,
-			    "table '%s' has something that is not a number where one belongs",
-			    table);
+			    "table '%s' has a non-numeric value where a number belongs", table);
 	if (s->range)
 		rk_diag_add(s->r->ctx->diag, "out-of-range", path, 0, s->range,
 			    "table '%s' has a number that does not fit %s", table, s->range_field);
@@ -494,7 +495,7 @@ int rk_sql_scan(struct rk_reader *base, enum rk_table t, uint64_t want, struct r
 	while (plan < end && plan->table != t)
 		plan++;
 	if (plan == end)
-		return rk_fail(err, RK_E_USAGE, "such a file has no table '%s'", rk_table_name(t));
+		return rk_fail(err, RK_E_USAGE, "this format has no table '%s'", rk_table_name(t));
 	s = rk_calloc(1, r->format->scan_bytes);
 	if (!s)
 		return rk_fail_nomem(err);

@@ -83,7 +83,6 @@ struct sql_format {
 	const struct rk_reader_ops *ops;
 	const char *source, *clock; /* constants of the kernels table */
 	const char *what;           /* for messages: "Nsight Systems" */
-	const char *wal;            /* for the message about a hot log */
 	bool each_opening;          /* count warnings about the file each time it is opened */
 	const char *prefix;         /* of all tables */
 	const struct sql_plan *plans;

@@ -131,7 +131,7 @@ static int read_header(struct wide_reader *r, const struct rk_wide_format *f, st
 		return rc;
 	r->kind = kind_of(f, &r->header);
 	if (!r->kind)
-		return rk_fail(err, RK_E_FORMAT, "the header is not one of %s", f->ops->name);
+		return rk_fail(err, RK_E_FORMAT, "the header does not match %s", f->ops->name);
 	drop_absent(r, head, len);
 	return 0;
 }
@@ -389,7 +389,7 @@ int rk_wide_finish_copies(void *scan, struct rk_builder *b, struct rk_error *err
 	int rc = 0;
 
 	_Static_assert((int)RK_C_START == RK_M_START && (int)RK_C_DURATION == RK_M_DURATION,
-		       "times of copies and of allocations stand in the same columns");
+		       "times of copies and of allocations are in the same columns");
 	for (size_t i = 0; direction && rc == 0 && i < b->nrows; i++)
 		rc = rename_copy(s->v3.ctx, &direction[i], err);
 	return rc == 0 ? rk_v3_finish_memalloc(&s->v3, b, err) : rc;
