@@ -46,7 +46,7 @@ static const struct sql_column sample_columns[P_NCOLUMNS] = {
 	[P_STALL] = SQL_TEXT("stall_reason", SQL_BIT(RK_P_STALL)),
 };
 
-/* One row is all samples of an instruction: it has no time, and count is the number of waves. */
+/* A row sums up all samples of one instruction: it has no time, and count is the number of waves. */
 static int sample_row(struct sql_scan *s, size_t row)
 {
 	if (rk_sql_wants(s, RK_P_NAME))
@@ -138,7 +138,7 @@ static const struct sql_part command_parts[] = {
 	{ "compute_workload", command_columns, 1, command_row, NULL, NULL },
 };
 
-/* Of the first workload: a database is made of the output of one run. */
+/* Reads the first workload: a database holds the output of one run. */
 static int find_host(struct sql_reader *r, struct rk_error *err)
 {
 	static const struct rk_sqlite_column column = { "sys_info_extdata", RK_SQLITE_TEXT };

@@ -1,6 +1,6 @@
 /*
- * headed_csv.c - small CSV files that are told by the names in their header: library_trace.csv, NVTX
- * ranges of Nsight Systems, sysinfo.csv.
+ * headed_csv.c - small CSV files recognised by the column names in their header: library_trace.csv,
+ * NVTX ranges of Nsight Systems, sysinfo.csv.
  */
 #include <math.h>
 #include <string.h>
@@ -85,9 +85,9 @@ static int open_headed(const struct rk_reader_ops *ops, enum rk_table t, const c
 	return 0;
 }
 
-/* ---- library_trace.csv: calls of rocBLAS and its like, counted; ours and madengine's ---- */
+/* ---- library_trace.csv: counted calls of rocBLAS and similar libraries; ours and madengine's ---- */
 
-/* madengine has one text for function and configuration; it stands as the configuration. */
+/* madengine has one text for function and configuration; it goes to the configuration column. */
 static const struct rk_csv_bind library_binds[] = {
 	{ "library", RK_CELL_STR, RK_L_LIBRARY },
 	{ "function", RK_CELL_STR, RK_L_FUNCTION },
@@ -141,7 +141,7 @@ const struct rk_reader_ops rk_reader_library_csv = {
 
 /* ---- NVTX push/pop ranges as `nsys stats --report nvtx_pushpop_trace` writes them ---- */
 
-/* Header names come without white space. */
+/* White space was removed from header names. */
 static const struct rk_csv_bind nvtx_binds[] = {
 	{ "Start(ns)", RK_CELL_TIME, RK_R_START, NULL },
 	{ "End(ns)", RK_CELL_TIME, RK_R_DURATION, NULL },
@@ -262,12 +262,12 @@ static const struct rk_csv_bind agents[] = {
 	{ "pipes_per_gpu", RK_CELL_I64, RK_G_PIPES },
 	{ "numPipes", RK_CELL_I64, RK_G_PIPES },
 	{ "num_hbm_channels", RK_CELL_I64, RK_G_HBM_CHANNELS },
-	/* GB/s, until finish has made channels of it: the file does not tell the memory's size */
+	/* GB/s until `finish` turns it into channels: the file does not have the memory's size */
 	{ "hbm_bw", RK_CELL_F64, RK_G_MEMORY },
 	{ "hbmBW", RK_CELL_F64, RK_G_MEMORY },
 	{ NULL },
 };
-/* Of a file with both, L2Banks is of one die. */
+/* Where a file has both, L2Banks counts one die only. */
 static const struct rk_csv_bind agents_total[] = {
 	{ "total_l2_chan", RK_CELL_I64, RK_G_L2_CHANNELS },
 	{ "totalL2Banks", RK_CELL_I64, RK_G_L2_CHANNELS },
@@ -305,8 +305,9 @@ static int sysinfo_open(struct rk_instream *in, struct rk_context *ctx, struct r
 }
 
 /*
- * A channel moves 32 bytes per clock. The tool's own bandwidth is right where its count of
- * channels is not (MI300A: 96 of 128); one that is no whole number of channels is of other make.
+ * A channel moves 32 bytes per clock. The tool's bandwidth is right even where its count of
+ * channels is wrong (MI300A: 96 of 128). False when it is not a whole number of channels: then the
+ * memory is of another kind.
  */
 static bool channels(double gb_s, int64_t mclk, int64_t *ret)
 {
@@ -348,7 +349,7 @@ static int finish_channels(struct rk_builder *b, struct rk_error *err)
 	return 0;
 }
 
-/* The file names the model; that is the product too. */
+/* The file names only the model; we use it as the product too. */
 static int finish_agents(void *arg, struct rk_builder *b, struct rk_error *err)
 {
 	struct headed *r = arg;
@@ -376,7 +377,7 @@ static int sysinfo_scan(struct rk_reader *base, enum rk_table t, uint64_t want,
 		.in = r->in,
 		.header = &r->header,
 		.binds = processes,
-		/* early versions wrote the command line as it was, commas and all */
+		/* early versions did not quote the command line, which may have commas */
 		.free_header = "command",
 		.schema = rk_table_schema(t),
 		.want = want,

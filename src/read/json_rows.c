@@ -1,4 +1,4 @@
-/* json_rows.c - rows of JSON records, and what was odd about them. */
+/* json_rows.c - rows from JSON records, and warnings about them. */
 #include "read/json_rows.h"
 
 #include <stdio.h>
@@ -119,7 +119,7 @@ int rk_json_scan_batch(struct rk_json_scan *s, const struct rk_batch **batch)
 	if (!s->b.nrows)
 		return 0;
 	*batch = rk_builder_batch(&s->b);
-	/* what no row says is left to the place of the file to say */
+	/* a column without values is absent: the file's path may give it */
 	for (unsigned f = 0; f < s->b.schema->nfields; f++)
 		if (s->b.data[f] && all_null(&s->b, f))
 			s->b.cols[f] = (struct rk_column){ 0 };

@@ -1,8 +1,8 @@
 /*
  * json_rows.h - what the readers of JSON traces share: rows from records, look-ups, warnings.
  *
- * A reader's scan is a struct that begins with rk_json_scan. Fields that nobody wants cost nothing:
- * their column is NULL and every put is a test.
+ * A reader's scan is a struct that begins with rk_json_scan. Unwanted fields cost almost nothing:
+ * their column is NULL and a put only tests that.
  */
 #ifndef RK_JSON_ROWS_H
 #define RK_JSON_ROWS_H
@@ -19,7 +19,7 @@ struct rk_json_scan {
 	void *col[64]; /* values of each wanted field, NULL for the others */
 	bool nomem;    /* a null could not be marked */
 	bool ended;
-	uint64_t wrong, range, wrong_at, range_at; /* values that were no number, or too large */
+	uint64_t wrong, range, wrong_at, range_at; /* not a number; too large */
 	const char *wrong_field, *range_field;
 };
 
@@ -29,25 +29,25 @@ int rk_json_scan_init(struct rk_json_scan *s, struct rk_instream *in, struct rk_
 void rk_json_scan_release(struct rk_json_scan *s);
 
 /*
- * `rc` is how reading ended. The end of the content inside the document is a warning, and 0; so is
- * what was taken in stride. Every other error is handed on with the file's name.
+ * `rc` is how reading ended. A document that is cut off is a warning and returns 0; so are values
+ * that could be tolerated. Every other error is returned with the file's name.
  */
 int rk_json_scan_end(struct rk_json_scan *s, int rc, struct rk_error *err);
 /* The same for a reader that has only a stream. */
 int rk_json_stream_end(struct rk_json *j, struct rk_instream *in, struct rk_context *ctx, int rc,
 		       struct rk_error *err);
-/* Gives out the rows so far: 1 with *batch, or 0. */
+/* Returns the rows so far: 1 with *batch, or 0 when there are none. */
 int rk_json_scan_batch(struct rk_json_scan *s, const struct rk_batch **batch);
 
 void rk_json_put_null(struct rk_json_scan *s, unsigned field);
 /* A number that the field cannot hold is null and counted. */
 void rk_json_put_large(struct rk_json_scan *s, unsigned field);
 void rk_json_count_wrong(struct rk_json_scan *s, unsigned field, enum rk_json_has has);
-/* Interned; a text of no bytes is a name as well. */
+/* Interned; an empty text is a name too. */
 int rk_json_put_text(struct rk_json_scan *s, unsigned field, const char *text, size_t len,
 		     struct rk_error *err);
 
-/* The same of a text field of a record; null when it is not there. */
+/* The same for a text field of a record; null when absent. */
 int rk_json_put_field(struct rk_json_scan *s, unsigned field, const struct rk_json_record *r,
 		      unsigned from, struct rk_error *err);
 
@@ -92,7 +92,7 @@ static inline void rk_json_put_value(struct rk_json_scan *s, unsigned field,
 	rk_json_put_null(s, field);
 }
 
-/* Start and end -> start and duration; either is null when it is not known. */
+/* Start and end -> start and duration; null where unknown. */
 void rk_json_put_times(struct rk_json_scan *s, unsigned start, unsigned duration,
 		       const struct rk_json_value *from, const struct rk_json_value *to);
 /* Work-items and the size of a workgroup -> workgroups, rounded up. */
@@ -114,7 +114,7 @@ struct rk_json_pairs {
 };
 
 int rk_json_pairs_add(struct rk_json_pairs *p, uint64_t key, int64_t value, struct rk_error *err);
-/* NULL when there is none. Of equal keys one counts. Borrowed until the next add. */
+/* NULL when absent. Of equal keys one is kept. Borrowed until the next add. */
 int64_t *rk_json_pairs_find(struct rk_json_pairs *p, uint64_t key);
 void rk_json_pairs_release(struct rk_json_pairs *p);
 

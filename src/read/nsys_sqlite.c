@@ -1,9 +1,9 @@
 /*
  * nsys_sqlite.c - SQLite exports of Nsight Systems.
  *
- * Export schemas 2.9 to 3.24 (columns are found by name, so neighbours read too): kernels, copies
- * and memsets, CUDA calls, NVTX ranges and marks, GPUs, processes. Kernel names are demangledName,
- * else shortName. Times count from the beginning of the capture: clock "unknown".
+ * Export schemas 2.9 to 3.24 (columns are found by name, so other versions mostly work): kernels,
+ * copies and memsets, CUDA calls, NVTX ranges and marks, GPUs, processes. Kernel names are
+ * demangledName, else shortName. Times count from the start of the capture: clock "unknown".
  */
 #include "base/num.h"
 #include "base/text.h"
@@ -152,7 +152,7 @@ static const struct sql_column copy_columns[C_NCOLUMNS] = {
 
 static const struct sql_column memset_columns[C_NCOLUMNS] = { COPY_COLUMNS };
 
-/* ENUM_CUDA_MEMCPY_OPER; arrays are memory of a device, and so is unified memory's far side. */
+/* ENUM_CUDA_MEMCPY_OPER; arrays are device memory, and so is the other side of unified memory. */
 static const struct {
 	const char *word;
 	bool from_device, to_device;
@@ -223,7 +223,7 @@ static const struct sql_column call_columns[A_NCOLUMNS] = {
 	[A_NAME] = SQL_INT("nameId", SQL_BIT(RK_A_FUNCTION)),
 };
 
-/* Calls of runtime and driver are in one table; the class tells them apart. */
+/* Calls of runtime and driver are in one table; the event class distinguishes them. */
 static int call_row(struct sql_scan *s, size_t row)
 {
 	int64_t tid = rk_sql_cell(s, A_TID);
@@ -296,7 +296,7 @@ static const struct sql_column gpu_columns[G_NCOLUMNS] = {
 	[G_MEMORY] = SQL_INT("totalMemory", SQL_BIT(RK_G_MEMORY)),
 };
 
-/* Kernels name devices as CUDA does, which may order them differently than the driver. */
+/* Kernels use CUDA's device numbers; the driver may order devices differently. */
 static int gpu_row(struct sql_scan *s, size_t row)
 {
 	int64_t device = rk_sql_cell(s, G_CUDA), hz = rk_sql_cell(s, G_CLOCK);
@@ -337,7 +337,7 @@ static const struct sql_part process_parts[] = {
 	{ "PROCESSES", process_columns, O_NCOLUMNS, process_row, NULL, NULL },
 };
 
-/* Its own table of properties names the host; a report is of one host. */
+/* The properties table names the host; a report has only one. */
 static int find_host(struct sql_reader *r, struct rk_error *err)
 {
 	static const struct rk_sqlite_column columns[] = { { "name", RK_SQLITE_TEXT },

@@ -1,9 +1,9 @@
 /*
  * nvprof_csv.c - `nvprof --print-gpu-trace --csv`: kernels and copies.
  *
- * Lines of nvprof itself ("==4711== Profiling result:") come before, between and behind; the line
- * below the header names the units of each column, which nvprof chooses anew for each file. Sizes
- * count in powers of 1024. A kernel's name may end in its correlation id: "add(int*) [107]".
+ * Lines of nvprof itself ("==4711== Profiling result:") may be anywhere; the line below the header
+ * has the unit of each column, which nvprof chooses for each file. Units of size are powers of
+ * 1024. A kernel's name may end in its correlation id: "add(int*) [107]".
  */
 #include <string.h>
 
@@ -68,7 +68,7 @@ struct nvprof_source {
 	struct rk_context *ctx;
 	const char *path;
 	struct rk_lines lines;
-	struct rk_oddities odd; /* lines, which every pass meets */
+	struct rk_oddities odd; /* lines, which are seen each time a table is read */
 	struct rk_builder b;
 	enum rk_table table;
 	uint64_t want;
@@ -77,7 +77,7 @@ struct nvprof_source {
 	enum { FIND_HEADER, FIND_UNITS, ROWS } state;
 	unsigned ncols;
 	int at[NCOLUMNS];        /* index in the row, -1: the file lacks it */
-	uint64_t unit[NCOLUMNS]; /* what one of it is in ns or bytes */
+	uint64_t unit[NCOLUMNS]; /* one unit in ns or bytes */
 	struct cell cells[MAX_CELLS];
 	struct rk_error error;
 };
@@ -105,7 +105,10 @@ static struct cell trimmed(struct cell c)
 	return c;
 }
 
-/* Cells of a line, quotes hiding commas; more than MAX_CELLS are counted but not kept. */
+/*
+ * Splits a line into cells; commas in quotes do not count. Cells past MAX_CELLS are counted but not
+ * kept.
+ */
 static unsigned split(const char *line, size_t len, struct cell *cells)
 {
 	unsigned n = 0;
@@ -125,7 +128,7 @@ static unsigned split(const char *line, size_t len, struct cell *cells)
 	return n;
 }
 
-/* Digits with at most one point, times `unit`, to the nearest; nothing goes through a double. */
+/* Digits with at most one point, times `unit`, rounded to nearest; exact, without doubles. */
 static bool scaled(struct cell c, uint64_t unit, int64_t *ret)
 {
 	__extension__ typedef unsigned __int128 u128;
@@ -184,7 +187,7 @@ static bool is_remark(const char *line, size_t len, int64_t *pid)
 	return true;
 }
 
-/* Where our columns are in a header line; false when it is none of ours. */
+/* Finds our columns in a header line; false when it is not a header we know. */
 static bool read_header(const char *line, size_t len, struct cell *cells, int *at, unsigned *ncols)
 {
 	unsigned n = split(line, len, cells);
@@ -270,7 +273,7 @@ static struct cell cell_of(const struct nvprof_source *s, enum column k)
 	return s->at[k] < 0 ? (struct cell){ "", 0 } : trimmed(s->cells[s->at[k]]);
 }
 
-/* A number in the column's unit; false when the cell is empty or no number (which is counted). */
+/* A number in the column's unit; false when the cell is empty or not a number (which is counted). */
 static bool number(struct nvprof_source *s, enum column k, int64_t *ret)
 {
 	struct cell c = cell_of(s, k);
@@ -294,7 +297,7 @@ static int64_t put_number(struct nvprof_source *s, unsigned field, enum column k
 	return has ? v : -1;
 }
 
-/* "Tesla V100-SXM2-16GB (0)", or the number alone. */
+/* "Tesla V100-SXM2-16GB (0)", or only the number. */
 static bool device(struct nvprof_source *s, int64_t *ret)
 {
 	struct cell c = cell_of(s, DEVICE);
@@ -305,7 +308,7 @@ static bool device(struct nvprof_source *s, int64_t *ret)
 	return c.len && scaled(c, 1, ret);
 }
 
-/* Takes " [107]" off a kernel's name. */
+/* Removes " [107]" from a kernel's name. */
 static bool take_id(struct cell *name, int64_t *ret)
 {
 	const char *open = NULL;
@@ -399,7 +402,7 @@ static bool is_copy(struct cell name)
 	       rk_text_iprefix(name.s, name.len, "[Unified Memory Memcpy");
 }
 
-/* A name with commas outside quotes takes the cells that the row has too many. */
+/* An unquoted name with commas splits into extra cells: join them again. */
 static bool join_name(struct nvprof_source *s, unsigned n)
 {
 	unsigned at = (unsigned)s->at[NAME], extra = n - s->ncols;
@@ -442,7 +445,7 @@ static void take_row(struct nvprof_source *s, const char *line, size_t len)
 	s->b.nrows++;
 }
 
-/* Every cell of the line below the header is a unit or empty; otherwise it is a row already. */
+/* Whether the line below the header has units: every cell is a unit or empty. Else it is a row. */
 static bool take_units(struct nvprof_source *s, const char *line, size_t len)
 {
 	unsigned n = split(line, len, s->cells);

@@ -1,8 +1,8 @@
 /*
  * oddities.h - warnings about a file that is read once for each of its tables.
  *
- * What is odd about the file itself is found again each time: it is counted here and reported at the
- * end of each reading. The largest count of all readings is kept.
+ * The same problem is found again at each reading: it is counted here and reported at the end of
+ * each reading. The largest count is kept.
  */
 #ifndef RK_ODDITIES_H
 #define RK_ODDITIES_H
@@ -22,7 +22,7 @@ struct rk_oddities {
 /* One more of `kind`, a constant; line and message of the first are kept. */
 void rk_oddities_count(struct rk_oddities *o, const char *kind, uint64_t line, uint64_t count,
 		       const char *fmt, ...) __attribute__((format(printf, 5, 6)));
-/* Tells all and forgets them. */
+/* Reports all warnings and clears them. */
 void rk_oddities_tell(struct rk_oddities *o, struct rk_diag *d, const char *file);
 
 #endif

@@ -9,17 +9,17 @@
 struct rk_reader {
 	const struct rk_reader_ops *ops;
 	uint32_t tables; /* RK_TABLE_BIT of each table it can give; fixed after open */
-	bool once;       /* a pipe with one table: only one pass; set by rk_reader_open */
-	bool repeats;    /* set before a scan: kernels has every row of a dispatch, not the first */
+	bool once;    /* a pipe with one table: it can be read only once; set by rk_reader_open */
+	bool repeats; /* set before a scan: kernels has every row of a dispatch, not only the first */
 	const char *stats_of; /* RK_STATS: "kernel", "api", "copy" or "domain"; else NULL */
 };
 
 /*
- * Several files of one process may have rows of the same table. The file with the lowest class gives
- * them; of one class all do.
+ * Several files of one process may have rows of the same table. Only files of the lowest class are
+ * used for them, and all files of that class are.
  */
 enum rk_precedence {
-	RK_PRECEDENCE_BY_TABLES, /* no class: one of TRACE, COUNTERS, STATS, by the tables it has */
+	RK_PRECEDENCE_BY_TABLES, /* no fixed class: TRACE, COUNTERS or STATS, depending on its tables */
 	RK_PRECEDENCE_PARQUET,
 	RK_PRECEDENCE_ROCPD,
 	RK_PRECEDENCE_TRACE,
@@ -28,31 +28,32 @@ enum rk_precedence {
 	RK_PRECEDENCE_V1_DB,
 	RK_PRECEDENCE_TEXT,         /* raw traces of rocprof v1, joined */
 	RK_PRECEDENCE_TEXT_PART,    /* the same, of one process */
-	RK_PRECEDENCE_TEXT_RESULTS, /* its kernels where there is no trace of operations */
+	RK_PRECEDENCE_TEXT_RESULTS, /* its kernels, used when there is no trace of operations */
 	RK_PRECEDENCE_TEXT_RESULTS_PART,
 	RK_PRECEDENCE_COUNTERS,
 	RK_PRECEDENCE_STATS,
 };
 
-/* Which ranks the rows of a file may name when its path names none. */
+/* Which ranks the rows of a file may have when its path has no rank. */
 enum rk_rows_rank {
 	RK_ROWS_NO_RANK,
-	RK_ROWS_ONE_RANK,   /* the first rows tell it */
-	RK_ROWS_MANY_RANKS, /* each row may name another */
+	RK_ROWS_ONE_RANK,   /* one rank, in the first rows */
+	RK_ROWS_MANY_RANKS, /* each row may have another rank */
 };
 
 /* A table by which a SQLite file is recognised. */
 struct rk_db_sign {
-	const char *prefix; /* of the table's name, in any case; NULL ends the list */
-	int score;          /* how surely the file is this format, as for probe */
+	const char *prefix; /* start of the table's name, case-insensitive; NULL ends the list */
+	int score;          /* how certain it is that the file has this format, as for probe */
 };
 
 struct rk_reader_ops {
 	const char *name; /* stable word for -v and JSON: "rocprofv3-csv" */
 	const char *help; /* one line for `rockit help formats` */
 	/*
-	 * How surely these bytes are this format: 0 no .. 100 certain, or RK_E_NOMEM. head holds up to 64 KiB of
-	 * unpacked content (whole: it is the whole content); file_name only breaks ties.
+	 * How certain it is that these bytes are this format: 0 (no) to 100 (yes), or RK_E_NOMEM.
+	 * head holds up to 64 KiB of unpacked content (whole: it is the whole content); file_name
+	 * only breaks ties.
 	 */
 	int (*probe)(const void *head, size_t len, bool whole, const char *file_name);
 	/*
@@ -62,44 +63,48 @@ struct rk_reader_ops {
 	int (*open)(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
 		    struct rk_error *err);
 	/*
-	 * A new pass over one table that is in reader->tables. `want` has bit i set for each field
+	 * Starts to read one of the tables in reader->tables. `want` has bit i set for each field
 	 * the caller will look at; a source may leave the others null. One source at a time.
 	 */
 	int (*scan)(struct rk_reader *r, enum rk_table t, uint64_t want, struct rk_source **ret,
 		    struct rk_error *err);
 	void (*close)(struct rk_reader *r);
-	/* Its sources use one thread only: they may be drained on another than the caller's. */
+	/* Its sources use only one thread, so another thread than the caller's may drain them. */
 	bool serial;
 
-	/* What follows is asked when the files of a run are put together. All of it may be left out. */
+	/* The fields below are used when the files of a run are combined. All are optional. */
 
 	enum rk_precedence precedence;
-	/* The class where it depends on the file's name or on the table; NULL: `precedence`. */
+	/* The class, when it depends on the file's name or on the table; NULL: `precedence`. */
 	enum rk_precedence (*precedence_of)(const char *file_name, enum rk_table t);
 	/*
 	 * Its files are tables that rockit writes: counters are columns of kernels, a file may be written
-	 * again in its own place, and <table>.parquet in a folder was made of what is in the folder.
+	 * again in its own place, and <table>.parquet in a folder was made from the other files in
+	 * the folder.
 	 */
 	bool own_tables;
 	/* Kernels have a row per pass of counters: see rk_reader.repeats. */
 	bool repeats_dispatches;
 	enum rk_rows_rank rows_rank;
 	/*
-	 * A part of a path: files below the reader's file whose path has it are raw data of the same
-	 * process. NULL: there are none.
+	 * Files below the reader's file whose path contains this are raw data of the same process.
+	 * NULL: there are none.
 	 */
 	const char *raw_folder;
-	/* SQLite files whose beginning does not tell whose they are: how sql/any.c knows. May be NULL. */
+	/*
+	 * Tables by which sql/any.c recognises a SQLite file when its first pages do not show the
+	 * format. May be NULL.
+	 */
 	const struct rk_db_sign *db_signs;
 };
 
 #define RK_WANT_ALL UINT64_MAX
 
-/* The formats in their order (readers.c); NULL behind the last. */
+/* The formats in order (readers.c); NULL after the last. */
 const struct rk_reader_ops *rk_reader_at(size_t i);
-/* NULL: there is no such format. For tests: other code asks the fields above, never the name. */
+/* NULL: there is no such format. For tests: other code uses the fields above, never the name. */
 const struct rk_reader_ops *rk_reader_by_name(const char *name);
-/* One more format behind the others, until this is called with NULL. Not while other threads read. */
+/* Adds a format at the end until this is called with NULL. Not while other threads read. */
 void rk_readers_add_for_test(const struct rk_reader_ops *ops);
 
 /*
@@ -108,12 +113,15 @@ void rk_readers_add_for_test(const struct rk_reader_ops *ops);
  */
 int rk_reader_open(const char *path, struct rk_context *ctx, struct rk_reader **ret,
 		   struct rk_error *err);
-/* The same for a file whose format is known from before. */
+/* The same for a file whose format is already known. */
 int rk_reader_open_as(const char *path, const struct rk_reader_ops *ops, struct rk_context *ctx,
 		      struct rk_reader **ret, struct rk_error *err);
 void rk_reader_close(struct rk_reader *r); /* NULL is fine */
 
-/* For readers: tells the progress callback how far `in` is; RK_E_CANCELLED when it says so. */
+/*
+ * For readers: reports to the progress callback how far `in` was read; RK_E_CANCELLED when the
+ * callback cancels.
+ */
 int rk_reader_progress(struct rk_instream *in, struct rk_context *ctx, struct rk_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* readers.c - the list of formats that can be read, and the choice among them. */
+/* readers.c - the list of formats that can be read, and how one is chosen. */
 #include "read/reader.h"
 
 #include <string.h>
@@ -63,7 +63,7 @@ void rk_readers_add_for_test(const struct rk_reader_ops *ops)
 	extra = ops;
 }
 
-/* The reader whose probe is the surest; of equal ones the first in the list. */
+/* The reader with the highest probe result; among equals the first in the list. */
 static int choose(struct rk_instream *in, const struct rk_reader_ops **ret, struct rk_error *err)
 {
 	const char *path = rk_instream_path(in), *name = rk_base_name(path);
@@ -111,7 +111,7 @@ int rk_reader_open_as(const char *path, const struct rk_reader_ops *ops, struct 
 		rk_instream_close(in);
 		goto out;
 	}
-	/* one table of a pipe can be streamed; for more its content is needed again */
+	/* one table of a pipe can be streamed; for more we have to read it again */
 	if (!rk_instream_rewindable(in)) {
 		r->once = __builtin_popcount(r->tables) == 1;
 		if (!r->once)

@@ -73,7 +73,7 @@ static const struct rk_wide_kind kinds[] = {
 	  .must_not = { "Counter_Name", "Agent_Id", "Kind", "start_ns" },
 	  .clock = "boottime",
 	  PMC },
-	/* tables that rockit has written name some columns alike */
+	/* tables written by rockit have some of the same column names */
 	{ .must = { "Dispatch_ID", "Kernel_Name" },
 	  .must_not = { "Counter_Name", "Agent_Id", "Kind", "start_ns", "time_ns", "counter" },
 	  .clock = "monotonic",
@@ -84,7 +84,7 @@ static const struct rk_wide_kind kinds[] = {
 extern const struct rk_reader_ops rk_reader_rocprof_compute_csv;
 static const struct rk_wide_format format = { &rk_reader_rocprof_compute_csv, kinds };
 
-/* Any table of dispatches looks like one of these: another reader goes first. */
+/* Any table of dispatches looks like one of these: other readers go first. */
 static int compute_probe(const void *head, size_t len, bool whole, const char *file_name)
 {
 	int score = rk_wide_probe(&format, head, len);

@@ -1,4 +1,4 @@
-/* rocprof_v2_csv.c - what rocprofv2 writes as CSV: results with counters, traces of calls. */
+/* rocprof_v2_csv.c - CSV files of rocprofv2: results with counters, traces of calls. */
 #include "read/wide/wide.h"
 
 #define BIT(f) (UINT64_C(1) << (f))

@@ -40,7 +40,7 @@ int rk_chrome_put_word(struct chrome_scan *s, unsigned field, const char *word,
 	return rk_json_put_text(&s->rows, field, word, strlen(word), err);
 }
 
-/* Asked as soon as the event says what it is: most are of another table. */
+/* Called as soon as the event's kind is known: most events belong to another table. */
 static bool keep(void *arg, const struct rk_json_record *r)
 {
 	struct chrome_scan *s = arg;
@@ -50,7 +50,7 @@ static bool keep(void *arg, const struct rk_json_record *r)
 	return t == s->table || (t == RK_NTABLES && s->r->format->note);
 }
 
-/* In the list of events. One that is another table's is given up as soon as that is known. */
+/* Inside the list of events. An event of another table is skipped as soon as that is known. */
 static int on_event(struct chrome_scan *s, int kind, struct rk_error *err)
 {
 	const struct chrome_format *f = s->r->format;
@@ -98,7 +98,7 @@ static int on_member(struct chrome_scan *s, const struct rk_json_token *key, str
 	return rc ? rc : rk_json_skip_value(s->rows.json, err);
 }
 
-/* 1: go on; 0: the document has ended. */
+/* 1: continue; 0: end of the document. */
 static int step(struct chrome_scan *s, struct rk_error *err)
 {
 	struct rk_json_token tok;
@@ -125,7 +125,7 @@ static int chrome_next(struct rk_source *base, const struct rk_batch **batch, st
 	rk_builder_reset(&s->rows.b);
 	if (s->r->known && s->table < RK_NTABLES && !s->r->rows[s->table])
 		return 0;
-	/* a member may give several rows at once: room for them is left by `member` */
+	/* a member may add several rows at once; `member` leaves room for them */
 	while (rc >= 0 && !s->rows.ended && s->rows.b.nrows < s->rows.b.cap) {
 		rc = step(s, err);
 		if (rc > 0)
@@ -183,7 +183,7 @@ int rk_chrome_scan(struct rk_reader *base, enum rk_table t, uint64_t want, struc
 	return 0;
 }
 
-/* One pass that makes no rows. */
+/* Reads the whole document once without making rows. */
 static int count_rows(struct chrome_reader *r, struct rk_error *err)
 {
 	const struct rk_batch *batch;

@@ -17,15 +17,15 @@ struct chrome_format {
 	const struct rk_json_field *fields;
 	unsigned nfields;
 	uint64_t gives[RK_NTABLES]; /* fields of each table; 0: the format has no such table */
-	/* What the record's `keep` asks: which table an event belongs to, RK_NTABLES for none. */
+	/* Used by the record's `keep`: which table an event belongs to, RK_NTABLES for none. */
 	enum rk_table (*table_of)(struct chrome_scan *s);
-	/* An event that is no row but says something about others; NULL: none is. */
+	/* An event that is not a row but describes others; NULL: there are none. */
 	int (*note)(struct chrome_scan *s, struct rk_error *err);
-	/* Makes the row of the event in s->record: 1, or 0 when it is none. */
+	/* Makes a row from the event in s->record: 1, or 0 when it gives none. */
 	int (*row)(struct chrome_scan *s, struct rk_error *err);
 	/*
-	 * Takes the value of another member of the document: 1, or 0 to have it skipped. Rows of
-	 * the table `agents` come from here. NULL: none is wanted.
+	 * Reads the value of another member of the document: 1, or 0 to skip it. Rows of
+	 * the table `agents` come from here. NULL: none are wanted.
 	 */
 	int (*member)(struct chrome_scan *s, const struct rk_json_token *key, struct rk_error *err);
 };
@@ -35,7 +35,7 @@ struct chrome_reader {
 	const struct chrome_format *format;
 	struct rk_instream *in;
 	struct rk_context *ctx;
-	bool known;                /* a pass has been through all of the document */
+	bool known;                /* the whole document was read once */
 	uint64_t rows[RK_NTABLES]; /* events of each table, once known */
 	/* Kineto: the first process of the document (0: none), and whether it has others. */
 	bool asked, several;
@@ -52,25 +52,25 @@ struct chrome_scan {
 	uint32_t source_id, clock_id;
 	bool has_rank;
 	int64_t rank;
-	struct rk_json_pairs lanes; /* rocprof v1: what a pid stands for */
+	struct rk_json_pairs lanes; /* rocprof v1: what a pid means */
 };
 
-/* Tables as of format->gives, or, with `count`, those that a pass through all of it finds. */
+/* Tables are those of format->gives, or, with `count`, those found by reading the whole document. */
 int rk_chrome_open(const struct chrome_format *format, bool count, struct rk_instream *in,
 		   struct rk_context *ctx, struct rk_reader **ret, struct rk_error *err);
 int rk_chrome_scan(struct rk_reader *base, enum rk_table t, uint64_t want, struct rk_source **ret,
 		   struct rk_error *err);
 void rk_chrome_close(struct rk_reader *base);
 
-/* Where JSON begins, behind a byte order mark and blanks; NULL when there is none. */
+/* Where the JSON begins, after a byte order mark and blanks; NULL when there is none. */
 const char *rk_chrome_begin(const char *head, size_t len);
 bool rk_chrome_has(const char *head, size_t len, const char *text);
 
-/* A text field of the record into a column; null when it is not there. */
+/* Copies a text field of the record to a column; null when absent. */
 int rk_chrome_put_text(struct chrome_scan *s, unsigned field, unsigned from, struct rk_error *err);
 int rk_chrome_put_word(struct chrome_scan *s, unsigned field, const char *word,
 		       struct rk_error *err);
-/* The text of a field that is there equals `word`. */
+/* Whether the field is present and equals `word`. */
 bool rk_chrome_is(const struct chrome_scan *s, unsigned from, const char *word);
 
 #endif

@@ -1,13 +1,13 @@
 /*
  * kineto.c - traces of PyTorch's profiler (Kineto), AMD and NVIDIA.
  *
- * Operators of the framework (cat "cpu_op") and Python frames are no table of ours and are passed
- * over. Times are decimal microseconds since baseTimeNanoseconds, which is not added: the profiler's
- * own viewer shows them as they are.
+ * Operators of the framework (cat "cpu_op") and Python frames have no table and are skipped. Times
+ * are decimal microseconds since baseTimeNanoseconds, which is not added: the profiler's own viewer
+ * shows them as they are.
  *
- * A GPU event's pid is its device, so it names no process; but the profiler records the process it is
- * in and no other. Whose events a document holds is asked before rows that need it are read: the GPU's
- * may come first.
+ * A GPU event's pid is its device, not a process; but the profiler records only the process it runs
+ * in. We find out which processes a document has before we read rows that need it: GPU events may
+ * come first.
  */
 #include <string.h>
 
@@ -22,7 +22,7 @@ enum {
 	F_PH,
 	F_CAT,
 	F_PID,
-	F_NASKED, /* fields that tell processes come first */
+	F_NASKED, /* fields that identify processes come first */
 	F_NAME = F_NASKED,
 	F_TID,
 	F_TS,
@@ -50,7 +50,7 @@ static const struct rk_json_field fields[F_NFIELDS] = {
 	[F_TID] = { "tid", RK_JSON_AS_I64 },
 	[F_TS] = { "ts", RK_JSON_AS_MICRO },
 	[F_DUR] = { "dur", RK_JSON_AS_MICRO },
-	[F_RECORDED] = { "args/recorded dur", RK_JSON_AS_MICRO }, /* of rockit's: less than 0 */
+	[F_RECORDED] = { "args/recorded dur", RK_JSON_AS_MICRO }, /* rockit's: durations < 0 */
 	[F_DEVICE] = { "args/device", RK_JSON_AS_I64 },
 	[F_STREAM] = { "args/stream", RK_JSON_AS_I64 },
 	[F_CORRELATION] = { "args/correlation", RK_JSON_AS_I64 },
@@ -59,7 +59,7 @@ static const struct rk_json_field fields[F_NFIELDS] = {
 	[F_BYTES] = { "args/bytes", RK_JSON_AS_I64 },
 	[F_FROM] = { "args/fromDevice", RK_JSON_AS_I64 },
 	[F_TO] = { "args/toDevice", RK_JSON_AS_I64 },
-	[F_THREAD] = { "args/tid", RK_JSON_AS_I64 }, /* of rockit's: calls on a further lane */
+	[F_THREAD] = { "args/tid", RK_JSON_AS_I64 }, /* rockit's: calls on an extra lane */
 	[F_GRID] = { "args/grid/0", RK_JSON_AS_I64 },
 	[F_GRID + 1] = { "args/grid/1", RK_JSON_AS_I64 },
 	[F_GRID + 2] = { "args/grid/2", RK_JSON_AS_I64 },
@@ -99,7 +99,7 @@ static enum rk_table table_of(struct chrome_scan *s)
 	for (size_t i = 0; i < sizeof(categories) / sizeof(categories[0]); i++)
 		if (rk_text_ieq(cat, v->len, categories[i].cat))
 			return categories[i].table;
-	/* rockit's own traces keep the domain of other APIs */
+	/* rockit's own traces also have the domains of other APIs */
 	if (rk_text_ends(cat, v->len, "_api") || rk_text_ends(cat, v->len, "_API") ||
 	    rk_text_ends(cat, v->len, "_API_EXT"))
 		return RK_API;
@@ -108,7 +108,7 @@ static enum rk_table table_of(struct chrome_scan *s)
 
 /* ---- processes ---- */
 
-/* Frames of Python are left out: some have no process. */
+/* Python frames are ignored: some have no process. */
 static enum rk_table names_process(struct chrome_scan *s)
 {
 	const struct rk_json_value *v = &s->record.values[F_CAT];
@@ -163,8 +163,8 @@ static int ask_processes(struct chrome_reader *r, struct rk_error *err)
 }
 
 /*
- * The pid of a GPU event is a process where it is none of the devices named beside it: rockit's own
- * traces are so, also of processes that have nothing but kernels.
+ * The pid of a GPU event is a process when it differs from the device named in the event. This is
+ * so in rockit's own traces, even for processes that have only kernels.
  */
 static bool has_own_process(const struct chrome_scan *s)
 {
@@ -185,8 +185,8 @@ static bool has_own_process(const struct chrome_scan *s)
 }
 
 /*
- * Of an event of a GPU. Where several processes are in one trace nothing else says whose it is:
- * correlation ids are a process's own.
+ * The process of a GPU event. With several processes in one trace it is unknown: correlation ids
+ * are unique only within a process.
  */
 static void put_process(struct chrome_scan *s, unsigned field)
 {
@@ -210,14 +210,14 @@ static void put_rank(struct chrome_scan *s, unsigned field)
 		rk_json_put_null(&s->rows, field);
 }
 
-/* Older traces name the place of a GPU event by pid and tid alone. */
+/* Older traces give device and stream of a GPU event only as pid and tid. */
 static const struct rk_json_value *either(const struct rk_json_value *a,
 					  const struct rk_json_value *b)
 {
 	return a->has == RK_JSON_HAS ? a : b;
 }
 
-/* A grid of blocks: as many work-items as blocks of this size hold. */
+/* The grid is in blocks: work-items are blocks times block size. */
 static void put_geometry(struct chrome_scan *s, unsigned i)
 {
 	const struct rk_json_value *grid = &s->record.values[F_GRID + i];
@@ -253,7 +253,7 @@ static int kernel_row(struct chrome_scan *s, struct rk_error *err)
 	return rk_chrome_put_text(s, RK_K_NAME, F_NAME, err);
 }
 
-/* "Memcpy HtoD (Pageable -> Device)"; what else there is keeps its name. */
+/* "Memcpy HtoD (Pageable -> Device)"; other names stay as they are. */
 static const struct {
 	const char *name, *direction;
 	bool from_device, to_device;
@@ -316,7 +316,7 @@ static int api_row(struct chrome_scan *s, struct rk_error *err)
 	return rc < 0 ? rc : rk_chrome_put_text(s, RK_A_FUNCTION, F_NAME, err);
 }
 
-/* An annotation stands twice: as the program ran it, and over its kernels on the GPU. */
+/* An annotation appears twice: when the program ran it, and over its kernels on the GPU. */
 static int marker_row(struct chrome_scan *s, struct rk_error *err)
 {
 	const struct rk_json_value *v = s->record.values;
@@ -353,7 +353,7 @@ static int row(struct chrome_scan *s, struct rk_error *err)
 	return rc < 0 ? rc : 1;
 }
 
-/* ---- members of the document beside the events ---- */
+/* ---- other members of the document ---- */
 
 enum { D_ID, D_NAME, D_MEMORY, D_WARP, D_SMS, D_NFIELDS };
 

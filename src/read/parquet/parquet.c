@@ -21,8 +21,8 @@ struct pq_reader {
 	struct rk_context *ctx;
 	struct rk_file *file;
 	struct rk_pq_footer footer;
-	struct rk_schema schema; /* the standard table's, and counters behind it */
-	struct rk_field *fields; /* its fields when it has counters */
+	struct rk_schema schema; /* fields of the standard table, then counters */
+	struct rk_field *fields; /* the fields when there are counters */
 	int *leaf_of;            /* per field, the column of the file or -1 */
 };
 
@@ -100,7 +100,7 @@ static int find_leaf(const struct rk_pq_footer *f, const char *name)
 	return -1;
 }
 
-/* Columns that came later are not asked for. */
+/* Columns that were added later may be missing. */
 static bool has_all(const struct rk_pq_footer *f, const struct rk_schema *s)
 {
 	unsigned n = s->table == RK_AGENTS ? RK_G_NODE + 1 : s->nfields;
@@ -112,7 +112,7 @@ static bool has_all(const struct rk_pq_footer *f, const struct rk_schema *s)
 	return true;
 }
 
-/* By what the file says, or by its columns: a rewritten file has lost our metadata. */
+/* By our metadata, else by its columns: a file rewritten by others has no metadata of ours. */
 static int find_table(const struct rk_pq_footer *f, struct rk_error *err)
 {
 	int t = f->table ? rk_table_by_name(f->table) : -1;
@@ -157,7 +157,7 @@ static bool type_fits(enum rk_type type, int physical)
 	}
 }
 
-/* Not a second column of a standard name, and a name that may be written again. */
+/* A number under a name of its own that can be written again. */
 static bool is_counter(const struct rk_pq_leaf *leaf, const struct rk_schema *s)
 {
 	if (s->table != RK_KERNELS || !is_number(leaf->physical))
@@ -169,7 +169,7 @@ static bool is_counter(const struct rk_pq_leaf *leaf, const struct rk_schema *s)
 	return rk_utf8_valid(leaf->name, strlen(leaf->name)) == strlen(leaf->name);
 }
 
-/* Columns that the standard table lacks: counters where they are numbers of the kernels. */
+/* Columns outside the standard table: numbers of the kernels table are counters. */
 static void add_counters(struct pq_reader *r, const bool *known)
 {
 	struct rk_schema *s = &r->schema;
@@ -204,7 +204,7 @@ static int match_fields(struct pq_reader *r, bool *known, struct rk_error *err)
 		leaf = &r->footer.leaves[at];
 		known[at] = true;
 		if (leaf->is_null) {
-			r->leaf_of[i] = -1; /* as pandas writes a text that no row has */
+			r->leaf_of[i] = -1; /* pandas: a text column without values */
 			continue;
 		}
 		if (!type_fits(std->fields[i].type, leaf->physical))
@@ -279,7 +279,7 @@ static int parquet_open(struct rk_instream *in, struct rk_context *ctx, struct r
 	return 0;
 }
 
-/* ---- a scan: row group by row group, the wanted columns side by side ---- */
+/* ---- a scan: row group by row group, all wanted columns in parallel ---- */
 
 /* One field of the table that the file has and the caller wants. */
 struct column {
@@ -370,7 +370,7 @@ static int out_of_range(const struct column *c, uint64_t v, struct rk_error *err
 		       c->pages.leaf->name, v, (int64_t)v);
 }
 
-/* Integers as the file has them: do they fit a field of this type? */
+/* Checks that the file's integers fit a field of this type. */
 static int check_range(const struct column *c, enum rk_type type, const uint64_t *words, size_t n,
 		       struct rk_error *err)
 {
@@ -392,7 +392,7 @@ static bool is_real(const struct rk_pq_leaf *leaf)
 	return leaf->physical == RK_PQ_FLOAT || leaf->physical == RK_PQ_DOUBLE;
 }
 
-/* Past it not every integer is a number of the type: digits may be lost. */
+/* Above this limit the type cannot represent every integer: digits may be lost. */
 static double exact_limit(const struct column *c)
 {
 	return c->pages.leaf->physical == RK_PQ_FLOAT ? 0x1p24 : 0x1p53;
@@ -413,8 +413,8 @@ static int no_integer(const struct column *c, uint64_t row, double v, struct rk_
 }
 
 /*
- * As pandas makes of integers some of which are null: doubles, and NaN where there is none. Of the
- * rows from `at` of the batch *present have a value, in `words` without gaps.
+ * pandas writes integers with nulls as doubles, and NaN for null. *present of the batch's rows from
+ * `at` on have a value, in `words` without gaps.
  */
 static int to_integers(struct scan *s, const struct column *c, size_t at, size_t rows,
 		       size_t *present, struct rk_error *err)
@@ -451,7 +451,7 @@ static void to_doubles(const struct rk_pq_leaf *leaf, uint64_t *words, size_t n)
 	}
 }
 
-/* Words to a column of their width, every row having one. */
+/* Copies words to a column of their width; every row has a value. */
 static void narrow(uint8_t *to, size_t size, const uint64_t *words, size_t n)
 {
 	uint32_t *to32 = (uint32_t *)(void *)to;
@@ -467,7 +467,7 @@ static void narrow(uint8_t *to, size_t size, const uint64_t *words, size_t n)
 	}
 }
 
-/* Puts the words, without gaps, to the rows that have a value. */
+/* Copies words, which have no gaps, to the rows that have a value. */
 static void spread(uint8_t *to, size_t size, const uint64_t *words, const uint32_t *levels,
 		   size_t n)
 {
@@ -490,7 +490,7 @@ static void note_levels(uint64_t *valid, size_t at, const uint32_t *levels, size
 	}
 }
 
-/* n rows from `at` on that all have a value, or all have none. */
+/* Fills n rows from `at` on that all have a value, or all have none. */
 static void note_run(uint64_t *valid, size_t at, size_t n, bool present)
 {
 	while (n) {
@@ -503,7 +503,7 @@ static void note_run(uint64_t *valid, size_t at, size_t n, bool present)
 	}
 }
 
-/* Rows [at, ...) of the batch, as far as one page goes; returns how many, adds to *present. */
+/* Fills rows of the batch from `at` on, from at most one page; returns how many, adds to *present. */
 static int fill_some(struct scan *s, struct column *c, size_t at, size_t n, size_t *present,
 		     struct rk_error *err)
 {
@@ -622,7 +622,7 @@ static int parquet_scan(struct rk_reader *reader, enum rk_table t, uint64_t want
 	for (unsigned i = 0; i < nfields; i++) {
 		struct column *c = &s->cols[s->ncols];
 
-		/* `want` has no bits for the fields past its width: they are always wanted */
+		/* `want` has 64 bits: fields past that are always wanted */
 		if (r->leaf_of[i] < 0 || (i < 64 && !(want >> i & 1)))
 			continue;
 		c->field = i;

@@ -3,8 +3,8 @@
  * tracks and open slices.
  *
  * Field numbers are those of Perfetto's .proto files, named where they are used. The parts of a
- * packet may come in any order, but what a packet says of its sequence holds for its own event: so
- * we find all parts first and look at them in the order they are needed.
+ * packet may come in any order, but the sequence data of a packet also applies to its own event: so
+ * we find all parts first, then use them in the order they are needed.
  */
 #include <string.h>
 
@@ -219,7 +219,7 @@ static uint64_t names_key(const struct pf_state *s, const struct pf_sequence *q,
 	return (uint64_t)(q - s->sequences) << 40 | (uint64_t)q->generation << 8 | kind;
 }
 
-/* Forgets the names that sequences dropped; where that does not help, it is not tried again. */
+/* Forgets names that sequences dropped; when that frees nothing, it is not tried again. */
 static bool forget_names(struct pf_state *s)
 {
 	struct rk_map kept = { 0 };
@@ -359,7 +359,7 @@ static struct pf_clock read_clock(struct rk_cursor c)
 	return k;
 }
 
-/* Clocks that the sequence defines itself, by their distance from a known one. */
+/* Clocks that the sequence defines itself, by their offset from a known clock. */
 static void take_snapshot(struct pf_sequence *q, struct rk_cursor snapshot)
 {
 	struct rk_cursor c = snapshot;
@@ -392,7 +392,7 @@ static void take_snapshot(struct pf_sequence *q, struct rk_cursor snapshot)
 	}
 }
 
-/* The event's time in ns, or RK_NONE. An incremental clock's time counts from the one before. */
+/* The event's time in ns, or RK_NONE. An incremental clock counts from the previous event. */
 static int64_t time_of(struct pf_state *s, struct pf_sequence *q, const struct packet *p)
 {
 	uint32_t id = p->clock ? p->clock : q->default_clock;
@@ -474,7 +474,7 @@ static int take_interned(struct pf_state *s, const struct pf_sequence *q, struct
 
 /* ---- tracks ---- */
 
-/* Up to n numbers in a text, in their order; how many there are. */
+/* Finds up to n numbers in a text, in order; returns how many. */
 static unsigned numbers(const uint8_t *text, size_t len, int64_t *ret, unsigned n)
 {
 	unsigned count = 0;
@@ -528,7 +528,7 @@ static void take_ids(struct pf_track *t, struct rk_cursor c, bool thread)
 	}
 }
 
-/* A number behind a word, "rank 3", before the node's name, which may be anything. */
+/* The number after a word, as in "rank 3"; looks only before the node's name, which may be anything. */
 static int64_t number_behind(const struct rk_pb_field *f, const char *word)
 {
 	const uint8_t *node = memmem(f->data, f->len, "node ", 5);
@@ -541,7 +541,10 @@ static int64_t number_behind(const struct rk_pb_field *f, const char *word)
 	return v;
 }
 
-/* rockit's own: "pid 7, rank 3, node n1" of a process, "thread 8" of what a thread caused. */
+/*
+ * rockit's own names: "pid 7, rank 3, node n1" for a process, "thread 8" for work that a thread
+ * caused.
+ */
 static int take_description(struct pf_state *s, struct pf_track *t, const struct rk_pb_field *f,
 			    struct rk_error *err)
 {
@@ -596,7 +599,7 @@ static int take_descriptor(struct pf_state *s, struct rk_cursor descriptor, stru
 		else if (f.number == 14)
 			description = f;
 	}
-	return take_description(s, t, &description, err); /* it knows better than the others */
+	return take_description(s, t, &description, err); /* last: it overrides the others */
 }
 
 static void inherit_one(int64_t *value, int64_t of_track)
@@ -768,7 +771,7 @@ static enum rk_table table_of(const char *category, size_t len)
 	return RK_MARKERS;
 }
 
-/* 1: it is open; 0: it was past the limit. */
+/* 1: opened; 0: the limit was reached. */
 static int begin_slice(struct pf_state *s, const struct pf_sequence *q, struct pf_track *t,
 		       const struct event *e, const struct packet *p, int64_t time,
 		       struct rk_error *err)

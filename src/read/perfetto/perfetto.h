@@ -1,14 +1,14 @@
 /*
  * perfetto.h - Perfetto traces of TrackEvent slices, as rocprofv3 writes them.
  *
- * Read packet by packet, in one pass per table, in bounded memory. Slices are BEGIN and END events
- * of one track; what is known of a slice is in its debug annotations. Categories decide the
+ * Read packet by packet, once per table, in bounded memory. Slices are BEGIN and END events
+ * of one track; its debug annotations have the details. Categories decide the
  * table: kernel_dispatch, memory_copy, memory_allocation, *_api (calls), marker_api and all others
- * (markers). Traces that rockit wrote say a process's rank and node in the description of its
- * track, and grid, registers and the rest in annotations of their own (perfetto_writer.h). A
- * kernel's counters are its annotations that are doubles; where no annotation gives a dispatch id,
- * we use the number of the kernel in the file. Counter tracks repeat what slices say and are not
- * read. begin_ns and end_ns win over the slice's own times, which rocprofv3 may have moved.
+ * (markers). Traces written by rockit have rank and node of a process in the description of its
+ * track, and grid, registers and the rest in separate annotations (perfetto_writer.h). A kernel's
+ * counters are its annotations that are doubles; where no annotation gives a dispatch id, we use
+ * the number of the kernel in the file. Counter tracks repeat data of slices and are not read.
+ * begin_ns and end_ns win over the slice's own times, which rocprofv3 may have moved.
  *
  * Warnings: "cut-trace", "damaged-trace", "huge-packet", "damaged-packet", "compressed-packets",
  * "lost-packets", "unclosed-slice", "unmatched-end", "unknown-name", "slice-limit", "track-limit",
@@ -35,7 +35,7 @@ enum {
 
 /* ---- packet.c: a packet, and what earlier packets said ---- */
 
-/* Clocks of one sequence: those it defines by a snapshot. */
+/* Clocks that one sequence defines by a snapshot. */
 enum { PF_CLOCKS = 4 };
 struct pf_clock {
 	uint32_t id; /* 0: unused */
@@ -54,7 +54,7 @@ struct pf_sequence {
 /* Kinds of interned text, by field of InternedData. */
 enum pf_intern { PF_CATEGORY, PF_EVENT_NAME, PF_ANNOTATION, PF_STRING_VALUE };
 
-/* What annotations say about a slice. */
+/* Values of a slice that annotations give. */
 enum pf_value {
 	PF_BEGIN,
 	PF_END,
@@ -87,7 +87,7 @@ enum pf_value {
 	PF_KIND,
 	PF_RANK,
 	PF_NODE,    /* a text */
-	PF_IGNORED, /* known, wanted by nobody; no counter */
+	PF_IGNORED, /* known but not used; not a counter */
 	PF_NVALUES
 };
 
@@ -128,7 +128,7 @@ struct pf_state {
 	struct pf_track *tracks;
 	size_t nsequences, cap_sequences, ntracks, cap_tracks, nslices;
 	struct pf_slice *spare;
-	/* called for each slice that is over and wanted; end RK_NONE: unknown */
+	/* called for each wanted slice when it ends; end RK_NONE: unknown */
 	int (*emit)(void *arg, const struct pf_slice *s, const struct pf_track *t, int64_t end,
 		    struct rk_error *err);
 	void *arg;
@@ -137,9 +137,9 @@ struct pf_state {
 void rk_pf_state_release(struct pf_state *s);
 void rk_pf_warn(struct pf_state *s, const char *kind, const char *message);
 
-/* Takes the innermost slice off the track, hands it to `emit` and forgets it. */
+/* Removes the innermost slice from the track and passes it to `emit`. */
 int rk_pf_slice_end(struct pf_state *s, struct pf_track *t, int64_t end, struct rk_error *err);
-/* One TracePacket. What is odd in it is counted; it fails when out of memory or when emit does. */
+/* One TracePacket. Problems are counted as warnings; fails only when out of memory or when emit fails. */
 int rk_pf_packet(struct pf_state *s, const uint8_t *data, size_t len, struct rk_error *err);
 
 #endif

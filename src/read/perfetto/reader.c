@@ -48,7 +48,7 @@ static int64_t either(int64_t a, int64_t b)
 	return a == RK_NONE ? b : a;
 }
 
-/* The annotations' times where both are there: the slice's edges may have been moved. */
+/* Uses the annotations' times when both exist: the slice's own times may have been moved. */
 static void put_times(struct pf_rows *r, const struct pf_slice *s, int64_t end, unsigned start,
 		      unsigned duration)
 {
@@ -68,7 +68,7 @@ static void put_times(struct pf_rows *r, const struct pf_slice *s, int64_t end, 
 
 /*
  * Work-items and a workgroup, as three numbers or as one, the product. rockit's own traces have
- * workgroups; work-items are as many times their size.
+ * workgroups; work-items are workgroups times their size.
  */
 static void put_geometry(struct pf_rows *r, const struct pf_slice *s)
 {
@@ -333,10 +333,10 @@ struct perfetto_source {
 	size_t cap, from, to; /* what is read and not yet used */
 	uint64_t offset;      /* of buf[from] in the content */
 	bool eof, over;
-	size_t closing; /* the track whose open slices are given out at the end */
+	size_t closing; /* the track whose open slices are being emitted at the end */
 };
 
-/* A file that ends early is read as far as it goes. */
+/* A file that ends early is read up to there. */
 static int read_more(struct perfetto_source *s, size_t len, struct rk_error *err)
 {
 	struct rk_error cause = { 0 };
@@ -358,7 +358,7 @@ static int read_more(struct perfetto_source *s, size_t len, struct rk_error *err
 	return 0;
 }
 
-/* Brings `need` bytes together at buf + from; 1: done, 0: the file has fewer. */
+/* Makes `need` contiguous bytes available at buf + from; 1: done, 0: the file has fewer. */
 static int gather(struct perfetto_source *s, size_t need, struct rk_error *err)
 {
 	size_t want = need > BLOCK ? need : BLOCK;
@@ -415,7 +415,7 @@ static void cut(struct perfetto_source *s)
 			  s->offset);
 }
 
-/* The length of the packet that follows; 1: there is one, 0: no more. */
+/* Reads the length of the next packet; 1: there is one, 0: no more. */
 static int next_packet(struct perfetto_source *s, uint64_t *ret_len, struct rk_error *err)
 {
 	struct rk_cursor c;
@@ -469,7 +469,7 @@ static int read_packet(struct perfetto_source *s, struct rk_error *err)
 
 /* ---- source ---- */
 
-/* One slice that nothing closed; 1: there was one, 0: no more. */
+/* Emits one slice that was never closed; 1: there was one, 0: no more. */
 static int close_one(struct perfetto_source *s, struct rk_error *err)
 {
 	int rc;
@@ -561,7 +561,7 @@ static int perfetto_scan(struct rk_reader *base, enum rk_table t, uint64_t want,
 
 /* ---- reader ---- */
 
-/* Fields of TracePacket that tell it from other bytes, with the type they must have. */
+/* Fields by which a TracePacket is recognised, with their types. */
 static bool looks_like_packet(struct rk_cursor c)
 {
 	static const struct {
@@ -590,7 +590,7 @@ static bool looks_like_packet(struct rk_cursor c)
 	return !c.bad && seen;
 }
 
-/* Most of the first packets that are in the head as a whole must look like packets. */
+/* Most of the packets that are complete in the head must look like packets. */
 static int perfetto_probe(const void *head, size_t len, bool whole, const char *file_name)
 {
 	struct rk_cursor c = rk_cursor_over(head, len);

@@ -17,7 +17,7 @@ __extension__ typedef __int128 i128;
 
 enum { MAX_TURNS = 1 << 18 }; /* blocks that are put in order */
 
-/* When a block was taken, and where it is. */
+/* When a block was started, and where it is. */
 struct turn {
 	uint64_t sequence, index;
 };
@@ -26,12 +26,12 @@ struct raw_file {
 	struct rk_file *file;
 	struct rk_raw_header h;
 	bool sum_wrong, cut;
-	uint64_t nblocks; /* the header's counted; the last may be cut */
+	uint64_t nblocks; /* includes the header; the last may be incomplete */
 	/* of all blocks, after survey */
 	struct turn *turns; /* data blocks by sequence; NULL: in file order */
 	uint64_t nturns;
 	uint64_t open, damaged; /* data blocks */
-	uint64_t records;       /* that data blocks say they have */
+	uint64_t records;       /* records that data blocks claim to have */
 	uint32_t types;
 };
 
@@ -63,7 +63,7 @@ static void release_file(struct raw_file *f)
 	f->turns = NULL;
 }
 
-/* On failure release_file is still the caller's to call. */
+/* Call release_file also on failure. */
 static int open_file(const char *path, struct raw_file *f, struct rk_error *err)
 {
 	size_t len = 0;
@@ -89,7 +89,7 @@ static int open_file(const char *path, struct raw_file *f, struct rk_error *err)
 	return 0;
 }
 
-/* Operations that were handed to a device and not seen to end. */
+/* Operations that were submitted to a device and not seen to finish. */
 static uint64_t pending_of(const struct rk_raw_header *h)
 {
 	uint64_t begun = 0, ended = 0;
@@ -115,7 +115,7 @@ static uint64_t dropped_of(const struct rk_raw_header *h)
 
 enum block_fate { EMPTY, GOOD, DAMAGED };
 
-/* From the 64 bytes alone. `room`: bytes of payload that the file has. */
+/* Checks the 64 bytes only. `room`: bytes of payload in the file. */
 static enum block_fate judge(const struct rk_raw_block *b, size_t room)
 {
 	if ((!b->magic && !b->state) || b->state == RK_RAW_TAKEN)
@@ -131,7 +131,7 @@ static enum block_fate judge(const struct rk_raw_block *b, size_t room)
 	return (uint32_t)b->published > room ? DAMAGED : GOOD;
 }
 
-/* The 64 bytes of a block; the payload is not looked at. */
+/* Reads the 64 bytes of a block, not its payload. */
 static int peek_block(struct raw_file *f, uint64_t index, struct rk_raw_block *ret,
 		      enum block_fate *fate, struct rk_error *err)
 {
@@ -146,7 +146,7 @@ static int peek_block(struct raw_file *f, uint64_t index, struct rk_raw_block *r
 	return rc;
 }
 
-/* Reads block `index` to buf (block_bytes). When good, *ret and the payload behind it are right. */
+/* Reads block `index` to buf (block_bytes). When it is good, *ret and the payload after it are valid. */
 static int read_block(struct raw_file *f, uint64_t index, uint8_t *buf, struct rk_raw_block *ret,
 		      enum block_fate *fate, struct rk_error *err)
 {
@@ -168,7 +168,7 @@ static int read_block(struct raw_file *f, uint64_t index, uint8_t *buf, struct r
 
 /* ---- definitions ---- */
 
-/* Fields behind the id, by tag. */
+/* Fields after the id, by tag. */
 static unsigned fields_of(uint8_t tag)
 {
 	switch (tag) {
@@ -243,9 +243,9 @@ static int add_definition(struct raw_names *n, uint8_t tag, struct rk_cursor *c,
 		return 0;
 	}
 	if ((tag == RK_RAW_QUEUE || tag == RK_RAW_DEVICE) && rk_cursor_left(c))
-		read.v[fields] = rk_cursor_varint(c); /* one more than there was at first */
+		read.v[fields] = rk_cursor_varint(c); /* added in a later version */
 	*d = read;
-	/* the collector's own words are reported with the warnings about the file */
+	/* the collector's own message is reported with the warnings about the file */
 	words = tag == RK_RAW_NOTE ? rk_raw_name(n, read.v[0], RK_RAW_STRING) : NULL;
 	if (words) {
 		text = rk_strtab_borrow(n->ctx->names, (uint32_t)words->v[0], &len);
@@ -329,8 +329,8 @@ enum line { NO_LINE, LINE, JUMPED };
 
 /*
  * The line through the first and the last calibration: its rise above 1, over its run. They must be a
- * second apart. Clocks are slewed by 500 ppm at most; ten times that is another clock, or a machine
- * that slept.
+ * second apart. Clocks are slewed by at most 500 ppm; ten times that means a different clock, or
+ * that the machine was suspended.
  */
 static enum line line_of(const struct raw_clock *c, i128 *run, i128 *more)
 {
@@ -384,7 +384,10 @@ static int survey(struct raw_file *f, struct raw_names *names, struct rk_error *
 
 	if (!buf)
 		return rk_fail_nomem(err);
-	/* In a window any block may be the next. Too many are read in file order. */
+	/*
+	 * In a window any block may be next, so blocks are sorted; if there are too many, file
+	 * order is used.
+	 */
 	if (f->nblocks <= MAX_TURNS) {
 		f->turns = rk_alloc((size_t)f->nblocks * sizeof(*f->turns));
 		if (!f->turns) {
@@ -422,7 +425,7 @@ out:
 	return rc;
 }
 
-/* What is odd about the file as a whole. */
+/* Warnings about the file as a whole. */
 static void count_oddities(const struct raw_file *f, struct rk_oddities *odd)
 {
 	const struct rk_raw_header *h = &f->h;
@@ -466,7 +469,7 @@ struct rkraw {
 	struct rk_context *ctx;
 	struct raw_file f;
 	struct raw_names names;
-	struct rk_oddities odd; /* of the definitions: reported with every table */
+	struct rk_oddities odd; /* about definitions: reported with every table */
 };
 
 struct rkraw_source {
@@ -475,14 +478,14 @@ struct rkraw_source {
 	struct raw_rows rows;
 	struct rk_oddities odd;
 	uint8_t *buf;
-	uint64_t done; /* blocks that have been looked at */
+	uint64_t done; /* blocks seen so far */
 	struct rk_cursor c;
 	struct raw_history past;
 	size_t next_agent;
 	bool over;
 };
 
-/* The next block that has something for the table; 1: there is one, 0: no more. */
+/* The next block with rows for the table; 1: there is one, 0: no more. */
 static int next_block(struct rkraw_source *s, struct rk_error *err)
 {
 	uint32_t tags = rk_raw_tags_of(s->rows.table);
@@ -666,7 +669,7 @@ static int rkraw_open(struct rk_instream *in, struct rk_context *ctx, struct rk_
 		rkraw_close(&r->base); /* `in` is still the caller's */
 		return rc;
 	}
-	/* kernels always: that there are none is an answer */
+	/* kernels always: an empty table is a valid answer */
 	r->base.tables = RK_TABLE_BIT(RK_KERNELS) | RK_TABLE_BIT(RK_PROCESSES);
 	for (int t = 0; t < RK_NTABLES; t++)
 		if (rk_raw_tags_of((enum rk_table)t) & r->f.types)

@@ -2,15 +2,16 @@
  * raw.h - files of rockit's own flight recorder (base/rkraw.h has the layout).
  *
  * Opening reads the header, the 64 bytes of every block and the blocks of definitions; each table
- * is a pass over the data blocks that have something for it. Device times become CLOCK_BOOTTIME by
- * the calibrations in the file: along a line from the first to the last when they are a second
- * apart, else by one difference. A file whose process was killed, or still runs, is read as far as
+ * is read from the data blocks that have records for it. Device times become CLOCK_BOOTTIME by the
+ * calibrations in the file: along a line from the first to the last when they are a second apart,
+ * else by one difference. A file whose process was killed, or is still running, is read as far as
  * it was written.
  *
- * Warnings: "unclean-end" (with the operations that were under way), "unfinished-operations",
- * "dropped-records", "overwritten-records", "damaged-block", "damaged-header", "damaged-record",
- * "cut-file", "unknown-record", "unknown-name", "uncalibrated-clock", "clock-drift",
- * "time-out-of-range", "number-out-of-range", "definition-limit", "collector" (its own words).
+ * Warnings: "unclean-end" (with the number of operations that were still running),
+ * "unfinished-operations", "dropped-records", "overwritten-records", "damaged-block",
+ * "damaged-header", "damaged-record", "cut-file", "unknown-record", "unknown-name",
+ * "uncalibrated-clock", "clock-drift", "time-out-of-range", "number-out-of-range",
+ * "definition-limit", "collector" (a message from the collector).
  */
 #ifndef RK_RAW_READER_H
 #define RK_RAW_READER_H
@@ -20,17 +21,17 @@
 #include "read/oddities.h"
 #include "read/reader.h"
 
-/* A file as a whole, without its rows: for the record of a run. */
+/* A file as a whole, without its rows: for run.json. */
 struct rk_rkraw_info {
 	char collector[33];
 	uint32_t pid, ppid;
 	bool clean, window;
-	uint64_t records, dropped, overwritten,
-		pending; /* pending: operations under way at the end */
+	uint64_t records, dropped, overwritten;
+	uint64_t pending; /* operations still running at the end */
 	uint64_t damaged_blocks;
 	uint64_t dropped_for[RK_RAW_REASONS]; /* by enum rk_raw_reason */
 	int64_t start_ns, end_ns;             /* CLOCK_BOOTTIME; end: the last that is known */
-	char note[160];                       /* the collector's own words, or "" */
+	char note[160];                       /* the collector's message, or "" */
 	int64_t clock_error_ns;               /* the largest of all devices; -1: none calibrated */
 };
 int rk_rkraw_info(const char *path, struct rk_rkraw_info *ret, struct rk_error *err);
@@ -44,7 +45,7 @@ enum {
 
 struct raw_definition {
 	uint32_t tag;   /* 0: none */
-	uint64_t v[10]; /* fields in their order, without the id; of a string its id in the run */
+	uint64_t v[10]; /* fields in order, without the id; for a string its id in the run */
 };
 
 struct raw_calibration {
@@ -72,7 +73,7 @@ bool rk_raw_time(const struct raw_clock *c, int64_t device_ns, int64_t *ret);
 const struct raw_clock *rk_raw_clock(const struct raw_names *n, uint64_t device);
 /* ---- records as rows (rows.c) ---- */
 
-/* What differences are against. */
+/* The values that differences refer to. */
 struct raw_history {
 	uint64_t queued, host, correlation;
 	uint32_t thread, tid; /* the block's; of the last operation */
@@ -87,13 +88,13 @@ struct raw_rows {
 	struct rk_builder b;
 	enum rk_table table;
 	uint64_t want;
-	uint64_t begun;         /* columns that have a value in this batch; the rest is absent */
+	uint64_t begun;         /* columns that have a value in this batch; the rest are absent */
 	void *cols[RAW_FIELDS]; /* of the builder; NULL: not wanted */
 	uint32_t source_id, boot_id, device_id, api_id, build_id, queue_id;
 	int64_t node, rank; /* of every row, RK_NONE: unknown; node: id of its name */
 	struct rk_oddities *odd;
 	bool nomem;
-	bool nvidia; /* CUPTI's: registers are not VGPRs */
+	bool nvidia; /* from CUPTI: registers are not VGPRs */
 };
 
 int rk_raw_rows_init(struct raw_rows *r, struct rk_error *err);

@@ -9,7 +9,7 @@
 
 #define BIT(field) (UINT64_C(1) << (field))
 
-/* Columns that no record says anything about: they get no memory at all. */
+/* Columns that no record has: they get no memory. */
 static uint64_t never(const struct raw_rows *r)
 {
 	static const uint64_t unknown[RK_NTABLES] = {
@@ -91,7 +91,7 @@ int rk_raw_rows_init(struct raw_rows *r, struct rk_error *err)
 
 /* ---- cells ---- */
 
-/* The first value of a column in a batch: what came before it is null. */
+/* The first value of a column in a batch: the rows before it are null. */
 static void begin_column(struct raw_rows *r, unsigned field)
 {
 	r->begun |= UINT64_C(1) << field;
@@ -125,7 +125,7 @@ static void put(struct raw_rows *r, unsigned field, int64_t v)
 		((uint32_t *)col)[row] = (uint32_t)v;
 }
 
-/* The same for a number that need not be whole; what is not finite is none. */
+/* The same for a double; a value that is not finite is null. */
 static void put_real(struct raw_rows *r, unsigned field, double v)
 {
 	double *col = r->cols[field];
@@ -146,7 +146,7 @@ static int64_t small(uint64_t v)
 	return v <= INT64_MAX ? (int64_t)v : RK_NONE;
 }
 
-/* A field that is one more than it means, 0 for not known. */
+/* A field stored as value + 1; 0 means unknown. */
 static int64_t known_of(const struct raw_definition *d, unsigned field)
 {
 	return d && d->v[field] ? small(d->v[field] - 1) : RK_NONE;
@@ -160,7 +160,7 @@ static int64_t string_of(const struct raw_rows *r, uint64_t id)
 	return d ? (int64_t)d->v[0] : RK_NONE;
 }
 
-/* The same of a record, which should not name what is not defined. */
+/* The same for a record; an undefined id is a warning. */
 static int64_t text(struct raw_rows *r, uint64_t id)
 {
 	int64_t string = string_of(r, id);
@@ -207,11 +207,11 @@ struct operation {
 	uint64_t queue;
 	const struct raw_definition *queue_def, *device_def;
 	const struct raw_clock *clock;
-	bool may_be_timeless;    /* not queued: its times are the host's */
+	bool may_be_timeless;    /* not queued: host times */
 	int64_t start, duration; /* RK_NONE: out of range */
 };
 
-/* TID and CORR, then TIMES, turned into the time since boot. */
+/* Reads TID and CORR, then TIMES, converted to time since boot. */
 static bool get_operation(struct raw_rows *r, struct raw_history *past, struct rk_cursor *c,
 			  struct operation *op)
 {
@@ -292,7 +292,7 @@ static void put_function(struct raw_rows *r, const struct raw_definition *shape,
 	put(r, RK_K_SHARED_MEM, local);
 }
 
-/* Of kernels that a graph launched; the rest has neither. */
+/* For kernels launched by a graph; others have neither. */
 static bool put_graph(struct raw_rows *r, struct rk_cursor *c)
 {
 	bool has = rk_cursor_left(c) > 0;
@@ -328,7 +328,7 @@ static bool kernel(struct raw_rows *r, struct raw_history *past, struct rk_curso
 	put(r, RK_K_DEVICE, number_of(op.device_def, 0));
 	put(r, RK_K_WAVE_SIZE,
 	    op.device_def && op.device_def->v[7] ? number_of(op.device_def, 7) : RK_NONE);
-	/* kernels of one launch of a graph have one correlation: it numbers no dispatches */
+	/* all kernels of a graph launch share one correlation id, so it cannot be the dispatch id */
 	put(r, RK_K_DISPATCH, r->nvidia ? RK_NONE : small(past->correlation));
 	put(r, RK_K_CORRELATION, small(past->correlation));
 	put(r, RK_K_SOURCE, r->source_id);
@@ -403,7 +403,7 @@ static bool sync_row(struct raw_rows *r, struct raw_history *past, struct rk_cur
 	return true;
 }
 
-/* "NVTX_RANGE", with the name of its domain behind a colon. */
+/* "NVTX_RANGE", then a colon and the name of its domain. */
 static int64_t marker_kind(struct raw_rows *r, uint64_t kind, uint64_t domain)
 {
 	const struct raw_definition *d = rk_raw_name(r->names, domain, RK_RAW_STRING);
@@ -459,7 +459,7 @@ static bool counter(struct raw_rows *r, struct rk_cursor *c)
 	return true;
 }
 
-/* Calls, and what was compiled. */
+/* Calls and builds. */
 static bool call(struct raw_rows *r, struct raw_history *past, struct rk_cursor *c, bool build)
 {
 	uint64_t name = rk_cursor_varint(c), second = rk_cursor_varint(c);
@@ -533,7 +533,7 @@ uint32_t rk_raw_tags_of(enum rk_table t)
 	}
 }
 
-/* The history of a record that has no row here: differences are against it all the same. */
+/* Updates the history from a record that gives no row: later differences refer to it. */
 static bool pass_over(struct raw_history *past, uint8_t tag, struct rk_cursor *c)
 {
 	static const uint8_t before[RK_RAW_ALLOC + 1] = {
@@ -565,7 +565,7 @@ bool rk_raw_rows_add(struct raw_rows *r, struct raw_history *past, uint8_t tag, 
 {
 	if (tag == RK_RAW_THREAD)
 		return thread(past, &c);
-	if (tag == RK_RAW_MARKER) /* no part of any history */
+	if (tag == RK_RAW_MARKER) /* not part of the history */
 		return r->table != RK_MARKERS || marker(r, &c);
 	if (tag == RK_RAW_COUNTER)
 		return r->table != RK_COUNTERS || counter(r, &c);
@@ -647,7 +647,7 @@ static int64_t positive(uint64_t v)
 	return v && v <= INT64_MAX ? (int64_t)v : RK_NONE;
 }
 
-/* "gfx90a:sramecc+" is gfx90a; other names say nothing. */
+/* "gfx90a:sramecc+" is gfx90a; other names have no target. */
 static int64_t gfx(struct raw_rows *r, int64_t name)
 {
 	const char *s;

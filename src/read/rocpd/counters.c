@@ -1,10 +1,10 @@
 /*
  * counters.c - rocpd_pmc_event as the counters table.
  *
- * The file has a row for each hardware instance of a counter; we give their sum, one row for each
- * dispatch and counter. Both the counter rows and the dispatches are read in the order of the
- * event they belong to and walked side by side. The writer leaves them in that order; where one
- * table turns out not to be, SQLite sorts it (on disk, past its cache).
+ * The file has a row for each hardware instance of a counter; we return their sum, one row for each
+ * dispatch and counter. Both the counter rows and the dispatches are read in the order of the event
+ * they belong to and walked side by side. rocprofv3 writes them in that order; where a table is not
+ * sorted, SQLite sorts it (on disk when its cache is full).
  */
 #include "base/alloc.h"
 #include "read/rocpd/rocpd.h"
@@ -48,7 +48,7 @@ static int ascends(struct sql_scan *s, const struct rk_sqlite_table *t,
 		last = v;
 	}
 	rk_sqlite_cursor_close(c);
-	if (step == RK_E_FORMAT) /* reported by the pass that reads the rows */
+	if (step == RK_E_FORMAT) /* reported when the rows are read */
 		return 0;
 	return rk_sql_damage(s->r, &cause, rc < 0 ? rc : step, err);
 }
@@ -68,7 +68,7 @@ static int open_in_order(struct sql_scan *s, const struct rk_sqlite_table *t,
 	return rk_sql_damage(s->r, &cause, rc, err);
 }
 
-/* The next counter row into `ahead` and `event`; not ahead: there is none. */
+/* Reads the next counter row into `ahead` and `event`; `ahead` is false at the end. */
 static int step_pmc(struct sql_scan *s, struct rocpd_counters *k, struct rk_error *err)
 {
 	int64_t sample;
@@ -201,7 +201,7 @@ static void add_value(struct sql_scan *s, struct rocpd_counters *k)
 		sum->value += value;
 }
 
-/* All counter rows of the next event; those of no dispatch are counted and dropped. */
+/* All counter rows of the next event; those without a dispatch are counted and dropped. */
 static int read_group(struct sql_scan *s, struct rocpd_counters *k, struct rk_error *err)
 {
 	int64_t event = k->event;

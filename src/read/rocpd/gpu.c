@@ -65,7 +65,7 @@ static void put_symbol(struct sql_scan *s, size_t row)
 	rk_sql_put(s, RK_K_SGPR, row, rk_sql_resolve(s, SYMBOLS, id, SYMBOL_SGPR));
 }
 
-/* The file counts work-items; a grid counts workgroups, the last one perhaps not full. */
+/* The file has work-items; our grid is in workgroups, and the last may be partial. */
 static void put_geometry(struct sql_scan *s, size_t row)
 {
 	for (unsigned i = 0; i < 3; i++) {
@@ -170,7 +170,7 @@ static const struct sql_column alloc_columns[A_NCOLUMNS] = {
 	[A_EXTDATA] = SQL_TEXT("extdata", SQL_BIT(RK_M_FLAGS)),
 };
 
-/* The words that the CSV files have for the same operations. */
+/* The words that rocprofv3's CSV files use for the same operations. */
 static const struct {
 	const char *level, *type, *word;
 } operations[] = {

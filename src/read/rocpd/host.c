@@ -179,7 +179,7 @@ static const struct sql_column agent_columns[G_NCOLUMNS] = {
 	[G_EXTDATA] = SQL_TEXT("extdata", JSON_FIELDS),
 };
 
-/* Memory of an agent: all its banks together, and the fastest of their clocks. */
+/* Memory of an agent: the sum of its banks, and the highest of their clocks. */
 static void put_banks(struct sql_scan *s, size_t row, struct sql_span json)
 {
 	int64_t bytes = RK_NONE, clock = RK_NONE;
@@ -210,7 +210,7 @@ static void put_json(struct sql_scan *s, size_t row)
 	rk_sql_put(s, RK_G_MAX_SCLK, row, rk_sql_json_number(json, "max_engine_clk_fcompute"));
 	rk_sql_put(s, RK_G_XCC, row, rk_sql_json_number(json, "num_xcc"));
 	rk_sql_put(s, RK_G_WAVE_SIZE, row, rk_sql_json_number(json, "wave_front_size"));
-	/* shader engines: the driver gives only their arrays */
+	/* shader engines: the driver reports only their arrays */
 	rk_sql_put(s, RK_G_SE_COUNT, row, arrays > 0 && each > 0 ? arrays / each : RK_NONE);
 	rk_sql_put(s, RK_G_SIMD_PER_CU, row, rk_sql_json_number(json, "simd_per_cu"));
 	rk_sql_put(s, RK_G_WAVES_PER_CU, row, rk_sql_json_number(json, "max_waves_per_cu"));

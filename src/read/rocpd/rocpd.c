@@ -50,7 +50,7 @@ void rk_rocpd_put_who(struct sql_scan *s, size_t row, unsigned node, unsigned pi
 
 /* ---- the event that belongs to a row ---- */
 
-/* Rows to step over before a seek is cheaper. */
+/* Stepping over more rows than this costs more than a seek. */
 enum { NEAR_ROWS = 32 };
 
 static void open_events(struct rocpd_scan *rs)

@@ -1,7 +1,8 @@
 /*
- * v1_csv.c - results.csv of rocprof v1, ROCm 3 to 6, and of rocprofv2 asked to write such.
+ * v1_csv.c - results.csv of rocprof v1, ROCm 3 to 6, and of rocprofv2 when told to write this
+ * format.
  *
- * Counters are between obj and DispatchNs. Times are there when they were requested; a run with
+ * Counters are between obj and DispatchNs. Times exist only when requested; a run with
  * --stats or a trace has DurationNs too and its whole header in quotes.
  */
 #include "read/wide/wide.h"

@@ -13,7 +13,7 @@
 
 extern const struct rk_reader_ops rk_reader_rocprof_v1_db;
 
-/* Names come in the quotes of the text they were copied from, or without. */
+/* Names may still have the quotes of the text they were copied from. */
 static const char *unquoted(struct sql_scan *s, unsigned col, size_t *len)
 {
 	const char *text = rk_sqlite_text(s->c, col, len);
@@ -110,7 +110,7 @@ static const struct sql_column ops_columns[K_NCOLUMNS] = {
 	[K_CORRELATION] = SQL_INT("Index", SQL_BIT(RK_K_CORRELATION)),
 };
 
-/* One number of work-items, one of a workgroup's: x has it. */
+/* Work-items and workgroup size are one number each: it goes to x. */
 static void put_geometry(struct sql_scan *s, size_t row)
 {
 	static const unsigned ones[] = { RK_K_GRID_Y,  RK_K_GRID_Z,  RK_K_BLOCK_Y,
@@ -168,7 +168,7 @@ static int kern_row(struct sql_scan *s, size_t row)
 	return 1;
 }
 
-/* The process: proc-id, or pid where lanes have columns of their own. */
+/* The process: proc-id, or pid where lanes have separate columns. */
 static int64_t process_of(struct sql_scan *s, unsigned pid, unsigned proc, unsigned section)
 {
 	if (rk_sqlite_has_column(s->c, proc))
@@ -186,7 +186,7 @@ static int ops_row(struct sql_scan *s, size_t row)
 	return 1;
 }
 
-/* Rows with times, or the only rows there are. */
+/* Uses the table with times, or the only one that exists. */
 static bool kern_fits(const struct sql_reader *r, const struct rk_sqlite_table *t)
 {
 	return rk_sqlite_has(t, "KernelName") &&
@@ -280,7 +280,7 @@ static const struct sql_column roctx_columns[R_NCOLUMNS] = {
 	[R_TID] = SQL_INT("tid", SQL_BIT(RK_R_TID)),
 };
 
-/* The script gives a mark one nanosecond. */
+/* The script writes a mark with a length of one nanosecond. */
 static bool is_mark(struct sql_scan *s)
 {
 	int64_t from = rk_sql_cell(s, R_START), to = rk_sql_cell(s, R_END);
@@ -313,7 +313,7 @@ static const struct sql_column counter_columns[N_NCOLUMNS] = {
 	[N_VALUE] = SQL_REAL(NULL, SQL_BIT(RK_N_VALUE) | SQL_BIT(RK_N_COUNTER)),
 };
 
-/* A column of KERN that describes no dispatch is a counter. */
+/* A column of KERN that does not describe the dispatch is a counter. */
 static bool is_counter(const char *column)
 {
 	static const char *const known[] = {
@@ -338,7 +338,7 @@ static const char *nth_counter(const struct rk_sqlite_table *t, size_t k)
 	return NULL;
 }
 
-/* A table read for one counter at a time: its rows are few, its columns may be hundreds. */
+/* The table is read once per counter: it has few rows, but maybe hundreds of columns. */
 static int counter_row(struct sql_scan *s, size_t row)
 {
 	rk_sql_put(s, RK_N_DISPATCH, row, rk_sql_cell(s, N_DISPATCH));
@@ -395,7 +395,7 @@ static int v1_open(struct rk_instream *in, struct rk_context *ctx, struct rk_rea
 	return rk_sql_open(&format, in, ctx, ret, err);
 }
 
-/* Short words: any other sign counts more. */
+/* These names are short and common: any other mark wins. */
 static const struct rk_db_sign signs[] = {
 	{ "KERN", 50 }, { "OPS", 50 }, { "HIP", 50 }, { "HSA", 50 }, { 0 }
 };

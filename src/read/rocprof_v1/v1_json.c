@@ -1,8 +1,8 @@
 /*
  * v1_json.c - results.json of rocprof (v1).
  *
- * {"traceEvents":[{} and then events, nearly every value a string. Events named process_name say
- * what the pid of the others means: a GPU, its barriers, copies, calls. ts and dur are whole
+ * {"traceEvents":[{} and then events; nearly every value is a string. Events named process_name
+ * define what the pid of the others means: a GPU, its barriers, copies, calls. ts and dur are whole
  * microseconds; the nanoseconds are in args.
  */
 #include <string.h>
@@ -164,7 +164,7 @@ static int note(struct chrome_scan *s, struct rk_error *err)
 		*known = lane;
 		return 0;
 	}
-	/* real files have a handful; looking among events of unknown lanes must stay cheap */
+	/* real files have a handful; looking up unknown lanes must stay cheap */
 	if (s->lanes.n >= LANES_MAX)
 		return 0;
 	return rk_json_pairs_add(&s->lanes, (uint64_t)v[F_PID].i, lane, err);
@@ -189,7 +189,7 @@ static const struct rk_json_value *either(const struct rk_json_value *a,
 	return a->has == RK_JSON_HAS ? a : b;
 }
 
-/* One number of work-items, one of a workgroup's: x has it. */
+/* Work-items and workgroup size are one number each: it goes to x. */
 static void put_geometry(struct chrome_scan *s)
 {
 	static const unsigned ones[] = { RK_K_GRID_Y,  RK_K_GRID_Z,  RK_K_BLOCK_Y,
@@ -277,7 +277,7 @@ static int api_row(struct chrome_scan *s, struct rk_error *err)
 	return rc < 0 ? rc : rk_chrome_put_text(s, RK_A_FUNCTION, F_NAME, err);
 }
 
-/* The script gives a mark one nanosecond. */
+/* The script writes a mark with a length of one nanosecond. */
 static bool is_mark(const struct rk_json_value *v)
 {
 	return v[F_BEGIN].has == RK_JSON_HAS && v[F_END].has == RK_JSON_HAS &&
@@ -333,7 +333,7 @@ static const struct chrome_format format = {
 	.row = row,
 };
 
-/* `words`, one after another with blanks between them. */
+/* `words` in order, with blanks between them. */
 static bool begins(const char *p, const char *end, const char *const *words)
 {
 	for (; *words; words++) {
@@ -348,7 +348,7 @@ static bool begins(const char *p, const char *end, const char *const *words)
 	return true;
 }
 
-/* Events without the bracket before them: rocprof had nothing to write, and says so badly. */
+/* Events without the opening bracket: rocprof writes this when it has nothing to write. */
 static const char *const bare[] = { ",", "{", "\"args\"", NULL };
 
 static int v1_probe(const void *head, size_t len, bool whole, const char *file_name)

@@ -20,7 +20,7 @@ static bool digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* The number at *p, which ends with `last`; *p is moved behind that. */
+/* The number at *p, followed by `last`; *p moves past it. */
 static bool take(const char **p, const char *end, char last, int64_t *ret)
 {
 	const char *q = *p;
@@ -53,7 +53,7 @@ static void set(struct rk_txt_line *l, enum rk_txt_field f, int64_t v)
 	l->has |= 1u << f;
 }
 
-/* Commands that copy or fill have plain words for names; what has more to it is a kernel. */
+/* Copy and fill commands have plain words as names; all other names are kernels. */
 static bool is_copy(struct rk_csv_span name)
 {
 	static const char *const words[] = { "Copy", "Fill", "Memcpy", "hcMemcpy", "hipMemcpy" };
@@ -67,7 +67,7 @@ static bool is_copy(struct rk_csv_span name)
 	return false;
 }
 
-/* name:correlation:pid, counted from the right, for a name may hold colons. */
+/* name:correlation:pid, parsed from the right, because a name may contain colons. */
 static bool parse_op(const char *p, const char *end, struct rk_txt_line *l)
 {
 	int64_t pid, corr;
@@ -80,7 +80,7 @@ static bool parse_op(const char *p, const char *end, struct rk_txt_line *l)
 	return true;
 }
 
-/* function(...) ... :correlation; the last part came later and may be missing. */
+/* function(...) ... :correlation; older versions lack the last part. */
 static bool parse_call(const char *p, const char *end, struct rk_txt_line *l)
 {
 	const char *paren = memchr(p, '(', (size_t)(end - p));
@@ -98,7 +98,7 @@ static bool parse_call(const char *p, const char *end, struct rk_txt_line *l)
 	return true;
 }
 
-/* Behind the times. */
+/* What follows the times. */
 static void parse_timed(const char *p, const char *end, struct rk_txt_line *l)
 {
 	const char *q = p;
@@ -237,7 +237,7 @@ static const char *closing(const char *p, const char *end, char c)
 	return NULL;
 }
 
-/* The next pair at *p, which is moved behind its comma; false at the end or where it is none. */
+/* The next pair at *p, which moves past its comma; false at the end or when it is not a pair. */
 static bool next_pair(const char **p, const char *end, struct rk_csv_span *key,
 		      struct rk_csv_span *value)
 {
@@ -288,7 +288,7 @@ static void parse_pairs(const char *p, size_t len, struct rk_txt_line *ret)
 
 /* ---- any line ---- */
 
-/* What comes before the records: who traced, agents, when the program began. */
+/* Lines before the records: the tracer, agents, when the program began. */
 static bool is_preamble(const char *p, size_t len)
 {
 	struct rk_csv_span s = rk_csv_trim(p, len);
@@ -329,7 +329,7 @@ void rk_txt_parse(const char *p, size_t len, struct rk_txt_line *ret)
 uint32_t rk_txt_tables(const struct rk_txt_line *l)
 {
 	switch (l->kind) {
-	case RK_TXT_API: /* the copies of an HSA trace come behind all its calls */
+	case RK_TXT_API: /* copies of an HSA trace follow all its calls */
 		if (rk_text_iprefix(l->name.p, l->name.len, "hsa_"))
 			return RK_TABLE_BIT(RK_API) | RK_TABLE_BIT(RK_MEMCPY);
 		return RK_TABLE_BIT(RK_API);

@@ -1,7 +1,8 @@
 /*
- * v1_lines.h - a line of the raw text traces: what roctracer leaves in rocprof's data directory
- * (results.txt, hip_api_trace.txt, hsa_api_trace.txt, hcc_ops_trace.txt, async_copy_trace.txt,
- * roctx_trace.txt) and what rocprofv2 prints when it is given no directory.
+ * v1_lines.h - a line of the raw text traces: files that roctracer leaves in rocprof's data
+ * directory (results.txt, hip_api_trace.txt, hsa_api_trace.txt, hcc_ops_trace.txt,
+ * async_copy_trace.txt, roctx_trace.txt) and lines that rocprofv2 prints when no directory is
+ * given.
  */
 #ifndef RK_V1_LINES_H
 #define RK_V1_LINES_H
@@ -11,7 +12,7 @@
 
 enum rk_txt_kind {
 	RK_TXT_UNKNOWN,
-	RK_TXT_PREAMBLE, /* known, and no record */
+	RK_TXT_PREAMBLE, /* known, but not a record */
 	RK_TXT_API,
 	RK_TXT_KERNEL,
 	RK_TXT_COPY,

@@ -10,11 +10,11 @@
 
 extern const struct rk_reader_ops rk_reader_rocprof_v1_txt;
 
-enum { MAX_OPEN = 1 << 16 }; /* ranges that have begun and not ended */
+enum { MAX_OPEN = 1 << 16 }; /* open ranges */
 
-/* A range that has begun. */
+/* An open range. */
 struct range {
-	struct rk_txt_line line; /* its texts are gone */
+	struct rk_txt_line line; /* its texts are no longer valid */
 	uint32_t name;
 };
 
@@ -24,7 +24,7 @@ struct rows {
 	struct rk_builder b;
 	struct rk_error *err; /* of the current row, as rc */
 	int rc;
-	struct rk_txt_line dispatch; /* the last, for the counters behind it */
+	struct rk_txt_line dispatch; /* the last dispatch, for the counters after it */
 	uint32_t dispatch_name;
 	struct range *open;
 	size_t nopen, cap_open;
@@ -111,7 +111,7 @@ static void put_copy(struct rows *r, const struct rk_txt_line *l)
 	put_i64(r, RK_C_PID, l, RK_TXT_PID);
 }
 
-/* A size is one number: x has it. */
+/* A size is one number: it goes to x. */
 static void put_sizes(struct rows *r, const struct rk_txt_line *l)
 {
 	int64_t items = l->num[RK_TXT_GRID], block = l->num[RK_TXT_BLOCK], groups = 0;
@@ -153,7 +153,7 @@ static void put_resources(struct rows *r, const struct rk_txt_line *l)
 
 static void put_kernel(struct rows *r, const struct rk_txt_line *l)
 {
-	/* the tracer's own name for a barrier; everywhere else it is called a packet */
+	/* the tracer's name for a barrier; we name it as all other readers do */
 	const uint8_t barrier = rk_text_ieq(l->name.p, l->name.len, "Marker") ||
 				rk_text_iprefix(l->name.p, l->name.len, "<barrier packet>") ||
 				rk_text_iprefix(l->name.p, l->name.len, "hcCommandMarker");
@@ -249,8 +249,8 @@ static int end_range(struct rows *r, const struct rk_txt_line *l)
 }
 
 /*
- * rocprofv2 prints marks and pushes alike, so a pop cannot be given to its push: such ranges have
- * no end. Those with an id have one, in a line without a message.
+ * rocprofv2 prints marks and pushes the same way, so a pop cannot be matched to its push: such
+ * ranges have no end. Those with an id have one, in a line without a message.
  */
 static int put_mark(struct rows *r, struct rk_txt_line l)
 {
@@ -272,7 +272,7 @@ static int put_mark(struct rows *r, struct rk_txt_line l)
 		return remember(r, &l, name);
 	if (!mark && l.num[RK_TXT_OP])
 		return end_range(r, &l);
-	/* a mark has no length; what rocprofv2 calls one may be a range */
+	/* a mark has no length; in rocprofv2's output it may be a range */
 	l.num[RK_TXT_END] = l.num[RK_TXT_BEGIN];
 	if (!v2)
 		l.has |= 1u << RK_TXT_END;
@@ -365,7 +365,7 @@ static struct glance look(const char *p, size_t len, bool whole)
 		p += 3;
 	while (rk_lines_take(&p, end, &line, &n)) {
 		if (p == end && !whole)
-			break; /* cut by the end of what is looked at */
+			break; /* cut off by the end of the head */
 		rk_txt_parse(line, n, &l);
 		g.unknown += l.kind == RK_TXT_UNKNOWN;
 		g.records += l.kind > RK_TXT_PREAMBLE;
@@ -376,7 +376,7 @@ static struct glance look(const char *p, size_t len, bool whole)
 	return g;
 }
 
-/* Counters alone could be anything; and a log may quote a record or two. */
+/* Lines of counters could be anything, and a log may quote a record or two. */
 static int txt_probe(const void *head, size_t len, bool whole, const char *file_name)
 {
 	struct glance g;
@@ -445,7 +445,7 @@ static void tell(const struct source *s)
 				     odd[i].line, odd[i].count, odd[i].text);
 }
 
-/* 1: a line was taken, with or without a row of it; 0: there is nothing more. */
+/* 1: a line was read, with or without a row; 0: end. */
 static int step(struct source *s, struct rk_error *err)
 {
 	struct rk_txt_line l;
@@ -510,7 +510,7 @@ static int txt_scan(struct rk_reader *base, enum rk_table t, uint64_t want, stru
 	struct source *s = rk_calloc(1, sizeof(*s));
 	int rc;
 
-	(void)want; /* the parts of a line cost little beside finding them */
+	(void)want; /* finding the parts of a line costs more than storing them */
 	if (!s)
 		return rk_fail_nomem(err);
 	s->base = (struct rk_source){ &txt_source_ops, rk_table_schema(t) };
@@ -527,7 +527,7 @@ static int txt_scan(struct rk_reader *base, enum rk_table t, uint64_t want, stru
 	return 0;
 }
 
-/* Files of one process begin with its number; those without one hold the rows of all. */
+/* Names of files of one process begin with its number; files without one have the rows of all. */
 static enum rk_precedence txt_precedence(const char *file_name, enum rk_table t)
 {
 	bool part = *file_name >= '0' && *file_name <= '9';

@@ -2,8 +2,8 @@
  * csv.c - the CSV files rocprofv3 and `rocpd convert` write.
  *
  * Columns are matched by name in any case, so one list serves ROCm 6.2 to 10.0 and both dialects
- * of `rocpd convert` (a Guid in front; title-cased names). What is not wanted is bound as SKIP
- * where it can hold no comma, which is faster to pass than an unknown column.
+ * of `rocpd convert` (a Guid in front; title-cased names). Unwanted columns that cannot contain
+ * commas are bound as SKIP, which is faster than an unknown column.
  */
 #include "read/rocprofv3/csv.h"
 
@@ -16,7 +16,7 @@ extern const struct rk_reader_ops rk_reader_rocprofv3_csv;
 
 #define BIT(f) (UINT64_C(1) << (f))
 
-/* One kind of file, told by header names it must have and must not have. */
+/* One kind of file, recognised by header names it must have and must not have. */
 struct v3_kind {
 	const char *name; /* as in the file name: "kernel_trace" */
 	const char *must[6], *must_not[4];
@@ -27,7 +27,7 @@ struct v3_kind {
 
 /* ---- the kinds of files and their columns ---- */
 
-/* In any file, wanted by none. */
+/* In any file; not used. */
 static const struct rk_csv_bind skipped[] = {
 	{ "Guid", RK_CELL_SKIP, 0 },
 	{ "Kind", RK_CELL_SKIP, 0 },
@@ -39,7 +39,7 @@ static const struct rk_csv_bind skipped[] = {
 	{ "Pid", RK_CELL_SKIP, 0 },
 	{ 0 },
 };
-/* Of a dispatch, in kernel traces and counter files. */
+/* Columns of a dispatch, in kernel traces and counter files. */
 static const struct rk_csv_bind dispatch[] = {
 	{ "Agent_Id", RK_CELL_AGENT, RK_K_DEVICE },
 	{ "Queue_Id", RK_CELL_I64, RK_K_QUEUE },
@@ -172,7 +172,10 @@ static const struct rk_csv_bind agent_info[] = {
 	{ "Local_Mem_Size", RK_CELL_I64, RK_G_MEMORY },
 	{ "Simd_Per_Cu", RK_CELL_I64, RK_G_SIMD_PER_CU },
 	{ "Max_Waves_Per_Cu", RK_CELL_I64, RK_G_WAVES_PER_CU },
-	/* engines are arrays / arrays per engine; the latter is put where the file says nothing */
+	/*
+	 * engines = arrays / arrays per engine; the latter is kept in a column that the file does
+	 * not have
+	 */
 	{ "Array_Count", RK_CELL_I64, RK_G_SE_COUNT },
 	{ "Simd_Arrays_Per_Engine", RK_CELL_I64, RK_G_PIPES },
 	{ 0 },
@@ -215,7 +218,7 @@ static uint64_t kernel_needs(uint64_t want)
 	return want;
 }
 
-/* Which rows of a counter file are one dispatch is told by these. */
+/* These columns decide which rows of a counter file are one dispatch. */
 static uint64_t dispatch_needs(uint64_t want)
 {
 	return kernel_needs(want) | BIT(RK_K_DISPATCH) | BIT(RK_K_PID);
@@ -316,7 +319,7 @@ static const struct v3_kind kinds[] = {
 	{ 0 },
 };
 
-/* ---- what a file of statistics describes ---- */
+/* ---- which table a statistics file describes ---- */
 
 enum { MAX_STATS_LINES = 64 };
 
@@ -373,7 +376,7 @@ static const char *kind_of_name(const char *s, size_t len)
 	return is_hip_call(s, len) ? "api" : NULL;
 }
 
-/* The file's name only breaks a tie: markers and kernels can both be called anything. */
+/* The file's name only breaks a tie: markers and kernels can have any name. */
 static const char *kind_of_path(const char *path)
 {
 	static const char *const parts[][2] = {
@@ -392,7 +395,7 @@ static const char *kind_of_path(const char *path)
 
 /*
  * "kernel", "api", "copy", "domain", "marker" or "memory", by the first rows in `text` (each begins
- * with a name); what the names leave open, the file's name decides.
+ * with a name); where the names do not decide it, the file's name does.
  */
 static const char *stats_kind(const char *text, size_t len, const char *path)
 {
@@ -405,7 +408,7 @@ static const char *stats_kind(const char *text, size_t len, const char *path)
 		while (stop < end && *stop != ',' && *stop != '"' && *stop != '\n')
 			stop++;
 		found = kind_of_name(name, (size_t)(stop - name));
-		/* one name that fits nothing known: kernels or markers */
+		/* a name of no known kind: kernels or markers */
 		if (!found || (kind && strcmp(kind, found)))
 			return kind_of_path(path);
 		kind = found;
@@ -425,10 +428,10 @@ struct v3_reader {
 	struct rk_csv_header header;
 	const struct v3_kind *kind;
 	struct rk_v3_scan scan;
-	bool empty[RK_NTABLES]; /* a pass over the file's other table met no row of this one */
+	bool empty[RK_NTABLES]; /* a scan of the file's other table found no row of this one */
 };
 
-/* Watches a scan to its end, to learn whether the file's other table has rows at all. */
+/* Follows a scan to its end, to find out whether the file's other table has rows at all. */
 struct v3_source {
 	struct rk_source base;
 	struct rk_source *rows;

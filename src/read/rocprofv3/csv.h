@@ -13,10 +13,10 @@ struct rk_v3_scan {
 	uint64_t want;
 	uint32_t source_id, clock_id; /* constant strings of the kernels table */
 	uint32_t stats_of_id;
-	uint64_t other_rows; /* rows of the file's other table met on the way (atomic) */
+	uint64_t other_rows; /* rows of the file's other table seen so far (atomic) */
 };
 
-/* One table that a kind of file gives. */
+/* One table of a kind of file. */
 struct rk_v3_table {
 	enum rk_table table;
 	const struct rk_csv_bind *binds;
@@ -29,7 +29,10 @@ struct rk_v3_table {
 bool rk_v3_has_all(const struct rk_csv_header *h, const char *const *names, size_t n);
 bool rk_v3_has_any(const struct rk_csv_header *h, const char *const *names, size_t n);
 
-/* Finishers (finish.c): derive what the file does not say outright. `scan` is a struct rk_v3_scan. */
+/*
+ * Finishers (finish.c): derive values that the file does not have directly. `scan` is a struct
+ * rk_v3_scan.
+ */
 int rk_v3_finish_kernels(void *scan, struct rk_builder *b, struct rk_error *err);
 int rk_v3_finish_dispatches(void *scan, struct rk_builder *b, struct rk_error *err);
 int rk_v3_finish_api(void *scan, struct rk_builder *b, struct rk_error *err);
@@ -42,7 +45,7 @@ int rk_v3_finish_stats(void *scan, struct rk_builder *b, struct rk_error *err);
 
 /* Shared with the JSON reader. Ranges and marks have the same domains; a mark has no length. */
 const char *rk_v3_marker_kind(const char *domain, size_t len, bool has_length);
-/* Builds of 2024 wrote HOST_TO_DEVICE for what is MEMORY_COPY_HOST_TO_DEVICE before and after. */
+/* Builds of 2024 wrote HOST_TO_DEVICE instead of MEMORY_COPY_HOST_TO_DEVICE. */
 int rk_v3_full_direction(struct rk_context *ctx, uint32_t *id, struct rk_error *err);
 
 /*

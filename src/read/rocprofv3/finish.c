@@ -1,6 +1,6 @@
 /*
- * finish.c - what CSV files do not say outright: durations, grids in workgroups, kinds; and which
- * rows are the same dispatch. Finishers are called with the rows of one piece of a file, on any
+ * finish.c - derives what CSV files do not have: durations, grids in workgroups, kinds; and finds
+ * rows of the same dispatch. Finishers are called with the rows of one piece of a file, on any
  * thread.
  */
 #include "read/rocprofv3/csv.h"
@@ -75,7 +75,7 @@ static int grid(struct rk_builder *b, unsigned field, unsigned items_field, unsi
 	return rc;
 }
 
-/* Work-items past 2^31 have no place in an int32 column; the workgroups above are right. */
+/* Work-items above 2^31 do not fit an int32 column; the workgroups computed above are right. */
 static int large_items(struct rk_v3_scan *s, struct rk_builder *b, unsigned field,
 		       struct rk_error *err)
 {
@@ -117,7 +117,7 @@ static int registers(struct rk_builder *b, struct rk_error *err)
 	return rc;
 }
 
-/* Where the tool knows no stream, the queue stands for it. */
+/* Where the tool has no stream, the queue is used instead. */
 static int queue_as_stream(struct rk_v3_scan *s, struct rk_builder *b, struct rk_error *err)
 {
 	const int64_t *queue = b->data[RK_K_QUEUE];
@@ -174,7 +174,7 @@ int rk_v3_finish_kernels(void *scan, struct rk_builder *b, struct rk_error *err)
 	return rc;
 }
 
-/* From a counter file: sizes are products. Where the source has one number, x has it and y = z = 1. */
+/* From a counter file: sizes are products, so x has the number and y = z = 1. */
 int rk_v3_finish_dispatches(void *scan, struct rk_builder *b, struct rk_error *err)
 {
 	static const unsigned one[] = { RK_K_GRID_Y,  RK_K_GRID_Z,  RK_K_BLOCK_Y,
@@ -280,7 +280,10 @@ int rk_v3_finish_memalloc(void *scan, struct rk_builder *b, struct rk_error *err
 	return durations(scan, b, RK_M_START, RK_M_DURATION, err);
 }
 
-/* Shader engines: arrays so far, with the arrays of each in the column of pipes, which goes. */
+/*
+ * Shader engines: so far the column has arrays, and the pipes column has arrays per engine. Divide,
+ * and clear the pipes.
+ */
 static int engines(struct rk_builder *b, struct rk_error *err)
 {
 	int64_t *arrays = b->data[RK_G_SE_COUNT];
@@ -319,8 +322,8 @@ int rk_v3_finish_agents(void *scan, struct rk_builder *b, struct rk_error *err)
 }
 
 /*
- * The stall reason of a wave that issued its instruction means nothing: it was not stalled. Whether it
- * did is in the column of the node so far, which goes. The enumerators of reasons have a prefix of 58
+ * A wave that issued its instruction was not stalled, so its stall reason is dropped. The node
+ * column has the issued flag so far; it is cleared. The names of reasons have a prefix of 58
  * letters.
  */
 int rk_v3_finish_pc(void *scan, struct rk_builder *b, struct rk_error *err)
@@ -378,7 +381,7 @@ static uint64_t key_of(const struct rk_batch *b, size_t row)
 {
 	const struct rk_column *pid = &b->cols[RK_K_PID], *id = &b->cols[RK_K_DISPATCH];
 	uint64_t p = rk_column_has(pid, row) ? (uint64_t)((const int64_t *)pid->data)[row] : 0;
-	/* one hash inside the other: side by side, those of small numbers cancel each other out */
+	/* nested hashes: combined side by side, hashes of small numbers would cancel out */
 	uint64_t h = rk_hash_u64((uint64_t)((const int64_t *)id->data)[row] ^ rk_hash_u64(~p));
 
 	return h ? h : 1;

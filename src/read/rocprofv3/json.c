@@ -1,4 +1,4 @@
-/* json.c - the JSON file of rocprofv3: the walk, the first look, the scans. */
+/* json.c - the JSON file of rocprofv3: the walk, the first reading, the scans. */
 #include "read/rocprofv3/json.h"
 
 #include <string.h>
@@ -14,11 +14,11 @@ struct v3j_reader {
 	struct rk_reader base;
 	struct rk_instream *in;
 	struct rk_context *ctx;
-	uint64_t *ends; /* where the value of each part ends, by the first look at the file */
+	uint64_t *ends; /* where the value of each part ends, from the first reading */
 	size_t nends, cap;
 	bool counters_only; /* kernels are known from counter records alone */
 	size_t nprocesses;
-	bool late_names; /* some names come after the records that need them: keys were sorted */
+	bool late_names; /* some names come after the records that need them (keys were sorted) */
 };
 
 static const char top_key[] = "rocprofiler-sdk-tool";
@@ -48,13 +48,13 @@ static enum v3j_part part_of(const struct rk_json_token *key, bool record)
 		if (record == (part_keys[i].part >= V3J_COUNTER_COLLECTION) &&
 		    v3j_is(key, part_keys[i].key))
 			return part_keys[i].part;
-	/* hip_api, hsa_api, rccl_api, rocdecode_api, rocjpeg_api and what may come */
+	/* hip_api, hsa_api, rccl_api, rocdecode_api, rocjpeg_api and later ones */
 	if (record && rk_text_ends(key->text, key->len, "_api"))
 		return V3J_API;
 	return V3J_OTHER;
 }
 
-/* The value that is due must begin like this to go on inside; else it is skipped. */
+/* The next value must begin like this to be entered; else it is skipped. */
 static int enter(struct v3j_walk *w, int want, unsigned level, struct rk_error *err)
 {
 	struct rk_json_token tok;
@@ -81,7 +81,7 @@ static int on_key(struct v3j_walk *w, const struct rk_json_token *key, enum v3j_
 	return 1;
 }
 
-/* 1: *part; 0: the document has ended; < 0: error. The caller takes the value before the next call. */
+/* 1: *part; 0: the document has ended; < 0: error. The caller reads the value before the next call. */
 static int walk(struct v3j_walk *w, enum v3j_part *part, struct rk_error *err)
 {
 	struct rk_json_token tok;
@@ -107,9 +107,9 @@ static int walk(struct v3j_walk *w, enum v3j_part *part, struct rk_error *err)
 	return rc;
 }
 
-/* ---- the first look: which tables have rows, and where parts end ---- */
+/* ---- the first reading: which tables have rows, and where parts end ---- */
 
-/* Passes the part's value; whether it has something in it. */
+/* Skips the part's value; returns whether it is not empty. */
 static int look_inside(struct rk_json *j, bool *rows, struct rk_error *err)
 {
 	struct rk_json_token tok;
@@ -163,7 +163,7 @@ static int look_through(struct v3j_reader *r, struct rk_json *j, uint32_t *parts
 		records |= rows && is_records(part);
 		if (rc < 0)
 			return rc;
-		/* parts past the limit are passed by reading them */
+		/* parts past the limit are skipped by reading them */
 		if (r->nends < ENDS_MAX) {
 			ends = rk_grow(r->ends, &r->cap, r->nends + 1, sizeof(*ends));
 			if (!ends)
@@ -239,7 +239,7 @@ static int v3j_open(struct rk_instream *in, struct rk_context *ctx, struct rk_re
 	r->base.ops = &rk_reader_rocprofv3_json;
 	r->in = in;
 	r->ctx = ctx;
-	rc = rk_instream_keep(in, ctx->tmpdir, err); /* a pipe: the first look is not the last */
+	rc = rk_instream_keep(in, ctx->tmpdir, err); /* a pipe: it will be read again */
 	if (rc == 0)
 		rc = first_look(r, err);
 	if (rc < 0) {
@@ -290,7 +290,7 @@ static int skip_part(struct v3j_scan *s, struct rk_error *err)
 	return rk_json_skip_value(s->walk.json, err);
 }
 
-/* Goes on to the next part; 0 at the end of the document. */
+/* Moves to the next part; 0 at the end of the document. */
 static int next_part(struct v3j_scan *s, struct rk_error *err)
 {
 	int rc = walk(&s->walk, &s->part, err);
@@ -314,7 +314,7 @@ static int next_part(struct v3j_scan *s, struct rk_error *err)
 	return rc < 0 ? rc : 1;
 }
 
-/* 1: go on, 0: the document has ended. */
+/* 1: continue, 0: end of the document. */
 static int step(struct v3j_scan *s, struct rk_error *err)
 {
 	int rc;
@@ -379,7 +379,7 @@ static uint64_t record_fields(const struct v3j_table *t, uint64_t want)
 	return fields;
 }
 
-/* A file whose keys were sorted: its names are read in a pass of their own. */
+/* A file with sorted keys: its names are read first, separately. */
 static int read_names(struct v3j_scan *s, struct rk_error *err)
 {
 	struct rk_json *j = s->walk.json;

@@ -2,8 +2,8 @@
  * json.h - between the parts of the rocprofv3 JSON reader.
  *
  * {"rocprofiler-sdk-tool": [{metadata, agents, counters, strings, kernel_symbols, ...,
- * callback_records: {counter_collection}, buffer_records: {kernel_dispatch, hip_api, ...}}]}: what
- * gives numbers their names comes before the records, so one pass over the file gives one table.
+ * callback_records: {counter_collection}, buffer_records: {kernel_dispatch, hip_api, ...}}]}: names
+ * come before the records that use them, so a table needs only one reading of the file.
  */
 #ifndef RK_ROCPROFV3_JSON_H
 #define RK_ROCPROFV3_JSON_H
@@ -34,7 +34,7 @@ enum v3j_part {
 
 #define V3J_BIT(part) (1u << (part))
 
-/* Where the walk through the document is. The value of the part it stopped at is due. */
+/* Where the walk through the document is. The value of the part it stopped at comes next. */
 struct v3j_walk {
 	struct rk_json *json;
 	unsigned level; /* 0: outside, 1: document, 2: list of processes, 3: process, 4: records */
@@ -93,12 +93,12 @@ enum {
 };
 
 void rk_v3j_names_clear(struct v3j_names *n);
-/* Takes the value of `part`; `needs` says which strings. */
+/* Reads the value of `part`; `needs` selects the strings. */
 int rk_v3j_names_read(struct v3j_names *n, struct rk_json *j, enum v3j_part part, unsigned needs,
 		      struct rk_error *err);
-/* Counts what did not fit as a warning "lookup-limit". */
+/* Reports names that did not fit as the warning "lookup-limit". */
 void rk_v3j_names_tell(struct v3j_names *n, const char *file);
-/* 0 for what has no name (""). */
+/* 0 ("") when there is no name. */
 uint32_t rk_v3j_kind_name(const struct v3j_names *n, const struct rk_json_value *kind);
 uint32_t rk_v3j_operation(const struct v3j_names *n, const struct rk_json_value *kind,
 			  const struct rk_json_value *operation);
@@ -135,8 +135,8 @@ struct v3j_scan {
 /* How one standard table is made. */
 struct v3j_table {
 	enum rk_table table;
-	uint64_t gives;   /* its fields that the file can say */
-	uint32_t parts;   /* whose records are its rows */
+	uint64_t gives;   /* its fields that the file can have */
+	uint32_t parts;   /* parts whose records are its rows */
 	uint32_t names;   /* parts to read first */
 	unsigned strings; /* V3J_NEED_... */
 	const struct rk_json_field *fields;
@@ -151,7 +151,7 @@ extern const struct v3j_table rk_v3j_tables[];
 
 /* records[] of a dispatch's counters into the sums of the scan at `scan`. */
 int rk_v3j_read_sums(void *scan, struct rk_json *j, struct rk_error *err);
-/* The row of the next sum that was not given. */
+/* Makes the row of the next sum. */
 int rk_v3j_counter_row(struct v3j_scan *s, struct rk_error *err);
 
 #endif

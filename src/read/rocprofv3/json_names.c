@@ -76,7 +76,7 @@ static int32_t small(const struct rk_json_value *v)
 	return v->has == RK_JSON_HAS && v->i >= 0 && v->i <= INT32_MAX ? (int32_t)v->i : -1;
 }
 
-/* Files hold every kernel of every library, and launch few: names wait here until they are used. */
+/* Files list every kernel of every library, but few are launched: names are interned when first used. */
 static int keep_name(struct v3j_names *n, const struct rk_json_record *r, struct v3j_symbol *s,
 		     struct rk_error *err)
 {
@@ -121,7 +121,7 @@ static int on_symbol(void *arg, struct rk_json_record *r, struct rk_error *err)
 	return rc;
 }
 
-/* The strings of an array, behind its beginning, interned one after another. */
+/* Interns the strings of an array whose beginning was read. */
 static int string_list(struct v3j_names *n, struct rk_json *j, uint32_t **list, size_t *count,
 		       size_t *cap, struct rk_error *err)
 {
@@ -278,7 +278,7 @@ static int read_strings(struct v3j_names *n, struct rk_json *j, unsigned needs,
 			return kind;
 		if (kind == RK_JSON_ARRAY)
 			rc = rk_json_skip_rest(j, err);
-		/* correlation_id is an object: go on inside */
+		/* correlation_id is an object: enter it */
 		if (kind == RK_JSON_KEY && !v3j_is(&tok, "correlation_id"))
 			rc = string_member(n, j, &tok, needs, err);
 	} while (rc == 0 && rk_json_depth(j) > depth);

@@ -8,7 +8,7 @@
 
 #define B(f) (UINT64_C(1) << (f))
 
-/* Null where the process is not known. */
+/* Null when the process is unknown. */
 static void put_who(struct v3j_scan *s, unsigned node, unsigned pid)
 {
 	if (s->names.has_node)
@@ -63,7 +63,7 @@ enum {
 	KR_NFIELDS = KR_ITEMS + 3
 };
 
-/* A dispatch, as a record of its own and inside the record of its counters. */
+/* A dispatch, as a separate record or inside the record of its counters. */
 #define KERNEL_FIELDS(in)                                                           \
 	[KR_TID] = { "thread_id", RK_JSON_AS_I64 },                                 \
 	[KR_STREAM] = { "stream_id/handle", RK_JSON_AS_U64 },                       \
@@ -131,7 +131,7 @@ static void put_registers(struct v3j_scan *s, const struct v3j_symbol *k)
 		rk_json_put_null(&s->rows, RK_K_REGS);
 }
 
-/* Where the tool knows no stream, the queue stands for it. */
+/* Where the tool has no stream, the queue is used instead. */
 static void put_stream(struct v3j_scan *s, const struct rk_json_value *v)
 {
 	const struct rk_json_value *from = &v[KR_STREAM];
@@ -153,7 +153,7 @@ static int kernel_row(struct v3j_scan *s, struct rk_error *err)
 
 	if (k && k->id == UINT32_MAX)
 		return RK_E_NOMEM;
-	/* with --kernel-rename the external id means a name that the program gave */
+	/* with --kernel-rename the external id refers to a name from the program */
 	if (v[KR_EXTERNAL].has == RK_JSON_HAS && v[KR_EXTERNAL].i)
 		renamed = rk_json_pairs_find(&s->names.renamed, (uint64_t)v[KR_EXTERNAL].i);
 	if (renamed)
@@ -470,8 +470,8 @@ static bool is_issued(struct v3j_scan *s)
 }
 
 /*
- * The enumerators carry 58 letters of C name that say nothing. A wave that did issue its instruction
- * was not stalled, whatever stands there.
+ * Removes the useless C prefix of 58 letters. A wave that issued its instruction was not stalled,
+ * whatever the file says.
  */
 static int put_stall(struct v3j_scan *s, struct rk_error *err)
 {
@@ -578,7 +578,7 @@ static int put_type(struct v3j_scan *s, struct rk_error *err)
 	return 0;
 }
 
-/* Shader engines: the driver tells their arrays alone. */
+/* Shader engines: the driver reports only their arrays. */
 static void put_engines(struct v3j_scan *s)
 {
 	const struct rk_json_value *arrays = &s->record.values[GR_ARRAYS];

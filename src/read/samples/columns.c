@@ -1,7 +1,7 @@
 /*
- * columns.c - what the columns of a sampler's file are: madengine's and rockit's own, which
- * have a column a GPU, those of amd-smi, rocm-smi and scripts around them, which have a row a GPU,
- * and rocprof-compute's roofline.csv.
+ * columns.c - what the columns of a sampler's file mean: files of madengine and rockit, with one
+ * column per GPU; files of amd-smi, rocm-smi and scripts around them, with one row per GPU; and
+ * rocprof-compute's roofline.csv.
  */
 #include "read/samples/samples.h"
 
@@ -20,10 +20,10 @@ struct known {
 };
 
 /*
- * Columns that give a standard metric. Where a file has several sources of one, the first in the
- * row that has a value gives it: MI300 has no edge temperature, so the junction's stands in. The
- * others keep their own names.
- * amd-smi counts memory in units of 2^20 and calls them MB, and so does rockit's own sampler.
+ * Columns that give a standard metric. Where a file has several columns for one metric, the first
+ * that has a value in the row is used: MI300 has no edge temperature, so the junction temperature
+ * replaces it. The others keep their own names. amd-smi counts memory in units of 2^20 and calls
+ * them MB, and so does rockit's own sampler.
  */
 static const struct known known[] = {
 	{ "Power(Watt)", "power_w", "W", 1 },
@@ -71,7 +71,7 @@ static const struct known known[] = {
 	{ "Temperature (Sensor junction) (C)", "temp_c", "C", 1 },
 };
 
-/* Units of the others, by how their names end. */
+/* Units of other columns, by the end of their names. */
 static const struct {
 	const char *ending, *unit;
 } units[] = {
@@ -196,7 +196,7 @@ const struct rk_reader_ops rk_reader_samples_csv = {
 	.serial = true,
 };
 
-/* ---- roofline.csv: what rocprof-compute's benchmark measured, a row a device ---- */
+/* ---- roofline.csv: what rocprof-compute's benchmark measured, one row per device ---- */
 
 static bool has(struct rk_csv_span name, const char *part)
 {
@@ -215,7 +215,7 @@ static const char *roofline_unit(struct rk_csv_span name)
 	return has(name, "Bw") ? "GB/s" : NULL;
 }
 
-/* Names stay as they are written, "hbmBwHigh" and "MFMAFI8OpsLow" too: metrics go by them. */
+/* Names stay as written, also "hbmBwHigh" and "MFMAFI8OpsLow": metrics refer to them. */
 static void classify_roofline(const struct rk_samples_header *h, unsigned col,
 			      struct rk_sample_column *ret)
 {

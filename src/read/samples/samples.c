@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "codec/instream.h"
 
-/* What can be odd about a file; the texts stand in `oddities`. */
+/* Kinds of warnings; the texts are in `oddities`. */
 enum odd {
 	SHORT_ROW,
 	LONG_ROW,
@@ -53,14 +53,14 @@ struct reader {
 	struct rk_context *ctx;
 	struct column *cols;
 	unsigned ncols;
-	char *first; /* the header line, to know it again */
+	char *first; /* the header line, to recognise it when repeated */
 };
 
 struct note {
 	uint64_t count, line;
 };
 
-/* Between two calls it stands at one value of one row. */
+/* Between two calls it is at one value of one row. */
 struct source {
 	struct rk_source base;
 	struct reader *r;
@@ -68,8 +68,8 @@ struct source {
 	struct rk_builder b;
 	struct rk_csv_span *cells; /* of the row; one more than there are columns */
 	bool *gave;                /* by column: it has given a value in this row */
-	unsigned ncells, col;      /* col: the next to be looked at */
-	bool begun;                /* the header has been passed */
+	unsigned ncells, col;      /* col: the next to read */
+	bool begun;                /* the header was skipped */
 	bool has_time, has_device;
 	int64_t time, device;
 	struct rk_csv_span list; /* what is left of a list-valued cell */
@@ -226,7 +226,7 @@ static struct rk_csv_span without_unit(struct rk_csv_span c)
 
 enum rk_value rk_samples_value(struct rk_csv_span c, double *ret)
 {
-	/* words that switches show: not numbers, and nothing is missing */
+	/* words for states: not numbers, but not missing either */
 	static const char *const states[] = { "ENABLED", "DISABLED", "UNTHROTTLED", "THROTTLED",
 					      "True",    "False",    NULL };
 	struct rk_csv_span n;
@@ -431,7 +431,7 @@ static void read_row_columns(struct source *s)
 	}
 }
 
-/* False: the row is passed over. */
+/* False: skip the row. */
 static bool take_row(struct source *s, const char *p, size_t len)
 {
 	unsigned n = s->r->ncols, got;
@@ -443,7 +443,7 @@ static bool take_row(struct source *s, const char *p, size_t len)
 		return false;
 	}
 	got = rk_csv_split(p, len, s->cells, n);
-	/* one trailing comma more than the header has is an empty cell nobody named */
+	/* an extra trailing comma is an empty cell without a name */
 	if (got > n && p[len - 1] == ',')
 		got = rk_csv_split(p, len - 1, s->cells, n);
 	if (got > n || (got < n && !s->lines.ended)) {
@@ -653,7 +653,7 @@ int rk_samples_scan(struct rk_reader *base, enum rk_table t, uint64_t want, stru
 	struct source *s = rk_calloc(1, sizeof(*s));
 	int rc;
 
-	(void)want; /* five columns: none is worth leaving out */
+	(void)want; /* only five columns: always read all */
 	if (!s)
 		return rk_fail_nomem(err);
 	s->base = (struct rk_source){ &samples_source_ops, rk_table_schema(t) };

@@ -1,8 +1,8 @@
 /*
  * samples.h - between the parts of the readers for samples: power, memory, temperature.
  *
- * A row of such a file holds many values, of one device (a `device` or `gpu` column) or of all of
- * them (a column a GPU). Each value becomes a row of the samples table.
+ * A row of such a file has many values, of one device (a `device` or `gpu` column) or of all
+ * devices (one column per GPU). Each value becomes a row of the samples table.
  */
 #ifndef RK_SAMPLES_CSV_H
 #define RK_SAMPLES_CSV_H
@@ -29,23 +29,23 @@ struct rk_samples_header {
 
 struct rk_sample_column {
 	enum rk_sample_role role;
-	int64_t device;         /* which the column's name says, -1: the row's */
-	const char *metric;     /* static; NULL, or given by a column before: the own name */
+	int64_t device;         /* from the column's name; -1: the row has it */
+	const char *metric;     /* static; NULL, or given by an earlier column: use `own` */
 	struct rk_csv_span own; /* the name without its GPU */
 	const char *unit;       /* static, NULL: none */
 	double scale;
 	bool watts; /* as madengine writes them */
 };
 
-/* What a column is. `h` is the whole header: some names mean one thing beside others. */
+/* What a column means. `h` is the whole header: some names depend on the other columns. */
 typedef void rk_sample_classify(const struct rk_samples_header *h, unsigned col,
 				struct rk_sample_column *ret);
 
-/* The first line that is not blank, cut into names; 0 columns when it is no header. */
+/* The first line that is not blank, split into names; 0 columns when it is not a header. */
 int rk_samples_header_parse(const char *head, size_t len, struct rk_samples_header *ret,
 			    struct rk_error *err);
 void rk_samples_header_release(struct rk_samples_header *h);
-/* The column of that name in any case, or -1. */
+/* The column of that name (case-insensitive), or -1. */
 int rk_samples_header_find(const struct rk_samples_header *h, const char *name);
 
 /* A reader over such a file; scan and close go with it. */
@@ -60,7 +60,7 @@ void rk_samples_close(struct rk_reader *r);
 enum rk_when {
 	RK_WHEN_NONE,  /* no text, or N/A */
 	RK_WHEN_UTC,   /* exact */
-	RK_WHEN_LOCAL, /* a date without a zone, taken as UTC */
+	RK_WHEN_LOCAL, /* a date without a zone, treated as UTC */
 	RK_WHEN_LOST,  /* digits were lost ("1.7E+09") */
 	RK_WHEN_BAD,
 };
@@ -74,7 +74,7 @@ enum rk_value {
 	RK_VALUE_BAD,
 };
 
-/* A number, also in parentheses and with a unit behind it: "(132Mhz)", "35.0 W". */
+/* A number, also in parentheses or followed by a unit: "(132Mhz)", "35.0 W". */
 enum rk_value rk_samples_value(struct rk_csv_span c, double *ret);
 
 #endif

@@ -25,7 +25,7 @@ static bool has_table(const struct rk_sqlite_table *tables, size_t n, const char
 	return false;
 }
 
-/* The reader that is surest that these tables are its own, or NULL. */
+/* The reader that matches these tables best, or NULL. */
 static const struct rk_reader_ops *owner_of(const struct rk_sqlite_table *tables, size_t n)
 {
 	const struct rk_reader_ops *ops, *best = NULL;
@@ -68,7 +68,7 @@ static int any_open(struct rk_instream *in, struct rk_context *ctx, struct rk_re
 	return owner->open(in, ctx, ret, err);
 }
 
-/* The reader that is opened is the owner's, and so are scan and close. */
+/* Opens the reader of that format, so scan and close are that reader's. */
 const struct rk_reader_ops rk_reader_sqlite_any = {
 	.name = "sqlite",
 	.help = "any of the databases above, recognised by its tables",

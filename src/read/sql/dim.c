@@ -3,8 +3,8 @@
 #include "read/sql/sql.h"
 
 /*
- * Remembered rows: a keyed dim that is full forgets everything and goes on, because it can look
- * again; one that had to be read as a whole stops taking rows.
+ * Remembered rows: a keyed dim that is full forgets everything, because it can look rows up again;
+ * a dim that was read as a whole stops adding rows.
  */
 enum { MAX_ROWS = 1 << 16, MAX_WHOLE_ROWS = 1 << 18 };
 
@@ -79,7 +79,7 @@ static int64_t *keep_row(struct sql_dim *d, const struct rk_sqlite_cursor *c, in
 	return row;
 }
 
-/* For a table without a key, made by CREATE TABLE AS, say: all of it, once. */
+/* For a table without a key (made by CREATE TABLE AS, for example): reads all of it once. */
 static int read_whole(struct sql_dim *d, const struct rk_sqlite_table *t, struct rk_error *err)
 {
 	struct rk_sqlite_cursor *c = NULL;
@@ -123,7 +123,7 @@ int rk_sql_dim_open(struct sql_dim *d, struct sql_reader *r, const struct sql_di
 	return rk_sql_damage(r, &cause, rc, err);
 }
 
-/* On its own because clearing `cause` costs. */
+/* A separate function because clearing `cause` costs time. */
 static __attribute__((noinline)) int64_t *look_up(struct sql_dim *d, int64_t id,
 						  struct rk_error *err)
 {

@@ -1,5 +1,5 @@
 /*
- * extdata.c - as much JSON as the columns that hold JSON need.
+ * extdata.c - a minimal JSON parser for columns that contain JSON.
  *
  * Tolerant: text that is not JSON gives "not there", never an error. A value is found by skipping
  * over the ones before it; skipping keeps a count of open brackets and needs no stack.

@@ -2,11 +2,11 @@
  * sql.h - readers of SQLite files whose tables are described as plain data.
  *
  * A format is a list of plans, one per standard table. A plan is a list of parts, one per table of
- * the file. A part names the columns it reads and has a function that makes one row of one row.
- * The tables may come in several sets whose names end in different suffixes, one set per process;
- * an id means something inside one set only. Dims say what ids mean.
- * A missing table gives no rows, a missing column nulls. Warnings: "hot-wal", "damaged-database",
- * "wrong-type", "out-of-range", "lookup-limit".
+ * the file. A part names the columns it reads and has a function that turns one row of it into one
+ * row of ours. The tables may come in several sets whose names end in different suffixes, one set
+ * per process; an id means something inside one set only. Dims say what ids mean. A missing table
+ * gives no rows, a missing column nulls. Warnings: "hot-wal", "damaged-database", "wrong-type",
+ * "out-of-range", "lookup-limit".
  */
 #ifndef RK_SQL_H
 #define RK_SQL_H
@@ -42,10 +42,10 @@ struct sql_reader;
 struct sql_scan;
 
 struct sql_part {
-	const char *table; /* without the suffix, ASCII case aside */
+	const char *table; /* without the suffix, ASCII case-insensitive */
 	const struct sql_column *columns;
 	size_t ncolumns;
-	/* Fills row `row` from the current one. 1: done; 0: it belongs elsewhere. */
+	/* Fills row `row` from the current one. 1: done; 0: not a row of this table. */
 	int (*row)(struct sql_scan *s, size_t row);
 	/* Whether the part applies to this file; NULL: whenever it has the table. */
 	bool (*fits)(const struct sql_reader *r, const struct rk_sqlite_table *t);
@@ -58,7 +58,7 @@ struct sql_part {
 
 struct sql_plan {
 	enum rk_table table;
-	unsigned node_field; /* gets r->node; 0: the rows say it themselves, or nothing does */
+	unsigned node_field; /* gets r->node; 0: the rows have it, or nothing does */
 	const struct sql_part *parts;
 	size_t nparts;
 	uint64_t gives;       /* fields of the rows that no column of the parts serves */
@@ -121,7 +121,7 @@ void rk_sql_close(struct rk_reader *base);
 /* Whether the bytes begin a SQLite file, and one that has one of the marks among them. */
 bool rk_sql_has_magic(const void *head, size_t len);
 bool rk_sql_has_mark(const void *head, size_t len, const char *const *marks, size_t nmarks);
-/* The table `name` followed by `suffix`, ASCII case aside; NULL when there is none. */
+/* The table `name` followed by `suffix`, ASCII case-insensitive; NULL when there is none. */
 const struct rk_sqlite_table *rk_sql_table(const struct sql_reader *r, const char *name,
 					   const char *suffix);
 /* Counts damage as a warning and returns 0; other failures are passed on in *err. */
@@ -165,8 +165,8 @@ struct sql_scan {
 	uint64_t rows_about;        /* of the current part, for progress; 0: unknown */
 	struct sql_dim dims[SQL_MAX_DIMS];
 	bool set_open;
-	struct rk_error error; /* first failure inside a put, looked at after each row */
-	struct rk_error cause; /* of a step: here because clearing one for each row costs */
+	struct rk_error error; /* first failure inside a put, checked after each row */
+	struct rk_error cause; /* of a step; kept here because clearing it for each row costs time */
 	uint64_t wrong, range; /* cells not in the warnings yet */
 	const char *range_field;
 };
@@ -187,10 +187,10 @@ static inline int64_t rk_sql_cell(struct sql_scan *s, unsigned i)
 }
 
 void rk_sql_put_null(struct sql_scan *s, unsigned field, size_t row);
-/* A bool, or what an int32 column cannot hold: null, and counted. */
+/* A bool, or a value that does not fit int32: null, and counted. */
 void rk_sql_put_other(struct sql_scan *s, unsigned field, size_t row, int64_t v);
 
-/* RK_NONE is null; what an int32 column cannot hold is null and counted. */
+/* RK_NONE is null; a value that does not fit int32 is null and counted. */
 static inline void rk_sql_put(struct sql_scan *s, unsigned field, size_t row, int64_t v)
 {
 	void *col = s->col[field];
@@ -216,7 +216,7 @@ void rk_sql_put_f64(struct sql_scan *s, unsigned field, size_t row, unsigned col
 void rk_sql_put_text(struct sql_scan *s, unsigned field, size_t row, const char *text, size_t len);
 void rk_sql_put_word(struct sql_scan *s, unsigned field, size_t row, const char *word);
 void rk_sql_put_column(struct sql_scan *s, unsigned field, size_t row, unsigned col);
-/* Start and duration of columns that hold start and end. */
+/* Start and duration from columns with start and end. */
 void rk_sql_put_times(struct sql_scan *s, size_t row, unsigned start, unsigned duration,
 		      unsigned start_col, unsigned end_col);
 /* Value `i` of the row of dim `which` that has this id; RK_NONE when there is none. */
@@ -233,13 +233,13 @@ struct sql_span {
 struct sql_span rk_sql_json(const struct rk_sqlite_cursor *c, unsigned i);
 /* The value of `key` in the object `json`, not deeper; false when it is not there. */
 bool rk_sql_json_field(struct sql_span json, const char *key, struct sql_span *ret);
-/* Takes the next element off the array at *rest; begin with *rest = the array itself. */
+/* Removes the next element from the array at *rest; start with *rest = the array itself. */
 bool rk_sql_json_element(struct sql_span *rest, struct sql_span *ret);
 /* A number, bare or in quotes. */
 bool rk_sql_json_i64(struct sql_span value, int64_t *ret);
 /* The number that `key` has in the object `json`, RK_NONE when it has none. */
 int64_t rk_sql_json_number(struct sql_span json, const char *key);
-/* A string without its quotes and escapes, appended; false when it is none. */
+/* A string without its quotes and escapes, appended; false when it is not a string. */
 bool rk_sql_json_text(struct sql_span value, struct rk_bytes *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* pivot.c - which columns of a wide CSV file are counters, and those turned to a row each. */
+/* pivot.c - which columns of a wide CSV file are counters, and how they become rows. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -165,17 +165,17 @@ struct pivot {
 	const struct rk_wide_columns *columns;
 	uint64_t want;
 	uint32_t *ids;            /* names of the counters */
-	const struct rk_batch *b; /* being turned; NULL: none */
+	const struct rk_batch *b; /* being converted; NULL: none */
 	size_t row;
-	unsigned counter; /* the first of that row not yet turned */
+	unsigned counter; /* the first of that row not yet converted */
 	struct rk_builder out;
 };
 
-/* Which field of a turned row each of a wide row is. */
+/* Maps fields of a wide row to fields of a counters row. */
 static const uint8_t turned[RK_W_NFIELDS] = { RK_N_DISPATCH, RK_N_NAME, RK_N_DEVICE, RK_N_PID,
 					      RK_N_INSTANCE };
 
-/* n times the value at `from`, of 4 or 8 bytes. */
+/* Copies the value at `from`, of 4 or 8 bytes, n times. */
 static void repeat(void *out, const void *from, size_t size, size_t n)
 {
 	uint64_t v8;
@@ -192,7 +192,7 @@ static void repeat(void *out, const void *from, size_t size, size_t n)
 	}
 }
 
-/* What the wide row says of the dispatch, for the rows [from, to) made of it. */
+/* Copies the dispatch's values from the wide row to its rows [from, to). */
 static int put_fixed(struct pivot *p, size_t from, size_t to, struct rk_error *err)
 {
 	for (unsigned f = 0; f < RK_W_NFIELDS; f++) {
@@ -213,7 +213,7 @@ static int put_fixed(struct pivot *p, size_t from, size_t to, struct rk_error *e
 	return 0;
 }
 
-/* Turns the rest of one row, as far as there is room. */
+/* Converts the rest of one row, as far as there is room. */
 static int turn_row(struct pivot *p, struct rk_error *err)
 {
 	uint32_t *name = rk_builder_column(&p->out, RK_N_COUNTER);

@@ -1,4 +1,4 @@
-/* wide.c - files with a row per dispatch, over the formats that have such. */
+/* wide.c - reads files with one row per dispatch, for all formats that have them. */
 #include "read/wide/wide.h"
 
 #include <string.h>
@@ -31,8 +31,8 @@ static const struct rk_wide_kind *kind_of(const struct rk_wide_format *f,
 }
 
 /*
- * The first columns tell what a file is. A header of thousands of counters costs time to read at
- * each look and may be longer than the head, so only a piece of it is read, if that can be.
+ * The first columns identify a file. A header with thousands of counters is slow to read each time
+ * and may be longer than the head, so only a part of it is read where possible.
  */
 int rk_wide_probe(const struct rk_wide_format *f, const void *head, size_t len)
 {
@@ -59,7 +59,7 @@ void rk_wide_close(struct rk_reader *base)
 	rk_free(r);
 }
 
-/* The header from the file itself, where the head does not hold all of it. */
+/* Reads the header from the file when the head is too short for it. */
 static int long_header(struct wide_reader *r, struct rk_error *err)
 {
 	char *text = rk_alloc(MAX_HEADER_BYTES);
@@ -78,7 +78,7 @@ static int long_header(struct wide_reader *r, struct rk_error *err)
 	return rc;
 }
 
-/* Cells of the first row, 0 when it is not there as a whole. */
+/* Number of cells of the first row; 0 when the row is incomplete. */
 static unsigned cells_of_first_row(const char *p, const char *end)
 {
 	unsigned n = 1;
@@ -103,7 +103,7 @@ static void drop_column(struct rk_csv_header *h, const char *name)
 	memmove(&h->names[col], &h->names[col + 1], (h->ncols - (unsigned)col) * sizeof(*h->names));
 }
 
-/* ROCm 6.1's rocprofv2 named sig and obj in the header of rows that have neither. */
+/* ROCm 6.1's rocprofv2 wrote sig and obj in the header, but not in the rows. */
 static void drop_absent(struct wide_reader *r, const char *head, size_t len)
 {
 	const char *const *absent = r->kind->absent;
@@ -271,7 +271,7 @@ enum rk_precedence rk_wide_precedence(const char *file_name, enum rk_table t)
 	return RK_PRECEDENCE_BY_TABLES;
 }
 
-/* ---- finishers: what wide files do not say outright, or say in other words than rocprofv3 ---- */
+/* ---- finishers: derive what wide files lack, or say in other words than rocprofv3 ---- */
 
 uint64_t rk_wide_kernel_needs(uint64_t want)
 {
@@ -322,7 +322,7 @@ static int unwrap(struct rk_context *ctx, uint32_t *id, struct rk_error *err)
 	return rc;
 }
 
-/* Names that a table printer has wrapped become one line again. */
+/* Joins names that a table printer has wrapped. */
 static int unwrap_all(const struct rk_wide_scan *s, struct rk_builder *b, unsigned field,
 		      struct rk_error *err)
 {
@@ -352,7 +352,7 @@ int rk_wide_finish_stats(void *scan, struct rk_builder *b, struct rk_error *err)
 	return rc == 0 ? unwrap_all(s, b, RK_T_NAME, err) : rc;
 }
 
-/* Id 0 is the empty name: an operation that is no kernel. */
+/* Id 0 is the empty name: an operation that is not a kernel. */
 int rk_wide_finish_op_kernels(void *scan, struct rk_builder *b, struct rk_error *err)
 {
 	struct rk_wide_scan *s = scan;
@@ -366,7 +366,7 @@ int rk_wide_finish_op_kernels(void *scan, struct rk_builder *b, struct rk_error 
 	return rk_v3_finish_kernels(&s->v3, b, err);
 }
 
-/* The tool's words for what rocprofv3 calls by longer names; others stay as they are. */
+/* Maps the tool's words to rocprofv3's longer names; others stay as they are. */
 static int rename_copy(struct rk_context *ctx, uint32_t *id, struct rk_error *err)
 {
 	static const char *const words[][2] = {
