@@ -268,7 +268,7 @@ static void read_buffer(struct buffer *b)
 	}
 	if (!good || (rc != CUPTI_OK && rc != CUPTI_MAX_LIMIT_REACHED)) {
 		rk_rec_source_lost(1);
-		rk_cup_say("CUPTI gave a buffer that cannot be read: kernels in it are not "
+		rk_cup_say("CUPTI returned an unreadable buffer: its kernels are not "
 			   "recorded");
 	}
 	count_dropped();
@@ -343,7 +343,7 @@ bool rk_cup_buffer_register(void)
 	else
 		rc = rk_cup.f.cuptiActivityRegisterCallbacks(requested, completed);
 	if (rc != CUPTI_OK)
-		rk_cup_say("CUPTI takes no buffers (%s): kernels are not recorded",
+		rk_cup_say("CUPTI does not accept buffers (%s): kernels are not recorded",
 			   rk_cup_error(rc, buf));
 	return rc == CUPTI_OK;
 }

@@ -239,10 +239,9 @@ static void do_last(void)
 
 	rk_cup_buffer_traffic(&t);
 	if (!rk_cup_yielded() && !is_ours())
-		rk_cup_say(
-			"CUPTI gives no records any more (somebody in the program took it over?): "
-			"kernels later than %.1f s after CUDA began are not recorded",
-			t.last_ns ? (double)(t.last_ns - start_ns) / NS_PER_S : 0.0);
+		rk_cup_say("CUPTI delivers no more records (did another profiler take it over?): "
+			   "kernels later than %.1f s after CUDA started are not recorded",
+			   t.last_ns ? (double)(t.last_ns - start_ns) / NS_PER_S : 0.0);
 	rk_cup_buffer_read(true);
 }
 
@@ -251,7 +250,7 @@ static void at_end(void)
 	int before = errno;
 
 	if (!rk_cup_is_child() && !cup_thread_end())
-		rk_cup_say("CUPTI did not give its last records back in time: kernels at the end "
+		rk_cup_say("CUPTI did not return its last records in time: the last kernels "
 			   "are not recorded");
 	rk_rec_end();
 	errno = before;

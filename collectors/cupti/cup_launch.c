@@ -123,7 +123,7 @@ static void drain(struct session *s)
 	s->n = 0;
 	if (good)
 		return;
-	say_trouble("CUPTI counts no more: later kernels have no counters", &t);
+	say_trouble("CUPTI stopped counting: later kernels have no counters", &t);
 	end_counting(s);
 }
 
@@ -160,7 +160,7 @@ static bool drop_metric(const char *name)
 	for (size_t i = 0; i < all.n; i++) {
 		if (strcmp(all.metrics[i], name) != 0)
 			continue;
-		rk_cup_say("this GPU has no counter '%s': it is left out", name);
+		rk_cup_say("this GPU has no counter '%s': skipped", name);
 		all.n--;
 		memmove(&all.metrics[i], &all.metrics[i + 1], (all.n - i) * sizeof(*all.metrics));
 		memmove(&all.ids[i], &all.ids[i + 1], (all.n - i) * sizeof(*all.ids));
@@ -284,7 +284,7 @@ static void at_end(void)
 	if (all.dropped)
 		rk_rec_source_lost(all.dropped);
 	if (all.unnamed)
-		rk_cup_say("%llu ranges are of kernels that graphs launched: they have no name",
+		rk_cup_say("%llu ranges belong to kernels launched by graphs: they have no name",
 			   (unsigned long long)all.unnamed);
 	rk_rec_end();
 }
@@ -354,7 +354,7 @@ void rk_cup_counters_start(void)
 	}
 	rk_cup_clock_start();
 	if (!enable(s, lib))
-		rk_cup_say("CUPTI tells of no launches: no counters are recorded");
+		rk_cup_say("CUPTI does not report launches: no counters are recorded");
 	else
 		atexit(at_end);
 }

@@ -67,7 +67,7 @@ static bool fits(const char *path, uint32_t api)
 
 	if (api < OLDEST_API || major > NEWEST_MAJOR) {
 		snprintf(search.why, sizeof(search.why),
-			 "'%.200s' is of a release that is not known here (API %u)", path, api);
+			 "'%.200s' is an unknown release of CUPTI (API %u)", path, api);
 		return false;
 	}
 	if (driver && major > driver) {
@@ -203,8 +203,8 @@ bool rk_cup_library_open(void)
 	found = is_named ? use(named, 0) : use_any();
 	if (!found && !search.why[0])
 		snprintf(search.why, sizeof(search.why),
-			 is_named ? "no CUPTI is '%.200s'" :
-				    "no CUPTI for CUDA 11.8 to 13 is found%.0s",
+			 is_named ? "'%.200s' is not a usable CUPTI" :
+				    "no CUPTI for CUDA 11.8 to 13 found%.0s",
 			 named);
 	if (!found)
 		rk_cup_say("%s: kernels are not recorded", search.why);
@@ -259,8 +259,8 @@ static void give_up(void)
 	    rk_cup.f.cuptiActivityRegisterTimestampCallback(NULL) != CUPTI_OK)
 		rk_cup.f.cuptiActivityRegisterTimestampCallback(wall);
 	rk_cup_thread_wake();
-	rk_cup_say("a profiler in the program takes CUPTI: kernels later than %.1f s after CUDA "
-		   "began are not recorded",
+	rk_cup_say("a profiler in the program uses CUPTI: kernels later than %.1f s after CUDA "
+		   "started are not recorded",
 		   rk_cup_elapsed());
 }
 

@@ -44,20 +44,20 @@ const char *rk_range_advice(int code)
 	switch (code) {
 	case CUPTI_RANGE_NO_PRIVILEGE:
 	case CUPTI_RANGE_VIRTUAL_NO_PRIVILEGE:
-		return "counters are for administrators alone: run as root (in a container with "
+		return "only administrators may read counters: run as root (in a container with "
 		       "CAP_SYS_ADMIN), or set NVreg_RestrictProfilingToAdminUsers=0 for the nvidia "
 		       "module";
 	case CUPTI_RANGE_MIG:
-		return "there are none on parts of a GPU (MIG)";
+		return "a part of a GPU (MIG) has no counters";
 	case CUPTI_RANGE_CONFIDENTIAL:
-		return "there are none under confidential computing";
+		return "counters are not available under confidential computing";
 	case CUPTI_RANGE_VIRTUALIZED:
-		return "there are none on this virtual GPU";
+		return "this virtual GPU has no counters";
 	case CUPTI_RANGE_WSL:
-		return "there are none under WSL";
+		return "counters are not available under WSL";
 	case CUPTI_RANGE_NOT_SUPPORTED:
-		return "this GPU has none that CUPTI can read (Volta and older), or another "
-		       "profiler (DCGM) has them";
+		return "CUPTI cannot read counters of this GPU (Volta and older), or another "
+		       "profiler (DCGM) uses them";
 	default:
 		return "";
 	}

@@ -418,14 +418,14 @@ def records_of_unknown_kinds_are_passed_over(place):
 @test
 def a_buffer_that_lies_is_given_up(place):
     for mode in ("outside", "incomplete"):
-        _, raw = alike(place, ["run", 100], "", "cannot be read", mode=mode)
+        _, raw = alike(place, ["run", 100], "", "unreadable buffer", mode=mode)
         assert "by the runtime" in warnings(raw)
         shutil.rmtree(raw)
 
 
 @test
 def when_it_wants_no_buffer_all_is_counted_at_the_end(place):
-    _, raw = alike(place, ["run", 100], "sync=0", "took it over", mode="mute")
+    _, raw = alike(place, ["run", 100], "sync=0", "take it over", mode="mute")
     assert rows(raw, "kernels") == []
     assert "111 by the runtime" in warnings(raw)  # one asks whether we are heard
 
@@ -455,10 +455,10 @@ def a_kind_that_is_refused_is_told_and_the_rest_recorded(place):
 
 @test
 def being_replaced_is_noticed(place):
-    done, raw = alike(place, ["takeover", 400], "flush=50", "took it over")
+    done, raw = alike(place, ["takeover", 400], "flush=50", "take it over")
     first = truth_of(done)
     assert count(r["kernel_name"] for r in rows(raw, "kernels")) == first["kernels"]
-    done, raw = alike(place, ["early"], "flush=50", "took it over", name="early")
+    done, raw = alike(place, ["early"], "flush=50", "take it over", name="early")
 
 
 @test
@@ -468,7 +468,7 @@ def a_profiler_in_the_program_sees_all_it_would_see_alone(place):
     for settings in ("flush=0", "flush=50", "api=1,alloc=1"):
         raw, env = collected(place, settings)
         watched = execute([OWN_PROFILER], env)
-        same(plain, watched, "a profiler in the program takes CUPTI")
+        same(plain, watched, "a profiler in the program uses CUPTI")
         assert count(r["kernel_name"] for r in rows(raw, "kernels")) == {
             "layernorm(float const*, float*, int)": 300}
         shutil.rmtree(raw)
@@ -500,14 +500,14 @@ def no_cupti_and_wrong_ones_cost_nothing_but_a_line(place):
     folder = fake_cuda(place, "12.9")
     (folder / "libcupti.so.12").unlink()
     alike(place, ["run", 50], "", "no CUPTI for CUDA 11.8 to 13")
-    alike(place, ["run", 50], f"cupti={place.path}/nothing.so", "no CUPTI is")
+    alike(place, ["run", 50], f"cupti={place.path}/nothing.so", "is not a usable CUPTI")
     alike(place, ["run", 50], "", "lacks cuptiActivityFlushAll", release="12.4",
           library="libfake-cupti-lacking.so")
     newer = fake_cuda(place, "13.0") / "libcupti.so.13"
     alike(place, ["run", 50], f"cupti={newer}", "is for CUDA 13, the driver for CUDA 12.4",
           release="13.0", FAKE_CUDA_DRIVER="12040")
     for api in ("12", "140000"):
-        alike(place, ["run", 50], "", f"is not known here (API {api})", release=api)
+        alike(place, ["run", 50], "", f"is an unknown release of CUPTI (API {api})", release=api)
 
 
 @test
@@ -550,7 +550,7 @@ def a_cupti_that_hangs_does_not_keep_the_program(place):
 
 @test
 def a_buffer_that_comes_after_the_end_is_still_recorded(place):
-    done, raw = alike(place, ["run", 300], "flush=0", "took it over", mode="late")
+    done, raw = alike(place, ["run", 300], "flush=0", "take it over", mode="late")
     assert count(r["kernel_name"] for r in rows(raw, "kernels")) == truth_of(done)["kernels"]
 
 
