@@ -34,7 +34,7 @@ static int hex(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Up to the comma or the end; false when it does not fit or an escape is none. */
+/* Copies up to the comma or the end; false when it does not fit or an escape is invalid. */
 static bool unescape(const char *p, char *buf, size_t cap)
 {
 	size_t n = 0;
@@ -127,7 +127,7 @@ uint64_t rk_rec_bytes(const char *key, uint64_t otherwise)
 
 _Thread_local struct rec_thread rk_rec_self = { .generation = REC_NO_BLOCK };
 
-/* Before the start, and where there is no page that forks clear. */
+/* Used before the start, and where no page is cleared on fork. */
 static _Atomic uint32_t plain_word;
 
 struct recorder rk_rec = { .alive = &plain_word, .clocks = ATOMIC_FLAG_INIT };
@@ -147,7 +147,7 @@ int64_t rk_rec_now(void)
 	return clock_ns(CLOCK_BOOTTIME);
 }
 
-/* All between two readings of one clock, taken for their middle. */
+/* Reads the other clocks between two readings of one clock, and uses their middle. */
 static void bracket(struct rk_raw_clocks *c)
 {
 	int64_t before = clock_ns(CLOCK_MONOTONIC_RAW), after;
@@ -180,7 +180,7 @@ void rk_rec_clocks(struct rk_rec_clocks *ret)
 	*ret = (struct rk_rec_clocks){ c.boot_ns, c.mono_ns, c.raw_ns, c.real_ns, c.error_ns };
 }
 
-/* Two places by turns: the one that last_slot names is always whole. */
+/* Two slots, used in turn: the one in last_slot is always complete. */
 void rk_rec_clocks_last(void)
 {
 	struct rk_raw_header *h = atomic_load(&rk_rec.header);
@@ -206,8 +206,8 @@ uint32_t rk_rec_tid(void)
 /* ---- forks ---- */
 
 /*
- * Makes this process, a new child, one without a file. in_call: the fork came from a signal handler
- * in the middle of a call, and that call will go on here: no more recording, and no unmapping.
+ * Leaves this process, a new child, without a file. in_call: a signal handler forked in the middle
+ * of a call, and that call continues here: stop recording, and do not unmap.
  */
 static void become_child(bool in_call)
 {
@@ -227,8 +227,9 @@ static void become_child(bool in_call)
 }
 
 /*
- * A child that no handler told of (clone, _Fork): the word is cleared but the file still there.
- * The lock may be held by a thread that is not here, over a definition that is half written.
+ * A child for which no fork handler ran (clone, _Fork): the word is cleared but the file is still
+ * mapped. The lock may be held by a thread that does not exist here, with a definition half
+ * written.
  */
 static void notice_child(void)
 {
@@ -251,7 +252,7 @@ void rk_rec_unlock(void)
 	atomic_store_explicit(&rk_rec.lock, false, memory_order_release);
 }
 
-/* The lock is held over a fork, so that the child's copy of the definitions is whole. */
+/* The lock is held during a fork, so that the child's copy of the definitions is complete. */
 static void before_fork(void)
 {
 	if (!rk_rec_self.busy)
@@ -280,7 +281,7 @@ static void make_alive_word(void)
 	if (p == MAP_FAILED)
 		return;
 	if (madvise(p, page, MADV_WIPEONFORK))
-		munmap(p, page); /* an old kernel: the handlers of fork() must do */
+		munmap(p, page); /* an old kernel: rely on the fork() handlers */
 	else
 		rk_rec.alive = p;
 }

@@ -1,25 +1,25 @@
 /*
  * recorder.h - the flight recorder that collectors write to from inside someone else's process.
  *
- * One bounded file per process, mapped into memory; each thread fills blocks of its own. A record
- * is in the file when its function returns true: SIGKILL, abort and _exit cannot take it away. On
- * the way of a record there is no lock, no allocation, no printing and, but for the change of a
- * block, no system call; errno is kept. Any trouble (no room, no file) costs records, which are
- * counted in the file, never the program.
+ * One bounded file per process, mapped into memory; each thread fills its own blocks. A record
+ * is in the file when its function returns true: SIGKILL, abort and _exit cannot remove it. Writing
+ * a record takes no lock, allocates nothing, prints nothing and, except when a block is full, makes
+ * no system call; errno is kept. Any trouble (no room, no file) drops records, which are counted in
+ * the file, and never disturbs the program.
  *
  * All functions may be called from any thread, before rk_rec_start() and after rk_rec_end(), and
  * from signal handlers; a call that interrupts another one of the same thread records nothing. The
- * child of a fork gets a file of its own at its first record; ids stay right in it.
+ * child of a fork gets its own file at its first record; ids stay valid in it.
  *
- * Settings stand in one variable, ROCKIT_COLLECT="dir=/place,limit=256M,window=0,api=1": words of
- * key=value between commas, %XX for odd characters in values. Known here:
- *   dir     where <pid>.rkraw is made; must be there. Without it nothing is recorded.
- *   limit   the most bytes of a file, with K, M or G; default 1G
- *   window  1: the file is a ring, the oldest records are overwritten; 0: what is new is dropped
+ * Settings are in one variable, ROCKIT_COLLECT="dir=/place,limit=256M,window=0,api=1": key=value
+ * words separated by commas, %XX for special characters in values. Known here:
+ *   dir     where <pid>.rkraw is created; must exist. Without it nothing is recorded.
+ *   limit   maximum size of a file, with K, M or G; default 1G
+ * window  1: the file is a ring, the oldest records are overwritten; 0: new records are dropped
  *   block   bytes of a block: a power of two, 16K to 1M; default 32K
- * Collectors look up keys of their own with rk_rec_setting().
+ * Collectors look up their own keys with rk_rec_setting().
  *
- * The linker must be told never to unload a collector (-z nodelete): threads end through it.
+ * Link collectors with -z nodelete: they must never be unloaded, because threads end through them.
  */
 #ifndef RK_RECORDER_H
 #define RK_RECORDER_H
@@ -31,12 +31,12 @@
 /* ---- the recorder as a whole ---- */
 
 /*
- * Reads the settings and makes the file; `collector` is a short word for it ("opencl"). False when
- * there is nothing to record or no way to: every other call is then cheap and does nothing. The
- * second call and later ones only say how the first went.
+ * Reads the settings and creates the file; `collector` is a short word for it ("opencl"). False
+ * when there is nothing to record, or recording is impossible: every other call is then cheap and
+ * does nothing. Later calls only return the result of the first.
  */
 bool rk_rec_start(const char *collector);
-/* Closing marks: clocks, "ended in order". Later records are still taken. Called at exit anyway. */
+/* Writes the closing marks: clocks, clean end. Later records are still written. Called at exit anyway. */
 void rk_rec_end(void);
 bool rk_rec_on(void);
 
@@ -45,19 +45,19 @@ bool rk_rec_setting(const char *key, char *buf, size_t cap);
 /* True for 1, false for 0, else `otherwise`. */
 bool rk_rec_flag(const char *key, bool otherwise);
 
-/* Records lost so far, for whatever reason. */
+/* Records dropped so far, for any reason. */
 uint64_t rk_rec_lost(void);
 
 /*
- * A guard for collectors whose own calls may come back to them: false when this thread is inside
- * already. Each true is followed by rk_rec_leave().
+ * A guard for collectors whose own calls may re-enter them: false when this thread is already
+ * inside. Call rk_rec_leave() after each true.
  */
 bool rk_rec_enter(void);
 void rk_rec_leave(void);
 
 /* ---- clocks ---- */
 
-/* Host times are CLOCK_BOOTTIME in ns, as rocprofv3's and the monitor's are. */
+/* Host times are CLOCK_BOOTTIME in ns, as in rocprofv3 and the monitor. */
 int64_t rk_rec_now(void);
 uint32_t rk_rec_tid(void); /* this thread's number, without a system call after the first */
 
@@ -70,8 +70,8 @@ void rk_rec_clocks(struct rk_rec_clocks *ret);
 /* ---- definitions: each is written once, equal content has an equal id ---- */
 
 /*
- * Ids are of one space and never change; 0 is none, and what a full table gives. Looking up what
- * is known takes no lock. Texts are cut at 8000 bytes.
+ * All ids share one number space and never change; 0 means none, or that the table is full. Looking
+ * up a known definition takes no lock. Texts are cut at 8000 bytes.
  */
 uint32_t rk_rec_string(const char *text, size_t len);
 
@@ -83,12 +83,12 @@ struct rk_rec_device {
 	uint32_t name, vendor, driver; /* strings */
 	uint32_t compute_units, clock_mhz, wave_size;
 	uint64_t memory_bytes;
-	uint32_t arch; /* string: "sm_90", where the name does not tell; else 0 */
+	uint32_t arch; /* string: "sm_90", if the name does not have it; else 0 */
 };
 uint32_t rk_rec_device(const struct rk_rec_device *d);
 
 enum rk_rec_queue_flag { RK_REC_OUT_OF_ORDER = 1, RK_REC_PROFILING_FORCED = 2 };
-/* number: the collector's, from 0 in the order of making; never used again for another queue. */
+/* number: the collector's, from 0 in order of creation; never reused. */
 uint32_t rk_rec_queue(uint32_t device, uint32_t number, uint32_t flags);
 /* A queue that is the runtime's stream `number` in its context `context`. */
 uint32_t rk_rec_stream(uint32_t device, uint32_t number, uint32_t context);
@@ -97,7 +97,7 @@ uint32_t rk_rec_stream(uint32_t device, uint32_t number, uint32_t context);
 
 struct rk_rec_function {
 	uint32_t name;   /* string */
-	uint32_t device; /* what the numbers are of; 0: of any */
+	uint32_t device; /* the device that the numbers are for; 0: any */
 	uint32_t regs, private_bytes, local_bytes;
 };
 /* A kernel as it was compiled. */
@@ -105,40 +105,43 @@ uint32_t rk_rec_function(const struct rk_rec_function *f);
 
 struct rk_rec_shape {
 	uint32_t function;
-	uint32_t local_bytes; /* per workgroup, with what arguments asked for; or RK_REC_UNKNOWN */
+	uint32_t local_bytes; /* per workgroup, including local arguments; or RK_REC_UNKNOWN */
 	uint64_t items[3];    /* global size; 1 in dimensions that are not used */
 	uint32_t group[3];    /* local size; 0: not known */
 };
-/* A way of launching it. When there is no more room: the function's id, which does instead. */
+/*
+ * One launch configuration of it. When there is no more room: the function's id, which can be used
+ * instead.
+ */
 uint32_t rk_rec_shape(const struct rk_rec_shape *s);
 
 /*
  * device_ns on the device's clock was boot_ns and raw_ns (CLOCK_MONOTONIC_RAW) on the host's,
- * within error_ns. Call it at the start and at the end; in between does no harm (once a minute,
- * say). Without any the times stay on the device's clock, and readers say so.
+ * within error_ns. Call it at the start and at the end; more often is fine (once a minute, for
+ * example). Without any, times stay on the device's clock, and readers warn about it.
  */
 void rk_rec_calibration(uint32_t device, int64_t device_ns, int64_t boot_ns, int64_t raw_ns,
 			int64_t error_ns);
 
-/* A sentence for whoever reads the file: what the collector could not record, and why. */
+/* A message for readers of the file: what the collector could not record, and why. */
 void rk_rec_note(const char *text, size_t len);
 
 /* ---- records ---- */
 
-/* Records that the runtime says it has lost itself. */
+/* Records that the runtime reports as lost. */
 void rk_rec_source_lost(uint64_t n);
 
 /*
- * One more operation was handed to a device and will be recorded when it is over. After a crash
- * the difference tells what the end of the file has lost. `failed` takes it back. Returns
- * rk_rec_tid(), for the record to come.
+ * One more operation was submitted to a device and will be recorded when it ends. After a crash the
+ * difference shows how many records are missing. `failed` undoes it. Returns rk_rec_tid(), for the
+ * record to come.
  */
 uint32_t rk_rec_begun(void);
 void rk_rec_failed(void);
 
 /*
- * The device's clock. The order need not be kept; an unknown one is the one after it. queued 0, but
- * for kernels: the device told none, start and end are the host's (rk_rec_now()).
+ * The device's clock. Times need not be in order; an unknown time is equal to the next one. queued
+ * 0, except for kernels: the device has no times, start and end are host times (rk_rec_now()).
  */
 struct rk_rec_times {
 	int64_t queued, submit, start, end;
@@ -151,7 +154,7 @@ struct rk_rec_kernel {
 	struct rk_rec_times t;
 	uint64_t graph, graph_node; /* the runtime's numbers; graph 0: launched by itself */
 };
-/* Each of these is true when the record is in the file. */
+/* Each of these returns true when the record is in the file. */
 bool rk_rec_kernel(const struct rk_rec_kernel *k);
 
 enum rk_rec_direction {
@@ -160,7 +163,7 @@ enum rk_rec_direction {
 	RK_REC_DEVICE_TO_DEVICE,
 	RK_REC_FILL,
 	RK_REC_MAP,   /* device to host, where the runtime copies at all */
-	RK_REC_UNMAP, /* host to device, likewise */
+	RK_REC_UNMAP, /* host to device, also */
 	RK_REC_MIGRATE,
 	RK_REC_HOST_TO_HOST,
 	RK_REC_PEER, /* from one device to another */
@@ -169,7 +172,7 @@ struct rk_rec_copy {
 	uint32_t direction, queue, tid;
 	uint64_t bytes, correlation;
 	struct rk_rec_times t;
-	uint32_t from, to; /* devices (ids), where direction and queue do not tell; else 0 */
+	uint32_t from, to; /* devices (ids), if direction and queue do not determine them; else 0 */
 };
 bool rk_rec_copy(const struct rk_rec_copy *c);
 
@@ -184,7 +187,7 @@ bool rk_rec_sync(const struct rk_rec_sync *s);
 /* A call on the calling thread, in host times. correlation: of the operation it made; 0: none. */
 bool rk_rec_api(uint32_t function_name, int64_t start_ns, int64_t duration_ns,
 		uint64_t correlation);
-/* The same for a call that another thread made, told later. */
+/* The same for a call of another thread, recorded later. */
 struct rk_rec_call {
 	uint32_t name, domain; /* strings; domain 0: the collector's own */
 	uint32_t tid;          /* or RK_REC_UNKNOWN */
@@ -193,7 +196,7 @@ struct rk_rec_call {
 };
 bool rk_rec_call(const struct rk_rec_call *c);
 
-/* What the program says about itself, in host times. */
+/* A marker of the program, in host times. */
 enum rk_rec_marker_kind { RK_REC_RANGE = 1, RK_REC_MARK = 2 };
 struct rk_rec_marker {
 	uint32_t kind, name, domain; /* strings; domain 0: none */
@@ -217,7 +220,7 @@ bool rk_rec_build(uint32_t name, uint32_t device, int64_t start_ns, int64_t dura
 enum rk_rec_alloc_kind { RK_REC_ALLOC = 1, RK_REC_FREE = 2 };
 bool rk_rec_alloc(uint32_t kind, uint32_t device, uint64_t address, uint64_t bytes,
 		  int64_t start_ns, int64_t duration_ns);
-/* The same, told later: no duration. tid may be RK_REC_UNKNOWN. */
+/* The same, recorded later: no duration. tid may be RK_REC_UNKNOWN. */
 struct rk_rec_memory {
 	uint32_t kind, device, tid;
 	uint64_t address, bytes, correlation;

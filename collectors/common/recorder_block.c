@@ -1,15 +1,15 @@
 /*
  * recorder_block.c - blocks and the records in them.
  *
- * Of a window: the sealed blocks, the one that was sealed first in front.
+ * In a window: the sealed blocks, oldest seal first.
  *
- * The order in which blocks were taken would not do. A thread that records little has its block for
- * a long time, and what it wrote last is among the newest when the block is sealed at last.
+ * The order in which blocks were taken is not enough. A thread that records little keeps its block
+ * for a long time, and its last records are among the newest when the block is finally sealed.
  *
- * As many places as there are blocks: there is always an empty one for a block that comes. Whoever
- * puts a block claims a number, then fills the place of that number. Nobody waits for one who was
- * stopped between the two. The number is passed by, the block is found when its place has its turn
- * again, or when there is no other; until then it is kept, which loses nothing.
+ * There are as many slots as blocks, so a slot is always free. To add a block, a thread claims a
+ * number, then fills the slot of that number. No thread waits for one that was stopped between the
+ * two steps: its number is skipped, and its block is found when the slot comes round again, or when
+ * there is no other. Until then the block is kept, so nothing is lost.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -50,7 +50,7 @@ void rk_rec_sealed_close(void)
 	rk_rec.sealed = NULL;
 }
 
-/* With the number beside the index no two values are the same: see first_sealed(). */
+/* The number next to the index makes every value unique: see first_sealed(). */
 static void rec_sealed_put(uint64_t index)
 {
 	uint64_t none, number;
@@ -61,7 +61,7 @@ static void rec_sealed_put(uint64_t index)
 	} while (!atomic_compare_exchange_strong(place_of(number), &none, number << 32 | index));
 }
 
-/* Anywhere: for when the numbers say that there is none. */
+/* Searches all slots, for when the numbers show no block. */
 static uint64_t any_sealed(void)
 {
 	for (uint64_t i = 0; i < nplaces(); i++) {
@@ -73,7 +73,7 @@ static uint64_t any_sealed(void)
 	return 0;
 }
 
-/* What was in front when it was looked at is in front as long as it is there. */
+/* A block that was first when we looked stays first as long as it is there. */
 static uint64_t first_sealed(void)
 {
 	uint64_t number, value;
@@ -91,7 +91,7 @@ static uint64_t first_sealed(void)
 	return 0;
 }
 
-/* The one that was sealed first, now the caller's; 0: there is none. */
+/* Removes and returns the block that was sealed first; 0: there is none. */
 static uint64_t rec_sealed_get(void)
 {
 	uint64_t index = first_sealed();
@@ -99,14 +99,13 @@ static uint64_t rec_sealed_get(void)
 	return index ? index : any_sealed();
 }
 
-/* ---- blocks: taken by a thread, filled, sealed, handed on ---- */
+/* ---- blocks: taken by a thread, filled, sealed, reused ---- */
 /*
  * States: FREE or SEALED -> TAKEN -> OPEN -> SEALED. A block that is TAKEN when the process dies
- * holds nothing yet, or nothing any more. Only in a window are sealed blocks taken again, in the
- * order of their sealing: whatever was recorded since the last of them was sealed is there, and
- * besides what older records a block has that was open then. The open block of a thread that ends
- * is kept for the next thread, or short-lived threads would use up a file with blocks of three
- * records.
+ * has no valid records. Only in a window are sealed blocks taken again, in the order in which they
+ * were sealed: so everything recorded after the last reused block was sealed is in the file, and
+ * older records of blocks that were open then. The open block of a thread that ends is kept for the
+ * next thread; otherwise short-lived threads would fill a file with blocks of three records.
  */
 
 /* ---- loss ---- */
@@ -160,13 +159,13 @@ void rk_rec_block_seal(struct rk_raw_block *b)
 	b->sum = rk_raw_block_sum(b, b + 1, (uint32_t)b->published);
 	__atomic_store_n(&b->state, RK_RAW_SEALED, __ATOMIC_RELEASE);
 	rk_rec_clocks_last();
-	/* the file has it; the program's memory need not */
+	/* it is in the file; free the program's memory */
 	madvise(b, rk_rec.block_bytes, MADV_DONTNEED);
 	if (again)
 		rec_sealed_put(index_of(b));
 }
 
-/* Each block once; then the one whose last record is the oldest. 0: all are being written. */
+/* First each unused block; then the block whose last record is oldest. 0: all are being written. */
 static uint64_t index_in_window(uint64_t turn)
 {
 	uint64_t index = rk_rec.first_data + turn;
@@ -261,7 +260,7 @@ void rk_rec_spares_seal(void)
 
 /* ---- a thread's block ---- */
 
-/* The header's room counts as used: pos and end are of the payload. */
+/* The header counts as used: pos and end refer to the payload. */
 static void hold(struct rec_thread *t, struct rk_raw_block *b)
 {
 	uint8_t *payload = (uint8_t *)(b + 1);
@@ -379,8 +378,8 @@ static bool rec_block_next(struct rec_thread *t)
 
 /* ---- the records ---- */
 /*
- * Plain form of each: look whether the thread's block is still its own and has room for the largest
- * record, write tag, length and fields behind what is published, then publish with one store.
+ * All work the same way: check that the thread still owns its block and that the largest record
+ * fits, write tag, length and fields after the published bytes, then publish with one store.
  */
 
 /* Where the fields go, or NULL: nothing is recorded. The thread is busy until `publish`. */
@@ -451,7 +450,7 @@ static inline uint8_t *put_host(struct rec_thread *t, uint8_t *p, int64_t start_
 	return p;
 }
 
-/* The thread of a record that another one tells, 0: not known; behind fields that all have. */
+/* The thread of a record that another thread writes, 0: unknown; after the common fields. */
 static inline uint8_t *put_tid(uint8_t *p, uint32_t tid)
 {
 	return rk_rec_varint(p, tid == RK_REC_UNKNOWN ? 0 : tid);
@@ -464,13 +463,13 @@ static inline uint8_t *put_graph(uint8_t *p, uint64_t graph, uint64_t node)
 	return rk_rec_zigzag(p, node - (graph << 32));
 }
 
-/* ---- operations under way ---- */
+/* ---- running operations ---- */
 
 static inline struct rk_raw_stripe *stripe(const struct rec_thread *t)
 {
 	struct rk_raw_header *h = atomic_load_explicit(&rk_rec.header, memory_order_acquire);
 
-	/* a child's first look at its parent's file would be here */
+	/* a child would first touch its parent's file here */
 	if (!h || !atomic_load_explicit(rk_rec.alive, memory_order_relaxed))
 		return NULL;
 	return &h->stripes[t->tid % RK_RAW_STRIPES];
@@ -482,14 +481,14 @@ uint32_t rk_rec_begun(void)
 	struct rk_raw_stripe *s;
 
 	if (__builtin_expect(!t->tid, 0))
-		rk_rec_tid(); /* or all threads that only launch would share a line */
+		rk_rec_tid(); /* otherwise all threads that only launch would share a cache line */
 	s = stripe(t);
 	if (s)
 		__atomic_fetch_add(&s->begun, 1, __ATOMIC_RELAXED);
 	return t->tid;
 }
 
-/* Over: recorded, lost or never begun. */
+/* Ended: recorded, dropped or never begun. */
 static inline void ended(const struct rec_thread *t)
 {
 	struct rk_raw_stripe *s = stripe(t);

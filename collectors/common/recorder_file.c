@@ -1,10 +1,10 @@
 /*
- * recorder_file.c - the mapped file: making it, its header, its growth.
+ * recorder_file.c - the mapped file: how it is created and grows, and its header.
  *
  * The whole limit is mapped at once and the file grows below the mapping, so a block's address
- * never changes. Before a page is touched its room on the disk is reserved: a full disk is then an
- * error here and no SIGBUS in the program. No descriptor is kept: programs close descriptors they
- * do not know, and use the number again.
+ * never changes. Disk space is reserved before a page is touched: a full disk is then an error here
+ * instead of a SIGBUS in the program. No descriptor is kept: programs close descriptors they do not
+ * know, and reuse the number.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +25,7 @@ enum { GROW_MIN = 1 << 20, GROW_MAX = 16 << 20, NAME_TRIES = 100 };
 
 /* ---- growing ---- */
 
-/* Bytes the process may give a file; more would be answered with a signal. */
+/* The process's limit on file size; beyond it the kernel sends a signal. */
 static uint64_t size_limit(void)
 {
 	struct rlimit limit;
@@ -35,7 +35,7 @@ static uint64_t size_limit(void)
 	return limit.rlim_cur;
 }
 
-/* For file systems that cannot reserve: zeros take the room as well. */
+/* For file systems that cannot reserve space: write zeros. */
 static bool write_zeros(int fd, uint64_t from, uint64_t to)
 {
 	static const char zeros[64 << 10];
@@ -67,7 +67,7 @@ static bool reserve(int fd, uint64_t from, uint64_t to)
 	return !rc;
 }
 
-/* From block `have` to as many as can be had, `index` among them. */
+/* Reserves blocks from `have` on, as many as possible, including `index`. */
 static bool reserve_blocks(int fd, uint64_t have, uint64_t index)
 {
 	uint64_t size = rk_rec.block_bytes, step = have / 4, want;
@@ -88,7 +88,7 @@ static bool reserve_blocks(int fd, uint64_t have, uint64_t index)
 	}
 }
 
-/* The file again, if the name still stands for it. */
+/* Opens the file again, if the name still refers to it. */
 static int reopen(void)
 {
 	int fd = open(rk_rec.path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
@@ -114,7 +114,7 @@ static bool grow(uint64_t index)
 		return true;
 	fd = reopen();
 	ok = fd >= 0 && reserve_blocks(fd, have, index);
-	/* no descriptor just now is no reason to stop for good */
+	/* a temporary lack of descriptors must not stop recording for good */
 	if (!ok && (fd >= 0 || (errno != EMFILE && errno != ENFILE)))
 		atomic_store(&rk_rec.full, 1 + RK_RAW_DISK);
 	if (fd >= 0)
@@ -135,8 +135,8 @@ bool rk_rec_file_grow(uint64_t index, bool locked)
 }
 
 /*
- * A thread that takes a block adds to `next` and then looks at `reserved`; here it is the other way
- * round, so one of both sees the other. Of a window all blocks stay.
+ * A thread that takes a block adds to `next` and then reads `reserved`; here it is the other way
+ * round, so one of the two sees the other. In a window all blocks stay.
  */
 void rk_rec_file_shrink(void)
 {
@@ -185,7 +185,7 @@ static void fill_ranks(struct rk_raw_header *h)
 					      "MV2_COMM_WORLD_LOCAL_RANK",
 					      "LOCAL_RANK",
 					      NULL };
-	/* a batch script of Slurm's has the variables but is no rank: it has no step */
+	/* a Slurm batch script has the variables but is not a rank: it has no step */
 	bool batch = getenv("SLURM_JOB_ID") && !getenv("SLURM_STEP_ID");
 
 	h->rank = rank_of(batch ? ranks + 2 : ranks);
@@ -227,7 +227,10 @@ static void fill_header(struct rk_raw_header *h)
 
 /* ---- making it ---- */
 
-/* The folder with a slash, absolute: the program may go elsewhere. Its length, 0: none. */
+/*
+ * The absolute folder with a slash, because the program may change directory. Returns its length,
+ * 0: none.
+ */
 static size_t folder(char *path)
 {
 	char dir[REC_PATH];
@@ -249,7 +252,7 @@ static size_t folder(char *path)
 	return base + len + 1;
 }
 
-/* <pid>.rkraw behind the folder; <pid>-<n>.rkraw where a program before this one had the number. */
+/* Appends <pid>.rkraw to the folder; <pid>-<n>.rkraw if an earlier program had the same pid. */
 static void put_name(size_t len, int n)
 {
 	char tail[64];
@@ -261,7 +264,7 @@ static void put_name(size_t len, int n)
 	memcpy(rk_rec.path + len, tail, strlen(tail) + 1);
 }
 
-/* A file without a name: who is killed before the header is whole leaves nothing. */
+/* A file without a name: a process that is killed before the header is complete leaves nothing. */
 static int make_unnamed(size_t len)
 {
 	rk_rec.path[len] = '\0';
@@ -283,7 +286,7 @@ static bool give_name(int fd, size_t len)
 	return false;
 }
 
-/* For file systems that have only files with names. */
+/* For file systems without unnamed files. */
 static int make_named(size_t len)
 {
 	int fd = -1;
@@ -313,7 +316,7 @@ static void read_sizes(void)
 	rk_rec.window = rk_rec_flag("window", false);
 }
 
-/* Of a limited address space the program must have what it had without us, nearly. */
+/* With a limited address space, leave the program nearly all of it. */
 static void respect_space(void)
 {
 	struct rlimit limit;
@@ -348,7 +351,7 @@ static void unmap_file(void)
 	rk_rec_sealed_close();
 }
 
-/* In a window an eighth is for definitions: nothing else would keep them from being overwritten. */
+/* In a window an eighth is reserved for definitions, so that they are not overwritten. */
 static void divide(void)
 {
 	uint64_t share = rk_rec.nblocks / 8;
@@ -409,7 +412,7 @@ bool rk_rec_file_open(void)
 		rk_rec.base = NULL;
 		return false;
 	}
-	/* in this order: a file without the word is the parent's */
+	/* keep this order: a file without the word belongs to the parent */
 	atomic_store(rk_rec.alive, rk_rec.generation);
 	atomic_store(&rk_rec.header, (struct rk_raw_header *)(void *)rk_rec.base);
 	return true;

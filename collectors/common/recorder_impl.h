@@ -2,8 +2,8 @@
  * recorder_impl.h - the parts of the recorder, for recorder*.c only.
  *
  * Who writes what: a thread writes the block it holds; everything else that changes is atomic or
- * changes under rec.lock. The lock is taken when a file is made or grows and when a definition is
- * new, never on the way of a record.
+ * changes under rec.lock. The lock is taken when a file is created or grows and for new
+ * definitions, never to write a record.
  */
 #ifndef RK_RECORDER_IMPL_H
 #define RK_RECORDER_IMPL_H
@@ -17,7 +17,7 @@
 
 #include "base/rkraw.h"
 
-#define REC_NO_BLOCK UINT32_MAX /* a generation that no file has */
+#define REC_NO_BLOCK UINT32_MAX /* not the generation of any file */
 
 enum {
 	REC_SPARE = 64, /* open blocks of ended threads that are kept for others */
@@ -25,7 +25,7 @@ enum {
 	REC_SETTINGS = 8192,
 };
 
-/* What a thread knows of itself. The block is its own while generation is that of the file. */
+/* State of a thread. It owns the block while `generation` is that of the file. */
 struct rec_thread {
 	uint32_t generation;
 	uint32_t tid;
@@ -34,19 +34,19 @@ struct rec_thread {
 	struct rk_raw_block *block;
 	uint8_t *pos, *end;
 	uint64_t published;
-	/* what the next record's differences are against */
+	/* the base of the next record's differences */
 	uint64_t queued, host, correlation;
 	uint32_t prev_tid, types;
 	uint64_t lost; /* records since the last that was written */
-	bool keyed;    /* the end of the thread will be told */
+	bool keyed;    /* a destructor will report the thread's end */
 };
 
 extern _Thread_local struct rec_thread rk_rec_self;
 
 /*
- * In a library that was loaded late the address costs a call, and compilers make that call anew
- * for each use: here it is made once. (Static TLS would be free of it, but there is not always room
- * for more of it in a process that is already running.)
+ * In a library that was loaded late, getting this address costs a call, and compilers repeat the
+ * call for each use: here it is made once. (Static TLS would avoid it, but a running process does
+ * not always have room for more.)
  */
 static inline struct rec_thread *rk_rec_me(void)
 {
@@ -58,15 +58,15 @@ static inline struct rec_thread *rk_rec_me(void)
 
 struct recorder {
 	/*
-	 * The file's generation while it is open. The word lies in a page that the kernel clears in
-	 * every child, however it was made: then no thread's generation is right any more.
+	 * The file's generation while it is open. The word is in a page that the kernel clears in
+	 * every child, however it was created: then no thread's generation matches any more.
 	 */
 	_Atomic uint32_t *alive;
 	atomic_uint started; /* 0 no, 1 being started, 2 done */
 	atomic_bool off;     /* for good */
 	atomic_bool lock;    /* see above */
 	uint32_t generation; /* of the file that is open or would be next */
-	pid_t pid;           /* the process `generation` is of */
+	pid_t pid;           /* the process of `generation` */
 	char collector[32];
 
 	/* the file */
@@ -86,7 +86,7 @@ struct recorder {
 	atomic_int full;                           /* 1 + enum rk_raw_reason: no more blocks */
 	_Atomic uint32_t spare[REC_SPARE];
 	atomic_uint nspare;
-	atomic_flag clocks; /* somebody writes header->last */
+	atomic_flag clocks; /* a thread is writing header->last */
 	_Atomic uint64_t lost;
 };
 
@@ -95,15 +95,15 @@ extern struct recorder rk_rec;
 /* A number of bytes with K, M or G; `otherwise` when it is not set or wrong. */
 uint64_t rk_rec_bytes(const char *key, uint64_t otherwise);
 
-/* ---- recorder_file.c: all under the lock but where it says so ---- */
+/* ---- recorder_file.c: all under the lock unless stated otherwise ---- */
 
-/* Makes the file and its header and sets rk_rec.header; false leaves nothing behind. */
+/* Creates the file and its header and sets rk_rec.header; on false nothing is left behind. */
 bool rk_rec_file_open(void);
-/* Room on the disk for block `index`; takes the lock unless it is held. */
+/* Reserves disk space for block `index`; takes the lock unless it is held. */
 bool rk_rec_file_grow(uint64_t index, bool locked);
-/* Gives back what is beyond the blocks in use. */
+/* Releases the space after the blocks in use. */
 void rk_rec_file_shrink(void);
-/* The parent's file is none of ours. */
+/* Lets go of the parent's file. */
 void rk_rec_file_forget(bool unmap);
 
 static inline struct rk_raw_block *rk_rec_block_at(uint64_t index)
@@ -113,7 +113,7 @@ static inline struct rk_raw_block *rk_rec_block_at(uint64_t index)
 
 /* ---- recorder_block.c ---- */
 
-/* A block with room for a record, or false: the record is lost and counted. */
+/* A block with room for a record, or false: the record is dropped and counted. */
 void rk_rec_block_leave(struct rec_thread *t, bool seal);
 void rk_rec_spares_seal(void);
 /* A fresh block; NULL and the reason when there is none. For definitions: under the lock. */
@@ -133,7 +133,7 @@ void rk_rec_sealed_close(void);
 /* ---- recorder_names.c ---- */
 
 bool rk_rec_names_init(void);
-/* Under the lock: writes what a new file does not have yet. */
+/* Under the lock: writes definitions that a new file does not have yet. */
 bool rk_rec_names_flush(void);
 void rk_rec_names_forget(void); /* the file, not the names */
 
@@ -143,9 +143,9 @@ bool rk_rec_open_late(void); /* a child's file, at its first record; not under t
 void rk_rec_lock(void);
 void rk_rec_unlock(void);
 void rk_rec_clocks_fill(struct rk_raw_clocks *ret, unsigned tries);
-void rk_rec_clocks_last(void); /* header->last, unless another thread is at it */
+void rk_rec_clocks_last(void); /* updates header->last, unless another thread is doing so */
 
-/* Whether to go on: not when this call interrupts another. */
+/* False when this call interrupts another: then record nothing. */
 static inline bool rk_rec_busy(struct rec_thread *t)
 {
 	if (t->busy) {
@@ -163,7 +163,7 @@ static inline void rk_rec_done(struct rec_thread *t)
 	t->busy = 0;
 }
 
-/* Around whatever makes system calls: errno stays, and the thread is not cancelled in there. */
+/* Around code that makes system calls: keeps errno, and prevents cancellation inside. */
 struct rec_slow {
 	int saved_errno, cancel;
 };
@@ -192,7 +192,7 @@ static inline uint8_t *rk_rec_varint(uint8_t *p, uint64_t v)
 	return p;
 }
 
-/* A difference, small whatever its sign. */
+/* A difference; small values of either sign are short. */
 static inline uint8_t *rk_rec_zigzag(uint8_t *p, uint64_t difference)
 {
 	return rk_rec_varint(p, difference << 1 ^ (0 - (difference >> 63)));

@@ -1,10 +1,10 @@
 /*
  * recorder_names.c - definitions: strings, devices, queues, functions, shapes, calibrations.
  *
- * They stand in a log in private memory, one after another, and a table of hashes points into it.
+ * They are in a log in private memory, one after another, and a hash table points into it.
  * The log is written to definition blocks as it grows; the child of a fork has a copy and writes
- * all of it to its own file, so ids stay right. An entry is in the table after it is in the file:
- * looking it up needs no lock, and a record never names what the file does not have.
+ * all of it to its own file, so ids stay valid. An entry is added to the table after it is in the
+ * file: lookups need no lock, and a record never refers to a definition that the file lacks.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -15,11 +15,11 @@ enum {
 	LOG_BYTES = 8 << 20,
 	SLOTS = 1 << 17,
 	IDS = SLOTS / 4 * 3,
-	/* shapes, which may be without number, and calibrations leave room for names */
+	/* shapes (there may be very many) and calibrations leave room for names */
 	SHAPE_LOG = LOG_BYTES / 4 * 3,
 	SHAPE_IDS = IDS / 4 * 3,
 	MAX_CALIBRATIONS = 1 << 15,
-	RECORD_EXTRA = 16, /* of a record beside its body: tag, length, id */
+	RECORD_EXTRA = 16, /* of a record besides its body: tag, length, id */
 };
 
 struct entry {
@@ -99,10 +99,10 @@ static void enter(const struct entry *e, uint64_t hash)
 
 /* ---- the file ---- */
 
-/* The first blocks of a window are for this; elsewhere any block is. */
+/* In a window the first blocks are reserved for definitions; elsewhere any block is used. */
 static struct rk_raw_block *fresh_block(void)
 {
-	enum rk_raw_reason why; /* told by the records that are lost with it */
+	enum rk_raw_reason why; /* counted through the records that are lost with it */
 	struct rk_raw_block *b;
 	uint64_t index = ++names.nblocks;
 
@@ -189,7 +189,7 @@ static const struct entry *append(uint8_t tag, const void *body, size_t len)
 	e->tag = tag;
 	memcpy(e->body, body, len);
 	names.used += entry_bytes(len);
-	/* a child that has not recorded yet has no file: it is written with all others then */
+	/* a child that has not recorded yet has no file: this is written later with all others */
 	if (atomic_load(&rk_rec.header) && !rk_rec_names_flush()) {
 		names.used = before;
 		return NULL;
@@ -313,7 +313,7 @@ void rk_rec_note(const char *text, size_t len)
 	intern_body(RK_RAW_NOTE, &b);
 }
 
-/* One more, so that what is not known is 0. */
+/* Value + 1, so that unknown is 0. */
 static uint32_t known(uint32_t v)
 {
 	return v == RK_REC_UNKNOWN ? 0 : v + 1;
