@@ -15,7 +15,7 @@
  * words separated by commas, %XX for special characters in values. Known here:
  *   dir     where <pid>.rkraw is created; must exist. Without it nothing is recorded.
  *   limit   maximum size of a file, with K, M or G; default 1G
- * window  1: the file is a ring, the oldest records are overwritten; 0: new records are dropped
+ *   window  1: the file is a ring, the oldest records are overwritten; 0: new records are dropped
  *   block   bytes of a block: a power of two, 16K to 1M; default 32K
  * Collectors look up their own keys with rk_rec_setting().
  *

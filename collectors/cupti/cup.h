@@ -1,10 +1,10 @@
 /*
- * cup.h - the parts of the CUPTI collector to each other.
+ * cup.h - what the parts of the CUPTI collector share.
  *
  * The driver loads this library at cuInit() (CUDA_INJECTION64_PATH). CUPTI, found in the process or
- * beside the program's CUDA, fills buffers of ours with activity records; a thread of ours turns
- * them into records of the flight recorder and gives the buffers back. On the program's own threads
- * nothing of ours runs but the callbacks that hand buffers out and take them in.
+ * next to the program's CUDA, fills our buffers with activity records; our thread turns them into
+ * records of the flight recorder and reuses the buffers. On the program's own threads only the
+ * callbacks run that give CUPTI a buffer or receive one.
  *
  * Settings (see recorder.h for the common ones):
  *   api     1: record calls of the runtime and the driver too; default 0
@@ -32,7 +32,7 @@
 #define RK_CUP_SHOWN __attribute__((visibility("default")))
 #define RK_CUP_STRING(text) rk_rec_string((text), sizeof(text) - 1)
 
-/* What is set once, before the first callback can come. */
+/* Set once, before the first callback can run. */
 struct rk_cup {
 	struct cupti f;
 	struct cuda driver;
@@ -40,55 +40,55 @@ struct rk_cup {
 	uint32_t version;            /* of CUPTI, in its own numbers */
 	uint32_t flush_ms;           /* 0: not before the end */
 	bool calls;                  /* all calls are wanted */
-	bool waits;                  /* calls that synchronise are told by their numbers */
+	bool waits;                  /* synchronising calls are recognised by their numbers */
 };
 extern struct rk_cup rk_cup;
 
-/* ---- saying something (cup_inject.c) ---- */
+/* ---- messages (cup_inject.c) ---- */
 
-/* One line on standard error and the same in the file. Whatever is said, it is said once. */
+/* One line on standard error and the same in the file. Only the first message is printed. */
 void rk_cup_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* "CUPTI_ERROR_...", or its number. */
 const char *rk_cup_error(cupti_result rc, char buf[32]);
 
 /* ---- the library (cup_library.c) ---- */
 
-/* Finds CUPTI and fills rk_cup.f and rk_cup.driver; false: said why. */
+/* Finds CUPTI and fills rk_cup.f and rk_cup.driver; false: the reason was printed. */
 bool rk_cup_library_open(void);
 
 /* ---- the clock (cup_buffer.c) ---- */
 
 void rk_cup_clock_start(void); /* before anything is enabled */
-/* A record has this time: tells whether CUPTI's times are the host's already. */
+/* Checks with the time of a record whether CUPTI's times are host times already. */
 void rk_cup_clock_seen(uint64_t cupti_ns);
 int64_t rk_cup_clock_host(uint64_t cupti_ns);
-/* Compares the clocks and writes it for each device; once a minute is enough. */
+/* Compares the clocks and writes a calibration for each device; once a minute is enough. */
 void rk_cup_clock_calibrate(bool last);
 
 /* ---- devices and streams (cup_record.c): of the reading thread ---- */
 
-uint32_t rk_cup_device(uint32_t ordinal); /* 0: there is no room */
-/* The stream of a context whose device no record has told so far: 0. */
+uint32_t rk_cup_device(uint32_t ordinal); /* 0: no room */
+/* 0 for a stream of a context whose device is not known yet. */
 void rk_cup_device_each(void (*f)(uint32_t id, void *user), void *user);
 
 /* ---- records (cup_record.c): of the reading thread ---- */
 
-/* `bytes` are there from `r` on. False: it cannot be a record. */
+/* `bytes` are readable from `r` on. False: not a record. */
 bool rk_cup_record(const struct cupti_record *r, size_t bytes);
 
 /* ---- synchronisations (cup_record.c) ---- */
 
-/* Has the calls that synchronise recorded; false: CUPTI cannot, but has records of another kind. */
+/* Enables recording of synchronising calls; false: CUPTI cannot, but has another kind of record. */
 bool rk_cup_sync_by_calls(void);
 void rk_cup_sync_off(void);
 
 /* ---- buffers (cup_buffer.c) ---- */
 
 bool rk_cup_buffer_register(void);
-/* Records what is in buffers that are full, and compares clocks; nothing when a thread is at it. */
+/* Reads full buffers and compares clocks; does nothing when another thread is doing so. */
 void rk_cup_buffer_read(bool last);
 bool rk_cup_buffer_waiting(void);
-/* Calls of ours so far, buffers that CUPTI has, and when a callback came last. */
+/* Our callbacks so far, buffers that CUPTI has, and when the last callback ran. */
 struct rk_cup_traffic {
 	uint64_t calls;
 	uint32_t out;
@@ -103,18 +103,18 @@ void rk_cup_thread_wake(void);
 
 /* ---- a profiler in the program (cup_library.c) ---- */
 
-/* From now on whoever of the libraries that are loaded registers with CUPTI gets it. */
+/* From now on a loaded library that registers with CUPTI gets it. */
 void rk_cup_yield_watch(void);
 bool rk_cup_yielded(void);
 
 /* ---- counters instead of times (cup_launch.c) ---- */
 
 bool rk_cup_counters_wanted(void);
-void rk_cup_counters_start(void); /* says what is in the way */
+void rk_cup_counters_start(void); /* prints what prevents it */
 
 /* ---- the beginning and the end (cup_inject.c) ---- */
 
-bool rk_cup_begin(void); /* makes the file; for whoever is first, driver or NVTX */
+bool rk_cup_begin(void); /* creates the file; called by driver and NVTX, whichever is first */
 bool rk_cup_is_child(void);
 void rk_cup_switch_off(void); /* every kind of record that was switched on */
 double rk_cup_elapsed(void);  /* seconds since CUDA began */

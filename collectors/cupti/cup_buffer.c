@@ -1,10 +1,10 @@
 /*
  * cup_buffer.c - see cup.h: CUPTI's clock, and the buffers that it fills.
  *
- * CUPTI is asked to take the host's times from us (CLOCK_BOOTTIME): it then turns the device's into
- * those itself. Whether it does is seen at the first record: a time between the start of the
- * program and now can be nothing else, for CUPTI's own clock counts from another year. If it does
- * not, its clock is compared with ours now and then, as for any other device.
+ * We ask CUPTI to use our host clock (CLOCK_BOOTTIME): it then converts device times itself. The
+ * first record shows whether it does: only then is its time between the start of the program and
+ * now, because CUPTI's own clock counts from another year. If it does not, we compare its clock
+ * with ours from time to time, as for any other device.
  */
 #include <errno.h>
 #include <sys/mman.h>
@@ -16,7 +16,7 @@
 #define TRIES 8
 
 static struct {
-	atomic_int kind; /* not seen, the host's, CUPTI's own */
+	atomic_int kind; /* not seen yet, host clock, CUPTI's clock */
 	_Atomic int64_t offset;
 	int64_t start_ns, last_ns;
 	bool asked;
@@ -51,7 +51,7 @@ static cupti_result read_clock(uint64_t *ret)
 	return rk_cup.f.cuptiGetTimestamp(ret);
 }
 
-/* The tightest of some readings between two of the host's clock. */
+/* The best of several readings, each between two readings of the host clock. */
 struct reading {
 	int64_t cupti_ns, boot_ns, error_ns;
 };
@@ -118,8 +118,8 @@ int64_t rk_cup_clock_host(uint64_t cupti_ns)
 /* ---- the buffers that CUPTI fills ---- */
 /*
  * A buffer is free, with CUPTI, full, or being read. Each change is one compare-and-exchange of its
- * state, so callbacks never wait for anybody. There are as many as are in use at a time, up to a
- * limit: beyond it CUPTI gets none and counts what it drops.
+ * state, so callbacks never wait. Buffers are allocated as needed, up to a limit: beyond it CUPTI
+ * gets none and counts the records it drops.
  */
 
 enum {
@@ -135,7 +135,7 @@ static struct buffer {
 	_Atomic uint32_t state;
 	uint8_t *data;
 	size_t valid;
-	uint64_t turn; /* full ones are read in the order of their coming */
+	uint64_t turn; /* full buffers are read in the order of arrival */
 } buffers[BUFFERS];
 
 static size_t buffer_bytes = BYTES;
@@ -204,7 +204,7 @@ static void completed(void *context, uint32_t stream, uint8_t *data, size_t size
 	while (b < buffers + BUFFERS && (atomic_load(&b->state) != OUT || b->data != data))
 		b++;
 	if (b == buffers + BUFFERS)
-		return; /* not ours: somebody had other callbacks before */
+		return; /* not ours: other callbacks were registered before */
 	b->valid = valid < buffer_bytes ? valid : buffer_bytes;
 	b->turn = atomic_fetch_add(&turns, 1);
 	atomic_store(&b->state, FULL);
@@ -238,7 +238,7 @@ static cupti_result next_record(struct buffer *b, struct cupti_record **r)
 	return rk_cup.f.cuptiActivityGetNextRecord(b->data, b->valid, r);
 }
 
-/* What CUPTI itself had no room for since it was asked last. */
+/* Records that CUPTI dropped since the last call. */
 static void count_dropped(void)
 {
 	size_t n = 0;
@@ -261,7 +261,7 @@ static void read_buffer(struct buffer *b)
 	while (good && b->valid && (rc = next_record(b, &r)) == CUPTI_OK) {
 		uintptr_t at = (uintptr_t)r, begin = (uintptr_t)b->data;
 
-		/* never back, never outside: what CUPTI says is not believed either */
+		/* never backwards, never outside: do not trust CUPTI either */
 		good = at >= begin && at < begin + b->valid && (!before || r > before) &&
 		       at % sizeof(uint64_t) == 0 && rk_cup_record(r, begin + b->valid - at);
 		before = r;

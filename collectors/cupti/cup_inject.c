@@ -1,4 +1,7 @@
-/* cup_inject.c - see cup.h: what the driver calls, our thread, and the one line that the user sees. */
+/*
+ * cup_inject.c - see cup.h: the entry point for the driver, our thread, and the line printed for
+ * the user.
+ */
 #include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
@@ -29,7 +32,7 @@ void rk_cup_say(const char *fmt, ...)
 	len = strlen(line);
 	rk_rec_note(line + head, len - head);
 	line[len] = '\n';
-	/* one call, so that lines of processes do not mix; whether it worked changes nothing */
+	/* one call, so that lines of processes do not mix; a failure is ignored */
 	if (write(STDERR_FILENO, line, len + 1) < 0)
 		return;
 }
@@ -45,13 +48,13 @@ const char *rk_cup_error(cupti_result rc, char buf[32])
 }
 
 /*
- * The thread that reads buffers, and that does what has to be done at the
- * end: if that hangs in CUPTI, the program still ends.
+ * The thread that reads buffers and does the work at the end: if that hangs in CUPTI, the program
+ * still ends.
  */
 
 #define NS_PER_MS 1000000L
 #define END_MS 3000            /* how long the end of the program waits for us */
-#define STACK_BYTES (2u << 20) /* CUPTI works on it too */
+#define STACK_BYTES (2u << 20) /* CUPTI also works on this thread */
 
 enum { NOT_STARTED, STARTED, ENDING, ENDED };
 
@@ -74,8 +77,8 @@ static void nap(_Atomic uint32_t *word, uint32_t value, long ms)
 }
 
 /*
- * Buffers whose records are all complete come back, full or not. CUPTI's own period would give full
- * ones alone, which come anyway.
+ * Fetches buffers whose records are all complete, full or not. CUPTI's own period would return only
+ * full buffers, which come anyway.
  */
 static void flush(void)
 {
@@ -121,7 +124,7 @@ static bool cup_thread_start(void)
 		return false;
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	/* The application's signals are for the application's threads. */
+	/* Signals must go to the application's threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	atomic_store(&state, STARTED);
@@ -154,7 +157,7 @@ static bool cup_thread_end(void)
 	uint32_t expected = STARTED;
 
 	if (!atomic_compare_exchange_strong(&state, &expected, ENDING)) {
-		do_last(); /* there never was a thread */
+		do_last(); /* there is no thread */
 		return true;
 	}
 	rk_cup_thread_wake();
@@ -163,16 +166,16 @@ static bool cup_thread_end(void)
 	return atomic_load(&state) == ENDED;
 }
 
-/* Lets it do `last` and waits for it, but not for ever; false: it hangs. */
+/* Lets it run `last` and waits for it, with a limit; false: it hangs. */
 static void cup_thread_forked(void)
 {
 	atomic_store(&state, NOT_STARTED);
 }
 
-/* ---- what the driver calls, and the beginning and end of everything ---- */
+/* ---- entry point for the driver, start and end ---- */
 /*
- * InitializeInjection() is called by cuInit() in the process to be watched. Whatever goes wrong
- * here, CUDA starts as it would have, and one line says what is not recorded.
+ * cuInit() calls InitializeInjection() in the profiled process. Whatever goes wrong here, CUDA
+ * starts as usual, and one line says what is not recorded.
  */
 
 #define FLUSH_MS 100
@@ -190,8 +193,8 @@ bool rk_cup_is_child(void)
 }
 
 /*
- * CUDA that was there before a fork does not work in the child, so there is nothing to record; a
- * child that is the first to use it is like any other process.
+ * CUDA that was initialised before a fork does not work in the child, so there is nothing to
+ * record; a child that is the first to use CUDA is like any other process.
  */
 static void forked(void)
 {
@@ -213,8 +216,8 @@ bool rk_cup_begin(void)
 /* ---- the end ---- */
 
 /*
- * There is one pair of callbacks in a process, and whoever registers last has it. It is found out
- * when nothing comes back: CUPTI is made to write records of another kind, which need a buffer.
+ * A process has one pair of callbacks, and the last to register has it. We find that out when
+ * nothing comes back: we make CUPTI write records of another kind, which need a buffer.
  */
 static bool is_ours(void)
 {
@@ -282,7 +285,7 @@ static bool held_by(const char *who)
 	return false;
 }
 
-/* As one of several, where that can be. */
+/* Subscribe as one of several, where possible. */
 static bool subscribe_shared(char *who, size_t bytes)
 {
 	struct cupti_subscriber_params p = { .bytes = sizeof(p),
@@ -299,8 +302,8 @@ static bool subscribe_shared(char *who, size_t bytes)
 }
 
 /*
- * Without subscribers' interface: is anybody there already? We do not stay: records come without
- * a subscription, and a profiler in the program that wants one later gets it.
+ * Without the interface for several subscribers: is there one already? We do not stay subscribed:
+ * records come without a subscription, and a profiler in the program may want it later.
  */
 static bool is_free(void)
 {
@@ -420,7 +423,7 @@ static void start(void)
 	if (!rk_cup_buffer_register() || !enable_kinds())
 		return;
 	set_period();
-	cup_thread_start(); /* without one it works on the program's time, and flushes at its end */
+	cup_thread_start(); /* may fail: then the program's threads do the work */
 	if (!rk_cup.subscriber)
 		rk_cup_yield_watch();
 	atexit(at_end);

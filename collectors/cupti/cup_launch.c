@@ -1,12 +1,12 @@
 /*
- * cup_launch.c - see cup.h: counters instead of times. Each context is counted from its making on;
- * launches are noted in the order in which they are made, which is that of the profiler's ranges.
+ * cup_launch.c - see cup.h: counters instead of times. Each context is counted from its creation
+ * on; launches are noted in order, which is the order of the profiler's ranges.
  *
  * A launch holds the lock of its context from its beginning to its end: the profiler runs kernels
  * one after another anyway, and so the order is certain. The lock of the table of contexts is never
- * held while something is waited for: whoever makes a context may have locks of the driver. Values
- * are fetched before the launch after the last one that there is room for, around graphs, and when
- * a context or the program ends.
+ * held while waiting: a thread that creates a context may hold locks of the driver. Values are
+ * fetched when there is no room for the next launch, around graphs, and when a context or the
+ * program ends.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -39,7 +39,7 @@ static struct {
 	struct session sessions[MOST_CONTEXTS];
 	pthread_mutex_t lock; /* of the table */
 	atomic_ullong dispatch, unnamed, dropped;
-	atomic_bool refused; /* said why there are no counters */
+	atomic_bool refused; /* the reason for missing counters was printed */
 } all = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static _Thread_local unsigned inside;
@@ -47,7 +47,7 @@ static _Thread_local struct session *held; /* of the launch that this thread is 
 
 /* ---- settings ---- */
 
-/* "a+b+c": whatever comes after the last there is room for is left out. */
+/* "a+b+c": names that do not fit are ignored. */
 static void take_metrics(void)
 {
 	for (char *p = all.list; *p && all.n < MOST_METRICS;) {
@@ -73,7 +73,7 @@ bool rk_cup_counters_wanted(void)
 static void put_row(void *user, size_t range, const double *values)
 {
 	struct session *s = user;
-	/* A graph has as many ranges as it likes; only one by one they can be named. */
+	/* A graph may have any number of ranges; only a single range can be matched to a name. */
 	uint32_t name = range < s->n ? s->names[range] : 0;
 	uint64_t dispatch = atomic_fetch_add(&all.dispatch, 1) + 1;
 
@@ -102,7 +102,7 @@ static void say_trouble(const char *what, const struct rk_range_trouble *t)
 		   t->what[0] ? ": " : "", t->what, advice[0] ? "; " : "", advice);
 }
 
-/* What is behind the lock; the place in the table stays taken. */
+/* Frees what the lock protects; the slot in the table stays taken. */
 static void end_counting(struct session *s)
 {
 	rk_range_close(s->range);
@@ -137,7 +137,7 @@ static struct session *session_of(const void *context)
 	return NULL;
 }
 
-/* A place for a context; NULL when there is none, or it has one. */
+/* Claims a slot for a context; NULL when the table is full or the context has one. */
 static struct session *claim(void *context)
 {
 	struct session *s = NULL;
@@ -154,7 +154,7 @@ static struct session *claim(void *context)
 	return s;
 }
 
-/* The chip may lack one: it is named, and the others are counted. */
+/* The chip may lack a metric: it is reported, and the others are counted. */
 static bool drop_metric(const char *name)
 {
 	for (size_t i = 0; i < all.n; i++) {
@@ -169,7 +169,7 @@ static bool drop_metric(const char *name)
 	return false;
 }
 
-/* Another context counts: the list is what it has been told. */
+/* Another context is counting with this list, so it cannot change. */
 static bool any_other(const struct session *s)
 {
 	for (size_t i = 0; i < MOST_CONTEXTS; i++)
@@ -239,7 +239,7 @@ static void on_leave(uint32_t cbid, const struct cupti_call *c)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* What the profiler itself calls on the way comes here, too: it is passed over. */
+/* The profiler's own calls come here too: they are skipped. */
 static void on_launch(uint32_t cbid, const struct cupti_call *c)
 {
 	if (c->site == CUPTI_SITE_ENTER && inside++ == 0)
@@ -267,7 +267,7 @@ static void on_call(void *user, int domain, uint32_t cbid, const void *data)
 
 /* ---- the beginning and the end ---- */
 
-/* A launch that hangs has the lock: then what it holds stays where it is. */
+/* A launch that hangs holds the lock: then its values are not fetched. */
 static void at_end(void)
 {
 	inside++;
@@ -316,7 +316,7 @@ static bool enable(cupti_subscriber s, void *lib)
 	return good;
 }
 
-/* The library that the functions of rk_cup.f are of. */
+/* The library that has the functions of rk_cup.f. */
 static void *library(void)
 {
 	void *at = NULL;

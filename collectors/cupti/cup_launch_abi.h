@@ -1,4 +1,4 @@
-/* cup_launch_abi.h - callbacks of CUPTI around launches and contexts, declared by ourselves. */
+/* cup_launch_abi.h - our declarations of CUPTI's callbacks around launches and contexts. */
 #ifndef RK_CUP_LAUNCH_ABI_H
 #define RK_CUP_LAUNCH_ABI_H
 
@@ -9,7 +9,7 @@ enum { CUPTI_SITE_ENTER = 0, CUPTI_SITE_EXIT = 1 };
 enum { CUPTI_CALLS_OF_DRIVER = 1, CUPTI_CALLS_OF_RESOURCES = 3 };
 enum { CUPTI_CONTEXT_CREATED = 1, CUPTI_CONTEXT_ENDS = 2 };
 
-/* Of the driver's calls, those that start kernels; _PTSZ with a stream of the thread's own. */
+/* Driver calls that start kernels; _PTSZ: with per-thread default streams. */
 enum {
 	CUPTI_CALL_LAUNCH = 307,
 	CUPTI_CALL_LAUNCH_PTSZ = 442,

@@ -1,9 +1,9 @@
 /*
  * cup_library.c - see cup.h: finding CUPTI.
  *
- * The one that the program has loaded itself, else one beside the program's CUDA libraries, else
- * one that the loader finds, else the toolkit's; of each place the newest that the driver can have
- * to do with. A CUPTI of a newer major release than the driver does not work; an older one does.
+ * The one that the program has loaded, else one next to the program's CUDA libraries, else one that
+ * the loader finds, else the toolkit's; in each place the newest that works with the driver. A
+ * CUPTI of a newer major release than the driver does not work; an older one does.
  */
 #include <dlfcn.h>
 #include <elf.h>
@@ -55,7 +55,7 @@ static void fill_driver(struct cuda *f)
 	CUDA_FUNCTIONS(LOOK_UP_DRIVER)
 }
 
-/* Of CUPTI's numbers: 18 is 11.8, and 12.0 too; then one for each release up to 12.9. */
+/* CUPTI's version numbers: 18 is 11.8, and 12.0 too; then one for each release up to 12.9. */
 static int major_of(uint32_t api)
 {
 	return api >= FIRST_DATED_API ? (int)(api / 10000) : api > OLDEST_API ? 12 : 11;
@@ -113,7 +113,7 @@ static int newest(void)
 	return driver && driver < NEWEST_MAJOR ? driver : NEWEST_MAJOR;
 }
 
-/* All releases that may do, in `dir` and in what is `below` it; "" for where the loader looks. */
+/* Tries all possible releases in `dir` and in `below` it; "": where the loader looks. */
 static bool use_in(const char *dir, const char *below, int flags)
 {
 	char path[PATH_BYTES];
@@ -128,7 +128,7 @@ static bool use_in(const char *dir, const char *below, int flags)
 	return false;
 }
 
-/* From a folder of CUDA's libraries: pip's packages, a toolkit with or without targets. */
+/* Starts from a folder of CUDA's libraries: pip's packages, a toolkit with or without targets. */
 static bool use_beside(const char *dir)
 {
 	static const char *const below[] = {
@@ -154,7 +154,7 @@ static bool is_cudas(const char *file)
 	return false;
 }
 
-/* Beside each of CUDA's libraries that the program has loaded. */
+/* Looks next to each CUDA library that the program has loaded. */
 static bool use_programs(void)
 {
 	char line[PATH_BYTES + 128], before[PATH_BYTES] = "";
@@ -211,15 +211,15 @@ bool rk_cup_library_open(void)
 	return found;
 }
 
-/* ---- giving CUPTI up to a profiler in the program ---- */
+/* ---- giving up CUPTI for a profiler in the program ---- */
 /*
- * There is one pair of callbacks in a process, and PyTorch's profiler registers its own when it
- * begins. CUPTI then goes on to fill the buffer of ours that it has, and gives it to the profiler,
- * which does not know it: the program's own profile would lack everything in there. So the libraries
- * that are linked with CUPTI call us instead when they register buffers or a clock (the slot in their
- * table of functions is exchanged): our records are fetched, what we have switched on is switched off,
- * the clock is CUPTI's own again, and then the call goes through. Whoever finds the
- * function with dlsym is not seen; to him the period of flushing leaves little that can be lost.
+ * A process has one pair of callbacks, and PyTorch's profiler registers its own when it starts.
+ * CUPTI then continues to fill the buffer that it got from us, and returns it to the profiler,
+ * which does not know it: the program's own profile would lack everything in that buffer. So
+ * libraries linked with CUPTI call us when they register buffers or a clock (we replace the slot in
+ * their function table): we fetch our records, switch off what we had switched on, restore CUPTI's
+ * own clock, and then forward the call. We do not see libraries that find the function with dlsym;
+ * because we flush periodically, little can be lost then.
  */
 
 #if defined(__x86_64__)
@@ -241,7 +241,7 @@ bool rk_cup_yielded(void)
 
 /* ---- the call ---- */
 
-/* What CUPTI does when nobody has told it a clock. */
+/* What CUPTI does when no clock is set. */
 static uint64_t wall(void)
 {
 	struct timespec t;
@@ -297,7 +297,7 @@ static uintptr_t replacement(const char *name)
 
 /* ---- who may make it ---- */
 
-/* What of an object matters; addresses as they are in memory. */
+/* The parts of an object that we need; addresses in memory. */
 struct object {
 	const ElfW(Dyn) * dynamic;
 	const ElfW(Sym) * symbols;
@@ -305,7 +305,7 @@ struct object {
 	uintptr_t base, readonly, readonly_end;
 };
 
-/* A value of the dynamic section; 0: it has none. */
+/* A value from the dynamic section; 0: not there. */
 static uintptr_t value(const struct object *o, ElfW(Sxword) tag)
 {
 	for (const ElfW(Dyn) *d = o->dynamic; d->d_tag != DT_NULL; d++)
@@ -318,7 +318,7 @@ static const void *address(const struct object *o, ElfW(Sxword) tag)
 {
 	uintptr_t at = value(o, tag);
 
-	/* The loader has made addresses of offsets, but for some objects such as the vdso. */
+	/* The loader has turned offsets into addresses, except for some objects such as the vdso. */
 	return at ? (const void *)(at < o->base ? o->base + at : at) : NULL;
 }
 

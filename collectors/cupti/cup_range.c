@@ -72,7 +72,7 @@ static bool failed(struct rk_range_trouble *t, const char *step, int code)
 	return code != 0;
 }
 
-/* A call with its struct, whose size ends with the member `last`; true when it went wrong. */
+/* Calls a function with its struct, whose size ends with the member `last`; true on failure. */
 #define CALL(r, t, function, p, last)                                  \
 	((p).bytes = offsetof(__typeof__(p), last) + sizeof((p).last), \
 	 failed((t), #function, (r)->f->function(&(p))))
@@ -94,7 +94,7 @@ static bool know_chip(struct rk_range *r, struct rk_range_trouble *t)
 	return true;
 }
 
-/* Which counters this machine leaves open; permissions show here first. */
+/* Which counters are available on this machine; missing permissions show up here first. */
 static bool know_availability(struct rk_range *r, struct rk_range_trouble *t)
 {
 	struct cupti_availability_params p = { .context = r->context };
@@ -119,7 +119,7 @@ static void end_host(struct rk_range *r)
 	r->host = NULL;
 }
 
-/* The part that knows metrics, told which ones. */
+/* Creates CUPTI's host object for our metrics. */
 static bool make_host(struct rk_range *r, const char **names, size_t n, struct rk_range_trouble *t)
 {
 	struct cupti_host_init_params init = { .type = CUPTI_HOST_RANGE_PROFILER,
@@ -136,7 +136,7 @@ static bool make_host(struct rk_range *r, const char **names, size_t n, struct r
 	return false;
 }
 
-/* One bad name spoils all of them: which one it was. */
+/* One bad name makes the call fail: find out which. */
 static void name_culprit(struct rk_range *r, struct rk_range_trouble *t)
 {
 	for (size_t i = 0; i < r->n; i++) {
@@ -194,7 +194,7 @@ static bool make_image(struct rk_range *r, struct rk_range_trouble *t)
 	return r->image && r->values ? true : !failed(t, "memory", -1);
 }
 
-/* An empty image and a fresh configuration: what was counted before is forgotten. */
+/* Sets an empty image and a fresh configuration, which discards earlier counts. */
 static bool begin(struct rk_range *r, struct rk_range_trouble *t)
 {
 	struct cupti_image_params image = { .profiler = r->profiler,

@@ -1,4 +1,7 @@
-/* cup_record.c - see cup.h: CUPTI's records as records of ours: devices, shapes, synchronisations, all. */
+/*
+ * cup_record.c - see cup.h: turns CUPTI's records into ours: devices, shapes, synchronisations and
+ * the rest.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +14,7 @@ static uint8_t device_of[CONTEXTS]; /* ordinal + 1, by number of the context */
 
 static struct {
 	uint32_t device, context, stream, id;
-} streams[STREAMS]; /* the last that fell on the place; id 0: none */
+} streams[STREAMS]; /* the last with this hash; id 0: none */
 
 static uint32_t attribute(int device, int which)
 {
@@ -121,9 +124,9 @@ static uint32_t cup_stream_of(uint32_t context, uint32_t stream)
 
 /* ---- names and shapes of launches ---- */
 /*
- * A program launches the same few kernels again and again: what was seen last in a place of either
- * table is taken from there. Names are compared in full, not by their address alone: modules are
- * unloaded, and addresses come again.
+ * A program launches the same few kernels again and again, so both tables cache the last entry in
+ * each slot. Names are compared in full, not only by address: modules are unloaded, and addresses
+ * are reused.
  */
 
 enum {
@@ -138,7 +141,7 @@ struct name {
 	uint32_t id;
 };
 
-/* All that makes a shape, without gaps, to be compared as bytes. */
+/* Everything that makes a shape, without padding, so that it can be compared as bytes. */
 struct key {
 	uint32_t name, device, registers, local;
 	uint64_t shared;
@@ -237,16 +240,16 @@ static uint32_t cup_kernel_shape(const struct cupti_kernel *r)
 
 /* ---- synchronisations ---- */
 /*
- * CUPTI has records of its own for them, but to write those it looks at every launch: 2.6 us each, more
- * than everything else together costs. From CUDA 12.6 on single functions can be recorded, and those
- * that synchronise are a handful: then their calls are taken instead, and launches do not pay for them.
+ * CUPTI has records for them, but to write those it inspects every launch: 2.6 us each, more than
+ * everything else together. From CUDA 12.6 on single functions can be recorded, and only a handful
+ * synchronise: then we record their calls instead, and launches cost nothing extra.
  */
 
 /* What the functions wait for. */
 static const struct wait {
 	uint32_t kind; /* of the call's record */
 	uint32_t cbid;
-	uint32_t since; /* a release of CUPTI; older ones are not asked for a number beyond theirs */
+	uint32_t since; /* the first release of CUPTI with this number; older ones are not asked for it */
 	uint32_t type;
 } waits[] = {
 #define DRIVER(name) CUPTI_KIND_DRIVER, CUPTI_DRIVER_##name
@@ -353,8 +356,8 @@ static const struct wait *find(const struct cupti_api *r)
 }
 
 /*
- * The runtime's function calls the driver's, and both records have one number: it is one wait. They are
- * written one after the other, but other threads write in between.
+ * The runtime's function calls the driver's, and both records have the same number: it is one wait.
+ * They are written one after the other, but other threads may write in between.
  */
 static bool is_new(const struct cupti_api *r)
 {
@@ -370,7 +373,7 @@ static bool is_new(const struct cupti_api *r)
 	return true;
 }
 
-/* Of the reading thread: either is written down, a call if it is one that synchronises. */
+/* On the reading thread: records a synchronisation, or a call if it synchronises. */
 static void cup_sync_call(const struct cupti_api *r)
 {
 	const struct wait *w = find(r);
@@ -380,16 +383,16 @@ static void cup_sync_call(const struct cupti_api *r)
 		    (struct rk_rec_sync){ .tid = r->thread, .correlation = r->correlation });
 }
 
-/* ---- CUPTI's records as records of ours ---- */
+/* ---- records ---- */
 
-/* Nobody tells when it was handed to the device. */
+/* When it was submitted to the device is unknown. */
 static struct rk_rec_times times(uint64_t start, uint64_t end)
 {
 	return (struct rk_rec_times){ (int64_t)start, (int64_t)start, (int64_t)start,
 				      (int64_t)end };
 }
 
-/* CUPTI could not take its times: it did run, but there is nothing to say about it. */
+/* CUPTI has no times for it: it did run, but nothing can be recorded. */
 static bool timeless(uint64_t start, uint64_t end)
 {
 	if (start && end)
@@ -492,7 +495,7 @@ static void sync_record(const void *record)
 
 enum { CALLS = 2048, UNKNOWN_CALL = 0 };
 
-/* "cudaLaunchKernel_v7000" is cudaLaunchKernel to everybody. */
+/* "cudaLaunchKernel_v7000" is known as cudaLaunchKernel. */
 static size_t name_length(const char *name)
 {
 	size_t len = strlen(name), digits = len;
@@ -586,5 +589,5 @@ bool rk_cup_record(const struct cupti_record *r, size_t bytes)
 		kinds[i].take(r);
 		break;
 	}
-	return true; /* kinds that nobody asked for are passed over */
+	return true; /* kinds that we did not ask for are skipped */
 }

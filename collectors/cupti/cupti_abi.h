@@ -1,7 +1,7 @@
 /*
- * cupti_abi.h - what we use of CUPTI and of the CUDA driver, declared by ourselves.
+ * cupti_abi.h - our declarations of the parts of CUPTI and of the CUDA driver that we use.
  *
- * The project is built where there is no CUDA, and one library serves CUDA 11.8 to 13.x: functions
+ * The project is built without CUDA, and one library works with CUDA 11.8 to 13.x: functions
  * are looked up by name at run time, and a record has the layout below up to the last field that is
  * named here. Newer releases only append: CUpti_ActivityKernel8 (11.8), 9 (12.x) to 13 (13.4) are
  * one struct to us, and so are Memcpy5 to 7, MemcpyPtoP4, Memset4 and 5, Synchronization and its
@@ -214,7 +214,7 @@ struct cupti {
 #undef CUPTI_MEMBER
 };
 
-/* ---- the driver: asked about devices, never made to do anything ---- */
+/* ---- the driver: only asked about devices ---- */
 
 enum {
 	CUDA_ATTR_WARP_SIZE = 10,

@@ -1,9 +1,9 @@
 /*
  * cupti_nvtx.c - see cup.h: NVTX ranges and marks as markers, in host times.
  *
- * Push and pop go by thread and domain; what was pushed stands in a small stack of the thread.
- * Ranges that are started and ended, by whatever threads, stand in a table of the process. Domains
- * and registered strings need no table: their handles are ids of the recorder's strings.
+ * Push and pop are matched by thread and domain; open pushes are in a small stack of the thread.
+ * Ranges that are started and ended, by any threads, are in a table of the process. Domains and
+ * registered strings need no table: their handles are ids of the recorder's strings.
  */
 #include <string.h>
 
@@ -114,7 +114,7 @@ struct pushed {
 };
 
 static _Thread_local struct {
-	uint32_t n, over; /* over: that there was no place for */
+	uint32_t n, over; /* over: pushes that did not fit */
 	struct pushed at[DEPTH];
 } stack;
 
@@ -169,7 +169,7 @@ static struct range {
 
 static _Atomic uint64_t numbers;
 
-/* A number without a place is one that nothing is recorded of. */
+/* Nothing is recorded for a number without a slot. */
 static uint64_t range_start(uint32_t name, uint32_t domain)
 {
 	uint64_t n = atomic_fetch_add(&numbers, 1) + 1;
@@ -313,7 +313,7 @@ static void domain_destroy(const void *domain)
 	(void)domain;
 }
 
-/* ---- putting them in ---- */
+/* ---- installing them ---- */
 
 #define F(f) ((nvtx_function *)(f))
 
@@ -359,7 +359,7 @@ static bool fill(const struct nvtx_callbacks *c, int module)
 	return true;
 }
 
-/* 0: NVTX goes on as if nobody were there. */
+/* 0: NVTX continues as if no tool were there. */
 RK_CUP_SHOWN int InitializeInjectionNvtx2(nvtx_get_table *get_table)
 {
 	const struct nvtx_callbacks *c = get_table ? get_table(NVTX_TABLE_CALLBACKS) : NULL;

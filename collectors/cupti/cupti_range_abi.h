@@ -1,5 +1,5 @@
 /*
- * cupti_range_abi.h - CUPTI's range profiler (CUDA 12.6 on), declared by ourselves.
+ * cupti_range_abi.h - our declarations of CUPTI's range profiler (CUDA 12.6 on).
  *
  * Every call takes one struct that begins with its size, which tells the library how much of it we
  * know: later releases append. The size ends with the last member, not with the padding behind it.
@@ -13,7 +13,7 @@
 
 enum { CUPTI_RANGE_AUTO = 1, CUPTI_REPLAY_KERNEL = 2, CUPTI_HOST_RANGE_PROFILER = 0 };
 
-/* What the calls answer, as far as it has a meaning of its own to us. */
+/* Results of the calls that we treat specially. */
 enum {
 	CUPTI_RANGE_OK = 0,
 	CUPTI_RANGE_INVALID_METRIC = 17,
@@ -111,7 +111,7 @@ struct cupti_enable_params {
 	void *profiler; /* out */
 };
 
-/* Of the calls that are told the profiler alone: disable and start. */
+/* For the calls that take only the profiler: disable and start. */
 struct cupti_profiler_params {
 	size_t bytes;
 	void *priv;

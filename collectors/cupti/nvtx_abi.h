@@ -1,5 +1,5 @@
 /*
- * nvtx_abi.h - what we use of NVTX, declared by ourselves.
+ * nvtx_abi.h - our declarations of the parts of NVTX that we use.
  *
  * Each copy of NVTX in a process (it is a header) loads NVTX_INJECTION64_PATH at its first use and
  * calls InitializeInjectionNvtx2() with a way to its tables of function pointers, where an injected
