@@ -433,7 +433,7 @@ static bool holds_out(const char *input, const char *out)
 static int check_place(const struct rk_convert_options *opt, struct rk_error *err)
 {
 	if (!strcmp(opt->out, "-"))
-		return rk_fail(err, RK_E_USAGE, "a data set is a folder; add '-o DIR/'");
+		return rk_fail(err, RK_E_USAGE, "a data set is a directory; use '-o DIR/'");
 	for (size_t i = 0; i < opt->ninputs; i++)
 		if (holds_out(opt->inputs[i], opt->out))
 			return rk_fail(

@@ -147,7 +147,7 @@ def a_pass_with_another_kernel_is_not_joined_blindly(place):
     lines = (place.path / "k.csv").read_text().splitlines()
     assert len(lines) == KERNELS + 1 and "SQ_WAVES" in lines[0], lines[0]
     assert run.ledger["repaired"]["rows"].get("pass-mismatch"), run.ledger
-    assert re.search(r"their counters are not joined: first '\w.*'", run.err), run.err
+    assert re.search(r"their counters were not joined: first '\w.*'", run.err), run.err
     # the tables do not show what is missing in them: the report knows it from the record
     told = [w for w in run.report()["warnings"] if w["kind"] == "pass-mismatch"]
     assert [w["count"] for w in told] == [run.ledger["repaired"]["rows"]["pass-mismatch"]], told
