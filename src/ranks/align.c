@@ -1,4 +1,4 @@
-/* align.c - nodes are compared along a tree from the reference, and ranks get what their node has. */
+/* align.c - compares nodes along a tree from the reference; each rank gets the clock of its node. */
 #include "ranks/align.h"
 
 #include <inttypes.h>
@@ -12,11 +12,11 @@
 #include "ranks/align_impl.h"
 
 enum {
-	SIGS = 48, /* different ones of a rank that are remembered; with more, all are tried */
-	TRIES = 4, /* comparisons of two nodes, and nodes that a node is compared with in vain */
+	SIGS = 48, /* distinct signatures remembered per rank; with more, every pair is tried */
+	TRIES = 4, /* comparisons per pair of nodes, and failed comparisons per node */
 };
 
-#define TIME_MAX (INT64_C(1) << 61)        /* ns: so that no difference of differences overflows */
+#define TIME_MAX (INT64_C(1) << 61)        /* ns: differences of differences do not overflow */
 #define SPAN_MAX INT64_C(8640000000000000) /* ns: 100 days, exact in a double */
 #define STAMP_ERROR_MAX (INT64_C(1) << 40)
 
@@ -29,10 +29,10 @@ struct sigs {
 struct node {
 	size_t from, to; /* of tree.order */
 	int64_t first, last;
-	bool aligned, any; /* any: some rank of it can be used */
+	bool aligned, any; /* any: at least one rank is usable */
 	size_t via;        /* rank that it was compared with */
 	unsigned failures;
-	struct rk_align_edge edge; /* why not, or to `via` */
+	struct rk_align_edge edge; /* to `via`, or why there is none */
 	/* To the reference, when aligned. */
 	struct rk_align_rank rank;
 	double r_first,
@@ -54,7 +54,7 @@ struct tree {
 	size_t nqueue;
 };
 
-/* -- what is there --------------------------------------------------------------------- */
+/* -- inputs ---------------------------------------------------------------------------- */
 
 static bool good_time(int64_t t)
 {
@@ -122,7 +122,7 @@ static bool common_sig(const struct sigs *a, const struct sigs *b)
 	return false;
 }
 
-/* qsort has no argument for it: keys are sorted with what they need. */
+/* qsort passes no context, so each key carries what it is sorted by. */
 struct place {
 	uint32_t node;
 	int64_t rank;
@@ -176,7 +176,7 @@ static void widen(struct node *n, int64_t first, int64_t last)
 	n->any = true;
 }
 
-/* The time of a node's records; snapshots count only where there is nothing else. */
+/* The time range of a node's records; snapshots count only where there are no calls. */
 static void look_at(struct tree *t, size_t i)
 {
 	const struct rk_align_input *in = &t->in[i];
@@ -252,7 +252,7 @@ static int set_messages(struct tree *t, struct rk_error *err)
 	return 0;
 }
 
-/* Order of message i's nodes against (a, b), a < b. */
+/* Compares the nodes of message i with (a, b), a < b. */
 static int against(const struct tree *t, size_t i, size_t a, size_t b)
 {
 	size_t x = t->node_of[t->messages[i].from], y = t->node_of[t->messages[i].to];
@@ -295,7 +295,7 @@ struct attempt {
 	struct rk_align_edge edge;
 	size_t via;
 	unsigned tried, worked;
-	bool by_snapshots; /* they alone are enough to try */
+	bool by_snapshots; /* snapshots alone justify a comparison */
 };
 
 static int try_ranks(struct tree *t, struct rk_align_two *two, size_t i, size_t j,
@@ -352,7 +352,7 @@ static int try_nodes(struct tree *t, size_t a, size_t b, struct attempt *at, str
 	return rc;
 }
 
-/* The bound of an aligned node at a time of the reference's clock, to its base. */
+/* The error bound of an aligned node at time r of the reference's clock, relative to its base. */
 static double error_at(const struct node *n, double r)
 {
 	double span = n->r_last - n->r_first;
@@ -370,7 +370,7 @@ static int64_t larger(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* b's clock to a's, and a's to the reference's: lines one after the other. */
+/* Chains two lines: b's clock to a's, and a's to the reference's. */
 static void join(const struct node *a, struct node *b, const struct rk_align_edge *e)
 {
 	const struct rk_align_rank *ra = &a->rank;
@@ -431,7 +431,7 @@ static int spread_from(struct tree *t, size_t *next, struct rk_error *err)
 	return rc;
 }
 
-/* First by what is sharp; realtime clocks only for what is left, straight to the reference. */
+/* Calls and messages first, as they are precise; then realtime clocks, directly with the reference. */
 static int grow(struct tree *t, struct rk_error *err)
 {
 	size_t root = t->node_of[t->opt->reference], next = 0;
@@ -451,7 +451,7 @@ static int grow(struct tree *t, struct rk_error *err)
 	return rc < 0 ? rc : spread_from(t, &next, err);
 }
 
-/* Whether something of it was compared: what the others of its node contradict, it does not. */
+/* Whether anything of this rank was compared. If not, a contradiction found for its node is not its own. */
 static bool has_part(const struct tree *t, size_t i)
 {
 	const struct rk_align_input *in = &t->in[i];
@@ -500,10 +500,10 @@ int rk_align(const struct rk_align_input *in, size_t n, const struct rk_align_op
 	if (n == 0 || n > RK_ALIGN_MAX_RANKS)
 		return rk_fail(err, RK_E_USAGE, "cannot align %zu ranks", n);
 	if (opt->reference >= n)
-		return rk_fail(err, RK_E_USAGE, "the reference is none of the %zu ranks", n);
+		return rk_fail(err, RK_E_USAGE, "the reference is not one of the %zu ranks", n);
 	for (size_t i = 0; i < opt->nmessages; i++)
 		if (opt->messages[i].from >= n || opt->messages[i].to >= n)
-			return rk_fail(err, RK_E_USAGE, "message %zu names no rank", i);
+			return rk_fail(err, RK_E_USAGE, "message %zu names an unknown rank", i);
 	rc = tree_make(&t, err);
 	if (rc < 0)
 		goto out;
@@ -526,7 +526,7 @@ out:
 	return rc;
 }
 
-/* ---- one rank: what goes into an alignment and what comes out ---- */
+/* ---- one rank: input and result ---- */
 
 uint64_t rk_align_sig(enum rk_align_kind kind, uint64_t name, uint64_t group, int64_t bytes)
 {
@@ -556,7 +556,8 @@ void rk_align_reason(const struct rk_align_rank *r, const struct rk_align_input 
 		snprintf(text, size, "%s", "");
 		break;
 	case RK_ALIGN_OTHER_JOB:
-		snprintf(text, size, "rank %" PRId64 " is of another job than rank %" PRId64, me,
+		snprintf(text, size,
+			 "rank %" PRId64 " belongs to a different job than rank %" PRId64, me,
 			 other);
 		break;
 	case RK_ALIGN_NO_COMMON:
@@ -573,8 +574,8 @@ void rk_align_reason(const struct rk_align_rank *r, const struct rk_align_input 
 		break;
 	case RK_ALIGN_CONTRADICT:
 		snprintf(text, size,
-			 "what rank %" PRId64 " and rank %" PRId64
-			 " recorded contradicts itself on any clock",
+			 "records of rank %" PRId64 " and rank %" PRId64
+			 " contradict each other: no clock offset fits",
 			 me, other);
 		break;
 	case RK_ALIGN_JUMP:

@@ -1,25 +1,25 @@
 /*
- * align.h - one clock for many ranks, from what they recorded, with a bound on the error.
+ * align.h - brings the clocks of many ranks to one, from their records, with a bound on the error.
  *
  * In a collective that needs everybody (all-reduce, all-gather, reduce-scatter, all-to-all, barrier)
- * nobody ends before the last one has begun. Let D(t) be how far the clock of rank j is ahead of that
- * of rank i when i's clock says t. A matched collective then says, in what was recorded,
+ * nobody ends before the last one starts. Let D(t) be how far the clock of rank j is ahead of that
+ * of rank i when i's clock shows t. The recorded times of a matched collective then imply
  *
  *	D(end_i) >= start_j - end_i	and	D(start_i) <= end_j - start_i.
  *
- * Clocks are lines: D(t) = a + b t, |b| <= max_drift_ppm. Each match is two half planes of (a, b); what
- * they leave is all that can be true, and is what the bound is made of: no distribution is assumed.
+ * Clocks are lines: D(t) = a + b t, |b| <= max_drift_ppm. Each match is two half planes of (a, b). Their
+ * intersection is every line that can be true, and gives the bound: no distribution is assumed.
  * U(t), the largest D(t) left, is convex and the smallest concave, so the distance of either to a line
  * is largest at an end of the rank's time: two instants give a bound for all between. Within the band
  * the estimate is a robust line through the differences of ends, which are nearly simultaneous.
  * Snapshots of the realtime clock and messages are more half planes of the same kind.
  *
- * Ranks of one node share a clock. Nodes are compared with the reference's; those that share no
- * collective with it, with a node that does, and bounds add up along the way.
+ * Ranks of one node share a clock. Nodes are compared with the node of the reference. A node that shares
+ * no collective with it is compared with a node that does; bounds add up along the way.
  *
- * No match has to be right: those that contradict the rest are dropped, which can only
- * widen a bound. Memory, besides the input: about 300 bytes per collective of one rank, and some
- * hundred bytes per rank. Not thread safe within one call; calls share nothing.
+ * Matches may be wrong: those that contradict the rest are dropped, which can only widen a bound.
+ * Memory, besides the input: about 300 bytes per collective of one rank, and a few hundred bytes per
+ * rank. Not thread safe within one call; calls share nothing.
  */
 #ifndef RK_ALIGN_H
 #define RK_ALIGN_H
@@ -31,9 +31,9 @@
 #include "base/error.h"
 #include "run/run_json.h"
 
-/* What a collective of a kind says about times; decides nothing else. */
+/* What a collective of this kind implies for times. Has no other effect. */
 enum rk_align_kind {
-	RK_ALIGN_ALL,    /* nobody ends before everybody began */
+	RK_ALIGN_ALL,    /* nobody ends before everybody has started */
 	RK_ALIGN_ROOTED, /* broadcast, reduce, gather, scatter: helps to match, does not limit times */
 };
 
@@ -45,9 +45,9 @@ struct rk_align_call {
 
 /*
  * Equal for calls of different ranks that may be the same collective. `name`: id of the operation, the
- * same on all ranks. `group`: the communicator, the same number on all its members, 0 when not known
- * (then ranks of different communicators may be treated as members of one; calls that contradict are dropped).
- * `bytes`: -1 when not known on some rank, else of equal size on all.
+ * same on all ranks. `group`: the communicator, the same number on all its members; 0 if unknown (then
+ * ranks of different communicators may be treated as members of one; calls that contradict are dropped).
+ * `bytes`: the same on all ranks; -1 if unknown on some rank.
  */
 uint64_t rk_align_sig(enum rk_align_kind kind, uint64_t name, uint64_t group, int64_t bytes);
 
@@ -63,7 +63,7 @@ struct rk_align_input {
 	size_t nsnapshots;
 };
 
-/* Sent not before send_ns on the clock of input `from` (an index), there before recv_ns at `to`. */
+/* Sent at send_ns or later on the clock of input `from` (an index), received before recv_ns at `to`. */
 struct rk_align_message {
 	uint32_t from, to;
 	int64_t send_ns, recv_ns;
@@ -90,7 +90,7 @@ enum rk_align_status {
 	RK_ALIGN_AMBIGUOUS,  /* several ways to match, equally good, at different offsets */
 	RK_ALIGN_CONTRADICT, /* no line fits what was matched: other runs, or no clock */
 	RK_ALIGN_JUMP,       /* the clock of this rank's node, or of the other's, jumps */
-	RK_ALIGN_WIDE,       /* error_ns is what would be the bound */
+	RK_ALIGN_WIDE,       /* error_ns is the bound, which is too wide */
 	RK_ALIGN_BAD_TIMES,  /* out of order, ends before starts, or over 100 days */
 };
 
@@ -108,11 +108,11 @@ enum rk_align_evidence {
  * local = ref + offset_ns + drift_ppm / 1e6 * (ref - base_ns). The offset is right within error_ns for
  * all times between the rank's first and last record (first_error_ns and last_error_ns there; between
  * them the bound is on the line that joins these). Without RK_ALIGNED only status, jump_* and matched
- * say something, and error_ns with RK_ALIGN_WIDE.
+ * are valid, and error_ns with RK_ALIGN_WIDE.
  */
 struct rk_align_rank {
 	enum rk_align_status status;
-	uint32_t evidence; /* enum rk_align_evidence, or'ed, along the whole way */
+	uint32_t evidence; /* enum rk_align_evidence, or'ed along the path to the reference */
 	int64_t base_ns;   /* on the reference's clock */
 	int64_t offset_ns;
 	double drift_ppm;
@@ -124,13 +124,13 @@ struct rk_align_rank {
 };
 
 /*
- * `ret` has n places. Fails only on bad arguments (RK_E_USAGE) or without memory; what cannot be
- * aligned is a status. The order of the inputs does not matter.
+ * `ret` has n elements. Fails only on bad arguments (RK_E_USAGE) or without memory; a rank that cannot be
+ * aligned gets a status. The order of the inputs does not matter.
  */
 int rk_align(const struct rk_align_input *in, size_t n, const struct rk_align_options *opt,
 	     struct rk_align_rank *ret, struct rk_error *err);
 
-/* A time of the rank on the reference's clock. */
+/* Converts a time of the rank to the reference's clock. */
 int64_t rk_align_to_reference(const struct rk_align_rank *r, int64_t local_ns);
 
 /*

@@ -9,7 +9,7 @@
 /* D(t) is at least (or at most) d. */
 struct limit {
 	double t, d;
-	uint32_t from; /* the pair that it comes from, UINT32_MAX: none */
+	uint32_t from; /* the pair it comes from; UINT32_MAX: none */
 };
 
 struct limits {
@@ -291,11 +291,11 @@ struct fit {
 	const struct rk_align_pairs *pairs;
 	int64_t base, diff;
 	struct limits limits, hulls;
-	struct limit *scratch, *ends; /* ends: one per pair that says something */
+	struct limit *scratch, *ends; /* ends: one per usable pair */
 	double *numbers;
 	unsigned char *out; /* by pair: contradicts */
 	size_t nends;
-	double bend; /* how far the difference of the clocks leaves a line, by what ends say */
+	double bend; /* how far the clock difference departs from a line, estimated from the ends */
 };
 
 static void low(struct fit *f, int64_t t, int64_t d, double error, size_t from)
@@ -344,9 +344,9 @@ static void gather(struct fit *f, size_t from, size_t to, bool all)
 /* ---- when no line fits ---- */
 
 /*
- * The longest part from the beginning that a line fits, and the longest after it: when what both say of
- * the clocks where they meet has nothing in common, a clock jumped there. When it has, the clock was
- * slewed: D is continuous, but no line. Then the bound comes from limits near each instant.
+ * Takes the longest part from the beginning that a line fits, and the longest part after it. If their
+ * clock differences do not overlap where they meet, a clock jumped there. If they overlap, the clock was
+ * slewed: D is continuous, but not a line. Then the bound comes from limits near each instant.
  */
 
 enum {
@@ -365,7 +365,7 @@ static bool fits(struct fit *f, size_t from, size_t to, struct band *band)
 	return band->room >= 0;
 }
 
-/* The largest `to` for which one does. A part of what fits does too, so halving finds it. */
+/* The largest `to` that a line fits. Any part of a range that fits also fits, so bisection works. */
 static size_t longest(struct fit *f, size_t from)
 {
 	size_t good = from, bad = f->pairs->n + 1;
@@ -392,7 +392,7 @@ static struct range range_around(struct fit *f, size_t from, size_t to, double t
 	return range_at(&f->hulls, &band, t);
 }
 
-/* Whether the clocks' difference before and after pair `cut` has nothing in common. */
+/* Whether the clock differences before and after pair `cut` do not overlap. */
 static bool jumps(struct fit *f, size_t cut, struct rk_align_edge *e)
 {
 	const struct rk_align_call *before = &f->two->b->calls[f->pairs->v[cut - 1].b];
@@ -410,7 +410,7 @@ static bool jumps(struct fit *f, size_t cut, struct rk_align_edge *e)
 	return true;
 }
 
-/* What limits of pairs [from, to) leave above and below the line. False when nothing. */
+/* The room that the limits of pairs [from, to) leave above and below the line. False if none. */
 static bool near(struct fit *f, size_t from, size_t to, const struct rk_align_line *l,
 		 double *error)
 {
@@ -431,8 +431,8 @@ static bool near(struct fit *f, size_t from, size_t to, const struct rk_align_li
 }
 
 /*
- * A line through the ends, and for each window what its own limits allow. Windows meet, and D changes
- * little in one, so twice the slack that a line for all would need covers what happens within.
+ * A line through the ends, and for each window the room its own limits leave. Windows are adjacent and D
+ * changes little within one, so twice the slack that one line for all would need covers the change.
  */
 static void fit_bent(struct fit *f, struct rk_align_edge *e)
 {
@@ -452,7 +452,7 @@ static void fit_bent(struct fit *f, struct rk_align_edge *e)
 	e->status = error > f->two->max_error ? RK_ALIGN_WIDE : RK_ALIGNED;
 }
 
-/* Single ends far from those around them are out; when the clock moves, all ends move. */
+/* Drops single ends far from their neighbours; when the clock moves, all ends move. */
 static void mark_lonely(struct fit *f, size_t from, size_t to, const struct rk_align_line *l)
 {
 	double middle, spread;
@@ -469,9 +469,9 @@ static void mark_lonely(struct fit *f, size_t from, size_t to, const struct rk_a
 }
 
 /*
- * How far the difference of the clocks leaves the line, judged by ends; 0 when no more than their jitter.
- * Ends may shift with the work as well as with the clock, so this proves nothing; but a bound that is
- * wider than necessary is still true.
+ * How far the clock difference departs from the line, estimated from ends; 0 if within their jitter.
+ * Ends may shift with the work as well as with the clock, so this is not proof; but a bound that is
+ * wider than necessary is still correct.
  */
 static double bend_of(struct fit *f, const struct rk_align_line *l)
 {
@@ -496,7 +496,7 @@ static double bend_of(struct fit *f, const struct rk_align_line *l)
 	return most > 3 * jitter + 500 ? most + step / 2 : 0;
 }
 
-/* No line fits: a jump, a clock that was slewed, or no clock. Sets status, jump, errors, line. */
+/* No line fits: a jump, a slewed clock, or nonsense. Sets status, jump, errors, line. */
 static void explain(struct fit *f, struct rk_align_edge *e)
 {
 	size_t windows = f->nends / 16 + 1, cut, to;
@@ -516,7 +516,7 @@ static void explain(struct fit *f, struct rk_align_edge *e)
 	cut = longest(f, 0);
 	if (cut < 4 || cut >= f->pairs->n)
 		return;
-	/* Few parts, each with a line: a clock that jumped now and then. Many: no clock. */
+	/* Few parts, each with a line: a clock that jumped now and then. Many parts: not a clock. */
 	to = cut;
 	for (int parts = 1; parts < PARTS && to < f->pairs->n; parts++)
 		to = longest(f, to);
@@ -550,7 +550,7 @@ static void mark_far(struct fit *f, const struct rk_align_line *line, double far
 		f->out[f->ends[i].from] = 0;
 }
 
-/* Pairs of calls that need everybody become points; the others are out from the start. */
+/* Pairs of calls that need everybody become points; the others are excluded from the start. */
 static struct rk_align_line through_ends(struct fit *f, double *ret_spread)
 {
 	struct rk_align_line line = { 0 };
@@ -580,7 +580,7 @@ static struct rk_align_line through_ends(struct fit *f, double *ret_spread)
 	return line;
 }
 
-/* Of the limits that the best line breaks, the worst: their pairs are out. */
+/* Excludes the pairs of the limits that the best line violates most. */
 static size_t drop_worst(struct fit *f, const struct band *band)
 {
 	double worst = -0.999 * band->room;
@@ -597,7 +597,7 @@ static size_t drop_worst(struct fit *f, const struct band *band)
 	return n;
 }
 
-/* Drops what contradicts as long as it is little. What was dropped is kept in mind by `out`. */
+/* Drops pairs that contradict the rest, as long as they are few. `out` marks them. */
 static struct band consistent_band(struct fit *f)
 {
 	struct band band = { .room = -INFINITY };
@@ -626,9 +626,9 @@ static double clamp(double v, struct range r)
 }
 
 /*
- * The estimate is the line through the ends where the band lets it, the band is the bound. Where D is
- * a line and a rest of at most `bend`, the line fits limits that are wider by `bend`, and D is within
- * `bend` of it.
+ * The estimate is the line through the ends, clipped to the band; the band is the bound. Where D departs
+ * from a line by at most `bend`, the line fits limits that are wider by `bend`, and D is within `bend`
+ * of it.
  */
 static void settle(struct fit *f, const struct band *band, const struct rk_align_line *guess,
 		   struct rk_align_edge *e)
@@ -687,7 +687,7 @@ static void with_snapshots(struct fit *f, struct band *band, struct rk_align_edg
 		gather(f, 0, f->pairs->n, true);
 }
 
-/* Where differences are counted from, so that doubles are exact. False when nothing is known. */
+/* Chooses the origin of differences so that doubles are exact. False if there is no data. */
 static bool set_base(struct fit *f)
 {
 	const struct rk_align_input *a = f->two->a, *b = f->two->b;
@@ -736,7 +736,7 @@ static void fit(struct fit *f, struct rk_align_edge *e)
 		explain(f, e);
 	if (refuted && e->status != RK_ALIGNED && e->status != RK_ALIGN_WIDE)
 		return;
-	/* Only what no proof was found against is given the benefit of a bend. */
+	/* Allow a bend only if nothing disproves the match. */
 	f->bend = f->nends ? bend_of(f, &guess) : 0;
 	if (f->bend > 0)
 		band = consistent_band(f);
@@ -747,7 +747,7 @@ static void fit(struct fit *f, struct rk_align_edge *e)
 		settle(f, &band, &guess, e);
 }
 
-/* Good enough to look no further: a line fits all but little of it, and clocks agree. */
+/* Good enough to stop: a line fits nearly all pairs, and the clocks agree. */
 static bool convincing(const struct rk_align_edge *e)
 {
 	return e->status == RK_ALIGNED && e->matched &&
@@ -793,7 +793,7 @@ int rk_align_compare(const struct rk_align_two *two, struct rk_align_edge *ret,
 	} else if (p.ambiguous && e.status == RK_ALIGN_NO_COMMON) {
 		e.status = RK_ALIGN_AMBIGUOUS;
 	}
-	/* Of two ways to fail, that of the plain order unless the search saw more. */
+	/* If both fail, report the failure of the plain order unless the search matched more. */
 	if (ret->matched == 0 || e.status == RK_ALIGNED || e.status == RK_ALIGN_JUMP)
 		if (ret->status != RK_ALIGNED || e.status == RK_ALIGNED)
 			*ret = e;

@@ -1,4 +1,4 @@
-/* align_impl.h - what the parts of the alignment share. */
+/* align_impl.h - shared by align.c, align_match.c and align_fit.c. */
 #ifndef RK_ALIGN_IMPL_H
 #define RK_ALIGN_IMPL_H
 
@@ -9,7 +9,7 @@
  * exact up to 2^53 ns.
  */
 
-/* Calls `a` of the one rank and `b` of the other are one collective. */
+/* Call `a` of one rank and call `b` of the other are the same collective. */
 struct rk_align_pair {
 	uint32_t a, b;
 };
@@ -18,14 +18,14 @@ struct rk_align_pairs {
 	struct rk_align_pair *v;
 	size_t n, cap;
 	bool ambiguous;
-	bool lost;             /* a new difference was found behind where the old one got lost */
+	bool lost; /* after the match was lost, one with a different clock difference was found */
 	int64_t lost_at, jump; /* on b's clock */
 };
 
-/* Call k of the one is call k of the other. False when the sequences differ. */
+/* Pairs call k of one rank with call k of the other. False if the sequences differ. */
 bool rk_align_match_equal(const struct rk_align_input *a, const struct rk_align_input *b,
 			  struct rk_align_pairs *p, struct rk_error *err, int *ret_rc);
-/* By times and signatures, whatever is missing. An empty list when nothing was found. */
+/* Matches by times and signatures; calls may be missing. An empty list if nothing was found. */
 int rk_align_match_search(const struct rk_align_input *a, const struct rk_align_input *b,
 			  double max_drift, struct rk_align_pairs *p, struct rk_error *err);
 
@@ -33,7 +33,7 @@ struct rk_align_line {
 	double a, b; /* a + b t */
 };
 
-/* The clock of one node against that of another. */
+/* The clock of one node relative to that of another. */
 struct rk_align_edge {
 	enum rk_align_status status;
 	uint32_t evidence;
@@ -46,7 +46,7 @@ struct rk_align_edge {
 	int64_t jump_at, jump; /* on b's clock */
 };
 
-/* Two ranks of different nodes, and what is known of their clocks besides their calls. */
+/* Two ranks of different nodes, with the other evidence on their clocks. */
 struct rk_align_two {
 	const struct rk_align_input *a, *b;
 	int64_t b_first, b_last;                 /* of all records of b's node */

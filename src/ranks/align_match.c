@@ -1,13 +1,13 @@
 /*
  * align_match.c - which calls of two ranks are the same collective.
  *
- * When both ranks have the same sequence of signatures, call k is call k; whether that is true is seen
- * from times. Else: programs repeat themselves, so signatures alone cannot tell a rank that misses the
- * first step from one that misses the last. But the time between collectives varies from step to step
- * by more than ends of one collective differ, so some calls in a row are a fingerprint: each call of
- * the other rank is tried as the partner of the first of them, and the difference of clocks that makes
- * most of the others fall on partners wins, if no other does nearly as well. From there the match is
- * continued both ways, following the drift.
+ * If both ranks have the same sequence of signatures, call k of one is call k of the other; times show
+ * later whether that is true. If not, we use times: programs repeat themselves, so signatures alone cannot
+ * tell a rank that misses the first step from one that misses the last. But the time between collectives
+ * varies from step to step by more than the ends of one collective differ, so some calls in a row are a
+ * fingerprint. Each call of the other rank is tried as the partner of the first of them. The clock
+ * difference under which most of the others find a partner wins, unless another one does nearly as well.
+ * From there the match continues both ways, following the drift.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 
 enum {
 	CHUNK = 48,          /* calls of a fingerprint */
-	FEW = 8,             /* of them that decide whether it is worth to go on */
+	FEW = 8,             /* the first ones, which decide whether to go on */
 	PLACES = 5,          /* fingerprints that are tried */
 	NEAR_NS = 100000,    /* ends of one collective differ by less, most of the time */
 	WINDOW_NS = 1000000, /* and hardly ever by more */
@@ -53,7 +53,7 @@ bool rk_align_match_equal(const struct rk_align_input *a, const struct rk_align_
 	return *ret_rc == 0;
 }
 
-/* The first call that ends at t or later: near `hint`, most of the time, else by halving. */
+/* The first call that ends at t or later; usually near `hint`, else by bisection. */
 static size_t first_from(const struct rk_align_input *in, size_t hint, int64_t t)
 {
 	size_t from = 0, to = in->ncalls;
@@ -116,7 +116,7 @@ static struct candidate nearest(const struct rk_align_input *in, uint64_t sig, i
 	return c;
 }
 
-/* How well calls [from, to) of b fall on calls of a when the clocks differ by `diff`. */
+/* How well calls [from, to) of b coincide with calls of a if the clocks differ by `diff`. */
 static double score(const struct rk_align_input *a, const struct rk_align_input *b, size_t from,
 		    size_t to, int64_t diff, int64_t near, size_t hint)
 {
@@ -172,9 +172,9 @@ static bool decided(const struct found *f, size_t calls)
 }
 
 /*
- * The best of fingerprints at several places. One is enough when nearly all of it fell on partners.
- * Else its first call may be one that the other rank has not, and what was found an accident; so the
- * best counts, and one at another difference that is nearly as good counts against it.
+ * The best of fingerprints at several places. One is enough if nearly all of its calls have partners.
+ * If not, its first call may be missing on the other rank, and the result may be an accident. So we take
+ * the best one, and a nearly equal score at another difference counts against it.
  */
 static struct found best_of(const struct rk_align_input *a, const struct rk_align_input *b,
 			    size_t n, double max_drift)
@@ -198,7 +198,7 @@ static struct found best_of(const struct rk_align_input *a, const struct rk_alig
 	return best;
 }
 
-/* What the walk from a found place on knows. */
+/* State of the walk from a matched place. */
 struct walk {
 	const struct rk_align_input *a, *b;
 	double max_drift;
@@ -249,8 +249,8 @@ static int backwards(struct walk w, const struct found *f, struct rk_align_pairs
 	return rc;
 }
 
-/* Behind where partners were lost: the same fingerprint at another difference is a jump. */
-static bool look_anew(struct walk *w, size_t k, struct rk_align_pairs *p)
+/* Searches again after the match was lost: a match at another difference is a jump. */
+static bool look_again(struct walk *w, size_t k, struct rk_align_pairs *p)
 {
 	size_t to = k + CHUNK < w->b->ncalls ? k + CHUNK : w->b->ncalls;
 	struct found f;
@@ -278,7 +278,7 @@ static int forwards(struct walk w, const struct found *f, struct rk_align_pairs 
 		if (one_step(&w, k, 1, &hint, &at)) {
 			rc = add(p, at, k, err);
 			without = 0;
-		} else if (++without == LOST && w.any && look_anew(&w, k, p)) {
+		} else if (++without == LOST && w.any && look_again(&w, k, p)) {
 			break;
 		}
 	}
@@ -306,7 +306,7 @@ static int search(const struct rk_align_input *a, const struct rk_align_input *b
 	return rc < 0 ? rc : forwards(w, &f, p, err);
 }
 
-/* A rank's calls of signatures that the other has too, and their positions among all. */
+/* A rank's calls whose signatures the other rank also has, and their positions among all calls. */
 struct shared {
 	struct rk_align_input in;
 	struct rk_align_call *calls;

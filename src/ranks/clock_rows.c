@@ -7,7 +7,7 @@
 #include "base/num.h"
 #include "ranks/rank_clocks.h"
 
-#define TIME_MAX (INT64_C(1) << 60) /* ns: so that no sum of two overflows */
+#define TIME_MAX (INT64_C(1) << 60) /* ns: the sum of two does not overflow */
 
 struct line {
 	struct rk_fuse_time pub;
@@ -19,7 +19,7 @@ struct rk_fuse_times {
 	struct line *v; /* by rank */
 	size_t n;
 	int64_t reference;            /* a rank */
-	struct rk_fuse_clocks clocks; /* own the texts, where it has any */
+	struct rk_fuse_clocks clocks; /* owns the texts, if any */
 };
 
 /* ---- which clocks ---- */
@@ -83,7 +83,7 @@ int rk_fuse_times_of(struct rk_run *run, const struct rk_ranks *r, struct rk_fus
 	return rc;
 }
 
-/* ---- reading for it ---- */
+/* ---- reading collectives ---- */
 
 static const enum rk_table tables[] = { RK_KERNELS, RK_API, RK_MARKERS };
 
@@ -125,7 +125,7 @@ static int read_calls(struct rk_run *run, const struct rk_members *m, struct rk_
 		ranks[i] = m->v[i].rank;
 	if (rc == 0)
 		rc = rk_fuse_calls_new(&run->ctx, ranks, m->n, ret, err);
-	/* warnings about the files, also about damage, come from the reading that writes their rows */
+	/* drop warnings about the files: the scan that writes the rows reports them */
 	rk_diag_list(run->ctx.diag, &warnings);
 	rk_run_tolerate(run);
 	for (size_t i = 0; rc == 0 && i < sizeof(tables) / sizeof(tables[0]); i++)
@@ -235,7 +235,7 @@ static const struct line *line_of(const struct rk_fuse_times *t, int64_t rank)
 	return from < t->n && t->v[from].pub.rank == rank ? &t->v[from] : NULL;
 }
 
-/* Ranks of a node have one clock; one that was named twice has none that is known. */
+/* Ranks of a node share a clock. NULL if two machines have the same node name. */
 static const struct line *line_of_node(const struct rk_fuse_times *t, uint32_t node)
 {
 	const struct line *found = NULL;
@@ -300,13 +300,13 @@ static void move_row(struct moved *m, const struct fields *f, const struct rk_ba
 	int64_t start = rk_batch_int(b, (unsigned)f->start, i, 0), end;
 	int64_t duration = f->duration < 0 ? 0 : rk_batch_int(b, (unsigned)f->duration, i, 0);
 
-	/* times that cannot be stay that way */
+	/* leave impossible times unchanged */
 	if (start < 0 || start >= TIME_MAX || duration >= TIME_MAX)
 		l = NULL;
 	m->start[i] = l ? rk_align_to_reference(&l->to, start) : start;
 	if (f->duration < 0)
 		return;
-	/* what ends before it starts stays that odd */
+	/* leave a negative duration unchanged */
 	if (l && duration > 0 && rk_add_i64(start, duration, &end))
 		duration = rk_align_to_reference(&l->to, end) - m->start[i];
 	m->duration[i] = duration;

@@ -9,7 +9,7 @@
 #include "base/map.h"
 #include "table/median.h"
 
-/* Clocks may be wrong by so much and more, but then calls that follow each other would touch. */
+/* Tolerance when comparing calls. Clocks may be worse, but with more consecutive calls would overlap. */
 #define TOUCH_NS INT64_C(10000)
 
 static int64_t touch_ns(const struct rk_comm_rank *r)
@@ -22,7 +22,7 @@ static int64_t common_time(const struct rk_comm_rank *r, int64_t ns)
 	return r->clock ? rk_align_to_reference(r->clock, ns) : ns;
 }
 
-/* What two clocks may be apart; ranks of a node have the same. */
+/* How far two clocks may be apart; ranks of a node share one. */
 static int64_t apart_ns(const struct rk_comm_rank *a, const struct rk_comm_rank *b)
 {
 	return a->node == b->node ? 0 : a->error_ns + b->error_ns;
@@ -31,13 +31,13 @@ static int64_t apart_ns(const struct rk_comm_rank *a, const struct rk_comm_rank 
 /* ---- which ranks stay together in an operation ---- */
 
 /*
- * Each set has a leader, its first rank. A rank joins the set of a leader with which it is together, the
- * newest first, as ranks next to each other are mostly in one communicator; else it leads a new one.
- * Some calls of each are compared, all from about the same time.
+ * Each set has a leader, its first rank. A rank joins the set of the newest leader whose calls coincide
+ * with its own, as neighbouring ranks are mostly in one communicator. If there is none, it leads a new set.
+ * Only some calls of each rank are compared, all from about the same time.
  */
 enum {
 	LOOK = 256,     /* calls of a rank that are compared */
-	EARLY = 32,     /* after so many a bad match is given up */
+	EARLY = 32,     /* give up on a bad match after this many */
 	TOGETHER = 90,  /* percent of calls that must meet */
 	LEADERS = 4096, /* that a rank is compared with */
 };
@@ -110,7 +110,7 @@ static size_t domain_from(const struct classes *c, uint64_t domain)
 	return from;
 }
 
-/* When nine of ten ranks on this clock have begun: where all that is compared begins. */
+/* The time when nine of ten ranks on this clock have started; comparisons begin there. */
 static int64_t compared_from(const struct classes *c, uint32_t domain)
 {
 	size_t from = domain_from(c, domain), to = domain_from(c, (uint64_t)domain + 1);
@@ -136,7 +136,7 @@ static void look_at_calls(struct classes *c, size_t i, int64_t from)
 	}
 }
 
-/* Calls before the other's first and after its last prove nothing: a recording may be shorter. */
+/* Ignores calls before the other's first and after its last: its recording may be shorter. */
 static bool together(const struct classes *c, size_t x, size_t y)
 {
 	const struct looked *a = &c->looked[x], *b = &c->looked[y];
@@ -182,8 +182,8 @@ static uint32_t find_class(struct classes *c, size_t i)
 }
 
 /*
- * ret[i]: number of the set that rank i is in for this operation, from 0, ranks without calls included;
- * *ret_n sets.
+ * ret[i]: the set (from 0) of rank i for this operation, also for ranks without calls. *ret_n: number of
+ * sets.
  */
 static int classes_of(const struct rk_comm_rank *in, size_t n, const struct rk_comm_op *op,
 		      uint32_t *ret, size_t *ret_n, struct rk_error *err)
@@ -220,15 +220,15 @@ struct member {
 	uint32_t at; /* of its rank in the input */
 };
 
-/* What is added up: an operation and a number of ranks. */
+/* Sums of one operation over one number of ranks. */
 struct row {
 	size_t op, size;
 	struct rk_comm_sum sum;
 	struct rk_durations wires;
-	uint32_t *last; /* by rank: how often it was */
+	uint32_t *last; /* by rank: how often it was last */
 };
 
-/* The ranks that are together in an operation, and the instance they are in right now. */
+/* The ranks that are together in an operation, and their current instance. */
 struct set {
 	size_t op, size, row;
 	struct member *v; /* `size` of them */
@@ -259,7 +259,7 @@ struct match {
 	size_t nsets, cap_sets;
 	struct row *rows;
 	size_t nrows, cap_rows;
-	uint64_t *lost;       /* by operation: calls of ranks that are with nobody */
+	uint64_t *lost;       /* by operation: calls of ranks that match no other rank */
 	struct rk_map by_sig; /* operations */
 	struct head *heap;
 	size_t nheap, *next;
@@ -335,18 +335,18 @@ static int64_t duration(const struct member *v)
 	return v->end - v->start;
 }
 
-/* After the last rank arrives, nobody needs longer than so many times what the last needs. */
+/* After the last rank arrives, no rank needs more than this many times what the last rank needs. */
 #define WIRE_FACTOR 2
 
 struct judged {
 	int64_t first, come, left;
 	uint32_t last;
-	bool sure;       /* who was the last */
-	bool inter_node; /* ranks of several */
+	bool sure;       /* `last` is certain */
+	bool inter_node; /* ranks of several nodes */
 	int64_t error, late_sure;
 };
 
-/* By how much v came before `last`, at least; not more than 0: it may have come later. */
+/* How much earlier than `last` v arrived, at least; 0 or less: it may have arrived later. */
 static int64_t sure_wait(const struct match *m, const struct member *v, const struct member *last)
 {
 	int64_t clocks = last->start - v->start - apart_ns(&m->in[v->at], &m->in[last->at]);
@@ -355,7 +355,7 @@ static int64_t sure_wait(const struct match *m, const struct member *v, const st
 	return clocks > durations ? clocks : durations;
 }
 
-/* Whether everybody else came before it, whatever the clocks; *most: the longest that one waited. */
+/* Whether all others arrived before it, allowing for clock errors. *most: the longest wait. */
 static bool is_last(const struct match *m, const struct set *s, uint32_t at, int64_t *most)
 {
 	const struct member *last = s->v;
@@ -394,7 +394,7 @@ static struct judged judge(const struct match *m, const struct set *s)
 	}
 	j.sure = is_last(m, s, j.last, &j.late_sure);
 	if (!j.sure) {
-		/* the clocks may be wrong; then the last is the one that was in it for the shortest */
+		/* the clocks may be wrong: try the rank with the shortest call, as the last does not wait */
 		const struct member *shortest = s->v;
 
 		for (const struct member *v = s->v; v < s->v + s->n; v++)
@@ -409,7 +409,7 @@ static struct judged judge(const struct match *m, const struct set *s)
 	return j;
 }
 
-/* Stops at the most: what files say may be of any size. */
+/* Saturates: values in files may be arbitrarily large. */
 static void add_ns(int64_t *sum, int64_t ns)
 {
 	if (__builtin_add_overflow(*sum, ns, sum))
@@ -459,7 +459,7 @@ static int add_instance(struct match *m, const struct set *s, struct rk_error *e
 	return rk_durations_add(&m->store, &row->wires, wire) ? 0 : rk_fail_nomem(err);
 }
 
-/* Most of the set must have been there: else it is something else that only looks like it. */
+/* Most of the set must have taken part; otherwise the calls only look like an instance. */
 static int set_close(struct match *m, struct set *s, struct rk_error *err)
 {
 	int rc = 0;
@@ -473,7 +473,7 @@ static int set_close(struct match *m, struct set *s, struct rk_error *err)
 	return rc;
 }
 
-/* ---- calls as they come ---- */
+/* ---- calls in order of time ---- */
 
 static struct seat *seat_of(const struct match *m, const struct set *s, uint32_t rank)
 {
@@ -490,7 +490,7 @@ static void sit(const struct match *m, struct set *s, const struct member *c)
 	s->v[s->n++] = *c;
 }
 
-/* Those that were over before the others came are put out. */
+/* Removes calls that ended before the others started. */
 static void put_out(struct match *m, struct set *s, int64_t before)
 {
 	size_t n = s->n;
@@ -514,7 +514,7 @@ static int come(struct match *m, struct set *s, const struct member *c, struct r
 	int64_t before = c->start - touch_ns(&m->in[c->at]);
 	int rc = 0;
 
-	/* a rank that is in two at once: which of them is this one? */
+	/* the rank has two calls at once: we cannot tell which one belongs here */
 	if (there && s->v[seat->at].end > c->start) {
 		m->rows[s->row].sum.unmatched++;
 		return 0;
@@ -608,7 +608,7 @@ const char *rk_comm_verdict(const struct rk_comm_sum *s)
 	return (double)s->late_ns + (double)s->calls * (double)s->error_ns < half ? "wire" : "even";
 }
 
-/* To the row of the operation that has the most calls. */
+/* Adds the unmatched calls of an operation to its row with the most calls. */
 static int add_lost(struct match *m, size_t op, struct rk_error *err)
 {
 	size_t best = m->nrows;

@@ -1,21 +1,21 @@
 /*
- * comm_match.h - which calls of many ranks are one collective, who came last, and what waiting cost.
+ * comm_match.h - which calls of many ranks are one collective, which rank was last, and how long the others
+ * waited.
  *
- * Calls of one operation whose times share an instant on the common clock are one instance: nobody
- * leaves before the last arrives. Communicators are not recorded, so ranks that take part in the same
- * instances are found first: two ranks are together in an operation when nearly each call
- * of one has a call of the other at the same time, and both end together. A rank that is with nobody has
- * unmatched calls: nothing is guessed.
+ * Calls of one operation that overlap on the common clock are one instance: nobody leaves before the last
+ * rank arrives. Communicators are not recorded, so we first find ranks that take part in the same instances:
+ * two ranks are together in an operation if nearly every call of one coincides with a call of the other,
+ * and both end together. A rank that matches no other has unmatched calls; we do not guess.
  *
- * Within such a set the calls of all ranks go by in order of their starts. An instance is over when a
- * rank comes that cannot be part of it. Calls that were not recorded leave a gap; calls too many (shorter
- * than the rest of the instance) are put out of it again.
+ * Within such a set we process the calls of all ranks in order of their starts. An instance is over when a
+ * call starts that cannot be part of it. Calls that were not recorded leave a gap. Extra calls (shorter
+ * than the rest of the instance) are removed again.
  *
- * An instance takes from the first start to the last end; until the last start it is `late`, from there
- * on `wire`. Who came last counts only where that is sure: the others came earlier by more than the error
- * of the clocks that are compared (ranks of one node share a clock), or were in it for more than twice as
- * long. The last does not wait, and what is left to do after its coming takes nobody more than twice the
- * time that it takes the last: so much is assumed, and it needs no clock.
+ * An instance lasts from the first start to the last end: `late` until the last start, `wire` from there
+ * on. A rank counts as last only if that is certain: the others arrived earlier by more than the error
+ * of the two clocks (ranks of one node share a clock), or were in the call for more than twice as long.
+ * The second rule needs no clock. It assumes that the last rank does not wait, and that after its arrival
+ * no rank needs more than twice as long as the last one.
  */
 #ifndef RK_COMM_MATCH_H
 #define RK_COMM_MATCH_H
@@ -54,7 +54,7 @@ struct rk_comm_sum {
 	uint64_t calls, unmatched, ranks;
 	bool inter_node;
 	int64_t total_ns, late_ns, wire_ns, wait_ns;
-	int64_t late_sure_ns; /* of late_ns: so much at least, however wrong the clocks are */
+	int64_t late_sure_ns; /* the part of late_ns that is certain despite clock errors */
 	double wire_median_ns, wire_max_ns;
 	int64_t straggler;
 	uint64_t straggler_calls;
@@ -66,11 +66,12 @@ struct rk_comm_match {
 	struct rk_comm_line *lines; /* one for each input */
 	struct rk_comm_sum *sums;   /* by wait_ns, largest first */
 	size_t nsums;
-	int64_t intra_ns, inter_ns; /* ranks' time in instances of one node, and of several */
+	int64_t intra_ns,
+		inter_ns; /* time of all ranks in instances within one node, and across nodes */
 };
 
 /*
- * Calls whose sig is in no op are passed over. Memory: some KB for each operation, 100 bytes for each
+ * Skips calls whose sig is not in `ops`. Memory: some KB for each operation, 100 bytes for each
  * rank in it, 4 KB for each rank at a time. Time grows with calls, and with the logarithm of ranks.
  */
 int rk_comm_match(const struct rk_comm_rank *in, size_t n, const struct rk_comm_op *ops,
@@ -78,9 +79,9 @@ int rk_comm_match(const struct rk_comm_rank *in, size_t n, const struct rk_comm_
 void rk_comm_match_release(struct rk_comm_match *m);
 
 /*
- * "late": more than half of the time passes before the last arrives, even if the clocks are as wrong as
- * they may be (those of a node never are); "wire": less than half of it, also with the worst clocks; "even": the error of
- * the clocks is too large to tell, or neither is more.
+ * "late": more than half of the time is before the last rank arrives, even with the worst clock error
+ * (none within a node); "wire": less than half of it, even with the worst clock error; "even": neither, or
+ * the clock error is too large to tell.
  */
 const char *rk_comm_verdict(const struct rk_comm_sum *s);
 

@@ -1,4 +1,4 @@
-/* comm_name.c - names of what communicates, as tables. */
+/* comm_name.c - tables of names of kernels and functions that communicate. */
 #include "ranks/comm_name.h"
 
 #include <stdio.h>
@@ -16,8 +16,8 @@ struct op {
 };
 
 /*
- * Operations of NCCL and RCCL as written in names; longer ones before those they begin with. Parts of
- * an all-to-all may be empty in AllToAllv, and then nobody waits for them.
+ * Operations of NCCL and RCCL as written in names; a name comes before its own prefixes. Parts of an
+ * AllToAllv may be empty, and then nobody waits for them.
  */
 static const struct op nccl_ops[] = {
 	{ "AllReduce", RK_COMM_ALL, NULL },     { "AllGather", RK_COMM_ALL, NULL },
@@ -37,8 +37,8 @@ static const char *const nccl_kernels[] = {
 };
 
 /*
- * Kernels of others: each begins by making sure of its peers, or waits for what they write. Whole names,
- * but for what follows the last letter here ("_1stage", "_kernel", template arguments).
+ * Kernels of other libraries: each starts by synchronizing with its peers, or waits for their writes. The
+ * names are complete except for a suffix ("_1stage", "_kernel", template arguments).
  */
 static const struct op custom_ops[] = {
 	{ "cross_device_reduce_", RK_COMM_ALL, "AllReduce" },
@@ -166,8 +166,8 @@ static struct rk_comm of_op(const struct op *op)
 }
 
 /*
- * Releases 2.2 to 2.13 run whatever is not inlined in a kernel that is named after sending and receiving:
- * the name says nothing.
+ * Releases 2.2 to 2.13 run every operation that is not inlined in a kernel named after send and receive,
+ * so the name does not tell the operation.
  */
 static bool nccl_kernel(struct piece p, struct rk_comm *ret, struct piece *rest)
 {
@@ -276,7 +276,7 @@ void rk_comm_label(const char *name, size_t len, char *text, size_t size)
 		rest = after(rest, 1);
 	snprintf(text, size, "%s%s%.*s", c.op, rest.len ? " " : "",
 		 (int)(rest.len < 200 ? rest.len : 200), rest.s);
-	/* names of others are known by their underscores */
+	/* keep the underscores in kernel names of other libraries */
 	at = strlen(c.op);
 	if (begins(rest, "cross_") || c.host || at >= strlen(text))
 		return;

@@ -2,9 +2,9 @@
  * comm_name.h - which kernels and calls communicate, by their names.
  *
  * Kernels of NCCL and RCCL (all releases), MSCCL, the symmetric-memory kernels of NCCL and PyTorch, the
- * all-reduces of vLLM, SGLang, aiter and TensorRT-LLM; functions of NCCL, RCCL and MPI. What is not sure
- * is not communication. A library may run other operations in the kernel it names (grouped calls do);
- * whoever draws conclusions from times checks them against each other.
+ * all-reduces of vLLM, SGLang, aiter and TensorRT-LLM; functions of NCCL, RCCL and MPI. Doubtful names
+ * do not count as communication. A library may run other operations in the kernel it names (grouped calls
+ * do), so check times against each other before you draw conclusions.
  */
 #ifndef RK_COMM_NAME_H
 #define RK_COMM_NAME_H
@@ -36,7 +36,7 @@ struct rk_comm rk_comm_of(const char *name, size_t len);
  */
 void rk_comm_label(const char *name, size_t len, char *text, size_t size);
 
-/* A function that waits for everything its device was given: hipDeviceSynchronize, ... */
+/* A function that waits for all work on its device: hipDeviceSynchronize, ... */
 bool rk_comm_is_wait(const char *name, size_t len);
 
 #endif

@@ -25,7 +25,7 @@ struct rk_copy_matrix {
 	struct cell *cells;  /* by number */
 	size_t cap;
 	uint64_t turned_away;
-	/* which ends are devices, by the direction that came last */
+	/* which ends are devices, for the direction of the previous row */
 	uint32_t direction;
 	bool from, to;
 };
@@ -166,9 +166,11 @@ int rk_copy_matrix_finish(struct rk_copy_matrix *m, struct rk_ranks_copy **ret, 
 	}
 	qsort(v, m->keys.n, sizeof(*v), by_place);
 	if (m->turned_away)
-		rk_diag_add(m->ctx->diag, "many-copy-places", "", 0, m->turned_away,
-			    "copies between more than %d places; left out of the table of copies",
-			    RK_COPY_CELLS);
+		rk_diag_add(
+			m->ctx->diag, "many-copy-places", "", 0, m->turned_away,
+			"copies left out of the copy table: more than %d combinations of source "
+			"and destination",
+			RK_COPY_CELLS);
 	*ret = v;
 	*ret_n = m->keys.n;
 	return 0;

@@ -26,7 +26,7 @@ struct owner {
 	struct rk_fuse_clocks clocks;
 };
 
-/* ---- rows as they go by ---- */
+/* ---- collecting from rows ---- */
 
 int rk_fuse_new(struct rk_run *run, struct rk_fuse **ret, struct rk_error *err)
 {
@@ -278,7 +278,7 @@ static int collectives_make(struct rk_fuse *f, struct owner *o, struct rk_error 
 	for (size_t i = 0; i < got.nsums; i++)
 		r->collectives[r->ncollectives++] =
 			collective_of(&got.sums[i], label_of(f, of[got.sums[i].op]));
-	/* Sends and receives are in no instance; the report mentions that there are some. */
+	/* Sends and receives are not part of an instance; list them as unmatched. */
 	for (size_t i = 0; (op = rk_fuse_calls_op(f->calls, i)); i++)
 		if (op->left_out)
 			r->collectives[r->ncollectives++] =
@@ -305,7 +305,7 @@ out:
 	return rc;
 }
 
-/* ---- all of it ---- */
+/* ---- result ---- */
 
 int rk_fuse_finish(struct rk_fuse *f, struct rk_ranks **ret, struct rk_error *err)
 {

@@ -1,7 +1,7 @@
 /*
- * gather.h - many ranks as one run: what is gathered while a report reads its rows, and finished after.
+ * gather.h - many ranks as one run: collects data while a report reads its rows, then evaluates it.
  *
- * members: which ranks there are and what their run.json say (run/members.c)
+ * members: the ranks and what their run.json say (run/members.c)
  * loads, spreads, copies: fed batch by batch (rank_load.h)
  * calls: collectives of each rank, fed batch by batch (rank_calls.c); then clocks (rank_clocks.c), then
  * instances over ranks (comm_match.h)
@@ -16,13 +16,13 @@
 
 struct rk_fuse;
 
-/* NULL in *ret where the run has less than two ranks. */
+/* *ret is NULL if the run has less than two ranks. */
 int rk_fuse_new(struct rk_run *run, struct rk_fuse **ret, struct rk_error *err);
-/* Columns of a table that are looked at. */
+/* The columns of a table that we need. */
 uint64_t rk_fuse_wants(enum rk_table t);
-/* Replaces *rows by the same, each batch looked at on its way. Takes it over, also on failure. */
+/* Replaces *rows by a source that also feeds `f`. Takes ownership of *rows, also on failure. */
 int rk_fuse_tap(struct rk_fuse *f, struct rk_source **rows, struct rk_error *err);
-/* Once, when all rows went by. *ret is the caller's: rk_ranks_free. */
+/* Call once, after the last row. The caller frees *ret with rk_ranks_free. */
 int rk_fuse_finish(struct rk_fuse *f, struct rk_ranks **ret, struct rk_error *err);
 void rk_fuse_free(struct rk_fuse *f);   /* NULL is fine */
 void rk_ranks_free(struct rk_ranks *r); /* NULL is fine; names are the run's, texts are its own */
@@ -30,12 +30,12 @@ void rk_ranks_free(struct rk_ranks *r); /* NULL is fine; names are the run's, te
 /* ---- rows of many ranks on one clock, to show them side by side (clock_rows.c) ---- */
 
 /*
- * Both ends of a row are moved, so rows that followed each other on a queue still do. Rows of ranks
- * whose clock could not be related to the reference's stay as they were recorded.
+ * Moves start and end of a row, so the order of rows on a queue is kept. Rows of ranks whose clock could
+ * not be aligned with the reference stay as recorded.
  */
 struct rk_fuse_times;
 
-/* What became of a rank's clock. Texts are the times'. */
+/* The clock of a rank. Texts are owned by the rk_fuse_times. */
 struct rk_fuse_time {
 	int64_t rank;
 	enum rk_ranks_clock clock;
@@ -45,22 +45,22 @@ struct rk_fuse_time {
 };
 
 /*
- * Reads the rows of kernels, or of functions, once more than else would be needed, where ranks of
- * several machines are there; warns of those whose clocks cannot be related. NULL in *ret: there is
- * nothing to move, or the rows cannot be read twice.
+ * If there are ranks of several machines, this reads the rows of kernels or functions one extra time. Warns
+ * about ranks whose clocks cannot be aligned. *ret is NULL if there is nothing to move or the rows cannot
+ * be read twice.
  */
 int rk_fuse_times_new(struct rk_run *run, struct rk_fuse_times **ret, struct rk_error *err);
-/* Of a report's ranks, which may be NULL; reads nothing. */
+/* From the ranks of a report (may be NULL); reads no rows. */
 int rk_fuse_times_of(struct rk_run *run, const struct rk_ranks *r, struct rk_fuse_times **ret,
 		     struct rk_error *err);
 /* False: no such rank. */
 bool rk_fuse_times_rank(const struct rk_fuse_times *t, int64_t rank, struct rk_fuse_time *ret);
-/* The rank whose clock it is, and the moment on it for which offsets are stated. */
+/* The reference rank, and the time on its clock at which offsets are given. */
 void rk_fuse_times_base(const struct rk_fuse_times *t, int64_t *ret_rank, int64_t *ret_base_ns);
-/* Replaces *rows by the same on one clock. Takes it over, also on failure. */
+/* Replaces *rows by the same rows on one clock. Takes ownership of *rows, also on failure. */
 int rk_fuse_times_open(const struct rk_fuse_times *t, struct rk_source **rows,
 		       struct rk_error *err);
-/* Sorted rows of the run are on that clock from now on (run/sorted.h); NULL: as recorded. */
+/* From now on sorted rows of the run are on that clock (run/sorted.h); NULL: as recorded. */
 void rk_fuse_times_use(struct rk_run *run, const struct rk_fuse_times *t);
 void rk_fuse_times_free(struct rk_fuse_times *t); /* NULL is fine */
 

@@ -11,7 +11,7 @@
 #include "base/num.h"
 #include "ranks/comm_name.h"
 
-/* What a name is: 0 not looked at, then these, then the number of the operation behind them. */
+/* What a name is: 0: not looked up yet; then these; NAME_OPS and above: an operation. */
 enum { NAME_NOTHING = 1, NAME_WAIT, NAME_OPS };
 
 /* `sig` of a call before finish: the number of its operation from 1, or that of a wait. */
@@ -21,8 +21,8 @@ struct op {
 	struct rk_calls_op pub;
 	enum rk_comm_kind kind;
 	bool host, queued;
-	int64_t grid;  /* of one that is distinguished by its size; -1: any */
-	uint32_t next; /* the next of the same name and another size, 0: none */
+	int64_t grid;  /* if distinguished by grid size; -1: any */
+	uint32_t next; /* the next with the same name and another size; 0: none */
 };
 
 struct rk_fuse_calls {
@@ -108,7 +108,7 @@ static int add_op(struct rk_fuse_calls *c, uint32_t label, struct rk_comm comm, 
 	return 0;
 }
 
-/* Kernels of one label are one operation, whatever else their names hold. */
+/* Kernels with the same label are one operation; the rest of their names is ignored. */
 static int look_up(struct rk_fuse_calls *c, uint32_t name, uint32_t *ret, struct rk_error *err)
 {
 	size_t len;
@@ -128,7 +128,7 @@ static int look_up(struct rk_fuse_calls *c, uint32_t name, uint32_t *ret, struct
 	known = rk_idmap_at(&c->labels, label);
 	if (!known)
 		return rk_fail_nomem(err);
-	/* a function and a kernel may have one label; what a rank waits in is only one of them */
+	/* a function and a kernel may have the same label, but are different operations */
 	if (!*known || c->ops[*known - NAME_OPS].host != comm.host)
 		rc = add_op(c, label, comm, known, err);
 	*ret = *known;
@@ -138,8 +138,8 @@ static int look_up(struct rk_fuse_calls *c, uint32_t name, uint32_t *ret, struct
 }
 
 /*
- * A kernel that does not say what it does: all ranks of a communicator launch it with as many
- * workgroups, and other communicators and operations mostly with others.
+ * A kernel whose name does not tell the operation: all ranks of a communicator launch it with the same
+ * number of workgroups; other communicators and operations mostly use another number.
  */
 static int by_grid(struct rk_fuse_calls *c, uint32_t *what, int64_t grid, struct rk_error *err)
 {
@@ -154,7 +154,7 @@ static int by_grid(struct rk_fuse_calls *c, uint32_t *what, int64_t grid, struct
 		*what = at ? at : first;
 		return 0;
 	}
-	if (c->nops == RK_CALLS_OPS) { /* no label for what will not be kept */
+	if (c->nops == RK_CALLS_OPS) { /* it will not be kept, so it needs no label */
 		c->names_left++;
 		*what = NAME_NOTHING;
 		return 0;
@@ -175,7 +175,7 @@ static int by_grid(struct rk_fuse_calls *c, uint32_t *what, int64_t grid, struct
 
 /* ---- rows ---- */
 
-/* NULL: not one of ours. */
+/* NULL: unknown rank. */
 static struct rk_calls_rank *rank_of(struct rk_fuse_calls *c, int64_t rank)
 {
 	size_t from = 0, to = c->nranks;
@@ -196,7 +196,7 @@ static struct rk_calls_rank *rank_of(struct rk_fuse_calls *c, int64_t rank)
 	return &c->ranks[from];
 }
 
-/* The first half of the share stays; the second goes round. */
+/* The first half of the share is kept; the second half is a ring buffer. */
 static int keep(struct rk_fuse_calls *c, struct rk_calls_rank *r, const struct rk_align_call *call,
 		struct rk_error *err)
 {
@@ -231,7 +231,7 @@ static int add_call(struct rk_fuse_calls *c, struct rk_calls_rank *r, uint32_t w
 	struct rk_align_call call = *times;
 
 	if (!kernels && r->n && !r->host) {
-		/* it has kernels: functions only tell what they may be */
+		/* the rank has kernels: functions only tell which operations they may be */
 		r->others |= op && op->host &&
 			     (op->kind == RK_COMM_ROOTED || op->kind == RK_COMM_PAIR);
 		return 0;
@@ -313,7 +313,7 @@ static int by_end(const void *a, const void *b)
 	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
 }
 
-/* Nearly always they are in order. */
+/* They are nearly always in order already. */
 static void sort_calls(struct rk_calls_rank *r, int (*order)(const void *a, const void *b))
 {
 	for (size_t i = 1; i < r->n; i++) {
@@ -324,7 +324,7 @@ static void sort_calls(struct rk_calls_rank *r, int (*order)(const void *a, cons
 	}
 }
 
-/* What was queued is done when the next wait that began afterwards has ended; else it is left out. */
+/* A queued call ends when the next wait that starts after it ends. Without such a wait it is dropped. */
 static void end_queued(struct rk_fuse_calls *c, struct rk_calls_rank *r)
 {
 	size_t wait = r->n, n = 0;
@@ -356,8 +356,8 @@ void rk_fuse_calls_finish(struct rk_fuse_calls *c)
 	bool others = false;
 
 	/*
-	 * RCCL runs everything in kernels that do not say what they do. They are treated as operations
-	 * that need everybody unless functions were recorded that do not.
+	 * RCCL runs all operations in kernels whose names do not tell which one. Treat them as operations
+	 * that need everybody, unless functions were recorded that do not.
 	 */
 	for (size_t i = 0; i < c->nranks; i++)
 		others |= c->ranks[i].others;
@@ -381,13 +381,12 @@ void rk_fuse_calls_finish(struct rk_fuse_calls *c)
 	}
 	if (c->dropped)
 		rk_diag_add(c->ctx->diag, "collectives-left-out", "", 0, c->dropped,
-			    "collectives between the first and the last %zu of a rank were not "
-			    "compared with those of others",
+			    "collectives not compared between ranks: only the first and last %zu "
+			    "of a rank are kept",
 			    c->share / 2);
 	if (c->names_left)
 		rk_diag_add(c->ctx->diag, "collectives-left-out", "", 0, c->names_left,
-			    "names of collectives past the first %d are not known apart",
-			    RK_CALLS_OPS);
+			    "collective names ignored: only the first %d are kept", RK_CALLS_OPS);
 }
 
 void rk_fuse_calls_by_start(struct rk_fuse_calls *c)

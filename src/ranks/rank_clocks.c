@@ -1,9 +1,4 @@
-/*
- * rank_clocks.c - see rank_clocks.h.
- *
- * How exact a profiler's times are on the clock of their node is in run.json where the recorder said it;
- * else a microsecond is taken, as GPUs' clocks are brought to the host's by interpolation.
- */
+/* rank_clocks.c - see rank_clocks.h. */
 #include "ranks/rank_clocks.h"
 
 #include <inttypes.h>
@@ -15,7 +10,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 
-/* One of each for every member; `out` of the last try, `best` and `loose` of the best. */
+/* Arrays with one element per member; `out` is of the last try, `best` and `loose` of the best one. */
 struct input {
 	struct rk_align_input *in;
 	struct rk_align_rank *out, *best;
@@ -27,19 +22,19 @@ struct input {
 /* ---- do collectives that were matched over nodes end together? ---- */
 
 /*
- * Nodes that run the same steps, one somewhat behind the other, have collectives of their own that match
- * in order, and fit a clock that is wrong by as much as one is behind. What tells them from real ones is
- * how their ends scatter about the line: by the noise of the steps, not by that of one collective. How
- * much the latter is can be seen within a node, where one clock is certain. And two or three that match,
- * of many that do not, say nothing.
+ * Two nodes may run the same steps, one slightly later, each with collectives of its own. These match in
+ * order, and fit a clock that is wrong by the delay. The scatter of their ends about the line tells them
+ * from real matches: it is the noise of the steps, not of one collective. The noise of one collective is
+ * measured within a node, where all ranks share a clock. Two or three matches among many calls prove
+ * nothing.
  */
 enum {
 	LOOK = 1000, /* calls of a rank that are looked at */
 	PAIRS = 8,   /* of ranks */
-	FACTOR = 10, /* over several nodes ends scatter so much more, and not more than that */
+	FACTOR = 10, /* across nodes the ends may scatter this many times more */
 	MORE_NS = 5000,
-	FAR_NS = 1000000, /* further apart, calls are different ones */
-	CHANCE = 3,       /* of many calls so few match by chance */
+	FAR_NS = 1000000, /* calls further apart are different collectives */
+	CHANCE = 3,       /* this few matches among many calls are chance */
 };
 
 static int by_value(const void *a, const void *b)
@@ -49,7 +44,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The end of b's call of that operation that is nearest; calls before *at end too early for all. */
+/* Distance to the nearest end of b's calls of the same operation; calls before *at end too early. */
 static int64_t nearest(const struct rk_align_input *b, const struct rk_align_call *c, size_t *at)
 {
 	int64_t best = FAR_NS;
@@ -65,7 +60,7 @@ static int64_t nearest(const struct rk_align_input *b, const struct rk_align_cal
 	return best;
 }
 
-/* The median of it; -1: they have nothing in common. */
+/* The median distance of ends; -1: no common calls. */
 static int64_t jitter_of(const struct rk_align_input *a, const struct rk_align_input *b,
 			 int64_t *room)
 {
@@ -105,7 +100,7 @@ static bool is_loose(const struct input *i, const struct rk_align_rank *r, size_
 	return r->spread_ns > FACTOR * i->jitter_ns + MORE_NS + stamps;
 }
 
-/* Of ranks that share a node: the smallest of some pairs, as others may be in different communicators. */
+/* The smallest of some pairs of ranks on one node, as other pairs may be in different communicators. */
 static int set_jitter(struct input *i, struct rk_error *err)
 {
 	int64_t *room = rk_calloc(LOOK, sizeof(*room));
@@ -128,27 +123,26 @@ static int set_jitter(struct input *i, struct rk_error *err)
 	return 0;
 }
 
-/* ---- by some of the calls, where all together contradict themselves ---- */
+/* ---- by some of the calls, where all calls together contradict each other ---- */
 
 /*
- * Communicators are not recorded. Where each node has collectives of its own, calls of different nodes
- * are matched that have nothing to do with each other. An operation that only all ranks do together is
- * free of that; so ranks that could not be aligned by all calls are tried with the calls of each operation
- * alone. Where communicators of a part of the node and those of all have one operation, the calls that all
- * ranks of a node leave together and those that they do not are tried apart. Where two tries disagree,
- * neither is believed.
+ * Communicators are not recorded. If each node has collectives of its own, unrelated calls of different
+ * nodes get matched. An operation that is only used by all ranks together does not have this problem. So
+ * ranks that could not be aligned by all calls are tried with the calls of each operation separately. If
+ * an operation is used both by all ranks and by a part of a node, we try the calls that all ranks of a node
+ * leave together and the other calls separately. If two tries disagree, we use neither.
  */
 
 enum {
-	OPS_MAX = 12,  /* that are tried */
-	APART_MAX = 4, /* of them: with calls apart */
-	HALF = 1000,   /* the first and the last so many calls of a rank */
-	SURE = 16,     /* matches that calls apart must have */
+	OPS_MAX = 12,  /* operations to try */
+	APART_MAX = 4, /* operations to try with calls separated */
+	HALF = 1000,   /* the first and the last HALF calls of a rank are used */
+	SURE = 16,     /* matches required if calls are separated */
 };
 
 #define TOGETHER_NS INT64_C(10000) /* ends of one collective on one node */
 
-/* Which calls: of an operation; those that the node leaves together, those that it does not, or both. */
+/* Calls of one operation: those that the ranks of the node leave together, the others, or all. */
 struct filter {
 	uint64_t sig;
 	enum { ANY, TOGETHER, APART } how;
@@ -166,7 +160,7 @@ struct ops {
 
 /* ---- which calls ---- */
 
-/* Whether rank p has a call of the operation that ends about then. Asked with ends that ascend. */
+/* Whether rank p has a call of the operation that ends at about the same time. Ends must ascend. */
 static bool ends_at(struct ops *o, size_t p, uint64_t sig, int64_t end)
 {
 	const struct rk_align_input *in = &o->i->in[p];
@@ -203,7 +197,7 @@ static void turn(struct rk_align_call *v, size_t n)
 	}
 }
 
-/* By end_ns, as they are: the second half goes round, and is put in order at the end. */
+/* Calls are in order of end_ns. The second half is a ring buffer, rotated into order at the end. */
 static void pick(struct ops *o, size_t rank, const struct filter *f, size_t from, size_t to)
 {
 	const struct rk_align_input *in = &o->i->in[rank];
@@ -241,9 +235,9 @@ static void pick_all(struct ops *o, const struct filter *f)
 	}
 }
 
-/* ---- what they say ---- */
+/* ---- results of a try ---- */
 
-/* The error must hold for all calls of the rank, and was stated for those of the operation. */
+/* The error is known for calls of the operation and must cover all calls of the rank. */
 static bool widen(struct rk_align_rank *r, const struct rk_align_input *all,
 		  const struct rk_align_input *of)
 {
@@ -261,7 +255,7 @@ static bool widen(struct rk_align_rank *r, const struct rk_align_input *all,
 	return r->error_ns <= RK_ALIGN_ERROR_NS;
 }
 
-/* Both say what the reference's clock was at the rank's first call; they must not exclude each other. */
+/* Both results give the reference's clock at the rank's first call; they must agree within their errors. */
 static void take(struct ops *o, size_t k)
 {
 	struct rk_align_rank *had = &o->found[k], *got = &o->out[k];
@@ -271,12 +265,12 @@ static void take(struct ops *o, size_t k)
 	    llabs(rk_align_to_reference(had, t) - rk_align_to_reference(got, t)) >
 		    had->error_ns + got->error_ns)
 		o->doubt[k] = true;
-	/* the one whose ends are the most together is the most likely to be one */
+	/* the match with the smallest scatter of ends is the most likely one */
 	if (had->status != RK_ALIGNED || got->spread_ns < had->spread_ns)
 		*had = *got;
 }
 
-/* Which calls were left together is a guess: it must be borne out by nearly all of them. */
+/* Which calls were left together is a guess, so nearly all of them must agree. */
 static bool is_sound(const struct ops *o, size_t k, const struct filter *f)
 {
 	const struct rk_align_rank *r = &o->out[k];
@@ -353,7 +347,7 @@ static int align_by_ops(struct input *i, size_t reference, const struct rk_fuse_
 		size_t at = k;
 
 		o.found[k].status = RK_ALIGN_NO_COMMON;
-		/* inputs are by rank, and mostly by node too: those of one node are a few steps away */
+		/* inputs are sorted by rank and so nearly by node: an insertion sort is fast */
 		for (; at && i->in[o.order[at - 1]].node > i->in[k].node; at--)
 			o.order[at] = o.order[at - 1];
 		o.order[at] = k;
@@ -379,8 +373,8 @@ out:
 /* ---- by all calls ---- */
 
 /*
- * How exact a profiler's times are on the clock of their node is in run.json where the recorder said it;
- * else a microsecond is taken, as GPUs' clocks are brought to the host's by interpolation.
+ * run.json has the error of a profiler's times against the clock of their node if the recorder measured it.
+ * The default is a microsecond, as GPU times are interpolated to the host's clock.
  */
 
 enum { STAMP_NS = 1000, TRIES = 4 };
@@ -415,7 +409,7 @@ static int input_make(const struct rk_members *m, const struct rk_fuse_calls *ca
 
 /* ---- the reference ---- */
 
-/* The next rank, of a node that was no reference yet, that no reference so far relates to. */
+/* The next rank that is not aligned with any reference so far, of a node that was not the reference. */
 static size_t other_reference(const struct input *i, const size_t *tried, size_t ntried)
 {
 	for (size_t k = 0; k < i->n; k++) {
@@ -429,7 +423,7 @@ static size_t other_reference(const struct input *i, const size_t *tried, size_t
 	return i->n;
 }
 
-/* What is aligned by collectives that are not one is not aligned. */
+/* Rejects alignments by calls that are not the same collective. */
 static int align_from(struct input *i, size_t reference, struct rk_error *err)
 {
 	struct rk_align_options opt = { .reference = reference };
@@ -446,7 +440,7 @@ static int align_from(struct input *i, size_t reference, struct rk_error *err)
 	return rc;
 }
 
-/* More than half of the ranks is good enough: nothing else can have more. */
+/* Stops when more than half of the ranks are aligned: no other reference can have more. */
 static int choose(struct input *i, const struct rk_fuse_calls *calls, size_t *ret,
 		  struct rk_error *err)
 {
@@ -457,7 +451,7 @@ static int choose(struct input *i, const struct rk_fuse_calls *calls, size_t *re
 		size_t aligned = 0;
 		int rc = align_from(i, at, err);
 
-		/* many searches: once, from where there is something to compare with */
+		/* expensive, so only once, from a reference that has calls */
 		if (rc == 0 && !parted && i->in[at].ncalls) {
 			rc = align_by_ops(i, at, calls, err);
 			parted = true;
@@ -477,7 +471,7 @@ static int choose(struct input *i, const struct rk_fuse_calls *calls, size_t *re
 	return 0;
 }
 
-/* ---- words ---- */
+/* ---- texts ---- */
 
 static const struct {
 	uint32_t bit;
@@ -509,17 +503,16 @@ static char *note_of(const struct input *in, size_t i, bool assumed)
 	rk_align_reason(r, in->in, i, text, sizeof(text));
 	if (r->status == RK_ALIGN_CONTRADICT && in->loose[i])
 		return rk_strf("collectives of rank %" PRId64 " and rank %" PRId64
-			       " do not end together: they may be of different communicators",
+			       " do not end together; they may belong to different communicators",
 			       in->in[i].rank, in->in[r->via].rank);
 	if (r->status != RK_ALIGNED)
 		return rk_strdup(text);
 	if (r->evidence & RK_ALIGN_SNAPSHOTS_OFF)
 		return rk_strdup("the wall clocks contradict the collectives and were not used");
 	if (r->evidence & RK_ALIGN_UNEVEN)
-		return rk_strdup("the clock does not run evenly; the error holds that");
+		return rk_strdup("the clock does not run evenly; the error includes this");
 	if (assumed && r->evidence & RK_ALIGN_BY_CALLS)
-		return rk_strdup("kernels that do not say which collective they are were taken for "
-				 "some that need every rank");
+		return rk_strdup("assumed that collectives of unknown kind need every rank");
 	return rk_strdup("");
 }
 
@@ -542,7 +535,7 @@ static int clock_make(struct rk_fuse_clocks *c, const struct input *in, size_t i
 		return 0;
 	}
 	v->clock = in->in[i].node == in->in[c->reference].node ? RK_CLOCK_SAME : RK_CLOCK_ALIGNED;
-	/* offsets of all hold at one moment */
+	/* give all offsets at the same time */
 	v->to.offset_ns +=
 		(int64_t)llround(v->to.drift_ppm * 1e-6 * (double)(c->base_ns - v->to.base_ns));
 	v->to.base_ns = c->base_ns;
@@ -598,7 +591,7 @@ void rk_fuse_clocks_release(struct rk_fuse_clocks *c)
 	*c = (struct rk_fuse_clocks){ .v = NULL };
 }
 
-/* Of ranks whose nodes nobody knows it is not said: they may be on one, and clock_note has it. */
+/* No warning for ranks of unknown nodes: they may be on one node, and clock_note has the reason. */
 void rk_fuse_clocks_tell(const struct rk_fuse_clocks *c, const struct rk_members *m,
 			 struct rk_diag *diag)
 {

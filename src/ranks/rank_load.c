@@ -13,14 +13,14 @@
 
 #define BIT(f) (UINT64_C(1) << (f))
 
-/* So that the span between any two ends fits into 64 bits. */
+/* The span between any two times fits into 64 bits. */
 #define TIME_MAX (INT64_MAX / 2)
 
 #define NOBODY UINT32_MAX
 
 enum kind { KIND_UNKNOWN, KIND_COMPUTE, KIND_COMM };
 
-/* Whether kernels communicate: asked once for each name. */
+/* Whether kernels communicate; looked up once for each name. */
 struct class
 {
 	struct rk_idmap seen; /* enum kind by name */
@@ -54,16 +54,16 @@ static bool is_barrier(const struct rk_batch *b, size_t i)
 	return rk_column_has(c, i) && ((const uint8_t *)c->data)[i];
 }
 
-/* ---- how the time of each rank went ---- */
+/* ---- time of each rank: computing, communicating, idle ---- */
 
 /*
- * Since starts never go back, all that came so far covers, from the present start on, the time up
- * to the latest end: one number for what computes and one for what communicates.
+ * Starts never decrease, so all rows so far cover the time from the current start to the latest end.
+ * That is one number for kernels that compute and one for those that communicate.
  */
 struct sweep {
 	bool begun;
 	int64_t mark;     /* the latest start */
-	int64_t until[2]; /* the latest end: of what computes, of what communicates */
+	int64_t until[2]; /* the latest end: of kernels that compute, of those that communicate */
 	int64_t busy[2], both;
 };
 
@@ -126,8 +126,8 @@ uint64_t rk_rank_load_wants(void)
 }
 
 /*
- * New for one kind is what is behind its `until`; of that the other kind covers what is before
- * its own. What a later row of the other kind covers as well is found when that row comes.
+ * A row adds the time after `until` of its own kind. The part of it before `until` of the other kind is
+ * covered by both. Overlap with a later row of the other kind is counted when that row arrives.
  */
 static void sweep_add(struct sweep *s, const struct rk_stretch *t)
 {
@@ -149,7 +149,7 @@ static void sweep_add(struct sweep *s, const struct rk_stretch *t)
 	s->until[k] = t->end;
 }
 
-/* All rows of the present rank came that follow each other: they are swept, in order. */
+/* Sweeps the rows of the current rank in order of time. */
 static int settle(struct rk_rank_load *l, struct rk_error *err)
 {
 	struct rk_stretch s;
@@ -164,7 +164,7 @@ static int settle(struct rk_rank_load *l, struct rk_error *err)
 	return rc;
 }
 
-/* The number of a rank; of a new one the rows begin. NOBODY: there are too many. */
+/* The number of a rank; starts a new block of rows if it changed. NOBODY: too many ranks. */
 static int load_rank(struct rk_rank_load *l, int64_t rank, uint32_t *ret, struct rk_error *err)
 {
 	size_t before = l->keys.n;
@@ -200,7 +200,7 @@ static bool times_of(struct rk_rank_load *l, const struct rk_batch *b, size_t i,
 		return false;
 	d = ((const int64_t *)dur->data)[i];
 	ret->start = ((const int64_t *)start->data)[i];
-	if (d < 0 || (!d && !ret->start)) /* at 0 for no time: not known */
+	if (d < 0 || (!d && !ret->start)) /* start and duration 0: time unknown */
 		return false;
 	if (ret->start >= -TIME_MAX && rk_add_i64(ret->start, d, &ret->end) && ret->end <= TIME_MAX)
 		return true;
@@ -277,16 +277,16 @@ static void tell_load(const struct rk_rank_load *l)
 		late += l->ranks[i].late != 0;
 	if (late)
 		rk_diag_add(d, "rank-order", "", 0, late,
-			    "ranks whose kernels stand apart and out of order: how long they "
-			    "compute and communicate is not known; convert the run to Parquet "
-			    "first, which puts them in order");
+			    "ranks whose kernels are not in time order; their compute and "
+			    "communication times are unknown; convert the run to Parquet first to "
+			    "sort them");
 	if (l->far)
 		rk_diag_add(d, "time-out-of-range", "", 0, l->far,
-			    "kernels more than 146 years from time 0; left out of the times of "
-			    "their rank");
+			    "kernels more than 146 years from time 0; not included in the times "
+			    "of their rank");
 	if (l->turned_away)
 		rk_diag_add(d, "many-ranks", "", 0, l->turned_away,
-			    "kernels of more than %d ranks; left out of what is told of ranks",
+			    "kernels not included in the report of ranks: more than %d ranks",
 			    RK_LOAD_RANKS);
 }
 
@@ -353,7 +353,7 @@ struct total {
 	int64_t total;
 };
 
-/* One name: the ranks that were folded into it, and the cell that its last row went to. */
+/* One name: the ranks folded into it, and the cell of its last row. */
 struct line {
 	uint32_t name;
 	uint32_t rank;  /* of last_cell */
@@ -362,7 +362,7 @@ struct line {
 	int64_t min, max;
 	uint32_t min_rank, max_rank;
 	double sum;
-	bool broken; /* some rank came again after it was folded */
+	bool broken; /* a rank had more rows after it was folded */
 };
 
 struct rk_rank_spread {
@@ -425,7 +425,7 @@ static int64_t rank_at(const struct rk_rank_spread *s, uint32_t number)
 	return s->keys.v[number].a;
 }
 
-/* All cells but those of rank `keep` go into their names. */
+/* Folds all cells except those of rank `keep` into their names. */
 static void fold(struct rk_rank_spread *s, uint32_t keep)
 {
 	size_t left = 0;
@@ -439,7 +439,7 @@ static void fold(struct rk_rank_spread *s, uint32_t keep)
 			s->cells[left++] = *c;
 			continue;
 		}
-		/* of equal totals the lowest rank, in whatever order they come */
+		/* for equal totals take the lowest rank, independent of the order of rows */
 		if (!n->ranks || c->total < n->min ||
 		    (c->total == n->min && rank < rank_at(s, n->min_rank))) {
 			n->min = c->total;
@@ -457,7 +457,7 @@ static void fold(struct rk_rank_spread *s, uint32_t keep)
 	s->ncells = left;
 	for (size_t i = 0; i < s->nlines; i++)
 		s->lines[i].last = 0;
-	/* one rank has as many cells as there are names, which are bounded elsewhere */
+	/* one rank has at most one cell per name, and the number of names is limited elsewhere */
 	s->limit = 2 * left > s->max_cells ? 2 * left : s->max_cells;
 }
 
@@ -487,7 +487,7 @@ static bool make_cell_room(struct rk_rank_spread *s, uint32_t keep)
 	return true;
 }
 
-/* The cell of a name and a rank, made when there is none. */
+/* The cell of a name and a rank; created if needed. */
 static int find_cell(struct rk_rank_spread *s, uint32_t line, uint32_t rank, struct rk_error *err)
 {
 	uint64_t hash = place_hash(line, rank);
@@ -554,7 +554,7 @@ static int spread_row(struct rk_rank_spread *s, uint32_t name, uint32_t rank, in
 	return 0;
 }
 
-/* NOBODY: there are too many, which tell_load reports. */
+/* NOBODY: too many ranks; tell_load warns about it. */
 static int spread_rank(struct rk_rank_spread *s, int64_t rank, uint32_t *ret, struct rk_error *err)
 {
 	int rc = rk_keys_number(&s->keys, (struct rk_key3){ rank, 0, 0 }, ret, err);
@@ -637,9 +637,9 @@ int rk_rank_spread_finish(struct rk_rank_spread *s, struct rk_ranks_spread **ret
 	qsort(v, n, sizeof(*v), by_excess);
 	if (broken)
 		rk_diag_add(s->ctx->diag, "many-rank-names", "", 0, broken,
-			    "names left out of the imbalance: more than %zu names and ranks, and "
-			    "the rows of ranks are mixed; rank folders, or a data set, are read "
-			    "one after the other",
+			    "kernel names left out of the imbalance: more than %zu pairs of name "
+			    "and rank, and rows of ranks are mixed; read rank folders or a data "
+			    "set instead",
 			    s->max_cells);
 	*ret = v;
 	*ret_n = n;

@@ -1,4 +1,4 @@
-/* ranks_render.c - the ranks of a job, without the rest of a report: as text, JSON and CSV. */
+/* ranks_render.c - only the ranks of a job, without the rest of a report: text, JSON and CSV. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -184,7 +184,7 @@ void rk_ranks_json(struct rk_bytes *out, const struct rk_ranks *k)
 
 /* ---- CSV: a row for each rank ---- */
 
-/* What is not cell_known is an empty cell. */
+/* An empty cell if the value is unknown. */
 static void cell_known(struct rk_bytes *out, int64_t v, bool is)
 {
 	rk_bytes_put_u8(out, ',');

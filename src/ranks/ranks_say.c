@@ -1,4 +1,4 @@
-/* ranks_say.c - what is to be known first about a job of several ranks: sentences, and which ranks to show. */
+/* ranks_say.c - summary sentences for a job of several ranks, and which ranks to show. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -43,7 +43,7 @@ bool rk_ranks_pick(const struct rk_ranks *k, size_t limit, bool *shown)
 	if (!all)
 		return false;
 	for (size_t i = 0; i < k->nranks; i++) {
-		/* room is kept for the others: a job that was cancelled has trouble on all */
+		/* keep half for others: in a cancelled job all ranks are in trouble */
 		shown[i] = k->nranks <= limit ||
 			   (left > limit / 2 && rk_ranks_troubled(&k->ranks[i]));
 		left -= left && shown[i];
@@ -75,16 +75,16 @@ bool rk_ranks_pick(const struct rk_ranks *k, size_t limit, bool *shown)
 	return true;
 }
 
-/* ---- whom a job waits for when it is more than one rank ---- */
+/* ---- several stragglers ---- */
 
 /*
- * A slow node, or some slow GPUs, come last in turns: each of their ranks is to blame for a part of the
- * waiting, and none for most of it.
+ * The ranks of a slow node, or a few slow GPUs, are last in turns: each of them causes a part of the
+ * waiting, and none causes most of it.
  */
 
 #define NEARLY_ALL 0.75
 
-enum { FEW = 8, ONE_IN = 4 }; /* not more than so many, and not more than every fourth */
+enum { FEW = 8, ONE_IN = 4 }; /* at most FEW ranks, and at most one in four */
 
 typedef const struct rk_ranks_rank *const *ranks_in;
 
@@ -120,7 +120,7 @@ static double sum_of(const struct rk_ranks_rank **v, size_t n)
 	return sum;
 }
 
-/* How many of v, by caused, it takes for nearly all of the waiting; 0: too many to be named. */
+/* How many ranks of v (sorted by caused_ns) cause nearly all of the waiting; 0: too many to name. */
 static size_t count_few(const struct rk_ranks_rank **v, size_t n, double all)
 {
 	size_t few = 1;
@@ -131,8 +131,8 @@ static size_t count_few(const struct rk_ranks_rank **v, size_t n, double all)
 }
 
 /*
- * The node, as ranks [*from, *from + count) of v by node, that nearly all of the waiting is for, and far
- * more of it than it has ranks; 0: there is none.
+ * Finds the node that causes nearly all of the waiting, and far more than its share of ranks: ranks
+ * [*from, *from + count) of v, sorted by node. Returns the count; 0: no such node.
  */
 static size_t count_node(const struct rk_ranks_rank **v, size_t n, double all, size_t *from)
 {
@@ -164,8 +164,8 @@ static void put_numbers(struct rk_bytes *out, const struct rk_ranks_rank **v, si
 }
 
 /*
- * The ranks of a node, or a few, that nearly all of the waiting is for: adds what to call them, and
- * returns what they caused, in ns; 0: none. Look at out->bad.
+ * Finds the node, or the few ranks, that cause nearly all of the waiting. Appends their names and returns
+ * the waiting they caused, in ns; 0: none. Check out->bad afterwards.
  */
 static double name_stragglers(struct rk_bytes *out, const struct rk_ranks *k)
 {
@@ -199,11 +199,12 @@ static double name_stragglers(struct rk_bytes *out, const struct rk_ranks *k)
 	return caused;
 }
 
-/* ---- where the clocks cannot tell ---- */
+/* ---- stragglers when clocks are too uncertain ---- */
 
 /*
- * The few, `one` (or NULL) among them, that wait less than half as long as the mean: the last to come
- * does not wait. Adds their numbers; returns how many there are, 0: none, or too many to mean something.
+ * Finds the few ranks that wait less than half as long as the mean, as the last rank to arrive does not
+ * wait. `one` (if not NULL) must be among them. Appends their numbers and returns how many there are;
+ * 0: none, or too many.
  */
 static size_t name_never_waiting(struct rk_bytes *out, const struct rk_ranks *k,
 				 const struct rk_ranks_rank *one)
@@ -236,7 +237,7 @@ static size_t name_never_waiting(struct rk_bytes *out, const struct rk_ranks *k,
 
 /* ---- sentences ---- */
 
-#define BALANCED 0.05 /* above the mean by no more: nobody would do something about it */
+#define BALANCED 0.05 /* above the mean by at most this: not worth fixing */
 #define MOSTLY (2.0 / 3)
 #define HARDLY 0.01
 #define LEAST_CAUSED 0.1
@@ -244,14 +245,16 @@ static size_t name_never_waiting(struct rk_bytes *out, const struct rk_ranks *k,
 
 struct sums {
 	double span, comm, both, wait, caused;
-	double collectives, late;        /* time in all of them; of it, until the last had come */
-	double judged_late, judged_wire; /* time in those whose verdict it is */
+	double collectives,
+		late; /* time in all collectives; the part before the last rank arrived */
+	double judged_late, judged_wire; /* time in collectives with that verdict */
 	const struct rk_ranks_rank *busiest, *waited_for;
-	size_t meeting;     /* ranks in collectives */
-	const char *unseen; /* whose coming is not: waiting for them looks like the wire; or NULL */
+	size_t meeting; /* ranks in collectives */
+	const char *
+		unseen; /* ranks whose arrival is unknown, or NULL: waiting for them looks like a slow network */
 };
 
-/* Of a rank on a clock of its own only what it does with others of its node is compared. */
+/* A rank whose clock is not aligned is only compared with ranks of its node. */
 static const char *unseen_of(const struct rk_ranks *k)
 {
 	bool absent = k->size > k->nranks, alone = false;
@@ -261,8 +264,7 @@ static const char *unseen_of(const struct rk_ranks *k)
 		alone |= k->ranks[i].collectives && k->ranks[i].clock == RK_CLOCK_ALONE;
 	}
 	if (absent)
-		return alone ? "ranks that are not here or on other clocks" :
-			       "ranks that are not here";
+		return alone ? "missing ranks or ranks on other clocks" : "missing ranks";
 	return alone ? "ranks on other clocks" : NULL;
 }
 
@@ -299,7 +301,7 @@ static struct sums sums_of(const struct rk_ranks *k)
 	return s;
 }
 
-/* "12.3 %", "0.4 %", "87 %": no more digits than say something. */
+/* "12.3 %", "0.4 %", "100 %" */
 static const char *percent(char text[16], double share)
 {
 	double v = share < 1e6 ? 100 * share : 1e8;
@@ -326,8 +328,8 @@ static void say_balance(struct rk_list *l, const struct rk_ranks *k, const struc
 }
 
 /*
- * Of waiting whose cause is known: where clocks are not certain enough, nobody is blamed. Of two ranks
- * one causes half of it in any job.
+ * Only counts waiting whose cause is known: if clocks are too uncertain, nobody is blamed. With two ranks,
+ * one always causes at least half, so it must also cause far more than its share.
  */
 static bool is_straggler(const struct sums *s)
 {
@@ -344,7 +346,7 @@ int64_t rk_ranks_straggler(const struct rk_ranks *k)
 	return is_straggler(&s) ? s.waited_for->rank : -1;
 }
 
-/* False: ranks do not wait for several others. */
+/* False: there is no small group of stragglers. */
 static bool say_several(struct rk_list *l, const struct rk_ranks *k, const struct sums *s,
 			const char *of_time, const char *untold)
 {
@@ -364,7 +366,7 @@ static bool say_several(struct rk_list *l, const struct rk_ranks *k, const struc
 	return caused > 0;
 }
 
-/* False: none. Where clocks explain most of the waiting, that was reported already. */
+/* False: none. If the cause of most of the waiting is known, it was reported already. */
 static bool say_likely(struct rk_list *l, const struct rk_ranks *k, const struct sums *s,
 		       const char *of_time, const char *untold)
 {
@@ -397,7 +399,7 @@ static void say_waiting(struct rk_list *l, const struct rk_ranks *k, const struc
 	percent(of_time, s->span > 0 ? s->wait / s->span : 0);
 	percent(rest, 1 - s->caused / s->wait);
 	if (s->caused < s->wait * (1 - LEAST_CAUSED))
-		snprintf(untold, sizeof(untold), "; for whom %s of it is, the clocks cannot tell",
+		snprintf(untold, sizeof(untold), "; %s cannot be attributed (clock uncertainty)",
 			 rest);
 	if (s->span > 0 && s->wait / s->span < HARDLY)
 		rk_list_addf(l, "ranks hardly wait for each other: %s of their time", of_time);
@@ -423,9 +425,7 @@ static void say_hidden(struct rk_list *l, const struct sums *s)
 
 	if (s->comm <= 0 || s->span <= 0)
 		return;
-	rk_list_addf(l,
-		     "communication runs for %s of the ranks' time; %s of it is hidden behind "
-		     "compute",
+	rk_list_addf(l, "communication takes %s of rank time; %s of it is hidden behind compute",
 		     percent(share, s->comm / s->span), percent(hidden, s->both / s->comm));
 }
 
@@ -435,24 +435,24 @@ static void say_unclear(struct rk_list *l, const struct sums *s, double late)
 
 	if (late > MOSTLY)
 		rk_list_addf(l,
-			     "probably not the wire: %s of the collectives' time passes until the "
-			     "last rank has come, but the clocks are not certain enough",
+			     "probably not the network: %s of collective time is spent waiting for "
+			     "the last rank, but the clocks are too uncertain to be sure",
 			     percent(text, late));
 	else if (late < 1 - MOSTLY)
 		rk_list_addf(l,
-			     "probably the wire%s%s: %s of the collectives' time passes after the "
-			     "last rank has come, but the clocks are not certain enough",
+			     "probably the network%s%s: %s of collective time is spent after the "
+			     "last rank arrived, but the clocks are too uncertain to be sure",
 			     s->unseen ? ", or " : "", s->unseen ? s->unseen : "",
 			     percent(text, 1 - late));
 	else
 		rk_list_addf(l,
-			     "late ranks and the wire, both: of the collectives' time %s passes "
-			     "until the last rank has come, as far as the clocks%s can tell",
+			     "both late ranks and the network: %s of collective time is spent "
+			     "waiting for the last rank, as far as the clocks%s show",
 			     percent(text, late),
 			     s->unseen ? " and the ranks that can be compared" : "");
 }
 
-/* The verdicts know how certain the clocks are. */
+/* The verdicts already take the clock errors into account. */
 static void say_wire(struct rk_list *l, const struct sums *s)
 {
 	double late = s->collectives > 0 ? s->late / s->collectives : 0;
@@ -462,18 +462,18 @@ static void say_wire(struct rk_list *l, const struct sums *s)
 		return;
 	if (s->judged_late > MOSTLY * s->collectives)
 		rk_list_addf(l,
-			     "it is not the wire: %s of the collectives' time passes until the "
-			     "last rank has come",
+			     "not the network: %s of collective time is spent waiting for the last "
+			     "rank",
 			     percent(text, late));
 	else if (s->judged_wire > MOSTLY * s->collectives && s->unseen)
 		rk_list_addf(l,
-			     "it is the wire, or %s: %s of the collectives' time passes after the "
-			     "last of the others has come",
+			     "the network, or %s: %s of collective time is spent after the last of "
+			     "the other ranks arrived",
 			     s->unseen, percent(text, 1 - late));
 	else if (s->judged_wire > MOSTLY * s->collectives)
 		rk_list_addf(l,
-			     "it is the wire: %s of the collectives' time passes after the last "
-			     "rank has come",
+			     "the network: %s of collective time is spent after the last rank "
+			     "arrived",
 			     percent(text, 1 - late));
 	else
 		say_unclear(l, s, late);

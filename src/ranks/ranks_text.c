@@ -1,4 +1,4 @@
-/* ranks_text.c - a job of several ranks for people: what is wrong, who works and who waits, and tables. */
+/* ranks_text.c - a job of several ranks as text: problems, summary and tables. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,9 +10,9 @@
 #include "ranks/ranks_parts.h"
 
 enum {
-	BAR_COLUMNS = 110,  /* narrower terminals see no bar and fewer columns of ranks */
-	WIDE_COLUMNS = 100, /* and of the other tables */
-	NODE_COLUMNS = 24,  /* a longer node is cut */
+	BAR_COLUMNS = 110,  /* narrower terminals get no bar and fewer columns of ranks */
+	WIDE_COLUMNS = 100, /* narrower: fewer columns of the other tables */
+	NODE_COLUMNS = 24,  /* longer node names are cut */
 	NODE_NARROW = 12,
 	STATE_MAX = 40,
 	OFFSET_COLUMNS = 12,
@@ -24,7 +24,7 @@ enum {
 };
 
 #define DRIFT_SHOWN 0.005 /* ppm */
-#define NOTICED 0.01      /* an imbalance below is not worth a line */
+#define NOTICED 0.01      /* smaller imbalances are not shown */
 
 static size_t at_least(size_t a, size_t b)
 {
@@ -41,7 +41,7 @@ static bool narrow(const struct rk_page *p)
 	return p->look->columns && p->look->columns < BAR_COLUMNS;
 }
 
-/* The columns that a node takes. */
+/* The width of a node name. */
 static size_t node_columns(struct rk_page *p, const char *node)
 {
 	size_t most = narrow(p) ? NODE_NARROW : NODE_COLUMNS, n;
@@ -65,7 +65,7 @@ static void node_cell(struct rk_page *p, const char *node, size_t columns)
 	rk_page_left(p, columns);
 }
 
-/* These tables come with that of the kernels: half as long is enough. */
+/* These tables come in addition to the kernels: half as long is enough. */
 static size_t half_top(const struct rk_page *p, size_t n)
 {
 	size_t limit = (p->look->top + 1) / 2;
@@ -112,13 +112,13 @@ static void end_heading(struct rk_page *p, const char *last)
 
 /* ---- clocks ---- */
 
-/* Ranks beside each other of which the same is to be said. */
+/* Consecutive ranks with the same clock. */
 struct clocks {
 	const struct rk_ranks_rank *first, *last;
 	bool shown;
 };
 
-/* Those that could not be related first, then the least certain. */
+/* Ranks that are not aligned first, then by error, largest first. */
 static int by_doubt(const void *pa, const void *pb)
 {
 	const struct rk_ranks_rank *a = (*(struct clocks *const *)pa)->first;
@@ -133,7 +133,7 @@ static int by_doubt(const void *pa, const void *pb)
 
 static bool same_clock(const struct rk_ranks_rank *a, const struct rk_ranks_rank *b)
 {
-	/* so much is not seen in a line of ours */
+	/* smaller differences are not visible in the output */
 	double near = 1 + (double)(a->error_ns > 0 ? a->error_ns : 0) / 100;
 
 	return a->clock == b->clock && b->rank == a->rank + 1 && strcmp(a->node, b->node) == 0 &&
@@ -169,7 +169,7 @@ static void put_clock(struct rk_page *p, const struct clocks *c, const struct rk
 	if (reference)
 		by = "reference";
 	else if (r->clock == RK_CLOCK_SAME)
-		by = "the same clock";
+		by = "same clock";
 	rk_page_rest(p, by, CLOCK_COLUMNS);
 }
 
@@ -204,18 +204,18 @@ static void put_clocks(struct rk_page *p, const struct rk_ranks *k)
 		order[i]->shown = false;
 	rk_page_title(p, "Clocks");
 	if (k->reference >= 0)
-		rk_bytes_printf(p->out, ": against that of rank %" PRId64, k->reference);
+		rk_bytes_printf(p->out, ": relative to rank %" PRId64, k->reference);
 	rk_bytes_put_u8(p->out, '\n');
 	rk_page_paint(p, RK_BOLD);
 	rk_page_word(p, "Rank", OFFSET_COLUMNS);
 	rk_page_word(p, "Offset", OFFSET_COLUMNS);
 	rk_page_word(p, p->look->utf8 ? "±" : "+-", OFFSET_COLUMNS);
 	rk_page_word(p, "ppm", RANK_COLUMNS);
-	end_heading(p, "By");
+	end_heading(p, "Aligned by");
 	for (size_t i = 0; i < n; i++)
 		if (v[i].shown)
 			put_clock(p, &v[i], k);
-	put_more(p, n - limit, ", that are more certain; all: --top 0, or --format json");
+	put_more(p, n - limit, " with a smaller error; show all: --top 0 or --format json");
 out:
 	rk_free(order);
 	rk_free(v);
@@ -268,15 +268,15 @@ static void put_collectives(struct rk_page *p, const struct rk_ranks *k)
 	rk_page_title(p, "Collectives");
 	rk_bytes_puts(p->out, ": ");
 	rk_put_grouped(p->out, matched);
-	rk_bytes_puts(p->out, " matched over ranks");
+	rk_bytes_puts(p->out, " matched across ranks");
 	if (unmatched) {
 		rk_bytes_puts(p->out, ", ");
 		rk_put_grouped(p->out, unmatched);
-		rk_bytes_puts(p->out, " calls of single ranks that could not be");
+		rk_bytes_puts(p->out, " calls not matched");
 	}
 	rk_bytes_put_u8(p->out, '\n');
 	rk_page_paint(p, RK_BOLD);
-	rk_page_word(p, "Is", SHARE_COLUMNS);
+	rk_page_word(p, "Cause", SHARE_COLUMNS);
 	rk_page_word(p, "Calls", calls);
 	rk_page_word(p, "Ranks", RANK_COLUMNS);
 	rk_page_word(p, "Over", SHARE_COLUMNS);
@@ -321,19 +321,18 @@ static void put_spreads(struct rk_page *p, const struct rk_ranks *k)
 	shown = half_top(p, noticed);
 	rk_page_title(p, "Imbalance");
 	if (!noticed) {
-		rk_bytes_puts(p->out,
-			      ": no kernel takes 1 % longer on one rank than on the mean\n");
+		rk_bytes_puts(p->out, ": no kernel takes 1 % longer on any rank than the mean\n");
 		return;
 	}
-	rk_bytes_puts(p->out, ": kernels by what the slowest rank takes above the mean\n");
+	rk_bytes_puts(p->out, ": kernels by how far the slowest rank is above the mean\n");
 	rk_page_paint(p, RK_BOLD);
 	rk_page_word(p, "Imb.%", SHARE_COLUMNS);
 	rk_page_word(p, "Above", RK_PAGE_TIME);
 	rk_page_word(p, "Mean", RK_PAGE_TIME);
-	rk_page_word(p, "Most", RK_PAGE_TIME);
+	rk_page_word(p, "Max", RK_PAGE_TIME);
 	rk_page_word(p, "rank", RANK_COLUMNS);
 	if (wide(p)) {
-		rk_page_word(p, "Least", RK_PAGE_TIME);
+		rk_page_word(p, "Min", RK_PAGE_TIME);
 		rk_page_word(p, "rank", RANK_COLUMNS);
 	}
 	rk_page_word(p, "Ranks", RANK_COLUMNS);
@@ -374,7 +373,7 @@ struct copy_widths {
 
 static void put_copy(struct rk_page *p, const struct rk_ranks_copy *c, const struct copy_widths *w)
 {
-	static const char common[] = "MEMORY_COPY_"; /* before every one of them */
+	static const char common[] = "MEMORY_COPY_"; /* common prefix */
 	const char *direction = c->direction;
 
 	if (!strncmp(direction, common, sizeof(common) - 1))
@@ -420,7 +419,7 @@ static void put_copies(struct rk_page *p, const struct rk_ranks *k)
 		w.node = at_least(w.node, node_columns(p, k->copies[i].node));
 		order[i] = &k->copies[i];
 	}
-	if (shown < k->ncopies) /* the longest; else where they are looked for */
+	if (shown < k->ncopies) /* the longest ones; a complete table stays sorted by place */
 		qsort(order, k->ncopies, sizeof(*order), by_time);
 	w.calls = rk_page_count_columns(most, "Calls");
 	rk_page_title(p, "Copies by device");
@@ -507,7 +506,7 @@ static double known(int64_t ns)
 	return ns < 0 ? NAN : (double)ns;
 }
 
-/* What is wrong with it, behind all else. */
+/* Problems of the rank, at the end of its line. */
 static void put_note(struct rk_page *p, const struct rk_ranks_rank *r)
 {
 	if (!rk_ranks_troubled(r))
@@ -569,8 +568,8 @@ static void put_ranks(struct rk_page *p, const struct rk_ranks *k)
 	}
 	rk_free(shown);
 	put_more(p, left,
-		 ", neither slowest nor fastest nor waited for most; "
-		 "all: --top 0, or --format json");
+		 " that are not the slowest, fastest or most waited for; "
+		 "show all: --top 0 or --format json");
 }
 
 static void put_problems(struct rk_page *p, const struct rk_ranks *k)

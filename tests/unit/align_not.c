@@ -97,7 +97,7 @@ TEST(align_other_jobs_by_number)
 	align_world_open(&w, &two);
 	w.in[0].job = w.in[1].job = 4711;
 	w.in[2].job = 4712;
-	expect(&w, RK_ALIGN_OTHER_JOB, "rank 2 is of another job than rank 0");
+	expect(&w, RK_ALIGN_OTHER_JOB, "rank 2 belongs to a different job than rank 0");
 	align_world_close(&w);
 }
 
@@ -304,7 +304,7 @@ TEST(align_messages_that_contradict_each_other_are_no_evidence)
 	CHECK(rk_align(in, 2, &opt, out, NULL) == 0);
 	CHECK_I64(out[1].status, RK_ALIGN_CONTRADICT);
 	rk_align_reason(&out[1], in, 1, text, sizeof(text));
-	CHECK_STR(text, "what rank 1 and rank 0 recorded contradicts itself on any clock");
+	CHECK_STR(text, "records of rank 1 and rank 0 contradict each other: no clock offset fits");
 }
 
 /* A rank that recorded nothing contradicts nothing, whatever the others of its node do. */
