@@ -1,4 +1,4 @@
-/* diff.c - profiles of runs, and two sides of them compared and judged. */
+/* diff.c - makes profiles of runs, compares two sides of them and judges the difference. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,9 +14,9 @@
 #include "run/run.h"
 #include "run/run_json.h"
 
-/* ---- what is missing from a run, as far as its files and its record say ---- */
+/* ---- what is missing from a run, according to its warnings and run.json ---- */
 
-/* Beginnings of warnings that mean lost rows; nobody knows how many. */
+/* Prefixes of warning kinds that mean an unknown number of lost rows. */
 static const char *const losses[] = {
 	"damaged-",           "cut-",        "truncated-",      "lost-",
 	"dropped-",           "unclean-",    "overwritten-",    "unreadable-",
@@ -26,7 +26,7 @@ static const char *const losses[] = {
 	"compressed-packets",
 };
 
-/* The same of single rows, which were counted. */
+/* Prefixes of warning kinds that count single lost rows. */
 static const char *const slips_of[] = {
 	"short-row",  "long-row",       "bad-",           "not-a-",        "unknown-name",
 	"wrong-type", "number-out-of",  "time-out-of",    "out-of-range",  "duration-out-of",
@@ -88,7 +88,7 @@ static int records_above(const char *path, struct rk_list *seen, struct rk_error
 	return seen->bad ? rk_fail_nomem(err) : 0;
 }
 
-/* What run.json beside the files says. */
+/* Reads run.json next to the files. */
 static int doubt_records(const struct rk_run *run, struct rk_list *ret, struct rk_error *err)
 {
 	struct rk_list seen = { 0 };
@@ -114,10 +114,11 @@ static int doubt_records(const struct rk_run *run, struct rk_list *ret, struct r
 			if (strcmp(state, "done") != 0)
 				rk_list_addf(
 					ret,
-					"the run was broken off or is still going on (%s says '%s')",
-					path, state);
+					"the run was interrupted or is still running (state '%s' "
+					"in %s)",
+					state, path);
 			if (rk_tree_int(rk_run_json_at(t, RK_RUN_EXIT_STATUS), &status) && status)
-				rk_list_addf(ret, "the program ended with status %" PRId64 " (%s)",
+				rk_list_addf(ret, "the program exited with status %" PRId64 " (%s)",
 					     status, path);
 		}
 		rk_tree_free(t);
@@ -135,13 +136,13 @@ static bool several_machines(const struct rk_members *m)
 }
 
 /*
- * Once its tables were read, with `rows` kernels in them: a sentence for each reason not to trust
- * them to be whole. To `slips` goes what cost less than one row in a thousand.
+ * Call after the tables were read, with `rows` kernels in them. Adds a sentence for each reason to
+ * believe that they are incomplete; to `slips` if less than one row in a thousand was lost.
  */
 static int run_doubts(struct rk_run *run, const struct rk_members *m, uint64_t rows,
 		      struct rk_list *doubts, struct rk_list *slips, struct rk_error *err)
 {
-	/* other versions, or names of nodes, change no sum */
+	/* different versions or node names do not change sums */
 	static const char *const harmless[] = { "versions", "nodes", "empty" };
 	int rc = m->n ? 0 : doubt_records(run, doubts, err);
 
@@ -156,7 +157,7 @@ static int run_doubts(struct rk_run *run, const struct rk_members *m, uint64_t r
 
 /* ---- profiles ---- */
 
-/* With more kernels without times a total means nothing. */
+/* With a larger share of kernels without times, totals are not comparable. */
 #define UNTIMED_MAX 0.01
 
 enum { TEXT_MAX_BYTES = 1 << 30 };
@@ -197,7 +198,7 @@ static int profile_of(struct rk_run *run, const char *label, bool structure,
 	rc = rk_members_find(run, &ranks, err);
 	if (rc < 0)
 		goto out;
-	/* machines of ranks are known better than by the names of their nodes */
+	/* with several ranks we know the machines; node names are less reliable */
 	if (ranks.n <= 1)
 		rc = rk_run_check_clocks(run, err);
 	for (size_t i = 0; rc == 0 && i < sizeof(tables) / sizeof(tables[0]); i++)
@@ -218,7 +219,7 @@ static int profile_of(struct rk_run *run, const char *label, bool structure,
 		rk_profile_free(made);
 		goto out;
 	}
-	/* busy and idle are of one clock */
+	/* busy and idle times need one clock */
 	if (rk_run_has_several_clocks(run) || several_machines(&ranks))
 		made->time.known = false;
 	rk_run_tell_names(run);
@@ -269,7 +270,7 @@ static struct rk_diff_side side_of(const struct rk_side *s, struct rk_list *labe
 	return ret;
 }
 
-/* Of each run what was found when it was read. */
+/* Adds what was found while each run was read. */
 static void add_doubts(struct rk_list *out, const struct rk_side *s, const char *side, bool slips)
 {
 	for (size_t r = 0; r < s->runs; r++) {
@@ -285,7 +286,7 @@ static void add_doubts(struct rk_list *out, const struct rk_side *s, const char 
 	}
 }
 
-/* What keeps totals from being compared, though the launches may be. */
+/* Reasons not to compare totals; launches can still be compared. */
 static void add_time_doubts(struct rk_list *out, const struct rk_side *s, const char *side)
 {
 	if (s->calls > s->timed && (double)(s->calls - s->timed) > UNTIMED_MAX * (double)s->calls)
@@ -294,10 +295,10 @@ static void add_time_doubts(struct rk_list *out, const struct rk_side *s, const 
 	if (s->total_ns >= RK_PROFILE_TIME_MAX)
 		rk_list_addf(out, "%s: kernels take more than 36 years", side);
 	if (s->total_ns <= 0)
-		rk_list_addf(out, "%s: no GPU time at all", side);
+		rk_list_addf(out, "%s: no GPU time", side);
 }
 
-/* Ranks go by their numbers; those of one side alone are what another job would be. */
+/* Ranks are matched by number. Ranks on only one side suggest different jobs. */
 static void add_rank_doubt(struct rk_list *out, const struct rk_diff *d, bool b)
 {
 	const char *first = NULL;
@@ -312,13 +313,13 @@ static void add_rank_doubt(struct rk_list *out, const struct rk_diff *d, bool b)
 		n++;
 	}
 	if (n == 1)
-		rk_list_addf(out, "%s has kernels in %c alone", first, b ? 'B' : 'A');
+		rk_list_addf(out, "%s has kernels only in %c", first, b ? 'B' : 'A');
 	else if (n)
-		rk_list_addf(out, "%zu ranks of %zu have kernels in %c alone", n, d->ranks.n,
+		rk_list_addf(out, "%zu of %zu ranks have kernels only in %c", n, d->ranks.n,
 			     b ? 'B' : 'A');
 }
 
-/* Everything that is incomplete, and the first reason not to judge; NULL: none. */
+/* Lists everything that is incomplete. The first reason not to judge; NULL: none. */
 struct reasons {
 	const char *gate, *structure;
 };
@@ -341,7 +342,7 @@ static struct reasons list_doubts(const struct rk_diff_work *w, const struct rk_
 		if (less && less < more / 2)
 			rk_list_addf(out,
 				     "%" PRIu64 " kernels in A and %" PRIu64
-				     " in B: less than half on one side",
+				     " in B: one side has less than half",
 				     w->a.calls, w->b.calls);
 		add_rank_doubt(out, w->d, false);
 		add_rank_doubt(out, w->d, true);
@@ -365,7 +366,7 @@ static void decide(struct rk_diff *d, enum rk_diff_verdict v, const char *reason
 	snprintf(d->reason, sizeof(d->reason), "%s", reason);
 }
 
-/* Growth beyond the gate; of several runs only when it is not chance, 99 times of 100. */
+/* Growth beyond the gate. With several runs it must also be significant at 99 %. */
 static void judge_gate(struct rk_diff_work *w, const char *doubt)
 {
 	struct rk_diff *d = w->d;
@@ -383,17 +384,17 @@ static void judge_gate(struct rk_diff_work *w, const char *doubt)
 			 d->gpu.percent, d->gate_percent);
 	} else if (d->gpu.percent > d->gate_percent) {
 		snprintf(d->reason, sizeof(d->reason),
-			 "GPU time grew by %.2f %%, more than %g %%, but not beyond the noise "
-			 "of the runs",
+			 "GPU time grew by %.2f %%, more than %g %%, but within the noise of the "
+			 "runs",
 			 d->gpu.percent, d->gate_percent);
 	} else {
 		snprintf(d->reason, sizeof(d->reason),
-			 "GPU time changed by %+.2f %%, which is within %g %%", d->gpu.percent,
+			 "GPU time changed by %+.2f %%, within the limit of %g %%", d->gpu.percent,
 			 d->gate_percent);
 	}
 }
 
-/* True when some run of A did what this run of B did. */
+/* True if some run of A has the same structure as this run of B. */
 static int find_alike(const struct rk_side *a, const struct rk_profile *b, bool *ret,
 		      struct rk_error *err)
 {
@@ -410,7 +411,7 @@ static int find_alike(const struct rk_side *a, const struct rk_profile *b, bool 
 	return rc;
 }
 
-/* Each run of B against those of A; reports the first that is like none, against the first of A. */
+/* Each run of B must equal some run of A. Reports the first one that does not, against the first run of A. */
 static int compare_structures(struct rk_diff_work *w, struct rk_error *err)
 {
 	const struct rk_profile *shown = w->b.profiles[0];
@@ -425,7 +426,7 @@ static int compare_structures(struct rk_diff_work *w, struct rk_error *err)
 	if (rc < 0)
 		return rc;
 	w->d->structure.asked = true;
-	if (alike) { /* one run of A may differ from another; what is shown is what is alike */
+	if (alike) { /* runs of A may differ from each other, so compare the run of B with itself */
 		rc = rk_structure_compare(shown, shown, &w->d->structure, err);
 		w->d->structure.launches_a = w->a.profiles[0]->calls;
 		return rc;
@@ -448,11 +449,11 @@ static int judge_structure(struct rk_diff_work *w, const char *doubt, struct rk_
 
 	d->structure.asked = true;
 	if (!has_rows(&w->a) || !has_rows(&w->b)) {
-		decide(d, RK_DIFF_UNKNOWN, "statistics have no single launches to compare");
+		decide(d, RK_DIFF_UNKNOWN, "statistics files do not list single launches");
 		return 0;
 	}
 	if (!w->a.calls && !w->b.calls && !d->a.copies && !d->b.copies) {
-		decide(d, RK_DIFF_UNKNOWN, "neither side has a kernel or a copy");
+		decide(d, RK_DIFF_UNKNOWN, "neither side has kernels or copies");
 		return 0;
 	}
 	rc = compare_structures(w, err);
@@ -472,7 +473,7 @@ static int judge_structure(struct rk_diff_work *w, const char *doubt, struct rk_
 	return 0;
 }
 
-/* Beyond wins over unknown, unknown over within. */
+/* Beyond takes precedence over unknown, and unknown over within. */
 static int judge(struct rk_diff_work *w, const struct reasons *why,
 		 const struct rk_diff_options *opt, struct rk_error *err)
 {
@@ -599,9 +600,9 @@ int rk_diff_make(const struct rk_profile *const *a, size_t na, const struct rk_p
 	rc = RK_CHECK_OPTIONS(opt, __func__, err);
 	if (rc < 0)
 		return rc;
-	/* Nothing is beyond NaN: such a gate would let everything pass. */
+	/* Reject NaN: no growth is greater than NaN, so everything would pass. */
 	if (opt && opt->gated && !(opt->gate_percent >= 0))
-		return rk_fail(err, RK_E_USAGE, "a gate is a percentage from 0 on");
+		return rk_fail(err, RK_E_USAGE, "the gate must be a percentage of 0 or more");
 	rc = use_profiles(a, na, __func__, err);
 	if (rc < 0)
 		return rc;

@@ -1,4 +1,4 @@
-/* diff_pages.c - a comparison complete, for programs (JSON), and for a pull request (Markdown). */
+/* diff_pages.c - a comparison as JSON (complete) and as Markdown (for a pull request). */
 #include "diff/diff_pages.h"
 
 #include <inttypes.h>
@@ -38,7 +38,7 @@ void rk_put_diff_verdict(struct rk_bytes *out, const struct rk_diff *d)
 	const struct rk_diff_whole *w = &d->gpu;
 
 	if (!w->a_ns && !w->b_ns) {
-		rk_bytes_puts(out, "neither A nor B has GPU time");
+		rk_bytes_puts(out, "no GPU time in A or B");
 		return;
 	}
 	if (isnan(w->percent))
@@ -58,7 +58,7 @@ void rk_put_diff_wall(struct rk_bytes *out, const struct rk_diff *d)
 	const struct rk_diff_whole *w = &d->wall;
 
 	if (!w->known) {
-		rk_bytes_puts(out, "wall time is not known");
+		rk_bytes_puts(out, "wall time unknown");
 		return;
 	}
 	rk_bytes_puts(out, "wall time ");
@@ -71,14 +71,14 @@ void rk_put_diff_wall(struct rk_bytes *out, const struct rk_diff *d)
 const char *rk_diff_part_words(const char *part)
 {
 	static const char *const words[][2] = {
-		{ "appeared", "kernels that are new" },
-		{ "vanished", "kernels that are gone" },
-		{ "speed", "kernels faster or slower" },
+		{ "appeared", "kernels only in B" },
+		{ "vanished", "kernels only in A" },
+		{ "speed", "kernels faster or slower per call" },
 		{ "calls", "kernels called more or less often" },
-		{ "overlap", "kernels at the same time" },
-		{ "unplaced", "kernels without a start" },
-		{ "copies", "copies beside no kernel" },
-		{ "idle", "nothing ran" },
+		{ "overlap", "kernels running concurrently" },
+		{ "unplaced", "kernels without a start time" },
+		{ "copies", "copies while no kernel ran" },
+		{ "idle", "no kernel or copy ran" },
 	};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
@@ -309,7 +309,7 @@ void rk_diff_json(struct rk_bytes *out, const struct rk_diff *d)
 
 	rk_json_begin(&j, out);
 	rk_json_int(&j, "schema", 1);
-	/* null: nothing was to be judged */
+	/* null: no gate and no structure check */
 	rk_json_text(&j, "verdict", d->reason[0] ? verdict_word(d->verdict) : NULL);
 	rk_json_text(&j, "reason", d->reason[0] ? d->reason : NULL);
 	rk_json_real(&j, "gate_percent", d->gated ? d->gate_percent : NAN);
@@ -427,7 +427,7 @@ static void md_kernel(struct rk_bytes *out, const struct rk_diff_kernel *k)
 	} else if (k->match != RK_DIFF_SAME) {
 		rk_bytes_printf(out, " (%s)", rk_diff_match_word(k->match));
 	}
-	rk_bytes_puts(out, k->grids ? " (other grids) |\n" : " |\n");
+	rk_bytes_puts(out, k->grids ? " (grids changed) |\n" : " |\n");
 }
 
 static void md_kernels(struct rk_bytes *out, const struct rk_diff *d, size_t top)
@@ -447,8 +447,7 @@ static void md_kernels(struct rk_bytes *out, const struct rk_diff *d, size_t top
 		rk_put_change(out, rest);
 		rk_bytes_printf(out, " | | | %zu more |\n", changed - shown);
 	}
-	rk_bytes_puts(out,
-		      "\nBold: beyond the noise and at least 1 %. `?`: the noise is not known.\n");
+	rk_bytes_puts(out, "\nBold: beyond the noise and at least 1 %. `?`: noise unknown.\n");
 }
 
 static void md_copies(struct rk_bytes *out, const struct rk_diff *d)
@@ -502,8 +501,8 @@ static void md_end(struct rk_bytes *out, const struct rk_diff *d)
 	if (d->verdict == RK_DIFF_WITHIN)
 		rk_bytes_puts(out, "\n**passed**: ");
 	else
-		rk_bytes_printf(
-			out, "\n**%s**: ", d->verdict == RK_DIFF_BEYOND ? "failed" : "cannot say");
+		rk_bytes_printf(out, "\n**%s**: ",
+				d->verdict == RK_DIFF_BEYOND ? "failed" : "inconclusive");
 	md_text(out, d->reason);
 	rk_bytes_put_u8(out, '\n');
 }

@@ -5,14 +5,14 @@
 #include "base/bytes.h"
 #include "rockit/diff.h"
 
-/* Each appends to `out`; whoever calls looks at out->bad. */
+/* Each appends to `out`; the caller checks out->bad. */
 void rk_diff_json(struct rk_bytes *out, const struct rk_diff *d);
 void rk_diff_text(struct rk_bytes *out, const struct rk_diff *d,
 		  const struct rk_render_options *look); /* diff_text.c */
 void rk_diff_markdown(struct rk_bytes *out, const struct rk_diff *d,
 		      const struct rk_render_options *look);
 
-/* ---- in common ---- */
+/* ---- shared ---- */
 
 /* "+1.234 ms", "-12 ns", "0 ns". */
 void rk_put_change(struct rk_bytes *out, int64_t ns);
@@ -22,13 +22,13 @@ void rk_put_diff_verdict(struct rk_bytes *out, const struct rk_diff *d);
 void rk_put_diff_wall(struct rk_bytes *out, const struct rk_diff *d);
 /* What a part is, in a few words. */
 const char *rk_diff_part_words(const char *part);
-/* '*' beyond the noise, '~' within it, '?' not known, ' ' no change. */
+/* '*' beyond the noise, '~' within the noise, '?' noise unknown, ' ' no change. */
 char rk_diff_mark(const struct rk_diff_kernel *k);
 /* "same", "renamed", "appeared", "vanished" */
 const char *rk_diff_match_word(enum rk_diff_match m);
-/* The name that it is shown under: that of B where it has one. */
+/* The name to show: that of B if B has the kernel. */
 const char *rk_diff_kernel_name(const struct rk_diff_kernel *k);
-/* The kernels that changed at all: those after them did not. */
+/* The number of kernels that changed; they are first in the list. */
 size_t rk_diff_changed(const struct rk_diff *d);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 
-/* Where t is far from normal it comes from a table, else it is expanded around the normal z. */
+/* For few degrees of freedom t comes from a table, else from an expansion around the normal z. */
 static double student(double df, double z, const double *few)
 {
 	double z2 = z * z, v = 1 / df;
@@ -44,7 +44,7 @@ double rk_pooled_error(const struct rk_sample *a, const struct rk_sample *b, dou
 	return sqrt((a->squares + b->squares) / df * (1 / a->n + 1 / b->n));
 }
 
-/* Of what is known once a run: NaN without several runs on a side. */
+/* Noise of values with one sample per run; NaN without several runs on a side. */
 static double noise_of_runs(const struct rk_sample *a, const struct rk_sample *b)
 {
 	double df, error = rk_pooled_error(a, b, &df);
@@ -53,9 +53,9 @@ static double noise_of_runs(const struct rk_sample *a, const struct rk_sample *b
 }
 
 /*
- * What the mean of one kernel's dispatches may differ by through chance: from the spread of its
- * dispatches of equal grid, and from that between runs where there are several; the larger. NaN:
- * not known. fmax takes the other when one of the two is NaN.
+ * How much the mean of one kernel's dispatches may differ by chance: from the spread of its dispatches of
+ * equal grid, or from the spread between runs if there are several; the larger one. NaN: unknown. (fmax
+ * returns the other value if one is NaN.)
  */
 static double noise_of_mean(const struct rk_side_name *a, const struct rk_side_name *b)
 {
@@ -67,7 +67,7 @@ static double noise_of_mean(const struct rk_side_name *a, const struct rk_side_n
 	return fmax(within, noise_of_runs(&a->means, &b->means));
 }
 
-/* Variance of a side's mean total; *known grows by the time whose spread is known. */
+/* Variance of a side's mean total; adds to *known the time whose spread is known. */
 static double variance(const struct rk_side *s, double *known)
 {
 	double sum = 0;
@@ -83,13 +83,13 @@ static double variance(const struct rk_side *s, double *known)
 	return sum / (double)s->runs;
 }
 
-/* The same of the time of all kernels. */
+/* The same for the time of all kernels. */
 static double noise_of_total(const struct rk_side *a, const struct rk_side *b)
 {
 	double known = 0, both = (double)a->total_ns + (double)b->total_ns;
 	double within = 2.5758 * sqrt(variance(a, &known) + variance(b, &known));
 
-	/* kernels that were called once say nothing; where they are most of it, nothing is known */
+	/* kernels called once have no spread; if they are most of the time, the noise is unknown */
 	if (known < both / 2 || both <= 0)
 		within = NAN;
 	return fmax(within, noise_of_runs(&a->totals, &b->totals));
@@ -157,7 +157,7 @@ int rk_shape_counts(const struct rk_profile *pa, const struct rk_profile_name *a
 
 /* ---- kernels ---- */
 
-/* Below this share of the larger total nothing is called significant. */
+/* A change below this share of the larger total is never significant. */
 #define LEAST_SHARE 0.01
 
 enum gpu_part { APPEARED, VANISHED, SPEED, CALLS, GPU_PARTS };
@@ -179,7 +179,7 @@ static void part_add(struct rk_diff_part *p, int64_t a, int64_t b)
 	p->delta_ns += b - a;
 }
 
-/* Adds one pair to the parts of the whole, and says what its own are. */
+/* Computes the parts of one pair and adds them to the parts of the whole. */
 static void split(const struct rk_pair *pair, struct rk_diff_kernel *k, struct rk_diff_part *parts)
 {
 	int64_t ta = pair->a ? pair->a->total_ns : 0, tb = pair->b ? pair->b->total_ns : 0;
@@ -228,7 +228,7 @@ static struct rk_diff_count count_of(struct rk_diff_work *w, const struct rk_sid
 	};
 }
 
-/* Single runs: the intervals of the two medians do not overlap, and moved as the mean did. */
+/* Single runs: the intervals of the two medians do not overlap, and moved in the same direction as the mean. */
 static bool medians_apart(const struct rk_side_name *a, const struct rk_side_name *b, int64_t speed)
 {
 	return (speed > 0 && a->median_high_ns < b->median_low_ns) ||
@@ -277,7 +277,7 @@ static void kernel_make(struct rk_diff_work *w, const struct rk_pair *p, struct 
 	k->significant = is_significant(w, p, k);
 }
 
-/* A kernel and the pair that it came from, while they are put in order. */
+/* A kernel and its pair, for sorting. */
 struct ordered {
 	struct rk_diff_kernel k;
 	const struct rk_pair *pair;
@@ -298,7 +298,7 @@ static int larger_first(uint64_t a, uint64_t b)
 	return (a < b) - (a > b);
 }
 
-/* What changed at all comes before what did not. */
+/* Kernels that changed come first. */
 static int by_change(const void *pa, const void *pb)
 {
 	const struct rk_diff_kernel *a = &((const struct ordered *)pa)->k;
@@ -329,7 +329,7 @@ static int add_grids(struct rk_diff *d, size_t *cap, size_t kernel, const struct
 		double b = (double)v[i].b / (double)p->b->name->calls;
 		struct rk_diff_grid *grown;
 
-		/* on one side alone, or another share of the launches by a tenth of all */
+		/* only on one side, or the share of launches changed by more than 0.1 */
 		if (v[i].a && v[i].b && fabs(a - b) <= 0.1)
 			continue;
 		if (v[i].shape.n[0] < 0 && v[i].shape.n[3] < 0)
@@ -349,7 +349,7 @@ static int add_grids(struct rk_diff *d, size_t *cap, size_t kernel, const struct
 	return rc;
 }
 
-/* Only where both runs say how kernels were launched. */
+/* Only if both runs recorded how kernels were launched. */
 static bool has_shape(const struct rk_side_name *n)
 {
 	return n && (n->work >= 0 || n->block >= 0);
@@ -474,7 +474,7 @@ int rk_diff_parts(struct rk_diff_work *w, struct rk_error *err)
 	rc = make_kernels(w, err);
 	if (rc < 0)
 		return rc;
-	/* A program may leave copies away; calls are recorded only when somebody asks for them. */
+	/* No copies can be a real difference. No API calls only means that they were not recorded. */
 	rc = make_lines(w, &a->copies, &b->copies, a->copies.known || b->copies.known, &d->copies,
 			&d->copy, err);
 	if (rc < 0)

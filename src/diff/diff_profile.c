@@ -1,4 +1,4 @@
-/* diff_profile.c - kernels of a run added up for a comparison while rows come in; see diff_profile.h. */
+/* diff_profile.c - sums of the kernels of a run, from batches of rows; see diff_profile.h. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@
 /* The six columns of a batch, and those of work-items. */
 struct shape_columns {
 	struct rk_column grid[3], block[3], items[3];
-	bool whole; /* grid and block are there in every row */
+	bool whole; /* every row has grid and block */
 };
 
 static struct shape_columns shape_columns_of(const struct rk_batch *b)
@@ -53,7 +53,7 @@ static struct rk_shape odd_shape(const struct shape_columns *c, size_t row)
 	}
 	if (s.n[3] >= 0 || !rk_column_has(&c->items[0], row))
 		return s;
-	/* Which block was taken depends on the runtime's mood: only the items are the program's. */
+	/* The runtime chose the block and may choose another next time: compare only the work-items. */
 	s.items = 1;
 	for (unsigned i = 0; i < 3; i++)
 		s.n[i] = cell(&c->items[i], row);
@@ -73,7 +73,7 @@ static struct rk_shape shape_at(const struct shape_columns *c, size_t row)
 	return s;
 }
 
-/* *ret is the index of the shape of this name, RK_SHAPE_NONE past the limit. */
+/* *ret is the index of the shape of this name; RK_SHAPE_NONE beyond the limit. */
 static int find_shape(struct rk_profiler *p, uint32_t name, const struct rk_shape *s, uint32_t *ret,
 		      struct rk_error *err)
 {
@@ -184,8 +184,8 @@ static int line_of(struct rk_line_sums *s, uint32_t id, size_t *ret, struct rk_e
 }
 
 /*
- * What a marker is counted as. Synchronisation on a queue has a name of its own; what a program
- * writes on its marks ("loss 0.31") is another thing in every run, so of those the kind counts.
+ * The text that a marker is counted under. Synchronisation on a queue has its own name. Texts of program
+ * markers ("loss 0.31") differ in every run, so those are counted by kind.
  */
 static uint32_t marker_name(const struct rk_profiler *p, const struct rk_batch *b, size_t row)
 {
@@ -240,7 +240,7 @@ static int lines_add_stats(struct rk_profiler *p, enum rk_line_kind kind, uint32
 	return 0;
 }
 
-/* A kernel of a rank. Rows of a rank come together, as a rule. */
+/* Counts a kernel of a rank. Rows of a rank are usually consecutive. */
 static int lines_add_rank(struct rk_profiler *p, int64_t rank, int64_t duration,
 			  struct rk_error *err)
 {
@@ -271,10 +271,10 @@ static int lines_add_rank(struct rk_profiler *p, int64_t rank, int64_t duration,
 /* ---- launches by queue ---- */
 
 /*
- * A queue is a stream of a device in a process (where streams are not recorded, a queue). Its
- * launches are put in the order of their dispatch ids, which is the order of submission and knows
- * nothing of speed; where there are none, of their starts. Two runs are compared by what is in
- * the queues: their numbers, and how their kernels lay between each other, are chance.
+ * A queue here is a stream of a device in a process (or a queue, if streams are not recorded). Its
+ * launches are sorted by dispatch id, which is the order of submission and does not depend on speed; if
+ * there are no ids, by start. Two runs are compared by the contents of their queues: queue numbers, and
+ * how kernels of different queues interleave, vary by chance.
  */
 
 static int queue_of(struct rk_launches *l, const struct rk_batch *b, size_t row, uint32_t *ret,
@@ -385,7 +385,7 @@ uint64_t rk_profiler_wants(const struct rk_profiler *p, enum rk_table t)
 
 /* ---- names ---- */
 
-/* Where a name is, made on first sight; past the limit all are under one. */
+/* The index of a name, created if new; beyond the limit all share one. */
 static int name_of(struct rk_profiler *p, uint32_t id, uint32_t *ret, struct rk_error *err)
 {
 	static const char rest[] = "(names past the limit)";
@@ -448,8 +448,8 @@ static int shape_add(struct rk_profiler *p, uint32_t name, const struct rk_shape
 }
 
 /*
- * Only when some kernel ran is asked of the line of time, so kernels that touch or overlap the one
- * before go there as one stretch: of a busy GPU there are few.
+ * The timeline only needs to know when any kernel ran. So kernels that touch or overlap the previous one
+ * are merged into one stretch; a busy GPU has few of them.
  */
 static int place_kernel(struct rk_profiler *p, const struct rk_stretch *s, struct rk_error *err)
 {
@@ -467,7 +467,7 @@ static int place_kernel(struct rk_profiler *p, const struct rk_stretch *s, struc
 	return rc;
 }
 
-/* Puts a row on the line of time; one that has no place there counts as such. */
+/* Adds a row to the timeline; counts it as unplaced if it has no valid start. */
 static int place(struct rk_profiler *p, const struct rk_column *start, size_t row, int64_t duration,
 		 uint32_t queue, struct rk_error *err)
 {
@@ -517,7 +517,7 @@ static int add_kernels(struct rk_profiler *p, const struct rk_batch *b, struct r
 	const struct rk_column *barrier = &b->cols[RK_K_BARRIER];
 	int rc = 0;
 
-	/* past the durations that are kept singly, all go into histograms */
+	/* beyond the limit of durations kept singly, use histograms */
 	p->held += b->nrows;
 	if (!p->store.folded && p->held > RK_MEDIAN_EXACT_MAX) {
 		p->store.folded = true;
@@ -567,7 +567,7 @@ static int add_kernel_stats(struct rk_profiler *p, const struct rk_batch *b, siz
 	n->calls += (uint64_t)calls;
 	n->stats_timed += (uint64_t)calls;
 	n->stats_total = rk_profile_sum(n->stats_total, rk_profile_clamp(total > 0 ? total : 0));
-	/* rocprofv3 keeps the square of the total in 64 bits: beyond that it is not usable */
+	/* rocprofv3 keeps the square of the total in 64 bits: a larger total makes stddev wrong */
 	if (calls > 1 && isfinite(stddev) && stddev >= 0 && total <= UINT32_MAX) {
 		n->stats_squares += stddev * stddev * (double)calls;
 		n->stats_free += (double)(calls - 1);

@@ -1,6 +1,6 @@
 /*
- * diff_profile.h - one run on its way into a comparison: sums by name, by grid and on the line of
- * time, made from batches in any order and in bounded memory.
+ * diff_profile.h - one run prepared for a comparison: sums by name, by grid and over time, made from
+ * batches in any order and in bounded memory.
  */
 #ifndef RK_DIFF_PROFILE_H
 #define RK_DIFF_PROFILE_H
@@ -11,16 +11,16 @@
 #include "rockit/diff.h"
 #include "table/source.h"
 
-/* Past these, rows share one name, or are left out of the sequences, with a doubt added. */
+/* Beyond these limits rows share one name, or are left out of the sequences, and a doubt is added. */
 enum {
 	RK_PROFILE_NAMES = 1 << 16,
 	RK_PROFILE_SHAPES = 1 << 17,
 	RK_PROFILE_QUEUES = 1 << 16,
 	RK_PROFILE_LINES = 1 << 14,
-	RK_PROFILE_SYMBOLS = 2 << 20, /* kept of all sequences, to say where two part */
+	RK_PROFILE_SYMBOLS = 2 << 20, /* kept of all sequences, to find where two differ */
 };
 
-/* Totals stay below this, so that no difference or sum of differences can overflow. */
+/* Totals are limited to this, so differences and sums of differences cannot overflow. */
 #define RK_PROFILE_TIME_MAX (INT64_MAX / 8)
 
 /* How a kernel was launched. */
@@ -34,7 +34,7 @@ struct rk_profile_shape {
 	uint32_t name; /* index in names */
 	uint32_t next; /* of the same name: index + 1 */
 	uint64_t calls;
-	/* of those with a duration: their number, and sums of distances from the first */
+	/* launches with a duration: their number, and sums of differences from the first */
 	uint64_t timed;
 	int64_t first_ns;
 	double sum, squares;
@@ -46,9 +46,9 @@ struct rk_profile_name {
 	uint64_t calls, timed;
 	int64_t total_ns;
 	double median_ns, mad_ns; /* NaN: not known */
-	/* the median is between these, 99 times of 100, whatever durations are like */
+	/* 99 % confidence interval of the median, for any distribution of durations */
 	double median_low_ns, median_high_ns;
-	/* squared distances of durations from the mean of their shape, and how many are free */
+	/* squared deviations of durations from the mean of their shape, and degrees of freedom */
 	double squares, free;
 	uint32_t shapes; /* the first, index + 1 */
 	uint32_t common; /* the shape that most launches have, index + 1 */
@@ -64,14 +64,14 @@ struct rk_profile_line {
 struct rk_profile_lines {
 	struct rk_profile_line *v; /* by name */
 	size_t n;
-	bool known; /* the run has such a table at all */
+	bool known; /* the run has such a table */
 };
 
 /* wall == kernels + copies - both + idle, and kernels is the time in which some kernel ran. */
 struct rk_profile_time {
 	bool known;
 	int64_t wall, kernels, copies, both, idle;
-	int64_t unplaced; /* durations of kernels that have no place in it */
+	int64_t unplaced; /* durations of kernels without a valid start */
 	uint64_t gaps;
 };
 
@@ -97,8 +97,8 @@ struct rk_profile {
 	size_t nqueues;
 	uint32_t *symbols; /* shapes, queue by queue, in the order of their launch */
 	size_t nsymbols;
-	struct rk_list doubts; /* what is incomplete, nobody knows how much of it */
-	struct rk_list slips;  /* rows that were lost singly, too few to matter for times */
+	struct rk_list doubts; /* incomplete data of unknown amount */
+	struct rk_list slips;  /* single lost rows, too few to matter for times */
 };
 
 /* ---- making one ---- */
@@ -108,17 +108,17 @@ struct rk_profiler;
 /* ctx is borrowed: names, warnings, temporary files. */
 int rk_profiler_new(struct rk_context *ctx, bool structure, struct rk_profiler **ret,
 		    struct rk_error *err);
-/* Limits that tests make small: rows held while sorting, symbols kept. Before the first row. */
+/* Limits that tests make small: rows in memory while sorting, symbols kept. Before the first row. */
 int rk_profiler_limit(struct rk_profiler *p, size_t held, size_t symbols, struct rk_error *err);
-/* Columns that are looked at; 0: nothing of that table is. */
+/* The columns of a table that we need; 0: none. */
 uint64_t rk_profiler_wants(const struct rk_profiler *p, enum rk_table t);
 int rk_profiler_add(struct rk_profiler *p, const struct rk_batch *b, struct rk_error *err);
-/* Once, after all batches; frees nothing. *ret is the caller's: rk_profile_free. */
+/* Once, after all batches; does not free `p`. The caller frees *ret with rk_profile_free. */
 int rk_profiler_finish(struct rk_profiler *p, const char *label, struct rk_profile **ret,
 		       struct rk_error *err);
 void rk_profiler_free(struct rk_profiler *p); /* NULL is fine */
 
-/* Which of two sorted lists comes next, by its next name: as strcmp; NULL, the end, comes last. */
+/* Merge order of two sorted lists by their next names, as strcmp; NULL (end of list) comes last. */
 static inline int rk_name_order(const char *a, const char *b)
 {
 	if (!a || !b)
@@ -126,7 +126,7 @@ static inline int rk_name_order(const char *a, const char *b)
 	return strcmp(a, b);
 }
 
-/* "grid 8x8x1 block 64x1x1", or "" when nothing is known. */
+/* "grid 8x8x1 block 64x1x1", or "" if unknown. */
 void rk_shape_text(const struct rk_shape *s, char *ret, size_t size);
 
 #endif

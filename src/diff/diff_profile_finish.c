@@ -1,4 +1,4 @@
-/* diff_profile_finish.c - when all rows are in: totals, medians, spread, busy and idle times, queues. */
+/* diff_profile_finish.c - after the last row: totals, medians, spread, busy and idle times, queues. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "diff/diff_profile_impl.h"
 #include "report/timeline.h"
 
-/* A spread does not get better with more: so many durations are looked at, evenly taken. */
+/* Number of durations sampled (evenly) for a spread; more would not make it better. */
 enum { SAMPLES = 1024, SAMPLES_LEAST = 8 };
 
 /* ---- spread ---- */
@@ -38,7 +38,7 @@ static size_t take(const struct rk_durations_chunk *c, uint64_t step, uint64_t *
 /* Half of the values are nearer to the median than this. */
 static double mad_of(uint64_t *v, size_t n, double median)
 {
-	uint64_t twice = (uint64_t)(2 * median); /* it may be between two numbers */
+	uint64_t twice = (uint64_t)(2 * median); /* the median may be between two integers */
 
 	for (size_t i = 0; i < n; i++)
 		v[i] = 2 * v[i] > twice ? 2 * v[i] - twice : twice - 2 * v[i];
@@ -47,9 +47,9 @@ static double mad_of(uint64_t *v, size_t n, double median)
 }
 
 /*
- * How many of n values lie below their median is a coin thrown n times: 1.288 roots of n to both
- * sides of the middle hold it, 99 times of 100. This needs no idea of what durations are like: of
- * a kernel that takes 10 us or 20 us by turns it says 10 to 20.
+ * The number of values below the true median is binomial (n coin tosses): it is within 1.288 * sqrt(n) of
+ * n / 2 in 99 of 100 cases. This assumes nothing about the distribution: for a kernel that takes 10 us
+ * and 20 us in turns the interval is 10 to 20.
  */
 static void spread(const struct rk_durations *t, struct rk_profile_name *n)
 {
@@ -95,7 +95,7 @@ static int give_name(struct rk_profiler *p, struct rk_profiler_name *n, struct r
 	return 0;
 }
 
-/* Squared distances from the mean of this shape. */
+/* Squared deviations from the mean of this shape. */
 static double shape_squares(const struct rk_profile_shape *s)
 {
 	double squares = s->timed ? s->squares - s->sum * s->sum / (double)s->timed : 0;
@@ -103,7 +103,7 @@ static double shape_squares(const struct rk_profile_shape *s)
 	return squares > 0 ? squares : 0;
 }
 
-/* Unlike rk_hash_bytes, the same in every process: it is printed. */
+/* Unlike rk_hash_bytes this is the same in every process, because it is printed. */
 static uint64_t stable_hash(const void *bytes, size_t len, uint64_t hash)
 {
 	const uint8_t *b = bytes;
@@ -201,7 +201,7 @@ static int sweep(struct rk_profiler *p, struct rk_sweep *w, struct rk_error *err
 	return rk_sweep_finish(w) ? 0 : rk_fail_nomem(err);
 }
 
-/* All devices on one line: something ran somewhere, or nothing anywhere. */
+/* All devices on one timeline: busy if something runs anywhere. */
 static int give_time(struct rk_profiler *p, struct rk_profile_time *ret, struct rk_error *err)
 {
 	struct rk_sweep_device device = { .begun = false };
@@ -225,7 +225,7 @@ static int give_time(struct rk_profiler *p, struct rk_profile_time *ret, struct 
 	return 0;
 }
 
-/* Hashes each name with the numbers of its shape, byte by byte, least first. */
+/* Hashes each name with the numbers of its shape, byte by byte, little-endian. */
 static void hash_shapes(struct rk_profile *p)
 {
 	for (struct rk_profile_shape *s = p->shapes; s < p->shapes + p->nshapes; s++) {
@@ -278,8 +278,8 @@ static int lines_finish(struct rk_profiler *p, struct rk_profile *ret, struct rk
 {
 	struct rk_profile_lines *lines[RK_NLINES] = { &ret->copies, &ret->api, &ret->markers,
 						      &ret->ranks };
-	static const char *const words[RK_NLINES] = { "directions of copies", "API functions",
-						      "kinds of markers", "ranks" };
+	static const char *const words[RK_NLINES] = { "copy directions", "API functions",
+						      "kinds of marker", "ranks" };
 	int rc = 0;
 
 	for (unsigned i = 0; rc == 0 && i < RK_NLINES; i++) {
@@ -292,7 +292,7 @@ static int lines_finish(struct rk_profiler *p, struct rk_profile *ret, struct rk
 
 /* ---- queues ---- */
 
-/* Symbols as they come, queue by queue later: a list of blocks would be no smaller. */
+/* Symbols in order of arrival, sorted by queue later: lists of blocks would not be smaller. */
 struct kept {
 	uint32_t *queue, *symbol;
 	size_t n, cap_queue, cap_symbol;
@@ -358,7 +358,7 @@ static int drain(struct rk_launches *l, struct rk_profile *p, struct kept *k, st
 	while ((rc = rk_order_next(l->order, &s, err)) > 0) {
 		struct rk_profile_queue *q = &p->queues[s.device];
 
-		/* one launch more: order counts, and no process has a seed of its own */
+		/* the hash depends on the order, and is the same in every process */
 		q->hash += rk_hash_mix(q->hash ^ p->shapes[s.queue].hash, 0x9e3779b97f4a7c15u);
 		q->length++;
 		rc = keep(k, &s, l->symbols_max, err);
@@ -383,7 +383,7 @@ static int launches_finish(struct rk_launches *l, struct rk_profile *p, struct r
 	rk_free(k.queue);
 	rk_free(k.symbol);
 	if (l->lost)
-		rk_list_addf(&p->doubts, "more queues or grids than are kept");
+		rk_list_addf(&p->doubts, "too many queues or grids; some were not compared");
 	qsort(p->queues, p->nqueues, sizeof(*p->queues), by_content);
 	return rc;
 }
@@ -403,7 +403,7 @@ static int fill(struct rk_profiler *p, struct rk_profile *ret, struct rk_error *
 	if (rc < 0)
 		return rc;
 	for (struct rk_profile_name *n = ret->names; n < ret->names + ret->nnames; n++) {
-		/* what does not fit below the limit is cut from the last ones */
+		/* saturate at the limit */
 		int64_t room = RK_PROFILE_TIME_MAX - ret->total_ns;
 
 		n->total_ns = n->total_ns > room ? room : n->total_ns;
@@ -413,11 +413,11 @@ static int fill(struct rk_profiler *p, struct rk_profile *ret, struct rk_error *
 	}
 	hash_shapes(ret);
 	if (p->lost_names)
-		rk_list_addf(&ret->doubts, "more than %d names of kernels", RK_PROFILE_NAMES);
+		rk_list_addf(&ret->doubts, "more than %d kernel names", RK_PROFILE_NAMES);
 	if (p->lost_shapes)
-		rk_list_addf(&ret->slips, "more than %d grids of kernels", RK_PROFILE_SHAPES);
+		rk_list_addf(&ret->slips, "more than %d kernel grids", RK_PROFILE_SHAPES);
 	if (rk_strtab_overflowed(p->ctx->names))
-		rk_list_add(&ret->doubts, "more distinct names than are kept");
+		rk_list_add(&ret->doubts, "more distinct names than the name table can hold");
 	if (p->structure)
 		rc = launches_finish(&p->launches, ret, err);
 	if (rc < 0)

@@ -1,4 +1,4 @@
-/* diff_profile_impl.h - a profile while rows come in. */
+/* diff_profile_impl.h - a profile under construction. */
 #ifndef RK_DIFF_PROFILE_IMPL_H
 #define RK_DIFF_PROFILE_IMPL_H
 
@@ -9,20 +9,20 @@
 
 #define RK_SHAPE_NONE UINT32_MAX /* past the limit */
 
-/* A kernel name while rows come in. */
+/* A kernel name under construction. */
 struct rk_profiler_name {
 	uint32_t id; /* in the run's table of names */
 	uint64_t calls;
 	struct rk_durations times;
 	uint32_t shapes; /* the first, index + 1 */
-	uint32_t recent; /* the one that was met last, index + 1 */
+	uint32_t recent; /* that of the previous row, index + 1 */
 	/* from ready-made statistics: */
 	uint64_t stats_timed;
 	int64_t stats_total;
 	double stats_squares, stats_free;
 };
 
-/* Rows of one table added up by a text. */
+/* Sums over the rows of one table by a text. */
 struct rk_line_sums {
 	struct rk_idmap by_id; /* index + 1 */
 	struct {
@@ -57,19 +57,19 @@ struct rk_profiler {
 	struct rk_idmap by_id; /* name, index + 1 */
 	struct rk_profiler_name *names;
 	size_t nnames, cap_names;
-	uint32_t rest; /* index + 1 of the name that takes those past the limit */
+	uint32_t rest; /* index + 1 of the name for all names beyond the limit */
 	struct rk_profile_shape *shapes;
 	size_t nshapes, cap_shapes;
 	struct rk_index by_shape; /* shapes by name and shape */
 	struct rk_durations_store store;
 	uint64_t held; /* durations */
 	struct rk_order *order;
-	struct rk_stretch busy; /* kernels that touch, as one stretch, not yet in order */
+	struct rk_stretch busy; /* merged kernels, not yet sorted */
 	bool busy_begun;
 	int64_t unplaced_ns;
 	uint64_t rows, lost_names, lost_shapes;
 	struct rk_line_sums lines[RK_NLINES];
-	int64_t rank; /* of the kernel before, and its place among the lines */
+	int64_t rank; /* of the previous kernel, and its index in the lines */
 	size_t rank_at;
 	struct rk_launches launches;
 };
@@ -79,7 +79,7 @@ static inline int64_t rk_profile_clamp(int64_t v)
 	return v > RK_PROFILE_TIME_MAX ? RK_PROFILE_TIME_MAX : v;
 }
 
-/* a + b, both from 0 to the limit, at most the limit. */
+/* a + b, saturated at the limit; both are from 0 to the limit. */
 static inline int64_t rk_profile_sum(int64_t a, int64_t b)
 {
 	return rk_profile_clamp(a + b);

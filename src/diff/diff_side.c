@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "table/stages.h"
 
-/* One more value. */
+/* Adds a value. */
 static void sample_add(struct rk_sample *s, double v)
 {
 	double d = v - s->mean;
@@ -18,7 +18,7 @@ static void sample_add(struct rk_sample *s, double v)
 	s->squares += d * (v - s->mean);
 }
 
-/* Rounded mean of n numbers from 0 on, without their sum, which may not fit. */
+/* Rounded mean of n numbers >= 0, without their sum, which may overflow. */
 struct mean {
 	int64_t quotients, rests, n;
 };
@@ -61,7 +61,7 @@ static double volume(const int32_t *n)
 	return n[0] < 0 ? -1 : (double)n[0] * (n[1] < 1 ? 1 : n[1]) * (n[2] < 1 ? 1 : n[2]);
 }
 
-/* Medians of several runs: their mean; the bounds are those of the widest view. */
+/* Medians of several runs: the mean of the medians, and the widest bounds. */
 static void add_medians(struct rk_side_name *s, const struct entry *e, size_t n)
 {
 	double sum = 0, mad = 0;
@@ -80,7 +80,7 @@ static void add_medians(struct rk_side_name *s, const struct entry *e, size_t n)
 	s->mad_ns = mad / (double)n;
 }
 
-/* `n` entries of one text. */
+/* `n` entries with the same text. */
 static void name_make(struct rk_side_name *s, const struct entry *e, size_t n, size_t runs)
 {
 	struct mean total = { .n = (int64_t)runs };
@@ -104,7 +104,7 @@ static void name_make(struct rk_side_name *s, const struct entry *e, size_t n, s
 		if (v->timed)
 			sample_add(&s->means, (double)v->total_ns / (double)v->timed);
 	}
-	/* what was called at all is not rounded away */
+	/* do not round a kernel that was called down to 0 calls */
 	s->calls = calls && calls * 2 < runs ? 1 : mean_count(calls, runs);
 	s->timed = s->timed_all && s->timed_all * 2 < runs ? 1 : mean_count(s->timed_all, runs);
 	s->total_ns = mean_get(&total);
@@ -280,7 +280,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Tensile writes its parameters behind the problem: Cijk_Ailk_Bljk_SB_MT64x64x16_... */
+/* Tensile appends its parameters to the problem: Cijk_Ailk_Bljk_SB_MT64x64x16_... */
 static size_t without_tile(const char *s, size_t len)
 {
 	if (len < 5 || (strncmp(s, "Cijk_", 5) != 0 && strncmp(s, "Custom_Cijk_", 12) != 0))
@@ -329,7 +329,7 @@ struct left {
 
 struct candidate {
 	struct left *a, *b;
-	double score; /* the less the better */
+	double score; /* smaller is better */
 };
 
 static int by_base(const void *pa, const void *pb)
@@ -342,7 +342,7 @@ static int by_base(const void *pa, const void *pb)
 	return order ? order : strcmp(a->name->text, b->name->text);
 }
 
-/* The pair as such, whichever side each is on. */
+/* Compares pairs independently of which side is A. */
 static void ends(const struct candidate *c, const char **less, const char **more)
 {
 	const char *a = c->a->name->text, *b = c->b->name->text;
@@ -365,7 +365,7 @@ static int by_score(const void *pa, const void *pb)
 	return order ? order : strcmp(a_more, b_more);
 }
 
-/* Share of the longer text that both begin or end with. */
+/* The common prefix and suffix, as a share of the longer text. */
 static double likeness(const char *a, const char *b)
 {
 	size_t la = strlen(a), lb = strlen(b), n = la < lb ? la : lb, head = 0, tail = 0;
@@ -377,16 +377,16 @@ static double likeness(const char *a, const char *b)
 	return (double)(head + tail) / (double)(la > lb ? la : lb);
 }
 
-/* Distance in powers of two; `unknown` when one side does not say. */
+/* Distance in powers of two; `unknown` if one side has no value. */
 static double powers(double a, double b, double unknown)
 {
 	return a > 0 && b > 0 ? fabs(log2(a) - log2(b)) : unknown;
 }
 
 /*
- * Infinite when the two cannot be the same. What a template is made with is part of what it does
- * (elementwise<add> is not elementwise<mul>), so half of the name must be the same; of Tensile's
- * names the problem was compared before, and most of the rest is parameters.
+ * Infinite if the two cannot be the same kernel. Template arguments are part of what a kernel does
+ * (elementwise<add> is not elementwise<mul>), so half of the name must be equal. Not for Tensile: its
+ * problem was compared already, and most of the rest is parameters.
  */
 static double score(const struct rk_side_name *a, const struct rk_side_name *b)
 {
@@ -401,7 +401,7 @@ static double score(const struct rk_side_name *a, const struct rk_side_name *b)
 }
 
 struct matching {
-	struct left *a, *b; /* left over, by base */
+	struct left *a, *b; /* unmatched, by base name */
 	size_t na, nb;
 	struct candidate *list;
 	size_t n, cap;

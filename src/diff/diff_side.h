@@ -1,6 +1,6 @@
 /*
- * diff_side.h - the runs of one side of a comparison as one: means over them, rounded to a
- * nanosecond for each kernel, direction and function; totals are the sums of what was rounded.
+ * diff_side.h - merges the runs of one side of a comparison: means over the runs, rounded to a
+ * nanosecond for each kernel, direction and function; totals are sums of the rounded means.
  */
 #ifndef RK_DIFF_SIDE_H
 #define RK_DIFF_SIDE_H
@@ -8,7 +8,7 @@
 #include "base/bytes.h"
 #include "diff/diff_profile.h"
 
-/* Values of several runs: how many, their mean, and squared distances from it. */
+/* Values of several runs: their number, mean, and squared deviations from it. */
 struct rk_sample {
 	double n, mean, squares;
 };
@@ -21,7 +21,7 @@ struct rk_side_name {
 	double median_ns, median_low_ns, median_high_ns, mad_ns;
 	double squares, free;   /* of all runs, as in a profile */
 	struct rk_sample means; /* of the runs that have it */
-	/* how most launches look, for matching; -1: not known */
+	/* the most common launch shape, for matching; -1: unknown */
 	double work, block;
 	/* in the first run that has it */
 	const struct rk_profile *of;
@@ -61,12 +61,12 @@ void rk_side_release(struct rk_side *s);
 /* ---- which kernel of one side is which of the other ---- */
 
 /*
- * By name first. Of those left over, two are the same kernel under another name when their
- * functions have the same name without template arguments and generated suffixes, half of the whole
- * name is the same, their launches are similar in number (at most twice) and size (at most sixteen
- * times), and no better pair is there for either. The result does not depend on which side is A.
+ * By name first. Two of the remaining kernels are treated as one that was renamed if their functions have
+ * the same name without template arguments and generated suffixes, half of the whole name is the same,
+ * their launches are similar in number (factor 2) and size (factor 16), and neither has a better match.
+ * The result does not depend on which side is A.
  */
-/* Of one base name and side, at most so many of those left over are tried, the longest first. */
+/* At most this many unmatched kernels per base name and side are tried, the longest first. */
 enum { RK_MATCH_TRIED = 64 };
 
 struct rk_pair {
@@ -74,11 +74,11 @@ struct rk_pair {
 	bool renamed;
 };
 
-/* *ret is owned by the caller: rk_free. By name (of A where it has one). */
+/* Sorted by name (of A if A has the kernel). The caller frees *ret with rk_free. */
 int rk_match(const struct rk_side *a, const struct rk_side *b, struct rk_pair **ret, size_t *ret_n,
 	     struct rk_error *err);
 
-/* Appends the part of a kernel's name that stays when it is generated again. False: no memory. */
+/* Appends the part of a kernel's name that does not change when code is regenerated. False: no memory. */
 bool rk_match_base(const char *name, struct rk_bytes *out);
 
 #endif

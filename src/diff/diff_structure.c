@@ -1,4 +1,4 @@
-/* diff_structure.c - what two runs did, whatever their speed; see diff_parts.h. */
+/* diff_structure.c - compares what two runs did, independent of speed; see diff_parts.h. */
 #include "diff/diff_parts.h"
 
 #include <inttypes.h>
@@ -35,7 +35,7 @@ void rk_structure_release(struct rk_diff_structure *s)
 	*s = (struct rk_diff_structure){ .asked = false };
 }
 
-/* Past the limit it is only counted. */
+/* Beyond the limit findings are only counted. */
 static int add_finding(struct rk_diff_structure *s, const struct finding *f, struct rk_error *err)
 {
 	struct rk_diff_finding copy = { .kind = f->kind, .a = f->a, .b = f->b, .at = f->at },
@@ -89,7 +89,7 @@ static int compare_grids(struct rk_diff_structure *s, const struct rk_profile *a
 		if (v[i].a == v[i].b)
 			continue;
 		rk_shape_text(&v[i].shape, shape, sizeof(shape));
-		rc = find_count(s, "grids", na->text, shape[0] ? shape : "no known grid", v[i].a,
+		rc = find_count(s, "grids", na->text, shape[0] ? shape : "unknown grid", v[i].a,
 				v[i].b, err);
 	}
 	rk_free(v);
@@ -120,7 +120,7 @@ static int compare_names(struct rk_diff_structure *s, const struct rk_profile *a
 
 /* ---- copies, synchronisation ---- */
 
-/* How often it is asked whether something is over depends on speed; waiting for it does not. */
+/* The number of polling calls (queries) depends on speed; that of waiting calls does not. */
 static bool is_sync(const char *function)
 {
 	size_t len = strlen(function);
@@ -164,11 +164,11 @@ static int compare_lines(struct rk_diff_structure *s, const char *kind,
 /* ---- queues, compared by what is in them ---- */
 
 /*
- * Queues with the same launches in the same order belong together. Of those left over, two belong
- * together that go the same way for longest; where they part is reported.
+ * Queues with the same launches in the same order belong together. Remaining queues are paired by the
+ * longest common beginning, and the first difference is reported.
  */
 
-/* Launches shown before and behind the first difference; queues that are compared one by one. */
+/* Launches shown before and after the first difference; queues that are compared one by one. */
 enum { AROUND = 2, TRIED = 64, NAME_SHOWN = 80, LINE_MAX_BYTES = 4096 };
 
 struct odd {
@@ -178,7 +178,7 @@ struct odd {
 
 struct queues {
 	const struct rk_profile *a, *b;
-	struct odd *odd_a, *odd_b; /* without an equal on the other side */
+	struct odd *odd_a, *odd_b; /* without an equal queue on the other side */
 	size_t na, nb;
 };
 
@@ -189,7 +189,7 @@ static int by_content(const struct rk_profile_queue *a, const struct rk_profile_
 	return a->length < b->length ? -1 : a->length > b->length;
 }
 
-/* Both lists are in order of their content. */
+/* Both lists are sorted by content. */
 static void pair_equals(struct queues *s, struct rk_diff_structure *ret)
 {
 	size_t i = 0, k = 0;
@@ -211,7 +211,7 @@ static void pair_equals(struct queues *s, struct rk_diff_structure *ret)
 	}
 }
 
-/* How many launches two queues begin with alike, as far as they are kept. */
+/* The number of equal launches at the beginning of two queues, as far as they are kept. */
 static size_t common(const struct queues *s, const struct rk_profile_queue *x,
 		     const struct rk_profile_queue *y)
 {
@@ -228,7 +228,7 @@ static uint64_t apart(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* The one of B that goes with x for longest; of equals the one most alike in length. */
+/* The queue of B with the longest common beginning with x; among equals the most similar length. */
 static struct odd *partner(const struct queues *s, const struct rk_profile_queue *x)
 {
 	struct odd *best = NULL;
@@ -298,8 +298,9 @@ static int tell_pair(const struct queues *s, const struct rk_profile_queue *x,
 	put_around(&around_b, s->b, y, at);
 	snprintf(subject, sizeof(subject), "queue of %" PRIu64 " launches", x->length);
 	snprintf(text, sizeof(text),
-		 seen ? "alike for %zu launches, then not (%" PRIu64 " in A, %" PRIu64 " in B)" :
-			"not alike somewhere behind the first %zu launches (%" PRIu64
+		 seen ? "equal for the first %zu launches, then different (%" PRIu64
+			" in A, %" PRIu64 " in B)" :
+			"different somewhere after the first %zu launches (%" PRIu64
 			" in A, %" PRIu64 " in B)",
 		 at, x->length, y->length);
 	f.subject = subject;
@@ -317,7 +318,7 @@ static int tell_single(const struct rk_profile_queue *q, bool b, struct rk_diff_
 {
 	char text[96];
 
-	snprintf(text, sizeof(text), "a queue of %" PRIu64 " launches is in %s alone", q->length,
+	snprintf(text, sizeof(text), "a queue of %" PRIu64 " launches is only in %s", q->length,
 		 b ? "B" : "A");
 	return add_finding(ret,
 			   &(struct finding){ .kind = "queues",
@@ -378,7 +379,7 @@ out:
 	return rc;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole comparison ---- */
 
 int rk_structure_compare(const struct rk_profile *a, const struct rk_profile *b,
 			 struct rk_diff_structure *ret, struct rk_error *err)
@@ -396,7 +397,7 @@ int rk_structure_compare(const struct rk_profile *a, const struct rk_profile *b,
 	if (rc < 0)
 		return rc;
 	rc = compare_lines(ret, "syncs", &a->markers, &b->markers, NULL, err);
-	/* calls are recorded only when somebody asks for them */
+	/* API calls are only recorded on request */
 	if (rc == 0 && a->api.known && b->api.known)
 		rc = compare_lines(ret, "syncs", &a->api, &b->api, is_sync, err);
 	if (rc < 0)

@@ -28,7 +28,7 @@ static const char *arrow(const struct page *p)
 	return p->look->utf8 ? " → " : " > ";
 }
 
-/* "1,234 → 2,345", or one of them when they are equal. */
+/* "1,234 → 2,345", or one number if they are equal. */
 static void put_pair(struct page *p, struct rk_bytes *out, uint64_t a, uint64_t b)
 {
 	rk_put_grouped(out, a);
@@ -96,7 +96,7 @@ static double share_of(int64_t ns, double most)
 	return most > 0 ? fabs((double)ns) / most : 0;
 }
 
-/* A part may be less than nothing: what overlap saves. */
+/* Overlap is negative: it saves time. */
 static void time_cell(struct page *p, int64_t ns)
 {
 	rk_bytes_puts(&p->page.cell, ns < 0 ? "-" : "");
@@ -122,8 +122,7 @@ static void put_parts(struct page *p)
 	most = fabs((double)parts[0].delta_ns);
 	if (most <= 0)
 		return;
-	rk_page_title(&p->page,
-		      p->d->wall.known ? "Parts of the wall time" : "Parts of the GPU time");
+	rk_page_title(&p->page, p->d->wall.known ? "Change in wall time" : "Change in GPU time");
 	rk_bytes_put_u8(p->out, '\n');
 	for (size_t i = 0; i < w->nparts && parts[i].delta_ns; i++) {
 		change_cell(p, parts[i].delta_ns);
@@ -180,7 +179,8 @@ static void put_kernels(struct page *p)
 		p->calls = n > p->calls ? n : p->calls;
 	}
 	rk_page_title(&p->page, "Kernels");
-	rk_bytes_puts(p->out, ": * beyond the noise, ~ within it or below 1 %, ? not known\n");
+	rk_bytes_puts(p->out, ": * beyond the noise, ~ within the noise or below 1 %, ? noise "
+			      "unknown\n");
 	rk_page_paint(&p->page, RK_BOLD);
 	rk_page_word(&p->page, "Change", CHANGE);
 	rk_page_spaces(&p->page, 2 + 1 + RK_PAGE_BAR);
@@ -240,7 +240,7 @@ static void put_grids(struct page *p)
 
 	if (!n)
 		return;
-	rk_page_title(&p->page, "Other grids\n");
+	rk_page_title(&p->page, "Changed grids\n");
 	for (size_t i = 0; i < shown; i++) {
 		const struct rk_diff_grid *g = &p->d->grids[i];
 
@@ -334,7 +334,7 @@ static void put_end(struct page *p)
 		return;
 	rk_bytes_put_u8(p->out, '\n');
 	rk_page_paint(&p->page, d->verdict == RK_DIFF_WITHIN ? RK_GREEN : RK_RED);
-	rk_bytes_puts(p->out, d->verdict == RK_DIFF_UNKNOWN ? "cannot say: " : "");
+	rk_bytes_puts(p->out, d->verdict == RK_DIFF_UNKNOWN ? "inconclusive: " : "");
 	put_name(p, d->reason);
 	rk_page_paint(&p->page, RK_NORMAL);
 	rk_bytes_put_u8(p->out, '\n');

@@ -242,7 +242,7 @@ TEST(a_difference_behind_what_is_kept_is_found_without_its_place)
 	d = diff_of(pa, pb, &structure);
 	if (CHECK(finding(d, "sequence") != NULL)) {
 		CHECK_U64(finding(d, "sequence")->at, 50);
-		CHECK(strstr(finding(d, "sequence")->text, "behind the first 50") != NULL);
+		CHECK(strstr(finding(d, "sequence")->text, "after the first 50") != NULL);
 	}
 	rk_diff_free(d);
 	world_close(&w);
