@@ -1,4 +1,4 @@
-// blocks.js - blocks of rows, decoded when they are looked at and forgotten when they are not.
+// blocks.js - a cache of blocks of rows, decoded when they come into view.
 
 import { decodeBlock, fromBase85, inflate } from "./codec.js";
 
@@ -6,7 +6,7 @@ const KEPT = 300;
 const AT_ONCE = 4;
 
 export class BlockStore {
-	// textOf(id): the block's text, null when it is not there yet; ready(): one more is decoded.
+	// textOf(id): the block's text, or null if not loaded yet; ready(): called after each decoded block.
 	constructor(textOf, ready) {
 		this.textOf = textOf;
 		this.ready = ready;
@@ -16,7 +16,7 @@ export class BlockStore {
 		this.failed = new Map();
 	}
 
-	// The rows of {id, start}, or null; then they are asked for.
+	// The rows of {id, start}; null if not decoded yet, and then decoding starts.
 	get(block) {
 		const rows = this.kept.get(block.id);
 		if (rows) {
@@ -31,7 +31,7 @@ export class BlockStore {
 		return null;
 	}
 
-	// A new picture: what an old one wanted may be out of sight.
+	// A new frame: blocks wanted by the previous one may be out of view.
 	begin() {
 		this.wanted.length = 0;
 	}
@@ -64,7 +64,7 @@ export class BlockStore {
 		this.pump();
 	}
 
-	// For those who can wait.
+	// Like get(), but waits until the block is decoded.
 	async load(block) {
 		while (!this.kept.has(block.id) && !this.failed.has(block.id)) {
 			this.get(block);

@@ -1,4 +1,4 @@
-// codec.js - what src/html/html_block.h describes, read back.
+// codec.js - decodes the blocks and chunks of rows that rockit packs into the page.
 
 const GUESSES = 4096;
 const SUB_ROWS = 16;
@@ -7,7 +7,7 @@ const DIGITS = new Uint8Array(128).fill(255);
 [...Array(94).keys()].map((i) => String.fromCharCode(33 + i)).filter((c) => !"\"&'-<=>\\`".includes(c))
 	.forEach((c, i) => { DIGITS[c.charCodeAt(0)] = i; });
 
-// Five digits are four bytes, as src/base/base85.h says; n < 5 digits at the end are n - 1.
+// Five digits of base 85 are four bytes; n < 5 digits at the end are n - 1 bytes.
 export function fromBase85(text) {
 	const whole = Math.floor(text.length / 5);
 	const rest = text.length % 5;
@@ -17,7 +17,7 @@ export function fromBase85(text) {
 		for (let i = 0; i < 5; i++) {
 			const digit = at + i < text.length ? DIGITS[text.charCodeAt(at + i) & 127] : 84;
 			if (digit === 255) {
-				throw new RangeError("the data of the page is damaged");
+				throw new RangeError("the page data is damaged");
 			}
 			v = v * 85 + digit;
 		}
@@ -41,7 +41,7 @@ export class Reader {
 
 	take(n) {
 		if (n < 0 || n > this.data.length - this.at) {
-			throw new RangeError("the data of the page ends too early");
+			throw new RangeError("the page data is truncated");
 		}
 		this.at += n;
 		return this.at - n;
@@ -113,7 +113,7 @@ export function decodeBlock(data, start) {
 	return rows;
 }
 
-// Sums of a few rows each, for when a row is less than a pixel.
+// Sums of a few rows each, drawn when a row is smaller than a pixel.
 function sumUp(rows) {
 	const n = Math.ceil(rows.n / SUB_ROWS);
 	const parts = { rows: SUB_ROWS, start: new Float64Array(n), end: new Float64Array(n),
@@ -167,7 +167,7 @@ function decodeLane(reader) {
 	return { chunks, blocks };
 }
 
-// The chunks of each lane, and which block the rows of a chunk are in.
+// The chunks of each lane, and the block that has the rows of each chunk.
 export function decodeChunks(data, lanes) {
 	const reader = new Reader(data);
 	return Array.from({ length: lanes }, () => decodeLane(reader));

@@ -8,7 +8,7 @@ function parse(hex) {
 	return [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
 }
 
-// Towards white (share > 0) or black (< 0).
+// Mixes a colour with white (share > 0) or black (share < 0).
 export function mixed(hex, share) {
 	const to = share > 0 ? 255 : 0;
 	const part = Math.abs(share);
@@ -61,7 +61,7 @@ export function applyTheme(theme) {
 	}
 }
 
-// What a canvas cannot ask for itself.
+// CSS colours for the canvas, which cannot use CSS variables.
 export function canvasColors() {
 	const style = getComputedStyle(document.documentElement);
 	const out = {};

@@ -1,10 +1,10 @@
-// curves.js - samples on the axis of the timeline: the band from least to most, and the mean.
+// curves.js - samples on the axis of the timeline: the band from min to max, and the mean.
 
 import { digits } from "./format.js";
 
 export const CURVE_HEIGHT = 46;
 
-// Curves of one metric and unit stand in one lane: [{metric, unit, curves}].
+// Curves of one metric and unit share a lane: [{metric, unit, curves}].
 export function groupCurves(curves) {
 	const out = new Map();
 	for (const curve of curves) {
@@ -26,7 +26,7 @@ export function rangeOf(curves) {
 			high = Math.max(high, max);
 		}
 	}
-	// zero belongs to a power or a memory, unless that would flatten the curve
+	// start at zero unless that would flatten the curve
 	low = low > 0 && low < high * 0.9 ? 0 : low;
 	return { low, high: high > low ? high : low + 1 };
 }

@@ -1,4 +1,4 @@
-// format.js - numbers and hostile text for people.
+// format.js - formats numbers, and makes hostile text safe to show.
 
 const UNITS = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
 
@@ -17,7 +17,7 @@ function fixed(v) {
 	return v.toFixed(size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : 3);
 }
 
-// About four digits, never an exponent where a person can do without.
+// About four digits; an exponent only for very small or large numbers.
 export function digits(v) {
 	const size = Math.abs(v);
 	if (size !== 0 && (size < 0.001 || size >= 1e15)) {
@@ -66,7 +66,7 @@ export function bytes(n) {
 	return `${digits(v)} ${names[i]}`;
 }
 
-// Control characters and those that steer the direction of text are shown, not obeyed.
+// Control characters, also those for text direction, are shown as escapes.
 const STEERING = /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/g;
 
 export function printable(text) {
@@ -79,7 +79,7 @@ export function shortened(text, most) {
 	return safe.length > most ? safe.slice(0, most - 1) + "…" : safe;
 }
 
-// A cell must not begin a formula in a spreadsheet, nor end its row.
+// A cell must not start a formula in a spreadsheet or end its row.
 export function tsvCell(value) {
 	const text = value === null || value === undefined ? "" : printable(value);
 	return /^[=+@]/.test(text) || (/^-/.test(text) && !/^-?[\d.]/.test(text)) ? "'" + text : text;
@@ -89,7 +89,7 @@ export function tsv(header, rows) {
 	return [header, ...rows].map((r) => r.map(tsvCell).join("\t")).join("\n") + "\n";
 }
 
-// A time of the page on the clock of the recording: too long for a double.
+// Converts a time of the page to the clock of the recording, which is too large for a double.
 export function absolute(origin, relative) {
 	return (BigInt(origin) + BigInt(Math.round(relative))).toString();
 }

@@ -36,7 +36,7 @@ function spots(kernel, rows, first, caption) {
 }
 
 function kernelSpots(kernel, open) {
-	const name = kernel.kernel === null ? "kernel not known" : printable(kernel.kernel);
+	const name = kernel.kernel === null ? "unknown kernel" : printable(kernel.kernel);
 	const unit = kernel.from === "thread_trace" ? "cycles" : "samples";
 	const box = element("details", {}, element("summary", {}, element("bdi", {}, name.slice(0, 400)),
 		` - ${kernel.percent?.toFixed(1) ?? ""} %, ${grouped(weightOf(kernel))} ${unit}, ${grouped(kernel.stalled)} stalled`));
@@ -53,7 +53,7 @@ function kernelSpots(kernel, open) {
 	return box;
 }
 
-// Filled when a kernel is opened: a kernel can have thousands of instructions.
+// Tables are built when a kernel is opened: it can have thousands of instructions.
 export function hotspots(kernels) {
 	return kernels?.length ? kernels.slice(0, TOP).map((k, i) => kernelSpots(k, i === 0)) : null;
 }

@@ -1,11 +1,11 @@
-// lanes.js - what a lane is called, where it stands, and how it is drawn.
+// lanes.js - labels, layout and drawing of lanes.
 
 import { collect } from "./pyramid.js";
 
 const ROW = 13;
 const LEAST = 20;
 const GAP = 3;
-const LOWEST = 4; // a single short kernel in a long time must still be seen
+const LOWEST = 4; // a single short kernel in a long time must stay visible
 
 function parts(lane) {
 	const out = [];
@@ -36,7 +36,7 @@ function own(lane) {
 	return [queue, stream].filter(Boolean).join(" · ") || "kernels";
 }
 
-// Only what differs between lanes is said: {group, own}.
+// Labels mention only what differs between lanes: {group, own}.
 export function laneLabels(lanes) {
 	const plain = lanes.filter((l) => !l.folded);
 	const varies = (key) => new Set(plain.filter((l) => l.kind !== "markers" || key !== "device")
@@ -56,7 +56,7 @@ export function laneHeight(lane) {
 	return Math.max(LEAST, Math.max(1, lane.depth) * ROW) + GAP;
 }
 
-// Where each lane and curve begins: {y, height} and the height of all.
+// The position of each lane and curve: {y, height}, and the total height.
 export function layout(heights, top) {
 	let y = top;
 	const places = heights.map((height) => {
@@ -73,7 +73,7 @@ function fill(ctx, color, alpha, x, y, w, h) {
 	ctx.fillRect(x, y, w, h);
 }
 
-// Columns of pixels: as high as they are busy, stretches of equal ones in one go.
+// Columns of pixels, as high as they are busy; equal neighbours are drawn in one go.
 function drawColumns(ctx, columns, y, height, colors, dim) {
 	const level = (x) => columns.busy[x] > 0 ? Math.max(LOWEST, Math.round(Math.min(1, columns.busy[x]) * height)) : 0;
 	for (let x = 0; x < columns.width;) {
@@ -101,7 +101,7 @@ function drawName(ctx, text, color, x, y, width, height) {
 	ctx.fillText(text.length > room ? text.slice(0, room - 1) + "…" : text, x + 3, y + height / 2);
 }
 
-// One lane into ctx at y. s: {view, columns, rowsOf, colors, textColors, names, dim, picked, theme}
+// Draws one lane into ctx at y. s: {view, columns, rowsOf, colors, textColors, names, dim, picked, theme}
 export function drawLane(ctx, lane, place, y, s) {
 	const height = place.height - GAP;
 	const each = height / Math.max(1, lane.info.depth);

@@ -4,7 +4,7 @@ import { digits, duration, grouped, printable, quantity } from "./format.js";
 import { element, Table } from "./table.js";
 
 function metricTable(rows, caption) {
-	const value = (key) => ({ title: { avg: "Mean", weighted: "By time", percent_of_peak: "% of peak" }[key] ||
+	const value = (key) => ({ title: { avg: "Mean", weighted: "Weighted by time", percent_of_peak: "% of peak" }[key] ||
 		key[0].toUpperCase() + key.slice(1), number: true, value: (r) => r[key], show: (r) => quantity(r[key]) });
 	return new Table(rows, [{ title: "Metric", value: (r) => r.id, wide: true },
 		{ title: "Group", value: (r) => r.group }, value("avg"), value("weighted"), value("min"), value("max"),
@@ -38,10 +38,10 @@ export function deviceTable(devices) {
 		{ title: "Busy %", number: true, value: (d) => d.span_ns ? 100 * d.busy_ns / d.span_ns : null,
 			show: (d) => d.span_ns ? (100 * d.busy_ns / d.span_ns).toFixed(1) : "" },
 		time("Span", "span_ns"), time("Busy", "busy_ns"), time("Idle", "idle_ns"), time("Copies", "copy_ns"),
-		time("Both", "overlap_ns"),
+		time("Overlap", "overlap_ns"),
 		{ title: "Gaps", number: true, value: (d) => d.gaps, show: (d) => grouped(d.gaps) },
 		time("Longest gap", "longest_gap_ns"), time("Launch gaps", "launch_gap_ns"),
-		time("Median launch gap", "median_launch_gap_ns")], { caption: "Devices over time" });
+		time("Median launch gap", "median_launch_gap_ns")], { caption: "Device time" });
 }
 
 export function counterTable(counters) {
@@ -49,5 +49,5 @@ export function counterTable(counters) {
 		show: (c) => c[key] === null ? "" : digits(c[key]) });
 	return new Table(counters, [{ title: "Counter", wide: true, value: (c) => c.name },
 		{ title: "Rows", number: true, value: (c) => c.rows, show: (c) => grouped(c.rows) },
-		value("Sum", "sum"), value("Least", "min"), value("Most", "max")], { caption: "Hardware counters" });
+		value("Sum", "sum"), value("Min", "min"), value("Max", "max")], { caption: "Hardware counters" });
 }

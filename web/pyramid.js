@@ -1,4 +1,4 @@
-// pyramid.js - chunks of chunks, and what of them is drawn into how many pixels.
+// pyramid.js - chunks of chunks, and which of them are drawn into which pixels.
 
 const FANOUT = 16;
 
@@ -45,7 +45,7 @@ export function buildLevels(chunks) {
 	return levels;
 }
 
-// For each pixel how much of its time something ran, and what took most of it.
+// For each pixel: the share of time that was busy, and the name with the most time.
 export class Columns {
 	constructor(width) {
 		this.width = width;
@@ -74,8 +74,8 @@ export class Columns {
 
 const PIXELS = 1.5;
 
-// What `lane` ({levels, blocks}) shows in `view`. Sums go to `columns`; rows wider than a pixel to
-// `row(start, duration, name, depth)`; `rowsOf(block)` gives a decoded block or asks for it (null).
+// Collects what `lane` ({levels, blocks}) shows in `view`. Sums go to `columns`; rows wider than a pixel go
+// to `row(start, duration, name, depth)`. `rowsOf(block)` returns a decoded block, or null and requests it.
 export function collect(lane, view, columns, rowsOf, row) {
 	const { from, to, scale } = view;
 

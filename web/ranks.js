@@ -1,4 +1,4 @@
-// ranks.js - a job of several ranks: who computes, who waits, on whom.
+// ranks.js - a job of several ranks: who computes, who waits, and for whom.
 
 import { bytes, digits, duration, grouped, printable } from "./format.js";
 import { svg } from "./plot.js";
@@ -9,16 +9,16 @@ const CHART_LABEL = 70;
 const CHART_BAR = 14;
 const CHART_MAX = 900;
 
-// Okabe and Ito, as the kernels.
+// From the palette of Okabe and Ito, like the kernels.
 const RANK_PARTS = [["compute", "computes", "#0072b2"], ["both", "computes and communicates", "#56b4e9"],
-	["comm", "communicates alone", "#d55e00"], ["idle", "idle", "#8a8f98"]];
+	["comm", "only communicates", "#d55e00"], ["idle", "idle", "#8a8f98"]];
 
-// How the time of a rank went, in ns; null when it is not known.
+// The parts of a rank's time, in ns; null if unknown.
 export function rankShares(r) {
 	if (r.compute_ns === null) {
 		return null;
 	}
-	// not last_ns - first_ns: those are too long for a double
+	// not last_ns - first_ns: these are too large for a double
 	const span = r.compute_ns + r.comm_ns - r.both_ns + r.idle_ns;
 	return span > 0 ? { compute: r.compute_ns - r.both_ns, both: r.both_ns, comm: r.comm_ns - r.both_ns,
 		idle: r.idle_ns, span } : null;
@@ -50,7 +50,7 @@ export function rankChart(ranks) {
 	const step = Math.max(1, Math.min(CHART_BAR + 4, CHART_MAX / ranks.length));
 	const every = Math.max(1, Math.ceil(16 / step));
 	const out = svg("svg", { viewBox: `0 0 ${CHART_WIDTH} ${Math.ceil(step * ranks.length)}`, class: "plot", role: "img",
-		"aria-label": "How the time of each rank went; the table below has the numbers" });
+		"aria-label": "Time of each rank: computing, communicating, idle. The table below has the numbers." });
 	ranks.forEach((r, i) => {
 		out.append(rankBar(r, i * step, step > 4 ? step - 4 : step));
 		if (i % every === 0) {
@@ -100,20 +100,20 @@ function stragglerOf(c) {
 }
 
 function collectiveTable(rows) {
-	return new Table(rows, [{ title: "Is", value: (c) => c.verdict }, countColumn("Calls", "calls"),
+	return new Table(rows, [{ title: "Cause", value: (c) => c.verdict }, countColumn("Calls", "calls"),
 		countColumn("Not matched", "unmatched"), countColumn("Ranks", "ranks"),
 		{ title: "Over", value: (c) => c.inter_node ? "nodes" : "node" }, timeColumn("Total", "total_ns"),
 		shareColumn("Late %", (c) => percentOf(c.late_ns, c.total_ns)), timeColumn("Waits", "wait_ns"),
-		timeColumn("Wire, median", "wire_median_ns"), timeColumn("Wire, most", "wire_max_ns"),
+		timeColumn("Wire, median", "wire_median_ns"), timeColumn("Wire, max", "wire_max_ns"),
 		{ title: "Straggler", value: stragglerOf }, { title: "Operation", wide: true, value: (c) => c.name }],
-	{ caption: "Collectives: waiting for the last rank, or the wire" });
+	{ caption: "Collectives: waiting for the last rank (late) or network time (wire)" });
 }
 
 function spreadTable(rows) {
 	return new Table(rows, [shareColumn("Imbalance %", (s) => 100 * s.imbalance),
 		{ title: "Above the mean", number: true, value: (s) => s.max_ns - s.mean_ns,
 			show: (s) => duration(s.max_ns - s.mean_ns) },
-		timeColumn("Mean", "mean_ns"), timeColumn("Most", "max_ns"), countColumn("Rank", "max_rank"), timeColumn("Least", "min_ns"),
+		timeColumn("Mean", "mean_ns"), timeColumn("Max", "max_ns"), countColumn("Rank", "max_rank"), timeColumn("Min", "min_ns"),
 		countColumn("Rank", "min_rank"), countColumn("Ranks", "ranks"), { title: "Kernel", wide: true, value: (s) => s.name }],
 	{ caption: "Kernels whose time differs between ranks" });
 }
@@ -129,12 +129,12 @@ function copyTable(rows) {
 
 function problemTable(rows) {
 	return new Table(rows, [{ title: "Problem", value: (p) => p.kind }, { title: "What", prose: true,
-		value: (p) => p.message }], { caption: "What is wrong with the parts of the job" });
+		value: (p) => p.message }], { caption: "Problems" });
 }
 
 const tableOf = (make, rows) => rows.length ? make(rows).root : null;
 
-// null when the run has less than two ranks.
+// null if the run has less than two ranks.
 export function ranksSection(job) {
 	if (!job) {
 		return null;

@@ -1,4 +1,4 @@
-// report.js - puts the page together.
+// report.js - builds the page.
 
 import { fromBase85, decodeChunks, inflate } from "./codec.js";
 import { applyTheme, kernelColor, nextTheme } from "./colors.js";
@@ -18,7 +18,7 @@ function read(id) {
 
 const page = { problems: [] };
 
-// A section that is empty is not there; one that fails says so and leaves the others alone.
+// Hides an empty section. If one fails, it shows the error and the other sections still work.
 function section(id, fill) {
 	const root = document.getElementById(id);
 	try {
@@ -27,7 +27,7 @@ function section(id, fill) {
 		root.hidden = !parts.length;
 	} catch (error) {
 		page.problems.push(`${id}: ${error.message}`);
-		root.append(element("p", { class: "problem" }, `This part cannot be shown: ${error.message}`));
+		root.append(element("p", { class: "problem" }, `Cannot show this section: ${error.message}`));
 		root.hidden = false;
 	}
 	if (root.hidden) {
@@ -48,8 +48,8 @@ async function startTimeline(report, data) {
 	const root = document.getElementById("timeline");
 	if (!data.lanes.length && !data.curves.length) {
 		root.append(element("p", {}, report.stats_of ?
-			"These are statistics, without single kernels: there is no timeline." :
-			"No kernel, copy or marker of this run has times: there is no timeline."));
+			"No timeline: these are statistics without single kernels." :
+			"No timeline: no kernel, copy or marker has times."));
 		return null;
 	}
 	const chunks = await inflate(fromBase85(document.getElementById("chunks").textContent));
@@ -64,21 +64,21 @@ function notes(data) {
 	const out = [];
 	const say = (text) => out.push(element("p", { class: "note" }, text));
 	if (data.folded_rows) {
-		say(`${grouped(data.folded_rows)} rows are of further queues, streams or threads and share one lane.`);
+		say(`${grouped(data.folded_rows)} rows of further queues, streams or threads share one lane.`);
 	}
 	if (data.left_out_ranks) {
-		say(`${grouped(data.left_out_ranks)} ranks are not in the timeline: it has those in trouble, those that ` +
+		say(`${grouped(data.left_out_ranks)} ranks are not in the timeline. It shows those in trouble, those that ` +
 			"compute longest and shortest, and those that others wait for.");
 	}
 	if (data.left_out_rows) {
 		say(`${grouped(data.left_out_rows)} rows have times that cannot be shown.`);
 	}
 	if (data.span_ns > Number.MAX_SAFE_INTEGER) {
-		say("The run spans more than 104 days: times here are rounded.");
+		say("The run spans more than 104 days, so times are rounded.");
 	}
 	const other = data.curves.filter((c) => c.points.every(([start, span]) => start > data.span_ns || start + span < 0));
 	if (other.length) {
-		say(`${other.length} curves were recorded at another time than the kernels, or by another clock: ` +
+		say(`${other.length} curves do not overlap with the kernels (another time or another clock): ` +
 			[...new Set(other.map((c) => printable(c.metric)))].join(", "));
 	}
 	return out;
@@ -128,8 +128,9 @@ function metricsSection(metrics, report) {
 function unjudged(all, judged) {
 	const rest = all.filter((k) => !judged.includes(k));
 	const advice = rest.find((k) => k.collect)?.collect;
-	return rest.length ? element("p", { class: "note" }, `Of ${grouped(rest.length)} kernels it is not known ` +
-		`what limits them: ${printable(rest[0].reason)}. `, advice ? element("code", {}, printable(advice)) : "") : null;
+	return rest.length ? element("p", { class: "note" }, `Unknown for ${grouped(rest.length)} ` +
+		`${rest.length === 1 ? "kernel" : "kernels"} (${printable(rest[0].reason)}). `,
+	advice ? element("code", {}, printable(advice)) : "") : null;
 }
 
 function plainTable(rows, title, caption, report) {
@@ -181,7 +182,7 @@ function start() {
 	startTimeline(report, data).catch((error) => {
 		page.problems.push(`timeline: ${error.message}`);
 		document.getElementById("timeline").append(element("p", { class: "problem" },
-			`The timeline cannot be shown: ${error.message}`));
+			`Cannot show the timeline: ${error.message}`));
 	});
 	section("roofline", () => metrics && roofline(metrics));
 	section("metrics", () => metricsSection(metrics, report));

@@ -17,7 +17,7 @@ export function roofPoints(kernels, level) {
 		y: kernel.roofline?.rate })).filter((p) => p.x > 0 && p.y > 0);
 }
 
-// The ceilings that matter: the level's bandwidth and the pipes that kernels are held against.
+// The ceilings to draw: the bandwidth of the level, and the pipes that kernels are compared with.
 export function roofCeilings(metrics, level) {
 	const pipes = new Set(metrics.kernels.map((k) => k.roofline?.pipe).filter(Boolean));
 	const usable = metrics.ceilings.filter((c) => best(c) > 0);
@@ -77,7 +77,7 @@ function drawRoof(metrics, level) {
 	const points = roofPoints(metrics.kernels, level);
 	const roof = roofCeilings(metrics, level);
 	if (!points.length) {
-		return element("p", {}, "No kernel can be placed at this level.");
+		return element("p", {}, "No kernel has data for this level.");
 	}
 	const [x, y] = scales(points, roof);
 	return svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "plot", role: "group",
@@ -86,7 +86,7 @@ function drawRoof(metrics, level) {
 	drawCeilings(x, y, roof), drawPoints(x, y, points));
 }
 
-// null when nothing can be placed.
+// null if no kernel can be placed.
 export function roofline(metrics) {
 	const levels = LEVELS.filter((l) => roofPoints(metrics.kernels, l).length);
 	if (!levels.length) {
@@ -94,9 +94,9 @@ export function roofline(metrics) {
 	}
 	const stage = element("div", { class: "scroll" }, drawRoof(metrics, levels[0]));
 	const known = metrics.ceilings.some((c) => best(c) > 0);
-	const choose = element("select", { "aria-label": "Level of memory",
+	const choose = element("select", { "aria-label": "Memory level",
 		onchange: () => stage.replaceChildren(drawRoof(metrics, choose.value)) },
 	...levels.map((l) => element("option", { value: l }, l)));
 	return element("div", {}, element("div", { class: "tools" }, choose), stage,
-		known ? null : element("p", { class: "note" }, "The peaks of this GPU are not known: there are no ceilings."));
+		known ? null : element("p", { class: "note" }, "The peaks of this GPU are unknown, so there are no ceilings."));
 }

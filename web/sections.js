@@ -1,4 +1,4 @@
-// sections.js - the parts of the page but the timeline: summary, ledger, tables of calls.
+// sections.js - summary, ledger, and tables of kernels, copies, calls and files.
 
 import { bytes, duration, grouped, joules, printable } from "./format.js";
 import { element, Table } from "./table.js";
@@ -11,7 +11,7 @@ export function callColumns(title, by) {
 		{ title: "Time %", number: true, value: (r) => r.percent, show: (r) => r.percent?.toFixed(2) },
 		time("Total", "total_ns"),
 		{ title: "Calls", number: true, value: (r) => r.calls, show: (r) => grouped(r.calls) },
-		time("Mean", "mean_ns"), time("Median", "median_ns"), time("Least", "min_ns"), time("Most", "max_ns"),
+		time("Mean", "mean_ns"), time("Median", "median_ns"), time("Min", "min_ns"), time("Max", "max_ns"),
 		{ title, wide: true, value: (r) => r.name }];
 	if (by) {
 		columns.splice(7, 0, { title: by[0].toUpperCase() + by.slice(1), number: true, value: (r) => r[by] });
@@ -19,7 +19,7 @@ export function callColumns(title, by) {
 	return columns;
 }
 
-// What the samples of power say of each kernel, with how far off it may be.
+// The energy of each kernel from power samples, with its error.
 export function energyColumn() {
 	return { title: "Energy", number: true, value: (r) => r.energy_j,
 		show: (r) => r.energy_j === null || r.energy_j === undefined ? "" :
@@ -39,7 +39,7 @@ function card(label, value, note) {
 		note ? element("small", {}, note) : null);
 }
 
-// What a reader wants to know first.
+// The most important numbers.
 export function cards(report, timeline, metrics) {
 	const out = [card("Kernels", grouped(report.kernel_rows), `${grouped(report.kernels.length)} names`),
 		card("Time in kernels", duration(report.sum_duration_ns), "sum of durations")];
@@ -77,32 +77,32 @@ function facts(pairs) {
 // How it was recorded, from run.json.
 export function recording(run) {
 	const passes = (run.passes ?? []).map((p, i) => [`pass ${i + 1}`, p.ran === false ? `${p.what}: did not run` :
-		`${p.what}: ${p.seconds?.toFixed?.(2) ?? "?"} s, status ${p.status}${p.timed_out ? ", out of time" : ""}, ` +
+		`${p.what}: ${p.seconds?.toFixed?.(2) ?? "?"} s, status ${p.status}${p.timed_out ? ", timed out" : ""}, ` +
 		`${grouped(p.files)} files, ${bytes(p.bytes)}`]);
 	return facts([["command", (run.command ?? []).join?.(" ")], ["state", run.state],
 		["exit status", run.exit_status], ["tool", [run.tool?.name, run.tool?.version].filter(Boolean).join(" ")],
 		["preset", run.preset], ["GPUs", (run.gpus ?? []).map((g) => `${g.name || "GPU"} ${g.gfx || ""}`)],
-		["host", run.host], ["rank", run.rank], ["begun", run.start_time], ["ended", run.end_time], ...passes]);
+		["host", run.host], ["rank", run.rank], ["start", run.start_time], ["end", run.end_time], ...passes]);
 }
 
-// What was asked for and what came of it.
+// What was requested, delivered and dropped.
 export function ledger(run) {
 	const book = run.ledger ?? {};
-	const overhead = book.overhead?.ratio ? `${book.overhead.ratio.toFixed(3)} times the time without profiler` :
-		book.overhead?.estimated_seconds ? `about ${book.overhead.estimated_seconds.toFixed(3)} s, estimated` : "not known";
+	const overhead = book.overhead?.ratio ? `${book.overhead.ratio.toFixed(3)} times the run time without the profiler` :
+		book.overhead?.estimated_seconds ? `about ${book.overhead.estimated_seconds.toFixed(3)} s, estimated` : "unknown";
 	const dropped = Object.entries(book.dropped ?? {});
-	const out = element("div", {}, facts([["asked", book.asked], ["delivered", book.delivered],
+	const out = element("div", {}, facts([["requested", book.asked], ["delivered", book.delivered],
 		["repaired", book.repaired], ["clock error", duration(book.clock_error_ns)], ["overhead", overhead]]));
 	if (dropped.length) {
 		out.append(new Table(dropped, [{ title: "Dropped", wide: true, value: (d) => d[0] },
-			{ title: "Why", prose: true, value: (d) => textOf(d[1]) }], { caption: "Asked for, and not delivered" }).root);
+			{ title: "Why", prose: true, value: (d) => textOf(d[1]) }], { caption: "Requested but not delivered" }).root);
 	} else {
-		out.append(element("p", {}, "Nothing that was asked for is missing."));
+		out.append(element("p", {}, "Everything requested was delivered."));
 	}
 	return out;
 }
 
-// Where the energy went: kernels, idle times, before the first kernel and after the last.
+// Energy of kernels, of idle times, before the first kernel and after the last.
 export function energyTable(energy) {
 	const part = (title, key) => ({ title, number: true, value: (d) => d[key], show: (d) => joules(d[key]) });
 	return new Table(energy.devices, [
@@ -120,8 +120,8 @@ export function ledgerLine(run) {
 	const dropped = Object.keys(run.ledger?.dropped ?? {});
 	const tables = Object.entries(run.ledger?.delivered?.tables ?? {}).map(([k, n]) => `${grouped(n)} ${k}`);
 	return element("p", {}, `Recorded: ${printable(tables.join(", ")) || "nothing"}. `,
-		dropped.length ? element("strong", {}, `Asked for, and not delivered: ${printable(dropped.slice(0, 8).join(", "))}` +
-			`${dropped.length > 8 ? ` and ${dropped.length - 8} more` : ""}. `) : "All that was asked for came. ",
+		dropped.length ? element("strong", {}, `Requested but not delivered: ${printable(dropped.slice(0, 8).join(", "))}` +
+			`${dropped.length > 8 ? ` and ${dropped.length - 8} more` : ""}. `) : "Everything requested was delivered. ",
 		element("a", { href: "#recording" }, "Ledger"));
 }
 

@@ -63,7 +63,7 @@ export async function copyText(text) {
 // options: {caption, search, color(row), onpick(row), onfilter(rows or null)}.
 export class Table {
 	constructor(rows, columns, options) {
-		// on a phone names come first: what is behind them can be scrolled to
+		// on a phone names come first; scroll to see the other columns
 		const narrow = matchMedia("(max-width: 700px)").matches;
 		const ordered = narrow ? [...columns.filter((c) => c.wide), ...columns.filter((c) => !c.wide)] : columns;
 		Object.assign(this, { rows, columns: ordered, options, by: -1, down: true, shown: PAGE, query: "" });

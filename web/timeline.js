@@ -173,7 +173,7 @@ export class Timeline {
 		}
 	}
 
-	// ---- what can be done ----
+	// ---- actions ----
 
 	zoom(factor, x = this.view.width / 2) {
 		this.view.zoom(factor, x);
@@ -224,14 +224,14 @@ export class Timeline {
 			return;
 		}
 		const label = this.labels[row.lane.index];
-		const facts = [["Name", this.names[row.name] ?? "other names"], ["Took", `${duration(row.duration)} (${grouped(row.duration)} ns)`],
-			["Began", `${duration(row.start)} after the first (${absolute(this.data.origin_ns, row.start)} ns)`],
+		const facts = [["Name", this.names[row.name] ?? "other names"], ["Duration", `${duration(row.duration)} (${grouped(row.duration)} ns)`],
+			["Start", `${duration(row.start)} after the beginning (${absolute(this.data.origin_ns, row.start)} ns)`],
 			["Lane", printable(`${label.group} ${label.own}`)]];
 		this.detail.replaceChildren(element("dl", {}, ...facts.flatMap(([k, v]) =>
 			[element("dt", {}, k), element("dd", {}, element("bdi", {}, v))])));
 	}
 
-	// The longest call of a name.
+	// Shows the longest call of a name.
 	async jump(number) {
 		const at = this.data.longest[number];
 		if (!at) {
@@ -252,7 +252,7 @@ export class Timeline {
 		return true;
 	}
 
-	// From the picked row to its neighbour in the lane.
+	// Moves from the picked row to its neighbour in the lane.
 	async step(by) {
 		if (!this.picked) {
 			const first = this.data.longest.findIndex(Boolean);

@@ -1,4 +1,4 @@
-// view.js - which part of the time is seen, in nanoseconds from the page's origin.
+// view.js - the visible part of the time, in nanoseconds from the page's origin.
 
 const LEAST_NS = 20;
 
@@ -34,7 +34,7 @@ export class View {
 
 	set(from, to) {
 		const whole = (this.max - this.min) * 1.02;
-		// a double far from 0 has no nanoseconds: it must still tell from and to apart
+		// far from 0 a double cannot hold nanoseconds; keep from and to distinct
 		const least = Math.max(LEAST_NS, Math.abs(from) * 1e-13);
 		const span = Math.min(Math.max(to - from, least), whole);
 		const middle = (from + to) / 2;
@@ -43,7 +43,7 @@ export class View {
 		this.to = this.from + span;
 	}
 
-	// factor > 1 shows less time; what is at x stays there
+	// factor > 1 shows less time; the time at x stays at x
 	zoom(factor, x) {
 		const at = this.time(x);
 		const span = this.span / factor;
@@ -56,14 +56,14 @@ export class View {
 		this.set(this.from + by, this.to + by);
 	}
 
-	// A stretch in the middle third.
+	// Shows a stretch in the middle third.
 	show(start, length) {
 		const span = Math.max(length * 3, LEAST_NS);
 		this.set(start + length / 2 - span / 2, start + length / 2 + span / 2);
 	}
 }
 
-// Times of 1, 2 or 5 times a power of ten, some 100 pixels apart.
+// Ticks at 1, 2 or 5 times a power of ten, about 100 pixels apart.
 export function ticks(from, to, width) {
 	const raw = (to - from) / Math.max(1, width / 110);
 	const power = 10 ** Math.floor(Math.log10(raw));

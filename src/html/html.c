@@ -13,8 +13,8 @@
 #include "run/run_json.h"
 
 /*
- * What the page says of the recording, from run.json. The page is for passing on: only what is listed here
- * goes into it. The environment, the directories and the profiler's command lines stay in run.json.
+ * The parts of run.json that go into the page. People share the page, so only what is listed here goes into
+ * it. The environment, the directories and the profiler's command lines do not.
  */
 enum { RUN_MAX = 8 << 20 };
 
@@ -40,7 +40,7 @@ static const struct keys of_run = { run_keys, sizeof(run_keys) / sizeof(run_keys
 static const struct keys of_pass = { pass_keys, sizeof(pass_keys) / sizeof(pass_keys[0]) };
 static const struct keys of_tool = { tool_keys, sizeof(tool_keys) / sizeof(tool_keys[0]) };
 
-/* NULL lists all. */
+/* NULL: all. */
 static bool listed(const struct keys *list, const char *key)
 {
 	for (size_t i = 0; list && i < list->n; i++)
@@ -49,7 +49,7 @@ static bool listed(const struct keys *list, const char *key)
 	return !list;
 }
 
-/* Which members of the object under `key` are for the page; NULL: all. */
+/* The members of the object at `key` that go into the page; NULL: all. */
 static const struct keys *list_below(const struct keys *list, const char *key)
 {
 	if (list != &of_run)
@@ -109,7 +109,7 @@ int rk_html_run_json(const char *path, char **ret, struct rk_error *err)
 	int rc = rk_run_json_load(path, &t, &why);
 
 	*ret = NULL;
-	if (rc < 0) /* no such file, or none of ours: the page does without */
+	if (rc < 0) /* the file is missing or not ours: make the page without it */
 		return rc == RK_E_NOMEM ? rk_fail_nomem(err) : 0;
 	rk_bytes_init(&out, RUN_MAX);
 	rc = 0;
@@ -124,12 +124,12 @@ int rk_html_run_json(const char *path, char **ret, struct rk_error *err)
 
 /* ---- the page of a run ---- */
 
-/* Everything a page is made of. */
+/* Everything that goes into a page. */
 struct work {
 	struct rk_run *run;
 	const struct rk_html_options *opt;
 	struct rk_report *made;
-	struct rk_report report; /* the one made or given, with all warnings */
+	struct rk_report report; /* the report made or given, with all warnings */
 	struct rk_metrics *metrics;
 	struct rk_lanes *lanes;
 	struct rk_curves *curves;
@@ -146,7 +146,7 @@ static void hide_text(struct rk_bytes *out, const char *text, const void *arg)
 	rk_redact_text(out, text, arg);
 }
 
-/* The first file that is used: its directory where that was recorded by rockit, else itself. */
+/* The first file that is used. */
 static const char *first_file(const struct rk_run *run)
 {
 	for (size_t i = 0; i < run->nfound; i++)
@@ -171,8 +171,8 @@ static int make_title(struct work *w, struct rk_error *err)
 }
 
 /*
- * Names of machines, for opt->redact: the host that recorded it, which is seldom where the page is made,
- * then the nodes of a job; the host's name may begin with a node's.
+ * Names of machines to hide with opt->redact: first the host that recorded the run (often not this one),
+ * then the nodes of a job. The host comes first, as its name may start with that of a node.
  */
 static int hide_nodes(struct work *w, struct rk_error *err)
 {
@@ -213,7 +213,7 @@ static int make_metrics(struct work *w, struct rk_error *err)
 	rc = rk_run_metrics(w->run, &what, &w->metrics, err);
 	if (rc < 0 || !w->opt->redact)
 		return rc;
-	/* devices of several machines are named with theirs */
+	/* with several machines, device names include the machine */
 	t = &w->metrics->trace;
 	rk_bytes_init(&name, 1000);
 	for (size_t i = 0; i < t->ndevices && !name.bad; i++) {
@@ -235,24 +235,24 @@ static void tell(struct work *w)
 
 	if (folded)
 		rk_diag_add(d, "many-lanes", "", 0, folded,
-			    "rows of more queues, streams or threads than the timeline has lanes "
-			    "for; they share one lane");
+			    "rows share one lane of the timeline: too many queues, streams or "
+			    "threads");
 	if (out)
 		rk_diag_add(d, "time-not-shown", "", 0, out,
-			    "rows that lasted more than 26 days, or more than 73 years from time "
-			    "0; left out of the timeline");
+			    "rows longer than 26 days, or more than 73 years from time 0; not in "
+			    "the timeline");
 	if (rk_html_ranks_left_out(w->report.ranks))
 		rk_diag_add(d, "timeline-ranks", "", 0, rk_html_ranks_left_out(w->report.ranks),
-			    "ranks that the timeline has no room for; it has %d: those in trouble, "
-			    "those that compute longest and shortest, those that others wait for",
+			    "ranks not in the timeline; it shows %d: those in trouble, those that "
+			    "compute longest and shortest, and those that others wait for",
 			    RK_HTML_RANKS);
 	if (w->report.kernels.nrows > RK_HTML_TABLE_ROWS)
 		rk_diag_add(d, "many-names", "", 0, w->report.kernels.nrows,
-			    "names of kernels; the page lists the first %d by time",
+			    "kernel names; the page lists the first %d by time",
 			    RK_HTML_TABLE_ROWS);
 }
 
-/* Ranks are shown side by side on one clock. */
+/* Shows all ranks on one clock. */
 static int feed(struct work *w, struct rk_error *err)
 {
 	struct rk_fuse_times *times = NULL;
@@ -279,8 +279,8 @@ static int gather(struct work *w, struct rk_error *err)
 	for (unsigned t = 0; t < RK_NTABLES; t++)
 		if (rk_run_tables(w->run) >> t & 1 && !rk_run_rescannable(w->run, (enum rk_table)t))
 			return rk_fail(err, RK_E_UNSUPPORTED,
-				       "a page is made by reading several times; save the input "
-				       "to a file first");
+				       "the page needs to read the input several times; save it to "
+				       "a file first");
 	rc = w->opt->report ? 0 : rk_run_report(w->run, &what, &w->made, err);
 	if (rc < 0)
 		return rc;

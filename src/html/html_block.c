@@ -11,9 +11,9 @@
 enum {
 	RAW_MAX = 1 << 20, /* rows x (8 + 8 + 4 + 1) bytes, and some */
 	LEVEL = 6,
-	GAP_FACTOR = 64, /* a gap that is so many times a chunk ends it ... */
+	GAP_FACTOR = 64, /* a gap this many times as long as a chunk ends it ... */
 };
-static const int64_t gap_min_ns = 1000000; /* ... when it is this long, too */
+static const int64_t gap_min_ns = 1000000; /* ... if it is also at least this long */
 
 int rk_html_packer_new(struct rk_html_packer **ret, struct rk_error *err)
 {
@@ -94,7 +94,7 @@ static void put_rows(struct rk_html_packer *p, const struct rk_html_row *rows, s
 {
 	uint64_t gaps = 0, durations = 0;
 
-	/* clocks of devices tick in tens of nanoseconds, though they do not always begin with one */
+	/* device clocks tick in tens of nanoseconds, but times need not be multiples of it */
 	for (size_t i = 0; i < n && (gaps != 1 || durations != 1); i++) {
 		gaps = gcd((uint64_t)llabs(gap_at(rows, i)), gaps);
 		durations = gcd((uint64_t)rows[i].duration, durations);
@@ -148,8 +148,8 @@ static size_t chunk_end(const struct rk_html_row *rows, size_t first, size_t n)
 }
 
 /*
- * The total of a name in this chunk, of which there are fewer than slots. A table of its own: it is
- * emptied for every chunk by counting up, which costs nothing.
+ * The total of a name in this chunk. A chunk has fewer names than there are slots. This is not an rk_map
+ * because it can be cleared for every chunk at no cost, by incrementing a counter.
  */
 static int64_t *tally_of(struct rk_html_packer *p, uint32_t name)
 {

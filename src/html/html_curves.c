@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 
-/* NULL with *ret_rc 0: there are too many already. */
+/* NULL with *ret_rc 0: too many curves. */
 static struct rk_curve *curve_of(struct rk_curves *c, const struct rk_curve *of, int *ret_rc,
 				 struct rk_error *err)
 {
@@ -41,7 +41,7 @@ static void join(struct rk_curve_point *to, const struct rk_curve_point *p)
 	to->samples += p->samples;
 }
 
-/* Half as many points, each of two. */
+/* Merges pairs of points: half as many remain. */
 static void halve(struct rk_curve *c)
 {
 	for (size_t i = 0; i < c->n / 2; i++) {

@@ -1,9 +1,9 @@
 /*
  * html_curves.h - samples over time (power, memory, clocks) as curves of a page.
  *
- * Samples come in order of their times. A curve has at most RK_CURVE_POINTS points; when there are
- * more samples, neighbours are put together: a point knows the least, the most and the mean of its
- * samples. So memory is bounded, and no peak is lost.
+ * Samples must be sorted by time. A curve has at most RK_CURVE_POINTS points. If there are more samples,
+ * neighbours are merged: a point has the min, max and mean of its samples. So memory is bounded, and no
+ * peak is lost.
  */
 #ifndef RK_HTML_CURVES_H
 #define RK_HTML_CURVES_H
@@ -25,17 +25,17 @@ struct rk_curve {
 	int64_t device;              /* -1: not known */
 	struct rk_curve_point *points;
 	size_t n;
-	uint64_t per_point; /* samples that one point takes */
+	uint64_t per_point; /* samples per point */
 };
 
 /* Zero it before use. */
 struct rk_curves {
 	struct rk_curve v[RK_CURVES_MAX];
 	size_t n;
-	uint64_t left_out; /* samples of further curves, or no finite number */
+	uint64_t left_out; /* samples of further curves, or not finite */
 };
 
-/* `of` says which curve: metric, unit, node, device. */
+/* `of` selects the curve: metric, unit, node, device. */
 int rk_curves_add(struct rk_curves *c, const struct rk_curve *of, int64_t time, double value,
 		  struct rk_error *err);
 /* False: no samples. */

@@ -13,7 +13,7 @@
 
 enum { UNKNOWN = -1, NONE = -1 };
 
-/* A table of the timeline: which of its columns say what; NONE: no such column. */
+/* The columns of a table that the timeline needs; NONE: no such column. */
 struct plan {
 	enum rk_table table;
 	int name, start, duration, node, rank, device, pid, queue, stream;
@@ -22,7 +22,7 @@ struct plan {
 static const struct plan plans[RK_NLANE_KINDS] = {
 	[RK_LANE_KERNELS] = { RK_KERNELS, RK_K_NAME, RK_K_START, RK_K_DURATION, RK_K_NODE,
 			      RK_K_RANK, RK_K_DEVICE, RK_K_PID, RK_K_QUEUE, RK_K_STREAM },
-	/* the direction says of which device */
+	/* the direction tells which device it is */
 	[RK_LANE_COPIES] = { RK_MEMCPY, RK_C_DIRECTION, RK_C_START, RK_C_DURATION, RK_C_NODE,
 			     RK_C_RANK, RK_C_DST, NONE, NONE, NONE },
 	[RK_LANE_MARKERS] = { RK_MARKERS, RK_R_NAME, RK_R_START, RK_R_DURATION, RK_R_NODE,
@@ -42,19 +42,19 @@ static const struct rk_report_section *section_of(const struct rk_report *r, uns
 	return sections[kind];
 }
 
-/* Where the number of a row's name is kept, NULL when out of memory. */
+/* The slot for the number of a row's name; NULL: out of memory. */
 static uint32_t *number_of(struct rk_run *run, struct rk_idmap *numbers,
 			   const struct rk_report_row *row)
 {
 	uint32_t id = 0;
 
-	/* it is there already: this looks it up */
+	/* the name exists already, so this looks it up */
 	if (rk_strtab_add(run->ctx.names, row->name, strlen(row->name), &id, NULL) < 0)
 		return NULL;
 	return rk_idmap_at(numbers, id);
 }
 
-/* Equal names of one table have one number. */
+/* Equal names of one table share a number. */
 static int number_rows(struct rk_run *run, const struct rk_report_section *s,
 		       struct rk_html_names *n, unsigned kind, struct rk_error *err)
 {
@@ -109,8 +109,8 @@ struct feed {
 	enum rk_html_kind kind;
 	struct rk_lanes *lanes;
 	struct rk_idmap numbers; /* number + 1 by string id */
-	uint32_t others;         /* the number of what has none */
-	/* the direction that was looked at last: whether a copy goes to the host */
+	uint32_t others;         /* the number for all other names */
+	/* the direction of the previous row: whether a copy goes to the host */
 	uint32_t direction;
 	bool to_host;
 };
@@ -150,7 +150,7 @@ static int add_row(struct feed *f, const struct rk_batch *b, size_t i, struct rk
 	if (!rk_column_has(&b->cols[p->start], i) || number_at(b, p->duration, i) < 0)
 		return 0;
 	if (!number_at(b, p->start, i) && !number_at(b, p->duration, i))
-		return 0; /* at 0 for no time: not known */
+		return 0; /* start and duration 0: time unknown */
 	if (f->kind == RK_LANE_COPIES && goes_to_host(f, name))
 		key.device = number_at(b, RK_C_SRC, i);
 	return rk_lanes_add(f->lanes, f->kind, &key, number_at(b, p->start, i),
@@ -169,7 +169,7 @@ static uint64_t wants(const struct plan *p)
 	return bits;
 }
 
-/* Rows of a table by time; `rank` is the column that `shown` is about. */
+/* Rows of a table sorted by time; `rank` is the column that `shown` filters. */
 static int open_sorted(struct rk_sorted *sorted, enum rk_table t, uint64_t want,
 		       const struct shown *shown, unsigned rank, struct rk_source **ret,
 		       struct rk_error *err)
@@ -186,7 +186,7 @@ static int open_sorted(struct rk_sorted *sorted, enum rk_table t, uint64_t want,
 	return rc;
 }
 
-/* What lanes are made of. */
+/* The tables that lanes are made from. */
 struct lanes_job {
 	struct rk_run *run;
 	const struct rk_html_names *names;
@@ -255,7 +255,7 @@ static int make_lanes(void *arg, struct rk_error *err)
 	return 0;
 }
 
-/* Of very many ranks those that are worth a look. */
+/* If there are too many ranks, chooses those to show. */
 static int choose_ranks(const struct rk_ranks *k, struct shown *ret, struct rk_error *err)
 {
 	bool *picked;
@@ -306,7 +306,7 @@ static int add_samples(const struct rk_batch *b, struct rk_curves *c, struct rk_
 				       .node = text_at(b, RK_S_NODE, i),
 				       .device = number_at(b, RK_S_DEVICE, i) };
 
-		/* without a time it is a measurement of the chip, not of the run */
+		/* without a time it is a measurement of the GPU, not of the run */
 		if (!rk_column_has(&b->cols[RK_S_TIME], i) ||
 		    !rk_column_has(&b->cols[RK_S_VALUE], i))
 			continue;

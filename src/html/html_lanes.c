@@ -10,10 +10,10 @@
 
 enum {
 	LANES_MAX = RK_LANES_KERNELS + 2 * RK_LANES_OTHER + RK_NLANE_KINDS,
-	PENDING = 16, /* blocks that are packed together, by all threads */
+	PENDING = 16, /* blocks packed at once, by all threads */
 };
 
-/* A block on its way into the file. */
+/* A block to be packed and written. */
 struct job {
 	struct rk_html_row *rows;
 	size_t n;
@@ -34,7 +34,7 @@ struct rk_lanes {
 	struct rk_lane_longest *longest;
 	uint64_t folded, left_out;
 	/* packing: */
-	struct rk_spill *blocks; /* text after text */
+	struct rk_spill *blocks; /* all texts */
 	uint32_t *sizes;         /* of each */
 	size_t nblocks, cap_sizes;
 	struct rk_html_packer **packers; /* per thread */
@@ -46,7 +46,7 @@ struct rk_lanes {
 /* ---- full buffers of lanes become blocks, several at a time ---- */
 
 enum {
-	TEXT_MAX = 4 << 20, /* of one block: eight bytes a value and base64 stay below */
+	TEXT_MAX = 4 << 20, /* of one block: enough for eight bytes a value, encoded */
 	CHUNKS_MAX = 1 << 30,
 	LEVEL = 6,
 };
@@ -74,7 +74,7 @@ static void pack_one(void *arg, size_t i, unsigned worker)
 	j->rc = rk_html_block_pack(l->packers[worker], j->rows, j->n, &j->packed, &j->err);
 }
 
-/* The block gets its number: blocks are in the file in the order they were sent. */
+/* Numbers the block: blocks are in the file in the order of these calls. */
 static int add_block(struct rk_lanes *l, struct job *j, struct rk_error *err)
 {
 	struct rk_lane *lane = &l->lanes[j->lane];
@@ -124,7 +124,7 @@ static int pack_all(struct rk_lanes *l, struct rk_error *err)
 	return 0;
 }
 
-/* The rows a lane holds go on their way. */
+/* Sends the buffered rows of a lane to be packed. */
 static int send(struct rk_lanes *l, uint32_t lane, struct rk_error *err)
 {
 	struct rk_lane *from = &l->lanes[lane];
@@ -259,7 +259,7 @@ int rk_lanes_write_blocks(const struct rk_lanes *l, struct rk_output *out, struc
 
 /* ---- lanes ---- */
 
-/* Times that can be subtracted from each other. */
+/* Times whose difference does not overflow. */
 #define FAR (INT64_C(1) << 61)
 
 enum { PLACES_MAX = 1 << 16 };
@@ -320,7 +320,7 @@ void rk_lanes_free(struct rk_lanes *l)
 
 /* ---- which lane ---- */
 
-/* A lane is named by seven numbers, which become one, three at a time. */
+/* A lane is identified by seven numbers; they are mapped to one, three at a time. */
 static int lane_of(struct rk_lanes *l, enum rk_html_kind kind, const struct rk_lane_key *key,
 		   uint32_t *ret, struct rk_error *err)
 {
@@ -340,7 +340,7 @@ static int lane_of(struct rk_lanes *l, enum rk_html_kind kind, const struct rk_l
 		return rc;
 	if (!l->index[kind][i]) {
 		lane = &l->lanes[l->n++];
-		/* the last one of its kind is the shared one */
+		/* the last lane of its kind is the shared one */
 		*lane = (struct rk_lane){ .kind = kind, .folded = i == l->keys[kind].max };
 		if (!lane->folded)
 			lane->key = *key;
@@ -354,7 +354,7 @@ static int lane_of(struct rk_lanes *l, enum rk_html_kind kind, const struct rk_l
 
 /* ---- rows ---- */
 
-/* The highest place that is free. */
+/* The uppermost free depth. */
 static uint32_t depth_of(struct rk_lane *lane, int64_t start, int64_t end)
 {
 	uint32_t d = 0;

@@ -1,11 +1,11 @@
 /*
- * html_lanes.h - the timeline of a page: rows by lane, packed into blocks, with chunks to draw from
- * afar.
+ * html_lanes.h - the timeline of a page: rows by lane, packed into blocks, with chunks for the zoomed-out
+ * view.
  *
- * Rows come in order of their starts, table by table. A lane is a queue and stream of a process on
- * a device, the copies of a device, or the markers of a thread. Of each kind there is a limit; what
- * comes after it shares one more lane, and how much that is can be asked. Blocks go to a temporary
- * file, so memory depends on the number of lanes alone: some 200 KB each, 40 MB at most.
+ * Rows must be added sorted by start, table by table. A lane is a queue and stream of a process on a device,
+ * the copies of a device, or the markers of a thread. The number of lanes of each kind is limited; further
+ * rows share one extra lane and are counted. Blocks go to a temporary file, so memory depends only on the
+ * number of lanes: about 200 KB each, 40 MB at most.
  */
 #ifndef RK_HTML_LANES_H
 #define RK_HTML_LANES_H
@@ -20,7 +20,8 @@ enum rk_html_kind { RK_LANE_KERNELS, RK_LANE_COPIES, RK_LANE_MARKERS, RK_NLANE_K
 enum {
 	RK_LANES_KERNELS = 128, /* powers of two */
 	RK_LANES_OTHER = 32,
-	RK_LANE_DEPTH = 8, /* rows that overlap below each other; more share the last */
+	RK_LANE_DEPTH =
+		8, /* overlapping rows are drawn below each other; further ones share the last depth */
 };
 
 /* Where a row belongs. -1: not known; node is an id of the run's names. */
@@ -31,7 +32,7 @@ struct rk_lane_key {
 
 struct rk_lane {
 	enum rk_html_kind kind;
-	bool folded; /* what has no lane of its own */
+	bool folded; /* the shared lane */
 	struct rk_lane_key key;
 	uint64_t rows;
 	uint32_t depth;      /* of its rows */
@@ -42,7 +43,7 @@ struct rk_lane {
 	size_t held, cap;
 	struct rk_html_chunk *chunks;
 	size_t nchunks, cap_chunks;
-	uint32_t *blocks; /* their numbers in the file */
+	uint32_t *blocks; /* their numbers in the page */
 	size_t nblocks, cap_blocks;
 };
 
@@ -54,18 +55,18 @@ struct rk_lane_longest {
 
 struct rk_lanes;
 
-/* Names are numbers below nnames, whatever they mean. ctx is borrowed. */
+/* Names are numbers below nnames. ctx is borrowed. */
 int rk_lanes_new(struct rk_context *ctx, size_t nnames, struct rk_lanes **ret,
 		 struct rk_error *err);
 int rk_lanes_add(struct rk_lanes *l, enum rk_html_kind kind, const struct rk_lane_key *key,
 		 int64_t start, int64_t duration, uint32_t name, struct rk_error *err);
-/* Packs what is held. No row is added after it. */
+/* Packs the remaining rows. Call once, after the last row. */
 int rk_lanes_finish(struct rk_lanes *l, struct rk_error *err);
 
-/* What there is, after finish. */
+/* The lanes, after finish. */
 size_t rk_lanes_count(const struct rk_lanes *l);
 const struct rk_lane *rk_lanes_at(const struct rk_lanes *l, size_t i);
-/* False: no row at all. */
+/* False: no rows. */
 bool rk_lanes_span(const struct rk_lanes *l, int64_t *ret_start, int64_t *ret_end);
 const struct rk_lane_longest *rk_lanes_longest(const struct rk_lanes *l, uint32_t name);
 uint64_t rk_lanes_folded(const struct rk_lanes *l);   /* rows in shared lanes */

@@ -37,8 +37,8 @@ static bool begins(const char *line, size_t len, const char *word)
 }
 
 /*
- * Imports are on a line each, nothing is exported by default or under another name, and no string
- * goes over two lines.
+ * Assumes that each import is on a line of its own, nothing is exported by default or under another name,
+ * and no string spans two lines.
  */
 static void put_module(struct rk_bytes *out, const struct rk_data_file *f)
 {
@@ -80,7 +80,7 @@ void rk_html_hash(struct rk_bytes *out, const void *p, size_t len)
 	rk_base64_put(out, sum, sizeof(sum));
 }
 
-/* ---- text that is there without a script, and how text is escaped ---- */
+/* ---- escaping, and the summary for browsers without JavaScript ---- */
 
 enum { SHOWN = 20, NAME_MAX_BYTES = 400 };
 
@@ -91,7 +91,7 @@ void rk_html_text(struct rk_bytes *out, const char *s)
 	};
 	struct rk_bytes plain;
 
-	/* what steers a terminal steers a page, too */
+	/* escape control and direction characters, as for a terminal */
 	rk_bytes_init(&plain, out->max);
 	rk_put_printable(&plain, s, strlen(s), true);
 	out->bad = out->bad || plain.bad;
@@ -109,7 +109,7 @@ void rk_html_text(struct rk_bytes *out, const char *s)
 /* JSON for a script element. */
 static void put_escaped(struct rk_bytes *out, const char *json, size_t len)
 {
-	/* in JSON, '<' can only be in strings */
+	/* '<' occurs only in strings of JSON */
 	for (size_t i = 0; i < len; i++) {
 		if (json[i] == '<')
 			rk_bytes_puts(out, "\\u003c");
@@ -138,8 +138,8 @@ static void put_summary(struct rk_bytes *out, const struct rk_report *r)
 {
 	size_t n = r->kernels.nrows < SHOWN ? r->kernels.nrows : SHOWN;
 
-	rk_bytes_puts(out, "<noscript>\n<p>This page draws with a script, which is switched off "
-			   "here. The kernels that took most of the time:</p>\n<table>\n"
+	rk_bytes_puts(out, "<noscript>\n<p>This page needs JavaScript, which is disabled. "
+			   "Kernels by time:</p>\n<table>\n"
 			   "<tr><th>Time%</th><th>Total</th><th>Calls</th><th>Kernel</th></tr>\n");
 	for (size_t i = 0; i < n; i++) {
 		const struct rk_report_row *row = &r->kernels.rows[i];
@@ -160,9 +160,9 @@ static void put_summary(struct rk_bytes *out, const struct rk_report *r)
 			r->kernels.nrows);
 }
 
-/* ---- a JSON document without what is not for everybody ---- */
+/* ---- redacting a JSON document ---- */
 
-/* Whose texts may name a host, a user or a path. */
+/* Keys whose texts may contain a host, a user or a path. */
 static const char *const hidden_keys[] = { "path",   "file", "message",   "reason",
 					   "source", "node", "clock_note" };
 
@@ -174,7 +174,7 @@ static bool is_hidden_key(const char *key, size_t len)
 	return false;
 }
 
-/* The quote that ends the string whose text begins at `at`. */
+/* The closing quote of the string whose text starts at `at`. */
 static size_t string_end(const char *json, size_t at, size_t len)
 {
 	while (at < len && json[at] != '"')
@@ -182,7 +182,7 @@ static size_t string_end(const char *json, size_t at, size_t len)
 	return at < len ? at : len;
 }
 
-/* What is between the quotes. Escapes stay whole: what is hidden ends at blanks and slashes. */
+/* Redacts the text between the quotes. Never splits an escape: hidden words end at blanks and slashes. */
 static void put_hidden(struct rk_bytes *out, const char *text, size_t len, struct rk_html_hide hide)
 {
 	struct rk_bytes plain;
@@ -280,7 +280,7 @@ static int order_lanes(const struct rk_html_page *p, uint32_t **ret, struct rk_e
 	return 0;
 }
 
-/* Where the page's time begins. Curves widen the axis when they were recorded at the same time: else their clock is another. */
+/* The origin of the page's time. Curves extend the axis only if they overlap with the rows (same clock). */
 static int64_t origin_of(const struct rk_html_page *p, int64_t *ret_end)
 {
 	int64_t start = 0, end = 0, from, to;
@@ -337,7 +337,7 @@ static void put_names(struct rk_json_out *j, const struct rk_html_names *n)
 	rk_json_close(j);
 }
 
-/* [lane, start, duration] by name; the place of the lane in `order`. */
+/* [lane, start, duration] by name; lane is an index in `order`. */
 static void put_longest(struct rk_json_out *j, const struct rk_html_page *p, const uint32_t *place,
 			int64_t origin)
 {
@@ -366,7 +366,7 @@ static void put_head(struct rk_json_out *j, const struct rk_html_page *p, int64_
 	rk_json_int(j, "schema", 1);
 	rk_json_text(j, "rockit", ROCKIT_VERSION);
 	rk_json_text(j, "title", p->title);
-	/* as text: a script would round it */
+	/* as text, because JavaScript would round it */
 	snprintf(text, sizeof(text), "%lld", (long long)origin);
 	rk_json_text(j, "origin_ns", text);
 	rk_json_int(j, "span_ns", end - origin);
@@ -459,7 +459,7 @@ static size_t at_most(size_t n, size_t most)
 	return n < most ? n : most;
 }
 
-/* The document of `rockit report --format json`; of very many names the first. */
+/* The document of `rockit report --format json`, with a limited number of names. */
 static int put_report(struct page *g, struct rk_error *err)
 {
 	struct rk_report r = *g->p->report;
@@ -541,7 +541,7 @@ static const char *const fields[NFIELDS] = {
 	[SUMMARY] = "{{summary}}",
 };
 
-/* What {{...}} in web/report.html is replaced by; *at moves behind it. */
+/* The text that replaces {{...}} of web/report.html; *at moves past it. */
 static int put_field(struct page *g, const char **at, struct rk_error *err)
 {
 	unsigned field = 0;
@@ -585,7 +585,7 @@ int rk_html_write(const struct rk_html_page *p, struct rk_output *out, struct rk
 	int rc;
 
 	if (!frame || !style)
-		return rk_fail(err, RK_E_UNSUPPORTED, "this build has no page for reports");
+		return rk_fail(err, RK_E_UNSUPPORTED, "this build does not include the HTML page");
 	rk_bytes_init(&g.style, PART_MAX);
 	rk_bytes_init(&g.script, PART_MAX);
 	rk_bytes_init(&g.part, PART_MAX);

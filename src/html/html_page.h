@@ -1,9 +1,8 @@
 /*
  * html_page.h - the report as one page: web/ with the data of a run in it.
  *
- * The page needs nothing from outside, and its policy allows nothing else: the one script and the
- * one style sheet by their SHA-256. Data is text that no browser executes: JSON with every '<'
- * written as an escape, and base 85.
+ * The page is self-contained, and its content security policy allows only its own script and style sheet,
+ * by their SHA-256. Data is text that no browser executes: JSON with every '<' escaped, and base 85.
  */
 #ifndef RK_HTML_PAGE_H
 #define RK_HTML_PAGE_H
@@ -17,17 +16,17 @@
 #include "rockit/report.h"
 #include "run/run.h"
 
-/* Rows of each table of the page; names past them share one in the timeline. */
+/* Rows of each table of the page; further names share one in the timeline. */
 enum { RK_HTML_TABLE_ROWS = 10000, RK_HTML_METRIC_KERNELS = 200 };
 
-/* Which name of the timeline each row of a table has. */
+/* The timeline's name number of each row of a table. */
 struct rk_html_names {
 	uint32_t *of[RK_NLANE_KINDS]; /* per row: kernels, copies, markers */
 	size_t n[RK_NLANE_KINDS];     /* rows */
 	size_t count;                 /* distinct names; `count` itself means all others */
 };
 
-/* Puts text without what is not for everybody; `put` NULL: as it is. */
+/* Redacts text; `put` NULL: leaves it as it is. */
 struct rk_html_hide {
 	void (*put)(struct rk_bytes *out, const char *text, const void *arg);
 	const void *arg;
@@ -41,8 +40,8 @@ struct rk_html_page {
 	const struct rk_curves *curves;
 	const struct rk_html_names *names;
 	const struct rk_strtab *strings;
-	struct rk_html_hide hide; /* for what names hosts, users and paths */
-	const char *run;          /* JSON about the recording, NULL: not known */
+	struct rk_html_hide hide; /* for texts with hosts, users and paths */
+	const char *run;          /* JSON about the recording; NULL: unknown */
 	size_t left_out_ranks;    /* of the timeline */
 };
 
@@ -50,12 +49,12 @@ int rk_html_write(const struct rk_html_page *p, struct rk_output *out, struct rk
 
 /* ---- parts ---- */
 
-/* Text for HTML: markup as entities, control characters and such that steer direction visible. */
+/* Text for HTML: markup as entities; control and direction characters as visible escapes. */
 void rk_html_text(struct rk_bytes *out, const char *s);
 
 /*
- * JSON with hidden texts: those of keys that can name a path or a host, or all. Keys
- * stay as they are.
+ * JSON with redacted texts: of keys that may contain a path or a host, or all texts. Keys are not
+ * changed.
  */
 void rk_html_hide_json(struct rk_bytes *out, const char *json, size_t len, bool all,
 		       struct rk_html_hide hide);
@@ -63,29 +62,29 @@ void rk_html_hide_json(struct rk_bytes *out, const char *json, size_t len, bool 
 /* web/. Made by cmake/web.cmake, sorted by name. */
 extern const struct rk_data_file rk_web_files[];
 const struct rk_data_file *rk_web_find(const char *name); /* NULL when there is none */
-/* The modules as one script: without imports and exports, in a scope of its own. */
+/* The modules as one script, without imports and exports, in a scope of its own. */
 void rk_html_script(struct rk_bytes *out);
-/* "sha256-..." as a policy wants it. */
+/* "sha256-..." for the content security policy. */
 void rk_html_hash(struct rk_bytes *out, const void *p, size_t len);
 
-/* What of run.json is for readers of the page (html.c); NULL in *ret when it is not such a file. */
+/* The parts of run.json that go into the page (html.c); *ret is NULL if it is not a run.json. */
 int rk_html_run_json(const char *path, char **ret, struct rk_error *err);
 
 /* ---- rows of a run's tables become lanes and curves (html_feed.c) ---- */
 
-/* Numbers for the names of the report's tables. Freed by rk_html_names_release. */
+/* Numbers for the names of the report's tables. Free with rk_html_names_release. */
 int rk_html_names_make(struct rk_run *run, const struct rk_report *r, struct rk_html_names *ret,
 		       struct rk_error *err);
 void rk_html_names_release(struct rk_html_names *n);
 
 enum { RK_HTML_RANKS = 64 }; /* in a timeline */
 
-/* How many of a job's ranks the timeline has no room for; k may be NULL. */
+/* How many ranks of a job are not in the timeline; k may be NULL. */
 size_t rk_html_ranks_left_out(const struct rk_ranks *k);
 
 /*
- * Kernels, copies and markers, each in order of time, of RK_HTML_RANKS ranks at most: those that
- * rk_ranks_pick finds worth a look. *ret is finished.
+ * Kernels, copies and markers, each sorted by time, of at most RK_HTML_RANKS ranks, chosen by
+ * rk_ranks_pick. *ret is finished.
  */
 int rk_html_feed_lanes(struct rk_run *run, const struct rk_html_names *names,
 		       const struct rk_report *r, struct rk_lanes **ret, struct rk_error *err);

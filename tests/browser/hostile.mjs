@@ -74,7 +74,7 @@ const tests = {
 	},
 	"an empty run says so": async () => {
 		await look("empty", [], async (page) => {
-			assert.match(await page.textContent("#timeline"), /there is no timeline/);
+			assert.match(await page.textContent("#timeline"), /No timeline/);
 			assert.match(await page.textContent("#kernels"), /no kernels/);
 		});
 	},
