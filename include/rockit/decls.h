@@ -1,4 +1,4 @@
-/* decls.h - around the declarations of every header: C linkage, and visible outside the library. */
+/* decls.h - C linkage and default visibility for the declarations of every header. */
 #ifndef ROCKIT_DECLS_H
 #define ROCKIT_DECLS_H
 

@@ -1,4 +1,4 @@
-/* diff.h - two runs, or two sets of repeated runs, compared: what changed, in parts that sum. */
+/* diff.h - compares two runs, or two sets of repeated runs: what changed, in parts that add up. */
 #ifndef ROCKIT_DIFF_H
 #define ROCKIT_DIFF_H
 
@@ -15,13 +15,13 @@ RK_BEGIN_DECLS
 struct rk_run;
 
 /*
- * What a comparison needs of one run, without its rows: totals by kernel, copies, calls, busy and
- * idle times; with `structure` the sequence of kernels of each queue too. It is whole in itself:
- * the run may be closed.
+ * The data of one run that a comparison needs, without its rows: totals by kernel, copies, calls, busy
+ * and idle times; with `structure` also the sequence of kernels of each queue. Independent of the run,
+ * which may be closed.
  */
 struct rk_profile;
 
-/* `label` is what the run is called in the result, copied; NULL: its first file. */
+/* `label`: the name of the run in the result, copied; NULL: its first file. */
 int rk_run_profile(struct rk_run *run, const char *label, bool structure, struct rk_profile **ret,
 		   struct rk_error *err);
 void rk_profile_free(struct rk_profile *p); /* NULL is fine */
@@ -36,14 +36,14 @@ struct rk_diff_part {
 enum { RK_DIFF_PARTS = 8 };
 
 /*
- * The parts sum to the whole, in each of the three numbers, and each changes its sign, no more,
- * when A and B change places.
+ * The parts add up to the whole, for each of the three numbers. Swapping A and B only changes the sign of
+ * delta_ns.
  */
 struct rk_diff_whole {
-	bool known; /* false: at least one side does not say; all numbers are 0 */
+	bool known; /* false: unknown on at least one side; all numbers are 0 */
 	int64_t a_ns, b_ns, delta_ns;
-	double percent;  /* of A; NaN when A is 0 */
-	double noise_ns; /* a change up to this is chance, 99 of 100 times; NaN: not known */
+	double percent;  /* of A; NaN if A is 0 */
+	double noise_ns; /* changes up to this occur by chance in 99 of 100 cases; NaN: unknown */
 	bool significant;
 	struct rk_diff_part parts[RK_DIFF_PARTS];
 	size_t nparts;
@@ -52,32 +52,32 @@ struct rk_diff_whole {
 
 enum rk_diff_match { RK_DIFF_SAME, RK_DIFF_RENAMED, RK_DIFF_APPEARED, RK_DIFF_VANISHED };
 
-/* A kernel on one side: means over its runs, rounded. NaN: not known. */
+/* A kernel on one side: means over its runs, rounded. NaN: unknown. */
 struct rk_diff_count {
 	const char *name;                        /* "" on the side that does not have it */
-	uint64_t calls, calls_least, calls_most; /* of a run */
+	uint64_t calls, calls_least, calls_most; /* mean, min and max of the runs */
 	int64_t total_ns;
 	double mean_ns, median_ns;
-	double mad_ns;        /* median distance from the median */
+	double mad_ns;        /* median absolute deviation */
 	double stddev_ns;     /* of dispatches of equal grid and block */
 	uint64_t reserved[4]; /* 0 */
 };
 
-/* Texts of the result are the result's. */
+/* Texts are owned by the result. */
 struct rk_diff_kernel {
 	enum rk_diff_match match;
 	struct rk_diff_count a, b;
-	/* delta == speed + calls: calls that both have, changed in mean; calls that one has more */
+	/* delta == speed + calls; speed: change of the mean times common calls; calls: additional calls */
 	int64_t delta_ns, speed_ns, calls_ns;
 	double noise_ns;      /* of speed_ns, as above */
 	bool significant;     /* beyond the noise, and at least 1 % of the larger total */
-	bool grids;           /* launched with other grids or blocks: see `grids` of the result */
+	bool grids;           /* grids or blocks changed: see `grids` of the result */
 	uint64_t reserved[4]; /* 0 */
 };
 
 /*
- * Launches of one kernel with one grid and block that one side alone has, or whose share of the
- * kernel's launches changed by more than a tenth of all.
+ * Launches of one kernel with a grid and block that only one side has, or whose share of the kernel's
+ * launches changed by more than 0.1.
  */
 struct rk_diff_grid {
 	size_t kernel;        /* index in kernels */
@@ -103,11 +103,11 @@ struct rk_diff_lines {
 /* One difference in structure. */
 struct rk_diff_finding {
 	const char *kind; /* "sequence", "queues", "launches", "grids", "copies", "bytes", "syncs" */
-	char *subject;    /* the kernel, direction or queue that it is about */
+	char *subject;    /* the kernel, direction or queue */
 	uint64_t a, b;    /* launches, bytes, ...; of a sequence: its length */
-	uint64_t at;      /* of a sequence: where they part, from 0 */
+	uint64_t at;      /* of a sequence: the first difference, from 0 */
 	char *text;       /* one sentence */
-	char *around_a, *around_b; /* of a sequence: what stands there; else "" */
+	char *around_a, *around_b; /* of a sequence: the launches there; else "" */
 	uint64_t reserved[4];      /* 0 */
 };
 
@@ -122,7 +122,7 @@ struct rk_diff_structure {
 	bool equal;
 	uint64_t launches_a, launches_b; /* of the first run of each side */
 	struct rk_diff_finding *findings;
-	size_t nfindings, left_out; /* past RK_DIFF_FINDINGS only counted */
+	size_t nfindings, left_out; /* beyond RK_DIFF_FINDINGS only counted */
 	struct rk_diff_queue *queues;
 	size_t nqueues;
 	uint64_t reserved[4]; /* 0 */
@@ -131,9 +131,9 @@ struct rk_diff_structure {
 enum { RK_DIFF_FINDINGS = 1000 };
 
 enum rk_diff_verdict {
-	RK_DIFF_WITHIN = 0,  /* nothing beyond what was asked */
+	RK_DIFF_WITHIN = 0,  /* within the gate, same structure */
 	RK_DIFF_BEYOND = 3,  /* beyond the gate, or different in structure */
-	RK_DIFF_UNKNOWN = 4, /* the data are too incomplete to say */
+	RK_DIFF_UNKNOWN = 4, /* the data are too incomplete to decide */
 };
 
 struct rk_diff_side {
@@ -150,14 +150,14 @@ struct rk_diff {
 	struct rk_diff_side a, b;
 	struct rk_diff_whole gpu;  /* sum of the durations of kernels */
 	struct rk_diff_whole wall; /* first start to last end of kernels and copies */
-	struct rk_diff_whole api;  /* sum of the durations of API calls: no parts but its lines */
-	struct rk_diff_whole copy; /* the same of copies */
+	struct rk_diff_whole api; /* sum of the durations of API calls; has no parts, see `calls` */
+	struct rk_diff_whole copy;      /* the same for copies */
 	struct rk_diff_kernel *kernels; /* by change, largest first */
 	size_t nkernels;
 	struct rk_diff_grid *grids;
 	size_t ngrids;
 	struct rk_diff_lines copies, calls;
-	/* kernels of each rank ("rank 3"), of runs that have several; `rank` is their sum */
+	/* kernels of each rank ("rank 3"), if there are several ranks; `rank` is their sum */
 	struct rk_diff_lines ranks;
 	struct rk_diff_whole rank;
 	struct rk_diff_structure structure;
@@ -171,12 +171,12 @@ struct rk_diff {
 
 struct rk_diff_options {
 	bool gated;
-	double gate_percent;  /* growth of GPU time that is still fine; from 0 on */
+	double gate_percent;  /* allowed growth of GPU time; >= 0 */
 	bool structure;       /* compare structure: profiles must have been made with it */
 	uint64_t reserved[8]; /* 0 */
 };
 
-/* na, nb >= 1. Owned by the caller: rk_diff_free. The profiles may be freed before it. */
+/* na, nb >= 1. The caller frees *ret with rk_diff_free. The profiles may be freed before it. */
 int rk_diff_make(const struct rk_profile *const *a, size_t na, const struct rk_profile *const *b,
 		 size_t nb, const struct rk_diff_options *opt, struct rk_diff **ret,
 		 struct rk_error *err);
@@ -184,7 +184,7 @@ void rk_diff_free(struct rk_diff *d); /* NULL is fine */
 
 enum rk_diff_format { RK_DIFF_TEXT, RK_DIFF_JSON, RK_DIFF_MARKDOWN };
 
-/* look->format means nothing here. *ret_text is NUL-terminated and freed by rk_text_free. */
+/* Ignores look->format. *ret_text is NUL-terminated; free it with rk_text_free. */
 int rk_diff_render(const struct rk_diff *d, enum rk_diff_format format,
 		   const struct rk_render_options *look, char **ret_text, size_t *ret_len,
 		   struct rk_error *err);

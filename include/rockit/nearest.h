@@ -1,4 +1,4 @@
-/* nearest.h - the word that was probably meant. */
+/* nearest.h - suggestions for misspelled words. */
 #ifndef ROCKIT_NEAREST_H
 #define ROCKIT_NEAREST_H
 
@@ -7,8 +7,8 @@
 RK_BEGIN_DECLS
 
 /*
- * The nearest of `words` (NULL at the end), or NULL when none is near enough to be meant: at most
- * two letters put in, left out, changed or swapped.
+ * The most similar of `words` (NULL at the end), or NULL if none is close: at most two letters inserted,
+ * deleted, changed or swapped.
  */
 const char *rk_nearest(const char *word, const char *const *words);
 

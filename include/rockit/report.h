@@ -1,4 +1,4 @@
-/* report.h - what a run's tables say, as plain data and as text. */
+/* report.h - a summary of the tables of a run, as data and as text. */
 #ifndef ROCKIT_REPORT_H
 #define ROCKIT_REPORT_H
 
@@ -23,24 +23,24 @@ struct rk_report_options {
 };
 
 /*
- * One group of equal names: kernels, copies by direction, API functions, markers. What is not
- * known is NaN in a double and -1 in min_ns and max_ns.
+ * One group of rows with the same name: kernels, copies by direction, API functions, markers. Unknown
+ * values are NaN in a double and -1 in min_ns and max_ns.
  */
 struct rk_report_row {
 	const char *name;
-	char key[24]; /* value of `by` in decimal, "" without or when not known */
+	char key[24]; /* value of `by` in decimal; "": not used or unknown */
 	uint64_t calls;
 	int64_t total_ns, min_ns, max_ns;
 	double mean_ns, median_ns;
-	double stddev_ns; /* of the population; of a statistics file: as it says */
-	double percent;   /* of the section's total; 0 for barriers, which it leaves out */
-	bool timed;       /* false: no row had times; the numbers above are not known */
+	double stddev_ns; /* of the population; for a statistics file: its own value */
+	double percent;   /* of the section's total, which excludes barriers; 0 for barriers */
+	bool timed;       /* false: no row had times; the numbers above are unknown */
 	bool median_exact;
 	bool barrier;
 	/*
-	 * Of kernels, where energy or power was sampled while they ran; else NaN. The truth is at most
-	 * energy_error_j off, under the rule in rockit-report(1). energy_ns: the part of total_ns that
-	 * it is about.
+	 * Of kernels, if energy or power was sampled while they ran; else NaN. The error is at most
+	 * energy_error_j, under the rule in rockit-report(1). energy_ns: the part of total_ns that is
+	 * covered.
 	 */
 	double energy_j, energy_error_j;
 	int64_t energy_ns;
@@ -55,22 +55,22 @@ struct rk_report_section {
 	uint64_t reserved[4]; /* 0 */
 };
 
-/* kernels + idle + before + after == total, exactly below 2 MJ. In joule. */
+/* In joule. kernels + idle + before + after == total, exact below 2 MJ. */
 struct rk_report_joules {
 	double total, kernels, kernels_error;
-	double idle;          /* between kernels, and what rounding left */
+	double idle;          /* between kernels, and the rounding error */
 	double before, after; /* the first and the last kernel */
 	uint64_t reserved[2]; /* 0 */
 };
 
 /* A GPU whose energy or power was sampled. */
 struct rk_report_energy_device {
-	const char *node; /* "" when not known */
+	const char *node; /* "": unknown */
 	int64_t device;
 	const char *from; /* "counter" or "power" */
 	uint64_t samples;
 	double interval_ns; /* mean time between two samples */
-	double idle_w;      /* mean power of intervals without kernels; NaN: there were none */
+	double idle_w;      /* mean power of intervals without kernels; NaN: no such interval */
 	bool used;          /* kernels ran on it */
 	struct rk_report_joules joules;
 	uint64_t reserved[4]; /* 0 */
@@ -79,14 +79,14 @@ struct rk_report_energy_device {
 struct rk_report_energy {
 	struct rk_report_joules joules; /* of the devices that were used */
 	struct rk_report_energy_device *devices;
-	size_t ndevices;      /* 0: nothing is known about energy */
+	size_t ndevices;      /* 0: no energy data */
 	uint64_t reserved[4]; /* 0 */
 };
 
 struct rk_report_counter {
 	const char *name;
 	uint64_t rows;
-	double sum, min, max; /* NaN: not known */
+	double sum, min, max; /* NaN: unknown */
 	uint64_t reserved[4]; /* 0 */
 };
 
@@ -96,15 +96,15 @@ struct rk_report_table {
 	uint64_t reserved[2]; /* 0 */
 };
 
-/* It keeps what it needs of the run, which may be closed before it is freed. */
+/* Independent of the run, which may be closed first. */
 struct rk_report {
-	uint64_t kernel_rows;    /* of a statistics file: the sum of its calls */
+	uint64_t kernel_rows;    /* for a statistics file: the sum of its calls */
 	int64_t sum_duration_ns; /* of the kernels, barriers included */
-	/* First start and last end of the kernels; without kernels, of everything else. */
+	/* First start and last end of the kernels; without kernels, of all other rows. */
 	int64_t min_start_ns, max_end_ns;
-	bool timed;                     /* min_start_ns and max_end_ns hold something */
+	bool timed;                     /* min_start_ns and max_end_ns are valid */
 	const char *stats_of;           /* NULL, "kernel", "api", "copy" or "domain" */
-	const char *by;                 /* as asked, NULL without */
+	const char *by;                 /* as requested; NULL: none */
 	struct rk_report_table *tables; /* every standard table, rows 0 included */
 	size_t ntables;
 	struct rk_report_section kernels, copies, api, markers, memory, domains;
@@ -113,32 +113,32 @@ struct rk_report {
 	struct rk_report_energy energy;
 	struct rk_hotspots *hotspots; /* hotspots.h; NULL: no PC samples and no thread trace */
 	struct rk_ranks *ranks;       /* ranks.h; NULL: less than two ranks */
-	double median_error;          /* relative error of medians that are not exact; 0: all are */
+	double median_error; /* relative error of medians that are not exact; 0: all are exact */
 	const struct rk_run_file *files;
 	size_t nfiles;
 	const struct rk_warning *warnings;
 	size_t nwarnings;
-	void *kept; /* the library's own */
+	void *kept; /* private */
 };
 
 enum rk_report_format { RK_REPORT_TEXT, RK_REPORT_JSON, RK_REPORT_CSV };
 
-/* JSON and CSV always hold all rows; what follows `format` is for text. */
+/* JSON and CSV always have all rows; the members after `format` are for text. */
 struct rk_render_options {
 	enum rk_report_format format;
 	bool color;
 	bool utf8;            /* false: nothing but ASCII */
-	unsigned columns;     /* names are cut to fit; 0: they are not */
+	unsigned columns;     /* cut names to fit; 0: do not cut */
 	size_t top;           /* rows per section; 0: all */
 	uint64_t reserved[8]; /* 0 */
 };
 
-/* *ret_text is NUL-terminated and freed by rk_text_free. */
+/* *ret_text is NUL-terminated; free it with rk_text_free. */
 int rk_report_render(const struct rk_report *r, const struct rk_render_options *opt,
 		     char **ret_text, size_t *ret_len, struct rk_error *err);
 void rk_text_free(char *text);
 
-/* The file appears whole or not at all; "-" is stdout. */
+/* The file appears complete or not at all; "-" is stdout. */
 int rk_text_save(const char *path, const char *text, size_t len, struct rk_error *err);
 
 void rk_report_free(struct rk_report *r); /* NULL is fine */
@@ -146,11 +146,11 @@ void rk_report_free(struct rk_report *r); /* NULL is fine */
 struct rk_html_options {
 	const char *path;               /* the file; "-" is stdout */
 	const char *title;              /* NULL: from the files of the run */
-	const struct rk_report *report; /* of this run, when there is one; NULL: it is made */
+	const struct rk_report *report; /* of this run, if you have one; NULL: made here */
 	const char *by;                 /* as in rk_report_options; not with a report */
-	const char *arch;               /* as in rk_metrics_options; NULL: as the data say */
-	const char *kernel_regex;       /* the same */
-	bool redact;                    /* host, user and paths are hidden */
+	const char *arch;               /* as in rk_metrics_options; NULL: from the data */
+	const char *kernel_regex;       /* as in rk_metrics_options */
+	bool redact;                    /* hide host, user and paths */
 	uint64_t reserved[8];           /* 0 */
 };
 
@@ -161,8 +161,8 @@ struct rk_html_result {
 };
 
 /*
- * The whole run as one page that needs nothing but itself: tables, timeline, curves, metrics. The
- * file appears whole or not at all. `ret` may be NULL.
+ * The whole run as one self-contained HTML page: tables, timeline, curves, metrics. The file appears
+ * complete or not at all. `ret` may be NULL.
  */
 int rk_run_html(struct rk_run *run, const struct rk_html_options *opt, struct rk_html_result *ret,
 		struct rk_error *err);

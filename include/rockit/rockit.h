@@ -1,10 +1,10 @@
 /*
  * rockit.h - the library: open profiler output as one run, convert it, report on it.
  *
- * Nothing here prints or exits. Calls return 0 or a negative enum rk_code with `err` filled
- * (NULL is accepted). A run is used by one thread at a time: while one does, calls of another fail
- * with RK_E_USAGE. Runs do not share anything. NULL and closed handles are RK_E_USAGE, or NULL and 0
- * from functions that have no error; docs/api.md has the rules that all headers share.
+ * The library never prints and never exits. Functions return 0, or a negative enum rk_code and fill `err`
+ * (which may be NULL). Only one thread at a time may use a run; concurrent calls of another thread fail with
+ * RK_E_USAGE. Runs do not share anything. NULL and closed handles give RK_E_USAGE, or NULL and 0 from
+ * functions without an error. docs/api.md has the rules for all headers.
  */
 #ifndef ROCKIT_ROCKIT_H
 #define ROCKIT_ROCKIT_H
@@ -25,7 +25,7 @@ RK_BEGIN_DECLS
 #define ROCKIT_VERSION_MINOR 0
 #define ROCKIT_VERSION_PATCH 0
 
-/* Of the library that is linked, as ROCKIT_VERSION is of the header. */
+/* The version of the linked library; ROCKIT_VERSION is that of the header. */
 const char *rk_version(void);
 
 struct rk_run;
@@ -34,13 +34,13 @@ struct rk_run_options {
 	unsigned threads;   /* 0: one per CPU that this process may use, at most 16 */
 	const char *tmpdir; /* spill files; NULL: $TMPDIR or /tmp */
 	bool mangled;       /* keep kernel names as recorded, without demangling */
-	bool truncate;      /* kernel names cut to the bare function name */
+	bool truncate;      /* cut kernel names to the bare function name */
 	bool hide_secrets;  /* in the command lines of processes */
-	bool redact;        /* with hide_secrets: host, user and paths in them as well */
+	bool redact;        /* with hide_secrets: also host, user and paths */
 	/*
-	 * Called now and then with bytes read of bytes to read (0: unknown); nonzero cancels. May be
-	 * called from a thread of the library, one call at a time, and not after the run was closed.
-	 * Calls on its own run fail; it may close the run and release streams.
+	 * Called now and then with bytes read and bytes in total (0: unknown); return nonzero to cancel. May
+	 * be called from a thread of the library, one call at a time, and not after the run was closed. It
+	 * must not use its run (calls fail), but it may close it and release streams.
 	 */
 	int (*progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg;
@@ -48,34 +48,33 @@ struct rk_run_options {
 };
 
 /*
- * Files and directories, each plain, .gz, .xz or .zst, their kind found by content, together as
- * one run. A directory is taken by the rule of docs/architecture.md: nothing counts twice.
+ * Opens files and directories together as one run. Files may be plain, .gz, .xz or .zst; the format is
+ * detected by content. In a directory no row counts twice, even if several files contain it.
  */
 int rk_run_open(const char *const *paths, size_t npaths, const struct rk_run_options *opt,
 		struct rk_run **ret, struct rk_error *err);
 /*
- * NULL and a run that is closed are fine. Results and streams that are still there keep what they
- * need of it.
+ * NULL and a closed run are fine. Results and streams that still exist stay valid.
  */
 void rk_run_close(struct rk_run *run);
 
 /*
- * Fails with RK_E_USAGE when the file `out` is one that the run is read from: it would be lost. NULL
- * and "-" are standard output.
+ * Fails with RK_E_USAGE if the run reads from the file `out`, which would overwrite it. NULL and "-" are
+ * standard output.
  */
 int rk_run_check_output(const struct rk_run *run, const char *out, struct rk_error *err);
 
-/* What was found: each file, whether it is used, and why not. Borrowed. */
+/* The files that were found: whether each is used, and why not. Borrowed. */
 struct rk_run_file {
 	const char *path;
-	const char *format; /* reader's name, "" when none fits */
+	const char *format; /* the reader's name; "": none matches */
 	bool used;
-	const char *reason;   /* "" when used */
+	const char *reason;   /* "": used */
 	uint64_t reserved[4]; /* 0 */
 };
 const struct rk_run_file *rk_run_files(const struct rk_run *run, size_t *ret_n);
 
-/* Everything odd so far. Borrowed until the next call on the run. */
+/* All warnings so far. Borrowed until the next call on the run. */
 const struct rk_warning *rk_run_warnings(const struct rk_run *run, size_t *ret_n);
 
 struct rk_convert_options {
@@ -85,12 +84,13 @@ struct rk_convert_options {
 	/* NULL: kernels for a file, every table with rows for a directory or a trace */
 	const char *table;
 	/*
-	 * With `dataset`, `out` is a folder that gets TABLE/node=N/rank=R/part-K.parquet. Of `nshards`
-	 * processes (0: one) this is number `shard`, from 1; together they write what one would.
+	 * With `dataset`, `out` is a folder for TABLE/node=N/rank=R/part-K.parquet. The work can be split
+	 * over `nshards` processes (0: one); this is number `shard`, from 1. Together they write the same
+	 * files as one process.
 	 */
 	bool dataset;
 	unsigned shard, nshards;
-	/* what the run was opened with: `out` of a data set may not be within. May be NULL, 0 */
+	/* the paths the run was opened with: `out` of a data set must not be inside. May be NULL, 0 */
 	const char *const *inputs;
 	size_t ninputs;
 	uint64_t reserved[8]; /* 0 */
@@ -98,7 +98,7 @@ struct rk_convert_options {
 
 struct rk_convert_result {
 	uint64_t rows;        /* all tables together */
-	unsigned files;       /* files that appeared */
+	unsigned files;       /* files written */
 	uint64_t reserved[8]; /* 0 */
 };
 
@@ -106,7 +106,7 @@ struct rk_convert_result {
 int rk_run_convert(struct rk_run *run, const struct rk_convert_options *opt,
 		   struct rk_convert_result *ret, struct rk_error *err);
 
-/* Owned by the caller: rk_report_free. */
+/* The caller frees *ret with rk_report_free. */
 int rk_run_report(struct rk_run *run, const struct rk_report_options *opt, struct rk_report **ret,
 		  struct rk_error *err);
 

@@ -1,8 +1,8 @@
 /*
- * stream.h - tables of a run as Arrow C streams, for whoever reads Arrow without a copy.
+ * stream.h - tables of a run as Arrow C streams, without a copy.
  *
- * The structs are those of the Arrow C data and stream interfaces; their layout never changes. A
- * header of another library that declares them under the same guards may come before or after.
+ * The structs are those of the Arrow C data and stream interfaces; their layout never changes. You can
+ * include this header before or after another one that declares them under the same guards.
  */
 #ifndef ROCKIT_STREAM_H
 #define ROCKIT_STREAM_H
@@ -65,34 +65,34 @@ struct ArrowArrayStream {
 
 struct rk_run;
 
-/* Zero it, then fill in what matters. */
+/* Zero it, then set what you need. */
 struct rk_stream_options {
 	const char *table;          /* "kernels", ...; NULL: kernels */
-	const char *const *columns; /* these alone, in this order, NULL at the end; NULL: all */
-	size_t batch_rows;          /* rows of an array at most; 0: 131072 */
+	const char *const *columns; /* only these, in this order, NULL at the end; NULL: all */
+	size_t batch_rows;          /* max rows of an array; 0: 131072 */
 	bool plain_strings;         /* utf8; else dictionary<int32, utf8> */
-	bool sorted;                /* in order of time, as files are written; else as recorded */
+	bool sorted;                /* sorted by time, as in written files; else as recorded */
 	uint64_t reserved[8];       /* 0 */
 };
 
 /*
- * One table, all files of the run together; a struct array per batch, every column nullable. A table
- * that the run does not have is a stream without rows. Only the columns asked for are decoded. All
- * columns of kernels includes its counters, and energy_j where it is known.
+ * One table over all files of the run: a struct array per batch, every column nullable. A table that the
+ * run does not have gives a stream without rows. Only requested columns are decoded. If all columns of
+ * kernels are requested, they include its counters, and energy_j if known.
  *
- * Integers are int64 or int32, values double, texts as asked for, barrier bool. A dictionary only
- * grows: an index means the same text in every array of a stream. Buffers are aligned to 64 bytes.
+ * Integers are int64 or int32, values double, texts as requested, barrier bool. A dictionary only grows: an
+ * index means the same text in every array of a stream. Buffers are aligned to 64 bytes.
  *
- * The stream, its schema and its arrays are the caller's, each to be released once. They live
- * independently: the run may be closed and the stream released while arrays are in use. A stream
- * keeps what it needs of its run, so the run's files and threads go when both are closed.
+ * The caller owns the stream, its schema and its arrays, and releases each once. They are independent: you
+ * can close the run and release the stream while arrays are in use. A stream keeps what it needs of its
+ * run, so the run's files and threads are freed when both are closed.
  *
- * A stream belongs to one thread at a time; streams of one run may be read by several threads, one
- * waiting for the other. Arrays and schemas may be used and released on any thread.
+ * Use a stream on one thread at a time. Several threads may read streams of one run; they wait for each
+ * other. Arrays and schemas may be used and released on any thread.
  *
- * get_next gives errno values: ENOMEM, EIO, EBADMSG (the file is damaged), ECANCELED (by the progress
- * callback of the run), ENOTSUP, EOVERFLOW (a limit), EINVAL. After an error it gives the same again.
- * get_last_error has the sentence with file and place: "x.csv:12: ...".
+ * get_next returns errno values: ENOMEM, EIO, EBADMSG (damaged file), ECANCELED (by the progress callback
+ * of the run), ENOTSUP, EOVERFLOW (a limit), EINVAL. After an error it returns the same error again.
+ * get_last_error returns the message with file and line: "x.csv:12: ...".
  *
  * Fails with RK_E_USAGE for an unknown table or column, or a column named twice; *ret is untouched.
  */
@@ -100,12 +100,12 @@ int rk_run_stream(struct rk_run *run, const struct rk_stream_options *opt,
 		  struct ArrowArrayStream *ret, struct rk_error *err);
 
 /*
- * What went wrong with a stream of rk_run_stream, with file, line and offset; code 0 when nothing.
- * Borrowed from the stream. NULL for a stream of someone else, and for one that was released.
+ * The error of a stream of rk_run_stream, with file, line and offset; code 0: no error. Borrowed from the
+ * stream. NULL for a stream of another library, and for a released one.
  */
 const struct rk_error *rk_stream_error(const struct ArrowArrayStream *stream);
 
-/* The i-th table that some file of the run can give, in the order of rk_table_at; NULL past the end. */
+/* The i-th table that the files of the run contain, in the order of rk_table_at; NULL past the end. */
 const char *rk_run_table_at(const struct rk_run *run, size_t i);
 
 RK_END_DECLS

@@ -1,4 +1,4 @@
-/* warning.h - what was odd about the input, counted. */
+/* warning.h - counted warnings about the input. */
 #ifndef ROCKIT_WARNING_H
 #define ROCKIT_WARNING_H
 
@@ -10,8 +10,8 @@ RK_BEGIN_DECLS
 
 struct rk_warning {
 	const char *kind;     /* stable word: "short-row", "negative-duration", ... */
-	const char *file;     /* "" when it belongs to no single file */
-	uint64_t line;        /* first occurrence, 0 when unknown */
+	const char *file;     /* "": not about a single file */
+	uint64_t line;        /* of the first occurrence; 0: unknown */
 	uint64_t count;       /* how often */
 	const char *message;  /* one sentence about the first occurrence */
 	uint64_t reserved[4]; /* 0 */
