@@ -1,8 +1,8 @@
 /*
- * compile.c - an expression becomes steps of a program.
+ * compile.c - compiles an expression into steps of a program.
  *
- * Chains of operators lean to the left and are long (sums over 128 channels): a loop with its own
- * stack goes down them. Operands on the right and terms recurse, to a bound.
+ * Chains of operators lean to the left and are long (sums over 128 channels), so a loop with its
+ * own stack walks them. Operands on the right and terms recurse, up to a limit.
  */
 #include <string.h>
 
@@ -19,20 +19,17 @@ struct element {
 struct value {
 	const struct element *v;
 	size_t n; /* at least 1 */
-	/* The counter of which only the sum over its instances is known; NULL: none such. */
+	/* A counter of which only the sum over its instances is known, or NULL. */
 	const char *lump;
-	/*
-	 * What kind of value this is when adding it up over instances gives no value of the whole;
-	 * NULL: the sum is right.
-	 */
+	/* The kind of value, if its sum over instances has no meaning; NULL: the sum is right. */
 	const char *bent;
 };
 
-/* What the making of values needs; the elements live in the arena. */
+/* State for making values; the elements live in the arena. */
 struct maker {
 	struct rk_program *program;
 	struct rk_arena *arena;
-	size_t nelements;     /* made so far: the work is bounded */
+	size_t nelements;     /* made so far, to bound the work */
 	struct rk_error *err; /* never NULL, and clear at the start */
 };
 
@@ -49,7 +46,7 @@ static int not_recorded(struct maker *m, const char *counter)
 	return rk_fail(m->err, RK_E_UNSUPPORTED, "instances of %s were not recorded", counter);
 }
 
-/* n elements to be filled; NULL: err is set. */
+/* n elements to fill, or NULL with err set. */
 static struct element *new_elements(struct maker *m, size_t n)
 {
 	struct element *v;
@@ -78,7 +75,7 @@ static int value_of_step(struct maker *m, uint32_t step, struct value *ret)
 	return 0;
 }
 
-/* The dimensions in which instances are at different places, a bit each. */
+/* The dimensions in which instances differ, a bit each. */
 static unsigned spread(const struct value *a)
 {
 	unsigned bits = 0;
@@ -91,8 +88,8 @@ static unsigned spread(const struct value *a)
 }
 
 /*
- * Whether instances can be taken pair by pair. Where each side has but one dimension it may have
- * another name on the other side: XCD 3 of one counter is instance 3 of another.
+ * Whether instances can be combined pair by pair. If each side has only one dimension, its name may
+ * differ: XCD 3 of one counter is instance 3 of another.
  */
 static bool same_places(const struct value *a, const struct value *b)
 {
@@ -127,7 +124,7 @@ static int fit(struct maker *m, const struct value *a, const struct value *b)
 	return 0;
 }
 
-/* What becomes of a sum over instances; see struct value. */
+/* Whether a sum over instances has a meaning; see struct value. */
 static const char *bend(enum rk_step_op op, const struct value *a, const struct value *b)
 {
 	if (!many(a) && !many(b))
@@ -183,7 +180,7 @@ static int value_max0(struct maker *m, const struct value *a, struct value *ret)
 	return 0;
 }
 
-/* Of a counter whose sum alone is known: the sum of its sum is known too, and nothing else. */
+/* If only the sum of a counter is known, only the sum over it is known too. */
 static int reduce_lump(struct maker *m, const struct value *a, enum rk_expr_how how, unsigned dims,
 		       struct value *ret)
 {
@@ -195,7 +192,7 @@ static int reduce_lump(struct maker *m, const struct value *a, enum rk_expr_how 
 	return 0;
 }
 
-/* The group of an element in v[0..*n), made when there is none. */
+/* The group of an element in v[0..*n), created if missing. */
 static size_t group_of(struct element *v, size_t *n, const struct element *e)
 {
 	size_t i = 0;
@@ -304,7 +301,7 @@ static int value_select(struct maker *m, const struct value *a, const struct rk_
 	return 0;
 }
 
-/* The one step for the whole. */
+/* The step of the final value. */
 static int value_whole(struct maker *m, const struct value *a, uint32_t *ret)
 {
 	struct value sum;
@@ -322,7 +319,9 @@ static int value_whole(struct maker *m, const struct value *a, uint32_t *ret)
 
 /* Each level of brackets may hold a sum, a product in it, and a sign or a function in that. */
 enum { DEPTH_MAX = 4 * RK_EXPR_DEPTH_MAX };
-/* Second choices in an expression: terms of terms of them would be tried exponentially often. */
+/*
+ * Second choices in an expression; without a limit nested terms would be tried exponentially often.
+ */
 enum { CHOICES_MAX = 256 };
 
 /* A term whose expression is being compiled, and the term that it is part of. */
@@ -332,7 +331,7 @@ struct active {
 	const struct active *outer;
 };
 
-/* A term that has been compiled: terms of terms would be compiled exponentially often. */
+/* A compiled term, kept so that nested terms are not compiled exponentially often. */
 struct done {
 	const struct rk_expr *term;
 	bool inside;
@@ -476,13 +475,13 @@ static int accumulate(struct compiler *c, const struct rk_expr *e, bool inside, 
 
 	if (rc < 0 || e->how != RK_HOW_LOW)
 		return rc;
-	/* Recorded is the integral over every clock; this one adds up every fourth. */
+	/* The recorded integral is over every clock; this one adds up every fourth. */
 	if ((rc = number(c, 0.25, &quarter)) < 0)
 		return rc;
 	return value_binary(&c->m, RK_STEP_MUL, ret, &quarter, ret);
 }
 
-/* What the first one left in the program is dead: no result needs it. */
+/* Steps that the first choice left in the program are dead: no result needs them. */
 static int choose(struct compiler *c, const struct rk_expr *e, bool inside, struct value *ret)
 {
 	size_t bottom = c->nchain;
@@ -500,7 +499,7 @@ static int choose(struct compiler *c, const struct rk_expr *e, bool inside, stru
 	c->nchain = bottom;
 	rc = compile(c, e->b, inside, ret);
 	if (rc == RK_E_UNSUPPORTED)
-		*c->m.err = why; /* what is wanted first is what to collect */
+		*c->m.err = why; /* report the first choice as the one to collect */
 	return rc;
 }
 

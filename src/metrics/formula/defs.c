@@ -17,14 +17,14 @@ struct doc {
 	struct rk_error *err;
 };
 
-/* What an expression belongs to, for errors: "metric 'x', peak". */
+/* The owner of an expression, for errors: "metric 'x', peak". */
 struct owner {
 	const char *what, *id, *key;
 };
 
 enum { WORD_MAX = 32, SLACK_MAX = 10 };
 
-/* The error of a place in the document. */
+/* An error at a place in the document. */
 __attribute__((format(printf, 3, 4))) static int fault(const struct doc *d,
 						       const struct rk_tree *at, const char *fmt,
 						       ...)
@@ -122,7 +122,7 @@ static int may_put(const struct doc *d, const struct rk_tree *at, bool once, con
 	return 0;
 }
 
-/* Over what is there under the same name; with `once`, not over what the same document said. */
+/* Replaces an entry of the same name; with `once`, not one of the same document. */
 static int put_def(const struct doc *d, const struct rk_tree *at, const struct rk_metric_def *def,
 		   bool once)
 {
@@ -265,7 +265,7 @@ static size_t closeness(const char *target, size_t len)
 	return target[len - 1] == '*' ? len : 100;
 }
 
-/* Puts a case where it belongs by closeness. `once`: a second for the same target is an error. */
+/* Inserts a case by closeness. `once`: a second case for the same target is an error. */
 static int add_case(const struct doc *d, const struct owner *o, const struct rk_tree *at,
 		    const char *target, size_t len, const struct rk_expr *e, bool once,
 		    struct rk_metric_case **list)
@@ -299,7 +299,7 @@ static int add_case(const struct doc *d, const struct owner *o, const struct rk_
 	return 0;
 }
 
-/* The targets of a key, parted by blanks. */
+/* The targets of a key, separated by blanks. */
 static int add_cases(const struct doc *d, const struct owner *o, const struct rk_tree *t,
 		     struct rk_metric_case **list)
 {
@@ -373,8 +373,8 @@ static int read_archs(const struct doc *d, const struct owner *o, const struct r
 }
 
 /*
- * "help", "group", "pass" and their like: text for people, valid, on one line, not endless. What is
- * not there keeps its default.
+ * "help", "group", "pass" and so on: valid text of limited length on one line. A missing key keeps
+ * its default.
  */
 static int read_text(const struct doc *d, const struct rk_tree *t, const char *what, const char *id,
 		     const char *key, size_t max, const char **ret)
@@ -395,7 +395,7 @@ static int read_text(const struct doc *d, const struct rk_tree *t, const char *w
 	return *ret ? 0 : RK_E_NOMEM;
 }
 
-/* Mistyped keys must not pass for keys that were left out. */
+/* Mistyped keys are errors, not missing keys. */
 static int check_keys(const struct doc *d, const struct rk_tree *t, const char *const *known)
 {
 	const char *const *k;
@@ -630,7 +630,7 @@ static int put_counter(const struct doc *d, const struct rk_tree *t, const char 
 		return RK_E_NOMEM;
 	term.name = m.id;
 	rc = put_def(d, t, &m, false);
-	/* A single instance is asked for by name and number, not by name. */
+	/* A single instance is requested by name and number, not by name. */
 	if (rc == 0 && !strchr(name, '['))
 		rc = put_term(d, t, &term, false);
 	return rc;

@@ -35,7 +35,7 @@ struct rk_metric_def {
 	const char *id, *group, *unit, *help;
 	const struct rk_metric_case *expr, *peak; /* peak: NULL without */
 	const char *const *archs; /* NULL: wherever expr has a case; ends with NULL */
-	const char *pass; /* names are first looked for in the pass with this level counter; "" */
+	const char *pass; /* names are first looked up in the pass with this level counter; "" */
 	bool median;
 	const char *file; /* where it is from */
 };
@@ -46,7 +46,7 @@ struct rk_metric_term {
 	const char *file;
 };
 
-/* Told when over > under * (1 + slack). */
+/* Reported when over > under * (1 + slack). */
 struct rk_metric_check {
 	const char *kind, *text;
 	const struct rk_metric_case *over, *under;
@@ -73,7 +73,7 @@ enum {
 	RK_METRIC_CASES_MAX = 64,
 };
 
-/* The shipped definitions, and `file` (NULL: none) over them: equal ids and names replace. */
+/* The shipped definitions, and those of `file` (NULL: none), which replace equal ids and names. */
 int rk_metric_set_load(const char *file, struct rk_metric_set **ret, struct rk_error *err);
 /*
  * From text alone, without the shipped ones: for tests and fuzzing. `name` is for errors; it ends in

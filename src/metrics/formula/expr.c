@@ -1,8 +1,8 @@
 /*
  * expr.c - expressions over counters, parsed by recursive descent.
  *
- * Only brackets, signs and functions recurse, and each goes through factor(), which counts; chains
- * of operators are loops.
+ * Only brackets, signs and functions recurse, and all through factor(), which limits the depth;
+ * chains of operators are loops.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ enum lex_kind {
 
 struct lex {
 	const char *text;
-	size_t len, pos; /* pos: behind the current word */
+	size_t len, pos; /* pos: after the current word */
 	/* the current word: */
 	int kind;
 	size_t at, n;
@@ -60,7 +60,7 @@ static size_t skip_digits(const struct lex *l, size_t pos)
 	return pos;
 }
 
-/* White space, and remarks up to the end of their line. */
+/* White space, and comments up to the end of the line. */
 static size_t skip_blanks(const struct lex *l, size_t pos)
 {
 	for (; pos < l->len; pos++) {
@@ -97,7 +97,7 @@ static int lex_expected(const struct lex *l, const char *what, struct rk_error *
 		       lex_shown(l), l->text + l->at);
 }
 
-/* An exponent is one only with digits behind it: otherwise "2e" is a number and a name. */
+/* An exponent needs digits after it: otherwise "2e" is a number and a name. */
 static size_t skip_exponent(const struct lex *l, size_t pos)
 {
 	size_t p = pos + 1;
@@ -131,7 +131,7 @@ static int number(struct lex *l, struct rk_error *err)
 	return 0;
 }
 
-/* Moves on to the next word; at the end of the text, to LEX_END and stays there. */
+/* Moves to the next word; at the end of the text to LEX_END, where it stays. */
 static int lex_next(struct lex *l, struct rk_error *err)
 {
 	char c;
@@ -315,7 +315,7 @@ static int integer(struct parser *p, uint32_t max, uint32_t *ret)
 	return next(p);
 }
 
-/* The functions. Each starts behind its "(" and ends before its ")". */
+/* The functions. Each starts after its "(" and ends before its ")". */
 
 static int one(struct parser *p, struct rk_expr *e)
 {
@@ -451,7 +451,7 @@ static const struct function {
 	{ "accumulate", RK_EXPR_ACCUMULATE, accumulate },
 };
 
-/* `name` has been read, and "(" is the current word; `at` is where the name stood. */
+/* `name` has been read, and "(" is the current word; `at` is the position of the name. */
 static int call(struct parser *p, struct rk_expr *e, size_t at)
 {
 	size_t n = sizeof(functions) / sizeof(*functions);

@@ -92,8 +92,8 @@ enum {
 };
 
 /*
- * Errors give the place in `text`: "column 12: expected ')', found 'x'"; columns count bytes. The
- * text may contain anything and is not kept. *ret lives as long as the arena.
+ * Errors give the position in `text`: "column 12: expected ')', found 'x'"; columns count bytes.
+ * The text may contain anything and is not kept. *ret lives as long as the arena.
  */
 int rk_expr_parse(struct rk_arena *arena, const char *text, size_t len, const struct rk_expr **ret,
 		  struct rk_error *err);

@@ -106,7 +106,7 @@ static struct entry *add_entry(struct rk_counter_names *n, const char *key, size
 	return &n->entries[n->n++];
 }
 
-/* Into the entry of that key, which is made when it is not there. */
+/* Adds to the entry of that key, which is created if missing. */
 static int put(struct rk_counter_names *n, const char *key, size_t klen, int64_t index, uint32_t id)
 {
 	struct entry *e = find_key(n, key, klen);
@@ -283,7 +283,7 @@ static bool look(struct rk_counter_names *n, const char *pass,
 	return false;
 }
 
-/* The pass that was asked for, the passes that are none of a level counter, anywhere. */
+/* The requested pass, then passes without a level counter, then anywhere. */
 static void look_everywhere(struct rk_counter_names *n, const char *arch, const char *name,
 			    const char *pass, enum form form, struct rk_counter_match *ret)
 {

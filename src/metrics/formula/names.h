@@ -14,15 +14,15 @@
 
 #include "base/error.h"
 
-/* Longer names are in no formula: they are passed over. */
+/* Longer names are not in any formula and are skipped. */
 enum { RK_COUNTER_NAME_MAX = 255 };
 
 /* The counters of a run by name. `id` is whatever the caller knows them by. */
 struct rk_counter_names;
 int rk_counter_names_new(struct rk_counter_names **ret, struct rk_error *err);
 /*
- * `pass` is the level counter whose pass it was measured in, "" for no such pass. The name is
- * copied. A pair that is there already is passed over.
+ * `pass` is the level counter of the pass it was measured in, or "". The name is copied. Duplicates
+ * are ignored.
  */
 int rk_counter_names_add(struct rk_counter_names *n, const char *name, const char *pass,
 			 uint32_t id, struct rk_error *err);
@@ -30,7 +30,7 @@ void rk_counter_names_free(struct rk_counter_names *n); /* NULL is fine */
 /* A name of formulas as the target's profilers spell it, cut where it is too long. */
 void rk_counter_name_spell(const char *arch, const char *name, char ret[RK_COUNTER_NAME_MAX + 1]);
 
-/* What has to be added up for one value: ids in the order of their instance numbers. */
+/* The counters to add up for one value: ids in order of their instance numbers. */
 struct rk_counter_match {
 	const uint32_t *ids;  /* borrowed until the next look-up */
 	const int64_t *index; /* instance number of each, -1 where the name has none */
@@ -38,12 +38,12 @@ struct rk_counter_match {
 };
 
 /*
- * `pass` first where it is not "", then passes of no level counter, then everywhere. X_max, X_min
- * and X_avr are that very name; X_sum may be found as X[i] or X too.
+ * Looks in `pass` if it is not "", then in passes without a level counter, then everywhere. X_max,
+ * X_min and X_avr must match exactly; X_sum may also be found as X[i] or X.
  */
 void rk_counter_names_find(struct rk_counter_names *n, const char *arch, const char *name,
 			   const char *pass, struct rk_counter_match *ret);
-/* The same, but the X[i] before X_sum: for what is more than a sum. */
+/* The same, but prefers the X[i] to X_sum: for more than a sum. */
 void rk_counter_names_find_instances(struct rk_counter_names *n, const char *arch, const char *name,
 				     const char *pass, struct rk_counter_match *ret);
 /* NAME[index] */

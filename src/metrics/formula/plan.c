@@ -1,4 +1,4 @@
-/* plan.c - which metrics can be had from what was recorded, compiled for one chip. */
+/* plan.c - the metrics that the recorded counters allow, compiled for one chip. */
 #include "metrics/formula/plan.h"
 
 #include <math.h>
@@ -17,14 +17,14 @@ struct lookup {
 	const struct rk_expr *normal; /* what D means */
 	struct rk_counter_names *names;
 	struct rk_metric_inputs *inputs;
-	const char *pass; /* of the metric at hand, "" */
+	const char *pass; /* of the current metric, or "" */
 	struct rk_name_instance *instances;
 	size_t cap_instances;
 };
 
-enum { CHANNELS_PER_DIE = 16 }; /* of TCC, where instances of all dies are counted through */
+enum { CHANNELS_PER_DIE = 16 }; /* of TCC, where instances are numbered across all dies */
 
-/* What the formulas call columns of the kernels table. */
+/* Names of columns of the kernels table in formulas. */
 static const char *const fixed[RK_MC_NFIXED] = {
 	[RK_MC_TIME] = "T",
 	[RK_MC_GRID] = "Grid_Size",
@@ -87,7 +87,7 @@ static int as_instances(struct lookup *l, const char *name, const struct rk_coun
 			struct rk_name *ret, struct rk_error *err)
 {
 	struct rk_name_instance *v = rk_grow(l->instances, &l->cap_instances, match->n, sizeof(*v));
-	/* Channels of L2 are counted through over the dies of a package. */
+	/* Channels of L2 are numbered across the dies of a package. */
 	bool dies = strncmp(name, "TCC", 3) == 0 && l->device->xcds > 1;
 	int rc = 0;
 
@@ -108,7 +108,7 @@ static int as_instances(struct lookup *l, const char *name, const struct rk_coun
 	return rc;
 }
 
-/* With one die there is one instance of these blocks: its least and its most are its sum. */
+/* With one die there is one instance of these blocks: its minimum and maximum are its sum. */
 static bool once_per_die(const char *name)
 {
 	static const char *const blocks[] = { "GRBM_", "CPC_", "CPF_" };
@@ -123,7 +123,7 @@ static int find_counter(struct lookup *l, const char *name, enum rk_name_use use
 			struct rk_name *ret, struct rk_error *err)
 {
 	const char *arch = l->device->arch;
-	/* a pass of its own has clocks of its own, but percentages are of the main pass's */
+	/* a separate pass has its own clocks, but percentages refer to those of the main pass */
 	const char *pass = strncmp(name, "GRBM_", 5) == 0 ? "" : l->pass;
 	struct rk_counter_match match = { 0 };
 
@@ -202,7 +202,7 @@ struct work {
 	struct rk_metric_plan *plan;
 };
 
-/* The program's own words become the reason. */
+/* The program's error message becomes the reason. */
 static int set_absent(struct rk_metric_plan *p, const char *id, const char *reason,
 		      struct rk_error *err)
 {
@@ -214,7 +214,7 @@ static int set_absent(struct rk_metric_plan *p, const char *id, const char *reas
 	return 0;
 }
 
-/* RK_NO_RESULT where a name is missing. */
+/* RK_NO_RESULT if a name is missing. */
 static int add_maybe(struct work *w, const struct rk_expr *e, unsigned *ret, struct rk_error *err)
 {
 	struct rk_error why = { 0 };

@@ -1,4 +1,4 @@
-/* plan.h - which metrics can be had from what was recorded, compiled for one chip. */
+/* plan.h - the metrics that the recorded counters allow, compiled for one chip. */
 #ifndef RK_METRIC_PLAN_H
 #define RK_METRIC_PLAN_H
 
@@ -20,7 +20,7 @@ enum rk_metric_column {
 	RK_MC_NFIXED
 };
 
-/* One column of counters: what was recorded under these ids, added up. */
+/* One column of counters: the sum of the values recorded under these ids. */
 struct rk_metric_input {
 	char *name; /* as the formula has it */
 	uint32_t *ids;
@@ -40,7 +40,7 @@ struct rk_metric_output {
 	double peak; /* NaN: none */
 };
 
-/* Sums over the dispatches of a kernel that the roofline and the verdict are made from. */
+/* Sums over the dispatches of a kernel, for the roofline and the verdict. */
 enum rk_metric_total {
 	RK_TOTAL_BYTES,                             /* RK_NLEVELS of them */
 	RK_TOTAL_OPS = RK_TOTAL_BYTES + RK_NLEVELS, /* 16: in the order of rk_roof_pipes */
@@ -49,7 +49,7 @@ enum rk_metric_total {
 
 #define RK_NO_RESULT UINT32_MAX
 
-/* Results of a check: by how much the bound is passed (met when positive), and how many fold. */
+/* Results of a check: by how much the bound is exceeded (reported if positive), and the factor. */
 struct rk_metric_bound {
 	unsigned margin, factor; /* or RK_NO_RESULT */
 };
@@ -65,7 +65,7 @@ struct rk_metric_plan {
 	unsigned totals[RK_NTOTALS];    /* results or RK_NO_RESULT */
 };
 
-/* `set`, `names` and `inputs` must outlive the plan; `inputs` grows by what it needs. */
+/* `set`, `names` and `inputs` must outlive the plan, which adds its inputs to `inputs`. */
 int rk_metric_plan_new(const struct rk_metric_set *set, const struct rk_metric_device *device,
 		       enum rk_normal normal, struct rk_counter_names *names,
 		       struct rk_metric_inputs *inputs, struct rk_metric_plan **ret,

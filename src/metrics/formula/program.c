@@ -200,7 +200,7 @@ static bool neutral(enum rk_step_op op, double v)
 	return (op == RK_STEP_ADD || op == RK_STEP_SUB) && v == 0;
 }
 
-/* One operand at least is a number. True: the answer is another step or number. */
+/* At least one operand is a number. True: the result is an existing step or a number. */
 static bool simplify(struct rk_program *p, const struct rk_step *s, uint32_t *ret, double *number)
 {
 	const struct rk_step *a = &p->steps[s->a];
@@ -238,7 +238,7 @@ int rk_step_make(struct rk_program *p, enum rk_step_op op, uint32_t a, uint32_t 
 	return *ret == RK_STEP_NONE ? rk_step_number(p, number, ret, err) : 0;
 }
 
-/* 1 when the step was not live yet: then it has to be visited. */
+/* 1 if the step was not live yet and must be visited. */
 static uint32_t mark(struct rk_program *p, uint32_t i)
 {
 	if (i == RK_STEP_NONE || p->steps[i].live)
@@ -248,7 +248,7 @@ static uint32_t mark(struct rk_program *p, uint32_t i)
 	return 1;
 }
 
-/* And all that it needs, which comes before it. */
+/* Also marks all steps that it needs; they come before it. */
 static void make_live(struct rk_program *p, uint32_t step)
 {
 	uint32_t waiting = mark(p, step);
@@ -417,7 +417,7 @@ struct planner {
 	const struct rk_program *p;
 	uint32_t *place;
 	uint32_t *last; /* the step of its last use; RK_STEP_NONE: a result */
-	uint32_t *free; /* registers nobody needs, a stack */
+	uint32_t *free; /* free registers, a stack */
 	uint32_t nfree, nregisters;
 };
 
@@ -449,7 +449,7 @@ static void find_last_uses(struct planner *w)
 		w->last[p->results[r]] = RK_STEP_NONE;
 }
 
-/* Gives back the register of an operand that is not needed behind step `at`. */
+/* Frees the register of an operand that is not needed after step `at`. */
 static void give_back(struct planner *w, uint32_t step, uint32_t at)
 {
 	if (step == RK_STEP_NONE || !is_operation(&w->p->steps[step]) || w->last[step] != at)
@@ -467,12 +467,12 @@ static void place_registers(struct planner *w)
 
 		if (!s->live)
 			continue;
-		/* A number that is a result is written once: nobody else may write there. */
+		/* A number that is a result is written once: its register is never reused. */
 		if (s->op == RK_STEP_NUMBER && w->last[i] == RK_STEP_NONE)
 			w->place[i] = w->nregisters++;
 		if (!is_operation(s))
 			continue;
-		/* Before operands are given back: a loop never writes where it reads. */
+		/* Before operands are freed: a loop never writes where it reads. */
 		w->place[i] = w->nfree ? w->free[--w->nfree] : w->nregisters++;
 		give_back(w, s->a, i);
 		give_back(w, s->b, i);
@@ -501,7 +501,7 @@ static void emit(struct planner *w, struct rk_program_state *st, uint32_t i)
 	in->b = w->place[b];
 }
 
-/* Columns get the places behind the registers; then the code can be written. */
+/* Columns get the places after the registers; then the code can be written. */
 static void emit_all(struct planner *w, struct rk_program_state *st)
 {
 	const struct rk_program *p = w->p;

@@ -47,9 +47,9 @@ struct rk_name {
 	char why[160]; /* of MISSING: "SQ_WAVES was not collected" */
 };
 
-/* How a name is asked for. */
+/* How a name is used. */
 enum rk_name_use {
-	RK_USE_VALUE,     /* one number per dispatch: instances are to be added up */
+	RK_USE_VALUE,     /* one number per dispatch: instances are added up */
 	RK_USE_INSTANCES, /* inside reduce and select: single instances where they are known, else
 			     the value that there is */
 	RK_USE_ONE,       /* NAME[index] */
@@ -65,9 +65,9 @@ struct rk_names {
 
 /*
  * Instances. Inside reduce and select a name is the vector of its instances. Vectors of equal
- * length and equal places are taken pair by pair, a single value goes with each instance. What is
- * left of a vector at the end is added up, as rocprofv3 prints it, unless that would be no value
- * of the whole, as with a ratio of two vectors.
+ * length and equal places are combined pair by pair, a single value with each instance. A vector
+ * left at the end is added up, as rocprofv3 prints it, unless the sum has no meaning, as for a
+ * ratio of two vectors.
  */
 struct rk_program;
 
@@ -75,19 +75,19 @@ int rk_program_new(struct rk_program **ret, struct rk_error *err);
 void rk_program_free(struct rk_program *p); /* NULL is fine */
 
 /*
- * Adds an expression; *ret is the number of its result. RK_E_UNSUPPORTED when it cannot be
- * computed, with the reason as message: a name is missing, instances do not fit together, terms
- * lead back to themselves, it is too much. After any failure the program is as before.
+ * Adds an expression; *ret is the number of its result. RK_E_UNSUPPORTED if it cannot be computed,
+ * with the reason as message: a name is missing, instances cannot be combined, a term refers to
+ * itself, a limit is exceeded. After any failure the program is as before.
  */
 int rk_program_add(struct rk_program *p, const struct rk_expr *e, const struct rk_names *names,
 		   unsigned *ret, struct rk_error *err);
 /* The value when it depends on no column, else NaN. */
 double rk_program_constant(const struct rk_program *p, unsigned result);
-/* Which columns are looked at, by number, `*ret_n` of them; borrowed. */
+/* The columns that are read, by number, `*ret_n` of them; borrowed. */
 const unsigned *rk_program_columns(const struct rk_program *p, size_t *ret_n);
 size_t rk_program_steps(const struct rk_program *p); /* operations per row */
 
-/* One per thread. Has all it needs of the program, as that was when the state was made. */
+/* One per thread. A copy: later changes of the program do not affect it. */
 struct rk_program_state;
 /* RK_E_LIMIT when more than RK_PROGRAM_REGISTERS_MAX are needed. */
 int rk_program_state_new(const struct rk_program *p, struct rk_program_state **ret,
