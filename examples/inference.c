@@ -3,8 +3,9 @@
  *
  * Each step writes an input, runs LAYERS layers (layer norm, GEMMs, softmax, GELU, residual), copies
  * the result and reduces it to one number that is read back. Projections of a layer go to a second
- * queue, transfers to a third; events tie them together. At the end it prints, as a line of JSON,
- * how often it launched each kernel and what it moved: the truth to compare a profile with.
+ * queue, transfers to a third; events order them. At the end it prints, as a line of JSON,
+ * how often it launched each kernel and how many bytes it copied: reference values to check a
+ * profile.
  *
  *   cc inference.c -lOpenCL -lm && ./a.out [STEPS]
  */
@@ -17,7 +18,7 @@
 #include <string.h>
 
 enum { TOKENS = 64, DIM = 64, HIDDEN = 128, LAYERS = 2, STEPS = 100, TILE = 8, GROUP = 64 };
-/* Numbers in a buffer: what goes through the layers, between two of them, sums, weights. */
+/* Sizes of buffers in numbers: activations, intermediates, sums, weights. */
 enum {
 	STATE = TOKENS * DIM,
 	WIDE = TOKENS * HIDDEN,
@@ -73,7 +74,7 @@ enum kernel { GEMM, SOFTMAX, LAYER_NORM, GELU, RESIDUAL, REDUCE_SUM, KERNELS };
 static const char *const names[KERNELS] = { "gemm", "softmax",  "layer_norm",
 					    "gelu", "residual", "reduce_sum" };
 enum queue { MAIN, SIDE, TRANSFER, QUEUES };
-/* What a step works on. X goes through the layers. */
+/* Buffers of a step. X goes through the layers. */
 enum buffer { X, NORMED, Q, K, V, SCORES, MIXED, UP, INPUT, RESULT, PARTS, SUM, BUFFERS };
 static const size_t items[BUFFERS] = { STATE, STATE, STATE, STATE, STATE,         TOKENS *TOKENS,
 				       STATE, WIDE,  STATE, STATE, STATE / GROUP, SUMS };
@@ -88,7 +89,7 @@ static struct {
 	cl_command_queue queue[QUEUES];
 	cl_kernel kernel[KERNELS];
 	cl_mem buffer[BUFFERS], weight[LAYERS][WEIGHTS];
-	/* the truth */
+	/* reference values */
 	unsigned long launches[KERNELS], writes, reads, copies;
 	size_t written, was_read, copied;
 } app;
@@ -101,7 +102,7 @@ static void check(cl_int rc, const char *what)
 	exit(1);
 }
 
-/* ---- making ---- */
+/* ---- setup ---- */
 
 static void find_device(void)
 {

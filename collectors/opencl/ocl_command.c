@@ -1,7 +1,7 @@
 /* ocl_command.c - see ocl.h: launches, markers and barriers, the calls that wait, copies. */
 #include "ocl.h"
 
-#define WAITED 16 /* queues whose events are waited for in one call */
+#define WAITED 16 /* most queues handled in one wait call */
 
 /* ---- launches ---- */
 
@@ -36,7 +36,7 @@ static cl_int CL_API_CALL task(cl_command_queue queue, cl_kernel kernel, cl_uint
 	return rk_ocl_end(&c, rc, &what);
 }
 
-/* A function of the application on the host, as a kernel of one item. */
+/* A host function of the application, recorded as a kernel with one work-item. */
 static uint32_t native_shape(void)
 {
 	struct rk_rec_function f = { .name = RK_OCL_STRING("<native kernel>"),
@@ -84,7 +84,7 @@ static cl_int CL_API_CALL marker(cl_command_queue queue, cl_event *event)
 {
 	struct rk_ocl_command c;
 
-	/* Without an event the runtime has to refuse it. */
+	/* The runtime has to refuse it without an event. */
 	if (!event)
 		return rk_ocl.target.clEnqueueMarker(queue, event);
 	rk_ocl_begin(&c, queue, event);
@@ -111,7 +111,7 @@ static cl_int CL_API_CALL barrier_wait(cl_command_queue queue, cl_uint nwait, co
 			"clEnqueueBarrierWithWaitList");
 }
 
-/* Two old calls have no event, and so no times of the device: recorded as long as they took. */
+/* Two old calls have no event, so there are no device times: the duration of the call is recorded. */
 
 static cl_int CL_API_CALL barrier(cl_command_queue queue)
 {
@@ -146,7 +146,7 @@ static cl_int CL_API_CALL svm_free(cl_command_queue queue, cl_uint n, void **poi
 			"clEnqueueSVMFree");
 }
 
-/* ---- waiting: what was waited for is over, and is recorded before the call returns ---- */
+/* ---- waiting: the commands have ended, and are recorded before the call returns ---- */
 
 static cl_int CL_API_CALL finish(cl_command_queue queue)
 {
@@ -158,7 +158,7 @@ static cl_int CL_API_CALL finish(cl_command_queue queue)
 	return rc;
 }
 
-/* The queues of some events; those that find no room are left to our thread. */
+/* The queues of some events; queues that do not fit are left to our thread. */
 static uint32_t queues_of(cl_uint n, const cl_event *events, struct rk_ocl_queue **to)
 {
 	uint32_t found = 0;
@@ -176,7 +176,7 @@ static uint32_t queues_of(cl_uint n, const cl_event *events, struct rk_ocl_queue
 	return found;
 }
 
-/* Asked before: when the call has returned another thread may have let go of the events. */
+/* Looked up before the call: afterwards another thread may have released the events. */
 static cl_int CL_API_CALL wait_for(cl_uint n, const cl_event *events)
 {
 	struct rk_ocl_queue *queues[WAITED];
@@ -203,7 +203,7 @@ void rk_ocl_command_wrap(cl_icd_dispatch *d)
 	d->clWaitForEvents = wait_for;
 }
 
-/* ---- what moves or sets memory, with the bytes and the direction ---- */
+/* ---- commands that copy or fill memory, with bytes and direction ---- */
 
 /* ---- bytes ---- */
 
@@ -244,8 +244,8 @@ static uint64_t sizes_sum(cl_uint n, const size_t *sizes)
 }
 
 /*
- * How many bytes are mapped where: the call that unmaps does not say. A table by address in which
- * the newer of two that fall together wins; what it lost has 0 bytes.
+ * How many bytes are mapped where, because the unmap call does not have the size. A table by
+ * address; in a collision the newer wins, and the loser has 0 bytes.
  */
 static _Atomic(uintptr_t) mapped_at[RK_OCL_MAPPINGS];
 static _Atomic uint64_t mapped_bytes[RK_OCL_MAPPINGS];
@@ -274,7 +274,7 @@ static uint64_t mapping_bytes(const void *at)
 
 /* ---- what all of them do ---- */
 
-/* The end of a call; `blocking`: the command is over, and is recorded before the call returns. */
+/* The end of a call; `blocking`: the command has ended, and is recorded before the call returns. */
 static cl_int end_copy(struct rk_ocl_command *c, cl_int rc, enum rk_rec_direction direction,
 		       uint64_t bytes, cl_bool blocking)
 {
@@ -295,8 +295,8 @@ static cl_int end_copy(struct rk_ocl_command *c, cl_int rc, enum rk_rec_directio
 #define NOT_BLOCKING CL_FALSE
 
 /*
- * A function of ours around clEnqueue##name: its parameters and arguments between the queue and the
- * list of events, the direction, and what gives the bytes, which is asked when the call succeeded.
+ * Our wrapper of clEnqueue##name: its parameters and arguments between the queue and the event
+ * list, the direction, and an expression for the bytes, which is evaluated when the call succeeded.
  */
 #define COPY(name, params, args, direction, bytes, blocking)                                  \
 	static cl_int CL_API_CALL copy_##name params                                          \

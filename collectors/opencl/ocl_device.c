@@ -4,7 +4,7 @@
 
 #include "ocl.h"
 
-#define MOST_STEPS 64 /* a table that is so full counts as full: looking must stay cheap */
+#define MOST_STEPS 64 /* a table this full counts as full, so that lookups stay cheap */
 
 static uint32_t hash(uintptr_t key)
 {
@@ -27,25 +27,25 @@ uint32_t rk_ocl_slot(_Atomic(uintptr_t) *keys, uint32_t cap, const void *key, bo
 			continue;
 		if (!claim)
 			return cap;
-		/* On failure `there` is what another thread was faster to put in. */
+		/* On failure `there` is what another thread put in first. */
 		if (atomic_compare_exchange_strong(&keys[at], &there, wanted) || there == wanted)
 			return at;
 	}
 	return cap;
 }
 
-/* ---- what devices there are, and how their clocks lie to the host's ---- */
+/* ---- devices, and how their clocks relate to the host clock ---- */
 /*
- * Where the runtime has clGetDeviceAndHostTimer() the device's clock is read by it, between two
- * readings of the host's. Elsewhere (PoCL, OpenCL before 2.1) the time at which a command of the
- * application was queued does as well: it lies between the beginning and the end of the call that
- * enqueued it, a few microseconds. The tightest of many such brackets is what is written.
+ * If the runtime has clGetDeviceAndHostTimer(), we read the device clock with it, between two
+ * readings of the host clock. Elsewhere (PoCL, OpenCL before 2.1) we use the time at which a
+ * command was queued: it is between the start and the end of the call that enqueued it, a few
+ * microseconds. We write the tightest of many such brackets.
  */
 
 #define NS_PER_S INT64_C(1000000000)
 #define REWRITE_NS (10 * NS_PER_S)
-#define FIRST_SAMPLES 256 /* of the first commands each is a sample, */
-#define LATER_EVERY 1024  /* of the later ones one in so many */
+#define FIRST_SAMPLES 256 /* each of the first commands is a sample, */
+#define LATER_EVERY 1024  /* later one in so many */
 #define TIMER_TRIES 8
 #define TEXT_MAX 512
 #define BEING_MADE UINT32_MAX /* as a device's number */
@@ -90,7 +90,7 @@ static uint32_t info_type(cl_device_id handle)
 	return type & CL_DEVICE_TYPE_CPU ? RK_REC_CPU : RK_REC_OTHER;
 }
 
-/* Items that go together: vendors have a question each, others must not be asked it. */
+/* Items that run together: each vendor has its own query, which must not be sent to others. */
 static uint32_t info_wave(cl_device_id handle)
 {
 	uint32_t vendor = info_u32(handle, CL_DEVICE_VENDOR_ID);
@@ -122,7 +122,7 @@ static void describe(struct rk_ocl_device *d, cl_device_id handle, uint32_t numb
 	atomic_store(&d->id, rk_rec_device(&facts));
 }
 
-/* Is it safe to call the function at all? Loaders do not check that an older runtime has it. */
+/* Whether the function is safe to call. Loaders do not check that an older runtime has it. */
 static bool platform_has_timer(cl_platform_id platform)
 {
 	char text[TEXT_MAX] = "";
@@ -147,7 +147,7 @@ static void *find_function(cl_platform_id platform, const char *name)
 	return rk_ocl.target.clGetExtensionFunctionAddressForPlatform(platform, name);
 }
 
-/* Registers of kernels are nothing that OpenCL has a question for; two vendors have one. */
+/* OpenCL has no query for the registers of a kernel; two vendors have one. */
 static void learn_vendor(struct rk_ocl_device *d, cl_platform_id platform)
 {
 	uint32_t vendor = info_u32(d->handle, CL_DEVICE_VENDOR_ID);
@@ -159,7 +159,7 @@ static void learn_vendor(struct rk_ocl_device *d, cl_platform_id platform)
 		atomic_store(&d->amd, find_function(platform, "clGetKernelInfoAMD"));
 }
 
-/* The tightest of some readings between two readings of the host's clock. */
+/* The best of several readings, each between two readings of the host clock. */
 static void read_timer(struct rk_ocl_device *d)
 {
 	for (int i = 0; i < TIMER_TRIES; i++) {
@@ -231,7 +231,7 @@ struct rk_ocl_device *rk_ocl_device_get(cl_device_id handle)
 		sched_yield();
 		number = atomic_load(&d->number);
 	}
-	/* Asked again every time: the address may be of another sub-device by now. */
+	/* Queried every time: the address may belong to another sub-device by now. */
 	if (number != BEING_MADE) {
 		atomic_store(&d->root, root_of(handle));
 		describe(d, handle, number - 1);
@@ -243,7 +243,7 @@ bool rk_ocl_device_due(struct rk_ocl_device *d)
 {
 	uint32_t n = atomic_load_explicit(&d->asked, memory_order_relaxed);
 
-	/* A count that loses some is good enough. */
+	/* An inexact count is good enough. */
 	atomic_store_explicit(&d->asked, n + 1, memory_order_relaxed);
 	return (n < FIRST_SAMPLES || n % LATER_EVERY == 0) && !atomic_load(&d->has_timer);
 }
@@ -272,7 +272,7 @@ void rk_ocl_device_sample(struct rk_ocl_device *d, int64_t device_ns, int64_t be
 		d->boot_ns = before_ns + width_ns / 2;
 		d->error_ns = error_ns;
 	}
-	/* The first at once, for a program that is killed soon; then what is twice as good. */
+	/* Writes the first at once, in case the program is killed soon; later ones when twice as good. */
 	if (!d->written_error_ns || d->error_ns < d->written_error_ns / 2 ||
 	    before_ns - d->written_ns > REWRITE_NS)
 		write_sample(d);
@@ -303,9 +303,9 @@ void rk_ocl_device_forked(void)
 {
 	for (uint32_t i = 0; i < RK_OCL_DEVICES; i++) {
 		atomic_store(&devices[i].busy, false);
-		/* The runtime may hang in a child that only wanted to end: it is not asked there. */
+		/* The runtime may hang in a child that is about to exit: do not call it there. */
 		atomic_store(&devices[i].has_timer, false);
-		/* The child's file needs a calibration of its own. */
+		/* The child's file needs its own calibration. */
 		devices[i].error_ns = devices[i].written_error_ns = 0;
 		atomic_store(&devices[i].asked, 0);
 	}

@@ -1,5 +1,5 @@
 /*
- * ocl_entries.h - every function a loader hands on, in the order of its table: the number of
+ * ocl_entries.h - every function that a loader forwards, in the order of its table: the number of
  * parameters, what it returns, its name, the types of the parameters. To be included with F()
  * defined; the functions of Windows, and clSVMFree, which returns nothing, are not in it.
  */

@@ -1,9 +1,9 @@
 /*
- * ocl_kernel.c - see ocl.h: names and facts of kernels, asked once and remembered by handle.
+ * ocl_kernel.c - see ocl.h: names and properties of kernels, queried once and cached by handle.
  *
- * A handle that is given back can come again for another kernel; what makes kernels passes by here
- * and writes over what was known. Between its making and its end nothing about a kernel changes but
- * the local memory that its arguments ask for.
+ * A released handle can be reused for another kernel; functions that create kernels come through
+ * here and overwrite the cached values. During its life nothing about a kernel changes except the
+ * local memory of its arguments.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #define USED_VGPRS_AMD 13           /* of clGetKernelInfoAMD(): a size_t */
 #define REGISTER_COUNT_INTEL 0x425b /* of clGetKernelWorkGroupInfo(): a cl_uint */
 
-/* A launch as it was asked for: equal words, equal shape. */
+/* A launch as requested: equal words mean equal shapes. */
 struct launch {
 	uint64_t words[2 + 2 * DIMS]; /* device, version of the arguments, global, local */
 };
@@ -26,8 +26,10 @@ struct kernel {
 	_Atomic uint32_t name; /* string of the recorder; 0: not known yet */
 	_Atomic uint32_t args_version;
 	_Atomic uint32_t local_args[LOCAL_ARGS]; /* sizes; by number of the argument */
-	/* The last launch and its shape. `sequence` is odd while they are written, and whoever saw
-	 * it change between reading and having read saw nothing. */
+	/*
+	 * The last launch and its shape. `sequence` is odd while they are written; a reader that
+	 * sees it change must discard what it read.
+	 */
 	_Atomic uint32_t sequence;
 	_Atomic uint32_t shape;
 	_Atomic uint64_t words[WORDS];
@@ -41,7 +43,7 @@ typedef cl_int(CL_API_CALL *suggest_fn)(cl_command_queue, cl_kernel, cl_uint, co
 typedef cl_int(CL_API_CALL *info_amd_fn)(cl_kernel, cl_device_id, cl_uint, size_t, void *,
 					 size_t *);
 
-/* ---- facts ---- */
+/* ---- properties ---- */
 
 static uint32_t long_name(cl_kernel handle, size_t len)
 {
@@ -126,7 +128,7 @@ static uint32_t make_function(cl_kernel handle, uint32_t name, struct rk_ocl_dev
 	return rk_rec_function(&f);
 }
 
-/* The local size when the application leaves it open: demanded by the source, or suggested. */
+/* The local size when the application does not set it: required by the source, or suggested. */
 static void find_group(cl_kernel handle, cl_command_queue queue, struct rk_ocl_device *d,
 		       cl_uint dims, const size_t *offset, const size_t *global, size_t *group)
 {
@@ -173,7 +175,7 @@ static uint32_t make_shape(const struct ask *a, uint32_t name)
 	return rk_rec_shape(&s);
 }
 
-/* ---- remembering ---- */
+/* ---- caching ---- */
 
 static bool recall(struct kernel *k, const struct launch *l, uint32_t *ret)
 {
@@ -194,7 +196,7 @@ static void remember(struct kernel *k, const struct launch *l, uint32_t shape)
 {
 	uint32_t sequence = atomic_load_explicit(&k->sequence, memory_order_relaxed);
 
-	/* Another thread is at it: then its launch is the one to remember. */
+	/* Another thread is writing: keep its launch. */
 	if ((sequence & 1) ||
 	    !atomic_compare_exchange_strong(&k->sequence, &sequence, sequence + 1))
 		return;
@@ -205,7 +207,7 @@ static void remember(struct kernel *k, const struct launch *l, uint32_t shape)
 	atomic_store_explicit(&k->sequence, sequence + 2, memory_order_release);
 }
 
-/* A kernel was made at this address. `name` may be NULL: then it is asked for. */
+/* A kernel was created at this address. `name` may be NULL: then it is queried. */
 static void learn(cl_kernel handle, const char *name)
 {
 	uint32_t at = rk_ocl_slot(keys, RK_OCL_KERNELS, handle, true);
@@ -227,7 +229,7 @@ static struct launch describe(const struct ask *a, uint32_t version)
 
 	for (cl_uint i = 0; i < DIMS; i++) {
 		l.words[2 + i] = i < a->dims ? a->global[i] : 1;
-		/* 0 stands for "left open": no local size is 0. */
+		/* 0 means "not set": no local size is 0. */
 		l.words[2 + DIMS + i] = !a->local ? 0 : i < a->dims ? a->local[i] : 1;
 	}
 	return l;
@@ -298,14 +300,14 @@ static cl_kernel CL_API_CALL clone(cl_kernel source, cl_int *ret)
 	return k;
 }
 
-/* A size without a value is local memory (or a NULL buffer, which does no harm here). */
+/* A size without a value is local memory (or a NULL buffer, which is harmless here). */
 static cl_int CL_API_CALL set_arg(cl_kernel handle, cl_uint index, size_t size, const void *value)
 {
 	uint32_t at;
 
 	if (!value) {
 		at = rk_ocl_slot(keys, RK_OCL_KERNELS, handle, false);
-		/* Of arguments far behind the size is not kept: each may be a new one. */
+		/* The size of high-numbered arguments is not kept: each may be a new size. */
 		if (at < RK_OCL_KERNELS &&
 		    (index >= LOCAL_ARGS || atomic_exchange(&kernels[at].local_args[index],
 							    (uint32_t)size) != (uint32_t)size))
@@ -323,22 +325,22 @@ void rk_ocl_kernel_wrap(cl_icd_dispatch *d)
 }
 
 /*
- * How long programs are compiled. What a runtime compiles later, at the
- * first launch (PoCL does), lies between a launch's submission and its start and needs no record.
+ * How long builds take. A runtime that compiles at the first launch (PoCL) does so between
+ * submission and start of the launch, which needs no record.
  */
 
 #define NAME_BYTES 512
 
 typedef void(CL_CALLBACK *notify_fn)(cl_program, void *);
 
-/* A build that goes on when the call has returned: ends by a call of the application's function. */
+/* A build that continues after the call returned: it ends when the application's callback is called. */
 struct build {
 	notify_fn notify;
 	void *user;
 	int64_t start_ns;
 };
 
-/* What was built: the names of its kernels, as far as there is room, or just "program". */
+/* What was built: the names of its kernels, as many as fit, or just "program". */
 static uint32_t name_of(cl_program program)
 {
 	char text[NAME_BYTES] = "program ";
@@ -372,8 +374,8 @@ static void CL_CALLBACK notified(cl_program program, void *user)
 }
 
 /*
- * Puts our function in front of the application's. Without memory for it the application's stays,
- * and the build is recorded as long as the call took.
+ * Wraps the application's callback. Without memory for it the callback stays, and the duration of
+ * the call is recorded.
  */
 static struct build *begin(notify_fn *notify, void **user)
 {
@@ -396,7 +398,7 @@ static cl_int CL_API_CALL build_program(cl_program program, cl_uint n, const cl_
 
 	if (!b)
 		record(program, start_ns);
-	/* After a refusal `b` is left alone: whether the function is still called nobody says. */
+	/* After a refusal `b` is not freed: the callback may still be called. */
 	return rc;
 }
 

@@ -1,11 +1,9 @@
 /*
- * ocl_layer.c - see ocl.h: what the loader calls, the beginning and the end, our thread, and on
- * request every call.
+ * ocl_layer.c - see ocl.h: entry points for the loader, start and end, our thread, and records of
+ * every call.
  *
- * On request every call is recorded, with its start and how long it took.
- *
- * A function for each entry of ocl_entries.h, made by macros: the time before, the call of what
- * would be called without this file, the time after.
+ * On request every call is recorded, with its start and duration: each entry of ocl_entries.h has a
+ * function, made by macros, that takes the time before and after the call to the layer below.
  */
 #include <dlfcn.h>
 #include <linux/futex.h>
@@ -27,7 +25,7 @@ typedef void(CL_CALLBACK *rk_cl_mem_fn)(cl_mem, void *);
 typedef void(CL_CALLBACK *rk_cl_native_fn)(void *);
 typedef void(CL_CALLBACK *rk_cl_svm_fn)(cl_command_queue, cl_uint, void **, void *);
 
-/* The command that the call under way has enqueued; a callback's calls lie inside another's. */
+/* The command that the current call has enqueued; calls made in a callback are nested in another call. */
 static _Thread_local uint64_t enqueued;
 
 void rk_ocl_api_note(uint64_t correlation)
@@ -48,7 +46,7 @@ static struct call begin(void)
 	return c;
 }
 
-/* The name's id is asked for once: `id` is the call's own. */
+/* The name's id is looked up once: each call site has its own `id`. */
 static void end(const struct call *c, _Atomic uint32_t *id, const char *name, size_t len)
 {
 	int64_t duration_ns = rk_rec_now() - c->start_ns;
@@ -128,12 +126,12 @@ static void ocl_api_wrap(cl_icd_dispatch *d)
 }
 
 /*
- * A thread that records for programs that never wait, so that what is
- * over is in the file soon after, whatever ends the program.
+ * A thread that records for programs that never wait, so that ended commands are in the file soon,
+ * however the program ends.
  */
 
 #define NS_PER_MS 1000000L
-#define PERIOD_MS 10 /* while commands are under way, */
+#define PERIOD_MS 10 /* while commands are running, */
 #define IDLE_MS 100  /* and otherwise */
 #define STACK_BYTES (512u << 10)
 
@@ -142,7 +140,7 @@ enum { NOT_STARTED, STARTED, STOPPING };
 static _Atomic uint32_t state;
 static _Atomic bool at_work;
 
-/* Sleeps, but not on when the state changes. */
+/* Sleeps, but wakes up when the state changes. */
 static void nap(long ms)
 {
 	struct timespec t = { .tv_nsec = ms * NS_PER_MS };
@@ -155,7 +153,7 @@ static bool work(void)
 	bool more = false;
 
 	atomic_store(&at_work, true);
-	/* Looked at again: the end of the program does not begin while we work. */
+	/* Checked again: the program does not start to end while we work. */
 	if (atomic_load(&state) == STARTED) {
 		more = rk_ocl_harvest_piece();
 		rk_ocl_device_calibrate_all(false);
@@ -185,7 +183,7 @@ static void start_thread(void)
 		return;
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	/* The application's signals are for the application's threads. */
+	/* Signals must go to the application's threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	if (pthread_create(&thread, &attr, helper, NULL) == 0)
@@ -211,7 +209,7 @@ static void ocl_helper_stop(void)
 
 	atomic_store(&state, STOPPING);
 	syscall(SYS_futex, &state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-	/* Its work is short; but if it hangs in the runtime, the program ends without it. */
+	/* Its work is short; if it hangs in the runtime, the program ends without it. */
 	for (int i = 0; i < 1000 && atomic_load(&at_work); i++)
 		nanosleep(&t, NULL);
 }
@@ -222,11 +220,10 @@ static void ocl_helper_forked(void)
 	atomic_store(&state, NOT_STARTED);
 }
 
-/* ---- what the loader calls, and the beginning and end of everything ---- */
+/* ---- entry points for the loader, start and end ---- */
 /*
- * The two functions a loader looks for are the only symbols this library shows. Where there is
- * nothing to record to, the loader gets a table without entries and the program runs as if the
- * layer were not there.
+ * The two functions that a loader looks up are the only exported symbols. If recording is
+ * impossible, the loader gets an empty table and the program runs as if the layer were not there.
  */
 
 #define SHOWN __attribute__((visibility("default")))
@@ -234,7 +231,7 @@ static void ocl_helper_forked(void)
 
 struct rk_ocl rk_ocl;
 
-/* What the loader is given: ours where there is something of ours, else what is below. */
+/* The table for the loader: our functions where we have one, else the function below. */
 static cl_icd_dispatch given, nothing;
 static _Atomic bool in_use;
 
@@ -269,7 +266,7 @@ static void set_entry(cl_icd_dispatch *d, size_t i, void *f)
 	memcpy((char *)d + i * sizeof(f), &f, sizeof(f));
 }
 
-/* Ours over what is there; but not what the target lacks: it would be called with nothing below. */
+/* Installs our functions, except where the target has none: there would be nothing to forward to. */
 static void lay_over(cl_icd_dispatch *d, const cl_icd_dispatch *ours)
 {
 	for (size_t i = 0; i < ENTRIES; i++) {
@@ -299,8 +296,8 @@ static void make_tables(void)
 /* ---- beginning and end ---- */
 
 /*
- * Our thread and the end of the program call the loader's functions whenever they like: the loader
- * must stay where it is, even when the application lets go of it.
+ * Our thread and the exit handler may call the loader's functions at any time: the loader must stay
+ * loaded, even when the application unloads it.
  */
 static void hold_loader(const cl_icd_dispatch *target)
 {
@@ -344,7 +341,7 @@ SHOWN cl_int CL_API_CALL clInitLayer(cl_uint n, const cl_icd_dispatch *target, c
 {
 	if (!target || !ret_n || !ret || n == 0)
 		return CL_INVALID_VALUE;
-	/* Named twice, or by a second loader in the process: the first one counts. */
+	/* Listed twice, or by a second loader in the process: only the first counts. */
 	if (atomic_exchange(&in_use, true) || !start(target, n < ENTRIES ? n : ENTRIES))
 		*ret = &nothing;
 	else

@@ -1,12 +1,12 @@
 /*
  * ocl_pending.c - see ocl.h: commands from the call that enqueued them to the record.
  *
- * Whoever enqueues takes a node from a stack of free ones and pushes it on its queue's list of new
- * ones: two exchanges, no lock. Whoever harvests sets the queue's `busy` (those who find it set go
- * on: it is being done), takes the whole list of new ones at once and appends it, turned round, to
- * the queue's list of those under way. Nodes are named by index + 1; the free stack's head has a
- * number beside it that changes with every exchange, so that a stack that only looks the same
- * (taken, used, given back meanwhile) is told apart.
+ * A thread that enqueues takes a node from a stack of free nodes and pushes it on its queue's list
+ * of new ones: two exchanges, no lock. A thread that harvests sets the queue's `busy` (if it is
+ * set, another thread is doing the work), takes the whole list of new nodes at once and appends it,
+ * reversed, to the queue's list of running commands. Nodes are identified by index + 1; the head of
+ * the free stack includes a number that changes with every exchange, to detect a stack that only
+ * looks the same (ABA).
  */
 #include <errno.h>
 #include <sched.h>
@@ -15,10 +15,10 @@
 
 #include "ocl.h"
 
-#define BATCH 64      /* commands that are recorded in one go */
-#define MOST_DONE 512 /* events that wait for our thread to let them go */
-#define PIECE 16      /* batches, of those who do it for others */
-#define LOOK_PAST 256 /* commands not yet over that a harvest looks at in an unordered queue */
+#define BATCH 64      /* commands recorded in one batch */
+#define MOST_DONE 512 /* events that wait for our thread to release them */
+#define PIECE 16      /* batches, for threads that work for others */
+#define LOOK_PAST 256 /* running commands that a harvest checks in an out-of-order queue */
 #define LEAST_NODES 1024
 #define SPINS 1000
 #define YIELDS 100
@@ -36,7 +36,7 @@ struct node {
 
 static struct node *nodes;
 static uint32_t nnodes;
-/* Each on a cache line of its own: threads that enqueue and threads that harvest write them. */
+/* Each on its own cache line: threads that enqueue and threads that harvest write them. */
 static _Alignas(RK_OCL_LINE) _Atomic uint64_t free_head; /* high half: changes; low: index + 1 */
 static _Alignas(RK_OCL_LINE) _Atomic uint64_t ncommands;
 static _Alignas(RK_OCL_LINE) _Atomic uint32_t nfresh; /* nodes that were never used begin here */
@@ -89,7 +89,7 @@ static uint32_t node_take(void)
 	return fresh < nnodes ? fresh + 1 : 0;
 }
 
-/* Gives back a chain of nodes. */
+/* Frees a chain of nodes. */
 static void nodes_give(uint32_t first, uint32_t last)
 {
 	uint64_t head = atomic_load_explicit(&free_head, memory_order_relaxed);
@@ -129,8 +129,10 @@ void rk_ocl_begin(struct rk_ocl_command *c, cl_command_queue handle, cl_event *a
 			atomic_fetch_add_explicit(&ncommands, 1, memory_order_relaxed);
 		return;
 	}
-	/* Not the application's own variable: another thread might see the event in it, and let it
-	 * go, before we have it. */
+	/*
+	 * Not the application's variable: another thread might see the event in it and release it
+	 * before we have it.
+	 */
 	c->queue = q;
 	c->event = &c->own;
 	if (rk_ocl_device_due(atomic_load_explicit(&q->device, memory_order_relaxed)))
@@ -164,7 +166,7 @@ static bool keep(struct rk_ocl_command *c, const struct rk_ocl_what *what)
 	uint32_t name, tid = rk_rec_begun();
 
 	if (!atomic_load_explicit(&c->queue->profiled, memory_order_relaxed))
-		return false; /* it will never have times: stays begun, and so counts as lost */
+		return false; /* it will never have times: stays open, and so counts as lost */
 	name = node_take();
 	if (!name)
 		return false;
@@ -176,12 +178,14 @@ static bool keep(struct rk_ocl_command *c, const struct rk_ocl_what *what)
 cl_int rk_ocl_end(struct rk_ocl_command *c, cl_int rc, const struct rk_ocl_what *what)
 {
 	if (c->missed && rc == CL_SUCCESS)
-		rk_rec_begun(); /* and never seen to end */
+		rk_rec_begun(); /* and never seen to finish */
 	if (!c->queue || rc != CL_SUCCESS || !c->own)
 		return rc;
 	cl_event event = c->own;
-	/* Two references where the application wants one too; before the event is in a list, as it
-	 * may be let go from there at once. */
+	/*
+	 * Two references where the application wants one too; before the event is in a list,
+	 * because it may be released from there at once.
+	 */
 	if (c->asked)
 		rk_ocl.target.clRetainEvent(event);
 	if (!keep(c, what))
@@ -233,7 +237,7 @@ static enum state execution(cl_event event)
 	return status < 0 ? FAILED : status == CL_COMPLETE ? OVER : UNDER_WAY;
 }
 
-/* One question for a command that is not over, four for one that is. */
+/* One query for a running command, four for one that has ended. */
 static enum state times(cl_event event, struct rk_rec_times *t)
 {
 	enum state s;
@@ -242,7 +246,7 @@ static enum state times(cl_event event, struct rk_rec_times *t)
 		s = execution(event);
 		if (s != OVER)
 			return s;
-		/* It ended between the two questions, or never has times. */
+		/* It ended between the two queries, or never has times. */
 		if (!event_time(event, CL_PROFILING_COMMAND_END, &t->end) || !t->end)
 			return TIMELESS;
 	}
@@ -254,9 +258,9 @@ static enum state times(cl_event event, struct rk_rec_times *t)
 }
 
 /*
- * What the device had nothing to do for has no times: then it happened when it was enqueued.
- * NVIDIA's runtime gives such a command no time of queueing, and leaves in the others what was
- * there before. A kernel without times is lost, and stays begun.
+ * A command without work for the device has no times: use the time when it was enqueued. NVIDIA's
+ * runtime gives such a command no queued time and leaves the other values unchanged. A kernel
+ * without times is lost and stays open.
  */
 static enum state complete_times(const struct node *n, enum state s, struct rk_rec_times *t)
 {
@@ -293,7 +297,7 @@ static void record(const struct node *n, const struct rk_rec_times *t)
 		rk_ocl_device_sample(n->device, t->queued, n->before_ns, n->width_ns);
 }
 
-/* Takes over what was pushed since; it comes newest first. */
+/* Takes over the nodes pushed since; they come newest first. */
 static void take_incoming(struct rk_ocl_queue *q)
 {
 	uint32_t name = atomic_exchange_explicit(&q->incoming, 0, memory_order_acquire);
@@ -315,7 +319,7 @@ static void take_incoming(struct rk_ocl_queue *q)
 	q->last = newest;
 }
 
-/* Takes `name`, which comes after `before` (0: it is the first), out of the list. */
+/* Removes `name`, which follows `before` (0: it is the first), from the list. */
 static uint32_t unlink_node(struct rk_ocl_queue *q, uint32_t name, uint32_t before)
 {
 	uint32_t next = atomic_load_explicit(&nodes[name - 1].next, memory_order_relaxed);
@@ -329,7 +333,7 @@ static uint32_t unlink_node(struct rk_ocl_queue *q, uint32_t name, uint32_t befo
 	return next;
 }
 
-/* Recorded: its event is let go later, together with others, as that takes longer than recording. */
+/* Recorded: its event is released later, with others, because that takes longer than recording. */
 static void put_aside(struct rk_ocl_queue *q, uint32_t name)
 {
 	atomic_store_explicit(&nodes[name - 1].next, q->done, memory_order_relaxed);
@@ -337,7 +341,7 @@ static void put_aside(struct rk_ocl_queue *q, uint32_t name)
 	q->ndone++;
 }
 
-/* Records what is over, up to a batch of it; returns whether there may be more. */
+/* Records up to a batch of ended commands; returns whether there may be more. */
 static bool harvest_some(struct rk_ocl_queue *q, bool all)
 {
 	bool ordered = !(atomic_load(&q->asked) & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
@@ -375,7 +379,7 @@ static bool try_lock(struct rk_ocl_queue *q)
 	       !atomic_exchange_explicit(&q->busy, true, memory_order_acquire);
 }
 
-/* False when another thread is at it and does not get ready soon either: it is held for a batch. */
+/* False when another thread holds it and does not finish soon: it is held for a batch. */
 static bool lock_queue(struct rk_ocl_queue *q)
 {
 	for (int i = 0; i < YIELDS; i++) {
@@ -400,7 +404,7 @@ static bool is_empty(struct rk_ocl_queue *q)
 	       !atomic_load_explicit(&q->waiting, memory_order_relaxed);
 }
 
-/* Lets go of the events of a chain. That may call back into the application: we hold nothing. */
+/* Releases the events of a chain. That may call back into the application, so we hold nothing. */
 static void release_chain(uint32_t first)
 {
 	uint32_t last = first;
@@ -412,7 +416,7 @@ static void release_chain(uint32_t first)
 	nodes_give(first, last);
 }
 
-/* What is to be let go now: all of it, or nothing until it is many. */
+/* The events to release now: all, or none until there are many. */
 static uint32_t take_done(struct rk_ocl_queue *q, bool now)
 {
 	uint32_t chain = q->done;
@@ -424,14 +428,14 @@ static uint32_t take_done(struct rk_ocl_queue *q, bool now)
 	return chain;
 }
 
-/* Up to `batches` of what is over; returns whether there may be more. */
+/* Records up to `batches` of ended commands; returns whether there may be more. */
 static bool harvest_part(struct rk_ocl_queue *q, bool all, bool release, uint32_t batches)
 {
 	bool more = !is_empty(q);
 
 	while (more && batches-- && lock_queue(q)) {
 		more = harvest_some(q, all);
-		/* Of a whole batch the events are still in the cache: now is the cheapest time. */
+		/* After a full batch the events are still in the cache: release them now. */
 		uint32_t chain = take_done(q, release || more);
 		unlock_queue(q);
 		release_chain(chain);
@@ -520,7 +524,7 @@ static void forget(struct rk_ocl_queue *q, void *unused)
 	atomic_store(&q->waiting, false);
 }
 
-/* What is under way is the parent's: its threads do it, and its file gets the records. */
+/* Running commands belong to the parent: its threads handle them, and its file gets the records. */
 void rk_ocl_pending_forked(void)
 {
 	rk_ocl_queue_each(forget, NULL);

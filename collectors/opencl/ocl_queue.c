@@ -1,9 +1,9 @@
 /*
- * ocl_queue.c - see ocl.h: queues get profiling, and the application does not see that they have.
+ * ocl_queue.c - see ocl.h: enables profiling of queues without the application noticing.
  *
- * A queue the application made without profiling answers as such: its properties, and the times of
- * its events, which are "not available" to it. Queues on the device and those the runtime refuses
- * to make with profiling stay as they are.
+ * A queue that the application created without profiling behaves so: in its properties, and in the
+ * times of its events, which are "not available". Device queues, and queues that the runtime
+ * refuses to create with profiling, stay as they are.
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@
 
 static _Atomic(uintptr_t) keys[RK_OCL_QUEUES];
 static struct rk_ocl_queue queues[RK_OCL_QUEUES];
-/* Those that were ever in use, to visit them without a look at the whole table. */
+/* Queues that were ever used, to visit them without scanning the whole table. */
 static _Atomic(struct rk_ocl_queue *) order[RK_OCL_QUEUES];
 static _Atomic uint32_t norder;
 static _Atomic uint32_t nnumbers;
@@ -25,7 +25,7 @@ typedef cl_command_queue(CL_API_CALL *create_khr)(cl_context, cl_device_id,
 						  const cl_queue_properties *, cl_int *);
 static _Atomic(uintptr_t) khr_keys[PLATFORMS];
 static _Atomic(create_khr) khr_there[PLATFORMS];
-static _Atomic(create_khr) khr_any; /* from OpenCL 1.1's question, which names no platform */
+static _Atomic(create_khr) khr_any; /* from OpenCL 1.1's query, which has no platform */
 
 struct rk_ocl_queue *rk_ocl_queue_find(cl_command_queue handle)
 {
@@ -46,9 +46,9 @@ void rk_ocl_queue_each(void (*f)(struct rk_ocl_queue *q, void *user), void *user
 	}
 }
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
-/* A queue as the application asks for it: by flags, or by a list that may be NULL. */
+/* A queue as the application requests it: by flags, or by a list that may be NULL. */
 struct wish {
 	cl_device_id device;
 	cl_command_queue_properties asked;
@@ -57,7 +57,7 @@ struct wish {
 	uint32_t nprops;
 };
 
-/* The runtime has made a queue; `forced`: with profiling that was not asked for. */
+/* The runtime has created a queue; `forced`: with profiling that was not requested. */
 static bool adopt(cl_command_queue handle, const struct wish *w, bool forced)
 {
 	uint32_t at = rk_ocl_slot(keys, RK_OCL_QUEUES, handle, true);
@@ -86,7 +86,7 @@ static bool adopt(cl_command_queue handle, const struct wish *w, bool forced)
 	return true;
 }
 
-/* Without a place for what it must answer later a queue cannot have profiling in secret. */
+/* A queue that does not fit the table cannot have hidden profiling: its answers could not be restored. */
 static cl_command_queue adopt_or_drop(cl_command_queue handle, const struct wish *w)
 {
 	if (!handle || adopt(handle, w, true))
@@ -122,8 +122,8 @@ static cl_command_queue CL_API_CALL create(cl_context context, cl_device_id devi
 }
 
 /*
- * The list with profiling in it at `out`, which holds RK_OCL_PROPS + 2 words, and what it asks for
- * in *w. False when it is too long.
+ * Writes the list with profiling added to `out`, which has RK_OCL_PROPS + 2 words, and what the
+ * list requests to *w. False when it is too long.
  */
 static bool edit_list(const cl_queue_properties *list, cl_queue_properties *out, struct wish *w)
 {
@@ -218,7 +218,7 @@ void *rk_ocl_queue_extension(cl_platform_id platform, const char *name, void *th
 	return there;
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 /* Copies an answer as the clGet*Info functions do. */
 static cl_int answer(const void *value, size_t bytes, size_t cap, void *to, size_t *ret_bytes)
@@ -233,8 +233,8 @@ static cl_int answer(const void *value, size_t bytes, size_t cap, void *to, size
 }
 
 /*
- * A queue as the application wanted it, for questions whose answers differ from runtime to runtime:
- * what an empty list is, and whether OpenCL 1's way of making a queue has one.
+ * A queue as the application requested it, for queries whose answers differ between runtimes: what
+ * an empty list is, and whether a queue created by OpenCL 1's function has one.
  */
 static cl_command_queue make_twin(struct rk_ocl_queue *q, cl_command_queue handle)
 {
@@ -269,7 +269,7 @@ static cl_int answer_list(struct rk_ocl_queue *q, cl_command_queue handle, size_
 	return rc;
 }
 
-/* Does the runtime know more of the queue than the application asked for? */
+/* Whether the queue has more properties than the application requested. */
 static bool hides(struct rk_ocl_queue *q)
 {
 	return q && atomic_load(&q->profiled) && !(atomic_load(&q->asked) & PROFILING);
@@ -288,14 +288,14 @@ static cl_int CL_API_CALL get_info(cl_command_queue handle, cl_command_queue_inf
 		asked = atomic_load(&q->asked);
 		return answer(&asked, sizeof(asked), cap, to, ret_bytes);
 	}
-	/* Where the runtime does not know the question it must not get an answer. */
+	/* If the runtime does not support the query, we must not answer it. */
 	if (hides(q) && what == CL_QUEUE_PROPERTIES_ARRAY &&
 	    rk_ocl.target.clGetCommandQueueInfo(handle, what, 0, NULL, NULL) == CL_SUCCESS)
 		return answer_list(q, handle, cap, to, ret_bytes);
 	return rk_ocl.target.clGetCommandQueueInfo(handle, what, cap, to, ret_bytes);
 }
 
-/* OpenCL 1.0: properties that change. Profiling is never switched off below us. */
+/* OpenCL 1.0: properties that change. We never let profiling be switched off. */
 static cl_int CL_API_CALL set_property(cl_command_queue handle,
 				       cl_command_queue_properties properties, cl_bool enable,
 				       cl_command_queue_properties *old)
@@ -351,7 +351,7 @@ static cl_int CL_API_CALL get_event_info(cl_event event, cl_event_info what, siz
 	return rc;
 }
 
-/* Events that we hold keep the queue: those of commands that are over are let go first. */
+/* Events that we hold keep the queue alive: release those of ended commands first. */
 static cl_int CL_API_CALL release(cl_command_queue handle)
 {
 	struct rk_ocl_queue *q = rk_ocl_queue_find(handle);

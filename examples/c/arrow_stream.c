@@ -63,7 +63,7 @@ int main(int argc, char **argv)
 		rk_run_close(run);
 		return 1;
 	}
-	/* streams keep what they need of a run */
+	/* streams keep what they need from the run */
 	rk_run_close(run);
 	rc = drain(&stream, sums);
 	stream.release(&stream);

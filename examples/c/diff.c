@@ -4,7 +4,7 @@
 #include <rockit/diff.h>
 #include <rockit/rockit.h>
 
-/* A profile is whole in itself: the run is closed at once. */
+/* A profile does not need its run: close it at once. */
 static int profile(const char *path, struct rk_profile **ret, struct rk_error *err)
 {
 	struct rk_run *run = NULL;

@@ -1,4 +1,4 @@
-/* metrics.c - what limits each kernel of a run, and the metrics that are known about it. */
+/* metrics.c - what limits each kernel of a run, and its known metrics. */
 #include <stdio.h>
 
 #include <rockit/metrics.h>

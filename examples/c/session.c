@@ -1,7 +1,7 @@
 /*
  * session.c - plans how to profile a program, shows the commands, and with --run carries them out.
  *
- * With a tool, its release and the chip named, a plan needs none of them to be there:
+ * If tool, release and chip are given, none of them has to be installed for a plan:
  *	session --tool rocprofv3 --tool-version 7.0.0 --arch gfx942 memory ./app
  */
 #include <stdio.h>
@@ -32,7 +32,7 @@ static void show(const struct rk_session *s)
 	}
 }
 
-/* What is asked for, by a word. */
+/* Maps a word to a request. */
 static int plan(const char *question, const struct rk_session_options *opt, struct rk_session **ret,
 		struct rk_error *err)
 {
