@@ -1,4 +1,4 @@
-/* doctor.h - what a machine has for profiling, what is in the way, and what to do about it. */
+/* doctor.h - what a machine has for profiling, what blocks it, and how to fix it. */
 #ifndef ROCKIT_DOCTOR_H
 #define ROCKIT_DOCTOR_H
 
@@ -18,13 +18,13 @@ enum rk_doctor_status {
 	RK_DOCTOR_OK,
 	RK_DOCTOR_INFO, /* good to know */
 	RK_DOCTOR_WARN, /* profiling works, but something will be missing, wrong or slow */
-	RK_DOCTOR_BAD,  /* profiling does not work before this is put right */
+	RK_DOCTOR_BAD,  /* profiling does not work until this is fixed */
 };
 
 /* "ok", "info", "warn", "bad". */
 const char *rk_doctor_status_word(enum rk_doctor_status s);
 
-/* Texts are owned by the doctor; they may hold any bytes that a file or a variable had. */
+/* Texts are owned by the doctor; they may contain any bytes from files and variables. */
 struct rk_doctor_check {
 	const char *id; /* a stable word with dashes: "kfd", "render-nodes" */
 	enum rk_doctor_status status;
@@ -52,7 +52,7 @@ struct rk_doctor_options {
 };
 
 /*
- * Looks at files, asks NVIDIA's library and starts no process. Nothing found is an answer: it
+ * Reads files and calls NVIDIA's library; starts no process. Finding nothing is not an error: it
  * fails only when out of memory. *ret is owned by the caller.
  */
 int rk_doctor_new(const struct rk_doctor_options *opt, struct rk_doctor **ret,
@@ -60,9 +60,9 @@ int rk_doctor_new(const struct rk_doctor_options *opt, struct rk_doctor **ret,
 void rk_doctor_free(struct rk_doctor *d); /* NULL is fine */
 
 /*
- * As text, JSON or CSV (of the checks). `detail` adds, to the text, the options that each
- * profiler has. `how->top` means nothing here; text is wrapped to 100 columns, or to
- * how->columns where these are fewer. *ret_text is NUL-terminated and freed by rk_text_free.
+ * As text, JSON or CSV (of the checks). `detail` adds, to the text, the options that each profiler
+ * has. `how->top` is ignored; text is wrapped to 100 columns, or to how->columns if that is less.
+ * *ret_text is NUL-terminated and freed by rk_text_free.
  */
 int rk_doctor_render(const struct rk_doctor *d, const struct rk_render_options *how, bool detail,
 		     char **ret_text, size_t *ret_len, struct rk_error *err);

@@ -18,7 +18,7 @@ struct rk_gpu {
 	const char *gfx;            /* "gfx942"; "" for others */
 	const char *pci;            /* "0000:c1:00.0" */
 	const char *driver;         /* "amdgpu" */
-	const char *partition;      /* "SPX/NPS1"; "MIG" where an NVIDIA GPU is cut up */
+	const char *partition;      /* "SPX/NPS1"; "MIG" if an NVIDIA GPU is partitioned */
 	const char *uuid;           /* "GPU-8a5d...", NVIDIA's */
 	const char *compute;        /* NVIDIA's compute capability, "9.0" */
 	int kfd_node, card, render; /* KFD node, /dev/dri/cardN, renderDN; -1 */

@@ -1,4 +1,4 @@
-/* monitor.h - power, memory, clocks and load of the GPUs, sampled beside a program. */
+/* monitor.h - samples power, memory, clocks and load of the GPUs while a program runs. */
 #ifndef ROCKIT_MONITOR_H
 #define ROCKIT_MONITOR_H
 
@@ -26,18 +26,18 @@ struct rk_monitor_options {
 	unsigned metrics;     /* RK_MONITOR_ bits */
 	unsigned interval_ms; /* 0: 100 */
 	const char *root;     /* put before /sys and /usr/lib, for tests; NULL or "" */
-	bool overwrite;       /* files that are there; else they are refused */
+	bool overwrite;       /* overwrite existing files; else fail */
 	uint64_t reserved[8]; /* 0 */
 };
 
 struct rk_monitor_result {
 	uint64_t samples; /* moments sampled */
-	uint64_t missed;  /* deadlines that had passed when their turn came */
+	uint64_t missed;  /* samples skipped because they were late */
 	unsigned gpus;
-	unsigned metrics;       /* those that at least one GPU gave */
+	unsigned metrics;       /* those that at least one GPU reports */
 	double cpu_percent;     /* of one core, over the whole time */
 	int64_t clock_error_ns; /* how far the two clocks of a sample may be apart */
-	char note[256];         /* what no GPU gives of what was asked, which GPU was lost; "" */
+	char note[256];         /* requested metrics that no GPU reports, which GPU was lost; "" */
 	uint64_t reserved[8];   /* 0 */
 };
 
@@ -49,14 +49,14 @@ int rk_monitor_parse(const char *text, unsigned *ret, struct rk_error *err);
 const char *rk_monitor_word(unsigned i);
 
 /*
- * Samples from a thread of its own until stop, at once and then at even moments, and once more at
- * the end. Files are appended to as it goes, a line in one write: what was sampled is on disk
- * whatever happens to the process. A value that a GPU does not give is an empty cell.
- * RK_E_UNSUPPORTED when no GPU gives any of it; then no file is made.
+ * Samples in its own thread until stop: at once, then at a fixed interval, and once more at the
+ * end. Each line is appended in one write, so samples are on disk whatever happens to the process.
+ * A value that a GPU does not report is an empty cell. RK_E_UNSUPPORTED when no GPU reports any of
+ * the metrics; then no file is created.
  */
 int rk_monitor_start(const struct rk_monitor_options *opt, struct rk_monitor **ret,
 		     struct rk_error *err);
-/* False once it has given up, because a file could not be written; stop says why. */
+/* False after it gave up because a file could not be written; stop returns the reason. */
 bool rk_monitor_alive(struct rk_monitor *m);
 /* Ends the thread and frees the monitor. ret may be NULL; it is filled on failure, too. */
 int rk_monitor_stop(struct rk_monitor *m, struct rk_monitor_result *ret, struct rk_error *err);
@@ -64,8 +64,8 @@ int rk_monitor_stop(struct rk_monitor *m, struct rk_monitor_result *ret, struct 
 /* ---- as a command: a directory, a program, an end ---- */
 
 /*
- * As start, but opt->dir is made with its parents; NULL stands for
- * rockit_output/<YYYYMMDD-HHMMSS>-<pid>. Its path goes to `path`. Nothing is left on failure.
+ * Like start, but creates opt->dir with its parents; NULL means
+ * rockit_output/<YYYYMMDD-HHMMSS>-<pid>. Its path goes to `path`. Leaves nothing behind on failure.
  */
 int rk_monitor_open(const struct rk_monitor_options *opt, struct rk_monitor **ret, char *path,
 		    size_t path_size, struct rk_error *err);
@@ -79,10 +79,10 @@ struct rk_monitor_end {
 };
 
 /*
- * Runs the program (argv, NULL for none) and samples until it has ended; without one, until
- * SIGINT, SIGTERM or SIGHUP, as far as they are not ignored. duration_ms (0: none) ends sampling
- * before; a program goes on alone. Then the monitor is stopped and freed; m may be NULL when there
- * is a program. RK_E_ codes only when no process could be made.
+ * Runs the program (argv, NULL for none) and samples until it has ended; without one, until SIGINT,
+ * SIGTERM or SIGHUP, as far as they are not ignored. duration_ms (0: none) ends sampling earlier;
+ * the program continues. Then the monitor is stopped and freed; m may be NULL when there is a
+ * program. RK_E_ codes only if no process could be created.
  */
 int rk_monitor_attend(struct rk_monitor *m, char *const *argv, uint64_t duration_ms,
 		      struct rk_monitor_end *ret, struct rk_error *err);

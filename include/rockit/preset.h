@@ -1,4 +1,4 @@
-/* preset.h - named ways to profile. */
+/* preset.h - named configurations for profiling. */
 #ifndef ROCKIT_PRESET_H
 #define ROCKIT_PRESET_H
 
@@ -15,7 +15,7 @@ RK_BEGIN_DECLS
 /* Lists of strings end with NULL and are never NULL; strings are "" when there is nothing. */
 struct rk_preset {
 	const char *name;
-	const char *extends;     /* the preset this one began as; "" for none */
+	const char *extends;     /* the preset that this one extends; "" for none */
 	const char *description; /* one line */
 	const char *use_case;
 	const char *overhead;      /* "low: about 6 us a kernel ..." */
@@ -35,16 +35,16 @@ struct rk_preset {
 	const char *launcher;            /* "torchrun", ...; "" for none */
 	uint64_t nproc_per_node, nnodes; /* 0: not said */
 	const char *const *slurm;        /* key=value of slurm{} */
-	const char *const *ignored;      /* keys and tools of a context that mean nothing here */
+	const char *const *ignored;      /* keys and tools of a context that are ignored */
 	const char *const *notes;        /* one sentence each: what differs from what was asked */
 };
 
 /*
- * A preset by name, or a file of one: `name` with a '/' in it, or the name of a file in this
- * folder that no preset has. The prefix "rocprofv3_", the suffix ".json" and "multi_node" are
- * understood. The user's presets ($ROCKIT_PRESET_DIR, else rockit/presets below $XDG_CONFIG_HOME or
- * ~/.config) win over built-in ones of the same name. A file with "tools" is taken as a madengine
- * context. RK_E_USAGE names the nearest preset when there is none of that name.
+ * A preset by name, or a file of one: `name` with a '/' in it, or the name of a file in this folder
+ * that no preset has. The prefix "rocprofv3_", the suffix ".json" and "multi_node" are accepted.
+ * The user's presets ($ROCKIT_PRESET_DIR, else rockit/presets below $XDG_CONFIG_HOME or ~/.config)
+ * override built-in ones of the same name. A file with "tools" is read as a madengine context.
+ * RK_E_USAGE names the nearest preset when there is none of that name.
  */
 int rk_preset_load(const char *name, struct rk_preset **ret, struct rk_error *err);
 void rk_preset_free(struct rk_preset *p); /* NULL is fine */
@@ -60,9 +60,9 @@ void rk_preset_names_release(struct rk_preset_names *n);
 
 /*
  * A madengine context on top of `base` (NULL: nothing): tools[] by name, cmd and env_vars,
- * distributed{}, slurm{}, env_vars{}; docker, registry and manifest keys land in `ignored`.
- * `text` is JSON; `name` is what errors call it. Nothing of it is ever run: a `cmd` is taken apart
- * into what it asks of the profiler, and refused when it holds more than that (RK_E_USAGE).
+ * distributed{}, slurm{}, env_vars{}; docker, registry and manifest keys land in `ignored`. `text`
+ * is JSON; `name` is what errors call it. Its commands are never executed: the options of a `cmd`
+ * are translated, and a `cmd` with more than profiler options is refused (RK_E_USAGE).
  */
 int rk_preset_from_context(const struct rk_preset *base, const char *text, size_t len,
 			   const char *name, struct rk_preset **ret, struct rk_error *err);

@@ -2,8 +2,8 @@
  * session.h - profiling a program: a plan that is only data, and its execution.
  *
  * A session is planned from options alone: with tool, tool_version and arch given, nothing has to
- * be installed. Running it makes the run directory of docs/architecture.md. One session belongs to
- * one thread; running it takes signals over for as long as a program runs.
+ * be installed. Running it creates the run directory described in docs/architecture.md. A session
+ * belongs to one thread; it handles signals while a program runs.
  */
 #ifndef ROCKIT_SESSION_H
 #define ROCKIT_SESSION_H
@@ -18,7 +18,7 @@
 
 RK_BEGIN_DECLS
 
-/* NULL and 0 stand for "not said". All is copied. */
+/* NULL and 0 mean "not set". Everything is copied. */
 struct rk_session_options {
 	const char *preset;   /* name or file; default: lightweight, unless traces or counters */
 	const char *traces;   /* "hip,kernel,..." instead of the preset's; "none" */
@@ -53,12 +53,12 @@ int rk_session_render(const struct rk_session *s, enum rk_report_format format, 
 		      size_t *ret_len, struct rk_error *err);
 
 const char *rk_session_dir(const struct rk_session *s);
-/* What was asked and will not come, and other things worth knowing, a sentence each. Borrowed. */
+/* What was requested but will not be delivered, and other notes, one sentence each. Borrowed. */
 const char *const *rk_session_notes(const struct rk_session *s, size_t *ret_n);
-/* Known trouble of this tool, release and chip. Borrowed. */
+/* Known problems of this tool, release and chip. Borrowed. */
 const char *const *rk_session_hazards(const struct rk_session *s, size_t *ret_n);
 
-/* One run of the program, as it would be started. All is the session's. */
+/* One execution of the program, as it would be started. Owned by the session. */
 struct rk_planned_pass {
 	const char *what;            /* "trace", "counters", "PC samples and trace" */
 	const char *dir;             /* where its files go */
@@ -76,7 +76,7 @@ struct rk_planned {
 	size_t npasses;
 };
 
-/* What running it would do: commands are built and nothing is started. Borrowed. */
+/* What running the session would do: builds the commands, starts nothing. Borrowed. */
 const struct rk_planned *rk_session_planned(const struct rk_session *s);
 
 struct rk_session_hooks {
@@ -92,28 +92,28 @@ struct rk_session_result {
 	int status;    /* what to exit with: the program's own, 126, 127 or 128 + signal */
 	bool ran;      /* the program was started */
 	bool profiled; /* false: a rank that was not chosen */
-	bool usable;   /* there is something to report on */
+	bool usable;   /* kernels or other rows were recorded */
 	uint64_t kernels;
 	unsigned passes_done, passes;
 	uint64_t reserved[8]; /* 0 */
 };
 
 /*
- * Makes the directory, runs every pass, collects, converts and writes run.json. Fails only for
- * reasons of its own (directory, disk, memory); what the program did is in *ret, always filled.
- * A session may be run again, into the same directory where `force` was given.
+ * Makes the directory, runs every pass, collects, converts and writes run.json. Fails only if
+ * rockit itself fails (directory, disk, memory); the result of the program is in *ret, which is
+ * always filled. A session may run again, into the same directory if `force` was given.
  */
 int rk_session_run(struct rk_session *s, const struct rk_session_hooks *hooks,
 		   struct rk_session_result *ret, struct rk_error *err);
 
 /*
- * Sessions for the usual questions, planned as by rk_session_plan. `base` has the program and all
- * that is the same whatever the question; what a function is about is filled in where base is silent.
+ * Sessions for the usual questions, planned like rk_session_plan. `base` has the program and the
+ * common options; each function sets only options that base does not set.
  */
 
 /*
- * A kernel by its name, a regular expression (NULL: all): times, and counters of the categories waves
- * and instructions. Where the profiler filters counters alone, the times are of all kernels.
+ * A kernel by its name, a regular expression (NULL: all): times, and counters of the categories
+ * waves and instructions. If the profiler filters only counters, the times are of all kernels.
  */
 int rk_session_for_kernel(const struct rk_session_options *base, const char *kernel,
 			  struct rk_session **ret, struct rk_error *err);
@@ -123,7 +123,7 @@ int rk_session_for_memory(const struct rk_session_options *base, struct rk_sessi
 /* How busy the compute units are: counters of the category compute_unit. */
 int rk_session_for_compute_unit(const struct rk_session_options *base, struct rk_session **ret,
 				struct rk_error *err);
-/* rocprof-compute (Omniperf) on the target `arch`, "gfx942"; NULL: as base says, or what is here. */
+/* rocprof-compute (Omniperf) on the target `arch`, "gfx942"; NULL: base->arch, or this machine. */
 int rk_session_for_rocprof_compute(const struct rk_session_options *base, const char *arch,
 				   struct rk_session **ret, struct rk_error *err);
 

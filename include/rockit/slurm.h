@@ -1,4 +1,4 @@
-/* slurm.h - a program profiled on every node of a Slurm job: the script, its submission, its parts. */
+/* slurm.h - profiles a program on every node of a Slurm job: script, submission, collection. */
 #ifndef ROCKIT_SLURM_H
 #define ROCKIT_SLURM_H
 
@@ -12,7 +12,7 @@
 
 RK_BEGIN_DECLS
 
-/* NULL and 0 stand for "not said": then slurm{} and distributed{} of preset and context count. */
+/* NULL and 0 mean "not set": then slurm{} and distributed{} of the preset and context are used. */
 struct rk_slurm_options {
 	const char *preset, *context, *context_file; /* as of session.h */
 	uint64_t nodes;                              /* default: 1 */
@@ -34,7 +34,7 @@ struct rk_slurm_options {
 
 struct rk_slurm_job;
 
-/* Decides everything and does nothing. */
+/* Plans the job and starts nothing. */
 int rk_slurm_plan(const struct rk_slurm_options *opt, struct rk_slurm_job **ret,
 		  struct rk_error *err);
 void rk_slurm_job_free(struct rk_slurm_job *j); /* NULL is fine */
@@ -43,36 +43,36 @@ const char *rk_slurm_script(const struct rk_slurm_job *j, size_t *ret_len);
 const char *rk_slurm_dir(const struct rk_slurm_job *j);
 
 /*
- * Leaves the script in <dir>/job.sh and hands it to sbatch; *ret_id is borrowed from the job. A
- * directory that holds ranks is refused unless `force` was given.
+ * Writes the script to <dir>/job.sh and submits it with sbatch; *ret_id is borrowed from the job. A
+ * directory that contains ranks is refused unless `force` was given.
  */
 int rk_slurm_submit(struct rk_slurm_job *j, const char **ret_id, struct rk_error *err);
 
 struct rk_slurm_hooks {
 	void (*say)(void *arg, const char *line); /* the job's state has changed; may be NULL */
-	bool (*stop)(void *arg);                  /* often: true ends the wait; may be NULL */
+	bool (*stop)(void *arg); /* called often; true ends the wait; may be NULL */
 	void *arg;
 	uint64_t reserved[8]; /* 0 */
 };
 
 /*
- * Until the job has ended; *ret_status is its exit status as a shell has it, never 0 for a job
- * that was not completed. RK_E_CANCELLED: stop() was true, the job goes on. RK_E_IO: Slurm does not
- * answer or does not know the job any more.
+ * Waits until the job has ended; *ret_status is its exit status as in a shell, never 0 for a job
+ * that was not completed. RK_E_CANCELLED: stop() was true, the job keeps running. RK_E_IO: Slurm
+ * does not answer or no longer knows the job.
  */
 int rk_slurm_wait(const char *id, const struct rk_slurm_hooks *hooks, int *ret_status,
 		  struct rk_error *err);
 
-/* What is there of a job below `dir`. */
+/* The ranks of a job in `dir`. */
 struct rk_slurm_parts;
 int rk_slurm_collect(const char *dir, struct rk_slurm_parts **ret, struct rk_error *err);
 /*
- * Relates the clocks of the ranks below `dir` and writes `dir`/run.json with what came of it; where a
- * `rockit run` has left one, the member "fused" is added to it. Reads the ranks' kernels where they are
- * of several machines. RK_E_UNSUPPORTED: there is nothing that can be read.
+ * Aligns the clocks of the ranks in `dir` and writes the result to `dir`/run.json; if a `rockit
+ * run` has written one, the member "fused" is added to it. Reads the ranks' kernels if they ran on
+ * several machines. RK_E_UNSUPPORTED: nothing can be read.
  */
 int rk_slurm_record(const char *dir, struct rk_error *err);
-/* All ranks are there, ended, and ended well. */
+/* All ranks are complete and succeeded. */
 bool rk_slurm_whole(const struct rk_slurm_parts *p);
 /* Text or JSON; rk_text_free frees. */
 int rk_slurm_render(const struct rk_slurm_parts *p, enum rk_report_format format, char **ret_text,

@@ -12,7 +12,7 @@
 
 RK_BEGIN_DECLS
 
-/* One program. Strings are owned by the list it stands in; "" when not known. */
+/* One program. Strings are owned by the list; "" when not known. */
 struct rk_tool_found {
 	const char *name;    /* "rocprofv3", "rocprof-compute", "rocm-smi", "nsys", ... */
 	const char *path;    /* as it would be run */
@@ -39,7 +39,7 @@ struct rk_tools_options {
 
 /*
  * Looks in PATH, $ROCM_PATH, /opt/rocm* and the site-packages of ROCm wheels; starts no process.
- * Nothing found is no error. `opt` may be NULL.
+ * Finding nothing is not an error. `opt` may be NULL.
  */
 int rk_tools_find(const struct rk_tools_options *opt, struct rk_tools_found *ret,
 		  struct rk_error *err);

@@ -1,4 +1,4 @@
-"""GPU profiles for Python: run a program under its profiler, read what came of it, compare.
+"""GPU profiles for Python: run a program under its profiler, read the results, compare runs.
 
     import rockit
 

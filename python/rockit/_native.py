@@ -360,7 +360,7 @@ def _ask(number: int, done: int, total: int) -> int:
 
 
 ask = PROGRESS(_ask)
-_GRACE_S = 10  # for a call that was told to stop: it asks many times a second
+_GRACE_S = 10  # grace period for a call to stop: it checks many times a second
 
 
 def interruptible(function: Callable[[], T], call: Call) -> T:

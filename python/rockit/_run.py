@@ -173,7 +173,7 @@ class Run:
             raise _errors.UsageError("columns is a list of names", code="usage")
         made = Table(self, name, None if columns is None else list(columns), sorted)
         if columns is not None:
-            made._schema()  # an unknown column is said here
+            made._schema()  # raises an error for unknown columns
         return made
 
     def __getitem__(self, name: str) -> Table:

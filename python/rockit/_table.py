@@ -40,9 +40,9 @@ class _Batch:
 
 
 class Table:
-    """The rows of one table, read anew each time they are asked for.
+    """The rows of one table, read again each time they are requested.
 
-    pandas, polars, pyarrow, DuckDB and others take it as it is, through Arrow's C stream. That
+    pandas, polars, pyarrow, DuckDB and others read it directly through Arrow's C stream. That
     reads the files on its own: it goes on when the run is closed, and its warnings are not the
     run's.
     """

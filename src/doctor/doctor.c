@@ -174,13 +174,13 @@ static const struct rk_doctor_check *first_bad(const struct rk_doctor *d)
 	return NULL;
 }
 
-/* GPUs are told apart by target, or by name where no driver gives a target. */
+/* GPUs are distinguished by target, or by name if no driver reports a target. */
 static const char *kind_of(const struct rk_gpu *gpu)
 {
 	return gpu->gfx[0] ? gpu->gfx : gpu->name;
 }
 
-/* How many GPUs of a vendor are of the kind of GPU i; 0 when one before it is. */
+/* How many GPUs of a vendor are of the same kind as GPU i; 0 if an earlier one is. */
 static size_t count_like(const struct rk_gpus *g, size_t i, const char *vendor)
 {
 	size_t n = 0;
@@ -219,7 +219,7 @@ static void name_gpus(const struct rk_look *l, const char *vendor, char *out, si
 	}
 }
 
-/* Where there is no AMD GPU, what else can be done. */
+/* The verdict without an AMD GPU. */
 static bool judge_others(const struct rk_look *l, const char *tool, char *out, size_t size)
 {
 	const struct rk_doctor_check *bad = first_bad(l->d);

@@ -98,7 +98,7 @@ static void look_at_power_levels(struct rk_look *l)
 #define GPU_CONTAINER \
 	"start the container with the GPUs (docker run --gpus all, apptainer exec --nv)"
 
-/* An AMD GPU is profiled first: beside one, no fault of NVIDIA's stops a run. */
+/* AMD GPUs have priority: with one, problems of NVIDIA's driver do not prevent a run. */
 static enum rk_doctor_status worst(const struct rk_look *l)
 {
 	return rk_look_count(l, "AMD") ? RK_DOCTOR_WARN : RK_DOCTOR_BAD;
@@ -120,7 +120,7 @@ static void version_in(const char *line, char *out, size_t size)
 	}
 }
 
-/* The kernel's part and the library come in one package, but a container may have one of them. */
+/* The kernel module and the library come in one package, but a container may have only one. */
 static void say_no_nvml(struct rk_look *l, int code)
 {
 	if (code == RK_NVML_NO_LIBRARY) {
@@ -223,7 +223,7 @@ static void say_device(struct rk_look *l, const char *path, enum rk_look_access 
 	}
 }
 
-/* Made when they are first used, but not in a container. Only the first fault is reported. */
+/* Created at first use, but not in a container. Reports only the first problem. */
 static void look_at_nvidia_devices(struct rk_look *l)
 {
 	static const char *const shared[] = { "/dev/nvidiactl", "/dev/nvidia-uvm" };

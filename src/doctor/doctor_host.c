@@ -18,7 +18,7 @@ enum {
 	NAME_BYTES = 64,
 	FEW_FILES = 1024,
 	NOBODY = 65534,
-	MOST_VARIABLES = 32, /* that are reported; a hostile environment has no end */
+	MOST_VARIABLES = 32, /* how many are reported: an environment may be huge */
 };
 
 static const struct rk_look_container docker = {
@@ -82,7 +82,7 @@ static const struct rk_look_container *find_container(struct rk_look *l)
 	return found;
 }
 
-/* The driver matters where there is a GPU for it; elsewhere its absence needs no advice. */
+/* The driver matters only if there is a GPU for it; otherwise no advice is needed. */
 static void look_at_driver(struct rk_look *l)
 {
 	char version[LINE_BYTES];
@@ -168,7 +168,7 @@ static void look_at_space(struct rk_look *l, const char *subject, const char *di
 		rk_look_advise(l, "%s", advice);
 }
 
-/* ---- who we are, and which devices we may use ---- */
+/* ---- the user, and which devices the user may access ---- */
 
 static uint64_t number(const char *s, size_t len, uint64_t otherwise)
 {
@@ -279,8 +279,8 @@ static bool session_has(const struct rk_look_user *u, uint64_t gid)
 }
 
 /*
- * By owner, group and mode alone under a root of tests; on a real machine the kernel is asked,
- * which also knows about access lists. Nothing is opened: that would wake a sleeping GPU.
+ * Under a test root, checks only owner, group and mode. On a real machine asks the kernel, which
+ * also knows access lists. Opens nothing: that would wake a sleeping GPU.
  */
 static bool may_use(const struct rk_look *l, const char *full, const struct stat *st)
 {
@@ -335,7 +335,7 @@ static bool lists_user(const char *members, const char *name)
 	return false;
 }
 
-/* Which of the ways to get at the device is the right one. */
+/* Chooses the advice that gives access to the device. */
 static void advise_access(struct rk_look *l, const struct device *dev, const char *group)
 {
 	char members[4096] = "";
@@ -494,7 +494,7 @@ static void look_at_all_visible(struct rk_look *l)
 {
 	static const char *const names[] = { "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
 					     "GPU_DEVICE_ORDINAL" };
-	/* HIP listens to CUDA's variable as well. */
+	/* HIP also reads CUDA's variable. */
 	const char *vendor = rk_look_count(l, "NVIDIA") ? "NVIDIA" : "AMD";
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -568,7 +568,7 @@ void rk_look_environment(struct rk_look *l)
 		size_t len = strcspn(*e, "=");
 		const struct variable *v = (*e)[len] ? known_variable(*e, len) : NULL;
 
-		/* Empty and "0" switch most of these off; a path is never that. */
+		/* An empty value or "0" turns most of these off; paths have no such value. */
 		if (!v || !(*e)[len + 1] || strcmp(*e + len + 1, "0") == 0)
 			continue;
 		len = len < sizeof(name) ? len : sizeof(name) - 1;

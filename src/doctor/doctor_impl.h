@@ -14,7 +14,7 @@ enum {
 	RK_LOOK_MAX_GROUPS = 1024,
 };
 
-/* Who we are, as far as access to devices goes. */
+/* The user and groups, for access to devices. */
 struct rk_look_user {
 	uint64_t uid;
 	uint64_t groups[RK_LOOK_MAX_GROUPS]; /* of this session, the primary one first */
@@ -74,7 +74,7 @@ const struct rk_tool_found *rk_look_best(const struct rk_look *l);
 enum rk_look_access { RK_LOOK_ALLOWED, RK_LOOK_DENIED, RK_LOOK_MISSING };
 enum rk_look_access rk_look_device(const struct rk_look *l, const char *path);
 
-/* The parts, in the order of their checks. */
+/* The groups of checks, in their order. */
 void rk_look_host(struct rk_look *l);
 void rk_look_gpus(struct rk_look *l);
 void rk_look_environment(struct rk_look *l);

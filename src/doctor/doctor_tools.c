@@ -78,7 +78,7 @@ static bool has_first(const struct rk_look *l, const char *name)
 	return false;
 }
 
-/* Present but not to be run, and no other of that name in its place. */
+/* Present but not executable, and no other program of that name. */
 static void look_at_unusable(struct rk_look *l)
 {
 	for (size_t i = 0; i < l->d->tools.n; i++) {
@@ -92,7 +92,7 @@ static void look_at_unusable(struct rk_look *l)
 	}
 }
 
-/* Deep analysis comes in packages of its own, which few install. */
+/* Tools for deep analysis are in separate packages, which few people install. */
 static void look_for_others(struct rk_look *l, const struct rk_tool_found *best)
 {
 	bool compute = has_any(l, "rocprof-compute") || has_any(l, "omniperf");
@@ -195,7 +195,7 @@ static bool setting(struct rk_look *l, const char *path, int64_t *ret)
 	       rk_num_i64(line, strlen(line), ret) == RK_NUM_OK;
 }
 
-/* Settings of the kernel that only some tools care about. */
+/* Kernel settings that affect only some tools. */
 static void look_at_settings(struct rk_look *l)
 {
 	int64_t v;
@@ -225,7 +225,7 @@ static void look_at_installed(struct rk_look *l)
 		look_at_python(l, best);
 		look_at_settings(l);
 	} else if ((l->nvidia || rk_look_count(l, "NVIDIA")) && !rk_look_count(l, "AMD")) {
-		/* Where there are NVIDIA's GPUs alone, ROCm is of no use. */
+		/* With only NVIDIA GPUs, ROCm is useless. */
 		if (l->cupti || has_any(l, "nsys"))
 			return;
 		rk_look_say(l, "no-profiler", RK_DOCTOR_INFO, "profilers",
@@ -239,7 +239,7 @@ static void look_at_installed(struct rk_look *l)
 
 /* ---- known faults ---- */
 
-/* The newest release whose options and files are known; later ones are called like it. */
+/* The newest release that we know; later ones are called with its options. */
 enum { NEWEST_MAJOR = 10, NEWEST_MINOR = 0 };
 
 static struct rk_version release_of(const struct rk_tool_found *t)
@@ -273,7 +273,7 @@ static void look_at_newer(struct rk_look *l)
 	}
 }
 
-/* Several chips, or two names of one, may meet the same. */
+/* Several chips, or two names of one chip, may match the same rule. */
 static bool is_said(const struct rk_look *l, const char *tool, const char *text)
 {
 	for (size_t i = 0; i < l->d->nchecks; i++)
@@ -311,10 +311,10 @@ void rk_look_tools(struct rk_look *l)
 		bool old = strcmp(name, "rocprofv2") == 0 || strcmp(name, "rocprof") == 0;
 		const struct rk_gpu *gpu;
 
-		/* Of the three rocprofs only the one that is used. */
+		/* Of the three rocprof versions, only the one in use. */
 		if (!found || !found->usable || (old && found != rk_look_best(l)))
 			continue;
-		/* What applies to every chip, before what applies to some. */
+		/* Rules for every chip come before rules for some chips. */
 		look_at_chip(l, name, release_of(found), "");
 		for (size_t i = 0; (gpu = rk_look_amd(l, i)) != NULL; i++)
 			look_at_chip(l, name, release_of(found), gpu->gfx);

@@ -40,8 +40,8 @@ struct rk_monitor_ops {
 	/* Is it for this GPU? The first kind that says so gets it. */
 	bool (*takes)(const struct rk_gpu *gpu);
 	/*
-	 * Opens the files of one GPU for the readings in `want`, a bit each. A GPU that gives
-	 * nothing is no error: its readings say so. `root` is put before /sys and /usr/lib.
+	 * Opens the files of one GPU for the readings in `want`, a bit each. A GPU that reports
+	 * nothing is not an error: its readings are NAN. `root` is put before /sys and /usr/lib.
 	 */
 	int (*open)(const char *root, const struct rk_gpu *gpu, unsigned want,
 		    struct rk_monitor_source **ret, struct rk_error *err);

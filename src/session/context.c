@@ -1,11 +1,11 @@
 /*
- * context.c - madengine's JSON contexts: which of its keys have a meaning here.
+ * context.c - madengine's JSON contexts: reads the keys that rockit supports.
  *
- * A context describes a container, a cluster and a model besides the profiler. What this program
- * does not do is named in `ignored`, so that nobody waits for it. A tool's cmd, "bash
- * .../rocprof_wrapper.sh OPTIONS --", is never run: its options are translated into what they ask for, so
- * that any tool and version can deliver it. An unknown option goes to the profiler as it is, and a
- * command that needs a shell is refused.
+ * Besides the profiler, a context describes a container, a cluster and a model. Keys that we do not
+ * support are listed in `ignored`, so that users notice. A tool's cmd, "bash .../rocprof_wrapper.sh
+ * OPTIONS --", is never executed: its options are translated into a request, so that any tool and
+ * version can fulfil it. Unknown options are passed to the profiler unchanged, and a command that
+ * needs a shell is refused.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 #include "rockit/nearest.h"
 #include "session/preset_draft.h"
 
-/* What rocprofv3's --runtime-trace records. */
+/* The traces of rocprofv3's --runtime-trace. */
 #define RUNTIME_TRACES "hip,marker,kernel,memcpy,alloc,scratch,rccl"
 
 /* A context while it is read. */
@@ -65,9 +65,9 @@ static int take_env(struct context *m, const struct rk_tree *object)
 
 /* ---- the cmd of a tool ---- */
 
-/* What becomes of an option, and of the words behind it. */
+/* How an option and the words after it are handled. */
 enum option_kind {
-	OPT_TRACE, /* `what` are traces; may have a word for yes or no behind it */
+	OPT_TRACE, /* `what` are traces; a word for yes or no may follow */
 	OPT_STATS,
 	OPT_INPUT,   /* a file of counters */
 	OPT_PMC,     /* names of counters */
@@ -122,7 +122,7 @@ static const struct option {
 
 enum { NOPTIONS = sizeof(options) / sizeof(options[0]) };
 
-/* The words of a command while they are taken one by one. */
+/* The words of a command while they are parsed. */
 struct words {
 	struct context *m;
 	const struct rk_tree *cmd;
@@ -140,7 +140,7 @@ static int refuse(const struct words *w, const char *why, const char *word)
 	return RK_E_USAGE;
 }
 
-/* Where a shell would do more than part words: a copy of that character, else '\0'. */
+/* The first character that only a shell can handle, or '\0'. */
 static char shell_character(const char *s)
 {
 	char quote = '\0';
@@ -267,7 +267,7 @@ static int take_pc(struct words *w, enum option_kind kind)
 			    w->m->err);
 }
 
-/* Stochastic samples are taken by cycles; by time no chip takes them. */
+/* Stochastic sampling counts cycles; no chip samples stochastically by time. */
 static int mend_pc(struct words *w)
 {
 	struct rk_draft *d = w->m->d;
@@ -368,7 +368,7 @@ enum tool_kind {
 	TOOL_TRACE,  /* the traces in `what` */
 	TOOL_MONITOR,
 	TOOL_LIBRARY,
-	TOOL_OTHER, /* another program's tracer, or no profiler at all: `what` says */
+	TOOL_OTHER, /* another tracer, or not a profiler; `what` explains */
 };
 
 struct tool {
@@ -510,7 +510,7 @@ static int add_counter_names(struct context *m, const char *counters)
 	return rk_draft_add(m->d, &p, m->err);
 }
 
-/* What a tool of ours asks for, unless its cmd says otherwise. */
+/* The request of a known tool, unless its cmd changes it. */
 static int take_profiler(struct context *m, const struct tool *t, const struct rk_tree *cmd)
 {
 	int rc;
@@ -563,7 +563,7 @@ static int unknown_tool(struct context *m, const struct rk_tree *name)
 	return RK_E_USAGE;
 }
 
-/* Keys of an entry that are not looked at: scripts above all, which are never run. */
+/* Keys of an entry that are ignored, mainly scripts, which are never executed. */
 static void ignore_rest(struct context *m, const struct rk_tree *tool, size_t i)
 {
 	static const char *const known[] = { "name", "cmd", "env_vars", "env", NULL };
@@ -609,7 +609,7 @@ static int take_tool(struct context *m, const struct rk_tree *tool, size_t i)
 
 /* ---- the context ---- */
 
-/* Scalars are kept; what a launcher or cluster wants beyond them is named as ignored. */
+/* Keeps scalars; other settings of a launcher or cluster are listed as ignored. */
 static int take_settings(struct context *m, const struct rk_tree *object)
 {
 	bool slurm = strcmp(object->key, "slurm") == 0;
@@ -669,7 +669,7 @@ static const struct {
 
 enum { NKEYS = sizeof(keys) / sizeof(keys[0]) };
 
-/* Named as ignored, with the nearest key: a typing error must not go unseen. */
+/* Listed as ignored, with the nearest key, so that typing errors are noticed. */
 static void pass_over(struct context *m, const struct rk_tree *v)
 {
 	const char *names[NKEYS + 1] = { NULL }, *near;
@@ -683,8 +683,8 @@ static void pass_over(struct context *m, const struct rk_tree *v)
 }
 
 /*
- * RCCL reads only NCCL_DEBUG: whoever sets RCCL_DEBUG means that. At level INFO its calls are counted
- * from files; with NCCL_DEBUG set they would be printed between the program's own lines.
+ * RCCL reads only NCCL_DEBUG, so RCCL_DEBUG is treated as NCCL_DEBUG. At level INFO its calls are
+ * counted from files; with NCCL_DEBUG set they would be printed between the program's own lines.
  */
 static void translate_debug(struct context *m)
 {

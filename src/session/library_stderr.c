@@ -1,4 +1,4 @@
-/* library_stderr.c - see library_trace.h: MIOpen's log lines taken out of a program's stderr. */
+/* library_stderr.c - see library_trace.h: extracts MIOpen's log lines from a program's stderr. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -15,10 +15,10 @@
 
 enum { CHUNK_BYTES = 1 << 16, LINE_BYTES = 1 << 16, POLL_MS = 100, FOLLOW_MS = 10 };
 
-/* Of what was forwarded this much stays on disk at most. */
+/* At most this much forwarded data stays on disk. */
 enum { KEPT_BYTES = 1 << 20 };
 
-/* Every line of the log begins so; bytes are held back no longer than they could be one. */
+/* Every log line begins like this; we hold bytes back only while they may be a log line. */
 static const char begins[] = "MIOpen";
 
 struct rk_stderr_split {
@@ -28,14 +28,14 @@ struct rk_stderr_split {
 	pthread_t thread;
 	int log_errno; /* the first failure to write the log */
 	char chunk[CHUNK_BYTES];
-	/* A line that may be one of the log, as far as it has come. */
+	/* The part received so far of a line that may be a log line. */
 	char line[LINE_BYTES];
 	size_t held;
-	bool passing; /* the line under way is none: its bytes are forwarded at once */
+	bool passing; /* the current line is not a log line: its bytes are forwarded at once */
 	struct rk_bytes config;
 };
 
-/* All of it, waiting as long as the reader takes; 0, or the errno. */
+/* Writes everything, waiting for the reader if needed; returns 0 or the errno. */
 static int write_all(int fd, const char *p, size_t len)
 {
 	while (len) {
@@ -54,13 +54,13 @@ static int write_all(int fd, const char *p, size_t len)
 	return 0;
 }
 
-/* What nobody can read any more is lost, as it would have been without us. */
+/* Without a reader the data is lost, as it would be without rockit. */
 static void forward(struct rk_stderr_split *s, const char *p, size_t len)
 {
 	(void)write_all(s->out, p, len);
 }
 
-/* The whole held line, line end included, goes where it belongs. */
+/* Writes the held line, with its line end, to the log or to the output. */
 static void settle_line(struct rk_stderr_split *s)
 {
 	struct rk_library_call call;
@@ -76,7 +76,7 @@ static void settle_line(struct rk_stderr_split *s)
 	s->held = 0;
 }
 
-/* Whether what is held can still become a line of the log. */
+/* Whether the held bytes can still become a log line. */
 static bool may_be_log(const struct rk_stderr_split *s)
 {
 	size_t n = s->held < sizeof(begins) - 1 ? s->held : sizeof(begins) - 1;
@@ -84,7 +84,7 @@ static bool may_be_log(const struct rk_stderr_split *s)
 	return s->held < LINE_BYTES && memcmp(s->line, begins, n) == 0;
 }
 
-/* As many bytes at p as can be dealt with in one go: of the line under way, or all that pass. */
+/* Handles as many bytes at p as possible at once and returns how many. */
 static size_t take(struct rk_stderr_split *s, const char *p, size_t len)
 {
 	const char *end = memchr(p, '\n', len);
@@ -109,7 +109,7 @@ static size_t take(struct rk_stderr_split *s, const char *p, size_t len)
 	return n;
 }
 
-/* What was forwarded gives its room on the disk back, where the file system can. */
+/* Frees the disk space of forwarded data, if the file system supports it. */
 static void free_read(struct rk_stderr_split *s)
 {
 	if (s->read - s->freed < KEPT_BYTES)
@@ -119,7 +119,7 @@ static void free_read(struct rk_stderr_split *s)
 	s->freed = s->read;
 }
 
-/* Follows the file until the program has ended and all is read. */
+/* Follows the file until the program has ended and everything is read. */
 static void *copy(void *arg)
 {
 	const struct timespec nap = { 0, FOLLOW_MS * 1000000L };
@@ -155,7 +155,7 @@ static void drop(struct rk_stderr_split *s)
 	rk_free(s);
 }
 
-/* Signals are for the thread that waits for the program. */
+/* Signals must go to the thread that waits for the program. */
 static int start_thread(struct rk_stderr_split *s)
 {
 	sigset_t all, before;

@@ -25,7 +25,7 @@ enum { COUNTS_BYTES_MAX = 64 << 20, CONFIG_BYTES_MAX = 4 << 20, TEXT_BYTES = 1 <
 
 static const char *const names[] = { "rocblas", "hipblaslt", "miopen", "rccl", NULL };
 
-/* It has no log of its own, but people ask for it. */
+/* Has no log, but people ask for it. */
 static const struct rk_word_hint hints[] = {
 	{ "tensile",
 	  "it does not log its calls: trace rocblas or hipblaslt, and its kernels with '-t "
@@ -74,7 +74,7 @@ static void set(const struct setting *s, const char *dir, char *const *inherited
 
 	if (!had)
 		had = rk_env_value(inherited, s->name);
-	/* What the user has set is reported, not changed. */
+	/* Variables set by the user are reported, not changed. */
 	if (had && (s->file || strcmp(had, s->value) != 0))
 		rk_list_addf(notes,
 			     "%s is already set and keeps its value: calls of %s may be missing",
@@ -89,7 +89,7 @@ static void set(const struct setting *s, const char *dir, char *const *inherited
 		rk_list_addf(env, "%s=%s/%s", s->name, dir, s->value);
 }
 
-/* What nobody would guess about a library's log. */
+/* Surprising facts about a library's log. */
 static const struct {
 	unsigned library;
 	const char *text;
@@ -287,7 +287,7 @@ static bool rccl_collective(struct span s, struct rk_library_call *ret, struct r
 	while (next_word(&s, &w)) {
 		size_t len = (size_t)(w.end - w.p);
 
-		/* Of a collective's arguments these tell calls apart. */
+		/* The arguments of a collective that distinguish calls. */
 		bool key = is(w, "count") || is(w, "datatype") || is(w, "op") || is(w, "peer");
 
 		if (key && next_word(&s, &value)) {
@@ -484,9 +484,8 @@ static int more_calls_first(const void *a, const void *b)
 }
 
 /*
- * rocBLAS logs each call as it happens and counts of all calls at its end. A process that is killed
- * has no counts, and one that starts later empties both logs: the one with more calls is nearer to
- * the truth.
+ * rocBLAS logs each call as it happens and counts of all calls at its end. A killed process writes
+ * no counts, and a process that starts later empties both logs, so we use the log with more calls.
  */
 void rk_library_counts_settle(struct rk_library_counts *c)
 {
@@ -527,7 +526,7 @@ static int count_lines(struct collecting *c, struct rk_lines *lines, struct rk_e
 	while ((rc = rk_lines_next(lines, &line, &len, err)) > 0) {
 		struct rk_library_call call;
 
-		/* A line without its end was cut short, and would count as another call. */
+		/* A line without its end is truncated and would count as a different call. */
 		if (!lines->ended || !rk_library_line(line, len, &call, &c->config))
 			continue;
 		if (!(c->libraries >> call.library & 1))
@@ -539,7 +538,7 @@ static int count_lines(struct collecting *c, struct rk_lines *lines, struct rk_e
 	return rc;
 }
 
-/* What cannot be read costs its own calls, not those of the other logs. */
+/* If a log cannot be read, only its own calls are lost. */
 static int count_file(struct collecting *c, const char *path, struct rk_error *err)
 {
 	struct rk_instream *in = NULL;

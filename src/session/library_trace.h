@@ -92,14 +92,14 @@ void rk_library_counts_settle(struct rk_library_counts *c);
 void rk_library_counts_release(struct rk_library_counts *c);
 
 /*
- * ---- MIOpen's log lines taken out of a program's standard error (library_stderr.c) ----
+ * ---- extracts MIOpen's log lines from a program's standard error (library_stderr.c) ----
  *
  * MIOpen logs its calls to standard error and nowhere else. The program gets a file without a name
  * for its standard error; a thread follows it and forwards every byte, but for whole lines of
- * MIOpen's command log, which go to a file of their own. What a reader of standard error sees is
- * then what the program would have written without the log. A file and no pipe: whatever becomes of
- * us, the program can write on. The price: standard error is no terminal for the program, and comes
- * some milliseconds later.
+ * MIOpen's command log, which go to their own file. So a reader of standard error sees the same
+ * text as without the log. We use a file, not a pipe, so that the program can continue to write if
+ * we die. The cost: standard error is not a terminal for the program, and its output is some
+ * milliseconds late.
  */
 
 struct rk_stderr_split;

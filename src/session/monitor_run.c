@@ -16,7 +16,7 @@
 
 enum { PATH_BYTES = 4096 };
 
-/* How often it is looked whether the sampler has given up. */
+/* How often we check whether the sampler has given up. */
 static const int64_t look_ns = 250000000;
 
 /* ---- where ---- */
@@ -59,7 +59,7 @@ static size_t existing(const char *path)
 	return len;
 }
 
-/* Directories beyond what was there are taken away again, unless something is in them. */
+/* Removes the directories that we created, unless they are not empty. */
 static void undo_dirs(const char *path, size_t there)
 {
 	char part[PATH_BYTES];
@@ -98,7 +98,9 @@ int rk_monitor_open(const struct rk_monitor_options *opt, struct rk_monitor **re
 
 /* ---- until when ---- */
 
-/* The signals that end it, but for those that we were started to ignore: nohup, a job with &. */
+/*
+ * The signals that end sampling, except those that were ignored at the start: nohup, a job with &.
+ */
 static void ending_signals(sigset_t *set)
 {
 	static const int all[] = { SIGINT, SIGTERM, SIGHUP };

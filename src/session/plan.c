@@ -85,10 +85,10 @@ void rk_env_kept(char *const *base, const struct rk_list *set, struct rk_list *r
 /*
  * ---- the passes ----
  *
- * Times and counters never come from one run where both are wanted: counters serialise the kernels
- * and change their times. So there is one pass for the trace and one for each packed set of
- * counters; a request for counters alone has its kernels' times from the counter pass, and a note
- * says so.
+ * If both times and counters are requested, they come from different passes, because counters
+ * serialise the kernels and change their times. So there is one pass for the trace and one for
+ * each packed set of counters. A request for only counters takes kernel times from the counter
+ * pass and prints a note.
  */
 
 static int plan_counters(struct rk_plan *p, struct rk_error *err)
@@ -112,7 +112,7 @@ static int plan_counters(struct rk_plan *p, struct rk_error *err)
 	return 0;
 }
 
-/* Nothing for a tool that takes no counters from us. */
+/* Nothing for a tool to which we pass no counters. */
 static void note_counters(struct rk_plan *p)
 {
 	if (!p->counters || p->tool->one_run)
@@ -145,7 +145,7 @@ static void add_env(struct rk_plan_pass *pass, const struct rk_list *env)
 	}
 }
 
-/* What the user has set is the user's. */
+/* Do not override variables that the user has set. */
 static void note_kept(struct rk_plan *p, const struct rk_list *env)
 {
 	struct rk_list names = { 0 }, notes = { 0 };
@@ -185,7 +185,7 @@ static int make_pass(struct rk_plan *p, size_t i, struct rk_error *err)
 		rk_list_append(&pass->counters, &pass->how.instead);
 	}
 	add_notes(p, &pass->how.notes);
-	/* Behind the tool's own, which has the last word over what preset and libraries want. */
+	/* After the tool's variables, which override those of preset and libraries. */
 	add_env(pass, &p->want.env);
 	if (i == 0)
 		add_env(pass, &p->library_env);
@@ -196,8 +196,8 @@ static int make_pass(struct rk_plan *p, size_t i, struct rk_error *err)
 }
 
 /*
- * Libraries log in the first pass alone: every run of the program makes the same calls, and they
- * would be counted once for each.
+ * Libraries log only in the first pass: every execution of the program makes the same calls, so
+ * they would be counted several times.
  */
 static int plan_libraries(struct rk_plan *p, struct rk_error *err)
 {
@@ -217,7 +217,7 @@ static int plan_libraries(struct rk_plan *p, struct rk_error *err)
 	return rc;
 }
 
-/* Files that go elsewhere are not found, and nothing would explain why the run is empty. */
+/* Warn about files written elsewhere, else nothing explains why the run is empty. */
 static void note_output_options(struct rk_plan *p)
 {
 	static const char *const moves[] = { "-d", "-o", "--output-directory", "--output-file" };
@@ -235,7 +235,7 @@ static void note_output_options(struct rk_plan *p)
 					     moves[k], p->tool->name);
 }
 
-/* Counters belong to a chip: a note says when that is a guess. */
+/* Counters depend on the chip: print a note if it is a guess. */
 static void note_arch(struct rk_plan *p)
 {
 	if (!p->arch_assumed || p->tool->library)
@@ -266,7 +266,7 @@ static int plan_passes(struct rk_plan *p, struct rk_error *err)
 	note_counters(p);
 	if (rc < 0)
 		return rc;
-	/* A profiler that is asked for nothing collects nothing, or refuses. */
+	/* Without any request a profiler collects nothing or fails. */
 	if (trace && !alone && !p->want.traces && !p->want.pc_wanted) {
 		p->want.traces = RK_TRACE_KERNEL;
 		rk_list_add(&p->notes, "nothing else to collect: tracing kernels");
@@ -441,7 +441,7 @@ static int make(const struct rk_session_options *opt, struct rk_plan *p, struct 
 	key = rk_launcher_key(&p->want.command);
 	if (p->rank.rank < 0 || (key && strcmp(key, "RANK") == 0))
 		p->rank_key = key;
-	/* What the environment would bring in of an earlier profiler. */
+	/* Inherited variables of an earlier profiler. */
 	for (char **e = environ; e && *e; e++)
 		if (leaks(*e))
 			rk_list_addn(&p->unset, *e, strcspn(*e, "="));

@@ -1,6 +1,6 @@
 /*
- * plan.h - what a session is going to do, as plain data. Made by plan.c from options, printed by
- * plan_text.c, carried out by session.c.
+ * plan.h - what a session will do, as plain data. plan.c builds it from options, plan_text.c prints
+ * it, session.c executes it.
  */
 #ifndef RK_PLAN_H
 #define RK_PLAN_H
@@ -16,12 +16,12 @@
 
 /* What is wanted, whatever tool will do it: options over context over preset. */
 struct rk_request {
-	struct rk_preset *preset; /* what the options did not say */
+	struct rk_preset *preset; /* what the options did not set */
 	unsigned traces;
 	char *counters; /* spec; "" for none */
 	struct rk_pc_sampling pc;
 	bool pc_wanted, stats;
-	bool nothing_said; /* neither preset nor traces nor counters: what is light for the tool */
+	bool nothing_said; /* neither preset nor traces nor counters: the tool's lightest choice */
 	unsigned monitors, libraries;
 	uint64_t interval_ms;
 	struct rk_list env, tool_args, command;
@@ -59,7 +59,7 @@ struct rk_plan {
 	char *kernel_regex;
 	uint64_t timeout_ms;
 	bool force, keep_going, baseline, redact;
-	struct rk_list unset;       /* names of inherited variables that are taken away */
+	struct rk_list unset;       /* names of inherited variables that are removed */
 	struct rk_list library_env; /* for the first pass alone */
 	struct rk_list notes;       /* a sentence each */
 	struct rk_list hazards;     /* known trouble of this tool, release and chip */
@@ -78,7 +78,7 @@ int rk_plan_preset(const struct rk_session_options *opt, struct rk_preset **ret,
 		   struct rk_error *err);
 void rk_request_release(struct rk_request *r);
 
-/* ---- what a pass's program finds in its environment ---- */
+/* ---- the environment of a pass ---- */
 
 /*
  * `set` over `base`, into *ret: ROCPROF_* entries of base, of an earlier profiler, are left out; lists of libraries and

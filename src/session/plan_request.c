@@ -152,7 +152,7 @@ static void launch_by(const struct rk_preset *p, char *const *argv, struct rk_re
 	rk_list_release(&runner);
 }
 
-/* 'rockit slurm' did what slurm{} and distributed{} ask for. */
+/* 'rockit slurm' already applied slurm{} and distributed{}. */
 static bool is_launched(void)
 {
 	return rk_env_value(environ, "ROCKIT_LAUNCHED") != NULL;
@@ -278,7 +278,7 @@ void rk_request_release(struct rk_request *r)
 
 /* ---- the profiler ---- */
 
-/* When no GPU is to be seen the counters have to be of some chip: the one most people have. */
+/* Without a GPU we still need a chip for the counters: use the most common one. */
 #define ARCH_ASSUMED "gfx942"
 
 static bool is_auto(const char *tool)
@@ -406,7 +406,7 @@ static const struct rk_tool_ops *choose(const struct rk_session_options *opt, st
 	return tool;
 }
 
-/* Where there are NVIDIA's GPUs alone, CUPTI is what everybody expects. */
+/* With only NVIDIA GPUs, everybody expects CUPTI. */
 static void note_choice(struct rk_plan *p)
 {
 	bool cupti = is_cupti(p->tool->name);
@@ -436,7 +436,7 @@ static int from_found(const struct rk_session_options *opt, struct rk_plan *p,
 	if (is_cupti(p->tool->name) && !p->cuda && !opt->tool_version)
 		rk_list_add(&p->notes, "no NVIDIA GPU with NVIDIA's driver found: the program "
 				       "runs, but nothing will be recorded");
-	/* A plan for a given version needs nothing installed; running it will. */
+	/* With a given version, planning needs no installed profiler, but running does. */
 	if (!there && p->tool->library && !opt->tool_version)
 		return rk_fail(
 			err, RK_E_UNSUPPORTED,

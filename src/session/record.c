@@ -152,8 +152,8 @@ static void put_pass(struct rk_json_out *j, const struct rk_plan_pass *plan,
 }
 
 /*
- * Which start of which machine, so that ranks with one clock are known whatever their nodes are
- * called; a digest of the kernel's id, which is nobody's business.
+ * Identifies the boot of a machine, so that ranks with the same clock are recognised whatever their
+ * nodes are called. A digest, because the kernel's boot id is private.
  */
 static void put_boot(struct rk_json_out *j)
 {
@@ -212,7 +212,7 @@ static void put_place(struct rk_json_out *j, const struct rk_plan *p)
 		rk_json_int(j, rk_run_key(RK_RUN_SIZE), p->rank.size);
 }
 
-/* Samples go by the index, traces by KFD's node: this is where the two meet. */
+/* Maps the index used by samples to the KFD node used by traces. */
 static void put_gpus(struct rk_json_out *j, const struct rk_gpus *g)
 {
 	rk_json_array(j, rk_run_key(RK_RUN_GPUS));
@@ -307,8 +307,8 @@ static void put_delivered(struct rk_json_out *j, const struct rk_record *r)
 }
 
 /*
- * How much longer the program took than without profiler. Where that was not measured, what the
- * kernels alone cost it by the makers' own figure: some 6 us of interception for each.
+ * The overhead of the profiler. If it was not measured, an estimate by the vendor's figure: about 6
+ * us of interception per kernel.
  */
 static void put_overhead(struct rk_json_out *j, const struct rk_record *r, const struct rk_plan *p)
 {

@@ -121,7 +121,7 @@ static bool read_once(const char *path, struct claim *ret)
 	return ok;
 }
 
-/* Another process makes it and then writes it: an empty one gets a little time. */
+/* Another process creates the claim and then writes it: wait a little if it is empty. */
 static bool read_claim(const char *path, struct claim *ret)
 {
 	const struct timespec pause = { .tv_nsec = 20000000 };
@@ -164,8 +164,8 @@ static int refuse(const char *dir, const struct rk_rank *who, const struct claim
 }
 
 /*
- * A stale claim is moved aside under a name of our own: of several that try, one succeeds. Should it
- * be another one by now, it goes back.
+ * Moves a stale claim aside under our own name: if several processes try, one succeeds. If the
+ * claim has changed meanwhile, it is moved back.
  */
 static bool take_stale(const char *path, const struct claim *stale, const struct claim *us)
 {
@@ -300,7 +300,7 @@ static const char *trouble(const char *dir)
 	return NULL;
 }
 
-/* Another file system than the target's; a folder on the same one would be a detour. */
+/* It must be on another file system than the target, else it is useless. */
 static bool elsewhere(const char *dir, const char *target)
 {
 	dev_t theirs;

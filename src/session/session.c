@@ -211,8 +211,8 @@ static void drop_monitors(struct rk_session *s, const char *why)
 }
 
 /*
- * One monitor a node: that of local rank 0. The first rank to ask has it where no variable says which
- * that is, or --ranks may leave it out. *ret_lock is for rk_claim_node_end.
+ * One monitor per node, by local rank 0. If no variable gives the local rank, or --ranks may
+ * exclude it, the first rank that asks gets it. *ret_lock is for rk_claim_node_end.
  */
 static bool monitors_node(struct rk_session *s, char **ret_lock)
 {
@@ -294,7 +294,10 @@ bad:
 	return rc;
 }
 
-/* From the scratch to where the run belongs. What cannot be moved stays, and is still a run. */
+/*
+ * Moves the run from the scratch directory to its target. If that fails, it stays there and is
+ * still a valid run.
+ */
 static void bring_home(struct rk_session *s)
 {
 	const struct rk_plan *p = s->plan;
@@ -321,8 +324,8 @@ static int run_profiled(struct rk_session *s, struct rk_error *err)
 
 	s->record.start = rk_clock_pair_read();
 	/*
-	 * A run that is killed shows what it was about. In both places: the tables in the scratch
-	 * are read before they move home.
+	 * Written early, so that a killed run can be identified. In both places, because tables in
+	 * the scratch directory are read before they move to the target.
 	 */
 	if (rc == 0)
 		rc = rk_record_write(&s->record, p, p->dir, err);
@@ -405,7 +408,7 @@ static const char *or_else(const char *said, const char *otherwise)
 	return said ? said : otherwise;
 }
 
-/* Times come from a run of their own, so that there is something to divide by. */
+/* Times come from a separate pass, so that rates can be computed. */
 static int plan_counters(const struct rk_session_options *base, const char *counters,
 			 struct rk_session **ret, struct rk_error *err)
 {

@@ -156,8 +156,8 @@ out:
 }
 
 /*
- * Whatever reads rocprof_kernels.parquet after each run then finds a table without rows instead of a
- * missing file.
+ * Scripts that read rocprof_kernels.parquet after each run find an empty table instead of a missing
+ * file.
  */
 static int write_empty_kernels(const struct rk_session *s, struct rk_error *err)
 {
@@ -373,7 +373,7 @@ static void add_lost(struct rk_session *s, const struct rk_rkraw_info *info)
 		drop_count(s, "operations", info->pending, "still in flight at the end");
 	if (info->note[0])
 		rk_list_set(&s->record.dropped, info->collector, info->note);
-	/* CUPTI has its records until it is flushed, and does not say how many there are. */
+	/* CUPTI keeps records until it is flushed, and does not report how many. */
 	if (!info->clean && !strcmp(info->collector, "cupti"))
 		rk_list_set(&s->record.dropped, "end",
 			    "a process did not exit normally: records that CUPTI had not "

@@ -41,14 +41,14 @@ struct rk_record {
 	int64_t clock_error_ns; /* of what collectors of ours recorded */
 	/* The ledger; "name=value" entries. */
 	struct rk_list tables;   /* rows per table */
-	struct rk_list traces;   /* rows per trace that was asked for */
-	struct rk_list counters; /* that came, with something in them */
-	struct rk_list dropped;  /* what was asked and did not come, and why */
-	struct rk_list repaired; /* what readers mended, and how often */
+	struct rk_list traces;   /* rows per requested trace */
+	struct rk_list counters; /* delivered, with values */
+	struct rk_list dropped;  /* what was requested but not delivered, and why */
+	struct rk_list repaired; /* what readers repaired, and how often */
 	struct rk_list warnings; /* a sentence each */
 };
 
-/* A failure leaves something that release takes. */
+/* After a failure, release still works. */
 int rk_record_init(struct rk_record *r, const struct rk_plan *p, struct rk_error *err);
 void rk_record_release(struct rk_record *r);
 
@@ -63,7 +63,7 @@ struct rk_session {
 	struct rk_record record;
 	struct rk_session_hooks hooks;
 	struct rk_session_result *result;
-	bool stranded; /* what belongs in the target is still in the scratch */
+	bool stranded; /* the files are still in the scratch directory */
 	atomic_flag running;
 	struct rk_planned view; /* of the plan, for others */
 	struct rk_planned_pass *view_passes;

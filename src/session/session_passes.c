@@ -117,7 +117,7 @@ static int split_stderr(struct rk_session *s, size_t i, struct rk_stderr_split *
 	return rc;
 }
 
-/* Who ended: the program, but the profiler answers for it and may never have started it. */
+/* We only see the profiler's exit; it may never have started the program. */
 static void tell_pass_end(struct rk_session *s, size_t i)
 {
 	const struct rk_plan *p = s->plan;
@@ -166,7 +166,10 @@ static int run_pass(struct rk_session *s, size_t i, struct rk_error *err)
 	return 0;
 }
 
-/* In one line, so that nobody looks for the name; the plan and run.json have them all. */
+/*
+ * One line with the first few, so that nobody looks for the old name; the plan and run.json list
+ * all.
+ */
 static void say_renamed(struct rk_session *s)
 {
 	const struct rk_plan *p = s->plan;
@@ -177,7 +180,7 @@ static void say_renamed(struct rk_session *s)
 
 	if (!c || p->tool->library || p->tool->one_run)
 		return;
-	/* Only for names that somebody typed or has in a file; presets and shipped sets are ours. */
+	/* Only for names that the user gave; the names in presets and shipped sets are ours. */
 	if ((preset[0] && !strncmp(p->want.counters, preset, strlen(preset))) ||
 	    rk_counter_set_find(p->want.counters))
 		return;
@@ -197,7 +200,7 @@ static void say_renamed(struct rk_session *s)
 	rk_bytes_release(&line);
 }
 
-/* The first status that is not 0 is the session's; a signal that was meant for us ends it. */
+/* The session's status is the first that is not 0; a signal sent to us ends it. */
 static bool goes_on(struct rk_session *s, const struct rk_child_result *c)
 {
 	if (!s->result->status)

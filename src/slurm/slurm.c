@@ -166,7 +166,7 @@ struct answer {
 	struct rk_child_result did;
 };
 
-/* What a command prints; its complaints go to our stderr unless `silent`. */
+/* The output of a command; its stderr goes to ours unless `silent`. */
 static int ask(char *const *argv, bool silent, struct answer *ret, struct rk_error *err)
 {
 	struct rk_child_options opt = { .argv = argv, .timeout_ms = 60000, .err_fd = -1 };
@@ -219,7 +219,7 @@ static int write_in(const struct rk_slurm_job *j, const char *name, const void *
 	return rc;
 }
 
-/* For `collect`, when nothing else may have come. */
+/* For `collect`, in case no rank writes anything. */
 static int write_job(const struct rk_slurm_job *j, struct rk_error *err)
 {
 	struct rk_json_out out;
@@ -331,7 +331,7 @@ static void take_code(struct job_state *s, const char *code)
 	s->signal = code[n] ? number(code + n + 1, strcspn(code + n + 1, " |\n")) : 0;
 }
 
-/* scontrol knows a job until some minutes after its end, sacct for ever, where there is one. */
+/* scontrol forgets a job some minutes after its end; sacct keeps it, but may not be installed. */
 static int look(const char *id, struct job_state *s, int *ret_signal, struct rk_error *err)
 {
 	char *control[] = { "scontrol", "show", "job", "-o", (char *)id, NULL };

@@ -22,9 +22,9 @@ enum { RANKS_MAX = 1 << 16 };
 
 enum part_state {
 	PART_DONE,
-	PART_FAILED,     /* the program did, or rockit; why says it */
+	PART_FAILED,     /* the program or rockit failed; see why */
 	PART_UNFINISHED, /* it still runs, or was killed */
-	PART_UNREADABLE, /* begun, and no run.json that can be read */
+	PART_UNREADABLE, /* started, but no readable run.json */
 };
 
 struct part {
@@ -36,7 +36,7 @@ struct part {
 
 struct rk_slurm_parts {
 	char *dir, *job;
-	int64_t size; /* how many there should be; -1: nobody says */
+	int64_t size; /* expected number; -1: unknown */
 	char *ranks;  /* that were to be profiled; NULL: all */
 	struct part *v;
 	size_t n; /* by rank */

@@ -1,9 +1,10 @@
 /*
  * slurm_script.c - see slurm_script.h.
  *
- * Two languages in one file: #SBATCH lines, which sbatch parses itself (blanks separate words unless
- * quoted, a backslash protects a quote or itself, '#' begins a comment, no line is continued), and
- * commands for /bin/sh. Every rank is started under a rockit of its own, so each has a folder of its own.
+ * Two languages in one file: #SBATCH lines, which sbatch parses itself (blanks separate words
+ * unless quoted, a backslash protects a quote or itself, '#' begins a comment, no line is
+ * continued), and commands for /bin/sh. Every rank runs under its own rockit, so each has its own
+ * directory.
  */
 #include "slurm/slurm_script.h"
 
@@ -257,7 +258,9 @@ static int put_run(const struct rk_slurm_options *o, struct rk_bytes *out, struc
 		put_word(out, "--force", NULL);
 	rc = put_words(out, o->run_args, "--run-args", put_word, err);
 	put_word(out, "--", NULL);
-	/* Told --no_python, torchrun does not put it before a script: what it starts is rockit. */
+	/*
+	 * With --no_python torchrun does not put python before the program, which is rockit here.
+	 */
 	if (!strcmp(o->launcher, "torchrun") && rk_is_python_script(o->argv[0])) {
 		put_word(out, "python3", NULL);
 		put_word(out, "-u", NULL);

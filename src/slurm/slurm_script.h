@@ -6,12 +6,12 @@
 #include "rockit/preset.h"
 #include "rockit/slurm.h"
 
-/* What slurm{} and distributed{} of `p` (NULL: none) say and the options do not; borrowed from it. */
+/* Fills options that are not set from slurm{} and distributed{} of `p` (may be NULL); borrowed. */
 int rk_slurm_merge(struct rk_slurm_options *o, const struct rk_preset *p, struct rk_error *err);
 
 /*
- * The script. `o` is merged, with an absolute dir and a rockit. RK_E_USAGE for a value that no
- * #SBATCH line can hold, and for words that cannot be told apart.
+ * The script. `o` is merged, with an absolute dir and a rockit. RK_E_USAGE for a value that an
+ * #SBATCH line cannot contain, and for ambiguous words.
  */
 int rk_slurm_write(const struct rk_slurm_options *o, struct rk_bytes *out, struct rk_error *err);
 

@@ -134,7 +134,7 @@ bool rk_version_of_tool(const char *tool, const char *text, struct rk_version *r
 	}
 	if (!strcmp(tool, "rocprof-attach")) /* comes with rocprofiler-sdk, as rocprofv3-avail */
 		tool = "rocprofv3";
-	/* No profiler's own number has come near ROCm's yet. */
+	/* So far every profiler's own version number is far below ROCm's. */
 	for (size_t i = 0; v.major < 5 && i < sizeof(own_numbers) / sizeof(own_numbers[0]); i++) {
 		const struct own_number *o = &own_numbers[i];
 
