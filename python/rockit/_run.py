@@ -170,7 +170,7 @@ class Run:
         if name not in known:
             raise _errors.UsageError(f"no table '{name}'; there are {', '.join(known)}", code="usage")
         if isinstance(columns, str):
-            raise _errors.UsageError("columns is a list of names", code="usage")
+            raise _errors.UsageError("columns must be a list of names", code="usage")
         made = Table(self, name, None if columns is None else list(columns), sorted)
         if columns is not None:
             made._schema()  # raises an error for unknown columns
@@ -289,7 +289,7 @@ class Run:
     def html(self, path: Path, *, title: Optional[str] = None, redact: bool = False) -> None:
         """The whole run as one page that needs nothing but itself."""
         if os.fsencode(path) == b"-":
-            raise _errors.UsageError("path is a file", code="usage")
+            raise _errors.UsageError("path must be a file", code="usage")
         options = _native.RkHtmlOptions(path=_native.bytes_of(path), title=_native.bytes_of(title), redact=redact)
         err = _native.RkError()
 
@@ -314,7 +314,7 @@ class Run:
             ninputs=len(self._paths),
         )
         if options.out == b"-":
-            raise _errors.UsageError("out is a file or a directory", code="usage")
+            raise _errors.UsageError("out must be a file or a directory", code="usage")
         did, err = _native.RkConvertResult(), _native.RkError()
 
         def work(handle: int) -> int:
@@ -376,7 +376,7 @@ def open(
     called in another thread.
     """
     if isinstance(threads, bool) or not isinstance(threads, int) or not 0 <= threads <= 1024:
-        raise _errors.UsageError(f"threads is a number from 0 to 1024, not {threads!r}", code="usage")
+        raise _errors.UsageError(f"threads must be a number from 0 to 1024, not {threads!r}", code="usage")
     options = {
         "threads": threads,
         "tmpdir": _native.bytes_of(tmpdir),

@@ -329,4 +329,4 @@ def _result(lines: Sequence[Dict[str, Any]], program: str) -> Result:
             raise _errors.make(*line["error"])
         if "result" in line:
             return Result(notes=notes, warnings=warnings, **line["result"])
-    raise _errors.Error("the session ended without a word: it was killed", code="killed")
+    raise _errors.Error("the session ended without a result: it was killed", code="killed")
