@@ -1,4 +1,4 @@
-/* pack.h - ROCm build artifacts as Python packages; indexes of packages; proof that they hold. */
+/* pack.h - ROCm build artifacts as Python packages: build, index and verify them. */
 #ifndef ROCKIT_PACK_H
 #define ROCKIT_PACK_H
 
@@ -17,18 +17,21 @@ RK_BEGIN_DECLS
 struct rk_pack_options {
 	const char *artifact_dir;    /* must be given */
 	const char *dest_dir;        /* must be given to build: files go below dest_dir/dist */
-	const char *version;         /* NULL: that of the artifacts with ".dev0" */
+	const char *version;         /* NULL: the version of the artifacts plus ".dev0" */
 	const char *version_suffix;  /* appended to the names of platform folders */
 	const char *profiler_name;   /* NULL: rocm-sdk-profiler */
-	const char *target_families; /* comma or semicolon list; NULL: all there are */
+	const char *target_families; /* comma or semicolon list; NULL: all */
 	const char *platform_tag;    /* NULL: linux_MACHINE of the ELF files */
-	int level; /* 1 to 12; 0 is the default (6), RK_PACK_STORED does not pack */
+	int level; /* 1 to 12; 0 is the default (6), RK_PACK_STORED does not compress */
 	bool devel_xz;
 	bool runpath;  /* DT_RUNPATH instead of DT_RPATH */
 	unsigned jobs; /* 0: one for each core */
 	int64_t epoch; /* the time of all members, in seconds; 0: 1980-01-01 */
 	const char *tmpdir;
-	/* May be NULL; not 0 stops the build: RK_E_CANCELLED, and nothing is left behind. */
+	/*
+	 * May be NULL. A result other than 0 stops the build: RK_E_CANCELLED, and no partial file
+	 * is left.
+	 */
 	int (*progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg;
 	uint64_t reserved[8]; /* 0 */
@@ -36,14 +39,14 @@ struct rk_pack_options {
 
 enum { RK_PACK_STORED = -1 };
 
-/* What becomes of one file. */
+/* What happens to one file. */
 struct rk_pack_file {
 	const char *path; /* in the package */
 	const char *
 		action; /* "copy", "edit", "resolved", "launcher", "stub", "made", "dir", "link", "alias", "drop" */
 	const char *edit; /* what is changed, "" */
 	const char *reason;
-	const char *source; /* artifact and file, "" for what is made */
+	const char *source; /* artifact and file, "" if generated */
 	uint64_t size;      /* 0 when nothing is written */
 	unsigned mode;
 	uint64_t reserved[2]; /* 0 */
@@ -53,62 +56,63 @@ struct rk_pack_package {
 	const char *logical, *dist, *family, *file; /* file: relative to dest_dir */
 	const struct rk_pack_file *files;
 	size_t nfiles;
-	uint64_t bytes;       /* of all files before packing */
+	uint64_t bytes;       /* of all files before compression */
 	uint64_t reserved[4]; /* 0 */
 };
 
-/* Something of the artifacts that is in no package. */
+/* An artifact, or a file of one, that is in no package. */
 struct rk_pack_left {
 	const char *artifact; /* its folder or archive */
-	const char *path;     /* in the install tree; "": all of the artifact, which was not read */
+	const char *path;     /* in the install tree; "": the whole artifact, which was not read */
 	const char *reason;
 	uint64_t reserved[4]; /* 0 */
 };
 
 struct rk_pack;
 
-/* Reads everything, decides everything, writes nothing. */
+/* Reads the artifacts and makes the plan; writes nothing. */
 int rk_pack_new(const struct rk_pack_options *o, struct rk_pack **ret, struct rk_error *err);
 const struct rk_pack_package *rk_pack_packages(const struct rk_pack *p, size_t *ret_n);
 const struct rk_warning *rk_pack_warnings(const struct rk_pack *p, size_t *ret_n);
-/* By artifact, reason and path; folders are not among them. */
+/* Sorted by artifact, reason and path; without folders. */
 const struct rk_pack_left *rk_pack_left_out(const struct rk_pack *p, size_t *ret_n);
 const char *rk_pack_version(const struct rk_pack *p);
-/* The plan as text or JSON; *ret is the caller's (rk_text_free). */
+/* The plan as text or JSON; the caller frees *ret (rk_text_free). */
 int rk_pack_render(const struct rk_pack *p, enum rk_report_format format, char **ret,
 		   size_t *ret_len, struct rk_error *err);
-/* Carries the plan out. Files appear whole, each when it is ready. */
+/* Carries out the plan. Each file appears when it is complete. */
 int rk_pack_build(struct rk_pack *p, struct rk_error *err);
 void rk_pack_free(struct rk_pack *p); /* NULL is fine */
 
 /* PEP 503 pages with hashes and PEP 658 metadata below dir/simple, for the packages in dir. */
 int rk_pack_index(const char *dir, size_t *ret_files, struct rk_error *err);
 /*
- * The same, and `each` (may be NULL) hears of every tree of pages. Where folders below have different packages of
- * one name, a page cannot hold both: the tree in `dir` goes without these (`apart` of them), and each such folder
- * has a tree of its own with all that is common. Called in order, `dir` first, when all are written.
+ * The same, and calls `each` (may be NULL) for every tree of pages, `dir` first, after all are
+ * written. If folders below have different packages of the same name, one page cannot list both:
+ * the tree in `dir` leaves these out (`apart` of them), and each such folder gets its own tree that
+ * also lists the common packages.
  */
 int rk_pack_index_trees(const char *dir,
 			void (*each)(void *arg, const char *tree, size_t packages, size_t apart),
 			void *arg, struct rk_error *err);
 
-/* One thing that does not hold. */
+/* One problem, or a note. */
 struct rk_pack_finding {
 	const char *kind;     /* a stable word with dashes: "needed-unresolved" */
 	const char *package;  /* file name of the wheel */
 	const char *path;     /* member, "" for the wheel as a whole */
 	const char *text;     /* one sentence */
-	bool note;            /* worth knowing, nothing is broken by it */
+	bool note;            /* for information; nothing is broken */
 	uint64_t reserved[4]; /* 0 */
 };
 
 struct rk_pack_proof {
 	struct rk_pack_finding *findings;
 	size_t nfindings;                  /* by package, path, kind */
-	size_t faults;                     /* those that are no notes: 0 when all holds */
-	size_t packages, files, libraries; /* looked at */
-	const char *glibc;                 /* highest version any file asks for, "" */
-	const char *platform_tag;          /* the manylinux tag that would hold, "" */
+	size_t faults;                     /* findings that are not notes; 0: OK */
+	size_t packages, files, libraries; /* checked */
+	const char *glibc;                 /* highest version any file needs, "" */
+	const char *platform_tag;          /* the manylinux tag that would fit, "" */
 };
 
 struct rk_pack_verify_options {
@@ -120,7 +124,7 @@ struct rk_pack_verify_options {
 	uint64_t reserved[8]; /* 0 */
 };
 
-/* All wheels are taken as installed together. A wheel that cannot be read is a finding, too. */
+/* Checks the wheels as if installed together. A wheel that cannot be read is also a finding. */
 int rk_pack_verify(const struct rk_pack_verify_options *o, struct rk_pack_proof **ret,
 		   struct rk_error *err);
 int rk_pack_proof_render(const struct rk_pack_proof *p, enum rk_report_format format, char **ret,
@@ -130,7 +134,7 @@ void rk_pack_proof_free(struct rk_pack_proof *p); /* NULL is fine */
 /* A framework's _rocm_init.py. `preload` NULL: PyTorch's list; `lock` NULL: no check of versions. */
 struct rk_rocm_init_options {
 	const char *preload;       /* short names, comma list */
-	const char *check_version; /* exact, or with * */
+	const char *check_version; /* exact, or a pattern with * */
 	bool minor;                /* lock to major.minor and a wildcard */
 	bool fail;                 /* a mismatch is an error, not a warning */
 	uint64_t reserved[8];      /* 0 */

@@ -1,7 +1,7 @@
 /*
- * artifact_read.c - the entries of one artifact, checked, sorted, whole: from a folder, in which no link
- * is ever followed, or from a tar archive, read once from the front. An archive's files go to the spill
- * as they come; no file is ever created under a name from the archive.
+ * artifact_read.c - read one artifact: check, sort and complete its entries. A folder is read
+ * without following links. A tar archive is read once from the front, its files go straight to the
+ * spill, and no file is ever created under a name from the archive.
  */
 #include "pack/artifacts_impl.h"
 
@@ -21,7 +21,7 @@
 
 /* ---- entries ---- */
 
-/* With nothing in it that would spoil a message. */
+/* Bytes that would garble the message become '?'. */
 static int bad_name(const char *path, const char *where, const char *why, struct rk_error *err)
 {
 	char shown[200];
@@ -73,8 +73,8 @@ static bool has_dots(const char *s)
 }
 
 /*
- * Is a name (or a path of them) fit to go into a package? Relative, no empty or dot parts, UTF-8, no
- * control characters, no backslash. `where` is for the error.
+ * Can this name or path go into a package? It must be relative, in UTF-8, and without empty or dot
+ * parts, control characters and backslashes. `where` is for the error.
  */
 static int check_path(const char *path, const char *where, struct rk_error *err)
 {
@@ -83,15 +83,15 @@ static int check_path(const char *path, const char *where, struct rk_error *err)
 	if (len >= RK_ARTIFACT_PATH_MAX)
 		return bad_name(path, where, "is too long", err);
 	if (has_control(path))
-		return bad_name(path, where, "has a control character, which RECORD cannot hold",
+		return bad_name(path, where, "has a control character, which RECORD does not allow",
 				err);
 	if (rk_utf8_valid(path, len) != len)
-		return bad_name(path, where, "is not UTF-8, which a wheel cannot hold", err);
+		return bad_name(path, where, "is not UTF-8, which wheels do not allow", err);
 	if (strchr(path, '\\'))
 		return bad_name(path, where,
-				"has a backslash, which installers may take for a slash", err);
+				"has a backslash, which some installers treat as a slash", err);
 	if (has_dots(path))
-		return bad_name(path, where, "does not stay below it", err);
+		return bad_name(path, where, "leads out of it", err);
 	return 0;
 }
 
@@ -112,7 +112,7 @@ static int add_stage(struct artifact_reader *r, const char *line, size_t len, st
 	if (!len)
 		return 0;
 	if (len >= sizeof(path) || memchr(line, 0, len))
-		return rk_fail(err, RK_E_FORMAT, "'%s' of '%s' has a line that is no path",
+		return rk_fail(err, RK_E_FORMAT, "'%s' of '%s' has a line that is not a path",
 			       RK_ARTIFACT_MANIFEST, r->artifact->label);
 	memcpy(path, line, len);
 	path[len] = '\0';
@@ -179,7 +179,7 @@ static int by_place(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-/* A folder may come twice, nothing else. */
+/* Only folders may be listed twice. */
 static int drop_doubles(struct artifact_reader *r, struct rk_error *err)
 {
 	size_t kept = 0;
@@ -197,7 +197,10 @@ static int drop_doubles(struct artifact_reader *r, struct rk_error *err)
 	return 0;
 }
 
-/* The folder that is the first `len` bytes of v[i].path: made unless it is there among the first n. */
+/*
+ * Adds the folder named by the first `len` bytes of v[i].path unless it is among the first n
+ * entries.
+ */
 static int need_folder(struct artifact_reader *r, size_t n, size_t i, size_t len,
 		       struct rk_error *err)
 {
@@ -210,7 +213,7 @@ static int need_folder(struct artifact_reader *r, size_t n, size_t i, size_t len
 	key.path = path;
 	e = bsearch(&key, r->v, n, sizeof(*r->v), by_place);
 	if (e && e->kind != RK_ENTRY_DIR)
-		return rk_fail(err, RK_E_FORMAT, "'%s' has '%s' below '%s', which is no folder",
+		return rk_fail(err, RK_E_FORMAT, "'%s' has '%s' below '%s', which is not a folder",
 			       r->path, r->v[i].path, path);
 	if (e)
 		return 0;
@@ -270,7 +273,7 @@ int rk_artifact_finish(struct artifact_reader *r, struct rk_error *err)
 struct folder_walk {
 	struct artifact_reader *r;
 	uint32_t stage;
-	const char *top; /* the stage's folder, as people would write it */
+	const char *top; /* the stage's folder, for messages */
 	char path[RK_ARTIFACT_PATH_MAX];
 	size_t len;
 	unsigned depth;
@@ -321,7 +324,7 @@ static int enter(struct folder_walk *w, int fd, const char *name, struct rk_erro
 	int rc, sub;
 
 	if (w->depth >= RK_ARTIFACT_DEPTH_MAX)
-		return rk_fail(err, RK_E_LIMIT, "'%s/%s' lies deeper than %d folders", w->top,
+		return rk_fail(err, RK_E_LIMIT, "'%s/%s' is nested deeper than %d folders", w->top,
 			       w->path, RK_ARTIFACT_DEPTH_MAX);
 	sub = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (sub < 0)
@@ -349,7 +352,7 @@ static int add_entry(struct folder_walk *w, int fd, const char *name, struct rk_
 	if (S_ISLNK(st.st_mode))
 		return add_link(w, fd, name, e, err);
 	if (!S_ISDIR(st.st_mode))
-		return rk_fail(err, RK_E_FORMAT, "'%s/%s' is no file, folder or link", w->top,
+		return rk_fail(err, RK_E_FORMAT, "'%s/%s' is not a file, folder or link", w->top,
 			       w->path);
 	e->kind = RK_ENTRY_DIR;
 	return enter(w, fd, name, err);
@@ -400,7 +403,10 @@ static int walk(struct folder_walk *w, int fd, struct rk_error *err)
 	return rc;
 }
 
-/* The stage's folder, name by name so that no link is followed; RK_E_IO with errno ENOENT: not there. */
+/*
+ * Opens the stage's folder name by name, so that no link is followed. RK_E_IO with ENOENT: it does
+ * not exist.
+ */
 static int open_stage(int fd, const char *stage)
 {
 	char name[RK_ARTIFACT_PATH_MAX];
@@ -429,7 +435,7 @@ static int read_stage(struct artifact_reader *r, int fd, size_t i, struct rk_err
 
 	if (at < 0 && errno == ENOENT) {
 		rk_diag_add(r->diag, "no-stage", r->artifact->label, 0, 1,
-			    "its manifest lists '%s', which is not there", r->stages.v[i]);
+			    "its manifest lists '%s', which does not exist", r->stages.v[i]);
 		return 0;
 	}
 	if (at < 0)
@@ -459,7 +465,7 @@ static int read_manifest(struct artifact_reader *r, int dir, struct rk_error *er
 				     RK_ARTIFACT_MANIFEST);
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
 		close(fd);
-		return rk_fail(err, RK_E_FORMAT, "'%s/%s' is no file", r->path,
+		return rk_fail(err, RK_E_FORMAT, "'%s/%s' is not a regular file", r->path,
 			       RK_ARTIFACT_MANIFEST);
 	}
 	text = rk_alloc(RK_ARTIFACT_MANIFEST_MAX);
@@ -573,7 +579,7 @@ static bool leads_to_stage(const struct artifact_reader *r, const char *path)
 	return false;
 }
 
-/* A range of the spill that is this member's alone. */
+/* Reserves a range of the spill for this member. */
 static int reserve(struct artifact_spill *s, struct rk_origin *o, struct rk_error *err)
 {
 	int rc;
@@ -605,9 +611,9 @@ static int copy_bytes(struct member_reader *m, struct rk_origin *o, struct rk_er
 	}
 	if (rc < 0 || n < 0)
 		return rc < 0 ? rc : failed(m, err);
-	return done == o->size ?
-		       0 :
-		       rk_fail(err, RK_E_FORMAT, "'%s' is not as long as its header says", o->name);
+	return done == o->size ? 0 :
+				 rk_fail(err, RK_E_FORMAT,
+					 "'%s' has a different size than its header says", o->name);
 }
 
 static int add_archive_file(struct member_reader *m, struct rk_entry *e, struct rk_error *err)
@@ -618,15 +624,16 @@ static int add_archive_file(struct member_reader *m, struct rk_entry *e, struct 
 	if (!o || !(o->name = rk_arena_textf(a, "%s: %s", m->r->artifact->label, e->path)))
 		return rk_fail_nomem(err);
 	if (archive_entry_sparse_count(m->e) > 0)
-		return rk_fail(err, RK_E_UNSUPPORTED, "'%s' in '%s' is a sparse member: not read",
-			       e->path, m->r->path);
+		return rk_fail(err, RK_E_UNSUPPORTED,
+			       "'%s' in '%s' is a sparse file, which is not supported", e->path,
+			       m->r->path);
 	o->size = (uint64_t)archive_entry_size(m->e);
 	e->kind = RK_ENTRY_FILE;
 	e->origin = o;
 	return copy_bytes(m, o, err);
 }
 
-/* Another name of a member that came before. */
+/* A hard link to an earlier member. */
 static int add_hard_link(struct member_reader *m, struct rk_entry *e, struct rk_error *err)
 {
 	char target[RK_ARTIFACT_PATH_MAX];
@@ -639,7 +646,7 @@ static int add_hard_link(struct member_reader *m, struct rk_entry *e, struct rk_
 	if (i < 0)
 		return rk_fail(
 			err, RK_E_FORMAT,
-			"'%s' in '%s' is a hard link to '%.200s', which is no file before it",
+			"'%s' in '%s' is a hard link to '%.200s', which is not an earlier file",
 			e->path, m->r->path, target);
 	e->kind = RK_ENTRY_FILE;
 	e->mode = m->r->v[i].mode;
@@ -665,7 +672,7 @@ static int add_kind(struct member_reader *m, struct rk_entry *e, struct rk_error
 	default:
 		break;
 	}
-	return rk_fail(err, RK_E_FORMAT, "'%s' in '%s' is no file, folder or link", e->path,
+	return rk_fail(err, RK_E_FORMAT, "'%s' in '%s' is not a file, folder or link", e->path,
 		       m->r->path);
 }
 
@@ -687,16 +694,18 @@ static int add_member(struct member_reader *m, struct rk_error *err)
 	for (const char *s = name; *s; s++)
 		depth += *s == '/';
 	if (depth > RK_ARTIFACT_DEPTH_MAX)
-		return rk_fail(err, RK_E_LIMIT, "'%.100s...' in '%s' lies deeper than %d folders",
-			       name, m->r->path, RK_ARTIFACT_DEPTH_MAX);
+		return rk_fail(err, RK_E_LIMIT,
+			       "'%.100s...' in '%s' is nested deeper than %d folders", name,
+			       m->r->path, RK_ARTIFACT_DEPTH_MAX);
 	stage = stage_of(m->r, name, &rest);
 	if (stage < 0)
 		return rk_fail(err, RK_E_FORMAT, "'%s' has '%.200s', which is in no stage of '%s'",
 			       m->r->path, name, RK_ARTIFACT_MANIFEST);
 	if (!*rest)
 		return folder ? 0 :
-				rk_fail(err, RK_E_FORMAT, "the stage '%.200s' in '%s' is no folder",
-					name, m->r->path);
+				rk_fail(err, RK_E_FORMAT,
+					"the stage '%.200s' in '%s' is not a folder", name,
+					m->r->path);
 	rc = new_entry(m->r, (uint32_t)stage, rest, &e, err);
 	if (rc < 0)
 		return rc;
@@ -734,7 +743,7 @@ static int first_member(struct member_reader *m, struct rk_error *err)
 	return add_stages(m->r, m->block, len, err);
 }
 
-/* Tar alone, packed in one of three ways: not all that libarchive can do is wanted here. */
+/* Only tar, compressed in one of three ways: do not accept every format libarchive can read. */
 static int open_archive(struct member_reader *m, int fd, struct rk_error *err)
 {
 	m->a = archive_read_new();

@@ -1,6 +1,6 @@
 /*
- * artifacts.c - the folder of artifacts: which there are, in which order, what they say of themselves,
- * and where links of their trees lead, without asking the file system.
+ * artifacts.c - the folder of artifacts: list them in a fixed order, read their manifest and
+ * version, and resolve links inside their trees without asking the file system.
  */
 #include "pack/artifacts.h"
 
@@ -107,7 +107,7 @@ static int odd_component(struct opener *o, const struct child *c, const size_t a
 	memcpy(word, c->name + at[0], len < sizeof(word) ? len : sizeof(word) - 1);
 	if (!c->archive && (!manifest || access(manifest, F_OK) != 0)) {
 		rk_diag_add(o->diag, "artifact-name", c->name, 0, 1,
-			    "there is no component '%s', and it has no '%s': passed over", word,
+			    "unknown component '%s' and no '%s': skipped", word,
 			    RK_ARTIFACT_MANIFEST);
 		return 0;
 	}
@@ -129,7 +129,7 @@ static int append(struct opener *o, const struct child *c, const size_t at[2], i
 		return rk_fail_nomem(o->err);
 	if (!is_family(a.family)) {
 		rk_diag_add(o->diag, "artifact-name", c->name, 0, 1,
-			    "'%s' cannot be the name of a GPU family: passed over", a.family);
+			    "'%s' cannot be the name of a GPU family: skipped", a.family);
 		return 0;
 	}
 	p = rk_grow(o->v, &o->cap, o->n + 1, sizeof(*o->v));
@@ -159,7 +159,7 @@ static int add_child(struct opener *o, int dirfd, const char *name)
 		return rk_fail_nomem(o->err);
 	if (!split_name(name, c.stem, at)) {
 		rk_diag_add(o->diag, "artifact-name", name, 0, 1,
-			    "its name is not NAME_COMPONENT_FAMILY: passed over");
+			    "its name is not NAME_COMPONENT_FAMILY: skipped");
 		return 0;
 	}
 	component = find_component(name + at[0], at[1] - 1 - at[0]);
@@ -171,7 +171,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* In order, so that warnings come in one. */
+/* Sorted, so that warnings come in a fixed order. */
 static int list_children(struct opener *o)
 {
 	DIR *d = opendir(o->dir);
@@ -208,7 +208,7 @@ static int by_name(const void *a, const void *b)
 	return order ? order : strcmp(x->label, y->label);
 }
 
-/* Sorted, moved to the arena; two of one name are an error. */
+/* Sorts them and moves them to the arena. Two with the same name are an error. */
 static int settle(struct opener *o)
 {
 	struct rk_artifacts *all = o->all;
@@ -260,7 +260,7 @@ static int read_entries(struct reading *g, struct artifact_reader *r)
 				    rk_artifact_read_folder(r, &g->err);
 	if (rc == 0)
 		rk_diag_add(g->diag, "no-manifest", g->artifact->label, 0, 1,
-			    "it has no '%s': passed over", RK_ARTIFACT_MANIFEST);
+			    "it has no '%s': skipped", RK_ARTIFACT_MANIFEST);
 	return rc > 0 ? rk_artifact_finish(r, &g->err) : rc;
 }
 
@@ -364,7 +364,7 @@ static int read_rock_manifest(struct opener *o, const struct rk_artifact *base)
 
 	if (!e)
 		return rk_fail(o->err, RK_E_USAGE,
-			       "'%s/%s' is missing: this is no folder of ROCm artifacts", o->dir,
+			       "'%s/%s' is missing: this is not a folder of ROCm artifacts", o->dir,
 			       ROCK_MANIFEST_PLACE);
 	rc = read_small(e, &text, &len, o->err);
 	if (rc == 0)
@@ -482,12 +482,12 @@ void rk_artifacts_free(struct rk_artifacts *a)
 
 /* ---- links ---- */
 
-enum { HOPS_MAX = 40 }; /* as the kernel has it */
+enum { HOPS_MAX = 40 }; /* the kernel's limit */
 
 const char rk_link_dangles[] = "dangles";
 const char rk_link_absolute[] = "absolute";
 const char rk_link_leaves[] = "leaves the tree";
-const char rk_link_circle[] = "runs in a circle";
+const char rk_link_circle[] = "is part of a link loop";
 
 static const struct rk_entry root = { .path = "", .kind = RK_ENTRY_DIR, .mode = 0755 };
 
@@ -518,7 +518,7 @@ static void up(struct follower *f)
 
 static bool follow(struct follower *f, const char *text);
 
-/* One name of a link's text: there, or on to where a link leads. */
+/* Follows one name of a link's text: to the entry, or through another link. */
 static bool step(struct follower *f, const char *name, size_t n)
 {
 	size_t old = f->len;
@@ -542,7 +542,10 @@ static bool step(struct follower *f, const char *name, size_t n)
 	return follow(f, f->at->link);
 }
 
-/* f->path is the folder the text starts from. Hops are few in all, so is the recursion. */
+/*
+ * f->path is the folder the text starts from. The number of links is limited, and so is the
+ * recursion.
+ */
 static bool follow(struct follower *f, const char *text)
 {
 	size_t n;
@@ -624,7 +627,7 @@ const struct rk_entry *rk_artifacts_resolve(const struct rk_entry *link, const c
 	return rk_entry_resolve(find_in_stage, &s, link, ret_why);
 }
 
-/* By its text alone: does it climb over the root of the tree? */
+/* Does the text alone lead above the root of the tree? */
 static bool climbs_out(const char *path, const char *text)
 {
 	size_t depth = 0, n;
@@ -659,11 +662,11 @@ int rk_artifact_link(struct artifact_reader *r, struct rk_entry *e, const char *
 	if (text[0] == '/') {
 		e->fault = RK_LINK_ABSOLUTE;
 		rk_diag_add(r->diag, "absolute-link", label, 0, 1,
-			    "'%s' leads to the absolute path '%s': left out", e->path, text);
+			    "'%s' points to the absolute path '%s': left out", e->path, text);
 	} else if (climbs_out(e->path, text)) {
 		e->fault = RK_LINK_ESCAPES;
 		rk_diag_add(r->diag, "escaping-link", label, 0, 1,
-			    "'%s' leads out of the tree by '%s': left out", e->path, text);
+			    "'%s' points out of the tree ('%s'): left out", e->path, text);
 	}
 	return 0;
 }

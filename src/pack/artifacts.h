@@ -1,4 +1,7 @@
-/* artifacts.h - what a ROCm build left: folders and archives NAME_COMPONENT_FAMILY, and their files. */
+/*
+ * artifacts.h - the output of a ROCm build: folders and archives NAME_COMPONENT_FAMILY, and their
+ * files.
+ */
 #ifndef RK_ARTIFACTS_H
 #define RK_ARTIFACTS_H
 
@@ -22,7 +25,7 @@ extern const char *const rk_component_names[]; /* by value, NULL at the end */
 
 enum rk_entry_kind { RK_ENTRY_FILE, RK_ENTRY_DIR, RK_ENTRY_LINK };
 
-/* Links that no package gets: to an absolute path, and out of the tree by "..". */
+/* Links that go into no package: to an absolute path, or out of the tree by "..". */
 enum rk_link_fault { RK_LINK_FINE, RK_LINK_ABSOLUTE, RK_LINK_ESCAPES };
 
 struct rk_file_facts;
@@ -36,11 +39,11 @@ struct rk_entry {
 	const struct rk_origin *origin; /* of a file, else NULL */
 	uint32_t stage;                 /* counts over all artifacts */
 	const struct rk_artifact *artifact;
-	enum rk_link_fault fault;          /* of a link */
-	bool said;                         /* there was a warning about it */
-	unsigned uses;                     /* packages that have it (pack_overlay.c) */
-	const char *left;                  /* why one has not, for people; NULL: no rule takes it */
-	const struct rk_file_facts *facts; /* of a file, once somebody asked (pack_items.c) */
+	enum rk_link_fault fault; /* of a link */
+	bool said;                /* already warned about it */
+	unsigned uses;            /* packages that have it (pack_overlay.c) */
+	const char *left; /* for people: why a package does not have it; NULL: no rule matches */
+	const struct rk_file_facts *facts; /* of a file, filled on first use (pack_items.c) */
 };
 
 struct rk_artifact {
@@ -48,7 +51,7 @@ struct rk_artifact {
 	enum rk_component component;
 	const char *label; /* the folder's or archive's name */
 	bool archive;
-	bool read;                /* it was asked for: entries are there */
+	bool read;                /* the filter selected it and its entries are filled */
 	struct rk_arena *arena;   /* has the entries */
 	struct rk_entry *entries; /* by stage, then by path (bytewise) */
 	size_t nentries;
@@ -63,19 +66,22 @@ struct rk_artifacts {
 	const char *version; /* of base's .info/version, or NULL */
 };
 
-/* Is this one wanted? The others are known by name and stay unread. `kpack` is that of the artifacts. */
+/*
+ * Should this artifact be read? Others are only known by name. `kpack` is the flag of the
+ * artifacts.
+ */
 struct rk_artifact_filter {
 	bool (*want)(const void *arg, const struct rk_artifact *a, bool kpack);
 	const void *arg;
 };
 
 /*
- * Reads the names, links and sizes of those that `filter` (NULL: all) asks for; of archives also the
- * bytes, into a spill in `tmpdir`. Up to `jobs` of them are read side by side. Artifacts that are passed
- * over (no manifest, a name of another form) are a warning, and so is a link that leads out. Errors that
- * name the file: an archive and a folder of one name, an unknown component, a member outside of the
- * listed stages, a name that is not UTF-8 or has control characters, a file that is not a regular
- * file, folder or link.
+ * Reads the names, links and sizes of the artifacts that `filter` selects (NULL: all); of archives
+ * also the bytes, into a spill in `tmpdir`. Up to `jobs` artifacts are read in parallel. A skipped
+ * artifact (no manifest, a name of another form) is a warning, and so is a link that leads out of
+ * the tree. These are errors that name the file: an archive and a folder of the same name, an
+ * unknown component, a member outside the listed stages, a name that is not UTF-8 or has control
+ * characters, a file that is not a regular file, folder or link.
  */
 int rk_artifacts_open(const char *dir, const char *tmpdir, unsigned jobs,
 		      const struct rk_artifact_filter *filter, struct rk_diag *diag,
@@ -83,8 +89,8 @@ int rk_artifacts_open(const char *dir, const char *tmpdir, unsigned jobs,
 void rk_artifacts_free(struct rk_artifacts *a); /* NULL is fine */
 
 /*
- * The entry a link ends at, followed inside its own stage only. NULL: it dangles, leads out, or runs
- * in a circle (*ret_why says which: static).
+ * The entry a link ends at, followed inside its own stage only. NULL: the link dangles, leads out
+ * of the tree or loops; *ret_why says which (static text).
  */
 const struct rk_entry *rk_artifacts_resolve(const struct rk_entry *link, const char **ret_why);
 /* The same in any tree: `find` gives the entry of a path, or NULL. The root is an entry with the path "". */
@@ -93,10 +99,10 @@ const struct rk_entry *rk_entry_resolve(rk_entry_find_fn *find, const void *tree
 					const struct rk_entry *link, const char **ret_why);
 extern const char rk_link_dangles[], rk_link_absolute[], rk_link_leaves[], rk_link_circle[];
 
-/* Can a file of this name be in a package? UTF-8, no control characters. */
+/* Can a package have a file of this name? It must be UTF-8 without control characters. */
 bool rk_artifact_name_fits(const char *s);
 
-/* "gfx942:xnack+" without its tail: bytes that count. */
+/* Length of "gfx942" in "gfx942:xnack+". */
 size_t rk_family_base(const char *family);
 
 #endif

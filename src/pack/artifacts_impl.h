@@ -21,7 +21,7 @@ enum {
 /* The one temporary file that all archives are unpacked to, by several threads. */
 struct artifact_spill {
 	struct rk_spill *file;
-	pthread_mutex_t lock; /* of its length; ranges are written without */
+	pthread_mutex_t lock; /* for its length; ranges are written without the lock */
 };
 
 /* One artifact while it is read, by one thread. */
@@ -46,7 +46,7 @@ int rk_artifact_finish(struct artifact_reader *r, struct rk_error *err);
 int rk_artifact_read_folder(struct artifact_reader *r, struct rk_error *err);
 int rk_artifact_read_archive(struct artifact_reader *r, struct rk_error *err);
 
-/* artifacts.c: the text and kind of a link, warned of where it leads out. */
+/* artifacts.c: stores the text and kind of a link; warns if it leads out of the tree. */
 int rk_artifact_link(struct artifact_reader *r, struct rk_entry *e, const char *text,
 		     struct rk_error *err);
 

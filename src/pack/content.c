@@ -75,7 +75,7 @@ int64_t rk_origin_time(const struct stat *st)
 
 static int changed(const struct rk_origin *o, struct rk_error *err)
 {
-	return rk_fail(err, RK_E_IO, "'%s' was changed while it was packed", o->name);
+	return rk_fail(err, RK_E_IO, "'%s' changed while it was being packed", o->name);
 }
 
 /* Is it still the file that was found, and unchanged? It could be a link to another one by now. */
@@ -116,7 +116,7 @@ static int read_origin(const struct rk_origin *o, uint64_t offset, void *to, siz
 	return rk_spill_read(o->spill, o->offset + offset, to, len, err);
 }
 
-/* Of an edited file: what it had there, as far as it went, and the edit over it. */
+/* An edited file: the original bytes as far as they go, then the edit on top. */
 static int read_edited(const struct rk_piece *p, uint64_t offset, void *to, size_t len,
 		       struct rk_error *err)
 {
@@ -175,7 +175,7 @@ int rk_content_read(const void *content, uint64_t offset, void *to, size_t len,
 	int rc = 0;
 
 	if (offset > c->size || len > c->size - offset)
-		return rk_fail(err, RK_E_USAGE, "a read behind the end of a file");
+		return rk_fail(err, RK_E_USAGE, "read past the end of a file");
 	for (size_t i = find(c, offset), done = 0; done < len && rc == 0; i++) {
 		const struct rk_piece *p = &c->pieces[i];
 		uint64_t from = offset + done - p->at;

@@ -1,6 +1,6 @@
 /*
- * content.h - what a file of a package will hold: ranges of other files, with edits, and bytes made
- * here. Read at any place by any thread; nothing is copied before it goes into its package.
+ * content.h - the content of a file in a package: ranges of other files, with edits, and generated
+ * bytes. Any thread can read at any offset; nothing is copied until it goes into its package.
  */
 #ifndef RK_CONTENT_H
 #define RK_CONTENT_H
@@ -11,7 +11,7 @@
 #include "io/file.h"
 #include "pack/elf/edit.h"
 
-/* Where bytes come from: a path of its own, or a range of a spill with unpacked archives. */
+/* Where bytes come from: a file, or a range of the spill with unpacked archives. */
 struct rk_origin {
 	const char *path; /* NULL: in the spill */
 	struct rk_spill *spill;
@@ -19,7 +19,7 @@ struct rk_origin {
 	uint64_t size;
 	uint64_t dev, ino; /* of `path` when it was found; 0: not known */
 	int64_t mtime_ns;
-	const char *name; /* what people know it by: "base_lib_generic.tar.xz: lib/x.so" */
+	const char *name; /* for messages: "base_lib_generic.tar.xz: lib/x.so" */
 };
 
 enum rk_piece_kind { RK_PIECE_BYTES, RK_PIECE_ORIGIN, RK_PIECE_ZEROS };

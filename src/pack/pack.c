@@ -1,4 +1,7 @@
-/* pack.c - ROCm artifacts as Python packages: plan, show, build; and the pages of plan and proof. */
+/*
+ * pack.c - ROCm artifacts as Python packages: plan, print the plan, build; and print the result of
+ * verify.
+ */
 #include "rockit/pack.h"
 
 #include <inttypes.h>
@@ -22,7 +25,7 @@ struct rk_pack {
 	size_t npackages;
 };
 
-/* ---- the page of a plan ---- */
+/* ---- the plan, printed ---- */
 
 /* ---- for people ---- */
 
@@ -58,7 +61,7 @@ static void put_left(struct rk_bytes *out, const struct rk_pack_left *v, size_t 
 		if (*v[i].path)
 			rk_bytes_printf(out, ": %zu file%s; ", same, same == 1 ? "" : "s");
 		else
-			rk_bytes_puts(out, ": all of it; ");
+			rk_bytes_puts(out, ": whole artifact; ");
 		rk_put_printable(out, v[i].reason, strlen(v[i].reason), true);
 		rk_bytes_put_u8(out, '\n');
 	}
@@ -186,9 +189,9 @@ static void put_plan_csv(struct rk_bytes *out, const void *what,
 	}
 }
 
-/* ---- the page of a proof ---- */
+/* ---- the result of verify ---- */
 
-/* Names come from archives: nothing that a terminal would obey. */
+/* Names come from archives: escape control characters, so that a terminal does not obey them. */
 static void put_line(struct rk_bytes *out, const char *s)
 {
 	for (; *s; s++) {
@@ -233,7 +236,7 @@ static void put_proof_text(struct rk_bytes *out, const void *what,
 	if (p->faults)
 		put_count(out, p->faults, "fault", "faults");
 	else
-		rk_bytes_puts(out, "all holds");
+		rk_bytes_puts(out, "OK");
 	if (p->nfindings > p->faults) {
 		rk_bytes_puts(out, ", ");
 		put_count(out, p->nfindings - p->faults, "note", "notes");
@@ -304,9 +307,9 @@ int rk_pack_proof_render(const struct rk_pack_proof *p, enum rk_report_format fo
 	return rk_render(forms, p, &look, ret, ret_len, __func__, err);
 }
 
-/* ---- the plan as others see it ---- */
+/* ---- the plan for API users ---- */
 
-/* `item` is NULL for what is made. A path or source of NULL: no memory. */
+/* `item` is NULL for generated files. A path or source of NULL: no memory. */
 static struct rk_pack_file file_of(struct rk_arena *a, const char *path,
 				   const struct rk_content *content, uint32_t mode,
 				   const struct rk_pack_item *item)
@@ -330,7 +333,7 @@ static struct rk_pack_file file_of(struct rk_arena *a, const char *path,
 	return f;
 }
 
-/* Members of the archive first, then what is only in devel's, or nowhere. */
+/* Members of the archive first, then files that are only in devel's inner archive or left out. */
 static int fill(struct rk_pack *k, const struct rk_dist *d, const struct rk_pack_members *m,
 		struct rk_pack_package *ret, struct rk_error *err)
 {
@@ -499,7 +502,7 @@ int rk_pack_build(struct rk_pack *p, struct rk_error *err)
 	if (p->o.dest_dir)
 		rc = rk_pack_build_all(p->plan, &p->o, p->tag, err);
 	else
-		rc = rk_fail(err, RK_E_USAGE, "no folder to put packages into");
+		rc = rk_fail(err, RK_E_USAGE, "no destination folder for packages");
 	rk_handle_drop(p);
 	return rc;
 }

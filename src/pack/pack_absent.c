@@ -1,4 +1,4 @@
-/* pack_absent.c - in place of the packager where libarchive was missing when this was built. */
+/* pack_absent.c - replaces the packager when rockit is built without libarchive. */
 #include "base/error.h"
 #include "rockit/pack.h"
 

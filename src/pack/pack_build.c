@@ -1,4 +1,7 @@
-/* pack_build.c - a plan carried out: what is in each package, and wheels and sdists below the destination. */
+/*
+ * pack_build.c - carry out a plan: list the members of each package and write wheels and sdists
+ * below the destination.
+ */
 #include "pack/pack_build.h"
 
 #include <stdlib.h>
@@ -104,7 +107,7 @@ int rk_pack_members(struct rk_pack_plan *p, const struct rk_dist *d, const char 
 
 /* ---- files ---- */
 
-/* One build under way. */
+/* A build in progress. */
 struct build {
 	struct rk_pack_plan *plan;
 	const struct rk_pack_options *o;
@@ -124,7 +127,7 @@ static int on_progress(void *arg, uint64_t done)
 
 /* ---- a wheel ---- */
 
-/* What the zip writer found of each member. */
+/* Writes RECORD from the hashes and sizes that the zip writer found. */
 static int add_record(struct build *b, const struct rk_dist *d, struct rk_zip *z,
 		      const struct rk_zip_member *members, size_t n, struct rk_error *err)
 {
@@ -251,7 +254,7 @@ int rk_pack_target(struct rk_pack_plan *p, const struct rk_dist *d, const char *
 	return *ret ? 0 : rk_fail_nomem(err);
 }
 
-/* Packages stay below the destination, and a link there could lead anywhere. */
+/* Packages must stay below the destination, and a link could lead anywhere. */
 static int make_folder(char *path, size_t dest_len, struct rk_error *err)
 {
 	struct stat st;
@@ -261,7 +264,8 @@ static int make_folder(char *path, size_t dest_len, struct rk_error *err)
 		*s = '\0';
 		if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
 			rc = rk_fail(err, RK_E_USAGE,
-				     "'%s' is a link: name the folder it leads to by --dest-dir",
+				     "'%s' is a symbolic link: pass the folder it "
+				     "points to as --dest-dir",
 				     path);
 		else
 			rc = rk_make_dirs(path, err);
@@ -296,7 +300,7 @@ int rk_pack_build_all(struct rk_pack_plan *p, const struct rk_pack_options *o, c
 	struct build b = { .plan = p, .o = o, .tag = tag };
 	int rc = rk_pool_new(o->jobs ? o->jobs : 1, &b.pool, err);
 
-	/* what will be packed: devel's archive counts its files */
+	/* bytes to pack, for progress; devel's inner archive counts as its files */
 	for (size_t i = 0; i < p->ndists; i++)
 		for (size_t k = 0; k < p->dists[i].n; k++)
 			if (p->dists[i].items[k].content)

@@ -1,10 +1,11 @@
 /*
- * pack_index.c - a tree of pages that pip uses as a package index (PEP 503), with sums, and the
- * metadata of wheels beside them (PEP 658, PEP 714).
+ * pack_index.c - a tree of pages that pip uses as a package index (PEP 503), with hashes, and the
+ * metadata of wheels next to them (PEP 658, PEP 714).
  *
- * Packages are in the folder, in dist/ below it, and in folders one level below either (a family each).
- * Where such folders have different files of one name, a page could not tell them apart: then each gets
- * a tree of its own, with the packages that are common, and the common tree goes without these.
+ * Packages are in the folder, in dist/ below it, and in folders one level below either (a family
+ * each). If such folders have different files of the same name, one page cannot list both. Then
+ * each folder gets its own tree with its packages and the common ones, and the common tree leaves
+ * these packages out.
  */
 #include "rockit/pack.h"
 
@@ -28,11 +29,11 @@
 /* Identifies our pages. */
 #define GENERATOR "<meta name=\"generator\" content=\"rockit pack index\">\n"
 
-/* ---- pages of an earlier run ---- */
+/* ---- existing pages ---- */
 
 enum { HEAD_BYTES = 1024 };
 
-/* The beginning of a page of ours; else "". */
+/* The beginning of the file if it is one of our pages; else "". */
 static const char *read_head(const char *page, char head[HEAD_BYTES])
 {
 	struct rk_file *f = NULL;
@@ -50,7 +51,7 @@ static const char *read_head(const char *page, char head[HEAD_BYTES])
 	return head;
 }
 
-/* True when the folder holds one file, a page of ours. */
+/* True if the folder has exactly one file, one of our pages. */
 static bool is_our_page(const char *dir, const char *page)
 {
 	char head[HEAD_BYTES];
@@ -67,8 +68,8 @@ static bool is_our_page(const char *dir, const char *page)
 }
 
 /*
- * RK_E_USAGE when dir/simple is the tree of a family's folder, which has the common packages of the
- * folder above it, too: from here they are not seen, and the pages would lose them.
+ * RK_E_USAGE if dir/simple is the tree of a family's folder. That tree also lists the common
+ * packages of the folder above, which cannot be seen from here, so rewriting it would lose them.
  */
 static int check_whole(struct rk_arena *a, const char *dir, struct rk_error *err)
 {
@@ -86,8 +87,8 @@ static int check_whole(struct rk_arena *a, const char *dir, struct rk_error *err
 			rc = rk_fail_nomem(err);
 		else if (strstr(read_head(page, head), "<a href=\"../../../"))
 			rc = rk_fail(err, RK_E_USAGE,
-				     "'%s' is part of the index of a folder above it: name that "
-				     "one, or remove '%s' first",
+				     "'%s' is part of the index of a parent folder: index that "
+				     "folder, or remove '%s' first",
 				     top, top);
 	}
 	if (d)
@@ -112,7 +113,7 @@ struct package {
 	const char *folder;   /* below the folder, with a slash behind; "" for what is common */
 	const char *requires; /* Requires-Python, or NULL */
 	char sum[HEX_BYTES], metadata[HEX_BYTES]; /* "": none */
-	bool differs;                             /* another folder has another file of this name */
+	bool differs; /* another folder has a different file of this name */
 };
 
 /* A tree that was written. */
@@ -149,7 +150,7 @@ static bool ends(const char *s, const char *end)
 	return rk_text_ends(s, strlen(s), end);
 }
 
-/* Length of a name that pip can ask for; 0: it has other characters. */
+/* Length of a name that pip can request; 0: it has other characters. */
 static size_t plain_length(const char *name, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
@@ -230,7 +231,7 @@ static int find_packages(struct indexing *x)
 	int rc;
 
 	if (!rk_is_dir(x->dir))
-		return rk_fail(x->err, RK_E_USAGE, "'%s' is no folder", x->dir);
+		return rk_fail(x->err, RK_E_USAGE, "'%s' is not a folder", x->dir);
 	rc = rk_walk_dir(x->dir, &found, x->err);
 	while (top > 1 && x->dir[top - 1] == '/')
 		top--;
@@ -331,7 +332,8 @@ static int read_wheel(struct indexing *x, struct package *p)
 		goto out;
 	e = metadata_of(z);
 	if (!e) {
-		rc = rk_fail(x->err, RK_E_FORMAT, "'%s' has no METADATA: it is no wheel", p->path);
+		rc = rk_fail(x->err, RK_E_FORMAT, "'%s' has no METADATA: it is not a wheel",
+			     p->path);
 		goto out;
 	}
 	if ((rc = rk_zip_load(z, e, METADATA_MAX_BYTES, &text, &len, x->err)) < 0 ||
@@ -408,7 +410,7 @@ static int end_page(struct indexing *x, struct rk_bytes *out, const char *dir)
 	return rc < 0 ? rc : rk_write_file(path, (const char *)out->data, out->len, x->err);
 }
 
-/* `up`: the way from the page to the folder. */
+/* `up`: relative path from the page to the folder. */
 static void put_package(struct rk_bytes *out, const struct package *p, const char *up)
 {
 	rk_bytes_printf(out, "<a href=\"%s", up);
@@ -472,7 +474,7 @@ static int write_project(const struct tree *t, size_t from, size_t to, size_t *f
 	return rc < 0 ? rc : before != NULL;
 }
 
-/* ---- pages of a former run ---- */
+/* ---- removing old pages ---- */
 
 static bool is_project(const struct tree *t, const char *name)
 {
@@ -539,7 +541,7 @@ static int write_tree(const struct tree *t)
 	return rc < 0 ? rc : remove_stale(t);
 }
 
-/* The common tree, and those of folders that cannot share one. */
+/* The common tree, and the trees of folders that cannot share it. */
 static int write_trees(struct indexing *x)
 {
 	struct tree all = { .x = x, .folder = "", .up = "../../" };

@@ -1,6 +1,6 @@
 /*
- * pack_items.c - items of a package: what a file is, by its name first, then by its first bytes; files as
- * they are, with another run path, and made ones.
+ * pack_items.c - items of a package. Finds out what a file is, by its name first, then by its first
+ * bytes. Items are plain copies, files with a new run path, and generated files.
  */
 #include "pack/pack_plan_impl.h"
 
@@ -17,7 +17,7 @@
 
 enum { HEAD_BYTES = 64 };
 
-/* Names that settle it: these files are never edited, whatever is in them. */
+/* Files with these names are never edited, whatever they contain. */
 static const char *note_of_name(const char *path)
 {
 	static const struct {
@@ -29,7 +29,7 @@ static const char *note_of_name(const char *path)
 		{ ".hsaco", "device code" },
 		{ ".co", "device code" },
 		{ ".lib", "archive" },
-		{ ".exe", "a program of another system" },
+		{ ".exe", "program for another operating system" },
 		{ ".debug", "debug file" },
 		{ ".o", "object file" },
 		{ ".a", "archive" },
@@ -42,7 +42,7 @@ static const char *note_of_name(const char *path)
 	return NULL;
 }
 
-/* SONAMEs become names of files: ignore those that cannot. */
+/* SONAMEs become file names: ignore those that are not valid as one. */
 static bool is_file_name(const char *s)
 {
 	return *s && !strchr(s, '/') && strcmp(s, ".") != 0 && strcmp(s, "..") != 0 &&
@@ -55,7 +55,7 @@ static int keep_text(struct rk_pack_plan *p, const char *s, const char **ret, st
 	return *ret ? 0 : rk_fail_nomem(err);
 }
 
-/* Processors that run an operating system; all others run what is loaded onto them as data. */
+/* Host processors. Code for all others is data that gets loaded onto a device. */
 static bool is_host(uint16_t machine)
 {
 	static const uint16_t hosts[] = { EM_X86_64, EM_AARCH64, EM_386,  EM_ARM,
@@ -67,7 +67,7 @@ static bool is_host(uint16_t machine)
 	return false;
 }
 
-/* Texts of `elf` point into the view, which goes. */
+/* Texts of `elf` point into the view, which is closed: copy them. */
 static int take(struct rk_pack_plan *p, const struct rk_elf *elf, struct rk_file_facts *f,
 		struct rk_error *err)
 {
@@ -84,7 +84,7 @@ static int take(struct rk_pack_plan *p, const struct rk_elf *elf, struct rk_file
 	}
 	if (elf->kind == RK_ELF_SHARED)
 		f->type = RK_FILE_LIBRARY;
-	else /* without an interpreter nobody reads a run path, dynamic section or not */
+	else /* without an interpreter no loader reads the run path, even if there is a dynamic section */
 		f->type = elf->dynamic && elf->interpreter ? RK_FILE_PROGRAM : RK_FILE_STATIC;
 	f->machine = elf->wide ? elf->machine : 0;
 	if (elf->soname && elf->kind == RK_ELF_SHARED && is_file_name(elf->soname))
@@ -153,8 +153,7 @@ int rk_file_facts(struct rk_pack_plan *p, const struct rk_entry *file,
 	}
 	if (rc < 0)
 		return rc;
-	((struct rk_entry *)file)->facts =
-		f; /* entries belong to the plan; this is its memory of them */
+	((struct rk_entry *)file)->facts = f; /* entries belong to the plan; this marks them */
 	*ret = f;
 	return 0;
 }
@@ -214,7 +213,7 @@ int rk_pack_put_drop(struct rk_pack_work *k, const struct rk_entry *e, const cha
 	return 0;
 }
 
-/* ---- ways between folders ---- */
+/* ---- relative paths ---- */
 
 static size_t depth_of(const char *path)
 {
@@ -250,7 +249,7 @@ const char *rk_pack_sibling(struct rk_pack_work *k, const char *path, const char
 	return rk_pack_text(k, "%.*s%s", slash ? (int)(slash - path) + 1 : 0, path, name);
 }
 
-/* `from` and `to` are paths of files: how to get from the folder of one to the other. */
+/* The relative path from the folder of the file `from` to the file `to`. */
 static const char *way_between(struct rk_pack_work *k, const char *from, const char *to)
 {
 	struct rk_bytes out;
@@ -284,7 +283,7 @@ static bool has_part(const struct rk_bytes *list, const char *part, size_t len)
 	return false;
 }
 
-/* Nothing twice, and no empty part: that would be whatever folder a program is started in. */
+/* Skips duplicates and empty parts: an empty part means the current directory. */
 static void put_part(struct rk_bytes *out, const char *part, size_t len)
 {
 	if (!len || out->bad || has_part(out, part, len))
@@ -304,7 +303,10 @@ static const char *platform_of(struct rk_pack_work *k, const char *logical)
 		      NULL;
 }
 
-/* What the file has, then the folders of the packages it may need: "$ORIGIN/../../_rocm_sdk_core/lib". */
+/*
+ * The file's own run path, then the folders of packages it may need:
+ * "$ORIGIN/../../_rocm_sdk_core/lib".
+ */
 static const char *rpath_for(struct rk_pack_work *k, const char *path, const char *old)
 {
 	struct rk_bytes out, part;
@@ -337,7 +339,7 @@ static const char *edit_text(struct rk_pack_work *k, const struct rk_elf_edit *e
 	static const char *const ways[] = { [RK_ELF_SAME] = "as it was",
 					    [RK_ELF_TAG] = "kind of entry",
 					    [RK_ELF_IN_PLACE] = "in place",
-					    [RK_ELF_ROOM] = "in free room",
+					    [RK_ELF_ROOM] = "in unused space",
 					    [RK_ELF_SEGMENT] = "new segment" };
 	const char *tag = k->pl->o->runpath ? "runpath" : "rpath";
 	unsigned long long more = e->new_size - e->old_size;
@@ -347,7 +349,7 @@ static const char *edit_text(struct rk_pack_work *k, const struct rk_elf_edit *e
 	return rk_pack_text(k, "%s '%s' (%s)", tag, rpath, ways[e->way]);
 }
 
-/* 1: *ret is the edit; 0: the file stays as it is, with a warning. */
+/* 1: *ret is the edit; 0: the file is copied unchanged, with a warning. */
 static int edit_file(struct rk_pack_work *k, const struct rk_entry *file, const char *rpath,
 		     struct rk_elf_edit *ret)
 {
@@ -370,13 +372,13 @@ static int edit_file(struct rk_pack_work *k, const struct rk_entry *file, const 
 		return rc;
 	}
 	rk_diag_add(k->pl->p->diag, "not-edited", file->artifact->label, 0, 1,
-		    "its '%s' keeps its run path: %.300s", file->path, why.message);
+		    "the run path of '%s' was not changed: %.300s", file->path, why.message);
 	return 0;
 }
 
 /* ---- files ---- */
 
-/* All host files of a package are for one machine: the launchers in it, and its tag, go by that. */
+/* All host files of a package are for one machine, which decides its launchers and its tag. */
 static int check_machine(struct rk_pack_work *k, const struct rk_entry *file,
 			 const struct rk_file_facts *f)
 {
@@ -436,12 +438,12 @@ static int edit_item(struct rk_pack_work *k, struct rk_pack_item *item, const st
 	return item->edit ? set_content(k, item, file, &edit) : RK_E_NOMEM;
 }
 
-/* Of a file that is simply there. */
+/* Why a file is copied. */
 static const char *reason_of(const struct rk_file_facts *f)
 {
 	switch (f->type) {
 	case RK_FILE_STATIC:
-		return "static program: it has no run path";
+		return "static program, no run path";
 	case RK_FILE_PROGRAM:
 		return "program";
 	case RK_FILE_LIBRARY:
@@ -470,7 +472,7 @@ int rk_pack_put_file(struct rk_pack_work *k, const char *path, const struct rk_e
 	return set_content(k, item, file, NULL);
 }
 
-/* Bytes that were made, into the arena. */
+/* Moves generated bytes to the arena. */
 static int set_bytes(struct rk_pack_work *k, struct rk_pack_item *item, const struct rk_bytes *b)
 {
 	struct rk_arena *a = k->pl->p->arena;

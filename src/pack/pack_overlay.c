@@ -1,4 +1,6 @@
-/* pack_overlay.c - the trees of several artifacts as one, and what of them is in no package. */
+/*
+ * pack_overlay.c - merge the trees of several artifacts, and list the files that are in no package.
+ */
 #include "pack/pack_plan_impl.h"
 
 #include <stdlib.h>
@@ -9,7 +11,7 @@
 
 enum { NAMES_MAX = 400 }; /* of a list in a message */
 
-/* The entry lost its place in a tree; `why` is static. */
+/* The entry was replaced in a tree; `why` is static. */
 static void lose(struct rk_entry *e, const char *why)
 {
 	if (!e->left)
@@ -35,7 +37,7 @@ void rk_overlay_release(struct rk_overlay *t)
 	*t = (struct rk_overlay){ 0 };
 }
 
-/* 1: the same bytes; 0: others. */
+/* 1: same bytes; 0: different. */
 static int same_bytes(const struct rk_origin *a, const struct rk_origin *b, struct rk_error *err)
 {
 	struct rk_view x = { 0 }, y = { 0 };
@@ -71,11 +73,11 @@ static int same(const struct rk_entry *a, const struct rk_entry *b, struct rk_er
 static void say_overlap(struct rk_diag *diag, struct rk_entry *loser, const struct rk_entry *winner,
 			const char *how)
 {
-	lose(loser, "another artifact has something else of this name");
+	lose(loser, "another artifact has a different file of this name");
 	if (!rk_entry_say(loser))
 		return;
-	rk_diag_add(diag, "overlap", winner->artifact->label, 0, 1, "its '%s' %s of '%s'",
-		    loser->path, how, loser->artifact->label);
+	rk_diag_add(diag, "overlap", winner->artifact->label, 0, 1, "its '%s' %s '%s'", loser->path,
+		    how, loser->artifact->label);
 }
 
 static int add_entry(struct rk_overlay *t, struct rk_entry *e, struct rk_diag *diag,
@@ -92,7 +94,7 @@ static int add_entry(struct rk_overlay *t, struct rk_entry *e, struct rk_diag *d
 		if (equal)
 			t->v[i]->uses++; /* its bytes are there */
 		else
-			say_overlap(diag, t->v[i], e, "takes the place of that");
+			say_overlap(diag, t->v[i], e, "replaces that of");
 		t->v[i] = e;
 		return 0;
 	}
@@ -104,7 +106,7 @@ static int add_entry(struct rk_overlay *t, struct rk_entry *e, struct rk_diag *d
 	return rk_path_map_put(&t->map, e->path, t->n++, err);
 }
 
-/* Packages have files of their own there, which are made. */
+/* Packages have generated files there. */
 static bool is_reserved(const char *path)
 {
 	static const char links[] = ".devel_links";
@@ -131,10 +133,10 @@ int rk_overlay_add(struct rk_overlay *t, const struct rk_artifact *a, const char
 			rc = add_entry(t, e, diag, err);
 			continue;
 		}
-		lose(e, "packages have their own file of this name");
+		lose(e, "packages generate their own file of this name");
 		if (e->kind != RK_ENTRY_DIR && rk_entry_say(e))
 			rk_diag_add(diag, "reserved-name", e->artifact->label, 0, 1,
-				    "'%s' is left out: packages have their own there", e->path);
+				    "'%s' is left out: packages generate their own", e->path);
 	}
 	return rc;
 }
@@ -155,7 +157,7 @@ static void clear_way(struct rk_overlay *t, const struct rk_entry *e, struct rk_
 
 		if (!met || met->kind == RK_ENTRY_DIR)
 			continue;
-		say_overlap(diag, met, e, "is a folder, unlike that");
+		say_overlap(diag, met, e, "is a folder and replaces the file of");
 		t->v[i] = NULL;
 	}
 }
@@ -180,7 +182,7 @@ int rk_overlay_settle(struct rk_overlay *t, struct rk_diag *diag, struct rk_erro
 	return 0;
 }
 
-/* ---- what is in no package ---- */
+/* ---- files in no package ---- */
 
 void rk_pack_mark(struct rk_pack_work *k)
 {
@@ -195,7 +197,7 @@ void rk_pack_mark(struct rk_pack_work *k)
 		if (d->items[i].action != RK_PACK_DROP)
 			continue;
 		e->uses--;
-		lose(e, "a link to a folder, to nothing or out of the tree");
+		lose(e, "link to a folder, dangling, or out of the tree");
 	}
 }
 
@@ -277,7 +279,7 @@ int rk_pack_list_left(struct rk_planner *pl,
 					a->label,
 					a->entries[e].path,
 					a->entries[e].left ? a->entries[e].left :
-							     "no package takes files of this name",
+							     "no package uses files of this name",
 					{ 0 }
 				};
 	}

@@ -1,4 +1,4 @@
-/* pack_plan.c - which packages there are, and which artifacts each of them takes. */
+/* pack_plan.c - decide which packages are built, and from which artifacts. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,7 +49,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* All there are, sorted, ended by NULL, whether asked for or not. */
+/* All families, sorted, NULL at the end, requested or not. */
 static int list_families(struct rk_planner *pl, const struct rk_artifacts *all, const char ***ret,
 			 size_t *ret_n)
 {
@@ -78,7 +78,7 @@ static int list_families(struct rk_planner *pl, const struct rk_artifacts *all, 
 	return 0;
 }
 
-/* Those of the plan: all, or the ones asked for. */
+/* The families of the plan: all, or the requested ones. */
 static int choose_families(struct rk_planner *pl, const struct rk_list *asked)
 {
 	struct rk_pack_plan *p = pl->p;
@@ -95,15 +95,14 @@ static int choose_families(struct rk_planner *pl, const struct rk_list *asked)
 			return rk_fail_unknown(pl->err, "GPU family", asked->v[i],
 					       (const char *const *)all);
 		return rk_fail(pl->err, RK_E_USAGE,
-			       "the artifacts are for no GPU family, so none can be chosen ('%s')",
+			       "the artifacts have no GPU families, so '%s' cannot be selected",
 			       asked->v[i]);
 	}
 	for (size_t i = 0; i < n; i++)
 		if (!asked->n || rk_list_has(asked, all[i]))
 			all[kept++] = all[i];
 	if (kept > FAMILIES_MAX)
-		return rk_fail(pl->err, RK_E_LIMIT, "there are more than %d GPU families",
-			       FAMILIES_MAX);
+		return rk_fail(pl->err, RK_E_LIMIT, "more than %d GPU families", FAMILIES_MAX);
 	p->families = all;
 	p->nfamilies = kept;
 	return 0;
@@ -128,7 +127,7 @@ static bool kind_names(const struct rk_pack_kind *k, const char *name)
 	return false;
 }
 
-/* Devel's extra names, and its components. */
+/* Does devel have this component of the artifact? */
 static bool devel_has(const struct rk_pack_kind *k, const struct rk_artifact *a, bool kpack)
 {
 	unsigned components = kpack ? k->components_kpack : k->components;
@@ -146,7 +145,7 @@ struct wanting {
 	const struct rk_list *families;
 };
 
-/* Might any package take it? What it cannot be for is not even read. */
+/* Might any package use it? If not, it is not even read. */
 static bool is_wanted(const void *arg, const struct rk_artifact *a, bool kpack)
 {
 	const struct wanting *w = arg;
@@ -178,15 +177,15 @@ static const char *unread(struct rk_planner *pl, const void *arg, const struct r
 	bool kpack = pl->p->kpack, named = false;
 
 	if (!is_asked(w->families, a))
-		return "its GPU family was not asked for";
+		return "its GPU family was not requested";
 	if (is_wanted(w, a, kpack))
 		return "it has no manifest";
 	for (size_t i = 0; i < w->table->n; i++)
 		named |= kind_names(&w->table->kinds[i], a->name) ||
 			 devel_also(&w->table->kinds[i], a->name, kpack);
 	if (!named)
-		return rk_arena_textf(arena, "no package takes '%s'", a->name);
-	return rk_arena_textf(arena, "no package takes '%s' of '%s'",
+		return rk_arena_textf(arena, "no package uses '%s'", a->name);
+	return rk_arena_textf(arena, "no package uses '%s' of '%s'",
 			      rk_component_names[a->component], a->name);
 }
 
@@ -215,7 +214,7 @@ static bool dist_takes(const struct rk_pack_work *k, const struct rk_artifact *a
 		return kind_takes(k->d->kind, a);
 	if (!devel_has(k->d->kind, a, p->kpack))
 		return false;
-	/* all names that a runtime package has taken */
+	/* all names that a runtime package uses */
 	for (size_t i = 0; i < p->artifacts->n; i++)
 		if (k->pl->taken[i] && strcmp(p->artifacts->v[i].name, a->name) == 0)
 			return true;
@@ -231,7 +230,7 @@ static int by_item_order(const void *a, const void *b)
 	return rk_pack_order(x->path, x->action == RK_PACK_DIR, y->path, y->action == RK_PACK_DIR);
 }
 
-/* How many artifacts it takes. */
+/* How many artifacts it uses. */
 static int lay_out(struct rk_pack_work *k, size_t *ret_n)
 {
 	struct rk_pack_plan *p = k->pl->p;
@@ -292,11 +291,11 @@ static int missing(struct rk_pack_work *k)
 			len += strlen(s);
 		}
 	return rk_fail(k->pl->err, RK_E_USAGE,
-		       "'%s' has no artifact for the package '%s': it is made of lib or run of %s",
+		       "'%s' has no artifact for the package '%s': it needs lib or run of %s",
 		       k->pl->o->artifact_dir, k->d->dist, names);
 }
 
-/* A package at the end of the plan, when there is anything to put in it. */
+/* Adds a package to the plan if there is anything to put in it. */
 static int make_dist(struct rk_planner *pl, const struct rk_pack_kind *kind, const char *family,
 		     const char *subdir)
 {
@@ -328,7 +327,7 @@ static int make_dist(struct rk_planner *pl, const struct rk_pack_kind *kind, con
 		p->machine = d->machine;
 	if (d->machine && d->machine != p->machine)
 		rc = rk_fail(pl->err, RK_E_USAGE,
-			     "'%s' is for another machine (%u) than the packages before it (%u)",
+			     "'%s' is for machine %u, but the other packages are for machine %u",
 			     k.machine_of, d->machine, p->machine);
 	if (d->n > 1)
 		qsort(d->items, d->n, sizeof(*d->items), by_item_order);
@@ -342,7 +341,7 @@ out:
 
 /* ---- all packages ---- */
 
-/* One for all, one for each family, or none: what it is in this mode. */
+/* One package for all families, one for each, or none, depending on the mode. */
 static int make_kind(struct rk_planner *pl, const struct rk_pack_kind *kind)
 {
 	struct rk_pack_plan *p = pl->p;
@@ -400,7 +399,7 @@ static bool has_dist(const struct rk_pack_plan *p, const char *logical, const ch
 	return false;
 }
 
-/* Families that were asked for by name have all that belongs to one. */
+/* Families requested by name must have all their packages. */
 static int check_asked(struct rk_planner *pl, const struct rk_list *asked)
 {
 	struct rk_pack_plan *p = pl->p;
@@ -446,7 +445,7 @@ static int set_version(struct rk_planner *pl, const char *version)
 	}
 	if (!p->artifacts->version)
 		return rk_fail(pl->err, RK_E_USAGE,
-			       "the artifacts have no '.info/version': --version names one");
+			       "the artifacts have no '.info/version': add '--version V'");
 	own = rk_arena_textf(p->arena, "%s.dev0", p->artifacts->version);
 	return own ? rk_pep440_normal(p->arena, own, &p->version, pl->err) : rk_fail_nomem(pl->err);
 }
@@ -472,7 +471,7 @@ static int plan(struct rk_planner *pl, const char *version, const struct rk_list
 	return rk_pack_list_left(pl, unread, &w);
 }
 
-/* As on the command line: "gfx942; gfx950", tails cut. */
+/* As on the command line, "gfx942; gfx950", without tails such as ":xnack+". */
 static int split_families(const char *text, struct rk_list *ret, struct rk_error *err)
 {
 	struct rk_list parts = { 0 };

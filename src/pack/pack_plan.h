@@ -1,6 +1,6 @@
 /*
- * pack_plan.h - which file goes into which package, and what becomes of it. Data: nothing is written
- * before all of it is known.
+ * pack_plan.h - which file goes into which package, and how. The plan is plain data; nothing is
+ * written before it is complete.
  */
 #ifndef RK_PACK_PLAN_H
 #define RK_PACK_PLAN_H
@@ -13,9 +13,9 @@
 
 enum rk_pack_action {
 	RK_PACK_COPY,     /* as it is */
-	RK_PACK_EDIT,     /* ELF file with another run path */
-	RK_PACK_RESOLVED, /* a link: what it points at, copied */
-	RK_PACK_LAUNCHER, /* a link to a program: a launcher */
+	RK_PACK_EDIT,     /* ELF file with a new run path */
+	RK_PACK_RESOLVED, /* a link, replaced by a copy of its target */
+	RK_PACK_LAUNCHER, /* a link to a program, replaced by a launcher */
 	RK_PACK_STUB,     /* an alias library that programs dlopen */
 	RK_PACK_MADE,     /* metadata and Python files */
 	/* in the devel archive only: */
@@ -38,7 +38,10 @@ struct rk_pack_item {
 	const char
 		*edit; /* for people: "rpath '...' (segment, +312 bytes)", "runs ../lib/x", or "" */
 	const char *reason; /* for people: "SONAME", "link to a program", ... */
-	/* where the bytes come from (of a link that is resolved: its end), or what is left out; NULL: made */
+	/*
+	 * where the bytes come from (of a resolved link: its target), or the file left out; NULL:
+	 * generated
+	 */
 	const struct rk_entry *entry;
 };
 
@@ -67,7 +70,7 @@ struct rk_pack_plan {
 	const char **families; /* of the artifacts, sorted; kpack: base targets */
 	size_t nfamilies;
 	uint16_t machine;                /* of all ELF files; 0 when there are none */
-	const struct rk_pack_left *left; /* what is in no package */
+	const struct rk_pack_left *left; /* files in no package */
 	size_t nleft;
 	struct rk_dist *
 		dists; /* in the order they are built: core, profiler, libraries, device, meta, devel */
@@ -75,8 +78,8 @@ struct rk_pack_plan {
 };
 
 /*
- * `version` is already normal; NULL: that of the artifacts with ".dev0" (RK_E_USAGE when they have none).
- * Everything in *ret lives until rk_pack_plan_free.
+ * `version` must be normalised; NULL: the version of the artifacts plus ".dev0" (RK_E_USAGE if they
+ * have none). Everything in *ret lives until rk_pack_plan_free.
  */
 int rk_pack_plan_make(const struct rk_pack_options *o, const char *version,
 		      struct rk_pack_plan **ret, struct rk_error *err);

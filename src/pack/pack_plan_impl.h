@@ -8,42 +8,46 @@
 /* ---- what a file is (pack_items.c) ---- */
 
 enum rk_file_type {
-	RK_FILE_DATA,   /* no ELF, or not to be touched: device code, debug files, object files */
-	RK_FILE_STATIC, /* a program that no loader reads the run path of */
+	RK_FILE_DATA,   /* not ELF, or never edited: device code, debug files, object files */
+	RK_FILE_STATIC, /* a static program: no loader reads its run path */
 	RK_FILE_PROGRAM,
 	RK_FILE_LIBRARY,
-	RK_FILE_BROKEN, /* ELF that contradicts itself */
+	RK_FILE_BROKEN, /* broken ELF file */
 };
 
 struct rk_file_facts {
 	enum rk_file_type type;
-	const char *note;   /* why it is left alone, or what is wrong with it; "" */
-	const char *soname; /* NULL: none that could be a file's name */
-	const char *rpath;  /* the one a loader goes by, "" */
-	uint16_t machine;   /* of what runs on the host, 64 bits; else 0 */
+	const char *note;   /* why it is not edited, or what is wrong with it; "" */
+	const char *soname; /* NULL: none, or not valid as a file name */
+	const char *rpath;  /* the one that loaders use, "" */
+	uint16_t machine;   /* of 64-bit host code; else 0 */
 };
 
-/* Of a file; looked at once. */
+/* What a file is; found out once, then cached. */
 int rk_file_facts(struct rk_pack_plan *p, const struct rk_entry *file,
 		  const struct rk_file_facts **ret, struct rk_error *err);
 
-/* True the first time: warnings are given once, though several packages may look at an entry. */
+/* True the first time: warn once, even if several packages use the entry. */
 bool rk_entry_say(const struct rk_entry *e);
 
-/* ---- trees laid over each other (pack_overlay.c) ---- */
+/* ---- merged trees (pack_overlay.c) ---- */
 
 /* Zero it before use. */
 struct rk_overlay {
-	struct rk_entry **v; /* the rk_alloc'd list; NULL members have lost */
+	struct rk_entry **v; /* rk_alloc'd list; NULL: replaced by another entry */
 	size_t n, cap;
 	struct rk_path_map map;
 };
 
-/* The entries of `a` that fit; the later one wins. `dirs`: folders too. */
+/*
+ * Adds the entries of `a` that match; a later entry replaces an earlier one. `dirs`: also folders.
+ */
 int rk_overlay_add(struct rk_overlay *t, const struct rk_artifact *a, const char *const *include,
 		   const char *const *exclude, bool dirs, struct rk_diag *diag,
 		   struct rk_error *err);
-/* After the last: a file goes where something is below it. Then sorted as in wheels. */
+/*
+ * Call after the last add: removes files that have something below them, then sorts as in wheels.
+ */
 int rk_overlay_settle(struct rk_overlay *t, struct rk_diag *diag, struct rk_error *err);
 const struct rk_entry *rk_overlay_find(const struct rk_overlay *t, const char *path);
 rk_entry_find_fn rk_overlay_find_fn; /* `tree` is a struct rk_overlay */
@@ -77,15 +81,15 @@ const char *rk_pack_text(struct rk_pack_work *k, const char *fmt, ...)
 const char *rk_pack_sibling(struct rk_pack_work *k, const char *path, const char *name);
 
 /*
- * The bytes of `file` under the name `path`. ELF files get the run path of the package; `devel`: they
- * keep theirs, only its kind changes.
+ * The bytes of `file` under the name `path`. ELF files get the run path of the package; With
+ * `devel` they keep their own, and only its kind (RPATH or RUNPATH) changes.
  */
 int rk_pack_put_file(struct rk_pack_work *k, const char *path, const struct rk_entry *file,
 		     enum rk_pack_action action, const char *reason, bool devel);
 bool rk_pack_has_launcher(uint16_t machine);
 int rk_pack_put_launcher(struct rk_pack_work *k, const char *path, const struct rk_entry *program,
 			 uint16_t machine);
-/* `item` becomes an empty library that brings `soname`. */
+/* `item` becomes an empty library that loads `soname`. */
 int rk_pack_put_stub(struct rk_pack_work *k, struct rk_pack_item *item, const char *soname,
 		     uint16_t machine);
 /* The reason why nothing is written. */
@@ -93,7 +97,7 @@ int rk_pack_put_drop(struct rk_pack_work *k, const struct rk_entry *e, const cha
 
 /* ---- rules (pack_rules.c) ---- */
 
-/* All files of a runtime or device package, from k->tree. */
+/* Adds all files of a runtime or device package, from k->tree. */
 int rk_pack_runtime(struct rk_pack_work *k);
 int rk_pack_device(struct rk_pack_work *k);
 /* Links and aliases that the table adds; items are not sorted yet. */
@@ -102,9 +106,9 @@ int rk_pack_add_aliases(struct rk_pack_work *k);
 /* From k->tree and the runtime packages before it. */
 int rk_pack_devel(struct rk_pack_work *k);
 
-/* ---- what is in no package (pack_overlay.c) ---- */
+/* ---- files in no package (pack_overlay.c) ---- */
 
-/* Which entries of k->tree the package has, now that it is filled. */
+/* Counts the entries of k->tree that the package has. Call it when the package is filled. */
 void rk_pack_mark(struct rk_pack_work *k);
 /* Warns about scripts of the table whose programs are not in the package. */
 void rk_pack_say_scripts(struct rk_pack_work *k);

@@ -1,10 +1,11 @@
 /*
- * pack_rules.c - which items a package gets of its tree.
+ * pack_rules.c - decide which items a package gets from its tree.
  *
- * Runtime packages: wheels hold no links, so each library is there once, under the name that loaders ask
- * for, and each link to a program is a launcher. Names that the table adds, without a version, for
- * programs that dlopen or preload by them: small libraries that bring the real one, or it again. The
- * devel package is the whole tree: what a runtime package has is a link there; the rest is copied.
+ * Runtime packages: wheels cannot hold links, so each library is there once, under the name that loaders ask
+ * for (SONAME), and each link to a program becomes a launcher. Some programs dlopen or preload a name without
+ * a version: the table lists these names, and each becomes a small library that loads the real one, or a copy.
+ *
+ * The devel package has the whole tree: a link for each file of a runtime package, a copy of the rest.
  */
 #include "pack/pack_plan_impl.h"
 
@@ -21,7 +22,7 @@ static int broken(struct rk_pack_work *k, const struct rk_entry *file,
 		       f->note);
 }
 
-/* Facts of what a link ends at; NULL in *ret_end: at no file. */
+/* Facts about the target of a link; *ret_end is NULL if it is not a file. */
 static int end_of(struct rk_pack_work *k, const struct rk_entry *link,
 		  const struct rk_entry **ret_end, const struct rk_file_facts **ret,
 		  const char **ret_why)
@@ -75,7 +76,7 @@ static int put_alias(struct rk_pack_work *k, const struct rk_entry *e, const cha
 	return 0;
 }
 
-/* A library goes by its SONAME alone, unless nothing has that name. */
+/* A library is packed under its SONAME only, unless no file has that name. */
 static int put_library(struct rk_pack_work *k, const struct rk_entry *file,
 		       const struct rk_file_facts *f)
 {
@@ -92,7 +93,7 @@ static int put_library(struct rk_pack_work *k, const struct rk_entry *file,
 	if (rc > 0)
 		return put_alias(k, file, f->soname);
 	return rk_pack_put_file(k, file->path, file, RK_PACK_COPY,
-				"library; nothing beside it has the name of its SONAME", false);
+				"library; no file next to it is named like its SONAME", false);
 }
 
 static int put_regular(struct rk_pack_work *k, const struct rk_entry *file)
@@ -109,12 +110,12 @@ static int put_regular(struct rk_pack_work *k, const struct rk_entry *file)
 	return rk_pack_put_file(k, file->path, file, RK_PACK_COPY, "", false);
 }
 
-/* A link that leads nowhere; those that lead out were warned of when they were read. */
+/* A dangling link. The reader already warned about links that lead out of the tree. */
 static int drop_link(struct rk_pack_work *k, const struct rk_entry *link, const char *why)
 {
 	if (why == rk_link_circle && rk_entry_say(link))
 		rk_diag_add(k->pl->p->diag, "looping-link", link->artifact->label, 0, 1,
-			    "'%s' runs in a circle: left out", link->path);
+			    "'%s' is part of a link loop: left out", link->path);
 	return rk_pack_put_drop(k, link, rk_pack_text(k, "link '%s': %s", link->link, why));
 }
 
@@ -152,7 +153,8 @@ static int put_link(struct rk_pack_work *k, const struct rk_entry *link)
 	case RK_FILE_DATA:
 		break;
 	}
-	return rk_pack_put_file(k, link->path, end, RK_PACK_RESOLVED, "link: its content", false);
+	return rk_pack_put_file(k, link->path, end, RK_PACK_RESOLVED,
+				"link, replaced by its content", false);
 }
 
 int rk_pack_runtime(struct rk_pack_work *k)
@@ -170,7 +172,9 @@ int rk_pack_runtime(struct rk_pack_work *k)
 	return rc;
 }
 
-/* Device packages add files to the tree of the libraries: all under their own names, links as content. */
+/*
+ * Device packages add files to the tree of the libraries: under their own names, links as copies.
+ */
 static int put_device(struct rk_pack_work *k, const struct rk_entry *e)
 {
 	const struct rk_entry *end = e;
@@ -186,7 +190,7 @@ static int put_device(struct rk_pack_work *k, const struct rk_entry *e)
 	if (f->type == RK_FILE_BROKEN)
 		return broken(k, end, f);
 	return rk_pack_put_file(k, e->path, end, end == e ? RK_PACK_COPY : RK_PACK_RESOLVED,
-				end == e ? "" : "link: its content", false);
+				end == e ? "" : "link, replaced by its content", false);
 }
 
 int rk_pack_device(struct rk_pack_work *k)
@@ -201,7 +205,7 @@ int rk_pack_device(struct rk_pack_work *k)
 
 /* ---- names that the table adds ---- */
 
-/* By number, since the list may move. */
+/* By index, because the list may be reallocated. */
 static ptrdiff_t find_item(struct rk_pack_work *k, const char *path)
 {
 	for (size_t i = 0; i < k->d->n; i++)
@@ -219,14 +223,14 @@ static int add_link(struct rk_pack_work *k, const struct rk_pack_link *l)
 
 	if (!end || end->kind != RK_ENTRY_FILE || (i >= 0 && k->d->items[i].content))
 		return 0;
-	if (i >= 0) /* a link that dangles in its own artifact is not the last word */
+	if (i >= 0) /* a link that dangles in its own artifact may still resolve here */
 		k->d->items[i] = k->d->items[--k->d->n];
 	rc = rk_file_facts(k->pl->p, end, &f, k->pl->err);
 	if (rc < 0)
 		return rc;
 	if (f->type == RK_FILE_PROGRAM && rk_pack_has_launcher(f->machine))
 		return rk_pack_put_launcher(k, l->path, end, f->machine);
-	return rk_pack_put_file(k, l->path, end, RK_PACK_RESOLVED, "name that people know", false);
+	return rk_pack_put_file(k, l->path, end, RK_PACK_RESOLVED, "well-known name", false);
 }
 
 int rk_pack_add_links(struct rk_pack_work *k)
@@ -272,11 +276,11 @@ static int add_alias(struct rk_pack_work *k, size_t real, const char *soname, ui
 		return 0;
 	}
 	item->action = RK_PACK_STUB;
-	item->edit = rk_pack_text(k, "brings '%s'", soname);
+	item->edit = rk_pack_text(k, "loads '%s'", soname);
 	return item->edit ? rk_pack_put_stub(k, item, soname, machine) : RK_E_NOMEM;
 }
 
-/* Only a library that is there under its SONAME has another name. */
+/* Only a library that is packed under its SONAME can have another name. */
 static int alias_of(struct rk_pack_work *k, const struct rk_pack_alias *a, size_t i)
 {
 	const struct rk_pack_item *item = &k->d->items[i];
@@ -296,7 +300,7 @@ static int alias_of(struct rk_pack_work *k, const struct rk_pack_alias *a, size_
 int rk_pack_add_aliases(struct rk_pack_work *k)
 {
 	const struct rk_pack_kind *kind = k->d->kind;
-	size_t n = k->d->n; /* those that are added have none themselves */
+	size_t n = k->d->n; /* added names get no further aliases */
 	int rc = 0;
 
 	for (size_t a = 0; a < kind->naliases; a++)
@@ -343,7 +347,7 @@ static int put_devel_link(struct rk_pack_work *k, const struct rk_entry *e, cons
 	return 0;
 }
 
-/* Out of the devel tree and into the package beside it. */
+/* From the devel tree to the package next to it. */
 static int put_outside(struct rk_pack_work *k, const struct rk_entry *e, const char *platform)
 {
 	size_t up = 1, at = 0;
@@ -371,15 +375,15 @@ static void say_link(struct rk_pack_work *k, const struct rk_entry *e, const cha
 		kind = "looping-link";
 	else if (why == rk_link_dangles)
 		kind = "dangling-link";
-	/* the reader warned about those with a fault */
+	/* the reader already warned about links with a fault */
 	if (!e->fault && rk_entry_say(e))
 		rk_diag_add(k->pl->p->diag, kind, e->artifact->label, 0, 1, "'%s' -> '%s' %s%s",
 			    e->path, e->link, why, why == rk_link_dangles ? "" : ": left out");
 }
 
 /*
- * A link may point at what only the merged tree has, or another package brings. One that points at nothing
- * all the same is warned of, and stays as it was made.
+ * A link may point to a file that only the merged tree or another package has. If it still dangles,
+ * warn and keep it unchanged.
  */
 static int put_source_link(struct rk_pack_work *k, const struct rk_entry *e)
 {
@@ -391,12 +395,15 @@ static int put_source_link(struct rk_pack_work *k, const struct rk_entry *e)
 		return put_devel_link(k, e, e->link, "link");
 	say_link(k, e, why);
 	if (why == rk_link_dangles)
-		return put_devel_link(k, e, e->link, "link; it dangles");
+		return put_devel_link(k, e, e->link, "dangling link");
 	reason = rk_pack_text(k, "link '%s': %s", e->link, why);
 	return reason ? rk_pack_put_drop(k, e, reason) : RK_E_NOMEM;
 }
 
-/* A library's other name: the SONAME beside it, where that is; else as the source has it. */
+/*
+ * Another name of a library: a link to the SONAME next to it if that exists, else the original
+ * link.
+ */
 static int put_devel_alias(struct rk_pack_work *k, const struct rk_entry *e, const char *soname)
 {
 	const char *beside = rk_pack_sibling(k, e->path, soname);
@@ -438,7 +445,7 @@ static int put_entry(struct rk_pack_work *k, const struct rk_entry *e)
 		return rc;
 	if (f->type == RK_FILE_BROKEN && rk_entry_say(e))
 		rk_diag_add(k->pl->p->diag, "broken-elf", e->artifact->label, 0, 1,
-			    "'%s' is copied as it is: %.300s", e->path, f->note);
+			    "'%s' is copied unchanged: %.300s", e->path, f->note);
 	return rk_pack_put_file(k, e->path, e, RK_PACK_COPY, "", true);
 }
 

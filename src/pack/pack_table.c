@@ -1,4 +1,4 @@
-/* pack_table.c - the package table out of data/pack/packages.json, and names that follow from it. */
+/* pack_table.c - the package table from data/pack/packages.json, and names derived from it. */
 #include "pack/pack_table.h"
 
 #include <string.h>
@@ -33,7 +33,7 @@ static int read_text(struct table_reader *r, const struct rk_tree *t, const char
 	if (!v)
 		return 0;
 	if (v->kind != RK_TREE_TEXT)
-		return fault(r, v, "a value is no text");
+		return fault(r, v, "a value is not a text");
 	*ret = rk_arena_text(r->arena, v->text, strlen(v->text));
 	return *ret ? 0 : rk_fail_nomem(r->err);
 }
@@ -54,7 +54,7 @@ static int read_room(struct table_reader *r, const struct rk_tree *list, size_t 
 	void *p = rk_arena_alloc(r->arena, (n + 1) * size);
 
 	if (list && list->kind != RK_TREE_ARRAY)
-		return fault(r, list, "a value is no list");
+		return fault(r, list, "a value is not a list");
 	if (!p)
 		return rk_fail_nomem(r->err);
 	memcpy(ret, &p, sizeof(p));
@@ -99,7 +99,7 @@ static int read_components(struct table_reader *r, const struct rk_tree *t, cons
 	return 0;
 }
 
-/* Reads one member of a list to where it belongs. */
+/* Reads one member of a list into its struct. */
 typedef int member_fn(struct table_reader *r, const struct rk_tree *t, void *to);
 
 static int read_list(struct table_reader *r, const struct rk_tree *t, const char *key,
@@ -222,7 +222,7 @@ static bool is_word(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/* As the packaging standards have it: letters and digits, with single marks between them or not. */
+/* The packaging standards allow letters and digits, with '-', '_' or '.' between them. */
 static bool is_dist_name(const char *s)
 {
 	size_t len = strlen(s);
@@ -235,7 +235,7 @@ static bool is_dist_name(const char *s)
 	return true;
 }
 
-/* Names of packages are one when they differ in case and marks alone. */
+/* Package names are equal if they differ only in case and in '-', '_', '.'. */
 static bool same_dist(const char *a, const char *b)
 {
 	while (*a && *b) {
@@ -257,15 +257,15 @@ static int rename_profiler(struct table_reader *r, struct rk_pack_table *t, cons
 
 	if (!is_dist_name(name))
 		return rk_fail(r->err, RK_E_USAGE,
-			       "'%.100s' cannot be the name of a package (letters, digits, '-')",
-			       name);
+			       "invalid package name '%.100s' (use letters, digits and '-')", name);
 	for (size_t i = 0; i < t->n; i++) {
 		if (strcmp(t->kinds[i].logical, "profiler") == 0)
 			profiler = &t->kinds[i];
 		else if (same_dist(t->kinds[i].dist, name) ||
 			 same_dist(t->kinds[i].dist_kpack, name))
 			return rk_fail(r->err, RK_E_USAGE,
-				       "the profiler package cannot be called '%.100s': another is",
+				       "the profiler package cannot be called '%.100s': "
+				       "another package has that name",
 				       name);
 	}
 	if (!profiler)
@@ -287,13 +287,13 @@ int rk_pack_table_load(struct rk_arena *a, const char *profiler, const struct rk
 	if (!t)
 		return rk_fail_nomem(err);
 	if (!f)
-		return fault(&r, NULL, "it is not in this build");
+		return fault(&r, NULL, "missing in this build");
 	rc = rk_tree_parse_json(f->text, f->len, TABLE_FILE, &root, err);
 	if (rc == 0)
 		rc = read_list(&r, root, "packages", read_kind, sizeof(*t->kinds), &t->kinds,
 			       &t->n);
 	if (rc == 0 && !t->n)
-		rc = fault(&r, root, "it is empty");
+		rc = fault(&r, root, "empty");
 	rk_tree_free(root);
 	if (rc == 0 && profiler)
 		rc = rename_profiler(&r, t, profiler);
@@ -314,7 +314,7 @@ const struct rk_pack_kind *rk_pack_table_find(const struct rk_pack_table *t, con
 
 const char *const rk_component_names[] = { "lib", "run", "dbg", "dev", "doc", "test", NULL };
 
-/* What Python takes for a name. */
+/* Is it a valid Python name? */
 static void to_identifier(char *s)
 {
 	for (; *s; s++)

@@ -1,4 +1,4 @@
-/* pack_table.h - data/pack/packages.json: which packages there are and what belongs to them. */
+/* pack_table.h - data/pack/packages.json: which packages exist and what belongs to them. */
 #ifndef RK_PACK_TABLE_H
 #define RK_PACK_TABLE_H
 
@@ -23,27 +23,27 @@ struct rk_pack_rpath {
 /* A name that programs dlopen or preload: `pattern` (glob of real libraries) loses its version. */
 struct rk_pack_alias {
 	const char *pattern;
-	bool copy; /* the library again (it is preloaded), not a stub */
+	bool copy; /* a copy of the library (it is preloaded), not a stub */
 };
 
-/* A name that is added where nothing has it and its target is there; both are paths in the tree. */
+/* A name that is added if it does not exist but its target does; both are paths in the tree. */
 struct rk_pack_link {
 	const char *path, *target;
 };
 
-/* A package gets only the scripts whose program it has. */
+/* A console script; a package gets only those whose program it has. */
 struct rk_pack_script {
 	const char *name; /* "amdclang++" */
 	const char *path; /* what it starts: "lib/llvm/bin/amdclang++" */
-	bool plain;       /* never waits for the devel package to be expanded */
+	bool plain;       /* runs without expanding the devel package */
 	bool required;    /* essential: the package description mentions it when it is missing */
 };
 
 struct rk_pack_kind {
 	const char *logical; /* "core" */
 	enum rk_pack_role role;
-	bool required;          /* the meta package always asks for it */
-	bool must_exist;        /* without artifacts for it nothing is built */
+	bool required;          /* the meta package always requires it */
+	bool must_exist;        /* it is an error if there are no artifacts for it */
 	bool per_family;        /* legacy mode: one for each family; device: one for each target */
 	const char *dist;       /* "rocm-sdk-libraries-{family}" */
 	const char *dist_kpack; /* "rocm-sdk-libraries"; the same as dist where the table has none */
@@ -61,7 +61,7 @@ struct rk_pack_kind {
 	size_t nlinks;
 	struct rk_pack_script *scripts;
 	size_t nscripts;
-	/* devel: names besides those that runtime packages take; names it never takes */
+	/* devel: names in addition to those of runtime packages; names it never uses */
 	const char *const *also, *const *also_kpack, *const *never;
 	unsigned components, components_kpack;
 };
@@ -72,8 +72,8 @@ struct rk_pack_table {
 };
 
 /*
- * The built-in table; `profiler` renames the profiler's distribution (NULL: rocm-sdk-profiler). RK_E_USAGE for
- * a name that cannot be one.
+ * The built-in table; `profiler` renames the profiler's distribution (NULL: rocm-sdk-profiler).
+ * RK_E_USAGE for an invalid name.
  */
 int rk_pack_table_load(struct rk_arena *a, const char *profiler, const struct rk_pack_table **ret,
 		       struct rk_error *err);

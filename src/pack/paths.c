@@ -86,7 +86,7 @@ static size_t segment(const char *s)
 	return slash ? (size_t)(slash - s) : strlen(s);
 }
 
-/* Behind the segment and its slash; NULL when it was the last. */
+/* The text after the segment and its slash; NULL after the last. */
 static const char *next(const char *s, size_t len)
 {
 	return s[len] == '/' ? s + len + 1 : NULL;
@@ -135,14 +135,16 @@ int rk_pack_order(const char *a, bool a_dir, const char *b, bool b_dir)
 
 	for (; *a && *a == *b; a++, b++)
 		;
-	/* From the first byte that differs: who still has a folder to enter comes later. */
+	/*
+	 * Compare from the first byte that differs: a path with another folder in it comes later.
+	 */
 	deep_a = a_dir || strchr(a, '/');
 	deep_b = b_dir || strchr(b, '/');
 	if (deep_a != deep_b)
 		return deep_a ? 1 : -1;
 	if (*a == *b)
 		return 0;
-	/* A name that ends is less than one that goes on. */
+	/* A prefix sorts before a longer name. */
 	if (!*a || !*b)
 		return *a ? 1 : -1;
 	if (*a == '/' || *b == '/')

@@ -1,4 +1,7 @@
-/* tag.c - platform tags: what a wheel promises of the machines it runs on, and the glibc that files want. */
+/*
+ * tag.c - platform tags: which machines and glibc a wheel promises to run on, and which glibc its
+ * files need.
+ */
 #include "pack/tag.h"
 
 #include <elf.h>
@@ -45,7 +48,7 @@ bool rk_glibc_of(const char *version, struct rk_glibc *ret)
 {
 	const char *at;
 
-	/* packed relocations: no number, and known to glibc from here on */
+	/* packed relocations have a name without a number; glibc 2.36 is the first to know it */
 	if (!strcmp(version, "GLIBC_ABI_DT_RELR")) {
 		*ret = (struct rk_glibc){ 2, 36 };
 		return true;
@@ -61,7 +64,7 @@ bool rk_glibc_newer(struct rk_glibc a, struct rk_glibc b)
 	return a.major != b.major ? a.major > b.major : a.minor > b.minor;
 }
 
-/* What a tag promises; the old names are words for it. */
+/* The glibc that a tag promises; old tags such as manylinux2014 are aliases. */
 bool rk_glibc_promised(const char *tag, struct rk_glibc *ret)
 {
 	static const struct {
@@ -98,15 +101,15 @@ static int check_item(const struct rk_pack_item *item, struct rk_glibc floor, co
 		rc = rk_origin_view(item->entry->origin, &view, err);
 	if (rc == 0)
 		rc = rk_elf_read(view.data, view.len, arena, &elf, &broken);
-	if (rc == RK_E_FORMAT) /* it was warned of, and nothing can load it */
+	if (rc == RK_E_FORMAT) /* already warned about, and nothing can load it */
 		rc = 0;
 	else if (rc < 0 && broken.code && err)
 		*err = broken;
 	for (size_t i = 0; rc == 0 && i < elf.nversions; i++)
 		if (rk_glibc_of(elf.versions[i].name, &wanted) && rk_glibc_newer(wanted, floor))
 			rc = rk_fail(err, RK_E_USAGE,
-				     "'%s' wants %s of %s: more than %s promises (leave "
-				     "--platform-tag out, or name a newer one)",
+				     "'%s' needs %s of %s, more than %s allows (omit "
+				     "--platform-tag or use a newer one)",
 				     item->path, elf.versions[i].name, elf.versions[i].file, tag);
 	rk_view_close(&view);
 	rk_arena_free(arena);
@@ -131,12 +134,13 @@ static int check_form(const char *tag, const char *machine, struct rk_error *err
 
 	if (!n || strspn(tag, "abcdefghijklmnopqrstuvwxyz"
 			      "0123456789_") != n)
-		return rk_fail(err, RK_E_USAGE,
-			       "'%s' is no platform tag (linux_x86_64, manylinux_2_28_x86_64)",
-			       tag);
+		return rk_fail(
+			err, RK_E_USAGE,
+			"invalid platform tag '%s' (examples: linux_x86_64, manylinux_2_28_x86_64)",
+			tag);
 	if (m && (n <= m || strcmp(tag + n - m, machine) || tag[n - m - 1] != '_'))
 		return rk_fail(err, RK_E_USAGE,
-			       "platform tag '%s' does not fit: the files are for %s", tag,
+			       "platform tag '%s' does not match: the files are for %s", tag,
 			       machine);
 	return 0;
 }

@@ -1,4 +1,4 @@
-/* tag.h - which glibc files want and platform tags promise, and the tag of a plan. */
+/* tag.h - which glibc files need and platform tags promise, and the tag of a plan. */
 #ifndef RK_PACK_TAG_H
 #define RK_PACK_TAG_H
 
@@ -13,16 +13,16 @@ struct rk_glibc {
 
 bool rk_glibc_of(const char *version, struct rk_glibc *ret); /* of "GLIBC_2.34" */
 bool rk_glibc_newer(struct rk_glibc a, struct rk_glibc b);
-/* What a manylinux tag promises to need at most; false for other tags. */
+/* The newest glibc that a manylinux tag allows; false for other tags. */
 bool rk_glibc_promised(const char *tag, struct rk_glibc *ret);
 
-/* A machine as tags name it, "x86_64"; NULL: one that packages are not made for. */
+/* The machine's name in tags, "x86_64"; NULL: not supported. */
 const char *rk_machine_word(uint16_t machine);
 
 struct rk_pack_plan;
 /*
- * The tag of the wheels: as asked, when it has the form of one and no file wants a newer glibc than it
- * promises, else linux_MACHINE.
+ * The tag of the wheels: the requested one, or linux_MACHINE if none was requested ("any" without
+ * ELF files). An invalid tag, or one that promises an older glibc than a file needs, is an error.
  */
 int rk_pack_tag(struct rk_pack_plan *p, const char *asked, const char **ret, struct rk_error *err);
 

@@ -209,16 +209,16 @@ def what_gets_into_no_package_is_told(folder):
         (stage / name).write_text("x")
     plan = "build", "--artifact-dir", tree, "--dry-run"
     left = pack(*plan).stdout.split("\nleft out:\n")[1]
-    assert "  rdc_lib_generic: all of it; no package takes 'rdc'\n" in left, left
-    assert "  rocprofiler-systems_run_generic: 2 files; no package takes files of this name\n" in left, left
+    assert "  rdc_lib_generic: whole artifact; no package uses 'rdc'\n" in left, left
+    assert "  rocprofiler-systems_run_generic: 2 files; no package uses files of this name\n" in left, left
     assert "omnitrace" not in left
     assert "rocprofiler-systems_run_generic: bin/omnitrace-run; no" in pack(*plan, "-v").stdout
     listed = json.loads(pack(*plan, "--format", "json").stdout)["left_out"]
     assert {"artifact": "rocprofiler-systems_run_generic", "path": "etc/rocprof-sys.cfg",
-            "reason": "no package takes files of this name"} in listed, listed
+            "reason": "no package uses files of this name"} in listed, listed
     make = "build", "--artifact-dir", tree, "--dest-dir", folder / "out"
     assert "left out: 1 artifact, 2 files of others" in pack(*make).stdout
-    assert "left out: rdc_lib_generic; no package takes 'rdc'\n" in pack(*make, "-v").stdout
+    assert "left out: rdc_lib_generic; no package uses 'rdc'\n" in pack(*make, "-v").stdout
     assert pack(*make, "-q").stdout == ""
     (tree / "rdc_lib_generic").rename(tree / "ev\x1b[31mil_lib_generic")
     assert "\x1b" not in pack(*plan).stdout + pack(*plan, "-v").stdout
@@ -476,7 +476,7 @@ def a_link_in_the_destination_is_not_followed(folder):
     (folder / "out").mkdir()
     (folder / "out/dist").symlink_to(folder / "elsewhere")
     done = pack("build", "--artifact-dir", small(), "--dest-dir", folder / "out")
-    failed(done, "out/dist", "is a link", "--dest-dir")
+    failed(done, "out/dist", "is a symbolic link", "--dest-dir")
     assert list((folder / "elsewhere").iterdir()) == []
 
 

@@ -197,7 +197,7 @@ def every_tree_is_named_and_none_loses_what_it_has_from_above(folder):
     assert "without 2 that" in said[0], said
     before = tree_of(dist)
     done = subprocess.run([PROVE, "--index", dist / "gfx1"], capture_output=True, text=True, check=False)
-    assert done.returncode == 2 and "part of the index of a folder above" in done.stderr, done
+    assert done.returncode == 2 and "part of the index of a parent folder" in done.stderr, done
     assert tree_of(dist) == before
     shutil.rmtree(dist / "gfx1/simple")
     assert index(dist / "gfx1") == 1
@@ -223,7 +223,7 @@ def what_is_no_wheel_stops_it_and_nothing_is_half_written(folder):
     assert done.returncode == 2 and "bad-1.0" in done.stderr, done
     assert not (folder / "simple").exists()
     empty = folder / "empty"
-    for what in ("is no folder", "no packages"):
+    for what in ("is not a folder", "no packages"):
         done = subprocess.run([PROVE, "--index", empty], capture_output=True, text=True, check=False)
         assert done.returncode == 2 and what in done.stderr, done
         empty.mkdir(exist_ok=True)

@@ -194,7 +194,7 @@ TEST(what_is_no_artifact_is_passed_over_with_a_warning)
 	CHECK_STR(rk_diag_list(w.ctx.diag, &n)[1].file, "bad_lib_gfx 9");
 	CHECK(strstr(rk_diag_list(w.ctx.diag, &n)[1].message, "'gfx 9'") != NULL);
 	CHECK_STR(rk_diag_list(w.ctx.diag, &n)[2].file, "my_old_things");
-	CHECK(strstr(rk_diag_list(w.ctx.diag, &n)[2].message, "no component 'old'") != NULL);
+	CHECK(strstr(rk_diag_list(w.ctx.diag, &n)[2].message, "unknown component 'old'") != NULL);
 	CHECK_STR(rk_diag_list(w.ctx.diag, &n)[3].file, "two_parts");
 	CHECK_U64(world_warned(&w, "no-manifest"), 1);
 	CHECK_U64(world_warned(&w, "no-stage"), 1);
@@ -257,7 +257,7 @@ TEST(files_of_another_kind_and_unknown_components_are_refused)
 	artifact_text(&w, "z_lib_generic", "d/x", "");
 	snprintf(path, sizeof(path), "%s/a/z_lib_generic/" STAGE "/d/pipe", w.dir);
 	CHECK(!mkfifo(path, 0600));
-	check_refused(&w, RK_E_FORMAT, "d/pipe' is no file, folder or link");
+	check_refused(&w, RK_E_FORMAT, "d/pipe' is not a file, folder or link");
 	world_close(&w);
 
 	world_begin(&w);
@@ -368,17 +368,17 @@ TEST(archives_that_reach_out_of_their_stages_are_refused)
 	REFUSED(RK_E_FORMAT, "first member", { STAGE "/x", "", NULL, NULL, 0 });
 	REFUSED(RK_E_FORMAT, "in no stage", MANIFEST, { "elsewhere/x", "", NULL, NULL, 0 });
 	REFUSED(RK_E_FORMAT, "in no stage", MANIFEST, { "x/stages", "", NULL, NULL, 0 });
-	REFUSED(RK_E_FORMAT, "does not stay", MANIFEST, { STAGE "/../../x", "", NULL, NULL, 0 });
-	REFUSED(RK_E_FORMAT, "does not stay", MANIFEST, { "/" STAGE "/x", "", NULL, NULL, 0 });
+	REFUSED(RK_E_FORMAT, "leads out of it", MANIFEST, { STAGE "/../../x", "", NULL, NULL, 0 });
+	REFUSED(RK_E_FORMAT, "leads out of it", MANIFEST, { "/" STAGE "/x", "", NULL, NULL, 0 });
 	REFUSED(RK_E_FORMAT, "control", MANIFEST, { STAGE "/a\nb", "", NULL, NULL, 0 });
 	REFUSED(RK_E_FORMAT, "control", MANIFEST, { STAGE "/a\xc2\x85", "", NULL, NULL, 0 });
 	REFUSED(RK_E_FORMAT, "control", MANIFEST, { STAGE "/a\xe2\x80\xa8", "", NULL, NULL, 0 });
 	REFUSED(RK_E_FORMAT, "backslash", MANIFEST, { STAGE "/a\\b", "", NULL, NULL, 0 });
 	REFUSED(RK_E_FORMAT, "UTF-8", MANIFEST, { STAGE "/a\xff", "", NULL, NULL, 0 });
-	REFUSED(RK_E_FORMAT, "is no folder", MANIFEST, { STAGE, "", NULL, NULL, 0 });
-	REFUSED(RK_E_FORMAT, "no file, folder or link", MANIFEST,
+	REFUSED(RK_E_FORMAT, "is not a folder", MANIFEST, { STAGE, "", NULL, NULL, 0 });
+	REFUSED(RK_E_FORMAT, "not a file, folder or link", MANIFEST,
 		{ STAGE "/pipe", NULL, NULL, NULL, AE_IFIFO });
-	REFUSED(RK_E_FORMAT, "no file, folder or link", MANIFEST,
+	REFUSED(RK_E_FORMAT, "not a file, folder or link", MANIFEST,
 		{ STAGE "/dev", NULL, NULL, NULL, AE_IFCHR });
 }
 
@@ -386,11 +386,11 @@ TEST(archives_that_contradict_themselves_are_refused)
 {
 	REFUSED(RK_E_FORMAT, "'x' twice", MANIFEST, { STAGE "/x", "1", NULL, NULL, 0 },
 		{ STAGE "/x", "2", NULL, NULL, 0 });
-	REFUSED(RK_E_FORMAT, "which is no folder", MANIFEST, { STAGE "/x", NULL, "/etc", NULL, 0 },
-		{ STAGE "/x/passwd", "2", NULL, NULL, 0 });
-	REFUSED(RK_E_FORMAT, "no file before it", MANIFEST,
+	REFUSED(RK_E_FORMAT, "which is not a folder", MANIFEST,
+		{ STAGE "/x", NULL, "/etc", NULL, 0 }, { STAGE "/x/passwd", "2", NULL, NULL, 0 });
+	REFUSED(RK_E_FORMAT, "not an earlier file", MANIFEST,
 		{ STAGE "/x", NULL, NULL, STAGE "/y", 0 }, { STAGE "/y", "2", NULL, NULL, 0 });
-	REFUSED(RK_E_FORMAT, "no file before it", MANIFEST,
+	REFUSED(RK_E_FORMAT, "not an earlier file", MANIFEST,
 		{ STAGE "/x", NULL, NULL, "/etc/passwd", 0 });
 }
 
@@ -517,9 +517,9 @@ TEST(links_are_followed_inside_their_stage)
 		{ "bin/dangles", "nothing", "dangles" },
 		{ "bin/other", "../lib/real/x", "dangles" },
 		{ "bin/dots", "../lib/real/..", "dangles" },
-		{ "a1", "a2", "runs in a circle" },
-		{ "a2", "a1", "runs in a circle" },
-		{ "me", "me", "runs in a circle" },
+		{ "a1", "a2", "is part of a link loop" },
+		{ "a2", "a1", "is part of a link loop" },
+		{ "me", "me", "is part of a link loop" },
 		{ "out", "../x", "leaves the tree" },
 		{ "bin/sly", "root/../x", "leaves the tree" },
 		{ "bin/root", "..", "" },
@@ -557,7 +557,7 @@ TEST(a_chain_of_links_has_an_end)
 	}
 	a = open_all(&w);
 	CHECK_STR(ends_at(a, "z_lib_generic", "l40"), "l0");
-	CHECK_STR(ends_at(a, "z_lib_generic", "l59"), "runs in a circle");
+	CHECK_STR(ends_at(a, "z_lib_generic", "l59"), "is part of a link loop");
 	rk_artifacts_free(a);
 	world_close(&w);
 }

@@ -61,7 +61,7 @@ TEST(a_file_that_changes_its_size_is_told)
 	CHECK_I64(rk_arena_new(&a, NULL), 0);
 	make(a, &o, &c);
 	CHECK_I64(rk_content_read(c, 0, buf, 5, &err), RK_E_IO);
-	CHECK_STR(err.message, "'greeting' was changed while it was packed");
+	CHECK_STR(err.message, "'greeting' changed while it was being packed");
 	CHECK_I64(rk_origin_view(&o, &view, NULL), RK_E_IO);
 	rk_view_close(&view);
 	rk_arena_free(a);
@@ -91,7 +91,7 @@ TEST(another_file_of_the_same_size_is_told)
 	CHECK_I64(unlink(o.path), 0);
 	CHECK_I64(symlink(secret, o.path), 0);
 	CHECK_I64(rk_content_read(c, 0, buf, 5, &err), RK_E_IO);
-	CHECK_STR(err.message, "'greeting' was changed while it was packed");
+	CHECK_STR(err.message, "'greeting' changed while it was being packed");
 	rk_arena_free(a);
 	world_close(&w);
 }

@@ -280,7 +280,7 @@ TEST(a_first_run_path_needs_a_place)
 	p.runpath = NULL;
 	elf_make(&w, &p);
 	CHECK_I64(elf_change(&w, "/x", RK_RPATH, &e), RK_E_UNSUPPORTED);
-	CHECK_STR(w.err.message, "cannot edit this ELF file: no room for another dynamic entry");
+	CHECK_STR(w.err.message, "cannot edit this ELF file: no space for another dynamic entry");
 	elf_done(&w);
 	p.spare = 1;
 	change(p, "/x", RK_RPATH, RK_ELF_SEGMENT);
@@ -312,13 +312,13 @@ TEST(files_that_cannot_have_a_run_path_are_refused)
 	refuse(&w, RK_E_UNSUPPORTED, "cannot edit this ELF file: a static program has no run path");
 	elf_make(&w, &with_rpath);
 	w.data[EI_CLASS] = ELFCLASS32;
-	refuse(&w, RK_E_UNSUPPORTED, "cannot edit this ELF file: it is not of 64 bits");
+	refuse(&w, RK_E_UNSUPPORTED, "cannot edit this ELF file: it is not 64-bit");
 	elf_make(&w, &with_rpath);
 	w.data[EI_DATA] = ELFDATA2MSB;
 	refuse(&w, RK_E_UNSUPPORTED, "cannot edit this ELF file: it has another byte order");
 	elf_make(&w, &with_rpath);
 	w.data[offsetof(Elf64_Ehdr, e_machine)] = EM_AMDGPU;
-	refuse(&w, RK_E_UNSUPPORTED, "cannot edit this ELF file: it is code of a device");
+	refuse(&w, RK_E_UNSUPPORTED, "cannot edit this ELF file: it is device code");
 	elf_make(&w, &with_rpath);
 	memset(w.data + offsetof(Elf64_Ehdr, e_phnum), 0xff, 2);
 	refuse(&w, RK_E_UNSUPPORTED, "cannot edit this ELF file: it has too many program headers");
@@ -335,12 +335,12 @@ TEST(files_that_contradict_themselves_are_refused)
 	w.segments[0].p_vaddr += 1 << 20; /* behind the second one */
 	memcpy(w.data + sizeof(Elf64_Ehdr), w.segments, sizeof(w.segments[0]));
 	refuse(&w, RK_E_FORMAT,
-	       "broken ELF file: segments overlap or are out of order at byte 176");
+	       "broken ELF file: segments that overlap or are out of order at byte 176");
 	elf_make(&w, &with_rpath);
 	w.len -= 8;
 	refuse(&w, RK_E_FORMAT,
 	       rk_arena_textf(w.arena,
-			      "broken ELF file: the section headers are not in the file at byte %u",
+			      "broken ELF file: section headers outside the file at byte %u",
 			      (unsigned)w.head.e_shoff));
 	elf_make(&w, &with_rpath);
 	w.head.e_shoff = w.dynamic_at;
@@ -360,7 +360,7 @@ TEST(a_program_without_place_for_a_header_is_refused)
 	p.no_sections = true; /* .interp alone is too short, and what follows is not known */
 	elf_make(&w, &p);
 	refuse(&w, RK_E_UNSUPPORTED,
-	       "cannot edit this ELF file: no room for another program header");
+	       "cannot edit this ELF file: no space for another program header");
 }
 
 TEST(pieces_of_any_size_make_the_same_file)

@@ -132,23 +132,20 @@ TEST(what_is_no_version_is_refused_with_the_reason)
 	CHECK_STR(refused("release-7"),
 		  "'release-7' is not a version (PEP 440): it must begin with a number, as in "
 		  "7.0.0rc1");
-	CHECK_STR(
-		refused("7.0.0nightly"),
-		"'7.0.0nightly' is not a version (PEP 440): 'nightly' has no meaning there; after "
-		"the numbers may come aN, bN or rcN, .postN, .devN, +local");
-	CHECK_STR(refused("7.0+a..b"), "'7.0+a..b' is not a version (PEP 440): after the + come "
-				       "letters and digits, parted by dots");
+	CHECK_STR(refused("7.0.0nightly"),
+		  "'7.0.0nightly' is not a version (PEP 440): unexpected 'nightly'; "
+		  "allowed after the numbers are aN, bN or rcN, .postN, .devN, +local");
+	CHECK_STR(refused("7.0+a..b"), "'7.0+a..b' is not a version (PEP 440): after '+' only "
+				       "letters and digits are allowed, separated by dots");
 	CHECK_STR(refused("7.0\n\x1b[1m"),
-		  "'7.0??[1m' is not a version (PEP 440): '?[1m' has no meaning there; after the "
-		  "numbers may come aN, bN or rcN, .postN, .devN, +local");
+		  "'7.0??[1m' is not a version (PEP 440): unexpected '?[1m'; "
+		  "allowed after the numbers are aN, bN or rcN, .postN, .devN, +local");
 	memset(longest, '1', sizeof(longest));
 	longest[129] = '\0';
-	CHECK_STR(refused(longest),
-		  "a version of 129 bytes is too long for file names; 128 are allowed");
+	CHECK_STR(refused(longest), "a version of 129 bytes is too long for file names (max 128)");
 	longest[126] = 'r'; /* .post1 */
 	longest[128] = '\0';
-	CHECK_STR(refused(longest),
-		  "a version of 132 bytes is too long for file names; 128 are allowed");
+	CHECK_STR(refused(longest), "a version of 132 bytes is too long for file names (max 128)");
 }
 
 TEST(a_version_of_the_longest_kind_is_kept_whole)

@@ -110,7 +110,7 @@ TEST(a_link_to_a_program_is_a_launcher_to_the_end_of_the_chain)
 		CHECK_STR(plan_item(&w, p, "core", "bin/script_too"), "resolved|");
 		CHECK_STR(plan_item(&w, p, "core", "bin/static"), "copy|");
 		CHECK_STR(plan_find(p, "core", "bin/static")->reason,
-			  "static program: it has no run path");
+			  "static program, no run path");
 		CHECK_STR(plan_item(&w, p, "core", "bin/static_too"), "launcher|runs 'static'");
 		CHECK_STR(rpath_of(&w, plan_find(p, "core", "lib/llvm/bin/clang-20")),
 			  "$ORIGIN:" CORE_RPATHS("../../../../"));
@@ -146,7 +146,7 @@ TEST(links_that_lead_nowhere_or_out_are_dropped_with_the_reason)
 			{ "share/gone", "link 'nowhere': dangles", "link|nowhere" },
 			{ "share/later", "link '../include/hip.h': dangles",
 			  "link|../include/hip.h" },
-			{ "share/loop", "link 'loop': runs in a circle", "drop|" },
+			{ "share/loop", "link 'loop': is part of a link loop", "drop|" },
 			{ "share/abs", "link '/etc/hostname': absolute", "drop|" },
 			{ "share/out", "link '../../x': leaves the tree", "drop|" },
 		};
@@ -202,7 +202,7 @@ TEST(what_programs_dlopen_or_preload_has_a_name_without_version)
 		const struct rk_pack_item *stub = plan_find(p, "core", "lib/libamdhip64.so");
 
 		CHECK_STR(plan_item(&w, p, "core", "lib/libamdhip64.so"), "stub|libamdhip64.so.7");
-		CHECK_STR(stub->edit, "brings 'libamdhip64.so.7'");
+		CHECK_STR(stub->edit, "loads 'libamdhip64.so.7'");
 		CHECK_STR(rpath_of(&w, stub), "$ORIGIN");
 		CHECK_STR(plan_item(&w, p, "core", "lib/libhsa-amd-aqlprofile64.so"),
 			  "stub|libhsa-amd-aqlprofile64.so.1");
@@ -486,7 +486,7 @@ TEST(a_package_that_must_exist_says_what_it_is_made_of)
 	CHECK(!artifacts_plan(&w, NULL));
 	CHECK_I64(w.err.code, RK_E_USAGE);
 	CHECK(strstr(w.err.message,
-		     "has no artifact for the package 'rocm-sdk-profiler': it is made of "
+		     "has no artifact for the package 'rocm-sdk-profiler': it needs "
 		     "lib or run of rocprofiler-compute, rocprofiler-systems") != NULL);
 	world_close(&w);
 
@@ -534,18 +534,18 @@ TEST(programs_that_a_package_should_have_are_missed)
 TEST(what_is_in_no_package_is_listed_with_the_reason)
 {
 	static const char *const expected[][3] = {
-		{ "blas_lib_gfx942", "", "its GPU family was not asked for" },
+		{ "blas_lib_gfx942", "", "its GPU family was not requested" },
 		{ "core-hip_lib_generic", "share/abs",
-		  "a link to a folder, to nothing or out of the tree" },
+		  "link to a folder, dangling, or out of the tree" },
 		{ "core-hip_lib_generic", "__init__.py",
-		  "packages have their own file of this name" },
-		{ "rdc_lib_generic", "", "no package takes 'rdc'" },
+		  "packages generate their own file of this name" },
+		{ "rdc_lib_generic", "", "no package uses 'rdc'" },
 		{ "rocprofiler-compute_run_generic", "bin/rocprof-compute",
-		  "another artifact has something else of this name" },
+		  "another artifact has a different file of this name" },
 		{ "rocprofiler-systems_dev_generic", "",
-		  "no package takes 'dev' of 'rocprofiler-systems'" },
+		  "no package uses 'dev' of 'rocprofiler-systems'" },
 		{ "rocprofiler-systems_run_generic", "bin/omnitrace",
-		  "no package takes files of this name" },
+		  "no package uses files of this name" },
 	};
 	struct rk_pack_options o = { .target_families = "gfx1100" };
 	struct rk_pack_plan *p;

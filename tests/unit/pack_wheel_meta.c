@@ -196,7 +196,7 @@ TEST(a_name_that_would_break_its_line_is_refused)
 		w.dists[CORE].dist = names[i];
 		CHECK_I64(rk_meta_dist_info(&w.plan, &w.dists[CORE], "any", &l, &w.err),
 			  RK_E_USAGE);
-		CHECK(strstr(w.err.message, "cannot be the name of a package"));
+		CHECK(strstr(w.err.message, "invalid package name"));
 		CHECK_U64(l.n, 0);
 		meta_close(&w);
 	}

@@ -1,9 +1,9 @@
 /*
- * alias_library.c - a shared object that holds nothing but the wish for another one beside it.
+ * alias_library.c - an empty shared object that only needs another one next to it.
  *
- * Two segments: tables to read, and the dynamic section, which loaders before glibc 2.35 write
- * addresses into. They are in one page of the file and in two of memory. Both kinds of hash tables
- * are there, empty: musl wants one, and a lookup ends in the first word of the GNU one.
+ * It has two segments: read-only tables, and the dynamic section, which loaders before glibc 2.35 write
+ * addresses into. They share a page of the file, but not of memory. Both kinds of hash table exist, empty:
+ * musl needs one, and a lookup ends in the first word of the GNU one.
  */
 #include <string.h>
 
@@ -128,7 +128,7 @@ static void put_sections(struct rk_bytes *out, const struct layout *l)
 	s[DYNAMIC] = table(NAME_DYNAMIC, SHT_DYNAMIC, l->dynamic, NDYNAMIC * DYN_BYTES, DYN_BYTES);
 	s[GNU_HASH].sh_link = s[HASH].sh_link = DYNSYM;
 	s[DYNSYM].sh_link = s[DYNAMIC].sh_link = DYNSTR;
-	s[DYNSYM].sh_info = 1; /* local symbols: the one that is always there */
+	s[DYNSYM].sh_info = 1; /* local symbols: only the mandatory first one */
 	s[DYNSTR].sh_addralign = 1;
 	s[DYNAMIC].sh_flags |= SHF_WRITE;
 	s[DYNAMIC].sh_addr = l->address;
@@ -140,7 +140,7 @@ static void put_sections(struct rk_bytes *out, const struct layout *l)
 	rk_elf_put_sections(out, s, NSECTIONS);
 }
 
-/* A file name, nothing that the loader would look for elsewhere. */
+/* A plain file name: the loader would look elsewhere for anything with a slash. */
 static bool good_name(const char *name)
 {
 	size_t len = strlen(name);
@@ -155,7 +155,7 @@ int rk_alias_library_make(uint16_t machine, const char *own_name, const char *so
 
 	if (machine != EM_X86_64 && machine != EM_AARCH64)
 		return rk_fail(err, RK_E_UNSUPPORTED,
-			       "no alias library for ELF machine %u: x86-64 and AArch64 have one",
+			       "no alias library for ELF machine %u, only for x86-64 and AArch64",
 			       machine);
 	if (!good_name(own_name) || !good_name(soname) || !strcmp(own_name, soname))
 		return rk_fail(err, RK_E_USAGE, "'%s' cannot be another name of the library '%s'",
@@ -171,8 +171,8 @@ int rk_alias_library_make(uint16_t machine, const char *own_name, const char *so
 	put_head(out, &l);
 	/* both hash tables, and the symbol that every table begins with */
 	rk_elf_put_u32(out, 1); /* buckets */
-	rk_elf_put_u32(out, 1); /* the first symbol in it: behind the last */
-	rk_elf_put_u32(out, 1); /* words of the filter, which lets nothing through */
+	rk_elf_put_u32(out, 1); /* the first symbol in it: past the last */
+	rk_elf_put_u32(out, 1); /* words of the filter, which rejects everything */
 	rk_elf_put_pad(out, HASH_AT);
 	rk_elf_put_u32(out, 1); /* buckets */
 	rk_elf_put_u32(out, 1); /* symbols */

@@ -1,4 +1,4 @@
-/* edit.c - another RPATH for an ELF file: which way, and its one entry. */
+/* edit.c - set the run path of an ELF file: choose a method and write the entry. */
 #include "pack/elf/edit.h"
 
 #include <string.h>
@@ -9,16 +9,16 @@
 /*
  * ---- the string table ----
  *
- * A longer string table where a read-only segment has room behind its end. A segment's last page is
- * there in memory anyway, and in the file linkers fill it up with zeros. The room ends where the next
- * segment begins, in memory by pages, because two segments of one page would have one protection; and
- * where anything begins in the file. At the end of the file there is room without end: a segment that
- * was put there by an earlier edit grows.
+ * A longer string table fits where a read-only segment has space after its end. The segment's last
+ * page is mapped anyway, and linkers fill it with zeros in the file. The space ends at the next
+ * segment in memory, by whole pages, because two segments in one page would share their protection;
+ * and at whatever comes next in the file. At the end of the file the space is unlimited: a segment
+ * that an earlier edit put there grows.
  */
 
 /* A table of strings that grows: the old one up to `keep`, then the text. */
 struct elf_strings {
-	uint64_t keep; /* where the text comes, counted from the table's beginning */
+	uint64_t keep; /* where the text goes, from the start of the table */
 	const char *text;
 	size_t text_size; /* with its end */
 };
@@ -68,7 +68,7 @@ static uint64_t room_in_memory(const struct elf_image *m, uint64_t end)
 	return room;
 }
 
-/* Bytes up to whatever comes next in the file; none at all where a section goes on. */
+/* Bytes up to whatever comes next in the file; 0 if a section continues there. */
 static uint64_t room_in_file(const struct elf_image *m, uint64_t end)
 {
 	uint64_t room = UINT64_MAX;
@@ -111,12 +111,12 @@ static bool has_room(const struct elf_image *m, const Elf64_Phdr *p, uint64_t n)
 }
 
 /*
- * ---- sections pushed up a little, to make place before them ----
+ * ---- sections moved up a little, to make space before them ----
  *
- * Before the string table are, in most files, the hash table and the symbols; behind it versions and
- * relocations: all of them found by dynamic entries, none by code. So the string table can grow by
- * what its segment's last page has free, and where it leaves for another segment, its old place lets
- * the sections before it make room for one more program header.
+ * In most files the hash table and the symbols come before the string table, versions and relocations after
+ * it. All of them are found by dynamic entries, none by code. So the string table can grow by the free bytes
+ * of its segment's last page. If it moves to another segment instead, the sections before it can move into its
+ * old place, which makes space for one more program header.
  */
 
 enum { MAX_BEHIND = 2 << 20, MAX_BEFORE = 8 << 20 };
@@ -199,7 +199,7 @@ static bool take_own_segment(struct elf_image *m, struct elf_block *ret)
 	return true;
 }
 
-/* Bytes behind a segment's end, in the file or as its tail; the segment has them now. */
+/* Adds bytes after a segment's end, in the file or as its tail, and grows the segment. */
 static int append(struct elf_image *m, Elf64_Phdr *p, uint64_t pad, uint8_t *bytes, size_t len)
 {
 	uint64_t at = p->p_offset + p->p_filesz + pad;
@@ -214,7 +214,7 @@ static int append(struct elf_image *m, Elf64_Phdr *p, uint64_t pad, uint8_t *byt
 	return 0;
 }
 
-/* The table is the last thing of its segment: only the new text is added. */
+/* The table is at the end of its segment: only the new text is added. */
 static int grow_table(struct elf_image *m, const struct elf_strings *s)
 {
 	uint64_t end = m->strings_at + m->nstrings, more = s->keep + s->text_size - m->nstrings;
@@ -283,11 +283,11 @@ static int use_room(struct elf_image *m, const struct elf_strings *s)
 /*
  * ---- one new read-only segment at the end of the file, with the longer string table ----
  *
- * Its program header needs 56 bytes more. The table of headers stays where it is, because kernels
- * tell a program the table's address by the place in the file, and tools that strip a file expect it
- * there; so what follows the table moves up into the string table's old place, or, small sections
- * alone, to the new segment. A library's table is read by its place in the file: there PT_PHDR can be
- * done without, and as a last resort the table itself moves.
+ * Its program header needs 56 more bytes. The header table stays in place, because kernels derive
+ * the table's address from its file offset and strip tools expect it there. So what follows the
+ * table moves up into the string table's old place, or, if it is only small sections, to the new
+ * segment. A library's table is read by its file offset: there PT_PHDR is not needed, and as a last
+ * resort the table itself moves.
  */
 
 enum { TAIL_ALIGN = 16, MOVE_SMALL = 4 << 10, MOVE_LARGE = 16 << 20 };
@@ -299,7 +299,7 @@ enum slot { SLOT_SPARE, SLOT_GROW, SLOT_MOVE };
 
 struct new_segment {
 	enum slot slot;
-	struct elf_block block; /* what makes place for the header; size 0: nothing */
+	struct elf_block block; /* what moves away for the header; size 0: nothing */
 	uint64_t at, address, align;
 	uint64_t gap;                            /* before it, in memory */
 	uint64_t block_at, table_at, strings_at; /* counted from `at` */
@@ -336,15 +336,15 @@ static int choose_slot(struct elf_image *m, struct new_segment *n)
 	n->block.size = 0;
 	if (m->interpreter)
 		return rk_fail(m->err, RK_E_UNSUPPORTED,
-			       "cannot edit this ELF file: no room for another program header");
+			       "cannot edit this ELF file: no space for another program header");
 	n->slot = drop_segment(m, PT_PHDR) ? SLOT_SPARE : SLOT_MOVE;
 	return 0;
 }
 
 /*
- * The first place behind the file's end that keeps the block's alignment. The block is not at the
- * segment's very beginning: of two segments that begin at one place, some tools take the first in
- * the table (PT_INTERP) for the one that has the alignment.
+ * The first place after the file's end that keeps the block's alignment. The block is not at the
+ * very start of the segment: if two segments start at the same place, some tools use the alignment
+ * of the first in the table (PT_INTERP).
  */
 static void choose_place(const struct elf_image *m, struct new_segment *n)
 {
@@ -360,8 +360,8 @@ static void choose_place(const struct elf_image *m, struct new_segment *n)
 }
 
 /*
- * A loader takes the first segment whose pages have the place of the table: it may not be in the
- * last page of another one, where memory has zeros.
+ * A loader uses the first segment whose pages include the table. So the table must not be in the
+ * last page of another segment, where memory has zeros.
  */
 static void leave_pages(const struct elf_image *m, struct new_segment *n)
 {
@@ -375,8 +375,9 @@ static void leave_pages(const struct elf_image *m, struct new_segment *n)
 }
 
 /*
- * Above all others, and as far from a page's beginning as in the file. The gap is for eu-elflint,
- * which takes a relocation for one of read-only data when the symbol's size reaches so far.
+ * An address above all others, with the same offset in its page as in the file. The gap is for
+ * eu-elflint: if a symbol's size reaches into read-only data, it treats its relocation as one of
+ * read-only data.
  */
 static void choose_address(const struct elf_image *m, struct new_segment *n)
 {
@@ -456,7 +457,7 @@ static int add_segment(struct elf_image *m, const struct elf_strings *s)
 	if (m->nstrings > MAX_STRINGS)
 		return rk_fail(m->err, RK_E_UNSUPPORTED,
 			       "cannot edit this ELF file: its string table is too large to move");
-	n.gap = rk_elf_largest_symbol(m); /* while all is where the file has it */
+	n.gap = rk_elf_largest_symbol(m); /* before anything moves */
 	rc = choose_slot(m, &n);
 	if (rc < 0)
 		return rc;
@@ -480,11 +481,11 @@ static int add_segment(struct elf_image *m, const struct elf_strings *s)
 	return write_tail(m, s, &n);
 }
 
-/* ---- which way, and the entry ---- */
+/* ---- the method, and the entry ---- */
 
 enum { MAX_RUN_PATHS = 16 };
 
-/* What is wanted, and where the text was found or put: counted from the table's beginning. */
+/* The wanted run path, and where its text was found or put, from the start of the table. */
 struct wish {
 	const char *text;
 	size_t len;
@@ -498,7 +499,7 @@ static const char *text_at(const struct elf_image *m, uint64_t offset)
 	return (const char *)m->data + m->strings_at + offset;
 }
 
-/* The entry in force: RUNPATH makes a loader forget RPATH. NULL: none. */
+/* The entry that counts: loaders ignore RPATH if there is a RUNPATH. NULL: none. */
 static const Elf64_Dyn *entry_in_force(const struct elf_image *m)
 {
 	const Elf64_Dyn *found = NULL;
@@ -510,7 +511,7 @@ static const Elf64_Dyn *entry_in_force(const struct elf_image *m)
 	return found;
 }
 
-/* Few, and each text in the string table. */
+/* Checks that there are few entries, each with its text in the string table. */
 static int check_entries(const struct elf_image *m)
 {
 	size_t n = 0;
@@ -520,14 +521,14 @@ static int check_entries(const struct elf_image *m)
 
 		if (elf_is_run_path(&m->entries[i]) && (n++ >= MAX_RUN_PATHS || at >= m->nstrings ||
 							strlen(text_at(m, at)) >= RK_ELF_TEXT_MAX))
-			return rk_fail(
-				m->err, RK_E_FORMAT,
-				"broken ELF file: too many run paths, or one that is not in the string table");
+			return rk_fail(m->err, RK_E_FORMAT,
+				       "broken ELF file: too many run paths, or one that "
+				       "is not in the string table");
 	}
 	return 0;
 }
 
-/* The whole text with its end, anywhere in the table: tails of other texts are as good. */
+/* Finds the text with its NUL anywhere in the table, also as the tail of another text. */
 static bool find_text(const struct elf_image *m, struct wish *w)
 {
 	const char *table = text_at(m, 0);
@@ -547,7 +548,10 @@ static bool find_text(const struct elf_image *m, struct wish *w)
 	return true;
 }
 
-/* Bytes of a text, with the zeros behind its end but one that an earlier, longer one has left. */
+/*
+ * Usable bytes of a text: its length plus the zeros that an earlier, longer text left after its
+ * NUL.
+ */
 static size_t capacity(const struct elf_image *m, uint64_t offset)
 {
 	size_t n = strlen(text_at(m, offset));
@@ -557,7 +561,7 @@ static size_t capacity(const struct elf_image *m, uint64_t offset)
 	return n;
 }
 
-/* 1: over a text that only the run path used. */
+/* 1: written over a text that only the run path used. */
 static int overwrite(struct elf_image *m, struct wish *w)
 {
 	for (size_t i = 0; i < m->nentries; i++) {
@@ -583,7 +587,7 @@ static int overwrite(struct elf_image *m, struct wish *w)
 	return 0;
 }
 
-/* A new text takes the place of an old one at the table's end, or follows it. */
+/* A new text replaces an old one at the table's end, or follows it. */
 static uint64_t new_text_at(const struct elf_image *m)
 {
 	for (size_t i = 0; i < m->nentries; i++) {
@@ -617,7 +621,7 @@ static int put_text(struct elf_image *m, struct wish *w)
 	return add_segment(m, &s);
 }
 
-/* Where a first run path is written: over a spare end, or over a hint that a loader can miss. */
+/* Where a first run path goes: over a spare DT_NULL, or over a hint that loaders do not need. */
 static int find_slot(struct elf_image *m, size_t *ret)
 {
 	if (m->nentries + 1 < m->nslots && m->entries[m->nentries + 1].d_tag == DT_NULL) {
@@ -630,10 +634,10 @@ static int find_slot(struct elf_image *m, size_t *ret)
 			return 0;
 		}
 	return rk_fail(m->err, RK_E_UNSUPPORTED,
-		       "cannot edit this ELF file: no room for another dynamic entry");
+		       "cannot edit this ELF file: no space for another dynamic entry");
 }
 
-/* Exactly one entry: the first one's place is kept, others close up. */
+/* Leaves exactly one entry, in the place of the first; the rest close the gaps. */
 static int set_entry(struct elf_image *m, const struct wish *w)
 {
 	size_t slot = m->nentries, kept = 0;
@@ -697,7 +701,7 @@ int rk_elf_edit(const void *data, size_t len, const char *rpath, enum rk_rpath_t
 		w.text = text_at(&m, now->d_un.d_val);
 	w.len = strlen(w.text);
 	if (w.len >= RK_ELF_TEXT_MAX)
-		return rk_fail(err, RK_E_LIMIT, "a run path has at most %d bytes",
+		return rk_fail(err, RK_E_LIMIT, "run path longer than %d bytes",
 			       RK_ELF_TEXT_MAX - 1);
 	if ((rc = put_text(&m, &w)) < 0 || (rc = set_entry(&m, &w)) < 0 ||
 	    (rc = rk_elf_image_finish(&m)) < 0)
@@ -721,7 +725,7 @@ void rk_elf_edit_apply(const struct rk_elf_edit *e, uint64_t offset, void *buf, 
 {
 	size_t low = 0, high = e->npatches;
 
-	while (low < high) { /* the first patch that ends behind the window's beginning */
+	while (low < high) { /* the first patch that ends after the start of the window */
 		size_t mid = low + (high - low) / 2;
 
 		if (e->patches[mid].offset + e->patches[mid].len <= offset)

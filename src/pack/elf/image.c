@@ -1,9 +1,9 @@
 /*
- * image.c - the headers of an ELF file in memory, what became of them as patches, and who uses a text
- * of the dynamic string table.
+ * image.c - the headers of an ELF file in memory, their changes as patches, and the users of a text
+ * in the dynamic string table.
  *
- * Linkers let texts share their ends: the run path may be the tail of a symbol's name, or the other
- * way round. A text is overwritten only when every possible user has been looked at.
+ * Linkers let texts share their ends: the run path may be the tail of a symbol's name, or the other way
+ * round. A text is overwritten only after checking every possible user.
  */
 #include "pack/elf/image.h"
 
@@ -35,16 +35,16 @@ static int read_head(struct elf_image *m)
 	if (m->len < EI_NIDENT || memcmp(m->data, ELFMAG, SELFMAG) != 0)
 		return broken(m, 0, "no header");
 	if (m->data[EI_CLASS] != ELFCLASS64)
-		return unsupported(m, "it is not of 64 bits");
+		return unsupported(m, "it is not 64-bit");
 	if (m->data[EI_DATA] != ELFDATA2LSB)
 		return unsupported(m, "it has another byte order");
 	if (m->len < sizeof(m->head))
 		return broken(m, 0, "the header is cut short");
 	memcpy(&m->head, m->data, sizeof(m->head));
 	if (m->head.e_type != ET_DYN && m->head.e_type != ET_EXEC)
-		return unsupported(m, "it is neither program nor library");
+		return unsupported(m, "it is neither a program nor a library");
 	if (m->head.e_machine == EM_AMDGPU)
-		return unsupported(m, "it is code of a device");
+		return unsupported(m, "it is device code");
 	m->page = m->head.e_machine == EM_X86_64 ? PAGE_SMALL : PAGE_LARGE;
 	return 0;
 }
@@ -60,7 +60,7 @@ static int read_segments(struct elf_image *m)
 	if (m->head.e_phentsize != sizeof(Elf64_Phdr) ||
 	    !elf_fits(m->head.e_phoff, n * sizeof(Elf64_Phdr), m->len) ||
 	    m->head.e_phoff < sizeof(m->head))
-		return broken(m, m->head.e_phoff, "the program headers");
+		return broken(m, m->head.e_phoff, "program headers outside the file");
 	m->segments = rk_arena_alloc(m->arena, (n + 1) * sizeof(*m->segments));
 	if (!m->segments)
 		return rk_fail_nomem(m->err);
@@ -81,7 +81,7 @@ static bool segment_is_sane(const struct elf_image *m, const Elf64_Phdr *p)
 	return true;
 }
 
-/* Loaders ask for segments in ascending order. */
+/* Loaders require segments in ascending order. */
 static int check_segments(struct elf_image *m)
 {
 	uint64_t end = 0;
@@ -91,14 +91,14 @@ static int check_segments(struct elf_image *m)
 		uint64_t at = m->head.e_phoff + i * sizeof(*p);
 
 		if (!segment_is_sane(m, p))
-			return broken(m, at, "a segment is not in the file");
+			return broken(m, at, "a segment outside the file");
 		if (!elf_fits(p->p_vaddr, p->p_memsz, MAX_ADDRESS))
 			return unsupported(m, "its addresses are too high");
 		m->interpreter |= p->p_type == PT_INTERP;
 		if (p->p_type != PT_LOAD)
 			continue;
 		if (p->p_vaddr < end)
-			return broken(m, at, "segments overlap or are out of order");
+			return broken(m, at, "segments that overlap or are out of order");
 		end = p->p_vaddr + p->p_memsz;
 	}
 	return 0;
@@ -114,7 +114,7 @@ static int read_sections(struct elf_image *m)
 		return unsupported(m, "it has too many sections");
 	if (m->head.e_shentsize != sizeof(Elf64_Shdr) ||
 	    !elf_fits(m->head.e_shoff, n * sizeof(Elf64_Shdr), m->len))
-		return broken(m, m->head.e_shoff, "the section headers are not in the file");
+		return broken(m, m->head.e_shoff, "section headers outside the file");
 	m->sections = rk_arena_alloc(m->arena, n * sizeof(*m->sections));
 	if (!m->sections)
 		return rk_fail_nomem(m->err);
@@ -125,7 +125,7 @@ static int read_sections(struct elf_image *m)
 
 		if (s->sh_type != SHT_NOBITS && !elf_fits(s->sh_offset, s->sh_size, m->len))
 			return broken(m, m->head.e_shoff + i * sizeof(*s),
-				      "a section is not in the file");
+				      "a section outside the file");
 	}
 	return 0;
 }
@@ -159,7 +159,7 @@ static int read_entries(struct elf_image *m)
 	while (m->nentries < m->nslots && m->entries[m->nentries].d_tag != DT_NULL)
 		m->nentries++;
 	if (m->nentries == m->nslots)
-		return broken(m, m->entries_at, "the dynamic section has no end");
+		return broken(m, m->entries_at, "a dynamic section without end");
 	return 0;
 }
 
@@ -204,11 +204,11 @@ static int find_strings_section(struct elf_image *m)
 			continue;
 		if (s->sh_offset != m->strings_at)
 			return broken(m, m->head.e_shoff + i * sizeof(*s),
-				      "the string table's section is elsewhere");
+				      "a section for the string table at another place");
 		m->strings_section = i;
 		return 0;
 	}
-	return m->sections ? unsupported(m, "its string table is no section") : 0;
+	return m->sections ? unsupported(m, "its string table has no section") : 0;
 }
 
 static int find_strings(struct elf_image *m)
@@ -219,9 +219,9 @@ static int find_strings(struct elf_image *m)
 	    !entry_value(m, DT_STRSZ, &m->nstrings))
 		return unsupported(m, "it has no dynamic string table");
 	if (!find_address(m, m->strings_address, &m->strings_at, &left) || m->nstrings > left)
-		return broken(m, 0, "the dynamic string table is not in a segment");
+		return broken(m, 0, "a dynamic string table outside the segments");
 	if (m->nstrings == 0 || m->data[m->strings_at + m->nstrings - 1] != 0)
-		return broken(m, m->strings_at, "the dynamic string table has no end");
+		return broken(m, m->strings_at, "a dynamic string table without end");
 	return find_strings_section(m);
 }
 
@@ -236,7 +236,7 @@ static int check_apart(struct elf_image *m)
 	for (size_t i = 0; i < 5; i++)
 		for (size_t k = 0; k < i; k++)
 			if (elf_meet(at[i], size[i], at[k], size[k]))
-				return broken(m, at[i], "tables overlap");
+				return broken(m, at[i], "overlapping tables");
 	return 0;
 }
 
@@ -275,7 +275,7 @@ int rk_elf_image_patch(struct elf_image *m, uint64_t offset, const void *bytes, 
 	return 0;
 }
 
-/* Skips bytes that are the same already. */
+/* Skips bytes that do not change. */
 static int patch_if_new(struct elf_image *m, uint64_t offset, const void *bytes, size_t len)
 {
 	if (elf_fits(offset, len, m->len) && memcmp(m->data + offset, bytes, len) == 0)
@@ -283,7 +283,7 @@ static int patch_if_new(struct elf_image *m, uint64_t offset, const void *bytes,
 	return rk_elf_image_patch(m, offset, bytes, len);
 }
 
-/* Symbols of sections that have moved, such as the sections' own, for those who link or strip. */
+/* Adjusts symbols of moved sections, such as section symbols, for linkers and strip. */
 static int patch_symbols(struct elf_image *m, const Elf64_Shdr *table, const uint64_t *distances)
 {
 	int rc = 0;
@@ -361,7 +361,7 @@ int rk_elf_image_finish(struct elf_image *m)
 		uint64_t limit = i + 1 < m->npatches ? p[1].offset : m->len;
 
 		if (!elf_fits(p->offset, p->len, limit))
-			return broken(m, p->offset, "tables overlap");
+			return broken(m, p->offset, "overlapping tables");
 	}
 	return 0;
 }
@@ -508,7 +508,7 @@ static bool symbols_use(const struct elf_image *m, const struct span *s)
 		return false;
 	if (!find_address(m, address, &at, &left) || !count_symbols(m, address, &n) ||
 	    n > left / sizeof(Elf64_Sym))
-		return true; /* for all that is known */
+		return true; /* assume the worst */
 	for (uint64_t i = 0; i < n; i++) {
 		uint32_t name;
 
@@ -614,7 +614,7 @@ static bool definitions_use(const struct elf_image *m, const struct span *s)
 	return false;
 }
 
-/* Names of sections may be in this table too, and tables of kinds that are not read here. */
+/* Section names and unknown kinds of tables may also use this string table. */
 static bool sections_use(const struct elf_image *m)
 {
 	if (m->strings_section == 0)
@@ -637,7 +637,7 @@ static bool sections_use(const struct elf_image *m)
 
 bool rk_elf_text_is_alone(const struct elf_image *m, uint64_t offset, uint64_t len)
 {
-	/* a user of the text's end has an empty text, and keeps it */
+	/* whoever uses the text's NUL has an empty text, and keeps it */
 	struct span s = { offset, offset + len };
 
 	if (offset == 0 || m->data[m->strings_at + offset - 1] != 0)

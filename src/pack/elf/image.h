@@ -1,9 +1,9 @@
 /*
  * image.h - an ELF file that is being edited: its headers in memory, and sections that can move.
  *
- * The headers and the dynamic section are read into an image, edit.c changes the image, and at the end
- * what differs from the file becomes patches. String tables and moved sections are patches at once, or
- * a part of the tail.
+ * The headers and the dynamic section are read into an image. edit.c changes the image, and at the
+ * end every difference from the file becomes a patch. String tables and moved sections become
+ * patches right away, or part of the tail.
  */
 #ifndef RK_ELF_IMAGE_H
 #define RK_ELF_IMAGE_H
@@ -19,11 +19,11 @@ struct elf_image {
 	struct rk_arena *arena;
 	struct rk_error *err;
 	Elf64_Ehdr head;
-	Elf64_Phdr *segments; /* room for one more */
+	Elf64_Phdr *segments; /* space for one more */
 	size_t nsegments;
 	Elf64_Shdr *sections; /* NULL: the file has none */
 	size_t nsections;
-	bool interpreter; /* a program: what starts it reads its program headers in memory */
+	bool interpreter; /* a program: its program headers are read in memory when it starts */
 	/* of the dynamic section: used entries, and how many would fit */
 	Elf64_Dyn *entries;
 	size_t nentries, nslots;
@@ -53,7 +53,7 @@ static inline bool elf_meet(uint64_t a, uint64_t na, uint64_t b, uint64_t nb)
 	return na && nb && a < b + nb && b < a + na;
 }
 
-/* `align` is a power of two; the caller has seen that it does not overflow. */
+/* `align` is a power of two; the caller checks for overflow. */
 static inline uint64_t elf_round_up(uint64_t v, uint64_t align)
 {
 	return (v + align - 1) & ~(align - 1);
@@ -66,17 +66,19 @@ static inline bool elf_is_run_path(const Elf64_Dyn *d)
 
 /* Reads and checks. RK_E_UNSUPPORTED or RK_E_FORMAT with the reason. */
 int rk_elf_image_read(struct elf_image *m);
-/* Bytes over those at `offset`; borrowed, of the arena. */
+/* Replaces the bytes at `offset`. `data` is borrowed from the arena. */
 int rk_elf_image_patch(struct elf_image *m, uint64_t offset, const void *bytes, size_t len);
-/* Patches for what differs from the file; afterwards all are in order, none over another. */
+/*
+ * Adds patches for all differences from the file. Afterwards patches are sorted and do not overlap.
+ */
 int rk_elf_image_finish(struct elf_image *m);
 
 /*
- * Is [offset, offset + len] of the string table, a text and its end, used by the run path alone?
- * False where that is unknown.
+ * Does only the run path use [offset, offset + len] of the string table (a text and its NUL)? False
+ * if unknown.
  */
 bool rk_elf_text_is_alone(const struct elf_image *m, uint64_t offset, uint64_t len);
-/* Is the list of wanted versions either in the range of addresses as a whole, or not at all? */
+/* Is the list of needed versions entirely inside or entirely outside the range of addresses? */
 bool rk_elf_needs_whole(const struct elf_image *m, uint64_t address, uint64_t size);
 /* The size of the largest dynamic symbol; 0: unknown. */
 uint64_t rk_elf_largest_symbol(const struct elf_image *m);
@@ -87,18 +89,18 @@ uint64_t rk_elf_largest_symbol(const struct elf_image *m);
 struct elf_block {
 	uint64_t at, size, align;
 	uint64_t address; /* of `at` in memory */
-	uint64_t free_to; /* what was behind this is cleared in the old place; 0: nothing is */
+	uint64_t free_to; /* the old place is cleared from here on; 0: it is not cleared */
 };
 
 /*
- * The block of at most `limit` bytes that must go so that the table has one more header; size 0:
- * the bytes are unused. False: something is there that cannot move.
+ * The block of at most `limit` bytes that must move to make space for one more program header. Size
+ * 0: the bytes are unused. False: something in the way cannot move.
  */
 bool rk_elf_block_find(const struct elf_image *m, uint64_t limit, struct elf_block *ret);
-/* All of [at, at + size), when everything there can move. */
+/* The block [at, at + size), if everything in it can move. */
 bool rk_elf_block_take(const struct elf_image *m, uint64_t at, uint64_t size,
 		       struct elf_block *ret);
-/* Everything that points to it points to `at` and `address` from now on. */
+/* Moves the block to `at` and `address`: updates everything that points to it. */
 int rk_elf_block_move(struct elf_image *m, const struct elf_block *b, uint64_t at,
 		      uint64_t address);
 

@@ -1,9 +1,9 @@
 /*
- * launcher.c - an executable that starts another one: header, code of the machine, path.
+ * launcher.c - an executable that starts another one: header, machine code, path.
  *
- * One segment holds all of it, read and execute. The address is fixed: stack and mappings are still
- * at random places, and there is nothing in 1 KB of code to be found by its address. Section headers
- * are there because strip damages a file without.
+ * One segment holds everything, read and execute. Its address is fixed: stack and mappings are still
+ * randomized, and 1 KB of code has nothing worth finding. It has section headers because strip damages a
+ * file without them.
  */
 #include "pack/elf/launcher.h"
 
@@ -207,14 +207,14 @@ int rk_launcher_make(uint16_t machine, const char *relpath, struct rk_bytes *out
 
 	if (!code_of(machine))
 		return rk_fail(err, RK_E_UNSUPPORTED,
-			       "no launcher for ELF machine %u: x86-64 and AArch64 have one",
+			       "no launcher for ELF machine %u, only for x86-64 and AArch64",
 			       machine);
 	if (!len || relpath[0] == '/')
 		return rk_fail(err, RK_E_USAGE, "a launcher needs a relative path, not '%s'",
 			       relpath);
 	if (len > RK_LAUNCHER_PATH_MAX)
-		return rk_fail(err, RK_E_LIMIT, "a launcher's path of %zu bytes is over %d", len,
-			       RK_LAUNCHER_PATH_MAX);
+		return rk_fail(err, RK_E_LIMIT, "a launcher's path has %zu bytes, more than %d",
+			       len, RK_LAUNCHER_PATH_MAX);
 	rk_bytes_clear(out);
 	put_launcher(out, machine, relpath, len);
 	return out->bad ? rk_fail_nomem(err) : 0;
@@ -224,7 +224,7 @@ const char *rk_launcher_target(const void *data, size_t len)
 {
 	static const uint16_t machines[] = { EM_X86_64, EM_AARCH64 };
 	uint8_t room[RK_LAUNCHER_BYTES_MAX];
-	/* never more than there is room for: no memory is asked for */
+	/* the size is known, so this does not allocate */
 	struct rk_bytes again = { .data = room, .cap = sizeof(room), .max = sizeof(room) };
 	const char *found = NULL;
 

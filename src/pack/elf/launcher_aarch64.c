@@ -1,14 +1,14 @@
 /*
  * launcher_aarch64.c - the launcher's machine code for AArch64.
  *
- * Each line has the bytes and what they are in the assembler's words. A test assembles these words again
- * and compares. Texts follow the code, and the path follows the texts.
+ * Each line has the bytes and the instruction as a comment. A test assembles the comments and
+ * compares. Texts follow the code, and the path follows the texts.
  */
 #include "pack/elf/launcher_impl.h"
 
 /* clang-format off */
 static const uint8_t code[] = {
-	/* x20: argv; x21: envp; x22: buffer of 4096 bytes; texts and digits lie below it */
+	/* x20: argv; x21: envp; x22: buffer of 4096 bytes; texts and digits are below it */
 	0xe0, 0x03, 0x40, 0xf9,                         /* _start: ldr x0, [sp] */
 	0xf4, 0x23, 0x00, 0x91,                         /* add x20, sp, #8 */
 	0x95, 0x0e, 0x00, 0x8b,                         /* add x21, x20, x0, lsl #3 */
@@ -37,7 +37,7 @@ static const uint8_t code[] = {
 	0x5f, 0xbc, 0x00, 0x71,                         /* cmp w2, #'/' */
 	0x20, 0x02, 0x00, 0x54,                         /* b.eq cut */
 
-	/* AT_EXECFN stands in the auxiliary vector, behind the environment's NULL */
+	/* AT_EXECFN is in the auxiliary vector, after the environment's NULL */
 	0xe2, 0x03, 0x15, 0xaa,                         /* execfn: mov x2, x21 */
 	0x40, 0x84, 0x40, 0xf8,                         /* env: ldr x0, [x2], #8 */
 	0xe0, 0xff, 0xff, 0xb5,                         /* cbnz x0, env */
@@ -56,7 +56,7 @@ static const uint8_t code[] = {
 	0x80, 0xff, 0xff, 0x35,                         /* cbnz w0, copy */
 	0x21, 0x04, 0x00, 0xd1,                         /* sub x1, x1, #1 */
 
-	/* x1: behind the last byte; back to behind the last slash */
+	/* x1: after the last byte; go back to after the last slash */
 	0x3f, 0x00, 0x16, 0xeb,                         /* cut: cmp x1, x22 */
 	0xc0, 0x00, 0x00, 0x54,                         /* b.eq append */
 	0x20, 0xf0, 0x5f, 0x38,                         /* ldrb w0, [x1, #-1] */

@@ -1,4 +1,7 @@
-/* launcher_impl.h - what the makers of small ELF files share: machine code, and the file's parts. */
+/*
+ * launcher_impl.h - shared by the generators of small ELF files: machine code, and the parts of the
+ * file.
+ */
 #ifndef RK_LAUNCHER_IMPL_H
 #define RK_LAUNCHER_IMPL_H
 

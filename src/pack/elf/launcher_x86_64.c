@@ -1,8 +1,8 @@
 /*
  * launcher_x86_64.c - the launcher's machine code for x86-64.
  *
- * Each line has the bytes and what they are in the assembler's words. A test assembles these words again
- * and compares. Texts follow the code, and the path follows the texts.
+ * Each line has the bytes and the instruction as a comment. A test assembles the comments and
+ * compares. Texts follow the code, and the path follows the texts.
  */
 #include "pack/elf/launcher_impl.h"
 
@@ -33,7 +33,7 @@ static const uint8_t code[] = {
 	0x41, 0x80, 0x7d, 0x00, 0x2f,                   /* cmpb $'/', (%r13) */
 	0x74, 0x3f,                                     /* je cut */
 
-	/* AT_EXECFN stands in the auxiliary vector, behind the environment's NULL */
+	/* AT_EXECFN is in the auxiliary vector, after the environment's NULL */
 	0x4c, 0x89, 0xe6,                               /* execfn: mov %r12, %rsi */
 	0x48, 0xad,                                     /* env: lodsq */
 	0x48, 0x85, 0xc0,                               /* test %rax, %rax */
@@ -59,7 +59,7 @@ static const uint8_t code[] = {
 	0x75, 0xf5,                                     /* jne copy */
 	0x48, 0xff, 0xcf,                               /* dec %rdi */
 
-	/* rdi: behind the last byte; back to behind the last slash */
+	/* rdi: after the last byte; go back to after the last slash */
 	0x4c, 0x39, 0xef,                               /* cut: cmp %r13, %rdi */
 	0x74, 0x0b,                                     /* je append */
 	0x80, 0x7f, 0xff, 0x2f,                         /* cmpb $'/', -1(%rdi) */

@@ -1,9 +1,9 @@
-/* move.c - sections that can be elsewhere: which, and what must point to their new place. */
+/* move.c - which sections can move, and what must point to their new place. */
 #include "pack/elf/image.h"
 
 #include <string.h>
 
-/* of younger releases of elf.h */
+/* older releases of elf.h lack these */
 enum { SECTION_RELR = 19, ENTRY_RELR = 36 };
 enum { MAX_ALIGN = 64, MAX_GAP = 16, MAX_ROUNDS = 64 };
 
@@ -58,7 +58,7 @@ static bool may_move(const struct elf_image *m, const Elf64_Shdr *s)
 	}
 }
 
-/* The string table is left where it is: it has a new place already. */
+/* Skips the string table: it has already moved. */
 static bool has_bytes(const struct elf_image *m, size_t i)
 {
 	return i != m->strings_section && m->sections[i].sh_type != SHT_NOBITS &&
@@ -78,7 +78,7 @@ static bool section_moves(const struct elf_image *m, size_t i, const struct elf_
 	       b->size && is_inside(s->sh_offset, s->sh_size, b) && s->sh_offset < b->at + b->size;
 }
 
-/* Takes [at, at + size) in; false when it begins before the bytes that are wanted. */
+/* Extends the block by [at, at + size); false if that begins before the wanted bytes. */
 static bool widen(struct elf_block *b, uint64_t first, uint64_t at, uint64_t size, bool *grown)
 {
 	uint64_t from = b->size && b->at < at ? b->at : at;
@@ -92,7 +92,7 @@ static bool widen(struct elf_block *b, uint64_t first, uint64_t at, uint64_t siz
 	return true;
 }
 
-/* One round: all that has a byte in common with what is wanted or taken already. */
+/* One round: adds everything that overlaps the wanted bytes or the block so far. */
 static bool take_round(const struct elf_image *m, struct elf_block *b, uint64_t first,
 		       uint64_t need, bool *grown)
 {
@@ -118,7 +118,7 @@ static bool take_round(const struct elf_image *m, struct elf_block *b, uint64_t 
 	return true;
 }
 
-/* Is this byte in the block, or left over by an editor that fills with X or Z? */
+/* Is this byte in the block, or filler (X or Z) of another ELF editor? */
 static bool is_free(const struct elf_image *m, const struct elf_block *b, uint64_t at)
 {
 	uint8_t c = m->data[at];
@@ -126,12 +126,12 @@ static bool is_free(const struct elf_image *m, const struct elf_block *b, uint64
 	if ((b->size && at >= b->at && at < b->at + b->size) ||
 	    elf_meet(at, 1, m->strings_at, m->nstrings))
 		return true;
-	if (!m->sections) /* zeros may be a part of anything: padding between notes alone is known */
+	if (!m->sections) /* zeros may belong to anything; only padding between notes is known to be free */
 		return c == 0 && b->size && at < b->at && b->at - at < MAX_GAP;
 	return c == 0 || c == 'X' || c == 'Z';
 }
 
-/* Nobody else's bytes, in the same segment as the table. */
+/* Are the bytes unused, and in the same segment as the table? */
 static bool is_clear(const struct elf_image *m, const struct elf_block *b, uint64_t first,
 		     uint64_t need)
 {
@@ -176,8 +176,8 @@ static bool is_in_section(const struct elf_image *m, const struct elf_block *b, 
 }
 
 /*
- * Tables that entries point to are moved with their sections. Without section headers their sizes
- * are not known, so none may be in the way; and none may hide in the string table.
+ * Tables that dynamic entries point to move with their sections. Without section headers their
+ * sizes are unknown, so none may be in the way; and none may be inside the string table.
  */
 static bool entries_allow(const struct elf_image *m, const struct elf_block *b, uint64_t first,
 			  uint64_t need)
@@ -199,8 +199,8 @@ static bool entries_allow(const struct elf_image *m, const struct elf_block *b, 
 }
 
 /*
- * A symbol that other files see was written about in code, which cannot be changed. A local one
- * (a section's, an ABI note's) is for people, and moves.
+ * Code may refer to a symbol that other files see, and code cannot be changed. A local symbol (of a
+ * section or an ABI note) is only for people and can move.
  */
 static bool symbols_allow(const struct elf_image *m, const struct elf_block *b)
 {
@@ -235,7 +235,7 @@ bool rk_elf_block_find(const struct elf_image *m, uint64_t limit, struct elf_blo
 
 	if (!around)
 		return false;
-	b.address = around->p_vaddr - around->p_offset; /* the distance, until the block is known */
+	b.address = around->p_vaddr - around->p_offset; /* relative, until the block is known */
 	for (size_t i = 0; grown; i++) {
 		grown = false;
 		if (!take_round(m, &b, first, need, &grown) || b.size > limit || i > MAX_ROUNDS)
@@ -297,7 +297,7 @@ bool rk_elf_block_take(const struct elf_image *m, uint64_t at, uint64_t size, st
 	return true;
 }
 
-/* Clears the old place of a moved section, so that the file packs better. */
+/* Clears the old place of a moved section, so that the file compresses better. */
 static int clear_old(struct elf_image *m, const Elf64_Shdr *s, uint64_t from)
 {
 	uint64_t at = s->sh_offset > from ? s->sh_offset : from;
@@ -316,7 +316,7 @@ static int move_sections(struct elf_image *m, const struct elf_block *b, uint64_
 	Elf64_Shdr *old = m->sections, *s;
 	int rc = 0;
 
-	/* the old headers say which sections are in the block until all have been looked at */
+	/* keep the old headers until all are checked: they say which sections are in the block */
 	s = rk_arena_alloc(m->arena, m->nsections * sizeof(*s));
 	if (!s)
 		return rk_fail_nomem(m->err);

@@ -1,9 +1,10 @@
 /*
  * read.c - what a packager needs to know about an ELF file.
  *
- * Files of 32 and 64 bits and of either byte order are read, record by record, each checked against
- * the file's length first. We read what a loader uses: program headers and the dynamic section.
- * Section headers are only asked whether the dynamic section has bytes; a stripped file may lack them.
+ * Reads 32-bit and 64-bit files of either byte order, record by record, and checks each record
+ * against the file's length first. It reads what a loader uses: program headers and the dynamic
+ * section. Section headers only tell whether the dynamic section has bytes; a stripped file may
+ * lack them.
  */
 #include "pack/elf/read.h"
 
@@ -87,7 +88,7 @@ static bool get_head(const struct reader *r, Elf64_Ehdr *to)
 	return true;
 }
 
-/* The caller has seen that all program headers are in the file. */
+/* The caller checked that all program headers are in the file. */
 static void get_segment(const struct reader *r, uint64_t at, size_t size, Elf64_Phdr *to)
 {
 	struct rk_cursor c = rk_cursor_over(r->data + at, size);
@@ -119,7 +120,7 @@ static int read_segments(struct reader *r)
 	if (n == PN_XNUM)
 		return broken(r, 0, "more than 65534 program headers");
 	if (r->head.e_phentsize != size || !fits(r->head.e_phoff, n * size, r->len))
-		return broken(r, r->head.e_phoff, "the program headers are not in the file");
+		return broken(r, r->head.e_phoff, "program headers outside the file");
 	r->segments = rk_arena_alloc(r->arena, n * sizeof(*r->segments));
 	if (!r->segments)
 		return rk_fail_nomem(r->err);
@@ -182,7 +183,7 @@ static int read_text(const struct reader *r, uint64_t offset, const char **ret)
 
 	left = left > RK_ELF_TEXT_MAX ? RK_ELF_TEXT_MAX : left;
 	if (left == 0 || !memchr(r->data + r->strings + offset, 0, (size_t)left))
-		return broken(r, r->strings, "a name is not in the string table, or too long");
+		return broken(r, r->strings, "a name outside the string table or too long");
 	*ret = (const char *)r->data + r->strings + offset;
 	return 0;
 }
@@ -195,7 +196,7 @@ static int read_interpreter(const struct reader *r, struct rk_elf *e)
 		return 0;
 	if (!fits(p->p_offset, p->p_filesz, r->len) ||
 	    !memchr(r->data + p->p_offset, 0, (size_t)p->p_filesz))
-		return broken(r, p->p_offset, "the interpreter's name is not in the file");
+		return broken(r, p->p_offset, "an interpreter name outside the file");
 	e->interpreter = (const char *)r->data + p->p_offset;
 	return 0;
 }
@@ -215,7 +216,7 @@ static int read_entries(const struct reader *r, const Elf64_Phdr *p, struct entr
 	Elf64_Dyn *v;
 
 	if (!fits(p->p_offset, p->p_filesz, r->len))
-		return broken(r, p->p_offset, "the dynamic section is not in the file");
+		return broken(r, p->p_offset, "a dynamic section outside the file");
 	v = rk_arena_alloc(r->arena, (size_t)max * sizeof(*v));
 	if (!v)
 		return rk_fail_nomem(r->err);
@@ -312,7 +313,7 @@ static bool get_aux(const struct reader *r, uint64_t at, struct need *to)
 	return true;
 }
 
-/* Those wanted of one file; counted alone when `to` is NULL. */
+/* The versions needed from one file; only counts them if `to` is NULL. */
 static int read_aux(const struct reader *r, uint64_t at, const struct need *need,
 		    struct rk_elf_version *to, size_t *n)
 {
@@ -323,7 +324,7 @@ static int read_aux(const struct reader *r, uint64_t at, const struct need *need
 	at += need->aux;
 	for (uint16_t i = 0; i < need->count && rc == 0; i++, at += aux.next) {
 		if (!get_aux(r, at, &aux) || *n >= MAX_VERSIONS)
-			return broken(r, at, "the list of wanted versions");
+			return broken(r, at, "a bad list of needed versions");
 		if (to) {
 			to[*n].file = file;
 			rc = read_text(r, aux.name, &to[*n].name);
@@ -343,7 +344,7 @@ static int read_needs(const struct reader *r, uint64_t at, uint64_t count,
 
 	for (uint64_t i = 0; i < count && rc == 0; i++, at += need.next) {
 		if (!get_need(r, at, &need) || i >= MAX_VERSIONS)
-			return broken(r, at, "the list of wanted versions");
+			return broken(r, at, "a bad list of needed versions");
 		rc = read_aux(r, at, &need, to, n);
 		if (need.next == 0)
 			break;
@@ -361,7 +362,7 @@ static int read_versions(const struct reader *r, const struct entries *d, struct
 	if (!d->has_versions || d->nversions == 0)
 		return 0;
 	if (!find_address(r, d->versions, &at, &left))
-		return broken(r, 0, "the list of wanted versions is not in a segment");
+		return broken(r, 0, "a list of needed versions outside the segments");
 	rc = read_needs(r, at, d->nversions, NULL, &n);
 	if (rc < 0)
 		return rc;
@@ -388,7 +389,7 @@ static int read_dynamic(struct reader *r, struct rk_elf *e)
 		e->kind = RK_ELF_EXE;
 	if (d.has_strings) {
 		if (!find_address(r, d.strings, &r->strings, &left) || d.nstrings > left)
-			return broken(r, 0, "the dynamic string table is not in a segment");
+			return broken(r, 0, "a dynamic string table outside the segments");
 		r->nstrings = d.nstrings;
 	}
 	rc = read_names(r, &d, e);
@@ -416,13 +417,13 @@ static int read_head(struct reader *r, struct rk_elf *e)
 	if (r->len < EI_NIDENT ||
 	    (ident[EI_CLASS] != ELFCLASS32 && ident[EI_CLASS] != ELFCLASS64) ||
 	    (ident[EI_DATA] != ELFDATA2LSB && ident[EI_DATA] != ELFDATA2MSB))
-		return broken(r, 0, "neither width nor byte order");
+		return broken(r, 0, "an unknown width or byte order");
 	r->wide = e->wide = ident[EI_CLASS] == ELFCLASS64;
 	r->little = e->little = ident[EI_DATA] == ELFDATA2LSB;
 	if (!get_head(r, &r->head))
 		return broken(r, 0, "the header is cut short");
 	e->machine = r->head.e_machine;
-	e->kind = kind_of(r); /* without segments: relocatable files and their like need none */
+	e->kind = kind_of(r); /* relocatable and similar files need no segments */
 	return 0;
 }
 

@@ -1,4 +1,4 @@
-/* read.h - what a packager wants to know of an ELF file. */
+/* read.h - what a packager needs to know about an ELF file. */
 #ifndef RK_ELF_READ_H
 #define RK_ELF_READ_H
 
@@ -31,16 +31,16 @@ struct rk_elf {
 	const char *rpath, *runpath; /* DT_RPATH, DT_RUNPATH */
 	const char **needed;
 	size_t nneeded;
-	const struct rk_elf_version *versions; /* wanted of other files */
+	const struct rk_elf_version *versions; /* needed from other files */
 	size_t nversions;
 };
 
-/* 64 bytes are enough to say whether it is worth looking: RK_ELF_NONE or not. */
+/* Is it ELF at all? Looks at the first 64 bytes. */
 bool rk_elf_is(const void *head, size_t len);
 
 /*
- * `data` is the whole file, mapped or read; every offset in it is checked. Not ELF is no error.
- * RK_E_FORMAT with the place for an ELF file that contradicts itself.
+ * `data` is the whole file, mapped or read; every offset in it is checked. A file that is not ELF
+ * is not an error. RK_E_FORMAT with the place for a broken ELF file.
  */
 int rk_elf_read(const void *data, size_t len, struct rk_arena *arena, struct rk_elf *ret,
 		struct rk_error *err);

@@ -1,7 +1,7 @@
 /*
- * archives.c - the members of all packages: wheels, read side by side, devel's inner tar, and source
- * distributions. Sums of bytes, and what is kept of ELF files. Large members go through a temporary
- * file, so that memory has a limit.
+ * archives.c - read the members of all packages: wheels (in parallel), devel's inner tar, and
+ * source distributions. Computes hashes and keeps facts about ELF files. Large members go through a
+ * temporary file to limit memory.
  */
 #include "pack/verify/verify.h"
 
@@ -71,7 +71,7 @@ static void look_at_elf(struct rk_proving *p, const struct rk_proof_package *w,
 	else if (rc == RK_E_NOMEM)
 		rk_proof_stop(p, &err);
 	else
-		rk_proof_fault(p, "elf-damaged", w, f->path, "no good ELF file: %s", err.message);
+		rk_proof_fault(p, "elf-damaged", w, f->path, "%s", err.message);
 	rk_arena_free(mine);
 }
 
@@ -118,7 +118,7 @@ static void damaged(struct tar *t)
 	const char *why = archive_error_string(t->a);
 
 	rk_proof_fault(t->p, "archive-damaged", t->w, t->member,
-		       "the archive cannot be read: %.200s", why ? why : "it is damaged");
+		       "the archive cannot be read: %.200s", why ? why : "damaged");
 }
 
 /* True: go on. */
@@ -137,7 +137,7 @@ static const char *path_of(struct tar *t)
 	const char *name = archive_entry_pathname(t->e), *path;
 	size_t len;
 
-	/* the locale need not have the letters of the name */
+	/* the locale may not have the characters of the name */
 	name = name ? name : archive_entry_pathname_utf8(t->e);
 	if (!name) {
 		rk_proof_fault(t->p, "name-encoding", t->w, t->member,
@@ -152,7 +152,7 @@ static const char *path_of(struct tar *t)
 	path = len ? rk_proof_text(t->p, name, len) : NULL;
 	if (path && !has_plain_parts(path)) {
 		rk_proof_fault(t->p, path[0] == '/' ? "name-absolute" : "name-escapes", t->w, path,
-			       "a path of the archive leads out of it");
+			       "a path leads out of the archive");
 		return NULL;
 	}
 	if (path && rk_utf8_valid(path, len) != len)
@@ -249,7 +249,7 @@ static void add_inner(struct tar *t)
 	} else if (type == S_IFDIR) {
 		f->kind = RK_PROOF_DIR;
 	} else if (type != S_IFREG) {
-		rk_proof_fault(t->p, "member-special", t->w, f->path, "no file, folder or link");
+		rk_proof_fault(t->p, "member-special", t->w, f->path, "not a file, folder or link");
 	} else {
 		look_inner(t, f);
 	}
@@ -323,7 +323,7 @@ static void add_source(struct tar *t)
 	if (type == S_IFDIR)
 		return;
 	if (type != S_IFREG || archive_entry_hardlink(t->e)) {
-		rk_proof_fault(t->p, "member-special", t->w, path, "no file and no folder");
+		rk_proof_fault(t->p, "member-special", t->w, path, "not a file or folder");
 		return;
 	}
 	f = rk_proof_add(t->p, t->w);
@@ -336,7 +336,7 @@ static void add_source(struct tar *t)
 		keep_text(t, f);
 }
 
-/* PKG-INFO must have the version of the file's name. */
+/* PKG-INFO must have the version in the file name. */
 static void check_info(struct tar *t)
 {
 	const char *where = t->top ? t->top : "", *text = NULL, *version;
@@ -354,11 +354,10 @@ static void check_info(struct tar *t)
 		}
 	version = text ? rk_proof_header(t->p, text, "Version") : NULL;
 	if (!text)
-		rk_proof_fault(t->p, "metadata-missing", t->w, path, "there is no PKG-INFO");
+		rk_proof_fault(t->p, "metadata-missing", t->w, path, "PKG-INFO is missing");
 	else if (!version || strcmp(version, t->w->version))
 		rk_proof_fault(t->p, "metadata-wrong", t->w, path,
-			       "version '%s' is not that of the file's name",
-			       version ? version : "");
+			       "version '%s' differs from the file name", version ? version : "");
 }
 
 static void read_sdist(struct rk_proving *p, struct rk_proof_package *w)
@@ -398,7 +397,7 @@ struct task {
 	const struct rk_zip_entry *e;
 	size_t file; /* in w->files */
 	bool archive;
-	struct rk_spill *spill; /* an archive's bytes, for the second round */
+	struct rk_spill *spill; /* an archive's bytes, for the second stage */
 };
 
 struct task_list {
@@ -513,19 +512,19 @@ static const char *name_trouble(const struct rk_zip_entry *e, const char **ret_k
 {
 	*ret_kind = "name-bad";
 	if (!e->name_len || strlen(e->name) != e->name_len)
-		return e->name_len ? "the name has a NUL in it" : "the name is empty";
+		return e->name_len ? "the name contains a NUL byte" : "the name is empty";
 	*ret_kind = "name-encoding";
 	if (rk_utf8_valid(e->name, e->name_len) != e->name_len)
 		return "the name is not UTF-8";
 	for (const char *c = e->name; *c && !e->utf8; c++)
 		if (*c & 0x80)
-			return "the name is not marked as UTF-8: others read it as cp437";
+			return "the name is not marked as UTF-8: other programs read it as cp437";
 	*ret_kind = "name-bad";
 	if (ends_line(e->name))
-		return "the name has a character that ends a line of RECORD for Python";
+		return "the name has a character that Python treats as a line end in RECORD";
 	*ret_kind = "name-backslash";
 	if (strchr(e->name, '\\'))
-		return "the name has a backslash in it, which some systems take for a slash";
+		return "the name has a backslash, which some systems treat as a slash";
 	*ret_kind = "name-absolute";
 	return e->name[0] == '/' ? "the name is absolute" : NULL;
 }
@@ -572,9 +571,9 @@ static void add_member(struct rk_proving *p, struct rk_proof_package *w,
 		f->path = e->name; /* lives as long as the archive is open */
 	if (S_ISLNK(e->mode))
 		rk_proof_fault(p, "member-link", w, e->name,
-			       "a symbolic link: installers write its target as text");
+			       "a symbolic link: installers would write its target as text");
 	else if (e->mode & S_IFMT && !S_ISREG(e->mode) && !S_ISDIR(e->mode))
-		rk_proof_fault(p, "member-special", w, e->name, "no file and no folder");
+		rk_proof_fault(p, "member-special", w, e->name, "not a file or folder");
 	f->mode = e->mode & 07777;
 	f->size = e->size;
 	v[list->n++] = (struct task){

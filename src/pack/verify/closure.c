@@ -1,9 +1,10 @@
 /*
- * closure.c - everything a file needs is there: libraries by the folders of its own run path, what
- * launchers start, what links point at, and libraries under the names that programs dlopen.
+ * closure.c - check that everything a file needs exists: libraries in the folders of its run path,
+ * programs that launchers start, targets of links, and libraries under the names that programs
+ * dlopen.
  *
- * A library counts as found by its own run path alone. The run path of the program which loads it may
- * help at run time; it does not when another program loads it.
+ * A library must be found by the run path of the file that needs it. The run path of the program may help at
+ * run time, but not when another program loads the file.
  */
 #include "pack/verify/verify.h"
 
@@ -67,7 +68,7 @@ static int put_file(struct rk_proving *p, struct file_set *s, const struct rk_pr
 
 		/* check_distributions reports two files of one distribution */
 		if (w != o && strcmp(w->name, o->name))
-			rk_proof_fault(p, "path-twice", w, f->path, "'%s' has it, too", o->file);
+			rk_proof_fault(p, "path-twice", w, f->path, "'%s' has it as well", o->file);
 	}
 	s->v[s->n] = f;
 	rc = rk_path_map_put(&s->map, f->path, s->n, err);
@@ -112,11 +113,11 @@ static int make_set(struct rk_proving *p, unsigned group, struct file_set *ret)
 	return rc < 0 ? rc : p->rc;
 }
 
-/* ---- the way through its links ---- */
+/* ---- following paths through links ---- */
 
 /*
- * done: where we are, a path without links; todo: what is left of the way. Both end with NUL. ".." goes up
- * from where a link led to, as in the file system.
+ * done: the path so far, without links; todo: the rest. Both end with NUL. ".." goes up from the
+ * target of a link, as in the file system.
  */
 struct way {
 	char done[RK_PROOF_PATH_MAX], todo[RK_PROOF_PATH_MAX];
@@ -144,7 +145,7 @@ static bool way_down(struct way *w, const char *part, size_t n)
 	return true;
 }
 
-/* The link's text comes before what is left. */
+/* Puts the link's text before the rest. */
 static enum way_end way_link(struct way *w, const char *link)
 {
 	char rest[RK_PROOF_PATH_MAX];
@@ -163,7 +164,7 @@ static enum way_end way_link(struct way *w, const char *link)
 	return WAY_THERE;
 }
 
-/* One part of the way. */
+/* Follows one part of the path. */
 static enum way_end way_step(struct way *w, const struct file_set *s, const char *part, size_t n,
 			     const struct rk_proof_file **ret)
 {
@@ -221,12 +222,12 @@ static enum way_end walk(const struct file_set *s, const char *from, const char 
 struct closing {
 	struct rk_proving *p;
 	const struct file_set *s;
-	const struct rk_proof_package *w; /* of the file that is looked at */
+	const struct rk_proof_package *w; /* of the file being checked */
 	const struct rk_proof_file *f;
 	const struct rk_proof_elf *elf; /* of the file, or of what the link leads to */
 };
 
-/* Part of glibc, or of gcc: on every machine that the wheels are for. */
+/* Libraries of glibc and gcc are on every machine that the wheels are for. */
 static bool from_system(const struct rk_proving *p, const char *name)
 {
 	static const char *const always[] = {
@@ -273,10 +274,10 @@ static void check_entry(struct closing *c, const char *entry, size_t len)
 	if (!len)
 		rk_proof_fault(
 			c->p, "rpath-empty", c->w, c->f->path,
-			"its run path has an empty entry: the folder a program is started in");
+			"its run path has an empty entry, which means the current directory");
 	else if (entry[0] == '/')
 		rk_proof_fault(c->p, "rpath-absolute", c->w, c->f->path,
-			       "its run path has '%.*s', a folder of one machine", (int)len, entry);
+			       "its run path has the absolute folder '%.*s'", (int)len, entry);
 	else if (!rest)
 		rk_proof_fault(c->p, "rpath-relative", c->w, c->f->path,
 			       "its run path has '%.*s', which does not begin with $ORIGIN",
@@ -298,7 +299,7 @@ static bool in_folder(const struct closing *c, const char *rest, size_t len, con
 	if (n <= 0 || (size_t)n >= sizeof(path) ||
 	    walk(c->s, c->f->path, path, (size_t)n, &found) != WAY_THERE)
 		return false;
-	/* the loader passes over files for other machines */
+	/* the loader skips files for other machines */
 	return found && found->elf && found->elf->machine == c->elf->machine &&
 	       found->elf->kind == RK_ELF_SHARED;
 }
@@ -324,7 +325,7 @@ static void check_needed(struct closing *c, const char *name)
 
 	if (strchr(name, '/')) {
 		rk_proof_fault(c->p, "needed-path", c->w, c->f->path,
-			       "needs '%s', a path and not a library's name", name);
+			       "needs '%s', which is a path, not a library name", name);
 		return;
 	}
 	if (in_run_path(c, name) || from_system(c->p, name))
@@ -336,10 +337,11 @@ static void check_needed(struct closing *c, const char *name)
 			       c->s->v[i]->path);
 	else
 		rk_proof_fault(c->p, "needed-unresolved", c->w, c->f->path,
-			       "needs '%s', which no package has and not every system", name);
+			       "needs '%s', which no package has and not every system provides",
+			       name);
 }
 
-/* What it needs, searched from where c->f is. */
+/* Searches for what it needs, starting from the folder of c->f. */
 static void check_all_needed(struct closing *c)
 {
 	for (size_t i = 0; i < c->elf->nneeded; i++)
@@ -361,7 +363,7 @@ static void check_elf(struct closing *c)
 
 /* ---- links and launchers ---- */
 
-/* By its text the link stays in its tree: it dangled before it was packed. */
+/* Does the link's text stay in its tree? Then it already dangled before it was packed. */
 static bool stays_in_tree(const char *path, const char *link)
 {
 	size_t depth = 0, n;
@@ -383,10 +385,10 @@ static void check_link(struct closing *c)
 	static const struct {
 		const char *kind, *text;
 	} says[] = {
-		[WAY_NOWHERE] = { "link-dangling", "points at '%s', which no package has" },
-		[WAY_ABSOLUTE] = { "link-absolute", "points at '%s', a place of one machine" },
-		[WAY_LEAVES] = { "link-escapes", "points at '%s', out of site-packages" },
-		[WAY_CIRCLE] = { "link-circle", "points at '%s', and back to itself" },
+		[WAY_NOWHERE] = { "link-dangling", "points to '%s', which no package has" },
+		[WAY_ABSOLUTE] = { "link-absolute", "points to the absolute path '%s'" },
+		[WAY_LEAVES] = { "link-escapes", "points to '%s', which is outside site-packages" },
+		[WAY_CIRCLE] = { "link-circle", "points to '%s', which leads back to itself" },
 	};
 	const char *link = c->f->link ? c->f->link : "";
 	const struct rk_proof_file *end = NULL;
@@ -420,7 +422,7 @@ static void check_launcher(struct closing *c)
 
 	if (how != WAY_THERE || !end)
 		rk_proof_fault(c->p, "launcher-target", c->w, c->f->path,
-			       "starts '%s', which is not there", target);
+			       "starts '%s', which does not exist", target);
 	else if (!(end->mode & 0111))
 		rk_proof_fault(c->p, "launcher-target", c->w, c->f->path,
 			       "starts '%s', which is not executable", target);
@@ -438,7 +440,7 @@ static void check_file(struct closing *c)
 	if (c->f->kind == RK_PROOF_FILE && c->elf && c->elf->kind == RK_ELF_EXE &&
 	    !(c->f->mode & 0111))
 		rk_proof_fault(c->p, "not-executable", c->w, c->f->path,
-			       "a program whose mode is %o", c->f->mode);
+			       "a program that is not executable (mode %o)", c->f->mode);
 }
 
 /* ---- names that programs dlopen ---- */
@@ -454,7 +456,7 @@ static void check_dlopen(struct closing *c, const struct rk_pack_kind *k)
 		    rk_path_map_find(&c->s->map, path, len) >= 0)
 			continue;
 		rk_proof_fault(c->p, "dlopen-missing", c->w, path,
-			       "programs dlopen '%.*s', which is not there", (int)(so + 3 - base),
+			       "programs dlopen '%.*s', which does not exist", (int)(so + 3 - base),
 			       base);
 		return;
 	}

@@ -1,10 +1,9 @@
 /*
- * scripts.c - console scripts whose function exists, names that Python can import, and the programs
- * that a package of its kind is for.
+ * scripts.c - check that functions of console scripts exist, that Python can import the names, and
+ * that a package has the programs of its kind.
  *
- * No Python is run: a function exists when a line of its module, not indented, defines, assigns or
- * imports its name. A module that imports everything of another, or has its own __getattr__, is
- * believed.
+ * Python is not run: a function exists if a line of its module, not indented, defines, assigns or imports its
+ * name. A module that imports everything from another, or has its own __getattr__, passes.
  */
 #include "pack/verify/verify.h"
 
@@ -17,10 +16,10 @@
 #include "pack/pack_table.h"
 
 /*
- * ---- does a wheel start all the programs that a package of its kind is for? ----
+ * ---- does a wheel have all programs of its kind? ----
  *
- * The wheel itself says which kind it is (_dist_info.py): its name may be any. Wheels of others do not
- * say, and are not asked.
+ * _dist_info.py in the wheel says which kind it is, because its name can be anything. Other
+ * people's wheels do not have it and are skipped.
  */
 
 static const struct rk_pack_kind *find_kind(const struct rk_pack_table *t, const char *text)
@@ -52,7 +51,7 @@ static bool has_script(const char *text, const char *name)
 	return false;
 }
 
-/* A note: the package works, and a build may leave some of them out. */
+/* Only a note: the package works, and a build may leave programs out. */
 static void check_scripts(struct rk_proving *p, struct rk_proof_package *w,
 			  const struct rk_pack_kind *kind, const char *where, const char *text)
 {
@@ -175,7 +174,7 @@ static const char *next_line(const char *line)
 	return end ? end + 1 : NULL;
 }
 
-/* Any word of an import line that could be the name it binds: the last of "a as b". */
+/* Is the name bound by this import line? Of "a as b" that is b. */
 static bool imports(const char *s, const char *name, size_t len)
 {
 	for (; *s && *s != '\n' && *s != '#'; s++) {
@@ -192,7 +191,7 @@ static bool imports(const char *s, const char *name, size_t len)
 	return false;
 }
 
-/* "a = ", "a: int = ", "a, b = ": the name before the first sign that is no comma. */
+/* Does the line assign the name: "a = ", "a: int = ", "a, b = "? */
 static bool assigns(const char *s, const char *name, size_t len)
 {
 	for (;;) {
@@ -211,7 +210,7 @@ static bool assigns(const char *s, const char *name, size_t len)
 	}
 }
 
-/* What follows a word of the language, or NULL. */
+/* The text after a keyword, or NULL. */
 static const char *after(const char *s, const char *keyword)
 {
 	size_t n = strlen(keyword);
@@ -233,7 +232,7 @@ static bool line_defines(const char *s, const char *name, size_t len)
 	return assigns(rest, name, len);
 }
 
-/* A parenthesis after import may go over several lines, which are indented. */
+/* A parenthesis after import may span several lines, which are indented. */
 static bool defines(const char *text, const char *name, size_t len)
 {
 	bool importing = false;
@@ -256,7 +255,7 @@ static bool defines(const char *text, const char *name, size_t len)
 
 /* ---- sources ---- */
 
-/* The module's text from a wheel (the caller's) or an sdist (copied); NULL: it is not there. */
+/* The module's text from a wheel (the caller's) or an sdist (copied); NULL: it does not exist. */
 static char *source_at(struct rk_proving *p, struct rk_proof_package *w, const char *path)
 {
 	size_t len, n = strlen(path);
@@ -324,11 +323,11 @@ static void check_target(struct rk_proving *p, struct rk_proof_package *w, const
 	text = module_source(p, w, target, module);
 	if (!text && !p->rc)
 		rk_proof_fault(p, "script-module", w, where,
-			       "script '%.*s' is in the module '%.*s', which is not there",
+			       "script '%.*s' is in the module '%.*s', which does not exist",
 			       (int)script_len, script, (int)module, target);
 	else if (text && !defines(text, function, n))
 		rk_proof_fault(p, "script-function", w, where,
-			       "script '%.*s' calls '%.*s', which '%.*s' does not have",
+			       "script '%.*s' calls '%.*s', which does not exist in '%.*s'",
 			       (int)script_len, script, (int)n, function, (int)module, target);
 	rk_free(text);
 }
@@ -372,7 +371,7 @@ static void check_entry_points(struct rk_proving *p, struct rk_proof_package *w,
 
 /* ---- names ---- */
 
-/* A folder at the top with Python files in it, or a module there. */
+/* Checks packages and modules at the top of the wheel. */
 static void check_import(struct rk_proving *p, struct rk_proof_package *w)
 {
 	for (size_t i = 0; i < w->n; i++) {
@@ -384,8 +383,7 @@ static void check_import(struct rk_proving *p, struct rk_proof_package *w)
 		top -= module ? 3 : 0;
 		if ((package || module) && !importable(path, top))
 			rk_proof_fault(p, "name-import", w, path,
-				       "Python cannot import '%.*s': it is no name", (int)top,
-				       path);
+				       "Python cannot import '%.*s': invalid name", (int)top, path);
 	}
 }
 
@@ -402,7 +400,7 @@ static void check_top_level(struct rk_proving *p, struct rk_proof_package *w)
 
 		if (n && !importable(line, n))
 			rk_proof_fault(p, "name-import", w, path,
-				       "Python cannot import '%.*s': it is no name", (int)n, line);
+				       "Python cannot import '%.*s': invalid name", (int)n, line);
 	}
 	rk_free(text);
 }

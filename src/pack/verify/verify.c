@@ -1,4 +1,4 @@
-/* verify.c - proof that packages hold what they promise, alone and installed together. */
+/* verify.c - check packages, each alone and all as installed together. */
 #include "pack/verify/verify.h"
 
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "io/dirs.h"
 
-/* The proof and its memory. */
+/* The result and the memory it owns. */
 struct owned_proof {
 	struct rk_pack_proof proof;
 	struct rk_arena *arena;
@@ -119,7 +119,7 @@ static int by_place(const void *a, const void *b)
 	return c ? c : strcmp(x->text, y->text);
 }
 
-/* Sorted, and once where alternative sets gave the same. */
+/* Sorts findings and removes duplicates, which alternative sets may have reported. */
 static void tidy_findings(struct rk_proving *p)
 {
 	size_t n = 0;
@@ -181,7 +181,9 @@ static void add_package(struct rk_proving *p, const char *path, unsigned group)
 						       .dist_info = "" };
 }
 
-/* Folders below hold alternatives (a family each): everything above goes with each of them. */
+/*
+ * Folders below are alternatives (a family each): everything above is installed with each of them.
+ */
 static void add_folder(struct rk_proving *p, const char *dir, struct rk_error *err)
 {
 	struct rk_walk found = { 0 };
@@ -219,13 +221,13 @@ static int collect(struct rk_proving *p, struct rk_error *err)
 		else if (is_wheel(path) || is_sdist(path))
 			add_package(p, path, 0);
 		else
-			rk_fail(err, RK_E_USAGE, "'%s' is no wheel, no .tar.gz and no folder",
+			rk_fail(err, RK_E_USAGE, "'%s' is not a wheel, a .tar.gz or a folder",
 				path);
 		if (err->code)
 			return err->code;
 	}
 	if (p->rc == 0 && !p->npackages)
-		return rk_fail(err, RK_E_USAGE, "there are no packages to verify");
+		return rk_fail(err, RK_E_USAGE, "no packages to verify");
 	return 0;
 }
 

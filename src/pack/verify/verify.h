@@ -1,9 +1,8 @@
 /*
- * verify.h - the closure prover: what was found in each package, and how its parts report.
+ * verify.h - verify packages: what was found in each package, and how the parts report problems.
  *
- * First every package is read, its members side by side (archives.c); then each is looked at alone
- * (wheel.c, scripts.c), then all that are installed together (closure.c). Only the first part has
- * threads.
+ * First every package is read, its members in parallel (archives.c). Then each is checked alone (wheel.c,
+ * scripts.c), then all that are installed together (closure.c). Only the first part uses threads.
  */
 #ifndef RK_VERIFY_H
 #define RK_VERIFY_H
@@ -26,14 +25,14 @@ enum {
 	RK_PROOF_TEXT_MAX = 16 << 20, /* RECORD, METADATA, Python files */
 };
 
-/* What is kept of an ELF file. */
+/* The facts we keep about an ELF file. */
 struct rk_proof_elf {
 	enum rk_elf_kind kind;
 	uint16_t machine;
 	const char *path; /* of DT_RUNPATH, else of DT_RPATH; NULL: none */
 	const char **needed;
 	size_t nneeded;
-	struct rk_glibc glibc; /* 0.0: nothing of it */
+	struct rk_glibc glibc; /* 0.0: needs none */
 };
 
 enum rk_proof_kind { RK_PROOF_FILE, RK_PROOF_LINK, RK_PROOF_DIR };
@@ -45,9 +44,9 @@ static inline bool rk_proof_is_loadable(const struct rk_proof_elf *e)
 }
 
 struct rk_proof_file {
-	const char *path; /* below site-packages; "" is left out of the set */
+	const char *path; /* below site-packages; "": not part of the set */
 	enum rk_proof_kind kind;
-	bool inner; /* in the archive of devel: there once it is expanded */
+	bool inner; /* in devel's inner archive: exists after it is expanded */
 	uint32_t mode;
 	uint64_t size;
 	bool summed;
@@ -64,18 +63,18 @@ struct rk_proof_package {
 	unsigned group;          /* 0: with all others; else alternatives, one folder each */
 	bool sdist;              /* else a wheel */
 	struct rk_zip_file *zip; /* NULL: could not be opened */
-	const char *name;      /* of the distribution, normalised; "" when the file name has none */
-	const char *version;   /* as in the file name */
-	const char *tags;      /* "py3-none-linux_x86_64" */
-	const char *platforms; /* the part of it after the second dash */
-	const char *dist_info; /* folder with a trailing slash, or "" */
+	const char *name;        /* of the distribution, normalised; "": the file name has none */
+	const char *version;     /* as in the file name */
+	const char *tags;        /* "py3-none-linux_x86_64" */
+	const char *platforms;   /* the part of it after the second dash */
+	const char *dist_info;   /* folder with a trailing slash, or "" */
 	struct rk_proof_file *files;
 	size_t n, cap;
 };
 
 struct rk_proving {
 	const struct rk_pack_verify_options *o;
-	struct rk_arena *arena; /* with `lock` while threads are at work */
+	struct rk_arena *arena; /* needs `lock` while threads run */
 	pthread_mutex_t lock;
 	struct rk_pool *pool;
 	struct rk_proof_package *packages;
@@ -83,14 +82,14 @@ struct rk_proving {
 	unsigned groups; /* besides 0 */
 	struct rk_pack_finding *findings;
 	size_t nfindings, cap_findings;
-	int rc; /* what stops the whole: no memory, no room for temporary files */
+	int rc; /* what stopped everything: no memory, no space for temporary files */
 	struct rk_error err;
 };
 
 /* Any thread. `kind` is static, `path` and the text are copied. */
 void rk_proof_fault(struct rk_proving *p, const char *kind, const struct rk_proof_package *w,
 		    const char *path, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
-/* Worth knowing, and nothing is broken by it. */
+/* The same as a note: nothing is broken. */
 void rk_proof_note(struct rk_proving *p, const char *kind, const struct rk_proof_package *w,
 		   const char *path, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 /* Keeps the first error; any thread. */
@@ -107,12 +106,12 @@ void rk_proof_read(struct rk_proving *p);
 /* wheel.c: names, metadata, RECORD, tags. */
 void rk_proof_file_name(struct rk_proving *p, struct rk_proof_package *w);
 void rk_proof_wheel(struct rk_proving *p, struct rk_proof_package *w);
-/* A member's text, the caller's (rk_free); NULL: there is none, or it was reported. */
+/* A member's text, to be freed with rk_free; NULL: missing, or an error was reported. */
 char *rk_proof_load(struct rk_proving *p, struct rk_proof_package *w, const char *name,
 		    size_t *ret_len);
 /* The value of "Name: value" before the first empty line, copied; NULL: none. */
 const char *rk_proof_header(struct rk_proving *p, const char *text, const char *name);
-/* The highest glibc of all, and the tag that would hold: texts of the arena. */
+/* The highest glibc that any file needs, and the tag that would fit; texts belong to the arena. */
 void rk_proof_floor(struct rk_proving *p, struct rk_pack_proof *ret);
 
 /* scripts.c: entry points of a wheel or an sdist, names that Python can import. */

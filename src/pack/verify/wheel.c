@@ -14,7 +14,7 @@
 
 /* ---- the file's name ---- */
 
-/* The distribution's name as PEP 503 has it, so that names can be compared. */
+/* The distribution's name normalised by PEP 503, for comparison. */
 static const char *normal(struct rk_proving *p, const char *name, size_t len)
 {
 	const char *copy = rk_proof_text(p, name, len);
@@ -68,10 +68,10 @@ void rk_proof_file_name(struct rk_proving *p, struct rk_proof_package *w)
 			     split_wheel(p, w, len - strlen(".whl"));
 
 	if (!ok)
-		rk_proof_fault(p, "file-name", w, "", "the file's name is not %s",
+		rk_proof_fault(p, "file-name", w, "", "the file name is not %s",
 			       w->sdist ? "NAME-VERSION.tar.gz" :
 					  "NAME-VERSION-PYTHON-ABI-PLATFORM.whl");
-	/* what could not be kept has stopped the whole */
+	/* NULL after an error that stopped everything */
 	w->name = w->name ? w->name : "";
 	w->version = w->version ? w->version : "";
 	w->tags = w->tags ? w->tags : "";
@@ -95,7 +95,7 @@ char *rk_proof_load(struct rk_proving *p, struct rk_proof_package *w, const char
 		rk_proof_stop(p, &err);
 	else if (rc == RK_E_LIMIT)
 		rk_proof_fault(p, "member-damaged", w, name, "%s", err.message);
-	return rc < 0 ? NULL : text; /* other damage was found when it was read for its sum */
+	return rc < 0 ? NULL : text; /* other damage was reported when its hash was computed */
 }
 
 /* The value of a header line at `line`, or NULL. */
@@ -148,15 +148,16 @@ static void find_dist_info(struct rk_proving *p, struct rk_proof_package *w)
 			w->dist_info = rk_proof_text(p, path, len + 1);
 		else if (strncmp(w->dist_info, path, len + 1))
 			rk_proof_fault(p, "metadata-wrong", w, path,
-				       "a second folder with metadata, besides '%s'", w->dist_info);
+				       "a second metadata folder in addition to '%s'",
+				       w->dist_info);
 		if (!w->dist_info)
 			w->dist_info = "";
 	}
 	if (!w->dist_info[0])
-		rk_proof_fault(p, "metadata-missing", w, "", "there is no folder .dist-info");
+		rk_proof_fault(p, "metadata-missing", w, "", "no .dist-info folder");
 }
 
-/* A member of the metadata folder, which must be there; the caller's. */
+/* A mandatory member of the metadata folder; the caller frees it. */
 static char *load_info(struct rk_proving *p, struct rk_proof_package *w, const char *name,
 		       const char **ret_path)
 {
@@ -168,7 +169,7 @@ static char *load_info(struct rk_proving *p, struct rk_proof_package *w, const c
 	*ret_path = rk_proof_text(p, path, strlen(path));
 	text = rk_proof_load(p, w, path, &len);
 	if (!text && !rk_zip_find(w->zip, path))
-		rk_proof_fault(p, "metadata-missing", w, path, "there is no %s", name);
+		rk_proof_fault(p, "metadata-missing", w, path, "%s is missing", name);
 	return text;
 }
 
@@ -200,15 +201,15 @@ static void check_metadata(struct rk_proving *p, struct rk_proof_package *w)
 		rk_proof_fault(p, "metadata-wrong", w, path, "Version is missing");
 	normalised = name ? normal(p, name, strlen(name)) : NULL;
 	if (normalised && strcmp(normalised, w->name))
-		rk_proof_fault(p, "metadata-wrong", w, path,
-			       "name '%s' is not that of the file's name", name);
+		rk_proof_fault(p, "metadata-wrong", w, path, "name '%s' differs from the file name",
+			       name);
 	if (version && !same_version(version, w->version))
 		rk_proof_fault(p, "metadata-wrong", w, path,
-			       "version '%s' is not that of the file's name", version);
+			       "version '%s' differs from the file name", version);
 	rk_free(text);
 }
 
-/* Tags are written out one by one: "py3-none-a.b" is py3-none-a and py3-none-b. */
+/* WHEEL lists tags one by one: "py3-none-a.b" is py3-none-a and py3-none-b. */
 static bool has_tag(const struct rk_proof_package *w, const char *tag, size_t len)
 {
 	const char *have = w->tags, *dash = memrchr(tag, '-', len);
@@ -232,10 +233,10 @@ static void check_tags(struct rk_proving *p, struct rk_proof_package *w, const c
 		const char *tag = value_of(line, "Tag", &len);
 
 		n += tag ? 1 : 0;
-		/* several Pythons in one tag are not taken apart here */
+		/* tags with several Pythons are not split here */
 		if (tag && !memchr(w->tags, '.', strcspn(w->tags, "-")) && !has_tag(w, tag, len))
 			rk_proof_fault(p, "wheel-wrong", w, path,
-				       "tag '%.*s' is not in the file's name", (int)len, tag);
+				       "tag '%.*s' is not in the file name", (int)len, tag);
 	}
 	if (!n)
 		rk_proof_fault(p, "wheel-wrong", w, path, "Tag is missing");
@@ -292,13 +293,13 @@ static void check_twice(struct rk_proving *p, struct rk_proof_package *w)
 		qsort(v, w->n, sizeof(*v), by_path);
 	for (size_t i = 1; i < w->n; i++)
 		if (v[i]->path[0] && !strcmp(v[i]->path, v[i - 1]->path))
-			rk_proof_fault(p, "member-twice", w, v[i]->path, "there is a second one");
+			rk_proof_fault(p, "member-twice", w, v[i]->path, "duplicate member");
 	if (w->n)
 		qsort(v, w->n, sizeof(*v), by_letters);
 	for (size_t i = 1; i < w->n; i++)
 		if (!strcasecmp(v[i]->path, v[i - 1]->path) && strcmp(v[i]->path, v[i - 1]->path))
 			rk_proof_note(p, "name-case", w, v[i]->path,
-				      "differs from '%s' by case alone", v[i - 1]->path);
+				      "differs from '%s' only in case", v[i - 1]->path);
 	rk_free(v);
 }
 
@@ -317,7 +318,7 @@ struct record {
 
 /* ---- csv ---- */
 
-/* One cell at *at, unquoted in its place; what ended it goes to *ret_end. NULL: no csv. */
+/* The cell at *at, unquoted in place; *ret_end gets the byte that ended it. NULL: not CSV. */
 static char *cell(char **at, char *ret_end)
 {
 	char *from = *at, *start = from, *to = from;
@@ -344,7 +345,9 @@ static char *cell(char **at, char *ret_end)
 	return start;
 }
 
-/* The cells of a line; how many there are, 0: no csv. The line is passed over in any case. */
+/*
+ * Splits a line into cells and returns their number; 0: not CSV. Moves past the line in any case.
+ */
 static unsigned row(char **at, char *cells[CELLS])
 {
 	char end = ',', *line = *at;
@@ -368,7 +371,7 @@ static unsigned row(char **at, char *cells[CELLS])
 
 /* ---- lines ---- */
 
-/* Base 64 with the letters of URLs, without padding. */
+/* URL-safe base64 without padding. */
 static void sum_text(const uint8_t sha256[RK_SHA256_BYTES], char text[SUM_TEXT + 1])
 {
 	static const char letters[] =
@@ -392,16 +395,16 @@ static void check_sum(struct record *r, const struct rk_proof_file *f, const cha
 
 	if (rk_num_u64(size, strlen(size), &n) != RK_NUM_OK || n != f->size)
 		rk_proof_fault(r->p, "record-size", r->w, f->path,
-			       "has %" PRIu64 " bytes, and RECORD says '%s'", f->size, size);
+			       "has %" PRIu64 " bytes, but RECORD says '%s'", f->size, size);
 	if (strncmp(sum, "sha256=", 7)) {
 		rk_proof_fault(r->p, "record-hash", r->w, f->path,
-			       "RECORD has no SHA-256 of it, but '%.40s'", sum);
+			       "RECORD has '%.40s' instead of a SHA-256", sum);
 		return;
 	}
 	sum_text(f->sha256, want);
 	if (f->summed && strcmp(sum + 7, want))
 		rk_proof_fault(r->p, "record-hash", r->w, f->path,
-			       "its SHA-256 is %s, and RECORD says '%.60s'", want, sum + 7);
+			       "its SHA-256 is %s, but RECORD says '%.60s'", want, sum + 7);
 }
 
 /* RECORD itself and its signatures have no sum. */
@@ -419,17 +422,17 @@ static void check_line(struct record *r, char *cells[CELLS])
 
 	if (i < 0) {
 		rk_proof_fault(r->p, "record-extra", r->w, cells[0],
-			       "RECORD names it, and it is not there");
+			       "RECORD lists it, but it does not exist");
 		return;
 	}
 	if (r->listed[i])
-		rk_proof_fault(r->p, "record-twice", r->w, cells[0], "RECORD has a second line");
+		rk_proof_fault(r->p, "record-twice", r->w, cells[0], "RECORD lists it twice");
 	r->listed[i] = true;
 	if (!may_lack_sum(r, cells[0]))
 		check_sum(r, &r->w->files[i], cells[1], cells[2]);
 	else if (!strcmp(cells[0], r->path) && (cells[1][0] || cells[2][0]))
 		rk_proof_fault(r->p, "record-form", r->w, r->path,
-			       "it has a sum or a size of itself");
+			       "it has a hash or size for itself");
 }
 
 static void check_lines(struct record *r, char *text)
@@ -444,16 +447,16 @@ static void check_lines(struct record *r, char *text)
 			check_line(r, cells);
 		else if (n != 1 || cells[0][0])
 			rk_proof_fault(r->p, "record-form", r->w, r->path,
-				       "line %zu is not 'path,sum,size'", r->line);
+				       "line %zu is not 'path,hash,size'", r->line);
 	}
 	for (size_t i = 0; i < r->w->n; i++)
 		if (!r->listed[i] && !r->w->files[i].inner && r->w->files[i].path[0] &&
 		    !may_lack_sum(r, r->w->files[i].path))
 			rk_proof_fault(r->p, "record-missing", r->w, r->w->files[i].path,
-				       "RECORD does not name it");
+				       "RECORD does not list it");
 }
 
-/* A member that is there twice is looked up once: the last one is installed. */
+/* Of duplicate members, check the last one: that one gets installed. */
 static bool map_files(struct record *r)
 {
 	struct rk_error err = { 0 };
@@ -485,11 +488,11 @@ static void check_record(struct rk_proving *p, struct rk_proof_package *w)
 	r.path = path;
 	text = rk_proof_load(p, w, path, &len);
 	if (!text && rk_zip_find(w->zip, path))
-		return; /* reported when it was read */
+		return; /* already reported */
 	if (!text)
-		rk_proof_fault(p, "record-absent", w, path, "there is no RECORD");
+		rk_proof_fault(p, "record-absent", w, path, "RECORD is missing");
 	else if (strlen(text) != len)
-		rk_proof_fault(p, "record-form", w, path, "it has a NUL in it");
+		rk_proof_fault(p, "record-form", w, path, "it contains a NUL byte");
 	else if (map_files(&r))
 		check_lines(&r, text);
 	rk_path_map_release(&r.files);
@@ -497,9 +500,9 @@ static void check_record(struct rk_proving *p, struct rk_proof_package *w)
 	rk_free(text);
 }
 
-/* ---- platform tags, machines and the glibc that is wanted ---- */
+/* ---- platform tags, machines and the needed glibc ---- */
 
-/* One of the platforms the wheel is tagged for, against one file. */
+/* Checks one file against one platform tag of the wheel. */
 static void check_file(struct rk_proving *p, struct rk_proof_package *w,
 		       const struct rk_proof_file *f, const char *tag, size_t len)
 {
@@ -509,11 +512,11 @@ static void check_file(struct rk_proving *p, struct rk_proof_package *w,
 
 	if (!machine || len <= m || strncmp(tag + len - m, machine, m) || tag[len - m - 1] != '_')
 		rk_proof_fault(p, "tag-machine", w, f->path,
-			       "is for %s, and the wheel is for '%.*s'",
-			       machine ? machine : "a machine of another kind", (int)len, tag);
+			       "is for %s, but the wheel is for '%.*s'",
+			       machine ? machine : "another machine", (int)len, tag);
 	else if (rk_glibc_promised(tag, &floor) && rk_glibc_newer(f->elf->glibc, floor))
 		rk_proof_fault(p, "tag-glibc", w, f->path,
-			       "wants glibc %u.%u, and the wheel promises to need %u.%u ('%.*s')",
+			       "needs glibc %u.%u, but the wheel promises %u.%u ('%.*s')",
 			       f->elf->glibc.major, f->elf->glibc.minor, floor.major, floor.minor,
 			       (int)len, tag);
 }

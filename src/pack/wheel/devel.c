@@ -1,9 +1,10 @@
 /*
- * devel.c - the devel tree as one archive: headers made here, files by reference; packed by xz.
+ * devel.c - the devel tree as one archive: generated headers, files by reference; optionally
+ * compressed with xz.
  *
- * Order: __init__.py, all folders (a folder before what is in it), files, links. A program that unpacks
- * it may turn a link into a hard link as soon as its target is there, so a link comes after all links
- * on its way; only links that run in a circle have no such order.
+ * Order: __init__.py, all folders (each before its content), files, links. Whoever unpacks it may turn a link
+ * into a hard link once its target exists, so a link comes after all links it leads through. Only link loops
+ * have no such order.
  */
 #include "pack/wheel/meta.h"
 
@@ -17,17 +18,16 @@
 #include "base/list.h"
 
 /*
- * ---- a content packed by xz, in blocks of a fixed size ----
+ * ---- xz compression in blocks of a fixed size ----
  *
- * Always by the encoder for several threads: its blocks are the same whether one or many of them work.
- * A dictionary of 2 MiB instead of preset 6's 8, and small blocks, keep a thread below 48 MB, so that
- * two of them fit into the memory a packer may take.
+ * Always uses the multi-threaded encoder: its blocks are the same for any number of threads. A dictionary of
+ * 2 MiB (preset 6 has 8) and small blocks keep a thread below 48 MB, so that two fit into the memory limit.
  */
 
 enum {
 	DICT_BYTES = 2 << 20,
 	BLOCK_BYTES = 8 << 20,
-	MEMORY_BYTES = 100 << 20, /* as liblzma counts, which is more than is used */
+	MEMORY_BYTES = 100 << 20, /* liblzma's estimate, which is more than it uses */
 	CHUNK_BYTES = 256 << 10,
 };
 
@@ -55,8 +55,8 @@ static int fail(struct packer *x, lzma_ret r)
 {
 	if (r == LZMA_MEM_ERROR)
 		return rk_fail_nomem(x->err);
-	return rk_fail(x->err, RK_E_UNSUPPORTED, "xz cannot pack the devel archive (liblzma: %d)",
-		       (int)r);
+	return rk_fail(x->err, RK_E_UNSUPPORTED,
+		       "cannot compress the devel archive with xz (liblzma error %d)", (int)r);
 }
 
 static int begin(struct packer *x, unsigned threads)
@@ -76,7 +76,7 @@ static int begin(struct packer *x, unsigned threads)
 	return r == LZMA_OK ? 0 : fail(x, r);
 }
 
-/* Moves the packed bytes to the spill. */
+/* Moves the compressed bytes to the spill. */
 static int drain(struct packer *x)
 {
 	uint64_t at;
@@ -208,7 +208,7 @@ static int by_path(const void *a, const void *b)
 		      (*(const struct rk_pack_item *const *)b)->path);
 }
 
-/* Items that are not written (another name of a library) may share a path with one that is. */
+/* Items that are not written (other names of a library) may share a path with a written one. */
 static const struct rk_pack_item *find(const struct devel *v, const char *path)
 {
 	size_t lo = 0, hi = v->d->n;
@@ -279,7 +279,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Folders without an item get a header, too. A link or a file of that path is an error. */
+/* Folders without an item also get a header. A link or file with that path is an error. */
 static int put_folder(struct devel *v, const char *path)
 {
 	const struct rk_pack_item *it = find(v, path);
@@ -291,7 +291,7 @@ static int put_folder(struct devel *v, const char *path)
 	return put_header(v, path, RK_TAR_DIR, NULL, it ? it->mode : 0755, 0);
 }
 
-/* All folders above a path, unless those of `before` are the same. */
+/* Adds all folders above a path that `before` does not share. */
 static void add_parents(struct rk_list *list, const char *path, const char *before)
 {
 	const char *slash = strrchr(path, '/');
@@ -332,7 +332,7 @@ static int put_folders(struct devel *v)
 
 /* ---- links ---- */
 
-/* A path that is being followed: the place so far, and the rest of the link texts on the way. */
+/* A path being followed: the place so far, and the rest of the link texts. */
 struct walk {
 	struct rk_bytes at; /* in the tree, without a slash at its end */
 	const char *rest[MAX_HOPS];
@@ -363,7 +363,7 @@ static void go_up(struct rk_bytes *at)
 		;
 }
 
-/* One part further; false when it leads out of the tree. */
+/* Goes one part further; false: out of the tree. */
 static bool go(struct walk *w, const char *part, size_t len)
 {
 	if (len == 2 && !memcmp(part, "..", 2)) {
@@ -378,7 +378,7 @@ static bool go(struct walk *w, const char *part, size_t len)
 	return true;
 }
 
-/* The first link on the way of `it` that is not yet written, or NULL. */
+/* The first link that `it` leads through and that is not yet written, or NULL. */
 static const struct rk_pack_item *waits_for(const struct devel *v, struct walk *w,
 					    const struct rk_pack_item *it)
 {
@@ -416,7 +416,7 @@ static int is_ready(const struct devel *v, const struct rk_pack_item *it, bool *
 	return bad ? rk_fail_nomem(v->err) : 0;
 }
 
-/* Writes the links that wait for nothing, with `all` also the others; *any: there were some. */
+/* Writes links that depend on no unwritten link, with `all` also the others. *any: wrote some. */
 static int put_ready(struct devel *v, bool all, bool *any)
 {
 	bool ready = all;

@@ -1,6 +1,6 @@
 /*
- * meta.c - names of wheels and of what is in them, lines of RECORD, what the meta package asks for, and
- * the files of NAME-VERSION.dist-info.
+ * meta.c - names of wheels and their members, lines of RECORD, requirements of the meta package,
+ * and the files of NAME-VERSION.dist-info.
  */
 #include "pack/wheel/meta.h"
 
@@ -111,7 +111,7 @@ void rk_record_line(struct rk_bytes *out, const char *path, const uint8_t sha256
 	rk_bytes_printf(out, ",%llu\n", (unsigned long long)size);
 }
 
-/* ---- what the meta package asks for, always and as extras ---- */
+/* ---- requirements of the meta package, fixed and as extras ---- */
 
 static int add_extra(struct rk_arena *a, struct rk_extras *e, const char *extra, const char *dist,
 		     struct rk_error *err)
@@ -186,7 +186,7 @@ static int of_kind(const struct rk_pack_plan *p, const struct rk_pack_kind *k,
 	return per_family(p, k, families, n, e, err);
 }
 
-/* What an extra asks for is sorted, too. */
+/* The requirements of an extra are sorted as well. */
 static int by_extra(const void *a, const void *b)
 {
 	const struct rk_extra *x = a, *y = b;
@@ -242,7 +242,7 @@ static int put_requirements(struct rk_bytes *out, const struct rk_pack_plan *p,
 	int rc;
 
 	if (d->kind->role == RK_PACK_DEVICE) {
-		/* of no use without the libraries they belong to, of the same version */
+		/* useless without the libraries they belong to, in the same version */
 		const struct rk_pack_kind *k = rk_pack_table_find(p->table, "libraries");
 		const char *dist = k ? rk_kind_dist(p, k, d->family) : NULL;
 
@@ -267,7 +267,10 @@ static int put_requirements(struct rk_bytes *out, const struct rk_pack_plan *p,
 	return rc;
 }
 
-/* A name is a part of lines and of files: families are folders of somebody's build. */
+/*
+ * Names become parts of lines and file names, and families come from the user's folders: check
+ * them.
+ */
 static int check_name(const char *name, struct rk_error *err)
 {
 	static const char ends[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
@@ -280,8 +283,7 @@ static int check_name(const char *name, struct rk_error *err)
 		return 0;
 	return rk_fail(
 		err, RK_E_USAGE,
-		"'%.100s' cannot be the name of a package: letters, digits and - _ . between "
-		"them",
+		"invalid package name '%.100s': use letters and digits, with - _ . between them",
 		name);
 }
 
@@ -311,9 +313,9 @@ int rk_metadata_put(struct rk_bytes *out, const struct rk_pack_plan *p, const st
 }
 
 /*
- * Root-Is-Purelib: the files are for one machine, but all packages must share one folder with the pure
- * `rocm_sdk`: run paths and links go from one to the other. Where a system keeps platform files apart
- * (lib64), "false" would part them.
+ * Root-Is-Purelib is true although the files are for one machine: all packages must be in the same
+ * folder as the pure `rocm_sdk`, because run paths and links lead from one to the other. On systems
+ * that keep platform files apart (lib64), "false" would separate them.
  */
 static void put_wheel(struct rk_bytes *out, const char *tag)
 {
@@ -332,7 +334,7 @@ static int by_name(const void *a, const void *b)
 		      (*(const struct rk_pack_script *const *)b)->name);
 }
 
-/* Of the console scripts those that start something, by name; nothing at all when there are none. */
+/* Console scripts whose program is in the package, by name; no file if there are none. */
 static int put_entry_points(struct rk_bytes *out, const struct rk_pack_plan *p,
 			    const struct rk_dist *d, struct rk_error *err)
 {
@@ -357,7 +359,7 @@ static int put_entry_points(struct rk_bytes *out, const struct rk_pack_plan *p,
 	return 0;
 }
 
-/* Folders at the top of the wheel. That of the devel tree is made when it is expanded. */
+/* Folders at the top of the wheel. The devel tree's folder is created when it is expanded. */
 static void put_top_level(struct rk_bytes *out, const struct rk_dist *d)
 {
 	const char *a = d->kind->role == RK_PACK_DEVEL ? "" : d->platform;
@@ -372,7 +374,7 @@ static void put_top_level(struct rk_bytes *out, const struct rk_dist *d)
 	}
 }
 
-/* Adds `text` as FOLDER/name; an error before it goes through. */
+/* Adds `text` as FOLDER/name, unless `rc` is already an error. */
 static int add_made(struct rk_pack_plan *p, const struct rk_dist *d, struct rk_made_list *out,
 		    const char *name, struct rk_bytes *text, int rc, struct rk_error *err)
 {

@@ -1,6 +1,6 @@
 /*
- * meta.h - the files of a package that are made here: metadata, Python templates, RECORD, the sdist and
- * devel's archive. Bytes live in the plan's arena.
+ * meta.h - generated files of a package: metadata, Python templates, RECORD, the sdist and devel's
+ * archive. Their bytes belong to the plan's arena.
  */
 #ifndef RK_META_H
 #define RK_META_H
@@ -15,7 +15,7 @@ int rk_pep440_normal(struct rk_arena *a, const char *version, const char **ret,
 /* Lower case, runs of -_. become one `with`: "-" for PEP 503, "_" for file names. */
 const char *rk_pep503_name(struct rk_arena *a, const char *name, char with); /* NULL: no memory */
 
-/* A file to be: path in the wheel or in the sdist, content, permission bits. */
+/* A generated file: path in the wheel or sdist, content, permission bits. */
 struct rk_made {
 	const char *path;
 	const struct rk_content *content;
@@ -34,15 +34,16 @@ const char *rk_wheel_name(struct rk_arena *a, const struct rk_dist *d, const cha
 const char *rk_dist_info_dir(struct rk_arena *a, const struct rk_dist *d, const char *version);
 
 /*
- * The platform folder's __init__.py and the Python files of the pure package. Of a device package, which has
- * neither, the list of its files for the devel tree (.devel_links/TARGET.json in the platform folder).
+ * The platform folder's __init__.py and the Python files of the pure package. A device package has
+ * neither, but a list of its files for the devel tree (.devel_links/TARGET.json in the platform
+ * folder).
  */
 int rk_meta_python(struct rk_pack_plan *p, const struct rk_dist *d, struct rk_made_list *out,
 		   struct rk_error *err);
-/* METADATA, WHEEL, entry_points.txt where there are scripts, top_level.txt; RECORD is not among them. */
+/* METADATA, WHEEL, top_level.txt, and entry_points.txt if there are scripts; not RECORD. */
 int rk_meta_dist_info(struct rk_pack_plan *p, const struct rk_dist *d, const char *tag,
 		      struct rk_made_list *out, struct rk_error *err);
-/* One line of RECORD, quoted as csv asks for. `sha256` NULL: RECORD's own, without sum and size. */
+/* One line of RECORD, with CSV quoting. `sha256` NULL: RECORD's own line, without hash and size. */
 void rk_record_line(struct rk_bytes *out, const char *path, const uint8_t sha256[RK_SHA256_BYTES],
 		    uint64_t size);
 
@@ -54,14 +55,14 @@ int rk_sdist_write(const char *path, const struct rk_made_list *members, int64_t
 		   struct rk_error *err);
 
 /*
- * devel: the items of `d` as one tar, links after what they point at where both are in it. `*ret` is
- * pieces: headers made here, files by reference. With `xz` it is packed into a spill first.
+ * devel: the items of `d` as one tar, links after their targets if both are in it. `*ret` has
+ * pieces: generated headers, files by reference. With `xz` it is compressed into a spill first.
  */
 int rk_devel_tar(struct rk_pack_plan *p, const struct rk_dist *d, int64_t epoch, bool xz,
 		 unsigned threads, const char *tmpdir, const struct rk_content **ret,
 		 struct rk_spill **ret_spill, struct rk_error *err);
 
-/* ---- what the makers share ---- */
+/* ---- shared helpers ---- */
 
 enum { RK_META_BYTES = 16 << 20 }; /* of one made file */
 
@@ -71,21 +72,24 @@ int rk_made_text(struct rk_arena *a, struct rk_made_list *out, const char *path,
 
 /* ---- names ---- */
 
-/* The distribution of a kind for a family, of which the tail ":xnack+" does not count. NULL: no memory. */
+/* The distribution of a kind for a family; a tail such as ":xnack+" is ignored. NULL: no memory. */
 const char *rk_kind_dist(const struct rk_pack_plan *p, const struct rk_pack_kind *k,
 			 const char *family);
-/* The families a distribution knows of: all, or of a restricted meta package its own. */
+/* The families of a distribution: all, or those of a restricted meta package. */
 size_t rk_dist_families(const struct rk_pack_plan *p, const struct rk_dist *d,
 			const char *const **ret);
 
 /* ---- console scripts ---- */
 
-/* Whether what the script starts is in the package: one that starts nothing is not offered. */
+/* Is the script's program in the package? If not, the script is left out. */
 bool rk_script_works(const struct rk_dist *d, const struct rk_pack_script *s);
 
 /* ---- Python ---- */
 
-/* A text as a Python literal in ASCII; bytes that are not UTF-8 as surrogates, as Python reads paths. */
+/*
+ * A text as an ASCII Python literal; bytes that are not UTF-8 become surrogates, as in Python
+ * paths.
+ */
 void rk_python_repr(struct rk_bytes *out, const char *s);
 /* "pack/templates/NAME" with its @WORDS@ filled in. */
 int rk_template_put(struct rk_bytes *out, const struct rk_pack_plan *p, const struct rk_dist *d,
@@ -101,19 +105,22 @@ int rk_dist_info_put(struct rk_bytes *out, const struct rk_pack_plan *p, const s
 int rk_metadata_put(struct rk_bytes *out, const struct rk_pack_plan *p, const struct rk_dist *d,
 		    struct rk_error *err);
 
-/* ---- what the meta package asks for ---- */
+/* ---- requirements of the meta package ---- */
 
 struct rk_extra {
-	const char *extra; /* "" for what is always installed */
+	const char *extra; /* "": always installed */
 	const char *dist;
 };
 
 struct rk_extras {
-	struct rk_extra *v; /* by extra, then as they are asked for */
+	struct rk_extra *v; /* by extra, then by requirement */
 	size_t n, cap;
 };
 
-/* From the plan's arena. Families are the default one and, where there are several, each. */
+/*
+ * Memory belongs to the plan's arena. There are extras for the default family and, if there are
+ * several, for each.
+ */
 int rk_extras_make(const struct rk_pack_plan *p, const struct rk_dist *d, struct rk_extras *ret,
 		   struct rk_error *err);
 

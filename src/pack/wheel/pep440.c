@@ -1,8 +1,8 @@
 /*
- * pep440.c - versions and names of Python packages in their one normal spelling.
+ * pep440.c - normal form of versions and names of Python packages.
  *
- * A version is [v][EPOCH!]N(.N)*[aN|bN|rcN][.postN][.devN][+local], each part with several spellings.
- * File names are compared byte by byte, so each version has one normal form. Numbers are kept as text:
+ * A version is [v][EPOCH!]N(.N)*[aN|bN|rcN][.postN][.devN][+local], each part with several spellings. File
+ * names are compared byte by byte, so each version needs one normal form. Numbers are kept as text:
  * they may be dates, or longer than any integer.
  */
 #include <stdbool.h>
@@ -60,7 +60,7 @@ static bool is_blank(char c)
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Digits without zeros in front; none at all are 0. */
+/* Digits without leading zeros; no digits mean 0. */
 static void number(struct reader *r)
 {
 	const char *from;
@@ -85,7 +85,7 @@ static size_t word_at(const char *at, const char *word)
 	return word[n] ? 0 : n;
 }
 
-/* [-_.]WORD[-_.]N, of which all but the word may be missing. */
+/* [-_.]WORD[-_.]N; only the word is mandatory. */
 static bool marked(struct reader *r, const struct spelling *words)
 {
 	const char *at = r->at + is_separator(*r->at);
@@ -116,7 +116,7 @@ static void post_part(struct reader *r)
 	number(r);
 }
 
-/* The epoch, of which 0 is not written, and the numbers with dots. */
+/* The epoch, omitted if 0, and the dotted numbers. */
 static bool release_part(struct reader *r)
 {
 	size_t begin = r->out.len;
@@ -179,7 +179,7 @@ static int read_version(struct reader *r, const char *given, struct rk_error *er
 {
 	char version[VERSION_MAX + 1] = { 0 };
 
-	/* it may come from a file: an error has one line, of characters that can be shown */
+	/* it may come from a file: keep the error printable and on one line */
 	for (size_t i = 0; given[i]; i++)
 		version[i] = given[i] >= ' ' && given[i] <= '~' ? given[i] : '?';
 	while (is_blank(*r->at))
@@ -191,14 +191,15 @@ static int read_version(struct reader *r, const char *given, struct rk_error *er
 	post_part(r);
 	marked(r, dev_words);
 	if (*r->at == '+' && !local_part(r))
-		return no_version(err, version,
-				  "after the + come letters and digits, parted by dots");
+		return no_version(
+			err, version,
+			"after '+' only letters and digits are allowed, separated by dots");
 	while (is_blank(*r->at))
 		r->at++;
 	if (*r->at)
 		return rk_fail(err, RK_E_USAGE,
-			       "'%s' is not a version (PEP 440): '%s' has no meaning there; after "
-			       "the numbers may come aN, bN or rcN, .postN, .devN, +local",
+			       "'%s' is not a version (PEP 440): unexpected '%s'; allowed "
+			       "after the numbers are aN, bN or rcN, .postN, .devN, +local",
 			       version, version + (r->at - given));
 	return 0;
 }
@@ -206,7 +207,7 @@ static int read_version(struct reader *r, const char *given, struct rk_error *er
 static int too_long(struct rk_error *err, size_t len)
 {
 	return rk_fail(err, RK_E_USAGE,
-		       "a version of %zu bytes is too long for file names; %d are allowed", len,
+		       "a version of %zu bytes is too long for file names (max %d)", len,
 		       VERSION_MAX);
 }
 
@@ -221,7 +222,7 @@ int rk_pep440_normal(struct rk_arena *a, const char *version, const char **ret,
 		return too_long(err, strlen(version));
 	rk_bytes_init(&r.out, 4 * VERSION_MAX);
 	rc = read_version(&r, version, err);
-	/* ".post0" for an "r": it may have grown */
+	/* "r" became ".post0": it may have grown */
 	if (rc == 0 && r.out.len > VERSION_MAX)
 		rc = too_long(err, r.out.len);
 	if (rc == 0 && !r.out.bad)

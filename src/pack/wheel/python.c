@@ -1,6 +1,6 @@
 /*
- * python.c - Python files: those of a wheel, from templates and from what the plan says, _dist_info.py,
- * and the _rocm_init.py that a framework built against these packages carries.
+ * python.c - generate Python files: those of a wheel from templates and the plan, _dist_info.py,
+ * and the _rocm_init.py that frameworks built against these packages include.
  */
 #include "pack/wheel/meta.h"
 
@@ -65,7 +65,7 @@ void rk_python_repr(struct rk_bytes *out, const char *s)
 	rk_bytes_put_u8(out, (uint8_t)quote);
 	for (; *s; s += n ? n : 1) {
 		n = character(s);
-		/* as Python reads a path: a lone surrogate holds the byte */
+		/* as in Python paths: a lone surrogate encodes the byte */
 		put_character(out, n ? decoded((const unsigned char *)s, n) : 0xdc00u + (uint8_t)*s,
 			      quote);
 	}
@@ -80,7 +80,7 @@ struct word {
 	const char *key, *value;
 };
 
-/* The functions of the scripts that start something. */
+/* The functions of console scripts whose program is in the package. */
 static void put_functions(struct rk_bytes *out, const struct rk_pack_plan *p,
 			  const struct rk_dist *d)
 {
@@ -129,7 +129,7 @@ static const struct word *word_at(const struct word w[NWORDS], const char *at, s
 	return NULL;
 }
 
-/* Puts the word or byte at `at`; returns how many bytes of the template it used. */
+/* Writes the word or byte at `at`; returns how many bytes of the template it used. */
 static size_t put_next(struct rk_bytes *out, const struct word w[NWORDS],
 		       const struct rk_pack_plan *p, const struct rk_dist *d, const char *at,
 		       size_t left)
@@ -261,7 +261,7 @@ static int add_dist_info(struct rk_pack_plan *p, const struct rk_dist *d, struct
 	return rc;
 }
 
-/* All Python templates of the kind, by name; _dist_info.py, which all share, in its place. */
+/* All Python templates of the kind, by name; the shared _dist_info.py is sorted in. */
 static int add_pure(struct rk_pack_plan *p, const struct rk_dist *d, struct rk_made_list *out,
 		    struct rk_error *err)
 {
@@ -287,7 +287,7 @@ static int add_pure(struct rk_pack_plan *p, const struct rk_dist *d, struct rk_m
 
 /* ---- device packages ---- */
 
-/* The link that the devel tree has for a file: up to the folder of all packages, and down. */
+/* The devel tree's link for a file: up to the folder of all packages, then down. */
 static void put_link(struct rk_bytes *out, const struct rk_dist *d, const char *path)
 {
 	struct rk_bytes target;
@@ -324,8 +324,8 @@ static void put_links(struct rk_bytes *out, const struct rk_pack_plan *p, const 
 }
 
 /*
- * In a folder that others share. The marker is at its top: pip removes empty folders only below one
- * from which it removes a file.
+ * The folder is shared with other packages. The marker is at its top because pip removes empty
+ * folders only below a folder from which it removes a file.
  */
 static int add_links(struct rk_pack_plan *p, const struct rk_dist *d, struct rk_made_list *out,
 		     struct rk_error *err)
@@ -353,7 +353,7 @@ int rk_meta_python(struct rk_pack_plan *p, const struct rk_dist *d, struct rk_ma
 
 	if (d->kind->role == RK_PACK_DEVICE)
 		return add_links(p, d, out, err);
-	/* that of the devel package comes out of its archive */
+	/* the devel package's is in its inner archive */
 	if (d->kind->role == RK_PACK_RUNTIME)
 		rc = add_empty(p, out, below(p, d->platform, "__init__.py"), err);
 	return rc < 0 ? rc : add_pure(p, d, out, err);
@@ -394,7 +394,7 @@ static const char *const known[] = {
 	NULL,
 };
 
-/* What PyTorch's extensions link to, each after what it needs itself. */
+/* The libraries that PyTorch's extensions link to, each after its own dependencies. */
 static const char pytorch[] = "amd_comgr,amdhip64,roctx64,hiprtc,hipblas,hipfft,hiprand,hipsparse,"
 			      "hipsparselt,hipsolver,rccl,hipblaslt,miopen";
 
@@ -425,10 +425,10 @@ static int find_minor(struct rk_arena *a, const char *version, const char **ret,
 	at += strspn(at, digits);
 	at += *at == '.' ? 1 + strspn(at + 1, digits) : 0;
 	if (*at != '.')
-		return rk_fail(err, RK_E_USAGE,
-			       "'%s' has no third number: nothing that begins with its major and "
-			       "minor numbers and a dot would match it",
-			       version);
+		return rk_fail(
+			err, RK_E_USAGE,
+			"'%s' has no third number, so a pattern MAJOR.MINOR.* would not match it",
+			version);
 	text = rk_arena_textf(a, "%.*s.*", (int)(at - version), version);
 	if (!text)
 		return rk_fail_nomem(err);
@@ -437,8 +437,8 @@ static int find_minor(struct rk_arena *a, const char *version, const char **ret,
 }
 
 /*
- * What to lock to. A version is written as the packages have it. One with * is a pattern: its text is
- * matched as it is, so only characters that a version can have make sense.
+ * The version to lock to. A version is normalised as in the packages. With * it is a pattern that
+ * is matched literally, so only characters that can be in a version are allowed.
  */
 static int find_lock(struct rk_arena *a, const struct rk_rocm_init_options *o, const char **ret,
 		     struct rk_error *err)
@@ -449,18 +449,18 @@ static int find_lock(struct rk_arena *a, const struct rk_rocm_init_options *o, c
 
 	if (strchr(o->check_version, '*')) {
 		if (o->minor)
-			return rk_fail(err, RK_E_USAGE,
-				       "'%.100s' is a pattern already; give a version to lock to "
-				       "its major and minor numbers",
-				       o->check_version);
+			return rk_fail(
+				err, RK_E_USAGE,
+				"'%.100s' is already a pattern; give a plain version to lock "
+				"to its major and minor numbers",
+				o->check_version);
 		*ret = o->check_version;
 		if (!o->check_version[strspn(o->check_version, may)])
 			return 0;
-		return rk_fail(
-			err, RK_E_USAGE,
-			"'%.100s' matches no version: they are lower case letters, digits and . ! +, "
-			"and * stands for anything",
-			o->check_version);
+		return rk_fail(err, RK_E_USAGE,
+			       "'%.100s' matches no version: use lower case letters, "
+			       "digits, . ! + and * for anything",
+			       o->check_version);
 	}
 	rc = rk_pep440_normal(a, o->check_version, &version, err);
 	if (rc == 0 && o->minor)
@@ -511,7 +511,7 @@ int rk_rocm_init(const struct rk_rocm_init_options *o, char **ret, size_t *ret_l
 	if (rc == 0 && o->check_version)
 		rc = find_lock(a, o, &lock, err);
 	else if (rc == 0 && (o->minor || o->fail))
-		rc = rk_fail(err, RK_E_USAGE, "there is no version to check");
+		rc = rk_fail(err, RK_E_USAGE, "no version to check");
 	if (rc == 0) {
 		rk_bytes_init(&out, RK_META_BYTES);
 		put_text(&out, &names, lock, o->fail);

@@ -1,4 +1,4 @@
-/* sdist.c - the source package `rocm`, as setuptools would lay it out; tar in gzip. */
+/* sdist.c - the source package `rocm`, laid out as setuptools does; tar in gzip. */
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -24,7 +24,7 @@ struct sdist {
 	struct rk_error *err;
 };
 
-/* Adds `text` as a file when rc is 0; releases it in any case. */
+/* Adds `text` as a file if rc is 0; releases it in any case. */
 static int add(struct sdist *s, const char *name, struct rk_bytes *text, int rc)
 {
 	const char *path;
@@ -94,7 +94,7 @@ static int add_dist_info(struct sdist *s)
 		   rk_dist_info_put(&text, s->p, s->d, s->err));
 }
 
-/* The packages that are always needed, then a section for each extra. */
+/* The packages that are always required, then a section for each extra. */
 static int add_requires(struct sdist *s)
 {
 	struct rk_extras e = { 0 };
@@ -117,7 +117,7 @@ static int by_path(const void *a, const void *b)
 	return strcmp(((const struct rk_made *)a)->path, ((const struct rk_made *)b)->path);
 }
 
-/* The files a person wrote and those of the egg-info folder; `out` is sorted, all but this one. */
+/* The list of source files and egg-info files; `out` has all members but this one, sorted. */
 static int add_sources(struct sdist *s)
 {
 	static const char own[] = EGG_INFO "SOURCES.txt";
@@ -190,7 +190,7 @@ static void put_le32(struct rk_bytes *out, uint32_t v)
 		rk_bytes_put_u8(out, (uint8_t)(v >> (8 * i)));
 }
 
-/* RFC 1952: no name, no time, "Unix" whatever the machine. */
+/* RFC 1952: no name, no time, always "Unix". */
 static int put_gzip(struct rk_bytes *out, const struct rk_bytes *tar, int level,
 		    struct rk_error *err)
 {
@@ -211,7 +211,7 @@ int rk_sdist_write(const char *path, const struct rk_made_list *members, int64_t
 	struct rk_bytes tar, gz;
 	int rc = 0;
 
-	/* it is small: "stored" and levels past zlib's are its best */
+	/* the file is small: for "stored" and levels above 9 use zlib's best */
 	if (level < 1 || level > GZIP_LEVEL)
 		level = GZIP_LEVEL;
 	rk_bytes_init(&tar, SDIST_BYTES);
