@@ -1,13 +1,13 @@
 /*
  * deflate_join.c - see deflate_join.h.
  *
- * A compressor marks the last block of what it is given, in a bit whose place it does not tell. To
- * find it, all blocks are walked through: symbols are decoded as far as it takes to know how long
- * they are, and nothing is put out. That takes a small part of the time that packing does.
+ * A compressor marks the last block of its input with a bit, but does not say where that bit is. To
+ * find it, we walk through all blocks: we decode symbols just enough to know their length and write
+ * nothing. That is much faster than compressing.
  *
- * Bits are taken from the low end of a 64-bit word, which always has enough for one step: codes of
- * literals and the length behind them (15 bits, 5 more), a distance (15 and 13 more). Behind the
- * end of the bytes come zeros; a walk that has used them has failed.
+ * Bits are taken from the low end of a 64-bit word, which always has enough for one step: a literal
+ * or length code (15 bits and 5 extra), a distance (15 bits and 13 extra). Zeros follow the end of
+ * the bytes; a walk that uses them has failed.
  */
 #include "archive/deflate_join.h"
 
@@ -19,28 +19,29 @@ enum { MAX_BITS = 15, LITERALS = 288, DISTANCES = 32, PRECODES = 19 };
 enum { INDEX_BITS = 10, PRECODE_BITS = 7 }; /* of tables */
 
 /*
- * An entry of a table: the low bits are how many bits the symbol takes, with those that follow its
- * code. Of literals as many as the index holds are one entry, with what comes behind them.
+ * An entry of a table: the low bits are the length of the symbol in bits, including the extra bits
+ * after its code. An entry covers as many literals as fit into the index, and the symbol after
+ * them.
  */
 enum {
-	TAKE = 63, /* what a shift of 64 bits looks at: taking them needs no mask */
+	TAKE = 63, /* a 64-bit shift uses only these bits, so no mask is needed */
 	IS_END = 64,
-	IS_LONG = 128,              /* longer than the index, or no code at all */
-	IS_MATCH = 1 << INDEX_BITS, /* a distance follows: where their table begins */
+	IS_LONG = 128,              /* longer than the index, or not a code */
+	IS_MATCH = 1 << INDEX_BITS, /* a distance follows; the value is the start of their table */
 };
 
-/* A code in order of its words, for those longer than a table's index. */
+/* A code sorted by code words, for words longer than a table's index. */
 struct code {
 	uint16_t count[MAX_BITS + 1]; /* words of each length */
 	uint16_t symbols[LITERALS];   /* by word */
 };
 
-/* What is still to come. */
+/* The rest of the input. */
 struct bits {
 	const uint8_t *p;
-	size_t len, at; /* at: the next byte to load; past len when zeros have been */
+	size_t len, at; /* at: the next byte to load; past len if zeros were loaded */
 	uint64_t bits;
-	unsigned n; /* of them that are to be used; some behind may be right, too */
+	unsigned n; /* valid bits; some above them may also be right */
 };
 
 struct walk {
@@ -122,15 +123,15 @@ static uint16_t distance_entry(unsigned symbol, unsigned len)
 	return symbol > 29 ? IS_LONG : (uint16_t)(len + extra);
 }
 
-/* Symbols of the precode are wanted themselves. */
+/* For the precode the entry keeps the symbol itself. */
 static uint16_t precode_entry(unsigned symbol, unsigned len)
 {
 	return (uint16_t)(symbol << 10 | len);
 }
 
 /*
- * Counts and symbols in order. False for lengths that no code has: more words than bits can tell
- * apart, or fewer, but for a code of one word or none.
+ * Counts the words and sorts the symbols. False for impossible lengths: more words than the bits
+ * can encode, or fewer (allowed for a code of one word or none).
  */
 static bool order(struct code *c, const uint8_t *lens, unsigned n)
 {
@@ -180,7 +181,7 @@ static void fill(const struct code *c, entry_fn *entry, uint16_t *table, unsigne
 	}
 }
 
-/* Puts together what one index holds: literals, and the length or the end behind them. */
+/* Combines the symbols that fit into one index: literals, and the length or end after them. */
 static void chain(uint16_t *table)
 {
 	static const unsigned size = 1u << INDEX_BITS;
@@ -192,7 +193,7 @@ static void chain(uint16_t *table)
 
 		while (e < INDEX_BITS) { /* literals so far: e bits of the index */
 			next = single[i >> e];
-			/* a length's extra bits lie behind its code and need not be known */
+			/* a length's extra bits follow its code; their value does not matter */
 			if (next & IS_LONG || e + (next & TAKE) > INDEX_BITS)
 				break;
 			used = e + next;
@@ -244,7 +245,7 @@ static bool fixed_tables(struct walk *w)
 	return make_tables(w, lens, LITERALS, DISTANCES);
 }
 
-/* The precode's own lengths come in an order of their own, the rarest last. */
+/* The order of the precode's own lengths, the rarest last (RFC 1951, 3.2.7). */
 static bool read_precode(struct walk *w, unsigned n)
 {
 	static const uint8_t at[PRECODES] = { 16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
@@ -304,7 +305,7 @@ static bool dynamic_tables(struct walk *w)
 	return lens[256] && make_tables(w, lens, nliterals, ndistances);
 }
 
-/* A word that a table does not have, because it is too long, or because there is none such. */
+/* A word that is not in the table: too long, or invalid. */
 static __attribute__((noinline)) unsigned long_word(const struct walk *w, unsigned before,
 						    uint64_t bits)
 {
@@ -313,7 +314,7 @@ static __attribute__((noinline)) unsigned long_word(const struct walk *w, unsign
 	return long_entry(&w->literal, literal_entry, bits);
 }
 
-/* The entry behind the entry `before`: it alone says which table is next, without a branch. */
+/* The entry after `before`, which alone selects the next table, without a branch. */
 static inline unsigned step(struct bits *b, const struct walk *w, unsigned before)
 {
 	unsigned e = w->table[b->bits % (1 << INDEX_BITS) | (before & IS_MATCH)];
@@ -330,8 +331,8 @@ static inline unsigned step(struct bits *b, const struct walk *w, unsigned befor
 }
 
 /*
- * Two steps for each filling: behind a distance there is none, so they take at most 10 and 13 bits,
- * and 10 and 5, of 56, which leaves enough for the next index.
+ * Two steps for each refill: a distance is never followed by a distance, so they use at most 10 +
+ * 13 and 10 + 5 of 56 bits, which leaves enough for the next index.
  */
 static bool walk_symbols(struct walk *w)
 {
@@ -381,13 +382,12 @@ int rk_deflate_find_last(const void *p, size_t len, struct rk_deflate_place *ret
 	uint64_t header;
 	unsigned bits;
 
-	w.b = (struct bits){ .p = p, .len = len }; /* the tables are made where they are used */
+	w.b = (struct bits){ .p = p, .len = len }; /* the tables are filled where they are used */
 	do {
 		header = place(&w.b);
 		bits = number(&w.b, 3);
 		if (overrun(&w.b) || !skip_block(&w, bits >> 1))
-			return rk_fail(err, RK_E_FORMAT, "a deflate stream of %zu bytes is broken",
-				       len);
+			return rk_fail(err, RK_E_FORMAT, "broken deflate stream of %zu bytes", len);
 	} while (!(bits & 1));
 	*ret = (struct rk_deflate_place){ .last = header, .end = place(&w.b) };
 	return 0;

@@ -1,4 +1,4 @@
-/* deflate_join.h - deflate streams (RFC 1951), packed each on its own, that become one. */
+/* deflate_join.h - join deflate streams (RFC 1951) that were compressed separately. */
 #ifndef RK_DEFLATE_JOIN_H
 #define RK_DEFLATE_JOIN_H
 
@@ -7,12 +7,12 @@
 
 #include "base/error.h"
 
-enum { RK_DEFLATE_JOIN_BYTES = 5 }; /* by which rk_deflate_open lengthens a stream at most */
+enum { RK_DEFLATE_JOIN_BYTES = 5 }; /* the most that rk_deflate_open adds to a stream */
 
 /*
- * Where the header of the last block of a whole stream is, and where the stream ends, in bits from its
- * beginning. RK_E_FORMAT when the bytes do not hold a whole stream; what comes behind it is not looked
- * at. Distances are not looked at, either: this is for what a compressor has just made.
+ * Finds the header of the last block and the end of a complete stream, in bits from its beginning.
+ * RK_E_FORMAT if the stream is incomplete; bytes after it are ignored. Distances are not checked:
+ * this is for the fresh output of a compressor.
  */
 struct rk_deflate_place {
 	uint64_t last, end;
@@ -21,8 +21,8 @@ int rk_deflate_find_last(const void *p, size_t len, struct rk_deflate_place *ret
 			 struct rk_error *err);
 
 /*
- * Makes a whole stream of *len bytes one that another may be put behind: its last block is no longer
- * said to be the last, and an empty stored block ends it at a byte. There must be room for
+ * Changes a complete stream of *len bytes so that another can follow: clears the mark of its last
+ * block and ends it on a byte boundary with an empty stored block. The buffer must have space for
  * RK_DEFLATE_JOIN_BYTES more.
  */
 int rk_deflate_open(uint8_t *p, size_t *len, struct rk_error *err);

@@ -1,9 +1,9 @@
 /*
- * deflate_pack.c - see deflate_pack.h: zlib, libdeflate, and how much effort bytes are worth.
+ * deflate_pack.c - see deflate_pack.h: zlib, libdeflate, and how much effort to spend.
  *
- * Whether full effort pays is decided by a few samples, 16 KB together, that are packed with little and
- * with full effort: where that makes less than 0.6 % of a difference, little is enough. Of libraries
- * made by compilers that is one MB in fifteen, of code that has few repetitions nearly all.
+ * A few samples, 16 KB in total, are compressed with low and with full effort. If the difference is less than
+ * 0.6 %, low effort is used. That is the case for one MB in fifteen of compiled libraries, and for nearly all
+ * code with few repetitions.
  */
 #include "archive/deflate_pack.h"
 
@@ -22,7 +22,7 @@
 enum { NO_HEADER = -15, MEMORY = 9, BEST = 9, FLUSH_BYTES = 16 };
 enum { SAMPLES = 4, SAMPLE_BYTES = 4096, SAMPLED = SAMPLES * SAMPLE_BYTES };
 enum { WORTH_LOOKING = 128 << 10, GAIN_PARTS = 170 };
-enum { LITTLE = 2, LEAST_SPLIT = 5 }; /* levels: at 4, looking gains no time and loses 0.3 % */
+enum { LITTLE = 2, LEAST_SPLIT = 5 }; /* levels: at 4, sampling saves no time and loses 0.3 % */
 enum { STORED_MAX = 65535, STORED_HEADER = 5 };
 
 enum effort { NONE, LESS, FULL };
@@ -127,7 +127,8 @@ static int slow_piece(struct rk_deflater *d, const void *p, size_t len, bool las
 	size_t n = slow_all((struct slow *)d, p, len, last ? Z_FINISH : Z_FULL_FLUSH, to, room);
 
 	if (!n)
-		return rk_fail(err, RK_E_LIMIT, "%zu packed bytes do not fit into %zu", len, room);
+		return rk_fail(err, RK_E_LIMIT, "%zu compressed bytes do not fit into %zu", len,
+			       room);
 	*ret_len = n;
 	return 0;
 }
@@ -201,7 +202,8 @@ static int fast_piece(struct rk_deflater *d, const void *p, size_t len, bool las
 			   0;
 
 	if (!n)
-		return rk_fail(err, RK_E_LIMIT, "%zu packed bytes do not fit into %zu", len, room);
+		return rk_fail(err, RK_E_LIMIT, "%zu compressed bytes do not fit into %zu", len,
+			       room);
 	*ret_len = n;
 	return last ? 0 : rk_deflate_open(to, ret_len, err);
 }
@@ -313,14 +315,14 @@ void rk_packer_free(struct rk_packer *k)
 /* -- judging ------------------------------------------------------------------------------ */
 
 /*
- * Whether all bytes are about equally frequent: chi-squared of their counts is about 255 for noise.
- * A hundredth of the length more is a gain of 0.1 % by codes of different lengths.
+ * Are all byte values about equally frequent? Chi-squared of their counts is about 255 for noise.
+ * An excess of 1 % of the length means that Huffman codes would save 0.1 %.
  */
 static bool is_flat(const uint8_t *p, size_t len)
 {
 	uint32_t counts[4][256] = {
 		{ 0 }
-	}; /* four, so that equal bytes do not wait for each other */
+	}; /* four counters, so that equal bytes do not wait for each other */
 	uint64_t sum = 0, n = len / 4 * 4;
 
 	for (size_t i = 0; i < n; i += 4)
@@ -382,7 +384,7 @@ size_t rk_packer_whole(struct rk_packer *k, const void *p, size_t len, void *to,
 	return e == NONE ? 0 : rk_deflater_pack(e == LESS ? k->less : k->full, p, len, to, room);
 }
 
-/* Stored blocks, which begin and end at bytes. */
+/* Stored blocks, which begin and end on byte boundaries. */
 static size_t store(const uint8_t *p, size_t len, bool last, uint8_t *to)
 {
 	uint8_t *at = to;

@@ -1,7 +1,7 @@
 /*
- * deflate_pack.h - whole buffers packed by DEFLATE, or the pieces of one stream, each on its own.
+ * deflate_pack.h - compress whole buffers with DEFLATE, or the pieces of one stream separately.
  *
- * By libdeflate where the build has it, else by zlib. The same bytes give the same bytes.
+ * Uses libdeflate if the build has it, else zlib. The same input always gives the same output.
  */
 #ifndef RK_DEFLATE_PACK_H
 #define RK_DEFLATE_PACK_H
@@ -12,18 +12,18 @@
 
 #include "base/error.h"
 
-/* For one thread at a time; some megabyte at levels above 9, less below. */
+/* For one thread at a time. Uses about a megabyte at levels above 9, less below. */
 struct rk_deflater;
 
 /* level: 1 to 12; above 9 is 9 with zlib. */
 int rk_deflater_new(int level, struct rk_deflater **ret, struct rk_error *err);
-/* How many bytes a piece of len bytes may become. */
+/* The largest compressed size of a piece of len bytes. */
 size_t rk_deflater_bound(struct rk_deflater *d, size_t len);
-/* A whole stream. 0: it does not fit into `room`. */
+/* A complete stream. 0: it does not fit into `room`. */
 size_t rk_deflater_pack(struct rk_deflater *d, const void *p, size_t len, void *to, size_t room);
 /*
- * A piece of a stream: pieces behind each other, the last of them packed as such, are one. `room` is
- * what rk_deflater_bound says, or more.
+ * A piece of a stream: the pieces in a row form one stream, if the last one is marked as last.
+ * `room` is at least rk_deflater_bound.
  */
 int rk_deflater_piece(struct rk_deflater *d, const void *p, size_t len, bool last, void *to,
 		      size_t room, size_t *ret_len, struct rk_error *err);
@@ -31,22 +31,22 @@ void rk_deflater_free(struct rk_deflater *d); /* NULL is fine */
 
 /* CRC-32 as in zip and gzip. */
 uint32_t rk_crc32(const void *p, size_t len);
-/* That of two pieces behind each other; len is of the second. */
+/* The CRC of two pieces in a row; len is the length of the second. */
 uint32_t rk_crc32_join(uint32_t a, uint32_t b, uint64_t len);
 
-/* Test hook: zlib from now on, whatever there is. */
+/* Test hook: use zlib from now on, even if libdeflate is there. */
 void rk_deflater_force_zlib(bool on);
 
 /*
- * A packer makes as much effort as the bytes are worth. Bytes that are packed already (compressed
- * device code, archives) are only copied, and where a quick look finds as good as nothing, the quick
- * look is all there is. Only the bytes decide. At most 8 MiB at once; for one thread at a time.
+ * A packer spends as much effort as the bytes are worth. Bytes that are already compressed (device
+ * code, archives) are only copied, and if full effort would gain almost nothing, low effort is
+ * used. The decision depends only on the bytes. At most 8 MiB at once; for one thread at a time.
  */
 struct rk_packer;
 
-/* level: 1 to 12, the most effort that is made. */
+/* level: 1 to 12, the maximum effort. */
 int rk_packer_new(int level, struct rk_packer **ret, struct rk_error *err);
-/* As those of rk_deflater above; 0 of rk_packer_whole also says that it is not worth it. */
+/* As rk_deflater above; rk_packer_whole also returns 0 if compressing is not worth it. */
 size_t rk_packer_bound(struct rk_packer *k, size_t len);
 size_t rk_packer_whole(struct rk_packer *k, const void *p, size_t len, void *to, size_t room);
 int rk_packer_piece(struct rk_packer *k, const void *p, size_t len, bool last, void *to,

@@ -1,4 +1,7 @@
-/* tar_write.c - headers of 512 bytes, content padded to as much, two empty blocks at the end. */
+/*
+ * tar_write.c - headers of 512 bytes, content padded to multiples of that, two empty blocks at the
+ * end.
+ */
 #include "archive/tar_write.h"
 
 #include <stdio.h>
@@ -33,7 +36,7 @@ static void put_octal(char *to, size_t len, uint64_t v)
 		to[i] = (char)('0' + (v & 7));
 }
 
-/* What does not fit into octal digits is binary, its first bit set. */
+/* A number that does not fit into octal digits is written in binary with the first bit set. */
 static void put_long(char *to, uint64_t v)
 {
 	if (v < UINT64_C(1) << 33) {
@@ -46,7 +49,7 @@ static void put_long(char *to, uint64_t v)
 	to[0] = (char)0x80;
 }
 
-/* All but names, which are set before. */
+/* Fills all fields except names, which are already set. */
 static void fill(char h[BLOCK], char type, unsigned mode, uint64_t size, int64_t mtime)
 {
 	unsigned sum = 0;
@@ -61,15 +64,15 @@ static void fill(char h[BLOCK], char type, unsigned mode, uint64_t size, int64_t
 	       "ustar\0"
 	       "00",
 	       8);
-	memset(h + CHECKSUM, ' ', SHORT); /* which count in the sum */
+	memset(h + CHECKSUM, ' ', SHORT); /* spaces count in the checksum */
 	for (unsigned i = 0; i < BLOCK; i++)
 		sum += (unsigned char)h[i];
 	put_octal(h + CHECKSUM, SHORT - 1, sum);
 }
 
 /*
- * Puts a name of `len` bytes into its field or, parted at a slash, into two of them. False when it has
- * no room: then its beginning stands there, for readers that know no pax.
+ * Puts a name of `len` bytes into its field or, split at a slash, into two fields. False if it does
+ * not fit: then the field gets its beginning, for readers that do not know pax.
  */
 static bool put_name(char h[BLOCK], const char *name, size_t len)
 {
@@ -79,7 +82,7 @@ static bool put_name(char h[BLOCK], const char *name, size_t len)
 		memcpy(h, name, len);
 		return true;
 	}
-	/* the first slash that leaves no more than a field behind it, and something */
+	/* the first slash after which the rest fits into a field and is not empty */
 	while (cut < len && name[cut] != '/')
 		cut++;
 	if (cut == 0 || cut > PREFIX_BYTES || cut + 1 >= len) {
@@ -115,7 +118,7 @@ static void put_record(struct rk_bytes *out, const char *key, const char *value,
 	rk_bytes_put_u8(out, '\n');
 }
 
-/* A member of its own in front of the one it speaks of. */
+/* A separate member before the one it describes. */
 static void put_pax(struct rk_bytes *out, const char *name, size_t name_len, const char *link,
 		    int64_t mtime)
 {

@@ -2,9 +2,9 @@
  * zip_read.c - the directory of a zip archive (PKWARE's APPNOTE, sections 4.3 and 4.4) and the bytes
  * of its members.
  *
- * The directory is found from the end: the end record, before it, where numbers do not fit 16 or 32
- * bits, a locator and the Zip64 end record, before these the directory. All of them must touch: an
- * archive with anything in between is read differently by different programs.
+ * The directory is found from the end. The last thing is the end record; before it, if numbers do
+ * not fit into 16 or 32 bits, a locator and the Zip64 end record; before these the directory. There
+ * must be no gaps: programs disagree about archives with anything in between.
  */
 #include "archive/zip_read.h"
 
@@ -29,7 +29,7 @@ enum {
 	FLAG_UTF8 = 1 << 11,
 	MADE_ON_UNIX = 3,
 	EXTRA_ZIP64 = 1,
-	DEFLATE_MOST = 1032, /* no deflated byte gives more */
+	DEFLATE_MOST = 1032, /* deflate cannot expand a byte to more */
 	STORED = 0,          /* methods */
 	DEFLATED = 8,
 	IN_BYTES = 64 << 10,
@@ -46,7 +46,7 @@ struct rk_zip_file {
 	char *names; /* of all entries, each with its NUL */
 };
 
-/* The directory's place, and what comes behind it. */
+/* Where the directory is. */
 struct place {
 	uint64_t offset, size, count;
 	uint64_t end; /* where the directory must end */
@@ -66,16 +66,16 @@ static int read_exactly(struct rk_zip_file *z, void *to, size_t len, uint64_t of
 	int rc = rk_file_pread(z->file, to, len, offset, &got, err);
 
 	if (rc == 0 && got < len)
-		rc = rk_fail(err, RK_E_FORMAT, "the archive ends within something it names");
+		rc = rk_fail(err, RK_E_FORMAT, "the archive is cut short");
 	return rc;
 }
 
 static int damaged(struct rk_error *err, const char *what)
 {
-	return rk_fail(err, RK_E_FORMAT, "no good zip archive: %s", what);
+	return rk_fail(err, RK_E_FORMAT, "invalid zip archive: %s", what);
 }
 
-/* Numbers that are all ones stand in the Zip64 record. */
+/* Numbers that are all ones are in the Zip64 record instead. */
 static int read_end64(struct rk_zip_file *z, uint64_t end_at, struct place *p, struct rk_error *err)
 {
 	uint8_t locator[LOCATOR_BYTES], end64[END64_BYTES];
@@ -84,28 +84,28 @@ static int read_end64(struct rk_zip_file *z, uint64_t end_at, struct place *p, s
 	int rc;
 
 	if (end_at < LOCATOR_BYTES)
-		return damaged(err, "numbers are missing and there is no Zip64 record");
+		return damaged(err, "it needs a Zip64 record but has none");
 	rc = read_exactly(z, locator, sizeof(locator), end_at - LOCATOR_BYTES, err);
 	if (rc < 0)
 		return rc;
 	if (rk_cursor_u32le(&c) != sign_locator || rk_cursor_u32le(&c) != 0)
-		return damaged(err, "numbers are missing and there is no Zip64 record");
+		return damaged(err, "it needs a Zip64 record but has none");
 	at = rk_cursor_u64le(&c);
 	if (rk_cursor_u32le(&c) != 1 || end_at - LOCATOR_BYTES < END64_BYTES ||
 	    at != end_at - LOCATOR_BYTES - END64_BYTES)
-		return damaged(err, "its Zip64 record is not where it should be");
+		return damaged(err, "its Zip64 record is in the wrong place");
 	rc = read_exactly(z, end64, sizeof(end64), at, err);
 	if (rc < 0)
 		return rc;
 	c = rk_cursor_over(end64, sizeof(end64));
 	if (rk_cursor_u32le(&c) != sign_end64 || rk_cursor_u64le(&c) != END64_BYTES - 12)
-		return damaged(err, "its Zip64 record is none");
+		return damaged(err, "its Zip64 record is invalid");
 	rk_cursor_take(&c, 4);
-	if (rk_cursor_u64le(&c) != 0) /* number of this disk, and of that with the directory */
-		return damaged(err, "it is one of several parts");
+	if (rk_cursor_u64le(&c) != 0) /* number of this disk and of the disk with the directory */
+		return damaged(err, "it is part of a multi-part archive");
 	p->count = rk_cursor_u64le(&c);
 	if (rk_cursor_u64le(&c) != p->count)
-		return damaged(err, "it is one of several parts");
+		return damaged(err, "it is part of a multi-part archive");
 	p->size = rk_cursor_u64le(&c);
 	p->offset = rk_cursor_u64le(&c);
 	p->end = at;
@@ -121,11 +121,11 @@ static int read_end(struct rk_zip_file *z, const uint8_t *end, uint64_t at, stru
 
 	rk_cursor_take(&c, 4);
 	if (rk_cursor_u32le(&c) != 0)
-		return damaged(err, "it is one of several parts");
+		return damaged(err, "it is part of a multi-part archive");
 	here = u16(&c);
 	p->count = u16(&c);
 	if (here != p->count)
-		return damaged(err, "it is one of several parts");
+		return damaged(err, "it is part of a multi-part archive");
 	p->size = rk_cursor_u32le(&c);
 	p->offset = rk_cursor_u32le(&c);
 	p->end = at;
@@ -133,7 +133,7 @@ static int read_end(struct rk_zip_file *z, const uint8_t *end, uint64_t at, stru
 	return wide ? read_end64(z, at, p, err) : 0;
 }
 
-/* The end record: the last one whose comment ends with the file. */
+/* Finds the end record: the last one whose comment ends with the file. */
 static int find_end(struct rk_zip_file *z, struct place *p, struct rk_error *err)
 {
 	uint64_t size = z->file->size;
@@ -161,7 +161,7 @@ static int find_end(struct rk_zip_file *z, struct place *p, struct rk_error *err
 	return rc;
 }
 
-/* What does not fit 32 bits, from the extra field: in this order, and only what is all ones. */
+/* Reads 64-bit numbers from the extra field: in this order, and only those that are all ones. */
 static int read_wide(struct rk_cursor extra, struct rk_zip_entry *e, struct rk_error *err)
 {
 	uint64_t *const fields[] = { &e->size, &e->packed, &e->offset };
@@ -190,11 +190,12 @@ static int read_wide(struct rk_cursor extra, struct rk_zip_entry *e, struct rk_e
 static int check_entry(const struct rk_zip_entry *e, uint16_t flags, struct rk_error *err)
 {
 	if (flags & (FLAG_ENCRYPTED | FLAG_PATCH))
-		return rk_fail(err, RK_E_UNSUPPORTED, "'%s' is encrypted or a patch", e->name);
+		return rk_fail(err, RK_E_UNSUPPORTED, "'%s' is encrypted or patched data", e->name);
 	if (e->method == STORED && e->size != e->packed)
-		return rk_fail(err, RK_E_FORMAT, "'%s' is not packed and has two sizes", e->name);
+		return rk_fail(err, RK_E_FORMAT, "'%s' is stored but has two different sizes",
+			       e->name);
 	if (e->method == DEFLATED && e->size / DEFLATE_MOST > e->packed)
-		return rk_fail(err, RK_E_FORMAT, "'%s' claims a size it cannot unpack to", e->name);
+		return rk_fail(err, RK_E_FORMAT, "'%s' has an impossible size", e->name);
 	return 0;
 }
 
@@ -208,7 +209,7 @@ static int read_entry(struct rk_cursor *c, char **names, struct rk_zip_entry *e,
 	int rc;
 
 	if (rk_cursor_u32le(c) != sign_entry)
-		return damaged(err, "its directory holds something else");
+		return damaged(err, "its directory has an invalid entry");
 	made = u16(c);
 	rk_cursor_take(c, 2);
 	flags = u16(c);
@@ -228,7 +229,7 @@ static int read_entry(struct rk_cursor *c, char **names, struct rk_zip_entry *e,
 	extra = rk_cursor_take(c, extra_len);
 	rk_cursor_take(c, comment_len);
 	if (c->bad || disk != 0)
-		return damaged(err, "its directory ends within a member");
+		return damaged(err, "a directory entry is cut short or on another disk");
 	memcpy(*names, name, name_len);
 	(*names)[name_len] = '\0';
 	e->name = *names;
@@ -240,7 +241,7 @@ static int read_entry(struct rk_cursor *c, char **names, struct rk_zip_entry *e,
 	return rc < 0 ? rc : check_entry(e, flags, err);
 }
 
-/* The header before the member's bytes must say the same. */
+/* The header before the member's bytes must agree. */
 static int check_local(struct rk_zip_file *z, const struct place *p, struct rk_zip_entry *e,
 		       char *name, struct rk_error *err)
 {
@@ -250,7 +251,7 @@ static int check_local(struct rk_zip_file *z, const struct place *p, struct rk_z
 	int rc;
 
 	if (e->offset > p->offset || p->offset - e->offset < LOCAL_BYTES + e->name_len)
-		return rk_fail(err, RK_E_FORMAT, "'%s' lies outside the archive", e->name);
+		return rk_fail(err, RK_E_FORMAT, "'%s' is outside the archive", e->name);
 	rc = read_exactly(z, head, sizeof(head), e->offset, err);
 	if (rc < 0 || (rc = read_exactly(z, name, e->name_len, e->offset + LOCAL_BYTES, err)) < 0)
 		return rc;
@@ -264,11 +265,10 @@ static int check_local(struct rk_zip_file *z, const struct place *p, struct rk_z
 	extra_len = u16(&c);
 	if (name_len != e->name_len || memcmp(name, e->name, name_len) != 0 ||
 	    method != e->method || flags & FLAG_ENCRYPTED)
-		return rk_fail(err, RK_E_FORMAT, "'%s' is called otherwise in its own header",
-			       e->name);
+		return rk_fail(err, RK_E_FORMAT, "'%s' does not match its own header", e->name);
 	e->data = e->offset + LOCAL_BYTES + name_len + extra_len;
 	if (e->data > p->offset || e->packed > p->offset - e->data)
-		return rk_fail(err, RK_E_FORMAT, "'%s' lies outside the archive", e->name);
+		return rk_fail(err, RK_E_FORMAT, "'%s' is outside the archive", e->name);
 	return 0;
 }
 
@@ -339,11 +339,12 @@ static int read_directory(struct rk_zip_file *z, struct rk_error *err)
 	if (rc < 0)
 		return rc;
 	if (p.offset > p.end || p.size != p.end - p.offset)
-		return damaged(err, "its directory does not lie before its end");
+		return damaged(err, "its directory is not before its end record");
 	if (p.count > p.size / ENTRY_BYTES)
 		return damaged(err, "its directory is too small for its members");
 	if (p.size > DIRECTORY_MAX_BYTES)
-		return rk_fail(err, RK_E_LIMIT, "the directory of the archive is over %d bytes",
+		return rk_fail(err, RK_E_LIMIT,
+			       "the directory of the archive has more than %d bytes",
 			       DIRECTORY_MAX_BYTES);
 	bytes = rk_alloc((size_t)p.size + 1);
 	if (!bytes)
@@ -361,7 +362,7 @@ int rk_zip_open(const char *path, struct rk_zip_file **ret, struct rk_error *err
 	int rc = z ? rk_file_open(path, &z->file, err) : rk_fail_nomem(err);
 
 	if (rc == 0 && !z->file->seekable)
-		rc = rk_fail(err, RK_E_UNSUPPORTED, "a zip archive is not read from a pipe");
+		rc = rk_fail(err, RK_E_UNSUPPORTED, "cannot read a zip archive from a pipe");
 	if (rc == 0)
 		rc = read_directory(z, err);
 	if (rc < 0) {
@@ -404,7 +405,7 @@ static int fetch(struct reading *r, size_t *ret_len, struct rk_error *err)
 static int give(struct reading *r, const uint8_t *p, size_t len, struct rk_error *err)
 {
 	if (len > r->e->size - r->given)
-		return bad_member(r, "it unpacks to more than it says", err);
+		return bad_member(r, "its content is longer than its header says", err);
 	r->crc = r->given ? rk_crc32_join(r->crc, rk_crc32(p, len), len) : rk_crc32(p, len);
 	r->given += len;
 	return len ? r->take(r->arg, p, len, err) : 0;
@@ -433,7 +434,7 @@ static int inflate_some(struct reading *r, z_stream *s, struct rk_error *err)
 	if (how == Z_MEM_ERROR)
 		return rk_fail_nomem(err);
 	if (how != Z_OK && how != Z_STREAM_END && how != Z_BUF_ERROR)
-		return bad_member(r, s->msg ? s->msg : "no deflated data", err);
+		return bad_member(r, s->msg ? s->msg : "invalid deflate data", err);
 	if (how == Z_BUF_ERROR && s->avail_out == OUT_BYTES && r->taken == r->e->packed)
 		return bad_member(r, "it is cut short", err);
 	rc = give(r, r->out, OUT_BYTES - s->avail_out, err);
@@ -470,7 +471,7 @@ static int each_deflated(struct reading *r, struct rk_error *err)
 			rc = inflate_some(r, &s, err);
 	}
 	if (rc > 0 && (s.avail_in || r->taken < r->e->packed))
-		rc = bad_member(r, "bytes follow its end", err);
+		rc = bad_member(r, "extra bytes after its end", err);
 	inflateEnd(&s);
 	return rc < 0 ? rc : 0;
 }
@@ -483,7 +484,8 @@ int rk_zip_each_bytes(struct rk_zip_file *z, const struct rk_zip_entry *e,
 	int rc;
 
 	if (e->method != STORED && e->method != DEFLATED)
-		return rk_fail(err, RK_E_UNSUPPORTED, "'%s' is packed by method %u", e->name,
+		return rk_fail(err, RK_E_UNSUPPORTED,
+			       "'%s' uses the unsupported compression method %u", e->name,
 			       e->method);
 	r = rk_alloc(sizeof(*r));
 	if (!r)
@@ -496,7 +498,7 @@ int rk_zip_each_bytes(struct rk_zip_file *z, const struct rk_zip_entry *e,
 	r->arg = arg;
 	rc = e->method == STORED ? each_stored(r, err) : each_deflated(r, err);
 	if (rc == 0 && r->given != e->size)
-		rc = bad_member(r, "it unpacks to less than it says", err);
+		rc = bad_member(r, "its content is shorter than its header says", err);
 	if (rc == 0 && r->crc != e->crc)
 		rc = bad_member(r, "its CRC is wrong", err);
 	rk_free(r);

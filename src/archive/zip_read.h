@@ -1,4 +1,4 @@
-/* zip_read.h - the members of a zip archive: its directory, checked, and their bytes. */
+/* zip_read.h - read a zip archive: check its directory, and read its members. */
 #ifndef RK_ZIP_READ_H
 #define RK_ZIP_READ_H
 
@@ -7,10 +7,10 @@
 #include "io/file.h"
 
 struct rk_zip_entry {
-	const char *name; /* as written, terminated; may hold anything, NUL too */
+	const char *name; /* as in the archive, terminated; may contain any bytes, also NUL */
 	size_t name_len;
-	bool utf8;     /* the archive says that the name is UTF-8: else other readers may differ */
-	uint32_t mode; /* of st_mode; 0 when the archive was not made on Unix */
+	bool utf8;       /* marked as UTF-8; if not, other readers may decode it differently */
+	uint32_t mode;   /* of st_mode; 0 when the archive was not made on Unix */
 	uint16_t method; /* 0 stored, 8 deflated; others cannot be read */
 	uint32_t crc;
 	uint64_t size, packed, offset; /* offset of the local header */
@@ -20,12 +20,12 @@ struct rk_zip_entry {
 struct rk_zip_file;
 
 /*
- * Every number of the directory is checked against the file, each local header against the
- * directory; members that overlap, are encrypted or unpack to more than deflate can pack are
- * refused, and so is anything between the members and the end that programs read differently.
+ * Checks every number of the directory against the file, and each local header against the
+ * directory. Refuses members that overlap, are encrypted or have a size that deflate cannot reach,
+ * and anything between the members and the end that programs read differently.
  */
 int rk_zip_open(const char *path, struct rk_zip_file **ret, struct rk_error *err);
-/* In the order of the directory; names may be there twice. Borrowed. */
+/* In the order of the directory; names may occur twice. Borrowed. */
 const struct rk_zip_entry *rk_zip_entries(const struct rk_zip_file *z, size_t *ret_n);
 /* The first of this name. */
 const struct rk_zip_entry *rk_zip_find(const struct rk_zip_file *z, const char *name);

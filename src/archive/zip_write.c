@@ -1,13 +1,13 @@
 /*
  * zip_write.c - see zip_write.h.
  *
- * The members of one rk_zip_add are cut into units, each a task of one job. A task waits for its slot
- * to be free, packs into it, and then, when no other thread is writing, writes all units that are
- * ready and whose turn it is. So there is no thread that only writes, nobody waits for the slowest of
- * a batch, and memory is that of the slots. Tasks are taken in order: the next to be written is always
- * under way, so that those that wait for a slot get one.
+ * The members of one rk_zip_add are cut into units, each a task of one job. A task waits until its
+ * slot is free, compresses into it, and then, if no other thread is writing, writes all units that
+ * are ready and next in order. So no thread only writes, nobody waits for the slowest of a batch,
+ * and memory is limited to the slots. Tasks start in order: the next unit to be written is always
+ * in progress, so tasks that wait for a slot get one.
  *
- * The bytes depend neither on other pieces nor on the thread that packs or writes them.
+ * The bytes of a piece depend neither on other pieces nor on the thread.
  */
 #include "archive/zip_write.h"
 
@@ -19,27 +19,26 @@
 #include "base/bytes.h"
 
 /*
- * A member above PIECE is cut into pieces of equal size, at most that much. Each piece begins
- * without the 32 KB that deflate could have looked back at: of one MB that costs 0.2 %.
- * Smaller members are packed some at a time.
+ * A member larger than PIECE is cut into pieces of equal size, at most PIECE. A piece cannot refer
+ * to the 32 KB before it: for a piece of one MB that costs 0.2 %. Smaller members are grouped.
  */
 enum {
 	PIECE = 1 << 20,
 	GROUP = 256 << 10,
 	GROUP_MEMBERS = 128,
 	HEADER = 30,    /* of a member, before its name */
-	HEADER_64 = 20, /* more for one of 4 GB */
+	HEADER_64 = 20, /* extra for a member of 4 GB or more */
 	MAX_NAME = 0xffff,
 };
 
-/* What one task packs: some whole members, or a piece of one. */
+/* The work of one task: some whole members, or a piece of one. */
 struct unit {
 	size_t first, count; /* members; count 0: a piece of `first` */
 	uint64_t offset;
-	size_t len; /* bytes before packing, of all members */
+	size_t len; /* uncompressed bytes, of all members */
 };
 
-/* Where a task leaves what it has made until its turn to be written comes. */
+/* Where a task leaves its output until it is written. */
 struct slot {
 	uint8_t *in, *out;
 	size_t out_len;
@@ -58,20 +57,20 @@ struct rk_zip {
 	struct slot *slots;        /* unit i uses slot i % nslots */
 	size_t nslots, slot_bytes; /* slot_bytes: of each `out` */
 	struct rk_bytes directory;
-	uint64_t nmembers, done; /* done: bytes before packing */
-	int rc;                  /* < 0: it has failed, and nothing more is done */
+	uint64_t nmembers, done; /* done: uncompressed bytes */
+	int rc;                  /* < 0: failed, nothing more is written */
 
 	/* what rk_zip_add is working on */
 	struct rk_zip_member *members;
 	struct unit *units;
 	size_t nunits;
-	pthread_mutex_t lock; /* of what follows, of rc, and of `ready` */
+	pthread_mutex_t lock; /* protects the fields below, rc and `ready` */
 	pthread_cond_t moved;
 	size_t written; /* units */
-	bool writing;   /* some thread is */
+	bool writing;   /* a thread is writing */
 	struct rk_error *err;
 
-	/* the member whose pieces are being written, by the thread that writes */
+	/* the member whose pieces are being written; for the writing thread */
 	uint64_t header_at;
 	struct rk_sha256 sum;
 };
@@ -84,13 +83,14 @@ enum {
 	LOCATOR_64 = 0x07064b50,
 };
 enum { VERSION = 20, VERSION_64 = 45, UNIX = 3, UTF8 = 1 << 11, STORED = 0, DEFLATED = 8 };
-enum { END_64_REST = 44 }; /* bytes of the record behind its length */
+enum { END_64_REST = 44 }; /* bytes of the record after its length field */
 #define MAX_16 UINT64_C(0xffff)
 #define MAX_32 UINT64_C(0xffffffff)
 
 /*
  * Numbers are little endian. One that does not fit its 32 bits is all ones there, and is in a Zip64
- * field (APPNOTE.TXT, 4.5.3). A member never grows by packing, so its size tells whether it needs one.
+ * field (APPNOTE.TXT, 4.5.3). Compression never makes a member larger, so its size decides whether
+ * it needs one.
  */
 
 /* -- numbers ------------------------------------------------------------------------------ */
@@ -142,7 +142,9 @@ static uint32_t dos_time(int64_t epoch)
 
 /* -- headers ------------------------------------------------------------------------------ */
 
-/* What both headers of a member have: from the version needed to the length of the name. */
+/*
+ * The part that both headers of a member share: from the version needed to the length of the name.
+ */
 static uint8_t *common(uint8_t *to, const struct rk_zip_member *m, int64_t epoch, bool big,
 		       unsigned version)
 {
@@ -252,7 +254,7 @@ static int read_bytes(const struct rk_zip_member *m, uint64_t offset, void *to, 
 {
 	int rc = len ? m->read(m->arg, offset, to, len, err) : 0;
 
-	return rc < 0 ? rk_fail(err, rc, "cannot read what '%s' is to hold", m->name) : 0;
+	return rc < 0 ? rk_fail(err, rc, "cannot read the content of '%s'", m->name) : 0;
 }
 
 static bool is_packed(const struct rk_zip *z, const struct rk_zip_member *m)
@@ -309,7 +311,7 @@ int rk_zip_read_memory(const void *arg, uint64_t offset, void *to, size_t len, s
 
 /* -- units -------------------------------------------------------------------------------- */
 
-/* As long as they are small enough together. */
+/* Groups members as long as their total is small enough. */
 static size_t group_of(const struct rk_zip_member *m, size_t n)
 {
 	uint64_t bytes = 0;
@@ -399,7 +401,7 @@ static int write_group(struct rk_zip *z, const struct unit *u, const struct slot
 	return rc;
 }
 
-/* Written twice: sizes and sums are known only at the end of the member. */
+/* The header is written twice: sizes and CRC are known only at the end of the member. */
 static int write_header(struct rk_zip *z, const struct rk_zip_member *m, bool again,
 			struct rk_error *err)
 {
@@ -418,7 +420,7 @@ static int write_header(struct rk_zip *z, const struct rk_zip_member *m, bool ag
 	return rc;
 }
 
-/* The pieces together are not smaller: as it is, then. `buffer` is a slot's. */
+/* The compressed pieces are not smaller: stores the member instead. `buffer` is a slot's. */
 static int write_stored(struct rk_zip *z, struct rk_zip_member *m, uint8_t *buffer,
 			struct rk_error *err)
 {
@@ -496,7 +498,7 @@ static int write_unit(struct rk_zip *z, size_t i, struct rk_error *err)
 
 /* -- tasks -------------------------------------------------------------------------------- */
 
-/* False: the archive has failed meanwhile. */
+/* False: the archive has failed in the meantime. */
 static bool wait_for_slot(struct rk_zip *z, size_t i)
 {
 	bool ok;
@@ -509,7 +511,7 @@ static bool wait_for_slot(struct rk_zip *z, size_t i)
 	return ok;
 }
 
-/* Unit i is in its slot. The writing thread looks again before it stops, so none is forgotten. */
+/* Unit i is in its slot. The writing thread checks again before it stops, so no unit is missed. */
 static void hand_over(struct rk_zip *z, size_t i)
 {
 	int rc;
@@ -572,7 +574,7 @@ static int make_packers(struct rk_zip *z, struct rk_error *err)
 	return rc;
 }
 
-/* Twice as many as there are threads, so that a slow piece does not stop the others at once. */
+/* Twice as many as threads, so that a slow piece does not block the others at once. */
 static int make_slots(struct rk_zip *z, struct rk_error *err)
 {
 	unsigned n = rk_pool_threads(z->pool);
@@ -597,7 +599,7 @@ int rk_zip_new(struct rk_output *out, struct rk_pool *pool, const struct rk_zip_
 	int rc;
 
 	if (o->level < 0 || o->level > MAX_LEVEL)
-		return rk_fail(err, RK_E_USAGE, "level %d is not one of 0 to %d", o->level,
+		return rk_fail(err, RK_E_USAGE, "invalid level %d: must be from 0 to %d", o->level,
 			       MAX_LEVEL);
 	z = rk_calloc(1, sizeof(*z));
 	if (!z)
@@ -622,7 +624,7 @@ int rk_zip_add(struct rk_zip *z, struct rk_zip_member *members, size_t n, struct
 	struct rk_error own = { 0 };
 
 	if (z->rc < 0)
-		return rk_fail(err, z->rc, "the archive could not be written before");
+		return rk_fail(err, z->rc, "an earlier write to the archive failed");
 	z->members = members, z->nunits = 0, z->written = 0, z->err = err ? err : &own;
 	z->rc = make_units(z, n, err);
 	if (z->rc == 0)
@@ -637,7 +639,7 @@ int rk_zip_add(struct rk_zip *z, struct rk_zip_member *members, size_t n, struct
 int rk_zip_finish(struct rk_zip *z, struct rk_error *err)
 {
 	if (z->rc < 0)
-		return rk_fail(err, z->rc, "the archive could not be written before");
+		return rk_fail(err, z->rc, "an earlier write to the archive failed");
 	directory_end(z, rk_output_offset(z->out));
 	if (z->directory.bad)
 		return rk_fail_nomem(err);

@@ -1,8 +1,8 @@
 /*
- * zip_write.h - a zip archive whose members are packed side by side.
+ * zip_write.h - write a zip archive, compressing members in parallel.
  *
- * The same members give the same bytes, whatever the number of threads: members above a limit are
- * packed in pieces of fixed size that join to one deflate stream.
+ * The same members give the same bytes, whatever the number of threads: large members are compressed in
+ * pieces of fixed size that are joined to one deflate stream.
  */
 #ifndef RK_ZIP_WRITE_H
 #define RK_ZIP_WRITE_H
@@ -12,10 +12,10 @@
 #include "io/output.h"
 
 struct rk_zip_member {
-	const char *name; /* UTF-8, relative, no "..": the caller's care */
+	const char *name; /* UTF-8, relative, no "..": the caller checks */
 	uint32_t mode;    /* of st_mode, with the file type */
 	uint64_t size;
-	bool stored; /* not packed, whatever the level */
+	bool stored; /* not compressed, whatever the level */
 	/* Exactly len bytes from `offset`; called by several threads at once. */
 	int (*read)(const void *arg, uint64_t offset, void *to, size_t len, struct rk_error *err);
 	const void *arg;
@@ -29,8 +29,8 @@ struct rk_zip_options {
 	int level;     /* 0 stored, 1 to 12 */
 	int64_t epoch; /* seconds: the time of every member; before 1980 is 1980 */
 	/*
-	 * May be NULL. `done` of the bytes given to rk_zip_add so far; not 0 stops: RK_E_CANCELLED. Called
-	 * by any thread of the pool, by one at a time.
+	 * May be NULL. `done` counts the bytes passed to rk_zip_add so far; a result other than 0
+	 * stops with RK_E_CANCELLED. Called by any thread of the pool, one at a time.
 	 */
 	int (*progress)(void *arg, uint64_t done);
 	void *progress_arg;
@@ -42,11 +42,11 @@ struct rk_zip;
 int rk_zip_new(struct rk_output *out, struct rk_pool *pool, const struct rk_zip_options *o,
 	       struct rk_zip **ret, struct rk_error *err);
 /*
- * Any number of times; members[] are written in order and may be let go afterwards. A member that does
- * not shrink is stored. After a failure the archive is good for rk_zip_free alone.
+ * May be called any number of times. Members are written in order and may be freed afterwards. A
+ * member that does not shrink is stored. After a failure only rk_zip_free may be called.
  */
 int rk_zip_add(struct rk_zip *z, struct rk_zip_member *members, size_t n, struct rk_error *err);
-/* The directory at the end; Zip64 where it must be. */
+/* Writes the directory at the end; Zip64 if necessary. */
 int rk_zip_finish(struct rk_zip *z, struct rk_error *err);
 void rk_zip_free(struct rk_zip *z); /* NULL is fine */
 

@@ -218,24 +218,25 @@ struct damage {
 
 static const struct damage damages[] = {
 	{ "signature of the end", END, true, 'X', RK_E_FORMAT, "no directory" },
-	{ "disk", END - 4, true, 1, RK_E_FORMAT, "several parts" },
-	{ "count here", END - 8, true, 1, RK_E_FORMAT, "several parts" },
+	{ "disk", END - 4, true, 1, RK_E_FORMAT, "multi-part" },
+	{ "count here", END - 8, true, 1, RK_E_FORMAT, "multi-part" },
 	{ "size of the directory", END - 12, true, 7, RK_E_FORMAT, "before its end" },
 	{ "offset of the directory", END - 16, true, 1, RK_E_FORMAT, "before its end" },
-	{ "signature of an entry", END + 2 * (ENTRY + 5), true, 'X', RK_E_FORMAT,
-	  "something else" },
+	{ "signature of an entry", END + 2 * (ENTRY + 5), true, 'X', RK_E_FORMAT, "invalid entry" },
 	{ "encrypted", END + ENTRY + 5 - 8, true, 1, RK_E_UNSUPPORTED, "encrypted" },
-	{ "stored size", END + 2 * (ENTRY + 5) - 24, true, 9, RK_E_FORMAT, "two sizes" },
-	{ "deflated size", END + ENTRY + 5 - 26, true, 1, RK_E_FORMAT, "cannot unpack to" },
+	{ "stored size", END + 2 * (ENTRY + 5) - 24, true, 9, RK_E_FORMAT, "two different sizes" },
+	{ "deflated size", END + ENTRY + 5 - 26, true, 1, RK_E_FORMAT, "impossible size" },
 	{ "length of a name", END + 2 * (ENTRY + 5) - 28, true, 6, RK_E_FORMAT,
-	  "called otherwise" },
-	{ "extra field", END + ENTRY + 5 - 31, true, 1, RK_E_FORMAT, "ends within a member" },
-	{ "disk of an entry", END + ENTRY + 5 - 34, true, 1, RK_E_FORMAT, "ends within a member" },
+	  "does not match its own header" },
+	{ "extra field", END + ENTRY + 5 - 31, true, 1, RK_E_FORMAT,
+	  "cut short or on another disk" },
+	{ "disk of an entry", END + ENTRY + 5 - 34, true, 1, RK_E_FORMAT,
+	  "cut short or on another disk" },
 	{ "offset far away", END + ENTRY + 5 - 44, true, 9, RK_E_FORMAT, "outside" },
 	{ "offset elsewhere", END + ENTRY + 5 - 42, true, 1, RK_E_FORMAT, "no header" },
 	{ "local signature", 0, false, 'X', RK_E_FORMAT, "no header" },
-	{ "local method", 8, false, 8, RK_E_FORMAT, "called otherwise" },
-	{ "local name", LOCAL, false, 'X', RK_E_FORMAT, "called otherwise" },
+	{ "local method", 8, false, 8, RK_E_FORMAT, "does not match its own header" },
+	{ "local name", LOCAL, false, 'X', RK_E_FORMAT, "does not match its own header" },
 	{ "local extra field", 29, false, 1, RK_E_FORMAT, "outside" },
 	{ "local extra field, a little", 28, false, 1, RK_E_FORMAT, "overlap" },
 };
@@ -346,9 +347,11 @@ TEST(members_of_a_zip_with_wrong_bytes_are_refused)
 	zip_add(&z, &(struct member){ "x", 0, "0123456789", 10, true, 0, 0, 0 });
 	z.directory.data[24] = 9;
 	zip_end(&z);
-	CHECK(read_first(&w, &z) == RK_E_FORMAT && strstr(w.err.message, "more than it says"));
+	CHECK(read_first(&w, &z) == RK_E_FORMAT &&
+	      strstr(w.err.message, "longer than its header says"));
 	z.body.data[z.body.len - END - ENTRY - 1 + 24] = 11;
-	CHECK(read_first(&w, &z) == RK_E_FORMAT && strstr(w.err.message, "less than it says"));
+	CHECK(read_first(&w, &z) == RK_E_FORMAT &&
+	      strstr(w.err.message, "shorter than its header says"));
 	zip_release(&z);
 	world_close(&w);
 }
@@ -413,11 +416,11 @@ TEST(a_zip64_end_is_read_and_a_wrong_one_refused)
 		size_t back; /* from the end */
 		const char *says;
 	} wrong[] = {
-		{ END + 20, "no Zip64 record" },     { END + 16, "no Zip64 record" },
-		{ END + 12, "where it should be" },  { END + 4, "where it should be" },
-		{ END + 20 + 56, "is none" },        { END + 20 + 52, "is none" },
-		{ END + 20 + 40, "several parts" },  { END + 20 + 32, "several parts" },
-		{ END + 20 + 16, "before its end" }, { END + 20 + 8, "before its end" },
+		{ END + 20, "needs a Zip64 record" },   { END + 16, "needs a Zip64 record" },
+		{ END + 12, "in the wrong place" },     { END + 4, "in the wrong place" },
+		{ END + 20 + 56, "record is invalid" }, { END + 20 + 52, "record is invalid" },
+		{ END + 20 + 40, "multi-part" },        { END + 20 + 32, "multi-part" },
+		{ END + 20 + 16, "before its end" },    { END + 20 + 8, "before its end" },
 	};
 	struct rk_zip_file *f = NULL;
 	struct world w;

@@ -375,7 +375,7 @@ TEST(what_cannot_be_is_told)
 	char *name = malloc(65537);
 
 	CHECK_I64(write_zip(1, &o, &m, 1, NULL, &err), RK_E_USAGE);
-	CHECK_STR(err.message, "level 13 is not one of 0 to 12");
+	CHECK_STR(err.message, "invalid level 13: must be from 0 to 12");
 	o.level = -1;
 	CHECK_I64(write_zip(1, &o, &m, 1, NULL, NULL), RK_E_USAGE);
 	o.level = 12;
@@ -442,7 +442,7 @@ TEST(a_reader_that_says_nothing_is_named)
 
 	m.read = failing_read;
 	CHECK_I64(write_zip(1, &o, &m, 1, NULL, &err), RK_E_IO);
-	CHECK_STR(err.message, "cannot read what 'lib/x.so' is to hold");
+	CHECK_STR(err.message, "cannot read the content of 'lib/x.so'");
 	CHECK_I64(write_zip(1, &o, &m, 1, NULL, NULL), RK_E_IO);
 }
 
@@ -463,7 +463,7 @@ TEST(an_archive_that_has_failed_stays_so)
 	CHECK_I64(rk_zip_add(z, &good, 1, NULL), 0);
 	CHECK_I64(rk_zip_add(z, &bad, 1, NULL), RK_E_IO);
 	CHECK_I64(rk_zip_add(z, &good, 1, &err), RK_E_IO);
-	CHECK_STR(err.message, "the archive could not be written before");
+	CHECK_STR(err.message, "an earlier write to the archive failed");
 	CHECK_I64(rk_zip_finish(z, NULL), RK_E_IO);
 	rk_zip_free(z);
 	rk_zip_free(NULL);
