@@ -15,9 +15,9 @@
 /* ---- RFC 1952 members through zlib, with the end-of-file manners of gzip(1) ---- */
 
 /*
- * A gzip file is one or more members. Where a member ends, gzip(1) looks at what follows:
- * another member's magic goes on with that; anything else (padding of zeros, a signature, junk)
- * is passed over to the end of the file.
+ * A gzip file is one or more members. After a member gzip(1) looks at what follows: the magic of
+ * another member starts that member; anything else (zero padding, a signature, junk) is skipped to
+ * the end of the file.
  */
 enum gzip_state { IN_MEMBER, AFTER_MEMBER, AFTER_1F, PAST_END };
 
@@ -96,11 +96,11 @@ static int gzip_inflate(struct gzip *g, struct rk_unpack_io *io, struct rk_error
 		return rk_fail_nomem(err);
 	else if (z != Z_OK && z != Z_BUF_ERROR)
 		return rk_fail(err, RK_E_FORMAT, "damaged gzip data: %s",
-			       g->z.msg ? g->z.msg : "it asks for a preset dictionary");
+			       g->z.msg ? g->z.msg : "it needs a preset dictionary");
 	return 1;
 }
 
-/* The magic was taken off byte by byte: hand it to inflate before the bytes that follow it. */
+/* The magic was consumed byte by byte: pass it to inflate before the bytes that follow. */
 static int gzip_begin_member(struct gzip *g, struct rk_unpack_io *io, struct rk_error *err)
 {
 	static const uint8_t magic[2] = { 0x1f, 0x8b };
@@ -208,10 +208,10 @@ static int xz_error(struct xz *x, lzma_ret r, struct rk_error *err)
 		return rk_fail_nomem(err);
 	case LZMA_MEMLIMIT_ERROR:
 		return rk_fail(err, RK_E_LIMIT,
-			       "its xz dictionary asks for %" PRIu64 " MiB, more than %d MiB",
+			       "its xz dictionary needs %" PRIu64 " MiB, more than %d MiB",
 			       lzma_memusage(&x->s) >> 20, RK_XZ_MAX_BYTES >> 20);
 	case LZMA_OPTIONS_ERROR:
-		return rk_fail(err, RK_E_UNSUPPORTED, "its xz filters are not known here");
+		return rk_fail(err, RK_E_UNSUPPORTED, "its xz filters are not supported");
 	default:
 		return rk_fail(err, RK_E_FORMAT, "damaged xz data");
 	}
@@ -333,8 +333,9 @@ const struct rk_unpack_ops rk_unpack_zstd = {
 /* ---- Snappy's raw format (format_description.txt) ---- */
 
 /*
- * The unpacked length as a varint, then elements. The low two bits of an element's first byte say what it is: literal bytes, or a copy
- * of what was unpacked `offset` bytes ago, with the offset in 1, 2 or 4 bytes.
+ * The unpacked length as a varint, then elements. The low two bits of an element's first byte give
+ * its kind: literal bytes, or a copy of the output from `offset` bytes ago, with the offset in 1, 2
+ * or 4 bytes.
  */
 
 struct output {
@@ -352,7 +353,7 @@ static uint32_t le(struct rk_cursor *c, size_t bytes)
 	return v;
 }
 
-/* Lengths up to 60 stand in the tag, longer ones in 1 to 4 bytes behind it. */
+/* Lengths up to 60 are in the tag, longer ones in 1 to 4 bytes after it. */
 static bool literal(struct rk_cursor *c, unsigned tag, struct output *o)
 {
 	size_t len = tag >> 2;
@@ -425,7 +426,7 @@ bool rk_snappy_unpack(const uint8_t *in, size_t len, uint8_t *out, size_t out_le
 
 /* ---- DEFLATE ---- */
 
-/* A part of the input, all of it: there is room. */
+/* Compresses one part of the input; the output has space for it. */
 static bool put(z_stream *z, const uint8_t *p, size_t len, int flush)
 {
 	int rc;
@@ -436,7 +437,7 @@ static bool put(z_stream *z, const uint8_t *p, size_t len, int flush)
 	return rc == (flush == Z_FINISH ? Z_STREAM_END : Z_OK) && !z->avail_in;
 }
 
-/* deflateBound says how much room is needed at most; a table of codes has less than 400 bytes. */
+/* deflateBound gives the maximum size; a table of codes has less than 400 bytes. */
 static bool pack(z_stream *z, struct rk_bytes *out, const uint8_t *p, size_t len,
 		 const size_t *cuts, size_t ncuts)
 {
@@ -466,7 +467,7 @@ int rk_deflate(struct rk_bytes *out, const void *p, size_t len, const size_t *cu
 	bool done;
 
 	if (len > UINT_MAX / 2)
-		return rk_fail(err, RK_E_LIMIT, "%zu bytes are too many to pack at once", len);
+		return rk_fail(err, RK_E_LIMIT, "cannot compress %zu bytes at once", len);
 	/* raw: a window of -15 */
 	if (deflateInit2(&z, level, Z_DEFLATED, -15, 9, Z_DEFAULT_STRATEGY) != Z_OK)
 		return rk_fail_nomem(err);

@@ -1,4 +1,4 @@
-/* compress.h - packed bytes: gzip, xz, zstd and Snappy unpacked, DEFLATE packed. */
+/* compress.h - decompress gzip, xz, zstd and Snappy; compress DEFLATE. */
 #ifndef RK_COMPRESS_H
 #define RK_COMPRESS_H
 
@@ -24,9 +24,9 @@ struct rk_unpack_ops {
 	const char *name; /* "gzip", for messages */
 	int (*open)(void **ret, struct rk_error *err);
 	/*
-	 * 1: go on (a step that moves nothing although in_last is set means the file was cut);
-	 * 0: the content ends here; < 0: damaged, out of memory, or past a limit. What stands
-	 * before io->out is good in every case.
+	 * 1: go on (a step that moves nothing although in_last is set means that the file is
+	 * truncated); 0: the content ends here; < 0: damaged, out of memory, or past a limit. Bytes
+	 * before io->out are valid in every case.
 	 */
 	int (*step)(void *state, struct rk_unpack_io *io, struct rk_error *err);
 	/* Ready for the first byte again. */
@@ -35,7 +35,7 @@ struct rk_unpack_ops {
 };
 
 enum {
-	RK_XZ_MAX_BYTES = 66 << 20, /* what a file of `xz -9` asks for, 64 MiB and a little */
+	RK_XZ_MAX_BYTES = 66 << 20, /* a file of `xz -9` needs slightly more than 64 MiB */
 	RK_ZSTD_WINDOW_LOG = 26,    /* 64 MiB */
 };
 
@@ -43,12 +43,16 @@ extern const struct rk_unpack_ops rk_unpack_gzip, rk_unpack_xz, rk_unpack_zstd;
 
 /* ---- whole blocks ---- */
 
-/* Snappy's raw format, as Parquet pages of other writers use it. True when `in` unpacks to exactly out_len bytes. On failure `out` holds anything. */
+/*
+ * Snappy's raw format, as Parquet pages of other writers use it. True if `in` unpacks to exactly
+ * out_len bytes. On failure the content of `out` is undefined.
+ */
 bool rk_snappy_unpack(const uint8_t *in, size_t len, uint8_t *out, size_t out_len);
 
 /*
- * Appends bytes packed by DEFLATE (RFC 1951), without header and sum: browsers unpack it. level: 1 to 9. `cuts` are places, in order, where bytes of another kind begin: there a
- * new table of codes does, too.
+ * Appends bytes compressed by DEFLATE (RFC 1951), without header and checksum: browsers unpack it.
+ * level: 1 to 9. `cuts` are places, in order, where bytes of another kind begin; a new code table
+ * begins there.
  */
 int rk_deflate(struct rk_bytes *out, const void *p, size_t len, const size_t *cuts, size_t ncuts,
 	       int level, struct rk_error *err);

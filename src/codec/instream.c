@@ -13,8 +13,8 @@ enum { IN_BYTES = 128 << 10, HEAD_BYTES = 64 << 10, COPY_BYTES = 256 << 10 };
 
 /*
  * Bytes go file -> in -> unpacker -> caller. The first HEAD_BYTES of content always pass through
- * `head`, so that they can be looked at before or after they are read. An error that comes after
- * good bytes waits in `pending` until those have been handed out; then every read returns it.
+ * `head`, so that they can be inspected before or after they are read. An error after good bytes
+ * waits in `pending` until these are delivered; then every read returns it.
  */
 struct rk_instream {
 	struct rk_file *file;
@@ -24,7 +24,7 @@ struct rk_instream {
 	void *state;
 	uint8_t *in;
 	size_t in_pos, in_len;
-	uint64_t file_pos; /* bytes of the file that have come into `in` or gone to the caller */
+	uint64_t file_pos; /* bytes of the file read into `in` or straight to the caller */
 	bool in_last;      /* the file has no more bytes */
 	bool ended;        /* the content has no more bytes */
 	uint8_t *head;
@@ -167,7 +167,7 @@ static int pull_packed(struct rk_instream *s, uint8_t *buf, size_t len, size_t *
 	return rc < 0 ? rc : 0;
 }
 
-/* As far as the content goes; an error met on the way is kept for when buf is used up. */
+/* Reads as far as the content goes. An error is kept until buf is used up. */
 static size_t fill(struct rk_instream *s, uint8_t *buf, size_t len)
 {
 	size_t done = 0;
@@ -235,7 +235,7 @@ int rk_instream_rewind(struct rk_instream *s, struct rk_error *err)
 	int rc = 0;
 
 	if (!s->file->seekable && !s->head_pos)
-		return 0; /* a pipe of which nothing but the head was looked at */
+		return 0; /* a pipe of which only the head was read */
 	if (!s->file->seekable)
 		rc = rk_fail(err, RK_E_IO, "a pipe cannot be read twice");
 	if (!rc)
@@ -382,7 +382,7 @@ void rk_lines_release(struct rk_lines *l)
 	*l = (struct rk_lines){ 0 };
 }
 
-/* More text behind what is left, which is moved to the front. */
+/* Moves the rest to the front and reads more text after it. */
 static int refill_lines(struct rk_lines *l, struct rk_error *err)
 {
 	size_t left = l->to - l->from, n = 0;
@@ -395,11 +395,11 @@ static int refill_lines(struct rk_lines *l, struct rk_error *err)
 	if (rc < 0)
 		return rc;
 	l->to += n;
-	l->eof = !n; /* a packed file that is cut says so only behind its last byte */
+	l->eof = !n; /* a truncated compressed file reports the error only after its last byte */
 	return 0;
 }
 
-/* Passes over the rest of a line that is too long. */
+/* Skips the rest of a line that is too long. */
 static int skip_huge(struct rk_lines *l, struct rk_error *err)
 {
 	if (!l->huge++)

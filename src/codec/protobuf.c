@@ -1,4 +1,7 @@
-/* protobuf.c - the fields of a protobuf message. Groups, long gone from the format, are refused. */
+/*
+ * protobuf.c - read the fields of a protobuf message. Groups (deprecated in the format) are
+ * refused.
+ */
 #include "codec/protobuf.h"
 
 enum { MAX_NUMBER = (1 << 29) - 1 };

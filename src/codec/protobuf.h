@@ -1,6 +1,6 @@
 /*
- * protobuf.h - protobuf messages: the fields of one, one after another, never past its end; and
- * fields put one after another into memory that the caller has made room in.
+ * protobuf.h - read the fields of a protobuf message in order, never past its end; and write fields
+ * into memory that the caller has reserved.
  */
 #ifndef RK_PROTOBUF_H
 #define RK_PROTOBUF_H
@@ -17,7 +17,7 @@ struct rk_pb_field {
 	size_t len;
 };
 
-/* The next field; false at the end, and when the rest is no message (c->bad then). */
+/* The next field; false at the end, and if the rest is invalid (then c->bad). */
 bool rk_pb_next(struct rk_cursor *c, struct rk_pb_field *ret);
 
 /* A message in a BYTES field; of any other field, an empty one. */
@@ -38,8 +38,8 @@ static inline double rk_pb_double(const struct rk_pb_field *f)
 /*
  * ---- writing ----
  *
- * Each takes the place to write to and returns the one behind what it wrote. A varint is at most 10
- * bytes, a tag at most 5; a message that is closed may move by 9 bytes.
+ * Each function gets the place to write to and returns the place after what it wrote. A varint has
+ * at most 10 bytes, a tag at most 5; closing a message may move it by 9 bytes.
  */
 
 enum { RK_PB_FIELD_MAX = 15 }; /* bytes of a field that is a number */

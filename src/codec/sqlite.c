@@ -30,10 +30,10 @@ struct rk_sqlite {
 /* ---- the numbers of a row ---- */
 
 /*
- * Numbers do not come through sqlite3_column_...(), which costs more than the rest of the row:
- * they are the arguments of a function of ours, SELECT rk_row(a, b, c), text FROM t, which gets
- * them straight from SQLite's registers. A sorted query computes its columns before it sorts, so
- * there they are ordinary columns.
+ * Numbers are not read with sqlite3_column_...(), which costs more than the rest of the row. They
+ * are the arguments of our own SQL function: SELECT rk_row(a, b, c), text FROM t. It gets them
+ * straight from SQLite's registers. A sorted query computes its columns before it sorts, so there
+ * we use ordinary columns.
  */
 
 static void cell_from_double(struct rk_sqlite_cell *cell, enum rk_sqlite_kind kind, double d)
@@ -121,10 +121,10 @@ static void take_row(sqlite3_context *ctx, int n, sqlite3_value **args)
 enum {
 	PATH_BYTES = 4 * PATH_MAX,
 	PROGRESS_OPS = 1000,
-	FREE_OPS = 1000000, /* what any query may do, however small the file */
+	FREE_OPS = 1000000, /* operations that any query may use, however small the file */
 };
 
-/* The limits a hostile schema meets; ordinary rocpd files stay far below all of them. */
+/* Limits for hostile schemas; ordinary rocpd files stay far below all of them. */
 static const struct {
 	int id, value;
 } limits[] = {
@@ -142,8 +142,7 @@ static int sqlite_fail(struct rk_sqlite *db, const char *table, struct rk_error 
 	if (code == SQLITE_NOMEM)
 		rc = rk_fail_nomem(err);
 	else if (code == SQLITE_INTERRUPT)
-		rc = rk_fail(err, RK_E_LIMIT,
-			     "'%s' takes too long to read: its tables are not sound",
+		rc = rk_fail(err, RK_E_LIMIT, "'%s' takes too long to read: its tables are damaged",
 			     table ? table : db->label);
 	else if (code == SQLITE_NOTADB)
 		rc = rk_fail(err, RK_E_FORMAT, "'%s' is not a database", db->label);
@@ -158,7 +157,7 @@ static int sqlite_fail(struct rk_sqlite *db, const char *table, struct rk_error 
 	return rc;
 }
 
-/* No question asked here needs more than a few operations for each byte of the file. */
+/* Our queries need only a few operations for each byte of the file. */
 static int count_ops(void *arg)
 {
 	struct rk_sqlite *db = arg;
@@ -167,7 +166,7 @@ static int count_ops(void *arg)
 	return db->ops > FREE_OPS + 4 * db->size;
 }
 
-/* The handle's error in the house's words; `table` may be NULL. */
+/* Translates the handle's error; `table` may be NULL. */
 static int sqlite_prepare(struct rk_sqlite *db, const char *sql, const char *table,
 			  sqlite3_stmt **ret, struct rk_error *err)
 {
@@ -200,7 +199,7 @@ static bool hot_wal(const char *path)
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
 }
 
-/* A journal whose first byte is zero belongs to a transaction that was completed. */
+/* A journal whose first byte is zero belongs to a completed transaction. */
 static bool hot_journal(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -296,7 +295,7 @@ static int open_handle(struct rk_sqlite *db, const char *path, const char *tmpdi
 
 /*
  * SQLite refuses a file shorter than its header says, unless writable_schema is on and defensive
- * off (the file is still opened read-only). Then the pages that are there can be read.
+ * off (the file is still opened read-only). Then the existing pages can be read.
  */
 static int harden(struct rk_sqlite *db, struct rk_error *err)
 {
@@ -333,8 +332,8 @@ static int harden(struct rk_sqlite *db, struct rk_error *err)
 }
 
 /*
- * The header's page size and page count: more than the file has means that it was cut. The count
- * means something only when the two change counters agree.
+ * The header's page size and page count: if the file has less, it is truncated. The count is valid
+ * only if the two change counters agree.
  */
 static bool shorter_than_its_header(const char *path, uint64_t size)
 {
@@ -455,7 +454,7 @@ static void sqlite_put_name(struct rk_bytes *sql, const char *name)
 	rk_bytes_put_u8(sql, '"');
 }
 
-/* Names with a NUL inside cannot be asked for: they are passed over. */
+/* Names with a NUL inside cannot be queried: skip them. */
 static const char *plain_text(sqlite3_stmt *st, int i, size_t *ret_len)
 {
 	const char *s = (const char *)sqlite3_column_text(st, i);
@@ -568,8 +567,8 @@ static int list_columns(struct rk_sqlite *db, struct rk_sqlite_table *t, struct 
 }
 
 /*
- * Only the key by which the rows lie makes seeks cheap. "INTEGER PRIMARY KEY DESC" is not one,
- * nor is the key of a table without rowids: both have an index.
+ * Seeks are cheap only by the key that orders the stored rows. "INTEGER PRIMARY KEY DESC" is not
+ * such a key, nor is the key of a table without rowids: both have an index.
  */
 static int drop_other_key(struct rk_sqlite *db, struct rk_sqlite_table *t, struct rk_error *err)
 {
@@ -660,7 +659,7 @@ uint64_t rk_sqlite_rows_about(struct rk_sqlite *db, const struct rk_sqlite_table
 
 /* ---- the rows of one table ---- */
 
-/* A row takes at least a cell pointer, a length, a key and a header: four bytes are never enough. */
+/* A row has at least a cell pointer, a length, a key and a header: more than four bytes. */
 enum { LEAST_ROW_BYTES = 4, SPARE_ROWS = 1000 };
 
 /* Which columns the table has, and which of them are numbers. */
@@ -742,7 +741,7 @@ int rk_sqlite_cursor_open(struct rk_sqlite *db, const struct rk_sqlite_table *t,
 
 	if (n > RK_SQLITE_MAX_COLUMNS || order >= (int)n ||
 	    (order == RK_SQLITE_FROM_KEY && t->key < 0))
-		return rk_fail(err, RK_E_USAGE, "table '%s' cannot be read like that", t->name);
+		return rk_fail(err, RK_E_USAGE, "table '%s' does not support this query", t->name);
 	c = rk_calloc(1, sizeof(*c));
 	if (!c)
 		return rk_fail_nomem(err);
@@ -779,10 +778,10 @@ int rk_sqlite_cursor_step(struct rk_sqlite_cursor *c, struct rk_error *err)
 		return 0;
 	if (step != SQLITE_ROW)
 		return sqlite_fail(c->db, c->table, err);
-	/* pages that point at each other in circles give rows without end */
+	/* pages that form a loop give endless rows */
 	if (++c->rows > c->db->size / LEAST_ROW_BYTES + SPARE_ROWS)
-		return rk_fail(err, RK_E_FORMAT,
-			       "table '%s' has more rows than the file has room for", c->table);
+		return rk_fail(err, RK_E_FORMAT, "table '%s' has more rows than fit into the file",
+			       c->table);
 	for (unsigned k = 0; c->sorted && k < c->nnumbers; k++) {
 		unsigned i = c->number[k];
 

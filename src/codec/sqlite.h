@@ -1,7 +1,7 @@
 /*
- * sqlite.h - reading a SQLite file that nobody vouches for.
+ * sqlite.h - read an untrusted SQLite file.
  *
- * The file is never written and nothing appears beside it. Views, triggers and generated columns
+ * The file is never written and nothing is created next to it. Views, triggers and generated columns
  * of the file are never evaluated: tables are read row by row, one at a time, in bounded memory.
  * One thread at a time.
  */
@@ -19,9 +19,9 @@
 struct rk_sqlite;
 
 /*
- * `label` is the user's name for the file, for messages. A -wal or -journal file that a killed
- * program left is honoured: both files are copied to a private directory under `tmpdir` (NULL:
- * $TMPDIR or /tmp) and the copy is read.
+ * `label` is the user's name for the file, for messages. A -wal or -journal file left by a killed
+ * program is applied: both files are copied to a private directory under `tmpdir` (NULL: $TMPDIR or
+ * /tmp) and the copy is read.
  */
 int rk_sqlite_open(const char *path, const char *label, const char *tmpdir, struct rk_sqlite **ret,
 		   struct rk_error *err);
@@ -45,7 +45,7 @@ void rk_sqlite_tables_free(struct rk_sqlite_table *t, size_t n);
 bool rk_sqlite_has(const struct rk_sqlite_table *t, const char *column);
 bool rk_sqlite_keyed_by(const struct rk_sqlite_table *t, const char *column);
 
-/* The greatest key: about how many rows there are, at the cost of one seek. 0: unknown. */
+/* The greatest key, an estimate of the number of rows that costs one seek. 0: unknown. */
 uint64_t rk_sqlite_rows_about(struct rk_sqlite *db, const struct rk_sqlite_table *t);
 
 enum { RK_SQLITE_MAX_COLUMNS = 32 };
@@ -58,15 +58,17 @@ struct rk_sqlite_column {
 	enum rk_sqlite_kind kind;
 };
 
-/* The order of a cursor's rows; otherwise the index of the column to sort by, ascending. */
+/*
+ * The order of a cursor's rows; any other value is the index of the column to sort by, ascending.
+ */
 enum {
-	RK_SQLITE_STORED = -1,   /* as the rows lie, ascending by key where there is one */
+	RK_SQLITE_STORED = -1,   /* as stored, ascending by key if there is one */
 	RK_SQLITE_FROM_KEY = -2, /* the same, but nothing until the first seek; needs a key */
 };
 
 /*
- * A number of the current row. Numbers of another kind than asked for: whole REALs below 2^53
- * and decimal text are values, the rest is WRONG.
+ * A number of the current row. Values of another type: whole REALs below 2^53 and decimal text are
+ * accepted, the rest is WRONG.
  */
 enum rk_cell_state { RK_CELL_NULL, RK_CELL_VALUE, RK_CELL_WRONG };
 struct rk_sqlite_cell {
@@ -130,8 +132,8 @@ static inline bool rk_sqlite_has_column(const struct rk_sqlite_cursor *c, unsign
 }
 
 /*
- * What a failed call means for who reads a table: damage (RK_E_FORMAT) becomes a warning and 0,
- * so that the rows before it are kept; other failures are handed on with the file's name.
+ * Handles a failed call while reading a table: damage (RK_E_FORMAT) becomes a warning and 0, so
+ * that the rows before it are kept; other errors are returned with the file's name.
  */
 int rk_sqlite_tolerate(struct rk_diag *diag, const char *path, struct rk_error *cause, int rc,
 		       struct rk_error *err);

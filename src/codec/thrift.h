@@ -1,9 +1,9 @@
 /*
  * thrift.h - Thrift's compact protocol, as far as Parquet's metadata needs it.
  *
- * Writing appends to an rk_bytes, whose `bad` says at the end whether everything fitted. Reading
- * goes through a bounded cursor: after the first damage every call returns zero, so that a
- * parser may read a whole struct and test `c.bad` once.
+ * Writing appends to an rk_bytes; check its `bad` at the end. Reading uses a bounded cursor: after
+ * the first damage every call returns zero, so a parser can read a whole struct and test `c.bad`
+ * once.
  */
 #ifndef RK_THRIFT_H
 #define RK_THRIFT_H
@@ -65,9 +65,9 @@ struct rk_thrift_field {
 	unsigned type; /* enum rk_thrift_type */
 };
 
-/* The next field of the struct; false at its end and when damaged. Its value must be taken. */
+/* The next field of the struct; false at its end or if damaged. The caller must read its value. */
 bool rk_thrift_next(struct rk_thrift_reader *r, struct rk_thrift_field *f);
-/* Values; a field of another type than asked for is damage. */
+/* Values; a field of another type is damage. */
 int64_t rk_thrift_int(struct rk_thrift_reader *r, const struct rk_thrift_field *f);
 bool rk_thrift_bool(struct rk_thrift_reader *r, const struct rk_thrift_field *f);
 /* Borrowed from the bytes read. */
@@ -78,7 +78,7 @@ bool rk_thrift_struct(struct rk_thrift_reader *r, const struct rk_thrift_field *
 /* Number of elements, each at least one byte of what is left; *elem describes them. */
 size_t rk_thrift_list(struct rk_thrift_reader *r, const struct rk_thrift_field *f,
 		      struct rk_thrift_field *elem);
-/* Passes over a value of any type; nesting beyond RK_THRIFT_DEPTH is damage. */
+/* Skips a value of any type; nesting beyond RK_THRIFT_DEPTH is damage. */
 void rk_thrift_skip(struct rk_thrift_reader *r, const struct rk_thrift_field *f);
 
 #endif

@@ -325,15 +325,16 @@ TEST(ranks_that_did_not_end_well_are_named)
 	put_rank(&j, "rank-4", "{\"schema\":1,\"rockit\":\"0.1");
 	put_rank(&j, "rank-5", RECORD(",\"ledger\":{\"delivered\":{\"tables\":{\"kernels\":0}}}"));
 	CHECK_I64(look(&j, &j.w.err), 0);
-	CHECK_STR(problems(&j),
-		  "broken 4 1: rank 4 has an unreadable run.json: the JSON ends early, at byte 25\n"
-		  "broken 1 1: rank 1 did not finish: killed, cancelled, node lost, or still "
-		  "running; raw files are in /tmp/x on n1\n"
-		  "broken 2 1: rank 2 did not finish: killed, cancelled, node lost, or still "
-		  "running\n"
-		  "broken 3 1: rank 3 was stopped before all of its passes were done\n"
-		  "empty 2 2: ranks 2, 5 have no kernels\n"
-		  "broken 3 1: the program of rank 3 ended with status 143 (signal 15)");
+	CHECK_STR(
+		problems(&j),
+		"broken 4 1: rank 4 has an unreadable run.json: the JSON is truncated at byte 25\n"
+		"broken 1 1: rank 1 did not finish: killed, cancelled, node lost, or still "
+		"running; raw files are in /tmp/x on n1\n"
+		"broken 2 1: rank 2 did not finish: killed, cancelled, node lost, or still "
+		"running\n"
+		"broken 3 1: rank 3 was stopped before all of its passes were done\n"
+		"empty 2 2: ranks 2, 5 have no kernels\n"
+		"broken 3 1: the program of rank 3 ended with status 143 (signal 15)");
 	CHECK_U64(j.m.n, 6);
 	end(&j);
 }

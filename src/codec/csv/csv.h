@@ -1,10 +1,10 @@
 /*
  * csv.h - CSV files: the header, one row into the columns of a builder, a file as batches.
  *
- * The profilers' CSV is not RFC 4180: names stand in quotes that hide nothing, so a name may hold
- * commas, quotes and line ends as they are. A plan made from the header says what each cell is;
- * the fast path takes rows in which nothing is odd, and everything else goes the slow way, which
- * counts cells from both ends around the one column that holds free text.
+ * The profilers' CSV is not RFC 4180: names are in quotes but not escaped, so a name may contain
+ * commas, quotes and line ends. A plan made from the header says what each cell is. The fast path
+ * reads ordinary rows. All other rows take the slow path, which counts cells from both ends around
+ * the one column that has free text.
  */
 #ifndef RK_CSV_H
 #define RK_CSV_H
@@ -23,13 +23,13 @@ enum { RK_CSV_MAX_COLUMNS = 4096 };
 struct rk_csv_header {
 	char **names; /* cells without quotes, white space and control characters */
 	unsigned ncols;
-	size_t bytes;   /* where the first row begins: BOM, header and its line end passed */
+	size_t bytes;   /* where the first row begins: after BOM, header and its line end */
 	unsigned lines; /* lines the header takes: a cell may hold a newline */
 };
 
 /*
- * `text` is the beginning of a file, `whole` when it is all of it. Leading blank lines and a
- * UTF-8 byte order mark are passed over. RK_E_FORMAT when there is no complete header line.
+ * `text` is the beginning of a file, `whole` when it is all of it. Leading blank lines and a UTF-8
+ * byte order mark are skipped. RK_E_FORMAT if there is no complete header line.
  */
 int rk_csv_header_parse(const char *text, size_t len, bool whole, struct rk_csv_header *ret,
 			struct rk_error *err);
@@ -54,12 +54,12 @@ struct rk_csv_span rk_csv_trim(const char *p, size_t len);
 /* ---- what each cell of a row is ---- */
 
 enum rk_cell {
-	RK_CELL_SKIP,      /* not wanted; holds no comma */
-	RK_CELL_SKIP_TEXT, /* not wanted; may hold anything */
+	RK_CELL_SKIP,      /* not wanted; has no comma */
+	RK_CELL_SKIP_TEXT, /* not wanted; may contain anything */
 	RK_CELL_I64,
-	RK_CELL_SERIAL, /* int64 that is another in each row: it ends the head */
+	RK_CELL_SERIAL, /* int64 that differs in each row: it ends the head */
 	RK_CELL_I32,
-	RK_CELL_U32,  /* kept as the bits of an int32: the format's finish settles large ones */
+	RK_CELL_U32,  /* kept as the bits of an int32; the format's finish handles large ones */
 	RK_CELL_TIME, /* int64 ns: digits lost to a spreadsheet are refused */
 	RK_CELL_U64,  /* decimal or 0x, kept as the bits of an int64 */
 	RK_CELL_F64,
@@ -71,11 +71,14 @@ enum rk_cell {
 struct rk_csv_bind {
 	const char *header;
 	enum rk_cell cell;
-	unsigned field; /* of the builder's schema; for SKIP of no meaning */
+	unsigned field; /* of the builder's schema; unused for SKIP */
 	const struct rk_csv_bind *more;
 };
 
-/* `run`: how many columns from here on are numbers or skipped, taken together by the fast path. */
+/*
+ * `run`: number of columns from here on that are numbers or skipped; the fast path reads them
+ * together.
+ */
 struct rk_csv_op {
 	uint8_t cell;
 	uint8_t run;
@@ -84,9 +87,9 @@ struct rk_csv_op {
 };
 
 /*
- * What was read before, to be compared as a whole before it is parsed again. Most rows are made of
- * the same pieces: the first columns (device, queue, thread), a name, and the last columns
- * (registers and sizes, which belong to the kernel). Each thread has its own memory.
+ * A cache of parsed pieces, compared as text before they are parsed again. Most rows consist of the
+ * same pieces: the first columns (device, queue, thread), a name, and the last columns (registers
+ * and sizes, which belong to the kernel). Each thread has its own memory.
  */
 enum {
 	RK_CSV_ENDS = 1024, /* slots for heads, and for tails; two share an index */
@@ -109,7 +112,7 @@ struct rk_csv_word {
 	uint32_t id;
 };
 
-/* The first digits of a time, which are the same for seconds on end. */
+/* The first digits of a time, which stay the same for seconds. */
 struct rk_csv_high {
 	uint64_t text, value; /* text 0: none */
 };
@@ -117,12 +120,12 @@ struct rk_csv_high {
 struct rk_csv_memory {
 	uint8_t lens[RK_CSV_LENS]; /* by column: how long its last number was */
 	struct rk_csv_high highs[RK_CSV_LENS];
-	size_t head_len; /* of the first head: the bytes before it tell heads apart */
+	size_t head_len; /* of the first head: the bytes before it distinguish heads */
 	struct rk_csv_end heads[RK_CSV_ENDS], tails[RK_CSV_ENDS];
 	struct rk_csv_word words[RK_CSV_WORDS];
 };
 
-/* A number of a head or tail that is wanted: where it stands there, and where it goes. */
+/* A wanted number of a head or tail: where it is, and where it goes. */
 struct rk_csv_put {
 	uint16_t field;
 	uint8_t index;
@@ -131,7 +134,7 @@ struct rk_csv_put {
 
 struct rk_csv_plan {
 	unsigned ncols;
-	unsigned head_cols, tail_cols; /* columns of head and tail, 0: not worth remembering */
+	unsigned head_cols, tail_cols; /* columns of head and tail, 0: not worth caching */
 	struct rk_csv_put head_puts[RK_CSV_END_COLS], tail_puts[RK_CSV_END_COLS];
 	unsigned nhead_puts, ntail_puts;
 	struct rk_csv_op *cols; /* one per column, for the slow path */
@@ -141,26 +144,26 @@ struct rk_csv_plan {
 };
 
 /*
- * Binds header names to cells; names nobody knows become SKIP_TEXT. Fields not in `want` are
- * skipped too. The free column is the first STR or SKIP_TEXT column bound in `free_header`.
+ * Binds header names to cells; unknown names become SKIP_TEXT. Fields not in `want` are skipped
+ * too. The free column is the first STR or SKIP_TEXT column bound in `free_header`.
  */
 int rk_csv_plan_make(const struct rk_csv_header *h, const struct rk_csv_bind *binds,
 		     const char *free_header, uint64_t want, struct rk_csv_plan *ret,
 		     struct rk_error *err);
 void rk_csv_plan_release(struct rk_csv_plan *p);
 
-/* What can be odd about a row that is kept or lost. */
+/* Problems of a row, which is kept or lost. */
 enum rk_csv_note {
 	RK_NOTE_SHORT_ROW,       /* lost */
 	RK_NOTE_LONG_ROW,        /* lost */
 	RK_NOTE_HUGE_ROW,        /* lost: over RK_CSV_MAX_ROW */
 	RK_NOTE_CUT_ROW,         /* lost: the file ends inside it */
-	RK_NOTE_REPEATED_HEADER, /* passed over */
+	RK_NOTE_REPEATED_HEADER, /* skipped */
 	RK_NOTE_BAD_NUMBER,      /* null */
 	RK_NOTE_RANGE,           /* null */
 	RK_NOTE_FRACTION,        /* kept without its fraction */
 	RK_NOTE_DAMAGED_TIME,    /* null */
-	RK_NOTE_LINE_BREAK,      /* kept: a name holds line ends */
+	RK_NOTE_LINE_BREAK,      /* kept: a name contains line ends */
 	RK_NNOTES
 };
 
@@ -175,28 +178,29 @@ struct rk_csv_sink {
 	struct rk_csv_memory *memory; /* NULL: do without */
 	uint16_t nulls[64];           /* fields that are null in this row */
 	unsigned nnulls;
-	uint32_t notes; /* bits of enum rk_csv_note met in this row */
+	uint32_t notes; /* bits of enum rk_csv_note found in this row */
 	struct rk_error *err;
 	bool failed; /* out of memory */
 };
 
 /*
- * Makes every field the plan fills a present column. `memory` (zeroed before first use, NULL to
- * do without) may serve any number of sinks of one plan and strtab, one at a time.
+ * Makes every field the plan fills a present column. `memory` (zeroed before first use, or NULL)
+ * may be used by any number of sinks of one plan and strtab, one at a time.
  */
 int rk_csv_sink_init(struct rk_csv_sink *s, const struct rk_csv_plan *plan, struct rk_builder *b,
 		     struct rk_strtab *names, struct rk_csv_memory *memory, struct rk_error *err);
 
 /*
  * A plain row at p, which ends before `end`; 96 readable bytes must follow `end` and 32 precede p.
- * Returns the beginning of the next line, or NULL when this is no plain row (nothing is counted then).
+ * Returns the beginning of the next line, or NULL if this is not a plain row (then nothing is
+ * counted).
  */
 const char *rk_csv_row_fast(const struct rk_csv_plan *plan, const char *p, const char *end,
 			    struct rk_csv_sink *s);
 
 /*
- * The row in [p, p + len), its line end cut off. 1: taken; 0: it has too few cells; 2: too many.
- * Numbers that cannot be read become null and are noted in s->notes.
+ * The row in [p, p + len), its line end cut off. 1: OK; 0: too few cells; 2: too many. Numbers that
+ * cannot be read become null and are noted in s->notes.
  */
 int rk_csv_row_slow(const struct rk_csv_plan *plan, const char *p, size_t len,
 		    struct rk_csv_sink *s);
@@ -229,12 +233,12 @@ struct rk_csv_scan {
 	void *arg;
 };
 
-/* Batches come in the order of the file. What is odd goes to ctx->diag under these names: */
+/* Batches come in the order of the file. Problems go to ctx->diag with these kinds: */
 #define RK_CSV_WARNINGS                                                                  \
 	"short-row", "long-row", "huge-row", "cut-row", "repeated-header", "bad-number", \
 		"number-out-of-range", "fraction-cut", "damaged-time", "line-break-in-name"
 
-/* The scan's struct is copied; what it points to must outlive the source. */
+/* The scan's struct is copied; everything it points to must outlive the source. */
 int rk_csv_scan_open(const struct rk_csv_scan *scan, struct rk_context *ctx, struct rk_source **ret,
 		     struct rk_error *err);
 

@@ -1,11 +1,10 @@
 /*
- * fast.c - rows in which nothing is odd: cell by cell, and in larger pieces where a row is made
- * of what was seen before (see struct rk_csv_memory).
+ * fast.c - parse ordinary rows: cell by cell, or in larger pieces that were seen before (see struct
+ * rk_csv_memory).
  *
- * Cells: all of it works on readable bytes around the text (the scanner's buffers have them), so numbers
- * are taken eight digits at a time and delimiters found sixteen bytes at a time without a test for
- * the end at each step. Each cell reader returns the byte behind the cell, or NULL when the cell is
- * odd in any way.
+ * The bytes around the text must be readable (the scanner's buffers guarantee it). So numbers are read eight
+ * digits at a time and delimiters are found sixteen bytes at a time, without testing for the end at each step.
+ * Each cell reader returns the byte after the cell, or NULL if the cell is unusual in any way.
  */
 #include "codec/csv/csv.h"
 
@@ -51,7 +50,7 @@ static inline uint32_t match1(const char *p, char a)
 	return match2(p, a, a);
 }
 
-/* The first a or b at or behind p; `end` when there is none before it. */
+/* The first a or b at or after p; `end` if there is none before it. */
 static inline const char *find2(const char *p, const char *end, char a, char b)
 {
 	for (; p < end; p += 16) {
@@ -68,8 +67,8 @@ static inline const char *find2(const char *p, const char *end, char a, char b)
 /*
  * Leading decimal digits of eight bytes, as a number. `x` holds the bytes in memory order (the
  * first is the lowest); a byte is a digit when its high nibble is 3 and adding 6 to the low one
- * does not carry. The digits are moved to the top so that what is missing counts as leading
- * zeros, then pairs, fours and eights are joined by three multiplications.
+ * does not carry. The digits are moved to the top so that missing ones count as leading zeros, then
+ * pairs, fours and eights are joined by three multiplications.
  */
 static inline unsigned digits8(const char *p, uint64_t *ret)
 {
@@ -224,8 +223,8 @@ static inline const char *skip_cells(const char *p, const char *end, unsigned n)
 }
 
 /*
- * The delimiters behind each of n cells from p on, into d. All must be commas, but the last may be
- * a line end (or `end`) when `last` says so; d[n - 1] then stands before any carriage return.
+ * Stores the delimiters after each of n cells from p on in d. All must be commas, except that the
+ * last may be a line end (or `end`) if `last` is set; then d[n - 1] is before any carriage return.
  */
 static inline bool delimiters(const char *p, const char *end, unsigned n, bool last, const char **d)
 {
@@ -258,7 +257,7 @@ static inline bool delimiters(const char *p, const char *end, unsigned n, bool l
 
 /*
  * The eight bytes before `end`, of which the last n (1..8) are a number: the others are blanked,
- * then as in digits8. A byte that is no digit leaves a bit in *odd.
+ * then as in digits8. A byte that is not a digit sets a bit in *odd.
  */
 static inline uint64_t digits_before(const char *end, unsigned n, uint64_t *odd)
 {
@@ -273,7 +272,7 @@ static inline uint64_t digits_before(const char *end, unsigned n, uint64_t *odd)
 	return (x & 0x0000ffff0000ffffu) * 42949672960001u >> 32;
 }
 
-/* The number in [p, end), 1 to 16 digits long; anything else leaves a bit in *odd. */
+/* The number in [p, end), 1 to 16 digits long; anything else sets a bit in *odd. */
 static inline int64_t number_before(const char *p, const char *end, uint64_t *odd)
 {
 	size_t n = (size_t)(end - p);
@@ -294,9 +293,9 @@ static inline int64_t number_before(const char *p, const char *end, uint64_t *od
 enum { MAX_PLACES = 15 };
 
 /*
- * The digits behind the point at q, with those before it in *v: "1979347.8750000000" is
- * 1979347875 / 10^3. A quotient of two numbers that are exact is as near as a double can be; NULL
- * when there are more digits than that.
+ * The digits after the point at q, with those before it in *v: "1979347.8750000000" is 1979347875 /
+ * 10^3. The quotient of two exact numbers is correctly rounded; NULL if there are too many digits
+ * for that.
  */
 static inline const char *fraction(const char *q, int64_t *v, unsigned *places)
 {
@@ -337,7 +336,7 @@ static inline const char *double_cell(const char *p, unsigned field, struct rk_c
 	return q;
 }
 
-/* What the cell before p holds, up to eight bytes: a kernel's number stands before its name. */
+/* The cell before p, up to eight bytes: a kernel's id is before its name. */
 static inline uint64_t cell_before(const char *p)
 {
 	uint64_t x, m, commas;
@@ -400,7 +399,7 @@ static inline const char *string_cell(const char *p, const char *end, unsigned f
 	return new_word(p, end, id, s, w);
 }
 
-/* Stores a number of a run; what does not fit leaves a bit in *odd. */
+/* Stores a number of a group of cells; one that does not fit sets a bit in *odd. */
 static inline void put_number(const struct rk_csv_op *op, int64_t v, const struct rk_csv_sink *s,
 			      uint64_t *odd)
 {
@@ -415,8 +414,8 @@ static inline void put_number(const struct rk_csv_op *op, int64_t v, const struc
 }
 
 /*
- * A run of cells that are numbers or skipped. Where they end is found first, for all of them, so
- * that no number has to wait for the one before; what is odd in any of them shows at the end.
+ * A group of cells that are numbers or skipped. First finds where all of them end, so that no
+ * number has to wait for the one before. Problems in any of them are checked at the end.
  */
 static const char *run_of_cells(const struct rk_csv_op *cols, unsigned n, const char *p,
 				const char *end, bool last, struct rk_csv_sink *s)
@@ -585,8 +584,8 @@ static void keep_end(struct rk_csv_end *e, const struct rk_csv_put *puts, unsign
 }
 
 /*
- * Tails are told by their first 32 bytes: a shorter one takes the beginning of the next row with
- * it, which is the same for most. Two slots share an index.
+ * Tails are identified by their first 32 bytes. A shorter tail includes the beginning of the next
+ * row, which is mostly the same. Two slots share an index.
  */
 static inline struct rk_csv_end *tail_slot(struct rk_csv_memory *m, const char *p)
 {
@@ -598,7 +597,7 @@ static inline struct rk_csv_end *tail_slot(struct rk_csv_memory *m, const char *
 	return &m->tails[h >> 40 & (RK_CSV_ENDS - 2)];
 }
 
-/* Heads begin alike: they are told by the 24 bytes where the first of them ended. */
+/* Heads begin alike: they are identified by the 24 bytes where the first of them ended. */
 static inline struct rk_csv_end *head_slot(struct rk_csv_memory *m, const char *p)
 {
 	uint64_t w[3], h;
@@ -608,7 +607,7 @@ static inline struct rk_csv_end *head_slot(struct rk_csv_memory *m, const char *
 	return &m->heads[h >> 40 & (RK_CSV_ENDS - 2)];
 }
 
-/* Of the two slots of an index, the one that fits; NULL and *free when none does. */
+/* The matching one of the two slots of an index; NULL and *free if none matches. */
 static inline struct rk_csv_end *find_end(struct rk_csv_end *e, const char *p,
 					  struct rk_csv_end **free)
 {
@@ -699,7 +698,7 @@ static const char *row_by_cells(const struct rk_csv_plan *plan, const char *p, c
 	return p ? line_end(p, end) : NULL;
 }
 
-/* The next line, or NULL when something is odd. */
+/* The next line, or NULL for an unusual row. */
 static inline const char *row_by_runs(const struct rk_csv_plan *plan, const char *p,
 				      const char *end, struct rk_csv_sink *s)
 {

@@ -1,4 +1,4 @@
-/* row.c - the header, single rows, what each column is, and rows with something odd in them. */
+/* row.c - the header, single rows, the kind of each column, and unusual rows. */
 #include <assert.h>
 #include <stdbool.h>
 #include <string.h>
@@ -210,7 +210,7 @@ static struct rk_csv_op op_of(const struct rk_csv_bind *b, unsigned col, uint64_
 	return op;
 }
 
-/* Fields that a column before has: two of one name would fight for one field, the first has it. */
+/* Fields that an earlier column already fills: of two columns with the same name the first wins. */
 struct taken {
 	uint64_t bits[RK_CSV_MAX_COLUMNS / 64 + 2];
 };
@@ -232,7 +232,7 @@ static bool in_run(enum rk_cell c)
 	       c == RK_CELL_I32 || c == RK_CELL_U32;
 }
 
-/* How many columns from col on can be taken together; a run of nothing but SKIP is none. */
+/* Number of columns from col on that can be read together; 0 if all are SKIP. */
 static unsigned run_length(const struct rk_csv_plan *p, unsigned col)
 {
 	unsigned n = 0;
@@ -259,7 +259,7 @@ static unsigned tail_length(const struct rk_csv_plan *p)
 	return n >= 4 ? n : 0;
 }
 
-/* Leading columns that a format knows and that are not another in each row, at least three. */
+/* Leading columns that a format knows and that do not differ in each row, at least three. */
 static unsigned head_length(const struct rk_csv_header *h, const struct rk_csv_bind *binds)
 {
 	unsigned n = 0;
@@ -275,7 +275,7 @@ static unsigned head_length(const struct rk_csv_header *h, const struct rk_csv_b
 	return n >= 3 ? n : 0;
 }
 
-/* What stands between head and tail, which are a step of the fast path each. */
+/* The cells between head and tail; head and tail are one step of the fast path each. */
 static void fold(struct rk_csv_plan *p)
 {
 	for (unsigned i = p->head_cols; i < p->ncols - p->tail_cols;) {
@@ -367,11 +367,11 @@ void rk_csv_commit_nulls(struct rk_csv_sink *s)
 	s->nnulls = 0;
 }
 
-/* ---- rows with something odd in them ---- */
+/* ---- unusual rows ---- */
 /*
- * First the row is cut at its commas with quotes taken as quotes. When that does not give as many
- * cells as the header has, or puts words where numbers belong, the cells are counted from both
- * ends around the free-text column: whatever is left in the middle is the text.
+ * First the row is split at its commas, respecting quotes. If that does not give as many cells as
+ * the header has, or puts words where numbers belong, cells are counted from both ends around the
+ * free-text column: the rest in the middle is the text.
  */
 
 /* The closing quote of a quoted cell that begins at p, or NULL; pairs of quotes are passed. */
@@ -442,7 +442,7 @@ static bool split_both_ends(const char *p, size_t len, unsigned ncols, unsigned 
 		end = q;
 	}
 	cells[free_col] = (struct rk_csv_span){ p, (size_t)(end - p) };
-	/* a text that opens with a quote closes with one: otherwise there are cells too many */
+	/* a text that begins with a quote must end with one, or there are too many cells */
 	return p == end || *p != '"' || (end - p > 1 && end[-1] == '"');
 }
 
@@ -475,7 +475,7 @@ static struct rk_csv_span agent_text(struct rk_csv_span c)
 		if (rk_text_iprefix(c.p, c.len, words[i]))
 			return (struct rk_csv_span){ c.p + n, c.len - n };
 	}
-	/* rows of freed memory may show a lone quote as their agent */
+	/* rows written from freed memory may have a lone quote as their agent */
 	return c.len == 1 && *c.p == '"' ? (struct rk_csv_span){ c.p, 0 } : c;
 }
 
@@ -564,7 +564,7 @@ static void put_number(const struct rk_csv_op *op, struct rk_csv_span c, struct 
 		((int64_t *)s->data[op->field])[s->row] = v;
 }
 
-/* Every quote doubled: RFC 4180 wrote it, and one of each pair belongs to the text. */
+/* All quotes are doubled, as in RFC 4180: one of each pair belongs to the text. */
 static bool doubled_quotes(struct rk_csv_span c)
 {
 	bool any = false;
@@ -625,7 +625,7 @@ static void put_cells(const struct rk_csv_plan *plan, const struct rk_csv_span *
 	}
 }
 
-/* One trailing comma more than the header has: an empty cell nobody named. */
+/* One trailing comma more than the header has: an empty cell without a name. */
 static unsigned drop_empty_tail(const struct rk_csv_span *cells, unsigned n, unsigned ncols)
 {
 	return n == ncols + 1 && !cells[ncols].len ? ncols : n;

@@ -3,13 +3,14 @@
  *
  * The text is read in blocks. A block is cut into pieces at line beginnings, and one round on the
  * thread pool parses all pieces of a block, each into its own builder, while one task of the same
- * round reads (and unpacks) the next block. The builders of a round are handed out in order while
- * the next round is under way.
+ * round reads (and unpacks) the next block. The builders of a round are delivered in order while
+ * the next round is running.
  *
- * Where may a piece begin? A name may hold a line end, so not every line begins a row. A line that
- * is a whole row by itself does, always: a row is never continued over such a line. Pieces begin at
- * such lines, and so do blocks unless none is near their end; then the last piece leaves over the
- * row it could not finish. That makes the result the same however the text is cut.
+ * Where may a piece begin? A name may contain a line end, so not every line begins a row. But a
+ * line that is a complete row by itself always does: a row is never continued over such a line.
+ * Pieces begin at such lines, and so do blocks unless none is near their end; then the last piece
+ * leaves its unfinished row to the next block. So the result does not depend on how the text is
+ * cut.
  */
 #include "codec/csv/csv.h"
 
@@ -25,7 +26,7 @@ enum {
 	PADDING = 128, /* on both sides of the text: the fast path reads past its ends */
 	HEADROOM =
 		RK_CSV_MAX_ROW + PADDING, /* in front of a block, for the row the last left over */
-	MAX_TRIES = 32,                   /* lines looked at to find one that begins a row */
+	MAX_TRIES = 32,                   /* lines to check for one that begins a row */
 	MAX_JOINED_LINES = 64,            /* lines one name may stretch over */
 };
 
@@ -93,9 +94,9 @@ static const char *const warning_texts[RK_NNOTES] = {
 	"repeated header line; skipped",
 	"cell is not a number; treated as missing",
 	"number does not fit its column; treated as missing",
-	"fraction of a whole number cut off",
+	"fraction of an integer dropped",
 	"time has lost digits (saved by a spreadsheet?); not used for timing",
-	"a name with a line end in it was joined",
+	"name contains a line end; lines joined",
 };
 
 static void note(struct piece *p, enum rk_csv_note n)
@@ -167,8 +168,8 @@ static size_t line_len(const char *p, const char *next)
 }
 
 /*
- * Whether the line [p, next) is a row by itself, with nothing odd in it. One with an odd quote may
- * be the end of a row whose name was wrapped, however much like a row it looks.
+ * Is the line [p, next) an ordinary row by itself? A line with an unpaired quote may be the end of
+ * a row whose name was wrapped, even if it looks like a row.
  */
 static bool whole_row(struct csv_source *src, const char *p, const char *next,
 		      struct rk_csv_sink *sink)
@@ -189,8 +190,9 @@ static bool can_wait(const struct csv_source *src, const struct piece *p, const 
 }
 
 /*
- * The row at p does not fit, perhaps because a name in it holds a line end: adds lines that are no
- * rows themselves until the quotes are even, and tries once. Returns the line behind, or NULL.
+ * The row at p does not match, perhaps because a name in it contains a line end. Adds lines that
+ * are not rows themselves until the quotes are paired, and tries once. Returns the next line, or
+ * NULL.
  */
 static const char *join_lines(struct csv_source *src, struct piece *p, struct rk_csv_sink *sink,
 			      const char *from, const char *next)
@@ -239,7 +241,7 @@ static const char *odd_row(struct csv_source *src, struct piece *p, struct rk_cs
 	}
 	sink->notes = 0;
 	cells = len > RK_CSV_MAX_ROW ? 2 : rk_csv_row_slow(&src->plan, from, len, sink);
-	/* the beginning of a wrapped name may have commas enough to pass for a row */
+	/* the beginning of a wrapped name may have enough commas to look like a row */
 	if ((cells != 1 || sink->notes >> RK_NOTE_BAD_NUMBER & 1) && quotes_in(from, len) % 2) {
 		joined = join_lines(src, p, sink, from, next);
 		if (joined || p->stopped)
@@ -289,7 +291,9 @@ static void parse_piece(struct csv_source *src, struct piece *p, struct rk_csv_m
 		p->rc = src->scan.finish(src->scan.arg, &p->b, &p->err);
 }
 
-/* A packed file that is damaged or cut ends here: its good rows are kept and the rest is told. */
+/*
+ * A damaged or truncated compressed file ends here: keeps its good rows and warns about the rest.
+ */
 static int end_of_text(struct csv_source *src, int rc, struct rk_error *err)
 {
 	char message[600];
@@ -347,8 +351,8 @@ static const char *last_line(const char *from, const char *to)
 }
 
 /*
- * Where this block's text may end: at the last line that begins a row; the rest is carried. False
- * when no such line is near: then behind the last line end.
+ * Where this block's text may end: at the last line that begins a row; the rest goes to the next
+ * block. False if there is no such line nearby: then after the last line end.
  */
 static bool block_limit(struct csv_source *src, const char *from, const char *to, const char **ret)
 {
@@ -375,7 +379,7 @@ static void add_piece(struct round *r, const char *from, const char *to, bool la
 	p->open = p->stopped = p->handed = false;
 }
 
-/* A stretch in which no line begins a row stays one piece, parsed in several goes. */
+/* Text in which no line begins a row stays one piece, parsed in several steps. */
 static void cut_pieces(struct csv_source *src, struct round *r, const char *from, const char *to,
 		       bool last)
 {
@@ -407,7 +411,7 @@ static void skip_rest_of_row(struct csv_source *src, struct round *r)
 	}
 }
 
-/* What the last round left over goes in front of the block that was read meanwhile. */
+/* Puts the rest of the last round in front of the block that was read in the meantime. */
 static void carry(struct csv_source *src, const struct round *r)
 {
 	const struct piece *p = r->npieces ? &r->pieces[r->npieces - 1] : NULL;
@@ -470,7 +474,7 @@ static void start_round(struct csv_source *src)
 	rk_pool_start(src->ctx->pool, &src->job);
 }
 
-/* A piece that must be parsed on needs its text: the next block cannot take the place of it. */
+/* An unfinished piece still needs its text: the next block must not overwrite it. */
 static bool text_needed(const struct round *r)
 {
 	for (unsigned i = 0; i < r->npieces; i++)
@@ -479,7 +483,7 @@ static bool text_needed(const struct round *r)
 	return false;
 }
 
-/* The round under way becomes the front, and the next is begun. 0: all text was seen. */
+/* The running round becomes the front, and the next one starts. 0: all text is read. */
 static int next_round(struct csv_source *src, struct rk_error *err)
 {
 	int rc;
@@ -531,7 +535,7 @@ static void note_huge_row(struct csv_source *src)
 	src->front->huge = false;
 }
 
-/* What was odd, all of it: another pass over the file would say the same again. */
+/* Reports all problems once: reading the file again would repeat them. */
 static void tell(struct csv_source *src)
 {
 	for (unsigned n = 0; n < RK_NNOTES; n++)
@@ -554,7 +558,7 @@ static int begin(struct csv_source *src, struct rk_error *err)
 		if (rc < 0)
 			return rc;
 		if (len < want)
-			return rk_fail(err, RK_E_IO, "'%s' became shorter while it was read",
+			return rk_fail(err, RK_E_IO, "'%s' was truncated while it was being read",
 				       rk_instream_path(src->scan.in));
 		left -= len;
 	}
@@ -652,10 +656,10 @@ static int make_buffers(struct csv_source *src, struct rk_error *err)
 	if (src->block_bytes > RK_TEXT_BLOCK_BYTES)
 		src->block_bytes = RK_TEXT_BLOCK_BYTES;
 	src->max_pieces = (unsigned)((src->block_bytes + HEADROOM) / PIECE_BYTES) + 2;
-	/* a row takes a byte per column; pieces are seldom longer, and then take several goes */
+	/* a row has at least a byte per column; a piece with more rows takes several steps */
 	src->piece_rows = 2 * PIECE_BYTES / src->plan.ncols + MAX_TRIES + 2;
 	src->memory = rk_calloc(threads, sizeof(*src->memory));
-	/* zeros: a hash looks some bytes past either end of a row, to choose a place and nothing else */
+	/* zeros: a hash reads some bytes past either end of a row, only to choose a slot */
 	src->cur.mem = rk_calloc(1, HEADROOM + src->block_bytes + PADDING);
 	src->next.mem = rk_calloc(1, HEADROOM + src->block_bytes + PADDING);
 	if (!src->memory || !src->cur.mem || !src->next.mem)

@@ -32,7 +32,7 @@ struct rk_json {
 	struct rk_instream *in; /* NULL: the content is what is left of `given` */
 	const char *given;
 	size_t given_len;
-	const char *name; /* what errors call it */
+	const char *name; /* its name in errors */
 	char *buf;
 	const char *pos, *end;
 	uint64_t base; /* offset of buf in the content */

@@ -133,7 +133,7 @@ static inline enum rk_json_has to_i64(const struct rk_json_token *tok, int64_t *
 	return tok->len ? RK_JSON_HAS : RK_JSON_ABSENT;
 }
 
-/* One more decimal digit; false when 64 bits do not hold it. */
+/* Adds a decimal digit; false if it does not fit into 64 bits. */
 static bool shift_in(int64_t *v, unsigned digit)
 {
 	return !__builtin_mul_overflow(*v, 10, v) && !__builtin_add_overflow(*v, (int64_t)digit, v);
@@ -141,7 +141,8 @@ static bool shift_in(int64_t *v, unsigned digit)
 
 /*
  * "1428625731622.25" -> 1428625731622250, digit by digit: a double of that size is off by 100 ns.
- * `places` are the decimal places that count, three more than the exponent; what follows is rounded.
+ * `places` is the number of decimal places that count, three more than the exponent; the rest is
+ * rounded.
  */
 static enum rk_json_has digits_ns(const char *p, size_t len, long places, int64_t *ret)
 {
@@ -228,7 +229,7 @@ static enum rk_json_has to_text(struct rk_json_record *r, const struct rk_json_t
 {
 	v->at = (uint32_t)r->text.len;
 	rk_bytes_put(&r->text, tok->text, tok->len);
-	/* a failure is told when the record has ended; until then `keep` may ask for the text */
+	/* errors are reported at the end of the record; until then `keep` may need the text */
 	v->len = r->text.bad ? 0 : (uint32_t)tok->len;
 	return RK_JSON_HAS;
 }
@@ -387,7 +388,7 @@ int rk_json_record_read(struct rk_json_record *r, struct rk_json *j, struct rk_e
 	if (rc == 0 && r->text.bad)
 		rc = r->text.len < TEXT_BYTES_MAX / 2 ?
 			     rk_fail_nomem(err) :
-			     rk_fail(err, RK_E_LIMIT, "record of over 16 MiB of text");
+			     rk_fail(err, RK_E_LIMIT, "a record has more than 16 MiB of text");
 	return rc;
 }
 

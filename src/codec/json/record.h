@@ -1,8 +1,8 @@
 /*
- * record.h - the fields wanted of one JSON object, by path; all else is skipped.
+ * record.h - read selected fields of one JSON object, by path; everything else is skipped.
  *
- * "dispatch_info/agent_id/handle" is three keys deep; a part that is a number also stands for a
- * place in an array ("args/grid/0"). Of a key that comes twice, the last counts.
+ * "dispatch_info/agent_id/handle" is three keys deep; a part that is a number is also an index into
+ * an array ("args/grid/0"). If a key occurs twice, the last one counts.
  */
 #ifndef RK_JSON_RECORD_H
 #define RK_JSON_RECORD_H
@@ -10,7 +10,7 @@
 #include "base/bytes.h"
 #include "codec/json/stream.h"
 
-/* Numbers may stand in quotes. */
+/* Numbers may be in quotes. */
 enum rk_json_type {
 	RK_JSON_AS_I64,
 	RK_JSON_AS_U64,   /* decimal or "0x..."; the 64 bits are in `i` */
@@ -18,7 +18,7 @@ enum rk_json_type {
 	RK_JSON_AS_MICRO, /* decimal microseconds, in `i` as nanoseconds, exactly */
 	RK_JSON_AS_TEXT,  /* string, or a number or word as written */
 	RK_JSON_AS_JOIN,  /* array of those, with blanks between them */
-	RK_JSON_AS_LIST,  /* array that is handed to `list` */
+	RK_JSON_AS_LIST,  /* array that is passed to `list` */
 };
 
 struct rk_json_field {
@@ -66,10 +66,10 @@ struct rk_json_record {
 	struct rk_bytes text;
 	/* Whether the rest of the object is wanted; NULL: always. */
 	bool (*keep)(void *arg, const struct rk_json_record *r);
-	/* Takes the array that was just opened, its end included; for fields of type LIST. */
+	/* Reads the array that was just opened, including its end; for fields of type LIST. */
 	int (*list)(void *arg, struct rk_json *j, struct rk_error *err);
 	void *arg;
-	bool dropped; /* `keep` said no */
+	bool dropped; /* `keep` returned false */
 };
 
 /*

@@ -1,9 +1,8 @@
 /*
- * skip.c - values passed without being looked at.
+ * skip.c - skip values without parsing them.
  *
- * 64 bytes at a time become bit masks: quotes, backslashes, opening and closing brackets. A quote
- * after an odd number of backslashes is text; the others, as a running parity, tell which bytes are
- * inside strings; brackets outside change the depth. State between windows: `escape` (the first byte
+ * 64 bytes at a time become bit masks: quotes, backslashes, opening and closing brackets. A quote after an
+ * odd number of backslashes is text; the running parity of the others tells which bytes are inside strings; brackets outside change the depth. State between windows: `escape` (the first byte
  * is escaped, 0 or 1) and `inside` (the window begins in a string, 0 or all ones).
  */
 #include <string.h>

@@ -305,7 +305,7 @@ int rk_json_refill(struct rk_json *j, struct rk_error *err)
 		return 0;
 	rc = read_block(j, &n, err);
 	if (rc < 0) {
-		/* packed data that breaks off: what came before it was good */
+		/* truncated compressed data: the bytes before are good */
 		j->truncated = rc == RK_E_FORMAT;
 		return rc;
 	}
@@ -325,7 +325,7 @@ int rk_json_fail_end(struct rk_json *j, struct rk_error *err)
 	uint64_t at = rk_json_offset(j);
 
 	j->truncated = true;
-	rk_fail(err, RK_E_FORMAT, "the JSON ends early, at byte %llu", (unsigned long long)at);
+	rk_fail(err, RK_E_FORMAT, "the JSON is truncated at byte %llu", (unsigned long long)at);
 	rk_error_at(err, j->name, 0, at);
 	return RK_E_FORMAT;
 }
@@ -356,9 +356,9 @@ static int fail_token(struct rk_json *j, struct rk_error *err)
 	uint64_t at = rk_json_offset(j);
 
 	if (c > 0x20 && c < 0x7f)
-		rk_fail(err, RK_E_FORMAT, "'%c' where %s should be", c, wanted[j->state]);
+		rk_fail(err, RK_E_FORMAT, "found '%c', expected %s", c, wanted[j->state]);
 	else
-		rk_fail(err, RK_E_FORMAT, "0x%02x where %s should be", c, wanted[j->state]);
+		rk_fail(err, RK_E_FORMAT, "found 0x%02x, expected %s", c, wanted[j->state]);
 	rk_error_at(err, j->name, 0, at);
 	return RK_E_FORMAT;
 }
@@ -442,7 +442,7 @@ static bool all_digits(const struct rk_json_token *tok)
 	return true;
 }
 
-/* true, false, null, NaN and numbers that are not plain; `at`: where the word begins. */
+/* true, false, null, NaN and unusual numbers; `at`: where the word begins. */
 static int word(struct rk_json *j, struct rk_json_token *tok, uint64_t at, struct rk_error *err)
 {
 	char c = tok->text[0];
@@ -461,8 +461,8 @@ static int word(struct rk_json *j, struct rk_json_token *tok, uint64_t at, struc
 			j->notes.nonfinite_at = at;
 		return RK_JSON_NULL;
 	}
-	rk_fail(err, RK_E_FORMAT, "'%.*s' is no JSON value", (int)(tok->len < 40 ? tok->len : 40),
-		tok->text);
+	rk_fail(err, RK_E_FORMAT, "'%.*s' is not a JSON value",
+		(int)(tok->len < 40 ? tok->len : 40), tok->text);
 	rk_error_at(err, j->name, 0, at);
 	return RK_E_FORMAT;
 }

@@ -1,9 +1,9 @@
 /*
  * stream.h - JSON as a stream of tokens, in bounded memory whatever the input's size.
  *
- * Numbers come as text, so that 64-bit integers stay exact. Strings come without their escapes; what
- * is not valid UTF-8 passes as it is. Taken in stride and counted: NaN and Infinity (null), strings
- * over a MiB (cut), escapes that JSON does not have (kept as written). A byte order mark is skipped.
+ * Numbers come as text, so that 64-bit integers stay exact. Strings come unescaped; invalid UTF-8
+ * is passed through. Accepted and counted: NaN and Infinity (null), strings over a MiB (cut),
+ * invalid escapes (kept as written). A byte order mark is skipped.
  */
 #ifndef RK_JSON_STREAM_H
 #define RK_JSON_STREAM_H
@@ -36,7 +36,7 @@ struct rk_json_token {
 	size_t len;
 };
 
-/* What was taken in stride so far, and where the first of each was. */
+/* The irregularities accepted so far, and where the first of each was. */
 struct rk_json_notes {
 	uint64_t cut, nonfinite, escapes;
 	uint64_t cut_at, nonfinite_at, escapes_at;
@@ -44,9 +44,9 @@ struct rk_json_notes {
 
 struct rk_json;
 
-/* `in` is borrowed and read from where it stands, which is offset 0 here. */
+/* `in` is borrowed and read from its current position, which is offset 0 here. */
 int rk_json_new(struct rk_instream *in, struct rk_json **ret, struct rk_error *err);
-/* Over text in memory, borrowed as `name`, which errors call it by, is. */
+/* For text in memory. The text and `name` (for errors) are borrowed. */
 int rk_json_new_text(const char *text, size_t len, const char *name, struct rk_json **ret,
 		     struct rk_error *err);
 void rk_json_free(struct rk_json *j); /* NULL is fine */
@@ -55,19 +55,19 @@ void rk_json_free(struct rk_json *j); /* NULL is fine */
 int rk_json_next(struct rk_json *j, struct rk_json_token *tok, struct rk_error *err);
 
 /*
- * Passes the value that is due (after a KEY, or at the beginning) at memory speed. Quotes and depth
- * are minded, what stands between is not looked at.
+ * Skips the next value (after a KEY, or at the beginning) at memory speed. Only quotes and depth
+ * are checked.
  */
 int rk_json_skip_value(struct rk_json *j, struct rk_error *err);
-/* Passes the rest of the innermost open object or array, its end included. */
+/* Skips the rest of the innermost open object or array, including its end. */
 int rk_json_skip_rest(struct rk_json *j, struct rk_error *err);
-/* As skip_value, of a value whose end a former pass has seen at `offset`. */
+/* As skip_value, for a value whose end is known to be at `offset`. */
 int rk_json_jump(struct rk_json *j, uint64_t offset, struct rk_error *err);
 
 uint64_t rk_json_offset(const struct rk_json *j); /* of the next byte to be looked at */
 unsigned rk_json_depth(const struct rk_json *j);  /* open objects and arrays */
 const struct rk_json_notes *rk_json_notes(const struct rk_json *j);
-/* The last error was that the content ends (or its packing breaks) inside the document. */
+/* The last error was a truncated document (or truncated compressed data). */
 bool rk_json_truncated(const struct rk_json *j);
 /* After RK_JSON_END: 1 when more than white space follows, at rk_json_offset; else 0, or < 0. */
 int rk_json_more(struct rk_json *j, struct rk_error *err);

@@ -100,7 +100,7 @@ static void shut(struct maker *m)
 		m->depth--;
 }
 
-/* Hands over the root (when rc is 0) or frees everything. Returns rc. */
+/* Returns the root through `ret` (if rc is 0) or frees everything. Returns rc. */
 static int made(struct maker *m, int rc, struct rk_tree **ret)
 {
 	rk_free(m->key);
@@ -208,7 +208,7 @@ static int take(struct maker *m, int kind, const struct rk_json_token *tok, uint
 	}
 }
 
-/* The tokenizer's offset, which nobody wants to count, becomes a line. */
+/* Turns the tokenizer's offset into a line number. */
 static int told_by_line(struct rk_error *err, int rc, struct lines *l, const char *name)
 {
 	if (err && rc < 0 && rc != RK_E_NOMEM) {
@@ -237,7 +237,7 @@ int rk_tree_parse_json(const char *text, size_t len, const char *name, struct rk
 				take(&m, kind, &tok, line_of(&lines, rk_json_offset(j)), err);
 	}
 	if (rc == 0 && rk_json_more(j, err) > 0) {
-		rc = rk_fail(err, RK_E_FORMAT, "there is more after the end of the JSON");
+		rc = rk_fail(err, RK_E_FORMAT, "extra text after the end of the JSON");
 		rk_error_at(err, name, line_of(&lines, rk_json_offset(j)), 0);
 	}
 	rk_json_free(j);
@@ -328,7 +328,7 @@ static int take_event(struct yaml *y, const yaml_event_t *e, bool *ended, struct
 		shut(&y->m);
 		return 0;
 	case YAML_ALIAS_EVENT: /* a few of these can make a document of terabytes */
-		return fail_at(y, e, RK_E_UNSUPPORTED, "YAML aliases are not read", err);
+		return fail_at(y, e, RK_E_UNSUPPORTED, "YAML aliases are not supported", err);
 	case YAML_DOCUMENT_START_EVENT:
 		if (y->m.root)
 			return fail_at(y, e, RK_E_UNSUPPORTED, "more than one YAML document", err);

@@ -2,8 +2,8 @@
  * tree.h - small documents, JSON or YAML, as a tree: presets, contexts, job files, run.json.
  *
  * Not for traces: the whole document is in memory, and its size, depth and number of nodes have
- * limits (RK_E_LIMIT). Numbers keep their text. Of a key that comes twice both
- * are there, and rk_tree_get finds the last.
+ * limits (RK_E_LIMIT). Numbers keep their text. If a key occurs twice, both are kept, and
+ * rk_tree_get finds the last.
  */
 #ifndef RK_TREE_H
 #define RK_TREE_H
@@ -46,7 +46,10 @@ int rk_tree_parse_yaml(const char *text, size_t len, const char *name, struct rk
 		       struct rk_error *err);
 /* .yaml and .yml are YAML, all else JSON. */
 int rk_tree_load(const char *path, struct rk_tree **ret, struct rk_error *err);
-/* The same of a file that was found, not named: a pipe or a device is refused and never waited for. */
+/*
+ * The same for a file that was found, not named by the user: refuses pipes and devices, so it never
+ * blocks.
+ */
 int rk_tree_load_found(const char *path, struct rk_tree **ret, struct rk_error *err);
 void rk_tree_free(struct rk_tree *root); /* NULL is fine */
 

@@ -22,7 +22,7 @@ struct element {
 	bool is_unsigned, is_null;
 };
 
-/* LogicalType is a union: one field, of which only INTEGER and NULL tell something. */
+/* LogicalType is a union of one field; only INTEGER and NULL matter. */
 static void parse_logical(struct rk_thrift_reader *r, struct element *e)
 {
 	struct rk_thrift_field f = { 0 }, g = { 0 };
@@ -95,7 +95,7 @@ static int add_leaf(struct rk_pq_footer *f, const struct element *e, size_t dept
 }
 
 /*
- * The tree stands in the list in order: each element that has children is followed by them.
+ * The list has the tree in order: each element is followed by its children.
  * left[d] counts the children still to come at depth d.
  */
 static int parse_schema(struct rk_thrift_reader *r, const struct rk_thrift_field *field,
@@ -109,7 +109,7 @@ static int parse_schema(struct rk_thrift_reader *r, const struct rk_thrift_field
 	if (r->c.bad || elem.type != RK_THRIFT_STRUCT || !n || f->leaves)
 		return rk_fail(err, RK_E_FORMAT, "damaged footer: schema");
 	if (n > RK_PQ_MAX_COLUMNS)
-		return rk_fail(err, RK_E_LIMIT, "%zu columns are more than rockit reads", n);
+		return rk_fail(err, RK_E_LIMIT, "too many columns: %zu", n);
 	f->leaves = rk_calloc(n, sizeof(*f->leaves));
 	if (!f->leaves)
 		return rk_fail_nomem(err);
@@ -175,7 +175,7 @@ static int parse_pairs(struct rk_thrift_reader *r, const struct rk_thrift_field 
 	return rc;
 }
 
-/* Notes where the row groups stand and passes over them. */
+/* Remembers where the row groups are and skips them. */
 static void note_groups(struct rk_thrift_reader *r, const struct rk_thrift_field *field,
 			struct rk_pq_footer *f)
 {

@@ -58,7 +58,7 @@ struct rk_pq_leaf {
 	int physical;
 	bool optional;
 	bool is_unsigned; /* INT32 and INT64 with an unsigned logical type */
-	bool is_null;     /* holds nothing; its physical type means nothing */
+	bool is_null;     /* has no values; its physical type is ignored */
 	bool nested;
 };
 
@@ -76,7 +76,7 @@ struct rk_pq_group {
 	struct rk_pq_chunk *chunks; /* one per leaf */
 };
 
-/* Row groups stay as bytes until they are visited: their number is not bounded by ours. */
+/* Row groups stay as bytes until they are visited: their number is not limited. */
 struct rk_pq_footer {
 	uint8_t *bytes;
 	size_t len;
@@ -88,13 +88,13 @@ struct rk_pq_footer {
 	char *schema;           /* "rockit.schema", NULL when absent */
 };
 
-/* `bytes` (from rk_alloc) becomes the footer's, on failure too. */
+/* Takes over `bytes` (from rk_alloc), also on failure. */
 int rk_pq_footer_parse(struct rk_pq_footer *f, uint8_t *bytes, size_t len, struct rk_error *err);
 void rk_pq_footer_release(struct rk_pq_footer *f);
 
 /*
- * Reads the row group at *offset (f->groups for the first) and moves *offset behind it.
- * ret->chunks is the caller's, with room for f->nleaves.
+ * Reads the row group at *offset (f->groups for the first) and moves *offset past it. ret->chunks
+ * is the caller's, with space for f->nleaves.
  */
 int rk_pq_footer_group(const struct rk_pq_footer *f, size_t *offset, struct rk_pq_group *ret,
 		       struct rk_error *err);

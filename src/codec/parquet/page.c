@@ -19,7 +19,7 @@ static int unpack_gzip(const uint8_t *in, size_t len, uint8_t *raw, size_t raw_l
 
 	z.next_out = raw;
 	z.avail_out = (uInt)raw_len;
-	/* 32: gzip and zlib headers are told apart by content. */
+	/* 32: zlib detects gzip or zlib headers. */
 	if (inflateInit2(&z, 15 + 32) != Z_OK)
 		return rk_fail_nomem(err);
 	rc = inflate(&z, Z_FINISH);
@@ -148,7 +148,7 @@ static int plain_bools(struct rk_pq_values *v, uint64_t *out, size_t n, struct r
 	return 0;
 }
 
-/* Byte k of all values stands together, for each k: value i is spread over the page. */
+/* The page has byte 0 of all values, then byte 1 of all values, and so on. */
 static int split_numbers(struct rk_pq_values *v, uint64_t *out, size_t n, struct rk_error *err)
 {
 	const size_t width = width_of(v->leaf->physical);
@@ -247,7 +247,7 @@ static int delta_strings(struct rk_pq_values *v, uint64_t *out, size_t n, struct
 		rk_bytes_put(&v->last, p, (size_t)len);
 		if (v->last.bad)
 			return rk_fail_nomem(err);
-		/* A few bytes can name long prefixes again and again. */
+		/* A few bytes can repeat long prefixes again and again. */
 		v->pos += v->last.len;
 		if (v->pos > RK_PQ_MAX_PAGE)
 			return rk_fail(err, RK_E_LIMIT,
@@ -322,7 +322,7 @@ static int init_rle_bools(struct rk_pq_values *v, struct rk_error *err)
 	return p ? 0 : damaged(v, err);
 }
 
-/* The strings' bytes follow the last of the lengths: these are passed over once to find them. */
+/* The strings' bytes follow the lengths: skip these once to find them. */
 static bool init_lengths(struct rk_pq_values *v, struct rk_delta *lengths)
 {
 	const uint8_t *begin = v->c.pos;
@@ -399,7 +399,7 @@ static int pq_values_init(struct rk_pq_values *v, int encoding, const uint8_t *d
 
 enum {
 	HEADER_BYTES = 512,         /* holds nearly every page header ... */
-	HEADER_MAX_BYTES = 1 << 20, /* ... but statistics of long strings can stand in it */
+	HEADER_MAX_BYTES = 1 << 20, /* ... but it can have statistics of long strings */
 };
 
 void rk_pq_pages_init(struct rk_pq_pages *p, struct rk_pq_shared *shared,
@@ -436,7 +436,7 @@ int rk_pq_pages_begin(struct rk_pq_pages *p, const struct rk_pq_chunk *chunk, in
 	if (chunk->start < 4 || chunk->bytes < 0 ||
 	    (uint64_t)chunk->start > p->shared->file->size ||
 	    (uint64_t)chunk->bytes > p->shared->file->size - (uint64_t)chunk->start)
-		return rk_fail(err, RK_E_FORMAT, "column '%s': pages lie outside the file", name);
+		return rk_fail(err, RK_E_FORMAT, "column '%s': pages are outside the file", name);
 	if (chunk->num_values != num_rows || chunk->physical != p->leaf->physical)
 		return rk_fail(err, RK_E_FORMAT, "column '%s': row group and schema disagree",
 			       name);
@@ -458,12 +458,12 @@ static int read_at(struct rk_pq_pages *p, void *buf, size_t len, uint64_t offset
 	int rc = rk_file_pread(p->shared->file, buf, len, offset, &got, err);
 
 	if (rc == 0 && got != len)
-		rc = rk_fail(err, RK_E_FORMAT, "column '%s': the file ends within a page",
+		rc = rk_fail(err, RK_E_FORMAT, "column '%s': the file ends inside a page",
 			     p->leaf->name);
 	return rc;
 }
 
-/* Headers say their length only by ending; a second try reads as much as one may take. */
+/* A header has no length field; the second try reads the maximum size. */
 static int read_header(struct rk_pq_pages *p, struct rk_pq_page_header *ret, struct rk_error *err)
 {
 	struct rk_bytes *buf = &p->shared->stored;
@@ -499,7 +499,7 @@ static int make_raw(struct rk_pq_pages *p, size_t len, struct rk_error *err)
 		return 0;
 	drop_raw(p);
 	if (len > RK_PQ_MAX_HELD - p->shared->held)
-		return rk_fail(err, RK_E_LIMIT, "pages of more than %d MiB at one time",
+		return rk_fail(err, RK_E_LIMIT, "pages of more than %d MiB at the same time",
 			       RK_PQ_MAX_HELD >> 20);
 	p->raw = rk_alloc(len);
 	if (!p->raw)
@@ -528,7 +528,7 @@ static int load_packed(struct rk_pq_pages *p, const struct rk_pq_page_header *h,
 	if (rc < 0)
 		return rc;
 	memcpy(p->raw, buf->data, open);
-	/* Writers leave out the frame of nothing. */
+	/* Writers omit the frame of empty data. */
 	if ((size_t)h->bytes == open && (size_t)h->raw_bytes == open)
 		return 0;
 	return pq_unpack(p->codec, buf->data + open, (size_t)h->bytes - open, p->raw + open,
@@ -557,7 +557,7 @@ static int load_page(struct rk_pq_pages *p, const struct rk_pq_page_header *h, s
 	return rc;
 }
 
-/* Smallest plain size of a value, so that a count can be compared with the bytes there are. */
+/* Smallest plain size of a value, to check a count against the available bytes. */
 static size_t least_bytes(int physical)
 {
 	return physical == RK_PQ_INT64 || physical == RK_PQ_DOUBLE ? 8 : 4;
@@ -620,7 +620,7 @@ static int begin_data(struct rk_pq_pages *p, const struct rk_pq_page_header *h,
 	int rc;
 
 	if ((uint64_t)h->num_values > p->values_left)
-		return rk_fail(err, RK_E_FORMAT, "column '%s': pages hold more rows than the group",
+		return rk_fail(err, RK_E_FORMAT, "column '%s': pages have more rows than the group",
 			       p->leaf->name);
 	rc = begin_levels(p, h, &c, err);
 	if (rc < 0)
@@ -641,7 +641,7 @@ static int next_page(struct rk_pq_pages *p, struct rk_error *err)
 	while (rc == 0 && !p->page_left) {
 		if (p->pos >= p->end)
 			return rk_fail(err, RK_E_FORMAT,
-				       "column '%s': pages hold fewer rows than the group",
+				       "column '%s': pages have fewer rows than the group",
 				       p->leaf->name);
 		rc = read_header(p, &h, err);
 		if (rc < 0)

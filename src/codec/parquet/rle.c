@@ -165,7 +165,7 @@ void rk_bits_unpack32(const uint8_t *in, size_t len, size_t first, unsigned widt
 /* ---- Parquet's RLE / bit-packing hybrid (Encodings.md, "RLE = 3") ---- */
 
 enum {
-	MIN_RUN = 16, /* shorter ones cost more as a run of their own than packed */
+	MIN_RUN = 16, /* shorter runs cost more than packed values */
 	HEADER_MAX = 10,
 };
 
@@ -219,8 +219,8 @@ static size_t run_length(const uint32_t *v, size_t n)
 }
 
 /*
- * Values [packed, i) wait to be packed. A run that is met lends them as many of its own as make
- * their number divisible by eight; when enough are left, it is written as a run.
+ * Values [packed, i) wait to be packed. A run first gives them enough values to make their number
+ * divisible by eight; if enough are left, the rest is written as a run.
  */
 size_t rk_rle_encode(uint8_t *out, const uint32_t *v, size_t n, unsigned width, bool runs)
 {
@@ -302,7 +302,7 @@ static bool get_varint(struct rk_rle *r, uint64_t *ret)
 	return false;
 }
 
-/* Reads the next header. Some writers cut the last packed part short: what is there counts. */
+/* Reads the next header. Some writers cut the last packed part short: use the bytes that exist. */
 static bool next_part(struct rk_rle *r)
 {
 	size_t left, bytes = (r->width + 7) / 8;

@@ -1,8 +1,8 @@
 /*
  * rle.h - integers of 0..64 bits side by side, and Parquet's mix of runs and such bits.
  *
- * The encoders write to memory that the caller has measured with the matching bound and cannot
- * fail. The decoder takes hostile bytes: it stops early, never past their end.
+ * The encoders write to memory that the caller sized with the matching bound, so they cannot fail.
+ * The decoder accepts hostile bytes: it may stop early, but never reads past their end.
  */
 #ifndef RK_PARQUET_RLE_H
 #define RK_PARQUET_RLE_H
@@ -13,7 +13,7 @@
 
 #include "base/cursor.h"
 
-/* Encoders store whole words: their output needs this much room behind the last byte. */
+/* Encoders store whole words: their output needs this much space after the last byte. */
 enum { RK_BITS_SLACK = 16 };
 
 /* Bits that v needs; 0 for 0. */
@@ -30,15 +30,15 @@ size_t rk_bits_pack32(uint8_t *out, const uint32_t *v, size_t n, unsigned width)
 size_t rk_bits_pack64(uint8_t *out, const uint64_t *v, size_t n, unsigned width);
 
 /*
- * Values [first, first + n) of `in`. The caller has checked that (first + n) * width bits lie
- * within len bytes.
+ * Values [first, first + n) of `in`. The caller has checked that (first + n) * width bits fit into
+ * len bytes.
  */
 void rk_bits_unpack32(const uint8_t *in, size_t len, size_t first, unsigned width, uint32_t *out,
 		      size_t n);
 void rk_bits_unpack64(const uint8_t *in, size_t len, size_t first, unsigned width, uint64_t *out,
 		      size_t n);
 
-/* Room for any encoding of n values of this width. */
+/* Maximum size of an encoding of n values of this width. */
 size_t rk_rle_bound(size_t n, unsigned width);
 /* `runs` false: the caller knows that runs are rare, and everything is packed. width 0..32 */
 size_t rk_rle_encode(uint8_t *out, const uint32_t *v, size_t n, unsigned width, bool runs);
@@ -59,7 +59,7 @@ struct rk_rle {
 
 /* False when width is above 32. */
 bool rk_rle_init(struct rk_rle *r, const void *data, size_t len, unsigned width);
-/* True when the next n values are one run: they are passed over, *ret is their value. */
+/* True if the next n values are one run: skips them, *ret is their value. */
 bool rk_rle_take_run(struct rk_rle *r, size_t n, uint32_t *ret);
 /* Up to n values; fewer only at the end of the data or where they are damaged. */
 size_t rk_rle_next(struct rk_rle *r, uint32_t *out, size_t n);
@@ -71,7 +71,7 @@ size_t rk_rle_next(struct rk_rle *r, uint32_t *out, size_t n);
  * every sequence can be encoded.
  */
 
-/* Room for the encoding of n values. */
+/* Maximum size of the encoding of n values. */
 size_t rk_delta_bound(size_t n);
 /* Returns the bytes. The 32-bit form keeps every width within 32 bits, as readers demand. */
 size_t rk_delta_encode64(uint8_t *out, const int64_t *v, size_t n);
@@ -98,7 +98,7 @@ struct rk_delta {
 bool rk_delta_init(struct rk_delta *d, const void *data, size_t len);
 /* Up to n values; fewer only at the end or where the data are damaged. */
 size_t rk_delta_next(struct rk_delta *d, int64_t *out, size_t n);
-/* Passes over all values that are left; where the bytes behind them begin, NULL when damaged. */
+/* Skips all remaining values; returns the bytes after them, NULL if damaged. */
 const uint8_t *rk_delta_end(struct rk_delta *d);
 
 #endif
