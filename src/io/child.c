@@ -1,4 +1,4 @@
-/* child.c - runs a program, passes signals on, minds the time, and says how it ended. */
+/* child.c - run a program: forward signals, watch the time limit, and report how it ended. */
 #include "io/child.h"
 
 #include <dirent.h>
@@ -23,7 +23,7 @@
 
 /* ---- which file a command name means, and why it could not be executed ---- */
 
-/* What a shell takes when PATH is not set. */
+/* The shell's default if PATH is not set. */
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 
 static const char *path_of(char *const *envp)
@@ -48,7 +48,7 @@ static void say(struct rk_child_result *ret, enum rk_child_end end, int errnum)
 	ret->exec_errno = errnum;
 }
 
-/* The one after "#!" in a script, "" when the file is no script. */
+/* The interpreter after "#!" in a script, "" if the file is not a script. */
 static void interpreter_of(const char *path, char *name, size_t size)
 {
 	char line[256] = "";
@@ -65,7 +65,7 @@ static void interpreter_of(const char *path, char *name, size_t size)
 		return;
 	p += strspn(p, " \t");
 	len = strcspn(p, " \t\n");
-	/* A carriage return is a usual reason why it is not there. */
+	/* A carriage return is a common reason why it does not exist. */
 	cr = len && p[len - 1] == '\r';
 	snprintf(name, size, "%.*s%s", (int)(len - cr), p, cr ? "\\r" : "");
 }
@@ -100,7 +100,7 @@ static void explain(const char *path, int errnum, struct rk_child_result *ret)
 {
 	struct stat st;
 
-	/* ENOENT of a file that is there speaks of what it needs. */
+	/* ENOENT for an existing file is about its interpreter or loader. */
 	if ((errnum == ENOENT || errnum == ENOTDIR) && stat(path, &st) < 0) {
 		say(ret, RK_CHILD_NOT_FOUND, errnum);
 		snprintf(ret->why, sizeof(ret->why), "'%.200s' does not exist", path);
@@ -155,7 +155,7 @@ static int find_program(const char *name, char *const *envp, char **ret,
 	int rc = 0;
 
 	if (strchr(name, '/')) {
-		/* Exec itself knows best what is wrong with it. */
+		/* Let exec find out what is wrong with it. */
 		path = rk_strdup(name);
 		rc = path ? 0 : RK_E_NOMEM;
 	} else if (*name) {
@@ -193,7 +193,7 @@ int rk_child_check(const char *name, char *const *envp, struct rk_child_result *
 	return 0;
 }
 
-/* ---- whether anything of a process group still runs ---- */
+/* ---- does any process of a group still run? ---- */
 
 /* The n-th word of text, counted from 0; NULL when there are fewer. */
 static const char *word(const char *text, unsigned n, size_t *ret_len)
@@ -238,7 +238,7 @@ static bool group_runs(pid_t group)
 
 	if (kill(-group, 0) < 0 && errno == ESRCH)
 		return false;
-	/* Where init does not reap, the ended stay for ever; the kernel counts them as there. */
+	/* If init does not reap, zombies stay forever, and the kernel still counts them. */
 	dir = opendir("/proc");
 	if (!dir)
 		return true;
@@ -254,7 +254,7 @@ static bool group_runs(pid_t group)
 enum {
 	MS = 1000000,
 	TICK_MS = 100,
-	GROUP_MS = 10,      /* how often we look whether a group is gone that must go */
+	GROUP_MS = 10,      /* how often we check whether a group that must end is gone */
 	GRACE_MS = 10000,   /* between SIGTERM and SIGKILL */
 	GIVE_UP_MS = 10000, /* a driver may keep even a killed process */
 };
@@ -281,7 +281,7 @@ static int64_t later(int64_t from, uint64_t ms)
 
 static void pass_on(struct watch *w, int sig)
 {
-	/* Once reaped its number may be another's, unless the group is still there. */
+	/* Once reaped, its pid may belong to another process, unless the group still exists. */
 	if (!w->ended || group_runs(w->ret->pid))
 		kill(-w->ret->pid, sig);
 }
@@ -310,7 +310,7 @@ static void note_end(struct watch *w, int status, const struct rusage *use)
 	w->ended = true;
 }
 
-/* The terminal stopped it: our shell must see us stop, or the user would wait for ever. */
+/* The terminal stopped it: our shell must see us stop, or the user would wait forever. */
 static void stop_too(struct watch *w, int sig)
 {
 	static const struct timespec pause = { .tv_nsec = TICK_MS * MS };
@@ -326,7 +326,7 @@ static void stop_too(struct watch *w, int sig)
 	w->tty.wanted = w->tty.wanted || asks;
 	rk_child_tty_take(&w->tty);
 	stopped = rk_child_signals_stop(sig);
-	/* The SIGCONT that woke us is in the pipe and passed on from there. */
+	/* The SIGCONT that woke us is in the pipe and gets forwarded from there. */
 	if (stopped)
 		return;
 	/* Nobody could continue us, so the kernel did not stop us. A child that reads a terminal
@@ -431,7 +431,7 @@ static void watch_until_end(struct watch *w)
 	}
 }
 
-/* ---- from start to end ---- */
+/* ---- the whole life of a child ---- */
 
 /* "sh", the path, and the arguments: how a script without "#!" is run. */
 static char **shell_argv(char *const *argv, const char *path)
@@ -480,7 +480,7 @@ static void finish(struct watch *w)
 	struct rk_child_result *ret = w->ret;
 
 	if (!w->ended) {
-		/* Killed, and yet there. */
+		/* Killed, but still there. */
 		ret->end = RK_CHILD_TIMED_OUT;
 		ret->signal = SIGKILL;
 		ret->status = 128 + SIGKILL;

@@ -1,4 +1,4 @@
-/* child.h - one child process in a group of its own, watched until it has ended. */
+/* child.h - run one child process in its own process group and wait until it ends. */
 #ifndef RK_CHILD_H
 #define RK_CHILD_H
 
@@ -9,11 +9,11 @@
 #include "base/error.h"
 
 struct rk_child_options {
-	char *const *argv;   /* argv[0] is looked up in PATH unless it holds a slash */
-	char *const *envp;   /* the whole environment, PATH included; NULL: ours */
-	uint64_t timeout_ms; /* 0: none. Then SIGTERM to the group, after grace_ms SIGKILL */
-	uint64_t grace_ms;   /* 0: 10 s */
-	int out_fd, err_fd;  /* its stdout and stderr; -1: ours, untouched. Not closed */
+	char *const *argv; /* argv[0] is looked up in PATH unless it contains a slash */
+	char *const *envp; /* the whole environment, PATH included; NULL: ours */
+	uint64_t timeout_ms; /* 0: none. At the timeout the group gets SIGTERM, after grace_ms SIGKILL */
+	uint64_t grace_ms;  /* 0: 10 s */
+	int out_fd, err_fd; /* its stdout and stderr; -1: ours, untouched. Not closed */
 	/* Called from the waiting thread ten times a second while it runs; may be NULL. */
 	void (*tick)(void *arg, uint64_t elapsed_ms);
 	void *arg;
@@ -37,24 +37,25 @@ struct rk_child_result {
 	int exec_errno;             /* why exec failed */
 	int64_t start_ns, end_ns;   /* CLOCK_BOOTTIME; 0 when it was not started */
 	int64_t user_ns, system_ns; /* of it and its descendants that were waited for */
-	uint64_t max_rss_bytes;     /* never below our own at its start: so Linux counts */
+	uint64_t max_rss_bytes;     /* never below our own at its start: Linux counts it that way */
 	pid_t pid;
 	bool killed;   /* SIGKILL was needed */
-	bool left;     /* processes of its group are still there; they are left alone */
+	bool left;     /* processes of its group still run; they are left alone */
 	char why[512]; /* NOT_FOUND, NOT_EXECUTABLE: one sentence, else "" */
 };
 
 /*
- * Runs it and fills *ret. Any outcome of the program is a result, not an error: a name that is
- * not found, too. Errors: RK_E_IO, RK_E_NOMEM, RK_E_LIMIT when no process could be made.
+ * Runs it and fills *ret. Any outcome of the program is a result, not an error, even a name that is
+ * not found. Errors: RK_E_IO, RK_E_NOMEM, RK_E_LIMIT if no process could be created.
  *
- * The program finds things as if it had been started in our place: signals blocked and ignored as
- * they were when our program began, descriptors, directory, umask, limits. It leads a process
- * group. While it runs SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 that reach us are passed
- * to that group, and so are SIGTSTP, SIGCONT and SIGWINCH. Where we own a terminal's foreground the group gets it: at once when we are alone in our own
- * group, or when the program first asks for it (SIGTTIN, SIGTTOU) where a pipeline or a script
- * shares the terminal with us. When the terminal stops it, we stop too and continue it afterwards.
- * In the end signals, mask and terminal are as before.
+ * The program sees the same environment as if it had been started instead of us: signals blocked
+ * and ignored as they were when our program began, descriptors, directory, umask, limits. It leads
+ * a process group. While it runs SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 that reach us
+ * are passed to that group, and so are SIGTSTP, SIGCONT and SIGWINCH. If we own a terminal's
+ * foreground, the group gets it: at once if we are alone in our group, or when the program first
+ * needs it (SIGTTIN, SIGTTOU) if a pipeline or a script shares the terminal with us. When the
+ * terminal stops it, we stop too and continue it afterwards. At the end signals, mask and terminal
+ * are restored.
  *
  * At the timeout the whole group is ended and not only its leader. Any thread, several at once.
  */
@@ -62,9 +63,9 @@ int rk_child_run(const struct rk_child_options *opt, struct rk_child_result *ret
 		 struct rk_error *err);
 
 /*
- * Whether `name` could be run, before anything is done for it: ret->status is 0, or 126 or 127
- * with end, exec_errno and why. What only exec can tell, as of a missing interpreter, it does not
- * see. Fails only when out of memory.
+ * Checks in advance whether `name` can be run: ret->status is 0, or 126 or 127 with end, exec_errno
+ * and why. It does not find problems that only exec sees, such as a missing interpreter. Fails only
+ * when out of memory.
  */
 int rk_child_check(const char *name, char *const *envp, struct rk_child_result *ret,
 		   struct rk_error *err);

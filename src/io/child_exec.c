@@ -3,9 +3,9 @@
  *
  * Signals that reach us while a child runs become bytes in a pipe.
  *
- * Handlers and not a blocked mask with signalfd: other threads of the program may have the signals
- * unblocked, and one of them would die of what is meant for the child. A handler works in whatever
- * thread it is run. All it does is write.
+ * We use handlers, not a blocked mask with signalfd: other threads of the program may have the
+ * signals unblocked, and a signal meant for the child would kill one of them. A handler works in
+ * any thread. It only writes.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 
 #include "io/child_impl.h"
 
-/* Descriptors of ours are never 0, 1 or 2, even where we were started without these. */
+/* Our descriptors are never 0, 1 or 2, even if we were started without these. */
 static int high_fd(int fd)
 {
 	int high = fd;
@@ -48,7 +48,7 @@ static int make_pipe(int fd[2])
 	return rc;
 }
 
-/* SIGCHLD wakes us and is not passed on. */
+/* SIGCHLD wakes us and is not forwarded. */
 static const int caught[] = { SIGCHLD, SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
 			      SIGUSR1, SIGUSR2, SIGCONT, SIGTSTP, SIGWINCH };
 enum { NCAUGHT = sizeof(caught) / sizeof(*caught), NSLOTS = 64 };
@@ -63,7 +63,7 @@ static atomic_int slots[NSLOTS];
 static atomic_uint nbusy, nconts;
 static atomic_int owner; /* our process */
 
-/* What our program found when it began: it is what children get, whatever was changed since. */
+/* The state when our program began: children get it, whatever has changed since. */
 static sigset_t first_mask, first_ignored;
 
 __attribute__((constructor)) static void remember_first(void)
@@ -82,7 +82,7 @@ static void on_signal(int sig)
 	unsigned char byte = (unsigned char)sig;
 	int keep = errno;
 
-	/* Somebody else's fork that has not yet called exec: not meant for us. */
+	/* A fork by other code that has not yet called exec: not for us. */
 	if (getpid() != atomic_load(&owner))
 		return;
 	atomic_fetch_add(&nbusy, 1);
@@ -105,7 +105,7 @@ static void catch_all(void)
 
 	atomic_store(&owner, getpid());
 	sigfillset(&sa.sa_mask);
-	/* Ignored ones as well: the child inherits them as ignored, and may have changed its mind. */
+	/* Also ignored signals: the child inherits them as ignored, but may have changed that. */
 	for (int i = 0; i < NCAUGHT; i++)
 		sigaction(caught[i], &sa, &saved[i]);
 }
@@ -140,7 +140,7 @@ static void drop_slot(int slot)
 		release_all();
 	atomic_store(&slots[slot], 0);
 	pthread_mutex_unlock(&lock);
-	/* A handler in another thread may hold the number still; then the pipe may not go yet. */
+	/* A handler in another thread may still use the descriptor; do not close the pipe yet. */
 	while (atomic_load(&nbusy))
 		sched_yield();
 }
@@ -156,13 +156,13 @@ static int open_pipe(int fd[2], struct rk_error *err)
 	int rc = make_pipe(fd);
 
 	if (rc)
-		return rk_fail_errno(err, rc, "cannot make a pipe");
+		return rk_fail_errno(err, rc, "cannot create a pipe");
 	for (int i = 0; i < 2; i++)
 		if (fcntl(fd[i], F_SETFL, O_NONBLOCK) < 0)
 			rc = errno;
 	if (rc) {
 		close_pipe(fd);
-		return rk_fail_errno(err, rc, "cannot make a pipe that does not block");
+		return rk_fail_errno(err, rc, "cannot make a pipe non-blocking");
 	}
 	return 0;
 }
@@ -190,7 +190,7 @@ void rk_child_signals_wait(const struct rk_child_signals *s)
 	sigset_t mask = s->mask;
 
 	sigdelset(&mask, SIGCHLD);
-	/* Blocked, it neither stops us when we print nor when we hand the terminal over. */
+	/* While blocked, it does not stop us when we print or give away the terminal. */
 	sigaddset(&mask, SIGTTOU);
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
@@ -217,7 +217,7 @@ void rk_child_signals_close(struct rk_child_signals *s)
 {
 	sigset_t all;
 
-	/* What comes from here on waits for the dispositions of before. */
+	/* From here on signals wait until the old dispositions are restored. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, NULL);
 	drop_slot(s->slot);
@@ -235,7 +235,7 @@ bool rk_child_signals_stop(int sig)
 	sigaddset(&one, sig);
 	sigaction(sig, &plain, &old);
 	pthread_sigmask(SIG_UNBLOCK, &one, &mask);
-	raise(sig); /* here we are stopped, unless nobody is there to continue us */
+	raise(sig); /* this stops us, unless nobody could continue us */
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	sigaction(sig, &old, NULL);
 	return atomic_load(&nconts) != before;
@@ -263,7 +263,7 @@ static int open_terminal(void)
 {
 	int fd = high_fd(open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
 
-	/* A container may have no /dev/tty; a terminal that is not ours has no group for us. */
+	/* A container may lack /dev/tty; a terminal that is not ours reports no group. */
 	for (int i = 0; fd < 0 && i < 3; i++)
 		if (tcgetpgrp(i) >= 0)
 			fd = fcntl(i, F_DUPFD_CLOEXEC, 3);
@@ -282,8 +282,8 @@ static bool in_pipeline(void)
 
 /*
  * In "rockit run x | less" the pager reads the terminal, and ^C in a script must reach the shell
- * that runs it: there the foreground stays with our group until the child asks for it. A group
- * that we lead with no pipe around us is taken to be ours alone.
+ * that runs it: there the foreground stays with our group until the child asks for it. If we lead
+ * our group and no pipe is involved, we assume that we are alone in it.
  */
 void rk_child_tty_open(struct rk_child_tty *t)
 {
@@ -307,7 +307,10 @@ void rk_child_tty_take(struct rk_child_tty *t)
 {
 	pid_t now = t->child ? tcgetpgrp(t->fd) : -1;
 
-	/* Not from a shell that has taken it meanwhile; from a group that is gone, yes. */
+	/*
+	 * Do not take it from a shell that has taken it in the meantime, only from a group that is
+	 * gone.
+	 */
 	if (now == t->child || (now > 0 && kill(-now, 0) < 0 && errno == ESRCH))
 		tcsetpgrp(t->fd, t->own);
 	t->child = 0;
@@ -339,7 +342,7 @@ static int place(const struct rk_child_start *s)
 	return 0;
 }
 
-/* Text as far as the first line goes: what a shell would take for a script. */
+/* Is the first line text? A shell would run such a file as a script. */
 static bool looks_like_script(const char *path)
 {
 	char head[128];
@@ -379,7 +382,7 @@ __attribute__((noreturn)) static void become(const struct rk_child_start *s, int
 	_exit(127);
 }
 
-/* Until exec has closed the other end, or the child tells why not. */
+/* Waits until exec closes the other end, or the child reports an error. */
 static int hear(int fd)
 {
 	int rc = 0;
@@ -404,7 +407,10 @@ int rk_child_fork(const struct rk_child_start *s, pid_t *ret, int *ret_exec)
 		become(s, fd[1]);
 	close(fd[1]);
 	if (!rc) {
-		/* Both do it: neither may find the group missing. Fails when exec was faster. */
+		/*
+		 * Parent and child both do it, so that the group exists for both. Fails if exec was
+		 * faster.
+		 */
 		setpgid(pid, pid);
 		*ret_exec = hear(fd[0]);
 		*ret = pid;

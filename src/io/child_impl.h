@@ -1,4 +1,4 @@
-/* child_impl.h - what child.c needs of child_exec.c: signals, terminal, start. */
+/* child_impl.h - what child.c needs from child_exec.c: signals, terminal, start. */
 #ifndef RK_CHILD_IMPL_H
 #define RK_CHILD_IMPL_H
 
@@ -22,11 +22,13 @@ int rk_child_signals_open(struct rk_child_signals *s, struct rk_error *err);
 void rk_child_signals_wait(const struct rk_child_signals *s);
 /* The next signal that came, 0 when there is none. */
 int rk_child_signals_next(const struct rk_child_signals *s);
-/* Whether it would have had an effect on us: no job control, and not ignored before. */
+/* Would it have had an effect on us? Not if it is job control or was ignored. */
 bool rk_child_signals_meant_us(int sig);
-/* Dispositions, if nobody else waits for a child, and the mask as before. */
+/* Restores the mask and, if nobody else waits for a child, the dispositions. */
 void rk_child_signals_close(struct rk_child_signals *s);
-/* Stops our process by `sig` as if it were not caught; true when a SIGCONT came meanwhile. */
+/*
+ * Stops our process by `sig` as if it were not caught; true if a SIGCONT arrived in the meantime.
+ */
 bool rk_child_signals_stop(int sig);
 
 /* ---- the terminal ---- */

@@ -47,14 +47,14 @@ static int push(struct list *l, char *path, struct rk_error *err)
 
 static int walk(struct list *l, const char *dir, unsigned depth, struct rk_error *err);
 
-/* Takes over `path`. Links to directories are left alone: they may lead in a circle. */
+/* Takes over `path`. Links to directories are not followed: they may form a loop. */
 static int visit(struct list *l, char *path, unsigned depth, struct rk_error *err)
 {
 	struct stat st, target;
 	int rc = 0;
 
 	if (lstat(path, &st) || (S_ISLNK(st.st_mode) && stat(path, &target)))
-		goto out; /* gone meanwhile, or a dangling link */
+		goto out; /* gone in the meantime, or a dangling link */
 	if (S_ISDIR(st.st_mode)) {
 		rc = walk(l, path, depth + 1, err);
 	} else if (S_ISREG(st.st_mode) || (S_ISLNK(st.st_mode) && S_ISREG(target.st_mode))) {
@@ -145,7 +145,7 @@ static bool all_zero(const uint8_t *p, size_t len)
 	return len && p[0] == 0 && memcmp(p, p + 1, len - 1) == 0;
 }
 
-/* Whole blocks of nothing become holes: recorders map more of a file than they fill. */
+/* Blocks of zeros become holes: recorders map more of a file than they fill. */
 static bool put_block(int fd, const uint8_t *p, size_t len)
 {
 	if (len == BLOCK_BYTES && all_zero(p, len))
@@ -228,7 +228,7 @@ static int names_in(const char *dir, struct rk_list *ret, struct rk_error *err)
 	struct dirent *e;
 
 	if (!d)
-		return rk_fail_errno(err, errno, "cannot read the directory '%s'", dir);
+		return rk_fail_errno(err, errno, "cannot read directory '%s'", dir);
 	while ((e = readdir(d)) != NULL)
 		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
 			rk_list_add(ret, e->d_name);
@@ -246,7 +246,7 @@ static int copy_dir(const char *from, const char *to, unsigned depth, struct rk_
 	if (depth >= RK_WALK_MAX_DEPTH)
 		return rk_fail(err, RK_E_LIMIT, "folders in '%s' are nested too deeply", from);
 	if (mkdir(to, 0777))
-		return rk_fail_errno(err, errno, "cannot make the directory '%s'", to);
+		return rk_fail_errno(err, errno, "cannot create directory '%s'", to);
 	rc = names_in(from, &names, err);
 	for (size_t i = 0; rc == 0 && i < names.n; i++) {
 		char *old = rk_strf("%s/%s", from, names.v[i]);
@@ -265,7 +265,7 @@ static int copy_any(const char *from, const char *to, unsigned depth, struct rk_
 	struct stat st;
 
 	if (lstat(from, &st))
-		return rk_fail_errno(err, errno, "cannot look at '%s'", from);
+		return rk_fail_errno(err, errno, "cannot stat '%s'", from);
 	if (S_ISDIR(st.st_mode))
 		return copy_dir(from, to, depth, err);
 	if (S_ISLNK(st.st_mode))
@@ -273,7 +273,7 @@ static int copy_any(const char *from, const char *to, unsigned depth, struct rk_
 	return S_ISREG(st.st_mode) ? copy_file(from, to, st.st_mode, err) : 0;
 }
 
-/* Where the file system is another one, a copy waits in `aside`. */
+/* On another file system, a copy waits in `aside`. */
 static int bring_one(const char *from, const char *to, const char *aside, const char *name,
 		     struct rk_error *err)
 {
@@ -320,7 +320,7 @@ static int bring_all(const char *from, const char *to, const char *aside, const 
 	int rc = rk_remove_tree(aside, err);
 
 	if (rc == 0 && mkdir(aside, 0777))
-		rc = rk_fail_errno(err, errno, "cannot make the directory '%s'", aside);
+		rc = rk_fail_errno(err, errno, "cannot create directory '%s'", aside);
 	if (rc == 0)
 		rc = names_in(from, &names, err);
 	for (size_t i = 0; rc == 0 && i < names.n; i++)
@@ -370,7 +370,8 @@ int rk_tempdir_new(const char *parent, struct rk_tempdir **ret, struct rk_error 
 		goto out;
 	}
 	if (!mkdtemp(d->dir)) {
-		rc = rk_fail_errno(err, errno, "cannot make a temporary directory in '%s'", parent);
+		rc = rk_fail_errno(err, errno, "cannot create a temporary directory in '%s'",
+				   parent);
 		goto out;
 	}
 	*ret = d;
@@ -455,7 +456,7 @@ out:
 	return rc;
 }
 
-/* Also what a library put beside our files: SQLite's -shm, for example. */
+/* Also removes files that a library created next to ours, such as SQLite's -shm. */
 static void empty_dir(const char *dir)
 {
 	DIR *h = opendir(dir);

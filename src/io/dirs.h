@@ -17,28 +17,28 @@ struct rk_walk {
 };
 
 bool rk_is_dir(const char *path);
-/* Hidden entries (a leading dot) are passed over; links to directories are not followed. */
+/* Hidden entries (a leading dot) are skipped; links to directories are not followed. */
 int rk_walk_dir(const char *dir, struct rk_walk *ret, struct rk_error *err);
 void rk_walk_release(struct rk_walk *w);
 
 /* ---- trees ---- */
 
 /*
- * Every entry of `from`, but for the one named `skip` (may be NULL), goes to the directory `to`:
- * renamed, or copied to `to`/`aside` and renamed from there when all of it has arrived, so that no
- * name ever stands for half of something. Then `from` is removed. Files, directories and symbolic
- * links; anything else (a socket, a FIFO) is left out. A failure leaves `from` as it was, unless
- * some could be renamed, and nothing half in `to`.
+ * Moves every entry of `from`, except the one named `skip` (may be NULL), to the directory `to`:
+ * renames it, or copies it to `to`/`aside` and renames it from there when the copy is complete, so
+ * that no name ever refers to a partial file. Then removes `from`. Moves files, directories and
+ * symbolic links; anything else (a socket, a FIFO) is left out. On failure `from` is unchanged,
+ * except for entries already renamed, and `to` has no partial files.
  */
 int rk_move_tree(const char *from, const char *to, const char *aside, const char *skip,
 		 struct rk_error *err);
 
-/* Removes it and all below it; links are not followed. One that is not there is fine. */
+/* Removes it and everything below it; links are not followed. It need not exist. */
 int rk_remove_tree(const char *path, struct rk_error *err);
 
-/* ---- a private directory for files that a library wants by name ---- */
+/* ---- a private directory for files that a library needs by name ---- */
 
-/* Mode 0700, a fresh name. Everything in it goes when it is freed. */
+/* Mode 0700, a new name. Its content is removed when it is freed. */
 struct rk_tempdir;
 
 /* In `parent`, or $TMPDIR, or /tmp when NULL. */

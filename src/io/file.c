@@ -37,7 +37,7 @@ int rk_file_open(const char *path, struct rk_file **ret, struct rk_error *err)
 	if (rc < 0)
 		goto out;
 	if (fstat(f->fd, &st)) {
-		rc = rk_fail_errno(err, errno, "cannot look at '%s'", path);
+		rc = rk_fail_errno(err, errno, "cannot stat '%s'", path);
 		goto out;
 	}
 	if (S_ISDIR(st.st_mode)) {
@@ -45,7 +45,7 @@ int rk_file_open(const char *path, struct rk_file **ret, struct rk_error *err)
 		goto out;
 	}
 	f->seekable = S_ISREG(st.st_mode);
-	if (f->seekable) /* read from one end to the other: the disk may run ahead */
+	if (f->seekable) /* read sequentially: allow readahead */
 		posix_fadvise(f->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
 	f->size = f->seekable ? (uint64_t)st.st_size : 0;
 	*ret = f;
@@ -113,14 +113,14 @@ void rk_file_close(struct rk_file *f)
 	rk_free(f);
 }
 
-/* ---- temporary bytes on disk that vanish with the process ---- */
+/* ---- temporary bytes on disk that disappear with the process ---- */
 
 struct rk_spill {
 	int fd;
 	uint64_t size;
 };
 
-/* A file without a name; where the file system has none, one that loses its name at once. */
+/* A file without a name, or, if the file system does not support that, one unlinked at once. */
 static int nameless(const char *dir, struct rk_error *err)
 {
 	char path[4096];
@@ -129,11 +129,11 @@ static int nameless(const char *dir, struct rk_error *err)
 	if (fd >= 0)
 		return fd;
 	if (snprintf(path, sizeof(path), "%s/rockit-XXXXXX", dir) >= (int)sizeof(path))
-		return rk_fail_errno(err, ENAMETOOLONG, "cannot make a temporary file in '%s'",
+		return rk_fail_errno(err, ENAMETOOLONG, "cannot create a temporary file in '%s'",
 				     dir);
 	fd = mkostemp(path, O_CLOEXEC);
 	if (fd < 0)
-		return rk_fail_errno(err, errno, "cannot make a temporary file in '%s'", dir);
+		return rk_fail_errno(err, errno, "cannot create a temporary file in '%s'", dir);
 	unlink(path);
 	return fd;
 }
@@ -167,7 +167,8 @@ int rk_spill_write(struct rk_spill *s, uint64_t offset, const void *p, size_t le
 			continue;
 		if (n < 0)
 			return rk_fail_errno(
-				err, errno, "cannot write temporary data (--tmpdir names a place)");
+				err, errno,
+				"cannot write temporary data (use --tmpdir for another place)");
 		done += (size_t)n;
 	}
 	return 0;
@@ -189,7 +190,7 @@ int rk_spill_resize(struct rk_spill *s, uint64_t size, struct rk_error *err)
 {
 	if (ftruncate(s->fd, (off_t)size))
 		return rk_fail_errno(
-			err, errno, "cannot make room for temporary data (--tmpdir names a place)");
+			err, errno, "no space for temporary data (use --tmpdir for another place)");
 	s->size = size;
 	return 0;
 }
@@ -231,7 +232,7 @@ void rk_spill_free(struct rk_spill *s)
 
 /* ---- views ---- */
 
-/* A mapping begins with a page: `offset` may lie inside one. */
+/* A mapping begins at a page; `offset` may be inside one. */
 static int map(int fd, uint64_t offset, size_t len, const char *name, struct rk_view *ret,
 	       struct rk_error *err)
 {
@@ -254,7 +255,7 @@ static int map(int fd, uint64_t offset, size_t len, const char *name, struct rk_
 int rk_view_file(struct rk_file *f, struct rk_view *ret, struct rk_error *err)
 {
 	if (f->size > SIZE_MAX / 2)
-		return rk_fail(err, RK_E_LIMIT, "'%s' is too large to be mapped", f->path);
+		return rk_fail(err, RK_E_LIMIT, "'%s' is too large to map", f->path);
 	return map(f->fd, 0, (size_t)f->size, f->path, ret, err);
 }
 
@@ -262,7 +263,7 @@ int rk_view_spill(struct rk_spill *s, uint64_t offset, size_t len, struct rk_vie
 		  struct rk_error *err)
 {
 	if (offset > s->size || len > s->size - offset)
-		return rk_fail(err, RK_E_IO, "temporary data end early");
+		return rk_fail(err, RK_E_IO, "temporary data is truncated");
 	return map(s->fd, offset, len, "temporary data", ret, err);
 }
 

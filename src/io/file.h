@@ -1,4 +1,4 @@
-/* file.h - files in: reading them, temporary bytes on disk, and views of both in place. */
+/* file.h - read files, keep temporary bytes on disk, and map both. */
 #ifndef RK_FILE_H
 #define RK_FILE_H
 
@@ -13,7 +13,7 @@ struct rk_file {
 	int fd;
 	char *path;
 	uint64_t size; /* bytes; 0 when not seekable */
-	bool seekable; /* a regular file: pread and a second pass work */
+	bool seekable; /* a regular file: pread and reading twice work */
 };
 
 /* A directory is refused with RK_E_IO. A FIFO or "-" (stdin) opens as not seekable. */
@@ -26,7 +26,7 @@ int rk_file_pread(struct rk_file *f, void *buf, size_t len, uint64_t offset, siz
 int rk_file_rewind(struct rk_file *f, struct rk_error *err);
 void rk_file_close(struct rk_file *f); /* NULL is fine */
 
-/* ---- temporary bytes on disk that vanish with the process ---- */
+/* ---- temporary bytes on disk that disappear with the process ---- */
 
 struct rk_spill;
 
@@ -34,10 +34,10 @@ struct rk_spill;
 int rk_spill_new(const char *dir, struct rk_spill **ret, struct rk_error *err);
 int rk_spill_append(struct rk_spill *s, const void *p, size_t len, uint64_t *ret_offset,
 		    struct rk_error *err);
-/* Over bytes that are there already (rk_spill_resize made them, or an append). */
+/* Overwrites existing bytes (from rk_spill_resize or an append). */
 int rk_spill_write(struct rk_spill *s, uint64_t offset, const void *p, size_t len,
 		   struct rk_error *err);
-/* Makes it `size` bytes long; new ones read as zero and take no room until written. */
+/* Makes it `size` bytes long; new bytes read as zero and use no space until written. */
 int rk_spill_resize(struct rk_spill *s, uint64_t size, struct rk_error *err);
 /* Exactly len bytes, or an error. Thread-safe against other reads. */
 int rk_spill_read(struct rk_spill *s, uint64_t offset, void *p, size_t len, struct rk_error *err);
@@ -45,11 +45,11 @@ uint64_t rk_spill_size(const struct rk_spill *s);
 int rk_spill_fd(const struct rk_spill *s); /* borrowed */
 void rk_spill_free(struct rk_spill *s);    /* NULL is fine */
 
-/* ---- bytes of a file seen in place, for those who jump about in them ---- */
+/* ---- mapped bytes of a file, for random access ---- */
 
 /*
- * Mapped, so that a library of gigabytes costs the pages that are looked at. Nobody may shorten the
- * file meanwhile: reading behind its end would be a SIGBUS.
+ * Mapped, so that a library of gigabytes costs only the pages that are read. The file must not be
+ * truncated in the meantime: reading past its end raises SIGBUS.
  */
 struct rk_view {
 	const void *data; /* "" when len is 0 */

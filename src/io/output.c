@@ -1,4 +1,4 @@
-/* output.c - files out: whole or not at all. */
+/* output.c - write files: complete or not at all. */
 #include "io/output.h"
 
 #include <errno.h>
@@ -40,7 +40,7 @@ static bool refuse(void)
 	       atomic_fetch_sub(&fail_countdown, 1) == 1;
 }
 
-/* "dir/.name.rockit-<pid>-<ns>": beside the target, so that rename stays on one file system. */
+/* "dir/.name.rockit-<pid>-<ns>": next to the target, so that rename stays on one file system. */
 static char *temp_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -141,7 +141,7 @@ static int write_spill(struct rk_output *o, const void *p, size_t len, struct rk
 	return rc;
 }
 
-/* Lets the disk begin now, so that the fsync at the end finds little left to do. */
+/* Starts writing to disk now, so that the fsync at the end has little left to do. */
 static void start_writeback(struct rk_output *o, size_t len)
 {
 	if (!o->direct && len >= WRITEBACK_BYTES)
@@ -186,10 +186,10 @@ static int still_there(const struct rk_output *o, uint64_t offset, size_t len, s
 	if (refuse())
 		return rk_fail_errno(err, fail_errno, "cannot write '%s'", name_of(o));
 	if (o->direct && !o->spill)
-		return rk_fail(err, RK_E_UNSUPPORTED, "cannot go back in '%s', which is not a file",
+		return rk_fail(err, RK_E_UNSUPPORTED, "cannot seek in '%s', which is not a file",
 			       name_of(o));
 	if (offset > o->offset || len > o->offset - offset)
-		return rk_fail(err, RK_E_USAGE, "'%s' is shorter than what is changed in it",
+		return rk_fail(err, RK_E_USAGE, "cannot change bytes past the end of '%s'",
 			       name_of(o));
 	return 0;
 }
@@ -321,12 +321,12 @@ static int make_one(const char *path, struct rk_error *err)
 {
 	int why = mkdir(path, 0777) ? errno : 0;
 
-	/* A file system that is read-only says so even of a directory that is there. */
+	/* A read-only file system reports EROFS even for an existing directory. */
 	if (!why || rk_is_dir(path))
 		return 0;
 	if (why == EEXIST)
-		return rk_fail(err, RK_E_IO, "'%s' is there and is no directory", path);
-	return rk_fail_errno(err, why, "cannot make the directory '%s'", path);
+		return rk_fail(err, RK_E_IO, "'%s' exists and is not a directory", path);
+	return rk_fail_errno(err, why, "cannot create directory '%s'", path);
 }
 
 int rk_make_dirs(const char *path, struct rk_error *err)

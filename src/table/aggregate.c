@@ -92,7 +92,7 @@ static struct group *group_append(struct rk_agg *a, uint32_t name, bool keyed, i
 	return g;
 }
 
-/* The last group, that takes the rows of every name beyond the limit. */
+/* The last group, for the rows of all names beyond the limit. */
 static struct group *group_for_the_rest(struct rk_agg *a, struct rk_error *err)
 {
 	static const char text[] = "(names past the limit)";
@@ -151,8 +151,8 @@ static struct group *group_by_key(struct rk_agg *a, uint32_t name, bool keyed, i
 }
 
 /*
- * `more` durations are about to come. When that is past what is kept singly, all that is kept
- * goes into histograms; so the medians are exact whenever the limit was not passed at the end.
+ * `more` durations are about to be added. If that exceeds the limit of single values, all of them
+ * go into histograms; so medians are exact unless the limit was exceeded.
  */
 static int make_room(struct rk_agg *a, uint64_t more, struct rk_error *err)
 {
@@ -379,14 +379,14 @@ static void warn_limits(struct rk_agg *a)
 	}
 	if (saturated)
 		rk_diag_add(a->ctx->diag, "total-overflow", "", 0, saturated,
-			    "a total is larger than 2^63 - 1 ns and is given as that number");
+			    "a total is larger than 2^63 - 1 ns and is capped there");
 	if (lost)
 		rk_diag_add(a->ctx->diag, "median-limit", "", 0, lost,
-			    "too many names for a median of each: the later ones have none");
+			    "too many names to compute all medians; later names have none");
 	if (a->turned_away)
 		rk_diag_add(a->ctx->diag, "group-limit", "", 0, a->turned_away,
-			    "more than %zu groups: rows of the others stand in '%s'", a->max_groups,
-			    "(names past the limit)");
+			    "more than %zu groups: rows of the others are counted in '%s'",
+			    a->max_groups, "(names past the limit)");
 }
 
 int rk_agg_finish(struct rk_agg *a, struct rk_agg_row **ret, size_t *ret_n, struct rk_error *err)

@@ -1,14 +1,16 @@
-/* aggregate.h - rows with equal names added up: calls, total, least, most, middle, spread. */
+/*
+ * aggregate.h - rows with equal names added up: calls, total, min, max, median, standard deviation.
+ */
 #ifndef RK_AGGREGATE_H
 #define RK_AGGREGATE_H
 
 #include "table/median.h"
 #include "table/source.h"
 
-enum { RK_AGG_MAX_GROUPS = 1 << 17 }; /* of one aggregation; past it rows go to one last group */
+enum { RK_AGG_MAX_GROUPS = 1 << 17 }; /* of one aggregation; further rows go to one last group */
 
 enum {
-	RK_AGG_NO_KEY = -1,     /* names alone make the groups */
+	RK_AGG_NO_KEY = -1,     /* groups by name only */
 	RK_AGG_ABSENT_KEY = -2, /* a key splits them, but this table has no such column */
 };
 
@@ -22,10 +24,10 @@ struct rk_agg_fields {
 /* One group, when all is added. Times are known only when `timed` is not 0. */
 struct rk_agg_row {
 	uint32_t name;
-	bool keyed; /* key holds something: it was asked for and the rows have it */
+	bool keyed; /* key is valid: it was requested and the rows have it */
 	bool barrier;
 	int64_t key;
-	uint64_t calls, timed; /* rows; rows that have a duration (a negative one is none) */
+	uint64_t calls, timed; /* rows; rows with a duration (negative ones do not count) */
 	int64_t total_ns, min_ns, max_ns;
 	double mean_ns, stddev_ns; /* of the population; NaN when not known */
 	double median_ns;          /* NaN when not known */
@@ -33,8 +35,8 @@ struct rk_agg_row {
 };
 
 /*
- * Earliest start and latest end of the rows that have them. Profilers write 0 for both when they do not
- * know them: such rows count only when there are no others.
+ * Earliest start and latest end of the rows that have them. Profilers write 0 for both if they do
+ * not know them: such rows count only if there are no others.
  */
 struct rk_agg_span {
 	bool known;
@@ -49,12 +51,12 @@ int rk_agg_new(const struct rk_agg_fields *fields, struct rk_context *ctx, struc
 /* Set before the first row; tests make it small. */
 void rk_agg_limit(struct rk_agg *a, uint64_t exact_durations, size_t groups);
 int rk_agg_add(struct rk_agg *a, const struct rk_batch *b, struct rk_error *err);
-/* Everything that `src` gives; the source stays open. */
+/* Adds all rows of `src`; the source stays open. */
 int rk_agg_drain(struct rk_agg *a, struct rk_source *src, struct rk_error *err);
 
 /*
- * One line of ready-made statistics. Lines of equal name are added up; their spread is then not
- * known. min_ns, max_ns < 0 and stddev_ns NaN: not known.
+ * One line of ready-made statistics. Lines of equal name are added up; their standard deviation is
+ * then unknown. min_ns, max_ns < 0 and stddev_ns NaN: not known.
  */
 struct rk_agg_line {
 	uint32_t name;

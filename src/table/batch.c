@@ -46,7 +46,7 @@ void *rk_builder_column(struct rk_builder *b, unsigned field)
 {
 	size_t bytes;
 
-	/* not zeroed: a page that no row reaches is never touched */
+	/* not zeroed: pages without rows are never touched */
 	if (!b->data[field] && rk_mul(b->cap, rk_type_size(b->schema->fields[field].type), &bytes))
 		b->data[field] = rk_alloc(bytes);
 	return b->data[field];

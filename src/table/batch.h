@@ -43,10 +43,10 @@ static inline uint32_t rk_batch_id(const struct rk_batch *b, unsigned field, siz
 						     0;
 }
 
-/* A batch being filled. Columns get memory on first use, so what a source never says costs nothing. */
+/* A batch being filled. Columns get memory on first use, so missing columns cost nothing. */
 struct rk_builder {
 	const struct rk_schema *schema;
-	size_t cap, nrows; /* nrows is the filler's to set */
+	size_t cap, nrows; /* the caller sets nrows */
 	struct rk_column *cols;
 	void **data;
 	uint64_t **valid;
@@ -69,7 +69,7 @@ static inline bool rk_builder_is_null(const struct rk_builder *b, unsigned field
 	return b->nulls[field] && !(b->valid[field][row / 64] >> (row % 64) & 1);
 }
 
-/* Takes row `from` to the place of row `to` (to <= from) in every present column. */
+/* Moves row `from` to row `to` (to <= from) in every present column. */
 void rk_builder_move(struct rk_builder *b, size_t to, size_t from);
 /* Back to no rows and no nulls; columns stay present. */
 void rk_builder_reset(struct rk_builder *b);

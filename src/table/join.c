@@ -106,9 +106,9 @@ int rk_counter_set_scan(struct rk_counter_set *set, struct rk_context *ctx,
 	return rc;
 }
 
-/* The columns "X[0]", "X[1]", ... of one X: a part of them would be taken for all. */
+/* The columns "X[0]", "X[1]", ... of one X belong together: some of them would look like all. */
 struct family {
-	uint32_t base; /* id of X, 0 for a column that is no instance */
+	uint32_t base; /* id of X, 0: not an instance */
 	uint32_t column;
 	size_t size;
 	bool kept;
@@ -140,7 +140,7 @@ static int by_column(const void *a, const void *b)
 	return (x->column > y->column) - (x->column < y->column);
 }
 
-/* Members stand together; those of a family know how many they are. */
+/* Members are adjacent; those of a family know their number. */
 static void count_members(struct family *v, size_t n)
 {
 	for (size_t i = 0, end; i < n; i = end) {
@@ -166,7 +166,7 @@ static void choose(struct family *v, size_t n)
 	}
 }
 
-/* What became of the first member becomes of all. */
+/* All members share the fate of the first. */
 static void follow_first(struct family *v, size_t n)
 {
 	for (size_t i = 1; i < n; i++)
@@ -174,7 +174,7 @@ static void follow_first(struct family *v, size_t n)
 			v[i].kept = v[i - 1].kept;
 }
 
-/* Columns that fit get new numbers in `to`, UINT32_MAX the others; *ret_n fit. */
+/* Columns that fit get new numbers in `to`, the others UINT32_MAX; *ret_n is how many fit. */
 static int renumber(const struct rk_counter_set *set, struct rk_context *ctx, uint32_t *to,
 		    size_t *ret_n, struct rk_error *err)
 {
@@ -202,7 +202,7 @@ static int renumber(const struct rk_counter_set *set, struct rk_context *ctx, ui
 	return rc;
 }
 
-/* In their order; instances only where there is room beside all others. */
+/* Keeps the order; instances only if there is space after all others. */
 static int trim(struct rk_counter_set *set, struct rk_context *ctx, struct rk_error *err)
 {
 	uint32_t *to = rk_calloc(set->n, sizeof(*to));
@@ -297,7 +297,7 @@ struct cell {
 	int64_t pid, dispatch;
 };
 
-/* 1: the part is new to the sum, and noted; 0: it is in it already. */
+/* 1: the part is new and now marked; 0: it is already in the sum. */
 static int take_part(const struct cell *at, const struct rk_counter_column *c, uint32_t part,
 		     struct rk_error *err)
 {
@@ -346,7 +346,7 @@ int rk_join_put(struct rk_matrix *m, const struct rk_counter_set *set, uint32_t 
 	return rc;
 }
 
-/* Whether a dispatch has every part of a sum that some dispatch has. */
+/* Does a dispatch have every part of a sum that any dispatch has? */
 static bool has_parts(struct rk_matrix *m, const struct rk_counter_column *c, const double *values)
 {
 	const uint64_t *all = rk_matrix_tally(m);

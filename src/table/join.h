@@ -10,9 +10,9 @@ enum { RK_JOIN_MAX_COUNTERS = 1024 };
 
 struct rk_counter_column {
 	uint32_t name; /* id in ctx->names */
-	bool sum; /* one value of each name that feeds it, added up; else the first one stays */
+	bool sum; /* the sum of one value of each name that feeds it; else the first value is kept */
 	uint32_t parts; /* names that feed it */
-	uint32_t masks; /* of a sum: where the matrix has which parts are in it */
+	uint32_t masks; /* of a sum: where the matrix keeps which parts are included */
 };
 
 struct rk_counter_feed {
@@ -30,39 +30,41 @@ struct rk_counter_set {
 	size_t n, cap, nfeeds, cap_feeds;
 	size_t width;            /* columns that a matrix of the set has */
 	bool more;               /* there were more than fit */
-	bool times;              /* the last column takes times that were measured repeatedly */
+	bool times;              /* the last column is for times that were measured repeatedly */
 	struct rk_field *fields; /* kernels' own and then one double each */
 	struct rk_schema schema;
 };
 
-/* A column of its own for a name; one that is there, or that kernels has itself, is passed over. */
+/* Adds a column for a name, unless it exists or kernels has a column of that name. */
 int rk_counter_set_add(struct rk_counter_set *set, struct rk_context *ctx, uint32_t id,
 		       struct rk_error *err);
-/* A column that nothing feeds yet, and one more name that feeds it. */
+/* Adds a column that nothing feeds yet; adds a name that feeds it. */
 int rk_counter_set_column(struct rk_counter_set *set, uint32_t name, bool sum, unsigned *ret,
 			  struct rk_error *err);
 int rk_counter_set_feed(struct rk_counter_set *set, uint32_t id, unsigned column,
 			struct rk_error *err);
-/* Adds the names in a pass over counters (RK_N_COUNTER). */
+/* Reads counters (RK_N_COUNTER) once and adds the names. */
 int rk_counter_set_scan(struct rk_counter_set *set, struct rk_context *ctx,
 			struct rk_source *counters, struct rk_error *err);
 /* The next column that a name feeds, -1 at the end. *at is 0 at the beginning. */
 int rk_counter_set_next(const struct rk_counter_set *set, uint32_t id, size_t *at);
 /*
- * After the last: makes set->schema. Past RK_JOIN_MAX_COUNTERS columns instances ("X[3]") are the
- * first to be left out, all of one X or none. Names are borrowed from ctx->names.
+ * Call after the last one: makes set->schema. Above RK_JOIN_MAX_COUNTERS columns, instances
+ * ("X[3]") are dropped first, all of one X or none. Names are borrowed from ctx->names.
  */
 int rk_counter_set_schema(struct rk_counter_set *set, struct rk_context *ctx, struct rk_error *err);
 void rk_counter_set_release(struct rk_counter_set *set);
 
-/* One pass each over counters (RK_N_DISPATCH, _COUNTER, _VALUE, _PID), a layout between them. */
+/*
+ * Each reads counters once (RK_N_DISPATCH, _COUNTER, _VALUE, _PID), with the layout between them.
+ */
 int rk_join_note(struct rk_matrix *m, struct rk_source *counters, struct rk_error *err);
 int rk_join_fill(struct rk_matrix *m, const struct rk_counter_set *set, struct rk_source *counters,
 		 struct rk_error *err);
 
 /*
- * One value to the columns that its name feeds. A sum is missing where a dispatch lacks a part that
- * another dispatch of the matrix has.
+ * Adds one value to the columns that its name feeds. A sum is missing if a dispatch lacks a part
+ * that another dispatch of the matrix has.
  */
 int rk_join_put(struct rk_matrix *m, const struct rk_counter_set *set, uint32_t id, int64_t pid,
 		int64_t dispatch, double value, struct rk_error *err);

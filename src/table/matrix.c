@@ -2,8 +2,8 @@
  * matrix.c - counter values by dispatch, on disk.
  *
  * The file is as long as all rows together and begins as one hole that reads as zeros. A value is
- * stored with the bits of one particular NaN flipped, so that a zero read back is that NaN: what
- * was never put is missing without having been written.
+ * stored XORed with the bits of one particular NaN, so that a zero reads back as that NaN: values
+ * that were never written are missing.
  */
 #include "table/matrix.h"
 
@@ -80,7 +80,7 @@ int rk_matrix_layout(struct rk_matrix *m, struct rk_error *err)
 
 		/* rows 0: the ids span all of int64 */
 		if (!rows || rows > p->noted * 16 + SLACK_ROWS)
-			return rk_fail(err, RK_E_LIMIT, "dispatch ids are too far apart");
+			return rk_fail(err, RK_E_LIMIT, "dispatch ids are spread too widely");
 		p->offset = offset;
 		offset += blocks * BLOCK_BYTES;
 	}
@@ -165,7 +165,7 @@ static int find_row(struct rk_matrix *m, int64_t pid, int64_t dispatch, uint8_t 
 	const struct process *p = process_of(m, pid);
 	struct block *b;
 
-	/* one side may not say its process: with one process there is no doubt */
+	/* one side may lack the process id: with only one process it is clear */
 	if (!p && m->nprocesses == 1 && (pid < 0 || m->processes[0].pid < 0))
 		p = &m->processes[0];
 	return p ? stored_row(m, p, dispatch, &b, ret, err) : 0;
@@ -225,7 +225,7 @@ int rk_matrix_new(struct rk_context *ctx, unsigned ncols, struct rk_matrix **ret
 	m->rows_per_block = ncols ? BLOCK_BYTES / m->row_bytes : 1;
 	rc = matrix_memory(m, err);
 	if (rc == 0 && !m->rows_per_block)
-		rc = rk_fail(err, RK_E_LIMIT, "%u counters are too many to join", ncols);
+		rc = rk_fail(err, RK_E_LIMIT, "too many counters to join: %u", ncols);
 	if (rc == 0)
 		rc = rk_spill_new(ctx->tmpdir, &m->spill, err);
 	if (rc < 0) {

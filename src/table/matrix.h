@@ -5,18 +5,18 @@
 #include "table/source.h"
 
 /*
- * Filled in two goes over the counters: first every (process, dispatch) is noted, which gives the
- * size; then the values are put. Dispatch ids of one process are dense (they count from 1), so a
- * row is found by its number. Memory is a small cache, whatever the number of rows.
+ * The counters are read twice: the first time every (process, dispatch) is noted, which gives the
+ * size; the second time the values are stored. Dispatch ids of one process are dense (they count
+ * from 1), so a row is found by its number. Memory is a small cache, whatever the number of rows.
  */
 struct rk_matrix;
 
 int rk_matrix_new(struct rk_context *ctx, unsigned ncols, struct rk_matrix **ret,
 		  struct rk_error *err);
 
-/* `pid` is -1 where the file does not say. RK_E_LIMIT past 1024 processes. */
+/* `pid` is -1 if the file does not have it. RK_E_LIMIT above 1024 processes. */
 int rk_matrix_note(struct rk_matrix *m, int64_t pid, int64_t dispatch, struct rk_error *err);
-/* After the last note. RK_E_LIMIT when the ids are too far apart to be dispatch ids. */
+/* Call after the last note. RK_E_LIMIT if the ids are spread too widely to be dispatch ids. */
 int rk_matrix_layout(struct rk_matrix *m, struct rk_error *err);
 int rk_matrix_put(struct rk_matrix *m, int64_t pid, int64_t dispatch, unsigned col, double value,
 		  struct rk_error *err);

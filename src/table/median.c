@@ -7,17 +7,17 @@
 #include "base/alloc.h"
 
 /*
- * Kept singly, a group's durations are a list of chunks, each half as long again as the one before,
- * so about a third of the memory is empty at worst. Four bytes hold what is below 2^32 ns (4.3 s),
- * and since every wide value is larger than every narrow one the two lists are in order. Once
- * folded, a group has one short chunk that is emptied into the histogram whenever it is full.
+ * Kept as single values, a group's durations are a list of chunks, each 1.5 times as long as the
+ * one before, so at worst about a third of the memory is empty. Values below 2^32 ns (4.3 s) take
+ * four bytes. Every wide value is larger than every narrow one, so the two lists are in order. Once
+ * folded, a group has one short chunk that is emptied into the histogram when full.
  */
 enum { CHUNK_MIN = 8, CHUNK_MAX = 8192, CHUNK_FOLDED = 32, DIGIT_BITS_MAX = 11 };
 
 /*
  * A histogram has 128 buckets per power of two: values below 128 have their own, the others share
  * one with those that agree in the leading eight bits, so the middle of a bucket is at most 1/256
- * off. A page holds the buckets of one power of two and exists once a value has fallen there.
+ * off. A page has the buckets of one power of two and is created for the first value in it.
  */
 enum { PAGE_BITS = 7, PAGE_BUCKETS = 1 << PAGE_BITS };
 
@@ -61,7 +61,7 @@ static void chunks_free(struct rk_durations_chunk **list)
 	}
 }
 
-/* The page of `power`, made when it is missing; NULL with t->lost when no more may be made. */
+/* The page of `power`, created if missing; NULL with t->lost if no more are allowed. */
 static struct rk_durations_page *page_of(struct rk_durations_store *store, struct rk_durations *t,
 					 unsigned power, bool *ret_nomem)
 {
@@ -103,8 +103,8 @@ static bool histogram_add(struct rk_durations_store *store, struct rk_durations 
 }
 
 /*
- * The square of a 32-bit value has 64 bits, and some thousand of them more: the upper and lower
- * halves are added up apart, which the compiler turns into vector instructions.
+ * The square of a 32-bit value has 64 bits, and a sum of thousands has more: the upper and lower
+ * halves are added separately, which the compiler turns into vector instructions.
  */
 static void count_narrow(struct rk_durations *t, const uint32_t *v, uint32_t n)
 {
@@ -184,7 +184,7 @@ bool rk_durations_add_slow(struct rk_durations_store *store, struct rk_durations
 
 bool rk_durations_settle(struct rk_durations_store *store, struct rk_durations *t)
 {
-	/* Older chunks were settled when they were full. */
+	/* Older chunks were added to the sums when they were full. */
 	return (!t->narrow || settle_chunk(store, t, t->narrow)) &&
 	       (!t->wide || settle_chunk(store, t, t->wide));
 }
@@ -229,7 +229,7 @@ static uint64_t list_count(const struct rk_durations_chunk *c)
 
 /*
  * Counts the digit at `shift` of each value that equals `prefix` from bit `top` up. Two loops,
- * since this is where the time goes and four-byte values are all but always what there is.
+ * because this takes most of the time and nearly all values have four bytes.
  */
 static void digit_counts(const struct rk_durations_chunk *c, uint64_t prefix, unsigned top,
 			 unsigned shift, unsigned mask, uint32_t *hist)
@@ -252,8 +252,8 @@ static void digit_counts(const struct rk_durations_chunk *c, uint64_t prefix, un
 }
 
 /*
- * The rank-th smallest value, none above `max`, digit by digit from the top (radix selection): a
- * few passes over the chunks, no copy of them, and no order of the input that makes it slow.
+ * The rank-th smallest value, none above `max`, digit by digit from the top (radix selection): it
+ * reads the chunks a few times, makes no copy, and no order of the input makes it slow.
  */
 static uint64_t list_rank(const struct rk_durations_chunk *list, uint64_t n, uint64_t max,
 			  uint64_t rank)
@@ -276,7 +276,7 @@ static uint64_t list_rank(const struct rk_durations_chunk *list, uint64_t n, uin
 	return value;
 }
 
-/* The value of rank + 1, given that `low` is the value of `rank`. */
+/* The next larger value after `low`, which is the value at `rank`. */
 static uint64_t list_next(const struct rk_durations_chunk *list, uint64_t rank, uint64_t low)
 {
 	uint64_t not_above = 0, next = UINT64_MAX;

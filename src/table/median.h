@@ -1,4 +1,4 @@
-/* median.h - the durations of one group: their sums, and their middle. */
+/* median.h - the durations of one group: sums and median. */
 #ifndef RK_MEDIAN_H
 #define RK_MEDIAN_H
 
@@ -7,11 +7,12 @@
 #include <stdint.h>
 
 enum {
-	RK_MEDIAN_EXACT_MAX = 4000000, /* durations of all groups together that are kept singly */
-	RK_MEDIAN_MAX_PAGES = 16384,   /* of 1 KiB each, for the histograms of all groups */
+	RK_MEDIAN_EXACT_MAX =
+		4000000, /* durations of all groups together that are kept as single values */
+	RK_MEDIAN_MAX_PAGES = 16384, /* of 1 KiB each, for the histograms of all groups */
 };
 
-/* Worst relative error of a median that came from a histogram. */
+/* Worst relative error of a median from a histogram. */
 #define RK_MEDIAN_ERROR (1.0 / 256)
 
 __extension__ typedef unsigned __int128 rk_u128;
@@ -19,7 +20,7 @@ __extension__ typedef unsigned __int128 rk_u128;
 struct rk_durations_chunk {
 	struct rk_durations_chunk *next; /* older */
 	uint32_t n, cap;
-	uint32_t counted; /* of n: those the sums hold already */
+	uint32_t counted; /* of n: those already in the sums */
 	bool wide;        /* 8 bytes a value, not 4 */
 	_Alignas(8) unsigned char data[];
 };
@@ -33,8 +34,8 @@ struct rk_durations_store {
 };
 
 /*
- * One group's durations. Zero it before use. A duration is only put into a chunk when it comes;
- * the sums are made from whole chunks, which is several times faster. They are right after
+ * One group's durations. Zero it before use. A new duration is only put into a chunk; the sums are
+ * computed from whole chunks, which is several times faster. They are valid after
  * rk_durations_settle.
  */
 struct rk_durations {
@@ -65,12 +66,12 @@ static inline bool rk_durations_add(struct rk_durations_store *store, struct rk_
 /* Brings the sums (and the histogram, once folded) up to date. False when out of memory. */
 bool rk_durations_settle(struct rk_durations_store *store, struct rk_durations *t);
 
-/* After store->folded was set: what was kept singly becomes a histogram. As above. */
+/* After store->folded was set: turns single values into a histogram. False as above. */
 bool rk_durations_fold(struct rk_durations_store *store, struct rk_durations *t);
 
 /*
- * False when there is none: no duration, or lost. Of an even number: half the sum of the middle
- * two. Settle first.
+ * False if there is none: no duration, or lost. For an even number: half the sum of the middle two.
+ * Settle first.
  */
 bool rk_durations_median(const struct rk_durations *t, double *ret_ns);
 /* Of the population; NaN when not known. Settle first. */

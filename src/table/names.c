@@ -1,4 +1,4 @@
-/* names.c - kernel names as people read them. */
+/* names.c - readable kernel names. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -111,7 +111,7 @@ struct names {
 	struct rk_context *ctx;
 	unsigned field;
 	struct rk_name_style style;
-	uint32_t *clean; /* recorded id to clean id, UNKNOWN where not asked yet */
+	uint32_t *clean; /* recorded id to clean id, UNKNOWN if not yet computed */
 	size_t nclean;
 	uint32_t *ids; /* the column that replaces the recorded one */
 	size_t cap;

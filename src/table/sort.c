@@ -1,9 +1,9 @@
 /*
  * sort.c - sorting rows that are almost in order, and sorting keys.
  *
- * The window is a set of columns with room for `cap` rows. When the next batch does not fit, the
- * window is sorted and three quarters of it handed out; the last row handed out is the mark that no
- * later row may be before. At the end of the input everything left is handed out.
+ * The window is a set of columns with space for `cap` rows. If the next batch does not fit, the
+ * window is sorted and three quarters of it are delivered; no later row may sort before the last
+ * delivered one. At the end of the input everything left is delivered.
  */
 #include "table/sort.h"
 
@@ -17,8 +17,8 @@ struct window {
 	struct rk_source base;
 	struct rk_source *rows;
 	size_t cap, count;
-	size_t out, out_end; /* rows [out, out_end) are sorted and wait to be handed out */
-	size_t kept;         /* rows before this index have been handed out */
+	size_t out, out_end; /* rows [out, out_end) are sorted and wait for delivery */
+	size_t kept;         /* rows before this index have been delivered */
 	struct rk_builder b;
 	struct rk_sort_key *keys, *tmp;
 	void *spare; /* one column's worth, for gathering */
@@ -92,7 +92,7 @@ static int copy_column(struct window *w, unsigned f, struct part p, struct rk_er
 	return c->valid ? copy_nulls(w, f, p, err) : 0;
 }
 
-/* Adds rows; notices whether they go on in order and that none comes too late. */
+/* Adds rows; checks whether they are in order and whether any comes too late. */
 static int append(struct window *w, struct part p, struct rk_error *err)
 {
 	const struct rk_column *time = &p.b->cols[w->base.schema->time_field];
@@ -158,7 +158,7 @@ static void sort_window(struct window *w)
 	w->sorted = true;
 }
 
-/* Those handed out are gone: the rest moves to the front. kept is a multiple of 64 or all. */
+/* Drops delivered rows and moves the rest to the front. kept is a multiple of 64 or all. */
 static void drop_front(struct window *w)
 {
 	size_t n = w->count - w->kept, words = (w->cap + 63) / 64, gone = w->kept / 64;
@@ -179,7 +179,7 @@ static void drop_front(struct window *w)
 	w->kept = 0;
 }
 
-/* Sorts and makes the first three quarters, or at the end all, ready to be handed out. */
+/* Sorts and makes the first three quarters, or at the end all, ready for delivery. */
 static void release_rows(struct window *w)
 {
 	sort_window(w);
@@ -214,7 +214,7 @@ static const struct rk_batch *view(struct window *w)
 	return &w->batch;
 }
 
-/* Takes rows until the window is full or the input has ended. */
+/* Reads rows until the window is full or the input ends. */
 static int fill(struct window *w, struct rk_error *err)
 {
 	int rc;

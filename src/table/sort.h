@@ -4,15 +4,15 @@
 
 #include "table/source.h"
 
-/* A code that no call of the API returns: the window met a row that comes too late (run/sorted.h). */
+/* Internal, never returned by the API: a row came too late for the window (run/sorted.h). */
 enum { RK_E_UNSORTED = -7 };
 
 /*
- * Two ways. The window holds back some 100 000 rows and gives them in order; it is nearly free
- * for rows that are almost in order, as profilers write them, and fails with RK_E_UNSORTED when a
- * row comes too late for it: begin again with the spill, which sorts anything by way of
- * temporary files. Rows with equal times keep their order, rows without a time come last. A
- * schema without a time field passes through. Both take over `rows`, also on failure.
+ * Two ways. The window holds back about 100 000 rows and delivers them in order. It is nearly free
+ * for rows that are almost in order, as profilers write them, and fails with RK_E_UNSORTED if a row
+ * comes too late: then start again with the spill, which sorts anything through temporary files.
+ * Rows with equal times keep their order, rows without a time come last. A schema without a time
+ * field passes through. Both take over `rows`, also on failure.
  */
 int rk_sort_window_open(struct rk_source *rows, struct rk_context *ctx, struct rk_source **ret,
 			struct rk_error *err);
@@ -28,7 +28,7 @@ struct rk_sort_key {
 /* Stable; `tmp` has room for n too. Returns the one of the two that holds the result. */
 struct rk_sort_key *rk_sort_keys(struct rk_sort_key *keys, struct rk_sort_key *tmp, size_t n);
 
-/* The key of one row: its time, or the largest there is when it has none. */
+/* The key of one row: its time, or the largest int64 if it has none. */
 static inline int64_t rk_sort_key_of(const struct rk_column *time, size_t row)
 {
 	return rk_column_has(time, row) ? ((const int64_t *)time->data)[row] : INT64_MAX;

@@ -1,4 +1,4 @@
-/* stages.c - working ahead, keeping some rows, stamping columns. */
+/* stages.c - stages: read ahead, select rows, fill columns with constants. */
 #include "table/stages.h"
 
 #include <string.h>
@@ -177,7 +177,7 @@ struct keep {
 	const int64_t *values;
 	size_t n;
 	bool null;
-	/* what came last, and whether it is one of them: rows of a rank follow each other */
+	/* the last value, and whether it is selected: rows of a rank are adjacent */
 	int64_t last;
 	bool last_kept, looked;
 	struct rk_builder b;
@@ -248,7 +248,7 @@ static int copy_column(struct keep *k, const struct rk_batch *b, unsigned field,
 	return 0;
 }
 
-/* Each batch begins anew: which columns are present may change. */
+/* Each batch starts empty: its columns may differ from the last one's. */
 static int copy_rows(struct keep *k, const struct rk_batch *b, size_t n, struct rk_error *err)
 {
 	int rc;

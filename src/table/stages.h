@@ -1,17 +1,17 @@
-/* stages.h - sources over a source: what any stream of rows may need. */
+/* stages.h - stages: sources that change another source. */
 #ifndef RK_STAGES_H
 #define RK_STAGES_H
 
 #include "base/bytes.h"
 #include "table/source.h"
 
-/* ---- a source that works ahead of its user, on another thread (stages.c) ---- */
+/* ---- read ahead on another thread (stages.c) ---- */
 
 /*
  * While the user works on some batches, the pool takes the next ones from `rows` and keeps copies.
  * For sources that do not use the pool themselves once they have given their first batch (a
  * database, a merge); the first is taken on the calling thread. Without threads, or for a source
- * that has many columns, `rows` comes back as it is. Takes over `rows`, also on failure.
+ * with many columns, returns `rows` itself. Takes over `rows`, also on failure.
  */
 int rk_ahead_open(struct rk_source *rows, struct rk_context *ctx, struct rk_source **ret,
 		  struct rk_error *err);
@@ -29,7 +29,7 @@ int rk_keep_open(struct rk_source *rows, unsigned field, int64_t value, bool nul
 int rk_keep_some_open(struct rk_source *rows, unsigned field, const int64_t *values, size_t n,
 		      bool null, struct rk_source **ret, struct rk_error *err);
 
-/* ---- what the place of a file says: constants for columns that the file leaves out (stages.c) ---- */
+/* ---- constants for columns that a file lacks, such as the rank from its path (stages.c) ---- */
 
 enum { RK_STAMPS_MAX = 5 };
 
@@ -41,13 +41,13 @@ struct rk_stamp {
 };
 
 /*
- * Columns that are all null get the value in every row; others stay, unless it goes over them. Takes
- * over `rows`.
+ * Columns that are all null get the value in every row; others are kept, unless `over` is set.
+ * Takes over `rows`.
  */
 int rk_stamp_open(struct rk_source *rows, const struct rk_stamp *stamps, unsigned n,
 		  struct rk_source **ret, struct rk_error *err);
 
-/* ---- kernel names as people read them (names.c) ---- */
+/* ---- readable kernel names (names.c) ---- */
 
 struct rk_name_style {
 	bool mangled;  /* leave _Z names as they are */
@@ -65,15 +65,15 @@ bool rk_name_clean(const char *name, size_t len, const struct rk_name_style *sty
 int rk_names_open(struct rk_source *rows, struct rk_context *ctx, unsigned field,
 		  const struct rk_name_style *style, struct rk_source **ret, struct rk_error *err);
 
-/* ---- what is odd about durations, counted; no row is changed (times.c) ---- */
+/* ---- count implausible durations; no row is changed (times.c) ---- */
 
 /*
- * Passes rows on and counts, for tables with a start and a duration: negative durations, and for
- * kernels also zero ones and kernels that begin before the one ahead of them on the same queue has
- * ended. At the end the counts go to ctx->diag as "negative-duration", "zero-duration",
- * "no-times" (zero, and at time 0), "overlapping-kernels". Rows need not be in order: the last 16384 are put in order before queues
- * are compared; when some come later than that, the overlaps are said to be at least so many.
- * Other tables pass through. Takes over `rows`, also on failure.
+ * Passes rows through and counts, for tables with a start and a duration: negative durations, and
+ * for kernels also zero durations and kernels that start before the previous one on the same queue
+ * ends. At the end the counts go to ctx->diag as "negative-duration", "zero-duration", "no-times"
+ * (zero, and at time 0), "overlapping-kernels". Rows need not be in order: the last 16384 are put
+ * in order before queues are compared; if rows come later than that, the number of overlaps is
+ * reported as a minimum. Other tables pass through. Takes over `rows`, also on failure.
  */
 int rk_times_open(struct rk_source *rows, struct rk_context *ctx, struct rk_source **ret,
 		  struct rk_error *err);

@@ -1,4 +1,4 @@
-/* times.c - what is odd about durations, counted. */
+/* times.c - count implausible durations. */
 #include "table/stages.h"
 
 #include <string.h>
@@ -133,7 +133,7 @@ static bool full(const struct rk_column *c)
 	return c->data && !c->valid;
 }
 
-/* Processes have numbers of at most 22 bits; ranks may run on hosts that number them alike. */
+/* Process ids have at most 22 bits; ranks on different hosts may have the same. */
 static inline int64_t place(const struct rk_batch *b, size_t i, int64_t device)
 {
 	const int64_t *pid = b->cols[RK_K_PID].data;
@@ -143,7 +143,7 @@ static inline int64_t place(const struct rk_batch *b, size_t i, int64_t device)
 				  (rank ? (uint64_t)(uint32_t)rank[i] : 0) << 44);
 }
 
-/* Nothing missing: no row needs to be asked. */
+/* No value is missing: no need to check each row. */
 static int look_at_full(struct times *t, const struct rk_batch *b, struct rk_error *err)
 {
 	const int64_t *start = b->cols[RK_K_START].data, *duration = b->cols[RK_K_DURATION].data;
@@ -208,13 +208,13 @@ static void tell(struct times *t)
 		rk_diag_add(t->ctx->diag, "zero-duration", "", 0, t->zero,
 			    "kernels that take no time");
 	if (t->nowhere)
-		rk_diag_add(t->ctx->diag, "no-times", "", 0, t->nowhere,
-			    "kernels that start and end at time 0: when they ran is not known; "
-			    "left out of spans");
+		rk_diag_add(
+			t->ctx->diag, "no-times", "", 0, t->nowhere,
+			"kernels that start and end at time 0: time unknown, left out of spans");
 	if (t->overlapping)
 		rk_diag_add(t->ctx->diag, "overlapping-kernels", "", 0, t->overlapping,
-			    "kernels that start before the one ahead on the same queue has ended%s",
-			    t->late ? " (at least: rows are far out of order)" : "");
+			    "kernels that start before the previous one on the same queue ends%s",
+			    t->late ? " (a minimum: rows are far out of order)" : "");
 }
 
 static int times_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)

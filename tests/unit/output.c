@@ -193,7 +193,7 @@ TEST(changes_that_fail_are_told)
 	CHECK_I64(rk_output_open("/dev/null", &o, NULL), 0);
 	CHECK_I64(rk_output_write(o, "x", 1, NULL), 0);
 	CHECK_I64(rk_output_patch(o, 0, "y", 1, &err), RK_E_UNSUPPORTED);
-	CHECK_STR(err.message, "cannot go back in '/dev/null', which is not a file");
+	CHECK_STR(err.message, "cannot seek in '/dev/null', which is not a file");
 	CHECK_I64(rk_output_rewind(o, 0, NULL), RK_E_UNSUPPORTED);
 	rk_output_abort(o);
 	CHECK_I64(rk_output_open(path_in(&w, "out"), &o, NULL), 0);
