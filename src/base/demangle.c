@@ -1,9 +1,9 @@
 /*
  * demangle.c - C++ symbol names to readable text.
  *
- * __cxa_demangle builds its text in memory of its own without a limit. The form with a callback,
- * which libstdc++'s archive has beside it, hands the text out in pieces and allocates nothing, so
- * leaving it by longjmp when enough is enough leaves nothing behind.
+ * __cxa_demangle builds its text in memory without a limit. libstdc++'s archive also has a form
+ * with a callback, which delivers the text in pieces and allocates nothing. So we can leave it by
+ * longjmp at our limit without a leak.
  */
 #include "base/demangle.h"
 

@@ -15,7 +15,7 @@ struct rk_diag {
 	pthread_mutex_t lock;
 	struct rk_warning *list;
 	size_t n, cap;
-	size_t counted; /* entries before this one are counted already */
+	size_t counted; /* entries before this one are already counted */
 };
 
 int rk_diag_new(struct rk_diag **ret, struct rk_error *err)
@@ -66,7 +66,7 @@ static struct rk_warning *entry(struct rk_diag *d, const char *kind, const char 
 	struct rk_warning *w = find(d, kind, file);
 
 	if (!w && d->n >= MAX_WARNINGS)
-		return &d->list[d->n - 1]; /* the last place gathers what no longer fits */
+		return &d->list[d->n - 1]; /* the last entry counts everything that no longer fits */
 	if (!w)
 		w = append(d, kind, file, message);
 	if (w && line && (!w->line || line < w->line))

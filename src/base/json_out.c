@@ -20,7 +20,7 @@ static void new_line(struct rk_json_out *j)
 		rk_bytes_put_u8(j->out, ' ');
 }
 
-/* What stands before a member: the comma, the place, the key. */
+/* Writes what comes before a member: comma, indentation, key. */
 static void member(struct rk_json_out *j, const char *key)
 {
 	if (!j->depth || j->depth >= RK_JSON_OUT_DEPTH)

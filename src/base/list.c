@@ -107,7 +107,7 @@ static const char *quoted(const char *p, struct rk_bytes *word)
 	char quote = *p++;
 
 	for (; *p && *p != quote; p++) {
-		/* In "..." a backslash protects what it could not otherwise stand before. */
+		/* In "..." a backslash only escapes these characters; elsewhere it is literal. */
 		if (quote == '"' && *p == '\\' && p[1] && strchr("\"\\$`", p[1]))
 			p++;
 		rk_bytes_put_u8(word, (uint8_t)*p);

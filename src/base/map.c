@@ -10,7 +10,7 @@
 
 uint64_t rk_hash_seed = 0x2545f4914f6cdd1du;
 
-/* Before anything is hashed: a table that was filled under another seed would find nothing. */
+/* Runs before anything is hashed: lookups need the seed that filled the table. */
 __attribute__((constructor)) static void draw_seed(void)
 {
 	uint64_t seed;

@@ -27,7 +27,7 @@ static bool digits_u64(const char *s, size_t len, size_t *pos, uint64_t *v)
 	return true;
 }
 
-/* A number with an exponent: its value serves for naming the damage, not for timing. */
+/* A number with an exponent: its value is for the warning, not for timing. */
 static enum rk_num science(const char *s, size_t len, int64_t *ret)
 {
 	double d;
@@ -40,7 +40,7 @@ static enum rk_num science(const char *s, size_t len, int64_t *ret)
 	return RK_NUM_SCIENCE;
 }
 
-/* What follows the integer part: nothing, ".000", a fraction, an exponent, or rubbish. */
+/* Checks what follows the integer part: nothing, ".000", a fraction, an exponent, or garbage. */
 static enum rk_num fraction(const char *s, size_t len, size_t pos)
 {
 	enum rk_num kind = RK_NUM_OK;
@@ -122,7 +122,7 @@ enum rk_num rk_num_u64(const char *s, size_t len, uint64_t *ret)
 	return RK_NUM_OK;
 }
 
-/* Only what a decimal number may hold, so that strtod never sees "nan", "inf" or hexadecimal. */
+/* Only characters of a decimal number, so that strtod never sees "nan", "inf" or hexadecimal. */
 static bool decimal_shape(const char *s, size_t len)
 {
 	bool any = false;

@@ -73,7 +73,9 @@ void rk_put_grouped(struct rk_bytes *out, uint64_t v)
 	rk_bytes_put(out, text + at, sizeof(text) - at);
 }
 
-/* U+0080 to U+009F steer a terminal; U+200E.., U+202A.. and U+2066.. turn the text around. */
+/*
+ * U+0080 to U+009F control a terminal; U+200E.., U+202A.. and U+2066.. change the text direction.
+ */
 static bool steers(const unsigned char *p, size_t len)
 {
 	if (len >= 2 && p[0] == 0xc2 && p[1] < 0xa0)

@@ -101,7 +101,7 @@ void rk_pool_run(struct rk_pool *p, size_t n, void (*fn)(void *arg, size_t i, un
 {
 	struct rk_job job = { .fn = fn, .arg = arg, .n = n };
 
-	/* a single task is not worth waking anybody for */
+	/* a single task is not worth waking a thread */
 	if (n > 1)
 		rk_pool_start(p, &job);
 	else
@@ -126,7 +126,7 @@ int rk_pool_new(unsigned nthreads, struct rk_pool **ret, struct rk_error *err)
 		rk_pool_free(p);
 		return rk_fail_nomem(err);
 	}
-	/* A machine that refuses a thread gets fewer: slower is better than not at all. */
+	/* If a thread cannot be created, continue with fewer. */
 	while (p->started + 1 < p->nthreads) {
 		struct worker *w = &p->workers[p->started];
 

@@ -1,4 +1,7 @@
-/* secrets.c - finds secrets in argument vectors and environments by their names and looks. */
+/*
+ * secrets.c - find secrets in argument vectors and environments, by the names and the form of
+ * values.
+ */
 #include "base/secrets.h"
 
 #include <pwd.h>
@@ -48,9 +51,9 @@ static bool ends_in_list(const char *const *list, struct span w)
 /* ---- names ---- */
 
 /*
- * A name is judged by its words. --max-tokens, --tokenizer and --num-key-value-heads are the daily
- * bread of those whose runs are recorded, so parts of words do not count, and these nouns count
- * only at the end: --token-count is a number.
+ * A name is judged by its words. --max-tokens, --tokenizer and --num-key-value-heads are common
+ * options of recorded programs, so parts of words do not count, and these nouns count only at the
+ * end: --token-count is a number.
  */
 static const char *const anywhere[] = { "secret",     "secrets",    "password",    "passwd",
 					"passphrase", "credential", "credentials", NULL };
@@ -58,7 +61,7 @@ static const char *const at_end[] = { "auth", "oauth",     "authorization", "coo
 				      "pat",  "accesskey", "authkey",       "privatekey", NULL };
 /* Also glued to another word: --hftoken, MYAPIKEY. */
 static const char *const endings[] = { "token", "password", "passwd", "apikey", "secret", NULL };
-/* --sort-key and its like name a column. */
+/* --sort-key and similar options name a column. */
 static const char *const plain_keys[] = { "sort",  "group",  "primary",   "foreign", "join",
 					  "cache", "public", "partition", "index",   NULL };
 
@@ -96,17 +99,20 @@ static bool secret_name(struct span name)
 		return true;
 	for (; w.len; w = cut_last_word(&name))
 		if (in_list(anywhere, w))
-			/* --password-file and SECRET_PATH say where it is, not what. */
+			/*
+			 * --password-file and SECRET_PATH have the place of a secret, not the
+			 * secret.
+			 */
 			return !rk_text_ieq(last.s, last.len, "file") &&
 			       !rk_text_ieq(last.s, last.len, "path");
 	return false;
 }
 
-/* ---- tokens that show what they are ---- */
+/* ---- tokens with a known form ---- */
 
 struct prefix {
 	const char *text;
-	size_t least; /* characters behind it */
+	size_t least; /* characters after it */
 	bool dashes;  /* may hold - and _ */
 };
 
@@ -121,7 +127,7 @@ static const struct prefix prefixes[] = {
 	{ "r8_", 20, false },   { "eyJ", 20, true },
 };
 
-/* Length of what follows a prefix; 0 when it is rather a word: "hf_model", "sk-learn". */
+/* Length of the token after a prefix; 0 if it is more like a word: "hf_model", "sk-learn". */
 static size_t token_tail(const char *s, const struct prefix *p)
 {
 	bool random = false;
@@ -167,8 +173,9 @@ static const char *past_quote(const char *p)
 }
 
 /*
- * Hides the value at p, behind its name and the separators; the result is where it ends. A quoted
- * one ends at its quote and keeps both. "Name: value" has blanks in it, NAME=value has not.
+ * Hides the value at p, after its name and the separators; returns where it ends. A quoted value
+ * ends at its quote and keeps both quotes. The value of "Name: value" may contain blanks, that of
+ * NAME=value may not.
  */
 static const char *hide_value(struct rk_bytes *out, const char *p, bool colon)
 {
@@ -238,7 +245,7 @@ static size_t name_length(const char *p)
 	return n;
 }
 
-/* What stands before the @ in scheme://user:password@host; 0 when nothing does. */
+/* Length of user:password before the @ in scheme://user:password@host; 0: none. */
 static size_t user_info(const char *p)
 {
 	size_t len = strcspn(p, "/?# \t\n\r\"'`<>");
@@ -248,7 +255,7 @@ static size_t user_info(const char *p)
 	return len ? len - 1 : 0;
 }
 
-/* A name at p and, if it is one of a secret, its value. Gives where it goes on. */
+/* Copies a name at p and hides its value if the name means a secret. Returns where to continue. */
 static const char *one_name(struct rk_bytes *out, const char *p)
 {
 	size_t len = known_token(p), n = name_length(p);
@@ -318,7 +325,7 @@ void rk_hide_argument(struct rk_bytes *out, const char *previous, const char *ar
 		rk_bytes_put(out, arg, user);
 		hide(out);
 	} else if (arg[n] == '=' && arg[n + 1] && secret_name((struct span){ arg, n })) {
-		/* The whole rest, blanks and all: here a shell has taken the quotes away. */
+		/* The whole rest including blanks: the shell has already removed the quotes. */
 		rk_bytes_put(out, arg, n + 1);
 		hide(out);
 	} else {
@@ -411,7 +418,7 @@ static bool is_interesting(const char *name, size_t len)
 	return false;
 }
 
-/* Here parts of words count: no variable that matters has such a name. */
+/* Here parts of words count: no relevant variable has such a name. */
 static bool env_secret(const char *name, size_t len)
 {
 	static const char *const parts[] = { "TOKEN", "SECRET",     "PASSWORD", "PASSWD",
@@ -467,10 +474,10 @@ static bool is_word(char c)
 	       c == '_' || (unsigned char)c >= 0x80;
 }
 
-/* What a path ends at. A colon parts two of them. */
+/* Characters that end a path. A colon separates two paths. */
 #define PATH_ENDS " \t\r\n\"'`:;,|&<>()[]{}=@?#*"
 
-/* Whether `name` stands as a word at `at`, in a text that begins at `text`; its length or 0. */
+/* Is `name` a word at `at` in a text that begins at `text`? Returns its length or 0. */
 static size_t word_at(const char *text, const char *at, const char *name, size_t len)
 {
 	if (!len || strncmp(at, name, len) != 0 || is_word(at[len]))
@@ -524,7 +531,7 @@ static void put_words(struct rk_bytes *out, const char *text, const char *from, 
 	}
 }
 
-/* The home directory at p, whatever stands before it; its length or 0. */
+/* Length of the home directory at p, whatever comes before it; or 0. */
 static size_t home_at(const char *p, const struct rk_redaction *who)
 {
 	size_t len = who->home ? strlen(who->home) : 0;
@@ -536,7 +543,7 @@ static size_t home_at(const char *p, const struct rk_redaction *who)
 	return p[len] == '/' || !is_word(p[len]) ? len : 0;
 }
 
-/* Behind "-I", "-L" and their like. */
+/* After "-I", "-L" and the like. */
 static bool after_short_option(const char *text, const char *p)
 {
 	return p - text >= 2 && p[-2] == '-' && is_word(p[-1]) &&
@@ -607,7 +614,7 @@ void rk_redaction_self(struct rk_redaction_self *ret)
 	*ret = (struct rk_redaction_self){ .who = { ret->host, ret->user, ret->home } };
 	if (gethostname(ret->host, sizeof(ret->host) - 1) < 0)
 		ret->host[0] = '\0';
-	/* The user database may be far away: only when it must be asked. */
+	/* The user database may be remote: query it only if necessary. */
 	if ((!user || !home) && !getpwuid_r(getuid(), &pw, buf, sizeof(buf), &got) && got) {
 		user = user ? user : pw.pw_name;
 		home = home ? home : pw.pw_dir;

@@ -1,12 +1,12 @@
 /*
  * strtab.c - interned strings.
  *
- * An entry, once published, never moves: entries stand in blocks of BLOCK that are only added,
- * text in chunks that are only added. The slot array is open addressing over entry ids + 1;
- * when it gets half full a larger one is built and published, and the old one is kept until the
- * end because a reader may still be looking at it (all old ones together are smaller than the
- * current). A look-up that misses takes the lock and looks again before it adds. The table is its own,
- * not rk_index of map.h, because look-ups run without a lock while another thread adds.
+ * An entry, once published, never moves: entries are in blocks of BLOCK, text is in chunks, and
+ * both are only added. The slot array is open addressing over entry ids + 1; when it gets half full
+ * a larger one is built and published, and the old one is kept until the end because a reader may
+ * still use it (all old ones together are smaller than the current). A look-up that misses takes
+ * the lock and looks again before it adds. The table is its own, not rk_index of map.h, because
+ * look-ups run without a lock while another thread adds.
  */
 #include "base/strtab.h"
 
@@ -24,7 +24,10 @@ enum {
 	CHUNK_BYTES = 64 << 10,
 	FIRST_SLOTS = 1024,
 	STANDINS = 4096,
-	/* what a distinct text costs besides its bytes: its entry and up to eight slot words */
+	/*
+	 * the cost of a distinct text in addition to its bytes: its entry and up to eight slot
+	 * words
+	 */
 	OVERHEAD = 64,
 };
 
