@@ -12,7 +12,7 @@ struct entry {
 	void (*destroy)(void *h);
 	enum rk_handle_kind kind;
 	bool closed;
-	bool taken; /* whoever took it waits for the holders and ends it */
+	bool taken; /* the closing thread waits for the holders and destroys it */
 	size_t holders;
 	struct entry *next;
 };
@@ -24,7 +24,7 @@ static struct entry *buckets[BUCKETS];
 /* Where the entry of h is linked, or would be. */
 static struct entry **find(const void *h)
 {
-	/* not base/map.h: entries are taken out again */
+	/* not base/map.h: entries are removed */
 	struct entry **at = &buckets[(uint64_t)(uintptr_t)h * 0x9e3779b97f4a7c15u >> 56];
 
 	while (*at && (*at)->h != h)
@@ -39,7 +39,7 @@ static struct entry *find_open(enum rk_handle_kind kind, const void *h)
 	return e && e->kind == kind && !e->closed ? e : NULL;
 }
 
-/* The entry, taken out, when it is of no more use. */
+/* Removes and returns the entry if it is no longer used. */
 static struct entry *settle(struct entry **at)
 {
 	struct entry *e = *at;
@@ -57,7 +57,7 @@ static void destroy(struct entry *e)
 	rk_free(e);
 }
 
-/* A process that was forked while another thread was here could not open anything. */
+/* If a process forks while another thread holds the lock, the child could not open anything. */
 static void before_fork(void)
 {
 	pthread_mutex_lock(&lock);
@@ -111,8 +111,7 @@ int rk_handle_use(enum rk_handle_kind kind, const void *h, const char *fn, struc
 
 	if (rk_handle_hold(kind, h))
 		return 0;
-	return rk_fail(err, RK_E_USAGE, "%s: no open %s: it is NULL or was closed", fn,
-		       names[kind]);
+	return rk_fail(err, RK_E_USAGE, "%s: the %s is NULL or was closed", fn, names[kind]);
 }
 
 void rk_handle_keep(const void *h)
@@ -169,7 +168,7 @@ bool rk_handle_take(enum rk_handle_kind kind, const void *h)
 
 int rk_misuse(const char *fn, struct rk_error *err)
 {
-	return rk_fail(err, RK_E_USAGE, "%s: an argument is NULL that must not be", fn);
+	return rk_fail(err, RK_E_USAGE, "%s: unexpected NULL argument", fn);
 }
 
 bool rk_texts_there(const char *const *texts, size_t n)
@@ -185,7 +184,7 @@ int rk_check_enum(unsigned value, unsigned last, const char *fn, struct rk_error
 {
 	if (value <= last)
 		return 0;
-	return rk_fail(err, RK_E_USAGE, "%s: %u is not a value that this release knows", fn, value);
+	return rk_fail(err, RK_E_USAGE, "%s: value %u is unknown to this release", fn, value);
 }
 
 int rk_check_reserved(const uint64_t *v, size_t n, const char *fn, struct rk_error *err)
@@ -195,7 +194,7 @@ int rk_check_reserved(const uint64_t *v, size_t n, const char *fn, struct rk_err
 			return rk_fail(
 				err, RK_E_USAGE,
 				"%s: reserved words of the options are not 0: zero the struct "
-				"before use; options of a later release mean nothing here",
+				"before use; options of a later release are not supported",
 				fn);
 	return 0;
 }

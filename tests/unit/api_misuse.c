@@ -305,7 +305,7 @@ TEST(a_closed_run_is_refused_and_closing_twice_does_nothing)
 	rk_run_close(run);
 	rk_run_close(run);
 	REFUSED(rk_run_report, run, NULL, &r, &w.err);
-	CHECK(strstr(w.err.message, "no open run: it is NULL or was closed"));
+	CHECK(strstr(w.err.message, "the run is NULL or was closed"));
 	world_close(&w);
 }
 

@@ -53,7 +53,7 @@ TEST(an_address_may_become_another_handle)
 	}
 	CHECK_U64(destroyed, 3);
 	CHECK_I64(rk_handle_use(RK_HANDLE_DIFF, &thing, "fn", &err), RK_E_USAGE);
-	CHECK_STR(err.message, "fn: no open diff: it is NULL or was closed");
+	CHECK_STR(err.message, "fn: the diff is NULL or was closed");
 }
 
 static void *hold_for_a_while(void *h)

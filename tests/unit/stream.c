@@ -316,7 +316,7 @@ TEST(wrong_words_are_refused_with_the_right_one)
 	CHECK_I64(rk_run_stream(run, NULL, NULL, NULL), RK_E_USAGE);
 	rk_run_close(run);
 	CHECK_I64(refused(&w, run, NULL), RK_E_USAGE);
-	CHECK_STR(w.err.message, "rk_run_stream: no open run: it is NULL or was closed");
+	CHECK_STR(w.err.message, "rk_run_stream: the run is NULL or was closed");
 	CHECK_I64(refused(&w, NULL, NULL), RK_E_USAGE);
 	rk_run_close(run);
 	rk_run_close(NULL);
