@@ -163,7 +163,7 @@ include(cmake/install_tests.cmake)
 include(cmake/abi_tests.cmake)
 include(cmake/python.cmake)
 
-foreach(check layers banned format man tree)
+foreach(check layers banned format man tree words)
   if(EXISTS ${PROJECT_SOURCE_DIR}/tools/check-${check})
     rockit_script_test(check-${check} lint 120 ${PROJECT_SOURCE_DIR}/tools/check-${check}
                        ${PROJECT_SOURCE_DIR})

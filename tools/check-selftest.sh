@@ -58,7 +58,7 @@ fault() { # check, description; the tree is good again afterwards
 make_tree
 ROCKIT=$temp/tree/rockit-stub
 export ROCKIT
-for check in layers banned format man tree; do
+for check in layers banned format man tree words; do
 	expect $check pass "a good tree"
 done
 
@@ -140,6 +140,11 @@ head -c 300001 /dev/zero >>docs/img/page.png
 fault tree "a big picture"
 printf 'if true; then\n' >x.sh
 fault tree "a script that does not parse"
+
+printf '/*\n * This is\n * no example.\n */\n' >src/io/x.c
+fault words "a phrase over two lines of a comment"
+printf 'The file lies in the folder.\n' >docs/page.md
+fault words "a phrase in the manual"
 
 [ $status -eq 0 ] && echo "check-selftest: all checks can fail"
 exit $status

@@ -41,12 +41,12 @@ int rk_handle_open(enum rk_handle_kind kind, void *h, void (*destroy)(void *h),
 		   struct rk_error *err);
 /* From here to rk_handle_drop h stays. False: it is not open. */
 bool rk_handle_hold(enum rk_handle_kind kind, const void *h);
-/* The same; RK_E_USAGE says that `fn` was called with what is no open handle. */
+/* The same; RK_E_USAGE when `fn` was called with something that is not an open handle. */
 int rk_handle_use(enum rk_handle_kind kind, const void *h, const char *fn, struct rk_error *err);
 /* Once more, by someone who holds it; closed or not. */
 void rk_handle_keep(const void *h);
 void rk_handle_drop(const void *h);
-/* What is no open handle is passed over: closing twice does nothing. */
+/* Ignores anything that is not an open handle: closing twice does nothing. */
 void rk_handle_close(enum rk_handle_kind kind, const void *h);
 /*
  * As close, of a handle that its caller ends himself: it is not destroyed. Waits for those who hold it;

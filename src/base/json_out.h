@@ -11,7 +11,7 @@
 enum { RK_JSON_OUT_DEPTH = 32 };
 
 /*
- * Appends to `out`; look at out->bad at the end. A key of NULL stands for a member of an array.
+ * Appends to `out`; look at out->bad at the end. A key of NULL means a member of an array.
  * Objects and arrays are written over several lines, one member a line, unless they are opened
  * as `flat`; everything within a flat one is flat.
  */

@@ -2,7 +2,7 @@
  * secrets.h - what may be written down of a command line and an environment.
  *
  * Text is judged by the names in front of values and by the look of well-known tokens. That finds
- * what people usually pass; it is no proof that nothing secret is left.
+ * what people usually pass; it cannot prove that nothing secret is left.
  */
 #ifndef RK_SECRETS_H
 #define RK_SECRETS_H
@@ -12,13 +12,13 @@
 #include "base/bytes.h"
 #include "base/list.h"
 
-/* What stands in place of a secret. */
+/* Replaces a secret. */
 #define RK_HIDDEN "[hidden]"
 
 /*
  * Appends `arg` with its secrets replaced: values of names like --api-key, HF_TOKEN= or
- * "password": (also inside a command for a shell, JSON, a header, a query), what stands before the
- * @ of an URL, well-known tokens. `previous` is the argument before it, NULL for none: after
+ * "password": (also inside a command for a shell, JSON, a header, a query), the part before the
+ * @ of a URL, well-known tokens. `previous` is the argument before it, NULL for none: after
  * "--token" the whole of arg is hidden.
  */
 void rk_hide_argument(struct rk_bytes *out, const char *previous, const char *arg);

@@ -14,7 +14,7 @@ bool rk_text_same(const char *a, const char *b);
 bool rk_text_iprefix(const char *a, size_t alen, const char *prefix);
 bool rk_text_ends(const char *s, size_t len, const char *suffix);
 
-/* What stands behind the last slash; borrowed. */
+/* The part after the last slash; borrowed. */
 const char *rk_base_name(const char *path);
 
 /* Length of the longest prefix that is valid UTF-8 (no surrogates, no overlong forms). */

@@ -59,7 +59,7 @@ static int grow(struct rk_order *o, struct rk_error *err)
 		return rk_fail_nomem(err);
 	o->store = store;
 	o->cap = cap;
-	rk_free(o->spare); /* made anew at the new length, with the keys, when it is wanted */
+	rk_free(o->spare); /* allocated again at the new length when it is needed, like the keys */
 	rk_free(o->keys);
 	o->spare = NULL;
 	o->keys = NULL;

@@ -2,8 +2,8 @@
  * timeline_order.h - stretches of time in order of their starts, any number in bounded memory.
  *
  * As many as fit are held; of more the earlier half goes to a temporary file. Rows that are almost
- * in order make one run there; each time they begin anew, as the next file's do, or come too late
- * for the half that is still held, a new run begins, and all runs are merged at the end.
+ * in order make one chunk there; when they start over, as those of the next file do, or come too
+ * late for the half that is still held, a new chunk begins, and all chunks are merged at the end.
  */
 #ifndef RK_TIMELINE_ORDER_H
 #define RK_TIMELINE_ORDER_H

@@ -18,7 +18,7 @@
 enum {
 	FLUSH_BYTES = 256 << 10,
 	BUFFER_MAX = 256 << 20,
-	FIRST_MADE_TID = 1 << 23, /* for tracks that are no threads: past the largest of Linux */
+	FIRST_MADE_TID = 1 << 23, /* for tracks that are not threads: above Linux's largest */
 };
 
 struct chrome {
@@ -28,7 +28,7 @@ struct chrome {
 	struct rk_bytes text, name;
 	struct rk_tracks tracks;
 	enum rk_table table;
-	bool some; /* an event stands before */
+	bool some; /* an event was written */
 	uint64_t no_time, crowded;
 };
 
@@ -189,7 +189,7 @@ static void put_where(struct chrome *c, const struct slice *s)
 	put_micro(&c->text, ",\"ts\":", s->start);
 }
 
-/* Viewers drop a slice that ends before it starts: it takes no time, what was recorded stands beside. */
+/* Viewers drop a slice that ends before it starts: it gets duration 0, and the recorded one as an argument. */
 static void put_duration(struct chrome *c, int64_t duration)
 {
 	put_micro(&c->text, ",\"dur\":", duration < 0 ? 0 : duration);

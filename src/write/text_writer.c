@@ -21,8 +21,8 @@ struct name_cell {
 };
 
 /*
- * Most columns of most batches are all null, so what stands before each cell that is not (commas,
- * or keys with null) is put together once per batch. A row is then frame, cell, frame, cell, ...,
+ * Most columns of most batches are all null, so the text before each cell that is not (commas,
+ * or keys with null) is built once per batch. A row is then frame, cell, frame, cell, ...,
  * last frame.
  */
 struct frame_cell {
@@ -95,7 +95,7 @@ static int flush(struct text_rows *t, struct rk_error *err)
 	return rc;
 }
 
-/* What stands before the value of `field`; `null` when the value is fixed, too. */
+/* The text before the value of `field`; `null`: including a fixed null value. */
 static void put_frame(struct text_rows *t, unsigned field, bool null)
 {
 	const char *name = t->schema->fields[field].name;
@@ -160,7 +160,7 @@ static const struct name_cell *name_cell(struct text_rows *t, uint32_t id)
 	return cell->made ? cell : NULL;
 }
 
-/* `room` for what else may stand in the row is kept. */
+/* Keeps `room` for the rest of the row. */
 static void put_name(struct text_rows *t, uint32_t id, size_t room)
 {
 	const struct name_cell *cell = name_cell(t, id);

@@ -253,7 +253,7 @@ void rk_tracks_place(const struct rk_tracks *t, uint32_t process, struct rk_byte
 		rk_bytes_printf(out, "%snode %s", comma, rk_strtab_borrow(t->names, p->node, NULL));
 }
 
-/* What stands before the number, what stands where there is none, what stands for the rest. */
+/* The word before the number, the word without a number, the word for all others. */
 static const struct {
 	const char *word, *alone, *rest;
 } words[RK_TRACK_NKINDS] = {

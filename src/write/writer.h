@@ -15,7 +15,7 @@ struct rk_writer {
 	const struct rk_writer_ops *ops;
 };
 
-/* What a trace may be told about its place among others; all of it may be 0. */
+/* The place of a trace among others; all of it may be 0. */
 struct rk_trace_scope {
 	uint32_t tables;     /* bits of the tables that will come */
 	struct rk_map *pids; /* shown in other traces of an archive: pid -> member; NULL: alone */

@@ -62,7 +62,7 @@ static uint64_t f64_bits(double v)
 	return bits;
 }
 
-/* False when one is not a number: then nothing may be said about the chunk's pages. */
+/* False when one is NaN: then the pages of the chunk get no statistics. */
 static bool pq_range_f64(struct rk_pq_range *r, const double *v, size_t n)
 {
 	double min = v[0], max = v[0];
@@ -506,7 +506,7 @@ static size_t text_bytes(const struct rk_pq_column *c, const uint64_t *ids, cons
 	return sum;
 }
 
-/* A page of texts of their own is no larger than the dictionary that it makes unnecessary. */
+/* A page with plain strings is not larger than the dictionary that it saves. */
 static bool unlike(const struct rk_pq_column *c, const struct rk_pq_scratch *s, uint32_t before,
 		   size_t n)
 {

@@ -107,7 +107,7 @@ void rk_pq_column_reset(struct rk_pq_column *c);
 
 /* ---- append.c ---- */
 
-/* All values, as unsigned numbers of their size, lie in [base, base + len). len 0: not known. */
+/* All values, as unsigned numbers of their size, are in [base, base + len). len 0: unknown. */
 struct rk_pq_span {
 	uint32_t *table; /* scratch, len of them */
 	uint64_t base;

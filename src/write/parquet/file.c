@@ -97,7 +97,7 @@ static int page_order(const struct rk_pq_column *c)
 	return down ? ORDER_DESCENDING : ORDER_NONE;
 }
 
-/* All append to `out`, whose `bad` tells of failure. */
+/* All append to `out`, whose `bad` reports a failure. */
 static void pq_put_column_index(struct rk_bytes *out, const struct rk_pq_column *c)
 {
 	struct rk_thrift_writer w;
@@ -229,7 +229,7 @@ static void put_chunk(struct rk_thrift_writer *w, const char *name, const struct
 		      const struct place *place)
 {
 	rk_thrift_elem_struct(w);
-	rk_thrift_put_i64(w, 2, 0); /* deprecated: the metadata stand here and nowhere else */
+	rk_thrift_put_i64(w, 2, 0); /* deprecated: the metadata is only here */
 	put_chunk_meta(w, name, c, place->offset);
 	rk_thrift_put_i64(w, 4, (int64_t)place->offset_index);
 	rk_thrift_put_i32(w, 5, (int32_t)place->offset_index_len);

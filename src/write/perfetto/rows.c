@@ -85,7 +85,7 @@ static uint8_t *put_text(uint8_t *p, enum pf_note note, uint32_t value)
 	return rk_pb_close(a, p);
 }
 
-/* A zero stands in the text of resources; by itself a value is there to be seen. */
+/* The text of resources includes zeros; a value of its own is written only when it is known. */
 static uint8_t *put_resources(uint8_t *p, const struct rk_batch *b, size_t row,
 			      const struct texts *t)
 {

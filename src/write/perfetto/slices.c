@@ -199,7 +199,7 @@ uint8_t *rk_pfw_flow(const struct pf_writer *w, uint8_t *p, uint32_t process, in
 	return rk_pb_put_fixed64(p, 47, flow + (uint64_t)correlation); /* flow_ids */
 }
 
-/* ---- the writer: one table after another, and what is told at the end ---- */
+/* ---- the writer: one table after another, and the warnings at the end ---- */
 
 enum { FLUSH_BYTES = 256 << 10, BUFFER_MAX = 128 << 20, TEXT_MAX = 64 << 20 };
 
@@ -281,7 +281,7 @@ static void tell(struct pf_writer *w)
 			    "too many allocations at a time; the curve of memory ends early");
 }
 
-/* A file without packets is no trace: an empty run has the head of a sequence. */
+/* A file without packets is not a trace: an empty run gets the head of a sequence. */
 static int perfetto_finish(struct rk_writer *base, struct rk_error *err)
 {
 	struct pf_writer *w = (struct pf_writer *)base;
