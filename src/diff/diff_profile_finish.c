@@ -228,7 +228,8 @@ static int give_time(struct rk_profiler *p, struct rk_profile_time *ret, struct 
 /* Hashes each name with the numbers of its shape, byte by byte, little-endian. */
 static void hash_shapes(struct rk_profile *p)
 {
-	for (struct rk_profile_shape *s = p->shapes; s < p->shapes + p->nshapes; s++) {
+	for (size_t n = 0; n < p->nshapes; n++) {
+		struct rk_profile_shape *s = &p->shapes[n];
 		const char *text = p->names[s->name].text;
 		uint8_t bytes[7 * 4];
 
