@@ -288,7 +288,8 @@ static void put_structure(struct rk_json_out *j, const struct rk_diff_structure 
 	rk_json_close(j);
 	rk_json_uint(j, "differences_left_out", s->left_out);
 	rk_json_array(j, "queues");
-	for (const struct rk_diff_queue *q = s->queues; q < s->queues + s->nqueues; q++) {
+	for (size_t i = 0; i < s->nqueues; i++) {
+		const struct rk_diff_queue *q = &s->queues[i];
 		char hash[20];
 
 		snprintf(hash, sizeof(hash), "%016llx", (unsigned long long)q->hash);

@@ -165,7 +165,8 @@ static int give_names(struct rk_profiler *p, struct rk_profile *ret, struct rk_e
 	ret->nshapes = p->nshapes;
 	p->shapes = NULL;
 	p->nshapes = 0;
-	for (struct rk_profile_name *n = ret->names; n < ret->names + ret->nnames; n++) {
+	for (size_t i = 0; i < ret->nnames; i++) {
+		struct rk_profile_name *n = &ret->names[i];
 		uint64_t most = 0;
 
 		for (uint32_t s = n->shapes; s; s = ret->shapes[s - 1].next) {
@@ -403,7 +404,8 @@ static int fill(struct rk_profiler *p, struct rk_profile *ret, struct rk_error *
 	rc = lines_finish(p, ret, err);
 	if (rc < 0)
 		return rc;
-	for (struct rk_profile_name *n = ret->names; n < ret->names + ret->nnames; n++) {
+	for (size_t i = 0; i < ret->nnames; i++) {
+		struct rk_profile_name *n = &ret->names[i];
 		/* saturate at the limit */
 		int64_t room = RK_PROFILE_TIME_MAX - ret->total_ns;
 

@@ -617,7 +617,8 @@ int rk_rank_spread_finish(struct rk_rank_spread *s, struct rk_ranks_spread **ret
 	if (!v)
 		return rk_fail_nomem(err);
 	fold(s, NOBODY);
-	for (const struct line *l = s->lines; l < s->lines + s->nlines; l++) {
+	for (size_t i = 0; i < s->nlines; i++) {
+		const struct line *l = &s->lines[i];
 		double mean = l->sum / (double)l->ranks;
 
 		broken += l->broken;
