@@ -159,11 +159,6 @@ void rk_put_json_text(struct rk_bytes *out, const char *s)
 		rk_bytes_puts(out, "null");
 }
 
-void rk_put_csv_text(struct rk_bytes *out, const char *s)
-{
-	rk_csv_cell(out, s, strlen(s));
-}
-
 int rk_render(rk_form *const forms[RK_NFORMS], const void *what,
 	      const struct rk_render_options *look, char **ret_text, size_t *ret_len,
 	      const char *fn, struct rk_error *err)

@@ -24,9 +24,8 @@ void rk_put_grouped(struct rk_bytes *out, uint64_t v);
  * U+FFFD, and what steers the direction of text too; in ASCII only, "?" for all else.
  */
 void rk_put_printable(struct rk_bytes *out, const char *s, size_t len, bool utf8);
-/* A JSON string, null for NULL; a CSV cell. */
+/* A JSON string, null for NULL. */
 void rk_put_json_text(struct rk_bytes *out, const char *s);
-void rk_put_csv_text(struct rk_bytes *out, const char *s);
 
 /* ---- one result in several forms ---- */
 

@@ -51,12 +51,6 @@ static void json_begin(struct rk_json_out *j, struct rk_bytes *out, const char *
 	rk_json_text(j, "arch", arch);
 }
 
-static void csv_cell(struct rk_bytes *out, const char *s, char end)
-{
-	rk_put_csv_text(out, s);
-	rk_bytes_put_u8(out, (uint8_t)end);
-}
-
 /* Words as one cell, separated by blanks: names have none. */
 static void csv_words(struct rk_bytes *out, const char *const *words)
 {
@@ -131,11 +125,11 @@ static void counters_csv(struct rk_bytes *out, const void *what,
 	for (size_t i = 0; i < s->n; i++) {
 		const struct rk_counter *c = s->counters[i];
 
-		csv_cell(out, c->name, ',');
-		csv_cell(out, c->block, ',');
-		csv_cell(out, c->derived ? "true" : "false", ',');
+		rk_csv_text(out, c->name, ',');
+		rk_csv_text(out, c->block, ',');
+		rk_csv_text(out, c->derived ? "true" : "false", ',');
 		csv_words(out, c->needs);
-		csv_cell(out, c->description, '\n');
+		rk_csv_text(out, c->description, '\n');
 	}
 }
 
@@ -358,7 +352,7 @@ static void plan_csv(struct rk_bytes *out, const void *what, const struct rk_ren
 	for (size_t i = 0; i < p->npasses; i++) {
 		for (size_t k = 0; k < p->passes[i].n; k++) {
 			rk_bytes_printf(out, "%zu,", i + 1);
-			csv_cell(out, p->passes[i].counters[k], '\n');
+			rk_csv_text(out, p->passes[i].counters[k], '\n');
 		}
 	}
 }
@@ -427,10 +421,10 @@ static void checks_csv(struct rk_bytes *out, const void *what, const struct rk_r
 	for (size_t i = 0; i < p->nchecks; i++) {
 		const struct rk_counter_check *c = &p->checks[i];
 
-		csv_cell(out, c->asked, ',');
-		csv_cell(out, status_words[c->status], ',');
+		rk_csv_text(out, c->asked, ',');
+		rk_csv_text(out, status_words[c->status], ',');
 		csv_words(out, c->use);
-		csv_cell(out, c->reason, '\n');
+		rk_csv_text(out, c->reason, '\n');
 	}
 }
 

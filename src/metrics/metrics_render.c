@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/handle.h"
 #include "base/list.h"
+#include "base/text.h"
 #include "io/output.h"
 #include "metrics/metric_roofline.h"
 #include "metrics/metrics_parts.h"
@@ -310,21 +311,15 @@ void rk_metrics_json(struct rk_bytes *out, const struct rk_metrics *m, const str
 
 /* ---- CSV: a row per kernel and metric ---- */
 
-static void put_text(struct rk_bytes *out, const char *s)
-{
-	rk_put_csv_text(out, s);
-	rk_bytes_put_u8(out, ',');
-}
-
 static void put_values(struct rk_bytes *out, const struct rk_metric_value *v)
 {
 	const double cells[] = {
 		v->avg, v->min, v->max, v->weighted, v->median, v->peak, v->percent_of_peak
 	};
 
-	put_text(out, v->id);
-	put_text(out, v->group);
-	put_text(out, v->unit);
+	rk_csv_text(out, v->id, ',');
+	rk_csv_text(out, v->group, ',');
+	rk_csv_text(out, v->unit, ',');
 	rk_bytes_printf(out, "%" PRIu64, v->dispatches);
 	for (size_t i = 0; i < sizeof(cells) / sizeof(cells[0]); i++) {
 		rk_bytes_put_u8(out, ',');
@@ -340,11 +335,11 @@ static void put_kernel(struct rk_bytes *out, const struct rk_metric_kernel *k,
 		if (!rk_metric_shown(groups, k->metrics[i].group))
 			continue;
 		rk_bytes_puts(out, "kernel,");
-		put_text(out, k->name);
+		rk_csv_text(out, k->name, ',');
 		rk_bytes_printf(out, "%" PRIu64 ",", k->calls);
 		rk_put_integer(out, k->total_ns);
 		rk_bytes_put_u8(out, ',');
-		put_text(out, k->verdict.name);
+		rk_csv_text(out, k->verdict.name, ',');
 		put_values(out, &k->metrics[i]);
 	}
 }
@@ -422,7 +417,7 @@ void rk_dispatches_csv_head(const struct rk_dispatch_rows *d, struct rk_bytes *o
 		if (!rk_metric_shown(d->groups, d->metrics[i].group))
 			continue;
 		rk_bytes_put_u8(out, ',');
-		rk_put_csv_text(out, d->metrics[i].id);
+		rk_csv_cell(out, d->metrics[i].id, strlen(d->metrics[i].id));
 	}
 	rk_bytes_put_u8(out, '\n');
 }
@@ -433,7 +428,7 @@ void rk_dispatches_csv_row(const struct rk_dispatch_rows *d, struct rk_bytes *ou
 	const int64_t known[] = { row->dispatch_id, row->device_id, row->start_ns,
 				  row->duration_ns };
 
-	rk_put_csv_text(out, row->kernel);
+	rk_csv_cell(out, row->kernel, strlen(row->kernel));
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		rk_bytes_put_u8(out, ',');
 		if (known[i] >= 0)

@@ -124,7 +124,7 @@ static void csv_row(struct rk_bytes *out, const struct rk_hotspot_kernel *k,
 	struct rk_bytes stalls; /* "WAITCNT=12 ALU_DEPENDENCY=3" */
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		rk_put_csv_text(out, texts[i]);
+		rk_csv_cell(out, texts[i], strlen(texts[i]));
 		rk_bytes_put_u8(out, ',');
 	}
 	if (s->vaddr != -1)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/page.h"
+#include "base/text.h"
 #include "ranks/ranks_parts.h"
 #include "report/report_parts.h"
 
@@ -172,7 +173,7 @@ static void csv_double(struct rk_bytes *out, double v)
 
 static void csv_row(struct rk_bytes *out, const struct rk_report_row *row, bool by, bool energy)
 {
-	rk_put_csv_text(out, row->name);
+	rk_csv_cell(out, row->name, strlen(row->name));
 	if (by)
 		rk_bytes_printf(out, ",%s", row->key);
 	rk_bytes_printf(out, ",%" PRIu64, row->calls);
