@@ -264,9 +264,9 @@ static void put_string(struct rk_bytes *out, const char *key, const char *s)
 
 static void put_clock(struct rk_bytes *m, const struct job *j)
 {
-	struct rk_fuse_time t;
+	struct rk_rank_time t;
 
-	if (!j->run->times || j->rank < 0 || !rk_fuse_times_rank(j->run->times, j->rank, &t))
+	if (!j->run->times || j->rank < 0 || !rk_rank_times_rank(j->run->times, j->rank, &t))
 		return;
 	if (t.clock == RK_CLOCK_ALONE) {
 		put_string(m, ",\"rockit_clock\":{\"not_aligned\":", t.note);
@@ -426,7 +426,7 @@ int rk_run_convert_trace(struct rk_run *run, const struct rk_convert_options *op
 			 .format = format,
 			 .table = table,
 			 .rank = RANK_ANY };
-	struct rk_fuse_times *times = NULL;
+	struct rk_rank_times *times = NULL;
 	unsigned files = 1;
 	struct rk_bytes path;
 	int rc;
@@ -440,19 +440,19 @@ int rk_run_convert_trace(struct rk_run *run, const struct rk_convert_options *op
 	if (rc == 0)
 		rc = rk_run_spare(run, j.path, false, err);
 	if (rc == 0)
-		rc = rk_fuse_times_new(run, &times, err);
+		rc = rk_rank_times_new(run, &times, err);
 	if (rc == 0 && !times)
 		rc = rk_run_check_clocks(run, err);
-	rk_fuse_times_use(run, times);
+	rk_rank_times_use(run, times);
 	if (rc == 0)
 		rc = rk_text_ends((const char *)path.data, path.len, ".tar") ?
 			     write_tar(&j, &files, err) :
 			     rk_run_sorted(&j.sorted, write_file, &j, err);
 	rk_bytes_release(&path);
-	rk_fuse_times_use(run, NULL);
+	rk_rank_times_use(run, NULL);
 	if (rc == 0 && !times)
 		rk_run_tell_clocks(run);
-	rk_fuse_times_free(times);
+	rk_rank_times_free(times);
 	if (rc == 0)
 		*ret = (struct rk_convert_result){ j.rows, files };
 	return rc;

@@ -255,17 +255,17 @@ static void tell(struct work *w)
 /* Shows all ranks on one clock. */
 static int feed(struct work *w, struct rk_error *err)
 {
-	struct rk_fuse_times *times = NULL;
-	int rc = rk_fuse_times_of(w->run, w->report.ranks, &times, err);
+	struct rk_rank_times *times = NULL;
+	int rc = rk_rank_times_of(w->run, w->report.ranks, &times, err);
 
 	if (rc < 0)
 		return rc;
-	rk_fuse_times_use(w->run, times);
+	rk_rank_times_use(w->run, times);
 	rc = rk_html_feed_lanes(w->run, &w->names, &w->report, &w->lanes, err);
 	if (rc == 0)
 		rc = rk_html_feed_curves(w->run, w->curves, err);
-	rk_fuse_times_use(w->run, NULL);
-	rk_fuse_times_free(times);
+	rk_rank_times_use(w->run, NULL);
+	rk_rank_times_free(times);
 	return rc;
 }
 

@@ -10,21 +10,21 @@
 #define TIME_MAX (INT64_C(1) << 60) /* ns: the sum of two does not overflow */
 
 struct line {
-	struct rk_fuse_time pub;
+	struct rk_rank_time pub;
 	struct rk_align_rank to;
 	uint32_t node; /* name */
 };
 
-struct rk_fuse_times {
+struct rk_rank_times {
 	struct line *v; /* by rank */
 	size_t n;
 	int64_t reference;            /* a rank */
-	struct rk_fuse_clocks clocks; /* owns the texts, if any */
+	struct rk_rank_clocks clocks; /* owns the texts, if any */
 };
 
 /* ---- which clocks ---- */
 
-static int add_line(struct rk_fuse_times *t, struct rk_run *run, const struct rk_fuse_time *pub,
+static int add_line(struct rk_rank_times *t, struct rk_run *run, const struct rk_rank_time *pub,
 		    int64_t base, const char *node, struct rk_error *err)
 {
 	struct line *l = &t->v[t->n];
@@ -37,9 +37,9 @@ static int add_line(struct rk_fuse_times *t, struct rk_run *run, const struct rk
 	return rk_strtab_add(run->ctx.names, node, strlen(node), &l->node, err);
 }
 
-static int times_alloc(size_t n, struct rk_fuse_times **ret, struct rk_error *err)
+static int times_alloc(size_t n, struct rk_rank_times **ret, struct rk_error *err)
 {
-	struct rk_fuse_times *t = rk_calloc(1, sizeof(*t));
+	struct rk_rank_times *t = rk_calloc(1, sizeof(*t));
 
 	if (t)
 		t->v = rk_calloc(n + 1, sizeof(*t->v));
@@ -51,10 +51,10 @@ static int times_alloc(size_t n, struct rk_fuse_times **ret, struct rk_error *er
 	return 0;
 }
 
-int rk_fuse_times_of(struct rk_run *run, const struct rk_ranks *r, struct rk_fuse_times **ret,
+int rk_rank_times_of(struct rk_run *run, const struct rk_ranks *r, struct rk_rank_times **ret,
 		     struct rk_error *err)
 {
-	struct rk_fuse_times *t = NULL;
+	struct rk_rank_times *t = NULL;
 	bool moved = false;
 	int rc;
 
@@ -70,14 +70,14 @@ int rk_fuse_times_of(struct rk_run *run, const struct rk_ranks *r, struct rk_fus
 	t->reference = r->reference;
 	for (size_t i = 0; rc == 0 && i < r->nranks; i++) {
 		const struct rk_ranks_rank *k = &r->ranks[i];
-		const struct rk_fuse_time pub = { k->rank,      k->clock,     k->offset_ns,
+		const struct rk_rank_time pub = { k->rank,      k->clock,     k->offset_ns,
 						  k->error_ns,  k->drift_ppm, k->clock_by,
 						  k->clock_note };
 
 		rc = add_line(t, run, &pub, r->base_ns, k->node, err);
 	}
 	if (rc < 0)
-		rk_fuse_times_free(t);
+		rk_rank_times_free(t);
 	else
 		*ret = t;
 	return rc;
@@ -87,9 +87,9 @@ int rk_fuse_times_of(struct rk_run *run, const struct rk_ranks *r, struct rk_fus
 
 static const enum rk_table tables[] = { RK_KERNELS, RK_API, RK_MARKERS };
 
-static bool all_have_calls(const struct rk_fuse_calls *c, size_t n)
+static bool all_have_calls(const struct rk_rank_calls *c, size_t n)
 {
-	const struct rk_calls_rank *r = rk_fuse_calls_ranks(c);
+	const struct rk_calls_rank *r = rk_rank_calls_ranks(c);
 
 	for (size_t i = 0; i < n; i++)
 		if (!r[i].n)
@@ -97,15 +97,15 @@ static bool all_have_calls(const struct rk_fuse_calls *c, size_t n)
 	return true;
 }
 
-static int read_table(struct rk_run *run, enum rk_table t, struct rk_fuse_calls *calls,
+static int read_table(struct rk_run *run, enum rk_table t, struct rk_rank_calls *calls,
 		      struct rk_error *err)
 {
 	struct rk_source *rows = NULL;
 	const struct rk_batch *b;
-	int rc = rk_run_scan(run, t, rk_fuse_calls_wants(t), &rows, err);
+	int rc = rk_run_scan(run, t, rk_rank_calls_wants(t), &rows, err);
 
 	while (rc >= 0 && (rc = rk_source_next(rows, &b, err)) > 0) {
-		rc = rk_fuse_calls_add(calls, b, err);
+		rc = rk_rank_calls_add(calls, b, err);
 		if (rc < 0)
 			break;
 	}
@@ -113,7 +113,7 @@ static int read_table(struct rk_run *run, enum rk_table t, struct rk_fuse_calls 
 	return rc;
 }
 
-static int read_calls(struct rk_run *run, const struct rk_members *m, struct rk_fuse_calls **ret,
+static int read_calls(struct rk_run *run, const struct rk_members *m, struct rk_rank_calls **ret,
 		      struct rk_error *err)
 {
 	int64_t *ranks = rk_calloc(m->n + 1, sizeof(*ranks));
@@ -124,7 +124,7 @@ static int read_calls(struct rk_run *run, const struct rk_members *m, struct rk_
 	for (size_t i = 0; rc == 0 && i < m->n; i++)
 		ranks[i] = m->v[i].rank;
 	if (rc == 0)
-		rc = rk_fuse_calls_new(&run->ctx, ranks, m->n, ret, err);
+		rc = rk_rank_calls_new(&run->ctx, ranks, m->n, ret, err);
 	/* drop warnings about the files: the scan that writes the rows reports them */
 	rk_diag_list(run->ctx.diag, &warnings);
 	rk_run_tolerate(run);
@@ -135,15 +135,15 @@ static int read_calls(struct rk_run *run, const struct rk_members *m, struct rk_
 	rk_diag_reset(run->ctx.diag, warnings);
 	rk_free(ranks);
 	if (rc == 0)
-		rk_fuse_calls_finish(*ret);
+		rk_rank_calls_finish(*ret);
 	return rc;
 }
 
-static int times_make(struct rk_run *run, const struct rk_members *m, struct rk_fuse_times **ret,
+static int times_make(struct rk_run *run, const struct rk_members *m, struct rk_rank_times **ret,
 		      struct rk_error *err)
 {
-	struct rk_fuse_calls *calls = NULL;
-	struct rk_fuse_times *t = NULL;
+	struct rk_rank_calls *calls = NULL;
+	struct rk_rank_times *t = NULL;
 	int rc = read_calls(run, m, &calls, err);
 
 	if (rc < 0)
@@ -151,14 +151,14 @@ static int times_make(struct rk_run *run, const struct rk_members *m, struct rk_
 	rc = times_alloc(m->n, &t, err);
 	if (rc < 0)
 		goto out;
-	rc = rk_fuse_clocks(m, calls, &t->clocks, err);
+	rc = rk_rank_clocks(m, calls, &t->clocks, err);
 	if (rc < 0)
 		goto out;
-	rk_fuse_clocks_tell(&t->clocks, m, run->ctx.diag);
+	rk_rank_clocks_tell(&t->clocks, m, run->ctx.diag);
 	t->reference = m->v[t->clocks.reference].rank;
 	for (size_t i = 0; rc == 0 && i < m->n; i++) {
-		const struct rk_fuse_clock *c = &t->clocks.v[i];
-		struct rk_fuse_time pub = {
+		const struct rk_rank_clock *c = &t->clocks.v[i];
+		struct rk_rank_time pub = {
 			.rank = m->v[i].rank, .clock = c->clock, .by = c->by, .note = c->note
 		};
 
@@ -170,15 +170,15 @@ static int times_make(struct rk_run *run, const struct rk_members *m, struct rk_
 		rc = add_line(t, run, &pub, t->clocks.base_ns, m->v[i].node, err);
 	}
 out:
-	rk_fuse_calls_free(calls);
+	rk_rank_calls_free(calls);
 	if (rc < 0)
-		rk_fuse_times_free(t);
+		rk_rank_times_free(t);
 	else
 		*ret = t;
 	return rc;
 }
 
-int rk_fuse_times_new(struct rk_run *run, struct rk_fuse_times **ret, struct rk_error *err)
+int rk_rank_times_new(struct rk_run *run, struct rk_rank_times **ret, struct rk_error *err)
 {
 	struct rk_members m = { .job = "" };
 	bool needed = false;
@@ -198,11 +198,11 @@ out:
 	return rc;
 }
 
-void rk_fuse_times_free(struct rk_fuse_times *t)
+void rk_rank_times_free(struct rk_rank_times *t)
 {
 	if (!t)
 		return;
-	rk_fuse_clocks_release(&t->clocks);
+	rk_rank_clocks_release(&t->clocks);
 	rk_free(t->v);
 	rk_free(t);
 }
@@ -220,7 +220,7 @@ static const struct fields {
 	[RK_SAMPLES] = { RK_S_TIME, -1, -1, RK_S_NODE },
 };
 
-static const struct line *line_of(const struct rk_fuse_times *t, int64_t rank)
+static const struct line *line_of(const struct rk_rank_times *t, int64_t rank)
 {
 	size_t from = 0, to = t->n;
 
@@ -236,7 +236,7 @@ static const struct line *line_of(const struct rk_fuse_times *t, int64_t rank)
 }
 
 /* Ranks of a node share a clock. NULL if two machines have the same node name. */
-static const struct line *line_of_node(const struct rk_fuse_times *t, uint32_t node)
+static const struct line *line_of_node(const struct rk_rank_times *t, uint32_t node)
 {
 	const struct line *found = NULL;
 
@@ -252,7 +252,7 @@ static const struct line *line_of_node(const struct rk_fuse_times *t, uint32_t n
 	return found;
 }
 
-bool rk_fuse_times_rank(const struct rk_fuse_times *t, int64_t rank, struct rk_fuse_time *ret)
+bool rk_rank_times_rank(const struct rk_rank_times *t, int64_t rank, struct rk_rank_time *ret)
 {
 	const struct line *l = line_of(t, rank);
 
@@ -261,7 +261,7 @@ bool rk_fuse_times_rank(const struct rk_fuse_times *t, int64_t rank, struct rk_f
 	return l != NULL;
 }
 
-void rk_fuse_times_base(const struct rk_fuse_times *t, int64_t *ret_rank, int64_t *ret_base_ns)
+void rk_rank_times_base(const struct rk_rank_times *t, int64_t *ret_rank, int64_t *ret_base_ns)
 {
 	*ret_rank = t->reference;
 	*ret_base_ns = t->n ? t->v[0].to.base_ns : 0;
@@ -270,7 +270,7 @@ void rk_fuse_times_base(const struct rk_fuse_times *t, int64_t *ret_rank, int64_
 struct moved {
 	struct rk_source base;
 	struct rk_source *rows;
-	const struct rk_fuse_times *times;
+	const struct rk_rank_times *times;
 	struct rk_column *cols;
 	int64_t *start, *duration;
 	size_t cap_start, cap_duration;
@@ -358,7 +358,7 @@ static void moved_close(struct rk_source *base)
 
 static const struct rk_source_ops moved_ops = { .next = moved_next, .close = moved_close };
 
-int rk_fuse_times_open(const struct rk_fuse_times *t, struct rk_source **rows, struct rk_error *err)
+int rk_rank_times_open(const struct rk_rank_times *t, struct rk_source **rows, struct rk_error *err)
 {
 	const struct rk_schema *schema = (*rows)->schema;
 	struct moved *m;
@@ -382,8 +382,8 @@ int rk_fuse_times_open(const struct rk_fuse_times *t, struct rk_source **rows, s
 	return 0;
 }
 
-void rk_fuse_times_use(struct rk_run *run, const struct rk_fuse_times *t)
+void rk_rank_times_use(struct rk_run *run, const struct rk_rank_times *t)
 {
 	run->times = t;
-	run->retime = rk_fuse_times_open;
+	run->retime = rk_rank_times_open;
 }

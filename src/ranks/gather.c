@@ -10,27 +10,27 @@
 #include "ranks/rank_load.h"
 #include "run/members.h"
 
-struct rk_fuse {
+struct rk_gather {
 	struct rk_run *run;
 	struct rk_members members;
 	struct rk_rank_load *load;
 	struct rk_rank_spread *spread;
 	struct rk_copy_matrix *copies;
-	struct rk_fuse_calls *calls;
+	struct rk_rank_calls *calls;
 };
 
 /* The result and everything it owns. */
 struct owner {
 	struct rk_ranks pub; /* first: callers see this part */
 	struct rk_members members;
-	struct rk_fuse_clocks clocks;
+	struct rk_rank_clocks clocks;
 };
 
 /* ---- collecting from rows ---- */
 
-int rk_fuse_new(struct rk_run *run, struct rk_fuse **ret, struct rk_error *err)
+int rk_gather_new(struct rk_run *run, struct rk_gather **ret, struct rk_error *err)
 {
-	struct rk_fuse *f = rk_calloc(1, sizeof(*f));
+	struct rk_gather *f = rk_calloc(1, sizeof(*f));
 	int64_t *ranks = NULL;
 	int rc;
 
@@ -47,7 +47,7 @@ int rk_fuse_new(struct rk_run *run, struct rk_fuse **ret, struct rk_error *err)
 	}
 	for (size_t i = 0; i < f->members.n; i++)
 		ranks[i] = f->members.v[i].rank;
-	rc = rk_fuse_calls_new(&run->ctx, ranks, f->members.n, &f->calls, err);
+	rc = rk_rank_calls_new(&run->ctx, ranks, f->members.n, &f->calls, err);
 	if (rc < 0)
 		goto out;
 	rc = rk_rank_load_new(&run->ctx, NULL, &f->load, err);
@@ -61,12 +61,12 @@ out:
 	if (rc == 0)
 		*ret = f->members.n < 2 ? NULL : f;
 	if (rc < 0 || f->members.n < 2)
-		rk_fuse_free(f);
+		rk_gather_free(f);
 	rk_free(ranks);
 	return rc;
 }
 
-void rk_fuse_free(struct rk_fuse *f)
+void rk_gather_free(struct rk_gather *f)
 {
 	if (!f)
 		return;
@@ -74,13 +74,13 @@ void rk_fuse_free(struct rk_fuse *f)
 	rk_rank_load_free(f->load);
 	rk_rank_spread_free(f->spread);
 	rk_copy_matrix_free(f->copies);
-	rk_fuse_calls_free(f->calls);
+	rk_rank_calls_free(f->calls);
 	rk_free(f);
 }
 
-uint64_t rk_fuse_wants(enum rk_table t)
+uint64_t rk_gather_wants(enum rk_table t)
 {
-	uint64_t want = rk_fuse_calls_wants(t);
+	uint64_t want = rk_rank_calls_wants(t);
 
 	if (t == RK_KERNELS)
 		want |= rk_rank_load_wants() | rk_rank_spread_wants();
@@ -90,19 +90,19 @@ uint64_t rk_fuse_wants(enum rk_table t)
 struct tap {
 	struct rk_source base;
 	struct rk_source *rows;
-	struct rk_fuse *fuse;
+	struct rk_gather *fuse;
 };
 
 static int tap_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
 {
 	struct tap *t = (struct tap *)base;
-	struct rk_fuse *f = t->fuse;
+	struct rk_gather *f = t->fuse;
 	enum rk_table table = base->schema->table;
 	int rc = rk_source_next(t->rows, batch, err), seen;
 
 	if (rc <= 0)
 		return rc;
-	seen = rk_fuse_calls_add(f->calls, *batch, err);
+	seen = rk_rank_calls_add(f->calls, *batch, err);
 	if (seen == 0 && table == RK_KERNELS)
 		seen = rk_rank_load_add(f->load, *batch, err);
 	if (seen == 0 && table == RK_KERNELS)
@@ -122,11 +122,11 @@ static void tap_close(struct rk_source *base)
 
 static const struct rk_source_ops tap_ops = { .next = tap_next, .close = tap_close };
 
-int rk_fuse_tap(struct rk_fuse *f, struct rk_source **rows, struct rk_error *err)
+int rk_gather_tap(struct rk_gather *f, struct rk_source **rows, struct rk_error *err)
 {
 	struct tap *t;
 
-	if (!rk_fuse_wants((*rows)->schema->table))
+	if (!rk_gather_wants((*rows)->schema->table))
 		return 0;
 	t = rk_calloc(1, sizeof(*t));
 	if (!t) {
@@ -144,7 +144,7 @@ int rk_fuse_tap(struct rk_fuse *f, struct rk_source **rows, struct rk_error *err
 /* ---- ranks ---- */
 
 static void set_member(struct rk_ranks_rank *r, const struct rk_member *m,
-		       const struct rk_fuse_clock *c)
+		       const struct rk_rank_clock *c)
 {
 	*r = (struct rk_ranks_rank){
 		.rank = m->rank,
@@ -167,7 +167,7 @@ static void set_member(struct rk_ranks_rank *r, const struct rk_member *m,
 	r->error_ns = c->to.error_ns;
 }
 
-static int ranks_make(struct rk_fuse *f, struct owner *o, struct rk_error *err)
+static int ranks_make(struct rk_gather *f, struct owner *o, struct rk_error *err)
 {
 	struct rk_ranks *r = &o->pub;
 	struct rk_load_line *lines = NULL;
@@ -206,9 +206,9 @@ static int ranks_make(struct rk_fuse *f, struct owner *o, struct rk_error *err)
 
 /* ---- collectives ---- */
 
-static const char *label_of(struct rk_fuse *f, size_t op)
+static const char *label_of(struct rk_gather *f, size_t op)
 {
-	return rk_strtab_borrow(f->run->ctx.names, rk_fuse_calls_op(f->calls, op)->label, NULL);
+	return rk_strtab_borrow(f->run->ctx.names, rk_rank_calls_op(f->calls, op)->label, NULL);
 }
 
 static struct rk_ranks_collective collective_of(const struct rk_comm_sum *s, const char *name)
@@ -232,10 +232,10 @@ static struct rk_ranks_collective collective_of(const struct rk_comm_sum *s, con
 	};
 }
 
-static int collectives_make(struct rk_fuse *f, struct owner *o, struct rk_error *err)
+static int collectives_make(struct rk_gather *f, struct owner *o, struct rk_error *err)
 {
 	struct rk_ranks *r = &o->pub;
-	const struct rk_calls_rank *calls = rk_fuse_calls_ranks(f->calls);
+	const struct rk_calls_rank *calls = rk_rank_calls_ranks(f->calls);
 	const struct rk_calls_op *op;
 	size_t n = o->members.n, nops = 0;
 	struct rk_comm_rank *in = rk_calloc(n + 1, sizeof(*in));
@@ -248,9 +248,9 @@ static int collectives_make(struct rk_fuse *f, struct owner *o, struct rk_error 
 		rc = rk_fail_nomem(err);
 		goto out;
 	}
-	rk_fuse_calls_by_start(f->calls);
+	rk_rank_calls_by_start(f->calls);
 	for (size_t i = 0; i < n; i++) {
-		const struct rk_fuse_clock *c = &o->clocks.v[i];
+		const struct rk_rank_clock *c = &o->clocks.v[i];
 		bool alone = c->clock == RK_CLOCK_ALONE;
 
 		in[i] = (struct rk_comm_rank){ .rank = o->members.v[i].rank,
@@ -261,7 +261,7 @@ static int collectives_make(struct rk_fuse *f, struct owner *o, struct rk_error 
 					       .calls = calls[i].v,
 					       .ncalls = calls[i].n };
 	}
-	for (size_t i = 0; (op = rk_fuse_calls_op(f->calls, i)); i++) {
+	for (size_t i = 0; (op = rk_rank_calls_op(f->calls, i)); i++) {
 		if (!op->sig || !op->waits)
 			continue;
 		of[nops] = i;
@@ -279,7 +279,7 @@ static int collectives_make(struct rk_fuse *f, struct owner *o, struct rk_error 
 		r->collectives[r->ncollectives++] =
 			collective_of(&got.sums[i], label_of(f, of[got.sums[i].op]));
 	/* Sends and receives are not part of an instance; list them as unmatched. */
-	for (size_t i = 0; (op = rk_fuse_calls_op(f->calls, i)); i++)
+	for (size_t i = 0; (op = rk_rank_calls_op(f->calls, i)); i++)
 		if (op->left_out)
 			r->collectives[r->ncollectives++] =
 				(struct rk_ranks_collective){ .name = label_of(f, i),
@@ -307,7 +307,7 @@ out:
 
 /* ---- result ---- */
 
-int rk_fuse_finish(struct rk_fuse *f, struct rk_ranks **ret, struct rk_error *err)
+int rk_gather_finish(struct rk_gather *f, struct rk_ranks **ret, struct rk_error *err)
 {
 	struct owner *o = rk_calloc(1, sizeof(*o));
 	struct rk_ranks *r;
@@ -318,8 +318,8 @@ int rk_fuse_finish(struct rk_fuse *f, struct rk_ranks **ret, struct rk_error *er
 	r = &o->pub;
 	o->members = f->members;
 	f->members = (struct rk_members){ .job = "" };
-	rk_fuse_calls_finish(f->calls);
-	rc = rk_fuse_clocks(&o->members, f->calls, &o->clocks, err);
+	rk_rank_calls_finish(f->calls);
+	rc = rk_rank_clocks(&o->members, f->calls, &o->clocks, err);
 	if (rc < 0)
 		goto fail;
 	rc = ranks_make(f, o, err);
@@ -344,7 +344,7 @@ int rk_fuse_finish(struct rk_fuse *f, struct rk_ranks **ret, struct rk_error *er
 		goto fail;
 	r->problems = o->members.problems;
 	r->nproblems = o->members.nproblems;
-	rk_fuse_clocks_tell(&o->clocks, &o->members, f->run->ctx.diag);
+	rk_rank_clocks_tell(&o->clocks, &o->members, f->run->ctx.diag);
 	*ret = r;
 	return 0;
 fail:
@@ -362,7 +362,7 @@ void rk_ranks_free(struct rk_ranks *r)
 	rk_free(r->collectives);
 	rk_free(r->spreads);
 	rk_free(r->copies);
-	rk_fuse_clocks_release(&o->clocks);
+	rk_rank_clocks_release(&o->clocks);
 	rk_members_release(&o->members);
 	rk_free(o);
 }

@@ -14,18 +14,18 @@
 #include "run/members.h"
 #include "run/run.h"
 
-struct rk_fuse;
+struct rk_gather;
 
 /* *ret is NULL if the run has less than two ranks. */
-int rk_fuse_new(struct rk_run *run, struct rk_fuse **ret, struct rk_error *err);
+int rk_gather_new(struct rk_run *run, struct rk_gather **ret, struct rk_error *err);
 /* The columns of a table that we need. */
-uint64_t rk_fuse_wants(enum rk_table t);
+uint64_t rk_gather_wants(enum rk_table t);
 /* Replaces *rows by a source that also feeds `f`. Takes ownership of *rows, also on failure. */
-int rk_fuse_tap(struct rk_fuse *f, struct rk_source **rows, struct rk_error *err);
+int rk_gather_tap(struct rk_gather *f, struct rk_source **rows, struct rk_error *err);
 /* Call once, after the last row. The caller frees *ret with rk_ranks_free. */
-int rk_fuse_finish(struct rk_fuse *f, struct rk_ranks **ret, struct rk_error *err);
-void rk_fuse_free(struct rk_fuse *f);   /* NULL is fine */
-void rk_ranks_free(struct rk_ranks *r); /* NULL is fine; names are the run's, texts are its own */
+int rk_gather_finish(struct rk_gather *f, struct rk_ranks **ret, struct rk_error *err);
+void rk_gather_free(struct rk_gather *f); /* NULL is fine */
+void rk_ranks_free(struct rk_ranks *r);   /* NULL is fine; names are the run's, texts are its own */
 
 /* ---- rows of many ranks on one clock, to show them side by side (clock_rows.c) ---- */
 
@@ -33,10 +33,10 @@ void rk_ranks_free(struct rk_ranks *r); /* NULL is fine; names are the run's, te
  * Moves start and end of a row, so the order of rows on a queue is kept. Rows of ranks whose clock could
  * not be aligned with the reference stay as recorded.
  */
-struct rk_fuse_times;
+struct rk_rank_times;
 
-/* The clock of a rank. Texts are owned by the rk_fuse_times. */
-struct rk_fuse_time {
+/* The clock of a rank. Texts are owned by the rk_rank_times. */
+struct rk_rank_time {
 	int64_t rank;
 	enum rk_ranks_clock clock;
 	int64_t offset_ns, error_ns;
@@ -49,19 +49,19 @@ struct rk_fuse_time {
  * about ranks whose clocks cannot be aligned. *ret is NULL if there is nothing to move or the rows cannot
  * be read twice.
  */
-int rk_fuse_times_new(struct rk_run *run, struct rk_fuse_times **ret, struct rk_error *err);
+int rk_rank_times_new(struct rk_run *run, struct rk_rank_times **ret, struct rk_error *err);
 /* From the ranks of a report (may be NULL); reads no rows. */
-int rk_fuse_times_of(struct rk_run *run, const struct rk_ranks *r, struct rk_fuse_times **ret,
+int rk_rank_times_of(struct rk_run *run, const struct rk_ranks *r, struct rk_rank_times **ret,
 		     struct rk_error *err);
 /* False: no such rank. */
-bool rk_fuse_times_rank(const struct rk_fuse_times *t, int64_t rank, struct rk_fuse_time *ret);
+bool rk_rank_times_rank(const struct rk_rank_times *t, int64_t rank, struct rk_rank_time *ret);
 /* The reference rank, and the time on its clock at which offsets are given. */
-void rk_fuse_times_base(const struct rk_fuse_times *t, int64_t *ret_rank, int64_t *ret_base_ns);
+void rk_rank_times_base(const struct rk_rank_times *t, int64_t *ret_rank, int64_t *ret_base_ns);
 /* Replaces *rows by the same rows on one clock. Takes ownership of *rows, also on failure. */
-int rk_fuse_times_open(const struct rk_fuse_times *t, struct rk_source **rows,
+int rk_rank_times_open(const struct rk_rank_times *t, struct rk_source **rows,
 		       struct rk_error *err);
 /* From now on sorted rows of the run are on that clock (run/sorted.h); NULL: as recorded. */
-void rk_fuse_times_use(struct rk_run *run, const struct rk_fuse_times *t);
-void rk_fuse_times_free(struct rk_fuse_times *t); /* NULL is fine */
+void rk_rank_times_use(struct rk_run *run, const struct rk_rank_times *t);
+void rk_rank_times_free(struct rk_rank_times *t); /* NULL is fine */
 
 #endif

@@ -25,7 +25,7 @@ struct op {
 	uint32_t next; /* the next with the same name and another size; 0: none */
 };
 
-struct rk_fuse_calls {
+struct rk_rank_calls {
 	struct rk_context *ctx;
 	struct rk_calls_rank *ranks;
 	size_t nranks, share;
@@ -45,7 +45,7 @@ static const struct fields {
 	[RK_MARKERS] = { RK_R_NAME, RK_R_START, RK_R_DURATION, RK_R_RANK },
 };
 
-uint64_t rk_fuse_calls_wants(enum rk_table t)
+uint64_t rk_rank_calls_wants(enum rk_table t)
 {
 	const struct fields *f = &fields[t];
 
@@ -55,10 +55,10 @@ uint64_t rk_fuse_calls_wants(enum rk_table t)
 	       UINT64_C(1) << f->start | UINT64_C(1) << f->duration | UINT64_C(1) << f->rank;
 }
 
-int rk_fuse_calls_new(struct rk_context *ctx, const int64_t *ranks, size_t n,
-		      struct rk_fuse_calls **ret, struct rk_error *err)
+int rk_rank_calls_new(struct rk_context *ctx, const int64_t *ranks, size_t n,
+		      struct rk_rank_calls **ret, struct rk_error *err)
 {
-	struct rk_fuse_calls *c = rk_calloc(1, sizeof(*c));
+	struct rk_rank_calls *c = rk_calloc(1, sizeof(*c));
 
 	if (!c)
 		return rk_fail_nomem(err);
@@ -77,14 +77,14 @@ int rk_fuse_calls_new(struct rk_context *ctx, const int64_t *ranks, size_t n,
 	return 0;
 }
 
-void rk_fuse_calls_limit(struct rk_fuse_calls *c, size_t calls)
+void rk_rank_calls_limit(struct rk_rank_calls *c, size_t calls)
 {
 	c->share = calls < 2 ? 2 : calls & ~(size_t)1;
 }
 
 /* ---- names ---- */
 
-static int add_op(struct rk_fuse_calls *c, uint32_t label, struct rk_comm comm, uint32_t *ret,
+static int add_op(struct rk_rank_calls *c, uint32_t label, struct rk_comm comm, uint32_t *ret,
 		  struct rk_error *err)
 {
 	struct op *v;
@@ -109,7 +109,7 @@ static int add_op(struct rk_fuse_calls *c, uint32_t label, struct rk_comm comm, 
 }
 
 /* Kernels with the same label are one operation; the rest of their names is ignored. */
-static int look_up(struct rk_fuse_calls *c, uint32_t name, uint32_t *ret, struct rk_error *err)
+static int look_up(struct rk_rank_calls *c, uint32_t name, uint32_t *ret, struct rk_error *err)
 {
 	size_t len;
 	const char *text = rk_strtab_borrow(c->ctx->names, name, &len);
@@ -141,7 +141,7 @@ static int look_up(struct rk_fuse_calls *c, uint32_t name, uint32_t *ret, struct
  * A kernel whose name does not tell the operation: all ranks of a communicator launch it with the same
  * number of workgroups; other communicators and operations mostly use another number.
  */
-static int by_grid(struct rk_fuse_calls *c, uint32_t *what, int64_t grid, struct rk_error *err)
+static int by_grid(struct rk_rank_calls *c, uint32_t *what, int64_t grid, struct rk_error *err)
 {
 	uint32_t at = *what, first = *what, label;
 	struct rk_comm comm = { .kind = RK_COMM_ANY };
@@ -176,7 +176,7 @@ static int by_grid(struct rk_fuse_calls *c, uint32_t *what, int64_t grid, struct
 /* ---- rows ---- */
 
 /* NULL: unknown rank. */
-static struct rk_calls_rank *rank_of(struct rk_fuse_calls *c, int64_t rank)
+static struct rk_calls_rank *rank_of(struct rk_rank_calls *c, int64_t rank)
 {
 	size_t from = 0, to = c->nranks;
 
@@ -197,7 +197,7 @@ static struct rk_calls_rank *rank_of(struct rk_fuse_calls *c, int64_t rank)
 }
 
 /* The first half of the share is kept; the second half is a ring buffer. */
-static int keep(struct rk_fuse_calls *c, struct rk_calls_rank *r, const struct rk_align_call *call,
+static int keep(struct rk_rank_calls *c, struct rk_calls_rank *r, const struct rk_align_call *call,
 		struct rk_error *err)
 {
 	size_t half = c->share / 2;
@@ -224,7 +224,7 @@ static int keep(struct rk_fuse_calls *c, struct rk_calls_rank *r, const struct r
 	return 0;
 }
 
-static int add_call(struct rk_fuse_calls *c, struct rk_calls_rank *r, uint32_t what, bool kernels,
+static int add_call(struct rk_rank_calls *c, struct rk_calls_rank *r, uint32_t what, bool kernels,
 		    const struct rk_align_call *times, struct rk_error *err)
 {
 	struct op *op = what == NAME_WAIT ? NULL : &c->ops[what - NAME_OPS];
@@ -247,7 +247,7 @@ static int add_call(struct rk_fuse_calls *c, struct rk_calls_rank *r, uint32_t w
 	return keep(c, r, &call, err);
 }
 
-static int add_row(struct rk_fuse_calls *c, const struct rk_batch *b, size_t i, uint32_t what,
+static int add_row(struct rk_rank_calls *c, const struct rk_batch *b, size_t i, uint32_t what,
 		   struct rk_error *err)
 {
 	enum rk_table t = b->schema->table;
@@ -269,7 +269,7 @@ static int add_row(struct rk_fuse_calls *c, const struct rk_batch *b, size_t i, 
 	return add_call(c, r, what, t == RK_KERNELS, &call, err);
 }
 
-int rk_fuse_calls_add(struct rk_fuse_calls *c, const struct rk_batch *b, struct rk_error *err)
+int rk_rank_calls_add(struct rk_rank_calls *c, const struct rk_batch *b, struct rk_error *err)
 {
 	const struct fields *f = &fields[b->schema->table];
 	const struct rk_column *names = &b->cols[f->name];
@@ -325,7 +325,7 @@ static void sort_calls(struct rk_calls_rank *r, int (*order)(const void *a, cons
 }
 
 /* A queued call ends when the next wait that starts after it ends. Without such a wait it is dropped. */
-static void end_queued(struct rk_fuse_calls *c, struct rk_calls_rank *r)
+static void end_queued(struct rk_rank_calls *c, struct rk_calls_rank *r)
 {
 	size_t wait = r->n, n = 0;
 
@@ -351,7 +351,7 @@ static void end_queued(struct rk_fuse_calls *c, struct rk_calls_rank *r)
 	r->n = n;
 }
 
-void rk_fuse_calls_finish(struct rk_fuse_calls *c)
+void rk_rank_calls_finish(struct rk_rank_calls *c)
 {
 	bool others = false;
 
@@ -389,28 +389,28 @@ void rk_fuse_calls_finish(struct rk_fuse_calls *c)
 			    "collective names ignored: only the first %d are kept", RK_CALLS_OPS);
 }
 
-void rk_fuse_calls_by_start(struct rk_fuse_calls *c)
+void rk_rank_calls_by_start(struct rk_rank_calls *c)
 {
 	for (size_t i = 0; i < c->nranks; i++)
 		sort_calls(&c->ranks[i], by_start);
 }
 
-const struct rk_calls_rank *rk_fuse_calls_ranks(const struct rk_fuse_calls *c)
+const struct rk_calls_rank *rk_rank_calls_ranks(const struct rk_rank_calls *c)
 {
 	return c->ranks;
 }
 
-const struct rk_calls_op *rk_fuse_calls_op(const struct rk_fuse_calls *c, size_t i)
+const struct rk_calls_op *rk_rank_calls_op(const struct rk_rank_calls *c, size_t i)
 {
 	return i < c->nops ? &c->ops[i].pub : NULL;
 }
 
-bool rk_fuse_calls_assumed(const struct rk_fuse_calls *c)
+bool rk_rank_calls_assumed(const struct rk_rank_calls *c)
 {
 	return c->assumed;
 }
 
-void rk_fuse_calls_free(struct rk_fuse_calls *c)
+void rk_rank_calls_free(struct rk_rank_calls *c)
 {
 	if (!c)
 		return;

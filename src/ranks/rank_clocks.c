@@ -303,14 +303,14 @@ static bool is_needed(const struct input *i, const struct rk_align_rank *found)
 	return false;
 }
 
-static int try_ops(struct ops *o, size_t reference, const struct rk_fuse_calls *calls, bool apart,
+static int try_ops(struct ops *o, size_t reference, const struct rk_rank_calls *calls, bool apart,
 		   struct rk_error *err)
 {
 	const struct rk_calls_op *op;
 	size_t tried = 0;
 	int rc = 0;
 
-	for (size_t k = 0; rc == 0 && (op = rk_fuse_calls_op(calls, k)); k++) {
+	for (size_t k = 0; rc == 0 && (op = rk_rank_calls_op(calls, k)); k++) {
 		struct filter f = { op->sig, apart ? TOGETHER : ANY };
 
 		if (!op->sig || !op->all || tried++ >= (apart ? APART_MAX : OPS_MAX))
@@ -324,7 +324,7 @@ static int try_ops(struct ops *o, size_t reference, const struct rk_fuse_calls *
 }
 
 /* Ranks that `out` has not aligned to `reference`, by the calls of one operation. */
-static int align_by_ops(struct input *i, size_t reference, const struct rk_fuse_calls *calls,
+static int align_by_ops(struct input *i, size_t reference, const struct rk_rank_calls *calls,
 			struct rk_error *err)
 {
 	struct ops o = { .i = i };
@@ -352,7 +352,7 @@ static int align_by_ops(struct input *i, size_t reference, const struct rk_fuse_
 			o.order[at] = o.order[at - 1];
 		o.order[at] = k;
 	}
-	if (rk_fuse_calls_op(calls, 1))
+	if (rk_rank_calls_op(calls, 1))
 		rc = try_ops(&o, reference, calls, false, err);
 	if (rc == 0 && is_needed(i, o.found))
 		rc = try_ops(&o, reference, calls, true, err);
@@ -379,10 +379,10 @@ out:
 
 enum { STAMP_NS = 1000, TRIES = 4 };
 
-static int input_make(const struct rk_members *m, const struct rk_fuse_calls *calls,
+static int input_make(const struct rk_members *m, const struct rk_rank_calls *calls,
 		      struct input *i, struct rk_error *err)
 {
-	const struct rk_calls_rank *ranks = rk_fuse_calls_ranks(calls);
+	const struct rk_calls_rank *ranks = rk_rank_calls_ranks(calls);
 
 	i->n = m->n;
 	i->in = rk_calloc(m->n + 1, sizeof(*i->in));
@@ -441,7 +441,7 @@ static int align_from(struct input *i, size_t reference, struct rk_error *err)
 }
 
 /* Stops when more than half of the ranks are aligned: no other reference can have more. */
-static int choose(struct input *i, const struct rk_fuse_calls *calls, size_t *ret,
+static int choose(struct input *i, const struct rk_rank_calls *calls, size_t *ret,
 		  struct rk_error *err)
 {
 	size_t tried[TRIES], n = 0, most = 0, at = 0;
@@ -518,10 +518,10 @@ static char *note_of(const struct input *in, size_t i, bool assumed)
 
 /* ---- result ---- */
 
-static int clock_make(struct rk_fuse_clocks *c, const struct input *in, size_t i, bool assumed,
+static int clock_make(struct rk_rank_clocks *c, const struct input *in, size_t i, bool assumed,
 		      struct rk_error *err)
 {
-	struct rk_fuse_clock *v = &c->v[i];
+	struct rk_rank_clock *v = &c->v[i];
 
 	v->to = in->best[i];
 	v->by = words_of(&v->to);
@@ -542,10 +542,10 @@ static int clock_make(struct rk_fuse_clocks *c, const struct input *in, size_t i
 	return 0;
 }
 
-int rk_fuse_clocks(const struct rk_members *m, const struct rk_fuse_calls *calls,
-		   struct rk_fuse_clocks *ret, struct rk_error *err)
+int rk_rank_clocks(const struct rk_members *m, const struct rk_rank_calls *calls,
+		   struct rk_rank_clocks *ret, struct rk_error *err)
 {
-	struct rk_fuse_clocks c = { .n = m->n };
+	struct rk_rank_clocks c = { .n = m->n };
 	struct input in = { .in = NULL };
 	const struct rk_align_input *reference;
 	int rc = input_make(m, calls, &in, err);
@@ -568,9 +568,9 @@ int rk_fuse_clocks(const struct rk_members *m, const struct rk_fuse_calls *calls
 		goto out;
 	}
 	for (size_t i = 0; rc == 0 && i < m->n; i++)
-		rc = clock_make(&c, &in, i, rk_fuse_calls_assumed(calls), err);
+		rc = clock_make(&c, &in, i, rk_rank_calls_assumed(calls), err);
 	if (rc < 0)
-		rk_fuse_clocks_release(&c);
+		rk_rank_clocks_release(&c);
 	else
 		*ret = c;
 out:
@@ -581,18 +581,18 @@ out:
 	return rc;
 }
 
-void rk_fuse_clocks_release(struct rk_fuse_clocks *c)
+void rk_rank_clocks_release(struct rk_rank_clocks *c)
 {
 	for (size_t i = 0; c->v && i < c->n; i++) {
 		rk_free(c->v[i].by);
 		rk_free(c->v[i].note);
 	}
 	rk_free(c->v);
-	*c = (struct rk_fuse_clocks){ .v = NULL };
+	*c = (struct rk_rank_clocks){ .v = NULL };
 }
 
 /* No warning for ranks of unknown nodes: they may be on one node, and clock_note has the reason. */
-void rk_fuse_clocks_tell(const struct rk_fuse_clocks *c, const struct rk_members *m,
+void rk_rank_clocks_tell(const struct rk_rank_clocks *c, const struct rk_members *m,
 			 struct rk_diag *diag)
 {
 	const struct rk_member *reference = &m->v[c->reference];

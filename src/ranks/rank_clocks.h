@@ -42,39 +42,39 @@ struct rk_calls_rank {
 	bool others; /* also called functions that do not need everybody */
 };
 
-struct rk_fuse_calls;
+struct rk_rank_calls;
 
 /* ctx is borrowed; ranks ascending. */
-int rk_fuse_calls_new(struct rk_context *ctx, const int64_t *ranks, size_t n,
-		      struct rk_fuse_calls **ret, struct rk_error *err);
+int rk_rank_calls_new(struct rk_context *ctx, const int64_t *ranks, size_t n,
+		      struct rk_rank_calls **ret, struct rk_error *err);
 /* How many calls of a rank are kept; tests make it small. Before the first row. */
-void rk_fuse_calls_limit(struct rk_fuse_calls *c, size_t calls);
-uint64_t rk_fuse_calls_wants(enum rk_table t);
+void rk_rank_calls_limit(struct rk_rank_calls *c, size_t calls);
+uint64_t rk_rank_calls_wants(enum rk_table t);
 /* Rows of kernels, then api, then markers. Skips rows of unknown ranks. */
-int rk_fuse_calls_add(struct rk_fuse_calls *c, const struct rk_batch *b, struct rk_error *err);
+int rk_rank_calls_add(struct rk_rank_calls *c, const struct rk_batch *b, struct rk_error *err);
 /* Once, after the last row. Warns about calls that were not kept. */
-void rk_fuse_calls_finish(struct rk_fuse_calls *c);
+void rk_rank_calls_finish(struct rk_rank_calls *c);
 /* Sorts by start_ns, for comm_match.h. Call it after rk_align. */
-void rk_fuse_calls_by_start(struct rk_fuse_calls *c);
+void rk_rank_calls_by_start(struct rk_rank_calls *c);
 /* Borrowed; one for each rank, in their order. */
-const struct rk_calls_rank *rk_fuse_calls_ranks(const struct rk_fuse_calls *c);
+const struct rk_calls_rank *rk_rank_calls_ranks(const struct rk_rank_calls *c);
 /* NULL after the last. */
-const struct rk_calls_op *rk_fuse_calls_op(const struct rk_fuse_calls *c, size_t i);
+const struct rk_calls_op *rk_rank_calls_op(const struct rk_rank_calls *c, size_t i);
 /* Operations of unknown kind were treated as ones that need everybody. */
-bool rk_fuse_calls_assumed(const struct rk_fuse_calls *c);
-void rk_fuse_calls_free(struct rk_fuse_calls *c); /* NULL is fine */
+bool rk_rank_calls_assumed(const struct rk_rank_calls *c);
+void rk_rank_calls_free(struct rk_rank_calls *c); /* NULL is fine */
 
 /* ---- clocks (rank_clocks.c) ---- */
 
-struct rk_fuse_clock {
+struct rk_rank_clock {
 	struct rk_align_rank to; /* base_ns is the same for all that are aligned */
 	enum rk_ranks_clock clock;
 	uint32_t domain; /* equal: times can be compared */
 	char *by, *note; /* "" for nothing */
 };
 
-struct rk_fuse_clocks {
-	struct rk_fuse_clock *v; /* one for each member */
+struct rk_rank_clocks {
+	struct rk_rank_clock *v; /* one for each member */
 	size_t n;
 	size_t reference; /* index of a member */
 	int64_t base_ns;  /* on its clock */
@@ -85,12 +85,12 @@ struct rk_fuse_clocks {
  * `calls` must be finished and have the same ranks as the members. The reference is the first rank, unless
  * more ranks can be aligned with another one.
  */
-int rk_fuse_clocks(const struct rk_members *m, const struct rk_fuse_calls *calls,
-		   struct rk_fuse_clocks *ret, struct rk_error *err);
-void rk_fuse_clocks_release(struct rk_fuse_clocks *c);
+int rk_rank_clocks(const struct rk_members *m, const struct rk_rank_calls *calls,
+		   struct rk_rank_clocks *ret, struct rk_error *err);
+void rk_rank_clocks_release(struct rk_rank_clocks *c);
 
 /* Warns about nodes whose times cannot be compared with the reference's. */
-void rk_fuse_clocks_tell(const struct rk_fuse_clocks *c, const struct rk_members *m,
+void rk_rank_clocks_tell(const struct rk_rank_clocks *c, const struct rk_members *m,
 			 struct rk_diag *diag);
 
 #endif

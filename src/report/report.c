@@ -195,7 +195,7 @@ struct work {
 	struct rk_energy *energy; /* energy of kernels; NULL: none */
 	struct rk_sample_stats samples;
 	struct rk_report_own *own; /* r->kept */
-	struct rk_fuse *fuse;      /* NULL: less than two ranks */
+	struct rk_gather *fuse;    /* NULL: less than two ranks */
 	struct rk_report *r;
 };
 
@@ -231,14 +231,14 @@ static int add_table(struct work *w, const struct plan *p, struct rk_error *err)
 {
 	uint64_t want = bit(p->name) | bit(p->start) | bit(p->duration) | bit(p->barrier) |
 			bit(p->key[w->by]) | rk_times_needs(p->table) |
-			(w->fuse ? rk_fuse_wants(p->table) : 0);
+			(w->fuse ? rk_gather_wants(p->table) : 0);
 	struct rk_source *src = NULL;
 	int rc = rk_run_scan(w->run, p->table, want, &src, err);
 
 	if (rc == 0)
 		rc = rk_times_open(src, w->ctx, &src, err);
 	if (rc == 0 && w->fuse)
-		rc = rk_fuse_tap(w->fuse, &src, err);
+		rc = rk_gather_tap(w->fuse, &src, err);
 	if (rc < 0)
 		return rc;
 	rc = rk_agg_drain(w->aggs[p->section], src, err);
@@ -486,7 +486,7 @@ static int report_make(struct work *w, struct rk_error *err)
 	uint32_t seen = RK_TABLE_BIT(RK_STATS) | RK_TABLE_BIT(RK_COUNTERS) |
 			RK_TABLE_BIT(RK_SAMPLES);
 	struct rk_report *r = w->r;
-	int rc = rk_fuse_new(w->run, &w->fuse, err);
+	int rc = rk_gather_new(w->run, &w->fuse, err);
 
 	if (rc == 0 && !w->fuse)
 		rc = rk_run_check_clocks(w->run, err);
@@ -495,7 +495,7 @@ static int report_make(struct work *w, struct rk_error *err)
 	if (rc == 0)
 		rc = make_sections(w, tables, err);
 	if (rc == 0 && w->fuse)
-		rc = rk_fuse_finish(w->fuse, &r->ranks, err);
+		rc = rk_gather_finish(w->fuse, &r->ranks, err);
 	if (rc == 0 && tables & RK_TABLE_BIT(RK_COUNTERS))
 		rc = add_counters(w, err);
 	if (rc == 0 && tables & RK_TABLE_BIT(RK_SAMPLES))
@@ -588,7 +588,7 @@ static int report_run(struct rk_run *run, const struct rk_report_options *opt,
 	rk_free(w.counters);
 	rk_energy_free(w.energy);
 	rk_sample_stats_release(&w.samples);
-	rk_fuse_free(w.fuse);
+	rk_gather_free(w.fuse);
 	return rc;
 }
 

@@ -47,7 +47,7 @@ struct rk_found {
 };
 
 struct rk_energy;     /* run/energy.h */
-struct rk_fuse_times; /* ranks/gather.h */
+struct rk_rank_times; /* ranks/gather.h */
 
 /* The run.json of its folders, sorted by folder once all files are found (run_ranks.c). */
 struct rk_run_records {
@@ -106,9 +106,9 @@ struct rk_run {
 	struct {
 		uint64_t before, total; /* bytes of the files before this one; of all files */
 	} progress;
-	/* rk_fuse_times_use puts sorted rows on one clock; NULL: as recorded */
-	const struct rk_fuse_times *times;
-	int (*retime)(const struct rk_fuse_times *t, struct rk_source **rows, struct rk_error *err);
+	/* rk_rank_times_use puts sorted rows on one clock; NULL: as recorded */
+	const struct rk_rank_times *times;
+	int (*retime)(const struct rk_rank_times *t, struct rk_source **rows, struct rk_error *err);
 	bool some_ranks; /* the user named the ranks: none is missing */
 	bool tolerant;   /* see rk_run_tolerate */
 	size_t scanned;  /* file of the last batch that a scan returned */

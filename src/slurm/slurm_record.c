@@ -23,20 +23,20 @@ static const char *const clock_names[] = {
 };
 
 /* Without times all ranks are of one machine. */
-static struct rk_fuse_time time_of(const struct rk_fuse_times *t, const struct rk_member *m)
+static struct rk_rank_time time_of(const struct rk_rank_times *t, const struct rk_member *m)
 {
-	struct rk_fuse_time got = {
+	struct rk_rank_time got = {
 		.rank = m->rank, .clock = RK_CLOCK_SAME, .by = "node", .note = ""
 	};
 
 	if (t)
-		rk_fuse_times_rank(t, m->rank, &got);
+		rk_rank_times_rank(t, m->rank, &got);
 	else
 		got.error_ns = m->clock_error_ns < 0 ? 0 : m->clock_error_ns;
 	return got;
 }
 
-static void put_rank(struct rk_json_out *j, const struct rk_member *m, const struct rk_fuse_time *t)
+static void put_rank(struct rk_json_out *j, const struct rk_member *m, const struct rk_rank_time *t)
 {
 	rk_json_object_flat(j, NULL);
 	rk_json_int(j, "rank", m->rank);
@@ -72,12 +72,12 @@ static void put_problems(struct rk_json_out *j, const struct rk_members *m)
 }
 
 static void put_fused(struct rk_json_out *j, const struct rk_members *m,
-		      const struct rk_fuse_times *t)
+		      const struct rk_rank_times *t)
 {
 	int64_t reference = m->n ? m->v[0].rank : -1, base = 0;
 
 	if (t)
-		rk_fuse_times_base(t, &reference, &base);
+		rk_rank_times_base(t, &reference, &base);
 	rk_json_object(j, rk_run_key(RK_RUN_FUSED));
 	rk_json_int(j, "reference", reference);
 	if (t)
@@ -86,7 +86,7 @@ static void put_fused(struct rk_json_out *j, const struct rk_members *m,
 		rk_json_null(j, "base_ns");
 	rk_json_array(j, "ranks");
 	for (size_t i = 0; i < m->n; i++) {
-		const struct rk_fuse_time of = time_of(t, &m->v[i]);
+		const struct rk_rank_time of = time_of(t, &m->v[i]);
 
 		put_rank(j, &m->v[i], &of);
 	}
@@ -111,7 +111,7 @@ static void put_job(struct rk_json_out *j, const struct rk_members *m)
 		rk_json_uint(j, "nodes", m->nodes);
 }
 
-static int write_record(const char *path, const struct rk_members *m, const struct rk_fuse_times *t,
+static int write_record(const char *path, const struct rk_members *m, const struct rk_rank_times *t,
 			struct rk_error *err)
 {
 	struct rk_bytes text, fresh;
@@ -147,7 +147,7 @@ static int write_record(const char *path, const struct rk_members *m, const stru
 int rk_slurm_record(const char *dir, struct rk_error *err)
 {
 	struct rk_members m = { .job = "" };
-	struct rk_fuse_times *times = NULL;
+	struct rk_rank_times *times = NULL;
 	struct rk_run *run = NULL;
 	char *path;
 	int rc;
@@ -161,14 +161,14 @@ int rk_slurm_record(const char *dir, struct rk_error *err)
 	rc = rk_members_find(run, &m, err);
 	if (rc < 0)
 		goto out;
-	rc = rk_fuse_times_new(run, &times, err);
+	rc = rk_rank_times_new(run, &times, err);
 	if (rc < 0)
 		goto out;
 	rc = rk_problems_damaged(run, &m, err);
 	if (rc == 0 && m.n)
 		rc = write_record(path, &m, times, err);
 out:
-	rk_fuse_times_free(times);
+	rk_rank_times_free(times);
 	rk_members_release(&m);
 	rk_run_close(run);
 	rk_free(path);

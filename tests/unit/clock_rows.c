@@ -1,4 +1,4 @@
-/* fuse_times.c - rows on one clock, and reports of ranks when memory is short. */
+/* clock_rows.c - rows on one clock, and reports of ranks when memory is short. */
 #include "ranks/gather.h"
 
 #include <stdio.h>
@@ -57,7 +57,7 @@ static void put_kernel(struct feed *f, int64_t rank, int64_t start, int64_t dura
 
 TEST(both_ends_of_a_row_come_to_the_clock_of_the_reference)
 {
-	struct rk_fuse_times *t = NULL;
+	struct rk_rank_times *t = NULL;
 	struct feed f = { .given = false };
 	struct rk_source *rows;
 	struct rk_run run;
@@ -65,7 +65,7 @@ TEST(both_ends_of_a_row_come_to_the_clock_of_the_reference)
 
 	world_open(&w, 1);
 	run = (struct rk_run){ .ctx = w.ctx };
-	CHECK_I64(rk_fuse_times_of(&run, &ranks, &t, &w.err), 0);
+	CHECK_I64(rk_rank_times_of(&run, &ranks, &t, &w.err), 0);
 	rk_builder_init(&f.b, rk_table_schema(RK_KERNELS), 8, NULL);
 	put_kernel(&f, 0, 5000, 10);
 	put_kernel(&f, 4, 6000, 10);                /* base_ns exactly */
@@ -76,7 +76,7 @@ TEST(both_ends_of_a_row_come_to_the_clock_of_the_reference)
 	put_kernel(&f, -1, 9000, 10);
 	put_kernel(&f, 4, INT64_MAX, 10); /* no time that can be */
 	rows = world_source(rk_table_schema(RK_KERNELS), give, &f);
-	CHECK_I64(rk_fuse_times_open(t, &rows, &w.err), 0);
+	CHECK_I64(rk_rank_times_open(t, &rows, &w.err), 0);
 	CHECK_STR(world_drain(&w, rows), "start_ns=5000|duration_ns=10|rank=0\n"
 					 "start_ns=5000|duration_ns=10|rank=4\n"
 					 "start_ns=1005000|duration_ns=1000000|rank=4\n"
@@ -86,14 +86,14 @@ TEST(both_ends_of_a_row_come_to_the_clock_of_the_reference)
 					 "start_ns=9000|duration_ns=10\n"
 					 "start_ns=9223372036854775807|duration_ns=10|rank=4\n");
 	rk_builder_release(&f.b);
-	rk_fuse_times_free(t);
+	rk_rank_times_free(t);
 	world_close(&w);
 }
 
 TEST(samples_go_by_their_node)
 {
 	static const char *const nodes[] = { "a", "b", "c", "d" };
-	struct rk_fuse_times *t = NULL;
+	struct rk_rank_times *t = NULL;
 	struct feed f = { .given = false };
 	struct rk_source *rows;
 	struct rk_run run;
@@ -101,7 +101,7 @@ TEST(samples_go_by_their_node)
 
 	world_open(&w, 1);
 	run = (struct rk_run){ .ctx = w.ctx };
-	CHECK_I64(rk_fuse_times_of(&run, &ranks, &t, &w.err), 0);
+	CHECK_I64(rk_rank_times_of(&run, &ranks, &t, &w.err), 0);
 	rk_builder_init(&f.b, rk_table_schema(RK_SAMPLES), 4, NULL);
 	for (; f.b.nrows < 4; f.b.nrows++) {
 		uint32_t id = 0;
@@ -111,31 +111,31 @@ TEST(samples_go_by_their_node)
 		((uint32_t *)rk_builder_column(&f.b, RK_S_NODE))[f.b.nrows] = id;
 	}
 	rows = world_source(rk_table_schema(RK_SAMPLES), give, &f);
-	CHECK_I64(rk_fuse_times_open(t, &rows, &w.err), 0);
+	CHECK_I64(rk_rank_times_open(t, &rows, &w.err), 0);
 	CHECK_STR(world_drain(&w, rows), "time_ns=6000|node=a\ntime_ns=5000|node=b\n"
 					 "time_ns=6000|node=c\ntime_ns=6000|node=d\n");
 	rk_builder_release(&f.b);
-	rk_fuse_times_free(t);
+	rk_rank_times_free(t);
 	world_close(&w);
 }
 
 TEST(what_became_of_a_clock_can_be_asked)
 {
-	struct rk_fuse_times *t = NULL;
-	struct rk_fuse_time of;
+	struct rk_rank_times *t = NULL;
+	struct rk_rank_time of;
 	struct rk_run run;
 	struct world w;
 
 	world_open(&w, 1);
 	run = (struct rk_run){ .ctx = w.ctx };
-	CHECK_I64(rk_fuse_times_of(&run, NULL, &t, &w.err), 0);
+	CHECK_I64(rk_rank_times_of(&run, NULL, &t, &w.err), 0);
 	CHECK(!t);
-	CHECK_I64(rk_fuse_times_of(&run, &ranks, &t, &w.err), 0);
-	CHECK(rk_fuse_times_rank(t, 4, &of) && of.offset_ns == 1000 && of.error_ns == 7);
-	CHECK(rk_fuse_times_rank(t, 6, &of) && of.clock == RK_CLOCK_ALONE);
+	CHECK_I64(rk_rank_times_of(&run, &ranks, &t, &w.err), 0);
+	CHECK(rk_rank_times_rank(t, 4, &of) && of.offset_ns == 1000 && of.error_ns == 7);
+	CHECK(rk_rank_times_rank(t, 6, &of) && of.clock == RK_CLOCK_ALONE);
 	CHECK_STR(of.note, "why");
-	CHECK(!rk_fuse_times_rank(t, 5, &of));
-	rk_fuse_times_free(t);
+	CHECK(!rk_rank_times_rank(t, 5, &of));
+	rk_rank_times_free(t);
 	world_close(&w);
 }
 

@@ -1,4 +1,4 @@
-/* fuse_calls.c - collectives of ranks out of their rows, and the clocks that follow from them. */
+/* rank_calls.c - collectives of ranks out of their rows, and the clocks that follow from them. */
 #include "ranks/rank_clocks.h"
 
 #include <stdlib.h>
@@ -15,8 +15,8 @@ struct row {
 	const char *name;
 };
 
-/* Columns of a table, as fuse_calls.c sees them. */
-static void put_rows(struct world *w, struct rk_fuse_calls *c, enum rk_table t,
+/* Columns of a table, as rank_calls.c sees them. */
+static void put_rows(struct world *w, struct rk_rank_calls *c, enum rk_table t,
 		     const struct row *rows, size_t n, int want)
 {
 	const bool kernels = t == RK_KERNELS;
@@ -36,23 +36,23 @@ static void put_rows(struct world *w, struct rk_fuse_calls *c, enum rk_table t,
 			(int32_t)rows[i].rank;
 		b.nrows++;
 	}
-	CHECK_I64(rk_fuse_calls_add(c, rk_builder_batch(&b), &w->err), want);
+	CHECK_I64(rk_rank_calls_add(c, rk_builder_batch(&b), &w->err), want);
 	rk_builder_release(&b);
 }
 
 #define PUT(w, c, t, rows) put_rows(w, c, t, rows, sizeof(rows) / sizeof((rows)[0]), 0)
 
-static struct rk_fuse_calls *calls_of(struct world *w, const int64_t *ranks, size_t n)
+static struct rk_rank_calls *calls_of(struct world *w, const int64_t *ranks, size_t n)
 {
-	struct rk_fuse_calls *c = NULL;
+	struct rk_rank_calls *c = NULL;
 
-	CHECK_I64(rk_fuse_calls_new(&w->ctx, ranks, n, &c, &w->err), 0);
+	CHECK_I64(rk_rank_calls_new(&w->ctx, ranks, n, &c, &w->err), 0);
 	return c;
 }
 
-static const char *label(struct world *w, const struct rk_fuse_calls *c, size_t op)
+static const char *label(struct world *w, const struct rk_rank_calls *c, size_t op)
 {
-	return rk_strtab_borrow(w->ctx.names, rk_fuse_calls_op(c, op)->label, NULL);
+	return rk_strtab_borrow(w->ctx.names, rk_rank_calls_op(c, op)->label, NULL);
 }
 
 TEST(kernels_that_communicate_are_calls_of_their_rank_by_end)
@@ -68,25 +68,25 @@ TEST(kernels_that_communicate_are_calls_of_their_rank_by_end)
 		{ 9, INT64_MAX, 70, ALL_REDUCE },
 	};
 	const struct rk_calls_rank *r;
-	struct rk_fuse_calls *c;
+	struct rk_rank_calls *c;
 	struct world w;
 
 	world_open(&w, 1);
 	c = calls_of(&w, ranks, 2);
 	PUT(&w, c, RK_KERNELS, rows);
-	rk_fuse_calls_finish(c);
-	r = rk_fuse_calls_ranks(c);
+	rk_rank_calls_finish(c);
+	r = rk_rank_calls_ranks(c);
 	CHECK_U64(r[0].n, 2);
 	CHECK_I64(r[0].v[0].end_ns, 600);
 	CHECK_I64(r[0].v[1].end_ns, 700);
 	CHECK_U64(r[1].n, 1);
 	CHECK(r[0].v[0].sig == r[0].v[1].sig && r[1].v[0].sig != r[0].v[0].sig);
 	CHECK_STR(label(&w, c, 0), "AllReduce Sum f32 RING LL");
-	CHECK(rk_fuse_calls_op(c, 0)->all && !rk_fuse_calls_op(c, 1)->all);
-	CHECK(!rk_fuse_calls_op(c, 2) && !rk_fuse_calls_assumed(c));
-	rk_fuse_calls_by_start(c);
+	CHECK(rk_rank_calls_op(c, 0)->all && !rk_rank_calls_op(c, 1)->all);
+	CHECK(!rk_rank_calls_op(c, 2) && !rk_rank_calls_assumed(c));
+	rk_rank_calls_by_start(c);
 	CHECK_I64(r[0].v[0].start_ns, 300);
-	rk_fuse_calls_free(c);
+	rk_rank_calls_free(c);
 	world_close(&w);
 }
 
@@ -96,7 +96,7 @@ TEST(more_sizes_than_operations_take_no_names)
 	enum { SIZES = 3 * RK_CALLS_OPS };
 	static const int64_t ranks[] = { 0 };
 	static const char name[] = "ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096ul>)";
-	struct rk_fuse_calls *c;
+	struct rk_rank_calls *c;
 	struct rk_builder b;
 	struct world w;
 	uint32_t id = 0;
@@ -113,13 +113,13 @@ TEST(more_sizes_than_operations_take_no_names)
 		((int32_t *)rk_builder_column(&b, RK_K_GRID_X))[i] = i + 1;
 		b.nrows++;
 	}
-	CHECK_I64(rk_fuse_calls_add(c, rk_builder_batch(&b), &w.err), 0);
-	CHECK(rk_fuse_calls_op(c, RK_CALLS_OPS - 1) && !rk_fuse_calls_op(c, RK_CALLS_OPS));
+	CHECK_I64(rk_rank_calls_add(c, rk_builder_batch(&b), &w.err), 0);
+	CHECK(rk_rank_calls_op(c, RK_CALLS_OPS - 1) && !rk_rank_calls_op(c, RK_CALLS_OPS));
 	CHECK(rk_strtab_count(w.ctx.names) <= RK_CALLS_OPS + 4);
-	rk_fuse_calls_finish(c);
-	CHECK_U64(rk_fuse_calls_ranks(c)[0].n, RK_CALLS_OPS - 1);
+	rk_rank_calls_finish(c);
+	CHECK_U64(rk_rank_calls_ranks(c)[0].n, RK_CALLS_OPS - 1);
 	rk_builder_release(&b);
-	rk_fuse_calls_free(c);
+	rk_rank_calls_free(c);
 	world_close(&w);
 }
 
@@ -135,22 +135,22 @@ TEST(queued_functions_are_done_when_the_device_was_waited_for)
 		{ 0, 300, 20, "MPI_Barrier" },
 	};
 	const struct rk_calls_rank *r;
-	struct rk_fuse_calls *c;
+	struct rk_rank_calls *c;
 	struct world w;
 
 	world_open(&w, 1);
 	c = calls_of(&w, ranks, 1);
 	PUT(&w, c, RK_API, rows);
-	rk_fuse_calls_finish(c);
-	r = rk_fuse_calls_ranks(c);
+	rk_rank_calls_finish(c);
+	r = rk_rank_calls_ranks(c);
 	CHECK(r[0].host);
 	CHECK_U64(r[0].n, 2);
 	CHECK_I64(r[0].v[0].start_ns, 300);
 	CHECK_I64(r[0].v[0].end_ns, 320);
 	CHECK_I64(r[0].v[1].start_ns, 100);
 	CHECK_I64(r[0].v[1].end_ns, 450);
-	CHECK(!rk_fuse_calls_op(c, 0)->waits);
-	rk_fuse_calls_free(c);
+	CHECK(!rk_rank_calls_op(c, 0)->waits);
+	rk_rank_calls_free(c);
 	world_close(&w);
 }
 
@@ -161,7 +161,7 @@ TEST(functions_of_a_rank_with_kernels_only_tell_what_those_may_be)
 					      { 1, 100, 10, "ncclDevKernel_SendRecv(int)" } };
 	static const struct row all[] = { { 0, 90, 5, "ncclAllReduce" } };
 	static const struct row one[] = { { 0, 90, 5, "ncclBroadcast" } };
-	struct rk_fuse_calls *c;
+	struct rk_rank_calls *c;
 	struct world w;
 
 	world_open(&w, 1);
@@ -171,13 +171,13 @@ TEST(functions_of_a_rank_with_kernels_only_tell_what_those_may_be)
 		PUT(&w, c, RK_API, all);
 		if (other)
 			PUT(&w, c, RK_API, one);
-		rk_fuse_calls_finish(c);
-		CHECK_U64(rk_fuse_calls_ranks(c)[0].n, 1);
-		CHECK(rk_fuse_calls_op(c, 0)->all == !other);
-		CHECK(rk_fuse_calls_assumed(c) == !other);
-		CHECK_U64(rk_fuse_calls_ranks(c)[1].n, 0);
-		CHECK_U64(rk_fuse_calls_op(c, 1)->left_out, 1);
-		rk_fuse_calls_free(c);
+		rk_rank_calls_finish(c);
+		CHECK_U64(rk_rank_calls_ranks(c)[0].n, 1);
+		CHECK(rk_rank_calls_op(c, 0)->all == !other);
+		CHECK(rk_rank_calls_assumed(c) == !other);
+		CHECK_U64(rk_rank_calls_ranks(c)[1].n, 0);
+		CHECK_U64(rk_rank_calls_op(c, 1)->left_out, 1);
+		rk_rank_calls_free(c);
 	}
 	world_close(&w);
 }
@@ -186,28 +186,28 @@ TEST(past_the_limit_the_first_and_the_last_calls_are_kept)
 {
 	static const int64_t ranks[] = { 0 };
 	const struct rk_calls_rank *r;
-	struct rk_fuse_calls *c;
+	struct rk_rank_calls *c;
 	struct world w;
 
 	world_open(&w, 1);
 	c = calls_of(&w, ranks, 1);
-	rk_fuse_calls_limit(c, 10);
+	rk_rank_calls_limit(c, 10);
 	for (int64_t i = 0; i < 103; i++) {
 		const struct row one[] = { { 0, i * 100, 50, ALL_REDUCE } };
 
 		PUT(&w, c, RK_KERNELS, one);
 	}
-	rk_fuse_calls_finish(c);
-	r = rk_fuse_calls_ranks(c);
+	rk_rank_calls_finish(c);
+	r = rk_rank_calls_ranks(c);
 	CHECK_U64(r[0].n, 10);
 	for (int64_t i = 0; i < 10; i++)
 		CHECK_I64(r[0].v[i].start_ns, (i < 5 ? i : 93 + i) * 100);
 	CHECK_U64(world_warned(&w, "collectives-left-out"), 93);
-	rk_fuse_calls_free(c);
+	rk_rank_calls_free(c);
 	world_close(&w);
 }
 
-TEST(fuse_calls_every_allocation_may_fail)
+TEST(rank_calls_every_allocation_may_fail)
 {
 	static const int64_t ranks[] = { 0, 1 };
 	static const struct row rows[] = { { 0, 100, 10, ALL_REDUCE },
@@ -215,7 +215,7 @@ TEST(fuse_calls_every_allocation_may_fail)
 	bool failed = true;
 
 	for (uint64_t n = 1; failed && n < 200; n++) {
-		struct rk_fuse_calls *c = NULL;
+		struct rk_rank_calls *c = NULL;
 		struct world w;
 		int rc;
 
@@ -223,14 +223,14 @@ TEST(fuse_calls_every_allocation_may_fail)
 		/* names and columns are there before it can fail */
 		c = calls_of(&w, ranks, 2);
 		PUT(&w, c, RK_KERNELS, rows);
-		rk_fuse_calls_free(c);
+		rk_rank_calls_free(c);
 		c = NULL;
 		rk_alloc_fail_after(n);
-		rc = rk_fuse_calls_new(&w.ctx, ranks, 2, &c, &w.err);
+		rc = rk_rank_calls_new(&w.ctx, ranks, 2, &c, &w.err);
 		failed = rk_alloc_failed();
 		rk_alloc_fail_after(0);
 		CHECK_I64(rc, failed ? RK_E_NOMEM : 0);
-		rk_fuse_calls_free(c);
+		rk_rank_calls_free(c);
 		world_close(&w);
 	}
 	CHECK(!failed);
@@ -243,7 +243,7 @@ enum { STEPS = 60 };
 static const int64_t four[] = { 0, 1, 2, 3 };
 
 /* Ranks [from, n) on machines of their own; each is `ahead[i]` before the true time. */
-static void play(struct world *w, struct rk_fuse_calls *c, const int64_t *ahead, size_t from,
+static void play(struct world *w, struct rk_rank_calls *c, const int64_t *ahead, size_t from,
 		 size_t n)
 {
 	struct row rows[STEPS];
@@ -275,20 +275,20 @@ TEST(ranks_on_machines_of_their_own_get_offsets_at_one_moment)
 	static const int64_t ahead[] = { 0, 5000000, -7000, 123456789 };
 	struct rk_member v[4];
 	struct rk_members m;
-	struct rk_fuse_clocks clocks = { .v = NULL };
-	struct rk_fuse_calls *c;
+	struct rk_rank_clocks clocks = { .v = NULL };
+	struct rk_rank_calls *c;
 	struct world w;
 
 	world_open(&w, 1);
 	c = calls_of(&w, four, 4);
 	play(&w, c, ahead, 0, 4);
-	rk_fuse_calls_finish(c);
+	rk_rank_calls_finish(c);
 	members_of(&m, v, 4);
-	CHECK_I64(rk_fuse_clocks(&m, c, &clocks, &w.err), 0);
+	CHECK_I64(rk_rank_clocks(&m, c, &clocks, &w.err), 0);
 	CHECK_U64(clocks.reference, 0);
 	CHECK_U64(clocks.alone, 0);
 	for (size_t i = 0; clocks.v && i < 4; i++) {
-		const struct rk_fuse_clock *k = &clocks.v[i];
+		const struct rk_rank_clock *k = &clocks.v[i];
 
 		CHECK(k->clock == (i ? RK_CLOCK_ALIGNED : RK_CLOCK_SAME));
 		CHECK_I64(k->to.base_ns, clocks.base_ns);
@@ -297,10 +297,10 @@ TEST(ranks_on_machines_of_their_own_get_offsets_at_one_moment)
 		CHECK_STR(k->by, i ? "collectives" : "node");
 		CHECK_STR(k->note, "");
 	}
-	rk_fuse_clocks_tell(&clocks, &m, w.ctx.diag);
+	rk_rank_clocks_tell(&clocks, &m, w.ctx.diag);
 	CHECK_U64(world_warned(&w, "several-clocks"), 0);
-	rk_fuse_clocks_release(&clocks);
-	rk_fuse_calls_free(c);
+	rk_rank_clocks_release(&clocks);
+	rk_rank_calls_free(c);
 	world_close(&w);
 }
 
@@ -310,23 +310,23 @@ TEST(the_reference_is_who_relates_to_most)
 	static const int64_t ahead[] = { 0, 5000000, -7000, 123456789 };
 	struct rk_member v[4];
 	struct rk_members m;
-	struct rk_fuse_clocks clocks = { .v = NULL };
-	struct rk_fuse_calls *c;
+	struct rk_rank_clocks clocks = { .v = NULL };
+	struct rk_rank_calls *c;
 	struct world w;
 
 	world_open(&w, 1);
 	c = calls_of(&w, four, 4);
 	play(&w, c, ahead, 1, 4);
-	rk_fuse_calls_finish(c);
+	rk_rank_calls_finish(c);
 	members_of(&m, v, 4);
-	CHECK_I64(rk_fuse_clocks(&m, c, &clocks, &w.err), 0);
+	CHECK_I64(rk_rank_clocks(&m, c, &clocks, &w.err), 0);
 	CHECK_U64(clocks.reference, 1);
 	CHECK_U64(clocks.alone, 1);
 	CHECK(clocks.v && clocks.v[0].clock == RK_CLOCK_ALONE && clocks.v[0].note[0]);
-	rk_fuse_clocks_tell(&clocks, &m, w.ctx.diag);
+	rk_rank_clocks_tell(&clocks, &m, w.ctx.diag);
 	CHECK_U64(world_warned(&w, "several-clocks"), 1);
-	rk_fuse_clocks_release(&clocks);
-	rk_fuse_calls_free(c);
+	rk_rank_clocks_release(&clocks);
+	rk_rank_calls_free(c);
 	world_close(&w);
 }
 
@@ -335,28 +335,28 @@ TEST(fuse_clocks_every_allocation_may_fail)
 	static const int64_t ahead[] = { 0, 5000000, -7000, 123456789 };
 	struct rk_member v[4];
 	struct rk_members m;
-	struct rk_fuse_calls *c;
+	struct rk_rank_calls *c;
 	struct world w;
 	bool failed = true;
 
 	world_open(&w, 1);
 	c = calls_of(&w, four, 4);
 	play(&w, c, ahead, 0, 4);
-	rk_fuse_calls_finish(c);
+	rk_rank_calls_finish(c);
 	members_of(&m, v, 4);
 	for (uint64_t n = 1; failed && n < 2000; n++) {
-		struct rk_fuse_clocks clocks = { .v = NULL };
+		struct rk_rank_clocks clocks = { .v = NULL };
 		struct rk_error err = { 0 };
 		int rc;
 
 		rk_alloc_fail_after(n);
-		rc = rk_fuse_clocks(&m, c, &clocks, &err);
+		rc = rk_rank_clocks(&m, c, &clocks, &err);
 		failed = rk_alloc_failed();
 		rk_alloc_fail_after(0);
 		CHECK_I64(rc, failed ? RK_E_NOMEM : 0);
-		rk_fuse_clocks_release(&clocks);
+		rk_rank_clocks_release(&clocks);
 	}
 	CHECK(!failed);
-	rk_fuse_calls_free(c);
+	rk_rank_calls_free(c);
 	world_close(&w);
 }

@@ -1,4 +1,4 @@
-/* fuse_members.c - which ranks a run has, what is known of them, and what is wrong with them. */
+/* members.c - which ranks a run has, what is known of them, and what is wrong with them. */
 #include <stdio.h>
 #include <string.h>
 
