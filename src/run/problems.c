@@ -396,7 +396,7 @@ static int tell_statuses(struct rk_members *m, struct rk_error *err)
 	rk_bytes_init(&b, TEXT_MAX);
 	rk_bytes_puts(&b, "the program of ");
 	list_put(&b, &l);
-	rk_bytes_printf(&b, " ended with status %" PRId64, first);
+	rk_bytes_printf(&b, " exited with status %" PRId64, first);
 	if (first > 128 && first < 128 + 65)
 		rk_bytes_printf(&b, " (signal %" PRId64 ")", first - 128);
 	rk_bytes_puts(&b, same ? "" : " and others");
