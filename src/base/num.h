@@ -27,6 +27,26 @@ size_t rk_num_put_i64(char *out, int64_t v);
 /* Shortest text that reads back as the same double; `out` at least 32 bytes, not terminated. */
 size_t rk_num_put_f64(char *out, double v);
 
+static inline size_t rk_min(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline size_t rk_max(size_t a, size_t b)
+{
+	return a > b ? a : b;
+}
+
+static inline int64_t rk_min_i64(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline int64_t rk_max_i64(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
 /* ---- arithmetic: each returns true when the result is exact ---- */
 
 static inline bool rk_mul(size_t a, size_t b, size_t *ret)

@@ -14,6 +14,18 @@ bool rk_text_same(const char *a, const char *b);
 bool rk_text_iprefix(const char *a, size_t alen, const char *prefix);
 bool rk_text_ends(const char *s, size_t len, const char *suffix);
 
+/* The ending of a counted noun: "" for one, "s" for all else. */
+static inline const char *rk_plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+/* The text itself, "" for NULL. */
+static inline const char *rk_text_or_empty(const char *s)
+{
+	return s ? s : "";
+}
+
 /* The part after the last slash; borrowed. */
 const char *rk_base_name(const char *path);
 
