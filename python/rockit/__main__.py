@@ -1,4 +1,4 @@
-"""The `rockit` command that travels in the wheel: `rockit ...` or `python -m rockit ...`."""
+"""The `rockit` command inside the wheel: `rockit ...` or `python -m rockit ...`."""
 
 from __future__ import annotations
 

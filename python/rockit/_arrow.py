@@ -1,8 +1,8 @@
-"""Arrow's C data interface: capsules for other libraries, and values for those who have none.
+"""Arrow's C data interface: capsules for other libraries, plain Python values without them.
 
-A capsule has no destructor. One made of Python code would run while an exception passes or the
-interpreter ends, and then it must not; so what was handed out is remembered here, and released
-when nobody else holds its capsule any more.
+A capsule has no destructor: one written in Python could run while an exception propagates or the
+interpreter exits, where it must not. So this module keeps a list of the capsules it gave out and
+releases each struct once nobody else holds its capsule.
 """
 
 from __future__ import annotations
@@ -63,12 +63,12 @@ ArrowStream._fields_ = [
 _new = C.pythonapi.PyCapsule_New
 _new.restype, _new.argtypes = C.py_object, [C.c_void_p, C.c_char_p, C.c_void_p]
 
-_lent: List[Tuple[Any, Any, Any]] = []  # (capsule, struct, what must live as long)
+_lent: List[Tuple[Any, Any, Any]] = []  # (capsule, struct, object to keep alive)
 _lent_lock = threading.Lock()
 
 
 def _after_fork() -> None:
-    """What was lent is the parent's to release; its lock may be held by a thread that is not here."""
+    """The parent releases what it lent. Its lock may be held by a thread that the child does not have."""
     global _lent_lock
     _lent_lock = threading.Lock()
     _lent.clear()
@@ -78,7 +78,7 @@ os.register_at_fork(after_in_child=_after_fork)
 
 
 def capsule(struct: Any, name: bytes, keep: Any = None) -> Any:
-    """A capsule that whoever takes it moves the struct out of."""
+    """A capsule whose consumer moves the struct out."""
     sweep()
     made = _new(C.addressof(struct), name, None)
     with _lent_lock:
@@ -87,7 +87,7 @@ def capsule(struct: Any, name: bytes, keep: Any = None) -> Any:
 
 
 def sweep() -> None:
-    """Lets go of what was taken, and releases what nobody can take any more."""
+    """Forgets consumed capsules, and releases structs that nobody can reach."""
     with _lent_lock:
         kept = []
         for entry in _lent:
@@ -108,18 +108,18 @@ def release(struct: Any) -> None:
 
 
 class Owned:
-    """A schema, array or stream that is ours until it is released or moved away."""
+    """A schema, array or stream that we own until it is released or moved."""
 
     def __init__(self, struct: Any) -> None:
         self.struct, self.process = struct, os.getpid()
 
     def release(self) -> None:
-        # After a fork the threads that a stream would wait for are in the parent alone.
+        # After a fork, the threads that a stream would wait for exist only in the parent.
         if self.process == os.getpid():
             release(self.struct)
 
     def moved(self) -> Any:
-        """Its contents in a new struct, for a capsule; this one is empty then."""
+        """Moves the contents to a new struct, for a capsule; this one is empty afterwards."""
         to = type(self.struct)()
         C.memmove(C.byref(to), C.byref(self.struct), C.sizeof(to))
         self.struct.release = type(self.struct.release)()
@@ -129,12 +129,12 @@ class Owned:
         try:
             if not sys.is_finalizing():
                 self.release()
-        except KeyboardInterrupt:  # it would be lost here: later, then
+        except KeyboardInterrupt:  # would be lost in __del__: raise it later
             _thread.interrupt_main()
 
 
 class Field(NamedTuple):
-    """A column of a schema: Arrow's format letters, "l" for int64; of a dictionary its values'."""
+    """A column of a schema with Arrow's format string ("l": int64); for a dictionary, that of its values."""
 
     name: str
     format: str
@@ -142,7 +142,7 @@ class Field(NamedTuple):
 
 
 class Stream:
-    """A stream of the library, read here."""
+    """A stream of the library, read by this module."""
 
     def __init__(self, struct: ArrowStream, watch: Optional[_native.Watch], keep: Any = None) -> None:
         self.owned, self.watch, self.keep = Owned(struct), watch, keep
@@ -202,7 +202,7 @@ def _buffer(array: ArrowArray, i: int, ctype: Any, n: int) -> Any:
 
 
 def _bits(array: ArrowArray, i: int, end: int) -> Optional[List[bool]]:
-    """A bitmap, least bit first; None where there is none."""
+    """A bitmap, least significant bit first; None if absent."""
     raw = _buffer(array, i, C.c_uint8, (end + 7) // 8)
     if raw is None:
         return None
@@ -211,7 +211,7 @@ def _bits(array: ArrowArray, i: int, end: int) -> Optional[List[bool]]:
 
 
 def texts(array: ArrowArray, first: int = 0) -> List[str]:
-    """An utf8 array from `first` on."""
+    """The texts of a utf8 array, starting at `first`."""
     end = array.offset + array.length
     begin = array.offset + first
     if begin >= end:
@@ -225,7 +225,7 @@ def texts(array: ArrowArray, first: int = 0) -> List[str]:
 
 
 def values(array: ArrowArray, field: Field, words: List[str]) -> List[Any]:
-    """A column as a list. `words` has the texts of its dictionary, and grows with that."""
+    """A column as a list. `words` caches the texts of its dictionary and grows with it."""
     end = array.offset + array.length
     if field.dictionary:
         words.extend(texts(array.dictionary[0], len(words)))

@@ -1,4 +1,4 @@
-"""What goes wrong, as exceptions that say which file and where in it."""
+"""Exceptions, with the file and the place in it."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _WORDS = {
 
 
 class Error(Exception):
-    """Anything that rockit refuses or cannot do.
+    """Base class of all rockit errors.
 
     `code` is a stable word ("io", "format", "usage", ...), `message` one sentence, `path` the file
-    at fault or None, `line` its line counted from 1, `offset` the byte in it; None where unknown.
+    at fault, `line` its line (from 1), `offset` the byte in it; each None if unknown.
     """
 
     code: str
@@ -48,7 +48,7 @@ class Error(Exception):
         self.path, self.line, self.offset = path, line, offset
 
     def __reduce__(self) -> Any:
-        # OSError keeps its numbers where pickle does not look.
+        # pickle does not see the attributes of OSError.
         system = {k: getattr(self, k) for k in ("errno", "filename", "strerror") if isinstance(self, OSError)}
         return type(self), self.args, {**self.__dict__, **system}
 
@@ -73,35 +73,35 @@ class FileError(Error, OSError):
 
 
 class InputNotFoundError(FileError, FileNotFoundError):
-    """There is no such file."""
+    """File not found."""
 
     _number = errno.ENOENT
 
 
 class InputPermissionError(FileError, PermissionError):
-    """It may not be read, or not be written there."""
+    """Permission denied."""
 
     _number = errno.EACCES
 
 
 class FormatError(Error, ValueError):
-    """The bytes are not what the format asks for."""
+    """Malformed input."""
 
 
 class UsageError(Error, ValueError):
-    """Something was asked for that makes no sense; the message names the nearest that does."""
+    """Invalid argument; the message suggests the nearest valid one."""
 
 
 class ClosedError(UsageError):
-    """The run was closed, or belongs to the process that this one was forked from."""
+    """The run is closed, or was opened before a fork."""
 
 
 class LimitError(Error, RuntimeError):
-    """A stated limit was passed."""
+    """A limit was exceeded."""
 
 
 class UnsupportedError(Error, NotImplementedError):
-    """Not in this build or version; of paths: nothing there is of a format that it knows."""
+    """Not available in this build; for paths: no file in a known format."""
 
 
 class OutOfMemoryError(Error, MemoryError):
@@ -109,7 +109,7 @@ class OutOfMemoryError(Error, MemoryError):
 
 
 class CancelledError(Error, RuntimeError):
-    """The progress callback asked to stop."""
+    """The progress callback stopped the call."""
 
 
 _CLASSES = {
@@ -128,7 +128,7 @@ def make(code: int, message: str, path: str = "", line: int = 0, offset: int = 0
     kind: Type[Error] = _CLASSES.get(code, Error)
     number = None
     if code == IO:
-        # The library keeps the sentence, not the number.
+        # The library keeps the message but not errno.
         for candidate, special in (
             (errno.ENOENT, InputNotFoundError),
             (errno.EACCES, InputPermissionError),

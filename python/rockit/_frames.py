@@ -1,4 +1,4 @@
-"""Arrow arrays as numpy arrays and pandas columns: a column of one batch is not copied."""
+"""Arrow arrays as numpy arrays and pandas columns. A column with one batch is not copied."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _NUMPY = {"i": "<i4", "l": "<i8", "g": "<f8"}
 
 
 class _View:
-    """Memory of an array, for numpy; it keeps the array."""
+    """Memory of an array for numpy; keeps the array alive."""
 
     def __init__(self, owner: Owned, address: int, n: int, kind: str) -> None:
         self.owner = owner
@@ -32,7 +32,7 @@ class Columns:
 
     def _numbers(self, owner: Owned, a: ArrowArray, at: int, kind: str) -> Any:
         end = a.offset + a.length
-        # Columns without any value share one buffer of zeros: not to be written to.
+        # Columns without values share one buffer of zeros, so it is read-only.
         if not a.buffers[at] or a.null_count == a.length:
             return self.numpy.zeros(a.length, kind)
         return self.numpy.asarray(_View(owner, a.buffers[at], end, kind))[a.offset :]
@@ -48,7 +48,7 @@ class Columns:
         return self.numpy.concatenate(parts) if parts else self.numpy.empty(0, kind)
 
     def values(self, i: int) -> Any:
-        """The numbers of a column; what stands where there is none means nothing."""
+        """The numbers of a column; entries without a value are undefined."""
         field = self.fields[i]
         if field.format == "b":
             parts = [
@@ -60,7 +60,7 @@ class Columns:
         return self._joined([self._numbers(o, a, 1, kind) for o, a in self._parts(i)], kind)
 
     def missing(self, i: int) -> Optional[Any]:
-        """True where there is no value; None where all are there."""
+        """True where a value is missing; None if none is."""
         parts, any_missing = [], False
         for owner, a in self._parts(i):
             if a.null_count == a.length:
@@ -74,14 +74,14 @@ class Columns:
         return self._joined(parts, "|b1") if any_missing else None
 
     def codes(self, i: int) -> Any:
-        """Places in words(), -1 where there is no text."""
+        """Indices into words(); -1: no text."""
         if all(a.null_count == a.length for _, a in self._parts(i)):
             return self.numpy.full(self.rows, -1, "i1")
         codes, missing = self.values(i), self.missing(i)
         return codes if missing is None else self.numpy.where(missing, self.numpy.int32(-1), codes)
 
     def words(self, i: int) -> List[str]:
-        """The texts of a dictionary: it only grows, so the last batch has them all."""
+        """The texts of a dictionary. It only grows, so the last batch has all of them."""
         parts = self._parts(i)
         return texts(parts[-1][1].dictionary[0]) if parts else []
 
@@ -110,7 +110,7 @@ def _column(pandas: Any, columns: Columns, i: int, categories: bool) -> Any:
         return values
     if field.format == "g":
         return columns.numpy.where(missing, columns.numpy.nan, values)
-    # Integers stay integers: times are beyond what a double can tell apart.
+    # Integers stay integers: a double cannot represent times exactly.
     if field.format == "b":
         return pandas.arrays.BooleanArray(values.copy(), missing)
     return pandas.arrays.IntegerArray(values, missing)

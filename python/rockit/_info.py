@@ -1,4 +1,4 @@
-"""What there is: presets, counters, profilers, this machine."""
+"""Information: presets, counters, profilers, this machine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def version() -> str:
 
 
 class Doctor(Document):
-    """`rockit doctor`: what this machine has for profiling, and what is in the way."""
+    """`rockit doctor`: what this machine offers for profiling, and what prevents it."""
 
     @property
     def ready(self) -> bool:
@@ -42,7 +42,7 @@ def doctor() -> Doctor:
 
 
 def tools() -> List[Dict[str, Any]]:
-    """The profilers that are installed, the one to use first of each name."""
+    """The installed profilers; for each name the preferred one comes first."""
     return list(doctor().data["tools"])
 
 
@@ -56,7 +56,7 @@ def _preset_names() -> List[str]:
 
 
 def presets(name: Optional[str] = None) -> Dict[str, Dict[str, Any]]:
-    """The presets by name, or one of them (a file of one, too)."""
+    """All presets by name, or one of them, by name or file."""
     lib, err = _native.lib(), _native.RkError()
     loaded: List[C.c_void_p] = []
     try:
@@ -84,7 +84,7 @@ class Counter:
 
 
 def counters(arch: str, *words: str) -> List[Counter]:
-    """The counters of a target ("gfx942"), or those whose name or description has one of the words."""
+    """The counters of a target ("gfx942"), optionally those whose name or description has one of the words."""
     lib, n = _native.lib(), C.c_size_t()
 
     def render(text: Any, length: Any, err: Any) -> int:
@@ -97,8 +97,8 @@ def counters(arch: str, *words: str) -> List[Counter]:
 
 
 def counter_passes(arch: str, counters: Union[str, Sequence[str]]) -> List[List[str]]:
-    """How often the program would be run for these counters, and which are collected each time.
-    Names, "@category", sets ("memory_bound") and files of them."""
+    """The passes needed for these counters: one list of counters per execution of the program.
+    Takes names, "@category", sets ("memory_bound") and files that list them."""
     lib, made, err = _native.lib(), C.c_void_p(), _native.RkError()
     spec = _native.words_of(counters)
     _native.check(lib.rk_counters_plan(_native.bytes_of(arch), spec, C.byref(made), C.byref(err)), err)

@@ -1,7 +1,7 @@
 """The C library: where it is, its structs and calls, its errors as exceptions.
 
-Calls release the interpreter lock. One that is long is made in another thread, while the main one
-waits where ^C reaches it, and asks `progress` now and then whether to go on.
+Calls release the interpreter lock. A long call runs in another thread while the main thread waits
+for it or for ^C; the call asks `progress` now and then whether to continue.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TEXT, JSON, CSV = range(3)  # enum rk_report_format
 
 
 class Struct(C.Structure):
-    """A struct of the library; tests compare its layout with what the C compiler says."""
+    """A struct of the library; tests compare its layout with the C compiler's."""
 
 
 class RkError(Struct):
@@ -273,7 +273,7 @@ _library: Optional[C.CDLL] = None
 
 
 def native_dir() -> str:
-    """Where a wheel has the command, the library and the collectors."""
+    """The folder of a wheel with the command, the library and the collectors."""
     return os.path.join(os.path.dirname(os.path.abspath(__file__)), "_native")
 
 
@@ -302,7 +302,7 @@ def _load() -> C.CDLL:
 
 
 def lib() -> Any:
-    """The library, loaded by the first who asks."""
+    """The library, loaded on first use."""
     global _library
     if _library is None:
         with _lock:
@@ -311,14 +311,14 @@ def lib() -> Any:
     return _library
 
 
-# ---- progress: one callback for all, never freed, found again by number ----
+# ---- progress: one callback for all calls, never freed; calls are found by number ----
 
 _watchers: Dict[int, "Watch"] = {}
 _numbers = itertools.count(1)
 
 
 class Call:
-    """One call of the library: whether it is to stop, and what a callback raised meanwhile."""
+    """One library call: whether it should stop, and what a callback raised."""
 
     def __init__(self) -> None:
         self.stop = False
@@ -326,12 +326,12 @@ class Call:
 
 
 class Watch:
-    """Between a run and whoever wants to stop what it does: the user's callback, and ^C."""
+    """Lets the user's callback and ^C stop what a run is doing."""
 
     def __init__(self, progress: Optional[Progress] = None) -> None:
         self.progress = progress
-        self.call = Call()  # the one that the run is at
-        self.thread = 0  # that `progress` is called in just now; it may be one of the library's
+        self.call = Call()  # the call in progress
+        self.thread = 0  # the thread that `progress` runs in now; may be one of the library's
         self.number = next(_numbers)
         _watchers[self.number] = self
 
@@ -348,9 +348,9 @@ def _ask(number: int, done: int, total: int) -> int:
         if watch.call.stop or watch.progress is None:
             return int(watch.call.stop)
         watch.thread = threading.get_ident()
-        # Only False stops: a function that returns nothing does not mean to.
+        # Only False stops: a callback without a return value returns None.
         return int(watch.progress(done, total) is False)
-    except BaseException as raised:  # it must pass through C code
+    except BaseException as raised:  # cannot propagate through C code
         if watch is not None:
             watch.call.raised = raised
         return 1
@@ -364,10 +364,10 @@ _GRACE_S = 10  # grace period for a call to stop: it checks many times a second
 
 
 def interruptible(function: Callable[[], T], call: Call) -> T:
-    """function(), in another thread where this is the main one.
+    """Calls function(); on the main thread it runs in another one.
 
-    Signals are handled in the main thread alone. Inside a callback from C they would come up where
-    nothing can catch them: at its very beginning.
+    Python handles signals only in the main thread. Inside a callback from C the exception would
+    be raised at its first instruction, where nothing can catch it.
     """
     if threading.current_thread() is not threading.main_thread():
         return function()
@@ -387,7 +387,7 @@ def interruptible(function: Callable[[], T], call: Call) -> T:
     try:
         try:
             worker.start()
-        except RuntimeError:  # the interpreter is ending
+        except RuntimeError:  # the interpreter is exiting
             return function()
         while not done.is_set():
             done.wait()
@@ -397,7 +397,7 @@ def interruptible(function: Callable[[], T], call: Call) -> T:
             done.wait(_GRACE_S)
         raise
     if failed:
-        raise failed.pop()  # not kept: it has our frame, and that has it
+        raise failed.pop()  # not kept: the traceback and our frame would refer to each other
     return got[0]
 
 
@@ -412,7 +412,7 @@ def error_of(err: RkError) -> _errors.Error:
 
 
 def check(rc: int, err: RkError, watch: Optional[Watch] = None) -> None:
-    """Raises when a call has failed."""
+    """Raises if a call failed."""
     if rc < 0:
         raise_for(err, watch)
 
@@ -421,7 +421,7 @@ def check(rc: int, err: RkError, watch: Optional[Watch] = None) -> None:
 
 
 def text_of(raw: Optional[bytes]) -> str:
-    """What the library says: paths and names may hold any bytes."""
+    """A text from the library; paths and names may contain any bytes."""
     return (raw or b"").decode("utf-8", "surrogateescape")
 
 
@@ -442,14 +442,14 @@ def list_of(texts: Iterable[Path]) -> Any:
 
 
 def words_of(words: Union[str, Sequence[str], None]) -> Optional[bytes]:
-    """A list as the library takes it: with commas."""
+    """A list as the library expects it: separated by commas."""
     if words is None or isinstance(words, str):
         return bytes_of(words)
     return bytes_of(",".join(words))
 
 
 def rendered(call: Callable[..., int], *args: Any) -> bytes:
-    """What a renderer gives: it is called with `args` and where the text goes."""
+    """The text of a renderer, which is called with `args` and a place for the text."""
     text, length, err = C.c_void_p(), C.c_size_t(), RkError()
     check(call(*args, C.byref(text), C.byref(length), C.byref(err)), err)
     try:

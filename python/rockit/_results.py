@@ -1,4 +1,4 @@
-"""What the library finds out, as plain data: the JSON of its own renderers, and names for the most used."""
+"""Results as plain data: the JSON of the library's renderers, with attributes for the most used fields."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def pick(cls: Type[T], data: Mapping[str, Any]) -> T:
-    """An instance from a JSON object: what it lacks is None, what is new to us is left out."""
+    """An instance from a JSON object: missing fields are None, unknown ones are ignored."""
     return cls(**{f.name: data.get(f.name) for f in _fields(cls)})  # type: ignore[arg-type]
 
 
@@ -113,7 +113,7 @@ class Metrics(Document):
 
     @property
     def metrics(self) -> Dict[str, Metric]:
-        """Over all dispatches, by id."""
+        """Metrics over all dispatches, by id."""
         return {m["id"]: pick(Metric, m) for m in self.data["metrics"]}
 
     @property
@@ -127,7 +127,7 @@ class Metrics(Document):
 
     @property
     def absent(self) -> Dict[str, str]:
-        """What could not be had, and why."""
+        """Metrics that could not be computed, and why."""
         return {a["id"]: a["reason"] for a in self.data["absent"]}
 
 
@@ -151,7 +151,7 @@ class Diff(Document):
 
     @property
     def delta_ns(self) -> Optional[int]:
-        """Change of the GPU's time; None where a side does not say."""
+        """Change of GPU time; None if a side has no GPU time."""
         gpu = self.data.get("gpu")
         return None if gpu is None else int(gpu["delta_ns"])
 
@@ -162,7 +162,7 @@ class Diff(Document):
 
     @property
     def significant(self) -> bool:
-        """Beyond the noise of the runs."""
+        """Whether the change exceeds the noise between runs."""
         return bool((self.data.get("gpu") or {}).get("significant"))
 
     @property

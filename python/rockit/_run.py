@@ -1,4 +1,4 @@
-"""Profiler output as one run: opened, looked at, converted."""
+"""Profiler output as one run: open, inspect, convert."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NORMALS = ("per_kernel", "per_wave", "per_cycle", "per_second")
 
 @dataclass(frozen=True)
 class RunFile:
-    """A file that was looked at: the reader that took it, or why it is not used."""
+    """An input file: its reader, or why it is not used."""
 
     path: str
     format: str
@@ -35,7 +35,7 @@ class RunFile:
 
 @dataclass(frozen=True)
 class RunWarning:
-    """Something odd about the input, and how often."""
+    """Something unexpected in the input, and how often."""
 
     kind: str
     file: str
@@ -51,7 +51,7 @@ def _as_list(paths: Paths) -> List[Path]:
 
 
 class Run:
-    """Files and directories together, as one run. Made by rockit.open().
+    """Files and directories as one run. Created by rockit.open().
 
     Any thread may use it; calls wait for each other. A context manager: leaving it closes the run.
     """
@@ -82,7 +82,7 @@ class Run:
         return handle.value or 0
 
     def _again(self, watch: Optional[_native.Watch] = None) -> int:
-        """The same files under another handle, which shares nothing with this one."""
+        """The same files under a new handle that shares nothing with this one."""
         with self._using():
             pass
         for path in self._paths:
@@ -97,7 +97,7 @@ class Run:
 
     @contextlib.contextmanager
     def _holding(self) -> Iterator[None]:
-        """One call at a time; one from inside another (a progress callback) could only wait for itself."""
+        """One call at a time. A call from inside another (a progress callback) would deadlock."""
         if threading.get_ident() in (self._owner, self._watch.thread):
             raise _errors.UsageError(f"the run '{self.name}' is in the middle of a call", code="usage")
         with self._lock:
@@ -120,7 +120,7 @@ class Run:
             yield self._handle
 
     def _call(self, function: Callable[[int], T]) -> T:
-        """function(handle), which may be long: ^C ends it."""
+        """Calls function(handle), which may take long; ^C stops it."""
 
         call = _native.Call()
 
@@ -129,13 +129,13 @@ class Run:
                 return function(handle)
 
         if threading.get_ident() in (self._owner, self._watch.thread):
-            return work()  # and that says no
+            return work()  # raises: the run is closed
         return _native.interruptible(work, call)
 
     def close(self) -> None:
-        """Lets go of its files and threads; again is fine. What tables gave lives on."""
+        """Releases files and threads; may be called twice. Data returned by tables stays valid."""
         if self._process != os.getpid():
-            return  # its threads are in the parent alone
+            return  # its threads exist only in the parent
         with self._holding():
             handle, self._handle = self._handle, None
             self._watch.forget()
@@ -152,7 +152,7 @@ class Run:
         try:
             if getattr(self, "_handle", None) is not None and not sys.is_finalizing():
                 self.close()
-        except KeyboardInterrupt:  # it would be lost here: later, then
+        except KeyboardInterrupt:  # would be lost in __del__: raise it later
             _thread.interrupt_main()
 
     def __reduce__(self) -> NoReturn:
@@ -162,7 +162,7 @@ class Run:
     def __repr__(self) -> str:
         return f"<rockit.Run {self.name!r}{'' if self._handle is not None else ', closed'}>"
 
-    # ---- what is in it ----
+    # ---- contents ----
 
     def table(self, name: str, columns: Optional[Sequence[str]] = None, *, sorted: bool = False) -> Table:
         """A table by name, with these columns or all; as recorded, or `sorted` by time."""
@@ -187,7 +187,7 @@ class Run:
 
     @property
     def tables(self) -> List[str]:
-        """Tables that some file of the run can give."""
+        """Tables that at least one file of the run provides."""
         with self._using() as handle:
             found: List[str] = []
             while True:
@@ -198,7 +198,7 @@ class Run:
 
     @property
     def files(self) -> List[RunFile]:
-        """What was found, and what became of it: nothing counts twice."""
+        """All files found, and how each is used: nothing is counted twice."""
         with self._using() as handle:
             n = C.c_size_t()
             got = _native.lib().rk_run_files(handle, C.byref(n))
@@ -210,7 +210,7 @@ class Run:
 
     @property
     def warnings(self) -> List[RunWarning]:
-        """Everything odd so far: reading more of the run may bring more."""
+        """All warnings so far; reading more of the run may add some."""
         with self._using() as handle:
             n = C.c_size_t()
             got = _native.lib().rk_run_warnings(handle, C.byref(n))
@@ -220,10 +220,10 @@ class Run:
                 for w in (got[i] for i in range(n.value))
             ]
 
-    # ---- what it means ----
+    # ---- analysis ----
 
     def report(self, by: Optional[str] = None, top: int = 20) -> Report:
-        """Kernels, copies and calls by the time they took; str() of it is a table of the `top` ones."""
+        """Kernels, copies and calls by duration; str() of it is a table of the `top` ones."""
         lib, made, err = _native.lib(), C.c_void_p(), _native.RkError()
         options = _native.RkReportOptions(by=_native.bytes_of(by))
 
@@ -287,7 +287,7 @@ class Run:
         return self._call(work)
 
     def html(self, path: Path, *, title: Optional[str] = None, redact: bool = False) -> None:
-        """The whole run as one page that needs nothing but itself."""
+        """The whole run as one self-contained HTML page."""
         if os.fsencode(path) == b"-":
             raise _errors.UsageError("path must be a file", code="usage")
         options = _native.RkHtmlOptions(path=_native.bytes_of(path), title=_native.bytes_of(title), redact=redact)
@@ -302,8 +302,8 @@ class Run:
     def convert(
         self, out: Path, *, format: Optional[str] = None, table: Optional[str] = None, dataset: bool = False
     ) -> int:
-        """Writes it as Parquet, csv, jsonl, Perfetto or Chrome trace, by the suffix of `out` or by
-        `format`; a directory gets a Parquet file per table. Returns the number of rows."""
+        """Writes the run as Parquet, csv, jsonl, Perfetto or Chrome trace, chosen by the suffix of `out`
+        or by `format`; into a directory, one Parquet file per table. Returns the number of rows."""
         inputs = (C.c_char_p * (len(self._paths) + 1))(*self._paths, None)
         options = _native.RkConvertOptions(
             out=_native.bytes_of(out),
@@ -372,7 +372,7 @@ def open(
 
     `threads`: 0 for one per CPU. `mangled` keeps kernel names as recorded, `truncate` cuts them to
     the bare function. `progress(done, total)` is called with bytes now and then; returning False
-    stops what is going on with CancelledError, and an exception comes out of the call. It may be
+    stops the call with CancelledError, and an exception propagates to the caller. It may be
     called in another thread.
     """
     if isinstance(threads, bool) or not isinstance(threads, int) or not 0 <= threads <= 1024:
@@ -434,7 +434,7 @@ def diff(
     top: int = 20,
 ) -> Diff:
     """Compares A with B: each a path, an open Run, or a list of those for repeated runs. `gate` is
-    the growth of GPU time in percent that is still fine."""
+    the growth of GPU time, in percent, that is acceptable."""
     lib, made, err = _native.lib(), C.c_void_p(), _native.RkError()
     options = _native.RkDiffOptions(
         gated=gate is not None, gate_percent=0.0 if gate is None else gate, structure=structure

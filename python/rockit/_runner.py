@@ -1,6 +1,6 @@
-"""Runs one session: the settings are in one descriptor, what happens goes to another as JSON lines.
+"""Runs one session: reads the settings from one descriptor, writes events to another as JSON lines.
 
-Started by _session.py as a program of its own.
+Started by _session.py as a separate program.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def _run(settings: Dict[str, Any], fd: int) -> None:
     lib, did, err = _native.lib(), _native.RkSessionResult(), _native.RkError()
     count = C.c_size_t()
     notes = lib.rk_session_notes(made, C.byref(count))
-    for i in range(count.value):  # the session itself says only what happens while it runs
+    for i in range(count.value):  # the session itself reports only events while it runs
         _say(fd, say=_native.text_of(notes[i]))
     hooks = _native.RkSessionHooks(
         say=_native.LINE(lambda _, line: _say(fd, say=_native.text_of(line))),
@@ -44,17 +44,17 @@ def _run(settings: Dict[str, Any], fd: int) -> None:
 def main() -> int:
     asked, said = int(sys.argv[1]), int(sys.argv[2])
     for fd in (asked, said):
-        os.set_inheritable(fd, False)  # the program gets nothing of ours
-    # Python ignores these two; the program is to find them as anyone would. The library looks at
-    # them when it is loaded.
+        os.set_inheritable(fd, False)  # the program does not inherit our descriptors
+    # Python ignores these two signals; the program must see the defaults. The library checks them
+    # when it is loaded.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
-    # Between two passes an interrupt is passed on by nobody, and must not end us either: what was
-    # recorded is worth keeping.
+    # Between two passes nobody forwards an interrupt, and it must not end us: keep what was
+    # recorded.
     signal.signal(signal.SIGINT, lambda *_: None)
     with os.fdopen(asked, "rb") as file:
         settings = json.loads(file.read())
-    # Sessions of a folder that is not a package's: beside this file's folder is the package.
+    # Not installed as a package: the package is the parent of this file's folder.
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     from rockit import _errors
 

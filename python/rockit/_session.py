@@ -1,4 +1,4 @@
-"""Profiling a program: the plan, and its execution in a process of its own."""
+"""Profiling a program: the plan, and its execution in a separate process."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _FLAGS = ("force", "keep_going", "baseline", "redact", "verdicts")
 
 @dataclass(frozen=True)
 class Pass:
-    """One run of the program: the command line, what is added to its environment, its counters."""
+    """One execution of the program: command line, additions to the environment, counters."""
 
     what: str
     argv: List[str]
@@ -45,7 +45,7 @@ class Pass:
 
 @dataclass(frozen=True)
 class Plan:
-    """What would be done; `data` is the JSON of `rockit run --dry-run --format json`."""
+    """The plan; `data` is the JSON of `rockit run --dry-run --format json`."""
 
     tool: str
     tool_version: Optional[str]
@@ -59,11 +59,11 @@ class Plan:
 
 @dataclass(frozen=True)
 class Result:
-    """A program that was profiled.
+    """The result of profiling a program.
 
-    `status` is the program's own exit status (128 + N when a signal ended it); `usable` says
-    whether there is something to report on. `notes` and `warnings` are what `rockit run` prints:
-    what was asked and will not come, what happens, what is wrong with the result.
+    `status` is the program's own exit status (128 + N if a signal ended it); `usable` says whether
+    anything was recorded. `notes` and `warnings` are those that `rockit run` prints: requests that
+    cannot be delivered, progress, problems with the result.
     """
 
     status: int
@@ -79,15 +79,15 @@ class Result:
 
     @property
     def ok(self) -> bool:
-        """The program ended well, and something was recorded."""
+        """The program succeeded, and something was recorded."""
         return self.status == 0 and self.usable
 
     def open(self, **options: Any) -> Run:
-        """What was recorded; takes the options of rockit.open()."""
+        """Opens what was recorded; takes the options of rockit.open()."""
         return _open(self.dir, **options)
 
     def check(self) -> "Result":
-        """Raises when the program failed or nothing was recorded; else the result itself."""
+        """Raises if the program failed or nothing was recorded; otherwise returns the result."""
         if self.status:
             raise _errors.Error(f"the program exited with status {self.status}", code="status", path=self.dir)
         if self.profiled and not self.usable:
@@ -109,7 +109,7 @@ def _command(command: Words) -> List[str]:
 
 
 def _settings(command: Words, options: Dict[str, Any]) -> Dict[str, Any]:
-    """Options as plain data, for the library here or in another process."""
+    """Options as plain data, for the library in this process or another."""
     made: Dict[str, Any] = {"argv": _command(command)}
     for name, value in options.items():
         if value is None:
@@ -128,14 +128,14 @@ def _settings(command: Words, options: Dict[str, Any]) -> Dict[str, Any]:
 
 
 def _whole(name: str, value: float) -> int:
-    """Parts of a second are rounded up: 0 would mean no limit at all."""
+    """Rounds parts of a second up: 0 would mean no limit."""
     if not 0 < value < 2**53:
         raise _errors.UsageError(f"{name} is a number above 0, not {value!r}", code="usage")
     return int(-(-value // 1))
 
 
 def session(settings: Mapping[str, Any]) -> C.c_void_p:
-    """A planned session, with the first of its tools that is here; freed by rk_session_free."""
+    """A planned session with the first installed tool; freed by rk_session_free."""
     tools = settings.get("tool") or [None]
     for tool in tools[:-1]:
         with contextlib.suppress(_errors.UnsupportedError):
@@ -155,7 +155,7 @@ def _planned(settings: Mapping[str, Any], tool: Optional[str]) -> C.c_void_p:
         setattr(options, name, _native.bytes_of(settings.get(name)))
     for name in _FLAGS:
         setattr(options, name, settings.get(name, False))
-    options.root = _native.bytes_of(os.environ.get("ROCKIT_SYSFS_ROOT"))  # as the command has it
+    options.root = _native.bytes_of(os.environ.get("ROCKIT_SYSFS_ROOT"))  # same as in the command
     made, err = C.c_void_p(), _native.RkError()
     _native.check(_native.lib().rk_session_plan(C.byref(options), C.byref(made), C.byref(err)), err)
     return made
@@ -186,7 +186,7 @@ def plan(
     redact: bool = False,
     verdicts: bool = False,
 ) -> Plan:
-    """What run() would do. With tool, tool_version and arch given nothing has to be installed."""
+    """What run() would do. With tool, tool_version and arch given, nothing has to be installed."""
     given = dict(locals())
     made = session(_settings(given.pop("command"), given))
     lib = _native.lib()
@@ -239,16 +239,15 @@ def run(
     stdout: Union[int, IO[Any], None] = None,
     stderr: Union[int, IO[Any], None] = None,
 ) -> Result:
-    """Runs a program under the profiler that is there; the result opens as a run.
+    """Runs a program under the installed profiler; the result can be opened as a run.
 
-    What the program does is in the result, its failure too. An exception is what rockit itself
-    could not do: no such preset, no profiler, a directory that is taken; FileNotFoundError and
-    PermissionError when the program could not be started. `timeout` is in seconds per pass:
-    first SIGTERM is sent, then SIGKILL. Lists may be texts with commas; of a list of tools the
-    first that is installed is taken. `cwd`, `env`, `stdin`,
-    `stdout` and `stderr` are the program's, as for subprocess.run(); `dir` is relative to the
-    caller's directory all the same, where it is given. ^C goes to the program; what
-    it has left is collected before KeyboardInterrupt is raised.
+    The program's failure is part of the result. Exceptions mean that rockit itself failed: unknown
+    preset, no profiler, a directory in use; FileNotFoundError and PermissionError if the program
+    could not be started. `timeout` is in seconds per pass: first SIGTERM, then SIGKILL. Lists may
+    be texts with commas; of several tools the first installed one is used. `cwd`, `env`, `stdin`,
+    `stdout` and `stderr` apply to the program, as in subprocess.run(); `dir` stays relative to the
+    caller's directory. ^C goes to the program; its output is collected before KeyboardInterrupt
+    is raised.
     """
     given = dict(locals())
     ours = {k: given.pop(k) for k in ("cwd", "env", "stdin", "stdout", "stderr")}
@@ -259,17 +258,17 @@ def run(
 
 
 def _from_here(settings: Dict[str, Any]) -> None:
-    """`cwd` is the program's: files that the caller names are where the caller is."""
+    """`cwd` applies to the program: paths given by the caller stay relative to the caller."""
     for name in ("dir", "context_file", "preset", "counters"):
         value = settings.get(name)
-        # What has no such file is a preset or a list of counters.
+        # Not a file: a preset or a list of counters.
         if value and (name == "dir" or os.path.isfile(value)):
             settings[name] = os.path.abspath(value)
 
 
 def _in_process(settings: Mapping[str, Any], how: Dict[str, Any]) -> Result:
-    """In a process of its own: signals, directory and environment are the program's there, and
-    this interpreter has nothing to fear from either."""
+    """Runs in a separate process, so that signals, directory and environment of the program do
+    not affect this interpreter."""
     import json
     import tempfile
 
@@ -290,7 +289,7 @@ def _in_process(settings: Mapping[str, Any], how: Dict[str, Any]) -> Result:
 
 
 def _has_terminal() -> bool:
-    """We are what the terminal sends ^C to; then the session has had it as well."""
+    """Whether the terminal sends ^C to us; then the session got it as well."""
     try:
         return os.tcgetpgrp(0) == os.getpgrp()
     except OSError:
@@ -298,7 +297,7 @@ def _has_terminal() -> bool:
 
 
 def _wait(child: "subprocess.Popen[bytes]") -> Optional[BaseException]:
-    """Waits to the end. An interrupt goes on to the program once; if it does not care, SIGTERM."""
+    """Waits for the end. Forwards an interrupt to the program once; if ignored, sends SIGTERM."""
     first: Optional[BaseException] = None
     steps = [signal.SIGINT, signal.SIGINT, signal.SIGTERM]
     while True:

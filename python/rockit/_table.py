@@ -1,4 +1,4 @@
-"""A table of a run, as whoever asks wants to have it."""
+"""A table of a run, for pandas, polars, pyarrow, numpy or plain Python."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class Table:
     """The rows of one table, read again each time they are requested.
 
     pandas, polars, pyarrow, DuckDB and others read it directly through Arrow's C stream. That
-    reads the files on its own: it goes on when the run is closed, and its warnings are not the
-    run's.
+    reads the files independently: it continues after the run is closed, and its warnings are
+    not added to the run's.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Table:
     def _batches(
         self, one: Optional[str] = None, batch_rows: int = 0
     ) -> Tuple[_arrow.Owned, List[_Batch]]:
-        """The schema and all arrays, read with the run's own handle: its warnings are the run's."""
+        """The schema and all arrays, read with the run's own handle, which gets the warnings."""
 
         def work(handle: int) -> Tuple[_arrow.Owned, List[_Batch]]:
             stream = self._stream(handle, self._run._watch, one, batch_rows)
@@ -98,20 +98,20 @@ class Table:
         return schema, batches
 
     def _arrays(self) -> Tuple[List[_arrow.Field], List[_arrow.Owned]]:
-        """Fields and arrays; one array as a rule, so that numpy need not join any."""
+        """Fields and arrays; usually one array, so that numpy need not join several."""
         schema, batches = self._batches(batch_rows=_ALL_ROWS)
         return _arrow.fields(schema), [b.array for b in batches]
 
     def _own_stream(self, watch: Optional[_native.Watch] = None) -> _arrow.Stream:
-        """A stream over a run of its own, for readers that come and go as they like. Without a
-        watch it needs nothing of Python: others may read it on any thread, holding any lock."""
+        """A stream over a separate run, independent of this one's lifetime. Without a watch it never
+        calls into Python: others may read it on any thread, holding any lock."""
         handle = self._run._again(watch)
         try:
             return self._stream(handle, watch)
         finally:
             _native.lib().rk_run_close(handle)
 
-    # ---- what it is ----
+    # ---- schema ----
 
     def _arrow_schema(self) -> _arrow.Owned:
         def work(handle: int) -> _arrow.Owned:
@@ -147,7 +147,7 @@ class Table:
         return len(self) > 0
 
     def select(self, *columns: str) -> "Table":
-        """The same table with these columns alone; the others are not even decoded."""
+        """The same table with only these columns; the others are not decoded."""
         return self._run.table(self.name, columns, sorted=self._sorted)
 
     # ---- Arrow's protocols ----
@@ -158,18 +158,18 @@ class Table:
     def __arrow_c_schema__(self) -> Any:
         return _arrow.capsule(self._arrow_schema().moved(), b"arrow_schema")
 
-    # ---- as others have it ----
+    # ---- conversions ----
 
     def to_pandas(self, categories: bool = True) -> "pandas.DataFrame":
-        """A DataFrame. Texts are categories (or plain objects, where `categories` is false);
-        integers that are missing somewhere are pandas' nullable ones and never become floats."""
+        """A DataFrame. Texts are categories (plain objects if `categories` is false); integer columns
+        with missing values use pandas' nullable types, never floats."""
         _need("pandas", "to_pandas")
         from . import _frames
 
         return _frames.to_pandas(*self._arrays(), categories)
 
     def to_numpy(self) -> "Dict[str, numpy.ndarray[Any, Any]]":
-        """Arrays by column; masked ones where values are missing."""
+        """Arrays by column; masked arrays where values are missing."""
         _need("numpy", "to_numpy")
         from . import _frames
 
@@ -192,7 +192,7 @@ class Table:
         return made
 
     def to_dict(self) -> Dict[str, List[Any]]:
-        """Columns as lists of plain Python values, None where there is none. Needs no package."""
+        """Columns as lists of plain Python values, None for missing ones. Needs no package."""
         fields, arrays = self._arrays()
         made: Dict[str, List[Any]] = {f.name: [] for f in fields}
         words: List[List[str]] = [[] for _ in fields]

@@ -1,4 +1,4 @@
-"""RocprofWrapper: profile a command, get its kernels. For scripts that know no more than that."""
+"""RocprofWrapper: profile a command and get its kernels."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ COLUMNS = [
     "stream_id",
 ]
 
-# By its name it is for these, whatever GPU is found; else what rockit chooses.
+# The name says AMD: prefer these profilers whatever GPU is found.
 TOOLS = ["rocprofv3", "rocprofv2", "rocprof", "auto"]
 
 
@@ -38,8 +38,8 @@ class RocprofWrapper:
     """Profiles commands into one directory.
 
     `output_dir` gets rocprof_raw/ with the profiler's own files, rocprof_kernels.parquet, and
-    run.json; a second profile() replaces what the first has left there. `hip_trace` and
-    `hsa_trace` record those calls; kernels are recorded always. The profiler is rocprofv3,
+    run.json; a second profile() replaces the results of the first. `hip_trace` and
+    `hsa_trace` record those calls; kernels are always recorded. The profiler is rocprofv3,
     rocprofv2 or rocprof, as installed, unless `tool` says another. `stats` is for compatibility: the
     statistics are computed from the trace, by open().report().
     """
@@ -75,7 +75,7 @@ class RocprofWrapper:
     def parse_results(self) -> "Union[pandas.DataFrame, Table]":
         """The kernels with twelve columns: a DataFrame where pandas is installed, else a Table.
 
-        Without rows where the program launched none; result.warnings says why.
+        Empty if the program launched none; result.warnings says why.
         """
         if self.result is None and not os.path.exists(self.output_dir):
             raise _errors.InputNotFoundError(
