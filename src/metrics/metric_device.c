@@ -25,7 +25,9 @@ double rk_products_number(const struct rk_tree *t, const char *key)
 	const char *text = rk_tree_text(rk_tree_get(t, key), "");
 	double v;
 
-	return rk_num_f64(text, strlen(text), &v) == RK_NUM_OK ? v : NAN;
+	if (rk_num_f64(text, strlen(text), &v) != RK_NUM_OK)
+		return NAN;
+	return v;
 }
 
 const struct rk_tree *rk_products_target(const struct rk_tree *table, const char *arch)
@@ -220,7 +222,9 @@ static bool parse_target(const char *text, char ret[16])
 	if (parse_gfx(text, ret))
 		return true;
 	/* NVIDIA targets, as its compilers name them: "sm_90", "sm_120" */
-	n = strncmp(text, "sm_", 3) == 0 ? strspn(text + 3, "0123456789") : 0;
+	if (strncmp(text, "sm_", 3) != 0)
+		return false;
+	n = strspn(text + 3, "0123456789");
 	if (n < 2 || n > 4 || text[3 + n])
 		return false;
 	snprintf(ret, 16, "%s", text);
@@ -254,33 +258,25 @@ static double number(const struct rk_batch *b, unsigned field, size_t row)
 {
 	int64_t v = 0;
 
-	if (field < b->schema->nfields && rk_column_has(&b->cols[field], row))
-		v = ((const int64_t *)b->cols[field].data)[row];
-	return v > 0 && v <= 1000000000 ? (double)v : NAN;
-}
-
-static const char *text(const struct rk_batch *b, unsigned field, size_t row,
-			const char *(*text_of)(void *arg, uint32_t id), void *arg)
-{
-	const char *s = NULL;
-
-	if (rk_column_has(&b->cols[field], row))
-		s = text_of(arg, ((const uint32_t *)b->cols[field].data)[row]);
-	return s ? s : "";
+	if (field < b->schema->nfields)
+		v = rk_batch_int(b, field, row, 0);
+	if (v <= 0 || v > 1000000000)
+		return NAN;
+	return (double)v;
 }
 
 void rk_metric_device_of_agent(const struct rk_batch *agents, size_t row,
-			       const char *(*text_of)(void *arg, uint32_t id), void *arg,
-			       struct rk_metric_device *ret)
+			       const struct rk_strtab *names, struct rk_metric_device *ret)
 {
-	const char *product = text(agents, RK_G_PRODUCT, row, text_of, arg);
+	uint32_t product_id = rk_batch_id(agents, RK_G_PRODUCT, row);
+	const char *product = rk_strtab_borrow(names, product_id, NULL);
+	const char *gfx = rk_strtab_borrow(names, rk_batch_id(agents, RK_G_GFX, row), NULL);
 
 	rk_metric_device_clear(ret);
 	if (!*product)
-		product = text(agents, RK_G_NAME, row, text_of, arg);
+		product = rk_strtab_borrow(names, rk_batch_id(agents, RK_G_NAME, row), NULL);
 	snprintf(ret->product, sizeof(ret->product), "%s", product);
-	if (!parse_target(text(agents, RK_G_GFX, row, text_of, arg), ret->arch) &&
-	    !rk_metric_arch_parse(product, ret->arch))
+	if (!parse_target(gfx, ret->arch) && !rk_metric_arch_parse(product, ret->arch))
 		ret->arch[0] = '\0';
 	ret->source = "from the run";
 	ret->cus = number(agents, RK_G_CU_COUNT, row);
@@ -401,49 +397,39 @@ static const char *const unknown[] = {
 	"max_engine_clk_ccompute",
 };
 
-/* RDNA has two arrays in an engine, GCN and CDNA are not divided. */
-static double arrays_per_engine(const struct rk_metric_device *d)
+/* Constants that are computed. False: not one of these. */
+static bool derived(const struct rk_metric_device *d, const char *name, double *ret)
 {
 	size_t len = strlen(d->arch);
-
-	if (len < 6)
-		return NAN;
-	return len == 6 ? 1 : 2;
-}
-
-/* gfx90a is 90010: major, then two digits each for minor and step. */
-static double target_version(const struct rk_metric_device *d)
-{
-	size_t len = strlen(d->arch);
-	double major = 0;
+	/* RDNA has two arrays in an engine, GCN and CDNA are not divided */
+	double arrays = len == 6 ? 1 : 2, major = 0;
 	int low[2] = { 0 };
 
 	if (len < 6)
-		return NAN;
-	for (size_t i = 3; i < len - 2; i++)
-		major = major * 10 + (d->arch[i] - '0');
-	for (size_t i = 0; i < 2; i++) {
-		char c = d->arch[len - 2 + i];
-
-		low[i] = c >= 'a' ? c - 'a' + 10 : c - '0';
-	}
-	return major * 10000 + low[0] * 100 + low[1];
-}
-
-static bool derived(const struct rk_metric_device *d, const char *name, double *ret)
-{
-	if (!strcmp(name, "simd_per_cu"))
+		arrays = NAN;
+	if (!strcmp(name, "simd_per_cu")) {
 		*ret = d->simds / d->cus;
-	else if (!strcmp(name, "max_waves_per_simd"))
+	} else if (!strcmp(name, "max_waves_per_simd")) {
 		*ret = d->wslots * d->cus / d->simds;
-	else if (!strcmp(name, "simd_arrays_per_engine"))
-		*ret = arrays_per_engine(d);
-	else if (!strcmp(name, "array_count"))
-		*ret = d->ses * arrays_per_engine(d);
-	else if (!strcmp(name, "gfx_target_version"))
-		*ret = target_version(d);
-	else
+	} else if (!strcmp(name, "simd_arrays_per_engine")) {
+		*ret = arrays;
+	} else if (!strcmp(name, "array_count")) {
+		*ret = d->ses * arrays;
+	} else if (!strcmp(name, "gfx_target_version") && len < 6) {
+		*ret = NAN;
+	} else if (!strcmp(name, "gfx_target_version")) {
+		/* gfx90a is 90010: major, then two digits each for minor and step */
+		for (size_t i = 3; i < len - 2; i++)
+			major = major * 10 + (d->arch[i] - '0');
+		for (size_t i = 0; i < 2; i++) {
+			char c = d->arch[len - 2 + i];
+
+			low[i] = c >= 'a' ? c - 'a' + 10 : c - '0';
+		}
+		*ret = major * 10000 + low[0] * 100 + low[1];
+	} else {
 		return false;
+	}
 	return true;
 }
 

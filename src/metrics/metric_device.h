@@ -3,6 +3,7 @@
 #define RK_METRIC_DEVICE_H
 
 #include "base/error.h"
+#include "base/strtab.h"
 #include "codec/json/tree.h"
 #include "rockit/metrics.h"
 #include "table/batch.h"
@@ -11,10 +12,9 @@
 void rk_metric_device_clear(struct rk_metric_device *d);
 /* "gfx942:sramecc+:xnack-", "GFX942", "942", "MI300X" as "gfx942"; false: no such target. */
 bool rk_metric_arch_parse(const char *text, char ret[16]);
-/* From a row of the agents table; `text_of` gives the string of an id, borrowed. */
+/* From a row of the agents table, whose texts are in `names`. */
 void rk_metric_device_of_agent(const struct rk_batch *agents, size_t row,
-			       const char *(*text_of)(void *arg, uint32_t id), void *arg,
-			       struct rk_metric_device *ret);
+			       const struct rk_strtab *names, struct rk_metric_device *ret);
 /*
  * Fills in unknown fields from the product and the target (data/metrics/devices.json). The known
  * fields show the partition mode: channels follow the dies.

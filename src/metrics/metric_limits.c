@@ -37,88 +37,83 @@ static int wrong(const struct rk_tree *t, const char *file, struct rk_error *err
 	return rc;
 }
 
-static int take_threshold(const struct rk_tree *all, const struct threshold *h, const char *file,
-			  struct rk_limits *l, struct rk_error *err)
-{
-	const struct rk_tree *t = rk_tree_get(all, h->name), *v = rk_tree_get(t, "value");
-	const char *number = v && v->kind == RK_TREE_NUMBER ? v->text : "";
-	double d = 0;
-
-	if (rk_num_f64(number, strlen(number), &d) != RK_NUM_OK || d <= 0)
-		return wrong(t, file, err, "needs a value above 0", h->name);
-	if (!*rk_tree_text(rk_tree_get(t, "reason"), ""))
-		return wrong(t, file, err, "needs a reason", h->name);
-	memcpy((char *)l + h->at, &d, sizeof(d));
-	return 0;
-}
-
-static int take_list(const struct rk_tree *from, const char *name, const char *file,
-		     const struct rk_tree **ret, struct rk_error *err)
-{
-	const struct rk_tree *t = rk_tree_get(from, name);
-
-	if (!t || t->kind != RK_TREE_ARRAY || !t->n)
-		return wrong(t, file, err, "must be a list", name);
-	RK_TREE_EACH(c, t)
-	if (c->kind != RK_TREE_TEXT || !*c->text)
-		return wrong(c, file, err, "must contain texts", name);
-	*ret = t;
-	return 0;
-}
-
-static int take_text(const struct rk_tree *from, const char *name, const char *file,
-		     const char **ret, struct rk_error *err)
-{
-	const struct rk_tree *t = rk_tree_get(from, name);
-
-	if (!t || t->kind != RK_TREE_TEXT || !*t->text)
-		return wrong(t, file, err, "must be a text", name);
-	*ret = t->text;
-	return 0;
-}
-
-static int take_all(const char *file, struct rk_limits *l, struct rk_error *err)
-{
-	const struct rk_tree *words = rk_tree_get(l->tree, "communication");
-	const struct rk_tree *collect = rk_tree_get(l->tree, "collect");
-	const struct {
-		const struct rk_tree *from;
-		const char *name;
-		const struct rk_tree **to;
-	} lists[] = {
-		{ words, "anywhere", &l->anywhere },     { words, "as_word", &l->as_word },
-		{ words, "in_company", &l->in_company }, { words, "company", &l->company },
-		{ collect, "memory", &l->memory },       { collect, "compute", &l->compute },
-		{ collect, "wait", &l->wait },           { collect, "used_up", &l->used_up },
-	};
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && i < sizeof(thresholds) / sizeof(thresholds[0]); i++)
-		rc = take_threshold(rk_tree_get(l->tree, "thresholds"), &thresholds[i], file, l,
-				    err);
-	for (size_t i = 0; rc == 0 && i < sizeof(lists) / sizeof(lists[0]); i++)
-		rc = take_list(lists[i].from, lists[i].name, file, lists[i].to, err);
-	if (rc == 0)
-		rc = take_text(collect, "limits", file, &l->collect_limits, err);
-	if (rc == 0)
-		rc = take_text(collect, "resources", file, &l->collect_resources, err);
-	return rc < 0 ? rc : take_text(collect, "other", file, &l->collect_other, err);
-}
-
 int rk_limits_parse(const char *text, size_t len, const char *name, struct rk_limits *ret,
 		    struct rk_error *err)
 {
 	struct rk_limits l = { 0 };
+	const struct {
+		const char *part, *name;
+		const struct rk_tree **to;
+	} lists[] = {
+		{ "communication", "anywhere", &l.anywhere },
+		{ "communication", "as_word", &l.as_word },
+		{ "communication", "in_company", &l.in_company },
+		{ "communication", "company", &l.company },
+		{ "collect", "memory", &l.memory },
+		{ "collect", "compute", &l.compute },
+		{ "collect", "wait", &l.wait },
+		{ "collect", "used_up", &l.used_up },
+	};
+	const struct {
+		const char *name, **to;
+	} texts[] = {
+		{ "limits", &l.collect_limits },
+		{ "resources", &l.collect_resources },
+		{ "other", &l.collect_other },
+	};
 	int rc = rk_tree_parse_json(text, len, name, &l.tree, err);
 
-	if (rc == 0)
-		rc = take_all(name, &l, err);
-	if (rc < 0) {
-		rk_tree_free(l.tree);
+	if (rc < 0)
 		return rc;
+	for (size_t i = 0; i < sizeof(thresholds) / sizeof(thresholds[0]); i++) {
+		const struct threshold *h = &thresholds[i];
+		const struct rk_tree *t = rk_tree_get(rk_tree_get(l.tree, "thresholds"), h->name);
+		const struct rk_tree *v = rk_tree_get(t, "value");
+		double d = 0;
+
+		if (!v || v->kind != RK_TREE_NUMBER ||
+		    rk_num_f64(v->text, strlen(v->text), &d) != RK_NUM_OK || d <= 0) {
+			rc = wrong(t, name, err, "needs a value above 0", h->name);
+			goto out;
+		}
+		if (!*rk_tree_text(rk_tree_get(t, "reason"), "")) {
+			rc = wrong(t, name, err, "needs a reason", h->name);
+			goto out;
+		}
+		memcpy((char *)&l + h->at, &d, sizeof(d));
+	}
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		const struct rk_tree *t =
+			rk_tree_get(rk_tree_get(l.tree, lists[i].part), lists[i].name);
+
+		if (!t || t->kind != RK_TREE_ARRAY || !t->n) {
+			rc = wrong(t, name, err, "must be a list", lists[i].name);
+			goto out;
+		}
+		RK_TREE_EACH(c, t)
+		{
+			if (c->kind != RK_TREE_TEXT || !*c->text) {
+				rc = wrong(c, name, err, "must contain texts", lists[i].name);
+				goto out;
+			}
+		}
+		*lists[i].to = t;
+	}
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		const struct rk_tree *t =
+			rk_tree_get(rk_tree_get(l.tree, "collect"), texts[i].name);
+
+		if (!t || t->kind != RK_TREE_TEXT || !*t->text) {
+			rc = wrong(t, name, err, "must be a text", texts[i].name);
+			goto out;
+		}
+		*texts[i].to = t->text;
 	}
 	*ret = l;
-	return 0;
+	l.tree = NULL;
+out:
+	rk_tree_free(l.tree);
+	return rc;
 }
 
 void rk_limits_release(struct rk_limits *l)
@@ -132,17 +127,20 @@ const struct rk_limits *rk_limits_borrow(struct rk_error *err)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	static struct rk_limits limits;
-	const struct rk_limits *ret = NULL;
 	const struct rk_data_file *f;
+	bool there;
 
 	pthread_mutex_lock(&lock);
-	f = limits.tree ? NULL : rk_data_find(FILE_NAME);
-	if (limits.tree || (f && rk_limits_parse(f->text, f->len, FILE_NAME, &limits, err) == 0))
-		ret = &limits;
-	else if (!f)
-		rk_fail(err, RK_E_UNSUPPORTED, "no " FILE_NAME " inside this build");
+	if (!limits.tree) {
+		f = rk_data_find(FILE_NAME);
+		if (f)
+			(void)rk_limits_parse(f->text, f->len, FILE_NAME, &limits, err);
+		else
+			(void)rk_fail(err, RK_E_UNSUPPORTED, "no " FILE_NAME " inside this build");
+	}
+	there = limits.tree;
 	pthread_mutex_unlock(&lock);
-	return ret;
+	return there ? &limits : NULL;
 }
 
 static bool is_lower(char c)
@@ -153,11 +151,6 @@ static bool is_lower(char c)
 static bool is_upper(char c)
 {
 	return c >= 'A' && c <= 'Z';
-}
-
-static char lower(char c)
-{
-	return is_upper(c) ? (char)(c - 'A' + 'a') : c;
 }
 
 /*
@@ -175,47 +168,34 @@ static const char *match_at(const char *s, const char *word)
 			before = 0;
 			continue;
 		}
-		if (lower(*s) != *word || (is_lower(before) && is_upper(*s)))
+		if ((is_upper(*s) ? *s - 'A' + 'a' : *s) != *word ||
+		    (is_lower(before) && is_upper(*s)))
 			return NULL;
 		before = *s++;
 	}
 	return s;
 }
 
-/* Between letters a word begins only where a capital follows a small one: ncclAllReduce. */
-static bool word_begins(const char *name, const char *at)
-{
-	if (at == name)
-		return true;
-	if (is_lower(at[-1]))
-		return is_upper(*at);
-	return !is_upper(at[-1]);
-}
-
-static bool word_ends(const char *end)
-{
-	return !is_lower(*end) && !(is_upper(*end) && is_upper(end[-1]));
-}
-
 enum place { ANYWHERE, BEGINS, WHOLE };
-
-static bool found(const char *name, const char *word, enum place place)
-{
-	for (const char *at = name; *at; at++) {
-		const char *end = match_at(at, word);
-
-		if (end && (place == ANYWHERE || word_begins(name, at)) &&
-		    (place != WHOLE || word_ends(end)))
-			return true;
-	}
-	return false;
-}
 
 static bool found_some(const char *name, const struct rk_tree *words, enum place place)
 {
 	RK_TREE_EACH(w, words)
-	if (found(name, w->text, place))
-		return true;
+	{
+		for (const char *at = name; *at; at++) {
+			const char *end = match_at(at, w->text);
+			bool begins, ends;
+
+			if (!end)
+				continue;
+			/* between letters only where a capital follows a small one: ncclAllReduce */
+			begins = at == name ||
+				 (is_lower(at[-1]) ? is_upper(*at) : !is_upper(at[-1]));
+			ends = !is_lower(*end) && !(is_upper(*end) && is_upper(end[-1]));
+			if ((place == ANYWHERE || begins) && (place != WHOLE || ends))
+				return true;
+		}
+	}
 	return false;
 }
 

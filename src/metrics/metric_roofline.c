@@ -34,29 +34,24 @@ static const char *const ceiling_names[] = {
 };
 enum { NCEILINGS = sizeof(ceiling_names) / sizeof(ceiling_names[0]) };
 
-static double mean_of(const char *column, const struct rk_roof_measure *m, size_t n)
-{
-	double sum = 0;
-	size_t count = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		if (m[i].value > 0 && isfinite(m[i].value) && rk_text_same(m[i].name, column)) {
-			sum += m[i].value;
-			count++;
-		}
-	}
-	return count && isfinite(sum) ? sum / (double)count : NAN;
-}
-
-/* Releases of the tool name a column differently: take the first name that has a value. */
+/* Releases of the tool name a column differently: take the mean of the first that has a value. */
 static double measured_of(const struct rk_tree *facts, const struct rk_roof_measure *m, size_t n)
 {
 	RK_TREE_EACH(column, rk_tree_get(facts, "columns"))
 	{
-		double v = mean_of(rk_tree_text(column, ""), m, n);
+		const char *name = rk_tree_text(column, "");
+		double sum = 0;
+		size_t count = 0;
 
-		if (!isnan(v))
-			return v;
+		for (size_t i = 0; i < n; i++) {
+			if (m[i].value > 0 && isfinite(m[i].value) &&
+			    rk_text_same(m[i].name, name)) {
+				sum += m[i].value;
+				count++;
+			}
+		}
+		if (count && isfinite(sum))
+			return sum / (double)count;
 	}
 	return NAN;
 }
@@ -82,8 +77,9 @@ static struct rk_ceiling ceiling(const struct rk_tree *table, const struct rk_me
 	else
 		c.theory = rk_products_number(rk_tree_get(target, "matrix"), name + 7) * d->sclk *
 			   d->cus / 1000;
-	c.achievable = isnan(c.measured) ? c.theory * rk_products_number(facts, "usual") :
-					   c.measured;
+	c.achievable = c.measured;
+	if (isnan(c.measured))
+		c.achievable = c.theory * rk_products_number(facts, "usual");
 	return c;
 }
 
@@ -141,60 +137,39 @@ static double height(const struct rk_ceiling *ceilings, size_t n, const char *na
 	return isnan(c->achievable) ? c->theory : c->achievable;
 }
 
-static const char *busiest(const struct rk_ceiling *c, size_t n, const struct rk_roof_kernel *k)
-{
-	const char *pipe = "";
-	double most = 0;
-
-	for (size_t i = 0; i < NPIPES; i++) {
-		double share = ratio(k->flops[i], height(c, n, rk_roof_pipes[i]));
-
-		if (share > most) {
-			most = share;
-			pipe = rk_roof_pipes[i];
-		}
-	}
-	return pipe;
-}
-
-/* Operations that the pipe executes; NaN when none of them was counted. */
-static double operations(const struct rk_roof_kernel *k, bool integers)
-{
-	double sum = 0;
-	bool any = false;
-
-	for (size_t i = 0; i < NPIPES; i++) {
-		if (isnan(k->flops[i]) || !strcmp(rk_roof_pipes[i], i8) != integers)
-			continue;
-		sum += k->flops[i];
-		any = true;
-	}
-	return any ? sum : NAN;
-}
-
-/* A quotient just above 1 can round to 1; the two results must not contradict each other. */
-static double percent_of(double rate, double attainable)
-{
-	double p = 100 * ratio(rate, attainable);
-
-	return rate > attainable && p <= 100 ? nextafter(100, 200) : p;
-}
-
 void rk_roof_place(const struct rk_ceiling *ceilings, size_t n, const struct rk_roof_kernel *k,
 		   struct rk_roof_point *ret)
 {
-	double flops, top;
+	double flops = NAN, top, most = 0;
+	bool integers;
 
-	ret->pipe = busiest(ceilings, n, k);
-	flops = operations(k, !strcmp(ret->pipe, i8));
+	ret->pipe = "";
+	for (size_t i = 0; i < NPIPES; i++) {
+		double share = ratio(k->flops[i], height(ceilings, n, rk_roof_pipes[i]));
+
+		if (share > most) {
+			most = share;
+			ret->pipe = rk_roof_pipes[i];
+		}
+	}
+	/* the operations that the pipe executes; NaN when none of them was counted */
+	integers = !strcmp(ret->pipe, i8);
+	for (size_t i = 0; i < NPIPES; i++)
+		if (!isnan(k->flops[i]) && !strcmp(rk_roof_pipes[i], i8) == integers)
+			flops = isnan(flops) ? k->flops[i] : flops + k->flops[i];
 	top = height(ceilings, n, ret->pipe);
 	ret->rate = ratio(flops, k->time_ns);
+
 	for (size_t l = 0; l < RK_NLEVELS; l++) {
-		double slope;
+		double slope, percent;
 
 		ret->intensity[l] = ratio(flops, k->bytes[l]);
 		slope = ret->intensity[l] * height(ceilings, n, rk_level_names[l]);
 		ret->attainable[l] = isnan(slope) || isnan(top) ? NAN : fmin(top, slope);
-		ret->percent[l] = percent_of(ret->rate, ret->attainable[l]);
+		percent = 100 * ratio(ret->rate, ret->attainable[l]);
+		/* a quotient just above 1 can round to 1, which would contradict the two rates */
+		if (ret->rate > ret->attainable[l] && percent <= 100)
+			percent = nextafter(100, 200);
+		ret->percent[l] = percent;
 	}
 }

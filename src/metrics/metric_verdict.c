@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "metrics/metric_limits.h"
 
 /* ---- the numbers that are shown beside a verdict ---- */
@@ -68,35 +69,12 @@ static double *number_of(struct rk_verdict_facts *f, const struct entry *e)
 	return (double *)(void *)((char *)f + e->at);
 }
 
+/* Numbers that are not known are left out. */
 static void add_number(struct rk_verdict *v, const char *name, double value, const char *unit)
 {
 	if (isnan(value) || v->nnumbers == RK_VERDICT_NUMBERS)
 		return;
 	v->numbers[v->nnumbers++] = (struct rk_verdict_number){ name, value, unit };
-}
-
-/*
- * Writes the known numbers to ret->numbers. comp and fill are computed by the rules: the largest
- * share of a compute pipe in the kernel's own time, and waves per SIMD.
- */
-static void add_numbers(struct rk_verdict_facts *f, double comp, double fill, enum about about,
-			struct rk_verdict *ret)
-{
-	ret->nnumbers = 0;
-	if (about == ABOUT_WAVES)
-		add_number(ret, "fill", fill, "waves per SIMD");
-	if (about == ABOUT_COMPUTE)
-		add_number(ret, "compute_pct", comp, "%");
-	for (size_t i = 0; i < NENTRIES; i++)
-		if (entries[i].about == about)
-			add_number(ret, entries[i].name, *number_of(f, &entries[i]),
-				   entries[i].unit);
-	if (about != ABOUT_COMPUTE)
-		add_number(ret, "compute_pct", comp, "%");
-	for (size_t i = 0; i < NENTRIES; i++)
-		if (entries[i].about != about)
-			add_number(ret, entries[i].name, *number_of(f, &entries[i]),
-				   entries[i].unit);
 }
 
 /* ---- the rules ---- */
@@ -120,6 +98,7 @@ struct trial {
 static const char *const level_words[RK_NLEVELS] = { "LDS", "L1", "L2", "HBM" };
 static const char *const memory_names[RK_NLEVELS] = { "memory:lds", "memory:l1", "memory:l2",
 						      "memory:hbm" };
+static const char *const compute_names[] = { "compute:valu", "compute:mfma" }; /* by matrix */
 
 /* A number in a sentence: enough digits to compare it, no more. */
 struct word {
@@ -144,48 +123,41 @@ struct phrase {
 	char text[80];
 };
 
-static struct phrase put_share(const char *what, double pct, const char *of)
+static struct phrase put_memory(const struct trial *t)
 {
-	struct phrase p;
+	struct phrase p = { "memory unknown" };
 
-	if (isnan(pct))
-		snprintf(p.text, sizeof(p.text), "%s unknown", what);
-	else
-		snprintf(p.text, sizeof(p.text), "%s at %s %%%s", what, put(pct).text, of);
+	if (!isnan(t->mem))
+		snprintf(p.text, sizeof(p.text), "%s at %s %% of peak", level_words[t->level],
+			 put(t->mem).text);
 	return p;
 }
 
-static struct phrase put_memory(const struct trial *t, const char *of)
+static struct phrase put_compute(const struct trial *t)
 {
-	return put_share(isnan(t->mem) ? "memory" : level_words[t->level], t->mem, of);
+	struct phrase p = { "compute unknown" };
+
+	if (!isnan(t->comp))
+		snprintf(p.text, sizeof(p.text), "%s at %s %%", t->pipe, put(t->comp).text);
+	return p;
 }
 
-static struct phrase put_compute(const struct trial *t, const char *of)
-{
-	return put_share(isnan(t->comp) ? "compute" : t->pipe, t->comp, of);
-}
-
-static bool says(struct trial *t, const char *name)
-{
-	t->v->name = name;
-	return true;
-}
-
-__attribute__((format(printf, 2, 3))) static void say(struct trial *t, const char *fmt, ...)
+/* The rule fires: returns true. */
+__attribute__((format(printf, 3, 4))) static bool say(struct trial *t, const char *name,
+						      const char *fmt, ...)
 {
 	va_list ap;
 
+	t->v->name = name;
 	va_start(ap, fmt);
 	vsnprintf(t->v->reason, sizeof(t->v->reason), fmt, ap);
 	va_end(ap);
+	return true;
 }
 
 static bool untimed(struct trial *t)
 {
-	if (t->f.timed)
-		return false;
-	say(t, "no dispatch has a time above 0");
-	return says(t, "unusable");
+	return !t->f.timed && say(t, "unusable", "no dispatch has a time above 0");
 }
 
 /* The user may know what the run did not record. */
@@ -199,21 +171,20 @@ static bool uncounted(struct trial *t)
 	if (!t->f.counters)
 		return false;
 	if (t->f.waves == 0)
-		say(t, "SQ_WAVES is 0: the counters could not be read; run 'rockit doctor'");
-	else if (isnan(t->f.cycles) && isnan(t->f.sclk))
-		say(t, "cycles (GRBM_GUI_ACTIVE) and chip clock are unknown%s", put_hint(t));
-	else
-		return false;
-	return says(t, "unusable");
+		return say(t, "unusable",
+			   "SQ_WAVES is 0: the counters could not be read; run 'rockit doctor'");
+	if (isnan(t->f.cycles) && isnan(t->f.sclk))
+		return say(t, "unusable", "cycles (GRBM_GUI_ACTIVE) and chip clock are unknown%s",
+			   put_hint(t));
+	return false;
 }
 
 static bool too_few_waves(struct trial *t)
 {
 	if (!(t->fill < t->l->fill))
 		return false;
-	say(t, "fewer waves than SIMDs (%s for %s): most of the chip is idle", put(t->f.waves).text,
-	    put(t->simds).text);
-	return says(t, "launch");
+	return say(t, "launch", "fewer waves than SIMDs (%s for %s): most of the chip is idle",
+		   put(t->f.waves).text, put(t->simds).text);
 }
 
 static bool communicates(struct trial *t)
@@ -221,24 +192,23 @@ static bool communicates(struct trial *t)
 	double hbm = t->f.level_pct[RK_LEVEL_HBM];
 
 	if (rk_limits_communication(t->l, t->f.name))
-		say(t, "named like a collective or a transfer between GPUs");
-	else if (t->f.remote_pct >= t->l->remote_pct && hbm >= t->l->remote_hbm_pct)
-		say(t, "%s %% of its reads or writes leave the chip, HBM at %s %% of peak",
-		    put(t->f.remote_pct).text, put(hbm).text);
-	else if (t->f.link_stall_pct >= t->l->link_stall_pct)
-		say(t, "L2 waits for PCIe and xGMI %s %% of its busy time",
-		    put(t->f.link_stall_pct).text);
-	else
-		return false;
-	return says(t, "communication");
+		return say(t, "communication",
+			   "named like a collective or a transfer between GPUs");
+	if (t->f.remote_pct >= t->l->remote_pct && hbm >= t->l->remote_hbm_pct)
+		return say(t, "communication",
+			   "%s %% of its reads or writes leave the chip, HBM at %s %% of peak",
+			   put(t->f.remote_pct).text, put(hbm).text);
+	if (t->f.link_stall_pct >= t->l->link_stall_pct)
+		return say(t, "communication", "L2 waits for PCIe and xGMI %s %% of its busy time",
+			   put(t->f.link_stall_pct).text);
+	return false;
 }
 
 static bool is_balanced(struct trial *t)
 {
 	if (!(t->mem >= t->l->high_pct && t->comp >= t->l->high_pct))
 		return false;
-	say(t, "both are high: %s, %s", put_memory(t, " of peak").text, put_compute(t, "").text);
-	return says(t, "balanced");
+	return say(t, "balanced", "both are high: %s, %s", put_memory(t).text, put_compute(t).text);
 }
 
 /* High by itself, or at least medium and clearly ahead of the other. */
@@ -251,8 +221,7 @@ static bool memory_limits(struct trial *t)
 {
 	if (!leads(t, t->mem, t->comp))
 		return false;
-	say(t, "%s, %s", put_memory(t, " of peak").text, put_compute(t, "").text);
-	return says(t, memory_names[t->level]);
+	return say(t, memory_names[t->level], "%s, %s", put_memory(t).text, put_compute(t).text);
 }
 
 /* The other side can only add to it. */
@@ -260,35 +229,28 @@ static bool one_side_limits(struct trial *t)
 {
 	if (!leads(t, t->f.side_pct, t->comp))
 		return false;
-	say(t, "its %s alone take HBM to %s %% of peak, %s", t->f.side, put(t->f.side_pct).text,
-	    put_compute(t, "").text);
-	return says(t, memory_names[RK_LEVEL_HBM]);
-}
-
-static bool says_compute(struct trial *t)
-{
-	return says(t, t->matrix ? "compute:mfma" : "compute:valu");
+	return say(t, memory_names[RK_LEVEL_HBM], "its %s alone take HBM to %s %% of peak, %s",
+		   t->f.side, put(t->f.side_pct).text, put_compute(t).text);
 }
 
 static bool compute_limits(struct trial *t)
 {
 	if (!leads(t, t->comp, t->mem))
 		return false;
-	say(t, "%s, %s", put_compute(t, "").text, put_memory(t, " of peak").text);
-	return says_compute(t);
+	return say(t, compute_names[t->matrix], "%s, %s", put_compute(t).text, put_memory(t).text);
 }
 
 static bool launch_limits(struct trial *t)
 {
 	if (t->f.mean_ns < t->l->short_ns)
-		say(t, "takes %s us on average, hardly more than a launch",
-		    put(t->f.mean_ns / 1000).text);
-	else if (t->f.gap_share > t->l->gap_share && t->f.median_ns < t->l->gap_median_ns)
-		say(t, "launch gaps are %s %% of its queue's time, and its median time is %s us",
-		    put(t->f.gap_share * 100).text, put(t->f.median_ns / 1000).text);
-	else
-		return false;
-	return says(t, "launch");
+		return say(t, "launch", "takes %s us on average, hardly more than a launch",
+			   put(t->f.mean_ns / 1000).text);
+	if (t->f.gap_share > t->l->gap_share && t->f.median_ns < t->l->gap_median_ns)
+		return say(
+			t, "launch",
+			"launch gaps are %s %% of its queue's time, and its median time is %s us",
+			put(t->f.gap_share * 100).text, put(t->f.median_ns / 1000).text);
+	return false;
 }
 
 /* Why there are few waves: the resource that is exhausted most often. */
@@ -309,70 +271,58 @@ static void put_resource(struct trial *t, char *to, size_t size)
 			most = i;
 	if (isnan(all[most].pct)) {
 		t->resources = true;
-		snprintf(to, size, "occupancy is %s %%", put(t->f.occupancy_pct).text);
+		snprintf(to, size, ": occupancy is %s %%", put(t->f.occupancy_pct).text);
 	} else if (all[most].pct > 0) {
-		snprintf(to, size, "occupancy is %s %%, limited by %s (%s %%)",
+		snprintf(to, size, ": occupancy is %s %%, limited by %s (%s %%)",
 			 put(t->f.occupancy_pct).text, all[most].word, put(all[most].pct).text);
 	} else {
 		snprintf(to, size,
-			 "occupancy is %s %% but no resource is used up: few waves are started",
+			 ": occupancy is %s %% but no resource is used up: few waves are started",
 			 put(t->f.occupancy_pct).text);
 	}
 }
 
-/* Why waves wait, as far as that is known: "" or ": ...". */
-static void put_why(struct trial *t, char *to, size_t size)
-{
-	char why[120];
-
-	if (t->f.occupancy_pct < t->l->occupancy_pct)
-		put_resource(t, why, sizeof(why));
-	else if (t->f.issue_wait_pct >= t->l->issue_wait_pct)
-		snprintf(why, sizeof(why), "%s %% is waiting to issue",
-			 put(t->f.issue_wait_pct).text);
-	else if (t->f.lanes_on < t->l->lanes_on)
-		snprintf(why, sizeof(why), "lanes diverge, %s of 64 are active",
-			 put(t->f.lanes_on).text);
-	else if (!isnan(t->f.vmem_latency))
-		snprintf(why, sizeof(why), "a memory instruction takes %s clocks",
-			 put(t->f.vmem_latency).text);
-	else
-		why[0] = '\0';
-	snprintf(to, size, "%s%s", *why ? ": " : "", why);
-}
-
 static bool latency_limits(struct trial *t)
 {
-	char why[128];
+	char why[128] = "";
 
 	if (!(t->f.dep_wait_pct >= t->l->dep_wait_pct))
 		return false;
-	put_why(t, why, sizeof(why));
-	say(t, "waves wait %s %% of their time for results%s; %s", put(t->f.dep_wait_pct).text, why,
-	    put_memory(t, " of peak").text);
-	return says(t, "latency");
+	/* why waves wait, as far as that is known */
+	if (t->f.occupancy_pct < t->l->occupancy_pct)
+		put_resource(t, why, sizeof(why));
+	else if (t->f.issue_wait_pct >= t->l->issue_wait_pct)
+		snprintf(why, sizeof(why), ": %s %% is waiting to issue",
+			 put(t->f.issue_wait_pct).text);
+	else if (t->f.lanes_on < t->l->lanes_on)
+		snprintf(why, sizeof(why), ": lanes diverge, %s of 64 are active",
+			 put(t->f.lanes_on).text);
+	else if (!isnan(t->f.vmem_latency))
+		snprintf(why, sizeof(why), ": a memory instruction takes %s clocks",
+			 put(t->f.vmem_latency).text);
+	return say(t, "latency", "waves wait %s %% of their time for results%s; %s",
+		   put(t->f.dep_wait_pct).text, why, put_memory(t).text);
 }
 
 /* Only operations and bytes were counted: on which side of the ridge? */
 static bool intensity_decides(struct trial *t)
 {
 	double x = t->f.intensity, ridge = t->f.ridge, factor = t->l->ridge_factor;
-	struct word ix = put(x), ir = put(ridge);
+	bool matrix = !strncmp(t->f.flop_pipe, "matrix", 6);
+	const char *name = "balanced", *where = "near";
 
 	if (!(x >= 0 && ridge > 0) || !isnan(t->f.dep_wait_pct) || !isnan(t->f.valu_busy_pct) ||
 	    !isnan(t->f.mfma_busy_pct))
 		return false;
 	if (x < ridge / factor) {
-		say(t, "%s FLOP per byte of HBM, far below the ridge at %s", ix.text, ir.text);
-		return says(t, memory_names[RK_LEVEL_HBM]);
+		name = memory_names[RK_LEVEL_HBM];
+		where = "far below";
+	} else if (x > ridge * factor) {
+		name = compute_names[matrix];
+		where = "far above";
 	}
-	if (x > ridge * factor) {
-		say(t, "%s FLOP per byte of HBM, far above the ridge at %s", ix.text, ir.text);
-		t->matrix = !strncmp(t->f.flop_pipe, "matrix", 6);
-		return says_compute(t);
-	}
-	say(t, "%s FLOP per byte of HBM, near the ridge at %s", ix.text, ir.text);
-	return says(t, "balanced");
+	return say(t, name, "%s FLOP per byte of HBM, %s the ridge at %s", put(x).text, where,
+		   put(ridge).text);
 }
 
 static bool nothing_known(struct trial *t)
@@ -380,13 +330,13 @@ static bool nothing_known(struct trial *t)
 	if (!isnan(t->mem) || !isnan(t->comp) || !isnan(t->f.dep_wait_pct))
 		return false;
 	if (!isnan(t->f.side_pct))
-		say(t, "its %s alone take HBM to %s %% of peak, and nothing else was collected",
-		    t->f.side, put(t->f.side_pct).text);
-	else if (t->f.counters || t->f.others)
-		say(t, "the collected counters do not show what limits it%s", put_hint(t));
-	else
-		say(t, RK_NO_COUNTERS);
-	return says(t, "unusable");
+		return say(t, "unusable",
+			   "its %s alone take HBM to %s %% of peak, and nothing else was collected",
+			   t->f.side, put(t->f.side_pct).text);
+	if (t->f.counters || t->f.others)
+		return say(t, "unusable", "the collected counters do not show what limits it%s",
+			   put_hint(t));
+	return say(t, "unusable", RK_NO_COUNTERS);
 }
 
 static bool is_mixed(struct trial *t)
@@ -396,9 +346,8 @@ static bool is_mixed(struct trial *t)
 	if (!isnan(t->f.dep_wait_pct))
 		snprintf(waits, sizeof(waits), "waits %s %% of wave time",
 			 put(t->f.dep_wait_pct).text);
-	say(t, "nothing stands out: %s, %s, %s", put_memory(t, " of peak").text,
-	    put_compute(t, "").text, waits);
-	return says(t, "mixed");
+	return say(t, "mixed", "nothing stands out: %s, %s, %s", put_memory(t).text,
+		   put_compute(t).text, waits);
 }
 
 /* In order. `needs`: inputs with which an earlier rule might fire, or this one could say more. */
@@ -423,31 +372,6 @@ static const struct rule {
 	{ is_mixed, NEEDS_COMPUTE | NEEDS_MEMORY | NEEDS_WAIT, false, ABOUT_MEMORY },
 };
 
-/* HBM is requested even if other levels are known: it matters most. */
-static unsigned missing(const struct trial *t)
-{
-	unsigned m = 0;
-
-	if (isnan(t->f.level_pct[RK_LEVEL_HBM]) && rk_limits_has(t->l->memory, t->f.arch))
-		m |= NEEDS_MEMORY;
-	if (isnan(t->comp) && rk_limits_has(t->l->compute, t->f.arch))
-		m |= NEEDS_COMPUTE;
-	if (isnan(t->f.dep_wait_pct) && rk_limits_has(t->l->wait, t->f.arch))
-		m |= NEEDS_WAIT;
-	return m;
-}
-
-static const char *what_to_collect(const struct trial *t, const struct rule *r)
-{
-	if (t->resources && rk_limits_has(t->l->used_up, t->f.arch))
-		return t->l->collect_resources;
-	if (r->again || r->needs & missing(t))
-		return t->l->collect_limits;
-	if (!t->f.counters && r->needs)
-		return t->l->collect_other;
-	return "";
-}
-
 static void claim(struct trial *t, double pct, const char *words, bool matrix)
 {
 	if (!isfinite(pct) || pct <= t->comp)
@@ -462,14 +386,14 @@ static void prepare(struct trial *t)
 	struct rk_verdict_facts *f = &t->f;
 	double window;
 
-	f->name = f->name ? f->name : "";
-	f->arch = f->arch ? f->arch : "";
-	f->flop_pipe = f->flop_pipe ? f->flop_pipe : "";
-	f->side = f->side ? f->side : "";
+	f->name = rk_text_or_empty(f->name);
+	f->arch = rk_text_or_empty(f->arch);
+	f->flop_pipe = rk_text_or_empty(f->flop_pipe);
+	f->side = rk_text_or_empty(f->side);
 	for (size_t i = 0; i < NENTRIES; i++)
 		if (isinf(*number_of(f, &entries[i])))
 			*number_of(f, &entries[i]) = NAN;
-	window = f->window_ratio > 1 ? f->window_ratio : 1;
+	window = fmax(f->window_ratio, 1);
 	t->mem = t->comp = NAN;
 	t->level = RK_LEVEL_HBM;
 	for (int i = RK_NLEVELS - 1; i >= 0; i--) {
@@ -486,11 +410,12 @@ static void prepare(struct trial *t)
 	      !strncmp(f->flop_pipe, "matrix", 6));
 	claim(t, f->valu_busy_pct * window, "VALU busy", false);
 	claim(t, f->mfma_busy_pct * window, "MFMA busy", true);
-	t->simds = f->cus *
-		   (strncmp(f->arch, "gfx1", 4) ? t->l->simds_per_cu : t->l->simds_per_cu_rdna);
-	t->fill = f->waves >= 0 && t->simds > 0 ? f->waves / t->simds : NAN;
-	if (isinf(t->fill))
-		t->fill = NAN;
+	t->simds = f->cus * t->l->simds_per_cu;
+	if (!strncmp(f->arch, "gfx1", 4))
+		t->simds = f->cus * t->l->simds_per_cu_rdna;
+	t->fill = NAN;
+	if (f->waves >= 0 && t->simds > 0 && !isinf(f->waves / t->simds))
+		t->fill = f->waves / t->simds;
 }
 
 void rk_verdict_judge(const struct rk_verdict_facts *f, struct rk_verdict *ret)
@@ -498,15 +423,44 @@ void rk_verdict_judge(const struct rk_verdict_facts *f, struct rk_verdict *ret)
 	struct rk_error err = { 0 };
 	struct trial t = { .f = *f, .l = rk_limits_borrow(&err), .v = ret };
 	const struct rule *r = rules;
+	const char *collect = "";
+	unsigned missing = 0;
 
-	*ret = (struct rk_verdict){ .name = "unusable" };
+	*ret = (struct rk_verdict){ 0 };
 	if (!t.l) {
-		say(&t, "%s", err.message);
+		say(&t, "unusable", "%s", err.message);
 		return;
 	}
 	prepare(&t);
 	while (!r->fires(&t))
 		r++; /* the last one always does */
-	snprintf(ret->collect, sizeof(ret->collect), "%s", what_to_collect(&t, r));
-	add_numbers(&t.f, t.comp, t.fill, r->about, ret);
+
+	/* HBM is requested even if other levels are known: it matters most */
+	if (isnan(t.f.level_pct[RK_LEVEL_HBM]) && rk_limits_has(t.l->memory, t.f.arch))
+		missing |= NEEDS_MEMORY;
+	if (isnan(t.comp) && rk_limits_has(t.l->compute, t.f.arch))
+		missing |= NEEDS_COMPUTE;
+	if (isnan(t.f.dep_wait_pct) && rk_limits_has(t.l->wait, t.f.arch))
+		missing |= NEEDS_WAIT;
+	if (t.resources && rk_limits_has(t.l->used_up, t.f.arch))
+		collect = t.l->collect_resources;
+	else if (r->again || r->needs & missing)
+		collect = t.l->collect_limits;
+	else if (!t.f.counters && r->needs)
+		collect = t.l->collect_other;
+	snprintf(ret->collect, sizeof(ret->collect), "%s", collect);
+
+	/* numbers about the verdict's subject come first */
+	if (r->about == ABOUT_WAVES)
+		add_number(ret, "fill", t.fill, "waves per SIMD");
+	if (r->about == ABOUT_COMPUTE)
+		add_number(ret, "compute_pct", t.comp, "%");
+	for (const struct entry *e = entries; e < entries + NENTRIES; e++)
+		if (e->about == r->about)
+			add_number(ret, e->name, *number_of(&t.f, e), e->unit);
+	if (r->about != ABOUT_COMPUTE)
+		add_number(ret, "compute_pct", t.comp, "%");
+	for (const struct entry *e = entries; e < entries + NENTRIES; e++)
+		if (e->about != r->about)
+			add_number(ret, e->name, *number_of(&t.f, e), e->unit);
 }

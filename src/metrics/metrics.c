@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/handle.h"
+#include "base/num.h"
 #include "metrics/metrics_impl.h"
 #include "table/stages.h"
 
@@ -34,28 +35,6 @@ struct context {
 	uint32_t *at;
 	size_t nvalues;
 };
-
-static int filter_open(struct filter *f, const char *text, struct rk_error *err)
-{
-	char why[128];
-	int rc;
-
-	if (!text)
-		return 0;
-	rc = regcomp(&f->re, text, REG_EXTENDED | REG_NOSUB);
-	f->used = rc == 0;
-	if (rc == 0)
-		return 0;
-	regerror(rc, &f->re, why, sizeof(why));
-	return rk_fail(err, RK_E_USAGE, "invalid regular expression '%s': %s", text, why);
-}
-
-static void filter_close(struct filter *f)
-{
-	if (f->used)
-		regfree(&f->re);
-	rk_idmap_release(&f->known);
-}
 
 /* Each distinct name is matched once. */
 static int filter_takes(struct filter *f, struct rk_run *run, uint32_t name, struct rk_error *err)
@@ -125,69 +104,38 @@ static int prepare(struct context *c, struct rk_error *err)
 	static const struct rk_agg_fields fields = { RK_K_NAME, RK_K_START, RK_K_DURATION,
 						     RK_AGG_NO_KEY, RK_K_BARRIER };
 	struct rk_metric_work *w = &c->work;
+	const char *regex = w->opt->kernel_regex;
 	struct rk_context *ctx = rk_run_context(w->run);
-	int rc = filter_open(&c->filter, w->opt->kernel_regex, err);
+	int rc;
 
-	if (rc < 0)
-		return rc;
+	if (regex) {
+		char why[128];
+
+		rc = regcomp(&c->filter.re, regex, REG_EXTENDED | REG_NOSUB);
+		if (rc != 0) {
+			regerror(rc, &c->filter.re, why, sizeof(why));
+			return rk_fail(err, RK_E_USAGE, "invalid regular expression '%s': %s",
+				       regex, why);
+		}
+		c->filter.used = true;
+	}
 	w->traced = is_traced(w->run);
 	c->rows = rk_calloc(1, sizeof(*c->rows));
 	if (!c->rows)
 		return rk_fail_nomem(err);
-	rc = rk_metric_set_load(w->opt->metrics, &w->set, err);
-	if (rc < 0)
+	if ((rc = rk_metric_set_load(w->opt->metrics, &w->set, err)) < 0 ||
+	    (rc = rk_kinds_find(w->run, w->opt, &w->kinds, err)) < 0 ||
+	    (rc = rk_metric_names_of(w->run, &w->names, err)) < 0 ||
+	    (rc = plans_make(w, err)) < 0 ||
+	    (rc = rk_metric_columns_make(w->run, &w->inputs, &w->columns, err)) < 0 ||
+	    (rc = rk_metric_block_init(&w->block, &w->columns, err)) < 0 ||
+	    (rc = rk_metric_sums_init(&w->sums, w->set->ndefs, w->set->nchecks, err)) < 0 ||
+	    (rc = rk_agg_new(&fields, ctx, &w->agg, err)) < 0)
 		return rc;
-	rc = rk_kinds_find(w->run, w->opt, &w->kinds, err);
-	if (rc < 0)
-		return rc;
-	rc = rk_metric_names_of(w->run, &w->names, err);
-	if (rc < 0)
-		return rc;
-	rc = plans_make(w, err);
-	if (rc < 0)
-		return rc;
-	rc = rk_metric_columns_make(w->run, &w->inputs, &w->columns, err);
-	if (rc < 0)
-		return rc;
-	rc = rk_metric_block_init(&w->block, &w->columns, err);
-	if (rc < 0)
-		return rc;
-	rc = rk_metric_sums_init(&w->sums, w->set->ndefs, w->set->nchecks, err);
-	if (rc < 0)
-		return rc;
-	rc = rk_agg_new(&fields, ctx, &w->agg, err);
-	return rc < 0 ? rc : rk_timeline_new(ctx, &w->timeline, err);
+	return rk_timeline_new(ctx, &w->timeline, err);
 }
 
 /* ---- rows ---- */
-
-/* Which group and which kind of chip each row belongs to. */
-static int place_rows(struct context *c, const struct rk_batch *b, size_t first, size_t n,
-		      struct rk_error *err)
-{
-	struct rk_metric_work *w = &c->work;
-	const struct rk_column *barrier = &b->cols[RK_K_BARRIER];
-
-	for (size_t i = 0; i < n; i++) {
-		size_t row = first + i;
-		uint32_t name = rk_batch_id(b, RK_K_NAME, row);
-		unsigned kind = 0;
-		int rc = 0;
-
-		if (w->kinds.n > 1)
-			kind = rk_kind_of(&w->kinds, rk_batch_int(b, RK_K_DEVICE, row, -1),
-					  rk_batch_id(b, RK_K_NODE, row));
-		if (!rk_column_has(barrier, row) || !((const uint8_t *)barrier->data)[row])
-			rc = filter_takes(&c->filter, w->run, name, err);
-		c->rows->kinds[i] = (uint8_t)kind;
-		c->rows->groups[i] = SKIPPED;
-		if (rc > 0)
-			rc = rk_metric_sums_group(&w->sums, name, kind, &c->rows->groups[i], err);
-		if (rc < 0)
-			return rc;
-	}
-	return 0;
-}
 
 /* Whether a row has counters at all, and whether it has all of them. */
 static void count_coverage(struct rk_metric_work *w, const struct rk_metric_order *o)
@@ -257,26 +205,50 @@ static int add_stretch(struct context *c, const struct rk_batch *b, size_t first
 	w->rows += n;
 	w->kind_rows[kind] += n;
 	rc = rk_metric_sums_add(&w->sums, &rows, err);
-	if (rc == 0 && w->opt->dispatch)
-		rc = tell_dispatches(c, b, first, n, kind, err);
-	return rc;
+	if (rc < 0 || !w->opt->dispatch)
+		return rc;
+	return tell_dispatches(c, b, first, n, kind, err);
 }
 
 static int add_rows(struct context *c, const struct rk_batch *b, size_t first, size_t n,
 		    struct rk_error *err)
 {
-	const struct rows *r = c->rows;
-	int rc = place_rows(c, b, first, n, err);
+	struct rk_metric_work *w = &c->work;
+	const struct rk_column *barrier = &b->cols[RK_K_BARRIER];
+	struct rows *r = c->rows;
+	int rc;
 
-	for (size_t i = 0, end; rc == 0 && i < n; i = end) {
+	/* which group and which kind of chip each row belongs to */
+	for (size_t i = 0; i < n; i++) {
+		size_t row = first + i;
+		uint32_t name = rk_batch_id(b, RK_K_NAME, row);
+		unsigned kind = 0;
+
+		if (w->kinds.n > 1)
+			kind = rk_kind_of(&w->kinds, rk_batch_int(b, RK_K_DEVICE, row, -1),
+					  rk_batch_id(b, RK_K_NODE, row));
+		r->kinds[i] = (uint8_t)kind;
+		r->groups[i] = SKIPPED;
+		if (rk_column_has(barrier, row) && ((const uint8_t *)barrier->data)[row])
+			continue;
+		rc = filter_takes(&c->filter, w->run, name, err);
+		if (rc > 0)
+			rc = rk_metric_sums_group(&w->sums, name, kind, &r->groups[i], err);
+		if (rc < 0)
+			return rc;
+	}
+
+	for (size_t i = 0, end; i < n; i = end) {
 		end = i + 1;
 		if (r->groups[i] == SKIPPED)
 			continue;
 		while (end < n && r->groups[end] != SKIPPED && r->kinds[end] == r->kinds[i])
 			end++;
 		rc = add_stretch(c, b, first + i, end - i, r->groups + i, r->kinds[i], err);
+		if (rc < 0)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 static const uint64_t kernel_fields =
@@ -302,18 +274,17 @@ static int add_kernels(struct context *c, struct rk_error *err)
 	if (rc < 0)
 		return rc;
 	while ((rc = rk_source_next(rows, &b, err)) > 0) {
-		rc = rk_agg_add(w->agg, b, err);
+		if ((rc = rk_agg_add(w->agg, b, err)) < 0 ||
+		    (rc = rk_timeline_add(w->timeline, b, err)) < 0)
+			goto out;
 		rk_kinds_turn_to(&w->kinds, w->run, w->run->scanned);
-		if (rc == 0)
-			rc = rk_timeline_add(w->timeline, b, err);
-		for (size_t i = 0; rc == 0 && i < b->nrows; i += RK_PROGRAM_ROWS) {
-			size_t n = b->nrows - i;
-
-			rc = add_rows(c, b, i, n < RK_PROGRAM_ROWS ? n : RK_PROGRAM_ROWS, err);
+		for (size_t i = 0; i < b->nrows; i += RK_PROGRAM_ROWS) {
+			rc = add_rows(c, b, i, rk_min(b->nrows - i, RK_PROGRAM_ROWS), err);
+			if (rc < 0)
+				goto out;
 		}
-		if (rc < 0)
-			break;
 	}
+out:
 	rk_source_close(rows);
 	return rc;
 }
@@ -332,7 +303,9 @@ static int add_copies(struct rk_metric_work *w, struct rk_error *err)
 			break;
 	}
 	rk_source_close(rows);
-	return rc < 0 ? rc : rk_timeline_finish(w->timeline, &w->trace, err);
+	if (rc < 0)
+		return rc;
+	return rk_timeline_finish(w->timeline, &w->trace, err);
 }
 
 /* Benchmark results of the chip: rocprof-compute's roofline.csv. */
@@ -356,8 +329,8 @@ static int add_measures(struct rk_metric_work *w, struct rk_error *err)
 				continue;
 			grown = rk_grow(w->measured, &cap, w->nmeasured + 1, sizeof(*w->measured));
 			if (!grown) {
-				rk_source_close(rows);
-				return rk_fail_nomem(err);
+				rc = rk_fail_nomem(err);
+				goto out;
 			}
 			w->measured = grown;
 			w->measured[w->nmeasured++] = (struct rk_roof_measure){
@@ -367,6 +340,7 @@ static int add_measures(struct rk_metric_work *w, struct rk_error *err)
 			};
 		}
 	}
+out:
 	rk_source_close(rows);
 	return rc;
 }
@@ -377,7 +351,7 @@ static int tell_begin(struct context *c, struct rk_error *err)
 	const struct rk_metric_work *w = &c->work;
 	size_t ndefs = w->set->ndefs;
 	struct rk_metric_value *v;
-	int rc = 0;
+	int stop = 0;
 
 	if (!w->opt->dispatch)
 		return 0;
@@ -404,9 +378,11 @@ static int tell_begin(struct context *c, struct rk_error *err)
 		}
 	}
 	if (w->opt->begin)
-		rc = w->opt->begin(w->opt->arg, v, c->nvalues);
+		stop = w->opt->begin(w->opt->arg, v, c->nvalues);
 	rk_free(v);
-	return rc ? rk_fail(err, RK_E_CANCELLED, "stopped") : 0;
+	if (stop)
+		return rk_fail(err, RK_E_CANCELLED, "stopped");
+	return 0;
 }
 
 static void context_release(struct context *c)
@@ -435,52 +411,21 @@ static void context_release(struct context *c)
 	rk_free(w->trace.devices);
 	rk_free(w->measured);
 	rk_metric_set_free(w->set);
-	filter_close(&c->filter);
+	if (c->filter.used)
+		regfree(&c->filter.re);
+	rk_idmap_release(&c->filter.known);
 	rk_free(c->rows);
 	rk_free(c->order.first);
 	rk_free(c->values);
 	rk_free(c->at);
 }
 
-static int metrics_of(struct rk_run *run, const struct rk_metrics_options *opt,
-		      struct rk_metrics **ret, struct rk_error *err)
-{
-	static const struct rk_metrics_options nothing;
-	struct context c = { .work = { .run = run, .opt = opt ? opt : &nothing } };
-	int rc = rk_run_check_clocks(run, err);
-
-	rk_run_tolerate(run);
-	if (rc < 0)
-		return rc;
-	rc = rk_run_warn_ranks(run, err);
-	if (rc < 0)
-		return rc;
-	rc = prepare(&c, err);
-	if (rc < 0)
-		goto out;
-	rc = tell_begin(&c, err);
-	if (rc < 0)
-		goto out;
-	rc = add_kernels(&c, err);
-	if (rc < 0)
-		goto out;
-	rc = add_copies(&c.work, err);
-	if (rc < 0)
-		goto out;
-	rc = add_measures(&c.work, err);
-	if (rc < 0)
-		goto out;
-	rk_run_tell_clocks(run);
-	rc = rk_metric_result(&c.work, ret, err);
-out:
-	context_release(&c);
-	return rc;
-}
-
 int rk_run_metrics(struct rk_run *run, const struct rk_metrics_options *opt,
 		   struct rk_metrics **ret, struct rk_error *err)
 {
-	struct rk_run_callback c;
+	static const struct rk_metrics_options nothing;
+	struct context c = { .work = { .run = run, .opt = opt ? opt : &nothing } };
+	struct rk_run_callback callback;
 	int rc;
 
 	if (!ret)
@@ -489,9 +434,18 @@ int rk_run_metrics(struct rk_run *run, const struct rk_metrics_options *opt,
 	    (opt && rk_check_enum((unsigned)opt->normal, RK_PER_SECOND, __func__, err) < 0) ||
 	    rk_run_enter(run, __func__, err) < 0)
 		return RK_E_USAGE;
-	rk_run_call_back(&c, run);
-	rc = metrics_of(run, opt, ret, err);
-	rk_run_called_back(&c);
+	rk_run_call_back(&callback, run);
+	rc = rk_run_check_clocks(run, err);
+	rk_run_tolerate(run);
+	if (rc < 0 || (rc = rk_run_warn_ranks(run, err)) < 0 || (rc = prepare(&c, err)) < 0 ||
+	    (rc = tell_begin(&c, err)) < 0 || (rc = add_kernels(&c, err)) < 0 ||
+	    (rc = add_copies(&c.work, err)) < 0 || (rc = add_measures(&c.work, err)) < 0)
+		goto out;
+	rk_run_tell_clocks(run);
+	rc = rk_metric_result(&c.work, ret, err);
+out:
+	context_release(&c);
+	rk_run_called_back(&callback);
 	rk_run_leave(run);
 	return rc;
 }

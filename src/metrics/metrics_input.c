@@ -5,23 +5,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/num.h"
 #include "metrics/metrics_impl.h"
 
 /* ---- the chips that ran the kernels ---- */
-
-static const char *text_of(void *arg, uint32_t id)
-{
-	return rk_strtab_borrow(arg, id, NULL);
-}
-
-static bool is_gpu(const struct rk_batch *b, size_t row, struct rk_strtab *names)
-{
-	const struct rk_column *type = &b->cols[RK_G_TYPE];
-
-	return !rk_column_has(type, row) ||
-	       strcmp(rk_strtab_borrow(names, ((const uint32_t *)type->data)[row], NULL), "CPU") !=
-		       0;
-}
 
 static int kind_add(struct rk_kinds *k, const struct rk_metric_device *d, unsigned *ret,
 		    struct rk_error *err)
@@ -65,25 +52,20 @@ static int finish_device(const struct rk_metrics_options *opt, struct rk_metric_
 static int agent_add(struct rk_kinds *k, struct rk_run *run, const struct rk_metrics_options *opt,
 		     const struct rk_batch *b, size_t row, struct rk_error *err)
 {
-	const struct rk_column *id = &b->cols[RK_G_DEVICE], *node = &b->cols[RK_G_NODE];
+	const struct rk_column *id = &b->cols[RK_G_DEVICE];
 	struct rk_kind_agent a = { .any = !rk_column_has(id, row),
 				   .device = -1,
-				   .file = run->scanned },
-			     *agents;
+				   .node = rk_batch_id(b, RK_G_NODE, row),
+				   .file = run->scanned };
+	struct rk_kind_agent *agents;
 	struct rk_metric_device d;
 	int rc;
 
-	rk_metric_device_clear(&d);
-	rk_metric_device_of_agent(b, row, text_of, run->ctx.names, &d);
-	rc = finish_device(opt, &d, err);
-	if (rc == 0)
-		rc = kind_add(k, &d, &a.kind, err);
-	if (rc < 0)
+	rk_metric_device_of_agent(b, row, run->ctx.names, &d);
+	if ((rc = finish_device(opt, &d, err)) < 0 || (rc = kind_add(k, &d, &a.kind, err)) < 0)
 		return rc;
 	if (!a.any)
 		a.device = ((const int64_t *)id->data)[row];
-	if (rk_column_has(node, row))
-		a.node = ((const uint32_t *)node->data)[row];
 	agents = rk_grow(k->agents, &k->cap_agents, k->nagents + 1, sizeof(*agents));
 	if (!agents)
 		return rk_fail_nomem(err);
@@ -93,8 +75,8 @@ static int agent_add(struct rk_kinds *k, struct rk_run *run, const struct rk_met
 }
 
 /* cpu: agents that are not GPUs, instead of GPUs. */
-static int agents_of(struct rk_run *run, const struct rk_metrics_options *opt, bool anywhere,
-		     bool cpu, struct rk_kinds *k, struct rk_error *err)
+static int agents_of(struct rk_run *run, const struct rk_metrics_options *opt, bool cpu,
+		     struct rk_kinds *k, struct rk_error *err)
 {
 	const struct rk_batch *b;
 	struct rk_source *rows;
@@ -103,59 +85,63 @@ static int agents_of(struct rk_run *run, const struct rk_metrics_options *opt, b
 	if (rc < 0)
 		return rc;
 	while ((rc = rk_source_next(rows, &b, err)) > 0) {
-		for (size_t i = 0; rc >= 0 && i < b->nrows; i++)
-			if (is_gpu(b, i, run->ctx.names) != cpu)
-				rc = agent_add(k, run, opt, b, i, err);
-		if (rc < 0)
-			break;
+		for (size_t i = 0; i < b->nrows; i++) {
+			uint32_t type = rk_batch_id(b, RK_G_TYPE, i);
+
+			if (!strcmp(rk_strtab_borrow(run->ctx.names, type, NULL), "CPU") != cpu)
+				continue;
+			rc = agent_add(k, run, opt, b, i, err);
+			if (rc < 0)
+				goto out;
+		}
 	}
-	for (size_t i = 0; anywhere && i < k->nagents; i++)
-		k->agents[i].node = 0;
+out:
 	rk_source_close(rows);
-	return rc;
-}
-
-/*
- * A file named by the user describes the devices of all nodes by number; its first device is used
- * for numbers that it does not have.
- */
-static int agents_of_file(const struct rk_metrics_options *opt, struct rk_kinds *k,
-			  struct rk_error *err)
-{
-	const struct rk_run_options how = { .threads = 1 };
-	struct rk_run *run = NULL;
-	int rc = rk_run_open(&opt->sysinfo, 1, &how, &run, err);
-
-	if (rc == 0)
-		rc = agents_of(run, opt, true, false, k, err);
-	rk_run_close(run);
-	if (rc == 0 && !k->nagents)
-		rc = rk_fail(err, RK_E_FORMAT,
-			     "'%s' describes no GPU; use a sysinfo.csv of rocprof-compute or an "
-			     "agent_info.csv of rocprofv3",
-			     opt->sysinfo);
 	return rc;
 }
 
 int rk_kinds_find(struct rk_run *run, const struct rk_metrics_options *opt, struct rk_kinds *ret,
 		  struct rk_error *err)
 {
+	const struct rk_run_options how = { .threads = 1 };
 	struct rk_metric_device d;
+	struct rk_run *file = NULL;
 	unsigned kind;
 	int rc;
 
 	ret->reading = SIZE_MAX;
 	ret->described = opt->sysinfo;
-	rc = opt->sysinfo ? agents_of_file(opt, ret, err) :
-			    agents_of(run, opt, false, false, ret, err);
+	if (opt->sysinfo) {
+		/*
+		 * A file named by the user describes the devices of all nodes by number; its first
+		 * device is used for numbers that it does not have.
+		 */
+		rc = rk_run_open(&opt->sysinfo, 1, &how, &file, err);
+		if (rc == 0)
+			rc = agents_of(file, opt, false, ret, err);
+		rk_run_close(file);
+		if (rc < 0)
+			return rc;
+		if (!ret->nagents)
+			return rk_fail(err, RK_E_FORMAT,
+				       "'%s' describes no GPU; use a sysinfo.csv of "
+				       "rocprof-compute or an agent_info.csv of rocprofv3",
+				       opt->sysinfo);
+		for (size_t i = 0; i < ret->nagents; i++)
+			ret->agents[i].node = 0;
+		return 0;
+	}
+	rc = agents_of(run, opt, false, ret, err);
 	/* OpenCL runs kernels on CPUs, too */
 	if (rc == 0 && !ret->n && !opt->arch)
-		rc = agents_of(run, opt, false, true, ret, err);
+		rc = agents_of(run, opt, true, ret, err);
 	if (rc < 0 || ret->n)
 		return rc;
 	rk_metric_device_clear(&d);
 	rc = finish_device(opt, &d, err);
-	return rc < 0 ? rc : kind_add(ret, &d, &kind, err);
+	if (rc < 0)
+		return rc;
+	return kind_add(ret, &d, &kind, err);
 }
 
 /* How many folders two files have in common, and whether one process wrote both. */
@@ -179,7 +165,7 @@ void rk_kinds_turn_to(struct rk_kinds *k, const struct rk_run *run, size_t file)
 	for (size_t i = 0; i < k->nagents; i++) {
 		size_t near = nearness(&run->found[k->agents[i].file], to);
 
-		most = near > most ? near : most;
+		most = rk_max(most, near);
 	}
 	for (size_t i = 0; i < k->nagents; i++)
 		k->agents[i].near = nearness(&run->found[k->agents[i].file], to) == most;
@@ -227,74 +213,76 @@ void rk_kinds_release(struct rk_kinds *k)
 /* The column of times that were measured more than once. */
 #define TIME_COLUMN "(median time)"
 
-static int add_names(struct rk_run *run, const struct rk_found *f, struct rk_counter_names *names,
-		     struct rk_error *err)
-{
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && i < f->ncounters; i++) {
-		const char *name = rk_strtab_borrow(run->ctx.names, f->counters[i], NULL);
-		bool keyed = f->keys[i] != f->counters[i];
-		bool integral = keyed && !strcmp(name, RK_LEVEL_ACCUMULATOR);
-
-		if (integral)
-			name = rk_strtab_borrow(run->ctx.names, f->keys[i], NULL);
-		rc = rk_counter_names_add(names, name, keyed && !integral ? f->level : "",
-					  f->keys[i], err);
-	}
-	return rc;
-}
-
 int rk_metric_names_of(struct rk_run *run, struct rk_counter_names **ret, struct rk_error *err)
 {
+	struct rk_strtab *texts = run->ctx.names;
 	struct rk_counter_names *names = NULL;
-	int rc = rk_run_counter_names(run, err);
+	int rc;
 
-	if (rc == 0)
-		rc = rk_counter_names_new(&names, err);
-	for (size_t i = 0; rc == 0 && i < run->nfound; i++)
-		rc = add_names(run, &run->found[i], names, err);
-	/* Kernels and their counters are in the same rows, but a pipe can only be read once. */
-	for (size_t i = 0; i < run->nfound; i++) {
-		const struct rk_found *f = &run->found[i];
+	if ((rc = rk_run_counter_names(run, err)) < 0 ||
+	    (rc = rk_counter_names_new(&names, err)) < 0)
+		return rc;
+	for (size_t n = 0; n < run->nfound; n++) {
+		const struct rk_found *f = &run->found[n];
 
+		for (size_t i = 0; i < f->ncounters; i++) {
+			const char *name = rk_strtab_borrow(texts, f->counters[i], NULL);
+			const char *pass = "";
+
+			/* a counter of a level pass: the level's integral, or kept apart by it */
+			if (f->keys[i] != f->counters[i]) {
+				if (strcmp(name, RK_LEVEL_ACCUMULATOR) == 0)
+					name = rk_strtab_borrow(texts, f->keys[i], NULL);
+				else
+					pass = f->level;
+			}
+			rc = rk_counter_names_add(names, name, pass, f->keys[i], err);
+			if (rc < 0) {
+				rk_counter_names_free(names);
+				return rc;
+			}
+		}
+		/* kernels and their counters are in the same rows, but a pipe can be read once */
 		if (f->kept && f->used >> RK_COUNTERS & 1)
 			rk_diag_most(run->ctx.diag, "counters-not-joined", f->path, 0, 1,
 				     "cannot join counters from a pipe to kernels; save the "
 				     "input to a file first");
 	}
-	if (rc < 0)
-		rk_counter_names_free(names);
-	else
-		*ret = names;
-	return rc;
+	*ret = names;
+	return 0;
 }
 
 int rk_metric_columns_make(struct rk_run *run, const struct rk_metric_inputs *inputs,
 			   struct rk_counter_set *set, struct rk_error *err)
 {
+	struct rk_strtab *names = run->ctx.names;
 	unsigned column;
-	uint32_t name;
+	uint32_t time, id;
 	int rc;
 
 	if (inputs->n >= RK_JOIN_MAX_COUNTERS)
 		return rk_fail(err, RK_E_LIMIT, "the metrics need %zu counters; the limit is %d",
 			       inputs->n, RK_JOIN_MAX_COUNTERS - 1);
-	rc = rk_strtab_add(run->ctx.names, TIME_COLUMN, strlen(TIME_COLUMN), &name, err);
-	for (size_t i = 0; rc == 0 && i < inputs->n; i++) {
+	rc = rk_strtab_add(names, TIME_COLUMN, strlen(TIME_COLUMN), &time, err);
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < inputs->n; i++) {
 		const struct rk_metric_input *in = &inputs->v[i];
-		uint32_t id;
 
-		rc = rk_strtab_add(run->ctx.names, in->name, strlen(in->name), &id, err);
-		if (rc == 0)
-			rc = rk_counter_set_column(set, id, in->n > 1, &column, err);
-		for (size_t k = 0; rc == 0 && k < in->n; k++)
+		if ((rc = rk_strtab_add(names, in->name, strlen(in->name), &id, err)) < 0 ||
+		    (rc = rk_counter_set_column(set, id, in->n > 1, &column, err)) < 0)
+			return rc;
+		for (size_t k = 0; k < in->n; k++) {
 			rc = rk_counter_set_feed(set, in->ids[k], column, err);
+			if (rc < 0)
+				return rc;
+		}
 	}
-	if (rc == 0)
-		rc = rk_counter_set_column(set, name, false, &column, err);
+	rc = rk_counter_set_column(set, time, false, &column, err);
+	if (rc < 0)
+		return rc;
 	set->times = true;
-	return rc < 0 ? rc : rk_counter_set_schema(set, &run->ctx, err);
+	return rk_counter_set_schema(set, &run->ctx, err);
 }
 
 int rk_metric_block_init(struct rk_metric_block *k, const struct rk_counter_set *set,
@@ -303,7 +291,9 @@ int rk_metric_block_init(struct rk_metric_block *k, const struct rk_counter_set 
 	*k = (struct rk_metric_block){ .set = set, .ncolumns = RK_MC_NFIXED + set->n };
 	k->columns = rk_calloc(k->ncolumns, sizeof(*k->columns));
 	k->store = rk_calloc(k->ncolumns, RK_PROGRAM_ROWS * sizeof(*k->store));
-	return k->columns && k->store ? 0 : rk_fail_nomem(err);
+	if (!k->columns || !k->store)
+		return rk_fail_nomem(err);
+	return 0;
 }
 
 void rk_metric_block_release(struct rk_metric_block *k)
@@ -318,21 +308,9 @@ static double int_at(const struct rk_batch *b, unsigned field, size_t row)
 
 	if (!rk_column_has(c, row))
 		return NAN;
-	return b->schema->fields[field].type == RK_I64 ? (double)((const int64_t *)c->data)[row] :
-							 (double)((const int32_t *)c->data)[row];
-}
-
-/* Unknown sizes of a grid count as 1, if x is known. */
-static double product_at(const struct rk_batch *b, unsigned x, size_t row)
-{
-	double p = int_at(b, x, row);
-
-	for (unsigned i = 1; i < 3; i++) {
-		double v = int_at(b, x + i, row);
-
-		p *= isnan(v) ? 1 : v;
-	}
-	return p;
+	if (b->schema->fields[field].type == RK_I64)
+		return (double)((const int64_t *)c->data)[row];
+	return (double)((const int32_t *)c->data)[row];
 }
 
 static const int fields[RK_MC_NFIXED] = {
@@ -340,30 +318,6 @@ static const int fields[RK_MC_NFIXED] = {
 	[RK_MC_VGPR] = RK_K_VGPR,      [RK_MC_AGPR] = RK_K_ACCUM_VGPR, [RK_MC_SGPR] = RK_K_SGPR,
 	[RK_MC_LDS] = RK_K_SHARED_MEM, [RK_MC_SCRATCH] = RK_K_SCRATCH,
 };
-
-static void load_fixed(struct rk_metric_block *k, const struct rk_batch *b,
-		       const struct rk_metric_order *o)
-{
-	const struct rk_column *median = &b->cols[RK_K_NFIELDS + k->set->n - 1];
-
-	for (unsigned c = 0; c < RK_MC_NFIXED; c++) {
-		double *to = k->store + (size_t)c * RK_PROGRAM_ROWS;
-		bool product = c == RK_MC_GRID || c == RK_MC_GROUP;
-
-		k->columns[c] = b->cols[fields[c]].data ? to : NULL;
-		for (size_t i = 0; k->columns[c] && i < o->n; i++)
-			to[i] = product ? product_at(b, (unsigned)fields[c], o->rows[i]) :
-					  int_at(b, (unsigned)fields[c], o->rows[i]);
-	}
-	for (size_t i = 0; i < o->n; i++) {
-		if (rk_column_has(median, o->rows[i]))
-			k->store[i] = ((const double *)median->data)[o->rows[i]];
-		/* a kernel that ends before it starts has no time */
-		else if (!k->columns[RK_MC_TIME] || k->store[i] < 0)
-			k->store[i] = NAN;
-	}
-	k->columns[RK_MC_TIME] = k->store;
-}
 
 /* Negative values and values that are not numbers become missing and count as damaged. */
 static void load_counter(struct rk_metric_block *k, const struct rk_batch *b, unsigned counter,
@@ -397,8 +351,36 @@ static void load_counter(struct rk_metric_block *k, const struct rk_batch *b, un
 void rk_metric_block_load(struct rk_metric_block *k, const struct rk_batch *b,
 			  const struct rk_metric_order *o)
 {
+	const struct rk_column *median = &b->cols[RK_K_NFIELDS + k->set->n - 1];
+
 	memset(k->hurt, 0, o->n);
-	load_fixed(k, b, o);
+	for (unsigned c = 0; c < RK_MC_NFIXED; c++) {
+		unsigned field = (unsigned)fields[c];
+		double *to = k->store + (size_t)c * RK_PROGRAM_ROWS;
+
+		k->columns[c] = b->cols[field].data ? to : NULL;
+		if (!k->columns[c])
+			continue;
+		for (size_t i = 0; i < o->n; i++)
+			to[i] = int_at(b, field, o->rows[i]);
+		if (c != RK_MC_GRID && c != RK_MC_GROUP)
+			continue;
+		/* sizes in y and z that are not known count as 1, if x is known */
+		for (size_t i = 0; i < o->n; i++) {
+			double y = int_at(b, field + 1, o->rows[i]);
+			double z = int_at(b, field + 2, o->rows[i]);
+
+			to[i] = to[i] * (isnan(y) ? 1 : y) * (isnan(z) ? 1 : z);
+		}
+	}
+	for (size_t i = 0; i < o->n; i++) {
+		if (rk_column_has(median, o->rows[i]))
+			k->store[i] = ((const double *)median->data)[o->rows[i]];
+		/* a kernel that ends before it starts has no time */
+		else if (!k->columns[RK_MC_TIME] || k->store[i] < 0)
+			k->store[i] = NAN;
+	}
+	k->columns[RK_MC_TIME] = k->store;
 	for (unsigned i = 0; i + 1 < k->set->n; i++)
 		load_counter(k, b, i, o);
 }

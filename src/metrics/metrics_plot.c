@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "metrics/metric_roofline.h"
 #include "metrics/metrics_parts.h"
 
@@ -40,7 +41,7 @@ static const struct rk_ceiling *ceiling(const struct rk_metrics *m, const char *
 
 static size_t marks(const struct rk_metrics_page *p)
 {
-	return p->shown < MARKS ? p->shown : MARKS;
+	return rk_min(p->shown, MARKS);
 }
 
 /* Only values above 0 can be on a logarithmic scale. */
@@ -49,49 +50,14 @@ static bool is_placed(const struct rk_roof_point *r, enum rk_level l)
 	return isfinite(r->rate) && r->rate > 0 && isfinite(r->intensity[l]) && r->intensity[l] > 0;
 }
 
-static bool choose_level(struct plot *t)
-{
-	const struct rk_metrics_page *p = t->p;
-
-	for (int l = RK_NLEVELS - 1; l >= 0; l--) {
-		const struct rk_ceiling *c = ceiling(p->m, rk_level_names[l]);
-
-		for (size_t i = 0; c && i < marks(p); i++) {
-			if (!is_placed(&p->m->kernels[i].roof, (enum rk_level)l))
-				continue;
-			t->level = (enum rk_level)l;
-			t->bandwidth = c->achievable;
-			return true;
-		}
-	}
-	return false;
-}
-
-/* The pipes of the kernels, each once. */
-static void choose_pipes(struct plot *t)
-{
-	const struct rk_metrics *m = t->p->m;
-
-	for (size_t i = 0; i < marks(t->p) && t->npipes < PIPES; i++) {
-		const char *name = m->kernels[i].roof.pipe;
-		const struct rk_ceiling *c = name && name[0] ? ceiling(m, name) : NULL;
-		bool there = !c;
-
-		for (size_t k = 0; k < t->npipes; k++)
-			there |= t->pipes[k] == c;
-		if (!there)
-			t->pipes[t->npipes++] = c;
-	}
-}
-
 static void widen(double *low, double *high, double v)
 {
 	double e = log10(v);
 
 	if (!isfinite(e))
 		return;
-	*low = e < *low ? e : *low;
-	*high = e > *high ? e : *high;
+	*low = fmin(*low, e);
+	*high = fmax(*high, e);
 }
 
 /* INFINITY without a pipe: then only the slope limits. */
@@ -104,13 +70,41 @@ static double top_pipe(const struct plot *t)
 	return top;
 }
 
-/* Whole decades around the points and the ridges. */
-static void choose_range(struct plot *t)
+/* The level, the pipes of the kernels, each once, and the range. False: nothing to draw. */
+static bool choose(struct plot *t)
 {
+	const struct rk_metrics *m = t->p->m;
+	bool found = false;
+
+	for (int l = RK_NLEVELS - 1; l >= 0 && !found; l--) {
+		const struct rk_ceiling *c = ceiling(m, rk_level_names[l]);
+
+		if (!c)
+			continue;
+		t->level = (enum rk_level)l;
+		t->bandwidth = c->achievable;
+		for (size_t i = 0; i < marks(t->p) && !found; i++)
+			found = is_placed(&m->kernels[i].roof, t->level);
+	}
+	if (!found)
+		return false;
+
+	for (size_t i = 0; i < marks(t->p) && t->npipes < PIPES; i++) {
+		const char *name = m->kernels[i].roof.pipe;
+		const struct rk_ceiling *c = name && name[0] ? ceiling(m, name) : NULL;
+		size_t k = 0;
+
+		while (k < t->npipes && t->pipes[k] != c)
+			k++;
+		if (c && k == t->npipes)
+			t->pipes[t->npipes++] = c;
+	}
+
+	/* whole decades around the points and the ridges */
 	t->x0 = t->y0 = INFINITY;
 	t->x1 = t->y1 = -INFINITY;
 	for (size_t i = 0; i < marks(t->p); i++) {
-		const struct rk_roof_point *r = &t->p->m->kernels[i].roof;
+		const struct rk_roof_point *r = &m->kernels[i].roof;
 
 		if (!is_placed(r, t->level))
 			continue;
@@ -130,6 +124,7 @@ static void choose_range(struct plot *t)
 		t->x0 = t->x1 - DECADES_MAX;
 	if (t->y1 - t->y0 > DECADES_MAX)
 		t->y0 = t->y1 - DECADES_MAX;
+	return true;
 }
 
 /* The row of a rate, 0 at the top; -1 outside of the field. */
@@ -140,17 +135,13 @@ static int row_of(const struct plot *t, double rate)
 	return at > -0.5 && at < ROWS - 0.5 ? (int)(at + 0.5) : -1;
 }
 
-static double intensity_at(const struct plot *t, size_t column)
+static void draw(struct plot *t)
 {
-	return pow(10, t->x0 + (t->x1 - t->x0) * (double)column / (double)(t->columns - 1));
-}
+	double top = top_pipe(t), x_range = t->x1 - t->x0, last = (double)(t->columns - 1);
 
-static void draw_roof(struct plot *t)
-{
-	double top = top_pipe(t);
-
+	memset(t->field, ' ', sizeof(t->field));
 	for (size_t c = 0; c < t->columns; c++) {
-		double slope = t->bandwidth * intensity_at(t, c);
+		double slope = t->bandwidth * pow(10, t->x0 + x_range * (double)c / last);
 		int row = slope <= top ? row_of(t, slope) : -1;
 
 		if (row >= 0)
@@ -161,72 +152,64 @@ static void draw_roof(struct plot *t)
 				t->field[row][c] = '-';
 		}
 	}
-}
-
-/* A point outside of the field is drawn at its edge. */
-static void draw_points(struct plot *t)
-{
+	/* a point outside of the field is drawn at its edge */
 	for (size_t i = marks(t->p); i-- > 0;) {
 		const struct rk_roof_point *r = &t->p->m->kernels[i].roof;
 		double x, y;
 
 		if (!is_placed(r, t->level))
 			continue;
-		x = (log10(r->intensity[t->level]) - t->x0) / (t->x1 - t->x0);
+		x = (log10(r->intensity[t->level]) - t->x0) / x_range;
 		y = (t->y1 - log10(r->rate)) / (t->y1 - t->y0);
-		x = fmin(fmax(x, 0), 1) * (double)(t->columns - 1);
+		x = fmin(fmax(x, 0), 1) * last;
 		y = fmin(fmax(y, 0), 1) * (ROWS - 1);
 		t->field[(int)(y + 0.5)][(int)(x + 0.5)] = (char)('a' + i);
 	}
 }
 
-/* "10T" for 10^4 GFLOP/s. */
-static void power_label(struct rk_bytes *out, int power)
+static void put_field(struct plot *t)
 {
+	static const char *const digits[] = { "1", "10", "100" };
 	static const char units[] = "num kMGTPEZ";
-	int third = (int)floor(power / 3.0) + 3;
-
-	if (third < 0 || third > 10) {
-		rk_bytes_printf(out, "1e%d", power);
-		return;
-	}
-	rk_bytes_printf(out, "%s",
-			power - (third - 3) * 3 == 0 ? "1" :
-			power - (third - 3) * 3 == 1 ? "10" :
-						       "100");
-	if (units[third] != ' ')
-		rk_bytes_put_u8(out, (uint8_t)units[third]);
-}
-
-static void put_field_row(struct plot *t, int row)
-{
 	struct rk_page *page = &t->p->page;
-	size_t end = t->columns;
 
-	/* A label is in the row that a whole decade falls into. */
-	for (int e = (int)t->y0; e <= (int)t->y1; e++)
-		if (row_of(t, pow(10, e)) == row && !page->cell.len)
-			power_label(&page->cell, e + 9);
-	rk_page_right(page, AXIS - 2);
-	rk_bytes_puts(page->out, page->look->utf8 ? " │" : " |");
-	while (end && t->field[row][end - 1] == ' ')
-		end--;
-	for (size_t c = 0; c < end; c++) {
-		char what = t->field[row][c];
-		bool mark = what >= 'a' && what <= 'z';
+	for (int row = 0; row < ROWS; row++) {
+		size_t end = t->columns;
 
-		if (mark)
-			rk_page_paint(page, RK_BOLD);
-		if (page->look->utf8 && what == '/')
-			rk_bytes_puts(page->out, "╱");
-		else if (page->look->utf8 && what == '-')
-			rk_bytes_puts(page->out, "─");
-		else
-			rk_bytes_put_u8(page->out, (uint8_t)what);
-		if (mark)
-			rk_page_paint(page, RK_NORMAL);
+		/* a label, "10T" for 10^4 GFLOP/s, is in the row that a whole decade falls into */
+		for (int e = (int)t->y0; e <= (int)t->y1; e++) {
+			int power = e + 9, third = (int)floor(power / 3.0) + 3;
+
+			if (row_of(t, pow(10, e)) != row || page->cell.len)
+				continue;
+			if (third < 0 || third > 10)
+				rk_bytes_printf(&page->cell, "1e%d", power);
+			else
+				rk_bytes_puts(&page->cell, digits[power - (third - 3) * 3]);
+			if (third >= 0 && third <= 10 && units[third] != ' ')
+				rk_bytes_put_u8(&page->cell, (uint8_t)units[third]);
+		}
+		rk_page_right(page, AXIS - 2);
+		rk_bytes_puts(page->out, page->look->utf8 ? " │" : " |");
+		while (end && t->field[row][end - 1] == ' ')
+			end--;
+		for (size_t c = 0; c < end; c++) {
+			char what = t->field[row][c];
+			bool mark = what >= 'a' && what <= 'z';
+
+			if (mark)
+				rk_page_paint(page, RK_BOLD);
+			if (page->look->utf8 && what == '/')
+				rk_bytes_puts(page->out, "╱");
+			else if (page->look->utf8 && what == '-')
+				rk_bytes_puts(page->out, "─");
+			else
+				rk_bytes_put_u8(page->out, (uint8_t)what);
+			if (mark)
+				rk_page_paint(page, RK_NORMAL);
+		}
+		rk_bytes_put_u8(page->out, '\n');
 	}
-	rk_bytes_put_u8(page->out, '\n');
 }
 
 static void put_x_axis(struct plot *t)
@@ -266,7 +249,7 @@ static void put_ceiling(struct rk_bytes *out, const struct rk_ceiling *c, const 
 	rk_bytes_puts(out, " in theory\n");
 }
 
-static void put_legend(struct plot *t)
+static void put_legend(const struct plot *t)
 {
 	struct rk_page *page = &t->p->page;
 
@@ -276,23 +259,23 @@ static void put_legend(struct plot *t)
 	rk_page_last(page, "  Kernel");
 	for (size_t i = 0; i < marks(t->p); i++) {
 		const struct rk_metric_kernel *k = &t->p->m->kernels[i];
+		const struct rk_roof_point *r = &k->roof;
 
-		if (!is_placed(&k->roof, t->level))
+		if (!is_placed(r, t->level))
 			continue;
 		rk_bytes_printf(page->out, " %c", (int)('a' + i));
-		rk_put_value(&page->cell, k->roof.rate);
+		rk_put_value(&page->cell, r->rate);
 		rk_page_right(page, 9);
-		rk_put_value(&page->cell, k->roof.intensity[t->level]);
+		rk_put_value(&page->cell, r->intensity[t->level]);
 		rk_page_right(page, 9);
-		rk_put_value(&page->cell, k->roof.attainable[t->level]);
+		rk_put_value(&page->cell, r->attainable[t->level]);
 		rk_page_right(page, 9);
-		if (isfinite(k->roof.percent[t->level]))
-			rk_bytes_printf(&page->cell, "%.1f", k->roof.percent[t->level]);
+		if (isfinite(r->percent[t->level]))
+			rk_bytes_printf(&page->cell, "%.1f", r->percent[t->level]);
 		else
 			rk_bytes_puts(&page->cell, "-");
 		rk_page_right(page, 6);
-		rk_bytes_printf(page->out, "  %-12s",
-				k->roof.pipe && k->roof.pipe[0] ? k->roof.pipe : "-");
+		rk_bytes_printf(page->out, "  %-12s", r->pipe && r->pipe[0] ? r->pipe : "-");
 		rk_page_rest(page, k->name[0] ? k->name : "(no name)", 2 + 10 * 3 + 7 + 14 + 2);
 	}
 }
@@ -300,23 +283,19 @@ static void put_legend(struct plot *t)
 void rk_metrics_plot(struct rk_metrics_page *p)
 {
 	struct plot t = { .p = p };
-	size_t width = p->page.look->columns ? p->page.look->columns : COLUMNS_DEFAULT;
+	size_t width = p->page.look->columns;
 	const struct rk_ceiling *level;
 
-	if (!choose_level(&t))
+	if (!choose(&t))
 		return;
-	choose_pipes(&t);
-	choose_range(&t);
-	width = width < COLUMNS_MIN ? COLUMNS_MIN : width > COLUMNS_MAX ? COLUMNS_MAX : width;
-	t.columns = width - AXIS - 2;
-	memset(t.field, ' ', sizeof(t.field));
-	draw_roof(&t);
-	draw_points(&t);
+	if (!width)
+		width = COLUMNS_DEFAULT;
+	t.columns = rk_min(rk_max(width, COLUMNS_MIN), COLUMNS_MAX) - AXIS - 2;
+	draw(&t);
 	level = ceiling(p->m, rk_level_names[t.level]);
 	rk_page_title(&p->page, "Roofline");
 	rk_bytes_printf(p->page.out, ": FLOP/s over FLOP per byte of %s\n", level->name);
-	for (int row = 0; row < ROWS; row++)
-		put_field_row(&t, row);
+	put_field(&t);
 	put_x_axis(&t);
 	put_ceiling(p->page.out, level, "GB/s");
 	for (size_t i = 0; i < t.npipes; i++)

@@ -26,31 +26,30 @@ static const char *or_null(const char *s)
 	return s && s[0] ? s : NULL;
 }
 
-static void put_metric(struct rk_json_out *j, const struct rk_metric_value *v)
-{
-	rk_json_object_flat(j, NULL);
-	rk_json_text(j, "id", v->id);
-	rk_json_text(j, "group", or_null(v->group));
-	rk_json_text(j, "unit", v->unit);
-	rk_json_uint(j, "dispatches", v->dispatches);
-	rk_json_real(j, "avg", v->avg);
-	rk_json_real(j, "min", v->min);
-	rk_json_real(j, "max", v->max);
-	rk_json_real(j, "weighted", v->weighted);
-	if (isfinite(v->median))
-		rk_json_real(j, "median", v->median);
-	rk_json_real(j, "peak", v->peak);
-	rk_json_real(j, "percent_of_peak", v->percent_of_peak);
-	rk_json_close(j);
-}
-
-static void put_metrics(struct rk_json_out *j, const struct rk_metric_value *v, size_t n,
+static void put_metrics(struct rk_json_out *j, const struct rk_metric_value *values, size_t n,
 			const struct rk_list *groups)
 {
 	rk_json_array(j, "metrics");
-	for (size_t i = 0; i < n; i++)
-		if (rk_metric_shown(groups, v[i].group))
-			put_metric(j, &v[i]);
+	for (size_t i = 0; i < n; i++) {
+		const struct rk_metric_value *v = &values[i];
+
+		if (!rk_metric_shown(groups, v->group))
+			continue;
+		rk_json_object_flat(j, NULL);
+		rk_json_text(j, "id", v->id);
+		rk_json_text(j, "group", or_null(v->group));
+		rk_json_text(j, "unit", v->unit);
+		rk_json_uint(j, "dispatches", v->dispatches);
+		rk_json_real(j, "avg", v->avg);
+		rk_json_real(j, "min", v->min);
+		rk_json_real(j, "max", v->max);
+		rk_json_real(j, "weighted", v->weighted);
+		if (isfinite(v->median))
+			rk_json_real(j, "median", v->median);
+		rk_json_real(j, "peak", v->peak);
+		rk_json_real(j, "percent_of_peak", v->percent_of_peak);
+		rk_json_close(j);
+	}
 	rk_json_close(j);
 }
 
@@ -78,50 +77,50 @@ static void put_device(struct rk_json_out *j, const char *key, const struct rk_m
 	rk_json_close(j);
 }
 
-static void put_verdict(struct rk_json_out *j, const struct rk_verdict *v)
+static void put_kernel(struct rk_json_out *j, const struct rk_metrics *m,
+		       const struct rk_metric_kernel *k, const struct rk_list *groups)
 {
-	rk_json_text(j, "verdict", v->name);
-	rk_json_text(j, "reason", v->reason);
-	rk_json_text(j, "collect", or_null(v->collect));
+	const struct rk_roof_point *r = &k->roof;
+	bool placed = isfinite(r->rate);
+
+	rk_json_object(j, NULL);
+	rk_json_text(j, "name", k->name);
+	rk_json_uint(j, "calls", k->calls);
+	rk_json_int(j, "total_ns", k->total_ns);
+	rk_json_real(j, "percent", k->percent);
+	rk_json_text(j, "verdict", k->verdict.name);
+	rk_json_text(j, "reason", k->verdict.reason);
+	rk_json_text(j, "collect", or_null(k->verdict.collect));
 	rk_json_array_flat(j, "numbers");
-	for (size_t i = 0; i < v->nnumbers; i++) {
+	for (size_t i = 0; i < k->verdict.nnumbers; i++) {
 		rk_json_object(j, NULL);
-		rk_json_text(j, "name", v->numbers[i].name);
-		rk_json_real(j, "value", v->numbers[i].value);
-		rk_json_text(j, "unit", v->numbers[i].unit);
+		rk_json_text(j, "name", k->verdict.numbers[i].name);
+		rk_json_real(j, "value", k->verdict.numbers[i].value);
+		rk_json_text(j, "unit", k->verdict.numbers[i].unit);
 		rk_json_close(j);
 	}
 	rk_json_close(j);
-}
-
-static void put_roofline(struct rk_json_out *j, const struct rk_roof_point *r)
-{
-	bool placed = isfinite(r->rate);
 
 	for (int l = 0; l < RK_NLEVELS; l++)
 		placed |= isfinite(r->intensity[l]);
-	if (!placed) {
-		rk_json_null(j, "roofline");
-		return;
-	}
-	rk_json_object_flat(j, "roofline");
-	rk_json_real(j, "rate", r->rate);
-	rk_json_text(j, "pipe", or_null(r->pipe));
-	rk_json_object(j, "levels");
-	for (int l = 0; l < RK_NLEVELS; l++) {
-		rk_json_object(j, rk_level_names[l]);
-		rk_json_real(j, "intensity", r->intensity[l]);
-		rk_json_real(j, "attainable", r->attainable[l]);
-		rk_json_real(j, "percent", r->percent[l]);
+	if (placed) {
+		rk_json_object_flat(j, "roofline");
+		rk_json_real(j, "rate", r->rate);
+		rk_json_text(j, "pipe", or_null(r->pipe));
+		rk_json_object(j, "levels");
+		for (int l = 0; l < RK_NLEVELS; l++) {
+			rk_json_object(j, rk_level_names[l]);
+			rk_json_real(j, "intensity", r->intensity[l]);
+			rk_json_real(j, "attainable", r->attainable[l]);
+			rk_json_real(j, "percent", r->percent[l]);
+			rk_json_close(j);
+		}
 		rk_json_close(j);
+		rk_json_close(j);
+	} else {
+		rk_json_null(j, "roofline");
 	}
-	rk_json_close(j);
-	rk_json_close(j);
-}
 
-static void put_kernel_flags(struct rk_json_out *j, const struct rk_metrics *m,
-			     const struct rk_metric_kernel *k)
-{
 	rk_json_array_flat(j, "flags");
 	for (size_t i = 0; k->flags && i < m->nflags; i++) {
 		if (!k->flags[i])
@@ -132,97 +131,36 @@ static void put_kernel_flags(struct rk_json_out *j, const struct rk_metrics *m,
 		rk_json_close(j);
 	}
 	rk_json_close(j);
-}
-
-static void put_kernels(struct rk_json_out *j, const struct rk_metrics *m,
-			const struct rk_list *groups)
-{
-	rk_json_array(j, "kernels");
-	for (size_t i = 0; i < m->nkernels; i++) {
-		const struct rk_metric_kernel *k = &m->kernels[i];
-
-		rk_json_object(j, NULL);
-		rk_json_text(j, "name", k->name);
-		rk_json_uint(j, "calls", k->calls);
-		rk_json_int(j, "total_ns", k->total_ns);
-		rk_json_real(j, "percent", k->percent);
-		put_verdict(j, &k->verdict);
-		put_roofline(j, &k->roof);
-		put_kernel_flags(j, m, k);
-		put_metrics(j, k->metrics, k->nmetrics, groups);
-		rk_json_close(j);
-	}
+	put_metrics(j, k->metrics, k->nmetrics, groups);
 	rk_json_close(j);
 }
 
-static void put_absent(struct rk_json_out *j, const struct rk_metrics *m)
+static void put_facts(struct rk_json_out *j, const struct rk_metrics *m)
 {
-	rk_json_array(j, "absent");
-	for (size_t i = 0; i < m->nabsent; i++) {
-		rk_json_object_flat(j, NULL);
-		rk_json_text(j, "id", m->absent[i].id);
-		rk_json_text(j, "reason", m->absent[i].reason);
-		rk_json_close(j);
-	}
+	static const char *const normals[] = { "per_kernel", "per_wave", "per_cycle",
+					       "per_second" };
+
+	rk_json_text(j, "arch", or_null(m->arch));
+	rk_json_text(j, "normal", normals[m->normal]);
+	rk_json_uint(j, "dispatches", m->dispatches);
+	rk_json_int(j, "total_ns", m->total_ns);
+	if (m->ndevices)
+		put_device(j, "device", &m->devices[0]);
+	else
+		rk_json_null(j, "device");
+	rk_json_array(j, "devices");
+	for (size_t i = 0; i < m->ndevices; i++)
+		put_device(j, NULL, &m->devices[i]);
 	rk_json_close(j);
 }
 
-static void put_flags(struct rk_json_out *j, const struct rk_metrics *m)
-{
-	rk_json_array(j, "flags");
-	for (size_t i = 0; i < m->nflags; i++) {
-		rk_json_object_flat(j, NULL);
-		rk_json_text(j, "kind", m->flags[i].kind);
-		rk_json_text(j, "text", m->flags[i].text);
-		rk_json_uint(j, "dispatches", m->flags[i].dispatches);
-		rk_json_real(j, "worst", m->flags[i].worst);
-		rk_json_close(j);
-	}
-	rk_json_close(j);
-}
-
-static void put_ceilings(struct rk_json_out *j, const struct rk_metrics *m)
-{
-	rk_json_array(j, "ceilings");
-	for (size_t i = 0; i < m->nceilings; i++) {
-		const struct rk_ceiling *c = &m->ceilings[i];
-		const char *unit = strstr(c->name, " i8") ? "GOP/s" : "GFLOP/s";
-
-		rk_json_object_flat(j, NULL);
-		rk_json_text(j, "name", c->name);
-		rk_json_text(j, "unit", c->bandwidth ? "GB/s" : unit);
-		rk_json_real(j, "theory", c->theory);
-		rk_json_real(j, "measured", c->measured);
-		rk_json_real(j, "achievable", c->achievable);
-		rk_json_close(j);
-	}
-	rk_json_close(j);
-}
-
-static void put_verdicts(struct rk_json_out *j, const struct rk_metrics *m)
-{
-	rk_json_array(j, "verdicts");
-	for (size_t i = 0; i < m->nverdicts; i++) {
-		const struct rk_verdict_share *v = &m->verdicts[i];
-
-		rk_json_object_flat(j, NULL);
-		rk_json_text(j, "name", v->name);
-		rk_json_uint(j, "kernels", v->kernels);
-		rk_json_uint(j, "calls", v->calls);
-		rk_json_int(j, "total_ns", v->total_ns);
-		rk_json_real(j, "percent", v->percent);
-		rk_json_close(j);
-	}
-	rk_json_close(j);
-}
-
-static void put_trace(struct rk_json_out *j, const struct rk_metrics *m)
+static void put_trace(struct rk_json_out *j, const struct rk_trace_facts *t)
 {
 	rk_json_object(j, "trace");
-	rk_json_bool(j, "serialised", m->trace.serialised);
+	rk_json_bool(j, "serialised", t->serialised);
 	rk_json_array(j, "devices");
-	for (size_t i = 0; i < m->trace.ndevices; i++) {
-		const struct rk_trace_device *d = &m->trace.devices[i];
+	for (size_t i = 0; i < t->ndevices; i++) {
+		const struct rk_trace_device *d = &t->devices[i];
 
 		rk_json_object_flat(j, NULL);
 		rk_json_text(j, "name", d->name);
@@ -246,8 +184,63 @@ static void put_trace(struct rk_json_out *j, const struct rk_metrics *m)
 	rk_json_close(j);
 }
 
-static void put_warnings(struct rk_json_out *j, const struct rk_metrics *m)
+/* From "absent" to the end. */
+static void put_rest(struct rk_json_out *j, const struct rk_metrics *m)
 {
+	rk_json_array(j, "absent");
+	for (size_t i = 0; i < m->nabsent; i++) {
+		rk_json_object_flat(j, NULL);
+		rk_json_text(j, "id", m->absent[i].id);
+		rk_json_text(j, "reason", m->absent[i].reason);
+		rk_json_close(j);
+	}
+	rk_json_close(j);
+
+	rk_json_array(j, "flags");
+	for (size_t i = 0; i < m->nflags; i++) {
+		rk_json_object_flat(j, NULL);
+		rk_json_text(j, "kind", m->flags[i].kind);
+		rk_json_text(j, "text", m->flags[i].text);
+		rk_json_uint(j, "dispatches", m->flags[i].dispatches);
+		rk_json_real(j, "worst", m->flags[i].worst);
+		rk_json_close(j);
+	}
+	rk_json_close(j);
+
+	rk_json_array(j, "ceilings");
+	for (size_t i = 0; i < m->nceilings; i++) {
+		const struct rk_ceiling *c = &m->ceilings[i];
+		const char *unit = "GFLOP/s";
+
+		if (c->bandwidth)
+			unit = "GB/s";
+		else if (strstr(c->name, " i8"))
+			unit = "GOP/s";
+		rk_json_object_flat(j, NULL);
+		rk_json_text(j, "name", c->name);
+		rk_json_text(j, "unit", unit);
+		rk_json_real(j, "theory", c->theory);
+		rk_json_real(j, "measured", c->measured);
+		rk_json_real(j, "achievable", c->achievable);
+		rk_json_close(j);
+	}
+	rk_json_close(j);
+
+	rk_json_array(j, "verdicts");
+	for (size_t i = 0; i < m->nverdicts; i++) {
+		const struct rk_verdict_share *v = &m->verdicts[i];
+
+		rk_json_object_flat(j, NULL);
+		rk_json_text(j, "name", v->name);
+		rk_json_uint(j, "kernels", v->kernels);
+		rk_json_uint(j, "calls", v->calls);
+		rk_json_int(j, "total_ns", v->total_ns);
+		rk_json_real(j, "percent", v->percent);
+		rk_json_close(j);
+	}
+	rk_json_close(j);
+	put_trace(j, &m->trace);
+
 	rk_json_array(j, "warnings");
 	for (size_t i = 0; i < m->nwarnings; i++) {
 		const struct rk_warning *w = &m->warnings[i];
@@ -264,35 +257,6 @@ static void put_warnings(struct rk_json_out *j, const struct rk_metrics *m)
 		rk_json_close(j);
 	}
 	rk_json_close(j);
-}
-
-static void put_facts(struct rk_json_out *j, const struct rk_metrics *m)
-{
-	static const char *const normals[] = { "per_kernel", "per_wave", "per_cycle",
-					       "per_second" };
-
-	rk_json_text(j, "arch", or_null(m->arch));
-	rk_json_text(j, "normal", normals[m->normal]);
-	rk_json_uint(j, "dispatches", m->dispatches);
-	rk_json_int(j, "total_ns", m->total_ns);
-	if (m->ndevices)
-		put_device(j, "device", &m->devices[0]);
-	else
-		rk_json_null(j, "device");
-	rk_json_array(j, "devices");
-	for (size_t i = 0; i < m->ndevices; i++)
-		put_device(j, NULL, &m->devices[i]);
-	rk_json_close(j);
-}
-
-static void put_rest(struct rk_json_out *j, const struct rk_metrics *m)
-{
-	put_absent(j, m);
-	put_flags(j, m);
-	put_ceilings(j, m);
-	put_verdicts(j, m);
-	put_trace(j, m);
-	put_warnings(j, m);
 	rk_json_end(j);
 }
 
@@ -305,7 +269,10 @@ void rk_metrics_json(struct rk_bytes *out, const struct rk_metrics *m, const str
 	rk_json_text(&j, "per", "kernel");
 	put_facts(&j, m);
 	put_metrics(&j, m->metrics, m->nmetrics, groups);
-	put_kernels(&j, m, groups);
+	rk_json_array(&j, "kernels");
+	for (size_t i = 0; i < m->nkernels; i++)
+		put_kernel(&j, m, &m->kernels[i], groups);
+	rk_json_close(&j);
 	put_rest(&j, m);
 }
 
@@ -326,38 +293,6 @@ static void put_values(struct rk_bytes *out, const struct rk_metric_value *v)
 		rk_put_number(out, cells[i], "");
 	}
 	rk_bytes_put_u8(out, '\n');
-}
-
-static void put_kernel(struct rk_bytes *out, const struct rk_metric_kernel *k,
-		       const struct rk_list *groups)
-{
-	for (size_t i = 0; i < k->nmetrics; i++) {
-		if (!rk_metric_shown(groups, k->metrics[i].group))
-			continue;
-		rk_bytes_puts(out, "kernel,");
-		rk_csv_text(out, k->name, ',');
-		rk_bytes_printf(out, "%" PRIu64 ",", k->calls);
-		rk_put_integer(out, k->total_ns);
-		rk_bytes_put_u8(out, ',');
-		rk_csv_text(out, k->verdict.name, ',');
-		put_values(out, &k->metrics[i]);
-	}
-}
-
-static void put_csv(struct rk_bytes *out, const struct rk_metrics *m, const struct rk_list *groups)
-{
-	rk_bytes_puts(out, "of,kernel,calls,total_ns,verdict,id,group,unit,dispatches,avg,min,max,"
-			   "weighted,median,peak,percent_of_peak\n");
-	for (size_t i = 0; i < m->nmetrics; i++) {
-		if (!rk_metric_shown(groups, m->metrics[i].group))
-			continue;
-		rk_bytes_printf(out, "all,,%" PRIu64 ",", m->dispatches);
-		rk_put_integer(out, m->total_ns);
-		rk_bytes_puts(out, ",,");
-		put_values(out, &m->metrics[i]);
-	}
-	for (size_t i = 0; i < m->nkernels; i++)
-		put_kernel(out, &m->kernels[i], groups);
 }
 
 /* ---- dispatches ---- */
@@ -500,74 +435,13 @@ static int dispatch(void *arg, const struct rk_metric_dispatch *d)
 	return drain(s, PIECE_BYTES);
 }
 
-/* `begin` is not called without dispatches. */
-static int end(struct stream *s, const struct rk_metrics *m)
-{
-	if (!s->begun && begin(s, NULL, 0) < 0)
-		return s->err.code;
-	if (s->json)
-		rk_dispatches_json_tail(&s->rows, m);
-	return drain(s, 0);
-}
-
-static int compute(struct stream *s, struct rk_run *run, const struct rk_metrics_options *opt,
-		   struct rk_metrics **ret, struct rk_error *err)
-{
-	struct rk_metrics_options mine = *opt;
-	int rc;
-
-	mine.begin = begin;
-	mine.dispatch = dispatch;
-	mine.arg = s;
-	rc = rk_run_metrics(run, &mine, ret, err);
-	if (rc == 0)
-		rc = end(s, *ret);
-	/* The cause is more useful than "cancelled". */
-	if (s->err.code) {
-		rc = s->err.code;
-		if (err)
-			*err = s->err;
-	}
-	return rc;
-}
-
-static int write_dispatches(struct rk_run *run, const struct rk_metrics_options *opt,
-			    const struct rk_metrics_look *how, const char *path,
-			    struct rk_metrics **ret, struct rk_error *err)
-{
-	struct stream s = { .json = how->look.format == RK_REPORT_JSON };
-	struct rk_metrics *m = NULL;
-	int rc;
-
-	if (how->look.format == RK_REPORT_TEXT)
-		return rk_fail(err, RK_E_USAGE, "dispatches can only be written as json or csv");
-	rk_bytes_init(&s.out, ROW_MAX_BYTES);
-	if (how->groups)
-		rk_list_split(&s.groups, how->groups, ", ");
-	s.rows.groups = &s.groups;
-	rc = s.groups.bad ? rk_fail_nomem(err) : rk_output_open(path, &s.file, err);
-	if (rc == 0)
-		rc = compute(&s, run, opt, &m, err);
-	if (rc == 0)
-		rc = rk_output_commit(s.file, err);
-	else
-		rk_output_abort(s.file);
-	if (rc == 0 && ret) {
-		*ret = m;
-		m = NULL;
-	}
-	rk_metrics_free(m);
-	rk_free(s.metrics);
-	rk_bytes_release(&s.out);
-	rk_list_release(&s.groups);
-	return rc;
-}
-
 int rk_metrics_write_dispatches(struct rk_run *run, const struct rk_metrics_options *opt,
 				const struct rk_metrics_look *how, const char *path,
 				struct rk_metrics **ret, struct rk_error *err)
 {
-	static const struct rk_metrics_options nothing;
+	struct rk_metrics_options mine = { 0 };
+	struct stream s = { 0 };
+	struct rk_metrics *m = NULL;
 	int rc;
 
 	if (!how || !path)
@@ -575,7 +449,55 @@ int rk_metrics_write_dispatches(struct rk_run *run, const struct rk_metrics_opti
 	if (RK_CHECK_OPTIONS(opt, __func__, err) < 0 || RK_CHECK_OPTIONS(how, __func__, err) < 0 ||
 	    rk_run_enter(run, __func__, err) < 0)
 		return RK_E_USAGE;
-	rc = write_dispatches(run, opt ? opt : &nothing, how, path, ret, err);
+	rk_bytes_init(&s.out, ROW_MAX_BYTES);
+	s.json = how->look.format == RK_REPORT_JSON;
+	s.rows.groups = &s.groups;
+	if (how->look.format == RK_REPORT_TEXT) {
+		rc = rk_fail(err, RK_E_USAGE, "dispatches can only be written as json or csv");
+		goto out;
+	}
+	if (how->groups)
+		rk_list_split(&s.groups, how->groups, ", ");
+	if (s.groups.bad) {
+		rc = rk_fail_nomem(err);
+		goto out;
+	}
+	rc = rk_output_open(path, &s.file, err);
+	if (rc < 0)
+		goto out;
+
+	if (opt)
+		mine = *opt;
+	mine.begin = begin;
+	mine.dispatch = dispatch;
+	mine.arg = &s;
+	rc = rk_run_metrics(run, &mine, &m, err);
+	/* without dispatches `begin` was not called */
+	if (rc == 0 && (s.begun || begin(&s, NULL, 0) == 0)) {
+		if (s.json)
+			rk_dispatches_json_tail(&s.rows, m);
+		drain(&s, 0);
+	}
+	/* the cause is more useful than "cancelled" */
+	if (s.err.code) {
+		rc = s.err.code;
+		if (err)
+			*err = s.err;
+	}
+	if (rc < 0) {
+		rk_output_abort(s.file);
+		goto out;
+	}
+	rc = rk_output_commit(s.file, err);
+	if (rc == 0 && ret) {
+		*ret = m;
+		m = NULL;
+	}
+out:
+	rk_metrics_free(m);
+	rk_free(s.metrics);
+	rk_bytes_release(&s.out);
+	rk_list_release(&s.groups);
 	rk_run_leave(run);
 	return rc;
 }
@@ -604,12 +526,38 @@ static void form_json(struct rk_bytes *out, const void *what, const struct rk_re
 	rk_metrics_json(out, s->m, &s->groups);
 }
 
+/* A row for each kernel and metric; first those over all kernels. */
 static void form_csv(struct rk_bytes *out, const void *what, const struct rk_render_options *look)
 {
 	const struct shown *s = what;
+	const struct rk_metrics *m = s->m;
 
 	(void)look;
-	put_csv(out, s->m, &s->groups);
+	rk_bytes_puts(out, "of,kernel,calls,total_ns,verdict,id,group,unit,dispatches,avg,min,max,"
+			   "weighted,median,peak,percent_of_peak\n");
+	for (size_t i = 0; i < m->nmetrics; i++) {
+		if (!rk_metric_shown(&s->groups, m->metrics[i].group))
+			continue;
+		rk_bytes_printf(out, "all,,%" PRIu64 ",", m->dispatches);
+		rk_put_integer(out, m->total_ns);
+		rk_bytes_puts(out, ",,");
+		put_values(out, &m->metrics[i]);
+	}
+	for (size_t n = 0; n < m->nkernels; n++) {
+		const struct rk_metric_kernel *k = &m->kernels[n];
+
+		for (size_t i = 0; i < k->nmetrics; i++) {
+			if (!rk_metric_shown(&s->groups, k->metrics[i].group))
+				continue;
+			rk_bytes_puts(out, "kernel,");
+			rk_csv_text(out, k->name, ',');
+			rk_bytes_printf(out, "%" PRIu64 ",", k->calls);
+			rk_put_integer(out, k->total_ns);
+			rk_bytes_put_u8(out, ',');
+			rk_csv_text(out, k->verdict.name, ',');
+			put_values(out, &k->metrics[i]);
+		}
+	}
 }
 
 int rk_metrics_render(const struct rk_metrics *m, const struct rk_metrics_look *how,

@@ -55,20 +55,6 @@ static double ceiling(const struct roof *r, const char *name)
 	return c ? c->theory : NAN;
 }
 
-/* Totals of the dispatches that have them, scaled to the time of all. */
-static void fill_roof(const struct rk_metric_group *g, double time_ns, struct rk_roof_kernel *ret)
-{
-	ret->time_ns = time_ns;
-	for (unsigned i = 0; i < RK_NTOTALS; i++) {
-		double v = g->total_time[i] > 0 ? g->totals[i] / g->total_time[i] * time_ns : NAN;
-
-		if (i < RK_TOTAL_OPS)
-			ret->bytes[i - RK_TOTAL_BYTES] = v;
-		else
-			ret->flops[i - RK_TOTAL_OPS] = v;
-	}
-}
-
 static void fill_rates(const struct roof *r, const struct rk_roof_kernel *roof,
 		       const struct rk_metric_kernel *k, struct rk_verdict_facts *f)
 {
@@ -91,14 +77,6 @@ static void fill_rates(const struct roof *r, const struct rk_roof_kernel *roof,
 	}
 }
 
-static bool has_counters(const struct rk_run *run)
-{
-	for (size_t i = 0; i < run->nfound; i++)
-		if (run->found[i].ncounters)
-			return true;
-	return false;
-}
-
 /* HBM reads or writes alone, and the share that leaves the chip. */
 static void fill_traffic(const struct rk_metric_kernel *k, struct rk_verdict_facts *f)
 {
@@ -111,7 +89,7 @@ static void fill_traffic(const struct rk_metric_kernel *k, struct rk_verdict_fac
 	double write_pct = percent_of_peak(k, "fabric_write_bw");
 	double reads = value(k, "hbm_rd_req") + value(k, "remote_rd_req");
 	double writes = value(k, "hbm_wr_req") + value(k, "remote_wr_req");
-	double few = l ? l->remote_side_pct / 100 * (reads + writes) : NAN;
+	double remote_rd = value(k, "remote_rd_pct"), remote_wr = value(k, "remote_wr_pct");
 
 	/* FETCH_SIZE without WRITE_SIZE, as it is often recorded */
 	f->side = isnan(read_pct) ? "writes" : "reads";
@@ -119,31 +97,20 @@ static void fill_traffic(const struct rk_metric_kernel *k, struct rk_verdict_fac
 	if (isnan(f->level_pct[RK_LEVEL_HBM]))
 		f->side_pct = isnan(read_pct) ? write_pct : read_pct;
 	/* reads and writes, unless they are too few to matter */
-	f->remote_pct = larger(reads < few ? NAN : value(k, "remote_rd_pct"),
-			       writes < few ? NAN : value(k, "remote_wr_pct"));
+	if (l && reads < l->remote_side_pct / 100 * (reads + writes))
+		remote_rd = NAN;
+	if (l && writes < l->remote_side_pct / 100 * (reads + writes))
+		remote_wr = NAN;
+	f->remote_pct = larger(remote_rd, remote_wr);
 	f->link_stall_pct = NAN;
-	for (size_t i = 0; i < sizeof(stalls) / sizeof(stalls[0]); i++)
-		if (!isnan(value(k, stalls[i])))
-			f->link_stall_pct = value(k, stalls[i]) +
-					    (isnan(f->link_stall_pct) ? 0 : f->link_stall_pct);
-}
+	for (size_t i = 0; i < sizeof(stalls) / sizeof(stalls[0]); i++) {
+		double stall = value(k, stalls[i]);
 
-static void fill_waits(const struct rk_metric_kernel *k, struct rk_verdict_facts *f)
-{
-	f->valu_busy_pct = value(k, "valu_busy_pct");
-	f->mfma_busy_pct = value(k, "mfma_busy_pct");
-	f->dep_wait_pct = value(k, "dep_wait_frac");
-	f->issue_wait_pct = value(k, "issue_wait_frac");
-	f->lanes_on = value(k, "valu_active_threads");
-	f->occupancy_pct = value(k, "occupancy_pct");
-	if (isnan(f->occupancy_pct))
-		f->occupancy_pct = value(k, "occupancy_pct_from_wave_cycles");
-	f->vmem_latency = value(k, "vmem_latency");
-	f->no_waveslot_pct = value(k, "no_waveslot_pct");
-	f->no_vgpr_pct = value(k, "no_vgpr_pct");
-	f->no_sgpr_pct = value(k, "no_sgpr_pct");
-	f->no_lds_pct = value(k, "no_lds_pct");
-	f->no_barrier_pct = value(k, "no_barrier_pct");
+		if (isnan(f->link_stall_pct))
+			f->link_stall_pct = stall;
+		else if (!isnan(stall))
+			f->link_stall_pct += stall;
+	}
 }
 
 /* Fills k->roof and k->verdict from k->metrics. */
@@ -152,12 +119,12 @@ static void judge(const struct rk_metric_work *w, const struct roof *r,
 		  struct rk_metric_kernel *k)
 {
 	const struct rk_metric_device *d = &w->kinds.v[g->kind];
-	struct rk_roof_kernel roof;
+	double time_ns = (double)times->total_ns;
+	struct rk_roof_kernel roof = { .time_ns = time_ns };
 	struct rk_verdict_facts f = {
 		.name = k->name,
 		.arch = d->arch,
 		.counters = g->counted > 0,
-		.others = has_counters(w->run),
 		.unnamed = !*d->arch && !*d->product,
 		.timed = times->timed && times->total_ns > 0,
 		.calls = k->calls,
@@ -169,12 +136,35 @@ static void judge(const struct rk_metric_work *w, const struct roof *r,
 		.cus = d->cus,
 		.window_ratio = value(k, "effective_sclk_mhz") / d->sclk,
 		.gap_share = w->traced ? rk_timeline_gap_share(&w->trace) : NAN,
+		.valu_busy_pct = value(k, "valu_busy_pct"),
+		.mfma_busy_pct = value(k, "mfma_busy_pct"),
+		.dep_wait_pct = value(k, "dep_wait_frac"),
+		.issue_wait_pct = value(k, "issue_wait_frac"),
+		.lanes_on = value(k, "valu_active_threads"),
+		.occupancy_pct = value(k, "occupancy_pct"),
+		.vmem_latency = value(k, "vmem_latency"),
+		.no_waveslot_pct = value(k, "no_waveslot_pct"),
+		.no_vgpr_pct = value(k, "no_vgpr_pct"),
+		.no_sgpr_pct = value(k, "no_sgpr_pct"),
+		.no_lds_pct = value(k, "no_lds_pct"),
+		.no_barrier_pct = value(k, "no_barrier_pct"),
 	};
 
-	fill_roof(g, (double)times->total_ns, &roof);
+	for (size_t i = 0; i < w->run->nfound && !f.others; i++)
+		f.others = w->run->found[i].ncounters > 0;
+	if (isnan(f.occupancy_pct))
+		f.occupancy_pct = value(k, "occupancy_pct_from_wave_cycles");
+	/* totals of the dispatches that have them, scaled to the time of all */
+	for (unsigned i = 0; i < RK_NTOTALS; i++) {
+		double v = g->total_time[i] > 0 ? g->totals[i] / g->total_time[i] * time_ns : NAN;
+
+		if (i < RK_TOTAL_OPS)
+			roof.bytes[i - RK_TOTAL_BYTES] = v;
+		else
+			roof.flops[i - RK_TOTAL_OPS] = v;
+	}
 	fill_rates(r, &roof, k, &f);
 	fill_traffic(k, &f);
-	fill_waits(k, &f);
 	rk_roof_place(r->ceilings, r->n, &roof, &k->roof);
 	f.intensity = k->roof.intensity[RK_LEVEL_HBM];
 	f.ridge = *k->roof.pipe ? ceiling(r, k->roof.pipe) / ceiling(r, "hbm") : NAN;
@@ -205,37 +195,24 @@ struct build {
 	struct roof *roofs; /* per kind, made when a kernel asks */
 };
 
-static double peak_of(const struct build *b, unsigned kind, size_t def)
-{
-	const struct rk_metric_plan *p = b->w->plans[kind];
-
-	for (size_t i = 0; i < p->noutputs; i++)
-		if (b->w->places[kind][i] == def)
-			return p->outputs[i].peak;
-	return NAN;
-}
-
-static int by_metric(const struct rk_metric_kept *x, const struct rk_metric_kept *y)
-{
-	return (x->metric > y->metric) - (x->metric < y->metric);
-}
-
 static int by_value(const void *a, const void *b)
 {
 	const struct rk_metric_kept *x = a, *y = b;
-	int order = by_metric(x, y);
 
-	return order ? order : (x->value > y->value) - (x->value < y->value);
+	if (x->metric != y->metric)
+		return x->metric < y->metric ? -1 : 1;
+	return (x->value > y->value) - (x->value < y->value);
 }
 
 static int by_group(const void *a, const void *b)
 {
 	const struct rk_metric_kept *x = a, *y = b;
-	int order = by_metric(x, y);
 
-	if (!order)
-		order = (x->group > y->group) - (x->group < y->group);
-	return order ? order : by_value(a, b);
+	if (x->metric != y->metric)
+		return x->metric < y->metric ? -1 : 1;
+	if (x->group != y->group)
+		return x->group < y->group ? -1 : 1;
+	return (x->value > y->value) - (x->value < y->value);
 }
 
 /* The values of a metric, or of a group in it (UINT32_MAX: all), in their sort order. */
@@ -270,6 +247,7 @@ static void set_value(const struct build *b, unsigned kind, size_t def, uint32_t
 		      const struct rk_metric_sum *s, struct rk_metric_value *ret)
 {
 	const struct rk_metric_def *d = &b->w->set->defs[def];
+	const struct rk_metric_plan *p = b->w->plans[kind];
 
 	*ret = (struct rk_metric_value){
 		.id = d->id,
@@ -281,44 +259,19 @@ static void set_value(const struct build *b, unsigned kind, size_t def, uint32_t
 		.max = s->max,
 		.weighted = s->weight > 0 ? between(s->weighted / s->weight, s) : NAN,
 		.median = NAN,
-		.peak = peak_of(b, kind, def),
+		.peak = NAN,
 		.percent_of_peak = NAN,
 	};
 	if (d->median && !b->w->sums.kept_full)
 		ret->median = median_of(&b->w->sums, def, group, s->n);
-	if (ret->peak > 0)
-		ret->percent_of_peak = 100 * ret->avg / ret->peak;
-	if (!isfinite(ret->percent_of_peak))
-		ret->percent_of_peak = NAN;
-}
-
-static int make_metrics(struct build *b, struct rk_error *err)
-{
-	struct rk_metric_sums *s = &b->w->sums;
-
-	if (s->nkept)
-		qsort(s->kept, s->nkept, sizeof(*s->kept), by_value);
-	b->m->metrics = rk_calloc(s->nmetrics, sizeof(*b->m->metrics));
-	if (!b->m->metrics)
-		return rk_fail_nomem(err);
-	for (size_t d = 0; d < s->nmetrics; d++) {
-		struct rk_metric_sum all = { .min = INFINITY, .max = -INFINITY };
-
-		for (size_t g = 0; g < s->n; g++) {
-			const struct rk_metric_sum *from = &s->groups[g].sums[d];
-
-			all.n += from->n;
-			all.sum += from->sum;
-			all.min = from->min < all.min ? from->min : all.min;
-			all.max = from->max > all.max ? from->max : all.max;
-			all.weighted += from->weighted;
-			all.weight += from->weight;
+	for (size_t i = 0; i < p->noutputs; i++) {
+		if (b->w->places[kind][i] == def) {
+			ret->peak = p->outputs[i].peak;
+			break;
 		}
-		if (all.n)
-			set_value(b, b->kind, d, UINT32_MAX, &all,
-				  &b->m->metrics[b->m->nmetrics++]);
 	}
-	return 0;
+	if (ret->peak > 0 && isfinite(100 * ret->avg / ret->peak))
+		ret->percent_of_peak = 100 * ret->avg / ret->peak;
 }
 
 static bool has_metric(const struct rk_metrics *m, const char *id)
@@ -329,108 +282,94 @@ static bool has_metric(const struct rk_metrics *m, const char *id)
 	return false;
 }
 
-/* Metrics that no dispatch has: the plan has the reason, or every dispatch lacked something. */
-static int make_absent(struct build *b, struct rk_error *err)
+/* Over all kernels. Metrics that no dispatch has are absent: the plan may know why. */
+static int make_metrics(struct build *b, struct rk_error *err)
 {
 	const struct rk_metric_plan *p = b->w->plans[b->kind];
+	struct rk_metric_sums *s = &b->w->sums;
 	struct rk_metrics *m = b->m;
 
+	m->metrics = rk_calloc(s->nmetrics, sizeof(*m->metrics));
 	m->absent = rk_calloc(b->w->set->ndefs, sizeof(*m->absent));
-	if (!m->absent)
+	if (!m->metrics || !m->absent)
 		return rk_fail_nomem(err);
+	if (s->nkept)
+		qsort(s->kept, s->nkept, sizeof(*s->kept), by_value);
+	for (size_t d = 0; d < s->nmetrics; d++) {
+		struct rk_metric_sum all = { .min = INFINITY, .max = -INFINITY };
+
+		for (size_t g = 0; g < s->n; g++) {
+			const struct rk_metric_sum *from = &s->groups[g].sums[d];
+
+			all.n += from->n;
+			all.sum += from->sum;
+			if (from->min < all.min)
+				all.min = from->min;
+			if (from->max > all.max)
+				all.max = from->max;
+			all.weighted += from->weighted;
+			all.weight += from->weight;
+		}
+		if (all.n)
+			set_value(b, b->kind, d, UINT32_MAX, &all, &m->metrics[m->nmetrics++]);
+	}
 	for (size_t i = 0; i < p->nabsent; i++)
 		if (!has_metric(m, p->absent[i].id))
 			m->absent[m->nabsent++] = p->absent[i];
-	for (size_t i = 0; i < p->noutputs; i++)
+	for (size_t i = 0; i < p->noutputs; i++) {
+		const char *why = "no dispatch has a value: a divisor is 0 or a counter is missing";
+
+		if (!b->w->rows)
+			why = "there are no kernels";
 		if (!has_metric(m, p->outputs[i].def->id))
-			m->absent[m->nabsent++] = (struct rk_metric_absent){
-				p->outputs[i].def->id,
-				b->w->rows ? "no dispatch has a value: a divisor is 0 or a counter "
-					     "is missing" :
-					     "there are no kernels"
-			};
+			m->absent[m->nabsent++] =
+				(struct rk_metric_absent){ p->outputs[i].def->id, why };
+	}
 	return 0;
 }
 
-static int make_kernel(struct build *b, uint32_t group, struct rk_metric_kernel *k,
-		       struct rk_error *err)
-{
-	const struct rk_metric_group *g = &b->w->sums.groups[group];
-	size_t n = 0;
-
-	for (size_t d = 0; d < b->w->sums.nmetrics; d++)
-		n += g->sums[d].n > 0;
-	k->metrics = rk_calloc(n, sizeof(*k->metrics));
-	k->flags = rk_calloc(b->m->nflags, sizeof(*k->flags));
-	if (!k->metrics || !k->flags)
-		return rk_fail_nomem(err);
-	for (size_t d = 0; d < b->w->sums.nmetrics; d++)
-		if (g->sums[d].n)
-			set_value(b, g->kind, d, group, &g->sums[d], &k->metrics[k->nmetrics++]);
-	for (size_t c = 0; c < b->w->sums.nchecks; c++)
-		if (b->flag_of[c] != UINT32_MAX)
-			k->flags[b->flag_of[c]] = g->flags[c];
-	return 0;
-}
-
-/* Sorted by time, as the rows are. */
+/* Adds a kernel where it belongs by its time. */
 static int add_kernel(struct build *b, const char *name, const struct rk_agg_row *r, uint32_t group,
 		      struct rk_error *err)
 {
 	struct rk_metrics *m = b->m;
+	const struct rk_metric_sums *s = &b->w->sums;
+	const struct rk_metric_group *g = &s->groups[group];
 	struct rk_metric_kernel k = { .name = name, .calls = r->calls, .total_ns = r->total_ns };
-	const struct rk_metric_group *g = &b->w->sums.groups[group];
 	struct roof *roof = &b->roofs[g->kind];
-	int rc = make_kernel(b, group, &k, err);
-	size_t at = m->nkernels++;
+	size_t at, n = 0;
+	int rc;
 
 	/* assume that the benchmark ran on the chip that most dispatches ran on */
-	if (rc == 0 && !roof->ceilings)
+	if (!roof->ceilings) {
 		rc = rk_roof_ceilings(&b->w->kinds.v[g->kind], b->w->measured,
 				      g->kind == b->kind ? b->w->nmeasured : 0, &roof->ceilings,
 				      &roof->n, err);
-	if (rc == 0)
-		judge(b->w, roof, g, r, &k);
-	for (; at && m->kernels[at - 1].total_ns < k.total_ns; at--)
+		if (rc < 0)
+			return rc;
+	}
+	for (size_t d = 0; d < s->nmetrics; d++)
+		n += g->sums[d].n > 0;
+	k.metrics = rk_calloc(n, sizeof(*k.metrics));
+	k.flags = rk_calloc(m->nflags, sizeof(*k.flags));
+	if (!k.metrics || !k.flags) {
+		rk_free(k.metrics);
+		rk_free(k.flags);
+		return rk_fail_nomem(err);
+	}
+	for (size_t d = 0; d < s->nmetrics; d++)
+		if (g->sums[d].n)
+			set_value(b, g->kind, d, group, &g->sums[d], &k.metrics[k.nmetrics++]);
+	for (size_t c = 0; c < s->nchecks; c++)
+		if (b->flag_of[c] != UINT32_MAX)
+			k.flags[b->flag_of[c]] = g->flags[c];
+	judge(b->w, roof, g, r, &k);
+
+	for (at = m->nkernels++; at && m->kernels[at - 1].total_ns < k.total_ns; at--)
 		m->kernels[at] = m->kernels[at - 1];
 	m->kernels[at] = k;
 	m->total_ns = rk_add_saturated(m->total_ns, k.total_ns);
-	return rc;
-}
-
-/* Kernels that have their own sums, and the others as one. */
-static int make_kernels(struct build *b, struct rk_error *err)
-{
-	struct rk_metrics *m = b->m;
-	struct rk_metric_sums *s = &b->w->sums;
-	struct rk_agg_row others = { .mean_ns = NAN, .median_ns = NAN };
-	int rc = 0;
-
-	m->kernels = rk_calloc(s->n, sizeof(*m->kernels));
-	if (!m->kernels)
-		return rk_fail_nomem(err);
-	for (size_t i = 0; rc == 0 && i < b->nrows; i++) {
-		const struct rk_agg_row *r = &b->rows[i];
-		const uint32_t *at = rk_idmap_at(&s->by_name, r->name);
-
-		if (r->barrier || !at || !*at)
-			continue;
-		if (s->groups[*at - 1].name == r->name) {
-			rc = add_kernel(b, rk_strtab_borrow(b->w->run->ctx.names, r->name, NULL), r,
-					*at - 1, err);
-			continue;
-		}
-		others.calls += r->calls;
-		others.timed += r->timed;
-		others.total_ns = rk_add_saturated(others.total_ns, r->total_ns);
-		if (others.timed)
-			others.mean_ns = (double)others.total_ns / (double)others.timed;
-	}
-	if (rc == 0 && others.calls)
-		rc = add_kernel(b, "(other kernels)", &others, (uint32_t)s->n - 1, err);
-	for (size_t i = 0; m->total_ns && i < m->nkernels; i++)
-		m->kernels[i].percent = 100 * (double)m->kernels[i].total_ns / (double)m->total_ns;
-	return rc;
+	return 0;
 }
 
 static int by_share(const void *a, const void *b)
@@ -442,9 +381,43 @@ static int by_share(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static int make_shares(struct build *b, struct rk_error *err)
+/* Kernels that have their own sums, and the others as one; then the time of each verdict. */
+static int make_kernels(struct build *b, struct rk_error *err)
 {
 	struct rk_metrics *m = b->m;
+	struct rk_metric_sums *s = &b->w->sums;
+	struct rk_agg_row others = { .mean_ns = NAN, .median_ns = NAN };
+	int rc;
+
+	m->kernels = rk_calloc(s->n, sizeof(*m->kernels));
+	if (!m->kernels)
+		return rk_fail_nomem(err);
+	for (size_t i = 0; i < b->nrows; i++) {
+		const struct rk_agg_row *r = &b->rows[i];
+		const uint32_t *at = rk_idmap_at(&s->by_name, r->name);
+
+		if (r->barrier || !at || !*at)
+			continue;
+		if (s->groups[*at - 1].name == r->name) {
+			rc = add_kernel(b, rk_strtab_borrow(b->w->run->ctx.names, r->name, NULL), r,
+					*at - 1, err);
+			if (rc < 0)
+				return rc;
+			continue;
+		}
+		others.calls += r->calls;
+		others.timed += r->timed;
+		others.total_ns = rk_add_saturated(others.total_ns, r->total_ns);
+		if (others.timed)
+			others.mean_ns = (double)others.total_ns / (double)others.timed;
+	}
+	if (others.calls) {
+		rc = add_kernel(b, "(other kernels)", &others, (uint32_t)s->n - 1, err);
+		if (rc < 0)
+			return rc;
+	}
+	for (size_t i = 0; m->total_ns && i < m->nkernels; i++)
+		m->kernels[i].percent = 100 * (double)m->kernels[i].total_ns / (double)m->total_ns;
 
 	m->verdicts = rk_calloc(m->nkernels, sizeof(*m->verdicts));
 	if (!m->verdicts)
@@ -475,17 +448,32 @@ static void add_flag(struct rk_metrics *m, const char *kind, const char *text, u
 		m->flags[m->nflags++] = (struct rk_metric_flag){ kind, text, n, worst };
 }
 
-/* Flags that no formula can express. */
-static void add_own_flags(struct build *b)
+/* Checks that failed, then flags that no formula can express. */
+static int make_flags(struct build *b, struct rk_error *err)
 {
+	enum { OWN = 8 };
 	const struct rk_metric_work *w = b->w;
+	const struct rk_metric_sums *s = &w->sums;
 	struct rk_metrics *m = b->m;
 	uint64_t mixed = 0, unknown = 0;
 
+	m->flags = rk_calloc(s->nchecks + OWN, sizeof(*m->flags));
+	b->flag_of = rk_calloc(s->nchecks, sizeof(*b->flag_of));
+	if (!m->flags || !b->flag_of)
+		return rk_fail_nomem(err);
+	for (size_t c = 0; c < s->nchecks; c++) {
+		const struct rk_metric_check *check = &w->set->checks[c];
+		uint64_t n = 0;
+
+		for (size_t g = 0; g < s->n; g++)
+			n += s->groups[g].flags[c];
+		b->flag_of[c] = n ? (unsigned)m->nflags : UINT32_MAX;
+		add_flag(m, check->kind, check->text, n, s->worst[c] > 0 ? s->worst[c] : NAN);
+	}
 	for (size_t i = 0; i < w->kinds.n; i++) {
 		if (strcmp(w->kinds.v[i].arch, w->kinds.v[b->kind].arch) != 0)
 			mixed += w->kind_rows[i];
-		if (!*w->kinds.v[i].arch)
+		if (!*w->kinds.v[i].arch && w->inputs.n)
 			unknown += w->kind_rows[i];
 	}
 	add_flag(m, "no-time",
@@ -503,40 +491,23 @@ static void add_own_flags(struct build *b)
 		 "kernels ran on several kinds of chips; each kernel uses the formulas and "
 		 "peaks of its own chip, the totals use those of the first",
 		 mixed, NAN);
-	if (w->inputs.n)
-		add_flag(m, "unknown-target",
-			 "unknown chip, so no formula applies; name it with --arch or --sysinfo",
-			 unknown, NAN);
-}
-
-static int make_flags(struct build *b, struct rk_error *err)
-{
-	enum { OWN = 8 };
-	const struct rk_metric_sums *s = &b->w->sums;
-
-	b->m->flags = rk_calloc(s->nchecks + OWN, sizeof(*b->m->flags));
-	b->flag_of = rk_calloc(s->nchecks, sizeof(*b->flag_of));
-	if (!b->m->flags || !b->flag_of)
-		return rk_fail_nomem(err);
-	for (size_t c = 0; c < s->nchecks; c++) {
-		const struct rk_metric_check *check = &b->w->set->checks[c];
-		uint64_t n = 0;
-
-		for (size_t g = 0; g < s->n; g++)
-			n += s->groups[g].flags[c];
-		b->flag_of[c] = n ? (unsigned)b->m->nflags : UINT32_MAX;
-		add_flag(b->m, check->kind, check->text, n, s->worst[c] > 0 ? s->worst[c] : NAN);
-	}
-	add_own_flags(b);
+	add_flag(m, "unknown-target",
+		 "unknown chip, so no formula applies; name it with --arch or --sysinfo", unknown,
+		 NAN);
 	return 0;
 }
 
-/* The kind that most dispatches ran on comes first. */
-static int make_devices(struct build *b, struct rk_error *err)
+static int build_all(struct build *b, struct rk_error *err)
 {
 	const struct rk_metric_work *w = b->w;
+	struct rk_metric_sums *s = &b->w->sums;
 	struct rk_metrics *m = b->m;
+	int rc = rk_agg_finish(w->agg, &b->rows, &b->nrows, err);
 
+	if (rc < 0)
+		return rc;
+
+	/* the kind that most dispatches ran on comes first */
 	for (size_t i = 0; i < w->kinds.n; i++)
 		if (w->kind_rows[i] > w->kind_rows[b->kind])
 			b->kind = (unsigned)i;
@@ -549,33 +520,14 @@ static int make_devices(struct build *b, struct rk_error *err)
 		if (i != b->kind && w->kind_rows[i])
 			m->devices[m->ndevices++] = w->kinds.v[i];
 	m->arch = m->devices[0].arch;
-	return rk_roof_ceilings(&m->devices[0], w->measured, w->nmeasured, &m->ceilings,
-				&m->nceilings, err);
-}
 
-static int build_all(struct build *b, struct rk_error *err)
-{
-	struct rk_metric_sums *s = &b->w->sums;
-	int rc = rk_agg_finish(b->w->agg, &b->rows, &b->nrows, err);
-
-	if (rc < 0)
-		return rc;
-	rc = make_devices(b, err);
-	if (rc < 0)
-		return rc;
-	rc = make_flags(b, err);
-	if (rc < 0)
-		return rc;
-	rc = make_metrics(b, err);
-	if (rc < 0)
+	if ((rc = rk_roof_ceilings(&m->devices[0], w->measured, w->nmeasured, &m->ceilings,
+				   &m->nceilings, err)) < 0 ||
+	    (rc = make_flags(b, err)) < 0 || (rc = make_metrics(b, err)) < 0)
 		return rc;
 	if (s->nkept)
 		qsort(s->kept, s->nkept, sizeof(*s->kept), by_group);
-	rc = make_absent(b, err);
-	if (rc < 0)
-		return rc;
-	rc = make_kernels(b, err);
-	return rc < 0 ? rc : make_shares(b, err);
+	return make_kernels(b, err);
 }
 
 static void destroy_metrics(void *p)
@@ -609,19 +561,21 @@ static void destroy_metrics(void *p)
 
 int rk_metric_result(struct rk_metric_work *w, struct rk_metrics **ret, struct rk_error *err)
 {
+	struct build b = { .w = w };
 	struct owned *o = rk_calloc(1, sizeof(*o));
-	struct build b = { .w = w, .m = o ? &o->pub : NULL };
-	int rc = o ? build_all(&b, err) : rk_fail_nomem(err);
+	int rc;
 
+	if (!o)
+		return rk_fail_nomem(err);
+	b.m = &o->pub;
+	rc = build_all(&b, err);
 	for (size_t i = 0; b.roofs && i < w->kinds.n; i++)
 		rk_free(b.roofs[i].ceilings);
 	rk_free(b.roofs);
 	rk_free(b.rows);
 	rk_free(b.flag_of);
-	if (rc < 0) {
-		destroy_metrics(b.m);
-		return rc;
-	}
+	if (rc < 0)
+		goto out;
 	if (w->sums.full)
 		rk_diag_add(w->run->ctx.diag, "many-kernels", "", 0, 1,
 			    "too many distinct kernels; the rest is counted as '(other kernels)'");
@@ -638,16 +592,15 @@ int rk_metric_result(struct rk_metric_work *w, struct rk_metrics **ret, struct r
 	o->pub.dispatches = w->rows;
 	rk_run_tell_names(w->run);
 	rc = rk_run_copy_warnings(w->run, &o->pub.warnings, &o->pub.nwarnings, err);
-	if (rc == 0)
-		rc = rk_handle_open(RK_HANDLE_METRICS, o, destroy_metrics, err);
-	if (rc < 0) {
-		destroy_metrics(o);
-		return rc;
-	}
+	if (rc < 0 || (rc = rk_handle_open(RK_HANDLE_METRICS, o, destroy_metrics, err)) < 0)
+		goto out;
 	rk_handle_keep(w->run);
 	o->run = w->run;
 	*ret = &o->pub;
-	return 0;
+	o = NULL;
+out:
+	destroy_metrics(o);
+	return rc;
 }
 
 void rk_metrics_free(struct rk_metrics *m)

@@ -7,24 +7,29 @@
 
 /* ---- rows of a batch by their groups ---- */
 
-static void as_they_come(struct rk_metric_order *o, size_t first, const uint32_t *groups, size_t n)
+int rk_metric_order_make(struct rk_metric_order *o, size_t first, const uint32_t *groups, size_t n,
+			 size_t ngroups, bool sorted, struct rk_error *err)
 {
-	o->nruns = 0;
-	for (size_t i = 0; i < n; i++) {
-		o->rows[i] = (uint32_t)(first + i);
-		if (!o->nruns || o->runs[o->nruns - 1].group != groups[i])
-			o->runs[o->nruns++].group = groups[i];
-		o->runs[o->nruns - 1].end = (uint32_t)i + 1;
-	}
-}
-
-/* Counting sort; rows of a group stay in their order. */
-static void sort(struct rk_metric_order *o, size_t first, const uint32_t *groups, size_t n,
-		 size_t ngroups)
-{
+	uint32_t *grown = rk_grow(o->first, &o->cap, ngroups, sizeof(*grown));
 	uint32_t at = 0;
 
+	if (!grown)
+		return rk_fail_nomem(err);
+	o->first = grown;
+	o->n = n;
 	o->nruns = 0;
+	/* many more groups than rows: sorting would cost more than it saves */
+	if (!sorted || ngroups > 4 * RK_PROGRAM_ROWS) {
+		for (size_t i = 0; i < n; i++) {
+			o->rows[i] = (uint32_t)(first + i);
+			if (!o->nruns || o->runs[o->nruns - 1].group != groups[i])
+				o->runs[o->nruns++].group = groups[i];
+			o->runs[o->nruns - 1].end = (uint32_t)i + 1;
+		}
+		return 0;
+	}
+
+	/* counting sort; rows of a group stay in their order */
 	memset(o->first, 0, ngroups * sizeof(*o->first));
 	for (size_t i = 0; i < n; i++)
 		o->first[groups[i]]++;
@@ -38,22 +43,6 @@ static void sort(struct rk_metric_order *o, size_t first, const uint32_t *groups
 	}
 	for (size_t i = 0; i < n; i++)
 		o->rows[o->first[groups[i]]++] = (uint32_t)(first + i);
-}
-
-int rk_metric_order_make(struct rk_metric_order *o, size_t first, const uint32_t *groups, size_t n,
-			 size_t ngroups, bool sorted, struct rk_error *err)
-{
-	uint32_t *grown = rk_grow(o->first, &o->cap, ngroups, sizeof(*grown));
-
-	if (!grown)
-		return rk_fail_nomem(err);
-	o->first = grown;
-	o->n = n;
-	/* many more groups than rows: sorting would cost more than it saves */
-	if (sorted && ngroups <= 4 * RK_PROGRAM_ROWS)
-		sort(o, first, groups, n, ngroups);
-	else
-		as_they_come(o, first, groups, n);
 	return 0;
 }
 
@@ -67,9 +56,13 @@ int rk_metric_sums_init(struct rk_metric_sums *s, size_t nmetrics, size_t ncheck
 		     nchecks * sizeof(uint64_t);
 
 	*s = (struct rk_metric_sums){ .nmetrics = nmetrics, .nchecks = nchecks };
-	s->max = RK_METRIC_SUMS_BYTES / one ? RK_METRIC_SUMS_BYTES / one : 1;
+	s->max = RK_METRIC_SUMS_BYTES / one;
+	if (!s->max)
+		s->max = 1;
 	s->worst = rk_calloc(nchecks, sizeof(*s->worst));
-	return s->worst ? 0 : rk_fail_nomem(err);
+	if (!s->worst)
+		return rk_fail_nomem(err);
+	return 0;
 }
 
 void rk_metric_sums_release(struct rk_metric_sums *s)
@@ -112,13 +105,13 @@ int rk_metric_sums_group(struct rk_metric_sums *s, uint32_t name, unsigned kind,
 
 	if (!at)
 		return rk_fail_nomem(err);
-	if (!*at && s->n + 1 < s->max) {
-		rc = group_add(s, name, kind, err);
-		*at = (uint32_t)s->n;
-	} else if (!*at) {
-		if (!s->full)
+	if (!*at) {
+		if (s->n + 1 < s->max) {
+			rc = group_add(s, name, kind, err);
+		} else if (!s->full) {
 			rc = group_add(s, RK_OTHER_KERNELS, kind, err);
-		s->full = true;
+			s->full = true;
+		}
 		*at = (uint32_t)s->n;
 	}
 	*ret = *at - 1;
@@ -256,34 +249,29 @@ static void add_total(struct rk_metric_sums *s, const struct rk_metric_rows *r, 
 	}
 }
 
-static bool any_above_zero(const double *v, size_t n)
-{
-	unsigned any = 0;
-
-	for (size_t i = 0; i < n; i++)
-		any |= v[i] > 0;
-	return any;
-}
-
 static void add_check(struct rk_metric_sums *s, const struct rk_metric_rows *r, size_t check)
 {
 	const struct rk_metric_bound *bound = &r->plan->checks[check];
-	const double *margin, *factor;
+	const double *margin, *factor = NULL;
+	unsigned any = 0;
 	size_t at = 0;
 
 	if (bound->margin == RK_NO_RESULT)
 		return;
 	margin = rk_program_result(r->state, bound->margin);
-	if (!any_above_zero(margin, r->order->n))
+	/* without a branch: nearly always none is above 0 */
+	for (size_t i = 0; i < r->order->n; i++)
+		any |= margin[i] > 0;
+	if (!any)
 		return;
-	factor = bound->factor == RK_NO_RESULT ? margin :
-						 rk_program_result(r->state, bound->factor);
+	if (bound->factor != RK_NO_RESULT)
+		factor = rk_program_result(r->state, bound->factor);
 	for (size_t i = 0; i < r->order->nruns; i++) {
 		for (; at < r->order->runs[i].end; at++) {
 			if (!(margin[at] > 0))
 				continue;
 			s->groups[r->order->runs[i].group].flags[check]++;
-			if (factor != margin && factor[at] > s->worst[check])
+			if (factor && factor[at] > s->worst[check])
 				s->worst[check] = factor[at];
 		}
 	}
@@ -292,16 +280,19 @@ static void add_check(struct rk_metric_sums *s, const struct rk_metric_rows *r, 
 int rk_metric_sums_add(struct rk_metric_sums *s, const struct rk_metric_rows *rows,
 		       struct rk_error *err)
 {
-	int rc = 0;
+	int rc;
 
-	for (size_t i = 0; rc == 0 && i < rows->plan->noutputs; i++) {
+	for (size_t i = 0; i < rows->plan->noutputs; i++) {
 		add_metric(s, rows, i);
-		if (rows->plan->outputs[i].def->median)
+		if (rows->plan->outputs[i].def->median) {
 			rc = keep_values(s, rows, i, err);
+			if (rc < 0)
+				return rc;
+		}
 	}
-	for (unsigned i = 0; rc == 0 && i < RK_NTOTALS; i++)
+	for (unsigned i = 0; i < RK_NTOTALS; i++)
 		add_total(s, rows, i);
-	for (size_t i = 0; rc == 0 && i < s->nchecks; i++)
+	for (size_t i = 0; i < s->nchecks; i++)
 		add_check(s, rows, i);
-	return rc;
+	return 0;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "base/text.h"
 #include "metrics/metric_roofline.h"
 #include "metrics/metric_verdict.h"
@@ -141,54 +142,57 @@ static void value_cell(struct rk_metrics_page *p, double v)
 	rk_page_right(&p->page, VALUE_COLUMNS - 1);
 }
 
-static void put_percent(struct rk_metrics_page *p, double percent)
-{
-	unsigned columns = p->page.look->columns;
-
-	if (isfinite(percent)) {
-		rk_bytes_printf(&p->page.cell, "%.1f", percent);
-		rk_page_right(&p->page, 6);
-		if (!columns || columns >= WIDE_COLUMNS)
-			rk_page_bar(&p->page, percent / 100);
-	}
-	/* No blanks at the end of a line. */
-	while (p->page.out->len && p->page.out->data[p->page.out->len - 1] == ' ')
-		p->page.out->len--;
-	rk_bytes_put_u8(p->page.out, '\n');
-}
-
-/* "req/D" is "req", "req/wave", ...: D is what counts are divided by. */
-static void unit_cell(struct rk_metrics_page *p, const char *unit)
-{
-	static const char *const by[] = { "", "/wave", "/cycle", "/s" };
-	size_t len = strlen(unit);
-	bool divided = rk_text_ends(unit, len, "/D");
-
-	rk_put_printable(&p->page.cell, unit, divided ? len - 2 : len, p->page.look->utf8);
-	rk_bytes_puts(&p->page.cell, divided ? by[p->m->normal] : "");
-	rk_page_left(&p->page, UNIT_COLUMNS);
-}
-
 static void put_metric(struct rk_metrics_page *p, const struct rk_metric_value *v, size_t width)
 {
-	rk_bytes_put_u8(p->page.out, ' ');
+	static const char *const divisors[] = { "", "/wave", "/cycle", "/s" };
+	struct rk_bytes *out = p->page.out;
+	size_t len = strlen(v->unit);
+
+	rk_bytes_put_u8(out, ' ');
 	rk_put_printable(&p->page.cell, v->id, strlen(v->id), p->page.look->utf8);
 	rk_page_left(&p->page, width);
 	value_cell(p, v->avg);
 	value_cell(p, v->min);
 	value_cell(p, v->max);
-	rk_bytes_put_u8(p->page.out, ' ');
-	unit_cell(p, v->unit);
-	put_percent(p, v->percent_of_peak);
+	rk_bytes_put_u8(out, ' ');
+
+	/* "req/D" is "req", "req/wave", ...: D is what counts are divided by */
+	if (rk_text_ends(v->unit, len, "/D")) {
+		rk_put_printable(&p->page.cell, v->unit, len - 2, p->page.look->utf8);
+		rk_bytes_puts(&p->page.cell, divisors[p->m->normal]);
+	} else {
+		rk_put_printable(&p->page.cell, v->unit, len, p->page.look->utf8);
+	}
+	rk_page_left(&p->page, UNIT_COLUMNS);
+
+	if (isfinite(v->percent_of_peak)) {
+		unsigned columns = p->page.look->columns;
+
+		rk_bytes_printf(&p->page.cell, "%.1f", v->percent_of_peak);
+		rk_page_right(&p->page, 6);
+		if (!columns || columns >= WIDE_COLUMNS)
+			rk_page_bar(&p->page, v->percent_of_peak / 100);
+	}
+	/* no blanks at the end of a line */
+	while (out->len && out->data[out->len - 1] == ' ')
+		out->len--;
+	rk_bytes_put_u8(out, '\n');
 }
 
-static void put_group_title(struct rk_metrics_page *p, const char *name)
+/* Prints the group of k->metrics[at], unless an earlier metric has already printed it. */
+static void put_group(struct rk_metrics_page *p, const struct rk_metric_kernel *k, size_t at,
+		      size_t width)
 {
+	const char *name = k->metrics[at].group, *title = name;
 	const struct group *g = group_of(name);
-	const char *title = name[0] ? name : "Others";
 
+	for (size_t i = 0; i < at; i++)
+		if (wanted(p, &k->metrics[i]) && strcmp(k->metrics[i].group, name) == 0)
+			return;
 	if (g)
 		title = g->title;
+	else if (!name[0])
+		title = "Others";
 	rk_bytes_put_u8(p->page.out, ' ');
 	rk_page_paint(&p->page, RK_BOLD);
 	rk_put_printable(p->page.out, title, strlen(title), p->page.look->utf8);
@@ -196,35 +200,9 @@ static void put_group_title(struct rk_metrics_page *p, const char *name)
 	if (g && strcmp(g->title, name) != 0)
 		rk_bytes_printf(p->page.out, " (%s)", name);
 	rk_bytes_put_u8(p->page.out, '\n');
-}
-
-/* Prints the group of k->metrics[at], unless an earlier metric has already printed it. */
-static void put_group(struct rk_metrics_page *p, const struct rk_metric_kernel *k, size_t at,
-		      size_t width)
-{
-	const char *name = k->metrics[at].group;
-
-	for (size_t i = 0; i < at; i++)
-		if (wanted(p, &k->metrics[i]) && strcmp(k->metrics[i].group, name) == 0)
-			return;
-	put_group_title(p, name);
 	for (size_t i = at; i < k->nmetrics; i++)
 		if (strcmp(k->metrics[i].group, name) == 0 && wanted(p, &k->metrics[i]))
 			put_metric(p, &k->metrics[i], width);
-}
-
-static void put_heading(struct rk_metrics_page *p, const struct rk_metric_kernel *k, size_t width)
-{
-	rk_page_title(&p->page, "Metrics of");
-	rk_page_rest(&p->page, k->name[0] ? k->name : "(no name)", strlen("Metrics of") + 2);
-	rk_page_paint(&p->page, RK_BOLD);
-	rk_page_spaces(&p->page, width + 2);
-	rk_page_word(&p->page, "Avg", VALUE_COLUMNS - 1);
-	rk_page_word(&p->page, "Min", VALUE_COLUMNS - 1);
-	rk_page_word(&p->page, "Max", VALUE_COLUMNS - 1);
-	rk_bytes_printf(p->page.out, "  %-*s", UNIT_COLUMNS, "Unit");
-	rk_page_word(&p->page, "% of peak", 9);
-	rk_page_last(&p->page, "");
 }
 
 static void put_table(struct rk_metrics_page *p, const struct rk_metric_kernel *k)
@@ -235,12 +213,20 @@ static void put_table(struct rk_metrics_page *p, const struct rk_metric_kernel *
 		if (!wanted(p, &k->metrics[i]))
 			continue;
 		n++;
-		if (strlen(k->metrics[i].id) > width)
-			width = strlen(k->metrics[i].id);
+		width = rk_max(width, strlen(k->metrics[i].id));
 	}
 	if (!n)
 		return;
-	put_heading(p, k, width);
+	rk_page_title(&p->page, "Metrics of");
+	rk_page_rest(&p->page, k->name[0] ? k->name : "(no name)", strlen("Metrics of") + 2);
+	rk_page_paint(&p->page, RK_BOLD);
+	rk_page_spaces(&p->page, width + 2);
+	rk_page_word(&p->page, "Avg", VALUE_COLUMNS - 1);
+	rk_page_word(&p->page, "Min", VALUE_COLUMNS - 1);
+	rk_page_word(&p->page, "Max", VALUE_COLUMNS - 1);
+	rk_bytes_printf(p->page.out, "  %-*s", UNIT_COLUMNS, "Unit");
+	rk_page_word(&p->page, "% of peak", 9);
+	rk_page_last(&p->page, "");
 	for (size_t i = 0; i < k->nmetrics; i++)
 		if (wanted(p, &k->metrics[i]))
 			put_group(p, k, i, width);
@@ -249,16 +235,6 @@ static void put_table(struct rk_metrics_page *p, const struct rk_metric_kernel *
 	rk_page_paint(&p->page, RK_DIM);
 	rk_bytes_printf(p->page.out, " and %zu more (--all, or --group)", k->nmetrics - n);
 	rk_page_last(&p->page, "");
-}
-
-/* Only the first kernel by default, to fit on a screen. */
-static void put_tables(struct rk_metrics_page *p)
-{
-	bool asked = p->how->all || p->groups->n;
-	size_t n = asked || p->shown < 1 ? p->shown : 1;
-
-	for (size_t i = 0; i < n; i++)
-		put_table(p, &p->m->kernels[i]);
 }
 
 /* ---- metrics that are absent ---- */
@@ -332,59 +308,49 @@ static void put_missing_counters(struct rk_metrics_page *p, struct reasons *r)
 	rk_bytes_release(&text);
 }
 
-static void put_other_reasons(struct rk_metrics_page *p, struct reasons *r)
-{
-	size_t left = 0;
-
-	*r = (struct reasons){ .n = 0 };
-	for (size_t i = 0; i < p->m->nabsent; i++) {
-		const char *reason = p->m->absent[i].reason;
-
-		if (missing_counter(reason))
-			continue;
-		left++;
-		count_reason(r, reason, strlen(reason));
-	}
-	for (size_t i = 0; i < r->n && i < REASONS_SHOWN; i++) {
-		char lead[32];
-
-		snprintf(lead, sizeof(lead), " %4zu  ", r->all[i].n);
-		wrap(p, lead, r->all[i].text, 0);
-		left -= r->all[i].n;
-	}
-	if (left)
-		rk_bytes_printf(p->page.out, " %4zu  for other reasons\n", left);
-}
-
-static void put_each(struct rk_metrics_page *p)
-{
-	for (size_t i = 0; i < p->m->nabsent; i++) {
-		const struct rk_metric_absent *a = &p->m->absent[i];
-
-		rk_bytes_puts(p->page.out, "  ");
-		rk_put_printable(p->page.out, a->id, strlen(a->id), p->page.look->utf8);
-		rk_bytes_puts(p->page.out, ": ");
-		rk_put_printable(p->page.out, a->reason, strlen(a->reason), p->page.look->utf8);
-		rk_bytes_put_u8(p->page.out, '\n');
-	}
-}
-
 static void put_absent(struct rk_metrics_page *p)
 {
+	const struct rk_metric_absent *absent = p->m->absent;
+	size_t n = p->m->nabsent, left = 0;
+	struct rk_bytes *out = p->page.out;
 	struct reasons r;
 
-	if (!p->m->nabsent)
+	if (!n)
 		return;
 	rk_page_title(&p->page, "Absent");
-	rk_bytes_printf(p->page.out, ": %zu metric%s", p->m->nabsent,
-			p->m->nabsent == 1 ? "" : "s");
-	rk_bytes_puts(p->page.out, p->how->absent ? "\n" : " (-v lists each)\n");
+	rk_bytes_printf(out, ": %zu metric%s", n, rk_plural(n));
 	if (p->how->absent) {
-		put_each(p);
+		rk_bytes_put_u8(out, '\n');
+		for (size_t i = 0; i < n; i++) {
+			rk_bytes_puts(out, "  ");
+			rk_put_printable(out, absent[i].id, strlen(absent[i].id),
+					 p->page.look->utf8);
+			rk_bytes_puts(out, ": ");
+			rk_put_printable(out, absent[i].reason, strlen(absent[i].reason),
+					 p->page.look->utf8);
+			rk_bytes_put_u8(out, '\n');
+		}
 		return;
 	}
+	rk_bytes_puts(out, " (-v lists each)\n");
 	put_missing_counters(p, &r);
-	put_other_reasons(p, &r);
+
+	r = (struct reasons){ .n = 0 };
+	for (size_t i = 0; i < n; i++) {
+		if (missing_counter(absent[i].reason))
+			continue;
+		left++;
+		count_reason(&r, absent[i].reason, strlen(absent[i].reason));
+	}
+	for (size_t i = 0; i < r.n && i < REASONS_SHOWN; i++) {
+		char lead[32];
+
+		snprintf(lead, sizeof(lead), " %4zu  ", r.all[i].n);
+		wrap(p, lead, r.all[i].text, 0);
+		left -= r.all[i].n;
+	}
+	if (left)
+		rk_bytes_printf(out, " %4zu  for other reasons\n", left);
 }
 
 /* ---- the page ---- */
@@ -400,42 +366,40 @@ static void put_fact(struct rk_bytes *out, const char **gap, double v, const cha
 }
 
 /* "MI300X_A1 (gfx942): 304 CUs, 8 XCDs, 2100 MHz, 5325 GB/s HBM; from the run" */
-static void put_device(struct rk_metrics_page *p, const struct rk_metric_device *d, bool main)
+static void put_devices(struct rk_metrics_page *p)
 {
 	struct rk_bytes *out = p->page.out;
 	const struct rk_ceiling *hbm = rk_roof_find(p->m->ceilings, p->m->nceilings, "hbm");
-	const char *gap = ": ", *name = d->product;
+	for (size_t i = 0; i < p->m->ndevices; i++) {
+		const struct rk_metric_device *d = &p->m->devices[i];
+		const char *gap = ": ", *name = "unknown GPU";
 
-	if (!name[0])
-		name = d->arch[0] ? d->arch : "unknown GPU";
-	rk_page_paint(&p->page, RK_BOLD);
-	rk_put_printable(out, name, strlen(name), p->page.look->utf8);
-	/* without a product name print "gfx942" only once */
-	if (d->product[0] && d->arch[0] && strcmp(d->product, d->arch) != 0)
-		rk_bytes_printf(out, " (%s)", d->arch);
-	rk_page_paint(&p->page, RK_NORMAL);
-	put_fact(out, &gap, d->cus, d->cus == 1 ? "CU" : "CUs");
-	if (d->xcds > 1)
-		put_fact(out, &gap, d->xcds, "XCDs");
-	put_fact(out, &gap, d->sclk, "MHz");
-	if (main && hbm)
-		put_fact(out, &gap, hbm->theory, "GB/s HBM");
-	if (d->source && d->source[0])
-		rk_bytes_printf(out, "; %s", d->source);
-	rk_bytes_put_u8(out, '\n');
-}
-
-static void put_devices(struct rk_metrics_page *p)
-{
-	for (size_t i = 0; i < p->m->ndevices; i++)
-		put_device(p, &p->m->devices[i], i == 0);
-	if (p->m->ndevices && p->m->arch[0])
-		return;
-	wrap(p, "",
-	     p->m->ndevices && p->m->devices[0].product[0] ?
-		     "rockit knows no counters of this device; verdicts use the trace only" :
-		     "unknown GPU, so there are no peaks; name it with --arch or --sysinfo",
-	     0);
+		if (d->product[0])
+			name = d->product;
+		else if (d->arch[0])
+			name = d->arch;
+		rk_page_paint(&p->page, RK_BOLD);
+		rk_put_printable(out, name, strlen(name), p->page.look->utf8);
+		/* without a product name print "gfx942" only once */
+		if (d->product[0] && d->arch[0] && strcmp(d->product, d->arch) != 0)
+			rk_bytes_printf(out, " (%s)", d->arch);
+		rk_page_paint(&p->page, RK_NORMAL);
+		put_fact(out, &gap, d->cus, d->cus == 1 ? "CU" : "CUs");
+		if (d->xcds > 1)
+			put_fact(out, &gap, d->xcds, "XCDs");
+		put_fact(out, &gap, d->sclk, "MHz");
+		if (i == 0 && hbm)
+			put_fact(out, &gap, hbm->theory, "GB/s HBM");
+		if (d->source && d->source[0])
+			rk_bytes_printf(out, "; %s", d->source);
+		rk_bytes_put_u8(out, '\n');
+	}
+	if (!p->m->ndevices || (!p->m->arch[0] && !p->m->devices[0].product[0]))
+		wrap(p, "", "unknown GPU, so there are no peaks; name it with --arch or --sysinfo",
+		     0);
+	else if (!p->m->arch[0])
+		wrap(p, "", "rockit knows no counters of this device; verdicts use the trace only",
+		     0);
 }
 
 struct widths {
@@ -448,23 +412,6 @@ static const char *verdict_text(const struct rk_verdict *v)
 	if (strcmp(v->name, "unusable") != 0)
 		return v->name;
 	return strcmp(v->reason, RK_NO_COUNTERS) == 0 ? "unknown (no counters)" : "unknown";
-}
-
-static struct widths measure(const struct rk_metrics_page *p)
-{
-	struct widths w = { .verdict = VERDICT_COLUMNS };
-	uint64_t most = 0;
-
-	for (size_t i = 0; i < p->shown; i++) {
-		const struct rk_metric_kernel *k = &p->m->kernels[i];
-
-		most = k->calls > most ? k->calls : most;
-		if (strlen(verdict_text(&k->verdict)) > w.verdict)
-			w.verdict = strlen(verdict_text(&k->verdict));
-	}
-	w.calls = rk_page_count_columns(most, "Calls");
-	w.before_name = 6 + w.calls + 1 + 2 * (RK_PAGE_TIME + 1) + 2 + w.verdict + 2;
-	return w;
 }
 
 static void put_share(struct rk_metrics_page *p, double percent)
@@ -481,21 +428,6 @@ static void put_share(struct rk_metrics_page *p, double percent)
 	else
 		rk_bytes_puts(p->page.out, "     -");
 	rk_page_paint(&p->page, heat[0] ? RK_NORMAL : "");
-}
-
-static void put_kernel_row(struct rk_metrics_page *p, const struct rk_metric_kernel *k,
-			   const struct widths *w)
-{
-	put_share(p, k->percent);
-	rk_page_count(&p->page, k->calls, w->calls);
-	rk_page_time(&p->page, (double)k->total_ns);
-	rk_page_time(&p->page, k->calls ? (double)k->total_ns / (double)k->calls : NAN);
-	rk_bytes_put_u8(p->page.out, ' ');
-	rk_page_paint(&p->page, RK_BOLD);
-	rk_bytes_puts(&p->page.cell, verdict_text(&k->verdict));
-	rk_page_left(&p->page, w->verdict);
-	rk_page_paint(&p->page, RK_NORMAL);
-	rk_page_rest(&p->page, k->name[0] ? k->name : "(no name)", w->before_name);
 }
 
 /* "! window-ratio in 12 dispatches"; the line is not ended. */
@@ -515,7 +447,17 @@ static void put_kernel(struct rk_metrics_page *p, size_t i, const struct widths 
 	const struct rk_metric_kernel *k = &p->m->kernels[i];
 	bool said = i && strcmp(k->verdict.collect, k[-1].verdict.collect) == 0;
 
-	put_kernel_row(p, k, w);
+	put_share(p, k->percent);
+	rk_page_count(&p->page, k->calls, w->calls);
+	rk_page_time(&p->page, (double)k->total_ns);
+	rk_page_time(&p->page, k->calls ? (double)k->total_ns / (double)k->calls : NAN);
+	rk_bytes_put_u8(p->page.out, ' ');
+	rk_page_paint(&p->page, RK_BOLD);
+	rk_bytes_puts(&p->page.cell, verdict_text(&k->verdict));
+	rk_page_left(&p->page, w->verdict);
+	rk_page_paint(&p->page, RK_NORMAL);
+	rk_page_rest(&p->page, k->name[0] ? k->name : "(no name)", w->before_name);
+
 	if (k->verdict.reason[0])
 		wrap(p, "", k->verdict.reason, INDENT);
 	if (k->verdict.collect[0] && !said)
@@ -531,32 +473,44 @@ static void put_kernel(struct rk_metrics_page *p, size_t i, const struct widths 
 
 static void put_kernels(struct rk_metrics_page *p)
 {
-	struct widths w = measure(p);
+	const struct rk_metric_kernel *kernels = p->m->kernels;
+	struct rk_bytes *out = p->page.out;
+	struct widths w = { .verdict = VERDICT_COLUMNS };
+	uint64_t most = 0;
 	double rest = 0;
 
+	for (size_t i = 0; i < p->shown; i++) {
+		most = rk_max(most, kernels[i].calls);
+		w.verdict = rk_max(w.verdict, strlen(verdict_text(&kernels[i].verdict)));
+	}
+	w.calls = rk_page_count_columns(most, "Calls");
+	w.before_name = 6 + w.calls + 1 + 2 * (RK_PAGE_TIME + 1) + 2 + w.verdict + 2;
+
 	rk_page_title(&p->page, "What limits the kernels");
-	rk_bytes_puts(p->page.out, ": ");
-	put_plural(p->page.out, p->m->dispatches, "dispatch", "es");
-	rk_bytes_puts(p->page.out, " of ");
-	put_plural(p->page.out, p->m->nkernels, "kernel", "s");
-	rk_bytes_puts(p->page.out, ", ");
-	rk_put_duration(p->page.out, (double)p->m->total_ns);
-	rk_bytes_put_u8(p->page.out, '\n');
+	rk_bytes_puts(out, ": ");
+	put_plural(out, p->m->dispatches, "dispatch", "es");
+	rk_bytes_puts(out, " of ");
+	put_plural(out, p->m->nkernels, "kernel", "s");
+	rk_bytes_puts(out, ", ");
+	rk_put_duration(out, (double)p->m->total_ns);
+	rk_bytes_put_u8(out, '\n');
 	rk_page_paint(&p->page, RK_BOLD);
-	rk_bytes_puts(p->page.out, " Time%");
+	rk_bytes_puts(out, " Time%");
 	rk_page_word(&p->page, "Calls", w.calls);
 	rk_page_word(&p->page, "Total", RK_PAGE_TIME);
 	rk_page_word(&p->page, "Mean", RK_PAGE_TIME);
-	rk_bytes_printf(p->page.out, "  %-*s", (int)w.verdict, "Limited by");
+	rk_bytes_printf(out, "  %-*s", (int)w.verdict, "Limited by");
 	rk_page_last(&p->page, "  Kernel");
+
 	for (size_t i = 0; i < p->shown; i++)
 		put_kernel(p, i, &w);
-	for (size_t i = p->shown; i < p->m->nkernels; i++)
-		rest += isfinite(p->m->kernels[i].percent) ? p->m->kernels[i].percent : 0;
 	if (p->shown == p->m->nkernels)
 		return;
+	for (size_t i = p->shown; i < p->m->nkernels; i++)
+		if (isfinite(kernels[i].percent))
+			rest += kernels[i].percent;
 	rk_page_paint(&p->page, RK_DIM);
-	rk_bytes_printf(p->page.out, "%6.2f  and %zu more (--top 0 shows all)", rest,
+	rk_bytes_printf(out, "%6.2f  and %zu more (--top 0 shows all)", rest,
 			p->m->nkernels - p->shown);
 	rk_page_last(&p->page, "");
 }
@@ -568,8 +522,7 @@ static void put_verdicts(struct rk_metrics_page *p)
 	if (!p->m->nverdicts)
 		return;
 	for (size_t i = 0; i < p->m->nverdicts; i++)
-		if (strlen(p->m->verdicts[i].name) > width)
-			width = strlen(p->m->verdicts[i].name);
+		width = rk_max(width, strlen(p->m->verdicts[i].name));
 	rk_page_title(&p->page, "Time by verdict");
 	rk_bytes_put_u8(p->page.out, '\n');
 	for (size_t i = 0; i < p->m->nverdicts; i++) {
@@ -596,21 +549,6 @@ static void put_part(struct rk_metrics_page *p, int64_t part, int64_t whole)
 	rk_page_right(&p->page, 6);
 }
 
-static void put_trace_row(struct rk_metrics_page *p, const struct rk_trace_device *d, size_t width)
-{
-	rk_put_printable(&p->page.cell, d->name, strlen(d->name), p->page.look->utf8);
-	rk_page_left(&p->page, width);
-	rk_page_time(&p->page, (double)d->span_ns);
-	put_part(p, d->busy_ns, d->span_ns);
-	put_part(p, d->copy_ns, d->span_ns);
-	put_part(p, d->overlap_ns, d->span_ns);
-	put_part(p, d->idle_ns, d->span_ns);
-	rk_page_time(&p->page, d->gaps ? (double)d->longest_gap_ns : NAN);
-	rk_page_count(&p->page, d->launch_gaps, 8);
-	rk_page_time(&p->page, d->median_launch_gap_ns);
-	rk_bytes_put_u8(p->page.out, '\n');
-}
-
 /* Facts from the trace alone, device by device. */
 static void put_trace(struct rk_metrics_page *p)
 {
@@ -619,14 +557,11 @@ static void put_trace(struct rk_metrics_page *p)
 
 	if (!t->ndevices)
 		return;
-	for (size_t i = 0; i < t->ndevices; i++) {
-		size_t n = strnlen(t->devices[i].name, DEVICE_COLUMNS);
-
-		width = n > width ? n : width;
-	}
+	for (size_t i = 0; i < t->ndevices; i++)
+		width = rk_max(width, strnlen(t->devices[i].name, DEVICE_COLUMNS));
 	rk_page_title(&p->page, "Device time");
-	rk_bytes_puts(p->page.out, t->serialised ? ", % of span (gaps are profiler overhead)\n" :
-						   ", % of span (gaps are between launches)\n");
+	rk_bytes_printf(p->page.out, ", %% of span (gaps are %s)\n",
+			t->serialised ? "profiler overhead" : "between launches");
 	rk_page_paint(&p->page, RK_BOLD);
 	rk_bytes_printf(p->page.out, " %-*s %9s %6s %6s %6s %6s", (int)width, "Device", "Span",
 			"Kernel", "Copy", "Both", "Idle");
@@ -634,8 +569,21 @@ static void put_trace(struct rk_metrics_page *p)
 	rk_page_word(&p->page, "Gaps", 8);
 	rk_page_word(&p->page, "Median", RK_PAGE_TIME);
 	rk_page_last(&p->page, "");
-	for (size_t i = 0; i < t->ndevices; i++)
-		put_trace_row(p, &t->devices[i], width);
+	for (size_t i = 0; i < t->ndevices; i++) {
+		const struct rk_trace_device *d = &t->devices[i];
+
+		rk_put_printable(&p->page.cell, d->name, strlen(d->name), p->page.look->utf8);
+		rk_page_left(&p->page, width);
+		rk_page_time(&p->page, (double)d->span_ns);
+		put_part(p, d->busy_ns, d->span_ns);
+		put_part(p, d->copy_ns, d->span_ns);
+		put_part(p, d->overlap_ns, d->span_ns);
+		put_part(p, d->idle_ns, d->span_ns);
+		rk_page_time(&p->page, d->gaps ? (double)d->longest_gap_ns : NAN);
+		rk_page_count(&p->page, d->launch_gaps, 8);
+		rk_page_time(&p->page, d->median_launch_gap_ns);
+		rk_bytes_put_u8(p->page.out, '\n');
+	}
 }
 
 static void put_flags(struct rk_metrics_page *p)
@@ -673,7 +621,10 @@ void rk_metrics_text(struct rk_bytes *out, const struct rk_metrics *m,
 	put_trace(&p);
 	if (!how->no_roofline)
 		rk_metrics_plot(&p);
-	put_tables(&p);
+	/* the table of the first kernel only, to fit on a screen */
+	for (size_t i = 0; i < p.shown; i++)
+		if (i == 0 || how->all || groups->n)
+			put_table(&p, &m->kernels[i]);
 	put_absent(&p);
 	put_flags(&p);
 	rk_page_end(&p.page);

@@ -192,14 +192,6 @@ TEST(what_the_run_tells_is_never_replaced)
 
 /* ---- agents ---- */
 
-static const char *words[] = { "", "GPU", "gfx942", "MI300A_A1", "AMD EPYC", "gfx90a:xnack+" };
-
-static const char *word(void *arg, uint32_t id)
-{
-	(void)arg;
-	return id < sizeof(words) / sizeof(words[0]) ? words[id] : NULL;
-}
-
 static void put(struct rk_builder *b, unsigned field, size_t row, int64_t v)
 {
 	bool fresh = !b->data[field];
@@ -217,14 +209,20 @@ static void put(struct rk_builder *b, unsigned field, size_t row, int64_t v)
 
 TEST(an_agent_is_a_device)
 {
+	static const char *const words[] = { "gfx942", "MI300A_A1", "AMD EPYC", "gfx90a:xnack+" };
 	struct rk_error err = { 0 };
+	struct rk_strtab *names = NULL;
 	struct rk_metric_device d;
 	struct rk_builder b;
+	uint32_t ids[4];
 
+	CHECK_I64(rk_strtab_new(1 << 20, &names, &err), 0);
+	for (size_t i = 0; i < 4; i++)
+		CHECK_I64(rk_strtab_add(names, words[i], strlen(words[i]), &ids[i], &err), 0);
 	CHECK_I64(rk_builder_init(&b, rk_table_schema(RK_AGENTS), 4, &err), 0);
 	b.nrows = 4;
-	put(&b, RK_G_GFX, 0, 2);
-	put(&b, RK_G_PRODUCT, 0, 3);
+	put(&b, RK_G_GFX, 0, ids[0]);
+	put(&b, RK_G_PRODUCT, 0, ids[1]);
 	put(&b, RK_G_CU_COUNT, 0, 228);
 	put(&b, RK_G_MAX_SCLK, 0, 2100);
 	put(&b, RK_G_MAX_MCLK, 0, 1300);
@@ -236,23 +234,23 @@ TEST(an_agent_is_a_device)
 	put(&b, RK_G_CU_COUNT, 1, 0);  /* a tool's way to say nothing */
 	put(&b, RK_G_MAX_SCLK, 1, -5); /* nonsense */
 	put(&b, RK_G_MAX_MCLK, 1, INT64_MAX);
-	put(&b, RK_G_NAME, 1, 4);
-	put(&b, RK_G_GFX, 2, 99); /* a text that is not there */
-	put(&b, RK_G_NAME, 3, 5);
-	rk_metric_device_of_agent(rk_builder_batch(&b), 0, word, NULL, &d);
+	put(&b, RK_G_NAME, 1, ids[2]);
+	put(&b, RK_G_NAME, 3, ids[3]);
+	rk_metric_device_of_agent(rk_builder_batch(&b), 0, names, &d);
 	CHECK_STR(show(&d), "gfx942 cus=228 simds=912 ses=24 sclk=2100 mclk=1300 l2ch=96 hbmch=128 "
 			    "xcds=6");
 	CHECK_STR(d.product, "MI300A_A1");
 	CHECK_I64(rk_metric_device_complete(&d, &err), 0);
 	CHECK_STR(show(&d), completed("", "MI300A", NAN, NAN));
-	rk_metric_device_of_agent(rk_builder_batch(&b), 1, word, NULL, &d);
+	rk_metric_device_of_agent(rk_builder_batch(&b), 1, names, &d);
 	CHECK_STR(show(&d), "");
 	CHECK_STR(d.product, "AMD EPYC");
-	rk_metric_device_of_agent(rk_builder_batch(&b), 2, word, NULL, &d);
+	rk_metric_device_of_agent(rk_builder_batch(&b), 2, names, &d);
 	CHECK_STR(show(&d), "");
-	rk_metric_device_of_agent(rk_builder_batch(&b), 3, word, NULL, &d);
+	rk_metric_device_of_agent(rk_builder_batch(&b), 3, names, &d);
 	CHECK_STR(show(&d), "gfx90a");
 	rk_builder_release(&b);
+	rk_strtab_free(names);
 }
 
 TEST(devices_are_equal_by_numbers_and_target)

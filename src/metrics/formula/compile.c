@@ -99,29 +99,12 @@ static bool same_places(const struct value *a, const struct value *b)
 	for (size_t i = 0; i < a->n; i++) {
 		const uint32_t *x = a->v[i].dims, *y = b->v[i].dims;
 
-		if (lines ? x[__builtin_ctz(da)] != y[__builtin_ctz(db)] :
-			    memcmp(x, y, sizeof(a->v[i].dims)) != 0)
+		if (lines && x[__builtin_ctz(da)] != y[__builtin_ctz(db)])
+			return false;
+		if (!lines && memcmp(x, y, sizeof(a->v[i].dims)) != 0)
 			return false;
 	}
 	return true;
-}
-
-static int fit(struct maker *m, const struct value *a, const struct value *b)
-{
-	if (a->lump && b->n > 1)
-		return not_recorded(m, a->lump);
-	if (b->lump && a->n > 1)
-		return not_recorded(m, b->lump);
-	if (a->n == 1 || b->n == 1)
-		return 0;
-	if (a->n != b->n)
-		return rk_fail(m->err, RK_E_UNSUPPORTED,
-			       "%zu instances cannot be combined with %zu; reduce one side first",
-			       a->n, b->n);
-	if (!same_places(a, b))
-		return rk_fail(m->err, RK_E_UNSUPPORTED,
-			       "instances of different places cannot be combined");
-	return 0;
 }
 
 /* Whether a sum over instances has a meaning; see struct value. */
@@ -133,8 +116,10 @@ static const char *bend(enum rk_step_op op, const struct value *a, const struct 
 		return "ratio";
 	if (op == RK_STEP_MUL && many(a) && many(b))
 		return "product";
-	if (op == RK_STEP_MIN || op == RK_STEP_MAX)
-		return op == RK_STEP_MIN ? "minimum" : "maximum";
+	if (op == RK_STEP_MIN)
+		return "minimum";
+	if (op == RK_STEP_MAX)
+		return "maximum";
 	if ((op == RK_STEP_ADD || op == RK_STEP_SUB) && many(a) != many(b))
 		return "offset"; /* would be counted once for each instance */
 	return a->bent ? a->bent : b->bent;
@@ -145,10 +130,19 @@ static int value_binary(struct maker *m, enum rk_step_op op, const struct value 
 {
 	const struct value *longer = b->n > a->n ? b : a;
 	struct element *v;
-	int rc = fit(m, a, b);
+	int rc;
 
-	if (rc < 0)
-		return rc;
+	if (a->lump && b->n > 1)
+		return not_recorded(m, a->lump);
+	if (b->lump && a->n > 1)
+		return not_recorded(m, b->lump);
+	if (a->n > 1 && b->n > 1 && a->n != b->n)
+		return rk_fail(m->err, RK_E_UNSUPPORTED,
+			       "%zu instances cannot be combined with %zu; reduce one side first",
+			       a->n, b->n);
+	if (a->n > 1 && b->n > 1 && !same_places(a, b))
+		return rk_fail(m->err, RK_E_UNSUPPORTED,
+			       "instances of different places cannot be combined");
 	if (!(v = new_elements(m, longer->n)))
 		return m->err->code;
 	for (size_t i = 0; i < longer->n; i++) {
@@ -180,114 +174,83 @@ static int value_max0(struct maker *m, const struct value *a, struct value *ret)
 	return 0;
 }
 
-/* If only the sum of a counter is known, only the sum over it is known too. */
-static int reduce_lump(struct maker *m, const struct value *a, enum rk_expr_how how, unsigned dims,
-		       struct value *ret)
-{
-	if (how != RK_HOW_SUM || a->bent)
-		return not_recorded(m, a->lump);
-	*ret = *a;
-	if (!dims)
-		ret->lump = NULL;
-	return 0;
-}
-
-/* The group of an element in v[0..*n), created if missing. */
-static size_t group_of(struct element *v, size_t *n, const struct element *e)
-{
-	size_t i = 0;
-
-	while (i < *n && memcmp(v[i].dims, e->dims, sizeof(e->dims)) != 0)
-		i++;
-	if (i == *n) {
-		v[i] = *e;
-		v[i].step = RK_STEP_NONE;
-		(*n)++;
-	}
-	return i;
-}
-
-static int join(struct maker *m, enum rk_expr_how how, uint32_t *step, uint32_t more)
+/* dims: a bit per dimension, 0: all. */
+static int value_reduce(struct maker *m, const struct value *a, enum rk_expr_how how, unsigned dims,
+			struct value *ret)
 {
 	static const enum rk_step_op ops[] = { [RK_HOW_SUM] = RK_STEP_ADD,
 					       [RK_HOW_MIN] = RK_STEP_MIN,
 					       [RK_HOW_MAX] = RK_STEP_MAX,
 					       [RK_HOW_AVR] = RK_STEP_ADD };
-
-	if (*step == RK_STEP_NONE) {
-		*step = more;
-		return 0;
-	}
-	return rk_step_make(m->program, ops[how], *step, more, step, m->err);
-}
-
-/* dims: a bit per dimension, 0: all. */
-static int value_reduce(struct maker *m, const struct value *a, enum rk_expr_how how, unsigned dims,
-			struct value *ret)
-{
 	struct element *v, *counts; /* counts: in `step`, how many are in each group */
 	size_t n = 0;
-	int rc = 0;
+	uint32_t count;
+	int rc;
 
-	if (a->lump)
-		return reduce_lump(m, a, how, dims, ret);
+	if (a->lump) {
+		/* if only the sum of a counter is known, only the sum over it is known too */
+		if (how != RK_HOW_SUM || a->bent)
+			return not_recorded(m, a->lump);
+		*ret = *a;
+		if (!dims)
+			ret->lump = NULL;
+		return 0;
+	}
 	v = new_elements(m, a->n);
 	counts = v ? new_elements(m, a->n) : NULL;
 	if (!counts)
 		return m->err->code;
-	for (size_t i = 0; rc == 0 && i < a->n; i++) {
+
+	/* elements that differ only in the reduced dimensions are one group */
+	for (size_t i = 0; i < a->n; i++) {
 		struct element e = a->v[i];
-		size_t g;
+		size_t g = 0;
 
 		for (unsigned d = 0; d < RK_NDIMS; d++)
 			if (!dims || dims >> d & 1)
 				e.dims[d] = 0;
-		g = group_of(v, &n, &e);
+		while (g < n && memcmp(v[g].dims, e.dims, sizeof(e.dims)) != 0)
+			g++;
 		counts[g].step++;
-		rc = join(m, how, &v[g].step, e.step);
+		if (g == n) {
+			v[n++] = e;
+			continue;
+		}
+		rc = rk_step_make(m->program, ops[how], v[g].step, e.step, &v[g].step, m->err);
+		if (rc < 0)
+			return rc;
 	}
-	for (size_t g = 0; rc == 0 && how == RK_HOW_AVR && g < n; g++) {
-		uint32_t count;
-
-		rc = rk_step_number(m->program, (double)counts[g].step, &count, m->err);
-		if (rc == 0)
-			rc = rk_step_make(m->program, RK_STEP_DIV, v[g].step, count, &v[g].step,
-					  m->err);
+	for (size_t g = 0; how == RK_HOW_AVR && g < n; g++) {
+		if ((rc = rk_step_number(m->program, (double)counts[g].step, &count, m->err)) < 0 ||
+		    (rc = rk_step_make(m->program, RK_STEP_DIV, v[g].step, count, &v[g].step,
+				       m->err)) < 0)
+			return rc;
 	}
-	if (rc == 0)
-		*ret = (struct value){ .v = v, .n = n };
-	return rc;
+	*ret = (struct value){ .v = v, .n = n };
+	return 0;
 }
 
 /* Several picks of one dimension are alternatives; each picked dimension has to fit. */
-static bool picked(const struct element *e, const struct rk_expr_pick *picks, unsigned *dims)
-{
-	unsigned asked = 0, found = 0;
-
-	for (const struct rk_expr_pick *k = picks; k; k = k->next) {
-		uint32_t at = e->dims[k->dim];
-
-		asked |= 1u << k->dim;
-		if (at >= k->first && at <= k->last)
-			found |= 1u << k->dim;
-	}
-	*dims = asked;
-	return asked == found;
-}
-
 static int value_select(struct maker *m, const struct value *a, const struct rk_expr_pick *picks,
 			struct value *ret)
 {
 	struct element *v;
-	unsigned dims;
+	unsigned dims = 0;
 	size_t n = 0;
 
 	if (a->lump)
 		return not_recorded(m, a->lump);
 	if (!(v = new_elements(m, a->n)))
 		return m->err->code;
+	for (const struct rk_expr_pick *k = picks; k; k = k->next)
+		dims |= 1u << k->dim;
 	for (size_t i = 0; i < a->n; i++) {
-		if (!picked(&a->v[i], picks, &dims))
+		unsigned found = 0;
+
+		for (const struct rk_expr_pick *k = picks; k; k = k->next)
+			if (a->v[i].dims[k->dim] >= k->first && a->v[i].dims[k->dim] <= k->last)
+				found |= 1u << k->dim;
+		if (found != dims)
 			continue;
 		v[n] = a->v[i];
 		for (unsigned d = 0; d < RK_NDIMS; d++)
@@ -310,9 +273,11 @@ static int value_whole(struct maker *m, const struct value *a, uint32_t *ret)
 	if (many(a) && a->bent)
 		return rk_fail(m->err, RK_E_UNSUPPORTED, "per-instance %s; reduce it first",
 			       a->bent);
-	if ((rc = value_reduce(m, a, RK_HOW_SUM, 0, &sum)) == 0)
-		*ret = sum.v[0].step;
-	return rc;
+	rc = value_reduce(m, a, RK_HOW_SUM, 0, &sum);
+	if (rc < 0)
+		return rc;
+	*ret = sum.v[0].step;
+	return 0;
 }
 
 /* ---- the compiler ---- */
@@ -357,7 +322,9 @@ static int number(struct compiler *c, double v, struct value *ret)
 	uint32_t step;
 	int rc = rk_step_number(c->m.program, v, &step, c->m.err);
 
-	return rc < 0 ? rc : value_of_step(&c->m, step, ret);
+	if (rc < 0)
+		return rc;
+	return value_of_step(&c->m, step, ret);
 }
 
 /* The way back to the term: "a -> b -> a". */
@@ -415,24 +382,26 @@ static int instances(struct compiler *c, const char *name, const struct rk_name 
 {
 	struct element *v;
 	uint32_t step;
-	int rc = 0;
+	int rc;
 
 	if (n->ninstances == 0 || n->ninstances > RK_PROGRAM_INSTANCES_MAX)
 		return rk_fail(c->m.err, RK_E_UNSUPPORTED, "%s has %zu instances", name,
 			       n->ninstances);
 	if (!(v = new_elements(&c->m, n->ninstances)))
 		return c->m.err->code;
-	for (size_t i = 0; rc == 0 && i < n->ninstances; i++) {
+	for (size_t i = 0; i < n->ninstances; i++) {
 		memcpy(v[i].dims, n->instances[i].dims, sizeof(v[i].dims));
 		rc = rk_step_column(c->m.program, n->instances[i].column, &v[i].step, c->m.err);
+		if (rc < 0)
+			return rc;
 	}
-	if (rc < 0)
-		return rc;
 	*ret = (struct value){ .v = v, .n = n->ninstances };
 	if (inside)
 		return 0;
 	rc = value_whole(&c->m, ret, &step);
-	return rc < 0 ? rc : value_of_step(&c->m, step, ret);
+	if (rc < 0)
+		return rc;
+	return value_of_step(&c->m, step, ret);
 }
 
 static int named(struct compiler *c, const char *name, enum rk_name_use use, int64_t index,
@@ -448,12 +417,12 @@ static int named(struct compiler *c, const char *name, enum rk_name_use use, int
 	case RK_NAME_NUMBER:
 		return number(c, n.number, ret);
 	case RK_NAME_COLUMN:
-		rc = rk_step_column(c->m.program, n.column, &step, c->m.err);
-		if (rc == 0)
-			rc = value_of_step(&c->m, step, ret);
-		if (rc == 0 && inside && !n.single && use != RK_USE_ONE)
+		if ((rc = rk_step_column(c->m.program, n.column, &step, c->m.err)) < 0 ||
+		    (rc = value_of_step(&c->m, step, ret)) < 0)
+			return rc;
+		if (inside && !n.single && use != RK_USE_ONE)
 			ret->lump = name;
-		return rc;
+		return 0;
 	case RK_NAME_TERM:
 		return term(c, name, n.term, inside, ret);
 	case RK_NAME_INSTANCES:
@@ -464,21 +433,6 @@ static int named(struct compiler *c, const char *name, enum rk_name_use use, int
 			return rk_fail(c->m.err, RK_E_UNSUPPORTED, "%s", n.why);
 		return rk_fail(c->m.err, RK_E_UNSUPPORTED, "%s is unknown", name);
 	}
-}
-
-static int accumulate(struct compiler *c, const struct rk_expr *e, bool inside, struct value *ret)
-{
-	enum rk_name_use plain = inside ? RK_USE_INSTANCES : RK_USE_VALUE;
-	enum rk_name_use use = e->how == RK_HOW_NONE ? plain : RK_USE_LEVEL;
-	struct value quarter;
-	int rc = named(c, e->name, use, -1, inside, ret);
-
-	if (rc < 0 || e->how != RK_HOW_LOW)
-		return rc;
-	/* The recorded integral is over every clock; this one adds up every fourth. */
-	if ((rc = number(c, 0.25, &quarter)) < 0)
-		return rc;
-	return value_binary(&c->m, RK_STEP_MUL, ret, &quarter, ret);
 }
 
 /* Steps that the first choice left in the program are dead: no result needs them. */
@@ -518,18 +472,32 @@ static int operand(struct compiler *c, const struct rk_expr *e, bool inside, str
 	case RK_EXPR_LEVEL:
 		return named(c, e->name, RK_USE_LEVEL, -1, inside, ret);
 	case RK_EXPR_ACCUMULATE:
-		return accumulate(c, e, inside, ret);
+		rc = named(c, e->name, e->how == RK_HOW_NONE ? plain : RK_USE_LEVEL, -1, inside,
+			   ret);
+		if (rc < 0 || e->how != RK_HOW_LOW)
+			return rc;
+		/* the recorded integral is over every clock; this one adds up every fourth */
+		rc = number(c, 0.25, &v);
+		if (rc < 0)
+			return rc;
+		return value_binary(&c->m, RK_STEP_MUL, ret, &v, ret);
 	case RK_EXPR_OR:
 		return choose(c, e, inside, ret);
 	case RK_EXPR_MAX0:
 		rc = compile(c, e->a, inside, &v);
-		return rc < 0 ? rc : value_max0(&c->m, &v, ret);
+		if (rc < 0)
+			return rc;
+		return value_max0(&c->m, &v, ret);
 	case RK_EXPR_REDUCE:
 		rc = compile(c, e->a, true, &v);
-		return rc < 0 ? rc : value_reduce(&c->m, &v, e->how, e->dims, ret);
+		if (rc < 0)
+			return rc;
+		return value_reduce(&c->m, &v, e->how, e->dims, ret);
 	case RK_EXPR_SELECT:
 		rc = compile(c, e->a, true, &v);
-		return rc < 0 ? rc : value_select(&c->m, &v, e->picks, ret);
+		if (rc < 0)
+			return rc;
+		return value_select(&c->m, &v, e->picks, ret);
 	default:
 		return rk_fail(c->m.err, RK_E_USAGE, "an expression of an unknown kind");
 	}
@@ -544,44 +512,39 @@ static enum rk_step_op binary_op(const struct rk_expr *e)
 		[RK_EXPR_MIN] = RK_STEP_MIN, [RK_EXPR_MAX] = RK_STEP_MAX,
 	};
 
-	return e->op < RK_EXPR_ADD || e->op > RK_EXPR_MAX ? RK_STEP_NUMBER : ops[e->op];
-}
-
-static int compile_chain(struct compiler *c, const struct rk_expr *e, bool inside,
-			 struct value *ret)
-{
-	size_t bottom = c->nchain;
-	struct value right;
-	int rc;
-
-	for (; binary_op(e) != RK_STEP_NUMBER; e = e->a) {
-		const struct rk_expr **chain =
-			rk_grow(c->chain, &c->chain_cap, c->nchain + 1, sizeof(*chain));
-
-		if (!chain)
-			return rk_fail_nomem(c->m.err);
-		c->chain = chain;
-		c->chain[c->nchain++] = e;
-	}
-	rc = operand(c, e, inside, ret);
-	while (rc == 0 && c->nchain > bottom) {
-		e = c->chain[--c->nchain];
-		rc = compile(c, e->b, inside, &right);
-		if (rc == 0)
-			rc = value_binary(&c->m, binary_op(e), ret, &right, ret);
-	}
-	return rc;
+	if (e->op < RK_EXPR_ADD || e->op > RK_EXPR_MAX)
+		return RK_STEP_NUMBER;
+	return ops[e->op];
 }
 
 static int compile(struct compiler *c, const struct rk_expr *e, bool inside, struct value *ret)
 {
+	size_t bottom = c->nchain;
+	struct value right;
 	int rc;
 
 	if (c->depth == DEPTH_MAX)
 		return rk_fail(c->m.err, RK_E_UNSUPPORTED, "terms are nested more than %d deep",
 			       DEPTH_MAX);
 	c->depth++;
-	rc = compile_chain(c, e, inside, ret);
+	for (; binary_op(e) != RK_STEP_NUMBER; e = e->a) {
+		const struct rk_expr **chain =
+			rk_grow(c->chain, &c->chain_cap, c->nchain + 1, sizeof(*chain));
+
+		if (!chain) {
+			rc = rk_fail_nomem(c->m.err);
+			goto out;
+		}
+		c->chain = chain;
+		c->chain[c->nchain++] = e;
+	}
+	rc = operand(c, e, inside, ret);
+	while (rc == 0 && c->nchain > bottom) {
+		e = c->chain[--c->nchain];
+		if ((rc = compile(c, e->b, inside, &right)) == 0)
+			rc = value_binary(&c->m, binary_op(e), ret, &right, ret);
+	}
+out:
 	c->depth--;
 	return rc;
 }
@@ -593,16 +556,16 @@ int rk_program_add(struct rk_program *p, const struct rk_expr *e, const struct r
 	struct compiler c = { .m = { .program = p, .err = &own }, .names = names };
 	uint32_t before = p->nsteps, step = RK_STEP_NONE;
 	struct value v;
-	int rc = rk_arena_new(&c.m.arena, &own);
+	int rc;
 
-	if (rc == 0)
-		rc = compile(&c, e, false, &v);
-	if (rc == 0)
-		rc = value_whole(&c.m, &v, &step);
-	if (rc == 0 && p->steps[step].op == RK_STEP_COLUMN)
-		rc = rk_step_make(p, RK_STEP_COPY, step, RK_STEP_NONE, &step, &own);
-	if (rc == 0)
-		rc = rk_program_keep(p, step, ret, &own);
+	if ((rc = rk_arena_new(&c.m.arena, &own)) < 0 || (rc = compile(&c, e, false, &v)) < 0 ||
+	    (rc = value_whole(&c.m, &v, &step)) < 0)
+		goto out;
+	if (p->steps[step].op == RK_STEP_COLUMN &&
+	    (rc = rk_step_make(p, RK_STEP_COPY, step, RK_STEP_NONE, &step, &own)) < 0)
+		goto out;
+	rc = rk_program_keep(p, step, ret, &own);
+out:
 	if (rc < 0) {
 		rk_program_rewind(p, before);
 		if (err && !err->code)

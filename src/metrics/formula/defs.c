@@ -82,7 +82,7 @@ static uint64_t hash_of(const char *key)
 	return rk_hash_bytes(key, strlen(key));
 }
 
-/* The element of that key in an array whose elements begin with their keys; NULL: none. */
+/* The element of that key, or NULL. Elements begin with their key and file. */
 static const void *find(const struct rk_index *x, const void *v, size_t size, const char *key)
 {
 	uint64_t hash = hash_of(key);
@@ -92,7 +92,7 @@ static const void *find(const struct rk_index *x, const void *v, size_t size, co
 	     i = rk_index_next(x, hash, &at)) {
 		const char *element = (const char *)v + i * size;
 
-		if (strcmp(*(const char *const *)(const void *)element, key) == 0)
+		if (strcmp(((const char *const *)(const void *)element)[0], key) == 0)
 			return element;
 	}
 	return NULL;
@@ -111,40 +111,48 @@ const struct rk_expr *rk_metric_term_for(const struct rk_metric_set *s, const ch
 	return t ? rk_metric_case_for(t->expr, arch) : NULL;
 }
 
-/* `file`: of the element that is there under the key, NULL where none is; n: of the array. */
-static int may_put(const struct doc *d, const struct rk_tree *at, bool once, const char *file,
-		   const char *key, size_t n)
+/*
+ * The place for an element in `*v`, which has n of them: that of the old one with this key, or the
+ * end, where there is room. With `once`, the old one must be from another document.
+ */
+static int find_place(const struct doc *d, const struct rk_tree *at, bool once, const char *key,
+		      struct rk_index *x, void **v, size_t n, size_t *cap, size_t size, size_t *ret)
 {
-	if (once && file == d->file)
-		return fault(d, at, "'%.96s' is defined twice", key);
-	if (!file && n == RK_METRICS_MAX)
+	const char *old = find(x, *v, size, key);
+	void *grown;
+
+	if (old) {
+		if (once && ((const char *const *)(const void *)old)[1] == d->file)
+			return fault(d, at, "'%.96s' is defined twice", key);
+		*ret = (size_t)(old - (const char *)*v) / size;
+		return 0;
+	}
+	if (n == RK_METRICS_MAX)
 		return fault(d, at, "more than %d definitions of one kind", RK_METRICS_MAX);
+	grown = rk_grow(*v, cap, n + 1, size);
+	if (!grown)
+		return rk_fail_nomem(d->err);
+	*v = grown;
+	if (!rk_index_add(x, hash_of(key), (uint32_t)n))
+		return rk_fail_nomem(d->err);
+	*ret = n;
 	return 0;
 }
 
-/* Replaces an entry of the same name; with `once`, not one of the same document. */
 static int put_def(const struct doc *d, const struct rk_tree *at, const struct rk_metric_def *def,
 		   bool once)
 {
 	struct rk_metric_set *s = d->set;
-	const struct rk_metric_def *old = rk_metric_def_find(s, def->id);
-	struct rk_metric_def *v;
-	int rc = may_put(d, at, once, old ? old->file : NULL, def->id, s->ndefs);
+	void *v = s->defs;
+	size_t i;
+	int rc = find_place(d, at, once, def->id, &s->by_id, &v, s->ndefs, &s->defs_cap,
+			    sizeof(*def), &i);
 
+	s->defs = v;
 	if (rc < 0)
 		return rc;
-	if (old) {
-		s->defs[old - s->defs] = *def;
-		return 0;
-	}
-	v = rk_grow(s->defs, &s->defs_cap, s->ndefs + 1, sizeof(*v));
-	if (!v)
-		return rk_fail_nomem(d->err);
-	s->defs = v;
-	v[s->ndefs] = *def;
-	if (!rk_index_add(&s->by_id, hash_of(def->id), (uint32_t)s->ndefs))
-		return rk_fail_nomem(d->err);
-	s->ndefs++;
+	s->defs[i] = *def;
+	s->ndefs += i == s->ndefs;
 	return 0;
 }
 
@@ -152,51 +160,16 @@ static int put_term(const struct doc *d, const struct rk_tree *at,
 		    const struct rk_metric_term *term, bool once)
 {
 	struct rk_metric_set *s = d->set;
-	const struct rk_metric_term *old =
-		find(&s->by_name, s->terms, sizeof(*s->terms), term->name);
-	struct rk_metric_term *v;
-	int rc = may_put(d, at, once, old ? old->file : NULL, term->name, s->nterms);
+	void *v = s->terms;
+	size_t i;
+	int rc = find_place(d, at, once, term->name, &s->by_name, &v, s->nterms, &s->terms_cap,
+			    sizeof(*term), &i);
 
-	if (rc < 0)
-		return rc;
-	if (old) {
-		s->terms[old - s->terms] = *term;
-		return 0;
-	}
-	v = rk_grow(s->terms, &s->terms_cap, s->nterms + 1, sizeof(*v));
-	if (!v)
-		return rk_fail_nomem(d->err);
 	s->terms = v;
-	v[s->nterms] = *term;
-	if (!rk_index_add(&s->by_name, hash_of(term->name), (uint32_t)s->nterms))
-		return rk_fail_nomem(d->err);
-	s->nterms++;
-	return 0;
-}
-
-static int put_check(const struct doc *d, const struct rk_tree *at,
-		     const struct rk_metric_check *check)
-{
-	struct rk_metric_set *s = d->set;
-	const struct rk_metric_check *old =
-		find(&s->by_kind, s->checks, sizeof(*s->checks), check->kind);
-	struct rk_metric_check *v;
-	int rc = may_put(d, at, true, old ? old->file : NULL, check->kind, s->nchecks);
-
 	if (rc < 0)
 		return rc;
-	if (old) {
-		s->checks[old - s->checks] = *check;
-		return 0;
-	}
-	v = rk_grow(s->checks, &s->checks_cap, s->nchecks + 1, sizeof(*v));
-	if (!v)
-		return rk_fail_nomem(d->err);
-	s->checks = v;
-	v[s->nchecks] = *check;
-	if (!rk_index_add(&s->by_kind, hash_of(check->kind), (uint32_t)s->nchecks))
-		return rk_fail_nomem(d->err);
-	s->nchecks++;
+	s->terms[i] = *term;
+	s->nterms += i == s->nterms;
 	return 0;
 }
 
@@ -256,7 +229,9 @@ static int read_expr(const struct doc *d, const struct owner *o, const struct rk
 	rc = rk_expr_parse(d->set->arena, t->text, strlen(t->text), ret, &why);
 	if (rc == RK_E_NOMEM)
 		return rk_fail_nomem(d->err);
-	return rc < 0 ? fault(d, t, "%s '%s': %s: %.200s", o->what, o->id, o->key, why.message) : 0;
+	if (rc < 0)
+		return fault(d, t, "%s '%s': %s: %.200s", o->what, o->id, o->key, why.message);
+	return 0;
 }
 
 /* Closer targets come first: gfx942, gfx94*, gfx9*, *. */
@@ -279,10 +254,12 @@ static int add_case(const struct doc *d, const struct owner *o, const struct rk_
 			     "or gfx11*",
 			     o->what, o->id, o->key, target);
 	for (c = *list; c; c = c->next) {
-		if (strlen(c->target) == len && strncmp(c->target, target, len) == 0)
-			return once ? fault(d, at, "%s '%s': %s has two cases for %s", o->what,
-					    o->id, o->key, c->target) :
-				      0;
+		if (strlen(c->target) == len && strncmp(c->target, target, len) == 0) {
+			if (!once)
+				return 0;
+			return fault(d, at, "%s '%s': %s has two cases for %s", o->what, o->id,
+				     o->key, c->target);
+		}
 		if (closeness(c->target, strlen(c->target)) >= closeness(target, len))
 			place = &c->next;
 		n++;
@@ -299,48 +276,40 @@ static int add_case(const struct doc *d, const struct owner *o, const struct rk_
 	return 0;
 }
 
-/* The targets of a key, separated by blanks. */
-static int add_cases(const struct doc *d, const struct owner *o, const struct rk_tree *t,
-		     struct rk_metric_case **list)
-{
-	const struct rk_expr *e = NULL;
-	const char *p = t->key;
-	int rc = read_expr(d, o, t, &e);
-	size_t len;
-
-	if (rc == 0 && !*p)
-		return fault(d, t, "%s '%s': %s has a case without target", o->what, o->id, o->key);
-	while (rc == 0 && *p) {
-		len = strcspn(p, " ");
-		rc = add_case(d, o, t, p, len, e, true, list);
-		p += len;
-		p += *p == ' ';
-	}
-	return rc;
-}
-
-/* An expression, or an object of them by target. */
+/* An expression, or an object of them by target; a key may have several targets. */
 static int read_cases(const struct doc *d, const struct owner *o, const struct rk_tree *t,
 		      const struct rk_metric_case **ret)
 {
 	struct rk_metric_case *list = NULL;
 	const struct rk_expr *e = NULL;
-	int rc = 0;
+	int rc;
 
 	if (!t || t->kind != RK_TREE_OBJECT) {
-		rc = read_expr(d, o, t, &e);
-		if (rc == 0)
-			rc = add_case(d, o, t, "*", 1, e, true, &list);
+		if ((rc = read_expr(d, o, t, &e)) < 0 ||
+		    (rc = add_case(d, o, t, "*", 1, e, true, &list)) < 0)
+			return rc;
 		*ret = list;
-		return rc;
+		return 0;
 	}
 	if (!t->first)
 		return fault(d, t, "%s '%s': %s is empty", o->what, o->id, o->key);
 	RK_TREE_EACH(c, t)
 	{
-		rc = add_cases(d, o, c, &list);
+		rc = read_expr(d, o, c, &e);
 		if (rc < 0)
 			return rc;
+		if (!c->key[0])
+			return fault(d, c, "%s '%s': %s has a case without target", o->what, o->id,
+				     o->key);
+		for (const char *p = c->key; *p;) {
+			size_t len = strcspn(p, " ");
+
+			rc = add_case(d, o, c, p, len, e, true, &list);
+			if (rc < 0)
+				return rc;
+			p += len;
+			p += *p == ' ';
+		}
 	}
 	*ret = list;
 	return 0;
@@ -445,22 +414,26 @@ static int read_metric(const struct doc *d, const struct rk_tree *t)
 	if (!(m.id = keep_text(d, id)))
 		return RK_E_NOMEM;
 	rc = check_keys(d, t, keys);
-	for (size_t i = 0; rc == 0 && i < sizeof(texts) / sizeof(texts[0]); i++)
-		rc = read_text(d, t, "metric", id, texts[i].key, texts[i].max, texts[i].to);
 	if (rc < 0)
 		return rc;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		rc = read_text(d, t, "metric", id, texts[i].key, texts[i].max, texts[i].to);
+		if (rc < 0)
+			return rc;
+	}
 	m.median = strcmp(rk_tree_text(agg, ""), "median") == 0;
 	if (agg && !m.median && strcmp(rk_tree_text(agg, ""), "mean") != 0)
 		return fault(d, agg, "metric '%s': agg must be mean or median", id);
 	if (!expr)
 		return fault(d, t, "metric '%s' has no expr", id);
 	rc = read_cases(d, &o, expr, &m.expr);
+	if (rc < 0)
+		return rc;
 	o.key = "peak";
-	if (rc == 0 && peak)
-		rc = read_cases(d, &o, peak, &m.peak);
-	if (rc == 0 && archs)
-		rc = read_archs(d, &o, archs, &m.archs);
-	return rc < 0 ? rc : put_def(d, t, &m, true);
+	if ((peak && (rc = read_cases(d, &o, peak, &m.peak)) < 0) ||
+	    (archs && (rc = read_archs(d, &o, archs, &m.archs)) < 0))
+		return rc;
+	return put_def(d, t, &m, true);
 }
 
 static int read_term(const struct doc *d, const struct rk_tree *t)
@@ -477,16 +450,9 @@ static int read_term(const struct doc *d, const struct rk_tree *t)
 	if (!(term.name = keep_text(d, t->key)))
 		return RK_E_NOMEM;
 	rc = read_cases(d, &o, t, &term.expr);
-	return rc < 0 ? rc : put_term(d, t, &term, true);
-}
-
-static bool is_kind(const char *s)
-{
-	size_t len = 0;
-
-	while (is_letter(s[len]) || is_digit(s[len]) || (len && s[len] == '-'))
-		len++;
-	return len && !s[len] && len <= RK_METRIC_ID_MAX;
+	if (rc < 0)
+		return rc;
+	return put_term(d, t, &term, true);
 }
 
 static int read_check(const struct doc *d, const struct rk_tree *t)
@@ -494,69 +460,66 @@ static int read_check(const struct doc *d, const struct rk_tree *t)
 	static const char *const keys[] = {
 		"kind", "over", "under", "slack", "archs", "text", NULL
 	};
+	struct rk_metric_set *s = d->set;
 	struct rk_metric_check c = { .file = d->file };
 	const struct rk_tree *archs = rk_tree_get(t, "archs"), *slack = rk_tree_get(t, "slack");
 	const char *kind = rk_tree_text(rk_tree_get(t, "kind"), "");
 	struct owner o = { "check", kind, "over" };
+	void *v = s->checks;
+	size_t len = 0, i;
 	int rc;
 
 	if (t->kind != RK_TREE_OBJECT)
 		return fault(d, t, "a check must be an object with kind, over, under and text");
-	if (!is_kind(kind))
+	while (is_letter(kind[len]) || is_digit(kind[len]) || (len && kind[len] == '-'))
+		len++;
+	if (!len || kind[len] || len > RK_METRIC_ID_MAX)
 		return fault(d, t, "a check needs a kind of letters, digits, - and _, not '%.48s'",
 			     kind);
 	if (!(c.kind = keep_text(d, kind)))
 		return RK_E_NOMEM;
-	rc = check_keys(d, t, keys);
-	if (rc == 0)
-		rc = read_text(d, t, "check", kind, "text", RK_METRIC_TEXT_MAX, &c.text);
-	if (rc == 0 && !c.text)
-		rc = fault(d, t, "check '%s' has no text", kind);
-	if (rc == 0)
-		rc = read_cases(d, &o, rk_tree_get(t, "over"), &c.over);
+	if ((rc = check_keys(d, t, keys)) < 0 ||
+	    (rc = read_text(d, t, "check", kind, "text", RK_METRIC_TEXT_MAX, &c.text)) < 0)
+		return rc;
+	if (!c.text)
+		return fault(d, t, "check '%s' has no text", kind);
+	rc = read_cases(d, &o, rk_tree_get(t, "over"), &c.over);
+	if (rc < 0)
+		return rc;
 	o.key = "under";
-	if (rc == 0)
-		rc = read_cases(d, &o, rk_tree_get(t, "under"), &c.under);
-	if (rc == 0 && archs)
-		rc = read_archs(d, &o, archs, &c.archs);
-	if (rc == 0 && slack &&
-	    (rk_num_f64(slack->text, strlen(slack->text), &c.slack) != RK_NUM_OK || c.slack < 0 ||
-	     c.slack > SLACK_MAX))
-		rc = fault(d, slack, "check '%s': slack must be a number from 0 to %d", kind,
-			   SLACK_MAX);
-	return rc < 0 ? rc : put_check(d, t, &c);
+	if ((rc = read_cases(d, &o, rk_tree_get(t, "under"), &c.under)) < 0 ||
+	    (archs && (rc = read_archs(d, &o, archs, &c.archs)) < 0))
+		return rc;
+	if (slack && (rk_num_f64(slack->text, strlen(slack->text), &c.slack) != RK_NUM_OK ||
+		      c.slack < 0 || c.slack > SLACK_MAX))
+		return fault(d, slack, "check '%s': slack must be a number from 0 to %d", kind,
+			     SLACK_MAX);
+
+	rc = find_place(d, t, true, c.kind, &s->by_kind, &v, s->nchecks, &s->checks_cap, sizeof(c),
+			&i);
+	s->checks = v;
+	if (rc < 0)
+		return rc;
+	s->checks[i] = c;
+	s->nchecks += i == s->nchecks;
+	return 0;
 }
 
 static int read_each(const struct doc *d, const struct rk_tree *t, enum rk_tree_kind kind,
 		     int (*read)(const struct doc *d, const struct rk_tree *t))
 {
-	int rc = 0;
+	int rc;
 
 	if (t && t->kind != kind)
 		return fault(d, t, "'%s' must be %s", t->key,
 			     kind == RK_TREE_ARRAY ? "a list" : "an object");
-	for (const struct rk_tree *c = t ? t->first : NULL; c && rc == 0; c = c->next)
+	RK_TREE_EACH(c, t)
+	{
 		rc = read(d, c);
-	return rc;
-}
-
-static int read_own(const struct doc *d, const struct rk_tree *root)
-{
-	static const char *const keys[] = { "schema", "terms", "metrics", "checks", NULL };
-	const struct rk_tree *schema = rk_tree_get(root, "schema");
-	int64_t v = 1;
-	int rc = check_keys(d, root, keys);
-
-	if (rc == 0 && schema && (!rk_tree_int(schema, &v) || v != 1))
-		rc = fault(d, schema, "schema is %.16s, this version reads schema 1",
-			   rk_tree_text(schema, "no number"));
-	if (rc == 0)
-		rc = read_each(d, rk_tree_get(root, "terms"), RK_TREE_OBJECT, read_term);
-	if (rc == 0)
-		rc = read_each(d, rk_tree_get(root, "metrics"), RK_TREE_ARRAY, read_metric);
-	if (rc == 0)
-		rc = read_each(d, rk_tree_get(root, "checks"), RK_TREE_ARRAY, read_check);
-	return rc;
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
 }
 
 /* "NAME", or "NAME[12]" as tools name a single instance. */
@@ -593,64 +556,59 @@ static const char *clean(const struct doc *d, const char *text)
 	return keep_text(d, line);
 }
 
-/* An expression for each architecture; nothing for a definition that is a hardware event. */
-static int read_definition(const struct doc *d, const struct owner *o, const struct rk_tree *def,
-			   struct rk_metric_case **list)
-{
-	const struct rk_tree *text = rk_tree_get(def, "expression");
-	const struct rk_tree *archs = rk_tree_get(def, "architectures");
-	const struct rk_expr *e = NULL;
-	int rc;
-
-	if (!text)
-		return 0;
-	if (!archs || archs->kind != RK_TREE_ARRAY)
-		return fault(d, def, "counter '%s': a definition without architectures", o->id);
-	rc = read_expr(d, o, text, &e);
-	for (const struct rk_tree *a = archs->first; a && rc == 0; a = a->next) {
-		const char *target = rk_tree_text(a, "");
-
-		rc = add_case(d, o, a, target, strlen(target), e, false, list);
-	}
-	return rc;
-}
-
-static int put_counter(const struct doc *d, const struct rk_tree *t, const char *name,
-		       const struct rk_metric_case *cases)
-{
-	struct rk_metric_def m = {
-		.group = "sdk", .unit = "", .pass = "", .expr = cases, .file = d->file
-	};
-	struct rk_metric_term term = { .expr = cases, .file = d->file };
-	int rc;
-
-	m.id = keep_text(d, name);
-	m.help = m.id ? clean(d, rk_tree_text(rk_tree_get(t, "description"), "")) : NULL;
-	if (!m.help)
-		return RK_E_NOMEM;
-	term.name = m.id;
-	rc = put_def(d, t, &m, false);
-	/* A single instance is requested by name and number, not by name. */
-	if (rc == 0 && !strchr(name, '['))
-		rc = put_term(d, t, &term, false);
-	return rc;
-}
-
+/* A derived counter has an expression for each architecture; hardware events have none. */
 static int read_counter(const struct doc *d, const struct rk_tree *t)
 {
 	const char *name = rk_tree_text(rk_tree_get(t, "name"), "");
 	const struct rk_tree *defs = rk_tree_get(t, "definitions");
 	struct owner o = { "counter", name, "expression" };
-	struct rk_metric_case *list = NULL;
-	int rc = 0;
+	struct rk_metric_case *cases = NULL;
+	struct rk_metric_def m = { .group = "sdk", .unit = "", .pass = "", .file = d->file };
+	struct rk_metric_term term = { .file = d->file };
+	int rc;
 
 	if (t->kind != RK_TREE_OBJECT || !is_counter_name(name))
 		return fault(d, t, "invalid counter name '%.48s'", name);
 	if (!defs || defs->kind != RK_TREE_ARRAY)
 		return fault(d, t, "counter '%s' has no list of definitions", name);
-	for (const struct rk_tree *c = defs->first; c && rc == 0; c = c->next)
-		rc = read_definition(d, &o, c, &list);
-	return rc < 0 || !list ? rc : put_counter(d, t, name, list);
+	RK_TREE_EACH(def, defs)
+	{
+		const struct rk_tree *text = rk_tree_get(def, "expression");
+		const struct rk_tree *archs = rk_tree_get(def, "architectures");
+		const struct rk_expr *e = NULL;
+
+		if (!text)
+			continue;
+		if (!archs || archs->kind != RK_TREE_ARRAY)
+			return fault(d, def, "counter '%s': a definition without architectures",
+				     name);
+		rc = read_expr(d, &o, text, &e);
+		if (rc < 0)
+			return rc;
+		RK_TREE_EACH(a, archs)
+		{
+			const char *target = rk_tree_text(a, "");
+
+			rc = add_case(d, &o, a, target, strlen(target), e, false, &cases);
+			if (rc < 0)
+				return rc;
+		}
+	}
+	if (!cases)
+		return 0;
+
+	m.id = keep_text(d, name);
+	m.help = m.id ? clean(d, rk_tree_text(rk_tree_get(t, "description"), "")) : NULL;
+	if (!m.help)
+		return RK_E_NOMEM;
+	m.expr = cases;
+	rc = put_def(d, t, &m, false);
+	/* a single instance is requested by name and number, not by name */
+	if (rc < 0 || strchr(name, '['))
+		return rc;
+	term.name = m.id;
+	term.expr = cases;
+	return put_term(d, t, &term, false);
 }
 
 static int read_sdk(const struct doc *d, const struct rk_tree *sdk)
@@ -658,16 +616,13 @@ static int read_sdk(const struct doc *d, const struct rk_tree *sdk)
 	const struct rk_tree *version = rk_tree_get(sdk, "counters-schema-version");
 	const struct rk_tree *counters = rk_tree_get(sdk, "counters");
 	int64_t v = 1;
-	int rc = 0;
 
 	if (version && (!rk_tree_int(version, &v) || v != 1))
 		return fault(d, version, "counters-schema-version is %.16s, this version reads 1",
 			     rk_tree_text(version, "no number"));
 	if (!counters || counters->kind != RK_TREE_ARRAY)
 		return fault(d, sdk, "rocprofiler-sdk has no list of counters");
-	for (const struct rk_tree *c = counters->first; c && rc == 0; c = c->next)
-		rc = read_counter(d, c);
-	return rc;
+	return read_each(d, counters, RK_TREE_ARRAY, read_counter);
 }
 
 static bool has_ours(const struct rk_tree *root)
@@ -679,8 +634,12 @@ static bool has_ours(const struct rk_tree *root)
 static int read_tree(struct rk_metric_set *s, const struct rk_tree *root, const char *file,
 		     struct rk_error *err)
 {
+	static const char *const keys[] = { "schema", "terms", "metrics", "checks", NULL };
 	struct doc d = { s, NULL, err };
 	const struct rk_tree *sdk = rk_tree_get(root, "rocprofiler-sdk");
+	const struct rk_tree *schema = rk_tree_get(root, "schema");
+	int64_t v = 1;
+	int rc;
 
 	d.file = rk_arena_text(s->arena, file, strlen(file));
 	if (!d.file)
@@ -691,14 +650,26 @@ static int read_tree(struct rk_metric_set *s, const struct rk_tree *root, const 
 		return fault(&d, root,
 			     "no definitions: expected \"metrics\", \"terms\" or \"checks\", "
 			     "or the \"rocprofiler-sdk\" of a counter_defs.yaml");
-	return read_own(&d, root);
+	rc = check_keys(&d, root, keys);
+	if (rc < 0)
+		return rc;
+	if (schema && (!rk_tree_int(schema, &v) || v != 1))
+		return fault(&d, schema, "schema is %.16s, this version reads schema 1",
+			     rk_tree_text(schema, "no number"));
+	if ((rc = read_each(&d, rk_tree_get(root, "terms"), RK_TREE_OBJECT, read_term)) < 0 ||
+	    (rc = read_each(&d, rk_tree_get(root, "metrics"), RK_TREE_ARRAY, read_metric)) < 0)
+		return rc;
+	return read_each(&d, rk_tree_get(root, "checks"), RK_TREE_ARRAY, read_check);
 }
 
 static int new_set(struct rk_metric_set **ret, struct rk_error *err)
 {
 	struct rk_metric_set *s = rk_calloc(1, sizeof(*s));
-	int rc = s ? rk_arena_new(&s->arena, err) : rk_fail_nomem(err);
+	int rc;
 
+	if (!s)
+		return rk_fail_nomem(err);
+	rc = rk_arena_new(&s->arena, err);
 	if (rc < 0)
 		rk_free(s);
 	else
@@ -720,25 +691,6 @@ void rk_metric_set_free(struct rk_metric_set *s)
 	rk_free(s);
 }
 
-/* The folder also has tables of devices and rules, which have other keys. */
-static int read_shipped(struct rk_metric_set *s, struct rk_error *err)
-{
-	int rc = 0;
-
-	for (const struct rk_data_file *f = rk_data_files; f->name && rc == 0; f++) {
-		struct rk_tree *root = NULL;
-
-		if (strncmp(f->name, "metrics/", 8) != 0 ||
-		    !rk_text_ends(f->name, strlen(f->name), ".json"))
-			continue;
-		rc = rk_tree_parse_json(f->text, f->len, f->name, &root, err);
-		if (rc == 0 && has_ours(root))
-			rc = read_tree(s, root, f->name, err);
-		rk_tree_free(root);
-	}
-	return rc;
-}
-
 int rk_metric_set_load(const char *file, struct rk_metric_set **ret, struct rk_error *err)
 {
 	struct rk_metric_set *s = NULL;
@@ -747,16 +699,28 @@ int rk_metric_set_load(const char *file, struct rk_metric_set **ret, struct rk_e
 
 	if (rc < 0)
 		return rc;
-	rc = read_shipped(s, err);
-	if (rc == 0 && file)
-		rc = rk_tree_load(file, &root, err);
-	if (rc == 0 && file)
+	for (const struct rk_data_file *f = rk_data_files; f->name; f++) {
+		if (strncmp(f->name, "metrics/", 8) != 0 ||
+		    !rk_text_ends(f->name, strlen(f->name), ".json"))
+			continue;
+		rc = rk_tree_parse_json(f->text, f->len, f->name, &root, err);
+		if (rc < 0)
+			goto out;
+		/* the folder also has tables of devices and rules, which have other keys */
+		if (has_ours(root) && (rc = read_tree(s, root, f->name, err)) < 0)
+			goto out;
+		rk_tree_free(root);
+		root = NULL;
+	}
+	if (file && (rc = rk_tree_load(file, &root, err)) == 0)
 		rc = read_tree(s, root, file, err);
-	rk_tree_free(root);
 	if (rc < 0)
-		rk_metric_set_free(s);
-	else
-		*ret = s;
+		goto out;
+	*ret = s;
+	s = NULL;
+out:
+	rk_tree_free(root);
+	rk_metric_set_free(s);
 	return rc;
 }
 
@@ -764,20 +728,20 @@ int rk_metric_set_parse(const char *text, size_t len, const char *name, struct r
 			struct rk_error *err)
 {
 	size_t nlen = strlen(name);
-	bool yaml = rk_text_ends(name, nlen, ".yaml") || rk_text_ends(name, nlen, ".yml");
 	struct rk_metric_set *s = NULL;
 	struct rk_tree *root = NULL;
-	int rc = yaml ? rk_tree_parse_yaml(text, len, name, &root, err) :
-			rk_tree_parse_json(text, len, name, &root, err);
+	int rc;
 
-	if (rc == 0)
-		rc = new_set(&s, err);
-	if (rc == 0)
-		rc = read_tree(s, root, name, err);
-	rk_tree_free(root);
-	if (rc < 0)
-		rk_metric_set_free(s);
+	if (rk_text_ends(name, nlen, ".yaml") || rk_text_ends(name, nlen, ".yml"))
+		rc = rk_tree_parse_yaml(text, len, name, &root, err);
 	else
-		*ret = s;
+		rc = rk_tree_parse_json(text, len, name, &root, err);
+	if (rc < 0 || (rc = new_set(&s, err)) < 0 || (rc = read_tree(s, root, name, err)) < 0)
+		goto out;
+	*ret = s;
+	s = NULL;
+out:
+	rk_tree_free(root);
+	rk_metric_set_free(s);
 	return rc;
 }

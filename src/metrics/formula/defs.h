@@ -31,28 +31,26 @@ struct rk_metric_case {
 	struct rk_metric_case *next;
 };
 
+/* This and the next two begin with their key, and the file where they are from. */
 struct rk_metric_def {
-	const char *id, *group, *unit, *help;
+	const char *id, *file, *group, *unit, *help;
 	const struct rk_metric_case *expr, *peak; /* peak: NULL without */
 	const char *const *archs; /* NULL: wherever expr has a case; ends with NULL */
 	const char *pass; /* names are first looked up in the pass with this level counter; "" */
 	bool median;
-	const char *file; /* where it is from */
 };
 
 struct rk_metric_term {
-	const char *name;
+	const char *name, *file;
 	const struct rk_metric_case *expr;
-	const char *file;
 };
 
 /* Reported when over > under * (1 + slack). */
 struct rk_metric_check {
-	const char *kind, *text;
+	const char *kind, *file, *text;
 	const struct rk_metric_case *over, *under;
 	const char *const *archs; /* as above */
 	double slack;
-	const char *file;
 };
 
 struct rk_metric_set {

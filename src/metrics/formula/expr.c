@@ -78,13 +78,7 @@ static size_t skip_blanks(const struct lex *l, size_t pos)
 /* How long a word may be in a message, for "%.*s". */
 static int lex_shown(const struct lex *l)
 {
-	return l->n < SHOWN_MAX ? (int)l->n : SHOWN_MAX;
-}
-
-static bool lex_is(const struct lex *l, const char *name)
-{
-	return l->kind == LEX_NAME && l->n == strlen(name) &&
-	       memcmp(l->text + l->at, name, l->n) == 0;
+	return (int)rk_min(l->n, SHOWN_MAX);
 }
 
 /* "column 7: expected ')', found 'x'" */
@@ -97,29 +91,26 @@ static int lex_expected(const struct lex *l, const char *what, struct rk_error *
 		       lex_shown(l), l->text + l->at);
 }
 
-/* An exponent needs digits after it: otherwise "2e" is a number and a name. */
-static size_t skip_exponent(const struct lex *l, size_t pos)
-{
-	size_t p = pos + 1;
-
-	if (at(l, pos) != 'e' && at(l, pos) != 'E')
-		return pos;
-	if (at(l, p) == '+' || at(l, p) == '-')
-		p++;
-	return digit(at(l, p)) ? skip_digits(l, p) : pos;
-}
-
 static int number(struct lex *l, struct rk_error *err)
 {
-	size_t pos = skip_digits(l, l->at);
+	size_t pos = skip_digits(l, l->at), exponent;
 	enum rk_num rc;
 
 	l->kind = LEX_NUMBER;
 	l->whole = at(l, pos) != '.';
 	if (!l->whole)
 		pos = skip_digits(l, pos + 1);
-	l->pos = skip_exponent(l, pos);
-	l->whole = l->whole && l->pos == pos;
+	/* an exponent needs digits: otherwise "2e" is a number and a name */
+	if (at(l, pos) == 'e' || at(l, pos) == 'E') {
+		exponent = pos + 1;
+		if (at(l, exponent) == '+' || at(l, exponent) == '-')
+			exponent++;
+		if (digit(at(l, exponent))) {
+			pos = skip_digits(l, exponent);
+			l->whole = false;
+		}
+	}
+	l->pos = pos;
 	l->n = l->pos - l->at;
 	if (name_part(at(l, l->pos)))
 		return rk_fail(err, RK_E_FORMAT, "column %zu: '%c' right after a number",
@@ -224,7 +215,9 @@ static int expect(struct parser *p, int kind)
 {
 	char what[4] = { '\'', (char)kind, '\'', '\0' };
 
-	return p->lex.kind == kind ? next(p) : lex_expected(&p->lex, what, p->err);
+	if (p->lex.kind != kind)
+		return lex_expected(&p->lex, what, p->err);
+	return next(p);
 }
 
 /* One of `words`; the error for an unknown one lists them. */
@@ -234,11 +227,13 @@ static int one_of(struct parser *p, const char *what, const struct word *words, 
 	char known[256];
 	size_t len = 0;
 
-	for (const struct word *w = words; w->name; w++)
-		if (lex_is(l, w->name)) {
+	for (const struct word *w = words; w->name; w++) {
+		if (l->kind == LEX_NAME && l->n == strlen(w->name) &&
+		    memcmp(l->text + l->at, w->name, l->n) == 0) {
 			*ret = w->value;
 			return next(p);
 		}
+	}
 	for (const struct word *w = words; w->name && len < sizeof(known); w++)
 		len += (size_t)snprintf(known + len, sizeof(known) - len, "%s%s",
 					w == words ? "" : ", ", w->name);
@@ -298,7 +293,9 @@ static int copy_name(struct parser *p, struct rk_expr *e)
 	if (p->lex.kind != LEX_NAME)
 		return lex_expected(&p->lex, "a name", p->err);
 	e->name = rk_arena_text(p->arena, p->lex.text + p->lex.at, p->lex.n);
-	return e->name ? 0 : rk_fail_nomem(p->err);
+	if (!e->name)
+		return rk_fail_nomem(p->err);
+	return 0;
 }
 
 static int integer(struct parser *p, uint32_t max, uint32_t *ret)
@@ -335,7 +332,9 @@ static int level(struct parser *p, struct rk_expr *e)
 {
 	int rc = copy_name(p, e);
 
-	return rc < 0 ? rc : next(p);
+	if (rc < 0)
+		return rc;
+	return next(p);
 }
 
 static int accumulate(struct parser *p, struct rk_expr *e)
@@ -350,38 +349,29 @@ static int accumulate(struct parser *p, struct rk_expr *e)
 	return rc;
 }
 
-/* DIM { "," DIM } "]" */
-static int dim_list(struct parser *p, uint8_t *dims)
-{
-	unsigned dim = 0;
-	int rc = one_of(p, "dimension", dimensions, &dim);
-
-	if (rc < 0)
-		return rc;
-	*dims = (uint8_t)(1u << dim);
-	while (p->lex.kind == ',') {
-		if ((rc = next(p)) < 0 || (rc = one_of(p, "dimension", dimensions, &dim)) < 0)
-			return rc;
-		*dims = (uint8_t)(*dims | 1u << dim);
-	}
-	return expect(p, ']');
-}
-
 static int reduce(struct parser *p, struct rk_expr *e)
 {
-	unsigned how = 0;
+	unsigned how = 0, dim = 0;
 	int rc = expression(p, &e->a);
 
-	if (rc < 0 || (rc = expect(p, ',')) < 0)
-		return rc;
-	if ((rc = one_of(p, "operation", operations, &how)) < 0)
+	if (rc < 0 || (rc = expect(p, ',')) < 0 ||
+	    (rc = one_of(p, "operation", operations, &how)) < 0)
 		return rc;
 	e->how = (enum rk_expr_how)how;
 	if (p->lex.kind != ',')
 		return 0;
 	if ((rc = next(p)) < 0 || (rc = expect(p, '[')) < 0)
 		return rc;
-	return dim_list(p, &e->dims);
+	/* DIM { "," DIM } "]" */
+	if ((rc = one_of(p, "dimension", dimensions, &dim)) < 0)
+		return rc;
+	e->dims = (uint8_t)(1u << dim);
+	while (p->lex.kind == ',') {
+		if ((rc = next(p)) < 0 || (rc = one_of(p, "dimension", dimensions, &dim)) < 0)
+			return rc;
+		e->dims = (uint8_t)(e->dims | 1u << dim);
+	}
+	return expect(p, ']');
 }
 
 /* An index or a:b, added before *picks. */
@@ -451,29 +441,9 @@ static const struct function {
 	{ "accumulate", RK_EXPR_ACCUMULATE, accumulate },
 };
 
-/* `name` has been read, and "(" is the current word; `at` is the position of the name. */
-static int call(struct parser *p, struct rk_expr *e, size_t at)
-{
-	size_t n = sizeof(functions) / sizeof(*functions);
-	int rc;
-
-	for (size_t i = 0; i < n; i++) {
-		if (strcmp(functions[i].name, e->name) != 0)
-			continue;
-		e->name = NULL;
-		e->op = functions[i].op;
-		if ((rc = next(p)) < 0 || (rc = functions[i].parse(p, e)) < 0)
-			return rc;
-		return expect(p, ')');
-	}
-	return rk_fail(p->err, RK_E_FORMAT,
-		       "column %zu: unknown function '%.48s' (known: MAX0, min, max, or, LVL, "
-		       "reduce, select, accumulate)",
-		       at + 1, e->name);
-}
-
 static int name_or_call(struct parser *p, const struct rk_expr **ret)
 {
+	const struct function *f = functions, *end = f + sizeof(functions) / sizeof(*functions);
 	struct rk_expr *e;
 	size_t at = p->lex.at;
 	uint32_t index;
@@ -482,33 +452,31 @@ static int name_or_call(struct parser *p, const struct rk_expr **ret)
 	if (rc < 0 || (rc = copy_name(p, e)) < 0 || (rc = next(p)) < 0)
 		return rc;
 	*ret = e;
-	if (p->lex.kind == '(')
-		return call(p, e, at);
-	if (p->lex.kind != '[')
+	if (p->lex.kind == '[') {
+		if ((rc = next(p)) < 0 || (rc = integer(p, INT32_MAX, &index)) < 0)
+			return rc;
+		e->index = index;
+		return expect(p, ']');
+	}
+	if (p->lex.kind != '(')
 		return 0;
-	if ((rc = next(p)) < 0 || (rc = integer(p, INT32_MAX, &index)) < 0)
+	while (f < end && strcmp(f->name, e->name) != 0)
+		f++;
+	if (f == end)
+		return rk_fail(p->err, RK_E_FORMAT,
+			       "column %zu: unknown function '%.48s' (known: MAX0, min, max, or, "
+			       "LVL, reduce, select, accumulate)",
+			       at + 1, e->name);
+	e->name = NULL;
+	e->op = f->op;
+	if ((rc = next(p)) < 0 || (rc = f->parse(p, e)) < 0)
 		return rc;
-	e->index = index;
-	return expect(p, ']');
-}
-
-static int factor(struct parser *p, const struct rk_expr **ret);
-
-static int negative(struct parser *p, const struct rk_expr **ret)
-{
-	const struct rk_expr *e = NULL, *minus = NULL;
-	int rc;
-
-	if ((rc = next(p)) < 0 || (rc = factor(p, &e)) < 0)
-		return rc;
-	if (e->op == RK_EXPR_NUMBER)
-		return number_of(p, -e->number, ret);
-	rc = number_of(p, -1, &minus);
-	return rc < 0 ? rc : binary(p, RK_EXPR_MUL, minus, e, ret);
+	return expect(p, ')');
 }
 
 static int factor(struct parser *p, const struct rk_expr **ret)
 {
+	const struct rk_expr *e = NULL, *minus = NULL;
 	int rc;
 
 	if (p->depth == RK_EXPR_DEPTH_MAX)
@@ -517,21 +485,22 @@ static int factor(struct parser *p, const struct rk_expr **ret)
 	p->depth++;
 	switch (p->lex.kind) {
 	case LEX_NUMBER:
-		rc = number_of(p, p->lex.number, ret);
-		if (rc == 0)
+		if ((rc = number_of(p, p->lex.number, ret)) == 0)
 			rc = next(p);
 		break;
 	case LEX_NAME:
 		rc = name_or_call(p, ret);
 		break;
 	case '-':
-		rc = negative(p, ret);
+		if ((rc = next(p)) < 0 || (rc = factor(p, &e)) < 0)
+			break;
+		if (e->op == RK_EXPR_NUMBER)
+			rc = number_of(p, -e->number, ret);
+		else if ((rc = number_of(p, -1, &minus)) == 0)
+			rc = binary(p, RK_EXPR_MUL, minus, e, ret);
 		break;
 	case '(':
-		rc = next(p);
-		if (rc == 0)
-			rc = expression(p, ret);
-		if (rc == 0)
+		if ((rc = next(p)) == 0 && (rc = expression(p, ret)) == 0)
 			rc = expect(p, ')');
 		break;
 	default:
@@ -546,15 +515,17 @@ static int term(struct parser *p, const struct rk_expr **ret)
 	const struct rk_expr *a = NULL, *b = NULL;
 	int rc = factor(p, &a);
 
-	while (rc == 0 && (p->lex.kind == '*' || p->lex.kind == '/')) {
+	if (rc < 0)
+		return rc;
+	while (p->lex.kind == '*' || p->lex.kind == '/') {
 		enum rk_expr_op op = p->lex.kind == '*' ? RK_EXPR_MUL : RK_EXPR_DIV;
 
-		if ((rc = next(p)) < 0 || (rc = factor(p, &b)) < 0)
+		if ((rc = next(p)) < 0 || (rc = factor(p, &b)) < 0 ||
+		    (rc = binary(p, op, a, b, &a)) < 0)
 			return rc;
-		rc = binary(p, op, a, b, &a);
 	}
 	*ret = a;
-	return rc;
+	return 0;
 }
 
 static int expression(struct parser *p, const struct rk_expr **ret)
@@ -562,15 +533,17 @@ static int expression(struct parser *p, const struct rk_expr **ret)
 	const struct rk_expr *a = NULL, *b = NULL;
 	int rc = term(p, &a);
 
-	while (rc == 0 && (p->lex.kind == '+' || p->lex.kind == '-')) {
+	if (rc < 0)
+		return rc;
+	while (p->lex.kind == '+' || p->lex.kind == '-') {
 		enum rk_expr_op op = p->lex.kind == '+' ? RK_EXPR_ADD : RK_EXPR_SUB;
 
-		if ((rc = next(p)) < 0 || (rc = term(p, &b)) < 0)
+		if ((rc = next(p)) < 0 || (rc = term(p, &b)) < 0 ||
+		    (rc = binary(p, op, a, b, &a)) < 0)
 			return rc;
-		rc = binary(p, op, a, b, &a);
 	}
 	*ret = a;
-	return rc;
+	return 0;
 }
 
 int rk_expr_parse(struct rk_arena *arena, const char *text, size_t len, const struct rk_expr **ret,

@@ -2,8 +2,9 @@
  * names.c - see names.h.
  *
  * Every counter is known by its name in its pass and by its name anywhere; X[i] is also a member of
- * the group X, in its pass and anywhere. All of these are keys of one index: a letter for the kind,
- * the pass, a zero byte, the name.
+ * the group X, in its pass and anywhere. All of these are keys of one index: p or P (one counter or a
+ * group in its pass), a or A (anywhere: the first one added counts); the pass or nothing; a zero
+ * byte; the name.
  */
 #include "metrics/formula/names.h"
 
@@ -18,9 +19,6 @@
 #include "run/run.h"
 
 enum { KEY_MAX = 2 * RK_COUNTER_NAME_MAX + 3 };
-
-/* Kinds of keys. Anywhere: the pass is left out, and the first one added counts. */
-enum { ONE_IN_PASS = 'p', ONE_ANYWHERE = 'a', GROUP_IN_PASS = 'P', GROUP_ANYWHERE = 'A' };
 
 struct member {
 	int64_t index;
@@ -46,7 +44,9 @@ struct rk_counter_names {
 int rk_counter_names_new(struct rk_counter_names **ret, struct rk_error *err)
 {
 	*ret = rk_calloc(1, sizeof(**ret));
-	return *ret ? 0 : rk_fail_nomem(err);
+	if (!*ret)
+		return rk_fail_nomem(err);
+	return 0;
 }
 
 void rk_counter_names_free(struct rk_counter_names *n)
@@ -64,14 +64,18 @@ void rk_counter_names_free(struct rk_counter_names *n)
 	rk_free(n);
 }
 
-/* 0: too long to be a name in a formula. */
-static size_t make_key(char key[KEY_MAX], char kind, const char *pass, const char *name, size_t len)
+/* `pass` NULL: anywhere. 0: too long to be a name in a formula. */
+static size_t make_key(char key[KEY_MAX], bool group, const char *pass, const char *name,
+		       size_t len)
 {
-	size_t plen = strlen(pass);
+	const char *kinds = pass ? "pP" : "aA";
+	size_t plen;
 
+	pass = rk_text_or_empty(pass);
+	plen = strlen(pass);
 	if (plen > RK_COUNTER_NAME_MAX || len > RK_COUNTER_NAME_MAX)
 		return 0;
-	key[0] = kind;
+	key[0] = kinds[group];
 	memcpy(key + 1, pass, plen + 1);
 	memcpy(key + plen + 2, name, len);
 	return plen + 2 + len;
@@ -89,23 +93,6 @@ static struct entry *find_key(const struct rk_counter_names *n, const char *key,
 	return NULL;
 }
 
-static struct entry *add_entry(struct rk_counter_names *n, const char *key, size_t klen)
-{
-	struct entry *more = rk_grow(n->entries, &n->cap, n->n + 1, sizeof(*more));
-	char *copy;
-
-	if (!more)
-		return NULL;
-	n->entries = more;
-	copy = rk_strndup(key, klen);
-	if (!copy || !rk_index_add(&n->by_key, rk_hash_bytes(key, klen), (uint32_t)n->n)) {
-		rk_free(copy);
-		return NULL;
-	}
-	n->entries[n->n] = (struct entry){ .key = copy, .klen = klen, .sorted = true };
-	return &n->entries[n->n++];
-}
-
 /* Adds to the entry of that key, which is created if missing. */
 static int put(struct rk_counter_names *n, const char *key, size_t klen, int64_t index, uint32_t id)
 {
@@ -113,10 +100,20 @@ static int put(struct rk_counter_names *n, const char *key, size_t klen, int64_t
 	size_t cap;
 	void *p;
 
-	if (!e)
-		e = add_entry(n, key, klen);
-	if (!e)
-		return -1;
+	if (!e) {
+		char *copy;
+
+		if (!(p = rk_grow(n->entries, &n->cap, n->n + 1, sizeof(*e))))
+			return -1;
+		n->entries = p;
+		copy = rk_strndup(key, klen);
+		if (!copy || !rk_index_add(&n->by_key, rk_hash_bytes(key, klen), (uint32_t)n->n)) {
+			rk_free(copy);
+			return -1;
+		}
+		e = &n->entries[n->n++];
+		*e = (struct entry){ .key = copy, .klen = klen };
+	}
 	if (e->n == e->cap) {
 		cap = e->cap ? e->cap * 2 : 1;
 		if (!(p = rk_reallocn(e->members, cap, sizeof(*e->members))))
@@ -153,14 +150,11 @@ static int64_t split(const char *name, size_t *ret_len)
 	return v;
 }
 
-/* One scope of a counter: by its name, and in its group when it is an instance. */
-static int add_to(struct rk_counter_names *n, bool anywhere, const char *pass, const char *name,
-		  uint32_t id)
+/* One scope of a counter, a pass or NULL: by its name, and in its group when it is an instance. */
+static int add_to(struct rk_counter_names *n, const char *pass, const char *name, uint32_t id)
 {
 	char key[KEY_MAX];
-	const char *scope = anywhere ? "" : pass;
-	size_t base, klen = make_key(key, anywhere ? ONE_ANYWHERE : ONE_IN_PASS, scope, name,
-				     strlen(name));
+	size_t base, klen = make_key(key, false, pass, name, strlen(name));
 	int64_t index = split(name, &base);
 
 	if (!klen || find_key(n, key, klen))
@@ -169,14 +163,14 @@ static int add_to(struct rk_counter_names *n, bool anywhere, const char *pass, c
 		return -1;
 	if (index < 0)
 		return 0;
-	klen = make_key(key, anywhere ? GROUP_ANYWHERE : GROUP_IN_PASS, scope, name, base);
+	klen = make_key(key, true, pass, name, base);
 	return put(n, key, klen, index, id);
 }
 
 int rk_counter_names_add(struct rk_counter_names *n, const char *name, const char *pass,
 			 uint32_t id, struct rk_error *err)
 {
-	if (add_to(n, false, pass, name, id) < 0 || add_to(n, true, pass, name, id) < 0)
+	if (add_to(n, pass, name, id) < 0 || add_to(n, NULL, name, id) < 0)
 		return rk_fail_nomem(err);
 	return 0;
 }
@@ -192,14 +186,10 @@ static int by_index(const void *a, const void *b)
 static bool find(const struct rk_counter_names *n, const char *pass, bool group, const char *name,
 		 size_t len, struct rk_counter_match *ret)
 {
-	char key[KEY_MAX], kind = group ? GROUP_ANYWHERE : ONE_ANYWHERE;
-	struct entry *e;
-	size_t klen;
+	char key[KEY_MAX];
+	size_t klen = make_key(key, group, pass, name, len);
+	struct entry *e = klen ? find_key(n, key, klen) : NULL;
 
-	if (pass)
-		kind = group ? GROUP_IN_PASS : ONE_IN_PASS;
-	klen = make_key(key, kind, pass ? pass : "", name, len);
-	e = klen ? find_key(n, key, klen) : NULL;
 	if (!e || e->n == 0)
 		return false;
 	if (!e->sorted) {

@@ -36,19 +36,6 @@ static const char *const fixed[RK_MC_NFIXED] = {
 	[RK_MC_SCRATCH] = "Scratch_Per_Workitem",
 };
 
-static bool find_fixed(const char *name, struct rk_name *ret)
-{
-	for (unsigned i = 0; i < RK_MC_NFIXED; i++) {
-		if (strcmp(fixed[i], name) == 0) {
-			*ret = (struct rk_name){ .kind = RK_NAME_COLUMN,
-						 .column = i,
-						 .single = true };
-			return true;
-		}
-	}
-	return false;
-}
-
 /* The column of these counters together. */
 static int input_of(struct rk_metric_inputs *in, const char *name, const uint32_t *ids, size_t n,
 		    unsigned *ret, struct rk_error *err)
@@ -87,41 +74,34 @@ static int as_instances(struct lookup *l, const char *name, const struct rk_coun
 			struct rk_name *ret, struct rk_error *err)
 {
 	struct rk_name_instance *v = rk_grow(l->instances, &l->cap_instances, match->n, sizeof(*v));
-	/* Channels of L2 are numbered across the dies of a package. */
-	bool dies = strncmp(name, "TCC", 3) == 0 && l->device->xcds > 1;
-	int rc = 0;
+	int rc;
 
 	if (!v)
 		return rk_fail_nomem(err);
 	l->instances = v;
-	for (size_t i = 0; rc == 0 && i < match->n; i++) {
+	for (size_t i = 0; i < match->n; i++) {
 		int64_t index = match->index[i];
 
-		v[i] = (struct rk_name_instance){ 0 };
-		v[i].dims[RK_DIM_XCC] = dies ? (uint32_t)(index / CHANNELS_PER_DIE) : 0;
-		v[i].dims[RK_DIM_INSTANCE] = (uint32_t)(dies ? index % CHANNELS_PER_DIE : index);
+		v[i] = (struct rk_name_instance){ .dims[RK_DIM_INSTANCE] = (uint32_t)index };
+		/* channels of L2 are numbered across the dies of a package */
+		if (strncmp(name, "TCC", 3) == 0 && l->device->xcds > 1) {
+			v[i].dims[RK_DIM_XCC] = (uint32_t)(index / CHANNELS_PER_DIE);
+			v[i].dims[RK_DIM_INSTANCE] = (uint32_t)(index % CHANNELS_PER_DIE);
+		}
 		rc = input_of(l->inputs, name, &match->ids[i], 1, &v[i].column, err);
+		if (rc < 0)
+			return rc;
 	}
 	ret->kind = RK_NAME_INSTANCES;
 	ret->instances = v;
 	ret->ninstances = match->n;
-	return rc;
-}
-
-/* With one die there is one instance of these blocks: its minimum and maximum are its sum. */
-static bool once_per_die(const char *name)
-{
-	static const char *const blocks[] = { "GRBM_", "CPC_", "CPF_" };
-
-	for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++)
-		if (strncmp(name, blocks[i], strlen(blocks[i])) == 0)
-			return true;
-	return false;
+	return 0;
 }
 
 static int find_counter(struct lookup *l, const char *name, enum rk_name_use use, int64_t index,
 			struct rk_name *ret, struct rk_error *err)
 {
+	static const char *const once_per_die[] = { "GRBM_", "CPC_", "CPF_" };
 	const char *arch = l->device->arch;
 	/* a separate pass has its own clocks, but percentages refer to those of the main pass */
 	const char *pass = strncmp(name, "GRBM_", 5) == 0 ? "" : l->pass;
@@ -139,25 +119,12 @@ static int find_counter(struct lookup *l, const char *name, enum rk_name_use use
 		return 0;
 	if (use == RK_USE_INSTANCES && match.index[0] >= 0)
 		return as_instances(l, name, &match, ret, err);
-	ret->single = l->device->xcds == 1 && once_per_die(name);
+	/* with one die there is one instance of a block: its minimum and maximum are its sum */
+	for (size_t i = 0; i < sizeof(once_per_die) / sizeof(once_per_die[0]); i++)
+		ret->single |= l->device->xcds == 1 &&
+			       strncmp(name, once_per_die[i], strlen(once_per_die[i])) == 0;
 	ret->kind = RK_NAME_COLUMN;
 	return input_of(l->inputs, name, match.ids, match.n, &ret->column, err);
-}
-
-static void say_missing(const struct lookup *l, const char *name, enum rk_name_use use,
-			int64_t index, struct rk_name *ret)
-{
-	char as[RK_COUNTER_NAME_MAX + 1];
-
-	rk_counter_name_spell(l->device->arch, name, as);
-	ret->kind = RK_NAME_MISSING;
-	if (use == RK_USE_LEVEL)
-		snprintf(ret->why, sizeof(ret->why), "the integral of %.96s was not collected", as);
-	else if (use == RK_USE_ONE)
-		snprintf(ret->why, sizeof(ret->why), "%.96s[%lld] was not collected", as,
-			 (long long)index);
-	else
-		snprintf(ret->why, sizeof(ret->why), "%.120s was not collected", as);
 }
 
 /* The function of struct rk_names; `arg` is a struct lookup. */
@@ -165,22 +132,42 @@ static int look_up(void *arg, const char *name, enum rk_name_use use, int64_t in
 		   struct rk_name *ret, struct rk_error *err)
 {
 	struct lookup *l = arg;
+	char as[RK_COUNTER_NAME_MAX + 1];
 	int rc;
 
 	*ret = (struct rk_name){ .kind = RK_NAME_MISSING };
 	rc = find_counter(l, name, use, index, ret, err);
 	if (rc < 0 || ret->kind != RK_NAME_MISSING)
 		return rc;
-	say_missing(l, name, use, index, ret);
-	if (use == RK_USE_LEVEL || use == RK_USE_ONE || find_fixed(name, ret))
+	rk_counter_name_spell(l->device->arch, name, as);
+	if (use == RK_USE_LEVEL) {
+		snprintf(ret->why, sizeof(ret->why), "the integral of %.96s was not collected", as);
 		return 0;
-	ret->term = strcmp(name, "D") == 0 ? l->normal :
-					     rk_metric_term_for(l->set, name, l->device->arch);
+	}
+	if (use == RK_USE_ONE) {
+		snprintf(ret->why, sizeof(ret->why), "%.96s[%lld] was not collected", as,
+			 (long long)index);
+		return 0;
+	}
+	for (unsigned i = 0; i < RK_MC_NFIXED; i++) {
+		if (strcmp(fixed[i], name) == 0) {
+			ret->kind = RK_NAME_COLUMN;
+			ret->column = i;
+			ret->single = true;
+			return 0;
+		}
+	}
+	if (strcmp(name, "D") == 0)
+		ret->term = l->normal;
+	else
+		ret->term = rk_metric_term_for(l->set, name, l->device->arch);
 	if (ret->term) {
 		ret->kind = RK_NAME_TERM;
 	} else if (rk_metric_device_constant(l->device, name, &ret->number)) {
 		ret->kind = isnan(ret->number) ? RK_NAME_MISSING : RK_NAME_NUMBER;
 		snprintf(ret->why, sizeof(ret->why), "%s of the chip is unknown", name);
+	} else {
+		snprintf(ret->why, sizeof(ret->why), "%.120s was not collected", as);
 	}
 	return 0;
 }
@@ -195,7 +182,6 @@ static const char *const normals[] = {
 };
 
 struct work {
-	const struct rk_metric_set *set;
 	struct lookup lookup;
 	struct rk_names names;
 	struct rk_arena *arena; /* of what is put together here */
@@ -223,9 +209,11 @@ static int add_maybe(struct work *w, const struct rk_expr *e, unsigned *ret, str
 	if (rc == 0)
 		return 0;
 	*ret = RK_NO_RESULT;
-	if (rc != RK_E_UNSUPPORTED && err)
+	if (rc == RK_E_UNSUPPORTED)
+		return 0;
+	if (err)
 		*err = why;
-	return rc == RK_E_UNSUPPORTED ? 0 : rc;
+	return rc;
 }
 
 static int add_metric(struct work *w, const struct rk_metric_def *def, struct rk_error *err)
@@ -257,9 +245,11 @@ static int add_metric(struct work *w, const struct rk_metric_def *def, struct rk
 	if (!peak)
 		return 0;
 	rc = add_maybe(w, peak, &result, err);
-	if (rc == 0 && result != RK_NO_RESULT)
+	if (rc < 0)
+		return rc;
+	if (result != RK_NO_RESULT)
 		o->peak = rk_program_constant(p->program, result);
-	return rc;
+	return 0;
 }
 
 /* A result that may be missing; `text` is made by us. */
@@ -269,7 +259,9 @@ static int add_text(struct work *w, const char *text, unsigned *ret, struct rk_e
 	int rc = rk_expr_parse(w->arena, text, strlen(text), &e, err);
 
 	*ret = RK_NO_RESULT;
-	return rc < 0 ? rc : add_maybe(w, e, ret, err);
+	if (rc < 0)
+		return rc;
+	return add_maybe(w, e, ret, err);
 }
 
 static int add_totals(struct work *w, struct rk_error *err)
@@ -277,21 +269,26 @@ static int add_totals(struct work *w, struct rk_error *err)
 	static const char *const levels[RK_NLEVELS] = { "lds_bytes", "l1_bytes", "l1_l2_bytes",
 							"fabric_total_bytes" };
 	unsigned *totals = w->plan->totals;
-	int rc = 0;
+	int rc;
 
 	for (unsigned i = 0; i < RK_NTOTALS; i++)
 		totals[i] = RK_NO_RESULT;
-	for (unsigned i = 0; rc == 0 && i < RK_NLEVELS; i++)
+	for (unsigned i = 0; i < RK_NLEVELS; i++) {
 		rc = add_text(w, levels[i], &totals[RK_TOTAL_BYTES + i], err);
-	for (unsigned i = 0; rc == 0 && rk_roof_pipes[i]; i++) {
+		if (rc < 0)
+			return rc;
+	}
+	for (unsigned i = 0; rk_roof_pipes[i]; i++) {
 		const char *type = strrchr(rk_roof_pipes[i], ' ');
 		char name[32];
 
 		/* "matrix f16" is m_f16 in the terms, "vector f32" v_f32 */
 		snprintf(name, sizeof(name), "%c_%s", rk_roof_pipes[i][0], type ? type + 1 : "");
 		rc = add_text(w, name, &totals[RK_TOTAL_OPS + i], err);
+		if (rc < 0)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 /* over - under * (1 + slack), and over / under */
@@ -311,31 +308,9 @@ static int add_check(struct work *w, const struct rk_metric_check *c, struct rk_
 	if (!over || !under || !rk_metric_archs_has(c->archs, arch))
 		return 0;
 	rc = add_maybe(w, &margin, &ret->margin, err);
-	if (rc == 0 && ret->margin != RK_NO_RESULT)
-		rc = add_maybe(w, &factor, &ret->factor, err);
-	return rc;
-}
-
-static int plan_fill(struct work *w, struct rk_error *err)
-{
-	struct rk_metric_plan *p = w->plan = rk_calloc(1, sizeof(*p));
-	int rc;
-
-	if (!p)
-		return rk_fail_nomem(err);
-	p->device = *w->lookup.device;
-	p->outputs = rk_calloc(w->set->ndefs, sizeof(*p->outputs));
-	p->absent = rk_calloc(w->set->ndefs, sizeof(*p->absent));
-	p->checks = rk_calloc(w->set->nchecks, sizeof(*p->checks));
-	if (!p->outputs || !p->absent || !p->checks)
-		return rk_fail_nomem(err);
-	rc = rk_program_new(&p->program, err);
-	for (size_t i = 0; rc == 0 && i < w->set->ndefs; i++)
-		rc = add_metric(w, &w->set->defs[i], err);
-	w->lookup.pass = "";
-	for (size_t i = 0; rc == 0 && i < w->set->nchecks; i++)
-		rc = add_check(w, &w->set->checks[i], &p->checks[i], err);
-	return rc < 0 ? rc : add_totals(w, err);
+	if (rc < 0 || ret->margin == RK_NO_RESULT)
+		return rc;
+	return add_maybe(w, &factor, &ret->factor, err);
 }
 
 int rk_metric_plan_new(const struct rk_metric_set *set, const struct rk_metric_device *device,
@@ -343,21 +318,46 @@ int rk_metric_plan_new(const struct rk_metric_set *set, const struct rk_metric_d
 		       struct rk_metric_inputs *inputs, struct rk_metric_plan **ret,
 		       struct rk_error *err)
 {
-	struct work w = { .set = set, .lookup = { set, device, NULL, names, inputs, "", NULL, 0 } };
-	int rc = rk_arena_new(&w.arena, err);
+	struct rk_metric_plan *p = rk_calloc(1, sizeof(*p));
+	struct work w = { .plan = p, .lookup = { set, device, NULL, names, inputs, "", NULL, 0 } };
+	int rc;
 
 	w.names = (struct rk_names){ &w.lookup, look_up };
-	if (rc == 0)
-		rc = rk_expr_parse(w.arena, normals[normal], strlen(normals[normal]),
-				   &w.lookup.normal, err);
-	if (rc == 0)
-		rc = plan_fill(&w, err);
+	if (!p)
+		return rk_fail_nomem(err);
+	p->device = *device;
+	p->outputs = rk_calloc(set->ndefs, sizeof(*p->outputs));
+	p->absent = rk_calloc(set->ndefs, sizeof(*p->absent));
+	p->checks = rk_calloc(set->nchecks, sizeof(*p->checks));
+	if (!p->outputs || !p->absent || !p->checks) {
+		rc = rk_fail_nomem(err);
+		goto out;
+	}
+	if ((rc = rk_arena_new(&w.arena, err)) < 0 ||
+	    (rc = rk_expr_parse(w.arena, normals[normal], strlen(normals[normal]), &w.lookup.normal,
+				err)) < 0 ||
+	    (rc = rk_program_new(&p->program, err)) < 0)
+		goto out;
+	for (size_t i = 0; i < set->ndefs; i++) {
+		rc = add_metric(&w, &set->defs[i], err);
+		if (rc < 0)
+			goto out;
+	}
+	w.lookup.pass = "";
+	for (size_t i = 0; i < set->nchecks; i++) {
+		rc = add_check(&w, &set->checks[i], &p->checks[i], err);
+		if (rc < 0)
+			goto out;
+	}
+	rc = add_totals(&w, err);
+	if (rc < 0)
+		goto out;
+	*ret = p;
+	p = NULL;
+out:
 	rk_free(w.lookup.instances);
 	rk_arena_free(w.arena);
-	if (rc < 0)
-		rk_metric_plan_free(w.plan);
-	else
-		*ret = w.plan;
+	rk_metric_plan_free(p);
 	return rc;
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/num.h"
 #include "metrics/formula/program.h"
 #include "metrics/formula/program_impl.h"
 
@@ -49,13 +50,6 @@ static uint32_t chain_of(const struct rk_program *p, const struct rk_step *s)
 	return (uint32_t)h & (p->nheads - 1);
 }
 
-/* Numbers by their bits: a NaN is equal to itself, and 0 is not -0. */
-static bool equal(const struct rk_step *s, const struct rk_step *t)
-{
-	return s->op == t->op && s->a == t->a && s->b == t->b &&
-	       memcmp(&s->number, &t->number, sizeof(s->number)) == 0;
-}
-
 /* In a chain newer steps come before older ones: the last step added is always a head. */
 static void link_step(struct rk_program *p, uint32_t i)
 {
@@ -83,11 +77,22 @@ static int grow_heads(struct rk_program *p, struct rk_error *err)
 	return 0;
 }
 
-/* Room for one more step. */
-static int grow_steps(struct rk_program *p, struct rk_error *err)
+static int intern(struct rk_program *p, const struct rk_step *s, uint32_t *ret,
+		  struct rk_error *err)
 {
+	uint32_t i = p->nheads ? p->heads[chain_of(p, s)] : RK_STEP_NONE;
 	struct rk_step *steps;
 
+	for (; i != RK_STEP_NONE; i = p->steps[i].next) {
+		const struct rk_step *t = &p->steps[i];
+
+		/* numbers by their bits: a NaN is equal to itself, and 0 is not -0 */
+		if (s->op == t->op && s->a == t->a && s->b == t->b &&
+		    memcmp(&s->number, &t->number, sizeof(s->number)) == 0) {
+			*ret = i;
+			return 0;
+		}
+	}
 	if (p->nsteps == RK_PROGRAM_STEPS_MAX)
 		return rk_fail(err, RK_E_UNSUPPORTED, "the metrics need more than %d steps",
 			       RK_PROGRAM_STEPS_MAX);
@@ -97,25 +102,9 @@ static int grow_steps(struct rk_program *p, struct rk_error *err)
 	if (!steps)
 		return rk_fail_nomem(err);
 	p->steps = steps;
-	return 0;
-}
-
-static int intern(struct rk_program *p, const struct rk_step *s, uint32_t *ret,
-		  struct rk_error *err)
-{
-	uint32_t i = p->nheads ? p->heads[chain_of(p, s)] : RK_STEP_NONE;
-	int rc;
-
-	while (i != RK_STEP_NONE && !equal(&p->steps[i], s))
-		i = p->steps[i].next;
-	if (i == RK_STEP_NONE) {
-		if ((rc = grow_steps(p, err)) < 0)
-			return rc;
-		i = p->nsteps++;
-		p->steps[i] = *s;
-		link_step(p, i);
-	}
-	*ret = i;
+	p->steps[p->nsteps] = *s;
+	link_step(p, p->nsteps);
+	*ret = p->nsteps++;
 	return 0;
 }
 
@@ -156,86 +145,56 @@ int rk_step_column(struct rk_program *p, unsigned column, uint32_t *ret, struct 
 
 static double fold(enum rk_step_op op, double a, double b)
 {
-	double r;
-
 	switch (op) {
 	case RK_STEP_ADD:
-		r = a + b;
-		break;
+		return a + b;
 	case RK_STEP_SUB:
-		r = a - b;
-		break;
+		return a - b;
 	case RK_STEP_MUL:
-		r = a * b;
-		break;
+		return a * b;
 	case RK_STEP_DIV:
-		r = b == 0 ? (double)NAN : a / b;
-		break;
+		return b == 0 ? (double)NAN : a / b;
 	case RK_STEP_MIN:
-		r = isnan(a) || a < b ? a : b;
-		break;
+		return isnan(a) || a < b ? a : b;
 	case RK_STEP_MAX:
-		r = isnan(a) || a > b ? a : b;
-		break;
+		return isnan(a) || a > b ? a : b;
 	case RK_STEP_MAX0:
-		r = a < 0 ? 0 : a;
-		break;
+		return a < 0 ? 0 : a;
 	default:
-		r = a;
-		break;
+		return a;
 	}
-	return isfinite(r) ? r : (double)NAN;
-}
-
-static bool commutes(enum rk_step_op op)
-{
-	return op == RK_STEP_ADD || op == RK_STEP_MUL || op == RK_STEP_MIN || op == RK_STEP_MAX;
-}
-
-/* Whether `op` with the number v on its right leaves everything as it is. */
-static bool neutral(enum rk_step_op op, double v)
-{
-	if (op == RK_STEP_MUL || op == RK_STEP_DIV)
-		return v == 1;
-	return (op == RK_STEP_ADD || op == RK_STEP_SUB) && v == 0;
-}
-
-/* At least one operand is a number. True: the result is an existing step or a number. */
-static bool simplify(struct rk_program *p, const struct rk_step *s, uint32_t *ret, double *number)
-{
-	const struct rk_step *a = &p->steps[s->a];
-	const struct rk_step *b = s->b == RK_STEP_NONE ? a : &p->steps[s->b];
-	bool na = a->op == RK_STEP_NUMBER, nb = b->op == RK_STEP_NUMBER;
-
-	*ret = RK_STEP_NONE;
-	if (na && nb) {
-		*number = fold(s->op, a->number, b->number);
-		return true;
-	}
-	if ((na && isnan(a->number)) ||
-	    (nb && (isnan(b->number) || (s->op == RK_STEP_DIV && b->number == 0)))) {
-		*number = (double)NAN;
-		return true;
-	}
-	if (nb && neutral(s->op, b->number))
-		*ret = s->a;
-	return *ret != RK_STEP_NONE;
 }
 
 int rk_step_make(struct rk_program *p, enum rk_step_op op, uint32_t a, uint32_t b, uint32_t *ret,
 		 struct rk_error *err)
 {
+	bool commutes = op == RK_STEP_ADD || op == RK_STEP_MUL || op == RK_STEP_MIN ||
+			op == RK_STEP_MAX;
 	struct rk_step s = { .op = op, .a = a, .b = b };
-	double number;
+	const struct rk_step *x, *y;
+	bool nx, ny;
 
-	/* a+b and b+a are one step; numbers are on the right, as emit() wants them. */
-	if (commutes(op) && (rk_step_is_number(p, a) || (a > b && !rk_step_is_number(p, b)))) {
+	/* a+b and b+a are one step; numbers are on the right, as emit_all() wants them */
+	if (commutes && (rk_step_is_number(p, a) || (a > b && !rk_step_is_number(p, b)))) {
 		s.a = b;
 		s.b = a;
 	}
-	if (!simplify(p, &s, ret, &number))
-		return intern(p, &s, ret, err);
-	return *ret == RK_STEP_NONE ? rk_step_number(p, number, ret, err) : 0;
+	x = &p->steps[s.a];
+	y = s.b == RK_STEP_NONE ? x : &p->steps[s.b];
+	nx = x->op == RK_STEP_NUMBER;
+	ny = y->op == RK_STEP_NUMBER;
+	if (nx && ny)
+		return rk_step_number(p, fold(op, x->number, y->number), ret, err);
+	if ((nx && isnan(x->number)) || (ny && isnan(y->number)) ||
+	    (ny && op == RK_STEP_DIV && y->number == 0))
+		return rk_step_number(p, (double)NAN, ret, err);
+	/* x + 0, x - 0, x * 1, x / 1 */
+	if (ny && (((op == RK_STEP_ADD || op == RK_STEP_SUB) && y->number == 0) ||
+		   ((op == RK_STEP_MUL || op == RK_STEP_DIV) && y->number == 1))) {
+		*ret = s.a;
+		return 0;
+	}
+	return intern(p, &s, ret, err);
 }
 
 /* 1 if the step was not live yet and must be visited. */
@@ -248,11 +207,17 @@ static uint32_t mark(struct rk_program *p, uint32_t i)
 	return 1;
 }
 
-/* Also marks all steps that it needs; they come before it. */
-static void make_live(struct rk_program *p, uint32_t step)
+int rk_program_keep(struct rk_program *p, uint32_t step, unsigned *ret, struct rk_error *err)
 {
-	uint32_t waiting = mark(p, step);
+	uint32_t *results =
+		rk_grow(p->results, &p->results_cap, p->nresults + 1u, sizeof(*results));
+	uint32_t waiting;
 
+	if (!results)
+		return rk_fail_nomem(err);
+	p->results = results;
+	/* also makes live all steps that it needs; they come before it */
+	waiting = mark(p, step);
 	for (uint32_t i = step; waiting; i--) {
 		struct rk_step *s = &p->steps[i];
 
@@ -265,17 +230,6 @@ static void make_live(struct rk_program *p, uint32_t step)
 		else
 			waiting += mark(p, s->a) + mark(p, s->b);
 	}
-}
-
-int rk_program_keep(struct rk_program *p, uint32_t step, unsigned *ret, struct rk_error *err)
-{
-	uint32_t *results =
-		rk_grow(p->results, &p->results_cap, p->nresults + 1u, sizeof(*results));
-
-	if (!results)
-		return rk_fail_nomem(err);
-	p->results = results;
-	make_live(p, step);
 	*ret = p->nresults;
 	p->results[p->nresults++] = step;
 	return 0;
@@ -426,29 +380,6 @@ static bool is_operation(const struct rk_step *s)
 	return s->op > RK_STEP_COLUMN;
 }
 
-static void used_at(struct planner *w, uint32_t step, uint32_t at)
-{
-	if (step != RK_STEP_NONE)
-		w->last[step] = at;
-}
-
-static void find_last_uses(struct planner *w)
-{
-	const struct rk_program *p = w->p;
-
-	for (uint32_t i = 0; i < p->nsteps; i++) {
-		const struct rk_step *s = &p->steps[i];
-
-		w->last[i] = i;
-		if (!s->live || !is_operation(s))
-			continue;
-		used_at(w, s->a, i);
-		used_at(w, s->b, i);
-	}
-	for (unsigned r = 0; r < p->nresults; r++)
-		w->last[p->results[r]] = RK_STEP_NONE;
-}
-
 /* Frees the register of an operand that is not needed after step `at`. */
 static void give_back(struct planner *w, uint32_t step, uint32_t at)
 {
@@ -461,6 +392,19 @@ static void give_back(struct planner *w, uint32_t step, uint32_t at)
 static void place_registers(struct planner *w)
 {
 	const struct rk_program *p = w->p;
+
+	for (uint32_t i = 0; i < p->nsteps; i++) {
+		const struct rk_step *s = &p->steps[i];
+
+		w->last[i] = i;
+		if (!s->live || !is_operation(s))
+			continue;
+		w->last[s->a] = i;
+		if (s->b != RK_STEP_NONE)
+			w->last[s->b] = i;
+	}
+	for (unsigned r = 0; r < p->nresults; r++)
+		w->last[p->results[r]] = RK_STEP_NONE;
 
 	for (uint32_t i = 0; i < p->nsteps; i++) {
 		const struct rk_step *s = &p->steps[i];
@@ -480,27 +424,6 @@ static void place_registers(struct planner *w)
 	w->nregisters++;
 }
 
-static void emit(struct planner *w, struct rk_program_state *st, uint32_t i)
-{
-	const struct rk_step *s = &w->p->steps[i];
-	uint32_t a = s->a, b = s->b == RK_STEP_NONE ? s->a : s->b;
-	struct instruction *in = &st->code[st->ncode++];
-
-	in->out = w->place[i];
-	in->run = kernels[s->op].both;
-	if (rk_step_is_number(w->p, b)) {
-		in->run = kernels[s->op].right;
-		in->k = w->p->steps[b].number;
-		b = a;
-	} else if (rk_step_is_number(w->p, a)) {
-		in->run = kernels[s->op].left;
-		in->k = w->p->steps[a].number;
-		a = b;
-	}
-	in->a = w->place[a];
-	in->b = w->place[b];
-}
-
 /* Columns get the places after the registers; then the code can be written. */
 static void emit_all(struct planner *w, struct rk_program_state *st)
 {
@@ -514,9 +437,28 @@ static void emit_all(struct planner *w, struct rk_program_state *st)
 		w->place[i] = w->nregisters + (uint32_t)st->ncolumns;
 		st->columns[st->ncolumns++] = s->a;
 	}
-	for (uint32_t i = 0; i < p->nsteps; i++)
-		if (p->steps[i].live && is_operation(&p->steps[i]))
-			emit(w, st, i);
+	for (uint32_t i = 0; i < p->nsteps; i++) {
+		const struct rk_step *s = &p->steps[i];
+		uint32_t a = s->a, b = s->b == RK_STEP_NONE ? s->a : s->b;
+		struct instruction *in;
+
+		if (!s->live || !is_operation(s))
+			continue;
+		in = &st->code[st->ncode++];
+		in->out = w->place[i];
+		in->run = kernels[s->op].both;
+		if (rk_step_is_number(p, b)) {
+			in->run = kernels[s->op].right;
+			in->k = p->steps[b].number;
+			b = a;
+		} else if (rk_step_is_number(p, a)) {
+			in->run = kernels[s->op].left;
+			in->k = p->steps[a].number;
+			a = b;
+		}
+		in->a = w->place[a];
+		in->b = w->place[b];
+	}
 	for (unsigned r = 0; r < p->nresults; r++)
 		st->results[r] = w->place[p->results[r]];
 }
@@ -574,7 +516,6 @@ int rk_program_state_new(const struct rk_program *p, struct rk_program_state **r
 		rc = rk_fail_nomem(err);
 		goto out;
 	}
-	find_last_uses(&w);
 	place_registers(&w);
 	emit_all(&w, st);
 	rc = make_registers(&w, st, err);
@@ -613,7 +554,7 @@ void rk_program_run(struct rk_program_state *s, const double *const *columns, si
 		s->places[s->nregisters + c] = column ? (double *)(uintptr_t)column : none;
 	}
 	for (size_t row = 0; row < n; row += STRIPE) {
-		size_t rows = n - row < STRIPE ? n - row : STRIPE;
+		size_t rows = rk_min(n - row, STRIPE);
 
 		for (size_t i = 0; i < s->ncode; i++) {
 			const struct instruction *in = &s->code[i];
