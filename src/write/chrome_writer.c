@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/num.h"
+#include "base/page.h"
 #include "base/text.h"
 #include "write/trace.h"
 
@@ -138,29 +139,12 @@ static void describe_process(struct chrome *c, uint32_t process)
 	put_metadata(c, "process_name", process, 0);
 }
 
-/* "GPU 4 queue 1 (2)" */
-static void describe(struct chrome *c, uint32_t process, uint32_t track)
-{
-	struct rk_track *t = &c->tracks.v[track];
-
-	describe_process(c, process);
-	if (t->told)
-		return;
-	t->told = true;
-	rk_bytes_clear(&c->name);
-	if (t->parent && c->tracks.v[t->parent].kind != RK_TRACK_PROCESS) {
-		rk_tracks_name(&c->tracks, t->parent, &c->name);
-		rk_bytes_put_u8(&c->name, ' ');
-	}
-	rk_tracks_name(&c->tracks, track, &c->name);
-	put_metadata(c, "thread_name", process, track);
-}
-
-/* 1: the slice has a lane; 0: it cannot be shown. */
+/* 1: the slice has a lane, which is called "GPU 4 queue 1 (2)" or so; 0: it cannot be shown. */
 static int place(struct chrome *c, struct slice *s, bool nest, struct rk_error *err)
 {
-	int64_t end;
+	struct rk_track *t;
 	uint32_t lane;
+	int64_t end;
 
 	if (!s->track)
 		return rk_fail_nomem(err);
@@ -168,15 +152,30 @@ static int place(struct chrome *c, struct slice *s, bool nest, struct rk_error *
 		c->no_time++;
 		return 0;
 	}
-	s->duration = s->duration == RK_NONE ? 0 : s->duration;
+	if (s->duration == RK_NONE)
+		s->duration = 0;
 	if (s->duration < 0 || !rk_add_i64(s->start, s->duration, &end))
 		end = s->start;
 	lane = rk_tracks_lane(&c->tracks, s->track, s->start, end, nest);
 	if (!lane)
 		return rk_fail_nomem(err);
-	c->crowded += lane == RK_TRACK_FULL;
-	s->track = lane == RK_TRACK_FULL ? s->track : lane;
-	describe(c, s->process, s->track);
+	if (lane == RK_TRACK_FULL)
+		c->crowded++;
+	else
+		s->track = lane;
+
+	describe_process(c, s->process);
+	t = &c->tracks.v[s->track];
+	if (t->told)
+		return 1;
+	t->told = true;
+	rk_bytes_clear(&c->name);
+	if (t->parent && c->tracks.v[t->parent].kind != RK_TRACK_PROCESS) {
+		rk_tracks_name(&c->tracks, t->parent, &c->name);
+		rk_bytes_put_u8(&c->name, ' ');
+	}
+	rk_tracks_name(&c->tracks, s->track, &c->name);
+	put_metadata(c, "thread_name", s->process, s->track);
 	return 1;
 }
 
@@ -192,7 +191,7 @@ static void put_where(struct chrome *c, const struct slice *s)
 /* Viewers drop a slice that ends before it starts: it gets duration 0, and the recorded one as an argument. */
 static void put_duration(struct chrome *c, int64_t duration)
 {
-	put_micro(&c->text, ",\"dur\":", duration < 0 ? 0 : duration);
+	put_micro(&c->text, ",\"dur\":", rk_max_i64(duration, 0));
 	rk_bytes_puts(&c->text, ",\"args\":{");
 	if (duration < 0)
 		put_micro(&c->text, "\"recorded dur\":", duration);
@@ -205,11 +204,6 @@ static void open_slice(struct chrome *c, const char *text, uint32_t name, const 
 	put_name(c, ",\"name\":", name);
 	put_where(c, s);
 	put_duration(c, s->duration);
-}
-
-static void close_slice(struct chrome *c)
-{
-	rk_bytes_puts(&c->text, "}}");
 }
 
 /* `step`: "s" at the call, "f" at what it caused. Ids are of the whole trace, so the process is part of them. */
@@ -253,9 +247,11 @@ static uint32_t process_of(struct chrome *c, const struct rk_batch *b, unsigned 
 	int64_t p = rk_tracks_process(&c->tracks, rk_trace_i64(b, pid, row),
 				      rk_trace_i32(b, rank, row), rk_batch_id(b, node, row));
 
-	if (p < 0)
+	if (p < 0) {
 		c->text.bad = true;
-	return p < 0 ? 0 : (uint32_t)p;
+		return 0;
+	}
+	return (uint32_t)p;
 }
 
 /* A track of a device of the process. */
@@ -274,23 +270,6 @@ static uint32_t thread_track(struct chrome *c, uint32_t process, int64_t tid)
 			       RK_TRACK_THREAD, tid);
 }
 
-static void put_counters(struct chrome *c, const struct rk_batch *b, size_t row)
-{
-	for (unsigned f = RK_K_NFIELDS; f < b->schema->nfields; f++) {
-		const struct rk_column *col = &b->cols[f];
-		const char *name = b->schema->fields[f].name;
-		char digits[32];
-		double v = rk_column_has(col, row) ? ((const double *)col->data)[row] : NAN;
-
-		if (!isfinite(v))
-			continue;
-		put_comma(&c->text);
-		rk_json_string(&c->text, name, strlen(name));
-		rk_bytes_put_u8(&c->text, ':');
-		rk_bytes_put(&c->text, digits, rk_num_put_f64(digits, v));
-	}
-}
-
 static int kernel(struct chrome *c, const struct rk_batch *b, size_t row, struct rk_error *err)
 {
 	uint32_t process = process_of(c, b, RK_K_PID, RK_K_RANK, RK_K_NODE, row);
@@ -303,8 +282,10 @@ static int kernel(struct chrome *c, const struct rk_batch *b, size_t row, struct
 			   .correlation = rk_trace_i64(b, RK_K_CORRELATION, row) };
 	int rc;
 
-	s.track = queue == RK_NONE ? device_track(c, process, device, RK_TRACK_STREAM, stream) :
-				     device_track(c, process, device, RK_TRACK_QUEUE, queue);
+	if (queue == RK_NONE)
+		s.track = device_track(c, process, device, RK_TRACK_STREAM, stream);
+	else
+		s.track = device_track(c, process, device, RK_TRACK_QUEUE, queue);
 	rc = place(c, &s, false, err);
 	if (rc <= 0)
 		return rc;
@@ -319,8 +300,19 @@ static int kernel(struct chrome *c, const struct rk_batch *b, size_t row, struct
 	put_arg(&c->text, "\"registers per thread\":", rk_trace_i32(b, RK_K_REGS, row));
 	put_arg(&c->text, "\"shared memory\":", rk_trace_i32(b, RK_K_SHARED_MEM, row));
 	put_arg(&c->text, "\"scratch\":", rk_trace_i32(b, RK_K_SCRATCH, row));
-	put_counters(c, b, row);
-	close_slice(c);
+	for (unsigned f = RK_K_NFIELDS; f < b->schema->nfields; f++) {
+		const struct rk_column *col = &b->cols[f];
+		const char *name = b->schema->fields[f].name;
+		double v = rk_column_has(col, row) ? ((const double *)col->data)[row] : NAN;
+
+		if (!isfinite(v))
+			continue;
+		put_comma(&c->text);
+		rk_json_string(&c->text, name, strlen(name));
+		rk_bytes_put_u8(&c->text, ':');
+		rk_put_number(&c->text, v, "");
+	}
+	rk_bytes_puts(&c->text, "}}");
 	put_flow(c, &s, 'f');
 	return 0;
 }
@@ -347,7 +339,7 @@ static int copy(struct chrome *c, const struct rk_batch *b, size_t row, struct r
 	put_arg(&c->text, "\"stream\":", stream);
 	put_arg(&c->text, "\"bytes\":", rk_trace_i64(b, RK_C_BYTES, row));
 	put_arg(&c->text, "\"correlation\":", s.correlation);
-	close_slice(c);
+	rk_bytes_puts(&c->text, "}}");
 	put_flow(c, &s, 'f');
 	return 0;
 }
@@ -371,47 +363,44 @@ static int allocation(struct chrome *c, const struct rk_batch *b, size_t row, st
 	put_arg(&c->text, "\"device\":", rk_trace_i64(b, RK_M_DEVICE, row));
 	put_arg(&c->text, "\"bytes\":", rk_trace_i64(b, RK_M_BYTES, row));
 	put_arg(&c->text, "\"correlation\":", rk_trace_i64(b, RK_M_CORRELATION, row));
-	close_slice(c);
+	rk_bytes_puts(&c->text, "}}");
 	return 0;
 }
 
 /* The domain is the category; what a reader would not know for one of calls gets the ending. */
-static void put_domain(struct chrome *c, uint32_t id)
-{
-	size_t len;
-	const char *s = rk_strtab_borrow(c->ctx->names, id, &len);
-	static const char *const known[] = { "_api", "_API", "_runtime", "_driver", "_API_EXT" };
-	bool is = false;
-
-	for (unsigned i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		is = is || rk_text_ends(s, len, known[i]);
-	rk_bytes_clear(&c->name);
-	rk_bytes_put(&c->name, s, len);
-	if (!is)
-		rk_bytes_puts(&c->name, "_api");
-	put_held(c);
-}
-
 static int call(struct chrome *c, const struct rk_batch *b, size_t row, struct rk_error *err)
 {
+	static const char *const known[] = { "_api", "_API", "_runtime", "_driver", "_API_EXT" };
 	uint32_t process = process_of(c, b, RK_A_PID, RK_A_RANK, RK_A_NODE, row);
+	int64_t tid = rk_trace_i64(b, RK_A_TID, row);
 	struct slice s = { .process = process,
-			   .track = thread_track(c, process, rk_trace_i64(b, RK_A_TID, row)),
+			   .track = thread_track(c, process, tid),
 			   .start = rk_trace_i64(b, RK_A_START, row),
 			   .duration = rk_trace_i64(b, RK_A_DURATION, row),
 			   .correlation = rk_trace_i64(b, RK_A_CORRELATION, row) };
-	int rc = place(c, &s, true, err);
+	const char *domain;
+	bool is_known = false;
+	size_t len;
+	int rc;
 
+	rc = place(c, &s, true, err);
 	if (rc <= 0)
 		return rc;
+	domain = rk_strtab_borrow(c->ctx->names, rk_batch_id(b, RK_A_DOMAIN, row), &len);
+	for (unsigned i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		is_known = is_known || rk_text_ends(domain, len, known[i]);
+	rk_bytes_clear(&c->name);
+	rk_bytes_put(&c->name, domain, len);
+	if (!is_known)
+		rk_bytes_puts(&c->name, "_api");
 	begin_event(c, "{\"ph\":\"X\",\"cat\":");
-	put_domain(c, rk_batch_id(b, RK_A_DOMAIN, row));
+	put_held(c);
 	put_name(c, ",\"name\":", rk_batch_id(b, RK_A_FUNCTION, row));
 	put_where(c, &s);
 	put_duration(c, s.duration);
 	put_arg(&c->text, "\"correlation\":", s.correlation);
-	put_thread(c, &s, rk_trace_i64(b, RK_A_TID, row));
-	close_slice(c);
+	put_thread(c, &s, tid);
+	rk_bytes_puts(&c->text, "}}");
 	put_flow(c, &s, 's');
 	return 0;
 }
@@ -434,7 +423,7 @@ static int marker(struct chrome *c, const struct rk_batch *b, size_t row, struct
 	open_slice(c, "{\"ph\":\"X\",\"cat\":\"user_annotation\"", rk_batch_id(b, RK_R_NAME, row),
 		   &s);
 	put_thread(c, &s, tid);
-	close_slice(c);
+	rk_bytes_puts(&c->text, "}}");
 	return 0;
 }
 
@@ -444,7 +433,6 @@ static int sample(struct chrome *c, const struct rk_batch *b, size_t row, struct
 	uint32_t unit = rk_batch_id(b, RK_S_UNIT, row), metric = rk_batch_id(b, RK_S_METRIC, row);
 	int64_t time = rk_trace_i64(b, RK_S_TIME, row), device = rk_trace_i64(b, RK_S_DEVICE, row);
 	int64_t p = rk_tracks_process(&c->tracks, RK_NONE, RK_NONE, rk_batch_id(b, RK_S_NODE, row));
-	char digits[32];
 
 	if (p < 0)
 		return rk_fail_nomem(err);
@@ -465,7 +453,7 @@ static int sample(struct chrome *c, const struct rk_batch *b, size_t row, struct
 	put_int(&c->text, ",\"pid\":", pid_of(c, (uint32_t)p));
 	put_micro(&c->text, ",\"ts\":", time);
 	rk_bytes_puts(&c->text, ",\"args\":{\"value\":");
-	rk_bytes_put(&c->text, digits, rk_num_put_f64(digits, ((const double *)value->data)[row]));
+	rk_put_number(&c->text, ((const double *)value->data)[row], "");
 	rk_bytes_puts(&c->text, "}}");
 	return 0;
 }
@@ -499,17 +487,16 @@ static int chrome_batch(struct rk_writer *base, const struct rk_batch *b, struct
 	};
 	struct chrome *c = (struct chrome *)base;
 	enum rk_table t = b->schema->table;
-	int rc = 0;
+	int rc;
 
 	if (t != c->table)
 		rk_tracks_settle(&c->tracks);
 	c->table = t;
-	for (size_t i = 0; rows[t] && rc == 0 && i < b->nrows; i++) {
-		rc = rows[t](c, b, i, err);
-		if (rc == 0)
-			rc = flush(c, FLUSH_BYTES, err);
+	for (size_t i = 0; rows[t] && i < b->nrows; i++) {
+		if ((rc = rows[t](c, b, i, err)) < 0 || (rc = flush(c, FLUSH_BYTES, err)) < 0)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 static int chrome_finish(struct rk_writer *base, struct rk_error *err)

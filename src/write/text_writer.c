@@ -90,24 +90,11 @@ static int flush(struct text_rows *t, struct rk_error *err)
 
 	if (t->text.bad)
 		return rk_fail_nomem(err);
-	rc = t->text.len ? rk_output_write(t->out, t->text.data, t->text.len, err) : 0;
+	if (!t->text.len)
+		return 0;
+	rc = rk_output_write(t->out, t->text.data, t->text.len, err);
 	rk_bytes_clear(&t->text);
 	return rc;
-}
-
-/* The text before the value of `field`; `null`: including a fixed null value. */
-static void put_frame(struct text_rows *t, unsigned field, bool null)
-{
-	const char *name = t->schema->fields[field].name;
-
-	if (t->style == ROWS_CSV) {
-		if (field)
-			rk_bytes_put_u8(&t->frame, ',');
-		return;
-	}
-	rk_bytes_put_u8(&t->frame, field ? ',' : '{');
-	rk_json_string(&t->frame, name, strlen(name));
-	rk_bytes_puts(&t->frame, null ? ":null" : ":");
 }
 
 /* Fills `cells` and `frame` for a batch; returns the number of cells, the last frame after them. */
@@ -117,7 +104,15 @@ static size_t make_frames(struct text_rows *t, const struct rk_batch *b)
 
 	rk_bytes_clear(&t->frame);
 	for (unsigned i = 0; i < t->schema->nfields; i++) {
-		put_frame(t, i, !b->cols[i].data);
+		const char *name = t->schema->fields[i].name;
+
+		if (t->style == ROWS_JSONL) {
+			rk_bytes_put_u8(&t->frame, i ? ',' : '{');
+			rk_json_string(&t->frame, name, strlen(name));
+			rk_bytes_puts(&t->frame, b->cols[i].data ? ":" : ":null");
+		} else if (i) {
+			rk_bytes_put_u8(&t->frame, ',');
+		}
 		if (!b->cols[i].data)
 			continue;
 		t->cells[n++] = (struct frame_cell){ i, from, t->frame.len - from };
@@ -180,62 +175,59 @@ static void put_name(struct text_rows *t, uint32_t id, size_t room)
 	rk_bytes_reserve(&t->text, room);
 }
 
-/* Neither format has a word for "not a number"; it is written as missing. */
-static void put_f64(struct text_rows *t, double v)
-{
-	if (isfinite(v))
-		t->text.len += rk_num_put_f64((char *)t->text.data + t->text.len, v);
-	else if (t->style == ROWS_JSONL)
-		put_raw(&t->text, "null", 4);
-}
-
-static void put_value(struct text_rows *t, enum rk_type type, const void *data, size_t row,
-		      size_t room)
-{
-	char *end = (char *)t->text.data + t->text.len;
-
-	switch (type) {
-	case RK_I64:
-		t->text.len += rk_num_put_i64(end, ((const int64_t *)data)[row]);
-		break;
-	case RK_I32:
-		t->text.len += rk_num_put_i64(end, ((const int32_t *)data)[row]);
-		break;
-	case RK_F64:
-		put_f64(t, ((const double *)data)[row]);
-		break;
-	case RK_STR:
-		put_name(t, ((const uint32_t *)data)[row], room);
-		break;
-	case RK_BOOL:
-		if (((const uint8_t *)data)[row])
-			put_raw(&t->text, "true", 4);
-		else
-			put_raw(&t->text, "false", 5);
-		break;
-	}
-}
-
-/* Room for all that is not a name is made first, so that most cells need not ask. */
+/*
+ * Room for all that is not a name is made first, so that most cells need not ask. Neither format has a
+ * word for "not a number"; it is written as missing.
+ */
 static void put_row(struct text_rows *t, const struct rk_batch *b, size_t ncells, size_t row)
 {
 	const struct frame_cell *last = &t->cells[ncells];
 	size_t room = t->frame.len + ncells * NUMBER_BYTES;
+	struct rk_bytes *text = &t->text;
 
-	rk_bytes_reserve(&t->text, room);
+	rk_bytes_reserve(text, room);
 	for (const struct frame_cell *c = t->cells; c < last; c++) {
-		const struct rk_column *col = &b->cols[c->field];
+		const void *data = b->cols[c->field].data;
+		bool has = rk_column_has(&b->cols[c->field], row);
+		char *end;
+		double v;
 
-		if (t->text.bad)
+		if (text->bad)
 			return;
-		put_raw(&t->text, t->frame.data + c->from, c->len);
-		if (rk_column_has(col, row))
-			put_value(t, t->schema->fields[c->field].type, col->data, row, room);
-		else if (t->style == ROWS_JSONL)
-			put_raw(&t->text, "null", 4);
+		put_raw(text, t->frame.data + c->from, c->len);
+		end = (char *)text->data + text->len;
+		if (!has) {
+			if (t->style == ROWS_JSONL)
+				put_raw(text, "null", 4);
+			continue;
+		}
+		switch (t->schema->fields[c->field].type) {
+		case RK_I64:
+			text->len += rk_num_put_i64(end, ((const int64_t *)data)[row]);
+			break;
+		case RK_I32:
+			text->len += rk_num_put_i64(end, ((const int32_t *)data)[row]);
+			break;
+		case RK_F64:
+			v = ((const double *)data)[row];
+			if (isfinite(v))
+				text->len += rk_num_put_f64(end, v);
+			else if (t->style == ROWS_JSONL)
+				put_raw(text, "null", 4);
+			break;
+		case RK_STR:
+			put_name(t, ((const uint32_t *)data)[row], room);
+			break;
+		case RK_BOOL:
+			if (((const uint8_t *)data)[row])
+				put_raw(text, "true", 4);
+			else
+				put_raw(text, "false", 5);
+			break;
+		}
 	}
-	if (!t->text.bad)
-		put_raw(&t->text, t->frame.data + last->from, last->len);
+	if (!text->bad)
+		put_raw(text, t->frame.data + last->from, last->len);
 }
 
 static int text_rows_batch(struct rk_writer *w, const struct rk_batch *b, struct rk_error *err)
@@ -262,7 +254,6 @@ static int text_rows_finish(struct rk_writer *w, struct rk_error *err)
 	return flush((struct text_rows *)w, err);
 }
 
-/* The callbacks of rk_writer_ops. */
 /* ---- RFC 4180 with a header line; LF ends a line, a missing value is an empty cell ---- */
 
 static int csv_open(struct rk_output *out, const struct rk_schema *schema, struct rk_context *ctx,

@@ -56,33 +56,27 @@ void rk_tracks_release(struct rk_tracks *t)
 	rk_map_release(&t->pids);
 }
 
-/* The one that further tracks of its kind share. */
-static uint32_t rest_of(struct rk_tracks *t, enum rk_track_kind kind)
-{
-	t->shared++;
-	if (!t->rest[kind])
-		t->rest[kind] = add(
-			t, (struct rk_track){
-				   .kind = kind, .key = RK_NONE, .tid = RK_NONE, .rest = true });
-	return t->rest[kind];
-}
-
 uint32_t rk_tracks_child(struct rk_tracks *t, uint32_t parent, uint32_t process,
 			 enum rk_track_kind kind, int64_t key)
 {
+	struct rk_track track = { .kind = kind, .key = RK_NONE, .tid = RK_NONE, .rest = true };
 	uint64_t a = (uint64_t)parent << 24 ^ (uint64_t)process << 8 ^ kind;
 	int64_t at = rk_map_get(&t->at, a, (uint64_t)key);
 	uint32_t made;
 
 	if (at >= 0)
 		return (uint32_t)at;
-	if (t->n >= RK_TRACKS_MAX)
-		return rest_of(t, kind);
-	made = add(t, (struct rk_track){ .kind = kind,
-					 .parent = parent,
-					 .process = process,
-					 .key = key,
-					 .tid = RK_NONE });
+	if (t->n >= RK_TRACKS_MAX) { /* further ones of its kind share one */
+		t->shared++;
+		if (!t->rest[kind])
+			t->rest[kind] = add(t, track);
+		return t->rest[kind];
+	}
+	track.parent = parent;
+	track.process = process;
+	track.key = key;
+	track.rest = false;
+	made = add(t, track);
 	return made && rk_map_put(&t->at, a, (uint64_t)key, made) ? made : 0;
 }
 
@@ -93,17 +87,6 @@ static uint64_t mix(uint64_t h, uint64_t v)
 {
 	h = (h ^ v) * UINT64_C(0x9e3779b97f4a7c15);
 	return h ^ h >> 29;
-}
-
-static uint64_t flow_of(const struct rk_tracks *t, int64_t pid, int64_t rank, uint32_t node)
-{
-	uint64_t h = mix(mix(1, (uint64_t)pid), (uint64_t)rank);
-	size_t len = 0;
-	const char *text = node ? rk_strtab_borrow(t->names, node, &len) : "";
-
-	for (size_t i = 0; i < len; i++)
-		h = mix(h, (uint8_t)text[i]);
-	return h & ~UINT64_C(0xffffffff);
 }
 
 /* An attempt that was given up may have taken it for this very trace. */
@@ -128,31 +111,13 @@ static int64_t show_pid(struct rk_tracks *t, int64_t pid)
 	return rk_map_put(&t->pids, 0, (uint64_t)pid, 1) ? pid : -1;
 }
 
-static int64_t make_process(struct rk_tracks *t, int64_t pid, int64_t rank, uint32_t node)
-{
-	struct rk_track_process p = { pid, rank, node, 0, 0, 0 };
-	size_t at = t->nprocesses;
-
-	if (at >= PROCESSES_MAX || t->n >= RK_TRACKS_MAX) {
-		t->shared++;
-		return 0;
-	}
-	p.shown_pid = show_pid(t, pid);
-	p.flow = flow_of(t, pid, rank, node);
-	p.track = add(t, (struct rk_track){ .kind = RK_TRACK_PROCESS,
-					    .process = (uint32_t)at,
-					    .key = pid,
-					    .tid = RK_NONE });
-	if (!p.track || p.shown_pid < 0 || add_process(t, p, NULL) < 0)
-		return -1;
-	return (int64_t)at;
-}
-
 int64_t rk_tracks_process(struct rk_tracks *t, int64_t pid, int64_t rank, uint32_t node)
 {
+	struct rk_track_process p = { pid, rank, node, 0, 0, 0 };
 	uint32_t r = rank == RK_NONE ? 1u << 31 : (uint32_t)rank;
-	uint64_t a = UINT64_C(1) << 63 | (uint64_t)node << 32 |
-		     r; /* ids of names have 24 bits or so */
+	/* ids of names have 24 bits or so */
+	uint64_t a = UINT64_C(1) << 63 | (uint64_t)node << 32 | r;
+	uint64_t h;
 	int64_t at;
 
 	if (pid == RK_NONE && rank == RK_NONE && !node)
@@ -160,46 +125,39 @@ int64_t rk_tracks_process(struct rk_tracks *t, int64_t pid, int64_t rank, uint32
 	at = rk_map_get(&t->at, a, (uint64_t)pid);
 	if (at >= 0)
 		return at;
-	at = make_process(t, pid, rank, node);
-	if (at >= 0 && !rk_map_put(&t->at, a, (uint64_t)pid, (uint32_t)at))
-		at = -1;
+	if (t->nprocesses >= PROCESSES_MAX || t->n >= RK_TRACKS_MAX) {
+		t->shared++;
+		return rk_map_put(&t->at, a, (uint64_t)pid, 0) ? 0 : -1;
+	}
+	at = (int64_t)t->nprocesses;
+	p.shown_pid = show_pid(t, pid);
+	h = mix(mix(1, (uint64_t)pid), (uint64_t)rank);
+	if (node) {
+		size_t len;
+		const char *text = rk_strtab_borrow(t->names, node, &len);
+
+		for (size_t i = 0; i < len; i++)
+			h = mix(h, (uint8_t)text[i]);
+	}
+	p.flow = h & ~UINT64_C(0xffffffff);
+	p.track = add(t, (struct rk_track){ .kind = RK_TRACK_PROCESS,
+					    .process = (uint32_t)at,
+					    .key = pid,
+					    .tid = RK_NONE });
+	if (!p.track || p.shown_pid < 0 || add_process(t, p, NULL) < 0 ||
+	    !rk_map_put(&t->at, a, (uint64_t)pid, (uint32_t)at))
+		return -1;
 	return at;
 }
 
 /* ---- lanes ---- */
-
-static bool fits(struct rk_track *lane, int64_t start, int64_t end, bool nest)
-{
-	while (lane->nends && lane->ends[lane->nends - 1] <= start)
-		lane->nends--;
-	if (!lane->nends)
-		return true;
-	return nest && lane->nends < RK_LANE_DEPTH && lane->ends[lane->nends - 1] >= end;
-}
-
-static bool open_on(struct rk_track *lane, int64_t end)
-{
-	size_t cap = lane->cap;
-	int64_t *ends;
-
-	if (lane->nends == lane->cap) {
-		ends = rk_grow(lane->ends, &cap, lane->nends + 1u, sizeof(*ends));
-		if (!ends)
-			return false;
-		lane->ends = ends;
-		lane->cap = (uint32_t)cap;
-	}
-	lane->ends[lane->nends++] = end;
-	return true;
-}
 
 /* One more lane beside the last one. */
 static uint32_t add_lane(struct rk_tracks *t, uint32_t last)
 {
 	const struct rk_track *of = &t->v[last];
 	struct rk_track lane = { .kind = of->kind,
-				 .parent = of->kind == RK_TRACK_THREAD && !of->lane ? last :
-										      of->parent,
+				 .parent = of->parent,
 				 .process = of->process,
 				 .lane = of->lane + 1,
 				 .key = of->key,
@@ -207,6 +165,8 @@ static uint32_t add_lane(struct rk_tracks *t, uint32_t last)
 				 .rest = of->rest };
 	uint32_t made;
 
+	if (of->kind == RK_TRACK_THREAD && !of->lane)
+		lane.parent = last;
 	if (lane.lane >= RK_LANES_MAX || t->n >= RK_TRACKS_MAX + RK_LANES_MAX * RK_TRACK_NKINDS)
 		return RK_TRACK_FULL;
 	made = add(t, lane);
@@ -216,16 +176,34 @@ static uint32_t add_lane(struct rk_tracks *t, uint32_t last)
 
 uint32_t rk_tracks_lane(struct rk_tracks *t, uint32_t track, int64_t start, int64_t end, bool nest)
 {
+	struct rk_track *lane;
 	uint32_t at = track;
 
-	while (!fits(&t->v[at], start, end, nest)) {
-		uint32_t next = t->v[at].next ? t->v[at].next : add_lane(t, at);
+	for (;;) {
+		uint32_t next;
 
+		lane = &t->v[at];
+		while (lane->nends && lane->ends[lane->nends - 1] <= start)
+			lane->nends--;
+		if (!lane->nends ||
+		    (nest && lane->nends < RK_LANE_DEPTH && lane->ends[lane->nends - 1] >= end))
+			break;
+		next = lane->next ? lane->next : add_lane(t, at);
 		if (!next || next == RK_TRACK_FULL)
 			return next;
 		at = next;
 	}
-	return open_on(&t->v[at], end) ? at : 0;
+	if (lane->nends == lane->cap) {
+		size_t cap = lane->cap;
+		int64_t *ends = rk_grow(lane->ends, &cap, lane->nends + 1u, sizeof(*ends));
+
+		if (!ends)
+			return 0;
+		lane->ends = ends;
+		lane->cap = (uint32_t)cap;
+	}
+	lane->ends[lane->nends++] = end;
+	return at;
 }
 
 void rk_tracks_settle(struct rk_tracks *t)

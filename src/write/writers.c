@@ -32,18 +32,10 @@ const struct rk_writer_ops *rk_writer_by_path(const char *path)
 	return NULL;
 }
 
-static bool holds(const char *head, size_t len, const char *mark, size_t mark_len)
-{
-	for (size_t i = 0; mark_len && i + mark_len <= len; i++)
-		if (!memcmp(head + i, mark, mark_len))
-			return true;
-	return false;
-}
-
 bool rk_writer_made(const void *head, size_t len)
 {
 	for (const struct rk_writer_ops *const *w = rk_writers; *w; w++)
-		if (holds(head, len, (*w)->mark, (*w)->mark_len))
+		if ((*w)->mark && memmem(head, len, (*w)->mark, (*w)->mark_len))
 			return true;
 	return false;
 }

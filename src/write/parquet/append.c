@@ -3,7 +3,14 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/num.h"
 #include "write/parquet/encode.h"
+
+/* The lowest k bits, 1 to 64 of them. */
+static uint64_t low_bits(size_t k)
+{
+	return UINT64_MAX >> (64 - k);
+}
 
 /* Up to 64 bits from any position; those past k are zero. */
 static uint64_t get_bits(const uint64_t *bits, size_t pos, size_t k)
@@ -13,14 +20,14 @@ static uint64_t get_bits(const uint64_t *bits, size_t pos, size_t k)
 
 	if (shift && shift + k > 64)
 		w |= bits[pos / 64 + 1] << (64 - shift);
-	return k < 64 ? w & ((UINT64_C(1) << k) - 1) : w;
+	return w & low_bits(k);
 }
 
 /* Overwrites k bits at any position; w has no others. */
 static void put_bits(uint64_t *bits, size_t pos, uint64_t w, size_t k)
 {
 	unsigned shift = pos % 64;
-	uint64_t mask = k < 64 ? (UINT64_C(1) << k) - 1 : UINT64_MAX;
+	uint64_t mask = low_bits(k);
 	uint64_t *p = bits + pos / 64;
 
 	p[0] = (p[0] & ~(mask << shift)) | w << shift;
@@ -31,33 +38,9 @@ static void put_bits(uint64_t *bits, size_t pos, uint64_t w, size_t k)
 static void fill_bits(uint64_t *bits, size_t pos, size_t n, bool value)
 {
 	for (size_t i = 0; i < n; i += 64) {
-		size_t k = n - i < 64 ? n - i : 64;
-		uint64_t ones = k < 64 ? (UINT64_C(1) << k) - 1 : UINT64_MAX;
+		size_t k = rk_min(n - i, 64);
 
-		put_bits(bits, pos + i, value ? ones : 0, k);
-	}
-}
-
-static bool make_room(struct rk_pq_column *c)
-{
-	if (!c->vals)
-		c->vals = rk_alloc(RK_PQ_PAGE_ROWS * rk_type_size(c->type));
-	if (!c->valid)
-		c->valid = rk_calloc(RK_PQ_PAGE_ROWS / 64 + 1, sizeof(*c->valid));
-	return c->vals && c->valid;
-}
-
-static void copy_word(uint8_t *out, const uint8_t *in, uint64_t w, size_t size)
-{
-	for (; w; w &= w - 1, out += size) {
-		size_t i = (size_t)__builtin_ctzll(w);
-
-		if (size == 8)
-			memcpy(out, in + i * 8, 8);
-		else if (size == 4)
-			memcpy(out, in + i * 4, 4);
-		else
-			*out = in[i];
+		put_bits(bits, pos + i, value ? low_bits(k) : 0, k);
 	}
 }
 
@@ -66,28 +49,26 @@ static void copy_sparse(struct rk_pq_column *c, const struct rk_column *from, si
 			size_t n, size_t filled)
 {
 	const size_t size = rk_type_size(c->type);
-	const uint8_t *in = from->data;
+	uint8_t *out = c->vals + c->nvals * size;
 
 	for (size_t i = 0; i < n; i += 64) {
-		size_t k = n - i < 64 ? n - i : 64;
+		const uint8_t *in = (const uint8_t *)from->data + (first + i) * size;
+		size_t k = rk_min(n - i, 64);
 		uint64_t w = get_bits(from->valid, first + i, k);
 
 		put_bits(c->valid, filled + i, w, k);
-		copy_word(c->vals + c->nvals * size, in + (first + i) * size, w, size);
 		c->nvals += (size_t)__builtin_popcountll(w);
+		for (; w; w &= w - 1, out += size) {
+			size_t at = (size_t)__builtin_ctzll(w);
+
+			if (size == 8)
+				memcpy(out, in + at * 8, 8);
+			else if (size == 4)
+				memcpy(out, in + at * 4, 4);
+			else
+				*out = in[at];
+		}
 	}
-}
-
-static size_t count_bits(const uint64_t *bits, size_t first, size_t n)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < n; i += 64) {
-		size_t k = n - i < 64 ? n - i : 64;
-
-		count += (size_t)__builtin_popcountll(get_bits(bits, first + i, k));
-	}
-	return count;
 }
 
 /*
@@ -100,9 +81,16 @@ bool rk_pq_column_append(struct rk_pq_column *c, const struct rk_column *from, s
 	const size_t size = rk_type_size(c->type), filled = c->nvals + c->nulls;
 	size_t present = 0;
 
-	if (from->data)
-		present = from->valid ? count_bits(from->valid, first, n) : n;
-	if (present && !make_room(c))
+	if (from->data && !from->valid)
+		present = n;
+	for (size_t i = 0; from->data && from->valid && i < n; i += 64)
+		present += (size_t)__builtin_popcountll(
+			get_bits(from->valid, first + i, rk_min(n - i, 64)));
+	if (present && !c->vals)
+		c->vals = rk_alloc(RK_PQ_PAGE_ROWS * size);
+	if (present && !c->valid)
+		c->valid = rk_calloc(RK_PQ_PAGE_ROWS / 64 + 1, sizeof(*c->valid));
+	if (present && (!c->vals || !c->valid))
 		return false;
 	if (c->vals && filled && !(c->nvals && c->nulls))
 		fill_bits(c->valid, 0, filled, c->nvals > 0);
@@ -164,15 +152,6 @@ static bool grow(struct rk_pq_dict *d)
 	return true;
 }
 
-static bool add(struct rk_pq_dict *d, uint64_t key)
-{
-	if (d->n == d->cap && !grow(d))
-		return false;
-	d->vals[d->n++] = key;
-	place(d, key, d->n);
-	return true;
-}
-
 static inline uint64_t load(const void *vals, size_t i, size_t size)
 {
 	if (size == 8)
@@ -200,7 +179,8 @@ struct mapping {
 /* A value met for the first time in this page, or ever: its index + 1, 0 to stop with m->rc. */
 static __attribute__((noinline)) uint32_t meet(struct mapping *m, uint64_t v, size_t i)
 {
-	uint32_t at = find(m->d->slots, m->d->mask, v);
+	struct rk_pq_dict *d = m->d;
+	uint32_t at = find(d->slots, d->mask, v);
 
 	if (at)
 		return at;
@@ -208,8 +188,13 @@ static __attribute__((noinline)) uint32_t meet(struct mapping *m, uint64_t v, si
 	m->rc = 1;
 	if (m->fresh > m->max_new || (i >= TRIAL && m->fresh > i / 4 * 3 && m->max_new < m->n))
 		return 0;
-	m->rc = add(m->d, v) ? 0 : RK_E_NOMEM;
-	return m->rc ? 0 : m->d->n;
+	m->rc = RK_E_NOMEM;
+	if (d->n == d->cap && !grow(d))
+		return 0;
+	m->rc = 0;
+	d->vals[d->n++] = v;
+	place(d, v, d->n);
+	return d->n;
 }
 
 /*
@@ -253,15 +238,19 @@ int rk_pq_dict_map(struct rk_pq_dict *d, const void *vals, size_t n, size_t size
 		   const struct rk_pq_span *span, uint32_t *idx, size_t *ret_runs)
 {
 	struct mapping m = { .d = d, .n = n, .max_new = max_new };
+	bool direct = span->len && n >= span->len;
 
 	if (!d->slots && !grow(d))
 		return RK_E_NOMEM;
-	if (n < span->len || !span->len)
-		return size == 8 ? map(&m, vals, 8, false, span, idx, ret_runs) :
-				   map(&m, vals, 4, false, span, idx, ret_runs);
-	memset(span->table, 0, span->len * sizeof(*span->table));
-	return size == 8 ? map(&m, vals, 8, true, span, idx, ret_runs) :
-			   map(&m, vals, 4, true, span, idx, ret_runs);
+	if (direct)
+		memset(span->table, 0, span->len * sizeof(*span->table));
+	if (direct && size == 8)
+		return map(&m, vals, 8, true, span, idx, ret_runs);
+	if (direct)
+		return map(&m, vals, 4, true, span, idx, ret_runs);
+	if (size == 8)
+		return map(&m, vals, 8, false, span, idx, ret_runs);
+	return map(&m, vals, 4, false, span, idx, ret_runs);
 }
 
 void rk_pq_dict_clear(struct rk_pq_dict *d)

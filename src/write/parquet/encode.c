@@ -6,108 +6,89 @@
 #include <zstd.h>
 
 #include "base/alloc.h"
+#include "base/num.h"
 #include "base/text.h"
 #include "codec/parquet/rle.h"
 #include "codec/thrift.h"
 
-static void pq_range_i64(struct rk_pq_range *r, const int64_t *v, size_t n)
+/* The range of the page's numbers. NaN has no order: with one the chunk gets no statistics. */
+static void number_range(struct rk_pq_column *c, struct rk_pq_range *r)
 {
-	int64_t min = v[0], max = v[0];
+	const void *vals = c->vals;
+	const size_t n = c->nvals;
 
-	for (size_t i = 1; i < n; i++) {
-		min = v[i] < min ? v[i] : min;
-		max = v[i] > max ? v[i] : max;
-	}
-	*r = (struct rk_pq_range){ .set = true, .min = (uint64_t)min, .max = (uint64_t)max };
-}
-
-static void pq_range_i32(struct rk_pq_range *r, const int32_t *v, size_t n)
-{
-	int32_t min = v[0], max = v[0];
-
-	for (size_t i = 1; i < n; i++) {
-		min = v[i] < min ? v[i] : min;
-		max = v[i] > max ? v[i] : max;
-	}
 	r->set = true;
-	r->min = (uint64_t)(int64_t)min;
-	r->max = (uint64_t)(int64_t)max;
-}
+	if (c->type == RK_I64) {
+		const int64_t *v = vals;
+		int64_t min = v[0], max = v[0];
 
-/* Of n values without nulls; strings go by the dictionary entries that idx names. */
-static void pq_range_bool(struct rk_pq_range *r, const uint8_t *v, size_t n)
-{
-	uint8_t all = 1, any = 0;
+		for (size_t i = 1; i < n; i++) {
+			min = v[i] < min ? v[i] : min;
+			max = v[i] > max ? v[i] : max;
+		}
+		r->min = (uint64_t)min;
+		r->max = (uint64_t)max;
+	} else if (c->type == RK_I32) {
+		const int32_t *v = vals;
+		int32_t min = v[0], max = v[0];
 
-	for (size_t i = 0; i < n; i++) {
-		all &= v[i];
-		any |= v[i];
+		for (size_t i = 1; i < n; i++) {
+			min = v[i] < min ? v[i] : min;
+			max = v[i] > max ? v[i] : max;
+		}
+		r->min = (uint64_t)(int64_t)min;
+		r->max = (uint64_t)(int64_t)max;
+	} else if (c->type == RK_BOOL) {
+		uint8_t all = 1, any = 0;
+
+		for (size_t i = 0; i < n; i++) {
+			all &= c->vals[i];
+			any |= c->vals[i];
+		}
+		r->min = all & 1;
+		r->max = any & 1;
+	} else {
+		const double *v = vals;
+		double min = v[0], max = v[0];
+		bool nan = false;
+
+		for (size_t i = 0; i < n; i++) {
+			nan |= v[i] != v[i];
+			min = v[i] < min ? v[i] : min;
+			max = v[i] > max ? v[i] : max;
+		}
+		/* Zeros of both signs are equal here and may not be to a reader: cover both. */
+		if (min == 0)
+			min = -0.0;
+		if (max == 0)
+			max = 0.0;
+		memcpy(&r->min, &min, 8);
+		memcpy(&r->max, &max, 8);
+		r->set = !nan;
+		c->no_range |= nan;
 	}
-	*r = (struct rk_pq_range){ .set = true, .min = all & 1, .max = any & 1 };
-}
-
-static double f64_of(uint64_t bits)
-{
-	double v;
-
-	memcpy(&v, &bits, 8);
-	return v;
-}
-
-static uint64_t f64_bits(double v)
-{
-	uint64_t bits;
-
-	memcpy(&bits, &v, 8);
-	return bits;
-}
-
-/* False when one is NaN: then the pages of the chunk get no statistics. */
-static bool pq_range_f64(struct rk_pq_range *r, const double *v, size_t n)
-{
-	double min = v[0], max = v[0];
-	bool nan = false;
-
-	for (size_t i = 0; i < n; i++) {
-		nan |= v[i] != v[i];
-		min = v[i] < min ? v[i] : min;
-		max = v[i] > max ? v[i] : max;
-	}
-	r->set = !nan;
-	/* Zeros of both signs are equal here and may not be to a reader: cover both. */
-	r->min = f64_bits(min == 0 ? -0.0 : min);
-	r->max = f64_bits(max == 0 ? 0.0 : max);
-	return !nan;
-}
-
-static int compare_text(const struct rk_strtab *names, uint64_t a, uint64_t b)
-{
-	size_t alen, blen;
-	const char *at, *bt;
-	int c;
-
-	if (a == b)
-		return 0;
-	at = rk_strtab_borrow(names, (uint32_t)a, &alen);
-	bt = rk_strtab_borrow(names, (uint32_t)b, &blen);
-	c = memcmp(at, bt, alen < blen ? alen : blen);
-	return c ? c : (alen > blen) - (alen < blen);
 }
 
 int rk_pq_compare(enum rk_type type, const struct rk_strtab *names, uint64_t a, uint64_t b)
 {
-	double x, y;
+	if (a == b)
+		return 0;
+	if (type == RK_STR) {
+		size_t alen, blen;
+		const char *x = rk_strtab_borrow(names, (uint32_t)a, &alen);
+		const char *y = rk_strtab_borrow(names, (uint32_t)b, &blen);
+		int order = memcmp(x, y, rk_min(alen, blen));
 
-	switch (type) {
-	case RK_STR:
-		return compare_text(names, a, b);
-	case RK_F64:
-		x = f64_of(a);
-		y = f64_of(b);
-		return (x > y) - (x < y);
-	default:
-		return ((int64_t)a > (int64_t)b) - ((int64_t)a < (int64_t)b);
+		return order ? order : (alen > blen) - (alen < blen);
 	}
+	if (type == RK_F64) {
+		double x, y;
+
+		memcpy(&x, &a, 8);
+		memcpy(&y, &b, 8);
+		return (x > y) - (x < y);
+	}
+	return ((int64_t)a > (int64_t)b) - ((int64_t)a < (int64_t)b);
 }
 
 static void pq_range_join(struct rk_pq_range *r, const struct rk_pq_range *other, enum rk_type type,
@@ -123,19 +104,6 @@ static void pq_range_join(struct rk_pq_range *r, const struct rk_pq_range *other
 		r->min = other->min;
 	if (rk_pq_compare(type, names, other->max, r->max) > 0)
 		r->max = other->max;
-}
-
-/* `seen`: a byte for each of the n entries, not zero when it counts. */
-static void pq_range_str(struct rk_pq_range *r, const struct rk_strtab *names, const uint64_t *ids,
-			 const uint8_t *seen, size_t n)
-{
-	r->set = false;
-	for (size_t i = 0; i < n; i++) {
-		struct rk_pq_range one = { .set = true, .min = ids[i], .max = ids[i] };
-
-		if (seen[i])
-			pq_range_join(r, &one, RK_STR, names);
-	}
 }
 
 /* ---- a page of values into bytes: which encoding, how, and compressed or not ---- */
@@ -243,71 +211,52 @@ static struct encoded squeeze(struct rk_pq_scratch *s, struct encoded e, bool al
 	return (struct encoded){ .encoding = e.encoding, .data = s->zout.data, .len = got };
 }
 
-static bool add_page(struct rk_pq_column *c, const struct rk_pq_page *page)
-{
-	if (c->npages == c->cap_pages) {
-		size_t cap = c->cap_pages ? c->cap_pages * 2 : 8;
-		struct rk_pq_page *p = rk_reallocn(c->pages, cap, sizeof(*p));
-
-		if (!p)
-			return false;
-		c->pages = p;
-		c->cap_pages = cap;
-	}
-	c->pages[c->npages++] = *page;
-	return true;
-}
-
-/* What the page header says about a data page (version 2). */
 struct page_sizes {
 	size_t rows, nulls;
-	size_t levels, raw, stored; /* bytes */
+	size_t levels; /* bytes */
 };
 
-static void put_page_header(struct rk_bytes *out, enum rk_pq_encoding encoding,
-			    const struct page_sizes *p)
-{
-	struct rk_thrift_writer w;
-
-	rk_bytes_clear(out);
-	rk_thrift_begin(&w, out);
-	rk_thrift_put_i32(&w, 1, RK_PQ_DATA_PAGE_V2);
-	rk_thrift_put_i32(&w, 2, (int32_t)(p->levels + p->raw));
-	rk_thrift_put_i32(&w, 3, (int32_t)(p->levels + p->stored));
-	rk_thrift_put_struct(&w, 8);
-	rk_thrift_put_i32(&w, 1, (int32_t)p->rows);
-	rk_thrift_put_i32(&w, 2, (int32_t)p->nulls);
-	rk_thrift_put_i32(&w, 3, (int32_t)p->rows);
-	rk_thrift_put_i32(&w, 4, (int32_t)encoding);
-	rk_thrift_put_i32(&w, 5, (int32_t)p->levels);
-	rk_thrift_put_i32(&w, 6, 0);
-	rk_thrift_put_bool(&w, 7, p->stored != p->raw);
-	rk_thrift_end(&w);
-	rk_thrift_end(&w);
-}
-
-/* Header, levels and values behind the chunk's other pages. */
+/* A data page of version 2, header, levels and values, behind the chunk's other pages. */
 static int put_page(struct rk_pq_column *c, struct rk_pq_scratch *s, struct encoded raw,
 		    struct encoded stored, const uint8_t *levels, struct page_sizes size,
 		    const struct rk_pq_range *range)
 {
-	struct rk_pq_page page = {
+	struct rk_pq_page *pages, page = {
 		.offset = c->data.len,
 		.first_row = c->rows,
 		.nulls = size.nulls,
 		.all_null = size.nulls == size.rows,
 		.range = *range,
 	};
+	struct rk_thrift_writer w;
 
-	size.raw = raw.len;
-	size.stored = stored.len;
-	put_page_header(&s->head, raw.encoding, &size);
+	rk_bytes_clear(&s->head);
+	rk_thrift_begin(&w, &s->head);
+	rk_thrift_put_i32(&w, 1, RK_PQ_DATA_PAGE_V2);
+	rk_thrift_put_i32(&w, 2, (int32_t)(size.levels + raw.len));
+	rk_thrift_put_i32(&w, 3, (int32_t)(size.levels + stored.len));
+	rk_thrift_put_struct(&w, 8);
+	rk_thrift_put_i32(&w, 1, (int32_t)size.rows);
+	rk_thrift_put_i32(&w, 2, (int32_t)size.nulls);
+	rk_thrift_put_i32(&w, 3, (int32_t)size.rows);
+	rk_thrift_put_i32(&w, 4, (int32_t)raw.encoding);
+	rk_thrift_put_i32(&w, 5, (int32_t)size.levels);
+	rk_thrift_put_i32(&w, 6, 0);
+	rk_thrift_put_bool(&w, 7, stored.len != raw.len);
+	rk_thrift_end(&w);
+	rk_thrift_end(&w);
+
 	rk_bytes_put(&c->data, s->head.data, s->head.len);
 	rk_bytes_put(&c->data, levels, size.levels);
 	rk_bytes_put(&c->data, stored.data, stored.len);
 	page.bytes = (uint32_t)(c->data.len - page.offset);
-	if (s->head.bad || c->data.bad || !add_page(c, &page))
+	pages = rk_grow(c->pages, &c->cap_pages, c->npages + 1, sizeof(*pages));
+	if (pages)
+		c->pages = pages;
+	if (s->head.bad || c->data.bad || !pages)
 		return RK_E_NOMEM;
+	c->pages[c->npages++] = page;
+
 	c->rows += size.rows;
 	c->null_rows += size.nulls;
 	c->raw_bytes += s->head.len + size.levels + raw.len;
@@ -330,15 +279,6 @@ static int put_null_page(struct rk_pq_column *c, struct rk_pq_scratch *s)
 	return put_page(c, s, nothing, nothing, levels, size, &none);
 }
 
-static struct encoded plain_numbers(const struct rk_pq_column *c)
-{
-	return (struct encoded){
-		.encoding = RK_PQ_PLAIN,
-		.data = c->vals,
-		.len = c->nvals * rk_type_size(c->type),
-	};
-}
-
 static unsigned index_width(const struct rk_pq_dict *d)
 {
 	/* Readers differ on a width of 0, all take 1. */
@@ -358,27 +298,6 @@ static struct encoded indices(struct rk_pq_column *c, struct rk_pq_scratch *s, s
 		len += rk_rle_encode(s->packed + 1, s->idx, c->nvals, width, runs < c->nvals / 4);
 	c->dict.used = c->dict.n;
 	return (struct encoded){ .encoding = RK_PQ_RLE_DICTIONARY, .data = s->packed, .len = len };
-}
-
-static struct encoded differences(const struct rk_pq_column *c, struct rk_pq_scratch *s)
-{
-	struct encoded e = { .encoding = RK_PQ_DELTA_BINARY_PACKED, .data = s->alt };
-
-	if (c->type == RK_I64)
-		e.len = rk_delta_encode64(s->alt, (const int64_t *)(const void *)c->vals, c->nvals);
-	else
-		e.len = rk_delta_encode32(s->alt, (const int32_t *)(const void *)c->vals, c->nvals);
-	return e;
-}
-
-/* Bytes that a dictionary takes for this page: indices, and half of what it grew by. */
-static size_t dict_cost(const struct rk_pq_column *c, size_t runs, uint32_t before)
-{
-	size_t packed = c->nvals * index_width(&c->dict) / 8;
-	size_t by_run = runs * 4;
-
-	return (packed < by_run ? packed : by_run) +
-	       (size_t)(c->dict.n - before) * rk_type_size(c->type) / 2;
 }
 
 /* Whether the page's integers lie so close together that a table can take the hash's place. */
@@ -403,12 +322,11 @@ static int encode_numbers(struct rk_pq_column *c, struct rk_pq_scratch *s,
 	const size_t size = rk_type_size(c->type);
 	const uint32_t before = c->dict.n;
 	const struct rk_pq_span span = narrow_span(c, s, range);
-	struct encoded other = plain_numbers(c);
-	size_t runs = 1, distinct = c->nvals;
-	bool constant = !memcmp(c->vals, c->vals + size, (c->nvals - 1) * size);
+	struct encoded other = { RK_PQ_PLAIN, c->vals, c->nvals * size };
+	size_t runs = 1, distinct = c->nvals, cost;
 	int rc = 1;
 
-	if (constant)
+	if (!memcmp(c->vals, c->vals + size, (c->nvals - 1) * size))
 		distinct = 1;
 	if (!c->dict_off)
 		rc = rk_pq_dict_map(&c->dict, c->vals, distinct, size, c->nvals / 2 + 1, &span,
@@ -419,13 +337,19 @@ static int encode_numbers(struct rk_pq_column *c, struct rk_pq_scratch *s,
 		*ret = indices(c, s, runs);
 		return 0;
 	}
-	if (c->type != RK_F64) {
-		struct encoded delta = differences(c, s);
 
-		if (delta.len < other.len)
-			other = delta;
+	if (c->type != RK_F64) {
+		const void *v = c->vals;
+		size_t len = c->type == RK_I64 ? rk_delta_encode64(s->alt, v, c->nvals) :
+						 rk_delta_encode32(s->alt, v, c->nvals);
+
+		if (len < other.len)
+			other = (struct encoded){ RK_PQ_DELTA_BINARY_PACKED, s->alt, len };
 	}
-	if (rc == 0 && dict_cost(c, runs, before) <= other.len) {
+	/* A dictionary costs its indices, and half of what it grew by. */
+	cost = rk_min(c->nvals * index_width(&c->dict) / 8, runs * 4);
+	cost += (c->dict.n - before) * size / 2;
+	if (rc == 0 && cost <= other.len) {
 		*ret = indices(c, s, runs);
 		return 0;
 	}
@@ -434,21 +358,6 @@ static int encode_numbers(struct rk_pq_column *c, struct rk_pq_scratch *s,
 		rk_pq_dict_release(&c->dict);
 	*ret = other;
 	return 0;
-}
-
-static void number_range(struct rk_pq_column *c, struct rk_pq_range *range)
-{
-	const void *v = c->vals;
-	size_t n = c->nvals;
-
-	if (c->type == RK_I64)
-		pq_range_i64(range, v, n);
-	else if (c->type == RK_I32)
-		pq_range_i32(range, v, n);
-	else if (c->type == RK_BOOL)
-		pq_range_bool(range, v, n);
-	else if (!pq_range_f64(range, v, n))
-		c->no_range = true;
 }
 
 /* Names may hold any bytes, the STRING type may not: new entries are replaced by valid text. */
@@ -480,7 +389,14 @@ static int string_range(struct rk_pq_column *c, struct rk_pq_scratch *s, size_t 
 	memset(s->seen.data, 0, c->dict.n);
 	for (size_t i = 0; i < distinct; i++)
 		s->seen.data[s->idx[i]] = 1;
-	pq_range_str(range, c->names, c->dict.vals, s->seen.data, c->dict.n);
+	range->set = false;
+	for (size_t i = 0; i < c->dict.n; i++) {
+		uint64_t id = c->dict.vals[i];
+		struct rk_pq_range one = { .set = true, .min = id, .max = id };
+
+		if (s->seen.data[i])
+			pq_range_join(range, &one, RK_STR, c->names);
+	}
 	return 0;
 }
 
@@ -533,11 +449,8 @@ static int encode_strings(struct rk_pq_column *c, struct rk_pq_scratch *s, struc
 	if (!memcmp(c->vals, c->vals + 4, (n - 1) * 4))
 		n = 1;
 	rc = rk_pq_dict_map(&c->dict, c->vals, n, 4, n, &span, s->idx, &runs);
-	if (rc == 0)
-		rc = repair_entries(c, s, before);
-	if (rc == 0)
-		rc = string_range(c, s, n, range);
-	if (rc < 0)
+	if (rc < 0 || (rc = repair_entries(c, s, before)) < 0 ||
+	    (rc = string_range(c, s, n, range)) < 0)
 		return rc;
 	if (!c->dict_off && !unlike(c, s, before, n)) {
 		*ret = indices(c, s, runs);
@@ -565,73 +478,83 @@ static struct encoded encode_bools(struct rk_pq_column *c, struct rk_pq_scratch 
 	return (struct encoded){ .encoding = RK_PQ_RLE, .data = s->packed, .len = len + 4 };
 }
 
-static int encode_values(struct rk_pq_column *c, struct rk_pq_scratch *s, struct encoded *ret,
-			 struct rk_pq_range *range)
-{
-	if (c->type == RK_STR)
-		return encode_strings(c, s, ret, range);
-	number_range(c, range);
-	if (c->type != RK_BOOL)
-		return encode_numbers(c, s, range, ret);
-	*ret = encode_bools(c, s);
-	return 0;
-}
-
-/* Bits that did not shrink will not shrink a page later either: most pages resemble their
- * neighbours, and trying costs more than packing did. */
-static struct encoded maybe_squeeze(struct rk_pq_column *c, struct rk_pq_scratch *s,
-				    struct encoded raw)
-{
-	struct encoded stored;
-
-	if (raw.len < ZSTD_MIN_BYTES)
-		return raw;
-	if (c->zstd_rest) {
-		c->zstd_rest--;
-		return raw;
-	}
-	stored = squeeze(s, raw, false);
-	if (stored.len == raw.len)
-		c->zstd_rest = ZSTD_REST;
-	return stored;
-}
-
-static int flush(struct rk_pq_column *c, struct rk_pq_scratch *s)
+int rk_pq_column_flush(struct rk_pq_column *c, struct rk_pq_scratch *s)
 {
 	uint8_t levels[LEVELS_MAX];
 	struct page_sizes size = { .rows = c->nvals + c->nulls, .nulls = c->nulls };
 	struct rk_pq_range range = { 0 };
-	struct encoded raw = { 0 };
+	struct encoded raw = { 0 }, stored;
 	int rc = 0;
 
 	if (!c->nvals) {
 		c->pending += c->nulls;
-		return 0;
+		goto out;
 	}
-	if (c->pending)
+	if (c->pending) {
 		rc = put_null_page(c, s);
-	if (rc == 0)
-		rc = encode_values(c, s, &raw, &range);
+		if (rc < 0)
+			goto out;
+	}
+
+	if (c->type == RK_STR) {
+		rc = encode_strings(c, s, &raw, &range);
+	} else {
+		number_range(c, &range);
+		if (c->type == RK_BOOL)
+			raw = encode_bools(c, s);
+		else
+			rc = encode_numbers(c, s, &range, &raw);
+	}
 	if (rc < 0)
-		return rc;
+		goto out;
 	if (c->nulls)
 		size.levels = rk_rle_encode_bitmap(levels, c->valid, size.rows);
 	else
 		size.levels = rk_rle_encode_run(levels, 1, size.rows, 1);
-	return put_page(c, s, raw, maybe_squeeze(c, s, raw), levels, size, &range);
-}
 
-void rk_pq_column_flush(struct rk_pq_column *c, struct rk_pq_scratch *s)
-{
-	c->rc = flush(c, s);
+	/*
+	 * Bits that did not shrink will not shrink a page later either: most pages resemble their
+	 * neighbours, and trying costs more than packing did.
+	 */
+	stored = raw;
+	if (raw.len >= ZSTD_MIN_BYTES && c->zstd_rest) {
+		c->zstd_rest--;
+	} else if (raw.len >= ZSTD_MIN_BYTES) {
+		stored = squeeze(s, raw, false);
+		if (stored.len == raw.len)
+			c->zstd_rest = ZSTD_REST;
+	}
+	rc = put_page(c, s, raw, stored, levels, size, &range);
+out:
 	c->nvals = c->nulls = 0;
+	return rc;
 }
 
-static int put_dict_page(struct rk_pq_column *c, struct rk_pq_scratch *s, struct encoded raw)
+int rk_pq_column_finish(struct rk_pq_column *c, struct rk_pq_scratch *s)
 {
-	struct encoded stored = raw;
+	const size_t size = rk_type_size(c->type);
 	struct rk_thrift_writer w;
+	struct encoded raw, stored;
+	int rc;
 
+	if (c->pending) {
+		rc = put_null_page(c, s);
+		if (rc < 0)
+			return rc;
+	}
+	rk_bytes_clear(&s->body);
+	for (uint32_t i = 0; i < c->dict.used; i++) {
+		if (c->type == RK_STR)
+			put_text(&s->body, c->names, c->dict.vals[i]);
+		else
+			rk_bytes_put(&s->body, &c->dict.vals[i], size);
+	}
+	if (s->body.bad)
+		return RK_E_NOMEM;
+	if (!c->dict.used)
+		goto out;
+
+	raw = stored = (struct encoded){ .data = s->body.data, .len = s->body.len };
 	if (c->compressed || raw.len >= ZSTD_MIN_BYTES) {
 		stored = squeeze(s, raw, c->compressed);
 		if (c->compressed && stored.data == raw.data)
@@ -649,39 +572,9 @@ static int put_dict_page(struct rk_pq_column *c, struct rk_pq_scratch *s, struct
 	rk_thrift_end(&w);
 	c->raw_bytes += c->dict_page.len + raw.len;
 	rk_bytes_put(&c->dict_page, stored.data, stored.len);
-	return c->dict_page.bad ? RK_E_NOMEM : 0;
-}
-
-static int finish(struct rk_pq_column *c, struct rk_pq_scratch *s)
-{
-	const size_t size = rk_type_size(c->type);
-	int rc;
-
-	if (c->pending) {
-		rc = put_null_page(c, s);
-		if (rc < 0)
-			return rc;
-	}
-	rk_bytes_clear(&s->body);
-	for (uint32_t i = 0; i < c->dict.used; i++) {
-		if (c->type == RK_STR)
-			put_text(&s->body, c->names, c->dict.vals[i]);
-		else
-			rk_bytes_put(&s->body, &c->dict.vals[i], size);
-	}
-	if (s->body.bad)
+	if (c->dict_page.bad)
 		return RK_E_NOMEM;
-	if (c->dict.used) {
-		rc = put_dict_page(c, s,
-				   (struct encoded){ .data = s->body.data, .len = s->body.len });
-		if (rc < 0)
-			return rc;
-	}
+out:
 	c->codec = c->compressed ? RK_PQ_ZSTD : RK_PQ_UNCOMPRESSED;
 	return 0;
-}
-
-void rk_pq_column_finish(struct rk_pq_column *c, struct rk_pq_scratch *s)
-{
-	c->rc = finish(c, s);
 }

@@ -68,7 +68,7 @@ struct rk_pq_column {
 	bool dict_off;      /* for the rest of this chunk */
 	unsigned dict_rest; /* chunks to go until a dictionary is tried again */
 	unsigned zstd_rest; /* pages to go until compression is tried again */
-	int rc;             /* of the last flush or finish */
+	int rc;             /* for the writer: of the last flush or finish */
 };
 
 /* What one worker needs while it encodes. */
@@ -98,10 +98,10 @@ void rk_pq_column_release(struct rk_pq_column *c);
 bool rk_pq_column_append(struct rk_pq_column *c, const struct rk_column *from, size_t first,
 			 size_t n);
 
-/* Ends the page; c->rc is 0 or an error code. */
-void rk_pq_column_flush(struct rk_pq_column *c, struct rk_pq_scratch *s);
-/* Ends the chunk: its dictionary and what is pending. The page must be flushed. */
-void rk_pq_column_finish(struct rk_pq_column *c, struct rk_pq_scratch *s);
+/* Ends the page. 0 or RK_E_NOMEM. */
+int rk_pq_column_flush(struct rk_pq_column *c, struct rk_pq_scratch *s);
+/* Ends the chunk: its dictionary and what is pending. The page must be flushed. 0 or RK_E_NOMEM. */
+int rk_pq_column_finish(struct rk_pq_column *c, struct rk_pq_scratch *s);
 /* Forgets the chunk: the next row group begins. */
 void rk_pq_column_reset(struct rk_pq_column *c);
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/num.h"
 #include "codec/thrift.h"
 #include "rockit/rockit.h"
 #include "write/parquet/encode.h"
@@ -145,41 +146,6 @@ static void pq_put_offset_index(struct rk_bytes *out, const struct rk_pq_column 
 	rk_thrift_end(&w);
 }
 
-static void put_statistics(struct rk_thrift_writer *w, const struct rk_pq_column *c)
-{
-	const void *p;
-	size_t len;
-
-	rk_thrift_put_struct(w, 12);
-	rk_thrift_put_i64(w, 3, (int64_t)c->null_rows);
-	if (c->range.set && !c->no_range) {
-		p = value_bytes(c, &c->range.max, &len);
-		rk_thrift_put_binary(w, 5, p, len);
-		p = value_bytes(c, &c->range.min, &len);
-		rk_thrift_put_binary(w, 6, p, len);
-		rk_thrift_put_bool(w, 7, true);
-		rk_thrift_put_bool(w, 8, true);
-	}
-	rk_thrift_end(w);
-}
-
-/* Levels are always RLE; a dictionary is plain. */
-static void put_encodings(struct rk_thrift_writer *w, const struct rk_pq_column *c)
-{
-	bool has[RK_PQ_NENCODINGS] = { false };
-	size_t n = 0;
-
-	for (int e = 0; e < RK_PQ_NENCODINGS; e++) {
-		has[e] = c->count[e] || e == RK_PQ_RLE || (e == RK_PQ_PLAIN && c->dict_page.len);
-		n += has[e];
-	}
-	rk_thrift_put_list(w, 2, RK_THRIFT_I32, n);
-	for (int e = 0; e < RK_PQ_NENCODINGS; e++) {
-		if (has[e])
-			rk_thrift_elem_int(w, e);
-	}
-}
-
 static void put_encoding_count(struct rk_thrift_writer *w, int page_type, int encoding,
 			       unsigned count)
 {
@@ -190,27 +156,27 @@ static void put_encoding_count(struct rk_thrift_writer *w, int page_type, int en
 	rk_thrift_end(w);
 }
 
-static void put_encoding_counts(struct rk_thrift_writer *w, const struct rk_pq_column *c)
-{
-	size_t n = c->dict_page.len > 0;
-
-	for (int e = 0; e < RK_PQ_NENCODINGS; e++)
-		n += c->count[e] > 0;
-	rk_thrift_put_list(w, 13, RK_THRIFT_STRUCT, n);
-	if (c->dict_page.len)
-		put_encoding_count(w, RK_PQ_DICTIONARY_PAGE, RK_PQ_PLAIN, 1);
-	for (int e = 0; e < RK_PQ_NENCODINGS; e++) {
-		if (c->count[e])
-			put_encoding_count(w, RK_PQ_DATA_PAGE_V2, e, c->count[e]);
-	}
-}
-
 static void put_chunk_meta(struct rk_thrift_writer *w, const char *name,
 			   const struct rk_pq_column *c, uint64_t offset)
 {
+	const bool dict = c->dict_page.len > 0;
+	size_t ncounts = dict, nencodings = 0, len;
+	bool has[RK_PQ_NENCODINGS];
+	const void *p;
+
 	rk_thrift_put_struct(w, 3);
 	rk_thrift_put_i32(w, 1, physical[c->type]);
-	put_encodings(w, c);
+	/* Levels are always RLE; a dictionary is plain. */
+	for (int e = 0; e < RK_PQ_NENCODINGS; e++) {
+		has[e] = c->count[e] || e == RK_PQ_RLE || (e == RK_PQ_PLAIN && dict);
+		nencodings += has[e];
+		ncounts += c->count[e] > 0;
+	}
+	rk_thrift_put_list(w, 2, RK_THRIFT_I32, nencodings);
+	for (int e = 0; e < RK_PQ_NENCODINGS; e++) {
+		if (has[e])
+			rk_thrift_elem_int(w, e);
+	}
 	rk_thrift_put_list(w, 3, RK_THRIFT_BINARY, 1);
 	rk_thrift_elem_binary(w, name, strlen(name));
 	rk_thrift_put_i32(w, 4, (int32_t)c->codec);
@@ -218,39 +184,31 @@ static void put_chunk_meta(struct rk_thrift_writer *w, const char *name,
 	rk_thrift_put_i64(w, 6, (int64_t)c->raw_bytes);
 	rk_thrift_put_i64(w, 7, (int64_t)(c->dict_page.len + c->data.len));
 	rk_thrift_put_i64(w, 9, (int64_t)(offset + c->dict_page.len));
-	if (c->dict_page.len)
+	if (dict)
 		rk_thrift_put_i64(w, 11, (int64_t)offset);
-	put_statistics(w, c);
-	put_encoding_counts(w, c);
-	rk_thrift_end(w);
-}
 
-static void put_chunk(struct rk_thrift_writer *w, const char *name, const struct rk_pq_column *c,
-		      const struct place *place)
-{
-	rk_thrift_elem_struct(w);
-	rk_thrift_put_i64(w, 2, 0); /* deprecated: the metadata is only here */
-	put_chunk_meta(w, name, c, place->offset);
-	rk_thrift_put_i64(w, 4, (int64_t)place->offset_index);
-	rk_thrift_put_i32(w, 5, (int32_t)place->offset_index_len);
-	if (place->column_index_len) {
-		rk_thrift_put_i64(w, 6, (int64_t)place->column_index);
-		rk_thrift_put_i32(w, 7, (int32_t)place->column_index_len);
+	rk_thrift_put_struct(w, 12); /* Statistics */
+	rk_thrift_put_i64(w, 3, (int64_t)c->null_rows);
+	if (c->range.set && !c->no_range) {
+		p = value_bytes(c, &c->range.max, &len);
+		rk_thrift_put_binary(w, 5, p, len);
+		p = value_bytes(c, &c->range.min, &len);
+		rk_thrift_put_binary(w, 6, p, len);
+		rk_thrift_put_bool(w, 7, true);
+		rk_thrift_put_bool(w, 8, true);
+	}
+	rk_thrift_end(w);
+
+	rk_thrift_put_list(w, 13, RK_THRIFT_STRUCT, ncounts);
+	if (dict)
+		put_encoding_count(w, RK_PQ_DICTIONARY_PAGE, RK_PQ_PLAIN, 1);
+	for (int e = 0; e < RK_PQ_NENCODINGS; e++) {
+		if (c->count[e])
+			put_encoding_count(w, RK_PQ_DATA_PAGE_V2, e, c->count[e]);
 	}
 	rk_thrift_end(w);
 }
 
-static void put_sorting(struct rk_thrift_writer *w, int field)
-{
-	rk_thrift_put_list(w, 4, RK_THRIFT_STRUCT, 1);
-	rk_thrift_elem_struct(w);
-	rk_thrift_put_i32(w, 1, field);
-	rk_thrift_put_bool(w, 2, false);
-	rk_thrift_put_bool(w, 3, false);
-	rk_thrift_end(w);
-}
-
-/* `offset`: where the chunk begins in the file. */
 static void pq_put_group(struct rk_bytes *out, const struct rk_schema *schema,
 			 const struct rk_pq_column *cols, const struct place *places,
 			 size_t ordinal)
@@ -261,46 +219,36 @@ static void pq_put_group(struct rk_bytes *out, const struct rk_schema *schema,
 	rk_thrift_begin(&w, out);
 	rk_thrift_put_list(&w, 1, RK_THRIFT_STRUCT, schema->nfields);
 	for (unsigned i = 0; i < schema->nfields; i++) {
-		put_chunk(&w, schema->fields[i].name, &cols[i], &places[i]);
+		const struct place *place = &places[i];
+
+		rk_thrift_elem_struct(&w);
+		rk_thrift_put_i64(&w, 2, 0); /* deprecated: the metadata is only here */
+		put_chunk_meta(&w, schema->fields[i].name, &cols[i], place->offset);
+		rk_thrift_put_i64(&w, 4, (int64_t)place->offset_index);
+		rk_thrift_put_i32(&w, 5, (int32_t)place->offset_index_len);
+		if (place->column_index_len) {
+			rk_thrift_put_i64(&w, 6, (int64_t)place->column_index);
+			rk_thrift_put_i32(&w, 7, (int32_t)place->column_index_len);
+		}
+		rk_thrift_end(&w);
 		raw += cols[i].raw_bytes;
 		stored += cols[i].dict_page.len + cols[i].data.len;
 	}
 	rk_thrift_put_i64(&w, 2, (int64_t)raw);
 	rk_thrift_put_i64(&w, 3, (int64_t)cols[0].rows);
-	if (schema->time_field >= 0)
-		put_sorting(&w, schema->time_field);
+	if (schema->time_field >= 0) {
+		rk_thrift_put_list(&w, 4, RK_THRIFT_STRUCT, 1); /* sorting_columns */
+		rk_thrift_elem_struct(&w);
+		rk_thrift_put_i32(&w, 1, schema->time_field);
+		rk_thrift_put_bool(&w, 2, false);
+		rk_thrift_put_bool(&w, 3, false);
+		rk_thrift_end(&w);
+	}
 	rk_thrift_put_i64(&w, 5, (int64_t)places[0].offset);
 	rk_thrift_put_i64(&w, 6, (int64_t)stored);
 	if (ordinal <= INT16_MAX)
 		rk_thrift_put_i16(&w, 7, (int16_t)ordinal);
 	rk_thrift_end(&w);
-}
-
-static void put_field(struct rk_thrift_writer *w, const struct rk_field *f)
-{
-	rk_thrift_elem_struct(w);
-	rk_thrift_put_i32(w, 1, physical[f->type]);
-	rk_thrift_put_i32(w, 3, RK_PQ_OPTIONAL);
-	rk_thrift_put_text(w, 4, f->name);
-	if (f->type == RK_STR) {
-		rk_thrift_put_i32(w, 6, CONVERTED_UTF8);
-		rk_thrift_put_struct(w, 10); /* LogicalType ... */
-		rk_thrift_put_struct(w, 1);  /* ... STRING */
-		rk_thrift_end(w);
-		rk_thrift_end(w);
-	}
-	rk_thrift_end(w);
-}
-
-static void put_schema(struct rk_thrift_writer *w, const struct rk_schema *schema)
-{
-	rk_thrift_put_list(w, 2, RK_THRIFT_STRUCT, schema->nfields + 1);
-	rk_thrift_elem_struct(w);
-	rk_thrift_put_text(w, 4, "schema");
-	rk_thrift_put_i32(w, 5, (int32_t)schema->nfields);
-	rk_thrift_end(w);
-	for (unsigned i = 0; i < schema->nfields; i++)
-		put_field(w, &schema->fields[i]);
 }
 
 static void put_pair(struct rk_thrift_writer *w, const char *key, const char *value)
@@ -311,7 +259,7 @@ static void put_pair(struct rk_thrift_writer *w, const char *key, const char *va
 	rk_thrift_end(w);
 }
 
-/* `groups`: what rk_pq_put_group has made, ngroups of them. */
+/* `groups`: what pq_put_group has made, ngroups of them. */
 static void pq_put_footer(struct rk_bytes *out, const struct rk_schema *schema, uint64_t rows,
 			  const struct rk_bytes *groups, size_t ngroups)
 {
@@ -319,7 +267,27 @@ static void pq_put_footer(struct rk_bytes *out, const struct rk_schema *schema, 
 
 	rk_thrift_begin(&w, out);
 	rk_thrift_put_i32(&w, 1, 2);
-	put_schema(&w, schema);
+	rk_thrift_put_list(&w, 2, RK_THRIFT_STRUCT, schema->nfields + 1);
+	rk_thrift_elem_struct(&w);
+	rk_thrift_put_text(&w, 4, "schema");
+	rk_thrift_put_i32(&w, 5, (int32_t)schema->nfields);
+	rk_thrift_end(&w);
+	for (unsigned i = 0; i < schema->nfields; i++) {
+		const struct rk_field *f = &schema->fields[i];
+
+		rk_thrift_elem_struct(&w);
+		rk_thrift_put_i32(&w, 1, physical[f->type]);
+		rk_thrift_put_i32(&w, 3, RK_PQ_OPTIONAL);
+		rk_thrift_put_text(&w, 4, f->name);
+		if (f->type == RK_STR) {
+			rk_thrift_put_i32(&w, 6, CONVERTED_UTF8);
+			rk_thrift_put_struct(&w, 10); /* LogicalType ... */
+			rk_thrift_put_struct(&w, 1);  /* ... STRING */
+			rk_thrift_end(&w);
+			rk_thrift_end(&w);
+		}
+		rk_thrift_end(&w);
+	}
 	rk_thrift_put_i64(&w, 3, (int64_t)rows);
 	rk_thrift_put_list(&w, 4, RK_THRIFT_STRUCT, ngroups);
 	rk_bytes_put(out, groups->data, groups->len);
@@ -388,43 +356,14 @@ static void parquet_close(struct rk_writer *writer)
 	rk_free(w);
 }
 
-static int make_scratch(struct parquet_writer *w, struct rk_error *err)
-{
-	unsigned n = rk_pool_threads(w->pool);
-	int rc;
-
-	w->scratch = rk_calloc(n, sizeof(*w->scratch));
-	if (!w->scratch)
-		return rk_fail_nomem(err);
-	for (; w->nscratch < n; w->nscratch++) {
-		rc = rk_pq_scratch_init(&w->scratch[w->nscratch], err);
-		if (rc < 0)
-			return rc;
-	}
-	return 0;
-}
-
-static int make_columns(struct parquet_writer *w, struct rk_context *ctx, struct rk_error *err)
-{
-	const struct rk_schema *s = w->schema;
-
-	if (!s->nfields)
-		return rk_fail(err, RK_E_USAGE, "a Parquet file needs a column");
-	w->places = rk_calloc(s->nfields, sizeof(*w->places));
-	w->cols = rk_calloc(s->nfields, sizeof(*w->cols));
-	if (!w->places || !w->cols)
-		return rk_fail_nomem(err);
-	for (unsigned i = 0; i < s->nfields; i++)
-		rk_pq_column_init(&w->cols[i], s->fields[i].type, ctx->names);
-	return 0;
-}
-
 static int parquet_open(struct rk_output *out, const struct rk_schema *schema,
 			struct rk_context *ctx, struct rk_writer **ret, struct rk_error *err)
 {
-	struct parquet_writer *w = rk_calloc(1, sizeof(*w));
+	struct parquet_writer *w;
+	unsigned threads;
 	int rc;
 
+	w = rk_calloc(1, sizeof(*w));
 	if (!w)
 		return rk_fail_nomem(err);
 	w->base.ops = &rk_writer_parquet;
@@ -433,31 +372,47 @@ static int parquet_open(struct rk_output *out, const struct rk_schema *schema,
 	w->pool = ctx->pool;
 	rk_bytes_init(&w->groups, FOOTER_MAX);
 	rk_bytes_init(&w->buf, FOOTER_MAX);
-	rc = make_columns(w, ctx, err);
-	if (rc == 0)
-		rc = make_scratch(w, err);
-	if (rc == 0)
-		rc = rk_output_write(out, "PAR1", 4, err);
-	if (rc < 0) {
-		parquet_close(&w->base);
-		return rc;
+	if (!schema->nfields) {
+		rc = rk_fail(err, RK_E_USAGE, "a Parquet file needs a column");
+		goto fail;
 	}
+	threads = rk_pool_threads(w->pool);
+	w->places = rk_calloc(schema->nfields, sizeof(*w->places));
+	w->cols = rk_calloc(schema->nfields, sizeof(*w->cols));
+	w->scratch = rk_calloc(threads, sizeof(*w->scratch));
+	if (!w->places || !w->cols || !w->scratch) {
+		rc = rk_fail_nomem(err);
+		goto fail;
+	}
+	for (unsigned i = 0; i < schema->nfields; i++)
+		rk_pq_column_init(&w->cols[i], schema->fields[i].type, ctx->names);
+	for (; w->nscratch < threads; w->nscratch++) {
+		rc = rk_pq_scratch_init(&w->scratch[w->nscratch], err);
+		if (rc < 0)
+			goto fail;
+	}
+	rc = rk_output_write(out, "PAR1", 4, err);
+	if (rc < 0)
+		goto fail;
 	*ret = &w->base;
 	return 0;
+fail:
+	parquet_close(&w->base);
+	return rc;
 }
 
 static void flush_task(void *arg, size_t i, unsigned worker)
 {
 	struct parquet_writer *w = arg;
 
-	rk_pq_column_flush(&w->cols[i], &w->scratch[worker]);
+	w->cols[i].rc = rk_pq_column_flush(&w->cols[i], &w->scratch[worker]);
 }
 
 static void finish_task(void *arg, size_t i, unsigned worker)
 {
 	struct parquet_writer *w = arg;
 
-	rk_pq_column_finish(&w->cols[i], &w->scratch[worker]);
+	w->cols[i].rc = rk_pq_column_finish(&w->cols[i], &w->scratch[worker]);
 }
 
 static int run_columns(struct parquet_writer *w, void (*task)(void *arg, size_t i, unsigned worker),
@@ -475,22 +430,9 @@ static int put_bytes(struct parquet_writer *w, const struct rk_bytes *b, struct 
 {
 	if (b->bad)
 		return rk_fail_nomem(err);
-	return b->len ? rk_output_write(w->out, b->data, b->len, err) : 0;
-}
-
-static int write_chunks(struct parquet_writer *w, struct rk_error *err)
-{
-	for (unsigned i = 0; i < w->schema->nfields; i++) {
-		int rc;
-
-		w->places[i] = (struct place){ .offset = rk_output_offset(w->out) };
-		rc = put_bytes(w, &w->cols[i].dict_page, err);
-		if (rc == 0)
-			rc = put_bytes(w, &w->cols[i].data, err);
-		if (rc < 0)
-			return rc;
-	}
-	return 0;
+	if (!b->len)
+		return 0;
+	return rk_output_write(w->out, b->data, b->len, err);
 }
 
 /* All column indexes and then all offset indexes of the group, in one write. */
@@ -525,10 +467,15 @@ static int flush_group(struct parquet_writer *w, struct rk_error *err)
 	if (!w->group_rows)
 		return 0;
 	rc = run_columns(w, finish_task, err);
-	if (rc == 0)
-		rc = write_chunks(w, err);
-	if (rc == 0)
-		rc = write_index(w, err);
+	if (rc < 0)
+		return rc;
+	for (unsigned i = 0; i < w->schema->nfields; i++) {
+		w->places[i] = (struct place){ .offset = rk_output_offset(w->out) };
+		if ((rc = put_bytes(w, &w->cols[i].dict_page, err)) < 0 ||
+		    (rc = put_bytes(w, &w->cols[i].data, err)) < 0)
+			return rc;
+	}
+	rc = write_index(w, err);
 	if (rc < 0)
 		return rc;
 	pq_put_group(&w->groups, w->schema, w->cols, w->places, w->ngroups);
@@ -542,21 +489,9 @@ static int flush_group(struct parquet_writer *w, struct rk_error *err)
 	return 0;
 }
 
-static size_t group_bytes(const struct parquet_writer *w)
-{
-	size_t sum = 0;
-
-	for (unsigned i = 0; i < w->schema->nfields; i++) {
-		const struct rk_pq_column *c = &w->cols[i];
-
-		sum += c->data.len + c->dict.n * sizeof(*c->dict.vals);
-	}
-	return sum;
-}
-
 static int flush_page(struct parquet_writer *w, struct rk_error *err)
 {
-	size_t max_rows = w->ngroups < MANY_GROUPS ? GROUP_ROWS : LONG_GROUP_ROWS;
+	size_t max_rows = w->ngroups < MANY_GROUPS ? GROUP_ROWS : LONG_GROUP_ROWS, bytes = 0;
 	int rc;
 
 	if (!w->page_rows)
@@ -566,7 +501,12 @@ static int flush_page(struct parquet_writer *w, struct rk_error *err)
 		return rc;
 	w->group_rows += w->page_rows;
 	w->page_rows = 0;
-	if (w->group_rows + RK_PQ_PAGE_ROWS > max_rows || group_bytes(w) >= GROUP_BYTES)
+	for (unsigned i = 0; i < w->schema->nfields; i++) {
+		const struct rk_pq_column *c = &w->cols[i];
+
+		bytes += c->data.len + c->dict.n * sizeof(*c->dict.vals);
+	}
+	if (w->group_rows + RK_PQ_PAGE_ROWS > max_rows || bytes >= GROUP_BYTES)
 		return flush_group(w, err);
 	return 0;
 }
@@ -574,27 +514,13 @@ static int flush_page(struct parquet_writer *w, struct rk_error *err)
 /* Rows that a page may hold: the more columns have values, in it or in the batch, the fewer. */
 static size_t page_limit(const struct parquet_writer *w, const struct rk_batch *b)
 {
-	size_t width = 1, rows;
+	size_t width = 1;
 
 	for (unsigned i = 0; i < w->schema->nfields; i++) {
 		if (w->cols[i].vals || b->cols[i].data)
 			width += rk_type_size(w->cols[i].type);
 	}
-	rows = PAGE_BYTES / width;
-	if (rows >= RK_PQ_PAGE_ROWS)
-		return RK_PQ_PAGE_ROWS;
-	return rows < MIN_PAGE_ROWS ? MIN_PAGE_ROWS : rows;
-}
-
-static int append_rows(struct parquet_writer *w, const struct rk_batch *b, size_t first, size_t n,
-		       struct rk_error *err)
-{
-	for (unsigned i = 0; i < w->schema->nfields; i++) {
-		if (!rk_pq_column_append(&w->cols[i], &b->cols[i], first, n))
-			return rk_fail_nomem(err);
-	}
-	w->page_rows += n;
-	return 0;
+	return rk_max(MIN_PAGE_ROWS, rk_min(PAGE_BYTES / width, RK_PQ_PAGE_ROWS));
 }
 
 static int parquet_batch(struct rk_writer *writer, const struct rk_batch *b, struct rk_error *err)
@@ -602,41 +528,36 @@ static int parquet_batch(struct rk_writer *writer, const struct rk_batch *b, str
 	struct parquet_writer *w = (struct parquet_writer *)writer;
 	const size_t limit = page_limit(w, b);
 	size_t done = 0, n;
-	int rc = 0;
+	int rc;
 
-	while (rc == 0 && done < b->nrows) {
+	for (; done < b->nrows; done += n) {
 		if (w->page_rows >= limit) {
 			rc = flush_page(w, err);
-			continue;
+			if (rc < 0)
+				return rc;
 		}
-		n = b->nrows - done;
-		if (n > limit - w->page_rows)
-			n = limit - w->page_rows;
-		rc = append_rows(w, b, done, n, err);
-		done += n;
+		n = rk_min(b->nrows - done, limit - w->page_rows);
+		for (unsigned i = 0; i < w->schema->nfields; i++) {
+			if (!rk_pq_column_append(&w->cols[i], &b->cols[i], done, n))
+				return rk_fail_nomem(err);
+		}
+		w->page_rows += n;
 	}
-	return rc;
-}
-
-static void put_u32le(uint8_t *p, uint32_t v)
-{
-	for (unsigned i = 0; i < 4; i++)
-		p[i] = (uint8_t)(v >> 8 * i);
+	return 0;
 }
 
 static int parquet_finish(struct rk_writer *writer, struct rk_error *err)
 {
 	struct parquet_writer *w = (struct parquet_writer *)writer;
 	uint8_t tail[8] = { 0, 0, 0, 0, 'P', 'A', 'R', '1' };
-	int rc = flush_page(w, err);
+	int rc;
 
-	if (rc == 0)
-		rc = flush_group(w, err);
-	if (rc < 0)
+	if ((rc = flush_page(w, err)) < 0 || (rc = flush_group(w, err)) < 0)
 		return rc;
 	rk_bytes_clear(&w->buf);
 	pq_put_footer(&w->buf, w->schema, w->rows, &w->groups, w->ngroups);
-	put_u32le(tail, (uint32_t)w->buf.len);
+	for (unsigned i = 0; i < 4; i++)
+		tail[i] = (uint8_t)(w->buf.len >> 8 * i);
 	rk_bytes_put(&w->buf, tail, sizeof(tail));
 	return put_bytes(w, &w->buf, err);
 }

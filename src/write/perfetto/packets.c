@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/num.h"
 #include "base/text.h"
 #include "write/perfetto/perfetto.h"
 
@@ -74,19 +75,6 @@ static uint8_t *put_entry(uint8_t *p, uint32_t kind, uint32_t iid, const char *t
 	return rk_pb_close(entry, p);
 }
 
-/* InternedData: what every sequence may say. */
-static uint8_t *put_words(uint8_t *p)
-{
-	uint8_t *interned = rk_pb_open(p, 12);
-
-	p = interned;
-	for (uint32_t i = 1; i < PF_NCATS; i++)
-		p = put_entry(p, 1, i, categories[i], strlen(categories[i]));
-	for (uint32_t i = 0; i < PF_NNOTES; i++)
-		p = put_entry(p, 3, i + 1, note_names[i], strlen(note_names[i]));
-	return rk_pb_close(interned, p);
-}
-
 static uint8_t *put_clock(uint8_t *p, uint32_t id, int64_t time, bool incremental)
 {
 	uint8_t *clock = rk_pb_open(p, 1); /* ClockSnapshot.clocks */
@@ -98,18 +86,17 @@ static uint8_t *put_clock(uint8_t *p, uint32_t id, int64_t time, bool incrementa
 	return rk_pb_close(clock, p);
 }
 
-static uint8_t *put_snapshot(uint8_t *p, int64_t time)
+int rk_pfw_sequence(struct pf_writer *w, int64_t time, struct rk_error *err)
 {
-	uint8_t *snapshot = rk_pb_open(p, 6);
+	uint8_t *p, *packet, *part;
 
-	p = put_clock(snapshot, RK_PF_BOOTTIME, time, false);
-	p = put_clock(p, RK_PF_FIRST_OWN_CLOCK, time, true);
-	p = rk_pb_put_uint(p, 2, RK_PF_BOOTTIME); /* primary_trace_clock */
-	return rk_pb_close(snapshot, p);
-}
+	if (w->ticking)
+		return 0;
+	p = room(w, PF_EVENT_ROOM);
+	if (!p)
+		return rk_fail_nomem(err);
 
-static void forget_names(struct pf_writer *w)
-{
+	/* Names are those of a sequence: all are forgotten. */
 	if (w->names.v)
 		memset(w->names.v, 0, w->names.cap * sizeof(*w->names.v));
 	if (w->domains.v)
@@ -119,27 +106,29 @@ static void forget_names(struct pf_writer *w)
 	w->ncounter_names = PF_NNOTES;
 	rk_map_release(&w->values);
 	rk_map_release(&w->counters);
-}
 
-int rk_pfw_sequence(struct pf_writer *w, int64_t time, struct rk_error *err)
-{
-	uint8_t *p, *packet, *defaults;
-
-	if (w->ticking)
-		return 0;
-	p = room(w, PF_EVENT_ROOM);
-	if (!p)
-		return rk_fail_nomem(err);
-	forget_names(w);
 	w->sequence++;
 	packet = rk_pb_open(p, 1);
 	p = rk_pb_put_uint(packet, 10, w->sequence);
 	p = rk_pb_put_uint(p, 13, RK_PF_STATE_CLEARED);
 	p = rk_pb_put_uint(p, 87, 1); /* first_packet_on_sequence */
-	defaults = rk_pb_open(p, 59);
-	p = rk_pb_close(defaults, rk_pb_put_uint(defaults, 58, RK_PF_FIRST_OWN_CLOCK));
-	p = put_snapshot(p, time);
-	done(w, rk_pb_close(packet, put_words(p)));
+	part = rk_pb_open(p, 59);     /* trace_packet_defaults */
+	p = rk_pb_close(part, rk_pb_put_uint(part, 58, RK_PF_FIRST_OWN_CLOCK));
+
+	part = rk_pb_open(p, 6); /* clock_snapshot */
+	p = put_clock(part, RK_PF_BOOTTIME, time, false);
+	p = put_clock(p, RK_PF_FIRST_OWN_CLOCK, time, true);
+	p = rk_pb_put_uint(p, 2, RK_PF_BOOTTIME); /* primary_trace_clock */
+	p = rk_pb_close(part, p);
+
+	/* InternedData: what every sequence may say. */
+	part = p = rk_pb_open(p, 12);
+	for (uint32_t i = 1; i < PF_NCATS; i++)
+		p = put_entry(p, 1, i, categories[i], strlen(categories[i]));
+	for (uint32_t i = 0; i < PF_NNOTES; i++)
+		p = put_entry(p, 3, i + 1, note_names[i], strlen(note_names[i]));
+	p = rk_pb_close(part, p);
+	done(w, rk_pb_close(packet, p));
 	w->clock = time;
 	w->ticking = true;
 	return 0;
@@ -196,61 +185,45 @@ uint32_t rk_pfw_name(struct pf_writer *w, uint32_t id)
 }
 
 /* "HIP_API" is the category hip_api; what the reader would not take for calls gets the ending. */
-static bool domain_text(const char *text, size_t len, struct rk_bytes *out)
-{
-	bool exact = rk_text_ends(text, len, "_API") || rk_text_ends(text, len, "_API_EXT");
-
-	for (size_t i = 0; i < len; i++) {
-		char c = text[i];
-
-		exact = exact && !(c >= 'a' && c <= 'z');
-		rk_bytes_put_u8(out, (uint8_t)(c >= 'A' && c <= 'Z' ? c + 32 : c));
-	}
-	if (!out->bad && !exact && !rk_text_ends((const char *)out->data, len, "_api"))
-		rk_bytes_puts(out, "_api");
-	return exact && len <= 64; /* that much the reader turns back */
-}
-
 uint32_t rk_pfw_domain(struct pf_writer *w, uint32_t id, bool *ret_exact)
 {
 	uint32_t *iid = iid_of(&w->domains, id);
+	struct rk_bytes *out = &w->text;
 	const char *text;
 	size_t len;
+	bool exact;
 
 	if (!iid)
 		return 0;
-	if (!*iid) {
-		text = rk_strtab_borrow(w->ctx->names, id, &len);
-		rk_bytes_clear(&w->text);
-		*ret_exact = domain_text(text, len, &w->text);
-		if (w->text.bad ||
-		    !put_text(w, 1, w->domains.n + 1, (const char *)w->text.data, w->text.len))
-			return 0;
-		*iid = ++w->domains.n << 1 | *ret_exact;
+	if (*iid) {
+		*ret_exact = *iid & 1;
+		return *iid >> 1;
 	}
-	*ret_exact = *iid & 1;
+	text = rk_strtab_borrow(w->ctx->names, id, &len);
+	exact = rk_text_ends(text, len, "_API") || rk_text_ends(text, len, "_API_EXT");
+	rk_bytes_clear(out);
+	for (size_t i = 0; i < len; i++) {
+		bool upper = text[i] >= 'A' && text[i] <= 'Z';
+
+		exact = exact && !(text[i] >= 'a' && text[i] <= 'z');
+		rk_bytes_put_u8(out, (uint8_t)(text[i] + (upper ? 32 : 0)));
+	}
+	if (!out->bad && !exact && !rk_text_ends((const char *)out->data, len, "_api"))
+		rk_bytes_puts(out, "_api");
+	exact = exact && len <= 64; /* that much the reader turns back */
+	*ret_exact = exact;
+	if (out->bad || !put_text(w, 1, w->domains.n + 1, (const char *)out->data, out->len))
+		return 0;
+	*iid = ++w->domains.n << 1 | exact;
 	return *iid >> 1;
-}
-
-/* The text of a value into w->text. */
-static void value_text(struct pf_writer *w, enum pf_note note, const int64_t *v, unsigned n)
-{
-	static const char *const words[] = { "vgpr ", ", accum ", ", sgpr ", ", scratch ",
-					     ", lds " };
-
-	rk_bytes_clear(&w->text);
-	for (unsigned i = 0; i < n; i++) {
-		if (note == PF_NOTE_RESOURCES)
-			rk_bytes_puts(&w->text, words[i]);
-		else if (i)
-			rk_bytes_put_u8(&w->text, ',');
-		rk_bytes_printf(&w->text, "%" PRId64, v[i]);
-	}
 }
 
 uint32_t rk_pfw_value(struct pf_writer *w, enum pf_note note, const int64_t *v, unsigned n)
 {
+	static const char *const words[] = { "vgpr ", ", accum ", ", sgpr ", ", scratch ",
+					     ", lds " };
 	uint64_t key = note;
+	bool fresh = false;
 	int64_t at = 0;
 
 	/* numbers two by two, each pair under the place of those before it */
@@ -259,24 +232,30 @@ uint32_t rk_pfw_value(struct pf_writer *w, enum pf_note note, const int64_t *v, 
 		uint64_t b = (uint64_t)(uint32_t)v[i] << 32 | (i + 1 < n ? (uint32_t)v[i + 1] : 0);
 
 		at = rk_map_get(&w->values, a, b);
-		if (at < 0) {
+		fresh = at < 0;
+		if (fresh && w->values.n >= VALUES_MAX)
+			return 0;
+		if (fresh) {
 			at = (int64_t)w->values.n + 1;
-			if (w->values.n >= VALUES_MAX)
-				return 0;
 			if (!rk_map_put(&w->values, a, b, (uint32_t)at)) {
 				w->buf.bad = true;
 				return 0;
 			}
-			if (i + 2 >= n) {
-				value_text(w, note, v, n);
-				if (w->text.bad ||
-				    !put_text(w, 29, (uint32_t)at, (const char *)w->text.data,
-					      w->text.len))
-					w->buf.bad = true;
-			}
 		}
 		key = (uint64_t)at;
 	}
+	if (!fresh)
+		return (uint32_t)at;
+	rk_bytes_clear(&w->text);
+	for (unsigned i = 0; i < n; i++) {
+		if (note == PF_NOTE_RESOURCES)
+			rk_bytes_puts(&w->text, words[i]);
+		else if (i)
+			rk_bytes_put_u8(&w->text, ',');
+		rk_bytes_printf(&w->text, "%" PRId64, v[i]);
+	}
+	if (w->text.bad || !put_text(w, 29, (uint32_t)at, (const char *)w->text.data, w->text.len))
+		w->buf.bad = true;
 	return (uint32_t)at;
 }
 
@@ -352,11 +331,11 @@ struct descriptor {
 static bool open_descriptor(struct pf_writer *w, struct descriptor *d, uint32_t track, size_t texts)
 {
 	const struct rk_track *t = &w->tracks.v[track];
-	uint8_t *p;
+	uint8_t *p = room(w, PF_EVENT_ROOM + texts);
 
-	if (!rk_bytes_reserve(&w->buf, PF_EVENT_ROOM + texts))
+	if (!p)
 		return false;
-	d->packet = rk_pb_open(w->buf.data + w->buf.len, 1);
+	d->packet = rk_pb_open(p, 1);
 	p = rk_pb_put_uint(d->packet, 10, w->sequence ? w->sequence : 1);
 	d->track = rk_pb_open(p, 60);
 	d->p = rk_pb_put_uint(d->track, 1, track); /* uuid */
@@ -365,12 +344,11 @@ static bool open_descriptor(struct pf_writer *w, struct descriptor *d, uint32_t 
 	return true;
 }
 
-static bool close_descriptor(struct pf_writer *w, struct descriptor *d)
+static void close_descriptor(struct pf_writer *w, struct descriptor *d)
 {
 	uint8_t *p = rk_pb_close(d->track, d->p);
 
-	w->buf.len = (size_t)(rk_pb_close(d->packet, p) - w->buf.data);
-	return true;
+	done(w, rk_pb_close(d->packet, p));
 }
 
 static void put_field(struct descriptor *d, uint32_t field, const struct rk_bytes *text,
@@ -381,20 +359,18 @@ static void put_field(struct descriptor *d, uint32_t field, const struct rk_byte
 
 /* ---- processes ---- */
 
-static uint64_t agent_key(uint32_t node)
+/* Named "rank 3 on n1 process 4711 ./a.out", as much of it as is known. */
+static bool describe_process(struct pf_writer *w, uint32_t track)
 {
-	return node;
-}
-
-/* "rank 3 on n1: 4711 ./a.out", as much of it as is known. */
-static void process_name(struct pf_writer *w, const struct rk_track_process *p)
-{
+	const struct rk_track_process *p = &w->tracks.processes[w->tracks.v[track].process];
 	int64_t command = rk_map_get(&w->commands, (uint64_t)p->node << 32 | (uint32_t)p->rank,
 				     (uint64_t)p->pid);
 	struct rk_bytes *out = &w->text;
-	const char *text;
-	size_t len;
+	struct descriptor d;
+	uint8_t *process;
+	size_t name, len;
 
+	rk_bytes_clear(out);
 	if (p->rank != RK_NONE)
 		rk_bytes_printf(out, "rank %" PRId64 " ", p->rank);
 	if (p->node)
@@ -402,99 +378,70 @@ static void process_name(struct pf_writer *w, const struct rk_track_process *p)
 	if (p->pid != RK_NONE)
 		rk_bytes_printf(out, "process %" PRId64 " ", p->pid);
 	if (command > 0) {
-		text = rk_strtab_borrow(w->ctx->names, (uint32_t)command, &len);
-		rk_bytes_put(out, text, len < DESCRIPTION_MAX ? len : DESCRIPTION_MAX);
+		const char *text = rk_strtab_borrow(w->ctx->names, (uint32_t)command, &len);
+
+		rk_bytes_put(out, text, rk_min(len, DESCRIPTION_MAX));
 		rk_bytes_put_u8(out, ' ');
 	}
 	if (!out->bad && out->len)
 		out->len--;
-}
+	name = out->len;
+	rk_tracks_place(&w->tracks, w->tracks.v[track].process, out);
 
-static bool describe_process(struct pf_writer *w, uint32_t track)
-{
-	const struct rk_track_process *p = &w->tracks.processes[w->tracks.v[track].process];
-	struct descriptor d;
-	uint8_t *process;
-	size_t name;
-
-	rk_bytes_clear(&w->text);
-	process_name(w, p);
-	name = w->text.len;
-	rk_tracks_place(&w->tracks, w->tracks.v[track].process, &w->text);
-	if (w->text.bad || !open_descriptor(w, &d, track, w->text.len))
+	if (out->bad || !open_descriptor(w, &d, track, out->len))
 		return false;
 	if (p->shown_pid) {
 		process = rk_pb_open(d.p, 3);
 		d.p = rk_pb_put_uint(process, 1, (uint64_t)p->shown_pid);
-		put_field(&d, 6, &w->text, 0, name); /* process_name */
+		put_field(&d, 6, out, 0, name); /* process_name */
 		d.p = rk_pb_close(process, d.p);
 	} else {
-		put_field(&d, 2, &w->text, 0, name);
+		put_field(&d, 2, out, 0, name);
 	}
-	put_field(&d, 14, &w->text, name, w->text.len); /* description */
-	return close_descriptor(w, &d);
+	put_field(&d, 14, out, name, out->len); /* description */
+	close_descriptor(w, &d);
+	return true;
 }
 
 /* ---- the others ---- */
 
-/* ThreadDescriptor, for what viewers can take for one. */
-static bool is_thread(const struct pf_writer *w, const struct rk_track *t)
-{
-	return t->kind == RK_TRACK_THREAD && !t->lane && !t->rest && t->key > 0 &&
-	       t->key <= INT32_MAX && w->tracks.processes[t->process].shown_pid;
-}
-
-static void put_thread(struct pf_writer *w, struct descriptor *d, const struct rk_track *t,
-		       size_t name)
-{
-	uint8_t *thread = rk_pb_open(d->p, 4);
-
-	d->p = rk_pb_put_uint(thread, 1, (uint64_t)w->tracks.processes[t->process].shown_pid);
-	d->p = rk_pb_put_uint(d->p, 2, (uint64_t)t->key);
-	put_field(d, 5, &w->text, 0, name); /* thread_name */
-	d->p = rk_pb_close(thread, d->p);
-}
-
-/* What the device is, where the table of agents says so. */
-static void put_agent(struct pf_writer *w, const struct rk_track *t)
-{
-	uint32_t node = w->tracks.processes[t->process].node;
-	int64_t agent = rk_map_get(&w->agents, agent_key(node), (uint64_t)t->key);
-
-	if (agent < 0)
-		agent = rk_map_get(&w->agents, agent_key(0), (uint64_t)t->key);
-	if (agent > 0)
-		rk_bytes_printf(&w->text, " %s",
-				rk_strtab_borrow(w->ctx->names, (uint32_t)agent, NULL));
-}
-
-static void put_place_of_thread(struct pf_writer *w, const struct rk_track *t)
-{
-	int64_t tid = t->kind == RK_TRACK_THREAD ? t->key : t->tid;
-
-	if (tid != RK_NONE && !t->rest)
-		rk_bytes_printf(&w->text, "thread %" PRId64, tid);
-}
-
 static bool describe_other(struct pf_writer *w, uint32_t track)
 {
 	const struct rk_track *t = &w->tracks.v[track];
+	const struct rk_track_process *process = &w->tracks.processes[t->process];
 	bool group = t->kind == RK_TRACK_DEVICE || t->kind == RK_TRACK_SENSORS;
+	int64_t tid = t->kind == RK_TRACK_THREAD ? t->key : t->tid, agent = -1;
 	struct descriptor d;
+	uint8_t *thread;
 	size_t name;
 
+	/* A device gets what it is, where the table of agents says so. */
+	if (group)
+		agent = rk_map_get(&w->agents, process->node, (uint64_t)t->key);
+	if (group && agent < 0)
+		agent = rk_map_get(&w->agents, 0, (uint64_t)t->key);
 	rk_bytes_clear(&w->text);
 	rk_tracks_name(&w->tracks, track, &w->text);
-	if (group)
-		put_agent(w, t);
+	if (agent > 0)
+		rk_bytes_printf(&w->text, " %s",
+				rk_strtab_borrow(w->ctx->names, (uint32_t)agent, NULL));
 	name = w->text.len;
-	put_place_of_thread(w, t);
+	if (tid != RK_NONE && !t->rest)
+		rk_bytes_printf(&w->text, "thread %" PRId64, tid);
 	if (w->text.bad || !open_descriptor(w, &d, track, w->text.len))
 		return false;
-	if (is_thread(w, t))
-		put_thread(w, &d, t, name);
-	else
+
+	/* A ThreadDescriptor is only for what viewers can take for a thread. */
+	if (t->kind == RK_TRACK_THREAD && !t->lane && !t->rest && t->key > 0 &&
+	    t->key <= INT32_MAX && process->shown_pid) {
+		thread = rk_pb_open(d.p, 4);
+		d.p = rk_pb_put_uint(thread, 1, (uint64_t)process->shown_pid);
+		d.p = rk_pb_put_uint(d.p, 2, (uint64_t)t->key);
+		put_field(&d, 5, &w->text, 0, name); /* thread_name */
+		d.p = rk_pb_close(thread, d.p);
+	} else {
 		put_field(&d, 2, &w->text, 0, name);
+	}
 	if (w->text.len > name)
 		put_field(&d, 14, &w->text, name, w->text.len);
 	if (group)
@@ -502,7 +449,8 @@ static bool describe_other(struct pf_writer *w, uint32_t track)
 	else
 		d.p = rk_pb_put_uint(d.p, 12, /* sibling_order_rank: by number, lanes together */
 				     (uint64_t)(t->key & 0xfffff) << 8 | t->lane);
-	return close_descriptor(w, &d);
+	close_descriptor(w, &d);
+	return true;
 }
 
 bool rk_pfw_describe(struct pf_writer *w, uint32_t track)
@@ -526,23 +474,26 @@ static const struct {
 	uint32_t number; /* CounterDescriptor.Unit */
 } units[] = { { "bytes", 3 }, { "B", 3 }, { "byte", 3 }, { "ns", 1 }, { "count", 2 } };
 
-static uint32_t unit_number(const char *unit)
+uint32_t rk_pfw_counter(struct pf_writer *w, uint32_t parent, uint32_t process, int64_t key,
+			const char *name, const char *unit)
 {
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (!strcmp(units[i].unit, unit))
-			return units[i].number;
-	return 0;
-}
-
-static bool describe_counter(struct pf_writer *w, uint32_t track, const char *name,
-			     const char *unit)
-{
-	uint32_t number = unit_number(unit);
+	uint32_t track = rk_tracks_child(&w->tracks, parent, process, RK_TRACK_COUNTER, key);
+	uint32_t number = 0;
 	struct descriptor d;
 	uint8_t *counter;
 
+	if (!track || w->tracks.v[track].told)
+		return track;
+	if (parent && !rk_pfw_describe(w, parent))
+		return 0;
+	w->tracks.v[track].told = true;
+	if (w->tracks.v[track].rest)
+		name = "more counters";
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (!strcmp(units[i].unit, unit))
+			number = units[i].number;
 	if (!open_descriptor(w, &d, track, strlen(name) + strlen(unit)))
-		return false;
+		return 0;
 	d.p = rk_pb_put_bytes(d.p, 2, name, strlen(name));
 	counter = rk_pb_open(d.p, 8);
 	d.p = counter;
@@ -551,33 +502,11 @@ static bool describe_counter(struct pf_writer *w, uint32_t track, const char *na
 	else if (*unit)
 		d.p = rk_pb_put_bytes(d.p, 6, unit, strlen(unit)); /* unit_name */
 	d.p = rk_pb_close(counter, d.p);
-	return close_descriptor(w, &d);
-}
-
-uint32_t rk_pfw_counter(struct pf_writer *w, uint32_t parent, uint32_t process, int64_t key,
-			const char *name, const char *unit)
-{
-	uint32_t track = rk_tracks_child(&w->tracks, parent, process, RK_TRACK_COUNTER, key);
-
-	if (!track || w->tracks.v[track].told)
-		return track;
-	if (parent && !rk_pfw_describe(w, parent))
-		return 0;
-	w->tracks.v[track].told = true;
-	return describe_counter(w, track, w->tracks.v[track].rest ? "more counters" : name, unit) ?
-		       track :
-		       0;
+	close_descriptor(w, &d);
+	return track;
 }
 
 /* ---- what is known of devices and processes ---- */
-
-static uint32_t first_of(const struct rk_batch *b, size_t row, unsigned f, unsigned g, unsigned h)
-{
-	uint32_t id = rk_batch_id(b, f, row);
-
-	id = id ? id : rk_batch_id(b, g, row);
-	return id ? id : rk_batch_id(b, h, row);
-}
 
 /* By its node, and by its number alone for rows that name no node. */
 int rk_pfw_agents(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err)
@@ -585,10 +514,14 @@ int rk_pfw_agents(struct pf_writer *w, const struct rk_batch *b, struct rk_error
 	for (size_t i = 0; i < b->nrows && w->agents.n < AGENTS_MAX; i++) {
 		uint64_t device = (uint64_t)rk_trace_i64(b, RK_G_DEVICE, i);
 		uint32_t node = rk_batch_id(b, RK_G_NODE, i);
-		uint32_t name = first_of(b, i, RK_G_PRODUCT, RK_G_GFX, RK_G_NAME);
+		uint32_t name = rk_batch_id(b, RK_G_PRODUCT, i);
 
-		if (name && (!rk_map_put(&w->agents, agent_key(node), device, name) ||
-			     !rk_map_put(&w->agents, agent_key(0), device, name)))
+		if (!name)
+			name = rk_batch_id(b, RK_G_GFX, i);
+		if (!name)
+			name = rk_batch_id(b, RK_G_NAME, i);
+		if (name && (!rk_map_put(&w->agents, node, device, name) ||
+			     !rk_map_put(&w->agents, 0, device, name)))
 			return rk_fail_nomem(err);
 	}
 	return 0;

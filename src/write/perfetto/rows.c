@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/num.h"
 #include "base/text.h"
 #include "write/perfetto/perfetto.h"
 
@@ -16,6 +17,24 @@ static int64_t other_thread(struct pf_writer *w, uint32_t track, int64_t tid)
 	if (!t->told && !t->rest)
 		t->tid = tid;
 	return t->tid == tid ? RK_NONE : tid;
+}
+
+static bool open_slice(struct pf_writer *w, struct pf_event *e, const struct pf_slice_at *s,
+		       uint32_t category, uint32_t name, size_t extra)
+{
+	enum rk_pf_type type = s->instant ? RK_PF_INSTANT : RK_PF_BEGIN;
+
+	return rk_pfw_open(w, e, type, s->track, category, name, extra);
+}
+
+/* The arrow from the call that caused this; the call learns of it. */
+static uint8_t *put_cause(struct pf_writer *w, uint8_t *p, uint32_t process, int64_t correlation)
+{
+	if (correlation <= 0 || !(w->tracks.scope.tables >> RK_API & 1))
+		return p;
+	p = rk_pfw_flow(w, p, process, correlation);
+	rk_pfw_ran(w, process, correlation);
+	return p;
 }
 
 /* ---- kernels ---- */
@@ -41,25 +60,20 @@ static uint32_t text_of(struct pf_writer *w, enum pf_note note, const int64_t *v
 	return n ? rk_pfw_value(w, note, v, n) : 0;
 }
 
-/* Work-items are workgroups times their size, unless the row says otherwise. */
-static bool usual_items(const int64_t *grid, const int64_t *block, const int64_t *items)
-{
-	for (unsigned i = 0; i < 3; i++)
-		if (grid[i] * block[i] != items[i])
-			return false;
-	return true;
-}
-
 static void intern_texts(struct pf_writer *w, const struct rk_batch *b, size_t row, struct texts *t)
 {
 	int64_t grid[3], block[3], items[3], r[5];
 	unsigned ngrid = three(b, RK_K_GRID_X, row, grid);
 	unsigned nblock = three(b, RK_K_BLOCK_X, row, block);
 	unsigned nitems = three(b, RK_K_ITEMS_X, row, items);
+	bool usual = ngrid == 3 && nblock == 3 && nitems == 3;
 
+	/* Work-items are workgroups times their size, unless the row says otherwise. */
+	for (unsigned i = 0; usual && i < 3; i++)
+		usual = grid[i] * block[i] == items[i];
 	*t = (struct texts){ .grid = text_of(w, PF_NOTE_GRID, grid, ngrid),
 			     .block = text_of(w, PF_NOTE_BLOCK, block, nblock) };
-	if (nitems && (ngrid < 3 || nblock < 3 || nitems < 3 || !usual_items(grid, block, items)))
+	if (!usual)
 		t->items = text_of(w, PF_NOTE_ITEMS, items, nitems);
 	r[0] = rk_trace_i32(b, RK_K_VGPR, row);
 	r[1] = rk_trace_i32(b, RK_K_ACCUM_VGPR, row);
@@ -85,48 +99,41 @@ static uint8_t *put_text(uint8_t *p, enum pf_note note, uint32_t value)
 	return rk_pb_close(a, p);
 }
 
-/* The text of resources includes zeros; a value of its own is written only when it is known. */
-static uint8_t *put_resources(uint8_t *p, const struct rk_batch *b, size_t row,
-			      const struct texts *t)
+/*
+ * What is the same for most launches of a kernel. The text of resources includes zeros; a value of
+ * its own is written only when it is known.
+ */
+static uint8_t *put_launch(uint8_t *p, const struct rk_batch *b, size_t row, const struct texts *t)
 {
+	const struct rk_column *barrier = &b->cols[RK_K_BARRIER];
+	int64_t queue = rk_trace_i64(b, RK_K_QUEUE, row);
+	int64_t stream = rk_trace_i32(b, RK_K_STREAM, row);
 	int64_t shared = rk_trace_i32(b, RK_K_SHARED_MEM, row);
 	int64_t scratch = rk_trace_i32(b, RK_K_SCRATCH, row);
 
+	p = put_text(p, PF_NOTE_GRID, t->grid);
+	p = put_text(p, PF_NOTE_BLOCK, t->block);
+	p = put_text(p, PF_NOTE_ITEMS, t->items);
 	p = rk_pfw_note_if(p, PF_NOTE_REGS, rk_trace_i32(b, RK_K_REGS, row));
 	if (t->apart || shared)
 		p = rk_pfw_note_if(p, PF_NOTE_SHARED_MEM, shared);
 	if (t->apart || scratch)
 		p = rk_pfw_note_if(p, PF_NOTE_SCRATCH, scratch);
-	if (!t->apart)
-		return put_text(p, PF_NOTE_RESOURCES, t->resources);
-	p = rk_pfw_note_if(p, PF_NOTE_VGPR, rk_trace_i32(b, RK_K_VGPR, row));
-	p = rk_pfw_note_if(p, PF_NOTE_ACCUM, rk_trace_i32(b, RK_K_ACCUM_VGPR, row));
-	return rk_pfw_note_if(p, PF_NOTE_SGPR, rk_trace_i32(b, RK_K_SGPR, row));
-}
-
-static uint8_t *put_rare(uint8_t *p, const struct rk_batch *b, size_t row)
-{
-	const struct rk_column *barrier = &b->cols[RK_K_BARRIER];
-
+	if (t->apart) {
+		p = rk_pfw_note_if(p, PF_NOTE_VGPR, rk_trace_i32(b, RK_K_VGPR, row));
+		p = rk_pfw_note_if(p, PF_NOTE_ACCUM, rk_trace_i32(b, RK_K_ACCUM_VGPR, row));
+		p = rk_pfw_note_if(p, PF_NOTE_SGPR, rk_trace_i32(b, RK_K_SGPR, row));
+	} else {
+		p = put_text(p, PF_NOTE_RESOURCES, t->resources);
+	}
 	if (rk_column_has(barrier, row) && ((const uint8_t *)barrier->data)[row])
 		p = rk_pfw_note(p, PF_NOTE_BARRIER + 1, 1);
-	return rk_pfw_note_if(p, PF_NOTE_WAVE_SIZE, rk_trace_i32(b, RK_K_WAVE_SIZE, row));
-}
-
-/* What is the same for most launches of a kernel. */
-static uint8_t *put_launch(uint8_t *p, const struct rk_batch *b, size_t row, const struct texts *t)
-{
-	int64_t queue = rk_trace_i64(b, RK_K_QUEUE, row),
-		stream = rk_trace_i32(b, RK_K_STREAM, row);
-
-	p = put_text(p, PF_NOTE_GRID, t->grid);
-	p = put_text(p, PF_NOTE_BLOCK, t->block);
-	p = put_text(p, PF_NOTE_ITEMS, t->items);
-	p = put_resources(p, b, row, t);
-	p = put_rare(p, b, row);
+	p = rk_pfw_note_if(p, PF_NOTE_WAVE_SIZE, rk_trace_i32(b, RK_K_WAVE_SIZE, row));
 	p = rk_pfw_note_if(p, PF_NOTE_DEVICE, rk_trace_i64(b, RK_K_DEVICE, row));
 	p = rk_pfw_note_if(p, PF_NOTE_QUEUE, queue);
-	return stream == queue ? p : rk_pfw_note_if(p, PF_NOTE_STREAM, stream);
+	if (stream != queue)
+		p = rk_pfw_note_if(p, PF_NOTE_STREAM, stream);
+	return p;
 }
 
 static double counter_at(const struct rk_batch *b, unsigned field, size_t row)
@@ -136,23 +143,7 @@ static double counter_at(const struct rk_batch *b, unsigned field, size_t row)
 	return rk_column_has(c, row) ? ((const double *)c->data)[row] : NAN;
 }
 
-/* Annotations of doubles: the exact values, and what the reader takes for counters. */
-static uint8_t *put_counters(struct pf_writer *w, uint8_t *p, const struct rk_batch *b, size_t row)
-{
-	for (unsigned f = RK_K_NFIELDS; f < b->schema->nfields; f++) {
-		double v = counter_at(b, f, row);
-		uint8_t *a;
-
-		if (!isfinite(v))
-			continue;
-		a = rk_pb_open(p, 4);
-		p = rk_pb_put_uint(a, 1, (uint64_t)rk_map_get(&w->counters, 0, f));
-		p = rk_pb_close(a, rk_pb_put_double(p, 5, v)); /* double_value */
-	}
-	return p;
-}
-
-/* The same as curves of the device. */
+/* The counters as curves of the device. */
 static void count_kernel(struct pf_writer *w, const struct rk_batch *b, size_t row,
 			 const struct pf_slice_at *s)
 {
@@ -174,17 +165,6 @@ static void count_kernel(struct pf_writer *w, const struct rk_batch *b, size_t r
 	}
 }
 
-static uint32_t queue_track(struct pf_writer *w, const struct rk_batch *b, size_t row,
-			    uint32_t process, uint32_t device)
-{
-	int64_t queue = rk_trace_i64(b, RK_K_QUEUE, row);
-
-	if (queue != RK_NONE)
-		return rk_tracks_child(&w->tracks, device, process, RK_TRACK_QUEUE, queue);
-	return rk_tracks_child(&w->tracks, device, process, RK_TRACK_STREAM,
-			       rk_trace_i32(b, RK_K_STREAM, row));
-}
-
 static void put_kernel(struct pf_writer *w, const struct rk_batch *b, size_t row, uint32_t process,
 		       const struct pf_slice_at *s, int64_t tid)
 {
@@ -197,19 +177,25 @@ static void put_kernel(struct pf_writer *w, const struct rk_batch *b, size_t row
 	intern_texts(w, b, row, &t);
 	for (unsigned f = RK_K_NFIELDS; f < b->schema->nfields; f++)
 		rk_pfw_counter_name(w, f, b->schema->fields[f].name);
-	if (!rk_pfw_open(w, &e, s->instant ? RK_PF_INSTANT : RK_PF_BEGIN, s->track, PF_CAT_KERNEL,
-			 name, ncounters * COUNTER_ROOM))
+	if (!open_slice(w, &e, s, PF_CAT_KERNEL, name, ncounters * COUNTER_ROOM))
 		return;
 	e.p = put_launch(e.p, b, row, &t);
 	e.p = rk_pfw_note_if(e.p, PF_NOTE_TID, tid);
 	e.p = rk_pfw_odd_times(e.p, s);
-	e.p = put_counters(w, e.p, b, row);
+	/* Doubles: the exact values, and what the reader takes for counters. */
+	for (unsigned f = RK_K_NFIELDS; f < b->schema->nfields; f++) {
+		double v = counter_at(b, f, row);
+		uint8_t *a;
+
+		if (!isfinite(v))
+			continue;
+		a = rk_pb_open(e.p, 4);
+		e.p = rk_pb_put_uint(a, 1, (uint64_t)rk_map_get(&w->counters, 0, f));
+		e.p = rk_pb_close(a, rk_pb_put_double(e.p, 5, v)); /* double_value */
+	}
 	e.p = rk_pfw_note_if(e.p, PF_NOTE_DISPATCH, rk_trace_i64(b, RK_K_DISPATCH, row));
 	e.p = rk_pfw_note_if(e.p, PF_NOTE_CORRELATION, correlation);
-	if (correlation > 0 && w->tracks.scope.tables >> RK_API & 1) {
-		e.p = rk_pfw_flow(w, e.p, process, correlation);
-		rk_pfw_ran(w, process, correlation);
-	}
+	e.p = put_cause(w, e.p, process, correlation);
 	rk_pfw_close(w, &e, s->start);
 }
 
@@ -219,15 +205,20 @@ static int kernel(struct pf_writer *w, const struct rk_batch *b, size_t row, str
 	uint32_t device = rk_tracks_child(&w->tracks, rk_tracks_of(&w->tracks, process), process,
 					  RK_TRACK_DEVICE, rk_trace_i64(b, RK_K_DEVICE, row));
 	struct pf_slice_at s = { 0 };
-	int64_t tid;
+	int64_t queue = rk_trace_i64(b, RK_K_QUEUE, row), tid;
 	int rc;
 
 	if (!device)
 		return rk_fail_nomem(err);
-	s.track = queue_track(w, b, row, process, device);
-	s.device = b->schema->nfields > RK_K_NFIELDS ? device : 0;
+	if (queue != RK_NONE)
+		s.track = rk_tracks_child(&w->tracks, device, process, RK_TRACK_QUEUE, queue);
+	else
+		s.track = rk_tracks_child(&w->tracks, device, process, RK_TRACK_STREAM,
+					  rk_trace_i32(b, RK_K_STREAM, row));
 	if (!s.track)
 		return rk_fail_nomem(err);
+	if (b->schema->nfields > RK_K_NFIELDS)
+		s.device = device;
 	tid = other_thread(w, s.track, rk_trace_i64(b, RK_K_TID, row));
 	rc = rk_pfw_place(w, rk_trace_i64(b, RK_K_START, row), rk_trace_i64(b, RK_K_DURATION, row),
 			  false, &s, err);
@@ -239,100 +230,79 @@ static int kernel(struct pf_writer *w, const struct rk_batch *b, size_t row, str
 	return 0;
 }
 
+typedef int row_fn(struct pf_writer *w, const struct rk_batch *b, size_t row, struct rk_error *err);
+
+/* `order`: the rows in the order they are written; NULL: as they are. */
+static int each_row(struct pf_writer *w, const struct rk_batch *b, const uint32_t *order,
+		    row_fn *put, struct rk_error *err)
+{
+	for (size_t i = 0; i < b->nrows; i++) {
+		int rc = put(w, b, order ? order[i] : i, err);
+
+		if (rc < 0 || (rc = rk_pfw_flush(w, false, err)) < 0)
+			return rc;
+	}
+	return 0;
+}
+
 int rk_pfw_kernels(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err)
 {
-	int rc = 0;
-
 	w->nfields = b->schema->nfields;
-	for (size_t i = 0; rc == 0 && i < b->nrows; i++) {
-		rc = kernel(w, b, i, err);
-		if (rc == 0)
-			rc = rk_pfw_flush(w, false, err);
-	}
-	return rc;
+	return each_row(w, b, NULL, kernel, err);
 }
 
 /* ---- copies ---- */
 
-/* To the device it goes to; from the one it comes from where the other end is the host. */
-static int64_t device_of(const struct pf_writer *w, const struct rk_batch *b, size_t row)
-{
-	int64_t src = rk_trace_i64(b, RK_C_SRC, row), dst = rk_trace_i64(b, RK_C_DST, row);
-	size_t len;
-	const char *text =
-		rk_strtab_borrow(w->ctx->names, rk_batch_id(b, RK_C_DIRECTION, row), &len);
-	bool to_host = len >= 8 && !memcmp(text + len - 8, "_TO_HOST", 8);
-
-	if (dst == RK_NONE || (to_host && src != RK_NONE))
-		return src;
-	return dst;
-}
-
-static void put_copy(struct pf_writer *w, const struct rk_batch *b, size_t row, uint32_t process,
-		     const struct pf_slice_at *s, int64_t tid)
-{
-	int64_t correlation = rk_trace_i64(b, RK_C_CORRELATION, row);
-	uint32_t name = rk_pfw_name(w, rk_batch_id(b, RK_C_DIRECTION, row));
-	struct pf_event e;
-
-	if (!rk_pfw_open(w, &e, s->instant ? RK_PF_INSTANT : RK_PF_BEGIN, s->track, PF_CAT_COPY,
-			 name, 0))
-		return;
-	e.p = rk_pfw_note_if(e.p, PF_NOTE_SRC, rk_trace_i64(b, RK_C_SRC, row));
-	e.p = rk_pfw_note_if(e.p, PF_NOTE_DST, rk_trace_i64(b, RK_C_DST, row));
-	e.p = rk_pfw_note_if(e.p, PF_NOTE_STREAM, rk_trace_i64(b, RK_C_STREAM, row));
-	e.p = rk_pfw_note_if(e.p, PF_NOTE_TID, tid);
-	e.p = rk_pfw_odd_times(e.p, s);
-	e.p = rk_pfw_note_if(e.p, PF_NOTE_BYTES, rk_trace_i64(b, RK_C_BYTES, row));
-	e.p = rk_pfw_note_if(e.p, PF_NOTE_CORRELATION, correlation);
-	if (correlation > 0 && w->tracks.scope.tables >> RK_API & 1) {
-		e.p = rk_pfw_flow(w, e.p, process, correlation);
-		rk_pfw_ran(w, process, correlation);
-	}
-	rk_pfw_close(w, &e, s->start);
-}
-
+/* On the device it goes to; on the one it comes from where the other end is the host. */
 static int copy(struct pf_writer *w, const struct rk_batch *b, size_t row, struct rk_error *err)
 {
 	uint32_t process = rk_pfw_process(w, b, RK_C_PID, RK_C_RANK, RK_C_NODE, row);
-	uint32_t device = rk_tracks_child(&w->tracks, rk_tracks_of(&w->tracks, process), process,
-					  RK_TRACK_DEVICE, device_of(w, b, row));
+	uint32_t direction = rk_batch_id(b, RK_C_DIRECTION, row), device;
+	int64_t src = rk_trace_i64(b, RK_C_SRC, row), dst = rk_trace_i64(b, RK_C_DST, row);
+	int64_t stream = rk_trace_i64(b, RK_C_STREAM, row);
+	int64_t correlation = rk_trace_i64(b, RK_C_CORRELATION, row), tid, end = dst;
 	struct pf_slice_at s = { 0 };
-	int64_t tid;
+	struct pf_event e;
+	size_t len;
+	const char *text = rk_strtab_borrow(w->ctx->names, direction, &len);
 	int rc;
 
+	if (dst == RK_NONE || (src != RK_NONE && rk_text_ends(text, len, "_TO_HOST")))
+		end = src;
+	device = rk_tracks_child(&w->tracks, rk_tracks_of(&w->tracks, process), process,
+				 RK_TRACK_DEVICE, end);
 	if (device)
-		s.track = rk_tracks_child(&w->tracks, device, process, RK_TRACK_COPIES,
-					  rk_trace_i64(b, RK_C_STREAM, row));
+		s.track = rk_tracks_child(&w->tracks, device, process, RK_TRACK_COPIES, stream);
 	if (!s.track)
 		return rk_fail_nomem(err);
 	tid = other_thread(w, s.track, rk_trace_i64(b, RK_C_TID, row));
 	rc = rk_pfw_place(w, rk_trace_i64(b, RK_C_START, row), rk_trace_i64(b, RK_C_DURATION, row),
 			  false, &s, err);
-	if (rc > 0)
-		put_copy(w, b, row, process, &s, tid);
-	return rc < 0 ? rc : 0;
+	if (rc <= 0)
+		return rc;
+
+	if (!open_slice(w, &e, &s, PF_CAT_COPY, rk_pfw_name(w, direction), 0))
+		return rk_fail_nomem(err);
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_SRC, src);
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_DST, dst);
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_STREAM, stream);
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_TID, tid);
+	e.p = rk_pfw_odd_times(e.p, &s);
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_BYTES, rk_trace_i64(b, RK_C_BYTES, row));
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_CORRELATION, correlation);
+	e.p = put_cause(w, e.p, process, correlation);
+	rk_pfw_close(w, &e, s.start);
+	return 0;
 }
 
 int rk_pfw_copies(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err)
 {
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && i < b->nrows; i++) {
-		rc = copy(w, b, i, err);
-		if (rc == 0)
-			rc = rk_pfw_flush(w, false, err);
-	}
-	return rc;
+	return each_row(w, b, NULL, copy, err);
 }
 
 /* ---- what threads did: API calls, markers, allocations; and samples ---- */
 
 enum { RUN_MAX = 64, ALLOCS_MAX = 1 << 18 };
-
-typedef int row_fn(struct pf_writer *w, const struct rk_batch *b, size_t row, struct rk_error *err);
-
-/* ---- order ---- */
 
 /* Rows that start together, the longest first: what lies inside another must begin after it. */
 static void longest_first(const struct rk_batch *b, unsigned duration, uint32_t *rows, size_t n)
@@ -348,8 +318,8 @@ static void longest_first(const struct rk_batch *b, unsigned duration, uint32_t 
 	}
 }
 
-static int in_order(struct pf_writer *w, const struct rk_batch *b, unsigned start,
-		    unsigned duration, struct rk_error *err)
+static int each_in_order(struct pf_writer *w, const struct rk_batch *b, unsigned start,
+			 unsigned duration, row_fn *put, struct rk_error *err)
 {
 	uint32_t *rows = rk_grow(w->rows, &w->cap_rows, b->nrows, sizeof(*rows));
 	size_t from = 0;
@@ -365,20 +335,7 @@ static int in_order(struct pf_writer *w, const struct rk_batch *b, unsigned star
 		}
 	}
 	longest_first(b, duration, rows + from, b->nrows - from);
-	return 0;
-}
-
-static int each_row(struct pf_writer *w, const struct rk_batch *b, unsigned start,
-		    unsigned duration, row_fn *put, struct rk_error *err)
-{
-	int rc = in_order(w, b, start, duration, err);
-
-	for (size_t i = 0; rc == 0 && i < b->nrows; i++) {
-		rc = put(w, b, w->rows[i], err);
-		if (rc == 0)
-			rc = rk_pfw_flush(w, false, err);
-	}
-	return rc;
+	return each_row(w, b, rows, put, err);
 }
 
 static uint32_t thread_of(struct pf_writer *w, uint32_t process, int64_t tid)
@@ -424,44 +381,39 @@ static int64_t tid_of(const struct pf_writer *w, uint32_t track, int64_t tid)
 
 /* ---- calls ---- */
 
-static void put_call(struct pf_writer *w, const struct rk_batch *b, size_t row, uint32_t process,
-		     const struct pf_slice_at *s)
-{
-	int64_t correlation = rk_trace_i64(b, RK_A_CORRELATION, row);
-	uint32_t name = rk_pfw_name(w, rk_batch_id(b, RK_A_FUNCTION, row));
-	uint32_t domain = rk_batch_id(b, RK_A_DOMAIN, row);
-	bool exact = true;
-	uint32_t category = rk_pfw_domain(w, domain, &exact);
-	struct pf_event e;
-
-	if (!rk_pfw_open(w, &e, s->instant ? RK_PF_INSTANT : RK_PF_BEGIN, s->track, category, name,
-			 exact ? 0 : text_len(w, domain)))
-		return;
-	if (!exact && domain)
-		e.p = put_string(w, e.p, PF_NOTE_DOMAIN, domain);
-	e.p = rk_pfw_note_if(e.p, PF_NOTE_TID, tid_of(w, s->track, rk_trace_i64(b, RK_A_TID, row)));
-	e.p = rk_pfw_odd_times(e.p, s);
-	e.p = rk_pfw_note_if(e.p, PF_NOTE_CORRELATION, correlation);
-	if (correlation > 0 && rk_pfw_did_run(w, process, correlation))
-		e.p = rk_pfw_flow(w, e.p, process, correlation);
-	rk_pfw_close(w, &e, s->start);
-}
-
 static int call(struct pf_writer *w, const struct rk_batch *b, size_t row, struct rk_error *err)
 {
 	uint32_t process = rk_pfw_process(w, b, RK_A_PID, RK_A_RANK, RK_A_NODE, row);
-	struct pf_slice_at s = { .track = thread_of(w, process, rk_trace_i64(b, RK_A_TID, row)) };
-	int rc = rk_pfw_place(w, rk_trace_i64(b, RK_A_START, row),
-			      rk_trace_i64(b, RK_A_DURATION, row), true, &s, err);
+	int64_t tid = rk_trace_i64(b, RK_A_TID, row);
+	int64_t correlation = rk_trace_i64(b, RK_A_CORRELATION, row);
+	uint32_t domain = rk_batch_id(b, RK_A_DOMAIN, row), name, category;
+	struct pf_slice_at s = { .track = thread_of(w, process, tid) };
+	struct pf_event e;
+	bool exact = true;
+	int rc;
 
-	if (rc > 0)
-		put_call(w, b, row, process, &s);
-	return rc < 0 ? rc : 0;
+	rc = rk_pfw_place(w, rk_trace_i64(b, RK_A_START, row), rk_trace_i64(b, RK_A_DURATION, row),
+			  true, &s, err);
+	if (rc <= 0)
+		return rc;
+	name = rk_pfw_name(w, rk_batch_id(b, RK_A_FUNCTION, row));
+	category = rk_pfw_domain(w, domain, &exact);
+	if (!open_slice(w, &e, &s, category, name, exact ? 0 : text_len(w, domain)))
+		return rk_fail_nomem(err);
+	if (!exact && domain)
+		e.p = put_string(w, e.p, PF_NOTE_DOMAIN, domain);
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_TID, tid_of(w, s.track, tid));
+	e.p = rk_pfw_odd_times(e.p, &s);
+	e.p = rk_pfw_note_if(e.p, PF_NOTE_CORRELATION, correlation);
+	if (correlation > 0 && rk_pfw_did_run(w, process, correlation))
+		e.p = rk_pfw_flow(w, e.p, process, correlation);
+	rk_pfw_close(w, &e, s.start);
+	return 0;
 }
 
 int rk_pfw_calls(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err)
 {
-	return each_row(w, b, RK_A_START, RK_A_DURATION, call, err);
+	return each_in_order(w, b, RK_A_START, RK_A_DURATION, call, err);
 }
 
 /* ---- markers ---- */
@@ -486,8 +438,7 @@ static int marker(struct pf_writer *w, const struct rk_batch *b, size_t row, str
 	if (rc <= 0)
 		return rc;
 	name = rk_pfw_name(w, rk_batch_id(b, RK_R_NAME, row));
-	if (!rk_pfw_open(w, &e, s.instant ? RK_PF_INSTANT : RK_PF_BEGIN, s.track, PF_CAT_MARKER,
-			 name, text_len(w, kind)))
+	if (!open_slice(w, &e, &s, PF_CAT_MARKER, name, text_len(w, kind)))
 		return rk_fail_nomem(err);
 	if (kind && !mark && !is_word(w, kind, "range"))
 		e.p = put_string(w, e.p, PF_NOTE_KIND, kind);
@@ -499,19 +450,10 @@ static int marker(struct pf_writer *w, const struct rk_batch *b, size_t row, str
 
 int rk_pfw_markers(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err)
 {
-	return each_row(w, b, RK_R_START, RK_R_DURATION, marker, err);
+	return each_in_order(w, b, RK_R_START, RK_R_DURATION, marker, err);
 }
 
 /* ---- allocations: a slice each, and what is allocated of a device as a curve ---- */
-
-static bool is_release(const struct pf_writer *w, uint32_t operation)
-{
-	size_t len;
-	const char *text = rk_strtab_borrow(w->ctx->names, operation, &len);
-
-	return memmem(text, len, "FREE", 4) || memmem(text, len, "Free", 4) ||
-	       memmem(text, len, "free", 4);
-}
 
 /* Where the size under an address is kept; NULL: there is no room for one more. */
 static int64_t *size_at(struct pf_writer *w, uint32_t process, int64_t address)
@@ -536,38 +478,39 @@ static int64_t *size_at(struct pf_writer *w, uint32_t process, int64_t address)
 	return &sizes[w->nallocs++];
 }
 
-/* How many bytes more are allocated after the row. */
-static int64_t change(struct pf_writer *w, const struct rk_batch *b, size_t row, uint32_t process)
-{
-	int64_t bytes = rk_trace_i64(b, RK_M_BYTES, row),
-		address = rk_trace_i64(b, RK_M_ADDRESS, row);
-	bool release = is_release(w, rk_batch_id(b, RK_M_OPERATION, row));
-	int64_t *size = address == RK_NONE ? NULL : size_at(w, process, address), was;
-
-	bytes = bytes < 0 ? 0 : bytes;
-	if (!release) {
-		if (size)
-			*size = bytes;
-		return bytes;
-	}
-	was = size && *size ? *size : bytes;
-	if (size)
-		*size = 0;
-	return -was;
-}
-
+/* How many bytes are allocated after the row. */
 static int count_memory(struct pf_writer *w, const struct rk_batch *b, size_t row, uint32_t process,
 			int64_t time, struct rk_error *err)
 {
 	uint32_t device = rk_tracks_child(&w->tracks, rk_tracks_of(&w->tracks, process), process,
 					  RK_TRACK_DEVICE, rk_trace_i64(b, RK_M_DEVICE, row));
-	uint32_t track = device ? rk_pfw_counter(w, device, process, -1, "allocated", "bytes") : 0;
+	int64_t bytes = rk_max_i64(rk_trace_i64(b, RK_M_BYTES, row), 0);
+	int64_t address = rk_trace_i64(b, RK_M_ADDRESS, row), *size = NULL;
+	uint32_t track = 0;
+	const char *text;
 	uint64_t *sum;
+	size_t len;
 
+	if (device)
+		track = rk_pfw_counter(w, device, process, -1, "allocated", "bytes");
 	if (!track)
 		return rk_fail_nomem(err);
+	text = rk_strtab_borrow(w->ctx->names, rk_batch_id(b, RK_M_OPERATION, row), &len);
+	if (address != RK_NONE)
+		size = size_at(w, process, address);
 	sum = &w->tracks.v[track].owner; /* of this track: bytes so far */
-	*sum += (uint64_t)change(w, b, row, process);
+	if (memmem(text, len, "FREE", 4) || memmem(text, len, "Free", 4) ||
+	    memmem(text, len, "free", 4)) {
+		if (size && *size)
+			bytes = *size;
+		if (size)
+			*size = 0;
+		*sum -= (uint64_t)bytes;
+	} else {
+		if (size)
+			*size = bytes;
+		*sum += (uint64_t)bytes;
+	}
 	if (!w->allocs_full)
 		rk_pfw_count(w, track, time, (double)(int64_t)*sum);
 	return 0;
@@ -586,8 +529,7 @@ static int allocation(struct pf_writer *w, const struct rk_batch *b, size_t row,
 	if (rc <= 0)
 		return rc;
 	name = rk_pfw_name(w, rk_batch_id(b, RK_M_OPERATION, row));
-	if (!rk_pfw_open(w, &e, s.instant ? RK_PF_INSTANT : RK_PF_BEGIN, s.track, PF_CAT_MEMORY,
-			 name, 0))
+	if (!open_slice(w, &e, &s, PF_CAT_MEMORY, name, 0))
 		return rk_fail_nomem(err);
 	e.p = rk_pfw_note_if(e.p, PF_NOTE_DEVICE, rk_trace_i64(b, RK_M_DEVICE, row));
 	e.p = rk_pfw_note_if(e.p, PF_NOTE_FLAGS, rk_trace_i64(b, RK_M_FLAGS, row));
@@ -602,7 +544,7 @@ static int allocation(struct pf_writer *w, const struct rk_batch *b, size_t row,
 
 int rk_pfw_memory(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err)
 {
-	return each_row(w, b, RK_M_START, RK_M_DURATION, allocation, err);
+	return each_in_order(w, b, RK_M_START, RK_M_DURATION, allocation, err);
 }
 
 /* ---- samples ---- */
@@ -629,11 +571,12 @@ static int sample(struct pf_writer *w, const struct rk_batch *b, size_t row, str
 	device = rk_tracks_child(&w->tracks, rk_tracks_of(&w->tracks, (uint32_t)process),
 				 (uint32_t)process, RK_TRACK_SENSORS,
 				 rk_trace_i64(b, RK_S_DEVICE, row));
-	track = device ? rk_pfw_counter(w, device, (uint32_t)process,
-					(int64_t)((uint64_t)metric << 32 | unit),
-					rk_strtab_borrow(w->ctx->names, metric, NULL),
-					rk_strtab_borrow(w->ctx->names, unit, NULL)) :
-			 0;
+	if (!device)
+		return rk_fail_nomem(err);
+	track = rk_pfw_counter(w, device, (uint32_t)process,
+			       (int64_t)((uint64_t)metric << 32 | unit),
+			       rk_strtab_borrow(w->ctx->names, metric, NULL),
+			       rk_strtab_borrow(w->ctx->names, unit, NULL));
 	if (!track)
 		return rk_fail_nomem(err);
 	rk_pfw_count(w, track, time, ((const double *)value->data)[row]);
@@ -642,12 +585,5 @@ static int sample(struct pf_writer *w, const struct rk_batch *b, size_t row, str
 
 int rk_pfw_samples(struct pf_writer *w, const struct rk_batch *b, struct rk_error *err)
 {
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && i < b->nrows; i++) {
-		rc = sample(w, b, i, err);
-		if (rc == 0)
-			rc = rk_pfw_flush(w, false, err);
-	}
-	return rc;
+	return each_row(w, b, NULL, sample, err);
 }

@@ -15,7 +15,9 @@ enum {
 /* Of ends at one time the inner slice's comes first. */
 static bool before(const struct pf_open *a, const struct pf_open *b)
 {
-	return a->end != b->end ? a->end < b->end : a->order > b->order;
+	if (a->end != b->end)
+		return a->end < b->end;
+	return a->order > b->order;
 }
 
 static bool push(struct pf_writer *w, struct pf_open o)
@@ -49,19 +51,6 @@ static struct pf_open pop(struct pf_writer *w)
 	return top;
 }
 
-/* A device's counters fall to zero with the last kernel that set them. */
-static void end_counters(struct pf_writer *w, const struct pf_open *o)
-{
-	if (!o->device || w->tracks.v[o->device].owner != o->order)
-		return;
-	for (unsigned field = RK_K_NFIELDS; field < w->nfields; field++) {
-		int64_t track = rk_map_get(&w->counters, 1 + (uint64_t)o->device, field);
-
-		if (track > 0)
-			rk_pfw_count(w, (uint32_t)track, o->end, 0);
-	}
-}
-
 /* Ends of slices up to `time` are written. */
 static void pfw_end_until(struct pf_writer *w, int64_t time)
 {
@@ -73,64 +62,62 @@ static void pfw_end_until(struct pf_writer *w, int64_t time)
 		if (!rk_pfw_open(w, &e, RK_PF_END, o.track, 0, 0, 0))
 			return;
 		rk_pfw_close(w, &e, o.end);
-		end_counters(w, &o);
+		/* A device's counters fall to zero with the last kernel that set them. */
+		if (!o.device || w->tracks.v[o.device].owner != o.order)
+			continue;
+		for (unsigned field = RK_K_NFIELDS; field < w->nfields; field++) {
+			int64_t track = rk_map_get(&w->counters, 1 + (uint64_t)o.device, field);
+
+			if (track > 0)
+				rk_pfw_count(w, (uint32_t)track, o.end, 0);
+		}
 	}
 }
 
 /* ---- places ---- */
 
-/* The times as they can be shown; false: they cannot. */
-static bool take_times(struct pf_writer *w, int64_t start, int64_t duration, struct pf_slice_at *s)
-{
-	if (start == RK_NONE) {
-		w->no_time++;
-		return false;
-	}
-	duration = duration == RK_NONE ? 0 : duration;
-	if (start < 0 || !rk_add_i64(start, duration, &s->end)) {
-		w->out_of_range++;
-		return false;
-	}
-	s->start = start;
-	s->odd = duration < 0;
-	return true;
-}
-
-/* A lane, or, where none is left, an instant with its times written out. */
-static bool take_lane(struct pf_writer *w, bool nest, struct pf_slice_at *s)
-{
-	int64_t end = s->odd ? s->start : s->end;
-	uint32_t lane = w->nheap < OPEN_MAX ?
-				rk_tracks_lane(&w->tracks, s->track, s->start, end, nest) :
-				RK_TRACK_FULL;
-
-	w->order++;
-	if (lane == RK_TRACK_FULL) {
-		w->crowded++;
-		s->instant = s->odd = true;
-		return true;
-	}
-	if (!lane || !push(w, (struct pf_open){ end, w->order, lane, s->device }))
-		return false;
-	s->track = lane;
-	return true;
-}
-
 int rk_pfw_place(struct pf_writer *w, int64_t start, int64_t duration, bool nest,
 		 struct pf_slice_at *s, struct rk_error *err)
 {
+	uint32_t lane = RK_TRACK_FULL;
+	int64_t end;
+
 	if (!s->track)
 		return rk_fail_nomem(err);
-	if (!take_times(w, start, duration, s))
+	if (start == RK_NONE) {
+		w->no_time++;
 		return 0;
+	}
+	if (duration == RK_NONE)
+		duration = 0;
+	if (start < 0 || !rk_add_i64(start, duration, &s->end)) {
+		w->out_of_range++;
+		return 0;
+	}
+	s->start = start;
+	s->odd = duration < 0;
 	if (w->ticking && start < w->clock)
 		return rk_fail(err, RK_E_FORMAT, "rows are not in order of their times");
 	if (rk_pfw_sequence(w, start, err) < 0)
 		return RK_E_NOMEM;
 	pfw_end_until(w, start);
-	if ((!s->instant && !take_lane(w, nest, s)) || !rk_pfw_describe(w, s->track))
-		return rk_fail_nomem(err);
-	return 1;
+
+	/* A lane, or, where none is left, an instant with its times written out. */
+	if (!s->instant) {
+		end = s->odd ? start : s->end;
+		if (w->nheap < OPEN_MAX)
+			lane = rk_tracks_lane(&w->tracks, s->track, start, end, nest);
+		w->order++;
+		if (lane == RK_TRACK_FULL) {
+			w->crowded++;
+			s->instant = s->odd = true;
+		} else if (!lane || !push(w, (struct pf_open){ end, w->order, lane, s->device })) {
+			return rk_fail_nomem(err);
+		} else {
+			s->track = lane;
+		}
+	}
+	return rk_pfw_describe(w, s->track) ? 1 : rk_fail_nomem(err);
 }
 
 /* ---- correlation ids ---- */
@@ -179,9 +166,11 @@ uint32_t rk_pfw_process(struct pf_writer *w, const struct rk_batch *b, unsigned 
 	int64_t p = rk_tracks_process(&w->tracks, rk_trace_i64(b, pid, row),
 				      rk_trace_i32(b, rank, row), rk_batch_id(b, node, row));
 
-	if (p < 0)
+	if (p < 0) {
 		w->buf.bad = true;
-	return p < 0 ? 0 : (uint32_t)p;
+		return 0;
+	}
+	return (uint32_t)p;
 }
 
 uint8_t *rk_pfw_odd_times(uint8_t *p, const struct pf_slice_at *s)
@@ -205,7 +194,7 @@ enum { FLUSH_BYTES = 256 << 10, BUFFER_MAX = 128 << 20, TEXT_MAX = 64 << 20 };
 
 int rk_pfw_flush(struct pf_writer *w, bool all, struct rk_error *err)
 {
-	int rc = 0;
+	int rc;
 
 	if (w->buf.bad || w->text.bad)
 		return rk_fail_nomem(err);
@@ -253,44 +242,41 @@ static int perfetto_batch(struct rk_writer *base, const struct rk_batch *b, stru
 	if (rc < 0 || !rows[t])
 		return rc;
 	rc = rows[t](w, b, err);
-	return rc < 0 ? rc : rk_pfw_flush(w, false, err);
-}
-
-static void tell(struct pf_writer *w)
-{
-	struct rk_diag *d = w->ctx->diag;
-
-	if (!d)
-		return;
-	if (w->no_time)
-		rk_diag_add(d, "no-time", "", 0, w->no_time,
-			    "a row has no time; it is not in the trace");
-	if (w->out_of_range)
-		rk_diag_add(d, "time-out-of-range", "", 0, w->out_of_range,
-			    "a time before 0 or past 2^63 ns; the row is not in the trace");
-	if (w->tracks.shared)
-		rk_diag_add(d, "track-limit", "", 0, w->tracks.shared,
-			    "more than %d tracks; rows of further ones share a track",
-			    RK_TRACKS_MAX);
-	if (w->crowded)
-		rk_diag_add(d, "lane-limit", "", 0, w->crowded,
-			    "a slice overlaps %d others of its track; it is shown as an instant",
-			    RK_LANES_MAX);
-	if (w->allocs_full)
-		rk_diag_add(d, "allocation-limit", "", 0, 1,
-			    "too many allocations at a time; the curve of memory ends early");
+	if (rc < 0)
+		return rc;
+	return rk_pfw_flush(w, false, err);
 }
 
 /* A file without packets is not a trace: an empty run gets the head of a sequence. */
 static int perfetto_finish(struct rk_writer *base, struct rk_error *err)
 {
 	struct pf_writer *w = (struct pf_writer *)base;
-	int rc = end_table(w, err);
+	struct rk_diag *d = w->ctx->diag;
+	int rc;
 
-	if (rc == 0 && !w->sequence)
-		rc = rk_pfw_sequence(w, 0, err);
-	tell(w);
-	return rc < 0 ? rc : rk_pfw_flush(w, true, err);
+	if (d && w->no_time)
+		rk_diag_add(d, "no-time", "", 0, w->no_time,
+			    "a row has no time; it is not in the trace");
+	if (d && w->out_of_range)
+		rk_diag_add(d, "time-out-of-range", "", 0, w->out_of_range,
+			    "a time before 0 or past 2^63 ns; the row is not in the trace");
+	if (d && w->tracks.shared)
+		rk_diag_add(d, "track-limit", "", 0, w->tracks.shared,
+			    "more than %d tracks; rows of further ones share a track",
+			    RK_TRACKS_MAX);
+	if (d && w->crowded)
+		rk_diag_add(d, "lane-limit", "", 0, w->crowded,
+			    "a slice overlaps %d others of its track; it is shown as an instant",
+			    RK_LANES_MAX);
+	if (d && w->allocs_full)
+		rk_diag_add(d, "allocation-limit", "", 0, 1,
+			    "too many allocations at a time; the curve of memory ends early");
+	rc = end_table(w, err);
+	if (rc < 0)
+		return rc;
+	if (!w->sequence && (rc = rk_pfw_sequence(w, 0, err)) < 0)
+		return rc;
+	return rk_pfw_flush(w, true, err);
 }
 
 static void perfetto_close(struct rk_writer *base)
