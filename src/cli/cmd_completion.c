@@ -30,11 +30,12 @@ static enum arg arg_of(const struct rk_opt *o)
 		return ARG_NONE;
 	if (o->word == rk_preset_word)
 		return ARG_ASK;
-	len = strlen(o->arg);
-	if (o->choices || o->word)
-		return !strcmp(o->arg, "LIST") || (len > 4 && !strcmp(o->arg + len - 4, ",...")) ?
-			       ARG_LIST :
-			       ARG_WORDS;
+	if (o->choices || o->word) {
+		len = strlen(o->arg);
+		if (!strcmp(o->arg, "LIST") || (len > 4 && !strcmp(o->arg + len - 4, ",...")))
+			return ARG_LIST;
+		return ARG_WORDS;
+	}
 	if (!strcmp(o->arg, "DIR"))
 		return ARG_DIR;
 	if (!strcmp(o->arg, "FILE") || !strcmp(o->arg, "OUT") || !strcmp(o->arg, "PATH"))
@@ -57,6 +58,17 @@ static const char *arg_word(const struct rk_opt *o, size_t i)
 static bool operand_asked(const struct rk_command *cmd)
 {
 	return cmd->word == rk_preset_word;
+}
+
+/* The operands that a verb offers, with blanks between them. */
+static void put_operand_words(const struct rk_command *cmd)
+{
+	const char *word, *blank = "";
+
+	for (size_t i = 0; (word = cmd->word(i)) != NULL; i++) {
+		printf("%s%s", blank, word);
+		blank = " ";
+	}
 }
 
 /* Calls `each` for every verb, including those in groups, but not for the groups. */
@@ -243,27 +255,6 @@ static void bash_put_verb_words(const struct rk_command *const *verbs)
 		printf(" %s", rk_verb_word(*verbs));
 }
 
-static void bash_put_verbs(void)
-{
-	const struct rk_command *const *c;
-
-	fputs("__rockit_groups='", stdout);
-	for (c = rk_commands; *c; c++)
-		if ((*c)->verbs)
-			printf("%s ", (*c)->name);
-	fputs("'\n\n__rockit_verbs()\n{\n\tcase $1 in\n\t'') __rockit_offer", stdout);
-	bash_put_verb_words(rk_commands);
-	puts(" --help --version ;;");
-	for (c = rk_commands; *c; c++) {
-		if (!(*c)->verbs)
-			continue;
-		printf("\t%s) __rockit_offer", (*c)->name);
-		bash_put_verb_words((*c)->verbs);
-		puts(" --help ;;");
-	}
-	puts("\tesac\n}\n");
-}
-
 static void bash_put_option_names(const struct rk_command *cmd, bool with_argument)
 {
 	const struct rk_opt *o;
@@ -283,57 +274,47 @@ static void bash_put_options(const struct rk_command *cmd)
 {
 	printf("\t'%s')\n\t\toptions='", cmd->name);
 	bash_put_option_names(cmd, false);
-	fputs(cmd->program ? " --'\n\t\ttakes='" : "'\n\t\ttakes='", stdout);
+	if (cmd->program)
+		fputs(" --", stdout);
+	fputs("'\n\t\ttakes='", stdout);
 	bash_put_option_names(cmd, true);
-	printf("'%s\n\t\t;;\n", cmd->program ? "\n\t\tprogram=1" : "");
-}
-
-static void bash_put_offer(const struct rk_opt *o)
-{
-	const char *word;
-
-	switch (arg_of(o)) {
-	case ARG_WORDS:
-	case ARG_LIST:
-		printf("__rockit_offer%s", arg_of(o) == ARG_LIST ? "_list" : "");
-		for (size_t i = 0; (word = arg_word(o, i)) != NULL; i++)
-			printf(" '%s'", word);
-		break;
-	case ARG_ASK:
-		fputs("__rockit_offer_asked", stdout);
-		break;
-	case ARG_FILE:
-		fputs("compopt -o default", stdout);
-		break;
-	case ARG_DIR:
-		fputs("compopt -o dirnames", stdout);
-		break;
-	case ARG_NONE:
-	case ARG_ANY:
-		break;
-	}
+	puts("'");
+	if (cmd->program)
+		puts("\t\tprogram=1");
+	puts("\t\t;;");
 }
 
 static void bash_put_values(const struct rk_command *cmd)
 {
 	const struct rk_opt *o;
+	const char *word;
 
 	for (size_t i = 0; (o = rk_option_at(cmd, i)) != NULL; i++) {
-		if (arg_of(o) == ARG_NONE || arg_of(o) == ARG_ANY)
+		enum arg arg = arg_of(o);
+
+		if (arg == ARG_NONE || arg == ARG_ANY)
 			continue;
 		printf("\t'%s --%s'", cmd->name, o->name);
 		if (o->letter)
 			printf(" | '%s -%c'", cmd->name, o->letter);
 		fputs(") ", stdout);
-		bash_put_offer(o);
+		if (arg == ARG_ASK) {
+			fputs("__rockit_offer_asked", stdout);
+		} else if (arg == ARG_FILE) {
+			fputs("compopt -o default", stdout);
+		} else if (arg == ARG_DIR) {
+			fputs("compopt -o dirnames", stdout);
+		} else {
+			printf("__rockit_offer%s", arg == ARG_LIST ? "_list" : "");
+			for (size_t k = 0; (word = arg_word(o, k)) != NULL; k++)
+				printf(" '%s'", word);
+		}
 		puts(" ;;");
 	}
 }
 
 static void bash_put_operands(const struct rk_command *cmd)
 {
-	const char *word;
-
 	printf("\t'%s')\n", cmd->name);
 	if (cmd == &cmd_help) /* takes a verb, or a group and one of its verbs */
 		puts("\t\tif ((n > first)); then\n"
@@ -343,9 +324,8 @@ static void bash_put_operands(const struct rk_command *cmd)
 	if (operand_asked(cmd)) {
 		puts("\t\t__rockit_offer_asked");
 	} else if (cmd->word) {
-		fputs("\t\t__rockit_offer", stdout);
-		for (size_t i = 0; (word = cmd->word(i)) != NULL; i++)
-			printf(" %s", word);
+		fputs("\t\t__rockit_offer ", stdout);
+		put_operand_words(cmd);
 		putchar('\n');
 	} else if (cmd->operands == RK_OPERANDS_FILES) {
 		puts("\t\tcompopt -o default");
@@ -366,8 +346,25 @@ static void bash_put_case(const char *name, void (*each)(const struct rk_command
 
 static void print_bash(void)
 {
+	const struct rk_command *const *c;
+
 	fputs(bash_head, stdout);
-	bash_put_verbs();
+	fputs("__rockit_groups='", stdout);
+	for (c = rk_commands; *c; c++)
+		if ((*c)->verbs)
+			printf("%s ", (*c)->name);
+	fputs("'\n\n__rockit_verbs()\n{\n\tcase $1 in\n\t'') __rockit_offer", stdout);
+	bash_put_verb_words(rk_commands);
+	puts(" --help --version ;;");
+	for (c = rk_commands; *c; c++) {
+		if (!(*c)->verbs)
+			continue;
+		printf("\t%s) __rockit_offer", (*c)->name);
+		bash_put_verb_words((*c)->verbs);
+		puts(" --help ;;");
+	}
+	puts("\tesac\n}\n");
+
 	bash_put_case("__rockit_options", bash_put_options);
 	bash_put_case("__rockit_values", bash_put_values);
 	bash_put_case("__rockit_operands", bash_put_operands);
@@ -440,42 +437,11 @@ static void zsh_put_described(const struct rk_command *const *verbs)
 	}
 }
 
-static void zsh_put_verbs(void)
-{
-	const struct rk_command *const *c;
-
-	fputs("typeset -ga _rockit_groups=(", stdout);
-	for (c = rk_commands; *c; c++)
-		if ((*c)->verbs)
-			printf(" %s", (*c)->name);
-	puts(" )\n\n_rockit_verbs() {\n\tlocal -a verbs\n\tcase $1 in\n\t'')\n\t\tverbs=(");
-	zsh_put_described(rk_commands);
-	puts("\t\t\t'--help:list the verbs' '--version:print the version'\n\t\t)\n\t\t;;");
-	for (c = rk_commands; *c; c++) {
-		if (!(*c)->verbs)
-			continue;
-		printf("\t%s)\n\t\tverbs=(\n", (*c)->name);
-		zsh_put_described((*c)->verbs);
-		puts("\t\t\t'--help:this text'\n\t\t)\n\t\t;;");
-	}
-	puts("\tesac\n\t_describe -t verbs verb verbs\n}\n");
-}
-
-static void zsh_put_words(const struct rk_opt *o)
-{
-	const char *word;
-
-	for (size_t i = 0; (word = arg_word(o, i)) != NULL; i++) {
-		if (i)
-			putchar(' ');
-		zsh_put_quoted(word, "\\:()[]@");
-	}
-}
-
 /* The last part of a specification: ":what:how". */
 static void zsh_put_action(const struct rk_opt *o)
 {
 	enum arg arg = arg_of(o);
+	const char *word;
 
 	putchar(':');
 	zsh_put_quoted(o->arg, "\\:");
@@ -489,8 +455,13 @@ static void zsh_put_action(const struct rk_opt *o)
 	if (arg != ARG_WORDS && arg != ARG_LIST)
 		return;
 	fputs(arg == ARG_LIST ? "_values -s , word " : "(", stdout);
-	zsh_put_words(o);
-	fputs(arg == ARG_LIST ? "" : ")", stdout);
+	for (size_t i = 0; (word = arg_word(o, i)) != NULL; i++) {
+		if (i)
+			putchar(' ');
+		zsh_put_quoted(word, "\\:()[]@");
+	}
+	if (arg == ARG_WORDS)
+		putchar(')');
 }
 
 static void zsh_put_option(const struct rk_opt *o)
@@ -510,35 +481,6 @@ static void zsh_put_option(const struct rk_opt *o)
 	puts("' \\");
 }
 
-static void zsh_put_operand_words(const struct rk_command *cmd, const char *end)
-{
-	const char *word;
-
-	fputs("\t\t\t'1:word:(", stdout);
-	for (size_t i = 0; (word = cmd->word(i)) != NULL; i++)
-		printf("%s%s", i ? " " : "", word);
-	printf(")%s\n", end);
-}
-
-static void zsh_put_operands(const struct rk_command *cmd)
-{
-	if (cmd->program) {
-		puts("\t\t\t'(-):program:_command_names -e' \\\n\t\t\t'*::arguments:_normal'");
-	} else if (cmd == &cmd_help) {
-		zsh_put_operand_words(cmd, "' \\");
-		puts("\t\t\t'2:verb:{ _rockit_verbs $words[2] }'");
-	} else if (operand_asked(cmd)) {
-		puts("\t\t\t'1:preset:_rockit_presets'");
-	} else if (cmd->word) {
-		zsh_put_operand_words(cmd, "'");
-	} else if (cmd->operands != RK_OPERANDS_NONE) {
-		printf("\t\t\t'*:%s\n",
-		       cmd->operands == RK_OPERANDS_FILES ? "input:_files'" : "folder:_files -/'");
-	} else {
-		puts("\t\t\t'*:: :_nothing'");
-	}
-}
-
 static void zsh_put_verb(const struct rk_command *cmd)
 {
 	const struct rk_opt *o;
@@ -546,14 +488,45 @@ static void zsh_put_verb(const struct rk_command *cmd)
 	printf("\t'%s')\n\t\t_arguments -s -S : \\\n", cmd->name);
 	for (size_t i = 0; (o = rk_option_at(cmd, i)) != NULL; i++)
 		zsh_put_option(o);
-	zsh_put_operands(cmd);
+	if (cmd->program) {
+		puts("\t\t\t'(-):program:_command_names -e' \\\n\t\t\t'*::arguments:_normal'");
+	} else if (operand_asked(cmd)) {
+		puts("\t\t\t'1:preset:_rockit_presets'");
+	} else if (cmd->word) {
+		fputs("\t\t\t'1:word:(", stdout);
+		put_operand_words(cmd);
+		puts(cmd == &cmd_help ? ")' \\\n\t\t\t'2:verb:{ _rockit_verbs $words[2] }'" : ")'");
+	} else if (cmd->operands == RK_OPERANDS_FILES) {
+		puts("\t\t\t'*:input:_files'");
+	} else if (cmd->operands == RK_OPERANDS_DIRS) {
+		puts("\t\t\t'*:folder:_files -/'");
+	} else {
+		puts("\t\t\t'*:: :_nothing'");
+	}
 	puts("\t\t;;");
 }
 
 static void print_zsh(void)
 {
+	const struct rk_command *const *c;
+
 	fputs(zsh_head, stdout);
-	zsh_put_verbs();
+	fputs("typeset -ga _rockit_groups=(", stdout);
+	for (c = rk_commands; *c; c++)
+		if ((*c)->verbs)
+			printf(" %s", (*c)->name);
+	puts(" )\n\n_rockit_verbs() {\n\tlocal -a verbs\n\tcase $1 in\n\t'')\n\t\tverbs=(");
+	zsh_put_described(rk_commands);
+	puts("\t\t\t'--help:list the verbs' '--version:print the version'\n\t\t)\n\t\t;;");
+	for (c = rk_commands; *c; c++) {
+		if (!(*c)->verbs)
+			continue;
+		printf("\t%s)\n\t\tverbs=(\n", (*c)->name);
+		zsh_put_described((*c)->verbs);
+		puts("\t\t\t'--help:this text'\n\t\t)\n\t\t;;");
+	}
+	puts("\tesac\n\t_describe -t verbs verb verbs\n}\n");
+
 	puts("_rockit_arguments() {\n\tcase $1 in");
 	each_verb(zsh_put_verb);
 	puts("\tesac\n}\n");
@@ -653,15 +626,6 @@ static void fish_put_quoted(const char *text)
 	putchar('\'');
 }
 
-static void fish_put_groups(void)
-{
-	fputs("set -g __rockit_groups", stdout);
-	for (const struct rk_command *const *c = rk_commands; *c; c++)
-		if ((*c)->verbs)
-			printf(" %s", (*c)->name);
-	puts("\n");
-}
-
 static void fish_put_takes(const struct rk_command *cmd)
 {
 	const struct rk_opt *o;
@@ -679,78 +643,52 @@ static void fish_put_takes(const struct rk_command *cmd)
 	putchar('\n');
 }
 
-static void fish_put_verb_line(const struct rk_command *cmd, const char *group)
+static void fish_put_verb_line(const struct rk_command *cmd, const char *where, const char *group)
 {
-	printf("complete -c rockit -n '__rockit_at %s%s' -a %s -d ", group ? "group " : "none",
-	       group ? group : "", rk_verb_word(cmd));
+	printf("complete -c rockit -n '__rockit_at %s%s' -a %s -d ", where, group,
+	       rk_verb_word(cmd));
 	fish_put_quoted(cmd->summary);
 	putchar('\n');
 }
 
-static void fish_put_verbs(void)
-{
-	for (const struct rk_command *const *c = rk_commands; *c; c++) {
-		fish_put_verb_line(*c, NULL);
-		for (size_t i = 0; (*c)->verbs && (*c)->verbs[i]; i++)
-			fish_put_verb_line((*c)->verbs[i], (*c)->name);
-		if ((*c)->verbs)
-			printf("complete -c rockit -n '__rockit_at group %s' -s h -l help -d "
-			       "'print this help'\n",
-			       (*c)->name);
-	}
-}
-
-static void fish_put_words(const char *how, const struct rk_opt *o, const char *end)
-{
-	const char *word;
-
-	fputs(how, stdout);
-	for (size_t i = 0; (word = arg_word(o, i)) != NULL; i++)
-		printf("%s%s", i ? " " : "", word);
-	fputs(end, stdout);
-}
-
 static void fish_put_argument(const struct rk_opt *o)
 {
-	switch (arg_of(o)) {
-	case ARG_NONE:
-		break;
-	case ARG_ANY:
-		fputs(" -x", stdout);
-		break;
-	case ARG_WORDS:
-		fish_put_words(" -xa '", o, "'");
-		break;
-	case ARG_LIST:
-		fish_put_words(" -xa '(__rockit_list ", o, ")'");
-		break;
-	case ARG_ASK:
-		fputs(" -xa '(__rockit_presets)'", stdout);
-		break;
-	case ARG_FILE:
-		fputs(" -rF", stdout);
-		break;
-	case ARG_DIR:
-		fputs(" -xa '(__fish_complete_directories)'", stdout);
-		break;
+	static const char *const how[] = {
+		[ARG_NONE] = "",
+		[ARG_ANY] = " -x",
+		[ARG_WORDS] = " -xa '",
+		[ARG_LIST] = " -xa '(__rockit_list ",
+		[ARG_ASK] = " -xa '(__rockit_presets)'",
+		[ARG_FILE] = " -rF",
+		[ARG_DIR] = " -xa '(__fish_complete_directories)'",
+	};
+	enum arg arg = arg_of(o);
+	const char *word, *blank = "";
+
+	fputs(how[arg], stdout);
+	if (arg != ARG_WORDS && arg != ARG_LIST)
+		return;
+	for (size_t i = 0; (word = arg_word(o, i)) != NULL; i++) {
+		printf("%s%s", blank, word);
+		blank = " ";
 	}
+	fputs(arg == ARG_LIST ? ")'" : "'", stdout);
 }
 
-static void fish_put_option(const struct rk_command *cmd, const struct rk_opt *o)
+static void fish_put_verb(const struct rk_command *cmd)
 {
-	printf("complete -c rockit -n '__rockit_at %s'", cmd->name);
-	if (o->letter)
-		printf(" -s %c", o->letter);
-	printf(" -l %s", o->name);
-	fish_put_argument(o);
-	fputs(" -d ", stdout);
-	fish_put_quoted(o->help);
-	putchar('\n');
-}
+	const struct rk_opt *o;
 
-static void fish_put_operands(const struct rk_command *cmd)
-{
-	const char *word;
+	for (size_t i = 0; (o = rk_option_at(cmd, i)) != NULL; i++) {
+		printf("complete -c rockit -n '__rockit_at %s'", cmd->name);
+		if (o->letter)
+			printf(" -s %c", o->letter);
+		printf(" -l %s", o->name);
+		fish_put_argument(o);
+		fputs(" -d ", stdout);
+		fish_put_quoted(o->help);
+		putchar('\n');
+	}
 
 	if (cmd->program || (!cmd->word && cmd->operands == RK_OPERANDS_NONE))
 		return;
@@ -759,8 +697,7 @@ static void fish_put_operands(const struct rk_command *cmd)
 		puts("-a '(__rockit_presets)'");
 	} else if (cmd->word) {
 		fputs("-a '", stdout);
-		for (size_t i = 0; (word = cmd->word(i)) != NULL; i++)
-			printf("%s%s", i ? " " : "", word);
+		put_operand_words(cmd);
 		puts("'");
 	} else if (cmd->operands == RK_OPERANDS_DIRS) {
 		puts("-a '(__fish_complete_directories)'");
@@ -769,24 +706,30 @@ static void fish_put_operands(const struct rk_command *cmd)
 	}
 }
 
-static void fish_put_verb(const struct rk_command *cmd)
-{
-	const struct rk_opt *o;
-
-	for (size_t i = 0; (o = rk_option_at(cmd, i)) != NULL; i++)
-		fish_put_option(cmd, o);
-	fish_put_operands(cmd);
-}
-
 static void print_fish(void)
 {
+	const struct rk_command *const *c;
+
 	fputs(fish_head, stdout);
-	fish_put_groups();
+	fputs("set -g __rockit_groups", stdout);
+	for (c = rk_commands; *c; c++)
+		if ((*c)->verbs)
+			printf(" %s", (*c)->name);
+	puts("\n");
 	puts("function __rockit_takes\n    switch \"$argv\"");
 	each_verb(fish_put_takes);
 	puts("    end\nend\n");
 	fputs(fish_tail, stdout);
-	fish_put_verbs();
+
+	for (c = rk_commands; *c; c++) {
+		fish_put_verb_line(*c, "none", "");
+		for (size_t i = 0; (*c)->verbs && (*c)->verbs[i]; i++)
+			fish_put_verb_line((*c)->verbs[i], "group ", (*c)->name);
+		if ((*c)->verbs)
+			printf("complete -c rockit -n '__rockit_at group %s' -s h -l help -d "
+			       "'print this help'\n",
+			       (*c)->name);
+	}
 	each_verb(fish_put_verb);
 }
 

@@ -24,38 +24,21 @@ static const char *format_at(size_t i)
 
 static const struct rk_opt options[] = {
 	{ "output", 'o', "OUT", "file to write, a directory (ends in /), or - for stdout",
-	  RK_OPT_TEXT, offsetof(struct settings, out), NULL },
+	  RK_OPT_TEXT, AT(out) },
 	{ "format", 'f', "FORMAT",
 	  "parquet, csv, jsonl, perfetto or chrome (default: by the suffix)", RK_OPT_TEXT,
-	  offsetof(struct settings, format), NULL, format_at },
+	  AT(format), NULL, format_at },
 	{ "table", 0, "T", "table to write (default: kernels; all, for a directory or a trace)",
-	  RK_OPT_TEXT, offsetof(struct settings, table), NULL, rk_table_at },
+	  RK_OPT_TEXT, AT(table), NULL, rk_table_at },
 	{ "dataset", 0, NULL, "OUT is a data set: T/node=N/rank=R/part-K.parquet", RK_OPT_FLAG,
-	  offsetof(struct settings, dataset), NULL },
+	  AT(dataset) },
 	{ "shard", 0, "I/N", "write part I of N of the data set's ranks, I from 1", RK_OPT_TEXT,
-	  offsetof(struct settings, shard_text), NULL },
-	{ "mangled", 0, NULL, "keep kernel names as they were recorded", RK_OPT_FLAG,
-	  offsetof(struct settings, mangled), NULL },
+	  AT(shard_text) },
+	{ "mangled", 0, NULL, "keep kernel names as they were recorded", RK_OPT_FLAG, AT(mangled) },
 	{ "truncate", 0, NULL, "cut kernel names to the bare function name", RK_OPT_FLAG,
-	  offsetof(struct settings, truncate), NULL },
-	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
+	  AT(truncate) },
+	{ NULL },
 };
-
-static int check_format(const char *format)
-{
-	char known[256] = "";
-	const char *name;
-	size_t len = 0;
-
-	for (size_t i = 0; (name = rk_format_name(true, i, NULL)) != NULL; i++) {
-		if (strcmp(name, format) == 0)
-			return -1;
-		if (len < sizeof(known))
-			len += (size_t)snprintf(known + len, sizeof(known) - len, "%s%s",
-						i ? ", " : "", name);
-	}
-	return say_misuse("convert", "unknown format '%s'; known: %s", format, known);
-}
 
 /* The number up to `end`; 0 without digits, SHARDS_MAX + 1 if invalid or too large. */
 static unsigned number(const char *p, const char *end)
@@ -70,15 +53,11 @@ static unsigned number(const char *p, const char *end)
 	return v;
 }
 
-/* -1 to go on. */
-static int check_shard(struct settings *s)
+/* Reads --shard I/N. Returns -1 to go on, else the exit status. */
+static int parse_shard(struct settings *s)
 {
-	const char *text = s->shard_text, *slash = text ? strchr(text, '/') : NULL;
+	const char *text = s->shard_text, *slash = strchr(text, '/');
 
-	if (!text)
-		return -1;
-	if (!s->dataset)
-		return say_misuse("convert", "'--shard' needs '--dataset'");
 	if (slash && slash > text && slash[1]) {
 		s->shard = number(text, slash);
 		s->nshards = number(slash + 1, slash + strlen(slash));
@@ -94,70 +73,76 @@ static int check_shard(struct settings *s)
 			  text, s->nshards, s->nshards, s->nshards, s->nshards);
 }
 
+/* Checks the settings. Returns -1 to go on, else the exit status. */
 static int check(struct settings *s, int ninputs)
 {
+	char known[256] = "";
+	const char *name = NULL;
+	size_t len = 0;
+
 	if (!ninputs)
 		return say_misuse("convert", "no INPUT given; see 'rockit convert --help'");
 	if (!s->out || !s->out[0])
 		return say_misuse("convert", "no output given: add '-o FILE', '-o DIR/' or '-o -'");
 	if (s->mangled && s->truncate)
 		return say_misuse("convert", "'--mangled' and '--truncate' cannot be combined");
-	if (s->format && check_format(s->format) >= 0)
-		return EXIT_MISUSE;
+	for (size_t i = 0; s->format && (name = format_at(i)) != NULL; i++) {
+		if (strcmp(name, s->format) == 0)
+			break;
+		if (len < sizeof(known))
+			len += (size_t)snprintf(known + len, sizeof(known) - len, "%s%s",
+						i ? ", " : "", name);
+	}
+	if (s->format && !name)
+		return say_misuse("convert", "unknown format '%s'; known: %s", s->format, known);
 	if (s->dataset && s->format && strcmp(s->format, "parquet") != 0)
 		return say_misuse("convert",
-				  "a data set consists of Parquet files, '-f %s' is "
-				  "not possible",
+				  "a data set consists of Parquet files, '-f %s' is not possible",
 				  s->format);
 	if (s->dataset && strcmp(s->out, "-") == 0)
 		return say_misuse("convert", "a data set is a directory; use '-o DIR/'");
-	return check_shard(s);
-}
-
-static int convert(const struct settings *s, char **inputs, size_t ninputs)
-{
-	struct rk_progress progress;
-	const struct rk_run_options how = { .threads = (unsigned)s->common.threads,
-					    .tmpdir = s->common.tmpdir,
-					    .mangled = s->mangled,
-					    .truncate = s->truncate,
-					    .progress = rk_progress_step,
-					    .progress_arg = &progress };
-	const struct rk_convert_options what = { .out = s->out,
-						 .format = s->format,
-						 .table = s->table,
-						 .dataset = s->dataset,
-						 .shard = s->shard,
-						 .nshards = s->nshards,
-						 .inputs = (const char *const *)inputs,
-						 .ninputs = ninputs };
-	struct rk_convert_result result = { 0 };
-	struct rk_error err = { 0 };
-	struct rk_run *run = NULL;
-	int rc;
-
-	rk_progress_begin(&progress, "convert", s->common.quiet);
-	rc = rk_run_open((const char *const *)inputs, ninputs, &how, &run, &err);
-	if (rc == 0)
-		rc = rk_run_convert(run, &what, &result, &err);
-	rk_progress_end(&progress);
-	say_run_end("convert", &s->common, run);
-	if (rc < 0)
-		return say_error("convert", &err);
-	if (s->common.verbose)
-		fprintf(stderr, "rockit convert: wrote %" PRIu64 " rows to %u file%s\n",
-			result.rows, result.files, result.files == 1 ? "" : "s");
-	return EXIT_DONE;
+	if (s->shard_text && !s->dataset)
+		return say_misuse("convert", "'--shard' needs '--dataset'");
+	return s->shard_text ? parse_shard(s) : -1;
 }
 
 static int convert_run(int argc, char **argv)
 {
 	struct settings s = { .out = NULL };
+	const char *const *inputs = (const char *const *)argv;
+	struct rk_convert_result result = { 0 };
+	struct rk_convert_options what;
+	struct rk_run_options how;
+	struct rk_progress progress;
+	struct rk_error err = { 0 };
+	struct rk_run *run = NULL;
 	int n, rc = rk_options_parse(&cmd_convert, &s, argc, argv, &n);
 
 	if (rc < 0)
 		rc = check(&s, n);
-	return rc < 0 ? convert(&s, argv, (size_t)n) : rc;
+	if (rc >= 0)
+		return rc;
+	what = (struct rk_convert_options){ .out = s.out,
+					    .format = s.format,
+					    .table = s.table,
+					    .dataset = s.dataset,
+					    .shard = s.shard,
+					    .nshards = s.nshards,
+					    .inputs = inputs,
+					    .ninputs = (size_t)n };
+	how = say_run_begin("convert", &s.common, &progress);
+	how.mangled = s.mangled;
+	how.truncate = s.truncate;
+	rc = rk_run_open(inputs, (size_t)n, &how, &run, &err);
+	if (rc == 0)
+		rc = rk_run_convert(run, &what, &result, &err);
+	say_run_end("convert", &s.common, &progress, run);
+	if (rc < 0)
+		return say_error("convert", &err);
+	if (s.common.verbose)
+		fprintf(stderr, "rockit convert: wrote %" PRIu64 " rows to %u file%s\n",
+			result.rows, result.files, say_plural(result.files));
+	return EXIT_DONE;
 }
 
 const struct rk_command cmd_convert = {

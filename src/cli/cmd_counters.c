@@ -19,14 +19,14 @@ struct settings {
 
 static const struct rk_opt options[] = {
 	{ "arch", 0, "GFX", "target, such as gfx942 (default: the first AMD GPU here)", RK_OPT_TEXT,
-	  offsetof(struct settings, arch), NULL, rk_counters_arch },
+	  AT(arch), NULL, rk_counters_arch },
 	{ "check", 0, NULL, "check which NAMEs exist there, and suggest replacements", RK_OPT_FLAG,
-	  offsetof(struct settings, check), NULL },
+	  AT(check) },
 	{ "plan", 0, "SET,...", "split a set, file or list into as few passes as possible",
-	  RK_OPT_TEXT, offsetof(struct settings, plan), rk_offer_counters },
+	  RK_OPT_TEXT, AT(plan), rk_offer_counters },
 	RK_OPT_FORMAT(struct settings),
 	RK_OPT_OUTPUT(struct settings),
-	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
+	{ NULL },
 };
 
 /* Why the target is unknown. */
@@ -39,113 +39,84 @@ static const char *why_none(const struct rk_gpus *gpus)
 	return "no AMD GPU found";
 }
 
-static int list_targets(const struct settings *s, const struct rk_gpus *gpus)
-{
-	struct rk_error err = { 0 };
-	char *text = NULL;
-	size_t len = 0;
-	int rc = rk_counters_render_targets((enum rk_report_format)s->format, &text, &len, &err);
-
-	if (rc < 0)
-		return say_error("counters", &err);
-	if (!s->common.quiet)
-		fprintf(stderr, "rockit counters: %s; choose one of these targets with --arch\n",
-			why_none(gpus));
-	return rk_print_text("counters", s->out, text, len);
-}
-
-static int list_counters(const struct settings *s, const char *const *words, size_t n)
-{
-	struct rk_error err = { 0 };
-	size_t len = 0, count = 0;
-	char *text = NULL;
-	int rc = rk_counters_render(s->arch, words, n, (enum rk_report_format)s->format, &text,
-				    &len, &count, &err);
-
-	if (rc < 0)
-		return say_error("counters", &err);
-	rc = rk_print_text("counters", s->out, text, len);
-	if (rc == EXIT_DONE && !count)
-		return say_failure("counters", "no counter of %s matches '%s'", s->arch, words[0]);
-	return rc;
-}
-
+/* Prints which of the names exist. */
 static int check(const struct settings *s, const char *const *names, size_t n)
 {
 	struct rk_counter_plan *p = NULL;
 	struct rk_error err = { 0 };
 	char *text = NULL;
 	size_t len = 0;
-	int rc = rk_counters_check(s->arch, names, n, &p, &err), status = EXIT_DONE;
+	bool failed = false;
+	int rc = rk_counters_check(s->arch, names, n, &p, &err);
 
 	if (rc == 0)
 		rc = rk_counter_checks_render(p, (enum rk_report_format)s->format, &text, &len,
 					      &err);
 	for (size_t i = 0; rc == 0 && i < p->nchecks; i++)
-		if (p->checks[i].status != RK_COUNTER_OK)
-			status = EXIT_FAILED;
+		failed |= p->checks[i].status != RK_COUNTER_OK;
 	rk_counter_plan_free(p);
 	if (rc < 0)
 		return say_error("counters", &err);
 	rc = rk_print_text("counters", s->out, text, len);
-	return rc == EXIT_DONE ? status : rc;
-}
-
-static int plan(const struct settings *s)
-{
-	struct rk_counter_plan *p = NULL;
-	struct rk_error err = { 0 };
-	char *text = NULL;
-	size_t len = 0;
-	int rc = rk_counters_plan(s->arch, s->plan, &p, &err);
-
-	if (rc == 0)
-		rc = rk_counter_plan_render(p, (enum rk_report_format)s->format, &text, &len, &err);
-	rk_counter_plan_free(p);
-	return rc < 0 ? say_error("counters", &err) : rk_print_text("counters", s->out, text, len);
+	return rc == EXIT_DONE && failed ? EXIT_FAILED : rc;
 }
 
 /* Does what was requested, for a known target. */
 static int answer(const struct settings *s, const char *const *words, size_t n)
 {
+	enum rk_report_format format = (enum rk_report_format)s->format;
 	struct rk_counter_plan *p = NULL;
 	struct rk_error err = { 0 };
-	/* Without names this checks only the target. */
-	int rc = rk_counters_check(s->arch, NULL, 0, &p, &err);
+	size_t len = 0, count = 0;
+	char *text = NULL;
+	int rc;
 
+	/* Without names this checks only the target. */
+	rc = rk_counters_check(s->arch, NULL, 0, &p, &err);
 	rk_counter_plan_free(p);
 	if (rc < 0)
 		return say_error("counters", &err);
-	if (s->plan)
-		return plan(s);
-	return s->check ? check(s, words, n) : list_counters(s, words, n);
-}
+	if (s->check)
+		return check(s, words, n);
 
-/* Without --arch: this machine's first AMD GPU. */
-static int answer_here(struct settings *s, const char *const *words, size_t n)
-{
-	struct rk_error err = { 0 };
-	struct rk_gpus gpus = { 0 };
-	int rc = rk_gpus_find(getenv("ROCKIT_SYSFS_ROOT"), &gpus, &err);
-
+	if (s->plan) {
+		p = NULL;
+		rc = rk_counters_plan(s->arch, s->plan, &p, &err);
+		if (rc == 0)
+			rc = rk_counter_plan_render(p, format, &text, &len, &err);
+		rk_counter_plan_free(p);
+	} else {
+		rc = rk_counters_render(s->arch, words, n, format, &text, &len, &count, &err);
+	}
 	if (rc < 0)
 		return say_error("counters", &err);
-	s->arch = rk_gpus_arch(&gpus);
-	if (s->arch[0])
-		rc = answer(s, words, n);
-	else if (s->plan || s->check || n)
-		rc = say_misuse("counters",
-				"%s; name a target with --arch, such as '--arch gfx942'",
-				why_none(&gpus));
-	else
-		rc = list_targets(s, &gpus);
-	rk_gpus_release(&gpus);
+	rc = rk_print_text("counters", s->out, text, len);
+	if (rc == EXIT_DONE && !s->plan && !count)
+		return say_failure("counters", "no counter of %s matches '%s'", s->arch, words[0]);
 	return rc;
+}
+
+/* Lists the targets, because none was given or found. */
+static int list_targets(const struct settings *s, const char *why)
+{
+	struct rk_error err = { 0 };
+	char *text = NULL;
+	size_t len = 0;
+
+	if (rk_counters_render_targets((enum rk_report_format)s->format, &text, &len, &err) < 0)
+		return say_error("counters", &err);
+	if (!s->common.quiet)
+		fprintf(stderr, "rockit counters: %s; choose one of these targets with --arch\n",
+			why);
+	return rk_print_text("counters", s->out, text, len);
 }
 
 static int counters_run(int argc, char **argv)
 {
 	struct settings s = { .format = 0 };
+	const char *const *words = (const char *const *)argv;
+	struct rk_gpus gpus = { 0 };
+	struct rk_error err = { 0 };
 	int n, rc = rk_options_parse(&cmd_counters, &s, argc, argv, &n);
 
 	if (rc >= 0)
@@ -160,9 +131,23 @@ static int counters_run(int argc, char **argv)
 				  "--plan takes one SET, separated by commas; unexpected "
 				  "argument '%s'",
 				  argv[0]);
-	if (!s.arch)
-		return answer_here(&s, (const char *const *)argv, (size_t)n);
-	return answer(&s, (const char *const *)argv, (size_t)n);
+	if (s.arch)
+		return answer(&s, words, (size_t)n);
+
+	/* Without --arch: this machine's first AMD GPU. */
+	if (rk_gpus_find(getenv("ROCKIT_SYSFS_ROOT"), &gpus, &err) < 0)
+		return say_error("counters", &err);
+	s.arch = rk_gpus_arch(&gpus);
+	if (s.arch[0])
+		rc = answer(&s, words, (size_t)n);
+	else if (s.plan || s.check || n)
+		rc = say_misuse("counters",
+				"%s; name a target with --arch, such as '--arch gfx942'",
+				why_none(&gpus));
+	else
+		rc = list_targets(&s, why_none(&gpus));
+	rk_gpus_release(&gpus);
+	return rc;
 }
 
 const struct rk_command cmd_counters = {

@@ -19,21 +19,18 @@ struct settings {
 	int format; /* enum rk_diff_format */
 };
 
-#define AT(member) offsetof(struct settings, member)
-
 static const char *const format_words[] = { "text", "json", "markdown", NULL };
 
 static const struct rk_opt options[] = {
 	{ "gate", 'g', "PERCENT", "exit with 3 when GPU time grew by more than this", RK_OPT_TEXT,
-	  AT(gate), NULL },
+	  AT(gate) },
 	{ "structure", 's', NULL, "compare only what does not depend on speed", RK_OPT_FLAG,
-	  AT(structure), NULL },
-	{ "top", 'n', "N", "kernels in text output (default: 10; 0: all)", RK_OPT_NUMBER, AT(top),
-	  NULL },
+	  AT(structure) },
+	{ "top", 'n', "N", "kernels in text output (default: 10; 0: all)", RK_OPT_NUMBER, AT(top) },
 	{ "format", 'f', "FORMAT", "text, json or markdown (default: text)", RK_OPT_CHOICE,
 	  AT(format), format_words },
 	RK_OPT_OUTPUT(struct settings),
-	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
+	{ NULL },
 };
 
 /* "5", "2.5", "2.5%"; no sign, no exponent. */
@@ -63,70 +60,49 @@ static bool parse_percent(const char *text, double *ret)
 static int profile(const struct settings *s, const char *input, struct rk_profile **ret)
 {
 	struct rk_progress progress;
-	const struct rk_run_options how = { .threads = (unsigned)s->common.threads,
-					    .tmpdir = s->common.tmpdir,
-					    .progress = rk_progress_step,
-					    .progress_arg = &progress };
+	const struct rk_run_options how = say_run_begin("diff", &s->common, &progress);
 	struct rk_error err = { 0 };
 	struct rk_run *run = NULL;
 	int rc;
 
-	rk_progress_begin(&progress, "diff", s->common.quiet);
 	rc = rk_run_open(&input, 1, &how, &run, &err);
-	if (rc == 0)
-		rc = rk_run_check_output(run, s->out, &err);
-	if (rc == 0)
-		rc = rk_run_profile(run, input, s->structure, ret, &err);
-	rk_progress_end(&progress);
-	say_run_end("diff", &s->common, run);
+	if (rc < 0)
+		goto out;
+	rc = rk_run_check_output(run, s->out, &err);
+	if (rc < 0)
+		goto out;
+	rc = rk_run_profile(run, input, s->structure, ret, &err);
+out:
+	say_run_end("diff", &s->common, &progress, run);
 	return rc < 0 ? say_error("diff", &err) : EXIT_DONE;
 }
 
-static int print(const struct settings *s, const struct rk_diff *d)
-{
-	struct rk_render_options how = rk_print_look(&s->common, s->out, 0);
-	struct rk_error err = { 0 };
-	char *text = NULL;
-	size_t len = 0;
-	int status;
-
-	how.top = s->top;
-	if (rk_diff_render(d, (enum rk_diff_format)s->format, &how, &text, &len, &err) < 0)
-		return say_error("diff", &err);
-	status = rk_print_text("diff", s->out, text, len);
-	return status ? status : (int)d->verdict;
-}
-
-static int compare(const struct settings *s, double gate, struct rk_profile **p, size_t na,
+/* Compares the first `na` profiles with the other `nb` and prints the difference. */
+static int compare(const struct settings *s, double gate, struct rk_profile *const *p, size_t na,
 		   size_t nb)
 {
 	const struct rk_diff_options what = { .gated = s->gate != NULL,
 					      .gate_percent = gate,
 					      .structure = s->structure };
 	const struct rk_profile *const *all = (const struct rk_profile *const *)p;
+	struct rk_render_options how;
 	struct rk_error err = { 0 };
 	struct rk_diff *d = NULL;
+	char *text = NULL;
+	size_t len = 0;
 	int status;
 
 	if (rk_diff_make(all, na, all + na, nb, &what, &d, &err) < 0)
 		return say_error("diff", &err);
-	status = print(s, d);
+	how = rk_print_look(&s->common, s->out, 0);
+	how.top = s->top;
+	if (rk_diff_render(d, (enum rk_diff_format)s->format, &how, &text, &len, &err) < 0)
+		status = say_error("diff", &err);
+	else
+		status = rk_print_text("diff", s->out, text, len);
+	if (!status)
+		status = (int)d->verdict;
 	rk_diff_free(d);
-	return status;
-}
-
-static int diff(const struct settings *s, double gate, char **a, int na, char **b, int nb)
-{
-	struct rk_profile **p = calloc((size_t)(na + nb), sizeof(*p));
-	int status = p ? EXIT_DONE : say_failure("diff", "out of memory");
-
-	for (int i = 0; status == EXIT_DONE && i < na + nb; i++)
-		status = profile(s, i < na ? a[i] : b[i - na], &p[i]);
-	if (status == EXIT_DONE)
-		status = compare(s, gate, p, (size_t)na, (size_t)nb);
-	for (int i = 0; p && i < na + nb; i++)
-		rk_profile_free(p[i]);
-	free(p);
 	return status;
 }
 
@@ -134,6 +110,7 @@ static int diff_run(int argc, char **argv)
 {
 	struct settings s = { .top = TOP_DEFAULT };
 	int at = 1, na, nb = 0, rc;
+	struct rk_profile **p;
 	double gate = 0;
 	char **b;
 
@@ -158,7 +135,19 @@ static int diff_run(int argc, char **argv)
 	}
 	if (!na || !nb)
 		return say_misuse("diff", "no run %s '--'", na ? "after" : "before");
-	return diff(&s, gate, argv, na, b, nb);
+
+	p = calloc((size_t)(na + nb), sizeof(*p));
+	if (!p)
+		return say_failure("diff", "out of memory");
+	rc = EXIT_DONE;
+	for (int i = 0; rc == EXIT_DONE && i < na + nb; i++)
+		rc = profile(&s, i < na ? argv[i] : b[i - na], &p[i]);
+	if (rc == EXIT_DONE)
+		rc = compare(&s, gate, p, (size_t)na, (size_t)nb);
+	for (int i = 0; i < na + nb; i++)
+		rk_profile_free(p[i]);
+	free(p);
+	return rc;
 }
 
 const struct rk_command cmd_diff = {

@@ -15,7 +15,7 @@ struct settings {
 static const struct rk_opt options[] = {
 	RK_OPT_FORMAT(struct settings),
 	RK_OPT_OUTPUT(struct settings),
-	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
+	{ NULL },
 };
 
 static int doctor_run(int argc, char **argv)

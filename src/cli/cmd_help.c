@@ -6,43 +6,16 @@
 #include "rockit/rockit.h"
 #include "say.h"
 
-static void list_verbs(void)
-{
-	puts("usage: rockit VERB [options] [operands]\n"
-	     "\n"
-	     "Runs programs under GPU profilers, reads what profilers wrote, converts it and\n"
-	     "reports on it.\n"
-	     "\n"
-	     "verbs:");
-	for (const struct rk_command *const *c = rk_commands; *c; c++)
-		printf("  %-10s %s\n", (*c)->name, (*c)->summary);
-	puts("\n'rockit help VERB' or 'rockit VERB --help' explains one verb,\n"
-	     "'rockit help formats' lists the formats that can be read and written.");
-}
-
-static void list_formats(void)
-{
-	const char *name, *help;
-
-	puts("reads (detected by content, not by name; plain, .gz, .xz or .zst):");
-	for (size_t i = 0; (name = rk_format_name(false, i, &help)) != NULL; i++)
-		printf("  %-19s %s\n", name, help);
-	puts("\nwrites (convert -f NAME, or by the output's suffix):");
-	for (size_t i = 0; (name = rk_format_name(true, i, &help)) != NULL; i++)
-		printf("  %-19s %s\n", name, help);
-}
-
 struct settings {
 	struct rk_common common;
 	bool all, words;
 };
 
 static const struct rk_opt options[] = {
-	{ "all", 'a', NULL, "print the help of every verb", RK_OPT_FLAG,
-	  offsetof(struct settings, all), NULL },
+	{ "all", 'a', NULL, "print the help of every verb", RK_OPT_FLAG, AT(all) },
 	{ "words", 0, NULL, "for shell completion: words that may follow '-- [VERB [OPTION]]'",
-	  RK_OPT_FLAG, offsetof(struct settings, words), NULL },
-	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
+	  RK_OPT_FLAG, AT(words) },
+	{ NULL },
 };
 
 static const char *topic_at(size_t i)
@@ -51,48 +24,24 @@ static const char *topic_at(size_t i)
 
 	while (rk_commands[n])
 		n++;
-	return i < n ? rk_commands[i]->name : i == n ? "formats" : NULL;
+	if (i < n)
+		return rk_commands[i]->name;
+	return i == n ? "formats" : NULL;
 }
 
 /* Silent about unknown verbs: shells ask while the user is still typing. */
-static int list_words(char **argv, int n)
+static void list_words(char **argv, int n)
 {
 	int words = 0;
-	const struct rk_command *cmd = n ? rk_command_at(argv, n, &words) : NULL;
+	const struct rk_command *cmd = rk_command_at(argv, n, &words);
 
 	if (cmd)
 		rk_options_words(cmd, n > words ? argv[n - 1] : NULL);
 	for (const struct rk_command *const *c = rk_commands; !n && *c; c++)
 		printf("%s\t%s\n", (*c)->name, (*c)->summary);
-	return EXIT_DONE;
 }
 
-static int help_on(char **argv, int n)
-{
-	int words = 0;
-	const struct rk_command *cmd = rk_command_at(argv, n, &words);
-	const char *topic = argv[0], *near;
-
-	if (strcmp(topic, "formats") == 0) {
-		list_formats();
-		return EXIT_DONE;
-	}
-	if (cmd && words < n && !cmd->verbs)
-		return say_misuse("help", "too many arguments; see 'rockit help --help'");
-	if (cmd && words < n)
-		return say_misuse("help", "'%s' has no verb '%s'; see 'rockit help %s'", cmd->name,
-				  argv[words], cmd->name);
-	if (cmd) {
-		rk_command_help(cmd);
-		return EXIT_DONE;
-	}
-	near = rk_command_guess(topic);
-	if (near)
-		return say_misuse("help", "no verb '%s'; did you mean '%s'?", topic, near);
-	return say_misuse("help", "no verb '%s'; see 'rockit help'", topic);
-}
-
-static int help_on_all(void)
+static void help_on_all(void)
 {
 	for (const struct rk_command *const *c = rk_commands; *c; c++) {
 		if (c != rk_commands)
@@ -103,6 +52,35 @@ static int help_on_all(void)
 			rk_command_help((*c)->verbs[i]);
 		}
 	}
+}
+
+static int help_on(char **argv, int n)
+{
+	int words = 0;
+	const struct rk_command *cmd = rk_command_at(argv, n, &words);
+	const char *topic = argv[0], *name, *help, *near;
+
+	if (strcmp(topic, "formats") == 0) {
+		puts("reads (detected by content, not by name; plain, .gz, .xz or .zst):");
+		for (size_t i = 0; (name = rk_format_name(false, i, &help)) != NULL; i++)
+			printf("  %-19s %s\n", name, help);
+		puts("\nwrites (convert -f NAME, or by the output's suffix):");
+		for (size_t i = 0; (name = rk_format_name(true, i, &help)) != NULL; i++)
+			printf("  %-19s %s\n", name, help);
+		return EXIT_DONE;
+	}
+	if (!cmd) {
+		near = rk_command_guess(topic);
+		if (near)
+			return say_misuse("help", "no verb '%s'; did you mean '%s'?", topic, near);
+		return say_misuse("help", "no verb '%s'; see 'rockit help'", topic);
+	}
+	if (words < n && !cmd->verbs)
+		return say_misuse("help", "too many arguments; see 'rockit help --help'");
+	if (words < n)
+		return say_misuse("help", "'%s' has no verb '%s'; see 'rockit help %s'", cmd->name,
+				  argv[words], cmd->name);
+	rk_command_help(cmd);
 	return EXIT_DONE;
 }
 
@@ -113,15 +91,27 @@ static int help_run(int argc, char **argv)
 
 	if (rc >= 0)
 		return rc;
-	if (s.words)
-		return list_words(argv, n);
-	if (n > 2 || (n && s.all))
+	if (!s.words && (n > 2 || (n && s.all)))
 		return say_misuse("help", "too many arguments; see 'rockit help --help'");
-	if (s.all)
-		return help_on_all();
-	if (n)
+	if (s.words) {
+		list_words(argv, n);
+	} else if (s.all) {
+		help_on_all();
+	} else if (n) {
 		return help_on(argv, n);
-	list_verbs();
+	} else {
+		puts("usage: rockit VERB [options] [operands]\n"
+		     "\n"
+		     "Runs programs under GPU profilers, reads what profilers wrote, converts it "
+		     "and\n"
+		     "reports on it.\n"
+		     "\n"
+		     "verbs:");
+		for (const struct rk_command *const *c = rk_commands; *c; c++)
+			printf("  %-10s %s\n", (*c)->name, (*c)->summary);
+		puts("\n'rockit help VERB' or 'rockit VERB --help' explains one verb,\n"
+		     "'rockit help formats' lists the formats that can be read and written.");
+	}
 	return EXIT_DONE;
 }
 

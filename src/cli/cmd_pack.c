@@ -27,56 +27,38 @@ struct settings {
 static const char *const devel_words[] = { "none", "xz", NULL };
 static const char *const rpath_words[] = { "rpath", "runpath", NULL };
 
-#define AT(member) offsetof(struct settings, member)
-
 static const struct rk_opt build_options[] = {
 	{ "artifact-dir", 0, "DIR", "folders or archives NAME_COMPONENT_FAMILY of a ROCm build",
-	  RK_OPT_TEXT, AT(artifacts), NULL },
-	{ "dest-dir", 0, "DIR", "write the packages to DIR/dist", RK_OPT_TEXT, AT(dest), NULL },
+	  RK_OPT_TEXT, AT(artifacts) },
+	{ "dest-dir", 0, "DIR", "write the packages to DIR/dist", RK_OPT_TEXT, AT(dest) },
 	{ "version", 0, "V", "version of the packages (default: that of the artifacts plus .dev0)",
-	  RK_OPT_TEXT, AT(version), NULL },
+	  RK_OPT_TEXT, AT(version) },
 	{ "version-suffix", 0, "S", "appended to the names of the platform folders", RK_OPT_TEXT,
-	  AT(suffix), NULL },
+	  AT(suffix) },
 	{ "profiler-name", 0, "NAME", "name of the profiler package (default: rocm-sdk-profiler)",
-	  RK_OPT_TEXT, AT(profiler), NULL },
+	  RK_OPT_TEXT, AT(profiler) },
 	{ "target-families", 0, "F,...", "only these GPU families (default: all)", RK_OPT_TEXT,
-	  AT(families), NULL },
+	  AT(families) },
 	{ "level", 0, "N", "compression level: 1 fast, 12 small, 0 none (default: 6)",
-	  RK_OPT_NUMBER, AT(level), NULL },
+	  RK_OPT_NUMBER, AT(level) },
 	{ "devel-compression", 0, "HOW", "compression inside the devel package: none or xz",
 	  RK_OPT_CHOICE, AT(devel), devel_words },
 	{ "platform-tag", 0, "TAG",
 	  "platform tag of the wheels (default: linux_ plus the files' "
 	  "machine)",
-	  RK_OPT_TEXT, AT(tag), NULL },
+	  RK_OPT_TEXT, AT(tag) },
 	{ "rpath-tag", 0, "KIND", "rpath or runpath in ELF files (default: rpath)", RK_OPT_CHOICE,
 	  AT(rpath), rpath_words },
-	{ "jobs", 'j', "N", "threads (default: one per CPU)", RK_OPT_NUMBER, AT(jobs), NULL },
+	{ "jobs", 'j', "N", "threads (default: one per CPU)", RK_OPT_NUMBER, AT(jobs) },
 	{ "tmpdir", 0, "DIR", "directory for temporary files (default: $TMPDIR or /tmp)",
-	  RK_OPT_TEXT, AT(common.tmpdir), NULL },
+	  RK_OPT_TEXT, AT(common.tmpdir) },
 	{ "dry-run", 'n', NULL, "print each file with its package, edit and reason; write nothing",
-	  RK_OPT_FLAG, AT(dry_run), NULL },
+	  RK_OPT_FLAG, AT(dry_run) },
 	RK_OPT_FORMAT(struct settings),
-	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
+	{ NULL },
 };
 
-static int check(const struct settings *s, int operands, char **argv)
-{
-	if (operands)
-		return say_misuse("pack build", "unexpected argument '%s'", argv[0]);
-	if (!s->artifacts)
-		return say_misuse("pack build", "no artifacts: add '--artifact-dir DIR'");
-	if (!s->dest && !s->dry_run)
-		return say_misuse("pack build",
-				  "no destination: add '--dest-dir DIR' (or '--dry-run')");
-	if (s->level > LEVEL_MAX)
-		return say_misuse("pack build", "'--level' must be 0 to %d", LEVEL_MAX);
-	if (s->jobs > 1024)
-		return say_misuse("pack build", "'--jobs' must be at most 1024");
-	return -1;
-}
-
-/* Reproducible builds set this variable, so that all files get the same time. */
+/* Reproducible builds set this variable, so that all files get the same time. -1 to go on. */
 static int source_date(int64_t *ret)
 {
 	const char *text = getenv("SOURCE_DATE_EPOCH"), *at = text;
@@ -129,97 +111,74 @@ static int print_plan(const struct settings *s, const struct rk_pack *pack)
 	return status;
 }
 
-static uint64_t size_of(const char *dest, const char *file)
-{
-	struct stat st;
-	char path[4096];
-
-	if (snprintf(path, sizeof(path), "%s/%s", dest, file) >= (int)sizeof(path) ||
-	    stat(path, &st))
-		return 0;
-	return (uint64_t)st.st_size;
-}
-
-/* One line: how much is not in any package. */
-static void print_left(const struct rk_pack *pack)
+/* The packages, one line each, and how much is not in any of them. */
+static void print_result(const struct settings *s, const struct rk_pack *pack)
 {
 	size_t n = 0, whole = 0, files;
-	const struct rk_pack_left *l = rk_pack_left_out(pack, &n);
+	const struct rk_pack_package *p = rk_pack_packages(pack, &n);
+	const struct rk_pack_left *left;
 
+	for (size_t i = 0; i < n; i++) {
+		double bytes = 0;
+		struct stat st;
+		char path[4096];
+		int len = snprintf(path, sizeof(path), "%s/%s", s->dest, p[i].file);
+
+		if (len < (int)sizeof(path) && stat(path, &st) == 0)
+			bytes = (double)st.st_size;
+		say_safely(stdout, p[i].file);
+		printf("  %.1f MB of %.1f\n", bytes / 1e6, (double)p[i].bytes / 1e6);
+	}
+	if (s->common.verbose) {
+		print_left_files(pack, true);
+		return;
+	}
+
+	left = rk_pack_left_out(pack, &n);
 	for (size_t i = 0; i < n; i++)
-		whole += !*l[i].path;
+		whole += !*left[i].path;
 	files = n - whole;
 	if (!n)
 		return;
 	printf("left out: ");
 	if (whole)
-		printf("%zu artifact%s%s", whole, whole == 1 ? "" : "s", files ? ", " : "");
-	if (files)
-		printf("%zu file%s%s", files, files == 1 ? "" : "s", whole ? " of others" : "");
+		printf("%zu artifact%s", whole, say_plural(whole));
+	if (whole && files)
+		printf(", %zu file%s of others", files, say_plural(files));
+	else if (files)
+		printf("%zu file%s", files, say_plural(files));
 	printf(" ('-v' names them)\n");
-}
-
-/* The packages, one line each. */
-static void print_result(const struct settings *s, const struct rk_pack *pack)
-{
-	size_t n = 0;
-	const struct rk_pack_package *p = rk_pack_packages(pack, &n);
-
-	for (size_t i = 0; i < n; i++) {
-		say_safely(stdout, p[i].file);
-		printf("  %.1f MB of %.1f\n", (double)size_of(s->dest, p[i].file) / 1e6,
-		       (double)p[i].bytes / 1e6);
-	}
-	if (s->common.verbose)
-		print_left_files(pack, true);
-	else
-		print_left(pack);
-}
-
-static int make(const struct settings *s, const struct rk_pack_options *o)
-{
-	struct rk_progress progress;
-	struct rk_pack_options how = *o;
-	struct rk_pack *pack = NULL;
-	struct rk_error err = { 0 };
-	size_t n = 0;
-	int rc, status = EXIT_DONE;
-
-	rk_progress_begin(&progress, "pack build", s->common.quiet);
-	how.progress = rk_progress_step;
-	how.progress_arg = &progress;
-	rc = rk_pack_new(&how, &pack, &err);
-	if (rc == 0 && !s->dry_run)
-		rc = rk_pack_build(pack, &err);
-	rk_progress_end(&progress);
-	if (pack && !s->common.quiet) {
-		const struct rk_warning *w = rk_pack_warnings(pack, &n);
-
-		say_warning_list("pack build", w, n);
-	}
-	if (rc < 0)
-		status = say_error("pack build", &err);
-	else if (s->dry_run)
-		status = print_plan(s, pack);
-	else if (!s->common.quiet)
-		print_result(s, pack);
-	rk_pack_free(pack);
-	return status;
 }
 
 static int build_run(int argc, char **argv)
 {
 	struct settings s = { .level = LEVEL_DEFAULT };
-	struct rk_pack_options o = { 0 };
-	long cores;
-	int n, rc = rk_options_parse(&cmd_pack_build, &s, argc, argv, &n);
+	struct rk_pack_options o = { .progress = rk_progress_step };
+	const struct rk_warning *w;
+	struct rk_progress progress;
+	struct rk_pack *pack = NULL;
+	struct rk_error err = { 0 };
+	size_t nwarnings = 0;
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	int n, status = EXIT_DONE, rc = rk_options_parse(&cmd_pack_build, &s, argc, argv, &n);
 
-	if (rc < 0)
-		rc = check(&s, n, argv);
-	if (rc < 0)
-		rc = source_date(&o.epoch);
 	if (rc >= 0)
 		return rc;
+	if (n)
+		return say_misuse("pack build", "unexpected argument '%s'", argv[0]);
+	if (!s.artifacts)
+		return say_misuse("pack build", "no artifacts: add '--artifact-dir DIR'");
+	if (!s.dest && !s.dry_run)
+		return say_misuse("pack build",
+				  "no destination: add '--dest-dir DIR' (or '--dry-run')");
+	if (s.level > LEVEL_MAX)
+		return say_misuse("pack build", "'--level' must be 0 to %d", LEVEL_MAX);
+	if (s.jobs > 1024)
+		return say_misuse("pack build", "'--jobs' must be at most 1024");
+	rc = source_date(&o.epoch);
+	if (rc >= 0)
+		return rc;
+
 	o.artifact_dir = s.artifacts;
 	o.dest_dir = s.dest;
 	o.version = s.version;
@@ -231,13 +190,30 @@ static int build_run(int argc, char **argv)
 	o.devel_xz = s.devel == 1;
 	o.runpath = s.rpath == 1;
 	o.tmpdir = s.common.tmpdir;
-	cores = sysconf(_SC_NPROCESSORS_ONLN);
-	if (cores < 1)
-		cores = 1;
-	else if (cores > 32)
-		cores = 32;
-	o.jobs = (unsigned)(s.jobs ? s.jobs : (uint64_t)cores);
-	return make(&s, &o);
+	o.jobs = (unsigned)s.jobs;
+	if (!o.jobs && cores > 32)
+		o.jobs = 32;
+	else if (!o.jobs)
+		o.jobs = cores < 1 ? 1 : (unsigned)cores;
+	o.progress_arg = &progress;
+
+	rk_progress_begin(&progress, "pack build", s.common.quiet);
+	rc = rk_pack_new(&o, &pack, &err);
+	if (rc == 0 && !s.dry_run)
+		rc = rk_pack_build(pack, &err);
+	rk_progress_end(&progress);
+	if (pack && !s.common.quiet) {
+		w = rk_pack_warnings(pack, &nwarnings);
+		say_warning_list("pack build", w, nwarnings);
+	}
+	if (rc < 0)
+		status = say_error("pack build", &err);
+	else if (s.dry_run)
+		status = print_plan(&s, pack);
+	else if (!s.common.quiet)
+		print_result(&s, pack);
+	rk_pack_free(pack);
+	return status;
 }
 
 static const struct rk_command cmd_pack_build = {
@@ -263,60 +239,26 @@ struct verify {
 
 static const struct rk_opt verify_options[] = {
 	{ "system", 0, "LIB,...", "libraries that may come from the system, besides glibc and gcc",
-	  RK_OPT_TEXT, offsetof(struct verify, system), NULL },
+	  RK_OPT_TEXT, offsetof(struct verify, system) },
 	{ "jobs", 'j', "N", "threads (default: one per CPU)", RK_OPT_NUMBER,
-	  offsetof(struct verify, jobs), NULL },
+	  offsetof(struct verify, jobs) },
 	RK_OPT_FORMAT(struct verify),
 	RK_OPT_OUTPUT(struct verify),
-	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
+	{ NULL },
 };
 
 enum { MOST_SYSTEM = 63 };
-
-/* Cuts `text` at its commas and blanks; too many names are an error. */
-static int system_names(char *text, const char **names)
-{
-	size_t n = 0;
-
-	for (char *at = text + strspn(text, ", "); *at; at += strspn(at, ", ")) {
-		if (n == MOST_SYSTEM)
-			return say_misuse("pack verify", "'--system' takes at most %d names",
-					  MOST_SYSTEM);
-		names[n++] = at;
-		at += strcspn(at, ", ");
-		if (*at)
-			*at++ = '\0';
-	}
-	names[n] = NULL;
-	return -1;
-}
-
-static int prove(const struct verify *s, const struct rk_pack_verify_options *o)
-{
-	struct rk_pack_proof *proof = NULL;
-	struct rk_error err = { 0 };
-	char *text = NULL;
-	size_t len = 0;
-	int rc = rk_pack_verify(o, &proof, &err), status;
-
-	if (rc == 0)
-		rc = rk_pack_proof_render(proof, (enum rk_report_format)s->format, &text, &len,
-					  &err);
-	status = rc < 0 ? say_error("pack verify", &err) :
-			  rk_print_text("pack verify", s->out, text, len);
-	if (!status && proof->faults)
-		status = EXIT_FAILED;
-	rk_pack_proof_free(proof);
-	return status;
-}
 
 static int verify_run(int argc, char **argv)
 {
 	const char *names[MOST_SYSTEM + 1] = { NULL };
 	struct rk_pack_verify_options o = { .system = names };
 	struct verify s = { .out = NULL };
+	struct rk_pack_proof *proof = NULL;
+	struct rk_error err = { 0 };
+	char *system, *text = NULL;
+	size_t nnames = 0, len = 0;
 	int n, rc = rk_options_parse(&cmd_pack_verify, &s, argc, argv, &n);
-	char *system;
 
 	if (rc >= 0)
 		return rc;
@@ -326,12 +268,30 @@ static int verify_run(int argc, char **argv)
 	system = strdup(s.system ? s.system : "");
 	if (!system)
 		return say_failure("pack verify", "out of memory");
-	rc = system_names(system, names);
+	for (char *at = system + strspn(system, ", "); *at; at += strspn(at, ", ")) {
+		if (nnames == MOST_SYSTEM) {
+			rc = say_misuse("pack verify", "'--system' takes at most %d names",
+					MOST_SYSTEM);
+			goto out;
+		}
+		names[nnames++] = at;
+		at += strcspn(at, ", ");
+		if (*at)
+			*at++ = '\0';
+	}
+
 	o.paths = (const char *const *)argv;
 	o.npaths = (size_t)n;
 	o.jobs = s.jobs > 1024 ? 1024 : (unsigned)s.jobs;
-	if (rc < 0)
-		rc = prove(&s, &o);
+	if (rk_pack_verify(&o, &proof, &err) < 0 ||
+	    rk_pack_proof_render(proof, (enum rk_report_format)s.format, &text, &len, &err) < 0)
+		rc = say_error("pack verify", &err);
+	else
+		rc = rk_print_text("pack verify", s.out, text, len);
+	if (!rc && proof->faults)
+		rc = EXIT_FAILED;
+out:
+	rk_pack_proof_free(proof);
 	free(system);
 	return rc;
 }
@@ -356,7 +316,7 @@ static void print_tree(void *arg, const char *tree, size_t packages, size_t apar
 
 	if (common->quiet)
 		return;
-	printf("%zu package%s in ", packages, packages == 1 ? "" : "s");
+	printf("%zu package%s in ", packages, say_plural(packages));
 	say_safely(stdout, tree);
 	if (apart)
 		printf(", without %zu that differ between folders; point pip at one of:", apart);
@@ -399,15 +359,15 @@ struct init {
 
 static const struct rk_opt init_options[] = {
 	{ "preload", 0, "NAME,...", "libraries to load first (default: what PyTorch needs)",
-	  RK_OPT_TEXT, offsetof(struct init, preload), NULL },
+	  RK_OPT_TEXT, offsetof(struct init, preload) },
 	{ "check-version", 0, "V", "required ROCm version; may contain *", RK_OPT_TEXT,
-	  offsetof(struct init, version), NULL },
+	  offsetof(struct init, version) },
 	{ "minor", 0, NULL, "require only major.minor of V (for releases)", RK_OPT_FLAG,
-	  offsetof(struct init, minor), NULL },
+	  offsetof(struct init, minor) },
 	{ "fail", 0, NULL, "treat a different version as an error, not a warning", RK_OPT_FLAG,
-	  offsetof(struct init, fail), NULL },
+	  offsetof(struct init, fail) },
 	RK_OPT_OUTPUT(struct init),
-	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
+	{ NULL },
 };
 
 static int init_run(int argc, char **argv)

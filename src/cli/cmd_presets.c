@@ -14,7 +14,7 @@ struct settings {
 
 static const struct rk_opt options[] = {
 	RK_OPT_FORMAT(struct settings),
-	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
+	{ NULL },
 };
 
 static int print(const struct settings *s, struct rk_preset *const *presets, size_t n, bool full)
@@ -30,20 +30,7 @@ static int print(const struct settings *s, struct rk_preset *const *presets, siz
 	return rk_print_text("presets", NULL, text, len);
 }
 
-static int print_one(const struct settings *s, const char *name)
-{
-	struct rk_preset *p = NULL;
-	struct rk_error err = { 0 };
-	int status;
-
-	if (rk_preset_load(name, &p, &err) < 0)
-		return say_error("presets", &err);
-	status = print(s, &p, 1, true);
-	rk_preset_free(p);
-	return status;
-}
-
-/* Report the user's presets that cannot be read and list the others. */
+/* Lists the presets; those of the user that cannot be read are reported. */
 static int print_list(const struct settings *s, const struct rk_preset_names *names)
 {
 	struct rk_preset **presets = calloc(names->n, sizeof(*presets));
@@ -71,6 +58,7 @@ static int presets_run(int argc, char **argv)
 {
 	struct settings s = { .format = 0 };
 	struct rk_preset_names names = { 0 };
+	struct rk_preset *p = NULL;
 	struct rk_error err = { 0 };
 	int n, rc = rk_options_parse(&cmd_presets, &s, argc, argv, &n);
 
@@ -79,8 +67,13 @@ static int presets_run(int argc, char **argv)
 	if (n > 1)
 		return say_misuse("presets", "unexpected argument '%s'; give only one NAME",
 				  argv[1]);
-	if (n)
-		return print_one(&s, argv[0]);
+	if (n) {
+		if (rk_preset_load(argv[0], &p, &err) < 0)
+			return say_error("presets", &err);
+		rc = print(&s, &p, 1, true);
+		rk_preset_free(p);
+		return rc;
+	}
 	if (rk_preset_list(&names, &err) < 0)
 		return say_error("presets", &err);
 	rc = print_list(&s, &names);

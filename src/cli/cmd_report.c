@@ -26,50 +26,22 @@ static const char *const by_words[] = { "device", "process", "stream", "rank", N
 
 static const struct rk_opt options[] = {
 	{ "top", 'n', "N", "rows per table in text output (default: 20; 0: all)", RK_OPT_NUMBER,
-	  offsetof(struct settings, top), NULL },
-	{ "by", 0, "KEY", "split names by device, process, stream or rank", RK_OPT_CHOICE,
-	  offsetof(struct settings, by), by_words },
+	  AT(top) },
+	{ "by", 0, "KEY", "split names by device, process, stream or rank", RK_OPT_CHOICE, AT(by),
+	  by_words },
 	{ "hotspots", 0, NULL, "show instructions, lines and stall reasons of each kernel instead",
-	  RK_OPT_FLAG, offsetof(struct settings, hotspots), NULL },
+	  RK_OPT_FLAG, AT(hotspots) },
 	{ "ranks", 0, NULL, "compare the ranks of a job instead: load, clocks, collectives, copies",
-	  RK_OPT_FLAG, offsetof(struct settings, ranks), NULL },
+	  RK_OPT_FLAG, AT(ranks) },
 	{ "html", 0, "FILE", "write a page with tables, timeline, curves and metrics", RK_OPT_TEXT,
-	  offsetof(struct settings, html), NULL },
-	{ "redact", 0, NULL, "hide host, user and paths in the page", RK_OPT_FLAG,
-	  offsetof(struct settings, redact), NULL },
+	  AT(html) },
+	{ "redact", 0, NULL, "hide host, user and paths in the page", RK_OPT_FLAG, AT(redact) },
 	{ "arch", 0, "GFX", "GPU target for the page's peaks (default: from the data)", RK_OPT_TEXT,
-	  offsetof(struct settings, arch), NULL, rk_counters_arch },
+	  AT(arch), NULL, rk_counters_arch },
 	RK_OPT_FORMAT(struct settings),
 	RK_OPT_OUTPUT(struct settings),
-	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
+	{ NULL },
 };
-
-/* The results of a run. */
-struct results {
-	struct rk_report *report;
-	struct rk_hotspots *hotspots;
-};
-
-static int print(const struct settings *s, const struct results *r)
-{
-	int format = s->format < 0 ? RK_REPORT_TEXT : s->format;
-	struct rk_render_options how = rk_print_look(&s->common, s->out, format);
-	struct rk_error err = { 0 };
-	char *text = NULL;
-	size_t len = 0;
-	int rc;
-
-	how.top = s->top;
-	if (s->ranks && !r->report->ranks)
-		return say_failure("report", "fewer than two ranks, nothing to compare");
-	if (s->ranks)
-		rc = rk_ranks_render(r->report->ranks, &how, &text, &len, &err);
-	else if (r->hotspots)
-		rc = rk_hotspots_render(r->hotspots, &how, &text, &len, &err);
-	else
-		rc = rk_report_render(r->report, &how, &text, &len, &err);
-	return rc < 0 ? say_error("report", &err) : rk_print_text("report", s->out, text, len);
-}
 
 /* With only a page requested, nothing is printed. */
 static bool is_printed(const struct settings *s)
@@ -77,55 +49,73 @@ static bool is_printed(const struct settings *s)
 	return !s->html || s->format >= 0 || s->out || s->hotspots || s->ranks;
 }
 
-static int make(const struct settings *s, struct rk_run *run, struct results *ret,
-		struct rk_error *err)
+static int report(const struct settings *s, const char *const *inputs, size_t ninputs)
 {
 	const char *by = s->by >= 0 ? by_words[s->by] : NULL;
 	const struct rk_report_options what = { .by = by };
 	struct rk_html_options page = {
 		.path = s->html, .title = s->title, .by = by, .arch = s->arch, .redact = s->redact
 	};
-	int rc = 0;
-
-	if (s->hotspots)
-		rc = rk_run_hotspots(run, &ret->hotspots, err);
-	else if (is_printed(s))
-		rc = rk_run_report(run, &what, &ret->report, err);
-	page.report = ret->report;
-	return rc == 0 && s->html ? rk_run_html(run, &page, NULL, err) : rc;
-}
-
-static int report(const struct settings *s, const char *const *inputs, size_t ninputs)
-{
 	struct rk_progress progress;
-	const struct rk_run_options how = { .threads = (unsigned)s->common.threads,
-					    .tmpdir = s->common.tmpdir,
-					    .progress = rk_progress_step,
-					    .progress_arg = &progress };
-	struct results made = { 0 };
+	const struct rk_run_options how = say_run_begin("report", &s->common, &progress);
+	struct rk_render_options look;
+	struct rk_hotspots *hotspots = NULL;
+	struct rk_report *r = NULL;
 	struct rk_error err = { 0 };
 	struct rk_run *run = NULL;
+	char *text = NULL;
+	size_t len = 0;
 	int rc, status = EXIT_DONE;
 
-	rk_progress_begin(&progress, "report", s->common.quiet);
 	rc = rk_run_open(inputs, ninputs, &how, &run, &err);
-	if (rc == 0)
-		rc = rk_run_check_output(run, s->out, &err);
-	if (rc == 0)
-		rc = rk_run_check_output(run, s->html, &err);
-	if (rc == 0)
-		rc = make(s, run, &made, &err);
+	if (rc < 0)
+		goto out;
+	rc = rk_run_check_output(run, s->out, &err);
+	if (rc < 0)
+		goto out;
+	rc = rk_run_check_output(run, s->html, &err);
+	if (rc < 0)
+		goto out;
+	if (s->hotspots)
+		rc = rk_run_hotspots(run, &hotspots, &err);
+	else if (is_printed(s))
+		rc = rk_run_report(run, &what, &r, &err);
+	if (rc < 0)
+		goto out;
+	page.report = r;
+	if (s->html)
+		rc = rk_run_html(run, &page, NULL, &err);
+	if (rc < 0 || !is_printed(s))
+		goto out;
 	rk_progress_end(&progress);
-	if (rc == 0 && is_printed(s))
-		status = print(s, &made);
-	rk_hotspots_free(made.hotspots);
-	rk_report_free(made.report);
-	say_run_end("report", &s->common, run);
+
+	look = rk_print_look(&s->common, s->out, s->format < 0 ? RK_REPORT_TEXT : s->format);
+	look.top = s->top;
+	if (s->ranks && !r->ranks) {
+		status = say_failure("report", "fewer than two ranks, nothing to compare");
+		goto out;
+	}
+	if (s->ranks)
+		rc = rk_ranks_render(r->ranks, &look, &text, &len, &err);
+	else if (hotspots)
+		rc = rk_hotspots_render(hotspots, &look, &text, &len, &err);
+	else
+		rc = rk_report_render(r, &look, &text, &len, &err);
+	if (rc < 0) {
+		status = say_error("report", &err);
+		rc = 0;
+	} else {
+		status = rk_print_text("report", s->out, text, len);
+	}
+out:
+	rk_hotspots_free(hotspots);
+	rk_report_free(r);
+	say_run_end("report", &s->common, &progress, run);
 	return rc < 0 ? say_error("report", &err) : status;
 }
 
-/* The title of the page: the first input, and the number of others. */
-static const char *title_of(const char *input, int n, char *buf, size_t size)
+/* The title of the page: the last part of the first input's path, and the number of others. */
+static void put_title(char *buf, size_t size, const char *input, int n)
 {
 	size_t len = strlen(input), at;
 
@@ -136,7 +126,6 @@ static const char *title_of(const char *input, int n, char *buf, size_t size)
 	snprintf(buf, size, "%.*s", (int)(len - at), input + at);
 	if (n > 1)
 		snprintf(buf + strlen(buf), size - strlen(buf), " and %d more", n - 1);
-	return buf;
 }
 
 static int report_run(int argc, char **argv)
@@ -156,12 +145,13 @@ static int report_run(int argc, char **argv)
 	if (s.html && !strcmp(s.html, "-") && is_printed(&s) && (!s.out || !strcmp(s.out, "-")))
 		return say_misuse("report", "the page and the text cannot both go to stdout; "
 					    "give one of them a file");
-	if (n)
-		s.title = title_of(argv[0], n, title, sizeof(title));
-	if (n)
-		return report(&s, (const char *const *)argv, (size_t)n);
-	rc = rk_newest_instead("report", s.common.quiet, newest);
-	return rc >= 0 ? rc : report(&s, &one, 1);
+	if (!n) {
+		rc = rk_newest_instead("report", s.common.quiet, newest);
+		return rc >= 0 ? rc : report(&s, &one, 1);
+	}
+	put_title(title, sizeof(title), argv[0], n);
+	s.title = title;
+	return report(&s, (const char *const *)argv, (size_t)n);
 }
 
 const struct rk_command cmd_report = {

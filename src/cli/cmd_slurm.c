@@ -22,101 +22,84 @@ struct settings {
 	bool exclusive, force, wait;
 };
 
-#define AT(member) offsetof(struct settings, member)
-
 /* Options of both script and submit. */
-#define JOB_OPTIONS                                                                                    \
-	{ "preset",    'p',        "PRESET", "what to collect: see 'rockit presets'",                  \
-	  RK_OPT_TEXT, AT(preset), NULL,     rk_preset_word },                                         \
-		{ "dir",       'd',     "DIR", "run directory, on a file system that all nodes see",   \
-		  RK_OPT_TEXT, AT(dir), NULL },                                                        \
-		{ "nodes", 'N', "N", "number of nodes (default: 1)", RK_OPT_NUMBER, AT(nodes), NULL }, \
-		{ "ntasks-per-node", 0,         "N", "ranks per node (default: one per GPU)",          \
-		  RK_OPT_NUMBER,     AT(tasks), NULL },                                                \
-		{ "gpus-per-node", 0, "N", "GPUs per node", RK_OPT_NUMBER, AT(gpus), NULL },           \
-		{ "time",      0,        "T", "time limit in sbatch format: minutes, H:M:S, D-H",      \
-		  RK_OPT_TEXT, AT(time), NULL },                                                       \
-		{ "partition", 0, "P", "Slurm partition", RK_OPT_TEXT, AT(partition), NULL },          \
-		{ "launcher",   0,        "L", "srun (default), torchrun or mpirun", RK_OPT_CHOICE,    \
-		  AT(launcher), launchers },                                                           \
-		{ "launcher-args",                                                                     \
-		  0,                                                                                   \
-		  "ARGS",                                                                              \
-		  "more options for the launcher, split like a shell would",                           \
-		  RK_OPT_TEXT,                                                                         \
-		  AT(launcher_args),                                                                   \
-		  NULL },                                                                              \
-		{ "account", 0, "A", "account to charge", RK_OPT_TEXT, AT(account), NULL },            \
-		{ "qos", 0, "Q", "quality of service", RK_OPT_TEXT, AT(qos), NULL },                   \
-		{ "constraint",   0,   "C", "features that the nodes must have", RK_OPT_TEXT,          \
-		  AT(constraint), NULL },                                                              \
-		{ "exclusive",   0,   NULL, "do not share the nodes with other jobs", RK_OPT_FLAG,     \
-		  AT(exclusive), NULL },                                                               \
-		{ "job-name",   0,   "NAME", "name of the job (default: rockit)", RK_OPT_TEXT,         \
-		  AT(job_name), NULL },                                                                \
-		{ "output",    'o',                                                                    \
-		  "FILE",      "file for the job's output (default: DIR/slurm-%j.out)",                \
-		  RK_OPT_TEXT, AT(output),                                                             \
-		  NULL },                                                                              \
-		{ "sbatch",    0,                                                                      \
-		  "ARGS",      "more options for sbatch, split like a shell would",                    \
-		  RK_OPT_TEXT, AT(sbatch),                                                             \
-		  NULL },                                                                              \
-		{ "run-args",  0,                                                                      \
-		  "ARGS",      "more options for 'rockit run', split the same way",                    \
-		  RK_OPT_TEXT, AT(run_args),                                                           \
-		  NULL },                                                                              \
-		{ "ranks",     0,                                                                      \
-		  "LIST",      "profile only these ranks (0,8-15); run the others without profiler",   \
-		  RK_OPT_TEXT, AT(ranks),                                                              \
-		  NULL },                                                                              \
-		{ "additional-context",                                                                \
-		  0,                                                                                   \
-		  "JSON",                                                                              \
-		  "madengine context as JSON, may include slurm{}",                                    \
-		  RK_OPT_TEXT,                                                                         \
-		  AT(context),                                                                         \
-		  NULL },                                                                              \
-		{ "additional-context-file",                                                           \
-		  0,                                                                                   \
-		  "FILE",                                                                              \
-		  "madengine context from a file",                                                     \
-		  RK_OPT_TEXT,                                                                         \
-		  AT(context_file),                                                                    \
-		  NULL },                                                                              \
-		{ "rockit",    0,                                                                      \
-		  "PATH",      "path of rockit on the nodes (default: this one)",                      \
-		  RK_OPT_TEXT, AT(rockit),                                                             \
-		  NULL },                                                                              \
-	{                                                                                              \
-		"force", 0, NULL,                                                                      \
-			"reuse the directory of an earlier job (its results are removed)",             \
-			RK_OPT_FLAG, AT(force), NULL                                                   \
+#define TEXT(name, letter, arg, member, help)                    \
+	{                                                        \
+		name, letter, arg, help, RK_OPT_TEXT, AT(member) \
+	}
+#define JOB_OPTIONS                                                                                 \
+	{ "preset",    'p',        "PRESET", "what to collect: see 'rockit presets'",               \
+	  RK_OPT_TEXT, AT(preset), NULL,     rk_preset_word },                                      \
+		TEXT("dir", 'd', "DIR", dir,                                                        \
+		     "run directory, on a file system that all nodes see"),                         \
+		{ "nodes", 'N', "N", "number of nodes (default: 1)", RK_OPT_NUMBER, AT(nodes) },    \
+		{ "ntasks-per-node", 0,        "N", "ranks per node (default: one per GPU)",        \
+		  RK_OPT_NUMBER,     AT(tasks) },                                                   \
+		{ "gpus-per-node", 0, "N", "GPUs per node", RK_OPT_NUMBER, AT(gpus) },              \
+		TEXT("time", 0, "T", time, "time limit in sbatch format: minutes, H:M:S, D-H"),     \
+		TEXT("partition", 0, "P", partition, "Slurm partition"),                            \
+		{ "launcher",   0,        "L", "srun (default), torchrun or mpirun", RK_OPT_CHOICE, \
+		  AT(launcher), launchers },                                                        \
+		TEXT("launcher-args", 0, "ARGS", launcher_args,                                     \
+		     "more options for the launcher, split like a shell would"),                    \
+		TEXT("account", 0, "A", account, "account to charge"),                              \
+		TEXT("qos", 0, "Q", qos, "quality of service"),                                     \
+		TEXT("constraint", 0, "C", constraint, "features that the nodes must have"),        \
+		{ "exclusive",  0, NULL, "do not share the nodes with other jobs", RK_OPT_FLAG,     \
+		  AT(exclusive) },                                                                  \
+		TEXT("job-name", 0, "NAME", job_name, "name of the job (default: rockit)"),         \
+		TEXT("output", 'o', "FILE", output,                                                 \
+		     "file for the job's output (default: DIR/slurm-%j.out)"),                      \
+		TEXT("sbatch", 0, "ARGS", sbatch,                                                   \
+		     "more options for sbatch, split like a shell would"),                          \
+		TEXT("run-args", 0, "ARGS", run_args,                                               \
+		     "more options for 'rockit run', split the same way"),                          \
+		TEXT("ranks", 0, "LIST", ranks,                                                     \
+		     "profile only these ranks (0,8-15); run the others without profiler"),         \
+		TEXT("additional-context", 0, "JSON", context,                                      \
+		     "madengine context as JSON, may include slurm{}"),                             \
+		TEXT("additional-context-file", 0, "FILE", context_file,                            \
+		     "madengine context from a file"),                                              \
+		TEXT("rockit", 0, "PATH", rockit,                                                   \
+		     "path of rockit on the nodes (default: this one)"),                            \
+	{                                                                                           \
+		"force", 0, NULL,                                                                   \
+			"reuse the directory of an earlier job (its results are removed)",          \
+			RK_OPT_FLAG, AT(force)                                                      \
 	}
 
 static const struct rk_opt script_options[] = {
 	JOB_OPTIONS,
-	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
+	{ NULL },
 };
 
 static const struct rk_opt submit_options[] = {
 	JOB_OPTIONS,
 	{ "wait", 'W', NULL, "wait for the job, collect its ranks, exit with its status",
-	  RK_OPT_FLAG, AT(wait), NULL },
+	  RK_OPT_FLAG, AT(wait) },
 	{ "format", 'f', "FORMAT", "format of the list that --wait prints: text or json",
 	  RK_OPT_CHOICE, AT(format), formats },
-	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
+	{ NULL },
 };
 
 static const struct rk_opt collect_options[] = {
 	{ "format", 'f', "FORMAT", "text or json (default: text)", RK_OPT_CHOICE, AT(format),
 	  formats },
-	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
+	{ NULL },
 };
 
-static int plan(const char *verb, const struct settings *s, char **argv, struct rk_slurm_job **ret)
+/* Parses the options and plans the job. Returns -1 to go on, else the exit status. */
+static int begin(const struct rk_command *cmd, struct settings *s, int argc, char **argv,
+		 struct rk_slurm_job **ret)
 {
-	const struct rk_slurm_options o = {
+	struct rk_error err = { 0 };
+	struct rk_slurm_options o;
+	int n, rc = rk_options_parse(cmd, s, argc, argv, &n);
+
+	if (rc >= 0)
+		return rc;
+	argv[n] = NULL;
+	o = (struct rk_slurm_options){
 		.preset = s->preset,
 		.context = s->context,
 		.context_file = s->context_file,
@@ -141,20 +124,9 @@ static int plan(const char *verb, const struct settings *s, char **argv, struct 
 		.force = s->force,
 		.argv = argv,
 	};
-	struct rk_error err = { 0 };
-
-	return rk_slurm_plan(&o, ret, &err) < 0 ? say_error(verb, &err) : -1;
-}
-
-static int begin(const struct rk_command *cmd, struct settings *s, int argc, char **argv,
-		 struct rk_slurm_job **ret)
-{
-	int n, rc = rk_options_parse(cmd, s, argc, argv, &n);
-
-	if (rc >= 0)
-		return rc;
-	argv[n] = NULL;
-	return plan(cmd->name, s, argv, ret);
+	if (rk_slurm_plan(&o, ret, &err) < 0)
+		return say_error(cmd->name, &err);
+	return -1;
 }
 
 /* ---- script ---- */
@@ -163,17 +135,16 @@ static int script_run(int argc, char **argv)
 {
 	struct settings s = { .preset = NULL };
 	struct rk_slurm_job *job = NULL;
+	const char *text;
+	size_t len;
 	int rc = begin(&cmd_slurm_script, &s, argc, argv, &job);
 
-	if (rc < 0) {
-		size_t len;
-		const char *text = rk_slurm_script(job, &len);
-
-		fwrite(text, 1, len, stdout);
-		rc = EXIT_DONE;
-	}
+	if (rc >= 0)
+		return rc;
+	text = rk_slurm_script(job, &len);
+	fwrite(text, 1, len, stdout);
 	rk_slurm_job_free(job);
-	return rc;
+	return EXIT_DONE;
 }
 
 static const struct rk_command cmd_slurm_script = {
@@ -190,34 +161,31 @@ static const struct rk_command cmd_slurm_script = {
 
 /* ---- collect ---- */
 
-/* Missing ranks are already reported; RK_E_UNSUPPORTED only adds that nothing can be read. */
-static void record(const char *verb, const char *dir)
-{
-	struct rk_error err = { 0 };
-	char line[sizeof(err.message) + 64];
-	int rc = rk_slurm_record(dir, &err);
-
-	if (rc == 0 || rc == RK_E_UNSUPPORTED)
-		return;
-	snprintf(line, sizeof(line), "the job has no run.json: %s", err.message);
-	say_note(verb, line);
-}
-
+/* Lists the ranks and writes the job's run.json. *ret_whole: all ranks are complete. */
 static int collect(const char *verb, const char *dir, int format, bool *ret_whole)
 {
 	struct rk_slurm_parts *parts = NULL;
 	struct rk_error err = { 0 };
-	char *text = NULL;
+	char line[sizeof(err.message) + 64], *text = NULL;
 	size_t len = 0;
-	int status, rc = rk_slurm_collect(dir, &parts, &err);
+	int rc, status;
 
-	if (rc == 0)
-		rc = rk_slurm_render(parts, format ? RK_REPORT_JSON : RK_REPORT_TEXT, &text, &len,
-				     &err);
-	status = rc < 0 ? say_error(verb, &err) : rk_print_text(verb, NULL, text, len);
-	if (rc == 0)
-		record(verb, dir);
-	*ret_whole = parts && rk_slurm_whole(parts);
+	if (rk_slurm_collect(dir, &parts, &err) < 0)
+		return say_error(verb, &err);
+	*ret_whole = rk_slurm_whole(parts);
+	if (rk_slurm_render(parts, format ? RK_REPORT_JSON : RK_REPORT_TEXT, &text, &len, &err) <
+	    0) {
+		status = say_error(verb, &err);
+		goto out;
+	}
+	status = rk_print_text(verb, NULL, text, len);
+	/* Missing ranks are already reported; RK_E_UNSUPPORTED only adds that nothing can be read. */
+	rc = rk_slurm_record(dir, &err);
+	if (rc != 0 && rc != RK_E_UNSUPPORTED) {
+		snprintf(line, sizeof(line), "the job has no run.json: %s", err.message);
+		say_note(verb, line);
+	}
+out:
 	rk_slurm_parts_free(parts);
 	return status;
 }
@@ -298,12 +266,14 @@ static int submit_run(int argc, char **argv)
 	const char *id = NULL;
 	int rc = begin(&cmd_slurm_submit, &s, argc, argv, &job);
 
-	if (rc < 0 && rk_slurm_submit(job, &id, &err) < 0)
+	if (rc >= 0)
+		return rc;
+	if (rk_slurm_submit(job, &id, &err) < 0) {
 		rc = say_error("slurm submit", &err);
-	if (rc < 0 && s.wait) {
+	} else if (s.wait) {
 		say_state(&s, "submitted");
 		rc = wait_for(&s, job, id);
-	} else if (rc < 0) {
+	} else {
 		puts(id);
 		rc = EXIT_DONE;
 	}

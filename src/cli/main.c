@@ -46,9 +46,12 @@ const char *rk_verb_word(const struct rk_command *cmd)
 
 void rk_command_help(const struct rk_command *cmd)
 {
-	printf("usage: rockit %s%s%s%s\n\n", cmd->name, cmd->options ? " [options]" : "",
-	       cmd->usage[0] ? " " : "", cmd->usage);
-	printf("%c%s.\n\n", cmd->summary[0] - 'a' + 'A', cmd->summary + 1);
+	printf("usage: rockit %s", cmd->name);
+	if (cmd->options)
+		fputs(" [options]", stdout);
+	if (cmd->usage[0])
+		printf(" %s", cmd->usage);
+	printf("\n\n%c%s.\n\n", cmd->summary[0] - 'a' + 'A', cmd->summary + 1);
 	if (cmd->verbs) {
 		puts("verbs:");
 		for (size_t i = 0; cmd->verbs[i]; i++)
@@ -79,28 +82,15 @@ const struct rk_command *rk_command_at(char *const *argv, int argc, int *ret_wor
 
 	if (cmd && cmd->verbs && argc > 1)
 		inner = find_in(cmd, argv[1]);
-	*ret_words = inner ? 2 : cmd ? 1 : 0;
+	*ret_words = (cmd != NULL) + (inner != NULL);
 	return inner ? inner : cmd;
-}
-
-static int unknown_in(const struct rk_command *group, const char *word)
-{
-	const char *names[MOST_VERBS + 1], *near;
-	size_t n = 0;
-
-	for (; n < MOST_VERBS && group->verbs[n]; n++)
-		names[n] = rk_verb_word(group->verbs[n]);
-	names[n] = NULL;
-	near = rk_nearest(word, names);
-	if (near)
-		return say_misuse(group->name, "unknown verb '%s'; did you mean '%s'?", word, near);
-	return say_misuse(group->name, "unknown verb '%s'; see 'rockit %s --help'", word,
-			  group->name);
 }
 
 int rk_group_run(const struct rk_command *group, int argc, char **argv)
 {
+	const char *names[MOST_VERBS + 1], *near;
 	const struct rk_command *cmd;
+	size_t n = 0;
 
 	if (argc < 2)
 		return say_misuse(group->name, "no verb given; see 'rockit %s --help'",
@@ -110,7 +100,18 @@ int rk_group_run(const struct rk_command *group, int argc, char **argv)
 		return EXIT_DONE;
 	}
 	cmd = find_in(group, argv[1]);
-	return cmd ? cmd->run(argc - 1, argv + 1) : unknown_in(group, argv[1]);
+	if (cmd)
+		return cmd->run(argc - 1, argv + 1);
+
+	for (; n < MOST_VERBS && group->verbs[n]; n++)
+		names[n] = rk_verb_word(group->verbs[n]);
+	names[n] = NULL;
+	near = rk_nearest(argv[1], names);
+	if (near)
+		return say_misuse(group->name, "unknown verb '%s'; did you mean '%s'?", argv[1],
+				  near);
+	return say_misuse(group->name, "unknown verb '%s'; see 'rockit %s --help'", argv[1],
+			  group->name);
 }
 
 /* ---- the command ---- */
@@ -138,41 +139,35 @@ const struct rk_command cmd_version = {
 	.run = version_run,
 };
 
-static int greet(void)
-{
-	puts("rockit " ROCKIT_VERSION " - collects, converts and reports GPU profiles\n"
-	     "  rockit run [-p PRESET] -- CMD     run CMD under the installed profiler\n"
-	     "  rockit report [INPUT...]          show what took the time (no INPUT: the newest "
-	     "run)\n"
-	     "  rockit doctor                     check which profilers and GPUs are available\n"
-	     "  rockit help [VERB]                list the verbs, or explain one");
-	return EXIT_DONE;
-}
-
-static int unknown_verb(const char *word)
-{
-	const char *near = rk_command_guess(word);
-
-	if (word[0] == '-')
-		return say_misuse(NULL, "unknown option '%s'; see 'rockit help'", word);
-	if (near)
-		return say_misuse(NULL, "unknown verb '%s'; did you mean '%s'?", word, near);
-	return say_misuse(NULL, "unknown verb '%s'; see 'rockit help'", word);
-}
-
 static int dispatch(int argc, char **argv)
 {
 	const struct rk_command *cmd;
-	const char *word = argc > 1 ? argv[1] : NULL;
+	const char *word, *near;
 
-	if (!word)
-		return greet();
+	if (argc < 2) {
+		puts("rockit " ROCKIT_VERSION " - collects, converts and reports GPU profiles\n"
+		     "  rockit run [-p PRESET] -- CMD     run CMD under the installed profiler\n"
+		     "  rockit report [INPUT...]          show what took the time (no INPUT: the "
+		     "newest run)\n"
+		     "  rockit doctor                     check which profilers and GPUs are "
+		     "available\n"
+		     "  rockit help [VERB]                list the verbs, or explain one");
+		return EXIT_DONE;
+	}
+	word = argv[1];
 	if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0)
 		word = "version";
 	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
 		word = "help";
 	cmd = find_command(word);
-	return cmd ? cmd->run(argc - 1, argv + 1) : unknown_verb(word);
+	if (cmd)
+		return cmd->run(argc - 1, argv + 1);
+	if (word[0] == '-')
+		return say_misuse(NULL, "unknown option '%s'; see 'rockit help'", word);
+	near = rk_command_guess(word);
+	if (near)
+		return say_misuse(NULL, "unknown verb '%s'; did you mean '%s'?", word, near);
+	return say_misuse(NULL, "unknown verb '%s'; see 'rockit help'", word);
 }
 
 /* Output may still be buffered: a full disk shows up here at the latest. */
@@ -183,30 +178,27 @@ static int finish_stdout(int status)
 	errno = 0;
 	if (fflush(stdout) == 0 && !failed && (close(STDOUT_FILENO) == 0 || errno == EBADF))
 		return status;
-	if (status || errno == EPIPE)
-		return status ? status : EXIT_FAILED;
+	if (status)
+		return status;
+	if (errno == EPIPE)
+		return EXIT_FAILED;
 	return say_failure(NULL, "cannot write standard output: %s",
 			   errno ? strerror(errno) : "write error");
-}
-
-/*
- * If a standard stream is closed, the next file we open would get its number and receive our
- * messages. So we open /dev/null in its place, the wrong way round so that it stays unusable, and
- * close-on-exec so that child processes do not inherit it.
- */
-static void hold_streams(void)
-{
-	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
-		    open("/dev/null", (fd ? O_RDONLY : O_WRONLY) | O_CLOEXEC) < 0)
-			return;
 }
 
 int main(int argc, char **argv)
 {
 	int status;
 
-	hold_streams();
+	/*
+	 * If a standard stream is closed, the next file we open would get its number and receive
+	 * our messages. So we open /dev/null in its place, the wrong way round so that it stays
+	 * unusable, and close-on-exec so that child processes do not inherit it.
+	 */
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
+		    open("/dev/null", (fd ? O_RDONLY : O_WRONLY) | O_CLOEXEC) < 0)
+			break;
 	/* End quietly when the reader goes away, even if the parent ignored SIGPIPE. */
 	signal(SIGPIPE, SIG_DFL);
 	/* Report a file size limit like a full disk. Child processes get the original setting. */

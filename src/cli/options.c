@@ -11,30 +11,20 @@ static const char *const color_words[] = { "auto", "always", "never", NULL };
 
 static const struct rk_opt common[] = {
 	{ "quiet", 'q', NULL, "no warnings and no progress", RK_OPT_FLAG,
-	  offsetof(struct rk_common, quiet), NULL },
+	  offsetof(struct rk_common, quiet) },
 	{ "verbose", 'v', NULL, "print more details", RK_OPT_FLAG,
-	  offsetof(struct rk_common, verbose), NULL },
+	  offsetof(struct rk_common, verbose) },
 	{ "color", 0, "WHEN", "auto, always or never; NO_COLOR is honoured", RK_OPT_CHOICE,
 	  offsetof(struct rk_common, color), color_words },
 	{ "threads", 0, "N", "threads to use (default: one per CPU, at most 16)", RK_OPT_NUMBER,
-	  offsetof(struct rk_common, threads), NULL },
+	  offsetof(struct rk_common, threads) },
 	{ "tmpdir", 0, "DIR", "directory for temporary files (default: $TMPDIR or /tmp)",
-	  RK_OPT_TEXT, offsetof(struct rk_common, tmpdir), NULL },
-	{ "help", 'h', NULL, "print this help", RK_OPT_FLAG, offsetof(struct rk_common, help),
-	  NULL },
-	{ NULL, 0, NULL, NULL, RK_OPT_FLAG, 0, NULL },
+	  RK_OPT_TEXT, offsetof(struct rk_common, tmpdir) },
+	{ "help", 'h', NULL, "print this help", RK_OPT_FLAG, offsetof(struct rk_common, help) },
+	{ NULL },
 };
 
 enum { MAX_OPTIONS = 64, MAX_WORD = 63 };
-
-/* Whether a verb has this common option. */
-static bool takes(const struct rk_command *cmd, const struct rk_opt *o)
-{
-	bool heavy = o->offset == offsetof(struct rk_common, threads) ||
-		     o->offset == offsetof(struct rk_common, tmpdir);
-
-	return o->letter == 'h' || (!cmd->plain && !(cmd->light && heavy));
-}
 
 const struct rk_opt *rk_option_at(const struct rk_command *cmd, size_t i)
 {
@@ -43,9 +33,14 @@ const struct rk_opt *rk_option_at(const struct rk_command *cmd, size_t i)
 	for (; o && o->name; o++)
 		if (i-- == 0)
 			return o;
-	for (o = common; o->name; o++)
-		if (takes(cmd, o) && i-- == 0)
+	for (o = common; o->name; o++) {
+		bool heavy = o->offset == offsetof(struct rk_common, threads) ||
+			     o->offset == offsetof(struct rk_common, tmpdir);
+		bool taken = o->letter == 'h' || (!cmd->plain && !(cmd->light && heavy));
+
+		if (taken && i-- == 0)
 			return o;
+	}
 	return NULL;
 }
 
@@ -70,55 +65,43 @@ static int unknown_long(const struct rk_command *cmd, const char *name)
 			  cmd->name);
 }
 
-static int bad_choice(const struct rk_command *cmd, const struct rk_opt *o, const char *value)
-{
-	char known[256] = "";
-	size_t len = 0;
-
-	for (size_t i = 0; o->choices[i] && len < sizeof(known); i++)
-		len += (size_t)snprintf(known + len, sizeof(known) - len, "%s%s", i ? ", " : "",
-					o->choices[i]);
-	return say_misuse(cmd->name, "option '--%s' takes one of %s, not '%s'", o->name, known,
-			  value);
-}
-
-static int store_number(const struct rk_command *cmd, const struct rk_opt *o, const char *value,
-			uint64_t *ret)
-{
-	uint64_t v = 0;
-	const char *p = value;
-
-	for (; *p >= '0' && *p <= '9' && v <= RK_OPT_NUMBER_MAX; p++)
-		v = v * 10 + (uint64_t)(*p - '0');
-	if (p == value || *p || v > RK_OPT_NUMBER_MAX)
-		return say_misuse(cmd->name, "option '--%s' takes a number, not '%s'", o->name,
-				  value);
-	*ret = v;
-	return -1;
-}
-
+/* Returns -1, or says why the value is wrong and returns the exit status. */
 static int store(const struct rk_command *cmd, const struct rk_opt *o, void *settings,
 		 const char *value)
 {
 	void *at = (char *)settings + o->offset;
+	const char *p = value;
+	char known[256] = "";
+	uint64_t v = 0;
+	size_t len = 0;
 
 	switch (o->kind) {
 	case RK_OPT_FLAG:
 		*(bool *)at = true;
-		return -1;
+		break;
 	case RK_OPT_TEXT:
 		*(const char **)at = value;
-		return -1;
+		break;
 	case RK_OPT_NUMBER:
-		return store_number(cmd, o, value, at);
+		for (; *p >= '0' && *p <= '9' && v <= RK_OPT_NUMBER_MAX; p++)
+			v = v * 10 + (uint64_t)(*p - '0');
+		if (p == value || *p || v > RK_OPT_NUMBER_MAX)
+			return say_misuse(cmd->name, "option '--%s' takes a number, not '%s'",
+					  o->name, value);
+		*(uint64_t *)at = v;
+		break;
 	case RK_OPT_CHOICE:
 		for (int i = 0; o->choices[i]; i++) {
 			if (strcmp(o->choices[i], value) == 0) {
 				*(int *)at = i;
 				return -1;
 			}
+			if (len < sizeof(known))
+				len += (size_t)snprintf(known + len, sizeof(known) - len, "%s%s",
+							i ? ", " : "", o->choices[i]);
 		}
-		return bad_choice(cmd, o, value);
+		return say_misuse(cmd->name, "option '--%s' takes one of %s, not '%s'", o->name,
+				  known, value);
 	}
 	return -1;
 }
@@ -186,22 +169,6 @@ static int parse_letters(const struct rk_command *cmd, void *settings, const cha
 	return -1;
 }
 
-/*
- * Takes the words of a program without "--" before it. If a "--" follows later, it is unclear which
- * of the words before it are ours.
- */
-static int take_program(const struct rk_command *cmd, struct arguments *args, int *n)
-{
-	for (int i = args->next; i < args->argc; i++)
-		if (strcmp(args->argv[i], "--") == 0)
-			return say_misuse(cmd->name,
-					  "unexpected argument '%s'; put '--' before the program",
-					  args->argv[0]);
-	while (args->next < args->argc)
-		args->argv[(*n)++] = args->argv[args->next++];
-	return -1;
-}
-
 int rk_options_parse(const struct rk_command *cmd, void *settings, int argc, char **argv,
 		     int *ret_operands)
 {
@@ -215,8 +182,19 @@ int rk_options_parse(const struct rk_command *cmd, void *settings, int argc, cha
 
 		if (ended || word[0] != '-' || word[1] == '\0') {
 			argv[n++] = word;
-			if (cmd->program && !ended)
-				rc = take_program(cmd, &args, &n);
+			if (cmd->program && !ended) {
+				/*
+				 * A program without "--" before it. If a "--" follows later, it is
+				 * unclear which of the words before it are ours.
+				 */
+				for (int i = args.next; i < argc; i++)
+					if (strcmp(argv[i], "--") == 0)
+						return say_misuse(cmd->name,
+								  "unexpected argument '%s'; put "
+								  "'--' before the program",
+								  argv[0]);
+				ended = true;
+			}
 		} else if (strcmp(word, "--") == 0) {
 			ended = true;
 		} else if (word[1] == '-') {
@@ -241,11 +219,14 @@ void rk_options_help(const struct rk_command *cmd)
 
 	puts("options:");
 	for (size_t i = 0; (o = rk_option_at(cmd, i)) != NULL; i++) {
-		char left[64];
+		char letter[] = "   ", left[64];
 
-		snprintf(left, sizeof(left), "%c%c%c --%s%s%s", o->letter ? '-' : ' ',
-			 o->letter ? o->letter : ' ', o->letter ? ',' : ' ', o->name,
-			 o->arg ? " " : "", o->arg ? o->arg : "");
+		if (o->letter)
+			snprintf(letter, sizeof(letter), "-%c,", o->letter);
+		if (o->arg)
+			snprintf(left, sizeof(left), "%s --%s %s", letter, o->name, o->arg);
+		else
+			snprintf(left, sizeof(left), "%s --%s", letter, o->name);
 		if (strlen(left) > 24) /* the help starts on the next line */
 			printf("  %s\n  %-24s %s\n", left, "", o->help);
 		else
@@ -253,22 +234,15 @@ void rk_options_help(const struct rk_command *cmd)
 	}
 }
 
-static const struct rk_opt *option_named(const struct rk_command *cmd, const char *word)
-{
-	const struct rk_opt *o;
-
-	for (size_t i = 0; word && (o = rk_option_at(cmd, i)) != NULL; i++)
-		if ((word[0] == '-' && word[1] == '-' && !strcmp(word + 2, o->name)) ||
-		    (word[0] == '-' && o->letter && word[1] == o->letter && !word[2]))
-			return o;
-	return NULL;
-}
-
 void rk_options_words(const struct rk_command *cmd, const char *before)
 {
-	const struct rk_opt *o = option_named(cmd, before);
+	const struct rk_opt *o = NULL;
 	const char *word;
 
+	for (size_t i = 0; before && before[0] == '-' && (o = rk_option_at(cmd, i)) != NULL; i++)
+		if ((before[1] == '-' && !strcmp(before + 2, o->name)) ||
+		    (o->letter && before[1] == o->letter && !before[2]))
+			break;
 	if (o && o->kind != RK_OPT_FLAG) {
 		for (size_t i = 0; o->choices && o->choices[i]; i++)
 			puts(o->choices[i]);
@@ -279,7 +253,7 @@ void rk_options_words(const struct rk_command *cmd, const char *before)
 	for (size_t i = 0; cmd->word && (word = cmd->word(i)) != NULL; i++)
 		puts(word);
 	for (size_t i = 0; cmd->verbs && cmd->verbs[i]; i++)
-		printf("%s\t%s\n", strrchr(cmd->verbs[i]->name, ' ') + 1, cmd->verbs[i]->summary);
+		printf("%s\t%s\n", rk_verb_word(cmd->verbs[i]), cmd->verbs[i]->summary);
 	for (size_t i = 0; !cmd->verbs && (o = rk_option_at(cmd, i)) != NULL; i++) {
 		printf("--%s\t%s\n", o->name, o->help);
 		if (o->letter)

@@ -34,6 +34,9 @@ struct rk_opt {
 	const char *(*word)(size_t i);
 };
 
+/* For tables: the place of an option in the `struct settings` of its verb. */
+#define AT(member) offsetof(struct settings, member)
+
 enum rk_color { RK_COLOR_AUTO, RK_COLOR_ALWAYS, RK_COLOR_NEVER };
 
 /* The first member of every verb's settings. */

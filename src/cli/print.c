@@ -21,16 +21,6 @@ static bool to_stdout(const char *out)
 	return !out || strcmp(out, "-") == 0;
 }
 
-static bool want_color(const struct rk_common *common, const char *out)
-{
-	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-
-	if (common->color != RK_COLOR_AUTO)
-		return common->color == RK_COLOR_ALWAYS;
-	return to_stdout(out) && !(no && no[0]) && !(term && strcmp(term, "dumb") == 0) &&
-	       isatty(STDOUT_FILENO);
-}
-
 /* $COLUMNS, else the terminal's width, else 0: names are not cut in a pipe or a file. */
 static unsigned columns(const char *out)
 {
@@ -49,10 +39,16 @@ static unsigned columns(const char *out)
 
 struct rk_render_options rk_print_look(const struct rk_common *common, const char *out, int format)
 {
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+	bool color = common->color == RK_COLOR_ALWAYS;
+
+	if (common->color == RK_COLOR_AUTO)
+		color = to_stdout(out) && !(no && no[0]) && !(term && strcmp(term, "dumb") == 0) &&
+			isatty(STDOUT_FILENO);
 	setlocale(LC_CTYPE, "");
 	return (struct rk_render_options){
 		.format = (enum rk_report_format)format,
-		.color = want_color(common, out),
+		.color = color,
 		.utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0,
 		.columns = columns(out),
 	};
@@ -85,8 +81,6 @@ struct candidate {
 
 static bool has_stamp(const char *name)
 {
-	if (strlen(name) < STAMP)
-		return false;
 	for (int i = 0; i < STAMP; i++)
 		if (i == 8 ? name[i] != '-' : name[i] < '0' || name[i] > '9')
 			return false;
@@ -95,11 +89,12 @@ static bool has_stamp(const char *name)
 
 static bool newer(const struct candidate *a, const struct candidate *b)
 {
-	int c;
+	int c = 0;
 
 	if (a->stamped != b->stamped)
 		return a->stamped;
-	c = a->stamped ? memcmp(a->name, b->name, STAMP) : 0;
+	if (a->stamped)
+		c = memcmp(a->name, b->name, STAMP);
 	if (c)
 		return c > 0;
 	if (a->changed.tv_sec != b->changed.tv_sec)
@@ -109,49 +104,38 @@ static bool newer(const struct candidate *a, const struct candidate *b)
 	return strcmp(a->name, b->name) > 0;
 }
 
-static bool look_at(DIR *d, const char *name, struct candidate *ret)
-{
-	struct stat st;
-
-	if (name[0] == '.' || strlen(name) >= sizeof(ret->name) ||
-	    fstatat(dirfd(d), name, &st, 0) != 0 || !S_ISDIR(st.st_mode))
-		return false;
-	memcpy(ret->name, name, strlen(name) + 1);
-	ret->stamped = has_stamp(name);
-	ret->changed = st.st_mtim;
-	return true;
-}
-
 /*
- * Finds the directory in `parent` whose name has the latest date and time (YYYYMMDD-HHMMSS...).
- * Among equals, the one modified last wins; other names come after these, also by modification
- * time. False when there is none.
+ * Among the directories with a date and time in the name (YYYYMMDD-HHMMSS...) the latest wins, then
+ * the one modified last. Other names come after these, also by modification time.
  */
-static bool find_newest(const char *parent, char path[RK_NEWEST_BYTES])
-{
-	struct candidate best = { .name = "" }, c;
-	const struct dirent *e;
-	DIR *d = opendir(parent);
-
-	if (!d)
-		return false;
-	while ((e = readdir(d)) != NULL)
-		if (look_at(d, e->d_name, &c) && (!best.name[0] || newer(&c, &best)))
-			best = c;
-	closedir(d);
-	if (!best.name[0])
-		return false;
-	snprintf(path, RK_NEWEST_BYTES, "%s/%s", parent, best.name);
-	return true;
-}
-
 int rk_newest_instead(const char *verb, bool quiet, char path[RK_NEWEST_BYTES])
 {
-	if (!find_newest("rockit_output", path))
+	struct candidate best = { .name = "" };
+	DIR *d = opendir("rockit_output");
+	const struct dirent *e;
+
+	while (d && (e = readdir(d)) != NULL) {
+		size_t len = strlen(e->d_name);
+		struct candidate c;
+		struct stat st;
+
+		if (e->d_name[0] == '.' || len >= sizeof(c.name) ||
+		    fstatat(dirfd(d), e->d_name, &st, 0) != 0 || !S_ISDIR(st.st_mode))
+			continue;
+		memcpy(c.name, e->d_name, len + 1);
+		c.stamped = has_stamp(c.name);
+		c.changed = st.st_mtim;
+		if (!best.name[0] || newer(&c, &best))
+			best = c;
+	}
+	if (d)
+		closedir(d);
+	if (!best.name[0])
 		return say_misuse(verb,
 				  "no INPUT, and no run under 'rockit_output/'; name a file "
 				  "or directory: 'rockit %s INPUT'",
 				  verb);
+	snprintf(path, RK_NEWEST_BYTES, "rockit_output/%s", best.name);
 	if (!quiet)
 		say_note(verb, path);
 	return -1;

@@ -12,6 +12,11 @@
 
 enum { LINE_BYTES = 2048 };
 
+const char *say_plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
 void say_safely(FILE *f, const char *text)
 {
 	const unsigned char *p = (const unsigned char *)text;
@@ -20,8 +25,10 @@ void say_safely(FILE *f, const char *text)
 		/* 0xc2 0x80..0x9f are the control characters beyond ASCII. */
 		bool beyond = p[0] == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0;
 
+		if (beyond)
+			p++;
 		if (*p < 0x20 || *p == 0x7f || beyond)
-			fprintf(f, "\\x%02x", beyond ? *++p : *p);
+			fprintf(f, "\\x%02x", *p);
 		else
 			fputc(*p, f);
 	}
@@ -29,32 +36,30 @@ void say_safely(FILE *f, const char *text)
 
 static void put_line(FILE *f, const char *verb, const char *text)
 {
-	fprintf(f, "rockit%s%s: ", verb ? " " : "", verb ? verb : "");
+	if (verb)
+		fprintf(f, "rockit %s: ", verb);
+	else
+		fputs("rockit: ", f);
 	say_safely(f, text);
 	fputc('\n', f);
 }
 
 /* In one write: the ranks of a job share a terminal. */
-static void say_line(const char *verb, const char *text)
+void say_note(const char *verb, const char *line)
 {
-	char line[4 * LINE_BYTES + 64]; /* each byte may become \xNN */
-	FILE *f = fmemopen(line, sizeof(line), "w");
+	char buf[4 * LINE_BYTES + 64]; /* each byte may become \xNN */
+	FILE *f = fmemopen(buf, sizeof(buf), "w");
 	long len;
 
 	if (!f) {
-		put_line(stderr, verb, text);
+		put_line(stderr, verb, line);
 		return;
 	}
-	put_line(f, verb, text);
+	put_line(f, verb, line);
 	len = ftell(f);
 	fclose(f);
 	if (len > 0)
-		fwrite(line, 1, (size_t)len, stderr);
-}
-
-void say_note(const char *verb, const char *line)
-{
-	say_line(verb, line);
+		fwrite(buf, 1, (size_t)len, stderr);
 }
 
 void say_to_nobody_too(void)
@@ -70,7 +75,7 @@ int say_misuse(const char *verb, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	say_line(verb, text);
+	say_note(verb, text);
 	return EXIT_MISUSE;
 }
 
@@ -82,7 +87,7 @@ int say_failure(const char *verb, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	say_line(verb, text);
+	say_note(verb, text);
 	return EXIT_FAILED;
 }
 
@@ -94,43 +99,52 @@ int say_error(const char *verb, const struct rk_error *err)
 	if (err->code == RK_E_CANCELLED)
 		return EXIT_FAILED;
 	rk_error_text(err, text, sizeof(text));
-	say_line(verb, text);
+	say_note(verb, text);
 	return err->code == RK_E_USAGE ? EXIT_MISUSE : EXIT_FAILED;
-}
-
-static void say_warning(const char *verb, const struct rk_warning *w)
-{
-	char text[LINE_BYTES], place[512] = "", times[64] = "";
-	bool many = w->count > 1;
-
-	if (w->file[0] && w->line)
-		snprintf(place, sizeof(place), "%s%s:%" PRIu64, many ? "first at " : "", w->file,
-			 w->line);
-	else
-		snprintf(place, sizeof(place), "%s", w->file);
-	if (many)
-		snprintf(times, sizeof(times), "%" PRIu64 " times%s", w->count,
-			 place[0] ? ", " : "");
-	if (place[0] || times[0])
-		snprintf(text, sizeof(text), "warning: %s (%s%s)", w->message, times, place);
-	else
-		snprintf(text, sizeof(text), "warning: %s", w->message);
-	say_line(verb, text);
 }
 
 void say_warning_list(const char *verb, const struct rk_warning *w, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		say_warning(verb, &w[i]);
+	for (size_t i = 0; i < n; i++, w++) {
+		char text[LINE_BYTES], place[512] = "", times[64] = "";
+		bool many = w->count > 1;
+
+		if (w->file[0] && w->line)
+			snprintf(place, sizeof(place), "%s%s:%" PRIu64, many ? "first at " : "",
+				 w->file, w->line);
+		else
+			snprintf(place, sizeof(place), "%s", w->file);
+		if (many)
+			snprintf(times, sizeof(times), "%" PRIu64 " times%s", w->count,
+				 place[0] ? ", " : "");
+		if (place[0] || times[0])
+			snprintf(text, sizeof(text), "warning: %s (%s%s)", w->message, times,
+				 place);
+		else
+			snprintf(text, sizeof(text), "warning: %s", w->message);
+		say_note(verb, text);
+	}
 }
 
-void say_run_end(const char *verb, const struct rk_common *common, struct rk_run *run)
+struct rk_run_options say_run_begin(const char *verb, const struct rk_common *common,
+				    struct rk_progress *p)
+{
+	rk_progress_begin(p, verb, common->quiet);
+	return (struct rk_run_options){ .threads = (unsigned)common->threads,
+					.tmpdir = common->tmpdir,
+					.progress = rk_progress_step,
+					.progress_arg = p };
+}
+
+void say_run_end(const char *verb, const struct rk_common *common, struct rk_progress *p,
+		 struct rk_run *run)
 {
 	const struct rk_warning *w;
 	const struct rk_run_file *f;
 	char text[LINE_BYTES];
 	size_t n = 0;
 
+	rk_progress_end(p);
 	if (!run)
 		return;
 	f = rk_run_files(run, &n);
@@ -139,7 +153,7 @@ void say_run_end(const char *verb, const struct rk_common *common, struct rk_run
 			snprintf(text, sizeof(text), "used %s (%s)", f[i].path, f[i].format);
 		else
 			snprintf(text, sizeof(text), "not used %s: %s", f[i].path, f[i].reason);
-		say_line(verb, text);
+		say_note(verb, text);
 	}
 	w = rk_run_warnings(run, &n);
 	if (!common->quiet)
@@ -184,26 +198,10 @@ void rk_progress_begin(struct rk_progress *p, const char *verb, bool quiet)
 	p->wanted = !quiet && isatty(STDERR_FILENO) && !(term && strcmp(term, "dumb") == 0);
 }
 
-static void show(struct rk_progress *p, uint64_t done, uint64_t total, int64_t spent_ns)
-{
-	double seconds = (double)spent_ns / 1e9, rate = (double)done / seconds;
-
-	fprintf(stderr, "\r\033[Krockit %s: ", p->verb);
-	if (total && done <= total) {
-		int64_t left = rate > 0 ? (int64_t)((double)(total - done) / rate + 0.5) : 0;
-
-		fprintf(stderr, "%3.0f %%  %.0f MB/s  ETA %" PRId64 ":%02" PRId64,
-			100 * (double)done / (double)total, rate / 1e6, left / 60, left % 60);
-	} else {
-		fprintf(stderr, "%.0f MB  %.0f MB/s", (double)done / 1e6, rate / 1e6);
-	}
-	fflush(stderr);
-	p->shown = true;
-}
-
 int rk_progress_step(void *arg, uint64_t done, uint64_t total)
 {
 	struct rk_progress *p = arg;
+	double rate;
 	int64_t now;
 
 	if (came)
@@ -214,7 +212,21 @@ int rk_progress_step(void *arg, uint64_t done, uint64_t total)
 	if (now - p->start_ns < FIRST_AFTER_NS || now - p->last_ns < EVERY_NS)
 		return 0;
 	p->last_ns = now;
-	show(p, done, total, now - p->start_ns);
+	p->shown = true;
+
+	rate = (double)done / ((double)(now - p->start_ns) / 1e9);
+	fprintf(stderr, "\r\033[Krockit %s: ", p->verb);
+	if (total && done <= total) {
+		int64_t left = 0;
+
+		if (rate > 0)
+			left = (int64_t)((double)(total - done) / rate + 0.5);
+		fprintf(stderr, "%3.0f %%  %.0f MB/s  ETA %" PRId64 ":%02" PRId64,
+			100 * (double)done / (double)total, rate / 1e6, left / 60, left % 60);
+	} else {
+		fprintf(stderr, "%.0f MB  %.0f MB/s", (double)done / 1e6, rate / 1e6);
+	}
+	fflush(stderr);
 	return 0;
 }
 

@@ -27,14 +27,23 @@ void say_to_nobody_too(void);
 
 /* One line for each kind of warning, with its count. */
 void say_warning_list(const char *verb, const struct rk_warning *w, size_t n);
+
+struct rk_progress;
+
+/* At the start of a verb that reads a run: begins the progress, returns how to open the run. */
+struct rk_run_options say_run_begin(const char *verb, const struct rk_common *common,
+				    struct rk_progress *p);
 /*
- * At the end of a verb: closes the run (may be NULL). With -v prints each file and how it was used,
- * or why not; without -q prints the warnings.
+ * At its end: ends the progress and closes the run (may be NULL). With -v prints each file and how
+ * it was used, or why not; without -q prints the warnings.
  */
-void say_run_end(const char *verb, const struct rk_common *common, struct rk_run *run);
+void say_run_end(const char *verb, const struct rk_common *common, struct rk_progress *p,
+		 struct rk_run *run);
 
 /* Prints text with control characters as \xNN, so that it cannot control the terminal. */
 void say_safely(FILE *f, const char *text);
+/* The ending of a noun after a number: "" or "s". */
+const char *say_plural(uint64_t n);
 
 /* ---- progress: one line on a terminal during long work; also notices ^C ---- */
 
@@ -49,7 +58,7 @@ struct rk_progress {
 void rk_progress_begin(struct rk_progress *p, const char *verb, bool quiet);
 /* For rk_run_options.progress; nonzero to end the work. */
 int rk_progress_step(void *arg, uint64_t done, uint64_t total);
-/* Erases the line. */
+/* Erases the line; may be called again. */
 void rk_progress_end(struct rk_progress *p);
 /* The signal received, or 0. */
 int rk_progress_signal(void);
