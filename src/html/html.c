@@ -60,20 +60,26 @@ static const struct keys *list_below(const struct keys *list, const char *key)
 	return strcmp(key, rk_run_key(RK_RUN_TOOL)) == 0 ? &of_tool : NULL;
 }
 
-static void put_node(struct rk_bytes *out, const struct rk_tree *t, const struct keys *list);
-
-static void put_children(struct rk_bytes *out, const struct rk_tree *t, const struct keys *list)
+static void put_node(struct rk_bytes *out, const struct rk_tree *t, const struct keys *list)
 {
-	bool object = t->kind == RK_TREE_OBJECT, some = false;
+	bool object = t->kind == RK_TREE_OBJECT;
+	const char *comma = "";
 
+	if (t->kind == RK_TREE_TEXT) {
+		rk_json_string(out, t->text, strlen(t->text));
+		return;
+	}
+	if (t->kind != RK_TREE_OBJECT && t->kind != RK_TREE_ARRAY) {
+		rk_bytes_puts(out, t->kind == RK_TREE_NULL ? "null" : t->text);
+		return;
+	}
 	rk_bytes_put_u8(out, object ? '{' : '[');
 	RK_TREE_EACH(c, t)
 	{
 		if (object && !listed(list, c->key))
 			continue;
-		if (some)
-			rk_bytes_put_u8(out, ',');
-		some = true;
+		rk_bytes_puts(out, comma);
+		comma = ",";
 		if (object) {
 			rk_json_string(out, c->key, strlen(c->key));
 			rk_bytes_put_u8(out, ':');
@@ -81,24 +87,6 @@ static void put_children(struct rk_bytes *out, const struct rk_tree *t, const st
 		put_node(out, c, object ? list_below(list, c->key) : list);
 	}
 	rk_bytes_put_u8(out, object ? '}' : ']');
-}
-
-static void put_node(struct rk_bytes *out, const struct rk_tree *t, const struct keys *list)
-{
-	switch (t->kind) {
-	case RK_TREE_OBJECT:
-	case RK_TREE_ARRAY:
-		put_children(out, t, list);
-		break;
-	case RK_TREE_TEXT:
-		rk_json_string(out, t->text, strlen(t->text));
-		break;
-	case RK_TREE_NULL:
-		rk_bytes_puts(out, "null");
-		break;
-	default:
-		rk_bytes_puts(out, t->text);
-	}
 }
 
 int rk_html_run_json(const char *path, char **ret, struct rk_error *err)
@@ -153,21 +141,6 @@ static const char *first_file(const struct rk_run *run)
 		if (run->found[i].used)
 			return run->found[i].path;
 	return run->nfound ? run->found[0].path : "empty run";
-}
-
-/* "DIRECTORY" of a recording, else "FILE". */
-static int make_title(struct work *w, struct rk_error *err)
-{
-	const char *path = first_file(w->run), *name = rk_base_name(path);
-	size_t len = (size_t)(name - path);
-	char *dir = rk_strndup(path, len > 1 ? len - 1 : len);
-
-	if (w->opt->title)
-		w->title = rk_strdup(w->opt->title);
-	else if (dir)
-		w->title = rk_strdup(w->recording && len > 1 ? rk_base_name(dir) : name);
-	rk_free(dir);
-	return w->title ? 0 : rk_fail_nomem(err);
 }
 
 /*
@@ -228,10 +201,12 @@ static int make_metrics(struct work *w, struct rk_error *err)
 	return rc;
 }
 
-static void tell(struct work *w)
+/* Warns about what the page does not show. */
+static void warn_left_out(struct work *w)
 {
 	struct rk_diag *d = w->run->ctx.diag;
 	uint64_t folded = rk_lanes_folded(w->lanes), out = rk_lanes_left_out(w->lanes);
+	size_t ranks = rk_html_ranks_left_out(w->report.ranks);
 
 	if (folded)
 		rk_diag_add(d, "many-lanes", "", 0, folded,
@@ -241,8 +216,8 @@ static void tell(struct work *w)
 		rk_diag_add(d, "time-not-shown", "", 0, out,
 			    "rows longer than 26 days, or more than 73 years from time 0; not in "
 			    "the timeline");
-	if (rk_html_ranks_left_out(w->report.ranks))
-		rk_diag_add(d, "timeline-ranks", "", 0, rk_html_ranks_left_out(w->report.ranks),
+	if (ranks)
+		rk_diag_add(d, "timeline-ranks", "", 0, ranks,
 			    "ranks not in the timeline; it shows %d: those in trouble, those that "
 			    "compute longest and shortest, and those that others wait for",
 			    RK_HTML_RANKS);
@@ -253,7 +228,7 @@ static void tell(struct work *w)
 }
 
 /* Shows all ranks on one clock. */
-static int feed(struct work *w, struct rk_error *err)
+static int make_lanes_and_curves(struct work *w, struct rk_error *err)
 {
 	struct rk_rank_times *times = NULL;
 	int rc = rk_rank_times_of(w->run, w->report.ranks, &times, err);
@@ -272,23 +247,27 @@ static int feed(struct work *w, struct rk_error *err)
 static int gather(struct work *w, struct rk_error *err)
 {
 	const struct rk_report_options what = { .by = w->opt->by };
-	const char *path = first_file(w->run);
-	char *json;
-	int rc;
+	const char *path = first_file(w->run), *name = rk_base_name(path);
+	size_t len = (size_t)(name - path);
+	char *json, *dir;
+	int rc = 0;
 
 	for (unsigned t = 0; t < RK_NTABLES; t++)
 		if (rk_run_tables(w->run) >> t & 1 && !rk_run_rescannable(w->run, (enum rk_table)t))
 			return rk_fail(err, RK_E_UNSUPPORTED,
 				       "the page needs to read the input several times; save it to "
 				       "a file first");
-	rc = w->opt->report ? 0 : rk_run_report(w->run, &what, &w->made, err);
+	if (!w->opt->report)
+		rc = rk_run_report(w->run, &what, &w->made, err);
 	if (rc < 0)
 		return rc;
 	w->report = w->made ? *w->made : *w->opt->report;
 	/* from here on the tables are read again */
 	rk_diag_again(w->run->ctx.diag);
-	json = rk_strf("%.*s" RK_RUN_JSON, (int)(rk_base_name(path) - path), path);
-	rc = json ? rk_html_run_json(json, &w->recording, err) : rk_fail_nomem(err);
+	json = rk_strf("%.*s" RK_RUN_JSON, (int)len, path);
+	if (!json)
+		return rk_fail_nomem(err);
+	rc = rk_html_run_json(json, &w->recording, err);
 	rk_free(json);
 	if (rc < 0)
 		return rc;
@@ -298,11 +277,24 @@ static int gather(struct work *w, struct rk_error *err)
 	rc = rk_html_names_make(w->run, &w->report, &w->names, err);
 	if (rc < 0)
 		return rc;
-	rc = feed(w, err);
+	rc = make_lanes_and_curves(w, err);
 	if (rc < 0)
 		return rc;
 	rc = make_metrics(w, err);
-	return rc < 0 ? rc : make_title(w, err);
+	if (rc < 0)
+		return rc;
+
+	/* Without a title: "DIRECTORY" of a recording, else "FILE". */
+	if (w->opt->title) {
+		w->title = rk_strdup(w->opt->title);
+	} else if (w->recording && len > 1) {
+		dir = rk_strndup(path, len - 1);
+		w->title = dir ? rk_strdup(rk_base_name(dir)) : NULL;
+		rk_free(dir);
+	} else {
+		w->title = rk_strdup(name);
+	}
+	return w->title ? 0 : rk_fail_nomem(err);
 }
 
 static int write_page(struct work *w, struct rk_html_result *ret, struct rk_error *err)
@@ -321,8 +313,9 @@ static int write_page(struct work *w, struct rk_html_result *ret, struct rk_erro
 	struct rk_output *out = NULL;
 	int rc = rk_output_open(w->opt->path, &out, err);
 
-	if (rc == 0)
-		rc = rk_html_write(&page, out, err);
+	if (rc < 0)
+		return rc;
+	rc = rk_html_write(&page, out, err);
 	if (rc < 0) {
 		rk_output_abort(out);
 		return rc;
@@ -333,56 +326,47 @@ static int write_page(struct work *w, struct rk_html_result *ret, struct rk_erro
 	return rk_output_commit(out, err);
 }
 
-static void work_release(struct work *w)
-{
-	rk_lanes_free(w->lanes);
-	if (w->curves)
-		rk_curves_release(w->curves);
-	rk_free(w->curves);
-	rk_html_names_release(&w->names);
-	rk_metrics_free(w->metrics);
-	rk_report_free(w->made);
-	rk_list_release(&w->nodes);
-	rk_free(w->title);
-	rk_free(w->recording);
-}
-
-static int html_of(struct rk_run *run, const struct rk_html_options *opt,
-		   struct rk_html_result *ret, struct rk_error *err)
-{
-	struct work w = { .run = run, .opt = opt };
-	struct rk_html_result did = { 0 };
-	int rc;
-
-	rk_run_tolerate(run);
-	if (opt->redact) {
-		rk_redaction_self(&w.self);
-		w.hide = (struct rk_html_hide){ hide_text, &w.self.who };
-	}
-	w.curves = rk_calloc(1, sizeof(*w.curves));
-	rc = w.curves ? gather(&w, err) : rk_fail_nomem(err);
-	if (rc == 0) {
-		tell(&w);
-		w.report.warnings = rk_run_warnings(run, &w.report.nwarnings);
-		w.report.files = rk_run_files(run, &w.report.nfiles);
-		rc = write_page(&w, &did, err);
-	}
-	work_release(&w);
-	if (rc == 0 && ret)
-		*ret = did;
-	return rc;
-}
-
 int rk_run_html(struct rk_run *run, const struct rk_html_options *opt, struct rk_html_result *ret,
 		struct rk_error *err)
 {
+	struct work w = { .run = run, .opt = opt };
+	struct rk_html_result did = { 0 };
 	int rc;
 
 	if (!opt || !opt->path)
 		return rk_misuse(__func__, err);
 	if (RK_CHECK_OPTIONS(opt, __func__, err) < 0 || rk_run_enter(run, __func__, err) < 0)
 		return RK_E_USAGE;
-	rc = html_of(run, opt, ret, err);
+	rk_run_tolerate(run);
+	if (opt->redact) {
+		rk_redaction_self(&w.self);
+		w.hide = (struct rk_html_hide){ hide_text, &w.self.who };
+	}
+	w.curves = rk_calloc(1, sizeof(*w.curves));
+	if (!w.curves) {
+		rc = rk_fail_nomem(err);
+		goto out;
+	}
+	rc = gather(&w, err);
+	if (rc < 0)
+		goto out;
+	warn_left_out(&w);
+	w.report.warnings = rk_run_warnings(run, &w.report.nwarnings);
+	w.report.files = rk_run_files(run, &w.report.nfiles);
+	rc = write_page(&w, &did, err);
+	if (rc == 0 && ret)
+		*ret = did;
+out:
+	rk_lanes_free(w.lanes);
+	if (w.curves)
+		rk_curves_release(w.curves);
+	rk_free(w.curves);
+	rk_html_names_release(&w.names);
+	rk_metrics_free(w.metrics);
+	rk_report_free(w.made);
+	rk_list_release(&w.nodes);
+	rk_free(w.title);
+	rk_free(w.recording);
 	rk_run_leave(run);
 	return rc;
 }

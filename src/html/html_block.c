@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/num.h"
 #include "base/text.h"
 #include "codec/compress.h"
 
@@ -99,8 +100,10 @@ static void put_rows(struct rk_html_packer *p, const struct rk_html_row *rows, s
 		gaps = gcd((uint64_t)llabs(gap_at(rows, i)), gaps);
 		durations = gcd((uint64_t)rows[i].duration, durations);
 	}
-	gaps = gaps ? gaps : 1;
-	durations = durations ? durations : 1;
+	if (!gaps)
+		gaps = 1;
+	if (!durations)
+		durations = 1;
 	rk_bytes_clear(&p->raw);
 	p->ncuts = 0;
 	rk_html_number(&p->raw, n, 4);
@@ -171,11 +174,12 @@ static struct rk_html_chunk sum_up(struct rk_html_packer *p, const struct rk_htm
 	p->chunk++;
 	for (size_t i = 0; i < n; i++) {
 		int64_t stop = rows[i].start + rows[i].duration;
-		int64_t from = rows[i].start > end ? rows[i].start : end;
+		int64_t from = rk_max_i64(rows[i].start, end);
 		int64_t *total = tally_of(p, rows[i].name);
 
-		busy += stop > from ? stop - from : 0;
-		end = stop > end ? stop : end;
+		if (stop > from)
+			busy += stop - from;
+		end = rk_max_i64(stop, end);
 		*total += rows[i].duration;
 		if (*total > most) {
 			most = *total;

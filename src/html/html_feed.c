@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/num.h"
 #include "ranks/ranks_parts.h"
 #include "run/sorted.h"
 #include "table/stages.h"
@@ -54,39 +55,32 @@ static uint32_t *number_of(struct rk_run *run, struct rk_idmap *numbers,
 	return rk_idmap_at(numbers, id);
 }
 
-/* Equal names of one table share a number. */
-static int number_rows(struct rk_run *run, const struct rk_report_section *s,
-		       struct rk_html_names *n, unsigned kind, struct rk_error *err)
-{
-	struct rk_idmap known = { 0 };
-	int rc = 0;
-
-	n->n[kind] = s->nrows < RK_HTML_TABLE_ROWS ? s->nrows : RK_HTML_TABLE_ROWS;
-	n->of[kind] = rk_calloc(n->n[kind] + 1, sizeof(uint32_t));
-	if (!n->of[kind])
-		return rk_fail_nomem(err);
-	for (size_t i = 0; rc == 0 && i < n->n[kind]; i++) {
-		uint32_t *number = number_of(run, &known, &s->rows[i]);
-
-		if (!number)
-			rc = rk_fail_nomem(err);
-		else if (!*number)
-			*number = (uint32_t)++n->count;
-		if (rc == 0)
-			n->of[kind][i] = *number - 1;
-	}
-	rk_idmap_release(&known);
-	return rc;
-}
-
 int rk_html_names_make(struct rk_run *run, const struct rk_report *r, struct rk_html_names *ret,
 		       struct rk_error *err)
 {
-	int rc = 0;
+	for (unsigned k = 0; k < RK_NLANE_KINDS; k++) {
+		const struct rk_report_section *s = section_of(r, k);
+		struct rk_idmap known = { 0 }; /* equal names of one table share a number */
+		size_t i = 0;
 
-	for (unsigned k = 0; rc == 0 && k < RK_NLANE_KINDS; k++)
-		rc = number_rows(run, section_of(r, k), ret, k, err);
-	return rc;
+		ret->n[k] = rk_min(s->nrows, RK_HTML_TABLE_ROWS);
+		ret->of[k] = rk_calloc(ret->n[k] + 1, sizeof(uint32_t));
+		if (!ret->of[k])
+			return rk_fail_nomem(err);
+		for (; i < ret->n[k]; i++) {
+			uint32_t *number = number_of(run, &known, &s->rows[i]);
+
+			if (!number)
+				break;
+			if (!*number)
+				*number = (uint32_t)++ret->count;
+			ret->of[k][i] = *number - 1;
+		}
+		rk_idmap_release(&known);
+		if (i < ret->n[k])
+			return rk_fail_nomem(err);
+	}
+	return 0;
 }
 
 void rk_html_names_release(struct rk_html_names *n)
@@ -125,17 +119,6 @@ static inline uint32_t text_at(const struct rk_batch *b, int f, size_t i)
 	return rk_batch_id(b, (unsigned)f, i);
 }
 
-static bool goes_to_host(struct feed *f, uint32_t direction)
-{
-	if (direction != f->direction) {
-		const char *word = rk_strtab_borrow(f->run->ctx.names, direction, NULL);
-
-		f->to_host = strstr(word, "TO_HOST") != NULL;
-		f->direction = direction;
-	}
-	return f->to_host;
-}
-
 static int add_row(struct feed *f, const struct rk_batch *b, size_t i, struct rk_error *err)
 {
 	const struct plan *p = f->plan;
@@ -151,22 +134,18 @@ static int add_row(struct feed *f, const struct rk_batch *b, size_t i, struct rk
 		return 0;
 	if (!number_at(b, p->start, i) && !number_at(b, p->duration, i))
 		return 0; /* start and duration 0: time unknown */
-	if (f->kind == RK_LANE_COPIES && goes_to_host(f, name))
-		key.device = number_at(b, RK_C_SRC, i);
+	if (f->kind == RK_LANE_COPIES) {
+		if (name != f->direction) {
+			const char *word = rk_strtab_borrow(f->run->ctx.names, name, NULL);
+
+			f->to_host = strstr(word, "TO_HOST") != NULL;
+			f->direction = name;
+		}
+		if (f->to_host)
+			key.device = number_at(b, RK_C_SRC, i);
+	}
 	return rk_lanes_add(f->lanes, f->kind, &key, number_at(b, p->start, i),
 			    number_at(b, p->duration, i), *number ? *number - 1 : f->others, err);
-}
-
-static uint64_t wants(const struct plan *p)
-{
-	const int fields[] = { p->name,   p->start, p->duration, p->node,  p->rank,
-			       p->device, p->pid,   p->queue,    p->stream };
-	uint64_t bits = p->table == RK_MEMCPY ? BIT(RK_C_SRC) : 0;
-
-	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
-		if (fields[i] >= 0)
-			bits |= BIT(fields[i]);
-	return bits;
 }
 
 /* Rows of a table sorted by time; `rank` is the column that `shown` filters. */
@@ -200,17 +179,21 @@ static int feed_table(struct lanes_job *j, enum rk_html_kind kind, struct rk_lan
 		      struct rk_error *err)
 {
 	const struct rk_report_section *s = section_of(j->r, kind);
+	const struct plan *p = &plans[kind];
+	const int fields[] = { p->name,   p->start, p->duration, p->node,  p->rank,
+			       p->device, p->pid,   p->queue,    p->stream };
 	struct feed f = { .run = j->run,
-			  .plan = &plans[kind],
+			  .plan = p,
 			  .kind = kind,
 			  .lanes = lanes,
 			  .others = (uint32_t)j->names->count,
 			  .direction = UINT32_MAX };
 	struct rk_source *rows = NULL;
 	const struct rk_batch *b;
+	uint64_t want = 0;
 	int rc;
 
-	if (!(rk_run_tables(j->run) >> f.plan->table & 1))
+	if (!(rk_run_tables(j->run) >> p->table & 1))
 		return 0;
 	for (size_t i = 0; i < j->names->n[kind]; i++) {
 		uint32_t *number = number_of(j->run, &f.numbers, &s->rows[i]);
@@ -221,8 +204,13 @@ static int feed_table(struct lanes_job *j, enum rk_html_kind kind, struct rk_lan
 		}
 		*number = j->names->of[kind][i] + 1;
 	}
-	rc = open_sorted(&j->sorted, f.plan->table, wants(f.plan), &j->shown,
-			 (unsigned)f.plan->rank, &rows, err);
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+		if (fields[i] >= 0)
+			want |= BIT(fields[i]);
+	if (p->table == RK_MEMCPY)
+		want |= BIT(RK_C_SRC);
+	rc = open_sorted(&j->sorted, p->table, want, &j->shown, (unsigned)p->rank, &rows, err);
 	if (rc < 0)
 		goto out;
 	while ((rc = rk_source_next(rows, &b, err)) > 0) {
@@ -243,6 +231,8 @@ static int make_lanes(void *arg, struct rk_error *err)
 	struct rk_lanes *l = NULL;
 	int rc = rk_lanes_new(&j->run->ctx, j->names->count, &l, err);
 
+	if (rc < 0)
+		return rc;
 	for (unsigned k = 0; rc == 0 && k < RK_NLANE_KINDS; k++)
 		rc = feed_table(j, (enum rk_html_kind)k, l, err);
 	if (rc == 0)
@@ -255,26 +245,6 @@ static int make_lanes(void *arg, struct rk_error *err)
 	return 0;
 }
 
-/* If there are too many ranks, chooses those to show. */
-static int choose_ranks(const struct rk_ranks *k, struct shown *ret, struct rk_error *err)
-{
-	bool *picked;
-
-	if (!rk_html_ranks_left_out(k))
-		return 0;
-	picked = rk_calloc(k->nranks, sizeof(*picked));
-	ret->v = rk_calloc(RK_HTML_RANKS, sizeof(*ret->v));
-	if (!picked || !ret->v || !rk_ranks_pick(k, RK_HTML_RANKS, picked)) {
-		rk_free(picked);
-		return rk_fail_nomem(err);
-	}
-	for (size_t i = 0; i < k->nranks && ret->n < RK_HTML_RANKS; i++)
-		if (picked[i])
-			ret->v[ret->n++] = k->ranks[i].rank;
-	rk_free(picked);
-	return 0;
-}
-
 size_t rk_html_ranks_left_out(const struct rk_ranks *k)
 {
 	return k && k->nranks > RK_HTML_RANKS ? k->nranks - RK_HTML_RANKS : 0;
@@ -284,37 +254,31 @@ int rk_html_feed_lanes(struct rk_run *run, const struct rk_html_names *names,
 		       const struct rk_report *r, struct rk_lanes **ret, struct rk_error *err)
 {
 	struct lanes_job j = { .run = run, .names = names, .r = r, .sorted = { .run = run } };
-	int rc = choose_ranks(r->ranks, &j.shown, err);
+	const struct rk_ranks *k = r->ranks;
+	bool *picked = NULL;
+	int rc;
 
-	if (rc == 0)
-		rc = rk_run_sorted(&j.sorted, make_lanes, &j, err);
+	if (rk_html_ranks_left_out(k)) {
+		picked = rk_calloc(k->nranks, sizeof(*picked));
+		j.shown.v = rk_calloc(RK_HTML_RANKS, sizeof(*j.shown.v));
+		if (!picked || !j.shown.v || !rk_ranks_pick(k, RK_HTML_RANKS, picked)) {
+			rc = rk_fail_nomem(err);
+			goto out;
+		}
+		for (size_t i = 0; i < k->nranks && j.shown.n < RK_HTML_RANKS; i++)
+			if (picked[i])
+				j.shown.v[j.shown.n++] = k->ranks[i].rank;
+	}
+	rc = rk_run_sorted(&j.sorted, make_lanes, &j, err);
 	if (rc == 0)
 		*ret = j.ret;
+out:
+	rk_free(picked);
 	rk_free(j.shown.v);
 	return rc;
 }
 
 /* ---- curves ---- */
-
-static int add_samples(const struct rk_batch *b, struct rk_curves *c, struct rk_error *err)
-{
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && i < b->nrows; i++) {
-		struct rk_curve of = { .metric = text_at(b, RK_S_METRIC, i),
-				       .unit = text_at(b, RK_S_UNIT, i),
-				       .node = text_at(b, RK_S_NODE, i),
-				       .device = number_at(b, RK_S_DEVICE, i) };
-
-		/* without a time it is a measurement of the GPU, not of the run */
-		if (!rk_column_has(&b->cols[RK_S_TIME], i) ||
-		    !rk_column_has(&b->cols[RK_S_VALUE], i))
-			continue;
-		rc = rk_curves_add(c, &of, number_at(b, RK_S_TIME, i),
-				   ((const double *)b->cols[RK_S_VALUE].data)[i], err);
-	}
-	return rc;
-}
 
 int rk_html_feed_curves(struct rk_run *run, struct rk_curves *ret, struct rk_error *err)
 {
@@ -329,10 +293,23 @@ int rk_html_feed_curves(struct rk_run *run, struct rk_curves *ret, struct rk_err
 	if (rc < 0)
 		return rc;
 	while ((rc = rk_source_next(rows, &b, err)) > 0) {
-		rc = add_samples(b, ret, err);
-		if (rc < 0)
-			break;
+		for (size_t i = 0; i < b->nrows; i++) {
+			struct rk_curve of = { .metric = text_at(b, RK_S_METRIC, i),
+					       .unit = text_at(b, RK_S_UNIT, i),
+					       .node = text_at(b, RK_S_NODE, i),
+					       .device = number_at(b, RK_S_DEVICE, i) };
+
+			/* without a time it is a measurement of the GPU, not of the run */
+			if (!rk_column_has(&b->cols[RK_S_TIME], i) ||
+			    !rk_column_has(&b->cols[RK_S_VALUE], i))
+				continue;
+			rc = rk_curves_add(ret, &of, number_at(b, RK_S_TIME, i),
+					   ((const double *)b->cols[RK_S_VALUE].data)[i], err);
+			if (rc < 0)
+				goto out;
+		}
 	}
+out:
 	rk_source_close(rows);
 	return rc;
 }

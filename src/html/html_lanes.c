@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/num.h"
 #include "base/text.h"
 #include "codec/compress.h"
 #include "io/file.h"
@@ -51,21 +52,6 @@ enum {
 	LEVEL = 6,
 };
 
-static int pack_init(struct rk_lanes *l, struct rk_error *err)
-{
-	unsigned n = rk_pool_threads(l->ctx->pool);
-	int rc = 0;
-
-	l->packers = rk_calloc(n, sizeof(struct rk_html_packer *));
-	if (!l->packers)
-		return rk_fail_nomem(err);
-	for (; rc == 0 && l->npackers < n; l->npackers += rc == 0)
-		rc = rk_html_packer_new(&l->packers[l->npackers], err);
-	for (unsigned i = 0; i < PENDING; i++)
-		rk_bytes_init(&l->jobs[i].packed.text, TEXT_MAX);
-	return rc;
-}
-
 static void pack_one(void *arg, size_t i, unsigned worker)
 {
 	struct rk_lanes *l = arg;
@@ -74,52 +60,45 @@ static void pack_one(void *arg, size_t i, unsigned worker)
 	j->rc = rk_html_block_pack(l->packers[worker], j->rows, j->n, &j->packed, &j->err);
 }
 
-/* Numbers the block: blocks are in the file in the order of these calls. */
-static int add_block(struct rk_lanes *l, struct job *j, struct rk_error *err)
-{
-	struct rk_lane *lane = &l->lanes[j->lane];
-	void *blocks =
-		rk_grow(lane->blocks, &lane->cap_blocks, lane->nblocks + 1, sizeof(*lane->blocks));
-	const struct rk_html_packed *p = &j->packed;
-	void *sizes, *chunks;
-
-	if (!blocks)
-		return rk_fail_nomem(err);
-	lane->blocks = blocks;
-	sizes = rk_grow(l->sizes, &l->cap_sizes, l->nblocks + 1, sizeof(*l->sizes));
-	if (!sizes)
-		return rk_fail_nomem(err);
-	l->sizes = sizes;
-	l->sizes[l->nblocks] = (uint32_t)j->packed.text.len;
-	lane->blocks[lane->nblocks++] = (uint32_t)l->nblocks++;
-	chunks = rk_grow(lane->chunks, &lane->cap_chunks, lane->nchunks + p->nchunks,
-			 sizeof(*lane->chunks));
-	if (!chunks)
-		return rk_fail_nomem(err);
-	lane->chunks = chunks;
-	memcpy(lane->chunks + lane->nchunks, p->chunks, p->nchunks * sizeof(*p->chunks));
-	lane->nchunks += p->nchunks;
-	return 0;
-}
-
+/* Packs the pending blocks and numbers them; they are in the file in this order. */
 static int pack_all(struct rk_lanes *l, struct rk_error *err)
 {
 	unsigned n = l->njobs;
-	uint64_t at;
 
 	l->njobs = 0;
 	rk_pool_run(l->ctx->pool, n, pack_one, l);
 	for (struct job *j = l->jobs; j < l->jobs + n; j++) {
+		struct rk_lane *lane = &l->lanes[j->lane];
+		const struct rk_html_packed *p = &j->packed;
+		uint64_t at;
+		void *grown;
 		int rc;
 
 		if (j->rc < 0)
 			return rk_fail(err, j->rc, "%s", j->err.message);
-		rc = rk_spill_append(l->blocks, j->packed.text.data, j->packed.text.len, &at, err);
+		rc = rk_spill_append(l->blocks, p->text.data, p->text.len, &at, err);
 		if (rc < 0)
 			return rc;
-		rc = add_block(l, j, err);
-		if (rc < 0)
-			return rc;
+
+		grown = rk_grow(lane->blocks, &lane->cap_blocks, lane->nblocks + 1,
+				sizeof(*lane->blocks));
+		if (!grown)
+			return rk_fail_nomem(err);
+		lane->blocks = grown;
+		grown = rk_grow(l->sizes, &l->cap_sizes, l->nblocks + 1, sizeof(*l->sizes));
+		if (!grown)
+			return rk_fail_nomem(err);
+		l->sizes = grown;
+		l->sizes[l->nblocks] = (uint32_t)p->text.len;
+		lane->blocks[lane->nblocks++] = (uint32_t)l->nblocks++;
+
+		grown = rk_grow(lane->chunks, &lane->cap_chunks, lane->nchunks + p->nchunks,
+				sizeof(*lane->chunks));
+		if (!grown)
+			return rk_fail_nomem(err);
+		lane->chunks = grown;
+		memcpy(lane->chunks + lane->nchunks, p->chunks, p->nchunks * sizeof(*p->chunks));
+		lane->nchunks += p->nchunks;
 	}
 	return 0;
 }
@@ -183,8 +162,7 @@ static uint64_t value_of(const struct rk_html_chunk *c, size_t i, int64_t origin
 static int put_lane(const struct rk_lane *lane, int64_t origin, struct rk_bytes *out,
 		    struct rk_error *err)
 {
-	size_t most = lane->nchunks > lane->nblocks ? lane->nchunks : lane->nblocks;
-	uint64_t *v = rk_calloc(most, sizeof(*v));
+	uint64_t *v = rk_calloc(rk_max(lane->nchunks, lane->nblocks), sizeof(*v));
 
 	if (!v)
 		return rk_fail_nomem(err);
@@ -210,35 +188,25 @@ int rk_lanes_put_chunks(const struct rk_lanes *l, const uint32_t *order, int64_t
 
 	rk_bytes_init(&raw, CHUNKS_MAX);
 	rk_bytes_init(&packed, CHUNKS_MAX);
-	for (size_t i = 0; rc == 0 && i < l->n; i++)
+	for (size_t i = 0; i < l->n; i++) {
 		rc = put_lane(&l->lanes[order[i]], origin, &raw, err);
-	if (rc == 0 && raw.bad)
+		if (rc < 0)
+			goto out;
+	}
+	if (raw.bad) {
 		rc = rk_fail_nomem(err);
-	if (rc == 0)
-		rc = rk_deflate(&packed, raw.data, raw.len, NULL, 0, LEVEL, err);
+		goto out;
+	}
+	rc = rk_deflate(&packed, raw.data, raw.len, NULL, 0, LEVEL, err);
 	if (rc == 0)
 		rk_base85_put(out, packed.data, packed.len);
+out:
 	rk_bytes_release(&raw);
 	rk_bytes_release(&packed);
 	return rc;
 }
 
 /* ---- blocks as elements ---- */
-
-static int write_block(const struct rk_lanes *l, size_t i, uint64_t at, struct rk_bytes *text,
-		       struct rk_error *err)
-{
-	rk_bytes_clear(text);
-	rk_bytes_printf(text, "<script type=\"application/octet-stream\" id=\"b%zu\">", i);
-	if (!rk_bytes_reserve(text, l->sizes[i]))
-		return rk_fail_nomem(err);
-	text->len += l->sizes[i];
-	rk_bytes_puts(text, "</script>\n");
-	if (text->bad)
-		return rk_fail_nomem(err);
-	return rk_spill_read(l->blocks, at, text->data + text->len - l->sizes[i] - 10, l->sizes[i],
-			     err);
-}
 
 int rk_lanes_write_blocks(const struct rk_lanes *l, struct rk_output *out, struct rk_error *err)
 {
@@ -247,11 +215,27 @@ int rk_lanes_write_blocks(const struct rk_lanes *l, struct rk_output *out, struc
 	int rc = 0;
 
 	rk_bytes_init(&text, TEXT_MAX + 256);
-	for (size_t i = 0; rc == 0 && i < l->nblocks; i++) {
-		rc = write_block(l, i, at, &text, err);
-		at += l->sizes[i];
-		if (rc == 0)
-			rc = rk_output_write(out, text.data, text.len, err);
+	for (size_t i = 0; i < l->nblocks; i++) {
+		uint32_t size = l->sizes[i];
+		size_t head;
+
+		rk_bytes_clear(&text);
+		rk_bytes_printf(&text, "<script type=\"application/octet-stream\" id=\"b%zu\">", i);
+		head = text.len;
+		if (rk_bytes_reserve(&text, size))
+			text.len += size;
+		rk_bytes_puts(&text, "</script>\n");
+		if (text.bad) {
+			rc = rk_fail_nomem(err);
+			break;
+		}
+		rc = rk_spill_read(l->blocks, at, text.data + head, size, err);
+		if (rc < 0)
+			break;
+		at += size;
+		rc = rk_output_write(out, text.data, text.len, err);
+		if (rc < 0)
+			break;
 	}
 	rk_bytes_release(&text);
 	return rc;
@@ -266,13 +250,17 @@ enum { PLACES_MAX = 1 << 16 };
 
 int rk_lanes_new(struct rk_context *ctx, size_t nnames, struct rk_lanes **ret, struct rk_error *err)
 {
+	unsigned npackers = rk_pool_threads(ctx->pool);
 	struct rk_lanes *l = rk_calloc(1, sizeof(*l));
-	int rc = l ? rk_spill_new(ctx->tmpdir, &l->blocks, err) : rk_fail_nomem(err);
+	int rc;
 
-	if (rc < 0) {
-		rk_free(l);
-		return rc;
-	}
+	if (!l)
+		return rk_fail_nomem(err);
+	for (unsigned i = 0; i < PENDING; i++)
+		rk_bytes_init(&l->jobs[i].packed.text, TEXT_MAX);
+	rc = rk_spill_new(ctx->tmpdir, &l->blocks, err);
+	if (rc < 0)
+		goto fail;
 	l->ctx = ctx;
 	l->nnames = nnames;
 	l->places.max = PLACES_MAX;
@@ -280,15 +268,23 @@ int rk_lanes_new(struct rk_context *ctx, size_t nnames, struct rk_lanes **ret, s
 	for (unsigned k = 0; k < RK_NLANE_KINDS; k++)
 		l->keys[k].max = k == RK_LANE_KERNELS ? RK_LANES_KERNELS : RK_LANES_OTHER;
 	l->longest = rk_alloc((nnames + 1) * sizeof(*l->longest));
-	rc = l->longest ? pack_init(l, err) : rk_fail_nomem(err);
-	if (rc < 0) {
-		rk_lanes_free(l);
-		return rc;
+	l->packers = rk_calloc(npackers, sizeof(struct rk_html_packer *));
+	if (!l->longest || !l->packers) {
+		rc = rk_fail_nomem(err);
+		goto fail;
 	}
 	for (size_t i = 0; i <= nnames; i++)
 		l->longest[i] = (struct rk_lane_longest){ .duration = -1 };
+	for (; l->npackers < npackers; l->npackers++) {
+		rc = rk_html_packer_new(&l->packers[l->npackers], err);
+		if (rc < 0)
+			goto fail;
+	}
 	*ret = l;
 	return 0;
+fail:
+	rk_lanes_free(l);
+	return rc;
 }
 
 void rk_lanes_free(struct rk_lanes *l)
@@ -354,42 +350,15 @@ static int lane_of(struct rk_lanes *l, enum rk_html_kind kind, const struct rk_l
 
 /* ---- rows ---- */
 
-/* The uppermost free depth. */
-static uint32_t depth_of(struct rk_lane *lane, int64_t start, int64_t end)
-{
-	uint32_t d = 0;
-
-	while (d + 1 < RK_LANE_DEPTH && lane->ends[d] > start)
-		d++;
-	if (end > lane->ends[d])
-		lane->ends[d] = end;
-	if (d >= lane->depth)
-		lane->depth = d + 1;
-	return d;
-}
-
-static void look_at(struct rk_lanes *l, uint32_t lane, const struct rk_html_row *row)
-{
-	struct rk_lane *at = &l->lanes[lane];
-	struct rk_lane_longest *longest = &l->longest[row->name];
-
-	if (!at->rows || row->start < at->first)
-		at->first = row->start;
-	if (!at->rows || row->start + row->duration > at->last)
-		at->last = row->start + row->duration;
-	if (row->duration > longest->duration)
-		*longest = (struct rk_lane_longest){ row->start, row->duration, lane };
-	at->rows++;
-	l->folded += at->folded;
-}
-
 int rk_lanes_add(struct rk_lanes *l, enum rk_html_kind kind, const struct rk_lane_key *key,
 		 int64_t start, int64_t duration, uint32_t name, struct rk_error *err)
 {
 	struct rk_html_row row = { start, duration, name < l->nnames ? name : (uint32_t)l->nnames,
 				   0 };
+	struct rk_lane_longest *longest = &l->longest[row.name];
 	const struct rk_html_row *before;
 	struct rk_lane *at;
+	int64_t end;
 	void *grown;
 	uint32_t lane;
 	int rc;
@@ -402,8 +371,25 @@ int rk_lanes_add(struct rk_lanes *l, enum rk_html_kind kind, const struct rk_lan
 	if (rc < 0)
 		return rc;
 	at = &l->lanes[lane];
-	row.depth = depth_of(at, start, start + duration);
-	look_at(l, lane, &row);
+	end = start + duration;
+
+	/* The uppermost free depth. */
+	while (row.depth + 1 < RK_LANE_DEPTH && at->ends[row.depth] > start)
+		row.depth++;
+	if (end > at->ends[row.depth])
+		at->ends[row.depth] = end;
+	if (row.depth >= at->depth)
+		at->depth = row.depth + 1;
+
+	if (!at->rows || start < at->first)
+		at->first = start;
+	if (!at->rows || end > at->last)
+		at->last = end;
+	if (duration > longest->duration)
+		*longest = (struct rk_lane_longest){ start, duration, lane };
+	at->rows++;
+	l->folded += at->folded;
+
 	before = at->held ? &at->buffer[at->held - 1] : NULL;
 	if (before && (at->held == RK_HTML_BLOCK_ROWS ||
 		       start - (before->start + before->duration) > RK_HTML_TIME_MAX))

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/num.h"
 #include "base/sha256/sha256.h"
 #include "base/text.h"
 #include "metrics/metrics_parts.h"
@@ -40,33 +41,26 @@ static bool begins(const char *line, size_t len, const char *word)
  * Assumes that each import is on a line of its own, nothing is exported by default or under another name,
  * and no string spans two lines.
  */
-static void put_module(struct rk_bytes *out, const struct rk_data_file *f)
-{
-	const char *end = f->text + f->len;
-
-	for (const char *line = f->text; line < end;) {
-		const char *stop = memchr(line, '\n', (size_t)(end - line));
-		size_t len = stop ? (size_t)(stop - line) + 1 : (size_t)(end - line);
-		const char *next = line + len;
-
-		for (; len && *line == '\t'; len--)
-			line++;
-		if (begins(line, len, "export "))
-			rk_bytes_put(out, line + 7, len - 7);
-		else if (!begins(line, len, "import "))
-			rk_bytes_put(out, line, len);
-		line = next;
-	}
-}
-
 void rk_html_script(struct rk_bytes *out)
 {
 	rk_bytes_puts(out, "(() => {\n\"use strict\";\n");
 	for (size_t i = 0; i < sizeof(modules) / sizeof(*modules); i++) {
 		const struct rk_data_file *f = rk_web_find(modules[i]);
 
-		if (f)
-			put_module(out, f);
+		for (const char *line = f ? f->text : NULL; f && line < f->text + f->len;) {
+			size_t left = (size_t)(f->text + f->len - line);
+			const char *stop = memchr(line, '\n', left);
+			size_t len = stop ? (size_t)(stop - line) + 1 : left;
+			const char *next = line + len;
+
+			for (; len && *line == '\t'; len--)
+				line++;
+			if (begins(line, len, "export "))
+				rk_bytes_put(out, line + 7, len - 7);
+			else if (!begins(line, len, "import "))
+				rk_bytes_put(out, line, len);
+			line = next;
+		}
 	}
 	rk_bytes_puts(out, "})();\n");
 }
@@ -106,43 +100,17 @@ void rk_html_text(struct rk_bytes *out, const char *s)
 	rk_bytes_release(&plain);
 }
 
-/* JSON for a script element. */
-static void put_escaped(struct rk_bytes *out, const char *json, size_t len)
-{
-	/* '<' occurs only in strings of JSON */
-	for (size_t i = 0; i < len; i++) {
-		if (json[i] == '<')
-			rk_bytes_puts(out, "\\u003c");
-		else
-			rk_bytes_put_u8(out, (uint8_t)json[i]);
-	}
-}
-
-static void put_name(struct rk_bytes *out, const char *name)
-{
-	char cut[NAME_MAX_BYTES + 1];
-	size_t len = strlen(name);
-
-	if (len <= NAME_MAX_BYTES) {
-		rk_html_text(out, name);
-		return;
-	}
-	len = rk_utf8_valid(name, NAME_MAX_BYTES);
-	memcpy(cut, name, len);
-	cut[len] = '\0';
-	rk_html_text(out, cut);
-	rk_bytes_puts(out, "\xe2\x80\xa6");
-}
-
 static void put_summary(struct rk_bytes *out, const struct rk_report *r)
 {
-	size_t n = r->kernels.nrows < SHOWN ? r->kernels.nrows : SHOWN;
+	size_t n = rk_min(r->kernels.nrows, SHOWN);
 
 	rk_bytes_puts(out, "<noscript>\n<p>This page needs JavaScript, which is disabled. "
 			   "Kernels by time:</p>\n<table>\n"
 			   "<tr><th>Time%</th><th>Total</th><th>Calls</th><th>Kernel</th></tr>\n");
 	for (size_t i = 0; i < n; i++) {
 		const struct rk_report_row *row = &r->kernels.rows[i];
+		bool cut = strlen(row->name) > NAME_MAX_BYTES;
+		char name[NAME_MAX_BYTES + 1];
 
 		rk_bytes_puts(out, "<tr><td>");
 		if (row->timed && !row->barrier)
@@ -153,8 +121,11 @@ static void put_summary(struct rk_bytes *out, const struct rk_report *r)
 		rk_bytes_puts(out, "</td><td>");
 		rk_put_grouped(out, row->calls);
 		rk_bytes_puts(out, "</td><td>");
-		put_name(out, row->name);
-		rk_bytes_puts(out, "</td></tr>\n");
+		if (cut)
+			snprintf(name, sizeof(name), "%.*s",
+				 (int)rk_utf8_valid(row->name, NAME_MAX_BYTES), row->name);
+		rk_html_text(out, cut ? name : row->name);
+		rk_bytes_puts(out, cut ? "\xe2\x80\xa6</td></tr>\n" : "</td></tr>\n");
 	}
 	rk_bytes_printf(out, "</table>\n<p>%zu of %zu names.</p>\n</noscript>\n", n,
 			r->kernels.nrows);
@@ -174,46 +145,35 @@ static bool is_hidden_key(const char *key, size_t len)
 	return false;
 }
 
-/* The closing quote of the string whose text starts at `at`. */
-static size_t string_end(const char *json, size_t at, size_t len)
-{
-	while (at < len && json[at] != '"')
-		at += json[at] == '\\' ? 2 : 1;
-	return at < len ? at : len;
-}
-
-/* Redacts the text between the quotes. Never splits an escape: hidden words end at blanks and slashes. */
-static void put_hidden(struct rk_bytes *out, const char *text, size_t len, struct rk_html_hide hide)
-{
-	struct rk_bytes plain;
-
-	rk_bytes_init(&plain, out->max);
-	rk_bytes_put(&plain, text, len);
-	if (rk_bytes_str(&plain))
-		hide.put(out, rk_bytes_str(&plain), hide.arg);
-	out->bad = out->bad || plain.bad;
-	rk_bytes_release(&plain);
-}
-
 void rk_html_hide_json(struct rk_bytes *out, const char *json, size_t len, bool all,
 		       struct rk_html_hide hide)
 {
 	bool listed = false;
 
 	for (size_t i = 0; i < len; i++) {
-		size_t end;
+		const char *text = json + i + 1;
+		struct rk_bytes plain;
+		size_t end = i + 1;
 
 		rk_bytes_put_u8(out, (uint8_t)json[i]);
 		if (json[i] != '"')
 			continue;
-		end = string_end(json, i + 1, len);
+		while (end < len && json[end] != '"')
+			end += json[end] == '\\' ? 2 : 1;
+		end = rk_min(end, len);
 		if (end + 1 < len && json[end + 1] == ':') {
-			listed = is_hidden_key(json + i + 1, end - i - 1);
-			rk_bytes_put(out, json + i + 1, end - i - 1);
+			listed = is_hidden_key(text, end - i - 1);
+			rk_bytes_put(out, text, end - i - 1);
 		} else if (all || listed) {
-			put_hidden(out, json + i + 1, end - i - 1, hide);
+			/* Never splits an escape: hidden words end at blanks and slashes. */
+			rk_bytes_init(&plain, out->max);
+			rk_bytes_put(&plain, text, end - i - 1);
+			if (rk_bytes_str(&plain))
+				hide.put(out, rk_bytes_str(&plain), hide.arg);
+			out->bad = out->bad || plain.bad;
+			rk_bytes_release(&plain);
 		} else {
-			rk_bytes_put(out, json + i + 1, end - i - 1);
+			rk_bytes_put(out, text, end - i - 1);
 		}
 		rk_bytes_put_u8(out, '"');
 		i = end;
@@ -241,17 +201,17 @@ static int by_place(const void *pa, const void *pb)
 {
 	const struct place *x = pa, *y = pb;
 	const struct rk_lane_key *a = &x->lane->key, *b = &y->lane->key;
-	int order = compare(x->lane->folded, y->lane->folded);
+	int order;
 
-	order = order ? order : strcmp(x->node, y->node);
-	order = order ? order : compare(a->rank, b->rank);
-	order = order ? order :
-			compare(x->lane->kind != RK_LANE_MARKERS, y->lane->kind != RK_LANE_MARKERS);
-	order = order ? order : compare(a->device, b->device);
-	order = order ? order : compare(x->lane->kind, y->lane->kind);
-	order = order ? order : compare(a->pid, b->pid);
-	order = order ? order : compare(a->queue, b->queue);
-	return order ? order : compare(a->stream, b->stream);
+	if ((order = compare(x->lane->folded, y->lane->folded)) != 0 ||
+	    (order = strcmp(x->node, y->node)) != 0 || (order = compare(a->rank, b->rank)) != 0 ||
+	    (order = compare(x->lane->kind != RK_LANE_MARKERS, y->lane->kind != RK_LANE_MARKERS)) !=
+		    0 ||
+	    (order = compare(a->device, b->device)) != 0 ||
+	    (order = compare(x->lane->kind, y->lane->kind)) != 0 ||
+	    (order = compare(a->pid, b->pid)) != 0 || (order = compare(a->queue, b->queue)) != 0)
+		return order;
+	return compare(a->stream, b->stream);
 }
 
 /* Lanes in the order of the page; freed by rk_free. */
@@ -278,20 +238,6 @@ static int order_lanes(const struct rk_html_page *p, uint32_t **ret, struct rk_e
 	rk_free(places);
 	*ret = order;
 	return 0;
-}
-
-/* The origin of the page's time. Curves extend the axis only if they overlap with the rows (same clock). */
-static int64_t origin_of(const struct rk_html_page *p, int64_t *ret_end)
-{
-	int64_t start = 0, end = 0, from, to;
-	bool rows = rk_lanes_span(p->lanes, &start, &end);
-
-	if (rk_curves_span(p->curves, &from, &to) && (!rows || (from <= end && to >= start))) {
-		start = !rows || from < start ? from : start;
-		end = !rows || to > end ? to : end;
-	}
-	*ret_end = end;
-	return start;
 }
 
 /* ---- JSON ---- */
@@ -324,19 +270,6 @@ static void put_lane(struct rk_json_out *j, const struct rk_html_page *p,
 	rk_json_close(j);
 }
 
-static void put_names(struct rk_json_out *j, const struct rk_html_names *n)
-{
-	rk_json_object(j, "names");
-	for (unsigned k = 0; k < RK_NLANE_KINDS; k++) {
-		rk_json_array_flat(j, kind_words[k]);
-		for (size_t i = 0; i < n->n[k]; i++)
-			rk_json_uint(j, NULL, n->of[k][i]);
-		rk_json_close(j);
-	}
-	rk_json_uint(j, "count", n->count);
-	rk_json_close(j);
-}
-
 /* [lane, start, duration] by name; lane is an index in `order`. */
 static void put_longest(struct rk_json_out *j, const struct rk_html_page *p, const uint32_t *place,
 			int64_t origin)
@@ -358,47 +291,48 @@ static void put_longest(struct rk_json_out *j, const struct rk_html_page *p, con
 	rk_json_close(j);
 }
 
-static void put_head(struct rk_json_out *j, const struct rk_html_page *p, int64_t origin,
-		     int64_t end)
-{
-	char text[32];
-
-	rk_json_int(j, "schema", 1);
-	rk_json_text(j, "rockit", ROCKIT_VERSION);
-	rk_json_text(j, "title", p->title);
-	/* as text, because JavaScript would round it */
-	snprintf(text, sizeof(text), "%lld", (long long)origin);
-	rk_json_text(j, "origin_ns", text);
-	rk_json_int(j, "span_ns", end - origin);
-	if (p->report->timed)
-		rk_json_int(j, "kernel_span_ns", (int64_t)rk_report_span_ns(p->report));
-	rk_json_uint(j, "blocks", rk_lanes_blocks(p->lanes));
-	rk_json_uint(j, "folded_rows", rk_lanes_folded(p->lanes));
-	rk_json_uint(j, "left_out_rows", rk_lanes_left_out(p->lanes));
-	rk_json_uint(j, "left_out_samples", p->curves->left_out);
-	rk_json_uint(j, "left_out_ranks", p->left_out_ranks);
-}
-
 static int timeline_json(const struct rk_html_page *p, const uint32_t *order, int64_t origin,
-			 struct rk_bytes *out, struct rk_error *err)
+			 int64_t end, struct rk_bytes *out, struct rk_error *err)
 {
+	const struct rk_html_names *names = p->names;
 	size_t n = rk_lanes_count(p->lanes);
 	uint32_t *place = rk_calloc(n + 1, sizeof(*place));
 	struct rk_json_out j;
-	int64_t end;
+	char text[32];
 
 	if (!place)
 		return rk_fail_nomem(err);
-	origin_of(p, &end);
 	rk_json_begin(&j, out);
-	put_head(&j, p, origin, end);
+	rk_json_int(&j, "schema", 1);
+	rk_json_text(&j, "rockit", ROCKIT_VERSION);
+	rk_json_text(&j, "title", p->title);
+	/* as text, because JavaScript would round it */
+	snprintf(text, sizeof(text), "%lld", (long long)origin);
+	rk_json_text(&j, "origin_ns", text);
+	rk_json_int(&j, "span_ns", end - origin);
+	if (p->report->timed)
+		rk_json_int(&j, "kernel_span_ns", (int64_t)rk_report_span_ns(p->report));
+	rk_json_uint(&j, "blocks", rk_lanes_blocks(p->lanes));
+	rk_json_uint(&j, "folded_rows", rk_lanes_folded(p->lanes));
+	rk_json_uint(&j, "left_out_rows", rk_lanes_left_out(p->lanes));
+	rk_json_uint(&j, "left_out_samples", p->curves->left_out);
+	rk_json_uint(&j, "left_out_ranks", p->left_out_ranks);
+
 	rk_json_array(&j, "lanes");
 	for (uint32_t i = 0; i < n; i++) {
 		put_lane(&j, p, rk_lanes_at(p->lanes, order[i]));
 		place[order[i]] = i;
 	}
 	rk_json_close(&j);
-	put_names(&j, p->names);
+	rk_json_object(&j, "names");
+	for (unsigned k = 0; k < RK_NLANE_KINDS; k++) {
+		rk_json_array_flat(&j, kind_words[k]);
+		for (size_t i = 0; i < names->n[k]; i++)
+			rk_json_uint(&j, NULL, names->of[k][i]);
+		rk_json_close(&j);
+	}
+	rk_json_uint(&j, "count", names->count);
+	rk_json_close(&j);
 	put_longest(&j, p, place, origin);
 	rk_curves_json(&j, p->curves, p->strings, origin);
 	rk_json_end(&j);
@@ -419,9 +353,12 @@ struct page {
 
 static int flush(struct page *g, struct rk_error *err)
 {
-	int rc = g->part.bad ? rk_fail_nomem(err) :
-			       rk_output_write(g->out, g->part.data, g->part.len, err);
+	int rc;
 
+	if (g->part.bad)
+		rc = rk_fail_nomem(err);
+	else
+		rc = rk_output_write(g->out, g->part.data, g->part.len, err);
 	rk_bytes_clear(&g->part);
 	return rc;
 }
@@ -440,23 +377,26 @@ static int put_document(struct page *g, const char *id, const char *json, size_t
 		len = plain->len;
 	}
 	rk_bytes_printf(&g->part, "<script type=\"application/json\" id=\"%s\">", id);
-	put_escaped(&g->part, json, len);
+	for (size_t i = 0; i < len; i++) {
+		if (json[i] == '<') /* it occurs only in strings */
+			rk_bytes_puts(&g->part, "\\u003c");
+		else
+			rk_bytes_put_u8(&g->part, (uint8_t)json[i]);
+	}
 	rk_bytes_puts(&g->part, "</script>\n");
 	return flush(g, err);
 }
 
 static int put_json(struct page *g, const char *id, struct rk_error *err)
 {
-	int rc = g->json.bad ? rk_fail_nomem(err) :
-			       put_document(g, id, (const char *)g->json.data, g->json.len, err);
+	int rc;
 
+	if (g->json.bad)
+		rc = rk_fail_nomem(err);
+	else
+		rc = put_document(g, id, (const char *)g->json.data, g->json.len, err);
 	rk_bytes_clear(&g->json);
 	return rc;
-}
-
-static size_t at_most(size_t n, size_t most)
-{
-	return n < most ? n : most;
 }
 
 /* The document of `rockit report --format json`, with a limited number of names. */
@@ -468,46 +408,39 @@ static int put_report(struct page *g, struct rk_error *err)
 	for (unsigned s = 0; s < RK_NSECTIONS; s++) {
 		struct rk_report_section *sec = rk_report_section(&r, (enum rk_section)s);
 
-		sec->nrows = at_most(sec->nrows, RK_HTML_TABLE_ROWS);
+		sec->nrows = rk_min(sec->nrows, RK_HTML_TABLE_ROWS);
 	}
 	if (r.ranks) {
 		job = *r.ranks;
-		job.nspreads = at_most(job.nspreads, RK_HTML_TABLE_ROWS);
+		job.nspreads = rk_min(job.nspreads, RK_HTML_TABLE_ROWS);
 		r.ranks = &job;
 	}
 	rk_report_json(&g->json, &r, NULL);
 	return put_json(g, "report", err);
 }
 
-static int put_metrics(struct page *g, struct rk_error *err)
-{
-	struct rk_metrics m;
-
-	if (!g->p->metrics)
-		return 0;
-	m = *g->p->metrics;
-	m.nkernels = at_most(m.nkernels, RK_HTML_METRIC_KERNELS);
-	m.nwarnings = 0; /* the report has them all */
-	rk_metrics_json(&g->json, &m, NULL);
-	return put_json(g, "metrics-data", err);
-}
-
 static int put_timeline(struct page *g, struct rk_error *err)
 {
+	int64_t start = 0, end = 0, from, to;
+	bool rows = rk_lanes_span(g->p->lanes, &start, &end);
 	uint32_t *order = NULL;
-	int64_t end, origin = origin_of(g->p, &end);
 	int rc = order_lanes(g->p, &order, err);
 
 	if (rc < 0)
 		return rc;
-	rc = timeline_json(g->p, order, origin, &g->json, err);
+	/* Curves extend the axis only if they overlap with the rows (same clock). */
+	if (rk_curves_span(g->p->curves, &from, &to) && (!rows || (from <= end && to >= start))) {
+		start = rows ? rk_min_i64(start, from) : from;
+		end = rows ? rk_max_i64(end, to) : to;
+	}
+	rc = timeline_json(g->p, order, start, end, &g->json, err);
 	if (rc < 0)
 		goto out;
 	rc = put_json(g, "timeline-data", err);
 	if (rc < 0)
 		goto out;
 	rk_bytes_puts(&g->part, "<script type=\"application/octet-stream\" id=\"chunks\">");
-	rc = rk_lanes_put_chunks(g->p->lanes, order, origin, &g->part, err);
+	rc = rk_lanes_put_chunks(g->p->lanes, order, start, &g->part, err);
 	rk_bytes_puts(&g->part, "</script>\n");
 	if (rc == 0)
 		rc = flush(g, err);
@@ -516,10 +449,9 @@ out:
 	return rc;
 }
 
-/* ---- the page ---- */
-
 static int put_data(struct page *g, struct rk_error *err)
 {
+	struct rk_metrics m;
 	int rc = put_report(g, err);
 
 	if (rc < 0)
@@ -527,7 +459,13 @@ static int put_data(struct page *g, struct rk_error *err)
 	rc = put_timeline(g, err);
 	if (rc < 0)
 		return rc;
-	rc = put_metrics(g, err);
+	if (g->p->metrics) {
+		m = *g->p->metrics;
+		m.nkernels = rk_min(m.nkernels, RK_HTML_METRIC_KERNELS);
+		m.nwarnings = 0; /* the report has them all */
+		rk_metrics_json(&g->json, &m, NULL);
+		rc = put_json(g, "metrics-data", err);
+	}
 	if (rc < 0 || !g->p->run)
 		return rc;
 	return put_document(g, "run", g->p->run, strlen(g->p->run), err);
@@ -582,7 +520,7 @@ int rk_html_write(const struct rk_html_page *p, struct rk_output *out, struct rk
 	const struct rk_data_file *frame = rk_web_find("report.html");
 	const struct rk_data_file *style = rk_web_find("report.css");
 	struct page g = { .p = p, .out = out };
-	int rc;
+	int rc = 0;
 
 	if (!frame || !style)
 		return rk_fail(err, RK_E_UNSUPPORTED, "this build does not include the HTML page");
@@ -593,16 +531,24 @@ int rk_html_write(const struct rk_html_page *p, struct rk_output *out, struct rk
 	rk_bytes_init(&g.plain, PART_MAX);
 	rk_bytes_put(&g.style, style->text, style->len);
 	rk_html_script(&g.script);
-	rc = g.style.bad || g.script.bad ? rk_fail_nomem(err) : 0;
-	for (const char *at = frame->text; rc == 0 && *at;) {
+	if (g.style.bad || g.script.bad) {
+		rc = rk_fail_nomem(err);
+		goto out;
+	}
+	for (const char *at = frame->text; *at;) {
 		const char *field = strstr(at, "{{");
 		size_t len = field ? (size_t)(field - at) : strlen(at);
 
 		rc = rk_output_write(g.out, at, len, err);
+		if (rc < 0)
+			goto out;
 		at += len;
-		if (rc == 0 && field)
+		if (field)
 			rc = put_field(&g, &at, err);
+		if (rc < 0)
+			goto out;
 	}
+out:
 	rk_bytes_release(&g.style);
 	rk_bytes_release(&g.script);
 	rk_bytes_release(&g.part);
