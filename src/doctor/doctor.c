@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/handle.h"
+#include "base/text.h"
 #include "doctor/doctor_impl.h"
 
 /* ---- reading the machine, writing down checks ---- */
@@ -80,26 +81,11 @@ bool rk_look_exists(const struct rk_look *l, const char *path)
 	return access(full, F_OK) == 0;
 }
 
-/* Until the end, an error or the limit. A file of /proc may refuse to be read. */
-static void read_all(int fd, struct rk_bytes *out)
-{
-	char block[4096];
-	ssize_t n;
-
-	while (out->len < RK_LOOK_FILE_MAX_BYTES) {
-		n = read(fd, block, sizeof(block));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return;
-		rk_bytes_put(out, block, (size_t)n);
-	}
-}
-
 const char *rk_look_read(struct rk_look *l, const char *path, struct rk_bytes *out)
 {
-	char full[RK_SYSFS_PATH];
+	char full[RK_SYSFS_PATH], block[4096];
 	const char *text;
+	ssize_t n;
 	int fd;
 
 	rk_bytes_init(out, 2 * (size_t)RK_LOOK_FILE_MAX_BYTES);
@@ -108,7 +94,15 @@ const char *rk_look_read(struct rk_look *l, const char *path, struct rk_bytes *o
 	fd = open(full, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return NULL;
-	read_all(fd, out);
+	/* A file of /proc may refuse to be read; then this is all of its text. */
+	while (out->len < RK_LOOK_FILE_MAX_BYTES) {
+		n = read(fd, block, sizeof(block));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		rk_bytes_put(out, block, (size_t)n);
+	}
 	close(fd);
 	text = rk_bytes_str(out);
 	l->bad |= !text;
@@ -166,63 +160,49 @@ size_t rk_look_count(const struct rk_look *l, const char *vendor)
 
 /* ---- the verdict ---- */
 
-static const struct rk_doctor_check *first_bad(const struct rk_doctor *d)
-{
-	for (size_t i = 0; i < d->nchecks; i++)
-		if (d->checks[i].status == RK_DOCTOR_BAD)
-			return &d->checks[i];
-	return NULL;
-}
-
 /* GPUs are distinguished by target, or by name if no driver reports a target. */
 static const char *kind_of(const struct rk_gpu *gpu)
 {
 	return gpu->gfx[0] ? gpu->gfx : gpu->name;
 }
 
-/* How many GPUs of a vendor are of the same kind as GPU i; 0 if an earlier one is. */
-static size_t count_like(const struct rk_gpus *g, size_t i, const char *vendor)
-{
-	size_t n = 0;
-
-	for (size_t k = 0; k < g->n; k++) {
-		bool same = strcmp(g->gpus[k].vendor, vendor) == 0 &&
-			    strcmp(kind_of(&g->gpus[k]), kind_of(&g->gpus[i])) == 0;
-
-		if (same && k < i)
-			return 0;
-		n += same;
-	}
-	return n;
-}
-
 /* "8 x gfx942", "gfx1100 and 2 x gfx90a"; three kinds at most, then "and others". */
 static void name_gpus(const struct rk_look *l, const char *vendor, char *out, size_t size)
 {
 	const struct rk_gpus *g = &l->d->gpus;
-	size_t len = 0, n;
+	const char *joint = "";
 	unsigned kinds = 0;
+	size_t len = 0;
 
 	out[0] = '\0';
 	for (size_t i = 0; i < g->n && len < size; i++) {
+		size_t first = i, n = 0;
+
 		if (strcmp(g->gpus[i].vendor, vendor) != 0)
 			continue;
-		n = count_like(g, i, vendor);
-		if (!n)
+		for (size_t k = g->n; k-- > 0;) {
+			if (strcmp(g->gpus[k].vendor, vendor) != 0 ||
+			    strcmp(kind_of(&g->gpus[k]), kind_of(&g->gpus[i])) != 0)
+				continue;
+			first = k;
+			n++;
+		}
+		if (first < i) /* this kind is already named */
 			continue;
 		if (++kinds > 3) {
 			snprintf(out + len, size - len, " and others");
 			return;
 		}
-		len += (size_t)snprintf(out + len, size - len, "%s%zu x %s",
-					kinds > 1 ? " and " : "", n, kind_of(&g->gpus[i]));
+		len += (size_t)snprintf(out + len, size - len, "%s%zu x %s", joint, n,
+					kind_of(&g->gpus[i]));
+		joint = " and ";
 	}
 }
 
-/* The verdict without an AMD GPU. */
-static bool judge_others(const struct rk_look *l, const char *tool, char *out, size_t size)
+/* The verdict without an AMD GPU; `bad` is the first check that failed, or NULL. */
+static bool judge_others(const struct rk_look *l, const char *tool,
+			 const struct rk_doctor_check *bad, char *out, size_t size)
 {
-	const struct rk_doctor_check *bad = first_bad(l->d);
 	char gpus[KIND_BYTES];
 
 	name_gpus(l, "NVIDIA", gpus, sizeof(gpus));
@@ -253,10 +233,13 @@ static bool judge_others(const struct rk_look *l, const char *tool, char *out, s
 
 static bool judge(const struct rk_look *l, char *out, size_t size)
 {
-	const struct rk_doctor_check *bad = first_bad(l->d);
+	const struct rk_doctor_check *bad = NULL;
 	const struct rk_tool_found *best = rk_look_best(l);
 	char gpus[KIND_BYTES], tool[KIND_BYTES] = "";
 
+	for (size_t i = 0; i < l->d->nchecks && !bad; i++)
+		if (l->d->checks[i].status == RK_DOCTOR_BAD)
+			bad = &l->d->checks[i];
 	name_gpus(l, "AMD", gpus, sizeof(gpus));
 	if (best) {
 		/* "rocprofv3 7.0.2": its ROCm release where that is known, else its own. */
@@ -265,7 +248,7 @@ static bool judge(const struct rk_look *l, char *out, size_t size)
 		snprintf(tool, sizeof(tool), "%s%s%s", best->name, version[0] ? " " : "", version);
 	}
 	if (!gpus[0])
-		return judge_others(l, tool, out, size);
+		return judge_others(l, tool, bad, out, size);
 	if (bad)
 		snprintf(out, size, "not ready: %s", bad->text);
 	else
@@ -274,42 +257,6 @@ static bool judge(const struct rk_look *l, char *out, size_t size)
 }
 
 /* ---- all of it ---- */
-
-static void prepare(struct rk_look *l, const struct rk_doctor_options *opt)
-{
-	l->root = opt->root ? opt->root : "";
-	l->env = opt->env ? opt->env : environ;
-	l->path = opt->path ? opt->path : rk_look_env(l, "PATH");
-	if (!l->path)
-		l->path = "";
-	l->tmpdir = opt->tmpdir;
-	if (!l->tmpdir || !l->tmpdir[0])
-		l->tmpdir = rk_look_env(l, "TMPDIR");
-	if (!l->tmpdir || !l->tmpdir[0])
-		l->tmpdir = "/tmp";
-}
-
-static int look_around(struct rk_look *l, struct rk_error *err)
-{
-	const struct rk_tools_options where = { .root = l->root, .path = l->path };
-	char verdict[VERDICT_BYTES];
-	int rc = rk_gpus_find(l->root, &l->d->gpus, err);
-
-	if (rc < 0)
-		return rc;
-	rc = rk_tools_find(&where, &l->d->tools, err);
-	if (rc < 0)
-		return rc;
-	/* In the order of the checks; later ones use what earlier ones found. */
-	rk_look_host(l);
-	rk_look_gpus(l);
-	rk_look_environment(l);
-	rk_look_tools(l);
-	l->d->ready = judge(l, verdict, sizeof(verdict));
-	l->d->verdict = rk_strdup(verdict);
-	l->bad |= !l->d->verdict;
-	return l->bad ? rk_fail_nomem(err) : 0;
-}
 
 static void destroy_doctor(void *p)
 {
@@ -330,6 +277,8 @@ static void destroy_doctor(void *p)
 int rk_doctor_new(const struct rk_doctor_options *opt, struct rk_doctor **ret, struct rk_error *err)
 {
 	static const struct rk_doctor_options plain;
+	struct rk_tools_options where = { 0 };
+	char verdict[VERDICT_BYTES];
 	struct rk_look *l;
 	struct rk_doctor *d;
 	int rc;
@@ -338,6 +287,8 @@ int rk_doctor_new(const struct rk_doctor_options *opt, struct rk_doctor **ret, s
 		return rk_misuse(__func__, err);
 	if (RK_CHECK_OPTIONS(opt, __func__, err) < 0)
 		return RK_E_USAGE;
+	if (!opt)
+		opt = &plain;
 	l = rk_calloc(1, sizeof(*l));
 	d = rk_calloc(1, sizeof(*d));
 	if (!l || !d) {
@@ -346,15 +297,43 @@ int rk_doctor_new(const struct rk_doctor_options *opt, struct rk_doctor **ret, s
 		return rk_fail_nomem(err);
 	}
 	l->d = d;
-	prepare(l, opt ? opt : &plain);
-	rc = look_around(l, err);
-	rk_free(l);
-	if (rc == 0)
-		rc = rk_handle_open(RK_HANDLE_DOCTOR, d, destroy_doctor, err);
+	l->root = rk_text_or_empty(opt->root);
+	l->env = opt->env ? opt->env : environ;
+	l->path = rk_text_or_empty(opt->path ? opt->path : rk_look_env(l, "PATH"));
+	l->tmpdir = opt->tmpdir;
+	if (!l->tmpdir || !l->tmpdir[0])
+		l->tmpdir = rk_look_env(l, "TMPDIR");
+	if (!l->tmpdir || !l->tmpdir[0])
+		l->tmpdir = "/tmp";
+
+	rc = rk_gpus_find(l->root, &d->gpus, err);
 	if (rc < 0)
-		destroy_doctor(d);
-	else
-		*ret = d;
+		goto fail;
+	where.root = l->root;
+	where.path = l->path;
+	rc = rk_tools_find(&where, &d->tools, err);
+	if (rc < 0)
+		goto fail;
+	/* In the order of the checks; later ones use what earlier ones found. */
+	rk_look_host(l);
+	rk_look_gpus(l);
+	rk_look_environment(l);
+	rk_look_tools(l);
+	d->ready = judge(l, verdict, sizeof(verdict));
+	d->verdict = rk_strdup(verdict);
+	if (l->bad || !d->verdict) {
+		rc = rk_fail_nomem(err);
+		goto fail;
+	}
+	rc = rk_handle_open(RK_HANDLE_DOCTOR, d, destroy_doctor, err);
+	if (rc < 0)
+		goto fail;
+	rk_free(l);
+	*ret = d;
+	return 0;
+fail:
+	rk_free(l);
+	destroy_doctor(d);
 	return rc;
 }
 

@@ -45,55 +45,48 @@ static void look_at_topology(struct rk_look *l)
 				    gpu->index, gpu->name);
 }
 
-struct levels {
-	size_t gated, forced; /* GPUs whose counters may read 0; GPUs with other fixed clocks */
-	char gated_level[LINE_BYTES], forced_level[LINE_BYTES]; /* of the first of each */
-};
-
-/* "profile_standard" and its like keep the clocks on: what amd-smi calls STABLE_STD. */
-static void sort_level(const struct rk_gpu *gpu, const char *level, struct levels *all)
-{
-	bool stable = strncmp(level, "profile_", strlen("profile_")) == 0;
-
-	if (is_rdna(gpu->gfx) && !stable) {
-		if (all->gated++ == 0)
-			memcpy(all->gated_level, level, strlen(level) + 1);
-	} else if (strcmp(level, "auto") != 0 && all->forced++ == 0) {
-		memcpy(all->forced_level, level, strlen(level) + 1);
-	}
-}
-
 static void look_at_power_levels(struct rk_look *l)
 {
+	size_t gated = 0, forced = 0; /* counters may read 0; other fixed clocks */
+	char gated_level[LINE_BYTES], forced_level[LINE_BYTES]; /* of the first of each */
 	char path[PATH_BYTES], level[LINE_BYTES];
-	struct levels all = { 0 };
 	const struct rk_gpu *gpu;
 
 	for (size_t i = 0; (gpu = rk_look_amd(l, i)) != NULL; i++) {
-		if (gpu->card < 0)
-			continue;
 		snprintf(path, sizeof(path),
 			 "/sys/class/drm/card%d/device/power_dpm_force_performance_level",
 			 gpu->card);
-		if (rk_look_line(l, path, level, sizeof(level)))
-			sort_level(gpu, level, &all);
+		if (gpu->card < 0 || !rk_look_line(l, path, level, sizeof(level)))
+			continue;
+		/* "profile_standard" and its like keep the clocks on; amd-smi: STABLE_STD. */
+		if (is_rdna(gpu->gfx) && strncmp(level, "profile_", 8) != 0) {
+			if (gated++ == 0)
+				memcpy(gated_level, level, sizeof(level));
+		} else if (strcmp(level, "auto") != 0 && forced++ == 0) {
+			memcpy(forced_level, level, sizeof(level));
+		}
 	}
-	if (all.gated) {
+	if (gated) {
 		rk_look_say(l, "power-level", RK_DOCTOR_WARN, "power level",
 			    "hardware counters of %zu RDNA GPU%s may read 0 while the power level "
 			    "is '%s'",
-			    all.gated, all.gated == 1 ? "" : "s", all.gated_level);
+			    gated, rk_plural(gated), gated_level);
 		rk_look_advise(l, "for counters: sudo amd-smi set --gpu all --perf-level "
 				  "STABLE_STD; afterwards the same with AUTO");
 	}
-	if (all.forced)
+	if (forced)
 		rk_look_say(l, "power-level", RK_DOCTOR_INFO, "power level",
 			    "clocks of %zu GPU%s are fixed ('%s'): times differ from normal "
 			    "operation",
-			    all.forced, all.forced == 1 ? "" : "s", all.forced_level);
+			    forced, rk_plural(forced), forced_level);
 }
 
 /* ---- NVIDIA's driver ---- */
+
+static void advise_by_place(struct rk_look *l, const char *in_container, const char *elsewhere)
+{
+	rk_look_advise(l, "%s", l->container ? in_container : elsewhere);
+}
 
 #define GPU_CONTAINER \
 	"start the container with the GPUs (docker run --gpus all, apptainer exec --nv)"
@@ -126,10 +119,10 @@ static void say_no_nvml(struct rk_look *l, int code)
 	if (code == RK_NVML_NO_LIBRARY) {
 		rk_look_say(l, "nvml", RK_DOCTOR_WARN, "libnvidia-ml.so.1",
 			    "not found: power, memory and clocks cannot be sampled");
-		rk_look_advise(l, "%s",
-			       l->container ? "also give the container the driver's tools: "
-					      "NVIDIA_DRIVER_CAPABILITIES=compute,utility" :
-					      "install the libraries of the driver's release");
+		advise_by_place(l,
+				"also give the container the driver's tools: "
+				"NVIDIA_DRIVER_CAPABILITIES=compute,utility",
+				"install the libraries of the driver's release");
 	} else if (code == RK_NVML_VERSION_MISMATCH) {
 		rk_look_say(l, "nvml", worst(l), "libnvidia-ml.so.1",
 			    "the driver's libraries and its kernel module are from different "
@@ -148,21 +141,6 @@ static void say_no_nvml(struct rk_look *l, int code)
 struct seen {
 	unsigned gpus, lost, sleeping, mig;
 };
-
-static void look_at_gpu(const struct rk_nvml *n, unsigned i, struct seen *s)
-{
-	struct rk_nvml_device *d = NULL;
-	unsigned on = 1, mig = 0, pending;
-	int code = RK_NVML_CALL(n, by_index, i, &d);
-
-	if (code == RK_NVML_SUCCESS)
-		code = RK_NVML_CALL(n, persistence, d, &on);
-	s->gpus++;
-	s->lost += code == RK_NVML_GPU_IS_LOST;
-	s->sleeping += code == RK_NVML_SUCCESS && !on;
-	if (d && RK_NVML_CALL(n, mig, d, &mig, &pending) == RK_NVML_SUCCESS)
-		s->mig += mig != 0;
-}
 
 static void say_seen(struct rk_look *l, const struct seen *s)
 {
@@ -202,8 +180,19 @@ static int ask_nvml(struct rk_look *l, char *version, size_t size, struct seen *
 		l->cuda = cuda;
 	if (RK_NVML_CALL(&n, count, &count))
 		count = 0;
-	for (unsigned i = 0; i < count && i < MOST_DEVICES; i++)
-		look_at_gpu(&n, i, s);
+	for (unsigned i = 0; i < count && i < MOST_DEVICES; i++) {
+		struct rk_nvml_device *d = NULL;
+		unsigned on = 1, mig = 0, pending;
+
+		code = RK_NVML_CALL(&n, by_index, i, &d);
+		if (code == RK_NVML_SUCCESS)
+			code = RK_NVML_CALL(&n, persistence, d, &on);
+		s->gpus++;
+		s->lost += code == RK_NVML_GPU_IS_LOST;
+		s->sleeping += code == RK_NVML_SUCCESS && !on;
+		if (d && RK_NVML_CALL(&n, mig, d, &mig, &pending) == RK_NVML_SUCCESS)
+			s->mig += mig != 0;
+	}
 	rk_nvml_close(&n);
 	return 0;
 }
@@ -218,8 +207,7 @@ static void say_device(struct rk_look *l, const char *path, enum rk_look_access 
 	} else {
 		rk_look_say(l, "nvidia-devices", RK_DOCTOR_WARN, path,
 			    "%s does not exist: programs cannot compute on the GPU", path);
-		rk_look_advise(l, "%s",
-			       l->container ? GPU_CONTAINER : "sudo nvidia-modprobe -c 0 -u");
+		advise_by_place(l, GPU_CONTAINER, "sudo nvidia-modprobe -c 0 -u");
 	}
 }
 
@@ -249,7 +237,7 @@ static void look_at_nvidia_devices(struct rk_look *l)
 	}
 	if (gpus)
 		rk_look_say(l, "nvidia-devices", RK_DOCTOR_OK, "/dev/nvidia*",
-			    "%u GPU%s readable and writable", gpus, gpus == 1 ? "" : "s");
+			    "%u GPU%s readable and writable", gpus, rk_plural(gpus));
 	else
 		say_device(l, "/dev/nvidia0", RK_LOOK_MISSING);
 }
@@ -257,43 +245,47 @@ static void look_at_nvidia_devices(struct rk_look *l)
 /* Bit 21 of "CapEff:\t000001ffffffffff"; root outside of a container has them all. */
 static bool is_admin(struct rk_look *l)
 {
+	static const char digits[] = "0123456789abcdef";
 	struct rk_bytes bytes;
-	const char *status = rk_look_read(l, "/proc/self/status", &bytes);
+	const char *status = rk_look_read(l, "/proc/self/status", &bytes), *at;
 	char text[32];
 	uint64_t caps = 0;
 	bool known = status && rk_sysfs_value(status, "CapEff", ':', text, sizeof(text));
 
 	for (const char *p = text; known && *p; p++) {
-		const char *digits = "0123456789abcdef", *at = strchr(digits, *p);
-
-		known = at != NULL;
-		caps = caps << 4 | (uint64_t)(at ? at - digits : 0);
+		at = strchr(digits, *p);
+		if (at)
+			caps = caps << 4 | (uint64_t)(at - digits);
+		else
+			known = false;
 	}
 	rk_bytes_release(&bytes);
 	return known ? caps >> CAP_SYS_ADMIN & 1 : l->user.uid == 0;
 }
 
+#define OPEN_COUNTERS                                                      \
+	"write 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' to " \
+	"/etc/modprobe.d/nvidia-profiling.conf and reboot"
+
 static void look_at_counters(struct rk_look *l)
 {
 	struct rk_bytes bytes;
 	const char *params = rk_look_read(l, "/proc/driver/nvidia/params", &bytes);
+	bool admin = is_admin(l);
 	char only[8];
-	bool closed, admin = is_admin(l);
 
 	if (params && rk_sysfs_value(params, "RmProfilingAdminOnly", ':', only, sizeof(only))) {
-		closed = strcmp(only, "1") == 0 && !admin;
-		rk_look_say(l, "nvidia-counters", closed ? RK_DOCTOR_WARN : RK_DOCTOR_OK,
-			    "NVIDIA counters",
-			    closed ? "hardware counters are restricted to administrators" :
-				     "this user can read hardware counters");
-		if (closed)
-			rk_look_advise(l, "%s%s",
-				       l->container ? "start the container with "
-						      "--cap-add=SYS_ADMIN, or on the host " :
-						      "",
-				       "write 'options nvidia "
-				       "NVreg_RestrictProfilingToAdminUsers=0' to "
-				       "/etc/modprobe.d/nvidia-profiling.conf and reboot");
+		if (strcmp(only, "1") != 0 || admin) {
+			rk_look_say(l, "nvidia-counters", RK_DOCTOR_OK, "NVIDIA counters",
+				    "this user can read hardware counters");
+		} else {
+			rk_look_say(l, "nvidia-counters", RK_DOCTOR_WARN, "NVIDIA counters",
+				    "hardware counters are restricted to administrators");
+			advise_by_place(l,
+					"start the container with --cap-add=SYS_ADMIN, or on the "
+					"host " OPEN_COUNTERS,
+					OPEN_COUNTERS);
+		}
 	}
 	rk_bytes_release(&bytes);
 }
@@ -312,16 +304,17 @@ static void look_at_nvidia(struct rk_look *l)
 	if (!l->nvidia) {
 		rk_look_say(l, "nvidia-driver", RK_DOCTOR_WARN, "NVIDIA driver",
 			    "the driver is not loaded");
-		rk_look_advise(l, "%s",
-			       l->container ?
-				       GPU_CONTAINER :
-				       "install NVIDIA's driver, or load it: sudo modprobe nvidia");
+		advise_by_place(l, GPU_CONTAINER,
+				"install NVIDIA's driver, or load it: sudo modprobe nvidia");
 		return;
 	}
 	if (!version[0] && module)
 		version_in(line, version, sizeof(version));
-	rk_look_say(l, "nvidia-driver", RK_DOCTOR_OK, "NVIDIA driver", "%s%s is loaded",
-		    version[0] ? "version " : "it", version);
+	if (version[0])
+		rk_look_say(l, "nvidia-driver", RK_DOCTOR_OK, "NVIDIA driver",
+			    "version %s is loaded", version);
+	else
+		rk_look_say(l, "nvidia-driver", RK_DOCTOR_OK, "NVIDIA driver", "it is loaded");
 	if (l->cuda)
 		rk_look_say(l, "cuda-driver", RK_DOCTOR_OK, "CUDA",
 			    "the driver supports programs of CUDA %d.%d and older", l->cuda / 1000,
@@ -358,14 +351,21 @@ static int major_of(const char *name)
 	return (int)v;
 }
 
-static void look_in(struct rk_look *l, const char *dir, struct found *f)
+/* The entries of a folder below the root. */
+static void list_folder(struct rk_look *l, const char *dir, struct rk_list *ret)
 {
-	struct rk_list names = { 0 };
 	char full[RK_SYSFS_PATH];
 
 	rk_sysfs_path(full, l->root, "%s", dir);
-	if (rk_sysfs_list(full, &names, NULL) < 0)
+	if (rk_sysfs_list(full, ret, NULL) < 0)
 		l->bad = true;
+}
+
+static void look_in(struct rk_look *l, const char *dir, struct found *f)
+{
+	struct rk_list names = { 0 };
+
+	list_folder(l, dir, &names);
 	for (size_t i = 0; i < names.n; i++) {
 		int major = major_of(names.v[i]);
 
@@ -375,7 +375,7 @@ static void look_in(struct rk_look *l, const char *dir, struct found *f)
 		f->majors[f->n++] = major;
 		break;
 	}
-	l->bad |= names.bad || f->dirs.bad;
+	l->bad |= f->dirs.bad;
 	rk_list_release(&names);
 }
 
@@ -396,54 +396,38 @@ static void look_in_toolkit(struct rk_look *l, const char *dir, struct found *f)
 /* pip's packages bring CUPTI along, under one name up to CUDA 12 and under another since. */
 static void look_in_python(struct rk_look *l, const char *prefix, struct found *f)
 {
-	static const char *const packages[] = { "site-packages", "dist-packages" };
-	static const char *const below[] = { "cuda_cupti", "cu13" };
+	static const char *const below[] = { "site-packages/nvidia/cuda_cupti",
+					     "site-packages/nvidia/cu13",
+					     "dist-packages/nvidia/cuda_cupti",
+					     "dist-packages/nvidia/cu13" };
 	struct rk_list names = { 0 };
 	char path[RK_SYSFS_PATH];
 
-	rk_sysfs_path(path, l->root, "%s/lib", prefix);
-	if (path[0] && rk_sysfs_list(path, &names, NULL) < 0)
-		l->bad = true;
+	rk_sysfs_path(path, "", "%s/lib", prefix);
+	if (path[0])
+		list_folder(l, path, &names);
 	for (size_t i = 0; i < names.n; i++)
 		for (unsigned k = 0; k < 4 && !strncmp(names.v[i], "python3", 7); k++) {
-			rk_sysfs_path(path, "", "%s/lib/%s/%s/nvidia/%s/lib", prefix, names.v[i],
-				      packages[k / 2], below[k % 2]);
+			rk_sysfs_path(path, "", "%s/lib/%s/%s/lib", prefix, names.v[i], below[k]);
 			if (path[0])
 				look_in(l, path, f);
 		}
-	l->bad |= names.bad;
 	rk_list_release(&names);
 }
 
-/* "/opt/torch/.venv/bin" among the folders of programs: where its Python has its packages. */
-static void look_beside_programs(struct rk_look *l, struct found *f)
+/* In the order in which a program would find it. */
+static void look_for_cupti(struct rk_look *l, struct found *f)
 {
-	char prefix[RK_SYSFS_PATH];
-
-	for (const char *p = l->path; *p; p += strspn(p, ":")) {
-		size_t len = strcspn(p, ":");
-
-		if (rk_text_ends(p, len, "/bin") && len < sizeof(prefix)) {
-			memcpy(prefix, p, len - 4);
-			prefix[len - 4] = '\0';
-			look_in_python(l, prefix, f);
-		}
-		p += len;
-	}
-}
-
-static void look_for_toolkits(struct rk_look *l, struct found *f)
-{
-	static const char *const variables[] = { "CUDA_HOME", "CUDA_PATH" };
+	const char *home = rk_look_env(l, "CUDA_HOME"), *cuda = rk_look_env(l, "CUDA_PATH");
+	const char *venv = rk_look_env(l, "VIRTUAL_ENV"), *conda = rk_look_env(l, "CONDA_PREFIX");
 	struct rk_list names = { 0 };
 	char path[RK_SYSFS_PATH];
 
-	for (size_t i = 0; i < 2; i++)
-		if (rk_look_env(l, variables[i]))
-			look_in_toolkit(l, rk_look_env(l, variables[i]), f);
-	rk_sysfs_path(path, l->root, "/usr/local");
-	if (rk_sysfs_list(path, &names, NULL) < 0)
-		l->bad = true;
+	if (home)
+		look_in_toolkit(l, home, f);
+	if (cuda)
+		look_in_toolkit(l, cuda, f);
+	list_folder(l, "/usr/local", &names);
 	for (size_t i = 0; i < names.n; i++) {
 		if (strncmp(names.v[i], "cuda", 4) != 0)
 			continue;
@@ -451,16 +435,9 @@ static void look_for_toolkits(struct rk_look *l, struct found *f)
 		if (path[0])
 			look_in_toolkit(l, path, f);
 	}
-	look_in_toolkit(l, "/opt/cuda", f);
-	l->bad |= names.bad;
 	rk_list_release(&names);
-}
+	look_in_toolkit(l, "/opt/cuda", f);
 
-static void look_for_cupti(struct rk_look *l, struct found *f)
-{
-	const char *venv = rk_look_env(l, "VIRTUAL_ENV"), *conda = rk_look_env(l, "CONDA_PREFIX");
-
-	look_for_toolkits(l, f);
 #if defined(__x86_64__)
 	look_in(l, "/usr/lib/x86_64-linux-gnu", f);
 #elif defined(__aarch64__)
@@ -473,7 +450,17 @@ static void look_for_cupti(struct rk_look *l, struct found *f)
 		look_in_python(l, conda, f);
 		look_in_toolkit(l, conda, f);
 	}
-	look_beside_programs(l, f);
+	/* "/opt/torch/.venv/bin" in PATH: its Python has packages beside it. */
+	for (const char *p = l->path; *p; p += strspn(p, ":")) {
+		size_t len = strcspn(p, ":");
+
+		if (rk_text_ends(p, len, "/bin") && len < sizeof(path)) {
+			memcpy(path, p, len - 4);
+			path[len - 4] = '\0';
+			look_in_python(l, path, f);
+		}
+		p += len;
+	}
 }
 
 static void say_cupti(struct rk_look *l, const struct found *f)
@@ -517,18 +504,7 @@ static const struct other {
 	{ "ncu", "Nsight Compute is running: it has exclusive use of the hardware counters", "" },
 };
 
-static void say_other(struct rk_look *l, const char *comm, const char *pid, unsigned *said)
-{
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-		if (strcmp(comm, others[i].name) != 0 || *said >> i & 1)
-			continue;
-		*said |= 1u << i;
-		rk_look_say(l, "cupti-user", RK_DOCTOR_WARN, comm, "%s (process %s)",
-			    others[i].text, pid);
-		if (others[i].advice[0])
-			rk_look_advise(l, "%s", others[i].advice);
-	}
-}
+enum { NOTHERS = sizeof(others) / sizeof(others[0]) };
 
 static void look_for_cupti_users(struct rk_look *l)
 {
@@ -536,43 +512,46 @@ static void look_for_cupti_users(struct rk_look *l)
 	char path[RK_SYSFS_PATH], comm[NAME_BYTES];
 	unsigned said = 0;
 
-	rk_sysfs_path(path, l->root, "/proc");
-	if (rk_sysfs_list(path, &pids, NULL) < 0)
-		l->bad = true;
+	list_folder(l, "/proc", &pids);
 	for (size_t i = 0; i < pids.n; i++) {
+		size_t k = 0;
+
 		if (pids.v[i][strspn(pids.v[i], "0123456789")])
 			continue;
 		rk_sysfs_path(path, "", "/proc/%s/comm", pids.v[i]);
-		if (rk_look_line(l, path, comm, sizeof(comm)))
-			say_other(l, comm, pids.v[i], &said);
+		if (!rk_look_line(l, path, comm, sizeof(comm)))
+			continue;
+		while (k < NOTHERS && strcmp(comm, others[k].name) != 0)
+			k++;
+		if (k == NOTHERS || said >> k & 1)
+			continue;
+		said |= 1u << k;
+		rk_look_say(l, "cupti-user", RK_DOCTOR_WARN, comm, "%s (process %s)",
+			    others[k].text, pids.v[i]);
+		if (others[k].advice[0])
+			rk_look_advise(l, "%s", others[k].advice);
 	}
-	l->bad |= pids.bad;
 	rk_list_release(&pids);
 }
 
-static void say_collector(struct rk_look *l)
+static void look_at_cuda(struct rk_look *l)
 {
+	struct found f = { .n = 0 };
 	struct rk_bytes path;
 
+	if (!l->nvidia)
+		return;
 	rk_bytes_init(&path, PATH_MAX);
 	l->cupti = rk_collector_find("librockit-cupti.so", &path);
 	l->bad |= path.bad;
 	rk_bytes_release(&path);
 	if (l->cupti) {
 		rk_look_say(l, "cuda", RK_DOCTOR_OK, "CUDA programs", "rockit can trace them");
-		return;
+	} else {
+		rk_look_say(l, "cuda", RK_DOCTOR_INFO, "CUDA programs",
+			    "librockit-cupti.so is missing");
+		rk_look_advise(l, "build rockit again; the build does not need CUDA");
 	}
-	rk_look_say(l, "cuda", RK_DOCTOR_INFO, "CUDA programs", "librockit-cupti.so is missing");
-	rk_look_advise(l, "build rockit again; the build does not need CUDA");
-}
-
-static void look_at_cuda(struct rk_look *l)
-{
-	struct found f = { .n = 0 };
-
-	if (!l->nvidia)
-		return;
-	say_collector(l);
 	look_for_cupti(l, &f);
 	if (!l->bad)
 		say_cupti(l, &f);
@@ -582,36 +561,26 @@ static void look_at_cuda(struct rk_look *l)
 
 /* ---- OpenCL ---- */
 
-/* Names of the drivers the loader knows, "pocl, amdocl64"; 0 for none. */
-static size_t name_drivers(struct rk_look *l, struct rk_bytes *out)
-{
-	struct rk_list files = { 0 };
-	char dir[RK_SYSFS_PATH];
-	size_t n = 0;
-
-	rk_sysfs_path(dir, l->root, "/etc/OpenCL/vendors");
-	if (rk_sysfs_list(dir, &files, NULL) < 0)
-		l->bad = true;
-	for (size_t i = 0; i < files.n; i++) {
-		size_t len = strlen(files.v[i]);
-
-		if (rk_text_ends(files.v[i], len, ".icd"))
-			rk_bytes_printf(out, "%s%.*s", n++ ? ", " : "", (int)len - 4, files.v[i]);
-	}
-	rk_list_release(&files);
-	return n;
-}
-
 static void look_at_opencl(struct rk_look *l)
 {
 	struct rk_bytes path, names;
+	struct rk_list files = { 0 };
 	bool collector;
-	size_t drivers;
+	size_t drivers = 0;
 
 	rk_bytes_init(&path, 1 << 16);
 	rk_bytes_init(&names, 1 << 12);
 	collector = rk_collector_find("librockit-opencl.so", &path);
-	drivers = name_drivers(l, &names);
+	/* The drivers that the loader knows: "pocl, amdocl64". */
+	list_folder(l, "/etc/OpenCL/vendors", &files);
+	for (size_t i = 0; i < files.n; i++) {
+		size_t len = strlen(files.v[i]);
+
+		if (rk_text_ends(files.v[i], len, ".icd"))
+			rk_bytes_printf(&names, "%s%.*s", drivers++ ? ", " : "", (int)len - 4,
+					files.v[i]);
+	}
+	rk_list_release(&files);
 	l->opencl = collector && drivers;
 	l->bad |= path.bad || names.bad;
 	if (l->opencl) {

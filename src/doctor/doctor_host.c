@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/num.h"
+#include "base/text.h"
 #include "doctor/doctor_impl.h"
 
 /* ---- the machine ---- */
@@ -104,22 +105,12 @@ static void look_at_driver(struct rk_look *l)
 	}
 	rk_look_say(l, "driver", RK_DOCTOR_BAD, "kernel driver",
 		    "amdgpu is not loaded, but there %s %zu AMD GPU%s", amd == 1 ? "is" : "are",
-		    amd, amd == 1 ? "" : "s");
+		    amd, rk_plural(amd));
 	rk_look_advise(l, "sudo modprobe amdgpu; if the module is not found, install the package "
 			  "amdgpu-dkms or the kernel's extra modules");
 }
 
-/* A line of /proc/self/limits: "Max open files   1024   1048576   files"; UINT64_MAX: none. */
-static uint64_t soft_limit(const char *limits, const char *name)
-{
-	char rest[LINE_BYTES];
-	uint64_t v;
-
-	if (!rk_sysfs_value(limits, name, ' ', rest, sizeof(rest)))
-		return UINT64_MAX;
-	return rk_num_u64(rest, strcspn(rest, " \t"), &v) == RK_NUM_OK ? v : UINT64_MAX;
-}
-
+/* Lines of /proc/self/limits: "Max open files   1024   1048576   files". */
 static void look_at_limits(struct rk_look *l)
 {
 	static const struct {
@@ -137,9 +128,12 @@ static void look_at_limits(struct rk_look *l)
 	const char *limits = rk_look_read(l, "/proc/self/limits", &bytes);
 
 	for (size_t i = 0; limits && i < sizeof(known) / sizeof(known[0]); i++) {
-		uint64_t v = soft_limit(limits, known[i].line);
+		char rest[LINE_BYTES];
+		uint64_t v;
 
-		if (v >= known[i].enough)
+		/* "unlimited" is not a number. */
+		if (!rk_sysfs_value(limits, known[i].line, ' ', rest, sizeof(rest)) ||
+		    rk_num_u64(rest, strcspn(rest, " \t"), &v) != RK_NUM_OK || v >= known[i].enough)
 			continue;
 		rk_look_say(l, "limit", RK_DOCTOR_WARN, "ulimit", "%s %" PRIu64 " %s",
 			    known[i].before, v, known[i].after);
@@ -153,7 +147,6 @@ static void look_at_space(struct rk_look *l, const char *subject, const char *di
 {
 	struct statvfs fs;
 	uint64_t free_bytes;
-	bool few;
 
 	if (statvfs(dir, &fs) < 0 || access(dir, W_OK) < 0) {
 		rk_look_say(l, "space", RK_DOCTOR_WARN, subject, "'%s' is not writable", dir);
@@ -161,10 +154,9 @@ static void look_at_space(struct rk_look *l, const char *subject, const char *di
 		return;
 	}
 	free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
-	few = free_bytes < GIB;
-	rk_look_say(l, "space", few ? RK_DOCTOR_WARN : RK_DOCTOR_OK, subject,
+	rk_look_say(l, "space", free_bytes < GIB ? RK_DOCTOR_WARN : RK_DOCTOR_OK, subject,
 		    "%.1f GiB free in '%s'", (double)free_bytes / (double)GIB, dir);
-	if (few)
+	if (free_bytes < GIB)
 		rk_look_advise(l, "%s", advice);
 }
 
@@ -195,24 +187,6 @@ static uint64_t effective(const char *status, const char *key, uint64_t otherwis
 	return number(p, strcspn(p, " \t"), otherwise);
 }
 
-/* All numbers of the line "Groups:", however long it is. */
-static void add_groups(struct rk_look_user *u, const char *status)
-{
-	const char *p = strstr(status, "\nGroups:");
-
-	if (!p)
-		return;
-	for (p += strlen("\nGroups:"); *p && *p != '\n';) {
-		size_t len;
-
-		p += strspn(p, " \t");
-		len = strcspn(p, " \t\n");
-		if (len)
-			add_group(u, number(p, len, UINT64_MAX));
-		p += len;
-	}
-}
-
 /*
  * A field of a line of /etc/passwd or /etc/group, "a:b:c:d", whose third field is `id`, into
  * `out`; false when no line has that id.
@@ -238,7 +212,7 @@ static bool field_by_id(struct rk_look *l, const char *file, uint64_t id, unsign
 		found = f[3][0] && number(f[2], strcspn(f[2], ":\n"), UINT64_MAX) == id;
 		if (found) {
 			len = strcspn(f[field], field < 3 ? ":\n" : "\n");
-			snprintf(out, size, "%.*s", (int)(len < size ? len : size), f[field]);
+			snprintf(out, size, "%.*s", (int)rk_min(len, size), f[field]);
 		}
 		line += end + (line[end] == '\n');
 	}
@@ -251,12 +225,24 @@ static void identify(struct rk_look *l)
 {
 	struct rk_look_user *u = &l->user;
 	struct rk_bytes bytes;
-	const char *status = rk_look_read(l, "/proc/self/status", &bytes);
-	const char *name = rk_look_env(l, "USER");
+	const char *status = rk_text_or_empty(rk_look_read(l, "/proc/self/status", &bytes));
+	const char *name = rk_look_env(l, "USER"), *p;
 
-	u->uid = effective(status ? status : "", "Uid", geteuid());
-	add_group(u, effective(status ? status : "", "Gid", getegid()));
-	add_groups(u, status ? status : "");
+	u->uid = effective(status, "Uid", geteuid());
+	add_group(u, effective(status, "Gid", getegid()));
+	/* All numbers of the line "Groups:", however long it is. */
+	p = strstr(status, "\nGroups:");
+	if (p)
+		p += strlen("\nGroups:");
+	while (p && *p && *p != '\n') {
+		size_t len;
+
+		p += strspn(p, " \t");
+		len = strcspn(p, " \t\n");
+		if (len)
+			add_group(u, number(p, len, UINT64_MAX));
+		p += len;
+	}
 	rk_bytes_release(&bytes);
 	if (!field_by_id(l, "/etc/passwd", u->uid, 0, u->name, sizeof(u->name)) && name)
 		snprintf(u->name, sizeof(u->name), "%s", name);
@@ -282,25 +268,12 @@ static bool session_has(const struct rk_look_user *u, uint64_t gid)
  * Under a test root, checks only owner, group and mode. On a real machine asks the kernel, which
  * also knows access lists. Opens nothing: that would wake a sleeping GPU.
  */
-static bool may_use(const struct rk_look *l, const char *full, const struct stat *st)
-{
-	const struct rk_look_user *u = &l->user;
-
-	if (!l->root[0])
-		return faccessat(AT_FDCWD, full, R_OK | W_OK, AT_EACCESS) == 0;
-	if (u->uid == 0)
-		return true;
-	if (u->uid == st->st_uid)
-		return (st->st_mode & 0600) == 0600;
-	if (session_has(u, st->st_gid))
-		return (st->st_mode & 0060) == 0060;
-	return (st->st_mode & 0006) == 0006;
-}
-
 static void inspect(const struct rk_look *l, struct device *dev)
 {
 	char full[RK_SYSFS_PATH];
+	unsigned need = 0006;
 	struct stat st;
+	bool allowed;
 
 	dev->access = RK_LOOK_MISSING;
 	rk_sysfs_path(full, l->root, "%s", dev->shown);
@@ -309,7 +282,15 @@ static void inspect(const struct rk_look *l, struct device *dev)
 	dev->gid = st.st_gid;
 	dev->mode = st.st_mode & 0777;
 	dev->in_group = session_has(&l->user, st.st_gid);
-	dev->access = may_use(l, full, &st) ? RK_LOOK_ALLOWED : RK_LOOK_DENIED;
+	if (l->user.uid == st.st_uid)
+		need = 0600;
+	else if (dev->in_group)
+		need = 0060;
+	if (!l->root[0])
+		allowed = faccessat(AT_FDCWD, full, R_OK | W_OK, AT_EACCESS) == 0;
+	else
+		allowed = l->user.uid == 0 || (dev->mode & need) == need;
+	dev->access = allowed ? RK_LOOK_ALLOWED : RK_LOOK_DENIED;
 }
 
 enum rk_look_access rk_look_device(const struct rk_look *l, const char *path)
@@ -321,37 +302,46 @@ enum rk_look_access rk_look_device(const struct rk_look *l, const char *path)
 	return dev.access;
 }
 
-static bool lists_user(const char *members, const char *name)
+/* Whether a word is in a list with commas. */
+static bool lists(const char *list, const char *word)
 {
-	size_t len = strlen(name);
+	size_t len = strlen(word);
 
-	for (const char *p = members; len && *p; p += strspn(p, ",")) {
+	for (const char *p = list; len && *p; p += strspn(p, ",")) {
 		size_t n = strcspn(p, ",");
 
-		if (n == len && memcmp(p, name, len) == 0)
+		if (n == len && memcmp(p, word, len) == 0)
 			return true;
 		p += n;
 	}
 	return false;
 }
 
-/* Chooses the advice that gives access to the device. */
-static void advise_access(struct rk_look *l, const struct device *dev, const char *group)
+/* Reports the device and chooses the advice that gives access to it. */
+static void say_denied(struct rk_look *l, const char *id, const struct device *dev)
 {
-	char members[4096] = "";
 	const char *user = l->user.name[0] ? l->user.name : "$USER";
+	const char *way = l->container ? l->container->group : NULL;
+	char group[NAME_BYTES], who[NAME_BYTES + 16] = "this user", members[4096] = "";
+
+	if (!field_by_id(l, "/etc/group", dev->gid, 0, group, sizeof(group)))
+		snprintf(group, sizeof(group), "%" PRIu64, dev->gid);
+	if (l->user.name[0])
+		snprintf(who, sizeof(who), "user '%s'", l->user.name);
+	rk_look_say(l, id, RK_DOCTOR_BAD, dev->shown,
+		    "%s cannot read and write %s: it belongs to group '%s' with mode %04o", who,
+		    dev->shown, group, dev->mode);
 
 	field_by_id(l, "/etc/group", dev->gid, 3, members, sizeof(members));
 	if ((dev->mode & 0060) != 0060 || dev->in_group)
 		rk_look_advise(l,
 			       "ask the administrator for a udev rule that gives the device to a "
 			       "group, with mode 0660 (ROCm's packages bring one)");
-	else if (l->container && l->container->group && dev->gid == NOBODY)
-		rk_look_advise(l, "%s of the group that owns the device on the host",
-			       l->container->group);
-	else if (l->container && l->container->group)
-		rk_look_advise(l, "%s %" PRIu64, l->container->group, dev->gid);
-	else if (lists_user(members, user))
+	else if (way && dev->gid == NOBODY)
+		rk_look_advise(l, "%s of the group that owns the device on the host", way);
+	else if (way)
+		rk_look_advise(l, "%s %" PRIu64, way, dev->gid);
+	else if (lists(members, user))
 		rk_look_advise(l,
 			       "log in again: '%s' was added to group '%s' after this session "
 			       "started",
@@ -360,29 +350,17 @@ static void advise_access(struct rk_look *l, const struct device *dev, const cha
 		rk_look_advise(l, "sudo usermod -aG %s %s, then log in again", group, user);
 }
 
-static void say_denied(struct rk_look *l, const char *id, const struct device *dev)
+/* /dev/kfd, and one check for all render nodes, which names the first that is wrong. */
+static void look_at_devices(struct rk_look *l)
 {
-	char group[NAME_BYTES];
-
-	if (!field_by_id(l, "/etc/group", dev->gid, 0, group, sizeof(group)))
-		snprintf(group, sizeof(group), "%" PRIu64, dev->gid);
-	rk_look_say(l, id, RK_DOCTOR_BAD, dev->shown,
-		    "%s%s%s cannot read and write %s: it belongs to group '%s' with "
-		    "mode %04o",
-		    l->user.name[0] ? "user '" : "this user", l->user.name,
-		    l->user.name[0] ? "'" : "", dev->shown, group, dev->mode);
-	advise_access(l, dev, group);
-}
-
-static void look_at_kfd(struct rk_look *l)
-{
-	struct device dev = { .shown = "/dev/kfd" };
+	struct device dev = { .shown = "/dev/kfd" }, missing = dev, denied = dev;
+	size_t nodes = 0, nmissing = 0, ndenied = 0;
+	const struct rk_gpu *gpu;
 
 	inspect(l, &dev);
 	if (dev.access == RK_LOOK_ALLOWED) {
 		rk_look_say(l, "kfd", RK_DOCTOR_OK, "/dev/kfd",
-			    "/dev/kfd is readable and "
-			    "writable");
+			    "/dev/kfd is readable and writable");
 	} else if (dev.access == RK_LOOK_DENIED) {
 		say_denied(l, "kfd", &dev);
 	} else {
@@ -393,14 +371,6 @@ static void look_at_kfd(struct rk_look *l)
 					      "load amdgpu with compute support: the kernel needs "
 					      "CONFIG_HSA_AMD, or the package amdgpu-dkms");
 	}
-}
-
-/* One check for all of them, which names the first that is wrong. */
-static void look_at_render_nodes(struct rk_look *l)
-{
-	struct device dev, missing = { .shown = "" }, denied = { .shown = "" };
-	size_t nodes = 0, nmissing = 0, ndenied = 0;
-	const struct rk_gpu *gpu;
 
 	for (size_t i = 0; (gpu = rk_look_amd(l, i)) != NULL; i++) {
 		if (gpu->render < 0)
@@ -428,15 +398,6 @@ static void look_at_render_nodes(struct rk_look *l)
 			    "%zu of %zu are readable and writable", nodes, nodes);
 }
 
-static void look_at_devices(struct rk_look *l)
-{
-	/* Without the driver there are no devices: fix the driver first. */
-	if (!rk_look_exists(l, "/sys/module/amdgpu") || !rk_look_count(l, "AMD"))
-		return;
-	look_at_kfd(l);
-	look_at_render_nodes(l);
-}
-
 void rk_look_host(struct rk_look *l)
 {
 	char release[LINE_BYTES];
@@ -455,30 +416,24 @@ void rk_look_host(struct rk_look *l)
 		      "run in a directory with more space, or choose one: rockit run -d DIR");
 	look_at_space(l, "temporary files", l->tmpdir,
 		      "free some space there, or set TMPDIR to another directory");
-	look_at_devices(l);
+	/* Without the driver there are no devices: fix the driver first. */
+	if (rk_look_exists(l, "/sys/module/amdgpu") && rk_look_count(l, "AMD"))
+		look_at_devices(l);
 }
 
 /* ---- variables that change what is measured ---- */
 
-static size_t count_words(const char *list)
-{
-	size_t n = 0;
-
-	for (const char *p = list; *p; p += strcspn(p, ",")) {
-		p += strspn(p, ",");
-		n += *p != '\0';
-	}
-	return n;
-}
-
 static void look_at_visible(struct rk_look *l, const char *name, const char *vendor)
 {
 	const char *value = rk_look_env(l, name);
-	size_t all = rk_look_count(l, vendor), seen;
+	size_t all = rk_look_count(l, vendor), seen = 0;
 
 	if (!value || !all)
 		return;
-	seen = value[0] == '-' ? 0 : count_words(value);
+	for (const char *p = value; value[0] != '-' && *p; p += strcspn(p, ",")) {
+		p += strspn(p, ",");
+		seen += *p != '\0';
+	}
 	if (seen == 0) {
 		rk_look_say(l, "visible-devices", RK_DOCTOR_WARN, name,
 			    "%s='%s' hides every GPU from programs", name, value);
@@ -486,23 +441,8 @@ static void look_at_visible(struct rk_look *l, const char *name, const char *ven
 	} else {
 		rk_look_say(l, "visible-devices", RK_DOCTOR_INFO, name,
 			    "%s='%s': programs see at most %zu of the %zu GPUs", name, value,
-			    seen < all ? seen : all, all);
+			    rk_min(seen, all), all);
 	}
-}
-
-static void look_at_all_visible(struct rk_look *l)
-{
-	static const char *const names[] = { "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
-					     "GPU_DEVICE_ORDINAL" };
-	/* HIP also reads CUDA's variable. */
-	const char *vendor = rk_look_count(l, "NVIDIA") ? "NVIDIA" : "AMD";
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		look_at_visible(l, names[i], "AMD");
-	look_at_visible(l, "CUDA_VISIBLE_DEVICES", vendor);
-	if (rk_look_env(l, names[0]) && rk_look_env(l, names[1]) && rk_look_count(l, "AMD"))
-		rk_look_say(l, "visible-devices", RK_DOCTOR_INFO, names[1],
-			    "%s selects from the GPUs that %s leaves visible", names[1], names[0]);
 }
 
 /* What a variable does. A name that ends in '_' is a prefix. */
@@ -563,7 +503,17 @@ void rk_look_environment(struct rk_look *l)
 	unsigned n = 0;
 	char name[128];
 
-	look_at_all_visible(l);
+	look_at_visible(l, "ROCR_VISIBLE_DEVICES", "AMD");
+	look_at_visible(l, "HIP_VISIBLE_DEVICES", "AMD");
+	look_at_visible(l, "GPU_DEVICE_ORDINAL", "AMD");
+	/* HIP also reads CUDA's variable. */
+	look_at_visible(l, "CUDA_VISIBLE_DEVICES", rk_look_count(l, "NVIDIA") ? "NVIDIA" : "AMD");
+	if (rk_look_env(l, "ROCR_VISIBLE_DEVICES") && rk_look_env(l, "HIP_VISIBLE_DEVICES") &&
+	    rk_look_count(l, "AMD"))
+		rk_look_say(l, "visible-devices", RK_DOCTOR_INFO, "HIP_VISIBLE_DEVICES",
+			    "HIP_VISIBLE_DEVICES selects from the GPUs that ROCR_VISIBLE_DEVICES "
+			    "leaves visible");
+
 	for (char *const *e = l->env; *e && n < MOST_VARIABLES; e++) {
 		size_t len = strcspn(*e, "=");
 		const struct variable *v = (*e)[len] ? known_variable(*e, len) : NULL;
@@ -571,7 +521,7 @@ void rk_look_environment(struct rk_look *l)
 		/* An empty value or "0" turns most of these off; paths have no such value. */
 		if (!v || !(*e)[len + 1] || strcmp(*e + len + 1, "0") == 0)
 			continue;
-		len = len < sizeof(name) ? len : sizeof(name) - 1;
+		len = rk_min(len, sizeof(name) - 1);
 		memcpy(name, *e, len);
 		name[len] = '\0';
 		rk_look_say(l, "environment", v->status, name, "%s %s", name, v->text);

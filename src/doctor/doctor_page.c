@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/json_out.h"
+#include "base/num.h"
 #include "base/page.h"
 #include "base/text.h"
 #include "rockit/doctor.h"
@@ -33,7 +34,7 @@ static void put_cell(struct rk_page *p, const char *s, size_t width)
 	if (!width)
 		return;
 	rk_bytes_put(p->out, p->cell.data, p->cell.len);
-	rk_page_spaces(p, (n < width ? width - n : 0) + 2);
+	rk_page_spaces(p, rk_max(n, width) - n + 2);
 }
 
 static void widen(struct rk_page *p, size_t *width, const char *s)
@@ -69,7 +70,7 @@ static void put_words(struct rk_page *p, const char *s, size_t indent)
 		}
 		rk_bytes_put(p->out, text, len);
 		at += n;
-		text += len + (blank ? 1 : 0);
+		text += len + (blank != NULL);
 		first = false;
 	}
 	rk_bytes_put_u8(p->out, '\n');
@@ -83,57 +84,52 @@ static void put_title(struct rk_page *p, const char *title)
 	rk_bytes_put_u8(p->out, '\n');
 }
 
-struct tool_widths {
-	size_t name, version, rocm;
-};
-
-static void put_tool(struct rk_page *p, const struct rk_tool_found *t, const struct tool_widths *w,
-		     bool detail)
-{
-	size_t at =
-		2 + w->name + 2 + (w->version ? w->version + 2 : 0) + (w->rocm ? w->rocm + 7 : 0);
-	const char *remark = "";
-
-	if (!t->usable)
-		remark = " (not executable)";
-	else if (!t->first)
-		remark = " (not used)";
-	if (remark[0])
-		rk_page_paint(p, RK_DIM);
-	rk_bytes_puts(p->out, "  ");
-	put_cell(p, t->name, w->name);
-	put_cell(p, t->version, w->version);
-	if (w->rocm)
-		rk_bytes_puts(p->out, t->rocm[0] ? "ROCm " : "     ");
-	put_cell(p, t->rocm, w->rocm);
-	if (at + load(p, t->path) + strlen(remark) > p->look->columns) {
-		while (p->out->len && p->out->data[p->out->len - 1] == ' ')
-			p->out->len--;
-		rk_bytes_puts(p->out, "\n      ");
-	}
-	rk_bytes_put(p->out, p->cell.data, p->cell.len);
-	rk_bytes_puts(p->out, remark);
-	if (remark[0])
-		rk_page_paint(p, RK_NORMAL);
-	rk_bytes_put_u8(p->out, '\n');
-	if (detail && t->options[0]) {
-		rk_page_spaces(p, 6);
-		put_words(p, t->options, 6);
-	}
-}
-
 static void put_tools(struct rk_page *p, const struct rk_tools_found *tools, bool detail)
 {
-	struct tool_widths w = { 0 };
+	size_t name = 0, version = 0, rocm = 0, at;
 
 	put_title(p, "Tools");
 	for (size_t i = 0; i < tools->n; i++) {
-		widen(p, &w.name, tools->tools[i].name);
-		widen(p, &w.version, tools->tools[i].version);
-		widen(p, &w.rocm, tools->tools[i].rocm);
+		widen(p, &name, tools->tools[i].name);
+		widen(p, &version, tools->tools[i].version);
+		widen(p, &rocm, tools->tools[i].rocm);
 	}
-	for (size_t i = 0; i < tools->n; i++)
-		put_tool(p, &tools->tools[i], &w, detail);
+	at = 2 + name + 2;
+	if (version)
+		at += version + 2;
+	if (rocm)
+		at += strlen("ROCm ") + rocm + 2;
+	for (size_t i = 0; i < tools->n; i++) {
+		const struct rk_tool_found *t = &tools->tools[i];
+		const char *remark = "";
+
+		if (!t->usable)
+			remark = " (not executable)";
+		else if (!t->first)
+			remark = " (not used)";
+		if (remark[0])
+			rk_page_paint(p, RK_DIM);
+		rk_bytes_puts(p->out, "  ");
+		put_cell(p, t->name, name);
+		put_cell(p, t->version, version);
+		if (rocm)
+			rk_bytes_puts(p->out, t->rocm[0] ? "ROCm " : "     ");
+		put_cell(p, t->rocm, rocm);
+		if (at + load(p, t->path) + strlen(remark) > p->look->columns) {
+			while (p->out->len && p->out->data[p->out->len - 1] == ' ')
+				p->out->len--;
+			rk_bytes_puts(p->out, "\n      ");
+		}
+		rk_bytes_put(p->out, p->cell.data, p->cell.len);
+		rk_bytes_puts(p->out, remark);
+		if (remark[0])
+			rk_page_paint(p, RK_NORMAL);
+		rk_bytes_put_u8(p->out, '\n');
+		if (detail && t->options[0]) {
+			rk_page_spaces(p, 6);
+			put_words(p, t->options, 6);
+		}
+	}
 	if (!tools->n)
 		rk_bytes_puts(p->out, "  none found\n");
 }
@@ -144,7 +140,9 @@ enum { GPU_INDEX, GPU_NAME, GPU_GFX, GPU_CUS, GPU_MEMORY, GPU_PARTITION, GPU_PCI
 static const char *gpu_cell(const struct rk_gpu *g, unsigned column, char number[32])
 {
 	const double gib = 1024.0 * 1024.0 * 1024.0;
+	const char *dot = strchr(g->compute, '.');
 
+	number[0] = '\0';
 	switch (column) {
 	case GPU_INDEX:
 		snprintf(number, 32, "%d", g->index);
@@ -152,15 +150,19 @@ static const char *gpu_cell(const struct rk_gpu *g, unsigned column, char number
 	case GPU_NAME:
 		return g->name;
 	case GPU_GFX: /* as compilers name it: 9.0 is sm_90 */
+		if (!g->compute[0])
+			return g->gfx;
 		snprintf(number, 32, "sm_%.*s%s", (int)strcspn(g->compute, "."), g->compute,
-			 strchr(g->compute, '.') ? strchr(g->compute, '.') + 1 : "");
-		return g->compute[0] ? number : g->gfx;
+			 dot ? dot + 1 : "");
+		return number;
 	case GPU_CUS:
-		snprintf(number, 32, "%u CUs", g->cu_count);
-		return g->cu_count ? number : "";
+		if (g->cu_count)
+			snprintf(number, 32, "%u CUs", g->cu_count);
+		return number;
 	case GPU_MEMORY:
-		snprintf(number, 32, "%.0f GiB", (double)g->memory_bytes / gib);
-		return g->memory_bytes ? number : "";
+		if (g->memory_bytes)
+			snprintf(number, 32, "%.0f GiB", (double)g->memory_bytes / gib);
+		return number;
 	case GPU_PARTITION:
 		return g->partition;
 	default:
@@ -190,34 +192,10 @@ static void put_gpus(struct rk_page *p, const struct rk_gpus *gpus)
 		rk_bytes_puts(p->out, "  none found\n");
 }
 
-static void put_check(struct rk_page *p, const struct rk_doctor_check *c, size_t width)
-{
-	static const char *const colors[] = { RK_GREEN, "", RK_YELLOW, RK_RED };
-	size_t indent = 2 + 4 + 2 + width + 2;
-
-	rk_bytes_puts(p->out, "  ");
-	rk_page_paint(p, colors[c->status]);
-	rk_bytes_printf(p->out, "%-4s", rk_doctor_status_word(c->status));
-	rk_page_paint(p, colors[c->status][0] ? RK_NORMAL : "");
-	rk_bytes_puts(p->out, "  ");
-	if (load(p, c->subject) > width) {
-		rk_bytes_put(p->out, p->cell.data, p->cell.len);
-		rk_bytes_put_u8(p->out, '\n');
-		rk_page_spaces(p, indent);
-	} else {
-		put_cell(p, c->subject, width);
-	}
-	put_words(p, c->text, indent);
-	if (!c->advice[0])
-		return;
-	rk_page_spaces(p, indent);
-	rk_bytes_puts(p->out, "-> ");
-	put_words(p, c->advice, indent + 3);
-}
-
 static void put_checks(struct rk_page *p, const struct rk_doctor *d)
 {
-	size_t width = 0;
+	static const char *const colors[] = { RK_GREEN, "", RK_YELLOW, RK_RED };
+	size_t width = 0, indent;
 
 	rk_bytes_put_u8(p->out, '\n');
 	put_title(p, "Checks");
@@ -227,8 +205,30 @@ static void put_checks(struct rk_page *p, const struct rk_doctor *d)
 		if (n > width && n <= SUBJECT_COLUMNS)
 			width = n;
 	}
-	for (size_t i = 0; i < d->nchecks; i++)
-		put_check(p, &d->checks[i], width);
+	indent = 2 + 4 + 2 + width + 2;
+	for (size_t i = 0; i < d->nchecks; i++) {
+		const struct rk_doctor_check *c = &d->checks[i];
+
+		rk_bytes_puts(p->out, "  ");
+		rk_page_paint(p, colors[c->status]);
+		rk_bytes_printf(p->out, "%-4s", rk_doctor_status_word(c->status));
+		if (colors[c->status][0])
+			rk_page_paint(p, RK_NORMAL);
+		rk_bytes_puts(p->out, "  ");
+		if (load(p, c->subject) > width) {
+			rk_bytes_put(p->out, p->cell.data, p->cell.len);
+			rk_bytes_put_u8(p->out, '\n');
+			rk_page_spaces(p, indent);
+		} else {
+			put_cell(p, c->subject, width);
+		}
+		put_words(p, c->text, indent);
+		if (c->advice[0]) {
+			rk_page_spaces(p, indent);
+			rk_bytes_puts(p->out, "-> ");
+			put_words(p, c->advice, indent + 3);
+		}
+	}
 }
 
 /* What the forms are given. */
@@ -285,20 +285,6 @@ static void index_or_null(struct rk_json_out *j, const char *key, int v)
 		rk_json_null(j, key);
 }
 
-static void tool_json(struct rk_json_out *j, const struct rk_tool_found *t)
-{
-	rk_json_object_flat(j, NULL);
-	rk_json_text(j, "name", t->name);
-	rk_json_text(j, "path", t->path);
-	text_or_null(j, "version", t->version);
-	text_or_null(j, "rocm", t->rocm);
-	text_or_null(j, "place", t->place);
-	text_or_null(j, "options", t->options);
-	rk_json_bool(j, "first", t->first);
-	rk_json_bool(j, "usable", t->usable);
-	rk_json_close(j);
-}
-
 static void gpu_json(struct rk_json_out *j, const struct rk_gpu *g)
 {
 	rk_json_object_flat(j, NULL);
@@ -323,17 +309,6 @@ static void gpu_json(struct rk_json_out *j, const struct rk_gpu *g)
 	rk_json_close(j);
 }
 
-static void check_json(struct rk_json_out *j, const struct rk_doctor_check *c)
-{
-	rk_json_object_flat(j, NULL);
-	rk_json_text(j, "id", c->id);
-	rk_json_text(j, "status", rk_doctor_status_word(c->status));
-	rk_json_text(j, "subject", c->subject);
-	rk_json_text(j, "text", c->text);
-	rk_json_text(j, "advice", c->advice);
-	rk_json_close(j);
-}
-
 static void put_json(struct rk_bytes *out, const void *what, const struct rk_render_options *look)
 {
 	const struct rk_doctor *d = ((const struct shown *)what)->d;
@@ -347,16 +322,37 @@ static void put_json(struct rk_bytes *out, const void *what, const struct rk_ren
 	rk_json_text(&j, "text", d->verdict);
 	rk_json_close(&j);
 	rk_json_array(&j, "tools");
-	for (size_t i = 0; i < d->tools.n; i++)
-		tool_json(&j, &d->tools.tools[i]);
+	for (size_t i = 0; i < d->tools.n; i++) {
+		const struct rk_tool_found *t = &d->tools.tools[i];
+
+		rk_json_object_flat(&j, NULL);
+		rk_json_text(&j, "name", t->name);
+		rk_json_text(&j, "path", t->path);
+		text_or_null(&j, "version", t->version);
+		text_or_null(&j, "rocm", t->rocm);
+		text_or_null(&j, "place", t->place);
+		text_or_null(&j, "options", t->options);
+		rk_json_bool(&j, "first", t->first);
+		rk_json_bool(&j, "usable", t->usable);
+		rk_json_close(&j);
+	}
 	rk_json_close(&j);
 	rk_json_array(&j, "gpus");
 	for (size_t i = 0; i < d->gpus.n; i++)
 		gpu_json(&j, &d->gpus.gpus[i]);
 	rk_json_close(&j);
 	rk_json_array(&j, "checks");
-	for (size_t i = 0; i < d->nchecks; i++)
-		check_json(&j, &d->checks[i]);
+	for (size_t i = 0; i < d->nchecks; i++) {
+		const struct rk_doctor_check *c = &d->checks[i];
+
+		rk_json_object_flat(&j, NULL);
+		rk_json_text(&j, "id", c->id);
+		rk_json_text(&j, "status", rk_doctor_status_word(c->status));
+		rk_json_text(&j, "subject", c->subject);
+		rk_json_text(&j, "text", c->text);
+		rk_json_text(&j, "advice", c->advice);
+		rk_json_close(&j);
+	}
 	rk_json_close(&j);
 	rk_json_end(&j);
 }

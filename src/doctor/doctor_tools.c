@@ -4,6 +4,7 @@
 
 #include "base/list.h"
 #include "base/num.h"
+#include "base/text.h"
 #include "doctor/doctor_impl.h"
 #include "tool/tool.h"
 
@@ -42,11 +43,12 @@ static const char *installer(struct rk_look *l)
 		{ "azurelinux", "sudo dnf install" }, { "suse", "sudo zypper install" },
 	};
 	struct rk_bytes bytes;
-	const char *text = rk_look_read(l, "/etc/os-release", &bytes), *found = "install";
+	const char *text = rk_text_or_empty(rk_look_read(l, "/etc/os-release", &bytes));
+	const char *found = "install";
 	char ids[LINE_BYTES], like[LINE_BYTES];
 
-	rk_sysfs_value(text ? text : "", "ID", '=', ids, sizeof(ids));
-	rk_sysfs_value(text ? text : "", "ID_LIKE", '=', like, sizeof(like));
+	rk_sysfs_value(text, "ID", '=', ids, sizeof(ids));
+	rk_sysfs_value(text, "ID_LIKE", '=', like, sizeof(like));
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		if (!strstr(ids, known[i].word) && !strstr(like, known[i].word))
 			continue;
@@ -55,41 +57,6 @@ static const char *installer(struct rk_look *l)
 	}
 	rk_bytes_release(&bytes);
 	return found;
-}
-
-static void look_for_none(struct rk_look *l)
-{
-	bool amd = rk_look_count(l, "AMD") > 0;
-
-	rk_look_say(l, "no-profiler", amd ? RK_DOCTOR_BAD : RK_DOCTOR_INFO, "profilers",
-		    "no ROCm profiler found in PATH, $ROCM_PATH, /opt/rocm* or Python packages");
-	rk_look_advise(l,
-		       "%s rocprofiler-sdk rocprofiler-compute rocprofiler-systems (since ROCm "
-		       "7.13 one package, amdrocm-profiler) from AMD's repository, or: pip "
-		       "install 'rocm[profiler]'; rockit can read files without them",
-		       installer(l));
-}
-
-static bool has_first(const struct rk_look *l, const char *name)
-{
-	for (size_t i = 0; i < l->d->tools.n; i++)
-		if (l->d->tools.tools[i].first && strcmp(l->d->tools.tools[i].name, name) == 0)
-			return true;
-	return false;
-}
-
-/* Present but not executable, and no other program of that name. */
-static void look_at_unusable(struct rk_look *l)
-{
-	for (size_t i = 0; i < l->d->tools.n; i++) {
-		const struct rk_tool_found *t = &l->d->tools.tools[i];
-
-		if (t->usable || has_first(l, t->name))
-			continue;
-		rk_look_say(l, "not-executable", RK_DOCTOR_WARN, t->name,
-			    "this user cannot execute '%s'", t->path);
-		rk_look_advise(l, "check its mode, and whether its file system is mounted noexec");
-	}
 }
 
 /* Tools for deep analysis are in separate packages, which few people install. */
@@ -116,74 +83,61 @@ static void look_for_others(struct rk_look *l, const struct rk_tool_found *best)
 	rk_look_advise(l, "%s %s, or: pip install 'rocm[profiler]'", installer(l), package);
 }
 
-/* The release under $ROCM_PATH, "" when it is not set or has no tool. */
-static const char *release_of_rocm_path(const struct rk_look *l)
+/* Several releases, or a $ROCM_PATH that differs from the release in PATH. */
+static void look_at_releases(struct rk_look *l, const struct rk_tool_found *best)
 {
-	const char *dir = rk_look_env(l, "ROCM_PATH");
-	size_t len = dir ? strlen(dir) : 0;
+	const char *dir = rk_text_or_empty(rk_look_env(l, "ROCM_PATH")), *other = "", *text;
+	struct rk_list all = { 0 };
+	size_t len = strlen(dir);
+	struct rk_bytes names;
 
 	while (len && dir[len - 1] == '/')
 		len--;
-	for (size_t i = 0; len && i < l->d->tools.n; i++) {
+	for (size_t i = 0; i < l->d->tools.n; i++) {
 		const struct rk_tool_found *t = &l->d->tools.tools[i];
 
-		if (strncmp(t->path, dir, len) == 0 && t->path[len] == '/' && t->rocm[0])
-			return t->rocm;
+		if (!t->rocm[0])
+			continue;
+		rk_list_add_once(&all, t->rocm);
+		if (len && !other[0] && strncmp(t->path, dir, len) == 0 && t->path[len] == '/')
+			other = t->rocm;
 	}
-	return "";
-}
-
-static void say_releases(struct rk_look *l, const struct rk_list *all,
-			 const struct rk_tool_found *best)
-{
-	const char *other = release_of_rocm_path(l);
-	struct rk_bytes names;
+	l->bad |= all.bad;
 
 	rk_bytes_init(&names, LINE_BYTES);
-	for (size_t i = 0; i < all->n; i++)
-		rk_bytes_printf(&names, "%s%s", i ? ", " : "", all->v[i]);
-	if (other[0] && best->rocm[0] && strcmp(other, best->rocm) != 0) {
+	for (size_t i = 0; i < all.n; i++)
+		rk_bytes_printf(&names, "%s%s", i ? ", " : "", all.v[i]);
+	text = rk_bytes_str(&names);
+	if (all.n > 1 && other[0] && best->rocm[0] && strcmp(other, best->rocm) != 0) {
 		rk_look_say(l, "releases", RK_DOCTOR_WARN, "ROCm releases",
 			    "PATH finds %s of ROCm %s, but ROCM_PATH is ROCm %s: a program and "
 			    "its profiler may not match",
 			    best->name, best->rocm, other);
 		rk_look_advise(l, "put $ROCM_PATH/bin first in PATH, or unset ROCM_PATH");
-	} else {
-		const char *text = rk_bytes_str(&names);
-
+	} else if (all.n > 1) {
 		rk_look_say(l, "releases", RK_DOCTOR_INFO, "ROCm releases",
 			    "several releases have profilers (%s); rockit run uses %s of ROCm %s",
 			    text ? text : "a long list", best->name,
 			    best->rocm[0] ? best->rocm : "(unknown)");
 	}
 	rk_bytes_release(&names);
-}
-
-static void look_at_releases(struct rk_look *l, const struct rk_tool_found *best)
-{
-	struct rk_list all = { 0 };
-
-	for (size_t i = 0; i < l->d->tools.n; i++)
-		if (l->d->tools.tools[i].rocm[0])
-			rk_list_add_once(&all, l->d->tools.tools[i].rocm);
-	l->bad |= all.bad;
-	if (all.n > 1)
-		say_releases(l, &all, best);
 	rk_list_release(&all);
 }
 
 /* Both are Python scripts that begin with "#!/usr/bin/env python3". */
 static void look_at_python(struct rk_look *l, const struct rk_tool_found *best)
 {
-	bool used = strcmp(best->name, "rocprofv3") == 0;
+	enum rk_doctor_status status = RK_DOCTOR_WARN;
+	const char *script = "rocprof-compute";
 
-	if (!used && !has_any(l, "rocprof-compute"))
+	if (strcmp(best->name, "rocprofv3") == 0) {
+		status = RK_DOCTOR_BAD;
+		script = "rocprofv3";
+	}
+	if (!has_any(l, script) || rk_look_program(l, "python3"))
 		return;
-	if (rk_look_program(l, "python3"))
-		return;
-	rk_look_say(l, "python", used ? RK_DOCTOR_BAD : RK_DOCTOR_WARN, "python3",
-		    "%s is a Python script, but python3 is not in PATH",
-		    used ? "rocprofv3" : "rocprof-compute");
+	rk_look_say(l, "python", status, "python3",
+		    "%s is a Python script, but python3 is not in PATH", script);
 	rk_look_advise(l, "%s python3, or add its directory to PATH", installer(l));
 }
 
@@ -216,15 +170,28 @@ static void look_at_settings(struct rk_look *l)
 
 static void look_at_installed(struct rk_look *l)
 {
-	const struct rk_tool_found *best = rk_look_best(l);
+	const struct rk_tool_found *best = rk_look_best(l), *all = l->d->tools.tools;
+	bool amd = rk_look_count(l, "AMD") > 0;
 
-	look_at_unusable(l);
+	/* Present but not executable, and no other program of that name. */
+	for (size_t i = 0; i < l->d->tools.n; i++) {
+		size_t k = 0;
+
+		while (k < l->d->tools.n && !(all[k].first && !strcmp(all[k].name, all[i].name)))
+			k++;
+		if (all[i].usable || k < l->d->tools.n)
+			continue;
+		rk_look_say(l, "not-executable", RK_DOCTOR_WARN, all[i].name,
+			    "this user cannot execute '%s'", all[i].path);
+		rk_look_advise(l, "check its mode, and whether its file system is mounted noexec");
+	}
+
 	if (best) {
 		look_for_others(l, best);
 		look_at_releases(l, best);
 		look_at_python(l, best);
 		look_at_settings(l);
-	} else if ((l->nvidia || rk_look_count(l, "NVIDIA")) && !rk_look_count(l, "AMD")) {
+	} else if ((l->nvidia || rk_look_count(l, "NVIDIA")) && !amd) {
 		/* With only NVIDIA GPUs, ROCm is useless. */
 		if (l->cupti || has_any(l, "nsys"))
 			return;
@@ -233,7 +200,15 @@ static void look_at_installed(struct rk_look *l)
 		rk_look_advise(l, "install it from NVIDIA's repository (package nsight-systems); "
 				  "rockit can read files without it");
 	} else {
-		look_for_none(l);
+		rk_look_say(l, "no-profiler", amd ? RK_DOCTOR_BAD : RK_DOCTOR_INFO, "profilers",
+			    "no ROCm profiler found in PATH, $ROCM_PATH, /opt/rocm* or Python "
+			    "packages");
+		rk_look_advise(l,
+			       "%s rocprofiler-sdk rocprofiler-compute rocprofiler-systems (since "
+			       "ROCm 7.13 one package, amdrocm-profiler) from AMD's repository, "
+			       "or: pip install 'rocm[profiler]'; rockit can read files without "
+			       "them",
+			       installer(l));
 	}
 }
 
@@ -273,28 +248,24 @@ static void look_at_newer(struct rk_look *l)
 	}
 }
 
-/* Several chips, or two names of one chip, may match the same rule. */
-static bool is_said(const struct rk_look *l, const char *tool, const char *text)
-{
-	for (size_t i = 0; i < l->d->nchecks; i++)
-		if (strcmp(l->d->checks[i].subject, tool) == 0 &&
-		    strcmp(l->d->checks[i].text, text) == 0)
-			return true;
-	return false;
-}
-
 static void look_at_chip(struct rk_look *l, const char *tool, struct rk_version v, const char *gfx)
 {
+	const struct rk_doctor_check *c;
 	const struct rk_hazard *h;
-	size_t at = 0;
+	size_t at = 0, i;
 
 	while (!l->bad && (h = rk_hazards_next(tool, v, gfx, &at)) != NULL) {
 		/* A rule for every release and chip is a note; one for some of them, a warning. */
 		bool special = h->arch[0] || rk_version_known(h->from) ||
 			       rk_version_known(h->until);
 
+		/* Several chips, or two names of one chip, may match the same rule. */
+		c = l->d->checks;
+		for (i = 0; i < l->d->nchecks; i++)
+			if (strcmp(c[i].subject, tool) == 0 && strcmp(c[i].text, h->text) == 0)
+				break;
 		/* The power level itself was checked for RDNA's counters (doctor_gpus.c). */
-		if (strstr(h->text, "STABLE_STD") || is_said(l, tool, h->text))
+		if (i < l->d->nchecks || strstr(h->text, "STABLE_STD"))
 			continue;
 		rk_look_say(l, "hazard", special ? RK_DOCTOR_WARN : RK_DOCTOR_INFO, tool, "%s",
 			    h->text);
