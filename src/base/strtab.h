@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/error.h"
 
@@ -24,6 +25,12 @@ int rk_strtab_new(size_t max_bytes, struct rk_strtab **ret, struct rk_error *err
  */
 int rk_strtab_add(struct rk_strtab *t, const char *text, size_t len, uint32_t *ret_id,
 		  struct rk_error *err);
+/* The same for a terminated text. */
+static inline int rk_strtab_adds(struct rk_strtab *t, const char *text, uint32_t *ret_id,
+				 struct rk_error *err)
+{
+	return rk_strtab_add(t, text, strlen(text), ret_id, err);
+}
 
 /* Borrowed; valid until the table is freed. Terminated by a NUL that len does not count. */
 const char *rk_strtab_borrow(const struct rk_strtab *t, uint32_t id, size_t *ret_len);
