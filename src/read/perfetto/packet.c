@@ -73,38 +73,15 @@ static struct pf_track *find_track(struct pf_state *s, uint64_t uuid, struct rk_
 	return &s->tracks[s->ntracks++];
 }
 
-/* As above; innermost on the track from now on. */
-static struct pf_slice *open_slice(struct pf_state *s, struct pf_track *t, struct rk_error *err)
-{
-	struct pf_slice *slice = s->spare;
-
-	if (s->nslices == PF_MAX_SLICES) {
-		rk_pf_warn(s, "slice-limit", "too many open slices; some are dropped");
-		return NULL;
-	}
-	if (slice)
-		s->spare = slice->outer;
-	else
-		slice = rk_alloc(sizeof(*slice));
-	if (!slice) {
-		rk_fail_nomem(err);
-		return NULL;
-	}
-	*slice = (struct pf_slice){ .outer = t->open, .start = RK_NONE, .name = RK_NONE };
-	for (unsigned i = 0; i < PF_NVALUES; i++)
-		slice->values[i] = RK_NONE;
-	t->open = slice;
-	s->nslices++;
-	return slice;
-}
-
 int rk_pf_slice_end(struct pf_state *s, struct pf_track *t, int64_t end, struct rk_error *err)
 {
 	struct pf_slice *slice = t->open;
-	int rc = slice->wanted ? s->emit(s->arg, slice, t, end, err) : 0;
+	int rc = 0;
 
+	if (slice->wanted)
+		rc = s->emit(s->arg, slice, t, end, err);
 	t->open = slice->outer;
-	rk_free(slice->counters); /* open_slice clears the rest */
+	rk_free(slice->counters); /* begin_slice clears the rest */
 	slice->counters = NULL;
 	slice->outer = s->spare;
 	s->spare = slice;
@@ -207,9 +184,10 @@ static int annotation_of(struct pf_state *s, const uint8_t *text, size_t len, ui
 		}
 	}
 	rc = rk_strtab_add(s->ctx->names, (const char *)text, len, &id, err);
-	if (rc == 0)
-		*ret = PF_NVALUES + id;
-	return rc;
+	if (rc < 0)
+		return rc;
+	*ret = PF_NVALUES + id;
+	return 0;
 }
 
 /* The sequence, how often it dropped its names, and the kind of name. */
@@ -223,43 +201,21 @@ static uint64_t names_key(const struct pf_state *s, const struct pf_sequence *q,
 static bool forget_names(struct pf_state *s)
 {
 	struct rk_map kept = { 0 };
-	bool ok = true;
 
-	for (size_t i = 0; ok && i <= s->names.mask; i++) {
+	for (size_t i = 0; i <= s->names.mask; i++) {
 		const struct rk_map_slot *p = &s->names.slots[i];
 
-		if (p->value && (uint32_t)(p->a >> 8) == s->sequences[p->a >> 40].generation)
-			ok = rk_map_put(&kept, p->a, p->b, p->value - 1);
-	}
-	if (!ok) {
-		rk_map_release(&kept);
-		return false;
+		if (!p->value || (uint32_t)(p->a >> 8) != s->sequences[p->a >> 40].generation)
+			continue;
+		if (!rk_map_put(&kept, p->a, p->b, p->value - 1)) {
+			rk_map_release(&kept);
+			return false;
+		}
 	}
 	rk_map_release(&s->names);
 	s->names = kept;
 	s->names_full = kept.n > PF_MAX_NAMES / 2;
 	return true;
-}
-
-static int intern(struct pf_state *s, const struct pf_sequence *q, enum pf_intern kind,
-		  uint64_t iid, const uint8_t *text, size_t len, struct rk_error *err)
-{
-	uint32_t id = 0;
-	int rc;
-
-	if (s->names.n >= PF_MAX_NAMES && !s->names_full && !forget_names(s))
-		return rk_fail_nomem(err);
-	if (s->names.n >= PF_MAX_NAMES) {
-		rk_pf_warn(s, "name-limit", "too many interned names; some are dropped");
-		return 0;
-	}
-	if (kind == PF_ANNOTATION)
-		rc = annotation_of(s, text, len, &id, err);
-	else
-		rc = rk_strtab_add(s->ctx->names, (const char *)text, len, &id, err);
-	if (rc == 0 && !rk_map_put(&s->names, names_key(s, q, kind), iid, id))
-		rc = rk_fail_nomem(err);
-	return rc;
 }
 
 /* The text's id (of an annotation: see annotation_of), or -1. */
@@ -415,61 +371,45 @@ static int64_t time_of(struct pf_state *s, struct pf_sequence *q, const struct p
 
 /* ---- sequence ---- */
 
-static void take_defaults(struct pf_sequence *q, struct rk_cursor c)
-{
-	struct rk_pb_field f, g;
-
-	while (rk_pb_next(&c, &f)) {
-		struct rk_cursor event;
-
-		if (f.number == 58)
-			q->default_clock = (uint32_t)f.value;
-		if (f.number != 11) /* track_event_defaults */
-			continue;
-		event = rk_pb_message(&f);
-		while (rk_pb_next(&event, &g))
-			if (g.number == 11)
-				q->default_track = g.value;
-	}
-}
-
 static int take_interned(struct pf_state *s, const struct pf_sequence *q, struct rk_cursor c,
 			 struct rk_error *err)
 {
 	struct rk_pb_field f, g;
-	int rc = 0;
 
-	while (rc == 0 && rk_pb_next(&c, &f)) {
+	while (rk_pb_next(&c, &f)) {
 		struct rk_cursor entry = rk_pb_message(&f);
 		struct rk_pb_field text = { 0 };
 		uint64_t iid = 0;
-		enum pf_intern kind;
+		uint32_t id = 0;
+		int rc;
 
-		switch (f.number) {
-		case 1:
-			kind = PF_CATEGORY;
-			break;
-		case 2:
-			kind = PF_EVENT_NAME;
-			break;
-		case 3:
-			kind = PF_ANNOTATION;
-			break;
-		case 29:
-			kind = PF_STRING_VALUE;
-			break;
-		default:
+		if (f.number != PF_CATEGORY && f.number != PF_EVENT_NAME &&
+		    f.number != PF_ANNOTATION && f.number != PF_STRING_VALUE)
 			continue;
-		}
 		while (rk_pb_next(&entry, &g)) {
 			if (g.number == 1)
 				iid = g.value;
 			else if (g.number == 2 && g.wire == RK_PB_BYTES)
 				text = g;
 		}
-		rc = intern(s, q, kind, iid, text.data, text.len, err);
+
+		if (s->names.n >= PF_MAX_NAMES && !s->names_full && !forget_names(s))
+			return rk_fail_nomem(err);
+		if (s->names.n >= PF_MAX_NAMES) {
+			rk_pf_warn(s, "name-limit", "too many interned names; some are dropped");
+			continue;
+		}
+		if (f.number == PF_ANNOTATION)
+			rc = annotation_of(s, text.data, text.len, &id, err);
+		else
+			rc = rk_strtab_add(s->ctx->names, (const char *)text.data, text.len, &id,
+					   err);
+		if (rc < 0)
+			return rc;
+		if (!rk_map_put(&s->names, names_key(s, q, (enum pf_intern)f.number), iid, id))
+			return rk_fail_nomem(err);
 	}
-	return rc;
+	return 0;
 }
 
 /* ---- tracks ---- */
@@ -498,34 +438,6 @@ static bool begins(const struct rk_pb_field *f, const char *word)
 	size_t len = strlen(word);
 
 	return f->wire == RK_PB_BYTES && f->len >= len && !memcmp(f->data, word, len);
-}
-
-/* rocprofv3's names: STREAM [ 1 ], COMPUTE Agent [4] QUEUE [2] GPU, THREAD 0 (4711). */
-static void take_track_name(struct pf_track *t, const struct rk_pb_field *f)
-{
-	int64_t v[2] = { RK_NONE, RK_NONE };
-
-	if (f->wire == RK_PB_BYTES)
-		numbers(f->data, f->len, v, 2);
-	if (begins(f, "STREAM"))
-		t->stream = v[0];
-	else if (begins(f, "COMPUTE")) {
-		t->agent = v[0];
-		t->queue = v[1];
-	} else if (begins(f, "THREAD"))
-		t->tid = v[1];
-}
-
-static void take_ids(struct pf_track *t, struct rk_cursor c, bool thread)
-{
-	struct rk_pb_field f;
-
-	while (rk_pb_next(&c, &f)) {
-		if (f.number == 1)
-			t->pid = (int64_t)(int32_t)f.value;
-		else if (f.number == 2 && thread && f.wire == RK_PB_VARINT)
-			t->tid = (int64_t)f.value;
-	}
 }
 
 /* The number after a word, as in "rank 3"; looks only before the node's name, which may be anything. */
@@ -577,9 +489,8 @@ static int take_description(struct pf_state *s, struct pf_track *t, const struct
 
 static int take_descriptor(struct pf_state *s, struct rk_cursor descriptor, struct rk_error *err)
 {
-	struct rk_pb_field description = { 0 };
-	struct rk_cursor c = descriptor;
-	struct rk_pb_field f;
+	struct rk_pb_field f, g, description = { 0 };
+	struct rk_cursor c = descriptor, ids;
 	struct pf_track *t;
 	uint64_t uuid = 0;
 
@@ -590,34 +501,60 @@ static int take_descriptor(struct pf_state *s, struct rk_cursor descriptor, stru
 	if (!t)
 		return err->code;
 	for (c = descriptor; rk_pb_next(&c, &f);) {
-		if (f.number == 2)
-			take_track_name(t, &f);
-		else if (f.number == 3 || f.number == 4)
-			take_ids(t, rk_pb_message(&f), f.number == 4);
-		else if (f.number == 5)
+		int64_t v[2] = { RK_NONE, RK_NONE };
+
+		switch (f.number) {
+		case 2: /* rocprofv3: STREAM [ 1 ], COMPUTE Agent [4] QUEUE [2] GPU, THREAD 0 (4711) */
+			if (f.wire == RK_PB_BYTES)
+				numbers(f.data, f.len, v, 2);
+			if (begins(&f, "STREAM"))
+				t->stream = v[0];
+			else if (begins(&f, "COMPUTE")) {
+				t->agent = v[0];
+				t->queue = v[1];
+			} else if (begins(&f, "THREAD"))
+				t->tid = v[1];
+			break;
+		case 3: /* process */
+		case 4: /* thread */
+			for (ids = rk_pb_message(&f); rk_pb_next(&ids, &g);) {
+				if (g.number == 1)
+					t->pid = (int64_t)(int32_t)g.value;
+				else if (g.number == 2 && f.number == 4 && g.wire == RK_PB_VARINT)
+					t->tid = (int64_t)g.value;
+			}
+			break;
+		case 5: /* parent_uuid */
 			t->parent = f.value;
-		else if (f.number == 14)
+			break;
+		case 14:
 			description = f;
+			break;
+		default:
+			break;
+		}
 	}
 	return take_description(s, t, &description, err); /* last: it overrides the others */
-}
-
-static void inherit_one(int64_t *value, int64_t of_track)
-{
-	if (*value == RK_NONE)
-		*value = of_track;
 }
 
 /* A track without a process or thread is below one that has it. */
 static void inherit(const struct pf_state *s, const struct pf_track *t, int64_t *values)
 {
 	for (int depth = 0; depth < 8; depth++) {
+		const struct {
+			enum pf_value value;
+			int64_t of_track;
+		} each[] = {
+			{ PF_PID, t->pid },
+			{ PF_TID, t->tid },
+			{ PF_RANK, t->rank },
+			{ PF_NODE, t->node },
+		};
 		int64_t at;
 
-		inherit_one(&values[PF_PID], t->pid);
-		inherit_one(&values[PF_TID], t->tid);
-		inherit_one(&values[PF_RANK], t->rank);
-		inherit_one(&values[PF_NODE], t->node);
+		for (unsigned i = 0; i < 4; i++)
+			if (values[each[i].value] == RK_NONE)
+				values[each[i].value] = each[i].of_track;
 		at = t->parent ? rk_map_get(&s->track_at, 0, t->parent) : -1;
 		if (at < 0)
 			break;
@@ -641,9 +578,10 @@ static int take_name(struct pf_state *s, const struct rk_pb_field *f, int64_t *r
 
 	if (f->wire == RK_PB_BYTES)
 		rc = rk_strtab_add(s->ctx->names, (const char *)f->data, f->len, &id, err);
-	if (rc == 0)
-		*ret = id;
-	return rc;
+	if (rc < 0)
+		return rc;
+	*ret = id;
+	return 0;
 }
 
 static int read_event(struct pf_state *s, const struct pf_sequence *q, struct rk_cursor c,
@@ -675,49 +613,15 @@ static int read_event(struct pf_state *s, const struct pf_sequence *q, struct rk
 	return rc;
 }
 
-/* A value of any type as a number; texts may hold three, as "64,1,1". */
-static void keep_value(struct pf_slice *slice, unsigned what, const struct rk_pb_field *f,
-		       const char *text, size_t len)
-{
-	int64_t *to = &slice->values[what == PF_VGPR_ALONE ? PF_VGPR : what];
-	unsigned n = 1;
-
-	if (what == PF_BLOCK || what == PF_ITEMS || what == PF_GRID)
-		n = 3;
-	else if (what == PF_RESOURCES)
-		n = 5;
-	if (text)
-		numbers((const uint8_t *)text, len, to, n);
-	else if (f->number == 5) {
-		double d = rk_pb_double(f);
-
-		*to = d > -9e15 && d < 9e15 ? (int64_t)d : RK_NONE;
-	} else
-		*to = f->value <= INT64_MAX || f->number == 4 ? (int64_t)f->value : RK_NONE;
-}
-
-static int keep_counter(struct pf_slice *slice, uint32_t name, double value, struct rk_error *err)
-{
-	struct pf_counter *grown;
-
-	if (slice->ncounters == PF_MAX_COUNTERS)
-		return 0;
-	grown = rk_grow(slice->counters, &slice->cap_counters, slice->ncounters + 1u,
-			sizeof(*grown));
-	if (!grown)
-		return rk_fail_nomem(err);
-	slice->counters = grown;
-	slice->counters[slice->ncounters++] = (struct pf_counter){ name, value };
-	return 0;
-}
-
 static int take_annotation(struct pf_state *s, const struct pf_sequence *q, struct pf_slice *slice,
 			   struct rk_cursor c, struct rk_error *err)
 {
 	struct rk_pb_field f, value = { 0 };
-	int64_t what = -1, string = -1;
+	int64_t what = -1, string = -1, *to;
+	struct pf_counter *grown;
 	const char *text = NULL;
 	uint32_t named = 0;
+	unsigned n = 1;
 	size_t len = 0;
 	int rc = 0;
 
@@ -739,16 +643,51 @@ static int take_annotation(struct pf_state *s, const struct pf_sequence *q, stru
 		text = rk_strtab_borrow(s->ctx->names, (uint32_t)string, &len);
 	if (rc < 0 || what < 0 || (!text && !value.number))
 		return rc;
+
+	if (what >= PF_NVALUES) { /* a counter when it is a double */
+		if (text || value.number != 5 || !s->counters ||
+		    slice->ncounters == PF_MAX_COUNTERS)
+			return 0;
+		grown = rk_grow(slice->counters, &slice->cap_counters, slice->ncounters + 1u,
+				sizeof(*grown));
+		if (!grown)
+			return rk_fail_nomem(err);
+		slice->counters = grown;
+		grown[slice->ncounters++] =
+			(struct pf_counter){ (uint32_t)(what - PF_NVALUES), rk_pb_double(&value) };
+		return 0;
+	}
 	if (what == PF_DOMAIN || what == PF_KIND) {
-		if (text)
-			rc = rk_strtab_add(s->ctx->names, text, len, &named, err);
-		if (text && rc == 0)
-			slice->values[what] = named;
-	} else if (what < PF_NVALUES)
-		keep_value(slice, (unsigned)what, &value, text, len);
-	else if (!text && value.number == 5 && s->counters)
-		rc = keep_counter(slice, (uint32_t)(what - PF_NVALUES), rk_pb_double(&value), err);
-	return rc;
+		if (!text)
+			return 0;
+		rc = rk_strtab_add(s->ctx->names, text, len, &named, err);
+		if (rc < 0)
+			return rc;
+		slice->values[what] = named;
+		return 0;
+	}
+
+	/* a value of any type as a number; texts may hold three, as "64,1,1" */
+	if (what == PF_BLOCK || what == PF_ITEMS || what == PF_GRID)
+		n = 3;
+	else if (what == PF_RESOURCES)
+		n = 5;
+	else if (what == PF_VGPR_ALONE)
+		what = PF_VGPR;
+	to = &slice->values[what];
+	if (text) {
+		numbers((const uint8_t *)text, len, to, n);
+		return 0;
+	}
+	*to = RK_NONE;
+	if (value.number == 5) {
+		double d = rk_pb_double(&value);
+
+		if (d > -9e15 && d < 9e15)
+			*to = (int64_t)d;
+	} else if (value.value <= INT64_MAX || value.number == 4)
+		*to = (int64_t)value.value;
+	return 0;
 }
 
 /* The table a category belongs to. Categories of rocprofiler-systems have "rocm_" in front. */
@@ -776,7 +715,7 @@ static int begin_slice(struct pf_state *s, const struct pf_sequence *q, struct p
 		       const struct event *e, const struct packet *p, int64_t time,
 		       struct rk_error *err)
 {
-	struct pf_slice *slice = open_slice(s, t, err);
+	struct pf_slice *slice = s->spare;
 	struct rk_cursor c = p->event;
 	struct rk_pb_field f;
 	enum rk_table table;
@@ -784,14 +723,29 @@ static int begin_slice(struct pf_state *s, const struct pf_sequence *q, struct p
 	size_t len;
 	int rc = 0;
 
-	if (!slice) {
+	if (s->nslices == PF_MAX_SLICES) {
+		rk_pf_warn(s, "slice-limit", "too many open slices; some are dropped");
 		t->lost += e->type == RK_PF_BEGIN;
-		return err->code;
+		return 0;
 	}
-	slice->start = time;
-	slice->name = e->name < 0 ? RK_NONE : e->name;
-	slice->category = e->category < 0 ? 0 : (uint32_t)e->category;
-	slice->instant = e->type == RK_PF_INSTANT;
+	if (slice)
+		s->spare = slice->outer;
+	else
+		slice = rk_alloc(sizeof(*slice));
+	if (!slice)
+		return rk_fail_nomem(err);
+	*slice = (struct pf_slice){
+		.outer = t->open,
+		.start = time,
+		.name = e->name < 0 ? RK_NONE : e->name,
+		.category = e->category < 0 ? 0 : (uint32_t)e->category,
+		.instant = e->type == RK_PF_INSTANT,
+	};
+	for (unsigned i = 0; i < PF_NVALUES; i++)
+		slice->values[i] = RK_NONE;
+	t->open = slice;
+	s->nslices++;
+
 	category = rk_strtab_borrow(s->ctx->names, slice->category, &len);
 	table = table_of(category, len);
 	slice->wanted = table == s->table || (table == RK_KERNELS && s->table == RK_COUNTERS);
@@ -829,9 +783,9 @@ static int take_event(struct pf_state *s, struct pf_sequence *q, const struct pa
 	if (e.type == RK_PF_END)
 		return rk_pf_slice_end(s, t, time, err);
 	rc = begin_slice(s, q, t, &e, p, time, err);
-	if (rc > 0 && e.type == RK_PF_INSTANT)
-		return rk_pf_slice_end(s, t, time, err);
-	return rc < 0 ? rc : 0;
+	if (rc <= 0 || e.type != RK_PF_INSTANT)
+		return rc < 0 ? rc : 0;
+	return rk_pf_slice_end(s, t, time, err);
 }
 
 int rk_pf_packet(struct pf_state *s, const uint8_t *data, size_t len, struct rk_error *err)
@@ -840,11 +794,12 @@ int rk_pf_packet(struct pf_state *s, const uint8_t *data, size_t len, struct rk_
 	struct packet p = { .pid = RK_NONE };
 	struct rk_error local = { 0 };
 	struct pf_sequence *q;
-	struct rk_pb_field f;
+	struct rk_pb_field f, g;
 	bool fresh;
-	int rc = 0;
+	int rc;
 
-	err = err ? err : &local;
+	if (!err)
+		err = &local;
 	while (rk_pb_next(&c, &f))
 		take_field(s, &f, &p);
 	if (c.bad)
@@ -860,13 +815,20 @@ int rk_pf_packet(struct pf_state *s, const uint8_t *data, size_t len, struct rk_
 		q->generation++;
 	if (p.snapshot.pos)
 		take_snapshot(q, p.snapshot);
-	if (p.defaults.pos)
-		take_defaults(q, p.defaults);
-	if (p.interned.pos)
-		rc = take_interned(s, q, p.interned, err);
-	if (rc == 0 && p.descriptor.pos)
-		rc = take_descriptor(s, p.descriptor, err);
-	if (rc == 0 && p.event.pos)
-		rc = take_event(s, q, &p, err);
-	return rc;
+	while (p.defaults.pos && rk_pb_next(&p.defaults, &f)) {
+		if (f.number == 58)
+			q->default_clock = (uint32_t)f.value;
+		if (f.number != 11) /* track_event_defaults */
+			continue;
+		for (c = rk_pb_message(&f); rk_pb_next(&c, &g);)
+			if (g.number == 11)
+				q->default_track = g.value;
+	}
+	if (p.interned.pos && (rc = take_interned(s, q, p.interned, err)) < 0)
+		return rc;
+	if (p.descriptor.pos && (rc = take_descriptor(s, p.descriptor, err)) < 0)
+		return rc;
+	if (p.event.pos)
+		return take_event(s, q, &p, err);
+	return 0;
 }

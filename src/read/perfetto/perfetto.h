@@ -51,8 +51,8 @@ struct pf_sequence {
 	struct pf_clock clocks[PF_CLOCKS];
 };
 
-/* Kinds of interned text, by field of InternedData. */
-enum pf_intern { PF_CATEGORY, PF_EVENT_NAME, PF_ANNOTATION, PF_STRING_VALUE };
+/* Kinds of interned text: fields of InternedData. */
+enum pf_intern { PF_CATEGORY = 1, PF_EVENT_NAME = 2, PF_ANNOTATION = 3, PF_STRING_VALUE = 29 };
 
 /* Values of a slice that annotations give. */
 enum pf_value {

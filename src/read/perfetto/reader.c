@@ -6,6 +6,7 @@
 #include "base/num.h"
 #include "base/text.h"
 #include "read/perfetto/perfetto.h"
+#include "read/rocprofv3/csv.h"
 
 extern const struct rk_reader_ops rk_reader_perfetto;
 
@@ -97,28 +98,19 @@ static void put_geometry(struct pf_rows *r, const struct pf_slice *s)
 	}
 }
 
-static void put_registers(struct pf_rows *r, const struct pf_slice *s)
+static void put_kernel(struct pf_rows *r, const struct pf_slice *s, const struct pf_track *t)
 {
+	int64_t queue = either(s->values[PF_QUEUE], t->queue);
+	int64_t stream = either(s->values[PF_STREAM], t->stream);
 	int64_t vgpr = s->values[PF_VGPR], accum = s->values[PF_ACCUM], regs = vgpr;
 
+	put_geometry(r, s);
 	if (vgpr != RK_NONE && accum != RK_NONE && !rk_add_i64(vgpr, accum, &regs))
 		regs = INT64_MAX;
 	put(r, RK_K_REGS, either(s->values[PF_REGS], regs));
 	put(r, RK_K_VGPR, vgpr);
 	put(r, RK_K_ACCUM_VGPR, accum);
 	put(r, RK_K_SGPR, s->values[PF_SGPR]);
-}
-
-static void kernel(struct pf_rows *r, const struct pf_slice *s, const struct pf_track *t,
-		   int64_t end)
-{
-	int64_t queue = either(s->values[PF_QUEUE], t->queue);
-	int64_t stream = either(s->values[PF_STREAM], t->stream);
-
-	put(r, RK_K_NAME, s->name);
-	put_times(r, s, end, RK_K_START, RK_K_DURATION);
-	put_geometry(r, s);
-	put_registers(r, s);
 	put(r, RK_K_SHARED_MEM, s->values[PF_LDS]);
 	put(r, RK_K_SCRATCH, s->values[PF_SCRATCH]);
 	put(r, RK_K_WAVE_SIZE, s->values[PF_WAVE_SIZE]);
@@ -127,28 +119,24 @@ static void kernel(struct pf_rows *r, const struct pf_slice *s, const struct pf_
 	put(r, RK_K_DEVICE, either(s->values[PF_AGENT], t->agent));
 	put(r, RK_K_DISPATCH, either(s->values[PF_DISPATCH], r->kernels));
 	put(r, RK_K_CORRELATION, s->values[PF_CORRELATION]);
-	put(r, RK_K_PID, s->values[PF_PID]);
-	put(r, RK_K_TID, s->values[PF_TID]);
-	put(r, RK_K_RANK, s->values[PF_RANK]);
-	put(r, RK_K_NODE, s->values[PF_NODE]);
 	put(r, RK_K_SOURCE, r->source_id);
 	put(r, RK_K_CLOCK, r->clock_id);
-	r->b.nrows++;
 }
 
 static void counters(struct pf_rows *r, const struct pf_slice *s, const struct pf_track *t)
 {
 	for (unsigned i = 0; i < s->ncounters && !r->error.code; i++) {
-		double *values = r->want >> RK_N_VALUE & 1 ? rk_builder_column(&r->b, RK_N_VALUE) :
-							     NULL;
-
 		put(r, RK_N_DISPATCH, either(s->values[PF_DISPATCH], r->kernels));
 		put(r, RK_N_NAME, s->name);
 		put(r, RK_N_COUNTER, s->counters[i].name);
-		if (values)
-			values[r->b.nrows] = s->counters[i].value;
-		else if (r->want >> RK_N_VALUE & 1)
-			rk_fail_nomem(&r->error);
+		if (r->want >> RK_N_VALUE & 1) {
+			double *values = rk_builder_column(&r->b, RK_N_VALUE);
+
+			if (values)
+				values[r->b.nrows] = s->counters[i].value;
+			else
+				rk_fail_nomem(&r->error);
+		}
 		put(r, RK_N_DEVICE, either(s->values[PF_AGENT], t->agent));
 		put(r, RK_N_PID, s->values[PF_PID]);
 		put(r, RK_N_RANK, s->values[PF_RANK]);
@@ -160,59 +148,16 @@ static void counters(struct pf_rows *r, const struct pf_slice *s, const struct p
 /* "MEMORY_COPY_" in front of directions that lack it, as in the CSV files. */
 static int64_t direction(struct pf_rows *r, int64_t name)
 {
-	struct rk_bytes full;
-	uint32_t id = 0;
+	uint32_t id = (uint32_t)name;
 	const char *text;
 	size_t len;
 
 	if (name == RK_NONE)
 		return RK_NONE;
-	text = rk_strtab_borrow(r->ctx->names, (uint32_t)name, &len);
-	if (!rk_text_ends(text, len, "_TO_HOST") && !rk_text_ends(text, len, "_TO_DEVICE"))
-		return name;
-	if (rk_text_iprefix(text, len, "MEMORY_COPY_"))
-		return name;
-	rk_bytes_init(&full, len + 16);
-	rk_bytes_puts(&full, "MEMORY_COPY_");
-	rk_bytes_put(&full, text, len);
-	if (full.bad)
-		rk_fail_nomem(&r->error);
-	else
-		rk_strtab_add(r->ctx->names, (const char *)full.data, full.len, &id, &r->error);
-	rk_bytes_release(&full);
+	text = rk_strtab_borrow(r->ctx->names, id, &len);
+	if (rk_text_ends(text, len, "_TO_HOST") || rk_text_ends(text, len, "_TO_DEVICE"))
+		rk_v3_full_direction(r->ctx, &id, &r->error);
 	return id;
-}
-
-static void copy(struct pf_rows *r, const struct pf_slice *s, const struct pf_track *t, int64_t end)
-{
-	put(r, RK_C_DIRECTION, direction(r, s->name));
-	put_times(r, s, end, RK_C_START, RK_C_DURATION);
-	put(r, RK_C_BYTES, s->values[PF_BYTES]);
-	put(r, RK_C_SRC, s->values[PF_SRC]);
-	put(r, RK_C_DST, s->values[PF_DST]);
-	put(r, RK_C_STREAM, either(s->values[PF_STREAM], t->stream));
-	put(r, RK_C_CORRELATION, s->values[PF_CORRELATION]);
-	put(r, RK_C_PID, s->values[PF_PID]);
-	put(r, RK_C_TID, s->values[PF_TID]);
-	put(r, RK_C_RANK, s->values[PF_RANK]);
-	put(r, RK_C_NODE, s->values[PF_NODE]);
-	r->b.nrows++;
-}
-
-static void allocation(struct pf_rows *r, const struct pf_slice *s, int64_t end)
-{
-	put(r, RK_M_OPERATION, s->name);
-	put_times(r, s, end, RK_M_START, RK_M_DURATION);
-	put(r, RK_M_BYTES, s->values[PF_BYTES]);
-	put(r, RK_M_ADDRESS, s->values[PF_ADDRESS]);
-	put(r, RK_M_DEVICE, s->values[PF_AGENT]);
-	put(r, RK_M_FLAGS, s->values[PF_FLAGS]);
-	put(r, RK_M_CORRELATION, s->values[PF_CORRELATION]);
-	put(r, RK_M_PID, s->values[PF_PID]);
-	put(r, RK_M_TID, s->values[PF_TID]);
-	put(r, RK_M_RANK, s->values[PF_RANK]);
-	put(r, RK_M_NODE, s->values[PF_NODE]);
-	r->b.nrows++;
 }
 
 /* The category in capitals, as other readers name domains: HIP_API. */
@@ -225,93 +170,86 @@ static int64_t domain(struct pf_rows *r, uint32_t category)
 
 	if (len > sizeof(name))
 		return category;
-	for (size_t i = 0; i < len; i++)
-		name[i] = (char)(text[i] >= 'a' && text[i] <= 'z' ? text[i] - 32 : text[i]);
+	for (size_t i = 0; i < len; i++) {
+		name[i] = text[i];
+		if (name[i] >= 'a' && name[i] <= 'z')
+			name[i] = (char)(name[i] - 32);
+	}
 	rk_strtab_add(r->ctx->names, name, len, &id, &r->error);
 	return id;
 }
 
-static void call(struct pf_rows *r, const struct pf_slice *s, const struct pf_track *t, int64_t end)
-{
-	if (s->values[PF_DOMAIN] != RK_NONE)
-		put(r, RK_A_DOMAIN, s->values[PF_DOMAIN]);
-	else if (r->want >> RK_A_DOMAIN & 1)
-		put(r, RK_A_DOMAIN, domain(r, s->category));
-	put(r, RK_A_FUNCTION, s->name);
-	put_times(r, s, end, RK_A_START, RK_A_DURATION);
-	put(r, RK_A_CORRELATION, s->values[PF_CORRELATION]);
-	put(r, RK_A_PID, s->values[PF_PID]);
-	put(r, RK_A_TID, either(s->values[PF_TID], t->tid));
-	put(r, RK_A_RANK, s->values[PF_RANK]);
-	put(r, RK_A_NODE, s->values[PF_NODE]);
-	r->b.nrows++;
-}
-
-static void marker(struct pf_rows *r, const struct pf_slice *s, const struct pf_track *t,
-		   int64_t end)
-{
-	put(r, RK_R_NAME, s->name);
-	put(r, RK_R_KIND, either(s->values[PF_KIND], s->instant ? r->mark_id : r->range_id));
-	put_times(r, s, end, RK_R_START, RK_R_DURATION);
-	put(r, RK_R_PID, s->values[PF_PID]);
-	put(r, RK_R_TID, either(s->values[PF_TID], t->tid));
-	put(r, RK_R_RANK, s->values[PF_RANK]);
-	put(r, RK_R_NODE, s->values[PF_NODE]);
-	r->b.nrows++;
-}
+/* Fields that the tables have in common. */
+static const struct {
+	uint8_t name, start, duration, pid, tid, rank, node;
+} common[] = {
+	[RK_KERNELS] = { RK_K_NAME, RK_K_START, RK_K_DURATION, RK_K_PID, RK_K_TID, RK_K_RANK,
+			 RK_K_NODE },
+	[RK_MEMCPY] = { RK_C_DIRECTION, RK_C_START, RK_C_DURATION, RK_C_PID, RK_C_TID, RK_C_RANK,
+			RK_C_NODE },
+	[RK_MEMALLOC] = { RK_M_OPERATION, RK_M_START, RK_M_DURATION, RK_M_PID, RK_M_TID, RK_M_RANK,
+			  RK_M_NODE },
+	[RK_API] = { RK_A_FUNCTION, RK_A_START, RK_A_DURATION, RK_A_PID, RK_A_TID, RK_A_RANK,
+		     RK_A_NODE },
+	[RK_MARKERS] = { RK_R_NAME, RK_R_START, RK_R_DURATION, RK_R_PID, RK_R_TID, RK_R_RANK,
+			 RK_R_NODE },
+};
 
 /* Adds the rows of one slice; at most PF_MAX_COUNTERS. */
 static int add_rows(void *arg, const struct pf_slice *s, const struct pf_track *t, int64_t end,
 		    struct rk_error *err)
 {
 	struct pf_rows *r = arg;
+	const int64_t *v = s->values;
+	int64_t name = s->name, tid = v[PF_TID];
 
 	r->kernels++; /* of use in the two tables of kernels only */
 	switch (r->table) {
-	case RK_KERNELS:
-		kernel(r, s, t, end);
-		break;
 	case RK_COUNTERS:
 		counters(r, s, t);
+		goto out;
+	case RK_KERNELS:
+		put_kernel(r, s, t);
 		break;
 	case RK_MEMCPY:
-		copy(r, s, t, end);
+		name = direction(r, name);
+		put(r, RK_C_BYTES, v[PF_BYTES]);
+		put(r, RK_C_SRC, v[PF_SRC]);
+		put(r, RK_C_DST, v[PF_DST]);
+		put(r, RK_C_STREAM, either(v[PF_STREAM], t->stream));
+		put(r, RK_C_CORRELATION, v[PF_CORRELATION]);
 		break;
 	case RK_MEMALLOC:
-		allocation(r, s, end);
+		put(r, RK_M_BYTES, v[PF_BYTES]);
+		put(r, RK_M_ADDRESS, v[PF_ADDRESS]);
+		put(r, RK_M_DEVICE, v[PF_AGENT]);
+		put(r, RK_M_FLAGS, v[PF_FLAGS]);
+		put(r, RK_M_CORRELATION, v[PF_CORRELATION]);
 		break;
 	case RK_API:
-		call(r, s, t, end);
+		tid = either(tid, t->tid);
+		if (v[PF_DOMAIN] != RK_NONE)
+			put(r, RK_A_DOMAIN, v[PF_DOMAIN]);
+		else if (r->want >> RK_A_DOMAIN & 1)
+			put(r, RK_A_DOMAIN, domain(r, s->category));
+		put(r, RK_A_CORRELATION, v[PF_CORRELATION]);
 		break;
 	default:
-		marker(r, s, t, end);
+		tid = either(tid, t->tid);
+		put(r, RK_R_KIND, either(v[PF_KIND], s->instant ? r->mark_id : r->range_id));
+		break;
 	}
+	put(r, common[r->table].name, name);
+	put_times(r, s, end, common[r->table].start, common[r->table].duration);
+	put(r, common[r->table].pid, v[PF_PID]);
+	put(r, common[r->table].tid, tid);
+	put(r, common[r->table].rank, v[PF_RANK]);
+	put(r, common[r->table].node, v[PF_NODE]);
+	r->b.nrows++;
+out:
 	if (r->error.code && err && !err->code)
 		*err = r->error;
 	return r->error.code;
-}
-
-static int init_rows(struct pf_rows *r, struct rk_context *ctx, enum rk_table t, uint64_t want,
-		     struct rk_error *err)
-{
-	struct {
-		const char *text;
-		uint32_t *id;
-	} words[] = {
-		{ "perfetto", &r->source_id },
-		{ "boottime", &r->clock_id },
-		{ "range", &r->range_id },
-		{ "mark", &r->mark_id },
-	};
-	int rc = 0;
-
-	*r = (struct pf_rows){ .ctx = ctx, .table = t, .want = want };
-	for (unsigned i = 0; rc == 0 && i < 4; i++)
-		rc = rk_strtab_add(ctx->names, words[i].text, strlen(words[i].text), words[i].id,
-				   err);
-	if (rc == 0)
-		rc = rk_builder_init(&r->b, rk_table_schema(t), RK_BATCH_ROWS, err);
-	return rc;
 }
 
 /* ---- packets ---- */
@@ -336,34 +274,14 @@ struct perfetto_source {
 	size_t closing; /* the track whose open slices are being emitted at the end */
 };
 
-/* A file that ends early is read up to there. */
-static int read_more(struct perfetto_source *s, size_t len, struct rk_error *err)
-{
-	struct rk_error cause = { 0 };
-	size_t n = 0;
-	int rc = rk_instream_read(s->in, s->buf + s->to, len, &n, &cause);
-
-	if (rc == RK_E_FORMAT) {
-		rk_pf_warn(&s->state, "cut-trace", cause.message);
-		n = 0;
-		rc = 0;
-	}
-	if (rc < 0) {
-		if (err && !err->code)
-			*err = cause;
-		return rc;
-	}
-	s->to += n;
-	s->eof = n < len;
-	return 0;
-}
-
-/* Makes `need` contiguous bytes available at buf + from; 1: done, 0: the file has fewer. */
+/*
+ * Makes `need` contiguous bytes available at buf + from; 1: done, 0: the file has fewer. A file
+ * that ends early is read up to there.
+ */
 static int gather(struct perfetto_source *s, size_t need, struct rk_error *err)
 {
 	size_t want = need > BLOCK ? need : BLOCK;
 	uint8_t *grown;
-	int rc = 0;
 
 	if (s->to - s->from >= need)
 		return 1;
@@ -380,39 +298,33 @@ static int gather(struct perfetto_source *s, size_t need, struct rk_error *err)
 		s->buf = grown;
 		s->cap = want;
 	}
-	while (rc == 0 && !s->eof && s->to < need)
-		rc = read_more(s, s->cap - s->to, err);
-	return rc < 0 ? rc : s->to >= need;
-}
+	while (!s->eof && s->to < need) {
+		struct rk_error cause = { 0 };
+		size_t n = 0, len = s->cap - s->to;
+		int rc = rk_instream_read(s->in, s->buf + s->to, len, &n, &cause);
 
-static void use(struct perfetto_source *s, size_t len)
-{
-	s->from += len;
-	s->offset += len;
-}
-
-static int skip(struct perfetto_source *s, uint64_t len, struct rk_error *err)
-{
-	int rc = 1;
-
-	while (len && rc > 0) {
-		size_t n = s->to - s->from;
-
-		n = n < len ? n : (size_t)len;
-		use(s, n);
-		len -= n;
-		if (len)
-			rc = gather(s, 1, err);
+		if (rc == RK_E_FORMAT) {
+			rk_pf_warn(&s->state, "cut-trace", cause.message);
+			n = 0;
+		} else if (rc < 0) {
+			if (err && !err->code)
+				*err = cause;
+			return rc;
+		}
+		s->to += n;
+		s->eof = n < len;
 	}
-	return rc;
+	return s->to >= need;
 }
 
-static void cut(struct perfetto_source *s)
+/* Warns that the file ends inside a packet; there is no next one. */
+static int cut(struct perfetto_source *s)
 {
 	rk_oddities_count(&s->state.odd, "cut-trace", 0, 1,
 			  "the trace ends inside a packet at byte %" PRIu64
 			  "; everything before it is read",
 			  s->offset);
+	return 0;
 }
 
 /* Reads the length of the next packet; 1: there is one, 0: no more. */
@@ -427,10 +339,8 @@ static int next_packet(struct perfetto_source *s, uint64_t *ret_len, struct rk_e
 	c = rk_cursor_over(s->buf + s->from, s->to - s->from);
 	tag = rk_cursor_varint(&c);
 	*ret_len = rk_cursor_varint(&c);
-	if (c.bad && s->to - s->from < 20) {
-		cut(s);
-		return 0;
-	}
+	if (c.bad && s->to - s->from < 20)
+		return cut(s);
 	if (c.bad || tag != (PACKET << 3 | RK_PB_BYTES)) {
 		rk_oddities_count(&s->state.odd, "damaged-trace", 0, 1,
 				  "invalid packet at byte %" PRIu64
@@ -438,7 +348,8 @@ static int next_packet(struct perfetto_source *s, uint64_t *ret_len, struct rk_e
 				  s->offset);
 		return 0;
 	}
-	use(s, (size_t)(c.pos - (s->buf + s->from)));
+	s->offset += (size_t)(c.pos - (s->buf + s->from));
+	s->from = (size_t)(c.pos - s->buf);
 	return 1;
 }
 
@@ -452,18 +363,27 @@ static int read_packet(struct perfetto_source *s, struct rk_error *err)
 		return rc;
 	if (len > PF_MAX_PACKET) {
 		rk_pf_warn(&s->state, "huge-packet", "a packet is larger than 16 MiB; skipped");
-		rc = skip(s, len, err);
-		if (rc == 0)
-			cut(s);
-		return rc;
+		for (;;) {
+			size_t n = s->to - s->from;
+
+			if (n > len)
+				n = (size_t)len;
+			s->from += n;
+			s->offset += n;
+			len -= n;
+			if (!len)
+				return 1;
+			rc = gather(s, 1, err);
+			if (rc <= 0)
+				return rc < 0 ? rc : cut(s);
+		}
 	}
 	rc = gather(s, (size_t)len, err);
-	if (rc == 0)
-		cut(s);
 	if (rc <= 0)
-		return rc;
+		return rc < 0 ? rc : cut(s);
 	rc = rk_pf_packet(&s->state, s->buf + s->from, (size_t)len, err);
-	use(s, (size_t)len);
+	s->from += (size_t)len;
+	s->offset += len;
 	return rc < 0 ? rc : 1;
 }
 
@@ -489,15 +409,12 @@ static int perfetto_next(struct rk_source *base, const struct rk_batch **batch,
 			 struct rk_error *err)
 {
 	struct perfetto_source *s = (struct perfetto_source *)base;
-	const struct rk_context *ctx = s->state.ctx;
+	struct rk_context *ctx = s->state.ctx;
 	struct rk_builder *b = &s->rows.b;
-	uint64_t done, total;
+	int rc = rk_reader_progress(s->in, ctx, err);
 
-	if (ctx->progress) {
-		rk_instream_progress(s->in, &done, &total);
-		if (ctx->progress(ctx->progress_arg, done, total))
-			return rk_fail(err, RK_E_CANCELLED, "cancelled");
-	}
+	if (rc < 0)
+		return rc;
 	rk_builder_reset(b);
 	while (b->nrows + PF_MAX_COUNTERS <= b->cap) {
 		int more = s->over ? close_one(s, err) : read_packet(s, err);
@@ -534,12 +451,14 @@ static int perfetto_scan(struct rk_reader *base, enum rk_table t, uint64_t want,
 	static const struct rk_source_ops ops = { perfetto_next, perfetto_source_close };
 	struct perfetto *r = (struct perfetto *)base;
 	struct perfetto_source *s = rk_calloc(1, sizeof(*s));
+	struct rk_strtab *names = r->ctx->names;
 	int rc;
 
 	if (!s)
 		return rk_fail_nomem(err);
 	s->base = (struct rk_source){ &ops, rk_table_schema(t) };
 	s->in = r->in;
+	s->rows = (struct pf_rows){ .ctx = r->ctx, .table = t, .want = want };
 	s->state = (struct pf_state){
 		.ctx = r->ctx,
 		.path = rk_instream_path(r->in),
@@ -548,10 +467,12 @@ static int perfetto_scan(struct rk_reader *base, enum rk_table t, uint64_t want,
 		.emit = add_rows,
 		.arg = &s->rows,
 	};
-	rc = init_rows(&s->rows, r->ctx, t, want, err);
-	if (rc == 0)
-		rc = rk_instream_rewind(r->in, err);
-	if (rc < 0) {
+	if ((rc = rk_strtab_adds(names, "perfetto", &s->rows.source_id, err)) < 0 ||
+	    (rc = rk_strtab_adds(names, "boottime", &s->rows.clock_id, err)) < 0 ||
+	    (rc = rk_strtab_adds(names, "range", &s->rows.range_id, err)) < 0 ||
+	    (rc = rk_strtab_adds(names, "mark", &s->rows.mark_id, err)) < 0 ||
+	    (rc = rk_builder_init(&s->rows.b, s->base.schema, RK_BATCH_ROWS, err)) < 0 ||
+	    (rc = rk_instream_rewind(r->in, err)) < 0) {
 		perfetto_source_close(&s->base);
 		return rc;
 	}
