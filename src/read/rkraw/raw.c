@@ -37,24 +37,6 @@ struct raw_file {
 
 /* ---- header ---- */
 
-static int check_header(const struct rk_raw_header *h, struct rk_error *err)
-{
-	uint32_t size = h->block_bytes;
-
-	if (memcmp(h->magic, RK_RAW_MAGIC, sizeof(h->magic)) != 0)
-		return rk_fail(err, RK_E_FORMAT, "not a recorder file");
-	if (h->order != RK_RAW_ORDER)
-		return rk_fail(err, RK_E_UNSUPPORTED,
-			       "written on a machine with a different byte order");
-	if (h->format != RK_RAW_FORMAT)
-		return rk_fail(err, RK_E_UNSUPPORTED,
-			       "recorder format %" PRIu32 "; this rockit reads format %d",
-			       h->format, RK_RAW_FORMAT);
-	if (size < RK_RAW_BLOCK_MIN || size > RK_RAW_BLOCK_MAX || size & (size - 1))
-		return rk_fail(err, RK_E_FORMAT, "invalid block size: %" PRIu32 " bytes", size);
-	return 0;
-}
-
 static void release_file(struct raw_file *f)
 {
 	rk_file_close(f->file);
@@ -67,6 +49,7 @@ static void release_file(struct raw_file *f)
 static int open_file(const char *path, struct raw_file *f, struct rk_error *err)
 {
 	size_t len = 0;
+	uint32_t size;
 	int rc;
 
 	rc = rk_file_open(path, &f->file, err);
@@ -77,12 +60,21 @@ static int open_file(const char *path, struct raw_file *f, struct rk_error *err)
 		return rc;
 	if (len < sizeof(f->h))
 		return rk_fail(err, RK_E_FORMAT, "the file ends inside its header");
-	rc = check_header(&f->h, err);
-	if (rc < 0)
-		return rc;
+	if (memcmp(f->h.magic, RK_RAW_MAGIC, sizeof(f->h.magic)) != 0)
+		return rk_fail(err, RK_E_FORMAT, "not a recorder file");
+	if (f->h.order != RK_RAW_ORDER)
+		return rk_fail(err, RK_E_UNSUPPORTED,
+			       "written on a machine with a different byte order");
+	if (f->h.format != RK_RAW_FORMAT)
+		return rk_fail(err, RK_E_UNSUPPORTED,
+			       "recorder format %" PRIu32 "; this rockit reads format %d",
+			       f->h.format, RK_RAW_FORMAT);
+	size = f->h.block_bytes;
+	if (size < RK_RAW_BLOCK_MIN || size > RK_RAW_BLOCK_MAX || size & (size - 1))
+		return rk_fail(err, RK_E_FORMAT, "invalid block size: %" PRIu32 " bytes", size);
 	f->sum_wrong = rk_raw_sum(0, &f->h, offsetof(struct rk_raw_header, sum)) != f->h.sum;
-	f->nblocks = f->file->size / f->h.block_bytes;
-	if (f->file->size % f->h.block_bytes) {
+	f->nblocks = f->file->size / size;
+	if (f->file->size % size) {
 		f->cut = true;
 		f->nblocks++;
 	}
@@ -139,11 +131,14 @@ static int peek_block(struct raw_file *f, uint64_t index, struct rk_raw_block *r
 	size_t len = 0;
 	int rc = rk_file_pread(f->file, ret, sizeof(*ret), at, &len, err);
 
-	left = left < f->h.block_bytes ? left : f->h.block_bytes;
+	if (rc < 0)
+		return rc;
+	if (left > f->h.block_bytes)
+		left = f->h.block_bytes;
 	*fate = EMPTY;
-	if (rc == 0 && len == sizeof(*ret))
+	if (len == sizeof(*ret))
 		*fate = judge(ret, (size_t)left - sizeof(*ret));
-	return rc;
+	return 0;
 }
 
 /* Reads block `index` to buf (block_bytes). When it is good, *ret and the payload after it are valid. */
@@ -187,36 +182,13 @@ static unsigned fields_of(uint8_t tag)
 	}
 }
 
-/* The place of an id; NULL: past the limit (err untouched) or out of memory. */
-static struct raw_definition *place(struct raw_names *n, uint64_t id, struct rk_error *err)
-{
-	struct raw_definition *grown;
-	size_t cap = n->n;
-
-	if (!id || id >= RAW_MAX_DEFINITIONS) {
-		rk_oddities_count(n->odd, "definition-limit", 0, 1,
-				  "a definition has the invalid number %" PRIu64 "; skipped", id);
-		return NULL;
-	}
-	if (id < n->n)
-		return &n->defs[id];
-	grown = rk_grow(n->defs, &cap, (size_t)id + 1, sizeof(*grown));
-	if (!grown) {
-		rk_fail_nomem(err);
-		return NULL;
-	}
-	memset(grown + n->n, 0, (cap - n->n) * sizeof(*grown));
-	n->defs = grown;
-	n->n = cap;
-	return &n->defs[id];
-}
-
 static int add_definition(struct raw_names *n, uint8_t tag, struct rk_cursor *c,
 			  struct rk_error *err)
 {
-	struct raw_definition *d, read = { .tag = tag };
+	struct raw_definition *d, *grown, read = { .tag = tag };
 	unsigned fields = fields_of(tag);
 	uint64_t id = rk_cursor_varint(c);
+	size_t cap = n->n;
 	const struct raw_definition *words;
 	const char *text;
 	uint32_t name;
@@ -229,9 +201,20 @@ static int add_definition(struct raw_names *n, uint8_t tag, struct rk_cursor *c,
 		rk_oddities_count(n->odd, "damaged-record", 0, 1, "a definition is too short");
 		return 0;
 	}
-	d = place(n, id, err);
-	if (!d)
-		return err && err->code ? err->code : 0;
+	if (!id || id >= RAW_MAX_DEFINITIONS) {
+		rk_oddities_count(n->odd, "definition-limit", 0, 1,
+				  "a definition has the invalid number %" PRIu64 "; skipped", id);
+		return 0;
+	}
+	if (id >= n->n) {
+		grown = rk_grow(n->defs, &cap, (size_t)id + 1, sizeof(*grown));
+		if (!grown)
+			return rk_fail_nomem(err);
+		memset(grown + n->n, 0, (cap - n->n) * sizeof(*grown));
+		n->defs = grown;
+		n->n = cap;
+	}
+	d = &n->defs[id];
 	if (tag == RK_RAW_STRING) {
 		len = rk_cursor_left(c);
 		rc = rk_strtab_add(n->ctx->names, (const char *)rk_cursor_take(c, len), len, &name,
@@ -246,8 +229,7 @@ static int add_definition(struct raw_names *n, uint8_t tag, struct rk_cursor *c,
 		read.v[fields] = rk_cursor_varint(c); /* added in a later version */
 	*d = read;
 	/* the collector's own message is reported with the warnings about the file */
-	words = tag == RK_RAW_NOTE ? rk_raw_name(n, read.v[0], RK_RAW_STRING) : NULL;
-	if (words) {
+	if (tag == RK_RAW_NOTE && (words = rk_raw_name(n, read.v[0], RK_RAW_STRING))) {
 		text = rk_strtab_borrow(n->ctx->names, (uint32_t)words->v[0], &len);
 		rk_oddities_count(n->odd, "collector", 0, 1, "%.*s", (int)len, text);
 	}
@@ -338,7 +320,9 @@ static enum line line_of(const struct raw_clock *c, i128 *run, i128 *more)
 	*more = (i128)c->last.boot_ns - c->first.boot_ns - *run;
 	if (*run < 1000000000)
 		return NO_LINE;
-	return (*more < 0 ? -*more : *more) <= *run / 200 ? LINE : JUMPED;
+	if (*more > *run / 200 || -*more > *run / 200)
+		return JUMPED;
+	return LINE;
 }
 
 bool rk_raw_time(const struct raw_clock *c, int64_t device_ns, int64_t *ret)
@@ -373,7 +357,7 @@ static int by_sequence(const void *a, const void *b)
 
 	if (x->sequence != y->sequence)
 		return x->sequence < y->sequence ? -1 : 1;
-	return x->index < y->index ? -1 : x->index > y->index;
+	return (x->index > y->index) - (x->index < y->index);
 }
 
 /* Looks at all blocks; reads those of definitions. */
@@ -410,10 +394,12 @@ static int survey(struct raw_file *f, struct raw_names *names, struct rk_error *
 				f->turns[f->nturns++] = (struct turn){ b.sequence, i };
 		} else if (fate == GOOD) {
 			rc = read_block(f, i, buf, &b, &fate, err);
-			/* the file may still be written to */
-			if (rc == 0 && fate == GOOD && b.kind == RK_RAW_DEFINITIONS)
-				rc = add_names(names, buf + sizeof(b), (uint32_t)b.published, err);
 			if (rc < 0)
+				goto out;
+			/* the file may still be written to */
+			if (fate == GOOD && b.kind == RK_RAW_DEFINITIONS &&
+			    (rc = add_names(names, buf + sizeof(b), (uint32_t)b.published, err)) <
+				    0)
 				goto out;
 		}
 		f->damaged += fate == DAMAGED;
@@ -423,42 +409,6 @@ static int survey(struct raw_file *f, struct raw_names *names, struct rk_error *
 out:
 	rk_free(buf);
 	return rc;
-}
-
-/* Warnings about the file as a whole. */
-static void count_oddities(const struct raw_file *f, struct rk_oddities *odd)
-{
-	const struct rk_raw_header *h = &f->h;
-	uint64_t pending = pending_of(h), dropped = dropped_of(h);
-
-	if (h->clean != 1)
-		rk_oddities_count(
-			odd, "unclean-end", 0, pending ? pending : 1,
-			"the process did not exit normally (killed, _exit, exec?): %" PRIu64
-			" operations were still running, %" PRIu64 " blocks were not sealed",
-			pending, f->open);
-	else if (pending)
-		rk_oddities_count(odd, "unfinished-operations", 0, pending,
-				  "operations were submitted to a device but never seen to finish");
-	if (f->sum_wrong)
-		rk_oddities_count(odd, "damaged-header", 0, 1,
-				  "the header has a wrong checksum: its names may be wrong");
-	if (f->cut)
-		rk_oddities_count(odd, "cut-file", 0, 1, "the file ends inside a block");
-	if (f->damaged)
-		rk_oddities_count(odd, "damaged-block", 0, f->damaged,
-				  "unreadable blocks; skipped");
-	if (dropped)
-		rk_oddities_count(odd, "dropped-records", 0, dropped,
-				  "records dropped: %" PRIu64 " at the size limit, %" PRIu64
-				  " disk errors, %" PRIu64 " in signal handlers, %" PRIu64
-				  " names, %" PRIu64 " all blocks busy, %" PRIu64 " by the runtime",
-				  h->dropped[RK_RAW_FULL], h->dropped[RK_RAW_DISK],
-				  h->dropped[RK_RAW_REENTRY], h->dropped[RK_RAW_NAMES],
-				  h->dropped[RK_RAW_BUSY], h->dropped[RK_RAW_SOURCE]);
-	if (h->overwritten)
-		rk_oddities_count(odd, "overwritten-records", 0, h->overwritten,
-				  "the oldest records were overwritten: only the newest are kept");
 }
 
 /* ---- records of blocks ---- */
@@ -537,23 +487,54 @@ static void read_records(struct rkraw_source *s)
 
 /* ---- source ---- */
 
+/* Warnings about the file as a whole, its clocks and its records, once. */
 static void tell(struct rkraw_source *s)
 {
 	const char *path = rk_instream_path(s->r->in);
 	const struct raw_names *n = &s->r->names;
-	struct rk_oddities names = s->r->odd;
+	const struct raw_file *f = &s->r->f;
+	const struct rk_raw_header *h = &f->h;
+	uint64_t pending = pending_of(h), dropped = dropped_of(h);
+	struct rk_oddities names = s->r->odd, *odd = &s->odd;
 	i128 run, more;
 
 	if (s->over)
 		return;
 	s->over = true;
-	count_oddities(&s->r->f, &s->odd);
+	if (h->clean != 1)
+		rk_oddities_count(
+			odd, "unclean-end", 0, pending ? pending : 1,
+			"the process did not exit normally (killed, _exit, exec?): %" PRIu64
+			" operations were still running, %" PRIu64 " blocks were not sealed",
+			pending, f->open);
+	else if (pending)
+		rk_oddities_count(odd, "unfinished-operations", 0, pending,
+				  "operations were submitted to a device but never seen to finish");
+	if (f->sum_wrong)
+		rk_oddities_count(odd, "damaged-header", 0, 1,
+				  "the header has a wrong checksum: its names may be wrong");
+	if (f->cut)
+		rk_oddities_count(odd, "cut-file", 0, 1, "the file ends inside a block");
+	if (f->damaged)
+		rk_oddities_count(odd, "damaged-block", 0, f->damaged,
+				  "unreadable blocks; skipped");
+	if (dropped)
+		rk_oddities_count(odd, "dropped-records", 0, dropped,
+				  "records dropped: %" PRIu64 " at the size limit, %" PRIu64
+				  " disk errors, %" PRIu64 " in signal handlers, %" PRIu64
+				  " names, %" PRIu64 " all blocks busy, %" PRIu64 " by the runtime",
+				  h->dropped[RK_RAW_FULL], h->dropped[RK_RAW_DISK],
+				  h->dropped[RK_RAW_REENTRY], h->dropped[RK_RAW_NAMES],
+				  h->dropped[RK_RAW_BUSY], h->dropped[RK_RAW_SOURCE]);
+	if (h->overwritten)
+		rk_oddities_count(odd, "overwritten-records", 0, h->overwritten,
+				  "the oldest records were overwritten: only the newest are kept");
 	for (unsigned i = 0; i < n->nclocks; i++)
 		if (line_of(&n->clocks[i], &run, &more) == JUMPED)
-			rk_oddities_count(&s->odd, "clock-drift", 0, 1,
+			rk_oddities_count(odd, "clock-drift", 0, 1,
 					  "a device clock and the host clock drifted apart by over "
 					  "0.5 %%: one fixed offset is used");
-	rk_oddities_tell(&s->odd, s->r->ctx->diag, path);
+	rk_oddities_tell(odd, s->r->ctx->diag, path);
 	rk_oddities_tell(&names, s->r->ctx->diag, path);
 }
 
@@ -619,7 +600,10 @@ static int rkraw_scan(struct rk_reader *base, enum rk_table t, uint64_t want,
 				     .nvidia = !strncmp(r->f.h.collector, "cupti",
 							sizeof(r->f.h.collector)) };
 	s->buf = rk_alloc(r->f.h.block_bytes);
-	rc = s->buf ? rk_raw_rows_init(&s->rows, err) : rk_fail_nomem(err);
+	if (s->buf)
+		rc = rk_raw_rows_init(&s->rows, err);
+	else
+		rc = rk_fail_nomem(err);
 	if (rc < 0) {
 		rkraw_source_close(&s->base);
 		return rc;
@@ -660,12 +644,8 @@ static int rkraw_open(struct rk_instream *in, struct rk_context *ctx, struct rk_
 	r->ctx = ctx;
 	r->names.ctx = ctx;
 	r->names.odd = &r->odd;
-	rc = rk_instream_plain_path(in, ctx->tmpdir, &path, err);
-	if (rc == 0)
-		rc = open_file(path, &r->f, err);
-	if (rc == 0)
-		rc = survey(&r->f, &r->names, err);
-	if (rc < 0) {
+	if ((rc = rk_instream_plain_path(in, ctx->tmpdir, &path, err)) < 0 ||
+	    (rc = open_file(path, &r->f, err)) < 0 || (rc = survey(&r->f, &r->names, err)) < 0) {
 		rkraw_close(&r->base); /* `in` is still the caller's */
 		return rc;
 	}
@@ -694,26 +674,42 @@ const struct rk_reader_ops rk_reader_rkraw = {
 
 /* ---- a file as a whole ---- */
 
-static void fill_info(const struct raw_file *f, const struct raw_names *n,
-		      struct rk_rkraw_info *ret)
+int rk_rkraw_info(const char *path, struct rk_rkraw_info *ret, struct rk_error *err)
 {
-	const struct rk_raw_header *h = &f->h;
+	struct rk_context ctx = { 0 };
+	struct rk_oddities odd = { 0 };
+	struct raw_names *n = rk_calloc(1, sizeof(*n));
+	struct raw_file f = { 0 };
+	const struct rk_raw_header *h = &f.h;
 	i128 run, more;
+	int rc;
 
+	if (!n)
+		return rk_fail_nomem(err);
+	n->ctx = &ctx;
+	n->odd = &odd;
+	if ((rc = rk_strtab_new(RK_NAMES_MAX_BYTES, &ctx.names, err)) < 0 ||
+	    (rc = open_file(path, &f, err)) < 0 || (rc = survey(&f, n, err)) < 0)
+		goto out;
+
+	*ret = (struct rk_rkraw_info){
+		.pid = h->pid,
+		.ppid = h->ppid,
+		.clean = h->clean == 1,
+		.window = h->flags & RK_RAW_WINDOW,
+		.records = f.records,
+		.dropped = dropped_of(h),
+		.overwritten = h->overwritten,
+		.pending = pending_of(h),
+		.damaged_blocks = f.damaged,
+		.start_ns = h->start.boot_ns,
+		.end_ns = h->last[h->last_slot & 1].boot_ns,
+		.clock_error_ns = -1,
+	};
 	memcpy(ret->collector, h->collector, sizeof(h->collector));
-	ret->pid = h->pid;
-	ret->ppid = h->ppid;
-	ret->clean = h->clean == 1;
-	ret->window = h->flags & RK_RAW_WINDOW;
-	ret->records = f->records;
-	ret->dropped = dropped_of(h);
-	ret->overwritten = h->overwritten;
-	ret->pending = pending_of(h);
-	ret->damaged_blocks = f->damaged;
 	memcpy(ret->dropped_for, h->dropped, sizeof(ret->dropped_for));
-	ret->start_ns = h->start.boot_ns;
-	ret->end_ns = ret->clean ? h->end.boot_ns : h->last[h->last_slot & 1].boot_ns;
-	ret->clock_error_ns = -1;
+	if (ret->clean)
+		ret->end_ns = h->end.boot_ns;
 	for (unsigned i = 0; i < n->nclocks; i++) {
 		const struct raw_clock *c = &n->clocks[i];
 		int64_t error = c->best.error_ns;
@@ -726,35 +722,13 @@ static void fill_info(const struct raw_file *f, const struct raw_names *n,
 		if (error > ret->clock_error_ns)
 			ret->clock_error_ns = error;
 	}
-	_Static_assert(sizeof(ret->note) >= sizeof(n->odd->list[0].message), "room for the words");
+	_Static_assert(sizeof(ret->note) >= sizeof(odd.list[0].message), "room for the words");
 	for (unsigned i = 0; i < RK_ODDITIES; i++)
-		if (n->odd->list[i].kind && !strcmp(n->odd->list[i].kind, "collector"))
-			memcpy(ret->note, n->odd->list[i].message, sizeof(n->odd->list[i].message));
-}
-
-int rk_rkraw_info(const char *path, struct rk_rkraw_info *ret, struct rk_error *err)
-{
-	struct rk_context ctx = { 0 };
-	struct rk_oddities odd = { 0 };
-	struct raw_names *n = rk_calloc(1, sizeof(*n));
-	struct raw_file f = { 0 };
-	int rc = n ? rk_strtab_new(RK_NAMES_MAX_BYTES, &ctx.names, err) : rk_fail_nomem(err);
-
-	if (rc < 0)
-		goto out;
-	n->ctx = &ctx;
-	n->odd = &odd;
-	rc = open_file(path, &f, err);
-	if (rc == 0)
-		rc = survey(&f, n, err);
-	if (rc < 0)
-		goto out;
-	*ret = (struct rk_rkraw_info){ 0 };
-	fill_info(&f, n, ret);
+		if (odd.list[i].kind && !strcmp(odd.list[i].kind, "collector"))
+			memcpy(ret->note, odd.list[i].message, sizeof(odd.list[i].message));
 out:
 	release_file(&f);
-	if (n)
-		rk_free(n->defs);
+	rk_free(n->defs);
 	rk_free(n);
 	rk_strtab_free(ctx.names);
 	return rc;

@@ -9,6 +9,17 @@
 
 #define BIT(field) (UINT64_C(1) << (field))
 
+static int64_t small(uint64_t v)
+{
+	return v <= INT64_MAX ? (int64_t)v : RK_NONE;
+}
+
+/* 0 means unknown. */
+static int64_t positive(uint64_t v)
+{
+	return v ? small(v) : RK_NONE;
+}
+
 /* Columns that no record has: they get no memory. */
 static uint64_t never(const struct raw_rows *r)
 {
@@ -21,18 +32,50 @@ static uint64_t never(const struct raw_rows *r)
 			      BIT(RK_G_L2_CHANNELS) | BIT(RK_G_HBM_CHANNELS) | BIT(RK_G_LDS_BANKS) |
 			      BIT(RK_G_SQC_COUNT) | BIT(RK_G_PIPES),
 	};
-	static const uint64_t rank[RK_NTABLES] = {
+	static const uint64_t ranks[RK_NTABLES] = {
 		[RK_KERNELS] = BIT(RK_K_RANK),  [RK_MEMCPY] = BIT(RK_C_RANK),
 		[RK_MEMALLOC] = BIT(RK_M_RANK), [RK_API] = BIT(RK_A_RANK),
 		[RK_MARKERS] = BIT(RK_R_RANK),  [RK_COUNTERS] = BIT(RK_N_RANK),
 	};
 
-	return unknown[r->table] | (r->h->rank < 0 ? rank[r->table] : 0);
+	if (r->h->rank < 0)
+		return unknown[r->table] | ranks[r->table];
+	return unknown[r->table];
 }
 
-static int make_columns(struct raw_rows *r, struct rk_error *err)
+/* The collector in capitals, before "_API" and "_BUILD". */
+static int make_domain(struct raw_rows *r, const char *tail, uint32_t *ret, struct rk_error *err)
 {
+	char name[sizeof(r->h->collector) + 16];
+	size_t len = strnlen(r->h->collector, sizeof(r->h->collector));
+
+	memcpy(name, r->h->collector, len);
+	for (size_t i = 0; i < len; i++)
+		if (name[i] >= 'a' && name[i] <= 'z')
+			name[i] = (char)(name[i] - 32);
+	memcpy(name + len, tail, strlen(tail));
+	return rk_strtab_add(r->ctx->names, name, len + strlen(tail), ret, err);
+}
+
+int rk_raw_rows_init(struct raw_rows *r, struct rk_error *err)
+{
+	struct rk_strtab *names = r->ctx->names;
+	size_t host_len = strnlen(r->h->host, sizeof(r->h->host));
 	uint64_t want = r->want & ~never(r);
+	uint32_t node_id = 0;
+	int rc;
+
+	if ((rc = rk_builder_init(&r->b, rk_table_schema(r->table), RK_BATCH_ROWS, err)) < 0 ||
+	    (rc = rk_strtab_adds(names, "rkraw", &r->source_id, err)) < 0 ||
+	    (rc = rk_strtab_adds(names, "boottime", &r->boot_id, err)) < 0 ||
+	    (rc = rk_strtab_adds(names, "device", &r->device_id, err)) < 0 ||
+	    (rc = rk_strtab_adds(names, r->nvidia ? "sync" : "queue", &r->queue_id, err)) < 0 ||
+	    (rc = rk_strtab_add(names, r->h->host, host_len, &node_id, err)) < 0 ||
+	    (rc = make_domain(r, "_API", &r->api_id, err)) < 0 ||
+	    (rc = make_domain(r, "_BUILD", &r->build_id, err)) < 0)
+		return rc;
+	r->node = positive(node_id);
+	r->rank = r->h->rank < 0 ? RK_NONE : r->h->rank;
 
 	_Static_assert((int)RK_K_NFIELDS <= (int)RAW_FIELDS, "room for every column");
 	for (unsigned field = 0; field < r->b.schema->nfields; field++) {
@@ -43,50 +86,6 @@ static int make_columns(struct raw_rows *r, struct rk_error *err)
 			return rk_fail_nomem(err);
 	}
 	return 0;
-}
-
-/* The collector in capitals, before "_API" and "_BUILD". */
-static int make_domain(struct raw_rows *r, const char *tail, uint32_t *ret, struct rk_error *err)
-{
-	char name[sizeof(r->h->collector) + 16];
-	size_t len = strnlen(r->h->collector, sizeof(r->h->collector));
-
-	for (size_t i = 0; i < len; i++) {
-		char c = r->h->collector[i];
-
-		name[i] = (char)(c >= 'a' && c <= 'z' ? c - 32 : c);
-	}
-	memcpy(name + len, tail, strlen(tail));
-	return rk_strtab_add(r->ctx->names, name, len + strlen(tail), ret, err);
-}
-
-int rk_raw_rows_init(struct raw_rows *r, struct rk_error *err)
-{
-	uint32_t node_id = 0;
-	struct {
-		const char *text;
-		size_t len;
-		uint32_t *id;
-	} words[] = {
-		{ "rkraw", 5, &r->source_id },
-		{ "boottime", 8, &r->boot_id },
-		{ "device", 6, &r->device_id },
-		{ r->nvidia ? "sync" : "queue", r->nvidia ? 4 : 5, &r->queue_id },
-		{ r->h->host, strnlen(r->h->host, sizeof(r->h->host)), &node_id },
-	};
-	int rc = rk_builder_init(&r->b, rk_table_schema(r->table), RK_BATCH_ROWS, err);
-
-	for (size_t i = 0; rc == 0 && i < sizeof(words) / sizeof(words[0]); i++)
-		rc = rk_strtab_add(r->ctx->names, words[i].text, words[i].len, words[i].id, err);
-	if (rc == 0)
-		rc = make_domain(r, "_API", &r->api_id, err);
-	if (rc == 0)
-		rc = make_domain(r, "_BUILD", &r->build_id, err);
-	if (rc < 0)
-		return rc;
-	r->node = node_id ? (int64_t)node_id : RK_NONE;
-	r->rank = r->h->rank < 0 ? RK_NONE : r->h->rank;
-	return make_columns(r, err);
 }
 
 /* ---- cells ---- */
@@ -123,27 +122,6 @@ static void put(struct raw_rows *r, unsigned field, int64_t v)
 		((int64_t *)col)[row] = v;
 	else
 		((uint32_t *)col)[row] = (uint32_t)v;
-}
-
-/* The same for a double; a value that is not finite is null. */
-static void put_real(struct raw_rows *r, unsigned field, double v)
-{
-	double *col = r->cols[field];
-	bool begun = r->begun >> field & 1;
-
-	if (!col || (!isfinite(v) && !begun))
-		return;
-	if (!begun)
-		begin_column(r, field);
-	if (isfinite(v))
-		col[r->b.nrows] = v;
-	else
-		r->nomem |= !rk_builder_null(&r->b, field, r->b.nrows);
-}
-
-static int64_t small(uint64_t v)
-{
-	return v <= INT64_MAX ? (int64_t)v : RK_NONE;
 }
 
 /* A field stored as value + 1; 0 means unknown. */
@@ -189,7 +167,7 @@ static int64_t word(struct raw_rows *r, const char *s)
 static void put_common(struct raw_rows *r, unsigned pid, uint32_t tid)
 {
 	put(r, pid, r->h->pid);
-	put(r, pid + 1, tid ? (int64_t)tid : RK_NONE);
+	put(r, pid + 1, positive(tid));
 	put(r, pid + 2, r->node);
 	put(r, pid + 3, r->rank);
 }
@@ -226,9 +204,10 @@ static bool get_operation(struct raw_rows *r, struct raw_history *past, struct r
 	if (c->bad)
 		return false;
 	op->queue_def = rk_raw_name(r->names, op->queue, RK_RAW_QUEUE);
-	op->device_def = op->queue_def ? rk_raw_name(r->names, op->queue_def->v[0], RK_RAW_DEVICE) :
-					 NULL;
-	op->clock = op->queue_def ? rk_raw_clock(r->names, op->queue_def->v[0]) : NULL;
+	if (op->queue_def) {
+		op->device_def = rk_raw_name(r->names, op->queue_def->v[0], RK_RAW_DEVICE);
+		op->clock = rk_raw_clock(r->names, op->queue_def->v[0]);
+	}
 	if (op->may_be_timeless && !past->queued)
 		op->clock = NULL;
 	else if (!op->clock)
@@ -265,45 +244,6 @@ static int64_t device_number(const struct raw_rows *r, uint64_t id)
 
 /* ---- kernels ---- */
 
-static void put_geometry(struct raw_rows *r, const struct raw_definition *shape)
-{
-	for (unsigned i = 0; i < 3; i++) {
-		int64_t items = number_of(shape, 2 + i);
-		int64_t group = shape && shape->v[5 + i] ? small(shape->v[5 + i]) : RK_NONE;
-		bool both = items != RK_NONE && group != RK_NONE;
-
-		put(r, RK_K_ITEMS_X + i, items);
-		put(r, RK_K_BLOCK_X + i, group);
-		put(r, RK_K_GRID_X + i, both ? items / group + (items % group != 0) : RK_NONE);
-	}
-}
-
-static void put_function(struct raw_rows *r, const struct raw_definition *shape,
-			 const struct raw_definition *function)
-{
-	int64_t local = known_of(shape, 1), regs = known_of(function, 2);
-
-	if (local == RK_NONE)
-		local = known_of(function, 4);
-	put(r, RK_K_NAME, function ? text(r, function->v[0]) : RK_NONE);
-	put(r, RK_K_REGS, regs);
-	put(r, RK_K_VGPR, r->nvidia ? RK_NONE : regs);
-	put(r, RK_K_SCRATCH, known_of(function, 3));
-	put(r, RK_K_SHARED_MEM, local);
-}
-
-/* For kernels launched by a graph; others have neither. */
-static bool put_graph(struct raw_rows *r, struct rk_cursor *c)
-{
-	bool has = rk_cursor_left(c) > 0;
-	uint64_t graph = has ? rk_cursor_varint(c) : 0;
-	uint64_t node = has ? zigzag(c) + (graph << 32) : 0;
-
-	put(r, RK_K_GRAPH, graph && !c->bad ? small(graph) : RK_NONE);
-	put(r, RK_K_GRAPH_NODE, graph && !c->bad ? small(node) : RK_NONE);
-	return !c->bad;
-}
-
 static bool kernel(struct raw_rows *r, struct raw_history *past, struct rk_cursor *c)
 {
 	uint64_t id = rk_cursor_varint(c);
@@ -312,22 +252,47 @@ static bool kernel(struct raw_rows *r, struct raw_history *past, struct rk_curso
 	const struct raw_definition *function =
 		rk_raw_name(r->names, shape ? shape->v[0] : id, RK_RAW_FUNCTION);
 	struct operation op = { .queue = rk_cursor_varint(c) };
+	int64_t local = known_of(shape, 1), regs = known_of(function, 2);
+	uint64_t graph = 0, node = 0;
 
-	if (!get_operation(r, past, c, &op) || !put_graph(r, c))
+	if (!get_operation(r, past, c, &op))
 		return false;
+	if (rk_cursor_left(c)) { /* launched by a graph */
+		graph = rk_cursor_varint(c);
+		node = zigzag(c) + (graph << 32);
+	}
+	if (c->bad)
+		return false;
+	put(r, RK_K_GRAPH, positive(graph));
+	put(r, RK_K_GRAPH_NODE, graph ? small(node) : RK_NONE);
+
 	if (!function)
 		rk_oddities_count(r->odd, "unknown-name", 0, 1,
 				  "a record refers to an undefined name; left empty");
-	put_function(r, shape, function);
-	put_geometry(r, shape);
+	if (local == RK_NONE)
+		local = known_of(function, 4);
+	put(r, RK_K_NAME, function ? text(r, function->v[0]) : RK_NONE);
+	put(r, RK_K_REGS, regs);
+	put(r, RK_K_VGPR, r->nvidia ? RK_NONE : regs);
+	put(r, RK_K_SCRATCH, known_of(function, 3));
+	put(r, RK_K_SHARED_MEM, local);
+	for (unsigned i = 0; i < 3; i++) {
+		int64_t items = number_of(shape, 2 + i), grid = RK_NONE;
+		int64_t group = shape ? positive(shape->v[5 + i]) : RK_NONE;
+
+		if (items != RK_NONE && group != RK_NONE)
+			grid = items / group + (items % group != 0);
+		put(r, RK_K_ITEMS_X + i, items);
+		put(r, RK_K_BLOCK_X + i, group);
+		put(r, RK_K_GRID_X + i, grid);
+	}
 	put(r, RK_K_START, op.start);
 	put(r, RK_K_DURATION, op.duration);
 	put(r, RK_K_STREAM, number_of(op.queue_def, 1));
 	put(r, RK_K_QUEUE, number_of(op.queue_def, 1));
 	put(r, RK_K_CONTEXT, known_of(op.queue_def, 3));
 	put(r, RK_K_DEVICE, number_of(op.device_def, 0));
-	put(r, RK_K_WAVE_SIZE,
-	    op.device_def && op.device_def->v[7] ? number_of(op.device_def, 7) : RK_NONE);
+	put(r, RK_K_WAVE_SIZE, op.device_def ? positive(op.device_def->v[7]) : RK_NONE);
 	/* all kernels of a graph launch share one correlation id, so it cannot be the dispatch id */
 	put(r, RK_K_DISPATCH, r->nvidia ? RK_NONE : small(past->correlation));
 	put(r, RK_K_CORRELATION, small(past->correlation));
@@ -403,33 +368,26 @@ static bool sync_row(struct raw_rows *r, struct raw_history *past, struct rk_cur
 	return true;
 }
 
-/* "NVTX_RANGE", then a colon and the name of its domain. */
-static int64_t marker_kind(struct raw_rows *r, uint64_t kind, uint64_t domain)
-{
-	const struct raw_definition *d = rk_raw_name(r->names, domain, RK_RAW_STRING);
-	const char *base = kind == 2 ? "NVTX_MARK" : "NVTX_RANGE", *name;
-	char buf[256];
-	size_t len;
-	int n;
-
-	if (!d)
-		return word(r, base);
-	name = rk_strtab_borrow(r->ctx->names, (uint32_t)d->v[0], &len);
-	n = snprintf(buf, sizeof(buf), "%s:%.*s", base, (int)len, name);
-	return intern(r, buf, n < (int)sizeof(buf) ? (size_t)n : sizeof(buf) - 1);
-}
-
 static bool marker(struct raw_rows *r, struct rk_cursor *c)
 {
-	uint64_t kind = rk_cursor_varint(c), name = rk_cursor_varint(c);
-	uint64_t domain = rk_cursor_varint(c);
+	const char *base = rk_cursor_varint(c) == 2 ? "NVTX_MARK" : "NVTX_RANGE";
+	uint64_t name = rk_cursor_varint(c);
+	const struct raw_definition *d = rk_raw_name(r->names, rk_cursor_varint(c), RK_RAW_STRING);
 	uint32_t tid = (uint32_t)rk_cursor_varint(c);
 	int64_t start = (int64_t)zigzag(c), duration = (int64_t)zigzag(c);
+	char kind[256];
+	size_t len;
 
 	if (c->bad)
 		return false;
 	put(r, RK_R_NAME, text(r, name));
-	put(r, RK_R_KIND, marker_kind(r, kind, domain));
+	if (d) { /* "NVTX_RANGE", then a colon and the name of its domain */
+		const char *domain = rk_strtab_borrow(r->ctx->names, (uint32_t)d->v[0], &len);
+
+		snprintf(kind, sizeof(kind), "%s:%.*s", base, (int)len, domain);
+		base = kind;
+	}
+	put(r, RK_R_KIND, word(r, base));
 	put(r, RK_R_START, start);
 	put(r, RK_R_DURATION, duration);
 	put_common(r, RK_R_PID, tid);
@@ -442,7 +400,8 @@ static bool counter(struct raw_rows *r, struct rk_cursor *c)
 	uint64_t name = rk_cursor_varint(c), kernel_name = rk_cursor_varint(c);
 	uint64_t device = rk_cursor_varint(c), dispatch = rk_cursor_varint(c);
 	uint64_t bits = rk_cursor_varint(c);
-	double v;
+	double v, *values = r->cols[RK_N_VALUE];
+	bool begun = r->begun >> RK_N_VALUE & 1;
 
 	if (c->bad)
 		return false;
@@ -454,7 +413,14 @@ static bool counter(struct raw_rows *r, struct rk_cursor *c)
 	put(r, RK_N_PID, r->h->pid);
 	put(r, RK_N_NODE, r->node);
 	put(r, RK_N_RANK, r->rank);
-	put_real(r, RK_N_VALUE, v);
+	/* a value that is not finite is null */
+	if (values && isfinite(v)) {
+		if (!begun)
+			begin_column(r, RK_N_VALUE);
+		values[r->b.nrows] = v;
+	} else if (values && begun) {
+		r->nomem |= !rk_builder_null(&r->b, RK_N_VALUE, r->b.nrows);
+	}
 	r->b.nrows++;
 	return true;
 }
@@ -469,17 +435,18 @@ static bool call(struct raw_rows *r, struct raw_history *past, struct rk_cursor 
 	if (!get_host(past, c, &start, &duration))
 		return false;
 	if (!build && rk_cursor_left(c)) {
-		int64_t told;
+		int64_t own;
 
 		tid = (uint32_t)rk_cursor_varint(c);
-		told = text(r, rk_cursor_varint(c));
-		domain = told == RK_NONE ? domain : told;
+		own = text(r, rk_cursor_varint(c));
+		if (own != RK_NONE)
+			domain = own;
 	}
 	put(r, RK_A_DOMAIN, domain);
 	put(r, RK_A_FUNCTION, text(r, name));
 	put(r, RK_A_START, start);
 	put(r, RK_A_DURATION, duration);
-	put(r, RK_A_CORRELATION, build || !second ? RK_NONE : small(second));
+	put(r, RK_A_CORRELATION, build ? RK_NONE : positive(second));
 	put_common(r, RK_A_PID, tid);
 	r->b.nrows++;
 	return true;
@@ -505,7 +472,7 @@ static bool allocation(struct raw_rows *r, struct raw_history *past, struct rk_c
 	put(r, RK_M_BYTES, small(bytes));
 	put(r, RK_M_ADDRESS, small(address));
 	put(r, RK_M_DEVICE, device_number(r, device));
-	put(r, RK_M_CORRELATION, correlation ? small(correlation) : RK_NONE);
+	put(r, RK_M_CORRELATION, positive(correlation));
 	put_common(r, RK_M_PID, tid);
 	r->b.nrows++;
 	return true;
@@ -553,18 +520,14 @@ static bool pass_over(struct raw_history *past, uint8_t tag, struct rk_cursor *c
 	return !c->bad;
 }
 
-static bool thread(struct raw_history *past, struct rk_cursor *c)
-{
-	uint32_t tid = (uint32_t)rk_cursor_varint(c);
-
-	*past = (struct raw_history){ .thread = tid, .tid = tid };
-	return !c->bad;
-}
-
 bool rk_raw_rows_add(struct raw_rows *r, struct raw_history *past, uint8_t tag, struct rk_cursor c)
 {
-	if (tag == RK_RAW_THREAD)
-		return thread(past, &c);
+	if (tag == RK_RAW_THREAD) {
+		uint32_t tid = (uint32_t)rk_cursor_varint(&c);
+
+		*past = (struct raw_history){ .thread = tid, .tid = tid };
+		return !c.bad;
+	}
 	if (tag == RK_RAW_MARKER) /* not part of the history */
 		return r->table != RK_MARKERS || marker(r, &c);
 	if (tag == RK_RAW_COUNTER)
@@ -642,46 +605,38 @@ void rk_raw_process(struct raw_rows *r)
 	r->b.nrows++;
 }
 
-static int64_t positive(uint64_t v)
-{
-	return v && v <= INT64_MAX ? (int64_t)v : RK_NONE;
-}
-
-/* "gfx90a:sramecc+" is gfx90a; other names have no target. */
-static int64_t gfx(struct raw_rows *r, int64_t name)
-{
-	const char *s;
-	size_t len;
-
-	if (name == RK_NONE)
-		return RK_NONE;
-	s = rk_strtab_borrow(r->ctx->names, (uint32_t)name, &len);
-	return len > 3 && !memcmp(s, "gfx", 3) ? intern(r, s, strcspn(s, ":")) : RK_NONE;
-}
-
-static void agent(struct raw_rows *r, const struct raw_definition *d)
-{
-	static const char *const types[] = { "OTHER", "GPU", "CPU", "OTHER" };
-	const char *type = types[d->v[1] < 4 ? d->v[1] : 0];
-	int64_t name = string_of(r, d->v[2]), code = gfx(r, name);
-	int64_t arch = code == RK_NONE ? string_of(r, d->v[9]) : code;
-
-	put(r, RK_G_DEVICE, d->v[0] <= INT64_MAX ? (int64_t)d->v[0] : RK_NONE);
-	put(r, RK_G_TYPE, word(r, type));
-	put(r, RK_G_NAME, name);
-	put(r, RK_G_GFX, arch);
-	put(r, RK_G_PRODUCT, code == RK_NONE ? name : RK_NONE);
-	put(r, RK_G_CU_COUNT, positive(d->v[5]));
-	put(r, RK_G_MAX_SCLK, positive(d->v[6]));
-	put(r, RK_G_WAVE_SIZE, positive(d->v[7]));
-	put(r, RK_G_MEMORY, positive(d->v[8]));
-	put(r, RK_G_NODE, r->node);
-	r->b.nrows++;
-}
-
 void rk_raw_agents(struct raw_rows *r, size_t *next)
 {
-	for (; *next < r->names->n && r->b.nrows < r->b.cap; ++*next)
-		if (r->names->defs[*next].tag == RK_RAW_DEVICE)
-			agent(r, &r->names->defs[*next]);
+	static const char *const types[] = { "OTHER", "GPU", "CPU", "OTHER" };
+
+	for (; *next < r->names->n && r->b.nrows < r->b.cap; ++*next) {
+		const struct raw_definition *d = &r->names->defs[*next];
+		int64_t name, product, arch = RK_NONE;
+
+		if (d->tag != RK_RAW_DEVICE)
+			continue;
+		name = product = string_of(r, d->v[2]);
+		if (name != RK_NONE) { /* "gfx90a:sramecc+" is gfx90a; other names have no target */
+			size_t len;
+			const char *s = rk_strtab_borrow(r->ctx->names, (uint32_t)name, &len);
+
+			if (len > 3 && !memcmp(s, "gfx", 3)) {
+				arch = intern(r, s, strcspn(s, ":"));
+				product = RK_NONE;
+			}
+		}
+		if (arch == RK_NONE)
+			arch = string_of(r, d->v[9]);
+		put(r, RK_G_DEVICE, small(d->v[0]));
+		put(r, RK_G_TYPE, word(r, types[d->v[1] < 4 ? d->v[1] : 0]));
+		put(r, RK_G_NAME, name);
+		put(r, RK_G_GFX, arch);
+		put(r, RK_G_PRODUCT, product);
+		put(r, RK_G_CU_COUNT, positive(d->v[5]));
+		put(r, RK_G_MAX_SCLK, positive(d->v[6]));
+		put(r, RK_G_WAVE_SIZE, positive(d->v[7]));
+		put(r, RK_G_MEMORY, positive(d->v[8]));
+		put(r, RK_G_NODE, r->node);
+		r->b.nrows++;
+	}
 }
