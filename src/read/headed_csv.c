@@ -71,12 +71,9 @@ static int open_headed(const struct rk_reader_ops *ops, enum rk_table t, const c
 	r->base.ops = ops;
 	r->base.tables = RK_TABLE_BIT(t);
 	r->ctx = ctx;
-	rc = rk_instream_head(in, &head, &len, err);
-	if (rc == 0)
-		rc = rk_csv_header_parse(head, len, true, &r->header, err);
-	if (rc == 0)
-		rc = rk_strtab_add(ctx->names, word, strlen(word), &r->word_id, err);
-	if (rc < 0) {
+	if ((rc = rk_instream_head(in, &head, &len, err)) < 0 ||
+	    (rc = rk_csv_header_parse(head, len, true, &r->header, err)) < 0 ||
+	    (rc = rk_strtab_adds(ctx->names, word, &r->word_id, err)) < 0) {
 		headed_close(&r->base); /* without `in`, which is the caller's on failure */
 		return rc;
 	}
@@ -299,51 +296,47 @@ static int sysinfo_open(struct rk_instream *in, struct rk_context *ctx, struct r
 {
 	int rc = open_headed(&rk_reader_sysinfo_csv, RK_AGENTS, "GPU", in, ctx, ret, err);
 
-	if (rc == 0 && has(&((struct headed *)*ret)->header, "command"))
+	if (rc < 0)
+		return rc;
+	if (has(&((struct headed *)*ret)->header, "command"))
 		(*ret)->tables |= RK_TABLE_BIT(RK_PROCESSES);
-	return rc;
+	return 0;
 }
 
 /*
- * A channel moves 32 bytes per clock. The tool's bandwidth is right even where its count of
- * channels is wrong (MI300A: 96 of 128). False when it is not a whole number of channels: then the
- * memory is of another kind.
+ * Bandwidth to channels: a channel moves 32 bytes per clock. The tool's bandwidth is right even
+ * where its count of channels is wrong (MI300A: 96 of 128). Where it is not a whole number of
+ * channels, the memory is of another kind and the count stays.
  */
-static bool channels(double gb_s, int64_t mclk, int64_t *ret)
-{
-	double n = mclk > 0 ? gb_s * 1000 / (32 * (double)mclk) : 0;
-
-	if (!(n >= 1 && n <= 4096) || fabs(n - round(n)) > 0.01)
-		return false;
-	*ret = (int64_t)round(n);
-	return true;
-}
-
-static bool put_channels(struct rk_builder *b, size_t row, bool known, int64_t n)
-{
-	((int64_t *)b->data[RK_G_HBM_CHANNELS])[row] = n;
-	if (known && b->nulls[RK_G_HBM_CHANNELS])
-		b->valid[RK_G_HBM_CHANNELS][row / 64] |= UINT64_C(1) << row % 64;
-	return known || rk_builder_null(b, RK_G_HBM_CHANNELS, row);
-}
-
 static int finish_channels(struct rk_builder *b, struct rk_error *err)
 {
 	const double *gb_s = b->data[RK_G_MEMORY];
 	const int64_t *mclk = b->data[RK_G_MAX_MCLK];
 	bool counted = b->data[RK_G_HBM_CHANNELS] != NULL;
-	int64_t *ret = gb_s ? rk_builder_column(b, RK_G_HBM_CHANNELS) : NULL;
+	int64_t *channels;
 
-	if (gb_s && !ret)
+	if (!gb_s)
+		return 0;
+	channels = rk_builder_column(b, RK_G_HBM_CHANNELS);
+	if (!channels)
 		return rk_fail_nomem(err);
-	for (size_t i = 0; gb_s && i < b->nrows; i++) {
+	for (size_t i = 0; i < b->nrows; i++) {
 		bool known = counted && !rk_builder_is_null(b, RK_G_HBM_CHANNELS, i);
-		int64_t n = known ? ret[i] : 0;
+		double n = 0;
 
+		if (!known)
+			channels[i] = 0;
 		if (mclk && !rk_builder_is_null(b, RK_G_MEMORY, i) &&
-		    !rk_builder_is_null(b, RK_G_MAX_MCLK, i))
-			known |= channels(gb_s[i], mclk[i], &n);
-		if (!put_channels(b, i, known, n) || !rk_builder_null(b, RK_G_MEMORY, i))
+		    !rk_builder_is_null(b, RK_G_MAX_MCLK, i) && mclk[i] > 0)
+			n = gb_s[i] * 1000 / (32 * (double)mclk[i]);
+		if (n >= 1 && n <= 4096 && fabs(n - round(n)) <= 0.01) {
+			channels[i] = (int64_t)round(n);
+			known = true;
+			if (b->nulls[RK_G_HBM_CHANNELS])
+				b->valid[RK_G_HBM_CHANNELS][i / 64] |= UINT64_C(1) << i % 64;
+		}
+		if ((!known && !rk_builder_null(b, RK_G_HBM_CHANNELS, i)) ||
+		    !rk_builder_null(b, RK_G_MEMORY, i))
 			return rk_fail_nomem(err);
 	}
 	return 0;

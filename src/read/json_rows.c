@@ -19,18 +19,19 @@ int rk_json_scan_init(struct rk_json_scan *s, struct rk_instream *in, struct rk_
 	s->ctx = ctx;
 	s->base.schema = rk_table_schema(t);
 	rc = rk_builder_init(&s->b, s->base.schema, RK_BATCH_ROWS, err);
-	for (unsigned f = 0; rc == 0 && f < s->base.schema->nfields; f++) {
+	if (rc < 0)
+		return rc;
+	for (unsigned f = 0; f < s->base.schema->nfields; f++) {
 		if (!(fields >> f & 1))
 			continue;
 		s->col[f] = rk_builder_column(&s->b, f);
 		if (!s->col[f])
-			rc = rk_fail_nomem(err);
+			return rk_fail_nomem(err);
 	}
-	if (rc == 0)
-		rc = rk_instream_rewind(in, err);
-	if (rc == 0)
-		rc = rk_json_new(in, &s->json, err);
-	return rc;
+	rc = rk_instream_rewind(in, err);
+	if (rc < 0)
+		return rc;
+	return rk_json_new(in, &s->json, err);
 }
 
 void rk_json_scan_release(struct rk_json_scan *s)
@@ -105,9 +106,10 @@ static bool all_null(const struct rk_builder *b, unsigned field)
 	if (!b->nulls[field])
 		return false;
 	for (size_t i = 0; i < b->nrows; i += 64) {
-		uint64_t rows = b->nrows - i >= 64 ? ~UINT64_C(0) :
-						     (UINT64_C(1) << (b->nrows - i)) - 1;
+		uint64_t rows = ~UINT64_C(0);
 
+		if (b->nrows - i < 64)
+			rows = (UINT64_C(1) << (b->nrows - i)) - 1;
 		if (b->valid[field][i / 64] & rows)
 			return false;
 	}

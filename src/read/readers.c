@@ -103,11 +103,7 @@ int rk_reader_open_as(const char *path, const struct rk_reader_ops *ops, struct 
 
 	if (rc < 0)
 		return rc;
-	if (!ops)
-		rc = choose(in, &ops, err);
-	if (rc == 0)
-		rc = ops->open(in, ctx, &r, err);
-	if (rc < 0) {
+	if ((!ops && (rc = choose(in, &ops, err)) < 0) || (rc = ops->open(in, ctx, &r, err)) < 0) {
 		rk_instream_close(in);
 		goto out;
 	}

@@ -47,21 +47,6 @@ static const struct rk_csv_bind copies[] = {
 	{ 0 },
 };
 
-static uint64_t api_needs(uint64_t want)
-{
-	return want | BIT(RK_A_DOMAIN) | BIT(RK_A_START);
-}
-
-static uint64_t copy_needs(uint64_t want)
-{
-	return want | BIT(RK_C_DIRECTION) | BIT(RK_C_START);
-}
-
-static uint64_t op_needs(uint64_t want)
-{
-	return want | BIT(RK_K_NAME) | BIT(RK_K_START);
-}
-
 static const struct rk_wide_kind kinds[] = {
 	/*
 	 * with Kernel_ID: rocprofv3's counters, rewritten by rocprof-compute; with duration_ns: a table
@@ -78,17 +63,21 @@ static const struct rk_wide_kind kinds[] = {
 	{ .must = { "Domain", "Function", "Start_Timestamp", "End_Timestamp", "Correlation_ID" },
 	  .must_not = { "Process_Id", "Thread_Id" },
 	  .free_header = { "Kernel_Name", "Function" },
-	  .tables = { { RK_API, api_calls, api_needs, rk_v3_finish_api } },
+	  .tables = { { RK_API, api_calls, NULL, rk_v3_finish_api,
+			BIT(RK_A_DOMAIN) | BIT(RK_A_START) } },
 	  .ntables = 1 },
 	{ .must = { "Domain", "Operation", "Start_Timestamp", "Stop_Timestamp" },
 	  .must_not = { "Kernel_Name" },
-	  .tables = { { RK_MEMCPY, copies, copy_needs, rk_wide_finish_copies } },
+	  .tables = { { RK_MEMCPY, copies, NULL, rk_wide_finish_copies,
+			BIT(RK_C_DIRECTION) | BIT(RK_C_START) } },
 	  .ntables = 1 },
 	{ .must = { "Domain", "Operation", "Kernel_Name", "Start_Timestamp", "Stop_Timestamp" },
 	  .free_header = { "Kernel_Name" },
 	  .clock = "monotonic",
-	  .tables = { { RK_KERNELS, op_kernels, op_needs, rk_wide_finish_op_kernels },
-		      { RK_MEMCPY, copies, copy_needs, rk_wide_finish_op_copies } },
+	  .tables = { { RK_KERNELS, op_kernels, NULL, rk_wide_finish_op_kernels,
+			BIT(RK_K_NAME) | BIT(RK_K_START) },
+		      { RK_MEMCPY, copies, NULL, rk_wide_finish_op_copies,
+			BIT(RK_C_DIRECTION) | BIT(RK_C_START) } },
 	  .ntables = 2 },
 	{ .ntables = 0 },
 };

@@ -224,19 +224,11 @@ static uint64_t dispatch_needs(uint64_t want)
 	return kernel_needs(want) | BIT(RK_K_DISPATCH) | BIT(RK_K_PID);
 }
 
-static uint64_t api_needs(uint64_t want)
-{
-	return want | BIT(RK_A_DOMAIN) | BIT(RK_A_START);
-}
-
-static uint64_t marker_needs(uint64_t want)
-{
-	return want | BIT(RK_R_KIND) | BIT(RK_R_START) | BIT(RK_R_DURATION);
-}
-
 static uint64_t pc_needs(uint64_t want)
 {
-	return want & BIT(RK_P_STALL) ? want | BIT(RK_P_NODE) : want;
+	if (want & BIT(RK_P_STALL))
+		want |= BIT(RK_P_NODE);
+	return want;
 }
 
 static uint64_t agent_needs(uint64_t want)
@@ -246,16 +238,6 @@ static uint64_t agent_needs(uint64_t want)
 	if (want & BIT(RK_G_SE_COUNT))
 		want |= BIT(RK_G_PIPES);
 	return want;
-}
-
-static uint64_t memcpy_needs(uint64_t want)
-{
-	return want | BIT(RK_C_START);
-}
-
-static uint64_t memalloc_needs(uint64_t want)
-{
-	return want | BIT(RK_M_START);
 }
 
 static const struct v3_kind kinds[] = {
@@ -280,22 +262,26 @@ static const struct v3_kind kinds[] = {
 	  .must = { "Domain", "Function", "Process_Id", "Thread_Id", "Start_Timestamp",
 		    "End_Timestamp" },
 	  .free_header = "Function",
-	  .tables = { { RK_API, api_calls, api_needs, rk_v3_finish_api },
-		      { RK_MARKERS, api_markers, marker_needs, rk_v3_finish_markers } },
+	  .tables = { { RK_API, api_calls, NULL, rk_v3_finish_api,
+			BIT(RK_A_DOMAIN) | BIT(RK_A_START) },
+		      { RK_MARKERS, api_markers, NULL, rk_v3_finish_markers,
+			BIT(RK_R_KIND) | BIT(RK_R_START) | BIT(RK_R_DURATION) } },
 	  .ntables = 2 },
 	{ .name = "memory_copy_trace",
 	  .must = { "Kind", "Direction", "Source_Agent_Id", "Destination_Agent_Id",
 		    "Start_Timestamp", "End_Timestamp" },
-	  .tables = { { RK_MEMCPY, memory_copy, memcpy_needs, rk_v3_finish_memcpy } },
+	  .tables = { { RK_MEMCPY, memory_copy, NULL, rk_v3_finish_memcpy, BIT(RK_C_START) } },
 	  .ntables = 1 },
 	{ .name = "memory_allocation_trace",
 	  .must = { "Kind", "Operation", "Agent_Id", "Allocation_Size", "Start_Timestamp" },
 	  .must_not = { "Alloc_Flags" },
-	  .tables = { { RK_MEMALLOC, memory_allocation, memalloc_needs, rk_v3_finish_memalloc } },
+	  .tables = { { RK_MEMALLOC, memory_allocation, NULL, rk_v3_finish_memalloc,
+			BIT(RK_M_START) } },
 	  .ntables = 1 },
 	{ .name = "scratch_memory_trace",
 	  .must = { "Kind", "Operation", "Agent_Id", "Alloc_Flags", "Start_Timestamp" },
-	  .tables = { { RK_MEMALLOC, memory_allocation, memalloc_needs, rk_v3_finish_memalloc } },
+	  .tables = { { RK_MEMALLOC, memory_allocation, NULL, rk_v3_finish_memalloc,
+			BIT(RK_M_START) } },
 	  .ntables = 1 },
 	{ .name = "pc_sampling",
 	  .must = { "Sample_Timestamp", "Exec_Mask", "Dispatch_Id", "Instruction" },
@@ -351,19 +337,6 @@ static const struct {
 	{ "roctx", "api", false },
 };
 
-/* hipMalloc is a call; hip_kernel or hipfft::detail::k is not. */
-static bool is_hip_call(const char *s, size_t len)
-{
-	size_t i = 3;
-
-	if (len < 4 || memcmp(s, "hip", 3) || s[3] < 'A' || s[3] > 'Z')
-		return false;
-	while (i < len && (s[i] == '_' || (s[i] >= '0' && s[i] <= '9') ||
-			   ((s[i] | 0x20) >= 'a' && (s[i] | 0x20) <= 'z')))
-		i++;
-	return i == len;
-}
-
 static const char *kind_of_name(const char *s, size_t len)
 {
 	for (size_t i = 0; i < sizeof(stats_words) / sizeof(stats_words[0]); i++) {
@@ -373,7 +346,14 @@ static const char *kind_of_name(const char *s, size_t len)
 		    (!stats_words[i].whole || len == n))
 			return stats_words[i].kind;
 	}
-	return is_hip_call(s, len) ? "api" : NULL;
+	/* hipMalloc is a call; hip_kernel or hipfft::detail::k is not */
+	if (len < 4 || memcmp(s, "hip", 3) || s[3] < 'A' || s[3] > 'Z')
+		return NULL;
+	for (size_t i = 3; i < len; i++)
+		if (s[i] != '_' && (s[i] < '0' || s[i] > '9') &&
+		    ((s[i] | 0x20) < 'a' || (s[i] | 0x20) > 'z'))
+			return NULL;
+	return "api";
 }
 
 /* The file's name only breaks a tie: markers and kernels can have any name. */
@@ -486,11 +466,6 @@ static void v3_close(struct rk_reader *base)
 	rk_free(r);
 }
 
-static int intern(struct rk_context *ctx, const char *text, uint32_t *ret, struct rk_error *err)
-{
-	return rk_strtab_add(ctx->names, text, strlen(text), ret, err);
-}
-
 static int v3_open(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
 		   struct rk_error *err)
 {
@@ -512,13 +487,13 @@ static int v3_open(struct rk_instream *in, struct rk_context *ctx, struct rk_rea
 	r->kind = kind_of(&r->header);
 	for (unsigned i = 0; r->kind && i < r->kind->ntables; i++)
 		r->base.tables |= RK_TABLE_BIT(r->kind->tables[i].table);
-	rc = intern(ctx, "rocprofv3-csv", &r->scan.source_id, err);
-	if (rc == 0)
-		rc = intern(ctx, "boottime", &r->scan.clock_id, err);
-	if (rc == 0 && r->base.tables & RK_TABLE_BIT(RK_STATS)) {
+	if ((rc = rk_strtab_adds(ctx->names, "rocprofv3-csv", &r->scan.source_id, err)) < 0 ||
+	    (rc = rk_strtab_adds(ctx->names, "boottime", &r->scan.clock_id, err)) < 0)
+		goto out;
+	if (r->base.tables & RK_TABLE_BIT(RK_STATS)) {
 		r->base.stats_of = stats_kind((const char *)head + r->header.bytes,
 					      len - r->header.bytes, rk_instream_path(in));
-		rc = intern(ctx, r->base.stats_of, &r->scan.stats_of_id, err);
+		rc = rk_strtab_adds(ctx->names, r->base.stats_of, &r->scan.stats_of_id, err);
 	}
 out:
 	if (rc < 0) {
@@ -565,7 +540,7 @@ static int v3_scan(struct rk_reader *base, enum rk_table t, uint64_t want, struc
 		.binds = table->binds,
 		.free_header = r->kind->free_header,
 		.schema = rk_table_schema(t),
-		.want = table->needs ? table->needs(want) : want,
+		.want = want | table->also,
 		.finish = table->finish,
 		.arg = &r->scan,
 	};
@@ -577,6 +552,8 @@ static int v3_scan(struct rk_reader *base, enum rk_table t, uint64_t want, struc
 	s->base = (struct rk_source){ &v3_source_ops, rk_table_schema(t) };
 	s->r = r;
 	s->table = t;
+	if (table->needs)
+		scan.want = table->needs(want);
 	r->scan.ctx = r->ctx;
 	r->scan.file = rk_instream_path(r->in);
 	r->scan.has_stream = rk_csv_header_find(&r->header, "Stream_Id") >= 0;
@@ -586,7 +563,7 @@ static int v3_scan(struct rk_reader *base, enum rk_table t, uint64_t want, struc
 	r->scan.other_rows = 0;
 	rc = rk_csv_scan_open(&scan, r->ctx, &s->rows, err);
 	/* a counter file has a row per counter; as kernels, each dispatch counts once */
-	if (rc == 0 && table->finish == rk_v3_finish_dispatches)
+	if (rc >= 0 && table->finish == rk_v3_finish_dispatches)
 		rc = rk_dispatch_once_open(s->rows, r->ctx, r->scan.file, &s->rows, err);
 	if (rc < 0) {
 		rk_free(s);

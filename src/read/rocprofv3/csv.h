@@ -20,9 +20,10 @@ struct rk_v3_scan {
 struct rk_v3_table {
 	enum rk_table table;
 	const struct rk_csv_bind *binds;
-	/* fields to fill so that `want` can be derived; NULL: want */
+	/* fields to fill so that `want` can be derived; NULL: `want` and `also` */
 	uint64_t (*needs)(uint64_t want);
 	int (*finish)(void *scan, struct rk_builder *b, struct rk_error *err);
+	uint64_t also;
 };
 
 /* Whether the header has all, or any, of n names; NULL ends them early. */

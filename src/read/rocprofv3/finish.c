@@ -163,15 +163,16 @@ int rk_v3_finish_kernels(void *scan, struct rk_builder *b, struct rk_error *err)
 			rc = grid(b, RK_K_GRID_X + i, RK_K_ITEMS_X + i, RK_K_BLOCK_X + i, err);
 	for (unsigned i = 0; rc == 0 && i < 3; i++)
 		rc = large_items(s, b, RK_K_ITEMS_X + i, err);
-	if (rc == 0 && s->want >> RK_K_REGS & 1)
-		rc = registers(b, err);
-	if (rc == 0 && !s->has_stream)
-		rc = queue_as_stream(s, b, err);
-	if (rc == 0)
-		rc = constant(s, b, RK_K_SOURCE, s->source_id, err);
-	if (rc == 0)
-		rc = constant(s, b, RK_K_CLOCK, s->clock_id, err);
-	return rc;
+	if (rc < 0)
+		return rc;
+	if (s->want >> RK_K_REGS & 1 && (rc = registers(b, err)) < 0)
+		return rc;
+	if (!s->has_stream && (rc = queue_as_stream(s, b, err)) < 0)
+		return rc;
+	rc = constant(s, b, RK_K_SOURCE, s->source_id, err);
+	if (rc < 0)
+		return rc;
+	return constant(s, b, RK_K_CLOCK, s->clock_id, err);
 }
 
 /* From a counter file: sizes are products, so x has the number and y = z = 1. */
@@ -241,7 +242,7 @@ int rk_v3_finish_markers(void *scan, struct rk_builder *b, struct rk_error *err)
 		const char *text = rk_strtab_borrow(s->ctx->names, kind[i], &len);
 		const char *word = rk_v3_marker_kind(text, len, duration && duration[i]);
 
-		rc = rk_strtab_add(s->ctx->names, word, strlen(word), &kind[i], err);
+		rc = rk_strtab_adds(s->ctx->names, word, &kind[i], err);
 	}
 	return rc;
 }
@@ -258,8 +259,10 @@ int rk_v3_full_direction(struct rk_context *ctx, uint32_t *id, struct rk_error *
 	rk_bytes_init(&name, len + 16);
 	rk_bytes_puts(&name, "MEMORY_COPY_");
 	rk_bytes_put(&name, text, len);
-	rc = name.bad ? rk_fail_nomem(err) :
-			rk_strtab_add(ctx->names, (char *)name.data, name.len, id, err);
+	if (name.bad)
+		rc = rk_fail_nomem(err);
+	else
+		rc = rk_strtab_add(ctx->names, (char *)name.data, name.len, id, err);
 	rk_bytes_release(&name);
 	return rc;
 }
@@ -280,16 +283,19 @@ int rk_v3_finish_memalloc(void *scan, struct rk_builder *b, struct rk_error *err
 	return durations(scan, b, RK_M_START, RK_M_DURATION, err);
 }
 
-/*
- * Shader engines: so far the column has arrays, and the pipes column has arrays per engine. Divide,
- * and clear the pipes.
- */
-static int engines(struct rk_builder *b, struct rk_error *err)
+int rk_v3_finish_agents(void *scan, struct rk_builder *b, struct rk_error *err)
 {
+	struct rk_v3_scan *s = scan;
+	const uint32_t *name = b->data[RK_G_NAME];
 	int64_t *arrays = b->data[RK_G_SE_COUNT];
 	const int64_t *each = b->data[RK_G_PIPES];
+	uint32_t *gfx;
 	int rc = 0;
 
+	/*
+	 * Shader engines: so far the column has arrays, and the pipes column has arrays per engine.
+	 * Divide, and clear the pipes.
+	 */
 	for (size_t i = 0; arrays && rc == 0 && i < b->nrows; i++) {
 		if (each && !rk_builder_is_null(b, RK_G_PIPES, i) &&
 		    !rk_builder_is_null(b, RK_G_SE_COUNT, i) && each[i] > 0 && arrays[i] > 0)
@@ -299,18 +305,14 @@ static int engines(struct rk_builder *b, struct rk_error *err)
 	}
 	for (size_t i = 0; each && rc == 0 && i < b->nrows; i++)
 		rc = make_null(b, RK_G_PIPES, i, err);
-	return rc;
-}
 
-/* A GPU's name is its gfx target; a CPU has none. */
-int rk_v3_finish_agents(void *scan, struct rk_builder *b, struct rk_error *err)
-{
-	struct rk_v3_scan *s = scan;
-	const uint32_t *name = b->data[RK_G_NAME];
-	uint32_t *gfx = name ? rk_builder_column(b, RK_G_GFX) : NULL;
-	int rc = name && !gfx ? rk_fail_nomem(err) : engines(b, err);
-
-	for (size_t i = 0; gfx && rc == 0 && i < b->nrows; i++) {
+	if (rc < 0 || !name)
+		return rc;
+	/* a GPU's name is its gfx target; a CPU has none */
+	gfx = rk_builder_column(b, RK_G_GFX);
+	if (!gfx)
+		return rk_fail_nomem(err);
+	for (size_t i = 0; rc == 0 && i < b->nrows; i++) {
 		size_t len;
 		const char *text = rk_strtab_borrow(s->ctx->names, name[i], &len);
 
@@ -345,10 +347,9 @@ int rk_v3_finish_pc(void *scan, struct rk_builder *b, struct rk_error *err)
 		bool yes = !rk_builder_is_null(b, RK_P_NODE, i) &&
 			   !strcmp(rk_strtab_borrow(s->ctx->names, issued[i], NULL), "1");
 
-		if (yes && stall)
-			rc = make_null(b, RK_P_STALL, i, err);
-		if (rc == 0)
-			rc = make_null(b, RK_P_NODE, i, err);
+		if (yes && stall && (rc = make_null(b, RK_P_STALL, i, err)) < 0)
+			return rc;
+		rc = make_null(b, RK_P_NODE, i, err);
 	}
 	return rc;
 }
@@ -377,22 +378,19 @@ struct once {
 	struct rk_builder out;
 };
 
-static uint64_t key_of(const struct rk_batch *b, size_t row)
+/* 1: the dispatch of the row is seen for the first time, 0: seen before, < 0: out of memory. */
+static int first_sight(struct once *o, const struct rk_batch *b, size_t row, struct rk_error *err)
 {
-	const struct rk_column *pid = &b->cols[RK_K_PID], *id = &b->cols[RK_K_DISPATCH];
-	uint64_t p = rk_column_has(pid, row) ? (uint64_t)((const int64_t *)pid->data)[row] : 0;
-	/* nested hashes: combined side by side, hashes of small numbers would cancel out */
-	uint64_t h = rk_hash_u64((uint64_t)((const int64_t *)id->data)[row] ^ rk_hash_u64(~p));
-
-	return h ? h : 1;
-}
-
-/* 1: seen for the first time, 0: seen before, < 0: out of memory. */
-static int first_sight(struct once *o, uint64_t key, struct rk_error *err)
-{
-	uint64_t *seen;
+	const struct rk_column *pids = &b->cols[RK_K_PID], *ids = &b->cols[RK_K_DISPATCH];
+	uint64_t pid = 0, key, *seen;
 	size_t at;
 
+	if (rk_column_has(pids, row))
+		pid = (uint64_t)((const int64_t *)pids->data)[row];
+	/* nested hashes: combined side by side, hashes of small numbers would cancel out */
+	key = rk_hash_u64((uint64_t)((const int64_t *)ids->data)[row] ^ rk_hash_u64(~pid));
+	if (!key)
+		key = 1;
 	if (key == o->last)
 		return 0;
 	o->last = key;
@@ -438,29 +436,6 @@ static int take_row(struct once *o, const struct rk_batch *b, size_t row, struct
 	return 0;
 }
 
-static int filter(struct once *o, const struct rk_batch *b, struct rk_error *err)
-{
-	int rc = 0;
-
-	if (o->out.cap < b->nrows) {
-		rk_builder_release(&o->out);
-		rc = rk_builder_init(&o->out, b->schema, b->nrows, err);
-	}
-	if (rc < 0)
-		return rc;
-	rk_builder_reset(&o->out);
-	for (size_t i = 0; i < b->nrows; i++) {
-		rc = 1;
-		if (rk_column_has(&b->cols[RK_K_DISPATCH], i))
-			rc = first_sight(o, key_of(b, i), err);
-		if (rc > 0)
-			rc = take_row(o, b, i, err);
-		if (rc < 0)
-			return rc;
-	}
-	return 0;
-}
-
 static int once_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
 {
 	struct once *o = (struct once *)base;
@@ -468,9 +443,25 @@ static int once_next(struct rk_source *base, const struct rk_batch **batch, stru
 	int rc;
 
 	while ((rc = rk_source_next(o->rows, &b, err)) > 0) {
-		rc = filter(o, b, err);
-		if (rc < 0)
-			return rc;
+		if (o->out.cap < b->nrows) {
+			rk_builder_release(&o->out);
+			rc = rk_builder_init(&o->out, b->schema, b->nrows, err);
+			if (rc < 0)
+				return rc;
+		}
+		rk_builder_reset(&o->out);
+		for (size_t i = 0; i < b->nrows; i++) {
+			if (rk_column_has(&b->cols[RK_K_DISPATCH], i)) {
+				rc = first_sight(o, b, i, err);
+				if (rc < 0)
+					return rc;
+				if (rc == 0)
+					continue;
+			}
+			rc = take_row(o, b, i, err);
+			if (rc < 0)
+				return rc;
+		}
 		if (o->out.nrows) {
 			*batch = rk_builder_batch(&o->out);
 			return 1;

@@ -67,20 +67,6 @@ static int enter(struct v3j_walk *w, int want, unsigned level, struct rk_error *
 	return kind < 0 ? kind : 0;
 }
 
-static int on_key(struct v3j_walk *w, const struct rk_json_token *key, enum v3j_part *part,
-		  struct rk_error *err)
-{
-	if (w->level == 1 && v3j_is(key, top_key))
-		return enter(w, RK_JSON_ARRAY, 2, err);
-	if (w->level == 1)
-		return rk_json_skip_value(w->json, err);
-	if (w->level == 3 && (v3j_is(key, "buffer_records") || v3j_is(key, "callback_records")))
-		return enter(w, RK_JSON_OBJECT, 4, err);
-	*part = part_of(key, w->level == 4);
-	w->nth++;
-	return 1;
-}
-
 /* 1: *part; 0: the document has ended; < 0: error. The caller reads the value before the next call. */
 static int walk(struct v3j_walk *w, enum v3j_part *part, struct rk_error *err)
 {
@@ -92,8 +78,18 @@ static int walk(struct v3j_walk *w, enum v3j_part *part, struct rk_error *err)
 
 		if (kind <= RK_JSON_END)
 			return kind;
-		if (kind == RK_JSON_KEY) {
-			rc = on_key(w, &tok, part, err);
+		if (kind == RK_JSON_KEY && w->level == 1) {
+			if (v3j_is(&tok, top_key))
+				rc = enter(w, RK_JSON_ARRAY, 2, err);
+			else
+				rc = rk_json_skip_value(w->json, err);
+		} else if (kind == RK_JSON_KEY && w->level == 3 &&
+			   (v3j_is(&tok, "buffer_records") || v3j_is(&tok, "callback_records"))) {
+			rc = enter(w, RK_JSON_OBJECT, 4, err);
+		} else if (kind == RK_JSON_KEY) {
+			*part = part_of(&tok, w->level == 4);
+			w->nth++;
+			rc = 1;
 		} else if (kind == RK_JSON_OBJECT_END || kind == RK_JSON_ARRAY_END) {
 			w->level--;
 		} else if (kind == RK_JSON_OBJECT && (w->level == 0 || w->level == 2)) {
@@ -138,15 +134,21 @@ static bool is_records(enum v3j_part part)
 	return part >= V3J_COUNTER_COLLECTION && part < V3J_OTHER;
 }
 
-static int look_through(struct v3j_reader *r, struct rk_json *j, uint32_t *parts,
-			struct rk_error *err)
+static int first_look(struct v3j_reader *r, struct rk_error *err)
 {
-	struct v3j_walk w = { .json = j };
+	struct v3j_walk w = { 0 };
 	enum v3j_part part;
+	uint32_t parts = 0;
 	uint64_t *ends;
 	bool records = false;
 	int rc;
 
+	rc = rk_instream_rewind(r->in, err);
+	if (rc < 0)
+		return rc;
+	rc = rk_json_new(r->in, &w.json, err);
+	if (rc < 0)
+		return rc;
 	while ((rc = walk(&w, &part, err)) > 0) {
 		bool rows = false;
 
@@ -155,49 +157,39 @@ static int look_through(struct v3j_reader *r, struct rk_json *j, uint32_t *parts
 			records = false;
 			continue;
 		}
-		rc = look_inside(j, &rows, err);
+		rc = look_inside(w.json, &rows, err);
 		if (rows)
-			*parts |= V3J_BIT(part);
+			parts |= V3J_BIT(part);
 		if (records && NAMES & V3J_BIT(part))
 			r->late_names = true;
 		records |= rows && is_records(part);
 		if (rc < 0)
-			return rc;
-		/* parts past the limit are skipped by reading them */
-		if (r->nends < ENDS_MAX) {
-			ends = rk_grow(r->ends, &r->cap, r->nends + 1, sizeof(*ends));
-			if (!ends)
-				return rk_fail_nomem(err);
-			r->ends = ends;
-			r->ends[r->nends++] = rk_json_offset(j);
+			break;
+		if (r->nends == ENDS_MAX)
+			continue; /* parts past the limit are skipped by reading them */
+		ends = rk_grow(r->ends, &r->cap, r->nends + 1, sizeof(*ends));
+		if (!ends) {
+			rc = rk_fail_nomem(err);
+			break;
 		}
+		r->ends = ends;
+		r->ends[r->nends++] = rk_json_offset(w.json);
 	}
-	return rc;
-}
+	rc = rk_json_stream_end(w.json, r->in, r->ctx, rc, err);
+	rk_json_free(w.json);
+	if (rc < 0)
+		return rc;
 
-static int first_look(struct v3j_reader *r, struct rk_error *err)
-{
-	struct rk_json *j = NULL;
-	uint32_t parts = 0;
-	int rc = rk_instream_rewind(r->in, err);
-
-	if (rc == 0)
-		rc = rk_json_new(r->in, &j, err);
-	if (rc == 0)
-		rc = look_through(r, j, &parts, err);
-	if (j)
-		rc = rk_json_stream_end(j, r->in, r->ctx, rc, err);
-	rk_json_free(j);
 	for (const struct v3j_table *t = rk_v3j_tables; t->row; t++)
 		if (parts & t->parts)
 			r->base.tables |= RK_TABLE_BIT(t->table);
 	if (!r->base.tables)
 		r->base.tables = RK_TABLE_BIT(RK_KERNELS);
 	r->counters_only = !(parts & V3J_BIT(V3J_DISPATCHES));
-	if (rc == 0 && r->late_names && r->nprocesses > 1)
+	if (r->late_names && r->nprocesses > 1)
 		rk_diag_most(r->ctx->diag, "late-names", rk_instream_path(r->in), 0, 1,
 			     "names come after the records of several processes; left empty");
-	return rc;
+	return 0;
 }
 
 /* ---- the reader ---- */
@@ -239,10 +231,8 @@ static int v3j_open(struct rk_instream *in, struct rk_context *ctx, struct rk_re
 	r->base.ops = &rk_reader_rocprofv3_json;
 	r->in = in;
 	r->ctx = ctx;
-	rc = rk_instream_keep(in, ctx->tmpdir, err); /* a pipe: it will be read again */
-	if (rc == 0)
-		rc = first_look(r, err);
-	if (rc < 0) {
+	/* a pipe is kept: it will be read again */
+	if ((rc = rk_instream_keep(in, ctx->tmpdir, err)) < 0 || (rc = first_look(r, err)) < 0) {
 		r->in = NULL; /* the caller's on failure */
 		v3j_close(&r->base);
 		return rc;
@@ -251,27 +241,22 @@ static int v3j_open(struct rk_instream *in, struct rk_context *ctx, struct rk_re
 	return 0;
 }
 
-static int read_row(struct v3j_scan *s, struct rk_error *err)
-{
-	int rc = rk_json_record_read(&s->record, s->walk.json, err);
-
-	if (rc == 0)
-		rc = s->table->row(s, err);
-	if (rc > 0)
-		s->rows.b.nrows++;
-	if (rc >= 0 && s->rows.nomem)
-		rc = rk_fail_nomem(err);
-	return rc < 0 ? rc : 0;
-}
-
 /* A part begins: with a list of records, or as one record. Or in the list: the next one, or its end. */
 static int next_record(struct v3j_scan *s, struct rk_error *err)
 {
 	struct rk_json_token tok;
-	int kind = rk_json_next(s->walk.json, &tok, err);
+	int rc, kind = rk_json_next(s->walk.json, &tok, err);
 
-	if (kind == RK_JSON_OBJECT)
-		return read_row(s, err);
+	if (kind == RK_JSON_OBJECT) {
+		rc = rk_json_record_read(&s->record, s->walk.json, err);
+		if (rc < 0)
+			return rc;
+		rc = s->table->row(s, err);
+		if (rc < 0)
+			return rc;
+		s->rows.b.nrows += (size_t)rc;
+		return s->rows.nomem ? rk_fail_nomem(err) : 0;
+	}
 	if (!s->in_part)
 		s->in_part = kind == RK_JSON_ARRAY;
 	else if (kind == RK_JSON_ARRAY)
@@ -290,11 +275,20 @@ static int skip_part(struct v3j_scan *s, struct rk_error *err)
 	return rk_json_skip_value(s->walk.json, err);
 }
 
-/* Moves to the next part; 0 at the end of the document. */
-static int next_part(struct v3j_scan *s, struct rk_error *err)
+/* A row of counters, a record, or the beginning of a part; 1: continue, 0: end of the document. */
+static int step(struct v3j_scan *s, struct rk_error *err)
 {
-	int rc = walk(&s->walk, &s->part, err);
+	int rc;
 
+	if (s->sums_given < s->nsums) {
+		rc = rk_v3j_counter_row(s, err);
+		return rc < 0 ? rc : 1;
+	}
+	if (s->in_part) {
+		rc = next_record(s, err);
+		return rc < 0 ? rc : 1;
+	}
+	rc = walk(&s->walk, &s->part, err);
 	if (rc <= 0)
 		return rc;
 	if (s->part == V3J_PROCESS) {
@@ -311,20 +305,6 @@ static int next_part(struct v3j_scan *s, struct rk_error *err)
 	} else {
 		rc = skip_part(s, err);
 	}
-	return rc < 0 ? rc : 1;
-}
-
-/* 1: continue, 0: end of the document. */
-static int step(struct v3j_scan *s, struct rk_error *err)
-{
-	int rc;
-
-	if (s->sums_given < s->nsums)
-		rc = rk_v3j_counter_row(s, err);
-	else if (s->in_part)
-		rc = next_record(s, err);
-	else
-		return next_part(s, err);
 	return rc < 0 ? rc : 1;
 }
 
@@ -359,26 +339,6 @@ static void v3j_source_close(struct rk_source *base)
 
 static const struct rk_source_ops v3j_source_ops = { .next = v3j_next, .close = v3j_source_close };
 
-static const struct v3j_table *table_of(const struct v3j_reader *r, enum rk_table t)
-{
-	const struct v3j_table *made = rk_v3j_tables;
-	uint32_t without = r->counters_only ? V3J_BIT(V3J_DISPATCHES) : 0;
-
-	while (made->table != t || made->parts & without)
-		made++;
-	return made;
-}
-
-static uint64_t record_fields(const struct v3j_table *t, uint64_t want)
-{
-	uint64_t fields = 0;
-
-	for (unsigned i = 0; i < t->nfields; i++)
-		if (t->serves[i] & want)
-			fields |= UINT64_C(1) << i;
-	return fields;
-}
-
 /* A file with sorted keys: its names are read first, separately. */
 static int read_names(struct v3j_scan *s, struct rk_error *err)
 {
@@ -395,36 +355,16 @@ static int read_names(struct v3j_scan *s, struct rk_error *err)
 		if (rc < 0)
 			break;
 	}
-	rc = rc < 0 ? rk_json_stream_end(j, s->rows.in, s->rows.ctx, rc, err) : 0;
+	if (rc < 0)
+		rc = rk_json_stream_end(j, s->rows.in, s->rows.ctx, rc, err);
 	rk_json_free(j);
 	s->rows.json = NULL;
-	if (rc == 0)
-		rc = rk_instream_rewind(s->rows.in, err);
-	if (rc == 0)
-		rc = rk_json_new(s->rows.in, &s->rows.json, err);
+	if (rc < 0 || (rc = rk_instream_rewind(s->rows.in, err)) < 0 ||
+	    (rc = rk_json_new(s->rows.in, &s->rows.json, err)) < 0)
+		return rc;
 	s->walk = (struct v3j_walk){ .json = s->rows.json };
 	s->names_ready = true;
-	return rc;
-}
-
-static int open_scan(struct v3j_scan *s, enum rk_table t, uint64_t want, struct rk_error *err)
-{
-	static const char source[] = "rocprofv3-json", clock[] = "boottime";
-	struct rk_strtab *names = s->r->ctx->names;
-	int rc = rk_json_scan_init(&s->rows, s->r->in, s->r->ctx, t, want & s->table->gives, err);
-
-	s->walk.json = s->rows.json;
-	rk_json_record_init(&s->record, s->table->fields, s->table->nfields,
-			    record_fields(s->table, want));
-	s->record.arg = s;
-	s->record.list = rk_v3j_read_sums;
-	if (rc == 0)
-		rc = rk_strtab_add(names, source, sizeof(source) - 1, &s->source_id, err);
-	if (rc == 0)
-		rc = rk_strtab_add(names, clock, sizeof(clock) - 1, &s->clock_id, err);
-	if (rc == 0 && s->r->late_names && s->r->nprocesses == 1)
-		rc = read_names(s, err);
-	return rc;
+	return 0;
 }
 
 static int v3j_scan_open(struct rk_reader *base, enum rk_table t, uint64_t want,
@@ -432,16 +372,37 @@ static int v3j_scan_open(struct rk_reader *base, enum rk_table t, uint64_t want,
 {
 	struct v3j_reader *r = (struct v3j_reader *)base;
 	struct v3j_scan *s = rk_calloc(1, sizeof(*s));
+	const struct v3j_table *table = rk_v3j_tables;
+	uint32_t without = r->counters_only ? V3J_BIT(V3J_DISPATCHES) : 0;
+	uint64_t fields = 0;
 	int rc;
 
 	if (!s)
 		return rk_fail_nomem(err);
+	while (table->table != t || table->parts & without)
+		table++;
+	for (unsigned i = 0; i < table->nfields; i++)
+		if (table->serves[i] & want)
+			fields |= UINT64_C(1) << i;
 	s->r = r;
 	s->rows.base.ops = &v3j_source_ops;
 	s->names.ctx = r->ctx;
 	rk_v3j_names_clear(&s->names);
-	s->table = table_of(r, t);
-	rc = open_scan(s, t, want, err);
+	s->table = table;
+	rk_json_record_init(&s->record, table->fields, table->nfields, fields);
+	s->record.arg = s;
+	s->record.list = rk_v3j_read_sums;
+
+	rc = rk_json_scan_init(&s->rows, r->in, r->ctx, t, want & table->gives, err);
+	if (rc < 0)
+		goto out;
+	s->walk.json = s->rows.json;
+	if ((rc = rk_strtab_adds(r->ctx->names, "rocprofv3-json", &s->source_id, err)) < 0 ||
+	    (rc = rk_strtab_adds(r->ctx->names, "boottime", &s->clock_id, err)) < 0)
+		goto out;
+	if (r->late_names && r->nprocesses == 1)
+		rc = read_names(s, err);
+out:
 	if (rc < 0) {
 		v3j_source_close(&s->rows.base);
 		return rc;

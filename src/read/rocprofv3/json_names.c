@@ -76,29 +76,14 @@ static int32_t small(const struct rk_json_value *v)
 	return v->has == RK_JSON_HAS && v->i >= 0 && v->i <= INT32_MAX ? (int32_t)v->i : -1;
 }
 
-/* Files list every kernel of every library, but few are launched: names are interned when first used. */
-static int keep_name(struct v3j_names *n, const struct rk_json_record *r, struct v3j_symbol *s,
-		     struct rk_error *err)
-{
-	unsigned field = r->values[SYM_NAME].has == RK_JSON_HAS ? SYM_NAME : SYM_PLAIN;
-	size_t len = r->values[field].has == RK_JSON_HAS ? r->values[field].len : 0;
-
-	if (len > TEXT_BYTES_MAX - n->text.len)
-		return intern(n, r, field, &s->id, err);
-	s->at = (uint32_t)n->text.len;
-	s->len = (uint32_t)len;
-	s->id = UINT32_MAX;
-	if (len)
-		rk_bytes_put(&n->text, rk_json_record_text(r, field), len);
-	return n->text.bad ? rk_fail_nomem(err) : 0;
-}
-
 static int on_symbol(void *arg, struct rk_json_record *r, struct rk_error *err)
 {
 	struct v3j_names *n = arg;
 	struct v3j_symbol s = { .vgpr = small(&r->values[SYM_VGPR]),
 				.accum_vgpr = small(&r->values[SYM_ACCUM]),
 				.sgpr = small(&r->values[SYM_SGPR]) };
+	unsigned field = r->values[SYM_NAME].has == RK_JSON_HAS ? SYM_NAME : SYM_PLAIN;
+	size_t len = r->values[field].has == RK_JSON_HAS ? r->values[field].len : 0;
 	struct v3j_symbol *list;
 	int rc;
 
@@ -112,13 +97,27 @@ static int on_symbol(void *arg, struct rk_json_record *r, struct rk_error *err)
 	if (!list)
 		return rk_fail_nomem(err);
 	n->symbols = list;
-	rc = keep_name(n, r, &s, err);
-	if (rc == 0)
-		rc = rk_json_pairs_add(&n->kernels, (uint64_t)r->values[SYM_ID].i,
-				       (int64_t)n->nsymbols, err);
-	if (rc == 0)
-		n->symbols[n->nsymbols++] = s;
-	return rc;
+
+	/* files list every kernel of every library, but few are launched: interned when first used */
+	if (len > TEXT_BYTES_MAX - n->text.len) {
+		rc = intern(n, r, field, &s.id, err);
+		if (rc < 0)
+			return rc;
+	} else {
+		s.at = (uint32_t)n->text.len;
+		s.len = (uint32_t)len;
+		s.id = UINT32_MAX;
+		if (len)
+			rk_bytes_put(&n->text, rk_json_record_text(r, field), len);
+		if (n->text.bad)
+			return rk_fail_nomem(err);
+	}
+	rc = rk_json_pairs_add(&n->kernels, (uint64_t)r->values[SYM_ID].i, (int64_t)n->nsymbols,
+			       err);
+	if (rc < 0)
+		return rc;
+	n->symbols[n->nsymbols++] = s;
+	return 0;
 }
 
 /* Interns the strings of an array whose beginning was read. */
@@ -127,14 +126,13 @@ static int string_list(struct v3j_names *n, struct rk_json *j, uint32_t **list, 
 {
 	struct rk_json_token tok;
 	uint32_t *grown;
-	int kind, rc = 0;
+	int kind, rc;
 
-	while (rc == 0 && (kind = rk_json_next(j, &tok, err)) != RK_JSON_ARRAY_END) {
+	while ((kind = rk_json_next(j, &tok, err)) != RK_JSON_ARRAY_END) {
 		if (kind < 0)
 			return kind;
-		if (kind == RK_JSON_OBJECT || kind == RK_JSON_ARRAY)
-			rc = rk_json_skip_rest(j, err);
-		if (rc < 0)
+		if ((kind == RK_JSON_OBJECT || kind == RK_JSON_ARRAY) &&
+		    (rc = rk_json_skip_rest(j, err)) < 0)
 			return rc;
 		if (*count >= OPERATIONS_MAX) {
 			n->lost++;
@@ -145,11 +143,12 @@ static int string_list(struct v3j_names *n, struct rk_json *j, uint32_t **list, 
 			return rk_fail_nomem(err);
 		*list = grown;
 		grown[*count] = 0;
-		if (kind == RK_JSON_STRING)
-			rc = rk_strtab_add(n->ctx->names, tok.text, tok.len, &grown[*count], err);
+		if (kind == RK_JSON_STRING &&
+		    (rc = rk_strtab_add(n->ctx->names, tok.text, tok.len, &grown[*count], err)) < 0)
+			return rc;
 		++*count;
 	}
-	return rc;
+	return 0;
 }
 
 static int on_operations(void *arg, struct rk_json *j, struct rk_error *err)
@@ -249,38 +248,34 @@ static int read_list(struct v3j_names *n, struct rk_json *j, bool comments, stru
 }
 
 /* The lists of {"strings": {...}} and of {"correlation_id": {...}} in it. */
-static int string_member(struct v3j_names *n, struct rk_json *j, const struct rk_json_token *key,
-			 unsigned needs, struct rk_error *err)
-{
-	if (needs & V3J_NEED_OPERATIONS && v3j_is(key, "buffer_records"))
-		return read_each(n, j, kind_fields, 2, on_kind, err);
-	if (needs & V3J_NEED_MARKERS && v3j_is(key, "marker_api"))
-		return read_pairs(n, j, pair_fields, &n->markers, err);
-	if (needs & V3J_NEED_RENAMED && v3j_is(key, "external"))
-		return read_pairs(n, j, pair_fields, &n->renamed, err);
-	if (needs & V3J_NEED_PC && v3j_is(key, "pc_sample_instructions"))
-		return read_list(n, j, false, err);
-	if (needs & V3J_NEED_PC && v3j_is(key, "pc_sample_comments"))
-		return read_list(n, j, true, err);
-	return rk_json_skip_value(j, err);
-}
-
 static int read_strings(struct v3j_names *n, struct rk_json *j, unsigned needs,
 			struct rk_error *err)
 {
 	unsigned depth = rk_json_depth(j);
-	struct rk_json_token tok;
+	struct rk_json_token key;
 	int kind, rc = 0;
 
 	do {
-		kind = rk_json_next(j, &tok, err);
+		kind = rk_json_next(j, &key, err);
 		if (kind < 0)
 			return kind;
 		if (kind == RK_JSON_ARRAY)
 			rc = rk_json_skip_rest(j, err);
 		/* correlation_id is an object: enter it */
-		if (kind == RK_JSON_KEY && !v3j_is(&tok, "correlation_id"))
-			rc = string_member(n, j, &tok, needs, err);
+		if (kind != RK_JSON_KEY || v3j_is(&key, "correlation_id"))
+			continue;
+		if (needs & V3J_NEED_OPERATIONS && v3j_is(&key, "buffer_records"))
+			rc = read_each(n, j, kind_fields, 2, on_kind, err);
+		else if (needs & V3J_NEED_MARKERS && v3j_is(&key, "marker_api"))
+			rc = read_pairs(n, j, pair_fields, &n->markers, err);
+		else if (needs & V3J_NEED_RENAMED && v3j_is(&key, "external"))
+			rc = read_pairs(n, j, pair_fields, &n->renamed, err);
+		else if (needs & V3J_NEED_PC && v3j_is(&key, "pc_sample_instructions"))
+			rc = read_list(n, j, false, err);
+		else if (needs & V3J_NEED_PC && v3j_is(&key, "pc_sample_comments"))
+			rc = read_list(n, j, true, err);
+		else
+			rc = rk_json_skip_value(j, err);
 	} while (rc == 0 && rk_json_depth(j) > depth);
 	return rc;
 }

@@ -118,40 +118,17 @@ static void put_count(struct v3j_scan *s, unsigned field, int32_t v)
 		rk_json_put_null(&s->rows, field);
 }
 
-static void put_registers(struct v3j_scan *s, const struct v3j_symbol *k)
-{
-	int32_t vgpr = k ? k->vgpr : -1, accum = k ? k->accum_vgpr : -1;
-
-	put_count(s, RK_K_VGPR, vgpr);
-	put_count(s, RK_K_ACCUM_VGPR, accum);
-	put_count(s, RK_K_SGPR, k ? k->sgpr : -1);
-	if (vgpr >= 0)
-		rk_json_put(&s->rows, RK_K_REGS, (int64_t)vgpr + (accum > 0 ? accum : 0));
-	else
-		rk_json_put_null(&s->rows, RK_K_REGS);
-}
-
-/* Where the tool has no stream, the queue is used instead. */
-static void put_stream(struct v3j_scan *s, const struct rk_json_value *v)
-{
-	const struct rk_json_value *from = &v[KR_STREAM];
-
-	if (from->has != RK_JSON_HAS)
-		from = &v[KR_QUEUE];
-	if (from->has == RK_JSON_HAS && from->i >= INT32_MIN && from->i <= INT32_MAX)
-		rk_json_put(&s->rows, RK_K_STREAM, from->i);
-	else
-		rk_json_put_null(&s->rows, RK_K_STREAM);
-}
-
 static int kernel_row(struct v3j_scan *s, struct rk_error *err)
 {
-	const struct rk_json_value *v = s->record.values;
+	static const struct v3j_symbol unknown = { .vgpr = -1, .accum_vgpr = -1, .sgpr = -1 };
+	const struct rk_json_value *v = s->record.values, *stream = &v[KR_STREAM];
 	const struct v3j_symbol *k = rk_v3j_symbol(&s->names, &v[KR_KERNEL], err);
 	struct rk_json_scan *r = &s->rows;
 	const int64_t *renamed = NULL;
 
-	if (k && k->id == UINT32_MAX)
+	if (!k)
+		k = &unknown;
+	if (k->id == UINT32_MAX)
 		return RK_E_NOMEM;
 	/* with --kernel-rename the external id refers to a name from the program */
 	if (v[KR_EXTERNAL].has == RK_JSON_HAS && v[KR_EXTERNAL].i)
@@ -159,8 +136,15 @@ static int kernel_row(struct v3j_scan *s, struct rk_error *err)
 	if (renamed)
 		put_name(s, RK_K_NAME, (uint32_t)*renamed);
 	else
-		put_name(s, RK_K_NAME, k ? k->id : 0);
-	put_registers(s, k);
+		put_name(s, RK_K_NAME, k->id);
+	put_count(s, RK_K_VGPR, k->vgpr);
+	put_count(s, RK_K_ACCUM_VGPR, k->accum_vgpr);
+	put_count(s, RK_K_SGPR, k->sgpr);
+	if (k->vgpr >= 0)
+		rk_json_put(r, RK_K_REGS,
+			    (int64_t)k->vgpr + (k->accum_vgpr > 0 ? k->accum_vgpr : 0));
+	else
+		rk_json_put_null(r, RK_K_REGS);
 	rk_json_put_times(r, RK_K_START, RK_K_DURATION, &v[KR_START], &v[KR_END]);
 	for (unsigned i = 0; i < 3; i++) {
 		rk_json_put_grid(r, RK_K_GRID_X + i, &v[KR_ITEMS + i], &v[KR_BLOCK + i]);
@@ -173,7 +157,13 @@ static int kernel_row(struct v3j_scan *s, struct rk_error *err)
 	rk_json_put_value(r, RK_K_DISPATCH, &v[KR_DISPATCH]);
 	rk_json_put_value(r, RK_K_CORRELATION, &v[KR_CORRELATION]);
 	rk_json_put_value(r, RK_K_TID, &v[KR_TID]);
-	put_stream(s, v);
+	/* where the tool has no stream, the queue is used instead */
+	if (stream->has != RK_JSON_HAS)
+		stream = &v[KR_QUEUE];
+	if (stream->has == RK_JSON_HAS && stream->i >= INT32_MIN && stream->i <= INT32_MAX)
+		rk_json_put(r, RK_K_STREAM, stream->i);
+	else
+		rk_json_put_null(r, RK_K_STREAM);
 	put_agent(s, RK_K_DEVICE, &v[KR_AGENT]);
 	put_who(s, RK_K_NODE, RK_K_PID);
 	rk_json_put_id(r, RK_K_SOURCE, s->source_id);
@@ -185,21 +175,22 @@ static int kernel_row(struct v3j_scan *s, struct rk_error *err)
 
 enum { CR_KIND, CR_OPERATION, CR_CORRELATION, CR_START, CR_END, CR_TID, CR_NFIELDS };
 
-static const struct rk_json_field call_fields[CR_NFIELDS] = {
-	[CR_KIND] = { "kind", RK_JSON_AS_I64 },
-	[CR_OPERATION] = { "operation", RK_JSON_AS_I64 },
-	[CR_CORRELATION] = { "correlation_id/internal", RK_JSON_AS_U64 },
-	[CR_START] = { "start_timestamp", RK_JSON_AS_I64 },
-	[CR_END] = { "end_timestamp", RK_JSON_AS_I64 },
-	[CR_TID] = { "thread_id", RK_JSON_AS_I64 },
-};
+/* What calls, copies and allocations have in common; `t` is the letter of the table's fields. */
+#define CALL_FIELDS                                                                               \
+	[CR_KIND] = { "kind", RK_JSON_AS_I64 }, [CR_OPERATION] = { "operation", RK_JSON_AS_I64 }, \
+	[CR_CORRELATION] = { "correlation_id/internal", RK_JSON_AS_U64 },                         \
+	[CR_START] = { "start_timestamp", RK_JSON_AS_I64 },                                       \
+	[CR_END] = { "end_timestamp", RK_JSON_AS_I64 }, [CR_TID] = { "thread_id", RK_JSON_AS_I64 }
+#define CALL_SERVES(t)                                                                          \
+	[CR_CORRELATION] = B(RK_##t##_CORRELATION),                                             \
+	[CR_START] = B(RK_##t##_START) | B(RK_##t##_DURATION), [CR_END] = B(RK_##t##_DURATION), \
+	[CR_TID] = B(RK_##t##_TID)
+
+static const struct rk_json_field call_fields[CR_NFIELDS] = { CALL_FIELDS };
 static const uint64_t call_serves[CR_NFIELDS] = {
 	[CR_KIND] = B(RK_A_DOMAIN) | B(RK_A_FUNCTION),
 	[CR_OPERATION] = B(RK_A_FUNCTION),
-	[CR_CORRELATION] = B(RK_A_CORRELATION),
-	[CR_START] = B(RK_A_START) | B(RK_A_DURATION),
-	[CR_END] = B(RK_A_DURATION),
-	[CR_TID] = B(RK_A_TID),
+	CALL_SERVES(A),
 };
 static const uint64_t marker_serves[CR_NFIELDS] = {
 	[CR_KIND] = B(RK_R_NAME) | B(RK_R_KIND),
@@ -233,9 +224,10 @@ static int marker_row(struct v3j_scan *s, struct rk_error *err)
 
 	if (v[CR_CORRELATION].has == RK_JSON_HAS)
 		text = rk_json_pairs_find(&s->names.markers, (uint64_t)v[CR_CORRELATION].i);
-	put_name(s, RK_R_NAME,
-		 text ? (uint32_t)*text :
-			rk_v3j_operation(&s->names, &v[CR_KIND], &v[CR_OPERATION]));
+	if (text)
+		put_name(s, RK_R_NAME, (uint32_t)*text);
+	else
+		put_name(s, RK_R_NAME, rk_v3j_operation(&s->names, &v[CR_KIND], &v[CR_OPERATION]));
 	rk_json_put_times(&s->rows, RK_R_START, RK_R_DURATION, &v[CR_START], &v[CR_END]);
 	rk_json_put_value(&s->rows, RK_R_TID, &v[CR_TID]);
 	put_who(s, RK_R_NODE, RK_R_PID);
@@ -250,12 +242,7 @@ static int marker_row(struct v3j_scan *s, struct rk_error *err)
 enum { XR_SRC = CR_NFIELDS, XR_DST, XR_BYTES, XR_STREAM, XR_NFIELDS };
 
 static const struct rk_json_field copy_fields[XR_NFIELDS] = {
-	[CR_KIND] = { "kind", RK_JSON_AS_I64 },
-	[CR_OPERATION] = { "operation", RK_JSON_AS_I64 },
-	[CR_CORRELATION] = { "correlation_id/internal", RK_JSON_AS_U64 },
-	[CR_START] = { "start_timestamp", RK_JSON_AS_I64 },
-	[CR_END] = { "end_timestamp", RK_JSON_AS_I64 },
-	[CR_TID] = { "thread_id", RK_JSON_AS_I64 },
+	CALL_FIELDS,
 	[XR_SRC] = { "src_agent_id/handle", RK_JSON_AS_U64 },
 	[XR_DST] = { "dst_agent_id/handle", RK_JSON_AS_U64 },
 	[XR_BYTES] = { "bytes", RK_JSON_AS_I64 },
@@ -264,10 +251,7 @@ static const struct rk_json_field copy_fields[XR_NFIELDS] = {
 static const uint64_t copy_serves[XR_NFIELDS] = {
 	[CR_KIND] = B(RK_C_DIRECTION),
 	[CR_OPERATION] = B(RK_C_DIRECTION),
-	[CR_CORRELATION] = B(RK_C_CORRELATION),
-	[CR_START] = B(RK_C_START) | B(RK_C_DURATION),
-	[CR_END] = B(RK_C_DURATION),
-	[CR_TID] = B(RK_C_TID),
+	CALL_SERVES(C),
 	[XR_SRC] = B(RK_C_SRC),
 	[XR_DST] = B(RK_C_DST),
 	[XR_BYTES] = B(RK_C_BYTES),
@@ -297,12 +281,7 @@ static int copy_row(struct v3j_scan *s, struct rk_error *err)
 enum { MR_AGENT = CR_NFIELDS, MR_BYTES, MR_ADDRESS, MR_FLAGS, MR_NFIELDS };
 
 static const struct rk_json_field memory_fields[MR_NFIELDS] = {
-	[CR_KIND] = { "kind", RK_JSON_AS_I64 },
-	[CR_OPERATION] = { "operation", RK_JSON_AS_I64 },
-	[CR_CORRELATION] = { "correlation_id/internal", RK_JSON_AS_U64 },
-	[CR_START] = { "start_timestamp", RK_JSON_AS_I64 },
-	[CR_END] = { "end_timestamp", RK_JSON_AS_I64 },
-	[CR_TID] = { "thread_id", RK_JSON_AS_I64 },
+	CALL_FIELDS,
 	[MR_AGENT] = { "agent_id/handle", RK_JSON_AS_U64 },
 	[MR_BYTES] = { "allocation_size", RK_JSON_AS_I64 },
 	[MR_ADDRESS] = { "address", RK_JSON_AS_U64 },
@@ -311,10 +290,7 @@ static const struct rk_json_field memory_fields[MR_NFIELDS] = {
 static const uint64_t memory_serves[MR_NFIELDS] = {
 	[CR_KIND] = B(RK_M_OPERATION),
 	[CR_OPERATION] = B(RK_M_OPERATION),
-	[CR_CORRELATION] = B(RK_M_CORRELATION),
-	[CR_START] = B(RK_M_START) | B(RK_M_DURATION),
-	[CR_END] = B(RK_M_DURATION),
-	[CR_TID] = B(RK_M_TID),
+	CALL_SERVES(M),
 	[MR_AGENT] = B(RK_M_DEVICE),
 	[MR_BYTES] = B(RK_M_BYTES),
 	[MR_ADDRESS] = B(RK_M_ADDRESS),
@@ -455,45 +431,19 @@ static const uint64_t pc_serves[PR_NFIELDS] = {
 
 static uint32_t listed(const uint32_t *list, size_t n, const struct rk_json_value *index)
 {
-	return index->has == RK_JSON_HAS && index->i >= 0 && (uint64_t)index->i < n ?
-		       list[index->i] :
-		       0;
-}
-
-static bool is_issued(struct v3j_scan *s)
-{
-	const char *text = rk_json_record_text(&s->record, PR_ISSUED);
-	size_t len = s->record.values[PR_ISSUED].len;
-
-	return s->record.values[PR_ISSUED].has == RK_JSON_HAS &&
-	       ((len == 1 && *text == '1') || (len == 4 && !memcmp(text, "true", 4)));
-}
-
-/*
- * Removes the useless C prefix of 58 letters. A wave that issued its instruction was not stalled,
- * whatever the file says.
- */
-static int put_stall(struct v3j_scan *s, struct rk_error *err)
-{
-	static const char prefix[] = "ROCPROFILER_PC_SAMPLING_INSTRUCTION_NOT_ISSUED_REASON_";
-	const char *text = rk_json_record_text(&s->record, PR_STALL);
-	size_t len = s->record.values[PR_STALL].len;
-
-	if (s->record.values[PR_STALL].has != RK_JSON_HAS || is_issued(s)) {
-		rk_json_put_null(&s->rows, RK_P_STALL);
+	if (index->has != RK_JSON_HAS || index->i < 0 || (uint64_t)index->i >= n)
 		return 0;
-	}
-	if (rk_text_iprefix(text, len, prefix)) {
-		text += sizeof(prefix) - 1;
-		len -= sizeof(prefix) - 1;
-	}
-	return rk_json_put_text(&s->rows, RK_P_STALL, text, len, err);
+	return list[index->i];
 }
 
 static int pc_row(struct v3j_scan *s, struct rk_error *err)
 {
+	static const char prefix[] = "ROCPROFILER_PC_SAMPLING_INSTRUCTION_NOT_ISSUED_REASON_";
 	const struct rk_json_value *v = s->record.values;
 	const struct v3j_names *n = &s->names;
+	const char *issued = rk_json_record_text(&s->record, PR_ISSUED);
+	const char *stall = rk_json_record_text(&s->record, PR_STALL);
+	size_t len = v[PR_STALL].len;
 
 	rk_json_put_value(&s->rows, RK_P_TIME, &v[PR_TIME]);
 	rk_json_put_value(&s->rows, RK_P_DISPATCH, &v[PR_DISPATCH]);
@@ -501,7 +451,20 @@ static int pc_row(struct v3j_scan *s, struct rk_error *err)
 	put_name(s, RK_P_INSTRUCTION, listed(n->instructions, n->ninstructions, &v[PR_INDEX]));
 	put_name(s, RK_P_SOURCE_LINE, listed(n->comments, n->ncomments, &v[PR_INDEX]));
 	put_who(s, RK_P_NODE, RK_P_PID);
-	return put_stall(s, err) < 0 ? RK_E_NOMEM : 1;
+
+	/* a wave that issued its instruction was not stalled, whatever the file says */
+	if (v[PR_STALL].has != RK_JSON_HAS ||
+	    (v[PR_ISSUED].has == RK_JSON_HAS &&
+	     ((v[PR_ISSUED].len == 1 && *issued == '1') ||
+	      (v[PR_ISSUED].len == 4 && !memcmp(issued, "true", 4))))) {
+		rk_json_put_null(&s->rows, RK_P_STALL);
+		return 1;
+	}
+	if (rk_text_iprefix(stall, len, prefix)) {
+		stall += sizeof(prefix) - 1;
+		len -= sizeof(prefix) - 1;
+	}
+	return rk_json_put_text(&s->rows, RK_P_STALL, stall, len, err) < 0 ? RK_E_NOMEM : 1;
 }
 
 /* ---- agents and processes ---- */
@@ -557,41 +520,6 @@ static const uint64_t agent_serves[GR_NFIELDS] = {
 	[GR_WAVES] = B(RK_G_WAVES_PER_CU),
 };
 
-/* A GPU's name is its gfx target; a CPU has none. */
-static int put_gfx(struct v3j_scan *s, struct rk_error *err)
-{
-	if (s->record.values[GR_NAME].has == RK_JSON_HAS &&
-	    rk_text_iprefix(rk_json_record_text(&s->record, GR_NAME), s->record.values[GR_NAME].len,
-			    "gfx"))
-		return rk_json_put_field(&s->rows, RK_G_GFX, &s->record, GR_NAME, err);
-	rk_json_put_null(&s->rows, RK_G_GFX);
-	return 0;
-}
-
-static int put_type(struct v3j_scan *s, struct rk_error *err)
-{
-	const struct rk_json_value *v = &s->record.values[GR_TYPE];
-
-	if (v->has == RK_JSON_HAS && (v->i == 1 || v->i == 2))
-		return rk_json_put_text(&s->rows, RK_G_TYPE, v->i == 1 ? "CPU" : "GPU", 3, err);
-	rk_json_put_null(&s->rows, RK_G_TYPE);
-	return 0;
-}
-
-/* Shader engines: the driver reports only their arrays. */
-static void put_engines(struct v3j_scan *s)
-{
-	const struct rk_json_value *arrays = &s->record.values[GR_ARRAYS];
-	const struct rk_json_value *each = &s->record.values[GR_ARRAYS_EACH];
-	struct rk_json_value v = *arrays;
-
-	if (arrays->has == RK_JSON_HAS && arrays->i > 0 && each->has == RK_JSON_HAS && each->i > 0)
-		v.i /= each->i;
-	else if (arrays->has == RK_JSON_HAS)
-		v.has = RK_JSON_ABSENT;
-	rk_json_put_value(&s->rows, RK_G_SE_COUNT, &v);
-}
-
 static int agent_row(struct v3j_scan *s, struct rk_error *err)
 {
 	static const struct {
@@ -607,18 +535,41 @@ static int agent_row(struct v3j_scan *s, struct rk_error *err)
 		{ RK_G_SIMD_PER_CU, GR_SIMDS },
 		{ RK_G_WAVES_PER_CU, GR_WAVES },
 	};
-	int rc = rk_json_put_field(&s->rows, RK_G_NAME, &s->record, GR_NAME, err);
+	const struct rk_json_value *v = s->record.values;
+	struct rk_json_value engines = v[GR_ARRAYS];
+	int rc;
 
+	if ((rc = rk_json_put_field(&s->rows, RK_G_NAME, &s->record, GR_NAME, err)) < 0 ||
+	    (rc = rk_json_put_field(&s->rows, RK_G_PRODUCT, &s->record, GR_PRODUCT, err)) < 0)
+		return rc;
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		rk_json_put_value(&s->rows, numbers[i].field, &s->record.values[numbers[i].from]);
-	put_engines(s);
+		rk_json_put_value(&s->rows, numbers[i].field, &v[numbers[i].from]);
 	put_name(s, RK_G_NODE, s->names.has_node ? s->names.node : 0);
-	if (rc == 0)
-		rc = rk_json_put_field(&s->rows, RK_G_PRODUCT, &s->record, GR_PRODUCT, err);
-	if (rc == 0)
-		rc = put_gfx(s, err);
-	if (rc == 0)
-		rc = put_type(s, err);
+
+	/* shader engines: the driver reports only their arrays */
+	if (engines.has == RK_JSON_HAS) {
+		if (engines.i > 0 && v[GR_ARRAYS_EACH].has == RK_JSON_HAS &&
+		    v[GR_ARRAYS_EACH].i > 0)
+			engines.i /= v[GR_ARRAYS_EACH].i;
+		else
+			engines.has = RK_JSON_ABSENT;
+	}
+	rk_json_put_value(&s->rows, RK_G_SE_COUNT, &engines);
+
+	/* a GPU's name is its gfx target; a CPU has none */
+	if (v[GR_NAME].has == RK_JSON_HAS &&
+	    rk_text_iprefix(rk_json_record_text(&s->record, GR_NAME), v[GR_NAME].len, "gfx"))
+		rc = rk_json_put_field(&s->rows, RK_G_GFX, &s->record, GR_NAME, err);
+	else
+		rk_json_put_null(&s->rows, RK_G_GFX);
+	if (rc < 0)
+		return rc;
+
+	if (v[GR_TYPE].has == RK_JSON_HAS && (v[GR_TYPE].i == 1 || v[GR_TYPE].i == 2))
+		rc = rk_json_put_text(&s->rows, RK_G_TYPE, v[GR_TYPE].i == 1 ? "CPU" : "GPU", 3,
+				      err);
+	else
+		rk_json_put_null(&s->rows, RK_G_TYPE);
 	return rc < 0 ? rc : 1;
 }
 
@@ -640,15 +591,16 @@ static const uint64_t process_serves[OR_NFIELDS] = {
 static int process_row(struct v3j_scan *s, struct rk_error *err)
 {
 	const struct rk_json_value *v = s->record.values;
-	int rc = rk_json_put_field(&s->rows, RK_O_COMMAND, &s->record, OR_COMMAND, err);
+	int rc;
 
-	if (rc == 0)
-		rc = rk_json_put_field(&s->rows, RK_O_NODE, &s->record, OR_HOST, err);
+	if ((rc = rk_json_put_field(&s->rows, RK_O_COMMAND, &s->record, OR_COMMAND, err)) < 0 ||
+	    (rc = rk_json_put_field(&s->rows, RK_O_NODE, &s->record, OR_HOST, err)) < 0)
+		return rc;
 	rk_json_put_value(&s->rows, RK_O_PID, &v[OR_PID]);
 	rk_json_put_value(&s->rows, RK_O_PPID, &v[OR_PPID]);
 	rk_json_put_value(&s->rows, RK_O_START, &v[OR_START]);
 	rk_json_put_value(&s->rows, RK_O_END, &v[OR_END]);
-	return rc < 0 ? rc : 1;
+	return 1;
 }
 
 /* ---- the tables ---- */

@@ -14,18 +14,16 @@ extern const struct rk_reader_ops rk_reader_samples_csv, rk_reader_roofline_csv;
 
 #define MIB 1048576.0
 
-struct known {
-	const char *name, *metric, *unit;
-	double scale;
-};
-
 /*
  * Columns that give a standard metric. Where a file has several columns for one metric, the first
  * that has a value in the row is used: MI300 has no edge temperature, so the junction temperature
  * replaces it. The others keep their own names. amd-smi counts memory in units of 2^20 and calls
  * them MB, and so does rockit's own sampler.
  */
-static const struct known known[] = {
+static const struct {
+	const char *name, *metric, *unit;
+	double scale;
+} known[] = {
 	{ "Power(Watt)", "power_w", "W", 1 },
 	{ "vram_used(MB)", "vram_used_bytes", "B", MIB },
 	{ "vram_total(MB)", "vram_total_bytes", "B", MIB },
@@ -81,22 +79,6 @@ static const struct {
 	{ "_temperature", "C" }, { "(MHz)", "MHz" },
 };
 
-static const char *unit_of(struct rk_csv_span name)
-{
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (rk_text_ends(name.p, name.len, units[i].ending))
-			return units[i].unit;
-	return NULL;
-}
-
-static const struct known *find(struct rk_csv_span name)
-{
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (rk_text_ieq(name.p, name.len, known[i].name))
-			return &known[i];
-	return NULL;
-}
-
 /* "Power(Watt) GPU12": the device, and the name cut to "Power(Watt)". */
 static bool take_gpu(struct rk_csv_span *name, int64_t *device)
 {
@@ -111,42 +93,60 @@ static bool take_gpu(struct rk_csv_span *name, int64_t *device)
 	return name->len && name->p[name->len - 1] == ')';
 }
 
-static enum rk_sample_role role_of(struct rk_csv_span name, bool has_ns)
-{
-	if (rk_text_ieq(name.p, name.len, "timestamp_ns"))
-		return RK_SAMPLE_NS;
-	if (rk_text_ieq(name.p, name.len, "timestamp") || rk_text_ieq(name.p, name.len, "time"))
-		return has_ns ? RK_SAMPLE_SKIP : RK_SAMPLE_WHEN;
-	if (rk_text_ieq(name.p, name.len, "device") || rk_text_ieq(name.p, name.len, "gpu"))
-		return RK_SAMPLE_DEVICE;
-	return RK_SAMPLE_VALUE;
-}
-
 static void classify(const struct rk_samples_header *h, unsigned col, struct rk_sample_column *ret)
 {
+	const size_t nknown = sizeof(known) / sizeof(known[0]);
 	struct rk_csv_span name = h->names[col];
-	const struct known *k;
+	size_t i = 0;
 
 	*ret = (struct rk_sample_column){ .device = -1, .scale = 1 };
-	ret->role = role_of(name, h->has_ns);
+	if (rk_text_ieq(name.p, name.len, "timestamp_ns"))
+		ret->role = RK_SAMPLE_NS;
+	else if (rk_text_ieq(name.p, name.len, "timestamp") ||
+		 rk_text_ieq(name.p, name.len, "time"))
+		ret->role = h->has_ns ? RK_SAMPLE_SKIP : RK_SAMPLE_WHEN;
+	else if (rk_text_ieq(name.p, name.len, "device") || rk_text_ieq(name.p, name.len, "gpu"))
+		ret->role = RK_SAMPLE_DEVICE;
+	else
+		ret->role = RK_SAMPLE_VALUE;
 	if (ret->role != RK_SAMPLE_VALUE)
 		return;
 	ret->watts = take_gpu(&name, &ret->device) && !h->has_ns && name.p[0] == 'P';
 	ret->own = name;
-	ret->unit = unit_of(name);
+	for (size_t u = 0; !ret->unit && u < sizeof(units) / sizeof(units[0]); u++)
+		if (rk_text_ends(name.p, name.len, units[u].ending))
+			ret->unit = units[u].unit;
 	/* amd-smi's `mem` is a temperature beside `hotspot`, and a load elsewhere */
 	if (rk_text_ieq(name.p, name.len, "mem"))
 		ret->unit = rk_samples_header_find(h, "hotspot") >= 0 ? "C" : NULL;
-	k = find(name);
+
+	while (i < nknown && !rk_text_ieq(name.p, name.len, known[i].name))
+		i++;
+	if (i == nknown)
+		return;
 	/* beside a load in percent, gfx_activity is a count that only grows */
-	if (k && !strcmp(k->name, "gfx_activity") &&
+	if (!strcmp(known[i].name, "gfx_activity") &&
 	    rk_samples_header_find(h, "gpu_use_percent") >= 0) {
 		ret->unit = NULL;
-	} else if (k) {
-		ret->metric = k->metric;
-		ret->unit = k->unit;
-		ret->scale = k->scale;
+		return;
 	}
+	ret->metric = known[i].metric;
+	ret->unit = known[i].unit;
+	ret->scale = known[i].scale;
+}
+
+/* A probe's answer by the names in the header. */
+static int probe(const char *head, size_t len, bool (*is_format)(const struct rk_samples_header *h))
+{
+	struct rk_samples_header h;
+	bool yes;
+	int rc = rk_samples_header_parse(head, len, &h, NULL);
+
+	if (rc < 0)
+		return rc;
+	yes = is_format(&h);
+	rk_samples_header_release(&h);
+	return yes ? 90 : 0;
 }
 
 /* Every column is a time, or a value whose name says of which GPU; or there is a device column. */
@@ -162,22 +162,16 @@ static bool is_samples(const struct rk_samples_header *h)
 		named += c.role == RK_SAMPLE_VALUE && c.device >= 0;
 		standard += c.role == RK_SAMPLE_VALUE && c.metric;
 	}
-	return standard && (named ? named == values && !devices : devices == 1);
+	if (named)
+		return standard && named == values && !devices;
+	return standard && devices == 1;
 }
 
 static int samples_probe(const void *head, size_t len, bool whole, const char *file_name)
 {
-	struct rk_samples_header h;
-	bool yes;
-	int rc = rk_samples_header_parse(head, len, &h, NULL);
-
 	(void)whole;
 	(void)file_name;
-	if (rc < 0)
-		return rc;
-	yes = is_samples(&h);
-	rk_samples_header_release(&h);
-	return yes ? 90 : 0;
+	return probe(head, len, is_samples);
 }
 
 static int samples_open(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,
@@ -206,15 +200,6 @@ static bool has(struct rk_csv_span name, const char *part)
 	return false;
 }
 
-static const char *roofline_unit(struct rk_csv_span name)
-{
-	if (has(name, "Flops"))
-		return "GFLOP/s";
-	if (has(name, "Ops"))
-		return "GOP/s";
-	return has(name, "Bw") ? "GB/s" : NULL;
-}
-
 /* Names stay as written, also "hbmBwHigh" and "MFMAFI8OpsLow": metrics refer to them. */
 static void classify_roofline(const struct rk_samples_header *h, unsigned col,
 			      struct rk_sample_column *ret)
@@ -223,22 +208,24 @@ static void classify_roofline(const struct rk_samples_header *h, unsigned col,
 
 	*ret = (struct rk_sample_column){ .device = -1, .scale = 1, .own = name };
 	ret->role = rk_text_ieq(name.p, name.len, "device") ? RK_SAMPLE_DEVICE : RK_SAMPLE_VALUE;
-	ret->unit = roofline_unit(name);
+	if (has(name, "Flops"))
+		ret->unit = "GFLOP/s";
+	else if (has(name, "Ops"))
+		ret->unit = "GOP/s";
+	else if (has(name, "Bw"))
+		ret->unit = "GB/s";
+}
+
+static bool is_roofline(const struct rk_samples_header *h)
+{
+	return rk_samples_header_find(h, "device") >= 0 && rk_samples_header_find(h, "HBMBw") >= 0;
 }
 
 static int roofline_probe(const void *head, size_t len, bool whole, const char *file_name)
 {
-	struct rk_samples_header h;
-	bool yes;
-	int rc = rk_samples_header_parse(head, len, &h, NULL);
-
 	(void)whole;
 	(void)file_name;
-	if (rc < 0)
-		return rc;
-	yes = rk_samples_header_find(&h, "device") >= 0 && rk_samples_header_find(&h, "HBMBw") >= 0;
-	rk_samples_header_release(&h);
-	return yes ? 90 : 0;
+	return probe(head, len, is_roofline);
 }
 
 static int roofline_open(struct rk_instream *in, struct rk_context *ctx, struct rk_reader **ret,

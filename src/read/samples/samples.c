@@ -130,9 +130,9 @@ static enum rk_when seconds(struct rk_csv_span c, int64_t *ret)
 /* Two digits in [from, to], -1 otherwise. */
 static int two(const char *p, int from, int to)
 {
-	int v = digit(p[0]) && digit(p[1]) ? (p[0] - '0') * 10 + (p[1] - '0') : -1;
+	int v = (p[0] - '0') * 10 + (p[1] - '0');
 
-	return v >= from && v <= to ? v : -1;
+	return digit(p[0]) && digit(p[1]) && v >= from && v <= to ? v : -1;
 }
 
 /* Days since 1970 of a Gregorian date: years begin in March, so that a leap day is the last. */
@@ -207,21 +207,14 @@ enum rk_when rk_samples_when(struct rk_csv_span c, int64_t *ret_ns)
 {
 	if (absent(c))
 		return RK_WHEN_NONE;
-	return c.len >= 19 && c.p[4] == '-' ? date(c, ret_ns) : seconds(c, ret_ns);
+	if (c.len >= 19 && c.p[4] == '-')
+		return date(c, ret_ns);
+	return seconds(c, ret_ns);
 }
 
 static bool of_unit(char c)
 {
 	return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '%' || c == '/' || c == ' ';
-}
-
-static struct rk_csv_span without_unit(struct rk_csv_span c)
-{
-	if (c.len >= 2 && c.p[0] == '(' && c.p[c.len - 1] == ')')
-		c = rk_csv_trim(c.p + 1, c.len - 2);
-	while (c.len && of_unit(c.p[c.len - 1]))
-		c.len--;
-	return rk_csv_trim(c.p, c.len);
 }
 
 enum rk_value rk_samples_value(struct rk_csv_span c, double *ret)
@@ -235,7 +228,12 @@ enum rk_value rk_samples_value(struct rk_csv_span c, double *ret)
 		return RK_VALUE_OK;
 	if (absent(c) || is_one_of(c, states))
 		return RK_VALUE_NONE;
-	n = without_unit(c);
+	n = c;
+	if (n.len >= 2 && n.p[0] == '(' && n.p[n.len - 1] == ')')
+		n = rk_csv_trim(n.p + 1, n.len - 2);
+	while (n.len && of_unit(n.p[n.len - 1]))
+		n.len--;
+	n = rk_csv_trim(n.p, n.len);
 	/* a unit is a few letters, not a sentence that ends in a number */
 	if (c.len - n.len > 8 || rk_num_f64(n.p, n.len, ret) != RK_NUM_OK)
 		return RK_VALUE_BAD;
@@ -260,11 +258,6 @@ static bool read_device(struct rk_csv_span c, int64_t *ret)
 
 /* ---- header ---- */
 
-static bool blank_line(const char *p, size_t len)
-{
-	return !rk_csv_trim(p, len).len;
-}
-
 int rk_samples_header_parse(const char *head, size_t len, struct rk_samples_header *ret,
 			    struct rk_error *err)
 {
@@ -277,7 +270,7 @@ int rk_samples_header_parse(const char *head, size_t len, struct rk_samples_head
 	do {
 		if (!rk_lines_take(&head, end, &line, &n))
 			break;
-	} while (blank_line(line, n));
+	} while (!rk_csv_trim(line, n).len);
 	h.names = rk_alloc((RK_SAMPLES_MAX_COLUMNS + 1) * sizeof(*h.names));
 	if (!h.names)
 		return rk_fail_nomem(err);
@@ -305,12 +298,6 @@ int rk_samples_header_find(const struct rk_samples_header *h, const char *name)
 
 /* ---- open ---- */
 
-static int intern(struct rk_context *ctx, const char *p, size_t len, uint32_t *ret,
-		  struct rk_error *err)
-{
-	return rk_strtab_add(ctx->names, p, len, ret, err);
-}
-
 static int make_columns(struct reader *r, rk_sample_classify *classify, struct rk_error *err)
 {
 	struct rk_samples_header h = { 0 };
@@ -319,30 +306,39 @@ static int make_columns(struct reader *r, rk_sample_classify *classify, struct r
 	size_t len;
 	int rc = rk_instream_head(r->in, &head, &len, err);
 
-	if (rc == 0)
-		rc = rk_samples_header_parse(head, len, &h, err);
+	if (rc < 0)
+		return rc;
+	rc = rk_samples_header_parse(head, len, &h, err);
 	if (rc < 0)
 		return rc;
 	r->ncols = h.ncols;
 	r->cols = rk_calloc(h.ncols, sizeof(*r->cols));
-	end = h.ncols ? h.names[h.ncols - 1].p + h.names[h.ncols - 1].len : NULL;
-	r->first = end ? rk_strndup(h.names[0].p, (size_t)(end - h.names[0].p)) : NULL;
-	if (!r->cols || !r->first)
+	if (h.ncols) {
+		end = h.names[h.ncols - 1].p + h.names[h.ncols - 1].len;
+		r->first = rk_strndup(h.names[0].p, (size_t)(end - h.names[0].p));
+	}
+	if (!r->cols || !r->first) {
 		rc = rk_fail_nomem(err);
-	for (unsigned i = 0; rc == 0 && i < h.ncols; i++) {
+		goto out;
+	}
+	for (unsigned i = 0; i < h.ncols; i++) {
 		struct column *c = &r->cols[i];
 
 		classify(&h, i, &c->c);
 		if (c->c.role != RK_SAMPLE_VALUE)
 			continue;
-		rc = intern(r->ctx, c->c.own.p, c->c.own.len, &c->own, err);
+		rc = rk_strtab_add(r->ctx->names, c->c.own.p, c->c.own.len, &c->own, err);
+		if (rc < 0)
+			goto out;
 		c->metric = c->own;
-		if (rc == 0 && c->c.metric)
-			rc = intern(r->ctx, c->c.metric, strlen(c->c.metric), &c->metric, err);
-		if (rc == 0 && c->c.unit)
-			rc = intern(r->ctx, c->c.unit, strlen(c->c.unit), &c->unit, err);
 		c->c.own.p = NULL; /* the header's text is not kept */
+		if (c->c.metric &&
+		    (rc = rk_strtab_adds(r->ctx->names, c->c.metric, &c->metric, err)) < 0)
+			goto out;
+		if (c->c.unit && (rc = rk_strtab_adds(r->ctx->names, c->c.unit, &c->unit, err)) < 0)
+			goto out;
 	}
+out:
 	rk_samples_header_release(&h);
 	return rc;
 }
@@ -381,16 +377,6 @@ void rk_samples_close(struct rk_reader *base)
 
 /* ---- rows ---- */
 
-static bool is_header(const struct source *s, const char *p, size_t len)
-{
-	struct rk_csv_span line = rk_csv_trim(p, len);
-	size_t n = strlen(s->r->first);
-	bool quoted = line.len && *line.p == '"';
-
-	/* `first` begins inside the quotes of the first name, if there are any */
-	return line.len >= n + quoted && !memcmp(line.p + quoted, s->r->first, n);
-}
-
 /* The time of the row from one of its cells. */
 static void read_time(struct source *s, struct rk_csv_span c, enum rk_sample_role role)
 {
@@ -415,31 +401,24 @@ static void read_time(struct source *s, struct rk_csv_span c, enum rk_sample_rol
 		note(s, NO_ZONE);
 }
 
-static void read_row_columns(struct source *s)
-{
-	s->has_time = s->has_device = false;
-	for (unsigned i = 0; i < s->ncells; i++) {
-		const struct rk_sample_column *c = &s->r->cols[i].c;
-
-		if (c->role == RK_SAMPLE_NS || c->role == RK_SAMPLE_WHEN)
-			read_time(s, s->cells[i], c->role);
-		if (c->role != RK_SAMPLE_DEVICE || !s->cells[i].len)
-			continue;
-		s->has_device = read_device(s->cells[i], &s->device);
-		if (!s->has_device)
-			note(s, BAD_DEVICE);
-	}
-}
-
 /* False: skip the row. */
 static bool take_row(struct source *s, const char *p, size_t len)
 {
+	struct rk_csv_span line = rk_csv_trim(p, len);
 	unsigned n = s->r->ncols, got;
+	size_t first = strlen(s->r->first);
+	bool quoted;
 
-	if (!s->begun || is_header(s, p, len)) {
-		if (s->begun)
-			note(s, REPEATED_HEADER);
+	if (!line.len)
+		return false;
+	if (!s->begun) {
 		s->begun = true; /* the first line that is not blank is the header */
+		return false;
+	}
+	/* `first` begins inside the quotes of the first name, if there are any */
+	quoted = *line.p == '"';
+	if (line.len >= first + quoted && !memcmp(line.p + quoted, s->r->first, first)) {
+		note(s, REPEATED_HEADER);
 		return false;
 	}
 	got = rk_csv_split(p, len, s->cells, n);
@@ -455,7 +434,20 @@ static bool take_row(struct source *s, const char *p, size_t len)
 	s->ncells = got;
 	s->col = 0;
 	memset(s->gave, 0, n * sizeof(*s->gave));
-	read_row_columns(s);
+
+	/* the row's own time and device */
+	s->has_time = s->has_device = false;
+	for (unsigned i = 0; i < s->ncells; i++) {
+		const struct rk_sample_column *c = &s->r->cols[i].c;
+
+		if (c->role == RK_SAMPLE_NS || c->role == RK_SAMPLE_WHEN)
+			read_time(s, s->cells[i], c->role);
+		if (c->role != RK_SAMPLE_DEVICE || !s->cells[i].len)
+			continue;
+		s->has_device = read_device(s->cells[i], &s->device);
+		if (!s->has_device)
+			note(s, BAD_DEVICE);
+	}
 	return true;
 }
 
@@ -468,7 +460,7 @@ static int next_row(struct source *s, struct rk_error *err)
 
 	s->ncells = s->col = 0;
 	while ((rc = rk_lines_next(&s->lines, &p, &len, err)) > 0)
-		if (!blank_line(p, len) && take_row(s, p, len))
+		if (take_row(s, p, len))
 			return 1;
 	return rc;
 }
@@ -500,7 +492,7 @@ static int element_name(struct source *s, uint32_t *id, struct rk_error *err)
 	text[len++] = '[';
 	len += rk_num_put_i64(text + len, s->index);
 	text[len++] = ']';
-	return intern(s->r->ctx, text, len, id, err);
+	return rk_strtab_add(s->r->ctx->names, text, len, id, err);
 }
 
 static int put(struct source *s, unsigned field, const void *v, bool has, struct rk_error *err)
@@ -517,67 +509,56 @@ static int put(struct source *s, unsigned field, const void *v, bool has, struct
 	return 0;
 }
 
-static int put_value(struct source *s, unsigned col, double v, bool element, struct rk_error *err)
+static int take_value(struct source *s, unsigned col, struct rk_csv_span cell, bool element,
+		      struct rk_error *err)
 {
 	const struct column *c = &s->r->cols[col];
-	uint32_t metric = given_before(s, col) ? c->own : c->metric;
 	int64_t device = c->c.device >= 0 ? c->c.device : s->device;
-	int rc = element ? element_name(s, &metric, err) : 0;
+	uint32_t metric;
+	double v = 0;
+	enum rk_value kind = rk_samples_value(cell, &v);
+	int rc;
 
+	if (kind == RK_VALUE_BAD)
+		note(s, BAD_NUMBER);
+	if (kind != RK_VALUE_OK)
+		return 0;
+	metric = given_before(s, col) ? c->own : c->metric;
+	if (element && (rc = element_name(s, &metric, err)) < 0)
+		return rc;
 	if (c->c.watts && v > s->most_watts)
 		s->most_watts = v;
 	v *= c->c.scale;
 	s->gave[col] = true;
-	if (rc == 0)
-		rc = put(s, RK_S_TIME, &s->time, s->has_time, err);
-	if (rc == 0)
-		rc = put(s, RK_S_DEVICE, &device, c->c.device >= 0 || s->has_device, err);
-	if (rc == 0)
-		rc = put(s, RK_S_METRIC, &metric, true, err);
-	if (rc == 0)
-		rc = put(s, RK_S_VALUE, &v, true, err);
-	if (rc == 0)
-		rc = put(s, RK_S_UNIT, &c->unit, c->unit != 0, err);
-	s->b.nrows += rc == 0;
-	return rc;
-}
-
-/* The next element of a list; false when there is none. */
-static bool next_element(struct source *s, struct rk_csv_span *ret)
-{
-	const char *comma;
-	size_t len;
-
-	if (!s->list.p)
-		return false;
-	comma = memchr(s->list.p, ',', s->list.len);
-	len = comma ? (size_t)(comma - s->list.p) : s->list.len;
-	*ret = rk_csv_trim(s->list.p, len);
-	if (ret->len >= 2 && ret->p[0] == '\'' && ret->p[ret->len - 1] == '\'')
-		*ret = rk_csv_trim(ret->p + 1, ret->len - 2);
-	s->list.len -= comma ? len + 1 : len;
-	s->list.p = comma ? comma + 1 : NULL;
-	return true;
-}
-
-static int take_value(struct source *s, unsigned col, struct rk_csv_span cell, bool element,
-		      struct rk_error *err)
-{
-	double v = 0;
-	enum rk_value kind = rk_samples_value(cell, &v);
-
-	if (kind == RK_VALUE_BAD)
-		note(s, BAD_NUMBER);
-	return kind == RK_VALUE_OK ? put_value(s, col, v, element, err) : 0;
+	if ((rc = put(s, RK_S_TIME, &s->time, s->has_time, err)) < 0 ||
+	    (rc = put(s, RK_S_DEVICE, &device, c->c.device >= 0 || s->has_device, err)) < 0 ||
+	    (rc = put(s, RK_S_METRIC, &metric, true, err)) < 0 ||
+	    (rc = put(s, RK_S_VALUE, &v, true, err)) < 0 ||
+	    (rc = put(s, RK_S_UNIT, &c->unit, c->unit != 0, err)) < 0)
+		return rc;
+	s->b.nrows++;
+	return 0;
 }
 
 /* The rest of a list first, then the next cell. */
 static int step(struct source *s, struct rk_error *err)
 {
 	struct rk_csv_span c;
+	const char *comma;
 	int rc;
 
-	if (next_element(s, &c)) {
+	if (s->list.p) {
+		comma = memchr(s->list.p, ',', s->list.len);
+		if (comma) {
+			c = rk_csv_trim(s->list.p, (size_t)(comma - s->list.p));
+			s->list.len -= (size_t)(comma + 1 - s->list.p);
+			s->list.p = comma + 1;
+		} else {
+			c = rk_csv_trim(s->list.p, s->list.len);
+			s->list = (struct rk_csv_span){ 0 };
+		}
+		if (c.len >= 2 && c.p[0] == '\'' && c.p[c.len - 1] == '\'')
+			c = rk_csv_trim(c.p + 1, c.len - 2);
 		rc = take_value(s, s->col - 1, c, true, err);
 		s->index++;
 		return rc;
@@ -593,19 +574,6 @@ static int step(struct source *s, struct rk_error *err)
 }
 
 /* ---- source ---- */
-
-static void tell(struct source *s)
-{
-	struct note *n = s->notes;
-
-	n[HUGE_ROW] = (struct note){ s->lines.huge, s->lines.huge_line };
-	if (s->most_watts > 0 && s->most_watts < 5)
-		n[SMALL_POWER] = (struct note){ 1, 0 };
-	for (unsigned i = 0; i < NODD; i++)
-		if (n[i].count)
-			rk_diag_most(s->r->ctx->diag, oddities[i].kind, rk_instream_path(s->r->in),
-				     n[i].line, n[i].count, oddities[i].text);
-}
 
 static int samples_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
 {
@@ -626,10 +594,19 @@ static int samples_next(struct rk_source *base, const struct rk_batch **batch, s
 		rk_error_at(err, rk_instream_path(s->r->in), s->lines.number, 0);
 		return rc;
 	}
-	if (!s->b.nrows)
-		tell(s);
 	*batch = rk_builder_batch(&s->b);
-	return s->b.nrows != 0;
+	if (s->b.nrows)
+		return 1;
+
+	/* the end: report what was odd */
+	s->notes[HUGE_ROW] = (struct note){ s->lines.huge, s->lines.huge_line };
+	if (s->most_watts > 0 && s->most_watts < 5)
+		s->notes[SMALL_POWER] = (struct note){ 1, 0 };
+	for (unsigned i = 0; i < NODD; i++)
+		if (s->notes[i].count)
+			rk_diag_most(s->r->ctx->diag, oddities[i].kind, rk_instream_path(s->r->in),
+				     s->notes[i].line, s->notes[i].count, oddities[i].text);
+	return 0;
 }
 
 static void samples_source_close(struct rk_source *base)
@@ -660,10 +637,9 @@ int rk_samples_scan(struct rk_reader *base, enum rk_table t, uint64_t want, stru
 	s->r = r;
 	s->cells = rk_calloc((size_t)r->ncols + 1, sizeof(*s->cells));
 	s->gave = rk_calloc((size_t)r->ncols + 1, sizeof(*s->gave));
-	rc = s->cells && s->gave ? 0 : rk_fail_nomem(err);
-	if (rc == 0)
-		rc = rk_builder_init(&s->b, s->base.schema, RK_BATCH_ROWS, err);
-	if (rc == 0)
+	if (!s->cells || !s->gave)
+		rc = rk_fail_nomem(err);
+	else if ((rc = rk_builder_init(&s->b, s->base.schema, RK_BATCH_ROWS, err)) >= 0)
 		rc = rk_lines_begin(&s->lines, r->in, err);
 	if (rc < 0) {
 		samples_source_close(&s->base);

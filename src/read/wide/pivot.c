@@ -52,25 +52,17 @@ static const struct rk_csv_bind *fixed_of(const struct rk_csv_bind *binds, const
 	return NULL;
 }
 
-/* Length of the name without _1, _2 ... behind it. */
-static size_t base_len(const char *name, size_t len)
-{
-	size_t n = len;
-
-	while (n && name[n - 1] >= '0' && name[n - 1] <= '9')
-		n--;
-	return n < len && n > 1 && name[n - 1] == '_' ? n - 1 : len;
-}
-
 /* SQ_WAVES_1 is a copy where there is a SQ_WAVES; SQ_WAVES_LT_16 is a counter of that name. */
 static bool is_copy(const struct rk_csv_bind *fixed, const struct place *places, unsigned n,
 		    unsigned col, const char *name)
 {
-	size_t len = strlen(name), base = base_len(name, len);
+	size_t len = strlen(name), base = len;
 
 	if (first_col(places, n, name, len) < col)
 		return true;
-	if (base == len)
+	while (base && name[base - 1] >= '0' && name[base - 1] <= '9')
+		base--;
+	if (base == len || base <= 1 || name[--base] != '_')
 		return false;
 	return fixed_of(fixed, name, base) || first_col(places, n, name, base) < n;
 }
@@ -96,30 +88,6 @@ static struct rk_csv_bind kept(const struct rk_csv_bind *b, const char *name)
 	return ret;
 }
 
-static void settle(const struct rk_csv_header *h, const struct rk_csv_bind *fixed,
-		   const struct place *places, struct rk_wide_columns *c)
-{
-	for (unsigned i = 0; i < h->ncols; i++) {
-		const char *name = h->names[i];
-		const struct rk_csv_bind *b = fixed_of(fixed, name, strlen(name));
-
-		c->kernels[i] = (struct rk_csv_bind){ name, RK_CELL_SKIP, 0, NULL };
-		c->counters[i] = c->kernels[i];
-		if (b) {
-			c->kernels[i].cell = b->cell;
-			c->kernels[i].field = b->field;
-			c->counters[i] = kept(b, name);
-			c->per_xcc |= c->counters[i].cell != RK_CELL_SKIP &&
-				      c->counters[i].field == RK_W_XCC;
-		} else if (*name && !is_copy(fixed, places, h->ncols, i, name)) {
-			unsigned field = RK_W_NFIELDS + c->ncounters++;
-
-			c->fields[field] = (struct rk_field){ name, RK_F64 };
-			c->counters[i] = (struct rk_csv_bind){ name, RK_CELL_F64, field, NULL };
-		}
-	}
-}
-
 int rk_wide_columns_make(const struct rk_csv_header *h, const struct rk_csv_bind *fixed,
 			 struct rk_wide_columns *ret, struct rk_error *err)
 {
@@ -142,7 +110,25 @@ int rk_wide_columns_make(const struct rk_csv_header *h, const struct rk_csv_bind
 		places[i] = (struct place){ h->names[i], i };
 	qsort(places, h->ncols, sizeof(*places), by_name);
 	memcpy(c.fields, first, sizeof(first));
-	settle(h, fixed, places, &c);
+	for (unsigned i = 0; i < h->ncols; i++) {
+		const char *name = h->names[i];
+		const struct rk_csv_bind *b = fixed_of(fixed, name, strlen(name));
+
+		c.kernels[i] = (struct rk_csv_bind){ name, RK_CELL_SKIP, 0, NULL };
+		c.counters[i] = c.kernels[i];
+		if (b) {
+			c.kernels[i].cell = b->cell;
+			c.kernels[i].field = b->field;
+			c.counters[i] = kept(b, name);
+			c.per_xcc |= c.counters[i].cell != RK_CELL_SKIP &&
+				     c.counters[i].field == RK_W_XCC;
+		} else if (*name && !is_copy(fixed, places, h->ncols, i, name)) {
+			unsigned field = RK_W_NFIELDS + c.ncounters++;
+
+			c.fields[field] = (struct rk_field){ name, RK_F64 };
+			c.counters[i] = (struct rk_csv_bind){ name, RK_CELL_F64, field, NULL };
+		}
+	}
 	rk_free(places);
 	c.schema = (struct rk_schema){ RK_COUNTERS, RK_W_NFIELDS + c.ncounters, c.fields, -1 };
 	*ret = c;
@@ -301,11 +287,8 @@ int rk_wide_pivot_open(struct rk_source *rows, const struct rk_wide_columns *c,
 		rc = rk_fail_nomem(err);
 		goto out;
 	}
-	for (unsigned i = 0; rc == 0 && i < c->ncounters; i++) {
-		const char *name = c->fields[RK_W_NFIELDS + i].name;
-
-		rc = rk_strtab_add(ctx->names, name, strlen(name), &p->ids[i], err);
-	}
+	for (unsigned i = 0; rc == 0 && i < c->ncounters; i++)
+		rc = rk_strtab_adds(ctx->names, c->fields[RK_W_NFIELDS + i].name, &p->ids[i], err);
 out:
 	if (rc < 0) {
 		pivot_close(&p->base);

@@ -64,34 +64,20 @@ static int long_header(struct wide_reader *r, struct rk_error *err)
 {
 	char *text = rk_alloc(MAX_HEADER_BYTES);
 	size_t len = 0;
-	int rc = text ? 0 : rk_fail_nomem(err);
+	int rc;
 
-	if (rc == 0 && !rk_instream_rewindable(r->in))
-		rc = rk_instream_keep(r->in, r->ctx->tmpdir, err);
-	if (rc == 0)
-		rc = rk_instream_rewind(r->in, err);
-	if (rc == 0)
-		rc = rk_instream_read(r->in, text, MAX_HEADER_BYTES, &len, err);
-	if (rc == 0)
-		rc = rk_csv_header_parse(text, len, len < MAX_HEADER_BYTES, &r->header, err);
+	if (!text)
+		return rk_fail_nomem(err);
+	if (!rk_instream_rewindable(r->in) &&
+	    (rc = rk_instream_keep(r->in, r->ctx->tmpdir, err)) < 0)
+		goto out;
+	if ((rc = rk_instream_rewind(r->in, err)) < 0 ||
+	    (rc = rk_instream_read(r->in, text, MAX_HEADER_BYTES, &len, err)) < 0)
+		goto out;
+	rc = rk_csv_header_parse(text, len, len < MAX_HEADER_BYTES, &r->header, err);
+out:
 	rk_free(text);
 	return rc;
-}
-
-/* Number of cells of the first row; 0 when the row is incomplete. */
-static unsigned cells_of_first_row(const char *p, const char *end)
-{
-	unsigned n = 1;
-	bool quoted = false;
-
-	while (p < end && (*p == '\n' || *p == '\r'))
-		p++;
-	for (; p < end && *p != '\n'; p++) {
-		if (*p == '"')
-			quoted = !quoted;
-		n += *p == ',' && !quoted;
-	}
-	return p < end ? n : 0;
 }
 
 static void drop_column(struct rk_csv_header *h, const char *name)
@@ -106,65 +92,33 @@ static void drop_column(struct rk_csv_header *h, const char *name)
 /* ROCm 6.1's rocprofv2 wrote sig and obj in the header, but not in the rows. */
 static void drop_absent(struct wide_reader *r, const char *head, size_t len)
 {
-	const char *const *absent = r->kind->absent;
+	const char *const *absent = r->kind->absent, *p, *end = head + len;
+	unsigned cells = 1;
+	bool quoted = false;
 
 	if (!absent[0] || r->header.bytes >= len || !rk_v3_has_all(&r->header, absent, 2))
 		return;
-	if (cells_of_first_row(head + r->header.bytes, head + len) + 2 != r->header.ncols)
+	/* count the cells of the first row */
+	for (p = head + r->header.bytes; p < end && (*p == '\n' || *p == '\r');)
+		p++;
+	for (; p < end && *p != '\n'; p++) {
+		if (*p == '"')
+			quoted = !quoted;
+		cells += *p == ',' && !quoted;
+	}
+	if (p == end || cells + 2 != r->header.ncols)
 		return;
 	drop_column(&r->header, absent[0]);
 	drop_column(&r->header, absent[1]);
-}
-
-static int read_header(struct wide_reader *r, const struct rk_wide_format *f, struct rk_error *err)
-{
-	const void *head = NULL;
-	size_t len = 0;
-	int rc = rk_instream_head(r->in, &head, &len, err);
-
-	if (rc < 0)
-		return rc;
-	rc = rk_csv_header_parse(head, len, len < (64 << 10), &r->header, err);
-	if (rc == RK_E_FORMAT && len >= (64 << 10))
-		rc = long_header(r, err);
-	if (rc < 0)
-		return rc;
-	r->kind = kind_of(f, &r->header);
-	if (!r->kind)
-		return rk_fail(err, RK_E_FORMAT, "the header does not match %s", f->ops->name);
-	drop_absent(r, head, len);
-	return 0;
-}
-
-static int intern(struct rk_context *ctx, const char *text, uint32_t *ret, struct rk_error *err)
-{
-	return rk_strtab_add(ctx->names, text, strlen(text), ret, err);
-}
-
-static int set_strings(struct wide_reader *r, struct rk_error *err)
-{
-	const struct rk_wide_kind *k = r->kind;
-	int rc = intern(r->ctx, r->base.ops->name, &r->scan.v3.source_id, err);
-
-	if (rc == 0)
-		rc = intern(r->ctx, k->clock ? k->clock : "unknown", &r->scan.v3.clock_id, err);
-	if (rc == 0 && k->barriers)
-		rc = intern(r->ctx, "<barrier packet>", &r->scan.barrier_id, err);
-	if (rc == 0 && k->stats) {
-		r->base.stats_of = "kernel";
-		rc = intern(r->ctx, "kernel", &r->scan.v3.stats_of_id, err);
-	}
-	r->scan.barriers = k->barriers;
-	r->scan.wrapped = k->wrapped;
-	r->scan.v3.ctx = r->ctx;
-	r->scan.v3.file = rk_instream_path(r->in);
-	return rc;
 }
 
 int rk_wide_open(const struct rk_wide_format *f, struct rk_instream *in, struct rk_context *ctx,
 		 struct rk_reader **ret, struct rk_error *err)
 {
 	struct wide_reader *r = rk_calloc(1, sizeof(*r));
+	const struct rk_wide_kind *k;
+	const void *head = NULL;
+	size_t len = 0;
 	int rc;
 
 	if (!r)
@@ -172,20 +126,50 @@ int rk_wide_open(const struct rk_wide_format *f, struct rk_instream *in, struct 
 	r->base.ops = f->ops;
 	r->in = in;
 	r->ctx = ctx;
-	rc = read_header(r, f, err);
-	if (rc == 0 && r->kind->counters)
-		rc = rk_wide_columns_make(&r->header, r->kind->tables[0].binds, &r->columns, err);
-	if (rc == 0)
-		rc = set_strings(r, err);
+	rc = rk_instream_head(in, &head, &len, err);
+	if (rc < 0)
+		goto out;
+	rc = rk_csv_header_parse(head, len, len < (64 << 10), &r->header, err);
+	if (rc == RK_E_FORMAT && len >= (64 << 10))
+		rc = long_header(r, err);
+	if (rc < 0)
+		goto out;
+	k = r->kind = kind_of(f, &r->header);
+	if (!k) {
+		rc = rk_fail(err, RK_E_FORMAT, "the header does not match %s", f->ops->name);
+		goto out;
+	}
+	drop_absent(r, head, len);
+	if (k->counters) {
+		rc = rk_wide_columns_make(&r->header, k->tables[0].binds, &r->columns, err);
+		if (rc < 0)
+			goto out;
+	}
+
+	if (k->stats)
+		r->base.stats_of = "kernel";
+	r->scan.barriers = k->barriers;
+	r->scan.wrapped = k->wrapped;
+	r->scan.v3.ctx = ctx;
+	r->scan.v3.file = rk_instream_path(in);
+	if ((rc = rk_strtab_adds(ctx->names, f->ops->name, &r->scan.v3.source_id, err)) < 0 ||
+	    (rc = rk_strtab_adds(ctx->names, k->clock ? k->clock : "unknown", &r->scan.v3.clock_id,
+				 err)) < 0 ||
+	    (k->barriers &&
+	     (rc = rk_strtab_adds(ctx->names, "<barrier packet>", &r->scan.barrier_id, err)) < 0) ||
+	    (k->stats &&
+	     (rc = rk_strtab_adds(ctx->names, r->base.stats_of, &r->scan.v3.stats_of_id, err)) < 0))
+		goto out;
+	for (unsigned i = 0; i < k->ntables; i++)
+		r->base.tables |= RK_TABLE_BIT(k->tables[i].table);
+	if (r->columns.ncounters)
+		r->base.tables |= RK_TABLE_BIT(RK_COUNTERS);
+out:
 	if (rc < 0) {
 		r->in = NULL; /* the caller's on failure */
 		rk_wide_close(&r->base);
 		return rc;
 	}
-	for (unsigned i = 0; i < r->kind->ntables; i++)
-		r->base.tables |= RK_TABLE_BIT(r->kind->tables[i].table);
-	if (r->columns.ncounters)
-		r->base.tables |= RK_TABLE_BIT(RK_COUNTERS);
 	*ret = &r->base;
 	return 0;
 }
@@ -206,58 +190,52 @@ static uint64_t without_sizes(const struct rk_csv_header *h, uint64_t want)
 	return want;
 }
 
-static int open_counters(struct wide_reader *r, uint64_t want, struct rk_csv_scan *scan,
-			 struct rk_source **ret, struct rk_error *err)
-{
-	struct rk_source *rows;
-	int rc;
-
-	scan->binds = r->columns.counters;
-	scan->schema = &r->columns.schema;
-	scan->want = want & BIT(RK_N_NAME) ? UINT64_MAX : ~BIT(RK_W_NAME);
-	rc = rk_csv_scan_open(scan, r->ctx, &rows, err);
-	if (rc < 0)
-		return rc;
-	return rk_wide_pivot_open(rows, &r->columns, r->ctx, want, ret, err);
-}
-
-static int open_table(struct wide_reader *r, const struct rk_v3_table *t, uint64_t want,
-		      struct rk_csv_scan *scan, struct rk_source **ret, struct rk_error *err)
-{
-	bool once = t->table == RK_KERNELS && !r->base.repeats &&
-		    (r->kind->once || r->columns.per_xcc);
-	int rc;
-
-	if (t->table == RK_KERNELS)
-		want = without_sizes(&r->header, want);
-	r->scan.v3.want = want;
-	scan->binds = r->columns.kernels ? r->columns.kernels : t->binds;
-	scan->schema = rk_table_schema(t->table);
-	scan->want = t->needs ? t->needs(want) : want;
-	scan->finish = t->finish;
-	scan->arg = &r->scan;
-	if (once)
-		scan->want |= BIT(RK_K_DISPATCH) | BIT(RK_K_PID);
-	rc = rk_csv_scan_open(scan, r->ctx, ret, err);
-	if (rc == 0 && once)
-		rc = rk_dispatch_once_open(*ret, r->ctx, r->scan.v3.file, ret, err);
-	return rc;
-}
-
 int rk_wide_scan(struct rk_reader *base, enum rk_table t, uint64_t want, struct rk_source **ret,
 		 struct rk_error *err)
 {
 	struct wide_reader *r = (struct wide_reader *)base;
 	const struct rk_wide_kind *k = r->kind;
 	struct rk_csv_scan scan = { .in = r->in, .header = &r->header };
+	const struct rk_v3_table *table = k->tables;
+	struct rk_source *rows;
+	bool once;
+	int rc;
 
 	for (unsigned i = 0; i < 2 && !scan.free_header; i++)
 		if (k->free_header[i] && rk_csv_header_find(&r->header, k->free_header[i]) >= 0)
 			scan.free_header = k->free_header[i];
-	for (unsigned i = 0; i < k->ntables; i++)
-		if (k->tables[i].table == t)
-			return open_table(r, &k->tables[i], want, &scan, ret, err);
-	return open_counters(r, want, &scan, ret, err);
+	while (table < k->tables + k->ntables && table->table != t)
+		table++;
+
+	if (table == k->tables + k->ntables) { /* counters: columns turned into rows */
+		scan.binds = r->columns.counters;
+		scan.schema = &r->columns.schema;
+		scan.want = UINT64_MAX;
+		if (!(want & BIT(RK_N_NAME)))
+			scan.want = ~BIT(RK_W_NAME);
+		rc = rk_csv_scan_open(&scan, r->ctx, &rows, err);
+		if (rc < 0)
+			return rc;
+		return rk_wide_pivot_open(rows, &r->columns, r->ctx, want, ret, err);
+	}
+
+	once = t == RK_KERNELS && !r->base.repeats && (k->once || r->columns.per_xcc);
+	if (t == RK_KERNELS)
+		want = without_sizes(&r->header, want);
+	r->scan.v3.want = want;
+	scan.binds = r->columns.kernels ? r->columns.kernels : table->binds;
+	scan.schema = rk_table_schema(t);
+	scan.want = want | table->also;
+	if (table->needs)
+		scan.want = table->needs(want);
+	if (once)
+		scan.want |= BIT(RK_K_DISPATCH) | BIT(RK_K_PID);
+	scan.finish = table->finish;
+	scan.arg = &r->scan;
+	rc = rk_csv_scan_open(&scan, r->ctx, ret, err);
+	if (rc < 0 || !once)
+		return rc;
+	return rk_dispatch_once_open(*ret, r->ctx, r->scan.v3.file, ret, err);
 }
 
 enum rk_precedence rk_wide_precedence(const char *file_name, enum rk_table t)
@@ -288,60 +266,51 @@ uint64_t rk_wide_kernel_needs(uint64_t want)
 	return want;
 }
 
-static int mark_barriers(const struct rk_wide_scan *s, struct rk_builder *b, struct rk_error *err)
-{
-	const uint32_t *name = b->data[RK_K_NAME];
-	uint8_t *barrier;
-
-	if (!s->barriers || !name || !(s->v3.want & BIT(RK_K_BARRIER)))
-		return 0;
-	barrier = rk_builder_column(b, RK_K_BARRIER);
-	if (!barrier)
-		return rk_fail_nomem(err);
-	for (size_t i = 0; i < b->nrows; i++)
-		barrier[i] = name[i] == s->barrier_id;
-	return 0;
-}
-
-static int unwrap(struct rk_context *ctx, uint32_t *id, struct rk_error *err)
-{
-	size_t len;
-	const char *text = rk_strtab_borrow(ctx->names, *id, &len);
-	struct rk_bytes line;
-	int rc;
-
-	if (!memchr(text, '\n', len))
-		return 0;
-	rk_bytes_init(&line, len + 1);
-	for (size_t i = 0; i < len; i++)
-		if (text[i] != '\n' && text[i] != '\r')
-			rk_bytes_put(&line, text + i, 1);
-	rc = line.bad ? rk_fail_nomem(err) :
-			rk_strtab_add(ctx->names, (const char *)line.data, line.len, id, err);
-	rk_bytes_release(&line);
-	return rc;
-}
-
 /* Joins names that a table printer has wrapped. */
 static int unwrap_all(const struct rk_wide_scan *s, struct rk_builder *b, unsigned field,
 		      struct rk_error *err)
 {
+	struct rk_strtab *names = s->v3.ctx->names;
 	uint32_t *name = s->wrapped ? b->data[field] : NULL;
 	int rc = 0;
 
-	for (size_t i = 0; name && rc == 0 && i < b->nrows; i++)
-		rc = unwrap(s->v3.ctx, &name[i], err);
+	for (size_t i = 0; name && rc == 0 && i < b->nrows; i++) {
+		size_t len;
+		const char *text = rk_strtab_borrow(names, name[i], &len);
+		struct rk_bytes line;
+
+		if (!memchr(text, '\n', len))
+			continue;
+		rk_bytes_init(&line, len + 1);
+		for (size_t k = 0; k < len; k++)
+			if (text[k] != '\n' && text[k] != '\r')
+				rk_bytes_put(&line, text + k, 1);
+		if (line.bad)
+			rc = rk_fail_nomem(err);
+		else
+			rc = rk_strtab_add(names, (const char *)line.data, line.len, &name[i], err);
+		rk_bytes_release(&line);
+	}
 	return rc;
 }
 
 int rk_wide_finish_kernels(void *scan, struct rk_builder *b, struct rk_error *err)
 {
 	struct rk_wide_scan *s = scan;
+	const uint32_t *name = b->data[RK_K_NAME];
+	uint8_t *barrier;
 	int rc = rk_v3_finish_dispatches(&s->v3, b, err);
 
-	if (rc == 0)
-		rc = mark_barriers(s, b, err);
-	return rc == 0 ? unwrap_all(s, b, RK_K_NAME, err) : rc;
+	if (rc < 0)
+		return rc;
+	if (s->barriers && name && s->v3.want & BIT(RK_K_BARRIER)) {
+		barrier = rk_builder_column(b, RK_K_BARRIER);
+		if (!barrier)
+			return rk_fail_nomem(err);
+		for (size_t i = 0; i < b->nrows; i++)
+			barrier[i] = name[i] == s->barrier_id;
+	}
+	return unwrap_all(s, b, RK_K_NAME, err);
 }
 
 int rk_wide_finish_stats(void *scan, struct rk_builder *b, struct rk_error *err)
@@ -349,7 +318,9 @@ int rk_wide_finish_stats(void *scan, struct rk_builder *b, struct rk_error *err)
 	struct rk_wide_scan *s = scan;
 	int rc = rk_v3_finish_stats(&s->v3, b, err);
 
-	return rc == 0 ? unwrap_all(s, b, RK_T_NAME, err) : rc;
+	if (rc < 0)
+		return rc;
+	return unwrap_all(s, b, RK_T_NAME, err);
 }
 
 /* Id 0 is the empty name: an operation that is not a kernel. */
@@ -367,32 +338,30 @@ int rk_wide_finish_op_kernels(void *scan, struct rk_builder *b, struct rk_error 
 }
 
 /* Maps the tool's words to rocprofv3's longer names; others stay as they are. */
-static int rename_copy(struct rk_context *ctx, uint32_t *id, struct rk_error *err)
+int rk_wide_finish_copies(void *scan, struct rk_builder *b, struct rk_error *err)
 {
 	static const char *const words[][2] = {
 		{ "CopyHostToDevice", "MEMORY_COPY_HOST_TO_DEVICE" },
 		{ "CopyDeviceToHost", "MEMORY_COPY_DEVICE_TO_HOST" },
 		{ "CopyDeviceToDevice", "MEMORY_COPY_DEVICE_TO_DEVICE" },
 	};
-	const char *text = rk_strtab_borrow(ctx->names, *id, NULL);
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (!strcmp(text, words[i][0]))
-			return rk_strtab_add(ctx->names, words[i][1], strlen(words[i][1]), id, err);
-	return 0;
-}
-
-int rk_wide_finish_copies(void *scan, struct rk_builder *b, struct rk_error *err)
-{
 	struct rk_wide_scan *s = scan;
+	struct rk_strtab *names = s->v3.ctx->names;
 	uint32_t *direction = b->data[RK_C_DIRECTION];
-	int rc = 0;
+	int rc;
 
 	_Static_assert((int)RK_C_START == RK_M_START && (int)RK_C_DURATION == RK_M_DURATION,
 		       "times of copies and of allocations are in the same columns");
-	for (size_t i = 0; direction && rc == 0 && i < b->nrows; i++)
-		rc = rename_copy(s->v3.ctx, &direction[i], err);
-	return rc == 0 ? rk_v3_finish_memalloc(&s->v3, b, err) : rc;
+	for (size_t i = 0; direction && i < b->nrows; i++) {
+		const char *text = rk_strtab_borrow(names, direction[i], NULL);
+		unsigned w = 0;
+
+		while (w < 3 && strcmp(text, words[w][0]) != 0)
+			w++;
+		if (w < 3 && (rc = rk_strtab_adds(names, words[w][1], &direction[i], err)) < 0)
+			return rc;
+	}
+	return rk_v3_finish_memalloc(&s->v3, b, err);
 }
 
 static bool is_copy(const struct rk_wide_scan *s, uint32_t operation)
