@@ -1,9 +1,9 @@
 /*
  * amdgpu.c - sampling an AMD GPU through sysfs.
  *
- * One read of gpu_metrics gives all but the memory in use. What a GPU's table does not have comes
- * from single files of its driver, opened only then. Files stay open and are read from their start;
- * pcie_bw never is, for it takes a second.
+ * One read of gpu_metrics gives everything except the memory in use. Readings that a GPU's table
+ * lacks come from single files of the driver, which are opened only then. Files stay open and are
+ * read again from the start. pcie_bw is not used: reading it takes a second.
  */
 #include <fcntl.h>
 #include <math.h>
@@ -17,27 +17,27 @@
 #include "monitor/sampler.h"
 #include "monitor/sysfs.h"
 
-/* Below, the energy counted is too coarse to be divided by the time. */
+/* For shorter times the energy counter is too coarse to give a mean power. */
 static const uint64_t least_mean_ns = 2000000;
-/* Above, the counter has jumped. No package takes a third of this. */
+/* Above this, the counter has jumped. No package uses a third of it. */
 static const double most_watts = 5000;
 
-/* Tables before v1_3 leave fields at 0 that they do not fill. */
+/* Tables before v1_3 have 0 in the fields that they do not fill. */
 enum { FILLED_CONTENT = 3 };
 
 struct number_file {
 	int fd; /* -1: none */
 	double scale;
-	bool levels; /* lines "1: 1300Mhz *", the star at the current one */
+	bool levels; /* lines "1: 1300Mhz *"; the star marks the current one */
 };
 
 struct amdgpu {
 	struct rk_monitor_source base;
-	unsigned want, alive; /* alive: readings that have been more than 0 */
-	int metrics;          /* gpu_metrics, -1: none that is known */
+	unsigned want, alive; /* alive: readings that have been above 0 */
+	int metrics;          /* gpu_metrics, -1: none, or of an unknown version */
 	struct number_file files[RK_NREADINGS];
 	double vram_total;
-	/* Where the time begins that the next mean power is of. */
+	/* The counters at the start of the time that the next mean power covers. */
 	uint64_t energy, clock_ns;
 	bool begun;
 	uint8_t table[RK_GPU_METRICS_BYTES];
@@ -91,7 +91,7 @@ static int open_at(const char *dir, const char *name)
 	return dir[0] && path[0] ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
 }
 
-/* Keeps the file if it holds a number now, unless one is open already. */
+/* Opens the file unless one is open already. Keeps it only if it has a number now. */
 static void take_file(struct number_file *f, const char *dir, const char *name, double scale,
 		      bool levels)
 {
@@ -100,33 +100,31 @@ static void take_file(struct number_file *f, const char *dir, const char *name, 
 	if (f->fd >= 0)
 		return;
 	fresh.fd = open_at(dir, name);
-	if (isnan(read_number(&fresh))) {
-		if (fresh.fd >= 0)
-			close(fresh.fd);
-		return;
-	}
-	*f = fresh;
+	if (!isnan(read_number(&fresh)))
+		*f = fresh;
+	else if (fresh.fd >= 0)
+		close(fresh.fd);
 }
 
 /* ---- hwmon ---- */
 
-/* "" when the driver has none. */
+/* The directory of the GPU's sensors, or "". */
 static int find_hwmon(const char *device, char hwmon[RK_SYSFS_PATH], struct rk_error *err)
 {
 	char dir[RK_SYSFS_PATH], name[32];
 	struct rk_list all = { 0 };
-	bool found = false;
 	int rc;
 
 	rk_sysfs_path(dir, device, "/hwmon");
 	rc = rk_sysfs_list(dir, &all, err);
-	for (size_t i = 0; rc == 0 && !found && i < all.n; i++) {
+	for (size_t i = 0; rc == 0 && i < all.n; i++) {
 		rk_sysfs_path(hwmon, dir, "/%s", all.v[i]);
-		found = rk_sysfs_read_at(hwmon, "name", name, sizeof(name)) &&
-			strcmp(name, "amdgpu") == 0;
+		if (rk_sysfs_read_at(hwmon, "name", name, sizeof(name)) &&
+		    strcmp(name, "amdgpu") == 0)
+			goto out;
 	}
-	if (!found)
-		hwmon[0] = '\0';
+	hwmon[0] = '\0';
+out:
 	rk_list_release(&all);
 	return rc;
 }
@@ -147,7 +145,7 @@ static void take_sensor(struct number_file *f, const char *hwmon, const char *ki
 	}
 }
 
-/* The file for a reading that gpu_metrics does not have; the first of several that answers. */
+/* Opens the file for a reading that gpu_metrics lacks: the first one that has a number. */
 static void open_instead(struct amdgpu *g, unsigned reading, const char *device, const char *hwmon)
 {
 	struct number_file *f = &g->files[reading];
@@ -177,7 +175,7 @@ static void open_instead(struct amdgpu *g, unsigned reading, const char *device,
 
 /* ---- gpu_metrics ---- */
 
-/* The mean since the last time, exact whatever happened in between; NAN when unknown. */
+/* The mean since the last call, also across long pauses; NAN when unknown. */
 static double mean_power(struct amdgpu *g, const struct rk_gpu_metrics *m)
 {
 	uint64_t energy = g->energy, clock_ns = g->clock_ns;
@@ -188,7 +186,7 @@ static double mean_power(struct amdgpu *g, const struct rk_gpu_metrics *m)
 		return (double)NAN;
 	if (begun && m->clock_ns > clock_ns && m->energy >= energy &&
 	    (m->clock_ns - clock_ns < least_mean_ns || m->energy == energy))
-		return (double)NAN; /* too soon: the next one is of the whole time */
+		return (double)NAN; /* too soon: the next mean covers this time, too */
 	g->energy = m->energy;
 	g->clock_ns = m->clock_ns;
 	g->begun = true;
@@ -206,40 +204,36 @@ static double unless_zero(double v)
 }
 
 /*
- * Power of 0 is what the second die of a package says, whose power the first one reports. A
- * counter of energy at 0 does not count (RDNA), and a temperature of 0 was not measured.
+ * False if the table is of an unknown version. The second die of a package reports 0 W; the first
+ * one reports the power of both. An energy counter at 0 does not count (RDNA), and a temperature of
+ * 0 was not measured.
  */
-static void put_metrics(struct amdgpu *g, const struct rk_gpu_metrics *m, struct rk_readings *ret)
-{
-	double watts = mean_power(g, m), edge = unless_zero(m->edge_c);
-
-	ret->v[RK_READ_POWER] = !isnan(watts) ? watts : unless_zero(m->power_w);
-	ret->v[RK_READ_BUSY] = m->busy_percent <= 100 ? m->busy_percent : (double)NAN;
-	ret->v[RK_READ_SCLK] = m->sclk_mhz;
-	ret->v[RK_READ_MCLK] = m->mclk_mhz;
-	ret->v[RK_READ_TEMP] = !isnan(edge) ? edge : unless_zero(m->hotspot_c);
-	if (m->has_energy && m->energy)
-		ret->v[RK_READ_ENERGY] = (double)m->energy * RK_GPU_METRICS_JOULE;
-	for (unsigned i = 0; i < RK_NREADINGS; i++) {
-		if (ret->v[i] > 0)
-			g->alive |= 1u << i;
-		else if (m->content < FILLED_CONTENT && !(g->alive >> i & 1))
-			ret->v[i] = (double)NAN;
-	}
-}
-
-/* False when the table is of no kind that is known. */
 static bool read_metrics(struct amdgpu *g, struct rk_readings *ret, unsigned *ret_content)
 {
 	ssize_t n = g->metrics < 0 ? -1 : pread(g->metrics, g->table, sizeof(g->table), 0);
 	struct rk_gpu_metrics m;
-	int rc = n <= 0 ? RK_E_IO : rk_gpu_metrics_decode(g->table, (size_t)n, &m, NULL);
+	double watts, edge;
 
-	if (rc == 0) {
-		put_metrics(g, &m, ret);
-		*ret_content = m.content;
+	if (n <= 0 || rk_gpu_metrics_decode(g->table, (size_t)n, &m, NULL) < 0)
+		return false;
+	watts = mean_power(g, &m);
+	edge = unless_zero(m.edge_c);
+	ret->v[RK_READ_POWER] = !isnan(watts) ? watts : unless_zero(m.power_w);
+	if (m.busy_percent <= 100)
+		ret->v[RK_READ_BUSY] = m.busy_percent;
+	ret->v[RK_READ_SCLK] = m.sclk_mhz;
+	ret->v[RK_READ_MCLK] = m.mclk_mhz;
+	ret->v[RK_READ_TEMP] = !isnan(edge) ? edge : unless_zero(m.hotspot_c);
+	if (m.has_energy && m.energy)
+		ret->v[RK_READ_ENERGY] = (double)m.energy * RK_GPU_METRICS_JOULE;
+	for (unsigned i = 0; i < RK_NREADINGS; i++) {
+		if (ret->v[i] > 0)
+			g->alive |= 1u << i;
+		else if (m.content < FILLED_CONTENT && !(g->alive >> i & 1))
+			ret->v[i] = (double)NAN;
 	}
-	return rc == 0;
+	*ret_content = m.content;
+	return true;
 }
 
 static void clear(struct rk_readings *r)
@@ -288,6 +282,8 @@ static int open_files(struct amdgpu *g, const char *device, struct rk_error *err
 	uint64_t total;
 	int rc = find_hwmon(device, hwmon, err);
 
+	if (rc < 0)
+		return rc;
 	clear(&r);
 	if (g->want >> RK_READ_VRAM_USED & 1) {
 		take_file(&g->files[RK_READ_VRAM_USED], device, "mem_info_vram_used", 1, false);
@@ -300,10 +296,10 @@ static int open_files(struct amdgpu *g, const char *device, struct rk_error *err
 		close(g->metrics);
 		g->metrics = -1;
 	}
-	for (unsigned i = 0; rc == 0 && i < RK_NREADINGS; i++)
+	for (unsigned i = 0; i < RK_NREADINGS; i++)
 		if ((g->want & in_table) >> i & 1 && (isnan(r.v[i]) || content < FILLED_CONTENT))
 			open_instead(g, i, device, hwmon);
-	return rc;
+	return 0;
 }
 
 static int amdgpu_open(const char *root, const struct rk_gpu *gpu, unsigned want,
@@ -327,11 +323,12 @@ static int amdgpu_open(const char *root, const struct rk_gpu *gpu, unsigned want
 		rk_sysfs_path(device, root, "/sys/bus/pci/devices/%s", gpu->pci);
 	if (device[0])
 		rc = open_files(g, device, err);
-	if (rc == 0)
-		*ret = &g->base;
-	else
+	if (rc < 0) {
 		amdgpu_close(&g->base);
-	return rc;
+		return rc;
+	}
+	*ret = &g->base;
+	return 0;
 }
 
 const struct rk_monitor_ops rk_monitor_amdgpu = {

@@ -1,8 +1,8 @@
 /*
- * gpu_metrics.c - the table of measurements that amdgpu gives in one read.
+ * gpu_metrics.c - the table of measurements in amdgpu's sysfs file `gpu_metrics`.
  *
  * Little endian and naturally aligned: u16 size, u8 format revision, u8 content revision, then
- * fields whose places depend on the content revision. A field of all ones is not available.
+ * fields whose offsets depend on the content revision. A field of all ones is not available.
  */
 #include "monitor/gpu_metrics.h"
 
@@ -11,13 +11,13 @@
 
 enum { HEADER = 4, XCC = 8, XCP = 8 };
 
-/* Offsets in bytes; 0: not in this table. Two-byte fields but for energy and clock (eight). */
+/* Offsets in bytes; 0: not in this table. Fields have two bytes, energy and clock eight. */
 struct layout {
 	uint16_t content, size;
 	uint16_t edge, hotspot, mem, power, busy, energy, clock;
 	uint16_t gfxclk, ngfxclk, uclk;
 	uint16_t mean_gfxclk, mean_uclk;
-	/* Partitions: their number, and per partition eight u32 loads, `stride` bytes apart. */
+	/* Partitions: how many, and eight u32 loads of each, `stride` bytes apart. */
 	uint16_t nxcp, xcp, stride;
 };
 
@@ -29,11 +29,13 @@ static const struct layout layouts[] = {
 	{ 4, 288, 0, 4, 6, 10, 12, 24, 32, 240, XCC, 280, 0, 0, 0, 0, 0 },
 	{ 5, 360, 0, 4, 6, 10, 12, 88, 96, 312, XCC, 352, 0, 0, 0, 0, 0 },
 	{ 6, 1664, 0, 4, 6, 10, 12, 16, 24, 264, XCC, 304, 0, 0, 306, 312, 168 },
-	/* The revision 6 of some drivers: v1_5 with six counters of throttling put in. */
+	/* Revision 6 of some drivers: v1_5 with six counters of throttling inserted. */
 	{ 6, 384, 0, 4, 6, 10, 12, 88, 96, 336, XCC, 376, 0, 0, 0, 0, 0 },
 	{ 7, 2208, 0, 4, 6, 10, 12, 24, 32, 296, XCC, 336, 0, 0, 338, 344, 232 },
 	{ 8, 3872, 0, 4, 6, 10, 12, 24, 32, 296, XCC, 336, 0, 0, 338, 344, 440 },
 };
+
+enum { NLAYOUTS = sizeof(layouts) / sizeof(layouts[0]) };
 
 static uint64_t little(const uint8_t *p, unsigned bytes)
 {
@@ -58,7 +60,7 @@ static bool long_field(const uint8_t *table, unsigned offset, uint64_t *ret)
 	return *ret != UINT64_MAX;
 }
 
-/* The mean of those that are available, NAN when none is. */
+/* The mean of the values that are available, NAN if none is. */
 static double mean(const uint8_t *p, unsigned bytes, unsigned n)
 {
 	uint64_t none = UINT64_MAX >> (64 - 8 * bytes), sum = 0, v;
@@ -66,13 +68,15 @@ static double mean(const uint8_t *p, unsigned bytes, unsigned n)
 
 	for (unsigned i = 0; i < n; i++) {
 		v = little(p + i * bytes, bytes);
-		sum += v == none || v > UINT32_MAX ? 0 : v;
-		count += v != none && v <= UINT32_MAX;
+		if (v == none || v > UINT32_MAX)
+			continue;
+		sum += v;
+		count++;
 	}
 	return count ? (double)sum / count : (double)NAN;
 }
 
-/* A load of the whole from those of the partitions, each of which has some of the dies. */
+/* The load of the whole GPU: the mean of its partitions, each of which has some of the dies. */
 static double mean_load(const uint8_t *table, const struct layout *l)
 {
 	unsigned n = l->nxcp ? (unsigned)little(table + l->nxcp, 2) : 0, count = 0;
@@ -110,19 +114,13 @@ static void decode_table(const uint8_t *t, const struct layout *l, struct rk_gpu
 	ret->has_clock = long_field(t, l->clock, &ret->clock_ns);
 }
 
-/* ---- v1_9: each value says what it is ---- */
+/* ---- v1_9: each value has an id, a type and a unit ---- */
 
 enum { MAX_ATTRIBUTES = 512 };
 
-/* Of an attribute's u64: instances in bits 0 to 9, id 10 to 19, type 20 to 23, unit 24 to 31. */
-struct attribute {
-	unsigned instances, id, bytes, unit;
-	bool is_signed;
-};
-
 enum { MHZ = 1, CELSIUS = 2, WATT = 3, NANOSECOND = 4, PERCENT = 10 };
 
-/* Those that are used, with the unit that they must have. */
+/* The attributes that we use, with the unit that they must have. */
 static const struct {
 	unsigned id, unit;
 	size_t offset; /* of a double in struct rk_gpu_metrics */
@@ -135,38 +133,13 @@ static const struct {
 	{ 37, MHZ, offsetof(struct rk_gpu_metrics, mclk_mhz) },
 };
 
-enum { ID_ENERGY = 7, ID_CLOCK = 8 };
+enum { ID_ENERGY = 7, ID_CLOCK = 8, TYPE_U64 = 6 };
 
-static struct attribute unpack(uint64_t code)
-{
-	unsigned type = (unsigned)(code >> 20 & 15);
-
-	return (struct attribute){
-		.instances = (unsigned)(code & 0x3ff),
-		.id = (unsigned)(code >> 10 & 0x3ff),
-		.bytes = type < 8 ? 1u << type / 2 : 0,
-		.unit = (unsigned)(code >> 24 & 0xff),
-		.is_signed = type & 1,
-	};
-}
-
-static void take_attribute(const struct attribute *a, const uint8_t *p, struct rk_gpu_metrics *ret)
-{
-	if (a->is_signed)
-		return;
-	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-		double v = mean(p, a->bytes, a->instances);
-
-		if (wanted[i].id == a->id && wanted[i].unit == a->unit)
-			memcpy((char *)ret + wanted[i].offset, &v, sizeof(v));
-	}
-	if (a->instances == 1 && a->bytes == 8 && a->id == ID_ENERGY)
-		ret->has_energy = long_field(p, 0, &ret->energy);
-	if (a->instances == 1 && a->bytes == 8 && a->id == ID_CLOCK && a->unit == NANOSECOND)
-		ret->has_clock = long_field(p, 0, &ret->clock_ns);
-}
-
-/* i32 count, then count times a u64 that says what follows and that, without padding. */
+/*
+ * i32 count, then the attributes without padding: a u64 and its values. The u64 has the number of
+ * values in bits 0 to 9, the id in 10 to 19, the type in 20 to 23 and the unit in 24 to 31. Types 0
+ * to 7 are integers of 1, 2, 4 and 8 bytes, even ones unsigned.
+ */
 static int decode_attributes(const uint8_t *t, size_t size, struct rk_gpu_metrics *ret,
 			     struct rk_error *err)
 {
@@ -176,14 +149,25 @@ static int decode_attributes(const uint8_t *t, size_t size, struct rk_gpu_metric
 	if (count > MAX_ATTRIBUTES)
 		return rk_fail(err, RK_E_FORMAT, "gpu_metrics v1_9 has a bad count");
 	for (; count; count--) {
-		struct attribute a = { 0 };
+		uint64_t code = end - p >= 8 ? little(p, 8) : UINT64_MAX;
+		unsigned n = (unsigned)(code & 0x3ff), id = (unsigned)(code >> 10 & 0x3ff);
+		unsigned type = (unsigned)(code >> 20 & 15), unit = (unsigned)(code >> 24 & 0xff);
+		unsigned bytes = 1u << type / 2;
 
-		if (end - p >= 8)
-			a = unpack(little(p, 8));
-		if (!a.bytes || (size_t)(end - p - 8) < (size_t)a.bytes * a.instances)
+		if (type > 7 || (size_t)(end - p - 8) < (size_t)bytes * n)
 			return rk_fail(err, RK_E_FORMAT, "gpu_metrics v1_9 ends inside a value");
-		take_attribute(&a, p + 8, ret);
-		p += 8 + (size_t)a.bytes * a.instances;
+		p += 8;
+		for (size_t i = 0; !(type & 1) && i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+			double v = mean(p, bytes, n);
+
+			if (wanted[i].id == id && wanted[i].unit == unit)
+				memcpy((char *)ret + wanted[i].offset, &v, sizeof(v));
+		}
+		if (n == 1 && type == TYPE_U64 && id == ID_ENERGY)
+			ret->has_energy = long_field(p, 0, &ret->energy);
+		if (n == 1 && type == TYPE_U64 && id == ID_CLOCK && unit == NANOSECOND)
+			ret->has_clock = long_field(p, 0, &ret->clock_ns);
+		p += (size_t)bytes * n;
 	}
 	return 0;
 }
@@ -200,27 +184,26 @@ int rk_gpu_metrics_decode(const void *data, size_t len, struct rk_gpu_metrics *r
 				    .hotspot_c = none,
 				    .mem_c = none };
 	const uint8_t *t = data;
-	size_t size = len < HEADER ? 0 : (size_t)little(t, 2);
-	int rc = 1;
+	size_t size = len < HEADER ? 0 : (size_t)little(t, 2), i = 0;
 
 	if (size < HEADER || size > len)
 		return rk_fail(err, RK_E_FORMAT,
-			       "gpu_metrics has %zu bytes, but its header says "
-			       "%zu",
-			       len, size);
+			       "gpu_metrics has %zu bytes, but its header says %zu", len, size);
 	m.content = t[3];
-	if (t[2] == 1 && t[3] == 9)
-		rc = decode_attributes(t, size, &m, err);
-	for (size_t i = 0; t[2] == 1 && i < sizeof(layouts) / sizeof(layouts[0]); i++) {
-		if (layouts[i].content != t[3] || layouts[i].size != size)
-			continue;
-		decode_table(t, &layouts[i], &m);
-		rc = 0;
+	if (t[2] == 1 && t[3] == 9) {
+		int rc = decode_attributes(t, size, &m, err);
+
+		if (rc < 0)
+			return rc;
+		*ret = m;
+		return 0;
 	}
-	if (rc > 0)
+	while (i < NLAYOUTS && (layouts[i].content != t[3] || layouts[i].size != size))
+		i++;
+	if (t[2] != 1 || i == NLAYOUTS)
 		return rk_fail(err, RK_E_UNSUPPORTED, "unknown gpu_metrics v%u_%u of %zu bytes",
 			       (unsigned)t[2], (unsigned)t[3], size);
-	if (rc == 0)
-		*ret = m;
-	return rc;
+	decode_table(t, &layouts[i], &m);
+	*ret = m;
+	return 0;
 }

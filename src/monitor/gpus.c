@@ -28,12 +28,12 @@ enum {
 #define DRM "/sys/class/drm"
 #define NODES "/sys/class/kfd/kfd/topology/nodes"
 
-/* The text of a GPU; its rk_gpu points here once all are found. */
+/* The texts of a GPU; its rk_gpu points here once all GPUs are found. */
 struct gpu_text {
 	char name[128], gfx[24], pci[24], driver[32], partition[64], uuid[96], compute[16];
 };
 
-/* A GPU while it is put together. */
+/* A GPU while we collect facts about it. */
 struct found {
 	struct rk_gpu gpu;
 	struct gpu_text text;
@@ -48,8 +48,8 @@ struct all {
 };
 
 /*
- * The name is as a rule in the driver's product_name; many boards leave that empty. Only GPUs that
- * ROCm runs on. One id may mean several products that differ in revision: those come first.
+ * For boards whose product_name is empty. Only GPUs that ROCm supports. Products that share an id
+ * differ in revision; a line with a revision comes before one without.
  */
 static const struct product {
 	unsigned device, revision;
@@ -97,14 +97,7 @@ static const struct product {
 	{ 0x75b3, ANY, "AMD Instinct MI355X VF" },
 };
 
-static const char *amd_product(unsigned device, unsigned revision)
-{
-	for (size_t i = 0; i < sizeof(products) / sizeof(products[0]); i++)
-		if (products[i].device == device &&
-		    (products[i].revision == revision || products[i].revision == ANY))
-			return products[i].name;
-	return NULL;
-}
+enum { NPRODUCTS = sizeof(products) / sizeof(products[0]) };
 
 /* ---- PCI and DRM ---- */
 
@@ -114,7 +107,7 @@ static int add_gpu(struct all *f, const struct found *like, struct found **ret,
 {
 	struct found fresh = { .gpu = { .kfd_node = -1, .card = -1, .render = -1 } }, *v;
 
-	/* `like` may be one of those that move. */
+	/* Copy it first: rk_grow may move `like`. */
 	if (like)
 		fresh = *like;
 	if (f->n == GPUS_MAX)
@@ -136,7 +129,7 @@ static struct found *look(const struct all *f, uint64_t at)
 	return NULL;
 }
 
-/* The GPU at a PCI address, made when there is none yet. Valid until the next one is made. */
+/* The GPU at a PCI address, added if it is new. Valid until the next one is added. */
 static int gpu_at(struct all *f, uint64_t at, struct found **ret, struct rk_error *err)
 {
 	struct found *g = look(f, at);
@@ -158,10 +151,12 @@ static int digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return -1;
 }
 
-/* One hexadecimal number of at most eight digits, ended by `stop`; what follows it, or NULL. */
+/* A hexadecimal number of at most eight digits, and `stop`. Returns what follows, or NULL. */
 static const char *hex(const char *s, char stop, uint64_t *ret)
 {
 	uint64_t v = 0;
@@ -192,10 +187,7 @@ static unsigned number(const char *dir, const char *name, uint64_t max)
 	return rk_sysfs_u64(dir, name, &v) && v <= max ? (unsigned)v : 0;
 }
 
-/*
- * Is the device a GPU? Class 0x03 is for displays, 0x12 for accelerators without any; Intel's of
- * that class are not GPUs.
- */
+/* Class 0x03 is for displays, 0x12 for accelerators; Intel's accelerators are not GPUs. */
 static bool is_gpu(const char *dir)
 {
 	unsigned vendor = number(dir, "vendor", 0xffff), class = number(dir, "class", 0xffffff);
@@ -205,7 +197,7 @@ static bool is_gpu(const char *dir)
 	return class >> 16 == 0x03 || (class >> 8 == 0x1200 && vendor != PCI_INTEL);
 }
 
-/* From the directory of the PCI device. */
+/* Takes the facts in the directory of the PCI device. */
 static void put_device(struct found *g, const char *dir)
 {
 	char uevent[RK_SYSFS_TEXT], compute[24], memory[24];
@@ -252,7 +244,7 @@ static int minor_of(const char *name, const char *prefix)
 	return (int)v;
 }
 
-/* A device of the DRM class with a PCI address; partitions of a package have none of their own. */
+/* A DRM device with a PCI address; the partitions of a package do not have their own. */
 static int add_drm(struct all *f, const char *name, struct rk_error *err)
 {
 	int card = minor_of(name, "card"), render = minor_of(name, "renderD");
@@ -278,9 +270,9 @@ static int add_drm(struct all *f, const char *name, struct rk_error *err)
 	return 0;
 }
 
-/* ---- KFD, the driver that ROCm computes through ---- */
+/* ---- KFD: the compute part of AMD's driver ---- */
 
-/* 0 where the file does not say, and for what no counter of parts can be. */
+/* 0 if the key is missing or its number is too large for a count of parts. */
 static unsigned small(const char *properties, const char *key)
 {
 	uint64_t v = 0;
@@ -290,10 +282,10 @@ static unsigned small(const char *properties, const char *key)
 	return (unsigned)v;
 }
 
-/* Memory of the device: the banks of KFD's heap types 1 and 2, visible and hidden from the host. */
+/* The device's memory: banks of KFD's heap types 1 and 2 (visible to the host, and hidden). */
 static int sum_banks(const char *node, uint64_t *ret, struct rk_error *err)
 {
-	char dir[RK_SYSFS_PATH], text[RK_SYSFS_TEXT];
+	char dir[RK_SYSFS_PATH], path[RK_SYSFS_PATH], text[RK_SYSFS_TEXT];
 	struct rk_list banks = { 0 };
 	uint64_t sum = 0, heap, bytes;
 	int rc;
@@ -301,8 +293,6 @@ static int sum_banks(const char *node, uint64_t *ret, struct rk_error *err)
 	rk_sysfs_path(dir, node, "/mem_banks");
 	rc = rk_sysfs_list(dir, &banks, err);
 	for (size_t i = 0; rc == 0 && i < banks.n; i++) {
-		char path[RK_SYSFS_PATH];
-
 		rk_sysfs_path(path, dir, "/%s/properties", banks.v[i]);
 		if (rk_sysfs_read(path, text, sizeof(text)) &&
 		    rk_sysfs_value_u64(text, "heap_type", ' ', &heap) && (heap == 1 || heap == 2) &&
@@ -316,38 +306,16 @@ static int sum_banks(const char *node, uint64_t *ret, struct rk_error *err)
 	return rc;
 }
 
-static void put_node(struct found *g, const char *properties)
-{
-	unsigned simd_per_cu = small(properties, "simd_per_cu");
-	unsigned render = small(properties, "drm_render_minor");
-	unsigned version = small(properties, "gfx_target_version");
-
-	g->gpu.simd_count = small(properties, "simd_count");
-	g->gpu.cu_count = simd_per_cu ? g->gpu.simd_count / simd_per_cu : 0;
-	g->gpu.xcc = small(properties, "num_xcc");
-	g->gpu.wave_size = small(properties, "wave_front_size");
-	g->gpu.max_sclk_mhz = small(properties, "max_engine_clk_fcompute");
-	if (render)
-		g->gpu.render = (int)render;
-	if (!g->vendor)
-		g->vendor = small(properties, "vendor_id");
-	if (!g->gpu.pci_device)
-		g->gpu.pci_device = small(properties, "device_id");
-	/* 90402 is gfx942 and 90010 is gfx90a: major, minor and step, the last two as hex digits. */
-	if (version >= 10000)
-		snprintf(g->text.gfx, sizeof(g->text.gfx), "gfx%u%x%x", version / 10000,
-			 version / 100 % 100, version % 100);
-}
-
 static int add_node(struct all *f, const char *name, struct rk_error *err)
 {
 	char node[RK_SYSFS_PATH], text[RK_SYSFS_TEXT];
 	uint64_t gpu_id, number, domain = 0, place = 0;
+	unsigned simd_per_cu, render, version;
 	struct found *g;
 	int rc;
 
 	rk_sysfs_path(node, f->root, NODES "/%s", name);
-	/* A node of CPUs alone has the id 0; one we may not look at gives no properties. */
+	/* A CPU node has the id 0; a node that we may not see has no properties. */
 	if (!rk_sysfs_u64(node, "gpu_id", &gpu_id) || gpu_id == 0 ||
 	    !rk_sysfs_read_at(node, "properties", text, sizeof(text)) ||
 	    !small(text, "simd_count") || rk_num_u64(name, strlen(name), &number) != RK_NUM_OK ||
@@ -357,14 +325,32 @@ static int add_node(struct all *f, const char *name, struct rk_error *err)
 	rk_sysfs_value_u64(text, "location_id", ' ', &place);
 	/* Bits 28 to 31 of location_id number the partitions of one package. */
 	rc = gpu_at(f, (domain & 0xffffffff) << 16 | (place & 0xffff), &g, err);
-	/* Its second partition and the following are GPUs of their own for a program. */
+	/* For a program, the second and later partitions are separate GPUs. */
 	if (rc == 0 && g->gpu.kfd_node >= 0)
 		rc = add_gpu(f, g, &g, err);
 	if (rc < 0)
 		return rc;
+
 	g->gpu.kfd_node = (int)number;
 	g->gpu.gpu_id = gpu_id;
-	put_node(g, text);
+	g->gpu.simd_count = small(text, "simd_count");
+	simd_per_cu = small(text, "simd_per_cu");
+	g->gpu.cu_count = simd_per_cu ? g->gpu.simd_count / simd_per_cu : 0;
+	g->gpu.xcc = small(text, "num_xcc");
+	g->gpu.wave_size = small(text, "wave_front_size");
+	g->gpu.max_sclk_mhz = small(text, "max_engine_clk_fcompute");
+	render = small(text, "drm_render_minor");
+	if (render)
+		g->gpu.render = (int)render;
+	if (!g->vendor)
+		g->vendor = small(text, "vendor_id");
+	if (!g->gpu.pci_device)
+		g->gpu.pci_device = small(text, "device_id");
+	/* 90402 is gfx942 and 90010 is gfx90a: major, minor and step, the last two as hex digits. */
+	version = small(text, "gfx_target_version");
+	if (version >= 10000)
+		snprintf(g->text.gfx, sizeof(g->text.gfx), "gfx%u%x%x", version / 10000,
+			 version / 100 % 100, version % 100);
 	return sum_banks(node, &g->gpu.memory_bytes, err);
 }
 
@@ -395,24 +381,7 @@ static void put_nvml(struct found *g, const struct rk_nvml *n, struct rk_nvml_de
 		snprintf(t->partition, sizeof(t->partition), "MIG");
 }
 
-/* A GPU that is lost or that others may use alone is passed over: PCI knows it anyway. */
-static int add_device(struct all *f, const struct rk_nvml *n, unsigned i, struct rk_error *err)
-{
-	struct rk_nvml_device *d = NULL;
-	struct rk_nvml_pci pci = { .bus_id = "" };
-	struct found *g;
-	int rc;
-
-	if (RK_NVML_CALL(n, by_index, i, &d) || RK_NVML_CALL(n, pci, d, &pci) || pci.bus > 0xff ||
-	    pci.device > 0x1f)
-		return 0;
-	rc = gpu_at(f, (uint64_t)pci.domain << 16 | pci.bus << 8 | pci.device << 3, &g, err);
-	if (rc == 0)
-		put_nvml(g, n, d, &pci);
-	return rc;
-}
-
-/* What the library knows: also where a container shows nothing of the GPUs in /sys. */
+/* GPUs that NVIDIA's library reports, also in a container that shows none of them in /sys. */
 static int find_nvml(struct all *f, struct rk_error *err)
 {
 	struct rk_nvml n;
@@ -423,8 +392,21 @@ static int find_nvml(struct all *f, struct rk_error *err)
 		return 0;
 	if (RK_NVML_CALL(&n, count, &count))
 		count = 0;
-	for (unsigned i = 0; rc == 0 && i < count && i < GPUS_MAX; i++)
-		rc = add_device(f, &n, i, err);
+	for (unsigned i = 0; i < count && i < GPUS_MAX; i++) {
+		struct rk_nvml_device *d = NULL;
+		struct rk_nvml_pci pci = { .bus_id = "" };
+		struct found *g;
+
+		/* Skip a lost GPU, or one that we may not use: PCI lists it anyway. */
+		if (RK_NVML_CALL(&n, by_index, i, &d) || RK_NVML_CALL(&n, pci, d, &pci) ||
+		    pci.bus > 0xff || pci.device > 0x1f)
+			continue;
+		rc = gpu_at(f, (uint64_t)pci.domain << 16 | pci.bus << 8 | pci.device << 3, &g,
+			    err);
+		if (rc < 0)
+			break;
+		put_nvml(g, &n, d, &pci);
+	}
 	rk_nvml_close(&n);
 	return rc;
 }
@@ -444,25 +426,24 @@ static const char *vendor_name(unsigned vendor)
 	return "";
 }
 
+/* Finds a name for a GPU whose driver has given none. */
 static void put_name(struct found *g, const char *root)
 {
-	char path[RK_SYSFS_PATH], text[RK_SYSFS_TEXT];
-	const char *known = NULL;
+	char path[RK_SYSFS_PATH], text[RK_SYSFS_TEXT], *name = g->text.name;
+	const char *vendor = vendor_name(g->vendor);
 
 	if (g->vendor == PCI_NVIDIA) {
 		rk_sysfs_path(path, root, "/proc/driver/nvidia/gpus/%s/information", g->text.pci);
 		if (rk_sysfs_read(path, text, sizeof(text)))
-			rk_sysfs_value(text, "Model", ':', g->text.name, sizeof(g->text.name));
+			rk_sysfs_value(text, "Model", ':', name, sizeof(g->text.name));
 	}
-	if (g->vendor == PCI_AMD)
-		known = amd_product(g->gpu.pci_device, g->revision);
-	if (g->text.name[0])
-		return;
-	if (known)
-		snprintf(g->text.name, sizeof(g->text.name), "%s", known);
-	else
-		snprintf(g->text.name, sizeof(g->text.name), "%s%sGPU 0x%04x",
-			 vendor_name(g->vendor), g->vendor ? " " : "", g->gpu.pci_device);
+	for (size_t i = 0; i < NPRODUCTS && g->vendor == PCI_AMD && !name[0]; i++)
+		if (products[i].device == g->gpu.pci_device &&
+		    (products[i].revision == g->revision || products[i].revision == ANY))
+			snprintf(name, sizeof(g->text.name), "%s", products[i].name);
+	if (!name[0])
+		snprintf(name, sizeof(g->text.name), "%s%sGPU 0x%04x", vendor, g->vendor ? " " : "",
+			 g->gpu.pci_device);
 }
 
 static int by_place(const void *a, const void *b)
@@ -474,7 +455,7 @@ static int by_place(const void *a, const void *b)
 	return x->gpu.kfd_node - y->gpu.kfd_node;
 }
 
-/* One block: the GPUs, then their texts. */
+/* Makes one block of memory: the GPUs, then their texts. */
 static int pack(struct all *f, struct rk_gpus *ret, struct rk_error *err)
 {
 	struct rk_gpu *gpus = rk_calloc(f->n, sizeof(*gpus) + sizeof(struct gpu_text));

@@ -1,9 +1,9 @@
 /*
  * nvml.c - NVIDIA's management library: loading it, and sampling a GPU through it.
  *
- * A reading that the library refuses, or has no function for, is not given. With MIG on, the
- * library gives no load, and power, energy, memory, clocks and temperature are those of the whole
- * GPU: instances have no sensors of their own.
+ * A reading that the library refuses, or has no function for, is NAN. With MIG on, the library
+ * reports no load, and power, energy, memory, clocks and temperature of the whole GPU: instances
+ * do not have their own sensors.
  */
 #include "monitor/nvml.h"
 
@@ -26,7 +26,7 @@ static const struct {
 	size_t at;
 	const char *names[3];
 } functions[] = {
-	/* The first nvmlInit fails as a whole where one GPU does. */
+	/* The old nvmlInit fails if a single GPU does. */
 	{ offsetof(struct rk_nvml, init), { "nvmlInit_v2", "nvmlInit" } },
 	{ offsetof(struct rk_nvml, shutdown), { "nvmlShutdown" } },
 	{ offsetof(struct rk_nvml, driver_version), { "nvmlSystemGetDriverVersion" } },
@@ -54,38 +54,27 @@ static const struct {
 	{ offsetof(struct rk_nvml, temperature_v), { "nvmlDeviceGetTemperatureV" } },
 };
 
-static void *load(const char *root)
+int rk_nvml_open(struct rk_nvml *n, const char *root)
 {
-	char path[RK_SYSFS_PATH];
+	char path[RK_SYSFS_PATH] = LIBRARY;
+	int code = RK_NVML_NO_FUNCTION;
 
-	if (!root || !root[0])
-		return dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-	rk_sysfs_path(path, root, "/usr/lib/" LIBRARY);
-	/* With a slash in it the loader searches nowhere. */
-	return strchr(path, '/') ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-}
-
-static void resolve(struct rk_nvml *n)
-{
+	if (root && root[0])
+		rk_sysfs_path(path, root, "/usr/lib/" LIBRARY);
+	*n = (struct rk_nvml){ 0 };
+	/* A path with a slash keeps the loader from searching elsewhere. */
+	if (!root || !root[0] || strchr(path, '/'))
+		n->lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (!n->lib)
+		return RK_NVML_NO_LIBRARY;
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
 		void *f = NULL;
 
 		for (size_t k = 0; k < 3 && functions[i].names[k] && !f; k++)
 			f = dlsym(n->lib, functions[i].names[k]);
-		/* POSIX has functions and data in pointers of one size. */
+		/* POSIX: pointers to functions and to data have the same size. */
 		memcpy((char *)n + functions[i].at, &f, sizeof(f));
 	}
-}
-
-int rk_nvml_open(struct rk_nvml *n, const char *root)
-{
-	int code;
-
-	*n = (struct rk_nvml){ .lib = load(root) };
-	if (!n->lib)
-		return RK_NVML_NO_LIBRARY;
-	resolve(n);
-	code = RK_NVML_NO_FUNCTION;
 	if (n->init && n->shutdown)
 		code = n->init();
 	if (code == RK_NVML_SUCCESS)
@@ -117,7 +106,7 @@ bool rk_nvml_memory(const struct rk_nvml *n, struct rk_nvml_device *d, double *t
 		*used = (double)v2.used;
 		return v2.total != 0;
 	}
-	/* GPUs that share the memory of the host have none of their own. */
+	/* A GPU that shares the host's memory reports a total of 0. */
 	*ret_code = RK_NVML_CALL(n, memory, d, &v1);
 	*total = (double)v1.total;
 	*used = (double)v1.used;
@@ -127,12 +116,12 @@ bool rk_nvml_memory(const struct rk_nvml *n, struct rk_nvml_device *d, double *t
 /* ---- sampling ---- */
 
 /*
- * The counter of energy has no time stamp and moves in steps of up to a tenth of a second: the
- * closer two readings are, the more wrong is the power between them. There the driver's
- * own power is used, itself a mean over a second on most chips.
+ * The energy counter has no timestamp and is updated only every tenth of a second or so: the closer
+ * two readings are, the larger is the error of the power between them. For shorter times we use the
+ * driver's own power, which on most chips is a mean over a second.
  */
 static const int64_t least_mean_ns = 1000000000;
-/* Above, the counter has jumped. */
+/* Above this, the counter has jumped. */
 static const double most_watts = 5000;
 
 struct nvml {
@@ -141,7 +130,7 @@ struct nvml {
 	struct rk_nvml_device *device;
 	unsigned want;
 	bool lost;
-	/* The last reading of the counter of energy. */
+	/* The last reading of the energy counter. */
 	double energy_j;
 	int64_t at_ns;
 	bool begun;
@@ -152,7 +141,7 @@ static bool nvml_takes(const struct rk_gpu *gpu)
 	return strcmp(gpu->vendor, "NVIDIA") == 0;
 }
 
-/* v, or NAN after a call that failed. A GPU that is lost stays so until the machine restarts. */
+/* v, or NAN if the call failed. A lost GPU stays lost until the machine restarts. */
 static double given(struct nvml *g, int code, double v)
 {
 	if (code == RK_NVML_GPU_IS_LOST)
@@ -165,33 +154,26 @@ static double unless_zero(double v)
 	return v > 0 ? v : (double)NAN;
 }
 
-/* The mean since the last reading; NAN when unknown. */
-static double mean_power(struct nvml *g, double energy_j)
-{
-	int64_t now = rk_clock_steady_ns(), time = now - g->at_ns;
-	double watts = (energy_j - g->energy_j) * 1e9 / (double)time;
-	bool told = g->begun && time >= least_mean_ns && watts > 0 && watts <= most_watts;
-
-	g->begun = !isnan(energy_j);
-	g->energy_j = energy_j;
-	g->at_ns = now;
-	return told ? watts : (double)NAN;
-}
-
+/* Power is the mean since the last reading if that is known, else what the driver reports. */
 static void read_power(struct nvml *g, struct rk_readings *ret)
 {
 	unsigned long long mj = 0;
 	unsigned mw = 0;
 	int code = RK_NVML_CALL(&g->lib, energy, g->device, &mj);
-	double watts;
+	double energy_j = unless_zero(given(g, code, (double)mj / 1e3));
+	int64_t now = rk_clock_steady_ns(), time = now - g->at_ns;
+	double watts = (energy_j - g->energy_j) * 1e9 / (double)time;
+	bool known = g->begun && time >= least_mean_ns && watts > 0 && watts <= most_watts;
 
-	ret->v[RK_READ_ENERGY] = unless_zero(given(g, code, (double)mj / 1e3));
-	watts = mean_power(g, ret->v[RK_READ_ENERGY]);
-	if (isnan(watts)) {
+	g->begun = !isnan(energy_j);
+	g->energy_j = energy_j;
+	g->at_ns = now;
+	if (!known) {
 		code = RK_NVML_CALL(&g->lib, power, g->device, &mw);
-		watts = given(g, code, (double)mw / 1e3);
+		watts = unless_zero(given(g, code, (double)mw / 1e3));
 	}
-	ret->v[RK_READ_POWER] = unless_zero(watts);
+	ret->v[RK_READ_ENERGY] = energy_j;
+	ret->v[RK_READ_POWER] = watts;
 }
 
 static void read_memory(struct nvml *g, struct rk_readings *ret)
@@ -225,7 +207,7 @@ static void read_clocks(struct nvml *g, struct rk_readings *ret)
 	ret->v[RK_READ_MCLK] = given(g, code, mem);
 }
 
-/* The newer call first: NVIDIA has announced the end of the other. */
+/* The newer call first: NVIDIA has deprecated the other. */
 static void read_temperature(struct nvml *g, struct rk_readings *ret)
 {
 	struct rk_nvml_temperature t = { .version = RK_NVML_STRUCT_VERSION(t, 1),
@@ -241,7 +223,7 @@ static void read_temperature(struct nvml *g, struct rk_readings *ret)
 	ret->v[RK_READ_TEMP] = v;
 }
 
-/* Each asks the driver once: only what is wanted is asked for. */
+/* Each part calls the driver, so we read only the parts that are wanted. */
 static const struct part {
 	unsigned readings;
 	void (*read)(struct nvml *g, struct rk_readings *ret);

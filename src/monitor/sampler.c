@@ -1,4 +1,4 @@
-/* sampler.c - a thread that samples the GPUs at even moments and appends lines to CSV files. */
+/* sampler.c - a thread that samples the GPUs at a fixed interval and appends lines to CSV files. */
 #include "monitor/sampler.h"
 
 #include <errno.h>
@@ -46,7 +46,7 @@ int rk_monitor_parse(const char *text, unsigned *ret, struct rk_error *err)
 
 /* ---- the files ---- */
 
-/* madengine's names for the first two, which scripts know. */
+/* The first two names are madengine's: scripts expect them. */
 const char *const rk_monitor_file_names[RK_MONITOR_FILES] = {
 	"gpu_info_power_profiler_output.csv",
 	"gpu_info_vram_profiler_output.csv",
@@ -55,13 +55,13 @@ const char *const rk_monitor_file_names[RK_MONITOR_FILES] = {
 
 enum { POWER_FILE, VRAM_FILE, OTHER_FILE };
 
-enum { PER_CENT = RK_NREADINGS }; /* of the memory, made of two readings */
+enum { PER_CENT = RK_NREADINGS }; /* of the memory, computed from two readings */
 
-/* A column for each GPU, in this order. MB are 2^20 bytes, as amd-smi's are. */
+/* The columns of each GPU, in this order. MB are 2^20 bytes, as in amd-smi. */
 static const struct column {
 	unsigned metric, file, reading;
 	const char *name;
-	double scale, step; /* step: what is written is a multiple of this; 0: exact */
+	double scale, step; /* values are rounded to 1 / step; 0: exact */
 } columns[] = {
 	{ RK_MONITOR_POWER, POWER_FILE, RK_READ_POWER, "Power(Watt)", 1, 1e3 },
 	{ RK_MONITOR_VRAM, VRAM_FILE, PER_CENT, "vram(%)", 1, 1e4 },
@@ -76,35 +76,19 @@ static const struct column {
 
 enum { NCOLUMNS = sizeof(columns) / sizeof(columns[0]), MAX_LINE = 1 << 20 };
 
-/* CSV files that grow by a line at a time. */
+/* The CSV files; each grows by one line at a time. */
 struct files {
-	int fd[RK_MONITOR_FILES]; /* meaningful where `columns` is not 0 */
+	int fd[RK_MONITOR_FILES]; /* valid if `columns` is not 0 */
 	unsigned columns[RK_MONITOR_FILES];
 	char path[RK_MONITOR_FILES][1024];
 	const int *gpus; /* the number of each GPU, borrowed */
 	size_t ngpus;
 	struct rk_bytes line;
-	int64_t second; /* that `date` is the text of */
+	int64_t second; /* whose text is in `date` */
 	char date[24];
 };
 
-/* The moment of a sample. */
-struct moment {
-	int64_t boot_ns, real_ns; /* CLOCK_BOOTTIME and CLOCK_REALTIME */
-};
-
-/* Readings that the metrics need, a bit each. */
-static unsigned readings_for(unsigned metrics)
-{
-	unsigned want = 0;
-
-	for (unsigned c = 0; c < NCOLUMNS; c++)
-		if (columns[c].metric & metrics && columns[c].reading < RK_NREADINGS)
-			want |= 1u << columns[c].reading;
-	return want;
-}
-
-/* The metrics of what was read. */
+/* The metrics that the readings provide. */
 static unsigned metrics_of(const struct rk_readings *r)
 {
 	unsigned gives = 0;
@@ -135,18 +119,6 @@ static int write_line(struct files *f, unsigned file, struct rk_error *err)
 	return 0;
 }
 
-static int put_header(struct files *f, unsigned file, struct rk_error *err)
-{
-	rk_bytes_clear(&f->line);
-	rk_bytes_puts(&f->line, "timestamp_ns,time");
-	for (size_t g = 0; g < f->ngpus; g++)
-		for (unsigned c = 0; c < NCOLUMNS; c++)
-			if (f->columns[file] >> c & 1)
-				rk_bytes_printf(&f->line, ",%s GPU%d", columns[c].name, f->gpus[g]);
-	rk_bytes_puts(&f->line, "\n");
-	return write_line(f, file, err);
-}
-
 static int make_file(struct files *f, unsigned file, const char *dir, bool overwrite,
 		     struct rk_error *err)
 {
@@ -157,14 +129,13 @@ static int make_file(struct files *f, unsigned file, const char *dir, bool overw
 	if (n < 0 || (size_t)n >= sizeof(f->path[file]))
 		return rk_fail(err, RK_E_LIMIT, "the path of '%s' is too long",
 			       rk_monitor_file_names[file]);
-	/* Taken away and not emptied: a link in the directory leads to something of others. */
+	/* Remove it, do not truncate it: it may be a link to another file. */
 	if (overwrite && unlink(f->path[file]) && errno != ENOENT)
 		return rk_fail_errno(err, errno, "cannot replace '%s'", f->path[file]);
 	f->fd[file] = open(f->path[file], flags, 0666);
 	if (f->fd[file] < 0 && errno == EEXIST)
 		return rk_fail(err, RK_E_IO,
-			       "'%s' exists; choose another directory or add "
-			       "'--force'",
+			       "'%s' exists; choose another directory or add '--force'",
 			       f->path[file]);
 	if (f->fd[file] < 0)
 		return rk_fail_errno(err, errno, "cannot create '%s'", f->path[file]);
@@ -182,32 +153,42 @@ static void close_files(struct files *f)
 
 /*
  * Makes the files that have a column for one of the metrics, with their headers. A file that exists
- * is refused unless `overwrite`. On failure none of ours is left behind.
+ * is refused unless `overwrite`. On failure we remove those that we made.
  */
 static int open_files(struct files *f, const char *dir, bool overwrite, unsigned metrics,
 		      const int *gpus, size_t ngpus, struct rk_error *err)
 {
 	struct files fresh = { .gpus = gpus, .ngpus = ngpus, .second = INT64_MIN };
-	int rc = 0;
+	int rc;
 
 	rk_bytes_init(&fresh.line, MAX_LINE);
-	for (unsigned i = 0; rc == 0 && i < RK_MONITOR_FILES; i++) {
+	for (unsigned i = 0; i < RK_MONITOR_FILES; i++) {
 		unsigned mine = 0;
 
 		for (unsigned c = 0; c < NCOLUMNS; c++)
 			if (columns[c].file == i && columns[c].metric & metrics)
 				mine |= 1u << c;
-		if (mine)
-			rc = make_file(&fresh, i, dir, overwrite, err);
-		if (rc == 0 && mine) {
-			fresh.columns[i] = mine;
-			rc = put_header(&fresh, i, err);
-		}
+		if (!mine)
+			continue;
+		rc = make_file(&fresh, i, dir, overwrite, err);
+		if (rc < 0)
+			goto fail;
+		fresh.columns[i] = mine;
+		rk_bytes_clear(&fresh.line);
+		rk_bytes_puts(&fresh.line, "timestamp_ns,time");
+		for (size_t g = 0; g < ngpus; g++)
+			for (unsigned c = 0; c < NCOLUMNS; c++)
+				if (mine >> c & 1)
+					rk_bytes_printf(&fresh.line, ",%s GPU%d", columns[c].name,
+							gpus[g]);
+		rk_bytes_puts(&fresh.line, "\n");
+		rc = write_line(&fresh, i, err);
+		if (rc < 0)
+			goto fail;
 	}
-	if (rc == 0) {
-		*f = fresh;
-		return 0;
-	}
+	*f = fresh;
+	return 0;
+fail:
 	for (unsigned i = 0; i < RK_MONITOR_FILES; i++)
 		if (fresh.columns[i])
 			unlink(fresh.path[i]);
@@ -215,22 +196,7 @@ static int open_files(struct files *f, const char *dir, bool overwrite, unsigned
 	return rc;
 }
 
-/* 2026-11-15T03:51:06.123456Z; the date is made once a second. */
-static void put_time(struct files *f, const struct moment *when)
-{
-	int64_t second = when->real_ns / 1000000000;
-	struct tm tm;
-	time_t t = (time_t)second;
-
-	if (second != f->second && gmtime_r(&t, &tm)) {
-		strftime(f->date, sizeof(f->date), "%Y-%m-%dT%H:%M:%S", &tm);
-		f->second = second;
-	}
-	rk_bytes_printf(&f->line, "%" PRId64 ",%s.%06" PRId64 "Z", when->boot_ns, f->date,
-			when->real_ns % 1000000000 / 1000);
-}
-
-/* An empty cell for what was not given: 0 would be a measurement. */
+/* Leaves the cell empty if the value is unknown: 0 would be a measurement. */
 static void put_value(struct files *f, const struct column *c, const struct rk_readings *r)
 {
 	char text[32];
@@ -248,25 +214,39 @@ static void put_value(struct files *f, const struct column *c, const struct rk_r
 	rk_bytes_put(&f->line, text, rk_num_put_f64(text, v));
 }
 
-/* Appends a line to each file, in one write each; `all` has the readings of each GPU. */
-static int put_samples(struct files *f, const struct moment *when, const struct rk_readings *all,
-		       struct rk_error *err)
+/*
+ * Appends a line to each file, in one write each: a sample at `boot_ns` (CLOCK_BOOTTIME), which is
+ * `real_ns` of the time of day. `all` has the readings of each GPU.
+ */
+static int put_samples(struct files *f, int64_t boot_ns, int64_t real_ns,
+		       const struct rk_readings *all, struct rk_error *err)
 {
-	int rc = 0;
+	time_t second = (time_t)(real_ns / 1000000000);
+	struct tm tm;
 
-	for (unsigned i = 0; rc == 0 && i < RK_MONITOR_FILES; i++) {
+	/* The date is made once a second. */
+	if (second != f->second && gmtime_r(&second, &tm)) {
+		strftime(f->date, sizeof(f->date), "%Y-%m-%dT%H:%M:%S", &tm);
+		f->second = second;
+	}
+	for (unsigned i = 0; i < RK_MONITOR_FILES; i++) {
+		int rc;
+
 		if (!f->columns[i])
 			continue;
 		rk_bytes_clear(&f->line);
-		put_time(f, when);
+		rk_bytes_printf(&f->line, "%" PRId64 ",%s.%06" PRId64 "Z", boot_ns, f->date,
+				real_ns % 1000000000 / 1000);
 		for (size_t g = 0; g < f->ngpus; g++)
 			for (unsigned c = 0; c < NCOLUMNS; c++)
 				if (f->columns[i] >> c & 1)
 					put_value(f, &columns[c], &all[g]);
 		rk_bytes_puts(&f->line, "\n");
 		rc = write_line(f, i, err);
+		if (rc < 0)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 static const struct rk_monitor_ops *const kinds[] = { &rk_monitor_amdgpu, &rk_monitor_nvml, NULL };
@@ -274,12 +254,12 @@ static const struct rk_monitor_ops *const kinds[] = { &rk_monitor_amdgpu, &rk_mo
 struct rk_monitor {
 	struct rk_monitor_source **sources;
 	struct rk_readings *readings; /* of each source, from the last sample */
-	int *gpus;                    /* and its number in the list of GPUs */
+	int *gpus;                    /* the number of each in the list of GPUs */
 	size_t n;
 	unsigned asked;
 	int64_t interval_ns;
 	struct files files;
-	struct rk_monitor_result result; /* the thread's, until it is joined */
+	struct rk_monitor_result result; /* belongs to the thread until it is joined */
 	struct rk_error err;
 	int rc;
 	pthread_t thread;
@@ -290,30 +270,22 @@ struct rk_monitor {
 
 /* ---- the thread ---- */
 
-/* The time of day is read between two readings of the trace's clock, and belongs to their middle. */
-static struct moment read_clocks(struct rk_monitor_result *r)
-{
-	int64_t before = rk_clock_ns(CLOCK_BOOTTIME), real = rk_clock_ns(CLOCK_REALTIME);
-	int64_t after = rk_clock_ns(CLOCK_BOOTTIME);
-
-	if (after - before > r->clock_error_ns)
-		r->clock_error_ns = after - before;
-	return (struct moment){ .boot_ns = before + (after - before) / 2, .real_ns = real };
-}
-
 static void take_sample(struct rk_monitor *m)
 {
-	struct moment when = read_clocks(&m->result);
+	/* The time of day is read between two readings of the trace's clock: in their middle. */
+	int64_t before = rk_clock_ns(CLOCK_BOOTTIME), real = rk_clock_ns(CLOCK_REALTIME);
+	int64_t took = rk_clock_ns(CLOCK_BOOTTIME) - before;
 
+	m->result.clock_error_ns = rk_max_i64(m->result.clock_error_ns, took);
 	for (size_t i = 0; i < m->n; i++) {
 		m->sources[i]->ops->read(m->sources[i], &m->readings[i]);
 		m->result.metrics |= metrics_of(&m->readings[i]) & m->asked;
 	}
-	m->rc = put_samples(&m->files, &when, m->readings, &m->err);
+	m->rc = put_samples(&m->files, before + took / 2, real, m->readings, &m->err);
 	m->result.samples += m->rc == 0;
 }
 
-/* Until `deadline` on the steady clock; true when it is time to end. */
+/* Waits until `deadline` on the steady clock. True if the monitor was stopped. */
 static bool wait_until(struct rk_monitor *m, int64_t deadline)
 {
 	struct timespec t = { .tv_sec = (time_t)(deadline / 1000000000),
@@ -328,7 +300,7 @@ static bool wait_until(struct rk_monitor *m, int64_t deadline)
 	return stop;
 }
 
-/* Deadlines are multiples of the interval from the first: the time a sample takes adds nothing. */
+/* Deadlines are multiples of the interval from the first, so delays do not add up. */
 static void *sample(void *arg)
 {
 	struct rk_monitor *m = arg;
@@ -336,7 +308,7 @@ static void *sample(void *arg)
 	int64_t deadline = start, late, wall;
 	bool stop = false;
 
-	/* The last sample is taken at the end, so that a short program has two at least. */
+	/* The last sample is taken at the end, so that even a short program has two. */
 	for (;;) {
 		take_sample(m);
 		if (stop || m->rc < 0)
@@ -360,27 +332,28 @@ static void *sample(void *arg)
 
 /* ---- start ---- */
 
-/* "no GPU gives power, energy", of bits; "" for none. */
+/* "no GPU reports power, energy" for bits; "" for none. */
 static void put_lack(char *out, size_t size, unsigned lacking)
 {
-	static const char before[] = "no GPU reports ";
-	size_t len = sizeof(before) - 1;
-	const char *word;
+	const char *word, *before = "no GPU reports ";
+	size_t len = 0;
 
-	snprintf(out, size, "%s", lacking ? before : "");
-	for (unsigned i = 0; (word = rk_monitor_word(i)) != NULL; i++)
-		if (lacking >> i & 1)
-			len += (size_t)snprintf(out + len, size - len, "%s%s",
-						len >= sizeof(before) ? ", " : "", word);
+	out[0] = '\0';
+	for (unsigned i = 0; (word = rk_monitor_word(i)) != NULL; i++) {
+		if (!(lacking >> i & 1))
+			continue;
+		len += (size_t)snprintf(out + len, size - len, "%s%s", before, word);
+		before = ", ";
+	}
 }
 
-/* Adds the GPU if it gives any of what was asked. */
+/* Adds the GPU if it reports any of the requested metrics. */
 static int add_gpu(struct rk_monitor *m, const char *root, const struct rk_gpu *gpu,
 		   struct rk_error *err)
 {
 	const struct rk_monitor_ops *const *k = kinds, *kind;
 	struct rk_monitor_source *s = NULL;
-	unsigned gives;
+	unsigned want = 0, gives;
 	int rc;
 
 	while (*k && !(*k)->takes(gpu))
@@ -388,7 +361,10 @@ static int add_gpu(struct rk_monitor *m, const char *root, const struct rk_gpu *
 	kind = *k;
 	if (!kind)
 		return 0;
-	rc = kind->open(root, gpu, readings_for(m->asked), &s, err);
+	for (unsigned c = 0; c < NCOLUMNS; c++)
+		if (columns[c].metric & m->asked && columns[c].reading < RK_NREADINGS)
+			want |= 1u << columns[c].reading;
+	rc = kind->open(root, gpu, want, &s, err);
 	if (rc < 0)
 		return rc;
 	kind->read(s, &m->readings[m->n]);
@@ -403,38 +379,38 @@ static int add_gpu(struct rk_monitor *m, const char *root, const struct rk_gpu *
 	return 0;
 }
 
-static int add_gpus(struct rk_monitor *m, const char *root, const struct rk_gpus *gpus,
-		    struct rk_error *err)
-{
-	int rc = 0;
-
-	m->sources = rk_calloc(gpus->n, sizeof(struct rk_monitor_source *));
-	m->readings = rk_calloc(gpus->n, sizeof(*m->readings));
-	m->gpus = rk_calloc(gpus->n, sizeof(*m->gpus));
-	if (!m->sources || !m->readings || !m->gpus)
-		return rk_fail_nomem(err);
-	for (size_t i = 0; rc == 0 && i < gpus->n; i++)
-		/* The partitions of a package are measured as one. */
-		if (i == 0 || strcmp(gpus->gpus[i].pci, gpus->gpus[i - 1].pci) != 0)
-			rc = add_gpu(m, root, &gpus->gpus[i], err);
-	if (rc < 0 || m->n)
-		return rc;
-	put_lack(m->result.note, sizeof(m->result.note), m->asked);
-	return rk_fail(err, RK_E_UNSUPPORTED,
-		       "%s (%zu found; AMD GPUs are sampled through their driver amdgpu, NVIDIA's "
-		       "through NVML)",
-		       m->result.note, gpus->n);
-}
-
 static int find_gpus(struct rk_monitor *m, const char *root, struct rk_error *err)
 {
 	struct rk_gpus gpus = { 0 };
 	int rc = rk_gpus_find(root, &gpus, err);
 
-	if (rc == 0 && !gpus.n)
-		rc = rk_fail(err, RK_E_UNSUPPORTED, "no GPU found; see 'rockit doctor'");
-	if (rc == 0)
-		rc = add_gpus(m, root, &gpus, err);
+	if (rc < 0)
+		return rc;
+	if (!gpus.n)
+		return rk_fail(err, RK_E_UNSUPPORTED, "no GPU found; see 'rockit doctor'");
+	m->sources = rk_calloc(gpus.n, sizeof(struct rk_monitor_source *));
+	m->readings = rk_calloc(gpus.n, sizeof(*m->readings));
+	m->gpus = rk_calloc(gpus.n, sizeof(*m->gpus));
+	if (!m->sources || !m->readings || !m->gpus) {
+		rc = rk_fail_nomem(err);
+		goto out;
+	}
+	for (size_t i = 0; i < gpus.n; i++) {
+		/* The partitions of a package are measured as one. */
+		if (i > 0 && strcmp(gpus.gpus[i].pci, gpus.gpus[i - 1].pci) == 0)
+			continue;
+		rc = add_gpu(m, root, &gpus.gpus[i], err);
+		if (rc < 0)
+			goto out;
+	}
+	if (!m->n) {
+		put_lack(m->result.note, sizeof(m->result.note), m->asked);
+		rc = rk_fail(err, RK_E_UNSUPPORTED,
+			     "%s (%zu found; AMD GPUs are sampled through their driver amdgpu, "
+			     "NVIDIA's through NVML)",
+			     m->result.note, gpus.n);
+	}
+out:
 	rk_gpus_release(&gpus);
 	return rc;
 }
@@ -450,7 +426,7 @@ static void free_monitor(struct rk_monitor *m)
 	rk_free(m);
 }
 
-/* Signals are for the threads of the program: one that ran in ours could end a write early. */
+/* Our thread blocks all signals: a handler that ran in it could end a write early. */
 static int start_thread(struct rk_monitor *m, struct rk_error *err)
 {
 	pthread_condattr_t steady;
@@ -527,26 +503,11 @@ bool rk_monitor_alive(struct rk_monitor *m)
 	return !ended;
 }
 
-/* "; GPU 1 was lost: ...", behind what else is to be noted. */
-static void put_lost(struct rk_monitor *m)
-{
-	char *note = m->result.note;
-	size_t size = sizeof(m->result.note), len = strlen(note);
-
-	for (size_t i = 0; i < m->n && len < size; i++) {
-		const struct rk_monitor_source *s = m->sources[i];
-
-		if (s->ops->lost && s->ops->lost(s))
-			len += (size_t)snprintf(
-				note + len, size - len,
-				"%sGPU %d was lost (see 'dmesg' for Xid): its later "
-				"readings are missing",
-				len ? "; " : "", m->gpus[i]);
-	}
-}
-
 int rk_monitor_stop(struct rk_monitor *m, struct rk_monitor_result *ret, struct rk_error *err)
 {
+	const size_t size = sizeof(m->result.note);
+	size_t len;
+	char *note;
 	int rc;
 
 	if (!rk_handle_take(RK_HANDLE_MONITOR, m))
@@ -559,8 +520,19 @@ int rk_monitor_stop(struct rk_monitor *m, struct rk_monitor_result *ret, struct 
 	pthread_join(m->thread, NULL);
 	pthread_cond_destroy(&m->wake);
 	pthread_mutex_destroy(&m->lock);
-	put_lack(m->result.note, sizeof(m->result.note), m->asked & ~m->result.metrics);
-	put_lost(m);
+
+	note = m->result.note;
+	put_lack(note, size, m->asked & ~m->result.metrics);
+	len = strlen(note);
+	for (size_t i = 0; i < m->n && len < size; i++) {
+		const struct rk_monitor_source *s = m->sources[i];
+
+		if (s->ops->lost && s->ops->lost(s))
+			len += (size_t)snprintf(note + len, size - len,
+						"%sGPU %d was lost (see 'dmesg' for Xid): its "
+						"later readings are missing",
+						len ? "; " : "", m->gpus[i]);
+	}
 	if (ret)
 		*ret = m->result;
 	rc = m->rc;

@@ -1,4 +1,4 @@
-/* sampler.h - what a GPU is sampled through: one const table per kind of driver. */
+/* sampler.h - how GPUs are sampled: one const table per kind of driver. */
 #ifndef RK_SAMPLER_H
 #define RK_SAMPLER_H
 
@@ -13,7 +13,7 @@ enum { RK_MONITOR_FILES = 3, RK_MONITOR_INTERVAL_MS = 100 /* by default */ };
 extern const char *const rk_monitor_file_names[RK_MONITOR_FILES];
 
 enum rk_reading {
-	/* W; over the time since the last reading where the driver counts energy finely enough */
+	/* W; the mean since the last reading if the driver's energy counter is fine enough */
 	RK_READ_POWER,
 	RK_READ_VRAM_USED,  /* bytes */
 	RK_READ_VRAM_TOTAL, /* bytes */
@@ -25,7 +25,7 @@ enum rk_reading {
 	RK_NREADINGS
 };
 
-/* NAN: not given. */
+/* NAN: unknown. */
 struct rk_readings {
 	double v[RK_NREADINGS];
 };
@@ -37,7 +37,7 @@ struct rk_monitor_source {
 
 struct rk_monitor_ops {
 	const char *name;
-	/* Is it for this GPU? The first kind that says so gets it. */
+	/* Whether this kind can sample the GPU; the first kind that can is used. */
 	bool (*takes)(const struct rk_gpu *gpu);
 	/*
 	 * Opens the files of one GPU for the readings in `want`, a bit each. A GPU that reports
@@ -45,9 +45,9 @@ struct rk_monitor_ops {
 	 */
 	int (*open)(const char *root, const struct rk_gpu *gpu, unsigned want,
 		    struct rk_monitor_source **ret, struct rk_error *err);
-	/* All readings of now; those not wanted are NAN. Always from one thread; allocates nothing. */
+	/* Reads all values; those not wanted are NAN. Called from one thread; allocates nothing. */
 	void (*read)(struct rk_monitor_source *s, struct rk_readings *ret);
-	/* May be NULL. True once the GPU has gone for good: no reading will come any more. */
+	/* May be NULL. True once the GPU is lost: there will be no more readings. */
 	bool (*lost)(const struct rk_monitor_source *s);
 	void (*close)(struct rk_monitor_source *s);
 };

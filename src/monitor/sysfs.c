@@ -1,4 +1,4 @@
-/* sysfs.c - small files of /sys and /proc: whole, bounded, and often not there. */
+/* sysfs.c - see sysfs.h. */
 #include "monitor/sysfs.h"
 
 #include <dirent.h>
@@ -31,7 +31,7 @@ void rk_sysfs_path(char out[RK_SYSFS_PATH], const char *root, const char *fmt, .
 		out[0] = '\0';
 }
 
-/* Copies what is between the blanks at both ends. */
+/* Copies the text without blanks at both ends. */
 static bool put_trimmed(const char *s, size_t len, char *buf, size_t size)
 {
 	while (len && blank(s[len - 1]))
@@ -59,7 +59,7 @@ bool rk_sysfs_read(const char *path, char *buf, size_t size)
 	while (len < size - 1 && (n = read(fd, buf + len, size - 1 - len)) > 0)
 		len += (size_t)n;
 	close(fd);
-	/* A NUL is not text: what follows it is out of reach of every user. */
+	/* The text ends at the first NUL. */
 	return put_trimmed(buf, strnlen(buf, len), buf, size);
 }
 
