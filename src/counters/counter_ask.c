@@ -43,32 +43,23 @@ static int add_words(struct rk_list *names, struct rk_piece words, struct rk_err
 	return 0;
 }
 
-static int read_line(struct rk_list *names, struct rk_piece line, struct rk_error *err)
-{
-	static const char *const others[] = { "range", "gpu", "kernel", "hip", "hsa" };
-	struct rk_piece key, rest;
-
-	if (!line.len)
-		return 0;
-	if (rk_piece_split(line, ':', &key, &rest)) {
-		key = rk_piece_trim(key);
-		if (rk_piece_is(key, "pmc"))
-			return add_words(names, rest, err);
-		for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-			if (rk_piece_is(key, others[i]))
-				return 0;
-	}
-	return rk_fail(err, RK_E_FORMAT, "not a 'pmc: NAMES' line");
-}
-
 static int read_text(const char *text, size_t len, const char *name, struct rk_list *names,
 		     struct rk_error *err)
 {
-	struct rk_piece rest = { .s = text, .len = len }, line;
+	static const char *const others[] = { "range", "gpu", "kernel", "hip", "hsa" };
+	struct rk_piece rest = { .s = text, .len = len }, line, key, words;
 
 	for (uint64_t number = 1; rk_piece_line(&rest, &line); number++) {
-		int rc = read_line(names, line, err);
+		bool known = !line.len, colon = rk_piece_split(line, ':', &key, &words);
+		int rc = 0;
 
+		key = rk_piece_trim(key);
+		for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+			known |= colon && rk_piece_is(key, others[i]);
+		if (colon && rk_piece_is(key, "pmc"))
+			rc = add_words(names, words, err);
+		else if (!known)
+			rc = rk_fail(err, RK_E_FORMAT, "not a 'pmc: NAMES' line");
 		if (rc < 0) {
 			rk_error_at(err, name, number, 0);
 			return rc;
@@ -105,12 +96,12 @@ static int read_job(const struct rk_tree *job, const char *name, struct rk_list 
 		    struct rk_error *err)
 {
 	static const char *const keys[] = { "pmc", "pmc_groups", "pmc-groups" };
+	int rc;
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		const struct rk_tree *pmc = rk_tree_get(job, keys[i]);
-		int rc = pmc ? read_pmc(pmc, name, names, err) : 0;
 
-		if (rc < 0)
+		if (pmc && (rc = read_pmc(pmc, name, names, err)) < 0)
 			return rc;
 	}
 	return 0;
@@ -120,53 +111,48 @@ static int read_tree(const char *text, size_t len, bool yaml, const char *name,
 		     struct rk_list *names, struct rk_error *err)
 {
 	struct rk_tree *root = NULL;
-	int rc = yaml ? rk_tree_parse_yaml(text, len, name, &root, err) :
-			rk_tree_parse_json(text, len, name, &root, err);
+	int rc;
 
-	if (rc == 0)
-		rc = read_job(root, name, names, err);
-	if (rc == 0) {
-		RK_TREE_EACH(job, rk_tree_get(root, "jobs"))
-		{
-			rc = read_job(job, name, names, err);
-			if (rc < 0)
-				break;
-		}
+	if (yaml)
+		rc = rk_tree_parse_yaml(text, len, name, &root, err);
+	else
+		rc = rk_tree_parse_json(text, len, name, &root, err);
+	if (rc < 0 || (rc = read_job(root, name, names, err)) < 0)
+		goto out;
+	RK_TREE_EACH(job, rk_tree_get(root, "jobs"))
+	{
+		rc = read_job(job, name, names, err);
+		if (rc < 0)
+			goto out;
 	}
+out:
 	rk_tree_free(root);
 	return rc;
-}
-
-static int read_any(const char *text, size_t len, const char *name, struct rk_list *names,
-		    struct rk_error *err)
-{
-	size_t nlen = strlen(name), at = 0;
-	char first;
-
-	while (at < len && strchr(" \t\r\n", text[at]))
-		at++;
-	first = at < len ? text[at] : '\0';
-	if (rk_text_ends(name, nlen, ".yaml") || rk_text_ends(name, nlen, ".yml"))
-		return read_tree(text, len, true, name, names, err);
-	if (rk_text_ends(name, nlen, ".json") || first == '{')
-		return read_tree(text, len, false, name, names, err);
-	if (first == '<')
-		return rk_fail(err, RK_E_UNSUPPORTED,
-			       "rocprof XML is not supported; write the counters as 'pmc: NAMES'");
-	return read_text(text, len, name, names, err);
 }
 
 int rk_counter_file_parse(const char *text, size_t len, const char *name, struct rk_list *names,
 			  struct rk_error *err)
 {
-	size_t before = names->n;
+	size_t before = names->n, nlen = strlen(name), at = 0;
+	char first;
 	int rc;
 
 	if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
 		text += 3;
 		len -= 3;
 	}
-	rc = read_any(text, len, name, names, err);
+	while (at < len && strchr(" \t\r\n", text[at]))
+		at++;
+	first = at < len ? text[at] : '\0';
+	if (rk_text_ends(name, nlen, ".yaml") || rk_text_ends(name, nlen, ".yml"))
+		rc = read_tree(text, len, true, name, names, err);
+	else if (rk_text_ends(name, nlen, ".json") || first == '{')
+		rc = read_tree(text, len, false, name, names, err);
+	else if (first == '<')
+		rc = rk_fail(err, RK_E_UNSUPPORTED,
+			     "rocprof XML is not supported; write the counters as 'pmc: NAMES'");
+	else
+		rc = read_text(text, len, name, names, err);
 	if (rc == 0 && names->n == before)
 		rc = rk_fail(err, RK_E_FORMAT, "no counters; write lines such as 'pmc: NAMES'");
 	if (rc < 0)
@@ -174,39 +160,34 @@ int rk_counter_file_parse(const char *text, size_t len, const char *name, struct
 	return rc;
 }
 
-static int read_bytes(struct rk_file *f, struct rk_bytes *b, struct rk_error *err)
-{
-	size_t got = 1;
-
-	while (got && b->len <= RK_COUNTER_FILE_BYTES_MAX) {
-		int rc;
-
-		if (!rk_bytes_reserve(b, 1 << 16))
-			return rk_fail_nomem(err);
-		rc = rk_file_read(f, b->data + b->len, 1 << 16, &got, err);
-		if (rc < 0)
-			return rc;
-		b->len += got;
-	}
-	if (b->len > RK_COUNTER_FILE_BYTES_MAX)
-		return rk_fail(err, RK_E_LIMIT, "larger than 1 MiB: not a list of counters");
-	return 0;
-}
-
 int rk_counter_file_read(const char *path, struct rk_list *names, struct rk_error *err)
 {
+	enum { PIECE = 1 << 16 };
 	struct rk_file *f = NULL;
 	struct rk_bytes b;
+	size_t got = 1;
 	int rc = rk_file_open(path, &f, err);
 
 	if (rc < 0)
 		return rc;
-	rk_bytes_init(&b, RK_COUNTER_FILE_BYTES_MAX + (2 << 16));
-	rc = read_bytes(f, &b, err);
-	if (rc < 0)
-		rk_error_at(err, path, 0, 0);
+	rk_bytes_init(&b, RK_COUNTER_FILE_BYTES_MAX + 2 * PIECE);
+	while (got && b.len <= RK_COUNTER_FILE_BYTES_MAX) {
+		if (!rk_bytes_reserve(&b, PIECE)) {
+			rc = rk_fail_nomem(err);
+			goto out;
+		}
+		rc = rk_file_read(f, b.data + b.len, PIECE, &got, err);
+		if (rc < 0)
+			goto out;
+		b.len += got;
+	}
+	if (b.len > RK_COUNTER_FILE_BYTES_MAX)
+		rc = rk_fail(err, RK_E_LIMIT, "larger than 1 MiB: not a list of counters");
 	else
 		rc = rk_counter_file_parse((const char *)b.data, b.len, path, names, err);
+out:
+	if (rc < 0)
+		rk_error_at(err, path, 0, 0);
 	rk_bytes_release(&b);
 	rk_file_close(f);
 	return rc;
@@ -260,36 +241,29 @@ static struct rk_piece categories(void)
 {
 	const struct rk_data_file *f = rk_data_find("counters/categories.txt");
 
-	return (struct rk_piece){ .s = f ? f->text : "", .len = f ? f->len : 0 };
-}
-
-/* The first of "A/B/C" that the target has. */
-static void add_first(const struct rk_counter_table *t, const struct rk_counter_target *target,
-		      struct rk_piece choices, struct rk_list *names)
-{
-	struct rk_piece name;
-
-	while (rk_piece_word(&choices, "/", &name)) {
-		const struct rk_counter_entry *e = rk_counter_table_find(t, target, name);
-
-		if (e) {
-			rk_list_add_once(names, e->pub.name);
-			return;
-		}
-	}
+	if (!f)
+		return rk_piece_of("");
+	return (struct rk_piece){ .s = f->text, .len = f->len };
 }
 
 /* Adds the counters of a category (without '@') that the target has; false: unknown category. */
 static bool category_add(const struct rk_counter_table *t, const struct rk_counter_target *target,
 			 const char *name, struct rk_list *names)
 {
-	struct rk_piece text = categories(), line, word;
+	struct rk_piece text = categories(), line, word, choice;
 
 	while (rk_piece_line(&text, &line)) {
 		if (!rk_piece_word(&line, " ", &word) || !rk_text_ieq(word.s, word.len, name))
 			continue;
-		while (rk_piece_word(&line, " ", &word))
-			add_first(t, target, word, names);
+		/* the first of "A/B/C" that the target has */
+		while (rk_piece_word(&line, " ", &word)) {
+			const struct rk_counter_entry *e = NULL;
+
+			while (!e && rk_piece_word(&word, "/", &choice))
+				e = rk_counter_table_find(t, target, choice);
+			if (e)
+				rk_list_add_once(names, e->pub.name);
+		}
 		return true;
 	}
 	return false;
@@ -347,8 +321,11 @@ int rk_counters_of_category(const char *arch, const char *category, struct rk_co
 		return give(&l, ret, err);
 	category_names("", &l);
 	near = l.bad ? NULL : rk_nearest(category, (const char *const *)l.v);
-	rc = rk_fail(err, RK_E_USAGE, "no category '%.60s'%s%s%s", category,
-		     near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+	if (near)
+		rc = rk_fail(err, RK_E_USAGE, "no category '%.60s'; did you mean '%s'?", category,
+			     near);
+	else
+		rc = rk_fail(err, RK_E_USAGE, "no category '%.60s'", category);
 	rk_list_release(&l);
 	return rc;
 }
@@ -372,33 +349,10 @@ struct asked {
 	struct rk_list *names, *origins;
 };
 
-/* A word that is not like any counter: it may be a misspelt set. */
-static int unknown_word(const char *name, struct rk_error *err)
-{
-	struct rk_list words = { 0 };
-	const char *near;
-	int rc;
-
-	for (const struct rk_data_file *f = rk_data_files; f->name; f++) {
-		if (is_set(f)) {
-			struct rk_piece p = set_name(f);
-
-			rk_list_addn(&words, p.s, p.len);
-		}
-	}
-	near = words.n ? rk_nearest(name, (const char *const *)words.v) : NULL;
-	if (words.bad)
-		rc = rk_fail_nomem(err);
-	else
-		rc = rk_fail(err, RK_E_USAGE, "unknown counter, set or file '%s'%s%s%s", name,
-			     near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-	rk_list_release(&words);
-	return rc;
-}
-
 int rk_counter_ask_unknown(const struct rk_counter_target *target, const char *name,
 			   const char *origin, const char *near, struct rk_error *err)
 {
+	struct rk_list sets = { 0 };
 	int rc;
 
 	if (near) {
@@ -408,55 +362,56 @@ int rk_counter_ask_unknown(const struct rk_counter_target *target, const char *n
 		rc = rk_fail(err, RK_E_USAGE, "unknown counter '%s'; %s has no similar counter",
 			     name, target->name);
 	} else {
-		rc = unknown_word(name, err);
+		/* not like any counter: it may be a misspelt set */
+		for (const struct rk_data_file *f = rk_data_files; f->name; f++)
+			if (is_set(f))
+				rk_list_addn(&sets, set_name(f).s, set_name(f).len);
+		near = sets.n ? rk_nearest(name, (const char *const *)sets.v) : NULL;
+		if (sets.bad)
+			rc = rk_fail_nomem(err);
+		else if (near)
+			rc = rk_fail(err, RK_E_USAGE,
+				     "unknown counter, set or file '%s'; did you mean '%s'?", name,
+				     near);
+		else
+			rc = rk_fail(err, RK_E_USAGE, "unknown counter, set or file '%s'", name);
+		rk_list_release(&sets);
 	}
 	if (origin[0])
 		rk_error_at(err, origin, 0, 0);
 	return rc;
 }
 
-static int add_category(const struct asked *a, const char *word, const char *origin,
-			struct rk_error *err)
+/* A name or a category. */
+static int add_name(const struct asked *a, const char *word, const char *origin,
+		    struct rk_error *err)
 {
 	struct rk_list names = { 0 };
 	int rc = 0;
 
-	if (category_add(a->table, a->target, word + 1, &names)) {
-		for (size_t i = 0; i < names.n; i++) {
-			rk_list_add(a->names, names.v[i]);
-			rk_list_add(a->origins, origin);
-		}
-		if (names.bad)
-			rc = rk_fail_nomem(err);
-	} else {
+	if (word[0] != '@') {
+		rk_list_add(&names, word);
+	} else if (!category_add(a->table, a->target, word + 1, &names)) {
 		category_names("@", &names);
-		rc = names.bad || !names.n ?
-			     rk_fail_nomem(err) :
-			     rk_fail_unknown(err, "category", word, (const char *const *)names.v);
+		if (names.bad || !names.n)
+			rc = rk_fail_nomem(err);
+		else
+			rc = rk_fail_unknown(err, "category", word, (const char *const *)names.v);
 		if (origin[0])
 			rk_error_at(err, origin, 0, 0);
+		goto out;
 	}
-	rk_list_release(&names);
-	return rc;
-}
-
-static int add_name(const struct asked *a, const char *word, const char *origin,
-		    struct rk_error *err)
-{
-	if (word[0] == '@') {
-		int rc = add_category(a, word, origin, err);
-
-		if (rc < 0)
-			return rc;
-	} else {
-		rk_list_add(a->names, word);
+	for (size_t i = 0; i < names.n; i++) {
+		rk_list_add(a->names, names.v[i]);
 		rk_list_add(a->origins, origin);
 	}
-	if (a->names->bad || a->origins->bad)
-		return rk_fail_nomem(err);
-	if (a->names->n > RK_COUNTER_NAMES_MAX)
-		return rk_fail(err, RK_E_LIMIT, "more than %d counters", RK_COUNTER_NAMES_MAX);
-	return 0;
+	if (names.bad || a->names->bad || a->origins->bad)
+		rc = rk_fail_nomem(err);
+	else if (a->names->n > RK_COUNTER_NAMES_MAX)
+		rc = rk_fail(err, RK_E_LIMIT, "more than %d counters", RK_COUNTER_NAMES_MAX);
+out:
+	rk_list_release(&names);
+	return rc;
 }
 
 /* Adds the names of a set, or of the file `path` when `set` is NULL. */
@@ -464,9 +419,12 @@ static int add_file(const struct asked *a, const struct rk_data_file *set, const
 		    struct rk_error *err)
 {
 	struct rk_list names = { 0 };
-	int rc = set ? rk_counter_file_parse(set->text, set->len, set->name, &names, err) :
-		       rk_counter_file_read(path, &names, err);
+	int rc;
 
+	if (set)
+		rc = rk_counter_file_parse(set->text, set->len, set->name, &names, err);
+	else
+		rc = rk_counter_file_read(path, &names, err);
 	for (size_t i = 0; rc == 0 && i < names.n; i++)
 		rc = add_name(a, names.v[i], set ? "" : path, err);
 	rk_list_release(&names);
@@ -480,27 +438,22 @@ static bool is_file(const char *path)
 	return stat(path, &st) == 0 && !S_ISDIR(st.st_mode);
 }
 
-/* Whether it looks like a path: then the error is about a missing file. */
-static bool like_file(const char *word)
-{
-	static const char *const endings[] = { ".txt", ".yaml", ".yml", ".json", ".xml" };
-
-	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
-		if (rk_text_ends(word, strlen(word), endings[i]))
-			return true;
-	return strchr(word, '/') != NULL;
-}
-
 static int add_word(const struct asked *a, const char *word, struct rk_error *err)
 {
+	static const char *const endings[] = { ".txt", ".yaml", ".yml", ".json", ".xml" };
 	const struct rk_data_file *set = rk_counter_set_find(word);
+	size_t len = strlen(word);
+	bool path = false;
 
-	if (strlen(word) > RK_COUNTER_NAME_BYTES_MAX && !is_file(word))
-		return rk_fail(err, RK_E_USAGE, "a name of %zu bytes is not a counter",
-			       strlen(word));
+	if (len > RK_COUNTER_NAME_BYTES_MAX && !is_file(word))
+		return rk_fail(err, RK_E_USAGE, "a name of %zu bytes is not a counter", len);
 	if (word[0] != '@' && rk_counter_table_any(a->table, rk_counter_word_of(word).name))
 		return add_name(a, word, "", err);
-	if (set || (word[0] != '@' && (like_file(word) || is_file(word))))
+	/* a word that looks like a path: then the error is about a missing file */
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+		path |= rk_text_ends(word, len, endings[i]);
+	path |= strchr(word, '/') || is_file(word);
+	if (set || (word[0] != '@' && path))
 		return add_file(a, set, word, err);
 	return add_name(a, word, "", err);
 }
@@ -518,7 +471,7 @@ int rk_counter_ask(const struct rk_counter_table *t, const struct rk_counter_tar
 	struct rk_list words = { 0 };
 	int rc = 0;
 
-	/* A path may contain commas and blanks. */
+	/* a path may contain commas and blanks */
 	if (strpbrk(spec, ", ") && is_file(spec))
 		return add_file(&a, NULL, spec, err);
 	rk_list_split(&words, spec, ", \t\n");

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/num.h"
 
 enum {
 	WORDS = RK_PACK_REGISTERS_MAX / 64,
@@ -156,15 +157,6 @@ static void place_greedily(struct solver *s)
 	place_rest(s);
 }
 
-/* Do the placed items and the single registers fit in `target` passes? */
-static bool room_left(const struct solver *s)
-{
-	for (size_t b = 0; b < s->p->nblocks; b++)
-		if (s->total[b] + s->singles[b] > s->target * s->p->limits[b])
-			return false;
-	return true;
-}
-
 /* Runs the item fits in, those that share most with it first; at most one of the empty ones. */
 static size_t candidates(const struct solver *s, const struct rk_pack_item *item, uint16_t *ret)
 {
@@ -193,8 +185,10 @@ static int search(struct solver *s, size_t next)
 	uint16_t where[CANDIDATES_MAX];
 	size_t npasses = s->npasses, n;
 
-	if (!room_left(s))
-		return 0;
+	/* the placed items and the single registers have to fit in `target` passes */
+	for (size_t b = 0; b < s->p->nblocks; b++)
+		if (s->total[b] + s->singles[b] > s->target * s->p->limits[b])
+			return 0;
 	if (next == s->ngroups)
 		return 1;
 	if (++s->nodes > NODES_MAX || s->target > CANDIDATES_MAX)
@@ -207,7 +201,7 @@ static int search(struct solver *s, size_t next)
 
 		memcpy(total_before, s->total, sizeof(s->total));
 		place(s, where[i], s->order[next]);
-		s->npasses = where[i] == npasses ? npasses + 1 : npasses;
+		s->npasses = npasses + (where[i] == npasses);
 		found = search(s, next + 1);
 		if (found)
 			return found;
@@ -218,16 +212,6 @@ static int search(struct solver *s, size_t next)
 	return 0;
 }
 
-/* Whether two groups can never be in one pass. */
-static bool apart(const struct solver *s, size_t a, size_t b)
-{
-	struct pass r = { .used = { 0 } };
-	size_t shared;
-
-	put(s->p, &r, &s->p->items[a]);
-	return !fits(s->p, &r, &s->p->items[b], &shared);
-}
-
 /* Groups that pairwise cannot share a pass need one each. Greedy: may find fewer than there are. */
 static size_t find_apart(const struct solver *s, size_t first, uint16_t *ret)
 {
@@ -235,9 +219,11 @@ static size_t find_apart(const struct solver *s, size_t first, uint16_t *ret)
 
 	for (size_t i = 0; i < s->ngroups && n < CANDIDATES_MAX; i++) {
 		uint16_t group = s->groups[(first + i) % s->ngroups];
-		size_t k = 0;
+		struct pass with = { .used = { 0 } };
+		size_t k = 0, shared;
 
-		while (k < n && apart(s, ret[k], group))
+		put(s->p, &with, &s->p->items[group]);
+		while (k < n && !fits(s->p, &with, &s->p->items[ret[k]], &shared))
 			k++;
 		if (k == n)
 			ret[n++] = group;
@@ -284,14 +270,14 @@ static bool contains(const struct rk_pack_item *a, const struct rk_pack_item *b)
 	return true;
 }
 
-/* Finds which items go with which, and the groups, largest first. */
-static void sort_items(struct solver *s)
+/* Finds which items go with which, and the groups, largest first. `first` is scratch. */
+static void sort_items(struct solver *s, uint16_t *first)
 {
 	const struct rk_pack_item *items = s->p->items;
 	size_t largest = 0;
 
 	for (size_t i = 0; i < s->p->nitems; i++)
-		largest = items[i].n > largest ? items[i].n : largest;
+		largest = rk_max(largest, items[i].n);
 	for (size_t size = largest + 1; size-- > 0;) {
 		for (size_t i = 0; i < s->p->nitems; i++) {
 			size_t g = 0;
@@ -305,21 +291,18 @@ static void sort_items(struct solver *s)
 				s->groups[s->ngroups++] = (uint16_t)i;
 		}
 	}
-}
-
-/* Equal single items go with the first of them. */
-static void join_singles(struct solver *s, uint16_t *first)
-{
+	/* equal single items go with the first of them */
 	memset(first, 0xff, s->p->nregisters * sizeof(*first));
 	for (size_t i = 0; i < s->p->nitems; i++) {
-		const struct rk_pack_item *item = &s->p->items[i];
+		uint16_t reg;
 
-		if (item->n != 1 || s->parent[i] != i || is_group(s->p, item))
+		if (items[i].n != 1 || s->parent[i] != i || is_group(s->p, &items[i]))
 			continue;
-		if (first[item->registers[0]] == RK_PACK_NONE)
-			first[item->registers[0]] = (uint16_t)i;
-		s->parent[i] = first[item->registers[0]];
-		s->singles[s->p->registers[item->registers[0]].block] += s->parent[i] == i;
+		reg = items[i].registers[0];
+		if (first[reg] == RK_PACK_NONE)
+			first[reg] = (uint16_t)i;
+		s->parent[i] = first[reg];
+		s->singles[s->p->registers[reg].block] += s->parent[i] == i;
 	}
 }
 
@@ -338,45 +321,17 @@ static size_t bound(const struct solver *s)
 			seen[reg / 64] |= bit;
 		}
 	}
-	for (size_t b = 0; b < s->p->nblocks; b++) {
-		size_t passes = (distinct[b] + s->p->limits[b] - 1) / s->p->limits[b];
-
-		most = passes > most ? passes : most;
-	}
+	for (size_t b = 0; b < s->p->nblocks; b++)
+		most = rk_max(most, (distinct[b] + s->p->limits[b] - 1) / s->p->limits[b]);
 	return most;
-}
-
-/* Fewer passes than the greedy packing, from the lower bound up; keeps the greedy one otherwise. */
-static void improve(struct solver *s, struct rk_pack_result *ret)
-{
-	size_t greedy = s->npasses, least = ret->lower_bound, groups;
-
-	ret->optimal = true;
-	if (least == greedy)
-		return;
-	groups = bound_of_groups(s);
-	least = groups > least ? groups : least;
-	for (s->target = least; s->target < greedy; s->target++) {
-		int found;
-
-		clear_passes(s);
-		s->nodes = 0;
-		found = search(s, 0);
-		if (found > 0) {
-			place_rest(s);
-			return;
-		}
-		if (found < 0)
-			ret->optimal = false; /* not proven impossible */
-	}
-	place_greedily(s);
 }
 
 int rk_pack_solve(const struct rk_pack_problem *p, struct rk_pack_result *ret, struct rk_error *err)
 {
 	struct solver s = { .p = p, .pass_of = ret->pass_of };
+	size_t greedy;
 	uint16_t *first;
-	int rc = 0;
+	int rc = 0, found = 0;
 
 	if (p->nregisters > RK_PACK_REGISTERS_MAX || p->nblocks > RK_PACK_BLOCKS_MAX ||
 	    p->nitems > RK_PACK_ITEMS_MAX)
@@ -390,11 +345,27 @@ int rk_pack_solve(const struct rk_pack_problem *p, struct rk_pack_result *ret, s
 		rc = rk_fail_nomem(err);
 		goto out;
 	}
-	sort_items(&s);
-	join_singles(&s, first);
+	sort_items(&s, first);
 	ret->lower_bound = bound(&s);
+	ret->optimal = true;
 	place_greedily(&s);
-	improve(&s, ret);
+
+	/* search for fewer passes, from the lower bound up; without success keep the greedy ones */
+	greedy = s.npasses;
+	if (ret->lower_bound < greedy) {
+		s.target = rk_max(ret->lower_bound, bound_of_groups(&s));
+		for (; s.target < greedy && found <= 0; s.target++) {
+			clear_passes(&s);
+			s.nodes = 0;
+			found = search(&s, 0);
+			if (found < 0)
+				ret->optimal = false; /* not proven impossible */
+		}
+		if (found > 0)
+			place_rest(&s);
+		else
+			place_greedily(&s);
+	}
 	ret->npasses = s.npasses;
 out:
 	rk_free(s.groups);

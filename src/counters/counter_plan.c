@@ -50,18 +50,6 @@ struct draft {
 	size_t n;
 };
 
-static void free_items(struct items *s)
-{
-	if (!s)
-		return;
-	for (size_t i = 0; i < s->nitems; i++)
-		rk_free(s->items[i].registers);
-	rk_free(s->items);
-	rk_free(s->listed);
-	rk_index_release(&s->by_name);
-	rk_free(s);
-}
-
 static const struct rk_counter_entry *entry_of(const struct items *s, const char *name)
 {
 	return rk_counter_table_find(s->table, s->target, rk_counter_word_of(name).name);
@@ -140,8 +128,8 @@ static int accumulator(struct items *s, const struct rk_counter_entry *e, enum r
 
 	if (reg < 0)
 		return reg;
-	other = find_register(s, e,
-			      how == RK_ACCUMULATE_HIGH ? RK_ACCUMULATE_LOW : RK_ACCUMULATE_HIGH);
+	how = how == RK_ACCUMULATE_HIGH ? RK_ACCUMULATE_LOW : RK_ACCUMULATE_HIGH;
+	other = find_register(s, e, how);
 	if (other != RK_PACK_NONE) {
 		s->registers[reg].clash = other;
 		s->registers[other].clash = (uint16_t)reg;
@@ -160,9 +148,10 @@ static int draft_counter(struct items *s, const struct rk_counter_entry *e, stru
 		enum rk_accumulate how = (enum rk_accumulate)e->accumulate[i];
 		int rc = draft_add(d, hardware(s, in, RK_ACCUMULATE_NO, err), err);
 
-		if (rc == 0 && how != RK_ACCUMULATE_NO)
-			rc = draft_add(d, accumulator(s, in, how, err), err);
 		if (rc < 0)
+			return rc;
+		if (how != RK_ACCUMULATE_NO &&
+		    (rc = draft_add(d, accumulator(s, in, how, err), err)) < 0)
 			return rc;
 	}
 	return 0;
@@ -195,46 +184,28 @@ static int list_name(struct items *s, const char *name, size_t item, struct rk_e
 	return 0;
 }
 
-/* Gives item `at` the registers of the draft. */
+/* Gives item `at`, which may be the next one, the registers of the draft. */
 static int set_item(struct items *s, size_t at, const struct draft *d, struct rk_error *err)
 {
-	uint16_t *registers = rk_alloc((d->n + 1) * sizeof(*registers));
-
-	if (!registers)
-		return rk_fail_nomem(err);
-	memcpy(registers, d->registers, d->n * sizeof(*registers));
-	rk_free(s->items[at].registers);
-	s->items[at] = (struct rk_pack_item){ .registers = registers, .n = d->n };
-	return 0;
-}
-
-static int new_item(struct items *s, const struct draft *d, struct rk_error *err)
-{
 	struct rk_pack_item *more;
-	int rc;
+	uint16_t *registers;
 
-	if (s->nitems == RK_PACK_ITEMS_MAX)
+	if (at == RK_PACK_ITEMS_MAX)
 		return too_many(err);
-	more = rk_grow(s->items, &s->items_cap, s->nitems + 1, sizeof(*more));
+	more = rk_grow(s->items, &s->items_cap, at + 1, sizeof(*more));
 	if (!more)
 		return rk_fail_nomem(err);
 	s->items = more;
-	s->items[s->nitems] = (struct rk_pack_item){ .n = 0 };
-	rc = set_item(s, s->nitems, d, err);
-	return rc < 0 ? rc : (int)s->nitems++;
-}
-
-static bool draft_fits(const struct items *s, struct draft *d)
-{
-	const struct rk_pack_problem p = {
-		.registers = s->registers,
-		.nregisters = s->nregisters,
-		.limits = s->limits,
-		.nblocks = s->nblocks,
-	};
-	const struct rk_pack_item item = { .registers = d->registers, .n = d->n };
-
-	return rk_pack_fits(&p, &item);
+	registers = rk_alloc((d->n + 1) * sizeof(*registers));
+	if (!registers)
+		return rk_fail_nomem(err);
+	memcpy(registers, d->registers, d->n * sizeof(*registers));
+	if (at < s->nitems)
+		rk_free(s->items[at].registers);
+	else
+		s->nitems++;
+	s->items[at] = (struct rk_pack_item){ .registers = registers, .n = d->n };
+	return 0;
 }
 
 /*
@@ -248,8 +219,10 @@ static int add_names(struct items *s, const char *const *names, bool *ret_fits,
 {
 	const struct listed *first = NULL;
 	struct draft d = { .n = 0 };
-	size_t at;
-	int rc = 0;
+	struct rk_pack_problem p;
+	struct rk_pack_item item;
+	size_t at = s->nitems;
+	int rc;
 
 	for (size_t i = 0; names[i] && !first; i++)
 		first = listed(s, names[i]);
@@ -265,23 +238,24 @@ static int add_names(struct items *s, const char *const *names, bool *ret_fits,
 		if (rc < 0)
 			return rc;
 	}
-	*ret_fits = draft_fits(s, &d);
+	p = (struct rk_pack_problem){ .registers = s->registers,
+				      .nregisters = s->nregisters,
+				      .limits = s->limits,
+				      .nblocks = s->nblocks };
+	item = (struct rk_pack_item){ .registers = d.registers, .n = d.n };
+	*ret_fits = rk_pack_fits(&p, &item);
 	if (!*ret_fits) {
-		if (!names[0] || !names[1])
-			return 0;
-		for (size_t i = 0; rc == 0 && names[i]; i++) {
+		/* one by one */
+		for (size_t i = 0; names[0] && names[1] && names[i]; i++) {
 			const char *const one[] = { names[i], NULL };
 
 			rc = add_names(s, one, ret_fits, err);
+			if (rc < 0)
+				return rc;
 		}
-		return rc;
+		return 0;
 	}
-	rc = first ? set_item(s, at, &d, err) : new_item(s, &d, err);
-	if (rc < 0)
-		return rc;
-	if (!first)
-		at = (size_t)rc;
-	rc = 0;
+	rc = set_item(s, at, &d, err);
 	for (size_t i = 0; rc == 0 && names[i]; i++)
 		if (!listed(s, names[i]))
 			rc = list_name(s, names[i], at, err);
@@ -308,14 +282,12 @@ static int accumulate(struct items *s, const char *name, struct rk_error *err)
 	int rc;
 
 	memcpy(d.registers, s->items[at].registers, d.n * sizeof(*d.registers));
-	rc = draft_add(&d, accumulator(s, level, how, err), err);
-	if (rc < 0)
+	/* only one of a name fits in a pass: treat it as a block with one place */
+	if ((rc = draft_add(&d, accumulator(s, level, how, err), err)) < 0 ||
+	    (rc = draft_add(&d, new_register(s, NULL, RK_ACCUMULATE_NO, name, 1, err), err)) < 0 ||
+	    (rc = set_item(s, at, &d, err)) < 0)
 		return rc;
-	/* Only one of a name fits in a pass: treat it as a block with one place. */
-	rc = draft_add(&d, new_register(s, NULL, RK_ACCUMULATE_NO, name, 1, err), err);
-	if (rc == 0)
-		rc = set_item(s, at, &d, err);
-	return rc < 0 ? rc : list_name(s, name, at, err);
+	return list_name(s, name, at, err);
 }
 
 /* ---- the plan ---- */
@@ -399,7 +371,7 @@ static int add_check(struct plan *p, const char *asked, const struct rk_counter_
 	return 0;
 }
 
-/* State while the plan is built: *p is not NULL once the target is known. */
+/* The shipped table, the target, and an empty plan for it. */
 static int begin(const char *arch, const struct rk_counter_table **table,
 		 const struct rk_counter_target **target, struct plan **ret, struct rk_error *err)
 {
@@ -436,24 +408,14 @@ static int check_name(struct plan *p, const struct rk_counter_table *t,
 	if (find_check(p, name))
 		return 0;
 	rc = rk_counter_resolve(t, target, name, &a, err);
-	if (rc == 0 && a.unknown && origin)
+	if (rc < 0)
+		goto out;
+	if (a.unknown && origin)
 		rc = rk_counter_ask_unknown(target, name, origin, a.use.n ? a.use.v[0] : NULL, err);
-	if (rc == 0)
+	else
 		rc = add_check(p, name, &a, err);
+out:
 	rk_list_release(&a.use);
-	return rc;
-}
-
-static int check_all(struct plan *p, const struct rk_counter_table *t,
-		     const struct rk_counter_target *target, const char *spec, struct rk_error *err)
-{
-	struct rk_list names = { 0 }, origins = { 0 };
-	int rc = rk_counter_ask(t, target, spec, &names, &origins, err);
-
-	for (size_t i = 0; rc == 0 && i < names.n; i++)
-		rc = check_name(p, t, target, names.v[i], NULL, err);
-	rk_list_release(&names);
-	rk_list_release(&origins);
 	return rc;
 }
 
@@ -468,35 +430,21 @@ int rk_counters_check(const char *arch, const char *const *names, size_t n,
 	if (!arch || !rk_texts_there(names, n) || !ret)
 		return rk_misuse(__func__, err);
 	rc = begin(arch, &t, &target, &p, err);
-	for (size_t i = 0; rc == 0 && i < n; i++)
-		rc = check_all(p, t, target, names[i], err);
-	if (rc == 0)
-		rc = rk_handle_open(RK_HANDLE_COUNTER_PLAN, p, destroy_plan, err);
-	if (rc < 0) {
+	for (size_t i = 0; rc == 0 && i < n; i++) {
+		struct rk_list words = { 0 }, origins = { 0 };
+
+		rc = rk_counter_ask(t, target, names[i], &words, &origins, err);
+		for (size_t k = 0; rc == 0 && k < words.n; k++)
+			rc = check_name(p, t, target, words.v[k], NULL, err);
+		rk_list_release(&words);
+		rk_list_release(&origins);
+	}
+	if (rc < 0 || (rc = rk_handle_open(RK_HANDLE_COUNTER_PLAN, p, destroy_plan, err)) < 0) {
 		destroy_plan(p);
 		return rc;
 	}
 	p->pub.optimal = true;
 	*ret = &p->pub;
-	return 0;
-}
-
-/* The names of pass `at`, in the order of the request. */
-static int fill_pass(struct rk_counter_pass *pass, const struct items *items,
-		     const uint32_t *pass_of, size_t at, struct rk_error *err)
-{
-	const char **names;
-	size_t n = 0;
-
-	for (size_t i = 0; i < items->nlisted; i++)
-		n += pass_of[items->listed[i].item] == at;
-	names = rk_calloc(n + 1, sizeof(*names));
-	if (!names)
-		return rk_fail_nomem(err);
-	pass->counters = names;
-	for (size_t i = 0; i < items->nlisted; i++)
-		if (pass_of[items->listed[i].item] == at)
-			names[pass->n++] = items->listed[i].name;
 	return 0;
 }
 
@@ -527,42 +475,27 @@ static int pack(struct plan *p, const struct items *items, struct rk_error *err)
 		goto out;
 	}
 	p->pub.npasses = r.npasses;
-	for (size_t i = 0; rc == 0 && i < r.npasses; i++)
-		rc = fill_pass(&p->pub.passes[i], items, r.pass_of, i, err);
+	/* the names of each pass, in the order of the request */
+	for (size_t at = 0; at < r.npasses; at++) {
+		struct rk_counter_pass *pass = &p->pub.passes[at];
+		const char **names;
+		size_t n = 0;
+
+		for (size_t i = 0; i < items->nlisted; i++)
+			n += r.pass_of[items->listed[i].item] == at;
+		names = rk_calloc(n + 1, sizeof(*names));
+		if (!names) {
+			rc = rk_fail_nomem(err);
+			goto out;
+		}
+		pass->counters = names;
+		for (size_t i = 0; i < items->nlisted; i++)
+			if (r.pass_of[items->listed[i].item] == at)
+				names[pass->n++] = items->listed[i].name;
+	}
 out:
 	rk_free(r.pass_of);
 	return rc;
-}
-
-/* The requested names as items; an accumulator goes with the level counter before it. */
-static int make_items(const struct plan *p, const struct rk_list *names, struct items *items,
-		      struct rk_error *err)
-{
-	const char *before = NULL;
-
-	for (size_t i = 0; i < names->n; i++) {
-		struct rk_counter_check *c = find_check(p, names->v[i]);
-		bool fits = true;
-		int rc;
-
-		if (c->status == RK_COUNTER_MISSING) {
-			before = NULL;
-			continue;
-		}
-		if (!c->use[1] && is_accumulator(items, c->use[0], before))
-			rc = accumulate(items, c->use[0], err);
-		else
-			rc = add_names(items, c->use, &fits, err);
-		if (rc < 0)
-			return rc;
-		before = c->use[0];
-		if (!fits) {
-			c->status = RK_COUNTER_MISSING;
-			c->reason = "needs more counters of one block than the GPU has";
-			before = NULL;
-		}
-	}
-	return 0;
 }
 
 static int make_plan(struct plan *p, const struct rk_counter_table *t,
@@ -570,6 +503,7 @@ static int make_plan(struct plan *p, const struct rk_counter_table *t,
 {
 	struct rk_list names = { 0 }, origins = { 0 };
 	struct items *items = NULL;
+	const char *before = NULL;
 	int rc = rk_counter_ask(t, target, spec, &names, &origins, err);
 
 	for (size_t i = 0; rc == 0 && i < names.n; i++)
@@ -583,11 +517,39 @@ static int make_plan(struct plan *p, const struct rk_counter_table *t,
 	}
 	items->table = t;
 	items->target = target;
-	rc = make_items(p, &names, items, err);
-	if (rc == 0)
-		rc = pack(p, items, err);
+
+	/* the requested names as items; an accumulator goes with the level counter before it */
+	for (size_t i = 0; i < names.n; i++) {
+		struct rk_counter_check *c = find_check(p, names.v[i]);
+		bool fits = true;
+
+		if (c->status == RK_COUNTER_MISSING) {
+			before = NULL;
+			continue;
+		}
+		if (!c->use[1] && is_accumulator(items, c->use[0], before))
+			rc = accumulate(items, c->use[0], err);
+		else
+			rc = add_names(items, c->use, &fits, err);
+		if (rc < 0)
+			goto out;
+		before = c->use[0];
+		if (!fits) {
+			c->status = RK_COUNTER_MISSING;
+			c->reason = "needs more counters of one block than the GPU has";
+			before = NULL;
+		}
+	}
+	rc = pack(p, items, err);
 out:
-	free_items(items);
+	for (size_t i = 0; items && i < items->nitems; i++)
+		rk_free(items->items[i].registers);
+	if (items) {
+		rk_free(items->items);
+		rk_free(items->listed);
+		rk_index_release(&items->by_name);
+	}
+	rk_free(items);
 	rk_list_release(&names);
 	rk_list_release(&origins);
 	return rc;
@@ -603,12 +565,9 @@ int rk_counters_plan(const char *arch, const char *spec, struct rk_counter_plan 
 
 	if (!arch || !spec || !ret)
 		return rk_misuse(__func__, err);
-	rc = begin(arch, &t, &target, &p, err);
-	if (rc == 0)
-		rc = make_plan(p, t, target, spec, err);
-	if (rc == 0)
-		rc = rk_handle_open(RK_HANDLE_COUNTER_PLAN, p, destroy_plan, err);
-	if (rc < 0) {
+	if ((rc = begin(arch, &t, &target, &p, err)) < 0 ||
+	    (rc = make_plan(p, t, target, spec, err)) < 0 ||
+	    (rc = rk_handle_open(RK_HANDLE_COUNTER_PLAN, p, destroy_plan, err)) < 0) {
 		destroy_plan(p);
 		return rc;
 	}

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/handle.h"
 #include "base/json_out.h"
+#include "base/num.h"
 #include "base/page.h"
 #include "base/text.h"
 #include "rockit/counters.h"
@@ -26,7 +27,7 @@ static size_t count_of(const char *arch)
 
 static void put_padded(struct rk_bytes *out, const char *s, size_t width)
 {
-	rk_bytes_printf(out, "%-*s", (int)(width < PAD_MAX ? width : PAD_MAX), s);
+	rk_bytes_printf(out, "%-*s", (int)rk_min(width, PAD_MAX), s);
 }
 
 static void put_words(struct rk_bytes *out, const char *const *words)
@@ -74,11 +75,8 @@ static void counters_text(struct rk_bytes *out, const void *what,
 	size_t width = 0;
 
 	(void)look;
-	for (size_t i = 0; i < s->n; i++) {
-		size_t len = strlen(s->counters[i]->name);
-
-		width = len > width ? len : width;
-	}
+	for (size_t i = 0; i < s->n; i++)
+		width = rk_max(width, strlen(s->counters[i]->name));
 	for (size_t i = 0; i < s->n; i++) {
 		const struct rk_counter *c = s->counters[i];
 		const char *kind = c->block;
@@ -148,38 +146,6 @@ static bool contains(const char *text, const char *word, bool whole)
 	return word[0] == '\0';
 }
 
-/* Plans the "@category" words as for -c; *ret is unchanged without such words. */
-static int plan_categories(const char *arch, const char *const *words, size_t n,
-			   struct rk_counter_plan **ret, struct rk_error *err)
-{
-	struct rk_bytes spec;
-	int rc = 0;
-
-	rk_bytes_init(&spec, SPEC_MAX_BYTES);
-	for (size_t i = 0; i < n; i++)
-		if (words[i][0] == '@')
-			rk_bytes_printf(&spec, "%s%s", spec.len ? "," : "", words[i]);
-	if (spec.bad || spec.len)
-		rc = rk_bytes_str(&spec) ? rk_counters_plan(arch, rk_bytes_str(&spec), ret, err) :
-					   rk_fail_nomem(err);
-	rk_bytes_release(&spec);
-	return rc;
-}
-
-/* Whether a word or a category selects the counter. */
-static bool wanted(const struct rk_counter *c, const char *const *words, size_t n,
-		   const struct rk_counter_plan *named)
-{
-	for (size_t i = 0; i < n; i++)
-		if (contains(c->name, words[i], false) || contains(c->description, words[i], true))
-			return true;
-	for (size_t i = 0; named && i < named->npasses; i++)
-		for (size_t k = 0; k < named->passes[i].n; k++)
-			if (!strcmp(named->passes[i].counters[k], c->name))
-				return true;
-	return n == 0;
-}
-
 int rk_counters_render(const char *arch, const char *const *words, size_t n,
 		       enum rk_report_format format, char **ret_text, size_t *ret_len,
 		       size_t *ret_count, struct rk_error *err)
@@ -189,7 +155,8 @@ int rk_counters_render(const char *arch, const char *const *words, size_t n,
 	struct shown shown = { .arch = rk_counters_arch_find(arch) };
 	struct rk_counter_plan *named = NULL;
 	const struct rk_counter *c;
-	int rc;
+	struct rk_bytes spec;
+	int rc = 0;
 
 	if (!arch || !rk_texts_there(words, n) || !ret_text)
 		return rk_misuse(__func__, err);
@@ -197,19 +164,42 @@ int rk_counters_render(const char *arch, const char *const *words, size_t n,
 		return RK_E_USAGE;
 	if (!shown.arch)
 		return rk_fail(err, RK_E_USAGE, "unknown target '%s'", arch);
-	rc = plan_categories(arch, words, n, &named, err);
+
+	/* a plan of the "@category" words, as for -c, has their counters */
+	rk_bytes_init(&spec, SPEC_MAX_BYTES);
+	for (size_t i = 0; i < n; i++)
+		if (words[i][0] == '@')
+			rk_bytes_printf(&spec, "%s%s", spec.len ? "," : "", words[i]);
+	if (spec.len && rk_bytes_str(&spec))
+		rc = rk_counters_plan(arch, rk_bytes_str(&spec), &named, err);
+	else if (spec.bad)
+		rc = rk_fail_nomem(err);
 	if (rc < 0)
-		return rc;
+		goto out;
+
 	shown.counters = rk_calloc(count_of(arch) + 1, sizeof(struct rk_counter *));
-	for (size_t i = 0; shown.counters && (c = rk_counters_at(arch, i)) != NULL; i++)
-		if (wanted(c, words, n, named))
+	if (!shown.counters) {
+		rc = rk_fail_nomem(err);
+		goto out;
+	}
+	for (size_t i = 0; (c = rk_counters_at(arch, i)) != NULL; i++) {
+		bool wanted = n == 0;
+
+		for (size_t k = 0; k < n && !wanted; k++)
+			wanted = contains(c->name, words[k], false) ||
+				 contains(c->description, words[k], true);
+		for (size_t p = 0; named && p < named->npasses && !wanted; p++)
+			for (size_t k = 0; k < named->passes[p].n && !wanted; k++)
+				wanted = strcmp(named->passes[p].counters[k], c->name) == 0;
+		if (wanted)
 			shown.counters[shown.n++] = c;
-	rk_counter_plan_free(named);
-	if (!shown.counters)
-		return rk_fail_nomem(err);
+	}
 	if (ret_count)
 		*ret_count = shown.n;
 	rc = rk_render(forms, &shown, &look, ret_text, ret_len, __func__, err);
+out:
+	rk_counter_plan_free(named);
+	rk_bytes_release(&spec);
 	rk_free((void *)shown.counters);
 	return rc;
 }
@@ -273,25 +263,6 @@ int rk_counters_render_targets(enum rk_report_format format, char **ret_text, si
 
 /* ---- plans ---- */
 
-/* "# L2CacheHit -> TCC_HIT_sum TCC_MISS_sum: why" */
-static void put_remark(struct rk_bytes *out, const struct rk_counter_check *c)
-{
-	rk_bytes_puts(out, "# ");
-	rk_put_printable(out, c->asked, strlen(c->asked), true);
-	if (c->status == RK_COUNTER_RENAMED) {
-		rk_bytes_puts(out, " ->");
-		put_words(out, c->use);
-		rk_bytes_printf(out, ": %s\n", c->reason);
-		return;
-	}
-	rk_bytes_printf(out, " left out: %s", c->reason);
-	if (c->use[0]) {
-		rk_bytes_puts(out, "; nearest:");
-		put_words(out, c->use);
-	}
-	rk_bytes_put_u8(out, '\n');
-}
-
 /* The remarks never contain "pmc:", which old releases of rocprofv3 also look for in comments. */
 static void plan_text(struct rk_bytes *out, const void *what, const struct rk_render_options *look)
 {
@@ -304,9 +275,27 @@ static void plan_text(struct rk_bytes *out, const void *what, const struct rk_re
 				    ", fewer passes may be possible";
 	rk_bytes_printf(out, "# %s: %zu %s; the lower bound is %zu%s\n", p->arch, p->npasses,
 			p->npasses == 1 ? "pass" : "passes", p->lower_bound, more);
-	for (size_t i = 0; i < p->nchecks; i++)
-		if (p->checks[i].status != RK_COUNTER_OK)
-			put_remark(out, &p->checks[i]);
+	for (size_t i = 0; i < p->nchecks; i++) {
+		const struct rk_counter_check *c = &p->checks[i];
+
+		if (c->status == RK_COUNTER_OK)
+			continue;
+		/* "# L2CacheHit -> TCC_HIT_sum TCC_MISS_sum: why" */
+		rk_bytes_puts(out, "# ");
+		rk_put_printable(out, c->asked, strlen(c->asked), true);
+		if (c->status == RK_COUNTER_RENAMED) {
+			rk_bytes_puts(out, " ->");
+			put_words(out, c->use);
+			rk_bytes_printf(out, ": %s\n", c->reason);
+			continue;
+		}
+		rk_bytes_printf(out, " left out: %s", c->reason);
+		if (c->use[0]) {
+			rk_bytes_puts(out, "; nearest:");
+			put_words(out, c->use);
+		}
+		rk_bytes_put_u8(out, '\n');
+	}
 	for (size_t i = 0; i < p->npasses; i++) {
 		rk_bytes_puts(out, "pmc:");
 		put_words(out, p->passes[i].counters);

@@ -9,51 +9,34 @@
 
 enum { NAME_MAX_BYTES = 128 };
 
-static size_t digits(const char *s, size_t len)
+static bool is_digit(char c)
 {
-	size_t n = 0;
-
-	while (n < len && s[n] >= '0' && s[n] <= '9')
-		n++;
-	return n;
-}
-
-/* ":device=N" at the end. */
-static bool cut_device(struct rk_piece *p)
-{
-	static const char key[] = ":device=";
-	size_t klen = sizeof(key) - 1, n = 0;
-
-	while (n < p->len && digits(p->s + p->len - n - 1, 1))
-		n++;
-	if (!n || n + klen > p->len || memcmp(p->s + p->len - n - klen, key, klen) != 0)
-		return false;
-	p->len -= n + klen;
-	return true;
-}
-
-/* "[N]" at the end. */
-static bool cut_instance(struct rk_piece *p)
-{
-	size_t n = 0;
-
-	if (p->len < 3 || p->s[p->len - 1] != ']')
-		return false;
-	while (n + 2 < p->len && digits(p->s + p->len - n - 2, 1))
-		n++;
-	if (!n || p->s[p->len - n - 2] != '[')
-		return false;
-	p->len -= n + 2;
-	return true;
+	return c >= '0' && c <= '9';
 }
 
 struct rk_counter_word rk_counter_word_of(const char *text)
 {
-	struct rk_counter_word w = { .name = rk_piece_of(text) };
+	static const char device[] = ":device=";
+	size_t klen = sizeof(device) - 1, len = strlen(text), end = len;
+	struct rk_counter_word w = { .instance = false };
 
-	cut_device(&w.name);
-	w.instance = cut_instance(&w.name);
-	w.suffix = rk_piece_of(text + w.name.len);
+	/* ":device=N" at the end */
+	while (end && is_digit(text[end - 1]))
+		end--;
+	if (end < len && end >= klen && memcmp(text + end - klen, device, klen) == 0)
+		len = end - klen;
+	/* "[N]" at the end */
+	end = len;
+	if (end && text[end - 1] == ']') {
+		for (end--; end && is_digit(text[end - 1]);)
+			end--;
+		if (end && end < len - 1 && text[end - 1] == '[') {
+			w.instance = true;
+			len = end - 1;
+		}
+	}
+	w.name = (struct rk_piece){ .s = text, .len = len };
+	w.suffix = rk_piece_of(text + len);
 	return w;
 }
 
@@ -107,28 +90,6 @@ static bool try_without_sum(const struct question *q)
 	return true;
 }
 
-struct rule {
-	struct rk_piece old, new, why;
-	bool suggested;
-};
-
-/* "OLD -> NEW... | WHY" */
-static bool next_rule(struct rk_piece *text, struct rule *ret)
-{
-	struct rk_piece line, arrow;
-
-	while (rk_piece_line(text, &line)) {
-		rk_piece_split(line, '|', &line, &ret->why);
-		ret->why = rk_piece_trim(ret->why);
-		if (!rk_piece_word(&line, " ", &ret->old) || !rk_piece_word(&line, " ", &arrow))
-			continue;
-		ret->new = line;
-		ret->suggested = rk_piece_is(arrow, "?>");
-		return true;
-	}
-	return false;
-}
-
 /* Whether `name` matches `pattern`; *rest is what its '*' matched. */
 static bool matches(struct rk_piece pattern, struct rk_piece name, struct rk_piece *rest)
 {
@@ -150,35 +111,36 @@ static struct rk_piece replaced(struct rk_piece word, struct rk_piece rest,
 	return rk_piece_of(text);
 }
 
-/* Uses the replacement of the rule if the target has all of it. */
-static bool try_rule(const struct question *q, const struct rule *r)
-{
-	struct rk_piece rest, words = r->new, word;
-	char text[NAME_MAX_BYTES];
-
-	if (!matches(r->old, q->word.name, &rest))
-		return false;
-	while (rk_piece_word(&words, " ", &word))
-		if (!here(q, replaced(word, rest, text)))
-			return false;
-	for (words = r->new; rk_piece_word(&words, " ", &word);)
-		use(q, replaced(word, rest, text));
-	answer(q, r->suggested ? RK_COUNTER_MISSING : RK_COUNTER_RENAMED, r->why);
-	return true;
-}
-
-/* *ret_known: a rule names it, so it is not a typo. */
+/*
+ * Rules "OLD -> NEW... | WHY": uses the replacement of the first that matches and whose counters the
+ * target has. *ret_known: a rule names it, so it is not a typo.
+ */
 static bool try_rules(const struct question *q, bool *ret_known)
 {
 	const struct rk_data_file *f = rk_data_find("counters/renames.txt");
-	struct rk_piece text = { .s = f ? f->text : "", .len = f ? f->len : 0 }, rest;
-	struct rule r;
+	struct rk_piece text = { .s = f ? f->text : "", .len = f ? f->len : 0 };
+	struct rk_piece line, why, old, arrow, rest, words, word;
+	char name[NAME_MAX_BYTES];
 
 	*ret_known = false;
-	while (next_rule(&text, &r)) {
-		if (try_rule(q, &r))
+	while (rk_piece_line(&text, &line)) {
+		bool all = true;
+
+		rk_piece_split(line, '|', &line, &why);
+		if (!rk_piece_word(&line, " ", &old) || !rk_piece_word(&line, " ", &arrow) ||
+		    !matches(old, q->word.name, &rest))
+			continue;
+		for (words = line; all && rk_piece_word(&words, " ", &word);)
+			all = here(q, replaced(word, rest, name)) != NULL;
+		if (all) {
+			for (words = line; rk_piece_word(&words, " ", &word);)
+				use(q, replaced(word, rest, name));
+			answer(q,
+			       rk_piece_is(arrow, "?>") ? RK_COUNTER_MISSING : RK_COUNTER_RENAMED,
+			       rk_piece_trim(why));
 			return true;
-		*ret_known |= r.old.s[r.old.len - 1] != '*' && matches(r.old, q->word.name, &rest);
+		}
+		*ret_known |= old.s[old.len - 1] != '*';
 	}
 	return false;
 }
@@ -227,45 +189,40 @@ static const char *nearest(const struct question *q, bool everywhere)
 	return best;
 }
 
-/* "only on gfx908, gfx90a" */
-static void only_on(const struct question *q, const struct rk_counter_entry *e)
-{
-	char *out = q->answer->reason;
-	size_t size = sizeof(q->answer->reason);
-	const struct rk_counter_target *target;
-	size_t len = (size_t)snprintf(out, size, "not on %s, only on", q->target->name);
-	const char *comma = "";
-
-	for (size_t i = 0; (target = rk_counter_table_target(q->table, i)) != NULL; i++) {
-		if (!rk_counter_table_find(q->table, target, rk_piece_of(e->pub.name)))
-			continue;
-		if (len + 24 > size) {
-			snprintf(out + len, size - len, " and others");
-			return;
-		}
-		len += (size_t)snprintf(out + len, size - len, "%s %s", comma, target->name);
-		comma = ",";
-	}
-}
-
 static void answer_missing(const struct question *q, const struct rk_counter_entry *elsewhere,
 			   bool known)
 {
-	const char *near;
+	char *out = q->answer->reason;
+	size_t size = sizeof(q->answer->reason), len;
+	const struct rk_counter_target *target;
+	const char *near, *comma = "";
 
 	q->answer->status = RK_COUNTER_MISSING;
 	if (elsewhere) {
-		only_on(q, elsewhere);
+		/* "only on gfx908, gfx90a" */
+		len = (size_t)snprintf(out, size, "not on %s, only on", q->target->name);
+		for (size_t i = 0; (target = rk_counter_table_target(q->table, i)) != NULL; i++) {
+			if (!rk_counter_table_find(q->table, target,
+						   rk_piece_of(elsewhere->pub.name)))
+				continue;
+			if (len + 24 > size) {
+				snprintf(out + len, size - len, " and others");
+				return;
+			}
+			len += (size_t)snprintf(out + len, size - len, "%s %s", comma,
+						target->name);
+			comma = ",";
+		}
 		return;
 	}
-	q->answer->unknown = !known;
 	if (known) {
-		snprintf(q->answer->reason, sizeof(q->answer->reason),
-			 "no GPU has it, and %s has nothing similar", q->target->name);
+		snprintf(out, size, "no GPU has it, and %s has nothing similar", q->target->name);
 		return;
 	}
+	q->answer->unknown = true;
 	near = nearest(q, false);
-	near = near ? near : nearest(q, true);
+	if (!near)
+		near = nearest(q, true);
 	if (near)
 		use(q, rk_piece_of(near));
 	answer(q, RK_COUNTER_MISSING, rk_piece_of("no GPU has it"));
@@ -294,5 +251,7 @@ int rk_counter_resolve(const struct rk_counter_table *t, const struct rk_counter
 		if (!e || !try_inputs(&q, e))
 			answer_missing(&q, e, known);
 	}
-	return ret->use.bad ? rk_fail_nomem(err) : 0;
+	if (ret->use.bad)
+		return rk_fail_nomem(err);
+	return 0;
 }

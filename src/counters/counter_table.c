@@ -121,11 +121,6 @@ static const char *keep(struct rk_counter_table *t, struct rk_piece p)
 	return keep2(t, p, "");
 }
 
-static int bad_line(struct rk_error *err, const char *what)
-{
-	return rk_fail(err, RK_E_FORMAT, "%s", what);
-}
-
 static int generation_index(struct rk_counter_table *t, struct rk_piece name, unsigned *ret,
 			    struct rk_error *err)
 {
@@ -136,7 +131,7 @@ static int generation_index(struct rk_counter_table *t, struct rk_piece name, un
 		}
 	}
 	if (t->ngenerations == GENERATIONS_MAX)
-		return bad_line(err, "too many generations");
+		return rk_fail(err, RK_E_FORMAT, "too many generations");
 	*ret = (unsigned)t->ngenerations;
 	t->generations[t->ngenerations].name = keep(t, name);
 	t->ngenerations += t->generations[t->ngenerations].name != NULL;
@@ -150,11 +145,11 @@ static int read_target(struct rk_counter_table *t, struct rk_piece rest, struct 
 	size_t n = 0;
 
 	if (t->ntargets == RK_TARGETS_MAX)
-		return bad_line(err, "too many targets");
+		return rk_fail(err, RK_E_FORMAT, "too many targets");
 	if (!rk_piece_word(&rest, " ", &name) || !rk_piece_word(&rest, " ", &generation))
-		return bad_line(err, "a target needs a name and a generation");
+		return rk_fail(err, RK_E_FORMAT, "a target needs a name and a generation");
 	if (name.len < 4 || memcmp(name.s, "gfx", 3) != 0)
-		return bad_line(err, "a target name must start with gfx");
+		return rk_fail(err, RK_E_FORMAT, "a target name must start with gfx");
 	target->name = keep(t, name);
 	while (n < RK_PRODUCTS_MAX && rk_piece_word(&rest, " ", &product))
 		target->products[n++] = keep(t, product);
@@ -190,13 +185,13 @@ static int read_group(struct rk_counter_table *t, struct rk_piece rest, struct r
 	struct rk_piece name;
 
 	if (t->ngroups == GROUPS_MAX)
-		return bad_line(err, "too many groups");
+		return rk_fail(err, RK_E_FORMAT, "too many groups");
 	if (!rk_piece_word(&rest, " ", &name))
-		return bad_line(err, "a group needs a name");
+		return rk_fail(err, RK_E_FORMAT, "a group needs a name");
 	g->name = keep(t, name);
 	g->targets = read_targets(t, rest);
 	if (!g->targets)
-		return bad_line(err, "a group of unknown targets");
+		return rk_fail(err, RK_E_FORMAT, "a group of unknown targets");
 	t->ngroups += g->name != NULL;
 	return 0;
 }
@@ -210,7 +205,7 @@ static int read_limit(struct rk_counter_table *t, struct rk_piece rest, struct r
 	int rc;
 
 	if (!rk_piece_word(&rest, " ", &name))
-		return bad_line(err, "limits without a generation");
+		return rk_fail(err, RK_E_FORMAT, "limits without a generation");
 	rc = generation_index(t, name, &i, err);
 	if (rc < 0)
 		return rc;
@@ -218,7 +213,7 @@ static int read_limit(struct rk_counter_table *t, struct rk_piece rest, struct r
 	while (rk_piece_word(&rest, " ", &block)) {
 		if (!rk_piece_split(block, '=', &block, &number) || g->nblocks == RK_BLOCKS_MAX ||
 		    rk_num_u64(number.s, number.len, &v) != RK_NUM_OK || v == 0 || v > 64)
-			return bad_line(err, "a limit must be BLOCK=N, N from 1 to 64");
+			return rk_fail(err, RK_E_FORMAT, "a limit must be BLOCK=N, N from 1 to 64");
 		g->blocks[g->nblocks] = keep(t, block);
 		g->limits[g->nblocks] = (unsigned)v;
 		g->nblocks += g->blocks[g->nblocks] != NULL;
@@ -266,23 +261,9 @@ static int read_inputs(struct rk_counter_table *t, struct rk_counter_entry *e,
 		if (!kept || !put_input(t, kept, how))
 			return no_room(err);
 	}
-	return put_input(t, NULL, RK_ACCUMULATE_NO) ? 0 : no_room(err);
-}
-
-/* NAME_sum of a hardware counter. */
-static int add_sum(struct rk_counter_table *t, const struct rk_counter_entry *of,
-		   struct rk_error *err)
-{
-	struct rk_counter_entry *e = new_entry(t);
-
-	if (!e)
+	if (!put_input(t, NULL, RK_ACCUMULATE_NO))
 		return no_room(err);
-	*e = (struct rk_counter_entry){ .targets = of->targets };
-	e->pub.name = keep2(t, rk_piece_of(of->pub.name), "_sum");
-	e->pub.description = keep2(t, rk_piece_of(of->pub.description), ", all instances");
-	if (!e->pub.name || !e->pub.description)
-		return no_room(err);
-	return read_inputs(t, e, rk_piece_of(of->pub.name), err);
+	return 0;
 }
 
 static int read_constant(struct rk_counter_table *t, struct rk_piece rest, struct rk_error *err)
@@ -293,19 +274,19 @@ static int read_constant(struct rk_counter_table *t, struct rk_piece rest, struc
 	if (!e)
 		return no_room(err);
 	if (!rk_piece_split(rest, '|', &name, &text))
-		return bad_line(err, "a constant needs a text");
+		return rk_fail(err, RK_E_FORMAT, "a constant needs a text");
 	*e = (struct rk_counter_entry){ .targets = UINT64_MAX };
 	e->pub.name = keep(t, rk_piece_trim(name));
 	e->pub.description = keep(t, rk_piece_trim(text));
 	if (!e->pub.name || !e->pub.description)
 		return no_room(err);
-	return read_inputs(t, e, (struct rk_piece){ .s = "", .len = 0 }, err);
+	return read_inputs(t, e, rk_piece_of(""), err);
 }
 
-/* NAME | BLOCK [+] or = INPUTS | TARGETS | TEXT */
+/* NAME | BLOCK [+] or = INPUTS | TARGETS | TEXT; with '+' there is also NAME_sum. */
 static int read_counter(struct rk_counter_table *t, struct rk_piece line, struct rk_error *err)
 {
-	struct rk_counter_entry *e = new_entry(t);
+	struct rk_counter_entry *e = new_entry(t), *sum;
 	struct rk_piece name, kind, targets, text, block, plus;
 
 	if (!e)
@@ -313,11 +294,11 @@ static int read_counter(struct rk_counter_table *t, struct rk_piece line, struct
 	if (!rk_piece_split(line, '|', &name, &kind) ||
 	    !rk_piece_split(kind, '|', &kind, &targets) ||
 	    !rk_piece_split(targets, '|', &targets, &text))
-		return bad_line(err, "a counter must be NAME | BLOCK | TARGETS | TEXT");
+		return rk_fail(err, RK_E_FORMAT, "a counter must be NAME | BLOCK | TARGETS | TEXT");
 	kind = rk_piece_trim(kind);
 	*e = (struct rk_counter_entry){ .targets = read_targets(t, targets) };
 	if (!e->targets)
-		return bad_line(err, "a counter of unknown targets");
+		return rk_fail(err, RK_E_FORMAT, "a counter of unknown targets");
 	e->pub.name = keep(t, rk_piece_trim(name));
 	e->pub.description = keep(t, rk_piece_trim(text));
 	if (!e->pub.name || !e->pub.description)
@@ -325,28 +306,22 @@ static int read_counter(struct rk_counter_table *t, struct rk_piece line, struct
 	if (kind.len && kind.s[0] == '=')
 		return read_inputs(t, e, (struct rk_piece){ kind.s + 1, kind.len - 1 }, err);
 	if (!rk_piece_word(&kind, " ", &block))
-		return bad_line(err, "a counter needs a block");
+		return rk_fail(err, RK_E_FORMAT, "a counter needs a block");
 	e->pub.block = keep(t, block);
 	if (!e->pub.block)
 		return no_room(err);
-	return rk_piece_word(&kind, " ", &plus) ? add_sum(t, e, err) : 0;
-}
-
-static int read_line(struct rk_counter_table *t, struct rk_piece line, struct rk_error *err)
-{
-	struct rk_piece rest = line, word;
-
-	if (!rk_piece_word(&rest, " ", &word))
+	if (!rk_piece_word(&kind, " ", &plus))
 		return 0;
-	if (rk_piece_is(word, "target"))
-		return read_target(t, rest, err);
-	if (rk_piece_is(word, "group"))
-		return read_group(t, rest, err);
-	if (rk_piece_is(word, "limit"))
-		return read_limit(t, rest, err);
-	if (rk_piece_is(word, "constant"))
-		return read_constant(t, rest, err);
-	return read_counter(t, line, err);
+
+	sum = new_entry(t);
+	if (!sum)
+		return no_room(err);
+	*sum = (struct rk_counter_entry){ .targets = e->targets };
+	sum->pub.name = keep2(t, rk_piece_of(e->pub.name), "_sum");
+	sum->pub.description = keep2(t, rk_piece_of(e->pub.description), ", all instances");
+	if (!sum->pub.name || !sum->pub.description)
+		return no_room(err);
+	return read_inputs(t, sum, rk_piece_of(e->pub.name), err);
 }
 
 static int by_name(const void *a, const void *b)
@@ -378,25 +353,6 @@ static int check_entries(const struct rk_counter_table *t, struct rk_error *err)
 	return 0;
 }
 
-/* For each target the entries it has. */
-static int make_index(struct rk_counter_table *t, struct rk_error *err)
-{
-	uint16_t *at;
-
-	t->index = rk_calloc(t->ntargets * t->nentries + 1, sizeof(*t->index));
-	if (!t->index)
-		return rk_fail_nomem(err);
-	at = t->index;
-	for (size_t i = 0; i < t->ntargets; i++) {
-		t->targets[i].counters = at;
-		for (size_t j = 0; j < t->nentries; j++)
-			if (t->entries[j].targets >> i & 1)
-				*at++ = (uint16_t)j;
-		t->targets[i].ncounters = (size_t)(at - t->targets[i].counters);
-	}
-	return 0;
-}
-
 /* Sizes of the pools: each line may become two counters, each word two inputs. */
 static int make_pools(struct rk_counter_table *t, const char *text, size_t len,
 		      struct rk_error *err)
@@ -424,8 +380,9 @@ static int make_pools(struct rk_counter_table *t, const char *text, size_t len,
 int rk_counter_table_parse(const char *text, size_t len, struct rk_counter_table **ret,
 			   struct rk_error *err)
 {
-	struct rk_piece rest = { .s = text, .len = len }, line;
+	struct rk_piece all = { .s = text, .len = len }, line, rest, word;
 	struct rk_counter_table *t = rk_calloc(1, sizeof(*t));
+	uint16_t *at;
 	int rc;
 
 	if (!t)
@@ -433,8 +390,20 @@ int rk_counter_table_parse(const char *text, size_t len, struct rk_counter_table
 	rc = make_pools(t, text, len, err);
 	if (rc < 0)
 		goto out;
-	for (uint64_t number = 1; rk_piece_line(&rest, &line); number++) {
-		rc = read_line(t, line, err);
+	for (uint64_t number = 1; rk_piece_line(&all, &line); number++) {
+		rest = line;
+		if (!rk_piece_word(&rest, " ", &word))
+			continue;
+		if (rk_piece_is(word, "target"))
+			rc = read_target(t, rest, err);
+		else if (rk_piece_is(word, "group"))
+			rc = read_group(t, rest, err);
+		else if (rk_piece_is(word, "limit"))
+			rc = read_limit(t, rest, err);
+		else if (rk_piece_is(word, "constant"))
+			rc = read_constant(t, rest, err);
+		else
+			rc = read_counter(t, line, err);
 		if (rc < 0) {
 			rk_error_at(err, "counters/table.txt", number, 0);
 			goto out;
@@ -442,13 +411,27 @@ int rk_counter_table_parse(const char *text, size_t len, struct rk_counter_table
 	}
 	qsort(t->entries, t->nentries, sizeof(*t->entries), by_name);
 	rc = check_entries(t, err);
-	if (rc == 0)
-		rc = make_index(t, err);
-out:
 	if (rc < 0)
-		rk_counter_table_free(t);
-	else
-		*ret = t;
+		goto out;
+
+	/* for each target the entries it has */
+	t->index = rk_calloc(t->ntargets * t->nentries + 1, sizeof(*t->index));
+	if (!t->index) {
+		rc = rk_fail_nomem(err);
+		goto out;
+	}
+	at = t->index;
+	for (size_t i = 0; i < t->ntargets; i++) {
+		t->targets[i].counters = at;
+		for (size_t j = 0; j < t->nentries; j++)
+			if (t->entries[j].targets >> i & 1)
+				*at++ = (uint16_t)j;
+		t->targets[i].ncounters = (size_t)(at - t->targets[i].counters);
+	}
+	*ret = t;
+	t = NULL;
+out:
+	rk_counter_table_free(t);
 	return rc;
 }
 
@@ -464,11 +447,10 @@ void rk_counter_table_free(struct rk_counter_table *t)
 	rk_free(t);
 }
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct rk_counter_table *shipped; /* kept until the process ends */
-
 const struct rk_counter_table *rk_counter_table_get(struct rk_error *err)
 {
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static struct rk_counter_table *shipped; /* kept until the process ends */
 	const struct rk_data_file *f = rk_data_find("counters/table.txt");
 	const struct rk_counter_table *t;
 
@@ -487,26 +469,22 @@ const struct rk_counter_target *rk_counter_table_target(const struct rk_counter_
 	return i < t->ntargets ? &t->targets[i] : NULL;
 }
 
-static bool target_is(const struct rk_counter_target *target, struct rk_piece name)
-{
-	if (rk_text_ieq(name.s, name.len, target->name) ||
-	    rk_text_ieq(name.s, name.len, target->name + strlen("gfx")))
-		return true;
-	for (const char *const *p = target->products; *p; p++)
-		if (rk_text_ieq(name.s, name.len, *p))
-			return true;
-	return false;
-}
-
 const struct rk_counter_target *rk_counter_table_target_find(const struct rk_counter_table *t,
 							     const char *name)
 {
 	struct rk_piece base, features;
 
 	rk_piece_split(rk_piece_trim(rk_piece_of(name)), ':', &base, &features);
-	for (size_t i = 0; i < t->ntargets; i++)
-		if (target_is(&t->targets[i], base))
-			return &t->targets[i];
+	for (size_t i = 0; i < t->ntargets; i++) {
+		const struct rk_counter_target *target = &t->targets[i];
+
+		if (rk_text_ieq(base.s, base.len, target->name) ||
+		    rk_text_ieq(base.s, base.len, target->name + strlen("gfx")))
+			return target;
+		for (const char *const *p = target->products; *p; p++)
+			if (rk_text_ieq(base.s, base.len, *p))
+				return target;
+	}
 	return NULL;
 }
 
@@ -524,11 +502,6 @@ unsigned rk_counter_table_limit(const struct rk_counter_table *t,
 const struct rk_counter_entry *rk_counter_table_at(const struct rk_counter_table *t, size_t i)
 {
 	return i < t->nentries ? &t->entries[i] : NULL;
-}
-
-size_t rk_counter_table_size(const struct rk_counter_table *t)
-{
-	return t->nentries;
 }
 
 /* As strcmp(e's name, name). */
@@ -552,7 +525,9 @@ const struct rk_counter_entry *rk_counter_table_any(const struct rk_counter_tabl
 		else
 			high = middle;
 	}
-	return low < t->nentries && compare(&t->entries[low], name) == 0 ? &t->entries[low] : NULL;
+	if (low == t->nentries || compare(&t->entries[low], name) != 0)
+		return NULL;
+	return &t->entries[low];
 }
 
 const struct rk_counter_entry *rk_counter_table_find(const struct rk_counter_table *t,
@@ -598,7 +573,9 @@ const struct rk_counter *rk_counters_at(const char *arch, size_t i)
 	const struct rk_counter_table *t;
 	const struct rk_counter_target *target = shipped_target(arch, &t);
 
-	return target && i < target->ncounters ? &t->entries[target->counters[i]].pub : NULL;
+	if (!target || i >= target->ncounters)
+		return NULL;
+	return &t->entries[target->counters[i]].pub;
 }
 
 const struct rk_counter *rk_counters_find(const char *arch, const char *name)

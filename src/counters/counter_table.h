@@ -79,7 +79,6 @@ unsigned rk_counter_table_limit(const struct rk_counter_table *t,
 
 /* All entries, by name; a name that targets define differently has several. */
 const struct rk_counter_entry *rk_counter_table_at(const struct rk_counter_table *t, size_t i);
-size_t rk_counter_table_size(const struct rk_counter_table *t);
 /* The first entry of that name, of any target. */
 const struct rk_counter_entry *rk_counter_table_any(const struct rk_counter_table *t,
 						    struct rk_piece name);
