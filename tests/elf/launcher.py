@@ -89,7 +89,7 @@ def a_program_that_is_not_there_is_one_line_and_status_127(folder, machine):
 
 
 @on_each_machine
-def a_missing_first_argument_is_no_harm(folder, machine):
+def a_missing_first_argument_does_no_harm(folder, machine):
     if machine != HERE:
         raise Skip("qemu gives one")
     start = tree(folder, machine, link=False)

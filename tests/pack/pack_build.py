@@ -200,7 +200,7 @@ def a_profiler_that_is_missing_is_named_by_build_and_verify(folder):
 
 
 @test
-def what_gets_into_no_package_is_told(folder):
+def files_that_get_into_no_package_are_reported(folder):
     tree = own(folder)
     shutil.copytree(artifacts() / "rdc_lib_generic", tree / "rdc_lib_generic", symlinks=True)
     stage = next(tree.glob("rocprofiler-systems_run_generic/**/stage"))
@@ -270,7 +270,7 @@ def a_broken_library_is_named(folder):
 
 
 @test
-def a_broken_file_for_developers_is_no_hindrance_for_a_platform_tag(folder):
+def a_broken_developer_file_does_not_change_the_platform_tag(folder):
     tree = own(folder)
     stage = next(tree.glob("base_dev_generic/**/stage"))
     (stage / "broken.so").write_bytes(b"\x7fELF\2\1\1" + b"\xff" * 20)

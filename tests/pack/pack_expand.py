@@ -196,7 +196,7 @@ def eight_processes_at_once_make_one_tree(folder):
 
 
 @test
-def one_that_was_killed_is_no_harm_to_the_next(folder):
+def one_that_was_killed_does_not_harm_the_next(folder):
     """At whatever moment: after each, all there is below the site is named by RECORD."""
     members = usual() + [member(f"{TOP}/d{i % 7}/{i}", bytes(3000)) for i in range(600)]
     site = Site(folder / "whole", members)

@@ -216,7 +216,7 @@ def names_that_no_package_can_have_are_not_listed(folder):
 
 
 @test
-def what_is_no_wheel_stops_it_and_nothing_is_half_written(folder):
+def a_file_that_is_not_a_wheel_stops_it_and_nothing_is_half_written(folder):
     wheel(folder, "rkt_good")
     (folder / "bad-1.0-py3-none-any.whl").write_bytes(b"no zip")
     done = subprocess.run([PROVE, "--index", folder], capture_output=True, text=True, check=False)

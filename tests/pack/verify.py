@@ -60,7 +60,7 @@ def good_packages_have_no_findings(folder):
 
 
 @test
-def the_same_is_said_whatever_the_number_of_jobs(folder):
+def the_output_is_the_same_whatever_the_number_of_jobs(folder):
     w = core(folder)
     for i in range(40):
         w.add(f"_rocm_sdk_core/lib/n{i}.so", alias(folder, f"n{i}.so", f"missing{i}.so.1"), 0o755)
@@ -85,7 +85,7 @@ def names_that_need_quotes_in_record_are_read(folder):
 # ---- the archive ----
 
 @test
-def what_is_no_archive_is_a_finding_and_no_error(folder):
+def a_file_that_is_not_an_archive_is_a_finding(folder):
     (folder / "dist").mkdir()
     (folder / "dist" / f"x-1.0-{TAG}.whl").write_bytes(b"no zip")
     (folder / "dist" / "y-1.0.tar.gz").write_bytes(b"no tar")

@@ -385,7 +385,7 @@ def what_nobody_took_is_released(folder):
 
 
 @test
-def ending_with_everything_open_is_no_crash(folder):
+def exiting_with_everything_open_does_not_crash(folder):
     for end in ("pass", "sys.exit(0)", "os._exit(0)", "threading.Thread(target=lambda: run['kernels'].to_dict()).start()"):
         done = script(f"""
             import os, rockit, sys, threading
@@ -429,7 +429,7 @@ def memory_does_not_grow_from_call_to_call(folder):
 # ---- progress and interrupts ----
 
 @test
-def progress_is_told_and_can_stop(folder):
+def progress_is_reported_and_can_stop(folder):
     source = trace(folder, 200000)
     seen = []
     with rockit.open(source, progress=lambda done, total: seen.append((done, total))) as run:

@@ -54,7 +54,7 @@ def the_record_is_right(_):
 
 
 @test
-def it_holds_all_of_the_package_and_nothing_else(_):
+def it_has_all_of_the_package_and_nothing_else(_):
     with zipfile.ZipFile(WHEEL) as archive:
         names = set(archive.namelist())
         modes = {i.filename: i.external_attr >> 16 for i in archive.infolist()}

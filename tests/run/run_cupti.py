@@ -438,13 +438,13 @@ def held_by_somebody_else_it_is_left_alone(place):
 
 
 @test
-def who_holds_it_is_named_where_cupti_says_so(place):
+def the_holder_is_named_where_cupti_says_so(place):
     alike(place, ["run", 100], "", "in use by nsys: kernels are not recorded", mode="held=nsys",
           release="13.4", library="libfake-cupti-v2.so")
 
 
 @test
-def a_kind_that_is_refused_is_told_and_the_rest_recorded(place):
+def a_refused_kind_is_reported_and_the_rest_recorded(place):
     done, raw = alike(place, ["run", 1000], "", "copies are not recorded", mode="refuse=1")
     truth = truth_of(done)
     assert count(r["kernel_name"] for r in rows(raw, "kernels")) == truth["kernels"]

@@ -127,7 +127,7 @@ def whoever_holds_cupti_keeps_it(place):
 
 
 @test
-def an_old_cupti_is_told_by_what_it_lacks(place):
+def an_old_cupti_is_recognised_by_what_it_lacks(place):
     said, _ = alike(place, "a.sum", "run", "20", cupti="libfake-cupti.so")
     assert "counters need CUDA 12.6" in said and said.count("\n") == 1, said
 
@@ -159,7 +159,7 @@ def a_run_has_times_and_counters_of_two_runs_of_the_program(place):
 
 
 @test
-def a_run_of_a_preset_delivers_what_came_and_says_what_did_not(place):
+def a_run_of_a_preset_lists_what_was_delivered_and_dropped(place):
     env = environment(place, mode="lacks=lts__t_sector_hit_rate.pct")
     env["ROCKIT_SYSFS_ROOT"] = str(place.root)
     # The stand-in has no activities: kernels and their times are missing, the counters are there.

@@ -23,7 +23,7 @@ def raw_files(run):
 
 
 @test
-def the_status_of_the_program_is_handed_on(place):
+def the_status_of_the_program_is_passed_on(place):
     place.rocm("7.0")
     for status in (0, 1, 3, 77, 126, 127, 255):
         run = place.run(app=("sh", "-c", f"exit {status}"), name=f"s{status}")
@@ -73,7 +73,7 @@ def a_profiler_that_writes_nothing_is_named(place):
 
 
 @test
-def a_profiler_that_fails_is_told_by_its_status(place):
+def a_failing_profiler_is_recognised_by_its_status(place):
     run = fault(place, "exit-nonzero")
     assert run.status == 1 and "sh under rocprofv3 exited with status 1" in run.err, run.err
     assert raw_files(run)
@@ -84,7 +84,7 @@ def a_profiler_that_fails_is_told_by_its_status(place):
 
 
 @test
-def a_file_that_was_cut_off_gives_what_it_holds(place):
+def a_truncated_file_gives_what_it_has(place):
     for version in VERSIONS:
         run = fault(place, "truncate", "-t", "kernel", version=version)
         assert run.json["passes"][0]["files"] > 0
@@ -154,7 +154,7 @@ def a_pass_with_another_kernel_is_not_joined_blindly(place):
 
 
 @test
-def glog_noise_is_no_failure(place):
+def glog_noise_is_not_a_failure(place):
     run = fault(place, "glog-noise")
     assert run.status == 0
     assert run.ledger["delivered"]["tables"]["kernels"] == KERNELS
@@ -316,7 +316,7 @@ def the_baseline_gives_a_ratio(place):
 
 
 @test
-def a_limit_on_file_sizes_is_told_and_is_a_failure_of_ours(place):
+def a_limit_on_file_sizes_is_reported_as_our_failure(place):
     place.rocm("7.0")
     limit = f"ulimit -f 1; exec {ROCKIT} run --arch gfx942 -d r -- true"
     done = subprocess.run(["sh", "-c", limit], capture_output=True, text=True, env=place.env(),
@@ -326,7 +326,7 @@ def a_limit_on_file_sizes_is_told_and_is_a_failure_of_ours(place):
 
 
 @test
-def a_full_disk_is_said_to_be_full(place):
+def a_full_disk_is_reported_as_full(place):
     place.rocm("7.0")
     small = place.path / "small"
     small.mkdir()

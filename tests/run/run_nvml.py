@@ -88,7 +88,7 @@ def an_old_driver_has_power_memory_load_clocks_and_temperature(place):
 
 
 @test
-def gpus_that_give_nothing_are_said_so(place):
+def gpus_that_give_nothing_are_reported(place):
     install(place)
     done = place.rockit("monitor", "-d", place.path / "m", "--duration", "0.1",
                         FAKE_NVML="unsupported")

@@ -121,7 +121,7 @@ def rocprof_sys_samples(place):
 
 
 @test
-def a_plan_needs_nothing_installed_when_it_is_told_all(place):
+def a_plan_needs_nothing_installed_when_everything_is_given(place):
     for tool, version in (("rocprofv3", "6.2"), ("rocprofv3", "1.0.0"), ("rocprof", "6.1"),
                           ("rocprofv2", "6.1"), ("rocprof-compute", "3.1.0"),
                           ("rocprof-sys", "7.0")):
@@ -134,7 +134,7 @@ def a_plan_needs_nothing_installed_when_it_is_told_all(place):
 
 
 @test
-def every_process_has_files_of_its_own(place):
+def every_process_has_its_own_files(place):
     for version in VERSIONS:
         plan = place.plan("-p", "full", "--tool", "rocprofv3", "--tool-version", version, "--arch",
                           "gfx942")
@@ -173,7 +173,7 @@ def workers_of_one_launcher_per_node_keep_their_ranks(place):
 
 
 @test
-def each_rank_of_a_job_has_a_directory_of_its_own(place):
+def each_rank_of_a_job_has_its_own_directory(place):
     place.rocm("7.0")
     for rank in range(3):
         run = place.run("--ranks", "0,2", RANK=str(rank), WORLD_SIZE="3", LOCAL_RANK=str(rank))

@@ -78,7 +78,7 @@ def nodes_three_seconds_apart_come_to_one_clock_and_the_slow_rank_is_found(place
 
 
 @test
-def the_stated_error_holds_in_job_after_job(place):
+def the_stated_error_is_met_in_job_after_job(place):
     held = 0
     for seed in range(1, 21):
         job = Job(place, "--ranks", 6, "--nodes", 3, "--collectives", 60, "--kernels", 120, "--seed",
@@ -102,7 +102,7 @@ def collectives_of_each_node_beside_those_of_all_do_not_spoil_the_clocks(place):
 
 
 @test
-def nodes_in_step_with_each_other_are_not_taken_for_one_collective(place):
+def nodes_in_step_with_each_other_are_not_one_collective(place):
     """Collectives of each node match in order, and fit a clock that is wrong by what one is behind."""
     aligned = 0
     for options in (("--groups", 2, "--global", 3), ("--groups", 2, "--global", 2), ("--groups", 4),
@@ -126,7 +126,7 @@ def kernels_that_do_not_name_their_operation_are_good_enough(place):
 
 
 @test
-def kernels_without_names_are_told_apart_by_their_grids(place):
+def kernels_without_names_are_distinguished_by_their_grids(place):
     job = Job(place, "--generic", "--ranks", 8, "--nodes", 2, "--groups", 4, "--collectives", 400,
               "--kernels", 800)
     ranks = job.report()
@@ -145,7 +145,7 @@ def without_collectives_wall_clocks_relate_nodes_within_their_error(place):
 
 
 @test
-def what_cannot_be_aligned_is_named_and_the_rest_stands(place):
+def ranks_that_cannot_be_aligned_are_named_and_the_rest_is_kept(place):
     job = Job(place, "--collectives", 0)
     ranks = job.report()
     assert [r["clock"] for r in ranks["ranks"]] == ["same"] * 4 + ["alone"] * 4

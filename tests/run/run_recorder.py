@@ -88,7 +88,7 @@ def kill_one(place, delay, threads, *more, least=0):
 
 
 @test
-def what_was_told_of_survives_a_kill_at_any_time(place):
+def what_was_committed_survives_a_kill_at_any_time(place):
     rng = random.Random(5)
     total = 0
     for number in range(200):
@@ -152,7 +152,7 @@ def a_record_costs_few_instructions(place):
 
 
 @test
-def a_child_has_a_file_of_its_own(place):
+def a_child_has_its_own_file(place):
     probe(place, "fork", 1500)
     files = [set(rows_of(path)[0]) for path in raw_files(place)]
     wanted = [set(range(3000)), set(range(1000000, 1001500)), set(range(2000000, 2001500))]

@@ -79,7 +79,7 @@ def four_ranks_on_two_nodes_have_a_folder_each(place):
 
 
 @test
-def ranks_that_are_told_no_directory_meet_in_one(place):
+def ranks_without_a_directory_share_one(place):
     done = srun(place, 2, *rockit(), APP, 2)
     assert done.returncode == 0, done.stderr
     tops = list((place.path / "rockit_output").iterdir())
@@ -107,7 +107,7 @@ def a_nodes_own_disk_is_used_first_and_left_empty(place):
 
 
 @test
-def scratch_that_cannot_be_used_is_told_and_the_run_goes_home_at_once(place):
+def unusable_scratch_is_reported_and_the_run_uses_its_directory(place):
     top = place.path / "job"
     done = srun(place, 1, "-N1", *rockit("-d", top), APP, 2, SLURM_TMPDIR="/proc")
     assert done.returncode == 0 and "/proc" in done.stderr, done.stderr
@@ -127,7 +127,7 @@ def ranks_that_are_not_chosen_run_as_they_are(place):
 
 
 @test
-def two_processes_with_one_rank_are_told_apart(place):
+def two_processes_with_one_rank_are_distinguished(place):
     top = place.path / "job"
     done = srun(place, 2, *rockit("-d", top), "sh", "-c", f"sleep 0.5; exec {APP} 2",
                 ROCKIT_RANK="5")
@@ -274,7 +274,7 @@ def output_of(top):
 
 
 @test
-def a_cancelled_job_is_told_with_what_it_left(place):
+def a_cancelled_job_is_reported_with_what_it_left(place):
     top = place.path / "job"
     waiting = subprocess.Popen(
         [ROCKIT, "slurm", "submit", "--nodes", "2", "--wait", "-d", str(top), "--run-args",

@@ -79,7 +79,7 @@ static const char *name_of(const struct world *w, size_t i)
 	return rk_strtab_borrow(w->ctx.names, w->got[i].name, NULL);
 }
 
-TEST(groups_stand_by_total_then_by_name)
+TEST(groups_are_sorted_by_total_then_by_name)
 {
 	const struct event ev[] = {
 		{ "b", 10, 5, 0, 0 },

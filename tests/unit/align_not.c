@@ -292,7 +292,7 @@ TEST(align_a_crowd_of_calls_takes_no_time)
 	align_world_close(&w);
 }
 
-TEST(align_messages_that_contradict_each_other_are_no_evidence)
+TEST(align_messages_that_contradict_each_other_are_not_evidence)
 {
 	struct rk_align_input in[2] = { { .rank = 0, .node = 0 }, { .rank = 1, .node = 1 } };
 	/* Both there before they were sent, whatever the clocks. */

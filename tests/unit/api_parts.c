@@ -80,7 +80,7 @@ TEST(the_usual_questions_have_sessions)
 	world_close(&w);
 }
 
-TEST(rocprof_compute_is_told_its_target)
+TEST(rocprof_compute_gets_its_target)
 {
 	struct rk_session_options opt = base;
 	const struct rk_planned *p;

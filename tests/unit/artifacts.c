@@ -173,7 +173,7 @@ TEST(a_folder_has_hidden_files_odd_names_and_links_that_are_not_followed)
 	world_close(&w);
 }
 
-TEST(what_is_no_artifact_is_passed_over_with_a_warning)
+TEST(a_folder_that_is_not_an_artifact_is_skipped_with_a_warning)
 {
 	struct rk_artifacts *a;
 	struct world w;

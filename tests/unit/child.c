@@ -18,7 +18,7 @@
 #include "tap.h"
 #include "world.h"
 
-TEST(a_child_hands_on_every_exit_status)
+TEST(a_child_passes_on_every_exit_status)
 {
 	struct probe p;
 
@@ -497,7 +497,7 @@ static int can_run(const char *name)
 	return got.status;
 }
 
-TEST(whether_a_program_can_run_is_told_beforehand)
+TEST(whether_a_program_can_run_is_checked_beforehand)
 {
 	struct world w;
 

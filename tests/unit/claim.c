@@ -54,7 +54,7 @@ TEST(the_claim_of_another_job_gives_way_to_force_alone)
 	world_close(&w);
 }
 
-TEST(a_claim_is_no_content_and_is_not_cleared)
+TEST(a_claim_is_not_content_and_is_not_cleared)
 {
 	struct world w;
 	char dir[600];

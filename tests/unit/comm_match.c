@@ -207,7 +207,7 @@ TEST(everybody_together_waits_exactly_as_long_as_it_was)
 	}
 }
 
-TEST(several_communicators_of_one_operation_are_told_apart)
+TEST(several_communicators_of_one_operation_are_distinguished)
 {
 	for (uint64_t seed = 1; seed <= 20; seed++) {
 		struct job j = plain;
@@ -303,7 +303,7 @@ TEST(a_late_rank_is_the_straggler_and_the_verdict_is_late)
 	close_world(&w);
 }
 
-TEST(a_slow_wire_is_told_from_late_ranks)
+TEST(a_slow_network_is_distinguished_from_late_ranks)
 {
 	struct job j = plain;
 	struct rk_comm_match m = { .lines = NULL };
@@ -424,7 +424,7 @@ TEST(sums_of_the_longest_calls_stop_at_the_most)
 	free(calls);
 }
 
-TEST(nothing_to_match_is_no_trouble)
+TEST(nothing_to_match_is_fine)
 {
 	struct rk_comm_match m = { .lines = NULL };
 	struct rk_comm_rank in[2] = { { .rank = 0 }, { .rank = 1 } };

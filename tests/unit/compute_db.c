@@ -58,7 +58,7 @@ TEST(compute_db_gives_kernels_samples_gpu_and_command)
 	fixture_end(&f);
 }
 
-TEST(compute_db_that_speaks_of_rocpd_is_not_taken_for_one)
+TEST(compute_db_that_mentions_rocpd_is_not_read_as_one)
 {
 	struct fixture f;
 	struct world w;

@@ -46,7 +46,7 @@ TEST(every_part_of_a_content_reads_as_the_whole_does)
 	world_close(&w);
 }
 
-TEST(a_file_that_changes_its_size_is_told)
+TEST(a_file_that_changes_its_size_is_reported)
 {
 	struct rk_arena *a = NULL;
 	struct rk_content *c = NULL;
@@ -68,7 +68,7 @@ TEST(a_file_that_changes_its_size_is_told)
 	world_close(&w);
 }
 
-TEST(another_file_of_the_same_size_is_told)
+TEST(another_file_of_the_same_size_is_reported)
 {
 	struct rk_arena *a = NULL;
 	struct rk_content *c = NULL;

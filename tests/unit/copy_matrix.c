@@ -126,7 +126,7 @@ TEST(bytes_that_no_copy_has_are_not_known)
 	      "n HOST_TO_DEVICE -1>6: 2, 9223372036854775807 B, 9223372036854775807 ns, 1 GB/s\n");
 }
 
-TEST(copies_between_too_many_places_are_told)
+TEST(copies_between_too_many_places_are_reported)
 {
 	enum { MORE = RK_COPY_CELLS + 10 };
 	static struct row r[MORE];

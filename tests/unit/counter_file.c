@@ -89,7 +89,7 @@ TEST(bad_files_say_what_is_wrong_and_where)
 		CHECK_STR(read_as(bad[i].name, bad[i].text), bad[i].want);
 }
 
-TEST(a_nul_is_no_letter_of_a_name)
+TEST(a_nul_is_not_part_of_a_name)
 {
 	struct rk_list names = { 0 };
 	struct rk_error err = { 0 };

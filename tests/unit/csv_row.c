@@ -390,7 +390,7 @@ TEST(a_name_with_doubled_quotes_is_undoubled)
 	rows_close(&r);
 }
 
-TEST(rows_too_short_and_too_long_are_told_apart)
+TEST(rows_too_short_and_too_long_are_distinguished)
 {
 	struct rows r;
 

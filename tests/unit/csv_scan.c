@@ -436,7 +436,7 @@ TEST(header_only_files_have_no_rows_and_no_warnings)
 	world_close(&w);
 }
 
-TEST(names_keep_nul_bytes_and_bytes_that_are_no_text)
+TEST(names_keep_nul_bytes_and_bytes_that_are_not_text)
 {
 	static const char row[] =
 		"\"KERNEL_DISPATCH\",\"Agent 4\",1,0,9,1,7,\"a\0b\xff\xc3(\",5,10,20,0,0,"
@@ -506,7 +506,7 @@ TEST(numbers_that_cannot_be_are_missing_and_counted)
 	rk_bytes_release(&text);
 }
 
-TEST(what_is_odd_in_a_joined_row_is_told_too)
+TEST(oddities_of_a_joined_row_are_reported_too)
 {
 	struct rk_bytes text;
 	struct world w;

@@ -293,7 +293,7 @@ TEST(a_drain_that_fails_ends_the_counting)
 	}
 }
 
-TEST(a_library_without_the_profiler_is_told_by_what_it_lacks)
+TEST(a_library_without_the_profiler_is_recognised_by_what_it_lacks)
 {
 	struct cupti_range f;
 

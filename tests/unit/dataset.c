@@ -124,7 +124,7 @@ TEST(long_names_of_nodes_are_cut_and_stay_apart)
 	rk_bytes_release(&b);
 }
 
-TEST(each_rank_of_a_job_has_a_file_of_its_own)
+TEST(each_rank_of_a_job_has_its_own_file)
 {
 	struct rk_convert_result result = { 0 };
 	struct rk_error err = { 0 };
@@ -142,7 +142,7 @@ TEST(each_rank_of_a_job_has_a_file_of_its_own)
 	world_close(&w);
 }
 
-TEST(rows_that_name_another_rank_than_their_folder_stand_beside_that_ranks_own)
+TEST(rows_that_name_another_rank_than_their_folder_join_that_rank)
 {
 	struct rk_convert_result result = { 0 };
 	struct rk_convert_options all = { .out = NULL };

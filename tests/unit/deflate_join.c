@@ -192,7 +192,7 @@ static int find_in_copy(const void *p, size_t len, struct rk_deflate_place *at,
 	return rc;
 }
 
-TEST(what_is_no_stream_is_refused)
+TEST(bytes_that_are_not_a_stream_are_refused)
 {
 	static const struct {
 		const char *bytes;

@@ -285,7 +285,7 @@ TEST(a_newer_rocprof_is_named_and_not_guessed_at)
 	tree_close(&t);
 }
 
-TEST(omniperf_stands_in_for_rocprof_compute)
+TEST(omniperf_is_used_as_rocprof_compute)
 {
 	const struct rk_tool_found *best;
 	struct tree t;

@@ -221,7 +221,7 @@ static size_t calls(struct launch *v, const char *name, size_t n, int64_t durati
 	return n;
 }
 
-TEST(speed_is_told_from_calls_and_gaps)
+TEST(speed_is_separated_from_calls_and_gaps)
 {
 	struct launch a[64], b[64];
 	struct rk_diff *d = diff_of(diff_profile_of(a, calls(a, "k", 10, 100, 50)),
@@ -281,7 +281,7 @@ TEST(totals_of_centuries_stay_sums)
 	rk_diff_free(d);
 }
 
-TEST(names_past_the_limit_count_together_and_are_told)
+TEST(names_past_the_limit_count_together_and_are_reported)
 {
 	enum { MORE = 50, N = RK_PROFILE_NAMES + MORE };
 	struct launch *v = calloc(N, sizeof(*v));
@@ -350,7 +350,7 @@ TEST(a_kernel_under_another_name_is_found_again)
 	rk_diff_free(d);
 }
 
-TEST(kernels_of_other_sizes_are_not_taken_for_renamed_ones)
+TEST(kernels_of_other_sizes_are_not_renamed_ones)
 {
 	struct launch a[64], b[64];
 	struct rk_diff *d;
@@ -385,7 +385,7 @@ TEST(a_template_made_with_something_else_is_another_kernel)
 	rk_diff_free(d);
 }
 
-TEST(a_kernel_launched_with_another_grid_is_told)
+TEST(a_kernel_launched_with_another_grid_is_reported)
 {
 	struct launch a[20], b[20];
 	struct rk_diff *d;

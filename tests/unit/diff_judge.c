@@ -121,7 +121,7 @@ static const struct rk_diff_finding *finding(const struct rk_diff *d, const char
 	return NULL;
 }
 
-TEST(other_queue_numbers_times_and_order_of_rows_are_no_difference)
+TEST(other_queue_numbers_times_and_row_order_make_no_difference)
 {
 	struct launch a[60], b[60];
 	uint64_t seed = 3;

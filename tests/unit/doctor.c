@@ -222,7 +222,7 @@ TEST(devices_of_a_group_of_the_session_can_be_used)
 	end(&p);
 }
 
-TEST(a_user_outside_the_group_is_told_to_join_it)
+TEST(a_user_outside_the_group_is_asked_to_join_it)
 {
 	struct patient p;
 	const struct rk_doctor *d;
@@ -240,7 +240,7 @@ TEST(a_user_outside_the_group_is_told_to_join_it)
 	end(&p);
 }
 
-TEST(a_member_of_the_group_is_told_to_log_in_again)
+TEST(a_member_of_the_group_is_asked_to_log_in_again)
 {
 	struct patient p;
 
@@ -272,7 +272,7 @@ TEST(a_mode_without_the_group_needs_the_administrator)
 	end(&p);
 }
 
-TEST(a_container_without_devices_is_told_how_to_get_them)
+TEST(a_container_without_devices_learns_how_to_get_them)
 {
 	static const struct {
 		const char *file, *env, *cgroup, *name, *advice;
@@ -305,7 +305,7 @@ TEST(a_container_without_devices_is_told_how_to_get_them)
 	}
 }
 
-TEST(a_container_without_the_group_is_told_its_number)
+TEST(a_container_without_the_group_learns_its_number)
 {
 	struct patient p;
 	char want[64];

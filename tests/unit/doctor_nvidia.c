@@ -115,7 +115,7 @@ TEST(a_machine_with_cuda_is_ready)
 	end(&p);
 }
 
-TEST(what_is_wrong_with_nvidias_driver_is_told_apart)
+TEST(faults_of_nvidias_driver_are_distinguished)
 {
 	struct patient p;
 	const struct rk_doctor *d;

@@ -38,7 +38,7 @@ TEST(a_library_says_its_names)
 	elf_done(&w);
 }
 
-TEST(programs_are_told_from_libraries)
+TEST(programs_are_distinguished_from_libraries)
 {
 	const struct elf_plan interpreted = { .program = true }, pie = { .pie = true },
 			      fixed = { .is_static = true };
@@ -100,7 +100,7 @@ TEST(a_file_of_debug_information_has_no_dynamic_section)
 	elf_done(&w);
 }
 
-TEST(other_files_are_no_error)
+TEST(other_files_are_not_an_error)
 {
 	struct rk_error err = { 0 };
 	struct rk_elf e = { .kind = RK_ELF_EXE };
@@ -147,7 +147,7 @@ static void put(struct elf_world *w, size_t at, uint64_t value, size_t size)
 }
 
 /* Each place gets a value that cannot be; the file must be called broken. */
-TEST(numbers_that_cannot_be_are_told)
+TEST(impossible_numbers_are_reported)
 {
 	const size_t phdr = sizeof(Elf64_Ehdr);
 	const struct {
@@ -178,7 +178,7 @@ TEST(numbers_that_cannot_be_are_told)
 	}
 }
 
-TEST(entries_that_point_nowhere_are_told)
+TEST(entries_that_point_nowhere_are_reported)
 {
 	const int64_t tags[] = { DT_NEEDED, DT_SONAME, DT_RPATH,  DT_RUNPATH,
 				 DT_STRTAB, DT_STRSZ,  DT_VERNEED };

@@ -200,7 +200,7 @@ TEST(energy_of_kernels_at_the_same_time_is_shared)
 	tells(s, COUNT(s), k, COUNT(k), "a 60+-80, b 30+-80, 0: 100 = 90 + 0 + 0 + 10; ", "");
 }
 
-TEST(energy_by_power_where_the_counter_stands_still)
+TEST(energy_by_power_where_the_counter_does_not_move)
 {
 	static const struct sample s[] = {
 		{ 0, 0, 0, 100 }, { 1000, 0, 0, 100 }, { 2000, 0, 0, 300 }, { 3000, 0, 0, 300 }
@@ -211,7 +211,7 @@ TEST(energy_by_power_where_the_counter_stands_still)
 	tells(s, COUNT(s), k, COUNT(k), "a 300+-0, b 150+-100, 0: 600 = 450 + 50 + 100 + 0; ", "");
 }
 
-TEST(energy_of_a_counter_that_wraps_around_or_begins_anew)
+TEST(energy_of_a_counter_that_wraps_around_or_restarts)
 {
 	static const struct sample wrap[] = { C(0, 65500), C(1000, 65530), C(2000, 24),
 					      C(3000, 54) };
@@ -243,7 +243,7 @@ TEST(energy_samples_in_any_order_and_twice)
 	tells(s, COUNT(s), k, COUNT(k), "a 100+-0, b 0+-0, 0: 120 = 100 + 0 + 10 + 10; ", "");
 }
 
-TEST(energy_samples_of_another_time_are_told_and_give_nothing)
+TEST(energy_samples_of_another_time_are_reported_and_give_nothing)
 {
 	static const struct sample s[] = { C(0, 5), C(100, 15) };
 	static const struct kernel k[] = { { "a", 1000, 100, 0 } };

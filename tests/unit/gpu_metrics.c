@@ -110,7 +110,7 @@ TEST(clocks_of_several_dies_give_their_mean)
 	CHECK(m.sclk_mhz == 2050);
 }
 
-TEST(a_mean_clock_stands_in_for_one_that_is_not_available)
+TEST(a_mean_clock_replaces_one_that_is_not_available)
 {
 	struct rk_gpu_metrics m = { 0 };
 
@@ -124,7 +124,7 @@ TEST(a_mean_clock_stands_in_for_one_that_is_not_available)
 	CHECK(m.edge_c == 50);
 }
 
-TEST(the_load_of_partitions_stands_in_for_that_of_the_package)
+TEST(the_load_of_partitions_replaces_that_of_the_package)
 {
 	struct rk_gpu_metrics m = { 0 };
 

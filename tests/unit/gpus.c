@@ -205,7 +205,7 @@ TEST(gpus_of_other_makers_are_listed_by_pci)
 	world_close(&w);
 }
 
-TEST(one_id_for_several_products_is_told_by_its_revision)
+TEST(one_id_for_several_products_is_resolved_by_its_revision)
 {
 	struct rk_gpus g = { 0 };
 	struct world w;

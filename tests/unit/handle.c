@@ -79,7 +79,7 @@ TEST(taking_a_handle_waits_for_its_holders)
 	CHECK_U64(destroyed, 0);
 }
 
-TEST(many_handles_are_told_apart)
+TEST(many_handles_are_distinct)
 {
 	struct rk_error err = { 0 };
 	static char things[3000];

@@ -112,7 +112,7 @@ TEST(hotspots_of_samples_are_counted_by_kernel_line_instruction_and_reason)
 		  "");
 }
 
-TEST(hotspots_past_the_limit_stand_together_for_each_kernel)
+TEST(hotspots_past_the_limit_are_summed_for_each_kernel)
 {
 	static const struct sample s[] = {
 		{ "k", "a", NULL, NULL, 1, 1 }, { "k", "b", NULL, NULL, 1, 1 },
@@ -125,7 +125,7 @@ TEST(hotspots_past_the_limit_stand_together_for_each_kernel)
 	counts_as(s, 8, 2, "|*||=2;k|a||=2;k|b||=1;k|*||=2;j|*||=1;", "hotspot-limit:5 ");
 }
 
-TEST(hotspots_without_a_kernel_are_told)
+TEST(hotspots_without_a_kernel_are_reported)
 {
 	static const struct sample s[] = { { NULL, "a", NULL, NULL, 7, 1 } };
 
@@ -201,7 +201,7 @@ static void one_of_compute(const char *stall, int64_t samples, const char *want)
 	world_close(&w);
 }
 
-TEST(hotspots_of_rows_that_stand_for_many_samples)
+TEST(hotspots_of_rows_that_represent_many_samples)
 {
 	one_of_compute("{\"WAIT\": 3, \"ALU\": 4}", 12, "k|a||=5;k|a||WAIT=3;k|a||ALU=4;");
 	one_of_compute("{\"WAIT\": 30, \"ALU\": 4}", 12, "k|a||WAIT=12;");

@@ -210,7 +210,7 @@ static struct rk_lanes *lanes_of(struct world *w, size_t names)
 	return l;
 }
 
-TEST(kernels_that_overlap_stand_below_each_other)
+TEST(kernels_that_overlap_are_drawn_below_each_other)
 {
 	struct world w;
 	struct rk_lanes *l = lanes_of(&w, 1);

@@ -90,7 +90,7 @@ TEST(json_half_surrogates_are_repaired)
 	reads_as("\"\\ud800\\ud83d\\ude00\"", "s:\xef\xbf\xbd\xf0\x9f\x98\x80 ");
 }
 
-TEST(json_bytes_that_are_no_utf8_pass)
+TEST(json_bytes_that_are_not_utf8_pass)
 {
 	reads_as("\"a\xff\xfe\"", "s:a\xff\xfe ");
 }

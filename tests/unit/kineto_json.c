@@ -59,7 +59,7 @@ TEST(kineto_kernels_have_grids_and_registers)
 		RK_KERNELS, KERNEL_ROW_OF("pid=25|"), "");
 }
 
-TEST(kineto_kernels_are_of_the_process_whose_events_stand_beside_them)
+TEST(kineto_kernels_belong_to_the_process_of_the_events_beside_them)
 {
 	reads_as(KINETO(KERNEL "," OP("31")), RK_KERNELS, KERNEL_ROW_OF("pid=31|"), "");
 	reads_as(KINETO(KERNEL "," EVENT("cuda_runtime", "f", "1", "2", "")), RK_KERNELS,

@@ -118,7 +118,7 @@ TEST(a_line_in_single_bytes_is_still_a_line)
 	free(p);
 }
 
-TEST(what_cannot_be_a_call_is_handed_on_at_once)
+TEST(what_cannot_be_a_call_is_passed_on_at_once)
 {
 	struct split *p = split_new();
 
@@ -184,7 +184,7 @@ TEST(a_log_that_cannot_be_made_is_an_error)
 	CHECK(rk_stderr_split_stop(NULL, &err) == 0);
 }
 
-TEST(a_full_disk_is_said_and_the_rest_goes_through)
+TEST(a_full_disk_is_reported_and_the_rest_goes_through)
 {
 	struct rk_stderr_split *s = NULL;
 	struct rk_error err = { 0 };

@@ -62,7 +62,7 @@ TEST(a_line_of_each_library_is_a_call)
 		CHECK_STR(call_of(lines[i][0], strlen(lines[i][0])), lines[i][1]);
 }
 
-TEST(lines_that_are_no_calls_are_passed_over)
+TEST(lines_that_are_not_calls_are_skipped)
 {
 	static const char *const lines[] = {
 		"",
@@ -176,7 +176,7 @@ TEST(what_the_user_has_set_is_left_and_named)
 	rk_list_release(&notes);
 }
 
-TEST(variables_of_a_preset_are_left_and_a_percent_sign_is_no_folder)
+TEST(variables_of_a_preset_are_left_and_a_percent_sign_is_not_a_folder)
 {
 	struct rk_list env = { 0 }, notes = { 0 };
 	struct rk_error err = { 0 };
@@ -355,7 +355,7 @@ TEST(counts_that_do_not_fit_stay_at_the_largest)
 	rk_bytes_release(&config);
 }
 
-TEST(thousands_of_different_calls_are_told_apart)
+TEST(thousands_of_different_calls_are_distinguished)
 {
 	struct rk_library_counts c = { 0 };
 	struct rk_error err = { 0 };

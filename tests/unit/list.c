@@ -42,7 +42,7 @@ TEST(words_are_split_as_a_shell_would)
 	rk_list_release(&l);
 }
 
-TEST(an_environment_holds_each_name_once)
+TEST(an_environment_has_each_name_once)
 {
 	struct rk_list l = { 0 };
 	char name[4];

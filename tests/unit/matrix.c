@@ -71,7 +71,7 @@ TEST(one_process_needs_no_number)
 	world_close(&w);
 }
 
-TEST(numbers_too_far_apart_are_no_dispatches)
+TEST(numbers_too_far_apart_are_not_dispatches)
 {
 	static const int64_t far[][2] = { { 1, INT64_MAX },
 					  { INT64_MIN, INT64_MAX },

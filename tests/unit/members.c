@@ -158,7 +158,7 @@ TEST(a_long_list_of_ranks_is_not_cut)
 	end(&j);
 }
 
-TEST(a_rank_whose_node_is_not_known_is_no_node_more)
+TEST(a_rank_whose_node_is_not_known_adds_no_node)
 {
 	struct job j;
 
@@ -246,7 +246,7 @@ TEST(of_two_folders_of_a_rank_one_is_used)
 	end(&j);
 }
 
-TEST(two_jobs_side_by_side_are_told_in_one_sentence)
+TEST(two_jobs_side_by_side_are_reported_in_one_sentence)
 {
 	struct job j;
 
@@ -415,7 +415,7 @@ TEST(folders_of_any_name_have_the_rank_of_their_run_json)
 	end(&j);
 }
 
-TEST(a_run_of_one_process_is_no_job)
+TEST(a_run_of_one_process_is_not_a_job)
 {
 	struct job j;
 

@@ -230,7 +230,7 @@ TEST(counters_of_one_family_are_not_asked_for_on_the_other)
 	rk_metric_set_free(s);
 }
 
-TEST(the_closest_case_stands_whatever_the_order)
+TEST(the_closest_case_wins_whatever_the_order)
 {
 	struct rk_error err;
 	struct rk_metric_set *s = parse(

@@ -33,7 +33,7 @@ TEST(a_target_is_known_by_many_names)
 	CHECK_STR(arch_of("gfx1250"), "gfx1250");
 }
 
-TEST(what_is_no_target_is_told)
+TEST(an_unknown_target_is_reported)
 {
 	CHECK_STR(arch_of(""), "none");
 	CHECK_STR(arch_of("gfx"), "none");

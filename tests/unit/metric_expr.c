@@ -210,7 +210,7 @@ TEST(numbers_that_are_none_are_refused)
 	fails(".", "column 1: unexpected '.'");
 }
 
-TEST(unknown_words_are_told_with_the_known_ones)
+TEST(unknown_words_are_reported_with_the_known_ones)
 {
 	fails("reduce(a,avg)", "column 10: unknown operation 'avg' (known: sum, min, max, avr)");
 	fails("reduce(a,SUM)", "column 10: unknown operation 'SUM' (known: sum, min, max, avr)");
@@ -301,7 +301,7 @@ TEST(nesting_size_and_names_have_bounds)
 	limited(repeated("1", 200, "", ""), RK_E_FORMAT, "column 1: the number is too long");
 }
 
-TEST(an_arena_holds_what_belongs_to_its_expressions)
+TEST(an_arena_owns_what_belongs_to_its_expressions)
 {
 	struct rk_arena *a = NULL;
 	struct rk_error err = { 0 };

@@ -222,7 +222,7 @@ TEST(missing_names_give_their_reason)
 	teardown(&f);
 }
 
-TEST(terms_stand_for_their_expressions)
+TEST(terms_expand_to_their_expressions)
 {
 	struct fixture f;
 	unsigned r = 0, s = 0, m = 0;

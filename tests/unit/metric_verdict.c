@@ -120,7 +120,7 @@ static void check(const struct rk_verdict_facts *f, const char *name, const char
 	CHECK_STR(v.collect, collect);
 }
 
-TEST(nothing_that_stands_out_is_mixed)
+TEST(without_a_clear_limit_the_verdict_is_mixed)
 {
 	struct rk_verdict_facts f = dull();
 
@@ -507,7 +507,7 @@ TEST(names_of_collectives_are_known)
 			CHECK_STR("not communication", names[i]);
 }
 
-TEST(false_friends_of_collectives_are_not_taken_for_them)
+TEST(names_like_those_of_collectives_are_not_collectives)
 {
 	static const char *const names[] = {
 		"",

@@ -196,7 +196,7 @@ TEST(chips_without_kernels_are_not_shown)
 	ask_close(&a);
 }
 
-TEST(an_unknown_chip_is_told_and_has_what_needs_no_chip)
+TEST(an_unknown_chip_is_reported_and_has_what_needs_no_chip)
 {
 	struct ask a;
 
@@ -299,7 +299,7 @@ TEST(times_of_zero_and_below_give_no_rates)
 	ask_close(&a);
 }
 
-TEST(counters_that_are_no_numbers_are_missing_and_told)
+TEST(counters_that_are_not_numbers_are_missing_and_reported)
 {
 	struct ask a;
 
@@ -347,7 +347,7 @@ TEST(sums_of_huge_values_are_missing_and_never_infinite)
 	ask_close(&a);
 }
 
-TEST(counters_that_contradict_are_told_by_name)
+TEST(contradictory_counters_are_reported_by_name)
 {
 	struct ask a;
 

@@ -64,7 +64,7 @@ static int ask_told(struct ask *a, struct told *t, const char *regex)
 	return ask_with(a, "in", 1, &opt);
 }
 
-TEST(each_dispatch_is_told_once_in_order_after_the_beginning)
+TEST(each_dispatch_is_reported_once_in_order_after_the_beginning)
 {
 	struct told t = { 0 };
 	struct ask a;

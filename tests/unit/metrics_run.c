@@ -90,7 +90,7 @@ TEST(kernels_come_by_time_with_their_own_values)
 	ask_close(&a);
 }
 
-TEST(an_integral_is_of_its_own_pass_and_the_clocks_of_the_main_one)
+TEST(an_integral_uses_its_own_pass_and_the_clocks_of_the_main_one)
 {
 	struct ask a;
 
@@ -312,7 +312,7 @@ TEST(passes_of_rocprofv3_meet_in_one_dispatch)
 	ask_close(&a);
 }
 
-TEST(a_pass_that_ended_early_is_told)
+TEST(a_pass_that_ended_early_is_reported)
 {
 	struct ask a;
 

@@ -337,7 +337,7 @@ static int monitor(struct world *w, unsigned what, unsigned interval_ms, unsigne
 	return rk_monitor_stop(m, ret, &w->err);
 }
 
-TEST(samples_stand_on_the_clock_of_traces)
+TEST(samples_are_on_the_clock_of_traces)
 {
 	int64_t before = boot_ns(), after, t = 0;
 	struct rk_monitor_result r = { 0 };
@@ -465,7 +465,7 @@ TEST(without_gpus_nothing_is_sampled_and_no_file_is_made)
 	world_close(&w);
 }
 
-TEST(files_that_are_there_are_kept_unless_told_otherwise)
+TEST(existing_files_are_kept_unless_forced)
 {
 	struct rk_monitor_options opt = { .metrics = RK_MONITOR_ALL };
 	struct rk_monitor *m = NULL;

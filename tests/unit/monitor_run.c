@@ -119,7 +119,7 @@ TEST(opening_a_monitor_survives_each_failed_allocation)
 	world_close(&w);
 }
 
-TEST(what_a_monitor_did_is_told_as_json)
+TEST(what_a_monitor_did_is_written_as_json)
 {
 	struct rk_monitor_end end = { .samples = { .samples = 12,
 						   .missed = 1,

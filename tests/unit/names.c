@@ -76,7 +76,7 @@ TEST(truncated_names_are_those_of_rocprofv3)
 	becomes("Memset (D)", "Memset", false, true);
 }
 
-TEST(bytes_that_are_no_text_are_replaced)
+TEST(bytes_that_are_not_text_are_replaced)
 {
 	char *got = clean("a\xff\xfe"
 			  "b",
@@ -116,7 +116,7 @@ static char *bomb(unsigned levels)
 	return text;
 }
 
-TEST(a_name_that_stands_for_gigabytes_comes_back_quickly_as_it_is)
+TEST(a_name_that_expands_to_gigabytes_comes_back_quickly_as_it_is)
 {
 	clock_t begin = clock();
 

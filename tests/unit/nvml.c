@@ -101,7 +101,7 @@ TEST(an_nvml_that_cannot_begin_finds_nothing)
 	}
 }
 
-TEST(a_file_that_is_no_library_is_no_nvml)
+TEST(a_file_that_is_not_a_library_is_not_nvml)
 {
 	struct rk_nvml n;
 	struct world w;

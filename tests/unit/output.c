@@ -120,7 +120,7 @@ TEST(every_failing_write_leaves_nothing)
 	}
 }
 
-TEST(places_that_cannot_be_written_are_told)
+TEST(places_that_cannot_be_written_are_reported)
 {
 	struct rk_output *o = NULL;
 	struct rk_error err = { 0 };
@@ -183,7 +183,7 @@ TEST(a_spill_can_be_changed_through_its_output)
 	rk_spill_free(s);
 }
 
-TEST(changes_that_fail_are_told)
+TEST(changes_that_fail_are_reported)
 {
 	struct rk_output *o = NULL;
 	struct rk_error err = { 0 };
@@ -208,7 +208,7 @@ TEST(changes_that_fail_are_told)
 	world_close(&w);
 }
 
-TEST(a_full_device_is_told)
+TEST(a_full_device_is_reported)
 {
 	struct rk_output *o = NULL;
 	struct rk_error err = { 0 };

@@ -123,7 +123,7 @@ static const char *refused(const char *version)
 	return err.message;
 }
 
-TEST(what_is_no_version_is_refused_with_the_reason)
+TEST(an_invalid_version_is_refused_with_the_reason)
 {
 	char longest[200];
 
@@ -162,7 +162,7 @@ TEST(a_version_of_the_longest_kind_is_kept_whole)
 	rk_arena_free(a);
 }
 
-TEST(a_version_without_memory_is_no_version)
+TEST(a_version_without_memory_is_not_a_version)
 {
 	bool failed = true;
 

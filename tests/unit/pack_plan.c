@@ -331,7 +331,7 @@ TEST(files_that_packages_have_themselves_are_left_out)
 	world_close(&w);
 }
 
-TEST(items_stand_in_the_order_of_wheels)
+TEST(items_are_in_the_order_of_wheels)
 {
 	static const char *const want[] = {
 		".info/version", "share/a",     "share/z",

@@ -234,7 +234,7 @@ static unsigned char *unpack(const unsigned char *gz, size_t len, size_t *ret_le
 	return out;
 }
 
-TEST(the_archive_of_the_sdist_has_all_members_and_no_time_of_its_own)
+TEST(the_archive_of_the_sdist_has_all_members_and_a_fixed_time)
 {
 	struct rk_made_list l = { 0 };
 	struct meta_world w;

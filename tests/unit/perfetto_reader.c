@@ -409,7 +409,7 @@ TEST(perfetto_times_of_an_incremental_clock)
 	finish(&w);
 }
 
-TEST(perfetto_slices_without_a_beginning_or_an_end_are_told)
+TEST(perfetto_slices_without_a_beginning_or_an_end_are_reported)
 {
 	struct writer w;
 
@@ -447,7 +447,7 @@ TEST(perfetto_numbers_out_of_range_are_empty)
 	finish(&w);
 }
 
-TEST(perfetto_lost_huge_compressed_and_damaged_packets_are_told)
+TEST(perfetto_lost_huge_compressed_and_damaged_packets_are_reported)
 {
 	struct rk_bytes p;
 	struct writer w;
@@ -544,7 +544,7 @@ TEST(perfetto_survives_every_failed_allocation)
 	finish(&w);
 }
 
-TEST(perfetto_text_and_other_bytes_are_not_taken_for_a_trace)
+TEST(perfetto_text_and_other_bytes_are_not_a_trace)
 {
 	static const char *const others[] = { "\nKind,Agent_Id\n1,2\n", "\n\n\n", "\n\x05hello",
 					      "\n\xff\xff\xff\xff" };

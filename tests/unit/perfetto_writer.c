@@ -228,7 +228,7 @@ TEST(what_is_not_known_of_a_kernel_stays_unknown_in_a_perfetto_trace)
 	trace_close(&t);
 }
 
-TEST(kernels_that_overlap_on_a_queue_stand_on_lanes_beside_it)
+TEST(kernels_that_overlap_on_a_queue_get_lanes_beside_it)
 {
 	struct trace_world t;
 	struct rk_builder *b;

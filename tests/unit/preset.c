@@ -311,7 +311,7 @@ TEST(a_slip_in_a_preset_is_named_with_file_and_line)
 	folder_drop(&f, files);
 }
 
-TEST(text_that_is_no_json_is_refused_with_its_line)
+TEST(text_that_is_not_json_is_refused_with_its_line)
 {
 	static const char *const files[] = { "bad.json", NULL };
 	struct rk_preset *p = NULL;

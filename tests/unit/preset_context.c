@@ -133,7 +133,7 @@ TEST(pc_sampling_that_no_gpu_has_is_mended)
 	rk_preset_free(p);
 }
 
-TEST(a_context_stands_on_top_of_a_preset)
+TEST(a_context_overrides_a_preset)
 {
 	struct rk_preset *base = NULL, *p;
 	struct rk_error err = { 0 };
@@ -237,7 +237,7 @@ static const struct bad {
 	  NOT_RUN "has no number in 'often'" ALONE },
 };
 
-TEST(what_is_wrong_with_a_context_is_said_with_its_line)
+TEST(errors_in_a_context_are_reported_with_their_line)
 {
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct rk_preset *p = NULL;

@@ -101,7 +101,7 @@ TEST(mixed_ranks_are_added_up_while_all_is_kept)
 	      "");
 }
 
-TEST(a_name_that_mixed_ranks_break_is_left_out_and_told)
+TEST(a_name_that_mixed_ranks_break_is_left_out_and_reported)
 {
 	gives(mixed, COUNT(mixed), 1, "other: 2 ranks, 4 (3) to 8 (2), 6, 0.333333\n",
 	      "many-rank-names:2 ");

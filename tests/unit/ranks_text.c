@@ -341,7 +341,7 @@ static void says(const struct rk_ranks *k, const char *want)
 	rk_list_release(&l);
 }
 
-TEST(a_job_that_is_even_is_said_to_be)
+TEST(a_balanced_job_is_reported_as_balanced)
 {
 	struct rk_ranks_rank ranks[4];
 	struct rk_ranks k = job_of(ranks, 4);
@@ -511,7 +511,7 @@ TEST(of_two_ranks_that_wait_for_each_other_none_is_a_straggler)
 	CHECK_I64(rk_ranks_straggler(&k), 1);
 }
 
-TEST(neither_late_ranks_nor_the_wire_is_said_where_it_is_not_clear)
+TEST(neither_late_ranks_nor_the_network_is_blamed_where_it_is_not_clear)
 {
 	struct rk_ranks_collective even = collectives[0];
 	struct rk_ranks k = { .job = "", .reference = -1, .collectives = &even, .ncollectives = 1 };

@@ -119,7 +119,7 @@ static void told_later(void *arg)
 	rk_rec_note("no copies: refused", 18);
 }
 
-TEST(records_that_are_told_later_come_back)
+TEST(records_that_are_reported_later_come_back)
 {
 	struct world w;
 	const char *path;

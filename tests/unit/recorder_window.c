@@ -206,7 +206,7 @@ static void stay_idle(void *arg)
 	slow_end(&s);
 }
 
-TEST(a_thread_that_is_idle_keeps_its_block_and_holds_nothing_back)
+TEST(an_idle_thread_keeps_its_block_and_delays_nothing)
 {
 	keeps(stay_idle, BLOCK * 40 + 2);
 	CHECK(kept.seen[0] && kept.seen[BLOCK * 20 + 1]);

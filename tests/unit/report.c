@@ -139,7 +139,7 @@ TEST(report_as_json_has_the_keys_of_the_contract)
 		"}\n");
 }
 
-TEST(report_as_csv_holds_one_section)
+TEST(report_as_csv_has_one_section)
 {
 	struct rk_report r = sample();
 
@@ -154,7 +154,7 @@ TEST(report_as_csv_holds_one_section)
 		"\"a, \"\"b\"\"\",1,2,,,,,,,,,false\n");
 }
 
-TEST(csv_of_statistics_holds_what_they_are_about)
+TEST(csv_of_statistics_has_what_they_are_about)
 {
 	struct rk_report r = sample();
 

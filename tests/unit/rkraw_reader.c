@@ -202,7 +202,7 @@ TEST(headers_that_cannot_be_are_refused)
 	world_close(&w);
 }
 
-TEST(a_header_with_a_wrong_sum_is_told)
+TEST(a_header_with_a_wrong_sum_is_reported)
 {
 	struct image *m = make();
 	struct world w;
@@ -274,7 +274,7 @@ TEST(an_open_block_is_read_as_far_as_it_was_published)
 	world_close(&w);
 }
 
-TEST(more_than_a_block_holds_is_damage)
+TEST(more_than_fits_a_block_is_damage)
 {
 	struct image *m = make();
 	struct world w;

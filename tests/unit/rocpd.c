@@ -294,7 +294,7 @@ TEST(a_process_id_is_looked_up_when_it_is_not_the_pid)
 	finish(&f, &r);
 }
 
-TEST(tracks_stand_for_places_in_schema_four)
+TEST(tracks_are_places_in_schema_four)
 {
 	struct fixture f;
 	struct rig r;

@@ -215,7 +215,7 @@ TEST(cut_anywhere_a_file_gives_rows_or_an_error)
 	fixture_end(&f);
 }
 
-TEST(files_that_are_no_rocpd_database_are_refused_in_one_line)
+TEST(files_that_are_not_a_rocpd_database_are_refused_in_one_line)
 {
 	static const struct {
 		const char *content;

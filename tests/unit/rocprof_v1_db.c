@@ -37,7 +37,7 @@ static const char kern[] =
 	"(1,'\"<barrier packet>\"',8,2,1,500,501,0,0,0,0,0,0,0,64,'0x0','0x0',0,0,200,210,211,"
 	"220,1)";
 
-TEST(v1_db_kernels_stand_in_kern)
+TEST(v1_db_kernels_are_in_kern)
 {
 	reads_as(kern, RK_KERNELS, RK_WANT_ALL,
 		 "kernel_name=add(int*, int) [clone .kd]|start_ns=100|duration_ns=80|grid_x=16|"
@@ -93,7 +93,7 @@ static const char traced[] =
 	" INTEGER, \"Name\" TEXT, \"Index\" INTEGER);"
 	"INSERT INTO rocTX VALUES(1,2,0,501,'\"here\"',0),(3,90,0,501,'\"loop\"',1)";
 
-TEST(v1_db_kernels_stand_in_ops_when_hip_was_traced)
+TEST(v1_db_kernels_are_in_ops_when_hip_was_traced)
 {
 	reads_as(traced, RK_KERNELS, RK_WANT_ALL,
 		 "kernel_name=f(int, int)|start_ns=100|duration_ns=50|stream_id=1|device_id=0|"

@@ -124,7 +124,7 @@ TEST(raw_results_have_kernels_and_the_counters_behind_each)
 		 "");
 }
 
-TEST(raw_grids_too_large_for_their_column_are_told)
+TEST(raw_grids_too_large_for_their_column_are_reported)
 {
 	reads_as("dispatch[0], grd(4294967296), wgr(64), kernel-name(\"k\")\n", RK_KERNELS,
 		 "kernel_name=k|grid_x=67108864|grid_y=1|grid_z=1|block_x=64|block_y=1|block_z=1|"
@@ -158,7 +158,7 @@ TEST(text_of_rocprofv2_does_not_tell_marks_from_ranges)
 		 "range-end-lost:1 ");
 }
 
-TEST(raw_lines_that_are_no_records_are_counted)
+TEST(raw_lines_that_are_not_records_are_counted)
 {
 	reads_as("1:2 5:6 hipFree(0x1) :1\r\n"
 		 "rubbish\n1:2 x\n99999999999999999999:1 5:6 hipFree() :2\n-1:2 5:6 f() :3\n"
@@ -180,7 +180,7 @@ TEST(raw_lines_that_are_no_records_are_counted)
 		 "unknown-line:4 cut-row:1 ");
 }
 
-TEST(logs_and_settings_are_no_traces)
+TEST(logs_and_settings_are_not_traces)
 {
 	static const char *const texts[] = {
 		"Omniperf version: 2.0.0\nTarget: MI300X_A1\n   |-> [rocprofv2] - GRBM_COUNT\n",

@@ -251,7 +251,7 @@ TEST(v3_json_that_is_cut_gives_the_rows_before)
 		 RK_KERNELS, KERNEL_ROW, "truncated-json:1 ");
 }
 
-TEST(v3_json_cut_anywhere_is_no_failure)
+TEST(v3_json_cut_anywhere_is_not_a_failure)
 {
 	static const char text[] = COUNTED;
 	struct world w;

@@ -37,7 +37,7 @@ TEST(a_member_of_run_json_is_taken_out_wherever_it_is)
 	world_close(&w);
 }
 
-TEST(the_name_of_a_member_inside_another_is_no_member)
+TEST(the_name_of_a_member_inside_another_is_not_a_member)
 {
 	struct world w;
 
@@ -49,7 +49,7 @@ TEST(the_name_of_a_member_inside_another_is_no_member)
 	world_close(&w);
 }
 
-TEST(a_file_that_is_no_run_is_not_edited)
+TEST(a_file_that_is_not_a_run_is_not_edited)
 {
 	struct world w;
 

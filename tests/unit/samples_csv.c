@@ -63,7 +63,7 @@ TEST(samples_of_madengine_have_wall_clock_times_without_a_zone)
 		 "");
 }
 
-TEST(samples_of_madengine_with_watts_divided_by_a_thousand_are_told)
+TEST(samples_of_madengine_with_watts_divided_by_a_thousand_are_reported)
 {
 	reads_as("time,Power(Watt) GPU0\n2024-01-01 00:00:00.0,0.15\n2024-01-01 00:00:01.0,0.7\n",
 		 "time_ns=1704067200000000000|device_id=0|metric=power_w|value=0.14999999999999999|"
@@ -247,7 +247,7 @@ TEST(sample_values_may_have_a_unit_and_nothing_else)
 	is_value("inf", 3, RK_VALUE_BAD, 0);
 }
 
-TEST(samples_without_rows_are_no_error)
+TEST(samples_without_rows_are_not_an_error)
 {
 	reads_as("timestamp,gpu,socket_power", "", "");
 	reads_as("timestamp,gpu,socket_power\n", "", "");

@@ -147,7 +147,7 @@ TEST(credentials_in_urls_are_hidden)
 	CHECK_PAIRS(table);
 }
 
-TEST(well_known_tokens_are_hidden_wherever_they_stand)
+TEST(well_known_tokens_are_hidden_wherever_they_are)
 {
 	static const struct pair table[] = {
 		{ NULL, "hf_abcDEF123456", "[hidden]" },

@@ -251,7 +251,7 @@ static bool has_line(const struct rk_list *l, const char *begin)
 	return false;
 }
 
-TEST(counters_that_were_typed_are_told_under_their_other_names)
+TEST(counters_that_were_typed_are_reported_under_their_other_names)
 {
 	static const char begin[] = "counters renamed for gfx942: ";
 	char *argv[] = { "true", NULL };
@@ -279,7 +279,7 @@ TEST(counters_that_were_typed_are_told_under_their_other_names)
 	place_close(&p);
 }
 
-TEST(counters_alone_are_told_not_to_give_real_times)
+TEST(counters_alone_warn_that_times_are_not_real)
 {
 	static const char note[] = "# note: only counters are collected, so kernel times include";
 	char *argv[] = { "true", NULL }, *text;
@@ -299,7 +299,7 @@ TEST(counters_alone_are_told_not_to_give_real_times)
 	place_close(&p);
 }
 
-TEST(a_variable_that_the_user_has_set_is_told_in_the_plan)
+TEST(a_variable_that_the_user_has_set_is_listed_in_the_plan)
 {
 	char *argv[] = { "true", NULL }, *text;
 	struct rk_session_options opt;
@@ -480,7 +480,7 @@ TEST(counters_that_a_tool_does_not_take_need_no_other_name)
 	place_close(&p);
 }
 
-TEST(a_machine_without_gpu_is_no_failure_of_the_monitor)
+TEST(a_machine_without_gpu_does_not_fail_the_monitor)
 {
 	char *argv[] = { "true", NULL }, text[65536];
 	struct rk_session_result did = { 0 };

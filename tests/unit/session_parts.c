@@ -69,7 +69,7 @@ TEST(workers_on_one_slurm_task_have_ranks_of_their_own)
 	CHECK_I64(rk_rank_find(pmi).size, 8);
 }
 
-TEST(job_node_and_launcher_are_told)
+TEST(job_node_and_launcher_are_reported)
 {
 	char *slurm[] = { "SLURM_PROCID=3", "SLURM_STEP_ID=2", "SLURM_JOB_ID=77",
 			  "SLURM_NODEID=1", "SLURM_NTASKS=8",  "SLURMD_NODENAME=n2",
@@ -134,7 +134,7 @@ TEST(two_launchers_that_disagree_about_as_many_processes_are_named)
 	CHECK_STR(rk_rank_find(said).contradicts, "");
 }
 
-TEST(a_batch_script_of_slurm_is_no_rank)
+TEST(a_slurm_batch_script_is_not_a_rank)
 {
 	char *batch[] = { "SLURM_PROCID=0", "SLURM_JOB_ID=1", NULL };
 	char *worker[] = { "SLURM_PROCID=0", "SLURM_JOB_ID=1", "RANK=4", NULL };
@@ -241,7 +241,7 @@ TEST(a_run_directory_is_absolute_and_has_a_folder_per_rank)
 	rk_bytes_release(&b);
 }
 
-TEST(a_directory_that_holds_something_is_refused_without_force)
+TEST(a_directory_that_is_not_empty_is_refused_without_force)
 {
 	struct rk_error err = { 0 };
 	struct world w;
@@ -310,7 +310,7 @@ TEST(an_empty_directory_is_taken_by_one_run_alone)
 	world_close(&w);
 }
 
-TEST(a_name_that_no_path_can_have_is_told)
+TEST(a_name_that_no_path_can_have_is_reported)
 {
 	struct rk_error err = { 0 };
 	struct rk_bytes name, b;

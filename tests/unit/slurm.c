@@ -112,7 +112,7 @@ static void check_words(struct world *w, uint64_t *random, const char *const *be
 		CHECK_MEM(got, want, len);
 }
 
-TEST(a_script_hands_on_every_word_as_it_is)
+TEST(a_script_passes_on_every_word_as_it_is)
 {
 	static const char *const before[] = {
 		"--ntasks=1", "--ntasks-per-node=1", "/bin/rockit", "run", "--dir", "/d '\ne", "--"
@@ -255,7 +255,7 @@ static const char *collected(struct world *w, bool *whole)
 
 #define DONE "\"state\":\"done\",\"ledger\":{\"delivered\":{\"tables\":{\"kernels\":5}}}"
 
-TEST(the_parts_of_a_job_are_told_node_by_node)
+TEST(the_parts_of_a_job_are_listed_node_by_node)
 {
 	struct world w;
 	bool whole;
@@ -309,7 +309,7 @@ TEST(ranks_that_were_not_asked_for_are_not_missing)
 }
 
 /* Whoever can write to the folder may put anything there: nothing is waited for. */
-TEST(a_record_that_is_no_file_is_not_read)
+TEST(a_record_that_is_not_a_file_is_not_read)
 {
 	struct world w;
 	bool whole;

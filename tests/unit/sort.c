@@ -248,7 +248,7 @@ static void wide_schema(unsigned extra)
 	schema.nfields = FIRST_WIDE + extra;
 }
 
-TEST(sorting_more_rows_than_the_window_holds)
+TEST(sorting_more_rows_than_fit_the_window)
 {
 	wide_schema(45);
 	check(70000, 8192, in_order, true);

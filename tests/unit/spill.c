@@ -33,7 +33,7 @@ TEST(what_is_appended_is_read_back_from_anywhere)
 	world_close(&w);
 }
 
-TEST(a_place_for_temporary_files_that_is_none_is_told)
+TEST(an_unusable_directory_for_temporary_files_is_reported)
 {
 	struct rk_spill *s = NULL;
 	struct rk_error err = { 0 };

@@ -39,7 +39,7 @@ static void reads_as(const char *path, enum rk_table t, uint64_t want, const cha
 	world_close(&w);
 }
 
-TEST(database_with_late_tables_is_told_by_them)
+TEST(database_with_late_tables_is_recognised_by_them)
 {
 	struct fixture f;
 
@@ -57,7 +57,7 @@ TEST(database_with_late_tables_is_told_by_them)
 	fixture_end(&f);
 }
 
-TEST(database_that_is_all_in_its_log_is_told_by_its_tables)
+TEST(database_that_is_all_in_its_log_is_recognised_by_its_tables)
 {
 	struct fixture f;
 	struct world w;

@@ -61,7 +61,7 @@ TEST(many_texts_keep_their_ids_while_the_table_grows)
 	rk_strtab_free(t);
 }
 
-TEST(a_full_table_gives_stand_ins_and_says_so)
+TEST(a_full_table_gives_placeholders_and_says_so)
 {
 	struct rk_strtab *t = NULL;
 	char text[200];

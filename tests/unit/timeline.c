@@ -262,7 +262,7 @@ TEST(what_takes_no_time_is_counted_and_parts_nothing)
 		   "longest 100 at 100; launch 1 10 10");
 }
 
-TEST(what_starts_and_ends_at_0_is_no_part_of_the_span)
+TEST(rows_that_start_and_end_at_0_are_not_part_of_the_span)
 {
 	static const struct row r[] = { { 200, 10, 0, 1, 0, 0, 0, 0, 0, 0, 0 },
 					{ 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0 },
@@ -291,7 +291,7 @@ TEST(rows_without_times_negative_ones_and_barriers_are_passed_over)
 		   "0 at 0; launch 0 0 -1");
 }
 
-TEST(times_at_the_ends_of_the_range_are_told)
+TEST(times_at_the_ends_of_the_range_are_reported)
 {
 	static const struct row r[] = {
 		{ INT64_MAX, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0 },
@@ -320,7 +320,7 @@ TEST(times_at_the_ends_of_the_range_are_told)
 	world_close(&w);
 }
 
-TEST(devices_are_told_apart_by_node_rank_and_number)
+TEST(devices_are_distinguished_by_node_rank_and_number)
 {
 	static const struct row r[] = { { 100, 10, 1, 1, 0, 0, 7, 0, 0, "b", 0 },
 					{ 100, 10, 0, 1, 0, 0, 7, 0, 0, "b", 0 },
@@ -402,7 +402,7 @@ TEST(copies_without_a_device_are_of_the_only_one)
 	world_close(&w);
 }
 
-TEST(queues_are_of_a_process_and_streams_stand_in_for_them)
+TEST(queues_belong_to_a_process_and_streams_replace_them)
 {
 	/* the same queue of two processes, and a stream with its number */
 	static const struct row r[] = { { 100, 10, 0, 1, 0, 0, 0, 7, 0, 0, 0 },
@@ -597,7 +597,7 @@ TEST(stretches_come_out_in_order_whatever_they_went_in)
 	}
 }
 
-TEST(a_million_queues_are_told_and_do_no_harm)
+TEST(a_million_queues_are_reported_and_do_no_harm)
 {
 	enum { N = 1000000 };
 	struct row *rows = calloc(N, sizeof(*rows));
@@ -619,7 +619,7 @@ TEST(a_million_queues_are_told_and_do_no_harm)
 	free(rows);
 }
 
-TEST(more_devices_than_can_be_are_told)
+TEST(more_devices_than_possible_are_reported)
 {
 	enum { N = 3000 };
 	struct row rows[N];

@@ -85,7 +85,7 @@ TEST(negative_and_zero_durations_are_counted)
 	world_close(&w);
 }
 
-TEST(kernels_at_time_0_that_take_no_time_are_told_of)
+TEST(kernels_at_time_0_without_duration_are_reported)
 {
 	static const struct kernel k[] = { { 0, 0, 1, 1, 0 },
 					   { 0, 5, 1, 1, 0 },

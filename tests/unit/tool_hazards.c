@@ -16,7 +16,7 @@ static bool warned(const char *tool, const char *version, const char *arch, cons
 	return found;
 }
 
-TEST(a_hazard_holds_for_its_releases_only)
+TEST(a_hazard_applies_to_its_releases_only)
 {
 	CHECK(!warned("rocprofv3", "6.2.4", "", "numpy"));
 	CHECK(warned("rocprofv3", "6.3", "", "numpy"));
@@ -29,7 +29,7 @@ TEST(a_hazard_holds_for_its_releases_only)
 	CHECK(!warned("rocprof", "7.2.2", "", "HIP graphs"));
 }
 
-TEST(a_hazard_holds_for_its_chips_only)
+TEST(a_hazard_applies_to_its_chips_only)
 {
 	CHECK(warned("rocprofv3", "7.0", "gfx1100", "read zero"));
 	CHECK(!warned("rocprofv3", "7.0", "gfx942", "read zero"));

@@ -5,7 +5,7 @@
 	"--timestamp on --basenames off -t /out/tmp -d /out -o /out/results.csv ./app " \
 	"-n 4 2"
 
-TEST(rocprof_is_told_without_two_dashes)
+TEST(rocprof_is_called_without_two_dashes)
 {
 	struct wish w;
 
@@ -68,7 +68,7 @@ TEST(what_rocprof_would_evaluate_is_escaped)
 	wish_close(&w);
 }
 
-TEST(what_cannot_be_told_to_a_script_is_refused)
+TEST(what_a_script_cannot_express_is_refused)
 {
 	static const char *const tools[] = { "rocprof", "rocprofv2" };
 
@@ -226,7 +226,7 @@ TEST(scripts_and_collectors_take_no_two_dashes)
 	CHECK(rk_tool_find("nsys") == NULL);
 }
 
-TEST(a_collector_is_told_by_the_environment_alone)
+TEST(a_collector_is_configured_by_the_environment_alone)
 {
 	struct wish w;
 
@@ -245,7 +245,7 @@ TEST(a_collector_is_told_by_the_environment_alone)
 	wish_close(&w);
 }
 
-TEST(cupti_is_told_by_the_environment_too)
+TEST(cupti_is_configured_by_the_environment_too)
 {
 	struct wish w;
 

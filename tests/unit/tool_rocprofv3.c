@@ -289,7 +289,7 @@ TEST(every_option_exists_in_its_release)
 	wish_close(&w);
 }
 
-TEST(raw_options_stand_right_before_the_program)
+TEST(raw_options_come_right_before_the_program)
 {
 	struct wish w;
 

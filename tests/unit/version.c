@@ -30,7 +30,7 @@ TEST(versions_are_read_as_people_and_packages_write_them)
 	CHECK_STR(parsed("6.2."), "6.2.0");
 }
 
-TEST(what_is_no_version_is_refused)
+TEST(an_invalid_version_is_refused)
 {
 	static const char *const bad[] = { "",      "latest",  ".6",
 					   "rocm",  "-1",      "x",

@@ -62,7 +62,7 @@ TEST(an_empty_directory_has_no_files)
 	world_close(&w);
 }
 
-TEST(directories_that_cannot_be_read_are_told)
+TEST(directories_that_cannot_be_read_are_reported)
 {
 	struct world w;
 

@@ -190,7 +190,7 @@ TEST(v2_results_of_the_first_release_have_short_names)
 		 RK_KERNELS, "kernel_name=k|start_ns=0|duration_ns=140469300947216" V2_KERNEL("1"));
 }
 
-TEST(v2_times_that_a_spreadsheet_has_rounded_are_no_times)
+TEST(v2_times_that_a_spreadsheet_has_rounded_are_refused)
 {
 	reads_with(V2_HEADER
 		   "\r\n1,11995,1,77,78,512,256,512,0,8,4,16,64,\"k\",8.1097E+14,8.1097E+14,9\r\n",

@@ -367,7 +367,7 @@ TEST(more_than_65534_members_have_a_longer_end)
 	check_many(65536);
 }
 
-TEST(what_cannot_be_is_told)
+TEST(impossible_values_are_reported)
 {
 	struct rk_zip_options o = { .level = 13 };
 	struct rk_zip_member m = member("a", "", 0);
@@ -486,7 +486,7 @@ static int watching(void *arg, uint64_t done)
 	return ++w->calls == w->stop;
 }
 
-TEST(progress_is_told_and_can_stop_it)
+TEST(progress_is_reported_and_can_stop_it)
 {
 	struct watch watch = { 0 };
 	struct rk_zip_options o = { .level = 0, .progress = watching, .progress_arg = &watch };
