@@ -1,4 +1,4 @@
-# Tests of what is installed and handed on: tests/install. Label: install. Once, in the plain build:
+# Tests of the installed tree and the packages: tests/install. Label: install. Once, in the plain build:
 # what needs build/dist (make deb tarball) is skipped but in `make test-full`.
 if(ROCKIT_SANITIZE OR ROCKIT_FUZZ OR NOT CMAKE_BUILD_TYPE STREQUAL RelWithDebInfo)
   return()

@@ -1,4 +1,4 @@
-# tests/sim: one program that stands in for the ROCm tools. Its tables are made from text files.
+# tests/sim: one program that imitates the ROCm tools. Its tables are made from text files.
 find_program(ROCKIT_AWK NAMES awk REQUIRED)
 set(sim ${PROJECT_SOURCE_DIR}/tests/sim)
 set(sim_tables)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # demo.sh BUILD ROWS - profile the bundled OpenCL program for real and report on it.
 #
-# Where OpenCL could not be built, a run directory like rocprofv3's with ROWS kernels is made up and
+# Where OpenCL could not be built, a run directory like rocprofv3's with ROWS kernels is generated and
 # converted instead.
 set -eu
 build=$1
@@ -23,7 +23,7 @@ if [ -x "$build/example-inference" ] && [ -e "$build/librockit-opencl.so" ]; the
 	ls "$demo/run"
 	exit 0
 fi
-echo "demo: no OpenCL here; a made-up trace of $rows kernels instead" >&2
+echo "demo: no OpenCL here; a generated trace of $rows kernels instead" >&2
 "$build/gen-trace" --rows "$rows" --seed 1 --dir "$demo/run"
 show "$build/rockit" convert "$demo/run" -o "$demo/out/"
 show "$build/rockit" report "$demo/run" --top 5

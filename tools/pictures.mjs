@@ -18,7 +18,7 @@ run("run", "-q", "--tool", "opencl", "--redact", "-d", folder, "--", process.env
 const browser = await launch();
 const page = await open(browser, folder, { viewport: { width: WIDTH, height: 1000 } });
 
-// Into the steps of the program, until single kernels can be told apart.
+// Into the steps of the program, until single kernels can be distinguished.
 const box = await page.locator("#timeline canvas").first().boundingBox();
 await page.mouse.move(box.x + 0.9 * box.width, box.y + box.height / 2);
 await page.keyboard.down("Control");

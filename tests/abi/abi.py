@@ -3,8 +3,8 @@
 
 Exported symbols, headers, and cmake/rockit.map name the same functions. Sizes and offsets of all
 structs and the values of all enums are those of rockit-1.0.txt, on x86-64 and aarch64; each header
-compiles by itself as C17 and as C++17. --update adds what is new to the list and refuses to change
-what stands there.
+compiles by itself as C17 and as C++17. --update adds new entries to the list and refuses to change
+existing ones.
 
 A struct may change in two ways: the library's own, which callers only point to, grow at their ends;
 in others a field takes words of `reserved`.
@@ -101,7 +101,7 @@ def entries(lines):
 
 
 def broken(old, new):
-    """What of the old list does not hold any more."""
+    """Entries of the old list that have changed."""
     for key, numbers in old.items():
         struct = key.removeprefix("struct ").split(".")[0]
         now = new.get(key)

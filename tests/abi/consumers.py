@@ -108,7 +108,7 @@ def by_cmake(world, static):
 
 
 def too_new(world):
-    """Who needs a later release is told so."""
+    """Asking for a later release is refused."""
     folder = world.top / "new"
     folder.mkdir()
     (folder / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.22)\n"

@@ -169,8 +169,8 @@ class Bench:
             sys.stdout.flush()
         r = self.child([self.build / "cl-fake", self.layer, "millions"])
         for name in ("first", "last"):
-            print(f"| made-up runtime, the {name} million | {r[name + '_s']:.2f} us | | |")
-        print(f"| made-up runtime, all | | {r['rss_kb'] / 1024:.1f} MB, {r['grown_kb'] / 1024:.1f} "
+            print(f"| synthetic runtime, the {name} million | {r[name + '_s']:.2f} us | | |")
+        print(f"| synthetic runtime, all | | {r['rss_kb'] / 1024:.1f} MB, {r['grown_kb'] / 1024:.1f} "
               f"of them after the first million | {r['bytes'] / 10_000_000:.1f} B |")
 
 

@@ -55,7 +55,7 @@ def run_polars(task, src, out):
 
 
 def check(src, parquet):
-    """Does the Parquet file say the same as the csv, and stand in order of time?"""
+    """Does the Parquet file have the rows of the csv, sorted by time?"""
     import duckdb
 
     db = duckdb.connect()

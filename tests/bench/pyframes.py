@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 """pyframes.py - a run as a DataFrame: rockit's Python package beside pyarrow and pandas themselves.
 
-Each measurement is a process of its own that has its modules loaded; the best of two calls in each
-of the interleaved rounds counts. CPU seconds of all threads stand beside the time: they say more where
-the machine has other things to do.
+Each measurement is a separate process with its modules loaded; the best of two calls in each of the
+interleaved rounds counts. CPU seconds of all threads are printed too: they say more on a busy machine.
 """
 import json
 import math

@@ -92,7 +92,7 @@ const tests = {
 		});
 	},
 	"one kernel without length is drawn": () => look("nothing", [{ start: 5000, end: 5000 }]),
-	"kernels of one start stand below each other": async () => {
+	"kernels that start together are drawn below each other": async () => {
 		const rows = Array.from({ length: 40 }, (_, i) => ({ name: `k${i}`, start: 1000, end: 2000 + i }));
 		await look("one-start", rows, async (page) => {
 			assert.equal(await page.evaluate(() => window.rockit.data.lanes[0].depth), 8);
@@ -114,7 +114,7 @@ const tests = {
 			assert.ok(seen.to - seen.from < 1e6 && Number(seen.rows) > 0, JSON.stringify(seen));
 		});
 	},
-	"a clock that jumps is told and drawn": async () => {
+	"a clock that jumps is reported and drawn": async () => {
 		const rows = [{ start: 5n, end: 105n }, { start: 1763197934123456789n, end: 1763197934123456999n }];
 		await look("jump", rows, async (page) => {
 			assert.match(await page.textContent("#timeline"), /rounded/);
@@ -130,7 +130,7 @@ const tests = {
 			assert.match(await page.textContent("#summary"), /time-not-shown/);
 		});
 	},
-	"a million streams share lanes, and that is told": async () => {
+	"a million streams share lanes, and the page says so": async () => {
 		const rows = Array.from({ length: full ? 1000000 : 20000 }, (_, i) => ({ stream: i, start: i * 10, end: i * 10 + 8 }));
 		await look("streams", rows, async (page) => {
 			assert.ok(await page.evaluate(() => window.rockit.data.lanes.length) <= 129);

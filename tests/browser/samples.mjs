@@ -1,4 +1,4 @@
-// samples.mjs - what stands beside the kernels: power on the axis, energy, hotspots, the ledger.
+// samples.mjs - power on the axis, energy, hotspots, the ledger.
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 

@@ -1,4 +1,4 @@
-# lib_doctor_machine.sh - made-up machines for `rockit doctor`; sourced by the cases.
+# lib_doctor_machine.sh - synthetic machines for `rockit doctor`; sourced by the cases.
 #
 # The tree is ./root. Its user is alice, whom no file belongs to; her devices belong to the group
 # of whoever runs the tests, which is called render there.

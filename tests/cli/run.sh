@@ -3,7 +3,7 @@
 #
 # cases/NAME.sh runs in a folder of its own, where `fix` is fixtures/ and $ROCKIT the command. What
 # it prints and its exit status must be as in NAME.stdout, NAME.stderr and NAME.status; a file that
-# is not there stands for nothing printed, or 0. --update writes those files anew.
+# is missing means nothing printed, or 0. --update writes those files again.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 update=

@@ -17,7 +17,7 @@ from libshell import ROCKIT, out
 ROOT = pathlib.Path(os.environ["ROCKIT_SOURCE_DIR"])
 PRESETS = ["my own", "it's"]
 
-# What is typed, and the line after a tab. The words are right in every shell; what stands behind
+# What is typed, and the line after a tab. The words are right in every shell; what follows
 # them (a blank, a slash) is each shell's own.
 LINES = [
     ("rockit conv", "rockit convert"),

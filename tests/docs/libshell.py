@@ -20,7 +20,7 @@ def out(*argv, **more):
 
 
 def options_of_help(text):
-    """From lines that begin with an option, what stands before the description."""
+    """From lines that begin with an option, the part before the description."""
     found = set()
     for line in text.splitlines():
         match = re.match(r"\s+(-.*)", line)

@@ -89,7 +89,7 @@ def is_message(message, known):
 
 
 def check_itself(known):
-    """What is no message is found to be none."""
+    """A text that is not a message is not found."""
     for false in ("the collector was loaded twice", "no profiler output", "unknown counter"):
         assert not is_message(false, known), false
 

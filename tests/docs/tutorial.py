@@ -2,7 +2,7 @@
 """tutorial.py [PAGE] - types the commands of docs/tutorial.md and compares what they print.
 
 A block that begins with ```console has commands behind '$ ' (further lines of one behind '> ') and
-what they print. A line '...' stands for any lines, '...' inside a line for anything. Numbers with a
+what they print. A line '...' matches any lines, '...' inside a line for anything. Numbers with a
 point or a unit of time may be others; whole numbers, words and their order may not. A command ends
 with status 0, unless the next one is 'echo $?'. 'needs=' names what a block cannot do without. Warnings
 about times are passed over: a busy machine has odd ones.

@@ -91,7 +91,7 @@ def check_read(path):
     said = lib_elf.printed(path)
     names = lib_elf.dynamic(path)
     if said is None:
-        raise AssertionError(f"{path} is taken for broken")
+        raise AssertionError(f"{path} is treated as broken")
     mine = lib_elf.Dynamic(said["soname"], said["needed"], said["rpath"], said["runpath"])
     if said["dynamic"] == ["1"] and mine != names:
         raise AssertionError(f"{path}: read {mine}, readelf has {names}")
@@ -135,7 +135,7 @@ def check_stripped(path, before, new, paths, counts):
 
 
 def check_loads(path, new, said, names, counts):
-    """In the file's own folder its $ORIGIN is right; the copy is told by LD_LIBRARY_PATH."""
+    """In the file's own folder its $ORIGIN is right; for the copy LD_LIBRARY_PATH says where."""
     if said["machine"] != own_machine() or any("/" in name for name in names.needed):
         return
     home = os.path.dirname(os.path.realpath(path))
@@ -200,7 +200,7 @@ def main():
         for job in concurrent.futures.as_completed(jobs):
             try:
                 counts += job.result()
-            except Exception:  # each file is told, and the next one tried
+            except Exception:  # report this file and try the next
                 faults += 1
                 print(f"not ok - {jobs[job]}\n{traceback.format_exc(limit=-2)}")
     print(f"{len(paths)} of {total} ELF files, {faults} faults")

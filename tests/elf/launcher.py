@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Launchers start what lies beside them, on the machine they are for or under qemu."""
+"""Launchers start the program beside them, on their own machine or under qemu."""
 
 import os
 import pathlib

@@ -76,7 +76,7 @@ def run(*argv, **how):
 
 
 def runner(machine):
-    """What has to stand before a program for this machine: nothing, or qemu."""
+    """The prefix for a program of this machine: nothing, or qemu."""
     if machine == HERE:
         return []
     for name in (f"qemu-{machine}-static", f"qemu-{machine}"):

@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { MOST = 1 << 16 };
 
-/* Bytes of input that zlib took for a whole stream, *ret_out those that came of it; 0: none. */
+/* Bytes of input that zlib accepts as a whole stream, *ret_out: its output bytes; 0: none. */
 static size_t unpack(const uint8_t *p, size_t len, uint8_t *to, size_t room, size_t *ret_out)
 {
 	z_stream z = { 0 };

@@ -3,7 +3,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-/* The file is written anew for each: a database with a journal may be changed by a reader. */
+/* Written again for each: a reader may change a database with a journal. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	static const char *const names[] = { "nsys-sqlite", "rocprof-v1-db", "rocprof-compute-db" };

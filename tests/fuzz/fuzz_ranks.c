@@ -12,7 +12,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-/* Two jobs side by side, folders of other names, what lies above. */
+/* Two jobs side by side, folders of other names, the folder above. */
 static const struct {
 	const char *dir;
 	int64_t rank;

@@ -5,7 +5,7 @@
 #include "fuzz_file.h"
 #include "read/reader.h"
 
-/* A run of a million nulls takes a dozen bytes and is no damage. */
+/* A run of a million nulls takes a dozen bytes and is valid. */
 enum { FUZZ_MOST_BATCHES = 64 };
 
 static inline void fuzz_drain(struct rk_reader *r)

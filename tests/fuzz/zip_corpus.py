@@ -24,7 +24,7 @@ def archive(members, **how):
 
 
 def zip64(name, data):
-    """One stored member whose numbers all stand in Zip64 records."""
+    """One stored member whose numbers are all in Zip64 records."""
     ones = 0xffffffff
     extra = struct.pack("<HHQQQ", 1, 24, len(data), len(data), 0)
     crc = zipfile.crc32(data)

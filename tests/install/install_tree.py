@@ -119,7 +119,7 @@ int main(void)
 
 
 def test_the_shared_library_finds_the_collectors_near_it(place, tree):
-    """Asked by a program that lies somewhere else and is no part of the tree."""
+    """For a program outside the installed tree."""
     moved = place / "moved"
     shutil.move(tree, moved)
     lib = lib_dir(moved)

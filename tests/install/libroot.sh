@@ -21,7 +21,7 @@ fail() {
 	echo "FAIL $*"
 }
 
-check() { # what is said, then a command that succeeds
+check() { # what to print, then a command that succeeds
 	said=$1
 	shift
 	if "$@" >check.log 2>&1; then

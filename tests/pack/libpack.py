@@ -66,7 +66,7 @@ def one_family(family):
 
 
 def archived(tree, out, how):
-    """The same artifacts as archives: the manifest comes first, links to folders are no folders."""
+    """The same artifacts as archives: the manifest comes first, links to folders are not folders."""
     out.mkdir()
     for artifact in sorted(tree.iterdir()):
         path = out / f"{artifact.name}.tar"

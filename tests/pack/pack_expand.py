@@ -169,7 +169,7 @@ def record_is_csv_that_names_everything_once(folder):
     names = [row[0] for row in site.rows()]
     assert len(names) == len(set(names)) and all(len(row) == 3 for row in site.rows())
     assert "other" in names and TOP in names and f'{TOP}/a,b "c".h' in names and f"{TOP}/\u00e9.h" in names
-    # A file name that ends a line, or is no text, goes with the folder.
+    # A file name with a line end, or one that is not text, is removed with the folder.
     assert not any("\n" in name or "udcff" in ascii(name) for name in names)
     assert not any(name.endswith((".partial", ".tar")) for name in names)
 
@@ -280,7 +280,7 @@ def a_full_disk_leaves_no_tree(folder):
 
 @test
 def where_hard_links_cannot_be_there_are_links(folder):
-    """Across mounts; here os.link is told to fail as it does there."""
+    """Across mounts; here os.link is made to fail as it does there."""
     site = Site(folder / "site", usual())
     text = "import os,errno\ndef no(*a,**k): raise OSError(errno.EXDEV,'another mount')\nos.link=no\n" \
         "from rocm_sdk._devel import get_devel_root\nget_devel_root()"
@@ -365,7 +365,7 @@ def a_read_only_installation_is_an_error_without_a_traceback(folder):
         site.record.parent.chmod(0o755)
 
 
-# Of somebody else: whoever runs the tests may be root, so opening RECORD is told to fail.
+# Of somebody else: whoever runs the tests may be root, so opening RECORD is made to fail.
 FOREIGN = """
 import sys, unittest
 from rocm_sdk import _devel

@@ -405,7 +405,7 @@ def links_of_devel_that_lead_nowhere_are_found(folder):
                ("_rocm_sdk_devel/circle2", "circle", b""), ("_rocm_sdk_devel/good", "../_rocm_sdk_core/lib", b""),
                ("_rocm_sdk_devel/through", "good/libb.so.2", b""),
                ("_rocm_sdk_devel/wrong", "../_rocm_sdk_core/lib/libb.so.2/x", b"")], name, mode).save(where)
-        # One that dangles in the tree as it was built is worth a word; it is no promise of packages.
+        # One that dangles in the tree as it was built gives a note; packages do not promise it.
         assert [f["path"] for f in prove(where)[1]["findings"] if f["note"]] == ["_rocm_sdk_devel/dangling"]
         finds(where, ("link-dangling", "_rocm_sdk_devel/dangling"), ("link-absolute", "_rocm_sdk_devel/absolute"),
               ("link-escapes", "_rocm_sdk_devel/escapes"), ("link-circle", "_rocm_sdk_devel/circle"),

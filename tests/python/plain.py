@@ -451,7 +451,7 @@ def progress_is_reported_and_can_stop(folder):
     def nosy(done, total):
         run.report()
 
-    # A database is read by a thread of the library, which is told apart from those that may wait.
+    # A database is read by a thread of the library, which is distinguished from those that may wait.
     for path in (source, database(folder, 20000)):
         with rockit.open(path, threads=2, progress=nosy) as run:
             assert "middle" in str(raises(rockit.UsageError, run["kernels"].to_dict))

@@ -6,7 +6,7 @@ this tree; parsing them, finding counters, joining passes, evaluating and adding
 once more, in another way: rows are dictionaries, passes are joined by the n-th run of a kernel and
 not by number, times are decimals. Every metric of every directory of rocprof-compute is compared,
 for all four normalisers, over all dispatches and kernel by kernel. Counter files of rocprof and
-rocprofv3 must be evaluated when they are told their chip.
+rocprofv3 must be evaluated when they know their chip.
 """
 
 import csv
@@ -40,7 +40,7 @@ VERDICTS = re.compile(r"memory:(hbm|l2|l1|lds)|compute:(valu|mfma)|latency|launc
 
 
 class Absent(Exception):
-    """A name in a formula stands for nothing that was recorded."""
+    """A name in a formula was not recorded."""
 
 
 # ---- expressions: text becomes a function of a dispatch ----

@@ -164,7 +164,7 @@ def nsys(f):
 
 def v1_db(f):
     ops = f.want.get("ops")
-    if ops:  # of a HIP trace, the kernels stand there
+    if ops:  # the kernels of a HIP trace are here
         f.want = {**f.want, **ops}
     kernels(f)
     if f.want.get("copy"):
@@ -277,7 +277,7 @@ def check_refused(path):
     except Refused as error:
         lines = str(error).splitlines()
         return [] if len(lines) == 1 and str(path) in lines[0] else [f"refused with {lines}"]
-    return ["is read, though it is no profiler output"]
+    return ["is read, though it is not profiler output"]
 
 
 def check_file(path, want, temp):

@@ -239,7 +239,7 @@ def odd(work):
     path = work / "77_kernel_trace.csv"
     path.write_text(HEADER + "".join(kernel(i + 1, n, s, e, q) for i, (n, s, e, q) in enumerate(rows)))
     said = rockit("convert", path, "-o", work / "odd.pftrace")
-    check("shown as an instant (44 times)" in said, f"what has no lane is told: {said}")
+    check("shown as an instant (44 times)" in said, f"slices without a lane are reported: {said}")
     times = f"""select name, coalesce({arg('begin_ns')}, ts),
         coalesce({arg('end_ns')}, ts + dur) from slice"""
     empty = work / "78_kernel_trace.csv"

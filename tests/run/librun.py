@@ -1,4 +1,4 @@
-"""What the tests of `rockit run` share: ROCm trees of the stand-in, runs, and what came of them."""
+"""What the tests of `rockit run` share: ROCm trees of the stand-in, runs and their results."""
 
 import contextlib
 import json

@@ -247,7 +247,7 @@ WAITS = {name: 25 for name in ("event synchronize", "stream wait event", "stream
 
 
 def waits_of(place, **more):
-    """Names of synchronisations, and whether the thread is known: it is when calls tell of them."""
+    """Names of synchronisations, and whether the thread is known: it is when calls are recorded too."""
     done, raw = alike(place, ["run", 1000], **more)
     found = rows(raw, "markers")
     shutil.rmtree(raw)
@@ -602,7 +602,7 @@ def rockit_run_records_and_hands_the_status_on(place):
     assert delivered["kernels"] == sum(truth["kernels"].values()) == 500, delivered
     assert delivered["memcpy"] == 50 and delivered["memalloc"] == 50, delivered
     assert delivered["api"] == 1300 and delivered["markers"] == 50, delivered
-    assert "flush=100" in json.dumps(run), "the period is told"
+    assert "flush=100" in json.dumps(run), "the period is recorded"
     compare(directory, truth)
 
 

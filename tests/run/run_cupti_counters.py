@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Counters of NVIDIA's hardware against a stand-in for CUPTI's range profiler.
 
-Every program has to end as it does without the collector; what is not counted is said in a line.
+Every program has to end as it does without the collector; what is not counted is reported in one line.
 """
 import csv
 import io

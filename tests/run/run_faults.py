@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What goes wrong with programs and profilers: said plainly, files kept, status handed on."""
+"""Faults of programs and profilers: reported plainly, files kept, exit status passed on."""
 
 import json
 import os

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""rockit run --html: the page lies in the run directory, with the ledger in it."""
+"""rockit run --html: the page is in the run directory and has the ledger."""
 
 import json
 import re

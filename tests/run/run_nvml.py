@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""NVIDIA's GPUs found and sampled, against a library that stands in for NVML.
+"""NVIDIA's GPUs found and sampled, with a fake NVML.
 
 Most tests have it below a root of their own; one lets the loader find it, as on a real machine.
 """

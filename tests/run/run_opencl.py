@@ -273,7 +273,7 @@ def a_window_keeps_the_last_records(place):
     assert ids[len(ids) // 2] > 25000 and len(ids) < 30000, (len(ids), ids[len(ids) // 2])
 
 
-# ---- a runtime that is made up ----
+# ---- a fake runtime ----
 
 def fake(place, case, expected, settings="", before=()):
     raw, env = with_layer(place, settings)

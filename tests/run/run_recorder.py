@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The flight recorder from outside: killed, forked, out of room; every record it told of is there."""
+"""The flight recorder from outside: killed, forked, out of room; every committed record is there."""
 
 import collections
 import csv
@@ -46,7 +46,7 @@ def raw_files(place):
 
 
 def rows_of(path, kind="csv"):
-    """Kernels of a file by their number, each checked against it; and what was said about it."""
+    """Kernels of a file by their number, each checked against it; and the messages about it."""
     done = subprocess.run([ROCKIT, "convert", str(path), "-o", "-", "-f", kind, "-v"],
                           capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
@@ -68,8 +68,8 @@ def rows_of(path, kind="csv"):
 
 def kill_one(place, delay, threads, *more, least=0):
     """
-    Numbers the program told of before it was killed, and its file. It is killed so many seconds after
-    it has told of `least`: how long that takes is the machine's affair.
+    Numbers the program printed before it was killed, and its file. It is killed so many seconds after
+    it has printed `least`: how long that takes depends on the machine.
     """
     process = subprocess.Popen([PROBE, "told", "0", str(threads)], stdout=subprocess.PIPE,
                                env=settings(place, *more))
@@ -103,7 +103,7 @@ def what_was_committed_survives_a_kill_at_any_time(place):
         seen, said = rows_of(path)
         lost = [n for n in told if n not in seen]
         assert not lost, f"run {number}: {len(lost)} of {len(told)} lost, {lost[:5]}"
-        # at most the record that each thread was about to tell of
+        # at most the record that each thread was about to print
         assert len(seen) <= len(told) + threads, (len(seen), len(told))
         assert "did not exit normally" in said, said
         total += len(told)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# selftest.sh - the stand-in behaves as the tools it stands for, and rockit reads what it writes.
+# selftest.sh - the stand-in behaves like the real tools, and rockit reads what it writes.
 #
 # See sim-lib.sh for what it needs.
 set -u

@@ -7,7 +7,7 @@ function quote(text) {
 }
 BEGIN {
 	split("6.2 6.3 6.4 7.0 7.13", release, " ")
-	# Column of the matrix that stands for each release.
+	# Column of the matrix for each release.
 	column[1] = 2; column[2] = 3; column[3] = 5; column[4] = 6; column[5] = 7
 }
 /^#/ || NF == 0 || $1 == "option" { next }

@@ -4,7 +4,7 @@
  * One program; the base name of argv[0] says which tool it plays. It shares nothing with the
  * library under test. What it allocates lives until it exits. From the environment:
  *
- *	ROCKIT_SIM_VERSION   release, "7.0"; else .info/version of the tree argv[0] stands in, else 7.0
+ *	ROCKIT_SIM_VERSION   release, "7.0"; else .info/version of the tree of argv[0], else 7.0
  *	ROCKIT_SIM_ARCH      gfx90a, gfx942 (default), gfx1100
  *	ROCKIT_SIM_KERNELS   dispatches of the application, default 6
  *	ROCKIT_SIM_GPUS      default 2
@@ -26,7 +26,7 @@ enum release { REL_62, REL_63, REL_64, REL_70, REL_713, RELEASES };
 
 struct sim {
 	const char *tool;    /* base name of argv[0] */
-	const char *root;    /* the ROCm tree argv[0] stands in, "" if none */
+	const char *root;    /* the ROCm tree of argv[0], "" if none */
 	const char *version; /* "7.0.0" */
 	enum release release;
 	const char *arch;

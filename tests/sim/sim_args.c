@@ -131,7 +131,7 @@ static bool is_negative(const char *word)
 struct word {
 	bool is_option;
 	const struct option_row *row; /* NULL: an option nobody knows */
-	const char *value;            /* what stands in the same word, or NULL */
+	const char *value;            /* the rest of the same word, or NULL */
 };
 
 /* The steps of argparse in their order: a blank makes a value only of what matched nothing. */

@@ -29,7 +29,7 @@ static const struct {
 	{ "rocm_agent_enumerator", smi_main },
 };
 
-/* The path a word of the shell stands for: found in PATH when it has no slash. */
+/* The path of a command: found in PATH if it has no slash. */
 static char *path_of(const char *argv0)
 {
 	const char *path = getenv("PATH");
@@ -173,6 +173,6 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < sizeof(tools) / sizeof(tools[0]); i++)
 		if (strcmp(tools[i].name, sim.tool) == 0)
 			return tools[i].main(argc, argv);
-	fprintf(stderr, "rockit-sim: '%s' is no tool it can play\n", sim.tool);
+	fprintf(stderr, "rockit-sim: unknown tool '%s'\n", sim.tool);
 	return 120;
 }

@@ -132,7 +132,7 @@ static struct node *flow(struct reader *r)
 	return node;
 }
 
-/* A value that stands behind `key:` or `-`: flow style may go on over the next lines. */
+/* A value after `key:` or `-`: flow style may go on over the next lines. */
 static struct node *inline_value(struct reader *r, const char *text)
 {
 	struct text all = { 0 };

@@ -1,5 +1,5 @@
 /*
- * child_probe.c - `child-probe WORD...`: a program that behaves as it is told, for tests of those
+ * child_probe.c - `child-probe WORD...`: a program that does what its arguments say, for tests of those
  * who run programs. The words are carried out one after the other; see the table below.
  *
  * It ends by _exit always: what a sanitizer does at exit is not what is tested.

@@ -441,7 +441,7 @@ static void put_copies(struct world *w, uint64_t rank, int64_t end)
 	rows_close(&r);
 }
 
-/* ---- what stands beside them ---- */
+/* ---- the other files ---- */
 
 static void put_moment(struct rk_json_out *j, const struct world *w, const char *key, uint64_t rank,
 		       int64_t t)

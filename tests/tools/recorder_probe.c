@@ -3,7 +3,7 @@
  *
  *	recorder-probe VERB [COUNT [THREADS]]
  *
- *	run      COUNT kernels in each of THREADS threads, made up from their numbers; prints the
+ *	run      COUNT kernels in each of THREADS threads, generated from their numbers; prints the
  *	         CPU time of one
  *	told     kernels without end in THREADS threads; the number of each that is recorded goes
  *	         to standard output (8 bytes): what a reader of the pipe has got must be in the file

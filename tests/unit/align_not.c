@@ -1,4 +1,4 @@
-/* align_not.c - when ranks have no common clock, and what is said then. */
+/* align_not.c - messages when ranks have no common clock. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -7,9 +7,9 @@
 
 #define STAGE "x/stage"
 
-/* Everything lies in w->dir/a. What every plan needs: base with its manifest, and a profiler. */
+/* Everything is in w->dir/a. What every plan needs: base with its manifest, and a profiler. */
 void artifacts_begin(struct world *w, bool kpack);
-/* `artifact` is "core-hip_lib_generic"; the file lies in its one stage. */
+/* `artifact` is "core-hip_lib_generic"; the file is in its one stage. */
 void artifact_file(struct world *w, const char *artifact, const char *path, const void *p,
 		   size_t len, unsigned mode);
 void artifact_text(struct world *w, const char *artifact, const char *path, const char *text);

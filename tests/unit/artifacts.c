@@ -417,7 +417,7 @@ TEST(an_archive_that_is_cut_anywhere_is_an_error)
 		ARCHIVE(&w, "z_lib_generic.tar", MANIFEST,
 			{ STAGE "/x", "some bytes of a file", NULL, NULL, 0 });
 	}
-	world_text(&w, "a/z_lib_generic.tar", "this is no archive");
+	world_text(&w, "a/z_lib_generic.tar", "not an archive");
 	check_refused(&w, RK_E_FORMAT, "z_lib_generic.tar");
 	world_close(&w);
 }

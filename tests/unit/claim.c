@@ -48,7 +48,7 @@ TEST(the_claim_of_another_job_gives_way_to_force_alone)
 	CHECK(strstr(w.err.message, "--force") != NULL);
 	CHECK_I64(claim_after(&w, "n2 elsewhere 4242 6.0\n", true), 0);
 	CHECK_U64(world_entries(&w, "rank-00003"), 1);
-	/* a line that is no claim, too */
+	/* a line that is not a claim, too */
 	CHECK_I64(claim_after(&w, "what?\n", true), 0);
 	CHECK_I64(claim_after(&w, "", false), RK_E_IO);
 	world_close(&w);

@@ -205,7 +205,7 @@ TEST(fused_report_every_allocation_may_fail)
 		rc = make(&w, &r, &run, &err);
 		failed = rk_alloc_failed();
 		rk_alloc_fail_after(0);
-		/* a warning that is lost is no failure */
+		/* losing a warning is not a failure */
 		if (rc < 0)
 			CHECK(failed && err.code == RK_E_NOMEM);
 		rk_report_free(rc == 0 ? r : NULL);

@@ -1,4 +1,4 @@
-/* csv_scan.c - whole CSV files: the same rows however the text is cut, and what is odd is told. */
+/* csv_scan.c - whole CSV files: the same rows however the text is cut, and warnings. */
 #include "codec/csv/csv.h"
 
 #include <inttypes.h>

@@ -189,7 +189,7 @@ static const struct cupti_range functions = {
 };
 
 static const char *metrics[] = { "a.sum", "b.sum", "c.pct" };
-static int context; /* its address stands for one */
+static int context; /* its address is used as one */
 
 static struct rk_range *begin(struct rk_range_trouble *t)
 {

@@ -1,4 +1,4 @@
-/* deflate_join.c - streams packed apart become one, and what is no stream is refused. */
+/* deflate_join.c - separate streams become one, and other bytes are refused. */
 #include "archive/deflate_join.h"
 
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/* A kernel; a copy when `bytes` is not 0. 0 stands for not known in dispatch, grid and block. */
+/* A kernel; a copy when `bytes` is not 0. 0 means not known in dispatch, grid and block. */
 struct launch {
 	const char *name;
 	int64_t start, duration; /* -1: none */

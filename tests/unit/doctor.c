@@ -1,4 +1,4 @@
-/* doctor.c (tests) - the doctor on made-up machines. */
+/* doctor.c (tests) - the doctor on synthetic machines. */
 #include "rockit/doctor.h"
 
 #include <stdio.h>
@@ -482,7 +482,7 @@ TEST(a_temporary_directory_that_is_not_there_is_a_warning)
 	end(&p);
 }
 
-/* What stands in these files is anybody's: no answer may be wrong enough to harm. */
+/* Anybody may write these files: no content may do harm. */
 TEST(damaged_files_of_the_system_are_taken_as_they_are)
 {
 	static const char *const files[] = {

@@ -1,4 +1,4 @@
-/* doctor_nvidia.c (tests) - the doctor on made-up machines with NVIDIA GPUs. */
+/* doctor_nvidia.c (tests) - the doctor on synthetic machines with NVIDIA GPUs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

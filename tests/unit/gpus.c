@@ -1,4 +1,4 @@
-/* gpus.c (tests) - GPUs found in made-up trees of /sys. */
+/* gpus.c (tests) - GPUs found in synthetic trees of /sys. */
 #include "rockit/gpus.h"
 
 #include <stdio.h>

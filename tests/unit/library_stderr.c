@@ -37,7 +37,7 @@ static void split_write(struct split *p, const char *text, size_t len)
 	CHECK(write(rk_stderr_split_fd(p->s), text, len) == (ssize_t)len);
 }
 
-/* What has come through so far, at least `want` bytes of it. */
+/* The bytes received so far, at least `want`. */
 static void split_wait(struct split *p, size_t want)
 {
 	size_t len = strlen(p->text);

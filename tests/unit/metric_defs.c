@@ -53,7 +53,7 @@ TEST(every_shipped_metric_is_complete)
 	rk_metric_set_free(s);
 }
 
-/* Names that are no counters: times, launch facts, properties of the chip, the normaliser. */
+/* Names that are not counters: times, launch facts, properties of the chip, the normaliser. */
 static bool is_given(const char *name)
 {
 	static const char *const given[] = { "T",

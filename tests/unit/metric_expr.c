@@ -1,4 +1,4 @@
-/* metric_expr.c - expressions, and what is said about those that are none. */
+/* metric_expr.c - expressions, and messages about invalid ones. */
 #include "metrics/formula/expr.h"
 
 #include <locale.h>

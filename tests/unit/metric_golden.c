@@ -1,9 +1,9 @@
 /*
  * metric_golden.c - every shipped metric on every target, against numbers computed apart.
  *
- * tests/golden/metrics has, for five targets, made-up counters of one dispatch (primes, so that no
- * two sums meet) and what an evaluator written in another language makes of the formulas as they
- * stand in their written specification, without our terms. Checked by hand, on round numbers: the
+ * tests/golden/metrics has, for five targets, synthetic counters of one dispatch (primes, so that no
+ * two sums meet) and the results of an evaluator in another language that follows the written
+ * specification of the formulas, without our terms. Checked by hand, on round numbers: the
  * table `by_hand` below.
  */
 #include <math.h>

@@ -1,4 +1,4 @@
-/* metrics_calls.c - who is told what when, lack of memory, tables, pipes and ranks. */
+/* metrics_calls.c - progress, lack of memory, tables, pipes and ranks. */
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -126,7 +126,7 @@ static void fail_each_allocation(struct ask *a, const char *sub)
 		rc = whole_way(path, &err);
 		failed = rk_alloc_failed();
 		rk_alloc_fail_after(0);
-		/* losing a warning or the readable form of a name is no failure */
+		/* losing a warning or the readable form of a name is not a failure */
 		if (rc < 0 && (!CHECK_I64(rc, RK_E_NOMEM) || !CHECK_I64(err.code, RK_E_NOMEM)))
 			break;
 		if (!failed) {

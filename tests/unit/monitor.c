@@ -1,4 +1,4 @@
-/* monitor.c (tests) - sampling GPUs in made-up trees of /sys. */
+/* monitor.c (tests) - sampling GPUs in synthetic trees of /sys. */
 #include "rockit/monitor.h"
 
 #include <errno.h>

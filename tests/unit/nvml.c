@@ -1,4 +1,4 @@
-/* nvml.c (tests) - NVIDIA's GPUs found and sampled through a library that stands in for NVML. */
+/* nvml.c (tests) - NVIDIA's GPUs found and sampled through a fake NVML. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -250,7 +250,7 @@ TEST(core_and_profiler_share_the_programs_as_the_table_says)
 		CHECK_STR(plan_item(&w, p, "profiler", "bin/rocprof-compute"), "resolved|");
 		CHECK_STR(rpath_of(&w, plan_find(p, "profiler", "bin/rocprof-sys-run")),
 			  "$ORIGIN:$ORIGIN/../../_rocm_sdk_core/lib:" CORE_RPATHS("../../"));
-		/* the profilers are no part of devel */
+		/* the profilers are not part of devel */
 		CHECK_STR(plan_item(&w, p, "devel", "bin/rocprof-compute"), "none");
 	}
 	rk_pack_plan_free(p);

@@ -212,7 +212,7 @@ TEST(parquet_files_of_before_a_table_grew_are_read)
 
 static double odd_real = 1; /* what row 9000 of the column `rank` has */
 
-/* Integers, or what pandas makes of them where some are null: NaN stands for those. */
+/* Integers, or what pandas makes of them where some are null: NaN for those. */
 static bool reals(const struct parquet_world *w, const struct rk_schema *s, unsigned field,
 		  size_t row, uint64_t *ret)
 {

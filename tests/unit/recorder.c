@@ -454,7 +454,7 @@ TEST(without_a_directory_nothing_is_recorded)
 
 	world_open(&w, 1);
 	world_text(&w, "file", "");
-	/* the first word wins: no such place, and a file that is no directory */
+	/* the first word wins: no such place, and a file instead of a directory */
 	memcpy(w.dir + strlen(w.dir), "/no", 4);
 	CHECK_I64(record(&w, "", expect_off, NULL, &path), 0);
 	w.dir[strlen(w.dir) - 3] = '\0';

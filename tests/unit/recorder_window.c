@@ -38,7 +38,7 @@ static void some(uint64_t n)
 		MUST(plain(next_number++));
 }
 
-/* ---- a thread that does as it is told ---- */
+/* ---- a thread that follows commands ---- */
 
 struct slow {
 	pthread_t thread;

@@ -73,7 +73,7 @@ static size_t varint(uint8_t *p, uint64_t v)
 	return n;
 }
 
-/* Numbers as they stand in the file: differences come in zigzag form already. */
+/* Numbers as they are in the file: differences are already in zigzag form. */
 #define PUT(m, i, tag, ...)                                       \
 	put_numbers(m, i, tag, (const uint64_t[]){ __VA_ARGS__ }, \
 		    sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))

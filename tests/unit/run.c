@@ -490,7 +490,7 @@ static void fail_each_allocation(const char *out_name)
 			CHECK_I64(rc, 0);
 			break;
 		}
-		/* losing a warning or a name's readable form is no failure */
+		/* losing a warning or a name's readable form is not a failure */
 		if (rc < 0 && (!CHECK_I64(rc, RK_E_NOMEM) || !CHECK_I64(err.code, RK_E_NOMEM))) {
 			printf("# allocation %llu: %s\n", (unsigned long long)n, err.message);
 			break;

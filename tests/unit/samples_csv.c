@@ -301,7 +301,7 @@ TEST(samples_in_want_of_memory_fail_cleanly)
 		got = world_dump(&w, path, RK_SAMPLES, RK_WANT_ALL);
 		if (!rk_alloc_failed())
 			break;
-		/* losing a warning, or the test's own text, is no failure of the reader */
+		/* losing a warning, or the test's own text, is not a failure of the reader */
 		CHECK(got || w.err.code == RK_E_NOMEM || !w.err.code);
 	}
 	rk_alloc_fail_after(0);

@@ -16,7 +16,7 @@
 
 /* ---- a machine with one profiler ---- */
 
-/* Writes two kernels below the folder after -d, then runs what stands behind --. */
+/* Writes two kernels below the folder after -d, then runs the command after --. */
 static const char profiler[] =
 	"#!/bin/sh\n"
 	"dir=.\n"
@@ -174,7 +174,7 @@ TEST(a_run_that_was_broken_off_has_no_table_that_says_there_was_nothing)
 	place_close(&p);
 }
 
-/* ---- what it is told and what it does ---- */
+/* ---- options and effects ---- */
 
 /* A small file of the place, whole; the buffer is the caller's. */
 static const char *content(struct place *p, const char *name, char *buf, size_t size)

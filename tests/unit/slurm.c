@@ -1,4 +1,4 @@
-/* slurm.c - batch scripts that hand on any word, and what is there of a job. */
+/* slurm.c - batch scripts that pass on any word, and the parts of a job. */
 #include "rockit/slurm.h"
 
 #include <stdio.h>
@@ -155,7 +155,7 @@ TEST(torchrun_starts_one_task_a_node_and_meets_on_the_first)
 	world_close(&w);
 }
 
-/* Ranks of srun and mpirun are started as they are told. */
+/* Ranks of srun and mpirun are started as requested. */
 TEST(torchrun_puts_python_before_a_script)
 {
 	static const char want[] = "--\0python3\0-u\0it's train.py\0-x";

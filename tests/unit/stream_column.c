@@ -7,7 +7,7 @@
 
 enum { PAGE = 4096 };
 
-/* Bits of a bool column are no offsets: many rows on, those would lie far behind its end. */
+/* Bits of a bool column are not offsets: after many rows those would be far past its end. */
 TEST(only_columns_of_plain_text_have_offsets_to_look_at)
 {
 	uint8_t *none = mmap(NULL, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

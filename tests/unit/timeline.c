@@ -63,7 +63,7 @@ static uint32_t word(struct world *w, const char *text)
 	return id;
 }
 
-/* rank, pid and stream: 0 stands for not known, so that few rows need to say it */
+/* rank, pid and stream: 0 means not known, so that few rows need to say it */
 static void put_kernel(struct world *w, struct rk_builder *b, size_t i, const struct row *r)
 {
 	put_known(b, RK_K_START, i, r->start);

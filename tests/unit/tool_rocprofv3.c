@@ -1,4 +1,4 @@
-/* tool_rocprofv3.c - what rocprofv3 is told, release by release. */
+/* tool_rocprofv3.c - the options of rocprofv3, release by release. */
 #include "base/alloc.h"
 #include "tool_world.h"
 

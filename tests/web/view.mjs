@@ -87,7 +87,7 @@ test("a lane from afar is half busy everywhere, without a block", () => {
 
 test("close up the rows themselves are drawn, each once", () => {
 	const rows = manyRows(1000);
-	const lane = laneOf(rows, 50); // not a multiple of 16: parts lie in two chunks
+	const lane = laneOf(rows, 50); // not a multiple of 16: parts are in two chunks
 	const v = new View(0, 100000);
 	v.width = 1000;
 	v.set(20000, 30000);

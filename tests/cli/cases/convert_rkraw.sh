@@ -1,4 +1,4 @@
-# A recorder's file whose process was killed: what is there is read, what was under way is told.
+# A recorder's file whose process was killed: the records are read, those in flight are reported.
 ln -s "$CASES/../fuzz/corpus/rkraw/killed.rkraw" killed.rkraw
 "$ROCKIT" convert killed.rkraw -o - -f csv
 for table in memcpy api markers memalloc agents processes; do

@@ -1,4 +1,4 @@
-# What does not depend on speed: other times, stream numbers and orders are no difference.
+# What does not depend on speed: other times, stream numbers and orders make no difference.
 . "$CASES/lib_diff_runs.sh"
 steps 6 10000 500 | launches >a.csv
 steps 6 17000 0 | awk '{ $5 = 9 - $5; print }' | launches 5 >b.csv

@@ -1,2 +1,2 @@
-# The words, without what is said about them.
+# The words, without their descriptions.
 "$ROCKIT" help formats | cut -c 1-18 | sed 's/ *$//'

@@ -1,4 +1,4 @@
-# What makes no sense is said in one line, before anything is read.
+# Misuse gives one line, before anything is read.
 $ROCKIT pack
 $ROCKIT pack bild
 $ROCKIT pack --help

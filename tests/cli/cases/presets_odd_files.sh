@@ -1,4 +1,4 @@
-# What lies in the folder of presets and is no file: passed over, not waited for.
+# Entries of the presets folder that are not files are skipped, not waited for.
 mkdir own own/folder.json
 mkfifo own/pipe.json
 ln -s nowhere own/broken.json

@@ -1,4 +1,4 @@
-# More distinct names than the table keeps: the rows are all counted, and it is said.
+# More distinct names than the table keeps: all rows are counted, and a warning says so.
 {
 	echo '"Kind","Agent_Id","Kernel_Name","Start_Timestamp","End_Timestamp"'
 	awk 'BEGIN { pad = sprintf("%200s", ""); gsub(/ /, "x", pad)

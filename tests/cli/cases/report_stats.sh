@@ -8,7 +8,7 @@ mkdir both && cp fix/kernel_stats.csv fix/domain_stats.csv both/
 "$ROCKIT" convert -q both -o both/
 "$ROCKIT" report -q both/stats.parquet
 "$ROCKIT" report -q both
-# what came later is not in the table, and a name alone makes no table
+# later rows are not in the table, and a name alone makes no table
 cp fix/kernel_stats.csv both/later_kernel_stats.csv
 touch -d '+1 minute' both/later_kernel_stats.csv
 "$ROCKIT" report -q both | grep Kernels

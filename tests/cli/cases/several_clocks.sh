@@ -1,4 +1,4 @@
-# Files whose times cannot be compared are told of, whatever is made of them; those of one clock are not.
+# Files whose times cannot be compared give a warning in every command; files of one clock do not.
 torch() { # FILE
 	printf '[{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":%s,"dur":2}]' 5 >"$1"
 }

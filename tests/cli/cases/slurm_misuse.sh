@@ -1,4 +1,4 @@
-# What makes no sense is said in one line; nothing is submitted.
+# Misuse gives one line; nothing is submitted.
 try() {
 	"$ROCKIT" slurm "$@"
 	echo "status $?"

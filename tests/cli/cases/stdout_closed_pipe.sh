@@ -1,4 +1,4 @@
-# A reader that goes away is no error worth a word.
+# A reader that goes away is not an error.
 "$ROCKIT" help | true
 { "$ROCKIT" report --format json fix/run; } | head -n 1
 trap '' PIPE

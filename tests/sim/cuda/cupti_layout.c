@@ -87,14 +87,14 @@ FIELD(cupti_sync, end, SYNC, end)
 FIELD(cupti_sync, correlation, SYNC, correlationId)
 FIELD(cupti_sync, context, SYNC, contextId)
 FIELD(cupti_sync, stream, SYNC, streamId)
-_Static_assert(sizeof(struct cupti_sync) <= sizeof(SYNC), "synchronisations likewise");
+_Static_assert(sizeof(struct cupti_sync) <= sizeof(SYNC), "synchronisations too");
 
 FIELD(cupti_api, cbid, CUpti_ActivityAPI, cbid)
 FIELD(cupti_api, start, CUpti_ActivityAPI, start)
 FIELD(cupti_api, end, CUpti_ActivityAPI, end)
 FIELD(cupti_api, thread, CUpti_ActivityAPI, threadId)
 FIELD(cupti_api, correlation, CUpti_ActivityAPI, correlationId)
-_Static_assert(sizeof(struct cupti_api) <= sizeof(CUpti_ActivityAPI), "calls likewise");
+_Static_assert(sizeof(struct cupti_api) <= sizeof(CUpti_ActivityAPI), "calls too");
 
 FIELD(cupti_memory, operation, MEMORY, memoryOperationType)
 FIELD(cupti_memory, correlation, MEMORY, correlationId)
@@ -102,7 +102,7 @@ FIELD(cupti_memory, address, MEMORY, address)
 FIELD(cupti_memory, bytes, MEMORY, bytes)
 FIELD(cupti_memory, timestamp, MEMORY, timestamp)
 FIELD(cupti_memory, device, MEMORY, deviceId)
-_Static_assert(sizeof(struct cupti_memory) <= sizeof(MEMORY), "allocations likewise");
+_Static_assert(sizeof(struct cupti_memory) <= sizeof(MEMORY), "allocations too");
 
 NUMBER(CUPTI_OK, CUPTI_SUCCESS)
 NUMBER(CUPTI_MAX_LIMIT_REACHED, CUPTI_ERROR_MAX_LIMIT_REACHED)

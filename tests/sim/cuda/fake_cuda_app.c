@@ -12,9 +12,9 @@
  *	heir      marks of NVTX, then a child that is the first to use CUDA and does "run"
  *	spawn     starts itself twice with "run"
  *	leave     launches and _exit; sleeps COUNT2 ms before (third argument)
- *	abort     launches and abort, likewise
+ *	abort     the same, then abort
  *	callback  launches, and a function in a stream calls exit(7)
- *	endless   launches for ever; each thousand is told on standard output after a while
+ *	endless   launches for ever; prints each thousand to standard output after a while
  *	takeover  another user of CUPTI registers its callbacks after half of the launches
  *	early     another user of CUPTI registers before the first launch
  *	sharing   another user of CUPTI subscribes beside us (the interface with subscribers)

@@ -16,7 +16,7 @@
  *		hang          the last flush does not return
  *		late          a buffer comes back when the process ends, after all of its handlers
  *
- * Built with FAKE_V2 it has the interface with subscribers, with FAKE_OLD it lacks what came with 12.6,
+ * Built with FAKE_V2 it has the interface with subscribers, with FAKE_OLD it lacks what 12.6 added,
  * and with FAKE_LACKS a function that there always was.
  */
 #include <dlfcn.h>

@@ -75,7 +75,7 @@ static void tell(int domain, uint32_t id, const void *data)
 		callback(callback_user, domain, id, data);
 }
 
-/* What the driver did is told from here: a launch, or one of a graph's. */
+/* Called for each launch of the driver, those of graphs included. */
 static void on_launch(const struct fake_launch *l)
 {
 	struct context *c = &contexts[l->context % CONTEXTS];

@@ -1,5 +1,5 @@
 /*
- * fake_nvml.c - stands in for NVIDIA's management library where there is no GPU. It declares all by
+ * fake_nvml.c - a fake of NVIDIA's management library for machines without a GPU. It declares all by
  * itself: a mistake in our own declarations would not be made here once more.
  *
  * FAKE_NVML, words with commas between: gpus=N (2), no-driver, mismatch, no-energy, unsupported,
@@ -247,7 +247,7 @@ int nvmlDeviceGetPciInfo(struct device *d, struct pci *p)
 
 #ifndef OLD
 
-/* ---- what came later ---- */
+/* ---- added later ---- */
 
 int nvmlInit_v2(void);
 int nvmlInit_v2(void)

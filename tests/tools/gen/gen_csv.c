@@ -8,7 +8,7 @@
 
 #include "gen_out.h"
 
-/* Counters are taken for the first dispatches only: two rows each. */
+/* Only the first dispatches have counters: two rows each. */
 enum { MAX_COUNTED = 5000, NCOUNTERS = 2 };
 
 struct stats {

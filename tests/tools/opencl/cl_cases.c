@@ -135,7 +135,7 @@ static int run(const char *name)
 
 int main(int argc, char **argv)
 {
-	setvbuf(stdout, NULL, _IOLBF, 0); /* what was said before a crash is seen */
+	setvbuf(stdout, NULL, _IOLBF, 0); /* output before a crash is seen */
 	if (argc == 2 && run(argv[1]) == 0)
 		return 0;
 	fputs("usage: cl-cases CASE|list\n", stderr);

@@ -1,5 +1,5 @@
 /*
- * cl_fake.c - `cl-fake LAYER CASE`: loads a layer over a runtime that is made up (cl_fake.h) and
+ * cl_fake.c - `cl-fake LAYER CASE`: loads a layer over a fake runtime (cl_fake.h) and
  * prints what the application would see.
  */
 #include "cl_fake.h"
@@ -219,7 +219,7 @@ static void crowd(void)
 	}
 }
 
-/* The layer does not take what there is of a limited address space. */
+/* The layer leaves a limited address space to the program. */
 static void space(void)
 {
 	struct rlimit limit;

@@ -1,5 +1,5 @@
 /*
- * cl_fake.h - a runtime that is made up, for what no real one here does: queues that change,
+ * cl_fake.h - a fake runtime, for what no real one here does: queues that change,
  * creation that is refused, a timer, commands that never end, millions of launches.
  *
  * Time of its device: CLOCK_BOOTTIME and an hour.
