@@ -1,9 +1,9 @@
 /*
- * collectors.c - our own collectors, libraries that are loaded into the program. It is started as it
- * is; variables say the rest.
+ * collectors.c - our own collectors: libraries that are loaded into the program. The program's
+ * command line does not change; environment variables do the rest.
  *
- * OpenCL: a layer that the loader puts between the program and every OpenCL runtime, whatever the
- * device. CUDA: a library that the driver of NVIDIA loads, which takes its records from CUPTI.
+ * OpenCL: a layer that the loader puts between the program and every OpenCL runtime, on any device.
+ * CUDA: a library that NVIDIA's driver loads and that gets its records from CUPTI.
  */
 #include <dlfcn.h>
 #include <limits.h>
@@ -27,22 +27,7 @@ static bool is_there(const char *dir, const char *below, const char *library, st
 	return path && path[0] == '/' && access(path, R_OK) == 0;
 }
 
-/*
- * The file that this code is in: the shared library, or the program where the library is part of
- * it. The loader knows a program by no name but argv[0], which need not be a path.
- */
-static bool own_file(char path[PATH_MAX])
-{
-	struct link_map *map = NULL;
-	Dl_info info;
-
-	if (!dladdr1((void *)(uintptr_t)rk_collector_find, &info, (void **)&map, RTLD_DL_LINKMAP) ||
-	    !map || !map->l_name || !map->l_name[0])
-		return false;
-	return realpath(map->l_name, path) != NULL;
-}
-
-/* Cuts `file` to its directory. */
+/* Near `file`, which is cut to its directory. */
 static bool find_near(char *file, const char *library, struct rk_bytes *ret)
 {
 	static const char *const below[] = {
@@ -71,13 +56,21 @@ static bool find_near(char *file, const char *library, struct rk_bytes *ret)
 bool rk_collector_find(const char *library, struct rk_bytes *ret)
 {
 	const char *named = getenv("ROCKIT_COLLECTORS");
+	struct link_map *map = NULL;
+	Dl_info info;
 	char path[PATH_MAX];
 	ssize_t n;
 
 	if (named && named[0])
 		return is_there(named, "", library, ret);
-	/* The library first: its collectors are of its version, whoever loaded it. */
-	if (own_file(path) && find_near(path, library, ret))
+	/*
+	 * First near the file that this code is in, whose version the collectors have: the shared
+	 * library, or the program if the library is part of it. The loader knows a program only as
+	 * argv[0], which need not be a path.
+	 */
+	if (dladdr1((void *)(uintptr_t)rk_collector_find, &info, (void **)&map, RTLD_DL_LINKMAP) &&
+	    map && map->l_name && map->l_name[0] && realpath(map->l_name, path) &&
+	    find_near(path, library, ret))
 		return true;
 	n = readlink("/proc/self/exe", path, sizeof(path) - 1);
 	if (n <= 0)
@@ -97,32 +90,27 @@ static void put_value(struct rk_bytes *b, const char *s)
 	}
 }
 
+/* The finished settings, which are released. */
+static void put_settings(struct rk_bytes *b, struct rk_tool_command *c)
+{
+	if (rk_bytes_str(b))
+		rk_list_set(&c->env, "ROCKIT_COLLECT", rk_bytes_str(b));
+	c->env.bad = c->env.bad || b->bad;
+	rk_bytes_release(b);
+}
+
+enum { CALLS = RK_TRACE_HIP | RK_TRACE_HSA }; /* both: every call is wanted */
+
 /* ---- OpenCL ---- */
 
 enum { OPENCL_HAS = RK_TRACE_KERNEL | RK_TRACE_MEMCPY | RK_TRACE_MARKER };
 
 /* --tool-args are settings of the collector: "limit=4G window=1". */
-static void put_opencl_settings(const struct rk_want *want, struct rk_tool_command *c)
-{
-	struct rk_bytes b;
-
-	rk_bytes_init(&b, 1 << 16);
-	rk_bytes_puts(&b, "dir=");
-	put_value(&b, want->dir);
-	/* Every call costs as much as the launch it makes: only for those who want all calls. */
-	if ((want->traces & RK_TRACE_HIP) && (want->traces & RK_TRACE_HSA))
-		rk_bytes_puts(&b, ",api=1");
-	for (size_t i = 0; want->extra && i < want->extra->n; i++)
-		rk_bytes_printf(&b, ",%s", want->extra->v[i]);
-	if (rk_bytes_str(&b))
-		rk_list_set(&c->env, "ROCKIT_COLLECT", rk_bytes_str(&b));
-	c->env.bad = c->env.bad || b.bad;
-	rk_bytes_release(&b);
-}
-
 static int opencl_command(const char *path, struct rk_version v, const struct rk_want *want,
 			  struct rk_tool_command *ret, struct rk_error *err)
 {
+	struct rk_bytes b;
+
 	(void)v;
 	if (strpbrk(path, ":"))
 		return rk_fail(err, RK_E_USAGE,
@@ -131,7 +119,17 @@ static int opencl_command(const char *path, struct rk_version v, const struct rk
 			       path);
 	rk_list_append(&ret->argv, want->app);
 	rk_list_set(&ret->env, "OPENCL_LAYERS", path);
-	put_opencl_settings(want, ret);
+
+	rk_bytes_init(&b, 1 << 16);
+	rk_bytes_puts(&b, "dir=");
+	put_value(&b, want->dir);
+	/* a recorded call costs as much as a launch: only if all calls are wanted */
+	if ((want->traces & CALLS) == CALLS)
+		rk_bytes_puts(&b, ",api=1");
+	for (size_t i = 0; want->extra && i < want->extra->n; i++)
+		rk_bytes_printf(&b, ",%s", want->extra->v[i]);
+	put_settings(&b, ret);
+
 	ret->delivers = want->traces & OPENCL_HAS;
 	rk_tool_no_traces(ret, want->traces & ~(unsigned)OPENCL_HAS, "OpenCL has none");
 	if (rk_tool_wants_counters(want))
@@ -157,15 +155,14 @@ const struct rk_tool_ops rk_tool_opencl = {
 /* ---- CUDA ---- */
 
 enum {
-	CALLS = RK_TRACE_HIP | RK_TRACE_HSA, /* together: whoever wants every call */
 	CUPTI_HAS = RK_TRACE_KERNEL | RK_TRACE_MEMCPY | RK_TRACE_MARKER | RK_TRACE_ALLOC,
-	FLUSH_MS = 100, /* what is done for longer than that is not lost, see rockit-run(1) */
+	FLUSH_MS = 100, /* records older than that are not lost, see rockit-run(1) */
 };
 
 /*
- * What NVIDIA's hardware answers to the question that a counter of AMD's is asked for, by the
- * beginnings of its names; the first that fits. CUPTI 13.0 knows all of these from Turing on (but
- * for reads and writes apart on GB202) and runs a kernel twice for all of them together.
+ * NVIDIA's metrics that answer the same question as AMD's counters, by the beginning of the
+ * counter's name; the first match is used. CUPTI 13.0 has all of them from Turing on (except separate
+ * reads and writes on GB202) and runs a kernel twice for all of them together.
  */
 #define SM                                                                         \
 	"sm__cycles_active.avg.pct_of_peak_sustained_elapsed+"                     \
@@ -190,68 +187,54 @@ static const struct question {
 	{ "", SM },
 };
 
-static const char *metrics_for(const char *counter)
+/* The metrics for one counter, each once. */
+static void choose_metrics(const char *counter, struct rk_list *ret)
 {
-	size_t i = 0;
+	const struct question *q = questions;
 
-	while (strncmp(counter, questions[i].start, strlen(questions[i].start)) != 0)
-		i++;
-	return questions[i].metrics;
-}
+	while (strncmp(counter, q->start, strlen(q->start)) != 0)
+		q++; /* the last one always matches */
+	for (const char *p = q->metrics; *p; p += strspn(p, "+")) {
+		char name[80];
+		size_t len = strcspn(p, "+");
 
-/* Each once. */
-static void choose_metrics(const struct rk_list *counters, struct rk_list *ret)
-{
-	for (size_t i = 0; i < counters->n; i++) {
-		for (const char *p = metrics_for(counters->v[i]); *p; p += strspn(p, "+")) {
-			char name[80];
-			size_t len = strcspn(p, "+");
-
-			snprintf(name, sizeof(name), "%.*s", (int)len, p);
-			rk_list_add_once(ret, name);
-			p += len;
-		}
+		snprintf(name, sizeof(name), "%.*s", (int)len, p);
+		rk_list_add_once(ret, name);
+		p += len;
 	}
-}
-
-static void put_cupti_settings(const struct rk_want *want, struct rk_tool_command *c)
-{
-	struct rk_bytes b;
-
-	rk_bytes_init(&b, 1 << 16);
-	rk_bytes_puts(&b, "dir=");
-	put_value(&b, want->dir);
-	for (size_t i = 0; want->extra && i < want->extra->n; i++) /* the first of a name counts */
-		rk_bytes_printf(&b, ",%s", want->extra->v[i]);
-	for (size_t i = 0; i < c->instead.n; i++)
-		rk_bytes_printf(&b, "%s%s", i ? "+" : ",counters=", c->instead.v[i]);
-	rk_bytes_printf(&b, ",flush=%d", FLUSH_MS);
-	/* Every call costs as much as the launch it makes: only for those who want all calls. */
-	if ((want->traces & CALLS) == CALLS)
-		rk_bytes_puts(&b, ",api=1");
-	if (want->traces & RK_TRACE_ALLOC)
-		rk_bytes_puts(&b, ",alloc=1");
-	if (rk_bytes_str(&b))
-		rk_list_set(&c->env, "ROCKIT_COLLECT", rk_bytes_str(&b));
-	c->env.bad = c->env.bad || b.bad;
-	rk_bytes_release(&b);
 }
 
 static int cupti_command(const char *path, struct rk_version v, const struct rk_want *want,
 			 struct rk_tool_command *ret, struct rk_error *err)
 {
+	struct rk_bytes b;
+
 	(void)v;
 	rk_list_append(&ret->argv, want->app);
 	rk_list_set(&ret->env, "CUDA_INJECTION64_PATH", path);
 	if (want->traces & RK_TRACE_MARKER)
 		rk_list_set(&ret->env, "NVTX_INJECTION64_PATH", path);
 	ret->counters = rk_tool_wants_counters(want);
-	if (ret->counters)
-		choose_metrics(want->counters, &ret->instead);
-	put_cupti_settings(want, ret);
+	for (size_t i = 0; ret->counters && i < want->counters->n; i++)
+		choose_metrics(want->counters->v[i], &ret->instead);
+
+	rk_bytes_init(&b, 1 << 16);
+	rk_bytes_puts(&b, "dir=");
+	put_value(&b, want->dir);
+	for (size_t i = 0; want->extra && i < want->extra->n; i++) /* the first of a name counts */
+		rk_bytes_printf(&b, ",%s", want->extra->v[i]);
+	for (size_t i = 0; i < ret->instead.n; i++)
+		rk_bytes_printf(&b, "%s%s", i ? "+" : ",counters=", ret->instead.v[i]);
+	rk_bytes_printf(&b, ",flush=%d", FLUSH_MS);
+	/* a recorded call costs as much as a launch: only if all calls are wanted */
+	if ((want->traces & CALLS) == CALLS)
+		rk_bytes_puts(&b, ",api=1");
+	if (want->traces & RK_TRACE_ALLOC)
+		rk_bytes_puts(&b, ",alloc=1");
+	put_settings(&b, ret);
+
 	if (ret->counters) {
-		/* Counted kernels run one by one and several times: no traces, their times would
-		 * be of no use. */
+		/* counted kernels run one by one and several times: their times are useless */
 		rk_list_add(&ret->notes, "the matching NVIDIA counters are used: see "
 					 "rockit-run(1)");
 	} else {
@@ -259,8 +242,7 @@ static int cupti_command(const char *path, struct rk_version v, const struct rk_
 		rk_tool_no_traces(ret, want->traces & CALLS,
 				  "this is CUDA; its calls are recorded if both are requested");
 		rk_tool_no_traces(ret, want->traces & RK_TRACE_RCCL,
-				  "NCCL's ranges are recorded "
-				  "as markers");
+				  "NCCL's ranges are recorded as markers");
 		rk_tool_no_traces(ret, want->traces & RK_TRACE_SCRATCH, "CUPTI has none");
 	}
 	if (want->pc)

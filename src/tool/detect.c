@@ -16,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/handle.h"
+#include "base/text.h"
 #include "rockit/tools.h"
 #include "tool/tool.h"
 
@@ -35,27 +36,13 @@ struct places {
 	struct rk_list dirs, labels;
 };
 
-/* Names before which no version is read ("python3.12", "rocm-6.4.1"): digits begin it. */
+/* The version that begins with the first digit of a name: "python3.12", "rocm-6.4.1". */
 static struct rk_version version_in(const char *name)
 {
 	struct rk_version v = { 0, 0, 0 };
 
-	name += strcspn(name, "0123456789");
-	rk_version_parse(name, &v);
+	rk_version_parse(name + strcspn(name, "0123456789"), &v);
 	return v;
-}
-
-static void sort_newest_first(struct rk_list *l)
-{
-	for (size_t i = 1; i < l->n; i++) {
-		char *name = l->v[i];
-		size_t j = i;
-
-		for (; j > 0 && rk_version_compare(version_in(l->v[j - 1]), version_in(name)) < 0;
-		     j--)
-			l->v[j] = l->v[j - 1];
-		l->v[j] = name;
-	}
 }
 
 /* False, and ret "", when it does not fit. */
@@ -84,7 +71,15 @@ static void names_below(const char *dir, const char *prefix, struct rk_list *ret
 			rk_list_add(ret, e->d_name);
 	if (d)
 		closedir(d);
-	sort_newest_first(ret);
+	for (size_t i = 1; i < ret->n; i++) {
+		char *name = ret->v[i];
+		size_t j = i;
+
+		for (; j > 0 && rk_version_compare(version_in(ret->v[j - 1]), version_in(name)) < 0;
+		     j--)
+			ret->v[j] = ret->v[j - 1];
+		ret->v[j] = name;
+	}
 }
 
 static void add(struct places *p, const char *label, const char *dir)
@@ -97,38 +92,32 @@ static void add(struct places *p, const char *label, const char *dir)
 	rk_list_add(&p->labels, label);
 }
 
-/* A list that was cut short for want of memory makes the answer bad. */
+/* A list that is incomplete because memory ran out makes the result bad. */
 static void drop(bool *bad, struct rk_list *l)
 {
 	*bad = *bad || l->bad;
 	rk_list_release(l);
 }
 
-/* TheRock's builds leave one of two files. */
-static const char *brand(const char *prefix)
+/* <prefix>/bin; ignored if the prefix is too long for a path. */
+static void add_prefix(struct places *p, const char *label, const char *prefix)
 {
 	static const char *const marks[] = { "dist_info.json", "therock_manifest.json" };
-	char file[PATH_MAX];
+	const char *brand = "";
+	char dir[PATH_MAX], name[PATH_MAX], file[PATH_MAX];
 	struct stat st;
 
+	/* builds of TheRock have one of two files */
 	for (unsigned i = 0; i < 2; i++) {
 		put_path(file, "%s/share/therock/%s", prefix, marks[i]);
 		if (!stat(file, &st))
-			return " (TheRock)";
+			brand = " (TheRock)";
 	}
-	return "";
-}
-
-/* <prefix>/bin; a prefix that is too long for a path is not one. */
-static void add_prefix(struct places *p, const char *label, const char *prefix)
-{
-	char dir[PATH_MAX], name[PATH_MAX];
-
-	if (put_path(dir, "%s/bin", prefix) && put_path(name, "%s%s", label, brand(prefix)))
+	if (put_path(dir, "%s/bin", prefix) && put_path(name, "%s%s", label, brand))
 		add(p, name, dir);
 }
 
-/* <root><dir>/<prefix>*<tail>, each called by its path without the root. */
+/* <root><dir>/<prefix>*<tail>; the label is the path without the root. */
 static void add_each(struct places *p, const char *root, const char *dir, const char *prefix,
 		     const char *tail)
 {
@@ -145,72 +134,38 @@ static void add_each(struct places *p, const char *root, const char *dir, const 
 	drop(&p->dirs.bad, &names);
 }
 
-static void add_system(struct places *p, const char *root)
-{
-	static const char *const prefixes[] = { "/opt/rocm", "/usr/local/rocm" };
-	char path[PATH_MAX];
-
-	for (unsigned i = 0; i < 2; i++) {
-		put_path(path, "%s%s", root, prefixes[i]);
-		add_prefix(p, prefixes[i], path);
-	}
-	add_each(p, root, "/opt", "rocm-", "/bin");
-	add_each(p, root, "/opt/rocm", "core-", "/bin");
-	add_each(p, root, "/opt/nvidia/nsight-systems", "", "/bin");
-	add_each(p, root, "/opt/nvidia/nsight-compute", "", "");
-	add_each(p, root, "/usr/local", "cuda", "/bin");
-}
-
-static void add_home(struct places *p)
-{
-	static const char *const below[] = { "rocm", "therock", ".local/rocm" };
-	const char *home = getenv("HOME");
-	char path[PATH_MAX];
-
-	for (unsigned i = 0; home && *home == '/' && i < 3; i++) {
-		put_path(path, "%s/%s", home, below[i]);
-		add_prefix(p, path, path);
-	}
-}
-
-/* "wheel rocm-sdk-core 7.0.0": the version is in the name of the wheel's dist-info. */
-static void wheel_label(struct places *p, const char *site, const char *folder, char ret[PATH_MAX])
-{
-	const char *package = folder + 1; /* _rocm_sdk_core */
-	struct rk_list names = { 0 };
-	const char *version = "", *end;
-	char prefix[PATH_MAX];
-
-	if (put_path(prefix, "%s-", package))
-		names_below(site, prefix, &names);
-	if (names.n)
-		version = names.v[0] + strlen(prefix);
-	end = strstr(version, ".dist-info");
-	put_path(ret, "wheel %s%s%.*s", package, *version ? " " : "",
-		 (int)(end ? (size_t)(end - version) : strlen(version)), version);
-	for (size_t i = strlen("wheel "); i < strlen("wheel ") + strlen(package) && ret[i]; i++)
-		if (ret[i] == '_')
-			ret[i] = '-';
-	drop(&p->dirs.bad, &names);
-}
-
 static void add_wheels(struct places *p, const char *site)
 {
 	static const char *const packages[] = { "_rocm_sdk_core", "_rocm_profiler" };
 	struct rk_list names = { 0 };
-	char path[PATH_MAX], label[PATH_MAX];
+	char path[PATH_MAX], label[PATH_MAX], prefix[PATH_MAX];
 
 	for (unsigned i = 0; i < 2; i++)
 		names_below(site, packages[i], &names);
 	for (size_t i = 0; i < names.n; i++) {
+		const char *package = names.v[i] + 1, *version = "", *end;
+		size_t first = strlen("wheel "), last = first + strlen(package), len;
+		struct rk_list infos = { 0 };
+
+		/* "wheel rocm-sdk-core 7.0.0": the version is in the name of the dist-info folder */
+		if (put_path(prefix, "%s-", package))
+			names_below(site, prefix, &infos);
+		if (infos.n)
+			version = infos.v[0] + strlen(prefix);
+		end = strstr(version, ".dist-info");
+		len = end ? (size_t)(end - version) : strlen(version);
+		put_path(label, "wheel %s%s%.*s", package, *version ? " " : "", (int)len, version);
+		for (size_t k = first; k < last && label[k]; k++)
+			if (label[k] == '_')
+				label[k] = '-';
+		drop(&p->dirs.bad, &infos);
 		put_path(path, "%s/%s/bin", site, names.v[i]);
-		wheel_label(p, site, names.v[i], label);
 		add(p, label, path);
 	}
 	drop(&p->dirs.bad, &names);
 }
 
-/* <prefix>/lib/python3*: site-packages, and dist-packages where Debian put them. */
+/* <prefix>/lib/python3*: site-packages, and Debian's dist-packages. */
 static void add_python(struct places *p, const char *prefix)
 {
 	static const char *const kinds[] = { "site-packages", "dist-packages" };
@@ -228,55 +183,64 @@ static void add_python(struct places *p, const char *prefix)
 	drop(&p->dirs.bad, &names);
 }
 
-static void add_pythons(struct places *p, const char *root)
-{
-	static const char *const variables[] = { "VIRTUAL_ENV", "CONDA_PREFIX" };
-	static const char *const prefixes[] = { "/usr", "/usr/local" };
-	const char *home = getenv("HOME");
-	char path[PATH_MAX];
-
-	for (unsigned i = 0; i < 2; i++) {
-		const char *prefix = getenv(variables[i]);
-
-		if (prefix && *prefix == '/')
-			add_python(p, prefix);
-	}
-	if (home && *home == '/') {
-		put_path(path, "%s/.local", home);
-		add_python(p, path);
-	}
-	for (unsigned i = 0; i < 2; i++) {
-		put_path(path, "%s%s", root, prefixes[i]);
-		add_python(p, path);
-	}
-}
-
-/* `root` is put before the absolute places, `path` is split at colons. */
+/* All folders to search. `root` is put before absolute paths, `path` is split at colons. */
 static void find_places(struct places *p, const char *root, const char *path)
 {
-	static const char *const variables[] = { "ROCM_PATH", "ROCM_HOME", "HIP_PATH" };
+	static const char *const rocm[] = { "ROCM_PATH", "ROCM_HOME", "HIP_PATH" };
+	static const char *const installed[] = { "/opt/rocm", "/usr/local/rocm" };
+	static const char *const python[] = { "VIRTUAL_ENV", "CONDA_PREFIX" };
+	static const char *const python_system[] = { "/usr", "/usr/local" };
+	static const char *const below_home[] = { "rocm", "therock", ".local/rocm" };
+	const char *home = getenv("HOME"), *prefix;
 	struct rk_list parts = { 0 };
+	char full[PATH_MAX];
 
+	if (home && *home != '/')
+		home = NULL;
 	rk_list_split(&parts, path, ":");
 	for (size_t i = 0; i < parts.n; i++)
 		add(p, "PATH", parts.v[i]);
 	drop(&p->dirs.bad, &parts);
 	for (unsigned i = 0; i < 3; i++) {
-		const char *prefix = getenv(variables[i]);
-
+		prefix = getenv(rocm[i]);
 		if (prefix && *prefix == '/')
-			add_prefix(p, variables[i], prefix);
+			add_prefix(p, rocm[i], prefix);
 	}
-	add_system(p, root);
-	add_pythons(p, root);
-	add_home(p);
+
+	for (unsigned i = 0; i < 2; i++) {
+		put_path(full, "%s%s", root, installed[i]);
+		add_prefix(p, installed[i], full);
+	}
+	add_each(p, root, "/opt", "rocm-", "/bin");
+	add_each(p, root, "/opt/rocm", "core-", "/bin");
+	add_each(p, root, "/opt/nvidia/nsight-systems", "", "/bin");
+	add_each(p, root, "/opt/nvidia/nsight-compute", "", "");
+	add_each(p, root, "/usr/local", "cuda", "/bin");
+
+	for (unsigned i = 0; i < 2; i++) {
+		prefix = getenv(python[i]);
+		if (prefix && *prefix == '/')
+			add_python(p, prefix);
+	}
+	if (home) {
+		put_path(full, "%s/.local", home);
+		add_python(p, full);
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		put_path(full, "%s%s", root, python_system[i]);
+		add_python(p, full);
+	}
+	for (unsigned i = 0; home && i < 3; i++) {
+		put_path(full, "%s/%s", home, below_home[i]);
+		add_prefix(p, full, full);
+	}
 }
 
 /* ---- versions from the files beside a program ---- */
 
 struct found_version {
 	char own[VERSION_BYTES], rocm[VERSION_BYTES]; /* "" when not known */
-	bool bad;                                     /* memory ran out on the way */
+	bool bad;                                     /* out of memory */
 };
 
 /* The first line of a small file; false when it is not there. */
@@ -312,7 +276,7 @@ static bool from_info(const char *prefix, char ret[VERSION_BYTES])
 	return true;
 }
 
-/* A folder of the path that is called rocm-6.2.1, core-7.13 or _rocm_sdk_core of a wheel. */
+/* A folder in the path that is called rocm-6.2.1 or core-7.13. */
 static bool from_folder(const char *path, char ret[VERSION_BYTES])
 {
 	static const char *const words[] = { "/rocm-", "/core-" };
@@ -329,7 +293,7 @@ static bool from_folder(const char *path, char ret[VERSION_BYTES])
 	return false;
 }
 
-/* site-packages beside the program, or those of the environment whose bin holds a script. */
+/* `site` is a site-packages folder: of a program in a wheel, or of an environment with a script. */
 static bool from_wheel(const char *site, struct found_version *ret)
 {
 	struct rk_list names = { 0 };
@@ -383,12 +347,12 @@ static bool from_above(const char *file, struct found_version *ret)
 	return false;
 }
 
-/* Which library's name, or which file, tells a program's own version. */
+/* The library or file whose name or text has a program's own version. */
 static const struct own_source {
-	const char *program; /* what its name begins with, or all of it */
+	const char *program; /* its name, or the beginning of it */
 	bool exact;
 	const char *library; /* lib/<library>.so.N is a link to <library>.so.<version> */
-	const char *file;    /* below the prefix, holds the version in its first line */
+	const char *file;    /* below the prefix; its first line is the version */
 } own_sources[] = {
 	{ "rocprofv3", false, "librocprofiler-sdk", NULL },
 	{ "rocprof-attach", false, "librocprofiler-sdk", NULL },
@@ -450,7 +414,7 @@ static bool own_version(const char *name, const char *prefix, char ret[VERSION_B
 	return false;
 }
 
-/* .../nsight-systems/2024.5.1/..., nsight-compute-2024.3.0; cuda-12.6 holds either by name. */
+/* .../nsight-systems/2024.5.1/..., nsight-compute-2024.3.0, or such a folder in cuda-12.6. */
 static void nsight_version(const char *product, const char *real, struct found_version *ret)
 {
 	const char *at = strstr(real, product);
@@ -495,7 +459,7 @@ static void version_beside(const char *name, const char *dir, const char *real,
 		put(ret->rocm, v);
 }
 
-/* What a release of rocprofv3 added that people ask for. */
+/* Features of rocprofv3 that people ask for, and the first release that has them. */
 static const struct feature {
 	const char *word;
 	int major, minor;
@@ -506,30 +470,6 @@ static const struct feature {
 	{ "thread trace", 7, 0 },   { "attach", 7, 1 },
 	{ "several --pmc", 7, 13 },
 };
-
-static void rocprofv3_options(const char *rocm, char ret[OPTIONS_BYTES])
-{
-	struct rk_version v = { 0, 0, 0 };
-	size_t at = 0;
-
-	if (!rk_version_parse(rocm, &v)) {
-		snprintf(ret, OPTIONS_BYTES, "unknown release: called like the newest one");
-		return;
-	}
-	for (int has = 1; has >= 0; has--) {
-		const char *before = has ? "has " : at ? "; lacks " : "lacks ";
-
-		for (size_t i = 0; i < sizeof(features) / sizeof(features[0]); i++) {
-			const struct feature *f = &features[i];
-
-			if (rk_version_since(v, f->major, f->minor) != has || at >= OPTIONS_BYTES)
-				continue;
-			at += (size_t)snprintf(ret + at, OPTIONS_BYTES - at, "%s%s", before,
-					       f->word);
-			before = ", ";
-		}
-	}
-}
 
 /* One line about what `name` of release `rocm` (as text) has and lacks; "" for helpers. */
 static void options_of(const char *name, const char *rocm, char ret[OPTIONS_BYTES])
@@ -544,22 +484,42 @@ static void options_of(const char *name, const char *rocm, char ret[OPTIONS_BYTE
 		{ "rocprof-sys-sample", "CPU call stacks beside GPU traces" },
 		{ "omnitrace-sample", "CPU call stacks beside GPU traces" },
 	};
+	struct rk_version v = { 0, 0, 0 };
+	size_t at = 0;
 
 	ret[0] = '\0';
-	if (!strcmp(name, "rocprofv3")) {
-		rocprofv3_options(rocm, ret);
-		return;
-	}
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 		if (!strcmp(name, lines[i][0]))
 			snprintf(ret, OPTIONS_BYTES, "%s", lines[i][1]);
 	if (!strncmp(name, "rocprofv", 8) && name[8] > '3' && !name[9])
 		snprintf(ret, OPTIONS_BYTES, "newer than this rockit");
+	if (strcmp(name, "rocprofv3") != 0)
+		return;
+	if (!rk_version_parse(rocm, &v)) {
+		snprintf(ret, OPTIONS_BYTES, "unknown release: called like the newest one");
+		return;
+	}
+	/* "has rccl trace, --pmc; lacks alloc trace, ..." */
+	for (int has = 1; has >= 0; has--) {
+		const char *before = has ? "has " : "; lacks ";
+
+		if (!has && !at)
+			before = "lacks ";
+		for (size_t i = 0; i < sizeof(features) / sizeof(features[0]); i++) {
+			const struct feature *f = &features[i];
+
+			if (rk_version_since(v, f->major, f->minor) != has || at >= OPTIONS_BYTES)
+				continue;
+			at += (size_t)snprintf(ret + at, OPTIONS_BYTES - at, "%s%s", before,
+					       f->word);
+			before = ", ";
+		}
+	}
 }
 
 /* ---- what was found ---- */
 
-/* In the order of the answer. Numbers past 3 do not exist yet. */
+/* In the order of the result. rocprofv4 and later do not exist yet. */
 static const char *const names[] = {
 	"rocprofv3",
 	"rocprofv4",
@@ -593,7 +553,7 @@ static const char *const names[] = {
 
 enum { NNAMES = sizeof(names) / sizeof(names[0]) };
 
-/* While they are collected. By the real path, a program that PATH has twice is counted once. */
+/* A program that was found. The real path shows whether PATH has it twice. */
 struct hit {
 	unsigned name;
 	char *real;
@@ -614,44 +574,32 @@ static void free_found(struct rk_tool_found *f)
 	rk_free((char *)f->options);
 }
 
-static bool seen(const struct hits *h, unsigned name, const char *real)
-{
-	for (size_t i = 0; i < h->n; i++)
-		if (h->v[i].name == name && !strcmp(h->v[i].real, real))
-			return true;
-	return false;
-}
-
-static bool fill(struct rk_tool_found *f, const char *path, const char *place,
-		 const struct found_version *v)
-{
-	char options[OPTIONS_BYTES];
-
-	options_of(f->name, v->rocm, options);
-	f->path = rk_strdup(path);
-	f->version = rk_strdup(v->own);
-	f->rocm = rk_strdup(v->rocm);
-	f->place = rk_strdup(place);
-	f->options = rk_strdup(options);
-	f->usable = access(path, X_OK) == 0;
-	return f->path && f->version && f->rocm && f->place && f->options;
-}
-
-/* The program `name` in `dir`, if it is there and new; false when memory ran out. */
+/* Adds the program `name` in `dir`, if it is there and new. False: out of memory. */
 static bool look(struct hits *h, unsigned name, const char *dir, const char *place)
 {
 	struct hit hit = { .name = name, .found = { .name = names[name] } }, *v;
+	struct rk_tool_found *f = &hit.found;
 	struct found_version version;
-	char path[PATH_MAX], real[PATH_MAX];
+	char path[PATH_MAX], real[PATH_MAX], options[OPTIONS_BYTES];
 	struct stat st;
 
 	if (!put_path(path, "%s/%s", dir, names[name]) || stat(path, &st) || !S_ISREG(st.st_mode) ||
-	    !realpath(path, real) || seen(h, name, real))
+	    !realpath(path, real))
 		return true;
+	for (size_t i = 0; i < h->n; i++)
+		if (h->v[i].name == name && !strcmp(h->v[i].real, real))
+			return true;
 	version_beside(names[name], dir, real, &version);
+	options_of(f->name, version.rocm, options);
 	hit.real = rk_strdup(real);
-	if (!hit.real || version.bad || !fill(&hit.found, path, place, &version) ||
-	    h->n == MAX_FOUND)
+	f->path = rk_strdup(path);
+	f->version = rk_strdup(version.own);
+	f->rocm = rk_strdup(version.rocm);
+	f->place = rk_strdup(place);
+	f->options = rk_strdup(options);
+	f->usable = access(path, X_OK) == 0;
+	if (version.bad || !hit.real || !f->path || !f->version || !f->rocm || !f->place ||
+	    !f->options || h->n == MAX_FOUND)
 		goto bad;
 	v = rk_grow(h->v, &h->cap, h->n + 1, sizeof(*v));
 	if (!v)
@@ -661,33 +609,8 @@ static bool look(struct hits *h, unsigned name, const char *dir, const char *pla
 	return true;
 bad:
 	rk_free(hit.real);
-	free_found(&hit.found);
+	free_found(f);
 	return false;
-}
-
-/* Moves what was found to *ret, by name; of one name the order of the places stays. */
-static bool hand_over(struct hits *h, struct rk_tools_found *ret)
-{
-	struct rk_tool_found *v = rk_calloc(h->n ? h->n : 1, sizeof(*v));
-	size_t n = 0;
-
-	if (!v)
-		return false;
-	for (unsigned name = 0; name < NNAMES; name++) {
-		bool first = true;
-
-		for (size_t i = 0; i < h->n; i++) {
-			if (h->v[i].name != name)
-				continue;
-			v[n] = h->v[i].found;
-			h->v[i].found = (struct rk_tool_found){ 0 };
-			v[n].first = first && v[n].usable;
-			first = first && !v[n].first;
-			n++;
-		}
-	}
-	*ret = (struct rk_tools_found){ v, n };
-	return true;
 }
 
 int rk_tools_find(const struct rk_tools_options *opt, struct rk_tools_found *ret,
@@ -696,18 +619,36 @@ int rk_tools_find(const struct rk_tools_options *opt, struct rk_tools_found *ret
 	const char *path = opt && opt->path ? opt->path : getenv("PATH");
 	struct places places = { 0 };
 	struct hits hits = { 0 };
+	struct rk_tool_found *v = NULL;
+	size_t n = 0;
 	bool ok;
 
 	if (!ret)
 		return rk_misuse(__func__, err);
 	if (RK_CHECK_OPTIONS(opt, __func__, err) < 0)
 		return RK_E_USAGE;
-	find_places(&places, opt && opt->root ? opt->root : "", path ? path : "");
+	find_places(&places, rk_text_or_empty(opt ? opt->root : NULL), rk_text_or_empty(path));
 	ok = !places.dirs.bad && !places.labels.bad;
 	for (size_t d = 0; ok && d < places.dirs.n; d++)
 		for (unsigned name = 0; ok && name < NNAMES; name++)
 			ok = look(&hits, name, places.dirs.v[d], places.labels.v[d]);
-	ok = ok && hand_over(&hits, ret);
+	if (ok)
+		v = rk_calloc(hits.n, sizeof(*v));
+
+	/* move them to the result by name; of one name the order of the places stays */
+	for (unsigned name = 0; v && name < NNAMES; name++) {
+		bool first = true;
+
+		for (size_t i = 0; i < hits.n; i++) {
+			if (hits.v[i].name != name)
+				continue;
+			v[n] = hits.v[i].found;
+			hits.v[i].found = (struct rk_tool_found){ 0 };
+			v[n].first = first && v[n].usable;
+			first = first && !v[n].first;
+			n++;
+		}
+	}
 	for (size_t i = 0; i < hits.n; i++) {
 		rk_free(hits.v[i].real);
 		free_found(&hits.v[i].found);
@@ -715,7 +656,10 @@ int rk_tools_find(const struct rk_tools_options *opt, struct rk_tools_found *ret
 	rk_free(hits.v);
 	rk_list_release(&places.dirs);
 	rk_list_release(&places.labels);
-	return ok ? 0 : rk_fail_nomem(err);
+	if (!v)
+		return rk_fail_nomem(err);
+	*ret = (struct rk_tools_found){ v, n };
+	return 0;
 }
 
 void rk_tools_release(struct rk_tools_found *t)

@@ -1,14 +1,14 @@
 /*
  * rocprof.c - the command lines of rocprof and rocprofv2, shell scripts without `--`.
  *
- * rocprof: the first word that is not its own begins the program, and one with a dash in front is an
- * error. It does not quote its own paths, so blanks in them cannot work, and it passes the
- * program's words to `eval` between double quotes, so they are escaped for that. results.csv, the only
- * file with launch sizes and registers, comes with --stats, --hsa-trace or -i, never with
+ * rocprof: the program begins with the first word that is not an option; an unknown option is an
+ * error. It does not quote its own paths, so they must not contain blanks, and it passes the
+ * program's words to `eval` in double quotes, so they are escaped for that. results.csv, the only
+ * file with launch sizes and registers, is written with --stats, --hsa-trace or -i, never with
  * --hip-trace alone.
  *
- * rocprofv2: with -o all processes would write one file; without it each file carries the number of
- * its process.
+ * rocprofv2: with -o all processes would write to one file; without it each file name has the
+ * process number.
  */
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +20,7 @@ enum { MAX_ARGUMENT = 1 << 20 };
 
 enum { HAS = RK_TRACE_HIP | RK_TRACE_HSA | RK_TRACE_KERNEL | RK_TRACE_MEMCPY | RK_TRACE_MARKER };
 
-/* RK_E_USAGE for what such a script cannot express at all. */
+/* RK_E_USAGE for requests that such a script cannot express. */
 static int check(const char *tool, const struct rk_want *want, struct rk_error *err)
 {
 	const char *first = want->app->n ? want->app->v[0] : "";
@@ -42,7 +42,7 @@ static int check(const char *tool, const struct rk_want *want, struct rk_error *
 	return 0;
 }
 
-/* -i with a file of one `pmc:` line, and a `kernel:` line where the filter is plain text. */
+/* -i with a file of one `pmc:` line, and a `kernel:` line if the filter is plain text. */
 static void put_counters(const char *tool, const struct rk_want *want, struct rk_tool_command *c)
 {
 	const char *regex = want->kernel_regex;
@@ -63,37 +63,17 @@ static void put_counters(const char *tool, const struct rk_want *want, struct rk
 
 /* ---- rocprof ---- */
 
-/* An API trace beside counters loses them; the session asks for one at a time anyway. */
-static unsigned asked(const struct rk_want *want, struct rk_tool_command *c)
-{
-	unsigned traces = want->traces & HAS;
-
-	rk_tool_no_traces(c, want->traces & ~(unsigned)HAS, "rocprof has none");
-	if (rk_tool_wants_counters(want)) {
-		rk_tool_no_traces(c, traces & ~(unsigned)RK_TRACE_KERNEL,
-				  "rocprof would lose the counters");
-		traces &= RK_TRACE_KERNEL;
-	}
-	return traces;
-}
-
-/*
- * Copies, and kernels as soon as anything but them is traced, come from the tracing library and
- * need one of its two API traces. That of HIP is far cheaper.
- */
-static unsigned with_carrier(unsigned traces)
+static void put_v1_traces(unsigned traces, struct rk_tool_command *c)
 {
 	const unsigned apis = RK_TRACE_HIP | RK_TRACE_HSA;
 
-	if (traces & apis || !(traces & (RK_TRACE_MEMCPY | RK_TRACE_MARKER)))
-		return traces;
-	if (traces & (RK_TRACE_MEMCPY | RK_TRACE_KERNEL))
+	/*
+	 * Copies, and kernels if anything else is traced, come from the tracing library and need
+	 * one of its two API traces. That of HIP is far cheaper.
+	 */
+	if (!(traces & apis) && (traces & (RK_TRACE_MEMCPY | RK_TRACE_MARKER)) &&
+	    (traces & (RK_TRACE_MEMCPY | RK_TRACE_KERNEL)))
 		traces |= RK_TRACE_HIP;
-	return traces;
-}
-
-static void put_v1_traces(unsigned traces, struct rk_tool_command *c)
-{
 	if (traces & RK_TRACE_KERNEL)
 		rk_list_add(&c->argv, "--stats");
 	if (traces & RK_TRACE_HIP)
@@ -107,21 +87,6 @@ static void put_v1_traces(unsigned traces, struct rk_tool_command *c)
 		rk_list_add(&c->notes,
 			    "no launch sizes and registers of kernels: rocprof does not write "
 			    "them with a HIP trace");
-}
-
-/* -t before -d, which it would undo: the data below -d is then never removed as temporary. */
-static void put_names(const struct rk_want *want, struct rk_tool_command *c)
-{
-	rk_list_add(&c->argv, "--timestamp");
-	rk_list_add(&c->argv, "on");
-	rk_list_add(&c->argv, "--basenames");
-	rk_list_add(&c->argv, "off");
-	rk_list_add(&c->argv, "-t");
-	rk_list_addf(&c->argv, "%s/tmp", want->dir);
-	rk_list_add(&c->argv, "-d");
-	rk_list_add(&c->argv, want->dir);
-	rk_list_add(&c->argv, "-o");
-	rk_list_addf(&c->argv, "%s/results.csv", want->dir);
 }
 
 static void put_word(const char *word, struct rk_tool_command *c)
@@ -149,19 +114,32 @@ static int v1_command(const char *path, struct rk_version v, const struct rk_wan
 		      struct rk_tool_command *ret, struct rk_error *err)
 {
 	int rc = check("rocprof", want, err);
-	unsigned traces;
 
 	(void)v;
 	if (rc < 0)
 		return rc;
 	rk_list_add(&ret->argv, path);
-	traces = asked(want, ret);
-	ret->delivers = traces;
-	if (rk_tool_wants_counters(want))
+	ret->delivers = want->traces & HAS;
+	rk_tool_no_traces(ret, want->traces & ~(unsigned)HAS, "rocprof has none");
+	if (rk_tool_wants_counters(want)) {
+		rk_tool_no_traces(ret, ret->delivers & ~(unsigned)RK_TRACE_KERNEL,
+				  "rocprof would lose the counters");
+		ret->delivers &= RK_TRACE_KERNEL;
 		put_counters("rocprof", want, ret);
-	else
-		put_v1_traces(with_carrier(traces), ret);
-	put_names(want, ret);
+	} else {
+		put_v1_traces(ret->delivers, ret);
+	}
+	rk_list_add(&ret->argv, "--timestamp");
+	rk_list_add(&ret->argv, "on");
+	rk_list_add(&ret->argv, "--basenames");
+	rk_list_add(&ret->argv, "off");
+	/* -t before -d, which it would undo: data below -d is then never removed as temporary */
+	rk_list_add(&ret->argv, "-t");
+	rk_list_addf(&ret->argv, "%s/tmp", want->dir);
+	rk_list_add(&ret->argv, "-d");
+	rk_list_add(&ret->argv, want->dir);
+	rk_list_add(&ret->argv, "-o");
+	rk_list_addf(&ret->argv, "%s/results.csv", want->dir);
 	if (want->pc)
 		rk_list_add(&ret->notes, "no PC sampling: rocprof does not support it");
 	if (want->rank_key)
@@ -186,23 +164,6 @@ const struct rk_tool_ops rk_tool_rocprof = {
 
 /* ---- rocprofv2 ---- */
 
-/* --hip-trace is API and GPU activity, --hip-api the calls alone. Copies are activity. */
-static void put_v2_traces(unsigned traces, struct rk_tool_command *c)
-{
-	bool copies = traces & RK_TRACE_MEMCPY;
-
-	if (traces & RK_TRACE_KERNEL)
-		rk_list_add(&c->argv, "--kernel-trace");
-	if (copies)
-		rk_list_add(&c->argv, "--hip-trace");
-	else if (traces & RK_TRACE_HIP)
-		rk_list_add(&c->argv, "--hip-api");
-	if (traces & RK_TRACE_HSA)
-		rk_list_add(&c->argv, "--hsa-api");
-	if (traces & RK_TRACE_MARKER)
-		rk_list_add(&c->argv, "--roctx-trace");
-}
-
 static int v2_command(const char *path, struct rk_version v, const struct rk_want *want,
 		      struct rk_tool_command *ret, struct rk_error *err)
 {
@@ -214,7 +175,17 @@ static int v2_command(const char *path, struct rk_version v, const struct rk_wan
 	rk_list_add(&ret->argv, path);
 	ret->delivers = want->traces & HAS;
 	rk_tool_no_traces(ret, want->traces & ~(unsigned)HAS, "rocprofv2 has none");
-	put_v2_traces(ret->delivers, ret);
+	if (ret->delivers & RK_TRACE_KERNEL)
+		rk_list_add(&ret->argv, "--kernel-trace");
+	/* --hip-trace is calls and GPU activity, which includes copies; --hip-api is calls alone */
+	if (ret->delivers & RK_TRACE_MEMCPY)
+		rk_list_add(&ret->argv, "--hip-trace");
+	else if (ret->delivers & RK_TRACE_HIP)
+		rk_list_add(&ret->argv, "--hip-api");
+	if (ret->delivers & RK_TRACE_HSA)
+		rk_list_add(&ret->argv, "--hsa-api");
+	if (ret->delivers & RK_TRACE_MARKER)
+		rk_list_add(&ret->argv, "--roctx-trace");
 	if (rk_tool_wants_counters(want))
 		put_counters("rocprofv2", want, ret);
 	if (want->pc)

@@ -1,8 +1,8 @@
 /*
- * rocprof_sys.c - the command line of rocprof-sys-sample, once omnitrace-sample.
+ * rocprof_sys.c - the command line of rocprof-sys-sample, formerly omnitrace-sample.
  *
- * It samples the call stacks of the CPU and traces the GPU, with no change to the program;
- * rocprof-sys-run would need one that was rewritten before.
+ * It samples the call stacks of the CPU and traces the GPU without changing the program;
+ * rocprof-sys-run would need a rewritten one.
  */
 #include <string.h>
 
@@ -25,7 +25,7 @@ static int command(const char *path, struct rk_version v, const struct rk_want *
 	rk_tool_put_rank_dir(ret, want);
 	rk_list_add(&ret->argv, "-T");
 	rk_list_add(&ret->argv, "-D");
-	/* One file per process, and no folder of the time of day. */
+	/* one file per process, and no folder named after the time of day */
 	rk_list_addf(&ret->env, "%s_USE_PID=ON", prefix);
 	rk_list_addf(&ret->env, "%s_TIME_OUTPUT=OFF", prefix);
 	if (!old && rk_version_since(v, 7, 0))

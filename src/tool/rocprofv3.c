@@ -11,11 +11,11 @@
 
 #include "tool/tool_impl.h"
 
-/* ---- PC sampling: what a chip and a release can do ---- */
+/* ---- PC sampling: what a chip and a release support ---- */
 
 enum {
 	HOST_TRAP_US = 1000,         /* every wave of the GPU is sampled at each trap */
-	STOCHASTIC_CYCLES = 1 << 20, /* half a millisecond; only powers of two are taken */
+	STOCHASTIC_CYCLES = 1 << 20, /* half a millisecond; must be a power of two */
 	STOCHASTIC_LEAST = 1 << 8,
 };
 
@@ -24,104 +24,75 @@ struct pc_choice {
 	uint64_t interval;         /* microseconds or cycles */
 };
 
-/* MI200 traps; MI300 and later also sample in hardware. The rest of the chips do neither. */
-static bool can_trap(const struct rk_want *want)
-{
-	return rk_tool_arch_is(want, "gfx90a") || rk_tool_arch_is(want, "gfx94") ||
-	       rk_tool_arch_is(want, "gfx95");
-}
-
-static bool can_sample(const struct rk_want *want, struct rk_version v)
-{
-	return rk_version_since(v, 7, 0) &&
-	       (rk_tool_arch_is(want, "gfx94") || rk_tool_arch_is(want, "gfx95"));
-}
-
-static bool arch_known(const struct rk_want *want)
-{
-	return want->arch && *want->arch;
-}
-
-static uint64_t power_of_two(uint64_t v)
-{
-	uint64_t p = STOCHASTIC_LEAST;
-
-	while (p < v && p < UINT64_C(1) << 62)
-		p <<= 1;
-	return p;
-}
-
 static void stochastic(const struct rk_pc_sampling *pc, struct pc_choice *ret,
 		       struct rk_list *notes)
 {
-	uint64_t cycles = pc->interval ? power_of_two(pc->interval) : STOCHASTIC_CYCLES;
+	uint64_t cycles = STOCHASTIC_LEAST;
 
-	ret->method = "stochastic";
-	ret->unit = "cycles";
-	/* An interval in another unit means nothing in cycles. */
+	while (cycles < pc->interval && cycles < UINT64_C(1) << 62)
+		cycles <<= 1;
+	/* an interval in another unit is useless here */
 	if (pc->unit && strcmp(pc->unit, "cycles") != 0) {
 		cycles = STOCHASTIC_CYCLES;
 		rk_list_addf(notes,
 			     "stochastic PC sampling counts cycles, not %s: every %" PRIu64
 			     " cycles",
 			     pc->unit, cycles);
-	} else if (pc->interval && cycles != pc->interval) {
+	} else if (!pc->interval) {
+		cycles = STOCHASTIC_CYCLES;
+	} else if (cycles != pc->interval) {
 		rk_list_addf(notes,
 			     "PC sampling interval %" PRIu64 " becomes %" PRIu64
 			     ": the hardware needs powers of two",
 			     pc->interval, cycles);
 	}
-	ret->interval = cycles;
-}
-
-static void host_trap(const struct rk_pc_sampling *pc, bool asked, struct pc_choice *ret,
-		      struct rk_list *notes)
-{
-	ret->method = "host_trap";
-	ret->unit = "time";
-	ret->interval = asked && pc->interval ? pc->interval : HOST_TRAP_US;
-	if (asked && pc->unit && strcmp(pc->unit, "time") != 0) {
-		ret->interval = HOST_TRAP_US;
-		rk_list_addf(notes,
-			     "host_trap PC sampling counts time, not %s: every %" PRIu64 " us",
-			     pc->unit, ret->interval);
-	}
+	*ret = (struct pc_choice){ "stochastic", "cycles", cycles };
 }
 
 /*
- * Settles want->pc for release `v` and want->arch. False when it cannot be had there: rocprofv3
+ * Decides how to sample on want->arch with release `v`. False when that is not supported: rocprofv3
  * would end the program at its start. `notes` gets what was changed or refused.
  */
 static bool choose_pc(struct rk_version v, const struct rk_want *want, struct pc_choice *ret,
 		      struct rk_list *notes)
 {
 	const struct rk_pc_sampling *pc = want->pc;
+	bool unknown = !want->arch || !*want->arch;
 	bool traps = pc->method && !strcmp(pc->method, "host_trap");
 	bool samples = pc->method && !strcmp(pc->method, "stochastic");
+	/* MI200 traps; MI300 and later also sample in hardware; other chips do neither */
+	bool mi200 = rk_tool_arch_is(want, "gfx90a");
+	bool mi300 = rk_tool_arch_is(want, "gfx94") || rk_tool_arch_is(want, "gfx95");
 
 	if (rk_version_before(v, 6, 4)) {
 		rk_list_add(notes, "no PC sampling: rocprofv3 supports it since ROCm 6.4");
 		return false;
 	}
-	if (arch_known(want) && !can_trap(want)) {
+	if (!unknown && !mi200 && !mi300) {
 		rk_list_addf(notes,
 			     "no PC sampling: %s does not support it (gfx90a, gfx94x and gfx95x "
 			     "do)",
 			     want->arch);
 		return false;
 	}
-	/* A unit tells the method when none is named. */
+	/* a unit implies the method when none is named */
 	if (!pc->method && pc->unit && !strcmp(pc->unit, "time"))
 		traps = true;
-	if (!traps &&
-	    (can_sample(want, v) || (samples && !arch_known(want) && rk_version_since(v, 7, 0)))) {
+	if (!traps && rk_version_since(v, 7, 0) && (mi300 || (samples && unknown))) {
 		stochastic(pc, ret, notes);
 		return true;
 	}
-	if (samples)
+	*ret = (struct pc_choice){ "host_trap", "time", HOST_TRAP_US };
+	if (samples) {
 		rk_list_addf(notes, "PC sampling by host_trap: stochastic needs ROCm 7.0 and "
 				    "gfx94x or gfx95x");
-	host_trap(pc, !samples, ret, notes);
+	} else if (pc->unit && strcmp(pc->unit, "time") != 0) {
+		rk_list_addf(notes,
+			     "host_trap PC sampling counts time, not %s: every %" PRIu64 " us",
+			     pc->unit, ret->interval);
+	} else if (pc->interval) {
+		ret->interval = pc->interval;
+	}
 	return true;
 }
 
@@ -143,35 +114,16 @@ static const struct trace_option {
 	{ "--memory-allocation-trace", 6, 4 },
 };
 
-static void put_traces(struct rk_version v, const struct rk_want *want, struct rk_tool_command *c)
-{
-	for (unsigned i = 0; i < RK_NTRACES; i++) {
-		const struct trace_option *o = &trace_options[i];
-
-		if (!(want->traces >> i & 1))
-			continue;
-		if (rk_version_since(v, o->major, o->minor)) {
-			rk_list_add(&c->argv, o->option);
-			c->delivers |= 1u << i;
-		} else {
-			rk_list_addf(
-				&c->notes,
-				"no %s trace: rocprofv3 has %s since ROCm %d.%d, this is %d.%d",
-				rk_trace_name(i), o->option, o->major, o->minor, v.major, v.minor);
-		}
-	}
-}
-
 /*
- * csv on 6.x, which knows no rocpd; rocpd from 7.0 on. PC samples are in csv only; with both,
- * the rest still comes from the database, which alone has the sizes of copies.
+ * csv on 6.x, which has no rocpd; rocpd from 7.0 on. PC samples are only in csv; with both, the rest
+ * still comes from the database, which alone has the sizes of copies.
  */
 static void put_formats(struct rk_version v, const struct rk_want *want, struct rk_tool_command *c)
 {
 	bool has_rocpd = rk_version_since(v, 7, 0);
 	/*
-	 * Before 7.13 ROCTx messages are put into SQL as they are: a quote or a semicolon in one
-	 * makes the database's writer abort at exit, and everything is lost. CSV survives them.
+	 * Before 7.13 ROCTx messages are put into SQL unquoted: a quote or a semicolon in one makes
+	 * the database's writer abort at exit, and everything is lost. CSV has no such problem.
 	 */
 	bool broken = has_rocpd && rk_version_before(v, 7, 13) && (c->delivers & RK_TRACE_MARKER);
 	bool rocpd = has_rocpd && !broken, csv = !rocpd || c->pc;
@@ -195,60 +147,18 @@ static void put_formats(struct rk_version v, const struct rk_want *want, struct 
 }
 
 /*
- * 6.2 has no --pmc: a file with one line is its way, only that the results are then in a folder
- * pmc_1. The sources of 6.3 gained the option in the last weeks before its release.
- */
-static void put_counters(struct rk_version v, const struct rk_want *want, struct rk_tool_command *c)
-{
-	if (!rk_tool_wants_counters(want))
-		return;
-	c->counters = true;
-	if (rk_version_since(v, 6, 3)) {
-		rk_list_add(&c->argv, "--pmc");
-		rk_list_append(&c->argv, want->counters);
-		return;
-	}
-	rk_tool_counter_file(c, want, "");
-	rk_list_add(&c->argv, "-i");
-	rk_list_addf(&c->argv, "%s/counters.txt", want->dir);
-}
-
-static void put_pc_sampling(struct rk_version v, const struct rk_want *want,
-			    struct rk_tool_command *c)
-{
-	struct pc_choice pc;
-
-	if (!want->pc || !choose_pc(v, want, &pc, &c->notes))
-		return;
-	c->pc = true;
-	rk_list_add(&c->argv, "--pc-sampling-beta-enabled");
-	rk_list_add(&c->argv, "--pc-sampling-method");
-	rk_list_add(&c->argv, pc.method);
-	rk_list_add(&c->argv, "--pc-sampling-unit");
-	rk_list_add(&c->argv, pc.unit);
-	rk_list_add(&c->argv, "--pc-sampling-interval");
-	rk_list_addf(&c->argv, "%" PRIu64, pc.interval);
-}
-
-/* The expansion takes capitals, digits and underscores. */
-static bool good_variable(const char *name)
-{
-	return *name && !name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")];
-}
-
-/*
  * One set of files for each process of each rank and host: <rank-N/><host/>pid_*. rocprofv3
- * expands the keys in the process that writes. 6.x makes the folders of -d but not those in -o,
- * and knew %hostname% from 6.4 on.
+ * expands the keys in the process that writes. 6.x creates the folders of -d but not those in -o,
+ * and has %hostname% since 6.4.
  */
 static void put_names(struct rk_version v, const struct rk_want *want, struct rk_tool_command *c)
 {
-	const char *key = want->rank_key, *host = rk_version_since(v, 6, 4) ? "%hostname%" : "";
+	const char *key = want->rank_key;
 	const char *before = "", *rank = "", *after = "";
 
 	if (key && !strcmp(key, "mpi")) {
 		before = "rank-%rank%";
-	} else if (key && good_variable(key)) {
+	} else if (key && *key && !key[strspn(key, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")]) {
 		before = "rank-%env{";
 		rank = key;
 		after = "}%";
@@ -268,8 +178,8 @@ static void put_names(struct rk_version v, const struct rk_want *want, struct rk
 			     *before ? "/" : "");
 		return;
 	}
-	rk_list_addf(&c->argv, "%s%s%s%s%s%s%s", want->dir, *before ? "/" : "", before, rank, after,
-		     *host ? "/" : "", host);
+	rk_list_addf(&c->argv, "%s%s%s%s%s%s", want->dir, *before ? "/" : "", before, rank, after,
+		     rk_version_since(v, 6, 4) ? "/%hostname%" : "");
 	rk_list_add(&c->argv, "-o");
 	rk_list_add(&c->argv, "%pid%");
 }
@@ -277,10 +187,47 @@ static void put_names(struct rk_version v, const struct rk_want *want, struct rk
 static int command(const char *path, struct rk_version v, const struct rk_want *want,
 		   struct rk_tool_command *ret, struct rk_error *err)
 {
+	struct pc_choice pc;
+
 	rk_list_add(&ret->argv, path);
-	put_traces(v, want, ret);
-	put_pc_sampling(v, want, ret);
-	put_counters(v, want, ret);
+	for (unsigned i = 0; i < RK_NTRACES; i++) {
+		const struct trace_option *o = &trace_options[i];
+
+		if (!(want->traces >> i & 1))
+			continue;
+		if (rk_version_since(v, o->major, o->minor)) {
+			rk_list_add(&ret->argv, o->option);
+			ret->delivers |= 1u << i;
+		} else {
+			rk_list_addf(
+				&ret->notes,
+				"no %s trace: rocprofv3 has %s since ROCm %d.%d, this is %d.%d",
+				rk_trace_name(i), o->option, o->major, o->minor, v.major, v.minor);
+		}
+	}
+	if (want->pc && choose_pc(v, want, &pc, &ret->notes)) {
+		ret->pc = true;
+		rk_list_add(&ret->argv, "--pc-sampling-beta-enabled");
+		rk_list_add(&ret->argv, "--pc-sampling-method");
+		rk_list_add(&ret->argv, pc.method);
+		rk_list_add(&ret->argv, "--pc-sampling-unit");
+		rk_list_add(&ret->argv, pc.unit);
+		rk_list_add(&ret->argv, "--pc-sampling-interval");
+		rk_list_addf(&ret->argv, "%" PRIu64, pc.interval);
+	}
+	/*
+	 * 6.2 has no --pmc but a file with one line, and writes the results to a folder pmc_1. The
+	 * sources of 6.3 gained the option in the last weeks before its release.
+	 */
+	ret->counters = rk_tool_wants_counters(want);
+	if (ret->counters && rk_version_since(v, 6, 3)) {
+		rk_list_add(&ret->argv, "--pmc");
+		rk_list_append(&ret->argv, want->counters);
+	} else if (ret->counters) {
+		rk_tool_counter_file(ret, want, "");
+		rk_list_add(&ret->argv, "-i");
+		rk_list_addf(&ret->argv, "%s/counters.txt", want->dir);
+	}
 	if (want->kernel_regex && ret->counters) /* as one word: it may begin with a dash */
 		rk_list_addf(&ret->argv, "--kernel-include-regex=%s", want->kernel_regex);
 	if (want->kernel_regex && (ret->delivers & RK_TRACE_KERNEL))

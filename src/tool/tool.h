@@ -1,5 +1,5 @@
 /*
- * tool.h - the profilers we drive: what is wanted of one pass, and the command line for it.
+ * tool.h - the profilers we drive: the request for one pass, and the command line for it.
  *
  * Everything here is text in, text out: no process is started, no file is written, nothing has to
  * be installed. A tool is one const struct rk_tool_ops, listed in tools.c.
@@ -28,19 +28,18 @@ enum rk_trace {
 };
 enum { RK_NTRACES = 8, RK_TRACE_SYS = (1 << RK_NTRACES) - 1 };
 
-/* Bit i's word on the command line and in ledgers: "hip", "hsa", "kernel", "memcpy", ...;
- * NULL past the last. */
+/* The word for bit i on the command line and in ledgers ("hip", "memcpy"); NULL past the last. */
 const char *rk_trace_name(unsigned i);
-/* "hip,kernel" or "sys"; RK_E_USAGE names the nearest right word. */
+/* "hip,kernel" or "sys"; RK_E_USAGE names the nearest known word. */
 int rk_trace_parse(const char *words, unsigned *ret, struct rk_error *err);
 
 struct rk_pc_sampling {
-	const char *method,
-		*unit;     /* "host_trap" or "stochastic"; "time", "cycles"; NULL: by arch */
-	uint64_t interval; /* 0: a sane one */
+	const char *method; /* "host_trap" or "stochastic"; NULL: by arch */
+	const char *unit;   /* "time" or "cycles"; NULL: by method */
+	uint64_t interval;  /* 0: the default */
 };
 
-/* One pass: one run of the program under the tool. All is borrowed. */
+/* One pass: one run of the program under the tool. Everything is borrowed. */
 struct rk_want {
 	unsigned traces;                 /* RK_TRACE_ bits */
 	bool stats;                      /* the tool's own statistics files beside the trace */
@@ -48,15 +47,17 @@ struct rk_want {
 	const struct rk_pc_sampling *pc; /* NULL: none */
 	const char *kernel_regex;        /* NULL: all kernels */
 	const char *arch;                /* "gfx942", "" when not known */
-	const char *dir;                 /* absolute; the pass's files belong below it */
-	/* What tells ranks apart in the names of files: "RANK", a variable that a launcher inside
-	 * the command sets, or "mpi", where the tool knows the rank itself; NULL: no launcher. */
+	const char *dir;                 /* absolute; for all files of the pass */
+	/*
+	 * Distinguishes ranks in file names: a variable that a launcher inside the command sets
+	 * ("RANK"), or "mpi" if the tool knows the rank itself; NULL: no launcher.
+	 */
 	const char *rank_key;
 	const struct rk_list *extra; /* --tool-args, split; NULL: none */
 	const struct rk_list *app;   /* the program and its arguments */
 };
 
-/* A file that must be there before the command is run. */
+/* A file that must exist before the command runs. */
 struct rk_tool_file {
 	char *path, *text;
 };
@@ -64,12 +65,12 @@ struct rk_tool_file {
 /* How to run one pass. Zero it before use. */
 struct rk_tool_command {
 	struct rk_list argv;      /* argv[0] is the tool's path as given */
-	struct rk_list env;       /* NAME=VALUE set for it, beyond what is inherited */
-	struct rk_tool_file file; /* an input file it wants; path NULL: none */
-	unsigned delivers;        /* of want->traces, what this tool and version give */
-	bool counters, pc;        /* whether counters and PC samples will come, when wanted */
-	struct rk_list instead; /* counters that answer for those wanted; empty: these themselves */
-	struct rk_list notes;   /* one sentence each: what was asked and will not come, and why */
+	struct rk_list env;       /* NAME=VALUE, added to the inherited environment */
+	struct rk_tool_file file; /* an input file for it; path NULL: none */
+	unsigned delivers;        /* the traces of want->traces that this tool and version have */
+	bool counters, pc;        /* whether it delivers counters and PC samples, if wanted */
+	struct rk_list instead;   /* counters collected in place of those wanted; empty: the same */
+	struct rk_list notes; /* one sentence each: what was requested but is missing, and why */
 };
 void rk_tool_command_release(struct rk_tool_command *c);
 
@@ -77,15 +78,15 @@ struct rk_tool_ops {
 	const char *name; /* "rocprofv3": the word after --tool */
 	/* Names of its program, the best first, ended by NULL: "rocprof-compute", "omniperf". */
 	const char *const *programs;
-	/* Takes no counter sets from us: one run, whatever is wanted. */
+	/* Accepts no counter sets from us: always one run. */
 	bool one_run;
-	/* Runs kernels as often as counters need it: all of them in one run of the program. */
+	/* Repeats kernels for counters, so one run of the program collects all of them. */
 	bool replays;
-	/* A collector of ours: `programs` has a library, see rk_collector_find, and no program. */
+	/* Our own collector: `programs` has a library, see rk_collector_find, not a program. */
 	bool library;
 	/*
-	 * Fills *ret for `path` (the program) of release `v`. RK_E_USAGE when the wish cannot be
-	 * put into this tool's words at all; what it merely cannot deliver goes into notes.
+	 * Fills *ret for `path` (the program) of release `v`. RK_E_USAGE if the tool has no way to
+	 * express the request; what it merely cannot deliver is put into notes.
 	 */
 	int (*command)(const char *path, struct rk_version v, const struct rk_want *want,
 		       struct rk_tool_command *ret, struct rk_error *err);
@@ -97,10 +98,10 @@ extern const struct rk_tool_ops *const rk_tools[];
 const struct rk_tool_ops *rk_tool_find(const char *name);
 
 /*
- * The absolute path of a collector's library, into *ret; false when it is not found, or memory ran
- * out (ret->bad). It is in $ROCKIT_COLLECTORS, or near librockit.so, or near the command: beside
- * it, in rockit/ there, or in ../lib/rockit (or lib64, or Debian's lib/<triplet>). So an installed
- * tree may be moved as a whole.
+ * The absolute path of a collector's library, into *ret; false when it is not found or out of memory
+ * (ret->bad). It is in $ROCKIT_COLLECTORS, or near librockit.so, or near the command: beside it, in
+ * rockit/ there, or in ../lib/rockit (or lib64, or Debian's lib/<triplet>). So an installed tree may
+ * be moved as a whole.
  */
 bool rk_collector_find(const char *library, struct rk_bytes *ret);
 

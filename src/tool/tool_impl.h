@@ -9,25 +9,25 @@ extern const struct rk_tool_ops rk_tool_rocprofv3, rk_tool_rocprofv2, rk_tool_ro
 
 bool rk_tool_wants_counters(const struct rk_want *want);
 bool rk_tool_arch_is(const struct rk_want *want, const char *prefix); /* "gfx94": gfx940.. */
-/* Notes that the traces of `bits` will not come; nothing for 0. `why` ends the sentence. */
+/* Notes that the traces of `bits` are missing; nothing for 0. `why` ends the sentence. */
 void rk_tool_no_traces(struct rk_tool_command *c, unsigned bits, const char *why);
 
-/* <dir>/counters.txt with one line of counters, and `more` (other lines, may be "") behind. */
+/* <dir>/counters.txt with one line of counters, followed by `more` (other lines, may be ""). */
 void rk_tool_counter_file(struct rk_tool_command *c, const struct rk_want *want, const char *more);
 
-/* Without any special character of a regular expression: fit for tools that match substrings. */
+/* Without special characters of regular expressions: usable by tools that match substrings. */
 bool rk_tool_is_plain(const char *regex);
 
-/* want->dir; with a launcher the folder of the rank below it, in keys that ROCm's tools expand. */
+/* want->dir; with a launcher the rank's folder below it, with keys that ROCm's tools expand. */
 void rk_tool_put_rank_dir(struct rk_tool_command *c, const struct rk_want *want);
 
 /*
- * --tool-args, `separator` ("--", or NULL where the tool takes none) and the program. Releases
- * *c and fails when memory ran out on the way.
+ * --tool-args, `separator` ("--", or NULL if the tool has none) and the program. Releases *c and
+ * fails when out of memory.
  */
 int rk_tool_finish(struct rk_tool_command *c, const struct rk_want *want, const char *separator,
 		   struct rk_error *err);
-/* The last part of it: the test for memory. */
+/* Only the last part of it: the check for memory. */
 int rk_tool_end(struct rk_tool_command *c, struct rk_error *err);
 
 #endif

@@ -13,8 +13,8 @@
 enum { MAX_FILE = 1 << 20 };
 
 /*
- * rocprof-compute and rocprof-sys answer other questions, so they come behind; our own collectors
- * are for where there is no AMD profiler.
+ * rocprof-compute and rocprof-sys answer other questions, so they come later; our own collectors
+ * are for systems without an AMD profiler.
  */
 const struct rk_tool_ops *const rk_tools[] = {
 	&rk_tool_rocprofv3,   &rk_tool_rocprofv2, &rk_tool_rocprof, &rk_tool_rocprof_compute,
@@ -23,7 +23,7 @@ const struct rk_tool_ops *const rk_tools[] = {
 
 const struct rk_tool_ops *rk_tool_find(const char *name)
 {
-	/* What scripts still call them. */
+	/* old names that scripts still use */
 	if (!strcmp(name, "omniperf"))
 		name = "rocprof-compute";
 	else if (!strcmp(name, "omnitrace"))
@@ -38,12 +38,14 @@ const char *rk_tool_word(size_t i)
 {
 	if (i == 0)
 		return "auto";
-	return i < sizeof(rk_tools) / sizeof(rk_tools[0]) ? rk_tools[i - 1]->name : NULL;
+	if (i >= sizeof(rk_tools) / sizeof(rk_tools[0]))
+		return NULL;
+	return rk_tools[i - 1]->name;
 }
 
 static const char *const trace_names[] = { "hip",  "hsa",     "kernel", "memcpy", "marker",
 					   "rccl", "scratch", "alloc",  "sys",    NULL };
-/* What people call the same things, after the profilers' own options. */
+/* Other names that people use, from the profilers' options. */
 static const struct rk_word_hint other_names[] = {
 	{ "kernels", "did you mean 'kernel'?" },
 	{ "copy", "did you mean 'memcpy'?" },

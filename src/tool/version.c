@@ -10,12 +10,12 @@
 enum { MAX_NUMBER = 999999 };
 
 /*
- * Which ROCm release a profiler's own number belongs to. Each tool's rows ascend; a number in
- * between belongs to the row below it, one past the last to the last: a newer tool is called
- * like the newest known one.
+ * The ROCm release of a profiler's own version. Each tool's rows ascend; a version between two rows
+ * belongs to the lower one, a version after the last row to the last: a newer tool is called like the
+ * newest known one.
  */
 static const struct own_number {
-	const char *tool; /* the program's name, or what it begins with */
+	const char *tool; /* the program's name, or the beginning of it */
 	struct rk_version own, rocm;
 } own_numbers[] = {
 	/* rocprofiler-sdk; 7.2.4 was given the SDK of 7.13 */
@@ -44,47 +44,25 @@ static const struct own_number {
 	{ "omnitrace", { 1, 0, 0 }, { 6, 2, 0 } },
 };
 
-/* A number at *p, left behind its digits; -1 when there is none or it is absurd. */
-static int number_at(const char **p)
-{
-	int v = 0;
-
-	if (**p < '0' || **p > '9')
-		return -1;
-	for (; **p >= '0' && **p <= '9'; (*p)++) {
-		v = v * 10 + (**p - '0');
-		if (v > MAX_NUMBER)
-			return -1;
-	}
-	return v;
-}
-
-/* Skips words before a version: "rocm-6.2.1", "v7.0", "ROCm 7.0". */
-static const char *behind_prefix(const char *text)
-{
-	static const char *const words[] = { "rocm", "version", "v" };
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		if (!rk_text_iprefix(text, strlen(text), words[i]))
-			continue;
-		text += strlen(words[i]);
-		return text + strspn(text, "-_ :");
-	}
-	return text;
-}
-
 bool rk_version_parse(const char *text, struct rk_version *ret)
 {
+	static const char *const words[] = { "rocm", "version", "v" };
 	struct rk_version v = { 0, 0, 0 };
 	int *const parts[] = { &v.major, &v.minor, &v.patch };
-	const char *p = behind_prefix(text);
+	const char *p = text;
 
+	/* words before a version: "rocm-6.2.1", "v7.0", "ROCm 7.0" */
+	for (size_t i = 0; p == text && i < sizeof(words) / sizeof(words[0]); i++)
+		if (rk_text_iprefix(text, strlen(text), words[i]))
+			p += strlen(words[i]) + strspn(text + strlen(words[i]), "-_ :");
 	for (unsigned i = 0; i < 3; i++) {
-		int n = number_at(&p);
-
-		if (n < 0)
+		if (*p < '0' || *p > '9')
 			return false;
-		*parts[i] = n;
+		for (; *p >= '0' && *p <= '9'; p++) {
+			*parts[i] = *parts[i] * 10 + (*p - '0');
+			if (*parts[i] > MAX_NUMBER)
+				return false;
+		}
 		if (*p != '.' || p[1] < '0' || p[1] > '9')
 			break;
 		p++;
@@ -101,7 +79,7 @@ int rk_version_compare(struct rk_version a, struct rk_version b)
 		return a.major < b.major ? -1 : 1;
 	if (a.minor != b.minor)
 		return a.minor < b.minor ? -1 : 1;
-	return a.patch < b.patch ? -1 : a.patch > b.patch;
+	return (a.patch > b.patch) - (a.patch < b.patch);
 }
 
 bool rk_version_known(struct rk_version v)
@@ -127,7 +105,7 @@ bool rk_version_of_tool(const char *tool, const char *text, struct rk_version *r
 
 	if (!rk_version_parse(text, &v))
 		return false;
-	/* rocprofiler 2.0.60204 is of ROCm 6.2.4: packages carry the release in one number. */
+	/* rocprofiler 2.0.60204 is from ROCm 6.2.4: packages have the release in one number. */
 	if (v.patch >= 40000) {
 		*ret = (struct rk_version){ v.patch / 10000, v.patch / 100 % 100, v.patch % 100 };
 		return true;
@@ -219,22 +197,19 @@ static const struct rk_hazard hazards[] = {
 	  "KB'" },
 };
 
-static bool in_releases(const struct rk_hazard *h, struct rk_version v)
-{
-	if (!rk_version_known(v))
-		return !rk_version_known(h->until);
-	return rk_version_compare(v, h->from) >= 0 &&
-	       (!rk_version_known(h->until) || rk_version_compare(v, h->until) < 0);
-}
-
 const struct rk_hazard *rk_hazards_next(const char *tool, struct rk_version v, const char *arch,
 					size_t *at)
 {
 	while (*at < sizeof(hazards) / sizeof(hazards[0])) {
 		const struct rk_hazard *h = &hazards[(*at)++];
+		bool open = !rk_version_known(h->until);
 
-		if (!strcmp(h->tool, tool) && in_releases(h, v) &&
-		    !strncmp(arch ? arch : "", h->arch, strlen(h->arch)))
+		if (strcmp(h->tool, tool) != 0 ||
+		    strncmp(rk_text_or_empty(arch), h->arch, strlen(h->arch)) != 0)
+			continue;
+		if (!open && (!rk_version_known(v) || rk_version_compare(v, h->until) >= 0))
+			continue;
+		if (!rk_version_known(v) || rk_version_compare(v, h->from) >= 0)
 			return h;
 	}
 	return NULL;

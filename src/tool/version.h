@@ -24,18 +24,18 @@ bool rk_version_since(struct rk_version v, int major, int minor);
 bool rk_version_before(struct rk_version v, int major, int minor); /* the opposite */
 bool rk_version_known(struct rk_version v);
 
-/* What is known to go wrong with a tool, a release or a chip. Static. */
+/* A known fault of a tool, a release or a chip. Static. */
 struct rk_hazard {
 	const char *tool;              /* "rocprofv3", ... */
 	struct rk_version from, until; /* ROCm releases [from, until); zero: open */
-	const char *arch;              /* what the gfx target begins with; "" for all */
+	const char *arch;              /* the beginning of the gfx target; "" for all */
 	const char *text;              /* what happens and what to do, in one line */
 };
 
 /*
- * The next hazard that applies at or after *at (start with 0, which is moved on), NULL at the end.
- * An unknown release meets only what is still open, an unknown or empty `arch` only what applies to
- * all chips.
+ * The next hazard that applies at or after *at (start with 0; it is advanced), NULL at the end. An
+ * unknown release gets only faults that are still open, an unknown or empty `arch` only those of all
+ * chips.
  */
 const struct rk_hazard *rk_hazards_next(const char *tool, struct rk_version v, const char *arch,
 					size_t *at);
