@@ -44,12 +44,6 @@ static inline uint32_t match2(const char *p, char a, char b)
 #endif
 }
 
-/* As match2, the two apart. */
-static inline uint32_t match1(const char *p, char a)
-{
-	return match2(p, a, a);
-}
-
 /* The first a or b at or after p; `end` if there is none before it. */
 static inline const char *find2(const char *p, const char *end, char a, char b)
 {
@@ -231,7 +225,7 @@ static inline bool delimiters(const char *p, const char *end, unsigned n, bool l
 	unsigned k = 0;
 
 	for (; p < end; p += 16) {
-		uint32_t commas = match1(p, ','), ends = match1(p, '\n');
+		uint32_t commas = match2(p, ',', ','), ends = match2(p, '\n', '\n');
 
 		if (ends)
 			commas &= (ends & -ends) - 1;
@@ -293,79 +287,57 @@ static inline int64_t number_before(const char *p, const char *end, uint64_t *od
 enum { MAX_PLACES = 15 };
 
 /*
- * The digits after the point at q, with those before it in *v: "1979347.8750000000" is 1979347875 /
- * 10^3. The quotient of two exact numbers is correctly rounded; NULL if there are too many digits
- * for that.
+ * Sums of counters are mostly whole: "16384.000000", "65536". Digits after the point are joined to
+ * those before it: "1979347.8750000000" is 1979347875 / 10^3. The quotient of two exact numbers is
+ * correctly rounded; NULL if there are too many digits for that.
  */
-static inline const char *fraction(const char *q, int64_t *v, unsigned *places)
-{
-	unsigned n = 0;
-
-	for (q++; *q >= '0' && *q <= '9'; q++) {
-		n++;
-		if (*q == '0')
-			continue;
-		if (n > MAX_PLACES)
-			return NULL;
-		for (; *places < n; ++*places) {
-			if (*v > INT64_C(1) << 53)
-				return NULL;
-			*v *= 10;
-		}
-		*v += *q - '0';
-	}
-	return q;
-}
-
 static inline const char *double_cell(const char *p, unsigned field, struct rk_csv_sink *s)
 {
 	static const double tens[MAX_PLACES + 1] = { 1,   1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
 						     1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15 };
-	/* sums of counters are mostly whole: "16384.000000", "65536" */
-	unsigned places = 0;
+	unsigned places = 0, n = 0;
 	int64_t v;
 	const char *q = number_cell(p, field, s, &v);
 
 	if (!q || *p == '"')
 		return NULL;
-	if (*q == '.')
-		q = fraction(q, &v, &places);
-	if (!q || !cell_over(*q) || v > INT64_C(1) << 53)
+	if (*q == '.') {
+		for (q++; *q >= '0' && *q <= '9'; q++) {
+			n++;
+			if (*q == '0')
+				continue;
+			if (n > MAX_PLACES)
+				return NULL;
+			for (; places < n; places++) {
+				if (v > INT64_C(1) << 53)
+					return NULL;
+				v *= 10;
+			}
+			v += *q - '0';
+		}
+	}
+	if (!cell_over(*q) || v > INT64_C(1) << 53)
 		return NULL;
 	((double *)s->data[field])[s->row] = places ? (double)v / tens[places] : (double)v;
 	return q;
 }
 
-/* The cell before p, up to eight bytes: a kernel's id is before its name. */
-static inline uint64_t cell_before(const char *p)
-{
-	uint64_t x, m, commas;
-
-	memcpy(&x, p - 9, 8);
-	m = x ^ 0x2c2c2c2c2c2c2c2cu;
-	commas = (m - 0x0101010101010101u) & ~m & 0x8080808080808080u;
-	if (!commas)
-		return x;
-	m = 64 - (unsigned)__builtin_clzll(commas);
-	return m < 64 ? x >> m : 0;
-}
-
+/* By the first bytes of the text, and the cell before it up to eight bytes: a kernel's id. */
 static inline struct rk_csv_word *word_slot(const struct rk_csv_sink *s, const char *p)
 {
-	uint64_t a, b, h;
+	uint64_t a, b, h, before, m, commas;
 
+	memcpy(&before, p - 9, 8);
+	m = before ^ 0x2c2c2c2c2c2c2c2cu;
+	commas = (m - 0x0101010101010101u) & ~m & 0x8080808080808080u;
+	if (commas) {
+		m = 64 - (unsigned)__builtin_clzll(commas);
+		before = m < 64 ? before >> m : 0;
+	}
 	memcpy(&a, p + 1, 8);
 	memcpy(&b, p + 9, 8);
-	h = (cell_before(p) ^ a * 0x9e3779b97f4a7c15u ^ b * 0xc2b2ae3d27d4eb4fu) *
-	    0xa0761d6478bd642fu;
+	h = (before ^ a * 0x9e3779b97f4a7c15u ^ b * 0xc2b2ae3d27d4eb4fu) * 0xa0761d6478bd642fu;
 	return &s->memory->words[h >> 40 & (RK_CSV_WORDS - 1)];
-}
-
-/* The text in quotes at p is this word. */
-static inline bool same_word(const struct rk_csv_word *w, const char *p, const char *end)
-{
-	return w->text && w->len + 2 < (size_t)(end - p) && p[w->len + 1] == '"' &&
-	       cell_over(p[w->len + 2]) && !memcmp(p + 1, w->text, w->len);
 }
 
 static const char *new_word(const char *p, const char *end, uint32_t *id, struct rk_csv_sink *s,
@@ -392,7 +364,8 @@ static inline const char *string_cell(const char *p, const char *end, unsigned f
 	uint32_t *id = &((uint32_t *)s->data[field])[s->row];
 	struct rk_csv_word *w = s->memory && *p == '"' ? word_slot(s, p) : NULL;
 
-	if (w && same_word(w, p, end)) {
+	if (w && w->text && w->len + 2 < (size_t)(end - p) && p[w->len + 1] == '"' &&
+	    cell_over(p[w->len + 2]) && !memcmp(p + 1, w->text, w->len)) {
 		*id = w->id;
 		return p + w->len + 2;
 	}
@@ -476,17 +449,6 @@ static inline const char *run_as_before(const struct rk_csv_op *cols, unsigned n
 		p = d + 1;
 	}
 	return odd ? NULL : p - 1;
-}
-
-/* A run that is not at the end of the row. */
-static inline const char *middle_run(const struct rk_csv_op *cols, unsigned n, const char *p,
-				     const char *end, struct rk_csv_sink *s)
-{
-	const char *q = NULL;
-
-	if (s->memory && cols->col + n <= RK_CSV_LENS)
-		q = run_as_before(cols, n, p, s);
-	return q ? q : run_of_cells(cols, n, p, end, false, s);
 }
 
 static inline const char *cell(const struct rk_csv_op *op, const char *p, const char *end,
@@ -681,23 +643,6 @@ static inline const char *head(const struct rk_csv_plan *plan, const char *p, co
 	return p + e->len;
 }
 
-/* Cell by cell: rows with empty or quoted numbers, which a run does not take. */
-static const char *row_by_cells(const struct rk_csv_plan *plan, const char *p, const char *end,
-				struct rk_csv_sink *s)
-{
-	const struct rk_csv_op *op = plan->cols, *last = op + plan->ncols - 1;
-
-	s->nnulls = 0;
-	for (; op < last; op++) {
-		p = cell(op, p, end, s);
-		if (!p || *p != ',')
-			return NULL;
-		p++;
-	}
-	p = cell(op, p, end, s);
-	return p ? line_end(p, end) : NULL;
-}
-
 /* The next line, or NULL for an unusual row. */
 static inline const char *row_by_runs(const struct rk_csv_plan *plan, const char *p,
 				      const char *end, struct rk_csv_sink *s)
@@ -711,14 +656,22 @@ static inline const char *row_by_runs(const struct rk_csv_plan *plan, const char
 			return NULL;
 	}
 	for (;; op++, p++) {
-		if (op->run && (tailed || op < last))
-			p = middle_run(&plan->cols[op->col], op->run, p, end, s);
-		else if (op->run)
-			p = run_of_cells(&plan->cols[op->col], op->run, p, end, true, s);
-		else
-			p = cell(op, p, end, s);
-		if (!p)
+		const struct rk_csv_op *cols = &plan->cols[op->col];
+		const char *q = NULL;
+
+		if (!op->run) {
+			q = cell(op, p, end, s);
+		} else if (tailed || op < last) {
+			if (s->memory && op->col + op->run <= RK_CSV_LENS)
+				q = run_as_before(cols, op->run, p, s);
+			if (!q)
+				q = run_of_cells(cols, op->run, p, end, false, s);
+		} else {
+			q = run_of_cells(cols, op->run, p, end, true, s);
+		}
+		if (!q)
 			return NULL;
+		p = q;
 		if (op == last && !tailed)
 			return line_end(p, end);
 		if (*p != ',')
@@ -731,11 +684,22 @@ static inline const char *row_by_runs(const struct rk_csv_plan *plan, const char
 const char *rk_csv_row_fast(const struct rk_csv_plan *plan, const char *p, const char *end,
 			    struct rk_csv_sink *s)
 {
+	const struct rk_csv_op *op = plan->cols, *last = op + plan->ncols - 1;
 	const char *next;
 
 	s->nnulls = 0;
 	next = row_by_runs(plan, p, end, s);
 	if (next || s->failed)
 		return next;
-	return row_by_cells(plan, p, end, s);
+
+	/* cell by cell: rows with empty or quoted numbers, which a run does not take */
+	s->nnulls = 0;
+	for (; op < last; op++) {
+		p = cell(op, p, end, s);
+		if (!p || *p != ',')
+			return NULL;
+		p++;
+	}
+	p = cell(op, p, end, s);
+	return p ? line_end(p, end) : NULL;
 }

@@ -8,102 +8,75 @@
 #include "base/text.h"
 #include "codec/csv/csv.h"
 
-/* Reading position: `pos` is at the beginning of a cell or behind the header's end. */
-struct scan {
-	const char *pos, *end;
-	unsigned lines;
-	bool done; /* the line end was met */
-};
-
-static bool drop(char c)
-{
-	return (unsigned char)c <= ' ' || c == '"' || c == 0x7f;
-}
-
-/* The end of the cell at s->pos; quotes hide commas and line ends. NULL: it never ends. */
-static const char *name_end(struct scan *s, bool whole)
+/* The end of the header cell at p; quotes hide commas and line ends. NULL: it never ends. */
+static const char *name_end(const char *p, const char *end, bool whole, unsigned *lines)
 {
 	bool quoted = false;
-	const char *p = s->pos;
 
-	for (; p < s->end; p++) {
+	for (; p < end; p++) {
 		if (*p == '"')
 			quoted = !quoted;
 		else if (*p == '\n' && quoted)
-			s->lines++;
+			++*lines;
 		else if (!quoted && (*p == ',' || *p == '\n'))
 			return p;
 	}
 	return whole && !quoted ? p : NULL;
 }
 
-static int add_name(struct rk_csv_header *h, const char *from, const char *to, struct rk_error *err)
-{
-	size_t n = 0;
-	char *name;
-
-	if (h->ncols == RK_CSV_MAX_COLUMNS)
-		return rk_fail(err, RK_E_LIMIT, "header has more than %d columns",
-			       RK_CSV_MAX_COLUMNS);
-	name = rk_alloc((size_t)(to - from) + 1);
-	if (!name)
-		return rk_fail_nomem(err);
-	for (; from < to; from++)
-		if (!drop(*from))
-			name[n++] = *from;
-	name[n] = '\0';
-	h->names[h->ncols++] = name;
-	return 0;
-}
-
-static void pass_blank(struct scan *s)
-{
-	if (s->end - s->pos >= 3 && !memcmp(s->pos, "\xef\xbb\xbf", 3))
-		s->pos += 3;
-	while (s->pos < s->end && (*s->pos == '\n' || *s->pos == '\r')) {
-		s->lines += *s->pos == '\n';
-		s->pos++;
-	}
-}
-
-static int next_cell(struct scan *s, struct rk_csv_header *h, bool whole, struct rk_error *err)
-{
-	const char *to = name_end(s, whole);
-	int rc;
-
-	if (!to)
-		return rk_fail(err, RK_E_FORMAT, "the header line does not end");
-	rc = add_name(h, s->pos, to, err);
-	if (rc < 0)
-		return rc;
-	s->done = to == s->end || *to == '\n';
-	s->pos = to == s->end ? to : to + 1;
-	return 0;
-}
-
 int rk_csv_header_parse(const char *text, size_t len, bool whole, struct rk_csv_header *ret,
 			struct rk_error *err)
 {
-	struct scan s = { .pos = text, .end = text + len, .lines = 1 };
-	struct rk_csv_header h = { 0 };
-	int rc = 0;
+	const char *p = text, *end = text + len, *to;
+	struct rk_csv_header h = { .lines = 1 };
+	bool done = false;
+	int rc;
 
 	h.names = rk_calloc(RK_CSV_MAX_COLUMNS, sizeof(*h.names));
 	if (!h.names)
 		return rk_fail_nomem(err);
-	pass_blank(&s);
-	if (s.pos == s.end)
+	if (len >= 3 && !memcmp(p, "\xef\xbb\xbf", 3))
+		p += 3;
+	for (; p < end && (*p == '\n' || *p == '\r'); p++)
+		h.lines += *p == '\n';
+	if (p == end) {
 		rc = rk_fail(err, RK_E_FORMAT, "the file is empty");
-	while (rc == 0 && !s.done)
-		rc = next_cell(&s, &h, whole, err);
-	if (rc < 0) {
-		rk_csv_header_release(&h);
-		return rc;
+		goto fail;
 	}
-	h.bytes = (size_t)(s.pos - text);
-	h.lines = s.lines;
+	while (!done) {
+		size_t n = 0;
+		char *name;
+
+		to = name_end(p, end, whole, &h.lines);
+		if (!to) {
+			rc = rk_fail(err, RK_E_FORMAT, "the header line does not end");
+			goto fail;
+		}
+		if (h.ncols == RK_CSV_MAX_COLUMNS) {
+			rc = rk_fail(err, RK_E_LIMIT, "header has more than %d columns",
+				     RK_CSV_MAX_COLUMNS);
+			goto fail;
+		}
+		name = rk_alloc((size_t)(to - p) + 1);
+		if (!name) {
+			rc = rk_fail_nomem(err);
+			goto fail;
+		}
+		for (; p < to; p++)
+			if ((unsigned char)*p > ' ' && *p != '"' && *p != 0x7f)
+				name[n++] = *p;
+		name[n] = '\0';
+		h.names[h.ncols++] = name;
+		done = to == end || *to == '\n';
+		if (to < end)
+			p++;
+	}
+	h.bytes = (size_t)(p - text);
 	*ret = h;
 	return 0;
+fail:
+	rk_csv_header_release(&h);
+	return rc;
 }
 
 void rk_csv_header_release(struct rk_csv_header *h)
@@ -140,6 +113,13 @@ struct rk_csv_span rk_csv_trim(const char *p, size_t len)
 	return (struct rk_csv_span){ p, len };
 }
 
+static struct rk_csv_span unquoted(struct rk_csv_span c)
+{
+	if (c.len >= 2 && c.p[0] == '"' && c.p[c.len - 1] == '"')
+		return (struct rk_csv_span){ c.p + 1, c.len - 2 };
+	return c;
+}
+
 /* The comma behind the cell at p, or `end`; a quoted cell may hold commas. */
 static const char *cell_end(const char *p, const char *end)
 {
@@ -156,21 +136,15 @@ static const char *cell_end(const char *p, const char *end)
 	return q ? q : end;
 }
 
-static struct rk_csv_span bare(struct rk_csv_span c)
-{
-	if (c.len >= 2 && c.p[0] == '"' && c.p[c.len - 1] == '"')
-		return rk_csv_trim(c.p + 1, c.len - 2);
-	return c;
-}
-
 unsigned rk_csv_split(const char *row, size_t len, struct rk_csv_span *cells, unsigned max)
 {
 	const char *end = row + len;
 
 	for (unsigned n = 0; n < max;) {
 		const char *q = cell_end(row, end);
+		struct rk_csv_span c = unquoted(rk_csv_trim(row, (size_t)(q - row)));
 
-		cells[n++] = bare(rk_csv_trim(row, (size_t)(q - row)));
+		cells[n++] = rk_csv_trim(c.p, c.len);
 		if (q == end)
 			return n;
 		row = q + 1;
@@ -210,37 +184,20 @@ static struct rk_csv_op op_of(const struct rk_csv_bind *b, unsigned col, uint64_
 	return op;
 }
 
-/* Fields that an earlier column already fills: of two columns with the same name the first wins. */
-struct taken {
-	uint64_t bits[RK_CSV_MAX_COLUMNS / 64 + 2];
-};
-
-static bool take(struct taken *t, unsigned field)
-{
-	uint64_t *word = &t->bits[field / 64], bit = UINT64_C(1) << (field % 64);
-	bool first;
-
-	assert(field / 64 < sizeof(t->bits) / sizeof(t->bits[0]));
-	first = !(*word & bit);
-	*word |= bit;
-	return first;
-}
-
-static bool in_run(enum rk_cell c)
-{
-	return c == RK_CELL_SKIP || c == RK_CELL_I64 || c == RK_CELL_SERIAL || c == RK_CELL_TIME ||
-	       c == RK_CELL_I32 || c == RK_CELL_U32;
-}
-
 /* Number of columns from col on that can be read together; 0 if all are SKIP. */
 static unsigned run_length(const struct rk_csv_plan *p, unsigned col)
 {
 	unsigned n = 0;
 	bool any = false;
 
-	while (col + n < p->ncols - p->tail_cols && n < RK_CSV_MAX_RUN &&
-	       in_run(p->cols[col + n].cell))
-		any |= p->cols[col + n++].cell != RK_CELL_SKIP;
+	for (; col + n < p->ncols - p->tail_cols && n < RK_CSV_MAX_RUN; n++) {
+		enum rk_cell c = p->cols[col + n].cell;
+
+		if (c != RK_CELL_SKIP && c != RK_CELL_I64 && c != RK_CELL_SERIAL &&
+		    c != RK_CELL_TIME && c != RK_CELL_I32 && c != RK_CELL_U32)
+			break;
+		any |= c != RK_CELL_SKIP;
+	}
 	return any && n >= 3 ? n : 0;
 }
 
@@ -295,6 +252,7 @@ static void fold(struct rk_csv_plan *p)
 	}
 }
 
+/* The numbers of a head or tail that some field takes. */
 static unsigned wanted(const struct rk_csv_op *cols, unsigned n, struct rk_csv_put *ret)
 {
 	unsigned k = 0;
@@ -313,7 +271,7 @@ int rk_csv_plan_make(const struct rk_csv_header *h, const struct rk_csv_bind *bi
 {
 	struct rk_csv_plan p = { .ncols = h->ncols };
 	const struct rk_csv_bind *b = NULL;
-	struct taken taken = { { 0 } };
+	uint64_t taken[RK_CSV_MAX_COLUMNS / 64 + 2] = { 0 }; /* fields that a column fills */
 
 	p.cols = rk_calloc(h->ncols, sizeof(*p.cols));
 	p.ops = rk_calloc(h->ncols, sizeof(*p.ops));
@@ -322,13 +280,19 @@ int rk_csv_plan_make(const struct rk_csv_header *h, const struct rk_csv_bind *bi
 		return rk_fail_nomem(err);
 	}
 	for (unsigned i = 0; i < h->ncols; i++) {
-		struct rk_csv_op op;
+		uint64_t *word, bit;
 
 		b = bind_of(binds, h->names[i], b);
-		op = op_of(b, i, want);
-		if (op.cell > RK_CELL_SKIP_TEXT && !take(&taken, op.field))
-			op = op_of(NULL, i, want);
-		p.cols[i] = op;
+		p.cols[i] = op_of(b, i, want);
+		if (p.cols[i].cell <= RK_CELL_SKIP_TEXT)
+			continue;
+		/* of two columns with the same name the first wins */
+		assert(p.cols[i].field / 64 < sizeof(taken) / sizeof(taken[0]));
+		word = &taken[p.cols[i].field / 64];
+		bit = UINT64_C(1) << (p.cols[i].field % 64);
+		if (*word & bit)
+			p.cols[i] = op_of(NULL, i, want);
+		*word |= bit;
 	}
 	p.free_col = free_header ? rk_csv_header_find(h, free_header) : -1;
 	p.head_cols = head_length(h, binds);
@@ -374,47 +338,26 @@ void rk_csv_commit_nulls(struct rk_csv_sink *s)
  * free-text column: the rest in the middle is the text.
  */
 
-/* The closing quote of a quoted cell that begins at p, or NULL; pairs of quotes are passed. */
-static const char *closing_quote(const char *p, const char *end)
-{
-	for (p++; p < end; p++) {
-		if (*p != '"')
-			continue;
-		if (p + 1 == end || p[1] == ',')
-			return p;
-		if (p[1] == '"')
-			p++;
-	}
-	return NULL;
-}
-
-/* The end of the cell at p: the comma behind it, or `end`. */
+/*
+ * The end of the cell at p: the comma behind it, or `end`. The closing quote of a quoted cell is
+ * before a comma or the end; pairs of quotes are passed.
+ */
 static const char *loose_cell_end(const char *p, const char *end)
 {
-	const char *q = p < end && *p == '"' ? closing_quote(p, end) : NULL;
+	const char *q;
 
-	if (q)
-		return q + 1;
+	if (p < end && *p == '"') {
+		for (q = p + 1; q < end; q++) {
+			if (*q != '"')
+				continue;
+			if (q + 1 == end || q[1] == ',')
+				return q + 1;
+			if (q[1] == '"')
+				q++;
+		}
+	}
 	q = memchr(p, ',', (size_t)(end - p));
 	return q ? q : end;
-}
-
-/* Cells from the left, at most max; the number of cells there are (max + 1: more than max). */
-static unsigned split(const char *p, size_t len, struct rk_csv_span *cells, unsigned max)
-{
-	const char *end = p + len;
-	unsigned n = 0;
-
-	for (;;) {
-		const char *q = loose_cell_end(p, end);
-
-		if (n == max)
-			return max + 1;
-		cells[n++] = (struct rk_csv_span){ p, (size_t)(q - p) };
-		if (q == end)
-			return n;
-		p = q + 1;
-	}
 }
 
 /*
@@ -446,13 +389,6 @@ static bool split_both_ends(const char *p, size_t len, unsigned ncols, unsigned 
 	return p == end || *p != '"' || (end - p > 1 && end[-1] == '"');
 }
 
-static struct rk_csv_span unquoted(struct rk_csv_span c)
-{
-	if (c.len >= 2 && c.p[0] == '"' && c.p[c.len - 1] == '"')
-		return (struct rk_csv_span){ c.p + 1, c.len - 2 };
-	return c;
-}
-
 /* Numbers, with the blanks some writers put around them cut off. */
 static struct rk_csv_span number_text(struct rk_csv_span c)
 {
@@ -477,11 +413,6 @@ static struct rk_csv_span agent_text(struct rk_csv_span c)
 	}
 	/* rows written from freed memory may have a lone quote as their agent */
 	return c.len == 1 && *c.p == '"' ? (struct rk_csv_span){ c.p, 0 } : c;
-}
-
-static bool is_number(enum rk_cell cell)
-{
-	return cell >= RK_CELL_I64 && cell != RK_CELL_STR;
 }
 
 static enum rk_num read_number(enum rk_cell cell, struct rk_csv_span c, int64_t *v, double *d)
@@ -509,9 +440,12 @@ static unsigned misfits(const struct rk_csv_plan *plan, const struct rk_csv_span
 	int64_t v;
 	double d;
 
-	for (unsigned i = 0; i < plan->ncols; i++)
-		if (is_number(plan->cols[i].cell))
-			n += read_number(plan->cols[i].cell, cells[i], &v, &d) == RK_NUM_BAD;
+	for (unsigned i = 0; i < plan->ncols; i++) {
+		enum rk_cell cell = plan->cols[i].cell;
+
+		if (cell >= RK_CELL_I64 && cell != RK_CELL_STR)
+			n += read_number(cell, cells[i], &v, &d) == RK_NUM_BAD;
+	}
 	return n;
 }
 
@@ -525,37 +459,35 @@ static void put_null(struct rk_csv_sink *s, unsigned field, int note)
 		s->failed = true;
 }
 
-static bool fits(enum rk_cell cell, int64_t v)
-{
-	if (cell == RK_CELL_I32)
-		return v >= INT32_MIN && v <= INT32_MAX;
-	return cell != RK_CELL_U32 || (v >= 0 && v <= UINT32_MAX);
-}
-
 static void put_number(const struct rk_csv_op *op, struct rk_csv_span c, struct rk_csv_sink *s)
 {
-	enum rk_num kind;
 	int64_t v = 0;
 	double d = 0;
+	enum rk_num kind = read_number(op->cell, c, &v, &d);
 
-	kind = read_number(op->cell, c, &v, &d);
-	if (kind == RK_NUM_EMPTY) {
+	if (kind == RK_NUM_OK && ((op->cell == RK_CELL_I32 && (v < INT32_MIN || v > INT32_MAX)) ||
+				  (op->cell == RK_CELL_U32 && (v < 0 || v > UINT32_MAX))))
+		kind = RK_NUM_RANGE;
+	switch (kind) {
+	case RK_NUM_EMPTY:
 		put_null(s, op->field, -1);
 		return;
-	}
-	if (kind == RK_NUM_SCIENCE) {
+	case RK_NUM_SCIENCE:
 		put_null(s, op->field,
 			 op->cell == RK_CELL_TIME ? RK_NOTE_DAMAGED_TIME : RK_NOTE_BAD_NUMBER);
 		return;
-	}
-	if (kind == RK_NUM_OK && !fits(op->cell, v))
-		kind = RK_NUM_RANGE;
-	if (kind == RK_NUM_BAD || kind == RK_NUM_RANGE) {
-		put_null(s, op->field, kind == RK_NUM_BAD ? RK_NOTE_BAD_NUMBER : RK_NOTE_RANGE);
+	case RK_NUM_BAD:
+		put_null(s, op->field, RK_NOTE_BAD_NUMBER);
 		return;
-	}
-	if (kind == RK_NUM_FRACTION)
+	case RK_NUM_RANGE:
+		put_null(s, op->field, RK_NOTE_RANGE);
+		return;
+	case RK_NUM_FRACTION:
 		s->notes |= 1u << RK_NOTE_FRACTION;
+		break;
+	case RK_NUM_OK:
+		break;
+	}
 	if (op->cell == RK_CELL_F64)
 		((double *)s->data[op->field])[s->row] = d;
 	else if (op->cell == RK_CELL_I32 || op->cell == RK_CELL_U32)
@@ -580,72 +512,59 @@ static bool doubled_quotes(struct rk_csv_span c)
 	return any;
 }
 
-static int put_undoubled(struct rk_csv_span c, uint32_t *id, struct rk_csv_sink *s)
-{
-	char *text = rk_alloc(c.len);
-	size_t n = 0;
-	int rc;
-
-	if (!text)
-		return rk_fail_nomem(s->err);
-	for (size_t i = 0; i < c.len; i++) {
-		text[n++] = c.p[i];
-		i += c.p[i] == '"';
-	}
-	rc = rk_strtab_add(s->names, text, n, id, s->err);
-	rk_free(text);
-	return rc;
-}
-
 static void put_text(unsigned field, struct rk_csv_span c, struct rk_csv_sink *s)
 {
 	uint32_t *id = &((uint32_t *)s->data[field])[s->row];
 	struct rk_csv_span inner = unquoted(c);
-	int rc;
+	char *text = NULL;
+	size_t n = 0;
 
-	if (inner.p != c.p && doubled_quotes(inner))
-		rc = put_undoubled(inner, id, s);
-	else
-		rc = rk_strtab_add(s->names, inner.p, inner.len, id, s->err);
-	if (rc < 0)
-		s->failed = true;
-}
-
-static void put_cells(const struct rk_csv_plan *plan, const struct rk_csv_span *cells,
-		      struct rk_csv_sink *s)
-{
-	s->nnulls = 0;
-	for (unsigned i = 0; i < plan->ncols; i++) {
-		const struct rk_csv_op *op = &plan->cols[i];
-
-		if (op->cell == RK_CELL_STR)
-			put_text(op->field, cells[i], s);
-		else if (op->cell > RK_CELL_SKIP_TEXT)
-			put_number(op, cells[i], s);
+	if (inner.p != c.p && doubled_quotes(inner)) {
+		text = rk_alloc(inner.len);
+		if (!text) {
+			rk_fail_nomem(s->err);
+			s->failed = true;
+			return;
+		}
+		for (size_t i = 0; i < inner.len; i++) {
+			text[n++] = inner.p[i];
+			i += inner.p[i] == '"';
+		}
+		inner = (struct rk_csv_span){ text, n };
 	}
-}
-
-/* One trailing comma more than the header has: an empty cell without a name. */
-static unsigned drop_empty_tail(const struct rk_csv_span *cells, unsigned n, unsigned ncols)
-{
-	return n == ncols + 1 && !cells[ncols].len ? ncols : n;
+	if (rk_strtab_add(s->names, inner.p, inner.len, id, s->err) < 0)
+		s->failed = true;
+	rk_free(text);
 }
 
 int rk_csv_row_slow(const struct rk_csv_plan *plan, const char *p, size_t len,
 		    struct rk_csv_sink *s)
 {
-	unsigned ncols = plan->ncols, n, bad = 0;
-	struct rk_csv_span *cells = rk_alloc(((size_t)ncols + 1) * 2 * sizeof(*cells));
-	struct rk_csv_span *other = cells ? cells + ncols + 1 : NULL;
+	unsigned ncols = plan->ncols, n = 0, bad = 0;
+	struct rk_csv_span *cells = rk_alloc(((size_t)ncols + 1) * 2 * sizeof(*cells)), *other;
+	const char *from = p, *end = p + len, *to = p;
 
 	if (!cells) {
 		rk_fail_nomem(s->err);
 		s->failed = true;
 		return 0;
 	}
-	n = drop_empty_tail(cells, split(p, len, cells, ncols + 1), ncols);
+	/* cells from the left; ncols + 2: more than that */
+	for (; n <= ncols; from = to + 1) {
+		to = loose_cell_end(from, end);
+		cells[n++] = (struct rk_csv_span){ from, (size_t)(to - from) };
+		if (to == end)
+			break;
+	}
+	if (to < end)
+		n++;
+	/* one trailing comma more than the header has: an empty cell without a name */
+	if (n == ncols + 1 && !cells[ncols].len)
+		n = ncols;
 	if (n == ncols)
 		bad = misfits(plan, cells);
+
+	other = cells + ncols + 1;
 	if ((n != ncols || bad) && plan->free_col >= 0 &&
 	    split_both_ends(p, len, ncols, (unsigned)plan->free_col, other)) {
 		unsigned fewer = misfits(plan, other);
@@ -655,8 +574,17 @@ int rk_csv_row_slow(const struct rk_csv_plan *plan, const char *p, size_t len,
 			memcpy(cells, other, ncols * sizeof(*cells));
 		}
 	}
+
 	if (n == ncols)
-		put_cells(plan, cells, s);
+		s->nnulls = 0;
+	for (unsigned i = 0; n == ncols && i < ncols; i++) {
+		const struct rk_csv_op *op = &plan->cols[i];
+
+		if (op->cell == RK_CELL_STR)
+			put_text(op->field, cells[i], s);
+		else if (op->cell > RK_CELL_SKIP_TEXT)
+			put_number(op, cells[i], s);
+	}
 	rk_free(cells);
 	if (n == ncols)
 		return 1;

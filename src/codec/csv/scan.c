@@ -111,14 +111,6 @@ static void note_bits(struct piece *p, uint32_t bits)
 		note(p, (enum rk_csv_note)__builtin_ctz(bits));
 }
 
-static bool blank(const char *p, size_t len)
-{
-	for (; len; p++, len--)
-		if (*p != ' ' && *p != '\t' && *p != '\r')
-			return false;
-	return true;
-}
-
 static size_t quotes_in(const char *p, size_t len)
 {
 	size_t n = 0;
@@ -183,12 +175,6 @@ static bool whole_row(struct csv_source *src, const char *p, const char *next,
 	       rk_csv_row_slow(&src->plan, p, line_len(p, next), sink) == 1 && !sink->notes;
 }
 
-/* The row at `from` may be carried into the next block: it fits there. */
-static bool can_wait(const struct csv_source *src, const struct piece *p, const char *from)
-{
-	return p->open && src->cur.mem + src->cur.to - from <= RK_CSV_MAX_ROW;
-}
-
 /*
  * The row at p does not match, perhaps because a name in it contains a line end. Adds lines that
  * are not rows themselves until the quotes are paired, and tries once. Returns the next line, or
@@ -211,7 +197,9 @@ static const char *join_lines(struct csv_source *src, struct piece *p, struct rk
 		next = more;
 		lines++;
 	}
-	if (quotes % 2 && next == p->to && can_wait(src, p, from)) {
+	/* it fits in front of the next block */
+	if (quotes % 2 && next == p->to && p->open &&
+	    src->cur.mem + src->cur.to - from <= RK_CSV_MAX_ROW) {
 		p->stopped = true;
 		return NULL;
 	}
@@ -231,23 +219,25 @@ static const char *odd_row(struct csv_source *src, struct piece *p, struct rk_cs
 {
 	const char *next = line_after(from, p->to), *joined;
 	size_t len = line_len(from, next);
-	int cells;
+	int cells = 2;
 
-	if (blank(from, len))
+	if (!rk_csv_trim(from, len).len)
 		return next;
 	if (is_header(src->scan.header, from, len)) {
 		note(p, RK_NOTE_REPEATED_HEADER);
 		return next;
 	}
 	sink->notes = 0;
-	cells = len > RK_CSV_MAX_ROW ? 2 : rk_csv_row_slow(&src->plan, from, len, sink);
+	if (len <= RK_CSV_MAX_ROW)
+		cells = rk_csv_row_slow(&src->plan, from, len, sink);
 	/* the beginning of a wrapped name may have enough commas to look like a row */
 	if ((cells != 1 || sink->notes >> RK_NOTE_BAD_NUMBER & 1) && quotes_in(from, len) % 2) {
 		joined = join_lines(src, p, sink, from, next);
 		if (joined || p->stopped)
 			return joined;
 		sink->notes = 0;
-		cells = cells == 1 ? rk_csv_row_slow(&src->plan, from, len, sink) : cells;
+		if (cells == 1)
+			cells = rk_csv_row_slow(&src->plan, from, len, sink);
 	}
 	if (cells == 1) {
 		note_bits(p, sink->notes);
@@ -258,8 +248,10 @@ static const char *odd_row(struct csv_source *src, struct piece *p, struct rk_cs
 		note(p, RK_NOTE_CUT_ROW);
 	else if (len > RK_CSV_MAX_ROW)
 		note(p, RK_NOTE_HUGE_ROW);
+	else if (cells)
+		note(p, RK_NOTE_LONG_ROW);
 	else
-		note(p, cells ? RK_NOTE_LONG_ROW : RK_NOTE_SHORT_ROW);
+		note(p, RK_NOTE_SHORT_ROW);
 	return next;
 }
 
@@ -291,24 +283,9 @@ static void parse_piece(struct csv_source *src, struct piece *p, struct rk_csv_m
 		p->rc = src->scan.finish(src->scan.arg, &p->b, &p->err);
 }
 
-/*
- * A damaged or truncated compressed file ends here: keeps its good rows and warns about the rest.
- */
-static int end_of_text(struct csv_source *src, int rc, struct rk_error *err)
-{
-	char message[600];
-
-	src->eof = true;
-	if (rc != RK_E_FORMAT)
-		return rc;
-	snprintf(message, sizeof(message), "%s; rows before that are kept", err->message);
-	rk_diag_most(src->ctx->diag, "damaged-file", rk_instream_path(src->scan.in), 0, 1, message);
-	rk_error_clear(err);
-	return 0;
-}
-
 static int read_block(struct csv_source *src, struct block *b, struct rk_error *err)
 {
+	char message[600];
 	size_t len = 0, more = 0;
 	int rc = rk_instream_read(src->scan.in, b->mem + HEADROOM, src->block_bytes, &len, err);
 
@@ -317,9 +294,16 @@ static int read_block(struct csv_source *src, struct block *b, struct rk_error *
 	b->from = HEADROOM;
 	b->to = HEADROOM + len;
 	memset(b->mem + b->to, 0, PADDING);
-	if (rc < 0 || len < src->block_bytes)
-		rc = end_of_text(src, rc, err);
-	return rc;
+	if (rc == 0 && len == src->block_bytes)
+		return 0;
+	src->eof = true;
+	if (rc != RK_E_FORMAT)
+		return rc;
+	/* a damaged or truncated compressed file ends here: its good rows are kept */
+	snprintf(message, sizeof(message), "%s; rows before that are kept", err->message);
+	rk_diag_most(src->ctx->diag, "damaged-file", rk_instream_path(src->scan.in), 0, 1, message);
+	rk_error_clear(err);
+	return 0;
 }
 
 /* Task 0 of a round reads ahead, the others parse. */
@@ -398,95 +382,64 @@ static void cut_pieces(struct csv_source *src, struct round *r, const char *from
 		add_piece(r, from, to, last);
 }
 
-/* Inside a row that is too long: everything up to its line end goes. */
-static void skip_rest_of_row(struct csv_source *src, struct round *r)
+/* Sets the threads to parsing the current block and reading the next. */
+static void start_round(struct csv_source *src)
 {
+	struct round *r = &src->rounds[src->front == &src->rounds[0]];
 	struct block *b = &src->cur;
-	const char *nl = memchr(b->mem + b->from, '\n', b->to - b->from);
-
-	b->from = nl ? (size_t)(nl + 1 - b->mem) : b->to;
-	if (nl) {
-		src->skipping = false;
-		r->lines_before = 1;
-	}
-}
-
-/* Puts the rest of the last round in front of the block that was read in the meantime. */
-static void carry(struct csv_source *src, const struct round *r)
-{
-	const struct piece *p = r->npieces ? &r->pieces[r->npieces - 1] : NULL;
-	const char *from = p && p->stopped ? p->from : src->limit;
-	size_t len = (size_t)(src->cur.mem + src->cur.to - from);
-	struct block done = src->cur;
-
-	src->next.from -= len;
-	memcpy(src->next.mem + src->next.from, from, len);
-	src->cur = src->next;
-	src->next = done;
-}
-
-static int progress(struct csv_source *src, struct rk_error *err)
-{
-	uint64_t done, total;
-
-	if (!src->ctx->progress)
-		return 0;
-	rk_instream_progress(src->scan.in, &done, &total);
-	if (src->ctx->progress(src->ctx->progress_arg, done, total))
-		return rk_fail(err, RK_E_CANCELLED, "cancelled");
-	return 0;
-}
-
-/* Settles where the current block ends and cuts it up. */
-static void cut_block(struct csv_source *src, struct round *r)
-{
-	const char *from = src->cur.mem + src->cur.from, *to = src->cur.mem + src->cur.to;
+	const char *from, *to, *nl;
 	bool last = src->eof, whole = true;
 
+	/* the rest of the last round goes in front of the block that was read in the meantime */
+	if (src->limit) {
+		const struct round *f = src->front;
+		const struct piece *p = f->npieces ? &f->pieces[f->npieces - 1] : NULL;
+		struct block done = *b;
+		size_t len;
+
+		from = p && p->stopped ? p->from : src->limit;
+		len = (size_t)(b->mem + b->to - from);
+		src->next.from -= len;
+		memcpy(src->next.mem + src->next.from, from, len);
+		*b = src->next;
+		src->next = done;
+	}
+
+	/* inside a row that is too long everything up to its line end goes */
+	r->lines_before = 0;
+	if (src->skipping) {
+		nl = memchr(b->mem + b->from, '\n', b->to - b->from);
+		b->from = nl ? (size_t)(nl + 1 - b->mem) : b->to;
+		src->skipping = !nl;
+		r->lines_before = nl != NULL;
+	}
+
+	/* where this block ends */
+	from = b->mem + b->from;
+	to = b->mem + b->to;
 	src->limit = to;
 	if (!last)
 		whole = block_limit(src, from, to, &src->limit);
 	r->huge = to - src->limit > RK_CSV_MAX_ROW;
 	if (r->huge) {
 		src->skipping = true;
-		src->cur.to = (size_t)(src->limit - src->cur.mem);
+		b->to = (size_t)(src->limit - b->mem);
 	}
 	cut_pieces(src, r, from, src->limit, last);
 	if (r->npieces)
 		r->pieces[r->npieces - 1].open = !last && !whole && !src->skipping;
 	src->done = last;
-}
 
-/* Sets the threads to parsing the current block and reading the next. */
-static void start_round(struct csv_source *src)
-{
-	struct round *r = &src->rounds[src->front == &src->rounds[0]];
-
-	if (src->limit)
-		carry(src, src->front);
-	r->lines_before = 0;
-	if (src->skipping)
-		skip_rest_of_row(src, r);
-	cut_block(src, r);
 	src->read_rc = 0;
 	src->back = r;
 	src->job = (struct rk_job){ .fn = round_task, .arg = src, .n = r->npieces + 1 };
 	rk_pool_start(src->ctx->pool, &src->job);
 }
 
-/* An unfinished piece still needs its text: the next block must not overwrite it. */
-static bool text_needed(const struct round *r)
-{
-	for (unsigned i = 0; i < r->npieces; i++)
-		if (r->pieces[i].again)
-			return true;
-	return false;
-}
-
 /* The running round becomes the front, and the next one starts. 0: all text is read. */
 static int next_round(struct csv_source *src, struct rk_error *err)
 {
-	int rc;
+	bool text_needed = false;
 
 	if (!src->back && !src->done)
 		start_round(src);
@@ -502,10 +455,17 @@ static int next_round(struct csv_source *src, struct rk_error *err)
 		rk_error_at(err, rk_instream_path(src->scan.in), 0, 0);
 		return src->read_rc;
 	}
-	rc = progress(src, err);
-	if (rc < 0)
-		return rc;
-	if (!src->done && !text_needed(src->front))
+	if (src->ctx->progress) {
+		uint64_t done, total;
+
+		rk_instream_progress(src->scan.in, &done, &total);
+		if (src->ctx->progress(src->ctx->progress_arg, done, total))
+			return rk_fail(err, RK_E_CANCELLED, "cancelled");
+	}
+	/* an unfinished piece still needs its text: the next block must not overwrite it */
+	for (unsigned i = 0; i < src->front->npieces; i++)
+		text_needed |= src->front->pieces[i].again;
+	if (!src->done && !text_needed)
 		start_round(src);
 	return 1;
 }
@@ -521,28 +481,6 @@ static void report_piece(struct csv_source *src, const struct piece *p)
 		src->notes[n].count += p->notes[n].count;
 	}
 	src->line += p->lines;
-}
-
-/* Counted when all lines before it have been. */
-static void note_huge_row(struct csv_source *src)
-{
-	struct note *n = &src->notes[RK_NOTE_HUGE_ROW];
-
-	if (!src->front->huge)
-		return;
-	if (!n->count++)
-		n->line = src->line;
-	src->front->huge = false;
-}
-
-/* Reports all problems once: reading the file again would repeat them. */
-static void tell(struct csv_source *src)
-{
-	for (unsigned n = 0; n < RK_NNOTES; n++)
-		if (src->notes[n].count)
-			rk_diag_most(src->ctx->diag, warning_names[n],
-				     rk_instream_path(src->scan.in), src->notes[n].line,
-				     src->notes[n].count, warning_texts[n]);
 }
 
 /* The first block, behind the header, which may be longer than a block has room. */
@@ -573,6 +511,7 @@ static int begin(struct csv_source *src, struct rk_error *err)
 static int csv_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
 {
 	struct csv_source *src = (struct csv_source *)base;
+	struct note *notes = src->notes;
 	int rc;
 
 	if (!src->begun) {
@@ -601,13 +540,23 @@ static int csv_next(struct rk_source *base, const struct rk_batch **batch, struc
 				return 1;
 			}
 		}
-		note_huge_row(src);
+		/* counted when all lines before it have been */
+		if (r->huge && !notes[RK_NOTE_HUGE_ROW].count++)
+			notes[RK_NOTE_HUGE_ROW].line = src->line;
+		r->huge = false;
 		rc = next_round(src, err);
-		if (rc == 0)
-			tell(src);
-		if (rc <= 0)
+		if (rc < 0)
 			return rc;
+		if (rc == 0)
+			break;
 	}
+	/* all problems are reported once: reading the file again would repeat them */
+	for (unsigned n = 0; n < RK_NNOTES; n++)
+		if (notes[n].count)
+			rk_diag_most(src->ctx->diag, warning_names[n],
+				     rk_instream_path(src->scan.in), notes[n].line, notes[n].count,
+				     warning_texts[n]);
+	return 0;
 }
 
 static void free_round(struct csv_source *src, struct round *r)
@@ -635,23 +584,13 @@ static void csv_close(struct rk_source *base)
 
 static const struct rk_source_ops csv_source_ops = { .next = csv_next, .close = csv_close };
 
-static int make_round(struct csv_source *src, struct round *r, struct rk_error *err)
-{
-	int rc = 0;
-
-	r->pieces = rk_calloc(src->max_pieces, sizeof(*r->pieces));
-	if (!r->pieces)
-		return rk_fail_nomem(err);
-	for (unsigned i = 0; rc == 0 && i < src->max_pieces; i++)
-		rc = rk_builder_init(&r->pieces[i].b, src->scan.schema, src->piece_rows, err);
-	return rc;
-}
-
 static int make_buffers(struct csv_source *src, struct rk_error *err)
 {
 	unsigned threads = rk_pool_threads(src->ctx->pool);
 	int rc = rk_builder_init(&src->probe, src->scan.schema, 1, err);
 
+	if (rc < 0)
+		return rc;
 	src->block_bytes = (size_t)threads * PIECES_PER_THREAD * PIECE_BYTES;
 	if (src->block_bytes > RK_TEXT_BLOCK_BYTES)
 		src->block_bytes = RK_TEXT_BLOCK_BYTES;
@@ -665,9 +604,20 @@ static int make_buffers(struct csv_source *src, struct rk_error *err)
 	if (!src->memory || !src->cur.mem || !src->next.mem)
 		return rk_fail_nomem(err);
 	src->front = &src->rounds[0];
-	for (unsigned i = 0; rc == 0 && i < 2; i++)
-		rc = make_round(src, &src->rounds[i], err);
-	return rc;
+	for (unsigned i = 0; i < 2; i++) {
+		struct round *r = &src->rounds[i];
+
+		r->pieces = rk_calloc(src->max_pieces, sizeof(*r->pieces));
+		if (!r->pieces)
+			return rk_fail_nomem(err);
+		for (unsigned k = 0; k < src->max_pieces; k++) {
+			rc = rk_builder_init(&r->pieces[k].b, src->scan.schema, src->piece_rows,
+					     err);
+			if (rc < 0)
+				return rc;
+		}
+	}
+	return 0;
 }
 
 int rk_csv_scan_open(const struct rk_csv_scan *scan, struct rk_context *ctx, struct rk_source **ret,
@@ -683,11 +633,8 @@ int rk_csv_scan_open(const struct rk_csv_scan *scan, struct rk_context *ctx, str
 	src->ctx = ctx;
 	rc = rk_csv_plan_make(scan->header, scan->binds, scan->free_header, scan->want, &src->plan,
 			      err);
-	if (rc == 0)
-		rc = make_buffers(src, err);
-	if (rc == 0)
-		rc = rk_instream_rewind(scan->in, err);
-	if (rc < 0) {
+	if (rc < 0 || (rc = make_buffers(src, err)) < 0 ||
+	    (rc = rk_instream_rewind(scan->in, err)) < 0) {
 		csv_close(&src->base);
 		return rc;
 	}
