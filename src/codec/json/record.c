@@ -92,15 +92,6 @@ static inline uint8_t child_by_key(struct rk_json_record *r, struct rk_json_node
 	return k;
 }
 
-static uint8_t child_by_index(const struct rk_json_record *r, const struct rk_json_node *p, int i)
-{
-	uint8_t k = p->first;
-
-	while (k && r->nodes[k].index != i)
-		k = r->nodes[k].sibling;
-	return k;
-}
-
 static enum rk_json_has has_of(enum rk_num n)
 {
 	switch (n) {
@@ -176,19 +167,6 @@ static enum rk_json_has digits_ns(const char *p, size_t len, long places, int64_
 	return any ? RK_JSON_HAS : RK_JSON_WRONG;
 }
 
-/* "1.5e-05", as Python writes what is shorter than 100 ps: few digits, no loss. */
-static enum rk_json_has small_ns(const struct rk_json_token *tok, int64_t *ret)
-{
-	double us = 0;
-
-	if (rk_num_f64(tok->text, tok->len, &us) != RK_NUM_OK)
-		return RK_JSON_WRONG;
-	if (!(us > -1e12 && us < 1e12))
-		return RK_JSON_RANGE;
-	*ret = (int64_t)(us * 1000 + (us < 0 ? -0.5 : 0.5));
-	return RK_JSON_HAS;
-}
-
 static enum rk_json_has to_ns(const struct rk_json_token *tok, int64_t *ret)
 {
 	bool negative = tok->len && tok->text[0] == '-';
@@ -196,18 +174,27 @@ static enum rk_json_has to_ns(const struct rk_json_token *tok, int64_t *ret)
 	size_t len = tok->len - negative;
 	int64_t exponent = 0;
 	enum rk_json_has has;
+	double us = 0;
 
 	if (!tok->len)
 		return RK_JSON_ABSENT;
 	e = memchr(p, 'e', len);
-	e = e ? e : memchr(p, 'E', len);
+	if (!e)
+		e = memchr(p, 'E', len);
 	if (e) {
 		if (rk_num_i64(e + 1, len - (size_t)(e + 1 - p), &exponent) != RK_NUM_OK ||
 		    exponent > 30)
 			return RK_JSON_WRONG;
-		if (exponent < -2)
-			return small_ns(tok, ret);
 		len = (size_t)(e - p);
+	}
+	/* "1.5e-05", as Python writes what is shorter than 100 ps: few digits, no loss */
+	if (exponent < -2) {
+		if (rk_num_f64(tok->text, tok->len, &us) != RK_NUM_OK)
+			return RK_JSON_WRONG;
+		if (!(us > -1e12 && us < 1e12))
+			return RK_JSON_RANGE;
+		*ret = (int64_t)(us * 1000 + (us < 0 ? -0.5 : 0.5));
+		return RK_JSON_HAS;
 	}
 	has = digits_ns(p, len, 3 + (long)exponent, ret);
 	if (has == RK_JSON_HAS && negative)
@@ -215,30 +202,12 @@ static enum rk_json_has to_ns(const struct rk_json_token *tok, int64_t *ret)
 	return has;
 }
 
-static enum rk_json_has to_u64(const struct rk_json_token *tok, int64_t *ret)
-{
-	uint64_t v = 0;
-	enum rk_json_has has = has_of(rk_num_u64(tok->text, tok->len, &v));
-
-	*ret = (int64_t)v;
-	return has;
-}
-
-static enum rk_json_has to_text(struct rk_json_record *r, const struct rk_json_token *tok,
-				struct rk_json_value *v)
-{
-	v->at = (uint32_t)r->text.len;
-	rk_bytes_put(&r->text, tok->text, tok->len);
-	/* errors are reported at the end of the record; until then `keep` may need the text */
-	v->len = r->text.bad ? 0 : (uint32_t)tok->len;
-	return RK_JSON_HAS;
-}
-
 static inline void store(struct rk_json_record *r, int slot, int kind,
 			 const struct rk_json_token *tok)
 {
 	struct rk_json_value *v = &r->values[slot];
 	struct rk_json_token word = *tok;
+	uint64_t bits = 0;
 
 	if (kind == RK_JSON_NULL) {
 		v->has = RK_JSON_ABSENT;
@@ -251,7 +220,8 @@ static inline void store(struct rk_json_record *r, int slot, int kind,
 		v->has = to_i64(&word, &v->i);
 		break;
 	case RK_JSON_AS_U64:
-		v->has = to_u64(&word, &v->i);
+		v->has = has_of(rk_num_u64(word.text, word.len, &bits));
+		v->i = (int64_t)bits;
 		break;
 	case RK_JSON_AS_F64:
 		v->has = has_of(rk_num_f64(word.text, word.len, &v->f));
@@ -261,7 +231,11 @@ static inline void store(struct rk_json_record *r, int slot, int kind,
 		break;
 	case RK_JSON_AS_TEXT:
 	case RK_JSON_AS_JOIN:
-		v->has = to_text(r, &word, v);
+		v->has = RK_JSON_HAS;
+		v->at = (uint32_t)r->text.len;
+		rk_bytes_put(&r->text, word.text, word.len);
+		/* errors are reported at the end of the record; until then `keep` may need it */
+		v->len = r->text.bad ? 0 : (uint32_t)word.len;
 		break;
 	case RK_JSON_AS_LIST:
 		v->has = RK_JSON_WRONG;
@@ -320,30 +294,13 @@ static inline int take(struct rk_json_record *r, struct rk_json *j, uint8_t k, i
 	return rk_json_skip_rest(j, err);
 }
 
-static int drop(struct rk_json_record *r, struct rk_json *j, unsigned depth, struct rk_error *err)
-{
-	int rc = 0;
-
-	r->dropped = true;
-	while (rc == 0 && rk_json_depth(j) >= depth)
-		rc = rk_json_skip_rest(j, err);
-	return rc;
-}
-
-static bool unwanted(const struct rk_json_record *r, uint8_t k)
-{
-	int slot = r->nodes[k].slot;
-
-	return k && slot >= 0 && r->fields[slot].decide && r->keep && !r->keep(r->arg, r);
-}
-
 static int walk(struct rk_json_record *r, struct rk_json *j, struct rk_error *err)
 {
 	struct level levels[LEVELS_MAX] = { { 0 } }, *l = levels;
 	unsigned depth = rk_json_depth(j);
 	struct rk_json_token tok;
 	bool deeper;
-	int kind, rc;
+	int kind, slot, rc;
 
 	while ((kind = rk_json_next(j, &tok, err)) > RK_JSON_END) {
 		uint8_t k;
@@ -360,13 +317,24 @@ static int walk(struct rk_json_record *r, struct rk_json *j, struct rk_error *er
 			if (kind < 0)
 				return kind;
 		} else {
-			k = child_by_index(r, &r->nodes[l->node], l->index++);
+			k = r->nodes[l->node].first;
+			while (k && r->nodes[k].index != l->index)
+				k = r->nodes[k].sibling;
+			l->index++;
 		}
 		rc = take(r, j, k, kind, &tok, &deeper, err);
 		if (rc < 0)
 			return rc;
-		if (unwanted(r, k))
-			return drop(r, j, depth, err);
+		slot = r->nodes[k].slot;
+		if (k && slot >= 0 && r->fields[slot].decide && r->keep && !r->keep(r->arg, r)) {
+			r->dropped = true;
+			while (rk_json_depth(j) >= depth) {
+				rc = rk_json_skip_rest(j, err);
+				if (rc < 0)
+					return rc;
+			}
+			return 0;
+		}
 		if (deeper && l + 1 == levels + LEVELS_MAX)
 			return rk_fail(err, RK_E_LIMIT, "field path too long");
 		if (deeper)
@@ -385,11 +353,11 @@ int rk_json_record_read(struct rk_json_record *r, struct rk_json *j, struct rk_e
 	r->dropped = false;
 	rk_bytes_clear(&r->text);
 	rc = walk(r, j, err);
-	if (rc == 0 && r->text.bad)
-		rc = r->text.len < TEXT_BYTES_MAX / 2 ?
-			     rk_fail_nomem(err) :
-			     rk_fail(err, RK_E_LIMIT, "a record has more than 16 MiB of text");
-	return rc;
+	if (rc < 0 || !r->text.bad)
+		return rc;
+	if (r->text.len < TEXT_BYTES_MAX / 2)
+		return rk_fail_nomem(err);
+	return rk_fail(err, RK_E_LIMIT, "a record has more than 16 MiB of text");
 }
 
 int rk_json_record_rest(struct rk_json_record *r, struct rk_json *j,
@@ -399,15 +367,19 @@ int rk_json_record_rest(struct rk_json_record *r, struct rk_json *j,
 	struct rk_json_token tok;
 	int kind, rc = 0;
 
-	while (rc >= 0 && (kind = rk_json_next(j, &tok, err)) != RK_JSON_ARRAY_END) {
-		rc = kind < 0 ? kind : 0;
-		if (kind == RK_JSON_ARRAY)
+	while ((kind = rk_json_next(j, &tok, err)) != RK_JSON_ARRAY_END) {
+		if (kind < 0)
+			return kind;
+		rc = 0;
+		if (kind == RK_JSON_ARRAY) {
 			rc = rk_json_skip_rest(j, err);
-		if (kind != RK_JSON_OBJECT)
-			continue;
-		rc = rk_json_record_read(r, j, err);
-		if (rc == 0)
-			rc = each(arg, r, err);
+		} else if (kind == RK_JSON_OBJECT) {
+			rc = rk_json_record_read(r, j, err);
+			if (rc == 0)
+				rc = each(arg, r, err);
+		}
+		if (rc < 0)
+			return rc;
 	}
 	return rc;
 }

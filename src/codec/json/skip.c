@@ -1,8 +1,9 @@
 /*
  * skip.c - skip values without parsing them.
  *
- * 64 bytes at a time become bit masks: quotes, backslashes, opening and closing brackets. A quote after an
- * odd number of backslashes is text; the running parity of the others tells which bytes are inside strings; brackets outside change the depth. State between windows: `escape` (the first byte
+ * 64 bytes at a time become bit masks: quotes, backslashes, opening and closing brackets. A quote
+ * after an odd number of backslashes is text; the running parity of the others tells which bytes are
+ * inside strings; brackets outside change the depth. State between windows: `escape` (the first byte
  * is escaped, 0 or 1) and `inside` (the window begins in a string, 0 or all ones).
  */
 #include <string.h>
@@ -57,16 +58,6 @@ static inline uint64_t escaped(uint64_t backslash, uint64_t *carry)
 	return (even ^ ends << 1) & follows;
 }
 
-static inline uint64_t parity(uint64_t x)
-{
-	x ^= x << 1;
-	x ^= x << 2;
-	x ^= x << 4;
-	x ^= x << 8;
-	x ^= x << 16;
-	return x ^ x << 32;
-}
-
 /*
  * `n` bytes of the window count, blanks fill the others. The number of bytes up to where the depth
  * reaches 0; n: it does not; -1: too deep.
@@ -80,7 +71,15 @@ static inline int window(struct skipper *s, const char *p, unsigned n)
 	text = escaped(m.backslash, &s->escape);
 	if (n < 64)
 		s->escape = text >> n & 1;
-	in = parity(m.quote & ~text) ^ s->inside;
+	/* the parity of the quotes up to each byte */
+	in = m.quote & ~text;
+	in ^= in << 1;
+	in ^= in << 2;
+	in ^= in << 4;
+	in ^= in << 8;
+	in ^= in << 16;
+	in ^= in << 32;
+	in ^= s->inside;
 	s->inside = in >> 63 ? ~UINT64_C(0) : 0;
 	for (brackets = (m.open | m.close) & ~in; brackets; brackets &= brackets - 1) {
 		if (m.open & brackets & -brackets) {
@@ -126,31 +125,23 @@ static int skip_block(struct rk_json *j, struct skipper *s, struct rk_error *err
 	return 0;
 }
 
-/* Until `depth` more brackets were closed than opened. */
-static int skip_depth(struct rk_json *j, unsigned depth, struct rk_error *err)
-{
-	struct skipper s = { .depth = depth, .most = RK_JSON_DEPTH_MAX - 1 - j->depth + depth };
-	int rc;
-
-	for (;;) {
-		rc = skip_block(j, &s, err);
-		if (rc < 0 || !s.depth)
-			return rc;
-		rc = rk_json_refill(j, err);
-		if (rc <= 0)
-			return rc < 0 ? rc : rk_json_fail_end(j, err);
-	}
-}
-
 int rk_json_skip_rest(struct rk_json *j, struct rk_error *err)
 {
+	struct skipper s = { .depth = 1, .most = RK_JSON_DEPTH_MAX - j->depth };
 	int rc;
 
 	if (!j->depth)
 		return 0;
-	rc = skip_depth(j, 1, err);
-	if (rc < 0)
-		return rc;
+	for (;;) {
+		rc = skip_block(j, &s, err);
+		if (rc < 0)
+			return rc;
+		if (!s.depth)
+			break;
+		rc = rk_json_refill(j, err);
+		if (rc <= 0)
+			return rc < 0 ? rc : rk_json_fail_end(j, err);
+	}
 	j->depth--;
 	rk_json_value_done(j);
 	return 0;

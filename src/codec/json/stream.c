@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/num.h"
 #include "base/text.h"
 #include "codec/json/impl.h"
 
@@ -118,32 +119,51 @@ static int unicode(struct rk_json *j, struct rk_error *err)
 	return 0;
 }
 
-/* pos is after the backslash. */
-static int escape(struct rk_json *j, struct rk_error *err)
+/* The string whose opening quote was just before pos, into j->text. */
+static int json_long_string(struct rk_json *j, struct rk_json_token *tok, struct rk_error *err)
 {
 	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
-	int c = peek(j, err);
-	const char *p;
+	uint64_t begin = rk_json_offset(j);
+	int c, rc;
 
-	if (c < 0)
-		return c;
-	j->pos++;
-	if (c == 'u')
-		return unicode(j, err);
-	p = c ? strchr(from, c) : NULL;
-	if (p) {
-		keep_code(j, (uint8_t)to[p - from]);
-	} else {
-		char raw[2] = { '\\', (char)c };
+	rk_bytes_clear(&j->text);
+	j->cut = false;
+	j->high = 0;
+	for (;;) {
+		const char *q = rk_json_string_end(j->pos, j->end), *p;
 
-		keep_odd(j, raw, 2);
+		if (q > j->end)
+			q = j->end;
+		if (q > j->pos) {
+			flush_high(j);
+			keep(j, j->pos, (size_t)(q - j->pos));
+			j->pos = q;
+		}
+		c = peek(j, err);
+		if (c < 0)
+			return c;
+		if (c == '"')
+			break;
+		if (c != '\\')
+			continue;
+		j->pos++;
+		c = peek(j, err);
+		if (c < 0)
+			return c;
+		j->pos++;
+		if (c == 'u') {
+			rc = unicode(j, err);
+			if (rc < 0)
+				return rc;
+			continue;
+		}
+		p = c ? strchr(from, c) : NULL;
+		if (p)
+			keep_code(j, (uint8_t)to[p - from]);
+		else
+			keep_odd(j, (const char[]){ '\\', (char)c }, 2);
 	}
-	return 0;
-}
-
-static int end_string(struct rk_json *j, uint64_t begin, struct rk_json_token *tok,
-		      struct rk_error *err)
-{
+	j->pos++;
 	flush_high(j);
 	if (j->text.bad)
 		return rk_fail_nomem(err);
@@ -152,40 +172,6 @@ static int end_string(struct rk_json *j, uint64_t begin, struct rk_json_token *t
 	tok->text = j->text.len ? (const char *)j->text.data : "";
 	tok->len = j->text.len;
 	return 0;
-}
-
-/* The string whose opening quote was just before pos, into j->text. */
-static int json_long_string(struct rk_json *j, struct rk_json_token *tok, struct rk_error *err)
-{
-	uint64_t begin = rk_json_offset(j);
-
-	rk_bytes_clear(&j->text);
-	j->cut = false;
-	j->high = 0;
-	for (;;) {
-		const char *q = rk_json_string_end(j->pos, j->end);
-		int rc;
-
-		q = q < j->end ? q : j->end;
-		if (q > j->pos) {
-			flush_high(j);
-			keep(j, j->pos, (size_t)(q - j->pos));
-			j->pos = q;
-		}
-		rc = peek(j, err);
-		if (rc < 0)
-			return rc;
-		if (rc == '"') {
-			j->pos++;
-			return end_string(j, begin, tok, err);
-		}
-		if (rc == '\\') {
-			j->pos++;
-			rc = escape(j, err);
-			if (rc < 0)
-				return rc;
-		}
-	}
 }
 
 /* ---- tokens ---- */
@@ -232,11 +218,11 @@ int rk_json_new(struct rk_instream *in, struct rk_json **ret, struct rk_error *e
 {
 	int rc = new_stream(ret, err);
 
-	if (rc == 0) {
-		(*ret)->in = in;
-		(*ret)->name = rk_instream_path(in);
-	}
-	return rc;
+	if (rc < 0)
+		return rc;
+	(*ret)->in = in;
+	(*ret)->name = rk_instream_path(in);
+	return 0;
 }
 
 int rk_json_new_text(const char *text, size_t len, const char *name, struct rk_json **ret,
@@ -244,26 +230,11 @@ int rk_json_new_text(const char *text, size_t len, const char *name, struct rk_j
 {
 	int rc = new_stream(ret, err);
 
-	if (rc == 0) {
-		(*ret)->given = text;
-		(*ret)->given_len = len;
-		(*ret)->name = name;
-	}
-	return rc;
-}
-
-/* The next block, from the stream or from the text that was given. */
-static int read_block(struct rk_json *j, size_t *ret_len, struct rk_error *err)
-{
-	size_t n = j->given_len < JSON_BLOCK ? j->given_len : JSON_BLOCK;
-
-	if (j->in)
-		return rk_instream_read(j->in, j->buf, JSON_BLOCK, ret_len, err);
-	if (n)
-		memcpy(j->buf, j->given, n);
-	j->given += n;
-	j->given_len -= n;
-	*ret_len = n;
+	if (rc < 0)
+		return rc;
+	(*ret)->given = text;
+	(*ret)->given_len = len;
+	(*ret)->name = name;
 	return 0;
 }
 
@@ -303,11 +274,19 @@ int rk_json_refill(struct rk_json *j, struct rk_error *err)
 
 	if (j->last)
 		return 0;
-	rc = read_block(j, &n, err);
-	if (rc < 0) {
-		/* truncated compressed data: the bytes before are good */
-		j->truncated = rc == RK_E_FORMAT;
-		return rc;
+	if (j->in) {
+		rc = rk_instream_read(j->in, j->buf, JSON_BLOCK, &n, err);
+		if (rc < 0) {
+			/* truncated compressed data: the bytes before are good */
+			j->truncated = rc == RK_E_FORMAT;
+			return rc;
+		}
+	} else {
+		n = rk_min(j->given_len, JSON_BLOCK);
+		if (n)
+			memcpy(j->buf, j->given, n);
+		j->given += n;
+		j->given_len -= n;
 	}
 	j->base += (uint64_t)(j->end - j->buf);
 	j->last = !n;
@@ -363,21 +342,6 @@ static int fail_token(struct rk_json *j, struct rk_error *err)
 	return RK_E_FORMAT;
 }
 
-static int open_container(struct rk_json *j, bool object, struct rk_error *err)
-{
-	if (j->depth + 1 >= RK_JSON_DEPTH_MAX)
-		return rk_json_fail_at(j, j->pos, RK_E_LIMIT, "nesting deeper than 511 levels",
-				       err);
-	j->pos++;
-	j->depth++;
-	if (object)
-		j->objects[j->depth / 64] |= UINT64_C(1) << (j->depth % 64);
-	else
-		j->objects[j->depth / 64] &= ~(UINT64_C(1) << (j->depth % 64));
-	j->state = object ? JSON_FIRST_KEY : JSON_FIRST_VALUE;
-	return object ? RK_JSON_OBJECT : RK_JSON_ARRAY;
-}
-
 static inline int close_container(struct rk_json *j)
 {
 	bool object = rk_json_in_object(j);
@@ -401,7 +365,7 @@ static int gather_word(struct rk_json *j, struct rk_json_token *tok, struct rk_e
 		while (class_of(*p) & WORD)
 			p++;
 		n = (size_t)(p - j->pos);
-		rk_bytes_put(&j->text, j->pos, n < room ? n : room);
+		rk_bytes_put(&j->text, j->pos, rk_min(n, room));
 		j->pos = p;
 		if (p < j->end)
 			break;
@@ -423,46 +387,38 @@ static bool word_is(const struct rk_json_token *tok, const char *word)
 	return tok->len == strlen(word) && !memcmp(tok->text, word, tok->len);
 }
 
-/* As Python, JavaScript and C++ write them. */
-static bool not_finite(struct rk_json_token tok)
-{
-	if (tok.len && (tok.text[0] == '-' || tok.text[0] == '+')) {
-		tok.text++;
-		tok.len--;
-	}
-	return rk_text_ieq(tok.text, tok.len, "nan") || rk_text_ieq(tok.text, tok.len, "inf") ||
-	       rk_text_ieq(tok.text, tok.len, "infinity");
-}
-
-static bool all_digits(const struct rk_json_token *tok)
-{
-	for (size_t i = 0; i < tok->len; i++)
-		if (!(class_of(tok->text[i]) & DIGIT))
-			return false;
-	return true;
-}
-
 /* true, false, null, NaN and unusual numbers; `at`: where the word begins. */
 static int word(struct rk_json *j, struct rk_json_token *tok, uint64_t at, struct rk_error *err)
 {
-	char c = tok->text[0];
+	const char *p = tok->text;
+	size_t len = tok->len, digits = 0;
 
 	rk_json_value_done(j);
-	if (((c >= '0' && c <= '9') || (c == '-' && tok->len > 1)) && all_digits(tok))
-		return RK_JSON_NUMBER;
+	if ((*p >= '0' && *p <= '9') || (*p == '-' && len > 1)) {
+		while (digits < len && class_of(p[digits]) & DIGIT)
+			digits++;
+		if (digits == len)
+			return RK_JSON_NUMBER;
+	}
 	if (word_is(tok, "true"))
 		return RK_JSON_TRUE;
 	if (word_is(tok, "false"))
 		return RK_JSON_FALSE;
 	if (word_is(tok, "null"))
 		return RK_JSON_NULL;
-	if (not_finite(*tok)) {
+	/* not finite, as Python, JavaScript and C++ write it */
+	if (len && (*p == '-' || *p == '+')) {
+		p++;
+		len--;
+	}
+	if (rk_text_ieq(p, len, "nan") || rk_text_ieq(p, len, "inf") ||
+	    rk_text_ieq(p, len, "infinity")) {
 		if (!j->notes.nonfinite++)
 			j->notes.nonfinite_at = at;
 		return RK_JSON_NULL;
 	}
-	rk_fail(err, RK_E_FORMAT, "'%.*s' is not a JSON value",
-		(int)(tok->len < 40 ? tok->len : 40), tok->text);
+	rk_fail(err, RK_E_FORMAT, "'%.*s' is not a JSON value", (int)rk_min(tok->len, 40),
+		tok->text);
 	rk_error_at(err, j->name, 0, at);
 	return RK_E_FORMAT;
 }
@@ -510,6 +466,7 @@ static inline int string(struct rk_json *j, struct rk_json_token *tok, struct rk
 static int value(struct rk_json *j, struct rk_json_token *tok, struct rk_error *err)
 {
 	char c = *j->pos;
+	uint64_t bit;
 	int rc;
 
 	if (c == '"') {
@@ -519,11 +476,24 @@ static int value(struct rk_json *j, struct rk_json_token *tok, struct rk_error *
 	}
 	if (class_of(c) & WORD)
 		return number_or_word(j, tok, err);
-	if (c == '{' || c == '[')
-		return open_container(j, c == '{', err);
 	if (c == ']' && j->state == JSON_FIRST_VALUE)
 		return close_container(j);
-	return fail_token(j, err);
+	if (c != '{' && c != '[')
+		return fail_token(j, err);
+	if (j->depth + 1 >= RK_JSON_DEPTH_MAX)
+		return rk_json_fail_at(j, j->pos, RK_E_LIMIT, "nesting deeper than 511 levels",
+				       err);
+	j->pos++;
+	j->depth++;
+	bit = UINT64_C(1) << (j->depth % 64);
+	if (c == '{') {
+		j->objects[j->depth / 64] |= bit;
+		j->state = JSON_FIRST_KEY;
+		return RK_JSON_OBJECT;
+	}
+	j->objects[j->depth / 64] &= ~bit;
+	j->state = JSON_FIRST_VALUE;
+	return RK_JSON_ARRAY;
 }
 
 static int key(struct rk_json *j, struct rk_json_token *tok, struct rk_error *err)
@@ -564,28 +534,6 @@ static inline int next_byte(struct rk_json *j, struct rk_error *err)
 	}
 }
 
-/* Takes a comma, colon or closing bracket; 0: go on, else the token. */
-static inline int punctuation(struct rk_json *j, struct rk_error *err)
-{
-	char c = *j->pos;
-
-	if (j->state == JSON_COLON) {
-		if (c != ':')
-			return fail_token(j, err);
-		j->pos++;
-		j->state = JSON_VALUE;
-		return 0;
-	}
-	if (c == ',') {
-		j->pos++;
-		j->state = rk_json_in_object(j) ? JSON_KEY : JSON_VALUE;
-		return 0;
-	}
-	if (c == (rk_json_in_object(j) ? '}' : ']'))
-		return close_container(j);
-	return fail_token(j, err);
-}
-
 int rk_json_next(struct rk_json *j, struct rk_json_token *tok, struct rk_error *err)
 {
 	int rc;
@@ -593,10 +541,22 @@ int rk_json_next(struct rk_json *j, struct rk_json_token *tok, struct rk_error *
 	if (j->state == JSON_OVER)
 		return RK_JSON_END;
 	rc = next_byte(j, err);
-	if (rc > 0 && (j->state == JSON_NEXT || j->state == JSON_COLON)) {
-		rc = punctuation(j, err);
-		if (rc)
-			return rc;
+	if (rc > 0 && j->state == JSON_COLON) {
+		if (*j->pos != ':')
+			return fail_token(j, err);
+		j->pos++;
+		j->state = JSON_VALUE;
+		rc = next_byte(j, err);
+	} else if (rc > 0 && j->state == JSON_NEXT) {
+		bool object = rk_json_in_object(j);
+
+		if (*j->pos != ',') {
+			if (*j->pos == (object ? '}' : ']'))
+				return close_container(j);
+			return fail_token(j, err);
+		}
+		j->pos++;
+		j->state = object ? JSON_KEY : JSON_VALUE;
 		rc = next_byte(j, err);
 	}
 	if (rc <= 0)

@@ -29,48 +29,12 @@ static int put_key(struct maker *m, const char *text, size_t len, struct rk_erro
 	return m->key ? 0 : rk_fail_nomem(err);
 }
 
-static void hang(struct maker *m, struct rk_tree *n)
-{
-	struct rk_tree *parent = m->depth ? m->open[m->depth - 1] : NULL, *last;
-
-	if (!parent) {
-		m->root = n;
-		return;
-	}
-	last = m->last[m->depth - 1];
-	if (last)
-		last->next = n;
-	else
-		parent->first = n;
-	m->last[m->depth - 1] = n;
-	parent->n++;
-}
-
-static struct rk_tree *new_node(struct maker *m, enum rk_tree_kind kind, const char *text,
-				size_t len)
-{
-	struct rk_tree *n = rk_calloc(1, sizeof(*n));
-	char *copy = n ? rk_strndup(text ? text : "", text ? len : 0) : NULL;
-
-	if (!copy) {
-		rk_free(n);
-		return NULL;
-	}
-	n->kind = kind;
-	n->text = copy;
-	n->key = m->key ? m->key : rk_strdup("");
-	m->key = NULL;
-	if (n->key)
-		return n;
-	rk_tree_free(n);
-	return NULL;
-}
-
+/* A value; ARRAY and OBJECT stay open until shut. `text` is copied, NULL for none. */
 static int add_value(struct maker *m, enum rk_tree_kind kind, const char *text, size_t len,
 		     uint64_t line, struct rk_error *err)
 {
 	bool opens = kind == RK_TREE_ARRAY || kind == RK_TREE_OBJECT;
-	struct rk_tree *n;
+	struct rk_tree *n, *parent;
 	int rc = 0;
 
 	if (++m->nodes > RK_TREE_NODES_MAX)
@@ -81,19 +45,35 @@ static int add_value(struct maker *m, enum rk_tree_kind kind, const char *text, 
 		rk_error_at(err, m->name, line, 0);
 		return rc;
 	}
-	n = new_node(m, kind, text, len);
+
+	n = rk_calloc(1, sizeof(*n));
 	if (!n)
 		return rk_fail_nomem(err);
+	n->kind = kind;
 	n->line = line;
-	hang(m, n);
-	if (opens) {
-		m->last[m->depth] = NULL;
-		m->open[m->depth++] = n;
+	n->text = text ? rk_strndup(text, len) : rk_strdup("");
+	n->key = m->key ? m->key : rk_strdup("");
+	m->key = NULL;
+	if (!n->text || !n->key) {
+		rk_tree_free(n);
+		return rk_fail_nomem(err);
 	}
+
+	if (!m->depth) {
+		m->root = n;
+	} else {
+		parent = m->open[m->depth - 1];
+		if (parent->n++)
+			m->last[m->depth - 1]->next = n;
+		else
+			parent->first = n;
+		m->last[m->depth - 1] = n;
+	}
+	if (opens)
+		m->open[m->depth++] = n;
 	return 0;
 }
 
-/* A value; ARRAY and OBJECT stay open until shut. `text` is copied, NULL for none. */
 static void shut(struct maker *m)
 {
 	if (m->depth)
@@ -208,38 +188,37 @@ static int take(struct maker *m, int kind, const struct rk_json_token *tok, uint
 	}
 }
 
-/* Turns the tokenizer's offset into a line number. */
-static int told_by_line(struct rk_error *err, int rc, struct lines *l, const char *name)
-{
-	if (err && rc < 0 && rc != RK_E_NOMEM) {
-		err->line = line_of(l, err->offset);
-		rk_error_at(err, name, err->line, 0);
-	}
-	return rc;
-}
-
 int rk_tree_parse_json(const char *text, size_t len, const char *name, struct rk_tree **ret,
 		       struct rk_error *err)
 {
 	struct maker m = { .name = name };
 	struct lines lines = { .text = text, .len = len, .line = 1 };
 	struct rk_json_token tok;
-	struct rk_json *j = NULL;
-	int kind, rc = len > RK_TREE_BYTES_MAX ?
-			       rk_fail(err, RK_E_LIMIT, "larger than %d bytes", RK_TREE_BYTES_MAX) :
-			       rk_json_new_text(text, len, name, &j, err);
+	struct rk_json *j;
+	int kind, rc;
 
-	while (rc == 0) {
-		kind = rk_json_next(j, &tok, err);
-		if (kind == RK_JSON_END)
-			break;
-		rc = kind < 0 ? told_by_line(err, kind, &lines, name) :
-				take(&m, kind, &tok, line_of(&lines, rk_json_offset(j)), err);
+	if (len > RK_TREE_BYTES_MAX)
+		return rk_fail(err, RK_E_LIMIT, "larger than %d bytes", RK_TREE_BYTES_MAX);
+	rc = rk_json_new_text(text, len, name, &j, err);
+	if (rc < 0)
+		return rc;
+	while ((kind = rk_json_next(j, &tok, err)) > RK_JSON_END) {
+		rc = take(&m, kind, &tok, line_of(&lines, rk_json_offset(j)), err);
+		if (rc < 0)
+			goto out;
 	}
-	if (rc == 0 && rk_json_more(j, err) > 0) {
+	if (kind < 0) {
+		rc = kind;
+		/* the tokenizer's offset becomes a line number */
+		if (err && rc != RK_E_NOMEM) {
+			err->line = line_of(&lines, err->offset);
+			rk_error_at(err, name, err->line, 0);
+		}
+	} else if (rk_json_more(j, err) > 0) {
 		rc = rk_fail(err, RK_E_FORMAT, "extra text after the end of the JSON");
 		rk_error_at(err, name, line_of(&lines, rk_json_offset(j)), 0);
 	}
+out:
 	rk_json_free(j);
 	return made(&m, rc, ret);
 }
@@ -264,65 +243,51 @@ static int fail_at(struct yaml *y, const yaml_event_t *e, int code, const char *
 	return code;
 }
 
-static enum rk_tree_kind kind_of(const yaml_event_t *e, const char *s, size_t len)
-{
-	double v;
-
-	if (e->data.scalar.style != YAML_PLAIN_SCALAR_STYLE)
-		return RK_TREE_TEXT;
-	if (len == 0 || rk_text_ieq(s, len, "null") || rk_text_ieq(s, len, "~"))
-		return RK_TREE_NULL;
-	if (rk_text_ieq(s, len, "true") || rk_text_ieq(s, len, "false"))
-		return RK_TREE_BOOL;
-	return rk_num_f64(s, len, &v) == RK_NUM_OK ? RK_TREE_NUMBER : RK_TREE_TEXT;
-}
-
-static int put_value(struct yaml *y, enum rk_tree_kind kind, const char *s, size_t len,
-		     const yaml_event_t *e, struct rk_error *err)
-{
-	if (y->mapping[y->m.depth])
-		y->key_due[y->m.depth] = true;
-	return add_value(&y->m, kind, s, len, e->start_mark.line + 1, err);
-}
-
+/* Plain words and numbers have a type, quoted text is text. */
 static int scalar(struct yaml *y, const yaml_event_t *e, struct rk_error *err)
 {
 	const char *s = (const char *)e->data.scalar.value;
 	size_t len = e->data.scalar.length;
-	enum rk_tree_kind kind = kind_of(e, s, len);
+	enum rk_tree_kind kind = RK_TREE_TEXT;
+	double v;
 
-	if (y->mapping[y->m.depth] && y->key_due[y->m.depth]) {
-		y->key_due[y->m.depth] = false;
-		return put_key(&y->m, s, len, err);
+	if (y->mapping[y->m.depth]) {
+		y->key_due[y->m.depth] = !y->key_due[y->m.depth];
+		if (!y->key_due[y->m.depth])
+			return put_key(&y->m, s, len, err);
 	}
-	if (kind == RK_TREE_BOOL) {
-		s = rk_text_ieq(s, len, "true") ? "true" : "false";
-		len = strlen(s);
+	if (e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE) {
+		if (len == 0 || rk_text_ieq(s, len, "null") || rk_text_ieq(s, len, "~")) {
+			kind = RK_TREE_NULL;
+		} else if (rk_text_ieq(s, len, "true") || rk_text_ieq(s, len, "false")) {
+			kind = RK_TREE_BOOL;
+			s = len == 4 ? "true" : "false"; /* in lower case */
+		} else if (rk_num_f64(s, len, &v) == RK_NUM_OK) {
+			kind = RK_TREE_NUMBER;
+		}
 	}
-	return put_value(y, kind, s, len, e, err);
-}
-
-static int open_container(struct yaml *y, const yaml_event_t *e, bool mapping, struct rk_error *err)
-{
-	int rc;
-
-	if (y->mapping[y->m.depth] && y->key_due[y->m.depth])
-		return fail_at(y, e, RK_E_FORMAT, "a key must be plain text", err);
-	rc = put_value(y, mapping ? RK_TREE_OBJECT : RK_TREE_ARRAY, NULL, 0, e, err);
-	if (rc < 0)
-		return rc;
-	y->mapping[y->m.depth] = y->key_due[y->m.depth] = mapping;
-	return 0;
+	return add_value(&y->m, kind, s, len, e->start_mark.line + 1, err);
 }
 
 static int take_event(struct yaml *y, const yaml_event_t *e, bool *ended, struct rk_error *err)
 {
+	bool mapping = e->type == YAML_MAPPING_START_EVENT, *due = &y->key_due[y->m.depth];
+	int rc;
+
 	switch (e->type) {
 	case YAML_SCALAR_EVENT:
 		return scalar(y, e, err);
 	case YAML_SEQUENCE_START_EVENT:
 	case YAML_MAPPING_START_EVENT:
-		return open_container(y, e, e->type == YAML_MAPPING_START_EVENT, err);
+		if (y->mapping[y->m.depth] && *due)
+			return fail_at(y, e, RK_E_FORMAT, "a key must be plain text", err);
+		*due = true;
+		rc = add_value(&y->m, mapping ? RK_TREE_OBJECT : RK_TREE_ARRAY, NULL, 0,
+			       e->start_mark.line + 1, err);
+		if (rc < 0)
+			return rc;
+		y->mapping[y->m.depth] = y->key_due[y->m.depth] = mapping;
+		return 0;
 	case YAML_SEQUENCE_END_EVENT:
 	case YAML_MAPPING_END_EVENT:
 		shut(&y->m);
@@ -339,15 +304,6 @@ static int take_event(struct yaml *y, const yaml_event_t *e, bool *ended, struct
 	default:
 		return 0;
 	}
-}
-
-static int fail_parse(const yaml_parser_t *p, const char *name, struct rk_error *err)
-{
-	if (p->error == YAML_MEMORY_ERROR)
-		return rk_fail_nomem(err);
-	rk_fail(err, RK_E_FORMAT, "not YAML: %s", p->problem ? p->problem : "unreadable");
-	rk_error_at(err, name, p->problem_mark.line + 1, 0);
-	return RK_E_FORMAT;
 }
 
 int rk_tree_parse_yaml(const char *text, size_t len, const char *name, struct rk_tree **ret,
@@ -367,7 +323,13 @@ int rk_tree_parse_yaml(const char *text, size_t len, const char *name, struct rk
 		yaml_event_t e;
 
 		if (!yaml_parser_parse(&p, &e)) {
-			rc = fail_parse(&p, name, err);
+			if (p.error == YAML_MEMORY_ERROR) {
+				rc = rk_fail_nomem(err);
+				break;
+			}
+			rc = rk_fail(err, RK_E_FORMAT, "not YAML: %s",
+				     p.problem ? p.problem : "unreadable");
+			rk_error_at(err, name, p.problem_mark.line + 1, 0);
 			break;
 		}
 		rc = take_event(&y, &e, &ended, err);
@@ -396,40 +358,30 @@ int rk_tree_parse_yaml(const char *text, size_t len, const char *name, struct rk
 
 /* ---- a small document from a file ---- */
 
-/* All of a small file, terminated. */
-static int slurp(const char *path, char **ret, size_t *ret_len, struct rk_error *err)
-{
-	struct rk_file *f = NULL;
-	char *text = rk_alloc(RK_TREE_BYTES_MAX + 1);
-	int rc = text ? rk_file_open(path, &f, err) : rk_fail_nomem(err);
-
-	if (rc == 0)
-		rc = rk_file_read(f, text, RK_TREE_BYTES_MAX + 1, ret_len, err);
-	if (rc == 0 && *ret_len > RK_TREE_BYTES_MAX) {
-		rc = rk_fail(err, RK_E_LIMIT, "larger than %d bytes", RK_TREE_BYTES_MAX);
-		rk_error_at(err, path, 0, 0);
-	}
-	rk_file_close(f);
-	if (rc < 0) {
-		rk_free(text);
-		return rc;
-	}
-	text[*ret_len] = '\0';
-	*ret = text;
-	return 0;
-}
-
 int rk_tree_load(const char *path, struct rk_tree **ret, struct rk_error *err)
 {
 	size_t plen = strlen(path), len;
-	bool yaml = rk_text_ends(path, plen, ".yaml") || rk_text_ends(path, plen, ".yml");
-	char *text = NULL;
-	int rc = slurp(path, &text, &len, err);
+	char *text = rk_alloc(RK_TREE_BYTES_MAX + 1);
+	struct rk_file *f = NULL;
+	int rc;
 
-	if (rc < 0)
-		return rc;
-	rc = yaml ? rk_tree_parse_yaml(text, len, path, ret, err) :
-		    rk_tree_parse_json(text, len, path, ret, err);
+	if (!text)
+		return rk_fail_nomem(err);
+	rc = rk_file_open(path, &f, err);
+	if (rc < 0 || (rc = rk_file_read(f, text, RK_TREE_BYTES_MAX + 1, &len, err)) < 0)
+		goto out;
+	if (len > RK_TREE_BYTES_MAX) {
+		rc = rk_fail(err, RK_E_LIMIT, "larger than %d bytes", RK_TREE_BYTES_MAX);
+		rk_error_at(err, path, 0, 0);
+		goto out;
+	}
+	text[len] = '\0';
+	if (rk_text_ends(path, plen, ".yaml") || rk_text_ends(path, plen, ".yml"))
+		rc = rk_tree_parse_yaml(text, len, path, ret, err);
+	else
+		rc = rk_tree_parse_json(text, len, path, ret, err);
+out:
+	rk_file_close(f);
 	rk_free(text);
 	return rc;
 }
