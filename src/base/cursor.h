@@ -78,4 +78,12 @@ static inline uint64_t rk_cursor_varint(struct rk_cursor *c)
 	return 0;
 }
 
+/* A signed number in zigzag form: 0, -1, 1, -2, ... are 0, 1, 2, 3, ... */
+static inline int64_t rk_cursor_zigzag(struct rk_cursor *c)
+{
+	uint64_t v = rk_cursor_varint(c);
+
+	return (int64_t)(v >> 1 ^ (0 - (v & 1)));
+}
+
 #endif

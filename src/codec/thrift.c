@@ -4,13 +4,6 @@
 #include <assert.h>
 #include <string.h>
 
-static int64_t zigzag(struct rk_cursor *c)
-{
-	uint64_t v = rk_cursor_varint(c);
-
-	return (int64_t)(v >> 1 ^ (0 - (v & 1)));
-}
-
 bool rk_thrift_next(struct rk_thrift_reader *r, struct rk_thrift_field *f)
 {
 	uint8_t head = rk_cursor_u8(&r->c);
@@ -19,7 +12,7 @@ bool rk_thrift_next(struct rk_thrift_reader *r, struct rk_thrift_field *f)
 	f->type = head & 15;
 	if (r->c.bad || f->type == RK_THRIFT_STOP)
 		return false;
-	id = head >> 4 ? f->id + (head >> 4) : zigzag(&r->c);
+	id = head >> 4 ? f->id + (head >> 4) : rk_cursor_zigzag(&r->c);
 	if (r->c.bad || id < 0 || id > INT16_MAX || f->type > RK_THRIFT_STRUCT) {
 		r->c.bad = true;
 		return false;
@@ -36,7 +29,7 @@ int64_t rk_thrift_int(struct rk_thrift_reader *r, const struct rk_thrift_field *
 	case RK_THRIFT_I16:
 	case RK_THRIFT_I32:
 	case RK_THRIFT_I64:
-		return zigzag(&r->c);
+		return rk_cursor_zigzag(&r->c);
 	default:
 		r->c.bad = true;
 		return 0;
@@ -106,29 +99,11 @@ static void skip_elem(struct rk_thrift_reader *r, const struct rk_thrift_field *
 		rk_thrift_skip(r, elem);
 }
 
-static void skip_map(struct rk_thrift_reader *r)
-{
-	uint64_t n = rk_cursor_varint(&r->c);
-	struct rk_thrift_field key = { 0 }, value = { 0 };
-	uint8_t types;
-
-	if (!n)
-		return;
-	types = rk_cursor_u8(&r->c);
-	key.type = types >> 4;
-	value.type = types & 15;
-	if (n > rk_cursor_left(&r->c) || !key.type || !value.type)
-		r->c.bad = true;
-	for (; n && !r->c.bad; n--) {
-		skip_elem(r, &key);
-		skip_elem(r, &value);
-	}
-}
-
 static void skip_nested(struct rk_thrift_reader *r, const struct rk_thrift_field *f)
 {
-	struct rk_thrift_field inner = { 0 };
-	size_t n;
+	struct rk_thrift_field key = { 0 }, inner = { 0 };
+	uint8_t types;
+	uint64_t n;
 
 	switch (f->type) {
 	case RK_THRIFT_LIST:
@@ -137,7 +112,18 @@ static void skip_nested(struct rk_thrift_reader *r, const struct rk_thrift_field
 			skip_elem(r, &inner);
 		break;
 	case RK_THRIFT_MAP:
-		skip_map(r);
+		n = rk_cursor_varint(&r->c);
+		if (!n)
+			break;
+		types = rk_cursor_u8(&r->c);
+		key.type = types >> 4;
+		inner.type = types & 15;
+		if (n > rk_cursor_left(&r->c) || !key.type || !inner.type)
+			r->c.bad = true;
+		for (; n && !r->c.bad; n--) {
+			skip_elem(r, &key);
+			skip_elem(r, &inner);
+		}
 		break;
 	default:
 		while (rk_thrift_next(r, &inner))

@@ -77,23 +77,6 @@ static void parse_element(struct rk_thrift_reader *r, struct element *e)
 	}
 }
 
-static int add_leaf(struct rk_pq_footer *f, const struct element *e, size_t depth,
-		    struct rk_error *err)
-{
-	struct rk_pq_leaf *leaf = &f->leaves[f->nleaves];
-
-	leaf->name = rk_strndup(e->name, e->name_len);
-	if (!leaf->name)
-		return rk_fail_nomem(err);
-	f->nleaves++;
-	leaf->physical = e->physical >= 0 && e->physical <= RK_PQ_FIXED ? (int)e->physical : -1;
-	leaf->optional = e->repetition == RK_PQ_OPTIONAL;
-	leaf->nested = depth > 1 || e->repetition == RK_PQ_REPEATED;
-	leaf->is_unsigned = e->is_unsigned;
-	leaf->is_null = e->is_null;
-	return 0;
-}
-
 /*
  * The list has the tree in order: each element is followed by its children.
  * left[d] counts the children still to come at depth d.
@@ -104,6 +87,7 @@ static int parse_schema(struct rk_thrift_reader *r, const struct rk_thrift_field
 	int64_t left[MAX_DEPTH + 1] = { 1 };
 	struct rk_thrift_field elem;
 	size_t n = rk_thrift_list(r, field, &elem), depth = 0;
+	struct rk_pq_leaf *leaf;
 	struct element e;
 
 	if (r->c.bad || elem.type != RK_THRIFT_STRUCT || !n || f->leaves)
@@ -122,102 +106,89 @@ static int parse_schema(struct rk_thrift_reader *r, const struct rk_thrift_field
 		left[depth]--;
 		if (e.children > 0 || depth == 0) {
 			left[++depth] = e.children;
-		} else {
-			int rc = add_leaf(f, &e, depth, err);
-
-			if (rc < 0)
-				return rc;
+			continue;
 		}
+		leaf = &f->leaves[f->nleaves];
+		leaf->name = rk_strndup(e.name, e.name_len);
+		if (!leaf->name)
+			return rk_fail_nomem(err);
+		f->nleaves++;
+		leaf->physical = -1;
+		if (e.physical >= 0 && e.physical <= RK_PQ_FIXED)
+			leaf->physical = (int)e.physical;
+		leaf->optional = e.repetition == RK_PQ_OPTIONAL;
+		leaf->nested = depth > 1 || e.repetition == RK_PQ_REPEATED;
+		leaf->is_unsigned = e.is_unsigned;
+		leaf->is_null = e.is_null;
 	}
 	return 0;
 }
 
-static int take_text(char **to, const char *text, size_t len, struct rk_error *err)
-{
-	if (*to)
-		return 0;
-	*to = rk_strndup(text, len);
-	return *to ? 0 : rk_fail_nomem(err);
-}
-
-static int parse_pair(struct rk_thrift_reader *r, struct rk_pq_footer *f, struct rk_error *err)
-{
-	struct rk_thrift_field g = { 0 };
-	const char *key = "", *value = "";
-	size_t key_len = 0, value_len = 0;
-
-	while (rk_thrift_next(r, &g)) {
-		if (g.id == 1)
-			key = rk_thrift_binary(r, &g, &key_len);
-		else if (g.id == 2)
-			value = rk_thrift_binary(r, &g, &value_len);
-		else
-			rk_thrift_skip(r, &g);
-	}
-	if (key_len == 12 && !memcmp(key, "rockit.table", 12))
-		return take_text(&f->table, value, value_len, err);
-	if (key_len == 13 && !memcmp(key, "rockit.schema", 13))
-		return take_text(&f->schema, value, value_len, err);
-	return 0;
-}
-
+/* Of two pairs with the same key the first counts. */
 static int parse_pairs(struct rk_thrift_reader *r, const struct rk_thrift_field *field,
 		       struct rk_pq_footer *f, struct rk_error *err)
 {
-	struct rk_thrift_field elem;
-	size_t n = rk_thrift_list(r, field, &elem);
-	int rc = 0;
+	struct rk_thrift_field elem, g;
+	size_t n = rk_thrift_list(r, field, &elem), key_len, value_len;
+	const char *key, *value;
+	char **to;
 
 	if (elem.type != RK_THRIFT_STRUCT)
 		r->c.bad = n > 0;
-	for (; n && rc == 0 && !r->c.bad; n--)
-		rc = parse_pair(r, f, err);
-	return rc;
-}
-
-/* Remembers where the row groups are and skips them. */
-static void note_groups(struct rk_thrift_reader *r, const struct rk_thrift_field *field,
-			struct rk_pq_footer *f)
-{
-	struct rk_thrift_field elem;
-
-	f->ngroups = rk_thrift_list(r, field, &elem);
-	f->groups = (size_t)(r->c.pos - f->bytes);
-	if (f->ngroups && elem.type != RK_THRIFT_STRUCT)
-		r->c.bad = true;
-	for (size_t i = 0; i < f->ngroups && !r->c.bad; i++)
-		rk_thrift_skip(r, &elem);
-}
-
-static int parse_field(struct rk_thrift_reader *r, const struct rk_thrift_field *field,
-		       struct rk_pq_footer *f, struct rk_error *err)
-{
-	switch (field->id) {
-	case 2:
-		return parse_schema(r, field, f, err);
-	case 3:
-		f->num_rows = rk_thrift_int(r, field);
-		return 0;
-	case 4:
-		note_groups(r, field, f);
-		return 0;
-	case 5:
-		return parse_pairs(r, field, f, err);
-	default:
-		rk_thrift_skip(r, field);
-		return 0;
+	for (; n && !r->c.bad; n--) {
+		g = (struct rk_thrift_field){ 0 };
+		key = value = "";
+		key_len = value_len = 0;
+		while (rk_thrift_next(r, &g)) {
+			if (g.id == 1)
+				key = rk_thrift_binary(r, &g, &key_len);
+			else if (g.id == 2)
+				value = rk_thrift_binary(r, &g, &value_len);
+			else
+				rk_thrift_skip(r, &g);
+		}
+		if (key_len == 12 && !memcmp(key, "rockit.table", 12))
+			to = &f->table;
+		else if (key_len == 13 && !memcmp(key, "rockit.schema", 13))
+			to = &f->schema;
+		else
+			continue;
+		if (!*to && !(*to = rk_strndup(value, value_len)))
+			return rk_fail_nomem(err);
 	}
+	return 0;
 }
 
 int rk_pq_footer_parse(struct rk_pq_footer *f, uint8_t *bytes, size_t len, struct rk_error *err)
 {
 	struct rk_thrift_reader r = { .c = rk_cursor_over(bytes, len) };
-	struct rk_thrift_field field = { 0 };
+	struct rk_thrift_field field = { 0 }, elem;
 	int rc = 0;
 
 	*f = (struct rk_pq_footer){ .bytes = bytes, .len = len };
-	while (rc == 0 && rk_thrift_next(&r, &field))
-		rc = parse_field(&r, &field, f, err);
+	while (rc == 0 && rk_thrift_next(&r, &field)) {
+		switch (field.id) {
+		case 2:
+			rc = parse_schema(&r, &field, f, err);
+			break;
+		case 3:
+			f->num_rows = rk_thrift_int(&r, &field);
+			break;
+		case 4: /* the row groups: only where they are */
+			f->ngroups = rk_thrift_list(&r, &field, &elem);
+			f->groups = (size_t)(r.c.pos - f->bytes);
+			if (f->ngroups && elem.type != RK_THRIFT_STRUCT)
+				r.c.bad = true;
+			for (size_t i = 0; i < f->ngroups && !r.c.bad; i++)
+				rk_thrift_skip(&r, &elem);
+			break;
+		case 5:
+			rc = parse_pairs(&r, &field, f, err);
+			break;
+		default:
+			rk_thrift_skip(&r, &field);
+		}
+	}
 	if (rc == 0 && (r.c.bad || !f->leaves || f->num_rows < 0))
 		rc = rk_fail(err, RK_E_FORMAT, "damaged footer");
 	if (rc < 0)
@@ -236,49 +207,46 @@ void rk_pq_footer_release(struct rk_pq_footer *f)
 	*f = (struct rk_pq_footer){ 0 };
 }
 
-static void parse_chunk_meta(struct rk_thrift_reader *r, struct rk_pq_chunk *ret)
-{
-	struct rk_thrift_field f = { 0 };
-	int64_t data = 0, dict = 0;
-
-	while (rk_thrift_next(r, &f)) {
-		switch (f.id) {
-		case 1:
-			ret->physical = (int)rk_thrift_int(r, &f);
-			break;
-		case 4:
-			ret->codec = (int)rk_thrift_int(r, &f);
-			break;
-		case 5:
-			ret->num_values = rk_thrift_int(r, &f);
-			break;
-		case 7:
-			ret->bytes = rk_thrift_int(r, &f);
-			break;
-		case 9:
-			data = rk_thrift_int(r, &f);
-			break;
-		case 11:
-			dict = rk_thrift_int(r, &f);
-			break;
-		default:
-			rk_thrift_skip(r, &f);
-		}
-	}
-	/* Some writers leave a zero where there is no dictionary. */
-	ret->start = dict > 0 && dict < data ? dict : data;
-}
-
+/* A ColumnChunk; all that matters is in its ColumnMetaData, field 3. */
 static void parse_chunk(struct rk_thrift_reader *r, struct rk_pq_chunk *ret)
 {
-	struct rk_thrift_field f = { 0 };
+	struct rk_thrift_field f = { 0 }, g;
+	int64_t data, dict;
 
 	*ret = (struct rk_pq_chunk){ .codec = -1 };
 	while (rk_thrift_next(r, &f)) {
-		if (f.id == 3 && rk_thrift_struct(r, &f))
-			parse_chunk_meta(r, ret);
-		else
+		if (f.id != 3 || !rk_thrift_struct(r, &f)) {
 			rk_thrift_skip(r, &f);
+			continue;
+		}
+		g = (struct rk_thrift_field){ 0 };
+		data = dict = 0;
+		while (rk_thrift_next(r, &g)) {
+			switch (g.id) {
+			case 1:
+				ret->physical = (int)rk_thrift_int(r, &g);
+				break;
+			case 4:
+				ret->codec = (int)rk_thrift_int(r, &g);
+				break;
+			case 5:
+				ret->num_values = rk_thrift_int(r, &g);
+				break;
+			case 7:
+				ret->bytes = rk_thrift_int(r, &g);
+				break;
+			case 9:
+				data = rk_thrift_int(r, &g);
+				break;
+			case 11:
+				dict = rk_thrift_int(r, &g);
+				break;
+			default:
+				rk_thrift_skip(r, &g);
+			}
+		}
+		/* some writers leave a zero where there is no dictionary */
+		ret->start = dict > 0 && dict < data ? dict : data;
 	}
 }
 
@@ -346,33 +314,6 @@ static void parse_data_header_v2(struct rk_thrift_reader *r, struct rk_pq_page_h
 	}
 }
 
-static void parse_page_field(struct rk_thrift_reader *r, const struct rk_thrift_field *f,
-			     struct rk_pq_page_header *ret)
-{
-	switch (f->id) {
-	case 1:
-		ret->type = (int)rk_thrift_int(r, f);
-		break;
-	case 2:
-		ret->raw_bytes = rk_thrift_int(r, f);
-		break;
-	case 3:
-		ret->bytes = rk_thrift_int(r, f);
-		break;
-	case 5:
-	case 7:
-		if (rk_thrift_struct(r, f))
-			parse_data_header(r, ret, f->id == 7);
-		break;
-	case 8:
-		if (rk_thrift_struct(r, f))
-			parse_data_header_v2(r, ret);
-		break;
-	default:
-		rk_thrift_skip(r, f);
-	}
-}
-
 int rk_pq_page_header_parse(const uint8_t *bytes, size_t len, struct rk_pq_page_header *ret,
 			    size_t *ret_len)
 {
@@ -381,8 +322,30 @@ int rk_pq_page_header_parse(const uint8_t *bytes, size_t len, struct rk_pq_page_
 
 	*ret = (struct rk_pq_page_header){ .type = -1, .compressed = true };
 	ret->def_encoding = RK_PQ_RLE;
-	while (rk_thrift_next(&r, &f))
-		parse_page_field(&r, &f, ret);
+	while (rk_thrift_next(&r, &f)) {
+		switch (f.id) {
+		case 1:
+			ret->type = (int)rk_thrift_int(&r, &f);
+			break;
+		case 2:
+			ret->raw_bytes = rk_thrift_int(&r, &f);
+			break;
+		case 3:
+			ret->bytes = rk_thrift_int(&r, &f);
+			break;
+		case 5:
+		case 7:
+			if (rk_thrift_struct(&r, &f))
+				parse_data_header(&r, ret, f.id == 7);
+			break;
+		case 8:
+			if (rk_thrift_struct(&r, &f))
+				parse_data_header_v2(&r, ret);
+			break;
+		default:
+			rk_thrift_skip(&r, &f);
+		}
+	}
 	if (r.c.bad)
 		return 0;
 	if (ret->bytes < 0 || ret->raw_bytes < 0 || ret->num_values < 0 || ret->def_bytes < 0 ||

@@ -7,6 +7,7 @@
 #include <zstd.h>
 
 #include "base/alloc.h"
+#include "base/num.h"
 #include "codec/compress.h"
 
 /* ---- pages out of zstd, Snappy and gzip, to exactly the size they declare ---- */
@@ -119,9 +120,10 @@ static int intern(struct rk_pq_values *v, const void *text, size_t len, uint64_t
 	uint32_t id;
 	int rc = rk_strtab_add(v->names, text, len, &id, err);
 
-	if (rc == 0)
-		*out = id;
-	return rc;
+	if (rc < 0)
+		return rc;
+	*out = id;
+	return 0;
 }
 
 static int plain_strings(struct rk_pq_values *v, uint64_t *out, size_t n, struct rk_error *err)
@@ -134,17 +136,6 @@ static int plain_strings(struct rk_pq_values *v, uint64_t *out, size_t n, struct
 		if (rc < 0)
 			return rc;
 	}
-	return 0;
-}
-
-static int plain_bools(struct rk_pq_values *v, uint64_t *out, size_t n, struct rk_error *err)
-{
-	const size_t len = rk_cursor_left(&v->c);
-
-	if (v->pos + n > len * 8)
-		return damaged(v, err);
-	rk_bits_unpack64(v->c.pos, len, v->pos, 1, out, n);
-	v->pos += n;
 	return 0;
 }
 
@@ -171,7 +162,7 @@ static int from_dict(struct rk_pq_values *v, uint64_t *out, size_t n, struct rk_
 	uint32_t idx[256];
 
 	for (size_t done = 0; done < n;) {
-		size_t k = n - done < 256 ? n - done : 256;
+		size_t k = rk_min(n - done, 256);
 
 		if (rk_rle_next(&v->rle, idx, k) != k)
 			return damaged(v, err);
@@ -193,7 +184,7 @@ static int rle_bools(struct rk_pq_values *v, uint64_t *out, size_t n, struct rk_
 	uint32_t bits[256];
 
 	for (size_t done = 0; done < n;) {
-		size_t k = n - done < 256 ? n - done : 256;
+		size_t k = rk_min(n - done, 256);
 
 		if (rk_rle_next(&v->rle, bits, k) != k)
 			return damaged(v, err);
@@ -201,15 +192,6 @@ static int rle_bools(struct rk_pq_values *v, uint64_t *out, size_t n, struct rk_
 			out[done + i] = bits[i];
 		done += k;
 	}
-	return 0;
-}
-
-static int delta_numbers(struct rk_pq_values *v, uint64_t *out, size_t n, struct rk_error *err)
-{
-	if (rk_delta_next(&v->delta, (int64_t *)out, n) != n)
-		return damaged(v, err);
-	for (size_t i = 0; v->leaf->physical == RK_PQ_INT32 && i < n; i++)
-		out[i] = widen(v->leaf, (uint32_t)out[i]);
 	return 0;
 }
 
@@ -264,20 +246,31 @@ static int delta_strings(struct rk_pq_values *v, uint64_t *out, size_t n, struct
 /* Exactly n values, at most RK_PQ_STEP. */
 static int pq_values_next(struct rk_pq_values *v, uint64_t *out, size_t n, struct rk_error *err)
 {
+	size_t len;
+
 	switch (v->encoding) {
 	case RK_PQ_PLAIN:
 		if (v->leaf->physical == RK_PQ_BYTE_ARRAY)
 			return plain_strings(v, out, n, err);
-		if (v->leaf->physical == RK_PQ_BOOLEAN)
-			return plain_bools(v, out, n, err);
-		return plain_numbers(v, out, n, err);
+		if (v->leaf->physical != RK_PQ_BOOLEAN)
+			return plain_numbers(v, out, n, err);
+		len = rk_cursor_left(&v->c);
+		if (v->pos + n > len * 8)
+			return damaged(v, err);
+		rk_bits_unpack64(v->c.pos, len, v->pos, 1, out, n);
+		v->pos += n;
+		return 0;
 	case RK_PQ_PLAIN_DICTIONARY:
 	case RK_PQ_RLE_DICTIONARY:
 		return from_dict(v, out, n, err);
 	case RK_PQ_RLE:
 		return rle_bools(v, out, n, err);
 	case RK_PQ_DELTA_BINARY_PACKED:
-		return delta_numbers(v, out, n, err);
+		if (rk_delta_next(&v->delta, (int64_t *)out, n) != n)
+			return damaged(v, err);
+		for (size_t i = 0; v->leaf->physical == RK_PQ_INT32 && i < n; i++)
+			out[i] = widen(v->leaf, (uint32_t)out[i]);
+		return 0;
 	case RK_PQ_DELTA_LENGTH_BYTE_ARRAY:
 		return delta_lengths(v, out, n, err);
 	case RK_PQ_DELTA_BYTE_ARRAY:
@@ -285,41 +278,6 @@ static int pq_values_next(struct rk_pq_values *v, uint64_t *out, size_t n, struc
 	default:
 		return split_numbers(v, out, n, err);
 	}
-}
-
-static int init_plain(struct rk_pq_values *v, struct rk_error *err)
-{
-	const int physical = v->leaf->physical;
-
-	if (physical == RK_PQ_BYTE_ARRAY || physical == RK_PQ_BOOLEAN || width_of(physical))
-		return 0;
-	return unsupported(v, err);
-}
-
-static int init_dict(struct rk_pq_values *v, struct rk_error *err)
-{
-	uint8_t width;
-
-	/* A page without a single value may be empty. */
-	if (!rk_cursor_left(&v->c)) {
-		rk_rle_init(&v->rle, v->c.pos, 0, 0);
-		return 0;
-	}
-	width = rk_cursor_u8(&v->c);
-	if (!rk_rle_init(&v->rle, v->c.pos, rk_cursor_left(&v->c), width))
-		return damaged(v, err);
-	return 0;
-}
-
-static int init_rle_bools(struct rk_pq_values *v, struct rk_error *err)
-{
-	uint32_t len = rk_cursor_u32le(&v->c);
-	const uint8_t *p = rk_cursor_take(&v->c, len);
-
-	if (v->leaf->physical != RK_PQ_BOOLEAN)
-		return unsupported(v, err);
-	rk_rle_init(&v->rle, p, p ? len : 0, 1);
-	return p ? 0 : damaged(v, err);
 }
 
 /* The strings' bytes follow the lengths: skip these once to find them. */
@@ -338,58 +296,60 @@ static bool init_lengths(struct rk_pq_values *v, struct rk_delta *lengths)
 	return rk_delta_init(lengths, begin, (size_t)(end - begin));
 }
 
-static int init_delta(struct rk_pq_values *v, struct rk_error *err)
-{
-	const int physical = v->leaf->physical;
-	bool ok;
-
-	if (v->encoding == RK_PQ_DELTA_BINARY_PACKED) {
-		if (physical != RK_PQ_INT32 && physical != RK_PQ_INT64)
-			return unsupported(v, err);
-		ok = rk_delta_init(&v->delta, v->c.pos, rk_cursor_left(&v->c));
-		return ok ? 0 : damaged(v, err);
-	}
-	if (physical != RK_PQ_BYTE_ARRAY)
-		return unsupported(v, err);
-	ok = init_lengths(v, &v->delta);
-	if (ok && v->encoding == RK_PQ_DELTA_BYTE_ARRAY) {
-		ok = init_lengths(v, &v->suffix);
-		rk_bytes_clear(&v->last);
-	}
-	return ok ? 0 : damaged(v, err);
-}
-
-static int init_split(struct rk_pq_values *v, struct rk_error *err)
-{
-	const size_t width = width_of(v->leaf->physical);
-
-	if (!width)
-		return unsupported(v, err);
-	v->count = rk_cursor_left(&v->c) / width;
-	return 0;
-}
-
 /* `data` is borrowed until the next init. */
 static int pq_values_init(struct rk_pq_values *v, int encoding, const uint8_t *data, size_t len,
 			  struct rk_error *err)
 {
+	const int physical = v->leaf->physical;
+	const size_t number_bytes = width_of(physical);
+	const uint8_t *p;
+	unsigned width = 0;
+
 	v->encoding = encoding;
 	v->c = rk_cursor_over(data, len);
 	v->pos = 0;
 	switch (encoding) {
 	case RK_PQ_PLAIN:
-		return init_plain(v, err);
+		if (physical != RK_PQ_BYTE_ARRAY && physical != RK_PQ_BOOLEAN && !number_bytes)
+			return unsupported(v, err);
+		return 0;
 	case RK_PQ_PLAIN_DICTIONARY:
 	case RK_PQ_RLE_DICTIONARY:
-		return init_dict(v, err);
+		/* a page without a single value may be empty */
+		if (len)
+			width = rk_cursor_u8(&v->c);
+		if (!rk_rle_init(&v->rle, v->c.pos, rk_cursor_left(&v->c), width))
+			return damaged(v, err);
+		return 0;
 	case RK_PQ_RLE:
-		return init_rle_bools(v, err);
+		len = rk_cursor_u32le(&v->c);
+		p = rk_cursor_take(&v->c, len);
+		if (physical != RK_PQ_BOOLEAN)
+			return unsupported(v, err);
+		if (!p)
+			return damaged(v, err);
+		rk_rle_init(&v->rle, p, len, 1);
+		return 0;
 	case RK_PQ_DELTA_BINARY_PACKED:
+		if (physical != RK_PQ_INT32 && physical != RK_PQ_INT64)
+			return unsupported(v, err);
+		if (!rk_delta_init(&v->delta, data, len))
+			return damaged(v, err);
+		return 0;
 	case RK_PQ_DELTA_LENGTH_BYTE_ARRAY:
 	case RK_PQ_DELTA_BYTE_ARRAY:
-		return init_delta(v, err);
+		if (physical != RK_PQ_BYTE_ARRAY)
+			return unsupported(v, err);
+		rk_bytes_clear(&v->last);
+		if (!init_lengths(v, &v->delta) ||
+		    (encoding == RK_PQ_DELTA_BYTE_ARRAY && !init_lengths(v, &v->suffix)))
+			return damaged(v, err);
+		return 0;
 	case RK_PQ_BYTE_STREAM_SPLIT:
-		return init_split(v, err);
+		if (!number_bytes)
+			return unsupported(v, err);
+		v->count = len / number_bytes;
+		return 0;
 	default:
 		return unsupported(v, err);
 	}
@@ -457,10 +417,12 @@ static int read_at(struct rk_pq_pages *p, void *buf, size_t len, uint64_t offset
 	size_t got;
 	int rc = rk_file_pread(p->shared->file, buf, len, offset, &got, err);
 
-	if (rc == 0 && got != len)
-		rc = rk_fail(err, RK_E_FORMAT, "column '%s': the file ends inside a page",
-			     p->leaf->name);
-	return rc;
+	if (rc < 0)
+		return rc;
+	if (got != len)
+		return rk_fail(err, RK_E_FORMAT, "column '%s': the file ends inside a page",
+			       p->leaf->name);
+	return 0;
 }
 
 /* A header has no length field; the second try reads the maximum size. */
@@ -471,8 +433,7 @@ static int read_header(struct rk_pq_pages *p, struct rk_pq_page_header *ret, str
 	int rc;
 
 	for (;; want = HEADER_MAX_BYTES) {
-		if (want > p->end - p->pos)
-			want = (size_t)(p->end - p->pos);
+		want = rk_min(want, (size_t)(p->end - p->pos));
 		rk_bytes_clear(buf);
 		if (!rk_bytes_reserve(buf, want))
 			return rk_fail_nomem(err);
@@ -509,80 +470,71 @@ static int make_raw(struct rk_pq_pages *p, size_t len, struct rk_error *err)
 	return 0;
 }
 
-/* Bytes in front of the values that are never compressed: version 2 keeps the levels there. */
-static int64_t open_bytes(const struct rk_pq_page_header *h)
-{
-	return h->type == RK_PQ_DATA_PAGE_V2 ? h->def_bytes : 0;
-}
-
-static int load_packed(struct rk_pq_pages *p, const struct rk_pq_page_header *h, size_t open,
-		       struct rk_error *err)
-{
-	struct rk_bytes *buf = &p->shared->stored;
-	int rc;
-
-	rk_bytes_clear(buf);
-	if (!rk_bytes_reserve(buf, (size_t)h->bytes))
-		return rk_fail_nomem(err);
-	rc = read_at(p, buf->data, (size_t)h->bytes, p->pos, err);
-	if (rc < 0)
-		return rc;
-	memcpy(p->raw, buf->data, open);
-	/* Writers omit the frame of empty data. */
-	if ((size_t)h->bytes == open && (size_t)h->raw_bytes == open)
-		return 0;
-	return pq_unpack(p->codec, buf->data + open, (size_t)h->bytes - open, p->raw + open,
-			 (size_t)h->raw_bytes - open, err);
-}
-
 /* The page's bytes, unpacked, at p->raw. */
 static int load_page(struct rk_pq_pages *p, const struct rk_pq_page_header *h, struct rk_error *err)
 {
-	const int64_t open = open_bytes(h);
+	struct rk_bytes *buf = &p->shared->stored;
+	size_t bytes = (size_t)h->bytes, raw_bytes = (size_t)h->raw_bytes, open = 0;
 	int rc;
 
-	if (h->rep_bytes || open > h->bytes || open > h->raw_bytes)
+	/* version 2 keeps the levels in front of the values and never compresses them */
+	if (h->type == RK_PQ_DATA_PAGE_V2)
+		open = (size_t)h->def_bytes;
+	if (h->rep_bytes || open > bytes || open > raw_bytes)
 		return rk_fail(err, RK_E_FORMAT, "column '%s': damaged page header", p->leaf->name);
-	rc = make_raw(p, (size_t)h->raw_bytes, err);
+	rc = make_raw(p, raw_bytes, err);
 	if (rc < 0)
 		return rc;
-	if (p->codec != RK_PQ_UNCOMPRESSED && h->compressed)
-		rc = load_packed(p, h, (size_t)open, err);
-	else if (h->bytes != h->raw_bytes)
-		rc = rk_fail(err, RK_E_FORMAT, "column '%s': damaged page header", p->leaf->name);
-	else
-		rc = read_at(p, p->raw, (size_t)h->bytes, p->pos, err);
-	p->pos += (uint64_t)h->bytes;
-	p->shared->done += (uint64_t)h->bytes;
-	return rc;
-}
-
-/* Smallest plain size of a value, to check a count against the available bytes. */
-static size_t least_bytes(int physical)
-{
-	return physical == RK_PQ_INT64 || physical == RK_PQ_DOUBLE ? 8 : 4;
+	if (p->codec == RK_PQ_UNCOMPRESSED || !h->compressed) {
+		if (bytes != raw_bytes)
+			return rk_fail(err, RK_E_FORMAT, "column '%s': damaged page header",
+				       p->leaf->name);
+		rc = read_at(p, p->raw, bytes, p->pos, err);
+		if (rc < 0)
+			return rc;
+	} else {
+		rk_bytes_clear(buf);
+		if (!rk_bytes_reserve(buf, bytes))
+			return rk_fail_nomem(err);
+		rc = read_at(p, buf->data, bytes, p->pos, err);
+		if (rc < 0)
+			return rc;
+		memcpy(p->raw, buf->data, open);
+		/* writers omit the frame of empty data */
+		if (bytes != open || raw_bytes != open) {
+			rc = pq_unpack(p->codec, buf->data + open, bytes - open, p->raw + open,
+				       raw_bytes - open, err);
+			if (rc < 0)
+				return rc;
+		}
+	}
+	p->pos += bytes;
+	p->shared->done += bytes;
+	return 0;
 }
 
 static int load_dict(struct rk_pq_pages *p, const struct rk_pq_page_header *h, struct rk_error *err)
 {
 	const size_t n = (size_t)h->num_values;
+	size_t least = rk_max(width_of(p->leaf->physical), 4); /* strings have a length */
 	int rc;
 
-	if (p->dict || p->leaf->physical == RK_PQ_BOOLEAN ||
-	    n > (size_t)h->raw_bytes / least_bytes(p->leaf->physical))
+	if (p->dict || p->leaf->physical == RK_PQ_BOOLEAN || n > (size_t)h->raw_bytes / least)
 		return rk_fail(err, RK_E_FORMAT, "column '%s': damaged dictionary", p->leaf->name);
 	p->dict = rk_alloc(n * sizeof(*p->dict));
 	if (!p->dict)
 		return rk_fail_nomem(err);
-	rc = pq_values_init(&p->values, RK_PQ_PLAIN, p->raw, (size_t)h->raw_bytes, err);
-	for (size_t done = 0; rc == 0 && done < n;) {
-		size_t k = n - done < RK_PQ_STEP ? n - done : RK_PQ_STEP;
-
-		rc = pq_values_next(&p->values, p->dict + done, k, err);
-		done += k;
-	}
 	p->ndict = n;
-	return rc;
+	rc = pq_values_init(&p->values, RK_PQ_PLAIN, p->raw, (size_t)h->raw_bytes, err);
+	if (rc < 0)
+		return rc;
+	for (size_t done = 0, k; done < n; done += k) {
+		k = rk_min(n - done, RK_PQ_STEP);
+		rc = pq_values_next(&p->values, p->dict + done, k, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
 }
 
 static int damaged_levels(const struct rk_pq_pages *p, struct rk_error *err)
@@ -590,41 +542,31 @@ static int damaged_levels(const struct rk_pq_pages *p, struct rk_error *err)
 	return rk_fail(err, RK_E_FORMAT, "column '%s': damaged definition levels", p->leaf->name);
 }
 
-/* Version 1 puts a length before the levels; required columns have none. */
-static int begin_levels(struct rk_pq_pages *p, const struct rk_pq_page_header *h,
-			struct rk_cursor *c, struct rk_error *err)
-{
-	size_t len = (size_t)h->def_bytes;
-	const uint8_t *levels;
-
-	if (h->type == RK_PQ_DATA_PAGE) {
-		if (!p->leaf->optional)
-			return 0;
-		if (h->def_encoding != RK_PQ_RLE)
-			return rk_fail(err, RK_E_UNSUPPORTED,
-				       "column '%s': levels in encoding %d are not supported",
-				       p->leaf->name, h->def_encoding);
-		len = rk_cursor_u32le(c);
-	}
-	levels = rk_cursor_take(c, len);
-	if (!levels)
-		return damaged_levels(p, err);
-	rk_rle_init(&p->levels, levels, len, 1);
-	return 0;
-}
-
 static int begin_data(struct rk_pq_pages *p, const struct rk_pq_page_header *h,
 		      struct rk_error *err)
 {
 	struct rk_cursor c = rk_cursor_over(p->raw, (size_t)h->raw_bytes);
-	int rc;
+	size_t len = (size_t)h->def_bytes;
+	const uint8_t *levels;
 
 	if ((uint64_t)h->num_values > p->values_left)
 		return rk_fail(err, RK_E_FORMAT, "column '%s': pages have more rows than the group",
 			       p->leaf->name);
-	rc = begin_levels(p, h, &c, err);
-	if (rc < 0)
-		return rc;
+	/* version 1 puts a length before the levels; required columns have none */
+	if (h->type != RK_PQ_DATA_PAGE || p->leaf->optional) {
+		if (h->type == RK_PQ_DATA_PAGE) {
+			if (h->def_encoding != RK_PQ_RLE)
+				return rk_fail(
+					err, RK_E_UNSUPPORTED,
+					"column '%s': levels in encoding %d are not supported",
+					p->leaf->name, h->def_encoding);
+			len = rk_cursor_u32le(&c);
+		}
+		levels = rk_cursor_take(&c, len);
+		if (!levels)
+			return damaged_levels(p, err);
+		rk_rle_init(&p->levels, levels, len, 1);
+	}
 	p->values.dict = p->dict;
 	p->values.ndict = p->ndict;
 	p->page_left = (size_t)h->num_values;
@@ -636,9 +578,9 @@ static int begin_data(struct rk_pq_pages *p, const struct rk_pq_page_header *h,
 static int next_page(struct rk_pq_pages *p, struct rk_error *err)
 {
 	struct rk_pq_page_header h;
-	int rc = 0;
+	int rc;
 
-	while (rc == 0 && !p->page_left) {
+	while (!p->page_left) {
 		if (p->pos >= p->end)
 			return rk_fail(err, RK_E_FORMAT,
 				       "column '%s': pages have fewer rows than the group",
@@ -652,45 +594,41 @@ static int next_page(struct rk_pq_pages *p, struct rk_error *err)
 			continue;
 		}
 		rc = load_page(p, &h, err);
-		if (rc == 0)
-			rc = h.type == RK_PQ_DICTIONARY_PAGE ? load_dict(p, &h, err) :
-							       begin_data(p, &h, err);
+		if (rc < 0)
+			return rc;
+		if (h.type == RK_PQ_DICTIONARY_PAGE)
+			rc = load_dict(p, &h, err);
+		else
+			rc = begin_data(p, &h, err);
+		if (rc < 0)
+			return rc;
 	}
-	return rc;
-}
-
-/* How many of the next n rows have a value. */
-static int take_levels(struct rk_pq_pages *p, size_t n, uint32_t *levels, size_t *ret_present,
-		       struct rk_error *err)
-{
-	uint32_t all = 1;
-	size_t present = 0;
-
-	if (!p->leaf->optional || rk_rle_take_run(&p->levels, n, &all)) {
-		*ret_present = all & 1 ? n : 0;
-		return 0;
-	}
-	if (rk_rle_next(&p->levels, levels, n) != n)
-		return damaged_levels(p, err);
-	for (size_t i = 0; i < n; i++) {
-		levels[i] &= 1;
-		present += levels[i];
-	}
-	*ret_present = present;
 	return 0;
 }
 
 int rk_pq_pages_next(struct rk_pq_pages *p, size_t n, uint32_t *levels, uint64_t *out,
 		     size_t *ret_present, struct rk_error *err)
 {
+	uint32_t all = 1;
+	size_t present = 0;
 	int rc = next_page(p, err);
 
 	if (rc < 0)
 		return rc;
-	n = n < p->page_left ? n : p->page_left;
-	rc = take_levels(p, n, levels, ret_present, err);
-	if (rc == 0)
-		rc = pq_values_next(&p->values, out, *ret_present, err);
+	n = rk_min(n, p->page_left);
+	/* how many of the next n rows have a value */
+	if (!p->leaf->optional || rk_rle_take_run(&p->levels, n, &all)) {
+		present = all & 1 ? n : 0;
+	} else {
+		if (rk_rle_next(&p->levels, levels, n) != n)
+			return damaged_levels(p, err);
+		for (size_t i = 0; i < n; i++) {
+			levels[i] &= 1;
+			present += levels[i];
+		}
+	}
+	*ret_present = present;
+	rc = pq_values_next(&p->values, out, present, err);
 	if (rc < 0)
 		return rc;
 	p->page_left -= n;

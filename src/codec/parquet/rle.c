@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/num.h"
+
 /* ---- packing and unpacking integers of 0..64 bits ---- */
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "words are stored as they are");
@@ -120,7 +122,7 @@ static uint64_t peek(const uint8_t *in, size_t len, size_t bit, unsigned width)
 		memcpy(&lo, p, 8);
 		hi = p[8];
 	} else {
-		memcpy(&lo, p, left < 8 ? left : 8);
+		memcpy(&lo, p, rk_min(left, 8));
 	}
 	lo >>= shift;
 	if (shift)
@@ -209,15 +211,6 @@ static size_t put_packed(uint8_t *out, const uint32_t *v, size_t n, unsigned wid
 	return len + rk_bits_pack32(out + len, v, n, width);
 }
 
-static size_t run_length(const uint32_t *v, size_t n)
-{
-	size_t i = 1;
-
-	while (i < n && v[i] == v[0])
-		i++;
-	return i;
-}
-
 /*
  * Values [packed, i) wait to be packed. A run first gives them enough values to make their number
  * divisible by eight; if enough are left, the rest is written as a run.
@@ -230,9 +223,10 @@ size_t rk_rle_encode(uint8_t *out, const uint32_t *v, size_t n, unsigned width, 
 	if (!runs)
 		return put_packed(out, v, n, width);
 	while (i < n) {
-		size_t run = run_length(v + i, n - i);
-		size_t lend = (0 - (i - packed)) & 7;
+		size_t run = 1, lend = (0 - (i - packed)) & 7;
 
+		while (i + run < n && v[i + run] == v[i])
+			run++;
 		if (run >= MIN_RUN) {
 			p += put_packed(p, v + packed, i + lend - packed, width);
 			p += rk_rle_encode_run(p, v[i], run - lend, width);
@@ -312,13 +306,14 @@ static bool next_part(struct rk_rle *r)
 		return false;
 	left = (size_t)(r->end - r->pos);
 	if (head & 1) {
-		size_t want = (size_t)(head >> 1) * r->width;
+		size_t groups = (size_t)(head >> 1);
 
 		r->packed = r->pos;
 		r->packed_pos = 0;
-		r->packed_bytes = want < left ? want : left;
-		r->packed_left = r->width ? r->packed_bytes * 8 / r->width :
-					    (size_t)(head >> 1) * 8;
+		r->packed_bytes = rk_min(groups * r->width, left);
+		r->packed_left = groups * 8;
+		if (r->width)
+			r->packed_left = r->packed_bytes * 8 / r->width;
 		r->pos += r->packed_bytes;
 		return r->packed_left > 0;
 	}
@@ -351,12 +346,12 @@ size_t rk_rle_next(struct rk_rle *r, uint32_t *out, size_t n)
 		size_t k = n - done;
 
 		if (r->run_left) {
-			k = k < r->run_left ? k : r->run_left;
+			k = rk_min(k, r->run_left);
 			for (size_t i = 0; i < k; i++)
 				out[done + i] = r->value;
 			r->run_left -= k;
 		} else if (r->packed_left) {
-			k = k < r->packed_left ? k : r->packed_left;
+			k = rk_min(k, r->packed_left);
 			rk_bits_unpack32(r->packed, r->packed_bytes, r->packed_pos, r->width,
 					 out + done, k);
 			r->packed_pos += k;
@@ -432,7 +427,7 @@ size_t rk_delta_encode64(uint8_t *out, const int64_t *v, size_t n)
 	uint64_t d[BLOCK];
 
 	for (size_t at = 1; at < n; at += BLOCK) {
-		size_t k = n - at < BLOCK ? n - at : BLOCK;
+		size_t k = rk_min(n - at, BLOCK);
 		int64_t min = INT64_MAX;
 
 		for (size_t i = 0; i < k; i++) {
@@ -455,7 +450,7 @@ size_t rk_delta_encode32(uint8_t *out, const int32_t *v, size_t n)
 	uint64_t d[BLOCK];
 
 	for (size_t at = 1; at < n; at += BLOCK) {
-		size_t k = n - at < BLOCK ? n - at : BLOCK;
+		size_t k = rk_min(n - at, BLOCK);
 		int32_t min = INT32_MAX;
 
 		for (size_t i = 0; i < k; i++) {
@@ -471,13 +466,6 @@ size_t rk_delta_encode32(uint8_t *out, const int32_t *v, size_t n)
 	return len;
 }
 
-static int64_t get_zigzag(struct rk_cursor *c)
-{
-	uint64_t v = rk_cursor_varint(c);
-
-	return (int64_t)(v >> 1 ^ (0 - (v & 1)));
-}
-
 bool rk_delta_init(struct rk_delta *d, const void *data, size_t len)
 {
 	uint64_t block, minis, total;
@@ -486,7 +474,7 @@ bool rk_delta_init(struct rk_delta *d, const void *data, size_t len)
 	block = rk_cursor_varint(&d->c);
 	minis = rk_cursor_varint(&d->c);
 	total = rk_cursor_varint(&d->c);
-	d->value = (uint64_t)get_zigzag(&d->c);
+	d->value = (uint64_t)rk_cursor_zigzag(&d->c);
 	if (d->c.bad || !block || block > MAX_BLOCK || !minis || minis > block || block % minis ||
 	    block / minis % 8)
 		return false;
@@ -500,10 +488,10 @@ bool rk_delta_init(struct rk_delta *d, const void *data, size_t len)
 /* Enters the next miniblock. The last one may be cut short of its padding. */
 static bool next_mini(struct rk_delta *d)
 {
-	size_t want, left;
+	size_t want;
 
 	if (d->mini + 1 >= d->minis) {
-		d->min = (uint64_t)get_zigzag(&d->c);
+		d->min = (uint64_t)rk_cursor_zigzag(&d->c);
 		d->widths = rk_cursor_take(&d->c, d->minis);
 		if (!d->widths)
 			return false;
@@ -515,8 +503,7 @@ static bool next_mini(struct rk_delta *d)
 	if (d->width > 64)
 		return false;
 	want = d->mini_size / 8 * d->width;
-	left = rk_cursor_left(&d->c);
-	d->packed_bytes = want < left ? want : left;
+	d->packed_bytes = rk_min(want, rk_cursor_left(&d->c));
 	d->packed = rk_cursor_take(&d->c, d->packed_bytes);
 	d->mini_left = d->mini_size;
 	return true;
@@ -528,8 +515,7 @@ static size_t from_mini(struct rk_delta *d, int64_t *out, size_t n)
 	size_t at = d->mini_size - d->mini_left;
 	uint64_t value = d->value, buf[MINI];
 
-	n = n < d->mini_left ? n : d->mini_left;
-	n = n < MINI ? n : MINI;
+	n = rk_min(rk_min(n, d->mini_left), MINI);
 	if ((at + n) * d->width > d->packed_bytes * 8)
 		return 0;
 	rk_bits_unpack64(d->packed, d->packed_bytes, at, d->width, buf, n);
@@ -546,7 +532,7 @@ size_t rk_delta_next(struct rk_delta *d, int64_t *out, size_t n)
 {
 	size_t done = 0;
 
-	n = n < d->left ? n : d->left;
+	n = rk_min(n, d->left);
 	if (n && d->first) {
 		out[done++] = (int64_t)d->value;
 		d->first = false;
@@ -574,7 +560,7 @@ const uint8_t *rk_delta_end(struct rk_delta *d)
 
 		if (!d->mini_left && !next_mini(d))
 			return NULL;
-		k = left < d->mini_left ? left : d->mini_left;
+		k = rk_min(left, d->mini_left);
 		d->mini_left -= k;
 		left -= k;
 	}
