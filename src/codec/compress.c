@@ -100,22 +100,11 @@ static int gzip_inflate(struct gzip *g, struct rk_unpack_io *io, struct rk_error
 	return 1;
 }
 
-/* The magic was consumed byte by byte: pass it to inflate before the bytes that follow. */
-static int gzip_begin_member(struct gzip *g, struct rk_unpack_io *io, struct rk_error *err)
-{
-	static const uint8_t magic[2] = { 0x1f, 0x8b };
-	struct rk_unpack_io head = *io;
-
-	inflateReset(&g->z);
-	g->state = IN_MEMBER;
-	head.in = magic;
-	head.in_len = sizeof(magic);
-	return gzip_inflate(g, &head, err);
-}
-
 static int gzip_step(void *state, struct rk_unpack_io *io, struct rk_error *err)
 {
+	static const uint8_t magic[2] = { 0x1f, 0x8b };
 	struct gzip *g = state;
+	struct rk_unpack_io head;
 
 	while (g->state != IN_MEMBER) {
 		uint8_t b;
@@ -125,11 +114,18 @@ static int gzip_step(void *state, struct rk_unpack_io *io, struct rk_error *err)
 			io->in_len = 0;
 		}
 		if (!io->in_len)
-			return io->in_last ? 0 : 1;
+			return !io->in_last;
 		b = *io->in++;
 		io->in_len--;
-		if (g->state == AFTER_1F && b == 0x8b)
-			return gzip_begin_member(g, io, err);
+		if (g->state == AFTER_1F && b == 0x8b) {
+			/* the magic was consumed byte by byte: inflate gets it before what follows */
+			inflateReset(&g->z);
+			g->state = IN_MEMBER;
+			head = *io;
+			head.in = magic;
+			head.in_len = sizeof(magic);
+			return gzip_inflate(g, &head, err);
+		}
 		g->state = g->state == AFTER_MEMBER && b == 0x1f ? AFTER_1F : PAST_END;
 	}
 	return gzip_inflate(g, io, err);
@@ -201,22 +197,6 @@ static int xz_open(void **ret, struct rk_error *err)
 	return 0;
 }
 
-static int xz_error(struct xz *x, lzma_ret r, struct rk_error *err)
-{
-	switch (r) {
-	case LZMA_MEM_ERROR:
-		return rk_fail_nomem(err);
-	case LZMA_MEMLIMIT_ERROR:
-		return rk_fail(err, RK_E_LIMIT,
-			       "its xz dictionary needs %" PRIu64 " MiB, more than %d MiB",
-			       lzma_memusage(&x->s) >> 20, RK_XZ_MAX_BYTES >> 20);
-	case LZMA_OPTIONS_ERROR:
-		return rk_fail(err, RK_E_UNSUPPORTED, "its xz filters are not supported");
-	default:
-		return rk_fail(err, RK_E_FORMAT, "damaged xz data");
-	}
-}
-
 static int xz_step(void *state, struct rk_unpack_io *io, struct rk_error *err)
 {
 	struct xz *x = state;
@@ -231,9 +211,23 @@ static int xz_step(void *state, struct rk_unpack_io *io, struct rk_error *err)
 	io->in_len = x->s.avail_in;
 	io->out = x->s.next_out;
 	io->out_len = x->s.avail_out;
-	if (r == LZMA_STREAM_END)
+	switch (r) {
+	case LZMA_STREAM_END:
 		return 0;
-	return r == LZMA_OK || r == LZMA_BUF_ERROR ? 1 : xz_error(x, r, err);
+	case LZMA_OK:
+	case LZMA_BUF_ERROR:
+		return 1;
+	case LZMA_MEM_ERROR:
+		return rk_fail_nomem(err);
+	case LZMA_MEMLIMIT_ERROR:
+		return rk_fail(err, RK_E_LIMIT,
+			       "its xz dictionary needs %" PRIu64 " MiB, more than %d MiB",
+			       lzma_memusage(&x->s) >> 20, RK_XZ_MAX_BYTES >> 20);
+	case LZMA_OPTIONS_ERROR:
+		return rk_fail(err, RK_E_UNSUPPORTED, "its xz filters are not supported");
+	default:
+		return rk_fail(err, RK_E_FORMAT, "damaged xz data");
+	}
 }
 
 const struct rk_unpack_ops rk_unpack_xz = {
@@ -287,9 +281,24 @@ static int zstd_open(void **ret, struct rk_error *err)
 	return 0;
 }
 
-static int zstd_error(size_t r, struct rk_error *err)
+static int zstd_step(void *state, struct rk_unpack_io *io, struct rk_error *err)
 {
+	struct zstd *z = state;
+	ZSTD_inBuffer in = { .src = io->in, .size = io->in_len };
+	ZSTD_outBuffer out = { .dst = io->out, .size = io->out_len };
+	size_t r;
+
+	if (z->between && !io->in_len)
+		return !io->in_last;
+	r = ZSTD_decompressStream(z->d, &out, &in);
+	io->in += in.pos;
+	io->in_len -= in.pos;
+	io->out += out.pos;
+	io->out_len -= out.pos;
 	switch (ZSTD_getErrorCode(r)) {
+	case ZSTD_error_no_error:
+		z->between = r == 0;
+		return 1;
 	case ZSTD_error_memory_allocation:
 		return rk_fail_nomem(err);
 	case ZSTD_error_frameParameter_windowTooLarge:
@@ -302,26 +311,6 @@ static int zstd_error(size_t r, struct rk_error *err)
 	}
 }
 
-static int zstd_step(void *state, struct rk_unpack_io *io, struct rk_error *err)
-{
-	struct zstd *z = state;
-	ZSTD_inBuffer in = { .src = io->in, .size = io->in_len };
-	ZSTD_outBuffer out = { .dst = io->out, .size = io->out_len };
-	size_t r;
-
-	if (z->between && !io->in_len)
-		return io->in_last ? 0 : 1;
-	r = ZSTD_decompressStream(z->d, &out, &in);
-	io->in += in.pos;
-	io->in_len -= in.pos;
-	io->out += out.pos;
-	io->out_len -= out.pos;
-	if (ZSTD_isError(r))
-		return zstd_error(r, err);
-	z->between = r == 0;
-	return 1;
-}
-
 const struct rk_unpack_ops rk_unpack_zstd = {
 	.name = "zstd",
 	.open = zstd_open,
@@ -331,17 +320,6 @@ const struct rk_unpack_ops rk_unpack_zstd = {
 };
 
 /* ---- Snappy's raw format (format_description.txt) ---- */
-
-/*
- * The unpacked length as a varint, then elements. The low two bits of an element's first byte give
- * its kind: literal bytes, or a copy of the output from `offset` bytes ago, with the offset in 1, 2
- * or 4 bytes.
- */
-
-struct output {
-	uint8_t *data;
-	size_t len, cap;
-};
 
 static uint32_t le(struct rk_cursor *c, size_t bytes)
 {
@@ -353,75 +331,57 @@ static uint32_t le(struct rk_cursor *c, size_t bytes)
 	return v;
 }
 
-/* Lengths up to 60 are in the tag, longer ones in 1 to 4 bytes after it. */
-static bool literal(struct rk_cursor *c, unsigned tag, struct output *o)
-{
-	size_t len = tag >> 2;
-	const uint8_t *p;
-
-	if (len >= 60)
-		len = le(c, len - 59);
-	len++;
-	p = rk_cursor_take(c, len);
-	if (!p || len > o->cap - o->len)
-		return false;
-	memcpy(o->data + o->len, p, len);
-	o->len += len;
-	return true;
-}
-
-/* Source and target may overlap: then the bytes repeat, and must be copied one by one. */
-static bool copy(struct output *o, size_t offset, size_t len)
-{
-	uint8_t *to = o->data + o->len;
-	const uint8_t *from;
-
-	if (!offset || offset > o->len || len > o->cap - o->len)
-		return false;
-	from = to - offset;
-	if (offset >= len) {
-		memcpy(to, from, len);
-	} else {
-		for (size_t i = 0; i < len; i++)
-			to[i] = from[i];
-	}
-	o->len += len;
-	return true;
-}
-
-static bool element(struct rk_cursor *c, struct output *o)
-{
-	unsigned tag = rk_cursor_u8(c);
-	size_t offset, len = (tag >> 2) + 1;
-
-	switch (tag & 3) {
-	case 0:
-		return literal(c, tag, o);
-	case 1:
-		len = (tag >> 2 & 7) + 4;
-		offset = (tag >> 5) << 8 | le(c, 1);
-		break;
-	case 2:
-		offset = le(c, 2);
-		break;
-	default:
-		offset = le(c, 4);
-	}
-	return !c->bad && copy(o, offset, len);
-}
-
+/*
+ * The unpacked length as a varint, then elements. The low two bits of an element's first byte give
+ * its kind: literal bytes, or a copy of the output from `offset` bytes ago, with the offset in 1, 2
+ * or 4 bytes.
+ */
 bool rk_snappy_unpack(const uint8_t *in, size_t len, uint8_t *out, size_t out_len)
 {
 	struct rk_cursor c = rk_cursor_over(in, len);
-	struct output o = { .data = out, .cap = out_len };
+	uint8_t *to = out, *end = out + out_len;
+	const uint8_t *from;
+	size_t offset, n;
 
 	if (rk_cursor_varint(&c) != out_len)
 		return false;
 	while (!c.bad && rk_cursor_left(&c)) {
-		if (!element(&c, &o))
+		unsigned tag = rk_cursor_u8(&c);
+
+		n = (tag >> 2) + 1;
+		switch (tag & 3) {
+		case 0: /* literal lengths up to 60 are in the tag, longer ones in 1 to 4 bytes */
+			if (n > 60)
+				n = (size_t)le(&c, n - 60) + 1;
+			from = rk_cursor_take(&c, n);
+			if (!from || n > (size_t)(end - to))
+				return false;
+			memcpy(to, from, n);
+			to += n;
+			continue;
+		case 1:
+			n = (tag >> 2 & 7) + 4;
+			offset = (tag >> 5) << 8 | le(&c, 1);
+			break;
+		case 2:
+			offset = le(&c, 2);
+			break;
+		default:
+			offset = le(&c, 4);
+		}
+		if (c.bad || !offset || offset > (size_t)(to - out) || n > (size_t)(end - to))
 			return false;
+		/* source and target may overlap: then the bytes repeat, and are copied one by one */
+		from = to - offset;
+		if (offset >= n) {
+			memcpy(to, from, n);
+		} else {
+			for (size_t i = 0; i < n; i++)
+				to[i] = from[i];
+		}
+		to += n;
 	}
-	return !c.bad && o.len == out_len;
+	return !c.bad && to == end;
 }
 
 /* ---- DEFLATE ---- */
@@ -437,43 +397,37 @@ static bool put(z_stream *z, const uint8_t *p, size_t len, int flush)
 	return rc == (flush == Z_FINISH ? Z_STREAM_END : Z_OK) && !z->avail_in;
 }
 
-/* deflateBound gives the maximum size; a table of codes has less than 400 bytes. */
-static bool pack(z_stream *z, struct rk_bytes *out, const uint8_t *p, size_t len,
-		 const size_t *cuts, size_t ncuts)
-{
-	size_t bound = deflateBound(z, (uLong)len) + 400 * ncuts, at = 0;
-	bool ok = true;
-
-	if (bound > UINT_MAX || !rk_bytes_reserve(out, bound))
-		return false;
-	z->next_out = out->data + out->len;
-	z->avail_out = (uInt)bound;
-	for (size_t i = 0; ok && i < ncuts; i++) {
-		/* nothing to flush is an error to zlib */
-		if (cuts[i] > at)
-			ok = put(z, p + at, cuts[i] - at, Z_BLOCK);
-		at = cuts[i];
-	}
-	if (!ok || !put(z, p + at, len - at, Z_FINISH))
-		return false;
-	out->len += bound - z->avail_out;
-	return true;
-}
-
 int rk_deflate(struct rk_bytes *out, const void *p, size_t len, const size_t *cuts, size_t ncuts,
 	       int level, struct rk_error *err)
 {
 	z_stream z = { .zalloc = zlib_alloc, .zfree = zlib_free };
-	bool done;
+	const uint8_t *from = len ? p : (const void *)"";
+	size_t bound, at = 0;
+	bool ok;
 
 	if (len > UINT_MAX / 2)
 		return rk_fail(err, RK_E_LIMIT, "cannot compress %zu bytes at once", len);
 	/* raw: a window of -15 */
 	if (deflateInit2(&z, level, Z_DEFLATED, -15, 9, Z_DEFAULT_STRATEGY) != Z_OK)
 		return rk_fail_nomem(err);
-	done = pack(&z, out, len ? p : "", len, cuts, ncuts);
-	deflateEnd(&z);
-	if (!done)
+	/* deflateBound gives the maximum size; a table of codes has less than 400 bytes */
+	bound = deflateBound(&z, (uLong)len) + 400 * ncuts;
+	ok = bound <= UINT_MAX && rk_bytes_reserve(out, bound);
+	if (ok) {
+		z.next_out = out->data + out->len;
+		z.avail_out = (uInt)bound;
+	}
+	for (size_t i = 0; ok && i < ncuts; i++) {
+		/* nothing to flush is an error to zlib */
+		if (cuts[i] > at)
+			ok = put(&z, from + at, cuts[i] - at, Z_BLOCK);
+		at = cuts[i];
+	}
+	ok = ok && put(&z, from + at, len - at, Z_FINISH);
+	if (ok)
+		out->len += bound - z.avail_out;
+	else
 		out->bad = true;
-	return done ? 0 : rk_fail_nomem(err);
+	deflateEnd(&z);
+	return ok ? 0 : rk_fail_nomem(err);
 }

@@ -68,21 +68,13 @@ static int refill(struct rk_instream *s, struct rk_error *err)
 	return 0;
 }
 
-static int open_unpacker(struct rk_instream *s, struct rk_error *err)
+int rk_instream_open(const char *path, struct rk_instream **ret, struct rk_error *err)
 {
 	static const struct rk_unpack_ops *const ops[] = {
 		[RK_GZIP] = &rk_unpack_gzip,
 		[RK_XZ] = &rk_unpack_xz,
 		[RK_ZSTD] = &rk_unpack_zstd,
 	};
-
-	s->packing = packing_of(s->in, s->in_len);
-	s->ops = ops[s->packing];
-	return s->ops ? s->ops->open(&s->state, err) : 0;
-}
-
-int rk_instream_open(const char *path, struct rk_instream **ret, struct rk_error *err)
-{
 	struct rk_instream *s = rk_calloc(1, sizeof(*s));
 	int rc;
 
@@ -91,20 +83,23 @@ int rk_instream_open(const char *path, struct rk_instream **ret, struct rk_error
 	s->path = rk_strdup(path);
 	s->in = rk_alloc(IN_BYTES);
 	s->head = rk_alloc(HEAD_BYTES);
-	rc = s->path && s->in && s->head ? 0 : rk_fail_nomem(err);
-	if (!rc)
-		rc = rk_file_open(path, &s->file, err);
-	if (!rc)
-		rc = refill(s, err);
-	if (!rc)
-		rc = open_unpacker(s, err);
-	if (rc < 0) {
-		rk_error_at(err, path, 0, 0);
-		rk_instream_close(s);
-		return rc;
+	if (!s->path || !s->in || !s->head) {
+		rc = rk_fail_nomem(err);
+		goto fail;
 	}
+	rc = rk_file_open(path, &s->file, err);
+	if (rc < 0 || (rc = refill(s, err)) < 0)
+		goto fail;
+	s->packing = packing_of(s->in, s->in_len);
+	s->ops = ops[s->packing];
+	if (s->ops && (rc = s->ops->open(&s->state, err)) < 0)
+		goto fail;
 	*ret = s;
 	return 0;
+fail:
+	rk_error_at(err, path, 0, 0);
+	rk_instream_close(s);
+	return rc;
 }
 
 const char *rk_instream_path(const struct rk_instream *s)
@@ -147,13 +142,14 @@ static int pull_packed(struct rk_instream *s, uint8_t *buf, size_t len, size_t *
 		       struct rk_error *err)
 {
 	struct rk_unpack_io io = { .out = buf, .out_len = len };
-	int rc = 0;
+	int rc;
 
 	*ret_n = 0;
-	if (s->in_pos == s->in_len && !s->in_last)
+	if (s->in_pos == s->in_len && !s->in_last) {
 		rc = refill(s, err);
-	if (rc < 0)
-		return rc;
+		if (rc < 0)
+			return rc;
+	}
 	io.in = s->in + s->in_pos;
 	io.in_len = s->in_len - s->in_pos;
 	io.in_last = s->in_last;
@@ -232,15 +228,13 @@ int rk_instream_read(struct rk_instream *s, void *buf, size_t len, size_t *ret_l
 
 int rk_instream_rewind(struct rk_instream *s, struct rk_error *err)
 {
-	int rc = 0;
+	int rc;
 
 	if (!s->file->seekable && !s->head_pos)
 		return 0; /* a pipe of which only the head was read */
 	if (!s->file->seekable)
 		rc = rk_fail(err, RK_E_IO, "a pipe cannot be read twice");
-	if (!rc)
-		rc = rk_file_rewind(s->file, err);
-	if (!rc && s->ops)
+	else if ((rc = rk_file_rewind(s->file, err)) == 0 && s->ops)
 		rc = s->ops->rewind(s->state, err);
 	if (rc < 0) {
 		rk_error_at(err, s->path, 0, 0);
@@ -259,44 +253,31 @@ void rk_instream_progress(const struct rk_instream *s, uint64_t *ret_done, uint6
 	*ret_total = s->file->size;
 }
 
-static int copy_content(struct rk_instream *s, int fd, struct rk_error *err)
+static int make_plain_copy(struct rk_instream *s, const char *tmpdir, struct rk_error *err)
 {
-	uint8_t *buf = rk_alloc(COPY_BYTES);
 	size_t n = COPY_BYTES;
-	int rc = buf ? 0 : rk_fail_nomem(err);
+	const char *path;
+	uint8_t *buf;
+	int fd, rc = rk_instream_rewind(s, err);
 
-	while (!rc && n) {
+	if (rc < 0 || (rc = rk_tempdir_new(tmpdir, &s->tmp, err)) < 0 ||
+	    (rc = rk_tempdir_create(s->tmp, "plain", &path, &fd, err)) < 0)
+		return rc;
+	buf = rk_alloc(COPY_BYTES);
+	if (!buf)
+		rc = rk_fail_nomem(err);
+	while (rc == 0 && n) {
 		rc = rk_instream_read(s, buf, COPY_BYTES, &n, err);
-		if (!rc)
+		if (rc == 0)
 			rc = rk_tempdir_write(fd, buf, n, err);
 	}
 	rk_free(buf);
-	return rc;
-}
-
-static int make_plain_copy(struct rk_instream *s, const char *tmpdir, struct rk_error *err)
-{
-	const char *path;
-	int fd, rc;
-
-	if (s->file->seekable)
-		rc = rk_instream_rewind(s, err);
-	else
-		rc = s->head_pos ? rk_fail(err, RK_E_IO, "a pipe cannot be read twice") : 0;
-	if (!rc)
-		rc = rk_tempdir_new(tmpdir, &s->tmp, err);
-	if (!rc)
-		rc = rk_tempdir_create(s->tmp, "plain", &path, &fd, err);
+	if (close(fd) < 0 && rc == 0)
+		rc = rk_fail_errno(err, errno, "cannot write '%s'", path);
 	if (rc < 0)
 		return rc;
-	rc = copy_content(s, fd, err);
-	if (close(fd) < 0 && !rc)
-		rc = rk_fail_errno(err, errno, "cannot write '%s'", path);
-	if (!rc) {
-		s->plain_path = rk_strdup(path);
-		rc = s->plain_path ? 0 : rk_fail_nomem(err);
-	}
-	return rc;
+	s->plain_path = rk_strdup(path);
+	return s->plain_path ? 0 : rk_fail_nomem(err);
 }
 
 int rk_instream_plain_path(struct rk_instream *s, const char *tmpdir, const char **ret,
@@ -325,12 +306,12 @@ int rk_instream_keep(struct rk_instream *s, const char *tmpdir, struct rk_error 
 {
 	struct rk_file *copy;
 	const char *path;
-	int rc = s->file->seekable ? 0 : rk_instream_plain_path(s, tmpdir, &path, err);
+	int rc;
 
-	if (rc < 0 || s->file->seekable)
-		return rc;
-	rc = rk_file_open(path, &copy, err);
-	if (rc < 0)
+	if (s->file->seekable)
+		return 0;
+	rc = rk_instream_plain_path(s, tmpdir, &path, err);
+	if (rc < 0 || (rc = rk_file_open(path, &copy, err)) < 0)
 		return rc;
 	rk_file_close(s->file);
 	s->file = copy;

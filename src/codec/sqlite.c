@@ -148,11 +148,10 @@ static int sqlite_fail(struct rk_sqlite *db, const char *table, struct rk_error 
 		rc = rk_fail(err, RK_E_FORMAT, "'%s' is not a database", db->label);
 	else if (table)
 		rc = rk_fail(err, RK_E_FORMAT, "cannot read table '%s': %s", table, why);
+	else if (code == SQLITE_CANTOPEN || code == SQLITE_IOERR)
+		rc = rk_fail(err, RK_E_IO, "cannot read database '%s': %s", db->label, why);
 	else
-		rc = rk_fail(err,
-			     code == SQLITE_CANTOPEN || code == SQLITE_IOERR ? RK_E_IO :
-									       RK_E_FORMAT,
-			     "cannot read database '%s': %s", db->label, why);
+		rc = rk_fail(err, RK_E_FORMAT, "cannot read database '%s': %s", db->label, why);
 	rk_error_at(err, db->label, 0, 0);
 	return rc;
 }
@@ -211,6 +210,7 @@ static bool hot_journal(const char *path)
 	return hot;
 }
 
+/* The suffix of a -wal or -journal file that must be applied, or NULL; `name` is its path. */
 static const char *find_hot(struct rk_bytes *name, const char *path)
 {
 	static const struct {
@@ -231,64 +231,48 @@ static const char *find_hot(struct rk_bytes *name, const char *path)
 	return NULL;
 }
 
-static void put_uri(struct rk_bytes *uri, const char *path)
-{
-	rk_bytes_puts(uri, "file:");
-	for (; *path; path++) {
-		unsigned char c = (unsigned char)*path;
-
-		if (c > 0x20 && c < 0x7f && !strchr("%?#&=+", c))
-			rk_bytes_put_u8(uri, c);
-		else
-			rk_bytes_printf(uri, "%%%02X", c);
-	}
-	rk_bytes_puts(uri, "?mode=ro&immutable=1");
-}
-
-/* `name` holds the path of the -wal or -journal file. */
-static int copy_hot(struct rk_sqlite *db, const char *path, struct rk_bytes *name,
-		    const char *tmpdir, struct rk_error *err)
-{
-	const char *copy, *beside = db->hot[1] == 'w' ? "db-wal" : "db-journal";
-	int rc;
-
-	rc = rk_tempdir_new(tmpdir, &db->tmp, err);
-	if (!rc)
-		rc = rk_tempdir_copy(db->tmp, rk_bytes_str(name), beside, &copy, err);
-	if (!rc)
-		rc = rk_tempdir_copy(db->tmp, path, "db", &copy, err);
-	if (!rc) {
-		rk_bytes_clear(name);
-		rk_bytes_puts(name, copy);
-		rc = rk_bytes_str(name) ? 0 : rk_fail_nomem(err);
-	}
-	return rc;
-}
-
-/* The copy is opened for writing because SQLite repairs it before it reads. */
+/* A copy is opened for writing because SQLite repairs it before it reads. */
 static int open_handle(struct rk_sqlite *db, const char *path, const char *tmpdir,
 		       struct rk_error *err)
 {
 	int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
 	struct rk_bytes name;
-	const char *target;
+	const char *target, *beside;
 	int rc = 0;
 
 	rk_bytes_init(&name, PATH_BYTES);
 	db->hot = find_hot(&name, path);
 	if (db->hot) {
 		flags |= SQLITE_OPEN_READWRITE;
-		rc = copy_hot(db, path, &name, tmpdir, err);
+		beside = db->hot[1] == 'w' ? "db-wal" : "db-journal";
+		rc = rk_tempdir_new(tmpdir, &db->tmp, err);
+		if (rc < 0 ||
+		    (rc = rk_tempdir_copy(db->tmp, rk_bytes_str(&name), beside, &target, err)) <
+			    0 ||
+		    (rc = rk_tempdir_copy(db->tmp, path, "db", &target, err)) < 0)
+			goto out;
+		rk_bytes_clear(&name);
+		rk_bytes_puts(&name, target);
 	} else {
 		flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI;
 		rk_bytes_clear(&name);
-		put_uri(&name, path);
+		rk_bytes_puts(&name, "file:");
+		for (; *path; path++) {
+			unsigned char c = (unsigned char)*path;
+
+			if (c > 0x20 && c < 0x7f && !strchr("%?#&=+", c))
+				rk_bytes_put_u8(&name, c);
+			else
+				rk_bytes_printf(&name, "%%%02X", c);
+		}
+		rk_bytes_puts(&name, "?mode=ro&immutable=1");
 	}
 	target = rk_bytes_str(&name);
-	if (!rc && !target)
+	if (!target)
 		rc = rk_fail_nomem(err);
-	if (!rc && sqlite3_open_v2(target, &db->h, flags, NULL) != SQLITE_OK)
+	else if (sqlite3_open_v2(target, &db->h, flags, NULL) != SQLITE_OK)
 		rc = sqlite_fail(db, NULL, err);
+out:
 	rk_bytes_release(&name);
 	return rc;
 }
@@ -316,7 +300,7 @@ static int harden(struct rk_sqlite *db, struct rk_error *err)
 		"PRAGMA mmap_size=0",
 		"PRAGMA cache_size=-2048",
 	};
-	int rc = 0;
+	int rc;
 
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
 		sqlite3_limit(db->h, limits[i].id, limits[i].value);
@@ -326,9 +310,12 @@ static int harden(struct rk_sqlite *db, struct rk_error *err)
 	if (sqlite3_create_function_v2(db->h, "rk_row", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, db,
 				       take_row, NULL, NULL, NULL) != SQLITE_OK)
 		return sqlite_fail(db, NULL, err);
-	for (size_t i = 0; !rc && i < sizeof(pragmas) / sizeof(pragmas[0]); i++)
+	for (size_t i = 0; i < sizeof(pragmas) / sizeof(pragmas[0]); i++) {
 		rc = run(db, pragmas[i], err);
-	return rc;
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
 }
 
 /*
@@ -347,46 +334,40 @@ static bool shorter_than_its_header(const char *path, uint64_t size)
 	if (n != (ssize_t)sizeof(h) || memcmp(h + 24, h + 92, 4) != 0)
 		return false;
 	page = (uint64_t)h[16] << 8 | h[17];
-	page = page == 1 ? 65536 : page;
+	if (page == 1)
+		page = 65536;
 	count = (uint64_t)h[28] << 24 | (uint64_t)h[29] << 16 | (uint64_t)h[30] << 8 | h[31];
 	return page && count > size / page;
-}
-
-static int open_resolved(struct rk_sqlite *db, const char *path, const char *tmpdir,
-			 struct rk_error *err)
-{
-	struct stat st;
-	int rc;
-
-	if (stat(path, &st) < 0)
-		return rk_fail_errno(err, errno, "cannot open '%s'", db->label);
-	db->size = (uint64_t)st.st_size;
-	rc = open_handle(db, path, tmpdir, err);
-	if (rc < 0)
-		return rc;
-	db->cut = !db->hot && shorter_than_its_header(path, db->size);
-	rc = harden(db, err);
-	if (!rc) /* forces the schema to be read */
-		rc = run(db, "SELECT 1 FROM sqlite_schema LIMIT 1", err);
-	return rc;
 }
 
 int rk_sqlite_open(const char *path, const char *label, const char *tmpdir, struct rk_sqlite **ret,
 		   struct rk_error *err)
 {
 	struct rk_sqlite *db = rk_calloc(1, sizeof(*db));
-	char *real =
-		rk_alloc(PATH_MAX); /* SQLite names -wal and -journal after the resolved path */
+	/* SQLite names -wal and -journal after the resolved path */
+	char *real = rk_alloc(PATH_MAX);
+	struct stat st;
 	int rc;
 
 	if (db)
 		db->label = rk_strdup(label);
-	if (!db || !db->label || !real)
+	if (!db || !db->label || !real) {
 		rc = rk_fail_nomem(err);
-	else if (!realpath(path, real))
+		goto out;
+	}
+	if (!realpath(path, real) || stat(real, &st) < 0) {
 		rc = rk_fail_errno(err, errno, "cannot open '%s'", label);
-	else
-		rc = open_resolved(db, real, tmpdir, err);
+		goto out;
+	}
+	db->size = (uint64_t)st.st_size;
+	rc = open_handle(db, real, tmpdir, err);
+	if (rc < 0)
+		goto out;
+	db->cut = !db->hot && shorter_than_its_header(real, db->size);
+	rc = harden(db, err);
+	if (rc == 0) /* forces the schema to be read */
+		rc = run(db, "SELECT 1 FROM sqlite_schema LIMIT 1", err);
+out:
 	rk_free(real);
 	if (rc < 0) {
 		rk_error_at(err, label, 0, 0);
@@ -484,7 +465,7 @@ static int add_table(struct rk_sqlite_table **list, size_t *n, const char *name,
 	return 0;
 }
 
-/* A virtual table has no root page. */
+/* Ordinary tables: a virtual one has no root page. */
 static int list_names(struct rk_sqlite *db, const char *prefix, struct rk_sqlite_table **list,
 		      size_t *n, struct rk_error *err)
 {
@@ -493,7 +474,7 @@ static int list_names(struct rk_sqlite *db, const char *prefix, struct rk_sqlite
 
 	rc = sqlite_prepare(db, "SELECT name FROM sqlite_schema WHERE type='table' AND rootpage>0",
 			    NULL, &st, err);
-	while (!rc && (step = sqlite3_step(st)) == SQLITE_ROW) {
+	while (rc == 0 && (step = sqlite3_step(st)) == SQLITE_ROW) {
 		size_t len;
 		const char *name = plain_text(st, 0, &len);
 
@@ -501,7 +482,7 @@ static int list_names(struct rk_sqlite *db, const char *prefix, struct rk_sqlite
 		if (name && rk_text_iprefix(name, len, prefix))
 			rc = add_table(list, n, name, len, err);
 	}
-	if (!rc && step != SQLITE_DONE)
+	if (rc == 0 && step != SQLITE_DONE)
 		rc = sqlite_fail(db, NULL, err);
 	sqlite3_finalize(st);
 	return rc;
@@ -662,10 +643,16 @@ uint64_t rk_sqlite_rows_about(struct rk_sqlite *db, const struct rk_sqlite_table
 /* A row has at least a cell pointer, a length, a key and a header: more than four bytes. */
 enum { LEAST_ROW_BYTES = 4, SPARE_ROWS = 1000 };
 
-/* Which columns the table has, and which of them are numbers. */
-static void choose_columns(struct rk_sqlite_cursor *c, const struct rk_sqlite_table *t,
-			   const struct rk_sqlite_column *columns, size_t n)
+/*
+ * SELECT rk_row(numbers), texts FROM table. Sorted, or without numbers: SELECT numbers, texts. NOT
+ * INDEXED: a covering index would give the rows in its own order.
+ */
+static void put_query(struct rk_bytes *sql, struct rk_sqlite_cursor *c,
+		      const struct rk_sqlite_table *t, const struct rk_sqlite_column *columns,
+		      size_t n, int order)
 {
+	int8_t place = 1;
+
 	for (size_t i = 0; i < n; i++) {
 		c->at[i] = -1;
 		c->kinds[i] = columns[i].kind;
@@ -675,15 +662,15 @@ static void choose_columns(struct rk_sqlite_cursor *c, const struct rk_sqlite_ta
 		if (columns[i].kind != RK_SQLITE_TEXT)
 			c->number[c->nnumbers++] = (uint8_t)i;
 	}
-}
+	c->sorted = order >= 0 && c->at[order] >= 0;
 
-static void put_numbers(struct rk_bytes *sql, struct rk_sqlite_cursor *c,
-			const struct rk_sqlite_column *columns)
-{
+	rk_bytes_puts(sql, "SELECT ");
 	if (!c->nnumbers)
 		rk_bytes_puts(sql, "NULL");
 	else if (!c->sorted)
 		rk_bytes_puts(sql, "rk_row(");
+	else
+		place = (int8_t)c->nnumbers;
 	for (unsigned k = 0; k < c->nnumbers; k++) {
 		if (k)
 			rk_bytes_puts(sql, ",");
@@ -692,32 +679,14 @@ static void put_numbers(struct rk_bytes *sql, struct rk_sqlite_cursor *c,
 	}
 	if (c->nnumbers && !c->sorted)
 		rk_bytes_puts(sql, ")");
-}
-
-static void put_texts(struct rk_bytes *sql, struct rk_sqlite_cursor *c,
-		      const struct rk_sqlite_column *columns, size_t n)
-{
-	int8_t at = c->sorted && c->nnumbers ? (int8_t)c->nnumbers : 1;
-
 	for (size_t i = 0; i < n; i++) {
 		if (columns[i].kind != RK_SQLITE_TEXT || c->at[i] < 0)
 			continue;
 		rk_bytes_puts(sql, ",");
 		sqlite_put_name(sql, columns[i].name);
-		c->at[i] = at++;
+		c->at[i] = place++;
 	}
-}
 
-/* NOT INDEXED: a covering index would give the rows in its own order. */
-static int put_query(struct rk_bytes *sql, struct rk_sqlite_cursor *c,
-		     const struct rk_sqlite_table *t, const struct rk_sqlite_column *columns,
-		     size_t n, int order, struct rk_error *err)
-{
-	choose_columns(c, t, columns, n);
-	c->sorted = order >= 0 && c->at[order] >= 0;
-	rk_bytes_puts(sql, "SELECT ");
-	put_numbers(sql, c, columns);
-	put_texts(sql, c, columns, n);
 	rk_bytes_puts(sql, " FROM ");
 	sqlite_put_name(sql, t->name);
 	rk_bytes_puts(sql, " NOT INDEXED");
@@ -728,7 +697,6 @@ static int put_query(struct rk_bytes *sql, struct rk_sqlite_cursor *c,
 	} else if (c->sorted) {
 		rk_bytes_printf(sql, " ORDER BY %d", c->at[order] + 1);
 	}
-	return rk_bytes_str(sql) ? 0 : rk_fail_nomem(err);
 }
 
 int rk_sqlite_cursor_open(struct rk_sqlite *db, const struct rk_sqlite_table *t,
@@ -737,6 +705,7 @@ int rk_sqlite_cursor_open(struct rk_sqlite *db, const struct rk_sqlite_table *t,
 {
 	struct rk_sqlite_cursor *c;
 	struct rk_bytes sql;
+	const char *text;
 	int rc;
 
 	if (n > RK_SQLITE_MAX_COLUMNS || order >= (int)n ||
@@ -748,9 +717,12 @@ int rk_sqlite_cursor_open(struct rk_sqlite *db, const struct rk_sqlite_table *t,
 	c->db = db;
 	c->table = t->name;
 	rk_bytes_init(&sql, SQL_BYTES);
-	rc = put_query(&sql, c, t, columns, n, order, err);
-	if (!rc)
-		rc = sqlite_prepare(db, rk_bytes_str(&sql), t->name, &c->stmt, err);
+	put_query(&sql, c, t, columns, n, order);
+	text = rk_bytes_str(&sql);
+	if (text)
+		rc = sqlite_prepare(db, text, t->name, &c->stmt, err);
+	else
+		rc = rk_fail_nomem(err);
 	rk_bytes_release(&sql);
 	if (rc < 0) {
 		rk_sqlite_cursor_close(c);
