@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/num.h"
 
 struct group {
 	struct rk_durations times;
@@ -92,17 +93,18 @@ static struct group *group_append(struct rk_agg *a, uint32_t name, bool keyed, i
 	return g;
 }
 
+static const char rest_name[] = "(names past the limit)";
+
 /* The last group, for the rows of all names beyond the limit. */
 static struct group *group_for_the_rest(struct rk_agg *a, struct rk_error *err)
 {
-	static const char text[] = "(names past the limit)";
 	uint32_t name;
 	struct group *g;
 
 	a->turned_away++;
 	if (a->ngroups > a->max_groups)
 		return &a->groups[a->max_groups];
-	if (rk_strtab_add(a->ctx->names, text, sizeof(text) - 1, &name, err) < 0)
+	if (rk_strtab_add(a->ctx->names, rest_name, sizeof(rest_name) - 1, &name, err) < 0)
 		return NULL;
 	g = group_append(a, name, false, 0);
 	if (!g)
@@ -113,13 +115,14 @@ static struct group *group_for_the_rest(struct rk_agg *a, struct rk_error *err)
 static inline struct group *group_by_name(struct rk_agg *a, uint32_t name, struct rk_error *err)
 {
 	uint32_t *at = rk_idmap_at(&a->by_name, name);
-	struct group *g;
+	struct group *g = NULL;
 
 	if (at && *at)
 		return &a->groups[*at - 1];
 	if (at && a->ngroups >= a->max_groups)
 		return group_for_the_rest(a, err);
-	g = at ? group_append(a, name, false, 0) : NULL;
+	if (at)
+		g = group_append(a, name, false, 0);
 	if (g)
 		*at = (uint32_t)a->ngroups;
 	else
@@ -150,39 +153,6 @@ static struct group *group_by_key(struct rk_agg *a, uint32_t name, bool keyed, i
 	return g;
 }
 
-/*
- * `more` durations are about to be added. If that exceeds the limit of single values, all of them
- * go into histograms; so medians are exact unless the limit was exceeded.
- */
-static int make_room(struct rk_agg *a, uint64_t more, struct rk_error *err)
-{
-	a->held += more;
-	if (a->store.folded || a->held <= a->exact_max)
-		return 0;
-	a->store.folded = true;
-	for (size_t i = 0; i < a->ngroups; i++)
-		if (!rk_durations_fold(&a->store, &a->groups[i].times))
-			return rk_fail_nomem(err);
-	return 0;
-}
-
-/* How many durations a batch has. */
-static uint64_t count_timed(const struct rk_column *dur, size_t nrows)
-{
-	const int64_t *d = dur->data;
-	uint64_t timed = 0;
-
-	for (size_t i = 0; d && i < nrows; i++)
-		timed += rk_column_has(dur, i) && d[i] >= 0;
-	return timed;
-}
-
-/* A key column is int64 or int32. */
-static int64_t key_at(const struct rk_column *c, enum rk_type type, size_t row)
-{
-	return type == RK_I64 ? ((const int64_t *)c->data)[row] : ((const int32_t *)c->data)[row];
-}
-
 static struct rk_column column(const struct rk_batch *b, int field)
 {
 	return field < 0 ? (struct rk_column){ NULL, NULL } : b->cols[field];
@@ -206,8 +176,8 @@ static void span_add(struct rk_agg *a, struct rk_column start, struct rk_column 
 			a->nowhere = true;
 			continue;
 		}
-		first = s[i] < first ? s[i] : first;
-		last = end > last ? end : last;
+		first = rk_min_i64(s[i], first);
+		last = rk_max_i64(end, last);
 		known = true;
 	}
 	*span = (struct rk_agg_span){ .known = known, .start_ns = first, .end_ns = last };
@@ -221,36 +191,24 @@ static bool group_add(struct rk_agg *a, struct group *g, int64_t dur)
 	return true;
 }
 
-/* Every row has a name and a duration, and nothing splits the names: most kernel traces. */
-static int add_plain(struct rk_agg *a, const uint32_t *names, const int64_t *durs, size_t nrows,
-		     struct rk_error *err)
-{
-	for (size_t i = 0; i < nrows; i++) {
-		struct group *g = group_by_name(a, names[i], err);
-
-		if (!g || !group_add(a, g, durs[i]))
-			return rk_fail_nomem(err);
-	}
-	return 0;
-}
-
 static int add_any(struct rk_agg *a, const struct rk_batch *b, struct rk_error *err)
 {
 	const struct rk_column name = column(b, a->fields.name), key = column(b, a->fields.key);
 	const struct rk_column dur = column(b, a->fields.duration);
 	const struct rk_column barrier = column(b, a->fields.barrier);
-	enum rk_type key_type = a->fields.key < 0 ? RK_I64 : b->schema->fields[a->fields.key].type;
 
 	for (size_t i = 0; i < b->nrows; i++) {
 		uint32_t id = rk_column_has(&name, i) ? ((const uint32_t *)name.data)[i] : 0;
 		int64_t ns = rk_column_has(&dur, i) ? ((const int64_t *)dur.data)[i] : -1;
-		bool keyed = rk_column_has(&key, i);
 		struct group *g;
 
 		if (a->fields.key == RK_AGG_NO_KEY)
 			g = group_by_name(a, id, err);
+		else if (rk_column_has(&key, i))
+			g = group_by_key(a, id, true,
+					 rk_batch_int(b, (unsigned)a->fields.key, i, 0), err);
 		else
-			g = group_by_key(a, id, keyed, keyed ? key_at(&key, key_type, i) : 0, err);
+			g = group_by_key(a, id, false, 0, err);
 		if (!g || !group_add(a, g, ns))
 			return rk_fail_nomem(err);
 		if (rk_column_has(&barrier, i) && ((const uint8_t *)barrier.data)[i])
@@ -268,17 +226,39 @@ int rk_agg_add(struct rk_agg *a, const struct rk_batch *b, struct rk_error *err)
 {
 	const struct rk_column name = column(b, a->fields.name);
 	const struct rk_column dur = column(b, a->fields.duration);
-	int rc = make_room(a, count_timed(&dur, b->nrows), err);
+	const uint32_t *names = name.data;
+	const int64_t *durs = dur.data;
+	uint64_t timed = 0;
+	int rc;
 
-	if (rc < 0)
-		return rc;
+	/*
+	 * If there are more durations than the limit of single values, all of them go into
+	 * histograms; so medians are exact unless the limit was exceeded.
+	 */
+	for (size_t i = 0; durs && i < b->nrows; i++)
+		timed += rk_column_has(&dur, i) && durs[i] >= 0;
+	a->held += timed;
+	if (!a->store.folded && a->held > a->exact_max) {
+		a->store.folded = true;
+		for (size_t i = 0; i < a->ngroups; i++)
+			if (!rk_durations_fold(&a->store, &a->groups[i].times))
+				return rk_fail_nomem(err);
+	}
+
+	/* most kernel traces: every row has a name and a duration, and nothing splits the names */
 	if (a->fields.key == RK_AGG_NO_KEY && !column(b, a->fields.barrier).data && whole(&name) &&
-	    whole(&dur))
-		rc = add_plain(a, name.data, dur.data, b->nrows, err);
-	else
+	    whole(&dur)) {
+		for (size_t i = 0; i < b->nrows; i++) {
+			struct group *g = group_by_name(a, names[i], err);
+
+			if (!g || !group_add(a, g, durs[i]))
+				return rk_fail_nomem(err);
+		}
+	} else {
 		rc = add_any(a, b, err);
-	if (rc < 0)
-		return rc;
+		if (rc < 0)
+			return rc;
+	}
 	a->rows += b->nrows;
 	span_add(a, column(b, a->fields.start), dur, b->nrows);
 	return 0;
@@ -369,14 +349,23 @@ static int compare_rows(const void *pa, const void *pb, void *arg)
 	return a->key < b->key ? -1 : a->key > b->key;
 }
 
-static void warn_limits(struct rk_agg *a)
+int rk_agg_finish(struct rk_agg *a, struct rk_agg_row **ret, size_t *ret_n, struct rk_error *err)
 {
 	uint64_t lost = 0, saturated = 0;
+	struct rk_agg_row *rows;
 
+	for (size_t i = 0; i < a->ngroups; i++)
+		if (!rk_durations_settle(&a->store, &a->groups[i].times))
+			return rk_fail_nomem(err);
+	rows = rk_calloc(a->ngroups, sizeof(*rows));
+	if (!rows)
+		return rk_fail_nomem(err);
 	for (size_t i = 0; i < a->ngroups; i++) {
+		row_of(a, &a->groups[i], &rows[i]);
 		lost += a->groups[i].times.lost;
 		saturated += a->groups[i].times.sum > INT64_MAX;
 	}
+	qsort_r(rows, a->ngroups, sizeof(*rows), compare_rows, a->ctx->names);
 	if (saturated)
 		rk_diag_add(a->ctx->diag, "total-overflow", "", 0, saturated,
 			    "a total is larger than 2^63 - 1 ns and is capped there");
@@ -386,23 +375,7 @@ static void warn_limits(struct rk_agg *a)
 	if (a->turned_away)
 		rk_diag_add(a->ctx->diag, "group-limit", "", 0, a->turned_away,
 			    "more than %zu groups: rows of the others are counted in '%s'",
-			    a->max_groups, "(names past the limit)");
-}
-
-int rk_agg_finish(struct rk_agg *a, struct rk_agg_row **ret, size_t *ret_n, struct rk_error *err)
-{
-	struct rk_agg_row *rows;
-
-	for (size_t i = 0; i < a->ngroups; i++)
-		if (!rk_durations_settle(&a->store, &a->groups[i].times))
-			return rk_fail_nomem(err);
-	rows = rk_calloc(a->ngroups, sizeof(*rows));
-	if (!rows)
-		return rk_fail_nomem(err);
-	for (size_t i = 0; i < a->ngroups; i++)
-		row_of(a, &a->groups[i], &rows[i]);
-	qsort_r(rows, a->ngroups, sizeof(*rows), compare_rows, a->ctx->names);
-	warn_limits(a);
+			    a->max_groups, rest_name);
 	*ret = rows;
 	*ret_n = a->ngroups;
 	return 0;
@@ -434,27 +407,6 @@ static struct rk_agg_counter *counter_of(struct counters *s, uint32_t name)
 	return &s->rows[s->n - 1];
 }
 
-static int counters_add(struct counters *s, const struct rk_column *name,
-			const struct rk_column *value, size_t nrows, struct rk_error *err)
-{
-	for (size_t i = 0; i < nrows; i++) {
-		uint32_t id = rk_column_has(name, i) ? ((const uint32_t *)name->data)[i] : 0;
-		struct rk_agg_counter *c = counter_of(s, id);
-		double v;
-
-		if (!c)
-			return rk_fail_nomem(err);
-		c->rows++;
-		if (!rk_column_has(value, i))
-			continue;
-		v = ((const double *)value->data)[i];
-		c->sum += v;
-		c->min = isnan(c->min) || v < c->min ? v : c->min;
-		c->max = isnan(c->max) || v > c->max ? v : c->max;
-	}
-	return 0;
-}
-
 int rk_agg_counters(struct rk_source *src, unsigned name_field, unsigned value_field,
 		    struct rk_agg_counter **ret, size_t *ret_n, uint64_t *ret_rows,
 		    struct rk_error *err)
@@ -465,18 +417,36 @@ int rk_agg_counters(struct rk_source *src, unsigned name_field, unsigned value_f
 	int rc;
 
 	while ((rc = rk_source_next(src, &b, err)) > 0) {
-		rc = counters_add(&s, &b->cols[name_field], &b->cols[value_field], b->nrows, err);
-		if (rc < 0)
-			break;
+		const struct rk_column *value = &b->cols[value_field];
+
+		for (size_t i = 0; i < b->nrows; i++) {
+			struct rk_agg_counter *c = counter_of(&s, rk_batch_id(b, name_field, i));
+			double v;
+
+			if (!c) {
+				rc = rk_fail_nomem(err);
+				goto out;
+			}
+			c->rows++;
+			if (!rk_column_has(value, i))
+				continue;
+			v = ((const double *)value->data)[i];
+			c->sum += v;
+			if (isnan(c->min) || v < c->min)
+				c->min = v;
+			if (isnan(c->max) || v > c->max)
+				c->max = v;
+		}
 		rows += b->nrows;
 	}
-	rk_idmap_release(&s.by_name);
-	if (rc < 0) {
-		rk_free(s.rows);
-		return rc;
-	}
+	if (rc < 0)
+		goto out;
 	*ret = s.rows;
 	*ret_n = s.n;
 	*ret_rows = rows;
-	return 0;
+	s.rows = NULL;
+out:
+	rk_idmap_release(&s.by_name);
+	rk_free(s.rows);
+	return rc;
 }

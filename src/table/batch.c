@@ -6,11 +6,6 @@
 #include "base/alloc.h"
 #include "base/num.h"
 
-static size_t bitmap_words(size_t rows)
-{
-	return (rows + 63) / 64;
-}
-
 int rk_builder_init(struct rk_builder *b, const struct rk_schema *schema, size_t cap,
 		    struct rk_error *err)
 {
@@ -54,7 +49,7 @@ void *rk_builder_column(struct rk_builder *b, unsigned field)
 
 bool rk_builder_null(struct rk_builder *b, unsigned field, size_t row)
 {
-	size_t words = bitmap_words(b->cap), size = rk_type_size(b->schema->fields[field].type);
+	size_t words = (b->cap + 63) / 64, size = rk_type_size(b->schema->fields[field].type);
 
 	if (!b->nulls[field]) {
 		if (!b->valid[field])

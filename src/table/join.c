@@ -114,16 +114,6 @@ struct family {
 	bool kept;
 };
 
-static int base_of(struct rk_context *ctx, uint32_t id, uint32_t *ret, struct rk_error *err)
-{
-	size_t len;
-	const char *name = rk_strtab_borrow(ctx->names, id, &len);
-	const char *bracket = len && name[len - 1] == ']' ? strchr(name, '[') : NULL;
-
-	*ret = 0;
-	return bracket ? rk_strtab_add(ctx->names, name, (size_t)(bracket - name), ret, err) : 0;
-}
-
 static int by_base(const void *a, const void *b)
 {
 	const struct family *x = a, *y = b;
@@ -140,17 +130,6 @@ static int by_column(const void *a, const void *b)
 	return (x->column > y->column) - (x->column < y->column);
 }
 
-/* Members are adjacent; those of a family know their number. */
-static void count_members(struct family *v, size_t n)
-{
-	for (size_t i = 0, end; i < n; i = end) {
-		for (end = i + 1; end < n && v[i].base && v[end].base == v[i].base; end++)
-			;
-		for (size_t k = i; k < end; k++)
-			v[k].size = k == i ? end - i : 0;
-	}
-}
-
 /* Single columns first, then families, each as a whole, in the order of their first members. */
 static void choose(struct family *v, size_t n)
 {
@@ -161,17 +140,11 @@ static void choose(struct family *v, size_t n)
 		room -= v[i].kept;
 	}
 	for (size_t i = 0; i < n; i++) {
-		v[i].kept |= v[i].base && v[i].size && v[i].size <= room;
-		room -= v[i].base && v[i].kept ? v[i].size : 0;
+		if (v[i].base && v[i].size && v[i].size <= room) {
+			v[i].kept = true;
+			room -= v[i].size;
+		}
 	}
-}
-
-/* All members share the fate of the first. */
-static void follow_first(struct family *v, size_t n)
-{
-	for (size_t i = 1; i < n; i++)
-		if (v[i].base && v[i].base == v[i - 1].base)
-			v[i].kept = v[i - 1].kept;
 }
 
 /* Columns that fit get new numbers in `to`, the others UINT32_MAX; *ret_n is how many fit. */
@@ -179,26 +152,45 @@ static int renumber(const struct rk_counter_set *set, struct rk_context *ctx, ui
 		    size_t *ret_n, struct rk_error *err)
 {
 	struct family *v = rk_calloc(set->n, sizeof(*v));
-	int rc = v ? 0 : rk_fail_nomem(err);
-	size_t kept = 0;
+	size_t n = set->n, kept = 0;
+	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < set->n; i++) {
+	if (!v)
+		return rk_fail_nomem(err);
+	for (size_t i = 0; i < n; i++) {
+		size_t len;
+		const char *name = rk_strtab_borrow(ctx->names, set->columns[i].name, &len);
+		const char *bracket = len && name[len - 1] == ']' ? strchr(name, '[') : NULL;
+
 		v[i].column = (uint32_t)i;
-		rc = base_of(ctx, set->columns[i].name, &v[i].base, err);
+		if (!bracket)
+			continue;
+		rc = rk_strtab_add(ctx->names, name, (size_t)(bracket - name), &v[i].base, err);
+		if (rc < 0)
+			goto out;
 	}
-	if (rc == 0) {
-		qsort(v, set->n, sizeof(*v), by_base);
-		count_members(v, set->n);
-		qsort(v, set->n, sizeof(*v), by_column);
-		choose(v, set->n);
-		qsort(v, set->n, sizeof(*v), by_base);
-		follow_first(v, set->n);
-		qsort(v, set->n, sizeof(*v), by_column);
-		for (size_t i = 0; i < set->n; i++)
-			to[i] = v[i].kept ? (uint32_t)kept++ : UINT32_MAX;
+
+	/* the first member of a family knows its size */
+	qsort(v, n, sizeof(*v), by_base);
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && v[i].base && v[end].base == v[i].base; end++)
+			;
+		v[i].size = end - i;
 	}
-	rk_free(v);
+	qsort(v, n, sizeof(*v), by_column);
+	choose(v, n);
+
+	/* all members share the fate of the first */
+	qsort(v, n, sizeof(*v), by_base);
+	for (size_t i = 1; i < n; i++)
+		if (v[i].base && v[i].base == v[i - 1].base)
+			v[i].kept = v[i - 1].kept;
+	qsort(v, n, sizeof(*v), by_column);
+	for (size_t i = 0; i < n; i++)
+		to[i] = v[i].kept ? (uint32_t)kept++ : UINT32_MAX;
 	*ret_n = kept;
+out:
+	rk_free(v);
 	return rc;
 }
 
@@ -207,12 +199,13 @@ static int trim(struct rk_counter_set *set, struct rk_context *ctx, struct rk_er
 {
 	uint32_t *to = rk_calloc(set->n, sizeof(*to));
 	size_t n = set->nfeeds, kept = 0;
-	int rc = to ? renumber(set, ctx, to, &kept, err) : rk_fail_nomem(err);
+	int rc;
 
-	if (rc < 0) {
-		rk_free(to);
-		return rc;
-	}
+	if (!to)
+		return rk_fail_nomem(err);
+	rc = renumber(set, ctx, to, &kept, err);
+	if (rc < 0)
+		goto out;
 	set->more = true;
 	for (size_t i = 0; i < set->n; i++)
 		if (to[i] != UINT32_MAX)
@@ -220,15 +213,18 @@ static int trim(struct rk_counter_set *set, struct rk_context *ctx, struct rk_er
 	set->n = kept;
 	rk_index_release(&set->by_id);
 	set->nfeeds = 0;
-	for (size_t i = 0; rc == 0 && i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		struct rk_counter_feed f = set->feeds[i];
 
 		if (to[f.column] == UINT32_MAX)
 			continue;
 		set->feeds[set->nfeeds] = (struct rk_counter_feed){ f.id, to[f.column], f.part };
-		if (!rk_index_add(&set->by_id, rk_hash_u64(f.id), (uint32_t)set->nfeeds++))
+		if (!rk_index_add(&set->by_id, rk_hash_u64(f.id), (uint32_t)set->nfeeds++)) {
 			rc = rk_fail_nomem(err);
+			goto out;
+		}
 	}
+out:
 	rk_free(to);
 	return rc;
 }
@@ -241,10 +237,13 @@ static uint32_t masks_of(const struct rk_counter_column *c)
 int rk_counter_set_schema(struct rk_counter_set *set, struct rk_context *ctx, struct rk_error *err)
 {
 	const struct rk_schema *kernels = rk_table_schema(RK_KERNELS);
-	int rc = set->n > RK_JOIN_MAX_COUNTERS ? trim(set, ctx, err) : 0;
+	int rc;
 
-	if (rc < 0)
-		return rc;
+	if (set->n > RK_JOIN_MAX_COUNTERS) {
+		rc = trim(set, ctx, err);
+		if (rc < 0)
+			return rc;
+	}
 	set->width = set->n;
 	for (size_t i = 0; i < set->n; i++) {
 		set->columns[i].masks = (uint32_t)set->width;
@@ -291,59 +290,51 @@ int rk_join_note(struct rk_matrix *m, struct rk_source *counters, struct rk_erro
 	return rc;
 }
 
-/* Where a value goes. */
-struct cell {
-	struct rk_matrix *m;
-	int64_t pid, dispatch;
-};
-
 /* 1: the part is new and now marked; 0: it is already in the sum. */
-static int take_part(const struct cell *at, const struct rk_counter_column *c, uint32_t part,
-		     struct rk_error *err)
+static int take_part(struct rk_matrix *m, int64_t pid, int64_t dispatch,
+		     const struct rk_counter_column *c, uint32_t part, struct rk_error *err)
 {
 	unsigned column = c->masks + part / MASK_BITS;
 	uint64_t bit = UINT64_C(1) << part % MASK_BITS, bits;
 	double mask;
-	int rc = rk_matrix_get(at->m, at->pid, at->dispatch, column, &mask, err);
+	int rc = rk_matrix_get(m, pid, dispatch, column, &mask, err);
 
 	if (rc <= 0)
 		return rc;
 	bits = isnan(mask) ? 0 : (uint64_t)mask;
 	if (bits & bit)
 		return 0;
-	rk_matrix_tally(at->m)[column] |= bit;
-	rc = rk_matrix_put(at->m, at->pid, at->dispatch, column, (double)(bits | bit), err);
+	rk_matrix_tally(m)[column] |= bit;
+	rc = rk_matrix_put(m, pid, dispatch, column, (double)(bits | bit), err);
 	return rc < 0 ? rc : 1;
-}
-
-static int put_value(const struct cell *at, const struct rk_counter_set *set,
-		     const struct rk_counter_feed *f, double value, struct rk_error *err)
-{
-	const struct rk_counter_column *c = &set->columns[f->column];
-	double known;
-	int rc = rk_matrix_get(at->m, at->pid, at->dispatch, f->column, &known, err);
-
-	if (rc > 0 && c->sum)
-		rc = take_part(at, c, f->part, err);
-	else if (rc > 0)
-		rc = isnan(known);
-	if (rc <= 0)
-		return rc;
-	value += isnan(known) ? 0 : known;
-	return rk_matrix_put(at->m, at->pid, at->dispatch, f->column, value, err);
 }
 
 int rk_join_put(struct rk_matrix *m, const struct rk_counter_set *set, uint32_t id, int64_t pid,
 		int64_t dispatch, double value, struct rk_error *err)
 {
-	const struct cell cell = { m, pid, dispatch };
 	const struct rk_counter_feed *f;
 	size_t at = 0;
-	int rc = 0;
 
-	while (rc == 0 && (f = next_feed(set, id, &at)))
-		rc = put_value(&cell, set, f, value, err);
-	return rc;
+	while ((f = next_feed(set, id, &at))) {
+		const struct rk_counter_column *c = &set->columns[f->column];
+		double known;
+		int rc = rk_matrix_get(m, pid, dispatch, f->column, &known, err);
+
+		if (rc > 0 && c->sum)
+			rc = take_part(m, pid, dispatch, c, f->part, err);
+		else if (rc > 0)
+			rc = isnan(known) != 0;
+		if (rc < 0)
+			return rc;
+		if (!rc)
+			continue;
+		if (isnan(known))
+			known = 0;
+		rc = rk_matrix_put(m, pid, dispatch, f->column, value + known, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
 }
 
 /* Does a dispatch have every part of a sum that any dispatch has? */
@@ -357,31 +348,27 @@ static bool has_parts(struct rk_matrix *m, const struct rk_counter_column *c, co
 	return true;
 }
 
-static int fill_row(struct rk_matrix *m, const struct rk_counter_set *set, const struct rk_batch *b,
-		    size_t i, struct rk_error *err)
-{
-	const struct rk_column *name = &b->cols[RK_N_COUNTER], *value = &b->cols[RK_N_VALUE];
-
-	if (!rk_column_has(&b->cols[RK_N_DISPATCH], i) || !rk_column_has(name, i) ||
-	    !rk_column_has(value, i))
-		return 0;
-	return rk_join_put(m, set, ((const uint32_t *)name->data)[i],
-			   rk_batch_int(b, RK_N_PID, i, -1), rk_batch_int(b, RK_N_DISPATCH, i, 0),
-			   ((const double *)value->data)[i], err);
-}
-
 int rk_join_fill(struct rk_matrix *m, const struct rk_counter_set *set, struct rk_source *counters,
 		 struct rk_error *err)
 {
 	const struct rk_batch *b;
 	int rc;
 
-	while ((rc = rk_source_next(counters, &b, err)) > 0)
+	while ((rc = rk_source_next(counters, &b, err)) > 0) {
+		const struct rk_column *value = &b->cols[RK_N_VALUE];
+
 		for (size_t i = 0; i < b->nrows; i++) {
-			rc = fill_row(m, set, b, i, err);
+			if (!rk_column_has(&b->cols[RK_N_DISPATCH], i) ||
+			    !rk_column_has(&b->cols[RK_N_COUNTER], i) || !rk_column_has(value, i))
+				continue;
+			rc = rk_join_put(m, set, rk_batch_id(b, RK_N_COUNTER, i),
+					 rk_batch_int(b, RK_N_PID, i, -1),
+					 rk_batch_int(b, RK_N_DISPATCH, i, 0),
+					 ((const double *)value->data)[i], err);
 			if (rc < 0)
 				return rc;
 		}
+	}
 	return rc;
 }
 
@@ -397,24 +384,6 @@ struct join {
 	struct rk_batch batch;
 };
 
-/* Makes the counter columns and returns where each begins. */
-static int counter_columns(struct join *j, size_t nrows, struct rk_error *err)
-{
-	unsigned first = rk_table_schema(RK_KERNELS)->nfields;
-	int rc = 0;
-
-	if (j->b.cap < nrows) {
-		rk_builder_release(&j->b);
-		rc = rk_builder_init(&j->b, &j->set->schema, nrows, err);
-	}
-	for (unsigned i = 0; rc == 0 && j->m && i < j->set->n; i++)
-		if (!rk_builder_column(&j->b, first + i))
-			rc = rk_fail_nomem(err);
-	if (rc == 0)
-		rk_builder_reset(&j->b);
-	return rc;
-}
-
 static int join_row(struct join *j, const struct rk_batch *b, size_t row, struct rk_error *err)
 {
 	unsigned first = rk_table_schema(RK_KERNELS)->nfields;
@@ -427,13 +396,15 @@ static int join_row(struct join *j, const struct rk_batch *b, size_t row, struct
 	else if (rk_column_has(&b->cols[RK_K_DISPATCH], row))
 		rc = rk_matrix_row(j->m, rk_batch_int(b, RK_K_PID, row, -1),
 				   rk_batch_int(b, RK_K_DISPATCH, row, 0), &values, err);
-	for (unsigned i = 0; rc >= 0 && i < j->set->n; i++) {
+	if (rc < 0)
+		return rc;
+	for (unsigned i = 0; i < j->set->n; i++) {
 		if (rc > 0 && !isnan(values[i]) && has_parts(j->m, &j->set->columns[i], values))
 			((double *)j->b.data[first + i])[row] = values[i];
 		else if (!rk_builder_null(&j->b, first + i, row))
 			return rk_fail_nomem(err);
 	}
-	return rc < 0 ? rc : 0;
+	return 0;
 }
 
 static int join_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
@@ -445,11 +416,21 @@ static int join_next(struct rk_source *base, const struct rk_batch **batch, stru
 
 	if (rc <= 0)
 		return rc;
-	rc = counter_columns(j, b->nrows, err);
-	for (size_t i = 0; rc == 0 && j->m && i < b->nrows; i++)
+	if (j->b.cap < b->nrows) {
+		rk_builder_release(&j->b);
+		rc = rk_builder_init(&j->b, &j->set->schema, b->nrows, err);
+		if (rc < 0)
+			return rc;
+	}
+	for (unsigned i = 0; j->m && i < j->set->n; i++)
+		if (!rk_builder_column(&j->b, first + i))
+			return rk_fail_nomem(err);
+	rk_builder_reset(&j->b);
+	for (size_t i = 0; j->m && i < b->nrows; i++) {
 		rc = join_row(j, b, i, err);
-	if (rc < 0)
-		return rc;
+		if (rc < 0)
+			return rc;
+	}
 	j->b.nrows = b->nrows;
 	memcpy(j->cols, rk_builder_batch(&j->b)->cols, j->set->schema.nfields * sizeof(*j->cols));
 	memcpy(j->cols, b->cols, first * sizeof(*j->cols));

@@ -63,8 +63,8 @@ int rk_matrix_note(struct rk_matrix *m, int64_t pid, int64_t dispatch, struct rk
 		p = &m->processes[m->nprocesses++];
 		*p = (struct process){ .pid = pid, .first = dispatch, .last = dispatch };
 	}
-	p->first = dispatch < p->first ? dispatch : p->first;
-	p->last = dispatch > p->last ? dispatch : p->last;
+	p->first = rk_min_i64(p->first, dispatch);
+	p->last = rk_max_i64(p->last, dispatch);
 	p->noted++;
 	return 0;
 }
@@ -87,45 +87,33 @@ int rk_matrix_layout(struct rk_matrix *m, struct rk_error *err)
 	return rk_spill_resize(m->spill, offset, err);
 }
 
-static int write_back(struct rk_matrix *m, struct block *b, struct rk_error *err)
-{
-	if (!b->dirty)
-		return 0;
-	b->dirty = false;
-	return rk_spill_write(m->spill, b->number * BLOCK_BYTES, b->data, BLOCK_BYTES, err);
-}
-
-static int block_at(struct rk_matrix *m, uint64_t number, struct block **ret, struct rk_error *err)
-{
-	struct block *b = &m->blocks[number % BLOCKS];
-	int rc = 0;
-
-	if (b->number != number) {
-		rc = write_back(m, b, err);
-		b->number = UINT64_MAX;
-		if (rc == 0)
-			rc = rk_spill_read(m->spill, number * BLOCK_BYTES, b->data, BLOCK_BYTES,
-					   err);
-		if (rc == 0)
-			b->number = number;
-	}
-	*ret = b;
-	return rc;
-}
-
-/* 1: *ret are the stored bytes of the row; 0: no such row. */
+/* 1: *ret are the stored bytes of the row, in *block; 0: no such row. */
 static int stored_row(struct rk_matrix *m, const struct process *p, int64_t dispatch,
 		      struct block **block, uint8_t **ret, struct rk_error *err)
 {
 	uint64_t row = (uint64_t)dispatch - (uint64_t)p->first;
+	uint64_t number = p->offset / BLOCK_BYTES + row / m->rows_per_block;
+	struct block *b = &m->blocks[number % BLOCKS];
+	uint64_t old = b->number;
 	int rc;
 
 	if (dispatch < p->first || dispatch > p->last)
 		return 0;
-	rc = block_at(m, p->offset / BLOCK_BYTES + row / m->rows_per_block, block, err);
-	if (rc < 0)
-		return rc;
-	*ret = (*block)->data + row % m->rows_per_block * m->row_bytes;
+	if (old != number) {
+		b->number = UINT64_MAX;
+		if (b->dirty) {
+			b->dirty = false;
+			rc = rk_spill_write(m->spill, old * BLOCK_BYTES, b->data, BLOCK_BYTES, err);
+			if (rc < 0)
+				return rc;
+		}
+		rc = rk_spill_read(m->spill, number * BLOCK_BYTES, b->data, BLOCK_BYTES, err);
+		if (rc < 0)
+			return rc;
+		b->number = number;
+	}
+	*block = b;
+	*ret = b->data + row % m->rows_per_block * m->row_bytes;
 	return 1;
 }
 
@@ -196,26 +184,11 @@ int rk_matrix_row(struct rk_matrix *m, int64_t pid, int64_t dispatch, const doub
 	return 1;
 }
 
-static int matrix_memory(struct rk_matrix *m, struct rk_error *err)
-{
-	m->processes = rk_calloc(MAX_PROCESSES, sizeof(*m->processes));
-	m->row = rk_calloc(m->ncols, sizeof(*m->row));
-	m->tally = rk_calloc(m->ncols, sizeof(*m->tally));
-	if (!m->processes || !m->row || !m->tally)
-		return rk_fail_nomem(err);
-	for (unsigned i = 0; i < BLOCKS; i++) {
-		m->blocks[i] = (struct block){ .number = UINT64_MAX };
-		m->blocks[i].data = rk_alloc(BLOCK_BYTES);
-		if (!m->blocks[i].data)
-			return rk_fail_nomem(err);
-	}
-	return 0;
-}
-
 int rk_matrix_new(struct rk_context *ctx, unsigned ncols, struct rk_matrix **ret,
 		  struct rk_error *err)
 {
 	struct rk_matrix *m = rk_calloc(1, sizeof(*m));
+	bool whole;
 	int rc;
 
 	if (!m)
@@ -223,10 +196,20 @@ int rk_matrix_new(struct rk_context *ctx, unsigned ncols, struct rk_matrix **ret
 	m->ncols = ncols;
 	m->row_bytes = (size_t)ncols * 8;
 	m->rows_per_block = ncols ? BLOCK_BYTES / m->row_bytes : 1;
-	rc = matrix_memory(m, err);
-	if (rc == 0 && !m->rows_per_block)
+	m->processes = rk_calloc(MAX_PROCESSES, sizeof(*m->processes));
+	m->row = rk_calloc(ncols, sizeof(*m->row));
+	m->tally = rk_calloc(ncols, sizeof(*m->tally));
+	whole = m->processes && m->row && m->tally;
+	for (unsigned i = 0; whole && i < BLOCKS; i++) {
+		m->blocks[i] = (struct block){ .number = UINT64_MAX };
+		m->blocks[i].data = rk_alloc(BLOCK_BYTES);
+		whole = m->blocks[i].data != NULL;
+	}
+	if (!whole)
+		rc = rk_fail_nomem(err);
+	else if (!m->rows_per_block)
 		rc = rk_fail(err, RK_E_LIMIT, "too many counters to join: %u", ncols);
-	if (rc == 0)
+	else
 		rc = rk_spill_new(ctx->tmpdir, &m->spill, err);
 	if (rc < 0) {
 		rk_matrix_free(m);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/num.h"
 
 /*
  * Kept as single values, a group's durations are a list of chunks, each 1.5 times as long as the
@@ -34,23 +35,6 @@ static inline uint64_t chunk_value(const struct rk_durations_chunk *c, uint32_t 
 	return c->wide ? ((const uint64_t *)p)[i] : ((const uint32_t *)p)[i];
 }
 
-static bool chunk_grow(struct rk_durations_chunk **list, bool wide, bool folded)
-{
-	uint32_t cap = *list ? (*list)->cap + (*list)->cap / 2 : CHUNK_MIN;
-	struct rk_durations_chunk *c;
-
-	if (cap > CHUNK_MAX)
-		cap = CHUNK_MAX;
-	if (folded)
-		cap = CHUNK_FOLDED;
-	c = rk_alloc(sizeof(*c) + (size_t)cap * (wide ? 8 : 4));
-	if (!c)
-		return false;
-	*c = (struct rk_durations_chunk){ .next = *list, .cap = cap, .wide = wide };
-	*list = c;
-	return true;
-}
-
 static void chunks_free(struct rk_durations_chunk **list)
 {
 	while (*list) {
@@ -61,45 +45,33 @@ static void chunks_free(struct rk_durations_chunk **list)
 	}
 }
 
-/* The page of `power`, created if missing; NULL with t->lost if no more are allowed. */
-static struct rk_durations_page *page_of(struct rk_durations_store *store, struct rk_durations *t,
-					 unsigned power, bool *ret_nomem)
-{
-	struct rk_durations_page **at = &t->pages, *p;
-
-	while (*at && (*at)->power < power)
-		at = &(*at)->next;
-	if (*at && (*at)->power == power)
-		return *at;
-	if (store->pages >= store->max_pages) {
-		t->lost = true;
-		return NULL;
-	}
-	p = rk_calloc(1, sizeof(*p));
-	if (!p) {
-		*ret_nomem = true;
-		return NULL;
-	}
-	store->pages++;
-	p->power = power;
-	p->next = *at;
-	*at = p;
-	return p;
-}
-
+/* False when out of memory. Sets t->lost if no more pages are allowed. */
 static bool histogram_add(struct rk_durations_store *store, struct rk_durations *t, uint64_t v)
 {
 	unsigned power = v < PAGE_BUCKETS ? 0 : 63 - (unsigned)__builtin_clzll(v) - PAGE_BITS + 1;
 	unsigned shift = power ? power - 1 : 0;
-	struct rk_durations_page *p;
-	bool nomem = false;
+	struct rk_durations_page **at = &t->pages, *p;
 
 	if (t->lost)
 		return true;
-	p = page_of(store, t, power, &nomem);
-	if (p)
-		p->count[(v >> shift) & (PAGE_BUCKETS - 1)]++;
-	return !nomem;
+	while (*at && (*at)->power < power)
+		at = &(*at)->next;
+	p = *at;
+	if (!p || p->power != power) {
+		if (store->pages >= store->max_pages) {
+			t->lost = true;
+			return true;
+		}
+		p = rk_calloc(1, sizeof(*p));
+		if (!p)
+			return false;
+		store->pages++;
+		p->power = power;
+		p->next = *at;
+		*at = p;
+	}
+	p->count[(v >> shift) & (PAGE_BUCKETS - 1)]++;
+	return true;
 }
 
 /*
@@ -169,12 +141,21 @@ bool rk_durations_add_slow(struct rk_durations_store *store, struct rk_durations
 {
 	bool wide = dur_ns > UINT32_MAX;
 	struct rk_durations_chunk **list = wide ? &t->wide : &t->narrow, *c = *list;
+	uint32_t cap = CHUNK_MIN;
 
 	if (c && c->n == c->cap && !settle_chunk(store, t, c))
 		return false;
-	if ((!c || c->n == c->cap) && !chunk_grow(list, wide, store->folded))
-		return false;
-	c = *list;
+	if (!c || c->n == c->cap) {
+		if (c)
+			cap = (uint32_t)rk_min(c->cap + c->cap / 2, CHUNK_MAX);
+		if (store->folded)
+			cap = CHUNK_FOLDED;
+		c = rk_alloc(sizeof(*c) + (size_t)cap * (wide ? 8 : 4));
+		if (!c)
+			return false;
+		*c = (struct rk_durations_chunk){ .next = *list, .cap = cap, .wide = wide };
+		*list = c;
+	}
 	if (wide)
 		((uint64_t *)(void *)c->data)[c->n++] = (uint64_t)dur_ns;
 	else
@@ -218,15 +199,6 @@ static double histogram_rank(const struct rk_durations *t, uint64_t rank)
 	return 0;
 }
 
-static uint64_t list_count(const struct rk_durations_chunk *c)
-{
-	uint64_t n = 0;
-
-	for (; c; c = c->next)
-		n += c->n;
-	return n;
-}
-
 /*
  * Counts the digit at `shift` of each value that equals `prefix` from bit `top` up. Two loops,
  * because this takes most of the time and nearly all values have four bytes.
@@ -258,13 +230,17 @@ static void digit_counts(const struct rk_durations_chunk *c, uint64_t prefix, un
 static uint64_t list_rank(const struct rk_durations_chunk *list, uint64_t n, uint64_t max,
 			  uint64_t rank)
 {
-	unsigned digit_bits = n < 64 ? 4 : n < 8192 ? 8 : DIGIT_BITS_MAX;
 	unsigned top = max ? 64 - (unsigned)__builtin_clzll(max) : 0;
+	unsigned digit_bits = DIGIT_BITS_MAX;
 	uint32_t hist[1 << DIGIT_BITS_MAX];
 	uint64_t value = 0;
 
+	if (n < 64)
+		digit_bits = 4;
+	else if (n < 8192)
+		digit_bits = 8;
 	while (top) {
-		unsigned bits = top < digit_bits ? top : digit_bits, shift = top - bits, d = 0;
+		unsigned bits = (unsigned)rk_min(top, digit_bits), shift = top - bits, d = 0;
 
 		memset(hist, 0, sizeof(hist[0]) << bits);
 		digit_counts(list, value, top, shift, (1u << bits) - 1, hist);
@@ -294,19 +270,22 @@ static uint64_t list_next(const struct rk_durations_chunk *list, uint64_t rank, 
 
 static double exact_middle(const struct rk_durations *t)
 {
-	uint64_t narrow = list_count(t->narrow), rank = (t->n - 1) / 2, low, high;
-	bool wide = rank >= narrow;
-	const struct rk_durations_chunk *list = wide ? t->wide : t->narrow;
-	uint64_t base = wide ? narrow : 0, n = wide ? t->n - narrow : narrow;
-	uint64_t max = (uint64_t)t->max;
+	uint64_t narrow = 0, rank = (t->n - 1) / 2, max = (uint64_t)t->max, low, high;
 
-	low = list_rank(list, n, !wide && max > UINT32_MAX ? UINT32_MAX : max, rank - base);
-	if (t->n % 2)
-		return (double)low;
-	if (!wide && rank + 1 == narrow)
-		high = list_rank(t->wide, t->n - narrow, max, 0);
-	else
-		high = list_next(list, rank - base, low);
+	for (const struct rk_durations_chunk *c = t->narrow; c; c = c->next)
+		narrow += c->n;
+	if (rank >= narrow) {
+		low = list_rank(t->wide, t->n - narrow, max, rank - narrow);
+		high = t->n % 2 ? low : list_next(t->wide, rank - narrow, low);
+	} else {
+		low = list_rank(t->narrow, narrow, rk_min(max, UINT32_MAX), rank);
+		if (t->n % 2)
+			high = low;
+		else if (rank + 1 == narrow)
+			high = list_rank(t->wide, t->n - narrow, max, 0);
+		else
+			high = list_next(t->narrow, rank, low);
+	}
 	return (double)low + (double)(high - low) / 2;
 }
 

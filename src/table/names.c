@@ -119,33 +119,24 @@ struct names {
 	struct rk_batch batch;
 };
 
-static int room_for(struct names *n, uint32_t id, struct rk_error *err)
-{
-	size_t cap = n->nclean ? n->nclean : 1024;
-	uint32_t *clean;
-
-	if (id < n->nclean)
-		return 0;
-	while (cap <= id)
-		cap *= 2;
-	clean = rk_reallocn(n->clean, cap, sizeof(*clean));
-	if (!clean)
-		return rk_fail_nomem(err);
-	memset(clean + n->nclean, 0xff, (cap - n->nclean) * sizeof(*clean));
-	n->clean = clean;
-	n->nclean = cap;
-	return 0;
-}
-
 static int clean_one(struct names *n, uint32_t id, struct rk_error *err)
 {
-	struct rk_bytes out;
-	size_t len;
+	size_t len, cap = n->nclean ? n->nclean : 1024;
 	const char *text = rk_strtab_borrow(n->ctx->names, id, &len);
-	int rc = room_for(n, id, err);
+	struct rk_bytes out;
+	uint32_t *clean;
+	int rc;
 
-	if (rc < 0)
-		return rc;
+	if (id >= n->nclean) {
+		while (cap <= id)
+			cap *= 2;
+		clean = rk_reallocn(n->clean, cap, sizeof(*clean));
+		if (!clean)
+			return rk_fail_nomem(err);
+		memset(clean + n->nclean, 0xff, (cap - n->nclean) * sizeof(*clean));
+		n->clean = clean;
+		n->nclean = cap;
+	}
 	if (rk_utf8_valid(text, len) < len)
 		rk_diag_add(n->ctx->diag, "invalid-utf8", "", 0, 1,
 			    "kernel name is not UTF-8; bad bytes replaced");
@@ -158,11 +149,20 @@ static int clean_one(struct names *n, uint32_t id, struct rk_error *err)
 	return rc;
 }
 
-static int replace(struct names *n, const struct rk_batch *b, struct rk_error *err)
+static int names_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
 {
-	const uint32_t *from = b->cols[n->field].data;
-	int rc = 0;
+	struct names *n = (struct names *)base;
+	const struct rk_batch *b;
+	const uint32_t *from;
+	int rc = rk_source_next(n->rows, &b, err);
 
+	if (rc <= 0)
+		return rc;
+	from = b->cols[n->field].data;
+	if (!from) {
+		*batch = b;
+		return 1;
+	}
 	if (n->cap < b->nrows) {
 		rk_free(n->ids);
 		n->ids = rk_alloc(b->nrows * sizeof(*n->ids));
@@ -170,30 +170,14 @@ static int replace(struct names *n, const struct rk_batch *b, struct rk_error *e
 		if (!n->ids)
 			return rk_fail_nomem(err);
 	}
-	for (size_t i = 0; rc == 0 && i < b->nrows; i++) {
-		if (from[i] >= n->nclean || n->clean[from[i]] == UNKNOWN)
+	for (size_t i = 0; i < b->nrows; i++) {
+		if (from[i] >= n->nclean || n->clean[from[i]] == UNKNOWN) {
 			rc = clean_one(n, from[i], err);
-		if (rc == 0)
-			n->ids[i] = n->clean[from[i]];
+			if (rc < 0)
+				return rc;
+		}
+		n->ids[i] = n->clean[from[i]];
 	}
-	return rc;
-}
-
-static int names_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
-{
-	struct names *n = (struct names *)base;
-	const struct rk_batch *b;
-	int rc = rk_source_next(n->rows, &b, err);
-
-	if (rc <= 0)
-		return rc;
-	if (!b->cols[n->field].data) {
-		*batch = b;
-		return 1;
-	}
-	rc = replace(n, b, err);
-	if (rc < 0)
-		return rc;
 	memcpy(n->cols, b->cols, b->schema->nfields * sizeof(*n->cols));
 	n->cols[n->field].data = n->ids;
 	n->batch = (struct rk_batch){ b->schema, b->nrows, n->cols };

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/num.h"
 
 enum { MIN_ROWS = 2048 };
 
@@ -29,15 +30,6 @@ struct window {
 	const struct rk_batch *pending; /* with rows from pending_at on still to be taken */
 	size_t pending_at;
 };
-
-static size_t row_bytes(const struct rk_schema *s)
-{
-	size_t n = 0;
-
-	for (unsigned f = 0; f < s->nfields; f++)
-		n += rk_type_size(s->fields[f].type);
-	return n;
-}
 
 static int64_t key_at(const struct window *w, size_t row)
 {
@@ -64,29 +56,21 @@ static int copy_nulls(struct window *w, unsigned f, struct part p, struct rk_err
 	return 0;
 }
 
-/* A column that begins in the middle of the window is null before. */
-static int begin_column(struct window *w, unsigned f, struct rk_error *err)
-{
-	if (!rk_builder_column(&w->b, f))
-		return rk_fail_nomem(err);
-	for (size_t i = 0; i < w->count; i++)
-		if (!rk_builder_null(&w->b, f, i))
-			return rk_fail_nomem(err);
-	return 0;
-}
-
 static int copy_column(struct window *w, unsigned f, struct part p, struct rk_error *err)
 {
 	const struct rk_column *c = &p.b->cols[f];
 	size_t size = rk_type_size(w->base.schema->fields[f].type);
-	int rc = 0;
 
 	if (!c->data)
 		return w->b.data[f] ? copy_nulls(w, f, p, err) : 0;
-	if (!w->b.data[f])
-		rc = begin_column(w, f, err);
-	if (rc < 0)
-		return rc;
+	/* a column that begins in the middle of the window is null before */
+	if (!w->b.data[f]) {
+		if (!rk_builder_column(&w->b, f))
+			return rk_fail_nomem(err);
+		for (size_t i = 0; i < w->count; i++)
+			if (!rk_builder_null(&w->b, f, i))
+				return rk_fail_nomem(err);
+	}
 	memcpy((char *)w->b.data[f] + w->count * size, (const char *)c->data + p.from * size,
 	       p.n * size);
 	return c->valid ? copy_nulls(w, f, p, err) : 0;
@@ -97,7 +81,7 @@ static int append(struct window *w, struct part p, struct rk_error *err)
 {
 	const struct rk_column *time = &p.b->cols[w->base.schema->time_field];
 	int64_t last = w->count ? key_at(w, w->count - 1) : INT64_MIN;
-	int rc = 0;
+	int rc;
 
 	for (size_t i = 0; i < p.n; i++) {
 		int64_t key = rk_sort_key_of(time, p.from + i);
@@ -108,10 +92,13 @@ static int append(struct window *w, struct part p, struct rk_error *err)
 			return rk_fail(err, RK_E_UNSORTED, "rows are out of order");
 		last = key;
 	}
-	for (unsigned f = 0; rc == 0 && f < w->base.schema->nfields; f++)
+	for (unsigned f = 0; f < w->base.schema->nfields; f++) {
 		rc = copy_column(w, f, p, err);
+		if (rc < 0)
+			return rc;
+	}
 	w->count += p.n;
-	return rc;
+	return 0;
 }
 
 static void gather(void *to, const void *from, const struct rk_sort_key *order, size_t n,
@@ -128,32 +115,31 @@ static void gather(void *to, const void *from, const struct rk_sort_key *order, 
 			((uint8_t *)to)[i] = ((const uint8_t *)from)[order[i].at];
 }
 
-static void gather_bits(uint64_t *bits, uint64_t *tmp, const struct rk_sort_key *order, size_t n)
-{
-	memset(tmp, 0, (n + 63) / 64 * 8);
-	for (size_t i = 0; i < n; i++)
-		tmp[i / 64] |= (bits[order[i].at / 64] >> (order[i].at % 64) & 1) << (i % 64);
-	memcpy(bits, tmp, (n + 63) / 64 * 8);
-}
-
 static void sort_window(struct window *w)
 {
+	size_t n = w->count, words = (n + 63) / 64;
 	struct rk_sort_key *order;
 
 	if (w->sorted)
 		return;
-	for (size_t i = 0; i < w->count; i++)
+	for (size_t i = 0; i < n; i++)
 		w->keys[i] = (struct rk_sort_key){ key_at(w, i), (uint32_t)i };
-	order = rk_sort_keys(w->keys, w->tmp, w->count);
+	order = rk_sort_keys(w->keys, w->tmp, n);
 	for (unsigned f = 0; f < w->base.schema->nfields; f++) {
 		size_t size = rk_type_size(w->base.schema->fields[f].type);
+		uint64_t *bits = w->b.valid[f], *moved = w->spare;
 
 		if (!w->b.data[f])
 			continue;
-		gather(w->spare, w->b.data[f], order, w->count, size);
-		memcpy(w->b.data[f], w->spare, w->count * size);
-		if (w->b.nulls[f])
-			gather_bits(w->b.valid[f], w->spare, order, w->count);
+		gather(w->spare, w->b.data[f], order, n, size);
+		memcpy(w->b.data[f], w->spare, n * size);
+		if (!w->b.nulls[f])
+			continue;
+		memset(moved, 0, words * 8);
+		for (size_t i = 0; i < n; i++)
+			moved[i / 64] |= (bits[order[i].at / 64] >> (order[i].at % 64) & 1)
+					 << (i % 64);
+		memcpy(bits, moved, words * 8);
 	}
 	w->sorted = true;
 }
@@ -179,25 +165,11 @@ static void drop_front(struct window *w)
 	w->kept = 0;
 }
 
-/* Sorts and makes the first three quarters, or at the end all, ready for delivery. */
-static void release_rows(struct window *w)
-{
-	sort_window(w);
-	w->out = 0;
-	w->out_end = w->ended ? w->count : w->count * 3 / 4 / 64 * 64;
-	if (w->out_end) {
-		w->marked = true;
-		w->mark = key_at(w, w->out_end - 1);
-	}
-}
-
 /* Rows [out, out + n) as a batch; out is a multiple of 64, so bitmaps need no shifting. */
 static const struct rk_batch *view(struct window *w)
 {
-	size_t n = w->out_end - w->out;
+	size_t n = rk_min(w->out_end - w->out, RK_BATCH_ROWS);
 
-	if (n > RK_BATCH_ROWS)
-		n = RK_BATCH_ROWS;
 	for (unsigned f = 0; f < w->base.schema->nfields; f++) {
 		size_t size = rk_type_size(w->base.schema->fields[f].type);
 
@@ -231,8 +203,7 @@ static int fill(struct window *w, struct rk_error *err)
 			continue;
 		}
 		p = (struct part){ w->pending, w->pending_at, w->pending->nrows - w->pending_at };
-		if (p.n > w->cap - w->count)
-			p.n = w->cap - w->count;
+		p.n = rk_min(p.n, w->cap - w->count);
 		rc = append(w, p, err);
 		if (rc < 0)
 			return rc;
@@ -255,7 +226,14 @@ static int window_next(struct rk_source *base, const struct rk_batch **batch, st
 			return rc;
 		if (!w->count)
 			return 0;
-		release_rows(w);
+		/* the first three quarters, or at the end all, are ready for delivery */
+		sort_window(w);
+		w->out = 0;
+		w->out_end = w->ended ? w->count : w->count * 3 / 4 / 64 * 64;
+		if (w->out_end) {
+			w->marked = true;
+			w->mark = key_at(w, w->out_end - 1);
+		}
 	}
 	*batch = view(w);
 	return 1;
@@ -276,29 +254,16 @@ static void window_close(struct rk_source *base)
 
 static const struct rk_source_ops window_ops = { .next = window_next, .close = window_close };
 
-static int window_memory(struct window *w, struct rk_error *err)
-{
-	/* some rows must fit, however wide: a thousand counters take 8 KiB each */
-	size_t n = RK_SORT_WINDOW_BYTES / row_bytes(w->base.schema);
-
-	w->cap = n < MIN_ROWS ? MIN_ROWS : n / 64 * 64;
-	w->keys = rk_alloc(w->cap * sizeof(*w->keys));
-	w->tmp = rk_alloc(w->cap * sizeof(*w->tmp));
-	w->spare = rk_alloc(w->cap * 8);
-	w->cols = rk_calloc(w->base.schema->nfields, sizeof(*w->cols));
-	if (!w->keys || !w->tmp || !w->spare || !w->cols)
-		return rk_fail_nomem(err);
-	return rk_builder_init(&w->b, w->base.schema, w->cap, err);
-}
-
 int rk_sort_window_open(struct rk_source *rows, struct rk_context *ctx, struct rk_source **ret,
 			struct rk_error *err)
 {
+	const struct rk_schema *schema = rows->schema;
+	size_t row_bytes = 0;
 	struct window *w;
 	int rc;
 
 	(void)ctx;
-	if (rows->schema->time_field < 0) {
+	if (schema->time_field < 0) {
 		*ret = rows;
 		return 0;
 	}
@@ -307,10 +272,21 @@ int rk_sort_window_open(struct rk_source *rows, struct rk_context *ctx, struct r
 		rk_source_close(rows);
 		return rk_fail_nomem(err);
 	}
-	w->base = (struct rk_source){ &window_ops, rows->schema };
+	w->base = (struct rk_source){ &window_ops, schema };
 	w->rows = rows;
 	w->sorted = true;
-	rc = window_memory(w, err);
+	for (unsigned f = 0; f < schema->nfields; f++)
+		row_bytes += rk_type_size(schema->fields[f].type);
+	/* some rows must fit, however wide: a thousand counters take 8 KiB each */
+	w->cap = rk_max(RK_SORT_WINDOW_BYTES / row_bytes / 64 * 64, MIN_ROWS);
+	w->keys = rk_alloc(w->cap * sizeof(*w->keys));
+	w->tmp = rk_alloc(w->cap * sizeof(*w->tmp));
+	w->spare = rk_alloc(w->cap * 8);
+	w->cols = rk_calloc(schema->nfields, sizeof(*w->cols));
+	if (!w->keys || !w->tmp || !w->spare || !w->cols)
+		rc = rk_fail_nomem(err);
+	else
+		rc = rk_builder_init(&w->b, schema, w->cap, err);
 	if (rc < 0) {
 		window_close(&w->base);
 		return rc;
@@ -322,15 +298,6 @@ int rk_sort_window_open(struct rk_source *rows, struct rk_context *ctx, struct r
 /* ---- stable sorting of keys by radix, eleven bits at a time ---- */
 
 enum { RADIX_BITS = 11, BUCKETS = 1 << RADIX_BITS };
-
-static void key_range(const struct rk_sort_key *keys, size_t n, int64_t *min, int64_t *max)
-{
-	*min = *max = keys[0].key;
-	for (size_t i = 1; i < n; i++) {
-		*min = keys[i].key < *min ? keys[i].key : *min;
-		*max = keys[i].key > *max ? keys[i].key : *max;
-	}
-}
 
 /* Distance from the smallest key: unsigned, so that any two int64 are in range. */
 static inline uint64_t distance(const struct rk_sort_key *k, int64_t min)
@@ -361,7 +328,11 @@ struct rk_sort_key *rk_sort_keys(struct rk_sort_key *keys, struct rk_sort_key *t
 
 	if (n < 2)
 		return keys;
-	key_range(keys, n, &min, &max);
+	min = max = keys[0].key;
+	for (size_t i = 1; i < n; i++) {
+		min = rk_min_i64(keys[i].key, min);
+		max = rk_max_i64(keys[i].key, max);
+	}
 	for (unsigned shift = 0; shift < 64; shift += RADIX_BITS) {
 		struct rk_sort_key *swap = keys;
 

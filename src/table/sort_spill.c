@@ -3,15 +3,16 @@
  *
  * Rows are packed into records of fixed length: the key, a bitmap of the fields that have a value,
  * and the values of the fields that are present at all (the layout). A store full of records is
- * sorted and written as a run; when all rows are in, the runs are merged. A layout that no longer
- * fits, because a column appears, begins a new run: each run keeps its own. More than MAX_FAN_IN
- * runs are first merged into longer ones.
+ * sorted and written as a chunk; when all rows are in, the chunks are merged. A layout that no longer
+ * fits, because a column appears, begins a new chunk: each chunk keeps its own. More than MAX_FAN_IN
+ * chunks are first merged into longer ones.
  */
 #include "table/sort.h"
 
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/num.h"
 #include "io/file.h"
 
 enum {
@@ -27,7 +28,7 @@ struct layout {
 	uint16_t offset[MAX_FIELDS]; /* of each present field in a record */
 };
 
-struct run {
+struct chunk {
 	uint64_t offset, records; /* in the spill file */
 	struct layout layout;
 	/* while merging: */
@@ -38,16 +39,15 @@ struct run {
 struct spill_sort {
 	struct rk_source base;
 	struct rk_source *rows;
-	struct rk_context *ctx;
 	struct rk_spill *spill;
-	uint8_t *store;  /* STORE_BYTES: records coming in, later the read buffers of the runs */
+	uint8_t *store;  /* STORE_BYTES: records coming in, later the read buffers of the chunks */
 	uint8_t *sorted; /* a block of records on its way out */
 	size_t nrecords;
 	struct layout layout;
 	struct rk_sort_key *keys, *tmp;
-	struct run *runs;
-	size_t nruns, cap_runs;
-	struct rk_sort_key *heap; /* runs that have records (`at`), smallest key first */
+	struct chunk *chunks;
+	size_t nchunks, cap_chunks;
+	struct rk_sort_key *heap; /* chunks that have records (`at`), smallest key first */
 	size_t nheap;
 	bool merging;
 	struct rk_builder out;
@@ -78,15 +78,6 @@ static void make_layout(struct layout *l, const struct rk_schema *s, uint64_t ma
 	l->record_bytes = (at + 7) / 8 * 8;
 }
 
-static uint64_t present(const struct rk_batch *b)
-{
-	uint64_t mask = 0;
-
-	for (unsigned f = 0; f < b->schema->nfields && f < 64; f++)
-		mask |= (uint64_t)(b->cols[f].data != NULL) << f;
-	return mask;
-}
-
 static inline void copy_value(uint8_t *to, const uint8_t *from, size_t size)
 {
 	if (size == 8)
@@ -107,7 +98,10 @@ static void pack_column(struct spill_sort *s, const struct rk_batch *b, unsigned
 	size_t value = s->layout.offset[f], word = BITMAP_AT + f / 64 * 8;
 	const uint8_t *data = (const uint8_t *)c->data + from * size;
 
-	for (size_t i = 0; i < n; i++, rec += bytes, data += size) {
+	/* without nulls the bits are set already */
+	for (size_t i = 0; !c->valid && i < n; i++)
+		copy_value(rec + i * bytes + value, data + i * size, size);
+	for (size_t i = 0; c->valid && i < n; i++, rec += bytes, data += size) {
 		uint64_t bits;
 
 		if (!rk_column_has(c, from + i))
@@ -119,26 +113,14 @@ static void pack_column(struct spill_sort *s, const struct rk_batch *b, unsigned
 	}
 }
 
-/* A column without nulls: the bit is set for all rows at once by pack. */
-static void pack_full_column(struct spill_sort *s, const struct rk_batch *b, unsigned f,
-			     size_t from, size_t n)
-{
-	size_t size = rk_type_size(b->schema->fields[f].type), bytes = s->layout.record_bytes;
-	uint8_t *to = s->store + s->nrecords * bytes + s->layout.offset[f];
-	const uint8_t *data = (const uint8_t *)b->cols[f].data + from * size;
-
-	for (size_t i = 0; i < n; i++, to += bytes, data += size)
-		copy_value(to, data, size);
-}
-
-/* Key and bitmap of each record, the bits of columns without nulls set. */
-static void pack_heads(struct spill_sort *s, const struct rk_batch *b, size_t from, size_t n)
+static void pack(struct spill_sort *s, const struct rk_batch *b, size_t from, size_t n)
 {
 	const struct rk_column *time = &b->cols[b->schema->time_field];
 	uint8_t *rec = s->store + s->nrecords * s->layout.record_bytes;
 	size_t words = (b->schema->nfields + 63) / 64;
 	uint64_t full[MAX_FIELDS / 64] = { 0 };
 
+	/* key and bitmap of each record, the bits of columns without nulls set */
 	for (unsigned f = 0; f < b->schema->nfields; f++)
 		if (b->cols[f].data && !b->cols[f].valid)
 			full[f / 64] |= UINT64_C(1) << (f % 64);
@@ -148,44 +130,37 @@ static void pack_heads(struct spill_sort *s, const struct rk_batch *b, size_t fr
 		memcpy(rec, &key, 8);
 		memcpy(rec + BITMAP_AT, full, words * 8);
 	}
-}
-
-static void pack(struct spill_sort *s, const struct rk_batch *b, size_t from, size_t n)
-{
-	pack_heads(s, b, from, n);
-	for (unsigned f = 0; f < b->schema->nfields; f++) {
-		if (!in_layout(&s->layout, f) || !b->cols[f].data)
-			continue;
-		if (b->cols[f].valid)
+	for (unsigned f = 0; f < b->schema->nfields; f++)
+		if (in_layout(&s->layout, f) && b->cols[f].data)
 			pack_column(s, b, f, from, n);
-		else
-			pack_full_column(s, b, f, from, n);
-	}
 	s->nrecords += n;
 }
 
-static struct run *new_run(struct spill_sort *s, struct rk_error *err)
+/* Sorts the records in the store and writes them, a block at a time, as a new chunk. */
+static int flush_chunk(struct spill_sort *s, struct rk_error *err)
 {
-	struct run *runs = rk_grow(s->runs, &s->cap_runs, s->nruns + 1, sizeof(*runs));
-
-	if (!runs) {
-		rk_fail_nomem(err);
-		return NULL;
-	}
-	s->runs = runs;
-	s->runs[s->nruns] = (struct run){ .layout = s->layout };
-	return &s->runs[s->nruns];
-}
-
-/* Records in the order of `order`, a block at a time, to the end of the spill file. */
-static int write_records(struct spill_sort *s, const struct rk_sort_key *order, size_t n,
-			 struct rk_error *err)
-{
-	size_t bytes = s->layout.record_bytes, per_block = BLOCK_BYTES / bytes;
+	size_t bytes = s->layout.record_bytes, per_block = BLOCK_BYTES / bytes, n = s->nrecords;
+	struct rk_sort_key *order;
+	struct chunk *c;
 	uint64_t offset;
-	int rc = 0;
+	int rc;
 
-	for (size_t i = 0; rc == 0 && i < n;) {
+	if (!n)
+		return 0;
+	c = rk_grow(s->chunks, &s->cap_chunks, s->nchunks + 1, sizeof(*c));
+	if (!c)
+		return rk_fail_nomem(err);
+	s->chunks = c;
+	c[s->nchunks] = (struct chunk){ .offset = rk_spill_size(s->spill),
+					.records = n,
+					.layout = s->layout };
+	for (size_t i = 0; i < n; i++) {
+		memcpy(&s->keys[i].key, s->store + i * bytes, 8);
+		s->keys[i].at = (uint32_t)i;
+	}
+	order = rk_sort_keys(s->keys, s->tmp, n);
+	s->nrecords = 0;
+	for (size_t i = 0; i < n;) {
 		size_t k = 0;
 
 		for (; k < per_block && i < n; k++, i++) {
@@ -194,79 +169,63 @@ static int write_records(struct spill_sort *s, const struct rk_sort_key *order, 
 			memcpy(s->sorted + k * bytes, s->store + order[i].at * bytes, bytes);
 		}
 		rc = rk_spill_append(s->spill, s->sorted, k * bytes, &offset, err);
+		if (rc < 0)
+			return rc;
 	}
-	return rc;
-}
-
-static int flush_run(struct spill_sort *s, struct rk_error *err)
-{
-	struct run *r = s->nrecords ? new_run(s, err) : NULL;
-	struct rk_sort_key *order;
-	int rc;
-
-	if (!s->nrecords)
-		return 0;
-	if (!r)
-		return RK_E_NOMEM;
-	for (size_t i = 0; i < s->nrecords; i++) {
-		memcpy(&s->keys[i].key, s->store + i * s->layout.record_bytes, 8);
-		s->keys[i].at = (uint32_t)i;
-	}
-	order = rk_sort_keys(s->keys, s->tmp, s->nrecords);
-	r->offset = rk_spill_size(s->spill);
-	r->records = s->nrecords;
-	rc = write_records(s, order, s->nrecords, err);
-	s->nrecords = 0;
-	s->nruns += rc == 0;
-	return rc;
+	s->nchunks++;
+	return 0;
 }
 
 static int take_batch(struct spill_sort *s, const struct rk_batch *b, struct rk_error *err)
 {
-	uint64_t mask = present(b);
-	int rc = 0;
+	uint64_t mask = 0;
+	int rc;
 
+	for (unsigned f = 0; f < b->schema->nfields && f < 64; f++)
+		mask |= (uint64_t)(b->cols[f].data != NULL) << f;
 	if (mask & ~s->layout.mask) {
-		rc = flush_run(s, err);
+		rc = flush_chunk(s, err);
+		if (rc < 0)
+			return rc;
 		make_layout(&s->layout, b->schema, s->layout.mask | mask);
 	}
-	for (size_t from = 0, n; rc == 0 && from < b->nrows; from += n) {
+	for (size_t from = 0, n; from < b->nrows; from += n) {
 		size_t room = STORE_BYTES / s->layout.record_bytes - s->nrecords;
 
-		n = b->nrows - from < room ? b->nrows - from : room;
+		n = rk_min(b->nrows - from, room);
 		pack(s, b, from, n);
-		if (n == room)
-			rc = flush_run(s, err);
+		if (n == room && (rc = flush_chunk(s, err)) < 0)
+			return rc;
 	}
+	return 0;
+}
+
+static int refill(struct spill_sort *s, struct chunk *c, struct rk_error *err)
+{
+	size_t n = rk_min((size_t)c->records, c->buf_records);
+	int rc = rk_spill_read(s->spill, c->offset, c->buf, n * c->layout.record_bytes, err);
+
+	c->offset += n * c->layout.record_bytes;
+	c->records -= n;
+	c->have = n;
+	c->at = 0;
 	return rc;
 }
 
-static int refill(struct spill_sort *s, struct run *r, struct rk_error *err)
+static const uint8_t *record(const struct chunk *c)
 {
-	size_t n = r->records < r->buf_records ? (size_t)r->records : r->buf_records;
-	int rc = rk_spill_read(s->spill, r->offset, r->buf, n * r->layout.record_bytes, err);
-
-	r->offset += n * r->layout.record_bytes;
-	r->records -= n;
-	r->have = n;
-	r->at = 0;
-	return rc;
+	return c->buf + c->at * c->layout.record_bytes;
 }
 
-static const uint8_t *record(const struct run *r)
-{
-	return r->buf + r->at * r->layout.record_bytes;
-}
-
-static int64_t key_of(const struct run *r)
+static int64_t key_of(const struct chunk *c)
 {
 	int64_t key;
 
-	memcpy(&key, record(r), 8);
+	memcpy(&key, record(c), 8);
 	return key;
 }
 
-/* Runs are numbered in the order of the input, so a tie goes to the lower number: stable. */
+/* Chunks are numbered in the order of the input, so a tie goes to the lower number: stable. */
 static inline bool before(struct rk_sort_key a, struct rk_sort_key b)
 {
 	return a.key < b.key || (a.key == b.key && a.at < b.at);
@@ -294,119 +253,110 @@ static void sift_down(struct spill_sort *s, size_t i)
 /* Passes the record at the top of the heap. */
 static int advance(struct spill_sort *s, struct rk_error *err)
 {
-	struct run *r = &s->runs[s->heap[0].at];
+	struct chunk *c = &s->chunks[s->heap[0].at];
 	int rc = 0;
 
-	if (++r->at == r->have) {
-		if (r->records)
-			rc = refill(s, r, err);
+	if (++c->at == c->have) {
+		if (c->records)
+			rc = refill(s, c, err);
 		else
 			s->heap[0] = s->heap[--s->nheap];
 	}
 	if (rc < 0 || !s->nheap)
 		return rc;
-	if (r->at < r->have)
-		s->heap[0].key = key_of(r);
+	if (c->at < c->have)
+		s->heap[0].key = key_of(c);
 	sift_down(s, 0);
 	return 0;
 }
 
-/* The store is cut into equal read buffers for runs [first, first + n). */
+/* The store is cut into equal read buffers for chunks [first, first + n). */
 static int begin_merge(struct spill_sort *s, size_t first, size_t n, struct rk_error *err)
 {
 	size_t share = STORE_BYTES / n / 8 * 8;
-	int rc = 0;
+	int rc;
 
 	s->nheap = 0;
-	for (size_t i = 0; rc == 0 && i < n; i++) {
-		struct run *r = &s->runs[first + i];
+	for (size_t i = 0; i < n; i++) {
+		struct chunk *c = &s->chunks[first + i];
 
-		r->buf = s->store + i * share;
-		r->buf_records = share / r->layout.record_bytes;
-		rc = refill(s, r, err);
-		if (rc == 0)
-			s->heap[s->nheap++] =
-				(struct rk_sort_key){ key_of(r), (uint32_t)(first + i) };
+		c->buf = s->store + i * share;
+		c->buf_records = share / c->layout.record_bytes;
+		rc = refill(s, c, err);
+		if (rc < 0)
+			return rc;
+		s->heap[s->nheap++] = (struct rk_sort_key){ key_of(c), (uint32_t)(first + i) };
 	}
-	for (size_t i = s->nheap / 2; rc == 0 && i-- > 0;)
+	for (size_t i = s->nheap / 2; i-- > 0;)
 		sift_down(s, i);
-	return rc;
+	return 0;
 }
 
-/* A record of one layout into the form of a wider one (same fields, more of them). */
-static void widen(uint8_t *to, const struct layout *wide, const uint8_t *from,
-		  const struct layout *l, const struct rk_schema *schema)
-{
-	memcpy(to, from, BITMAP_AT + (schema->nfields + 63) / 64 * 8);
-	for (unsigned f = 0; f < schema->nfields; f++)
-		if (in_layout(l, f))
-			copy_value(to + wide->offset[f], from + l->offset[f],
-				   rk_type_size(schema->fields[f].type));
-}
-
-/* Merges runs [first, first + n) into one at the end of the spill file. */
-static int merge_some(struct spill_sort *s, size_t first, size_t n, struct run *ret,
+/* Merges chunks [first, first + n) into one at the end of the spill file, of the widest layout. */
+static int merge_some(struct spill_sort *s, size_t first, size_t n, struct chunk *ret,
 		      struct rk_error *err)
 {
+	const struct rk_schema *schema = s->base.schema;
 	size_t bytes = s->layout.record_bytes, k = 0;
-	struct run merged = { .offset = rk_spill_size(s->spill), .layout = s->layout };
+	struct chunk merged = { .offset = rk_spill_size(s->spill), .layout = s->layout };
 	uint64_t offset;
 	int rc = begin_merge(s, first, n, err);
 
-	while (rc == 0 && s->nheap) {
-		const struct run *r = &s->runs[s->heap[0].at];
+	if (rc < 0)
+		return rc;
+	while (s->nheap) {
+		const struct chunk *c = &s->chunks[s->heap[0].at];
+		const uint8_t *from = record(c);
+		uint8_t *to = s->sorted + k++ * bytes;
 
-		widen(s->sorted + k++ * bytes, &s->layout, record(r), &r->layout, s->base.schema);
+		memcpy(to, from, BITMAP_AT + (schema->nfields + 63) / 64 * 8);
+		for (unsigned f = 0; f < schema->nfields; f++)
+			if (in_layout(&c->layout, f))
+				copy_value(to + s->layout.offset[f], from + c->layout.offset[f],
+					   rk_type_size(schema->fields[f].type));
 		merged.records++;
 		rc = advance(s, err);
-		if (rc == 0 && (!s->nheap || k == BLOCK_BYTES / bytes)) {
-			rc = rk_spill_append(s->spill, s->sorted, k * bytes, &offset, err);
-			k = 0;
-		}
+		if (rc < 0)
+			return rc;
+		if (s->nheap && k < BLOCK_BYTES / bytes)
+			continue;
+		rc = rk_spill_append(s->spill, s->sorted, k * bytes, &offset, err);
+		if (rc < 0)
+			return rc;
+		k = 0;
 	}
 	*ret = merged;
-	return rc;
+	return 0;
 }
 
-static int reduce_runs(struct spill_sort *s, struct rk_error *err)
-{
-	int rc = 0;
-
-	while (rc == 0 && s->nruns > MAX_FAN_IN) {
-		size_t out = 0;
-
-		for (size_t i = 0; rc == 0 && i < s->nruns; i += MAX_FAN_IN) {
-			size_t n = s->nruns - i < MAX_FAN_IN ? s->nruns - i : MAX_FAN_IN;
-			struct run merged;
-
-			rc = merge_some(s, i, n, &merged, err);
-			s->runs[out++] = merged;
-		}
-		s->nruns = out;
-	}
-	return rc;
-}
-
+/* Writes all rows as chunks, merges these until MAX_FAN_IN are left, and begins the last merge. */
 static int take_all(struct spill_sort *s, struct rk_error *err)
 {
 	const struct rk_batch *b;
 	int rc;
 
+	s->merging = true;
 	while ((rc = rk_source_next(s->rows, &b, err)) > 0) {
 		rc = take_batch(s, b, err);
 		if (rc < 0)
 			return rc;
 	}
-	if (rc == 0)
-		rc = flush_run(s, err);
+	if (rc < 0 || (rc = flush_chunk(s, err)) < 0)
+		return rc;
 	rk_source_close(s->rows); /* its buffers are not needed beside ours */
 	s->rows = NULL;
-	if (rc == 0)
-		rc = reduce_runs(s, err);
-	if (rc == 0 && s->nruns)
-		rc = begin_merge(s, 0, s->nruns, err);
-	s->merging = true;
-	return rc;
+	while (s->nchunks > MAX_FAN_IN) {
+		size_t out = 0;
+
+		for (size_t i = 0; i < s->nchunks; i += MAX_FAN_IN) {
+			rc = merge_some(s, i, rk_min(s->nchunks - i, MAX_FAN_IN), &s->chunks[out++],
+					err);
+			if (rc < 0)
+				return rc;
+		}
+		s->nchunks = out;
+	}
+	return s->nchunks ? begin_merge(s, 0, s->nchunks, err) : 0;
 }
 
 /* One field of the taken records, none of which lacks it. */
@@ -426,105 +376,84 @@ static void unpack_full(const struct spill_sort *s, unsigned f, size_t size)
 			to[i] = s->taken[i][at];
 }
 
-static bool has_field(const uint8_t *rec, unsigned f)
-{
-	uint64_t bits;
-
-	memcpy(&bits, rec + BITMAP_AT + f / 64 * 8, 8);
-	return bits >> (f % 64) & 1;
-}
-
-static int unpack_some(struct spill_sort *s, unsigned f, size_t size, struct rk_error *err)
-{
-	for (size_t i = 0; i < s->ntaken; i++) {
-		size_t row = s->out.nrows + i;
-
-		if (has_field(s->taken[i], f))
-			copy_value((uint8_t *)s->out.data[f] + row * size,
-				   s->taken[i] + s->taken_layout->offset[f], size);
-		else if (!rk_builder_null(&s->out, f, row))
-			return rk_fail_nomem(err);
-	}
-	return 0;
-}
-
-/* Bits of the fields that every taken record has. */
-static void common_fields(const struct spill_sort *s, uint64_t *common)
-{
-	size_t words = (s->base.schema->nfields + 63) / 64;
-
-	memset(common, 0xff, words * 8);
-	for (size_t i = 0; i < s->ntaken; i++) {
-		for (size_t w = 0; w < words; w++) {
-			uint64_t bits;
-
-			memcpy(&bits, s->taken[i] + BITMAP_AT + w * 8, 8);
-			common[w] &= bits;
-		}
-	}
-}
-
 /* The taken records into `out`, a field at a time. */
 static int unpack(struct spill_sort *s, struct rk_error *err)
 {
 	const struct rk_schema *schema = s->base.schema;
-	uint64_t common[MAX_FIELDS / 64];
-	int rc = 0;
+	size_t n = s->ntaken, first = s->out.nrows, words = (schema->nfields + 63) / 64;
+	uint64_t common[MAX_FIELDS / 64], bits; /* fields that every taken record has */
 
-	common_fields(s, common);
-	for (unsigned f = 0; rc == 0 && s->ntaken && f < schema->nfields; f++) {
+	memset(common, 0xff, words * 8);
+	for (size_t i = 0; i < n; i++) {
+		for (size_t w = 0; w < words; w++) {
+			memcpy(&bits, s->taken[i] + BITMAP_AT + w * 8, 8);
+			common[w] &= bits;
+		}
+	}
+	for (unsigned f = 0; n && f < schema->nfields; f++) {
 		size_t size = rk_type_size(schema->fields[f].type);
 
 		if (!s->out.data[f])
 			continue;
-		if (common[f / 64] >> (f % 64) & 1)
+		if (common[f / 64] >> (f % 64) & 1) {
 			unpack_full(s, f, size);
-		else
-			rc = unpack_some(s, f, size, err);
+			continue;
+		}
+		for (size_t i = 0; i < n; i++) {
+			memcpy(&bits, s->taken[i] + BITMAP_AT + f / 64 * 8, 8);
+			if (bits >> (f % 64) & 1)
+				copy_value((uint8_t *)s->out.data[f] + (first + i) * size,
+					   s->taken[i] + s->taken_layout->offset[f], size);
+			else if (!rk_builder_null(&s->out, f, first + i))
+				return rk_fail_nomem(err);
+		}
 	}
-	s->out.nrows += s->ntaken;
+	s->out.nrows += n;
 	s->ntaken = 0;
-	return rc;
+	return 0;
 }
 
 /* Takes the record at the top of the heap; unpacks first where that could not be done later. */
 static int take_record(struct spill_sort *s, struct rk_error *err)
 {
-	const struct run *r = &s->runs[s->heap[0].at];
-	int rc = 0;
+	const struct chunk *c = &s->chunks[s->heap[0].at];
+	int rc;
 
-	if (s->ntaken == TAKEN || (s->ntaken && s->taken_layout->mask != r->layout.mask))
+	if (s->ntaken == TAKEN || (s->ntaken && s->taken_layout->mask != c->layout.mask)) {
 		rc = unpack(s, err);
-	s->taken_layout = &r->layout;
-	s->taken[s->ntaken++] = record(r);
-	if (rc == 0 && r->at + 1 == r->have)
+		if (rc < 0)
+			return rc;
+	}
+	s->taken_layout = &c->layout;
+	s->taken[s->ntaken++] = record(c);
+	if (c->at + 1 == c->have) {
 		rc = unpack(s, err); /* the buffer is about to be filled again */
-	return rc < 0 ? rc : advance(s, err);
-}
-
-static int make_columns(struct spill_sort *s, struct rk_error *err)
-{
-	for (unsigned f = 0; f < s->base.schema->nfields; f++)
-		if (in_layout(&s->layout, f) && !rk_builder_column(&s->out, f))
-			return rk_fail_nomem(err);
-	return 0;
+		if (rc < 0)
+			return rc;
+	}
+	return advance(s, err);
 }
 
 static int spill_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
 {
 	struct spill_sort *s = (struct spill_sort *)base;
-	int rc = 0;
+	int rc;
 
 	if (!s->merging) {
 		rc = take_all(s, err);
-		if (rc == 0)
-			rc = make_columns(s, err);
+		if (rc < 0)
+			return rc;
+		for (unsigned f = 0; f < base->schema->nfields; f++)
+			if (in_layout(&s->layout, f) && !rk_builder_column(&s->out, f))
+				return rk_fail_nomem(err);
 	}
 	rk_builder_reset(&s->out);
-	while (rc == 0 && s->nheap && s->out.nrows + s->ntaken < s->out.cap)
+	while (s->nheap && s->out.nrows + s->ntaken < s->out.cap) {
 		rc = take_record(s, err);
-	if (rc == 0)
-		rc = unpack(s, err);
+		if (rc < 0)
+			return rc;
+	}
+	rc = unpack(s, err);
 	if (rc < 0)
 		return rc;
 	*batch = rk_builder_batch(&s->out);
@@ -542,7 +471,7 @@ static void spill_close(struct rk_source *base)
 	rk_free(s->sorted);
 	rk_free(s->keys);
 	rk_free(s->tmp);
-	rk_free(s->runs);
+	rk_free(s->chunks);
 	rk_free(s->heap);
 	rk_free(s);
 }
@@ -551,14 +480,13 @@ static const struct rk_source_ops spill_ops = { .next = spill_next, .close = spi
 
 static int spill_memory(struct spill_sort *s, struct rk_error *err)
 {
-	size_t least, most;
+	size_t most;
 
 	if (s->base.schema->nfields > MAX_FIELDS)
 		return rk_fail(err, RK_E_LIMIT, "a row of %u columns is too wide to sort",
 			       s->base.schema->nfields);
 	make_layout(&s->layout, s->base.schema, 0);
-	least = s->layout.record_bytes;
-	most = STORE_BYTES / least + 1;
+	most = STORE_BYTES / s->layout.record_bytes + 1; /* a record is never shorter */
 	s->store = rk_alloc(STORE_BYTES);
 	s->sorted = rk_alloc(BLOCK_BYTES);
 	s->keys = rk_alloc(most * sizeof(*s->keys));
@@ -586,11 +514,8 @@ int rk_sort_spill_open(struct rk_source *rows, struct rk_context *ctx, struct rk
 	}
 	s->base = (struct rk_source){ &spill_ops, rows->schema };
 	s->rows = rows;
-	s->ctx = ctx;
 	rc = rk_spill_new(ctx->tmpdir, &s->spill, err);
-	if (rc == 0)
-		rc = spill_memory(s, err);
-	if (rc < 0) {
+	if (rc < 0 || (rc = spill_memory(s, err)) < 0) {
 		spill_close(&s->base);
 		return rc;
 	}

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/num.h"
 
 enum { FILL_ROWS = 2 * RK_BATCH_ROWS, MAX_FIELDS = 64 };
 
@@ -49,35 +50,30 @@ static int append_column(struct fill *f, const struct rk_column *c, unsigned fie
 	return 0;
 }
 
-/* As many of the waiting rows as there is room for. */
-static int take_rest(struct ahead *a, struct fill *f)
-{
-	size_t n = a->rest->nrows - a->rest_at;
-	int rc = 0;
-
-	if (n > f->b.cap - f->b.nrows)
-		n = f->b.cap - f->b.nrows;
-	for (unsigned i = 0; rc == 0 && i < f->b.schema->nfields; i++)
-		rc = append_column(f, &a->rest->cols[i], i, a->rest_at, n);
-	f->b.nrows += n;
-	a->rest_at += n;
-	if (a->rest_at == a->rest->nrows)
-		a->rest = NULL;
-	return rc < 0 ? rc : 1;
-}
-
+/* Rows of as many batches as there is room for; the rest of the last one waits. */
 static void fill_one(struct ahead *a, struct fill *f)
 {
 	rk_builder_reset(&f->b);
 	f->rc = 1;
 	while (f->rc > 0 && f->b.nrows < f->b.cap) {
-		if (a->rest) {
-			f->rc = take_rest(a, f);
+		size_t n;
+		int rc = 0;
+
+		if (!a->rest) {
+			a->rest_at = 0;
+			f->rc = rk_source_next(a->rows, &a->rest, &f->err);
+			if (f->rc <= 0)
+				a->rest = NULL;
 			continue;
 		}
-		a->rest_at = 0;
-		f->rc = rk_source_next(a->rows, &a->rest, &f->err);
-		if (f->rc <= 0)
+		n = rk_min(a->rest->nrows - a->rest_at, f->b.cap - f->b.nrows);
+		for (unsigned i = 0; rc == 0 && i < f->b.schema->nfields; i++)
+			rc = append_column(f, &a->rest->cols[i], i, a->rest_at, n);
+		if (rc < 0)
+			f->rc = rc;
+		f->b.nrows += n;
+		a->rest_at += n;
+		if (a->rest_at == a->rest->nrows)
 			a->rest = NULL;
 	}
 }
@@ -89,13 +85,6 @@ static void fill_task(void *arg, size_t i, unsigned worker)
 	(void)i;
 	(void)worker;
 	fill_one(a, &a->fills[!a->front]);
-}
-
-static void start_fill(struct ahead *a)
-{
-	a->job = (struct rk_job){ .fn = fill_task, .arg = a, .n = 1 };
-	a->flying = true;
-	rk_pool_start(a->ctx->pool, &a->job);
 }
 
 static int ahead_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
@@ -119,8 +108,11 @@ static int ahead_next(struct rk_source *base, const struct rk_batch **batch, str
 			*err = f->err;
 		return f->rc;
 	}
-	if (f->rc > 0)
-		start_fill(a);
+	if (f->rc > 0) {
+		a->job = (struct rk_job){ .fn = fill_task, .arg = a, .n = 1 };
+		a->flying = true;
+		rk_pool_start(a->ctx->pool, &a->job);
+	}
 	*batch = rk_builder_batch(&f->b);
 	return f->b.nrows > 0;
 }
@@ -143,7 +135,7 @@ int rk_ahead_open(struct rk_source *rows, struct rk_context *ctx, struct rk_sour
 		  struct rk_error *err)
 {
 	struct ahead *a;
-	int rc = 0;
+	int rc;
 
 	if (rk_pool_threads(ctx->pool) < 2 || rows->schema->nfields > MAX_FIELDS) {
 		*ret = rows;
@@ -157,9 +149,8 @@ int rk_ahead_open(struct rk_source *rows, struct rk_context *ctx, struct rk_sour
 	a->base = (struct rk_source){ &ahead_ops, rows->schema };
 	a->rows = rows;
 	a->ctx = ctx;
-	for (unsigned i = 0; rc == 0 && i < 2; i++)
-		rc = rk_builder_init(&a->fills[i].b, rows->schema, FILL_ROWS, err);
-	if (rc < 0) {
+	rc = rk_builder_init(&a->fills[0].b, rows->schema, FILL_ROWS, err);
+	if (rc < 0 || (rc = rk_builder_init(&a->fills[1].b, rows->schema, FILL_ROWS, err)) < 0) {
 		ahead_close(&a->base);
 		return rc;
 	}
@@ -186,6 +177,7 @@ struct keep {
 	size_t cap;
 };
 
+/* Is it one of the values? */
 static bool is_one(const struct keep *k, int64_t value)
 {
 	size_t low = 0, high = k->n;
@@ -201,51 +193,33 @@ static bool is_one(const struct keep *k, int64_t value)
 	return low < k->n && k->values[low] == value;
 }
 
-static bool is_kept(struct keep *k, const struct rk_column *c, size_t row)
-{
-	int64_t value;
-
-	if (!rk_column_has(c, row))
-		return k->null;
-	value = ((const int32_t *)c->data)[row];
-	if (!k->looked || value != k->last) {
-		k->last_kept = is_one(k, value);
-		k->last = value;
-		k->looked = true;
-	}
-	return k->last_kept;
-}
-
 /* Which rows are kept; how many, or < 0. */
 static int64_t choose(struct keep *k, const struct rk_batch *b, struct rk_error *err)
 {
 	uint32_t *at = rk_grow(k->at, &k->cap, b->nrows, sizeof(*at));
+	const struct rk_column *c = &b->cols[k->field];
 	size_t n = 0;
 
 	if (!at)
 		return rk_fail_nomem(err);
 	k->at = at;
-	for (size_t i = 0; i < b->nrows; i++)
-		if (is_kept(k, &b->cols[k->field], i))
+	for (size_t i = 0; i < b->nrows; i++) {
+		bool kept = k->null;
+
+		if (rk_column_has(c, i)) {
+			int64_t value = ((const int32_t *)c->data)[i];
+
+			if (!k->looked || value != k->last) {
+				k->last_kept = is_one(k, value);
+				k->last = value;
+				k->looked = true;
+			}
+			kept = k->last_kept;
+		}
+		if (kept)
 			at[n++] = (uint32_t)i;
-	return (int64_t)n;
-}
-
-static int copy_column(struct keep *k, const struct rk_batch *b, unsigned field, size_t n,
-		       struct rk_error *err)
-{
-	const struct rk_column *c = &b->cols[field];
-	size_t size = rk_type_size(b->schema->fields[field].type);
-	uint8_t *to = rk_builder_column(&k->b, field);
-
-	if (!to)
-		return rk_fail_nomem(err);
-	for (size_t i = 0; i < n; i++) {
-		memcpy(to + i * size, (const uint8_t *)c->data + k->at[i] * size, size);
-		if (!rk_column_has(c, k->at[i]) && !rk_builder_null(&k->b, field, i))
-			return rk_fail_nomem(err);
 	}
-	return 0;
+	return (int64_t)n;
 }
 
 /* Each batch starts empty: its columns may differ from the last one's. */
@@ -260,11 +234,24 @@ static int copy_rows(struct keep *k, const struct rk_batch *b, size_t n, struct 
 	if (rc < 0)
 		return rc;
 	k->made = true;
-	for (unsigned f = 0; rc == 0 && f < b->schema->nfields; f++)
-		if (b->cols[f].data)
-			rc = copy_column(k, b, f, n, err);
+	for (unsigned f = 0; f < b->schema->nfields; f++) {
+		const struct rk_column *c = &b->cols[f];
+		size_t size = rk_type_size(b->schema->fields[f].type);
+		uint8_t *to;
+
+		if (!c->data)
+			continue;
+		to = rk_builder_column(&k->b, f);
+		if (!to)
+			return rk_fail_nomem(err);
+		for (size_t i = 0; i < n; i++) {
+			memcpy(to + i * size, (const uint8_t *)c->data + k->at[i] * size, size);
+			if (!rk_column_has(c, k->at[i]) && !rk_builder_null(&k->b, f, i))
+				return rk_fail_nomem(err);
+		}
+	}
 	k->b.nrows = n;
-	return rc;
+	return 0;
 }
 
 static int keep_next(struct rk_source *base, const struct rk_batch **batch, struct rk_error *err)
@@ -274,17 +261,23 @@ static int keep_next(struct rk_source *base, const struct rk_batch **batch, stru
 	int64_t n = 0;
 	int rc;
 
-	while ((rc = rk_source_next(k->rows, &b, err)) > 0 && (n = choose(k, b, err)) == 0)
-		;
-	if (rc <= 0 || n < 0)
-		return rc <= 0 ? rc : (int)n;
+	while (!n) {
+		rc = rk_source_next(k->rows, &b, err);
+		if (rc <= 0)
+			return rc;
+		n = choose(k, b, err);
+		if (n < 0)
+			return (int)n;
+	}
 	if ((size_t)n == b->nrows) {
 		*batch = b;
 		return 1;
 	}
 	rc = copy_rows(k, b, (size_t)n, err);
-	*batch = rc < 0 ? NULL : rk_builder_batch(&k->b);
-	return rc < 0 ? rc : 1;
+	if (rc < 0)
+		return rc;
+	*batch = rk_builder_batch(&k->b);
+	return 1;
 }
 
 static void keep_close(struct rk_source *base)
@@ -323,14 +316,15 @@ int rk_keep_open(struct rk_source *rows, unsigned field, int64_t value, bool nul
 		 struct rk_source **ret, struct rk_error *err)
 {
 	int rc = rk_keep_some_open(rows, field, NULL, 0, null, ret, err);
-	struct keep *k = (struct keep *)*ret;
+	struct keep *k;
 
-	if (rc == 0 && !null) {
-		k->value = value;
-		k->values = &k->value;
-		k->n = 1;
-	}
-	return rc;
+	if (rc < 0 || null)
+		return rc;
+	k = (struct keep *)*ret;
+	k->value = value;
+	k->values = &k->value;
+	k->n = 1;
+	return 0;
 }
 
 /* ---- constants for columns that a file leaves out ---- */
@@ -346,28 +340,26 @@ struct stamp {
 	struct rk_batch batch;
 };
 
-static void repeat(void *data, enum rk_type type, int64_t value, size_t n)
-{
-	if (type == RK_I64)
-		for (size_t i = 0; i < n; i++)
-			((int64_t *)data)[i] = value;
-	else
-		for (size_t i = 0; i < n; i++)
-			((int32_t *)data)[i] = (int32_t)value;
-}
-
 static int make_columns(struct stamp *s, size_t rows, struct rk_error *err)
 {
-	for (unsigned i = 0; s->cap < rows && i < s->n; i++) {
+	if (s->cap >= rows)
+		return 0;
+	for (unsigned i = 0; i < s->n; i++) {
 		enum rk_type type = s->base.schema->fields[s->stamps[i].field].type;
+		int64_t value = s->stamps[i].value;
 
 		rk_free(s->data[i]);
 		s->data[i] = rk_alloc(rows * rk_type_size(type));
 		if (!s->data[i])
 			return rk_fail_nomem(err);
-		repeat(s->data[i], type, s->stamps[i].value, rows);
+		for (size_t k = 0; k < rows; k++) {
+			if (type == RK_I64)
+				((int64_t *)s->data[i])[k] = value;
+			else
+				((int32_t *)s->data[i])[k] = (int32_t)value;
+		}
 	}
-	s->cap = s->cap < rows ? rows : s->cap;
+	s->cap = rows;
 	return 0;
 }
 

@@ -17,7 +17,9 @@ enum rk_type {
 /* Bytes of one value in a column. */
 static inline size_t rk_type_size(enum rk_type t)
 {
-	return t == RK_I64 || t == RK_F64 ? 8 : t == RK_BOOL ? 1 : 4;
+	if (t == RK_I64 || t == RK_F64)
+		return 8;
+	return t == RK_BOOL ? 1 : 4;
 }
 
 enum rk_table {

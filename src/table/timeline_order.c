@@ -4,12 +4,13 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/num.h"
 #include "io/file.h"
 #include "table/sort.h"
 
 enum { FIRST_CAP = 1024, MAX_FAN_IN = 64 };
 
-struct run {
+struct chunk {
 	uint64_t offset, left; /* in the temporary file; stretches not yet read */
 	int64_t last;          /* start of its last one */
 	/* while merging: */
@@ -20,15 +21,15 @@ struct run {
 struct rk_order {
 	const char *tmpdir;
 	struct rk_spill *spill; /* NULL until it is needed */
-	/* those held; while merging, the read buffers of the runs */
+	/* those held; while merging, the read buffers of the chunks */
 	struct rk_stretch *store;
-	struct rk_stretch *spare; /* as long: for putting in order, and for writing merged runs */
+	struct rk_stretch *spare; /* as long: for putting in order, and for writing merged chunks */
 	struct rk_sort_key *keys; /* twice as long; NULL until something is out of order */
 	size_t n, cap, max;
 	bool in_order;
-	struct run *runs;
-	size_t nruns, cap_runs;
-	struct rk_sort_key *heap; /* runs that are not used up (`at`), smallest start first */
+	struct chunk *chunks;
+	size_t nchunks, cap_chunks;
+	struct rk_sort_key *heap; /* chunks that are not used up (`at`), smallest start first */
 	size_t nheap;
 	bool reading;
 	size_t at; /* when all are held */
@@ -41,7 +42,7 @@ int rk_order_new(const char *tmpdir, size_t held, struct rk_order **ret, struct 
 	if (!o)
 		return rk_fail_nomem(err);
 	o->tmpdir = tmpdir;
-	o->max = held < MAX_FAN_IN ? MAX_FAN_IN : held;
+	o->max = rk_max(held, MAX_FAN_IN);
 	o->in_order = true;
 	*ret = o;
 	return 0;
@@ -49,12 +50,9 @@ int rk_order_new(const char *tmpdir, size_t held, struct rk_order **ret, struct 
 
 static int grow(struct rk_order *o, struct rk_error *err)
 {
-	size_t cap = o->cap ? o->cap * 2 : FIRST_CAP;
-	struct rk_stretch *store;
+	size_t cap = rk_min(o->cap ? o->cap * 2 : FIRST_CAP, o->max);
+	struct rk_stretch *store = rk_reallocn(o->store, cap, sizeof(*store));
 
-	if (cap > o->max)
-		cap = o->max;
-	store = rk_reallocn(o->store, cap, sizeof(*store));
 	if (!store)
 		return rk_fail_nomem(err);
 	o->store = store;
@@ -95,76 +93,66 @@ static int put_in_order(struct rk_order *o, struct rk_error *err)
 	return 0;
 }
 
-/* The run that stretches from `start` on can be added to. */
-static struct run *run_for(struct rk_order *o, int64_t start, struct rk_error *err)
-{
-	struct run *runs = o->runs;
-
-	if (o->nruns && runs[o->nruns - 1].last <= start)
-		return &runs[o->nruns - 1];
-	runs = rk_grow(runs, &o->cap_runs, o->nruns + 1, sizeof(*runs));
-	if (!runs) {
-		rk_fail_nomem(err);
-		return NULL;
-	}
-	o->runs = runs;
-	runs[o->nruns] = (struct run){ .offset = rk_spill_size(o->spill) };
-	return &runs[o->nruns++];
-}
-
-/* The first n of those held, which are in order, go to the file. */
+/*
+ * The first n of those held, which are in order, go to the file: to the last chunk, or to a new one
+ * when they begin before that one's end.
+ */
 static int write_out(struct rk_order *o, size_t n, struct rk_error *err)
 {
-	struct run *r;
+	struct chunk *c;
 	uint64_t offset;
-	int rc = o->spill ? 0 : rk_spill_new(o->tmpdir, &o->spill, err);
+	int rc;
 
-	if (rc < 0)
-		return rc;
-	r = run_for(o, o->store[0].start, err);
-	if (!r)
-		return RK_E_NOMEM;
+	if (!o->spill) {
+		rc = rk_spill_new(o->tmpdir, &o->spill, err);
+		if (rc < 0)
+			return rc;
+	}
+	if (!o->nchunks || o->chunks[o->nchunks - 1].last > o->store[0].start) {
+		c = rk_grow(o->chunks, &o->cap_chunks, o->nchunks + 1, sizeof(*c));
+		if (!c)
+			return rk_fail_nomem(err);
+		o->chunks = c;
+		c[o->nchunks++] = (struct chunk){ .offset = rk_spill_size(o->spill) };
+	}
 	rc = rk_spill_append(o->spill, o->store, n * sizeof(*o->store), &offset, err);
 	if (rc < 0)
 		return rc;
-	r->left += n;
-	r->last = o->store[n - 1].start;
+	c = &o->chunks[o->nchunks - 1];
+	c->left += n;
+	c->last = o->store[n - 1].start;
 	o->n -= n;
 	memmove(o->store, o->store + n, o->n * sizeof(*o->store));
 	return 0;
 }
 
-static int make_room(struct rk_order *o, struct rk_error *err)
-{
-	int rc;
-
-	if (o->cap < o->max)
-		return grow(o, err);
-	rc = put_in_order(o, err);
-	return rc < 0 ? rc : write_out(o, o->n / 2, err);
-}
-
 int rk_order_add(struct rk_order *o, const struct rk_stretch *s, struct rk_error *err)
 {
-	int rc = o->n == o->cap ? make_room(o, err) : 0;
+	int rc = 0;
 
-	if (rc < 0)
-		return rc;
+	if (o->n == o->cap) {
+		if (o->cap < o->max)
+			rc = grow(o, err);
+		else if ((rc = put_in_order(o, err)) == 0)
+			rc = write_out(o, o->n / 2, err);
+		if (rc < 0)
+			return rc;
+	}
 	if (o->n && s->start < o->store[o->n - 1].start)
 		o->in_order = false;
 	o->store[o->n++] = *s;
 	return 0;
 }
 
-static int refill(struct rk_order *o, struct run *r, struct rk_error *err)
+static int refill(struct rk_order *o, struct chunk *c, struct rk_error *err)
 {
-	size_t n = r->left < r->cap ? (size_t)r->left : r->cap;
-	int rc = rk_spill_read(o->spill, r->offset, r->buf, n * sizeof(*r->buf), err);
+	size_t n = rk_min((size_t)c->left, c->cap);
+	int rc = rk_spill_read(o->spill, c->offset, c->buf, n * sizeof(*c->buf), err);
 
-	r->offset += n * sizeof(*r->buf);
-	r->left -= n;
-	r->have = n;
-	r->at = 0;
+	c->offset += n * sizeof(*c->buf);
+	c->left -= n;
+	c->have = n;
+	c->at = 0;
 	return rc;
 }
 
@@ -183,41 +171,43 @@ static void sift_down(struct rk_order *o, size_t i)
 	h[i] = moved;
 }
 
-/* The store is cut into read buffers for runs [first, first + n). */
+/* The store is cut into read buffers for chunks [first, first + n). */
 static int begin_merge(struct rk_order *o, size_t first, size_t n, struct rk_error *err)
 {
 	size_t share = o->cap / n;
-	int rc = 0;
+	int rc;
 
 	o->nheap = 0;
-	for (size_t i = 0; rc == 0 && i < n; i++) {
-		struct run *r = &o->runs[first + i];
+	for (size_t i = 0; i < n; i++) {
+		struct chunk *c = &o->chunks[first + i];
 
-		r->buf = o->store + i * share;
-		r->cap = share;
-		rc = refill(o, r, err);
-		if (rc == 0)
-			o->heap[o->nheap++] =
-				(struct rk_sort_key){ r->buf[0].start, (uint32_t)(first + i) };
+		c->buf = o->store + i * share;
+		c->cap = share;
+		rc = refill(o, c, err);
+		if (rc < 0)
+			return rc;
+		o->heap[o->nheap++] =
+			(struct rk_sort_key){ c->buf[0].start, (uint32_t)(first + i) };
 	}
-	for (size_t i = o->nheap / 2; rc == 0 && i-- > 0;)
+	for (size_t i = o->nheap / 2; i-- > 0;)
 		sift_down(o, i);
-	return rc;
+	return 0;
 }
 
-/* The smallest of all runs, out of the heap's first, which moves on. */
+/* The smallest of all chunks, out of the heap's first, which moves on. */
 static int take(struct rk_order *o, struct rk_stretch *ret, struct rk_error *err)
 {
-	struct run *r = &o->runs[o->heap[0].at];
-	int rc = 0;
+	struct chunk *c = &o->chunks[o->heap[0].at];
+	int rc;
 
-	*ret = r->buf[r->at++];
-	if (r->at == r->have && r->left)
-		rc = refill(o, r, err);
-	if (rc < 0)
-		return rc;
-	if (r->at < r->have)
-		o->heap[0].key = r->buf[r->at].start;
+	*ret = c->buf[c->at++];
+	if (c->at == c->have && c->left) {
+		rc = refill(o, c, err);
+		if (rc < 0)
+			return rc;
+	}
+	if (c->at < c->have)
+		o->heap[0].key = c->buf[c->at].start;
 	else
 		o->heap[0] = o->heap[--o->nheap];
 	if (o->nheap)
@@ -225,45 +215,31 @@ static int take(struct rk_order *o, struct rk_stretch *ret, struct rk_error *err
 	return 0;
 }
 
-/* Runs [first, first + n) become one at the end of the file. */
-static int merge_some(struct rk_order *o, size_t first, size_t n, struct run *ret,
+/* Chunks [first, first + n) become one at the end of the file. */
+static int merge_some(struct rk_order *o, size_t first, size_t n, struct chunk *ret,
 		      struct rk_error *err)
 {
-	struct run merged = { .offset = rk_spill_size(o->spill) };
+	struct chunk merged = { .offset = rk_spill_size(o->spill) };
 	int rc = begin_merge(o, first, n, err);
 	uint64_t offset;
 	size_t k = 0;
 
-	while (rc == 0 && o->nheap) {
+	if (rc < 0)
+		return rc;
+	while (o->nheap) {
 		rc = take(o, &o->spare[k++], err);
+		if (rc < 0)
+			return rc;
 		merged.left++;
-		if (rc == 0 && (k == o->cap || !o->nheap)) {
-			rc = rk_spill_append(o->spill, o->spare, k * sizeof(*o->spare), &offset,
-					     err);
-			k = 0;
-		}
+		if (k < o->cap && o->nheap)
+			continue;
+		rc = rk_spill_append(o->spill, o->spare, k * sizeof(*o->spare), &offset, err);
+		if (rc < 0)
+			return rc;
+		k = 0;
 	}
 	*ret = merged;
-	return rc;
-}
-
-static int reduce_runs(struct rk_order *o, struct rk_error *err)
-{
-	int rc = o->nruns > MAX_FAN_IN ? make_spare(o, err) : 0;
-
-	while (rc == 0 && o->nruns > MAX_FAN_IN) {
-		size_t out = 0;
-
-		for (size_t i = 0; rc == 0 && i < o->nruns; i += MAX_FAN_IN) {
-			size_t n = o->nruns - i < MAX_FAN_IN ? o->nruns - i : MAX_FAN_IN;
-			struct run merged;
-
-			rc = merge_some(o, i, n, &merged, err);
-			o->runs[out++] = merged;
-		}
-		o->nruns = out;
-	}
-	return rc;
+	return 0;
 }
 
 static int begin_reading(struct rk_order *o, struct rk_error *err)
@@ -271,25 +247,45 @@ static int begin_reading(struct rk_order *o, struct rk_error *err)
 	int rc = put_in_order(o, err);
 
 	o->reading = true;
-	if (rc < 0 || !o->nruns)
+	if (rc < 0 || !o->nchunks)
 		return rc;
-	if (o->n)
+	if (o->n) {
 		rc = write_out(o, o->n, err);
+		if (rc < 0)
+			return rc;
+	}
 	o->heap = rk_alloc(MAX_FAN_IN * sizeof(*o->heap));
-	if (rc == 0 && !o->heap)
-		rc = rk_fail_nomem(err);
-	if (rc == 0)
-		rc = reduce_runs(o, err);
-	return rc < 0 ? rc : begin_merge(o, 0, o->nruns, err);
+	if (!o->heap)
+		return rk_fail_nomem(err);
+	if (o->nchunks > MAX_FAN_IN) {
+		rc = make_spare(o, err);
+		if (rc < 0)
+			return rc;
+	}
+	while (o->nchunks > MAX_FAN_IN) {
+		size_t out = 0;
+
+		for (size_t i = 0; i < o->nchunks; i += MAX_FAN_IN) {
+			rc = merge_some(o, i, rk_min(o->nchunks - i, MAX_FAN_IN), &o->chunks[out++],
+					err);
+			if (rc < 0)
+				return rc;
+		}
+		o->nchunks = out;
+	}
+	return begin_merge(o, 0, o->nchunks, err);
 }
 
 int rk_order_next(struct rk_order *o, struct rk_stretch *ret, struct rk_error *err)
 {
-	int rc = o->reading ? 0 : begin_reading(o, err);
+	int rc;
 
-	if (rc < 0)
-		return rc;
-	if (o->nruns) {
+	if (!o->reading) {
+		rc = begin_reading(o, err);
+		if (rc < 0)
+			return rc;
+	}
+	if (o->nchunks) {
 		if (!o->nheap)
 			return 0;
 		rc = take(o, ret, err);
@@ -301,9 +297,9 @@ int rk_order_next(struct rk_order *o, struct rk_stretch *ret, struct rk_error *e
 	return 1;
 }
 
-size_t rk_order_runs(const struct rk_order *o)
+size_t rk_order_chunks(const struct rk_order *o)
 {
-	return o->nruns;
+	return o->nchunks;
 }
 
 void rk_order_free(struct rk_order *o)
@@ -314,7 +310,7 @@ void rk_order_free(struct rk_order *o)
 	rk_free(o->store);
 	rk_free(o->spare);
 	rk_free(o->keys);
-	rk_free(o->runs);
+	rk_free(o->chunks);
 	rk_free(o->heap);
 	rk_free(o);
 }

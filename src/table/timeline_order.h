@@ -28,8 +28,8 @@ int rk_order_new(const char *tmpdir, size_t held, struct rk_order **ret, struct 
 int rk_order_add(struct rk_order *o, const struct rk_stretch *s, struct rk_error *err);
 /* No more are added after the first call. 1: *ret is the next one; 0: that was all; < 0: error. */
 int rk_order_next(struct rk_order *o, struct rk_stretch *ret, struct rk_error *err);
-/* How many runs there are in the temporary file. */
-size_t rk_order_runs(const struct rk_order *o);
+/* Chunks in the temporary file; for tests. */
+size_t rk_order_chunks(const struct rk_order *o);
 void rk_order_free(struct rk_order *o); /* NULL is fine */
 
 #endif

@@ -59,57 +59,36 @@ uint64_t rk_times_needs(enum rk_table table)
 	return needs;
 }
 
-static void compare(struct times *t, const struct held *h)
-{
-	struct queue *q = &t->queues[h->queue];
-
-	if (q->begun && h->start < q->busy_until)
-		t->overlapping++;
-	if (!q->begun || h->end > q->busy_until)
-		q->busy_until = h->end;
-	q->begun = true;
-}
-
-static void sort_held(struct times *t)
-{
-	struct rk_sort_key *order;
-	struct held *swap = t->held;
-
-	if (t->in_order)
-		return;
-	for (size_t i = 0; i < t->nheld; i++)
-		t->keys[i] = (struct rk_sort_key){ t->held[i].start, (uint32_t)i };
-	order = rk_sort_keys(t->keys, t->keys + HELD, t->nheld);
-	for (size_t i = 0; i < t->nheld; i++)
-		t->sorted[i] = t->held[order[i].at];
-	t->held = t->sorted;
-	t->sorted = swap;
-	t->in_order = true;
-}
-
 /* Compares the first n of the held kernels, in order of their starts. */
 static void let_go(struct times *t, size_t n)
 {
-	sort_held(t);
-	for (size_t i = 0; i < n; i++)
-		compare(t, &t->held[i]);
+	struct held *swap = t->held;
+	struct rk_sort_key *order;
+
+	if (!t->in_order) {
+		for (size_t i = 0; i < t->nheld; i++)
+			t->keys[i] = (struct rk_sort_key){ t->held[i].start, (uint32_t)i };
+		order = rk_sort_keys(t->keys, t->keys + HELD, t->nheld);
+		for (size_t i = 0; i < t->nheld; i++)
+			t->sorted[i] = t->held[order[i].at];
+		t->held = t->sorted;
+		t->sorted = swap;
+		t->in_order = true;
+	}
+	for (size_t i = 0; i < n; i++) {
+		const struct held *h = &t->held[i];
+		struct queue *q = &t->queues[h->queue];
+
+		if (q->begun && h->start < q->busy_until)
+			t->overlapping++;
+		if (!q->begun || h->end > q->busy_until)
+			q->busy_until = h->end;
+		q->begun = true;
+	}
 	if (n)
 		t->mark = t->held[n - 1].start;
 	t->nheld -= n;
 	memmove(t->held, t->held + n, t->nheld * sizeof(*t->held));
-}
-
-static void hold(struct times *t, int64_t start, int64_t end, uint32_t queue)
-{
-	if (start < t->mark) {
-		t->late++;
-		return;
-	}
-	if (t->nheld == HELD)
-		let_go(t, HELD / 2);
-	if (t->nheld && start < t->held[t->nheld - 1].start)
-		t->in_order = false;
-	t->held[t->nheld++] = (struct held){ start, end, queue };
 }
 
 /* A kernel that takes time, on a queue that is known. */
@@ -123,8 +102,17 @@ static inline int look_at_kernel(struct times *t, int64_t start, int64_t duratio
 		return 0;
 	if (rk_keys_number(&t->numbers, (struct rk_key3){ device, 0, queue }, &number, err) < 0)
 		return RK_E_NOMEM;
-	if (number < MAX_QUEUES)
-		hold(t, start, end, number);
+	if (number >= MAX_QUEUES)
+		return 0;
+	if (start < t->mark) {
+		t->late++;
+		return 0;
+	}
+	if (t->nheld == HELD)
+		let_go(t, HELD / 2);
+	if (t->nheld && start < t->held[t->nheld - 1].start)
+		t->in_order = false;
+	t->held[t->nheld++] = (struct held){ start, end, number };
 	return 0;
 }
 
@@ -185,14 +173,17 @@ static int look_at_row(struct times *t, const struct rk_batch *b, size_t i, stru
 
 static int look_at(struct times *t, const struct rk_batch *b, struct rk_error *err)
 {
-	int rc = 0;
+	int rc;
 
 	if (t->held && full(&b->cols[RK_K_START]) && full(&b->cols[RK_K_DURATION]) &&
 	    full(&b->cols[RK_K_DEVICE]) && full(&b->cols[RK_K_QUEUE]))
 		return look_at_full(t, b, err);
-	for (size_t i = 0; rc == 0 && b->cols[t->duration].data && i < b->nrows; i++)
+	for (size_t i = 0; b->cols[t->duration].data && i < b->nrows; i++) {
 		rc = look_at_row(t, b, i, err);
-	return rc;
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
 }
 
 static void tell(struct times *t)
@@ -244,18 +235,6 @@ static void times_close(struct rk_source *base)
 
 static const struct rk_source_ops times_ops = { .next = times_next, .close = times_close };
 
-static int kernel_memory(struct times *t, struct rk_error *err)
-{
-	t->held = rk_alloc(HELD * sizeof(*t->held));
-	t->keys = rk_alloc(2 * HELD * sizeof(*t->keys));
-	t->sorted = rk_alloc(HELD * sizeof(*t->sorted));
-	t->queues = rk_calloc(MAX_QUEUES, sizeof(*t->queues));
-	t->numbers.max = MAX_QUEUES;
-	t->in_order = true;
-	t->mark = INT64_MIN;
-	return t->held && t->keys && t->sorted && t->queues ? 0 : rk_fail_nomem(err);
-}
-
 int rk_times_open(struct rk_source *rows, struct rk_context *ctx, struct rk_source **ret,
 		  struct rk_error *err)
 {
@@ -276,9 +255,18 @@ int rk_times_open(struct rk_source *rows, struct rk_context *ctx, struct rk_sour
 	t->ctx = ctx;
 	t->start = fields[table].start;
 	t->duration = fields[table].duration;
-	if (table == RK_KERNELS && kernel_memory(t, err) < 0) {
-		times_close(&t->base);
-		return RK_E_NOMEM;
+	if (table == RK_KERNELS) {
+		t->held = rk_alloc(HELD * sizeof(*t->held));
+		t->keys = rk_alloc(2 * HELD * sizeof(*t->keys));
+		t->sorted = rk_alloc(HELD * sizeof(*t->sorted));
+		t->queues = rk_calloc(MAX_QUEUES, sizeof(*t->queues));
+		t->numbers.max = MAX_QUEUES;
+		t->in_order = true;
+		t->mark = INT64_MIN;
+		if (!t->held || !t->keys || !t->sorted || !t->queues) {
+			times_close(&t->base);
+			return rk_fail_nomem(err);
+		}
 	}
 	*ret = &t->base;
 	return 0;

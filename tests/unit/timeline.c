@@ -572,7 +572,7 @@ static int64_t start_of(int kind, int i, int n, uint64_t *seed)
 TEST(stretches_come_out_in_order_whatever_they_went_in)
 {
 	enum { N = 20000 };
-	static const size_t runs[3][2] = { { 1, 1 }, { 5, 12 }, { 2, 64 } };
+	static const size_t chunks[3][2] = { { 1, 1 }, { 5, 12 }, { 2, 64 } };
 
 	for (int kind = 0; kind < 3; kind++) {
 		struct rk_order *o = NULL;
@@ -591,8 +591,8 @@ TEST(stretches_come_out_in_order_whatever_they_went_in)
 		CHECK_U64(drain_order(o, &ordered, &got), N);
 		CHECK(ordered);
 		CHECK_I64(got, sum);
-		CHECK(rk_order_runs(o) >= runs[kind][0]);
-		CHECK(rk_order_runs(o) <= runs[kind][1]);
+		CHECK(rk_order_chunks(o) >= chunks[kind][0]);
+		CHECK(rk_order_chunks(o) <= chunks[kind][1]);
 		rk_order_free(o);
 	}
 }
