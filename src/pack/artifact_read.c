@@ -33,21 +33,12 @@ static int bad_name(const char *path, const char *where, const char *why, struct
 	return rk_fail(err, RK_E_FORMAT, "the name '%s' in '%s' %s", shown, where, why);
 }
 
-/* U+0080 to U+009F, U+2028 and U+2029: Python ends lines there, and installers read RECORD by lines. */
-static bool is_late_control(const char *s)
-{
-	unsigned char a = (unsigned char)s[0], b = a ? (unsigned char)s[1] : 0;
-
-	if (a == 0xc2)
-		return b >= 0x80 && b <= 0x9f;
-	return a == 0xe2 && b == 0x80 &&
-	       ((unsigned char)s[2] == 0xa8 || (unsigned char)s[2] == 0xa9);
-}
-
+/* Also U+0080 to U+009F, U+2028 and U+2029: Python ends lines there, and installers read RECORD by lines. */
 static bool has_control(const char *s)
 {
-	for (; *s; s++)
-		if ((unsigned char)*s < 32 || *s == 127 || is_late_control(s))
+	for (const unsigned char *p = (const unsigned char *)s; *p; p++)
+		if (*p < 32 || *p == 127 || (p[0] == 0xc2 && p[1] >= 0x80 && p[1] <= 0x9f) ||
+		    (p[0] == 0xe2 && p[1] == 0x80 && (p[2] == 0xa8 || p[2] == 0xa9)))
 			return true;
 	return false;
 }
@@ -103,47 +94,50 @@ static bool is_below(const char *path, const char *folder)
 	return strncmp(path, folder, n) == 0 && (path[n] == '/' || !path[n]);
 }
 
-static int add_stage(struct artifact_reader *r, const char *line, size_t len, struct rk_error *err)
-{
-	char path[RK_ARTIFACT_PATH_MAX];
-
-	while (len && (line[len - 1] == '\r' || line[len - 1] == ' ' || line[len - 1] == '/'))
-		len--;
-	if (!len)
-		return 0;
-	if (len >= sizeof(path) || memchr(line, 0, len))
-		return rk_fail(err, RK_E_FORMAT, "'%s' of '%s' has a line that is not a path",
-			       RK_ARTIFACT_MANIFEST, r->artifact->label);
-	memcpy(path, line, len);
-	path[len] = '\0';
-	if (check_path(path, r->path, err) < 0)
-		return RK_E_FORMAT;
-	for (size_t i = 0; i < r->stages.n; i++) {
-		if (strcmp(path, r->stages.v[i]) == 0)
-			return 0;
-		if (is_below(path, r->stages.v[i]) || is_below(r->stages.v[i], path))
-			return rk_fail(err, RK_E_FORMAT, "'%s' of '%s' lists one stage in another",
-				       RK_ARTIFACT_MANIFEST, r->artifact->label);
-	}
-	rk_list_add(&r->stages, path);
-	if (r->stages.n > RK_ARTIFACT_STAGES_MAX)
-		return rk_fail(err, RK_E_LIMIT, "'%s' has too many stages", r->artifact->label);
-	return r->stages.bad ? rk_fail_nomem(err) : 0;
-}
-
 /* The lines of a manifest into r->stages, checked. */
 static int add_stages(struct artifact_reader *r, const char *text, size_t len, struct rk_error *err)
 {
-	int rc = 0;
+	char path[RK_ARTIFACT_PATH_MAX];
+	size_t n, known;
 
-	for (size_t at = 0; rc == 0 && at < len;) {
-		const char *end = memchr(text + at, '\n', len - at);
-		size_t n = end ? (size_t)(end - text) - at : len - at;
+	for (size_t at = 0; at < len; at += n + 1) {
+		const char *line = text + at, *end = memchr(line, '\n', len - at);
+		size_t used = n = end ? (size_t)(end - line) : len - at;
 
-		rc = add_stage(r, text + at, n, err);
-		at += n + 1;
+		while (used &&
+		       (line[used - 1] == '\r' || line[used - 1] == ' ' || line[used - 1] == '/'))
+			used--;
+		if (!used)
+			continue;
+		if (used >= sizeof(path) || memchr(line, 0, used))
+			return rk_fail(err, RK_E_FORMAT,
+				       "'%s' of '%s' has a line that is not a path",
+				       RK_ARTIFACT_MANIFEST, r->artifact->label);
+		memcpy(path, line, used);
+		path[used] = '\0';
+		if (check_path(path, r->path, err) < 0)
+			return RK_E_FORMAT;
+
+		for (known = 0; known < r->stages.n; known++) {
+			const char *other = r->stages.v[known];
+
+			if (strcmp(path, other) == 0)
+				break;
+			if (is_below(path, other) || is_below(other, path))
+				return rk_fail(err, RK_E_FORMAT,
+					       "'%s' of '%s' lists one stage in another",
+					       RK_ARTIFACT_MANIFEST, r->artifact->label);
+		}
+		if (known < r->stages.n)
+			continue;
+		rk_list_add(&r->stages, path);
+		if (r->stages.n > RK_ARTIFACT_STAGES_MAX)
+			return rk_fail(err, RK_E_LIMIT, "'%s' has too many stages",
+				       r->artifact->label);
+		if (r->stages.bad)
+			return rk_fail_nomem(err);
 	}
-	return rc;
+	return 0;
 }
 
 /* A new entry, zeroed but for artifact, path (copied) and stage. */
@@ -179,85 +173,68 @@ static int by_place(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-/* Only folders may be listed twice. */
-static int drop_doubles(struct artifact_reader *r, struct rk_error *err)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < r->n; i++) {
-		if (kept && by_place(&r->v[kept - 1], &r->v[i]) == 0) {
-			if (r->v[i].kind != RK_ENTRY_DIR || r->v[kept - 1].kind != RK_ENTRY_DIR)
-				return rk_fail(err, RK_E_FORMAT, "'%s' has '%s' twice", r->path,
-					       r->v[i].path);
-			continue;
-		}
-		r->v[kept++] = r->v[i];
-	}
-	r->n = kept;
-	return 0;
-}
-
 /*
- * Adds the folder named by the first `len` bytes of v[i].path unless it is among the first n
- * entries.
+ * Adds the folders above entries that have none of their own. Entries are sorted, so a folder is
+ * new where the entry before is not in it.
  */
-static int need_folder(struct artifact_reader *r, size_t n, size_t i, size_t len,
-		       struct rk_error *err)
-{
-	struct rk_entry key = { .stage = r->v[i].stage }, *e;
-	char path[RK_ARTIFACT_PATH_MAX];
-	int rc;
-
-	memcpy(path, r->v[i].path, len);
-	path[len] = '\0';
-	key.path = path;
-	e = bsearch(&key, r->v, n, sizeof(*r->v), by_place);
-	if (e && e->kind != RK_ENTRY_DIR)
-		return rk_fail(err, RK_E_FORMAT, "'%s' has '%s' below '%s', which is not a folder",
-			       r->path, r->v[i].path, path);
-	if (e)
-		return 0;
-	rc = new_entry(r, key.stage, path, &e, err);
-	if (rc < 0)
-		return rc;
-	e->kind = RK_ENTRY_DIR;
-	e->mode = 0755;
-	return 0;
-}
-
-/* Entries are sorted, so a folder is new where the entry before is not in it. */
 static int add_folders(struct artifact_reader *r, struct rk_error *err)
 {
+	char folder[RK_ARTIFACT_PATH_MAX];
 	size_t n = r->n;
 
 	for (size_t i = 0; i < n; i++) {
-		const char *path = r->v[i].path;
-		const char *before = i && r->v[i - 1].stage == r->v[i].stage ? r->v[i - 1].path :
-									       "";
+		struct rk_entry key = { .path = folder, .stage = r->v[i].stage }, *e;
+		const char *path = r->v[i].path, *before = "";
 
+		if (i && r->v[i - 1].stage == key.stage)
+			before = r->v[i - 1].path;
 		for (size_t len = 0; path[len]; len++) {
-			int rc = 0;
+			int rc;
 
-			if (path[len] == '/' && strncmp(before, path, len + 1) != 0)
-				rc = need_folder(r, n, i, len, err);
+			if (path[len] != '/' || strncmp(before, path, len + 1) == 0)
+				continue;
+			memcpy(folder, path, len);
+			folder[len] = '\0';
+			e = bsearch(&key, r->v, n, sizeof(*r->v), by_place);
+			if (e && e->kind == RK_ENTRY_DIR)
+				continue;
+			if (e)
+				return rk_fail(err, RK_E_FORMAT,
+					       "'%s' has '%s' below '%s', which is not a folder",
+					       r->path, path, folder);
+			rc = new_entry(r, key.stage, folder, &e, err);
 			if (rc < 0)
 				return rc;
+			e->kind = RK_ENTRY_DIR;
+			e->mode = 0755;
 		}
 	}
 	return 0;
 }
 
-int rk_artifact_finish(struct artifact_reader *r, struct rk_error *err)
+/* Sorts, adds folders that have no entry of their own, and moves all to r->artifact. */
+static int finish(struct artifact_reader *r, struct rk_error *err)
 {
 	struct rk_artifact *a = r->artifact;
+	size_t kept = 0;
 	int rc;
 
 	if (r->n > 1)
 		qsort(r->v, r->n, sizeof(*r->v), by_place);
-	if ((rc = drop_doubles(r, err)) < 0 || (rc = add_folders(r, err)) < 0)
+	for (size_t i = 0; i < r->n; i++) {
+		if (!kept || by_place(&r->v[kept - 1], &r->v[i]) != 0)
+			r->v[kept++] = r->v[i];
+		else if (r->v[i].kind != RK_ENTRY_DIR || r->v[kept - 1].kind != RK_ENTRY_DIR)
+			return rk_fail(err, RK_E_FORMAT, "'%s' has '%s' twice", r->path,
+				       r->v[i].path); /* only folders may be listed twice */
+	}
+	r->n = kept;
+	rc = add_folders(r, err);
+	if (rc < 0)
 		return rc;
 	if (r->n > 1)
 		qsort(r->v, r->n, sizeof(*r->v), by_place);
+
 	a->entries = rk_arena_alloc(r->arena, r->n * sizeof(*r->v));
 	if (!a->entries)
 		return rk_fail_nomem(err);
@@ -294,15 +271,18 @@ static int add_folder_file(struct folder_walk *w, const struct stat *st, struct 
 		return rk_fail_nomem(err);
 	o->path = rk_arena_textf(a, "%s/%s", w->top, w->path);
 	o->name = rk_arena_textf(a, "%s: %s", w->r->artifact->label, w->path);
+	if (!o->path || !o->name)
+		return rk_fail_nomem(err);
 	o->size = (uint64_t)st->st_size;
 	o->dev = (uint64_t)st->st_dev;
 	o->ino = (uint64_t)st->st_ino;
 	o->mtime_ns = rk_origin_time(st);
 	e->kind = RK_ENTRY_FILE;
 	e->origin = o;
-	return o->path && o->name ? 0 : rk_fail_nomem(err);
+	return 0;
 }
 
+/* Not part of add_entry, which recurses: the text is large. */
 static int add_link(struct folder_walk *w, int fd, const char *name, struct rk_entry *e,
 		    struct rk_error *err)
 {
@@ -319,27 +299,11 @@ static int add_link(struct folder_walk *w, int fd, const char *name, struct rk_e
 
 static int walk(struct folder_walk *w, int fd, struct rk_error *err);
 
-static int enter(struct folder_walk *w, int fd, const char *name, struct rk_error *err)
-{
-	int rc, sub;
-
-	if (w->depth >= RK_ARTIFACT_DEPTH_MAX)
-		return rk_fail(err, RK_E_LIMIT, "'%s/%s' is nested deeper than %d folders", w->top,
-			       w->path, RK_ARTIFACT_DEPTH_MAX);
-	sub = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (sub < 0)
-		return cannot(w, errno, err);
-	w->depth++;
-	rc = walk(w, sub, err);
-	w->depth--;
-	return rc;
-}
-
 static int add_entry(struct folder_walk *w, int fd, const char *name, struct rk_error *err)
 {
 	struct rk_entry *e = NULL;
 	struct stat st;
-	int rc;
+	int rc, sub;
 
 	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW))
 		return cannot(w, errno, err);
@@ -355,24 +319,16 @@ static int add_entry(struct folder_walk *w, int fd, const char *name, struct rk_
 		return rk_fail(err, RK_E_FORMAT, "'%s/%s' is not a file, folder or link", w->top,
 			       w->path);
 	e->kind = RK_ENTRY_DIR;
-	return enter(w, fd, name, err);
-}
-
-/* Appends a name to the path. */
-static int push(struct folder_walk *w, const char *name, struct rk_error *err)
-{
-	size_t n = strlen(name);
-	int rc = check_path(name, w->top, err);
-
-	if (rc < 0)
-		return rc;
-	if (w->len + n + 2 > sizeof(w->path))
-		return cannot(w, ENAMETOOLONG, err);
-	if (w->len)
-		w->path[w->len++] = '/';
-	memcpy(w->path + w->len, name, n + 1);
-	w->len += n;
-	return 0;
+	if (w->depth >= RK_ARTIFACT_DEPTH_MAX)
+		return rk_fail(err, RK_E_LIMIT, "'%s/%s' is nested deeper than %d folders", w->top,
+			       w->path, RK_ARTIFACT_DEPTH_MAX);
+	sub = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (sub < 0)
+		return cannot(w, errno, err);
+	w->depth++;
+	rc = walk(w, sub, err);
+	w->depth--;
+	return rc;
 }
 
 /* `fd` is closed here. */
@@ -389,11 +345,20 @@ static int walk(struct folder_walk *w, int fd, struct rk_error *err)
 		return rc;
 	}
 	while (rc == 0 && (errno = 0, de = readdir(d))) {
+		size_t n = strlen(de->d_name);
+
 		if (strcmp(de->d_name, ".") == 0 || strcmp(de->d_name, "..") == 0)
 			continue;
-		rc = push(w, de->d_name, err);
-		if (rc == 0)
-			rc = add_entry(w, dirfd(d), de->d_name, err);
+		rc = check_path(de->d_name, w->top, err);
+		if (rc == 0 && len + n + 2 > sizeof(w->path))
+			rc = cannot(w, ENAMETOOLONG, err);
+		if (rc < 0)
+			break;
+		if (len)
+			w->path[w->len++] = '/';
+		memcpy(w->path + w->len, de->d_name, n + 1);
+		w->len += n;
+		rc = add_entry(w, dirfd(d), de->d_name, err);
 		w->len = len;
 		w->path[len] = '\0';
 	}
@@ -403,10 +368,7 @@ static int walk(struct folder_walk *w, int fd, struct rk_error *err)
 	return rc;
 }
 
-/*
- * Opens the stage's folder name by name, so that no link is followed. RK_E_IO with ENOENT: it does
- * not exist.
- */
+/* Opens the stage's folder name by name, so that no link is followed. -1: see errno. */
 static int open_stage(int fd, const char *stage)
 {
 	char name[RK_ARTIFACT_PATH_MAX];
@@ -428,34 +390,14 @@ static int open_stage(int fd, const char *stage)
 	return at;
 }
 
-static int read_stage(struct artifact_reader *r, int fd, size_t i, struct rk_error *err)
-{
-	struct folder_walk w = { .r = r, .stage = (uint32_t)i };
-	int at = open_stage(fd, r->stages.v[i]);
-
-	if (at < 0 && errno == ENOENT) {
-		rk_diag_add(r->diag, "no-stage", r->artifact->label, 0, 1,
-			    "its manifest lists '%s', which does not exist", r->stages.v[i]);
-		return 0;
-	}
-	if (at < 0)
-		return rk_fail_errno(err, errno, "cannot read '%s/%s'", r->path, r->stages.v[i]);
-	w.top = rk_arena_textf(r->arena, "%s/%s", r->path, r->stages.v[i]);
-	if (!w.top) {
-		close(at);
-		return rk_fail_nomem(err);
-	}
-	return walk(&w, at, err);
-}
-
 /* 1: read; 0: there is none. */
 static int read_manifest(struct artifact_reader *r, int dir, struct rk_error *err)
 {
 	int fd = openat(dir, RK_ARTIFACT_MANIFEST, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	char *text = NULL;
 	size_t len = 0;
 	ssize_t n = 1;
 	struct stat st;
-	char *text;
 	int rc;
 
 	if (fd < 0 && errno == ENOENT)
@@ -464,29 +406,32 @@ static int read_manifest(struct artifact_reader *r, int dir, struct rk_error *er
 		return rk_fail_errno(err, errno, "cannot open '%s/%s'", r->path,
 				     RK_ARTIFACT_MANIFEST);
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-		close(fd);
-		return rk_fail(err, RK_E_FORMAT, "'%s/%s' is not a regular file", r->path,
-			       RK_ARTIFACT_MANIFEST);
+		rc = rk_fail(err, RK_E_FORMAT, "'%s/%s' is not a regular file", r->path,
+			     RK_ARTIFACT_MANIFEST);
+		goto out;
 	}
 	text = rk_alloc(RK_ARTIFACT_MANIFEST_MAX);
-	while (text && len < RK_ARTIFACT_MANIFEST_MAX && n > 0)
+	if (!text) {
+		rc = rk_fail_nomem(err);
+		goto out;
+	}
+	while (len < RK_ARTIFACT_MANIFEST_MAX && n > 0)
 		if ((n = read(fd, text + len, RK_ARTIFACT_MANIFEST_MAX - len)) > 0)
 			len += (size_t)n;
-	if (!text)
-		rc = rk_fail_nomem(err);
-	else if (n < 0)
+	if (n < 0)
 		rc = rk_fail_errno(err, errno, "cannot read '%s/%s'", r->path,
 				   RK_ARTIFACT_MANIFEST);
 	else if (n > 0)
 		rc = rk_fail(err, RK_E_LIMIT, "'%s/%s' is too long", r->path, RK_ARTIFACT_MANIFEST);
 	else
 		rc = add_stages(r, text, len, err);
+out:
 	rk_free(text);
 	close(fd);
 	return rc < 0 ? rc : 1;
 }
 
-int rk_artifact_read_folder(struct artifact_reader *r, struct rk_error *err)
+static int read_folder(struct artifact_reader *r, struct rk_error *err)
 {
 	int fd = open(r->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int rc;
@@ -495,9 +440,28 @@ int rk_artifact_read_folder(struct artifact_reader *r, struct rk_error *err)
 		return rk_fail_errno(err, errno, "cannot open '%s'", r->path);
 	rc = read_manifest(r, fd, err);
 	for (size_t i = 0; rc > 0 && i < r->stages.n; i++) {
-		int one = read_stage(r, fd, i, err);
+		struct folder_walk w = { .r = r, .stage = (uint32_t)i };
+		const char *stage = r->stages.v[i];
+		int at = open_stage(fd, stage), walked;
 
-		rc = one < 0 ? one : rc;
+		if (at < 0 && errno == ENOENT) {
+			rk_diag_add(r->diag, "no-stage", r->artifact->label, 0, 1,
+				    "its manifest lists '%s', which does not exist", stage);
+			continue;
+		}
+		if (at < 0) {
+			rc = rk_fail_errno(err, errno, "cannot read '%s/%s'", r->path, stage);
+			break;
+		}
+		w.top = rk_arena_textf(r->arena, "%s/%s", r->path, stage);
+		if (!w.top) {
+			close(at);
+			rc = rk_fail_nomem(err);
+			break;
+		}
+		walked = walk(&w, at, err);
+		if (walked < 0)
+			rc = walked;
 	}
 	close(fd);
 	return rc;
@@ -579,47 +543,15 @@ static bool leads_to_stage(const struct artifact_reader *r, const char *path)
 	return false;
 }
 
-/* Reserves a range of the spill for this member. */
-static int reserve(struct artifact_spill *s, struct rk_origin *o, struct rk_error *err)
-{
-	int rc;
-
-	pthread_mutex_lock(&s->lock);
-	o->spill = s->file;
-	o->offset = rk_spill_size(s->file);
-	rc = o->size > INT64_MAX - o->offset ?
-		     rk_fail(err, RK_E_LIMIT, "'%s' is too big", o->name) :
-		     rk_spill_resize(s->file, o->offset + o->size, err);
-	pthread_mutex_unlock(&s->lock);
-	if (rc < 0)
-		rk_error_at(err, o->name, 0, 0);
-	return rc;
-}
-
-/* Copies the member; it must have as many bytes as its header says. */
-static int copy_bytes(struct member_reader *m, struct rk_origin *o, struct rk_error *err)
-{
-	uint64_t done = 0;
-	la_ssize_t n = 0;
-	int rc = reserve(m->r->spill, o, err);
-
-	while (rc == 0 && (n = archive_read_data(m->a, m->block, BLOCK_BYTES)) > 0) {
-		if ((uint64_t)n > o->size - done)
-			break;
-		rc = rk_spill_write(o->spill, o->offset + done, m->block, (size_t)n, err);
-		done += (uint64_t)n;
-	}
-	if (rc < 0 || n < 0)
-		return rc < 0 ? rc : failed(m, err);
-	return done == o->size ? 0 :
-				 rk_fail(err, RK_E_FORMAT,
-					 "'%s' has a different size than its header says", o->name);
-}
-
+/* Copies the member to the spill; it must have as many bytes as its header says. */
 static int add_archive_file(struct member_reader *m, struct rk_entry *e, struct rk_error *err)
 {
+	struct artifact_spill *s = m->r->spill;
 	struct rk_arena *a = m->r->arena;
 	struct rk_origin *o = rk_arena_alloc(a, sizeof(*o));
+	uint64_t done = 0;
+	la_ssize_t n;
+	int rc;
 
 	if (!o || !(o->name = rk_arena_textf(a, "%s: %s", m->r->artifact->label, e->path)))
 		return rk_fail_nomem(err);
@@ -630,7 +562,35 @@ static int add_archive_file(struct member_reader *m, struct rk_entry *e, struct 
 	o->size = (uint64_t)archive_entry_size(m->e);
 	e->kind = RK_ENTRY_FILE;
 	e->origin = o;
-	return copy_bytes(m, o, err);
+
+	/* reserve a range for this member */
+	pthread_mutex_lock(&s->lock);
+	o->spill = s->file;
+	o->offset = rk_spill_size(s->file);
+	if (o->size > INT64_MAX - o->offset)
+		rc = rk_fail(err, RK_E_LIMIT, "'%s' is too big", o->name);
+	else
+		rc = rk_spill_resize(s->file, o->offset + o->size, err);
+	pthread_mutex_unlock(&s->lock);
+	if (rc < 0) {
+		rk_error_at(err, o->name, 0, 0);
+		return rc;
+	}
+
+	while ((n = archive_read_data(m->a, m->block, BLOCK_BYTES)) > 0) {
+		if ((uint64_t)n > o->size - done)
+			break;
+		rc = rk_spill_write(o->spill, o->offset + done, m->block, (size_t)n, err);
+		if (rc < 0)
+			return rc;
+		done += (uint64_t)n;
+	}
+	if (n < 0)
+		return failed(m, err);
+	if (done != o->size)
+		return rk_fail(err, RK_E_FORMAT, "'%s' has a different size than its header says",
+			       o->name);
+	return 0;
 }
 
 /* A hard link to an earlier member. */
@@ -654,37 +614,17 @@ static int add_hard_link(struct member_reader *m, struct rk_entry *e, struct rk_
 	return 0;
 }
 
-static int add_kind(struct member_reader *m, struct rk_entry *e, struct rk_error *err)
-{
-	const char *link;
-
-	switch (archive_entry_filetype(m->e)) {
-	case AE_IFREG:
-		return add_archive_file(m, e, err);
-	case AE_IFDIR:
-		e->kind = RK_ENTRY_DIR;
-		return 0;
-	case AE_IFLNK:
-		link = archive_entry_symlink(m->e);
-		if (link)
-			return rk_artifact_link(m->r, e, link, err);
-		break;
-	default:
-		break;
-	}
-	return rk_fail(err, RK_E_FORMAT, "'%s' in '%s' is not a file, folder or link", e->path,
-		       m->r->path);
-}
-
 static int add_member(struct member_reader *m, struct rk_error *err)
 {
+	const char *hard = archive_entry_hardlink(m->e), *soft = archive_entry_symlink(m->e);
+	const unsigned type = archive_entry_filetype(m->e);
+	const bool folder = type == AE_IFDIR && !hard;
 	char name[RK_ARTIFACT_PATH_MAX];
 	struct rk_entry *e = NULL;
 	const char *rest = "", *key;
 	ptrdiff_t stage;
 	size_t depth = 0;
 	int rc = tidy(m, archive_entry_pathname(m->e), name, err);
-	bool folder = archive_entry_filetype(m->e) == AE_IFDIR && !archive_entry_hardlink(m->e);
 
 	if (rc < 0 || (folder && (!name[0] || leads_to_stage(m->r, name))))
 		return rc;
@@ -701,33 +641,47 @@ static int add_member(struct member_reader *m, struct rk_error *err)
 	if (stage < 0)
 		return rk_fail(err, RK_E_FORMAT, "'%s' has '%.200s', which is in no stage of '%s'",
 			       m->r->path, name, RK_ARTIFACT_MANIFEST);
+	if (!*rest && folder)
+		return 0;
 	if (!*rest)
-		return folder ? 0 :
-				rk_fail(err, RK_E_FORMAT,
-					"the stage '%.200s' in '%s' is not a folder", name,
-					m->r->path);
+		return rk_fail(err, RK_E_FORMAT, "the stage '%.200s' in '%s' is not a folder", name,
+			       m->r->path);
+
 	rc = new_entry(m->r, (uint32_t)stage, rest, &e, err);
 	if (rc < 0)
 		return rc;
 	e->mode = archive_entry_perm(m->e) & 0777;
-	rc = archive_entry_hardlink(m->e) ? add_hard_link(m, e, err) : add_kind(m, e, err);
+	if (folder)
+		e->kind = RK_ENTRY_DIR;
+	else if (hard)
+		rc = add_hard_link(m, e, err);
+	else if (type == AE_IFREG)
+		rc = add_archive_file(m, e, err);
+	else if (type == AE_IFLNK && soft)
+		rc = rk_artifact_link(m->r, e, soft, err);
+	else
+		rc = rk_fail(err, RK_E_FORMAT, "'%s' in '%s' is not a file, folder or link",
+			     e->path, m->r->path);
 	if (rc < 0 || e->kind != RK_ENTRY_FILE)
 		return rc;
 	key = rk_arena_text(m->r->arena, name, strlen(name));
-	return key ? rk_path_map_put(&m->names, key, m->r->n - 1, err) : rk_fail_nomem(err);
+	if (!key)
+		return rk_fail_nomem(err);
+	return rk_path_map_put(&m->names, key, m->r->n - 1, err);
 }
 
+/* The first member must be the manifest. */
 static int first_member(struct member_reader *m, struct rk_error *err)
 {
-	char name[RK_ARTIFACT_PATH_MAX];
+	char name[RK_ARTIFACT_PATH_MAX] = "";
 	size_t len = 0;
 	la_ssize_t n = 1;
 	int rc = next_member(m, err);
 
-	if (rc > 0)
-		rc = tidy(m, archive_entry_pathname(m->e), name, err) < 0 ? RK_E_FORMAT : 1;
 	if (rc < 0)
 		return rc;
+	if (rc > 0 && tidy(m, archive_entry_pathname(m->e), name, err) < 0)
+		return RK_E_FORMAT;
 	if (rc == 0 || strcmp(name, RK_ARTIFACT_MANIFEST) != 0 ||
 	    archive_entry_filetype(m->e) != AE_IFREG)
 		return rk_fail(err, RK_E_FORMAT, "the first member of '%s' is not '%s'", m->r->path,
@@ -743,23 +697,7 @@ static int first_member(struct member_reader *m, struct rk_error *err)
 	return add_stages(m->r, m->block, len, err);
 }
 
-/* Only tar, compressed in one of three ways: do not accept every format libarchive can read. */
-static int open_archive(struct member_reader *m, int fd, struct rk_error *err)
-{
-	m->a = archive_read_new();
-	m->block = rk_alloc(BLOCK_BYTES);
-	if (!m->a || !m->block)
-		return rk_fail_nomem(err);
-	if (archive_read_support_format_tar(m->a) < ARCHIVE_WARN ||
-	    archive_read_support_filter_gzip(m->a) < ARCHIVE_WARN ||
-	    archive_read_support_filter_xz(m->a) < ARCHIVE_WARN ||
-	    archive_read_support_filter_zstd(m->a) < ARCHIVE_WARN ||
-	    archive_read_open_fd(m->a, fd, BLOCK_BYTES) < ARCHIVE_WARN)
-		return failed(m, err);
-	return 0;
-}
-
-int rk_artifact_read_archive(struct artifact_reader *r, struct rk_error *err)
+static int read_archive(struct artifact_reader *r, struct rk_error *err)
 {
 	struct member_reader m = { .r = r };
 	int fd = open(r->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -767,15 +705,39 @@ int rk_artifact_read_archive(struct artifact_reader *r, struct rk_error *err)
 
 	if (fd < 0)
 		return rk_fail_errno(err, errno, "cannot open '%s'", r->path);
-	rc = open_archive(&m, fd, err);
-	if (rc == 0)
-		rc = first_member(&m, err);
+	m.a = archive_read_new();
+	m.block = rk_alloc(BLOCK_BYTES);
+	if (!m.a || !m.block) {
+		rc = rk_fail_nomem(err);
+		goto out;
+	}
+	/* only tar, compressed in one of three ways: do not accept every format libarchive can read */
+	if (archive_read_support_format_tar(m.a) < ARCHIVE_WARN ||
+	    archive_read_support_filter_gzip(m.a) < ARCHIVE_WARN ||
+	    archive_read_support_filter_xz(m.a) < ARCHIVE_WARN ||
+	    archive_read_support_filter_zstd(m.a) < ARCHIVE_WARN ||
+	    archive_read_open_fd(m.a, fd, BLOCK_BYTES) < ARCHIVE_WARN) {
+		rc = failed(&m, err);
+		goto out;
+	}
+	rc = first_member(&m, err);
 	while (rc == 0 && (rc = next_member(&m, err)) > 0)
 		rc = add_member(&m, err);
+out:
 	if (m.a)
 		archive_read_free(m.a);
 	rk_path_map_release(&m.names);
 	rk_free(m.block);
 	close(fd);
+	return rc < 0 ? rc : 1;
+}
+
+int rk_artifact_read(struct artifact_reader *r, struct rk_error *err)
+{
+	int rc = r->artifact->archive ? read_archive(r, err) : read_folder(r, err);
+
+	if (rc <= 0)
+		return rc;
+	rc = finish(r, err);
 	return rc < 0 ? rc : 1;
 }

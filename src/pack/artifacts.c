@@ -23,16 +23,9 @@
 
 enum { SMALL_FILE_MAX = 1 << 20, VERSION_MAX = 64 };
 
-/* A child of the folder that may be an artifact. */
-struct child {
-	const char *name; /* as it is there */
-	size_t stem;      /* bytes of it without ".tar.xz" */
-	bool archive;
-};
-
 struct opener {
 	struct rk_artifacts *all;
-	const char *dir, *tmpdir;
+	const char *dir;
 	unsigned jobs;
 	const struct rk_artifact_filter *filter;
 	struct artifact_spill *spill;
@@ -48,6 +41,7 @@ size_t rk_family_base(const char *family)
 	return strcspn(family, ":");
 }
 
+/* Bytes of an archive's name without ".tar.xz"; 0: not an archive. */
 static size_t stem_of(const char *name)
 {
 	static const char *const endings[] = { ".tar.xz", ".tar.zst", ".tar.gz", ".tar" };
@@ -86,84 +80,74 @@ static bool is_family(const char *s)
 	return true;
 }
 
-static int find_component(const char *s, size_t len)
-{
-	for (int i = 0; rk_component_names[i]; i++)
-		if (strlen(rk_component_names[i]) == len &&
-		    memcmp(rk_component_names[i], s, len) == 0)
-			return i;
-	return -1;
-}
-
 /* A folder without a manifest is not an artifact: only warn. */
-static int odd_component(struct opener *o, const struct child *c, const size_t at[2])
+static int odd_component(struct opener *o, const struct rk_artifact *a, const size_t at[2])
 {
 	const char *manifest =
-		rk_arena_textf(o->all->arena, "%s/%s/%s", o->dir, c->name, RK_ARTIFACT_MANIFEST);
+		rk_arena_textf(o->all->arena, "%s/%s/%s", o->dir, a->label, RK_ARTIFACT_MANIFEST);
 	char word[64] = "";
 	size_t len = at[1] - 1 - at[0];
 	int rc;
 
-	memcpy(word, c->name + at[0], len < sizeof(word) ? len : sizeof(word) - 1);
-	if (!c->archive && (!manifest || access(manifest, F_OK) != 0)) {
-		rk_diag_add(o->diag, "artifact-name", c->name, 0, 1,
+	memcpy(word, a->label + at[0], len < sizeof(word) ? len : sizeof(word) - 1);
+	if (!a->archive && (!manifest || access(manifest, F_OK) != 0)) {
+		rk_diag_add(o->diag, "artifact-name", a->label, 0, 1,
 			    "unknown component '%s' and no '%s': skipped", word,
 			    RK_ARTIFACT_MANIFEST);
 		return 0;
 	}
 	rc = rk_fail_unknown(o->err, "component", word, rk_component_names);
-	rk_error_at(o->err, c->name, 0, 0);
+	rk_error_at(o->err, a->label, 0, 0);
 	return rc;
 }
 
-static int append(struct opener *o, const struct child *c, const size_t at[2], int component)
+static int add_child(struct opener *o, int dirfd, const char *name)
 {
-	struct rk_artifact a = { .component = (enum rk_component)component,
-				 .label = c->name,
-				 .archive = c->archive };
+	struct rk_artifact a = { 0 };
+	size_t at[2], len, stem;
+	int component = 0;
+	struct stat st;
 	void *p;
 
-	a.name = rk_arena_text(o->all->arena, c->name, at[0] - 1);
-	a.family = rk_arena_text(o->all->arena, c->name + at[1], c->stem - at[1]);
+	if (name[0] == '.' || fstatat(dirfd, name, &st, 0))
+		return 0;
+	a.archive = S_ISREG(st.st_mode);
+	stem = a.archive ? stem_of(name) : strlen(name);
+	if (!stem || (!a.archive && !S_ISDIR(st.st_mode)))
+		return 0;
+	a.label = rk_arena_text(o->all->arena, name, strlen(name));
+	if (!a.label)
+		return rk_fail_nomem(o->err);
+	if (!split_name(name, stem, at)) {
+		rk_diag_add(o->diag, "artifact-name", name, 0, 1,
+			    "its name is not NAME_COMPONENT_FAMILY: skipped");
+		return 0;
+	}
+
+	len = at[1] - 1 - at[0];
+	while (rk_component_names[component] &&
+	       (strlen(rk_component_names[component]) != len ||
+		memcmp(rk_component_names[component], name + at[0], len) != 0))
+		component++;
+	if (!rk_component_names[component])
+		return odd_component(o, &a, at);
+	a.component = (enum rk_component)component;
+	a.name = rk_arena_text(o->all->arena, name, at[0] - 1);
+	a.family = rk_arena_text(o->all->arena, name + at[1], stem - at[1]);
 	if (!a.name || !a.family)
 		return rk_fail_nomem(o->err);
 	if (!is_family(a.family)) {
-		rk_diag_add(o->diag, "artifact-name", c->name, 0, 1,
+		rk_diag_add(o->diag, "artifact-name", name, 0, 1,
 			    "'%s' cannot be the name of a GPU family: skipped", a.family);
 		return 0;
 	}
+
 	p = rk_grow(o->v, &o->cap, o->n + 1, sizeof(*o->v));
 	if (!p)
 		return rk_fail_nomem(o->err);
 	o->v = p;
 	o->v[o->n++] = a;
 	return 0;
-}
-
-static int add_child(struct opener *o, int dirfd, const char *name)
-{
-	struct child c = { .stem = stem_of(name) };
-	size_t at[2];
-	struct stat st;
-	int component;
-
-	if (name[0] == '.' || fstatat(dirfd, name, &st, 0))
-		return 0;
-	c.archive = S_ISREG(st.st_mode);
-	if (S_ISDIR(st.st_mode))
-		c.stem = strlen(name);
-	else if (!c.archive || !c.stem)
-		return 0;
-	c.name = rk_arena_text(o->all->arena, name, strlen(name));
-	if (!c.name)
-		return rk_fail_nomem(o->err);
-	if (!split_name(name, c.stem, at)) {
-		rk_diag_add(o->diag, "artifact-name", name, 0, 1,
-			    "its name is not NAME_COMPONENT_FAMILY: skipped");
-		return 0;
-	}
-	component = find_component(name + at[0], at[1] - 1 - at[0]);
-	return component < 0 ? odd_component(o, &c, at) : append(o, &c, at, component);
 }
 
 static int by_text(const void *a, const void *b)
@@ -187,10 +171,16 @@ static int list_children(struct opener *o)
 		rc = rk_fail_errno(o->err, errno, "cannot read '%s'", o->dir);
 	else if (names.bad)
 		rc = rk_fail_nomem(o->err);
-	else if (names.n)
+	if (rc < 0)
+		goto out;
+	if (names.n)
 		qsort(names.v, names.n, sizeof(*names.v), by_text);
-	for (size_t i = 0; rc == 0 && i < names.n; i++)
+	for (size_t i = 0; i < names.n; i++) {
 		rc = add_child(o, dirfd(d), names.v[i]);
+		if (rc < 0)
+			goto out;
+	}
+out:
 	rk_list_release(&names);
 	closedir(d);
 	return rc;
@@ -205,7 +195,9 @@ static int by_name(const void *a, const void *b)
 		order = (int)x->component - (int)y->component;
 	if (order == 0)
 		order = strcmp(x->family, y->family);
-	return order ? order : strcmp(x->label, y->label);
+	if (order == 0)
+		order = strcmp(x->label, y->label);
+	return order;
 }
 
 /* Sorts them and moves them to the arena. Two with the same name are an error. */
@@ -243,35 +235,31 @@ struct reading {
 	uint32_t nstages;
 };
 
-static int read_entries(struct reading *g, struct artifact_reader *r)
-{
-	int rc = rk_arena_new(&g->artifact->arena, &g->err);
-
-	if (rc == 0)
-		rc = rk_diag_new(&g->diag, &g->err);
-	if (rc < 0)
-		return rc;
-	r->arena = g->artifact->arena;
-	r->diag = g->diag;
-	r->path = rk_arena_textf(r->arena, "%s/%s", g->o->dir, g->artifact->label);
-	if (!r->path)
-		return rk_fail_nomem(&g->err);
-	rc = g->artifact->archive ? rk_artifact_read_archive(r, &g->err) :
-				    rk_artifact_read_folder(r, &g->err);
-	if (rc == 0)
-		rk_diag_add(g->diag, "no-manifest", g->artifact->label, 0, 1,
-			    "it has no '%s': skipped", RK_ARTIFACT_MANIFEST);
-	return rc > 0 ? rk_artifact_finish(r, &g->err) : rc;
-}
-
 /* A task: the i-th of a list of readings. */
 static void read_artifact(void *arg, size_t i, unsigned worker)
 {
 	struct reading *g = &((struct reading *)arg)[i];
-	struct artifact_reader r = { .artifact = g->artifact, .spill = g->o->spill };
+	struct rk_artifact *a = g->artifact;
+	struct artifact_reader r = { .artifact = a, .spill = g->o->spill };
+	int rc;
 
 	(void)worker;
-	g->rc = read_entries(g, &r);
+	if ((rc = rk_arena_new(&a->arena, &g->err)) < 0 ||
+	    (rc = rk_diag_new(&g->diag, &g->err)) < 0)
+		goto out;
+	r.arena = a->arena;
+	r.diag = g->diag;
+	r.path = rk_arena_textf(r.arena, "%s/%s", g->o->dir, a->label);
+	if (!r.path) {
+		rc = rk_fail_nomem(&g->err);
+		goto out;
+	}
+	rc = rk_artifact_read(&r, &g->err);
+	if (rc == 0)
+		rk_diag_add(g->diag, "no-manifest", a->label, 0, 1, "it has no '%s': skipped",
+			    RK_ARTIFACT_MANIFEST);
+out:
+	g->rc = rc < 0 ? rc : 0;
 	g->nstages = (uint32_t)r.stages.n;
 	rk_list_release(&r.stages);
 	rk_free(r.v);
@@ -280,13 +268,14 @@ static void read_artifact(void *arg, size_t i, unsigned worker)
 /* Stages are counted over all artifacts; warnings come in the order of artifacts. */
 static int settle_reading(struct opener *o, struct reading *g)
 {
-	const struct rk_warning *w;
+	const struct rk_warning *w = NULL;
 	size_t n = 0;
 
 	for (size_t i = 0; i < g->artifact->nentries; i++)
 		g->artifact->entries[i].stage += o->nstages;
 	o->nstages += g->nstages;
-	w = g->diag ? rk_diag_list(g->diag, &n) : NULL;
+	if (g->diag)
+		w = rk_diag_list(g->diag, &n);
 	for (size_t i = 0; i < n; i++)
 		rk_diag_add(o->diag, w[i].kind, w[i].file, w[i].line, w[i].count, "%s",
 			    w[i].message);
@@ -302,7 +291,7 @@ static int read_wanted(struct opener *o)
 	struct reading *v = rk_calloc(o->all->n + 1, sizeof(*v));
 	struct rk_pool *pool = NULL;
 	size_t n = 0;
-	int rc, one;
+	int rc;
 
 	if (!v)
 		return rk_fail_nomem(o->err);
@@ -313,13 +302,17 @@ static int read_wanted(struct opener *o)
 			v[n++] = (struct reading){ .o = o, .artifact = a };
 	}
 	rc = rk_pool_new(o->jobs ? o->jobs : 1, &pool, o->err);
-	if (rc == 0)
-		rk_pool_run(pool, n, read_artifact, v);
-	/* the first error in the order of artifacts is the one that is reported */
+	if (rc < 0)
+		goto out;
+	rk_pool_run(pool, n, read_artifact, v);
+	/* report the first error in the order of artifacts, but settle all */
 	for (size_t i = 0; i < n; i++) {
-		one = settle_reading(o, &v[i]);
-		rc = rc < 0 ? rc : one;
+		int one = settle_reading(o, &v[i]);
+
+		if (rc == 0)
+			rc = one;
 	}
+out:
 	rk_pool_free(pool);
 	rk_free(v);
 	return rc;
@@ -367,8 +360,9 @@ static int read_rock_manifest(struct opener *o, const struct rk_artifact *base)
 			       "'%s/%s' is missing: this is not a folder of ROCm artifacts", o->dir,
 			       ROCK_MANIFEST_PLACE);
 	rc = read_small(e, &text, &len, o->err);
-	if (rc == 0)
-		rc = rk_tree_parse_json(text, len, e->origin->name, &root, o->err);
+	if (rc < 0)
+		return rc;
+	rc = rk_tree_parse_json(text, len, e->origin->name, &root, o->err);
 	if (rc == 0)
 		o->all->kpack = rk_tree_true(
 			rk_tree_get(rk_tree_get(root, "flags"), "KPACK_SPLIT_ARTIFACTS"));
@@ -377,31 +371,14 @@ static int read_rock_manifest(struct opener *o, const struct rk_artifact *base)
 	return rc;
 }
 
-static int read_version(struct opener *o, const struct rk_artifact *base)
-{
-	const struct rk_entry *e = find_file(base, ".info/version");
-	char *text = NULL;
-	size_t len = 0, n = 0;
-	int rc;
-
-	if (!e)
-		return 0;
-	rc = read_small(e, &text, &len, o->err);
-	if (rc < 0)
-		return rc;
-	while (n < len && n < VERSION_MAX && text[n] > 32 && text[n] < 127)
-		n++;
-	if (n)
-		o->all->version = rk_arena_text(o->all->arena, text, n);
-	rk_free(text);
-	return n && !o->all->version ? rk_fail_nomem(o->err) : 0;
-}
-
-/* base_lib_generic has the flags for all artifacts, so it is read first. */
+/* base_lib_generic has the flags and the version for all artifacts, so it is read first. */
 static int read_base(struct opener *o)
 {
 	struct rk_artifact *base = NULL;
-	int rc = 0;
+	const struct rk_entry *e;
+	char *text = NULL;
+	size_t len = 0, n = 0;
+	int rc;
 
 	for (size_t i = 0; i < o->all->n; i++) {
 		struct rk_artifact *a = &o->all->v[i];
@@ -415,27 +392,25 @@ static int read_base(struct opener *o)
 
 		read_artifact(&g, 0, 0);
 		rc = settle_reading(o, &g);
-	}
-	if (rc == 0)
-		rc = read_rock_manifest(o, base);
-	return rc < 0 ? rc : read_version(o, base);
-}
-
-static int open_all(struct opener *o)
-{
-	int rc;
-
-	if ((rc = list_children(o)) < 0 || (rc = settle(o)) < 0)
-		return rc;
-	for (size_t i = 0; i < o->all->n && !o->all->spill; i++) {
-		if (o->all->v[i].archive)
-			rc = rk_spill_new(o->tmpdir, &o->all->spill, o->err);
 		if (rc < 0)
 			return rc;
 	}
-	o->spill->file = o->all->spill;
-	rc = read_base(o);
-	return rc < 0 ? rc : read_wanted(o);
+	rc = read_rock_manifest(o, base);
+	if (rc < 0)
+		return rc;
+
+	e = find_file(base, ".info/version");
+	if (!e)
+		return 0;
+	rc = read_small(e, &text, &len, o->err);
+	if (rc < 0)
+		return rc;
+	while (n < len && n < VERSION_MAX && text[n] > 32 && text[n] < 127)
+		n++;
+	if (n)
+		o->all->version = rk_arena_text(o->all->arena, text, n);
+	rk_free(text);
+	return n && !o->all->version ? rk_fail_nomem(o->err) : 0;
 }
 
 int rk_artifacts_open(const char *dir, const char *tmpdir, unsigned jobs,
@@ -443,30 +418,34 @@ int rk_artifacts_open(const char *dir, const char *tmpdir, unsigned jobs,
 		      struct rk_artifacts **ret, struct rk_error *err)
 {
 	struct artifact_spill spill = { .lock = PTHREAD_MUTEX_INITIALIZER };
-	struct opener o = { .dir = dir,
-			    .tmpdir = tmpdir,
-			    .jobs = jobs,
-			    .filter = filter,
-			    .spill = &spill,
-			    .diag = diag,
-			    .err = err };
+	struct opener o = {
+		.dir = dir, .jobs = jobs, .filter = filter, .spill = &spill, .diag = diag, .err = err
+	};
 	struct rk_arena *arena = NULL;
+	struct rk_artifacts *all;
 	int rc = rk_arena_new(&arena, err);
 
 	if (rc < 0)
 		return rc;
-	o.all = rk_arena_alloc(arena, sizeof(*o.all));
-	if (!o.all) {
+	all = o.all = rk_arena_alloc(arena, sizeof(*all));
+	if (!all) {
 		rk_arena_free(arena);
 		return rk_fail_nomem(err);
 	}
-	o.all->arena = arena;
-	rc = open_all(&o);
+	all->arena = arena;
+	if ((rc = list_children(&o)) < 0 || (rc = settle(&o)) < 0)
+		goto out;
+	for (size_t i = 0; i < all->n && !all->spill; i++)
+		if (all->v[i].archive && (rc = rk_spill_new(tmpdir, &all->spill, err)) < 0)
+			goto out;
+	spill.file = all->spill;
+	if ((rc = read_base(&o)) < 0 || (rc = read_wanted(&o)) < 0)
+		goto out;
+	*ret = all;
+	all = NULL;
+out:
 	rk_free(o.v);
-	if (rc < 0)
-		rk_artifacts_free(o.all);
-	else
-		*ret = o.all;
+	rk_artifacts_free(all);
 	return rc;
 }
 
@@ -507,41 +486,6 @@ static bool give_up(struct follower *f, const char *why)
 	return false;
 }
 
-static void up(struct follower *f)
-{
-	while (f->len && f->path[f->len - 1] != '/')
-		f->len--;
-	f->len -= f->len > 0; /* the slash */
-	f->path[f->len] = '\0';
-	f->at = f->len ? f->find(f->tree, f->path) : &root;
-}
-
-static bool follow(struct follower *f, const char *text);
-
-/* Follows one name of a link's text: to the entry, or through another link. */
-static bool step(struct follower *f, const char *name, size_t n)
-{
-	size_t old = f->len;
-
-	if (!f->at || f->at->kind != RK_ENTRY_DIR || f->len + n + 2 > sizeof(f->path))
-		return give_up(f, rk_link_dangles);
-	if (f->len)
-		f->path[f->len++] = '/';
-	memcpy(f->path + f->len, name, n);
-	f->len += n;
-	f->path[f->len] = '\0';
-	f->at = f->find(f->tree, f->path);
-	if (!f->at)
-		return give_up(f, rk_link_dangles);
-	if (f->at->kind != RK_ENTRY_LINK)
-		return true;
-	if (++f->hops > HOPS_MAX)
-		return give_up(f, rk_link_circle);
-	f->len = old;
-	f->path[old] = '\0';
-	return follow(f, f->at->link);
-}
-
 /*
  * f->path is the folder the text starts from. The number of links is limited, and so is the
  * recursion.
@@ -554,21 +498,44 @@ static bool follow(struct follower *f, const char *text)
 		return give_up(f, rk_link_absolute);
 	f->at = f->len ? f->find(f->tree, f->path) : &root;
 	for (; *text; text += n + (text[n] == '/')) {
+		size_t old = f->len;
+
 		n = strcspn(text, "/");
 		if (n == 0 || (n == 1 && text[0] == '.'))
 			continue;
-		if (n != 2 || memcmp(text, "..", 2) != 0) {
-			if (!step(f, text, n))
-				return false;
-			continue;
-		}
 		if (!f->at || f->at->kind != RK_ENTRY_DIR)
 			return give_up(f, rk_link_dangles);
-		if (!f->len)
-			return give_up(f, rk_link_leaves);
-		up(f);
+		if (n == 2 && memcmp(text, "..", 2) == 0) {
+			if (!f->len)
+				return give_up(f, rk_link_leaves);
+			while (f->len && f->path[f->len - 1] != '/')
+				f->len--;
+			f->len -= f->len > 0; /* the slash */
+			f->path[f->len] = '\0';
+			f->at = f->len ? f->find(f->tree, f->path) : &root;
+			continue;
+		}
+
+		if (f->len + n + 2 > sizeof(f->path))
+			return give_up(f, rk_link_dangles);
+		if (f->len)
+			f->path[f->len++] = '/';
+		memcpy(f->path + f->len, text, n);
+		f->len += n;
+		f->path[f->len] = '\0';
+		f->at = f->find(f->tree, f->path);
+		if (!f->at)
+			return give_up(f, rk_link_dangles);
+		if (f->at->kind != RK_ENTRY_LINK)
+			continue;
+		if (++f->hops > HOPS_MAX)
+			return give_up(f, rk_link_circle);
+		f->len = old;
+		f->path[old] = '\0';
+		if (!follow(f, f->at->link))
+			return false;
 	}
-	return f->at ? true : give_up(f, rk_link_dangles);
+	return f->at || give_up(f, rk_link_dangles);
 }
 
 const struct rk_entry *rk_entry_resolve(rk_entry_find_fn *find, const void *tree,

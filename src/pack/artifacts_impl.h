@@ -39,12 +39,8 @@ struct artifact_reader {
 
 /* ---- artifact_read.c ---- */
 
-/* Sorts, adds folders that have no entry of their own, and moves all to r->artifact. */
-int rk_artifact_finish(struct artifact_reader *r, struct rk_error *err);
-
-/* 1: read; 0: it has no manifest. */
-int rk_artifact_read_folder(struct artifact_reader *r, struct rk_error *err);
-int rk_artifact_read_archive(struct artifact_reader *r, struct rk_error *err);
+/* Fills r->artifact: sorted, with folders that have no entry of their own. 1: read; 0: no manifest. */
+int rk_artifact_read(struct artifact_reader *r, struct rk_error *err);
 
 /* artifacts.c: stores the text and kind of a link; warns if it leads out of the tree. */
 int rk_artifact_link(struct artifact_reader *r, struct rk_entry *e, const char *text,
