@@ -116,6 +116,32 @@ TEST(a_text_that_others_share_is_not_written_over)
 	change(p, "/short", RK_RPATH, RK_ELF_SEGMENT);
 }
 
+TEST(of_two_entries_with_one_tag_the_last_counts)
+{
+	struct elf_plan p = with_rpath;
+	struct rk_elf_edit e;
+	struct elf_world w;
+	Elf64_Dyn d;
+
+	p.runpath = "/with/a/version/Y_2.0";
+	p.spare = 1;
+	elf_make(&w, &p);
+	/* the first says that there are no versions: a loader sees the second */
+	for (size_t at = w.dynamic_at;; at += sizeof(d)) {
+		memcpy(&d, w.data + at, sizeof(d));
+		if (d.d_tag == DT_VERNEEDNUM)
+			memset(w.data + at + offsetof(Elf64_Dyn, d_un), 0, sizeof(d.d_un));
+		if (d.d_tag != DT_NULL)
+			continue;
+		d = (Elf64_Dyn){ .d_tag = DT_VERNEEDNUM, .d_un.d_val = 1 };
+		memcpy(w.data + at, &d, sizeof(d));
+		break;
+	}
+	CHECK(elf_change(&w, "/short", RK_RPATH, &e) == 0 && e.way == RK_ELF_SEGMENT);
+	check_changed(&w, "/short", RK_RPATH);
+	elf_done(&w);
+}
+
 TEST(a_text_that_is_there_is_used_again)
 {
 	struct elf_plan p = with_rpath;

@@ -379,16 +379,6 @@ static bool in_span(const struct span *s, uint64_t user)
 	return user >= s->from && user < s->to;
 }
 
-static bool value_of(const struct elf_image *m, int64_t tag, uint64_t *ret)
-{
-	for (size_t i = 0; i < m->nentries; i++)
-		if (m->entries[i].d_tag == tag) {
-			*ret = m->entries[i].d_un.d_val;
-			return true;
-		}
-	return false;
-}
-
 /* Bytes at an address, or false. */
 static bool load(const struct elf_image *m, uint64_t address, void *to, size_t size)
 {
@@ -474,11 +464,11 @@ static bool count_symbols(const struct elf_image *m, uint64_t symbols, uint64_t 
 			*ret = m->sections[i].sh_size / sizeof(Elf64_Sym);
 			known = true;
 		}
-	if (value_of(m, DT_HASH, &address) && load(m, address, head, sizeof(head))) {
+	if (entry_value(m, DT_HASH, &address) && load(m, address, head, sizeof(head))) {
 		*ret = head[1] > *ret ? head[1] : *ret;
 		known = true;
 	}
-	if (value_of(m, DT_GNU_HASH, &address) && count_gnu_hash(m, address, &n)) {
+	if (entry_value(m, DT_GNU_HASH, &address) && count_gnu_hash(m, address, &n)) {
 		*ret = n > *ret ? n : *ret;
 		known = true;
 	}
@@ -490,7 +480,7 @@ uint64_t rk_elf_largest_symbol(const struct elf_image *m)
 	uint64_t address, at, left, n, largest = 0;
 	Elf64_Sym sym;
 
-	if (!value_of(m, DT_SYMTAB, &address) || !find_address(m, address, &at, &left) ||
+	if (!entry_value(m, DT_SYMTAB, &address) || !find_address(m, address, &at, &left) ||
 	    !count_symbols(m, address, &n) || n > left / sizeof(sym))
 		return 0;
 	for (uint64_t i = 0; i < n; i++) {
@@ -504,7 +494,7 @@ static bool symbols_use(const struct elf_image *m, const struct span *s)
 {
 	uint64_t address, at, left, n;
 
-	if (!value_of(m, DT_SYMTAB, &address))
+	if (!entry_value(m, DT_SYMTAB, &address))
 		return false;
 	if (!find_address(m, address, &at, &left) || !count_symbols(m, address, &n) ||
 	    n > left / sizeof(Elf64_Sym))
@@ -540,7 +530,7 @@ static bool needs_use(const struct elf_image *m, const struct span *s)
 {
 	uint64_t address, n;
 
-	if (!value_of(m, DT_VERNEED, &address) || !value_of(m, DT_VERNEEDNUM, &n))
+	if (!entry_value(m, DT_VERNEED, &address) || !entry_value(m, DT_VERNEEDNUM, &n))
 		return false;
 	for (uint64_t i = 0; i < n; i++) {
 		Elf64_Verneed v;
@@ -573,7 +563,7 @@ bool rk_elf_needs_whole(const struct elf_image *m, uint64_t address, uint64_t si
 	bool inside = false, outside = false;
 	uint64_t at, n, aux;
 
-	if (!value_of(m, DT_VERNEED, &at) || !value_of(m, DT_VERNEEDNUM, &n))
+	if (!entry_value(m, DT_VERNEED, &at) || !entry_value(m, DT_VERNEEDNUM, &n))
 		return true;
 	for (uint64_t i = 0; i < n; i++) {
 		Elf64_Verneed v;
@@ -597,7 +587,7 @@ static bool definitions_use(const struct elf_image *m, const struct span *s)
 {
 	uint64_t address, n;
 
-	if (!value_of(m, DT_VERDEF, &address) || !value_of(m, DT_VERDEFNUM, &n))
+	if (!entry_value(m, DT_VERDEF, &address) || !entry_value(m, DT_VERDEFNUM, &n))
 		return false;
 	for (uint64_t i = 0; i < n; i++) {
 		Elf64_Verdef v;
